@@ -1,0 +1,3 @@
+module github.com/profuse-pgo/profuse
+
+go 1.26

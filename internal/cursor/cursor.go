@@ -1,0 +1,175 @@
+// Package cursor walks the bytes of one section of a profile.
+//
+// A [Cursor] knows the section's name, where in the file it starts, its byte
+// order, and the first thing that went wrong. After the first failure every
+// get returns zero and the error stays, so a record is decoded straight
+// through, in the order of the layout, and checked once.
+package cursor
+
+import (
+	"encoding/binary"
+	"fmt"
+
+	"github.com/profuse-pgo/profuse/profile"
+)
+
+// Cursor reads forward through a section. It never allocates from a size found
+// in the input: see [Cursor.Count].
+type Cursor struct {
+	Section string
+	Record  int // index of the record being read, for errors; -1 when in none
+
+	base  int64
+	buf   []byte
+	pos   int
+	order binary.ByteOrder
+	err   error
+}
+
+// New returns a cursor over buf, which begins at file offset base.
+func New(section string, base int64, buf []byte, order binary.ByteOrder) *Cursor {
+	return &Cursor{Section: section, Record: -1, base: base, buf: buf, order: order}
+}
+
+// Err returns the first failure, a *[profile.FormatError], or nil.
+func (c *Cursor) Err() error { return c.err }
+
+// Offset returns the absolute file offset of the next byte.
+func (c *Cursor) Offset() int64 { return c.base + int64(c.pos) }
+
+// Pos returns the position within the section.
+func (c *Cursor) Pos() int { return c.pos }
+
+// Len returns the number of bytes left.
+func (c *Cursor) Len() int { return len(c.buf) - c.pos }
+
+// Order returns the byte order.
+func (c *Cursor) Order() binary.ByteOrder { return c.order }
+
+// Fail records a failure at absolute offset off, unless there is one already.
+// cause must wrap one of the sentinels of package profile.
+func (c *Cursor) Fail(off int64, cause error, field, found, want string) {
+	if c.err == nil {
+		c.err = &profile.FormatError{
+			Section: c.Section, Offset: off, Record: c.Record,
+			Field: field, Found: found, Want: want, Err: cause,
+		}
+	}
+}
+
+// Corrupt records that field, just read, has a value outside want.
+func (c *Cursor) Corrupt(off int64, field string, found any, want string) {
+	c.Fail(off, profile.ErrCorrupt, field, fmt.Sprint(found), want)
+}
+
+// Bytes returns the next n bytes without copying them.
+func (c *Cursor) Bytes(n uint64, field string) []byte {
+	if c.err != nil {
+		return nil
+	}
+	if n > uint64(c.Len()) {
+		c.Fail(c.Offset(), profile.ErrTruncated, field+" length",
+			fmt.Sprintf("%d bytes", n), fmt.Sprintf("at most the %d bytes left", c.Len()))
+		return nil
+	}
+	b := c.buf[c.pos : c.pos+int(n) : c.pos+int(n)]
+	c.pos += int(n)
+	return b
+}
+
+// Skip passes over n bytes.
+func (c *Cursor) Skip(n uint64, field string) { c.Bytes(n, field) }
+
+// Align passes over padding up to the next multiple of n from the section's
+// start.
+func (c *Cursor) Align(n int, field string) {
+	if r := c.pos % n; r != 0 {
+		c.Skip(uint64(n-r), field)
+	}
+}
+
+// U8 reads one byte.
+func (c *Cursor) U8(field string) uint8 {
+	if b := c.Bytes(1, field); b != nil {
+		return b[0]
+	}
+	return 0
+}
+
+// U16 reads a 16-bit unsigned integer.
+func (c *Cursor) U16(field string) uint16 {
+	if b := c.Bytes(2, field); b != nil {
+		return c.order.Uint16(b)
+	}
+	return 0
+}
+
+// U32 reads a 32-bit unsigned integer.
+func (c *Cursor) U32(field string) uint32 {
+	if b := c.Bytes(4, field); b != nil {
+		return c.order.Uint32(b)
+	}
+	return 0
+}
+
+// U64 reads a 64-bit unsigned integer.
+func (c *Cursor) U64(field string) uint64 {
+	if b := c.Bytes(8, field); b != nil {
+		return c.order.Uint64(b)
+	}
+	return 0
+}
+
+// Ptr reads an address of the given width in bytes, 4 or 8, zero-extended.
+func (c *Cursor) Ptr(width int, field string) uint64 {
+	if width == 4 {
+		return uint64(c.U32(field))
+	}
+	return c.U64(field)
+}
+
+// Count checks an element count against the bytes left: n elements of at
+// least elemSize bytes must fit. What it returns is safe to allocate with.
+func (c *Cursor) Count(n uint64, elemSize int, field string) int {
+	if c.err != nil {
+		return 0
+	}
+	if limit := uint64(c.Len() / elemSize); n > limit {
+		c.Fail(c.Offset(), profile.ErrTruncated, field,
+			fmt.Sprint(n), fmt.Sprintf("at most %d in the %d bytes left", limit, c.Len()))
+		return 0
+	}
+	return int(n)
+}
+
+// ULEB reads an unsigned LEB128 number of at most 64 bits.
+func (c *Cursor) ULEB(field string) uint64 {
+	start := c.Offset()
+	var v uint64
+	for shift := uint(0); ; shift += 7 {
+		b := c.U8(field)
+		if c.err != nil {
+			return 0
+		}
+		if shift == 63 && b > 1 || shift > 63 {
+			c.Corrupt(start, field, "a ULEB128 of more than 64 bits", "at most 64 bits")
+			return 0
+		}
+		v |= uint64(b&0x7f) << shift
+		if b < 0x80 {
+			return v
+		}
+	}
+}
+
+// AppendULEB appends v as unsigned LEB128.
+func AppendULEB(b []byte, v uint64) []byte {
+	for v >= 0x80 {
+		b = append(b, byte(v)|0x80)
+		v >>= 7
+	}
+	return append(b, byte(v))
+}
+
+// PadTo returns how many bytes bring n up to a multiple of align.
+func PadTo(n uint64, align uint64) uint64 { return -n & (align - 1) }

@@ -1,0 +1,194 @@
+package irpgo
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"iter"
+
+	"github.com/profuse-pgo/profuse/profile"
+)
+
+// Format is one of the three encodings of an instrumentation profile.
+type Format int
+
+const (
+	FormatRaw     Format = iota + 1 // .profraw, as an instrumented process writes it
+	FormatIndexed                   // .profdata, as a compiler reads it
+	FormatText                      // .proftext
+)
+
+// String returns "raw", "indexed" or "text".
+func (f Format) String() string {
+	switch f {
+	case FormatRaw:
+		return "raw"
+	case FormatIndexed:
+		return "indexed"
+	case FormatText:
+		return "text"
+	}
+	return "unknown"
+}
+
+// Info is what a profile says of itself before its records.
+type Info struct {
+	Format      Format
+	Version     uint32  // of the format; 0 for text
+	VersionWord uint64  // raw: the whole word with the variant bits
+	Variant     Variant // of the first header when a raw file holds several
+	PointerSize int     // raw: 4 or 8 bytes; 0 otherwise
+	BigEndian   bool    // raw only: indexed profiles are always little-endian
+	Profiles    int     // raw: number of profiles concatenated, known after reading
+	BinaryIDs   [][]byte
+}
+
+// Warning is something a reader or merge noticed that did not stop it.
+type Warning struct {
+	File     string
+	Function string // empty when it concerns the file
+	Err      error  // matches a class of package profile; [LLVMMessage] has LLVM's words
+}
+
+// String prints the warning as "FILE: FUNCTION: MESSAGE".
+func (w Warning) String() string {
+	s := ""
+	if w.File != "" {
+		s = w.File + ": "
+	}
+	if w.Function != "" {
+		s += w.Function + ": "
+	}
+	return s + w.Err.Error()
+}
+
+// ReaderOptions adjust reading. The zero value is right for most uses.
+type ReaderOptions struct {
+	// Warn receives what is suspicious but readable; nil drops it.
+	Warn func(Warning)
+	// Lenient accepts what llvm-profdata accepts: records whose name is not
+	// in the file (they get the empty name).
+	Lenient bool
+}
+
+// decoder is one format's reader. records yields a reused record; after an
+// error it stops.
+type decoder interface {
+	info() *Info
+	records(yield func(*Record, error) bool)
+	symbols() *Symtab
+	traces() ([]Trace, uint64)
+}
+
+// Reader reads one profile of any format and version.
+type Reader struct {
+	name string
+	dec  decoder
+}
+
+// Detect says which format data begins with, in the order in which LLVM
+// tries them.
+func Detect(data []byte) (Format, bool) {
+	switch {
+	case len(data) == 0:
+		return 0, false
+	case hasIndexedMagic(data):
+		return FormatIndexed, true
+	case hasRawMagic(data):
+		return FormatRaw, true
+	case looksLikeText(data):
+		return FormatText, true
+	}
+	return 0, false
+}
+
+// looksLikeText: the first eight bytes are printable ASCII or white space.
+func looksLikeText(data []byte) bool {
+	for _, b := range data[:min(8, len(data))] {
+		if (b < 0x20 || b > 0x7e) && !bytes.ContainsRune([]byte("\t\n\v\f\r"), rune(b)) {
+			return false
+		}
+	}
+	return true
+}
+
+// NewReader begins to read a profile held in data, which must stay unchanged
+// while the reader is used. name is used in errors and warnings. The header
+// and everything outside the records is checked here.
+func NewReader(name string, data []byte, opt ReaderOptions) (*Reader, error) {
+	if len(data) == 0 {
+		return nil, profile.InFile(fail("", -1, -1, CodeEmptyRawProfile, "", "size", "0 bytes", "a profile"), name)
+	}
+	f, ok := Detect(data)
+	if !ok {
+		return nil, profile.InFile(fail("header", 0, -1, CodeUnrecognizedFormat, "", "magic",
+			fmt.Sprintf("% x", data[:min(8, len(data))]), "a raw, indexed or text profile"), name)
+	}
+	var (
+		dec decoder
+		err error
+	)
+	switch f {
+	case FormatIndexed:
+		dec, err = newIndexedReader(name, data, opt)
+	case FormatRaw:
+		dec, err = newRawReader(name, data, opt)
+	case FormatText:
+		dec, err = newTextReader(name, data, opt)
+	}
+	if err != nil {
+		return nil, profile.InFile(err, name)
+	}
+	return &Reader{name: name, dec: dec}, nil
+}
+
+// Name returns the name given to [NewReader].
+func (r *Reader) Name() string { return r.name }
+
+// Info returns what the profile says of itself. Do not change it.
+func (r *Reader) Info() *Info { return r.dec.info() }
+
+// Records iterates over the records in file order, once. The record and all
+// it refers to, except strings, are reused: copy what is kept beyond one step.
+// The iteration ends after the first error, a [profile.FormatError].
+func (r *Reader) Records() iter.Seq2[*Record, error] {
+	return func(yield func(*Record, error) bool) {
+		r.dec.records(func(rec *Record, err error) bool {
+			if err != nil {
+				yield(nil, profile.InFile(err, r.name))
+				return false
+			}
+			return yield(rec, nil)
+		})
+	}
+}
+
+// Symbols returns the names that the profile knows: those of its names
+// section or of its records, and of virtual tables. For text profiles it is
+// complete only after the records were read.
+func (r *Reader) Symbols() *Symtab { return r.dec.symbols() }
+
+// Traces returns the temporal profile traces and the size of the stream that
+// they are a sample of. Call it after the records were read. Traces of raw
+// profiles have weight 1.
+func (r *Reader) Traces() ([]Trace, uint64) { return r.dec.traces() }
+
+// Read reads a whole profile into memory: its records merged as by [Merger]
+// with weight 1.
+func Read(name string, data []byte, opt ReaderOptions) (*Profile, error) {
+	r, err := NewReader(name, data, opt)
+	if err != nil {
+		return nil, err
+	}
+	m := NewMerger(MergeOptions{Warn: opt.Warn})
+	if err := m.Add(r, 1); err != nil {
+		return nil, err
+	}
+	return m.Profile(), nil
+}
+
+const indexedMagic = 0x8169666f72706cff
+
+func hasIndexedMagic(data []byte) bool {
+	return len(data) >= 8 && binary.LittleEndian.Uint64(data) == indexedMagic
+}

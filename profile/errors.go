@@ -1,0 +1,129 @@
+package profile
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// The classes of failure. Every error a reader of this module returns matches
+// exactly one of them with [errors.Is].
+var (
+	// ErrCorrupt: the bytes contradict the format or each other.
+	ErrCorrupt = errors.New("corrupt profile")
+	// ErrTruncated: the input ends before what it announces.
+	ErrTruncated = errors.New("truncated profile")
+	// ErrUnsupported: well formed as far as it can be judged, but of a version
+	// or variant that this module does not read.
+	ErrUnsupported = errors.New("unsupported profile version or variant")
+	// ErrMismatch: valid on its own, but it does not belong with what it is
+	// being combined with.
+	ErrMismatch = errors.New("mismatching profile")
+	// ErrUnrecognized: not a profile of any known format.
+	ErrUnrecognized = errors.New("unrecognized profile format")
+	// ErrEmpty: a file of zero bytes, usually an instrumented process that
+	// was killed before it wrote its profile.
+	ErrEmpty = errors.New("empty profile file")
+)
+
+// FormatError says where in which input the bytes stopped making sense, what
+// was found there and what would have been allowed.
+type FormatError struct {
+	File    string // as given by the caller; may be empty
+	Section string // "header", "counters", "value data", …; may be empty
+	Offset  int64  // absolute byte offset in the (uncompressed) input; -1 if none
+	Line    int    // 1-based line of a text input; 0 if none
+	Record  int    // 0-based index of the record; -1 when not in a record
+	Field   string // what was being read, "number of counters"
+	Found   string // the offending value; may be empty
+	Want    string // what is allowed; may be empty
+	Err     error  // wraps one of the class sentinels above
+}
+
+// Error prints "FILE: SECTION at 0xOFFSET (record N): FIELD is FOUND, want
+// WANT: CLASS", leaving out what is not known.
+func (e *FormatError) Error() string {
+	var b strings.Builder
+	if e.File != "" {
+		b.WriteString(e.File)
+		b.WriteString(": ")
+	}
+	if where := e.Where(); where != "" {
+		b.WriteString(where)
+		b.WriteString(": ")
+	}
+	if what := e.What(); what != "" {
+		b.WriteString(what)
+		b.WriteString(": ")
+	}
+	b.WriteString(e.Class().Error())
+	return b.String()
+}
+
+// Where names the place: section, offset or line, and record.
+func (e *FormatError) Where() string {
+	var b strings.Builder
+	b.WriteString(e.Section)
+	switch {
+	case e.Line > 0:
+		if b.Len() > 0 {
+			b.WriteByte(' ')
+		}
+		fmt.Fprintf(&b, "line %d", e.Line)
+	case e.Offset >= 0:
+		if b.Len() > 0 {
+			b.WriteByte(' ')
+		}
+		fmt.Fprintf(&b, "at %#x", e.Offset)
+	}
+	if e.Record >= 0 {
+		fmt.Fprintf(&b, " (record %d)", e.Record)
+	}
+	return strings.TrimSpace(b.String())
+}
+
+// What says what was found and what was allowed.
+func (e *FormatError) What() string {
+	s := e.Field
+	if e.Found != "" {
+		s += " is " + e.Found
+	}
+	if e.Want != "" {
+		s += ", want " + e.Want
+	}
+	return s
+}
+
+// Unwrap returns the cause, which wraps one of the class sentinels.
+func (e *FormatError) Unwrap() error { return e.Err }
+
+// Class returns the sentinel that the error belongs to.
+func (e *FormatError) Class() error { return Class(e.Err) }
+
+// Class returns the sentinel of this package that err matches, or err itself
+// when it matches none (an I/O error, say).
+func Class(err error) error {
+	for _, s := range []error{
+		ErrCorrupt, ErrTruncated, ErrUnsupported, ErrMismatch, ErrUnrecognized, ErrEmpty,
+	} {
+		if errors.Is(err, s) {
+			return s
+		}
+	}
+	return err
+}
+
+// InFile returns err with the file name filled in where a [FormatError] in
+// its chain has none yet.
+func InFile(err error, file string) error {
+	var fe *FormatError
+	if errors.As(err, &fe) {
+		if fe.File == "" {
+			c := *fe
+			c.File = file
+			return &c
+		}
+		return err
+	}
+	return err
+}
