@@ -61,6 +61,8 @@ var codes = map[Code]struct {
 type InstrError struct {
 	Code   Code
 	Detail string // what LLVM adds after a colon; may be empty
+
+	class error // overrides the code's class where LLVM's word for it is too coarse
 }
 
 // Error returns the text llvm-profdata 22 prints for the failure.
@@ -73,7 +75,12 @@ func (e *InstrError) Error() string {
 }
 
 // Unwrap returns the class of the failure.
-func (e *InstrError) Unwrap() error { return codes[e.Code].class }
+func (e *InstrError) Unwrap() error {
+	if e.class != nil {
+		return e.class
+	}
+	return codes[e.Code].class
+}
 
 // LLVMMessage returns the words llvm-profdata 22 has for err. Failures that it
 // does not detect get the text of the nearest kind it has.

@@ -186,4 +186,3 @@ func SplitName(name string) (file, symbol string) {
 	}
 	return "", name
 }
-

@@ -16,22 +16,22 @@ const (
 	// front-end profiles carry no mark: they have none of these bits.
 	FrontEnd Variant = 1 << 0
 
-	LoopEntries   Variant = 1 << 55 // loop entry blocks are instrumented
-	IRLevel       Variant = 1 << 56 // instrumented by the IR pass, not by the front end
-	ContextSens   Variant = 1 << 57 // has context-sensitive (post-inline) records
-	EntryFirst    Variant = 1 << 58 // the function entry block is always counted, first
-	DebugInfo     Variant = 1 << 59 // raw only: data and names are in the debug info
-	SingleByte    Variant = 1 << 60 // counters are coverage bits: 0 or 1
-	EntryOnly     Variant = 1 << 61 // one counter per function
-	HasMemProf    Variant = 1 << 62 // indexed only: there is a memprof section
-	HasTemporal   Variant = 1 << 63 // functions have first-call timestamps
-	variantBits           = LoopEntries | IRLevel | ContextSens | EntryFirst | DebugInfo | SingleByte | EntryOnly | HasMemProf | HasTemporal
-	indexedBits           = variantBits &^ DebugInfo
-	csHashBit             = 1 << 60 // set in the function hash of a context-sensitive record
-	versionNumber         = 1<<32 - 1
-	PseudoHot     uint64  = 1<<64 - 1 // first counter of a function known hot without counts
-	PseudoWarm    uint64  = 1<<64 - 2 // first counter of a function known warm without counts
-	maxCount      uint64  = 1<<64 - 3 // where merged counters saturate
+	LoopEntries Variant = 1 << 55 // loop entry blocks are instrumented
+	IRLevel     Variant = 1 << 56 // instrumented by the IR pass, not by the front end
+	ContextSens Variant = 1 << 57 // has context-sensitive (post-inline) records
+	EntryFirst  Variant = 1 << 58 // the function entry block is always counted, first
+	DebugInfo   Variant = 1 << 59 // raw only: data and names are in the debug info
+	SingleByte  Variant = 1 << 60 // counters are coverage bits: 0 or 1
+	EntryOnly   Variant = 1 << 61 // one counter per function
+	HasMemProf  Variant = 1 << 62 // indexed only: there is a memprof section
+	HasTemporal Variant = 1 << 63 // functions have first-call timestamps
+	variantBits         = LoopEntries | IRLevel | ContextSens | EntryFirst | DebugInfo | SingleByte | EntryOnly | HasMemProf | HasTemporal
+	indexedBits         = variantBits &^ DebugInfo
+	csHashBit   uint64  = 1 << 60 // set in the function hash of a context-sensitive record
+	versionMask uint64  = 1<<32 - 1
+	PseudoHot   uint64  = 1<<64 - 1 // first counter of a function known hot without counts
+	PseudoWarm  uint64  = 1<<64 - 2 // first counter of a function known warm without counts
+	maxCount    uint64  = 1<<64 - 3 // where merged counters saturate
 )
 
 // Has reports whether all bits of b are set.
@@ -149,6 +149,8 @@ type Function struct {
 
 	seq uint64 // order of first appearance among the functions of a profile
 }
+
+func (f *Function) nameRef() uint64 { return NameRef(f.Name) }
 
 // Trace is a temporal profile trace: functions in the order of their first
 // call in one run.

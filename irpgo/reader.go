@@ -2,7 +2,6 @@ package irpgo
 
 import (
 	"bytes"
-	"encoding/binary"
 	"fmt"
 	"iter"
 
@@ -71,12 +70,14 @@ type ReaderOptions struct {
 	Lenient bool
 }
 
-// decoder is one format's reader. records yields a reused record; after an
-// error it stops.
+// decoder is one format's reader. records yields a reused record, stops after
+// an error, and may be called again; warnings are given on the first walk
+// only.
 type decoder interface {
 	info() *Info
 	records(yield func(*Record, error) bool)
 	symbols() *Symtab
+	vtableNames() []string
 	traces() ([]Trace, uint64)
 }
 
@@ -148,8 +149,8 @@ func (r *Reader) Name() string { return r.name }
 // Info returns what the profile says of itself. Do not change it.
 func (r *Reader) Info() *Info { return r.dec.info() }
 
-// Records iterates over the records in file order, once. The record and all
-// it refers to, except strings, are reused: copy what is kept beyond one step.
+// Records iterates over the records in file order. The record and all it
+// refers to, except strings, are reused: copy what is kept beyond one step.
 // The iteration ends after the first error, a [profile.FormatError].
 func (r *Reader) Records() iter.Seq2[*Record, error] {
 	return func(yield func(*Record, error) bool) {
@@ -168,6 +169,9 @@ func (r *Reader) Records() iter.Seq2[*Record, error] {
 // complete only after the records were read.
 func (r *Reader) Symbols() *Symtab { return r.dec.symbols() }
 
+// VTableNames returns the names of virtual tables that the profile lists.
+func (r *Reader) VTableNames() []string { return r.dec.vtableNames() }
+
 // Traces returns the temporal profile traces and the size of the stream that
 // they are a sample of. Call it after the records were read. Traces of raw
 // profiles have weight 1.
@@ -181,14 +185,8 @@ func Read(name string, data []byte, opt ReaderOptions) (*Profile, error) {
 		return nil, err
 	}
 	m := NewMerger(MergeOptions{Warn: opt.Warn})
-	if err := m.Add(r, 1); err != nil {
+	if _, err := m.Add(r, 1); err != nil {
 		return nil, err
 	}
 	return m.Profile(), nil
-}
-
-const indexedMagic = 0x8169666f72706cff
-
-func hasIndexedMagic(data []byte) bool {
-	return len(data) >= 8 && binary.LittleEndian.Uint64(data) == indexedMagic
 }

@@ -1,0 +1,100 @@
+package ondisk
+
+import (
+	"iter"
+	"math/bits"
+)
+
+// Chains is the arrangement of entries in buckets that LLVM's
+// OnDiskChainedHashTableGenerator arrives at when the entries are inserted in
+// order: inserting prepends to the bucket's chain, growing re-inserts bucket
+// by bucket and so turns chains around, and the number of buckets is adjusted
+// once more before writing.
+type Chains struct {
+	hashes []uint64
+	head   []int32 // per bucket, -1 if empty
+	next   []int32 // per entry, -1 at the end of a chain
+}
+
+const initialBuckets = 64
+
+// Arrange inserts entries 0 … len(hashes)-1 in this order.
+func Arrange(hashes []uint64) *Chains {
+	c := &Chains{hashes: hashes, next: make([]int32, len(hashes))}
+	c.head = emptyBuckets(initialBuckets)
+	for i := range hashes {
+		if 4*(i+1) >= 3*len(c.head) {
+			c.resize(2 * len(c.head))
+		}
+		c.insert(int32(i))
+	}
+	target := 1
+	if n := len(hashes); n > 2 {
+		target = 1 << bits.Len(uint(n*4/3)) // bit_ceil(n·4/3 + 1)
+	}
+	if target != len(c.head) {
+		c.resize(target)
+	}
+	return c
+}
+
+func emptyBuckets(n int) []int32 {
+	b := make([]int32, n)
+	for i := range b {
+		b[i] = -1
+	}
+	return b
+}
+
+func (c *Chains) insert(i int32) {
+	b := c.hashes[i] & uint64(len(c.head)-1)
+	c.next[i] = c.head[b]
+	c.head[b] = i
+}
+
+func (c *Chains) resize(n int) {
+	old := c.head
+	c.head = emptyBuckets(n)
+	for _, i := range old {
+		for i >= 0 {
+			next := c.next[i]
+			c.insert(i)
+			i = next
+		}
+	}
+}
+
+// NumBuckets returns the number of buckets, a power of two.
+func (c *Chains) NumBuckets() int { return len(c.head) }
+
+// BucketLen returns the number of entries in bucket b.
+func (c *Chains) BucketLen(b int) int {
+	n := 0
+	for range c.Bucket(b) {
+		n++
+	}
+	return n
+}
+
+// Bucket iterates over the entries of bucket b, in the order in which they
+// are written.
+func (c *Chains) Bucket(b int) iter.Seq[int] {
+	return func(yield func(int) bool) {
+		for i := c.head[b]; i >= 0; i = c.next[i] {
+			if !yield(int(i)) {
+				return
+			}
+		}
+	}
+}
+
+// ItemSize is the size in bytes of an item with a key and data of the given
+// lengths, without the bucket's count of two bytes.
+func ItemSize(key, data int) int { return itemHeader + key + data }
+
+// BucketHeaderSize and IndexHeaderSize are the sizes in bytes of what stands
+// before the items of a bucket and before the bucket offsets of the index.
+const (
+	BucketHeaderSize = bucketHeader
+	IndexHeaderSize  = indexHeader
+)

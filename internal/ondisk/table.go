@@ -1,0 +1,159 @@
+// Package ondisk reads and arranges LLVM's on-disk chained hash table
+// (llvm/Support/OnDiskHashTable.h), which the indexed profile formats keep
+// their records in.
+//
+// The payload holds the buckets one after the other; empty ones take no room:
+//
+//	u16 number of items
+//	per item: u64 hash | u64 key length | u64 data length | key | data
+//
+// After padding to 8 bytes follows the index:
+//
+//	u64 number of buckets, a power of two | u64 number of entries |
+//	u64 offset of each bucket from the start of the file, 0 if empty
+//
+// Everything is little-endian. The lengths are those of the tables keyed by
+// name; the formats of this module use no other.
+package ondisk
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math/bits"
+
+	"github.com/profuse-pgo/profuse/internal/cursor"
+	"github.com/profuse-pgo/profuse/profile"
+)
+
+const (
+	itemHeader   = 24 // hash, key length, data length
+	bucketHeader = 2  // number of items
+	indexHeader  = 16 // number of buckets, number of entries
+)
+
+// Item is one entry of a table. Key and Data alias the file.
+type Item struct {
+	Hash    uint64
+	Key     []byte
+	Data    []byte
+	DataOff int64 // of Data in the file
+}
+
+// Table is a table in a file.
+type Table struct {
+	section    string
+	file       []byte
+	payload    int64
+	index      int64
+	numBuckets uint64
+	numEntries uint64
+}
+
+// Open checks the index of a table whose payload begins at offset payload of
+// file and whose index is at offset index. section names it in errors.
+func Open(section string, file []byte, payload int64, index uint64) (*Table, error) {
+	t := &Table{section: section, file: file, payload: payload}
+	bad := func(off int64, field string, found any, want string) error {
+		return &profile.FormatError{
+			Section: section, Offset: off, Record: -1, Field: field,
+			Found: fmt.Sprint(found), Want: want, Err: profile.ErrCorrupt,
+		}
+	}
+	if index < uint64(payload) || index > uint64(len(file)) {
+		return nil, &profile.FormatError{
+			Section: section, Offset: -1, Record: -1, Field: "offset of the hash table index",
+			Found: fmt.Sprintf("%#x", index),
+			Want:  fmt.Sprintf("%#x to %#x, the end of the file", payload, len(file)),
+			Err:   truncatedIf(index > uint64(len(file))),
+		}
+	}
+	t.index = int64(index)
+	c := cursor.New(section, t.index, file[t.index:], binary.LittleEndian)
+	t.numBuckets = c.U64("number of buckets")
+	t.numEntries = c.U64("number of entries")
+	if c.Err() == nil && bits.OnesCount64(t.numBuckets) != 1 {
+		return nil, bad(t.index, "number of buckets", t.numBuckets, "a power of two")
+	}
+	c.Count(t.numBuckets, 8, "number of buckets")
+	if c.Err() != nil {
+		return nil, c.Err()
+	}
+	if limit := uint64(t.index-payload) / itemHeader; t.numEntries > limit {
+		return nil, bad(t.index+8, "number of entries", t.numEntries, fmt.Sprintf("at most %d, what the payload can hold", limit))
+	}
+	return t, nil
+}
+
+func truncatedIf(short bool) error {
+	if short {
+		return profile.ErrTruncated
+	}
+	return profile.ErrCorrupt
+}
+
+// Len returns the number of entries.
+func (t *Table) Len() int { return int(t.numEntries) }
+
+// End returns the file offset after the index.
+func (t *Table) End() int64 { return t.index + indexHeader + 8*int64(t.numBuckets) }
+
+func (t *Table) bucketOffset(b uint64) uint64 {
+	return binary.LittleEndian.Uint64(t.file[t.index+indexHeader+8*int64(b):])
+}
+
+// Items calls yield for every entry in payload order, as LLVM iterates. With
+// check it verifies that every entry would be found by a lookup: that it
+// stands in the bucket of its hash and that the index points to that bucket.
+// The walk ends with an error at the first thing out of place.
+func (t *Table) Items(check bool, yield func(Item) bool) error {
+	c := cursor.New(t.section, t.payload, t.file[t.payload:t.index], binary.LittleEndian)
+	left, seen := 0, uint64(0)
+	var bucketAt int64
+	for seen < t.numEntries {
+		c.Record = int(seen)
+		if left == 0 {
+			bucketAt = c.Offset()
+			left = int(c.U16("number of items in the bucket"))
+			if c.Err() == nil && left == 0 {
+				c.Corrupt(bucketAt, "number of items in the bucket", 0, "at least 1")
+			}
+		}
+		at := c.Offset()
+		item := Item{Hash: c.U64("hash")}
+		keyLen := c.U64("key length")
+		dataLen := c.U64("data length")
+		item.Key = c.Bytes(keyLen, "key")
+		item.DataOff = c.Offset()
+		item.Data = c.Bytes(dataLen, "data")
+		if check && c.Err() == nil {
+			b := item.Hash & (t.numBuckets - 1)
+			if got := t.bucketOffset(b); got != uint64(bucketAt) {
+				c.Corrupt(at, fmt.Sprintf("bucket of hash %#x", item.Hash), fmt.Sprintf("at %#x", bucketAt), fmt.Sprintf("at %#x, where the index has bucket %d", got, b))
+			}
+		}
+		if c.Err() != nil {
+			return c.Err()
+		}
+		left--
+		seen++
+		if !yield(item) {
+			return nil
+		}
+	}
+	if check {
+		return t.checkEnd(c, left)
+	}
+	return nil
+}
+
+// checkEnd verifies that nothing but padding follows the last entry.
+func (t *Table) checkEnd(c *cursor.Cursor, left int) error {
+	c.Record = -1
+	switch {
+	case left != 0:
+		c.Corrupt(c.Offset(), "items in the last bucket", fmt.Sprintf("%d more", left), fmt.Sprintf("the %d entries of the index", t.numEntries))
+	case c.Len() >= 8:
+		c.Corrupt(c.Offset(), "payload after the last entry", fmt.Sprintf("%d bytes", c.Len()), "less than 8 bytes of padding")
+	}
+	return c.Err()
+}

@@ -1,0 +1,334 @@
+package irpgo
+
+import (
+	"fmt"
+
+	"github.com/profuse-pgo/profuse/internal/cursor"
+	"github.com/profuse-pgo/profuse/internal/ondisk"
+	"github.com/profuse-pgo/profuse/profile"
+)
+
+// indexedReader reads an indexed profile of any version up to
+// [IndexedVersionMax].
+type indexedReader struct {
+	file   string
+	data   []byte
+	opt    ReaderOptions
+	about  Info
+	table  *ondisk.Table
+	header indexedHeader
+	sum    *Summary // nil before version 4
+	csSum  *Summary // nil without the CS variant
+	vnames []string
+	trace  []Trace
+	stream uint64
+	syms   *Symtab
+
+	rec    Record
+	counts []uint64
+	bitmap []byte
+	values valueBuffer
+}
+
+// indexedHeader holds the offsets of the header; 0 where the version has none.
+type indexedHeader struct {
+	hashType, hashOffset, memProf, binaryIDs, traces, vtableNames uint64
+}
+
+func newIndexedReader(file string, data []byte, opt ReaderOptions) (decoder, error) {
+	r := &indexedReader{file: file, data: data, opt: opt}
+	payload, err := r.readHeader()
+	if err != nil {
+		return nil, err
+	}
+	if r.table, err = ondisk.Open("hash table", data, payload, r.header.hashOffset); err != nil {
+		return nil, err
+	}
+	for _, read := range []func() error{r.readBinaryIDs, r.readVTableNames, r.readTraces} {
+		if err := read(); err != nil {
+			return nil, err
+		}
+	}
+	return r, nil
+}
+
+func (r *indexedReader) info() *Info               { return &r.about }
+func (r *indexedReader) vtableNames() []string     { return r.vnames }
+func (r *indexedReader) traces() ([]Trace, uint64) { return r.trace, r.stream }
+
+// symbols collects the names of the table on the first call.
+func (r *indexedReader) symbols() *Symtab {
+	if r.syms != nil {
+		return r.syms
+	}
+	r.syms = &Symtab{}
+	// Damage in the table is reported by records.
+	_ = r.table.Items(false, func(it ondisk.Item) bool {
+		r.syms.Add(string(it.Key))
+		return true
+	})
+	for _, n := range r.vnames {
+		r.syms.Add(n)
+	}
+	return r.syms
+}
+
+// readHeader decodes header and summaries and returns where the payload of
+// the hash table begins.
+func (r *indexedReader) readHeader() (int64, error) {
+	c := cursor.New("header", 0, r.data, le)
+	c.U64("magic")
+	word := c.U64("version")
+	if c.Err() != nil {
+		return 0, c.Err()
+	}
+	version := uint32(word)
+	r.about = Info{
+		Format: FormatIndexed, Version: version, VersionWord: word,
+		Variant: Variant(word) & indexedBits, Profiles: 1,
+	}
+	if version < indexedVersionMin || version > IndexedVersionMax {
+		return 0, fail("header", 8, -1, CodeUnsupportedVersion, "", "indexed profile version",
+			fmt.Sprint(version), fmt.Sprintf("%d to %d", indexedVersionMin, IndexedVersionMax))
+	}
+	if odd := word &^ (versionMask | uint64(indexedBits)); odd != 0 && !r.opt.Lenient {
+		return 0, fail("header", 8, -1, CodeUnsupportedVersion, "", "variant bits",
+			fmt.Sprintf("%#x", odd), "only known ones")
+	}
+	c.U64("unused") // MaxFunctionCount before version 4
+	h := &r.header
+	h.hashType = c.U64("hash type")
+	h.hashOffset = c.U64("hash table offset")
+	if version >= 8 {
+		h.memProf = c.U64("memprof offset")
+	}
+	if version >= 9 {
+		h.binaryIDs = c.U64("binary id offset")
+	}
+	if version >= 10 {
+		h.traces = c.U64("temporal traces offset")
+	}
+	if version >= 12 {
+		h.vtableNames = c.U64("vtable names offset")
+	}
+	if c.Err() == nil && h.hashType != hashTypeMD5 {
+		return 0, fail("header", 24, -1, CodeUnsupportedHashType, "", "hash type", fmt.Sprint(h.hashType), "0, MD5")
+	}
+	if c.Err() == nil && version >= 4 {
+		var err error
+		c.Section = "summary"
+		if r.sum, err = readSummary(c); err != nil {
+			return 0, err
+		}
+		if r.about.Variant.Has(ContextSens) {
+			c.Section = "context-sensitive summary"
+			if r.csSum, err = readSummary(c); err != nil {
+				return 0, err
+			}
+		}
+	}
+	return c.Offset(), c.Err()
+}
+
+// section returns a cursor at a header offset; the sections after the table
+// may not begin before its end.
+func (r *indexedReader) section(name string, off uint64) (*cursor.Cursor, error) {
+	if off < uint64(r.table.End()) || off > uint64(len(r.data)) {
+		cause := &InstrError{Code: CodeTruncated}
+		if off < uint64(r.table.End()) {
+			cause = &InstrError{Code: CodeBadHeader}
+		}
+		return nil, &profile.FormatError{
+			Section: "header", Offset: -1, Record: -1, Field: "offset of the " + name, Found: fmt.Sprintf("%#x", off),
+			Want: fmt.Sprintf("%#x to %#x, the end of the file", r.table.End(), len(r.data)), Err: cause,
+		}
+	}
+	return cursor.New(name, int64(off), r.data[off:], le), nil
+}
+
+func (r *indexedReader) readBinaryIDs() error {
+	if r.about.Version < 9 {
+		return nil
+	}
+	c, err := r.section("binary ids", r.header.binaryIDs)
+	if err != nil {
+		return err
+	}
+	at := c.Offset()
+	size := c.U64("size")
+	if c.Err() == nil && size%8 != 0 {
+		return fail("binary ids", at, -1, CodeBadHeader, "", "size", fmt.Sprint(size), "a multiple of 8")
+	}
+	if c.Err() == nil && size > uint64(c.Len()) {
+		return &profile.FormatError{
+			Section: "binary ids", Offset: at, Record: -1, Field: "size", Found: fmt.Sprint(size),
+			Want: fmt.Sprintf("at most the %d bytes left in the file", c.Len()),
+			Err:  &InstrError{Code: CodeMalformed, Detail: "corrupted binary ids", class: profile.ErrTruncated},
+		}
+	}
+	off := c.Offset()
+	data := c.Bytes(size, "binary ids")
+	if c.Err() != nil {
+		return c.Err()
+	}
+	r.about.BinaryIDs, err = readBinaryIDs(off, data, le)
+	return err
+}
+
+func (r *indexedReader) readVTableNames() error {
+	if r.about.Version < 12 {
+		return nil
+	}
+	c, err := r.section("vtable names", r.header.vtableNames)
+	if err != nil {
+		return err
+	}
+	size := c.U64("size")
+	off := c.Offset()
+	blob := c.Bytes(size, "vtable names")
+	if c.Err() != nil {
+		return c.Err()
+	}
+	return decodeNames("vtable names", off, blob, func(name string) { r.vnames = append(r.vnames, name) })
+}
+
+func (r *indexedReader) readTraces() error {
+	if r.about.Version < 10 || !r.about.Variant.Has(HasTemporal) {
+		return nil
+	}
+	c, err := r.section("temporal traces", r.header.traces)
+	if err != nil {
+		return err
+	}
+	n := c.Count(c.U64("number of traces"), 16, "number of traces")
+	r.stream = c.U64("trace stream size")
+	n = c.Count(uint64(n), 16, "number of traces")
+	for i := range n {
+		c.Record = i
+		t := Trace{Weight: c.U64("weight")}
+		t.NameRefs = make([]uint64, c.Count(c.U64("number of functions"), 8, "number of functions"))
+		for j := range t.NameRefs {
+			t.NameRefs[j] = c.U64("name reference")
+		}
+		if c.Err() != nil {
+			break
+		}
+		r.trace = append(r.trace, t)
+	}
+	return c.Err()
+}
+
+// records walks the payload. One key may have several records.
+func (r *indexedReader) records(yield func(*Record, error) bool) {
+	stopped := false
+	var bad error
+	n := 0
+	err := r.table.Items(!r.opt.Lenient, func(it ondisk.Item) bool {
+		name := string(it.Key)
+		if !r.opt.Lenient && NameRef(name) != it.Hash {
+			bad = fail("hash table", it.DataOff-int64(len(it.Key))-24, n, CodeMalformed, "", "hash",
+				fmt.Sprintf("%#x", it.Hash), fmt.Sprintf("%#x, that of the key", NameRef(name)))
+			return false
+		}
+		c := cursor.New("function records", it.DataOff, it.Data, le)
+		c.Record = n
+		n++
+		for first := true; c.Len() > 0; first = false {
+			if bad = r.readRecord(c, name, first); bad != nil {
+				return false
+			}
+			if !yield(&r.rec, nil) {
+				stopped = true
+				return false
+			}
+		}
+		return true
+	})
+	if bad == nil {
+		bad = err
+	}
+	if bad != nil && !stopped {
+		yield(nil, bad)
+	}
+}
+
+// readRecord decodes one record of a key's data:
+//
+//	u64 FuncHash | u64 NumCounts (v2+) | u64 counts[] |
+//	u64 NumBitmapBytes | u64 per bitmap byte (v11+) | value data (v3+)
+//
+// A version 1 key has one record, which takes all its data.
+func (r *indexedReader) readRecord(c *cursor.Cursor, name string, first bool) error {
+	version := r.about.Version
+	at := c.Offset()
+	if first && c.Len()%8 != 0 {
+		return emptyData(c, at, "data length", fmt.Sprint(c.Len()), "a multiple of 8")
+	}
+	r.rec = Record{Name: name, Hash: c.U64("function hash")}
+	n := uint64(c.Len() / 8)
+	if version >= 2 {
+		n = c.U64("number of counters")
+	}
+	raw := c.Bytes(8*uint64(c.Count(n, 8, "number of counters")), "counters")
+	r.counts = r.counts[:0]
+	for ; len(raw) >= 8; raw = raw[8:] {
+		r.counts = append(r.counts, le.Uint64(raw))
+	}
+	r.rec.Counts = r.counts
+	if version >= 11 {
+		r.readBitmap(c)
+	}
+	if version >= 3 && c.Err() == nil {
+		r.values.readValueData(c, &r.rec.Values)
+	}
+	if c.Err() == nil && len(r.rec.Counts) == 0 && !r.opt.Lenient {
+		c.Corrupt(at+8, "number of counters", 0, "at least 1")
+	}
+	return inData(c.Err())
+}
+
+func (r *indexedReader) readBitmap(c *cursor.Cursor) {
+	n := c.U64("number of bitmap bytes")
+	raw := c.Bytes(8*uint64(c.Count(n, 8, "number of bitmap bytes")), "bitmap")
+	r.bitmap = r.bitmap[:0]
+	for ; len(raw) >= 8; raw = raw[8:] {
+		b := le.Uint64(raw)
+		if b > 0xff && !r.opt.Lenient {
+			c.Corrupt(c.Offset()-int64(len(raw)), "bitmap byte", b, "at most 255")
+			return
+		}
+		r.bitmap = append(r.bitmap, byte(b))
+	}
+	if len(r.bitmap) > 0 {
+		r.rec.Bitmap = r.bitmap
+	}
+}
+
+func emptyData(c *cursor.Cursor, off int64, field, found, want string) error {
+	return fail(c.Section, off, c.Record, CodeMalformed, "profile data is empty", field, found, want)
+}
+
+// inData gives LLVM's one message for all damage inside a key's data, keeping
+// the place. The file holds all of the data, so nothing there is truncated.
+func inData(err error) error {
+	fe, ok := err.(*profile.FormatError)
+	if !ok {
+		return err
+	}
+	c := *fe
+	c.Err = malformed("profile data is empty")
+	return &c
+}
+
+// Summary returns the summary stored in an indexed profile, the one of CS
+// records if cs; nil where the file has none.
+func (r *Reader) Summary(cs bool) *Summary {
+	ix, ok := r.dec.(*indexedReader)
+	switch {
+	case !ok:
+		return nil
+	case cs:
+		return ix.csSum
+	}
+	return ix.sum
+}

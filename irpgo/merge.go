@@ -1,0 +1,462 @@
+package irpgo
+
+import (
+	"cmp"
+	"math/bits"
+	"slices"
+
+	"github.com/profuse-pgo/profuse/profile"
+)
+
+// MergeOptions adjust a [Merger]. The zero value merges exactly.
+type MergeOptions struct {
+	// LLVMCompat merges as llvm-profdata 22 does, with its dependence on the
+	// order of inputs: a value first seen in a later input is not weighted,
+	// each site is cut to 255 values after every step, what precedes the
+	// damage in a broken input stays merged, and front-end and IR profiles
+	// mix. Without it the result is the same for any grouping of the inputs.
+	LLVMCompat bool
+	// AllowMixed lets profiles of different levels merge (front end with IR,
+	// single-byte coverage with counts), as LLVM does.
+	AllowMixed bool
+	// KeepVTableNames keeps the names of virtual tables in the result.
+	KeepVTableNames bool
+	// KeepSymbols keeps every name the inputs know, so that the text writer
+	// can print value targets that have no record of their own.
+	KeepSymbols bool
+	// TraceReservoir is the number of temporal traces kept; 0 means 100.
+	TraceReservoir int
+	// MaxTraceLength is the number of functions kept of a trace; 0 means
+	// 10000, negative drops all traces.
+	MaxTraceLength int
+	// Filter selects the functions to merge by name; nil takes all.
+	Filter func(name string) bool
+	// Warn is told of every record that could not be merged whole; nil drops
+	// the warnings. A Merger calls it from the goroutine that calls Add.
+	Warn func(Warning)
+}
+
+// Added says what one input brought.
+type Added struct {
+	Records int    // records merged
+	Skipped int    // records left out because they contradict an earlier one
+	Count   uint64 // sum of the counters merged, unweighted, saturating
+}
+
+// Merger adds profiles up (InstrProfWriter). It does no I/O and keeps one
+// accumulator, however many inputs there are.
+//
+// Mergers are not safe for concurrent use. For parallel merging give each
+// worker a [Merger.Fork], add with [Merger.AddAt], and [Merger.Merge] the
+// forks into the first.
+type Merger struct {
+	opt       MergeOptions
+	variant   Variant
+	functions map[string]*accFunction
+	binaryIDs map[string]struct{}
+	vtables   map[string]struct{}
+	symbols   Symtab
+	sampler   *traceSampler
+	next      int // index of the next input of Add
+	counts    arena
+}
+
+// accFunction is the accumulator of one name.
+type accFunction struct {
+	name    string
+	seq     uint64 // first appearance: input index and record index
+	records []*accRecord
+}
+
+// accRecord is the accumulator of one (name, hash).
+type accRecord struct {
+	Record
+	seq uint64
+	// rivals have the same name and hash but another shape. Which of them
+	// stands is decided by first appearance, when the profile is built, so
+	// that it does not depend on how inputs were grouped.
+	rivals []*accRecord
+}
+
+// NewMerger returns an empty Merger.
+func NewMerger(opt MergeOptions) *Merger {
+	if opt.TraceReservoir == 0 {
+		opt.TraceReservoir = 100
+	}
+	switch {
+	case opt.MaxTraceLength == 0:
+		opt.MaxTraceLength = 10000
+	case opt.MaxTraceLength < 0:
+		opt.MaxTraceLength = 0
+	}
+	return newMerger(opt, newTraceSampler(opt.TraceReservoir, opt.MaxTraceLength))
+}
+
+func newMerger(opt MergeOptions, sampler *traceSampler) *Merger {
+	return &Merger{
+		opt:       opt,
+		functions: make(map[string]*accFunction),
+		binaryIDs: make(map[string]struct{}),
+		vtables:   make(map[string]struct{}),
+		sampler:   sampler,
+	}
+}
+
+// Fork returns an empty Merger for another worker. Its options are those of
+// m; the temporal traces of all forks go into one sample. Only exact merging
+// may be forked.
+func (m *Merger) Fork() *Merger { return newMerger(m.opt, m.sampler) }
+
+// Add merges r with the given weight, at least 1. Unless merging is
+// LLVM-compatible, an input that turns out to be broken leaves no trace.
+func (m *Merger) Add(r *Reader, weight uint64) (Added, error) {
+	m.next++
+	return m.AddAt(m.next-1, r, weight)
+}
+
+// AddAt is [Merger.Add] for the input with the given index in the order of
+// inputs. Over all forks, every index from 0 up must be added or skipped
+// ([Merger.Skip]) once.
+func (m *Merger) AddAt(index int, r *Reader, weight uint64) (added Added, err error) {
+	var traces []Trace
+	var stream uint64
+	defer func() { m.sampler.admit(index, traces, stream) }()
+	variant, err := m.mergeVariant(r.Info().Variant)
+	if err != nil {
+		return added, profile.InFile(err, r.Name())
+	}
+	if !m.opt.LLVMCompat {
+		for _, err := range r.Records() {
+			if err != nil {
+				return added, err
+			}
+		}
+	}
+	m.variant = variant
+	n := uint64(0)
+	for rec, recErr := range r.Records() {
+		if recErr != nil {
+			err = recErr
+			break
+		}
+		if m.opt.Filter != nil && !m.opt.Filter(rec.Name) {
+			continue
+		}
+		if m.addRecord(rec, weight, uint64(index)<<32|n, r.Name()) {
+			added.Records++
+			for _, c := range rec.Counts {
+				added.Count = addSaturating(added.Count, c)
+			}
+		} else {
+			added.Skipped++
+		}
+		n++
+	}
+	m.addNames(r)
+	if r.Info().Variant.Has(HasTemporal) {
+		traces, stream = r.Traces()
+		if r.Info().Format == FormatRaw {
+			for i := range traces {
+				traces[i].Weight = weight
+			}
+		}
+	}
+	for _, id := range r.Info().BinaryIDs {
+		m.binaryIDs[string(id)] = struct{}{}
+	}
+	return added, err
+}
+
+// Skip says that the input with this index will not be added.
+func (m *Merger) Skip(index int) { m.sampler.admit(index, nil, 0) }
+
+func (m *Merger) addNames(r *Reader) {
+	if m.opt.KeepVTableNames {
+		for _, n := range r.VTableNames() {
+			m.vtables[n] = struct{}{}
+		}
+	}
+	if m.opt.KeepSymbols {
+		for ref, n := range r.Symbols().names {
+			m.symbols.add(ref, n)
+		}
+	}
+}
+
+// mergeVariant returns the variant of the profile after an input with variant
+// v, or an error if they must not meet (InstrProfWriter::mergeProfileKind).
+func (m *Merger) mergeVariant(v Variant) (Variant, error) {
+	v &^= DebugInfo
+	have := m.variant
+	if have == 0 && (m.opt.LLVMCompat || len(m.functions) == 0) {
+		return v, nil
+	}
+	const blocks = EntryFirst | LoopEntries
+	conflict := have.Has(EntryOnly) && v&blocks != 0 || v.Has(EntryOnly) && have&blocks != 0
+	if m.opt.LLVMCompat {
+		conflict = conflict || (have^v)&FrontEnd != 0
+	} else {
+		conflict = !m.opt.AllowMixed && (conflict || (have^v)&(IRLevel|SingleByte) != 0)
+	}
+	if conflict {
+		return 0, fail("header", -1, -1, CodeMixedKinds, "", "profile variant", v.String(),
+			"what can be merged with "+have.String())
+	}
+	return have | v, nil
+}
+
+// addRecord merges src and reports whether it was taken.
+func (m *Merger) addRecord(src *Record, weight, seq uint64, file string) bool {
+	f := m.functions[src.Name]
+	if f == nil {
+		f = &accFunction{name: src.Name, seq: seq}
+		m.functions[src.Name] = f
+	}
+	taken, reported := true, false
+	// At most one warning per function and input.
+	warn := func(code Code) {
+		if !reported && m.opt.Warn != nil {
+			m.opt.Warn(Warning{File: file, Function: src.Name, Err: &InstrError{Code: code}})
+		}
+		reported = true
+		taken = taken && code == CodeCounterOverflow
+	}
+	dst := f.find(src.Hash)
+	switch {
+	case dst == nil:
+		f.records = append(f.records, m.newRecord(src, weight, seq, warn))
+		dst = f.records[len(f.records)-1]
+	case m.opt.LLVMCompat:
+		dst.merge(src, weight, true, warn)
+	default:
+		if r := dst.rival(src); r != nil {
+			r.merge(src, weight, false, warn)
+		} else {
+			dst.rivals = append(dst.rivals, m.newRecord(src, weight, seq, warn))
+		}
+	}
+	if m.opt.LLVMCompat {
+		dst.sortValues()
+	}
+	return taken
+}
+
+func (f *accFunction) find(hash uint64) *accRecord {
+	for _, r := range f.records {
+		if r.Hash == hash {
+			return r
+		}
+	}
+	return nil
+}
+
+// newRecord copies src, scaled (InstrProfRecord::scale).
+func (m *Merger) newRecord(src *Record, weight, seq uint64, warn func(Code)) *accRecord {
+	r := &accRecord{seq: seq, Record: Record{Name: src.Name, Hash: src.Hash}}
+	r.Counts = m.counts.copy(src.Counts)
+	if src.Bitmap != nil {
+		r.Bitmap = slices.Clone(src.Bitmap)
+	}
+	r.Values = src.Values.clone()
+	if weight == 1 || !m.opt.LLVMCompat && r.Pseudo() != 0 {
+		return r
+	}
+	for i, c := range r.Counts {
+		hi, lo := bits.Mul64(c, weight)
+		if hi != 0 || lo > maxCount {
+			lo = maxCount
+			warn(CodeCounterOverflow)
+		}
+		r.Counts[i] = lo
+	}
+	for _, sites := range r.Values {
+		for _, site := range sites {
+			for i := range site {
+				hi, lo := bits.Mul64(site[i].Count, weight)
+				if hi != 0 {
+					lo = 1<<64 - 1
+					warn(CodeCounterOverflow)
+				}
+				site[i].Count = lo
+			}
+		}
+	}
+	return r
+}
+
+// clone copies the sites of v into one block of memory.
+func (v *Values) clone() Values {
+	var out Values
+	if v.Empty() {
+		return out
+	}
+	sites, values := 0, 0
+	for _, k := range v {
+		sites += len(k)
+		for _, s := range k {
+			values += len(s)
+		}
+	}
+	siteBlock := make([]ValueSite, 0, sites)
+	valueBlock := make([]ValueData, 0, values)
+	for k, in := range v {
+		if len(in) == 0 {
+			continue
+		}
+		start := len(siteBlock)
+		for _, s := range in {
+			at := len(valueBlock)
+			valueBlock = append(valueBlock, s...)
+			siteBlock = append(siteBlock, valueBlock[at:len(valueBlock):len(valueBlock)])
+		}
+		out[k] = siteBlock[start:len(siteBlock):len(siteBlock)]
+	}
+	return out
+}
+
+// Merge folds another Merger into m and leaves the other unusable. Under
+// LLVMCompat it does what llvm-profdata does when it joins the results of two
+// threads.
+func (m *Merger) Merge(o *Merger) error {
+	variant, err := m.mergeVariant(o.variant)
+	if err != nil {
+		return err
+	}
+	m.variant = variant
+	if m.opt.LLVMCompat {
+		m.mergeContext(o)
+	} else {
+		m.mergeFork(o)
+	}
+	for id := range o.binaryIDs {
+		m.binaryIDs[id] = struct{}{}
+	}
+	for n := range o.vtables {
+		m.vtables[n] = struct{}{}
+	}
+	for ref, n := range o.symbols.names {
+		m.symbols.add(ref, n)
+	}
+	return nil
+}
+
+// mergeContext is InstrProfWriter::mergeRecordsFromWriter.
+func (m *Merger) mergeContext(o *Merger) {
+	for _, f := range o.sorted() {
+		records := make([]*Record, len(f.records))
+		for i, r := range f.records {
+			records[i] = &r.Record
+		}
+		for _, r := range recordOrder(records, releaseOf(22)) {
+			m.addRecord(r, 1, uint64(m.next)<<32|f.seq, "")
+		}
+	}
+	m.next++
+	m.sampler.add(o.sampler.traces, o.sampler.stream)
+}
+
+// mergeFork folds the accumulators of a fork in without copying them.
+func (m *Merger) mergeFork(o *Merger) {
+	for name, from := range o.functions {
+		to := m.functions[name]
+		if to == nil {
+			m.functions[name] = from
+			continue
+		}
+		to.seq = min(to.seq, from.seq)
+		for _, r := range from.records {
+			dst := to.find(r.Hash)
+			if dst == nil {
+				to.records = append(to.records, r)
+				continue
+			}
+			for _, in := range append([]*accRecord{r}, r.rivals...) {
+				if same := dst.rival(&in.Record); same != nil {
+					same.seq = min(same.seq, in.seq)
+					same.merge(&in.Record, 1, false, func(code Code) {
+						if m.opt.Warn != nil {
+							m.opt.Warn(Warning{Function: in.Name, Err: &InstrError{Code: code}})
+						}
+					})
+				} else {
+					in.rivals = nil
+					dst.rivals = append(dst.rivals, in)
+				}
+			}
+		}
+	}
+}
+
+func (m *Merger) sorted() []*accFunction {
+	fs := make([]*accFunction, 0, len(m.functions))
+	for _, f := range m.functions {
+		fs = append(fs, f)
+	}
+	slices.SortFunc(fs, func(a, b *accFunction) int { return cmp.Compare(a.name, b.name) })
+	return fs
+}
+
+// Profile returns the merged profile, which takes over the Merger's memory:
+// nothing may be added afterwards.
+func (m *Merger) Profile() *Profile {
+	p := &Profile{
+		Variant:         m.variant,
+		Functions:       make([]Function, 0, len(m.functions)),
+		Traces:          m.sampler.traces,
+		TraceStreamSize: m.sampler.stream,
+	}
+	for _, f := range m.sorted() {
+		fn := Function{Name: f.name, seq: f.seq, Records: make([]*Record, 0, len(f.records))}
+		for i, r := range f.records {
+			f.records[i] = m.settle(r)
+		}
+		if !m.opt.LLVMCompat {
+			slices.SortFunc(f.records, func(a, b *accRecord) int { return cmp.Compare(a.seq, b.seq) })
+		}
+		for _, r := range f.records {
+			r.sortValues()
+			fn.Records = append(fn.Records, &r.Record)
+		}
+		p.Functions = append(p.Functions, fn)
+	}
+	for id := range m.binaryIDs {
+		p.BinaryIDs = append(p.BinaryIDs, []byte(id))
+	}
+	slices.SortFunc(p.BinaryIDs, slices.Compare)
+	for n := range m.vtables {
+		p.VTableNames = append(p.VTableNames, n)
+	}
+	slices.Sort(p.VTableNames)
+	if m.opt.KeepSymbols {
+		p.Symbols = &m.symbols
+	}
+	return p
+}
+
+// settle lets the rival that appeared first stand and merges into it what the
+// others can give by LLVM's rules, in order of appearance.
+func (m *Merger) settle(r *accRecord) *accRecord {
+	if len(r.rivals) == 0 {
+		return r
+	}
+	all := append([]*accRecord{r}, r.rivals...)
+	slices.SortFunc(all, func(a, b *accRecord) int { return cmp.Compare(a.seq, b.seq) })
+	first := all[0]
+	first.rivals = nil
+	for _, o := range all[1:] {
+		first.merge(&o.Record, 1, false, func(code Code) {
+			if m.opt.Warn != nil {
+				m.opt.Warn(Warning{Function: o.Name, Err: &InstrError{Code: code}})
+			}
+		})
+	}
+	return first
+}
+
+func addSaturating(a, b uint64) uint64 {
+	sum, carry := bits.Add64(a, b, 0)
+	if carry != 0 {
+		return 1<<64 - 1
+	}
+	return sum
+}

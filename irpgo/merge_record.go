@@ -1,0 +1,216 @@
+package irpgo
+
+import (
+	"cmp"
+	"math/bits"
+	"slices"
+)
+
+// sameShape reports whether two records of one (name, hash) can be added
+// counter by counter and site by site.
+func (r *accRecord) sameShape(o *Record) bool {
+	if len(r.Counts) != len(o.Counts) || len(r.Bitmap) != len(o.Bitmap) ||
+		(r.Pseudo() != 0) != (o.Pseudo() != 0) {
+		return false
+	}
+	for k := range r.Values {
+		if len(r.Values[k]) != len(o.Values[k]) {
+			return false
+		}
+	}
+	return true
+}
+
+// rival returns which of r and its rivals has o's shape, nil if none.
+func (r *accRecord) rival(o *Record) *accRecord {
+	if r.sameShape(o) {
+		return r
+	}
+	for _, x := range r.rivals {
+		if x.sameShape(o) {
+			return x
+		}
+	}
+	return nil
+}
+
+// merge adds weight·o to r by the rules of InstrProfRecord::merge, which say
+// what can still be added when the shapes differ. compat selects LLVM's
+// treatment of values, see [mergeSite].
+func (r *accRecord) merge(o *Record, weight uint64, compat bool, warn func(Code)) {
+	if len(r.Counts) != len(o.Counts) {
+		warn(CodeCountMismatch)
+		return
+	}
+	if a, b := r.Pseudo(), o.Pseudo(); a != 0 || b != 0 {
+		if a == 0 || b == 0 {
+			warn(CodeCountMismatch)
+			return
+		}
+		r.Counts[0] = max(a, b) // hot beats warm
+		return
+	}
+	if addCounts(r.Counts, o.Counts, weight) {
+		warn(CodeCounterOverflow)
+	}
+	if len(r.Bitmap) != len(o.Bitmap) {
+		warn(CodeBitmapMismatch)
+		return
+	}
+	for i, b := range o.Bitmap {
+		r.Bitmap[i] |= b
+	}
+	for k := range r.Values {
+		if len(r.Values[k]) != len(o.Values[k]) {
+			warn(CodeValueSiteCountMismatch)
+			continue
+		}
+		for i, site := range o.Values[k] {
+			var overflow bool
+			r.Values[k][i], overflow = mergeSite(r.Values[k][i], site, weight, compat)
+			if overflow {
+				warn(CodeCounterOverflow)
+			}
+		}
+	}
+}
+
+// addCounts adds weight·src to dst, saturating at 2^64−3, and reports whether
+// any counter saturated.
+func addCounts(dst, src []uint64, weight uint64) (overflow bool) {
+	dst = dst[:len(src)]
+	if weight == 1 {
+		for i, c := range src {
+			sum, carry := bits.Add64(dst[i], c, 0)
+			if carry != 0 || sum > maxCount {
+				sum, overflow = maxCount, true
+			}
+			dst[i] = sum
+		}
+		return overflow
+	}
+	for i, c := range src {
+		hi, lo := bits.Mul64(c, weight)
+		sum, carry := bits.Add64(dst[i], lo, 0)
+		if hi != 0 || carry != 0 || sum > maxCount {
+			sum, overflow = maxCount, true
+		}
+		dst[i] = sum
+	}
+	return overflow
+}
+
+// A site may hold a value several times (unknown callees are all 0). Equal
+// values pair up in the order in which they stand when two sites are merged.
+
+// byRank orders values by value, equal ones by descending count, so that
+// they pair up by rank: that makes merging associative.
+func byRank(a, b ValueData) int {
+	if c := cmp.Compare(a.Value, b.Value); c != 0 {
+		return c
+	}
+	return cmp.Compare(b.Count, a.Count)
+}
+
+// byValue leaves equal values in the order of the input, as LLVM does.
+func byValue(a, b ValueData) int { return cmp.Compare(a.Value, b.Value) }
+
+// mergeSite adds weight·src to dst value by value; the result is ordered by
+// value and both arguments are consumed. compat does as LLVM: equal values
+// pair up in input order, and values that dst did not have are added without
+// the weight.
+func mergeSite(dst, src ValueSite, weight uint64, compat bool) (out ValueSite, overflow bool) {
+	order := byRank
+	if compat {
+		order = byValue
+	}
+	sortSite(dst, order)
+	if len(src) == 0 {
+		return dst, false
+	}
+	sortSite(src, order)
+	if fresh := countNew(dst, src); fresh == 0 {
+		out = dst[:0]
+	} else {
+		out = make(ValueSite, 0, len(dst)+fresh)
+	}
+	i := 0
+	for _, s := range src {
+		for i < len(dst) && dst[i].Value < s.Value {
+			out = append(out, dst[i])
+			i++
+		}
+		hi, lo := bits.Mul64(s.Count, weight)
+		if i < len(dst) && dst[i].Value == s.Value {
+			sum, carry := bits.Add64(dst[i].Count, lo, 0)
+			if hi != 0 || carry != 0 {
+				sum, overflow = 1<<64-1, true
+			}
+			out = append(out, ValueData{s.Value, sum})
+			i++
+			continue
+		}
+		switch {
+		case compat:
+			lo = s.Count
+		case hi != 0:
+			lo, overflow = 1<<64-1, true
+		}
+		out = append(out, ValueData{s.Value, lo})
+	}
+	return append(out, dst[i:]...), overflow
+}
+
+func sortSite(s ValueSite, order func(a, b ValueData) int) {
+	if !slices.IsSortedFunc(s, order) {
+		slices.SortStableFunc(s, order)
+	}
+}
+
+// countNew returns how many entries of src have no partner in dst; both are
+// sorted by value.
+func countNew(dst, src ValueSite) int {
+	n, i := 0, 0
+	for _, s := range src {
+		for i < len(dst) && dst[i].Value < s.Value {
+			i++
+		}
+		if i < len(dst) && dst[i].Value == s.Value {
+			i++
+		} else {
+			n++
+		}
+	}
+	return n
+}
+
+// sortValues orders every site by descending count and cuts it to what a file
+// can hold (InstrProfRecord::sortValueData). Equal counts keep their order:
+// that of the values after a merge, that of the input otherwise.
+func (r *accRecord) sortValues() {
+	for _, sites := range r.Values {
+		for i, s := range sites {
+			slices.SortStableFunc(s, func(a, b ValueData) int { return cmp.Compare(b.Count, a.Count) })
+			sites[i] = s[:min(len(s), maxValuesPerSite)]
+		}
+	}
+}
+
+// arena hands out counter slices from large blocks.
+type arena struct{ free []uint64 }
+
+const arenaBlock = 1 << 14 // counters, 128 KiB
+
+func (a *arena) copy(src []uint64) []uint64 {
+	n := len(src)
+	if n > len(a.free) {
+		if n > arenaBlock/4 {
+			return slices.Clone(src)
+		}
+		a.free = make([]uint64, arenaBlock)
+	}
+	out := a.free[:n:n]
+	a.free = a.free[n:]
+	copy(out, src)
+	return out
+}

@@ -1,0 +1,235 @@
+package irpgo
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math/bits"
+
+	"github.com/profuse-pgo/profuse/internal/cursor"
+	"github.com/profuse-pgo/profuse/profile"
+)
+
+// le is the byte order of indexed profiles.
+var le = binary.LittleEndian
+
+// rawSection is one section of a raw profile: its bytes and where they begin
+// in the file.
+type rawSection struct {
+	data []byte
+	off  int64
+}
+
+// rawProfile is one profile of a raw file: a decoded header and its sections.
+type rawProfile struct {
+	start   int64
+	ptr     int // bytes of an address
+	order   binary.ByteOrder
+	version uint32
+	variant Variant
+	word    uint64 // version and variant as in the file
+	fields  [numRawFields]uint64
+	layout  recordLayout
+
+	binaryIDs [][]byte
+	records   rawSection
+	counters  rawSection
+	bitmap    rawSection
+	names     rawSection
+	vtables   rawSection
+	vnames    rawSection
+	valueData int64 // file offset where the value data begins
+}
+
+// counterSize is the size of a counter in bytes.
+func (p *rawProfile) counterSize() uint64 {
+	if p.variant.Has(SingleByte) {
+		return 1
+	}
+	return 8
+}
+
+// needsCorrelation reports whether data and names were left out of the file,
+// to be found in the debug info or the binary.
+func (p *rawProfile) needsCorrelation() bool {
+	return p.variant.Has(DebugInfo) ||
+		p.fields[fNumData] == 0 && p.fields[fNamesSize] == 0 && p.fields[fNumCounters] != 0
+}
+
+// parseRawProfile decodes the header at file[start:] and cuts the sections.
+func parseRawProfile(file []byte, start int64) (*rawProfile, error) {
+	ptr, order, ok := rawMagic(file[start:])
+	if !ok {
+		return nil, fail("header", start, -1, CodeBadMagic, "", "magic",
+			fmt.Sprintf("% x", file[start:min(start+8, int64(len(file)))]), "that of a raw profile")
+	}
+	p := &rawProfile{start: start, ptr: ptr, order: order}
+	c := cursor.New("header", start, file[start:], order)
+	c.U64("magic")
+	p.word = c.U64("version")
+	if c.Err() != nil {
+		return nil, headerTooShort(start, len(file))
+	}
+	if err := p.setVersion(start + 8); err != nil {
+		return nil, err
+	}
+	fields := rawHeaderFields(p.version)
+	if c.Len() < 8*len(fields) {
+		return nil, headerTooShort(start, len(file))
+	}
+	for _, f := range fields {
+		p.fields[f] = c.U64(rawFieldNames[f])
+	}
+	kinds := 0
+	if p.version >= 2 {
+		if k := p.fields[fValueKindLast]; k >= NumValueKinds {
+			return nil, p.badHeader(fValueKindLast, "at most 2")
+		}
+		kinds = int(p.fields[fValueKindLast]) + 1
+	}
+	p.layout = newRecordLayout(p.version, ptr, kinds)
+	if err := p.cutSections(file, start+int64(c.Pos())); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+func headerTooShort(start int64, size int) error {
+	return &profile.FormatError{
+		Section: "header", Offset: start, Record: -1, Field: "header",
+		Found: fmt.Sprintf("cut off after %d bytes", int64(size)-start), Want: "a whole one",
+		Err: &InstrError{Code: CodeBadHeader, class: profile.ErrTruncated},
+	}
+}
+
+// setVersion splits the version word. LLVM up to 17 took the low 56 bits as
+// the version; no version ever needed more than 32.
+func (p *rawProfile) setVersion(off int64) error {
+	p.version = uint32(p.word)
+	p.variant = Variant(p.word) & variantBits
+	if rawHeaderFields(p.version) == nil || p.word&^(versionMask|uint64(variantBits)) != 0 {
+		found := fmt.Sprint(p.version)
+		if p.word&^(versionMask|uint64(variantBits)) != 0 {
+			found = fmt.Sprintf("%#x", p.word)
+		}
+		return fail("header", off, -1, CodeRawVersionMismatch,
+			fmt.Sprintf("Profile uses raw profile format version = %d; expected version = %d\nPLEASE update this tool to version in the raw profile, or regenerate raw profile with expected version.", p.version, rawVersionLLVM22),
+			"raw profile version", found, "1 to 5 or 7 to 11")
+	}
+	return nil
+}
+
+func (p *rawProfile) badHeader(f rawField, want string) error {
+	off := p.start + 16
+	for i, g := range rawHeaderFields(p.version) {
+		if g == f {
+			off += int64(8 * i)
+		}
+	}
+	return fail("header", off, -1, CodeBadHeader, "", rawFieldNames[f], fmt.Sprint(p.fields[f]), want)
+}
+
+// sectionCutter hands out consecutive pieces of the file.
+type sectionCutter struct {
+	file []byte
+	pos  uint64 // may run past the end; checked by take
+	err  error
+}
+
+// take returns the next n×size bytes. A section that does not fit the file is
+// the mark of a writer that was stopped.
+func (s *sectionCutter) take(section string, n, size uint64) rawSection {
+	hi, lo := bits.Mul64(n, size)
+	left := uint64(len(s.file)) - s.pos
+	if s.err == nil && (hi != 0 || lo > left) {
+		found := fmt.Sprintf("%d bytes", lo)
+		if hi != 0 {
+			found = fmt.Sprintf("%d × %d bytes", n, size)
+		}
+		s.err = &profile.FormatError{
+			Section: section, Offset: int64(s.pos), Record: -1, Field: "section size",
+			Found: found, Want: fmt.Sprintf("at most the %d bytes left in the file", left),
+			Err: &InstrError{Code: CodeBadHeader, class: profile.ErrTruncated},
+		}
+	}
+	if s.err != nil {
+		return rawSection{off: int64(s.pos)}
+	}
+	sec := rawSection{s.file[s.pos : s.pos+lo : s.pos+lo], int64(s.pos)}
+	s.pos += lo
+	return sec
+}
+
+// pad passes over n bytes of padding. Bytes missing there at the very end of
+// a file hurt nobody, but LLVM refuses them as it does a cut section.
+func (s *sectionCutter) pad(section string, n uint64) { s.take(section+" padding", n, 1) }
+
+func (p *rawProfile) cutSections(file []byte, pos int64) error {
+	f := &p.fields
+	s := &sectionCutter{file: file, pos: uint64(pos)}
+	ids := s.take("binary ids", f[fBinaryIDsSize], 1)
+	if s.err == nil {
+		if f[fBinaryIDsSize]%8 != 0 {
+			return p.badHeader(fBinaryIDsSize, "a multiple of 8")
+		}
+		var err error
+		if p.binaryIDs, err = readBinaryIDs(ids.off, ids.data, p.order); err != nil {
+			return err
+		}
+	}
+	p.records = s.take("data", f[fNumData], uint64(p.layout.size))
+	s.pad("data", f[fPadBeforeCnts])
+	p.counters = s.take("counters", f[fNumCounters], p.counterSize())
+	s.pad("counters", f[fPadAfterCnts])
+	p.bitmap = s.take("bitmap", f[fNumBitmapBytes], 1)
+	s.pad("bitmap", f[fPadAfterBitmap])
+	s.take("uniform counters", f[fNumUniform], 8)
+	s.pad("uniform counters", f[fPadAfterUniform])
+	p.names = s.take("names", f[fNamesSize], 1)
+	if p.version == 1 {
+		s.pad("names", 8-f[fNamesSize]%8)
+	} else {
+		s.pad("names", cursor.PadTo(f[fNamesSize], 8))
+	}
+	p.vtables = s.take("vtables", f[fNumVTables], uint64(vtableRecordSize(p.ptr)))
+	p.vnames = s.take("vtable names", f[fVNamesSize], 1)
+	s.pad("vtable names", cursor.PadTo(f[fVNamesSize], 8))
+	p.valueData = int64(s.pos)
+	return s.err
+}
+
+// readBinaryIDs reads the list { u64 length > 0 | bytes | padding to 8 } that
+// raw (v7+) and indexed (v9+) profiles share.
+func readBinaryIDs(off int64, data []byte, order binary.ByteOrder) ([][]byte, error) {
+	const section = "binary ids"
+	var ids [][]byte
+	c := cursor.New(section, off, data, order)
+	for c.Len() > 0 {
+		at := c.Offset()
+		if c.Len() < 8 {
+			return nil, fail(section, at, len(ids), CodeMalformed, "not enough data to read binary id length",
+				"binary id length", fmt.Sprintf("cut off after %d bytes", c.Len()), "8 bytes")
+		}
+		n := c.U64("binary id length")
+		if n == 0 {
+			return nil, fail(section, at, len(ids), CodeMalformed, "binary id length is 0",
+				"binary id length", "0", "at least 1")
+		}
+		if n > uint64(c.Len()) || cursor.PadTo(n, 8) > uint64(c.Len())-n {
+			return nil, fail(section, at, len(ids), CodeMalformed, "not enough data to read binary id data",
+				"binary id length", fmt.Sprint(n), fmt.Sprintf("at most the %d bytes left in the section", c.Len()))
+		}
+		ids = append(ids, append([]byte(nil), c.Bytes(n, "binary id")...))
+		c.Skip(cursor.PadTo(n, 8), "padding")
+	}
+	return ids, c.Err()
+}
+
+// appendBinaryIDs appends the little-endian list of ids.
+func appendBinaryIDs(dst []byte, ids [][]byte) []byte {
+	for _, id := range ids {
+		dst = le.AppendUint64(dst, uint64(len(id)))
+		dst = append(dst, id...)
+		dst = append(dst, make([]byte, cursor.PadTo(uint64(len(id)), 8))...)
+	}
+	return dst
+}

@@ -1,0 +1,547 @@
+package irpgo
+
+import (
+	"encoding/binary"
+	"fmt"
+	"slices"
+	"sort"
+
+	"github.com/profuse-pgo/profuse/internal/cursor"
+	"github.com/profuse-pgo/profuse/profile"
+)
+
+// largeCounter is where LLVM begins to doubt a counter: no run counts to 2^56.
+const largeCounter = 1 << 56
+
+// rawReader reads a file of one or more raw profiles, one after the other.
+type rawReader struct {
+	file   string
+	data   []byte
+	opt    ReaderOptions
+	about  Info
+	cur    *rawProfile
+	syms   Symtab
+	stamps []timestamp
+	vnames []string
+	walked bool // records were walked once, warnings given
+	warned struct{ large, correlate bool }
+
+	// Of the current profile.
+	callees  []addressRef // by address
+	vtables  []vtableRange
+	relative bool // a v7 profile with relative counter pointers
+
+	rec    Record
+	counts []uint64
+	values valueBuffer
+}
+
+// timestamp is the moment of a function's first call, a count that starts at
+// 1 in each process.
+type timestamp struct{ when, nameRef uint64 }
+
+// addressRef says which function begins at an address.
+type addressRef struct{ addr, nameRef uint64 }
+
+// vtableRange says which vtable covers the addresses from start to end-1.
+type vtableRange struct{ start, end, nameRef uint64 }
+
+func newRawReader(file string, data []byte, opt ReaderOptions) (decoder, error) {
+	r := &rawReader{file: file, data: data, opt: opt}
+	if err := r.open(0); err != nil {
+		return nil, err
+	}
+	p := r.cur
+	r.about.Format = FormatRaw
+	r.about.Version = p.version
+	r.about.VersionWord = p.word
+	r.about.Variant = p.variant
+	r.about.PointerSize = p.ptr
+	r.about.BigEndian = p.order == binary.ByteOrder(binary.BigEndian)
+	return r, nil
+}
+
+func (r *rawReader) info() *Info           { return &r.about }
+func (r *rawReader) symbols() *Symtab      { return &r.syms }
+func (r *rawReader) vtableNames() []string { return r.vnames }
+
+// traces returns the one trace of the file: all functions that ran, over all
+// profiles in it, by first call.
+func (r *rawReader) traces() ([]Trace, uint64) {
+	if len(r.stamps) == 0 {
+		return nil, 0
+	}
+	slices.SortFunc(r.stamps, func(a, b timestamp) int {
+		if a.when != b.when {
+			return compareU64(a.when, b.when)
+		}
+		return compareU64(a.nameRef, b.nameRef)
+	})
+	t := Trace{Weight: 1, NameRefs: make([]uint64, len(r.stamps))}
+	for i, s := range r.stamps {
+		t.NameRefs[i] = s.nameRef
+	}
+	return []Trace{t}, 1
+}
+
+func compareU64(a, b uint64) int {
+	switch {
+	case a < b:
+		return -1
+	case a > b:
+		return 1
+	}
+	return 0
+}
+
+// open makes the profile at offset start the current one.
+func (r *rawReader) open(start int64) error {
+	p, err := parseRawProfile(r.data, start)
+	if err != nil {
+		return err
+	}
+	r.cur = p
+	r.about.Profiles++
+	r.about.BinaryIDs = append(r.about.BinaryIDs, p.binaryIDs...)
+	if p.needsCorrelation() {
+		if !r.opt.Lenient {
+			return fail("header", start, -1, CodeMalformed, "", "function data",
+				"left to the debug info or the binary", "data that is in the file (correlate it first)")
+		}
+		if !r.warned.correlate {
+			r.warned.correlate = true
+			r.warn("", fail("header", start, -1, CodeMalformed, "", "function data",
+				"left to the debug info or the binary, nothing is read", "data in the file"))
+		}
+		p.records = rawSection{}
+		return nil
+	}
+	if err := r.readNames(); err != nil {
+		return err
+	}
+	r.mapAddresses()
+	r.relative = p.version >= 8 || p.version == 7 && r.looksRelative()
+	return nil
+}
+
+func (r *rawReader) warn(function string, err error) {
+	if r.opt.Warn != nil && !r.walked {
+		r.opt.Warn(Warning{File: r.file, Function: function, Err: profile.InFile(err, r.file)})
+	}
+}
+
+// readNames fills the symbol table. Before version 3 the names are plain
+// bytes that the records point into.
+func (r *rawReader) readNames() error {
+	p := r.cur
+	if p.version < 3 {
+		return nil
+	}
+	add := func(name string) { r.syms.Add(name) }
+	if err := decodeNames("names", p.names.off, p.names.data, add); err != nil {
+		return err
+	}
+	return decodeNames("vtable names", p.vnames.off, p.vnames.data, func(name string) {
+		r.syms.Add(name)
+		if !r.walked {
+			r.vnames = append(r.vnames, name)
+		}
+	})
+}
+
+// u64 and u32 read at an offset that the caller knows to be inside b.
+func (p *rawProfile) u64(b []byte, off int) uint64 { return p.order.Uint64(b[off:]) }
+func (p *rawProfile) u32(b []byte, off int) uint32 { return p.order.Uint32(b[off:]) }
+
+func (p *rawProfile) addr(b []byte, off int) uint64 {
+	if p.ptr == 4 {
+		return uint64(p.u32(b, off))
+	}
+	return p.u64(b, off)
+}
+
+// record returns the bytes of data record i.
+func (p *rawProfile) record(i int) []byte {
+	return p.records.data[i*p.layout.size : (i+1)*p.layout.size]
+}
+
+func (p *rawProfile) numRecords() int { return len(p.records.data) / p.layout.size }
+
+// mapAddresses prepares the translation of profiled addresses to names.
+func (r *rawReader) mapAddresses() {
+	p := r.cur
+	r.callees, r.vtables = r.callees[:0], r.vtables[:0]
+	if p.layout.funcPtr < 0 || p.layout.kinds == 0 {
+		return
+	}
+	sites := false
+	for i := range p.numRecords() {
+		b := p.record(i)
+		ref := p.nameRef(b)
+		if fp := p.addr(b, p.layout.funcPtr); fp != 0 {
+			r.callees = append(r.callees, addressRef{fp, ref})
+		}
+		sites = sites || p.order.Uint16(b[p.layout.valueSites:]) != 0
+	}
+	if !sites {
+		r.callees = r.callees[:0]
+	}
+	// Of several functions at one address (identical code folding) LLVM takes
+	// an unspecified one; the smallest reference is as good and always the
+	// same.
+	slices.SortFunc(r.callees, func(a, b addressRef) int {
+		if a.addr != b.addr {
+			return compareU64(a.addr, b.addr)
+		}
+		return compareU64(a.nameRef, b.nameRef)
+	})
+	size := vtableRecordSize(p.ptr)
+	for b := p.vtables.data; len(b) > 0; b = b[size:] {
+		start := p.addr(b, 8)
+		end := start + uint64(p.u32(b, 8+p.ptr))
+		if start != 0 && start < end {
+			r.vtables = append(r.vtables, vtableRange{start, end, p.u64(b, 0)})
+		}
+	}
+	slices.SortStableFunc(r.vtables, func(a, b vtableRange) int { return compareU64(a.start, b.start) })
+}
+
+// nameRef returns the name reference of a record; before version 3 it is
+// computed from the name, "" if that is out of range.
+func (p *rawProfile) nameRef(b []byte) uint64 {
+	if p.layout.nameRef >= 0 {
+		return p.u64(b, p.layout.nameRef)
+	}
+	name, _ := p.plainName(b)
+	return NameRef(name)
+}
+
+// plainName returns the name that a v1 or v2 record points to.
+func (p *rawProfile) plainName(b []byte) (string, bool) {
+	off := (p.addr(b, p.layout.namePtr) - p.fields[fNamesDelta]) & p.addrMask()
+	n := uint64(p.u32(b, p.layout.nameSize))
+	if size := uint64(len(p.names.data)); off > size || n > size-off {
+		return "", false
+	}
+	return string(p.names.data[off : off+n]), true
+}
+
+func (p *rawProfile) addrMask() uint64 {
+	if p.ptr == 4 {
+		return 1<<32 - 1
+	}
+	return 1<<64 - 1
+}
+
+// looksRelative recognises the v7 profiles that compilers between the bumps
+// to 7 and 8 made: relative pointers under the older number. Record 0 has the
+// same offset under both rules, record 1 decides.
+func (r *rawReader) looksRelative() bool {
+	p := r.cur
+	if p.numRecords() < 2 {
+		return false
+	}
+	size := uint64(len(p.counters.data))
+	ptr := p.addr(p.record(1), p.layout.counterPtr)
+	absolute := (ptr - p.fields[fCountersDelta]) & p.addrMask()
+	relative := (absolute + uint64(p.layout.size)) & p.addrMask()
+	return absolute >= size && relative < size
+}
+
+// sectionOffset turns record i's pointer into an offset in its section.
+// Versions before 8 store addresses; since 8 both pointer and delta are
+// distances, the pointer's from its own record. All arithmetic is modulo the
+// pointer width: 32-bit files hold negative distances zero-extended.
+func (r *rawReader) sectionOffset(i int, ptr, delta, limit uint64) uint64 {
+	p := r.cur
+	off := ptr - delta
+	if r.relative {
+		off += uint64(i * p.layout.size)
+	}
+	off &= p.addrMask()
+	if off >= limit && ptr>>32 == 0 && delta>>32 == 0 {
+		// COFF has only 32-bit label differences, in 64-bit files too.
+		off &= 1<<32 - 1
+	}
+	return off
+}
+
+// records walks all profiles of the file.
+func (r *rawReader) records(yield func(*Record, error) bool) {
+	r.stamps = r.stamps[:0]
+	if r.about.Profiles > 1 {
+		r.about.Profiles, r.about.BinaryIDs = 0, nil
+		if err := r.open(0); err != nil {
+			yield(nil, err)
+			return
+		}
+	}
+	defer func() { r.walked = true }()
+	for {
+		next, ok := r.profileRecords(yield)
+		if !ok {
+			return
+		}
+		for next < int64(len(r.data)) && r.data[next] == 0 {
+			next++
+		}
+		if next >= int64(len(r.data)) {
+			return
+		}
+		if err := r.openNext(next); err != nil {
+			yield(nil, err)
+			return
+		}
+	}
+}
+
+// openNext checks what LLVM checks of a further profile in the same file.
+func (r *rawReader) openNext(next int64) error {
+	left := int64(len(r.data)) - next
+	need := int64(16 + 8*len(rawHeaderFields(r.cur.version)))
+	if left < need {
+		return &profile.FormatError{
+			Section: "header", Offset: next, Record: -1, Field: "data after the profile",
+			Found: fmt.Sprintf("%d bytes", left), Want: fmt.Sprintf("another header of %d bytes", need),
+			Err: malformed("not enough space for another header"),
+		}
+	}
+	if next%8 != 0 {
+		return fail("header", next, -1, CodeMalformed, "insufficient padding",
+			"offset of the next header", fmt.Sprint(next), "a multiple of 8")
+	}
+	ptr, order, ok := rawMagic(r.data[next:])
+	if !ok || ptr != r.cur.ptr || order != r.cur.order {
+		return fail("header", next, -1, CodeBadMagic, "", "magic of the next profile",
+			fmt.Sprintf("% x", r.data[next:next+8]), "the same as that of the first")
+	}
+	return r.open(next)
+}
+
+// profileRecords yields the records of the current profile and returns the
+// offset after its value data.
+func (r *rawReader) profileRecords(yield func(*Record, error) bool) (next int64, ok bool) {
+	p := r.cur
+	next = p.valueData
+	for i := range p.numRecords() {
+		known, err := r.decodeRecord(i)
+		if err == nil && p.hasValueSites(p.record(i)) {
+			next, err = r.readValues(i, next)
+		}
+		if err != nil {
+			yield(nil, err)
+			return 0, false
+		}
+		if known && !yield(&r.rec, nil) {
+			return 0, false
+		}
+	}
+	return next, true
+}
+
+// decodeRecord fills r.rec from data record i, without value data. known is
+// false for a record that has no name and is left out.
+func (r *rawReader) decodeRecord(i int) (known bool, err error) {
+	p, l := r.cur, &r.cur.layout
+	b := p.record(i)
+	off := p.records.off + int64(i*l.size)
+	r.rec = Record{Hash: p.u64(b, l.hash)}
+	ref := uint64(0)
+	if l.nameRef >= 0 {
+		ref = p.u64(b, l.nameRef)
+		r.rec.Name = r.syms.Name(ref)
+		known = r.rec.Name != ""
+	} else if r.rec.Name, known = p.plainName(b); known {
+		ref = r.syms.Add(r.rec.Name)
+	}
+	if !known {
+		r.warn("", fail("data", off, i, CodeMalformed, "", "name reference",
+			fmt.Sprintf("%#x, which no name of the file has", ref), "the reference of a listed name"))
+		known = r.opt.Lenient
+	}
+	if err := r.readCounts(i, b, ref); err != nil {
+		return false, err
+	}
+	if l.bitmapBytes >= 0 {
+		if err := r.readBitmap(i, b); err != nil {
+			return false, err
+		}
+	}
+	return known, nil
+}
+
+func (r *rawReader) readCounts(i int, b []byte, nameRef uint64) error {
+	p, l := r.cur, &r.cur.layout
+	const section = "data"
+	at := p.records.off + int64(i*l.size)
+	n := uint64(p.u32(b, l.numCounters))
+	size := p.counterSize()
+	limit := uint64(len(p.counters.data))
+	if n == 0 {
+		return fail(section, at+int64(l.numCounters), i, CodeMalformed, "number of counters is zero",
+			"number of counters", "0", "at least 1")
+	}
+	start := r.sectionOffset(i, p.addr(b, l.counterPtr), p.fields[fCountersDelta], limit)
+	switch {
+	case int64(start) < 0 || p.ptr == 4 && start >= 1<<31:
+		signed := int64(start)
+		if p.ptr == 4 {
+			signed = int64(int32(start))
+		}
+		return fail(section, at+int64(l.counterPtr), i, CodeMalformed, fmt.Sprintf("counter offset %d is negative", signed),
+			"counter offset", fmt.Sprint(signed), fmt.Sprintf("0 to %d", int64(limit)-1))
+	case start >= limit:
+		return fail(section, at+int64(l.counterPtr), i, CodeMalformed,
+			fmt.Sprintf("counter offset %d is greater than the maximum counter offset %d", start, int64(limit)-1),
+			"counter offset", fmt.Sprint(start), fmt.Sprintf("at most %d", int64(limit)-1))
+	case n > (limit-start)/size:
+		return fail(section, at+int64(l.numCounters), i, CodeMalformed,
+			fmt.Sprintf("number of counters %d is greater than the maximum number of counters %d", n, (limit-start)/size),
+			"number of counters", fmt.Sprint(n), fmt.Sprintf("at most %d up to the end of the section", (limit-start)/size))
+	}
+	raw := p.counters.data[start : start+n*size]
+	r.counts = r.counts[:0]
+	if p.variant.Has(HasTemporal) {
+		// The first eight bytes are the moment of the first call.
+		if len(raw) < 8 {
+			return fail(section, at+int64(l.numCounters), i, CodeMalformed, "number of counters is zero",
+				"number of counters", fmt.Sprint(n), "at least 8, the first 8 bytes being a timestamp")
+		}
+		if when := p.u64(raw, 0); when != 0 && when != 1<<64-1 {
+			r.stamps = append(r.stamps, timestamp{when, nameRef})
+		}
+		raw = raw[8:]
+	}
+	if size == 1 {
+		for _, c := range raw {
+			// 0 means executed, the initial 0xff not.
+			covered := uint64(0)
+			if c == 0 {
+				covered = 1
+			}
+			r.counts = append(r.counts, covered)
+		}
+	} else {
+		r.appendCounts(raw, i, p.counters.off+int64(start))
+	}
+	r.rec.Counts = r.counts
+	return nil
+}
+
+// appendCounts decodes 8-byte counters found at file offset off.
+func (r *rawReader) appendCounts(raw []byte, i int, off int64) {
+	p := r.cur
+	seen := uint64(0)
+	if p.order == binary.ByteOrder(binary.LittleEndian) {
+		for ; len(raw) >= 8; raw = raw[8:] {
+			c := binary.LittleEndian.Uint64(raw)
+			seen |= c
+			r.counts = append(r.counts, c)
+		}
+	} else {
+		for ; len(raw) >= 8; raw = raw[8:] {
+			c := binary.BigEndian.Uint64(raw)
+			seen |= c
+			r.counts = append(r.counts, c)
+		}
+	}
+	if seen < largeCounter || r.warned.large {
+		return
+	}
+	for j, c := range r.counts {
+		if c > largeCounter {
+			r.warned.large = true
+			r.warn("", fail("counters", off+int64(8*j), i, CodeCounterValueTooLarge, fmt.Sprint(c),
+				"counter of "+r.rec.Name, fmt.Sprint(c), "at most 2^56"))
+			return
+		}
+	}
+}
+
+func (r *rawReader) readBitmap(i int, b []byte) error {
+	p, l := r.cur, &r.cur.layout
+	const section = "data"
+	n := uint64(p.u32(b, l.bitmapBytes))
+	if n == 0 {
+		return nil
+	}
+	at := p.records.off + int64(i*l.size)
+	limit := uint64(len(p.bitmap.data))
+	start := r.sectionOffset(i, p.addr(b, l.bitmapPtr), p.fields[fBitmapDelta], limit)
+	switch {
+	case int64(start) < 0:
+		return fail(section, at+int64(l.bitmapPtr), i, CodeMalformed, fmt.Sprintf("bitmap offset %d is negative", int64(start)),
+			"bitmap offset", fmt.Sprint(int64(start)), fmt.Sprintf("0 to %d", int64(limit)-1))
+	case start >= limit:
+		return fail(section, at+int64(l.bitmapPtr), i, CodeMalformed,
+			fmt.Sprintf("bitmap offset %d is greater than the maximum bitmap offset %d", start, int64(limit)-1),
+			"bitmap offset", fmt.Sprint(start), fmt.Sprintf("at most %d", int64(limit)-1))
+	case n > limit-start:
+		return fail(section, at+int64(l.bitmapBytes), i, CodeMalformed,
+			fmt.Sprintf("number of bitmap bytes %d is greater than the maximum number of bitmap bytes %d", n, limit-start),
+			"number of bitmap bytes", fmt.Sprint(n), fmt.Sprintf("at most %d up to the end of the section", limit-start))
+	}
+	r.rec.Bitmap = p.bitmap.data[start : start+n : start+n]
+	return nil
+}
+
+// hasValueSites reports whether a blob of value data belongs to the record.
+func (p *rawProfile) hasValueSites(b []byte) bool {
+	for k := range p.layout.kinds {
+		if p.order.Uint16(b[p.layout.valueSites+2*k:]) != 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// readValues decodes the blob of record i, which begins at file offset off,
+// into r.rec and returns the offset after it.
+func (r *rawReader) readValues(i int, off int64) (int64, error) {
+	p := r.cur
+	c := cursor.New("value data", off, r.data[off:], p.order)
+	c.Record = i
+	r.values.readValueData(c, &r.rec.Values)
+	if c.Err() != nil {
+		return 0, c.Err()
+	}
+	b := p.record(i)
+	for k := range p.layout.kinds {
+		sites := int(p.order.Uint16(b[p.layout.valueSites+2*k:]))
+		if got := len(r.rec.Values[k]); got != sites && !r.opt.Lenient {
+			return 0, fail("value data", off, i, CodeMalformed, "", "number of value sites of "+ValueKind(k).String(),
+				fmt.Sprint(got), fmt.Sprintf("%d, as the data record says", sites))
+		}
+	}
+	for _, site := range r.rec.Values[IndirectCallTarget] {
+		for j := range site {
+			site[j].Value = r.callee(site[j].Value)
+		}
+	}
+	for _, site := range r.rec.Values[VTableTarget] {
+		for j := range site {
+			site[j].Value = r.vtable(site[j].Value)
+		}
+	}
+	return off + int64(c.Pos()), nil
+}
+
+// callee returns the name reference of the function at addr, 0 if none is
+// known to begin there.
+func (r *rawReader) callee(addr uint64) uint64 {
+	i := sort.Search(len(r.callees), func(i int) bool { return r.callees[i].addr >= addr })
+	if i < len(r.callees) && r.callees[i].addr == addr {
+		return r.callees[i].nameRef
+	}
+	return 0
+}
+
+// vtable returns the name reference of the vtable that covers addr, 0 if none
+// does.
+func (r *rawReader) vtable(addr uint64) uint64 {
+	i := sort.Search(len(r.vtables), func(i int) bool { return r.vtables[i].start > addr })
+	if i > 0 && addr < r.vtables[i-1].end {
+		return r.vtables[i-1].nameRef
+	}
+	return 0
+}

@@ -1,0 +1,163 @@
+package irpgo
+
+import (
+	"fmt"
+
+	"github.com/profuse-pgo/profuse/internal/cursor"
+)
+
+// A value profile blob, in raw profiles after all sections and in indexed
+// profiles inside each record (ValueProfData, ValueProfRecord):
+//
+//	u32 TotalSize, this field included, multiple of 8 | u32 NumValueKinds
+//	per kind: u32 Kind | u32 NumSites | u8 NumValues[NumSites] | padding to 8
+//	          (u64 Value | u64 Count) × ΣNumValues
+const (
+	valueDataHeader  = 8
+	valueKindHeader  = 8
+	valueDataPair    = 16
+	maxValuesPerSite = 255 // NumValues is a byte
+)
+
+// valueBuffer is reusable storage for the value sites of one record.
+type valueBuffer struct {
+	sites []ValueSite
+	data  []ValueData
+}
+
+// readValueData decodes the blob at the cursor into v, whose sites alias b
+// until the next call. The cursor must stand at the blob and hold nothing
+// that may not be read.
+func (b *valueBuffer) readValueData(c *cursor.Cursor, v *Values) {
+	*v = Values{}
+	start, startPos := c.Offset(), c.Pos()
+	if c.Len() < valueDataHeader {
+		c.Fail(start, &InstrError{Code: CodeTruncated}, "value data", fmt.Sprintf("%d bytes", c.Len()), "at least 8")
+		return
+	}
+	total := c.U32("value data size")
+	kinds := c.U32("number of value kinds")
+	switch {
+	case uint64(total) > uint64(c.Len()+valueDataHeader):
+		c.Fail(start, &InstrError{Code: CodeTooLarge}, "value data size", fmt.Sprint(total),
+			fmt.Sprintf("at most the %d bytes left", c.Len()+valueDataHeader))
+	case kinds > NumValueKinds:
+		c.Fail(start+4, malformed("number of value profile kinds is invalid"), "number of value kinds", fmt.Sprint(kinds), "at most 3")
+	case total%8 != 0:
+		c.Fail(start, malformed("total size is not multiples of quardword"), "value data size", fmt.Sprint(total), "a multiple of 8")
+	case total < valueDataHeader:
+		c.Fail(start, malformed("value profile address is greater than total size"), "value data size", fmt.Sprint(total), "at least 8")
+	}
+	if c.Err() != nil {
+		return
+	}
+	end := startPos + int(total)
+	left := func() int { return end - c.Pos() }
+	b.sites, b.data = b.sites[:0], b.data[:0]
+	for range kinds {
+		at := c.Offset()
+		if left() < valueKindHeader {
+			overrun(c, at, "value kind header", valueKindHeader, left())
+			return
+		}
+		kind := c.U32("value kind")
+		n := c.U32("number of value sites")
+		if kind >= NumValueKinds {
+			c.Fail(at, malformed("value kind is invalid"), "value kind", fmt.Sprint(kind), "at most 2")
+			return
+		}
+		if v[kind] != nil {
+			c.Fail(at, malformed("value kind is invalid"), "value kind", fmt.Sprintf("%d again", kind), "each kind once")
+			return
+		}
+		padded := (uint64(n) + 7) &^ 7
+		if padded > uint64(left()) {
+			overrun(c, at+4, "number of value sites", uint64(n), left())
+			return
+		}
+		counts := c.Bytes(padded, "values per site")[:n]
+		pairs := 0
+		for _, k := range counts {
+			pairs += int(k)
+		}
+		if pairs*valueDataPair > left() {
+			overrun(c, c.Offset(), "number of values", uint64(pairs), left())
+			return
+		}
+		firstSite, firstData := len(b.sites), len(b.data)
+		raw := c.Bytes(uint64(pairs*valueDataPair), "values")
+		order := c.Order()
+		for i := range pairs {
+			b.data = append(b.data, ValueData{
+				Value: order.Uint64(raw[i*valueDataPair:]),
+				Count: order.Uint64(raw[i*valueDataPair+8:]),
+			})
+		}
+		data := b.data[firstData:]
+		for _, k := range counts {
+			b.sites = append(b.sites, data[:k:k])
+			data = data[k:]
+		}
+		v[kind] = b.sites[firstSite:len(b.sites):len(b.sites)]
+	}
+	// LLVM walks on by TotalSize; a blob with bytes left over would let the
+	// sum of its parts disagree with it.
+	if left() != 0 {
+		c.Fail(start, malformed("value profile address is greater than total size"), "value data size",
+			fmt.Sprint(total), fmt.Sprintf("%d, what its parts add up to", c.Pos()-startPos))
+	}
+}
+
+func malformed(detail string) error { return &InstrError{Code: CodeMalformed, Detail: detail} }
+
+func overrun(c *cursor.Cursor, at int64, field string, found uint64, left int) {
+	c.Fail(at, malformed("value profile address is greater than total size"), field,
+		fmt.Sprint(found), fmt.Sprintf("what fits the %d bytes left of the value data", left))
+}
+
+// appendValueData appends the little-endian blob of v; kinds without sites
+// are left out, and a site's list is cut to 255 values.
+func appendValueData(dst []byte, v *Values) []byte {
+	start := len(dst)
+	kinds := uint32(0)
+	dst = append(dst, make([]byte, valueDataHeader)...)
+	for kind, sites := range v {
+		if len(sites) == 0 {
+			continue
+		}
+		kinds++
+		head := len(dst)
+		dst = le.AppendUint32(dst, uint32(kind))
+		dst = le.AppendUint32(dst, uint32(len(sites)))
+		for _, s := range sites {
+			dst = append(dst, byte(min(len(s), maxValuesPerSite)))
+		}
+		for (len(dst)-head)%8 != 0 {
+			dst = append(dst, 0)
+		}
+		for _, s := range sites {
+			for _, d := range s[:min(len(s), maxValuesPerSite)] {
+				dst = le.AppendUint64(dst, d.Value)
+				dst = le.AppendUint64(dst, d.Count)
+			}
+		}
+	}
+	le.PutUint32(dst[start:], uint32(len(dst)-start))
+	le.PutUint32(dst[start+4:], kinds)
+	return dst
+}
+
+// valueDataSize is the size of what [appendValueData] appends.
+func valueDataSize(v *Values) int {
+	n := valueDataHeader
+	for _, sites := range v {
+		if len(sites) == 0 {
+			continue
+		}
+		n += valueKindHeader + (len(sites)+7)&^7
+		for _, s := range sites {
+			n += min(len(s), maxValuesPerSite) * valueDataPair
+		}
+	}
+	return n
+}
