@@ -1,0 +1,116 @@
+package irpgo
+
+import "fmt"
+
+// llvmRelease says which versions an LLVM release writes and which variants
+// of profiles it can have made.
+type llvmRelease struct {
+	name         string
+	raw, indexed uint32
+	variant      Variant
+}
+
+// llvmReleases in order of age. LLVM 23's indexed version is not known; it
+// reads 13.
+var llvmReleases = []llvmRelease{
+	{"3.5", 1, 1, 0},
+	{"3.6", 1, 2, 0},
+	{"3.7", 1, 2, 0},
+	{"3.8", 2, 3, 0},
+	{"3.9", 4, 4, variant4},
+	{"4", 4, 4, variant4},
+	{"5", 4, 4, variant4},
+	{"6", 4, 5, variant4},
+	{"7", 4, 5, variant4},
+	{"8", 4, 5, variant4},
+	{"9", 4, 5, variant5},
+	{"10", 5, 5, variant5},
+	{"11", 5, 6, variant5},
+	{"12", 5, 7, variant5 | EntryFirst},
+	{"13", 7, 7, variant5 | EntryFirst},
+	{"14", 8, 7, variant7 | DebugInfo},
+	{"15", 8, 8, variant8 | DebugInfo},
+	{"16", 8, 9, variant8 | DebugInfo},
+	{"17", 8, 10, variant10 | DebugInfo},
+	{"18", 9, 11, variant10 | DebugInfo},
+	{"19", 10, 12, variant10 | DebugInfo},
+	{"20", 10, 12, variant12 | DebugInfo},
+	{"21", 10, 12, variant12 | DebugInfo},
+	{"22", 10, 13, variant12 | DebugInfo},
+	{"23", 11, 13, variant12 | DebugInfo},
+}
+
+// writers returns the oldest and the newest release that can have written a
+// profile, nil for text, which every release writes alike, and for files that
+// no known release can have made.
+func (i *Info) writers() (oldest, newest *llvmRelease) {
+	for k := range llvmReleases {
+		r := &llvmReleases[k]
+		if i.Format == FormatRaw && r.raw != i.Version ||
+			i.Format == FormatIndexed && r.indexed != i.Version ||
+			i.Format == FormatText || !r.variant.Has(i.Variant&variantBits) {
+			continue
+		}
+		if oldest == nil {
+			oldest = r
+		}
+		newest = r
+	}
+	return oldest, newest
+}
+
+// WrittenBy names the LLVM releases that can have written the profile, "LLVM
+// 19 to 22", or "" when the format does not tell.
+func (i *Info) WrittenBy() string {
+	oldest, newest := i.writers()
+	switch {
+	case oldest == nil:
+		return ""
+	case oldest == newest:
+		return "LLVM " + oldest.name
+	}
+	return "LLVM " + oldest.name + " to " + newest.name
+}
+
+// VersionChoice is an indexed version and the reason for it, a phrase that
+// completes "indexed version N: …".
+type VersionChoice struct {
+	Version uint32
+	Reason  string
+}
+
+// ChooseIndexedVersion returns the newest indexed version that every LLVM
+// release able to have written the inputs can read: the compiler that made a
+// raw profile is the one that will read the result. It is raised where the
+// inputs' variant needs a newer version.
+func ChooseIndexedVersion(inputs []*Info) VersionChoice {
+	c := VersionChoice{IndexedVersionMax, "nothing in the inputs asks for an older one"}
+	var variant Variant
+	for _, in := range inputs {
+		variant |= in.Variant
+		oldest, newest := in.writers()
+		if oldest == nil || oldest.indexed >= c.Version {
+			continue
+		}
+		c.Version = oldest.indexed
+		c.Reason = fmt.Sprintf("the newest that LLVM %s reads, the oldest release that can have written a %s profile of version %d",
+			oldest.name, in.Format, in.Version)
+		if oldest == newest {
+			c.Reason = fmt.Sprintf("the newest that LLVM %s reads, which wrote a %s profile of version %d",
+				oldest.name, in.Format, in.Version)
+		}
+	}
+	if c.Version < IndexedVersionMinWritten {
+		c = VersionChoice{IndexedVersionMinWritten, "the oldest that profuse writes"}
+	}
+	need := variant & indexedBits &^ HasMemProf
+	for v := c.Version; v <= IndexedVersionMax; v++ {
+		if indexedVersions[v].variant.Has(need) {
+			if v != c.Version {
+				c = VersionChoice{v, "the oldest that can hold a profile of kind " + need.String()}
+			}
+			break
+		}
+	}
+	return c
+}
