@@ -261,7 +261,9 @@ func (r *rawReader) sectionOffset(i int, ptr, delta, limit uint64) uint64 {
 	off &= p.addrMask()
 	if off >= limit && ptr>>32 == 0 && delta>>32 == 0 {
 		// COFF has only 32-bit label differences, in 64-bit files too.
-		off &= 1<<32 - 1
+		if narrow := off & (1<<32 - 1); narrow < limit {
+			return narrow
+		}
 	}
 	return off
 }
