@@ -1,0 +1,70 @@
+// Package symbols turns mangled symbol names into readable ones.
+//
+// A demangled name is for display only. It must never be a key: two symbols
+// may print alike, and the demangler, while good, is not exact (about 0.6 % of
+// libLLVM's names print differently from llvm-cxxfilt).
+package symbols
+
+import (
+	"strings"
+
+	"github.com/ianlancetaylor/demangle"
+)
+
+const (
+	// maxMangled bounds, in bytes, the names that are tried. The demangler
+	// prints in time quadratic in the nesting, which is as deep as the name
+	// is long: 16 KiB cost some 50 ms at worst, 256 KiB would cost 10 s.
+	maxMangled = 16 << 10
+
+	// maxDemangledLog2 bounds the result to 64 KiB. Substitutions let n
+	// bytes stand for 2^n, so the output needs a bound of its own.
+	maxDemangledLog2 = 16
+
+	// maxCasts bounds conversion operators to a template parameter ("cvT_").
+	// The demangler parses the template arguments that follow one twice, so
+	// k of them nested cost 2^k: 19 take 2 s. Compilers do not nest them.
+	maxCasts = 6
+)
+
+// Demangle returns the readable form, in LLVM's style, of a symbol mangled by
+// the Itanium C++ ABI or by Rust (legacy or v0). Everything else, and what is
+// malformed or would print as more than 64 KiB, is returned as it is: MSVC and
+// Swift names among them. The extra underscore that Mach-O puts before every
+// symbol is accepted.
+//
+// A suffix that a compiler or linker added is kept, "f() (.llvm.123)"; legacy
+// Rust names lose it together with their hash, so that instances of one
+// generic function print alike.
+//
+// The name must be the symbol alone. Where a profile puts a file name before a
+// local symbol ("file.c;name"), split it first.
+func Demangle(name string) (readable string) {
+	mangled := name
+	if strings.HasPrefix(name, "__Z") || strings.HasPrefix(name, "__R") {
+		mangled = name[1:]
+	}
+	if !mayBeMangled(mangled) || len(mangled) > maxMangled || strings.Count(mangled, "cvT") > maxCasts {
+		return name
+	}
+	// Malformed names make the demangler panic, for example
+	// _ZZN1XIfLj0EE2FnEvENKcvUlTyT_E_clIiEEDaS1_.
+	defer func() {
+		if recover() != nil {
+			readable = name
+		}
+	}()
+	s, err := demangle.ToString(mangled, demangle.LLVMStyle, demangle.MaxLength(maxDemangledLog2))
+	if err != nil || len(s) >= 1<<maxDemangledLog2 {
+		return name
+	}
+	return s
+}
+
+// mayBeMangled passes over what most names of C programs are without the cost
+// of an error value, and over prefixes that the demangler knows but that
+// profiles do not contain as mangled names.
+func mayBeMangled(name string) bool {
+	return strings.HasPrefix(name, "_Z") || strings.HasPrefix(name, "_R") ||
+		strings.HasPrefix(name, "___Z")
+}
