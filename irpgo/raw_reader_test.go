@@ -275,7 +275,7 @@ func TestRawWin64(t *testing.T) {
 	data := b.build()
 	size := len(b.record(0, 0, 0, 0, 0))
 	le.PutUint64(data[8*8:], uint64(uint32(le.Uint64(data[8*8:])))) // CountersDelta
-	first := 88 + 32 + 16                                          // header, two binary ids
+	first := 88 + 32 + 16                                           // header, two binary ids
 	for i := range b.funcs {
 		at := first + i*size + 16
 		le.PutUint64(data[at:], uint64(uint32(le.Uint64(data[at:]))))
