@@ -116,7 +116,7 @@ func (m *Merger) Add(r *Reader, weight uint64) (Added, error) {
 
 // AddAt is [Merger.Add] for the input with the given index in the order of
 // inputs. Over all forks, every index from 0 up must be added or skipped
-// ([Merger.Skip]) once.
+// ([Merger.Skip]) once, in ascending order within each fork.
 func (m *Merger) AddAt(index int, r *Reader, weight uint64) (added Added, err error) {
 	var traces []Trace
 	var stream uint64
@@ -372,7 +372,11 @@ func (m *Merger) mergeFork(o *Merger) {
 			}
 			for _, in := range append([]*accRecord{r}, r.rivals...) {
 				if same := dst.rival(&in.Record); same != nil {
-					same.seq = min(same.seq, in.seq)
+					if in.seq < same.seq {
+						// Of pseudo counts the first record's values stand.
+						same.Record, in.Record = in.Record, same.Record
+						same.seq = in.seq
+					}
 					same.merge(&in.Record, 1, false, func(code Code) {
 						if m.opt.Warn != nil {
 							m.opt.Warn(Warning{Function: in.Name, Err: &InstrError{Code: code}})
