@@ -318,11 +318,13 @@ func (v *Values) clone() Values {
 // LLVMCompat it does what llvm-profdata does when it joins the results of two
 // threads.
 func (m *Merger) Merge(o *Merger) error {
-	variant, err := m.mergeVariant(o.variant)
-	if err != nil {
-		return err
+	if o.variant != 0 || len(o.functions) > 0 { // else a fork that got no input
+		variant, err := m.mergeVariant(o.variant)
+		if err != nil {
+			return err
+		}
+		m.variant = variant
 	}
-	m.variant = variant
 	if m.opt.LLVMCompat {
 		m.mergeContext(o)
 	} else {
