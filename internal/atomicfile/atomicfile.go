@@ -1,0 +1,233 @@
+// Package atomicfile writes output files that are whole or not there at all.
+//
+// [Create] opens a temporary file beside the target, [File.Commit] puts it in
+// the target's place, and anything else (an error, [File.Close] without
+// Commit, a crash) leaves the target as it was:
+//
+//	f, err := atomicfile.Create(path, atomicfile.Options{Inputs: inputs})
+//	if err != nil {
+//		return err
+//	}
+//	defer f.Close() // does nothing after Commit
+//	if err := write(f); err != nil {
+//		return err
+//	}
+//	return f.Commit()
+//
+// A target that is not a regular file (a terminal, /dev/null, a FIFO, standard
+// output) cannot be replaced and is written directly; what has been flushed to
+// it cannot be taken back.
+//
+// A process that is killed leaves its temporary file behind. [IsTemp] tells
+// such files by their name, so that they are not taken for profiles.
+//
+// Replacing a file gives it a new inode: other hard links to it keep the old
+// contents, and its owner becomes the writing user.
+package atomicfile
+
+import (
+	"bufio"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+const (
+	tempPrefix = ".profuse-"
+	tempSuffix = ".tmp"
+)
+
+// ErrSameFile is wrapped by the error of [Create] when the target is one of
+// the inputs.
+var ErrSameFile = errors.New("output file is also an input")
+
+// IsTemp reports whether the name of a file, its folder aside, is one that
+// [Create] gives to temporary files.
+func IsTemp(name string) bool {
+	name = filepath.Base(name)
+	return strings.HasPrefix(name, tempPrefix) && strings.HasSuffix(name, tempSuffix)
+}
+
+// Options modify [Create].
+type Options struct {
+	// Perm is what a new file is created with, before the umask; 0 means
+	// 0o666. An existing target keeps its own permission bits.
+	Perm fs.FileMode
+
+	// Inputs are files that the target must not be, however it is spelled.
+	Inputs []string
+}
+
+// bufferSize makes the writes of a record-by-record writer few.
+const bufferSize = 128 << 10
+
+// A File is an output file being written. It is not safe for concurrent use.
+type File struct {
+	name   string // as given to Create, for messages
+	target target
+	f      *os.File
+	w      *bufio.Writer
+	err    error // first failure to write
+	closed bool
+}
+
+// Create opens path for writing. The path "-" is standard output, and so are
+// /dev/stdout and the like. Through a symbolic link the file is replaced that
+// the link leads to; the link stays.
+//
+// Create fails with [ErrSameFile] if path is one of opts.Inputs, and with the
+// system's error if the existing file could not be opened for writing or its
+// folder takes no new file.
+func Create(path string, opts Options) (*File, error) {
+	t, err := resolve(path)
+	if err != nil {
+		return nil, err
+	}
+	if err := refuseInputs(path, t, opts.Inputs); err != nil {
+		t.close()
+		return nil, err
+	}
+	f := &File{name: path, target: t, f: t.direct}
+	if f.f == nil {
+		if f.f, err = createTemp(t, opts.Perm); err != nil {
+			return nil, f.wrap("create", err)
+		}
+	}
+	f.w = bufio.NewWriterSize(f.f, bufferSize)
+	return f, nil
+}
+
+// createTemp makes the temporary file in the target's folder.
+func createTemp(t target, perm fs.FileMode) (*os.File, error) {
+	if t.info != nil {
+		perm = 0o600 // until it has the target's own
+	} else if perm == 0 {
+		perm = 0o666
+	}
+	// The random part is 128 bits, so a name that is taken is somebody
+	// guessing at it or a broken file system; O_EXCL refuses either.
+	name := dir(t.path) + tempPrefix + strings.ToLower(rand.Text()) + tempSuffix
+	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm)
+	if err != nil {
+		return nil, err
+	}
+	if t.info != nil {
+		if err := f.Chmod(t.info.Mode().Perm()); err != nil {
+			return nil, errors.Join(err, f.Close(), os.Remove(name))
+		}
+	}
+	return f, nil
+}
+
+// Name returns the path that was given to [Create].
+func (f *File) Name() string { return f.name }
+
+// Write adds to the file. After the first failure it returns that failure.
+func (f *File) Write(p []byte) (int, error) {
+	if f.closed {
+		return 0, f.fail(os.ErrClosed)
+	}
+	n, err := f.w.Write(p)
+	if err != nil {
+		err = f.fail(err)
+	}
+	return n, err
+}
+
+// fail records and returns the first failure, under the name of the output
+// rather than that of the temporary file.
+func (f *File) fail(err error) error {
+	if f.err == nil {
+		f.err = f.wrap("write", err)
+	}
+	return f.err
+}
+
+func (f *File) wrap(op string, err error) error {
+	var pe *fs.PathError
+	if errors.As(err, &pe) {
+		err = pe.Err
+	}
+	var le *os.LinkError
+	if errors.As(err, &le) {
+		err = le.Err
+	}
+	return &fs.PathError{Op: op, Path: f.name, Err: err}
+}
+
+// Commit writes out what is buffered, waits until it is on the disk, and puts
+// the file in the target's place. On an error the target is as it was, with
+// one exception that the error then names: the file was replaced, but the
+// folder could not be synced, so that a power failure may bring the old one
+// back. Either way the File is closed.
+func (f *File) Commit() error {
+	if f.closed {
+		return f.wrap("commit", os.ErrClosed)
+	}
+	if f.err == nil {
+		if err := f.w.Flush(); err != nil {
+			f.fail(err)
+		}
+	}
+	if f.target.direct != nil {
+		return f.finishDirect()
+	}
+	if f.err == nil {
+		if err := f.f.Sync(); err != nil && !syncUnsupported(err) {
+			f.err = f.wrap("sync", err)
+		}
+	}
+	if f.err != nil {
+		err := f.err
+		f.abort()
+		return err
+	}
+	f.closed = true
+	temp := f.f.Name()
+	if err := f.f.Close(); err != nil {
+		os.Remove(temp)
+		return f.wrap("close", err)
+	}
+	if err := os.Rename(temp, f.target.path); err != nil {
+		os.Remove(temp)
+		return f.wrap("replace", err)
+	}
+	if err := syncDir(dir(f.target.path)); err != nil {
+		return fmt.Errorf("%s: replaced, but its folder is not known to be on disk: %w", f.name, err)
+	}
+	return nil
+}
+
+func (f *File) finishDirect() error {
+	f.closed = true
+	if err := f.target.close(); err != nil && f.err == nil {
+		f.err = f.wrap("close", err)
+	}
+	return f.err
+}
+
+// Close gives the file up unless it has been committed: the temporary file is
+// removed and the target is as it was. It is meant for a defer and may be
+// called any number of times.
+func (f *File) Close() error {
+	if f.closed {
+		return nil
+	}
+	return f.abort()
+}
+
+// Abort is [File.Close] under a name that says what it means before Commit.
+func (f *File) Abort() error { return f.Close() }
+
+func (f *File) abort() error {
+	f.closed = true
+	if f.target.direct != nil {
+		return f.target.close()
+	}
+	temp := f.f.Name()
+	return errors.Join(f.f.Close(), os.Remove(temp))
+}
