@@ -54,10 +54,9 @@ commands=
 # describe VARIANT TEXT...: the README line of a variant.
 describe() { about[$1]=$2; variants+=("$1"); }
 
-# cmd TEXT: runs a shell command in the work folder and records it for the next
-# keep. Program output is dropped; a failure stops the script.
-cmd() {
-  commands+=$'\t'$1
+# attempt TEXT: runs a shell command in the current folder. What it prints is
+# dropped; a failure stops the script.
+attempt() {
   bash -c "set -euo pipefail; $1" >"$work/log" 2>&1 </dev/null ||
     { tail -n 20 "$work/log" >&2; die "failed: $1"; }
 }
@@ -65,13 +64,33 @@ cmd() {
 # forget: the next commands start a new recipe.
 forget() { commands=; }
 
-# keep FILE FIXTURE: copies a file out as a fixture; its recipe is every command
-# since the last forget.
+# cmd TEXT: runs a shell command in the work folder and adds it to the recipe.
+cmd() {
+  commands+=$'\t'$1
+  attempt "$1"
+}
+
+# record FIXTURE: enters a file of the output folder with the recipe so far.
+record() {
+  printf '%s%s\n' "$1" "$commands" >>"$manifest"
+  printf '%8d %s\n' "$(stat -c %s "$out/$1")" "$1"
+}
+
+# keep FILE FIXTURE: copies a file from the work folder out as a fixture.
 keep() {
   mkdir -p "$out/$(dirname "$2")"
   cp "$1" "$out/$2"
-  printf '%s%s\n' "$2" "$commands" >>"$manifest"
-  printf '%8d %s\n' "$(stat -c %s "$out/$2")" "$2"
+  record "$2"
+}
+
+# derive FIXTURE TEXT: makes a fixture from others with one command that runs in
+# the output folder.
+derive() {
+  forget
+  commands=$'\t'$2
+  mkdir -p "$out/$(dirname "$1")"
+  (cd "$out" && attempt "$2")
+  record "$1"
 }
 
 store="src/store.c src/main.c src/report.cpp -lstdc++"
@@ -104,6 +123,11 @@ make_ir_run() {
 
 describe fe "front-end instrumentation; no flag in the version word, names always file:name"
 make_fe() { store_variant "$1" fe "-fprofile-instr-generate"; }
+
+describe fe-values "front-end instrumentation with indirect call values: targets are named file:name"
+make_fe_values() {
+  store_variant "$1" fe-values "-fprofile-instr-generate -mllvm -enable-value-profiling"
+}
 
 describe coverage "front-end instrumentation with coverage mapping"
 make_coverage() { store_variant "$1" coverage "-fprofile-instr-generate -fcoverage-mapping"; }
@@ -186,7 +210,7 @@ make_cs() {
 describe ir-lto "full LTO with lld: the names of all files in one chunk"
 make_ir_lto() { store_variant "$1" ir-lto "-fprofile-generate -flto -fuse-ld=lld-$1"; }
 
-describe dispatch "value-heavy sites: 40 targets where the runtime keeps 24, all memop size classes"
+describe dispatch "value-heavy sites: 42 targets where the runtime keeps 24, all memop size classes, two targets without a record (both become value 0)"
 make_dispatch() {
   forget
   cmd "clang-$1 -O2 -fprofile-generate $noid src/dispatch.c -o dispatch"
@@ -194,7 +218,7 @@ make_dispatch() {
   keep dispatch.profraw "clang$1/dispatch.profraw"
 }
 
-describe dispatch-all "the same with dynamic value nodes: 40 targets kept at one site"
+describe dispatch-all "the same with dynamic value nodes: every target kept"
 make_dispatch_all() {
   forget
   cmd "clang-$1 -O2 -fprofile-generate -mllvm -vp-static-alloc=false $noid src/dispatch.c -o dispatch"
@@ -228,7 +252,7 @@ make_mcdc() {
   keep coverage-mcdc-run2.profraw "clang$1/coverage-mcdc-run2.profraw"
 }
 
-describe correlate-debug-info "flag 59: counters only, functions and names are in the debug info. Merges to an empty profile, exit code 0"
+describe correlate-debug-info "flag 59: counters only, functions and names are in the debug info. Merged without it: LLVM 14 and 16 refuse, 19 and 22 write an empty profile with exit code 0"
 make_correlate_debug_info() {
   local flag="-profile-correlate=debug-info"
   [[ $1 -ge 19 ]] || flag="-debug-info-correlate"
@@ -236,7 +260,7 @@ make_correlate_debug_info() {
   store_variant "$1" correlate-debug-info "-g -fprofile-generate -mllvm $flag -mllvm -disable-vp"
 }
 
-describe correlate-binary "counters only, functions and names stay in the unstripped program; no flag tells. Merges to an empty profile, exit code 0"
+describe correlate-binary "counters only, functions and names stay in the unstripped program; no flag tells. Merged alone: an empty profile, exit code 0"
 make_correlate_binary() {
   forget
   cmd "clang-$1 -O2 -fprofile-generate -mllvm -profile-correlate=binary -mllvm -disable-vp $store -Wl,--build-id=sha1 -o store-id"
@@ -285,7 +309,7 @@ make_host() {
   done
 }
 
-describe huge "counter values of 2^56 and above: LLVM 16 and later warn; merged twice they saturate"
+describe huge "counter values of 2^56 and above: LLVM 19 and 22 refuse the file unless --failure-mode=warn; merged twice they saturate"
 make_huge() {
   forget
   cmd "clang-$1 -O0 -fprofile-generate $noid src/huge.c -o huge"
@@ -304,26 +328,21 @@ make_no_functions() {
 
 describe concat "profiles of two programs in one file"
 describe concat-padded "the same with 24 zero bytes between and 8 behind"
-describe concat-kinds "IR counters, then single-byte counters, then an empty profile: flags change inside the file"
+describe concat-kinds "64-bit counters, then single-byte counters of the same functions, then 64-bit ones again: flags change inside the file; the second profile does not fit the first"
 describe concat-garbage "a profile, then bytes that are none"
 describe truncated "cut in the middle of the counters, as by a full disk"
 describe zero-bytes "a file of zero bytes: the process was killed before it wrote"
 make_concat() {
-  local p=clang$1
-  raw() { echo "$out/$p/$1.profraw"; }
-  # The recipe names fixtures by their path in this folder.
-  join() { # FIXTURE SHELL-TEXT
-    forget
-    commands=$'\t'"($2) >$p/$1.profraw"
-    (cd "$out" && eval "$2") >"$work/joined"
-    keep joined "$p/$1.profraw"
-  }
-  join concat "cat $p/ir-run1.profraw $p/tool-a.profraw"
-  join concat-padded "cat $p/ir-run1.profraw; head -c 24 /dev/zero; cat $p/tool-b.profraw; head -c 8 /dev/zero"
-  join concat-kinds "cat $p/ir-run2.profraw $p/ir-function-entry.profraw $p/no-functions.profraw"
-  join concat-garbage "cat $p/tool-a.profraw; printf 'not a profile, but longer than a profile header is: %0128d' 0"
-  join truncated "head -c 1600 $p/ir-run1.profraw"
-  join zero-bytes "true"
+  local p=clang$1 garbage="not a profile, but longer than a profile header is: %0128d"
+  derive "$p/concat.profraw" "cat $p/ir-run1.profraw $p/tool-a.profraw >$p/concat.profraw"
+  derive "$p/concat-padded.profraw" \
+    "(cat $p/ir-run1.profraw; head -c 24 /dev/zero; cat $p/tool-b.profraw; head -c 8 /dev/zero) >$p/concat-padded.profraw"
+  derive "$p/concat-kinds.profraw" \
+    "cat $p/ir-run2.profraw $p/ir-function-entry.profraw $p/tool-a.profraw >$p/concat-kinds.profraw"
+  derive "$p/concat-garbage.profraw" \
+    "(cat $p/tool-a.profraw; printf '$garbage' 0) >$p/concat-garbage.profraw"
+  derive "$p/truncated.profraw" "head -c 1600 $p/ir-run1.profraw >$p/truncated.profraw"
+  derive "$p/zero-bytes.profraw" ": >$p/zero-bytes.profraw"
 }
 
 # --- raw, rustc --------------------------------------------------------------
@@ -331,22 +350,164 @@ make_concat() {
 describe generate-run "rustc -C profile-generate, two inputs: several codegen units, generic functions of the standard library, trait objects, legacy mangling"
 describe rustc-coverage "rustc -C instrument-coverage (front-end kind, v0 mangling)"
 make_rust() {
-  local n inputs=(x "300" "40")
+  # lld, rustc's default linker, does not place sections the same way each time.
+  local n inputs=(x "300" "40") link="-C link-arg=-fuse-ld=bfd -C link-arg=$noid"
   for n in 1 2; do
     forget
-    cmd "rustc --edition 2021 -O -C profile-generate -C link-arg=$noid src/ledger.rs -o ledger"
+    cmd "rustc --edition 2021 -O -C profile-generate $link src/ledger.rs -o ledger"
     cmd "$(run "generate-run$n" ledger) ${inputs[n]}"
     keep "generate-run$n.profraw" "$rust/generate-run$n.profraw"
   done
   forget
-  cmd "rustc --edition 2021 -C instrument-coverage -C link-arg=$noid src/ledger.rs -o ledger"
-  cmd "$(run coverage ledger) 300"
-  keep coverage.profraw "$rust/coverage.profraw"
+  # Coverage hashes contain the path of the source.
+  cmd "rustc --edition 2021 -C instrument-coverage --remap-path-prefix \"\$PWD=.\" $link src/ledger.rs -o ledger"
+  cmd "$(run rustc-coverage ledger) 300"
+  keep rustc-coverage.profraw "$rust/rustc-coverage.profraw"
+}
+
+# --- indexed -----------------------------------------------------------------
+
+# indexed V NAME ARGUMENTS: one merge by llvm-profdata of release V.
+indexed() { derive "llvm$1/$2.profdata" "llvm-profdata-$1 merge $3 -o llvm$1/$2.profdata"; }
+
+describe merged "three runs of one program merged"
+describe weighted "merged with weights 3 and 1: values that only the second input has are not scaled"
+describe sparse "without the functions that never ran"
+describe cs-merged "plain and context-sensitive records of the same functions, two summaries"
+describe tool-merged "one function name with two hashes"
+describe ir-and-fe "IR and front-end raw profiles merged: LLVM accepts it"
+describe dispatch-indexed "value-heavy sites"
+describe coverage-indexed "front end; mixed names"
+describe function-entry "flags 60 and 61 in an indexed file"
+describe no-records "what a merge of empty files writes"
+make_indexed() {
+  local v=$1 c=clang$1
+  indexed "$v" merged "$c/ir-run1.profraw $c/ir-run2.profraw $c/ir-run3.profraw"
+  indexed "$v" weighted "-weighted-input=3,$c/ir-run2.profraw -weighted-input=1,$c/ir-run3.profraw"
+  indexed "$v" sparse "-sparse $c/ir-run2.profraw"
+  indexed "$v" cs-merged "$c/ir.profraw $c/cs.profraw"
+  indexed "$v" tool-merged "$c/tool-a.profraw $c/tool-b.profraw"
+  indexed "$v" ir-and-fe "$c/ir.profraw $c/coverage.profraw"
+  indexed "$v" dispatch-indexed "$c/dispatch.profraw"
+  indexed "$v" coverage-indexed "$c/coverage.profraw"
+  indexed "$v" function-entry "$c/ir-function-entry.profraw"
+  indexed "$v" no-records "$c/zero-bytes.profraw"
+}
+
+describe temporal-merged "traces of three runs"
+describe temporal-reservoir "three traces where two are kept, cut to five functions: sampling"
+describe mcdc-merged "bitmaps of two runs"
+describe block-coverage "flag 60 in an indexed file"
+describe vtable "vtable values without vtable names"
+describe vtable-names "vtable values with vtable names"
+describe previous-version "written in the previous indexed version (--write-prev-version)"
+make_indexed_since_19() {
+  local v=$1 c=clang$1 t
+  t="$c/temporal-run1.profraw $c/temporal-run2.profraw $c/temporal-run3.profraw"
+  indexed "$v" temporal-merged "$t"
+  indexed "$v" temporal-reservoir \
+    "-j 1 --temporal-profile-trace-reservoir-size=2 --temporal-profile-max-trace-length=5 $t"
+  indexed "$v" mcdc-merged "$c/coverage-mcdc-run1.profraw $c/coverage-mcdc-run2.profraw"
+  indexed "$v" block-coverage "$c/ir-block-coverage.profraw"
+  indexed "$v" vtable "$c/ir-vtable.profraw"
+  indexed "$v" vtable-names "--keep-vtable-symbols $c/ir-vtable.profraw"
+  indexed "$v" previous-version "--write-prev-version $c/ir-run1.profraw"
+}
+
+describe memprof "MemProf section, no function record"
+describe memprof-ir "MemProf section behind function records"
+make_memprof() {
+  local v=$1 flags
+  flags="-O2 -gmlt -fno-omit-frame-pointer -mno-omit-leaf-frame-pointer -fno-optimize-sibling-calls"
+  # LLVM symbolizes non-PIE programs only.
+  flags+=" -no-pie -Wl,-z,noseparate-code -Wl,--build-id=sha1"
+  mkdir -p "$out/llvm$v"
+  forget
+  cmd "clang-$v -fmemory-profile $flags src/store.c src/main.c -o store-mem"
+  cmd "rm -f mem.*; MEMPROF_OPTIONS=log_path=mem:print_text=0 setarch -R ./store-mem 400 7"
+  cmd "mv mem.* memprof.memprofraw"
+  cmd "llvm-profdata-$v merge memprof.memprofraw --profiled-binary=store-mem -o memprof.profdata"
+  keep memprof.profdata "llvm$v/memprof.profdata"
+  cmd "clang-$v -O2 -fprofile-generate $store $noid -o store"
+  cmd "$(run ir store) 400 7"
+  cmd "llvm-profdata-$v merge ir.profraw memprof.profdata -o memprof-ir.profdata"
+  keep memprof-ir.profdata "llvm$v/memprof-ir.profdata"
+}
+
+describe memprof-v2 "MemProf version 2 as LLVM 19 writes it on request; its default has no version word and no newer tool reads it"
+make_memprof_v2() {
+  indexed 19 memprof-v2 "--memprof-version=2 llvm19/memprof.profdata"
+}
+
+describe correlated "correlate-debug-info merged with the program that has the debug info"
+describe correlated-binary "correlate-binary merged with the unstripped program"
+make_correlated() {
+  local v=$1
+  forget
+  cmd "clang-$v -O2 -g -fprofile-generate -mllvm -profile-correlate=debug-info -mllvm -disable-vp $store $noid -o store"
+  cmd "$(run correlate-debug-info store) 400 7"
+  cmd "llvm-profdata-$v merge --debug-info=store correlate-debug-info.profraw -o correlated.profdata"
+  keep correlated.profdata "llvm$v/correlated.profdata"
+  forget
+  cmd "clang-$v -O2 -fprofile-generate -mllvm -profile-correlate=binary -mllvm -disable-vp $store -Wl,--build-id=sha1 -o store-id"
+  cmd "$(run correlate-binary store-id) 400 7"
+  cmd "llvm-profdata-$v merge --binary-file=store-id correlate-binary.profraw -o correlated-binary.profdata"
+  keep correlated-binary.profdata "llvm$v/correlated-binary.profdata"
+}
+
+describe loop-entries "flag 55 in an indexed file"
+describe rust-merged "more functions than the initial hash table holds"
+describe many-functions "150 functions: the on-disk hash table grows twice"
+describe many-hashes "70 hashes under one name: order within a key"
+make_indexed_22() {
+  indexed 22 loop-entries "clang22/ir-loop-entries.profraw"
+  indexed 22 rust-merged "$rust/generate-run1.profraw $rust/generate-run2.profraw"
+  indexed 22 many-functions "text/many-functions.proftext"
+  indexed 22 many-hashes "text/many-hashes.proftext"
+}
+
+# --- text --------------------------------------------------------------------
+
+# text NAME ARGUMENTS: what llvm-profdata 22 writes as text.
+text() { derive "text/llvm22-$1.proftext" "llvm-profdata-22 merge --text $2 -o text/llvm22-$1.proftext"; }
+
+describe llvm22-ir "text: names with ';', indirect call and memop values"
+describe llvm22-cs ":csir, hashes with bit 60"
+describe llvm22-fe "no directive"
+describe llvm22-entry-first ":entry_first"
+describe llvm22-loop-entries ":instrument_loop_entries"
+describe llvm22-block-coverage ":single_byte_coverage"
+describe llvm22-temporal ":temporal_prof_traces"
+describe llvm22-mcdc "bitmaps"
+describe llvm22-vtable "vtable values with names"
+describe llvm22-vtable-unnamed "vtable values as ** External Symbol **: names lost"
+describe llvm22-dispatch "long value lists, external targets"
+describe llvm22-tool "one name, two hashes"
+describe llvm22-rust "rustc names"
+make_text() {
+  text ir clang22/ir-run1.profraw
+  text cs llvm22/cs-merged.profdata
+  text fe clang22/fe-values.profraw
+  text entry-first clang22/ir-entry-first.profraw
+  text loop-entries clang22/ir-loop-entries.profraw
+  text block-coverage clang22/ir-block-coverage.profraw
+  text temporal llvm22/temporal-merged.profdata
+  text mcdc llvm22/mcdc-merged.profdata
+  text vtable "--keep-vtable-symbols clang22/ir-vtable.profraw"
+  text vtable-unnamed clang22/ir-vtable.profraw
+  text dispatch clang22/dispatch.profraw
+  text tool llvm22/tool-merged.profdata
+  text rust "$rust/rustc-coverage.profraw"
 }
 
 # --- all ---------------------------------------------------------------------
 
-rm -rf "$out"/clang* "$out"/rustc* "$out"/llvm*
+rm -rf "$out"/clang* "$out"/rustc* "$out"/llvm* "$out"/text/llvm*
+if [[ $out != "$root/testdata/irpgo" ]]; then
+  mkdir -p "$out/text"
+  cp "$root"/testdata/irpgo/text/* "$out/text"
+  rm -f "$out"/text/llvm*
+fi
 for v in "${clangs[@]}"; do
   make_ir "$v"
   make_ir_run "$v"
@@ -355,6 +516,7 @@ for v in "${clangs[@]}"; do
   make_ir_function_entry "$v"
   make_ir_lto "$v"
   make_fe "$v"
+  make_fe_values "$v"
   make_coverage "$v"
   make_32bit "$v"
   make_cs "$v"
@@ -366,7 +528,9 @@ for v in "${clangs[@]}"; do
   make_continuous "$v"
   make_host "$v"
   make_huge "$v"
-  make_no_functions "$v"
+  if ((v >= 16)); then
+    make_no_functions "$v" # clang 14 writes nothing
+  fi
   if ((v >= 19)); then
     make_ir_block_coverage "$v"
     make_ir_vtable "$v"
@@ -382,3 +546,177 @@ for v in "${clangs[@]}"; do
   make_concat "$v"
 done
 make_rust
+for v in "${clangs[@]}"; do
+  make_indexed "$v"
+  if ((v >= 19)); then
+    make_indexed_since_19 "$v"
+    make_correlated "$v"
+  fi
+  if ((v >= 16)); then
+    make_memprof "$v"
+  fi
+done
+make_memprof_v2
+make_indexed_22
+make_text
+
+# --- fixtures.json -----------------------------------------------------------
+
+for f in "$out"/text/*.proftext; do
+  name=text/${f##*/}
+  [[ $name = text/llvm* ]] || printf '%s\n' "$name" >>"$manifest"
+done
+sort -o "$manifest" "$manifest"
+
+# The variant of each fixture: its name without the number of the run or the
+# letter of the program.
+declare -A variant_of
+while IFS=$'\t' read -r path variant; do
+  variant_of[$path]=$variant
+done < <(cut -f1 "$manifest" |
+  sed -E 's#^(.*/)(.*)\.[a-z]+$#&\t\2#; s/-run[0-9]+$/-run/; s/\ttool-[ab]$/\ttool/')
+
+# u64 FILE OFFSET: the little-endian word there, as 16 hexadecimal digits.
+u64() { od -An -v -tx8 --endian=little -j "$2" -N 8 "$1" | tr -d ' '; }
+
+# format_of FILE: "FORMAT VERSION".
+format_of() {
+  local magic version
+  [[ -s $1 ]] || { echo "empty 0"; return; }
+  magic=$(u64 "$1" 0)
+  version=$((16#$(u64 "$1" 8) & 0xffffffff))
+  case $magic in
+  ff6c70726f667281 | ff6c70726f665281) echo "raw $version" ;;
+  8169666f72706cff) echo "indexed $version" ;;
+  *) echo "text 0" ;;
+  esac
+}
+
+# quoted TEXT: a JSON string.
+quoted() {
+  local s=${1//\\/\\\\}
+  printf '"%s"' "${s//\"/\\\"}"
+}
+
+# joined ITEM...: a JSON list of numbers.
+joined() {
+  local IFS=,
+  printf '[%s]' "$*"
+}
+
+# entry PATH: the JSON object of one fixture, found by running each tool on it.
+entry() {
+  local path=$1 v said error= readable=() warned=()
+  local format version
+  read -r format version < <(format_of "$out/$path")
+  for v in "${clangs[@]}"; do
+    if said=$(timeout 60 "llvm-profdata-$v" merge "$out/$path" -o merged.profdata 2>&1); then
+      readable+=("$v")
+      [[ -z $said ]] || warned+=("$v")
+    elif ((v == 22)); then
+      error=${said%%$'\n'*}
+      error=${error#*"$path: "}
+    fi
+  done
+  printf '{"path": %s, "producer": %s, "variant": %s, "format": "%s", "version": %d, "readable_by": %s, "warned_by": %s' \
+    "$(quoted "$path")" "$(quoted "${path%%/*}")" "$(quoted "${variant_of[$path]}")" \
+    "$format" "$version" "$(joined "${readable[@]}")" "$(joined "${warned[@]}")"
+  [[ -z $error ]] || printf ', "error": %s' "$(quoted "$error")"
+  printf '}'
+}
+
+{
+  comma='['
+  while IFS=$'\t' read -r path _; do
+    printf '%s\n  ' "$comma"
+    entry "$path"
+    comma=,
+  done <"$manifest"
+  printf '\n]\n'
+} >"$out/fixtures.json"
+
+# --- README.md ---------------------------------------------------------------
+
+# cell TEXT: text for a table cell.
+cell() { printf '%s' "${1//|/\\|}"; }
+
+# The recipes with N for the release, so that equal ones can share a row.
+paste <(cut -s -f1 "$manifest") <(cut -s -f2- "$manifest" |
+  sed -E 's/(clang|profdata|lld)-(14|16|19|22)/\1-N/g; s#(clang|llvm)(14|16|19|22)/#\1N/#g') >"$work/recipes"
+
+# rows GLOB: the table rows of the fixtures whose path matches.
+rows() {
+  local path recipe key base variant
+  local -A folders=() keys=()
+  while IFS=$'\t' read -r path recipe; do
+    [[ $path = $1 ]] || continue
+    key=${path##*/}$'\t'$recipe
+    [[ -n ${folders[$key]:-} ]] || keys[${variant_of[$path]}]+=$key$'\n'
+    folders[$key]+=" ${path%%/*}"
+  done <"$work/recipes"
+  for variant in "${variants[@]}"; do
+    while IFS= read -r key; do
+      [[ -n $key ]] || continue
+      base=${key%%$'\t'*} recipe=${key#*$'\t'}
+      printf '| `%s`<br>%s | %s | `%s` |\n' "$base" "${folders[$key]# }" \
+        "$(cell "${about[$variant]}")" "$(cell "${recipe//$'\t'/'`<br>`'}")"
+    done <<<"${keys[$variant]:-}"
+  done
+}
+
+# hand_rows: hand-written text profiles begin with a comment that says what they
+# are.
+hand_rows() {
+  local f
+  for f in "$out"/text/*.proftext; do
+    [[ ${f##*/} = llvm* ]] || printf '| `%s` | %s |\n' "${f##*/}" \
+      "$(cell "$(head -n 1 "$f" | tr -cd '\40-\176' | sed 's/^# *//')")"
+  done
+}
+
+header='| File, folders | Exercises | Made by |
+|---|---|---|'
+cat >"$out/README.md" <<END
+# Real LLVM profiles
+
+<!-- Written by scripts/make-irpgo-testdata.sh, which also made the files. -->
+
+Small profiles that real compilers and tools made from the sources in \`src\`. \`scripts/make-irpgo-testdata.sh\` makes all
+of them again, with this table and \`fixtures.json\`: for each file its producer, variant, format and version, which
+\`llvm-profdata\` (14, 16, 19, 22) merges it, which of those warn, and what LLVM 22 says when it refuses. Each of those
+was found by running the tool.
+
+Commands are shown as they ran, in a folder that holds \`src\`; N is the release in the folder's name. Those that name
+files as \`clangN/…\`, \`llvmN/…\` or \`text/…\` ran in this folder.
+
+Made with $(for v in "${clangs[@]}"; do "clang-$v" --version | sed -nE 's/.*clang version ([0-9.]+).*/clang \1, /p'; done | tr -d '\n')$(rustc --version | sed -E 's/ \(.*//'), on x86-64 Linux.
+
+**What varies.** Two runs of the script on one machine give the same bytes, except for the times in MemProf sections:
+paths are relative, and \`setarch -R\` switches address randomisation off. Between machines these may differ too:
+addresses of functions and value nodes in raw files (system C library and linker), build ids, hashes in rustc's symbol
+names. Function names, counts and hashes made by one compiler release do not.
+
+## Raw (.profraw)
+
+$header
+$(rows 'clang*.profraw')
+$(rows 'rustc*.profraw')
+
+## Indexed (.profdata)
+
+$header
+$(rows 'llvm*.profdata')
+
+## Text (.proftext), written by LLVM 22
+
+$header
+$(rows 'text/llvm*')
+
+## Text, written by hand
+
+The script does not change these. \`bad-*\` are refused by every release.
+
+| File | What it is |
+|---|---|
+$(hand_rows)
+END
