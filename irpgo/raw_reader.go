@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/profuse-pgo/profuse/internal/cursor"
 	"github.com/profuse-pgo/profuse/profile"
 )
 
