@@ -132,7 +132,13 @@ func (m *Merger) AddAt(index int, r *Reader, weight uint64) (added Added, err er
 			}
 		}
 	}
-	m.variant = variant
+	m.variant = variant &^ HasMemProf
+	if r.Info().Variant.Has(HasMemProf) && m.opt.Warn != nil {
+		m.opt.Warn(Warning{File: r.Name(), Err: &profile.FormatError{
+			File: r.Name(), Section: "memprof", Offset: -1, Record: -1,
+			Field: "memprof section", Found: "left out", Err: profile.ErrUnsupported,
+		}})
+	}
 	n := uint64(0)
 	for rec, recErr := range r.Records() {
 		if recErr != nil {
