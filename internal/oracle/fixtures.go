@@ -20,7 +20,7 @@ type Fixture struct {
 	// Variant says how it was made; README.md explains each one. The runs of one
 	// program share it: ir-run for ir-run1, ir-run2 and ir-run3.
 	Variant string `json:"variant"`
-	// Format is raw, indexed, text, or empty (the word) for a file of zero bytes.
+	// Format is "raw", "indexed", "text", or "empty" for a file of zero bytes.
 	Format string `json:"format"`
 	// Version is the format version in the header without its flag bits, 0 for
 	// text.

@@ -1,0 +1,50 @@
+# make build      bin/profuse, without cgo
+# make test       everything that must hold: oracles, lint, build, tests, races
+# make bench      benchmarks
+# make demo       merges the shipped profiles and shows the result
+# make lint       formatting and static checks
+# make fuzz       every fuzz target for FUZZTIME
+# make testdata   makes testdata/irpgo again with the real compilers
+
+GO        ?= go
+FUZZTIME  ?= 30s
+TESTFLAGS ?=
+
+.PHONY: build test race bench demo lint fuzz testdata oracles
+
+build:
+	CGO_ENABLED=0 $(GO) build -trimpath -o bin/profuse ./cmd/profuse
+
+# Comparisons with the real tools may be skipped only where a tool is missing:
+# with all of them installed a skip is a failure.
+test: oracles lint build
+	PROFUSE_REQUIRE_ORACLE=$${PROFUSE_REQUIRE_ORACLE:-$$(scripts/install-oracles.sh --check 2>/dev/null && echo 1)} \
+		$(GO) test -timeout 10m $(TESTFLAGS) ./...
+	$(MAKE) --no-print-directory race
+
+# The race detector needs cgo and costs a second build, so only the packages
+# that share memory between goroutines run under it, and only their short tests.
+race:
+	@packages=$$($(GO) list -f '{{.ImportPath}} {{join .Imports " "}} ' ./... | \
+		awk '/ (sync|sync\/atomic|golang.org\/x\/sync\/errgroup) /{print $$1}'); \
+	if [ -z "$$packages" ]; then echo "race: no package uses sync"; \
+	elif ! command -v gcc >/dev/null; then echo "race: no C compiler, skipped"; \
+	else set -x; CGO_ENABLED=1 $(GO) test -race -short -timeout 5m $$packages; fi
+
+bench:
+	$(GO) test -run '^$$' -bench . -benchmem ./...
+
+demo:
+	$(GO) run ./cmd/profuse demo
+
+lint:
+	scripts/lint.sh
+
+fuzz:
+	scripts/fuzz.sh $(FUZZTIME)
+
+testdata:
+	scripts/make-irpgo-testdata.sh
+
+oracles:
+	scripts/install-oracles.sh

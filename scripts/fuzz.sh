@@ -1,0 +1,18 @@
+#!/usr/bin/env bash
+# Runs every fuzz target of the module, one after the other.
+#
+#   scripts/fuzz.sh DURATION    per target, as for go test -fuzztime
+set -euo pipefail
+
+duration=${1:?usage: scripts/fuzz.sh DURATION}
+cd "$(dirname "$0")/.."
+
+found=0
+for package in $(go list ./...); do
+  for target in $(go test -list '^Fuzz' "$package" | grep '^Fuzz' || true); do
+    found=$((found + 1))
+    echo "== $package $target"
+    go test -run '^$' -fuzz "^$target\$" -fuzztime "$duration" "$package"
+  done
+done
+((found)) || { echo "no fuzz targets found" >&2; exit 1; }

@@ -1,0 +1,61 @@
+#!/usr/bin/env bash
+# Sees that the real tools are there that the tests compare profuse with.
+#
+#   scripts/install-oracles.sh           install what is missing, where that is possible
+#   scripts/install-oracles.sh --check   only look: exit code 0 if nothing is missing
+#
+# Installs Debian packages when apt-get exists and the user is root; elsewhere
+# it prints what is missing and ends with exit code 0, and the tests that need
+# it are skipped. PROFUSE_REQUIRE_ORACLE=1 turns those skips into failures.
+set -euo pipefail
+
+releases=(14 16 19 22)
+
+# have_32bit: C programs can be compiled and linked for i386.
+have_32bit() { [[ -e /usr/include/x86_64-linux-gnu/gnu/stubs-32.h || -e /usr/include/gnu/stubs-32.h ]]; }
+
+# have_runtime N: the profile runtime of clang N, 64 and 32 bit.
+have_runtime() {
+  local dir
+  dir=$("clang-$1" -print-resource-dir 2>/dev/null) || return
+  [[ -e $dir/lib/linux/libclang_rt.profile-x86_64.a && -e $dir/lib/linux/libclang_rt.profile-i386.a ]]
+}
+
+# missing_packages: the Debian packages of what is missing, one per line.
+missing_packages() {
+  local n
+  for n in "${releases[@]}"; do
+    command -v "clang-$n" >/dev/null || echo "clang-$n"
+    command -v "llvm-profdata-$n" >/dev/null || echo "llvm-$n"
+    command -v "ld.lld-$n" >/dev/null || echo "lld-$n"
+    have_runtime "$n" || echo "libclang-rt-$n-dev"
+  done
+  have_32bit || echo gcc-multilib
+}
+
+# report_missing: says what is missing; fails if anything is.
+report_missing() {
+  local packages
+  packages=$(missing_packages | tr '\n' ' ')
+  command -v rustc >/dev/null || packages+="rustc "
+  [[ -n $packages ]] || return 0
+  echo "oracles missing: $packages" >&2
+  return 1
+}
+
+case ${1:-} in
+--check) report_missing; exit ;;
+'') ;;
+*) echo "usage: scripts/install-oracles.sh [--check]" >&2; exit 2 ;;
+esac
+
+mapfile -t packages < <(missing_packages)
+if ((${#packages[@]})) && command -v apt-get >/dev/null && ((EUID == 0)); then
+  export DEBIAN_FRONTEND=noninteractive
+  install() { timeout 400 apt-get install -y -q --no-install-recommends "$@" >/dev/null; }
+  echo "installing ${packages[*]}"
+  timeout 120 apt-get update -q >/dev/null || echo "apt-get update failed; trying with the lists there are" >&2
+  # All at once is quickest; one name the lists do not know stops all of them.
+  install "${packages[@]}" || for p in "${packages[@]}"; do install "$p" || true; done
+fi
+report_missing || echo "going on without them" >&2
