@@ -68,13 +68,26 @@ func (c *Cursor) Bytes(n uint64, field string) []byte {
 		return nil
 	}
 	if n > uint64(c.Len()) {
-		c.Fail(c.Offset(), profile.ErrTruncated, field+" length",
+		c.Fail(c.Offset(), profile.ErrTruncated, "length of the "+field,
 			fmt.Sprintf("%d bytes", n), fmt.Sprintf("at most the %d bytes left", c.Len()))
 		return nil
 	}
 	b := c.buf[c.pos : c.pos+int(n) : c.pos+int(n)]
 	c.pos += int(n)
 	return b
+}
+
+// fixed returns the next n bytes, those of one value.
+func (c *Cursor) fixed(n int, field string) []byte {
+	if c.err == nil && n > c.Len() {
+		c.Fail(c.Offset(), profile.ErrTruncated, field,
+			fmt.Sprintf("cut off after %d bytes", c.Len()), fmt.Sprintf("%d bytes", n))
+	}
+	if c.err != nil {
+		return nil
+	}
+	c.pos += n
+	return c.buf[c.pos-n : c.pos]
 }
 
 // Skip passes over n bytes.
@@ -90,7 +103,7 @@ func (c *Cursor) Align(n int, field string) {
 
 // U8 reads one byte.
 func (c *Cursor) U8(field string) uint8 {
-	if b := c.Bytes(1, field); b != nil {
+	if b := c.fixed(1, field); b != nil {
 		return b[0]
 	}
 	return 0
@@ -98,7 +111,7 @@ func (c *Cursor) U8(field string) uint8 {
 
 // U16 reads a 16-bit unsigned integer.
 func (c *Cursor) U16(field string) uint16 {
-	if b := c.Bytes(2, field); b != nil {
+	if b := c.fixed(2, field); b != nil {
 		return c.order.Uint16(b)
 	}
 	return 0
@@ -106,7 +119,7 @@ func (c *Cursor) U16(field string) uint16 {
 
 // U32 reads a 32-bit unsigned integer.
 func (c *Cursor) U32(field string) uint32 {
-	if b := c.Bytes(4, field); b != nil {
+	if b := c.fixed(4, field); b != nil {
 		return c.order.Uint32(b)
 	}
 	return 0
@@ -114,7 +127,7 @@ func (c *Cursor) U32(field string) uint32 {
 
 // U64 reads a 64-bit unsigned integer.
 func (c *Cursor) U64(field string) uint64 {
-	if b := c.Bytes(8, field); b != nil {
+	if b := c.fixed(8, field); b != nil {
 		return c.order.Uint64(b)
 	}
 	return 0
