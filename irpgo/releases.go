@@ -93,10 +93,10 @@ func ChooseIndexedVersion(inputs []*Info) VersionChoice {
 			continue
 		}
 		c.Version = oldest.indexed
-		c.Reason = fmt.Sprintf("the newest that LLVM %s reads, the oldest release that can have written a %s profile of version %d",
+		c.Reason = fmt.Sprintf("the newest that LLVM %s reads, the oldest release that can have written %s profiles of version %d",
 			oldest.name, in.Format, in.Version)
 		if oldest == newest {
-			c.Reason = fmt.Sprintf("the newest that LLVM %s reads, which wrote a %s profile of version %d",
+			c.Reason = fmt.Sprintf("the newest that LLVM %s reads, which wrote %s profiles of version %d",
 				oldest.name, in.Format, in.Version)
 		}
 	}

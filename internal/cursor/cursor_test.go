@@ -1,0 +1,128 @@
+package cursor
+
+import (
+	"encoding/binary"
+	"errors"
+	"math"
+	"testing"
+
+	"github.com/profuse-pgo/profuse/profile"
+)
+
+func TestGets(t *testing.T) {
+	b := []byte{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15}
+	c := New("s", 100, b, binary.BigEndian)
+	if v := c.U8("a"); v != 1 {
+		t.Errorf("U8 = %#x", v)
+	}
+	if v := c.U16("a"); v != 0x0203 {
+		t.Errorf("U16 = %#x", v)
+	}
+	if v := c.Ptr(4, "a"); v != 0x04050607 {
+		t.Errorf("Ptr(4) = %#x", v)
+	}
+	if v := c.Ptr(8, "a"); v != 0x08090a0b0c0d0e0f {
+		t.Errorf("Ptr(8) = %#x", v)
+	}
+	if c.Err() != nil || c.Len() != 0 || c.Offset() != 115 {
+		t.Errorf("err %v, %d left, at %d", c.Err(), c.Len(), c.Offset())
+	}
+}
+
+// TestExhausted: every get on too little input returns zero, sets one error
+// with the place, and leaves later gets silent.
+func TestExhausted(t *testing.T) {
+	for name, get := range map[string]func(*Cursor) uint64{
+		"U8":    func(c *Cursor) uint64 { return uint64(c.U8("field")) },
+		"U16":   func(c *Cursor) uint64 { return uint64(c.U16("field")) },
+		"U32":   func(c *Cursor) uint64 { return uint64(c.U32("field")) },
+		"U64":   func(c *Cursor) uint64 { return c.U64("field") },
+		"Ptr4":  func(c *Cursor) uint64 { return c.Ptr(4, "field") },
+		"ULEB":  func(c *Cursor) uint64 { return c.ULEB("field") },
+		"Bytes": func(c *Cursor) uint64 { return uint64(len(c.Bytes(1, "field"))) },
+		"Count": func(c *Cursor) uint64 { return uint64(c.Count(1, 1, "field")) },
+	} {
+		c := New("section", 7, nil, binary.LittleEndian)
+		c.Record = 3
+		if v := get(c); v != 0 {
+			t.Errorf("%s = %d", name, v)
+		}
+		var fe *profile.FormatError
+		if !errors.As(c.Err(), &fe) || !errors.Is(fe, profile.ErrTruncated) || fe.Offset != 7 || fe.Section != "section" || fe.Record != 3 {
+			t.Errorf("%s: error %v", name, c.Err())
+		}
+		first := c.Err()
+		if v := get(c); v != 0 || c.Err() != first {
+			t.Errorf("%s after a failure = %d, error %v", name, v, c.Err())
+		}
+	}
+}
+
+func TestCount(t *testing.T) {
+	for _, tc := range []struct {
+		n    uint64
+		size int
+		want int
+	}{{3, 8, 3}, {4, 8, 0}, {math.MaxUint64, 8, 0}, {1 << 61, 8, 0}, {24, 1, 24}} {
+		c := New("s", 0, make([]byte, 24), binary.LittleEndian)
+		if got := c.Count(tc.n, tc.size, "n"); got != tc.want || (c.Err() == nil) != (uint64(got) == tc.n) {
+			t.Errorf("Count(%d, %d) = %d, %v", tc.n, tc.size, got, c.Err())
+		}
+	}
+}
+
+func TestULEB(t *testing.T) {
+	for _, v := range []uint64{0, 1, 127, 128, 300, 1 << 32, math.MaxUint64} {
+		b := AppendULEB(nil, v)
+		c := New("s", 0, b, binary.LittleEndian)
+		if got := c.ULEB("v"); got != v || c.Len() != 0 || c.Err() != nil {
+			t.Errorf("%d: read back %d, %v", v, got, c.Err())
+		}
+	}
+	for _, b := range []string{
+		"\x80", // unterminated
+		"\xff\xff\xff\xff\xff\xff\xff\xff\xff\x02", // 65 bits
+		"\x80\x80\x80\x80\x80\x80\x80\x80\x80\x80\x00",
+	} {
+		c := New("s", 0, []byte(b), binary.LittleEndian)
+		if got := c.ULEB("v"); got != 0 || c.Err() == nil {
+			t.Errorf("% x: %d without an error", b, got)
+		}
+	}
+}
+
+func TestErrorText(t *testing.T) {
+	c := New("names", 0x20, []byte{1, 2, 3}, binary.LittleEndian)
+	c.U32("size")
+	err := profile.InFile(c.Err(), "a.profraw")
+	want := "a.profraw: names at 0x20: size is cut off after 3 bytes, want 4 bytes: truncated profile"
+	if err.Error() != want {
+		t.Errorf("%q, want %q", err, want)
+	}
+	c = New("x", 0, nil, binary.LittleEndian)
+	c.Corrupt(-1, "kind", 9, "at most 2")
+	if got := c.Err().Error(); got != "x: kind is 9, want at most 2: corrupt profile" {
+		t.Errorf("%q", got)
+	}
+}
+
+func TestAlign(t *testing.T) {
+	c := New("s", 3, make([]byte, 16), binary.LittleEndian)
+	c.Skip(3, "x")
+	c.Align(8, "padding")
+	if c.Pos() != 8 || c.Offset() != 11 {
+		t.Errorf("at %d, offset %d", c.Pos(), c.Offset())
+	}
+	c.Align(8, "padding")
+	if c.Pos() != 8 {
+		t.Errorf("aligned again: at %d", c.Pos())
+	}
+	for n, want := range map[uint64]uint64{0: 0, 1: 7, 7: 1, 8: 0, 9: 7} {
+		if got := PadTo(n, 8); got != want {
+			t.Errorf("PadTo(%d) = %d, want %d", n, got, want)
+		}
+	}
+	if c.Err() != nil {
+		t.Error(c.Err())
+	}
+}

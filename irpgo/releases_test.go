@@ -1,0 +1,53 @@
+package irpgo
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestChooseIndexedVersion(t *testing.T) {
+	raw := func(version uint32, v Variant) *Info {
+		return &Info{Format: FormatRaw, Version: version, Variant: v}
+	}
+	indexed := func(version uint32, v Variant) *Info {
+		return &Info{Format: FormatIndexed, Version: version, Variant: v}
+	}
+	text := func(v Variant) *Info { return &Info{Format: FormatText, Variant: v} }
+	for _, tc := range []struct {
+		name    string
+		inputs  []*Info
+		version uint32
+		reason  string
+		by      string // of the first input
+	}{
+		{"none", nil, 13, "nothing", ""},
+		{"clang 19 to 22", []*Info{raw(10, IRLevel)}, 12, "LLVM 19 reads, the oldest release that can have written raw profiles of version 10", "LLVM 19 to 22"},
+		{"loop entries tell 20 from 19", []*Info{raw(10, IRLevel|LoopEntries)}, 12, "LLVM 20", "LLVM 20 to 22"},
+		{"clang 18", []*Info{raw(9, 0)}, 11, "LLVM 18 reads, which wrote", "LLVM 18"},
+		{"clang 14 to 17", []*Info{raw(8, IRLevel)}, 7, "LLVM 14", "LLVM 14 to 17"},
+		{"temporal tells 17", []*Info{raw(8, IRLevel|HasTemporal)}, 10, "LLVM 17 reads, which wrote", "LLVM 17"},
+		{"clang 13", []*Info{raw(7, IRLevel)}, 7, "LLVM 13", "LLVM 13"},
+		{"clang 10 to 12", []*Info{raw(5, IRLevel)}, 5, "LLVM 10", "LLVM 10 to 12"},
+		{"entry first tells 12", []*Info{raw(5, IRLevel|EntryFirst)}, 7, "LLVM 12", "LLVM 12"},
+		{"clang 3.9 to 9", []*Info{raw(4, IRLevel)}, 4, "LLVM 3.9", "LLVM 3.9 to 9"},
+		{"context-sensitive tells 9", []*Info{raw(4, IRLevel|ContextSens)}, 5, "LLVM 9", "LLVM 9"},
+		{"clang 3.5", []*Info{raw(1, 0)}, 4, "the oldest that profuse writes", "LLVM 3.5 to 3.7"},
+		{"clang 23", []*Info{raw(11, IRLevel)}, 13, "nothing", "LLVM 23"},
+		{"the oldest decides", []*Info{raw(10, IRLevel), indexed(9, IRLevel), raw(9, IRLevel)}, 9, "LLVM 16 reads, which wrote indexed", "LLVM 19 to 22"},
+		{"indexed by 22", []*Info{indexed(13, IRLevel)}, 13, "nothing", "LLVM 22 to 23"},
+		{"text says nothing", []*Info{text(IRLevel)}, 13, "nothing", ""},
+		{"text that needs more", []*Info{raw(8, IRLevel), text(IRLevel | HasTemporal)}, 10, "can hold", "LLVM 14 to 17"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			got := ChooseIndexedVersion(tc.inputs)
+			if got.Version != tc.version || !strings.Contains(got.Reason, tc.reason) {
+				t.Errorf("version %d because %q; want %d, %q", got.Version, got.Reason, tc.version, tc.reason)
+			}
+			if len(tc.inputs) > 0 {
+				if by := tc.inputs[0].WrittenBy(); by != tc.by {
+					t.Errorf("written by %q, want %q", by, tc.by)
+				}
+			}
+		})
+	}
+}
