@@ -175,13 +175,18 @@ make_ir_vtable() {
 
 describe temporal-run "timestamps in counter slot 0 (flag 63), three runs that call in different order"
 make_temporal() {
-  local n inputs=(x "400 7" "9 3" "60 11")
+  local n inputs=(x "0 1 6" "3 5 4" "4 1 9")
   for n in 1 2 3; do
     forget
-    cmd "clang-$1 -O2 -fprofile-generate -mllvm -pgo-temporal-instrumentation $store $noid -o store"
-    cmd "$(run "temporal-run$n" store) ${inputs[n]}"
+    cmd "clang-$1 -O2 -fprofile-generate -mllvm -pgo-temporal-instrumentation $noid src/phases.c -o phases"
+    cmd "$(run "temporal-run$n" phases) ${inputs[n]}"
     keep "temporal-run$n.profraw" "clang$1/temporal-run$n.profraw"
   done
+}
+
+describe temporal "the store program with timestamps: file-local and C++ names, value data"
+make_temporal_store() {
+  store_variant "$1" temporal "-fprofile-generate -mllvm -pgo-temporal-instrumentation"
 }
 
 describe temporal-block-coverage "timestamps in front of single-byte counters: 8 counter slots each"
@@ -240,7 +245,7 @@ make_32bit() {
   done
 }
 
-describe coverage-mcdc-run "MC/DC: bitmaps of 1 to 8 bytes"
+describe coverage-mcdc-run "MC/DC: bitmaps of 1 to 16 bytes, two runs"
 make_mcdc() {
   forget
   cmd "clang-$1 -O1 -fprofile-instr-generate -fcoverage-mapping -fcoverage-mcdc $noid src/mcdc.c -o mcdc"
@@ -535,6 +540,7 @@ for v in "${clangs[@]}"; do
     make_ir_block_coverage "$v"
     make_ir_vtable "$v"
     make_temporal "$v"
+    make_temporal_store "$v"
     make_temporal_block_coverage "$v"
     make_temporal_function_entry "$v"
     make_mcdc "$v"

@@ -1,4 +1,4 @@
-// Decisions with two to six conditions (MC/DC bitmaps of 1 to 8 bytes), some
+// Decisions with two to twelve conditions (MC/DC bitmaps of 1 to 16 bytes), some
 // of them never evaluated.
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,6 +9,12 @@ static int six(int a, int b, int c, int d, int e, int f) {
   if ((a && (b || c)) || (d && (e || f)))
     return 1;
   return 0;
+}
+
+static int every_pair(unsigned x) {
+  return (x & 1 || x & 2) && (x & 4 || x & 8) && (x & 16 || x & 32) &&
+         (x & 64 || x & 128) && (x & 256 || x & 512) &&
+         (x & 1024 || x & 2048);
 }
 
 static int leap(int y) { return (y % 4 == 0 && y % 100 != 0) || y % 400 == 0; }
@@ -31,6 +37,7 @@ int main(int argc, char **argv) {
   for (int i = 0; i < rounds; i++) {
     n += both(i & 1, i & 2);
     n += six(i & 1, i & 2, i & 4, i & 8, i & 16, i & 32);
+    n += every_pair((unsigned)i * 2654435761u >> 18);
     n += leap(1896 + i);
     n += two_decisions(i - 3, i & 1, i & 2);
     n += no_decision(i);
