@@ -1,0 +1,195 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"io/fs"
+	"strings"
+)
+
+// The exit codes of every command.
+const (
+	ExitOK          = 0
+	ExitFailure     = 1   // the work failed, wholly or for some inputs
+	ExitUsage       = 2   // the command line was wrong, nothing was done
+	ExitInterrupted = 130 // stopped by an interrupt, as shells report it
+)
+
+// Env is what a command sees of the process it runs in.
+type Env struct {
+	Stdin          io.Reader
+	Stdout, Stderr io.Writer
+	Getenv         func(string) string
+}
+
+// Action runs a command with the arguments that are not options. What it
+// returns decides the exit code: nil is success, a [UsageError] a wrong command
+// line, anything else a failure. Apart from [ErrReported] the error is printed.
+type Action func(ctx context.Context, env *Env, args []string) error
+
+// A Command is one subcommand.
+type Command struct {
+	Name  string
+	Args  string // what follows the name in the usage line
+	Short string // one line for the list of commands
+	Long  string // paragraphs for the command's own help
+	// Setup declares the options and returns what to do once they are parsed.
+	Setup func(*Flags) Action
+	// Foreign, if set, takes the arguments as they are and returns the exit
+	// code: for command lines that follow another program's rules.
+	Foreign func(ctx context.Context, env *Env, args []string) int
+}
+
+// An App is a program made of subcommands.
+type App struct {
+	Name     string
+	Short    string // one line
+	Long     string // shown below the list of commands
+	Commands []*Command
+}
+
+// ErrReported is returned by an [Action] that failed and has already said why.
+var ErrReported = errors.New("failed")
+
+// UsageError is a command line that cannot be carried out.
+type UsageError struct {
+	Message string
+}
+
+func (e *UsageError) Error() string { return e.Message }
+
+// Usagef returns a [UsageError].
+func Usagef(format string, args ...any) error {
+	return &UsageError{fmt.Sprintf(format, args...)}
+}
+
+// Run runs the subcommand that args, without the program's name, ask for and
+// returns the exit code.
+func (a *App) Run(ctx context.Context, env *Env, args []string) int {
+	if len(args) == 0 {
+		a.help(env.Stderr)
+		return ExitUsage
+	}
+	name := args[0]
+	switch name {
+	case "-h", "-help", "--help":
+		a.help(env.Stdout)
+		return ExitOK
+	case "help":
+		return a.runHelp(env, args[1:])
+	case "-version", "--version":
+		name = "version"
+	}
+	c := a.find(name)
+	if c == nil {
+		return a.unknown(env, name)
+	}
+	if c.Foreign != nil {
+		return c.Foreign(ctx, env, args[1:])
+	}
+	return a.runCommand(ctx, env, c, args[1:])
+}
+
+func (a *App) runCommand(ctx context.Context, env *Env, c *Command, args []string) int {
+	f := newFlags(c.Name)
+	action := c.Setup(f)
+	rest, err := f.parse(args)
+	if errors.Is(err, flag.ErrHelp) {
+		a.commandHelp(env.Stdout, c, f)
+		return ExitOK
+	}
+	if err == nil {
+		err = action(ctx, env, rest)
+	}
+	var usage *UsageError
+	switch {
+	case err == nil:
+		return ExitOK
+	case ctx.Err() != nil:
+		fmt.Fprintf(env.Stderr, "%s %s: interrupted\n", a.Name, c.Name)
+		return ExitInterrupted
+	case errors.Is(err, ErrReported):
+		return ExitFailure
+	case errors.As(err, &usage):
+		fmt.Fprintf(env.Stderr, "%s %s: %v\n", a.Name, c.Name, usage)
+		fmt.Fprintf(env.Stderr, "Run \"%s %s --help\" for its options.\n", a.Name, c.Name)
+		return ExitUsage
+	}
+	fmt.Fprintf(env.Stderr, "%s %s: %s\n", a.Name, c.Name, Message(err))
+	return ExitFailure
+}
+
+// Message returns the text of an error. Errors of the system lead with the
+// file, as all others do, and not with the system call.
+func Message(err error) string {
+	if pe, ok := err.(*fs.PathError); ok {
+		return pe.Path + ": " + pe.Err.Error()
+	}
+	return err.Error()
+}
+
+func (a *App) runHelp(env *Env, args []string) int {
+	if len(args) == 0 {
+		a.help(env.Stdout)
+		return ExitOK
+	}
+	c := a.find(args[0])
+	switch {
+	case c == nil:
+		return a.unknown(env, args[0])
+	case c.Foreign != nil:
+		a.commandHelp(env.Stdout, c, nil)
+	default:
+		f := newFlags(c.Name)
+		c.Setup(f)
+		a.commandHelp(env.Stdout, c, f)
+	}
+	return ExitOK
+}
+
+func (a *App) find(name string) *Command {
+	for _, c := range a.Commands {
+		if c.Name == name {
+			return c
+		}
+	}
+	return nil
+}
+
+func (a *App) unknown(env *Env, name string) int {
+	fmt.Fprintf(env.Stderr, "%s: unknown command %q\n", a.Name, name)
+	known := []string{"help"}
+	for _, c := range a.Commands {
+		known = append(known, c.Name)
+	}
+	if near := nearest(name, known); near != "" {
+		fmt.Fprintf(env.Stderr, "Did you mean %q? ", near)
+	}
+	fmt.Fprintf(env.Stderr, "Run \"%s help\" for the list of commands.\n", a.Name)
+	return ExitUsage
+}
+
+func (a *App) help(w io.Writer) {
+	fmt.Fprintf(w, "%s: %s\n\nUsage: %s COMMAND [OPTION]... [ARGUMENT]...\n\nCommands:\n", a.Name, a.Short, a.Name)
+	rows := make([][2]string, 0, len(a.Commands)+1)
+	for _, c := range a.Commands {
+		rows = append(rows, [2]string{c.Name, c.Short})
+	}
+	rows = append(rows, [2]string{"help", "show this, or the help of a command"})
+	writeColumns(w, rows)
+	fmt.Fprintf(w, "\n%s", fill(a.Long, helpWidth))
+}
+
+func (a *App) commandHelp(w io.Writer, c *Command, f *Flags) {
+	fmt.Fprintf(w, "Usage: %s\n\n%s", strings.Join(strings.Fields(a.Name+" "+c.Name+" "+c.Args), " "), fill(c.Long, helpWidth))
+	if f == nil {
+		return
+	}
+	if rows := f.rows(); len(rows) > 0 {
+		fmt.Fprint(w, "\nOptions:\n")
+		writeColumns(w, rows)
+	}
+}

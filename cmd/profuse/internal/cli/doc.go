@@ -1,0 +1,9 @@
+// Package cli is the small front that profuse's own subcommands share: a list
+// of commands, options that may stand between the inputs, help texts, exit
+// codes, and what a command needs to know of the terminal it talks to.
+//
+// Options are those of package flag, one dash or two, "--" ends them. The exit
+// code is [ExitOK], [ExitFailure] or [ExitUsage]. Requested help goes to
+// standard output and is no failure; everything that went wrong goes to
+// standard error. Nothing here is global: the streams come in an [Env].
+package cli

@@ -1,0 +1,103 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"sync/atomic"
+	"time"
+)
+
+// progressInterval is the time between two redraws.
+const progressInterval = time.Second / 10
+
+// Progress counts units of work and shows the count on a terminal, one line
+// that is redrawn and gone at the end. On anything else it prints nothing.
+// Its methods may be called from several goroutines.
+type Progress struct {
+	what  string
+	done  atomic.Int64
+	total atomic.Int64
+	bytes atomic.Int64
+
+	stop    chan struct{}
+	stopped chan struct{}
+}
+
+// StartProgress begins to show a count of what on standard error, if that is a
+// terminal and quiet is not asked for. [Progress.Stop] must be called before
+// anything else is printed there.
+func (e *Env) StartProgress(what string, quiet bool) *Progress {
+	p := &Progress{what: what}
+	if t := e.Terminal(e.Stderr); quiet || !t.Interactive || e.Getenv("TERM") == "dumb" {
+		return p
+	}
+	p.start(e.Stderr, progressInterval)
+	return p
+}
+
+func (p *Progress) start(w io.Writer, interval time.Duration) {
+	p.stop, p.stopped = make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(p.stopped)
+		tick := time.NewTicker(interval)
+		defer tick.Stop()
+		drawn := ""
+		for {
+			select {
+			case <-p.stop:
+				if drawn != "" {
+					fmt.Fprint(w, "\r\x1b[K")
+				}
+				return
+			case <-tick.C:
+				if s := p.String(); s != drawn {
+					fmt.Fprintf(w, "\r%s\x1b[K", s)
+					drawn = s
+				}
+			}
+		}
+	}()
+}
+
+// Done adds finished units and the bytes they had.
+func (p *Progress) Done(units, bytes int64) {
+	p.done.Add(units)
+	p.bytes.Add(bytes)
+}
+
+// Expect adds units that are to come. Without any the total is not shown.
+func (p *Progress) Expect(units int64) { p.total.Add(units) }
+
+// Stop removes the line. It may be called twice.
+func (p *Progress) Stop() {
+	if p.stop == nil {
+		return
+	}
+	close(p.stop)
+	<-p.stopped
+	p.stop = nil
+}
+
+// String returns the line as it stands, "inputs read: 12 of 340, 56 MB".
+func (p *Progress) String() string {
+	s := p.what + ": " + Count(uint64(p.done.Load()))
+	if total := p.total.Load(); total > 0 {
+		s += " of " + Count(uint64(total))
+	}
+	return s + ", " + Size(uint64(p.bytes.Load()))
+}
+
+// Size prints a number of bytes with a decimal unit.
+func Size(n uint64) string {
+	const k = 1000
+	units := []string{"bytes", "kB", "MB", "GB", "TB"}
+	if n < k {
+		return Quantity(n, "byte", "bytes")
+	}
+	f, u := float64(n), 0
+	for f >= k-0.05 && u < len(units)-1 {
+		f /= k
+		u++
+	}
+	return fmt.Sprintf("%.1f %s", f, units[u])
+}

@@ -1,0 +1,53 @@
+package cli
+
+import (
+	"io"
+	"os"
+
+	"golang.org/x/term"
+)
+
+// Terminal is what a command needs to know of where its output goes.
+type Terminal struct {
+	Interactive bool // a person watches, not a file or a pipe
+	Color       bool // escape sequences are wanted
+	Width       int  // columns; 0 when there is no limit
+}
+
+// fallbackWidth is the width of a terminal that does not tell its own.
+const fallbackWidth = 100
+
+// Terminal examines one of the streams of env. Colour is off under NO_COLOR
+// and TERM=dumb; see https://no-color.org.
+func (e *Env) Terminal(w io.Writer) Terminal {
+	f, ok := w.(*os.File)
+	if !ok || !term.IsTerminal(int(f.Fd())) {
+		return Terminal{}
+	}
+	t := Terminal{Interactive: true, Width: fallbackWidth}
+	if width, _, err := term.GetSize(int(f.Fd())); err == nil && width > 0 {
+		t.Width = width
+	}
+	t.Color = e.Getenv("NO_COLOR") == "" && e.Getenv("TERM") != "dumb"
+	return t
+}
+
+// Style is a rendition of text.
+type Style string
+
+// The renditions in use.
+const (
+	Bold Style = "\x1b[1m"
+	Dim  Style = "\x1b[2m"
+	Red  Style = "\x1b[31m"
+
+	reset = "\x1b[0m"
+)
+
+// Paint returns s in the given style, or s alone without colour.
+func (t Terminal) Paint(style Style, s string) string {
+	if !t.Color || s == "" {
+		return s
+	}
+	return string(style) + s + reset
+}

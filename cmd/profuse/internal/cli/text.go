@@ -1,0 +1,162 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// helpWidth is the width of help texts, in columns.
+const helpWidth = 80
+
+// writeColumns prints names and descriptions as two columns.
+func writeColumns(w io.Writer, rows [][2]string) {
+	const gap, widest = 2, 24
+	left := 0
+	for _, r := range rows {
+		if n := utf8.RuneCountInString(r[0]); n <= widest {
+			left = max(left, n)
+		}
+	}
+	indent := strings.Repeat(" ", gap+left+gap)
+	for _, r := range rows {
+		lines := wrap(r[1], helpWidth-len(indent))
+		if n := utf8.RuneCountInString(r[0]); n <= left {
+			fmt.Fprintf(w, "  %s%s", r[0], strings.Repeat(" ", left-n+gap))
+		} else {
+			fmt.Fprintf(w, "  %s\n%s", r[0], indent)
+		}
+		fmt.Fprintln(w, strings.Join(lines, "\n"+indent))
+	}
+}
+
+// fill breaks the paragraphs of text into lines. Indented lines stay as they
+// are.
+func fill(text string, width int) string {
+	var b strings.Builder
+	var words []string
+	flush := func() {
+		if len(words) > 0 {
+			b.WriteString(strings.Join(wrap(strings.Join(words, " "), width), "\n"))
+			b.WriteByte('\n')
+			words = words[:0]
+		}
+	}
+	for line := range strings.Lines(strings.Trim(text, "\n") + "\n") {
+		switch {
+		case strings.TrimSpace(line) == "":
+			flush()
+			b.WriteByte('\n')
+		case line[0] == ' ':
+			flush()
+			b.WriteString(line)
+		default:
+			words = append(words, strings.TrimSpace(line))
+		}
+	}
+	flush()
+	return b.String()
+}
+
+// wrap breaks text at spaces into lines of at most width columns.
+func wrap(text string, width int) []string {
+	lines := []string{""}
+	for _, word := range strings.Fields(text) {
+		last := &lines[len(lines)-1]
+		switch {
+		case *last == "":
+			*last = word
+		case utf8.RuneCountInString(*last)+1+utf8.RuneCountInString(word) <= width:
+			*last += " " + word
+		default:
+			lines = append(lines, word)
+		}
+	}
+	return lines
+}
+
+// Shorten cuts the middle out of s so that it takes at most width columns.
+func Shorten(s string, width int) string {
+	n := utf8.RuneCountInString(s)
+	if n <= width || width < 1 {
+		return s
+	}
+	runes := []rune(s)
+	keep := width - 1
+	head := (keep + 1) / 2
+	return string(runes[:head]) + "…" + string(runes[n-(keep-head):])
+}
+
+// Count prints n with thousands separators.
+func Count(n uint64) string {
+	s := strconv.FormatUint(n, 10)
+	var b strings.Builder
+	for i, digit := range s {
+		if i > 0 && (len(s)-i)%3 == 0 {
+			b.WriteByte(',')
+		}
+		b.WriteRune(digit)
+	}
+	return b.String()
+}
+
+// Quantity prints n and what is counted, "1 function" or "1,234 functions".
+func Quantity(n uint64, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return Count(n) + " " + many
+}
+
+// Percent prints part of whole with one decimal. What is not nothing is not
+// printed as nothing, and what is not all not as all.
+func Percent(part, whole uint64) string {
+	switch {
+	case whole == 0 || part == 0:
+		return "0 %"
+	case part == whole:
+		return "100 %"
+	}
+	p := 100 * float64(part) / float64(whole)
+	switch {
+	case p < 0.05:
+		return "<0.1 %"
+	case p >= 99.95 && part < whole:
+		return ">99.9 %"
+	}
+	return strconv.FormatFloat(p, 'f', 1, 64) + " %"
+}
+
+// nearest returns the word most like s, or "" if none is like it.
+func nearest(s string, words []string) string {
+	best, at := "", len(s)/3+2
+	for _, w := range words {
+		if d := editDistance(s, w); d < at {
+			best, at = w, d
+		}
+	}
+	return best
+}
+
+// editDistance is the number of single-letter changes between a and b.
+func editDistance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			cost := diagonal
+			if a[i] != b[j] {
+				cost++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(cost, row[j]+1, row[j+1]+1)
+		}
+	}
+	return row[len(b)]
+}

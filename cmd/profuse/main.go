@@ -1,0 +1,90 @@
+// Command profuse merges, shows and converts compiler profiles.
+//
+// Started under the name llvm-profdata it speaks that tool's command line.
+package main
+
+import (
+	"context"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"github.com/profuse-pgo/profuse/cmd/profuse/internal/cli"
+	"github.com/profuse-pgo/profuse/cmd/profuse/internal/llvmprofdata"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	env := &cli.Env{Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Getenv: os.Getenv}
+	// After the first signal a second one ends the process at once.
+	context.AfterFunc(ctx, stop)
+	os.Exit(run(ctx, env, os.Args))
+}
+
+// run carries out a command line, the program's name first, and returns the
+// exit code.
+func run(ctx context.Context, env *cli.Env, argv []string) int {
+	if len(argv) == 0 {
+		argv = []string{"profuse"}
+	}
+	if isLLVMProfdata(argv[0]) {
+		return llvmProfdata(env, argv[0], argv[1:])
+	}
+	return app().Run(ctx, env, argv[1:])
+}
+
+func app() *cli.App {
+	return &cli.App{
+		Name:  "profuse",
+		Short: "a toolkit for compiler profiles (PGO)",
+		Long: `Start with "profuse demo": it merges the profiles of three runs of a small
+program and explains each step. "profuse help COMMAND" has the options of a
+command.`,
+		Commands: []*cli.Command{
+			mergeCommand(),
+			showCommand(),
+			demoCommand(),
+			llvmProfdataCommand(),
+			versionCommand(),
+		},
+	}
+}
+
+const llvmProfdataName = "llvm-profdata"
+
+// isLLVMProfdata reports whether the program was started as llvm-profdata,
+// with or without a release ("llvm-profdata-22") and ".exe".
+func isLLVMProfdata(program string) bool {
+	name := filepath.Base(program)
+	if ext := filepath.Ext(name); strings.EqualFold(ext, ".exe") {
+		name = strings.TrimSuffix(name, ext)
+	}
+	rest, ok := strings.CutPrefix(name, llvmProfdataName)
+	return ok && (rest == "" || strings.Trim(rest, "-.0123456789") == "" && rest[0] == '-')
+}
+
+func llvmProfdata(env *cli.Env, program string, args []string) int {
+	return llvmprofdata.Main(args, llvmprofdata.Env{
+		Stdin: env.Stdin, Stdout: env.Stdout, Stderr: env.Stderr, Prog: program,
+	})
+}
+
+func llvmProfdataCommand() *cli.Command {
+	return &cli.Command{
+		Name:  llvmProfdataName,
+		Args:  "COMMAND [OPTION]... [FILE]...",
+		Short: "stand in for llvm-profdata, with its options and its output",
+		Long: `Takes the command line of llvm-profdata and writes the files and the text that
+LLVM 22's would. The same happens when profuse is started under the name
+llvm-profdata, through a link for example:
+
+    ln -s "$(command -v profuse)" ~/bin/llvm-profdata
+
+"profuse llvm-profdata --help" lists what is supported.`,
+		Foreign: func(_ context.Context, env *cli.Env, args []string) int {
+			return llvmProfdata(env, "profuse "+llvmProfdataName, args)
+		},
+	}
+}

@@ -1,0 +1,308 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+
+	"golang.org/x/term"
+
+	"github.com/profuse-pgo/profuse/cmd/profuse/internal/cli"
+	"github.com/profuse-pgo/profuse/internal/atomicfile"
+	"github.com/profuse-pgo/profuse/internal/inputs"
+	"github.com/profuse-pgo/profuse/irpgo"
+)
+
+func mergeCommand() *cli.Command {
+	return &cli.Command{
+		Name:  "merge",
+		Args:  "-o OUTPUT [OPTION]... INPUT...",
+		Short: "merge profiles of any version into one the compiler reads",
+		Long: `Adds profiles up and writes the sum as the indexed profile that compilers read
+(clang -fprofile-use=OUTPUT, rustc -C profile-use=OUTPUT).
+
+An INPUT is a raw, indexed or text profile of any version, a folder of them, a
+pattern, "-" for standard input, or @FILE, a file that lists more inputs. Inputs
+may be compressed with gzip or zstd and packed with tar.
+
+The exit code is 0 if the profile was written, 1 if not, 2 if the command line
+is wrong. A profile that exists already is replaced whole or left as it was.`,
+		Setup: func(f *cli.Flags) cli.Action {
+			c := &mergeRun{
+				format:  cli.Choice{Value: "indexed", Allowed: []string{"indexed", "text"}},
+				failure: cli.Choice{Value: failAny, Allowed: []string{failAny, failAll, failWarn}},
+			}
+			f.StringVar(&c.output, "o", "", "write the result to `FILE`; \"-\" is standard output")
+			f.Var(&c.format, "format", "`FORMAT` of the result: indexed or text")
+			f.StringVar(&c.version, "indexed-version", "auto", fmt.Sprintf("`VERSION` of the indexed format, %d to %d; "+
+				"auto is the newest that the compilers which made the inputs can read",
+				irpgo.IndexedVersionMinWritten, irpgo.IndexedVersionMax))
+			f.Var(&c.weighted, "weighted-input", "another input, `W,INPUT`, whose counts are multiplied by W")
+			f.BoolVar(&c.sparse, "sparse", false, "leave out functions that never ran")
+			f.IntVar(&c.workers, "j", 0, "`NUMBER` of inputs read at a time, by default one per CPU; the result is the same")
+			f.Var(&c.failure, "failure-mode", "`WHEN` inputs that cannot be used make the run fail: any of them, "+
+				"all of them, or never (warn)")
+			f.BoolVar(&c.mixed, "allow-mixed", false, "merge profiles of different kinds of instrumentation too")
+			f.BoolVar(&c.keepVTables, "keep-vtable-names", false, "keep the names of virtual tables")
+			f.BoolVar(&c.quiet, "q", false, "print neither progress nor warnings nor summary")
+			return c.run
+		},
+	}
+}
+
+// The failure modes: which inputs that cannot be used make the run fail.
+const (
+	failAny  = "any"
+	failAll  = "all"
+	failWarn = "warn"
+)
+
+// mergeRun is one run of "profuse merge".
+type mergeRun struct {
+	output      string
+	format      cli.Choice
+	version     string // "auto" or a number
+	weighted    cli.List
+	sparse      bool
+	workers     int
+	failure     cli.Choice
+	mixed       bool
+	keepVTables bool
+	quiet       bool
+}
+
+func (c *mergeRun) text() bool { return c.format.Value == "text" }
+
+func (c *mergeRun) run(ctx context.Context, env *cli.Env, args []string) error {
+	version, err := c.check(env, args)
+	if err != nil {
+		return err
+	}
+	progress := env.StartProgress("inputs read", c.quiet)
+	defer progress.Stop()
+	report := newMergeReport(progress)
+	ins, err := c.expand(env, args, report)
+	if err != nil {
+		return err
+	}
+	progress.Expect(int64(len(ins)))
+	out, err := c.open(env, ins)
+	if err != nil {
+		return err
+	}
+	defer out.discard()
+
+	workers := c.workers
+	if workers == 0 {
+		workers = runtime.GOMAXPROCS(0)
+	}
+	merged, err := mergeInputs(ctx, ins, workers, irpgo.MergeOptions{
+		AllowMixed: c.mixed, KeepVTableNames: c.keepVTables, KeepSymbols: c.text(),
+	}, report)
+	progress.Stop()
+	if err != nil {
+		return err
+	}
+	if err := c.judge(env, report); err != nil {
+		return err
+	}
+	what, err := c.write(out, merged, version, report)
+	if err != nil {
+		return err
+	}
+	if c.quiet {
+		return nil
+	}
+	report.printWarnings(env.Stderr)
+	fmt.Fprintf(env.Stderr, "merged %s: %s → %s (%s)\n", report.inputsLine(), c.contents(merged), c.outputName(), what)
+	return nil
+}
+
+// check finds what is wrong with the command line itself and returns the
+// version asked for, 0 for auto.
+func (c *mergeRun) check(env *cli.Env, args []string) (version uint32, err error) {
+	switch {
+	case c.output == "":
+		return 0, cli.Usagef("-o says where to write the result and is missing")
+	case len(args) == 0 && len(c.weighted) == 0:
+		return 0, cli.Usagef("no inputs")
+	case c.workers < 0:
+		return 0, cli.Usagef("option -j takes a number from 1 up")
+	case !c.text() && c.toTerminal(env):
+		return 0, cli.Usagef("an indexed profile is nothing for a terminal; write it to a file, or try --format text")
+	}
+	if c.version == "auto" {
+		return 0, nil
+	}
+	n, err := strconv.ParseUint(c.version, 10, 32)
+	if err != nil || n < irpgo.IndexedVersionMinWritten || n > irpgo.IndexedVersionMax {
+		return 0, cli.Usagef("option --indexed-version takes auto or %d to %d, not %q",
+			irpgo.IndexedVersionMinWritten, irpgo.IndexedVersionMax, c.version)
+	}
+	if c.text() {
+		return 0, cli.Usagef("options --indexed-version and --format text exclude each other")
+	}
+	return uint32(n), nil
+}
+
+// toTerminal reports whether the output would appear on a terminal.
+func (c *mergeRun) toTerminal(env *cli.Env) bool {
+	if c.output == "-" {
+		return env.Terminal(env.Stdout).Interactive
+	}
+	if info, err := os.Stat(c.output); err != nil || info.Mode()&os.ModeCharDevice == 0 {
+		return false
+	}
+	f, err := os.Open(c.output)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	return term.IsTerminal(int(f.Fd()))
+}
+
+// expand finds the inputs. Weighted ones come last, as for llvm-profdata: the
+// order of the inputs shows in the order of records.
+func (c *mergeRun) expand(env *cli.Env, args []string, report *mergeReport) ([]inputs.Input, error) {
+	opt := inputs.Options{Stdin: env.Stdin, Skipped: report.skipped}
+	args, err := inputs.ExpandResponse(args)
+	if err != nil {
+		return nil, err
+	}
+	ins, err := inputs.Expand(args, opt)
+	if err != nil {
+		return nil, err
+	}
+	for _, w := range c.weighted {
+		number, name, ok := strings.Cut(w, ",")
+		weight, err := strconv.ParseUint(number, 10, 64)
+		if !ok || err != nil || weight < 1 || name == "" {
+			return nil, cli.Usagef("option --weighted-input takes a number from 1 up, a comma and an input, not %q", w)
+		}
+		more, err := inputs.Expand([]string{name}, opt)
+		if err != nil {
+			return nil, err
+		}
+		for i := range more {
+			more[i].Weight = weight
+		}
+		ins = append(ins, more...)
+	}
+	if len(ins) == 0 {
+		return nil, fmt.Errorf("there are no files in %s", strings.Join(args, ", "))
+	}
+	return ins, nil
+}
+
+// mergeOutput is where the result goes. Nothing is seen of a file before
+// commit.
+type mergeOutput struct {
+	io.Writer
+	commit  func() error
+	discard func()
+}
+
+func (c *mergeRun) open(env *cli.Env, ins []inputs.Input) (*mergeOutput, error) {
+	if c.output == "-" {
+		w := bufio.NewWriterSize(env.Stdout, 1<<16)
+		return &mergeOutput{w, w.Flush, func() {}}, nil
+	}
+	names := make([]string, len(ins))
+	for i, in := range ins {
+		names[i] = in.Name
+	}
+	f, err := atomicfile.Create(c.output, atomicfile.Options{Inputs: names})
+	if err != nil {
+		if errors.Is(err, atomicfile.ErrSameFile) {
+			return nil, fmt.Errorf("%s is one of the inputs and would be lost: write to another file", c.output)
+		}
+		return nil, err
+	}
+	return &mergeOutput{f, f.Commit, func() { f.Close() }}, nil
+}
+
+// judge decides by the failure mode whether there is a result.
+func (c *mergeRun) judge(env *cli.Env, report *mergeReport) error {
+	report.printRejects(env.Stderr)
+	rejected := report.numRejected()
+	switch {
+	case rejected == 0 || c.failure.Value == failWarn:
+		return nil
+	case c.failure.Value == failAll && report.taken > 0:
+		return nil
+	case report.taken == 0:
+		return fmt.Errorf("no input can be merged (%s); nothing is written", report.rejectedLine())
+	}
+	return fmt.Errorf("%s of %s cannot be merged (%s); nothing is written, --failure-mode all leaves them out",
+		cli.Count(uint64(rejected)), cli.Quantity(uint64(report.taken+rejected), "input", "inputs"), report.rejectedLine())
+}
+
+// write writes the result and says in which format it is.
+func (c *mergeRun) write(out *mergeOutput, p *irpgo.Profile, version uint32, report *mergeReport) (what string, err error) {
+	if c.text() {
+		what = "text"
+		err = irpgo.WriteText(out, p, irpgo.TextOptions{Sparse: c.sparse, Warn: report.mergeWarning})
+	} else {
+		what = fmt.Sprintf("indexed version %d", version)
+		if version == 0 {
+			choice := irpgo.ChooseIndexedVersion(report.infos())
+			version = choice.Version
+			what = fmt.Sprintf("indexed version %d: %s", version, choice.Reason)
+		}
+		err = irpgo.WriteIndexed(out, p, irpgo.IndexedOptions{Version: version, Sparse: c.sparse, Warn: report.mergeWarning})
+	}
+	if err == nil {
+		err = out.commit()
+	}
+	if err != nil {
+		return "", fmt.Errorf("%s is not written: %w", c.outputName(), err)
+	}
+	return what, nil
+}
+
+func (c *mergeRun) outputName() string {
+	if c.output == "-" {
+		return "standard output"
+	}
+	return c.output
+}
+
+// contents sums up what was written.
+func (c *mergeRun) contents(p *irpgo.Profile) string {
+	var functions, dropped, counters, total uint64
+	for i := range p.Functions {
+		f := &p.Functions[i]
+		if c.sparse && !ran(f) {
+			dropped++
+			continue
+		}
+		functions++
+		for _, r := range f.Records {
+			counters += uint64(len(r.Counts))
+			if r.Pseudo() == 0 {
+				sum, _, _ := sumCounts(r.Counts)
+				total = addSaturating(total, sum)
+			}
+		}
+	}
+	s := fmt.Sprintf("%s, %s, total count %s", cli.Quantity(functions, "function", "functions"),
+		cli.Quantity(counters, "counter", "counters"), cli.Count(total))
+	if dropped > 0 {
+		s += fmt.Sprintf(", without %s that never ran", cli.Count(dropped))
+	}
+	return s
+}
+
+// ran reports whether a function is kept in a sparse profile.
+func ran(f *irpgo.Function) bool {
+	return slices.ContainsFunc(f.Records, func(r *irpgo.Record) bool {
+		return slices.Max(append([]uint64{0}, r.Counts...)) > 0 || slices.Max(append([]byte{0}, r.Bitmap...)) > 0
+	})
+}

@@ -1,0 +1,266 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"sync/atomic"
+
+	"github.com/profuse-pgo/profuse/internal/inputs"
+	"github.com/profuse-pgo/profuse/irpgo"
+	"github.com/profuse-pgo/profuse/profile"
+)
+
+// A mergePool merges inputs with several workers so that the result is the
+// same for any number of them.
+//
+// Workers take the inputs in order, and every profile gets its place in the
+// order of all profiles. How many profiles an input holds is known at once for
+// a file and only at the end for an archive, so the place of an input's first
+// profile is passed on from input to input. A worker that waits for it, or has
+// run out of inputs, takes members from the archive that another is reading.
+type mergePool struct {
+	ctx    context.Context
+	cancel context.CancelCauseFunc
+	inputs []inputs.Input
+	gate   *kindGate
+	report *mergeReport
+	merger *irpgo.Merger
+
+	next   atomic.Int64 // input to be taken next
+	mu     sync.Mutex
+	first  map[int]chan int // place of an input's first profile, by input
+	done   chan struct{}    // closed when the last input has been read
+	offers chan *mergeWorker
+}
+
+// A mergeWorker merges into a fork of its own.
+type mergeWorker struct {
+	*mergePool
+	merger *irpgo.Merger
+	reader inputs.Reader
+	inbox  chan mergeJob
+	copied []byte // of a member read by another worker
+}
+
+// A mergeJob is one profile to merge.
+type mergeJob struct {
+	place  int // in the order of all profiles
+	input  int // that it is or comes from
+	name   string
+	data   []byte
+	weight uint64
+}
+
+// mergeInputs merges all inputs with the given number of workers. What each
+// input brought, or why it was left out, is in the report. The error is one
+// that leaves no result: the run was cancelled, or an input changed while it
+// was being merged.
+func mergeInputs(ctx context.Context, ins []inputs.Input, workers int, opt irpgo.MergeOptions, report *mergeReport) (*irpgo.Profile, error) {
+	p := &mergePool{
+		inputs: ins, report: report, gate: newKindGate(opt.AllowMixed),
+		first: make(map[int]chan int), done: make(chan struct{}), offers: make(chan *mergeWorker),
+	}
+	p.ctx, p.cancel = context.WithCancelCause(ctx)
+	defer p.cancel(nil)
+	opt.AllowMixed = true // the gate decides
+	opt.Warn = report.mergeWarning
+	p.merger = irpgo.NewMerger(opt)
+	p.pass(0, 0)
+
+	var group sync.WaitGroup
+	forks := make([]*irpgo.Merger, workers)
+	for i := range forks {
+		forks[i] = p.merger.Fork()
+		w := &mergeWorker{mergePool: p, merger: forks[i], inbox: make(chan mergeJob)}
+		group.Go(w.run)
+	}
+	group.Wait()
+	if err := context.Cause(p.ctx); err != nil {
+		return nil, err
+	}
+	for _, f := range forks {
+		if err := p.merger.Merge(f); err != nil {
+			return nil, err
+		}
+	}
+	return p.merger.Profile(), nil
+}
+
+// pass says at which place the profiles of an input begin.
+func (p *mergePool) pass(input, place int) {
+	p.place(input) <- place
+	if input == len(p.inputs) {
+		close(p.done)
+	}
+}
+
+// place returns where the place of an input's first profile arrives.
+func (p *mergePool) place(input int) chan int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	c := p.first[input]
+	if c == nil {
+		c = make(chan int, 1)
+		p.first[input] = c
+	}
+	return c
+}
+
+func (w *mergeWorker) run() {
+	defer w.reader.Close()
+	for w.ctx.Err() == nil {
+		i := int(w.next.Add(1)) - 1
+		if i >= len(w.inputs) {
+			break
+		}
+		w.read(i)
+	}
+	for {
+		select {
+		case <-w.done:
+			return
+		case <-w.ctx.Done():
+			return
+		case w.offers <- w:
+			w.merge(<-w.inbox)
+		}
+	}
+}
+
+// await returns the place of an input's first profile. Until it is known the
+// worker helps with an archive before it.
+func (w *mergeWorker) await(input int) (int, error) {
+	arrives := w.place(input)
+	for {
+		select {
+		case place := <-arrives:
+			w.mu.Lock()
+			delete(w.first, input)
+			w.mu.Unlock()
+			return place, nil
+		case <-w.ctx.Done():
+			return 0, context.Cause(w.ctx)
+		case w.offers <- w:
+			w.merge(<-w.inbox)
+		}
+	}
+}
+
+// read merges the profiles of one input.
+func (w *mergeWorker) read(input int) {
+	in := w.inputs[input]
+	const unknown = -1
+	place, members, file, touched := unknown, 0, false, false
+	err := in.Each(&w.reader, func(d *inputs.Data) error {
+		if place == unknown {
+			var err error
+			if place, err = w.await(input); err != nil {
+				return err
+			}
+		}
+		if err := context.Cause(w.ctx); err != nil {
+			return err
+		}
+		job := mergeJob{place: place, input: input, name: d.Name(), data: d.Bytes(), weight: in.Weight}
+		place++
+		if file = d.Name() == in.Name; file {
+			w.pass(input+1, place)
+			// From here the file may show itself cut short at any moment.
+			touched = true
+			touched = w.merge(job)
+			return nil
+		}
+		if members++; members > 1 {
+			w.report.progress.Expect(1)
+		}
+		select {
+		case idle := <-w.offers:
+			idle.copied = append(idle.copied[:0], job.data...)
+			job.data = idle.copied
+			idle.inbox <- job
+		default:
+			w.merge(job)
+		}
+		return nil
+	})
+	switch {
+	case w.ctx.Err() != nil:
+		return
+	case err != nil && touched:
+		w.cancel(fmt.Errorf("%w; part of it is merged already, nothing is written", err))
+		return
+	case err != nil:
+		w.report.reject(input, in.Name, err)
+	case place == unknown:
+		w.report.reject(input, in.Name, &profile.FormatError{
+			File: in.Name, Offset: -1, Record: -1, Field: "archive", Found: "without files", Err: profile.ErrEmpty,
+		})
+	}
+	if file {
+		return
+	}
+	if place == unknown {
+		if place, err = w.await(input); err != nil {
+			return
+		}
+	}
+	w.pass(input+1, place)
+}
+
+// merge merges one profile and reports whether the fork has it now.
+func (w *mergeWorker) merge(j mergeJob) (merged bool) {
+	var entered bool
+	var kind irpgo.Variant
+	var added irpgo.Added
+	// Also when reading faults: the others wait for this place.
+	defer func() {
+		if !entered {
+			w.merger.Skip(j.place)
+		}
+		w.gate.settle(j.place, kind, merged && (kind != 0 || added.Records > 0))
+	}()
+	r, err := irpgo.NewReader(j.name, j.data, irpgo.ReaderOptions{
+		Warn: func(warning irpgo.Warning) { w.report.readerWarning(j.place, warning) },
+	})
+	if err == nil {
+		kind = r.Info().Variant & kindBits
+		err = w.admit(j, r)
+	}
+	if err == nil {
+		entered = true
+		added, err = w.merger.AddAt(j.place, r, j.weight)
+	}
+	if err != nil {
+		w.report.reject(j.input, j.name, err)
+		return false
+	}
+	w.report.merged(j.place, r.Info(), len(j.data))
+	return true
+}
+
+// admit asks whether the profile may meet the others.
+func (w *mergeWorker) admit(j mergeJob, r *irpgo.Reader) error {
+	v := r.Info().Variant
+	have, ok := w.gate.admit(j.place, v&kindBits)
+	if ok || v&kindBits == 0 && !hasRecords(r) {
+		return nil
+	}
+	return &profile.FormatError{
+		File: j.name, Section: "header", Offset: -1, Record: -1, Field: "kind of profile", Found: kindName(v),
+		Want: fmt.Sprintf("%s as the inputs before it (or --allow-mixed)", kindName(have)),
+		Err:  errMixedKinds,
+	}
+}
+
+var errMixedKinds = fmt.Errorf("another kind of instrumentation: %w", profile.ErrMismatch)
+
+// hasRecords reports whether the profile has any record. Programs that are
+// linked for profiling but contain nothing instrumented write profiles without
+// records, and without the marks of the kind they would have been.
+func hasRecords(r *irpgo.Reader) bool {
+	for range r.Records() {
+		return true
+	}
+	return false
+}

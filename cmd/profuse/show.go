@@ -1,0 +1,162 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"regexp"
+
+	"github.com/profuse-pgo/profuse/cmd/profuse/internal/cli"
+	"github.com/profuse-pgo/profuse/internal/inputs"
+)
+
+func showCommand() *cli.Command {
+	return &cli.Command{
+		Name:  "show",
+		Args:  "[OPTION]... FILE...",
+		Short: "tell what is in a profile",
+		Long: `Tells what each FILE is and what is in it: format and version and which compilers
+write them, how the program was instrumented, functions, counters, the hottest
+functions. Takes what "profuse merge" takes. A damaged profile is shown as far
+as it can be read.
+
+The exit code is 0 if all files could be read, 1 if not, 2 if the command line
+is wrong.`,
+		Setup: func(f *cli.Flags) cli.Action {
+			c := &showRun{}
+			f.BoolVar(&c.json, "json", false, "print everything as a JSON array with one object per file")
+			f.IntVar(&c.top, "top", 10, "list the `N` hottest functions")
+			f.BoolVar(&c.cutoffs, "cutoffs", false, "list how many counters make up which share of the total count")
+			f.StringVar(&c.functions, "functions", "", "list the functions whose name, mangled or not, matches `REGEX`")
+			f.BoolVar(&c.counts, "counts", false, "print the counters of those functions (of all, without --functions)")
+			f.BoolVar(&c.values, "values", false, "print the call targets, sizes and tables seen in those functions")
+			f.BoolVar(&c.mangled, "mangled", false, "print names as they are in the profile")
+			return c.run
+		},
+	}
+}
+
+// showRun is one run of "profuse show".
+type showRun struct {
+	json      bool
+	top       int
+	cutoffs   bool
+	functions string
+	counts    bool
+	values    bool
+	mangled   bool
+}
+
+func (c *showRun) run(ctx context.Context, env *cli.Env, args []string) error {
+	opt, err := c.check(args)
+	if err != nil {
+		return err
+	}
+	args, err = inputs.ExpandResponse(args)
+	if err != nil {
+		return err
+	}
+	ins, err := inputs.Expand(args, inputs.Options{Stdin: env.Stdin})
+	if err != nil {
+		return err
+	}
+	out := bufio.NewWriter(env.Stdout)
+	show := c.tables(env, out)
+	if c.json {
+		show = &factsJSON{w: out}
+	}
+	var r inputs.Reader
+	defer r.Close()
+	failed := false
+	complain := func(err error) {
+		failed = true
+		out.Flush() // so that it follows what it is about
+		fmt.Fprintf(env.Stderr, "profuse show: %s\n", printable(cli.Message(err)))
+	}
+	for _, in := range ins {
+		err := in.Each(&r, func(d *inputs.Data) error {
+			f, err := collectFacts(d.Name(), d.Bytes(), opt)
+			show.add(f)
+			if err != nil {
+				complain(err)
+			}
+			return ctx.Err()
+		})
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if err != nil {
+			complain(err)
+		}
+	}
+	show.end()
+	if err := out.Flush(); err != nil {
+		return err
+	}
+	if failed {
+		return cli.ErrReported
+	}
+	return nil
+}
+
+func (c *showRun) check(args []string) (factsOptions, error) {
+	opt := factsOptions{top: c.top}
+	if len(args) == 0 {
+		return opt, cli.Usagef("no files to show")
+	}
+	if c.top < 0 {
+		return opt, cli.Usagef("option --top takes a number from 0 up")
+	}
+	if c.functions != "" || c.counts || c.values {
+		var err error
+		if opt.choose, err = regexp.Compile(c.functions); err != nil {
+			return opt, cli.Usagef("option --functions: %v", err)
+		}
+	}
+	return opt, nil
+}
+
+// A factsSink shows the facts of one profile after the other.
+type factsSink interface {
+	add(*facts)
+	end()
+}
+
+func (c *showRun) tables(env *cli.Env, w io.Writer) factsSink {
+	return &factsPrinter{
+		w: w, term: env.Terminal(env.Stdout),
+		cutoffs: c.cutoffs, counts: c.counts, values: c.values, mangled: c.mangled,
+	}
+}
+
+// factsJSON writes facts as one JSON array, without keeping them.
+type factsJSON struct {
+	w   io.Writer
+	any bool
+}
+
+func (j *factsJSON) add(f *facts) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("  ", "  ")
+	if err := enc.Encode(f); err != nil {
+		panic("facts as JSON: " + err.Error()) // they are plain values
+	}
+	lead := "[\n  "
+	if j.any {
+		lead = ",\n  "
+	}
+	j.any = true
+	fmt.Fprintf(j.w, "%s%s", lead, bytes.TrimRight(b.Bytes(), "\n"))
+}
+
+func (j *factsJSON) end() {
+	if !j.any {
+		fmt.Fprint(j.w, "[")
+	}
+	fmt.Fprint(j.w, "\n]\n")
+}
