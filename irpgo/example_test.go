@@ -27,7 +27,7 @@ func Example() {
 		inputs = append(inputs, r.Info())
 	}
 	p := m.Profile()
-	choice := irpgo.ChooseIndexedVersion(inputs)
+	choice := irpgo.ChooseIndexedVersion(p, inputs)
 	file, err := irpgo.AppendIndexed(nil, p, irpgo.IndexedOptions{Version: choice.Version})
 	if err != nil {
 		log.Fatal(err)

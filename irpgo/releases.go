@@ -79,15 +79,17 @@ type VersionChoice struct {
 	Reason  string
 }
 
-// ChooseIndexedVersion returns the newest indexed version that every LLVM
-// release able to have written the inputs can read: the compiler that made a
-// raw profile is the one that will read the result. It is raised where the
-// inputs' variant needs a newer version.
-func ChooseIndexedVersion(inputs []*Info) VersionChoice {
+// ChooseIndexedVersion returns the indexed version to write p in, the merge of
+// the inputs: the newest one that every LLVM release able to have written the
+// inputs can read, since the compiler that made a raw profile is the one that
+// will read the result. It is raised where the profile's variant needs a newer
+// version.
+//
+// For front-end profiles the version also selects the function hash that clang
+// computes when it looks functions up; see [frontEndHash].
+func ChooseIndexedVersion(p *Profile, inputs []*Info) VersionChoice {
 	c := VersionChoice{IndexedVersionMax, "nothing in the inputs asks for an older one"}
-	var variant Variant
 	for _, in := range inputs {
-		variant |= in.Variant
 		oldest, newest := in.writers()
 		if oldest == nil || oldest.indexed >= c.Version {
 			continue
@@ -103,13 +105,69 @@ func ChooseIndexedVersion(inputs []*Info) VersionChoice {
 	if c.Version < IndexedVersionMinWritten {
 		c = VersionChoice{IndexedVersionMinWritten, "the oldest that profuse writes"}
 	}
-	need := variant & indexedBits &^ HasMemProf
+	if !p.Variant.Has(IRLevel) && c.Version >= 12 {
+		c = chooseFrontEnd(p, c)
+	}
+	need := p.Variant & indexedBits &^ HasMemProf
 	for v := c.Version; v <= IndexedVersionMax; v++ {
 		if indexedVersions[v].variant.Has(need) {
 			if v != c.Version {
 				c = VersionChoice{v, "the oldest that can hold a profile of kind " + need.String()}
 			}
 			break
+		}
+	}
+	return c
+}
+
+// frontEndHash is which of clang's front-end hash algorithms made the function
+// hashes of a profile (PGOHashVersion of clang's CodeGenPGO).
+//
+// clang picks the algorithm by the indexed version that it reads: the third
+// one up to version 12, the fourth from 13 on (LLVM 22), which clears the top
+// four bits. A function whose hash does not match loses its profile with a
+// warning at most, so version and hashes must fit. Short functions have no
+// MD5 in their hash and look the same under both.
+type frontEndHash int
+
+const (
+	hashUnknown frontEndHash = iota // no function tells
+	hashV3                          // some hash uses the top four bits
+	hashV4                          // no long hash does
+)
+
+const (
+	hashTopBits = 0xf << 60
+	// longHash is the size above which a hash that is no MD5 is rare: it
+	// would stem from a function of exactly ten constructs.
+	longHash = 1 << 56
+)
+
+func (p *Profile) frontEndHash() frontEndHash {
+	found := hashUnknown
+	for i := range p.Functions {
+		for _, r := range p.Functions[i].Records {
+			switch {
+			case r.Hash&hashTopBits != 0:
+				return hashV3
+			case r.Hash >= longHash:
+				found = hashV4
+			}
+		}
+	}
+	return found
+}
+
+// chooseFrontEnd settles between versions 12 and 13 for a front-end profile.
+func chooseFrontEnd(p *Profile, c VersionChoice) VersionChoice {
+	switch p.frontEndHash() {
+	case hashV3:
+		if c.Version > 12 {
+			return VersionChoice{12, "the newest with the front-end hash of clang 21 and before, which the functions have"}
+		}
+	case hashV4:
+		if c.Version < 13 {
+			return VersionChoice{13, "the first with the front-end hash of clang 22, which the functions have"}
 		}
 	}
 	return c

@@ -72,8 +72,16 @@ func Tool(t testing.TB, names ...string) string {
 // started fails the test.
 func Run(t testing.TB, exe string, args ...string) (stdout, stderr string, code int) {
 	t.Helper()
+	return RunIn(t, "", exe, args...)
+}
+
+// RunIn is [Run] in the given folder: compilers put the paths of their command
+// line into the names of functions.
+func RunIn(t testing.TB, dir, exe string, args ...string) (stdout, stderr string, code int) {
+	t.Helper()
 	var out, diag bytes.Buffer
 	cmd := exec.CommandContext(t.Context(), exe, args...)
+	cmd.Dir = dir
 	cmd.Stdout, cmd.Stderr = &out, &diag
 	err := cmd.Run()
 	if exit := (*exec.ExitError)(nil); err != nil && !errors.As(err, &exit) {
