@@ -1,0 +1,18 @@
+// Package clopt parses command lines the way LLVM's CommandLine library
+// (llvm::cl) does in release 22, down to its diagnostics, so that a tool
+// standing in for one of LLVM's accepts and refuses the same command lines.
+//
+// What differs from package flag:
+//
+//   - one dash or two, options and positional arguments in any order, "--"
+//     ends the options, "-" alone is a positional argument;
+//   - a value follows "=" or, when the option needs one, is the next argument;
+//     it is never glued to a one-letter name;
+//   - a boolean takes an optional value ("-sparse", "-sparse=0"), a switch of a
+//     group ("-text", "-binary") none;
+//   - a scalar given twice keeps the last value, a list collects;
+//   - all errors of a command line are reported, not only the first;
+//   - an unknown option is answered with the nearest known one.
+//
+// A [Parser] is built once per run: it writes into the variables it was given.
+package clopt

@@ -1,0 +1,258 @@
+package clopt
+
+import (
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+)
+
+// Outcome says what is to be done after a command line was parsed.
+type Outcome int
+
+const (
+	Run     Outcome = iota // the command line is good
+	Failed                 // it is not, and the reasons were printed
+	Help                   // help was asked for
+	Version                // the version was asked for
+)
+
+// Parser holds the commands of a tool.
+type Parser struct {
+	// Prog is the program as it was started (argv[0]); messages begin with
+	// its last element.
+	Prog string
+	// Top holds the options that every command accepts, and is the command
+	// when the first argument names none.
+	Top      *Command
+	Commands []*Command
+	// Errors receives the diagnostics, as they are found.
+	Errors io.Writer
+}
+
+// run is the state of one Parse.
+type run struct {
+	*Parser
+	cmd    *Command
+	args   []string
+	i      int // index of the argument at hand
+	failed bool
+	asked  Outcome // Help or Version once asked for, else Run
+}
+
+// Parse reads the arguments (without the program name) and returns the command
+// that they name. Help and version win over everything after them, and over
+// errors before them, which are printed all the same.
+func (p *Parser) Parse(args []string) (*Command, Outcome) {
+	r := &run{Parser: p, cmd: p.Top, args: args}
+	wantsCommand := len(args) > 0 && !strings.HasPrefix(args[0], "-") && len(p.Commands) > 0
+	nearCommand := ""
+	if wantsCommand {
+		r.cmd, nearCommand = p.lookupCommand(args[0])
+		if r.cmd != p.Top {
+			r.i = 1
+		}
+	}
+	var values []string // positional arguments
+	onlyPositional := false
+	for ; r.i < len(args); r.i++ {
+		arg := args[r.i]
+		isOption := !onlyPositional && len(arg) > 1 && arg[0] == '-'
+		switch {
+		case isOption && arg == "--":
+			onlyPositional = true
+		case isOption:
+			r.option(arg)
+		case len(r.cmd.positionals) > 0:
+			values = append(values, arg)
+		case r.i == 0 && wantsCommand:
+			r.unknown("subcommand", nearCommand)
+		default:
+			r.unknown("command line argument", "")
+		}
+		if r.asked != Run {
+			return r.cmd, r.asked
+		}
+	}
+	r.place(values)
+	if r.failed {
+		return r.cmd, Failed
+	}
+	return r.cmd, Run
+}
+
+// lookupCommand returns the command of that name, or the top level and the
+// name of a command one edit away.
+func (p *Parser) lookupCommand(name string) (cmd *Command, near string) {
+	for _, c := range p.Commands {
+		if c.Name == name {
+			return c, ""
+		}
+	}
+	if name == "" {
+		return p.Top, ""
+	}
+	for _, c := range p.Commands {
+		if editDistance(c.Name, name) < 2 {
+			return p.Top, c.Name
+		}
+	}
+	return p.Top, ""
+}
+
+// option handles one argument that begins with a dash.
+func (r *run) option(arg string) {
+	name := strings.TrimPrefix(arg[1:], "-")
+	o, key, value := r.cmd.lookup(name)
+	if o == nil && r.cmd != r.Top {
+		o, key, value = r.Top.lookup(name)
+	}
+	if o == nil {
+		if o, key, value = r.group(name); r.asked != Run {
+			return
+		}
+	}
+	if o == nil {
+		near := r.cmd.nearest(key)
+		if near != "" {
+			near = dashed(near)
+		}
+		r.unknown("command line argument", near)
+		return
+	}
+	r.provide(o, key, value)
+}
+
+// lookup finds the option that "name" or "name=value" means. value is nil
+// when there is no "=".
+func (c *Command) lookup(arg string) (o *Option, name string, value *string) {
+	name, v, found := strings.Cut(arg, "=")
+	o = c.byName[name]
+	if o == nil {
+		return nil, arg, nil
+	}
+	if found {
+		value = &v
+	}
+	return o, name, value
+}
+
+// group handles one-letter options written together behind one dash. It
+// returns the option that is left to be handled, if any, and otherwise the
+// part of arg that is not known.
+func (r *run) group(arg string) (o *Option, rest string, value *string) {
+	for len(arg) > 1 {
+		first := r.cmd.byName[arg[:1]]
+		if first == nil {
+			return nil, arg, nil
+		}
+		if arg[1] == '=' {
+			v := arg[2:]
+			return first, arg[:1], &v
+		}
+		if first.arity == valueRequired {
+			r.complain(first, "may not occur within a group!")
+			return nil, arg[:1], nil
+		}
+		r.provide(first, arg[:1], nil)
+		if r.asked != Run {
+			return nil, arg, nil
+		}
+		arg = arg[1:]
+	}
+	return nil, arg, nil
+}
+
+// provide gives an option its value, taking the next argument if it needs one.
+func (r *run) provide(o *Option, spelling string, value *string) {
+	switch {
+	case o.arity == valueRequired && value == nil:
+		if r.i+1 >= len(r.args) {
+			r.complain(o, "requires a value!")
+			return
+		}
+		r.i++
+		value = &r.args[r.i]
+	case o.arity == valueDisallowed && value != nil:
+		r.complain(o, "does not allow a value! '"+*value+"' specified.")
+		return
+	case value == nil:
+		value = new(string)
+	}
+	target := o
+	if o.alias != nil {
+		target, spelling = o.alias, o.alias.name
+	}
+	for _, v := range target.split(*value) {
+		if err := target.set(spelling, v); err != nil {
+			r.complain(target, err.Error())
+			return
+		}
+	}
+	switch target.action {
+	case showHelp:
+		r.asked = Help
+	case showVersion:
+		r.asked = Version
+	}
+}
+
+// place hands out the positional arguments: each required one gets one, what
+// is left goes to the others in order.
+func (r *run) place(values []string) {
+	places := r.cmd.positionals
+	required, unbounded := 0, false
+	for _, p := range places {
+		if p.required {
+			required++
+		}
+		unbounded = unbounded || p.unbounded
+	}
+	switch {
+	case len(values) < required:
+		plural := ""
+		if required > 1 {
+			plural = "s"
+		}
+		fmt.Fprintf(r.Errors, "%s: Not enough positional command line arguments specified!\n"+
+			"Must specify at least %d positional argument%s: See: %s --help\n", r.name(), required, plural, r.Prog)
+		r.failed = true
+		return
+	case !unbounded && len(values) > len(places):
+		fmt.Fprintf(r.Errors, "%s: Too many positional arguments specified!\n"+
+			"Can specify at most %d positional arguments: See: %s --help\n", r.name(), len(places), r.Prog)
+		r.failed = true
+		return
+	}
+	for _, p := range places {
+		n := min(1, len(values))
+		switch {
+		case p.required:
+			required--
+		case p.unbounded:
+			n = len(values) - required
+		case len(values) <= required:
+			n = 0
+		}
+		for _, v := range values[:n] {
+			p.set(v)
+		}
+		values = values[n:]
+	}
+}
+
+// name is the program name that messages begin with.
+func (r *run) name() string { return filepath.Base(r.Prog) }
+
+func (r *run) complain(o *Option, msg string) {
+	fmt.Fprintf(r.Errors, "%s%s\n", o.prefix(r.name()), msg)
+	r.failed = true
+}
+
+func (r *run) unknown(what, near string) {
+	fmt.Fprintf(r.Errors, "%s: Unknown %s '%s'.  Try: '%s --help'\n", r.name(), what, r.args[r.i], r.Prog)
+	if near != "" {
+		fmt.Fprintf(r.Errors, "%s: Did you mean '%s'?\n", r.name(), near)
+	}
+	r.failed = true
+}

@@ -1,0 +1,46 @@
+package llvmprofdata
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/profuse-pgo/profuse/irpgo"
+)
+
+// matcher reports whether a pattern occurs in a name.
+type matcher func(name string) bool
+
+// filter removes the functions that --function and --no-function deselect.
+func (t *tool) filter(p *irpgo.Profile) error {
+	want, err := compileFilter(t.opt.function)
+	if err != nil {
+		return err
+	}
+	reject, err := compileFilter(t.opt.noFunction)
+	if err != nil || want == nil && reject == nil {
+		return err
+	}
+	all := len(p.Functions)
+	p.Functions = slices.DeleteFunc(p.Functions, func(f irpgo.Function) bool {
+		return reject != nil && reject(f.Name) || want != nil && !want(f.Name)
+	})
+	t.msg.plain("%d of %d functions in the original profile are filtered.", all-len(p.Functions), all)
+	return nil
+}
+
+// compileFilter returns nil for an empty filter. One that begins with a
+// question mark is a name mangled by Microsoft's rules, not an expression.
+func compileFilter(s string) (matcher, error) {
+	switch {
+	case s == "":
+		return nil, nil
+	case s[0] == '?':
+		return containing(s), nil
+	}
+	return compileERE(s)
+}
+
+// containing returns the matcher of a plain text.
+func containing(s string) matcher {
+	return func(name string) bool { return strings.Contains(name, s) }
+}

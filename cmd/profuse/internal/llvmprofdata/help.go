@@ -1,0 +1,100 @@
+package llvmprofdata
+
+import "strings"
+
+// versionText names the LLVM release whose tool this is a stand-in for, in
+// the form that build scripts look for.
+const versionText = "profuse, speaking llvm-profdata\n  LLVM version 22.1.8\n"
+
+const helpTop = `OVERVIEW: LLVM profile data (profuse speaking llvm-profdata 22)
+
+USAGE: PROG [subcommand] [options]
+
+SUBCOMMANDS:
+
+  merge - merge profiles into one
+  show  - show what is in a profile
+
+  Type "PROG <subcommand> --help" for the options of one.
+`
+
+const helpMerge = `OVERVIEW: merge raw, indexed and text profiles into one
+
+USAGE: PROG merge [options] <filename...>
+
+A file may be a folder, which is searched for files, or - for standard input.
+
+OPTIONS:
+
+  -o, --output=<file>           Where to write; - is standard output (default)
+  --binary, --extbinary         Write the indexed format (default)
+  --text                        Write the text format
+  --sparse                      Leave out functions that never ran
+  --weighted-input=<n>,<file>   An input that counts n times
+  -f, --input-files=<file>      Read a list of inputs, a line each: [<n>,]<file>
+  --failure-mode=warn|any|all   When bad inputs make the run fail: never, any
+                                (default), or when all are bad
+  -j, --num-threads=<n>         Threads to merge with (default: by processors)
+  --function=<regex>            Keep only the functions that match
+  --no-function=<regex>         Leave out the functions that match
+  --temporal-profile-trace-reservoir-size=<n>
+                                Temporal traces to keep (default: 100)
+  --temporal-profile-max-trace-length=<n>
+                                Functions to keep of each (default: 10000)
+  --keep-vtable-symbols         Keep the names of virtual tables
+  --write-prev-version          Write version 11 of the indexed format, not 13
+  --dump-input-file-list        Print the inputs with their weights, and exit
+`
+
+const helpShow = `OVERVIEW: show what is in a profile
+
+USAGE: PROG show [options] <profdata-file>
+
+OPTIONS:
+
+  -o, --output=<file>           Where to write; - is standard output (default)
+  --all-functions               Show every function
+  --function=<text>             Show the functions with this in their names
+  --counts                      With their counters
+  --ic-targets                  With the targets of indirect calls
+  --memop-sizes                 With the sizes of memory operations
+  --show-vtables                With the virtual tables
+  --text                        As text profile
+  --covered                     Only the names of the functions that ran
+  --showcs                      The context-sensitive counts, not the others
+  --detailed-summary            How the counts are spread
+  --detailed-summary-cutoffs=<n,...>
+                                At these shares, in millionths
+  --topn=<n>                    The n functions with the greatest counters
+  --hot-func-list               The functions that are hot
+  --value-cutoff=<n>            Pass over functions whose counters are all less
+  --list-below-cutoff           List those instead
+  --binary-ids                  The binary ids
+  --profile-version             The version of the format
+  --temporal-profile-traces     The temporal traces
+`
+
+const helpOther = `USAGE: PROG COMMAND [options] <profdata-file...>
+
+This command is not supported by profuse yet.
+`
+
+const helpGeneric = `
+  --color                       Colour in messages (default: on a terminal)
+  -h, --help                    This text
+  --version                     The version
+`
+
+// helpText returns the help for a command, "" for the top level.
+func helpText(command, prog string) string {
+	text := helpTop
+	switch command {
+	case "merge":
+		text = helpMerge + helpGeneric
+	case "show":
+		text = helpShow + helpGeneric
+	case "order", "overlap":
+		text = strings.ReplaceAll(helpOther, "COMMAND", command)
+	}
+	return strings.ReplaceAll(text, "PROG", prog)
+}

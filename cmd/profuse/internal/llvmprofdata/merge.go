@@ -1,0 +1,134 @@
+package llvmprofdata
+
+import (
+	"slices"
+
+	"github.com/profuse-pgo/profuse/irpgo"
+)
+
+// LLVM 22 writes this indexed version, and the other with
+// --write-prev-version.
+const (
+	llvmRelease     = 22
+	indexedVersion  = 13
+	previousVersion = 11
+)
+
+// merge is the merge command.
+func (t *tool) merge() error {
+	list, err := t.collect()
+	if err != nil {
+		return err
+	}
+	if len(list) == 0 {
+		return &failure{message: "no input files specified. See " + t.name() + " merge -help"}
+	}
+	if t.opt.dumpInputs {
+		list.dump(t.Stdout)
+		return nil
+	}
+	if err := t.opt.refuseMerge(); err != nil {
+		return err
+	}
+	if t.opt.format == gccFormat {
+		return &failure{message: "unknown format is specified"}
+	}
+	p, err := t.mergeAll(list)
+	if err != nil {
+		return err
+	}
+	if err := t.filter(p); err != nil {
+		return err
+	}
+	return t.write(p)
+}
+
+// refuseMerge names the first option given that asks for something that is
+// not there yet.
+func (o *options) refuseMerge() error {
+	for _, r := range []struct {
+		given bool
+		what  string
+	}{
+		{o.kind == sampleKind, "merging sample profiles (--sample)"},
+		{o.remappingFile != "", "--remapping-file"},
+		{o.supplement != "", "--supplement-instr-with-sample"},
+		{o.debugInfo != "", "--debug-info"},
+		{o.binaryFile != "", "--binary-file"},
+		{o.debuginfod, "--debuginfod"},
+		{len(o.debugFileDirs) > 0, "--debug-file-directory"},
+		{o.correlate != "", "--correlate"},
+		{o.randomHotness, "--memprof-random-hotness"},
+	} {
+		if r.given {
+			return unsupported(r.what)
+		}
+	}
+	return nil
+}
+
+// write writes the profile to the output, which is not opened before.
+func (t *tool) write(p *irpgo.Profile) error {
+	out, err := t.openOutput(t.opt.output)
+	if err != nil {
+		return err
+	}
+	if t.opt.format == textFormat {
+		err = irpgo.WriteText(out, p, irpgo.TextOptions{Sparse: t.opt.sparse, LLVMCompat: true})
+	} else if out.tty {
+		err = &failure{message: "cannot write a non-text format profile to the terminal"}
+	} else {
+		version := uint32(indexedVersion)
+		if t.opt.writePrevVersion {
+			version = previousVersion
+		}
+		err = irpgo.WriteIndexed(out, p, irpgo.IndexedOptions{
+			Version: version, Sparse: t.opt.sparse, LLVMRelease: llvmRelease,
+		})
+	}
+	if err != nil {
+		out.Abandon()
+		return err
+	}
+	if hasDoubleSize(p, t.opt.sparse) {
+		t.msg.warn("", words(&irpgo.InstrError{Code: irpgo.CodeInvalidProf}))
+	}
+	return out.Commit()
+}
+
+// hasDoubleSize reports whether a site of a function that was written lists a
+// memory operation's size twice, which LLVM takes for a mistake of its own.
+func hasDoubleSize(p *irpgo.Profile, sparse bool) bool {
+	for _, f := range p.Functions {
+		if sparse && !ran(f) {
+			continue
+		}
+		for _, r := range f.Records {
+			if slices.ContainsFunc(r.Values[irpgo.MemOPSize], repeats) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// repeats reports whether a site lists a value twice. It has 255 at most.
+func repeats(site irpgo.ValueSite) bool {
+	for i, d := range site {
+		for _, e := range site[:i] {
+			if d.Value == e.Value {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// ran reports whether any record of a function has something to say, without
+// which a sparse profile leaves it out.
+func ran(f irpgo.Function) bool {
+	return slices.ContainsFunc(f.Records, func(r *irpgo.Record) bool {
+		return slices.ContainsFunc(r.Counts, func(c uint64) bool { return c != 0 }) ||
+			slices.ContainsFunc(r.Bitmap, func(b byte) bool { return b != 0 })
+	})
+}

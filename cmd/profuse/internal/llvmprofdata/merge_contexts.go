@@ -1,0 +1,235 @@
+package llvmprofdata
+
+import (
+	"errors"
+	"runtime"
+	"sync"
+
+	"github.com/profuse-pgo/profuse/internal/inputs"
+	"github.com/profuse-pgo/profuse/irpgo"
+)
+
+// mergeContext is what one thread of llvm-profdata works on. Which inputs
+// share one is part of the result: values that are new to a context are not
+// weighted, ties are broken by order, every context samples traces of its own.
+type mergeContext struct {
+	merger *irpgo.Merger
+	kind   irpgo.Variant // of the profiles merged so far, all together
+	warn   func(irpgo.Warning)
+	errors []inputError
+}
+
+// inputError is a problem with a whole input. Those of all contexts are told
+// at the end.
+type inputError struct{ file, message string }
+
+func (t *tool) mergeAll(list worklist) (*irpgo.Profile, error) {
+	n := clampInt(uint64(t.opt.numThreads))
+	if n == 0 {
+		n = min(runtime.NumCPU(), (len(list)+1)/2)
+	}
+	// Those that get no input are not made: they add nothing when joined.
+	contexts := make([]*mergeContext, min(n, len(list)))
+	for i := range contexts {
+		contexts[i] = t.newContext()
+	}
+	told := make(map[irpgo.Code]bool) // problems explained so far
+	if n == 1 {
+		contexts[0].warn = func(w irpgo.Warning) { t.tellProblem(told, w) }
+		var memory inputs.Reader
+		defer memory.Close()
+		for _, in := range list {
+			contexts[0].load(t, &memory, in)
+		}
+	} else {
+		t.loadAll(contexts, list, told)
+		if err := t.join(contexts, n, told); err != nil {
+			return nil, err
+		}
+	}
+	bad := contexts[0].errors
+	for _, e := range bad {
+		t.msg.warn(e.file, e.message)
+	}
+	if len(bad) > 0 && t.opt.failureMode == failAny || len(bad) == len(list) && t.opt.failureMode == failAll {
+		return nil, &failure{message: "no profile can be merged"}
+	}
+	p := contexts[0].merger.Profile()
+	if t.opt.traceReservoir == 0 {
+		// The traces count as seen, and none is kept. A Merger keeps at least
+		// one.
+		p.Traces = nil
+	}
+	return p, nil
+}
+
+func (t *tool) newContext() *mergeContext {
+	maxLength := clampInt(t.opt.maxTraceLength)
+	if maxLength == 0 {
+		maxLength = -1 // a Merger takes 0 for the default
+	}
+	c := &mergeContext{}
+	c.merger = irpgo.NewMerger(irpgo.MergeOptions{
+		LLVMCompat:      true,
+		KeepVTableNames: t.opt.keepVTables,
+		TraceReservoir:  max(clampInt(t.opt.traceReservoir), 1),
+		MaxTraceLength:  maxLength,
+		Warn:            func(w irpgo.Warning) { c.warn(w) },
+	})
+	return c
+}
+
+// clampInt makes an option's value an int.
+func clampInt(n uint64) int { return int(min(n, 1<<31-1)) }
+
+// loadAll deals the inputs out to the contexts and reads them in parallel.
+// Problems are told in the order of the inputs.
+func (t *tool) loadAll(contexts []*mergeContext, list worklist, told map[irpgo.Code]bool) {
+	problems := make([][]irpgo.Warning, len(list))
+	slots := make(chan struct{}, runtime.GOMAXPROCS(0))
+	var wg sync.WaitGroup
+	for n, c := range contexts {
+		wg.Go(func() {
+			slots <- struct{}{}
+			defer func() { <-slots }()
+			var memory inputs.Reader
+			defer memory.Close()
+			for i := n; i < len(list); i += len(contexts) {
+				c.warn = func(w irpgo.Warning) { problems[i] = append(problems[i], w) }
+				c.load(t, &memory, list[i])
+			}
+		})
+	}
+	wg.Wait()
+	for _, ws := range problems {
+		for _, w := range ws {
+			t.tellProblem(told, w)
+		}
+	}
+}
+
+// load merges one input into the context. An archive is as many profiles as
+// it has members, under one name.
+func (c *mergeContext) load(t *tool, memory *inputs.Reader, in weightedFile) {
+	source, err := t.input(in.name)
+	if err == nil {
+		err = source.Each(memory, func(d *inputs.Data) error {
+			c.add(in, d.Bytes())
+			return nil
+		})
+	}
+	if err != nil {
+		c.complain(in.name, readingWords(err))
+	}
+}
+
+func (c *mergeContext) complain(file, message string) {
+	c.errors = append(c.errors, inputError{file, message})
+}
+
+// add merges one profile.
+func (c *mergeContext) add(in weightedFile, data []byte) {
+	if isMemProf(data) {
+		c.complain(in.name, unsupported("a MemProf profile").Error())
+		return
+	}
+	var suspect error // first counter that cannot be true
+	r, err := irpgo.NewReader(in.name, data, irpgo.ReaderOptions{Lenient: true, Warn: func(w irpgo.Warning) {
+		switch {
+		case code(w.Err) != irpgo.CodeCounterValueTooLarge:
+			c.warn(w)
+		case suspect == nil:
+			suspect = w.Err
+		}
+	}})
+	if err == nil {
+		_, err = c.merger.Add(r, in.weight)
+		if code(err) != irpgo.CodeMixedKinds {
+			c.kind |= r.Info().Variant
+		}
+	}
+	switch {
+	case code(err) == irpgo.CodeEmptyRawProfile:
+		// A process that was killed before it wrote; common enough for LLVM
+		// to keep quiet.
+	case err != nil:
+		c.complain(in.name, words(err))
+	case suspect != nil:
+		c.complain(in.name, words(suspect))
+	}
+}
+
+// tellProblem prints that a function was not merged whole, with a hint the
+// first time that a problem of its kind comes up. Warnings about whole files
+// are profuse's own: LLVM passes over what they are about.
+func (t *tool) tellProblem(told map[irpgo.Code]bool, w irpgo.Warning) {
+	if w.Function == "" {
+		t.msg.warn(w.File, details(w.Err))
+		return
+	}
+	t.msg.plain("%s: %s: %s", w.File, w.Function, words(w.Err))
+	kind := code(w.Err)
+	if !told[kind] && (kind == irpgo.CodeCountMismatch || kind == irpgo.CodeValueSiteCountMismatch) {
+		t.msg.plain("Make sure that all profile data to be merged is generated from the same binary.")
+	}
+	told[kind] = true
+}
+
+// join folds the contexts into the first: of n the upper half into the lower,
+// one left over into the first, and again. Only the leading ones need exist.
+func (t *tool) join(contexts []*mergeContext, n int, told map[irpgo.Code]bool) error {
+	for end := n; end > 1; end /= 2 {
+		half := end / 2
+		results := make([]joinResult, max(0, min(end, len(contexts))-half))
+		pairs := min(half, len(results)) // the rest, if any, is the one left over
+		var wg sync.WaitGroup
+		for i := range pairs {
+			wg.Go(func() { results[i] = contexts[i].take(contexts[half+i]) })
+		}
+		wg.Wait()
+		if len(results) > pairs {
+			results[pairs] = contexts[0].take(contexts[end-1])
+		}
+		for _, r := range results {
+			if r.err != nil {
+				return &failure{message: r.err.Error()}
+			}
+			for _, w := range r.problems {
+				if kind := code(w.Err); !told[kind] {
+					told[kind] = true
+					t.msg.warn("", words(w.Err))
+				}
+			}
+		}
+	}
+	return nil
+}
+
+type joinResult struct {
+	problems []irpgo.Warning
+	err      error
+}
+
+// take folds another context in.
+func (c *mergeContext) take(from *mergeContext) (r joinResult) {
+	c.errors = append(c.errors, from.errors...)
+	seen := make(map[irpgo.Code]bool)
+	c.warn = func(w irpgo.Warning) {
+		if kind := code(w.Err); !seen[kind] {
+			seen[kind] = true
+			r.problems = append(r.problems, w)
+		}
+	}
+	if c.merger.Merge(from.merger) != nil {
+		// That two kinds of profile do not go together has other words here
+		// than for a single input.
+		text := "unsupported instrumentation profile format version"
+		if (c.kind^from.kind)&irpgo.FrontEnd == 0 {
+			text += ": cannot merge FunctionEntryOnly profiles and BB profiles together"
+		}
+		r.err = errors.New(text)
+	}
+	from.merger = nil
+	c.kind |= from.kind
+	return r
+}

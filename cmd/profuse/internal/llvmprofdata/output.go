@@ -1,0 +1,80 @@
+package llvmprofdata
+
+import (
+	"errors"
+	"io"
+	"syscall"
+
+	"github.com/profuse-pgo/profuse/internal/atomicfile"
+)
+
+// blockSize is how much LLVM's output streams hold back.
+const blockSize = 4096
+
+// output is where a command writes its result. Nothing of a file is seen
+// before Commit. Standard output, which cannot be taken back, gets whole
+// blocks as they fill, so that a run that fails has written what
+// llvm-profdata would have: the blocks, not the rest.
+type output struct {
+	w       io.Writer
+	pending []byte
+	err     error
+	done    func() error // after the last byte
+	abandon func()
+	tty     bool
+}
+
+// openOutput opens the file, or standard output for "-".
+func (t *tool) openOutput(path string) (*output, error) {
+	o := &output{done: func() error { return nil }, abandon: func() {}}
+	if path == "-" {
+		o.w, o.tty = t.Stdout, isTerminal(t.Stdout)
+		return o, nil
+	}
+	if path == "" {
+		return nil, &failure{message: words(syscall.ENOENT)}
+	}
+	f, err := atomicfile.Create(path, atomicfile.Options{})
+	if err != nil {
+		return nil, inFile(err, path)
+	}
+	o.w, o.done, o.abandon = f, f.Commit, func() { f.Abort() }
+	return o, nil
+}
+
+// Write never fails; the error is Commit's.
+func (o *output) Write(p []byte) (int, error) {
+	o.pending = append(o.pending, p...)
+	// A full block leaves when the next byte comes.
+	if n := (len(o.pending) - 1) / blockSize * blockSize; n > 0 {
+		o.flush(n)
+	}
+	return len(p), nil
+}
+
+func (o *output) flush(n int) {
+	if o.err == nil {
+		_, o.err = o.w.Write(o.pending[:n])
+	}
+	o.pending = append(o.pending[:0], o.pending[n:]...)
+}
+
+// Commit writes what is left and makes the file visible.
+func (o *output) Commit() error {
+	o.flush(len(o.pending))
+	if o.err != nil {
+		o.abandon()
+		return writeError(o.err)
+	}
+	if err := o.done(); err != nil {
+		return writeError(err)
+	}
+	return nil
+}
+
+// Abandon leaves an existing file as it was.
+func (o *output) Abandon() { o.abandon() }
+
+func writeError(err error) error {
+	return errors.New("IO failure on output stream: " + words(err))
+}

@@ -1,0 +1,242 @@
+package llvmprofdata
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/profuse-pgo/profuse/internal/inputs"
+	"github.com/profuse-pgo/profuse/irpgo"
+)
+
+// show is the show command.
+func (t *tool) show() error {
+	o := &t.opt
+	if o.profileFile == "" && o.debugInfo == "" {
+		return &failure{message: "the positional argument '<profdata-file>' is required unless '--debug-info' is provided"}
+	}
+	if o.profileFile == o.output {
+		t.msg.plain("%s show: Input file name cannot be the same as the output file name!", t.name())
+		return errSilent
+	}
+	if o.json {
+		o.showFormat = showJSON
+	}
+	out, err := t.openOutput(o.output)
+	if err != nil {
+		return err
+	}
+	if o.allFunctions && o.function != "" {
+		t.msg.warn("", "-function argument ignored: showing all functions")
+	}
+	if err := t.showTo(out); err != nil {
+		out.Abandon()
+		return err
+	}
+	return out.Commit()
+}
+
+func (t *tool) showTo(out io.Writer) error {
+	o := &t.opt
+	switch {
+	case o.debugInfo != "":
+		return unsupported("--debug-info")
+	case o.kind == sampleKind:
+		return unsupported("showing sample profiles (--sample)")
+	case o.kind == memoryKind:
+		return unsupported("showing memory profiles (--memory)")
+	case o.showFormat == showJSON:
+		return &failure{message: "JSON output is not supported for instr profiles"}
+	case o.showFormat == showYAML:
+		return &failure{message: "YAML output is not supported for instr profiles"}
+	}
+	in, err := t.input(o.profileFile)
+	if err != nil {
+		return &failure{whence: o.profileFile, message: readingWords(err)}
+	}
+	data, err := in.Open(nil)
+	if err != nil {
+		return &failure{whence: o.profileFile, message: readingWords(err)}
+	}
+	defer data.Close()
+	err = inputs.Guard(func() error { return t.showProfile(out, data.Bytes()) }, data)
+	if f := (*failure)(nil); err == nil || errors.As(err, &f) {
+		return err
+	}
+	return inFile(err, o.profileFile)
+}
+
+func (t *tool) showProfile(out io.Writer, data []byte) error {
+	r, err := irpgo.NewReader(t.opt.profileFile, data, irpgo.ReaderOptions{Lenient: true, Warn: func(w irpgo.Warning) {
+		if w.Function == "" && code(w.Err) != irpgo.CodeCounterValueTooLarge {
+			t.msg.warn(w.File, details(w.Err))
+		}
+	}})
+	if err != nil {
+		return inFile(err, t.opt.profileFile)
+	}
+	w := bufio.NewWriter(out)
+	s := &shower{opt: &t.opt, w: w, r: r}
+	if err := s.run(); err != nil {
+		w.Flush()
+		return err
+	}
+	return w.Flush()
+}
+
+// shower shows one profile.
+type shower struct {
+	opt *options
+	w   *bufio.Writer
+	r   *irpgo.Reader
+
+	level   irpgo.Variant // of the profile that the walk is in
+	shown   uint64        // functions
+	below   uint64        // functions under --value-cutoff
+	summary irpgo.SummaryBuilder
+	sites   [irpgo.NumValueKinds]siteStats
+	ranked  []rankedFunction // for --topn and --hot-func-list
+	buf     []byte
+}
+
+// rankedFunction is a function and its greatest counter.
+type rankedFunction struct {
+	name string
+	max  uint64
+}
+
+func (s *shower) printf(format string, args ...any) { fmt.Fprintf(s.w, format, args...) }
+
+func (s *shower) run() error {
+	ir := s.r.Info().Variant.Has(irpgo.IRLevel)
+	if s.opt.text {
+		if ir {
+			s.printf(":ir\n")
+		}
+	} else if s.opt.onlyBelow {
+		s.printf("The list of functions with the maximum counter less than %d:\n", s.opt.valueCutoff)
+	}
+	for rec, err := range s.r.Records() {
+		if err != nil {
+			return inFile(err, s.opt.profileFile)
+		}
+		s.record(rec, ir)
+	}
+	if !s.opt.text && !s.opt.covered {
+		return s.totals()
+	}
+	return nil
+}
+
+// record shows one record, as far as the options ask for it.
+func (s *shower) record(rec *irpgo.Record, ir bool) {
+	o := s.opt
+	if s.variant().Has(irpgo.IRLevel) && rec.IsCS() != o.cs {
+		return
+	}
+	show := o.allFunctions || o.function != "" && strings.Contains(rec.Name, o.function)
+	if show && o.text {
+		s.buf = irpgo.AppendTextRecord(s.buf[:0], rec, s.r.Symbols())
+		s.w.Write(s.buf)
+		return
+	}
+	s.summary.Add(rec.Counts)
+	if o.covered {
+		if slices.ContainsFunc(rec.Counts, func(c uint64) bool { return c != 0 }) {
+			s.printf("%s\n", rec.Name)
+		}
+		return
+	}
+	if pseudo := rec.Pseudo(); pseudo != 0 {
+		if show {
+			s.head(rec)
+			verdict := "<PseudoHot>"
+			if pseudo == irpgo.PseudoWarm {
+				verdict = "<PseudoWarm>"
+			}
+			s.printf("    %s\n", verdict)
+		}
+		return
+	}
+	var most, sum uint64
+	for _, c := range rec.Counts {
+		most = max(most, c)
+		sum += c
+	}
+	if most < uint64(o.valueCutoff) {
+		s.below++
+		if o.onlyBelow {
+			s.printf("  %s: (Max = %d Sum = %d)\n", rec.Name, most, sum)
+		}
+		return
+	}
+	if o.onlyBelow {
+		return
+	}
+	if o.topN > 0 || o.hotFuncList {
+		s.ranked = append(s.ranked, rankedFunction{rec.Name, most})
+	}
+	if show {
+		s.head(rec)
+		s.printf("\n")
+		s.body(rec, ir)
+	}
+}
+
+// variant returns the variant of the profile that the walk is in: a raw file
+// can hold several.
+func (s *shower) variant() irpgo.Variant { return s.r.Info().Variant }
+
+// head prints what every function shown begins with, without the line's end.
+func (s *shower) head(rec *irpgo.Record) {
+	if s.shown == 0 {
+		s.printf("Counters:\n")
+	}
+	s.shown++
+	s.printf("  %s:\n    Hash: 0x%016x\n    Counters: %d", rec.Name, rec.Hash, len(rec.Counts))
+}
+
+func (s *shower) body(rec *irpgo.Record, ir bool) {
+	o := s.opt
+	blocks := rec.Counts
+	if !ir && len(blocks) > 0 {
+		s.printf("    Function count: %d\n", blocks[0])
+		blocks = blocks[1:]
+	}
+	values := &rec.Values
+	if o.icTargets {
+		s.printf("    Indirect Call Site Count: %d\n", len(values[irpgo.IndirectCallTarget]))
+	}
+	if o.vtables {
+		s.printf("    Number of instrumented vtables: %d\n", len(values[irpgo.VTableTarget]))
+	}
+	memops := o.memopSizes && len(values[irpgo.MemOPSize]) > 0
+	if memops {
+		s.printf("    Number of Memory Intrinsics Calls: %d\n", len(values[irpgo.MemOPSize]))
+	}
+	if o.counts {
+		s.printf("    Block counts: [")
+		for i, c := range blocks {
+			if i > 0 {
+				s.printf(", ")
+			}
+			s.printf("%d", c)
+		}
+		s.printf("]\n")
+	}
+	if o.icTargets {
+		s.printf("    Indirect Target Results:\n")
+		s.values(values, irpgo.IndirectCallTarget)
+	}
+	if o.vtables {
+		s.printf("    VTable Results:\n")
+		s.values(values, irpgo.VTableTarget)
+	}
+	if memops {
+		s.printf("    Memory Intrinsic Size Results:\n")
+		s.values(values, irpgo.MemOPSize)
+	}
+}

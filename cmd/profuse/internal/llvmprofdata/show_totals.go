@@ -1,0 +1,162 @@
+package llvmprofdata
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/profuse-pgo/profuse/irpgo"
+)
+
+// totals prints what follows the functions.
+func (s *shower) totals() error {
+	o := s.opt
+	sum := s.summary.Summary(s.cutoffs())
+	s.printLevel()
+	if o.allFunctions || o.function != "" {
+		s.printf("Functions shown: %d\n", s.shown)
+	}
+	s.printf("Total functions: %d\n", sum.NumFunctions)
+	s.printf("Maximum function count: %d\n", sum.MaxFunctionCount)
+	s.printf("Maximum internal block count: %d\n", sum.MaxInternalCount)
+	s.printf("Total number of blocks: %d\n", sum.NumCounts)
+	s.printf("Total count: %d\n", sum.TotalCount)
+	if o.valueCutoff > 0 {
+		s.printf("Number of functions with maximum count (< %d): %d\n", o.valueCutoff, s.below)
+		s.printf("Number of functions with maximum count (>= %d): %d\n", o.valueCutoff, sum.NumFunctions-s.below)
+	}
+	slices.SortStableFunc(s.ranked, func(a, b rankedFunction) int { return cmp.Compare(b.max, a.max) })
+	if o.topN > 0 {
+		s.printf("Top %d functions with the largest internal block counts: \n", o.topN)
+		for _, f := range s.ranked[:min(len(s.ranked), int(o.topN))] {
+			s.printf("  %s, max count = %d\n", f.name, f.max)
+		}
+	}
+	if o.hotFuncList {
+		if err := s.printHot(&sum); err != nil {
+			return err
+		}
+	}
+	if s.shown > 0 {
+		if o.icTargets {
+			s.siteTotals("indirect call sites", irpgo.IndirectCallTarget)
+		}
+		if o.vtables {
+			s.siteTotals("vtable", irpgo.VTableTarget)
+		}
+		if o.memopSizes {
+			s.siteTotals("memory intrinsic calls sizes", irpgo.MemOPSize)
+		}
+	}
+	if o.detailedSummary {
+		s.printDetailed(&sum)
+	}
+	if o.binaryIDs {
+		s.printBinaryIDs()
+	}
+	if o.profileVersion {
+		s.printf("Profile version: %d\n", s.version())
+	}
+	if o.traces {
+		s.printTraces()
+	}
+	return nil
+}
+
+func (s *shower) printLevel() {
+	v := s.variant()
+	if !v.Has(irpgo.IRLevel) {
+		s.printf("Instrumentation level: Front-end\n")
+		return
+	}
+	s.printf("Instrumentation level: IR  entry_first = %d  instrument_loop_entries = %d\n",
+		bit(v.Has(irpgo.EntryFirst)), bit(v.Has(irpgo.LoopEntries)))
+}
+
+func bit(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// cutoffs returns the cutoffs that the summary is asked for.
+func (s *shower) cutoffs() []uint64 {
+	if len(s.opt.cutoffs) == 0 {
+		if s.opt.detailedSummary || s.opt.hotFuncList {
+			return irpgo.DefaultCutoffs
+		}
+		return nil
+	}
+	out := make([]uint64, len(s.opt.cutoffs))
+	for i, c := range s.opt.cutoffs {
+		out[i] = uint64(c)
+	}
+	return out
+}
+
+// printHot lists the functions that reach the hot threshold, hottest first.
+func (s *shower) printHot(sum *irpgo.Summary) error {
+	threshold, ok := sum.HotThreshold()
+	if !ok {
+		// LLVM 22 crashes here, with these words.
+		return errors.New("Desired percentile exceeds the maximum cutoff")
+	}
+	s.printf("# Hot count threshold: %d\n", threshold)
+	for _, f := range s.ranked {
+		if f.max < threshold {
+			break
+		}
+		s.printf("%s\n", f.name)
+	}
+	return nil
+}
+
+func (s *shower) printDetailed(sum *irpgo.Summary) {
+	s.printf("Detailed summary:\n")
+	for _, e := range sum.Detailed {
+		share := 0.0
+		if sum.NumCounts > 0 {
+			share = float64(e.NumCounts) * 100 / float64(sum.NumCounts)
+		}
+		// Single precision, as LLVM computes it: it shows in the last digits.
+		percent := float32(e.Cutoff) / 1_000_000 * 100
+		s.printf("%d blocks (%.2f%%) with count >= %d account for %s%% of the total counts.\n",
+			e.NumCounts, share, e.MinCount, fmt.Sprintf("%.6g", float64(percent)))
+	}
+}
+
+// printBinaryIDs leaves the title out when a raw or text profile has none, and
+// prints it over nothing for an indexed one.
+func (s *shower) printBinaryIDs() {
+	info := s.r.Info()
+	if len(info.BinaryIDs) == 0 && info.Format != irpgo.FormatIndexed {
+		return
+	}
+	s.printf("Binary IDs: \n")
+	for _, id := range info.BinaryIDs {
+		s.printf("%x\n", id)
+	}
+}
+
+// version is what LLVM's readers call the version: the number in an indexed
+// profile, the whole word with its flags in a raw one, 0 for text.
+func (s *shower) version() uint64 {
+	info := s.r.Info()
+	if info.Format == irpgo.FormatRaw {
+		return info.VersionWord
+	}
+	return uint64(info.Version)
+}
+
+func (s *shower) printTraces() {
+	traces, stream := s.r.Traces()
+	s.printf("Temporal Profile Traces (samples=%d seen=%d):\n", len(traces), stream)
+	for i, t := range traces {
+		s.printf("  Temporal Profile Trace %d (weight=%d count=%d):\n", i, t.Weight, len(t.NameRefs))
+		for _, ref := range t.NameRefs {
+			s.printf("    %s\n", s.r.Symbols().Name(ref))
+		}
+	}
+}

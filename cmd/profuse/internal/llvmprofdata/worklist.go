@@ -1,0 +1,174 @@
+package llvmprofdata
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"os/user"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"github.com/profuse-pgo/profuse/internal/atomicfile"
+)
+
+// weightedFile is one input and how many times it counts.
+type weightedFile struct {
+	name   string // "-" for standard input
+	weight uint64
+}
+
+// worklist collects the inputs of merge.
+type worklist []weightedFile
+
+// collect gathers the inputs in LLVM's order: positional, weighted, listed.
+func (t *tool) collect() (worklist, error) {
+	var list worklist
+	for _, name := range t.opt.inputs {
+		if err := list.add(name, 1); err != nil {
+			return nil, err
+		}
+	}
+	for _, s := range t.opt.weightedInputs {
+		if err := list.addWeighted(s); err != nil {
+			return nil, err
+		}
+	}
+	if name := t.opt.inputFiles; name != "" {
+		text, err := t.readList(name)
+		if err != nil {
+			return nil, inFile(err, name)
+		}
+		if err := list.addLines(string(text)); err != nil {
+			return nil, err
+		}
+	}
+	return list, nil
+}
+
+// addLines takes a list of "[WEIGHT,]FILE" lines. A "#" begins a comment.
+func (l *worklist) addLines(text string) error {
+	for line := range strings.SplitSeq(text, "\n") {
+		if line == "" {
+			continue
+		}
+		line = strings.Trim(line, " \t\v\f\r")
+		var err error
+		switch {
+		case strings.HasPrefix(line, "#"):
+		case strings.Contains(line, ","):
+			err = l.addWeighted(line)
+		default:
+			err = l.add(line, 1)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// addWeighted takes "WEIGHT,FILE"; a "~" before the file is expanded, which is
+// not done for files without weight.
+func (l *worklist) addWeighted(s string) error {
+	number, name, _ := strings.Cut(s, ",")
+	weight, err := strconv.ParseUint(number, 10, 64)
+	if err != nil || weight < 1 {
+		return &failure{message: "input weight must be a positive integer"}
+	}
+	return l.add(expandTilde(name), weight)
+}
+
+// add takes a file, or all regular files under a folder. Other kinds of files
+// are passed over, as LLVM does.
+func (l *worklist) add(name string, weight uint64) error {
+	if name == "-" {
+		*l = append(*l, weightedFile{name, weight})
+		return nil
+	}
+	st, err := os.Stat(name)
+	switch {
+	case err != nil:
+		return inFile(syscall.ENOENT, name)
+	case st.Mode().IsRegular():
+		*l = append(*l, weightedFile{name, weight})
+	case st.IsDir():
+		if err := l.walk(name, weight, nil); err != nil {
+			return inFile(err, name)
+		}
+	}
+	return nil
+}
+
+// walk adds the files under a folder in the order in which the system lists
+// them, a subfolder's where it is met, symbolic links followed. above holds
+// the folders on the way down: a link back to one of them is not followed.
+func (l *worklist) walk(dir string, weight uint64, above []os.FileInfo) error {
+	here, err := os.Stat(dir)
+	if err != nil {
+		return err
+	}
+	for _, a := range above {
+		if os.SameFile(a, here) {
+			return nil
+		}
+	}
+	above = append(above, here)
+	f, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	entries, err := f.Readdirnames(-1)
+	f.Close()
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if atomicfile.IsTemp(e) {
+			continue
+		}
+		path := strings.TrimRight(dir, string(filepath.Separator)) + string(filepath.Separator) + e
+		st, err := os.Stat(path)
+		switch {
+		case err != nil: // a link to nowhere
+		case st.Mode().IsRegular():
+			*l = append(*l, weightedFile{path, weight})
+		case st.IsDir():
+			if err := l.walk(path, weight, above); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// expandTilde replaces a leading "~" or "~USER" by that user's home folder. A
+// user that is not known leaves the name as it is.
+func expandTilde(name string) string {
+	rest, ok := strings.CutPrefix(name, "~")
+	if !ok {
+		return name
+	}
+	who, rest, slash := strings.Cut(rest, "/")
+	var home string
+	if who == "" {
+		home, _ = os.UserHomeDir()
+	} else if u, err := user.Lookup(who); err == nil {
+		home = u.HomeDir
+	}
+	if home == "" {
+		return name
+	}
+	if slash {
+		return filepath.Join(home, rest)
+	}
+	return home
+}
+
+// dump prints the list as "WEIGHT,FILE" lines.
+func (l worklist) dump(w io.Writer) {
+	for _, f := range l {
+		fmt.Fprintf(w, "%d,%s\n", f.weight, f.name)
+	}
+}
