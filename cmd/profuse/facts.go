@@ -156,7 +156,7 @@ type siteValueFact struct {
 
 // errorFacts says what stopped the reading.
 type errorFacts struct {
-	Class   string `json:"class"`
+	Class   string `json:"class"`   // a word of errorClasses, or "io"
 	Message string `json:"message"` // without the file
 	Section string `json:"section"`
 	Offset  int64  `json:"offset"` // -1 if none
@@ -172,18 +172,29 @@ type factsOptions struct {
 
 var valueKindNames = [irpgo.NumValueKinds]string{"indirect_call_target", "memop_size", "vtable_target"}
 
-// collectFacts reads a profile as far as it can be read. The error is what
-// stopped it; the facts hold it too.
-func collectFacts(name string, data []byte, opt factsOptions) (*facts, error) {
-	c := &collector{opt: opt, functions: make(map[string]*functionFacts)}
-	c.facts = &facts{
-		File: name, Size: int64(len(data)), selecting: opt.choose != nil,
+func newFacts(name string, size int) *facts {
+	f := &facts{
+		File: name, Size: int64(size),
 		Variant: []string{}, BinaryIDs: []string{}, Hottest: []functionFacts{}, Warnings: []string{},
 	}
 	for _, kind := range valueKindNames {
-		c.facts.Values = append(c.facts.Values, valueFacts{Kind: kind})
+		f.Values = append(f.Values, valueFacts{Kind: kind})
 	}
-	if opt.choose != nil {
+	return f
+}
+
+// unreadable is all there is to say of a file whose bytes could not be had.
+func unreadable(name string, err error) *facts {
+	f := newFacts(name, 0)
+	f.Error = describeError(err)
+	return f
+}
+
+// collectFacts reads a profile as far as it can be read. The error is what
+// stopped it; the facts hold it too.
+func collectFacts(name string, data []byte, opt factsOptions) (*facts, error) {
+	c := &collector{opt: opt, functions: make(map[string]*functionFacts), facts: newFacts(name, len(data))}
+	if c.facts.selecting = opt.choose != nil; c.facts.selecting {
 		c.facts.Selected = []recordFacts{}
 	}
 	r, err := c.open(name, data)
@@ -464,8 +475,22 @@ func addSaturating(a, b uint64) uint64 {
 	return sum
 }
 
+var errorClasses = map[error]string{
+	profile.ErrCorrupt:      "corrupt",
+	profile.ErrTruncated:    "truncated",
+	profile.ErrUnsupported:  "unsupported",
+	profile.ErrMismatch:     "mismatch",
+	profile.ErrUnrecognized: "unrecognized",
+	profile.ErrEmpty:        "empty",
+}
+
 func describeError(err error) *errorFacts {
-	e := &errorFacts{Class: profile.Class(err).Error(), Message: err.Error(), Offset: -1, Record: -1}
+	e := &errorFacts{Class: "io", Message: err.Error(), Offset: -1, Record: -1}
+	for class, word := range errorClasses {
+		if errors.Is(err, class) {
+			e.Class = word
+		}
+	}
 	var fe *profile.FormatError
 	if errors.As(err, &fe) {
 		anonymous := *fe

@@ -252,7 +252,7 @@ func (c *mergeRun) write(out *mergeOutput, p *irpgo.Profile, version uint32, rep
 	} else {
 		what = fmt.Sprintf("indexed version %d", version)
 		if version == 0 {
-			choice := irpgo.ChooseIndexedVersion(report.infos())
+			choice := irpgo.ChooseIndexedVersion(p, report.infos())
 			version = choice.Version
 			what = fmt.Sprintf("indexed version %d: %s", version, choice.Reason)
 		}

@@ -75,7 +75,17 @@ func mergeInputs(ctx context.Context, ins []inputs.Input, workers int, opt irpgo
 		w := &mergeWorker{mergePool: p, merger: forks[i], inbox: make(chan mergeJob)}
 		group.Go(w.run)
 	}
-	group.Wait()
+	finished := make(chan struct{})
+	go func() {
+		group.Wait()
+		close(finished)
+	}()
+	select {
+	case <-finished:
+	case <-p.ctx.Done():
+		// A worker may hang on an input that never comes; nothing is waiting
+		// for it any more.
+	}
 	if err := context.Cause(p.ctx); err != nil {
 		return nil, err
 	}

@@ -59,37 +59,38 @@ func (c *showRun) run(ctx context.Context, env *cli.Env, args []string) error {
 	if err != nil {
 		return err
 	}
-	ins, err := inputs.Expand(args, inputs.Options{Stdin: env.Stdin})
-	if err != nil {
-		return err
-	}
 	out := bufio.NewWriter(env.Stdout)
 	show := c.tables(env, out)
 	if c.json {
 		show = &factsJSON{w: out}
 	}
+	failed := false
+	add := func(f *facts, err error) {
+		show.add(f)
+		if err != nil {
+			failed = true
+			out.Flush() // so that the error follows what it is about
+			fmt.Fprintf(env.Stderr, "profuse show: %s\n", printable(cli.Message(err)))
+		}
+	}
 	var r inputs.Reader
 	defer r.Close()
-	failed := false
-	complain := func(err error) {
-		failed = true
-		out.Flush() // so that it follows what it is about
-		fmt.Fprintf(env.Stderr, "profuse show: %s\n", printable(cli.Message(err)))
-	}
-	for _, in := range ins {
-		err := in.Each(&r, func(d *inputs.Data) error {
-			f, err := collectFacts(d.Name(), d.Bytes(), opt)
-			show.add(f)
-			if err != nil {
-				complain(err)
-			}
-			return ctx.Err()
-		})
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
+	for _, arg := range args {
+		ins, err := inputs.Expand([]string{arg}, inputs.Options{Stdin: env.Stdin})
 		if err != nil {
-			complain(err)
+			add(unreadable(arg, err), err)
+		}
+		for _, in := range ins {
+			err := in.Each(&r, func(d *inputs.Data) error {
+				add(collectFacts(d.Name(), d.Bytes(), opt))
+				return ctx.Err()
+			})
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			if err != nil {
+				add(unreadable(in.Name, err), err)
+			}
 		}
 	}
 	show.end()

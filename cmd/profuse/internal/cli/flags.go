@@ -38,7 +38,7 @@ func (f *Flags) parse(args []string) (rest []string, err error) {
 			n = 2
 		}
 		if err := f.Parse(args[:n]); err != nil {
-			return nil, f.explain(arg, err)
+			return nil, f.explain(arg, args[n-1], err)
 		}
 		args = args[n:]
 	}
@@ -62,21 +62,15 @@ func isBool(o *flag.Flag) bool {
 	return ok && b.IsBoolFlag()
 }
 
-// explain turns an error of package flag into a usage error in our words.
-func (f *Flags) explain(arg string, err error) error {
+// explain turns an error of package flag about an option, and the argument
+// after it, into a usage error in our words.
+func (f *Flags) explain(arg, next string, err error) error {
 	if err == flag.ErrHelp {
 		return err
 	}
 	name := optionName(arg)
-	if f.Lookup(name) != nil {
-		msg := err.Error()
-		if strings.HasPrefix(msg, "flag needs an argument") {
-			msg = "option " + dashed(name) + " needs a value"
-		} else if _, why, ok := strings.Cut(msg, ": "); ok && strings.HasPrefix(msg, "invalid value") {
-			value := msg[len("invalid value "):strings.Index(msg, " for flag")]
-			msg = fmt.Sprintf("option %s cannot be %s: %s", dashed(name), value, why)
-		}
-		return &UsageError{msg}
+	if known := f.Lookup(name); known != nil {
+		return explainValue(known, arg, next, err)
 	}
 	var known []string
 	f.VisitAll(func(o *flag.Flag) { known = append(known, o.Name) })
@@ -85,6 +79,25 @@ func (f *Flags) explain(arg string, err error) error {
 		msg += fmt.Sprintf("; did you mean %s?", dashed(near))
 	}
 	return &UsageError{msg}
+}
+
+// explainValue does that for an option that exists: its value is the fault.
+func explainValue(o *flag.Flag, arg, next string, err error) error {
+	if strings.HasPrefix(err.Error(), "flag needs an argument") {
+		return Usagef("option %s needs a value", dashed(o.Name))
+	}
+	_, value, glued := strings.Cut(arg, "=")
+	if !glued {
+		value = next
+	}
+	_, why, _ := strings.Cut(err.Error(), ": ")
+	switch why {
+	case "parse error", "value out of range": // what package flag says of numbers and booleans
+		if why = "it takes a number"; isBool(o) {
+			why = "it is true or false"
+		}
+	}
+	return Usagef("option %s cannot be %q: %s", dashed(o.Name), value, why)
 }
 
 // dashed is how an option is written in texts: package flag takes either.

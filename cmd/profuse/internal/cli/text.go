@@ -131,7 +131,7 @@ func Percent(part, whole uint64) string {
 
 // nearest returns the word most like s, or "" if none is like it.
 func nearest(s string, words []string) string {
-	best, at := "", len(s)/3+2
+	best, at := "", min(len(s)/2+1, 3)
 	for _, w := range words {
 		if d := editDistance(s, w); d < at {
 			best, at = w, d

@@ -1,0 +1,106 @@
+package cli
+
+import (
+	"errors"
+	"flag"
+	"slices"
+	"testing"
+)
+
+// testOptions are what the parser tests set.
+type testOptions struct {
+	output  string
+	number  int
+	quiet   bool
+	choice  Choice
+	several List
+}
+
+func newTestFlags() (*Flags, *testOptions) {
+	f := newFlags("test")
+	o := &testOptions{choice: Choice{Value: "one", Allowed: []string{"one", "two", "three"}}}
+	f.StringVar(&o.output, "o", "", "")
+	f.IntVar(&o.number, "number", 0, "")
+	f.BoolVar(&o.quiet, "quiet", false, "")
+	f.Var(&o.choice, "choice", "")
+	f.Var(&o.several, "several", "")
+	return f, o
+}
+
+func TestParse(t *testing.T) {
+	tests := []struct {
+		name string
+		args []string
+		want testOptions
+		rest []string
+	}{
+		{"nothing", nil, testOptions{}, nil},
+		{"before", []string{"-o", "x", "a", "b"}, testOptions{output: "x"}, []string{"a", "b"}},
+		{"between and after", []string{"a", "--quiet", "b", "-o", "x"}, testOptions{output: "x", quiet: true}, []string{"a", "b"}},
+		{"glued", []string{"-o=x", "--number=7", "a"}, testOptions{output: "x", number: 7}, []string{"a"}},
+		{"one dash or two", []string{"-number", "7", "--o", "x"}, testOptions{output: "x", number: 7}, nil},
+		{"the last one counts", []string{"-o", "x", "-o", "y"}, testOptions{output: "y"}, nil},
+		{"a list", []string{"-several", "x", "a", "-several=y"}, testOptions{several: List{"x", "y"}}, []string{"a"}},
+		{"standard input", []string{"-", "-o", "-"}, testOptions{output: "-"}, []string{"-"}},
+		{"end of options", []string{"-o", "x", "--", "-o", "--", "-"}, testOptions{output: "x"}, []string{"-o", "--", "-"}},
+		{"value that looks like the end", []string{"-o", "--", "a", "--quiet"}, testOptions{output: "--", quiet: true}, []string{"a"}},
+		{"value that looks like an option", []string{"-o", "-quiet"}, testOptions{output: "-quiet"}, nil},
+		{"flag switched off", []string{"--quiet", "--quiet=false", "a"}, testOptions{}, []string{"a"}},
+		{"flag takes no next word", []string{"--quiet", "false"}, testOptions{quiet: true}, []string{"false"}},
+		{"choice", []string{"--choice", "two"}, testOptions{choice: Choice{Value: "two"}}, nil},
+		{"empty argument", []string{"", "-o", ""}, testOptions{}, []string{""}},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			f, got := newTestFlags()
+			rest, err := f.parse(test.args)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !slices.Equal(rest, test.rest) {
+				t.Errorf("arguments %q, want %q", rest, test.rest)
+			}
+			if test.want.choice.Value == "" {
+				test.want.choice.Value = "one"
+			}
+			if got.output != test.want.output || got.number != test.want.number || got.quiet != test.want.quiet ||
+				got.choice.Value != test.want.choice.Value || !slices.Equal(got.several, test.want.several) {
+				t.Errorf("options %+v, want %+v", got, test.want)
+			}
+		})
+	}
+}
+
+func TestParseErrors(t *testing.T) {
+	tests := []struct {
+		args []string
+		want string
+	}{
+		{[]string{"--nonsense"}, "unknown option --nonsense"},
+		{[]string{"-nubmer", "7"}, "unknown option -nubmer; did you mean --number?"},
+		{[]string{"--p"}, "unknown option --p"},
+		{[]string{"a", "-o"}, "option -o needs a value"},
+		{[]string{"--number", "many"}, `option --number cannot be "many": it takes a number`},
+		{[]string{"--quiet=perhaps"}, `option --quiet cannot be "perhaps": it is true or false`},
+		{[]string{"--number=99999999999999999999"}, `option --number cannot be "99999999999999999999": it takes a number`},
+		{[]string{"--choice=four"}, `option --choice cannot be "four": it takes one, two or three`},
+		{[]string{"---o"}, "unknown option ---o; did you mean -o?"},
+		{[]string{"-="}, "unknown option -="},
+	}
+	for _, test := range tests {
+		f, _ := newTestFlags()
+		_, err := f.parse(test.args)
+		var usage *UsageError
+		if !errors.As(err, &usage) {
+			t.Errorf("%q: %v, want a usage error", test.args, err)
+		} else if usage.Error() != test.want {
+			t.Errorf("%q: %q, want %q", test.args, usage, test.want)
+		}
+	}
+	for _, arg := range []string{"-h", "-help", "--help", "--h"} {
+		f, _ := newTestFlags()
+		if _, err := f.parse([]string{"a", arg}); !errors.Is(err, flag.ErrHelp) {
+			t.Errorf("%s: %v, want a request for help", arg, err)
+		}
+	}
+}
