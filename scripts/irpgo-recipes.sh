@@ -344,15 +344,19 @@ make_memprof() {
   keep memprof.profdata "llvm$v/memprof.profdata"
   cmd "clang-$v -O2 -fprofile-generate $store $noid -o store"
   cmd "$(run ir store) 400 7"
-  cmd "llvm-profdata-$v merge ir.profraw memprof.profdata -o memprof-ir.profdata"
+  cmd "llvm-profdata-$v merge ir.profraw memprof.memprofraw --profiled-binary=store-mem -o memprof-ir.profdata"
   keep memprof-ir.profdata "llvm$v/memprof-ir.profdata"
+  if ((v == 19)); then
+    cmd "llvm-profdata-19 merge memprof.memprofraw --memprof-version=2 --profiled-binary=store-mem -o memprof-v2.profdata"
+    keep memprof-v2.profdata llvm19/memprof-v2.profdata
+  fi
+  if ((v >= 19)); then
+    indexed "$v" memprof-lost "llvm$v/memprof.profdata"
+  fi
 }
 
 describe memprof-v2 "MemProf version 2 as LLVM 19 writes it on request; its default has no version word and no newer tool reads it"
-make_memprof_v2() {
-  indexed 19 memprof-v2 "--memprof-version=2 llvm19/memprof.profdata"
-}
-
+describe memprof-lost "an indexed profile with a MemProf section merged again: the section is there and empty"
 describe correlated "correlate-debug-info merged with the program that has the debug info"
 describe correlated-binary "correlate-binary merged with the unstripped program"
 make_correlated() {

@@ -154,7 +154,6 @@ for v in "${clangs[@]}"; do
     make_memprof "$v"
   fi
 done
-make_memprof_v2
 make_indexed_22
 make_text
 
