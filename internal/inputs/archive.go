@@ -1,0 +1,334 @@
+package inputs
+
+import (
+	"archive/tar"
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+
+	"github.com/klauspost/compress/zstd"
+
+	"github.com/profuse-pgo/profuse/profile"
+)
+
+// Limits bound what compressed files, archives and streams expand to. Plain
+// files are not limited: their size is known, and they are mapped.
+type Limits struct {
+	// MaxSize is the largest file or archive member, uncompressed, in bytes;
+	// 0 means 16 GiB. Memory is taken as the bytes arrive, whatever is
+	// announced, except for the window of a zstd stream: up to 128 MiB.
+	MaxSize int64
+
+	// MaxRatio is how many times larger than the compressed bytes it was made
+	// from a file or member of more than 256 MiB may be; 0 means 500.
+	//
+	// Below that size anything goes, for good archives are dense: of a
+	// thousand profiles of one program the second to last are mostly copies
+	// of the one before. Above it they cannot be, as 128 MiB is how far back
+	// the compressor sees, and one profile alone, half of it hashes,
+	// addresses and names, rarely reaches 10. MemProf's access histograms are
+	// the exception: 120 was seen.
+	MaxRatio int64
+
+	free int64 // what MaxRatio does not apply to, if not ratioFree; for tests
+}
+
+// orDefault fills in what is zero.
+func (l Limits) orDefault() Limits {
+	if l.MaxSize <= 0 {
+		l.MaxSize = defaultMaxSize
+	}
+	l.MaxSize = min(l.MaxSize, maxInt-1)
+	if l.MaxRatio <= 0 {
+		l.MaxRatio = defaultMaxRatio
+	}
+	if l.free <= 0 {
+		l.free = ratioFree
+	}
+	return l
+}
+
+const (
+	defaultMaxSize  = 16 << 30
+	defaultMaxRatio = 500
+	ratioFree       = 256 << 20 // bytes to which MaxRatio does not apply
+	maxDepth        = 4         // containers within containers
+	firstBuffer     = 64 << 10  // bytes allocated before any have arrived
+	maxInt          = int64(^uint(0) >> 1)
+)
+
+// A container is a way of packing files.
+type container int
+
+const (
+	plain container = iota
+	gzipped
+	zstandard
+	tarred
+)
+
+// sniffLen is how many first bytes tell a container: one tar header.
+const sniffLen = 512
+
+// Fields of a tar header.
+const (
+	tarChecksum    = 148
+	tarChecksumLen = 8
+	tarMagic       = 257
+)
+
+// sniff tells from the first bytes, sniffLen if there are as many, what
+// contains the file. No profile format begins with these bytes.
+func sniff(head []byte) container {
+	switch {
+	case bytes.HasPrefix(head, []byte{0x1f, 0x8b, 8}): // 8: deflate, the only method
+		return gzipped
+	case len(head) < 4:
+		return plain
+	}
+	switch magic := binary.LittleEndian.Uint32(head); {
+	case magic == 0xfd2fb528, magic&^0xf == 0x184d2a50: // frame, skippable frame
+		return zstandard
+	case isTar(head):
+		return tarred
+	}
+	return plain
+}
+
+// isTar reports whether head is the header of a tar member, POSIX or GNU. The
+// checksum makes sure that it is not a text that says "ustar".
+func isTar(head []byte) bool {
+	if len(head) < sniffLen || !bytes.HasPrefix(head[tarMagic:], []byte("ustar")) {
+		return false
+	}
+	field := head[tarChecksum : tarChecksum+tarChecksumLen]
+	want, err := strconv.ParseUint(string(bytes.Trim(field, " \x00")), 8, 32)
+	if err != nil {
+		return false
+	}
+	sum := uint64(tarChecksumLen * ' ') // what the field itself counts as
+	for i, b := range head[:sniffLen] {
+		if i < tarChecksum || i >= tarChecksum+tarChecksumLen {
+			sum += uint64(b)
+		}
+	}
+	return sum == want
+}
+
+// A source is an input that has been opened.
+type source struct {
+	name string
+	r    *Reader
+	opts *Options
+
+	data *Data // of a plain file; otherwise:
+
+	root   counter // what is expanded
+	close  func() error
+	single bool // an archive is an error
+	yield  func(*Data) error
+}
+
+// A counter counts the bytes read from a stream and keeps its error, to tell a
+// disk that fails from bytes that make no sense.
+type counter struct {
+	src io.Reader
+	n   int64
+	err error
+}
+
+func (c *counter) Read(p []byte) (int, error) {
+	n, err := c.src.Read(p)
+	c.n += int64(n)
+	if err != nil && err != io.EOF {
+		c.err = err
+	}
+	return n, err
+}
+
+// expand yields what is in the stream and closes it.
+func (s *source) expand(yield func(*Data) error) error {
+	s.yield = yield
+	err := s.stream(s.name, &s.root, 0)
+	if s.close != nil {
+		if closeErr := s.close(); err == nil {
+			err = closeErr
+		}
+	}
+	return err
+}
+
+// stream yields what is in src, which lies within depth containers.
+func (s *source) stream(name string, src io.Reader, depth int) error {
+	br := s.r.takeStream(src)
+	defer s.r.giveStream(br)
+	head, err := br.Peek(sniffLen)
+	if err != nil && err != io.EOF {
+		return s.damaged(name, "stream", err)
+	}
+	kind := sniff(head)
+	if kind != plain && depth == maxDepth {
+		return unsupported(name, "", "nesting of archives and compressed files",
+			"deeper", fmt.Sprintf("at most %d levels", maxDepth))
+	}
+	switch kind {
+	case gzipped:
+		z, err := s.r.takeGzip(br)
+		if err != nil {
+			return s.damaged(name, "gzip stream", err)
+		}
+		defer s.r.giveGzip(z)
+		return s.compressed(name, "gzip stream", z, depth)
+	case zstandard:
+		z, err := s.r.takeZstd(br)
+		if err != nil {
+			return s.damaged(name, "zstd stream", err)
+		}
+		defer s.r.giveZstd(z)
+		return s.compressed(name, "zstd stream", z, depth)
+	case tarred:
+		if s.single {
+			return unsupported(name, "", "input", "a tar archive", "a single file")
+		}
+		return s.archive(name, br, depth)
+	}
+	d, err := s.slurp(name, br, depth)
+	if err != nil {
+		return err
+	}
+	return s.yield(d)
+}
+
+// compressed yields what is in a decompressed stream. Errors of the stream
+// come out wherever its bytes are read, so they are named on the way.
+func (s *source) compressed(name, section string, z io.Reader, depth int) error {
+	named := &namedStream{s: s, name: name, section: section, src: z}
+	if err := s.stream(name, named, depth+1); err != nil {
+		return err
+	}
+	// An archive ends before its stream does, and the checksum comes last.
+	_, err := io.Copy(io.Discard, named)
+	return err
+}
+
+// A namedStream turns a decompressor's errors into those of this package.
+type namedStream struct {
+	s             *source
+	name, section string
+	src           io.Reader
+}
+
+func (r *namedStream) Read(p []byte) (int, error) {
+	n, err := r.src.Read(p)
+	if err != nil && err != io.EOF {
+		err = r.s.damaged(r.name, r.section, err)
+	}
+	return n, err
+}
+
+// archive yields the members of a tar archive.
+func (s *source) archive(name string, src io.Reader, depth int) error {
+	t := tar.NewReader(src)
+	for {
+		h, err := t.Next()
+		if err == io.EOF {
+			return nil
+		}
+		// Members are never written under their names, so these may be any.
+		if err != nil && !errors.Is(err, tar.ErrInsecurePath) {
+			return s.damaged(name, "tar archive", err)
+		}
+		member := name + "!" + h.Name
+		switch h.Typeflag {
+		case tar.TypeReg, tar.TypeCont, tar.TypeGNUSparse:
+		case tar.TypeDir, tar.TypeXGlobalHeader:
+			continue
+		case tar.TypeLink, tar.TypeSymlink:
+			s.opts.skip(member, ArchiveLink)
+			continue
+		default:
+			s.opts.skip(member, NotRegular)
+			continue
+		}
+		if why, yes := s.opts.hiddenMember(h.Name); yes {
+			s.opts.skip(member, why)
+			continue
+		}
+		if err := s.stream(member, t, depth+1); err != nil {
+			return err
+		}
+	}
+}
+
+// slurp reads a stream to its end.
+func (s *source) slurp(name string, src io.Reader, depth int) (*Data, error) {
+	limits := s.opts.Limits.orDefault()
+	// Some of it has been read ahead for looking at its first bytes.
+	start := max(s.root.n-streamBuffer, 0)
+	buf := s.r.takeBuffer(firstBuffer)
+	for {
+		n, err := src.Read(buf[len(buf):cap(buf)])
+		buf = buf[:len(buf)+n]
+		size := int64(len(buf))
+		switch {
+		case size > limits.MaxSize:
+			err = tooLarge(name, "size", limits.MaxSize)
+		case depth > 0 && size > limits.free && size/limits.MaxRatio > s.root.n-start:
+			err = unsupported(name, "", "size",
+				fmt.Sprintf("%d bytes and more, from %d compressed", size, s.root.n-start),
+				fmt.Sprintf("at most %d times as many beyond %d MiB unless decompressed first", limits.MaxRatio, limits.free>>20))
+		case err == io.EOF:
+			return &Data{name: name, bytes: buf, r: s.r}, nil
+		case err != nil:
+			err = s.damaged(name, "", err)
+		}
+		if err != nil {
+			s.r.giveBuffer(buf)
+			return nil, err
+		}
+		if len(buf) == cap(buf) {
+			full := buf
+			buf = append(make([]byte, 0, 2*len(full)), full...)
+			s.r.giveBuffer(full)
+		}
+	}
+}
+
+// damaged classifies an error met while reading a stream.
+func (s *source) damaged(name, section string, err error) error {
+	if fe := (*profile.FormatError)(nil); errors.As(err, &fe) {
+		return err
+	}
+	if s.root.err != nil {
+		return s.root.err
+	}
+	class := profile.ErrCorrupt
+	switch {
+	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF):
+		class = profile.ErrTruncated
+	case errors.Is(err, zstd.ErrWindowSizeExceeded):
+		return unsupported(name, section, "window", "larger", fmt.Sprintf("at most %d MiB", maxZstdWindow>>20))
+	case errors.Is(err, zstd.ErrUnknownDictionary):
+		return unsupported(name, section, "dictionary", "external", "none")
+	}
+	fe := &profile.FormatError{File: name, Section: section, Offset: -1, Record: -1, Err: class}
+	if class == profile.ErrCorrupt {
+		fe.Field = err.Error()
+	}
+	return fe
+}
+
+func unsupported(name, section, field, found, want string) error {
+	return &profile.FormatError{
+		File: name, Section: section, Offset: -1, Record: -1,
+		Field: field, Found: found, Want: want, Err: profile.ErrUnsupported,
+	}
+}
+
+// tooLarge is the error for a file that exceeds what is allowed or possible.
+func tooLarge(name, field string, limit int64) error {
+	return unsupported(name, "", field, fmt.Sprintf("more than %d bytes", limit), fmt.Sprintf("at most %d", limit))
+}

@@ -1,0 +1,160 @@
+package inputs
+
+import (
+	"bufio"
+	"compress/gzip"
+	"io"
+
+	"github.com/klauspost/compress/zstd"
+)
+
+// Data is the uncompressed contents of one file or archive member.
+type Data struct {
+	name  string
+	bytes []byte
+
+	mapped *mapping // what bytes lies in, if it is mapped
+	r      *Reader  // where bytes goes back to, if it was read
+}
+
+// Name returns the path of the file; for a member of an archive
+// "archive.tar!member".
+func (d *Data) Name() string { return d.name }
+
+// Bytes returns the contents, which may be empty. They must not be written to,
+// and must not be used after Close.
+func (d *Data) Bytes() []byte { return d.bytes }
+
+// Close unmaps the file or gives its memory back to the Reader. It may be
+// called more than once.
+func (d *Data) Close() error {
+	b, m := d.bytes, d.mapped
+	d.bytes, d.mapped = nil, nil
+	if m != nil {
+		return m.close()
+	}
+	if d.r != nil {
+		d.r.giveBuffer(b)
+		d.r = nil
+	}
+	return nil
+}
+
+// A Reader is memory that one goroutine uses again from input to input. The
+// zero value is ready. It may be passed to the next Open before the last Data
+// is closed, that only costs fresh memory.
+type Reader struct {
+	buffers [][]byte
+	streams []*bufio.Reader
+	gzips   []*gzip.Reader
+	zstds   []*zstd.Decoder
+}
+
+const (
+	// keepBuffer is the largest buffer that a Reader keeps.
+	keepBuffer = 64 << 20
+	// keepSpares is how many of each kind of thing it keeps.
+	keepSpares = 4
+	// streamBuffer is what is read at once from an archive.
+	streamBuffer = 64 << 10
+)
+
+// Close frees the memory. The Reader may be used again after it.
+func (r *Reader) Close() {
+	for _, z := range r.zstds {
+		z.Close()
+	}
+	*r = Reader{}
+}
+
+// takeBuffer returns an empty buffer, the largest there is, of at least size
+// bytes of capacity.
+func (r *Reader) takeBuffer(size int) []byte {
+	best := -1
+	for i, b := range r.buffers {
+		if best < 0 || cap(b) > cap(r.buffers[best]) {
+			best = i
+		}
+	}
+	if best < 0 || cap(r.buffers[best]) < size {
+		return make([]byte, 0, size)
+	}
+	b := r.buffers[best]
+	last := len(r.buffers) - 1
+	r.buffers[best] = r.buffers[last]
+	r.buffers = r.buffers[:last]
+	return b[:0]
+}
+
+func (r *Reader) giveBuffer(b []byte) {
+	if cap(b) == 0 || cap(b) > keepBuffer {
+		return
+	}
+	if len(r.buffers) < keepSpares {
+		r.buffers = append(r.buffers, b)
+		return
+	}
+	for i := range r.buffers {
+		if cap(r.buffers[i]) < cap(b) {
+			r.buffers[i] = b
+			return
+		}
+	}
+}
+
+func (r *Reader) takeStream(src io.Reader) *bufio.Reader {
+	if n := len(r.streams); n > 0 {
+		s := r.streams[n-1]
+		r.streams = r.streams[:n-1]
+		s.Reset(src)
+		return s
+	}
+	return bufio.NewReaderSize(src, streamBuffer)
+}
+
+func (r *Reader) giveStream(s *bufio.Reader) {
+	s.Reset(nil)
+	if len(r.streams) < keepSpares {
+		r.streams = append(r.streams, s)
+	}
+}
+
+func (r *Reader) takeGzip(src io.Reader) (*gzip.Reader, error) {
+	n := len(r.gzips)
+	if n == 0 {
+		return gzip.NewReader(src)
+	}
+	z := r.gzips[n-1]
+	r.gzips = r.gzips[:n-1]
+	return z, z.Reset(src)
+}
+
+func (r *Reader) giveGzip(z *gzip.Reader) {
+	if len(r.gzips) < keepSpares {
+		r.gzips = append(r.gzips, z)
+	}
+}
+
+// maxZstdWindow is the largest window that zstd's own tool makes without being
+// told that the reader can afford more (--long=27).
+const maxZstdWindow = 128 << 20
+
+func (r *Reader) takeZstd(src io.Reader) (*zstd.Decoder, error) {
+	n := len(r.zstds)
+	if n == 0 {
+		// One goroutine, this one: the callers are parallel already.
+		return zstd.NewReader(src, zstd.WithDecoderConcurrency(1),
+			zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(maxZstdWindow))
+	}
+	z := r.zstds[n-1]
+	r.zstds = r.zstds[:n-1]
+	return z, z.Reset(src)
+}
+
+func (r *Reader) giveZstd(z *zstd.Decoder) {
+	if len(r.zstds) < keepSpares && z.Reset(nil) == nil {
+		r.zstds = append(r.zstds, z)
+		return
+	}
+	z.Close()
+}

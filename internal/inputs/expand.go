@@ -1,0 +1,251 @@
+package inputs
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/profuse-pgo/profuse/internal/atomicfile"
+)
+
+// Options modify [Expand] and what its inputs do. The zero value is what
+// profuse's own commands use.
+type Options struct {
+	// Stdin is read for "-"; nil means [os.Stdin].
+	Stdin io.Reader
+
+	// FollowLinks also walks folders that are symbolic links inside folders,
+	// except those that lead back to where they are. llvm-profdata does so.
+	// Links to files are always followed.
+	FollowLinks bool
+	// DotFiles also takes files and folders whose name begins with a dot from
+	// folders and archives. llvm-profdata does so.
+	DotFiles bool
+	// NoGlob takes every argument literally, as llvm-profdata does on unix.
+	NoGlob bool
+
+	// Skipped, if not nil, is told of what was found in a folder or archive
+	// and left out. It must be safe for concurrent use if the inputs are read
+	// concurrently.
+	Skipped func(name string, why Reason)
+
+	Limits Limits
+}
+
+// Reason says why something that was found is not an input.
+type Reason string
+
+// The reasons given to Options.Skipped.
+const (
+	DotFile      Reason = "its name begins with a dot"
+	Temporary    Reason = "temporary file of an unfinished run"
+	NotRegular   Reason = "not a regular file"
+	LinkedFolder Reason = "symbolic link to a folder"
+	LinkLoop     Reason = "symbolic link to a folder it is in"
+	DanglingLink Reason = "symbolic link to nothing"
+	ArchiveLink  Reason = "link inside an archive"
+)
+
+// An Input is one place that profiles come from: a file, an archive of files,
+// or standard input.
+type Input struct {
+	// Name is the path, or "-", for messages.
+	Name string
+	// Weight is what the counts are multiplied by.
+	Weight uint64
+
+	opts *Options
+}
+
+// File returns the input that the path alone names, with weight 1. It is not
+// looked at before it is opened.
+func File(path string) Input { return Input{Name: path, Weight: 1} }
+
+// Stdin is the name of the input that is standard input.
+const Stdin = "-"
+
+// Expand turns command line arguments into inputs of weight 1.
+//
+// "-" is standard input, which whoever reads it first reads to its end. A
+// folder stands for the regular files in it and below it, ordered bytewise by
+// their paths. An argument that names nothing is taken for a pattern of
+// [filepath.Match] if it contains any of *?[ and stands for what matches, in
+// the same order; folders among it are walked. Everything else is taken in the
+// order given, and as often as it is named: a profile named twice counts twice.
+//
+// Left out of folders, patterns and archives are the temporary files of
+// unfinished runs, and of folders and archives dot files (see Options).
+//
+// The error is the system's for the first argument that does not exist or
+// cannot be read. Whether a file can be opened shows when it is.
+func Expand(args []string, opts Options) ([]Input, error) {
+	w := walker{opts: &opts}
+	for _, arg := range args {
+		if err := w.argument(arg); err != nil {
+			return nil, err
+		}
+	}
+	ins := make([]Input, len(w.files))
+	for i, name := range w.files {
+		ins[i] = Input{Name: name, Weight: 1, opts: &opts}
+	}
+	return ins, nil
+}
+
+// skip tells the caller of Expand what is left out.
+func (o *Options) skip(name string, why Reason) {
+	if o.Skipped != nil {
+		o.Skipped(name, why)
+	}
+}
+
+// hidden reports whether a file or folder of this base name is left out of
+// folders and archives, and why.
+func (o *Options) hidden(base string) (why Reason, yes bool) {
+	switch {
+	case atomicfile.IsTemp(base):
+		return Temporary, true
+	case !o.DotFiles && strings.HasPrefix(base, "."):
+		return DotFile, true
+	}
+	return "", false
+}
+
+// hiddenMember is hidden for an archive member: one in a hidden folder is as
+// hidden as the folder.
+func (o *Options) hiddenMember(name string) (why Reason, yes bool) {
+	for part := range strings.SplitSeq(name, "/") {
+		if part == "." || part == ".." {
+			continue
+		}
+		if why, yes := o.hidden(part); yes {
+			return why, true
+		}
+	}
+	return "", false
+}
+
+// A walker collects the files that arguments stand for.
+type walker struct {
+	opts  *Options
+	files []string
+	// within are the folders on the way to where the walk is, to find loops
+	// of symbolic links. It is kept only when links are followed.
+	within []fs.FileInfo
+}
+
+func (w *walker) argument(arg string) error {
+	if arg == Stdin {
+		w.files = append(w.files, arg)
+		return nil
+	}
+	info, err := os.Stat(arg)
+	if err == nil {
+		return w.existing(arg, info)
+	}
+	if w.opts.NoGlob || !errors.Is(err, fs.ErrNotExist) || !strings.ContainsAny(arg, `*?[`) {
+		return err
+	}
+	matches, globErr := filepath.Glob(arg)
+	if globErr != nil || len(matches) == 0 {
+		return err // as for any file that does not exist
+	}
+	slices.Sort(matches)
+	for _, name := range matches {
+		if atomicfile.IsTemp(name) {
+			w.opts.skip(name, Temporary)
+			continue
+		}
+		info, err := os.Stat(name)
+		if err != nil {
+			return err
+		}
+		if err := w.existing(name, info); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (w *walker) existing(name string, info fs.FileInfo) error {
+	if !info.IsDir() {
+		w.files = append(w.files, name)
+		return nil
+	}
+	first := len(w.files)
+	if err := w.folder(name, info); err != nil {
+		return err
+	}
+	slices.Sort(w.files[first:])
+	return nil
+}
+
+// folder adds the files of a folder in any order.
+func (w *walker) folder(name string, info fs.FileInfo) error {
+	if w.opts.FollowLinks {
+		w.within = append(w.within, info)
+		defer func() { w.within = w.within[:len(w.within)-1] }()
+	}
+	entries, err := os.ReadDir(name)
+	if err != nil {
+		return err
+	}
+	prefix := name
+	if !os.IsPathSeparator(name[len(name)-1]) {
+		prefix += string(filepath.Separator)
+	}
+	for _, entry := range entries {
+		if err := w.entry(prefix, entry); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// entry adds what one entry of a folder stands for. Reading the folder has
+// told its type, so that regular files cost no further call.
+func (w *walker) entry(prefix string, entry fs.DirEntry) error {
+	name := prefix + entry.Name()
+	if why, yes := w.opts.hidden(entry.Name()); yes {
+		w.opts.skip(name, why)
+		return nil
+	}
+	switch mode := entry.Type(); {
+	case mode.IsRegular():
+		w.files = append(w.files, name)
+		return nil
+	case mode.IsDir():
+		var info fs.FileInfo
+		if w.opts.FollowLinks {
+			var err error
+			if info, err = entry.Info(); err != nil {
+				return err
+			}
+		}
+		return w.folder(name, info)
+	case mode&fs.ModeSymlink == 0:
+		w.opts.skip(name, NotRegular)
+		return nil
+	}
+
+	info, err := os.Stat(name)
+	switch {
+	case err != nil:
+		w.opts.skip(name, DanglingLink)
+	case info.Mode().IsRegular():
+		w.files = append(w.files, name)
+	case !info.IsDir():
+		w.opts.skip(name, NotRegular)
+	case !w.opts.FollowLinks:
+		w.opts.skip(name, LinkedFolder)
+	case slices.ContainsFunc(w.within, func(outer fs.FileInfo) bool { return os.SameFile(outer, info) }):
+		w.opts.skip(name, LinkLoop)
+	default:
+		return w.folder(name, info)
+	}
+	return nil
+}

@@ -1,0 +1,131 @@
+//go:build linux || darwin || freebsd || netbsd || openbsd || dragonfly
+
+package inputs
+
+import (
+	"io"
+	"io/fs"
+	"syscall"
+)
+
+const canMap = true
+
+// A file is an open file without what [os.File] adds for polling and cleaning
+// up: with thousands of small profiles that costs as much as reading them.
+type file struct {
+	name    string
+	fd      int
+	size    int64
+	regular bool
+}
+
+// openFile opens a file and asks what it is, in two system calls.
+func openFile(name string) (*file, error) {
+	fd, err := retry(func() (int, error) { return syscall.Open(name, syscall.O_RDONLY|syscall.O_CLOEXEC, 0) })
+	if err != nil {
+		return nil, &fs.PathError{Op: "open", Path: name, Err: err}
+	}
+	f := &file{name: name, fd: fd}
+	kind, err := f.stat()
+	switch {
+	case err != nil:
+	case kind == syscall.S_IFDIR:
+		err = &fs.PathError{Op: "read", Path: name, Err: syscall.EISDIR}
+	}
+	if err != nil {
+		f.close()
+		return nil, err
+	}
+	f.regular = kind == syscall.S_IFREG
+	return f, nil
+}
+
+// stat sets the size to what it is now.
+func (f *file) stat() (kind uint32, err error) {
+	var st syscall.Stat_t
+	if _, err := retry(func() (int, error) { return 0, syscall.Fstat(f.fd, &st) }); err != nil {
+		return 0, &fs.PathError{Op: "stat", Path: f.name, Err: err}
+	}
+	f.size = st.Size
+	return uint32(st.Mode) & syscall.S_IFMT, nil
+}
+
+// maxRead is a size that all systems can read at once; Darwin's fails from
+// 2 GiB on.
+const maxRead = 1 << 30
+
+// Read reads like [io.Reader].
+func (f *file) Read(p []byte) (int, error) {
+	if len(p) == 0 {
+		return 0, nil
+	}
+	p = p[:min(len(p), maxRead)]
+	n, err := retry(func() (int, error) { return syscall.Read(f.fd, p) })
+	if err != nil {
+		return 0, &fs.PathError{Op: "read", Path: f.name, Err: err}
+	}
+	if n == 0 {
+		return 0, io.EOF
+	}
+	return n, nil
+}
+
+// head reads the first bytes and leaves the file at its start.
+func (f *file) head(p []byte) (int, error) {
+	n, err := retry(func() (int, error) { return syscall.Pread(f.fd, p, 0) })
+	if err != nil {
+		return 0, &fs.PathError{Op: "read", Path: f.name, Err: err}
+	}
+	return n, nil
+}
+
+func (f *file) close() error {
+	// Not tried again after EINTR: the descriptor is gone then.
+	if err := syscall.Close(f.fd); err != nil && err != syscall.EINTR {
+		return &fs.PathError{Op: "close", Path: f.name, Err: err}
+	}
+	return nil
+}
+
+// retry repeats a call that a signal interrupted.
+func retry(call func() (int, error)) (int, error) {
+	for {
+		n, err := call()
+		if err != syscall.EINTR {
+			return n, err
+		}
+	}
+}
+
+// A mapping is a file in memory. The file stays open, to see whether it has
+// kept its size.
+type mapping struct {
+	f     *file
+	bytes []byte
+}
+
+// mapFile maps a regular file that is not empty, and takes it over.
+func mapFile(f *file) (*mapping, error) {
+	b, err := syscall.Mmap(f.fd, 0, int(f.size), syscall.PROT_READ, syscall.MAP_SHARED)
+	if err != nil {
+		return nil, &fs.PathError{Op: "map", Path: f.name, Err: err}
+	}
+	return &mapping{f: f, bytes: b}, nil
+}
+
+// sizeNow returns the size that the file has at this moment.
+func (m *mapping) sizeNow() (int64, error) {
+	_, err := m.f.stat()
+	return m.f.size, err
+}
+
+func (m *mapping) close() error {
+	err := syscall.Munmap(m.bytes)
+	if err != nil {
+		err = &fs.PathError{Op: "unmap", Path: m.f.name, Err: err}
+	}
+	if closeErr := m.f.close(); err == nil {
+		err = closeErr
+	}
+	return err
+}

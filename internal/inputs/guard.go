@@ -1,0 +1,96 @@
+package inputs
+
+import (
+	"fmt"
+	"io/fs"
+	"runtime/debug"
+	"unsafe"
+
+	"github.com/profuse-pgo/profuse/profile"
+)
+
+// Guard runs fn, which reads the bytes of data, and returns its error. If one
+// of the files among data was mapped and has been cut short by another process
+// meanwhile, the error is a *[profile.FormatError] of class
+// [profile.ErrTruncated] instead, whether fn touched what is missing or not.
+//
+// Only the goroutine that calls Guard is protected; fn must not hand the bytes
+// to others, nor keep them, or strings made of them without copying, beyond
+// its return. Faults elsewhere, and all other panics, pass through.
+func Guard(fn func() error, data ...*Data) (err error) {
+	mapped := false
+	for _, d := range data {
+		mapped = mapped || d.mapped != nil
+	}
+	if !mapped {
+		return fn()
+	}
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	defer func() {
+		cause := recover()
+		if cause == nil {
+			return
+		}
+		// The runtime gives the address of a fault on these terms alone. A
+		// nil pointer has one too, which is in no mapping.
+		if fault, ok := cause.(interface{ Addr() uintptr }); ok {
+			for _, d := range data {
+				if off, ok := d.offset(fault.Addr()); ok {
+					err = d.faulted(off)
+					return
+				}
+			}
+		}
+		panic(cause)
+	}()
+	err = fn()
+	// The rest of the last page that the file still reaches into reads as
+	// zeros without a fault, and zeros make fine counters.
+	for _, d := range data {
+		if d.mapped == nil {
+			continue
+		}
+		size, statErr := d.mapped.sizeNow()
+		if statErr != nil {
+			return statErr
+		}
+		if had := int64(len(d.mapped.bytes)); size < had {
+			return shrunk(d.name, size, had)
+		}
+	}
+	return err
+}
+
+// offset returns where in the mapped file the address lies.
+func (d *Data) offset(addr uintptr) (off int64, ok bool) {
+	if d.mapped == nil {
+		return 0, false
+	}
+	off = int64(addr - uintptr(unsafe.Pointer(unsafe.SliceData(d.mapped.bytes))))
+	return off, 0 <= off && off < int64(len(d.mapped.bytes))
+}
+
+// faulted explains why the byte at off could not be read.
+func (d *Data) faulted(off int64) error {
+	size, err := d.mapped.sizeNow()
+	if err != nil {
+		return err
+	}
+	if had := int64(len(d.mapped.bytes)); size < had {
+		return shrunk(d.name, size, had)
+	}
+	// The file has its size; the disk or the network did not deliver.
+	return &fs.PathError{Op: "read", Path: d.name, Err: fmt.Errorf("input/output error at %#x", off)}
+}
+
+// shrunk is the error for a file that had that many bytes when it was opened,
+// and now has fewer.
+func shrunk(name string, has, had int64) error {
+	return &profile.FormatError{
+		File: name, Offset: has, Record: -1,
+		Field: "size of the file, which changed while it was read,",
+		Found: fmt.Sprintf("%d bytes", has),
+		Want:  fmt.Sprintf("the %d it had", had),
+		Err:   profile.ErrTruncated,
+	}
+}

@@ -1,0 +1,244 @@
+package inputs
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// random returns n bytes that no container begins with and that do not
+// compress.
+func random(n int) []byte {
+	b := make([]byte, n)
+	chacha := rand.NewChaCha8([32]byte{1})
+	chacha.Read(b)
+	return b
+}
+
+// sizes are around every size at which something changes.
+var sizes = []int{
+	0, 1, sniffLen - 1, sniffLen, sniffLen + 1,
+	firstBuffer - 1, firstBuffer, firstBuffer + 1,
+	mapWithReader - 1, mapWithReader, mapWithReader + 1, 3*mapWithReader + 7,
+}
+
+func TestOpenFiles(t *testing.T) {
+	dir := t.TempDir()
+	var r Reader
+	defer r.Close()
+	for _, size := range sizes {
+		want := random(size)
+		name := filepath.Join(dir, "in")
+		if err := os.WriteFile(name, want, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		for _, reader := range []*Reader{nil, &r} {
+			d, err := File(name).Open(reader)
+			if err != nil {
+				t.Fatalf("%d bytes: %v", size, err)
+			}
+			if d.Name() != name || !bytes.Equal(d.Bytes(), want) {
+				t.Errorf("%d bytes: got %d of %s", size, len(d.Bytes()), d.Name())
+			}
+			from := mapWithReader
+			if reader == nil {
+				from = mapWithoutReader
+			}
+			if mapped := d.mapped != nil; mapped != (canMap && size >= from) {
+				t.Errorf("%d bytes, reader %v: mapped %v", size, reader != nil, mapped)
+			}
+			if err := errors.Join(d.Close(), d.Close()); err != nil {
+				t.Error(err)
+			}
+			calls := 0
+			err = File(name).Each(reader, func(d *Data) error {
+				calls++
+				if d.Name() != name || !bytes.Equal(d.Bytes(), want) {
+					t.Errorf("%d bytes: Each gave %d of %s", size, len(d.Bytes()), d.Name())
+				}
+				return nil
+			})
+			if err != nil || calls != 1 {
+				t.Errorf("%d bytes: Each: %v, %d calls", size, err, calls)
+			}
+		}
+	}
+}
+
+func TestOpenErrors(t *testing.T) {
+	dir := t.TempDir()
+	missing := filepath.Join(dir, "missing")
+	for _, c := range []struct {
+		name string
+		want error
+	}{
+		{missing, fs.ErrNotExist},
+		{"", fs.ErrNotExist},
+		{dir, nil},
+	} {
+		_, openErr := File(c.name).Open(nil)
+		eachErr := File(c.name).Each(nil, func(*Data) error { t.Error("called"); return nil })
+		for _, err := range []error{openErr, eachErr} {
+			var pe *fs.PathError
+			if !errors.As(err, &pe) || pe.Path != c.name || c.want != nil && !errors.Is(err, c.want) {
+				t.Errorf("%q: %v", c.name, err)
+			}
+		}
+	}
+}
+
+func TestEachReturnsTheCallersError(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "in")
+	stop := errors.New("stop")
+	for _, contents := range [][]byte{random(10), gzipOf(random(10)), tarOf("a", "1", "b", "2")} {
+		write(t, name, string(contents))
+		calls := 0
+		if err := File(name).Each(nil, func(*Data) error { calls++; return stop }); err != stop || calls != 1 {
+			t.Errorf("got %v after %d calls", err, calls)
+		}
+	}
+}
+
+// TestReaderIsReused checks that a second pass over files needs no new memory,
+// and that a Reader gives no memory out twice.
+func TestReaderIsReused(t *testing.T) {
+	dir := t.TempDir()
+	var ins []Input
+	for _, size := range []int{100, 5000, 300_000} {
+		name := filepath.Join(dir, string(rune('a'+len(ins))))
+		if err := os.WriteFile(name, random(size), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		ins = append(ins, File(name))
+	}
+	var r Reader
+	defer r.Close()
+	pass := func() {
+		for _, in := range ins {
+			if err := in.Each(&r, func(*Data) error { return nil }); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	pass()
+	pass()
+	if len(r.buffers) > 3 {
+		t.Errorf("%d buffers", len(r.buffers))
+	}
+	before := testing.Benchmark(func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			pass()
+		}
+	})
+	if per := before.AllocedBytesPerOp(); per > 4096 {
+		t.Errorf("a pass over 305,100 bytes allocates %d", per)
+	}
+
+	var open []*Data
+	for range 3 {
+		for _, in := range ins {
+			d, err := in.Open(&r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			open = append(open, d)
+		}
+	}
+	for i, d := range open {
+		want, err := os.ReadFile(d.Name())
+		if err != nil || !bytes.Equal(d.Bytes(), want) {
+			t.Errorf("Data %d was overwritten", i)
+		}
+	}
+	for _, d := range open {
+		d.Close()
+	}
+	if len(r.buffers) > keepSpares {
+		t.Errorf("%d buffers kept", len(r.buffers))
+	}
+}
+
+func TestStdin(t *testing.T) {
+	for _, size := range sizes {
+		want := random(size)
+		for what, stream := range map[string][]byte{"plain": want, "gzip": gzipOf(want), "zstd": zstdOf(want)} {
+			ins, err := Expand([]string{"-", "-"}, Options{Stdin: iotest{bytes.NewReader(stream)}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			d, err := ins[0].Open(nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if d.Name() != "-" || !bytes.Equal(d.Bytes(), want) {
+				t.Errorf("%s, %d bytes: got %d of %s", what, size, len(d.Bytes()), d.Name())
+			}
+			// There is nothing left for the second.
+			if d, err := ins[1].Open(nil); err != nil || len(d.Bytes()) != 0 {
+				t.Errorf("second: %v, %v", d, err)
+			}
+		}
+	}
+	broken := errors.New("broken pipe")
+	for _, good := range []string{"", "some bytes", strings.Repeat("x", 100_000)} {
+		in := Input{Name: "-", opts: &Options{Stdin: io.MultiReader(strings.NewReader(good), failing{broken})}}
+		if _, err := in.Open(nil); !errors.Is(err, broken) {
+			t.Errorf("after %d bytes: %v", len(good), err)
+		}
+	}
+}
+
+// iotest reads in small, odd pieces.
+type iotest struct{ r io.Reader }
+
+func (r iotest) Read(p []byte) (int, error) { return r.r.Read(p[:min(len(p), 4093)]) }
+
+type failing struct{ err error }
+
+func (f failing) Read([]byte) (int, error) { return 0, f.err }
+
+// TestWorkers reads the same inputs from several goroutines.
+func TestWorkers(t *testing.T) {
+	dir := t.TempDir()
+	want := map[string][]byte{}
+	for i, size := range sizes {
+		b := random(size)
+		name := filepath.Join(dir, string(rune('a'+i)))
+		contents := [][]byte{b, gzipOf(b), zstdOf(b), tarOf("m", string(b))}[i%4]
+		write(t, name, string(contents))
+		want[name], want[name+"!m"] = b, b
+	}
+	ins, err := Expand([]string{dir}, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var wg sync.WaitGroup
+	for range 4 {
+		wg.Go(func() {
+			var r Reader
+			defer r.Close()
+			for range 5 {
+				for _, in := range ins {
+					err := in.Each(&r, func(d *Data) error {
+						if !bytes.Equal(d.Bytes(), want[d.Name()]) {
+							t.Errorf("%s: %d bytes", d.Name(), len(d.Bytes()))
+						}
+						return nil
+					})
+					if err != nil {
+						t.Error(err)
+					}
+				}
+			}
+		})
+	}
+	wg.Wait()
+}

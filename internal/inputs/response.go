@@ -1,0 +1,157 @@
+package inputs
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"strings"
+	"unicode/utf16"
+)
+
+// Limits of response files, all together. The names of 100,000 inputs take
+// some 10 MB.
+const (
+	maxResponseBytes = 64 << 20
+	maxResponseFiles = 10_000
+	maxResponseDepth = 32 // files within files
+)
+
+// ExpandResponse replaces every argument "@file" by the arguments in that
+// file, as GNU and LLVM tools do: separated by white space; quoted with ' or ";
+// a backslash, inside quotes too, takes the next character literally. Files
+// may name further files, relative to the working folder. An argument whose
+// file does not exist stays as it is.
+//
+// Like LLVM, it drops empty arguments, also quoted ones, and accepts UTF-16
+// with a byte order mark.
+//
+// A file that contains itself is an error, and so are files of more than
+// 64 MiB together.
+func ExpandResponse(args []string) ([]string, error) {
+	var e expander
+	for _, arg := range args {
+		if err := e.add(arg); err != nil {
+			return nil, err
+		}
+	}
+	return e.out, nil
+}
+
+// An expander collects arguments.
+type expander struct {
+	out   []string
+	open  []fs.FileInfo // the files it is within
+	files int           // read so far
+	bytes int
+}
+
+func (e *expander) add(arg string) error {
+	if len(arg) > 1 && arg[0] == '@' {
+		switch found, err := e.file(arg[1:]); {
+		case err != nil:
+			return err
+		case found:
+			return nil
+		}
+	}
+	e.out = append(e.out, arg)
+	return nil
+}
+
+// file adds the arguments in a response file; found is false if there is none.
+func (e *expander) file(name string) (found bool, err error) {
+	f, err := os.Open(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return false, err
+	}
+	for _, outer := range e.open {
+		if os.SameFile(outer, info) {
+			return false, fmt.Errorf("response file %s contains itself", name)
+		}
+	}
+	if len(e.open) == maxResponseDepth {
+		return false, fmt.Errorf("response file %s is nested more than %d deep", name, maxResponseDepth)
+	}
+	if e.files++; e.files > maxResponseFiles {
+		return false, fmt.Errorf("more than %d response files", maxResponseFiles)
+	}
+	text, err := io.ReadAll(io.LimitReader(f, int64(maxResponseBytes-e.bytes)+1))
+	if err != nil {
+		return false, err
+	}
+	if e.bytes += len(text); e.bytes > maxResponseBytes {
+		return false, fmt.Errorf("response file %s: more than %d MiB together", name, maxResponseBytes>>20)
+	}
+	e.open = append(e.open, info)
+	defer func() { e.open = e.open[:len(e.open)-1] }()
+	for _, arg := range splitResponse(decodeText(text)) {
+		if err := e.add(arg); err != nil {
+			return false, err
+		}
+	}
+	return true, nil
+}
+
+// decodeText removes a byte order mark and turns UTF-16 into UTF-8.
+func decodeText(text []byte) string {
+	var order binary.ByteOrder
+	switch {
+	case bytes.HasPrefix(text, []byte{0xef, 0xbb, 0xbf}):
+		return string(text[3:])
+	case bytes.HasPrefix(text, []byte{0xff, 0xfe}):
+		order = binary.LittleEndian
+	case bytes.HasPrefix(text, []byte{0xfe, 0xff}):
+		order = binary.BigEndian
+	default:
+		return string(text)
+	}
+	units := make([]uint16, 0, len(text)/2)
+	for text = text[2:]; len(text) >= 2; text = text[2:] {
+		units = append(units, order.Uint16(text))
+	}
+	return string(utf16.Decode(units))
+}
+
+// splitResponse splits the text of a response file into arguments.
+func splitResponse(text string) []string {
+	var args []string
+	var arg strings.Builder
+	end := func() {
+		if arg.Len() > 0 {
+			args = append(args, arg.String())
+			arg.Reset()
+		}
+	}
+	quote := byte(0)
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; {
+		case c == '\\' && i+1 < len(text):
+			i++
+			arg.WriteByte(text[i])
+		case c == quote && quote != 0:
+			quote = 0
+		case quote != 0:
+			arg.WriteByte(c)
+		case c == '\'' || c == '"':
+			quote = c
+		case c == ' ' || c == '\t' || c == '\r' || c == '\n':
+			end()
+		default:
+			arg.WriteByte(c)
+		}
+	}
+	end()
+	return args
+}
