@@ -30,7 +30,6 @@ const (
 	rawMagic64 = 0xff<<56 | 'l'<<48 | 'p'<<40 | 'r'<<32 | 'o'<<24 | 'f'<<16 | 'r'<<8 | 0x81
 	rawMagic32 = 0xff<<56 | 'l'<<48 | 'p'<<40 | 'r'<<32 | 'o'<<24 | 'f'<<16 | 'R'<<8 | 0x81
 
-	rawVersionMin = 1
 	// RawVersionMax is the newest raw version read. Version 11 (LLVM 23) is
 	// read by its documented layout, not verified against a real producer.
 	RawVersionMax = 11
