@@ -4,6 +4,8 @@ go 1.26.0
 
 require github.com/ianlancetaylor/demangle v0.0.0-20260724033716-83e58baca724
 
+require golang.org/x/tools v0.26.0 // indirect
+
 require (
 	github.com/google/go-cmp v0.7.0 // indirect
 	github.com/jedib0t/go-pretty/v6 v6.8.3 // indirect
