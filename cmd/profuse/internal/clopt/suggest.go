@@ -30,23 +30,22 @@ func (c *Command) nearest(arg string) string {
 	return found
 }
 
-// spellings returns every spelling of every option, those of Near first.
+// spellings returns every spelling of every option, those of Near first. The
+// switches of a group follow the first of them.
 func (c *Command) spellings() []string {
 	out := make([]string, 0, len(c.byName))
-	done := make(map[string]bool, len(c.byName))
-	add := func(n string) {
-		if c.byName[n] != nil && !done[n] {
-			done[n] = true
-			out = append(out, n)
+	done := make(map[*Option]bool, len(c.options))
+	add := func(o *Option) {
+		if o != nil && !done[o] {
+			done[o] = true
+			out = append(out, o.names...)
 		}
 	}
 	for _, n := range c.Near {
-		add(n)
+		add(c.byName[n])
 	}
 	for _, o := range c.options {
-		for _, n := range o.names {
-			add(n)
-		}
+		add(o)
 	}
 	return out
 }

@@ -2,7 +2,6 @@ package llvmprofdata
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -101,7 +100,7 @@ func (s *shower) printHot(sum *irpgo.Summary) error {
 	threshold, ok := sum.HotThreshold()
 	if !ok {
 		// LLVM 22 crashes here, with these words.
-		return errors.New("Desired percentile exceeds the maximum cutoff")
+		return &failure{message: "Desired percentile exceeds the maximum cutoff"}
 	}
 	s.printf("# Hot count threshold: %d\n", threshold)
 	for _, f := range s.ranked {

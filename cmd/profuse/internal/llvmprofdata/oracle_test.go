@@ -1,0 +1,228 @@
+package llvmprofdata
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/profuse-pgo/profuse/internal/oracle"
+)
+
+// outcome is what one run of a tool left behind.
+type outcome struct {
+	code           int
+	stdout, stderr string
+	file           string // contents of outFile; "" also if it is not there
+}
+
+// outFile is what the command lines of the tests write to.
+const outFile = "out"
+
+// pool runs llvm-profdata, one per processor: most of a comparison's time is
+// its start.
+type pool struct {
+	exe  string
+	dirs []string // one per worker
+	jobs []job
+	wg   sync.WaitGroup
+}
+
+type job struct {
+	stdin string
+	args  []string
+	done  chan outcome
+}
+
+// startLLVM returns a pool whose every process finds the files in its folder.
+func startLLVM(t testing.TB, exe string, files map[string]string) *pool {
+	p := &pool{exe: exe}
+	for range runtime.NumCPU() {
+		dir := t.TempDir()
+		writeFiles(t, dir, files)
+		p.dirs = append(p.dirs, dir)
+	}
+	t.Cleanup(p.wg.Wait)
+	return p
+}
+
+// run plans a run. The outcome can be had after start.
+func (p *pool) run(stdin string, args []string) <-chan outcome {
+	done := make(chan outcome, 1)
+	p.jobs = append(p.jobs, job{stdin, args, done})
+	return done
+}
+
+// start begins the runs, in order.
+func (p *pool) start() {
+	next := make(chan job, len(p.jobs))
+	for _, j := range p.jobs {
+		next <- j
+	}
+	close(next)
+	for _, dir := range p.dirs {
+		p.wg.Go(func() {
+			for j := range next {
+				j.done <- p.exec(dir, j)
+			}
+		})
+	}
+}
+
+// exec runs llvm-profdata in dir under the name that Main is given too.
+func (p *pool) exec(dir string, j job) outcome {
+	os.Remove(filepath.Join(dir, outFile))
+	var stdout, stderr bytes.Buffer
+	cmd := exec.Command(p.exe, j.args...)
+	cmd.Args[0] = "llvm-profdata"
+	cmd.Dir, cmd.Stdin, cmd.Stdout, cmd.Stderr = dir, strings.NewReader(j.stdin), &stdout, &stderr
+	if err := cmd.Run(); err != nil && !errors.As(err, new(*exec.ExitError)) {
+		return outcome{stderr: err.Error()}
+	}
+	file, err := takeFile(dir)
+	if err != nil {
+		return outcome{stderr: err.Error()}
+	}
+	return outcome{cmd.ProcessState.ExitCode(), stdout.String(), stderr.String(), file}
+}
+
+// runMain runs Main in the working folder.
+func runMain(t testing.TB, stdin string, args []string) outcome {
+	t.Helper()
+	os.Remove(outFile)
+	var stdout, stderr bytes.Buffer
+	code := Main(args, Env{
+		Stdin: strings.NewReader(stdin), Stdout: &stdout, Stderr: &stderr, Prog: "llvm-profdata",
+	})
+	file, err := takeFile(".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return outcome{code, stdout.String(), stderr.String(), file}
+}
+
+// takeFile returns the contents of outFile in dir, "" if there is none.
+func takeFile(dir string) (string, error) {
+	b, err := os.ReadFile(filepath.Join(dir, outFile))
+	if errors.Is(err, os.ErrNotExist) {
+		err = nil
+	}
+	return string(b), err
+}
+
+// differ lists the parts in which two outcomes differ.
+func (o outcome) differ(p outcome) (parts []string) {
+	if o.code != p.code {
+		parts = append(parts, "exit code")
+	}
+	for what, pair := range map[string][2]string{
+		"stdout": {o.stdout, p.stdout}, "stderr": {o.stderr, p.stderr}, "file": {o.file, p.file},
+	} {
+		if pair[0] != pair[1] {
+			parts = append(parts, what)
+		}
+	}
+	slices.Sort(parts)
+	return parts
+}
+
+// report shows where two outcomes part.
+func report(t *testing.T, ours, llvm outcome) {
+	t.Helper()
+	for _, part := range ours.differ(llvm) {
+		switch part {
+		case "exit code":
+			t.Errorf("exit code %d, LLVM's is %d", ours.code, llvm.code)
+		case "stdout":
+			t.Errorf("stdout %s", parting(ours.stdout, llvm.stdout))
+		case "stderr":
+			t.Errorf("stderr %s", parting(ours.stderr, llvm.stderr))
+		case "file":
+			t.Errorf("file %s", parting(ours.file, llvm.file))
+		}
+	}
+}
+
+// parting shows the first lines that differ.
+func parting(ours, llvm string) string {
+	a, b := strings.SplitAfter(ours, "\n"), strings.SplitAfter(llvm, "\n")
+	i := 0
+	for i < min(len(a), len(b))-1 && a[i] == b[i] {
+		i++
+	}
+	clip := func(lines []string) string {
+		s := strings.Join(lines[i:min(len(lines), i+3)], "")
+		return s[:min(len(s), 400)]
+	}
+	return fmt.Sprintf("from line %d:\n", i+1) + clip(a) + "\nLLVM:\n" + clip(b)
+}
+
+// A row is a command line to run through both tools.
+type row struct {
+	args  string // separated by blanks, '…' keeps blanks together
+	stdin string
+	// differs says why the two are to differ, and in what: "stderr: we warn".
+	// Such a row fails when they do not.
+	differs string
+}
+
+// split separates the arguments.
+func (r row) split() []string {
+	var args []string
+	for i, part := range strings.Split(r.args, "'") {
+		if i%2 == 1 {
+			args = append(args, part)
+			continue
+		}
+		args = append(args, strings.Fields(part)...)
+	}
+	return args
+}
+
+// compareRows runs every row in a folder with the given files.
+func compareRows(t *testing.T, files map[string]string, rows []row) {
+	llvm := startLLVM(t, oracle.LLVM(t, 22), files)
+	results := make([]<-chan outcome, len(rows))
+	for i, r := range rows {
+		results[i] = llvm.run(r.stdin, r.split())
+	}
+	llvm.start()
+	t.Chdir(t.TempDir())
+	writeFiles(t, ".", files)
+	for i, r := range rows {
+		t.Run(r.args, func(t *testing.T) {
+			llvm, ours := <-results[i], runMain(t, r.stdin, r.split())
+			if r.differs == "" {
+				report(t, ours, llvm)
+				return
+			}
+			where, why, _ := strings.Cut(r.differs, ": ")
+			if got := strings.Join(ours.differ(llvm), ", "); got != where {
+				t.Errorf("they differ in %q, but should in %q: %s", got, where, why)
+			}
+		})
+	}
+}
+
+// writeFiles writes files below dir, always in the same order: folders are
+// read in the order in which they were filled on some file systems.
+func writeFiles(t testing.TB, dir string, files map[string]string) {
+	t.Helper()
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(files[name]), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
