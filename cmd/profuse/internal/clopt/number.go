@@ -7,13 +7,13 @@ import (
 	"strings"
 )
 
-func parseUint32(p *uint32, s string) error {
+func parseUint32(p *uint32, s string) (complaint string) {
 	n, ok := parseUint(s, 32)
 	if !ok {
-		return fmt.Errorf("'%s' value invalid for uint argument!", s)
+		return fmt.Sprintf("'%s' value invalid for uint argument!", s)
 	}
 	*p = uint32(n)
-	return nil
+	return ""
 }
 
 // parseUint reads an unsigned number in the radix that its prefix names: 0x,

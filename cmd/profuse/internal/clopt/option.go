@@ -32,8 +32,9 @@ type Option struct {
 	commas  bool // the value is a comma-separated list
 	action  action
 	alias   *Option // the option that this one stands for
-	// set stores one value. spelling is the name used on the command line.
-	set func(spelling, value string) error
+	// set stores one value, or says what is wrong with it. spelling is the
+	// name used on the command line.
+	set func(spelling, value string) (complaint string)
 }
 
 // String returns the name with its dashes, as messages print it.
@@ -97,10 +98,10 @@ func (c *Command) add(o *Option) *Option {
 	return o
 }
 
-func (c *Command) value(name string, a arity, set func(string) error) *Option {
+func (c *Command) value(name string, a arity, set func(string) (complaint string)) *Option {
 	return c.add(&Option{
 		name: name, names: []string{name}, arity: a,
-		set: func(_, v string) error { return set(v) },
+		set: func(_, v string) string { return set(v) },
 	})
 }
 
@@ -111,38 +112,38 @@ func (c *Command) Bool(p *bool, name string) *Option {
 
 // BoolFunc defines a boolean option that is told to set.
 func (c *Command) BoolFunc(name string, set func(on bool)) *Option {
-	return c.value(name, valueOptional, func(v string) error {
+	return c.value(name, valueOptional, func(v string) string {
 		switch v {
 		case "", "true", "TRUE", "True", "1":
 			set(true)
 		case "false", "FALSE", "False", "0":
 			set(false)
 		default:
-			return fmt.Errorf("'%s' is invalid value for boolean argument! Try 0 or 1", v)
+			return fmt.Sprintf("'%s' is invalid value for boolean argument! Try 0 or 1", v)
 		}
-		return nil
+		return ""
 	})
 }
 
 // String defines an option with a text value.
 func (c *Command) String(p *string, name string) *Option {
-	return c.value(name, valueRequired, func(v string) error {
+	return c.value(name, valueRequired, func(v string) string {
 		*p = v
-		return nil
+		return ""
 	})
 }
 
 // Strings defines an option that may be repeated, each with one text value.
 func (c *Command) Strings(p *[]string, name string) *Option {
-	return c.value(name, valueRequired, func(v string) error {
+	return c.value(name, valueRequired, func(v string) string {
 		*p = append(*p, v)
-		return nil
+		return ""
 	})
 }
 
 // Uint32 defines an option with an unsigned 32-bit value.
 func (c *Command) Uint32(p *uint32, name string) *Option {
-	return c.value(name, valueRequired, func(v string) error {
+	return c.value(name, valueRequired, func(v string) string {
 		return parseUint32(p, v)
 	})
 }
@@ -150,13 +151,13 @@ func (c *Command) Uint32(p *uint32, name string) *Option {
 // Uint32s defines an option with a comma-separated list of unsigned 32-bit
 // values; it may be repeated.
 func (c *Command) Uint32s(p *[]uint32, name string) *Option {
-	o := c.value(name, valueRequired, func(v string) error {
+	o := c.value(name, valueRequired, func(v string) string {
 		var n uint32
-		if err := parseUint32(&n, v); err != nil {
-			return err
+		if complaint := parseUint32(&n, v); complaint != "" {
+			return complaint
 		}
 		*p = append(*p, n)
-		return nil
+		return ""
 	})
 	o.commas = true
 	return o
@@ -165,25 +166,25 @@ func (c *Command) Uint32s(p *[]uint32, name string) *Option {
 // Uint64 defines an option with an unsigned 64-bit value. ctype is the name of
 // its C type in the message about a bad value, "ulong" or "ullong".
 func (c *Command) Uint64(p *uint64, name, ctype string) *Option {
-	return c.value(name, valueRequired, func(v string) error {
+	return c.value(name, valueRequired, func(v string) string {
 		n, ok := parseUint(v, 64)
 		if !ok {
-			return fmt.Errorf("'%s' value invalid for %s argument!", v, ctype)
+			return fmt.Sprintf("'%s' value invalid for %s argument!", v, ctype)
 		}
 		*p = n
-		return nil
+		return ""
 	})
 }
 
 // Float defines an option with a floating point value.
 func (c *Command) Float(p *float64, name string) *Option {
-	return c.value(name, valueRequired, func(v string) error {
+	return c.value(name, valueRequired, func(v string) string {
 		f, ok := parseFloat(v)
 		if !ok {
-			return fmt.Errorf("'%s' value invalid for floating point argument!", v)
+			return fmt.Sprintf("'%s' value invalid for floating point argument!", v)
 		}
 		*p = f
-		return nil
+		return ""
 	})
 }
 
@@ -196,7 +197,7 @@ type Choice[T any] struct {
 // AddChoice defines an option whose value is one of the names of choices.
 // (Methods cannot have type parameters of their own, hence a function.)
 func AddChoice[T any](c *Command, p *T, name string, choices ...Choice[T]) *Option {
-	return c.value(name, valueRequired, func(v string) error {
+	return c.value(name, valueRequired, func(v string) string {
 		return choose(p, v, choices)
 	})
 }
@@ -208,18 +209,18 @@ func AddSwitches[T any](c *Command, p *T, heading string, choices ...Choice[T]) 
 	for _, ch := range choices {
 		o.names = append(o.names, ch.Name)
 	}
-	o.set = func(spelling, _ string) error { return choose(p, spelling, choices) }
+	o.set = func(spelling, _ string) string { return choose(p, spelling, choices) }
 	return c.add(o)
 }
 
-func choose[T any](p *T, name string, choices []Choice[T]) error {
+func choose[T any](p *T, name string, choices []Choice[T]) (complaint string) {
 	for _, ch := range choices {
 		if ch.Name == name {
 			*p = ch.Value
-			return nil
+			return ""
 		}
 	}
-	return fmt.Errorf("Cannot find option named '%s'!", name)
+	return fmt.Sprintf("Cannot find option named '%s'!", name)
 }
 
 // Alias gives an option defined before another name.
@@ -233,14 +234,14 @@ func (c *Command) Alias(name, of string) *Option {
 
 // Help defines an option that asks for help.
 func (c *Command) Help(name string) *Option {
-	o := c.value(name, valueDisallowed, func(string) error { return nil })
+	o := c.value(name, valueDisallowed, func(string) string { return "" })
 	o.action = showHelp
 	return o
 }
 
 // Version defines an option that asks for the version.
 func (c *Command) Version(name string) *Option {
-	o := c.value(name, valueDisallowed, func(string) error { return nil })
+	o := c.value(name, valueDisallowed, func(string) string { return "" })
 	o.action = showVersion
 	return o
 }

@@ -184,8 +184,8 @@ func (r *run) provide(o *Option, spelling string, value *string) {
 		target, spelling = o.alias, o.alias.name
 	}
 	for _, v := range target.split(*value) {
-		if err := target.set(spelling, v); err != nil {
-			r.complain(target, err.Error())
+		if complaint := target.set(spelling, v); complaint != "" {
+			r.complain(target, complaint)
 			return
 		}
 	}

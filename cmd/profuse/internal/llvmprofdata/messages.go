@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"regexp"
 	"syscall"
 	"unicode"
 	"unicode/utf8"
@@ -100,8 +101,11 @@ const (
 )
 
 func (m colorMode) enabled(w io.Writer) bool {
-	return m == colorOn || m == colorAuto && isTerminal(w) && os.Getenv("TERM") != "dumb"
+	return m == colorOn || m == colorAuto && isTerminal(w) && colorTerm.MatchString(os.Getenv("TERM"))
 }
+
+// colorTerm matches the terminals that LLVM knows to have colours.
+var colorTerm = regexp.MustCompile(`^(ansi|cygwin|linux|(screen|xterm|vt100|rxvt).*|.*color)$`)
 
 func isTerminal(w io.Writer) bool {
 	f, ok := w.(*os.File)

@@ -24,8 +24,9 @@ type output struct {
 	tty     bool
 }
 
-// openOutput opens the file, or standard output for "-".
-func (t *tool) openOutput(path string) (*output, error) {
+// openOutput opens the file, or standard output for "-". The file must not be
+// one of those named in not.
+func (t *tool) openOutput(path string, not ...string) (*output, error) {
 	o := &output{done: func() error { return nil }, abandon: func() {}}
 	if path == "-" {
 		o.w, o.tty = t.Stdout, isTerminal(t.Stdout)
@@ -34,7 +35,10 @@ func (t *tool) openOutput(path string) (*output, error) {
 	if path == "" {
 		return nil, &failure{message: words(syscall.ENOENT)}
 	}
-	f, err := atomicfile.Create(path, atomicfile.Options{})
+	f, err := atomicfile.Create(path, atomicfile.Options{Inputs: not})
+	if errors.Is(err, atomicfile.ErrSameFile) {
+		return nil, &failure{whence: path, message: atomicfile.ErrSameFile.Error()}
+	}
 	if err != nil {
 		return nil, inFile(err, path)
 	}

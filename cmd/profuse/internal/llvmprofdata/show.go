@@ -25,7 +25,7 @@ func (t *tool) show() error {
 	if o.json {
 		o.showFormat = showJSON
 	}
-	out, err := t.openOutput(o.output)
+	out, err := t.openOutput(o.output, o.profileFile)
 	if err != nil {
 		return err
 	}
@@ -93,9 +93,8 @@ type shower struct {
 	w   *bufio.Writer
 	r   *irpgo.Reader
 
-	level   irpgo.Variant // of the profile that the walk is in
-	shown   uint64        // functions
-	below   uint64        // functions under --value-cutoff
+	shown   uint64 // functions
+	below   uint64 // functions under --value-cutoff
 	summary irpgo.SummaryBuilder
 	sites   [irpgo.NumValueKinds]siteStats
 	ranked  []rankedFunction // for --topn and --hot-func-list

@@ -104,6 +104,9 @@ func TestShowBeyond(t *testing.T) {
 	if want, got := runMain(t, "", []string{"show", "a"}), runMain(t, "", []string{"show", "a.gz"}); got != want {
 		t.Errorf("gzip: %+v, want %+v", got, want)
 	}
+	if got := runMain(t, "", strings.Fields("show -o ./a a")); got.code != 1 || got.stderr != "error: ./a: output file is also an input\n" {
+		t.Errorf("output over the input: %+v", got)
+	}
 	got := runMain(t, "", strings.Fields("show -hot-func-list -detailed-summary-cutoffs=200000 hot"))
 	if got.code != 1 || got.stderr != "error: Desired percentile exceeds the maximum cutoff\n" {
 		t.Errorf("hot functions without the hot cutoff: %+v", got)
