@@ -22,7 +22,7 @@ into one indexed profile and shows it, explaining each step. Nothing but profuse
 is needed.`,
 		Setup: func(f *cli.Flags) cli.Action {
 			c := &demoRun{}
-			f.StringVar(&c.dir, "o", "", "use `FOLDER`, which is made if need be (default a new temporary one)")
+			f.StringVar(&c.dir, "o", "", "`FOLDER` where to put the files; it is made if need be (default a temporary one)")
 			return c.run
 		},
 	}

@@ -39,16 +39,16 @@ is wrong. A profile that exists already is replaced whole or left as it was.`,
 				format:  cli.Choice{Value: "indexed", Allowed: []string{"indexed", "text"}},
 				failure: cli.Choice{Value: failAny, Allowed: []string{failAny, failAll, failWarn}},
 			}
-			f.StringVar(&c.output, "o", "", "write the result to `FILE`; \"-\" is standard output")
-			f.Var(&c.format, "format", "`FORMAT` of the result: indexed or text")
-			f.StringVar(&c.version, "indexed-version", "auto", fmt.Sprintf("`VERSION` of the indexed format, %d to %d; "+
-				"auto is the newest that the compilers which made the inputs can read",
+			f.StringVar(&c.output, "o", "", "`FILE` where to write the result; \"-\" is standard output")
+			f.Var(&c.format, "format", "`FORMAT` indexed or text")
+			f.StringVar(&c.version, "indexed-version", "auto", fmt.Sprintf("`N` version of the indexed format, %d to %d, or auto: "+
+				"the newest that every compiler reads which can have made the inputs",
 				irpgo.IndexedVersionMinWritten, irpgo.IndexedVersionMax))
-			f.Var(&c.weighted, "weighted-input", "another input, `W,INPUT`, whose counts are multiplied by W")
+			f.Var(&c.weighted, "weighted-input", "`W,INPUT` another input, its counts multiplied by W; may be given again")
 			f.BoolVar(&c.sparse, "sparse", false, "leave out functions that never ran")
-			f.IntVar(&c.workers, "j", 0, "`NUMBER` of inputs read at a time, by default one per CPU; the result is the same")
-			f.Var(&c.failure, "failure-mode", "`WHEN` inputs that cannot be used make the run fail: any of them, "+
-				"all of them, or never (warn)")
+			f.IntVar(&c.workers, "j", 0, "`N` read N inputs at a time (default one per CPU); the result is the same")
+			f.Var(&c.failure, "failure-mode", "`MODE` what to do about inputs that cannot be used: any fails the run if there is one, "+
+				"all if there are no others, warn leaves them out whatever happens")
 			f.BoolVar(&c.mixed, "allow-mixed", false, "merge profiles of different kinds of instrumentation too")
 			f.BoolVar(&c.keepVTables, "keep-vtable-names", false, "keep the names of virtual tables")
 			f.BoolVar(&c.quiet, "q", false, "print neither progress nor warnings nor summary")
@@ -295,7 +295,7 @@ func (c *mergeRun) contents(p *irpgo.Profile) string {
 	s := fmt.Sprintf("%s, %s, total count %s", cli.Quantity(functions, "function", "functions"),
 		cli.Quantity(counters, "counter", "counters"), cli.Count(total))
 	if dropped > 0 {
-		s += fmt.Sprintf(", without %s that never ran", cli.Count(dropped))
+		s += fmt.Sprintf(", %s that never ran left out", cli.Count(dropped))
 	}
 	return s
 }

@@ -28,9 +28,9 @@ is wrong.`,
 		Setup: func(f *cli.Flags) cli.Action {
 			c := &showRun{}
 			f.BoolVar(&c.json, "json", false, "print everything as a JSON array with one object per file")
-			f.IntVar(&c.top, "top", 10, "list the `N` hottest functions")
+			f.IntVar(&c.top, "top", 10, "`N` list the N hottest functions")
 			f.BoolVar(&c.cutoffs, "cutoffs", false, "list how many counters make up which share of the total count")
-			f.StringVar(&c.functions, "functions", "", "list the functions whose name, mangled or not, matches `REGEX`")
+			f.StringVar(&c.functions, "functions", "", "`REGEX` list the functions whose name, mangled or not, matches REGEX")
 			f.BoolVar(&c.counts, "counts", false, "print the counters of those functions (of all, without --functions)")
 			f.BoolVar(&c.values, "values", false, "print the call targets, sizes and tables seen in those functions")
 			f.BoolVar(&c.mangled, "mangled", false, "print names as they are in the profile")

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/jedib0t/go-pretty/v6/text"
+
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/cli"
 )
 
@@ -32,7 +34,11 @@ func (p *factsPrinter) selected(f *facts) {
 }
 
 func (p *factsPrinter) record(f *facts, r *recordFacts) {
-	fmt.Fprintf(p.w, "\n  %s\n", p.term.Paint(cli.Bold, p.symbol(r.symbolFacts)))
+	name := strings.TrimRight(p.symbol(r.symbolFacts), " ")
+	if p.term.Width > 0 {
+		name = cli.Shorten(name, max(p.term.Width-tableIndent, minNameCols))
+	}
+	fmt.Fprintf(p.w, "\n  %s\n", p.term.Paint(cli.Bold, name))
 	what := fmt.Sprintf("total %s (%s), greatest %s", cli.Count(r.TotalCount), cli.Percent(r.TotalCount, f.TotalCount), cli.Count(r.MaxCount))
 	if r.Pseudo != "" {
 		what = r.Pseudo + " by sample profile, without counts"
@@ -40,7 +46,7 @@ func (p *factsPrinter) record(f *facts, r *recordFacts) {
 	if r.ContextSens {
 		what += ", context-sensitive"
 	}
-	fmt.Fprintf(p.w, "    hash %#016x, %s, %s\n", r.Hash, cli.Quantity(uint64(len(r.Counts)), "counter", "counters"), what)
+	p.fold("    ", fmt.Sprintf("hash %#016x, %s, %s", r.Hash, cli.Quantity(uint64(len(r.Counts)), "counter", "counters"), what))
 	if p.counts {
 		p.countList(r)
 	}
@@ -51,30 +57,27 @@ func (p *factsPrinter) record(f *facts, r *recordFacts) {
 	}
 }
 
-// countList prints the counters in the order of the file, as many on a line as
-// fit.
+// countList prints the counters in the order of the file.
 func (p *factsPrinter) countList(r *recordFacts) {
-	const indent = "      "
+	words := make([]string, len(r.Counts))
+	for i, c := range r.Counts {
+		words[i] = cli.Count(c)
+	}
+	fmt.Fprint(p.w, "    counts:\n")
+	p.fold("      ", strings.Join(words, " "))
+	if r.Bitmap != "" {
+		p.fold("    ", "bitmap: "+r.Bitmap)
+	}
+}
+
+// fold prints text in lines that fit, broken at spaces.
+func (p *factsPrinter) fold(indent, words string) {
 	width := p.term.Width
 	if width == 0 {
 		width = 100
 	}
-	fmt.Fprint(p.w, "    counts:\n")
-	line := indent
-	for _, c := range r.Counts {
-		word := cli.Count(c)
-		if len(line) > len(indent) && len(line)+1+len(word) > width {
-			fmt.Fprintln(p.w, line)
-			line = indent
-		}
-		if len(line) > len(indent) {
-			line += " "
-		}
-		line += word
-	}
-	fmt.Fprintln(p.w, line)
-	if r.Bitmap != "" {
-		fmt.Fprintf(p.w, "    bitmap: %s\n", r.Bitmap)
+	for line := range strings.SplitSeq(text.WrapSoft(words, max(width-len(indent), minNameCols)), "\n") {
+		fmt.Fprintln(p.w, indent+strings.TrimRight(line, " "))
 	}
 }
 

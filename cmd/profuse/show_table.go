@@ -200,7 +200,7 @@ func hotLine(s *summaryFacts) string {
 		return ""
 	}
 	for _, c := range s.Cutoffs {
-		if c.Cutoff >= hotShare {
+		if c.Cutoff >= hotShare && c.MinCount > 0 {
 			return fmt.Sprintf("%s and more: %s make up %s of the total; cold: %s and less", cli.Count(c.MinCount),
 				cli.Quantity(c.Counters, "counter", "counters"), share(c.Cutoff), cli.Count(s.ColdThreshold))
 		}

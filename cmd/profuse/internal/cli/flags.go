@@ -108,17 +108,15 @@ func dashed(name string) string {
 	return "--" + name
 }
 
-// rows lists the options for the help text.
+// rows lists the options for the help text. The usage of an option that takes a
+// value begins with a name for it in back quotes.
 func (f *Flags) rows() [][2]string {
 	var rows [][2]string
 	f.VisitAll(func(o *flag.Flag) {
-		value, usage := flag.UnquoteUsage(o)
-		name := dashed(o.Name)
-		if isBool(o) {
-			value = ""
-		}
-		if value != "" {
-			name += " " + value
+		name, usage := dashed(o.Name), o.Usage
+		if rest, ok := strings.CutPrefix(usage, "`"); ok {
+			value, text, _ := strings.Cut(rest, "` ")
+			name, usage = name+" "+value, text
 		}
 		switch o.DefValue {
 		case "", "0", "false":

@@ -1,0 +1,381 @@
+package main
+
+import (
+	"cmp"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math/bits"
+	"regexp"
+	"slices"
+
+	"github.com/profuse-pgo/profuse/cmd/profuse/internal/cli"
+	"github.com/profuse-pgo/profuse/internal/symbols"
+	"github.com/profuse-pgo/profuse/irpgo"
+	"github.com/profuse-pgo/profuse/profile"
+)
+
+// factsOptions adjust collectFacts.
+type factsOptions struct {
+	top    int            // hottest functions to list
+	choose *regexp.Regexp // records to list in full; nil lists none
+}
+
+var valueKindNames = [irpgo.NumValueKinds]string{"indirect_call_target", "memop_size", "vtable_target"}
+
+func newFacts(name string, size int) *facts {
+	f := &facts{
+		File: name, Size: int64(size),
+		Variant: []string{}, BinaryIDs: []string{}, Hottest: []functionFacts{}, Warnings: []string{},
+	}
+	for _, kind := range valueKindNames {
+		f.Values = append(f.Values, valueFacts{Kind: kind})
+	}
+	return f
+}
+
+// unreadable is all there is to say of a file whose bytes could not be had.
+func unreadable(name string, err error) *facts {
+	f := newFacts(name, 0)
+	f.Error = describeError(err)
+	return f
+}
+
+// collectFacts reads a profile as far as it can be read. The error is what
+// stopped it; the facts hold it too.
+func collectFacts(name string, data []byte, opt factsOptions) (*facts, error) {
+	c := &collector{opt: opt, functions: make(map[string]*functionFacts), facts: newFacts(name, len(data))}
+	if c.facts.selecting = opt.choose != nil; c.facts.selecting {
+		c.facts.Selected = []recordFacts{}
+	}
+	r, err := c.open(name, data)
+	if r != nil {
+		if readErr := c.read(r); err == nil {
+			err = readErr
+		}
+	}
+	if err != nil {
+		c.facts.Error = describeError(err)
+	}
+	return c.facts, err
+}
+
+// collector gathers the facts of one profile.
+type collector struct {
+	facts     *facts
+	opt       factsOptions
+	functions map[string]*functionFacts
+	sum, cs   irpgo.SummaryBuilder // by the CS bit of the hash, whatever it means
+
+	// Front-end hashes use all 64 bits: only at IR level does bit 60 mark a
+	// context-sensitive record.
+	ir bool
+}
+
+// open begins to read. When the profile is refused for what its header says,
+// the reader is returned beside the error if the header at least makes sense.
+func (c *collector) open(name string, data []byte) (*irpgo.Reader, error) {
+	if f, ok := irpgo.Detect(data); ok {
+		c.facts.Format = f.String()
+	}
+	r, err := irpgo.NewReader(name, data, irpgo.ReaderOptions{
+		Warn: func(w irpgo.Warning) { c.facts.Warnings = append(c.facts.Warnings, warningText(w)) },
+	})
+	if err != nil {
+		lenient, lenientErr := irpgo.NewReader(name, data, irpgo.ReaderOptions{Lenient: true})
+		if lenientErr != nil {
+			return nil, err
+		}
+		return lenient, err
+	}
+	return r, nil
+}
+
+func (c *collector) read(r *irpgo.Reader) error {
+	var failed error
+	c.ir = r.Info().Variant.Has(irpgo.IRLevel)
+	for rec, err := range r.Records() {
+		if err != nil {
+			failed = err
+			break
+		}
+		c.record(rec)
+	}
+	c.header(r)
+	c.summaries(r, failed == nil)
+	c.rank()
+	c.nameValues(r.Symbols())
+	return failed
+}
+
+// header is taken after the records: only then is known how many profiles a
+// raw file holds.
+func (c *collector) header(r *irpgo.Reader) {
+	f, in := c.facts, r.Info()
+	f.Version, f.VersionWord, f.WrittenBy = in.Version, in.VersionWord, in.WrittenBy()
+	f.variant = in.Variant
+	f.Variant = append(f.Variant, in.Variant.Names()...)
+	f.PointerSize, f.Profiles = in.PointerSize, in.Profiles
+	switch {
+	case in.BigEndian:
+		f.ByteOrder = "big"
+	case in.Format != irpgo.FormatText:
+		f.ByteOrder = "little"
+	}
+	for _, id := range in.BinaryIDs {
+		f.BinaryIDs = append(f.BinaryIDs, hex.EncodeToString(id))
+	}
+	f.VTableNames = len(r.VTableNames())
+	traces, stream := r.Traces()
+	f.Traces = traceFacts{Count: len(traces), StreamSize: stream}
+	for _, t := range traces {
+		f.Traces.Longest = max(f.Traces.Longest, len(t.NameRefs))
+	}
+}
+
+func (c *collector) record(rec *irpgo.Record) {
+	f := c.facts
+	f.Records++
+	f.Counters += uint64(len(rec.Counts))
+	if rec.IsCS() {
+		c.cs.Add(rec.Counts)
+	} else {
+		c.sum.Add(rec.Counts)
+	}
+	if rec.IsCS() && c.ir {
+		f.CSRecords++
+	}
+	fn := c.functions[rec.Name]
+	if fn == nil {
+		fn = &functionFacts{}
+		fn.Name = rec.Name
+		c.functions[rec.Name] = fn
+	}
+	fn.Records++
+	fn.Counters += len(rec.Counts)
+	switch rec.Pseudo() {
+	case irpgo.PseudoHot:
+		f.PseudoHotRecords++
+		fn.ran = true
+	case irpgo.PseudoWarm:
+		f.PseudoWarmRecords++
+		fn.ran = true
+	default:
+		total, most, zero := sumCounts(rec.Counts)
+		f.CountersZero += zero
+		f.TotalCount = addSaturating(f.TotalCount, total)
+		fn.TotalCount = addSaturating(fn.TotalCount, total)
+		fn.MaxCount = max(fn.MaxCount, most)
+		fn.ran = fn.ran || most > 0
+	}
+	if rec.Bitmap != nil {
+		f.Bitmaps.Records++
+		f.Bitmaps.Bytes += len(rec.Bitmap)
+		for _, b := range rec.Bitmap {
+			f.Bitmaps.BitsSet += bits.OnesCount8(b)
+			fn.ran = fn.ran || b != 0
+		}
+	}
+	for k := range rec.Values {
+		c.values(&f.Values[k], rec.Values[k])
+	}
+	if c.opt.choose != nil {
+		c.choose(rec)
+	}
+}
+
+func (c *collector) values(v *valueFacts, sites []irpgo.ValueSite) {
+	v.Sites += len(sites)
+	for _, site := range sites {
+		if len(site) > 0 {
+			v.SitesWithValues++
+		}
+		v.Values += len(site)
+		for _, d := range site {
+			v.Count = addSaturating(v.Count, d.Count)
+		}
+	}
+}
+
+func (c *collector) choose(rec *irpgo.Record) {
+	symbol := nameSymbol(rec.Name)
+	if !c.opt.choose.MatchString(rec.Name) && !c.opt.choose.MatchString(symbol.Demangled) {
+		return
+	}
+	r := recordFacts{
+		symbolFacts: symbol, Hash: rec.Hash, ContextSens: rec.IsCS() && c.ir,
+		Counts: append([]uint64{}, rec.Counts...),
+		Bitmap: hex.EncodeToString(rec.Bitmap),
+	}
+	switch rec.Pseudo() {
+	case irpgo.PseudoHot:
+		r.Pseudo = "hot"
+	case irpgo.PseudoWarm:
+		r.Pseudo = "warm"
+	default:
+		r.TotalCount, r.MaxCount, _ = sumCounts(rec.Counts)
+	}
+	for k := range rec.Values {
+		kind := irpgo.ValueKind(k)
+		*r.sites(kind) = copySites(rec.Values[k], kind != irpgo.MemOPSize)
+	}
+	c.facts.Selected = append(c.facts.Selected, r)
+}
+
+func copySites(sites []irpgo.ValueSite, named bool) []siteFacts {
+	out := make([]siteFacts, 0, len(sites))
+	for _, site := range sites {
+		s := siteFacts{Values: make([]siteValueFact, 0, len(site))}
+		for _, d := range site {
+			v := siteValueFact{Value: d.Value, Count: d.Count}
+			if named {
+				v.Symbol = &symbolFacts{}
+			}
+			s.Values = append(s.Values, v)
+			s.Count = addSaturating(s.Count, d.Count)
+		}
+		slices.SortStableFunc(s.Values, func(a, b siteValueFact) int { return cmp.Compare(b.Count, a.Count) })
+		out = append(out, s)
+	}
+	return out
+}
+
+// summaries takes the summaries of the file, which the compiler goes by, or
+// computes them. Whole profiles are checked against what they store.
+func (c *collector) summaries(r *irpgo.Reader, whole bool) {
+	f := c.facts
+	stored := r.Summary(false)
+	if !c.ir {
+		if lost := c.cs.Summary(nil).NumFunctions; stored == nil {
+			c.sum.Merge(&c.cs)
+		} else if lost > 0 {
+			f.Warnings = append(f.Warnings, fmt.Sprintf("the summary in the file leaves out %s: "+
+				"LLVM takes the hashes for those of context-sensitive ones", cli.Quantity(lost, "record", "records")))
+		}
+	}
+	f.Summary = c.summary(stored, &c.sum, whole)
+	if r.Info().Variant.Has(irpgo.ContextSens) {
+		f.CSSummary = c.summary(r.Summary(true), &c.cs, whole)
+	}
+}
+
+func (c *collector) summary(stored *irpgo.Summary, b *irpgo.SummaryBuilder, whole bool) *summaryFacts {
+	own := b.Summary(irpgo.DefaultCutoffs)
+	s := stored
+	if s == nil {
+		s = &own
+	} else if whole && (s.NumCounts != own.NumCounts || s.TotalCount != own.TotalCount || s.MaxCount != own.MaxCount) {
+		c.facts.Warnings = append(c.facts.Warnings, "the summary in the file is not that of its records")
+	}
+	out := &summaryFacts{
+		Stored: stored != nil, Functions: s.NumFunctions, Counters: s.NumCounts,
+		MaxFunctionCount: s.MaxFunctionCount, MaxInternalCount: s.MaxInternalCount, MaxCount: s.MaxCount,
+		TotalCount: s.TotalCount, Cutoffs: make([]cutoffFacts, 0, len(s.Detailed)),
+	}
+	out.HotThreshold, _ = s.HotThreshold()
+	out.ColdThreshold, _ = s.ColdThreshold()
+	for _, e := range s.Detailed {
+		out.Cutoffs = append(out.Cutoffs, cutoffFacts{e.Cutoff, e.MinCount, e.NumCounts})
+	}
+	return out
+}
+
+// rank orders the functions by total count and keeps the first ones.
+func (c *collector) rank() {
+	f := c.facts
+	f.Functions = len(c.functions)
+	all := make([]*functionFacts, 0, len(c.functions))
+	for _, fn := range c.functions {
+		if !fn.ran {
+			f.FunctionsNotRun++
+		}
+		if fn.TotalCount > 0 {
+			all = append(all, fn)
+		}
+	}
+	slices.SortFunc(all, func(a, b *functionFacts) int {
+		return cmp.Or(cmp.Compare(b.TotalCount, a.TotalCount), cmp.Compare(a.Name, b.Name))
+	})
+	for _, fn := range all[:min(max(c.opt.top, 0), len(all))] {
+		fn.symbolFacts = nameSymbol(fn.Name)
+		fn.Share = float64(fn.TotalCount) / float64(f.TotalCount)
+		f.Hottest = append(f.Hottest, *fn)
+	}
+}
+
+// nameValues names the targets of the chosen records. Text profiles know
+// their names only after the last record.
+func (c *collector) nameValues(known *irpgo.Symtab) {
+	for i := range c.facts.Selected {
+		r := &c.facts.Selected[i]
+		for _, sites := range [][]siteFacts{r.IndirectTargets, r.VTableTargets} {
+			for _, site := range sites {
+				for _, v := range site.Values {
+					*v.Symbol = nameSymbol(known.Name(v.Value))
+				}
+			}
+		}
+	}
+}
+
+func nameSymbol(name string) symbolFacts {
+	file, symbol := irpgo.SplitName(name)
+	return symbolFacts{Name: name, Demangled: symbols.Demangle(symbol), File: file}
+}
+
+func sumCounts(counts []uint64) (total, most, zero uint64) {
+	for _, n := range counts {
+		total = addSaturating(total, n)
+		most = max(most, n)
+		if n == 0 {
+			zero++
+		}
+	}
+	return total, most, zero
+}
+
+func addSaturating(a, b uint64) uint64 {
+	sum, carry := bits.Add64(a, b, 0)
+	if carry != 0 {
+		return 1<<64 - 1
+	}
+	return sum
+}
+
+var errorClasses = map[error]string{
+	profile.ErrCorrupt:      "corrupt",
+	profile.ErrTruncated:    "truncated",
+	profile.ErrUnsupported:  "unsupported",
+	profile.ErrMismatch:     "mismatch",
+	profile.ErrUnrecognized: "unrecognized",
+	profile.ErrEmpty:        "empty",
+}
+
+func describeError(err error) *errorFacts {
+	e := &errorFacts{Class: "io", Message: err.Error(), Offset: -1, Record: -1}
+	for class, word := range errorClasses {
+		if errors.Is(err, class) {
+			e.Class = word
+		}
+	}
+	if pe := (*fs.PathError)(nil); errors.As(err, &pe) {
+		e.Message = pe.Err.Error()
+	}
+	if fe := (*profile.FormatError)(nil); errors.As(err, &fe) {
+		anonymous := *fe
+		anonymous.File = ""
+		e.Message = anonymous.Error()
+		e.Section, e.Offset, e.Line, e.Record = fe.Section, fe.Offset, fe.Line, fe.Record
+	}
+	return e
+}
+
+// warningText prints a warning without the file it concerns.
+func warningText(w irpgo.Warning) string {
+	text := describeError(w.Err).Message
+	if w.Function != "" {
+		text = w.Function + ": " + text
+	}
+	return text
+}

@@ -1,0 +1,130 @@
+package main
+
+import (
+	"archive/tar"
+	"bytes"
+	"compress/gzip"
+	"errors"
+	"flag"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+
+	"testing"
+
+	"github.com/klauspost/compress/zstd"
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/profuse-pgo/profuse/internal/oracle"
+)
+
+var update = flag.Bool("update", false, "write what the scripts' commands print into the scripts")
+
+// The test binary is profuse too, under both of its names.
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"profuse": main, "llvm-profdata": main, "llvm-profdata-22": main})
+}
+
+// TestScripts runs testdata/script/*.txtar. Beside what testscript offers they
+// have $FIXTURES, the folder of the real profiles, and the commands
+//
+//	exits CODE COMMAND [ARGUMENT]...   run a command and expect its exit code
+//	pack gzip|zstd FROM TO             compress a file
+//	pack tar TO FROM...                make an archive
+//	truncate FILE SIZE                 cut a file
+func TestScripts(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir:                 "testdata/script",
+		UpdateScripts:       *update,
+		RequireExplicitExec: true,
+		RequireUniqueNames:  true,
+		Setup: func(env *testscript.Env) error {
+			env.Setenv("FIXTURES", filepath.Join(oracle.Root(t), "testdata", "irpgo"))
+			return nil
+		},
+		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
+			"exits": exitsCommand, "pack": packCommand, "truncate": truncateCommand,
+		},
+	})
+}
+
+func exitsCommand(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: exits CODE COMMAND [ARGUMENT]...")
+	}
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	got := 0
+	err = ts.Exec(args[1], args[2:]...)
+	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) {
+		got = exit.ExitCode()
+	} else {
+		ts.Check(err)
+	}
+	if got != want {
+		ts.Fatalf("exit code %d, want %d", got, want)
+	}
+}
+
+func packCommand(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: pack gzip|zstd FROM TO, or pack tar TO FROM...")
+	}
+	var packed bytes.Buffer
+	to := args[len(args)-1]
+	compress := func(w io.WriteCloser) {
+		_, err := io.WriteString(w, ts.ReadFile(args[1]))
+		ts.Check(errors.Join(err, w.Close()))
+	}
+	switch args[0] {
+	case "gzip":
+		compress(gzip.NewWriter(&packed))
+	case "zstd":
+		z, err := zstd.NewWriter(&packed)
+		ts.Check(err)
+		compress(z)
+	case "tar":
+		to = args[1]
+		w := tar.NewWriter(&packed)
+		for _, name := range args[2:] {
+			data := ts.ReadFile(name)
+			ts.Check(w.WriteHeader(&tar.Header{Name: filepath.Base(name), Mode: 0o644, Size: int64(len(data))}))
+			_, err := io.WriteString(w, data)
+			ts.Check(err)
+		}
+		ts.Check(w.Close())
+	}
+	ts.Check(os.WriteFile(ts.MkAbs(to), packed.Bytes(), 0o666))
+}
+
+func truncateCommand(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: truncate FILE SIZE")
+	}
+	size, err := strconv.ParseInt(args[1], 10, 64)
+	ts.Check(err)
+	ts.Check(os.Truncate(ts.MkAbs(args[0]), size))
+}
+
+func TestIsLLVMProfdata(t *testing.T) {
+	for name, want := range map[string]bool{
+		"llvm-profdata":          true,
+		"/usr/bin/llvm-profdata": true,
+		"./llvm-profdata-22":     true,
+		"llvm-profdata-22.1":     true,
+		"llvm-profdata.exe":      true,
+		"llvm-profdata-22.EXE":   true,
+		"profuse":                false,
+		"llvm-profdata-like":     false,
+		"llvm-profdata22":        false,
+		"my-llvm-profdata":       false,
+		"llvm-profdata/profuse":  false,
+		"":                       false,
+	} {
+		if got := isLLVMProfdata(name); got != want {
+			t.Errorf("%q: %v", name, got)
+		}
+	}
+}
