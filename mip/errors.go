@@ -1,0 +1,110 @@
+package mip
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/profuse-pgo/profuse/profile"
+)
+
+// Code is a kind of failure that the reference tool llvm-mipdata detects, too,
+// so that a stand-in for it can use its words.
+type Code int
+
+const (
+	CodeTooSmall Code = iota + 1
+	CodeBadMagic
+	CodeBadVersion
+	CodeBadFileType
+	CodeBothWidths
+	CodeBadProfileType
+	CodeModuleHash
+	CodeRawOffset
+	CodeRawMismatch // count and timestamp disagree on whether the function was called
+)
+
+// Messages, one for each "error:" line; %s is the value found, %w the one
+// expected.
+var codes = map[Code]struct {
+	class error
+	lines []string
+}{
+	CodeTooSmall:       {profile.ErrTruncated, []string{"%f: too small", "Expected: >= %w", "     Got:    %s"}},
+	CodeBadMagic:       {profile.ErrUnrecognized, []string{"%f: Invalid MIPMagic value\nExpected: %w\n     Got: %s"}},
+	CodeBadVersion:     {profile.ErrUnsupported, []string{"%f: Invalid MIP version\nExpected: <=%w\n     Got: %s"}},
+	CodeBadFileType:    {profile.ErrMismatch, []string{"%f: Invalid file type\nExpected: %w\n     Got: %s"}},
+	CodeBothWidths:     {profile.ErrCorrupt, []string{"%f: File type cannot be both 64 bit and 32 bit\n     Got: %s"}},
+	CodeBadProfileType: {profile.ErrCorrupt, []string{"%f: Invalid profile type\nGot: 0x%s "}},
+	CodeModuleHash:     {profile.ErrMismatch, []string{"%f: Invalid module hash", "Expected: 0x%w", "     Got: 0x%s"}},
+	CodeRawOffset:      {profile.ErrMismatch, []string{"Raw profile offset too large", "Expected: < %w", "     Got:   %s"}},
+	CodeRawMismatch:    {profile.ErrCorrupt, []string{"Corrupt raw profile near offset 0x%s"}},
+}
+
+// MIPError is the cause inside a [profile.FormatError] where llvm-mipdata has
+// words for it.
+type MIPError struct {
+	Code     Code
+	Found    string // as the tool prints it
+	Expected string // likewise; empty where it prints none
+
+	class error // overrides the code's class where the tool's word is too coarse
+}
+
+// Error returns the name of the failure, without values.
+func (e *MIPError) Error() string {
+	s := codes[e.Code].lines[0]
+	s, _, _ = strings.Cut(s, "\n")
+	s = strings.TrimPrefix(s, "%f: ")
+	s, _, _ = strings.Cut(s, " near ")
+	return s
+}
+
+// Unwrap returns the class of the failure.
+func (e *MIPError) Unwrap() error {
+	if e.class != nil {
+		return e.class
+	}
+	return codes[e.Code].class
+}
+
+// LLVMMessages returns what llvm-mipdata prints for err, one string for each
+// time it prints "error: "; nil where it has no words of its own.
+func LLVMMessages(err error) []string {
+	var me *MIPError
+	if !errors.As(err, &me) {
+		return nil
+	}
+	file := ""
+	if fe := (*profile.FormatError)(nil); errors.As(err, &fe) {
+		file = fe.File
+	}
+	fill := strings.NewReplacer("%f", file, "%w", me.Expected, "%s", me.Found)
+	var out []string
+	for _, l := range codes[me.Code].lines {
+		out = append(out, fill.Replace(l))
+	}
+	return out
+}
+
+// Warning is something a reader or merge noticed that did not stop it.
+type Warning struct {
+	File     string // empty when it concerns the map or profile merged into
+	Function string // empty when it concerns the file
+	Err      error  // matches a class of package profile
+}
+
+// String prints the warning as "FILE: FUNCTION: MESSAGE".
+func (w Warning) String() string {
+	s := ""
+	if w.File != "" {
+		s = w.File + ": "
+	}
+	if w.Function != "" {
+		s += w.Function + ": "
+	}
+	return s + w.Err.Error()
+}
+
+// toolHex prints v as llvm-mipdata does: upper case without prefix.
+func toolHex(v uint64) string { return fmt.Sprintf("%X", v) }

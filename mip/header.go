@@ -1,0 +1,202 @@
+package mip
+
+import (
+	"fmt"
+
+	"github.com/profuse-pgo/profuse/internal/cursor"
+	"github.com/profuse-pgo/profuse/profile"
+)
+
+// FileType says which of the MIP files one is.
+type FileType int
+
+const (
+	FileRaw     FileType = iota + 1 // .mipraw, as an instrumented process writes it
+	FileRet                         // .mipret, samples of return addresses; never implemented anywhere
+	FileMap                         // .mipmap, the functions of a linked binary
+	FileProfile                     // .mip, merged
+	FileYAML                        // a merged profile as YAML
+)
+
+// String returns the usual suffix of the file's name, as in ".mipraw".
+func (t FileType) String() string {
+	switch t {
+	case FileRaw:
+		return ".mipraw"
+	case FileRet:
+		return ".mipret"
+	case FileMap:
+		return ".mipmap"
+	case FileProfile:
+		return ".mip"
+	case FileYAML:
+		return ".yaml"
+	}
+	return "unknown"
+}
+
+// Generation tells the two forms of the format apart that both call
+// themselves version 8.
+type Generation byte
+
+const (
+	GenerationA Generation = 'A' // 24 bytes of header, 32-bit map records
+	GenerationB Generation = 'B' // 32 bytes of header, the final form and the document's
+)
+
+// String returns "A" or "B", or "" for the zero value.
+func (g Generation) String() string {
+	if g == 0 {
+		return ""
+	}
+	return string(rune(g))
+}
+
+// header is a decoded header. Its zero pointer size means that the file does
+// not tell.
+type header struct {
+	generation Generation
+	version    uint16
+	fileType   FileType
+	typeWord   uint16 // FileType as in the file
+	ptr        int    // bytes of an address: 4, 8 or 0
+	typ        ProfileType
+	moduleHash uint32
+	rawSection int64 // RawSectionOffset; 0 in generation A
+}
+
+// size is the size of the header, after which the records start.
+func (h *header) size() int {
+	if h.generation == GenerationA {
+		return headerSizeA
+	}
+	return headerSizeB
+}
+
+// hasMagic reports whether data begins like a MIP file.
+func hasMagic(data []byte) bool { return len(data) >= 4 && le.Uint32(data) == magic }
+
+// generationOf tells by OffsetToData, which both generations have but in
+// different places, and by the width bits, which generation A lacks.
+func generationOf(data []byte) Generation {
+	if len(data) >= headerSizeA && le.Uint32(data[offsetToDataA:]) == headerSizeA &&
+		le.Uint16(data[fileTypeAt:])&^fileTypeKindBits == 0 {
+		return GenerationA
+	}
+	return GenerationB
+}
+
+var fileTypes = map[Generation][fileTypeKindBits + 1]FileType{
+	GenerationA: {fileTypeARaw: FileRaw, fileTypeAMap: FileMap, fileTypeAMIP: FileProfile, fileTypeARet: FileRet},
+	GenerationB: {fileTypeBRaw: FileRaw, fileTypeBRet: FileRet, fileTypeBMap: FileMap, fileTypeBMIP: FileProfile},
+}
+
+// parseHeader decodes and checks the header of a MIP file.
+func parseHeader(data []byte) (h header, err error) {
+	switch {
+	case len(data) == 0:
+		return h, tooSmall(data, profile.ErrEmpty, "0 bytes")
+	case !hasMagic(data) && !(len(data) < 4 && hasMagic(append(data[:len(data):len(data)], "\xfbMIP"[len(data):]...))):
+		return h, headerError(0, CodeBadMagic, nil, "magic",
+			fmt.Sprintf("% x", data[:min(4, len(data))]), "fb 4d 49 50", toolHex(uint64(firstWord(data))), toolHex(magic))
+	}
+	h.generation = generationOf(data)
+	if len(data) < h.size() {
+		return h, tooSmall(data, profile.ErrTruncated, fmt.Sprintf("cut off after %d bytes", len(data)))
+	}
+	c := cursor.New("header", 0, data[:h.size()], le)
+	c.U32("magic")
+	h.version = c.U16("version")
+	h.typeWord = c.U16("FileType")
+	h.typ = ProfileType(c.U32("ProfileType"))
+	h.moduleHash = c.U32("ModuleHash")
+	if h.generation == GenerationB {
+		h.rawSection = int64(c.U64("RawSectionOffset"))
+		if h.typeWord&fileType32 != 0 {
+			h.rawSection = int64(int32(h.rawSection))
+		}
+	}
+	c.U32("reserved")
+	at := c.Offset()
+	toData := c.U32("OffsetToData")
+	if c.Err() != nil {
+		return h, c.Err()
+	}
+	if err := h.check(); err != nil {
+		return h, err
+	}
+	if toData != uint32(h.size()) {
+		return h, &profile.FormatError{
+			Section: "header", Offset: at, Record: -1, Field: "OffsetToData",
+			Found: fmt.Sprintf("%#x", toData), Want: fmt.Sprintf("%#x", h.size()), Err: profile.ErrCorrupt,
+		}
+	}
+	return h, nil
+}
+
+// check sets what follows from the words of the header and checks them, in the
+// order of the reference.
+func (h *header) check() error {
+	if h.version > versionMax {
+		return headerError(4, CodeBadVersion, nil, "version", fmt.Sprint(h.version),
+			fmt.Sprintf("at most %d", versionMax), fmt.Sprint(h.version), fmt.Sprint(versionMax))
+	}
+	word := h.typeWord
+	h.fileType = fileTypes[h.generation][word&fileTypeKindBits]
+	if h.fileType == 0 || word&^(fileTypeKindBits|fileType32|fileType64) != 0 {
+		return headerError(fileTypeAt, CodeBadFileType, profile.ErrUnsupported, "FileType",
+			fmt.Sprintf("%#x", word), "a raw profile, map or profile", toolHex(uint64(word)), "")
+	}
+	switch word & (fileType32 | fileType64) {
+	case fileType32:
+		h.ptr = 4
+	case fileType64:
+		h.ptr = 8
+	case fileType32 | fileType64:
+		return headerError(fileTypeAt, CodeBothWidths, nil, "FileType",
+			fmt.Sprintf("%#x", word), "either 64 bit or 32 bit", toolHex(uint64(word)), "")
+	}
+	if class, want := h.typ.check(); class != nil {
+		return headerError(8, CodeBadProfileType, class, "ProfileType",
+			fmt.Sprintf("%#x", uint32(h.typ)), want, toolHex(uint64(h.typ)), "")
+	}
+	return nil
+}
+
+func headerError(off int64, code Code, class error, field, found, want, toolFound, toolExpected string) error {
+	return &profile.FormatError{
+		Section: "header", Offset: off, Record: -1, Field: field, Found: found, Want: want,
+		Err: &MIPError{Code: code, Found: toolFound, Expected: toolExpected, class: class},
+	}
+}
+
+func tooSmall(data []byte, class error, found string) error {
+	return headerError(0, CodeTooSmall, class, "header", found, "a whole one",
+		fmt.Sprint(len(data)), fmt.Sprint(headerSizeB))
+}
+
+// firstWord is the first four bytes of data, zeros where it ends before.
+func firstWord(data []byte) uint32 {
+	var b [4]byte
+	copy(b[:], data)
+	return le.Uint32(b[:])
+}
+
+// appendHeader appends a header of generation B. ptr is 0 for a .mip.
+func appendHeader(dst []byte, kind uint16, ptr int, p *Profile, rawSection int64) []byte {
+	switch ptr {
+	case 4:
+		kind |= fileType32
+		rawSection = int64(uint32(rawSection))
+	case 8:
+		kind |= fileType64
+	}
+	dst = le.AppendUint32(dst, magic)
+	dst = le.AppendUint16(dst, versionMax)
+	dst = le.AppendUint16(dst, kind)
+	dst = le.AppendUint32(dst, uint32(p.Type))
+	dst = le.AppendUint32(dst, p.ModuleHash)
+	dst = le.AppendUint64(dst, uint64(rawSection))
+	dst = le.AppendUint32(dst, 0)
+	return le.AppendUint32(dst, headerSizeB)
+}

@@ -1,0 +1,124 @@
+package mip
+
+import "encoding/binary"
+
+// le is the byte order of every MIP file.
+var le = binary.LittleEndian
+
+// Header, at the start of every file. Two generations of it exist and both
+// call themselves version 8; the tests of the first say 7.
+//
+//	off  generation B                   off  generation A
+//	 0   u32 magic                       0   u32 magic
+//	 4   u16 Version                     4   u16 Version
+//	 6   u16 FileType                    6   u16 FileType
+//	 8   u32 ProfileType                 8   u32 ProfileType
+//	12   u32 ModuleHash                 12   u32 ModuleHash
+//	16   i64 RawSectionOffset (maps)    16   u32 Reserved
+//	     (32-bit: i32 and 4 zero bytes) 20   u32 OffsetToData = 0x18
+//	24   u32 Reserved
+//	28   u32 OffsetToData = 0x20
+//
+// RawSectionOffset is the address of the raw section less the address of the
+// map's header.
+const (
+	magic      = 0x50494dfb // "\xfbMIP"
+	versionMax = 8
+
+	headerSizeA = 0x18
+	headerSizeB = 0x20
+	// offsetToDataA is where generation A keeps OffsetToData. In generation B
+	// the upper half of RawSectionOffset is there, 0 or all ones for any
+	// section within 4 GiB.
+	offsetToDataA = 20
+	fileTypeAt    = 6
+)
+
+// FileType of the header. Generation B has one bit for each and two that tell
+// the width of the target's addresses; generation A counts.
+const (
+	fileTypeKindBits = 0x0f
+	fileType64       = 0x10
+	fileType32       = 0x20
+
+	fileTypeBRaw = 1
+	fileTypeBRet = 2
+	fileTypeBMap = 4
+	fileTypeBMIP = 8
+
+	fileTypeARaw = 1
+	fileTypeAMap = 2
+	fileTypeAMIP = 3
+	fileTypeARet = 4
+)
+
+// Raw profiles (.mipraw): the header, then the records in link order, framed
+// by nothing; the map says where each one is. A record has one of two forms,
+// by the profile's type; n is the function's number of blocks but the entry.
+//
+//	function coverage           u8 entry | u8 block[n]
+//	call counts and timestamps  u32 count | u32 timestamp | u8 block[n], aligned to 4
+//
+// A byte is 0xff until its block runs, then 0x00. Count and timestamp are both
+// 0xffffffff until the first call; then the count is at least 1 and the
+// timestamp is the rank of the first call among those of all functions, from 1.
+const (
+	rawCovered   = 0x00
+	rawUntouched = 0xff
+	rawNotCalled = 1<<32 - 1
+
+	rawEntryCoverage = 1 // bytes of a record before the blocks
+	rawEntryCounts   = 8
+	rawAlignCounts   = 4
+
+	// rawOffsetLimit bounds where a record may be: instrumented code reaches
+	// the raw section with 32-bit displacements.
+	rawOffsetLimit = 1 << 31
+)
+
+// Map records (.mipmap), generation B, up to the end of the file, each aligned
+// to the width W of the target's addresses, 4 or 8; the last one is not padded:
+//
+//	W      RawProfilePCOffset         address of the raw record − of this field
+//	W      FunctionPCOffset           address of the function − of the field above
+//	u32    FunctionSize               bytes
+//	u32    ControlFlowGraphSignature
+//	u32    NonEntryBlockCount n
+//	u32×n  Offset                     block − function, bytes; 0 for a block without a probe
+//	u32    FunctionNameLength L
+//	L      FunctionName
+//
+// Generation A, aligned to 8; the first three fields are 32-bit differences to
+// one and the same place, of which only the differences between them matter:
+//
+//	u32 raw section | u32 raw record | u32 function | u32 FunctionSize | … as above
+const (
+	mapFixedSizeA  = 3*4 + 3*4 + 4 // with FunctionNameLength
+	mapFixedSize32 = 2*4 + 3*4 + 4
+	mapFixedSize64 = 2*8 + 3*4 + 4
+	mapAlignA      = 8
+)
+
+// Profiles (.mip): u64 ProfileCount, the records, then the names.
+//
+//	u64      FunctionSignature
+//	u64/u32  RawProfileDataOffset   u64 as the code of generation B writes it,
+//	i64/i32  FunctionStartOffset    u32 in the document and in generation A
+//	u32      FunctionSize           bytes
+//	u32      ControlFlowGraphSignature
+//	u32      NonEntryBlockCount n
+//	u32      MergeCount
+//	u64      CallCount
+//	u64      TimestampSum
+//	5×n      { u32 Offset | u8 IsCovered }
+//	u32      CallEdgeCount = 0
+//
+// Names: u64, then each distinct name once, in byte order. The code of both
+// generations writes the number of names and ends each with a zero byte; the
+// document says that the length in bytes is there and separates them.
+const (
+	mipFixedWide   = 8 + 8 + 8 + 4*4 + 2*8 // without CallEdgeCount
+	mipFixedNarrow = 8 + 4 + 4 + 4*4 + 2*8
+	mipBlockSize   = 5
+	mipEdgeCount   = 4
+)

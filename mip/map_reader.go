@@ -1,0 +1,95 @@
+package mip
+
+import (
+	"bytes"
+	"fmt"
+
+	"github.com/profuse-pgo/profuse/internal/cursor"
+	"github.com/profuse-pgo/profuse/profile"
+)
+
+// mapReader reads a .mipmap, the section __llvm_mipmap of a linked binary.
+type mapReader struct {
+	head  header
+	about Info
+	data  []byte
+	buf   Function
+}
+
+func newMapReader(h header, data []byte) (decoder, error) {
+	if h.generation == GenerationB && h.ptr == 0 {
+		return nil, &profile.FormatError{
+			Section: "header", Offset: fileTypeAt, Record: -1, Field: "FileType",
+			Found: fmt.Sprintf("%#x", h.typeWord), Want: "the bit of 64-bit or that of 32-bit targets",
+			Err: profile.ErrCorrupt,
+		}
+	}
+	return &mapReader{head: h, about: h.about(), data: data}, nil
+}
+
+func (r *mapReader) info() *Info { return &r.about }
+
+func (r *mapReader) records(yield func(*Function, error) bool) {
+	c := cursor.New("map", 0, r.data, le)
+	c.Skip(uint64(r.head.size()), "header")
+	for c.Record = 0; c.Len() > 0; c.Record++ {
+		r.record(c)
+		if c.Err() != nil {
+			yield(nil, c.Err())
+			return
+		}
+		if !yield(&r.buf, nil) {
+			return
+		}
+	}
+}
+
+// record decodes the next record into r.buf.
+func (r *mapReader) record(c *cursor.Cursor) {
+	f, at, align := &r.buf, c.Offset(), mapAlignA
+	if r.head.generation == GenerationA {
+		section := c.U32("address of the raw section")
+		f.RawOffset = uint64(c.U32("address of the raw record") - section)
+		f.Address = int64(int32(c.U32("address of the function") - section))
+	} else {
+		align = r.head.ptr
+		// Both fields count from this record, RawSectionOffset counts from
+		// the header: what is left of the difference counts from the raw
+		// section. A linker may have resolved all three with wrong addresses
+		// of the map, which cancel.
+		section := uint64(r.head.rawSection - at)
+		f.RawOffset = r.offset(c.Ptr(align, "RawProfilePCOffset") - section)
+		f.Address = int64(r.offset(c.Ptr(align, "FunctionPCOffset") - section))
+		if align == 4 {
+			f.Address = int64(int32(f.Address))
+		}
+	}
+	if f.RawOffset < uint64(r.head.size()) || f.RawOffset >= rawOffsetLimit {
+		c.Corrupt(at, "raw offset", fmt.Sprintf("%#x", f.RawOffset), rawOffsetWant(uint64(r.head.size())))
+	}
+	f.Size = c.U32("FunctionSize")
+	f.CFG = c.U32("ControlFlowGraphSignature")
+	n := c.Count(uint64(c.U32("NonEntryBlockCount")), 4, "NonEntryBlockCount")
+	f.Blocks = f.Blocks[:0]
+	for range n {
+		f.Blocks = append(f.Blocks, Block{Offset: c.U32("block offset")})
+	}
+	length := uint64(c.U32("FunctionNameLength"))
+	nameAt := c.Offset()
+	name := c.Bytes(length, "function name")
+	if i := bytes.IndexByte(name, 0); i >= 0 {
+		c.Corrupt(nameAt, "function name", fmt.Sprintf("%q", name), "no zero byte")
+	}
+	f.Name = string(name)
+	if c.Len() > 0 { // the last record is not padded
+		c.Align(align, "padding")
+	}
+}
+
+// offset cuts an address difference to the width of the target's addresses.
+func (r *mapReader) offset(v uint64) uint64 {
+	if r.head.ptr == 4 {
+		return uint64(uint32(v))
+	}
+	return v
+}

@@ -1,0 +1,105 @@
+package mip
+
+import (
+	"fmt"
+	"io"
+	"math"
+
+	"github.com/profuse-pgo/profuse/internal/cursor"
+	"github.com/profuse-pgo/profuse/profile"
+)
+
+// MapOptions adjust [AppendMap]. The zero value is right for most uses.
+type MapOptions struct {
+	// PointerSize is the width of the target's addresses in bytes, 4 or 8;
+	// 0 means 8.
+	PointerSize int
+	// RawSectionOffset is the address of the raw section less that of the
+	// map. Any value describes the same functions.
+	RawSectionOffset int64
+}
+
+// WriteMap writes the functions of p as a .mipmap of generation B. Counts are
+// not part of a map.
+func WriteMap(w io.Writer, p *Profile, opt MapOptions) error { return writeWhole(w, p, opt, AppendMap) }
+
+// writeWhole writes what appendTo makes of p.
+func writeWhole[O any](w io.Writer, p *Profile, opt O, appendTo func([]byte, *Profile, O) ([]byte, error)) error {
+	b, err := appendTo(nil, p, opt)
+	if err != nil {
+		return err
+	}
+	_, err = w.Write(b)
+	return err
+}
+
+// AppendMap appends to dst what [WriteMap] writes.
+func AppendMap(dst []byte, p *Profile, opt MapOptions) ([]byte, error) {
+	ptr, err := pointerSize(opt.PointerSize)
+	if err != nil {
+		return dst, err
+	}
+	if err := checkMap(p, ptr, opt); err != nil {
+		return dst, err
+	}
+	start := len(dst)
+	dst = appendHeader(dst, fileTypeBMap, ptr, p, opt.RawSectionOffset)
+	for i := range p.Functions {
+		f := &p.Functions[i]
+		dst = append(dst, make([]byte, cursor.PadTo(uint64(len(dst)-start), uint64(ptr)))...)
+		section := opt.RawSectionOffset - int64(len(dst)-start)
+		dst = appendAddress(dst, int64(f.RawOffset)+section, ptr)
+		dst = appendAddress(dst, f.Address+section, ptr)
+		dst = le.AppendUint32(dst, f.Size)
+		dst = le.AppendUint32(dst, f.CFG)
+		dst = le.AppendUint32(dst, uint32(len(f.Blocks)))
+		for _, b := range f.Blocks {
+			dst = le.AppendUint32(dst, b.Offset)
+		}
+		dst = le.AppendUint32(dst, uint32(len(f.Name)))
+		dst = append(dst, f.Name...)
+	}
+	return dst, nil
+}
+
+func appendAddress(dst []byte, v int64, ptr int) []byte {
+	if ptr == 4 {
+		return le.AppendUint32(dst, uint32(v))
+	}
+	return le.AppendUint64(dst, uint64(v))
+}
+
+func checkMap(p *Profile, ptr int, opt MapOptions) error {
+	if err := p.Validate(); err != nil || ptr == 8 {
+		return err
+	}
+	if o := opt.RawSectionOffset; o < math.MinInt32 || o > math.MaxInt32 {
+		return optionError("RawSectionOffset", fmt.Sprintf("%#x", o), "32 bits for 32-bit targets")
+	}
+	for i := range p.Functions {
+		if a := p.Functions[i].Address; a < math.MinInt32 || a > math.MaxInt32 {
+			return &profile.FormatError{
+				Section: "functions", Offset: -1, Record: i, Field: "function address",
+				Found: fmt.Sprintf("%#x", a), Want: "32 bits for 32-bit targets", Err: profile.ErrUnsupported,
+			}
+		}
+	}
+	return nil
+}
+
+func pointerSize(n int) (int, error) {
+	switch n {
+	case 0:
+		return 8, nil
+	case 4, 8:
+		return n, nil
+	}
+	return 0, optionError("pointer size", fmt.Sprint(n), "4 or 8")
+}
+
+func optionError(field, found, want string) error {
+	return &profile.FormatError{
+		Section: "options", Offset: -1, Record: -1, Field: field,
+		Found: found, Want: want, Err: profile.ErrUnsupported,
+	}
+}

@@ -1,0 +1,300 @@
+package mip
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"math/bits"
+	"slices"
+
+	"github.com/profuse-pgo/profuse/profile"
+)
+
+// MergeOptions adjust a [Merger]. The zero value is right for most uses.
+type MergeOptions struct {
+	// Warn is told of every function that could not be merged and of raw
+	// files that look like those of another build; nil drops the warnings. A
+	// Merger calls it from the goroutine that calls Add.
+	Warn func(Warning)
+}
+
+// Added says what one input brought.
+type Added struct {
+	Records int // functions merged
+	Skipped int // functions left out because the profile merged into lacks them
+}
+
+// Merger adds profiles up: raw profiles and merged ones of one module. It does
+// no I/O and keeps one accumulator, however many inputs there are. Sums
+// saturate, and the result is the same for any order and grouping of the
+// inputs.
+//
+// It starts with a profile, often the empty one of a map, that says which
+// functions there are; inputs add to its counts and never to its functions.
+//
+// Mergers are not safe for concurrent use. For parallel merging give each
+// worker a [Merger.Fork] and [Merger.Merge] the forks into the first.
+type Merger struct {
+	opt    MergeOptions
+	shape  *shape
+	sums   []sums  // by function
+	blocks []bool  // by block of the shape: covered
+	raw    rawSums // not yet in sums and blocks
+}
+
+// sums are the counts of one function. The number of merges fits 64 bits and
+// is cut to the 32 of the format at the end.
+type sums struct {
+	merges, calls, timestamps uint64
+}
+
+// shape is what a module's profiles have in common. Forks share it.
+type shape struct {
+	base       *Profile // counts are not used after NewMerger
+	firstBlock []int    // by function: index of its first block; one more at the end
+	rawOffsets []uint32
+	rawMin     uint64 // smallest offset of a raw record
+	rawSize    uint64 // of a raw file, at least
+	index      map[functionKey][]int
+}
+
+// functionKey is what a function of one profile must have in common with one
+// of another to be the same.
+type functionKey struct {
+	name   string
+	cfg    uint32
+	blocks int
+}
+
+func keyOf(f *Function) functionKey { return functionKey{f.Name, f.CFG, len(f.Blocks)} }
+
+// NewMerger returns a Merger that starts with the functions and counts of
+// base, which must not be changed while it is used. Functions whose raw
+// records overlap are reported: they are counted as one.
+func NewMerger(base *Profile, opt MergeOptions) (*Merger, error) {
+	if err := base.Validate(); err != nil {
+		return nil, err
+	}
+	m := newMerger(newShape(base), opt)
+	m.shape.reportOverlaps(opt.Warn)
+	m.addFunctions(base.Functions, nil)
+	return m, nil
+}
+
+func newMerger(s *shape, opt MergeOptions) *Merger {
+	return &Merger{
+		opt: opt, shape: s,
+		sums:   make([]sums, len(s.base.Functions)),
+		blocks: make([]bool, s.firstBlock[len(s.base.Functions)]),
+	}
+}
+
+func newShape(base *Profile) *shape {
+	n := len(base.Functions)
+	s := &shape{
+		base:       base,
+		firstBlock: make([]int, n+1),
+		rawOffsets: make([]uint32, n),
+		rawMin:     math.MaxUint64,
+		rawSize:    headerSizeA,
+		index:      make(map[functionKey][]int, n),
+	}
+	for i := range base.Functions {
+		f := &base.Functions[i]
+		s.firstBlock[i+1] = s.firstBlock[i] + len(f.Blocks)
+		s.rawOffsets[i] = uint32(f.RawOffset) // below 2 GiB, see Validate
+		s.rawMin = min(s.rawMin, f.RawOffset)
+		s.rawSize = max(s.rawSize, f.rawEnd(base.Type))
+		s.index[keyOf(f)] = append(s.index[keyOf(f)], i)
+	}
+	return s
+}
+
+// reportOverlaps warns of every function whose raw record begins inside that
+// of another. The reference makes such records for functions of one name that
+// are local to their files.
+func (s *shape) reportOverlaps(warn func(Warning)) {
+	if warn == nil {
+		return
+	}
+	p := s.base
+	order := make([]int, len(p.Functions))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int {
+		return cmp.Compare(p.Functions[a].RawOffset, p.Functions[b].RawOffset)
+	})
+	last := 0 // the function so far whose record ends last
+	for k, i := range order {
+		f, g := &p.Functions[i], &p.Functions[order[last]]
+		if k > 0 && f.RawOffset < g.rawEnd(p.Type) {
+			warn(Warning{Function: f.Name, Err: &profile.FormatError{
+				Section: "functions", Offset: -1, Record: i, Field: "raw record",
+				Found: fmt.Sprintf("at %#x, inside that of function %d, %s", f.RawOffset, order[last], g.Name),
+				Want:  "one of its own", Err: profile.ErrMismatch,
+			}})
+		}
+		if f.rawEnd(p.Type) > g.rawEnd(p.Type) {
+			last = k
+		}
+	}
+}
+
+// Fork returns an empty Merger for another worker, with the functions and
+// options of m.
+func (m *Merger) Fork() *Merger { return newMerger(m.shape, m.opt) }
+
+// Add merges a raw profile, or a merged one in any form, of the same module
+// and type. An input that turns out to be broken leaves no trace.
+//
+// The functions of a merged profile are matched by name, control flow
+// signature and number of blocks; where several agree in that, by their order.
+// Those that have no match are reported and left out.
+func (m *Merger) Add(r *Reader) (Added, error) {
+	if r.Info().FileType == FileRaw {
+		if err := m.AddRaw(r.Name(), r.data); err != nil {
+			return Added{}, err
+		}
+		return Added{Records: len(m.sums)}, nil
+	}
+	if err := m.checkModule(r.Info().Type, r.Info().ModuleHash); err != nil {
+		return Added{}, profile.InFile(err, r.Name())
+	}
+	p, err := r.Profile()
+	if err != nil {
+		return Added{}, err
+	}
+	return m.AddProfile(r.Name(), p)
+}
+
+// AddProfile is [Merger.Add] for a merged profile in memory. name is used in
+// errors and warnings.
+func (m *Merger) AddProfile(name string, p *Profile) (Added, error) {
+	if err := m.checkModule(p.Type, p.ModuleHash); err != nil {
+		return Added{}, profile.InFile(err, name)
+	}
+	target, added := m.match(name, p)
+	m.addFunctions(p.Functions, target)
+	return added, nil
+}
+
+// checkModule refuses what is not of the same module and type.
+func (m *Merger) checkModule(t ProfileType, hash uint32) error {
+	if base := m.shape.base; hash != base.ModuleHash {
+		return headerError(-1, CodeModuleHash, nil, "ModuleHash", fmt.Sprintf("%#x", hash),
+			fmt.Sprintf("%#x as the profile merged into", base.ModuleHash), toolHex(uint64(hash)), toolHex(uint64(base.ModuleHash)))
+	} else if t != base.Type {
+		return mismatch("header", "ProfileType", t, base.Type.String()+" as the profile merged into")
+	}
+	return nil
+}
+
+// match returns for each function of p which of the base it is, -1 for none;
+// nil if it is the one of the same index throughout.
+func (m *Merger) match(name string, p *Profile) (target []int, added Added) {
+	base := m.shape.base.Functions
+	if slices.EqualFunc(base, p.Functions, func(a, b Function) bool { return keyOf(&a) == keyOf(&b) }) {
+		return nil, Added{Records: len(base)}
+	}
+	target = make([]int, len(p.Functions))
+	seen := make(map[functionKey]int, len(p.Functions))
+	for i := range p.Functions {
+		seen[keyOf(&p.Functions[i])]++
+	}
+	rank := make(map[functionKey]int)
+	for i := range p.Functions {
+		f := &p.Functions[i]
+		key := keyOf(f)
+		same := m.shape.index[key]
+		if len(same) == seen[key] { // else which is which cannot be told
+			target[i] = same[rank[key]]
+			rank[key]++
+			added.Records++
+			continue
+		}
+		target[i] = -1
+		added.Skipped++
+		if m.opt.Warn != nil {
+			m.opt.Warn(Warning{File: name, Function: f.Name, Err: &profile.FormatError{
+				File: name, Section: "functions", Offset: -1, Record: i, Field: "function",
+				Found: fmt.Sprintf("one of %d with CFG signature %#x and %d blocks", seen[key], f.CFG, len(f.Blocks)),
+				Want:  fmt.Sprintf("as many as in the profile merged into, which has %d", len(same)),
+				Err:   profile.ErrMismatch,
+			}})
+		}
+	}
+	return target, added
+}
+
+// addFunctions adds the counts of functions to the targets, nil for those of
+// the same index.
+func (m *Merger) addFunctions(functions []Function, target []int) {
+	for i := range functions {
+		to := i
+		if target != nil {
+			to = target[i]
+		}
+		if to < 0 {
+			continue
+		}
+		f := &functions[i]
+		m.addSums(to, sums{uint64(f.MergeCount), f.CallCount, f.TimestampSum})
+		covered := m.blocks[m.shape.firstBlock[to]:]
+		for b := range f.Blocks {
+			covered[b] = covered[b] || f.Blocks[b].Covered
+		}
+	}
+}
+
+// addSums adds s to the counts of function i. Under function coverage the
+// number of calls is only whether there were any.
+func (m *Merger) addSums(i int, s sums) {
+	to := &m.sums[i]
+	to.merges = addSaturating(to.merges, s.merges)
+	to.timestamps = addSaturating(to.timestamps, s.timestamps)
+	if m.shape.base.Type.Has(FunctionCoverage) {
+		to.calls = max(to.calls, s.calls)
+	} else {
+		to.calls = addSaturating(to.calls, s.calls)
+	}
+}
+
+// Merge folds another Merger into m, a fork or one with a base of its own.
+func (m *Merger) Merge(o *Merger) error {
+	if m.shape != o.shape {
+		_, err := m.AddProfile("", o.Profile())
+		return err
+	}
+	o.drain()
+	for i, s := range o.sums {
+		m.addSums(i, s)
+	}
+	for i, covered := range o.blocks {
+		m.blocks[i] = m.blocks[i] || covered
+	}
+	return nil
+}
+
+// Profile returns what was merged so far.
+func (m *Merger) Profile() *Profile {
+	m.drain()
+	p := m.shape.base.Clone()
+	for i, s := range m.sums {
+		f := &p.Functions[i]
+		f.MergeCount = uint32(min(s.merges, math.MaxUint32))
+		f.CallCount, f.TimestampSum = s.calls, s.timestamps
+		for b, covered := range m.blocks[m.shape.firstBlock[i]:m.shape.firstBlock[i+1]] {
+			f.Blocks[b].Covered = covered
+		}
+	}
+	return p
+}
+
+func addSaturating(a, b uint64) uint64 {
+	sum, carry := bits.Add64(a, b, 0)
+	if carry != 0 {
+		return math.MaxUint64
+	}
+	return sum
+}

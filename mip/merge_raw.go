@@ -1,0 +1,221 @@
+package mip
+
+import (
+	"fmt"
+
+	"github.com/profuse-pgo/profuse/profile"
+)
+
+// Raw profiles of a module are all alike: the same records at the same places.
+// So they are not decoded one by one but added up as flat memory, and the
+// functions are looked at when the sums are drained.
+
+// rawSums are the sums over the raw files since the last drain.
+type rawSums struct {
+	files  int
+	zeros  []uint8 // by byte of the file: in how many files it was zero
+	counts []sums  // by function, unless the profile is of function coverage
+}
+
+// maxRawFiles is how many files fit the 8-bit sums. With so few the 64-bit
+// ones are exact, too.
+const maxRawFiles = 255
+
+// AddRaw is [Merger.Add] for the raw profile held in data. It does not allocate
+// unless there is an error or a warning, but for the first file.
+func (m *Merger) AddRaw(name string, data []byte) error {
+	if err := m.checkRaw(name, data); err != nil {
+		return profile.InFile(err, name)
+	}
+	data = data[:m.shape.rawSize]
+	if m.raw.files == maxRawFiles {
+		m.drain()
+	}
+	if m.countsCalls() {
+		if m.raw.counts == nil {
+			m.raw.counts = make([]sums, len(m.sums))
+		}
+		if addCounts(m.raw.counts, m.shape.rawOffsets, data) {
+			bad := subtractCounts(m.raw.counts, m.shape.rawOffsets, data)
+			return profile.InFile(badCounts(bad, m.shape.rawOffsets[bad], data), name)
+		}
+	}
+	if m.hasCoverage() {
+		if m.raw.zeros == nil {
+			m.raw.zeros = make([]uint8, len(data)) // bounded by the size of the file
+		}
+		addZeros(m.raw.zeros, data)
+	}
+	m.raw.files++
+	return nil
+}
+
+func (m *Merger) countsCalls() bool { return !m.shape.base.Type.Has(FunctionCoverage) }
+func (m *Merger) hasCoverage() bool {
+	return m.shape.base.Type&(FunctionCoverage|BlockCoverage) != 0
+}
+
+// checkRaw checks that the file can be one of the module's.
+func (m *Merger) checkRaw(name string, data []byte) error {
+	h, err := parseHeader(data)
+	if err != nil {
+		return err
+	}
+	if h.fileType != FileRaw {
+		return headerError(fileTypeAt, CodeBadFileType, nil, "FileType", h.fileType.String(), FileRaw.String(),
+			toolHex(uint64(h.typeWord)), toolHex(fileTypeBRaw))
+	}
+	if err := m.checkModule(h.typ, h.moduleHash); err != nil {
+		return err
+	}
+	size := uint64(len(data))
+	switch {
+	case size < m.shape.rawSize:
+		return m.tooShort(size)
+	case m.shape.rawMin < uint64(h.size()):
+		return &profile.FormatError{
+			Section: "records", Offset: -1, Record: -1, Field: "offset of the first raw record",
+			Found: fmt.Sprintf("%#x", m.shape.rawMin), Want: fmt.Sprintf("at least %#x, the header's size", h.size()),
+			Err: profile.ErrMismatch,
+		}
+	case size >= m.shape.rawSize+rawSlack && m.opt.Warn != nil:
+		m.opt.Warn(Warning{File: name, Err: &profile.FormatError{
+			File: name, Section: "records", Offset: int64(m.shape.rawSize), Record: -1, Field: "size of the file",
+			Found: fmt.Sprintf("%d bytes", size),
+			Want:  fmt.Sprintf("%d: the program may be another build of the module", m.shape.rawSize),
+			Err:   profile.ErrMismatch,
+		}})
+	}
+	return nil
+}
+
+// rawSlack is what alignment may add to the end of a raw section.
+const rawSlack = 16
+
+// tooShort names the first function that the file does not reach.
+func (m *Merger) tooShort(size uint64) error {
+	base := m.shape.base
+	for i := range base.Functions {
+		f := &base.Functions[i]
+		if end := f.rawEnd(base.Type); end > size {
+			return &profile.FormatError{
+				Section: "records", Offset: int64(size), Record: i, Field: "end of the raw record of " + f.Name,
+				Found: fmt.Sprintf("%#x", end), Want: fmt.Sprintf("at most the size of the file, %#x", size),
+				Err: &MIPError{Code: CodeRawOffset, Found: toolHex(f.RawOffset), Expected: toolHex(size), class: profile.ErrTruncated},
+			}
+		}
+	}
+	return tooSmall(nil, profile.ErrTruncated, fmt.Sprintf("%d bytes", size))
+}
+
+func badCounts(i int, off uint32, data []byte) error {
+	count, timestamp := le.Uint32(data[off:]), le.Uint32(data[off+4:])
+	return &profile.FormatError{
+		Section: "records", Offset: int64(off), Record: i, Field: "count and timestamp",
+		Found: fmt.Sprintf("%#x and %#x", count, timestamp), Want: "both 0xffffffff or neither",
+		Err: &MIPError{Code: CodeRawMismatch, Found: toolHex(uint64(off) + rawEntryCounts)},
+	}
+}
+
+// drain moves the sums over raw files to the functions and blocks.
+func (m *Merger) drain() {
+	if m.raw.files == 0 {
+		return
+	}
+	for i, s := range m.raw.counts {
+		if s.merges > 0 {
+			m.addSums(i, s)
+		}
+	}
+	if m.hasCoverage() {
+		for i, off := range m.shape.rawOffsets {
+			m.drainZeros(i, m.raw.zeros[off:])
+		}
+	}
+	m.raw.files = 0
+	clear(m.raw.counts)
+	clear(m.raw.zeros)
+}
+
+// drainZeros adds the sums of function i, whose record begins with record.
+func (m *Merger) drainZeros(i int, record []uint8) {
+	t := m.shape.base.Type
+	if n := uint64(record[0]); n > 0 && t.Has(FunctionCoverage) {
+		m.addSums(i, sums{merges: n, calls: 1})
+	}
+	if !t.Has(BlockCoverage) {
+		return
+	}
+	covered := m.blocks[m.shape.firstBlock[i]:m.shape.firstBlock[i+1]]
+	record = record[t.rawEntrySize():][:len(covered)]
+	for b, n := range record {
+		covered[b] = covered[b] || n > 0
+	}
+}
+
+// called splits a record of count and timestamp without branching, since which
+// functions ran is not predictable: mask is all ones if the function was
+// called and 0 otherwise, damaged is 1 if the record contradicts itself. A
+// count of 0 is no call, as in the reference, though nothing writes it.
+func called(record uint64) (count, timestamp, mask, damaged uint64) {
+	count, timestamp = uint64(uint32(record)), record>>32
+	noCount, noTimestamp := (count+1)>>32, (timestamp+1)>>32 // 1 for 0xffffffff
+	return count, timestamp, (noCount | (count-1)>>63) - 1, noCount ^ noTimestamp
+}
+
+// addCounts adds the count and timestamp at each offset of raw. It reports
+// whether a record was damaged; then the sums are good only for
+// subtractCounts.
+func addCounts(to []sums, offsets []uint32, raw []byte) (anyDamaged bool) {
+	to = to[:len(offsets)]
+	bad := uint64(0)
+	for i, off := range offsets {
+		count, timestamp, mask, damaged := called(le.Uint64(raw[off:]))
+		bad |= damaged
+		s := &to[i]
+		s.merges += mask & 1
+		s.calls += count & mask
+		s.timestamps += timestamp & mask
+	}
+	return bad != 0
+}
+
+// subtractCounts undoes addCounts and returns the first damaged record.
+func subtractCounts(to []sums, offsets []uint32, raw []byte) (first int) {
+	first = -1
+	for i, off := range offsets {
+		count, timestamp, mask, damaged := called(le.Uint64(raw[off:]))
+		if damaged != 0 && first < 0 {
+			first = i
+		}
+		s := &to[i]
+		s.merges -= mask & 1
+		s.calls -= count & mask
+		s.timestamps -= timestamp & mask
+	}
+	return first
+}
+
+// addZeros adds 1 to to[i] for every byte raw[i] that is zero, eight at a
+// time: in each byte of a word, (x & 0x7f) + 0x7f | x has the top bit clear
+// exactly if x is zero, and no carry leaves the byte.
+func addZeros(to, raw []byte) {
+	const low7, ones = 0x7f7f7f7f7f7f7f7f, 0x0101010101010101
+	to = to[:len(raw)]
+	for len(raw) >= 8 && len(to) >= 8 {
+		x := le.Uint64(raw)
+		zero := ^((x&low7 + low7) | x) >> 7 & ones
+		le.PutUint64(to, le.Uint64(to)+zero)
+		raw, to = raw[8:], to[8:]
+	}
+	addZerosPlain(to, raw)
+}
+
+// addZerosPlain does the same byte by byte.
+func addZerosPlain(to, raw []byte) {
+	for i, b := range raw {
+		if b == 0 {
+			to[i]++
+		}
+	}
+}

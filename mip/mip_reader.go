@@ -1,0 +1,218 @@
+package mip
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/profuse-pgo/profuse/internal/cursor"
+	"github.com/profuse-pgo/profuse/profile"
+)
+
+// Layout is one of the forms of a .mip, which its header does not tell apart.
+type Layout struct {
+	// Wide: raw offsets and addresses have 64 bits, as the code of generation
+	// B has it; otherwise 32, as generation A and the document have it.
+	Wide bool
+	// NamesByLength: the names are preceded by their length in bytes and
+	// separated by zero bytes, as the document has it; otherwise by their
+	// number and each ends with a zero byte, as both generations' code has it.
+	NamesByLength bool
+}
+
+var (
+	layoutCode     = Layout{Wide: true}
+	layoutA        = Layout{}
+	layoutDocument = Layout{NamesByLength: true}
+)
+
+// layoutsOf lists the layouts to try, most likely first.
+func layoutsOf(g Generation) []Layout {
+	if g == GenerationA {
+		return []Layout{layoutA, layoutDocument}
+	}
+	return []Layout{layoutCode, layoutA, layoutDocument, {Wide: true, NamesByLength: true}}
+}
+
+// fixed is the size of a record without blocks and CallEdgeCount.
+func (l Layout) fixed() int {
+	if l.Wide {
+		return mipFixedWide
+	}
+	return mipFixedNarrow
+}
+
+// mipReader reads a .mip.
+type mipReader struct {
+	about  Info
+	data   []byte
+	start  int // offset of the first record
+	layout Layout
+	names  map[uint64]string // by signature
+	buf    Function
+}
+
+// newMIPReader finds the layout in which the file is consumed exactly and
+// every record has a name: the wrong one finds garbage for signatures.
+func newMIPReader(h header, data []byte) (decoder, error) {
+	var first error
+	for _, l := range layoutsOf(h.generation) {
+		r := &mipReader{about: h.about(), data: data, start: h.size(), layout: l}
+		r.about.Layout = l
+		err := r.scan()
+		if err == nil {
+			return r, nil
+		}
+		if first == nil {
+			first = err
+		}
+	}
+	return nil, first
+}
+
+func (r *mipReader) info() *Info { return &r.about }
+
+func (r *mipReader) cursor() (*cursor.Cursor, int) {
+	c := cursor.New("functions", int64(r.start), r.data[r.start:], le)
+	return c, c.Count(c.U64("ProfileCount"), r.layout.fixed()+mipEdgeCount, "ProfileCount")
+}
+
+// scan walks over the whole file in the layout and reads the names.
+func (r *mipReader) scan() error {
+	c, n := r.cursor()
+	seen := make(map[uint64]struct{}, n)
+	for c.Record = 0; c.Record < n && c.Err() == nil; c.Record++ {
+		seen[r.record(c)] = struct{}{}
+	}
+	if c.Err() != nil {
+		return c.Err()
+	}
+	names, err := r.readNames(r.start + c.Pos())
+	if err != nil {
+		return err
+	}
+	r.about.Functions = n
+	r.names = make(map[uint64]string, len(names))
+	for i, name := range names {
+		sig := Signature(name)
+		if _, ok := seen[sig]; !ok {
+			return r.nameError(i, "function name", name, "the name of a function in the file")
+		}
+		if _, ok := r.names[sig]; ok {
+			return r.nameError(i, "function name", name, "each name once")
+		}
+		r.names[sig] = name
+	}
+	// Records without a name are found in a second walk only if there are any.
+	if len(r.names) == len(seen) {
+		return nil
+	}
+	c, n = r.cursor()
+	for c.Record = 0; c.Record < n; c.Record++ {
+		at := c.Offset()
+		if sig := r.record(c); !r.hasName(sig) {
+			c.Corrupt(at, "FunctionSignature", fmt.Sprintf("%#x", sig), "that of one of the names in the file")
+		}
+	}
+	return c.Err()
+}
+
+func (r *mipReader) hasName(sig uint64) bool {
+	_, ok := r.names[sig]
+	return ok
+}
+
+func (r *mipReader) nameError(i int, field, found, want string) error {
+	return &profile.FormatError{
+		Section: "names", Offset: -1, Record: i, Field: field,
+		Found: fmt.Sprintf("%q", found), Want: want, Err: profile.ErrCorrupt,
+	}
+}
+
+// readNames reads the names, from their number or length at offset start up to
+// the end of the file.
+func (r *mipReader) readNames(start int) ([]string, error) {
+	c := cursor.New("names", int64(start), r.data[start:], le)
+	if r.layout.NamesByLength {
+		at := c.Offset()
+		n := c.U64("FunctionNamesLength")
+		if n != uint64(c.Len()) {
+			c.Corrupt(at, "FunctionNamesLength", n, fmt.Sprintf("the %d bytes left", c.Len()))
+		}
+		if c.Err() != nil || n == 0 {
+			return nil, c.Err()
+		}
+		text := string(c.Bytes(n, "names"))
+		return strings.Split(strings.TrimSuffix(text, "\x00"), "\x00"), nil
+	}
+	names := make([]string, c.Count(c.U64("number of names"), 1, "number of names"))
+	at := c.Offset()
+	text := string(c.Bytes(uint64(c.Len()), "names")) // one copy, of which each name is a part
+	for i := range names {
+		name, rest, ok := strings.Cut(text, "\x00")
+		if !ok {
+			c.Record = i
+			c.Fail(at, profile.ErrTruncated, "function name", "without an end", "a zero byte after it")
+			return nil, c.Err()
+		}
+		names[i], text = name, rest
+		at += int64(len(name)) + 1
+	}
+	if text != "" {
+		c.Corrupt(at, "end of the file", fmt.Sprintf("%d bytes later", len(text)), "after the last name")
+	}
+	return names, c.Err()
+}
+
+func (r *mipReader) records(yield func(*Function, error) bool) {
+	c, n := r.cursor()
+	for c.Record = 0; c.Record < n; c.Record++ {
+		r.buf.Name = r.names[r.record(c)]
+		if c.Err() != nil {
+			yield(nil, c.Err())
+			return
+		}
+		if !yield(&r.buf, nil) {
+			return
+		}
+	}
+}
+
+// record decodes the next record into r.buf, without the name, and returns its
+// signature.
+func (r *mipReader) record(c *cursor.Cursor) uint64 {
+	f := &r.buf
+	sig := c.U64("FunctionSignature")
+	at := c.Offset()
+	if r.layout.Wide {
+		f.RawOffset = c.U64("RawProfileDataOffset")
+		f.Address = int64(c.U64("FunctionStartOffset"))
+	} else {
+		f.RawOffset = uint64(c.U32("RawProfileDataOffset"))
+		f.Address = int64(int32(c.U32("FunctionStartOffset")))
+	}
+	if f.RawOffset < headerSizeA || f.RawOffset >= rawOffsetLimit {
+		c.Corrupt(at, "RawProfileDataOffset", fmt.Sprintf("%#x", f.RawOffset), rawOffsetWant(headerSizeA))
+	}
+	f.Size = c.U32("FunctionSize")
+	f.CFG = c.U32("ControlFlowGraphSignature")
+	n := c.U32("NonEntryBlockCount")
+	f.MergeCount = c.U32("MergeCount")
+	f.CallCount = c.U64("CallCount")
+	f.TimestampSum = c.U64("TimestampSum")
+	f.Blocks = f.Blocks[:0]
+	for range c.Count(uint64(n), mipBlockSize, "NonEntryBlockCount") {
+		b := Block{Offset: c.U32("block offset")}
+		at := c.Offset()
+		covered := c.U8("IsCovered")
+		if covered > 1 {
+			c.Corrupt(at, "IsCovered", covered, "0 or 1")
+		}
+		b.Covered = covered == 1
+		f.Blocks = append(f.Blocks, b)
+	}
+	at = c.Offset()
+	if edges := c.U32("CallEdgeCount"); edges != 0 {
+		c.Fail(at, profile.ErrUnsupported, "CallEdgeCount", fmt.Sprint(edges), "0: the format reserves call edges")
+	}
+	return sig
+}

@@ -1,0 +1,123 @@
+package mip
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/profuse-pgo/profuse/profile"
+)
+
+// MIPOptions adjust [WriteMIP]. The zero value is right for most uses.
+type MIPOptions struct {
+	// DocumentLayout writes the records and names as the document has them:
+	// 32-bit offsets, and names preceded by their length. Without it the file
+	// is the one that llvm-mipdata of generation B writes and reads.
+	DocumentLayout bool
+}
+
+// WriteMIP writes a .mip of generation B. Functions keep their order.
+func WriteMIP(w io.Writer, p *Profile, opt MIPOptions) error {
+	l := layoutCode
+	if opt.DocumentLayout {
+		l = layoutDocument
+	}
+	if err := checkMIP(p, l); err != nil {
+		return err
+	}
+	b := bufio.NewWriterSize(w, 1<<16)
+	buf := appendHeader(nil, fileTypeBMIP, 0, p, 0)
+	buf = le.AppendUint64(buf, uint64(len(p.Functions)))
+	for i := range p.Functions {
+		b.Write(buf) // a failure stays until Flush
+		buf = appendMIPRecord(buf[:0], &p.Functions[i], l)
+	}
+	b.Write(buf)
+	b.Write(appendNames(buf[:0], p, l))
+	return b.Flush()
+}
+
+// AppendMIP appends to dst what [WriteMIP] writes.
+func AppendMIP(dst []byte, p *Profile, opt MIPOptions) ([]byte, error) {
+	w := sliceWriter{dst}
+	if err := WriteMIP(&w, p, opt); err != nil {
+		return dst, err
+	}
+	return w.buf, nil
+}
+
+// sliceWriter appends what is written to buf.
+type sliceWriter struct{ buf []byte }
+
+func (w *sliceWriter) Write(b []byte) (int, error) {
+	w.buf = append(w.buf, b...)
+	return len(b), nil
+}
+
+// checkMIP reports what the layout cannot hold.
+func checkMIP(p *Profile, l Layout) error {
+	if err := p.Validate(); err != nil || l.Wide {
+		return err
+	}
+	for i := range p.Functions {
+		if a := p.Functions[i].Address; a < math.MinInt32 || a > math.MaxInt32 {
+			return &profile.FormatError{
+				Section: "functions", Offset: -1, Record: i, Field: "FunctionStartOffset",
+				Found: fmt.Sprintf("%#x", a), Want: "32 bits in the document's layout", Err: profile.ErrUnsupported,
+			}
+		}
+	}
+	return nil
+}
+
+func appendMIPRecord(dst []byte, f *Function, l Layout) []byte {
+	dst = le.AppendUint64(dst, f.Signature())
+	if l.Wide {
+		dst = le.AppendUint64(dst, f.RawOffset)
+		dst = le.AppendUint64(dst, uint64(f.Address))
+	} else {
+		dst = le.AppendUint32(dst, uint32(f.RawOffset))
+		dst = le.AppendUint32(dst, uint32(f.Address))
+	}
+	dst = le.AppendUint32(dst, f.Size)
+	dst = le.AppendUint32(dst, f.CFG)
+	dst = le.AppendUint32(dst, uint32(len(f.Blocks)))
+	dst = le.AppendUint32(dst, f.MergeCount)
+	dst = le.AppendUint64(dst, f.CallCount)
+	dst = le.AppendUint64(dst, f.TimestampSum)
+	for _, b := range f.Blocks {
+		dst = le.AppendUint32(dst, b.Offset)
+		covered := byte(0)
+		if b.Covered {
+			covered = 1
+		}
+		dst = append(dst, covered)
+	}
+	return le.AppendUint32(dst, 0) // CallEdgeCount
+}
+
+func appendNames(dst []byte, p *Profile, l Layout) []byte {
+	names := make([]string, len(p.Functions))
+	for i := range p.Functions {
+		names[i] = p.Functions[i].Name
+	}
+	slices.Sort(names)
+	names = slices.Compact(names)
+	if l.NamesByLength {
+		text := strings.Join(names, "\x00")
+		if text == "" && len(names) > 0 {
+			text = "\x00" // else there would be no name, not an empty one
+		}
+		dst = le.AppendUint64(dst, uint64(len(text)))
+		return append(dst, text...)
+	}
+	dst = le.AppendUint64(dst, uint64(len(names)))
+	for _, n := range names {
+		dst = append(dst, n...)
+		dst = append(dst, 0)
+	}
+	return dst
+}

@@ -1,0 +1,225 @@
+package mip
+
+import (
+	"crypto/md5"
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/profuse-pgo/profuse/profile"
+)
+
+// ProfileType is the set of things that a program was instrumented for
+// (MIP_PROFILE_TYPE_*).
+type ProfileType uint32
+
+const (
+	FunctionCoverage  ProfileType = 1 << iota // one byte per function: did it run?
+	BlockCoverage                             // and one per block but the entry
+	FunctionTimestamp                         // order of the first calls; with FunctionCallCount only
+	FunctionCallCount                         // number of calls; with FunctionTimestamp only
+	// ReturnAddress is reserved: no producer samples return addresses.
+	ReturnAddress
+
+	callGraph = FunctionTimestamp | FunctionCallCount
+)
+
+// Has reports whether all bits of b are set.
+func (t ProfileType) Has(b ProfileType) bool { return t&b == b }
+
+var profileTypeNames = []struct {
+	bit  ProfileType
+	name string
+}{
+	{FunctionCoverage, "Function Coverage"},
+	{BlockCoverage, "Block Coverage"},
+	{FunctionTimestamp, "Function Timestamp"},
+	{FunctionCallCount, "Function Call Count"},
+	{ReturnAddress, "Return Address"},
+}
+
+// Names returns the names of the bits that are set, as YAML spells them.
+func (t ProfileType) Names() []string {
+	var out []string
+	for _, n := range profileTypeNames {
+		if t.Has(n.bit) {
+			out = append(out, n.name)
+		}
+	}
+	return out
+}
+
+// String joins [ProfileType.Names] with commas.
+func (t ProfileType) String() string {
+	if names := t.Names(); len(names) > 0 {
+		return strings.Join(names, ", ")
+	}
+	return "none"
+}
+
+// check returns what is wrong with the type: the form of raw records has to
+// follow from it.
+func (t ProfileType) check() (class error, want string) {
+	mode := t & (FunctionCoverage | callGraph)
+	switch {
+	case t>>5 != 0:
+		return profile.ErrUnsupported, "bits 0x1f only"
+	case mode == FunctionCoverage || mode == callGraph:
+		return nil, ""
+	case mode&^callGraph == 0 && mode != 0:
+		return profile.ErrUnsupported, "timestamps and call counts together"
+	}
+	return profile.ErrCorrupt, "either function coverage or timestamps and call counts"
+}
+
+// rawEntrySize is the size of a raw record without blocks.
+func (t ProfileType) rawEntrySize() uint64 {
+	if t.Has(FunctionCoverage) {
+		return rawEntryCoverage
+	}
+	return rawEntryCounts
+}
+
+// Block is one basic block of a function, other than the entry block.
+type Block struct {
+	Offset  uint32 // bytes from the start of the function; 0 for a block without a probe
+	Covered bool   // it ran at least once
+}
+
+// Function is the profile of one machine function.
+type Function struct {
+	// Name is the linkage name as in the symbol table; on Mach-O it has the
+	// leading underscore. Functions local to their files may share a name.
+	Name string
+	// RawOffset is where the function's raw record is, in bytes from the start
+	// of the raw section, which is also the start of a raw file
+	// (RawProfileDataOffset).
+	RawOffset uint64
+	// Address is the start of the function less the start of the raw section,
+	// usually negative (FunctionStartOffset, Encoded Function Address).
+	Address int64
+	Size    uint32 // bytes of code
+	CFG     uint32 // control flow graph signature, see [CFGSignature]; 0 with at most one block
+	// MergeCount is the number of merged raw profiles in which the function
+	// was called (Raw Profile Count).
+	MergeCount uint32
+	// CallCount is the number of calls, under function coverage 0 or 1.
+	CallCount uint64
+	// TimestampSum is the sum over MergeCount raw profiles of the rank of the
+	// function's first call (Function Order Sum).
+	TimestampSum uint64
+	// Blocks are all blocks but the entry. A map may list them without block
+	// coverage; then raw records have nothing on them.
+	Blocks []Block
+}
+
+// Covered reports whether any merged raw profile had the function called.
+func (f *Function) Covered() bool { return f.MergeCount > 0 }
+
+// EntryCovered reports whether the entry block counts as covered: it has no
+// byte of its own.
+func (f *Function) EntryCovered() bool { return f.CallCount > 0 || f.MergeCount > 0 }
+
+// Signature identifies the function by its name (FunctionSignature).
+func (f *Function) Signature() uint64 { return Signature(f.Name) }
+
+// Profile is a MIP profile in memory, free of any generation or layout.
+type Profile struct {
+	Type       ProfileType
+	ModuleHash uint32     // see [ModuleHash]
+	Functions  []Function // in the order of the map, which is link order
+}
+
+// Signature returns the identity of a function name: the first eight bytes of
+// its MD5, read as little-endian.
+func Signature(name string) uint64 {
+	sum := md5.Sum([]byte(name))
+	return le.Uint64(sum[:8])
+}
+
+// ModuleHash returns the hash of a link unit's name, by which raw files, maps
+// and profiles of one program find each other: the low half of its
+// [Signature]. It does not change when the program is built anew.
+func ModuleHash(linkUnit string) uint32 { return uint32(Signature(linkUnit)) }
+
+// RawSize returns the size in bytes of the smallest raw file that holds the
+// records of all functions.
+func (p *Profile) RawSize() uint64 {
+	end := uint64(headerSizeB)
+	for i := range p.Functions {
+		end = max(end, p.Functions[i].rawEnd(p.Type))
+	}
+	return end
+}
+
+// rawEnd returns the offset just after the function's raw record.
+func (f *Function) rawEnd(t ProfileType) uint64 {
+	end := f.RawOffset + t.rawEntrySize()
+	if t.Has(BlockCoverage) {
+		end += uint64(len(f.Blocks))
+	}
+	return end
+}
+
+// Validate checks the profile against what the formats can hold. What readers
+// return is valid.
+func (p *Profile) Validate() error {
+	if class, want := p.Type.check(); class != nil {
+		return &profile.FormatError{
+			Section: "header", Offset: -1, Record: -1, Field: "ProfileType",
+			Found: fmt.Sprintf("%#x", uint32(p.Type)), Want: want, Err: class,
+		}
+	}
+	for i := range p.Functions {
+		f := &p.Functions[i]
+		switch {
+		case strings.IndexByte(f.Name, 0) >= 0:
+			return invalid(i, "function name", fmt.Sprintf("%q", f.Name), "no zero byte")
+		case f.RawOffset < headerSizeA || f.RawOffset >= rawOffsetLimit:
+			return invalid(i, "raw offset", fmt.Sprintf("%#x", f.RawOffset), rawOffsetWant(headerSizeA))
+		case uint64(len(f.Blocks)) > math.MaxUint32:
+			return invalid(i, "number of blocks", fmt.Sprint(len(f.Blocks)), "at most 2^32-1")
+		}
+	}
+	return nil
+}
+
+func rawOffsetWant(header uint64) string {
+	return fmt.Sprintf("at least %#x, the header's size, and less than %#x", header, uint64(rawOffsetLimit))
+}
+
+// invalid is an error about a function in memory.
+func invalid(i int, field, found, want string) error {
+	return &profile.FormatError{
+		Section: "functions", Offset: -1, Record: i,
+		Field: field, Found: found, Want: want, Err: profile.ErrCorrupt,
+	}
+}
+
+// Clone returns a deep copy.
+func (p *Profile) Clone() *Profile {
+	n := 0
+	for i := range p.Functions {
+		n += len(p.Functions[i].Blocks)
+	}
+	c := *p
+	c.Functions = make([]Function, len(p.Functions))
+	blocks := make([]Block, 0, n)
+	for i := range p.Functions {
+		c.Functions[i] = p.Functions[i].clone(&blocks)
+	}
+	return &c
+}
+
+// clone copies f; the blocks are appended to arena, which must have room for
+// them to stay in place.
+func (f *Function) clone(arena *[]Block) Function {
+	c := *f
+	c.Blocks = nil
+	if len(f.Blocks) > 0 {
+		at := len(*arena)
+		*arena = append(*arena, f.Blocks...)
+		c.Blocks = (*arena)[at:len(*arena):len(*arena)]
+	}
+	return c
+}

@@ -1,0 +1,104 @@
+package mip
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+
+	"github.com/profuse-pgo/profuse/profile"
+)
+
+// RawOptions adjust [AppendRaw]. The zero value is right for most uses.
+type RawOptions struct {
+	// PointerSize is the width of the target's addresses in bytes, 4 or 8;
+	// 0 means 8. It stands in the header and changes nothing else.
+	PointerSize int
+}
+
+// maxRawGap bounds the bytes between records, which nothing in the profile
+// accounts for, to this many for each byte of a record.
+const maxRawGap = 64
+
+// WriteRaw writes a .mipraw of generation B as one run would leave it whose
+// profile is p: no function may have been merged more than once.
+func WriteRaw(w io.Writer, p *Profile, opt RawOptions) error { return writeWhole(w, p, opt, AppendRaw) }
+
+// AppendRaw appends to dst what [WriteRaw] writes.
+func AppendRaw(dst []byte, p *Profile, opt RawOptions) ([]byte, error) {
+	ptr, err := pointerSize(opt.PointerSize)
+	if err != nil {
+		return dst, err
+	}
+	if err := checkRaw(p); err != nil {
+		return dst, err
+	}
+	start := len(dst)
+	dst = appendHeader(dst, fileTypeBRaw, ptr, p, 0)
+	dst = append(dst, make([]byte, p.RawSize()-headerSizeB)...)
+	raw := dst[start:]
+	for i := range p.Functions {
+		putRawRecord(raw[p.Functions[i].RawOffset:], &p.Functions[i], p.Type)
+	}
+	return dst, nil
+}
+
+// putRawRecord writes the record of f at the start of raw.
+func putRawRecord(raw []byte, f *Function, t ProfileType) {
+	switch called := f.Covered(); {
+	case t.Has(FunctionCoverage):
+		raw[0] = coverageByte(called)
+	case called:
+		le.PutUint32(raw, uint32(f.CallCount))
+		le.PutUint32(raw[4:], uint32(f.TimestampSum))
+	default:
+		copy(raw, bytes.Repeat([]byte{0xff}, rawEntryCounts))
+	}
+	if t.Has(BlockCoverage) {
+		raw = raw[t.rawEntrySize():]
+		for i, b := range f.Blocks {
+			raw[i] = coverageByte(b.Covered)
+		}
+	}
+}
+
+func coverageByte(covered bool) byte {
+	if covered {
+		return rawCovered
+	}
+	return rawUntouched
+}
+
+// checkRaw reports what a single run cannot have left.
+func checkRaw(p *Profile) error {
+	if err := p.Validate(); err != nil {
+		return err
+	}
+	var maxCalls, maxTimestamp uint64 = 1, 0
+	if !p.Type.Has(FunctionCoverage) {
+		maxCalls, maxTimestamp = rawNotCalled-1, rawNotCalled-1
+	}
+	size := uint64(headerSizeB)
+	for i := range p.Functions {
+		f := &p.Functions[i]
+		size += f.rawEnd(p.Type) - f.RawOffset
+		runs := uint64(f.MergeCount)
+		switch {
+		case f.RawOffset < headerSizeB:
+			return invalid(i, "raw offset", fmt.Sprintf("%#x", f.RawOffset), rawOffsetWant(headerSizeB))
+		case runs > 1:
+			return invalid(i, "MergeCount", fmt.Sprint(runs), "at most 1 in a single run")
+		case f.CallCount < runs || f.CallCount > runs*maxCalls:
+			return invalid(i, "CallCount", fmt.Sprint(f.CallCount), fmt.Sprintf("%d to %d with MergeCount %d", runs, runs*maxCalls, runs))
+		case f.TimestampSum > runs*maxTimestamp:
+			return invalid(i, "TimestampSum", fmt.Sprint(f.TimestampSum), fmt.Sprintf("at most %d with MergeCount %d", runs*maxTimestamp, runs))
+		}
+	}
+	if total := p.RawSize(); total > size*maxRawGap {
+		return &profile.FormatError{
+			Section: "functions", Offset: -1, Record: -1, Field: "size of the raw section",
+			Found: fmt.Sprint(total), Want: fmt.Sprintf("at most %d for records of %d bytes", size*maxRawGap, size),
+			Err: profile.ErrUnsupported,
+		}
+	}
+	return nil
+}

@@ -1,0 +1,171 @@
+package mip
+
+import (
+	"fmt"
+	"iter"
+
+	"github.com/profuse-pgo/profuse/profile"
+)
+
+// Info is what a file says of itself before its records.
+type Info struct {
+	FileType    FileType
+	Generation  Generation // 0 for YAML
+	Version     int        // of the header, at most 8; 0 for YAML
+	PointerSize int        // 4 or 8 bytes; 0 where the file does not tell, as a .mip
+	Type        ProfileType
+	ModuleHash  uint32
+	// RawSectionOffset of a map: address of the raw section − address of the
+	// map's header. 0 otherwise and in generation A.
+	RawSectionOffset int64
+	// Layout of the records of a .mip.
+	Layout Layout
+	// Functions is the number of records of a .mip; -1 where it is known only
+	// after reading.
+	Functions int
+}
+
+// ReaderOptions adjust reading. The zero value is right for most uses.
+type ReaderOptions struct {
+	// Warn receives what is suspicious but readable; nil drops it.
+	Warn func(Warning)
+}
+
+// decoder is one format's reader. records yields a reused function, stops
+// after an error, and may be called again.
+type decoder interface {
+	info() *Info
+	records(yield func(*Function, error) bool)
+}
+
+// Reader reads one MIP file of any type.
+type Reader struct {
+	name string
+	data []byte
+	dec  decoder
+}
+
+// Detect says which MIP file data begins with.
+func Detect(data []byte) (FileType, bool) {
+	switch {
+	case hasMagic(data) && len(data) >= fileTypeAt+2:
+		t := fileTypes[generationOf(data)][le.Uint16(data[fileTypeAt:])&fileTypeKindBits]
+		return t, t != 0
+	case looksLikeYAML(data):
+		return FileYAML, true
+	}
+	return 0, false
+}
+
+// NewReader begins to read the file held in data, which must stay unchanged
+// while the reader is used. name is used in errors and warnings. The header
+// and everything outside the records is checked here.
+func NewReader(name string, data []byte, opt ReaderOptions) (*Reader, error) {
+	dec, err := newDecoder(data)
+	if err != nil {
+		return nil, profile.InFile(err, name)
+	}
+	return &Reader{name: name, data: data, dec: dec}, nil
+}
+
+func newDecoder(data []byte) (decoder, error) {
+	if looksLikeYAML(data) {
+		return newYAMLReader(data)
+	}
+	h, err := parseHeader(data)
+	if err != nil {
+		return nil, err
+	}
+	switch h.fileType {
+	case FileMap:
+		return newMapReader(h, data)
+	case FileProfile:
+		return newMIPReader(h, data)
+	case FileRaw:
+		return &rawReader{about: h.about()}, nil
+	}
+	return nil, headerError(fileTypeAt, CodeBadFileType, profile.ErrUnsupported, "FileType", h.fileType.String(),
+		"a raw profile, map or profile", toolHex(uint64(h.typeWord)), "")
+}
+
+func (h *header) about() Info {
+	return Info{
+		FileType: h.fileType, Generation: h.generation, Version: int(h.version), PointerSize: h.ptr,
+		Type: h.typ, ModuleHash: h.moduleHash, RawSectionOffset: h.rawSection, Functions: -1,
+	}
+}
+
+// Name returns the name given to [NewReader].
+func (r *Reader) Name() string { return r.name }
+
+// Info returns what the file says of itself. Do not change it.
+func (r *Reader) Info() *Info { return r.dec.info() }
+
+// Records iterates over the functions in file order. The function and its
+// blocks, but not its name, are reused: copy what is kept beyond one step. The
+// iteration ends after the first error, a [profile.FormatError]. A raw profile
+// alone has no functions: it has to be merged into a profile, see [Merger].
+func (r *Reader) Records() iter.Seq2[*Function, error] {
+	return func(yield func(*Function, error) bool) {
+		r.dec.records(func(f *Function, err error) bool {
+			if err != nil {
+				yield(nil, profile.InFile(err, r.name))
+				return false
+			}
+			return yield(f, nil)
+		})
+	}
+}
+
+// Profile reads everything into memory. A map gives an empty profile.
+func (r *Reader) Profile() (*Profile, error) {
+	about := r.Info()
+	p := &Profile{Type: about.Type, ModuleHash: about.ModuleHash}
+	if about.Functions > 0 {
+		p.Functions = make([]Function, 0, about.Functions)
+	}
+	var blocks []Block
+	for f, err := range r.Records() {
+		if err != nil {
+			return nil, err
+		}
+		if n := len(f.Blocks); n > cap(blocks)-len(blocks) {
+			blocks = make([]Block, 0, max(n, blockArena))
+		}
+		p.Functions = append(p.Functions, f.clone(&blocks))
+	}
+	return p, nil
+}
+
+// blockArena is the number of blocks allocated at a time.
+const blockArena = 1 << 12
+
+// Read reads a whole map, profile or YAML file into memory. A map gives an
+// empty profile, ready to have raw profiles merged into it.
+func Read(name string, data []byte, opt ReaderOptions) (*Profile, error) {
+	r, err := NewReader(name, data, opt)
+	if err != nil {
+		return nil, err
+	}
+	return r.Profile()
+}
+
+// rawReader stands for a raw profile, whose records only a map can find.
+type rawReader struct{ about Info }
+
+func (r *rawReader) info() *Info { return &r.about }
+
+func (r *rawReader) records(yield func(*Function, error) bool) {
+	yield(nil, &profile.FormatError{
+		Section: "header", Offset: fileTypeAt, Record: -1, Field: "FileType",
+		Found: FileRaw.String(), Want: "a map or profile that says where its records are",
+		Err: &MIPError{Code: CodeBadFileType, Found: toolHex(fileTypeBRaw), Expected: toolHex(fileTypeBMIP)},
+	})
+}
+
+func mismatch(section, field string, found, want any) error {
+	return &profile.FormatError{
+		Section: section, Offset: -1, Record: -1, Field: field,
+		Found: fmt.Sprint(found), Want: fmt.Sprint(want), Err: profile.ErrMismatch,
+	}
+}

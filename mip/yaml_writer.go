@@ -1,0 +1,297 @@
+package mip
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/profuse-pgo/profuse/profile"
+)
+
+// YAMLOptions adjust [WriteYAML]. The zero value writes what "llvm-mipdata
+// mip2yaml" writes.
+type YAMLOptions struct {
+	// SourceInfo gives the source of a function, as "mip2yaml --debug" adds
+	// it; nil leaves all out.
+	SourceInfo func(*Function) (SourceInfo, bool)
+}
+
+// SourceInfo is where a function begins in its source.
+type SourceInfo struct {
+	File     string
+	Function string // as debug info names it
+	Line     uint32 // from 1; 0 if unknown
+}
+
+// WriteYAML writes p as YAML, byte for byte as llvm-mipdata of generation B
+// does. Names that are not UTF-8 have no YAML form and are refused.
+func WriteYAML(w io.Writer, p *Profile, opt YAMLOptions) error {
+	if err := p.Validate(); err != nil {
+		return err
+	}
+	b := bufio.NewWriterSize(w, 1<<16)
+	y := yamlPrinter{buf: make([]byte, 0, 1<<10)}
+	y.header(p)
+	for i := range p.Functions {
+		f := &p.Functions[i]
+		if !utf8.ValidString(f.Name) {
+			return &profile.FormatError{
+				Section: "functions", Offset: -1, Record: i, Field: "function name",
+				Found: strconv.QuoteToASCII(f.Name), Want: "UTF-8", Err: profile.ErrUnsupported,
+			}
+		}
+		y.function(f)
+		if opt.SourceInfo != nil {
+			if info, ok := opt.SourceInfo(f); ok {
+				y.sourceInfo(info)
+			}
+		}
+		b.Write(y.buf) // a failure stays until Flush
+		y.buf = y.buf[:0]
+	}
+	b.Write(append(y.buf, "...\n"...))
+	return b.Flush()
+}
+
+// AppendYAML appends to dst what [WriteYAML] writes.
+func AppendYAML(dst []byte, p *Profile, opt YAMLOptions) ([]byte, error) {
+	w := sliceWriter{dst}
+	if err := WriteYAML(&w, p, opt); err != nil {
+		return dst, err
+	}
+	return w.buf, nil
+}
+
+// The keys, in the order in which they are written.
+const (
+	keyHeader      = "Header"
+	keyFileType    = "File Type"
+	keyProfileType = "Profile Type"
+	keyModuleHash  = "Module Hash"
+
+	keyProfiles     = "Profiles"
+	keyFunctionName = "Function Name"
+	keySignature    = "Function Signature"
+	keyRawOffset    = "Raw Profile Data Address"
+	keyAddress      = "Encoded Function Address"
+	keySize         = "Function Size"
+	keyCFG          = "Control Flow Graph Signature"
+	keyMergeCount   = "Raw Profile Count"
+	keyCallCount    = "Function Call Count"
+	keyTimestampSum = "Function Order Sum"
+	keyBlocks       = "Basic Block Profiles"
+	keyCallEdges    = "Call Edges"
+	keySourceInfo   = "Source Info"
+
+	keyOffset  = "Offset"
+	keyCovered = "Covered"
+
+	keyFileName = "File Name"
+	keyLine     = "Line"
+)
+
+// yamlFileTypes are the names of the bits of FileType.
+var yamlFileTypes = []struct {
+	name string
+	bit  uint16
+}{
+	{".mipraw", fileTypeBRaw},
+	{".mipret", fileTypeBRet},
+	{".mipmap", fileTypeBMap},
+	{".mip", fileTypeBMIP},
+	{"64 bit", fileType64},
+	{"32 bit", fileType32},
+}
+
+// yamlPrinter prints in the manner of LLVM's YAML output.
+type yamlPrinter struct {
+	buf    []byte
+	indent string // of the keys
+	first  string // of the first key of a list item instead
+}
+
+// yamlValueColumn is how far after the start of a key its value begins, if the
+// key leaves a blank before it.
+const yamlValueColumn = 17
+
+// key begins a line with a key that has a value beside it.
+func (y *yamlPrinter) key(k string) {
+	y.parent(k)
+	y.buf = append(y.buf[:len(y.buf)-1], strings.Repeat(" ", max(1, yamlValueColumn-len(k)-1))...)
+}
+
+// parent prints a line with a key that has its value below it.
+func (y *yamlPrinter) parent(k string) {
+	indent := y.indent
+	if y.first != "" {
+		indent, y.first = y.first, ""
+	}
+	y.buf = append(y.buf, indent...)
+	y.buf = append(y.buf, k...)
+	y.buf = append(y.buf, ":\n"...)
+}
+
+func (y *yamlPrinter) text(k, v string) {
+	y.key(k)
+	y.buf = append(append(y.buf, v...), '\n')
+}
+
+func (y *yamlPrinter) hex(k string, v uint64) {
+	y.key(k)
+	y.buf = fmt.Appendf(y.buf, "0x%X\n", v)
+}
+
+func (y *yamlPrinter) decimal(k string, v uint64) {
+	y.key(k)
+	y.buf = append(strconv.AppendUint(y.buf, v, 10), '\n')
+}
+
+func (y *yamlPrinter) header(p *Profile) {
+	y.buf = append(y.buf, "---\n"...)
+	y.parent(keyHeader)
+	y.indent = "  "
+	y.text(keyFileType, "[ .mip ]")
+	y.text(keyProfileType, "[ "+p.Type.String()+" ]")
+	y.hex(keyModuleHash, uint64(p.ModuleHash))
+	y.indent = ""
+	if len(p.Functions) == 0 {
+		y.text(keyProfiles, "[]")
+		return
+	}
+	y.parent(keyProfiles)
+}
+
+func (y *yamlPrinter) function(f *Function) {
+	y.indent, y.first = "    ", "  - "
+	y.text(keyFunctionName, yamlString(f.Name))
+	y.hex(keySignature, f.Signature())
+	y.hex(keyRawOffset, f.RawOffset)
+	y.hex(keyAddress, uint64(f.Address))
+	y.hex(keySize, uint64(f.Size))
+	y.hex(keyCFG, uint64(f.CFG))
+	y.decimal(keyMergeCount, uint64(f.MergeCount))
+	y.decimal(keyCallCount, f.CallCount)
+	y.decimal(keyTimestampSum, f.TimestampSum)
+	y.parent(keyBlocks)
+	y.block(Block{Covered: f.EntryCovered()})
+	for _, b := range f.Blocks {
+		y.block(b)
+	}
+	y.indent = "    "
+	y.text(keyCallEdges, "[]")
+}
+
+func (y *yamlPrinter) block(b Block) {
+	y.indent, y.first = "        ", "      - "
+	y.hex(keyOffset, uint64(b.Offset))
+	y.text(keyCovered, strconv.FormatBool(b.Covered))
+}
+
+func (y *yamlPrinter) sourceInfo(s SourceInfo) {
+	y.parent(keySourceInfo)
+	y.indent = "      "
+	y.text(keyFileName, yamlString(strings.ToValidUTF8(s.File, "\uFFFD")))
+	y.text(keyFunctionName, yamlString(strings.ToValidUTF8(s.Function, "\uFFFD")))
+	y.decimal(keyLine, uint64(s.Line))
+}
+
+// yamlString quotes s where LLVM does: single quotes where a plain scalar could
+// be taken for something else or has a character outside a short list, double
+// quotes where it has control characters or anything that is not ASCII.
+func yamlString(s string) string {
+	if s == "" {
+		return "''"
+	}
+	single := isYAMLSpace(s[0]) || isYAMLSpace(s[len(s)-1]) || yamlMeansOther(s) ||
+		strings.IndexByte(`-?:\,[]{}#&*!|>'"%@`+"`", s[0]) >= 0
+	for i := range len(s) {
+		switch c := s[i]; {
+		case c == '\t' || '0' <= c && c <= '9' || 'A' <= c && c <= 'Z' || 'a' <= c && c <= 'z',
+			strings.IndexByte("_-^., ", c) >= 0:
+		case c < 0x20 || c >= 0x7f:
+			return yamlDoubleQuoted(s)
+		default:
+			single = true
+		}
+	}
+	if single {
+		return "'" + strings.ReplaceAll(s, "'", "''") + "'"
+	}
+	return s
+}
+
+func isYAMLSpace(c byte) bool { return c == ' ' || '\t' <= c && c <= '\r' }
+
+// yamlMeansOther reports whether the plain scalar is a null, bool or number.
+func yamlMeansOther(s string) bool {
+	switch s {
+	case "null", "Null", "NULL", "~", "true", "True", "TRUE", "false", "False", "FALSE", ".nan", ".NaN", ".NAN":
+		return true
+	}
+	if digits, ok := strings.CutPrefix(s, "0x"); ok {
+		return digits != "" && strings.Trim(digits, "0123456789abcdefABCDEF") == ""
+	}
+	if digits, ok := strings.CutPrefix(s, "0o"); ok {
+		return digits != "" && strings.Trim(digits, "01234567") == ""
+	}
+	switch strings.TrimPrefix(strings.TrimPrefix(s, "-"), "+") {
+	case ".inf", ".Inf", ".INF":
+		return true
+	}
+	return isYAMLFloat(s)
+}
+
+// isYAMLFloat: [-+]? ( \.[0-9]+ | [0-9]+ (\.[0-9]*)? ) ([eE][-+]?[0-9]+)?
+func isYAMLFloat(s string) bool {
+	if s[0] == '-' || s[0] == '+' {
+		s = s[1:]
+	}
+	mantissa, exponent := s, "0"
+	if i := strings.IndexAny(s, "eE"); i >= 0 {
+		mantissa, exponent = s[:i], s[i+1:]
+		if exponent != "" && (exponent[0] == '-' || exponent[0] == '+') {
+			exponent = exponent[1:]
+		}
+	}
+	whole, fraction, _ := strings.Cut(mantissa, ".")
+	digits := func(s string) bool { return strings.Trim(s, "0123456789") == "" }
+	return whole+fraction != "" && exponent != "" && digits(whole) && digits(fraction) && digits(exponent)
+}
+
+// yamlEscapes are the short escapes of double-quoted scalars.
+var yamlEscapes = []struct {
+	char   rune
+	letter byte
+}{
+	{'\\', '\\'}, {'"', '"'}, {0, '0'}, {7, 'a'}, {8, 'b'}, {9, 't'}, {10, 'n'}, {11, 'v'}, {12, 'f'},
+	{13, 'r'}, {0x1b, 'e'}, {0x85, 'N'}, {0xa0, '_'}, {0x2028, 'L'}, {0x2029, 'P'},
+}
+
+// yamlDoubleQuoted quotes s, which is UTF-8. Printable characters stay.
+func yamlDoubleQuoted(s string) string {
+	b := []byte{'"'}
+next:
+	for _, r := range s {
+		for _, e := range yamlEscapes {
+			if e.char == r {
+				b = append(b, '\\', e.letter)
+				continue next
+			}
+		}
+		switch {
+		case 0x20 <= r && r < 0x80 || r >= 0x80 && unicode.IsPrint(r):
+			b = utf8.AppendRune(b, r)
+		case r <= 0xff:
+			b = fmt.Appendf(b, `\x%02X`, r)
+		case r <= 0xffff:
+			b = fmt.Appendf(b, `\u%04X`, r)
+		default:
+			b = fmt.Appendf(b, `\U%08X`, r)
+		}
+	}
+	return string(append(b, '"'))
+}
