@@ -74,6 +74,7 @@ func (t *tool) write(p *irpgo.Profile) error {
 		return err
 	}
 	if t.opt.format == textFormat {
+		t.dropUnnamed(p)
 		err = irpgo.WriteText(out, p, irpgo.TextOptions{Sparse: t.opt.sparse, LLVMCompat: true})
 	} else if out.tty {
 		err = &failure{message: "cannot write a non-text format profile to the terminal"}
@@ -94,6 +95,16 @@ func (t *tool) write(p *irpgo.Profile) error {
 		t.msg.warn("", words(&irpgo.InstrError{Code: irpgo.CodeInvalidProf}))
 	}
 	return out.Commit()
+}
+
+// dropUnnamed leaves out the records without a name, which a damaged raw
+// profile can bring: text cannot hold them. LLVM has the same words for it and
+// leaves out all others too.
+func (t *tool) dropUnnamed(p *irpgo.Profile) {
+	if len(p.Functions) > 0 && p.Functions[0].Name == "" { // they are sorted
+		p.Functions = p.Functions[1:]
+		t.msg.warn("", words(&irpgo.InstrError{Code: irpgo.CodeMalformed, Detail: "symbol name is empty"}))
+	}
 }
 
 // hasDoubleSize reports whether a site of a function that was written lists a

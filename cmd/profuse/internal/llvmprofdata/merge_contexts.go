@@ -7,6 +7,7 @@ import (
 
 	"github.com/profuse-pgo/profuse/internal/inputs"
 	"github.com/profuse-pgo/profuse/irpgo"
+	"github.com/profuse-pgo/profuse/profile"
 )
 
 // mergeContext is what one thread of llvm-profdata works on. Which inputs
@@ -134,10 +135,11 @@ func (c *mergeContext) add(in weightedFile, data []byte) {
 		return
 	}
 	var suspect error // first counter that cannot be true
+	warn := once(c.warn)
 	r, err := irpgo.NewReader(in.name, data, irpgo.ReaderOptions{Lenient: true, Warn: func(w irpgo.Warning) {
 		switch {
 		case code(w.Err) != irpgo.CodeCounterValueTooLarge:
-			c.warn(w)
+			warn(w)
 		case suspect == nil:
 			suspect = w.Err
 		}
@@ -156,6 +158,22 @@ func (c *mergeContext) add(in weightedFile, data []byte) {
 		c.complain(in.name, words(err))
 	case suspect != nil:
 		c.complain(in.name, words(suspect))
+	}
+}
+
+// once passes on the first warning about each field of a file: a damaged file
+// can be full of the same.
+func once(warn func(irpgo.Warning)) func(irpgo.Warning) {
+	told := make(map[string]bool)
+	return func(w irpgo.Warning) {
+		field := ""
+		if e := (*profile.FormatError)(nil); errors.As(w.Err, &e) {
+			field = e.Field
+		}
+		if !told[field] {
+			told[field] = true
+			warn(w)
+		}
 	}
 }
 

@@ -3,6 +3,7 @@ package llvmprofdata
 import (
 	"bytes"
 	"compress/gzip"
+	"encoding/binary"
 	"os"
 	"slices"
 	"strings"
@@ -225,6 +226,38 @@ func TestMergeBeyond(t *testing.T) {
 		if got.code != 1 || !strings.HasPrefix(got.stderr, want) || !strings.HasSuffix(got.stderr, "error: no profile can be merged\n") {
 			t.Errorf("%s: %+v", args, got)
 		}
+	}
+}
+
+// TestMergeUnnamed: a record whose name is not in the file is told of once per
+// file, and kept out of text, where it would spoil the next one.
+func TestMergeUnnamed(t *testing.T) {
+	var raw []byte
+	for _, f := range oracle.Fixtures(t) {
+		if f.Path == "clang22/ir.profraw" {
+			raw = f.Bytes(t)
+		}
+	}
+	const header, binaryIDsSize = 128, 16 // of raw version 10, 64-bit
+	record := header + binary.LittleEndian.Uint64(raw[binaryIDsSize:])
+	raw[record]++ // the name reference of the first two records
+	raw[record+64]++
+	t.Chdir(t.TempDir())
+	writeFiles(t, ".", map[string]string{"in": string(raw)})
+
+	got := runMain(t, "", strings.Fields("merge -text in"))
+	lines := strings.Split(got.stderr, "\n")
+	if got.code != 0 || len(lines) != 3 ||
+		!strings.HasPrefix(lines[0], "warning: in: name reference is 0x") ||
+		lines[1] != "warning: malformed instrumentation profile data: symbol name is empty" {
+		t.Errorf("exit code %d, stderr:\n%s", got.code, got.stderr)
+	}
+	if !strings.HasPrefix(got.stdout, "# IR level Instrumentation Flag\n:ir\n") || strings.Contains(got.stdout, "\n\n# Func Hash:") {
+		t.Errorf("text begins %.200q", got.stdout)
+	}
+	writeFiles(t, ".", map[string]string{"text": got.stdout})
+	if again := runMain(t, "", strings.Fields("merge -text text")); again.code != 0 || again.stdout != got.stdout {
+		t.Errorf("the text reads back as %.200q, %s", again.stdout, again.stderr)
 	}
 }
 

@@ -70,11 +70,13 @@ func (t *tool) showTo(out io.Writer) error {
 }
 
 func (t *tool) showProfile(out io.Writer, data []byte) error {
-	r, err := irpgo.NewReader(t.opt.profileFile, data, irpgo.ReaderOptions{Lenient: true, Warn: func(w irpgo.Warning) {
-		if w.Function == "" && code(w.Err) != irpgo.CodeCounterValueTooLarge {
+	warn := once(func(w irpgo.Warning) {
+		// LLVM's show has no doubts about counters.
+		if code(w.Err) != irpgo.CodeCounterValueTooLarge {
 			t.msg.warn(w.File, details(w.Err))
 		}
-	}})
+	})
+	r, err := irpgo.NewReader(t.opt.profileFile, data, irpgo.ReaderOptions{Lenient: true, Warn: warn})
 	if err != nil {
 		return inFile(err, t.opt.profileFile)
 	}
