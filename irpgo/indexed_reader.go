@@ -39,10 +39,10 @@ func newIndexedReader(file string, data []byte, opt ReaderOptions) (decoder, err
 	r := &indexedReader{file: file, data: data, opt: opt}
 	payload, err := r.readHeader()
 	if err != nil {
-		return nil, err
+		return nil, r.asLLVM(err)
 	}
 	if r.table, err = ondisk.Open("hash table", data, payload, r.header.hashOffset); err != nil {
-		return nil, err
+		return nil, r.asLLVM(err)
 	}
 	for _, read := range []func() error{r.readBinaryIDs, r.readVTableNames, r.readTraces} {
 		if err := read(); err != nil {
@@ -130,11 +130,31 @@ func (r *indexedReader) readHeader() (int64, error) {
 	return c.Offset(), c.Err()
 }
 
+// asLLVM gives a table that the file is too short for the words LLVM has: it
+// reads the table only later and first misses what stands behind it.
+func (r *indexedReader) asLLVM(err error) error {
+	fe, ok := err.(*profile.FormatError)
+	if !ok || fe.Class() != profile.ErrTruncated || r.about.Version < 9 {
+		return err
+	}
+	c := *fe
+	c.Err = r.missing()
+	return &c
+}
+
+// missing is what LLVM says when the sections after the table are cut off.
+func (r *indexedReader) missing() error {
+	if r.about.Variant.Has(HasTemporal) {
+		return &InstrError{Code: CodeBadHeader, class: profile.ErrTruncated}
+	}
+	return &InstrError{Code: CodeMalformed, Detail: "corrupted binary ids", class: profile.ErrTruncated}
+}
+
 // section returns a cursor at a header offset; the sections after the table
 // may not begin before its end.
 func (r *indexedReader) section(name string, off uint64) (*cursor.Cursor, error) {
 	if off < uint64(r.table.End()) || off > uint64(len(r.data)) {
-		cause := &InstrError{Code: CodeTruncated}
+		cause := r.missing()
 		if off < uint64(r.table.End()) {
 			cause = &InstrError{Code: CodeBadHeader}
 		}

@@ -24,7 +24,8 @@ type MergeOptions struct {
 	// KeepSymbols keeps every name the inputs know, so that the text writer
 	// can print value targets that have no record of their own.
 	KeepSymbols bool
-	// TraceReservoir is the number of temporal traces kept; 0 means 100.
+	// TraceReservoir is the number of temporal traces kept; 0 means 100,
+	// negative none.
 	TraceReservoir int
 	// MaxTraceLength is the number of functions kept of a trace; 0 means
 	// 10000, negative drops all traces.
@@ -80,16 +81,13 @@ type accRecord struct {
 
 // NewMerger returns an empty Merger.
 func NewMerger(opt MergeOptions) *Merger {
-	if opt.TraceReservoir == 0 {
-		opt.TraceReservoir = 100
+	orDefault := func(n, def int) int {
+		if n == 0 {
+			return def
+		}
+		return max(n, 0)
 	}
-	switch {
-	case opt.MaxTraceLength == 0:
-		opt.MaxTraceLength = 10000
-	case opt.MaxTraceLength < 0:
-		opt.MaxTraceLength = 0
-	}
-	return newMerger(opt, newTraceSampler(opt.TraceReservoir, opt.MaxTraceLength))
+	return newMerger(opt, newTraceSampler(orDefault(opt.TraceReservoir, 100), orDefault(opt.MaxTraceLength, 10000)))
 }
 
 func newMerger(opt MergeOptions, sampler *traceSampler) *Merger {
@@ -167,8 +165,10 @@ func (m *Merger) AddAt(index int, r *Reader, weight uint64) (added Added, err er
 			}
 		}
 	}
-	for _, id := range r.Info().BinaryIDs {
-		m.binaryIDs[string(id)] = struct{}{}
+	if err == nil {
+		for _, id := range r.Info().BinaryIDs {
+			m.binaryIDs[string(id)] = struct{}{}
+		}
 	}
 	return added, err
 }

@@ -56,7 +56,7 @@ func (p *rawProfile) needsCorrelation() bool {
 }
 
 // parseRawProfile decodes the header at file[start:] and cuts the sections.
-func parseRawProfile(file []byte, start int64) (*rawProfile, error) {
+func parseRawProfile(file []byte, start int64, lenient bool) (*rawProfile, error) {
 	ptr, order, ok := rawMagic(file[start:])
 	if !ok {
 		return nil, fail("header", start, -1, CodeBadMagic, "", "magic",
@@ -69,7 +69,7 @@ func parseRawProfile(file []byte, start int64) (*rawProfile, error) {
 	if c.Err() != nil {
 		return nil, headerTooShort(start, len(file))
 	}
-	if err := p.setVersion(start + 8); err != nil {
+	if err := p.setVersion(start+8, lenient); err != nil {
 		return nil, err
 	}
 	fields := rawHeaderFields(p.version)
@@ -79,18 +79,32 @@ func parseRawProfile(file []byte, start int64) (*rawProfile, error) {
 	for _, f := range fields {
 		p.fields[f] = c.U64(rawFieldNames[f])
 	}
-	kinds := 0
-	if p.version >= 2 {
-		if k := p.fields[fValueKindLast]; k >= NumValueKinds {
-			return nil, p.badHeader(fValueKindLast, "at most 2")
-		}
-		kinds = int(p.fields[fValueKindLast]) + 1
+	kinds, err := p.valueKinds(lenient)
+	if err != nil {
+		return nil, err
 	}
 	p.layout = newRecordLayout(p.version, ptr, kinds)
 	if err := p.cutSections(file, start+int64(c.Pos())); err != nil {
 		return nil, err
 	}
 	return p, nil
+}
+
+// valueKinds returns the number of value kinds in a data record. LLVM does not
+// read it from the header but goes by the constant of its release.
+func (p *rawProfile) valueKinds(lenient bool) (int, error) {
+	switch last := p.fields[fValueKindLast]; {
+	case p.version == 1:
+		return 0, nil
+	case lenient && p.version >= 10:
+		return NumValueKinds, nil
+	case lenient && p.version >= 5:
+		return NumValueKinds - 1, nil
+	case last >= NumValueKinds:
+		return 0, p.badHeader(fValueKindLast, "at most 2")
+	default:
+		return int(last) + 1, nil
+	}
 }
 
 func headerTooShort(start int64, size int) error {
@@ -102,20 +116,23 @@ func headerTooShort(start int64, size int) error {
 }
 
 // setVersion splits the version word. LLVM up to 17 took the low 56 bits as
-// the version; no version ever needed more than 32.
-func (p *rawProfile) setVersion(off int64) error {
+// the version; no version ever needed more than 32, and LLVM ignores unknown
+// bits above them.
+func (p *rawProfile) setVersion(off int64, lenient bool) error {
 	p.version = uint32(p.word)
 	p.variant = Variant(p.word) & variantBits
-	if rawHeaderFields(p.version) == nil || p.word&^(versionMask|uint64(variantBits)) != 0 {
-		found := fmt.Sprint(p.version)
-		if p.word&^(versionMask|uint64(variantBits)) != 0 {
-			found = fmt.Sprintf("%#x", p.word)
-		}
-		return fail("header", off, -1, CodeRawVersionMismatch,
-			fmt.Sprintf("Profile uses raw profile format version = %d; expected version = %d\nPLEASE update this tool to version in the raw profile, or regenerate raw profile with expected version.", p.version, rawVersionLLVM22),
-			"raw profile version", found, "1 to 5 or 7 to 11")
+	unknown := p.word &^ (versionMask | uint64(variantBits))
+	found := fmt.Sprint(p.version)
+	switch {
+	case rawHeaderFields(p.version) == nil:
+	case unknown != 0 && !lenient:
+		found = fmt.Sprintf("%d with unknown variant bits %#x", p.version, unknown)
+	default:
+		return nil
 	}
-	return nil
+	return fail("header", off, -1, CodeRawVersionMismatch,
+		fmt.Sprintf("Profile uses raw profile format version = %d; expected version = %d\nPLEASE update this tool to version in the raw profile, or regenerate raw profile with expected version.", p.version, rawVersionLLVM22),
+		"raw profile version", found, "1 to 5 or 7 to 11")
 }
 
 func (p *rawProfile) badHeader(f rawField, want string) error {

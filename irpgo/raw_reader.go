@@ -88,12 +88,13 @@ func compareU64(a, b uint64) int {
 
 // open makes the profile at offset start the current one.
 func (r *rawReader) open(start int64) error {
-	p, err := parseRawProfile(r.data, start)
+	p, err := parseRawProfile(r.data, start, r.opt.Lenient)
 	if err != nil {
 		return err
 	}
 	r.cur = p
 	r.about.Profiles++
+	r.about.LastWord = p.word
 	r.about.BinaryIDs = append(r.about.BinaryIDs, p.binaryIDs...)
 	if p.needsCorrelation() {
 		if !r.opt.Lenient {

@@ -39,6 +39,7 @@ type Info struct {
 	PointerSize int     // raw: 4 or 8 bytes; 0 otherwise
 	BigEndian   bool    // raw only: indexed profiles are always little-endian
 	Profiles    int     // raw: number of profiles concatenated, known after reading
+	LastWord    uint64  // raw: VersionWord of the last of them, known after reading
 	BinaryIDs   [][]byte
 }
 
@@ -65,8 +66,10 @@ func (w Warning) String() string {
 type ReaderOptions struct {
 	// Warn receives what is suspicious but readable; nil drops it.
 	Warn func(Warning)
-	// Lenient accepts what llvm-profdata accepts: records whose name is not
-	// in the file (they get the empty name).
+	// Lenient accepts what llvm-profdata 22 accepts: records whose name is not
+	// in the file (they get the empty name), unknown variant bits, value kinds
+	// that the header does not announce, hash tables that no lookup would find
+	// its way through, raw profiles without function data (nothing is read).
 	Lenient bool
 }
 

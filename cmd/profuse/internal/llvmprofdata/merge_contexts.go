@@ -55,26 +55,23 @@ func (t *tool) mergeAll(list worklist) (*irpgo.Profile, error) {
 	if len(bad) > 0 && t.opt.failureMode == failAny || len(bad) == len(list) && t.opt.failureMode == failAll {
 		return nil, &failure{message: "no profile can be merged"}
 	}
-	p := contexts[0].merger.Profile()
-	if t.opt.traceReservoir == 0 {
-		// The traces count as seen, and none is kept. A Merger keeps at least
-		// one.
-		p.Traces = nil
-	}
-	return p, nil
+	return contexts[0].merger.Profile(), nil
 }
 
 func (t *tool) newContext() *mergeContext {
-	maxLength := clampInt(t.opt.maxTraceLength)
-	if maxLength == 0 {
-		maxLength = -1 // a Merger takes 0 for the default
+	// A Merger takes 0 for the default and a negative number for none.
+	orNone := func(n uint64) int {
+		if n == 0 {
+			return -1
+		}
+		return clampInt(n)
 	}
 	c := &mergeContext{}
 	c.merger = irpgo.NewMerger(irpgo.MergeOptions{
 		LLVMCompat:      true,
 		KeepVTableNames: t.opt.keepVTables,
-		TraceReservoir:  max(clampInt(t.opt.traceReservoir), 1),
-		MaxTraceLength:  maxLength,
+		TraceReservoir:  orNone(t.opt.traceReservoir),
+		MaxTraceLength:  orNone(t.opt.maxTraceLength),
 		Warn:            func(w irpgo.Warning) { c.warn(w) },
 	})
 	return c

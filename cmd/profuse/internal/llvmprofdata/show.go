@@ -189,7 +189,15 @@ func (s *shower) record(rec *irpgo.Record, ir bool) {
 
 // variant returns the variant of the profile that the walk is in: a raw file
 // can hold several.
-func (s *shower) variant() irpgo.Variant { return s.r.Info().Variant }
+// variant is that of the profile being walked: a raw file may hold several,
+// and what is printed after the walk is that of the last.
+func (s *shower) variant() irpgo.Variant {
+	info := s.r.Info()
+	if info.Format == irpgo.FormatRaw {
+		return irpgo.Variant(info.LastWord)
+	}
+	return info.Variant
+}
 
 // head prints what every function shown begins with, without the line's end.
 func (s *shower) head(rec *irpgo.Record) {

@@ -144,7 +144,7 @@ func (s *shower) printBinaryIDs() {
 func (s *shower) version() uint64 {
 	info := s.r.Info()
 	if info.Format == irpgo.FormatRaw {
-		return info.VersionWord
+		return info.LastWord
 	}
 	return uint64(info.Version)
 }
