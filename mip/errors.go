@@ -22,6 +22,7 @@ const (
 	CodeModuleHash
 	CodeRawOffset
 	CodeRawMismatch // count and timestamp disagree on whether the function was called
+	CodeObjects     // a .dSYM bundle without or with several files of debug info
 )
 
 // Messages, one for each "error:" line; %s is the value found, %w the one
@@ -39,6 +40,7 @@ var codes = map[Code]struct {
 	CodeModuleHash:     {profile.ErrMismatch, []string{"%f: Invalid module hash", "Expected: 0x%w", "     Got: 0x%s"}},
 	CodeRawOffset:      {profile.ErrMismatch, []string{"Raw profile offset too large", "Expected: < %w", "     Got:   %s"}},
 	CodeRawMismatch:    {profile.ErrCorrupt, []string{"Corrupt raw profile near offset 0x%s"}},
+	CodeObjects:        {profile.ErrUnsupported, []string{"Cannot handle %s objects in %f"}},
 }
 
 // MIPError is the cause inside a [profile.FormatError] where llvm-mipdata has
@@ -51,13 +53,11 @@ type MIPError struct {
 	class error // overrides the code's class where the tool's word is too coarse
 }
 
-// Error returns the name of the failure, without values.
+// Error returns the tool's words without the file's name.
 func (e *MIPError) Error() string {
-	s := codes[e.Code].lines[0]
-	s, _, _ = strings.Cut(s, "\n")
-	s = strings.TrimPrefix(s, "%f: ")
-	s, _, _ = strings.Cut(s, " near ")
-	return s
+	s := strings.TrimPrefix(codes[e.Code].lines[0], "%f: ")
+	s, _, _ = strings.Cut(strings.TrimSuffix(s, " in %f"), "\n")
+	return strings.ReplaceAll(s, "%s", e.Found)
 }
 
 // Unwrap returns the class of the failure.

@@ -1,0 +1,67 @@
+package mip
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/profuse-pgo/profuse/profile"
+)
+
+// BuildIDSuffix is appended to the name of a .mip for the name of the file
+// beside it that holds the build id of the binary.
+//
+// The .mip format has no place for a build id, and its module hash is the same
+// for every build. The file is optional; it is text of one line,
+//
+//	build-id 7f2c…
+//
+// with hexadecimal digits, two for each byte. Further lines are reserved and
+// ignored; those that begin with # are comments.
+const BuildIDSuffix = ".id"
+
+const (
+	buildIDKey = "build-id"
+	// maxBuildID bounds a build id, of 16 or 20 bytes as a rule.
+	maxBuildID = 1 << 10
+)
+
+// WriteBuildID writes the contents of the file beside a .mip.
+func WriteBuildID(w io.Writer, id []byte) error {
+	if len(id) == 0 || len(id) > maxBuildID {
+		return optionError("build id", fmt.Sprintf("%d bytes", len(id)), fmt.Sprintf("1 to %d", maxBuildID))
+	}
+	_, err := fmt.Fprintf(w, "%s %x\n", buildIDKey, id)
+	return err
+}
+
+// ReadBuildID reads what [WriteBuildID] wrote.
+func ReadBuildID(r io.Reader) ([]byte, error) {
+	s := bufio.NewScanner(r)
+	line := 0
+	for s.Scan() {
+		line++
+		key, value, _ := strings.Cut(strings.TrimSpace(s.Text()), " ")
+		if key != buildIDKey {
+			continue
+		}
+		id, err := hex.DecodeString(strings.TrimSpace(value))
+		if err != nil || len(id) == 0 || len(id) > maxBuildID {
+			return nil, &profile.FormatError{
+				Section: "build id", Offset: -1, Line: line, Record: -1, Field: buildIDKey,
+				Found: quoteShort(bytes.TrimSpace([]byte(value))), Want: fmt.Sprintf("1 to %d bytes in hexadecimal", maxBuildID), Err: profile.ErrCorrupt,
+			}
+		}
+		return id, nil
+	}
+	if err := s.Err(); err != nil && err != bufio.ErrTooLong {
+		return nil, err
+	}
+	return nil, &profile.FormatError{
+		Section: "build id", Offset: -1, Line: max(line, 1), Record: -1, Field: buildIDKey,
+		Found: "missing", Want: "a line with it", Err: profile.ErrTruncated,
+	}
+}
