@@ -41,6 +41,7 @@ type mergeWorker struct {
 	reader inputs.Reader
 	inbox  chan mergeJob
 	copied []byte // of a member read by another worker
+	inSum  bool   // the last profile, or a part of it, is in the fork
 }
 
 // A mergeJob is one profile to merge.
@@ -161,7 +162,7 @@ func (w *mergeWorker) await(input int) (int, error) {
 func (w *mergeWorker) read(input int) {
 	in := w.inputs[input]
 	const unknown = -1
-	place, members, file, touched := unknown, 0, false, false
+	place, members, file := unknown, 0, false
 	err := in.Each(&w.reader, func(d *inputs.Data) error {
 		if place == unknown {
 			var err error
@@ -176,9 +177,7 @@ func (w *mergeWorker) read(input int) {
 		place++
 		if file = d.Name() == in.Name; file {
 			w.pass(input+1, place)
-			// From here the file may show itself cut short at any moment.
-			touched = true
-			touched = w.merge(job)
+			w.merge(job)
 			return nil
 		}
 		if members++; members > 1 {
@@ -197,8 +196,8 @@ func (w *mergeWorker) read(input int) {
 	switch {
 	case w.ctx.Err() != nil:
 		return
-	case err != nil && touched:
-		w.cancel(fmt.Errorf("%w; part of it is merged already, nothing is written", err))
+	case err != nil && file && w.inSum:
+		w.spoiled(err)
 		return
 	case err != nil:
 		w.report.reject(input, in.Name, err)
@@ -218,17 +217,24 @@ func (w *mergeWorker) read(input int) {
 	w.pass(input+1, place)
 }
 
-// merge merges one profile and reports whether the fork has it now.
-func (w *mergeWorker) merge(j mergeJob) (merged bool) {
-	var entered bool
+// spoiled ends the run: an input that changed while it was read has left a
+// part of itself in the sum.
+func (w *mergeWorker) spoiled(err error) {
+	w.cancel(fmt.Errorf("%w; part of it is merged already, nothing is written", err))
+}
+
+// merge merges one profile into the worker's fork.
+func (w *mergeWorker) merge(j mergeJob) {
+	w.inSum = false
 	var kind irpgo.Variant
 	var added irpgo.Added
+	entered, counts := false, false
 	// Also when reading faults: the others wait for this place.
 	defer func() {
 		if !entered {
 			w.merger.Skip(j.place)
 		}
-		w.gate.settle(j.place, kind, merged && (kind != 0 || added.Records > 0))
+		w.gate.settle(j.place, kind, counts)
 	}()
 	r, err := irpgo.NewReader(j.name, j.data, irpgo.ReaderOptions{
 		Warn: func(warning irpgo.Warning) { w.report.readerWarning(j.place, warning) },
@@ -238,15 +244,19 @@ func (w *mergeWorker) merge(j mergeJob) (merged bool) {
 		err = w.admit(j, r)
 	}
 	if err == nil {
-		entered = true
+		entered, w.inSum = true, true
 		added, err = w.merger.AddAt(j.place, r, j.weight)
 	}
-	if err != nil {
+	switch {
+	case err == nil:
+		counts = kind != 0 || added.Records > 0
+		w.report.merged(j.place, r.Info(), len(j.data))
+	case added.Records > 0:
+		w.spoiled(err)
+	default:
+		w.inSum = false
 		w.report.reject(j.input, j.name, err)
-		return false
 	}
-	w.report.merged(j.place, r.Info(), len(j.data))
-	return true
 }
 
 // admit asks whether the profile may meet the others.
