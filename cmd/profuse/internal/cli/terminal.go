@@ -38,7 +38,6 @@ type Style string
 // The renditions in use.
 const (
 	Bold Style = "\x1b[1m"
-	Dim  Style = "\x1b[2m"
 	Red  Style = "\x1b[31m"
 
 	reset = "\x1b[0m"
