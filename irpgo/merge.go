@@ -133,8 +133,7 @@ func (m *Merger) AddAt(index int, r *Reader, weight uint64) (added Added, err er
 	m.variant = variant &^ HasMemProf
 	if r.Info().Variant.Has(HasMemProf) && m.opt.Warn != nil {
 		m.opt.Warn(Warning{File: r.Name(), Err: &profile.FormatError{
-			File: r.Name(), Section: "memprof", Offset: -1, Record: -1,
-			Field: "memprof section", Found: "left out", Err: profile.ErrUnsupported,
+			File: r.Name(), Offset: -1, Record: -1, Field: "memprof section", Found: "left out", Err: profile.ErrUnsupported,
 		}})
 	}
 	n := uint64(0)
@@ -197,12 +196,9 @@ func (m *Merger) mergeVariant(v Variant) (Variant, error) {
 	if have == 0 && (m.opt.LLVMCompat || len(m.functions) == 0) {
 		return v, nil
 	}
-	const blocks = EntryFirst | LoopEntries
-	conflict := have.Has(EntryOnly) && v&blocks != 0 || v.Has(EntryOnly) && have&blocks != 0
+	conflict := !m.opt.AllowMixed && have.Conflicts(v)
 	if m.opt.LLVMCompat {
-		conflict = conflict || (have^v)&FrontEnd != 0
-	} else {
-		conflict = !m.opt.AllowMixed && (conflict || (have^v)&(IRLevel|SingleByte) != 0)
+		conflict = (have^v)&FrontEnd != 0 || have.entryOnlyConflict(v)
 	}
 	if conflict {
 		return 0, fail("header", -1, -1, CodeMixedKinds, "", "profile variant", v.String(),

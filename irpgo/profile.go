@@ -37,6 +37,19 @@ const (
 // Has reports whether all bits of b are set.
 func (v Variant) Has(b Variant) bool { return v&b == b }
 
+// Conflicts reports whether profiles of variants v and o must not be added up:
+// the level, and whether counters count at all, must agree, and profiles with
+// one counter per function do not go with those that instrument further blocks
+// on purpose.
+func (v Variant) Conflicts(o Variant) bool {
+	return (v^o)&(IRLevel|SingleByte) != 0 || v.entryOnlyConflict(o)
+}
+
+func (v Variant) entryOnlyConflict(o Variant) bool {
+	const blocks = EntryFirst | LoopEntries
+	return v.Has(EntryOnly) && o&blocks != 0 || o.Has(EntryOnly) && v&blocks != 0
+}
+
 var variantNames = []struct {
 	bit  Variant
 	name string

@@ -2,6 +2,7 @@ package irpgo
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"iter"
 
@@ -53,7 +54,8 @@ type Warning struct {
 // String prints the warning as "FILE: FUNCTION: MESSAGE".
 func (w Warning) String() string {
 	s := ""
-	if w.File != "" {
+	var fe *profile.FormatError
+	if w.File != "" && !(errors.As(w.Err, &fe) && fe.File == w.File) { // else the message has it
 		s = w.File + ": "
 	}
 	if w.Function != "" {

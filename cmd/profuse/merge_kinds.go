@@ -9,16 +9,6 @@ import (
 // kindBits are the properties by which profiles can be incompatible.
 const kindBits = irpgo.IRLevel | irpgo.SingleByte | irpgo.EntryOnly | irpgo.EntryFirst | irpgo.LoopEntries
 
-// kindsConflict reports whether a profile of kind v must not be added to one
-// of kind have: the level, and whether counters count at all, must agree, and
-// profiles with one counter per function do not go with those that instrument
-// further blocks on purpose.
-func kindsConflict(have, v irpgo.Variant) bool {
-	const blocks = irpgo.EntryFirst | irpgo.LoopEntries
-	return (have^v)&(irpgo.IRLevel|irpgo.SingleByte) != 0 ||
-		have.Has(irpgo.EntryOnly) && v&blocks != 0 || v.Has(irpgo.EntryOnly) && have&blocks != 0
-}
-
 // kindName is how a kind is called in messages.
 func kindName(v irpgo.Variant) string {
 	if v &= kindBits; v&irpgo.IRLevel == 0 {
@@ -61,7 +51,7 @@ func (g *kindGate) admit(place int, v irpgo.Variant) (have irpgo.Variant, ok boo
 		if _, same := g.accepted[v]; same {
 			return g.have, true
 		}
-		if len(g.accepted) > 0 && kindsConflict(g.have, v) {
+		if len(g.accepted) > 0 && g.have.Conflicts(v) {
 			return g.have, false
 		}
 		if g.low == place {

@@ -33,10 +33,10 @@ func TestKindsConflict(t *testing.T) {
 		{"the same", entry, entry, false},
 	}
 	for _, test := range tests {
-		if got := kindsConflict(test.a, test.b); got != test.want {
+		if got := test.a.Conflicts(test.b); got != test.want {
 			t.Errorf("%s: %v", test.name, got)
 		}
-		if got := kindsConflict(test.b, test.a); got != test.want {
+		if got := test.b.Conflicts(test.a); got != test.want {
 			t.Errorf("%s, the other way round: %v", test.name, got)
 		}
 	}
