@@ -86,6 +86,7 @@ func (s *yamlScanner) skip() bool {
 	case !isYAMLEnd(rest) && (len(rest) == 0 || rest[0] != ' '):
 		return false
 	case string(mark) == "---":
+		s.record = -1
 		if s.begun || !isYAMLEnd(rest) {
 			s.fail(s.line, profile.ErrUnsupported, "line", quoteShort(s.text), "a single document, beginning in the next line")
 		}
@@ -100,6 +101,7 @@ func (s *yamlScanner) skip() bool {
 
 // end sees that only blank lines and comments follow.
 func (s *yamlScanner) end() {
+	s.record = -1
 	for ; s.pos < len(s.data); s.line++ {
 		line := s.data[s.pos:]
 		if i := bytes.IndexByte(line, '\n'); i >= 0 {

@@ -1,0 +1,269 @@
+package mip
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/profuse-pgo/profuse/internal/oracle"
+	"github.com/profuse-pgo/profuse/profile"
+)
+
+// yamlAccepted are ways to write the golden profile by hand.
+var yamlAccepted = []struct{ name, in string }{
+	{"as written", goldenYAML},
+	{"no marks", strings.TrimSuffix(strings.TrimPrefix(goldenYAML, "---\n"), "...\n")},
+	{"carriage returns", strings.ReplaceAll(goldenYAML, "\n", "\r\n")},
+	{"comments and blank lines", "# top\n\n" + strings.ReplaceAll(goldenYAML, "\n", " # c\n \t\n  # d\n") + "# end\n"},
+	{"decimal", strings.Replace(goldenYAML, "0xDEADBEEF", "3735928559", 1)},
+	{"lower case", strings.Replace(goldenYAML, "0xDEADBEEF", "0Xdeadbeef", 1)},
+	{"quotes", strings.NewReplacer("   foo", `   "f\x6f\u006f"`, "   main", "   'main'", "Header:", `"Header":`, "Offset:", "'Offset':").Replace(goldenYAML)},
+	{"sequences not indented", strings.NewReplacer("\n  - ", "\n- ", "\n    ", "\n  ", "\n      - ", "\n  - ", "\n        ", "\n    ").Replace(goldenYAML)},
+	{"block sequences of names", strings.NewReplacer("[ .mip ]", "\n    - .mip\n    - 64 bit", "[ Function Coverage ]", "\n  - Function Coverage # only").Replace(goldenYAML)},
+	{"dash alone", strings.ReplaceAll(goldenYAML, "  - Function", "  -\n    Function")},
+	{"other order", strings.Replace(strings.Replace(goldenYAML, "    Raw Profile Count: 1\n", "", 1), "    Call Edges:      []\n", "    Call Edges: [ ]\n    Raw Profile Count: 1\n", 1)},
+	{"source info", strings.ReplaceAll(goldenYAML, "    Call Edges:      []\n", `    Call Edges:      []
+    Source Info:
+      File Name:       'a b/c.cpp'
+      Function Name:   'foo(int)'
+      Line:            12
+`)},
+}
+
+func TestYAMLAccepted(t *testing.T) {
+	for _, tt := range yamlAccepted {
+		if tt.in == goldenYAML && tt.name != "as written" {
+			t.Errorf("%s: nothing was changed", tt.name)
+		}
+		p, err := Read("y", []byte(tt.in), ReaderOptions{})
+		if err != nil {
+			t.Errorf("%s: %v", tt.name, err)
+			continue
+		}
+		if got := yamlOf(t, p); got != goldenYAML {
+			t.Errorf("%s: %s", tt.name, cmp.Diff(goldenYAML, got))
+		}
+	}
+}
+
+// replaced is the golden YAML with one thing replaced.
+func replaced(old, with string) string { return strings.Replace(goldenYAML, old, with, 1) }
+
+var yamlRejected = []struct {
+	name, in string
+	line     int
+	class    error
+	says     string
+}{
+	{"no profiles", "Header:\n  File Type: .mip\n  Profile Type: [ Function Coverage ]\n  Module Hash: 1\n", 4, profile.ErrTruncated, "Profiles"},
+	{"unknown key", replaced("Module Hash", "Module Hush"), 5, profile.ErrCorrupt, `"Module Hush"`},
+	{"key twice", replaced("    Function Size:   0x10\n", "    Function Size: 1\n    Function Size: 1\n"), 12, profile.ErrCorrupt, "each key once"},
+	{"key missing", replaced("    Function Size:   0x10\n", ""), 7, profile.ErrCorrupt, "key Function Size"},
+	{"no header", strings.Replace(goldenYAML, "Header:", "Heeder:", 1), 0, profile.ErrUnrecognized, ""},
+	{"third part", strings.Replace(goldenYAML, "...\n", "More: 1\n", 1), 35, profile.ErrCorrupt, "nothing after Profiles"},
+	{"second document", goldenYAML + "---\n", 36, profile.ErrUnsupported, "nothing after the end"},
+	{"second document at once", strings.Replace(goldenYAML, "...\n", "---\n", 1), 35, profile.ErrUnsupported, "single document"},
+	{"directive", "Header:\n%YAML 1.2\n", 2, profile.ErrUnsupported, "directive"},
+	{"anchor", replaced("Header:", "Header: &a"), 2, profile.ErrCorrupt, "&a"},
+	{"anchored scalar", replaced("   foo", "   &a foo"), 7, profile.ErrUnsupported, "no anchor"},
+	{"alias", replaced("   foo", "   *a"), 7, profile.ErrUnsupported, "no anchor"},
+	{"tag", replaced("   foo", "   !!str foo"), 7, profile.ErrUnsupported, "tag"},
+	{"block scalar", replaced("   foo", "   |\n      foo"), 7, profile.ErrUnsupported, "block scalar"},
+	{"flow mapping", replaced("      - Offset:          0x0\n        Covered:         true\n", "      - { Offset: 0, Covered: true }\n"), 17, profile.ErrUnsupported, "flow mapping"},
+	{"flow over lines", replaced("[ .mip ]", "[ .mip,\n    64 bit ]"), 3, profile.ErrCorrupt, "missing"},
+	{"flow without end", replaced("[ .mip ]", "[ .mip"), 3, profile.ErrUnsupported, "not closed"},
+	{"scalar over lines", replaced("   foo", "   'fo\n      o'"), 7, profile.ErrUnsupported, "closing quote"},
+	{"plain over lines", replaced("   foo", "   foo\n      bar"), 8, profile.ErrCorrupt, "indentation"},
+	{"tab", replaced("    Function Size", "\tFunction Size"), 11, profile.ErrCorrupt, "tab"},
+	{"deeper", replaced("    Function Size", "     Function Size"), 11, profile.ErrCorrupt, "indentation"},
+	{"text after a value", replaced("   foo", "   'foo' bar"), 7, profile.ErrCorrupt, "text after the value"},
+	{"colon in a plain scalar", replaced("   foo", "   foo: bar"), 7, profile.ErrCorrupt, "colon"},
+	{"bad escape", replaced("   foo", `   "\q"`), 7, profile.ErrCorrupt, "escape"},
+	{"surrogate", replaced("   foo", `   "\ud800"`), 7, profile.ErrCorrupt, "escape"},
+	{"zero byte", replaced("   foo", `   "\0"`), 7, profile.ErrCorrupt, "zero byte"},
+	{"not UTF-8", replaced("   foo", "   \xff"), 7, profile.ErrCorrupt, "UTF-8"},
+	{"number", replaced("Count: 1\n", "Count: one\n"), 13, profile.ErrCorrupt, "decimal"},
+	{"underscore", replaced("Count: 1\n", "Count: 1_0\n"), 13, profile.ErrCorrupt, "decimal"},
+	{"octal", replaced("Count: 1\n", "Count: 01\n"), 13, profile.ErrCorrupt, "decimal"},
+	{"negative", replaced("Count: 1\n", "Count: -1\n"), 13, profile.ErrCorrupt, "decimal"},
+	{"too large", replaced("Count: 1\n", "Count: 4294967296\n"), 13, profile.ErrCorrupt, "32 bits"},
+	{"no number", replaced("Count: 1\n", "Count:\n"), 13, profile.ErrCorrupt, "missing"},
+	{"bool", replaced("true", "yes"), 18, profile.ErrCorrupt, "true or false"},
+	{"entry block", replaced("true", "false"), 7, profile.ErrCorrupt, "entry block"},
+	{"entry offset", replaced("0x0\n", "0x4\n"), 16, profile.ErrCorrupt, "entry block"},
+	{"no blocks", replaced("Basic Block Profiles:\n      - Offset:          0x0\n        Covered:         true\n      - Offset:          0x4\n        Covered:         false\n", "Basic Block Profiles: []\n"), 16, profile.ErrCorrupt, "entry block"},
+	{"call edges", replaced("[]", "[ 1 ]"), 21, profile.ErrUnsupported, "call edges"},
+	{"signature", replaced("0x5CF8C24CDB18BDAC", "0x5CF8C24CDB18BDAD"), 7, profile.ErrCorrupt, "Function Signature"},
+	{"raw offset", replaced("0x20", "0x8"), 7, profile.ErrCorrupt, "Raw Profile Data Address"},
+	{"file type", replaced("[ .mip ]", "[ .map ]"), 3, profile.ErrCorrupt, "File Type"},
+	{"profile type", replaced("[ Function Coverage ]", "[ Function Cover ]"), 4, profile.ErrCorrupt, "Profile Type"},
+	{"combination", replaced("[ Function Coverage ]", "[ Function Coverage, Function Call Count ]"), 4, profile.ErrCorrupt, "either"},
+	{"no type", replaced("[ Function Coverage ]", "[]"), 4, profile.ErrCorrupt, "either"},
+	{"mapping for a sequence", replaced("Profiles:\n  - Function", "Profiles:\n    Function"), 6, profile.ErrCorrupt, "sequence"},
+	{"empty item", replaced("  - Function Name:   foo", "  -\n  - Function Name:   foo"), 7, profile.ErrCorrupt, "item"},
+	{"flow profiles", replaced("Profiles:\n  - Function Name:   foo", "Profiles: [ 1 ]\n  - x"), 6, profile.ErrUnsupported, "[]"},
+}
+
+func TestYAMLRejected(t *testing.T) {
+	for _, tt := range yamlRejected {
+		_, err := Read("y", []byte(tt.in), ReaderOptions{})
+		var fe *profile.FormatError
+		if !errors.As(err, &fe) || fe.Class() != tt.class || fe.Line != tt.line || !strings.Contains(err.Error(), tt.says) {
+			t.Errorf("%s: %v, want line %d, %q: %v", tt.name, err, tt.line, tt.says, tt.class)
+		}
+		if tt.in == goldenYAML {
+			t.Errorf("%s: nothing was changed", tt.name)
+		}
+	}
+}
+
+// yamlNames are strings and what LLVM makes of them.
+var yamlNames = []struct{ in, want string }{
+	{"foo", "foo"},
+	{"", "''"},
+	{"_ZN3fooC2Ev", "_ZN3fooC2Ev"},
+	{"a.b,c^d-e", "a.b,c^d-e"},
+	{"a b", "a b"},
+	{" a", "' a'"},
+	{"a$b", "'a$b'"},
+	{"-[NSView drawRect:]", "'-[NSView drawRect:]'"},
+	{"+[A b]", "'+[A b]'"},
+	{"?fn@@YAXXZ", "'?fn@@YAXXZ'"},
+	{"it's", "'it''s'"},
+	{"a/b.c", "'a/b.c'"},
+	{"a:b", "'a:b'"},
+	{"a=b", "'a=b'"},
+	{"true", "'true'"},
+	{"TRUE", "'TRUE'"},
+	{"tRUE", "tRUE"},
+	{"yes", "yes"},
+	{"null", "'null'"},
+	{"~", "'~'"},
+	{"12", "'12'"},
+	{"1e5", "'1e5'"},
+	{"e5", "e5"},
+	{"1e", "1e"},
+	{"1.5", "'1.5'"},
+	{".5", "'.5'"},
+	{".", "."},
+	{".inf", "'.inf'"},
+	{"0x1F", "'0x1F'"},
+	{"0x", "0x"},
+	{"0xg", "0xg"},
+	{"0o7", "'0o7'"},
+	{"0o8", "0o8"},
+	{"a\\b", `'a\b'`},
+	{`a"b`, `'a"b'`},
+	{"main·f", `"main·f"`},
+	{"tab\there", "tab\there"},
+	{"line\nfeed", `"line\nfeed"`},
+	{"\x01\x1b", `"\x01\e"`},
+	{"q\"\\\n", `"q\"\\\n"`},
+	{"\u0085\u00a0\u2028", `"\N\_\L"`},
+	{"\ufeff\U000e0001", `"\uFEFF\U000E0001"`},
+}
+
+func TestYAMLStrings(t *testing.T) {
+	for _, tt := range yamlNames {
+		if got := yamlString(tt.in); got != tt.want {
+			t.Errorf("%q: %s, want %s", tt.in, got, tt.want)
+		}
+		s := newYAMLScanner([]byte("k: " + tt.want))
+		s.mapping(func([]byte) {
+			if got := s.scalarLine(); string(got) != tt.in {
+				t.Errorf("%s is read as %q, want %q", tt.want, got, tt.in)
+			}
+		})
+		if s.err != nil {
+			t.Error(s.err)
+		}
+	}
+}
+
+// TestYAMLStringsAsLLVM compares with obj2yaml, which prints the names of
+// symbols with the same code.
+func TestYAMLStringsAsLLVM(t *testing.T) {
+	clang, obj2yaml := oracle.Tool(t, "clang-22"), oracle.Tool(t, "obj2yaml-22")
+	var asm strings.Builder
+	for i, tt := range yamlNames {
+		if tt.in == "" {
+			continue
+		}
+		name := strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(tt.in)
+		fmt.Fprintf(&asm, ".globl \"%s\"\n\"%s\" = %d\n", name, name, 0x1000+i)
+	}
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "a.s"), []byte(asm.String()), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if _, stderr, code := oracle.RunIn(t, dir, clang, "-c", "a.s"); code != 0 {
+		t.Fatal(stderr)
+	}
+	stdout, stderr, code := oracle.RunIn(t, dir, obj2yaml, "a.o")
+	if code != 0 {
+		t.Fatal(stderr)
+	}
+	_, stdout, _ = strings.Cut(stdout, "\nSymbols:\n")
+	printed := make(map[string]string) // by value
+	for _, m := range regexp.MustCompile(`- Name:            (.*)\n(?:.*\n){1,4}?    Value:           (0x\w+)`).FindAllStringSubmatch(stdout, -1) {
+		printed[m[2]] = m[1]
+	}
+	for i, tt := range yamlNames {
+		if got := printed[fmt.Sprintf("0x%X", 0x1000+i)]; tt.in != "" && got != tt.want {
+			t.Errorf("%q: obj2yaml prints %s, want %s", tt.in, got, tt.want)
+		}
+	}
+}
+
+func TestYAMLSourceInfo(t *testing.T) {
+	p := read(t, []byte(goldenYAML))
+	got, err := AppendYAML(nil, p, YAMLOptions{SourceInfo: func(f *Function) (SourceInfo, bool) {
+		return SourceInfo{File: "/src/a.cpp", Function: "foo(int)", Line: 9}, f.Name == "foo"
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := replaced("    Call Edges:      []\n", `    Call Edges:      []
+    Source Info:
+      File Name:       '/src/a.cpp'
+      Function Name:   'foo(int)'
+      Line:            9
+`)
+	if diff := cmp.Diff(want, string(got)); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff(p, read(t, got)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestYAMLEmpty(t *testing.T) {
+	p := &Profile{Type: callGraph | BlockCoverage | ReturnAddress}
+	const want = `---
+Header:
+  File Type:       [ .mip ]
+  Profile Type:    [ Block Coverage, Function Timestamp, Function Call Count, Return Address ]
+  Module Hash:     0x0
+Profiles:        []
+...
+`
+	if got := yamlOf(t, p); got != want {
+		t.Errorf("got %s", got)
+	}
+	if diff := cmp.Diff(p, read(t, []byte(want))); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestYAMLUnwritable(t *testing.T) {
+	p := &Profile{Type: FunctionCoverage, Functions: []Function{{Name: "a\xff", RawOffset: 32}}}
+	if _, err := AppendYAML(nil, p, YAMLOptions{}); !errors.Is(err, profile.ErrUnsupported) {
+		t.Errorf("got %v", err)
+	}
+}
