@@ -1,0 +1,312 @@
+package symbolize
+
+import (
+	"bytes"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/profuse-pgo/profuse/internal/inputs"
+	"github.com/profuse-pgo/profuse/profile"
+	"github.com/profuse-pgo/profuse/symbolize/internal/dwarf"
+	"github.com/profuse-pgo/profuse/symbolize/internal/object"
+)
+
+const (
+	dsymFolder = "Contents/Resources/DWARF" // in a .dSYM bundle
+	systemDir  = "/usr/lib/debug"
+)
+
+// A SplitError says that a unit's debug information lies in another file, a
+// .dwo, which cannot be read.
+type SplitError struct {
+	File string // the program
+	Path string // the .dwo file, where the compiler put it
+	Err  error
+}
+
+// Error names both files, and what to do.
+func (e *SplitError) Error() string {
+	why := e.Err
+	var path *fs.PathError
+	if errors.As(why, &path) {
+		why = path.Err
+	}
+	return fmt.Sprintf("%s: debug information is split off into %s: %v (keep it, or make %s.dwp with llvm-dwp)",
+		e.File, e.Path, why, filepath.Base(e.File))
+}
+
+// Unwrap returns the reason.
+func (e *SplitError) Unwrap() error { return e.Err }
+
+// debugInfo is what DWARF there is for a file.
+type debugInfo struct {
+	file *File
+	path string // where it was found
+	data *dwarf.Data
+	dwp  *dwarf.Data // units of split DWARF; may be nil
+}
+
+// debugData finds and opens the debug information when it is first asked for.
+func (f *File) debugData() (*debugInfo, error) {
+	f.debugOnce.Do(func() { f.debug, f.debugErr = f.openDebugInfo() })
+	return f.debug, f.debugErr
+}
+
+// DebugFile returns the path of the file that debug information is taken from;
+// empty if there is none.
+func (f *File) DebugFile() (string, error) {
+	d, err := f.debugData()
+	if err != nil || d.data.Empty() {
+		return "", err
+	}
+	return d.path, nil
+}
+
+// Problems returns why parts of the debug information are ignored, if any are:
+// unknown versions or damage. It does not look for problems: what has not been
+// needed yet has not been read.
+func (f *File) Problems() ([]error, error) {
+	d, err := f.debugData()
+	if err != nil {
+		return nil, err
+	}
+	problems := d.data.Problems()
+	if d.dwp != nil {
+		problems = append(problems[:len(problems):len(problems)], d.dwp.Problems()...)
+	}
+	return problems, nil
+}
+
+func (f *File) openDebugInfo() (*debugInfo, error) {
+	if f.image.Format == object.ELF && f.image.Kind == object.Relocatable {
+		return nil, &profile.FormatError{
+			File: f.Name(), Offset: -1, Record: -1, Field: "kind of file", Found: "a relocatable object",
+			Want: "a linked program or library", Err: profile.ErrUnsupported,
+		}
+	}
+	d := &debugInfo{file: f, path: f.Name()}
+	image := f.image
+	if !hasDWARF(image) && !f.opt.NoDebugFiles {
+		separate, err := f.separateImage()
+		if err != nil {
+			return nil, err
+		}
+		if separate != nil {
+			image, d.path = separate, separate.Name
+		}
+	}
+	dwp, err := f.openDWP(d.path)
+	if err != nil {
+		return nil, err
+	}
+	err = f.guard(func() error {
+		if dwp != nil {
+			d.dwp, err = openDWARF(dwp, dwarf.Config{Split: true})
+			if err != nil {
+				return err
+			}
+		}
+		d.data, err = openDWARF(image, dwarf.Config{OpenSplit: d.openSplit})
+		return err
+	})
+	return d, err
+}
+
+func hasDWARF(image *object.Image) bool {
+	s := dwarfSection(image, "info", false)
+	return s != nil && s.FileSize > 0
+}
+
+// dwarfSection finds the section that DWARF calls .debug_NAME.
+func dwarfSection(image *object.Image, name string, split bool) *object.Section {
+	if image.Format == object.MachO {
+		for _, prefix := range []string{"__debug_", "__zdebug_"} {
+			n := prefix + name
+			if s := image.Section(n[:min(len(n), 16)]); s != nil {
+				return s
+			}
+		}
+		return nil
+	}
+	// The index of a package file has no .dwo in its name.
+	if split && name != "cu_index" {
+		name += ".dwo"
+	}
+	if s := image.Section(".debug_" + name); s != nil {
+		return s
+	}
+	return image.Section(".zdebug_" + name)
+}
+
+// openDWARF takes an image's sections and reads how they are divided.
+func openDWARF(image *object.Image, c dwarf.Config) (*dwarf.Data, error) {
+	c.Name, c.BigEndian = image.Name, image.Order == binary.ByteOrder(binary.BigEndian)
+	var sections dwarf.Sections
+	for name, to := range sections.Names() {
+		if s := dwarfSection(image, name, c.Split); s != nil {
+			data, err := image.Data(s)
+			if err != nil {
+				return nil, err
+			}
+			*to = data
+		}
+	}
+	return dwarf.New(sections, c), nil
+}
+
+// openImage opens another file, which is closed together with f.
+func (f *File) openImage(path string) (*object.Image, error) {
+	data, err := inputs.File(path).Open(nil)
+	if err != nil {
+		return nil, err
+	}
+	var image *object.Image
+	err = inputs.Guard(func() error {
+		image, err = object.Parse(path, data.Bytes(), f.image.Arch)
+		return err
+	}, data)
+	if err != nil {
+		data.Close()
+		return nil, err
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.mapped = append(f.mapped[:len(f.mapped):len(f.mapped)], data)
+	return image, nil
+}
+
+// separateImage finds the file with the debug information of a stripped one.
+// Files that do not belong to it are passed over.
+func (f *File) separateImage() (*object.Image, error) {
+	if f.image.Format == object.MachO {
+		return f.dsym(), nil
+	}
+	if id := hex.EncodeToString(f.image.BuildID); len(id) > 2 {
+		for _, dir := range f.debugDirs() {
+			if im := f.matching(filepath.Join(dir, ".build-id", id[:2], id[2:]+".debug")); im != nil {
+				return im, nil
+			}
+		}
+	}
+	var name string
+	var crc uint32
+	var ok bool
+	err := f.guard(func() error {
+		name, crc, ok = f.image.DebugLink()
+		return nil
+	})
+	if err != nil || !ok || f.path == "" {
+		return nil, err
+	}
+	name = filepath.Base(name) // a file name, whatever the section says
+	dir := filepath.Dir(f.path)
+	places := []string{filepath.Join(dir, name), filepath.Join(dir, ".debug", name)}
+	if abs, err := filepath.Abs(dir); err == nil {
+		for _, debugDir := range f.debugDirs() {
+			places = append(places, filepath.Join(debugDir, abs, name))
+		}
+	}
+	for _, place := range places {
+		if sum, err := fileCRC(place); err == nil && sum == crc {
+			if im, err := f.openImage(place); err == nil {
+				return im, nil
+			}
+		}
+	}
+	return nil, nil
+}
+
+func (f *File) debugDirs() []string {
+	if f.opt.DebugDirs == nil {
+		return []string{systemDir}
+	}
+	return f.opt.DebugDirs
+}
+
+// dsym finds the .dSYM bundle beside a Mach-O file.
+func (f *File) dsym() *object.Image {
+	if f.path == "" {
+		return nil
+	}
+	return f.matching(filepath.Join(f.path+".dSYM", dsymFolder, filepath.Base(f.path)))
+}
+
+// matching opens a file if it exists and has the same build id.
+func (f *File) matching(path string) *object.Image {
+	if _, err := os.Stat(path); err != nil {
+		return nil
+	}
+	im, err := f.openImage(path)
+	if err != nil || len(im.BuildID) == 0 || !bytes.Equal(im.BuildID, f.image.BuildID) {
+		return nil
+	}
+	return im
+}
+
+// fileCRC returns the checksum that .gnu_debuglink has of a file.
+func fileCRC(path string) (uint32, error) {
+	data, err := inputs.File(path).Open(nil)
+	if err != nil {
+		return 0, err
+	}
+	defer data.Close()
+	var sum uint32
+	err = inputs.Guard(func() error {
+		sum = crc32.ChecksumIEEE(data.Bytes())
+		return nil
+	}, data)
+	return sum, err
+}
+
+// openDWP opens the package file of split units. Only one that was asked for
+// must exist.
+func (f *File) openDWP(debugPath string) (*object.Image, error) {
+	path := f.opt.DWP
+	if path == "" {
+		if f.path == "" || f.image.Format != object.ELF {
+			return nil, nil
+		}
+		path = debugPath + ".dwp"
+		if _, err := os.Stat(path); err != nil {
+			return nil, nil
+		}
+	}
+	return f.openImage(path)
+}
+
+// openSplit opens the .dwo file of a unit, if the package file does not have
+// it. The files are read, not mapped: each is needed for one unit only.
+func (d *debugInfo) openSplit(dwoName, compDir string, id uint64) (*dwarf.Data, error) {
+	if d.dwp != nil && d.dwp.HasSplit(id) {
+		return d.dwp, nil
+	}
+	path := dwoName
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(compDir, path)
+	}
+	data, err := os.ReadFile(path)
+	if err != nil && !filepath.IsAbs(dwoName) && d.file.path != "" {
+		// LLVM looks only there; but build folders get moved.
+		beside := filepath.Join(filepath.Dir(d.file.path), dwoName)
+		if b, besideErr := os.ReadFile(beside); besideErr == nil {
+			path, data, err = beside, b, nil
+		}
+	}
+	var split *dwarf.Data
+	if err == nil {
+		var image *object.Image
+		if image, err = object.Parse(path, data, d.file.image.Arch); err == nil {
+			split, err = openDWARF(image, dwarf.Config{Split: true})
+		}
+	}
+	if err != nil {
+		return nil, &SplitError{File: d.path, Path: path, Err: err}
+	}
+	return split, nil
+}

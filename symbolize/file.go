@@ -1,0 +1,267 @@
+package symbolize
+
+import (
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"sync"
+
+	"github.com/profuse-pgo/profuse/internal/inputs"
+	"github.com/profuse-pgo/profuse/profile"
+	"github.com/profuse-pgo/profuse/symbolize/internal/object"
+)
+
+// Options says how files are opened and what frames contain. The zero value is
+// what MemProf needs.
+type Options struct {
+	// Arch chooses a slice of a universal Mach-O file: "arm64", "x86_64". Of a
+	// file of one architecture it is checked.
+	Arch string
+
+	// SymbolTable takes names from the symbol table as llvm-symbolizer does:
+	// the outermost frame gets the name of the symbol at the address, and an
+	// address without debug information gets a frame with the name alone.
+	//
+	// Without it only DWARF counts, as for llvm-profdata; [File.Symbol] asks
+	// the symbol table.
+	SymbolTable bool
+
+	// DebugDirs are the folders with separate debug files, by build id; nil
+	// means /usr/lib/debug.
+	DebugDirs []string
+	// NoDebugFiles looks for debug information only in the file itself and,
+	// for split DWARF, in the files that it names.
+	NoDebugFiles bool
+	// DWP is the package file with the units of split DWARF, instead of the
+	// file's name with ".dwp" appended.
+	DWP string
+
+	// Workers is how many compilation units [File.Batch] reads at a time; 0
+	// means one per processor.
+	Workers int
+	// CacheSize is how much [File.Frames] keeps of the units it has read, in
+	// bytes; 0 means 64 MiB. The last one is always kept.
+	CacheSize int
+}
+
+// A Format is an object file format.
+type Format string
+
+// The formats that are read.
+const (
+	ELF   Format = "ELF"
+	MachO Format = "Mach-O"
+)
+
+// A File is a program, library or .dSYM bundle. Its methods may be called by
+// several goroutines at once.
+type File struct {
+	path  string // empty if not from the file system
+	opt   Options
+	image *object.Image
+
+	mu     sync.Mutex
+	mapped []*inputs.Data // everything that is open
+	units  unitCache
+
+	debugOnce sync.Once
+	debug     *debugInfo
+	debugErr  error
+
+	symbolsOnce sync.Once
+	symbols     *object.SymbolTable
+	symbolsErr  error
+}
+
+// Open opens an ELF or Mach-O file, or a .dSYM bundle with one file. Large
+// files are mapped into memory. Debug information is not read before it is
+// needed.
+func Open(path string, opt Options) (*File, error) {
+	path, err := bundled(path)
+	if err != nil {
+		return nil, err
+	}
+	data, err := inputs.File(path).Open(nil)
+	if err != nil {
+		return nil, err
+	}
+	f := &File{path: path, opt: opt, mapped: []*inputs.Data{data}}
+	err = f.guard(func() error {
+		f.image, err = object.Parse(path, data.Bytes(), opt.Arch)
+		return err
+	})
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	return f, nil
+}
+
+// New reads a file from memory, which must stay as it is until Close. The name
+// is for errors: no file beside it is looked for.
+func New(name string, data []byte, opt Options) (*File, error) {
+	image, err := object.Parse(name, data, opt.Arch)
+	if err != nil {
+		return nil, err
+	}
+	return &File{opt: opt, image: image}, nil
+}
+
+// bundled returns the path of the only file of a .dSYM bundle; that of
+// anything else as it is.
+func bundled(path string) (string, error) {
+	if filepath.Ext(filepath.Clean(path)) != ".dSYM" {
+		return path, nil
+	}
+	if info, err := os.Stat(path); err != nil || !info.IsDir() {
+		return path, err
+	}
+	entries, err := os.ReadDir(filepath.Join(path, dsymFolder))
+	if err != nil {
+		return "", err
+	}
+	if len(entries) != 1 {
+		return "", &profile.FormatError{
+			File: path, Offset: -1, Record: -1, Field: "number of files in the bundle",
+			Found: fmt.Sprint(len(entries)), Want: "1", Err: profile.ErrUnsupported,
+		}
+	}
+	return filepath.Join(path, dsymFolder, entries[0].Name()), nil
+}
+
+// guard runs fn, which reads the file's bytes.
+func (f *File) guard(fn func() error) error {
+	f.mu.Lock()
+	mapped := f.mapped
+	f.mu.Unlock()
+	return inputs.Guard(fn, mapped...)
+}
+
+// Close unmaps the file and those that were opened along with it.
+func (f *File) Close() error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	var err error
+	for _, d := range f.mapped {
+		if closeErr := d.Close(); err == nil {
+			err = closeErr
+		}
+	}
+	f.mapped = nil
+	f.units = unitCache{}
+	return err
+}
+
+// Name returns the path or name that the file was opened by; of a .dSYM bundle
+// the path of the file in it.
+func (f *File) Name() string { return f.image.Name }
+
+// Format returns the file's format.
+func (f *File) Format() Format {
+	if f.image.Format == object.MachO {
+		return MachO
+	}
+	return ELF
+}
+
+// Arch returns the architecture: "x86_64", "aarch64" in ELF and "arm64" in
+// Mach-O, "i386" …
+func (f *File) Arch() string { return f.image.Arch }
+
+// PointerSize returns the size of an address in bytes, 4 or 8.
+func (f *File) PointerSize() int { return f.image.PtrSize }
+
+// BuildID returns the GNU build id or the LC_UUID; nil without one.
+func (f *File) BuildID() []byte { return f.image.BuildID }
+
+// PositionIndependent reports whether the file may be loaded elsewhere than it
+// was linked to be, as shared libraries and PIEs are.
+func (f *File) PositionIndependent() bool { return f.image.Movable }
+
+// A Segment is a part of the file that the system maps into memory (PT_LOAD,
+// LC_SEGMENT).
+type Segment struct {
+	Name string // "__TEXT"; empty in ELF
+	Addr uint64 // where it was linked to be (p_vaddr, vmaddr)
+	// Offset is where in the file its bytes are; in a universal file, from the
+	// start of the architecture's slice.
+	Offset     uint64
+	FileSize   uint64 // bytes in the file
+	MemSize    uint64 // bytes in memory, at least as many
+	Align      uint64 // in bytes; 0 in Mach-O
+	Executable bool
+}
+
+// Segments returns the segments in the order of the file.
+func (f *File) Segments() []Segment {
+	out := make([]Segment, len(f.image.Segments))
+	for i, s := range f.image.Segments {
+		out[i] = Segment(s)
+	}
+	return out
+}
+
+// PreferredBase returns the address that the file's first byte was linked to
+// have: 0 for most PIEs and shared libraries, 0x400000 for most other ELF
+// programs, 0x100000000 for Mach-O ones. The difference to where it was loaded
+// is the difference of all addresses.
+func (f *File) PreferredBase() uint64 {
+	base, lowest := uint64(0), uint64(math.MaxUint64)
+	for _, s := range f.image.Segments {
+		if s.FileSize > 0 && s.Addr < lowest {
+			lowest = s.Addr
+			base = s.Addr - s.Offset
+		}
+	}
+	return base
+}
+
+// A Section is a named part of the file.
+type Section struct {
+	Name    string // ".text", "__text"
+	Segment string // "__TEXT"; empty in ELF
+	Addr    uint64 // where it was linked to be; 0 if it is not loaded
+	Size    uint64 // in memory, and of its data when decompressed
+	Offset  int64  // of its bytes in the file
+
+	file    *File
+	section *object.Section
+}
+
+func (f *File) section(s *object.Section) *Section {
+	return &Section{
+		Name: s.Name, Segment: s.Segment, Addr: s.Addr, Size: s.Size, Offset: f.image.FileOffset(s),
+		file: f, section: s,
+	}
+}
+
+// Section returns the first section of that name, or nil. In Mach-O the name
+// of the segment may precede it: "__DATA,__data".
+func (f *File) Section(name string) *Section {
+	if s := f.image.Section(name); s != nil {
+		return f.section(s)
+	}
+	return nil
+}
+
+// Sections returns all sections in the order of the file.
+func (f *File) Sections() []*Section {
+	out := make([]*Section, len(f.image.Sections))
+	for i := range out {
+		out[i] = f.section(&f.image.Sections[i])
+	}
+	return out
+}
+
+// Data returns a copy of the section's bytes, decompressed. There are none if
+// the file has none, as for .bss.
+func (s *Section) Data() ([]byte, error) {
+	var out []byte
+	err := s.file.guard(func() error {
+		b, err := s.file.image.Data(s.section)
+		out = append(out, b...)
+		return err
+	})
+	return out, err
+}

@@ -1,0 +1,138 @@
+package symbolize
+
+import (
+	"container/list"
+
+	"github.com/profuse-pgo/profuse/symbolize/internal/dwarf"
+	"github.com/profuse-pgo/profuse/symbolize/internal/object"
+)
+
+// A Frame is one of the functions that an address is in.
+type Frame struct {
+	// Function is the linkage name (mangled), or the plain name of what has
+	// none; empty if not known.
+	Function string
+	// File is the path of the source file as the compiler was given it, made
+	// absolute with the folder of the compilation; empty if not known.
+	File string
+	// Line is 1-based; 0 if the compiler could not say.
+	Line uint32
+	// Column is 1-based; 0 if the compiler did not say.
+	Column uint32
+	// StartLine is the line where the function is declared; 0 if not known.
+	StartLine uint32
+	// Discriminator tells apart blocks of one line.
+	Discriminator uint32
+	// IsInlined: the function has been inlined into that of the next frame.
+	IsInlined bool
+}
+
+// Frames returns the functions at an address of the file, innermost first.
+// Without debug information there are none; see [Options.SymbolTable].
+//
+// An error may come with frames, if only part of what there should be could be
+// read: when a .dwo file is missing, say, file and line are still known.
+//
+// It reads the whole compilation unit, and keeps it for the next address.
+func (f *File) Frames(addr uint64) ([]Frame, error) {
+	d, symbols, err := f.lookup()
+	if err != nil {
+		return nil, err
+	}
+	var frames []Frame
+	err = f.guard(func() error {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		var unit *dwarf.Unit
+		var err error
+		if i := d.data.Unit(addr); i >= 0 {
+			unit, err = f.units.get(d.data, i, f.opt.CacheSize)
+		}
+		var l looker
+		frames = l.frames(nil, unit, symbols, addr)
+		return err
+	})
+	return frames, err
+}
+
+// lookup returns what addresses are looked up in. The symbol table is nil if
+// it is not wanted.
+func (f *File) lookup() (*debugInfo, *object.SymbolTable, error) {
+	d, err := f.debugData()
+	if err != nil {
+		return nil, nil, err
+	}
+	if !f.opt.SymbolTable {
+		return d, nil, nil
+	}
+	symbols, err := f.symbolTable()
+	return d, symbols, err
+}
+
+// A looker looks addresses up, and uses its memory again.
+type looker struct{ found []dwarf.Frame }
+
+// frames appends the frames of an address. unit and symbols may be nil.
+func (l *looker) frames(dst []Frame, unit *dwarf.Unit, symbols *object.SymbolTable, addr uint64) []Frame {
+	l.found = l.found[:0]
+	if unit != nil {
+		l.found = unit.Frames(l.found, addr)
+	}
+	if symbols != nil {
+		if s, ok := symbols.Find(addr); ok {
+			if len(l.found) == 0 {
+				l.found = append(l.found, dwarf.Frame{File: s.File})
+			}
+			l.found[len(l.found)-1].Function = s.Name
+		}
+	}
+	for _, x := range l.found {
+		dst = append(dst, Frame(x))
+	}
+	return dst
+}
+
+// defaultCacheSize is what Frames keeps, in bytes.
+const defaultCacheSize = 64 << 20
+
+// A unitCache keeps the units that were used last.
+type unitCache struct {
+	byIndex map[int]*list.Element
+	recent  list.List // of *cachedUnit, most recent first
+	size    int
+}
+
+type cachedUnit struct {
+	index int
+	unit  *dwarf.Unit // nil if it cannot be read
+	err   error
+	size  int
+}
+
+// get returns a unit, loading it if necessary. Whatever the limit, one unit is
+// kept.
+func (c *unitCache) get(d *dwarf.Data, index, limit int) (*dwarf.Unit, error) {
+	if e := c.byIndex[index]; e != nil {
+		c.recent.MoveToFront(e)
+		u := e.Value.(*cachedUnit)
+		return u.unit, u.err
+	}
+	if limit == 0 {
+		limit = defaultCacheSize
+	}
+	u := &cachedUnit{index: index, size: 1 << 10}
+	if u.unit, u.err = d.Load(index); u.unit != nil {
+		u.size += u.unit.Size()
+	}
+	for c.recent.Len() > 0 && c.size+u.size > limit {
+		old := c.recent.Remove(c.recent.Back()).(*cachedUnit)
+		delete(c.byIndex, old.index)
+		c.size -= old.size
+	}
+	if c.byIndex == nil {
+		c.byIndex = make(map[int]*list.Element)
+	}
+	c.byIndex[index] = c.recent.PushFront(u)
+	c.size += u.size
+	return u.unit, u.err
+}

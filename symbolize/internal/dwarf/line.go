@@ -1,0 +1,213 @@
+package dwarf
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"sort"
+)
+
+// A row is the source position of the instructions from its address up to the
+// next row's.
+type row struct {
+	addr          uint64
+	file          uint32
+	line          uint32
+	column        uint32
+	discriminator uint32
+}
+
+// A sequence is rows of ascending addresses: those of one function or section.
+type sequence struct {
+	low, high uint64
+	first     int // index of the first row
+	last      int // after the row that ends the sequence
+}
+
+// A lineTable is a unit's part of .debug_line, executed.
+type lineTable struct {
+	lineHeader
+	rows      []row
+	sequences []sequence // by high
+}
+
+// size is the memory that the table takes.
+func (t *lineTable) size() int { return 24*cap(t.rows) + 32*cap(t.sequences) + 32*cap(t.files) }
+
+// find returns the row of an address, or nil.
+func (t *lineTable) find(addr uint64) *row {
+	i := sort.Search(len(t.sequences), func(i int) bool { return t.sequences[i].high > addr })
+	if i == len(t.sequences) || addr < t.sequences[i].low {
+		return nil
+	}
+	s := t.sequences[i]
+	// The last row at or below the address, but never the one that ends the
+	// sequence. Should the rows be out of order, what is found depends on how
+	// it is searched: so do LLVM's C++ library and this.
+	rows := t.rows[s.first : s.last-1]
+	lo, n := 1, len(rows)-1
+	for n > 0 {
+		half := n / 2
+		if rows[lo+half].addr <= addr {
+			lo, n = lo+half+1, n-half-1
+		} else {
+			n = half
+		}
+	}
+	return &rows[lo-1]
+}
+
+// readLineTable executes the line number program of a unit. A unit without one
+// has a nil table; a damaged program counts up to the damage.
+func (c *cu) readLineTable() (*lineTable, error) {
+	if c.line.form == 0 {
+		return nil, nil
+	}
+	off := c.line.u
+	r := at(c.d.s.Line, off, c.d.BigEndian)
+	length, offSize := r.unitLength()
+	if r.bad || length > uint64(len(r.b)-r.off) {
+		return nil, c.d.cut("line", off, "line table")
+	}
+	r.b = r.b[:r.off+int(length)]
+	t := new(lineTable)
+	if err := t.readHeader(&r, c, off, offSize); err != nil {
+		return nil, err
+	}
+	var err error
+	if op, ok := t.run(&r); !ok {
+		err = c.d.cut("line", off, fmt.Sprintf("opcode %d of the line table", op))
+	}
+	return t, err
+}
+
+// run executes the program. If its end is missing it tells the last opcode.
+func (t *lineTable) run(r *buf) (last uint8, ok bool) {
+	// A row takes about three bytes of program.
+	t.rows = make([]row, 0, (len(r.b)-r.off)/3)
+	m := lineMachine{t: t}
+	m.reset()
+	for r.more() {
+		op := r.u8()
+		last = op
+		switch {
+		case op >= t.opcodeBase:
+			n := op - t.opcodeBase
+			if t.lineRange == 0 {
+				m.emit() // LLVM goes on like this
+				continue
+			}
+			m.advance(uint64(n / t.lineRange))
+			m.line += uint32(int32(t.lineBase) + int32(n%t.lineRange))
+			m.emit()
+		case op == lnsExtended:
+			m.extended(r)
+		default:
+			m.standard(r, op)
+		}
+	}
+	slices.SortStableFunc(t.sequences, func(a, b sequence) int { return cmp.Compare(a.high, b.high) })
+	return last, !r.bad
+}
+
+// A lineMachine is the state machine of a line number program.
+type lineMachine struct {
+	t *lineTable
+	row
+	opIndex uint8
+	seq     sequence
+	open    bool // whether seq has rows
+}
+
+func (m *lineMachine) reset() {
+	m.row = row{file: 1, line: 1}
+	m.opIndex = 0
+	m.open = false
+}
+
+// advance moves the address by a number of operations.
+func (m *lineMachine) advance(n uint64) {
+	h := &m.t.lineHeader
+	if h.maxOps <= 1 {
+		m.addr += n * uint64(h.minInstruction)
+		return
+	}
+	n += uint64(m.opIndex)
+	m.addr += n / uint64(h.maxOps) * uint64(h.minInstruction)
+	m.opIndex = uint8(n % uint64(h.maxOps))
+}
+
+// emit appends a row.
+func (m *lineMachine) emit() {
+	if !m.open {
+		m.open = true
+		m.seq = sequence{low: m.addr, first: len(m.t.rows)}
+	}
+	m.t.rows = append(m.t.rows, m.row)
+	m.discriminator = 0
+}
+
+func (m *lineMachine) extended(r *buf) {
+	length := r.uleb()
+	start := r.off
+	if length == 0 {
+		return
+	}
+	if length > uint64(len(r.b)-start) {
+		r.fail()
+		return
+	}
+	end := start + int(length)
+	switch r.u8() {
+	case lneEndSequence:
+		m.emit()
+		m.seq.high, m.seq.last = m.addr, len(m.t.rows)
+		if m.seq.low < m.seq.high {
+			m.t.sequences = append(m.t.sequences, m.seq)
+		} else {
+			// Empty: usually of code that the linker dropped.
+			m.t.rows = m.t.rows[:m.seq.first]
+		}
+		m.reset()
+	case lneSetAddress:
+		m.addr = r.uint(uint8(min(length-1, 8)))
+		m.opIndex = 0
+	case lneDefineFile:
+		m.t.readFile(r)
+	case lneSetDiscriminator:
+		m.discriminator = uint32(r.uleb())
+	}
+	if !r.bad {
+		r.off = end
+	}
+}
+
+func (m *lineMachine) standard(r *buf, op uint8) {
+	h := &m.t.lineHeader
+	switch op {
+	case lnsCopy:
+		m.emit()
+	case lnsAdvancePC:
+		m.advance(r.uleb())
+	case lnsAdvanceLine:
+		m.line += uint32(r.sleb())
+	case lnsSetFile:
+		m.file = uint32(r.uleb())
+	case lnsSetColumn:
+		m.column = uint32(r.uleb())
+	case lnsNegateStmt, lnsSetBasicBlock, lnsPrologueEnd, lnsEpilogueBegin:
+	case lnsConstAddPC:
+		if h.lineRange != 0 {
+			m.advance(uint64((255 - h.opcodeBase) / h.lineRange))
+		}
+	case lnsFixedAdvancePC:
+		m.addr += uint64(r.u16())
+		m.opIndex = 0
+	case lnsSetISA:
+		r.skipULEB()
+	default:
+		for range h.operands[op] {
+			r.skipULEB()
+		}
+	}
+}

@@ -1,0 +1,145 @@
+package dwarf
+
+import (
+	"fmt"
+
+	"github.com/profuse-pgo/profuse/profile"
+)
+
+// An addrRange is the addresses from low up to but not including high.
+type addrRange struct{ low, high uint64 }
+
+// tombstone is the address that linkers put where code was dropped: the
+// largest there is.
+func (c *cu) tombstone() uint64 {
+	if c.addrSize == 4 {
+		return 1<<32 - 1
+	}
+	return 1<<64 - 1
+}
+
+// dieRanges appends the addresses that a DIE describes, given its DW_AT_low_pc,
+// DW_AT_high_pc and DW_AT_ranges. A broken list is like none.
+func (c *cu) dieRanges(dst []addrRange, low, high, ranges value) ([]addrRange, error) {
+	if lo, ok := c.address(low); ok && lo != c.tombstone() {
+		if hi, ok := c.address(high); ok {
+			return append(dst, addrRange{lo, hi}), nil
+		}
+		if n, ok := high.constant(); ok {
+			return append(dst, addrRange{lo, lo + n}), nil
+		}
+	}
+	switch {
+	case ranges.form == 0:
+		return dst, nil
+	case c.version < 5:
+		return c.rangeList(dst, ranges.u)
+	case ranges.form == formRnglistx:
+		b, ok := element(c.d.s.Rnglists, c.rngBase, ranges.u, c.offSize)
+		if !ok {
+			return dst, nil
+		}
+		r := buf{b: b, big: c.d.BigEndian}
+		return c.rnglist(dst, c.rngBase+r.uint(c.offSize))
+	default:
+		return c.rnglist(dst, c.base.rnglists+ranges.u)
+	}
+}
+
+// maxRereads bounds how often, on average, the lists of one unit may be read.
+// Every DIE has a list of its own, but linkers and dwz unite equal ones. Without
+// a bound a file could have each of a million DIEs refer to a list of a million
+// ranges.
+const maxRereads = 16
+
+// spend counts bytes of lists that have been read from a section.
+func (c *cu) spend(section string, size, n int) error {
+	c.rangeBytes += n
+	if c.rangeBytes/maxRereads > size+1<<16 {
+		return c.d.fail(section, 0, profile.ErrCorrupt, fmt.Sprintf("size of the range lists of the unit at %#x", c.off),
+			"more than the section", fmt.Sprintf("at most %d times its %d bytes", maxRereads, size))
+	}
+	return nil
+}
+
+// rangeList appends a list of .debug_ranges.
+func (c *cu) rangeList(dst []addrRange, off uint64) ([]addrRange, error) {
+	r := at(c.rangeSec, c.rangeBase+off, c.d.BigEndian)
+	start, first := r.off, len(dst)
+	dead := c.tombstone()
+	base, hasBase := c.low, c.hasPC
+	for {
+		e := addrRange{r.uint(c.addrSize), r.uint(c.addrSize)}
+		if r.bad {
+			return dst[:first], c.spend("ranges", len(r.b), r.off-start)
+		}
+		if e == (addrRange{}) {
+			return dst, c.spend("ranges", len(r.b), r.off-start)
+		}
+		if e.low == dead {
+			base, hasBase = e.high, true
+			continue
+		}
+		if hasBase {
+			if base == dead {
+				continue
+			}
+			e.low, e.high = e.low+base, e.high+base
+		}
+		dst = append(dst, e)
+	}
+}
+
+// rnglist appends a list of .debug_rnglists.
+func (c *cu) rnglist(dst []addrRange, off uint64) ([]addrRange, error) {
+	r := at(c.d.s.Rnglists, off, c.d.BigEndian)
+	start, first := r.off, len(dst)
+	dead := c.tombstone()
+	base, hasBase := c.low, c.hasPC
+	for {
+		var e addrRange
+		kind := r.u8()
+		switch kind {
+		case rleEndOfList:
+		case rleBaseAddressx:
+			index := r.uleb()
+			if base, hasBase = c.indexedAddress(index); !hasBase {
+				base, hasBase = index, true // as LLVM does
+			}
+			continue
+		case rleBaseAddress:
+			base, hasBase = r.uint(c.addrSize), true
+			continue
+		case rleStartxEndx:
+			e.low, _ = c.indexedAddress(r.uleb())
+			e.high, _ = c.indexedAddress(r.uleb())
+		case rleStartxLength:
+			e.low, _ = c.indexedAddress(r.uleb())
+			e.high = e.low + r.uleb()
+		case rleOffsetPair:
+			e.low, e.high = r.uleb(), r.uleb()
+			if e.low == dead || hasBase && base == dead {
+				continue
+			}
+			if hasBase {
+				e.low, e.high = e.low+base, e.high+base
+			}
+		case rleStartEnd:
+			e.low, e.high = r.uint(c.addrSize), r.uint(c.addrSize)
+		case rleStartLength:
+			e.low = r.uint(c.addrSize)
+			e.high = e.low + r.uleb()
+		default:
+			r.fail()
+		}
+		if r.bad {
+			return dst[:first], c.spend("rnglists", len(r.b), r.off-start)
+		}
+		if kind == rleEndOfList {
+			return dst, c.spend("rnglists", len(r.b), r.off-start)
+		}
+		if e.low != dead {
+			dst = append(dst, e)
+		}
+	}
+}

@@ -1,0 +1,222 @@
+package dwarf
+
+import (
+	"math"
+	"math/bits"
+	"slices"
+	"sort"
+
+	"github.com/profuse-pgo/profuse/profile"
+)
+
+// A function is a DIE that may describe code: a DW_TAG_subprogram or a
+// DW_TAG_inlined_subroutine.
+type function struct {
+	off     uint32 // of the DIE, from the start of its unit
+	parent  int32  // the function DIE that it is in, through whatever blocks; -1 if none
+	inlined bool   // DW_TAG_inlined_subroutine
+}
+
+// A codeRange is addresses that a function describes.
+type codeRange struct {
+	addrRange
+	function int32
+}
+
+// A tree tells which function an address is in, innermost.
+type tree struct {
+	functions []function
+	starts    []uint64 // of the ranges, which are disjoint and in order
+	ranges    []codeEnd
+}
+
+type codeEnd struct {
+	high     uint64
+	function int32
+}
+
+// find returns the innermost function at an address, or -1.
+func (t *tree) find(addr uint64) int32 {
+	i := sort.Search(len(t.starts), func(i int) bool { return t.starts[i] > addr })
+	if i == 0 || addr >= t.ranges[i-1].high {
+		return -1
+	}
+	return t.ranges[i-1].function
+}
+
+// size is the memory that the tree takes.
+func (t *tree) size() int { return 12*len(t.functions) + 24*len(t.starts) }
+
+// readTree reads all DIEs of a unit, but looks only at functions.
+func (c *cu) readTree() (*tree, error) {
+	t := new(tree)
+	var code []codeRange
+	var ranges []addrRange
+	var err error
+	r := at(c.d.s.Info[:c.end], c.first, c.d.BigEndian)
+	// The function that each open level of the tree is in.
+	parents := make([]int32, 0, 64)
+	parent := int32(-1)
+	for r.more() {
+		off := uint64(r.off)
+		n := r.uleb()
+		if n == 0 {
+			if len(parents) > 0 {
+				parent = parents[len(parents)-1]
+				parents = parents[:len(parents)-1]
+			}
+			continue
+		}
+		a := c.abbrevs.get(n)
+		if a == nil {
+			return nil, c.d.badCode(off, n)
+		}
+		self := parent
+		if a.tag != tagSubprogram && a.tag != tagInlinedSubroutine {
+			skipAttrs(&r, a, c.format)
+		} else {
+			ranges, err = c.functionRanges(&r, a, ranges[:0])
+			if err != nil {
+				return nil, err
+			}
+			// Without code it matters only to those within.
+			if len(ranges) > 0 || a.children {
+				if len(t.functions) == math.MaxInt32 {
+					return nil, c.d.fail("info", off, profile.ErrUnsupported, "number of functions", "2^31", "fewer")
+				}
+				self = int32(len(t.functions))
+				t.functions = append(t.functions, function{uint32(off - c.off), parent, a.tag == tagInlinedSubroutine})
+				for _, x := range ranges {
+					code = append(code, codeRange{x, self})
+				}
+			}
+		}
+		if r.bad {
+			return nil, c.d.cut("info", off, "entry")
+		}
+		if a.children {
+			parents = append(parents, parent)
+			parent = self
+		}
+	}
+	t.build(code)
+	return t, nil
+}
+
+// functionRanges reads the attributes of a function's DIE and appends the
+// addresses of its code.
+func (c *cu) functionRanges(r *buf, a *abbrev, dst []addrRange) ([]addrRange, error) {
+	var low, high, ranges value
+	for i, s := range a.specs {
+		switch s.attr {
+		case attrLowPC:
+			low = readValue(r, s, c.format)
+		case attrHighPC:
+			high = readValue(r, s, c.format)
+		case attrRanges:
+			ranges = readValue(r, s, c.format)
+		default:
+			if step := a.steps[i]; step >= 0 {
+				r.skip(uint64(step))
+			} else {
+				skipStep(r, step, c.format)
+			}
+		}
+	}
+	if low.form == 0 && ranges.form == 0 {
+		return dst, nil
+	}
+	return c.dieRanges(dst, low, high, ranges)
+}
+
+// build makes disjoint ranges from those of the functions, which come parents
+// first.
+//
+// Where functions are nested, as they should be, an address belongs to the
+// innermost. Where they overlap otherwise, or are equal since the linker folded
+// identical code, the result has to be LLVM's: it keeps a map from the start of
+// a range to its end and function, and when it adds a range it cuts the one
+// that contains the new range's start, but leaves alone those that begin
+// within the new range. The same is done here, on an array of all addresses
+// that can ever become a key.
+func (t *tree) build(code []codeRange) {
+	keys := make([]uint64, 0, 2*len(code))
+	for _, r := range code {
+		keys = append(keys, r.low, r.high)
+	}
+	slices.Sort(keys)
+	keys = slices.Compact(keys)
+	ends := make([]codeEnd, len(keys))
+	present := newBitset(len(keys))
+	find := func(addr uint64) int {
+		i, _ := slices.BinarySearch(keys, addr)
+		return i
+	}
+	for _, r := range code {
+		if r.low == r.high {
+			continue
+		}
+		at := find(r.low)
+		if before := present.last(at); before >= 0 && r.low < ends[before].high {
+			if old := ends[before]; r.high < old.high {
+				i := find(r.high)
+				ends[i] = old
+				present.set(i)
+			}
+			if keys[before] < r.low {
+				ends[before].high = r.low
+			}
+		}
+		ends[at] = codeEnd{r.high, r.function}
+		present.set(at)
+	}
+	for i := range keys {
+		if present.has(i) {
+			t.starts = append(t.starts, keys[i])
+			t.ranges = append(t.ranges, ends[i])
+		}
+	}
+}
+
+// A bitset is a set of small numbers that finds the last member up to a given
+// one: words of bits, and above them words that tell which of the words below
+// are not empty.
+type bitset [][]uint64
+
+func newBitset(n int) bitset {
+	var s bitset
+	for {
+		n = (n + 63) / 64
+		s = append(s, make([]uint64, n))
+		if n <= 1 {
+			return s
+		}
+	}
+}
+
+func (s bitset) has(i int) bool { return s[0][i/64]>>(i%64)&1 != 0 }
+
+func (s bitset) set(i int) {
+	for _, level := range s {
+		level[i/64] |= 1 << (i % 64)
+		i /= 64
+	}
+}
+
+// last returns the largest member that is at most i, or -1.
+func (s bitset) last(i int) int {
+	for k, level := range s {
+		if i < 0 {
+			return -1
+		}
+		if w := level[i/64] << (63 - i%64); w != 0 {
+			i -= bits.LeadingZeros64(w)
+			for k--; k >= 0; k-- {
+				i = i*64 + 63 - bits.LeadingZeros64(s[k][i])
+			}
+			return i
+		}
+		i = i/64 - 1
+	}
+	return -1
+}

@@ -1,0 +1,184 @@
+// Package object reads what a symbolizer needs to know of a linked program:
+// its sections and segments, build id and symbols, from ELF and Mach-O files.
+//
+// An [Image] keeps the bytes it was made from; nothing is copied until a
+// section is decompressed. Nothing that the file announces is allocated before
+// it is checked against the size of the file.
+package object
+
+import (
+	"bytes"
+	"debug/elf"
+	"encoding/binary"
+	"fmt"
+
+	"github.com/profuse-pgo/profuse/profile"
+)
+
+// A Format is an object file format.
+type Format uint8
+
+// The formats that are read.
+const (
+	ELF Format = iota + 1
+	MachO
+)
+
+// A Kind says what an image is for, as far as it matters here.
+type Kind uint8
+
+const (
+	// Linked is an executable, a shared library or a loadable bundle.
+	Linked Kind = iota
+	// Relocatable is the output of a compiler before it is linked.
+	Relocatable
+	// DebugInfo is a Mach-O file of a .dSYM bundle.
+	DebugInfo
+	// OtherKind is a core file or anything else.
+	OtherKind
+)
+
+// An Image is one program, library or object file; of a universal (fat)
+// Mach-O file, the slice for one architecture.
+type Image struct {
+	Name    string // of the file, for errors
+	Format  Format
+	Kind    Kind
+	Arch    string // "x86_64", "aarch64" (Mach-O: "arm64"), "i386" …
+	PtrSize int    // bytes of an address: 4 or 8
+	Order   binary.ByteOrder
+	Movable bool // may be loaded elsewhere than it was linked for: PIE, shared library
+
+	BuildID  []byte // GNU build id or LC_UUID; nil without one
+	Sections []Section
+	Segments []Segment
+
+	data    []byte // of this image; offsets count from its start
+	base    int64  // where in the file data starts: not 0 in a fat file
+	symtab  symtabPlace
+	machine elf.Machine
+}
+
+// A Section is a named part of an image.
+type Section struct {
+	Name    string // as the file has it: ".text", "__text"
+	Segment string // "__TEXT"; only in Mach-O
+	Addr    uint64 // where it is linked to be; 0 if it is not loaded
+	Size    uint64 // in memory, or when decompressed
+	Offset  int64  // in the image; meaningless if FileSize is 0
+	// FileSize is how many bytes the file has of it: 0 for .bss, fewer than
+	// Size if compressed.
+	FileSize uint64
+	Loaded   bool // part of the program's memory (SHF_ALLOC)
+
+	compressed bool // SHF_COMPRESSED
+}
+
+// A Segment is a part of an image that is mapped into memory.
+type Segment struct {
+	Name       string // "__TEXT"; only in Mach-O
+	Addr       uint64 // p_vaddr: where it is linked to be
+	Offset     uint64 // in the file, or in the slice of a fat file
+	FileSize   uint64
+	MemSize    uint64
+	Align      uint64
+	Executable bool
+}
+
+// Parse reads an ELF or Mach-O image. arch chooses a slice of a universal
+// Mach-O file, and may be empty if it has only one. data must stay as it is
+// while the image is used.
+//
+// Errors are *[profile.FormatError]; a file of neither format is of class
+// [profile.ErrUnrecognized].
+func Parse(name string, data []byte, arch string) (*Image, error) {
+	if len(data) == 0 {
+		return nil, &profile.FormatError{File: name, Offset: -1, Record: -1, Err: profile.ErrEmpty}
+	}
+	var im *Image
+	var err error
+	switch {
+	case bytes.HasPrefix(data, []byte("\x7fELF")):
+		im, err = parseELF(data)
+	case isMachO(data):
+		im, err = parseMachO(data)
+	case isFat(data):
+		im, err = parseFat(data, arch)
+	default:
+		err = &profile.FormatError{
+			Offset: 0, Record: -1, Field: "first bytes", Found: fmt.Sprintf("%x", data[:min(4, len(data))]),
+			Want: "those of ELF or Mach-O", Err: profile.ErrUnrecognized,
+		}
+	}
+	if err == nil && arch != "" && arch != im.Arch {
+		err = &profile.FormatError{
+			Offset: -1, Record: -1, Field: "architecture", Found: im.Arch, Want: arch, Err: profile.ErrMismatch,
+		}
+	}
+	if err != nil {
+		return nil, profile.InFile(err, name)
+	}
+	im.Name = name
+	return im, nil
+}
+
+// Section returns the first section of that name. In Mach-O a name may be
+// preceded by that of the segment and a comma: "__DATA,__llvm_mipraw".
+func (im *Image) Section(name string) *Section {
+	for i := range im.Sections {
+		s := &im.Sections[i]
+		if s.Name == name || s.Segment != "" && len(name) == len(s.Segment)+1+len(s.Name) &&
+			name[:len(s.Segment)] == s.Segment && name[len(s.Segment)] == ',' && name[len(s.Segment)+1:] == s.Name {
+			return s
+		}
+	}
+	return nil
+}
+
+// FileOffset returns where in the file the section's bytes begin.
+func (im *Image) FileOffset(s *Section) int64 { return im.base + s.Offset }
+
+// raw returns the bytes that the file has of the section.
+func (im *Image) raw(s *Section) ([]byte, error) {
+	b, ok := slice(im.data, uint64(s.Offset), s.FileSize)
+	if !ok {
+		return nil, im.fail(s.Name, profile.ErrTruncated, s.Offset, "section",
+			fmt.Sprintf("%d bytes at offset %#x", s.FileSize, s.Offset),
+			fmt.Sprintf("within the file's %d bytes", len(im.data)))
+	}
+	return b, nil
+}
+
+// fail makes an error about the image at an offset in it, -1 for none.
+func (im *Image) fail(section string, class error, offset int64, field, found, want string) error {
+	if offset >= 0 {
+		offset += im.base
+	}
+	return &profile.FormatError{
+		File: im.Name, Section: section, Offset: offset, Record: -1,
+		Field: field, Found: found, Want: want, Err: class,
+	}
+}
+
+// slice returns n bytes of b from off on, if it has them.
+func slice(b []byte, off, n uint64) ([]byte, bool) {
+	if n == 0 {
+		return nil, true
+	}
+	if off > uint64(len(b)) || n > uint64(len(b))-off {
+		return nil, false
+	}
+	return b[off : off+n : off+n], true
+}
+
+// cstring returns the string at off of a string table, without its zero.
+func cstring(table []byte, off uint64) []byte {
+	if off >= uint64(len(table)) {
+		return nil
+	}
+	b := table[off:]
+	if n := bytes.IndexByte(b, 0); n >= 0 {
+		return b[:n]
+	}
+	return nil
+}

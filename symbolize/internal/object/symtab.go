@@ -1,0 +1,294 @@
+package object
+
+import (
+	"bytes"
+	"cmp"
+	"debug/elf"
+	"fmt"
+	"math"
+	"slices"
+	"sort"
+
+	"github.com/profuse-pgo/profuse/profile"
+)
+
+// A Symbol is a named place in an image.
+type Symbol struct {
+	Name string
+	Addr uint64
+	Size uint64 // 0 if not known
+	// File is the source file's base name, for a local symbol of an ELF file
+	// that tells it.
+	File string
+}
+
+// symtabPlace says where an image's symbol table is.
+type symtabPlace struct {
+	ok bool
+
+	// In ELF: indexes of sections.
+	symbols, strings int
+	shndx            int // SHT_SYMTAB_SHNDX, or -1
+
+	// In Mach-O.
+	symOff, symCount, strOff, strSize uint64
+}
+
+// A SymbolTable finds the symbol at an address, by the rules of
+// llvm-symbolizer: of several symbols at one address the largest counts, of
+// equal ones the last; and an address beyond a symbol's size belongs to none.
+type SymbolTable struct {
+	order   []entry // by address and size, all symbols
+	at      []int32 // indexes into order: the one that counts for each address
+	strings []byte
+	files   []fileSymbol
+	strip   bool
+}
+
+// An entry is a symbol of code or data.
+type entry struct {
+	addr, size uint64
+	name       uint32 // offset in the strings
+	local      uint32 // index in the symbol table if the symbol is local, else 0
+}
+
+// A fileSymbol is an STT_FILE symbol: it applies to the local symbols after it.
+type fileSymbol struct{ index, name uint32 }
+
+// Symbols reads the symbol table. Without one the table is empty.
+func (im *Image) Symbols() (*SymbolTable, error) {
+	t := &SymbolTable{strip: im.Format == MachO}
+	var err error
+	switch {
+	case !im.symtab.ok:
+	case im.Format == ELF:
+		err = im.elfSymbols(t)
+	default:
+		err = im.machOSymbols(t)
+	}
+	if err != nil {
+		return nil, err
+	}
+	slices.SortStableFunc(t.order, func(a, b entry) int {
+		if c := cmp.Compare(a.addr, b.addr); c != 0 {
+			return c
+		}
+		return cmp.Compare(a.size, b.size)
+	})
+	for i := range t.order {
+		if i+1 == len(t.order) || t.order[i].addr != t.order[i+1].addr {
+			t.at = append(t.at, int32(i))
+		}
+	}
+	return t, nil
+}
+
+// Len returns the number of symbols, including those that share an address.
+func (t *SymbolTable) Len() int { return len(t.order) }
+
+// Symbol returns the i-th symbol, in the order of addresses.
+func (t *SymbolTable) Symbol(i int) Symbol { return t.symbol(&t.order[i]) }
+
+func (t *SymbolTable) symbol(e *entry) Symbol {
+	s := Symbol{Name: t.name(e.name), Addr: e.addr, Size: e.size}
+	if e.local != 0 {
+		// The file of a local symbol is the last STT_FILE before it.
+		i := sort.Search(len(t.files), func(i int) bool { return t.files[i].index >= e.local })
+		if i > 0 {
+			s.File = string(cstring(t.strings, uint64(t.files[i-1].name)))
+		}
+	}
+	return s
+}
+
+func (t *SymbolTable) name(off uint32) string {
+	b := cstring(t.strings, uint64(off))
+	if t.strip {
+		b = bytes.TrimPrefix(b, []byte("_"))
+	}
+	return string(b)
+}
+
+// Find returns the symbol that the address belongs to.
+func (t *SymbolTable) Find(addr uint64) (Symbol, bool) {
+	i := sort.Search(len(t.at), func(i int) bool { return t.order[t.at[i]].addr > addr })
+	if i == 0 {
+		return Symbol{}, false
+	}
+	e := &t.order[t.at[i-1]]
+	if e.size != 0 && addr-e.addr >= e.size {
+		return Symbol{}, false
+	}
+	return t.symbol(e), true
+}
+
+// elfSymbols collects the symbols of functions and data, and those without a
+// type, which assembly code often leaves out.
+func (im *Image) elfSymbols(t *SymbolTable) error {
+	place := im.symtab
+	section := &im.Sections[place.symbols]
+	b, err := im.Data(section)
+	if err != nil {
+		return err
+	}
+	if t.strings, err = im.Data(&im.Sections[place.strings]); err != nil {
+		return err
+	}
+	var shndx []byte
+	if place.shndx >= 0 {
+		if shndx, err = im.Data(&im.Sections[place.shndx]); err != nil {
+			return err
+		}
+	}
+	size := elf.Sym64Size
+	if im.PtrSize == 4 {
+		size = elf.Sym32Size
+	}
+	n := len(b) / size
+	if n > math.MaxInt32 {
+		return im.fail(section.Name, profile.ErrUnsupported, section.Offset, "number of symbols", fmt.Sprint(n), "fewer than 2^31")
+	}
+	for i := 1; i < n; i++ { // the first is always empty
+		e, kind, index := im.elfSymbol(b[i*size:])
+		e.local = uint32(i)
+		if kind.bind != elf.STB_LOCAL {
+			e.local = 0
+		}
+		if index == elf.SHN_XINDEX && len(shndx) >= 4*(i+1) {
+			index = elf.SectionIndex(im.Order.Uint32(shndx[4*i:]))
+		} else if index >= elf.SHN_LORESERVE {
+			index = elf.SHN_UNDEF
+		}
+		if index == elf.SHN_UNDEF || int(index) >= len(im.Sections) {
+			if kind.typ == elf.STT_FILE {
+				t.files = append(t.files, fileSymbol{uint32(i), e.name})
+			}
+			continue
+		}
+		if !im.Sections[index].Loaded {
+			continue
+		}
+		switch kind.typ {
+		case elf.STT_NOTYPE, elf.STT_FUNC, elf.STT_OBJECT, elf.STT_GNU_IFUNC:
+		default:
+			continue
+		}
+		if im.isMapping(t.strings, e.name) {
+			continue
+		}
+		if im.machine == elf.EM_ARM && kind.typ == elf.STT_FUNC {
+			e.addr &^= 1 // says that the function is in Thumb code
+		}
+		t.order = append(t.order, e)
+	}
+	return nil
+}
+
+// symbolKind is st_info, taken apart.
+type symbolKind struct {
+	bind elf.SymBind
+	typ  elf.SymType
+}
+
+// elfSymbol decodes one symbol.
+//
+//	64-bit: st_name 4, st_info 1, st_other 1, st_shndx 2, st_value 8, st_size 8
+//	32-bit: st_name 4, st_value 4, st_size 4, st_info 1, st_other 1, st_shndx 2
+func (im *Image) elfSymbol(b []byte) (entry, symbolKind, elf.SectionIndex) {
+	o := im.Order
+	e := entry{name: o.Uint32(b)}
+	info, index := byte(0), uint16(0)
+	if im.PtrSize == 8 {
+		info, index = b[4], o.Uint16(b[6:])
+		e.addr, e.size = o.Uint64(b[8:]), o.Uint64(b[16:])
+	} else {
+		e.addr, e.size = uint64(o.Uint32(b[4:])), uint64(o.Uint32(b[8:]))
+		info, index = b[12], o.Uint16(b[14:])
+	}
+	return e, symbolKind{elf.ST_BIND(info), elf.ST_TYPE(info)}, elf.SectionIndex(index)
+}
+
+// isMapping reports whether the symbol only marks where code or data begins.
+func (im *Image) isMapping(strings []byte, off uint32) bool {
+	name := cstring(strings, uint64(off))
+	has := func(prefix string) bool { return bytes.HasPrefix(name, []byte(prefix)) }
+	switch im.machine {
+	case elf.EM_AARCH64:
+		return has("$d") || has("$x")
+	case elf.EM_ARM:
+		return len(name) == 0 || has("$d") || has("$t") || has("$a")
+	case elf.EM_RISCV:
+		return len(name) == 0 || has("$d") || has("$x") || has(".L")
+	}
+	return false
+}
+
+// Mach-O symbols (nlist): n_strx 4, n_type 1, n_sect 1, n_desc 2, and n_value,
+// an address wide.
+const (
+	nStab    = 0xe0 // N_STAB: any of these bits marks debug information
+	nType    = 0x0e // N_TYPE
+	nSection = 0x0e // N_SECT: defined in the section n_sect
+)
+
+// A machOPlace is where a symbol or the end of a section is.
+type machOPlace struct {
+	section int // from 1 on; 0 for none
+	addr    uint64
+	symbol  int32 // index in the table, -1 for the end of a section
+}
+
+// machOSymbols collects the symbols that are defined in a section. Mach-O does
+// not tell sizes: a symbol reaches to the next or to the end of its section.
+func (im *Image) machOSymbols(t *SymbolTable) error {
+	p := im.symtab
+	size := uint64(8 + im.PtrSize)
+	b, ok := slice(im.data, p.symOff, p.symCount*size)
+	var okStrings bool
+	if t.strings, okStrings = slice(im.data, p.strOff, p.strSize); !ok || !okStrings {
+		return im.fail("symbol table", profile.ErrTruncated, int64(p.symOff), "symbols and strings",
+			fmt.Sprintf("%d symbols at %#x, %d bytes of strings at %#x", p.symCount, p.symOff, p.strSize, p.strOff),
+			fmt.Sprintf("within the image's %d bytes", len(im.data)))
+	}
+	n := uint64(len(b)) / size
+	places := make([]machOPlace, 0, n+uint64(len(im.Sections)))
+	for i := range n {
+		s := b[i*size:]
+		places = append(places, machOPlace{int(s[5]), machOValue(im, s), int32(i)})
+	}
+	for i := range im.Sections {
+		s := &im.Sections[i]
+		places = append(places, machOPlace{i + 1, s.Addr + s.Size, -1})
+	}
+	slices.SortStableFunc(places, func(a, b machOPlace) int {
+		if c := cmp.Compare(a.section, b.section); c != 0 {
+			return c
+		}
+		return cmp.Compare(a.addr, b.addr)
+	})
+	sizes := make([]uint64, n)
+	for i, next := 0, 0; i < len(places); i++ {
+		// Symbols at one address have one size.
+		for next < len(places) && (next <= i || places[next].addr == places[i].addr) {
+			next++
+		}
+		if places[i].symbol >= 0 && next < len(places) {
+			sizes[places[i].symbol] = places[next].addr - places[i].addr
+		}
+	}
+	for i := range n {
+		s := b[i*size:]
+		if s[4]&nStab != 0 || s[4]&nType != nSection || s[5] == 0 || int(s[5]) > len(im.Sections) {
+			continue
+		}
+		t.order = append(t.order, entry{addr: machOValue(im, s), size: sizes[i], name: im.Order.Uint32(s)})
+	}
+	return nil
+}
+
+func machOValue(im *Image, nlist []byte) uint64 {
+	if im.PtrSize == 8 {
+		return im.Order.Uint64(nlist[8:])
+	}
+	return uint64(im.Order.Uint32(nlist[8:]))
+}

@@ -1,0 +1,76 @@
+package symbolize
+
+import (
+	"iter"
+
+	"github.com/profuse-pgo/profuse/symbolize/internal/object"
+)
+
+// A Symbol is a name in the file's symbol table.
+type Symbol struct {
+	Name string // mangled; in Mach-O without the underscore that all have
+	Addr uint64
+	Size uint64 // in bytes; 0 if the table does not say
+	// File is the base name of the source file, known only of local symbols
+	// of ELF files.
+	File string
+}
+
+// Symbol returns the symbol that the address belongs to. Of several at one
+// address it is the largest, of equal ones the last in the table; one without
+// size reaches to the next.
+func (f *File) Symbol(addr uint64) (s Symbol, ok bool, err error) {
+	t, err := f.symbolTable()
+	if err != nil {
+		return Symbol{}, false, err
+	}
+	err = f.guard(func() error {
+		var found object.Symbol
+		found, ok = t.Find(addr)
+		s = Symbol(found)
+		return nil
+	})
+	return s, ok, err
+}
+
+// Symbols iterates over the symbols of code and data that are defined in the
+// file, by address; those at one address by size. It ends early if the file is
+// cut short meanwhile.
+func (f *File) Symbols() (iter.Seq[Symbol], error) {
+	t, err := f.symbolTable()
+	if err != nil {
+		return nil, err
+	}
+	return func(yield func(Symbol) bool) {
+		var some [256]Symbol // guarding each would cost more than reading it
+		for start := 0; start < t.Len(); start += len(some) {
+			n := min(len(some), t.Len()-start)
+			err := f.guard(func() error {
+				for i := range n {
+					some[i] = Symbol(t.Symbol(start + i))
+				}
+				return nil
+			})
+			if err != nil {
+				return
+			}
+			for _, s := range some[:n] {
+				if !yield(s) {
+					return
+				}
+			}
+		}
+	}, nil
+}
+
+// symbolTable reads the symbol table when it is first asked for.
+func (f *File) symbolTable() (*object.SymbolTable, error) {
+	f.symbolsOnce.Do(func() {
+		f.symbolsErr = f.guard(func() error {
+			t, err := f.image.Symbols()
+			f.symbols = t
+			return err
+		})
+	})
+	return f.symbols, f.symbolsErr
+}
