@@ -156,7 +156,7 @@ func (h *header) check() error {
 		return headerError(fileTypeAt, CodeBothWidths, nil, "FileType",
 			fmt.Sprintf("%#x", word), "either 64 bit or 32 bit", toolHex(uint64(word)), "")
 	}
-	if class, want := h.typ.check(); class != nil {
+	if want, class := h.typ.check(); class != nil {
 		return headerError(8, CodeBadProfileType, class, "ProfileType",
 			fmt.Sprintf("%#x", uint32(h.typ)), want, toolHex(uint64(h.typ)), "")
 	}

@@ -59,17 +59,17 @@ func (t ProfileType) String() string {
 
 // check returns what is wrong with the type: the form of raw records has to
 // follow from it.
-func (t ProfileType) check() (class error, want string) {
+func (t ProfileType) check() (want string, class error) {
 	mode := t & (FunctionCoverage | callGraph)
 	switch {
 	case t>>5 != 0:
-		return profile.ErrUnsupported, "bits 0x1f only"
+		return "bits 0x1f only", profile.ErrUnsupported
 	case mode == FunctionCoverage || mode == callGraph:
-		return nil, ""
+		return "", nil
 	case mode&^callGraph == 0 && mode != 0:
-		return profile.ErrUnsupported, "timestamps and call counts together"
+		return "timestamps and call counts together", profile.ErrUnsupported
 	}
-	return profile.ErrCorrupt, "either function coverage or timestamps and call counts"
+	return "either function coverage or timestamps and call counts", profile.ErrCorrupt
 }
 
 // rawEntrySize is the size of a raw record without blocks.
@@ -164,7 +164,7 @@ func (f *Function) rawEnd(t ProfileType) uint64 {
 // Validate checks the profile against what the formats can hold. What readers
 // return is valid.
 func (p *Profile) Validate() error {
-	if class, want := p.Type.check(); class != nil {
+	if want, class := p.Type.check(); class != nil {
 		return &profile.FormatError{
 			Section: "header", Offset: -1, Record: -1, Field: "ProfileType",
 			Found: fmt.Sprintf("%#x", uint32(p.Type)), Want: want, Err: class,

@@ -101,7 +101,7 @@ func (r *yamlReader) header(s *yamlScanner) {
 		case keyProfileType:
 			line := s.line
 			s.sequence(col, keyProfileType, func(flow bool) { r.about.Type |= yamlProfileType(s, flow) })
-			if class, want := r.about.Type.check(); s.err == nil && class != nil {
+			if want, class := r.about.Type.check(); s.err == nil && class != nil {
 				s.fail(line, class, keyProfileType, r.about.Type.String(), want)
 			}
 		case keyModuleHash:
