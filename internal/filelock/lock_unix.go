@@ -1,0 +1,84 @@
+//go:build linux || darwin || freebsd || netbsd || openbsd || dragonfly
+
+package filelock
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"syscall"
+)
+
+const errIsDir = syscall.EISDIR
+
+func acquire(ctx context.Context, path string, waiting func()) (*Lock, error) {
+	for {
+		// For writing: where flock is made of fcntl's locks, as over NFS, an
+		// exclusive one needs that.
+		f, err := os.OpenFile(path, os.O_RDWR, 0)
+		if err != nil {
+			return nil, err
+		}
+		err = flock(f, syscall.LOCK_EX|syscall.LOCK_NB)
+		if errors.Is(err, syscall.EWOULDBLOCK) {
+			if waiting != nil {
+				waiting()
+				waiting = nil
+			}
+			err = wait(ctx, f, func(f *os.File) error { return flock(f, syscall.LOCK_EX) })
+			if err != nil {
+				return nil, lockError(path, err)
+			}
+		} else if unsupported(err) {
+			f.Close()
+			return &Lock{}, nil
+		} else if err != nil {
+			f.Close()
+			return nil, lockError(path, err)
+		}
+		// Whoever held it may have put another file in its place.
+		current, err := isCurrent(f, path)
+		if current {
+			return &Lock{f: f, release: (*os.File).Close}, nil
+		}
+		f.Close()
+		if err != nil {
+			return nil, err
+		}
+	}
+}
+
+// isCurrent reports whether path still names the open file.
+func isCurrent(f *os.File, path string) (bool, error) {
+	locked, err := f.Stat()
+	if err != nil {
+		return false, err
+	}
+	named, err := os.Stat(path)
+	if err != nil {
+		return false, err
+	}
+	return os.SameFile(locked, named), nil
+}
+
+func flock(f *os.File, how int) error {
+	for {
+		err := syscall.Flock(int(f.Fd()), how)
+		if err != syscall.EINTR {
+			return err
+		}
+	}
+}
+
+func unsupported(err error) bool {
+	return errors.Is(err, syscall.ENOTSUP) || errors.Is(err, syscall.EOPNOTSUPP) ||
+		errors.Is(err, syscall.ENOSYS) || errors.Is(err, syscall.EINVAL) || errors.Is(err, syscall.ENOLCK)
+}
+
+func lockError(path string, err error) error {
+	if _, ok := err.(syscall.Errno); ok {
+		return &fs.PathError{Op: "lock", Path: path, Err: err}
+	}
+	return err
+}
