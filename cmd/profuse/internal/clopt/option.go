@@ -32,6 +32,10 @@ type Option struct {
 	commas  bool // the value is a comma-separated list
 	action  action
 	alias   *Option // the option that this one stands for
+	// required: the command line is wrong without it. given counts how often it
+	// was there, under any name.
+	required bool
+	given    int
 	// set stores one value, or says what is wrong with it. spelling is the
 	// name used on the command line.
 	set func(spelling, value string) (complaint string)
@@ -223,6 +227,9 @@ func choose[T any](p *T, name string, choices []Choice[T]) (complaint string) {
 	return fmt.Sprintf("Cannot find option named '%s'!", name)
 }
 
+// Require makes a command line without the option an error.
+func (o *Option) Require() { o.required = true }
+
 // Alias gives an option defined before another name.
 func (c *Command) Alias(name, of string) *Option {
 	o := c.byName[of]
@@ -254,6 +261,12 @@ func (c *Command) Positional(p *string, required bool) {
 // Positionals defines that all arguments without a dash are collected.
 func (c *Command) Positionals(p *[]string) {
 	c.positionals = append(c.positionals, &positional{unbounded: true, set: func(v string) { *p = append(*p, v) }})
+}
+
+// RequiredPositionals is [Command.Positionals] for at least one argument.
+func (c *Command) RequiredPositionals(p *[]string) {
+	c.Positionals(p)
+	c.positionals[len(c.positionals)-1].required = true
 }
 
 // split returns the values of one occurrence.

@@ -75,6 +75,7 @@ func (p *Parser) Parse(args []string) (*Command, Outcome) {
 		}
 	}
 	r.place(values)
+	r.checkRequired()
 	if r.failed {
 		return r.cmd, Failed
 	}
@@ -183,6 +184,7 @@ func (r *run) provide(o *Option, spelling string, value *string) {
 	if o.alias != nil {
 		target, spelling = o.alias, o.alias.name
 	}
+	target.given++
 	for _, v := range target.split(*value) {
 		if complaint := target.set(spelling, v); complaint != "" {
 			r.complain(target, complaint)
@@ -226,11 +228,13 @@ func (r *run) place(values []string) {
 	}
 	for _, p := range places {
 		n := min(1, len(values))
-		switch {
-		case p.required:
+		if p.required {
 			required--
+		}
+		switch {
 		case p.unbounded:
 			n = len(values) - required
+		case p.required:
 		case len(values) <= required:
 			n = 0
 		}
@@ -238,6 +242,15 @@ func (r *run) place(values []string) {
 			p.set(v)
 		}
 		values = values[n:]
+	}
+}
+
+// checkRequired complains of options that have to be there and are not.
+func (r *run) checkRequired() {
+	for _, o := range r.cmd.options {
+		if o.required && o.given == 0 {
+			r.complain(o, "must be specified at least once!")
+		}
 	}
 }
 

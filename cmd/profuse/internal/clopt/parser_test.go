@@ -44,6 +44,10 @@ func (b *bag) parser(errs *bytes.Buffer) *Parser {
 	need := NewCommand("need")
 	need.Positional(&b.first, true)
 	need.Positional(&b.text, true)
+	must := NewCommand("must")
+	must.String(&b.text, "text").Require()
+	must.Alias("t", "text")
+	must.RequiredPositionals(&b.rest)
 	list := NewCommand("list")
 	list.Positional(&b.first, true)
 	list.Positionals(&b.rest)
@@ -51,7 +55,7 @@ func (b *bag) parser(errs *bytes.Buffer) *Parser {
 	top := NewCommand("")
 	top.Bool(&b.on, "global")
 	top.Version("version")
-	return &Parser{Prog: "/opt/bin/prog", Top: top, Commands: []*Command{run, pick, need, list}, Errors: errs}
+	return &Parser{Prog: "/opt/bin/prog", Top: top, Commands: []*Command{run, pick, need, must, list}, Errors: errs}
 }
 
 func TestParse(t *testing.T) {
@@ -118,6 +122,12 @@ func TestParse(t *testing.T) {
 			errs: "prog: Not enough positional command line arguments specified!\n" +
 				"Must specify at least 2 positional arguments: See: /opt/bin/prog --help\n"},
 		{args: []string{"need", "a", "b"}, cmd: "need", want: bag{first: "a", text: "b"}},
+		{args: []string{"must", "-t", "x", "a", "b"}, cmd: "must", want: bag{text: "x", rest: []string{"a", "b"}}},
+		{args: []string{"must", "a", "--text="}, cmd: "must", want: bag{rest: []string{"a"}}},
+		{args: []string{"must"}, cmd: "must", outcome: Failed,
+			errs: "prog: Not enough positional command line arguments specified!\n" +
+				"Must specify at least 1 positional argument: See: /opt/bin/prog --help\n" +
+				forRun + "text option: must be specified at least once!\n"},
 		{args: []string{"list"}, cmd: "list", outcome: Failed,
 			errs: "prog: Not enough positional command line arguments specified!\n" +
 				"Must specify at least 1 positional argument: See: /opt/bin/prog --help\n"},
