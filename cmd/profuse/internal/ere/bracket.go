@@ -1,0 +1,183 @@
+package ere
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// byteSet is what a bracket expression matches.
+type byteSet [256]bool
+
+// bracket reads a bracket expression after its "[".
+func (p *ere) bracket() error {
+	if strings.HasPrefix(p.rest, "[:<:]]") || strings.HasPrefix(p.rest, "[:>:]]") {
+		return errors.New("word boundaries are not supported by profuse")
+	}
+	var set byteSet
+	invert := p.eat("^")
+	switch {
+	case p.eat("]"):
+		set[']'] = true
+	case p.eat("-"):
+		set['-'] = true
+	}
+	for p.rest != "" && p.rest[0] != ']' && !strings.HasPrefix(p.rest, "-]") {
+		if err := p.bracketTerm(&set); err != nil {
+			return err
+		}
+	}
+	if p.eat("-") {
+		set['-'] = true
+	}
+	if !p.eat("]") {
+		return errBracket
+	}
+	set.write(&p.out, invert)
+	return nil
+}
+
+func (set *byteSet) write(out *strings.Builder, invert bool) {
+	out.WriteByte('[')
+	empty := true
+	for c, in := range set {
+		if in != invert {
+			fmt.Fprintf(out, `\x{%x}`, c)
+			empty = false
+		}
+	}
+	if empty {
+		out.WriteString(`^\x{0}-\x{10ffff}`)
+	}
+	out.WriteByte(']')
+}
+
+// bracketTerm reads a class, an equivalence class, a character or a range.
+func (p *ere) bracketTerm(set *byteSet) error {
+	switch {
+	case p.rest[0] == '-':
+		return errRange
+	case p.eat("[:"):
+		return p.class(set)
+	case p.eat("[="):
+		if err := p.notAtEnd(errCollating); err != nil {
+			return err
+		}
+		c, err := p.collating('=')
+		if err != nil {
+			return err
+		}
+		set[c] = true
+		return p.closing("=]", errCollating)
+	}
+	first, err := p.symbol()
+	if err != nil {
+		return err
+	}
+	last := first
+	if len(p.rest) > 1 && p.rest[0] == '-' && p.rest[1] != ']' {
+		p.next()
+		if p.eat("-") {
+			last = '-'
+		} else if last, err = p.symbol(); err != nil {
+			return err
+		}
+	}
+	if first > last {
+		return errRange
+	}
+	for c := int(first); c <= int(last); c++ {
+		set[c] = true
+	}
+	return nil
+}
+
+// notAtEnd checks what follows the opening of a class or equivalence class.
+func (p *ere) notAtEnd(err error) error {
+	switch {
+	case p.rest == "":
+		return errBracket
+	case p.rest[0] == '-' || p.rest[0] == ']':
+		return err
+	}
+	return nil
+}
+
+func (p *ere) closing(s string, err error) error {
+	switch {
+	case p.rest == "":
+		return errBracket
+	case !p.eat(s):
+		return err
+	}
+	return nil
+}
+
+// symbol reads one character of a bracket expression, or a collating element.
+func (p *ere) symbol() (byte, error) {
+	if p.rest == "" {
+		return 0, errBracket
+	}
+	if !p.eat("[.") {
+		return p.next(), nil
+	}
+	c, err := p.collating('.')
+	if err != nil {
+		return 0, err
+	}
+	if !p.eat(".]") {
+		return 0, errCollating
+	}
+	return c, nil
+}
+
+// collating reads a collating element up to the delimiter. Only characters
+// are known here, not the names that POSIX gives some.
+func (p *ere) collating(delimiter byte) (byte, error) {
+	end := strings.Index(p.rest, string(rune(delimiter))+"]")
+	switch {
+	case end < 0:
+		return 0, errBracket
+	case end != 1:
+		return 0, errCollating
+	}
+	return p.next(), nil
+}
+
+// classes are the character classes of the C locale, as pairs of the first
+// and the last character of a range.
+var classes = map[string]string{
+	"alnum":  "09AZaz",
+	"alpha":  "AZaz",
+	"blank":  "\t\t  ",
+	"cntrl":  "\x00\x1f\x7f\x7f",
+	"digit":  "09",
+	"graph":  "!~",
+	"lower":  "az",
+	"print":  " ~",
+	"punct":  "!/:@[`{~",
+	"space":  "\t\r  ",
+	"upper":  "AZ",
+	"xdigit": "09AFaf",
+}
+
+func (p *ere) class(set *byteSet) error {
+	if err := p.notAtEnd(errClass); err != nil {
+		return err
+	}
+	n := 0
+	for n < len(p.rest) && ('a' <= p.rest[n]|0x20 && p.rest[n]|0x20 <= 'z') {
+		n++
+	}
+	members, ok := classes[p.rest[:n]]
+	if !ok {
+		return errClass
+	}
+	p.rest = p.rest[n:]
+	for ; members != ""; members = members[2:] {
+		for c := int(members[0]); c <= int(members[1]); c++ {
+			set[c] = true
+		}
+	}
+	return p.closing(":]", errClass)
+}

@@ -1,0 +1,229 @@
+// Package ere reads regular expressions as LLVM's Regex class does: extended
+// ones as POSIX defines them.
+//
+// Go's syntax differs from that: an escaped letter is that letter, a brace
+// without a digit is a brace, brackets have classes and collating elements.
+// Back-references, word boundaries and named collating elements are refused.
+package ere
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+)
+
+// The errors, in LLVM's words.
+var (
+	errParen     = errors.New("parentheses not balanced")
+	errBracket   = errors.New("brackets ([ ]) not balanced")
+	errBrace     = errors.New("braces not balanced")
+	errCount     = errors.New("invalid repetition count(s)")
+	errRange     = errors.New("invalid character range")
+	errOperand   = errors.New("repetition-operator operand invalid")
+	errEmptyExpr = errors.New("empty (sub)expression")
+	errCollating = errors.New("invalid collating element")
+	errClass     = errors.New("invalid character class")
+	errEscape    = errors.New("trailing backslash (\\)")
+	errBackref   = errors.New("invalid backreference number")
+)
+
+const maxRepeat = 255 // RE_DUP_MAX
+
+// ere translates one expression into Go's syntax. Patterns and subjects are
+// matched as bytes: each becomes the rune of the same value.
+type ere struct {
+	rest   string
+	out    strings.Builder
+	groups int // closed so far
+}
+
+// Compile returns what reports whether the expression matches a part of a
+// text. Errors are in LLVM's words where it has any.
+func Compile(pattern string) (match func(string) bool, err error) {
+	p := &ere{rest: pattern}
+	p.out.WriteString("(?s)")
+	if err := p.alternatives(false); err != nil {
+		return nil, err
+	}
+	re, err := regexp.Compile(p.out.String())
+	if err != nil {
+		return nil, fmt.Errorf("regular expression is too complex: %w", err)
+	}
+	return func(text string) bool { return re.MatchString(latin1(text)) }, nil
+}
+
+// latin1 turns every byte into the rune of the same value.
+func latin1(s string) string {
+	for i := range len(s) {
+		if s[i] >= 0x80 {
+			runes := make([]rune, len(s))
+			for i := range len(s) {
+				runes[i] = rune(s[i])
+			}
+			return string(runes)
+		}
+	}
+	return s
+}
+
+func (p *ere) eat(s string) bool {
+	rest, ok := strings.CutPrefix(p.rest, s)
+	p.rest = rest
+	return ok
+}
+
+func (p *ere) next() byte {
+	c := p.rest[0]
+	p.rest = p.rest[1:]
+	return c
+}
+
+// at reports whether the i-th byte of the rest is a digit.
+func (p *ere) digitAt(i int) bool {
+	return len(p.rest) > i && '0' <= p.rest[i] && p.rest[i] <= '9'
+}
+
+// repeats reports whether a repetition operator is next.
+func (p *ere) repeats() bool {
+	return p.rest != "" && (strings.IndexByte("*+?", p.rest[0]) >= 0 || p.rest[0] == '{' && p.digitAt(1))
+}
+
+// alternatives reads branches up to the end, or to the ")" of the group.
+func (p *ere) alternatives(inGroup bool) error {
+	for {
+		empty := true
+		for p.rest != "" && p.rest[0] != '|' && !(inGroup && p.rest[0] == ')') {
+			if err := p.piece(); err != nil {
+				return err
+			}
+			empty = false
+		}
+		if empty {
+			return errEmptyExpr
+		}
+		if !p.eat("|") {
+			return nil
+		}
+		p.out.WriteByte('|')
+	}
+}
+
+// piece reads an atom and its repetition.
+func (p *ere) piece() error {
+	caret := p.rest[0] == '^'
+	if err := p.atom(); err != nil {
+		return err
+	}
+	if !p.repeats() {
+		return nil
+	}
+	if caret {
+		return errOperand
+	}
+	if op := p.next(); op != '{' {
+		p.out.WriteByte(op)
+	} else if err := p.bounds(); err != nil {
+		return err
+	}
+	if p.repeats() {
+		return errOperand
+	}
+	return nil
+}
+
+func (p *ere) atom() error {
+	switch c := p.next(); c {
+	case '(':
+		return p.group()
+	case ')':
+		return errParen
+	case '*', '+', '?':
+		return errOperand
+	case '^', '$', '.':
+		p.out.WriteByte(c)
+	case '[':
+		return p.bracket()
+	case '\\':
+		if p.rest == "" {
+			return errEscape
+		}
+		c := p.next()
+		if '1' <= c && c <= '9' {
+			if int(c-'0') > p.groups {
+				return errBackref
+			}
+			return errors.New("back-references are not supported by profuse")
+		}
+		p.literal(c)
+	case '{':
+		if p.digitAt(0) {
+			return errOperand
+		}
+		p.literal(c)
+	default:
+		p.literal(c)
+	}
+	return nil
+}
+
+func (p *ere) group() error {
+	if p.rest == "" {
+		return errParen
+	}
+	p.out.WriteByte('(')
+	if p.rest[0] != ')' {
+		if err := p.alternatives(true); err != nil {
+			return err
+		}
+	}
+	if !p.eat(")") {
+		return errParen
+	}
+	p.out.WriteByte(')')
+	p.groups++
+	return nil
+}
+
+func (p *ere) literal(c byte) { p.out.WriteString(regexp.QuoteMeta(string(rune(c)))) }
+
+// bounds reads a repetition count after its opening brace.
+func (p *ere) bounds() error {
+	low, err := p.count()
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(&p.out, "{%d", low)
+	if p.eat(",") {
+		p.out.WriteByte(',')
+		if p.digitAt(0) {
+			high, err := p.count()
+			if err != nil {
+				return err
+			}
+			if low > high {
+				return errCount
+			}
+			fmt.Fprint(&p.out, high)
+		}
+	}
+	if p.eat("}") {
+		p.out.WriteByte('}')
+		return nil
+	}
+	if strings.Contains(p.rest, "}") {
+		return errCount
+	}
+	return errBrace
+}
+
+func (p *ere) count() (int, error) {
+	n := 0
+	for p.digitAt(0) && n <= maxRepeat {
+		n = 10*n + int(p.next()-'0')
+	}
+	if n > maxRepeat {
+		return 0, errCount
+	}
+	return n, nil
+}
