@@ -1,0 +1,101 @@
+// Package withcolor prints what LLVM's tools say beside their output, in the
+// form and the colours of LLVM's WithColor class.
+package withcolor
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"regexp"
+	"syscall"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/term"
+)
+
+// Mode is the value of the option --color, a boolean with a default of its
+// own.
+type Mode int
+
+const (
+	Auto Mode = iota // on a terminal
+	On
+	Off
+)
+
+// Set is for the option: clopt's BoolFunc.
+func (m *Mode) Set(on bool) {
+	*m = Off
+	if on {
+		*m = On
+	}
+}
+
+// Enabled reports whether what is written to w is to have colours.
+func (m Mode) Enabled(w io.Writer) bool {
+	return m == On || m == Auto && IsTerminal(w) && colorTerm.MatchString(os.Getenv("TERM"))
+}
+
+// colorTerm matches the terminals that LLVM knows to have colours.
+var colorTerm = regexp.MustCompile(`^(ansi|cygwin|linux|(screen|xterm|vt100|rxvt).*|.*color)$`)
+
+// IsTerminal reports whether w is a terminal.
+func IsTerminal(w io.Writer) bool {
+	f, ok := w.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
+}
+
+// A Color is the parameters of a terminal's colour sequence.
+type Color string
+
+const (
+	Red  Color = "0;31"
+	Cyan Color = "0;36"
+
+	boldRed     Color = "0;1;31"
+	boldMagenta Color = "0;1;35"
+	boldBlue    Color = "0;1;34"
+	boldBlack   Color = "0;1;30"
+)
+
+// Paint returns s in the colour.
+func (c Color) Paint(s string) string { return "\x1b[" + string(c) + "m" + s + "\x1b[0m" }
+
+// Messages prints diagnostics.
+type Messages struct {
+	W     io.Writer
+	Color bool
+}
+
+// Error prints a line that begins with "error: ".
+func (m *Messages) Error(message string) { m.print(boldRed, "error: ", message) }
+
+// Warning prints a line that begins with "warning: ".
+func (m *Messages) Warning(message string) { m.print(boldMagenta, "warning: ", message) }
+
+// Remark prints a line that begins with "remark: ".
+func (m *Messages) Remark(message string) { m.print(boldBlue, "remark: ", message) }
+
+// Note prints a line that begins with "note: ".
+func (m *Messages) Note(message string) { m.print(boldBlack, "note: ", message) }
+
+func (m *Messages) print(c Color, kind, message string) {
+	if m.Color {
+		kind = c.Paint(kind)
+	}
+	fmt.Fprintf(m.W, "%s%s\n", kind, message)
+}
+
+// Strerror says a system error as C's strerror does: Go's texts begin with a
+// small letter.
+func Strerror(err error) (s string, ok bool) {
+	var no syscall.Errno
+	if !errors.As(err, &no) {
+		return "", false
+	}
+	s = no.Error()
+	r, n := utf8.DecodeRuneInString(s)
+	return string(unicode.ToUpper(r)) + s[n:], true
+}
