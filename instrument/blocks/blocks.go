@@ -1,0 +1,295 @@
+// Package blocks reads the section that says how the coverage of blocks
+// without probes follows from that of others, and applies it to profiles.
+//
+// The map records of a program list only the blocks that have probes, so every
+// reader of MIP profiles sees correct coverage, of those blocks. Start with
+// [Read] on the section's contents and call [Table.Expand] on a profile to see
+// all blocks.
+//
+// Package instrument emits the section, which is not loaded on ELF. Reading
+// hostile input fails with a *profile.FormatError and never allocates more
+// than in proportion to the input.
+package blocks
+
+import (
+	"encoding/binary"
+	"fmt"
+
+	"github.com/profuse-pgo/profuse/internal/cursor"
+	"github.com/profuse-pgo/profuse/mip"
+	"github.com/profuse-pgo/profuse/profile"
+)
+
+// Section is the name of the section, in segment __DATA on Mach-O.
+const Section = "__profuse_blocks"
+
+// Layout of the section, little-endian; W is the width of addresses, 4 or 8.
+//
+// Header, 24 bytes:
+//
+//	 0  u32 Magic "\xfbMIB"
+//	 4  u16 Version
+//	 6  u16 W
+//	 8  u32 ModuleHash          as in the map
+//	12  u32 reserved
+//	16  i64 RawSectionOffset    address of the raw section − of this header;
+//	                            W 4: i32 and 4 zero bytes
+//
+// Records up to the end, each aligned to W, the last not padded:
+//
+//	W    address of the raw record − of this field
+//	u32  number of blocks N, the entry included
+//	u32  number of words M that follow
+//	M×u32, for each of the N blocks, in layout order:
+//	     block − function, bytes
+//	     number of sources k
+//	     k × number of a source block
+//
+// With k = 0 a block has a probe: the entry that of the function, the others
+// the bytes of the raw record in order. Otherwise it is covered if one of its
+// sources is, which may have sources in turn but never the block itself.
+const (
+	Magic   = 0x42494dfb
+	Version = 1
+
+	headerSize = 24
+)
+
+// Table tells for the functions with inferred blocks where their coverage
+// comes from. Functions that are not in it have probes in all blocks.
+type Table struct {
+	ModuleHash uint32
+	Functions  []Function
+}
+
+// Function lists the blocks of one function.
+type Function struct {
+	RawOffset uint64 // of its raw record, as in mip.Function
+	Blocks    []Block
+}
+
+// Block is one basic block. The first of a function is its entry.
+type Block struct {
+	Offset  uint32   // bytes from the start of the function
+	Sources []uint32 // blocks one of which is covered if and only if this one is; none if it has a probe
+}
+
+var le = binary.LittleEndian
+
+// Read decodes the section's contents, taken from a linked file. name is for
+// errors only.
+func Read(name string, data []byte) (*Table, error) {
+	t, err := read(data)
+	if fe, ok := err.(*profile.FormatError); ok && fe.File == "" {
+		fe.File = name
+	}
+	return t, err
+}
+
+func read(data []byte) (*Table, error) {
+	c := cursor.New("blocks", 0, data, le)
+	t := &Table{}
+	magic := c.U32("magic")
+	if c.Err() == nil && magic != Magic {
+		return nil, &profile.FormatError{
+			Section: "header", Offset: 0, Record: -1, Field: "magic",
+			Found: fmt.Sprintf("%#x", magic), Want: fmt.Sprintf("%#x", Magic), Err: profile.ErrUnrecognized,
+		}
+	}
+	version := c.U16("version")
+	width := int(c.U16("address width"))
+	t.ModuleHash = c.U32("ModuleHash")
+	c.U32("reserved")
+	start := c.U64("RawSectionOffset")
+	if c.Err() != nil {
+		return nil, c.Err()
+	}
+	if version != Version || width != 4 && width != 8 {
+		return nil, &profile.FormatError{
+			Section: "header", Offset: 4, Record: -1, Field: "version and address width",
+			Found: fmt.Sprintf("%d and %d", version, width), Want: "1 and 4 or 8", Err: profile.ErrUnsupported,
+		}
+	}
+	for c.Record = 0; c.Len() > 0; c.Record++ {
+		at := c.Offset()
+		f := Function{RawOffset: c.Ptr(width, "raw record") - (start - uint64(at))}
+		if width == 4 {
+			f.RawOffset = uint64(uint32(f.RawOffset))
+		}
+		readBlocks(c, &f)
+		if c.Err() == nil {
+			if b := f.cyclic(); b >= 0 {
+				c.Corrupt(at, "sources", fmt.Sprintf("block %d depends on itself", b), "no cycles")
+			}
+		}
+		if c.Err() != nil {
+			return nil, c.Err()
+		}
+		t.Functions = append(t.Functions, f)
+		if c.Len() > 0 {
+			c.Align(width, "padding")
+		}
+	}
+	return t, nil
+}
+
+func readBlocks(c *cursor.Cursor, f *Function) {
+	at := c.Offset()
+	n := uint64(c.U32("number of blocks"))
+	words := c.Count(uint64(c.U32("number of words")), 4, "number of words")
+	if n < 1 || n > uint64(words)/2 {
+		c.Corrupt(at, "number of blocks", fmt.Sprint(n), fmt.Sprintf("1 to %d, half of the words", words/2))
+	}
+	if c.Err() != nil {
+		return
+	}
+	sources := make([]uint32, 0, uint64(words)-2*n)
+	f.Blocks = make([]Block, n)
+	left := uint64(words)
+	for b := range f.Blocks {
+		at = c.Offset()
+		f.Blocks[b].Offset = c.U32("block offset")
+		k := uint64(c.U32("number of sources"))
+		left -= 2
+		if rest := n - uint64(b) - 1; k+2*rest > left {
+			c.Corrupt(at, "number of sources", fmt.Sprint(k), fmt.Sprintf("at most %d words for this and %d blocks", left, rest))
+			return
+		}
+		left -= k
+		first := len(sources)
+		for range k {
+			at = c.Offset()
+			s := c.U32("source")
+			if uint64(s) >= n {
+				c.Corrupt(at, "source", fmt.Sprint(s), fmt.Sprintf("less than %d", n))
+				return
+			}
+			sources = append(sources, s)
+		}
+		f.Blocks[b].Sources = sources[first:len(sources):len(sources)]
+	}
+	if left != 0 {
+		c.Corrupt(at, "number of words", fmt.Sprintf("%d more than the blocks have", left), "none left")
+	}
+}
+
+// cyclic returns a block that depends on itself, -1 if there is none.
+func (f *Function) cyclic() int {
+	const onPath, done = 1, 2
+	state := make([]byte, len(f.Blocks))
+	type frame struct{ block, next uint32 }
+	var stack []frame
+	for b := range f.Blocks {
+		if state[b] != 0 {
+			continue
+		}
+		state[b] = onPath
+		stack = append(stack[:0], frame{block: uint32(b)})
+		for len(stack) > 0 {
+			top := &stack[len(stack)-1]
+			sources := f.Blocks[top.block].Sources
+			if int(top.next) == len(sources) {
+				state[top.block] = done
+				stack = stack[:len(stack)-1]
+				continue
+			}
+			s := sources[top.next]
+			top.next++
+			switch state[s] {
+			case onPath:
+				return int(s)
+			case 0:
+				state[s] = onPath
+				stack = append(stack, frame{block: s})
+			}
+		}
+	}
+	return -1
+}
+
+// Expand returns the profile with all blocks of each function, the inferred
+// ones included. The profile itself is not changed. The result can be shown
+// and compared, but no longer merged with raw profiles, which have bytes for
+// the blocks with probes only.
+func (t *Table) Expand(p *mip.Profile) (*mip.Profile, error) {
+	if p.ModuleHash != t.ModuleHash {
+		return nil, mismatch(-1, "ModuleHash", fmt.Sprintf("%#x", p.ModuleHash), fmt.Sprintf("%#x", t.ModuleHash))
+	}
+	byOffset := make(map[uint64]*Function, len(t.Functions))
+	for i := range t.Functions {
+		byOffset[t.Functions[i].RawOffset] = &t.Functions[i]
+	}
+	out := p.Clone()
+	for i := range out.Functions {
+		f := &out.Functions[i]
+		from := byOffset[f.RawOffset]
+		if from == nil {
+			continue
+		}
+		blocks, err := from.expand(i, f)
+		if err != nil {
+			return nil, err
+		}
+		f.Blocks = blocks
+	}
+	return out, nil
+}
+
+// expand returns all blocks but the entry with their coverage.
+func (f *Function) expand(record int, p *mip.Function) ([]mip.Block, error) {
+	covered := make([]bool, len(f.Blocks))
+	known := make([]bool, len(f.Blocks))
+	covered[0], known[0] = p.EntryCovered(), true
+	next := 0
+	for b := 1; b < len(f.Blocks); b++ {
+		if len(f.Blocks[b].Sources) > 0 {
+			continue
+		}
+		if next == len(p.Blocks) || p.Blocks[next].Offset != f.Blocks[b].Offset {
+			return nil, mismatch(record, "blocks with probes", fmt.Sprintf("%d", len(p.Blocks)), "those of the table")
+		}
+		covered[b], known[b] = p.Blocks[next].Covered, true
+		next++
+	}
+	if next != len(p.Blocks) {
+		return nil, mismatch(record, "blocks with probes", fmt.Sprint(len(p.Blocks)), fmt.Sprint(next))
+	}
+	// A block's sources are decided before the block, without recursion: there
+	// may be as many levels as blocks.
+	type frame struct {
+		block uint32
+		next  int
+	}
+	var stack []frame
+	for b := range f.Blocks {
+		stack = append(stack[:0], frame{block: uint32(b)})
+		for len(stack) > 0 {
+			top := &stack[len(stack)-1]
+			sources := f.Blocks[top.block].Sources
+			if known[top.block] || top.next == len(sources) {
+				known[top.block] = true
+				stack = stack[:len(stack)-1]
+				continue
+			}
+			s := sources[top.next]
+			if !known[s] {
+				stack = append(stack, frame{block: s})
+				continue
+			}
+			top.next++
+			covered[top.block] = covered[top.block] || covered[s]
+		}
+	}
+	out := make([]mip.Block, 0, len(f.Blocks)-1)
+	for b := 1; b < len(f.Blocks); b++ {
+		out = append(out, mip.Block{Offset: f.Blocks[b].Offset, Covered: covered[b]})
+	}
+	return out, nil
+}
+
+func mismatch(record int, field, found, want string) error {
+	return &profile.FormatError{
+		Section: "functions", Offset: -1, Record: record, Field: field,
+		Found: found, Want: want, Err: profile.ErrMismatch,
+	}
+}

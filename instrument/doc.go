@@ -1,0 +1,51 @@
+// Package instrument puts MIP probes into the assembly text that compilers
+// print, before it is assembled. It needs no plug-in, no compiler of its own
+// and no debug information, so it works with clang, gcc and rustc alike.
+//
+// [Rewrite] takes one assembly file and returns it with the probes, the raw
+// records the probes write to (section __llvm_mipraw, part of the running
+// program) and the map records that say whose they are (section
+// __llvm_mipmap, not loaded on ELF). Package mip reads both. The text is
+// otherwise untouched: lines are only added. What could not be instrumented is
+// listed with its reason in the [Report]; nothing is left out silently.
+//
+// # What a probe does
+//
+// A function probe runs before the first instruction of the function, after
+// landing markers of control-flow integrity (endbr64, bti, paciasp) and the
+// sleds of patchable entries. Under function coverage it stores a zero byte.
+// Under call counts it increments the function's counter, which starts at
+// 0xffffffff, and calls __profuse_mip_first when the result is zero: the first
+// call. Memory therefore holds one less than the number of calls, and the
+// runtime adds one to each counter but those at 0xffffffff when it writes the
+// file.
+//
+// A block probe stores a zero byte when control reaches the start of the
+// block. Blocks whose coverage follows from that of others get none, see
+// [Options.AllBlockProbes] and package blocks.
+//
+// # What the runtime has to provide
+//
+// Programs with call counts call __profuse_mip_first, hidden in each linked
+// image, with a convention of its own; it must preserve every register but the
+// ones named, on x86_64 even those (only the flags are free):
+//
+//   - x86_64: called by the third instruction of "incl record(%rip); jne; call".
+//     The 32 bits at the return address less 11 are the displacement of the
+//     record from the return address less 7.
+//   - AArch64: x16 is the address of the record and x17 the link register of
+//     the function, which the helper moves back to x30 and then returns to the
+//     address it was called with (ret x16). x16 and x17 are free.
+//
+// The record is {u32 count, u32 timestamp}, aligned to 4; the helper stores
+// the next rank, counting from 1, as timestamp.
+//
+// # Limits
+//
+// The package reads what compilers print, not everything an assembler accepts:
+// inline assembly and macros pass through untouched and what they define is
+// reported as skipped. Asynchronous events – a fault whose handler leaves by a
+// jump, a profile written while other threads run – can separate a block from
+// the one its coverage is inferred from; calls, which may all fail to return,
+// never can.
+package instrument

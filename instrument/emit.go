@@ -1,0 +1,352 @@
+package instrument
+
+import (
+	"strconv"
+
+	"github.com/profuse-pgo/profuse/mip"
+)
+
+// localStem is part of all local labels that are added. Text that has it
+// already is refused.
+const localStem = "Lmip_"
+
+// local returns the prefix of the added labels, which no symbol table shows.
+func (t Target) local() string {
+	if t.Format == MachO {
+		return localStem
+	}
+	return "." + localStem
+}
+
+// label returns a file-local label: kind tells what of function id it names.
+func (e *emitter) label(kind byte, id int) string {
+	return e.target.local() + string(kind) + strconv.Itoa(id)
+}
+
+// Kinds of labels.
+const (
+	labelStart  = 'f' // of the function
+	labelEnd    = 'e'
+	labelBlock  = 'b' // of block N, with _N
+	labelRecord = 'r' // raw record
+	labelMap    = 'm' // map record
+	labelInfer  = 'i' // record of inference
+	labelGo     = 'g' // inside of probes
+)
+
+// recordSymbol returns the symbol of the raw record of a function.
+func (e *emitter) recordSymbol(id int) string {
+	switch {
+	case e.opt.RawSymbols:
+		return e.symbol(id, "$RAW")
+	case e.target.Format == MachO:
+		// Dead stripping needs a symbol that the linker sees.
+		return "l_mip_r" + strconv.Itoa(id)
+	}
+	return e.label(labelRecord, id)
+}
+
+// symbol returns the function's own symbol with a suffix, quoted if it has to
+// be.
+func (e *emitter) symbol(id int, suffix string) string {
+	name := e.functions[id].name + suffix
+	if end, ok := scanSymbol([]byte(name), 0); ok && end == len(name) && name[0] != '"' && !isDigit(name[0]) {
+		return name
+	}
+	return `"` + name + `"`
+}
+
+// probes prints the probes of all functions and the labels that the records
+// refer to.
+func (e *emitter) probes() {
+	for id := range e.functions {
+		fn := &e.functions[id]
+		if fn.skip != 0 {
+			continue
+		}
+		e.line(e.label(labelStart, id), ":")
+		e.insert(e.beforeStmt(fn.label + 1))
+		p := &probe{
+			target: e.target, record: e.recordSymbol(id), label: e.label(labelGo, id),
+			counts: e.opt.counts(), atomic: e.opt.Atomic, syntax: e.syntaxAt(fn.entry.stmt),
+		}
+		e.text = e.isa.entryProbe(e.text, p)
+		e.insert(e.beforeStmt(fn.entry.stmt))
+		if fn.blocksSkip == 0 {
+			e.blockProbes(id, fn, p)
+		}
+		e.line(e.label(labelEnd, id), ":")
+		e.insert(fn.end)
+	}
+}
+
+func (e *emitter) syntaxAt(i int32) x86Syntax {
+	if int(i) >= len(e.stmts) {
+		return attPrefix
+	}
+	return e.stmts[i].syntax
+}
+
+// blockProbes prints a label before each block, since the records need the
+// offsets of all, and a probe where there is one.
+func (e *emitter) blockProbes(id int, fn *function, p *probe) {
+	offset := e.blocksAt()
+	for b := 1; b < len(fn.blocks); b++ {
+		blk := &fn.blocks[b]
+		e.line(e.label(labelBlock, id), "_", strconv.Itoa(b), ":")
+		p.syntax = e.syntaxAt(blk.stmt)
+		if fn.probed(b) {
+			e.text = e.isa.blockProbe(e.text, p, offset)
+			offset++
+		}
+		// Control enters the cold part of a function in the middle.
+		if fn.fragment && blk.external {
+			e.text = e.isa.blockProbe(e.text, p, 0)
+		}
+		e.insert(e.beforeStmt(blk.stmt))
+	}
+}
+
+// blocksAt is where the bytes of blocks begin in a raw record.
+func (e *emitter) blocksAt() int {
+	if e.opt.counts() {
+		return 8
+	}
+	return 1
+}
+
+// records prints what belongs into sections of their own, at the end.
+func (e *emitter) records() {
+	any := false
+	infers := false
+	for id := range e.functions {
+		any = any || e.functions[id].skip == 0
+		infers = infers || e.infers(&e.functions[id])
+	}
+	if !any {
+		return
+	}
+	w := e.objectWriter()
+	w.header(rawSection)
+	for id := range e.functions {
+		if fn := &e.functions[id]; fn.skip == 0 {
+			w.section(rawSection, id)
+			e.rawRecord(id, fn)
+		}
+	}
+	w.header(mapSection)
+	for id := range e.functions {
+		if fn := &e.functions[id]; fn.skip == 0 {
+			w.section(mapSection, id)
+			e.mapRecord(id, fn)
+		}
+	}
+	if infers {
+		w.header(blocksSection)
+		for id := range e.functions {
+			if fn := &e.functions[id]; e.infers(fn) {
+				w.section(blocksSection, id)
+				e.inferenceRecord(id, fn)
+			}
+		}
+	}
+	w.finish()
+	e.insert(e.tail)
+}
+
+// infers reports whether any block of the function has no probe.
+func (e *emitter) infers(fn *function) bool {
+	if fn.skip != 0 || fn.formula == nil {
+		return false
+	}
+	for _, sources := range fn.formula {
+		if sources != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// probedBlocks returns the number of blocks with a byte in the raw record.
+func (fn *function) probedBlocks() int { return fn.probes() - 1 }
+
+func (e *emitter) rawRecord(id int, fn *function) {
+	if e.opt.counts() {
+		e.line("\t.p2align\t2")
+	}
+	symbol := e.recordSymbol(id)
+	if e.opt.RawSymbols {
+		e.hideSymbol(symbol)
+	}
+	e.line(symbol, ":")
+	if e.opt.counts() {
+		e.line("\t.long\t0xffffffff, 0xffffffff")
+	} else {
+		e.line("\t.byte\t0xff")
+	}
+	if n := fn.probedBlocks(); n > 0 {
+		e.line("\t.fill\t", strconv.Itoa(n), ", 1, 0xff")
+	}
+}
+
+// hideSymbol gives a symbol the linkage that the reference uses.
+func (e *emitter) hideSymbol(symbol string) {
+	if e.target.Format == MachO {
+		e.line("\t.globl\t", symbol)
+		e.line("\t.private_extern\t", symbol)
+		e.line("\t.weak_definition\t", symbol)
+		return
+	}
+	e.line("\t.hidden\t", symbol)
+	e.line("\t.weak\t", symbol)
+}
+
+// mapRecord prints the record of package mip's layout.
+func (e *emitter) mapRecord(id int, fn *function) {
+	here := e.beginRecord(labelMap, id)
+	if e.opt.RawSymbols {
+		mapSymbol := e.symbol(id, "$MAP")
+		e.hideSymbol(mapSymbol)
+		e.line(mapSymbol, ":")
+	}
+	start := e.label(labelStart, id)
+	e.address(e.recordSymbol(id), here)
+	e.address(e.functionAddress(id), here)
+	e.difference(e.label(labelEnd, id), start)
+	e.word(uint64(fn.signature()))
+	e.word(uint64(fn.probedBlocks()))
+	for b := 1; b < len(fn.blocks); b++ {
+		if fn.probed(b) {
+			e.difference(e.label(labelBlock, id)+"_"+strconv.Itoa(b), start)
+		}
+	}
+	e.word(uint64(stringLength(fn.name)))
+	e.line("\t.ascii\t\"", fn.name, "\"")
+}
+
+// inferenceRecord prints the record of package blocks' layout.
+func (e *emitter) inferenceRecord(id int, fn *function) {
+	here := e.beginRecord(labelInfer, id)
+	words := 0
+	for _, sources := range fn.formula {
+		words += 2 + len(sources)
+	}
+	e.address(e.recordSymbol(id), here)
+	e.word(uint64(len(fn.blocks)))
+	e.word(uint64(words))
+	for b, sources := range fn.formula {
+		if b == 0 {
+			e.word(0)
+		} else {
+			e.difference(e.label(labelBlock, id)+"_"+strconv.Itoa(b), e.label(labelStart, id))
+		}
+		e.word(uint64(len(sources)))
+		for _, s := range sources {
+			e.word(uint64(s))
+		}
+	}
+}
+
+// beginRecord aligns a record and returns a label for its first field.
+func (e *emitter) beginRecord(kind byte, id int) string {
+	e.line("\t.p2align\t", strconv.Itoa(log2(e.target.pointerSize())))
+	if e.target.Format == MachO {
+		// Each record has to be a unit of its own for dead stripping.
+		e.line("l_mip_", string(kind), strconv.Itoa(id), ":")
+	}
+	label := e.label(kind, id)
+	e.line(label, ":")
+	return label
+}
+
+// functionAddress returns a symbol at the start of the function. ELF linkers
+// refuse differences to symbols that other images may replace.
+func (e *emitter) functionAddress(id int) string {
+	if e.target.Format == MachO {
+		return e.symbol(id, "")
+	}
+	return e.label(labelStart, id)
+}
+
+// address prints the distance of a symbol from a label, as wide as addresses.
+func (e *emitter) address(symbol, from string) {
+	directive := "\t.quad\t"
+	if e.target.pointerSize() == 4 {
+		directive = "\t.long\t"
+	}
+	e.line(directive, symbol, "-", from)
+}
+
+// difference prints a distance within a section, 32 bits wide.
+func (e *emitter) difference(a, b string) {
+	if e.target.Format == MachO {
+		// Differences in expressions may become relocations; what .set has
+		// computed does not.
+		e.sets++
+		set := e.target.local() + "s" + strconv.Itoa(e.sets)
+		e.line("\t.set\t", set, ", ", a, "-", b)
+		e.line("\t.long\t", set)
+		return
+	}
+	e.line("\t.long\t", a, "-", b)
+}
+
+func (e *emitter) word(v uint64) { e.line("\t.long\t", strconv.FormatUint(v, 10)) }
+
+// line prints the parts and ends the line.
+func (e *emitter) line(parts ...string) {
+	for _, p := range parts {
+		e.text = append(e.text, p...)
+	}
+	e.text = append(e.text, '\n')
+}
+
+// moduleHash returns the hash of the link unit's name.
+func (o *Options) moduleHash() uint32 {
+	if o.LinkUnit == "" {
+		return mip.ModuleHash("a.out")
+	}
+	return mip.ModuleHash(o.LinkUnit)
+}
+
+// stringLength returns the length of a string of the assembler, whose escapes
+// count once.
+func stringLength(s string) int {
+	n := 0
+	for i := 0; i < len(s); i++ {
+		if s[i] == '\\' && i+1 < len(s) {
+			i++
+			for octal := 0; octal < 2 && s[i] >= '0' && s[i] <= '7' && i+1 < len(s) && s[i+1] >= '0' && s[i+1] <= '7'; octal++ {
+				i++
+			}
+		}
+		n++
+	}
+	return n
+}
+
+func log2(n int) int {
+	k := 0
+	for n > 1 {
+		n >>= 1
+		k++
+	}
+	return k
+}
+
+// groupName returns the signature of the group that ties the records of the
+// functions of one section to each other: that section's own group, or the
+// first function with records in it.
+func (e *emitter) groupName(id int) (name string, comdat bool) {
+	sec := e.functions[id].section
+	if s := &e.sections[sec]; s.group != "" {
+		return s.group, s.comdat
+	}
+	if e.leaders == nil {
+		e.leaders = make([]string, len(e.sections))
+	}
+	if e.leaders[sec] == "" {
+		e.leaders[sec] = e.symbol(id, "")
+	}
+	return e.leaders[sec], false
+}

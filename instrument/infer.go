@@ -1,0 +1,227 @@
+package instrument
+
+import (
+	"cmp"
+	"slices"
+)
+
+// Which blocks need no probe.
+//
+// A block is covered when its start has been reached. Its coverage is the
+// disjunction of that of other blocks, its sources, if
+//
+//   - each source implies it: either every way to the source passes the block
+//     (it dominates the source), or once the source is reached so is the block,
+//     inevitably; and
+//   - it implies one of them: either every way to the block passes a source, or
+//     once the block is reached so is a source, inevitably.
+//
+// "Inevitably" excludes three things between the two starts: a block that may
+// leave, because it has a call, which may throw, exit or jump elsewhere; a
+// cycle of the graph, which may go on until the process ends; and a branch to
+// somewhere else. Edges that the graph has too many of, where a jump cannot be
+// resolved, only make both conditions harder to meet.
+//
+// Sources may be inferred in turn, as long as no block depends on itself.
+
+// searchLimit bounds the blocks looked at for one block; a block whose search
+// does not end within it keeps its probe.
+const searchLimit = 512
+
+// inference decides for the blocks of one function.
+type inference struct {
+	blocks   []block
+	fragment bool
+	preds    [][]int32
+	// pre and post number the dominator tree: a dominates b if and only if
+	// pre[a] <= pre[b] && post[b] <= post[a].
+	pre, post []int32
+	depth     []int32 // number of loops that a block is in
+	body      []int32 // mark of the loop being measured
+	formula   [][]int32
+	users     [][]int32 // blocks that have it as a source
+
+	// Marks of the search for the block being decided: equal to stamp when set.
+	stamp                                      int32
+	inevitable, depends, seenBack, seenForward []int32
+	onPath                                     []int32
+	missing                                    []int32 // successors not yet known to be inevitable
+	missingOf                                  []int32
+	work                                       []int32
+	budget                                     int
+}
+
+// infer returns for each block the blocks from which its coverage follows, nil
+// for those that need a probe. The entry block always has one.
+func infer(blocks []block, fragment bool) [][]int32 {
+	n := len(blocks)
+	in := &inference{blocks: blocks, fragment: fragment, formula: make([][]int32, n), users: make([][]int32, n)}
+	if n < 2 {
+		return in.formula
+	}
+	for _, s := range []*[]int32{&in.inevitable, &in.depends, &in.seenBack, &in.seenForward, &in.onPath, &in.missing, &in.missingOf} {
+		*s = make([]int32, n)
+	}
+	in.preds = predecessors(blocks)
+	in.dominators()
+	for _, b := range in.order() {
+		in.decide(b)
+	}
+	return in.formula
+}
+
+func predecessors(blocks []block) [][]int32 {
+	preds := make([][]int32, len(blocks))
+	for i := range blocks {
+		for _, s := range blocks[i].succs {
+			preds[s] = append(preds[s], int32(i))
+		}
+	}
+	return preds
+}
+
+// order returns the blocks but the entry in the order in which they are
+// decided: those in inner loops first, since their probes run most often.
+func (in *inference) order() []int32 {
+	order := make([]int32, 0, len(in.blocks)-1)
+	for b := 1; b < len(in.blocks); b++ {
+		order = append(order, int32(b))
+	}
+	slices.SortStableFunc(order, func(a, b int32) int { return cmp.Compare(in.depth[b], in.depth[a]) })
+	return order
+}
+
+// decide takes the probe from block b if its coverage follows from others.
+func (in *inference) decide(b int32) {
+	in.stamp++
+	in.markDependents(b)
+	in.markInevitable(b)
+	in.budget = searchLimit
+	sources, ok := in.before(b)
+	if !ok {
+		in.budget = searchLimit
+		sources, ok = in.after(b)
+	}
+	if !ok {
+		return
+	}
+	in.formula[b] = sources
+	for _, s := range sources {
+		in.users[s] = append(in.users[s], b)
+	}
+}
+
+// markDependents marks the blocks whose coverage is inferred from b's.
+func (in *inference) markDependents(b int32) {
+	in.depends[b] = in.stamp
+	in.work = append(in.work[:0], b)
+	for len(in.work) > 0 {
+		x := in.work[len(in.work)-1]
+		in.work = in.work[:len(in.work)-1]
+		for _, u := range in.users[x] {
+			if in.depends[u] != in.stamp {
+				in.depends[u] = in.stamp
+				in.work = append(in.work, u)
+			}
+		}
+	}
+}
+
+// markInevitable marks the blocks after which b is inevitable: the least set
+// of blocks that do not leave and whose successors all are b or in the set.
+// The least, so that a cycle does not vouch for itself.
+func (in *inference) markInevitable(b int32) {
+	in.inevitable[b] = in.stamp
+	in.work = append(in.work[:0], b)
+	for n := 0; n < len(in.work) && n < searchLimit; n++ {
+		for _, p := range in.preds[in.work[n]] {
+			if in.blocks[p].leaves || in.inevitable[p] == in.stamp {
+				continue
+			}
+			if in.missingOf[p] != in.stamp {
+				in.missingOf[p] = in.stamp
+				in.missing[p] = int32(len(in.blocks[p].succs))
+			}
+			if in.missing[p]--; in.missing[p] == 0 {
+				in.inevitable[p] = in.stamp
+				in.work = append(in.work, p)
+			}
+		}
+	}
+}
+
+// source reports whether s implies b, and can be a source of b.
+func (in *inference) source(s, b int32) bool {
+	return in.depends[s] != in.stamp && (in.inevitable[s] == in.stamp || in.dominates(b, s))
+}
+
+func (in *inference) dominates(a, b int32) bool {
+	return in.pre[a] <= in.pre[b] && in.post[b] <= in.post[a]
+}
+
+// before looks for sources that every way to b passes.
+func (in *inference) before(b int32) (sources []int32, ok bool) {
+	in.work = append(in.work[:0], b)
+	in.seenBack[b] = in.stamp
+	visit := func(p int32) bool {
+		if in.seenBack[p] == in.stamp {
+			return true
+		}
+		in.seenBack[p] = in.stamp
+		if in.source(p, b) {
+			sources = append(sources, p)
+			return true
+		}
+		in.work = append(in.work, p)
+		in.budget--
+		return in.budget > 0
+	}
+	for len(in.work) > 0 {
+		x := in.work[len(in.work)-1]
+		in.work = in.work[:len(in.work)-1]
+		if x == 0 || in.blocks[x].root && (in.fragment || !visit(0)) {
+			return nil, false
+		}
+		for _, p := range in.preds[x] {
+			if !visit(p) {
+				return nil, false
+			}
+		}
+	}
+	return sources, len(sources) > 0
+}
+
+// after looks for sources one of which is inevitable after b.
+func (in *inference) after(b int32) (sources []int32, ok bool) {
+	if !in.forward(b, b, &sources) {
+		return nil, false
+	}
+	slices.Sort(sources)
+	return slices.Compact(sources), true
+}
+
+// forward reports whether all ways from x, which is not a source, inevitably
+// lead to a source.
+func (in *inference) forward(x, b int32, sources *[]int32) bool {
+	if in.blocks[x].leaves || len(in.blocks[x].succs) == 0 {
+		return false
+	}
+	if in.budget--; in.budget <= 0 {
+		return false
+	}
+	in.onPath[x] = in.stamp
+	for _, s := range in.blocks[x].succs {
+		switch {
+		case in.onPath[s] == in.stamp: // a cycle
+			return false
+		case in.seenForward[s] == in.stamp:
+		case in.source(s, b):
+			*sources = append(*sources, s)
+		case !in.forward(s, b, sources):
+			return false
+		}
+	}
+	in.onPath[x] = 0
+	in.seenForward[x] = in.stamp
+	return true
+}

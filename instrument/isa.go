@@ -1,0 +1,49 @@
+package instrument
+
+// flowKind is what an instruction does to the flow of control.
+type flowKind byte
+
+const (
+	flowNone     flowKind = iota
+	flowBranch            // conditional: target or next
+	flowJump              // target only
+	flowIndirect          // anywhere, the operand tells
+	flowCall              // next, if the callee returns
+	flowLeave             // next, perhaps: system calls and the like
+	flowEnd               // nowhere in the function: returns and traps
+)
+
+// isa is an instruction set.
+type isa interface {
+	// flow classifies an instruction. target is the operand of a direct
+	// branch or jump, and the whole operand of an indirect one.
+	flow(ins []byte, syntax x86Syntax) (kind flowKind, target []byte)
+	// staysFirst reports whether the instruction has to precede the entry
+	// probe: landing markers and the sleds of patchable entries.
+	staysFirst(ins []byte) bool
+	// entryProbe appends the probe of the function at the start of its code.
+	entryProbe(dst []byte, p *probe) []byte
+	// blockProbe appends a store of zero to the byte at record+offset.
+	blockProbe(dst []byte, p *probe, offset int) []byte
+}
+
+// probe is where and for what a probe is printed.
+type probe struct {
+	target Target
+	record string // symbol of the raw record
+	label  string // free for a label inside of the probe
+	counts bool
+	atomic bool
+	syntax x86Syntax
+	thumb  bool
+	// scratch is a register that the probe may overwrite, "" for none.
+	scratch string
+}
+
+func (t Target) isa() isa {
+	switch t.Arch {
+	case X86_64:
+		return x86{}
+	}
+	return nil
+}

@@ -1,0 +1,96 @@
+package instrument
+
+import (
+	"fmt"
+	"strconv"
+
+	"github.com/profuse-pgo/profuse/instrument/blocks"
+)
+
+// Sections that records go into, in segment __DATA on Mach-O.
+const (
+	RawSection = "__llvm_mipraw" // raw records, which probes write to
+	MapSection = "__llvm_mipmap" // map records; not loaded on ELF
+	// FirstCallHelper is the function that a runtime for call counts has to
+	// provide, hidden in each linked image; see the package documentation.
+	FirstCallHelper = "__profuse_mip_first"
+)
+
+// recordSection is a section that records go into.
+type recordSection byte
+
+const (
+	rawSection recordSection = iota
+	mapSection
+	blocksSection
+)
+
+// name is that of the section.
+func (s recordSection) name() string {
+	return [...]string{RawSection, MapSection, blocks.Section}[s]
+}
+
+// objectWriter prints what differs between object formats.
+type objectWriter interface {
+	// section enters the section for the record of function id.
+	section(s recordSection, id int)
+	// header prints the header of a section, of which linkers keep one.
+	header(s recordSection)
+	// finish prints what comes after all records.
+	finish()
+}
+
+func (e *emitter) objectWriter() objectWriter {
+	if e.target.Format == MachO {
+		return machOWriter{e}
+	}
+	return elfWriter{e}
+}
+
+// headerFields prints a header at label; rawStart is a symbol at the start of
+// the raw section.
+func (e *emitter) headerFields(s recordSection, label, rawStart string) {
+	e.line("\t.p2align\t", strconv.Itoa(log2(e.target.pointerSize())))
+	e.line(label, ":")
+	if s == blocksSection {
+		e.line("\t.long\t", hex32(blocks.Magic))
+		e.line("\t.short\t", strconv.Itoa(blocks.Version))
+		e.line("\t.short\t", strconv.Itoa(e.target.pointerSize()))
+		e.line("\t.long\t", hex32(e.opt.moduleHash()))
+		e.line("\t.long\t0")
+		e.headerOffset(rawStart, label)
+		return
+	}
+	const kindRaw, kindMap, wide, narrow = 1, 4, 0x10, 0x20
+	kind := uint32(wide)
+	if e.target.pointerSize() == 4 {
+		kind = narrow
+	}
+	if s == rawSection {
+		kind |= kindRaw
+	} else {
+		kind |= kindMap
+	}
+	e.line("\t.long\t0x50494dfb")
+	e.line("\t.short\t8")
+	e.line("\t.short\t", hex32(kind))
+	e.line("\t.long\t", hex32(uint32(e.opt.Profile)))
+	e.line("\t.long\t", hex32(e.opt.moduleHash()))
+	if s == rawSection {
+		e.line("\t.long\t0, 0")
+	} else {
+		e.headerOffset(rawStart, label)
+	}
+	e.line("\t.long\t0")
+	e.line("\t.long\t0x20")
+}
+
+// headerOffset prints RawSectionOffset, 64 bits on every target.
+func (e *emitter) headerOffset(rawStart, label string) {
+	e.address(rawStart, label)
+	if e.target.pointerSize() == 4 {
+		e.line("\t.long\t0")
+	}
+}
+
+func hex32(v uint32) string { return fmt.Sprintf("%#x", v) }

@@ -1,0 +1,87 @@
+package instrument
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/profuse-pgo/profuse/mip"
+)
+
+// Options say what to instrument and how. The zero value of all but Profile
+// is right for most uses.
+type Options struct {
+	// Target is what the text is for; the zero value means [DetectTarget].
+	Target Target
+	// Profile is what to record: mip.FunctionCoverage, or
+	// mip.FunctionTimestamp|mip.FunctionCallCount, each also with
+	// mip.BlockCoverage.
+	Profile mip.ProfileType
+	// LinkUnit is the name of the program or library that the object becomes
+	// part of. All objects of one link unit need the same name: its hash
+	// identifies raw files, maps and profiles that belong together. Empty
+	// means "a.out".
+	LinkUnit string
+	// AllBlockProbes gives every block a probe, as the reference does, also
+	// where its coverage follows from that of other blocks.
+	AllBlockProbes bool
+	// MinInstructions skips functions with fewer instructions.
+	MinInstructions int
+	// GroupCount and SelectedGroup restrict instrumentation to the functions
+	// whose name hashes to SelectedGroup modulo GroupCount, to spread the cost
+	// over several builds. GroupCount 0 means no groups.
+	GroupCount, SelectedGroup int
+	// Skip is asked about each function by its linkage name; see
+	// [ParseSpecialCaseList]. Nil skips none.
+	Skip func(name string) bool
+	// RawSymbols names records with the symbols of the reference, FUNCTION$RAW
+	// and FUNCTION$MAP, hidden and weak, instead of local labels. Functions of
+	// one name local to different files then share one record.
+	RawSymbols bool
+	// Atomic makes counting exact in programs with threads, at a multiple of
+	// the cost. It changes nothing for coverage, which needs no atomicity.
+	Atomic bool
+}
+
+const (
+	coverage   = mip.FunctionCoverage
+	callCounts = mip.FunctionTimestamp | mip.FunctionCallCount
+)
+
+// counts reports whether function probes count calls.
+func (o *Options) counts() bool { return o.Profile&callCounts != 0 }
+
+// blocks reports whether blocks get probes.
+func (o *Options) blocks() bool { return o.Profile.Has(mip.BlockCoverage) }
+
+func (o *Options) check(t Target) error {
+	mode := o.Profile &^ mip.BlockCoverage
+	switch {
+	case mode != coverage && mode != callCounts:
+		return fmt.Errorf("%w: profile type %v", ErrOptions, o.Profile)
+	case o.GroupCount < 0 || o.SelectedGroup < 0 || o.SelectedGroup >= max(o.GroupCount, 1):
+		return fmt.Errorf("%w: function group %d of %d", ErrOptions, o.SelectedGroup, o.GroupCount)
+	case o.MinInstructions < 0:
+		return fmt.Errorf("%w: at least %d instructions", ErrOptions, o.MinInstructions)
+	case t.Arch == ARM && mode != coverage:
+		return fmt.Errorf("%w: call counts for %v", ErrUnsupportedTarget, t)
+	}
+	return nil
+}
+
+var (
+	// ErrOptions is returned for options that contradict themselves.
+	ErrOptions = errors.New("invalid options")
+	// ErrUnsupportedTarget is returned for targets, and profile types on
+	// targets, that there is no code for.
+	ErrUnsupportedTarget = errors.New("unsupported target")
+	// ErrInstrumented is returned for text that has MIP records already.
+	ErrInstrumented = errors.New("already instrumented")
+	// ErrNoMachineCode is returned for text without instructions by design:
+	// LLVM IR, and what compilers print under link-time optimization.
+	ErrNoMachineCode = errors.New("no machine code: link-time optimization has to be off")
+	// ErrCodeModel is returned for code that may be too far from its data for
+	// the probes to reach: the medium and large code models of x86_64.
+	ErrCodeModel = errors.New("unsupported code model")
+	// ErrTooLarge is returned for text of 2 GiB and more.
+	ErrTooLarge = errors.New("assembly file too large")
+)

@@ -1,0 +1,107 @@
+package instrument_test
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/profuse-pgo/profuse/instrument"
+	"github.com/profuse-pgo/profuse/mip"
+)
+
+var (
+	flowProgram  = program{sources: []string{"flow.c", "other.c"}}
+	throwProgram = program{sources: []string{"throw.cpp"}}
+	arguments    = [][]string{{"0"}, {"1"}, {"2"}, {"3"}, {"4"}, {"6"}, {"8"}, {"12"}}
+	modes        = []mip.ProfileType{coverage, counts, coverage | withBB, counts | withBB}
+)
+
+func (p program) with(cflags ...string) program {
+	p.cflags = append(append([]string{}, p.cflags...), cflags...)
+	return p
+}
+
+// sameOutput checks that instrumentation does not change what programs do.
+func (tc toolchain) sameOutput(t *testing.T, p program, profile mip.ProfileType) {
+	t.Helper()
+	plain := tc.build(t, p, nil)
+	probed := tc.build(t, p, &instrument.Options{Profile: profile})
+	for _, args := range arguments {
+		want, wantCode := tc.exec(t, plain.exe, "", args...)
+		got, code := tc.exec(t, probed.exe, filepath.Join(t.TempDir(), "raw"), args...)
+		if got != want || code != wantCode {
+			t.Errorf("%v: exit code %d, want %d\n%s", args, code, wantCode, cmp.Diff(want, got))
+		}
+	}
+}
+
+// TestOutputUnchanged builds the programs with every compiler at every level
+// of optimization.
+func TestOutputUnchanged(t *testing.T) {
+	for _, cc := range []string{"clang-19", "clang-22", "gcc"} {
+		for _, level := range []string{"-O0", "-O1", "-O2", "-O3", "-Os"} {
+			for _, profile := range modes {
+				t.Run(fmt.Sprintf("%s%s/%d", cc, level, profile), func(t *testing.T) {
+					t.Parallel()
+					native(t, cc).sameOutput(t, flowProgram.with(level), profile)
+					if level == "-O0" || level == "-O2" {
+						native(t, cxx(cc)).sameOutput(t, throwProgram.with(level), profile)
+					}
+				})
+			}
+		}
+	}
+}
+
+// TestInferredEqualsProbed: what is inferred is what probes in all blocks see.
+func TestInferredEqualsProbed(t *testing.T) {
+	for _, cc := range []string{"clang-19", "clang-22", "gcc"} {
+		for _, level := range []string{"-O0", "-O1", "-O2", "-O3", "-Os"} {
+			t.Run(cc+level, func(t *testing.T) {
+				t.Parallel()
+				native(t, cc).inferredEqualsProbed(t, flowProgram.with(level), coverage|withBB)
+				native(t, cc).inferredEqualsProbed(t, flowProgram.with(level), counts|withBB)
+				native(t, cxx(cc)).inferredEqualsProbed(t, throwProgram.with(level), coverage|withBB)
+			})
+		}
+	}
+}
+
+func (tc toolchain) inferredEqualsProbed(t *testing.T, p program, profile mip.ProfileType) {
+	t.Helper()
+	all := tc.build(t, p, &instrument.Options{Profile: profile, AllBlockProbes: true})
+	some := tc.build(t, p, &instrument.Options{Profile: profile})
+	for _, args := range arguments {
+		want, got := coverageOf(tc.profile(t, all, args)), coverageOf(tc.profile(t, some, args))
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%v %v: %s", p.sources, args, diff)
+		}
+	}
+	probes, blocks := 0, 0
+	for _, r := range some.reports {
+		for _, f := range r.Functions {
+			probes += f.Probes
+			blocks += f.Blocks
+		}
+	}
+	t.Logf("%v: %d probes for %d blocks", p.sources, probes, blocks)
+}
+
+// coverageOf prints for each function, in map order, whether it and its blocks
+// are covered.
+func coverageOf(p *mip.Profile) []string {
+	var out []string
+	for i := range p.Functions {
+		f := &p.Functions[i]
+		var b strings.Builder
+		fmt.Fprintf(&b, "%s %08x %d ", f.Name, f.CFG, f.CallCount)
+		for _, c := range append([]mip.Block{{Covered: f.EntryCovered()}}, f.Blocks...) {
+			b.WriteByte("-+"[map[bool]int{true: 1}[c.Covered]])
+		}
+		out = append(out, b.String())
+	}
+	return out
+}

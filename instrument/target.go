@@ -1,0 +1,171 @@
+package instrument
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+)
+
+// Arch is an instruction set.
+type Arch byte
+
+const (
+	X86_64  Arch = iota + 1
+	AArch64      // little-endian
+	ARM          // ARMv7-A and later, in ARM or Thumb-2 code
+)
+
+// String returns the name LLVM triples use, as in "x86_64".
+func (a Arch) String() string {
+	switch a {
+	case X86_64:
+		return "x86_64"
+	case AArch64:
+		return "aarch64"
+	case ARM:
+		return "arm"
+	}
+	return fmt.Sprintf("Arch(%d)", byte(a))
+}
+
+// ObjectFormat is the format of the objects that an assembly file is for: its
+// section directives and relocations depend on it.
+type ObjectFormat byte
+
+const (
+	ELF ObjectFormat = iota + 1
+	MachO
+)
+
+// String returns "elf" or "macho".
+func (f ObjectFormat) String() string {
+	switch f {
+	case ELF:
+		return "elf"
+	case MachO:
+		return "macho"
+	}
+	return fmt.Sprintf("ObjectFormat(%d)", byte(f))
+}
+
+// Target is what an assembly file is for. The zero value asks [Rewrite] to
+// find out.
+type Target struct {
+	Arch   Arch
+	Format ObjectFormat
+}
+
+// String returns "ARCH-FORMAT".
+func (t Target) String() string { return t.Arch.String() + "-" + t.Format.String() }
+
+// pointerSize is the width of addresses in bytes.
+func (t Target) pointerSize() int {
+	if t.Arch == ARM {
+		return 4
+	}
+	return 8
+}
+
+// check returns an error for combinations that no code exists for.
+func (t Target) check() error {
+	switch {
+	case t.Arch != X86_64 && t.Arch != AArch64 && t.Arch != ARM,
+		t.Format != ELF && t.Format != MachO,
+		t.Arch == ARM && t.Format == MachO:
+		return fmt.Errorf("%w: %v", ErrUnsupportedTarget, t)
+	}
+	return nil
+}
+
+// ParseTriple returns the target that a triple such as x86_64-pc-linux-gnu or
+// arm64-apple-macos13 names, as compilers print it for -dumpmachine.
+func ParseTriple(triple string) (Target, error) {
+	arch, rest, _ := strings.Cut(triple, "-")
+	var t Target
+	switch {
+	case arch == "x86_64" || arch == "amd64" || arch == "x86_64h":
+		t.Arch = X86_64
+	case arch == "aarch64" || arch == "arm64" || arch == "arm64e":
+		t.Arch = AArch64
+	case (strings.HasPrefix(arch, "arm") || strings.HasPrefix(arch, "thumb")) && !strings.Contains(arch, "eb"):
+		t.Arch = ARM
+	}
+	t.Format = ELF
+	for _, s := range []string{"apple", "darwin", "macos", "ios"} {
+		if strings.Contains(rest, s) {
+			t.Format = MachO
+		}
+	}
+	foreign := strings.Contains(rest, "windows") || strings.Contains(rest, "mingw") || strings.Contains(rest, "cygwin") ||
+		strings.HasSuffix(rest, "gnux32") || strings.HasSuffix(rest, "ilp32")
+	if t.Arch == 0 || foreign {
+		return Target{}, fmt.Errorf("%w: %s", ErrUnsupportedTarget, triple)
+	}
+	return t, t.check()
+}
+
+// DetectTarget finds out what an assembly file is for by the directives and
+// registers in it. A driver that knows the triple should use [ParseTriple].
+func DetectTarget(src []byte) (Target, error) {
+	t := Target{Format: ELF}
+	for line := range bytes.Lines(src) {
+		line = bytes.TrimSpace(line)
+		if len(line) == 0 {
+			continue
+		}
+		if line[0] != '.' {
+			if t.Arch == 0 {
+				t.Arch = archOfLine(line)
+			}
+			continue
+		}
+		word, rest := splitWord(line)
+		switch string(word) {
+		case ".build_version", ".subsections_via_symbols", ".macosx_version_min", ".ios_version_min":
+			t.Format = MachO
+		case ".section":
+			if bytes.HasPrefix(rest, []byte("__TEXT,")) {
+				t.Format = MachO
+			}
+		case ".intel_syntax", ".att_syntax", ".code64":
+			t.Arch = X86_64
+		case ".syntax", ".thumb", ".fpu", ".eabi_attribute", ".fnstart", ".thumb_func":
+			t.Arch = ARM
+		case ".cpu", ".arch":
+			if bytes.HasPrefix(rest, []byte("armv8-a")) || bytes.HasPrefix(rest, []byte("armv9-a")) {
+				t.Arch = AArch64
+			}
+		case ".xword":
+			t.Arch = AArch64
+		}
+	}
+	if t.Arch == 0 {
+		return Target{}, fmt.Errorf("%w: no instruction or directive tells", ErrUnsupportedTarget)
+	}
+	return t, t.check()
+}
+
+// archOfLine guesses by the look of an instruction; 0 if it does not tell.
+func archOfLine(line []byte) Arch {
+	word, rest := splitWord(line)
+	switch string(word) {
+	case "adrp", "stp", "ldp", "cbz", "cbnz", "paciasp", "bti", "fmov", "madd":
+		return AArch64
+	case "pushq", "movq", "leaq", "retq", "callq", "movl", "xorl", "endbr64", "jmpq", "popq", "addq", "subq":
+		return X86_64
+	case "bx", "stmfd", "ldmfd", "vpush", "movw", "movt", "blx":
+		return ARM
+	}
+	for _, r := range []string{"%rsp", "%rax", "%rdi", "%eax", "%edi", "%rip", "%rbp"} {
+		if bytes.Contains(rest, []byte(r)) {
+			return X86_64
+		}
+	}
+	if bytes.Contains(rest, []byte("x29")) || bytes.HasPrefix(rest, []byte("w0,")) || bytes.HasPrefix(rest, []byte("x0,")) {
+		return AArch64
+	}
+	if bytes.HasSuffix(rest, []byte(", lr}")) || bytes.HasSuffix(rest, []byte("lr")) || bytes.HasPrefix(rest, []byte("r0,")) {
+		return ARM
+	}
+	return 0
+}

@@ -1,0 +1,146 @@
+package instrument
+
+import (
+	"bytes"
+	"strconv"
+)
+
+// x86 is x86_64, in both syntaxes.
+type x86 struct{}
+
+// prefixes that may stand before the mnemonic as words of their own.
+var x86Prefixes = map[string]bool{
+	"lock": true, "rep": true, "repe": true, "repz": true, "repne": true, "repnz": true,
+	"notrack": true, "bnd": true, "data16": true, "addr32": true, "rex64": true,
+	"cs": true, "ds": true, "es": true, "fs": true, "gs": true, "ss": true,
+}
+
+func (x86) flow(ins []byte, syntax x86Syntax) (flowKind, []byte) {
+	word, rest := splitWord(ins)
+	for x86Prefixes[string(word)] && len(rest) > 0 {
+		word, rest = splitWord(rest)
+	}
+	if i := bytes.IndexByte(word, ','); i >= 0 { // branch hint, as in jne,pn
+		word = word[:i]
+	}
+	switch {
+	case len(word) == 0:
+		return flowNone, nil
+	case word[0] == 'j':
+		if bytes.HasPrefix(word, []byte("jmp")) {
+			if indirectX86(rest, syntax) {
+				return flowIndirect, rest
+			}
+			return flowJump, rest
+		}
+		return flowBranch, rest
+	case bytes.HasPrefix(word, []byte("loop")):
+		return flowBranch, rest
+	case bytes.HasPrefix(word, []byte("call")), bytes.HasPrefix(word, []byte("lcall")):
+		return flowCall, nil
+	case bytes.HasPrefix(word, []byte("ret")), bytes.HasPrefix(word, []byte("lret")), bytes.HasPrefix(word, []byte("iret")):
+		return flowEnd, nil
+	}
+	switch string(word) {
+	case "ud2", "hlt", "int3", "ud1", "ud1l", "ud0", "ljmp", "ud2a":
+		return flowEnd, nil
+	case "xbegin":
+		return flowBranch, rest
+	case "syscall", "sysenter", "int", "xabort", "xend", "into", "bound",
+		// a prefix printed as a statement of its own belongs to what follows
+		"uiret", "senduipi":
+		return flowLeave, nil
+	}
+	return flowNone, nil
+}
+
+// indirectX86 reports whether the operand of jmp is a register or memory.
+func indirectX86(operand []byte, syntax x86Syntax) bool {
+	if len(operand) == 0 {
+		return true
+	}
+	if syntax == attPrefix || syntax == attNoPrefix {
+		return operand[0] == '*'
+	}
+	if bytes.ContainsAny(operand, "[") || bytes.Contains(bytes.ToLower(operand), []byte("ptr")) {
+		return true
+	}
+	return x86Registers[string(bytes.TrimPrefix(operand, []byte("%")))]
+}
+
+var x86Registers = func() map[string]bool {
+	m := map[string]bool{}
+	for _, r := range []string{"rax", "rbx", "rcx", "rdx", "rsi", "rdi", "rbp", "rsp"} {
+		m[r] = true
+	}
+	for i := 8; i < 32; i++ {
+		m["r"+strconv.Itoa(i)] = true
+	}
+	return m
+}()
+
+func (x86) staysFirst(ins []byte) bool {
+	word, rest := splitWord(ins)
+	for string(word) == "data16" && len(rest) > 0 {
+		word, rest = splitWord(rest)
+	}
+	switch string(word) {
+	case "endbr64", "nop", "nopw", "nopl", "nopq":
+		return true
+	case "xchg", "xchgw": // two bytes of padding
+		return bytes.HasPrefix(rest, []byte("%ax, %ax")) || bytes.HasPrefix(rest, []byte("%ax,%ax")) || string(rest) == "ax, ax"
+	case "call", "callq":
+		return bytes.Contains(rest, []byte("__fentry__"))
+	}
+	return false
+}
+
+func (x86) entryProbe(dst []byte, p *probe) []byte {
+	if !p.counts {
+		return x86Store(dst, p, 0)
+	}
+	lock := ""
+	if p.atomic {
+		lock = "lock "
+	}
+	end := p.label
+	att := "\t" + lock + "incl\t" + p.record + "(%rip)\n\tjne\t" + end + "\n\tcall\t" + firstCallHelper(p.target) + "\n" + end + ":\n"
+	intel := "\t" + lock + "inc\tdword ptr [rip + " + p.record + "]\n\tjne\t" + end + "\n\tcall\t" + firstCallHelper(p.target) + "\n" + end + ":\n"
+	return inSyntax(dst, p.syntax, att, intel)
+}
+
+func (x86) blockProbe(dst []byte, p *probe, offset int) []byte { return x86Store(dst, p, offset) }
+
+// x86Store appends the store, which changes neither registers nor flags.
+func x86Store(dst []byte, p *probe, offset int) []byte {
+	at := p.record
+	if offset > 0 {
+		at += "+" + strconv.Itoa(offset)
+	}
+	return inSyntax(dst, p.syntax, "\tmovb\t$0, "+at+"(%rip)\n", "\tmov\tbyte ptr [rip + "+at+"], 0\n")
+}
+
+// inSyntax appends the form for the syntax that the text is in. What only
+// hand-written text uses is left for the time of the probe.
+func inSyntax(dst []byte, syntax x86Syntax, att, intel string) []byte {
+	switch syntax {
+	case attPrefix:
+		return append(dst, att...)
+	case intelNoPrefix:
+		return append(dst, intel...)
+	}
+	dst = append(dst, "\t.att_syntax prefix\n"...)
+	dst = append(dst, att...)
+	if syntax == attNoPrefix {
+		return append(dst, "\t.att_syntax noprefix\n"...)
+	}
+	return append(dst, "\t.intel_syntax prefix\n"...)
+}
+
+// firstCallHelper is the symbol of the runtime's helper for first calls.
+func firstCallHelper(t Target) string {
+	if t.Format == MachO {
+		return "_" + FirstCallHelper
+	}
+	return FirstCallHelper
+}
