@@ -7,6 +7,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"io"
+	"math"
 	"strings"
 
 	"github.com/klauspost/compress/zstd"
@@ -221,7 +222,7 @@ func (f *elfFile) contents(s *elfSection) ([]byte, error) {
 	size := c.Ptr(f.width, "inflated size")
 	c.Ptr(f.width, "alignment")
 	packed := c.Bytes(uint64(c.Len()), "compressed map")
-	if size > uint64(len(packed))*maxInflate {
+	if size > uint64(len(packed))*maxInflate || size > math.MaxInt32 {
 		c.Corrupt(at, "inflated size", size, fmt.Sprintf("at most %d times the %d bytes compressed", maxInflate, len(packed)))
 	}
 	if c.Err() != nil {

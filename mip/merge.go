@@ -158,7 +158,7 @@ func (m *Merger) Add(r *Reader) (Added, error) {
 		}
 		return Added{Records: len(m.sums)}, nil
 	}
-	if err := m.checkModule(r.Info().Type, r.Info().ModuleHash); err != nil {
+	if err := m.shape.checkModule(r.Info().Type, r.Info().ModuleHash); err != nil {
 		return Added{}, profile.InFile(err, r.Name())
 	}
 	p, err := r.Profile()
@@ -171,7 +171,7 @@ func (m *Merger) Add(r *Reader) (Added, error) {
 // AddProfile is [Merger.Add] for a merged profile in memory. name is used in
 // errors and warnings.
 func (m *Merger) AddProfile(name string, p *Profile) (Added, error) {
-	if err := m.checkModule(p.Type, p.ModuleHash); err != nil {
+	if err := m.shape.checkModule(p.Type, p.ModuleHash); err != nil {
 		return Added{}, profile.InFile(err, name)
 	}
 	target, added := m.match(name, p)
@@ -180,8 +180,8 @@ func (m *Merger) AddProfile(name string, p *Profile) (Added, error) {
 }
 
 // checkModule refuses what is not of the same module and type.
-func (m *Merger) checkModule(t ProfileType, hash uint32) error {
-	if base := m.shape.base; hash != base.ModuleHash {
+func (s *shape) checkModule(t ProfileType, hash uint32) error {
+	if base := s.base; hash != base.ModuleHash {
 		return headerError(-1, CodeModuleHash, nil, "ModuleHash", fmt.Sprintf("%#x", hash),
 			fmt.Sprintf("%#x as the profile merged into", base.ModuleHash), toolHex(uint64(hash)), toolHex(uint64(base.ModuleHash)))
 	} else if t != base.Type {

@@ -1,10 +1,6 @@
 package mip
 
-import (
-	"fmt"
-
-	"github.com/profuse-pgo/profuse/profile"
-)
+import "github.com/profuse-pgo/profuse/profile"
 
 // Raw profiles of a module are all alike: the same records at the same places.
 // So they are not decoded one by one but added up as flat memory, and the
@@ -24,7 +20,7 @@ const maxRawFiles = 255
 // AddRaw is [Merger.Add] for the raw profile held in data. It does not allocate
 // unless there is an error or a warning, but for the first file.
 func (m *Merger) AddRaw(name string, data []byte) error {
-	if err := m.checkRaw(name, data); err != nil {
+	if err := m.shape.checkRaw(name, data, m.opt.Warn); err != nil {
 		return profile.InFile(err, name)
 	}
 	data = data[:m.shape.rawSize]
@@ -53,68 +49,6 @@ func (m *Merger) AddRaw(name string, data []byte) error {
 func (m *Merger) countsCalls() bool { return !m.shape.base.Type.Has(FunctionCoverage) }
 func (m *Merger) hasCoverage() bool {
 	return m.shape.base.Type&(FunctionCoverage|BlockCoverage) != 0
-}
-
-// checkRaw checks that the file can be one of the module's.
-func (m *Merger) checkRaw(name string, data []byte) error {
-	h, err := parseHeader(data)
-	if err != nil {
-		return err
-	}
-	if h.fileType != FileRaw {
-		return headerError(fileTypeAt, CodeBadFileType, nil, "FileType", h.fileType.String(), FileRaw.String(),
-			toolHex(uint64(h.typeWord)), toolHex(fileTypeBRaw))
-	}
-	if err := m.checkModule(h.typ, h.moduleHash); err != nil {
-		return err
-	}
-	size := uint64(len(data))
-	switch {
-	case size < m.shape.rawSize:
-		return m.tooShort(size)
-	case m.shape.rawMin < uint64(h.size()):
-		return &profile.FormatError{
-			Section: "records", Offset: -1, Record: -1, Field: "offset of the first raw record",
-			Found: fmt.Sprintf("%#x", m.shape.rawMin), Want: fmt.Sprintf("at least %#x, the header's size", h.size()),
-			Err: profile.ErrMismatch,
-		}
-	case size >= m.shape.rawSize+rawSlack && m.opt.Warn != nil:
-		m.opt.Warn(Warning{File: name, Err: &profile.FormatError{
-			File: name, Section: "records", Offset: int64(m.shape.rawSize), Record: -1, Field: "size of the file",
-			Found: fmt.Sprintf("%d bytes", size),
-			Want:  fmt.Sprintf("%d: the program may be another build of the module", m.shape.rawSize),
-			Err:   profile.ErrMismatch,
-		}})
-	}
-	return nil
-}
-
-// rawSlack is what alignment may add to the end of a raw section.
-const rawSlack = 16
-
-// tooShort names the first function that the file does not reach.
-func (m *Merger) tooShort(size uint64) error {
-	base := m.shape.base
-	for i := range base.Functions {
-		f := &base.Functions[i]
-		if end := f.rawEnd(base.Type); end > size {
-			return &profile.FormatError{
-				Section: "records", Offset: int64(size), Record: i, Field: "end of the raw record of " + f.Name,
-				Found: fmt.Sprintf("%#x", end), Want: fmt.Sprintf("at most the size of the file, %#x", size),
-				Err: &MIPError{Code: CodeRawOffset, Found: toolHex(f.RawOffset), Expected: toolHex(size), class: profile.ErrTruncated},
-			}
-		}
-	}
-	return tooSmall(nil, profile.ErrTruncated, fmt.Sprintf("%d bytes", size))
-}
-
-func badCounts(i int, off uint32, data []byte) error {
-	count, timestamp := le.Uint32(data[off:]), le.Uint32(data[off+4:])
-	return &profile.FormatError{
-		Section: "records", Offset: int64(off), Record: i, Field: "count and timestamp",
-		Found: fmt.Sprintf("%#x and %#x", count, timestamp), Want: "both 0xffffffff or neither",
-		Err: &MIPError{Code: CodeRawMismatch, Found: toolHex(uint64(off) + rawEntryCounts)},
-	}
 }
 
 // drain moves the sums over raw files to the functions and blocks.

@@ -2,6 +2,7 @@ package mip
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/profuse-pgo/profuse/internal/cursor"
@@ -95,36 +96,37 @@ func (r *mipReader) scan() error {
 	for i, name := range names {
 		sig := Signature(name)
 		if _, ok := seen[sig]; !ok {
-			return r.nameError(i, "function name", name, "the name of a function in the file")
+			return nameError(i, name, "the name of a function in the file")
 		}
 		if _, ok := r.names[sig]; ok {
-			return r.nameError(i, "function name", name, "each name once")
+			return nameError(i, name, "each name once")
 		}
 		r.names[sig] = name
 	}
-	// Records without a name are found in a second walk only if there are any.
-	if len(r.names) == len(seen) {
-		return nil
+	if len(r.names) < len(seen) {
+		return r.nameless()
 	}
-	c, n = r.cursor()
+	return nil
+}
+
+// nameless is the error of a file with a record that has no name.
+func (r *mipReader) nameless() error {
+	c, n := r.cursor()
 	for c.Record = 0; c.Record < n; c.Record++ {
 		at := c.Offset()
-		if sig := r.record(c); !r.hasName(sig) {
+		sig := r.record(c)
+		if _, ok := r.names[sig]; !ok {
 			c.Corrupt(at, "FunctionSignature", fmt.Sprintf("%#x", sig), "that of one of the names in the file")
+			break
 		}
 	}
 	return c.Err()
 }
 
-func (r *mipReader) hasName(sig uint64) bool {
-	_, ok := r.names[sig]
-	return ok
-}
-
-func (r *mipReader) nameError(i int, field, found, want string) error {
+func nameError(i int, name, want string) error {
 	return &profile.FormatError{
-		Section: "names", Offset: -1, Record: i, Field: field,
-		Found: fmt.Sprintf("%q", found), Want: want, Err: profile.ErrCorrupt,
+		Section: "names", Offset: -1, Record: i, Field: "function name",
+		Found: strconv.QuoteToASCII(name), Want: want, Err: profile.ErrCorrupt,
 	}
 }
 

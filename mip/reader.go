@@ -82,7 +82,7 @@ func newDecoder(data []byte) (decoder, error) {
 	case FileProfile:
 		return newMIPReader(h, data)
 	case FileRaw:
-		return &rawReader{about: h.about()}, nil
+		return &rawReader{h.about(), h.typeWord}, nil
 	}
 	return nil, headerError(fileTypeAt, CodeBadFileType, profile.ErrUnsupported, "FileType", h.fileType.String(),
 		"a raw profile, map or profile", toolHex(uint64(h.typeWord)), "")
@@ -148,19 +148,6 @@ func Read(name string, data []byte, opt ReaderOptions) (*Profile, error) {
 		return nil, err
 	}
 	return r.Profile()
-}
-
-// rawReader stands for a raw profile, whose records only a map can find.
-type rawReader struct{ about Info }
-
-func (r *rawReader) info() *Info { return &r.about }
-
-func (r *rawReader) records(yield func(*Function, error) bool) {
-	yield(nil, &profile.FormatError{
-		Section: "header", Offset: fileTypeAt, Record: -1, Field: "FileType",
-		Found: FileRaw.String(), Want: "a map or profile that says where its records are",
-		Err: &MIPError{Code: CodeBadFileType, Found: toolHex(fileTypeBRaw), Expected: toolHex(fileTypeBMIP)},
-	})
 }
 
 func mismatch(section, field string, found, want any) error {

@@ -1,0 +1,85 @@
+package mip
+
+import (
+	"fmt"
+
+	"github.com/profuse-pgo/profuse/profile"
+)
+
+// rawReader stands for a raw profile, whose records only a map can find.
+type rawReader struct {
+	about    Info
+	typeWord uint16
+}
+
+func (r *rawReader) info() *Info { return &r.about }
+
+func (r *rawReader) records(yield func(*Function, error) bool) {
+	yield(nil, &profile.FormatError{
+		Section: "header", Offset: fileTypeAt, Record: -1, Field: "FileType",
+		Found: FileRaw.String(), Want: "a map or profile that says where its records are",
+		Err: &MIPError{Code: CodeBadFileType, Found: toolHex(uint64(r.typeWord)), Expected: toolHex(fileTypeBMIP)},
+	})
+}
+
+// checkRaw checks that data can be a raw profile of the module.
+func (s *shape) checkRaw(name string, data []byte, warn func(Warning)) error {
+	h, err := parseHeader(data)
+	if err != nil {
+		return err
+	}
+	if h.fileType != FileRaw {
+		return headerError(fileTypeAt, CodeBadFileType, nil, "FileType", h.fileType.String(), FileRaw.String(),
+			toolHex(uint64(h.typeWord)), toolHex(fileTypeBRaw))
+	}
+	if err := s.checkModule(h.typ, h.moduleHash); err != nil {
+		return err
+	}
+	size := uint64(len(data))
+	switch {
+	case size < s.rawSize:
+		return s.tooShort(size)
+	case s.rawMin < uint64(h.size()):
+		return &profile.FormatError{
+			Section: "records", Offset: -1, Record: -1, Field: "offset of the first raw record",
+			Found: fmt.Sprintf("%#x", s.rawMin), Want: fmt.Sprintf("at least %#x, the header's size", h.size()),
+			Err: profile.ErrMismatch,
+		}
+	case size >= s.rawSize+rawSlack && warn != nil:
+		warn(Warning{File: name, Err: &profile.FormatError{
+			File: name, Section: "records", Offset: int64(s.rawSize), Record: -1, Field: "size of the file",
+			Found: fmt.Sprintf("%d bytes", size),
+			Want:  fmt.Sprintf("%d: the program may be another build of the module", s.rawSize),
+			Err:   profile.ErrMismatch,
+		}})
+	}
+	return nil
+}
+
+// rawSlack is what alignment may add to the end of a raw section.
+const rawSlack = 16
+
+// tooShort names the first function that the file does not reach.
+func (s *shape) tooShort(size uint64) error {
+	base := s.base
+	for i := range base.Functions {
+		f := &base.Functions[i]
+		if end := f.rawEnd(base.Type); end > size {
+			return &profile.FormatError{
+				Section: "records", Offset: int64(size), Record: i, Field: "end of the raw record of " + f.Name,
+				Found: fmt.Sprintf("%#x", end), Want: fmt.Sprintf("at most the size of the file, %#x", size),
+				Err: &MIPError{Code: CodeRawOffset, Found: toolHex(f.RawOffset), Expected: toolHex(size), class: profile.ErrTruncated},
+			}
+		}
+	}
+	return tooSmall(nil, profile.ErrTruncated, fmt.Sprintf("%d bytes", size))
+}
+
+func badCounts(i int, off uint32, data []byte) error {
+	count, timestamp := le.Uint32(data[off:]), le.Uint32(data[off+4:])
+	return &profile.FormatError{
+		Section: "records", Offset: int64(off), Record: i, Field: "count and timestamp",
+		Found: fmt.Sprintf("%#x and %#x", count, timestamp), Want: "both 0xffffffff or neither",
+		Err: &MIPError{Code: CodeRawMismatch, Found: toolHex(uint64(off) + rawEntryCounts)},
+	}
+}
