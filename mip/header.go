@@ -62,7 +62,8 @@ type header struct {
 	ptr        int    // bytes of an address: 4, 8 or 0
 	typ        ProfileType
 	moduleHash uint32
-	rawSection int64 // RawSectionOffset; 0 in generation A
+	rawSection int64  // RawSectionOffset; 0 in generation A
+	reserved   uint64 // bits that should be 0: the word Reserved, and RawSectionOffset where it means nothing
 }
 
 // size is the size of the header, after which the records start.
@@ -111,12 +112,16 @@ func parseHeader(data []byte) (h header, err error) {
 	h.typ = ProfileType(c.U32("ProfileType"))
 	h.moduleHash = c.U32("ModuleHash")
 	if h.generation == GenerationB {
-		h.rawSection = int64(c.U64("RawSectionOffset"))
-		if h.typeWord&fileType32 != 0 {
-			h.rawSection = int64(int32(h.rawSection))
+		v := c.U64("RawSectionOffset")
+		h.rawSection = int64(v)
+		switch {
+		case h.typeWord&fileTypeKindBits != fileTypeBMap:
+			h.reserved = v
+		case h.typeWord&fileType32 != 0:
+			h.rawSection, h.reserved = int64(int32(v)), v>>32
 		}
 	}
-	c.U32("reserved")
+	h.reserved |= uint64(c.U32("Reserved"))
 	at := c.Offset()
 	toData := c.U32("OffsetToData")
 	if c.Err() != nil {
@@ -161,6 +166,17 @@ func (h *header) check() error {
 			fmt.Sprintf("%#x", uint32(h.typ)), want, toolHex(uint64(h.typ)), "")
 	}
 	return nil
+}
+
+// suspicious returns what is odd in a header that is good.
+func (h *header) suspicious() error {
+	if h.reserved == 0 {
+		return nil
+	}
+	return &profile.FormatError{
+		Section: "header", Offset: int64(h.size()) - 8, Record: -1, Field: "reserved bits",
+		Found: fmt.Sprintf("%#x", h.reserved), Want: "0", Err: profile.ErrCorrupt,
+	}
 }
 
 func headerError(off int64, code Code, class error, field, found, want, toolFound, toolExpected string) error {

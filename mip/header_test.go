@@ -1,7 +1,9 @@
 package mip
 
 import (
+	"bytes"
 	"errors"
+	"io"
 	"slices"
 	"strings"
 	"testing"
@@ -180,5 +182,77 @@ func TestUnwritable(t *testing.T) {
 		if _, err := AppendRaw(nil, p, RawOptions{}); err == nil {
 			t.Errorf("%s: written", name)
 		}
+	}
+}
+
+// TestWarnings: what is odd but readable.
+func TestWarnings(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		data []byte
+		says string
+	}{
+		{"map", unhex(t, goldenMap), ""},
+		{"raw", unhex(t, goldenRaw), ""},
+		{"yaml", []byte(goldenYAML), ""},
+		{"reserved", patched(t, goldenMap, 24, 1), "reserved bits is 0x1, want 0"},
+		{"offset of the raw section", patched(t, goldenRaw, 16, 2), "reserved bits is 0x2, want 0"},
+		{"upper half", patched(t, goldenMap, 6, 0x24), "reserved bits is 0xffffffff, want 0"},
+		{"file type", []byte(strings.Replace(goldenYAML, "[ .mip ]", "[ .mipmap, 64 bit ]", 1)), "f: YAML line 3: File Type is 0x14, want [ .mip ]"},
+	} {
+		said := ""
+		if _, err := NewReader("f", tt.data, ReaderOptions{Warn: func(w Warning) { said += w.String() }}); err != nil {
+			t.Errorf("%s: %v", tt.name, err)
+		}
+		if said == "" != (tt.says == "") || !strings.Contains(said, tt.says) {
+			t.Errorf("%s: warned %q, want %q", tt.name, said, tt.says)
+		}
+	}
+}
+
+// TestWriters: what is written to a stream is what is appended, and failures
+// of the stream are reported.
+func TestWriters(t *testing.T) {
+	p := merged(t, read(t, unhex(t, goldenMap)), unhex(t, goldenRaw))
+	for name, w := range map[string]struct {
+		write func(io.Writer) error
+		want  []byte
+	}{
+		"mip":  {func(w io.Writer) error { return WriteMIP(w, p, MIPOptions{}) }, unhex(t, goldenMIP)},
+		"map":  {func(w io.Writer) error { return WriteMap(w, p, MapOptions{RawSectionOffset: -0x160}) }, unhex(t, goldenMap)},
+		"raw":  {func(w io.Writer) error { return WriteRaw(w, p, RawOptions{}) }, unhex(t, goldenRaw)},
+		"yaml": {func(w io.Writer) error { return WriteYAML(w, p, YAMLOptions{}) }, []byte(goldenYAML)},
+	} {
+		var b bytes.Buffer
+		if err := w.write(&b); err != nil || !bytes.Equal(b.Bytes(), w.want) {
+			t.Errorf("%s: error %v, wrote %q", name, err, b.Bytes())
+		}
+		r, pipe := io.Pipe()
+		r.Close()
+		if err := w.write(pipe); !errors.Is(err, io.ErrClosedPipe) {
+			t.Errorf("%s: error %v of a closed stream", name, err)
+		}
+	}
+	// What was there before is kept.
+	if b, err := AppendMap([]byte("before"), p, MapOptions{RawSectionOffset: -0x160}); err != nil || string(b) != "before"+string(unhex(t, goldenMap)) {
+		t.Errorf("appended % x, error %v", b, err)
+	}
+}
+
+func TestStrings(t *testing.T) {
+	for got, want := range map[string]string{
+		FileRaw.String() + FileRet.String() + FileMap.String() + FileProfile.String() + FileYAML.String(): ".mipraw.mipret.mipmap.mip.yaml",
+		FileType(0).String() + GenerationA.String() + Generation(0).String():                              "unknownA",
+		ProfileType(0).String() + (FunctionCoverage | BlockCoverage).String():                             "noneFunction Coverage, Block Coverage",
+		BinaryUnknown.String() + BinaryExecutable.String() + BinaryShared.String() + BinaryDebug.String(): "unknownexecutableshareddebug",
+		(&MIPError{Code: CodeRawMismatch, Found: "20"}).Error():                                           "Corrupt raw profile near offset 0x20",
+		(&MIPError{Code: CodeModuleHash, Found: "20"}).Error():                                            "Invalid module hash",
+	} {
+		if got != want {
+			t.Errorf("got %s, want %s", got, want)
+		}
+	}
+	if m := LLVMMessages(io.EOF); m != nil {
+		t.Errorf("words for another error: %q", m)
 	}
 }

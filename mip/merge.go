@@ -217,7 +217,7 @@ func (m *Merger) match(name string, p *Profile) (target []int, added Added) {
 		added.Skipped++
 		if m.opt.Warn != nil {
 			m.opt.Warn(Warning{File: name, Function: f.Name, Err: &profile.FormatError{
-				File: name, Section: "functions", Offset: -1, Record: i, Field: "function",
+				Section: "functions", Offset: -1, Record: i, Field: "function",
 				Found: fmt.Sprintf("one of %d with CFG signature %#x and %d blocks", seen[key], f.CFG, len(f.Blocks)),
 				Want:  fmt.Sprintf("as many as in the profile merged into, which has %d", len(same)),
 				Err:   profile.ErrMismatch,

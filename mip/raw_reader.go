@@ -47,7 +47,7 @@ func (s *shape) checkRaw(name string, data []byte, warn func(Warning)) error {
 		}
 	case size >= s.rawSize+rawSlack && warn != nil:
 		warn(Warning{File: name, Err: &profile.FormatError{
-			File: name, Section: "records", Offset: int64(s.rawSize), Record: -1, Field: "size of the file",
+			Section: "records", Offset: int64(s.rawSize), Record: -1, Field: "size of the file",
 			Found: fmt.Sprintf("%d bytes", size),
 			Want:  fmt.Sprintf("%d: the program may be another build of the module", s.rawSize),
 			Err:   profile.ErrMismatch,

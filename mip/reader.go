@@ -61,20 +61,27 @@ func Detect(data []byte) (FileType, bool) {
 // while the reader is used. name is used in errors and warnings. The header
 // and everything outside the records is checked here.
 func NewReader(name string, data []byte, opt ReaderOptions) (*Reader, error) {
-	dec, err := newDecoder(data)
+	dec, err := newDecoder(data, func(err error) {
+		if opt.Warn != nil {
+			opt.Warn(Warning{File: name, Err: err})
+		}
+	})
 	if err != nil {
 		return nil, profile.InFile(err, name)
 	}
 	return &Reader{name: name, data: data, dec: dec}, nil
 }
 
-func newDecoder(data []byte) (decoder, error) {
+func newDecoder(data []byte, warn func(error)) (decoder, error) {
 	if looksLikeYAML(data) {
-		return newYAMLReader(data)
+		return newYAMLReader(data, warn)
 	}
 	h, err := parseHeader(data)
 	if err != nil {
 		return nil, err
+	}
+	if odd := h.suspicious(); odd != nil {
+		warn(odd)
 	}
 	switch h.fileType {
 	case FileMap:

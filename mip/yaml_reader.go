@@ -30,14 +30,14 @@ func looksLikeYAML(data []byte) bool {
 		bytes.IndexByte(s.text, ':') > 0
 }
 
-func newYAMLReader(data []byte) (decoder, error) {
+func newYAMLReader(data []byte, warn func(error)) (decoder, error) {
 	r := &yamlReader{about: Info{FileType: FileYAML, Functions: -1}}
 	s := newYAMLScanner(data)
 	parts := 0
 	s.mapping(func(key []byte) {
 		switch {
 		case parts == 0 && string(key) == keyHeader:
-			r.header(&s)
+			r.header(&s, warn)
 		case parts == 1 && string(key) == keyProfiles:
 			r.start = s
 			s.text, s.eof = nil, true // the rest is read by records
@@ -89,7 +89,7 @@ func (f *yamlFields) finish(s *yamlScanner, optional string) {
 	}
 }
 
-func (r *yamlReader) header(s *yamlScanner) {
+func (r *yamlReader) header(s *yamlScanner, warn func(error)) {
 	s.block(0, keyHeader)
 	fields := newYAMLFields(s, keyFileType, keyProfileType, keyModuleHash)
 	col := s.col
@@ -97,7 +97,7 @@ func (r *yamlReader) header(s *yamlScanner) {
 		fields.take(s, key)
 		switch string(key) {
 		case keyFileType:
-			r.fileType(s, col)
+			r.fileType(s, col, warn)
 		case keyProfileType:
 			line := s.line
 			s.sequence(col, keyProfileType, func(flow bool) { r.about.Type |= yamlProfileType(s, flow) })
@@ -111,24 +111,32 @@ func (r *yamlReader) header(s *yamlScanner) {
 	fields.finish(s, "")
 }
 
-// fileType reads the type, which is taken to be that of a profile as in the
-// reference. Generation A has a scalar there.
-func (r *yamlReader) fileType(s *yamlScanner, col int) {
-	known := func(v []byte) {
+// fileType reads the type. As in the reference it is taken to be that of a
+// profile whatever it says. Generation A has a scalar there.
+func (r *yamlReader) fileType(s *yamlScanner, col int, warn func(error)) {
+	line, bits := s.line, uint16(0)
+	add := func(v []byte) {
 		for _, t := range yamlFileTypes {
 			if t.name == string(v) {
+				bits |= t.bit
 				return
 			}
 		}
-		s.fail(s.line, profile.ErrCorrupt, keyFileType, quoteShort(v), FileProfile.String())
+		s.fail(s.line, profile.ErrCorrupt, keyFileType, quoteShort(v), "[ .mip ]")
 	}
 	if s.err == nil && !isYAMLEnd(s.text) && s.text[0] != '[' {
 		r.narrow = true
-		known(s.scalar(""))
+		add(s.scalar(""))
 		s.endLine()
-		return
+	} else {
+		s.sequence(col, keyFileType, func(flow bool) { add(s.item(flow)) })
 	}
-	s.sequence(col, keyFileType, func(flow bool) { known(s.item(flow)) })
+	if s.err == nil && bits&fileTypeKindBits != fileTypeBMIP {
+		warn(&profile.FormatError{
+			Section: "YAML", Offset: -1, Line: line, Record: -1, Field: keyFileType,
+			Found: fmt.Sprintf("%#x", bits), Want: "[ .mip ]", Err: profile.ErrCorrupt,
+		})
+	}
 }
 
 // item reads a scalar of a sequence.
