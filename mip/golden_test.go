@@ -7,8 +7,9 @@ import (
 	"testing"
 )
 
-// The bytes of the reference's own tool test: foo with one block beside the
-// entry and main, of which a run covered foo.
+// The bytes of the reference's own tool test, unless said otherwise: foo with
+// one block beside the entry and main, of which a run covered foo. goldenRawA is
+// goldenRaw with the other header.
 const (
 	goldenRaw = `
 		fb4d4950 0800 1100 01000000 efbeadde
@@ -70,7 +71,8 @@ Profiles:
     Call Edges:      []
 ...
 `
-	// goldenMIP is what llvm-mipdata of generation B writes for it.
+	// goldenMIP is the same profile in the layout of generation B's code, put
+	// together by hand: no llvm-mipdata could be run.
 	goldenMIP = `
 		fb4d4950 0800 0800 01000000 efbeadde
 		00000000 00000000 00000000 20000000
