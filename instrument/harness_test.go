@@ -243,7 +243,27 @@ func native(t testing.TB, cc string) toolchain {
 	return toolchain{cc: oracle.Tool(t, cc)}
 }
 
-// isCXX turns the name of a C compiler into that of the C++ compiler.
+// cxx turns the name of a C compiler into that of the C++ compiler.
 func cxx(cc string) string {
 	return strings.Replace(strings.Replace(cc, "clang", "clang++", 1), "gcc", "g++", 1)
+}
+
+// functionSymbols returns the names of the functions in the symbol table.
+func functionSymbols(t testing.TB, exe string) (names []string) {
+	t.Helper()
+	f, err := elf.Open(exe)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	symbols, err := f.Symbols()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range symbols {
+		if elf.ST_TYPE(s.Info) == elf.STT_FUNC && s.Section != elf.SHN_UNDEF {
+			names = append(names, s.Name)
+		}
+	}
+	return names
 }
