@@ -18,6 +18,9 @@ import (
 
 // What llvm-profdata says of a profile, show must say too.
 func TestFactsAgainstLLVM(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts hundreds of processes, which is slow under the race detector")
+	}
 	tool := oracle.LLVM(t, 22)
 	compared := 0
 	for _, f := range oracle.Fixtures(t) {

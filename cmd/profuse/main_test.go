@@ -35,6 +35,9 @@ func TestMain(m *testing.M) {
 //	pack tar TO FROM...                make an archive
 //	truncate FILE SIZE                 cut a file
 func TestScripts(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts hundreds of processes, which is slow under the race detector")
+	}
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata/script",
 		UpdateScripts:       *update,
