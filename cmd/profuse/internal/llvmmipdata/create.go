@@ -1,0 +1,52 @@
+package llvmmipdata
+
+import (
+	"errors"
+	"io/fs"
+
+	"github.com/profuse-pgo/profuse/internal/inputs"
+	"github.com/profuse-pgo/profuse/mip"
+)
+
+// create is the create command.
+func (t *tool) create() error {
+	path, err := mip.BinaryFile(t.opt.mapFile)
+	if errors.Is(err, fs.ErrNotExist) || err != nil && isSystem(err) {
+		t.cannotOpen(t.opt.mapFile)
+		return errInvalid
+	} else if err != nil {
+		return t.refuse(err)
+	}
+	p, err := t.load(inputs.File(path), func(data []byte) (*mip.Profile, error) {
+		if !mip.IsBinary(data) {
+			if err := checkKind(path, data, mip.FileMap); err != nil {
+				return nil, err
+			}
+		}
+		m, _, err := mip.FindMap(path, data, mip.BinaryOptions{Arch: archName(t.opt.arch)})
+		if err != nil {
+			return nil, err
+		}
+		return mip.Read(path, m, mip.ReaderOptions{Warn: t.warn})
+	})
+	if err != nil {
+		return err
+	}
+	return t.replaceProfile(p, path)
+}
+
+// replaceProfile writes a profile that was made anew, from one of the inputs.
+// A merge that goes on into the old one is waited for: it must not come later.
+func (t *tool) replaceProfile(p *mip.Profile, inputs ...string) error {
+	lock, err := t.lock()
+	if err != nil {
+		t.cannotOpen(t.opt.profile)
+		return err
+	}
+	defer lock.Release()
+	if err := t.writeProfile(p, inputs...); err != nil {
+		return err
+	}
+	t.msg.Remark("Wrote empty profile to " + t.opt.profile)
+	return nil
+}

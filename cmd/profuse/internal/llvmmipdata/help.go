@@ -1,0 +1,132 @@
+package llvmmipdata
+
+import "strings"
+
+const helpTop = `OVERVIEW: machine instrumentation profiles (profuse speaking llvm-mipdata)
+
+USAGE: PROG [subcommand] [options]
+
+SUBCOMMANDS:
+
+  create   - make an empty profile from the map of a program
+  merge    - add raw profiles to a profile
+  show     - show what is in a profile
+  covered  - list the functions that ran
+  order    - list the functions that ran in the order of their first calls
+  info     - show statistics of a profile
+  mip2yaml - print a profile as YAML
+  yaml2mip - make a profile from YAML
+
+  Type "PROG <subcommand> --help" for the options of one.
+`
+
+var helpCommands = map[string]string{
+	"create": `OVERVIEW: make an empty profile from the map of a program
+
+USAGE: PROG create [options] -p <profile> <.mipmap>
+
+Instead of the map the linked program, library or .dSYM bundle can be given
+that has it.
+
+OPTIONS:
+
+  -p, --profile=<profile>  The profile (.mip) to write
+  --arch=<name>            The architecture to take from a universal binary
+                           (default: arm64)
+`,
+	"merge": `OVERVIEW: add raw profiles to a profile
+
+USAGE: PROG merge [options] -p <profile> <.mipraw...>
+
+The profile is replaced once all are read. What cannot be merged is left out,
+with a warning. A folder stands for the files in it, - for standard input.
+
+OPTIONS:
+
+  -p, --profile=<profile>  The profile (.mip) to update
+  --strict                 Fail if a raw profile cannot be merged
+`,
+	"show": `OVERVIEW: show what is in a profile
+
+USAGE: PROG show [options] -p <profile>
+
+OPTIONS:
+
+  -p, --profile=<profile>  The profile (.mip) to show
+  -o, --output=<file>      Where to write; - is standard output (default)
+  -r, --regex=<regex>      Show the functions whose names match only
+` + helpDebug,
+	"covered": `OVERVIEW: list the functions that ran
+
+USAGE: PROG covered [options] -p <profile>
+
+With debug info, lists what was inlined into them, too.
+
+OPTIONS:
+
+  -p, --profile=<profile>  The profile (.mip) to read
+  -o, --output=<file>      Where to write; - is standard output (default)
+  -r, --regex=<regex>      List the functions whose names match only
+` + helpDebug + `  --paths                  List source files instead of names (needs --debug)
+  --lines                  List source files and lines (needs --debug)
+`,
+	"order": `OVERVIEW: list the functions that ran in the order of their first calls
+
+USAGE: PROG order [options] -p <profile>
+
+OPTIONS:
+
+  -p, --profile=<profile>  The profile (.mip) to read
+  -r, --regex=<regex>      No effect, as in the original; "profuse mip order"
+                           heeds it
+`,
+	"info": `OVERVIEW: show statistics of a profile
+
+USAGE: PROG info [options] -p <profile>
+
+OPTIONS:
+
+  -p, --profile=<profile>  The profile (.mip) to read
+  -o, --output=<file>      Where to write; - is standard output (default)
+`,
+	"mip2yaml": `OVERVIEW: print a profile as YAML
+
+USAGE: PROG mip2yaml [options] -p <profile>
+
+OPTIONS:
+
+  -p, --profile=<profile>  The profile (.mip) to read
+  -o, --output=<file>      Where to write; - is standard output (default)
+` + helpDebug,
+	"yaml2mip": `OVERVIEW: make a profile from YAML
+
+USAGE: PROG yaml2mip [options] -p <profile> [<.yaml>]
+
+Reads standard input without a file, or for -.
+
+OPTIONS:
+
+  -p, --profile=<profile>  The profile (.mip) to write
+`,
+}
+
+const helpDebug = `  -d, --debug=<file>       With source files and lines from the debug info in
+                           this program or .dSYM bundle
+  --arch=<name>            The architecture to take from a universal binary
+                           (default: arm64)
+`
+
+const helpGeneric = `
+  --color                  Colour (default: on a terminal)
+  -h, --help               This text
+  --version                The version
+`
+
+// helpText returns the help for a command, "" for the top level.
+func helpText(command, prog string) string {
+	text := helpTop
+	if command != "" {
+		text = helpCommands[command] + helpGeneric
+	}
+	return strings.ReplaceAll(text, "PROG", prog)
+}

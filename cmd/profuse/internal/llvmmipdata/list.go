@@ -1,0 +1,63 @@
+package llvmmipdata
+
+import (
+	"bufio"
+	"fmt"
+)
+
+// order is the order command. It always writes to standard output, and accepts
+// --regex without heeding it.
+func (t *tool) order() error {
+	ordered := 0
+	err := t.writeText(func(w *bufio.Writer) error {
+		p, err := t.readProfile()
+		if err != nil {
+			return err
+		}
+		for _, f := range p.Order() {
+			fmt.Fprintf(w, "%s\n", f.Name)
+			ordered++
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	t.msg.Remark(fmt.Sprintf("Ordered %d functions", ordered))
+	return nil
+}
+
+// info is the info command.
+func (t *tool) info() error {
+	return t.writeText(func(w *bufio.Writer) error {
+		p, err := t.readProfile()
+		if err != nil {
+			return err
+		}
+		var raw uint32
+		covered, blocks, coveredBlocks := 0, 0, 0
+		for i := range p.Functions {
+			f := &p.Functions[i]
+			raw = max(raw, f.MergeCount)
+			if f.Covered() {
+				covered++
+			}
+			blocks += 1 + len(f.Blocks) // the entry is not among them
+			if f.EntryCovered() {
+				coveredBlocks++
+			}
+			for _, b := range f.Blocks {
+				if b.Covered {
+					coveredBlocks++
+				}
+			}
+		}
+		fmt.Fprintf(w, "Total Raw Profile Count: %d\n", raw)
+		fmt.Fprintf(w, "Total Machine Functions: %d\n", len(p.Functions))
+		fmt.Fprintf(w, "Profiled Machine Functions: %d\n", covered)
+		fmt.Fprintf(w, "Total Machine Basic Blocks: %d\n", blocks)
+		fmt.Fprintf(w, "Covered Machine Basic Blocks: %d\n", coveredBlocks)
+		fmt.Fprintf(w, "Total Call Edges: %d\n", 0) // a file that has any is refused
+		return nil
+	})
+}

@@ -1,0 +1,141 @@
+package llvmmipdata
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io/fs"
+
+	"github.com/profuse-pgo/profuse/internal/filelock"
+	"github.com/profuse-pgo/profuse/internal/inputs"
+	"github.com/profuse-pgo/profuse/mip"
+	"github.com/profuse-pgo/profuse/profile"
+)
+
+// open opens an input. The original has one message for all that can go wrong
+// with that; it knows no compressed files, whose faults get our own words.
+func (t *tool) open(in inputs.Input) (*inputs.Data, error) {
+	data, err := in.Open(nil)
+	if err == nil {
+		return data, nil
+	}
+	if isSystem(err) {
+		t.cannotOpen(in.Name)
+		return nil, errInvalid
+	}
+	return nil, t.refuse(err)
+}
+
+// load reads an input with read, which must not keep its bytes.
+func (t *tool) load(in inputs.Input, read func(data []byte) (*mip.Profile, error)) (p *mip.Profile, err error) {
+	data, err := t.open(in)
+	if err != nil {
+		return nil, err
+	}
+	defer data.Close()
+	err = inputs.Guard(func() (err error) {
+		p, err = read(data.Bytes())
+		return err
+	}, data)
+	if err != nil {
+		return nil, t.refuse(err)
+	}
+	return p, nil
+}
+
+// readProfile reads the profile that -p names.
+func (t *tool) readProfile() (*mip.Profile, error) {
+	name := t.opt.profile
+	return t.load(inputs.File(name), func(data []byte) (*mip.Profile, error) {
+		if err := checkKind(name, data, mip.FileProfile); err != nil {
+			return nil, err
+		}
+		return mip.Read(name, data, mip.ReaderOptions{Warn: t.warn})
+	})
+}
+
+func (t *tool) warn(w mip.Warning) { t.msg.Warning(w.String()) }
+
+// writeProfile writes the profile that -p names, unless it is one of the
+// inputs.
+func (t *tool) writeProfile(p *mip.Profile, inputs ...string) error {
+	out, err := t.createFile(t.opt.profile, inputs...)
+	if err != nil {
+		if isSystem(err) {
+			t.cannotOpen(t.opt.profile)
+		}
+		return err
+	}
+	defer out.Close()
+	if err := mip.WriteMIP(out, p, mip.MIPOptions{}); err != nil {
+		if isSystem(err) {
+			return writeError(err)
+		}
+		return t.refuse(err)
+	}
+	if err := out.Commit(); err != nil {
+		return writeError(err)
+	}
+	return nil
+}
+
+// lock keeps others from updating the profile until the lock is released. A
+// profile that does not exist yet needs none.
+func (t *tool) lock() (*filelock.Lock, error) {
+	if t.opt.profile == "-" { // written to standard output
+		return nil, nil
+	}
+	lock, err := filelock.Acquire(context.Background(), t.opt.profile, func() {
+		t.msg.Remark("Waiting for another process that updates " + t.opt.profile)
+	})
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	return lock, err
+}
+
+const (
+	headerSize  = 32
+	versionAt   = 4 // offset of the 16-bit version in the header
+	fileTypeAt  = 6 // of the 16-bit FileType
+	magicLength = 4
+)
+
+var magic = []byte("\xfbMIP")
+
+// fileTypeBits are the values of FileType in generation B, without the width.
+var fileTypeBits = map[mip.FileType]uint16{mip.FileProfile: 8, mip.FileMap: 4, mip.FileRaw: 1}
+
+// checkKind refuses a file that is not of the type wanted, in the order in
+// which the original looks at a header: package mip takes other types as well,
+// and looks at the first bytes of what is too short for a header.
+func checkKind(name string, data []byte, want mip.FileType) error {
+	fail := func(field, found, wanted string, err *mip.MIPError) error {
+		return &profile.FormatError{
+			File: name, Section: "header", Offset: -1, Record: -1, Field: field, Found: found, Want: wanted, Err: err,
+		}
+	}
+	isMIP := bytes.HasPrefix(data, magic)
+	if len(data) < headerSize && !isMIP {
+		return fail("size", fmt.Sprint(len(data)), "that of a header", &mip.MIPError{
+			Code: mip.CodeTooSmall, Found: fmt.Sprint(len(data)), Expected: fmt.Sprint(headerSize),
+		})
+	}
+	if !isMIP {
+		return fail("magic", fmt.Sprintf("% x", data[:magicLength]), fmt.Sprintf("% x", magic), &mip.MIPError{
+			Code:     mip.CodeBadMagic,
+			Found:    fmt.Sprintf("%X", binary.LittleEndian.Uint32(data)),
+			Expected: fmt.Sprintf("%X", binary.LittleEndian.Uint32(magic)),
+		})
+	}
+	if got, ok := mip.Detect(data); ok && got != want && binary.LittleEndian.Uint16(data[versionAt:]) <= version {
+		return fail("FileType", got.String(), want.String(), &mip.MIPError{
+			Code:     mip.CodeBadFileType,
+			Found:    fmt.Sprintf("%X", binary.LittleEndian.Uint16(data[fileTypeAt:])),
+			Expected: fmt.Sprintf("%X", fileTypeBits[want]),
+		})
+	}
+	return nil
+}

@@ -1,0 +1,92 @@
+package llvmmipdata
+
+import (
+	"bufio"
+	"fmt"
+
+	"github.com/profuse-pgo/profuse/cmd/profuse/internal/ere"
+	"github.com/profuse-pgo/profuse/cmd/profuse/internal/withcolor"
+	"github.com/profuse-pgo/profuse/mip"
+)
+
+// show is the show command.
+func (t *tool) show() error {
+	return t.writeText(func(w *bufio.Writer) error {
+		p, err := t.readProfile()
+		if err != nil {
+			return err
+		}
+		source, err := t.openDebug()
+		if err != nil {
+			return err
+		}
+		defer source.close()
+		match := t.matcher()
+		var functions []*mip.Function
+		for i := range p.Functions {
+			if f := &p.Functions[i]; match(f.Name) {
+				functions = append(functions, f)
+			}
+		}
+		frames := t.frames(source, functions)
+		s := shower{w: w, color: t.opt.output == "-" && t.opt.color.Enabled(t.Stdout) || t.opt.color == withcolor.On}
+		for i, f := range functions {
+			fmt.Fprintf(w, "%s\n", f.Name)
+			if len(frames[i]) > 0 {
+				fmt.Fprintf(w, "  Source Info: %s:%d\n", fileOf(frames[i][0]), frames[i][0].Line)
+			}
+			s.counts(f)
+		}
+		return nil
+	})
+}
+
+// matcher returns what tells whether --regex matches a function. An expression
+// with an error matches none.
+func (t *tool) matcher() func(name string) bool {
+	match, err := ere.Compile(t.opt.regex)
+	if err != nil {
+		t.msg.Warning(fmt.Sprintf("no function matches '%s': %v", t.opt.regex, err))
+		return func(string) bool { return false }
+	}
+	return match
+}
+
+// shower shows functions.
+type shower struct {
+	w     *bufio.Writer
+	color bool
+}
+
+func (s *shower) counts(f *mip.Function) {
+	fmt.Fprintf(s.w, "  Call Count: %d\n", f.CallCount)
+	if f.TimestampSum > 0 {
+		fmt.Fprintf(s.w, "  Order Sum: %d\n", f.TimestampSum)
+	}
+	if len(f.Blocks) > 0 {
+		s.w.WriteString("  Block Coverage:")
+		s.block(0, f.EntryCovered())
+		for i, b := range f.Blocks {
+			s.block(i+1, b.Covered)
+		}
+		s.w.WriteByte('\n')
+	}
+	s.w.WriteByte('\n')
+}
+
+// blocksPerLine is how many blocks are shown in a line.
+const blocksPerLine = 8
+
+func (s *shower) block(i int, covered bool) {
+	if i%blocksPerLine == 0 {
+		s.w.WriteString("\n    ")
+	}
+	text, color := " COLD", withcolor.Cyan
+	if covered {
+		text, color = " HOT ", withcolor.Red
+	}
+	if s.color {
+		text = color.Paint(text)
+	}
+	s.w.WriteString(text)
+}

@@ -1,0 +1,90 @@
+package llvmmipdata
+
+import (
+	"bufio"
+
+	"github.com/profuse-pgo/profuse/internal/inputs"
+	"github.com/profuse-pgo/profuse/mip"
+	"github.com/profuse-pgo/profuse/profile"
+)
+
+// mip2yaml is the mip2yaml command.
+func (t *tool) mip2yaml() error {
+	return t.writeText(func(w *bufio.Writer) error {
+		p, err := t.readProfile()
+		if err != nil {
+			return err
+		}
+		source, err := t.openDebug()
+		if err != nil {
+			return err
+		}
+		defer source.close()
+		var opt mip.YAMLOptions
+		if source != nil {
+			opt.SourceInfo = t.sourceInfo(source, p)
+		}
+		if err := mip.WriteYAML(w, p, opt); err != nil {
+			return t.refuse(profile.InFile(err, t.opt.profile))
+		}
+		return nil
+	})
+}
+
+// sourceInfo looks up where the functions begin.
+func (t *tool) sourceInfo(source *debugInfo, p *mip.Profile) func(*mip.Function) (mip.SourceInfo, bool) {
+	functions := make([]*mip.Function, len(p.Functions))
+	index := make(map[*mip.Function]int, len(p.Functions))
+	for i := range p.Functions {
+		functions[i] = &p.Functions[i]
+		index[functions[i]] = i
+	}
+	frames := t.frames(source, functions)
+	return func(f *mip.Function) (mip.SourceInfo, bool) {
+		found := frames[index[f]]
+		if len(found) == 0 {
+			return mip.SourceInfo{}, false
+		}
+		return mip.SourceInfo{File: fileOf(found[0]), Function: functionOf(found[0]), Line: found[0].Line}, true
+	}
+}
+
+// yaml2mip is the yaml2mip command.
+func (t *tool) yaml2mip() error {
+	name := t.opt.yaml
+	in := inputs.File(name)
+	if name == inputs.Stdin {
+		ins, err := inputs.Expand([]string{name}, inputs.Options{Stdin: t.Stdin})
+		if err != nil {
+			return t.refuse(err)
+		}
+		in = ins[0]
+	}
+	read := false
+	p, err := t.load(in, func(data []byte) (*mip.Profile, error) {
+		read = true
+		if kind, ok := mip.Detect(data); !ok || kind != mip.FileYAML {
+			return nil, notYAML(name, kind)
+		}
+		return mip.Read(name, data, mip.ReaderOptions{Warn: t.warn})
+	})
+	if err != nil {
+		if read {
+			t.msg.Error("Unable to read " + name + " as a profile")
+		}
+		return err
+	}
+	return t.replaceProfile(p, name)
+}
+
+// notYAML is the error about a file of another kind, 0 if that is not known.
+func notYAML(name string, kind mip.FileType) error {
+	found := ""
+	if kind != 0 {
+		found = kind.String()
+	}
+	return &profile.FormatError{
+		File: name, Offset: -1, Record: -1, Field: "file", Found: found, Want: "YAML with a Header and Profiles",
+		Err: profile.ErrUnrecognized,
+	}
+}
