@@ -1,6 +1,7 @@
 // Command profuse merges, shows and converts compiler profiles.
 //
-// Started under the name llvm-profdata it speaks that tool's command line.
+// Started under the name llvm-profdata or llvm-mipdata it speaks that tool's
+// command line.
 package main
 
 import (
@@ -12,6 +13,7 @@ import (
 	"syscall"
 
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/cli"
+	"github.com/profuse-pgo/profuse/cmd/profuse/internal/llvmmipdata"
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/llvmprofdata"
 )
 
@@ -29,8 +31,11 @@ func run(ctx context.Context, env *cli.Env, argv []string) int {
 	if len(argv) == 0 {
 		argv = []string{"profuse"}
 	}
-	if isLLVMProfdata(argv[0]) {
+	if isStartedAs(argv[0], llvmProfdataName) {
 		return llvmProfdata(env, argv[0], argv[1:])
+	}
+	if isStartedAs(argv[0], llvmMIPDataName) {
+		return llvmMIPData(env, argv[0], argv[1:])
 	}
 	return app().Run(ctx, env, argv[1:])
 }
@@ -47,21 +52,26 @@ command.`,
 			showCommand(),
 			demoCommand(),
 			llvmProfdataCommand(),
+			llvmMIPDataCommand(),
 			versionCommand(),
 		},
 	}
 }
 
-const llvmProfdataName = "llvm-profdata"
+// The tools that profuse stands in for.
+const (
+	llvmProfdataName = "llvm-profdata"
+	llvmMIPDataName  = "llvm-mipdata"
+)
 
-// isLLVMProfdata reports whether the program was started as llvm-profdata,
+// isStartedAs reports whether the program was started as one of LLVM's tools,
 // with or without a release ("llvm-profdata-22") and ".exe".
-func isLLVMProfdata(program string) bool {
+func isStartedAs(program, tool string) bool {
 	name := filepath.Base(program)
 	if ext := filepath.Ext(name); strings.EqualFold(ext, ".exe") {
 		name = strings.TrimSuffix(name, ext)
 	}
-	rest, ok := strings.CutPrefix(name, llvmProfdataName)
+	rest, ok := strings.CutPrefix(name, tool)
 	return ok && (rest == "" || strings.Trim(rest, "-.0123456789") == "" && rest[0] == '-')
 }
 
@@ -85,6 +95,28 @@ llvm-profdata, through a link for example:
 "profuse llvm-profdata --help" lists what is supported.`,
 		Foreign: func(_ context.Context, env *cli.Env, args []string) int {
 			return llvmProfdata(env, "profuse "+llvmProfdataName, args)
+		},
+	}
+}
+
+func llvmMIPData(env *cli.Env, program string, args []string) int {
+	return llvmmipdata.Main(args, llvmmipdata.Env{
+		Stdin: env.Stdin, Stdout: env.Stdout, Stderr: env.Stderr, Prog: program,
+	})
+}
+
+func llvmMIPDataCommand() *cli.Command {
+	return &cli.Command{
+		Name:  llvmMIPDataName,
+		Args:  "COMMAND [OPTION]... [FILE]...",
+		Short: "stand in for llvm-mipdata, with its options and its output",
+		Long: `Takes the command line of llvm-mipdata, the tool of the MIP branches of LLVM, and
+writes the files and the text that it would. The same happens when profuse is
+started under the name llvm-mipdata, through a link for example.
+
+"profuse llvm-mipdata --help" lists its commands.`,
+		Foreign: func(_ context.Context, env *cli.Env, args []string) int {
+			return llvmMIPData(env, "profuse "+llvmMIPDataName, args)
 		},
 	}
 }

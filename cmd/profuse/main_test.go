@@ -22,9 +22,9 @@ import (
 
 var update = flag.Bool("update", false, "write what the scripts' commands print into the scripts")
 
-// The test binary is profuse too, under both of its names.
+// The test binary is profuse too, under all of its names.
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"profuse": main, "llvm-profdata": main, "llvm-profdata-22": main})
+	testscript.Main(m, map[string]func(){"profuse": main, "llvm-profdata": main, "llvm-profdata-22": main, "llvm-mipdata": main})
 }
 
 // TestScripts runs testdata/script/*.txtar. Beside what testscript offers they
@@ -111,7 +111,7 @@ func truncateCommand(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(os.Truncate(ts.MkAbs(args[0]), size))
 }
 
-func TestIsLLVMProfdata(t *testing.T) {
+func TestIsStartedAs(t *testing.T) {
 	for name, want := range map[string]bool{
 		"llvm-profdata":          true,
 		"/usr/bin/llvm-profdata": true,
@@ -126,7 +126,7 @@ func TestIsLLVMProfdata(t *testing.T) {
 		"llvm-profdata/profuse":  false,
 		"":                       false,
 	} {
-		if got := isLLVMProfdata(name); got != want {
+		if got := isStartedAs(name, llvmProfdataName); got != want {
 			t.Errorf("%q: %v", name, got)
 		}
 	}
