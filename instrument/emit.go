@@ -68,7 +68,7 @@ func (e *emitter) probes() {
 		e.insert(e.beforeStmt(fn.label + 1))
 		p := &probe{
 			target: e.target, record: e.recordSymbol(id), label: e.label(labelGo, id),
-			counts: e.opt.counts(), atomic: e.opt.Atomic, syntax: e.syntaxAt(fn.entry.stmt),
+			counts: e.opt.counts(), atomic: e.opt.Atomic, syntax: e.syntaxAt(fn.entry.stmt), thumb: e.stmts[fn.label].thumb,
 		}
 		e.text = e.isa.entryProbe(e.text, p)
 		e.insert(e.beforeStmt(fn.entry.stmt))
@@ -91,10 +91,17 @@ func (e *emitter) syntaxAt(i int32) x86Syntax {
 // offsets of all, and a probe where there is one.
 func (e *emitter) blockProbes(id int, fn *function, p *probe) {
 	offset := e.blocksAt()
+	var scratch []string
+	if e.target.Arch == AArch64 {
+		scratch = e.scratchRegisters(int32(id))
+	}
 	for b := 1; b < len(fn.blocks); b++ {
 		blk := &fn.blocks[b]
 		e.line(e.label(labelBlock, id), "_", strconv.Itoa(b), ":")
 		p.syntax = e.syntaxAt(blk.stmt)
+		if scratch != nil {
+			p.scratch = scratch[b]
+		}
 		if fn.probed(b) {
 			e.text = e.isa.blockProbe(e.text, p, offset)
 			offset++

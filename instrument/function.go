@@ -19,6 +19,7 @@ type function struct {
 	fragment     bool
 	instructions int
 	hasMacro     bool // uses macros or conditionals
+	tableWidth   int  // bytes of the narrowest jump table entries below 4, 0 for none
 	skip         SkipReason
 	blocksSkip   SkipReason
 

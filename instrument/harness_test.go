@@ -26,9 +26,9 @@ const (
 // toolchain compiles, assembles and runs for one target.
 type toolchain struct {
 	cc     string   // the compiler
-	flags  []string // for every call
+	flags  []string // for every call that compiles or assembles
+	linker string   // cc if empty
 	emu    []string // runs programs, empty for here
-	target instrument.Target
 }
 
 // program is a program in testdata.
@@ -106,8 +106,11 @@ func (tc toolchain) build(t testing.TB, p program, opt *instrument.Options) *bui
 		must(t, dir, tc.cc, append(append([]string{}, tc.flags...), "-O2", "-fPIC", "-c", testdata(t, "runtime.c"), "-o", o)...)
 		objects = append(objects, o)
 	}
-	link := append(append(append([]string{}, tc.flags...), objects...), p.ldflags...)
-	must(t, dir, tc.cc, append(link, "-o", b.exe)...)
+	link, args := tc.linker, append(append([]string{}, objects...), p.ldflags...)
+	if link == "" {
+		link, args = tc.cc, append(args, tc.flags...)
+	}
+	must(t, dir, link, append(args, "-o", b.exe)...)
 	b.sizes = textAndData(t, b.exe)
 	return b
 }

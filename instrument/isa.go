@@ -44,6 +44,8 @@ func (t Target) isa() isa {
 	switch t.Arch {
 	case X86_64:
 		return x86{}
+	case AArch64:
+		return aarch64{}
 	}
-	return nil
+	return arm{}
 }

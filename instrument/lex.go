@@ -43,6 +43,7 @@ type stmt struct {
 	kind     stmtKind
 	opaque   opacity
 	syntax   x86Syntax
+	thumb    bool // in Thumb code
 }
 
 // file is an assembly file taken apart.
@@ -72,6 +73,7 @@ type lexer struct {
 	ifDepth    int
 	macros     map[string]bool // names defined
 	syntax     x86Syntax
+	thumb      bool
 }
 
 // commentAndSeparator returns the target's comment and statement separator.
@@ -181,7 +183,7 @@ func (l *lexer) scanStatement(i int) (end, next int) {
 
 // add appends a statement in the current state.
 func (l *lexer) add(kind stmtKind, pos, end int) {
-	s := stmt{pos: int32(pos), end: int32(end), fn: -1, kind: kind, syntax: l.syntax}
+	s := stmt{pos: int32(pos), end: int32(end), fn: -1, kind: kind, syntax: l.syntax, thumb: l.thumb}
 	switch {
 	case l.macroDepth > 0 || l.ifDepth > 0:
 		s.opaque = macro
@@ -226,6 +228,12 @@ func (l *lexer) directive(pos, end int) {
 		if string(rest) == "noprefix" {
 			l.syntax = attNoPrefix
 		}
+	case ".thumb", ".thumb_func":
+		l.thumb = true
+	case ".arm":
+		l.thumb = false
+	case ".code":
+		l.thumb = string(rest) == "16"
 	case ".end":
 		if l.macroDepth == 0 && l.ifDepth == 0 {
 			l.tail = pos

@@ -62,8 +62,10 @@ func (o *Options) check(t Target) error {
 		return fmt.Errorf("%w: function group %d of %d", ErrOptions, o.SelectedGroup, o.GroupCount)
 	case o.MinInstructions < 0:
 		return fmt.Errorf("%w: at least %d instructions", ErrOptions, o.MinInstructions)
-	case t.Arch == ARM && mode != coverage:
-		return fmt.Errorf("%w: call counts for %v", ErrUnsupportedTarget, t)
+	case t.Arch == ARM && o.Profile != coverage:
+		return fmt.Errorf("%w: %v for %v", ErrUnsupportedTarget, o.Profile, t)
+	case t.Arch != X86_64 && o.Atomic && mode == callCounts:
+		return fmt.Errorf("%w: atomic call counts for %v", ErrUnsupportedTarget, t)
 	}
 	return nil
 }

@@ -82,10 +82,12 @@ func (r *references) directive(s *stmt) {
 		return
 	}
 	word, rest := splitWord(text)
-	narrow := false
+	width := 0
 	switch string(word) {
-	case ".byte", ".1byte", ".hword", ".short", ".2byte", ".half":
-		narrow = true
+	case ".byte", ".1byte":
+		width = 1
+	case ".hword", ".short", ".2byte", ".half":
+		width = 2
 	case ".file", ".loc", ".size", ".type", ".globl", ".ident", ".ascii", ".asciz", ".string", ".section", ".p2align":
 		return
 	}
@@ -101,8 +103,10 @@ func (r *references) directive(s *stmt) {
 	for _, id := range ids {
 		l := &r.labels.all[id]
 		l.uses |= usedByTable
-		if fn := r.stmts[l.stmt].fn; narrow && fn >= 0 && r.functions[fn].blocksSkip == 0 {
-			r.functions[fn].blocksSkip = SkipJumpTable
+		if id := r.stmts[l.stmt].fn; width > 0 && id >= 0 {
+			if fn := &r.functions[id]; fn.tableWidth == 0 || width < fn.tableWidth {
+				fn.tableWidth = width
+			}
 		}
 	}
 	if r.table < 0 || len(ids) == 0 {

@@ -64,8 +64,6 @@ const (
 	// SkipBranchRange: so large that block probes would put branches out of
 	// their range.
 	SkipBranchRange
-	// SkipBlocksTarget: there are no block probes for the target.
-	SkipBlocksTarget
 	// SkipMacro: has assembler macros or conditionals.
 	SkipMacro
 )
@@ -83,7 +81,6 @@ var skipReasons = [...]string{
 	SkipInstructionSet:  "instruction set older than ARMv7",
 	SkipJumpTable:       "has compressed jump tables",
 	SkipBranchRange:     "too large for the range of its branches",
-	SkipBlocksTarget:    "no block probes on this target",
 	SkipMacro:           "has assembler macros",
 }
 

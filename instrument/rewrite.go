@@ -57,11 +57,16 @@ func parse(src []byte, opt *Options) (*file, error) {
 		return nil, ErrCodeModel
 	}
 	f.recover()
+	preV7 := target.Arch == ARM && f.preV7()
 	set := target.isa()
 	f.findReferences(set)
 	for i := range f.functions {
 		fn := &f.functions[i]
-		if fn.skip = f.choose(fn, opt); fn.skip != 0 {
+		fn.skip = f.choose(fn, opt)
+		if fn.skip == 0 && preV7 {
+			fn.skip = SkipInstructionSet
+		}
+		if fn.skip != 0 {
 			continue
 		}
 		id := int32(i)
@@ -69,13 +74,15 @@ func parse(src []byte, opt *Options) (*file, error) {
 		if !opt.blocks() {
 			continue
 		}
-		if fn.hasMacro {
-			fn.blocksSkip = SkipMacro
-		}
-		if target.Arch == X86_64 && fn.blocksSkip == SkipJumpTable {
-			fn.blocksSkip = 0 // entries are 32 bits wide or written with .short for other ends
-		}
 		f.buildBlocks(id, set)
+		switch {
+		case fn.hasMacro:
+			fn.blocksSkip = SkipMacro
+		case target.Arch == AArch64:
+			fn.blocksSkip = f.checkBlockRanges(id)
+		case fn.tableWidth > 0: // compilers for x86_64 print none
+			fn.blocksSkip = SkipJumpTable
+		}
 		if fn.blocksSkip == 0 && !opt.AllBlockProbes {
 			fn.formula = infer(fn.blocks, fn.fragment)
 		}

@@ -111,3 +111,7 @@ func coverageOf(p *mip.Profile) []string {
 	}
 	return out
 }
+
+func optionsFor(profile mip.ProfileType) *instrument.Options {
+	return &instrument.Options{Profile: profile}
+}

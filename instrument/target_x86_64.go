@@ -113,10 +113,7 @@ func (x86) blockProbe(dst []byte, p *probe, offset int) []byte { return x86Store
 
 // x86Store appends the store, which changes neither registers nor flags.
 func x86Store(dst []byte, p *probe, offset int) []byte {
-	at := p.record
-	if offset > 0 {
-		at += "+" + strconv.Itoa(offset)
-	}
+	at := p.at(offset)
 	return inSyntax(dst, p.syntax, "\tmovb\t$0, "+at+"(%rip)\n", "\tmov\tbyte ptr [rip + "+at+"], 0\n")
 }
 

@@ -1,0 +1,83 @@
+package instrument_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/profuse-pgo/profuse/internal/oracle"
+)
+
+// crossTools returns the compilers for a triple of Debian's cross packages,
+// whose programs qemu runs.
+func crossTools(t *testing.T, triple, qemu string, flags ...string) map[string]toolchain {
+	t.Helper()
+	gcc := oracle.Tool(t, triple+"-gcc")
+	emu := []string{oracle.Tool(t, qemu), "-L", "/usr/" + triple}
+	return map[string]toolchain{
+		"gcc": {cc: gcc, flags: append([]string{}, flags...), emu: emu},
+		"clang": {
+			cc:     oracle.Tool(t, "clang-22"),
+			flags:  append([]string{"--target=" + triple, "-I/usr/" + triple + "/include"}, flags...),
+			linker: gcc, emu: emu,
+		},
+	}
+}
+
+// TestAArch64 runs instrumented programs in every mode under emulation.
+func TestAArch64(t *testing.T) {
+	for name, tc := range crossTools(t, "aarch64-linux-gnu", "qemu-aarch64") {
+		for _, flags := range [][]string{{"-O0"}, {"-O2"}, {"-O2", "-mbranch-protection=standard"}, {"-O2", "-ffixed-x9", "-fPIC"}} {
+			for _, profile := range modes {
+				if testing.Short() && flags[0] == "-O0" {
+					continue
+				}
+				t.Run(fmt.Sprint(name, flags, profile), func(t *testing.T) {
+					t.Parallel()
+					p := flowProgram.with(flags...)
+					tc.sameOutput(t, p, profile)
+					if profile.Has(withBB) {
+						tc.inferredEqualsProbed(t, p, profile)
+					}
+				})
+			}
+		}
+	}
+}
+
+// TestARM runs programs with function coverage, in ARM and Thumb-2 code.
+func TestARM(t *testing.T) {
+	for name, tc := range crossTools(t, "arm-linux-gnueabihf", "qemu-arm") {
+		for _, set := range []string{"-marm", "-mthumb"} {
+			for _, level := range []string{"-O0", "-O2"} {
+				t.Run(name+set+level, func(t *testing.T) {
+					t.Parallel()
+					tc.sameOutput(t, flowProgram.with(set, level), coverage)
+					tc.coverageEqualsNative(t, flowProgram.with(set, level))
+				})
+			}
+		}
+	}
+}
+
+// coverageEqualsNative compares the covered functions that are not inlined
+// with those of the same program here.
+func (tc toolchain) coverageEqualsNative(t *testing.T, p program) {
+	t.Helper()
+	covered := func(tc toolchain, p program) map[string]bool {
+		out := map[string]bool{}
+		for _, f := range tc.profile(t, tc.build(t, p, optionsFor(coverage)), arguments[0], arguments[3]).Functions {
+			out[f.Name] = out[f.Name] || f.Covered()
+		}
+		return out
+	}
+	there := covered(tc, p)
+	here := covered(native(t, "gcc"), program{sources: p.sources}.with("-O0"))
+	for name, is := range there {
+		if want, ok := here[name]; ok && want != is {
+			t.Errorf("%s: covered %t, here %t", name, is, want)
+		}
+	}
+	if len(there) < 12 || !there["main"] || there["never"] {
+		t.Errorf("covered: %v", there)
+	}
+}
