@@ -13,6 +13,9 @@ import (
 	"github.com/profuse-pgo/profuse/internal/oracle"
 )
 
+// debugProgram is made by the script beside it.
+var debugProgram = filepath.Join("testdata", "debug", "debug.elf")
+
 var update = flag.Bool("update", false, "write what the scripts' commands print into the scripts")
 
 func TestMain(m *testing.M) {
@@ -28,13 +31,18 @@ func TestMain(m *testing.M) {
 // TestScripts runs the tool as users do. Their expectations are derived from
 // the description of the original, which cannot be run: it was never released.
 //
-// The folder of a script has the files of testdata/mip. Its own commands are
+// The folder of a script has the files of testdata/mip, and $DEBUG is a program
+// with debug info. Its own commands are
 //
 //	unhex FILE...  turns FILE.hex, bytes in hexadecimal with white space
 //	               anywhere, into FILE
 //	size FILE N    truncates or extends a file to N bytes
 func TestScripts(t *testing.T) {
 	fixtures, err := filepath.Glob(filepath.Join(oracle.Root(t), "testdata", "mip", "*.*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	debug, err := filepath.Abs(debugProgram)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -45,6 +53,7 @@ func TestScripts(t *testing.T) {
 		RequireUniqueNames:  true,
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("TERM", "xterm")
+			env.Setenv("DEBUG", debug)
 			for _, f := range fixtures {
 				data, err := os.ReadFile(f)
 				if err != nil {
