@@ -1,0 +1,149 @@
+// Package formats is the list of all profile formats that this module knows:
+// what they are called, which family they belong to, how their files are
+// usually named, and how to tell from the bytes of a file which one it is.
+//
+//	if f, ok := formats.Detect(data); ok && f.Family() == formats.MIP {
+//		p, err := mip.Read(name, data, mip.ReaderOptions{})
+//		…
+//	}
+//
+// Profiles of one family can be merged with each other and are read by one
+// package: [IRPGO] by irpgo, [MIP] by mip.
+package formats
+
+import (
+	"path/filepath"
+	"strings"
+
+	"github.com/profuse-pgo/profuse/irpgo"
+	"github.com/profuse-pgo/profuse/mip"
+)
+
+// A Format is one kind of file. The zero value is none.
+type Format int
+
+// The formats of all families.
+const (
+	IRPGORaw     Format = iota + 1 // .profraw, as an instrumented process writes it
+	IRPGOIndexed                   // .profdata, merged
+	IRPGOText                      // merged, as text
+	MIPRaw                         // .mipraw, as an instrumented process writes it
+	MIPRet                         // .mipret, reserved for samples of return addresses
+	MIPMap                         // .mipmap, the functions of a linked binary
+	MIPProfile                     // .mip, merged
+	MIPYAML                        // merged, as YAML
+	// Binary is an ELF or Mach-O file, which stands for the map it was linked
+	// with. Whether it has one shows when it is looked for, see mip.FindMap.
+	Binary
+)
+
+// A Family is a kind of profiling, with formats of its own.
+type Family string
+
+// The families.
+const (
+	IRPGO Family = "IRPGO" // LLVM's instrumentation profiles, of the front end too
+	MIP   Family = "MIP"   // Machine IR profiles
+)
+
+// formats describes each Format.
+var formats = [...]struct {
+	name     string
+	family   Family
+	suffixes []string // the most usual first
+}{
+	IRPGORaw:     {"IRPGO raw profile", IRPGO, []string{".profraw"}},
+	IRPGOIndexed: {"IRPGO indexed profile", IRPGO, []string{".profdata"}},
+	IRPGOText:    {"IRPGO text profile", IRPGO, []string{".proftext"}},
+	MIPRaw:       {"MIP raw profile", MIP, []string{".mipraw"}},
+	MIPRet:       {"MIP return address profile", MIP, []string{".mipret"}},
+	MIPMap:       {"MIP map", MIP, []string{".mipmap"}},
+	MIPProfile:   {"MIP profile", MIP, []string{".mip"}},
+	MIPYAML:      {"MIP profile in YAML", MIP, []string{".mip.yaml", ".mip.yml"}},
+	Binary:       {"ELF or Mach-O binary", MIP, nil},
+}
+
+// All returns all formats, those of a family together.
+func All() []Format {
+	all := make([]Format, 0, len(formats)-1)
+	for f := IRPGORaw; int(f) < len(formats); f++ {
+		all = append(all, f)
+	}
+	return all
+}
+
+// String returns what a file of the format is called in a sentence, "MIP map".
+func (f Format) String() string {
+	if f < IRPGORaw || int(f) >= len(formats) {
+		return "unknown format"
+	}
+	return formats[f].name
+}
+
+// Family returns the family of the format; "" for an unknown one.
+func (f Format) Family() Family {
+	if f < IRPGORaw || int(f) >= len(formats) {
+		return ""
+	}
+	return formats[f].family
+}
+
+// Suffixes returns how the names of files of the format usually end, dot
+// included and the most usual first. Binaries have no usual name.
+func (f Format) Suffixes() []string {
+	if f < IRPGORaw || int(f) >= len(formats) {
+		return nil
+	}
+	return append([]string(nil), formats[f].suffixes...)
+}
+
+// Detect says which format the contents of a file, or the beginning of one,
+// have. It goes by the first bytes alone, whatever comes after them.
+//
+// IRPGO's text profiles begin with any text: that they are detected says that
+// a file is text and none of the others.
+func Detect(data []byte) (Format, bool) {
+	// IRPGO comes last, because of its text.
+	if mip.IsBinary(data) {
+		return Binary, true
+	}
+	if t, ok := mip.Detect(data); ok {
+		switch t {
+		case mip.FileRaw:
+			return MIPRaw, true
+		case mip.FileRet:
+			return MIPRet, true
+		case mip.FileMap:
+			return MIPMap, true
+		case mip.FileProfile:
+			return MIPProfile, true
+		case mip.FileYAML:
+			return MIPYAML, true
+		}
+	}
+	if t, ok := irpgo.Detect(data); ok {
+		switch t {
+		case irpgo.FormatRaw:
+			return IRPGORaw, true
+		case irpgo.FormatIndexed:
+			return IRPGOIndexed, true
+		case irpgo.FormatText:
+			return IRPGOText, true
+		}
+	}
+	return 0, false
+}
+
+// BySuffix returns the format that files of this name usually have. Upper case
+// is as good as lower case.
+func BySuffix(name string) (Format, bool) {
+	base := strings.ToLower(filepath.Base(name))
+	for _, f := range All() {
+		for _, s := range formats[f].suffixes {
+			if len(base) > len(s) && strings.HasSuffix(base, s) {
+				return f, true
+			}
+		}
+	}
+	return 0, false
+}

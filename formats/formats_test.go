@@ -1,0 +1,123 @@
+package formats_test
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/profuse-pgo/profuse/formats"
+	"github.com/profuse-pgo/profuse/internal/oracle"
+	"github.com/profuse-pgo/profuse/mip"
+)
+
+func TestDetect(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		data string
+		want formats.Format
+	}{
+		{"raw, 64 bit", "\x81rforpl\xff\x0a\x00\x00\x00", formats.IRPGORaw},
+		{"raw, 32 bit, big-endian", "\xfflprofR\x81", formats.IRPGORaw},
+		{"indexed", "\xfflprofi\x81\x0c\x00", formats.IRPGOIndexed},
+		{"text", ":ir\nmain\n1\n1\n1\n", formats.IRPGOText},
+		{"any text", "profuse\n", formats.IRPGOText},
+		{"MIP raw, 64 bit", "\xfbMIP\x08\x00\x11\x00", formats.MIPRaw},
+		{"MIP raw, 32 bit", "\xfbMIP\x08\x00\x21\x00", formats.MIPRaw},
+		{"MIP return addresses", "\xfbMIP\x08\x00\x12\x00", formats.MIPRet},
+		{"MIP map", "\xfbMIP\x08\x00\x14\x00", formats.MIPMap},
+		{"MIP profile", "\xfbMIP\x08\x00\x08\x00", formats.MIPProfile},
+		{"MIP YAML", "---\nHeader:\n  File Type:       [ .mip ]\n", formats.MIPYAML},
+		{"ELF", "\x7fELF\x02\x01\x01", formats.Binary},
+		{"Mach-O, 64 bit", "\xcf\xfa\xed\xfe", formats.Binary},
+		{"Mach-O, universal", "\xca\xfe\xba\xbe\x00\x00\x00\x02", formats.Binary},
+		{"MIP of no type", "\xfbMIP\x08\x00\x40\x00", 0},
+		{"magic alone", "\xfbMIP", 0},
+		{"gzip", "\x1f\x8b\x08\x00\x00\x00\x00\x00", 0},
+		{"nothing", "", 0},
+	} {
+		got, ok := formats.Detect([]byte(c.data))
+		if got != c.want || ok != (c.want != 0) {
+			t.Errorf("%s: %v, %v; want %v", c.name, got, ok, c.want)
+		}
+	}
+}
+
+// Every fixture is what its name says, and the other way round.
+func TestFixtures(t *testing.T) {
+	seen := make(map[formats.Format]int)
+	err := filepath.WalkDir(filepath.Join(oracle.Root(t), "testdata"), func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		want, named := formats.BySuffix(path)
+		if filepath.Ext(path) == ".elf" {
+			want, named = formats.Binary, true
+		}
+		if !named || strings.HasPrefix(filepath.Base(path), "bad-") {
+			return nil
+		}
+		data, err := os.ReadFile(path)
+		if err != nil || len(data) == 0 {
+			return err
+		}
+		if got, ok := formats.Detect(data); !ok || got != want {
+			t.Errorf("%s: %v, want %v", path, got, want)
+		}
+		seen[want]++
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range []formats.Format{
+		formats.IRPGORaw, formats.IRPGOIndexed, formats.IRPGOText,
+		formats.MIPRaw, formats.MIPMap, formats.MIPProfile, formats.Binary,
+	} {
+		if seen[f] == 0 {
+			t.Errorf("no fixture is a %v", f)
+		}
+	}
+}
+
+func TestAll(t *testing.T) {
+	var names, suffixes []string
+	families := make(map[formats.Family]bool)
+	for _, f := range formats.All() {
+		names = append(names, f.String())
+		families[f.Family()] = true
+		for _, s := range f.Suffixes() {
+			suffixes = append(suffixes, s)
+			if got, ok := formats.BySuffix("a/b" + strings.ToUpper(s)); !ok || got != f {
+				t.Errorf("%s: %v, want %v", s, got, f)
+			}
+			if _, ok := formats.BySuffix(s); ok {
+				t.Errorf("a file named %s is taken for one with that suffix", s)
+			}
+		}
+	}
+	if len(names) != 9 || len(families) != 2 {
+		t.Errorf("formats %q of %d families", names, len(families))
+	}
+	for _, list := range [][]string{names, suffixes} {
+		slices.Sort(list)
+		if len(slices.Compact(list)) != len(list) {
+			t.Errorf("ambiguous: %q", list)
+		}
+	}
+	for _, none := range []formats.Format{0, -1, 99} {
+		if none.String() != "unknown format" || none.Family() != "" || none.Suffixes() != nil {
+			t.Errorf("%d: %v, %q, %q", none, none, none.Family(), none.Suffixes())
+		}
+	}
+	// MIP's files are named the same in its package.
+	for f, m := range map[formats.Format]mip.FileType{
+		formats.MIPRaw: mip.FileRaw, formats.MIPRet: mip.FileRet, formats.MIPMap: mip.FileMap, formats.MIPProfile: mip.FileProfile,
+	} {
+		if f.Suffixes()[0] != m.String() {
+			t.Errorf("%v: suffix %s, package mip has %v", f, f.Suffixes()[0], m)
+		}
+	}
+}
