@@ -38,6 +38,9 @@ func TestMain(m *testing.M) {
 //	               anywhere, into FILE
 //	size FILE N    truncates or extends a file to N bytes
 func TestScripts(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts a hundred processes, which is slow under the race detector")
+	}
 	fixtures, err := filepath.Glob(filepath.Join(oracle.Root(t), "testdata", "mip", "*.*"))
 	if err != nil {
 		t.Fatal(err)

@@ -50,6 +50,7 @@ func IsTerminal(w io.Writer) bool {
 // A Color is the parameters of a terminal's colour sequence.
 type Color string
 
+// The colours of output; those of messages are bold.
 const (
 	Red  Color = "0;31"
 	Cyan Color = "0;36"
