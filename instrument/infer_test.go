@@ -1,0 +1,208 @@
+package instrument
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+// randomGraph makes a function of n blocks in which any block may leave, loop
+// or be entered from outside.
+func randomGraph(r *rand.Rand, n int) []block {
+	blocks := make([]block, n)
+	leaves := r.IntN(60)
+	for i := range blocks {
+		b := &blocks[i]
+		b.leaves = r.IntN(100) < leaves
+		b.root = i > 0 && r.IntN(40) == 0
+		for range 1 + r.IntN(2) {
+			to := int32(r.IntN(n))
+			if r.IntN(8) > 0 { // mostly nearby and ahead
+				to = int32(min(n-1, i+1+r.IntN(3)))
+			}
+			if !slices.Contains(b.succs, to) {
+				b.succs = append(b.succs, to)
+			}
+		}
+		if len(b.succs) == 0 {
+			b.leaves = true
+		}
+	}
+	return blocks
+}
+
+// walk executes a function once and marks the blocks reached. The way may end
+// in any block that leaves, and in a cycle, where the process may be ended.
+func walk(r *rand.Rand, blocks []block, fragment bool, covered []bool) {
+	var roots []int32
+	for i := range blocks {
+		if blocks[i].root {
+			roots = append(roots, int32(i))
+		}
+	}
+	at := int32(0)
+	if fragment && len(roots) > 0 && r.IntN(2) == 0 {
+		at = roots[r.IntN(len(roots))]
+	}
+	visits := make([]int, len(blocks))
+	for {
+		covered[at] = true
+		visits[at]++
+		b := &blocks[at]
+		if b.leaves && r.IntN(2) == 0 || len(b.succs) == 0 {
+			// A call may throw and come back at a landing pad.
+			if !b.leaves || len(roots) == 0 || r.IntN(2) == 0 {
+				return
+			}
+			at = roots[r.IntN(len(roots))]
+			continue
+		}
+		if visits[at] > 4 { // caught in a cycle
+			if !onCycle(blocks, at) || r.IntN(2) == 0 || visits[at] > 30 {
+				return
+			}
+		}
+		at = b.succs[r.IntN(len(b.succs))]
+	}
+}
+
+// onCycle reports whether b can reach itself.
+func onCycle(blocks []block, b int32) bool {
+	seen := make([]bool, len(blocks))
+	work := slices.Clone(blocks[b].succs)
+	for len(work) > 0 {
+		x := work[len(work)-1]
+		work = work[:len(work)-1]
+		if x == b {
+			return true
+		}
+		if !seen[x] {
+			seen[x] = true
+			work = append(work, blocks[x].succs...)
+		}
+	}
+	return false
+}
+
+// resolve computes the coverage of all blocks from that of the probed ones.
+func resolve(t *testing.T, formula [][]int32, covered []bool) []bool {
+	out := make([]bool, len(covered))
+	state := make([]int, len(covered))
+	var eval func(b int32) bool
+	eval = func(b int32) bool {
+		switch {
+		case state[b] == 1:
+			t.Fatalf("block %d depends on itself: %v", b, formula)
+		case state[b] == 2:
+		case formula[b] == nil:
+			out[b] = covered[b]
+		default:
+			state[b] = 1
+			for _, s := range formula[b] {
+				out[b] = eval(s) || out[b]
+			}
+		}
+		state[b] = 2
+		return out[b]
+	}
+	for b := range covered {
+		eval(int32(b))
+	}
+	return out
+}
+
+// TestInferRandomGraphs: whatever way executions take, the inferred coverage
+// is the true one.
+func TestInferRandomGraphs(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	blocks, saved := 0, 0
+	for range 4000 {
+		n := 1 + r.IntN(24)
+		g := randomGraph(r, n)
+		fragment := r.IntN(5) == 0
+		formula := infer(g, fragment)
+		if formula[0] != nil {
+			t.Fatalf("the entry is inferred: %v", formula)
+		}
+		blocks += n
+		for _, f := range formula {
+			if f != nil {
+				saved++
+			}
+		}
+		for range 40 {
+			covered := make([]bool, n)
+			for range 1 + r.IntN(3) {
+				walk(r, g, fragment, covered)
+			}
+			if got := resolve(t, formula, covered); !slices.Equal(got, covered) {
+				t.Fatalf("%+v\nformula %v\ncovered  %v\ninferred %v", g, formula, covered, got)
+			}
+		}
+	}
+	t.Logf("%d of %d blocks need no probe", saved, blocks)
+	if saved*8 < blocks {
+		t.Errorf("only %d of %d blocks are inferred", saved, blocks)
+	}
+}
+
+// TestInferShapes: what the shapes of structured code need.
+func TestInferShapes(t *testing.T) {
+	b := func(leaves bool, succs ...int32) block { return block{leaves: leaves, succs: succs} }
+	tests := []struct {
+		name   string
+		blocks []block
+		probes int
+	}{
+		{"straight", []block{b(false, 1), b(false, 2), b(true)}, 1},
+		{"if", []block{b(false, 1, 2), b(false, 2), b(true)}, 2},
+		{"if with a call", []block{b(false, 1, 2), b(true, 2), b(true)}, 3},
+		{"if else", []block{b(false, 2, 1), b(false, 3), b(false, 3), b(true)}, 3},
+		{"two branches below a branch", []block{b(true, 1, 4), b(false, 2, 3), b(true), b(true), b(true)}, 4},
+		{"loop", []block{b(false, 1), b(false, 1, 2), b(true)}, 2},
+		{"loop without end", []block{b(false, 1), b(false, 1)}, 1},
+		{"call, then straight on", []block{b(true, 1), b(true, 2), b(true)}, 3},
+	}
+	for _, tt := range tests {
+		got := 0
+		for _, f := range infer(tt.blocks, false) {
+			if f == nil {
+				got++
+			}
+		}
+		if got != tt.probes {
+			t.Errorf("%s: %d probes, want %d", tt.name, got, tt.probes)
+		}
+	}
+}
+
+// TestInferLarge: a function of generated code does not take forever.
+func TestInferLarge(t *testing.T) {
+	const n = 200_000
+	g := make([]block, n)
+	for i := range g {
+		g[i].succs = []int32{int32(min(i+1, n-1)), int32(min(i+2, n-1))}
+		if i%3 == 0 {
+			g[i].succs = append(g[i].succs, int32(i/2))
+		}
+		g[i].leaves = i%5 == 0
+	}
+	g[n-1] = block{leaves: true}
+	infer(g, false)
+}
+
+func FuzzInfer(f *testing.F) {
+	f.Add(uint64(1), uint64(2), uint(10), false)
+	f.Fuzz(func(t *testing.T, a, b uint64, n uint, fragment bool) {
+		r := rand.New(rand.NewPCG(a, b))
+		g := randomGraph(r, 1+int(n%200))
+		formula := infer(g, fragment)
+		for range 20 {
+			covered := make([]bool, len(g))
+			walk(r, g, fragment, covered)
+			if got := resolve(t, formula, covered); !slices.Equal(got, covered) {
+				t.Fatalf("%+v\nformula %v\ncovered  %v\ninferred %v", g, formula, covered, got)
+			}
+		}
+	})
+}

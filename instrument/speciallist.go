@@ -1,0 +1,80 @@
+package instrument
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"path"
+	"strings"
+)
+
+// ParseSpecialCaseList reads a list of functions to leave alone, as sanitizers
+// have them, and returns what [Options.Skip] takes:
+//
+//	# comment
+//	[mip]
+//	fun:_Z*debug*=block
+//	fun:main
+//
+// Lines before the first section and those of sections whose name matches
+// "mip" count; entries of other kinds than fun and other categories than
+// "block" are for others. In patterns * stands for any characters, ? for one,
+// [a-z] for one of a class. On Mach-O names begin with an underscore, as in
+// the symbol table.
+func ParseSpecialCaseList(list []byte) (skip func(name string) bool, err error) {
+	exact := map[string]bool{}
+	var patterns []string
+	ours := true
+	s := bufio.NewScanner(bytes.NewReader(list))
+	s.Buffer(nil, len(list)+1)
+	for n := 1; s.Scan(); n++ {
+		line := strings.TrimSpace(s.Text())
+		switch {
+		case line == "" || line[0] == '#':
+			continue
+		case line[0] == '[':
+			if !strings.HasSuffix(line, "]") {
+				return nil, fmt.Errorf("%w: special-case list, line %d: section without ]", ErrOptions, n)
+			}
+			if ours, err = path.Match(line[1:len(line)-1], "mip"); err != nil {
+				return nil, fmt.Errorf("%w: special-case list, line %d: section %s: %w", ErrOptions, n, line, err)
+			}
+			continue
+		}
+		kind, pattern, ok := strings.Cut(line, ":")
+		if !ok {
+			return nil, fmt.Errorf("%w: special-case list, line %d: %q is not KIND:PATTERN", ErrOptions, n, line)
+		}
+		category := "block"
+		if i := strings.LastIndexByte(pattern, '='); i >= 0 {
+			pattern, category = pattern[:i], pattern[i+1:]
+		}
+		if !ours || kind != "fun" || category != "block" {
+			continue
+		}
+		if !strings.ContainsAny(pattern, `*?[\`) {
+			exact[pattern] = true
+			continue
+		}
+		if _, err := path.Match(pattern, ""); err != nil {
+			return nil, fmt.Errorf("%w: special-case list, line %d: pattern %q: %w", ErrOptions, n, pattern, err)
+		}
+		patterns = append(patterns, pattern)
+	}
+	if err := s.Err(); err != nil {
+		return nil, fmt.Errorf("%w: special-case list: %w", ErrOptions, err)
+	}
+	return func(name string) bool {
+		if exact[name] {
+			return true
+		}
+		for _, p := range patterns {
+			// path.Match does not let * match a slash, which symbols do not
+			// otherwise need to tell from other characters.
+			if ok, _ := path.Match(strings.ReplaceAll(p, "/", "\x01"), strings.ReplaceAll(name, "/", "\x01")); ok {
+				return true
+			}
+		}
+		return false
+	}, nil
+}
