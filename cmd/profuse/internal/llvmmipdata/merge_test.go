@@ -145,3 +145,38 @@ func TestStrictStopsAtFirst(t *testing.T) {
 		}
 	}
 }
+
+// TestMergeSpoiled cuts a raw profile short while it is being merged: what is
+// in the sum by then cannot be taken out again, so the run has to end.
+func TestMergeSpoiled(t *testing.T) {
+	const functions = 1 << 20 // enough for the file to be mapped, not read
+	base := &mip.Profile{Type: mip.FunctionTimestamp | mip.FunctionCallCount, ModuleHash: 1}
+	for i := range functions {
+		base.Functions = append(base.Functions, mip.Function{Name: "f", RawOffset: uint64(32 + 8*i)})
+	}
+	raw, err := mip.AppendRaw(nil, base, mip.RawOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	name := filepath.Join(t.TempDir(), "raw")
+	if err := os.WriteFile(name, append(raw, make([]byte, 64)...), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	// The surplus bytes cause a warning before the records are read.
+	m, err := mip.NewMerger(base, mip.MergeOptions{Warn: func(w mip.Warning) {
+		if w.File == name {
+			os.Truncate(name, 4096)
+		}
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if info, err := os.Stat(name); err != nil || info.Size() < 8<<20 {
+		t.Fatal(info, err)
+	}
+	results := mergeAll(m, []rawInput{{in: inputs.File(name)}}, false)
+	last := results[len(results)-1]
+	if last.err == nil || !last.spoiled || last.name != name {
+		t.Errorf("%+v", results)
+	}
+}
