@@ -1,0 +1,36 @@
+// Package layout writes files that tell a linker in which order to place
+// functions, so that those which run at the start of a program, or at all, are
+// together.
+//
+//	set := layout.NewSymbolSet(symbols of the program to be linked, layout.SymbolOptions{})
+//	m := set.Match(names)                          // names from the profile
+//	unwritten, err := layout.Write(w, layout.LLD, m.Symbols)
+//
+// Matching is optional: [Unique] removes what is named twice, which all linkers
+// either refuse or warn of.
+//
+// # The formats
+//
+//	lld     ld.lld --symbol-ordering-file=FILE        a symbol per line
+//	ld64    ld64, ld64.lld -order_file FILE           a symbol per line, with its underscore
+//	gold    ld.gold --section-ordering-file=FILE      a section pattern per line
+//	gnu-ld  ld: INCLUDE FILE inside .text { … }       a statement per line
+//
+// gold and GNU ld know sections only, so that the program has to be compiled
+// with -ffunction-sections. Beside .text.NAME they are told of .text.hot.NAME
+// and .text.startup.NAME, where compilers put some functions, but not of
+// .text.unlikely.NAME: beside functions that are said to be cold, that is where
+// GCC puts the cold part of a function that is not. The cold part itself, if
+// the profile names it (NAME.cold), is found there and in .text.split.NAME.
+//
+// Before GNU ld 2.43, which has --section-ordering-file, the statements have to
+// go into a linker script, "ld --verbose" prints the one in use, before the
+// first of the .text sections. From 2.43 on
+//
+//	.text : { INCLUDE FILE }
+//
+// is an ordering file.
+//
+// mold has no format: no option of it orders functions
+// (https://github.com/rui314/mold/issues/1231).
+package layout
