@@ -53,7 +53,7 @@ func parse(src []byte, opt *Options) (*file, error) {
 	if err := f.trackSections(); err != nil {
 		return nil, err
 	}
-	if target.Arch == X86_64 && slices.ContainsFunc(f.sections, func(s section) bool { return isLargeModelSection(s.name) }) {
+	if target.Arch == X86_64 && f.farData() {
 		return nil, ErrCodeModel
 	}
 	f.recover()
@@ -113,7 +113,7 @@ func (f *file) choose(fn *function, opt *Options) SkipReason {
 func checkText(src []byte) error {
 	switch {
 	case bytes.HasPrefix(src, []byte("; ModuleID")), bytes.HasPrefix(src, []byte("BC\xc0\xde")),
-		bytes.Contains(src, []byte("__gnu_lto_slim")):
+		bytes.Contains(src, []byte(".gnu.lto_")):
 		return ErrNoMachineCode
 	case bytes.Contains(src, []byte(localStem)):
 		return ErrInstrumented

@@ -141,3 +141,29 @@ func firstCallHelper(t Target) string {
 	}
 	return FirstCallHelper
 }
+
+// farData reports whether the code may be too far from its data for 32-bit
+// displacements: only the medium and large code models have sections for large
+// data, and only the large one moves 64-bit addresses into registers.
+func (f *file) farData() bool {
+	for i := range f.sections {
+		if isLargeModelSection(f.sections[i].name) {
+			return true
+		}
+	}
+	for rest := f.src; ; {
+		i := bytes.Index(rest, []byte("\tmovabs"))
+		if i < 0 {
+			return false
+		}
+		line := rest[i+1:]
+		line = line[:lineEnd(line, 0)]
+		rest = rest[i+1:]
+		_, operands := splitWord(line)
+		symbolic := bytes.HasPrefix(operands, []byte("$")) && len(operands) > 1 && operands[1] != '-' && !isDigit(operands[1]) ||
+			bytes.Contains(bytes.ToLower(operands), []byte("offset "))
+		if symbolic {
+			return true
+		}
+	}
+}

@@ -80,10 +80,10 @@ var le = binary.LittleEndian
 // errors only.
 func Read(name string, data []byte) (*Table, error) {
 	t, err := read(data)
-	if fe, ok := err.(*profile.FormatError); ok && fe.File == "" {
-		fe.File = name
+	if err != nil {
+		return nil, profile.InFile(err, name)
 	}
-	return t, err
+	return t, nil
 }
 
 func read(data []byte) (*Table, error) {
@@ -215,18 +215,22 @@ func (t *Table) Expand(p *mip.Profile) (*mip.Profile, error) {
 	if p.ModuleHash != t.ModuleHash {
 		return nil, mismatch(-1, "ModuleHash", fmt.Sprintf("%#x", p.ModuleHash), fmt.Sprintf("%#x", t.ModuleHash))
 	}
-	byOffset := make(map[uint64]*Function, len(t.Functions))
+	// Functions that share a raw record, see instrument.Options.RawSymbols,
+	// have entries of their own in the same order.
+	byOffset := make(map[uint64][]*Function, len(t.Functions))
 	for i := range t.Functions {
-		byOffset[t.Functions[i].RawOffset] = &t.Functions[i]
+		at := t.Functions[i].RawOffset
+		byOffset[at] = append(byOffset[at], &t.Functions[i])
 	}
 	out := p.Clone()
 	for i := range out.Functions {
 		f := &out.Functions[i]
 		from := byOffset[f.RawOffset]
-		if from == nil {
+		if len(from) == 0 {
 			continue
 		}
-		blocks, err := from.expand(i, f)
+		byOffset[f.RawOffset] = from[1:]
+		blocks, err := from[0].expand(i, f)
 		if err != nil {
 			return nil, err
 		}
