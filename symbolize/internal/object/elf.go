@@ -11,12 +11,39 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// elfArchs are LLVM's names of the machines, which llvm-symbolizer and
-// Mach-O's tools use too.
-var elfArchs = map[elf.Machine]string{
-	elf.EM_386: "i386", elf.EM_X86_64: "x86_64", elf.EM_ARM: "arm", elf.EM_AARCH64: "aarch64",
-	elf.EM_PPC: "powerpc", elf.EM_PPC64: "powerpc64", elf.EM_S390: "s390x", elf.EM_RISCV: "riscv64",
-	elf.EM_MIPS: "mips", elf.EM_LOONGARCH: "loongarch64",
+// elfArch returns LLVM's name of the machine.
+func elfArch(f *elf.File) string {
+	wide := f.Class == elf.ELFCLASS64
+	little := f.Data == elf.ELFDATA2LSB
+	pick := func(yes bool, name, other string) string {
+		if yes {
+			return name
+		}
+		return other
+	}
+	switch f.Machine {
+	case elf.EM_386:
+		return "i386"
+	case elf.EM_X86_64:
+		return "x86_64"
+	case elf.EM_ARM:
+		return pick(little, "arm", "armeb")
+	case elf.EM_AARCH64:
+		return pick(little, "aarch64", "aarch64_be")
+	case elf.EM_PPC:
+		return pick(little, "powerpcle", "powerpc")
+	case elf.EM_PPC64:
+		return pick(little, "powerpc64le", "powerpc64")
+	case elf.EM_S390:
+		return pick(wide, "s390x", "s390")
+	case elf.EM_RISCV:
+		return pick(wide, "riscv64", "riscv32")
+	case elf.EM_MIPS:
+		return pick(wide, "mips64", "mips") + pick(little, "el", "")
+	case elf.EM_LOONGARCH:
+		return pick(wide, "loongarch64", "loongarch32")
+	}
+	return f.Machine.String()
 }
 
 // parseELF takes headers from debug/elf, which checks them, and all else from
@@ -43,11 +70,7 @@ func parseELF(data []byte) (im *Image, err error) {
 	if f.Class == elf.ELFCLASS32 {
 		im.PtrSize = 4
 	}
-	if im.Arch = elfArchs[f.Machine]; im.Arch == "" {
-		im.Arch = f.Machine.String()
-	} else if f.Machine == elf.EM_RISCV && im.PtrSize == 4 {
-		im.Arch = "riscv32"
-	}
+	im.Arch = elfArch(f)
 	switch f.Type {
 	case elf.ET_EXEC, elf.ET_DYN:
 		im.Kind = Linked
