@@ -1,11 +1,8 @@
 package main
 
 import (
-	"bufio"
 	"context"
-	"errors"
 	"fmt"
-	"io"
 	"os"
 	"runtime"
 	"slices"
@@ -15,7 +12,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/cli"
-	"github.com/profuse-pgo/profuse/internal/atomicfile"
+	"github.com/profuse-pgo/profuse/formats"
 	"github.com/profuse-pgo/profuse/internal/inputs"
 	"github.com/profuse-pgo/profuse/irpgo"
 )
@@ -32,15 +29,20 @@ An INPUT is a raw, indexed or text profile of any version, a folder of them, a
 pattern, "-" for standard input, or @FILE, a file that lists more inputs. Inputs
 may be compressed with gzip or zstd and packed with tar.
 
+Machine IR profiles (MIP) are merged into one .mip: the inputs are then raw or
+merged ones of one program, and the program itself, or its .mipmap, or a merged
+profile, which say what functions it has. The name of the OUTPUT decides which
+of the two it is, or --format, or else the first INPUT that is a profile.
+
 The exit code is 0 if the profile was written, 1 if not, 2 if the command line
 is wrong. A profile that exists already is replaced whole or left as it was.`,
 		Setup: func(f *cli.Flags) cli.Action {
 			c := &mergeRun{
-				format:  cli.Choice{Value: "indexed", Allowed: []string{"indexed", "text"}},
+				format:  cli.Choice{Allowed: []string{formatIndexed, formatText, formatMIP, formatYAML}},
 				failure: cli.Choice{Value: failAny, Allowed: []string{failAny, failAll, failWarn}},
 			}
 			f.StringVar(&c.output, "o", "", "`FILE` where to write the result; \"-\" is standard output")
-			f.Var(&c.format, "format", "`FORMAT` indexed or text")
+			f.Var(&c.format, "format", "`FORMAT` indexed or text; of a MIP profile mip or yaml (default indexed or mip)")
 			f.StringVar(&c.version, "indexed-version", "auto", fmt.Sprintf("`N` version of the indexed format, %d to %d, or auto: "+
 				"the newest that every compiler reads which can have made the inputs",
 				irpgo.IndexedVersionMinWritten, irpgo.IndexedVersionMax))
@@ -52,10 +54,20 @@ is wrong. A profile that exists already is replaced whole or left as it was.`,
 			f.BoolVar(&c.mixed, "allow-mixed", false, "merge profiles of different kinds of instrumentation too")
 			f.BoolVar(&c.keepVTables, "keep-vtable-names", false, "keep the names of virtual tables")
 			f.BoolVar(&c.quiet, "q", false, "print neither progress nor warnings nor summary")
+			f.StringVar(&c.arch, "arch", "", "`ARCH` of a program for several architectures, the one that ran; for MIP only")
+			c.flags = f
 			return c.run
 		},
 	}
 }
+
+// The formats of the result.
+const (
+	formatIndexed = "indexed"
+	formatText    = "text"
+	formatMIP     = "mip"
+	formatYAML    = "yaml"
+)
 
 // The failure modes: which inputs that cannot be used make the run fail.
 const (
@@ -76,9 +88,11 @@ type mergeRun struct {
 	mixed       bool
 	keepVTables bool
 	quiet       bool
+	arch        string
+	flags       *cli.Flags
 }
 
-func (c *mergeRun) text() bool { return c.format.Value == "text" }
+func (c *mergeRun) text() bool { return c.format.Value == formatText }
 
 func (c *mergeRun) run(ctx context.Context, env *cli.Env, args []string) error {
 	version, err := c.check(env, args)
@@ -92,25 +106,27 @@ func (c *mergeRun) run(ctx context.Context, env *cli.Env, args []string) error {
 	if err != nil {
 		return err
 	}
+	if c.family(ins) == formats.MIP {
+		return c.runMIP(ctx, env, ins, report)
+	}
+	if c.arch != "" {
+		return cli.Usagef("option --arch is for MIP profiles, and these are not")
+	}
 	progress.Expect(int64(len(ins)))
-	out, err := c.open(env, ins)
+	out, err := openOutput(env, c.output, ins)
 	if err != nil {
 		return err
 	}
 	defer out.discard()
 
-	workers := c.workers
-	if workers == 0 {
-		workers = runtime.GOMAXPROCS(0)
-	}
-	merged, err := mergeInputs(ctx, ins, workers, irpgo.MergeOptions{
+	merged, err := mergeInputs(ctx, ins, numWorkers(c.workers), irpgo.MergeOptions{
 		AllowMixed: c.mixed, KeepVTableNames: c.keepVTables, KeepSymbols: c.text(),
 	}, report)
 	progress.Stop()
 	if err != nil {
 		return err
 	}
-	if err := c.judge(env, report); err != nil {
+	if err := report.judge(env.Stderr, c.failure.Value); err != nil {
 		return err
 	}
 	what, err := c.write(out, merged, version, report)
@@ -121,8 +137,16 @@ func (c *mergeRun) run(ctx context.Context, env *cli.Env, args []string) error {
 		return nil
 	}
 	report.printWarnings(env.Stderr)
-	fmt.Fprintf(env.Stderr, "merged %s: %s → %s (%s)\n", report.inputsLine(), c.contents(merged), c.outputName(), what)
+	fmt.Fprintf(env.Stderr, "merged %s: %s → %s (%s)\n", report.inputsLine(), c.contents(merged), outputName(c.output), what)
 	return nil
+}
+
+// numWorkers returns the number of workers that option -j asks for.
+func numWorkers(option int) int {
+	if option == 0 {
+		return runtime.GOMAXPROCS(0)
+	}
+	return option
 }
 
 // check finds what is wrong with the command line itself and returns the
@@ -135,8 +159,8 @@ func (c *mergeRun) check(env *cli.Env, args []string) (version uint32, err error
 		return 0, cli.Usagef("no inputs")
 	case c.workers < 0:
 		return 0, cli.Usagef("option -j takes a number from 1 up")
-	case !c.text() && c.toTerminal(env):
-		return 0, cli.Usagef("an indexed profile is nothing for a terminal; write it to a file, or try --format text")
+	case !c.text() && c.format.Value != formatYAML && toTerminal(env, c.output):
+		return 0, cli.Usagef("a binary profile is nothing for a terminal; write it to a file, or try --format text or yaml")
 	}
 	if c.version == "auto" {
 		return 0, nil
@@ -152,15 +176,15 @@ func (c *mergeRun) check(env *cli.Env, args []string) (version uint32, err error
 	return uint32(n), nil
 }
 
-// toTerminal reports whether the output would appear on a terminal.
-func (c *mergeRun) toTerminal(env *cli.Env) bool {
-	if c.output == "-" {
+// toTerminal reports whether an output would appear on a terminal.
+func toTerminal(env *cli.Env, output string) bool {
+	if output == "-" {
 		return env.Terminal(env.Stdout).Interactive
 	}
-	if info, err := os.Stat(c.output); err != nil || info.Mode()&os.ModeCharDevice == 0 {
+	if info, err := os.Stat(output); err != nil || info.Mode()&os.ModeCharDevice == 0 {
 		return false
 	}
-	f, err := os.Open(c.output)
+	f, err := os.Open(output)
 	if err != nil {
 		return false
 	}
@@ -201,51 +225,8 @@ func (c *mergeRun) expand(env *cli.Env, args []string, report *mergeReport) ([]i
 	return ins, nil
 }
 
-// mergeOutput is where the result goes. Nothing is seen of a file before
-// commit.
-type mergeOutput struct {
-	io.Writer
-	commit  func() error
-	discard func()
-}
-
-func (c *mergeRun) open(env *cli.Env, ins []inputs.Input) (*mergeOutput, error) {
-	if c.output == "-" {
-		w := bufio.NewWriterSize(env.Stdout, 1<<16)
-		return &mergeOutput{w, w.Flush, func() {}}, nil
-	}
-	names := make([]string, len(ins))
-	for i, in := range ins {
-		names[i] = in.Name
-	}
-	f, err := atomicfile.Create(c.output, atomicfile.Options{Inputs: names})
-	if err != nil {
-		if errors.Is(err, atomicfile.ErrSameFile) {
-			return nil, fmt.Errorf("%s is one of the inputs and would be lost: write to another file", c.output)
-		}
-		return nil, err
-	}
-	return &mergeOutput{f, f.Commit, func() { f.Close() }}, nil
-}
-
-// judge decides by the failure mode whether there is a result.
-func (c *mergeRun) judge(env *cli.Env, report *mergeReport) error {
-	report.printRejects(env.Stderr)
-	rejected := report.numRejected()
-	switch {
-	case rejected == 0 || c.failure.Value == failWarn:
-		return nil
-	case c.failure.Value == failAll && report.taken > 0:
-		return nil
-	case report.taken == 0:
-		return fmt.Errorf("no input can be merged (%s); nothing is written", report.rejectedLine())
-	}
-	return fmt.Errorf("%s of %s cannot be merged (%s); nothing is written, --failure-mode all leaves them out",
-		cli.Count(uint64(rejected)), cli.Quantity(uint64(report.taken+rejected), "input", "inputs"), report.rejectedLine())
-}
-
 // write writes the result and says in which format it is.
-func (c *mergeRun) write(out *mergeOutput, p *irpgo.Profile, version uint32, report *mergeReport) (what string, err error) {
+func (c *mergeRun) write(out *output, p *irpgo.Profile, version uint32, report *mergeReport) (what string, err error) {
 	if c.text() {
 		what = "text"
 		err = irpgo.WriteText(out, p, irpgo.TextOptions{Sparse: c.sparse, Warn: report.mergeWarning})
@@ -262,16 +243,9 @@ func (c *mergeRun) write(out *mergeOutput, p *irpgo.Profile, version uint32, rep
 		err = out.commit()
 	}
 	if err != nil {
-		return "", fmt.Errorf("%s is not written: %w", c.outputName(), err)
+		return "", fmt.Errorf("%s is not written: %w", outputName(c.output), err)
 	}
 	return what, nil
-}
-
-func (c *mergeRun) outputName() string {
-	if c.output == "-" {
-		return "standard output"
-	}
-	return c.output
 }
 
 // contents sums up what was written.

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/profuse-pgo/profuse/formats"
 	"github.com/profuse-pgo/profuse/internal/inputs"
 	"github.com/profuse-pgo/profuse/irpgo"
 	"github.com/profuse-pgo/profuse/profile"
@@ -202,9 +203,7 @@ func (w *mergeWorker) read(input int) {
 	case err != nil:
 		w.report.reject(input, in.Name, err)
 	case place == unknown:
-		w.report.reject(input, in.Name, &profile.FormatError{
-			File: in.Name, Offset: -1, Record: -1, Field: "archive", Found: "without files", Err: profile.ErrEmpty,
-		})
+		w.report.reject(input, in.Name, emptyArchive(in.Name))
 	}
 	if file {
 		return
@@ -215,6 +214,12 @@ func (w *mergeWorker) read(input int) {
 		}
 	}
 	w.pass(input+1, place)
+}
+
+func emptyArchive(name string) error {
+	return &profile.FormatError{
+		File: name, Offset: -1, Record: -1, Field: "archive", Found: "without files", Err: profile.ErrEmpty,
+	}
 }
 
 // spoiled ends the run: an input that changed while it was read has left a
@@ -239,6 +244,9 @@ func (w *mergeWorker) merge(j mergeJob) {
 	r, err := irpgo.NewReader(j.name, j.data, irpgo.ReaderOptions{
 		Warn: func(warning irpgo.Warning) { w.report.readerWarning(j.place, warning) },
 	})
+	if f, _ := formats.Detect(j.data); err != nil && f.Family() == formats.MIP {
+		err = wrongFormat(j.name, j.data, "an IRPGO profile, as all that are merged here")
+	}
 	if err == nil {
 		kind = r.Info().Variant & kindBits
 		err = w.admit(j, r)

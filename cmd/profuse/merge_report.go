@@ -72,12 +72,19 @@ func newMergeReport(p *cli.Progress) *mergeReport {
 	}
 }
 
-// merged takes note of a profile that is in the result.
-func (m *mergeReport) merged(place int, in *irpgo.Info, size int) {
+// took counts a profile of the given size that is in the result.
+func (m *mergeReport) took(size int) {
 	m.progress.Done(1, int64(size))
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.taken++
+}
+
+// merged takes note of a profile that is in the result.
+func (m *mergeReport) merged(place int, in *irpgo.Info, size int) {
+	m.took(size)
+	m.mu.Lock()
+	defer m.mu.Unlock()
 	k := sourceKind{in.Format, in.Version, in.Variant}
 	if at, ok := m.sources[k]; !ok || place < at {
 		m.sources[k] = place
@@ -246,6 +253,23 @@ func (m *mergeReport) printRejects(w io.Writer) {
 	if more := m.numRejected() - len(m.rejects); more > 0 {
 		fmt.Fprintf(w, "not merged: … and %s more\n", cli.Count(uint64(more)))
 	}
+}
+
+// judge decides by the failure mode whether there is a result, and prints what
+// was left out.
+func (m *mergeReport) judge(w io.Writer, failure string) error {
+	m.printRejects(w)
+	rejected := m.numRejected()
+	switch {
+	case rejected == 0 || failure == failWarn:
+		return nil
+	case failure == failAll && m.taken > 0:
+		return nil
+	case m.taken == 0:
+		return fmt.Errorf("no input can be merged (%s); nothing is written", m.rejectedLine())
+	}
+	return fmt.Errorf("%s of %s cannot be merged (%s); nothing is written, --failure-mode all leaves them out",
+		cli.Count(uint64(rejected)), cli.Quantity(uint64(m.taken+rejected), "input", "inputs"), m.rejectedLine())
 }
 
 // inputsLine says how many inputs were merged and what the others were.
