@@ -60,6 +60,12 @@ type Merger struct {
 	sampler   *traceSampler
 	next      int // index of the next input of Add
 	counts    arena
+
+	// The fast way, see shape.go.
+	shapes  *shapeRegistry // shared by all forks
+	sums    map[*shape]*shapeSum
+	scratch shapeScratch
+	plain   bool // only the general way from here on
 }
 
 // accFunction is the accumulator of one name.
@@ -87,23 +93,25 @@ func NewMerger(opt MergeOptions) *Merger {
 		}
 		return max(n, 0)
 	}
-	return newMerger(opt, newTraceSampler(orDefault(opt.TraceReservoir, 100), orDefault(opt.MaxTraceLength, 10000)))
+	return newMerger(opt, newTraceSampler(orDefault(opt.TraceReservoir, 100), orDefault(opt.MaxTraceLength, 10000)), newShapeRegistry())
 }
 
-func newMerger(opt MergeOptions, sampler *traceSampler) *Merger {
+func newMerger(opt MergeOptions, sampler *traceSampler, shapes *shapeRegistry) *Merger {
 	return &Merger{
 		opt:       opt,
 		functions: make(map[string]*accFunction),
 		binaryIDs: make(map[string]struct{}),
 		vtables:   make(map[string]struct{}),
 		sampler:   sampler,
+		shapes:    shapes,
+		sums:      make(map[*shape]*shapeSum),
 	}
 }
 
 // Fork returns an empty Merger for another worker. Its options are those of
 // m; the temporal traces of all forks go into one sample. Only exact merging
 // may be forked.
-func (m *Merger) Fork() *Merger { return newMerger(m.opt, m.sampler) }
+func (m *Merger) Fork() *Merger { return newMerger(m.opt, m.sampler, m.shapes) }
 
 // Add merges r with the given weight, at least 1. Unless merging is
 // LLVM-compatible, an input that turns out to be broken leaves no trace.
@@ -123,7 +131,21 @@ func (m *Merger) AddAt(index int, r *Reader, weight uint64) (added Added, err er
 	if err != nil {
 		return added, profile.InFile(err, r.Name())
 	}
-	if !m.opt.LLVMCompat {
+	if fast, trace, ok := m.addShaped(index, r, weight); ok {
+		m.variant = variant
+		for i := range trace {
+			trace[i].Weight = weight
+		}
+		traces, stream = trace, uint64(len(trace))
+		m.addBinaryIDs(r)
+		return fast, nil
+	}
+	if m.opt.LLVMCompat {
+		// LLVM's result depends on the order in which records meet, so sums of
+		// a shape and other records must not be built up side by side.
+		m.plain = true
+		m.flush()
+	} else {
 		for _, err := range r.Records() {
 			if err != nil {
 				return added, err
@@ -165,12 +187,21 @@ func (m *Merger) AddAt(index int, r *Reader, weight uint64) (added Added, err er
 		}
 	}
 	if err == nil {
-		for _, id := range r.Info().BinaryIDs {
-			m.binaryIDs[string(id)] = struct{}{}
-		}
+		m.addBinaryIDs(r)
 	}
 	return added, err
 }
+
+func (m *Merger) addBinaryIDs(r *Reader) {
+	for _, id := range r.Info().BinaryIDs {
+		if _, ok := m.binaryIDs[string(id)]; !ok {
+			m.binaryIDs[string(id)] = struct{}{}
+		}
+	}
+}
+
+// empty reports whether no record was merged yet.
+func (m *Merger) empty() bool { return len(m.functions) == 0 && len(m.sums) == 0 }
 
 // Skip says that the input with this index will not be added.
 func (m *Merger) Skip(index int) { m.sampler.admit(index, nil, 0) }
@@ -193,7 +224,7 @@ func (m *Merger) addNames(r *Reader) {
 func (m *Merger) mergeVariant(v Variant) (Variant, error) {
 	v &^= DebugInfo
 	have := m.variant
-	if have == 0 && (m.opt.LLVMCompat || len(m.functions) == 0) {
+	if have == 0 && (m.opt.LLVMCompat || m.empty()) {
 		return v, nil
 	}
 	conflict := !m.opt.AllowMixed && have.Conflicts(v)
@@ -214,6 +245,7 @@ func (m *Merger) addRecord(src *Record, weight, seq uint64, file string) bool {
 		f = &accFunction{name: src.Name, seq: seq}
 		m.functions[src.Name] = f
 	}
+	f.seq = min(f.seq, seq) // sums of a shape come late
 	taken, reported := true, false
 	// At most one warning per function and input.
 	warn := func(code Code) {
@@ -232,6 +264,7 @@ func (m *Merger) addRecord(src *Record, weight, seq uint64, file string) bool {
 		dst.merge(src, weight, true, warn)
 	default:
 		if r := dst.rival(src); r != nil {
+			r.seq = min(r.seq, seq)
 			r.merge(src, weight, false, warn)
 		} else {
 			dst.rivals = append(dst.rivals, m.newRecord(src, weight, seq, warn))
@@ -320,7 +353,7 @@ func (v *Values) clone() Values {
 // LLVMCompat it does what llvm-profdata does when it joins the results of two
 // threads.
 func (m *Merger) Merge(o *Merger) error {
-	if o.variant != 0 || len(o.functions) > 0 { // else a fork that got no input
+	if o.variant != 0 || !o.empty() { // else a fork that got no input
 		variant, err := m.mergeVariant(o.variant)
 		if err != nil {
 			return err
@@ -328,6 +361,8 @@ func (m *Merger) Merge(o *Merger) error {
 		m.variant = variant
 	}
 	if m.opt.LLVMCompat {
+		m.flush()
+		o.flush()
 		m.mergeContext(o)
 	} else {
 		m.mergeFork(o)
@@ -361,6 +396,13 @@ func (m *Merger) mergeContext(o *Merger) {
 
 // mergeFork folds the accumulators of a fork in without copying them.
 func (m *Merger) mergeFork(o *Merger) {
+	for s, from := range o.sums {
+		if to := m.sums[s]; to != nil {
+			to.join(from, m)
+		} else {
+			m.sums[s] = from
+		}
+	}
 	for name, from := range o.functions {
 		to := m.functions[name]
 		if to == nil {
@@ -407,6 +449,7 @@ func (m *Merger) sorted() []*accFunction {
 // Profile returns the merged profile, which takes over the Merger's memory:
 // nothing may be added afterwards.
 func (m *Merger) Profile() *Profile {
+	m.flush()
 	p := &Profile{
 		Variant:         m.variant,
 		Functions:       make([]Function, 0, len(m.functions)),

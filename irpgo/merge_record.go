@@ -190,10 +190,14 @@ func countNew(dst, src ValueSite) int {
 func (r *accRecord) sortValues() {
 	for _, sites := range r.Values {
 		for i, s := range sites {
-			slices.SortStableFunc(s, func(a, b ValueData) int { return cmp.Compare(b.Count, a.Count) })
-			sites[i] = s[:min(len(s), maxValuesPerSite)]
+			sites[i] = byCount(s)
 		}
 	}
+}
+
+func byCount(s ValueSite) ValueSite {
+	slices.SortStableFunc(s, func(a, b ValueData) int { return cmp.Compare(b.Count, a.Count) })
+	return s[:min(len(s), maxValuesPerSite)]
 }
 
 // arena hands out counter slices from large blocks.

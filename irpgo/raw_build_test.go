@@ -22,7 +22,8 @@ type rawBuild struct {
 	ids      [][]byte
 	funcs    []rawFunc
 	vtables  []rawVTable
-	padCnts  int // PaddingBytesBeforeCounters, v5+
+	padCnts  int    // PaddingBytesBeforeCounters, v5+
+	slide    uint64 // how far the program was loaded from where it was linked
 }
 
 type rawFunc struct {
@@ -58,6 +59,17 @@ func (b *rawBuild) addr(d []byte, v uint64) []byte {
 		return b.u32(d, uint32(v))
 	}
 	return b.u64(d, v)
+}
+
+// loaded is where an address is after loading; 0 stays 0.
+func (b *rawBuild) loaded(addr uint64) uint64 {
+	if addr == 0 {
+		return 0
+	}
+	if b.ptr == 4 {
+		return uint64(uint32(addr + b.slide))
+	}
+	return addr + b.slide
 }
 
 func align(d []byte, n int) []byte {
@@ -122,8 +134,8 @@ func (b *rawBuild) record(i int, self uint64, counterOff, bitmapOff, nameOff int
 		if b.version >= 9 {
 			d = b.addr(d, bitmapPtr)
 		}
-		d = b.addr(d, f.addr)
-		d = b.addr(d, 0xdead)
+		d = b.addr(d, b.loaded(f.addr))
+		d = b.addr(d, 0xdead+b.slide)
 		d = b.u32(d, uint32(b.counterEntries(f)))
 	}
 	if b.version >= 2 {
@@ -158,7 +170,11 @@ func (b *rawBuild) valueData(f *rawFunc) []byte {
 		body = align(body, 8)
 		for _, s := range sites {
 			for _, v := range s {
-				body = b.u64(body, v.Value)
+				if ValueKind(k) == MemOPSize {
+					body = b.u64(body, v.Value)
+				} else {
+					body = b.u64(body, b.loaded(v.Value))
+				}
 				body = b.u64(body, v.Count)
 			}
 		}
@@ -192,7 +208,7 @@ func (b *rawBuild) build() []byte {
 	}
 	for _, v := range b.vtables {
 		vtables = b.u64(vtables, NameRef(v.name))
-		vtables = b.addr(vtables, v.addr)
+		vtables = b.addr(vtables, b.loaded(v.addr))
 		vtables = align(b.u32(vtables, v.size), 8)
 		allVNames = append(allVNames, v.name)
 	}
@@ -243,7 +259,7 @@ func (b *rawBuild) build() []byte {
 	if b.version >= 9 {
 		header = append(header, bitmapDelta)
 	}
-	header = append(header, namesAddr)
+	header = append(header, namesAddr+b.slide)
 	if b.version >= 10 {
 		header = append(header, n(len(b.vtables)), n(len(vnames)))
 	}

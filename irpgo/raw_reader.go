@@ -25,9 +25,9 @@ type rawReader struct {
 	warned struct{ large, correlate bool }
 
 	// Of the current profile.
-	callees  []addressRef // by address
-	vtables  []vtableRange
-	relative bool // a v7 profile with relative counter pointers
+	prepared bool // names and addresses are there
+	addrs    addressMap
+	relative bool // counter pointers are relative to their record
 
 	rec    Record
 	counts []uint64
@@ -53,9 +53,19 @@ func newRawReader(file string, data []byte, opt ReaderOptions) (decoder, error) 
 	return r, nil
 }
 
-func (r *rawReader) info() *Info           { return &r.about }
-func (r *rawReader) symbols() *Symtab      { return &r.syms }
-func (r *rawReader) vtableNames() []string { return r.vnames }
+func (r *rawReader) info() *Info { return &r.about }
+
+// symbols and vtableNames know the names of the profiles walked so far, and
+// of the first. Damage there is reported by records.
+func (r *rawReader) symbols() *Symtab {
+	_ = r.prepare()
+	return &r.syms
+}
+
+func (r *rawReader) vtableNames() []string {
+	_ = r.prepare()
+	return r.vnames
+}
 
 // traces returns the one trace of the file: all functions that ran, over all
 // profiles in it, by first call.
@@ -63,17 +73,25 @@ func (r *rawReader) traces() ([]Trace, uint64) {
 	if len(r.stamps) == 0 {
 		return nil, 0
 	}
-	slices.SortFunc(r.stamps, func(a, b timestamp) int {
+	return traceOf(r.stamps), 1
+}
+
+// traceOf orders the functions of a run by first call.
+func traceOf(stamps []timestamp) []Trace {
+	if len(stamps) == 0 {
+		return nil
+	}
+	slices.SortFunc(stamps, func(a, b timestamp) int {
 		if a.when != b.when {
 			return compareU64(a.when, b.when)
 		}
 		return compareU64(a.nameRef, b.nameRef)
 	})
-	t := Trace{Weight: 1, NameRefs: make([]uint64, len(r.stamps))}
-	for i, s := range r.stamps {
+	t := Trace{Weight: 1, NameRefs: make([]uint64, len(stamps))}
+	for i, s := range stamps {
 		t.NameRefs[i] = s.nameRef
 	}
-	return []Trace{t}, 1
+	return []Trace{t}
 }
 
 func compareU64(a, b uint64) int {
@@ -109,11 +127,22 @@ func (r *rawReader) open(start int64) error {
 		p.records = rawSection{}
 		return nil
 	}
+	r.prepared = false
+	r.relative = p.version >= 8 || p.version == 7 && r.looksRelative()
+	return nil
+}
+
+// prepare reads the names of the current profile and maps its addresses:
+// the larger part of the work, which profiles of a known shape do without.
+func (r *rawReader) prepare() error {
+	if r.prepared || r.cur.needsCorrelation() {
+		return nil
+	}
 	if err := r.readNames(); err != nil {
 		return err
 	}
 	r.mapAddresses()
-	r.relative = p.version >= 8 || p.version == 7 && r.looksRelative()
+	r.prepared = true
 	return nil
 }
 
@@ -279,6 +308,10 @@ func (r *rawReader) openNext(next int64) error {
 func (r *rawReader) profileRecords(yield func(*Record, error) bool) (next int64, ok bool) {
 	p := r.cur
 	next = p.valueData
+	if err := r.prepare(); err != nil {
+		yield(nil, err)
+		return 0, false
+	}
 	for i := range p.numRecords() {
 		known, err := r.decodeRecord(i)
 		if err == nil && p.hasValueSites(p.record(i)) {

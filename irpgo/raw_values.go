@@ -14,10 +14,16 @@ type addressRef struct{ addr, nameRef uint64 }
 // vtableRange says which vtable covers the addresses from start to end-1.
 type vtableRange struct{ start, end, nameRef uint64 }
 
-// mapAddresses prepares the translation of profiled addresses to names.
+// addressMap translates profiled addresses to name references.
+type addressMap struct {
+	callees []addressRef  // by address
+	vtables []vtableRange // by start
+}
+
+// mapAddresses prepares the translation for the current profile.
 func (r *rawReader) mapAddresses() {
-	p := r.cur
-	r.callees, r.vtables = r.callees[:0], r.vtables[:0]
+	p, m := r.cur, &r.addrs
+	m.callees, m.vtables = m.callees[:0], m.vtables[:0]
 	if p.layout.funcPtr < 0 || p.layout.kinds == 0 {
 		return
 	}
@@ -26,17 +32,17 @@ func (r *rawReader) mapAddresses() {
 		b := p.record(i)
 		ref := p.nameRef(b)
 		if fp := p.addr(b, p.layout.funcPtr); fp != 0 {
-			r.callees = append(r.callees, addressRef{fp, ref})
+			m.callees = append(m.callees, addressRef{fp, ref})
 		}
 		sites = sites || p.order.Uint16(b[p.layout.valueSites:]) != 0
 	}
 	if !sites {
-		r.callees = r.callees[:0]
+		m.callees = m.callees[:0]
 	}
 	// Of several functions at one address (identical code folding) LLVM takes
 	// an unspecified one; the smallest reference is as good and always the
 	// same.
-	slices.SortFunc(r.callees, func(a, b addressRef) int {
+	slices.SortFunc(m.callees, func(a, b addressRef) int {
 		if a.addr != b.addr {
 			return compareU64(a.addr, b.addr)
 		}
@@ -47,10 +53,10 @@ func (r *rawReader) mapAddresses() {
 		start := p.addr(b, 8)
 		end := start + uint64(p.u32(b, 8+p.ptr))
 		if start != 0 && start < end {
-			r.vtables = append(r.vtables, vtableRange{start, end, p.u64(b, 0)})
+			m.vtables = append(m.vtables, vtableRange{start, end, p.u64(b, 0)})
 		}
 	}
-	slices.SortStableFunc(r.vtables, func(a, b vtableRange) int { return compareU64(a.start, b.start) })
+	slices.SortStableFunc(m.vtables, func(a, b vtableRange) int { return compareU64(a.start, b.start) })
 }
 
 // hasValueSites reports whether a blob of value data belongs to the record.
@@ -83,12 +89,12 @@ func (r *rawReader) readValues(i int, off int64) (int64, error) {
 	}
 	for _, site := range r.rec.Values[IndirectCallTarget] {
 		for j := range site {
-			site[j].Value = r.callee(site[j].Value)
+			site[j].Value = r.addrs.callee(site[j].Value)
 		}
 	}
 	for _, site := range r.rec.Values[VTableTarget] {
 		for j := range site {
-			site[j].Value = r.vtable(site[j].Value)
+			site[j].Value = r.addrs.vtable(site[j].Value)
 		}
 	}
 	return off + int64(c.Pos()), nil
@@ -96,20 +102,20 @@ func (r *rawReader) readValues(i int, off int64) (int64, error) {
 
 // callee returns the name reference of the function at addr, 0 if none is
 // known to begin there.
-func (r *rawReader) callee(addr uint64) uint64 {
-	i := sort.Search(len(r.callees), func(i int) bool { return r.callees[i].addr >= addr })
-	if i < len(r.callees) && r.callees[i].addr == addr {
-		return r.callees[i].nameRef
+func (m *addressMap) callee(addr uint64) uint64 {
+	i := sort.Search(len(m.callees), func(i int) bool { return m.callees[i].addr >= addr })
+	if i < len(m.callees) && m.callees[i].addr == addr {
+		return m.callees[i].nameRef
 	}
 	return 0
 }
 
 // vtable returns the name reference of the vtable that covers addr, 0 if none
 // does.
-func (r *rawReader) vtable(addr uint64) uint64 {
-	i := sort.Search(len(r.vtables), func(i int) bool { return r.vtables[i].start > addr })
-	if i > 0 && addr < r.vtables[i-1].end {
-		return r.vtables[i-1].nameRef
+func (m *addressMap) vtable(addr uint64) uint64 {
+	i := sort.Search(len(m.vtables), func(i int) bool { return m.vtables[i].start > addr })
+	if i > 0 && addr < m.vtables[i-1].end {
+		return m.vtables[i-1].nameRef
 	}
 	return 0
 }

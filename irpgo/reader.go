@@ -119,8 +119,8 @@ func looksLikeText(data []byte) bool {
 }
 
 // NewReader begins to read a profile held in data, which must stay unchanged
-// while the reader is used. name is used in errors and warnings. The header
-// and everything outside the records is checked here.
+// while the reader is used. name is used in errors and warnings. Headers and
+// sections are checked here, names and records when they are read.
 func NewReader(name string, data []byte, opt ReaderOptions) (*Reader, error) {
 	if len(data) == 0 {
 		return nil, profile.InFile(fail("", -1, -1, CodeEmptyRawProfile, "", "size", "0 bytes", "a profile"), name)

@@ -1,0 +1,271 @@
+package irpgo
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// randomRuns are n raw profiles of one program, loaded at different addresses.
+func randomRuns(rng *rand.Rand, base *rawBuild, n int) [][]byte {
+	var out [][]byte
+	for range n {
+		b := *base
+		b.slide = uint64(rng.IntN(1<<20)) << 12
+		b.funcs = slices.Clone(base.funcs)
+		for i := range b.funcs {
+			f := &b.funcs[i]
+			f.counts = slices.Clone(f.counts)
+			for j := range f.counts {
+				f.counts[j] = uint64(rng.IntN(1000))
+				if rng.IntN(20) == 0 {
+					f.counts[j] = largeCounter - 1 - uint64(rng.IntN(3))
+				}
+				if b.variant.Has(SingleByte) {
+					f.counts[j] &= 1
+				}
+			}
+			f.stamp = uint64(rng.IntN(6))
+			f.bitmap = slices.Clone(f.bitmap)
+			for j := range f.bitmap {
+				f.bitmap[j] = byte(rng.IntN(256))
+			}
+			for k := range f.values {
+				f.values[k] = slices.Clone(f.values[k])
+				for s := range f.values[k] {
+					f.values[k][s] = randomRawSite(rng, ValueKind(k), base)
+				}
+			}
+		}
+		out = append(out, b.build())
+	}
+	return out
+}
+
+// randomRawSite holds addresses, some of them of no function, so that a value
+// can stand at a site several times.
+func randomRawSite(rng *rand.Rand, k ValueKind, b *rawBuild) ValueSite {
+	var s ValueSite
+	for range rng.IntN(6) {
+		v := uint64(rng.IntN(9))
+		switch {
+		case k == IndirectCallTarget && rng.IntN(3) > 0:
+			v = b.funcs[rng.IntN(len(b.funcs))].addr
+		case k == IndirectCallTarget:
+			v = 0x9000 + 16*v
+		case k == VTableTarget:
+			v = 0x5000 + 8*uint64(rng.IntN(50))
+		}
+		if v == 0 {
+			v = 0x9000
+		}
+		s = append(s, ValueData{v, uint64(1 + rng.IntN(50))})
+	}
+	return s
+}
+
+type shapeInput struct {
+	data   []byte
+	weight uint64
+}
+
+// mergeShapes merges in order and returns the indexed file, what was added and
+// the warnings; plain forces the general way.
+func mergeShapes(t testing.TB, opt MergeOptions, plain bool, inputs []shapeInput) (file []byte, added []Added, warnings []string, fast int) {
+	t.Helper()
+	opt.KeepVTableNames = true
+	opt.Warn = func(w Warning) { warnings = append(warnings, w.String()) }
+	m := NewMerger(opt)
+	m.plain = plain
+	for i, in := range inputs {
+		r, err := NewReader(fmt.Sprint("in", i), in.data, ReaderOptions{Lenient: opt.LLVMCompat, Warn: opt.Warn})
+		if err != nil {
+			t.Fatal(err)
+		}
+		before := 0
+		for _, s := range m.sums {
+			before += s.files
+		}
+		a, err := m.Add(r, in.weight)
+		if err != nil {
+			warnings = append(warnings, err.Error())
+		}
+		added = append(added, a)
+		after := 0
+		for _, s := range m.sums {
+			after += s.files
+		}
+		if after > before {
+			fast++
+		}
+	}
+	file, err := AppendIndexed(nil, m.Profile(), IndexedOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return file, added, warnings, fast
+}
+
+// TestShapesEqualGeneral merges random runs of programs of every version,
+// word size, byte order and variant the fast and the general way.
+func TestShapesEqualGeneral(t *testing.T) {
+	for seed, b := range rawVersions() {
+		t.Run(b.String(), func(t *testing.T) {
+			rng := rand.New(rand.NewPCG(uint64(seed), 8))
+			for round := range 6 {
+				weighted := round%2 == 1
+				var inputs []shapeInput
+				for _, data := range randomRuns(rng, b, 6) {
+					in := shapeInput{data, 1}
+					if weighted {
+						in.weight = uint64(1 + rng.IntN(5))
+					}
+					if round == 4 {
+						in.weight = 1 << 60 // saturates
+					}
+					inputs = append(inputs, in)
+				}
+				for _, opt := range []MergeOptions{{}, {LLVMCompat: true}} {
+					want, wantAdded, wantWarn, _ := mergeShapes(t, opt, true, inputs)
+					got, gotAdded, gotWarn, fast := mergeShapes(t, opt, false, inputs)
+					if !bytes.Equal(got, want) {
+						t.Fatalf("%+v, round %d: files differ at byte %d", opt, round, firstDifference(got, want))
+					}
+					if diff := cmp.Diff(wantAdded, gotAdded); diff != "" {
+						t.Errorf("%+v: added (-general +fast):\n%s", opt, diff)
+					}
+					if round != 4 {
+						if diff := cmp.Diff(wantWarn, gotWarn); diff != "" {
+							t.Errorf("%+v: warnings (-general +fast):\n%s", opt, diff)
+						}
+					}
+					if wantFast := 5; b.version >= 8 && fast < wantFast {
+						t.Errorf("%+v: %d of 6 inputs went the fast way", opt, fast)
+					}
+				}
+			}
+		})
+	}
+}
+
+// TestShapesMixed deals profiles of several programs, of several formats, and
+// damaged ones to workers; the result is that of the general way.
+func TestShapesMixed(t *testing.T) {
+	for seed := range uint64(40) {
+		rng := rand.New(rand.NewPCG(seed, 21))
+		a := newRawBuild(10, 8, binary.LittleEndian, IRLevel)
+		b := newRawBuild(10, 8, binary.LittleEndian, IRLevel)
+		b.funcs = b.funcs[1:] // shares functions with a
+		c := newRawBuild(10, 8, binary.LittleEndian, IRLevel)
+		c.funcs[1].counts = append(c.funcs[1].counts, 1) // same hash, other shape
+		var inputs []shapeInput
+		for _, build := range []*rawBuild{a, b, c} {
+			for _, data := range randomRuns(rng, build, 4) {
+				inputs = append(inputs, shapeInput{data, uint64(1 + rng.IntN(3))})
+			}
+		}
+		text := relatedInputs(t, rng, 1, false)[0].text
+		inputs = append(inputs,
+			shapeInput{[]byte(text), 1},
+			shapeInput{a.build()[:500], 1},
+			shapeInput{append(a.build(), b.build()...), 2},
+			shapeInput{append(a.build(), "garbage, long enough to be looked at as another header: "+string(make([]byte, 100))...), 1})
+		rng.Shuffle(len(inputs), func(i, j int) { inputs[i], inputs[j] = inputs[j], inputs[i] })
+		for i := range inputs {
+			if _, err := NewReader("in", inputs[i].data, ReaderOptions{}); err != nil {
+				inputs[i].data = a.build() // NewReader refuses it already
+			}
+		}
+		want, _, _, _ := mergeShapes(t, MergeOptions{}, true, inputs)
+		if got, _, _, fast := mergeShapes(t, MergeOptions{}, false, inputs); !bytes.Equal(got, want) || fast == 0 {
+			t.Fatalf("seed %d: files differ at byte %d, %d fast", seed, firstDifference(got, want), fast)
+		}
+		compatWant, _, _, _ := mergeShapes(t, MergeOptions{LLVMCompat: true}, true, inputs)
+		if got, _, _, _ := mergeShapes(t, MergeOptions{LLVMCompat: true}, false, inputs); !bytes.Equal(got, compatWant) {
+			t.Fatalf("seed %d, compatible: files differ at byte %d", seed, firstDifference(got, compatWant))
+		}
+		if got := mergeShapesForked(t, rng, inputs); !bytes.Equal(got, want) {
+			t.Fatalf("seed %d, forked: files differ at byte %d", seed, firstDifference(got, want))
+		}
+	}
+}
+
+func mergeShapesForked(t testing.TB, rng *rand.Rand, inputs []shapeInput) []byte {
+	root := NewMerger(MergeOptions{KeepVTableNames: true})
+	forks := []*Merger{root.Fork(), root.Fork(), root.Fork()}
+	for i, in := range inputs {
+		r, err := NewReader("in", in.data, ReaderOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, _ = forks[rng.IntN(len(forks))].AddAt(i, r, in.weight) // a damaged input adds nothing
+	}
+	for _, f := range forks {
+		if err := root.Merge(f); err != nil {
+			t.Fatal(err)
+		}
+	}
+	file, err := AppendIndexed(nil, root.Profile(), IndexedOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+// TestShapeNotTrusted flips every bit of a second run: what the fast way makes
+// of it is what the general way makes of it.
+func TestShapeNotTrusted(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 3))
+	b := newRawBuild(10, 8, binary.LittleEndian, IRLevel)
+	runs := randomRuns(rng, b, 3)
+	for i := range runs[2] {
+		for bit := range 8 {
+			runs[2][i] ^= 1 << bit
+			if _, err := NewReader("in", runs[2], ReaderOptions{}); err == nil {
+				inputs := []shapeInput{{runs[0], 1}, {runs[1], 1}, {runs[2], 1}}
+				want, wantAdded, _, _ := mergeShapes(t, MergeOptions{AllowMixed: true}, true, inputs)
+				got, gotAdded, _, _ := mergeShapes(t, MergeOptions{AllowMixed: true}, false, inputs)
+				if !bytes.Equal(got, want) || !slices.Equal(gotAdded, wantAdded) {
+					t.Fatalf("bit %d of byte %d: files differ at byte %d", bit, i, firstDifference(got, want))
+				}
+			}
+			runs[2][i] ^= 1 << bit
+		}
+	}
+}
+
+// BenchmarkMergeRuns merges runs of one program of 20,000 functions.
+func BenchmarkMergeRuns(b *testing.B) {
+	rng := rand.New(rand.NewPCG(1, 1))
+	base := &rawBuild{version: 10, ptr: 8, order: binary.LittleEndian, variant: IRLevel, kinds: 3, compress: true}
+	for i := range 20000 {
+		f := rawFunc{name: fmt.Sprintf("_ZN5space8function%dEv", i), hash: rng.Uint64() >> 4, counts: make([]uint64, 1+rng.IntN(12)), addr: 0x1000 + 64*uint64(i)}
+		if i%10 == 0 {
+			f.values[MemOPSize] = []ValueSite{{{8, 1}}}
+		}
+		base.funcs = append(base.funcs, f)
+	}
+	runs := randomRuns(rng, base, 4)
+	for _, plain := range []bool{false, true} {
+		b.Run(map[bool]string{false: "shape", true: "general"}[plain], func(b *testing.B) {
+			b.SetBytes(int64(len(runs[0])))
+			b.ReportAllocs()
+			m := NewMerger(MergeOptions{})
+			m.plain = plain
+			for i := 0; b.Loop(); i++ {
+				r, err := NewReader("in", runs[i%len(runs)], ReaderOptions{})
+				if err != nil {
+					b.Fatal(err)
+				}
+				if _, err := m.Add(r, 1); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
