@@ -10,6 +10,7 @@ import (
 	"regexp"
 
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/cli"
+	"github.com/profuse-pgo/profuse/formats"
 	"github.com/profuse-pgo/profuse/internal/inputs"
 )
 
@@ -21,7 +22,8 @@ func showCommand() *cli.Command {
 		Long: `Tells what each FILE is and what is in it: format and version and which compilers
 write them, how the program was instrumented, functions, counters, the hottest
 functions. Takes what "profuse merge" takes. A damaged profile is shown as far
-as it can be read.
+as it can be read. Of Machine IR profiles (MIP), and of programs with a map for
+them, it tells what was covered.
 
 The exit code is 0 if all files could be read, 1 if not, 2 if the command line
 is wrong.`,
@@ -31,7 +33,7 @@ is wrong.`,
 			f.IntVar(&c.top, "top", 10, "`N` list the N hottest functions")
 			f.BoolVar(&c.cutoffs, "cutoffs", false, "list how many counters make up which share of the total count")
 			f.StringVar(&c.functions, "functions", "", "`REGEX` list the functions whose name, mangled or not, matches REGEX")
-			f.BoolVar(&c.counts, "counts", false, "print the counters of those functions (of all, without --functions)")
+			f.BoolVar(&c.counts, "counts", false, "print the counters of those functions, or the blocks of MIP (of all, without --functions)")
 			f.BoolVar(&c.values, "values", false, "print the call targets, sizes and tables seen in those functions")
 			f.BoolVar(&c.mangled, "mangled", false, "print names as they are in the profile")
 			return c.run
@@ -65,8 +67,7 @@ func (c *showRun) run(ctx context.Context, env *cli.Env, args []string) error {
 		show = &factsJSON{w: out}
 	}
 	failed := false
-	add := func(f *facts, err error) {
-		show.add(f)
+	note := func(err error) {
 		if err != nil {
 			failed = true
 			out.Flush() // so that the error follows what it is about
@@ -78,18 +79,20 @@ func (c *showRun) run(ctx context.Context, env *cli.Env, args []string) error {
 	for _, arg := range args {
 		ins, err := inputs.Expand([]string{arg}, inputs.Options{Stdin: env.Stdin})
 		if err != nil {
-			add(unreadable(arg, err), err)
+			show.add(unreadable(arg, err))
+			note(err)
 		}
 		for _, in := range ins {
 			err := in.Each(&r, func(d *inputs.Data) error {
-				add(collectFacts(d.Name(), d.Bytes(), opt))
+				note(c.show(show, d, opt))
 				return ctx.Err()
 			})
 			if ctx.Err() != nil {
 				return ctx.Err()
 			}
 			if err != nil {
-				add(unreadable(in.Name, err), err)
+				show.add(unreadable(in.Name, err))
+				note(err)
 			}
 		}
 	}
@@ -101,6 +104,18 @@ func (c *showRun) run(ctx context.Context, env *cli.Env, args []string) error {
 		return cli.ErrReported
 	}
 	return nil
+}
+
+// show shows one file and returns what is wrong with it.
+func (c *showRun) show(to factsSink, d *inputs.Data, opt factsOptions) error {
+	if f, _ := formats.Detect(d.Bytes()); f.Family() == formats.MIP {
+		facts, err := collectMIPFacts(d.Name(), d.Bytes(), mipFactsOptions{top: opt.top, choose: opt.choose, blocks: c.counts})
+		to.addMIP(facts)
+		return err
+	}
+	facts, err := collectFacts(d.Name(), d.Bytes(), opt)
+	to.add(facts)
+	return err
 }
 
 func (c *showRun) check(args []string) (factsOptions, error) {
@@ -123,6 +138,7 @@ func (c *showRun) check(args []string) (factsOptions, error) {
 // A factsSink shows the facts of one profile after the other.
 type factsSink interface {
 	add(*facts)
+	addMIP(*mipFacts)
 	end()
 }
 
@@ -139,7 +155,10 @@ type factsJSON struct {
 	any bool
 }
 
-func (j *factsJSON) add(f *facts) {
+func (j *factsJSON) add(f *facts)       { j.value(f) }
+func (j *factsJSON) addMIP(f *mipFacts) { j.value(f) }
+
+func (j *factsJSON) value(f any) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
