@@ -26,7 +26,7 @@ func crossTools(t *testing.T, triple, qemu string, flags ...string) map[string]t
 // TestAArch64 runs instrumented programs in every mode under emulation.
 func TestAArch64(t *testing.T) {
 	for name, tc := range crossTools(t, "aarch64-linux-gnu", "qemu-aarch64") {
-		for _, flags := range [][]string{{"-O0"}, {"-O2"}, {"-O2", "-mbranch-protection=standard"}, {"-O2", "-ffixed-x9", "-fPIC"}} {
+		for _, flags := range [][]string{{"-O0"}, {"-O2"}, {"-O2", "-mbranch-protection=standard"}, {"-Os", "-fPIC"}} {
 			for _, profile := range modes {
 				if testing.Short() && flags[0] == "-O0" {
 					continue

@@ -252,7 +252,17 @@ func cxx(cc string) string {
 }
 
 // functionSymbols returns the names of the functions in the symbol table.
-func functionSymbols(t testing.TB, exe string) (names []string) {
+func functionSymbols(t testing.TB, exe string) []string {
+	return symbolNames(t, exe, func(s elf.Symbol) bool {
+		return elf.ST_TYPE(s.Info) == elf.STT_FUNC && s.Section != elf.SHN_UNDEF
+	})
+}
+
+func allSymbols(t testing.TB, exe string) []string {
+	return symbolNames(t, exe, func(elf.Symbol) bool { return true })
+}
+
+func symbolNames(t testing.TB, exe string, want func(elf.Symbol) bool) (names []string) {
 	t.Helper()
 	f, err := elf.Open(exe)
 	if err != nil {
@@ -264,7 +274,7 @@ func functionSymbols(t testing.TB, exe string) (names []string) {
 		t.Fatal(err)
 	}
 	for _, s := range symbols {
-		if elf.ST_TYPE(s.Info) == elf.STT_FUNC && s.Section != elf.SHN_UNDEF {
+		if want(s) {
 			names = append(names, s.Name)
 		}
 	}

@@ -43,6 +43,9 @@ func (tc toolchain) sameOutput(t *testing.T, p program, profile mip.ProfileType)
 func TestOutputUnchanged(t *testing.T) {
 	for _, cc := range []string{"clang-19", "clang-22", "gcc"} {
 		for _, level := range []string{"-O0", "-O1", "-O2", "-O3", "-Os"} {
+			if cc == "clang-19" && level != "-O2" {
+				continue // what 22 prints hardly differs
+			}
 			for _, profile := range modes {
 				if testing.Short() && level != "-O2" {
 					continue
@@ -63,6 +66,9 @@ func TestOutputUnchanged(t *testing.T) {
 func TestInferredEqualsProbed(t *testing.T) {
 	for _, cc := range []string{"clang-19", "clang-22", "gcc"} {
 		for _, level := range []string{"-O0", "-O1", "-O2", "-O3", "-Os"} {
+			if cc == "clang-19" && level != "-O2" {
+				continue // what 22 prints hardly differs
+			}
 			if testing.Short() && level != "-O2" {
 				continue
 			}

@@ -324,3 +324,74 @@ func TestComdat(t *testing.T) {
 		}
 	}
 }
+
+// TestRegistersSurvive: gcc's interprocedural register allocation sees through
+// calling conventions.
+func TestRegistersSurvive(t *testing.T) {
+	p := program{sources: []string{"registers.c"}}.with("-O2", "-fipa-ra")
+	for _, profile := range modes {
+		native(t, "gcc").sameOutput(t, p, profile)
+	}
+	flags := instrument.CompilerFlags(instrument.GCC, instrument.Target{Arch: instrument.AArch64, Format: instrument.ELF}, counts|withBB)
+	tools := crossTools(t, "aarch64-linux-gnu", "qemu-aarch64")
+	tools["gcc"].sameOutput(t, p.with(flags...), counts|withBB)
+	crossTools(t, "arm-linux-gnueabihf", "qemu-arm")["gcc"].sameOutput(t, p, coverage)
+}
+
+// TestRawSymbols names records as the reference does; functions of one name
+// then share a record, which the reader of the map reports.
+func TestRawSymbols(t *testing.T) {
+	for _, cc := range []string{"clang-22", "gcc"} {
+		tc := native(t, cc)
+		p := program{sources: []string{"other.c", "gc.c"}}.with("-O1")
+		b := tc.build(t, p, &instrument.Options{Profile: coverage | withBB, RawSymbols: true})
+		symbols := allSymbols(t, b.exe)
+		for _, name := range []string{"main$RAW", "main$MAP", "dead$RAW"} {
+			if !slices.Contains(symbols, name) {
+				t.Errorf("%s: no symbol %s", cc, name)
+			}
+		}
+		for _, f := range tc.profile(t, b, []string{"1"}).Functions {
+			if want := f.Name == "main" || f.Name == "live"; f.Covered() != want {
+				t.Errorf("%s: %s is covered: %t", cc, f.Name, f.Covered())
+			}
+		}
+	}
+}
+
+// TestNoSymbols: by default the program's symbol table gains nothing but the
+// bounds of the section and the runtime.
+func TestNoSymbols(t *testing.T) {
+	for _, cc := range []string{"clang-22", "gcc"} {
+		tc := native(t, cc)
+		p := flowProgram.with("-O1")
+		plain := allSymbols(t, tc.build(t, p, nil).exe)
+		for _, name := range allSymbols(t, tc.build(t, p, optionsFor(counts|withBB)).exe) {
+			if !slices.Contains(plain, name) && !regexp.MustCompile(`^__(start|stop)___llvm_mipraw$|^__profuse|^(dump|init|atexit|fopen|fwrite|fclose|perror|getenv|__cxa_atexit)(@|$)|^runtime\.c$|^$`).MatchString(name) {
+				t.Errorf("%s: new symbol %q", cc, name)
+			}
+		}
+	}
+}
+
+// TestAtomicCounts: with threads, atomic counters lose no call.
+func TestAtomicCounts(t *testing.T) {
+	for _, cc := range []string{"clang-22", "gcc"} {
+		tc := native(t, cc)
+		p := program{sources: []string{"threads.c"}, cflags: []string{"-O2"}, ldflags: []string{"-pthread"}}
+		b := tc.build(t, p, &instrument.Options{Profile: counts, Atomic: true})
+		ranks := map[uint64]string{}
+		for _, f := range tc.profile(t, b, []string{"20000"}).Functions {
+			if f.Name == "called" && f.CallCount != 4*20000 {
+				t.Errorf("%s: %d calls", cc, f.CallCount)
+			}
+			if other, dup := ranks[f.TimestampSum]; dup && f.Covered() {
+				t.Errorf("%s: %s and %s have the same rank", cc, f.Name, other)
+			}
+			ranks[f.TimestampSum] = f.Name
+		}
+		if ranks[1] != "main" {
+			t.Errorf("%s: the first function is %s", cc, ranks[1])
+		}
+	}
+}

@@ -1,0 +1,42 @@
+package instrument
+
+import "github.com/profuse-pgo/profuse/mip"
+
+// Compiler is a family of compilers that share their options.
+type Compiler byte
+
+const (
+	Clang Compiler = iota + 1
+	GCC
+	Rustc
+)
+
+// CompilerFlags returns the options that a compiler should print assembly
+// with, besides those of the user, so that it can be instrumented in full.
+// They do not change what a program computes.
+func CompilerFlags(c Compiler, t Target, profile mip.ProfileType) []string {
+	var flags []string
+	if c == Clang {
+		// Only comments tell inline assembly outside of functions.
+		flags = append(flags, "-fverbose-asm")
+	}
+	if t.Arch != AArch64 {
+		return flags
+	}
+	if c == GCC {
+		// Otherwise callers of functions local to the file may rely on the
+		// scratch registers that the functions do not use.
+		flags = append(flags, "-fno-ipa-ra")
+	}
+	if profile.Has(mip.BlockCoverage) {
+		switch c { // see SkipJumpTable
+		case Clang:
+			flags = append(flags, "-mllvm", "-aarch64-enable-compress-jump-tables=false")
+		case Rustc:
+			flags = append(flags, "-Cllvm-args=-aarch64-enable-compress-jump-tables=false")
+		case GCC:
+			flags = append(flags, "-fno-jump-tables")
+		}
+	}
+	return flags
+}
