@@ -228,6 +228,10 @@ func (b *rawBuild) build() []byte {
 			countersDelta, bitmapDelta = uint64(uint32(countersDelta)), uint64(uint32(bitmapDelta))
 		}
 	}
+	if b.version >= 8 && len(bitmap) == 0 {
+		// What real programs without bitmaps write: 0 − the address of the data.
+		bitmapDelta = -(dataAddr + b.slide)
+	}
 	if b.version < 5 {
 		b.padCnts = 0
 	}

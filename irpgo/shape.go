@@ -56,8 +56,12 @@ type shapeKey struct {
 }
 
 func keyOf(p *rawProfile) shapeKey {
+	bitmapDelta := p.fields[fBitmapDelta]
+	if len(p.bitmap.data) == 0 {
+		bitmapDelta = 0 // the distance from nowhere: it varies with the load address
+	}
 	return shapeKey{
-		word: p.word, countersDelta: p.fields[fCountersDelta], bitmapDelta: p.fields[fBitmapDelta], ptr: p.ptr, bigEndian: p.order == binary.ByteOrder(binary.BigEndian),
+		word: p.word, countersDelta: p.fields[fCountersDelta], bitmapDelta: bitmapDelta, ptr: p.ptr, bigEndian: p.order == binary.ByteOrder(binary.BigEndian),
 		records: len(p.records.data), counters: len(p.counters.data), bitmap: len(p.bitmap.data),
 		names: len(p.names.data), vtables: len(p.vtables.data), vnum: len(p.vnames.data),
 	}

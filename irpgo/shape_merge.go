@@ -144,10 +144,9 @@ func (s *shape) plausible(p *rawProfile) bool {
 
 func orWords(order binary.ByteOrder, b []byte) (or uint64) {
 	if order == binary.ByteOrder(binary.LittleEndian) {
-		for ; len(b) >= 8; b = b[8:] {
-			or |= le.Uint64(b)
+		for ; len(b) >= 32; b = b[32:] {
+			or |= le.Uint64(b) | le.Uint64(b[8:]) | le.Uint64(b[16:]) | le.Uint64(b[24:])
 		}
-		return or
 	}
 	for ; len(b) >= 8; b = b[8:] {
 		or |= order.Uint64(b)
@@ -169,15 +168,19 @@ func addSection(dst []uint64, p *rawProfile, raw []byte, weight uint64) (total u
 	}
 	dst = dst[:len(raw)/8]
 	if weight == 1 && p.order == binary.ByteOrder(binary.LittleEndian) {
+		high := uint64(0)
 		for i := range dst {
-			// No counter here reaches 2^56, so only the sums can overflow.
 			c := le.Uint64(raw[8*i : 8*i+8])
 			sum, carry := bits.Add64(dst[i], c, 0)
 			if carry != 0 || sum > maxCount {
 				sum, overflow = maxCount, true
 			}
 			dst[i] = sum
-			total = addSaturating(total, c)
+			total, carry = bits.Add64(total, c, 0)
+			high += carry
+		}
+		if high != 0 {
+			total = 1<<64 - 1
 		}
 		return total, overflow
 	}
