@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/profuse-pgo/profuse/cmd/profuse/internal/ere"
 	"github.com/profuse-pgo/profuse/irpgo"
 )
 
@@ -37,7 +38,7 @@ func compileFilter(s string) (matcher, error) {
 	case s[0] == '?':
 		return containing(s), nil
 	}
-	return compileERE(s)
+	return ere.Compile(s)
 }
 
 // containing returns the matcher of a plain text.

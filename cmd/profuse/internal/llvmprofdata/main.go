@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/clopt"
+	"github.com/profuse-pgo/profuse/cmd/profuse/internal/withcolor"
 	"github.com/profuse-pgo/profuse/internal/inputs"
 )
 
@@ -45,7 +46,7 @@ func Main(args []string, env Env) int {
 		return 1
 	}
 	cmd, outcome := t.opt.parser(env).Parse(args)
-	t.msg = messages{w: env.Stderr, color: t.opt.color.enabled(env.Stderr)}
+	t.msg = messages{withcolor.Messages{W: env.Stderr, Color: t.opt.color.Enabled(env.Stderr)}}
 	switch outcome {
 	case clopt.Failed:
 		return 1

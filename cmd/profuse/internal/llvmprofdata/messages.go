@@ -3,15 +3,8 @@ package llvmprofdata
 import (
 	"errors"
 	"fmt"
-	"io"
-	"os"
-	"regexp"
-	"syscall"
-	"unicode"
-	"unicode/utf8"
 
-	"golang.org/x/term"
-
+	"github.com/profuse-pgo/profuse/cmd/profuse/internal/withcolor"
 	"github.com/profuse-pgo/profuse/irpgo"
 	"github.com/profuse-pgo/profuse/profile"
 )
@@ -24,10 +17,7 @@ type failure struct {
 }
 
 func (f *failure) Error() string {
-	if f.whence != "" {
-		return f.whence + ": " + f.message
-	}
-	return f.message
+	return at(f.whence, f.message)
 }
 
 // inFile puts err into LLVM's words and says which file it is about.
@@ -51,7 +41,7 @@ func code(err error) irpgo.Code {
 // words says err as LLVM would: a system error as strerror does, the error of
 // a profile by its kind.
 func words(err error) string {
-	if s, ok := systemWords(err); ok {
+	if s, ok := withcolor.Strerror(err); ok {
 		return s
 	}
 	return irpgo.LLVMMessage(err)
@@ -61,24 +51,12 @@ func words(err error) string {
 // about files that LLVM does not read, compressed ones, in profuse's words.
 func readingWords(err error) string {
 	var e *profile.FormatError
-	if s, ok := systemWords(err); ok {
+	if s, ok := withcolor.Strerror(err); ok {
 		return s
 	} else if errors.As(err, &e) {
 		return e.What() + ": " + e.Class().Error()
 	}
 	return err.Error()
-}
-
-// systemWords says a system error as strerror does. Go's texts begin with a
-// small letter.
-func systemWords(err error) (string, bool) {
-	var no syscall.Errno
-	if !errors.As(err, &no) {
-		return "", false
-	}
-	s := no.Error()
-	r, n := utf8.DecodeRuneInString(s)
-	return string(unicode.ToUpper(r)) + s[n:], true
 }
 
 // details says what a warning is about in profuse's own words, for what LLVM
@@ -91,52 +69,18 @@ func details(err error) string {
 	return words(err)
 }
 
-// colorMode is the value of --color, a boolean with a default of its own.
-type colorMode int
-
-const (
-	colorAuto colorMode = iota // on a terminal
-	colorOn
-	colorOff
-)
-
-func (m colorMode) enabled(w io.Writer) bool {
-	return m == colorOn || m == colorAuto && isTerminal(w) && colorTerm.MatchString(os.Getenv("TERM"))
-}
-
-// colorTerm matches the terminals that LLVM knows to have colours.
-var colorTerm = regexp.MustCompile(`^(ansi|cygwin|linux|(screen|xterm|vt100|rxvt).*|.*color)$`)
-
-func isTerminal(w io.Writer) bool {
-	f, ok := w.(*os.File)
-	return ok && term.IsTerminal(int(f.Fd()))
-}
-
 // messages prints diagnostics as LLVM's WithColor does.
-type messages struct {
-	w     io.Writer
-	color bool
-}
+type messages struct{ withcolor.Messages }
 
-const (
-	bold    = "0;1;"
-	red     = bold + "31"
-	magenta = bold + "35"
-	black   = bold + "30"
-)
+func (m *messages) warn(whence, message string) { m.Warning(at(whence, message)) }
 
-func (m *messages) print(color, kind, whence, message string) {
-	kind += ": "
-	if m.color {
-		kind = "\x1b[" + color + "m" + kind + "\x1b[0m"
-	}
+// at puts a file or place, unless it is empty, before a message.
+func at(whence, message string) string {
 	if whence != "" {
-		whence += ": "
+		return whence + ": " + message
 	}
-	fmt.Fprintf(m.w, "%s%s%s\n", kind, whence, message)
+	return message
 }
-
-func (m *messages) warn(whence, message string) { m.print(magenta, "warning", whence, message) }
 
 // fail prints the error that ends the run.
 func (m *messages) fail(err error) {
@@ -144,11 +88,11 @@ func (m *messages) fail(err error) {
 	if !errors.As(err, &f) {
 		f = &failure{message: words(err)}
 	}
-	m.print(red, "error", f.whence, f.message)
+	m.Error(f.Error())
 	if f.hint != "" {
-		m.print(black, "note", "", f.hint)
+		m.Note(f.hint)
 	}
 }
 
 // plain prints a line without a prefix.
-func (m *messages) plain(format string, args ...any) { fmt.Fprintf(m.w, format+"\n", args...) }
+func (m *messages) plain(format string, args ...any) { fmt.Fprintf(m.W, format+"\n", args...) }

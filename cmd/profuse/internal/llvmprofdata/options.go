@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/clopt"
+	"github.com/profuse-pgo/profuse/cmd/profuse/internal/withcolor"
 )
 
 type profileKind int
@@ -43,7 +44,7 @@ const (
 // sample and memory profiles.
 type options struct {
 	// Of all commands.
-	color            colorMode
+	color            withcolor.Mode
 	writePrevVersion bool
 	debugFileDirs    []string
 	correlate        string
@@ -144,12 +145,7 @@ func (o *options) global() *clopt.Command {
 	clopt.AddChoice(c, &o.fsDiscriminatorPass, "fs-discriminator-pass",
 		clopt.Choice[int]{Name: "Base"}, clopt.Choice[int]{Name: "Pass1"}, clopt.Choice[int]{Name: "Pass2"},
 		clopt.Choice[int]{Name: "Pass3"}, clopt.Choice[int]{Name: "PassLast"})
-	c.BoolFunc("color", func(on bool) {
-		o.color = colorOff
-		if on {
-			o.color = colorOn
-		}
-	})
+	c.BoolFunc("color", o.color.Set)
 	c.Version("version")
 	generic(c)
 	return c

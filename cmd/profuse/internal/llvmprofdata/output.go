@@ -5,6 +5,7 @@ import (
 	"io"
 	"syscall"
 
+	"github.com/profuse-pgo/profuse/cmd/profuse/internal/withcolor"
 	"github.com/profuse-pgo/profuse/internal/atomicfile"
 )
 
@@ -29,7 +30,7 @@ type output struct {
 func (t *tool) openOutput(path string, not ...string) (*output, error) {
 	o := &output{done: func() error { return nil }, abandon: func() {}}
 	if path == "-" {
-		o.w, o.tty = t.Stdout, isTerminal(t.Stdout)
+		o.w, o.tty = t.Stdout, withcolor.IsTerminal(t.Stdout)
 		return o, nil
 	}
 	if path == "" {
