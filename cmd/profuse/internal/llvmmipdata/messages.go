@@ -10,6 +10,8 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
+//lint:file-ignore ST1005 the words are those of strerror and LLVM
+
 // The last line of a failed run says no more than the kind of the failure, in
 // the words of std::error_code; what is wrong was said when it was found. The
 // errors that the commands return are about that line.
