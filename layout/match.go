@@ -38,6 +38,9 @@ func NewSymbolSet(symbols iter.Seq[string], opt SymbolOptions) *SymbolSet {
 	return s
 }
 
+// Len returns the number of different names.
+func (s *SymbolSet) Len() int { return len(s.count) }
+
 // A Match says which symbols the names of a profile stand for.
 type Match struct {
 	Symbols    []string   // what to write, in the order of the names, each once

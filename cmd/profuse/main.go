@@ -50,6 +50,7 @@ command.`,
 		Commands: []*cli.Command{
 			mergeCommand(),
 			showCommand(),
+			mipCommand(),
 			demoCommand(),
 			llvmProfdataCommand(),
 			llvmMIPDataCommand(),

@@ -146,7 +146,7 @@ func (f *mipFacts) header(in *mip.Info) {
 	f.profileType = in.Type
 	f.ProfileType = append(f.ProfileType, in.Type.Names()...)
 	if in.FileType != 0 {
-		f.ModuleHash = fmt.Sprintf("%#010x", in.ModuleHash)
+		f.ModuleHash = fmt.Sprintf("%#08x", in.ModuleHash)
 	}
 }
 
@@ -213,7 +213,7 @@ func (f *mipFacts) sources(debug *mipDebug, chosen []*mip.Function) error {
 func mipFunction(fn *mip.Function) mipFunctionFacts {
 	facts := mipFunctionFacts{
 		Name: fn.Name, Demangled: symbols.Demangle(fn.Name), Address: fn.Address, Size: fn.Size,
-		CFG: fmt.Sprintf("%#010x", fn.CFG), RawProfiles: fn.MergeCount, Calls: fn.CallCount, OrderSum: fn.TimestampSum,
+		CFG: fmt.Sprintf("%#08x", fn.CFG), RawProfiles: fn.MergeCount, Calls: fn.CallCount, OrderSum: fn.TimestampSum,
 		Blocks: 1 + len(fn.Blocks), BlocksCovered: coveredBlocks(fn),
 	}
 	if fn.MergeCount > 0 {

@@ -17,6 +17,7 @@ import (
 type mipMerge struct {
 	ctx    context.Context
 	cancel context.CancelCauseFunc
+	base   *mipFile
 	inputs []inputs.Input
 	report *mergeReport
 	next   atomic.Int64 // input to be taken next
@@ -33,7 +34,7 @@ const minPerWorker = 8
 // input brought, or why it was left out, is in the report. The error is one
 // that leaves no result.
 func mergeMIP(ctx context.Context, base *mipFile, ins []inputs.Input, workers int, report *mergeReport) (*mipMerge, error) {
-	m := &mipMerge{inputs: ins, report: report}
+	m := &mipMerge{base: base, inputs: ins, report: report}
 	m.ctx, m.cancel = context.WithCancelCause(ctx)
 	defer m.cancel(nil)
 	report.progress.Expect(int64(len(ins)))

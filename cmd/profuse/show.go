@@ -160,18 +160,23 @@ func (j *factsJSON) addMIP(f *mipFacts) { j.value(f) }
 
 func (j *factsJSON) value(f any) {
 	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("  ", "  ")
-	if err := enc.Encode(f); err != nil {
-		panic("facts as JSON: " + err.Error()) // they are plain values
-	}
+	writeJSON(&b, f, "  ")
 	lead := "[\n  "
 	if j.any {
 		lead = ",\n  "
 	}
 	j.any = true
 	fmt.Fprintf(j.w, "%s%s", lead, bytes.TrimRight(b.Bytes(), "\n"))
+}
+
+// writeJSON writes facts, indented by prefix from the second line on.
+func writeJSON(b *bytes.Buffer, facts any, prefix string) {
+	enc := json.NewEncoder(b)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent(prefix, "  ")
+	if err := enc.Encode(facts); err != nil {
+		panic("facts as JSON: " + err.Error()) // they are plain values
+	}
 }
 
 func (j *factsJSON) end() {
