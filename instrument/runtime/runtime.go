@@ -3,7 +3,7 @@
 // and that writes the raw profile when the program ends. Package driver
 // compiles and links it; a build without the driver does so with
 //
-//	cc -Os -fPIC -c runtime.c
+//	cc -Os -fPIC -c src/runtime.c
 //
 // One copy belongs into every linked image, program or library, that has
 // instrumented code.
@@ -16,7 +16,7 @@ import (
 	"encoding/hex"
 )
 
-//go:embed runtime.c
+//go:embed src/runtime.c
 var source []byte
 
 // NoDump is the macro to define for a runtime that writes profiles only when
