@@ -67,6 +67,11 @@ func (c *mipCovered) run(_ context.Context, env *cli.Env, args []string) error {
 		return err
 	}
 	defer debug.close()
+	if debug != nil {
+		if m.profile, err = debug.expand(m.profile); err != nil {
+			return err
+		}
+	}
 	var chosen []*mip.Function
 	covered := 0
 	for i := range m.profile.Functions {

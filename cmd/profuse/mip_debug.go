@@ -6,7 +6,9 @@ import (
 	"strings"
 
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/cli"
+	"github.com/profuse-pgo/profuse/instrument/blocks"
 	"github.com/profuse-pgo/profuse/mip"
+	"github.com/profuse-pgo/profuse/profile"
 	"github.com/profuse-pgo/profuse/symbolize"
 )
 
@@ -97,13 +99,32 @@ func (d *mipDebug) doubts(profilePath string, p *mip.Profile) string {
 		d.file.Name(), cli.Quantity(uint64(away), "function", "functions"), first)
 }
 
+// expand returns the profile with the blocks that have no probe, where the
+// program says how their coverage follows from that of others.
+func (d *mipDebug) expand(p *mip.Profile) (*mip.Profile, error) {
+	section := d.file.Section(blocks.Section)
+	if section == nil || !p.Type.Has(mip.BlockCoverage) {
+		return p, nil
+	}
+	data, err := section.Data()
+	if err != nil {
+		return nil, err
+	}
+	table, err := blocks.Read(d.file.Name(), data)
+	if err != nil {
+		return nil, err
+	}
+	full, err := table.Expand(p)
+	return full, profile.InFile(err, d.file.Name())
+}
+
 // innermost returns the source of the innermost frame: what runs there first,
 // which may be inlined.
 func innermost(frames []symbolize.Frame) sourceFacts {
 	if len(frames) == 0 {
 		return sourceFacts{}
 	}
-	return sourceFacts{frames[0].File, frames[0].Line}
+	return sourceFacts{cleanPath(frames[0].File), frames[0].Line}
 }
 
 // declaration returns where the function that was not inlined is declared, or
@@ -114,7 +135,11 @@ func declaration(frames []symbolize.Frame) sourceFacts {
 	}
 	outer := frames[len(frames)-1]
 	if outer.StartLine > 0 {
-		return sourceFacts{outer.File, outer.StartLine}
+		return sourceFacts{cleanPath(outer.File), outer.StartLine}
 	}
-	return sourceFacts{outer.File, outer.Line}
+	return sourceFacts{cleanPath(outer.File), outer.Line}
 }
+
+// cleanPath makes the spellings of a path one that compilers use beside each
+// other, "/src/./a.h" and "/src/a.h". What is above a "..", nobody knows here.
+func cleanPath(path string) string { return strings.ReplaceAll(path, "/./", "/") }

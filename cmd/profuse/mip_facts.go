@@ -151,6 +151,13 @@ func (f *mipFacts) header(in *mip.Info) {
 }
 
 func (f *mipFacts) functions(p *mip.Profile, opt mipFactsOptions) error {
+	if opt.debug != nil {
+		full, err := opt.debug.expand(p)
+		if err != nil {
+			return err
+		}
+		p = full
+	}
 	t := totalsOf(p)
 	f.Functions, f.FunctionsCovered = t.functions, t.covered
 	f.Blocks, f.BlocksCovered = t.blocks, t.coveredBlocks
