@@ -1,0 +1,216 @@
+package driver
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// argKind says which of the steps that a compilation is taken apart into get
+// an argument.
+type argKind byte
+
+const (
+	argCompile argKind = iota // what is not listed below
+	argInput
+	argOutput   // -o FILE
+	argLanguage // -x LANGUAGE
+	argMode     // -c, -S
+	argDepend   // -MD and its kin
+	argLink     // -lm, -Wl,…
+	argAssemble // -Wa,…
+	argMachine  // the target and where its tools are: all steps
+	argDebug    // -g: compiling and assembling
+	argKeep     // -save-temps
+)
+
+// An argument is one option with its value, or one input file.
+type argument struct {
+	kind  argKind
+	words []string // as given
+	value string   // of argOutput: the file; of argInput: the file
+	// Of argInput: what kind of file, and the language -x has set, "" if none.
+	input    inputKind
+	language string
+}
+
+// inputKind is what becomes of an input file.
+type inputKind byte
+
+const (
+	inputLinker    inputKind = iota // objects, libraries
+	inputSource                     // compiled, and instrumented
+	inputAssembler                  // assembled as it is
+	inputHeader                     // precompiled
+	inputForeign                    // compiled by toolchains that print no assembly for one target
+)
+
+// separate lists options whose value is the argument after them.
+var separate = func() map[string]bool {
+	m := map[string]bool{}
+	for _, s := range strings.Fields(`-o -x -I -D -U -L -l -include -imacros -isystem -iquote -idirafter -iprefix
+		-iwithprefix -iwithprefixbefore -isysroot -imultilib -iframework -iframeworkwithsysroot -cxx-isystem -MF -MT -MQ -MJ
+		-Xlinker -Xassembler -Xpreprocessor -Xclang -Xanalyzer -Xopenmp-target -mllvm -target -arch -T -u -z -e -A -F
+		-framework -gcc-toolchain -J -B -b -V -G -H_ --param --sysroot --output --include --include-directory --language
+		-dumpbase -dumpdir -dumpbase-ext -specs_ -wrapper --config -resource-dir -ivfsoverlay -include-pch -aux-info
+		-install_name -current_version -compatibility_version -weak_library -weak_framework -rpath -soname -h_
+		-Tdata -Ttext -Tbss -dependency-file -serialize-diagnostics --serialize-diagnostics -working-directory
+		-ccc-gcc-name -plugin_ -fmodule-file_ -Xcuda-ptxas -Xcuda-fatbinary -segprot -sectcreate_ -undefined
+		-exported_symbols_list -unexported_symbols_list -order_file -multiply_defined -image_base -init -bundle_loader
+		-allowable_client -client_name -umbrella -sub_library -sub_umbrella -filelist -interface`) {
+		m[s] = true
+	}
+	return m
+}()
+
+// wordsOf returns 2 if the argument takes the next one as its value.
+func wordsOf(arg string) int {
+	if separate[arg] || strings.HasPrefix(arg, "-Xarch_") {
+		return 2
+	}
+	return 1
+}
+
+// parseArguments takes a command line of a GNU-like compiler apart.
+func parseArguments(args []string) []argument {
+	var list []argument
+	language := ""
+	for i := 0; i < len(args); i++ {
+		arg := args[i]
+		if arg == "-" || !strings.HasPrefix(arg, "-") {
+			list = append(list, argument{
+				kind: argInput, words: []string{arg}, value: arg, language: language, input: inputKindOf(arg, language),
+			})
+			continue
+		}
+		a := argument{words: args[i : i+1]}
+		value := ""
+		if wordsOf(arg) == 2 && i+1 < len(args) {
+			i++
+			a.words = args[i-1 : i+1]
+			value = args[i]
+		}
+		a.kind = kindOf(arg, value)
+		switch a.kind {
+		case argOutput:
+			a.value = value
+			switch {
+			case strings.HasPrefix(arg, "--output="):
+				a.value = strings.TrimPrefix(arg, "--output=")
+			case len(a.words) == 1:
+				a.value = strings.TrimPrefix(arg, "-o")
+			}
+		case argLanguage:
+			language = value
+			if len(a.words) == 1 {
+				language = strings.TrimPrefix(strings.TrimPrefix(arg, "--language="), "-x")
+			}
+			if language == "none" {
+				language = ""
+			}
+		}
+		list = append(list, a)
+	}
+	return list
+}
+
+// linkOptions are those without a value that only linking heeds.
+var linkOptions = map[string]bool{
+	"-rdynamic": true, "-s": true, "-nostartfiles": true, "-nodefaultlibs": true, "-nolibc": true,
+	"-static-libgcc": true, "-shared-libgcc": true, "-static-libstdc++": true, "-static-libgfortran": true,
+}
+
+// machineOptions are those that both assembling and linking need and that do
+// not begin with -m.
+var machinePrefixes = []string{
+	"--target=", "--sysroot", "-isysroot", "--gcc-toolchain", "-gcc-toolchain", "--gcc-install-dir", "-B", "-fintegrated-as",
+	"-fno-integrated-as", "-ccc-gcc-name", "-specs=", "--specs=", "--config", "-no-canonical-prefixes",
+}
+
+func kindOf(arg, value string) argKind {
+	name, _, _ := strings.Cut(arg, "=")
+	has := func(prefix string) bool { return strings.HasPrefix(arg, prefix) }
+	switch {
+	case arg == "-objc_load", has("-object"):
+		return argLink
+	case arg == "-o" || has("-o") && len(arg) > 2, name == "--output":
+		return argOutput
+	case arg == "-x" || has("-x"), name == "--language":
+		return argLanguage
+	case arg == "-c", arg == "-S", arg == "--compile", arg == "--assemble":
+		return argMode
+	case arg == "-MD", arg == "-MMD", arg == "-MP", arg == "-MG", arg == "-MV", name == "--write-dependencies", name == "--write-user-dependencies",
+		has("-MF"), has("-MT"), has("-MQ"), has("-MJ"):
+		return argDepend
+	case has("-Wa,"), arg == "-Xassembler":
+		return argAssemble
+	case has("-Wl,"), has("-l"), has("-L"), arg == "-Xlinker", arg == "-T", has("-fuse-ld"), arg == "-u", arg == "-z", arg == "-e",
+		has("--ld-path"), linkOptions[arg], arg == "-framework", has("-rpath"), has("-T") && value == "" && len(arg) > 2:
+		return argLink
+	case arg == "-mllvm":
+		return argCompile
+	case has("-m") && len(arg) > 2, arg == "-target", arg == "-arch", slices.Contains([]string{"-EB", "-EL", "-pthread"}, arg):
+		return argMachine
+	case has("-fPIC"), has("-fpic"), has("-fPIE"), has("-fpie"), has("-fno-PIC"), has("-fno-pic"), has("-fno-PIE"), has("-fno-pie"):
+		return argMachine
+	case name == "-save-temps", name == "--save-temps":
+		return argKeep
+	case has("-g") && !has("-gcc-toolchain"):
+		return argDebug
+	}
+	for _, p := range machinePrefixes {
+		if has(p) {
+			return argMachine
+		}
+	}
+	return argCompile
+}
+
+var sourceExtensions = func() map[string]bool {
+	m := map[string]bool{}
+	for _, s := range strings.Fields(`.c .i .ii .cc .cp .cxx .cpp .c++ .CPP .CXX .C .m .mm .M .mi .mii .ll .bc
+		.f .for .ftn .F .FOR .fpp .FPP .FTN .f77 .f90 .f95 .f03 .f08 .F77 .F90 .F95 .F03 .F08`) {
+		m[s] = true
+	}
+	return m
+}()
+
+func inputKindOf(file, language string) inputKind {
+	switch {
+	case language == "":
+	case language == "assembler" || language == "assembler-with-cpp":
+		return inputAssembler
+	case strings.HasSuffix(language, "-header"):
+		return inputHeader
+	case language == "cuda" || language == "hip" || language == "cl" || language == "clcpp" || language == "renderscript":
+		return inputForeign
+	default:
+		return inputSource
+	}
+	if strings.HasPrefix(file, "-") {
+		return inputLinker
+	}
+	switch ext := filepath.Ext(file); {
+	case sourceExtensions[ext]:
+		return inputSource
+	case ext == ".s" || ext == ".S" || ext == ".sx" || ext == ".asm":
+		return inputAssembler
+	case slices.Contains([]string{".h", ".hh", ".H", ".hp", ".hxx", ".hpp", ".HPP", ".h++", ".tcc", ".pch"}, ext):
+		return inputHeader
+	case slices.Contains([]string{".cu", ".cui", ".hip", ".cl", ".go", ".d", ".adb", ".ads"}, ext):
+		return inputForeign
+	}
+	return inputLinker
+}
+
+// quietModes are options with which a compiler produces neither objects nor
+// programs.
+func isQuietMode(arg string) bool {
+	switch arg {
+	case "-E", "--preprocess", "-M", "-MM", "--dependencies", "--user-dependencies", "-fsyntax-only", "-###", "--analyze", "--version",
+		"--help", "-dumpversion", "-dumpfullversion", "-dumpmachine", "-dumpspecs", "--precompile", "-cc1", "-cc1as", "--cc1", "-emit-ast",
+		"-verify-pch", "-extract-api":
+		return true
+	}
+	return strings.HasPrefix(arg, "-print-") || strings.HasPrefix(arg, "--print-") || strings.HasPrefix(arg, "--help=")
+}

@@ -1,0 +1,320 @@
+package driver
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/profuse-pgo/profuse/instrument"
+)
+
+// gnuMode is how far a command line goes.
+type gnuMode byte
+
+const (
+	modeLink gnuMode = iota
+	modeObjects
+	modeAssembly
+)
+
+// A gnuJob is the command line of a GNU-like compiler.
+type gnuJob struct {
+	*driver
+	compiler *compiler
+	options  instrument.Options
+	args     []argument
+	inputs   []*argument // of args
+	sources  bool        // any input is a source
+	mode     gnuMode
+	output   string // -o, "" if not given
+}
+
+// run carries out the command: source by source, as compilers do, then links.
+// Every source is tried even after a failure.
+func (j *gnuJob) run(ctx context.Context, rustAssembly string) error {
+	objects := map[*argument]string{}
+	var failure error
+	for _, in := range j.inputs {
+		var err error
+		switch {
+		case in.input == inputSource:
+			objects[in], err = j.compile(ctx, in)
+		case in.input == inputAssembler:
+			if err = j.report.passed(in.value, "assembler source"); err == nil && j.mode == modeObjects {
+				err = j.assembleAsIs(ctx, in)
+			}
+		}
+		if exit := (*exitError)(nil); err != nil && (ctx.Err() != nil || !errors.As(err, &exit)) {
+			return err
+		}
+		if failure == nil {
+			failure = err
+		}
+	}
+	if failure != nil || j.mode != modeLink {
+		return failure
+	}
+	return j.link(ctx, objects, rustAssembly)
+}
+
+// compile compiles a source and returns the object, "" if the command stops
+// before.
+func (j *gnuJob) compile(ctx context.Context, in *argument) (string, error) {
+	dir, err := j.tempDir()
+	if err != nil {
+		return "", err
+	}
+	object := j.output
+	if object == "" || j.mode == modeLink {
+		object = stem(in.value) + ".o"
+	}
+	name := stem(in.value)
+	if j.mode != modeLink && j.output != "" && j.output != "-" {
+		// Compilers name auxiliary files after the output.
+		name = stem(j.output)
+	}
+	assembly := filepath.Join(dir, name+".s")
+	argv := append(j.compileWords(in, assembly), j.dependencyWords(in)...)
+	if err := j.driver.run(ctx, argv); err != nil {
+		return "", err
+	}
+	if err := j.instrument(in.value, assembly); err != nil {
+		return "", err
+	}
+	if err := j.keepTemporaries(in, assembly); err != nil {
+		return "", err
+	}
+	switch j.mode {
+	case modeAssembly:
+		object = j.output
+		if object == "" {
+			object = stem(in.value) + ".s"
+		}
+		err = j.deliver(assembly, object)
+		object = ""
+	case modeLink:
+		object = filepath.Join(dir, filepath.Base(object))
+		err = j.assemble(ctx, assembly, object)
+	default:
+		err = j.assemble(ctx, assembly, object)
+	}
+	if err != nil {
+		return "", err
+	}
+	return object, j.moveAuxiliary(dir)
+}
+
+// compileWords is the command that compiles a source to assembly.
+func (j *gnuJob) compileWords(in *argument, assembly string) []string {
+	argv := append([]string{}, j.compiler.argv...)
+	for i := range j.args {
+		a := &j.args[i]
+		switch a.kind {
+		case argInput:
+			if a != in {
+				continue
+			}
+			if in.language != "" {
+				argv = append(argv, "-x", in.language)
+			}
+			argv = append(argv, a.words...)
+		case argLink:
+			// Of a command that does not link the compiler says that this is
+			// unused, which is what its user should see.
+			if j.mode != modeLink {
+				argv = append(argv, a.words...)
+			}
+		case argOutput, argLanguage, argMode, argDepend, argAssemble, argKeep:
+		default:
+			argv = append(argv, a.words...)
+		}
+	}
+	if j.compiler.Clang && j.mode == modeLink {
+		argv = append(argv, "-Wno-unused-command-line-argument")
+	}
+	family := instrument.GCC
+	if j.compiler.Clang {
+		family = instrument.Clang
+	}
+	argv = append(argv, instrument.CompilerFlags(family, j.options.Target, j.options.Profile)...)
+	const dumpdirSince = 11
+	if !j.compiler.Clang && j.compiler.Major >= dumpdirSince {
+		argv = append(argv, "-dumpdir", j.auxiliaryPrefix())
+	}
+	return append(argv, "-S", "-o", assembly)
+}
+
+// auxiliaryPrefix is what stands before the names of gcc's auxiliary files.
+func (j *gnuJob) auxiliaryPrefix() string {
+	switch {
+	case j.mode != modeLink && j.output != "":
+		return strings.TrimSuffix(j.output, filepath.Base(j.output))
+	case j.mode != modeLink:
+		return ""
+	case j.output != "":
+		return replaceExtension(j.output, "") + "-"
+	}
+	return "a-"
+}
+
+// dependencyWords returns the options of make dependencies with the names that
+// the compiler would choose for itself if it knew the real output.
+func (j *gnuJob) dependencyWords(in *argument) []string {
+	var words []string
+	makes, named, targeted := false, false, false
+	for _, a := range j.args {
+		if a.kind != argDepend {
+			continue
+		}
+		words = append(words, a.words...)
+		word := a.words[0]
+		switch {
+		case word == "-MD", word == "-MMD", strings.HasPrefix(word, "--write-"):
+			makes = true
+		case strings.HasPrefix(word, "-MF"):
+			named = true
+		case strings.HasPrefix(word, "-MT"), strings.HasPrefix(word, "-MQ"):
+			targeted = true
+		}
+	}
+	if !makes {
+		return words
+	}
+	if !targeted {
+		target := j.output
+		if target == "" {
+			ext := ".o"
+			if j.mode == modeAssembly && j.compiler.Clang {
+				ext = ".s"
+			}
+			target = stem(in.value) + ext
+		}
+		words = append(words, "-MQ", target)
+	}
+	if !named {
+		file := stem(in.value) + ".d"
+		switch {
+		case j.mode == modeLink && !j.compiler.Clang:
+			file = j.auxiliaryPrefix() + file
+		case j.output != "":
+			file = replaceExtension(j.output, ".d")
+		}
+		words = append(words, "-MF", file)
+	}
+	return words
+}
+
+// instrumentFile rewrites an assembly file.
+func (d *driver) instrumentFile(source, file string, opt instrument.Options) error {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return err
+	}
+	out, report, err := instrument.Rewrite(nil, text, opt)
+	switch {
+	case errors.Is(err, instrument.ErrInstrumented):
+		return d.report.passed(source, "instrumented before")
+	case err != nil:
+		return fmt.Errorf("%s: %w", source, err)
+	}
+	if err := d.report.skipped(source, &report); err != nil {
+		return err
+	}
+	return os.WriteFile(file, out, 0o666)
+}
+
+func (j *gnuJob) instrument(source, file string) error {
+	return j.instrumentFile(source, file, j.options)
+}
+
+// assemble assembles an instrumented file.
+func (j *gnuJob) assemble(ctx context.Context, assembly, object string) error {
+	argv := append([]string{}, j.compiler.argv...)
+	for _, a := range j.args {
+		switch a.kind {
+		case argMachine, argDebug, argAssemble:
+			argv = append(argv, a.words...)
+		}
+	}
+	if j.compiler.Clang {
+		argv = append(argv, "-Wno-unused-command-line-argument")
+	}
+	return j.driver.run(ctx, append(argv, "-c", assembly, "-o", object))
+}
+
+// assembleAsIs runs the command for one assembler source of several inputs.
+func (j *gnuJob) assembleAsIs(ctx context.Context, in *argument) error {
+	argv := append([]string{}, j.compiler.argv...)
+	for i := range j.args {
+		a := &j.args[i]
+		switch {
+		case a.kind == argLanguage, a.kind == argInput && a != in:
+			continue
+		case a.kind == argInput && in.language != "":
+			argv = append(argv, "-x", in.language)
+		}
+		argv = append(argv, a.words...)
+	}
+	return j.driver.run(ctx, argv)
+}
+
+// deliver puts an assembly file where it was asked for.
+func (j *gnuJob) deliver(assembly, to string) error {
+	text, err := os.ReadFile(assembly)
+	if err != nil {
+		return err
+	}
+	if to == "-" {
+		_, err = j.env.Stdout.Write(text)
+		return err
+	}
+	return os.WriteFile(to, text, 0o666)
+}
+
+// keepTemporaries does what -save-temps asks for as far as it concerns
+// assembly: what is kept is the instrumented text.
+func (j *gnuJob) keepTemporaries(in *argument, assembly string) error {
+	if j.mode == modeAssembly {
+		return nil
+	}
+	for _, a := range j.args {
+		if a.kind != argKeep {
+			continue
+		}
+		to := stem(in.value) + ".s"
+		if strings.HasSuffix(a.words[0], "=obj") && j.output != "" {
+			to = filepath.Join(filepath.Dir(j.output), to)
+		}
+		return j.deliver(assembly, to)
+	}
+	return nil
+}
+
+// moveAuxiliary moves what the compiler has left beside the assembly, such as
+// time traces and statistics, to where it would have been without the driver.
+func (j *gnuJob) moveAuxiliary(dir string) error {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return err
+	}
+	to := "."
+	if j.output != "" && j.mode != modeLink {
+		to = filepath.Dir(j.output)
+	}
+	for _, e := range entries {
+		if filepath.Ext(e.Name()) == ".s" || filepath.Ext(e.Name()) == ".o" || !e.Type().IsRegular() {
+			continue
+		}
+		data, err := os.ReadFile(filepath.Join(dir, e.Name()))
+		if err != nil {
+			return err
+		}
+		if err := os.WriteFile(filepath.Join(to, e.Name()), data, 0o666); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,30 @@
+// Package driver stands between a build system and a compiler, as ccache does,
+// and instruments what passes: clang, gcc and their C++, Objective-C and
+// Fortran kin, and rustc.
+//
+// [Run] takes the command line of the compiler. Without the flag
+// -fmachine-profile-generate in it the compiler runs as it would have without
+// the driver. With it, each source file is compiled to assembly, instrumented
+// by package instrument, and assembled by the same compiler; where the command
+// links, the runtime of package runtime is added. Everything that says how to
+// do this stands among the compiler's own arguments, see [Flags], and is taken
+// out before the compiler sees them.
+//
+// What cannot be instrumented is an error: link-time optimization, XRay, large
+// code models, other architectures. What needs no instrumentation passes
+// through: assembler sources, preprocessing, precompiled headers.
+//
+// # Link units
+//
+// Objects know the program they become part of by the name that
+// -fmachine-profile-link-unit-name gives; its hash ties raw profiles to the map.
+// Without it they are made for "a.out", as in the reference, and when linking
+// the driver writes the hash of the output's base name into the headers of the
+// ELF file, so that programs and libraries differ without anyone naming them.
+//
+// # Files
+//
+// Temporary files live in a folder of their own that is removed whatever
+// happens. Compiled runtimes stay in a cache, $XDG_CACHE_HOME/profuse, keyed by
+// their source, the compiler and its target; several builds may use it at once.
+package driver

@@ -1,0 +1,217 @@
+package driver
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+
+	"github.com/profuse-pgo/profuse/instrument"
+)
+
+// Exit codes besides those of the compiler.
+const (
+	exitFailure  = 1
+	exitNotFound = 127 // no such compiler, as shells have it
+)
+
+// A Job is a command line of a compiler with the driver's own options.
+type Job struct {
+	// Flags are -fmachine-profile flags that count as if they stood before the
+	// compiler's arguments.
+	Flags []string
+	// Report is a file that what is not instrumented is appended to, "" for
+	// none.
+	Report string
+	// Command is the compiler and its arguments.
+	Command []string
+	// RustAssembly, of the driver as rustc's linker, is the assembly of the
+	// crate that is linked.
+	RustAssembly string
+}
+
+type driver struct {
+	env    Env
+	flags  Flags
+	temp   string // folder of temporary files
+	cache  string
+	report reporter
+}
+
+// Run carries out a command line and returns the exit code: that of the first
+// compiler that fails, 1 for failures of the driver, 128 and the signal when
+// interrupted.
+func Run(ctx context.Context, env Env, job Job) int {
+	d := &driver{env: env, report: reporter{job.Report}}
+	err := d.main(ctx, job)
+	if d.temp != "" {
+		os.RemoveAll(d.temp)
+	}
+	var exit *exitError
+	switch {
+	case err == nil:
+		return 0
+	case errors.As(err, &exit):
+		return exit.code
+	case ctx.Err() != nil:
+		if sig, ok := context.Cause(ctx).(Interrupted); ok {
+			return 128 + int(sig.Signal)
+		}
+		return 128 + int(syscall.SIGINT)
+	}
+	fmt.Fprintf(env.Stderr, "profuse cc: error: %v\n", err)
+	if errors.Is(err, os.ErrNotExist) && strings.Contains(err.Error(), "executable file not found") {
+		return exitNotFound
+	}
+	return exitFailure
+}
+
+// Interrupted is the cause of a context that a signal has ended.
+type Interrupted struct{ Signal syscall.Signal }
+
+func (i Interrupted) Error() string { return i.Signal.String() }
+
+func (d *driver) warn(format string, args ...any) {
+	fmt.Fprintf(d.env.Stderr, "profuse cc: warning: "+format+"\n", args...)
+}
+
+// main chooses what to do.
+func (d *driver) main(ctx context.Context, job Job) error {
+	argv, given := splitCommand(job.Command)
+	args := expandResponseFiles("", given, 0)
+	before, _, err := ParseFlags(job.Flags)
+	if err != nil {
+		return err
+	}
+	flags, rest, err := ParseFlags(append(slices.Clone(job.Flags), args...))
+	if err != nil {
+		return err
+	}
+	_ = before
+	d.flags = flags
+	plain := append(slices.Clone(argv), rest...)
+	if len(rest) == len(args) { // no flags in response files: leave them
+		plain = append(slices.Clone(argv), given...)
+	}
+	if !flags.Generate {
+		return d.passThrough(ctx, plain)
+	}
+	if d.temp, err = os.MkdirTemp("", "profuse-cc-"); err != nil {
+		return err
+	}
+	d.cache = d.cacheDir()
+	if isRustc(argv) {
+		return d.rustc(ctx, argv, rest)
+	}
+	if slices.ContainsFunc(rest, isQuietMode) {
+		d.discardTemp()
+		return d.passThrough(ctx, plain)
+	}
+	return d.compileAndLink(ctx, argv, rest, plain, job.RustAssembly)
+}
+
+// discardTemp removes the temporary files before the process is replaced.
+func (d *driver) discardTemp() {
+	os.RemoveAll(d.temp)
+	d.temp = ""
+}
+
+// compileAndLink takes the command line of a GNU-like compiler apart.
+func (d *driver) compileAndLink(ctx context.Context, argv, rest, plain []string, rustAssembly string) error {
+	j := &gnuJob{driver: d, args: parseArguments(rest)}
+	for i := range j.args {
+		a := &j.args[i]
+		switch {
+		case a.kind == argInput:
+			j.inputs = append(j.inputs, a)
+			j.sources = j.sources || a.input == inputSource
+		case a.kind == argOutput:
+			j.output = a.value
+		case a.words[0] == "-c" || a.words[0] == "--compile":
+			j.mode = max(j.mode, modeObjects)
+		case a.words[0] == "-S" || a.words[0] == "--assemble":
+			j.mode = modeAssembly
+		}
+	}
+	switch {
+	case len(j.inputs) == 0,
+		!j.sources && j.mode != modeLink,
+		slices.ContainsFunc(j.inputs, func(a *argument) bool { return a.input == inputHeader }):
+		for _, in := range j.inputs {
+			if err := d.report.passed(in.value, "not compiled"); err != nil {
+				return err
+			}
+		}
+		d.discardTemp()
+		return d.passThrough(ctx, plain)
+	}
+	if err := j.refuse(); err != nil {
+		return err
+	}
+	var err error
+	if j.compiler, err = d.openCompiler(ctx, argv, machineWords(j.args)); err != nil {
+		return err
+	}
+	target, err := j.compiler.target(j.args)
+	if err != nil {
+		return err
+	}
+	if j.options, err = d.flags.Options(target); err != nil {
+		return err
+	}
+	return j.run(ctx, rustAssembly)
+}
+
+// refuse returns an error for what cannot be instrumented.
+func (j *gnuJob) refuse() error {
+	lto, xray, model, split, coverage := "", "", "", "", ""
+	for _, a := range j.args {
+		word := a.words[0]
+		switch {
+		case word == "-flto" || strings.HasPrefix(word, "-flto="):
+			lto = word
+		case word == "-fno-lto":
+			lto = ""
+		case word == "-fxray-instrument":
+			xray = word
+		case word == "-fno-xray-instrument":
+			xray = ""
+		case strings.HasPrefix(word, "-mcmodel="):
+			model = word
+		case word == "-gsplit-dwarf" || strings.HasPrefix(word, "-gsplit-dwarf="):
+			split = word
+		case word == "-gno-split-dwarf":
+			split = ""
+		case word == "--coverage" || word == "-ftest-coverage" || word == "-fprofile-arcs":
+			coverage = word
+		case word == "-emit-llvm" && j.sources:
+			return fmt.Errorf("%s: there is no machine code to instrument", word)
+		case a.kind == argInput && a.input == inputForeign:
+			return fmt.Errorf("%s: cannot be instrumented", a.value)
+		}
+	}
+	switch {
+	case lto != "":
+		return fmt.Errorf("%s: %w", lto, instrument.ErrNoMachineCode)
+	case xray != "":
+		return fmt.Errorf("%s: probes would break the sleds of XRay", xray)
+	case model == "-mcmodel=large" || model == "-mcmodel=medium":
+		return fmt.Errorf("%s: %w", model, instrument.ErrCodeModel)
+	case split != "" && j.sources:
+		return fmt.Errorf("%s: not possible with -fmachine-profile-generate; -gno-split-dwarf leaves debug information in the objects", split)
+	case coverage != "" && j.sources:
+		return fmt.Errorf("%s: not possible together with -fmachine-profile-generate", coverage)
+	case j.output != "" && j.mode != modeLink && len(j.inputs) > 1:
+		return fmt.Errorf("cannot specify -o with -c or -S with multiple files")
+	}
+	return nil
+}
+
+// replaceExtension changes the extension of the last element of a path.
+func replaceExtension(path, ext string) string {
+	return strings.TrimSuffix(path, filepath.Ext(path)) + ext
+}

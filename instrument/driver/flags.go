@@ -1,0 +1,207 @@
+package driver
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+
+	"github.com/profuse-pgo/profuse/instrument"
+	"github.com/profuse-pgo/profuse/mip"
+)
+
+// ErrFlags is returned for -fmachine-profile flags that are malformed or
+// contradict each other or the compiler's own.
+var ErrFlags = errors.New("invalid flags")
+
+// Flags are what the -fmachine-profile flags in a command line ask for. Of
+// flags that occur several times the last one counts.
+type Flags struct {
+	Generate         bool // -f[no-]machine-profile-generate: instrument
+	FunctionCoverage bool // -f[no-]machine-profile-function-coverage
+	BlockCoverage    bool // -f[no-]machine-profile-block-coverage
+	// CallGraph records call counts and the order of first calls,
+	// -f[no-]machine-profile-call-graph: unless FunctionCoverage.
+	CallGraph       bool
+	LinkUnit        string // -fmachine-profile-link-unit-name=NAME
+	GroupCount      int    // -fmachine-profile-function-group-count=N: 1
+	SelectedGroup   int    // -fmachine-profile-selected-function-group=I: 0
+	MinInstructions int    // -fmachine-profile-min-instruction-count=N
+	// SpecialCaseList is a file for instrument.ParseSpecialCaseList,
+	// -fmachine-profile-special-case-list=FILE or, as in the reference, -mllvm
+	// -machine-profile-special-case-list=FILE.
+	SpecialCaseList string
+	Runtime         bool // -f[no-]machine-profile-runtime: link the runtime; true
+	Dump            bool // -f[no-]machine-profile-dump: write a profile at exit; true
+	// The following are not in the reference.
+	AllBlockProbes bool // -f[no-]machine-profile-all-block-probes: infer nothing
+	Atomic         bool // -f[no-]machine-profile-atomic: count exactly in threads
+}
+
+const flagStem = "machine-profile-"
+
+// ParseFlags returns the flags in a command line and its other arguments in
+// order.
+func ParseFlags(args []string) (Flags, []string, error) {
+	f := Flags{GroupCount: 1, Runtime: true, Dump: true}
+	var callGraph *bool
+	var rest []string
+	for i := 0; i < len(args); i++ {
+		arg := args[i]
+		if arg == "-mllvm" && i+1 < len(args) {
+			if list, ok := strings.CutPrefix(strings.TrimLeft(args[i+1], "-"), flagStem+"special-case-list="); ok {
+				f.SpecialCaseList = list
+				i++
+				continue
+			}
+		}
+		name, on := strings.CutPrefix(arg, "-f"+flagStem)
+		if !on {
+			var off bool
+			if name, off = strings.CutPrefix(arg, "-fno-"+flagStem); !off {
+				rest = append(rest, arg)
+				// The value of an option is none itself.
+				if n := wordsOf(arg); n == 2 && i+1 < len(args) {
+					i++
+					rest = append(rest, args[i])
+				}
+				continue
+			}
+		}
+		if err := f.set(name, on, &callGraph); err != nil {
+			return Flags{}, nil, fmt.Errorf("%w: %s: %w", ErrFlags, arg, err)
+		}
+	}
+	f.CallGraph = !f.FunctionCoverage
+	if callGraph != nil {
+		f.CallGraph = *callGraph
+	}
+	if !f.Generate {
+		return f, rest, nil
+	}
+	return f, rest, f.check()
+}
+
+func (f *Flags) set(name string, on bool, callGraph **bool) error {
+	switches := map[string]*bool{
+		"generate": &f.Generate, "function-coverage": &f.FunctionCoverage, "block-coverage": &f.BlockCoverage,
+		"runtime": &f.Runtime, "dump": &f.Dump, "all-block-probes": &f.AllBlockProbes, "atomic": &f.Atomic,
+	}
+	if p, ok := switches[name]; ok {
+		*p = on
+		return nil
+	}
+	if name == "call-graph" {
+		*callGraph = &on
+		return nil
+	}
+	key, value, ok := strings.Cut(name, "=")
+	if !on || !ok {
+		return errors.New("unknown flag")
+	}
+	number := func(p *int, least int) error {
+		n, err := strconv.Atoi(value)
+		if err != nil || n < least || n > 1<<31-1 {
+			return fmt.Errorf("a number of at least %d is needed", least)
+		}
+		*p = n
+		return nil
+	}
+	switch key {
+	case "link-unit-name":
+		f.LinkUnit = value
+	case "special-case-list":
+		f.SpecialCaseList = value
+	case "function-group-count":
+		return number(&f.GroupCount, 1)
+	case "selected-function-group":
+		return number(&f.SelectedGroup, 0)
+	case "min-instruction-count":
+		return number(&f.MinInstructions, 1)
+	case "runtime-buffer":
+		var n int
+		if err := number(&n, 0); err != nil || n == 0 {
+			return err
+		}
+		return errors.New("samples of return addresses are not supported")
+	case "use":
+		return errors.New("not supported; \"profuse llvm-mipdata order\" makes a symbol order for the linker")
+	default:
+		return errors.New("unknown flag")
+	}
+	return nil
+}
+
+func (f *Flags) check() error {
+	switch {
+	case f.FunctionCoverage && f.CallGraph:
+		return fmt.Errorf("%w: -fmachine-profile-call-graph and -fmachine-profile-function-coverage exclude each other", ErrFlags)
+	case !f.FunctionCoverage && !f.CallGraph:
+		return fmt.Errorf("%w: -fno-machine-profile-call-graph without -fmachine-profile-function-coverage leaves nothing to record", ErrFlags)
+	case f.SelectedGroup >= f.GroupCount:
+		return fmt.Errorf("%w: -fmachine-profile-selected-function-group=%d is not below -fmachine-profile-function-group-count=%d",
+			ErrFlags, f.SelectedGroup, f.GroupCount)
+	}
+	return nil
+}
+
+// Profile returns what is to be recorded.
+func (f *Flags) Profile() mip.ProfileType {
+	t := mip.FunctionCoverage
+	if f.CallGraph {
+		t = mip.FunctionTimestamp | mip.FunctionCallCount
+	}
+	if f.BlockCoverage {
+		t |= mip.BlockCoverage
+	}
+	return t
+}
+
+// Options returns the options of instrumentation for a target. It reads the
+// special-case list.
+func (f *Flags) Options(target instrument.Target) (instrument.Options, error) {
+	opt := instrument.Options{
+		Target: target, Profile: f.Profile(), LinkUnit: f.LinkUnit,
+		AllBlockProbes: f.AllBlockProbes, MinInstructions: f.MinInstructions, Atomic: f.Atomic,
+	}
+	if f.GroupCount > 1 {
+		opt.GroupCount, opt.SelectedGroup = f.GroupCount, f.SelectedGroup
+	}
+	if f.SpecialCaseList != "" {
+		list, err := os.ReadFile(f.SpecialCaseList)
+		if err != nil {
+			return opt, err
+		}
+		if opt.Skip, err = instrument.ParseSpecialCaseList(list); err != nil {
+			return opt, fmt.Errorf("%s: %w", f.SpecialCaseList, err)
+		}
+	}
+	return opt, nil
+}
+
+// Args returns the flags as arguments, for a driver started by another.
+func (f *Flags) Args() []string {
+	if !f.Generate {
+		return nil
+	}
+	args := []string{"-fmachine-profile-generate"}
+	for _, s := range []struct {
+		on   bool
+		name string
+	}{
+		{f.FunctionCoverage, "-fmachine-profile-function-coverage"}, {f.BlockCoverage, "-fmachine-profile-block-coverage"},
+		{!f.Runtime, "-fno-machine-profile-runtime"}, {!f.Dump, "-fno-machine-profile-dump"},
+		{f.AllBlockProbes, "-fmachine-profile-all-block-probes"}, {f.Atomic, "-fmachine-profile-atomic"},
+		{f.LinkUnit != "", "-fmachine-profile-link-unit-name=" + f.LinkUnit},
+		{f.SpecialCaseList != "", "-fmachine-profile-special-case-list=" + f.SpecialCaseList},
+		{f.GroupCount > 1, "-fmachine-profile-function-group-count=" + strconv.Itoa(f.GroupCount)},
+		{f.GroupCount > 1, "-fmachine-profile-selected-function-group=" + strconv.Itoa(f.SelectedGroup)},
+		{f.MinInstructions > 0, "-fmachine-profile-min-instruction-count=" + strconv.Itoa(f.MinInstructions)},
+	} {
+		if s.on {
+			args = append(args, s.name)
+		}
+	}
+	return args
+}

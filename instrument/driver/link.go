@@ -1,0 +1,203 @@
+package driver
+
+import (
+	"bytes"
+	"context"
+	"debug/elf"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/profuse-pgo/profuse/instrument"
+	"github.com/profuse-pgo/profuse/instrument/blocks"
+	"github.com/profuse-pgo/profuse/mip"
+)
+
+// link links with the objects in place of the sources, and the runtime.
+func (j *gnuJob) link(ctx context.Context, objects map[*argument]string, rustAssembly string) error {
+	runtimeFile := ""
+	if j.flags.Runtime && j.linksImage() {
+		var err error
+		if runtimeFile, err = j.runtimeObject(ctx, j.compiler, &j.flags); err != nil {
+			return err
+		}
+	}
+	if rustAssembly != "" {
+		if err := j.replaceRustObject(ctx, rustAssembly); err != nil {
+			return err
+		}
+	}
+	argv := append([]string{}, j.compiler.argv...)
+	for i := range j.args {
+		a := &j.args[i]
+		switch a.kind {
+		case argInput:
+			// First: destructors run in reverse order, and the one that
+			// writes the profile should be the last.
+			if runtimeFile != "" {
+				argv = append(argv, runtimeFile)
+				runtimeFile = ""
+			}
+			if object, ok := objects[a]; ok {
+				argv = append(argv, object)
+				continue
+			}
+			if a.language != "" {
+				argv = append(argv, "-x", a.language, a.value, "-x", "none")
+				continue
+			}
+		case argLanguage, argDepend, argKeep:
+			continue
+		}
+		argv = append(argv, a.words...)
+	}
+	if j.sources && j.compiler.Clang {
+		argv = append(argv, "-Wno-unused-command-line-argument")
+	}
+	if j.collectsGarbage() {
+		// Else GNU ld keeps all records, because the runtime refers to the
+		// section, and with the records all functions.
+		argv = append(argv, "-Wl,-z,start-stop-gc")
+	}
+	argv, err := j.shorten(argv)
+	if err != nil {
+		return err
+	}
+	cmd := j.command(ctx, argv)
+	filter := &lineFilter{w: j.env.Stderr, drop: isHarmlessLinkerWarning}
+	cmd.Stderr = filter
+	err = j.wait(ctx, cmd)
+	if cerr := filter.Close(); err == nil {
+		err = cerr
+	}
+	if err != nil || !j.linksImage() {
+		return err
+	}
+	return j.finishImage()
+}
+
+// linksImage reports whether the result is a program or library and not an
+// object again.
+func (j *gnuJob) linksImage() bool {
+	return j.options.Target.Format == instrument.MachO || !slices.ContainsFunc(j.args, func(a argument) bool {
+		return a.words[0] == "-r" || a.words[0] == "-Wl,-r" || a.words[0] == "-Wl,--relocatable"
+	})
+}
+
+// collectsGarbage reports whether the linker is asked for --gc-sections and is
+// one that knows start-stop-gc.
+func (j *gnuJob) collectsGarbage() bool {
+	if j.options.Target.Format != instrument.ELF {
+		return false
+	}
+	on, known := false, true
+	for _, a := range j.args {
+		if a.words[0] == "-fuse-ld=gold" {
+			known = false
+		}
+		word := a.words[len(a.words)-1]
+		for w := range strings.SplitSeq(strings.TrimPrefix(word, "-Wl,"), ",") {
+			switch w {
+			case "--gc-sections", "-gc-sections":
+				on = true
+			case "--no-gc-sections", "-no-gc-sections":
+				on = false
+			}
+		}
+	}
+	return on && known
+}
+
+// isHarmlessLinkerWarning tells what lld says of each field of the map: that
+// its relocation is relative to a section that is not loaded. It computes what
+// the format asks for.
+func isHarmlessLinkerWarning(line []byte) bool {
+	return bytes.Contains(line, []byte("has non-ABS relocation")) &&
+		(bytes.Contains(line, []byte("("+instrument.MapSection)) || bytes.Contains(line, []byte("("+blocks.Section)))
+}
+
+// finishImage checks the linked ELF file and gives its headers the name of the
+// link unit.
+func (j *gnuJob) finishImage() error {
+	name := j.output
+	if name == "" {
+		name = "a.out"
+	}
+	info, err := os.Stat(name)
+	if err != nil || !info.Mode().IsRegular() || j.options.Target.Format != instrument.ELF {
+		return nil // not for us to judge
+	}
+	f, err := os.OpenFile(name, os.O_RDWR, 0)
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	image, err := elf.NewFile(f)
+	if err != nil {
+		return nil
+	}
+	raw := image.Section(instrument.RawSection)
+	if raw == nil || raw.Type == elf.SHT_NOBITS {
+		return nil // nothing instrumented in it
+	}
+	sections := []*elf.Section{raw}
+	if m := image.Section(instrument.MapSection); m != nil {
+		sections = append(sections, m)
+	} else {
+		j.warn("%s has lost its section %s while linking: nothing can tell what its profiles mean", name, instrument.MapSection)
+	}
+	if b := image.Section(blocks.Section); b != nil {
+		sections = append(sections, b)
+	}
+	for _, s := range sections {
+		if err := j.finishSection(f, image.ByteOrder, s, filepath.Base(name)); err != nil {
+			return fmt.Errorf("%s: section %s: %w", name, s.Name, err)
+		}
+	}
+	return nil
+}
+
+// Fields of the headers of the raw, map and block sections.
+const (
+	headerMagic      = 0
+	headerModuleHash = 12
+	headerModuleBlk  = 8 // in that of blocks
+	headerFields     = 16
+)
+
+// finishSection checks that the header is first, which linker scripts and
+// options that sort sections can change, and names the link unit.
+func (j *gnuJob) finishSection(f interface {
+	io.ReaderAt
+	io.WriterAt
+}, order binary.ByteOrder, s *elf.Section, base string) error {
+	header := make([]byte, headerFields)
+	if _, err := f.ReadAt(header, int64(s.Offset)); err != nil {
+		return err
+	}
+	magic, at := uint32(mipMagic), int64(headerModuleHash)
+	if s.Name == blocks.Section {
+		magic, at = blocks.Magic, headerModuleBlk
+	}
+	if order.Uint32(header[headerMagic:]) != magic {
+		j.warn("section %s does not begin with its header: the linker has sorted it", s.Name)
+		return nil
+	}
+	if j.options.LinkUnit != "" || order.Uint32(header[at:]) != mip.ModuleHash(unnamedUnit) {
+		return nil
+	}
+	hash := make([]byte, 4)
+	order.PutUint32(hash, mip.ModuleHash(base))
+	_, err := f.WriteAt(hash, int64(s.Offset)+at)
+	return err
+}
+
+const (
+	mipMagic = 0x50494dfb
+	// unnamedUnit is the link unit of objects made without a name.
+	unnamedUnit = "a.out"
+)

@@ -1,0 +1,55 @@
+package driver
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+
+	"github.com/profuse-pgo/profuse/instrument"
+)
+
+// reporter appends what was not instrumented to a file: one line for each,
+//
+//	SOURCE TAB FUNCTION TAB REASON
+//
+// where FUNCTION is empty for whole files. Many processes append to it.
+type reporter struct {
+	file string // "" for none
+}
+
+// skipped reports the functions of a file that have no probes, or none in
+// their blocks.
+func (r *reporter) skipped(source string, rep *instrument.Report) error {
+	var b bytes.Buffer
+	for i := range rep.Functions {
+		f := &rep.Functions[i]
+		switch {
+		case f.Skipped != 0:
+			fmt.Fprintf(&b, "%s\t%s\t%v\n", source, f.Name, f.Skipped)
+		case f.BlocksSkipped != 0:
+			fmt.Fprintf(&b, "%s\t%s\tno block probes: %v\n", source, f.Name, f.BlocksSkipped)
+		}
+	}
+	return r.append(b.Bytes())
+}
+
+// passed reports a file that passes as it is.
+func (r *reporter) passed(source, reason string) error {
+	return r.append(fmt.Appendf(nil, "%s\t\t%s\n", source, reason))
+}
+
+func (r *reporter) append(lines []byte) error {
+	if r.file == "" || len(lines) == 0 {
+		return nil
+	}
+	f, err := os.OpenFile(r.file, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o666)
+	if err != nil {
+		return err
+	}
+	// One write, so that lines of parallel builds do not mix.
+	_, err = f.Write(lines)
+	if cerr := f.Close(); err == nil {
+		err = cerr
+	}
+	return err
+}

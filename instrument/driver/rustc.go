@@ -1,0 +1,328 @@
+package driver
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/profuse-pgo/profuse/instrument"
+)
+
+// rustc prints the assembly of a crate next to the objects it makes. The
+// driver lets it, with one code generation unit so that there is one file of
+// each, and puts the object made of the instrumented assembly in the place of
+// rustc's: in libraries after rustc has ended, and in what is linked by
+// standing in for the linker.
+
+func isRustc(argv []string) bool {
+	name := programName(argv[len(argv)-1])
+	return name == "rustc" || strings.HasPrefix(name, "rustc-")
+}
+
+// rustCommand is what a command line of rustc says.
+type rustCommand struct {
+	emitsLink  bool
+	crateTypes []string
+	crateName  string
+	extra      string // -C extra-filename
+	outDir     string
+	output     string
+	linker     string // -C linker
+	target     string // --target
+	words      []string
+	queries    bool // only asks something
+	inputs     []string
+}
+
+// rustSeparate lists options whose value is the argument after them.
+var rustSeparate = map[string]bool{
+	"-L": true, "-l": true, "-o": true, "-C": true, "-W": true, "-A": true, "-D": true, "-F": true, "-Z": true,
+	"--cfg": true, "--check-cfg": true, "--crate-type": true, "--crate-name": true, "--edition": true, "--emit": true, "--print": true,
+	"--out-dir": true, "--explain": true, "--target": true, "--allow": true, "--warn": true, "--force-warn": true, "--deny": true,
+	"--forbid": true, "--cap-lints": true, "--codegen": true, "--extern": true, "--sysroot": true, "--error-format": true, "--json": true,
+	"--color": true, "--diagnostic-width": true, "--remap-path-prefix": true, "--remap-path-scope": true, "--env-set": true,
+}
+
+// rustDropped are -C options that would make more objects than one.
+var rustDropped = []string{"codegen-units", "incremental"}
+
+func parseRustCommand(args []string) (r rustCommand, err error) {
+	for i := 0; i < len(args); i++ {
+		arg, value := args[i], ""
+		words := []string{arg}
+		switch {
+		case rustSeparate[arg] && i+1 < len(args):
+			i++
+			value = args[i]
+			words = append(words, value)
+		case strings.HasPrefix(arg, "--"):
+			arg, value, _ = strings.Cut(arg, "=")
+		case len(arg) > 2 && arg[0] == '-' && rustSeparate[arg[:2]]:
+			arg, value = arg[:2], arg[2:]
+		}
+		switch arg {
+		case "-C", "--codegen":
+			name, v, _ := strings.Cut(value, "=")
+			switch name {
+			case "extra-filename":
+				r.extra = v
+			case "linker":
+				r.linker = v
+				continue
+			case "lto":
+				if v != "off" && v != "no" && v != "n" && v != "false" {
+					return r, fmt.Errorf("-C %s: %w", value, instrument.ErrNoMachineCode)
+				}
+			case "linker-plugin-lto":
+				return r, fmt.Errorf("-C %s: %w", value, instrument.ErrNoMachineCode)
+			}
+			if slices.Contains(rustDropped, name) {
+				continue
+			}
+		case "--emit":
+			for kind := range strings.SplitSeq(value, ",") {
+				kind, file, _ := strings.Cut(kind, "=")
+				if kind == "link" {
+					r.emitsLink = true
+					if file != "" {
+						r.output = file
+					}
+				}
+			}
+		case "--crate-type":
+			r.crateTypes = append(r.crateTypes, strings.Split(value, ",")...)
+		case "--crate-name":
+			r.crateName = value
+		case "--out-dir":
+			r.outDir = value
+		case "-o":
+			r.output = value
+		case "--target":
+			r.target = value
+		case "--print", "-V", "-vV", "--version", "-h", "--help", "--explain":
+			r.queries = true
+		case "-":
+			r.inputs = append(r.inputs, arg)
+		default:
+			if !strings.HasPrefix(arg, "-") {
+				r.inputs = append(r.inputs, arg)
+			}
+		}
+		r.words = append(r.words, words...)
+	}
+	emits := slices.ContainsFunc(args, func(s string) bool { return strings.HasPrefix(s, "--emit") })
+	r.emitsLink = r.emitsLink || !emits
+	return r, nil
+}
+
+// helper reports whether the crate runs only while building.
+func (r *rustCommand) helper() bool {
+	return slices.Contains(r.crateTypes, "proc-macro") || strings.HasPrefix(r.crateName, "build_script_")
+}
+
+// rustc carries out a command line of rustc.
+func (d *driver) rustc(ctx context.Context, argv, args []string) error {
+	r, err := parseRustCommand(args)
+	if err != nil {
+		return err
+	}
+	if r.queries || !r.emitsLink || r.helper() || len(r.inputs) != 1 {
+		if r.helper() {
+			if err := d.report.passed(r.crateName, "runs only while building"); err != nil {
+				return err
+			}
+		}
+		d.discardTemp()
+		return d.passThrough(ctx, append(slices.Clone(argv), args...))
+	}
+	assembly := filepath.Join(d.temp, "crate.s")
+	linker, err := d.linkerScript(assembly, r.linker)
+	if err != nil {
+		return err
+	}
+	command := append(slices.Clone(argv), r.words...)
+	target, err := d.rustTarget(ctx, argv, &r)
+	if err != nil {
+		return err
+	}
+	command = append(command, instrument.CompilerFlags(instrument.Rustc, target, d.flags.Profile())...)
+	command = append(command, "-Ccodegen-units=1", "-Clinker="+linker, "--emit=asm="+assembly)
+	if !slices.ContainsFunc(args, func(s string) bool { return strings.HasPrefix(s, "--emit") }) {
+		command = append(command, "--emit=link")
+	}
+	if err := d.run(ctx, command); err != nil {
+		return err
+	}
+	archives, err := d.rustArchives(ctx, argv, &r)
+	if err != nil || len(archives) == 0 {
+		return err
+	}
+	cc, err := d.rustAssembler(ctx, r.linker)
+	if err != nil {
+		return err
+	}
+	object, err := d.rustObject(ctx, cc, r.inputs[0], assembly)
+	if err != nil {
+		return err
+	}
+	for _, archive := range archives {
+		if err := d.replaceMember(ctx, archive, object); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// rustTarget is what rustc's code is for.
+func (d *driver) rustTarget(ctx context.Context, argv []string, r *rustCommand) (instrument.Target, error) {
+	triple := r.target
+	if triple == "" {
+		c, err := d.openCompiler(ctx, argv, nil)
+		if err != nil {
+			return instrument.Target{}, err
+		}
+		triple = c.Triple
+	}
+	return instrument.ParseTriple(strings.TrimSuffix(filepath.Base(triple), ".json"))
+}
+
+// linkerScript makes a program that rustc can call as its linker: it calls the
+// driver in front of the real one.
+func (d *driver) linkerScript(assembly, linker string) (string, error) {
+	if linker == "" {
+		linker = "cc"
+	}
+	words := append(slices.Clone(d.env.Self), "--rust-assembly", assembly)
+	if d.report.file != "" {
+		report, err := filepath.Abs(d.report.file)
+		if err != nil {
+			return "", err
+		}
+		words = append(words, "--report", report)
+	}
+	words = append(append(words, d.flags.Args()...), "--", linker)
+	var b strings.Builder
+	b.WriteString("#!/bin/sh\nexec")
+	for _, w := range words {
+		b.WriteString(" '" + strings.ReplaceAll(w, "'", `'\''`) + "'")
+	}
+	b.WriteString(" \"$@\"\n")
+	file := filepath.Join(d.temp, "cc")
+	return file, os.WriteFile(file, []byte(b.String()), 0o777)
+}
+
+// rustAssembler is the compiler that assembles for rustc: the one that links.
+func (d *driver) rustAssembler(ctx context.Context, linker string) (*compiler, error) {
+	if linker == "" {
+		linker = "cc"
+	}
+	return d.openCompiler(ctx, []string{linker}, nil)
+}
+
+// rustObject instruments and assembles the assembly of a crate.
+func (d *driver) rustObject(ctx context.Context, cc *compiler, source, assembly string) (string, error) {
+	target, err := instrument.ParseTriple(cc.Triple)
+	if err != nil {
+		return "", err
+	}
+	opt, err := d.flags.Options(target)
+	if err != nil {
+		return "", err
+	}
+	if err := d.instrumentFile(source, assembly, opt); err != nil {
+		return "", err
+	}
+	object := replaceExtension(assembly, ".o")
+	argv := append(slices.Clone(cc.argv), cc.machine...)
+	return object, d.run(ctx, append(argv, "-c", assembly, "-o", object))
+}
+
+// isCrateObject tells the object of the crate's code from the other that rustc
+// makes, with the choice of the allocator.
+func isCrateObject(name string) bool { return strings.HasSuffix(name, "-cgu.0.rcgu.o") }
+
+// replaceRustObject replaces the crate's object in a command line that links.
+func (j *gnuJob) replaceRustObject(ctx context.Context, assembly string) error {
+	for i := range j.args {
+		a := &j.args[i]
+		if a.kind != argInput || !isCrateObject(a.value) {
+			continue
+		}
+		object, err := j.rustObject(ctx, j.compiler, a.value, assembly)
+		if err != nil {
+			return err
+		}
+		a.words, a.value = []string{object}, object
+		return nil
+	}
+	j.warn("no object of the crate among those that are linked: %s", j.output)
+	return nil
+}
+
+// rustArchives asks rustc for the names of the libraries it has made.
+func (d *driver) rustArchives(ctx context.Context, argv []string, r *rustCommand) ([]string, error) {
+	archive := func(t string) bool { return t == "lib" || t == "rlib" || t == "staticlib" }
+	if !slices.ContainsFunc(r.crateTypes, archive) {
+		return nil, nil
+	}
+	if r.output != "" && len(r.crateTypes) == 1 {
+		return []string{r.output}, nil
+	}
+	command := append(slices.Clone(argv), r.words...)
+	cmd := d.command(ctx, append(command, "--print=file-names"))
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = nil, nil, nil
+	out, err := cmd.Output()
+	if err != nil {
+		return nil, fmt.Errorf("rustc --print=file-names: %w", err)
+	}
+	var files []string
+	for name := range strings.Lines(string(out)) {
+		name = strings.TrimSpace(name)
+		if ext := filepath.Ext(name); ext == ".rlib" || ext == ".a" {
+			files = append(files, filepath.Join(r.outDir, name))
+		}
+	}
+	return files, nil
+}
+
+// replaceMember replaces the crate's object in a library.
+func (d *driver) replaceMember(ctx context.Context, archive, object string) error {
+	out, err := d.output(ctx, []string{"ar", "t", archive})
+	if err != nil {
+		return fmt.Errorf("ar t %s: %w\n%s", archive, err, out)
+	}
+	for name := range strings.Lines(string(out)) {
+		name = strings.TrimSpace(name)
+		if !isCrateObject(name) {
+			continue
+		}
+		dir, err := d.tempDir()
+		if err != nil {
+			return err
+		}
+		// A member has the name of its file. The archive is replaced as a
+		// whole, since other builds may be reading it.
+		member, copied := filepath.Join(dir, name), filepath.Join(dir, "lib.a")
+		if err := os.Link(object, member); err != nil {
+			return err
+		}
+		data, err := os.ReadFile(archive)
+		if err != nil {
+			return err
+		}
+		if err := os.WriteFile(copied, data, 0o666); err != nil {
+			return err
+		}
+		if out, err := d.output(ctx, []string{"ar", "rs", copied, member}); err != nil {
+			return fmt.Errorf("ar rs %s: %w\n%s", archive, err, out)
+		}
+		if data, err = os.ReadFile(copied); err != nil {
+			return err
+		}
+		return d.store(archive, data)
+	}
+	return d.report.passed(archive, "has no code of its own")
+}
