@@ -37,6 +37,9 @@ func run(ctx context.Context, env *cli.Env, argv []string) int {
 	if isStartedAs(argv[0], llvmMIPDataName) {
 		return llvmMIPData(env, argv[0], argv[1:])
 	}
+	if isStartedAs(argv[0], "profuse-"+ccName) {
+		return runCC(env, argv[1:])
+	}
 	return app().Run(ctx, env, argv[1:])
 }
 
@@ -52,6 +55,7 @@ command.`,
 			showCommand(),
 			mipCommand(),
 			demoCommand(),
+			ccCommand(),
 			llvmProfdataCommand(),
 			llvmMIPDataCommand(),
 			versionCommand(),
