@@ -22,6 +22,10 @@ type block struct {
 	// leaves is set when control may not get from the start of the block to
 	// one of succs: calls, which may throw, exit or jump far away, and returns.
 	leaves bool
+	// stays is set when the only reasons to leave are returns and those of
+	// the local functions in calls.
+	stays bool
+	calls []int32
 	// root is set when control may enter the block from outside of the graph:
 	// landing pads, labels whose address is taken.
 	root bool
@@ -59,7 +63,8 @@ func (f *file) findEntry(id int32, set isa) {
 			}
 		case s.kind == stmtLabel:
 			l := f.labels.find(unquote(f.text(s)))
-			if l >= 0 && f.leads(l) {
+			// Nothing falls into the cold part of a function.
+			if l >= 0 && f.leads(l) && !fn.fragment {
 				if align < 0 {
 					align = i
 				}
@@ -113,17 +118,20 @@ func (f *file) buildBlocks(id int32, set isa) {
 		}
 	}
 	if b.open {
-		b.current().leaves = true
+		b.current().leave()
 	}
 	b.link()
 }
+
+// leave notes that control may leave in the middle of the block for good.
+func (blk *block) leave() { blk.leaves, blk.stays = true, false }
 
 func (b *builder) current() *block { return &b.fn.blocks[len(b.fn.blocks)-1] }
 
 // start begins a block before statement i. Successors are labels until link
 // resolves them, the complement of a block's number for the one after it.
 func (b *builder) start(i int32) {
-	b.fn.blocks = append(b.fn.blocks, block{stmt: i})
+	b.fn.blocks = append(b.fn.blocks, block{stmt: i, stays: true})
 	b.succs = append(b.succs, nil)
 }
 
@@ -135,7 +143,7 @@ func (b *builder) statement(i int32, s *stmt) {
 		}
 	case s.opaque != transparent:
 		b.reach(i)
-		b.current().leaves = true
+		b.current().leave()
 		if b.mentionsBlock(b.text(s)) { // asm goto
 			b.fresh = true
 		}
@@ -209,13 +217,15 @@ func (b *builder) instruction(i int32, s *stmt) {
 	}
 	blk, last := b.current(), len(b.succs)-1
 	switch kind {
-	case flowCall, flowLeave:
-		blk.leaves = true
+	case flowCall:
+		b.call(blk, target)
+	case flowLeave:
+		blk.leave()
 	case flowBranch, flowJump:
 		if id := b.labels.find(unquote(target)); id >= 0 {
 			b.succs[last] = append(b.succs[last], id)
 		} else {
-			blk.leaves = true // a tail call
+			blk.leave() // a tail call
 		}
 		b.open, b.fresh, b.branches = kind == flowBranch, true, kind == flowBranch
 	case flowIndirect:
@@ -224,10 +234,13 @@ func (b *builder) instruction(i int32, s *stmt) {
 			b.succs[last] = append(b.succs[last], t.entries...)
 			break
 		}
-		blk.leaves = true // perhaps a tail call
+		blk.leave() // perhaps a tail call
 		b.indirect = append(b.indirect, int32(last))
-	case flowEnd:
+	case flowReturn:
 		blk.leaves = true
+		b.open = false
+	case flowTrap:
+		blk.leave()
 		b.open = false
 	}
 }
@@ -292,7 +305,7 @@ func (b *builder) link() {
 				}
 			}
 			if to < 0 || int(to) >= len(b.fn.blocks) {
-				b.fn.blocks[n].leaves = true
+				b.fn.blocks[n].leave()
 				continue
 			}
 			add(n, to)

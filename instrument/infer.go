@@ -150,8 +150,12 @@ func (in *inference) markInevitable(b int32) {
 	}
 }
 
-// source reports whether s implies b, and can be a source of b.
+// source reports whether s implies b, and can be a source of b. The entry of a
+// fragment cannot: its byte tells that the fragment was entered anywhere.
 func (in *inference) source(s, b int32) bool {
+	if in.fragment && s == 0 {
+		return false
+	}
 	return in.depends[s] != in.stamp && (in.inevitable[s] == in.stamp || in.dominates(b, s))
 }
 

@@ -10,13 +10,14 @@ const (
 	flowIndirect          // anywhere, the operand tells
 	flowCall              // next, if the callee returns
 	flowLeave             // next, perhaps: system calls and the like
-	flowEnd               // nowhere in the function: returns and traps
+	flowReturn
+	flowTrap // nowhere
 )
 
 // isa is an instruction set.
 type isa interface {
 	// flow classifies an instruction. target is the operand of a direct
-	// branch or jump, and the whole operand of an indirect one.
+	// branch, jump or call, and the whole operand of an indirect one.
 	flow(ins []byte, syntax x86Syntax) (kind flowKind, target []byte)
 	// staysFirst reports whether the instruction has to precede the entry
 	// probe: landing markers and the sleds of patchable entries.

@@ -83,7 +83,10 @@ func parse(src []byte, opt *Options) (*file, error) {
 		case fn.tableWidth > 0: // compilers for x86_64 print none
 			fn.blocksSkip = SkipJumpTable
 		}
-		if fn.blocksSkip == 0 && !opt.AllBlockProbes {
+	}
+	f.resolveCalls()
+	for i := range f.functions {
+		if fn := &f.functions[i]; fn.skip == 0 && fn.blocksSkip == 0 && !opt.AllBlockProbes {
 			fn.formula = infer(fn.blocks, fn.fragment)
 		}
 	}

@@ -25,9 +25,11 @@ func (aarch64) flow(ins []byte, _ x86Syntax) (flowKind, []byte) {
 	case "br", "braa", "brab", "braaz", "brabz":
 		return flowIndirect, rest
 	case "bl", "blr", "blraa", "blrab", "blraaz", "blrabz":
-		return flowCall, nil
-	case "ret", "retaa", "retab", "brk", "udf", "hlt", "eret":
-		return flowEnd, nil
+		return flowCall, rest
+	case "ret", "retaa", "retab":
+		return flowReturn, nil
+	case "brk", "udf", "hlt", "eret":
+		return flowTrap, nil
 	case "svc", "hvc", "smc":
 		return flowLeave, nil
 	}

@@ -18,11 +18,11 @@ func (arm) flow(ins []byte, _ x86Syntax) (flowKind, []byte) {
 	case "cbz", "cbnz":
 		return flowBranch, lastOperand(rest)
 	case "bl", "blx":
-		return flowCall, nil
+		return flowCall, rest
 	case "bx", "tbb", "tbh", "bxj":
 		return flowIndirect, rest
 	case "udf", "bkpt":
-		return flowEnd, nil
+		return flowTrap, nil
 	}
 	if len(word) == 3 && word[0] == 'b' && conditions[string(word[1:])] {
 		return flowBranch, rest

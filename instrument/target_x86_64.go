@@ -37,17 +37,18 @@ func (x86) flow(ins []byte, syntax x86Syntax) (flowKind, []byte) {
 	case bytes.HasPrefix(word, []byte("loop")):
 		return flowBranch, rest
 	case bytes.HasPrefix(word, []byte("call")), bytes.HasPrefix(word, []byte("lcall")):
-		return flowCall, nil
-	case bytes.HasPrefix(word, []byte("ret")), bytes.HasPrefix(word, []byte("lret")), bytes.HasPrefix(word, []byte("iret")):
-		return flowEnd, nil
+		return flowCall, rest
+	case bytes.HasPrefix(word, []byte("ret")):
+		return flowReturn, nil
+	case bytes.HasPrefix(word, []byte("lret")), bytes.HasPrefix(word, []byte("iret")):
+		return flowTrap, nil
 	}
 	switch string(word) {
 	case "ud2", "hlt", "int3", "ud1", "ud1l", "ud0", "ljmp", "ud2a":
-		return flowEnd, nil
+		return flowTrap, nil
 	case "xbegin":
 		return flowBranch, rest
 	case "syscall", "sysenter", "int", "xabort", "xend", "into", "bound",
-		// a prefix printed as a statement of its own belongs to what follows
 		"uiret", "senduipi":
 		return flowLeave, nil
 	}

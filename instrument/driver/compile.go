@@ -186,21 +186,17 @@ func (j *gnuJob) dependencyWords(in *argument) []string {
 	if !targeted {
 		target := j.output
 		if target == "" {
-			ext := ".o"
-			if j.mode == modeAssembly && j.compiler.Clang {
-				ext = ".s"
-			}
-			target = stem(in.value) + ext
+			target = stem(in.value) + ".o"
 		}
 		words = append(words, "-MQ", target)
 	}
 	if !named {
 		file := stem(in.value) + ".d"
 		switch {
-		case j.mode == modeLink && !j.compiler.Clang:
-			file = j.auxiliaryPrefix() + file
 		case j.output != "":
 			file = replaceExtension(j.output, ".d")
+		case j.mode == modeLink && !j.compiler.Clang:
+			file = j.auxiliaryPrefix() + file
 		}
 		words = append(words, "-MF", file)
 	}
@@ -285,7 +281,8 @@ func (j *gnuJob) keepTemporaries(in *argument, assembly string) error {
 			continue
 		}
 		to := stem(in.value) + ".s"
-		if strings.HasSuffix(a.words[0], "=obj") && j.output != "" {
+		bare := !strings.Contains(a.words[0], "=")
+		if (strings.HasSuffix(a.words[0], "=obj") || bare && !j.compiler.Clang) && j.output != "" {
 			to = filepath.Join(filepath.Dir(j.output), to)
 		}
 		return j.deliver(assembly, to)

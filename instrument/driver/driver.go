@@ -29,10 +29,54 @@ type Job struct {
 	Report string
 	// Command is the compiler and its arguments.
 	Command []string
-	// RustAssembly, of the driver as rustc's linker, is the assembly of the
+	// RustAssembly is for the driver as the linker of rustc, which it makes
+	// itself: the assembly of the
 	// crate that is linked.
 	RustAssembly string
 }
+
+// ErrUsage is returned for command lines that [ParseJob] does not understand.
+var ErrUsage = errors.New("invalid command line")
+
+// ParseJob parses a command line: the driver's own options, "--", which may be
+// left out, the compiler and its arguments.
+func ParseJob(args []string) (Job, error) {
+	var job Job
+	for len(args) > 0 {
+		arg := args[0]
+		switch {
+		case arg == "--":
+			job.Command = args[1:]
+		case !strings.HasPrefix(arg, "-"):
+			job.Command = args
+		case strings.HasPrefix(arg, "-f"+flagStem) || strings.HasPrefix(arg, "-fno-"+flagStem):
+			job.Flags = append(job.Flags, arg)
+			args = args[1:]
+			continue
+		case arg == "--report" || arg == rustAssemblyOption:
+			if len(args) < 2 {
+				return job, fmt.Errorf("%w: option %s needs a value", ErrUsage, arg)
+			}
+			if arg == "--report" {
+				job.Report = args[1]
+			} else {
+				job.RustAssembly = args[1]
+			}
+			args = args[2:]
+			continue
+		default:
+			return job, fmt.Errorf("%w: unknown option %s", ErrUsage, arg)
+		}
+		break
+	}
+	if len(job.Command) == 0 {
+		return job, fmt.Errorf("%w: no compiler", ErrUsage)
+	}
+	return job, nil
+}
+
+// rustAssemblyOption is how the driver tells itself [Job.RustAssembly].
+const rustAssemblyOption = "--rust-assembly"
 
 type driver struct {
 	env    Env
@@ -83,15 +127,10 @@ func (d *driver) warn(format string, args ...any) {
 func (d *driver) main(ctx context.Context, job Job) error {
 	argv, given := splitCommand(job.Command)
 	args := expandResponseFiles("", given, 0)
-	before, _, err := ParseFlags(job.Flags)
-	if err != nil {
-		return err
-	}
 	flags, rest, err := ParseFlags(append(slices.Clone(job.Flags), args...))
 	if err != nil {
 		return err
 	}
-	_ = before
 	d.flags = flags
 	plain := append(slices.Clone(argv), rest...)
 	if len(rest) == len(args) { // no flags in response files: leave them
@@ -140,6 +179,8 @@ func (d *driver) compileAndLink(ctx context.Context, argv, rest, plain []string,
 	switch {
 	case len(j.inputs) == 0,
 		!j.sources && j.mode != modeLink,
+		// The compiler has words for this.
+		j.output != "" && j.mode != modeLink && len(j.inputs) > 1,
 		slices.ContainsFunc(j.inputs, func(a *argument) bool { return a.input == inputHeader }):
 		for _, in := range j.inputs {
 			if err := d.report.passed(in.value, "not compiled"); err != nil {
@@ -205,8 +246,6 @@ func (j *gnuJob) refuse() error {
 		return fmt.Errorf("%s: not possible with -fmachine-profile-generate; -gno-split-dwarf leaves debug information in the objects", split)
 	case coverage != "" && j.sources:
 		return fmt.Errorf("%s: not possible together with -fmachine-profile-generate", coverage)
-	case j.output != "" && j.mode != modeLink && len(j.inputs) > 1:
-		return fmt.Errorf("cannot specify -o with -c or -S with multiple files")
 	}
 	return nil
 }

@@ -195,7 +195,7 @@ func (d *driver) linkerScript(assembly, linker string) (string, error) {
 	if linker == "" {
 		linker = "cc"
 	}
-	words := append(slices.Clone(d.env.Self), "--rust-assembly", assembly)
+	words := append(slices.Clone(d.env.Self), rustAssemblyOption, assembly)
 	if d.report.file != "" {
 		report, err := filepath.Abs(d.report.file)
 		if err != nil {
