@@ -28,7 +28,8 @@ func TestMain(m *testing.M) {
 }
 
 // TestScripts runs testdata/script/*.txtar. Beside what testscript offers they
-// have $FIXTURES, the folder of the real profiles, and the commands
+// have $FIXTURES and $MIP, the folders of the real profiles, $SHAPES, that of a
+// program for MIP with its sources, and the commands
 //
 //	exits CODE COMMAND [ARGUMENT]...   run a command and expect its exit code
 //	pack gzip|zstd FROM TO             compress a file
@@ -44,7 +45,10 @@ func TestScripts(t *testing.T) {
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
 		Setup: func(env *testscript.Env) error {
-			env.Setenv("FIXTURES", filepath.Join(oracle.Root(t), "testdata", "irpgo"))
+			root := oracle.Root(t)
+			env.Setenv("FIXTURES", filepath.Join(root, "testdata", "irpgo"))
+			env.Setenv("MIP", filepath.Join(root, "testdata", "mip"))
+			env.Setenv("SHAPES", filepath.Join(root, "cmd", "profuse", "testdata", "mip"))
 			return nil
 		},
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
