@@ -17,8 +17,8 @@ import (
 // the file and the addresses only, not on the number of workers: it is grouped
 // by compilation unit. Addresses about which nothing is known get no frames.
 //
-// Memory is needed for 16 bytes per address and for a few compilation units at
-// a time.
+// Memory is needed for 32 bytes per address, and for as many compilation units
+// as there are workers.
 //
 // The error tells, for at most a few units, why they or parts of them could
 // not be read: see [File.Frames]. Only when the file itself cannot be read is
@@ -54,16 +54,28 @@ type place struct {
 
 // A job is the addresses of one unit, or of none.
 type job struct {
-	unit  int // -1 for none
-	spans [][2]int
+	unit  int      // -1 for none
+	spans [][2]int // from and to in the order of the batch
 }
 
-// An answer is the result of a job.
+// A task is a job, and where its answers go.
+type task struct {
+	*job
+	answers chan answer
+}
+
+// An answer is part of the result of a job.
 type answer struct {
 	frames []Frame
-	ends   []int // end in frames of each distinct address, in order
+	runs   []run
 	err    error // why something is missing
 	fatal  error // why everything is
+}
+
+// A run is equal addresses in the order of a batch.
+type run struct {
+	start, end int
+	frames     int // end of their frames in the answer's
 }
 
 // sortAddresses sorts by address with a radix sort that looks only at the
@@ -130,20 +142,19 @@ func (b *batch) extend(j, i int) {
 	b.jobs[j].spans = append(spans, [2]int{i, i + 1})
 }
 
+// chunk is how many distinct addresses make an answer. An address in a large
+// program has ten frames, each of 72 bytes.
+const chunk = 4096
+
 // run does the jobs and yields the answers in the order of the jobs.
 func (b *batch) run(yield func(i int, frames []Frame)) error {
 	workers := b.file.opt.Workers
 	if workers <= 0 {
 		workers = runtime.GOMAXPROCS(0)
 	}
-	type task struct {
-		job    *job
-		answer chan answer
-	}
-	// The tasks wait in both channels: for a worker, and for their turn. What
-	// fits into the second bounds how many answers are in memory.
-	work := make(chan task)
-	turn := make(chan task, 2*workers)
+	// The tasks wait in two channels: for a worker, and for their turn. Of a
+	// task whose turn has not come, a worker makes two answers and waits.
+	work, turn := make(chan task), make(chan task, workers)
 	stop := make(chan struct{})
 	var wg sync.WaitGroup
 	defer wg.Wait()
@@ -165,20 +176,21 @@ func (b *batch) run(yield func(i int, frames []Frame)) error {
 	for range min(workers, len(b.jobs)) {
 		wg.Go(func() {
 			for t := range work {
-				t.answer <- b.do(t.job)
+				b.do(t, stop)
 			}
 		})
 	}
 	var problems []error
 	for t := range turn {
-		a := <-t.answer
-		if a.fatal != nil {
-			return a.fatal
+		for a := range t.answers {
+			if a.fatal != nil {
+				return a.fatal
+			}
+			if a.err != nil && len(problems) < maxProblems {
+				problems = append(problems, a.err)
+			}
+			b.deliver(&a, yield)
 		}
-		if a.err != nil && len(problems) < maxProblems {
-			problems = append(problems, a.err)
-		}
-		b.deliver(t.job, &a, yield)
 	}
 	return errors.Join(problems...)
 }
@@ -186,41 +198,57 @@ func (b *batch) run(yield func(i int, frames []Frame)) error {
 // maxProblems is how many units Batch explains why it could not read them.
 const maxProblems = 8
 
-// do looks up the addresses of a job.
-func (b *batch) do(j *job) (a answer) {
-	a.fatal = b.file.guard(func() error {
+// do answers a task, in chunks.
+func (b *batch) do(t task, stop <-chan struct{}) {
+	defer close(t.answers)
+	send := func(a answer) bool {
+		select {
+		case t.answers <- a:
+			return true
+		case <-stop:
+			return false
+		}
+	}
+	err := b.file.guard(func() error {
 		var unit *dwarf.Unit
-		if j.unit >= 0 {
-			unit, a.err = b.debug.Load(j.unit)
+		var a answer
+		if t.unit >= 0 {
+			unit, a.err = b.debug.Load(t.unit)
 		}
 		var l looker
-		for _, s := range j.spans {
-			for i := s[0]; i < s[1]; i++ {
-				if i > s[0] && b.order[i].addr == b.order[i-1].addr {
-					continue
+		for _, s := range t.spans {
+			for start := s[0]; start < s[1]; {
+				end := start + 1
+				for end < s[1] && b.order[end].addr == b.order[start].addr {
+					end++
 				}
-				a.frames = l.frames(a.frames, unit, b.symbols, b.order[i].addr)
-				a.ends = append(a.ends, len(a.frames))
+				a.frames = l.frames(a.frames, unit, b.symbols, b.order[start].addr)
+				a.runs = append(a.runs, run{start, end, len(a.frames)})
+				start = end
+				if len(a.runs) == chunk {
+					if !send(a) {
+						return nil
+					}
+					a = answer{}
+				}
 			}
 		}
+		send(a)
 		return nil
 	})
-	return a
+	if err != nil {
+		send(answer{fatal: err})
+	}
 }
 
-// deliver yields the answer to a job.
-func (b *batch) deliver(j *job, a *answer, yield func(i int, frames []Frame)) {
-	start, n := 0, 0
-	var frames []Frame
-	for _, s := range j.spans {
-		for i := s[0]; i < s[1]; i++ {
-			if i == s[0] || b.order[i].addr != b.order[i-1].addr {
-				end := a.ends[n]
-				frames = a.frames[start:end:end]
-				start = end
-				n++
-			}
-			yield(b.order[i].index, frames)
+// deliver yields an answer.
+func (b *batch) deliver(a *answer, yield func(i int, frames []Frame)) {
+	start := 0
+	for _, r := range a.runs {
+		frames := a.frames[start:r.frames:r.frames]
+		start = r.frames
+		for _, p := range b.order[r.start:r.end] {
+			yield(p.index, frames)
 		}
 	}
 }

@@ -213,6 +213,9 @@ func (f *File) separateImage() (*object.Image, error) {
 		}
 	}
 	for _, place := range places {
+		if !isRegular(place) {
+			continue
+		}
 		if sum, err := fileCRC(place); err == nil && sum == crc {
 			if im, err := f.openImage(place); err == nil {
 				return im, nil
@@ -239,7 +242,7 @@ func (f *File) dsym() *object.Image {
 
 // matching opens a file if it exists and has the same build id.
 func (f *File) matching(path string) *object.Image {
-	if _, err := os.Stat(path); err != nil {
+	if !isRegular(path) {
 		return nil
 	}
 	im, err := f.openImage(path)
@@ -247,6 +250,11 @@ func (f *File) matching(path string) *object.Image {
 		return nil
 	}
 	return im
+}
+
+func isRegular(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.Mode().IsRegular()
 }
 
 // fileCRC returns the checksum that .gnu_debuglink has of a file.
@@ -273,7 +281,7 @@ func (f *File) openDWP(debugPath string) (*object.Image, error) {
 			return nil, nil
 		}
 		path = debugPath + ".dwp"
-		if _, err := os.Stat(path); err != nil {
+		if !isRegular(path) {
 			return nil, nil
 		}
 	}
@@ -290,11 +298,11 @@ func (d *debugInfo) openSplit(dwoName, compDir string, id uint64) (*dwarf.Data, 
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(compDir, path)
 	}
-	data, err := os.ReadFile(path)
+	data, err := readRegular(path)
 	if err != nil && !filepath.IsAbs(dwoName) && d.file.path != "" {
 		// LLVM looks only there; but build folders get moved.
 		beside := filepath.Join(filepath.Dir(d.file.path), dwoName)
-		if b, besideErr := os.ReadFile(beside); besideErr == nil {
+		if b, besideErr := readRegular(beside); besideErr == nil {
 			path, data, err = beside, b, nil
 		}
 	}
@@ -309,4 +317,21 @@ func (d *debugInfo) openSplit(dwoName, compDir string, id uint64) (*dwarf.Data, 
 		return nil, &SplitError{File: d.path, Path: path, Err: err}
 	}
 	return split, nil
+}
+
+// maxDWO is the largest .dwo file that is read, in bytes. It is the debug
+// information of one source file.
+const maxDWO = 2 << 30
+
+// readRegular reads a file that the debug information names, which might be
+// anything: a device never ends, and a pipe may never begin.
+func readRegular(path string) ([]byte, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() || info.Size() > maxDWO {
+		return nil, &fs.PathError{Op: "open", Path: path, Err: errors.New("not a regular file of up to 2 GiB")}
+	}
+	return os.ReadFile(path)
 }

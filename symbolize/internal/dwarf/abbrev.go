@@ -65,6 +65,10 @@ func readAbbrev(r *buf, f format, specs []attrSpec, skip []int32) abbrev {
 		if attr == 0 && form == 0 {
 			break
 		}
+		if len(a.specs) == maxAttrs {
+			r.fail()
+			break
+		}
 		s := attrSpec{attr: narrow(attr), form: narrow(form)}
 		if s.form == formImplicitConst {
 			s.implicit = r.sleb()

@@ -19,7 +19,7 @@ type unitRange struct {
 // .debug_aranges for the units that it lists, from their root DIEs for others.
 func (d *Data) mapAddresses() {
 	all, listed := d.readAranges()
-	roots := rootReader{d: d, left: 4*len(d.s.Abbrev) + 64*len(d.units)}
+	roots := rootReader{d: d, left: maxRereads*len(d.s.Abbrev) + freeReads}
 	var ranges []addrRange
 	for i := range d.units {
 		if listed[i] || !d.units[i].isCompile() {

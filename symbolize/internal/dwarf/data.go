@@ -21,6 +21,7 @@ import (
 	"fmt"
 	"sort"
 	"sync"
+	"sync/atomic"
 
 	"github.com/profuse-pgo/profuse/profile"
 )
@@ -64,6 +65,11 @@ type Data struct {
 	splits   map[uint64]int32 // DWO id → index into units; in .dwo and .dwp files
 	abbrevs  abbrevCache
 	problems []error
+
+	// Units whose root DIE or all of whose DIEs have been read: see spend.
+	rooted, loaded []atomic.Bool
+
+	spentAbbrevs, spentLines, spentRanges, spentRnglists budget
 }
 
 // New reads the unit headers, and the addresses of each unit. The sections
@@ -73,6 +79,8 @@ type Data struct {
 func New(s Sections, c Config) *Data {
 	d := &Data{Config: c, s: s}
 	d.readUnits()
+	d.rooted = make([]atomic.Bool, len(d.units))
+	d.loaded = make([]atomic.Bool, len(d.units))
 	switch {
 	case c.Split && len(s.CUIndex) > 0:
 		d.readPackageIndex()
@@ -150,26 +158,29 @@ type abbrevCache struct {
 // maxCachedAbbrevs is about 20 MB.
 const maxCachedAbbrevs = 1 << 17
 
-// abbrevsOf returns the abbreviations of a unit.
-func (d *Data) abbrevsOf(u *unit) (*abbrevTable, error) {
+// abbrevsOf returns the abbreviations of a unit, and how many bytes had to be
+// read for them.
+func (d *Data) abbrevsOf(u *unit) (*abbrevTable, int, error) {
 	key := abbrevKey{u.abbrev, u.format}
 	c := &d.abbrevs
 	c.mu.Lock()
 	t := c.tables[key]
 	c.mu.Unlock()
 	if t != nil {
-		return t, nil
+		return t, 0, nil
 	}
 	r := at(d.s.Abbrev, u.abbrev, d.BigEndian)
+	start := r.off
 	t = parseAbbrevs(&r, u.format)
+	read := r.off - start
 	if r.bad {
-		return nil, d.cut("abbrev", u.abbrev, fmt.Sprintf("abbreviations of the unit at %#x", u.off))
+		return nil, read, d.cut("abbrev", u.abbrev, fmt.Sprintf("abbreviations of the unit at %#x", u.off))
 	}
 	n := len(t.dense) + len(t.sparse)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.tables[key] != nil || n > maxCachedAbbrevs {
-		return t, nil
+		return t, read, nil
 	}
 	for ; c.size+n > maxCachedAbbrevs; c.order = c.order[1:] {
 		old := c.tables[c.order[0]]
@@ -182,5 +193,5 @@ func (d *Data) abbrevsOf(u *unit) (*abbrevTable, error) {
 	c.tables[key] = t
 	c.order = append(c.order, key)
 	c.size += n
-	return t, nil
+	return t, read, nil
 }

@@ -30,6 +30,7 @@ type Unit struct {
 	names   map[uint64]naming
 	paths   map[uint32]string
 	foreign map[int]*cu // other units that are referred to; nil if unreadable
+	text    int         // bytes that names and paths may still have
 }
 
 // A call is what a function's DIE says of itself and of where it is inlined.
@@ -49,12 +50,13 @@ type naming struct {
 // If only part of it can be read, because it is damaged or its .dwo file is
 // missing, it returns that part along with the error.
 func (d *Data) Load(index int) (*Unit, error) {
-	c, err := d.compileUnit(index, nil)
+	c, err := d.compileUnit(index)
 	if err != nil {
 		return nil, err
 	}
 	u := &Unit{
 		c: c, compDir: c.string(c.compDir),
+		text:  c.maxText(),
 		names: make(map[uint64]naming), paths: make(map[uint32]string), foreign: make(map[int]*cu),
 	}
 	var errs [3]error
@@ -62,12 +64,14 @@ func (d *Data) Load(index int) (*Unit, error) {
 		var split *cu
 		if split, errs[0] = d.splitUnit(c); split != nil {
 			u.c = split
+			u.text += split.maxText()
 		}
 	}
 	if u.tree, errs[1] = u.c.readTree(); u.tree == nil {
 		u.tree = new(tree)
 	}
 	u.lines, errs[2] = c.readLineTable()
+	d.loaded[index].Store(true)
 	u.calls = make([]*call, len(u.tree.functions))
 	return u, errors.Join(errs[:]...)
 }
@@ -103,7 +107,7 @@ func (u *Unit) Frames(dst []Frame, addr uint64) []Frame {
 		}
 		return append(dst, Frame{File: file, Line: at.line, Column: at.column, Discriminator: at.discriminator})
 	}
-	for ; f >= 0; f = u.tree.functions[f].parent {
+	for ; f >= 0 && len(dst)-start < maxDepth; f = u.tree.functions[f].parent {
 		c := u.call(f)
 		dst = append(dst, Frame{
 			Function: c.name, File: file, StartLine: c.line,
@@ -120,16 +124,24 @@ func (u *Unit) Frames(dst []Frame, addr uint64) []Frame {
 		}
 		at = row{line: c.callLine, column: c.callColumn, discriminator: c.discriminator}
 	}
-	return dst[:start] // something is inlined into nothing
+	return dst[:start] // something is inlined into nothing, or too deep
 }
 
 func (u *Unit) path(file uint32) string {
 	p, ok := u.paths[file]
 	if !ok {
-		p = u.lines.path(file, u.compDir)
+		p = u.keep(u.lines.path(file, u.compDir))
 		u.paths[file] = p
 	}
 	return p
+}
+
+// keep counts a name or path, and forgets it if there are too many.
+func (u *Unit) keep(s string) string {
+	if u.text -= len(s); u.text < 0 {
+		return ""
+	}
+	return s
 }
 
 // call returns what the DIE of a function says.
@@ -229,7 +241,7 @@ func (u *Unit) name(off uint64) naming {
 	if linkage != nil {
 		name = linkage
 	}
-	n := naming{string(name), line}
+	n := naming{u.keep(string(name)), line}
 	u.names[off] = n
 	return n
 }
@@ -245,7 +257,7 @@ func (u *Unit) unitOf(off uint64) *cu {
 	}
 	c, ok := u.foreign[i]
 	if !ok {
-		c, _ = u.c.d.compileUnit(i, nil)
+		c, _ = u.c.d.compileUnit(i)
 		u.foreign[i] = c
 	}
 	return c

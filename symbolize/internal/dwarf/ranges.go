@@ -1,11 +1,5 @@
 package dwarf
 
-import (
-	"fmt"
-
-	"github.com/profuse-pgo/profuse/profile"
-)
-
 // An addrRange is the addresses from low up to but not including high.
 type addrRange struct{ low, high uint64 }
 
@@ -46,22 +40,6 @@ func (c *cu) dieRanges(dst []addrRange, low, high, ranges value) ([]addrRange, e
 	}
 }
 
-// maxRereads bounds how often, on average, the lists of one unit may be read.
-// Every DIE has a list of its own, but linkers and dwz unite equal ones. Without
-// a bound a file could have each of a million DIEs refer to a list of a million
-// ranges.
-const maxRereads = 16
-
-// spend counts bytes of lists that have been read from a section.
-func (c *cu) spend(section string, size, n int) error {
-	c.rangeBytes += n
-	if c.rangeBytes/maxRereads > size+1<<16 {
-		return c.d.fail(section, 0, profile.ErrCorrupt, fmt.Sprintf("size of the range lists of the unit at %#x", c.off),
-			"more than the section", fmt.Sprintf("at most %d times its %d bytes", maxRereads, size))
-	}
-	return nil
-}
-
 // rangeList appends a list of .debug_ranges.
 func (c *cu) rangeList(dst []addrRange, off uint64) ([]addrRange, error) {
 	r := at(c.rangeSec, c.rangeBase+off, c.d.BigEndian)
@@ -71,10 +49,10 @@ func (c *cu) rangeList(dst []addrRange, off uint64) ([]addrRange, error) {
 	for {
 		e := addrRange{r.uint(c.addrSize), r.uint(c.addrSize)}
 		if r.bad {
-			return dst[:first], c.spend("ranges", len(r.b), r.off-start)
+			return dst[:first], c.spend(&c.d.spentRanges, "ranges", len(r.b), r.off-start)
 		}
 		if e == (addrRange{}) {
-			return dst, c.spend("ranges", len(r.b), r.off-start)
+			return dst, c.spend(&c.d.spentRanges, "ranges", len(r.b), r.off-start)
 		}
 		if e.low == dead {
 			base, hasBase = e.high, true
@@ -133,10 +111,10 @@ func (c *cu) rnglist(dst []addrRange, off uint64) ([]addrRange, error) {
 			r.fail()
 		}
 		if r.bad {
-			return dst[:first], c.spend("rnglists", len(r.b), r.off-start)
+			return dst[:first], c.spend(&c.d.spentRnglists, "rnglists", len(r.b), r.off-start)
 		}
 		if kind == rleEndOfList {
-			return dst, c.spend("rnglists", len(r.b), r.off-start)
+			return dst, c.spend(&c.d.spentRnglists, "rnglists", len(r.b), r.off-start)
 		}
 		if e.low != dead {
 			dst = append(dst, e)

@@ -27,7 +27,9 @@ func (d *Data) splitUnit(skeleton *cu) (*cu, error) {
 			Want: fmt.Sprintf("DWO id %#016x", id), Err: profile.ErrMismatch,
 		}
 	}
-	return file.compileUnit(int(index), skeleton)
+	c, err := file.splitOrCompileUnit(int(index), skeleton)
+	file.loaded[index].Store(true) // c knows whether it was before
+	return c, err
 }
 
 // HasSplit reports whether a .dwo or .dwp file has the unit with that id.
@@ -47,7 +49,7 @@ func (d *Data) indexDWOIDs() {
 		}
 		id := u.dwoID
 		if u.version < 5 {
-			c, err := d.compileUnit(i, nil)
+			c, err := d.compileUnit(i)
 			if err != nil {
 				d.note(err)
 				continue

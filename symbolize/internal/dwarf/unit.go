@@ -126,18 +126,29 @@ type cu struct {
 	// unit that belongs to this skeleton.
 	splitRangeBase uint64
 
-	rangeBytes int // how much of range lists has been read; see rangeList
+	again bool // has been read before; see spend
 }
 
-// compileUnit reads the root DIE of a unit. skeleton is not nil for a split
-// unit that has been found.
-func (d *Data) compileUnit(index int, skeleton *cu) (*cu, error) {
+// compileUnit reads the root DIE of a unit.
+func (d *Data) compileUnit(index int) (*cu, error) { return d.splitOrCompileUnit(index, nil) }
+
+// splitOrCompileUnit reads the root DIE of a unit. skeleton is not nil for a
+// split unit.
+func (d *Data) splitOrCompileUnit(index int, skeleton *cu) (*cu, error) {
 	u := &d.units[index]
-	abbrevs, err := d.abbrevsOf(u)
+	abbrevs, n, err := d.abbrevsOf(u)
 	if err != nil {
 		return nil, err
 	}
-	return d.rootDIE(u, abbrevs, skeleton)
+	c, err := d.rootDIE(u, abbrevs, skeleton)
+	if err != nil {
+		return nil, err
+	}
+	if !d.rooted[index].Swap(true) {
+		err = c.spend(&d.spentAbbrevs, "abbrev", len(d.s.Abbrev), n)
+	}
+	c.again = d.loaded[index].Load()
+	return c, err
 }
 
 // rootDIE reads what a unit's first DIE says of it. Of the abbreviations, only

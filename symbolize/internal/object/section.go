@@ -25,10 +25,14 @@ const (
 	zdebugHeader = 12
 )
 
-// maxExpansion bounds what a compressed section may announce per byte it has.
-// Deflate cannot do better than 1032; zstd can, but debug information compresses
-// to a third or a fifth.
-const maxExpansion = 1032
+// A compressed section of up to freeSize bytes may be maxRatio times larger than
+// the bytes it is made from, the most that deflate can do; a larger one largeRatio
+// times. Debug information compresses to a third or a fifth.
+const (
+	maxRatio   = 1032
+	freeSize   = 64 << 20
+	largeRatio = 100
+)
 
 // Data returns the contents of the section, decompressed. Without compression
 // they are the image's own bytes, and must not be written to.
@@ -71,9 +75,13 @@ func (im *Image) chdrData(s *Section, b []byte) ([]byte, error) {
 
 // inflate decompresses b to the announced size.
 func (im *Image) inflate(s *Section, method uint32, b []byte, size uint64) ([]byte, error) {
-	if size > uint64(len(b))*maxExpansion {
+	ratio := uint64(maxRatio)
+	if size > freeSize {
+		ratio = largeRatio
+	}
+	if size > uint64(len(b))*ratio {
 		return nil, im.fail(s.Name, profile.ErrCorrupt, s.Offset, "uncompressed size",
-			fmt.Sprint(size), fmt.Sprintf("at most %d times the compressed %d", maxExpansion, len(b)))
+			fmt.Sprint(size), fmt.Sprintf("at most %d times the compressed %d", ratio, len(b)))
 	}
 	var z io.Reader
 	switch method {

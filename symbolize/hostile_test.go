@@ -1,0 +1,143 @@
+package symbolize
+
+import (
+	"bytes"
+	"errors"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/profuse-pgo/profuse/profile"
+)
+
+// exercise does everything that can be done with a file, which may be broken
+// in any way. What must hold is that it ends, that all errors are of the one
+// type, and that Frames and Batch agree.
+func exercise(t testing.TB, data []byte, arch string) {
+	t.Helper()
+	typed := func(err error) {
+		t.Helper()
+		fe, split := (*profile.FormatError)(nil), (*SplitError)(nil)
+		if err != nil && !errors.As(err, &fe) && !errors.As(err, &split) {
+			t.Errorf("error of another type: %v", err)
+		}
+	}
+	f, err := New("hostile", data, Options{Arch: arch, SymbolTable: true, NoDebugFiles: true, Workers: 2})
+	if typed(err); err != nil {
+		return
+	}
+	defer f.Close()
+	var addrs []uint64
+	for _, s := range f.Sections() {
+		if len(addrs) < 64 {
+			addrs = append(addrs, s.Addr, s.Addr+s.Size/2, s.Addr+s.Size-1)
+		}
+		_, err := s.Data()
+		typed(err)
+	}
+	for _, s := range f.Segments() {
+		if s.Executable && len(addrs) < 1000 {
+			for i := range uint64(64) {
+				addrs = append(addrs, s.Addr+s.MemSize/64*i)
+			}
+		}
+	}
+	f.PreferredBase()
+	symbols, err := f.Symbols()
+	if typed(err); err == nil {
+		n := 0
+		for s := range symbols {
+			if n++; n > 100 {
+				break
+			}
+			addrs = append(addrs, s.Addr)
+		}
+	}
+	_, err = f.DebugFile()
+	typed(err)
+	problems, err := f.Problems()
+	typed(err)
+	typed(errors.Join(problems...))
+
+	frames := make([][]Frame, len(addrs))
+	err = f.Batch(addrs, func(i int, fr []Frame) { frames[i] = fr })
+	if typed(err); f.symbolsErr != nil || f.debugErr != nil {
+		return
+	}
+	for i, a := range addrs {
+		one, err := f.Frames(a)
+		if typed(err); !slices.Equal(one, frames[i]) {
+			t.Errorf("%#x: Frames says %+v, Batch %+v", a, one, frames[i])
+		}
+	}
+}
+
+// TestTruncated cuts every fixture at every byte.
+func TestTruncated(t *testing.T) {
+	for _, fx := range fixtures(t) {
+		t.Run(fx.name, func(t *testing.T) {
+			t.Parallel()
+			data := readFile(t, fx.file)
+			step := 1
+			if testing.Short() {
+				step = 37
+			}
+			for n := 0; n < len(data); n += step {
+				exercise(t, data[:n], fx.arch)
+			}
+		})
+	}
+}
+
+// TestFlipped flips bits of every fixture, one at a time.
+func TestFlipped(t *testing.T) {
+	for _, fx := range fixtures(t) {
+		t.Run(fx.name, func(t *testing.T) {
+			t.Parallel()
+			data := bytes.Clone(readFile(t, fx.file))
+			step := 7
+			if testing.Short() {
+				step = 101
+			}
+			for i := 0; i < len(data)*8; i += step {
+				data[i/8] ^= 1 << (i % 8)
+				exercise(t, data, fx.arch)
+				data[i/8] ^= 1 << (i % 8)
+			}
+		})
+	}
+}
+
+// TestScrambled overwrites runs of bytes with others from the same file: tables
+// that are well formed but in the wrong place.
+func TestScrambled(t *testing.T) {
+	for _, fx := range fixtures(t) {
+		t.Run(fx.name, func(t *testing.T) {
+			t.Parallel()
+			data := readFile(t, fx.file)
+			r := rand.New(rand.NewPCG(1, 2))
+			rounds := 5000
+			if testing.Short() {
+				rounds = 100
+			}
+			for range rounds {
+				b := bytes.Clone(data)
+				for range 1 + r.IntN(4) {
+					n := 1 + r.IntN(64)
+					copy(b[r.IntN(len(b)):], data[r.IntN(len(b)-n):][:n])
+				}
+				exercise(t, b, fx.arch)
+			}
+		})
+	}
+}
+
+func FuzzFile(f *testing.F) {
+	for _, fx := range fixtures(f) {
+		f.Add(readFile(f, fx.file))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		exercise(t, data, "")
+		exercise(t, data, "arm64")
+	})
+}
