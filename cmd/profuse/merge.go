@@ -200,7 +200,7 @@ func (c *mergeRun) expand(env *cli.Env, args []string, report *mergeReport) ([]i
 	if err != nil {
 		return nil, err
 	}
-	ins, err := inputs.Expand(args, opt)
+	ins, err := inputs.Expand(bundleFiles(args), opt)
 	if err != nil {
 		return nil, err
 	}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 
 	"github.com/profuse-pgo/profuse/formats"
 	"github.com/profuse-pgo/profuse/internal/inputs"
@@ -67,6 +68,21 @@ func readMIP(in inputs.Input, arch string, warn func(mip.Warning)) (m *mipFile, 
 func mipPath(path string) (inputs.Input, error) {
 	file, err := mip.BinaryFile(path)
 	return inputs.File(file), err
+}
+
+// bundleFiles replaces .dSYM bundles among arguments by the file inside, where
+// there is one.
+func bundleFiles(args []string) []string {
+	files := make([]string, len(args))
+	for i, arg := range args {
+		files[i] = arg
+		if filepath.Ext(filepath.Clean(arg)) == ".dSYM" {
+			if file, err := mip.BinaryFile(arg); err == nil {
+				files[i] = file
+			}
+		}
+	}
+	return files
 }
 
 // wrongFormat is the error of a file whose contents are not what is wanted.

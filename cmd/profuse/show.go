@@ -76,7 +76,7 @@ func (c *showRun) run(ctx context.Context, env *cli.Env, args []string) error {
 	}
 	var r inputs.Reader
 	defer r.Close()
-	for _, arg := range args {
+	for _, arg := range bundleFiles(args) {
 		ins, err := inputs.Expand([]string{arg}, inputs.Options{Stdin: env.Stdin})
 		if err != nil {
 			show.add(unreadable(arg, err))
