@@ -53,6 +53,7 @@ command.`,
 		Commands: []*cli.Command{
 			mergeCommand(),
 			showCommand(),
+			checkCommand(),
 			mipCommand(),
 			demoCommand(),
 			ccCommand(),

@@ -1,0 +1,215 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/profuse-pgo/profuse/cmd/profuse/internal/cli"
+	"github.com/profuse-pgo/profuse/formats"
+	"github.com/profuse-pgo/profuse/internal/inputs"
+	"github.com/profuse-pgo/profuse/irpgo"
+	"github.com/profuse-pgo/profuse/mip"
+	"github.com/profuse-pgo/profuse/profile"
+)
+
+func checkCommand() *cli.Command {
+	return &cli.Command{
+		Name:  "check",
+		Args:  "[OPTION]... FILE...",
+		Short: "tell whether profiles are sound",
+		Long: `Reads each FILE from end to end, as strictly as possible, and prints a line for it
+and one for everything that is wrong. Takes what "profuse merge" takes, folders
+and archives included.
+
+The exit code is 0 if all files are sound, 1 if not, 2 if the command line is
+wrong.`,
+		Setup: func(f *cli.Flags) cli.Action {
+			c := &checkRun{}
+			f.BoolVar(&c.json, "json", false, "print the findings as a JSON array with one object per file")
+			f.BoolVar(&c.quiet, "q", false, "print nothing of files that are sound")
+			return c.run
+		},
+	}
+}
+
+// checkRun is one run of "profuse check".
+type checkRun struct {
+	json  bool
+	quiet bool
+}
+
+// checked is what was found out about one file.
+type checked struct {
+	File     string    `json:"file"`
+	Sound    bool      `json:"sound"`
+	Format   string    `json:"format"`  // "" if unknown
+	Version  uint32    `json:"version"` // 0 if it has none
+	Records  int       `json:"records"` // read before anything stopped it
+	Findings []finding `json:"findings"`
+}
+
+// finding is one thing that is wrong; what is not known is left out.
+type finding struct {
+	Class   string `json:"class"`
+	Section string `json:"section,omitempty"`
+	Offset  *int64 `json:"offset,omitempty"`
+	Line    int    `json:"line,omitempty"`
+	Record  *int   `json:"record,omitempty"`
+	Field   string `json:"field,omitempty"`
+	Found   string `json:"found,omitempty"`
+	Want    string `json:"want,omitempty"`
+	Message string `json:"message"`
+}
+
+func newFinding(err error) finding {
+	f := finding{Class: profile.Class(err).Error(), Message: cli.Message(err)}
+	var fe *profile.FormatError
+	if errors.As(err, &fe) {
+		f.Section, f.Line, f.Field, f.Found, f.Want = fe.Section, fe.Line, fe.Field, fe.Found, fe.Want
+		if fe.Offset >= 0 {
+			f.Offset = &fe.Offset
+		}
+		if fe.Record >= 0 {
+			f.Record = &fe.Record
+		}
+		place := *fe
+		place.File = "" // the line before has it
+		f.Message = place.Error()
+	}
+	return f
+}
+
+func (c *checkRun) run(ctx context.Context, env *cli.Env, args []string) error {
+	if len(args) == 0 {
+		return cli.Usagef("no files to check")
+	}
+	args, err := inputs.ExpandResponse(args)
+	if err != nil {
+		return err
+	}
+	out := bufio.NewWriter(env.Stdout)
+	all := []checked{}
+	sound := true
+	add := func(r checked) {
+		r.Sound = len(r.Findings) == 0
+		sound = sound && r.Sound
+		switch {
+		case c.quiet && r.Sound:
+		case c.json:
+			all = append(all, r)
+		default:
+			r.print(out)
+		}
+	}
+	var r inputs.Reader
+	defer r.Close()
+	for _, arg := range bundleFiles(args) {
+		ins, err := inputs.Expand([]string{arg}, inputs.Options{Stdin: env.Stdin})
+		if err != nil {
+			add(checked{File: arg, Findings: []finding{newFinding(err)}})
+		}
+		for _, in := range ins {
+			err := in.Each(&r, func(d *inputs.Data) error {
+				add(checkData(d))
+				return ctx.Err()
+			})
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			if err != nil {
+				add(checked{File: in.Name, Findings: []finding{newFinding(err)}})
+			}
+		}
+	}
+	if c.json {
+		enc := json.NewEncoder(out)
+		enc.SetIndent("", "  ")
+		if err := enc.Encode(all); err != nil {
+			return err
+		}
+	}
+	if err := out.Flush(); err != nil {
+		return err
+	}
+	if !sound {
+		return cli.ErrReported
+	}
+	return nil
+}
+
+// print writes "FILE: ok: …", or "FILE: not sound" and the findings below it.
+func (r checked) print(w io.Writer) {
+	what := r.Format
+	if r.Version > 0 {
+		what += fmt.Sprintf(" version %d", r.Version)
+	}
+	if what == "" {
+		what = "not a profile that is known"
+	} else {
+		what += fmt.Sprintf(", records: %d", r.Records)
+	}
+	if r.Sound {
+		fmt.Fprintf(w, "%s: ok: %s\n", printable(r.File), what)
+		return
+	}
+	fmt.Fprintf(w, "%s: not sound: %s\n", printable(r.File), what)
+	for _, f := range r.Findings {
+		fmt.Fprintf(w, "  %s\n", printable(f.Message))
+	}
+}
+
+// checkData checks the contents of one file.
+func checkData(d *inputs.Data) checked {
+	res := checked{File: d.Name(), Findings: []finding{}}
+	note := func(err error) { res.Findings = append(res.Findings, newFinding(err)) }
+	f, known := formats.Detect(d.Bytes())
+	if known {
+		res.Format = f.String()
+	}
+	if f.Family() == formats.MIP {
+		checkMIP(&res, d, f, note)
+		return res
+	}
+	rep := irpgo.Check(d.Name(), d.Bytes())
+	if rep.Info != nil {
+		res.Version = rep.Info.Version
+	}
+	res.Records = rep.Records
+	for _, err := range rep.Findings {
+		note(err)
+	}
+	return res
+}
+
+func checkMIP(res *checked, d *inputs.Data, f formats.Format, note func(error)) {
+	data := d.Bytes()
+	if f == formats.Binary {
+		var err error
+		if data, _, err = mip.FindMap(d.Name(), data, mip.BinaryOptions{}); err != nil {
+			note(err)
+			return
+		}
+	}
+	r, err := mip.NewReader(d.Name(), data, mip.ReaderOptions{Warn: func(w mip.Warning) { note(w.Err) }})
+	if err != nil {
+		note(err)
+		return
+	}
+	res.Version = uint32(r.Info().Version)
+	if r.Info().FileType == mip.FileRaw {
+		return // without the map it is a header and counters
+	}
+	p, err := r.Profile()
+	if err != nil {
+		note(err)
+		return
+	}
+	res.Records = len(p.Functions)
+	if err := p.Validate(); err != nil {
+		note(err)
+	}
+}
