@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/binary"
+	"maps"
 	"slices"
 	"sync"
 )
@@ -129,7 +130,7 @@ func newShape(r *rawReader) *shape {
 		vnames: bytes.Clone(p.vnames.data), vtables: bytes.Clone(p.vtables.data),
 		layout: p.layout, ptr: p.ptr, order: p.order,
 		addrs:   addressMap{slices.Clone(r.addrs.callees), slices.Clone(r.addrs.vtables)},
-		symbols: &r.syms, known: r.vnames,
+		symbols: &Symtab{maps.Clone(r.syms.names)}, known: slices.Clone(r.vnames),
 	}
 	size := int(p.counterSize())
 	for i := range p.numRecords() {
