@@ -2,11 +2,8 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
-	"os/signal"
-	"strings"
 	"syscall"
 
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/cli"
@@ -52,73 +49,28 @@ what follows as COMPILER: that is for RUSTC_WRAPPER.`,
 	}
 }
 
-// runCC parses the driver's own options, which end where the compiler's name
-// stands.
+// runCC runs the driver. Its options end where the compiler's name stands.
 func runCC(env *cli.Env, args []string) int {
-	job := driver.Job{Report: env.Getenv("PROFUSE_CC_REPORT")}
-	usage := func(format string, a ...any) int {
-		fmt.Fprintf(env.Stderr, "profuse cc: "+format+"\nRun \"profuse help cc\" for its options.\n", a...)
+	if len(args) > 0 && (args[0] == "-h" || args[0] == "--help" || args[0] == "-help") {
+		return app().Run(context.Background(), env, []string{"help", ccName})
+	}
+	job, err := driver.ParseJob(args)
+	if err != nil {
+		fmt.Fprintf(env.Stderr, "profuse cc: %v\nRun \"profuse help cc\" for its options.\n", err)
 		return cli.ExitUsage
 	}
-	for len(args) > 0 {
-		arg := args[0]
-		var value *string
-		switch {
-		case arg == "--":
-			args = args[1:]
-			job.Command = args
-		case !strings.HasPrefix(arg, "-"):
-			job.Command = args
-		case arg == "-h" || arg == "--help" || arg == "-help":
-			return app().Run(context.Background(), env, []string{"help", ccName})
-		case strings.HasPrefix(arg, "-fmachine-profile-") || strings.HasPrefix(arg, "-fno-machine-profile-"):
-			job.Flags = append(job.Flags, arg)
-			args = args[1:]
-			continue
-		case arg == "--report":
-			value = &job.Report
-		case arg == "--rust-assembly": // from the driver to itself
-			value = &job.RustAssembly
-		default:
-			return usage("unknown option %s", arg)
-		}
-		if value == nil {
-			break
-		}
-		if len(args) < 2 {
-			return usage("option %s needs a value", arg)
-		}
-		*value, args = args[1], args[2:]
-	}
-	if len(job.Command) == 0 {
-		return usage("no compiler")
+	if job.Report == "" {
+		job.Report = env.Getenv("PROFUSE_CC_REPORT")
 	}
 	self, err := os.Executable()
 	if err != nil {
 		self = os.Args[0]
 	}
-	ctx, stop := notify()
+	ctx, stop := driver.NotifyContext(context.Background())
 	defer stop()
 	return driver.Run(ctx, driver.Env{
 		Stdin: env.Stdin, Stdout: env.Stdout, Stderr: env.Stderr, Getenv: env.Getenv,
 		Self:    []string{self, ccName},
 		Replace: func(path string, argv []string) error { return syscall.Exec(path, argv, os.Environ()) },
 	}, job)
-}
-
-// notify returns a context that ends with the first signal that asks the
-// process to, which is its cause.
-func notify() (context.Context, func()) {
-	ctx, cancel := context.WithCancelCause(context.Background())
-	signals := make(chan os.Signal, 1)
-	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
-	go func() {
-		if s, ok := (<-signals).(syscall.Signal); ok {
-			cancel(driver.Interrupted{Signal: s})
-		}
-	}()
-	return ctx, func() {
-		signal.Stop(signals)
-		cancel(errors.New("done"))
-	}
 }

@@ -76,7 +76,7 @@ func (d *driver) runtimeObject(ctx context.Context, c *compiler, flags *Flags) (
 		if ctx.Err() != nil {
 			return "", ctx.Err()
 		}
-		return "", fmt.Errorf("cannot compile the runtime: %w\n%s", err, strings.TrimSpace(string(out)))
+		return "", fmt.Errorf("cannot compile the runtime: %v\n%s", err, strings.TrimSpace(string(out)))
 	}
 	data, err := os.ReadFile(object)
 	if err != nil {
@@ -88,12 +88,12 @@ func (d *driver) runtimeObject(ctx context.Context, c *compiler, flags *Flags) (
 	return file, nil
 }
 
-// codegenOnly drops the flags of position independence, which the runtime
-// chooses itself, from those of the machine.
+// codegenOnly drops from the arguments of the machine those that the runtime
+// chooses itself: position independence and the syntax of its assembly.
 func codegenOnly(machine []string) (words []string) {
 	for _, w := range machine {
 		lower := strings.ToLower(w)
-		if !strings.HasPrefix(lower, "-fpi") && !strings.HasPrefix(lower, "-fno-pi") && w != "-pthread" {
+		if !strings.HasPrefix(lower, "-fpi") && !strings.HasPrefix(lower, "-fno-pi") && !strings.HasPrefix(w, "-masm=") {
 			words = append(words, w)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -93,11 +94,12 @@ func (d *driver) openCompiler(ctx context.Context, argv, machine []string) (*com
 	return c, nil
 }
 
+// errNotCompiler hides that the command has failed in silence.
 func errNotCompiler(err error) error {
-	if err != nil {
-		return err
+	if exit := (*exitError)(nil); err == nil || errors.As(err, &exit) {
+		return instrument.ErrUnsupportedTarget
 	}
-	return instrument.ErrUnsupportedTarget
+	return err
 }
 
 var (

@@ -4,7 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
+	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -30,8 +33,7 @@ type Job struct {
 	// Command is the compiler and its arguments.
 	Command []string
 	// RustAssembly is for the driver as the linker of rustc, which it makes
-	// itself: the assembly of the
-	// crate that is linked.
+	// itself: the assembly of the crate that is linked.
 	RustAssembly string
 }
 
@@ -108,7 +110,7 @@ func Run(ctx context.Context, env Env, job Job) int {
 		return 128 + int(syscall.SIGINT)
 	}
 	fmt.Fprintf(env.Stderr, "profuse cc: error: %v\n", err)
-	if errors.Is(err, os.ErrNotExist) && strings.Contains(err.Error(), "executable file not found") {
+	if errors.Is(err, exec.ErrNotFound) {
 		return exitNotFound
 	}
 	return exitFailure
@@ -118,6 +120,27 @@ func Run(ctx context.Context, env Env, job Job) int {
 type Interrupted struct{ Signal syscall.Signal }
 
 func (i Interrupted) Error() string { return i.Signal.String() }
+
+// NotifyContext returns a context that ends, with [Interrupted] as its cause,
+// with the first signal that asks the process to.
+func NotifyContext(parent context.Context) (ctx context.Context, stop func()) {
+	ctx, cancel := context.WithCancelCause(parent)
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	go func() {
+		select {
+		case s := <-signals:
+			if s, ok := s.(syscall.Signal); ok {
+				cancel(Interrupted{s})
+			}
+		case <-ctx.Done():
+		}
+	}()
+	return ctx, func() {
+		signal.Stop(signals)
+		cancel(context.Canceled)
+	}
+}
 
 func (d *driver) warn(format string, args ...any) {
 	fmt.Fprintf(d.env.Stderr, "profuse cc: warning: "+format+"\n", args...)
@@ -177,10 +200,13 @@ func (d *driver) compileAndLink(ctx context.Context, argv, rest, plain []string,
 		}
 	}
 	switch {
+	case slices.ContainsFunc(j.inputs, func(a *argument) bool { return a.input == inputForeign }):
+		// refuse has an error for this.
 	case len(j.inputs) == 0,
 		!j.sources && j.mode != modeLink,
-		// The compiler has words for this.
+		// The compiler has words for these two.
 		j.output != "" && j.mode != modeLink && len(j.inputs) > 1,
+		slices.ContainsFunc(j.inputs, isMissing),
 		slices.ContainsFunc(j.inputs, func(a *argument) bool { return a.input == inputHeader }):
 		for _, in := range j.inputs {
 			if err := d.report.passed(in.value, "not compiled"); err != nil {
@@ -205,6 +231,15 @@ func (d *driver) compileAndLink(ctx context.Context, argv, rest, plain []string,
 		return err
 	}
 	return j.run(ctx, rustAssembly)
+}
+
+// isMissing reports whether an input is a source that does not exist.
+func isMissing(a *argument) bool {
+	if a.input != inputSource || a.value == "-" {
+		return false
+	}
+	_, err := os.Stat(a.value)
+	return errors.Is(err, fs.ErrNotExist)
 }
 
 // refuse returns an error for what cannot be instrumented.

@@ -276,7 +276,7 @@ func (d *driver) rustArchives(ctx context.Context, argv []string, r *rustCommand
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = nil, nil, nil
 	out, err := cmd.Output()
 	if err != nil {
-		return nil, fmt.Errorf("rustc --print=file-names: %w", err)
+		return nil, fmt.Errorf("rustc --print=file-names: %v", err)
 	}
 	var files []string
 	for name := range strings.Lines(string(out)) {
@@ -292,7 +292,7 @@ func (d *driver) rustArchives(ctx context.Context, argv []string, r *rustCommand
 func (d *driver) replaceMember(ctx context.Context, archive, object string) error {
 	out, err := d.output(ctx, []string{"ar", "t", archive})
 	if err != nil {
-		return fmt.Errorf("ar t %s: %w\n%s", archive, err, out)
+		return fmt.Errorf("ar t %s: %v\n%s", archive, err, out)
 	}
 	for name := range strings.Lines(string(out)) {
 		name = strings.TrimSpace(name)
@@ -317,7 +317,7 @@ func (d *driver) replaceMember(ctx context.Context, archive, object string) erro
 			return err
 		}
 		if out, err := d.output(ctx, []string{"ar", "rs", copied, member}); err != nil {
-			return fmt.Errorf("ar rs %s: %w\n%s", archive, err, out)
+			return fmt.Errorf("ar rs %s: %v\n%s", archive, err, out)
 		}
 		if data, err = os.ReadFile(copied); err != nil {
 			return err

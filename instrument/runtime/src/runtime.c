@@ -43,6 +43,8 @@ extern uint8_t raw_stop[] __asm__("section$end$__DATA$__llvm_mipraw");
 // Weak: an image may have nothing instrumented in it.
 extern uint8_t raw_start[] __asm__("__start___llvm_mipraw") __attribute__((weak, visibility("hidden")));
 extern uint8_t raw_stop[] __asm__("__stop___llvm_mipraw") __attribute__((weak, visibility("hidden")));
+// gcc does not say so of names given by __asm__.
+__asm__(".hidden __start___llvm_mipraw\n.hidden __stop___llvm_mipraw\n");
 #endif
 
 // The fields of the header that starts the section.

@@ -1,0 +1,127 @@
+package driver_test
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/profuse-pgo/profuse/instrument"
+	"github.com/profuse-pgo/profuse/instrument/driver"
+	"github.com/profuse-pgo/profuse/mip"
+)
+
+func TestParseFlags(t *testing.T) {
+	const g = "-fmachine-profile-generate "
+	counts := mip.FunctionTimestamp | mip.FunctionCallCount
+	for _, c := range []struct {
+		args, rest string
+		profile    mip.ProfileType // 0: not to be instrumented
+		fails      string
+	}{
+		{args: "-O2 -c x.c", rest: "-O2 -c x.c"},
+		{args: "-fmachine-profile-function-coverage x.c", rest: "x.c"},
+		{args: g + "-fno-machine-profile-generate x.c", rest: "x.c"},
+		{args: g + "x.c", rest: "x.c", profile: counts},
+		{args: "-O2 " + g + "-c", rest: "-O2 -c", profile: counts},
+		{args: g + "-fmachine-profile-function-coverage", profile: mip.FunctionCoverage},
+		{args: g + "-fmachine-profile-function-coverage -fno-machine-profile-function-coverage", profile: counts},
+		{args: g + "-fmachine-profile-block-coverage", profile: counts | mip.BlockCoverage},
+		{args: g + "-fmachine-profile-block-coverage -fmachine-profile-function-coverage", profile: mip.FunctionCoverage | mip.BlockCoverage},
+		{args: g + "-fmachine-profile-call-graph", profile: counts},
+		{args: g + "-mllvm -machine-profile-special-case-list=x -mllvm -other", rest: "-mllvm -other", profile: counts},
+		{args: g + "-fmachine-profile-link-unit-name=a/b=c", profile: counts},
+		{args: g + "-fmachine-profile-function-group-count=4 -fmachine-profile-selected-function-group=3", profile: counts},
+		{args: g + "-fmachine-profile-runtime-buffer=0", profile: counts},
+		// The value of another option is no flag.
+		{args: g + "-o -fmachine-profile-generate", rest: "-o -fmachine-profile-generate", profile: counts},
+
+		{args: g + "-fmachine-profile-call-graph -fmachine-profile-function-coverage", fails: "exclude each other"},
+		{args: g + "-fno-machine-profile-call-graph", fails: "nothing to record"},
+		{args: g + "-fmachine-profile-function-group-count=4 -fmachine-profile-selected-function-group=4", fails: "not below"},
+		{args: g + "-fmachine-profile-selected-function-group=1", fails: "not below"},
+		{args: g + "-fmachine-profile-function-group-count=0", fails: "at least 1"},
+		{args: g + "-fmachine-profile-min-instruction-count=0", fails: "at least 1"},
+		{args: g + "-fmachine-profile-min-instruction-count=x", fails: "at least 1"},
+		{args: g + "-fmachine-profile-runtime-buffer=64", fails: "not supported"},
+		{args: "-fmachine-profile-use=x.mip", fails: "not supported"},
+		{args: "-fmachine-profile-nonsense", fails: "unknown flag"},
+		{args: "-fno-machine-profile-link-unit-name=x", fails: "unknown flag"},
+	} {
+		f, rest, err := driver.ParseFlags(strings.Fields(c.args))
+		if c.fails != "" {
+			if !errors.Is(err, driver.ErrFlags) || !strings.Contains(err.Error(), c.fails) {
+				t.Errorf("%s: error %v, want one with %q", c.args, err, c.fails)
+			}
+			continue
+		}
+		if err != nil {
+			t.Errorf("%s: %v", c.args, err)
+			continue
+		}
+		if got := strings.Join(rest, " "); got != c.rest {
+			t.Errorf("%s: left %q, want %q", c.args, got, c.rest)
+		}
+		if f.Generate != (c.profile != 0) || f.Generate && f.Profile() != c.profile {
+			t.Errorf("%s: generate %v, profile %v; want %v", c.args, f.Generate, f.Profile(), c.profile)
+		}
+		again, rest, err := driver.ParseFlags(f.Args())
+		if f.Generate && (err != nil || len(rest) != 0 || again != f) {
+			t.Errorf("%s: Args gives %v, which is %+v, %v; want %+v", c.args, f.Args(), again, err, f)
+		}
+	}
+}
+
+func TestOptionsOfFlags(t *testing.T) {
+	b := newBench(t, "list", "fun:main\nfun:_Z*v\n", "bad", "nonsense\n")
+	f, _, err := driver.ParseFlags([]string{generate, "-fmachine-profile-special-case-list=" + b.path("list"), "-fmachine-profile-min-instruction-count=5",
+		"-fmachine-profile-link-unit-name=unit", "-fmachine-profile-function-group-count=3", "-fmachine-profile-selected-function-group=2"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	opt, err := f.Options(instrument.Target{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if opt.LinkUnit != "unit" || opt.MinInstructions != 5 || opt.GroupCount != 3 || opt.SelectedGroup != 2 {
+		t.Errorf("options %+v", opt)
+	}
+	var skipped []string
+	for _, name := range []string{"main", "_Z3foov", "_Z3fooi"} {
+		if opt.Skip(name) {
+			skipped = append(skipped, name)
+		}
+	}
+	if !slices.Equal(skipped, []string{"main", "_Z3foov"}) {
+		t.Errorf("skipped %v", skipped)
+	}
+	f.SpecialCaseList = b.path("bad")
+	if _, err := f.Options(instrument.Target{}); !errors.Is(err, instrument.ErrOptions) || !strings.Contains(err.Error(), "bad") {
+		t.Errorf("bad list: %v", err)
+	}
+}
+
+func TestParseJob(t *testing.T) {
+	for _, c := range []struct {
+		args, command, flags, report, fails string
+	}{
+		{args: "-- clang -c x.c", command: "clang -c x.c"},
+		{args: "clang -- x.c", command: "clang -- x.c"},
+		{args: "--report r -fmachine-profile-generate -- gcc", command: "gcc", flags: generate, report: "r"},
+		{args: "", fails: "no compiler"},
+		{args: "--", fails: "no compiler"},
+		{args: "--report", fails: "needs a value"},
+		{args: "--what -- gcc", fails: "unknown option --what"},
+	} {
+		job, err := driver.ParseJob(strings.Fields(c.args))
+		if c.fails != "" {
+			if !errors.Is(err, driver.ErrUsage) || !strings.Contains(err.Error(), c.fails) {
+				t.Errorf("%q: error %v, want one with %q", c.args, err, c.fails)
+			}
+			continue
+		}
+		if err != nil || strings.Join(job.Command, " ") != c.command || strings.Join(job.Flags, " ") != c.flags || job.Report != c.report {
+			t.Errorf("%q: %+v, %v", c.args, job, err)
+		}
+	}
+}
