@@ -135,7 +135,11 @@ func (rr *rootReader) read(index int) (*cu, error) {
 			return nil, d.fail("abbrev", u.abbrev, profile.ErrCorrupt, "abbreviations of the units", "overlap", "")
 		}
 	}
-	return d.rootDIE(u, rr.table, nil)
+	c, err := d.rootDIE(u, rr.table, nil)
+	if c != nil {
+		c.index = index
+	}
+	return c, err
 }
 
 // flatten makes disjoint ranges of ranges that may overlap. Where several units

@@ -66,10 +66,8 @@ type Data struct {
 	abbrevs  abbrevCache
 	problems []error
 
-	// Units whose root DIE or all of whose DIEs have been read: see spend.
-	rooted, loaded []atomic.Bool
-
-	spentAbbrevs, spentLines, spentRanges, spentRnglists budget
+	read  []atomic.Uint32 // parts of each unit that have been read; see spend
+	spent map[string]*atomic.Int64
 }
 
 // New reads the unit headers, and the addresses of each unit. The sections
@@ -77,10 +75,9 @@ type Data struct {
 //
 // Units that cannot be read are left out: see [Data.Problems].
 func New(s Sections, c Config) *Data {
-	d := &Data{Config: c, s: s}
+	d := &Data{Config: c, s: s, spent: newSpent()}
 	d.readUnits()
-	d.rooted = make([]atomic.Bool, len(d.units))
-	d.loaded = make([]atomic.Bool, len(d.units))
+	d.read = make([]atomic.Uint32, len(d.units))
 	switch {
 	case c.Split && len(s.CUIndex) > 0:
 		d.readPackageIndex()

@@ -71,7 +71,6 @@ func (d *Data) Load(index int) (*Unit, error) {
 		u.tree = new(tree)
 	}
 	u.lines, errs[2] = c.readLineTable()
-	d.loaded[index].Store(true)
 	u.calls = make([]*call, len(u.tree.functions))
 	return u, errors.Join(errs[:]...)
 }

@@ -74,13 +74,14 @@ func (c *cu) readLineTable() (*lineTable, error) {
 	if err := t.readHeader(&r, c, off, offSize); err != nil {
 		return nil, err
 	}
-	err := c.spend(&c.d.spentLines, "line", len(c.d.s.Line), int(length))
+	err := c.spend(partLines, "line", len(c.d.s.Line), int(length))
 	if err != nil {
 		return nil, err
 	}
 	if op, ok := t.run(&r); !ok {
 		err = c.d.cut("line", off, fmt.Sprintf("opcode %d of the line table", op))
 	}
+	c.done(partLines)
 	return t, err
 }
 

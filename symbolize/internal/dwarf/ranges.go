@@ -49,10 +49,10 @@ func (c *cu) rangeList(dst []addrRange, off uint64) ([]addrRange, error) {
 	for {
 		e := addrRange{r.uint(c.addrSize), r.uint(c.addrSize)}
 		if r.bad {
-			return dst[:first], c.spend(&c.d.spentRanges, "ranges", len(r.b), r.off-start)
+			return dst[:first], c.spend(partTree, "ranges", len(r.b), r.off-start)
 		}
 		if e == (addrRange{}) {
-			return dst, c.spend(&c.d.spentRanges, "ranges", len(r.b), r.off-start)
+			return dst, c.spend(partTree, "ranges", len(r.b), r.off-start)
 		}
 		if e.low == dead {
 			base, hasBase = e.high, true
@@ -111,10 +111,10 @@ func (c *cu) rnglist(dst []addrRange, off uint64) ([]addrRange, error) {
 			r.fail()
 		}
 		if r.bad {
-			return dst[:first], c.spend(&c.d.spentRnglists, "rnglists", len(r.b), r.off-start)
+			return dst[:first], c.spend(partTree, "rnglists", len(r.b), r.off-start)
 		}
 		if kind == rleEndOfList {
-			return dst, c.spend(&c.d.spentRnglists, "rnglists", len(r.b), r.off-start)
+			return dst, c.spend(partTree, "rnglists", len(r.b), r.off-start)
 		}
 		if e.low != dead {
 			dst = append(dst, e)

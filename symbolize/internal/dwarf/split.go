@@ -27,9 +27,7 @@ func (d *Data) splitUnit(skeleton *cu) (*cu, error) {
 			Want: fmt.Sprintf("DWO id %#016x", id), Err: profile.ErrMismatch,
 		}
 	}
-	c, err := file.splitOrCompileUnit(int(index), skeleton)
-	file.loaded[index].Store(true) // c knows whether it was before
-	return c, err
+	return file.splitOrCompileUnit(int(index), skeleton)
 }
 
 // HasSplit reports whether a .dwo or .dwp file has the unit with that id.

@@ -100,6 +100,7 @@ func (c *cu) readTree() (*tree, error) {
 		}
 	}
 	t.build(code)
+	c.done(partTree)
 	return t, nil
 }
 

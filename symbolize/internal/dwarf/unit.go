@@ -126,7 +126,7 @@ type cu struct {
 	// unit that belongs to this skeleton.
 	splitRangeBase uint64
 
-	again bool // has been read before; see spend
+	index int // of the unit
 }
 
 // compileUnit reads the root DIE of a unit.
@@ -144,11 +144,12 @@ func (d *Data) splitOrCompileUnit(index int, skeleton *cu) (*cu, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !d.rooted[index].Swap(true) {
-		err = c.spend(&d.spentAbbrevs, "abbrev", len(d.s.Abbrev), n)
+	c.index = index
+	if err := c.spend(partRoot, "abbrev", len(d.s.Abbrev), n); err != nil {
+		return nil, err
 	}
-	c.again = d.loaded[index].Load()
-	return c, err
+	c.done(partRoot)
+	return c, nil
 }
 
 // rootDIE reads what a unit's first DIE says of it. Of the abbreviations, only
