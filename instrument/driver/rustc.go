@@ -30,8 +30,9 @@ type rustCommand struct {
 	extra      string // -C extra-filename
 	outDir     string
 	output     string
-	linker     string // -C linker
-	target     string // --target
+	linker     string   // -C linker
+	target     string   // --target
+	machine    []string // what chooses the target
 	words      []string
 	queries    bool // only asks something
 	inputs     []string
@@ -46,8 +47,9 @@ var rustSeparate = map[string]bool{
 	"--color": true, "--diagnostic-width": true, "--remap-path-prefix": true, "--remap-path-scope": true, "--env-set": true,
 }
 
-// rustDropped are -C options that would make more objects than one.
-var rustDropped = []string{"codegen-units", "incremental"}
+// rustDropped are -C options that would make more objects than one, or put
+// into it what does not belong to its code.
+var rustDropped = []string{"codegen-units", "incremental", "embed-bitcode"}
 
 func parseRustCommand(args []string) (r rustCommand, err error) {
 	for i := 0; i < len(args); i++ {
@@ -72,6 +74,8 @@ func parseRustCommand(args []string) (r rustCommand, err error) {
 			case "linker":
 				r.linker = v
 				continue
+			case "target-cpu", "target-feature":
+				r.machine = append(r.machine, words...)
 			case "lto":
 				if v != "off" && v != "no" && v != "n" && v != "false" {
 					return r, fmt.Errorf("-C %s: %w", value, instrument.ErrNoMachineCode)
@@ -100,8 +104,11 @@ func parseRustCommand(args []string) (r rustCommand, err error) {
 			r.outDir = value
 		case "-o":
 			r.output = value
+		case "--sysroot":
+			r.machine = append(r.machine, words...)
 		case "--target":
 			r.target = value
+			r.machine = append(r.machine, words...)
 		case "--print", "-V", "-vV", "--version", "-h", "--help", "--explain":
 			r.queries = true
 		case "-":
@@ -143,13 +150,16 @@ func (d *driver) rustc(ctx context.Context, argv, args []string) error {
 	if err != nil {
 		return err
 	}
-	command := append(slices.Clone(argv), r.words...)
 	target, err := d.rustTarget(ctx, argv, &r)
 	if err != nil {
 		return err
 	}
+	if err := d.assemblerScript(argv[len(argv)-1], target, r.machine); err != nil {
+		return err
+	}
+	command := append(slices.Clone(argv), r.words...)
 	command = append(command, instrument.CompilerFlags(instrument.Rustc, target, d.flags.Profile())...)
-	command = append(command, "-Ccodegen-units=1", "-Clinker="+linker, "--emit=asm="+assembly)
+	command = append(command, "-Ccodegen-units=1", "-Cembed-bitcode=no", "-Clinker="+linker, "--emit=asm="+assembly)
 	if !slices.ContainsFunc(args, func(s string) bool { return strings.HasPrefix(s, "--emit") }) {
 		command = append(command, "--emit=link")
 	}
@@ -160,11 +170,7 @@ func (d *driver) rustc(ctx context.Context, argv, args []string) error {
 	if err != nil || len(archives) == 0 {
 		return err
 	}
-	cc, err := d.rustAssembler(ctx, r.linker)
-	if err != nil {
-		return err
-	}
-	object, err := d.rustObject(ctx, cc, r.inputs[0], assembly)
+	object, err := d.rustObject(ctx, target, r.inputs[0], assembly)
 	if err != nil {
 		return err
 	}
@@ -203,30 +209,52 @@ func (d *driver) linkerScript(assembly, linker string) (string, error) {
 		}
 		words = append(words, "--report", report)
 	}
-	words = append(append(words, d.flags.Args()...), "--", linker)
+	words = append(append(words, d.flags.Args()...), "--")
+	return writeScript(filepath.Join(d.temp, "cc"), append(words, linker))
+}
+
+// writeScript makes a program that runs the command with its own arguments
+// behind.
+func writeScript(file string, command []string) (string, error) {
 	var b strings.Builder
 	b.WriteString("#!/bin/sh\nexec")
-	for _, w := range words {
+	for _, w := range command {
 		b.WriteString(" '" + strings.ReplaceAll(w, "'", `'\''`) + "'")
 	}
 	b.WriteString(" \"$@\"\n")
-	file := filepath.Join(d.temp, "cc")
 	return file, os.WriteFile(file, []byte(b.String()), 0o777)
 }
 
-// rustAssembler is the compiler that assembles for rustc: the one that links.
-func (d *driver) rustAssembler(ctx context.Context, linker string) (*compiler, error) {
-	if linker == "" {
-		linker = "cc"
+// Files beside the assembly of a crate.
+const (
+	rustAssembler  = "as"      // a program that makes the object of it
+	rustObjectFile = "crate.o" // its result
+)
+
+// assemblerScript makes a program that assembles the assembly of the crate
+// with the assembler inside of rustc. Others may be older than its syntax.
+func (d *driver) assemblerScript(rustc string, target instrument.Target, machine []string) error {
+	options := "raw"
+	if target.Arch == instrument.X86_64 {
+		options += ", att_syntax"
 	}
-	return d.openCompiler(ctx, []string{linker}, nil)
+	source := filepath.Join(d.temp, "as.rs")
+	text := "#![no_std]\ncore::arch::global_asm!(include_str!(\"crate.s\"), options(" + options + "));\n"
+	if err := os.WriteFile(source, []byte(text), 0o666); err != nil {
+		return err
+	}
+	command := append([]string{rustc}, machine...)
+	_, err := writeScript(filepath.Join(d.temp, rustAssembler), append(command, "--edition=2021", "--crate-type=lib", "--crate-name=profuse_assembly",
+		"-Ccodegen-units=1", "-Cdebuginfo=0", "--cap-lints=allow", source, "--emit=obj="+filepath.Join(d.temp, rustObjectFile)))
+	return err
 }
 
 // rustObject instruments and assembles the assembly of a crate.
-func (d *driver) rustObject(ctx context.Context, cc *compiler, source, assembly string) (string, error) {
-	target, err := instrument.ParseTriple(cc.Triple)
-	if err != nil {
-		return "", err
+func (d *driver) rustObject(ctx context.Context, target instrument.Target, source, assembly string) (string, error) {
+	dir := filepath.Dir(assembly)
+	object := filepath.Join(dir, rustObjectFile)
+	if _, err := os.Stat(object); err == nil {
+		return object, nil // a crate can become a library of two kinds
 	}
 	opt, err := d.flags.Options(target)
 	if err != nil {
@@ -235,9 +263,7 @@ func (d *driver) rustObject(ctx context.Context, cc *compiler, source, assembly 
 	if err := d.instrumentFile(source, assembly, opt); err != nil {
 		return "", err
 	}
-	object := replaceExtension(assembly, ".o")
-	argv := append(slices.Clone(cc.argv), cc.machine...)
-	return object, d.run(ctx, append(argv, "-c", assembly, "-o", object))
+	return object, d.run(ctx, []string{filepath.Join(dir, rustAssembler)})
 }
 
 // isCrateObject tells the object of the crate's code from the other that rustc
@@ -251,7 +277,7 @@ func (j *gnuJob) replaceRustObject(ctx context.Context, assembly string) error {
 		if a.kind != argInput || !isCrateObject(a.value) {
 			continue
 		}
-		object, err := j.rustObject(ctx, j.compiler, a.value, assembly)
+		object, err := j.rustObject(ctx, j.options.Target, a.value, assembly)
 		if err != nil {
 			return err
 		}
@@ -265,10 +291,11 @@ func (j *gnuJob) replaceRustObject(ctx context.Context, assembly string) error {
 // rustArchives asks rustc for the names of the libraries it has made.
 func (d *driver) rustArchives(ctx context.Context, argv []string, r *rustCommand) ([]string, error) {
 	archive := func(t string) bool { return t == "lib" || t == "rlib" || t == "staticlib" }
-	if !slices.ContainsFunc(r.crateTypes, archive) {
+	// Without a flag the source may say.
+	if len(r.crateTypes) > 0 && !slices.ContainsFunc(r.crateTypes, archive) {
 		return nil, nil
 	}
-	if r.output != "" && len(r.crateTypes) == 1 {
+	if r.output != "" && len(r.crateTypes) == 1 && archive(r.crateTypes[0]) {
 		return []string{r.output}, nil
 	}
 	command := append(slices.Clone(argv), r.words...)

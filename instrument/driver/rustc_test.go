@@ -58,7 +58,7 @@ func TestRustc(t *testing.T) {
 		for _, mode := range [][]string{{generate}, {generate, withBB}} {
 			lib := append(append([]string{rustc, "--edition=2021", "--crate-type=rlib", "util.rs"}, flags...), mode...)
 			b.build(lib...)
-			b.build(append(append([]string{rustc, "--edition=2021", "-L.", "main.rs", "-o", "prog"}, flags...), mode...)...)
+			b.build(append(append([]string{rustc, "--edition=2021", "-L.", "--extern=util", "main.rs", "-o", "prog"}, flags...), mode...)...)
 			if got := b.run([]string{"LLVM_MIP_PROFILE_FILENAME=raw"}, "prog"); got != want {
 				t.Errorf("%v: printed %q, want %q", flags, got, want)
 			}
@@ -82,7 +82,7 @@ func TestRustc(t *testing.T) {
 		b.wantCalls(b.profile(c.image, "raw"), map[string]uint64{"api": 1})
 	}
 	for args, want := range map[string]string{"-Clto": "", "-Clto=thin": "", "-C linker-plugin-lto": ""} {
-		r := b.cc(append([]string{rustc, generate, "main.rs"}, strings.Fields(args)...)...)
+		r := b.cc(append([]string{rustc, generate, "api.rs"}, strings.Fields(args)...)...)
 		if r.code != 1 || !strings.Contains(r.stderr, "link-time optimization has to be off") {
 			t.Errorf("%s: %+v, want %q", args, r, want)
 		}

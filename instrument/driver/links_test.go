@@ -1,0 +1,80 @@
+package driver_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/profuse-pgo/profuse/internal/oracle"
+)
+
+// TestLostMap: what makes profiles useless is said when linking.
+func TestLostMap(t *testing.T) {
+	b := newBench(t, "m.c", trivial,
+		"discard.ld", "SECTIONS { /DISCARD/ : { *(__llvm_mipmap) } } INSERT AFTER .data;\n",
+		"other.c", "int x __attribute__((section(\"__llvm_mipraw\"))) = 1;\n")
+	cc := oracle.Tool(t, "gcc")
+	r := b.cc(cc, generate, "m.c", "-o", "prog", "-Wl,-T,discard.ld")
+	if r.code != 0 || !strings.Contains(r.stderr, "profuse cc: warning: prog has lost its section __llvm_mipmap") {
+		t.Errorf("without map: %+v", r)
+	}
+	b.exec(nil, cc, "-c", "other.c", "-o", "other.o")
+	r = b.cc(cc, generate, "other.o", "m.c", "-o", "prog")
+	if r.code != 0 || !strings.Contains(r.stderr, "profuse cc: warning: section __llvm_mipraw does not begin with its header") {
+		t.Errorf("without header: %+v", r)
+	}
+	r = b.exec(nil, b.path("prog"))
+	if want := "[MIPRuntime]: No header at the start of section __llvm_mipraw: Invalid argument\n"; r.stderr != want {
+		t.Errorf("said %q, want %q", r.stderr, want)
+	}
+	if got := b.files("*.mipraw"); len(got) != 0 {
+		t.Errorf("wrote %v", got)
+	}
+}
+
+// TestNothingInstrumented: a program of objects made elsewhere links and runs,
+// and so does one whose parts are linked in advance.
+func TestNothingInstrumented(t *testing.T) {
+	compilers(t, func(t *testing.T, cc, _ string) {
+		b := newBench(t, "a.c", aC, "b.c", bC, "h.h", hH)
+		b.exec(nil, cc, "-c", "a.c", "b.c")
+		b.build(cc, generate, "a.o", "b.o", "-o", "prog")
+		if got := b.run(nil, "prog"); got != "2\n" {
+			t.Errorf("printed %q", got)
+		}
+		if got := b.files("*.mipraw"); len(got) != 0 {
+			t.Errorf("wrote %v", got)
+		}
+		b.build(cc, generate, "-r", "-nostdlib", "a.c", "b.c", "-o", "both.o")
+		b.build(cc, generate, "both.o", "-o", "prog")
+		b.run(nil, "prog")
+		b.wantCalls(b.profile("prog", "default.mipraw"), map[string]uint64{"main": 1, "f": 1})
+	})
+}
+
+// TestStripped: the map goes with strip -s of LLVM only, and profiles made by
+// stripped programs fit the one that is not.
+func TestStripped(t *testing.T) {
+	cc := oracle.Tool(t, "clang-19", "gcc")
+	b := newBench(t, "a.c", aC, "b.c", bC, "h.h", hH)
+	b.build(cc, generate, "a.c", "b.c", "-o", "prog")
+	if r := b.exec(nil, oracle.Tool(t, "objcopy"), "--strip-all", "--remove-section=__llvm_mipmap", "prog", "small"); r.code != 0 {
+		t.Fatal(r)
+	}
+	b.run(nil, "small")
+	b.wantCalls(b.profile("prog", "default.mipraw"), map[string]uint64{"main": 1, "f": 1})
+}
+
+// TestManyArguments: more than fit a command line.
+func TestManyArguments(t *testing.T) {
+	cc := oracle.Tool(t, "clang-19", "gcc")
+	b := newBench(t, "a.c", aC, "b.c", bC, "h.h", hH)
+	var list strings.Builder
+	for range 20000 {
+		list.WriteString("-DSOMETHING_LONG_\"with quotes\"=\\\"1\\\" -I'some folder with blanks'\n")
+	}
+	b.write("list", list.String())
+	b.build(cc, "@list", generate, "a.c", "b.c", "-o", "prog")
+	if got := b.run(nil, "prog"); got != "2\n" {
+		t.Errorf("printed %q", got)
+	}
+}
