@@ -24,6 +24,13 @@
 // block. Blocks whose coverage follows from that of others get none, see
 // [Options.AllBlockProbes] and package blocks.
 //
+// Blocks are those of the assembly text: they begin at labels that control can
+// reach and after branches, never after calls. A block is covered when its
+// start was reached, whether or not its calls returned. The cold part that a
+// compiler puts into another section, FUNCTION.cold, has a record of its own
+// under function and block coverage; its entry tells that it was entered
+// anywhere.
+//
 // # What the runtime has to provide
 //
 // Programs with call counts call __profuse_mip_first, hidden in each linked
