@@ -51,11 +51,11 @@ var separate = func() map[string]bool {
 	for _, s := range strings.Fields(`-o -x -I -D -U -L -l -include -imacros -isystem -iquote -idirafter -iprefix
 		-iwithprefix -iwithprefixbefore -isysroot -imultilib -iframework -iframeworkwithsysroot -cxx-isystem -MF -MT -MQ -MJ
 		-Xlinker -Xassembler -Xpreprocessor -Xclang -Xanalyzer -Xopenmp-target -mllvm -target -arch -T -u -z -e -A -F
-		-framework -gcc-toolchain -J -B -b -V -G -H_ --param --sysroot --output --include --include-directory --language
-		-dumpbase -dumpdir -dumpbase-ext -specs_ -wrapper --config -resource-dir -ivfsoverlay -include-pch -aux-info
-		-install_name -current_version -compatibility_version -weak_library -weak_framework -rpath -soname -h_
+		-framework -gcc-toolchain -J -B -b -V -G --param --sysroot --output --include --include-directory --language
+		-dumpbase -dumpdir -dumpbase-ext -wrapper --config -resource-dir -ivfsoverlay -include-pch -aux-info
+		-install_name -current_version -compatibility_version -weak_library -weak_framework -rpath -soname
 		-Tdata -Ttext -Tbss -dependency-file -serialize-diagnostics --serialize-diagnostics -working-directory
-		-ccc-gcc-name -plugin_ -fmodule-file_ -Xcuda-ptxas -Xcuda-fatbinary -segprot -sectcreate_ -undefined
+		-ccc-gcc-name -Xcuda-ptxas -Xcuda-fatbinary -segprot -undefined
 		-exported_symbols_list -unexported_symbols_list -order_file -multiply_defined -image_base -init -bundle_loader
 		-allowable_client -client_name -umbrella -sub_library -sub_umbrella -filelist -interface`) {
 		m[s] = true
@@ -74,10 +74,14 @@ func wordsOf(arg string) int {
 // parseArguments takes a command line of a GNU-like compiler apart.
 func parseArguments(args []string) []argument {
 	var list []argument
-	language := ""
+	language, options := "", true
 	for i := 0; i < len(args); i++ {
 		arg := args[i]
-		if arg == "-" || !strings.HasPrefix(arg, "-") {
+		if arg == "--" && options {
+			options = false // what follows are inputs; not passed on, since options will follow
+			continue
+		}
+		if !options || arg == "-" || !strings.HasPrefix(arg, "-") {
 			list = append(list, argument{
 				kind: argInput, words: []string{arg}, value: arg, language: language, input: inputKindOf(arg, language),
 			})

@@ -52,7 +52,11 @@ func (d *driver) store(file string, data []byte) error {
 
 // runtimeObject returns the compiled runtime for the compiler's target.
 func (d *driver) runtimeObject(ctx context.Context, c *compiler, flags *Flags) (string, error) {
-	options := []string{"-w", "-Os", "-fPIC", "-fno-asynchronous-unwind-tables", "-fvisibility=hidden", "-fno-lto"}
+	small := "-Os"
+	if c.Clang {
+		small = "-Oz"
+	}
+	options := []string{"-w", small, "-fPIC", "-fno-asynchronous-unwind-tables", "-fvisibility=hidden", "-fno-lto"}
 	if !flags.Dump {
 		options = append(options, "-D"+runtime.NoDump)
 	}

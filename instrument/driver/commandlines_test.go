@@ -107,6 +107,9 @@ func TestWithoutFlags(t *testing.T) {
 		if r := b.cc(cc, "-fmachine-profile-generate", "-fno-machine-profile-generate", "-c", "a.c", "-o", "z.o"); r.code != 0 {
 			t.Error(r.stderr)
 		}
+		if strings.Contains(cc, "clang") { // gcc does not know "--"
+			b.build(cc, generate, "-c", "-o", "dashes.o", "--", "a.c")
+		}
 	})
 }
 

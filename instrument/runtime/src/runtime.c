@@ -18,7 +18,6 @@
 #endif
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdint.h>
@@ -230,7 +229,7 @@ static void configure(void) {
   const char *name = config.privileged ? 0 : getenv("LLVM_MIP_PROFILE_FILENAME");
   struct text t = {config.pattern, config.pattern + sizeof config.pattern, 0};
   config.is_default = !name || !*name;
-  char folder[PATH_MAX];
+  char folder[PATTERN_MAX];
   if ((config.is_default || *name != '/') && getcwd(folder, sizeof folder)) {
     for (const char *s = folder; *s; s++) {
       if (*s == '%') // not a pattern
