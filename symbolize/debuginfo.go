@@ -148,14 +148,14 @@ func dwarfSection(image *object.Image, name string, split bool) *object.Section 
 func openDWARF(image *object.Image, c dwarf.Config) (*dwarf.Data, error) {
 	c.Name, c.BigEndian = image.Name, image.Order == binary.ByteOrder(binary.BigEndian)
 	var sections dwarf.Sections
-	for name, to := range sections.Names() {
+	err := sections.Each(func(name string, to *[]byte) (err error) {
 		if s := dwarfSection(image, name, c.Split); s != nil {
-			data, err := image.Data(s)
-			if err != nil {
-				return nil, err
-			}
-			*to = data
+			*to, err = image.Data(s)
 		}
+		return err
+	})
+	if err != nil {
+		return nil, err
 	}
 	return dwarf.New(sections, c), nil
 }

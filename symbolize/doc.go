@@ -31,15 +31,18 @@
 // of many programs. Differences:
 //
 //   - A file that has debug information is not overruled by a separate one.
+//   - Sections compressed the older way, named .zdebug_*, are read.
 //   - Line tables may have files and columns beyond 65535.
+//   - A program that was moved finds its .dwo files beside it.
 //   - Relocatable ELF files (.o) are refused: all of their sections are at
 //     address 0.
 //
 // # Hostile input
 //
 // Files may be damaged or malicious: nothing is allocated that their size does
-// not justify, and decompressed sections are bounded by a ratio. Errors about
-// contents are *[profile.FormatError]; in sections of debug information
+// not justify, tables that overlap are not read over and over, decompressed
+// sections are bounded by a ratio, and an address in more than 2000 functions
+// is in none. Errors about contents are *[profile.FormatError]; in sections of debug information
 // offsets count from the section's (decompressed) start, as dwarfdump prints
 // them.
 package symbolize

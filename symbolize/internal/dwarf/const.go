@@ -91,7 +91,6 @@ const (
 const (
 	unitCompile      = 0x01
 	unitType         = 0x02
-	unitPartial      = 0x03
 	unitSkeleton     = 0x04
 	unitSplitCompile = 0x05
 	unitSplitType    = 0x06

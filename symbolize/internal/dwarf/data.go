@@ -34,14 +34,22 @@ type Sections struct {
 	CUIndex []byte // .debug_cu_index; only in .dwp
 }
 
-// Names returns the sections and where they go. Names are without the prefix
-// ".debug_" or "__debug_".
-func (s *Sections) Names() map[string]*[]byte {
-	return map[string]*[]byte{
-		"abbrev": &s.Abbrev, "addr": &s.Addr, "aranges": &s.Aranges, "info": &s.Info,
-		"line": &s.Line, "line_str": &s.LineStr, "ranges": &s.Ranges, "rnglists": &s.Rnglists,
-		"str": &s.Str, "str_offsets": &s.StrOffsets, "cu_index": &s.CUIndex,
+// Each calls fn with the name of each section, without the prefix ".debug_" or
+// "__debug_", and where it goes, and stops at the first error.
+func (s *Sections) Each(fn func(name string, to *[]byte) error) error {
+	for _, x := range []struct {
+		name string
+		to   *[]byte
+	}{
+		{"info", &s.Info}, {"abbrev", &s.Abbrev}, {"addr", &s.Addr}, {"aranges", &s.Aranges},
+		{"line", &s.Line}, {"line_str", &s.LineStr}, {"ranges", &s.Ranges}, {"rnglists", &s.Rnglists},
+		{"str", &s.Str}, {"str_offsets", &s.StrOffsets}, {"cu_index", &s.CUIndex},
+	} {
+		if err := fn(x.name, x.to); err != nil {
+			return err
+		}
 	}
+	return nil
 }
 
 // Config is what the sections do not say of themselves.

@@ -61,15 +61,6 @@ func testInfo(version int, dies func(a *asm)) []byte {
 	return a.b
 }
 
-// unitHeader is the size of the header that testInfo writes: offsets in the
-// unit count from its start.
-func unitHeader(version int) int {
-	if version >= 5 {
-		return 12
-	}
-	return 11
-}
-
 func names(frames []Frame) string {
 	var s []string
 	for _, f := range frames {

@@ -3,7 +3,6 @@ package dwarf
 import (
 	"math"
 	"math/bits"
-	"slices"
 	"sort"
 
 	"github.com/profuse-pgo/profuse/profile"
@@ -81,8 +80,8 @@ func (c *cu) readTree() (*tree, error) {
 			}
 			// Without code it matters only to those within.
 			if len(ranges) > 0 || a.children {
-				if len(t.functions) == math.MaxInt32 {
-					return nil, c.d.fail("info", off, profile.ErrUnsupported, "number of functions", "2^31", "fewer")
+				if len(t.functions) == math.MaxInt32 || len(code) > math.MaxInt32/2-len(ranges) {
+					return nil, c.d.fail("info", off, profile.ErrUnsupported, "number of functions or ranges", "2^30", "fewer")
 				}
 				self = int32(len(t.functions))
 				t.functions = append(t.functions, function{uint32(off - c.off), parent, a.tag == tagInlinedSubroutine})
@@ -141,35 +140,25 @@ func (c *cu) functionRanges(r *buf, a *abbrev, dst []addrRange) ([]addrRange, er
 // within the new range. The same is done here, on an array of all addresses
 // that can ever become a key.
 func (t *tree) build(code []codeRange) {
-	keys := make([]uint64, 0, 2*len(code))
-	for _, r := range code {
-		keys = append(keys, r.low, r.high)
-	}
-	slices.Sort(keys)
-	keys = slices.Compact(keys)
+	keys, at := rank(code)
 	ends := make([]codeEnd, len(keys))
 	present := newBitset(len(keys))
-	find := func(addr uint64) int {
-		i, _ := slices.BinarySearch(keys, addr)
-		return i
-	}
-	for _, r := range code {
-		if r.low == r.high {
+	for i, r := range code {
+		low, high := at[2*i], at[2*i+1]
+		if low == high {
 			continue
 		}
-		at := find(r.low)
-		if before := present.last(at); before >= 0 && r.low < ends[before].high {
+		if before := present.last(int(low)); before >= 0 && r.low < ends[before].high {
 			if old := ends[before]; r.high < old.high {
-				i := find(r.high)
-				ends[i] = old
-				present.set(i)
+				ends[high] = old
+				present.set(int(high))
 			}
 			if keys[before] < r.low {
 				ends[before].high = r.low
 			}
 		}
-		ends[at] = codeEnd{r.high, r.function}
-		present.set(at)
+		ends[low] = codeEnd{r.high, r.function}
+		present.set(int(low))
 	}
 	for i := range keys {
 		if present.has(i) {
@@ -177,6 +166,52 @@ func (t *tree) build(code []codeRange) {
 			t.ranges = append(t.ranges, ends[i])
 		}
 	}
+}
+
+// rank returns the addresses that ranges begin and end at, sorted and without
+// repetition, and of each range the indexes of its two in them.
+func rank(code []codeRange) (keys []uint64, at []int32) {
+	type ref struct {
+		addr uint64
+		end  int32 // 2i for the start of range i, 2i+1 for its end
+	}
+	refs, spare := make([]ref, 0, 2*len(code)), make([]ref, 2*len(code))
+	and, or := ^uint64(0), uint64(0)
+	for i, r := range code {
+		refs = append(refs, ref{r.low, int32(2 * i)}, ref{r.high, int32(2*i + 1)})
+		and &= r.low & r.high
+		or |= r.low | r.high
+	}
+	// A radix sort over the bytes that differ, two or three within a unit.
+	for shift := 0; shift < 64; shift += 8 {
+		if (and^or)>>shift&0xff == 0 {
+			continue
+		}
+		var next [256]int32
+		for _, r := range refs {
+			next[r.addr>>shift&0xff]++
+		}
+		sum := int32(0)
+		for i, n := range next {
+			next[i] = sum
+			sum += n
+		}
+		for _, r := range refs {
+			digit := r.addr >> shift & 0xff
+			spare[next[digit]] = r
+			next[digit]++
+		}
+		refs, spare = spare, refs
+	}
+	at = make([]int32, len(refs))
+	keys = make([]uint64, 0, len(refs))
+	for i, r := range refs {
+		if i == 0 || r.addr != refs[i-1].addr {
+			keys = append(keys, r.addr)
+		}
+		at[r.end] = int32(len(keys) - 1)
+	}
+	return keys, at
 }
 
 // A bitset is a set of small numbers that finds the last member up to a given
