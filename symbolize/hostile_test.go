@@ -95,7 +95,7 @@ func TestFlipped(t *testing.T) {
 		t.Run(fx.name, func(t *testing.T) {
 			t.Parallel()
 			data := bytes.Clone(readFile(t, fx.file))
-			step := 7
+			step := 29
 			if testing.Short() {
 				step = 101
 			}
@@ -116,7 +116,7 @@ func TestScrambled(t *testing.T) {
 			t.Parallel()
 			data := readFile(t, fx.file)
 			r := rand.New(rand.NewPCG(1, 2))
-			rounds := 5000
+			rounds := 2000
 			if testing.Short() {
 				rounds = 100
 			}

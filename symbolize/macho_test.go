@@ -29,6 +29,9 @@ func TestMachOObjects(t *testing.T) {
 		for _, compiler := range []string{"clang++-19", "clang++-22"} {
 			for _, version := range []int{2, 4, 5} {
 				for _, level := range []string{"-O0", "-O2"} {
+					if compiler == "clang++-19" && (version != 4 || level != "-O2") {
+						continue // what differs between compilers, TestCompilers shows
+					}
 					t.Run(fmt.Sprintf("%s/%s/dwarf%d%s", arch, compiler, version, level), func(t *testing.T) {
 						t.Parallel()
 						flags := fmt.Sprintf("--target=%s-apple-macos13 -gdwarf-%d %s", arch, version, level)
