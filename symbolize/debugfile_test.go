@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/profuse-pgo/profuse/internal/oracle"
@@ -316,5 +317,33 @@ func TestCache(t *testing.T) {
 	}
 	if n := len(small.units.byIndex); n != 1 {
 		t.Errorf("%d units kept without room, want the last", n)
+	}
+}
+
+// TestConcurrent: a file may be used by several goroutines; for the race
+// detector.
+func TestConcurrent(t *testing.T) {
+	for _, fx := range fixtures(t) {
+		f := open(t, fx.file, Options{Arch: fx.arch, SymbolTable: true, CacheSize: 1})
+		addrs := every(t, f, fx.text, 1)
+		var wg sync.WaitGroup
+		for range 4 {
+			wg.Go(func() {
+				want := make([][]Frame, len(addrs))
+				if err := f.Batch(addrs, func(i int, fr []Frame) { want[i] = fr }); err != nil {
+					t.Error(err)
+				}
+				for i := 0; i < len(addrs); i += 7 {
+					got, err := f.Frames(addrs[i])
+					if err != nil || !slices.Equal(got, want[i]) {
+						t.Errorf("%s: %#x: %v, %v; want %v", fx.name, addrs[i], got, err, want[i])
+					}
+					if _, _, err := f.Symbol(addrs[i]); err != nil {
+						t.Error(err)
+					}
+				}
+			})
+		}
+		wg.Wait()
 	}
 }

@@ -138,7 +138,8 @@ func (f *File) guard(fn func() error) error {
 	return inputs.Guard(fn, mapped...)
 }
 
-// Close unmaps the file and those that were opened along with it.
+// Close unmaps the file and those that were opened along with it. Nothing of
+// the File may be used after that; frames and symbols may.
 func (f *File) Close() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
