@@ -22,14 +22,14 @@ test: oracles lint build
 		$(GO) test -timeout 10m $(TESTFLAGS) ./...
 	$(MAKE) --no-print-directory race
 
-# The race detector needs cgo and costs a second build, so only the packages
-# that share memory between goroutines run under it, and only their short tests.
+# The race detector needs cgo and makes starting processes slow, so only the
+# packages that share memory between goroutines run under it, and only their
+# short tests; those of irpgo that merge.
 race:
-	@packages=$$($(GO) list -f '{{.ImportPath}} {{join .Imports " "}} ' ./... | \
-		awk '/ (sync|sync\/atomic|golang.org\/x\/sync\/errgroup) /{print $$1}'); \
-	if [ -z "$$packages" ]; then echo "race: no package uses sync"; \
-	elif ! command -v gcc >/dev/null; then echo "race: no C compiler, skipped"; \
-	else set -x; CGO_ENABLED=1 $(GO) test -race -short -timeout 5m $$packages; fi
+	@if ! command -v gcc >/dev/null; then echo "race: no C compiler, skipped"; \
+	else set -x; \
+	CGO_ENABLED=1 $(GO) test -race -short -timeout 8m ./cmd/profuse ./internal/inputs ./internal/atomicfile ./internal/filelock ./mip && \
+	CGO_ENABLED=1 $(GO) test -race -short -timeout 8m -run 'Merge|ShapesMixed|Trace' ./irpgo; fi
 
 bench:
 	$(GO) test -run '^$$' -bench . -benchmem ./...

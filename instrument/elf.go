@@ -39,11 +39,7 @@ func (t *sectionTracker) parseELFSection(operands []byte) section {
 	}
 	if bytes.IndexByte(flags, 'G') >= 0 && len(args) > next {
 		s.group = string(args[next])
-		next++
-		if len(args) > next && string(args[next]) == "comdat" {
-			s.comdat = true
-			next++
-		}
+		s.comdat = len(args) > next+1 && string(args[next+1]) == "comdat"
 	}
 	if bytes.IndexByte(flags, '?') >= 0 { // the group of the section before
 		s.group, s.comdat = t.sections[t.current].group, t.sections[t.current].comdat

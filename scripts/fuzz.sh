@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Runs every fuzz target of the module, one after the other.
 #
-#   scripts/fuzz.sh DURATION    per target, as for go test -fuzztime
+#   scripts/fuzz.sh DURATION    per target, as for go test -fuzzminimizetime 10x -fuzztime
 set -euo pipefail
 
 duration=${1:?usage: scripts/fuzz.sh DURATION}
@@ -12,7 +12,7 @@ for package in $(go list ./...); do
   for target in $(go test -list '^Fuzz' "$package" | grep '^Fuzz' || true); do
     found=$((found + 1))
     echo "== $package $target"
-    go test -run '^$' -fuzz "^$target\$" -fuzztime "$duration" "$package"
+    go test -run '^$' -fuzz "^$target\$" -fuzzminimizetime 10x -fuzztime "$duration" "$package"
   done
 done
 ((found)) || { echo "no fuzz targets found" >&2; exit 1; }

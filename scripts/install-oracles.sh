@@ -21,9 +21,23 @@ have_runtime() {
   [[ -e $dir/lib/linux/libclang_rt.profile-x86_64.a && -e $dir/lib/linux/libclang_rt.profile-i386.a ]]
 }
 
+# Tools that go by their own names, each with the Debian package that has it.
+tools=(
+  gcc=gcc g++=g++ make=make cmake=cmake
+  objcopy=binutils nm=binutils readelf=binutils ar=binutils ld.gold=binutils
+  aarch64-linux-gnu-gcc=gcc-aarch64-linux-gnu aarch64-linux-gnu-g++=g++-aarch64-linux-gnu
+  arm-linux-gnueabihf-gcc=gcc-arm-linux-gnueabihf
+  qemu-aarch64=qemu-user qemu-arm=qemu-user dwz=dwz dwp=binutils
+)
+
 # missing_packages: the Debian packages of what is missing, one per line.
 missing_packages() {
-  local n
+  local n tool
+  for tool in "${tools[@]}"; do
+    command -v "${tool%%=*}" >/dev/null || echo "${tool#*=}"
+  done
+  [[ -e /usr/aarch64-linux-gnu/include/stdio.h ]] || echo libc6-dev-arm64-cross
+  [[ -e /usr/arm-linux-gnueabihf/include/stdio.h ]] || echo libc6-dev-armhf-cross
   for n in "${releases[@]}"; do
     command -v "clang-$n" >/dev/null || echo "clang-$n"
     command -v "llvm-profdata-$n" >/dev/null || echo "llvm-$n"
@@ -49,7 +63,7 @@ case ${1:-} in
 *) echo "usage: scripts/install-oracles.sh [--check]" >&2; exit 2 ;;
 esac
 
-mapfile -t packages < <(missing_packages)
+mapfile -t packages < <(missing_packages | sort -u)
 if ((${#packages[@]})) && command -v apt-get >/dev/null && ((EUID == 0)); then
   export DEBIAN_FRONTEND=noninteractive
   install() { timeout 400 apt-get install -y -q --no-install-recommends "$@" >/dev/null; }

@@ -51,8 +51,6 @@ const Section = "__profuse_blocks"
 const (
 	Magic   = 0x42494dfb
 	Version = 1
-
-	headerSize = 24
 )
 
 // Table tells for the functions with inferred blocks where their coverage

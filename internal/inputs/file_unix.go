@@ -26,7 +26,8 @@ func openFile(name string) (*file, error) {
 		return nil, &fs.PathError{Op: "open", Path: name, Err: err}
 	}
 	f := &file{name: name, fd: fd}
-	kind, err := f.stat()
+	kind, size, err := f.stat()
+	f.size = size
 	switch {
 	case err != nil:
 	case kind == syscall.S_IFDIR:
@@ -40,14 +41,14 @@ func openFile(name string) (*file, error) {
 	return f, nil
 }
 
-// stat sets the size to what it is now.
-func (f *file) stat() (kind uint32, err error) {
+// stat returns what the file is and its size now. Several goroutines may call
+// it at once.
+func (f *file) stat() (kind uint32, size int64, err error) {
 	var st syscall.Stat_t
 	if _, err := retry(func() (int, error) { return 0, syscall.Fstat(f.fd, &st) }); err != nil {
-		return 0, &fs.PathError{Op: "stat", Path: f.name, Err: err}
+		return 0, 0, &fs.PathError{Op: "stat", Path: f.name, Err: err}
 	}
-	f.size = st.Size
-	return uint32(st.Mode) & syscall.S_IFMT, nil
+	return uint32(st.Mode) & syscall.S_IFMT, st.Size, nil
 }
 
 // maxRead is a size that all systems can read at once; Darwin's fails from
@@ -115,8 +116,8 @@ func mapFile(f *file) (*mapping, error) {
 
 // sizeNow returns the size that the file has at this moment.
 func (m *mapping) sizeNow() (int64, error) {
-	_, err := m.f.stat()
-	return m.f.size, err
+	_, size, err := m.f.stat()
+	return size, err
 }
 
 func (m *mapping) close() error {

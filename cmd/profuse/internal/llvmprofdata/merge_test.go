@@ -172,12 +172,14 @@ func TestMergeRaw(t *testing.T) {
 		{args: "merge -o out -temporal-profile-max-trace-length=0 " + temporal},
 		{args: "merge -o out -temporal-profile-trace-reservoir-size=0 -j 1 " + temporal},
 		{args: "merge -o out -write-prev-version " + temporal},
+		// Several inputs of one thread's context race for their order in LLVM,
+		// which the sample shows; with one thread there is one order.
+		{args: "merge -o out -j 1 -temporal-profile-trace-reservoir-size=2 " + temporal + " " + temporal},
 	}
 	for _, j := range []string{"1", "2", "3", "4", "7"} {
 		rows = append(rows,
 			row{args: "merge -o out -j " + j + " " + runs},
 			row{args: "merge -text -j " + j + " " + temporal},
-			row{args: "merge -o out -j " + j + " -temporal-profile-trace-reservoir-size=2 " + temporal + " " + temporal},
 			row{args: "merge -o out -j " + j + " -weighted-input=3,clang22/dispatch.profraw clang22/dispatch-all.profraw -weighted-input=5,clang22/pool.profraw"},
 		)
 	}
