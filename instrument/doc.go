@@ -16,9 +16,8 @@
 // sleds of patchable entries. Under function coverage it stores a zero byte.
 // Under call counts it increments the function's counter, which starts at
 // 0xffffffff, and calls __profuse_mip_first when the result is zero: the first
-// call. Memory therefore holds one less than the number of calls, and the
-// runtime adds one to each counter but those at 0xffffffff when it writes the
-// file.
+// call. That function sets the counter to one, so memory holds the number of
+// calls, and notes when the call came.
 //
 // A block probe stores a zero byte when control reaches the start of the
 // block. Blocks whose coverage follows from that of others get none, see

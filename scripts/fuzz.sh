@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Runs every fuzz target of the module, one after the other.
 #
-#   scripts/fuzz.sh DURATION    per target, as for go test -fuzzminimizetime 10x -fuzztime
+#   scripts/fuzz.sh DURATION    per target, as for go test -fuzztime
 set -euo pipefail
 
 duration=${1:?usage: scripts/fuzz.sh DURATION}
