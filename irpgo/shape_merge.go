@@ -116,6 +116,18 @@ func onlyZeros(b []byte) bool {
 func (s *shape) temporal() bool   { return Variant(s.key.word).Has(HasTemporal) }
 func (s *shape) singleByte() bool { return Variant(s.key.word).Has(SingleByte) }
 
+// stampEntries is the number of counter entries that a function's timestamp
+// takes, 0 without one.
+func (s *shape) stampEntries() int {
+	switch {
+	case !s.temporal():
+		return 0
+	case s.singleByte():
+		return 8
+	}
+	return 1
+}
+
 // counters is the number of entries of the counter section.
 func (s *shape) counters() int {
 	if s.singleByte() {
@@ -216,8 +228,7 @@ func (sum *shapeSum) addTemporal(p *rawProfile, weight uint64) (total uint64, tr
 		if when := p.u64(raw, 0); when != 0 && when != 1<<64-1 {
 			stamps = append(stamps, timestamp{when, f.nameRef})
 		}
-		skip := 8 / size
-		t, o := addSection(sum.counts[f.counters+skip:f.counters+f.count], p, raw[8:], weight)
+		t, o := addSection(sum.counts[f.counters+s.stampEntries():f.counters+f.count], p, raw[8:], weight)
 		total, overflow = addSaturating(total, t), overflow || o
 	}
 	return total, traceOf(stamps), overflow
@@ -370,13 +381,7 @@ func (sum *shapeSum) join(o *shapeSum, m *Merger) {
 func (m *Merger) flush() {
 	sums := slices.SortedFunc(maps.Values(m.sums), func(a, b *shapeSum) int { return cmp.Compare(a.first, b.first) })
 	for _, sum := range sums {
-		skip := 0
-		if sum.shape.temporal() {
-			skip = 1
-			if sum.shape.singleByte() {
-				skip = 8
-			}
-		}
+		skip := sum.shape.stampEntries()
 		sites := sum.sites
 		for i := range sum.shape.functions {
 			f := &sum.shape.functions[i]

@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/profuse-pgo/profuse/cmd/profuse/internal/edit"
 )
 
 // helpWidth is the width of help texts, in columns.
@@ -133,30 +135,9 @@ func Percent(part, whole uint64) string {
 func nearest(s string, words []string) string {
 	best, at := "", min(len(s)/2+1, 3)
 	for _, w := range words {
-		if d := editDistance(s, w); d < at {
+		if d := edit.Distance(s, w); d < at {
 			best, at = w, d
 		}
 	}
 	return best
-}
-
-// editDistance is the number of single-letter changes between a and b.
-func editDistance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := diagonal
-			if a[i] != b[j] {
-				cost++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(cost, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
 }

@@ -5,6 +5,8 @@ import (
 	"io"
 	"path/filepath"
 	"strings"
+
+	"github.com/profuse-pgo/profuse/cmd/profuse/internal/edit"
 )
 
 // Outcome says what is to be done after a command line was parsed.
@@ -94,7 +96,7 @@ func (p *Parser) lookupCommand(name string) (cmd *Command, near string) {
 		return p.Top, ""
 	}
 	for _, c := range p.Commands {
-		if editDistance(c.Name, name) < 2 {
+		if edit.Distance(c.Name, name) < 2 {
 			return p.Top, c.Name
 		}
 	}

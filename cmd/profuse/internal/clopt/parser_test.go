@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"testing"
+
+	"github.com/profuse-pgo/profuse/cmd/profuse/internal/edit"
 )
 
 // bag is where a parser with one option of every kind leaves what it read.
@@ -189,7 +191,7 @@ func TestEditDistance(t *testing.T) {
 		{"", "", 0}, {"", "abc", 3}, {"abc", "", 3}, {"abc", "abc", 0}, {"abc", "abd", 1}, {"abc", "ac", 1},
 		{"ab", "ba", 2}, {"kitten", "sitting", 3}, {"sparse", "parser", 2},
 	} {
-		if d := editDistance(tc.a, tc.b); d != tc.want {
+		if d := edit.Distance(tc.a, tc.b); d != tc.want {
 			t.Errorf("%q to %q: %d edits, want %d", tc.a, tc.b, d, tc.want)
 		}
 	}

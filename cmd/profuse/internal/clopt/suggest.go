@@ -1,6 +1,10 @@
 package clopt
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/profuse-pgo/profuse/cmd/profuse/internal/edit"
+)
 
 // nearest returns the known spelling that takes the fewest edits to turn into
 // the unknown arg (given without its dashes), with arg's value attached when
@@ -18,7 +22,7 @@ func (c *Command) nearest(arg string) string {
 		if takesValue {
 			flag = name
 		}
-		d := editDistance(spelling, flag)
+		d := edit.Distance(spelling, flag)
 		if best >= 0 && d >= best {
 			continue
 		}
@@ -48,26 +52,4 @@ func (c *Command) spellings() []string {
 		add(o)
 	}
 	return out
-}
-
-// editDistance counts the insertions, deletions and replacements of bytes
-// that turn a into b.
-func editDistance(a, b string) int {
-	row := make([]int, len(b)+1) // distances of a[:i] to every prefix of b
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			replaced := diagonal
-			if a[i] != b[j] {
-				replaced++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(replaced, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
 }
