@@ -1,0 +1,102 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"sync/atomic"
+
+	"github.com/profuse-pgo/profuse/internal/inputs"
+)
+
+// A mergeFork is what one worker merges into.
+type mergeFork interface {
+	// add merges one profile, or refuses it without a trace. The data may
+	// change afterwards.
+	add(name string, data []byte, weight uint64) error
+}
+
+// minPerWorker is the number of inputs for which another worker is worth its
+// memory, that of a sum.
+const minPerWorker = 8
+
+// An unorderedMerge merges inputs with one worker per fork. It is for formats
+// whose sums are the same in any order, so that nothing has to be put in order.
+type unorderedMerge struct {
+	ctx    context.Context
+	cancel context.CancelCauseFunc
+	inputs []inputs.Input
+	report *mergeReport
+	next   atomic.Int64 // input to be taken next
+}
+
+// mergeUnordered merges all inputs into the forks. What each input brought, or
+// why it was left out, is in the report. The error is one that leaves no
+// result: the run was cancelled, or an input changed while it was being merged.
+func mergeUnordered(ctx context.Context, ins []inputs.Input, forks []mergeFork, report *mergeReport) error {
+	m := &unorderedMerge{inputs: ins, report: report}
+	m.ctx, m.cancel = context.WithCancelCause(ctx)
+	defer m.cancel(nil)
+	report.progress.Expect(int64(len(ins)))
+	var group sync.WaitGroup
+	for _, f := range forks {
+		group.Go(func() { m.work(f) })
+	}
+	finished := make(chan struct{})
+	go func() {
+		group.Wait()
+		close(finished)
+	}()
+	select {
+	case <-finished:
+	case <-m.ctx.Done():
+		// A worker may hang on an input that never comes; nothing is waiting
+		// for it any more.
+	}
+	return context.Cause(m.ctx)
+}
+
+// work merges inputs until there are no more.
+func (m *unorderedMerge) work(fork mergeFork) {
+	var reader inputs.Reader
+	defer reader.Close()
+	for m.ctx.Err() == nil {
+		i := int(m.next.Add(1)) - 1
+		if i >= len(m.inputs) {
+			return
+		}
+		m.read(i, fork, &reader)
+	}
+}
+
+// read merges the profiles of one input.
+func (m *unorderedMerge) read(i int, fork mergeFork, reader *inputs.Reader) {
+	in := m.inputs[i]
+	members := 0
+	inSum := false // the last profile is, and may be in a file that others change
+	err := in.Each(reader, func(d *inputs.Data) error {
+		if err := context.Cause(m.ctx); err != nil {
+			return err
+		}
+		if members++; members > 1 {
+			m.report.progress.Expect(1)
+		}
+		inSum = d.Name() == in.Name
+		if err := fork.add(d.Name(), d.Bytes(), max(in.Weight, 1)); err != nil {
+			inSum = false
+			m.report.reject(i, d.Name(), err)
+			return nil
+		}
+		m.report.took(len(d.Bytes()))
+		return nil
+	})
+	switch {
+	case err == nil && members == 0:
+		m.report.reject(i, in.Name, emptyArchive(in.Name))
+	case err == nil || m.ctx.Err() != nil:
+	case inSum:
+		m.cancel(fmt.Errorf("%w; part of it is merged already, nothing is written", err))
+	default:
+		m.report.reject(i, in.Name, err)
+	}
+}
