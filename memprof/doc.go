@@ -1,0 +1,2 @@
+// Package memprof reads, merges and writes LLVM MemProf heap profiles.
+package memprof

@@ -1,0 +1,119 @@
+package memprof
+
+import (
+	"crypto/md5"
+	"encoding/binary"
+	"strings"
+)
+
+// GUID returns the 64-bit identity of a function: the first eight bytes, read
+// as little-endian, of the MD5 of its canonical linkage name.
+func GUID(name string) uint64 {
+	sum := md5.Sum([]byte(CanonicalName(name)))
+	return binary.LittleEndian.Uint64(sum[:8])
+}
+
+// CanonicalName cuts what optimizers append to the name of a function that
+// they promoted or split: ".llvm." and ".part." with the last component
+// (sampleprof::FunctionSamples::getCanonicalFnName). ".__uniq." stays.
+func CanonicalName(name string) string {
+	for _, suffix := range []string{".llvm.", ".part."} {
+		at := strings.LastIndex(name, suffix)
+		if at >= 0 && strings.LastIndexByte(name, '.') == at+len(suffix)-1 {
+			name = name[:at]
+		}
+	}
+	return name
+}
+
+// Frame is one level of a call stack, inlined calls being levels of their own.
+type Frame struct {
+	GUID       uint64 // of the function, see [GUID]
+	LineOffset uint32 // line less that of the function's declaration, modulo 2^32
+	Column     uint32 // 0 if unknown
+	Inline     bool   // the function is inlined into that of the next frame (IsInlineFrame)
+}
+
+// AllocSite is an allocation context as one of its functions sees it: the
+// call stack and what was measured of its blocks. A context is recorded in the
+// function that allocates and, if that is inlined, in all it is inlined into.
+type AllocSite struct {
+	Stack StackIndex // from the allocation to the outermost caller
+	// MIB is the index in Profile.MIBs. Sites of one context, in the functions
+	// of its inlined frames, may share it.
+	MIB MIBIndex
+}
+
+// CallSite is a call in a function that is part of some context, but not its
+// allocation.
+type CallSite struct {
+	Stack StackIndex // the inlined frames at the call, innermost first
+	// Callees are the functions called there (CalleeGuids), distinct; known
+	// only from section version 4 and YAML.
+	Callees []uint64
+}
+
+// Record is what the profile knows of one function.
+type Record struct {
+	GUID       uint64
+	AllocSites []AllocSite
+	CallSites  []CallSite
+}
+
+// MIBIndex is an index in Profile.MIBs.
+type MIBIndex uint32
+
+// Profile is a symbolized heap profile in memory, free of any version. Records
+// stand in the order in which their functions were first seen, which is that
+// of the file for what was read from one.
+type Profile struct {
+	Stacks  Stacks // frames and call stacks, each once
+	MIBs    []MIB
+	Records []Record // of distinct functions
+	// DataAccess is nil if the profile has no data-access profile.
+	DataAccess *DataAccess
+	// Names are canonical linkage names of functions by GUID, as far as they
+	// are known. No indexed file and no YAML holds them.
+	Names map[uint64]string
+
+	// bucketOrder: records, frames and stacks stand in the order of a file's
+	// hash tables. Writing restores an order of insertion that leads to it.
+	bucketOrder bool
+	// summary is what the file says of itself; nil if it does not.
+	summary *Summary
+}
+
+// StoredSummary returns the summary that the file holds, nil if it has none:
+// only sections of version 4 do.
+func (p *Profile) StoredSummary() *Summary { return p.summary }
+
+// Empty reports whether the profile says nothing at all.
+func (p *Profile) Empty() bool { return len(p.Records) == 0 && p.DataAccess.Empty() }
+
+// DataAccess is a profile of accesses to static data (memprof::DataAccessProfData).
+type DataAccess struct {
+	Records []DataAccessRecord // of distinct symbols and hashes, in order of first appearance
+	// ColdSymbols and ColdHashes are symbols, and hashes of the contents of
+	// string literals, known not to be accessed. Each stands once.
+	ColdSymbols []string
+	ColdHashes  []uint64
+}
+
+// Empty reports whether there is nothing in it; a nil profile is empty.
+func (d *DataAccess) Empty() bool {
+	return d == nil || len(d.Records) == 0 && len(d.ColdSymbols) == 0 && len(d.ColdHashes) == 0
+}
+
+// DataAccessRecord is what was sampled of one symbol or string literal.
+type DataAccessRecord struct {
+	Symbol      string // canonical name; empty for a string literal
+	Hash        uint64 // of the contents of a string literal; 0 for a symbol
+	AccessCount uint64 // samples
+	Locations   []SourceLocation
+}
+
+// SourceLocation is where data is defined.
+type SourceLocation struct {
+	File string
+	Line uint32
+}
