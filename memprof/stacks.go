@@ -2,44 +2,80 @@ package memprof
 
 import (
 	"hash/maphash"
-	"slices"
+	"iter"
+	"math/bits"
 )
 
 // FrameIndex is the number of a frame in a [Stacks].
 type FrameIndex uint32
 
-// StackIndex is the number of a call stack in a [Stacks].
+// StackIndex is the number of a call stack in a [Stacks]. 0 is the empty one.
 type StackIndex uint32
 
 // Stacks holds frames and call stacks, each once, numbered in the order in
-// which they were added. The zero value is empty and ready to use.
+// which they were added. The zero value is ready to use.
+//
+// Call stacks form a tree: each is a frame and the stack of its callers. A
+// stack that shares its outer part with others takes room for the rest only,
+// and what is done for all stacks takes as many steps as there are nodes, which
+// is much less than frames on all stacks. A node's callers have smaller
+// numbers than the node.
 type Stacks struct {
 	frames     []Frame
 	frameIndex map[Frame]FrameIndex
 
-	arena []FrameIndex // all stacks one after the other, leaf first
-	ends  []int        // by stack: its end in arena
-	seed  maphash.Seed
-	slots []StackIndex // open hash table of stacks: index + 1, 0 if empty
+	nodes  []stackNode // of StackIndex i at i-1
+	slots  []StackIndex
+	seed   [2]uint64
+	whole  []StackIndex // what AddStack returned, each once
+	marked []bool       // by StackIndex: is it in whole?
+}
+
+// stackNode is a frame and its callers.
+type stackNode struct {
+	frame  FrameIndex
+	caller StackIndex // 0 below the outermost frame
 }
 
 // NumFrames returns the number of frames.
 func (s *Stacks) NumFrames() int { return len(s.frames) }
 
-// NumStacks returns the number of call stacks.
-func (s *Stacks) NumStacks() int { return len(s.ends) }
+// NumNodes returns the number of call stacks including the callers' stacks of
+// each, without the empty one. Valid stack indices are 0 to NumNodes.
+func (s *Stacks) NumNodes() int { return len(s.nodes) }
+
+// Whole returns the call stacks that were added by [Stacks.AddStack] in the
+// order in which they were first added. The slice must not be changed.
+func (s *Stacks) Whole() []StackIndex { return s.whole }
 
 // Frame returns a frame.
 func (s *Stacks) Frame(i FrameIndex) Frame { return s.frames[i] }
 
-// Stack returns the frames of a call stack, leaf first. The slice must not be
-// changed.
-func (s *Stacks) Stack(i StackIndex) []FrameIndex {
-	start := 0
-	if i > 0 {
-		start = s.ends[i-1]
+// Top returns the innermost frame of a call stack, which must not be empty,
+// and the stack of its callers.
+func (s *Stacks) Top(i StackIndex) (FrameIndex, StackIndex) {
+	n := s.nodes[i-1]
+	return n.frame, n.caller
+}
+
+// Walk iterates over the frames of a call stack, innermost first.
+func (s *Stacks) Walk(i StackIndex) iter.Seq[FrameIndex] {
+	return func(yield func(FrameIndex) bool) {
+		for ; i != 0; i = s.nodes[i-1].caller {
+			if !yield(s.nodes[i-1].frame) {
+				return
+			}
+		}
 	}
-	return s.arena[start:s.ends[i]:s.ends[i]]
+}
+
+// Depth returns the number of frames of a call stack.
+func (s *Stacks) Depth(i StackIndex) int {
+	n := 0
+	for ; i != 0; i = s.nodes[i-1].caller {
+		n++
+	}
+	return n
 }
 
 // AddFrame returns the index of f, which it adds if it is new.
@@ -56,50 +92,65 @@ func (s *Stacks) AddFrame(f Frame) FrameIndex {
 	return i
 }
 
-// AddStack returns the index of the call stack with these frames, leaf first,
-// which it copies and adds if it is new.
-func (s *Stacks) AddStack(stack []FrameIndex) StackIndex {
-	if 2*(len(s.ends)+1) > len(s.slots) {
-		s.grow()
+// AddStack returns the index of the call stack with these frames, innermost
+// first, and notes it as a whole one.
+func (s *Stacks) AddStack(frames []FrameIndex) StackIndex {
+	i := StackIndex(0)
+	for k := len(frames) - 1; k >= 0; k-- {
+		i = s.Push(i, frames[k])
 	}
-	slot := s.find(stack)
-	if i := s.slots[slot]; i != 0 {
-		return i - 1
-	}
-	s.arena = append(s.arena, stack...)
-	s.ends = append(s.ends, len(s.arena))
-	s.slots[slot] = StackIndex(len(s.ends))
-	return StackIndex(len(s.ends) - 1)
+	s.MarkWhole(i)
+	return i
 }
 
-// find returns the slot where the stack is or belongs.
-func (s *Stacks) find(stack []FrameIndex) int {
-	mask := len(s.slots) - 1
-	slot := int(s.hash(stack)) & mask
-	for s.slots[slot] != 0 && !slices.Equal(s.Stack(s.slots[slot]-1), stack) {
-		slot = (slot + 1) & mask
+// Push returns the index of the call stack with frame f called from the given
+// stack, without noting it as a whole one.
+func (s *Stacks) Push(caller StackIndex, f FrameIndex) StackIndex {
+	if 3*(len(s.nodes)+1) > 2*len(s.slots) {
+		s.grow()
 	}
-	return slot
+	n := stackNode{f, caller}
+	slot := s.slot(n)
+	for s.slots[slot] != 0 {
+		if s.nodes[s.slots[slot]-1] == n {
+			return s.slots[slot]
+		}
+		slot = (slot + 1) & (len(s.slots) - 1)
+	}
+	s.nodes = append(s.nodes, n)
+	s.slots[slot] = StackIndex(len(s.nodes))
+	return s.slots[slot]
+}
+
+// MarkWhole notes a call stack as a whole one, see [Stacks.Whole].
+func (s *Stacks) MarkWhole(i StackIndex) {
+	if need := len(s.nodes) + 1; need > len(s.marked) {
+		s.marked = append(s.marked, make([]bool, max(need-len(s.marked), len(s.marked)))...)
+	}
+	if !s.marked[i] {
+		s.marked[i] = true
+		s.whole = append(s.whole, i)
+	}
 }
 
 func (s *Stacks) grow() {
 	if len(s.slots) == 0 {
-		s.seed = maphash.MakeSeed()
+		seed := maphash.MakeSeed()
+		s.seed = [2]uint64{maphash.Comparable(seed, 0), maphash.Comparable(seed, 1) | 1}
 	}
 	s.slots = make([]StackIndex, max(64, 2*len(s.slots)))
-	for i := range s.ends {
-		s.slots[s.find(s.Stack(StackIndex(i)))] = StackIndex(i + 1)
+	for i, n := range s.nodes {
+		slot := s.slot(n)
+		for s.slots[slot] != 0 {
+			slot = (slot + 1) & (len(s.slots) - 1)
+		}
+		s.slots[slot] = StackIndex(i + 1)
 	}
 }
 
-// hash mixes word by word: the seed keeps a hostile profile from choosing
-// stacks that collide.
-func (s *Stacks) hash(stack []FrameIndex) uint64 {
-	h := maphash.Comparable(s.seed, len(stack))
-	k := h | 1
-	for _, f := range stack {
-		h = (h ^ uint64(f)) * k
-		h ^= h >> 29
-	}
-	return h
+// slot is where the search for n begins. The seed keeps a hostile profile from
+// choosing stacks that meet there; it shows in no result.
+func (s *Stacks) slot(n stackNode) int {
+	hi, lo := bits.Mul64(uint64(n.caller)<<32|uint64(n.frame)^s.seed[0], s.seed[1])
+	return int((hi ^ lo) & uint64(len(s.slots)-1))
 }
