@@ -1,0 +1,174 @@
+package memprof
+
+import (
+	"math"
+	"math/bits"
+)
+
+// follow merges what was measured of the same context later in the same
+// process (MemInfoBlock::Merge of the MemProf runtime): the rule for several
+// dumps in one raw file. What the later block says of overlaps and equal CPUs
+// is replaced by a comparison with the earlier one. It reports whether a sum
+// did not fit and was cut to the largest value.
+func (m *MIB) follow(later *MIB) (overflow bool) {
+	o := overflowing{}
+	m.addSums(later, 1, &o)
+	m.joinExtremes(later)
+	if later.AllocTimestamp < m.DeallocTimestamp {
+		o.add32(&m.NumLifetimeOverlaps, 1)
+	}
+	if later.AllocCPUID == m.AllocCPUID {
+		o.add32(&m.NumSameAllocCPU, 1)
+	}
+	if later.DeallocCPUID == m.DeallocCPUID {
+		o.add32(&m.NumSameDeallocCPU, 1)
+	}
+	m.AllocTimestamp, m.DeallocTimestamp = later.AllocTimestamp, later.DeallocTimestamp
+	m.AllocCPUID, m.DeallocCPUID = later.AllocCPUID, later.DeallocCPUID
+	m.joinHistogram(later, 1, &o)
+	return o.happened
+}
+
+// unknownCPU is the id that the runtime gives before it knows CPUs.
+const unknownCPU = math.MaxUint32
+
+// merge adds, weight times, what was measured of the same context elsewhere:
+// in another process, or by another stack of addresses in this one. Sums
+// (AllocCount, Total…, Num…, histogram buckets) are added, minima and maxima
+// joined; the timestamps are those of the latest allocation and deallocation.
+// A CPU or data type stays only if all agree, else it becomes unknown
+// (2^32-1 and 0). A field that is not known of both is not known of the
+// result: a part of a sum is no sum. AccessHistogram becomes 0.
+//
+// The rule is associative and commutative, and merging with weight w is
+// merging w times. It reports whether a sum did not fit and was cut to the
+// largest value.
+func (m *MIB) merge(o *MIB, weight uint64) (overflow bool) {
+	c := *o
+	c.keep(m.Fields)
+	m.keep(o.Fields)
+	of := overflowing{}
+	m.addSums(&c, weight, &of)
+	m.joinExtremes(&c)
+	for _, f := range [...]struct {
+		to   *uint32
+		from uint32
+	}{
+		{&m.NumMigratedCPU, c.NumMigratedCPU},
+		{&m.NumLifetimeOverlaps, c.NumLifetimeOverlaps},
+		{&m.NumSameAllocCPU, c.NumSameAllocCPU},
+		{&m.NumSameDeallocCPU, c.NumSameDeallocCPU},
+	} {
+		of.add32(f.to, of.mul(uint64(f.from), weight))
+	}
+	m.AllocTimestamp = max(m.AllocTimestamp, c.AllocTimestamp)
+	m.DeallocTimestamp = max(m.DeallocTimestamp, c.DeallocTimestamp)
+	if m.AllocCPUID != c.AllocCPUID {
+		m.AllocCPUID = unknownCPU
+	}
+	if m.DeallocCPUID != c.DeallocCPUID {
+		m.DeallocCPUID = unknownCPU
+	}
+	if m.DataTypeID != c.DataTypeID {
+		m.DataTypeID = 0
+	}
+	m.AccessHistogram = 0
+	m.joinHistogram(&c, weight, &of)
+	return of.happened
+}
+
+// scale turns m into weight times m: the sums are multiplied.
+func (m *MIB) scale(weight uint64) (overflow bool) {
+	if weight == 1 {
+		return false
+	}
+	c := *m
+	c.Histogram = append([]uint64(nil), m.Histogram...)
+	overflow = c.merge(m, weight-1)
+	*m = c
+	return overflow
+}
+
+// keep forgets the fields that are not in s.
+func (m *MIB) keep(s Schema) {
+	if m.Fields&^s == 0 {
+		return
+	}
+	for _, f := range (m.Fields &^ s).Fields() {
+		m.Set(f, 0)
+	}
+	m.Fields &= s
+	if !m.Fields.Has(AccessHistogramSize) {
+		m.Histogram = nil
+	}
+}
+
+func (m *MIB) addSums(n *MIB, weight uint64, o *overflowing) {
+	o.add32(&m.AllocCount, o.mul(uint64(n.AllocCount), weight))
+	o.add64(&m.TotalAccessCount, o.mul(n.TotalAccessCount, weight))
+	o.add64(&m.TotalSize, o.mul(n.TotalSize, weight))
+	o.add64(&m.TotalLifetime, o.mul(n.TotalLifetime, weight))
+	o.add64(&m.TotalAccessDensity, o.mul(n.TotalAccessDensity, weight))
+	o.add64(&m.TotalLifetimeAccessDensity, o.mul(n.TotalLifetimeAccessDensity, weight))
+}
+
+func (m *MIB) joinExtremes(n *MIB) {
+	m.MinAccessCount = min(m.MinAccessCount, n.MinAccessCount)
+	m.MaxAccessCount = max(m.MaxAccessCount, n.MaxAccessCount)
+	m.MinSize = min(m.MinSize, n.MinSize)
+	m.MaxSize = max(m.MaxSize, n.MaxSize)
+	m.MinLifetime = min(m.MinLifetime, n.MinLifetime)
+	m.MaxLifetime = max(m.MaxLifetime, n.MaxLifetime)
+	m.MinAccessDensity = min(m.MinAccessDensity, n.MinAccessDensity)
+	m.MaxAccessDensity = max(m.MaxAccessDensity, n.MaxAccessDensity)
+	m.MinLifetimeAccessDensity = min(m.MinLifetimeAccessDensity, n.MinLifetimeAccessDensity)
+	m.MaxLifetimeAccessDensity = max(m.MaxLifetimeAccessDensity, n.MaxLifetimeAccessDensity)
+}
+
+// joinHistogram adds histograms bucket by bucket; the longer one gives the
+// size. If the buckets of one are lost, so are those of the result. n is not
+// changed and not referred to afterwards; m's buckets are its own.
+func (m *MIB) joinHistogram(n *MIB, weight uint64, o *overflowing) {
+	known := int(m.AccessHistogramSize) == len(m.Histogram) && int(n.AccessHistogramSize) == len(n.Histogram)
+	m.AccessHistogramSize = max(m.AccessHistogramSize, n.AccessHistogramSize)
+	if !known {
+		m.Histogram = nil
+		return
+	}
+	if short := len(n.Histogram) - len(m.Histogram); short > 0 {
+		m.Histogram = append(m.Histogram[:len(m.Histogram):len(m.Histogram)], make([]uint64, short)...)
+	}
+	for i, v := range n.Histogram {
+		o.add64(&m.Histogram[i], o.mul(v, weight))
+	}
+}
+
+// overflowing is arithmetic that stops at the largest value and remembers it.
+type overflowing struct{ happened bool }
+
+func (o *overflowing) mul(a, b uint64) uint64 {
+	hi, lo := bits.Mul64(a, b)
+	if hi != 0 {
+		o.happened = true
+		return math.MaxUint64
+	}
+	return lo
+}
+
+func (o *overflowing) add64(to *uint64, v uint64) {
+	sum, carry := bits.Add64(*to, v, 0)
+	if carry != 0 {
+		o.happened = true
+		sum = math.MaxUint64
+	}
+	*to = sum
+}
+
+func (o *overflowing) add32(to *uint32, v uint64) {
+	sum, carry := bits.Add64(uint64(*to), v, 0)
+	if carry != 0 || sum > math.MaxUint32 {
+		o.happened = true
+		sum = math.MaxUint32
+	}
+	*to = uint32(sum)
+}
