@@ -33,6 +33,7 @@ type FormatError struct {
 	Section string // "header", "counters", "value data", …; may be empty
 	Offset  int64  // absolute byte offset in the (uncompressed) input; -1 if none
 	Line    int    // 1-based line of a text input; 0 if none
+	Column  int    // 1-based column in that line, in bytes; 0 if none
 	Record  int    // 0-based index of the record; -1 when not in a record
 	Field   string // what was being read, "number of counters"
 	Found   string // the offending value; may be empty
@@ -60,7 +61,7 @@ func (e *FormatError) Error() string {
 	return b.String()
 }
 
-// Where names the place: section, offset or line, and record.
+// Where names the place: section, offset or line and column, and record.
 func (e *FormatError) Where() string {
 	var b strings.Builder
 	b.WriteString(e.Section)
@@ -70,6 +71,9 @@ func (e *FormatError) Where() string {
 			b.WriteByte(' ')
 		}
 		fmt.Fprintf(&b, "line %d", e.Line)
+		if e.Column > 0 {
+			fmt.Fprintf(&b, ", column %d", e.Column)
+		}
 	case e.Offset >= 0:
 		if b.Len() > 0 {
 			b.WriteByte(' ')

@@ -20,6 +20,10 @@ func TestFormatErrorText(t *testing.T) {
 			FormatError{File: "a.proftext", Section: "text", Offset: 9, Line: 3, Record: -1, Field: "function hash", Found: `"x"`, Err: fmt.Errorf("why: %w", ErrCorrupt)},
 			`a.proftext: text line 3: function hash is "x": corrupt profile`,
 		},
+		{
+			FormatError{File: "a.iprof", Section: "methods", Offset: 90, Line: 1, Column: 91, Record: 2, Field: "id", Found: `"x"`, Want: "an integer", Err: ErrCorrupt},
+			`a.iprof: methods line 1, column 91 (record 2): id is "x", want an integer: corrupt profile`,
+		},
 		{FormatError{Offset: -1, Record: -1, Err: ErrEmpty}, "empty profile file"},
 		{FormatError{Offset: 0, Record: -1, Field: "magic", Want: "one", Err: ErrUnrecognized}, "at 0x0: magic, want one: unrecognized profile format"},
 	} {
