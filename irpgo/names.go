@@ -1,17 +1,13 @@
 package irpgo
 
 import (
-	"bytes"
-	"compress/zlib"
-	"errors"
+	"encoding/binary"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 
-	"encoding/binary"
-
 	"github.com/profuse-pgo/profuse/internal/cursor"
+	"github.com/profuse-pgo/profuse/internal/zlibtext"
 )
 
 // A names blob is one chunk per translation unit:
@@ -21,12 +17,7 @@ import (
 // The payload, a zlib stream unless stored, is the names joined by 0x01.
 // Linkers may leave any number of zero bytes between chunks.
 
-const (
-	nameSeparator = "\x01"
-	// maxDeflateRatio bounds what a zlib stream can inflate to: a stored size
-	// beyond it is a lie.
-	maxDeflateRatio = 1032
-)
+const nameSeparator = "\x01"
 
 // decodeNames calls yield for every name in the blob, which begins at file
 // offset base. The strings do not alias the blob.
@@ -46,7 +37,7 @@ func decodeNames(section string, base int64, blob []byte, yield func(name string
 			z := c.Bytes(packed, "compressed names")
 			if c.Err() == nil {
 				var err error
-				if text, err = inflate(z, size); err != nil {
+				if text, err = zlibtext.Inflate(z, size); err != nil {
 					return fail(section, start, -1, CodeUncompressFailed, "", "compressed names", err.Error(), fmt.Sprintf("a zlib stream of %d bytes", size))
 				}
 			}
@@ -67,33 +58,6 @@ func decodeNames(section string, base int64, blob []byte, yield func(name string
 	return c.Err()
 }
 
-// inflate unpacks a zlib stream that announces size bytes. The buffer grows
-// with the data, never with the announcement.
-func inflate(z []byte, size uint64) (string, error) {
-	if size/maxDeflateRatio > uint64(len(z)) {
-		return "", fmt.Errorf("%d bytes announced to hold %d", len(z), size)
-	}
-	r, err := zlib.NewReader(bytes.NewReader(z))
-	if err != nil {
-		return "", err
-	}
-	var b strings.Builder
-	if size <= 1<<16 {
-		b.Grow(int(size))
-	}
-	n, err := io.Copy(&b, io.LimitReader(r, int64(size)+1))
-	if err != nil {
-		if errors.Is(err, io.ErrUnexpectedEOF) {
-			err = errors.New("a zlib stream that ends early")
-		}
-		return "", err
-	}
-	if uint64(n) != size {
-		return "", fmt.Errorf("a zlib stream of another size than %d", size)
-	}
-	return b.String(), nil
-}
-
 // appendNames appends one names chunk. Compression is zlib at the best level,
 // as LLVM has it; the bytes differ from C zlib's, the content does not.
 func appendNames(dst []byte, names []string, compress bool) []byte {
@@ -106,19 +70,9 @@ func appendNames(dst []byte, names []string, compress bool) []byte {
 		dst = append(dst, 0)
 		return append(dst, joined...)
 	}
-	var z bytes.Buffer
-	w, err := zlib.NewWriterLevel(&z, zlib.BestCompression)
-	if err == nil {
-		_, err = io.WriteString(w, joined)
-	}
-	if err == nil {
-		err = w.Close()
-	}
-	if err != nil {
-		panic("zlib into memory: " + err.Error()) // neither can fail
-	}
-	dst = cursor.AppendULEB(dst, uint64(z.Len()))
-	return append(dst, z.Bytes()...)
+	z := zlibtext.Deflate(joined)
+	dst = cursor.AppendULEB(dst, uint64(len(z)))
+	return append(dst, z...)
 }
 
 // Symtab maps name references to names (InstrProfSymtab).
