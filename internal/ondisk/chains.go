@@ -28,14 +28,18 @@ func Arrange(hashes []uint64) *Chains {
 		}
 		c.insert(int32(i))
 	}
-	target := 1
-	if n := len(hashes); n > 2 {
-		target = 1 << bits.Len(uint(n*4/3)) // bit_ceil(n·4/3 + 1)
-	}
-	if target != len(c.head) {
+	if target := targetBuckets(len(hashes)); target != len(c.head) {
 		c.resize(target)
 	}
 	return c
+}
+
+// targetBuckets is the number of buckets of a written table of n entries.
+func targetBuckets(n int) int {
+	if n <= 2 {
+		return 1
+	}
+	return 1 << bits.Len(uint(n*4/3)) // bit_ceil(n·4/3 + 1)
 }
 
 func emptyBuckets(n int) []int32 {
@@ -92,9 +96,62 @@ func (c *Chains) Bucket(b int) iter.Seq[int] {
 // lengths, without the bucket's count of two bytes.
 func ItemSize(key, data int) int { return itemHeader + key + data }
 
+// ImpliedItemSize is [ItemSize] for tables that leave out the key's length.
+func ImpliedItemSize(key, data int) int { return itemHeader - 8 + key + data }
+
 // BucketHeaderSize and IndexHeaderSize are the sizes in bytes of what stands
 // before the items of a bucket and before the bucket offsets of the index.
 const (
 	BucketHeaderSize = bucketHeader
 	IndexHeaderSize  = indexHeader
 )
+
+// InsertionOrder returns an order of insertion by which [Arrange] comes to the
+// order in which the entries stand: inserted in the order returned, entry by
+// entry of the payload, they are written as they were read. hashes are those
+// of the entries in payload order.
+func InsertionOrder(hashes []uint64) []int {
+	n := len(hashes)
+	buckets := initialBuckets
+	var grown []int // by resize: how many entries there were
+	for i := range n {
+		if 4*(i+1) >= 3*buckets {
+			buckets *= 2
+			grown = append(grown, i)
+		}
+	}
+	last := targetBuckets(n)
+	if last != buckets {
+		grown = append(grown, n)
+	}
+	// Entries of one bucket always were in one bucket. A later one is put
+	// before the earlier ones, and each resize turns that around.
+	type span struct{ from, to int }
+	var spans []span // of entries in one bucket
+	for i := range hashes {
+		if k := len(spans); k > 0 && (hashes[spans[k-1].from]^hashes[i])&uint64(last-1) == 0 {
+			spans[k-1].to = i + 1
+		} else {
+			spans = append(spans, span{i, i + 1})
+		}
+	}
+	order := make([]int, n)
+	for i := n - 1; i >= 0; i-- {
+		turns := 0
+		for k := len(grown) - 1; k >= 0 && grown[k] > i; k-- {
+			turns++
+		}
+		s := &spans[len(spans)-1]
+		if turns%2 == 0 {
+			order[i] = s.from
+			s.from++
+		} else {
+			s.to--
+			order[i] = s.to
+		}
+		if s.from == s.to {
+			spans = spans[:len(spans)-1]
+		}
+	}
+	return order
+}

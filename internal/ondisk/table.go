@@ -12,8 +12,8 @@
 //	u64 number of buckets, a power of two | u64 number of entries |
 //	u64 offset of each bucket from the start of the file, 0 if empty
 //
-// Everything is little-endian. The lengths are those of the tables keyed by
-// name; the formats of this module use no other.
+// Everything is little-endian. Tables with keys of one length may leave that
+// length out, see [Table.ImplyKeyLength].
 package ondisk
 
 import (
@@ -47,7 +47,12 @@ type Table struct {
 	index      int64
 	numBuckets uint64
 	numEntries uint64
+	impliedKey uint64
 }
+
+// ImplyKeyLength makes [Table.Items] read items that leave out the length of
+// their key, which is n bytes for all.
+func (t *Table) ImplyKeyLength(n int) { t.impliedKey = uint64(n) }
 
 // Open checks the index of a table whose payload begins at offset payload of
 // file and whose index is at offset index. section names it in errors.
@@ -120,7 +125,10 @@ func (t *Table) Items(check bool, yield func(Item) bool) error {
 		}
 		at := c.Offset()
 		item := Item{Hash: c.U64("hash")}
-		keyLen := c.U64("key length")
+		keyLen := t.impliedKey
+		if keyLen == 0 {
+			keyLen = c.U64("key length")
+		}
 		dataLen := c.U64("data length")
 		item.Key = c.Bytes(keyLen, "key")
 		item.DataOff = c.Offset()
