@@ -19,7 +19,7 @@ func TestSourceCompiles(t *testing.T) {
 	for _, cc := range []string{"gcc", "clang-19", "clang-22", "aarch64-linux-gnu-gcc", "arm-linux-gnueabihf-gcc"} {
 		t.Run(cc, func(t *testing.T) {
 			cc := oracle.Tool(t, cc)
-			for _, flags := range []string{"-std=gnu99 -O2", "-std=gnu17 -Os", "-O0 -D" + NoDump, "-O3 -ffreestanding"} {
+			for _, flags := range []string{"-std=gnu99 -O2", "-std=gnu17 -Os", "-O0 -D" + NoDump, "-O3 -ffreestanding", "-Os -D" + RuntimeBuffer + "=65536"} {
 				object := filepath.Join(t.TempDir(), "runtime.o")
 				args := append(strings.Fields(flags), "-Wall", "-Wextra", "-Werror", "-fPIC", "-c", file, "-o", object)
 				if _, stderr, code := oracle.Run(t, cc, args...); code != 0 || stderr != "" {

@@ -53,6 +53,7 @@ __asm__(".hidden __start___llvm_mipraw\n.hidden __stop___llvm_mipraw\n");
 #define HEADER_SIZE 32
 #define BLOCK_COVERAGE 2u
 #define CALL_COUNT 8u
+#define RETURN_ADDRESS 0x10u
 
 #define UNTOUCHED 0xffffffffu
 
@@ -273,10 +274,18 @@ static void settle(uint8_t *p, size_t n) {
   }
 }
 
+#ifdef PROFUSE_MIP_RUNTIME_BUFFER
+static int write_calls(int fd); // in callgraph.c
+#endif
+
 static int write_records(int fd) {
   static uint8_t chunk[4096];
   const uint8_t *p = raw_start;
   uint32_t type = load32(p + AT_PROFILE_TYPE);
+#ifdef PROFUSE_MIP_RUNTIME_BUFFER
+  if (type & RETURN_ADDRESS)
+    return write_calls(fd);
+#endif
   if (!(type & CALL_COUNT) || type & BLOCK_COVERAGE) // records of a size that only the map knows
     return write_all(fd, p, (size_t)(raw_stop - p));
   if (write_all(fd, p, HEADER_SIZE) != 0)
