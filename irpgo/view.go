@@ -1,0 +1,232 @@
+package irpgo
+
+import (
+	"fmt"
+	"iter"
+	"sync"
+
+	"github.com/profuse-pgo/profuse/profile"
+)
+
+// View shows the profile in the terms that all formats share. name is the
+// file's, and info what its reader says of it; "" and nil for a profile that
+// stands for no one file.
+//
+// A function is a record: those of one name differ in hash, and a
+// context-sensitive one has a label. Blocks are the counters. Calls are known
+// only where the first counter is at the entry: for front-end profiles and
+// those that are [EntryFirst] or [EntryOnly]. A function that is hot or warm
+// without counts (see [Record.Pseudo]) has a label and no blocks. Names have
+// their file taken off (see [SplitName]); IDs are name references.
+//
+// Edges are value profiles. Their targets have names as far as the profile has
+// records or Symbols of them, so merge with [MergeOptions].KeepSymbols, and
+// KeepVTableNames.
+func (p *Profile) View(name string, info *Info) profile.View {
+	v := &view{p: p}
+	v.identity = profile.Identity{
+		File: name, Family: "IRPGO", Variant: p.Variant.Names(), BuildIDs: p.BinaryIDs,
+	}
+	if len(v.identity.Variant) == 0 {
+		v.identity.Variant = []string{p.Variant.String()}
+	}
+	if info != nil {
+		v.identity.Format = info.Format.String()
+		if info.Version != 0 {
+			v.identity.Version = fmt.Sprint(info.Version)
+		}
+		v.identity.Producer = info.WrittenBy()
+	}
+	v.features = profile.HasHashes
+	if !p.Variant.Has(IRLevel) || p.Variant&(EntryFirst|EntryOnly) != 0 {
+		v.features |= profile.HasCalls
+		if p.Variant.Has(SingleByte) {
+			v.features |= profile.CallsAreCoverage
+		}
+	}
+	bitmaps := false
+	for i := range p.Functions {
+		for _, r := range p.Functions[i].Records {
+			bitmaps = bitmaps || len(r.Bitmap) > 0
+			if len(r.Counts) > 0 {
+				v.features |= profile.HasBlocks
+			}
+			if !r.Values.Empty() {
+				v.features |= profile.HasEdges
+			}
+		}
+	}
+	if v.features.Has(profile.HasBlocks) && p.Variant.Has(SingleByte) {
+		v.features |= profile.BlocksAreCoverage
+	}
+	if len(p.Traces) > 0 {
+		v.features |= profile.HasTraces | profile.HasFirstCalls
+	}
+	if bitmaps {
+		v.identity.Omits = append(v.identity.Omits, "MC/DC bitmaps")
+	}
+	if info != nil && info.Variant.Has(HasMemProf) {
+		v.identity.Omits = append(v.identity.Omits, "the memprof section")
+	}
+	v.lookup = sync.OnceValue(p.viewSymbols)
+	return v
+}
+
+// view is the neutral view of a profile.
+type view struct {
+	p        *Profile
+	identity profile.Identity
+	features profile.Features
+	lookup   func() viewSymbols
+}
+
+// viewSymbols are what the walks over edges and traces need; plain walks over
+// functions of a profile without traces do without.
+type viewSymbols struct {
+	names map[uint64]string // by reference
+	ranks map[uint64]rankSum
+}
+
+// rankSum adds up the ranks of a function's first calls over traces.
+type rankSum struct{ sum, weight float64 }
+
+func (p *Profile) viewSymbols() viewSymbols {
+	s := viewSymbols{names: make(map[uint64]string, len(p.Functions)), ranks: make(map[uint64]rankSum)}
+	for i := range p.Functions {
+		s.names[p.Functions[i].nameRef()] = p.Functions[i].Name
+	}
+	for _, n := range p.VTableNames {
+		s.names[NameRef(n)] = n
+	}
+	for _, t := range p.Traces {
+		for i, ref := range t.NameRefs {
+			r := s.ranks[ref]
+			r.sum += float64(t.Weight) * float64(i+1)
+			r.weight += float64(t.Weight)
+			s.ranks[ref] = r
+		}
+	}
+	return s
+}
+
+// viewSymbol names the function or table with a PGO name.
+func viewSymbol(name string, ref uint64) profile.Symbol {
+	file, symbol := SplitName(name)
+	return profile.Symbol{Name: symbol, File: file, ID: ref}
+}
+
+func (v *view) symbol(ref uint64) profile.Symbol {
+	name, ok := v.lookup().names[ref]
+	if !ok {
+		name = v.p.Symbols.Name(ref)
+	}
+	return viewSymbol(name, ref)
+}
+
+func (v *view) Identity() profile.Identity { return v.identity }
+
+func (v *view) Features() profile.Features { return v.features }
+
+var (
+	csLabel   = profile.Label{Key: profile.LabelInstrumentation, Value: "context-sensitive"}
+	hotLabel  = profile.Label{Key: profile.LabelTemperature, Value: "hot"}
+	warmLabel = profile.Label{Key: profile.LabelTemperature, Value: "warm"}
+)
+
+func (v *view) Functions() iter.Seq[*profile.Function] {
+	return func(yield func(*profile.Function) bool) {
+		var f profile.Function
+		var ranks map[uint64]rankSum
+		if v.features.Has(profile.HasFirstCalls) {
+			ranks = v.lookup().ranks
+		}
+		for i := range v.p.Functions {
+			src := &v.p.Functions[i]
+			symbol := viewSymbol(src.Name, src.nameRef())
+			for _, r := range src.Records {
+				f = profile.Function{Symbol: symbol, Hash: r.Hash, Blocks: f.Blocks[:0], Labels: f.Labels[:0]}
+				if r.IsCS() {
+					f.Labels = append(f.Labels, csLabel)
+				}
+				v.fillCounts(&f, r)
+				if rank, ok := ranks[symbol.ID]; ok {
+					f.FirstCall = rank.sum / rank.weight
+				}
+				if !yield(&f) {
+					return
+				}
+			}
+		}
+	}
+}
+
+func (v *view) fillCounts(f *profile.Function, r *Record) {
+	switch r.Pseudo() {
+	case PseudoHot:
+		f.Labels = append(f.Labels, hotLabel)
+		f.Covered = true
+		return
+	case PseudoWarm:
+		f.Labels = append(f.Labels, warmLabel)
+		f.Covered = true
+		return
+	}
+	for _, c := range r.Counts {
+		f.Blocks = append(f.Blocks, profile.Block{Count: c})
+		f.Covered = f.Covered || c > 0
+	}
+	if v.features.Has(profile.HasCalls) && len(r.Counts) > 0 {
+		f.Calls = r.Counts[0]
+	}
+}
+
+// Stacks is empty: counters know no callers.
+func (v *view) Stacks() []profile.StackSet { return nil }
+
+var edgeKinds = [NumValueKinds]profile.EdgeKind{
+	IndirectCallTarget: profile.IndirectCall,
+	MemOPSize:          profile.MemOpSize,
+	VTableTarget:       profile.Receiver,
+}
+
+func (v *view) Edges() iter.Seq[*profile.Edge] {
+	return func(yield func(*profile.Edge) bool) {
+		var e profile.Edge
+		for i := range v.p.Functions {
+			src := &v.p.Functions[i]
+			caller := viewSymbol(src.Name, src.nameRef())
+			for _, r := range src.Records {
+				for kind, sites := range r.Values {
+					for site, values := range sites {
+						for _, d := range values {
+							e = profile.Edge{Kind: edgeKinds[kind], Caller: caller, Hash: r.Hash, Site: int32(site), Count: d.Count}
+							if ValueKind(kind) == MemOPSize {
+								e.Size = d.Value
+							} else if d.Value != 0 {
+								e.Target = v.symbol(d.Value)
+							}
+							if !yield(&e) {
+								return
+							}
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+func (v *view) Traces() iter.Seq[*profile.Trace] {
+	return func(yield func(*profile.Trace) bool) {
+		var t profile.Trace
+		for _, src := range v.p.Traces {
+			t = profile.Trace{Weight: src.Weight, Functions: t.Functions[:0]}
+			for _, ref := range src.NameRefs {
+				t.Functions = append(t.Functions, v.symbol(ref))
+			}
+			if !yield(&t) {
+				return
+			}
+		}
+	}
+}

@@ -1,0 +1,122 @@
+package mip
+
+import (
+	"fmt"
+	"iter"
+
+	"github.com/profuse-pgo/profuse/profile"
+)
+
+// View shows the profile in the terms that all formats share. name is the
+// file's, info what its reader says of it, and buildID that of the binary, as
+// the file beside a .mip has it; "" and nil where there is none.
+//
+// Functions come in link order, so that neighbours are neighbours in memory.
+// Blocks are those with a probe, without the entry. Hashes are control flow
+// graph signatures, IDs are [Function.Signature]. With timestamps there is one
+// trace, see [Profile.Order].
+func (p *Profile) View(name string, info *Info, buildID []byte) profile.View {
+	v := &view{p: p}
+	v.identity = profile.Identity{File: name, Family: "MIP", Variant: p.Type.Names()}
+	if len(buildID) > 0 {
+		v.identity.BuildIDs = [][]byte{buildID}
+	}
+	if info != nil {
+		v.identity.Format = info.FileType.String()
+		if info.Version != 0 {
+			v.identity.Version = fmt.Sprintf("%d%v", info.Version, info.Generation)
+		}
+	}
+	v.features = profile.HasCalls | profile.HasHashes | profile.HasSizes | profile.HasRuns
+	if !p.Type.Has(FunctionCallCount) {
+		v.features |= profile.CallsAreCoverage
+	}
+	if p.Type.Has(BlockCoverage) {
+		v.features |= profile.HasBlocks | profile.BlocksAreCoverage | profile.HasOffsets
+	}
+	if p.Type.Has(FunctionTimestamp) {
+		v.features |= profile.HasFirstCalls | profile.HasTraces
+	}
+	return v
+}
+
+// view is the neutral view of a profile.
+type view struct {
+	p        *Profile
+	identity profile.Identity
+	features profile.Features
+}
+
+func (v *view) Identity() profile.Identity { return v.identity }
+
+func (v *view) Features() profile.Features { return v.features }
+
+func (f *Function) symbol() profile.Symbol {
+	return profile.Symbol{Name: f.Name, ID: f.Signature()}
+}
+
+func (v *view) Functions() iter.Seq[*profile.Function] {
+	return func(yield func(*profile.Function) bool) {
+		var f profile.Function
+		for i := range v.p.Functions {
+			src := &v.p.Functions[i]
+			f = profile.Function{
+				Symbol: src.symbol(), Hash: uint64(src.CFG),
+				Calls: src.CallCount, Covered: src.Covered(), Runs: uint64(src.MergeCount),
+				Address: src.Address, Size: uint64(src.Size), Blocks: f.Blocks[:0],
+			}
+			if v.features.Has(profile.CallsAreCoverage) {
+				f.Calls = 0
+				if f.Covered {
+					f.Calls = 1
+				}
+			}
+			if v.features.Has(profile.HasFirstCalls) && f.Covered {
+				f.FirstCall = float64(src.TimestampSum) / float64(src.MergeCount)
+			}
+			if v.features.Has(profile.HasBlocks) {
+				f.Blocks = appendBlocks(f.Blocks, src.Blocks)
+			}
+			if !yield(&f) {
+				return
+			}
+		}
+	}
+}
+
+// appendBlocks appends the blocks that something is known of.
+func appendBlocks(dst []profile.Block, src []Block) []profile.Block {
+	for _, b := range src {
+		if b.Offset == 0 {
+			continue // no probe
+		}
+		block := profile.Block{Offset: b.Offset}
+		if b.Covered {
+			block.Count = 1
+		}
+		dst = append(dst, block)
+	}
+	return dst
+}
+
+// Stacks is empty: nothing records callers.
+func (v *view) Stacks() []profile.StackSet { return nil }
+
+// Edges is empty: nothing records callees.
+func (v *view) Edges() iter.Seq[*profile.Edge] { return func(func(*profile.Edge) bool) {} }
+
+func (v *view) Traces() iter.Seq[*profile.Trace] {
+	return func(yield func(*profile.Trace) bool) {
+		if !v.features.Has(profile.HasTraces) {
+			return
+		}
+		t := profile.Trace{Weight: 1}
+		for _, f := range v.p.Order() {
+			t.Functions = append(t.Functions, f.symbol())
+			t.Mean = t.Mean || f.MergeCount > 1
+		}
+		if len(t.Functions) > 0 {
+			yield(&t)
+		}
+	}
+}

@@ -1,0 +1,114 @@
+package mip
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/profuse-pgo/profuse/profile"
+)
+
+// TestView: what the views of the fixtures say, two runs of one program in each
+// of the ways it was instrumented in.
+func TestView(t *testing.T) {
+	for _, tc := range []struct {
+		kind, features string
+		functions      []string
+		trace          string
+	}{
+		{"function", "calls calls_are_coverage hashes sizes runs", []string{
+			"add 1 runs=1", "pick 1 runs=2", "helper 1 runs=1", "never 0 runs=0", "main 1 runs=2",
+			"table 1 runs=2", "helper 1 runs=2", "unused 0 runs=0",
+		}, ""},
+		{"counts", "calls hashes sizes first_calls runs traces", []string{
+			"add 1 runs=1 first=3", "pick 4 runs=2 first=2", "helper 1 runs=1 first=4", "never 0 runs=0", "main 2 runs=2 first=1",
+			"table 2 runs=2 first=4", "helper 3 runs=2 first=5", "unused 0 runs=0",
+		}, "main pick add helper table helper"},
+	} {
+		t.Run(tc.kind, func(t *testing.T) {
+			r, err := NewReader(tc.kind+".mip", fixture(t, tc.kind+".mip"), ReaderOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			p, err := r.Profile()
+			if err != nil {
+				t.Fatal(err)
+			}
+			v := p.View(r.Name(), r.Info(), []byte{1, 2})
+			id := v.Identity()
+			if got, want := id.String(), "MIP .mip version 8B ("+p.Type.String()+")"; got != want || len(id.BuildIDs) != 1 {
+				t.Errorf("identity %q, want %q", got, want)
+			}
+			if got := strings.Join(v.Features().Names(), " "); got != tc.features {
+				t.Errorf("features %q, want %q", got, tc.features)
+			}
+			var got []string
+			i := 0
+			for f := range v.Functions() {
+				src := &p.Functions[i]
+				i++
+				if f.Address != src.Address || f.Size != uint64(src.Size) || f.Hash != uint64(src.CFG) || f.ID != Signature(src.Name) || f.Covered != src.Covered() {
+					t.Errorf("%+v of %+v", f, src)
+				}
+				s := fmt.Sprintf("%s %d runs=%d", f.Name, f.Calls, f.Runs)
+				if f.FirstCall != 0 {
+					s += fmt.Sprintf(" first=%v", f.FirstCall)
+				}
+				got = append(got, s)
+			}
+			if diff := cmp.Diff(tc.functions, got); diff != "" {
+				t.Error(diff)
+			}
+			var trace []string
+			for tr := range v.Traces() {
+				if !tr.Mean || tr.Weight != 1 {
+					t.Errorf("trace %+v", tr)
+				}
+				for _, s := range tr.Functions {
+					trace = append(trace, s.Name)
+				}
+			}
+			if got := strings.Join(trace, " "); got != tc.trace {
+				t.Errorf("trace %q, want %q", got, tc.trace)
+			}
+			if v.Stacks() != nil {
+				t.Error("there are stacks")
+			}
+			for e := range v.Edges() {
+				t.Errorf("edge %+v", e)
+			}
+		})
+	}
+}
+
+// TestViewBlocks: blocks without a probe are left out, and blocks without block
+// coverage altogether.
+func TestViewBlocks(t *testing.T) {
+	p := &Profile{Type: FunctionCoverage | BlockCoverage, Functions: []Function{
+		{Name: "f", MergeCount: 1, CallCount: 1, Size: 9, Blocks: []Block{{Offset: 4, Covered: true}, {}, {Offset: 7}}},
+		{Name: "g"},
+	}}
+	var got [][]profile.Block
+	for f := range p.View("", nil, nil).Functions() {
+		got = append(got, append([]profile.Block{}, f.Blocks...))
+	}
+	if diff := cmp.Diff([][]profile.Block{{{Count: 1, Offset: 4}, {Offset: 7}}, {}}, got); diff != "" {
+		t.Error(diff)
+	}
+	p.Type = FunctionCoverage
+	for f := range p.View("", nil, nil).Functions() {
+		if len(f.Blocks) != 0 {
+			t.Errorf("%s has blocks %v", f.Name, f.Blocks)
+		}
+	}
+
+	// The fixtures agree with what their own test counts.
+	all := read(t, fixture(t, "all.mip"))
+	s := profile.Summarize(all.View("", nil, nil), nil)
+	blocks, covered := countBlocks(all)
+	if s.Blocks != uint64(blocks) || s.CoveredBlocks != uint64(covered) || !s.OfCalls || s.Covered != 6 || s.Counts.Total != 13 {
+		t.Errorf("%+v; %d blocks, %d covered", s, blocks, covered)
+	}
+}

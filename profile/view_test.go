@@ -1,0 +1,211 @@
+package profile
+
+import (
+	"iter"
+	"math/big"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"testing"
+)
+
+// testView is a view of functions and edges.
+type testView struct {
+	features  Features
+	functions []Function
+	edges     []Edge
+}
+
+func (v *testView) Identity() Identity             { return Identity{Family: "test"} }
+func (v *testView) Features() Features             { return v.features }
+func (v *testView) Functions() iter.Seq[*Function] { return pointers(v.functions) }
+func (v *testView) Stacks() []StackSet             { return nil }
+func (v *testView) Edges() iter.Seq[*Edge]         { return pointers(v.edges) }
+func (v *testView) Traces() iter.Seq[*Trace]       { return pointers([]Trace(nil)) }
+
+func pointers[T any](s []T) iter.Seq[*T] {
+	return func(yield func(*T) bool) {
+		for i := range s {
+			if !yield(&s[i]) {
+				return
+			}
+		}
+	}
+}
+
+// TestDistribute compares with the definition, in big integers.
+func TestDistribute(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	for range 300 {
+		values := make([]uint64, rng.IntN(60))
+		for i := range values {
+			values[i] = rng.Uint64() >> rng.IntN(64)
+			if rng.IntN(4) == 0 {
+				values[i] = 0
+			}
+		}
+		shares := []uint32{whole, 0, 500_000, 990_000, uint32(rng.IntN(whole)), 999_999}
+		got := Distribute(slices.Values(values), shares)
+		want := plainDistribution(values, shares)
+		if !reflect.DeepEqual(got, want) {
+			t.Fatalf("values %d\ngot  %+v\nwant %+v", values, got, want)
+		}
+	}
+}
+
+func plainDistribution(values []uint64, shares []uint32) Distribution {
+	d := Distribution{Values: uint64(len(values))}
+	values = slices.Clone(values)
+	slices.Sort(values)
+	slices.Reverse(values)
+	total := new(big.Int)
+	for _, v := range values {
+		d.Max = max(d.Max, v)
+		total.Add(total, new(big.Int).SetUint64(v))
+	}
+	d.Total = 1<<64 - 1
+	if total.IsUint64() {
+		d.Total = total.Uint64()
+	}
+	shares = slices.Clone(shares)
+	slices.Sort(shares)
+	for _, share := range shares {
+		want := new(big.Int).Mul(total, big.NewInt(int64(share)))
+		want.Div(want, big.NewInt(whole))
+		c := Cutoff{Share: share}
+		sum := new(big.Int)
+		// Values that are alike pass together.
+		for i := 0; i < len(values) && sum.Cmp(want) < 0; {
+			c.Min = values[i]
+			for ; i < len(values) && values[i] == c.Min; i++ {
+				sum.Add(sum, new(big.Int).SetUint64(values[i]))
+				c.Values++
+			}
+		}
+		d.Cutoffs = append(d.Cutoffs, c)
+	}
+	return d
+}
+
+func TestSummarize(t *testing.T) {
+	functions := []Function{
+		{Symbol: Symbol{Name: "a"}, Calls: 7, Covered: true, Blocks: []Block{{Count: 1}, {Count: 0}, {Count: 1}}},
+		{Symbol: Symbol{Name: "b"}},
+		{Symbol: Symbol{Name: "c"}, Calls: 3, Covered: true, Blocks: []Block{{Count: 1}}},
+	}
+	for _, tc := range []struct {
+		name     string
+		features Features
+		ofCalls  bool
+		total    uint64
+	}{
+		{"blocks", HasBlocks, false, 3},
+		{"calls", HasCalls, true, 10},
+		{"calls and counted blocks", HasCalls | HasBlocks, false, 3},
+		{"calls and covered blocks", HasCalls | HasBlocks | BlocksAreCoverage, true, 10},
+		{"coverage", HasCalls | HasBlocks | BlocksAreCoverage | CallsAreCoverage, false, 3},
+	} {
+		s := Summarize(&testView{features: tc.features, functions: functions}, []uint32{whole})
+		if s.OfCalls != tc.ofCalls || s.Counts.Total != tc.total {
+			t.Errorf("%s: of calls %v, total %d; want %v, %d", tc.name, s.OfCalls, s.Counts.Total, tc.ofCalls, tc.total)
+		}
+		s.Counts, s.OfCalls = Distribution{}, false
+		if want := (Summary{Functions: 3, Covered: 2, Blocks: 4, CoveredBlocks: 3, MaxCalls: 7}); !reflect.DeepEqual(s, want) {
+			t.Errorf("%s: %+v, want %+v", tc.name, s, want)
+		}
+	}
+}
+
+func TestFunctionStacks(t *testing.T) {
+	functions := []Function{
+		{Symbol: Symbol{Name: "a", StartLine: 4}, Calls: 7, Covered: true, Blocks: []Block{{Count: 5}, {Count: 0}, {Count: 1<<64 - 2}}, Labels: []Label{{"k", "v"}}},
+		{Symbol: Symbol{Name: "never"}},
+		{Symbol: Symbol{Name: "unknown counts"}, Covered: true},
+	}
+	for _, tc := range []struct {
+		features Features
+		names    []string
+		values   [2][]uint64 // of a, and of unknown counts
+	}{
+		{0, []string{"covered"}, [2][]uint64{{1}, {1}}},
+		{HasCalls, []string{"calls"}, [2][]uint64{{7}, {0}}},
+		{HasCalls | CallsAreCoverage, []string{"covered"}, [2][]uint64{{1}, {1}}},
+		{HasBlocks, []string{"block_counts", "max_block"}, [2][]uint64{{1<<64 - 1, 1<<64 - 2}, {0, 0}}},
+		{HasCalls | HasBlocks, []string{"calls", "block_counts", "max_block"}, [2][]uint64{{7, 1<<64 - 1, 1<<64 - 2}, {0, 0, 0}}},
+		{HasCalls | HasBlocks | BlocksAreCoverage, []string{"calls", "covered_blocks"}, [2][]uint64{{7, 2}, {0, 0}}},
+	} {
+		set := FunctionStacks(&testView{features: tc.features | HasLines, functions: functions})
+		var names []string
+		for _, v := range set.Values {
+			names = append(names, v.Name)
+		}
+		if !slices.Equal(names, tc.names) {
+			t.Errorf("%v: values %v, want %v", tc.features.Names(), names, tc.names)
+		}
+		n := 0
+		for s := range set.Stacks {
+			if n >= 2 || !slices.Equal(s.Values, tc.values[n]) {
+				t.Errorf("%v: %v has values %v", tc.features.Names(), s.Frames, s.Values)
+			}
+			if n == 0 && (s.Frames[0].Name != "a" || s.Frames[0].Line != 4 || len(s.Labels) != 1) {
+				t.Errorf("stack %+v", s)
+			}
+			n++
+		}
+		if n != 2 {
+			t.Errorf("%v: %d functions", tc.features.Names(), n)
+		}
+	}
+}
+
+func TestEdgeStacks(t *testing.T) {
+	v := &testView{features: HasBytecodes, edges: []Edge{
+		{Kind: IndirectCall, Caller: Symbol{Name: "a"}, Site: 3, Target: Symbol{Name: "b"}, Count: 5},
+		{Kind: IndirectCall, Caller: Symbol{Name: "a"}, Site: 3, Count: 9},
+		{Kind: MemOpSize, Caller: Symbol{Name: "a"}, Size: 8, Count: 1},
+		{Kind: Receiver, Caller: Symbol{Name: "a"}, Target: Symbol{Name: "T"}, Count: 1},
+		{Kind: Call, Caller: Symbol{Name: "c"}, Target: Symbol{ID: 7}, Count: 2},
+	}}
+	var got []Stack
+	for s := range EdgeStacks(v).Stacks {
+		got = append(got, Stack{Frames: slices.Clone(s.Frames), Values: slices.Clone(s.Values)})
+	}
+	want := []Stack{
+		{Frames: []Frame{{Symbol: Symbol{Name: "b"}}, {Symbol: Symbol{Name: "a"}, BCI: 3}}, Values: []uint64{5}},
+		{Frames: []Frame{{Symbol: Symbol{ID: 7}}, {Symbol: Symbol{Name: "c"}}}, Values: []uint64{2}},
+	}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("got  %+v\nwant %+v", got, want)
+	}
+}
+
+// TestNames: what files and sentences show.
+func TestNames(t *testing.T) {
+	if n := Features(1<<numFeatures - 1).Names(); len(n) != numFeatures || slices.Contains(n, "") {
+		t.Errorf("features %q", n)
+	}
+	if got := (HasBlocks | HasTraces).Names(); !slices.Equal(got, []string{"blocks", "traces"}) {
+		t.Errorf("features %q", got)
+	}
+	for k := Call; k <= MemOpSize; k++ {
+		if k.String() == "" {
+			t.Errorf("edge kind %d has no name", int(k))
+		}
+	}
+	for want, s := range map[string]Symbol{
+		"f":                  {Name: "f", ID: 5},
+		"0x0000000000000005": {ID: 5},
+		"unknown":            {},
+	} {
+		if s.String() != want {
+			t.Errorf("%+v prints as %q", s, s.String())
+		}
+	}
+	id := Identity{Family: "IRPGO", Format: "indexed", Version: "12", Variant: []string{"ir", "cs"}, Producer: "LLVM 19 to 21"}
+	if got, want := id.String(), "IRPGO indexed version 12 (ir, cs), LLVM 19 to 21"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if got := (&Identity{Family: "MIP"}).String(); got != "MIP" {
+		t.Errorf("%q", got)
+	}
+}
