@@ -81,7 +81,7 @@ func (j *gnuJob) compile(ctx context.Context, in *argument) (string, error) {
 	if err := j.driver.run(ctx, argv); err != nil {
 		return "", err
 	}
-	if err := j.instrument(in.value, assembly); err != nil {
+	if err := j.rewrite(in.value, assembly, j.options); err != nil {
 		return "", err
 	}
 	if err := j.keepTemporaries(in, assembly); err != nil {
@@ -139,7 +139,7 @@ func (j *gnuJob) compileWords(in *argument, assembly string) []string {
 	if j.compiler.Clang {
 		family = instrument.Clang
 	}
-	argv = append(argv, instrument.CompilerFlags(family, j.options.Target, j.options.Profile)...)
+	argv = append(argv, j.compilerFlags(family, j.options.Target)...)
 	const dumpdirSince = 11
 	if !j.compiler.Clang && j.compiler.Major >= dumpdirSince {
 		argv = append(argv, "-dumpdir", j.auxiliaryPrefix())
@@ -203,7 +203,23 @@ func (j *gnuJob) dependencyWords(in *argument) []string {
 	return words
 }
 
-// instrumentFile rewrites an assembly file.
+// compilerFlags are what the compiler should print assembly with.
+func (d *driver) compilerFlags(family instrument.Compiler, target instrument.Target) []string {
+	if d.evidence != nil {
+		return instrument.UseFlags(family, target)
+	}
+	return instrument.CompilerFlags(family, target, d.flags.Profile())
+}
+
+// rewrite does to an assembly file what the flags ask for.
+func (d *driver) rewrite(source, file string, opt instrument.Options) error {
+	if d.evidence != nil {
+		return d.layOutFile(source, file, opt.Target)
+	}
+	return d.instrumentFile(source, file, opt)
+}
+
+// instrumentFile puts probes into an assembly file.
 func (d *driver) instrumentFile(source, file string, opt instrument.Options) error {
 	text, err := os.ReadFile(file)
 	if err != nil {
@@ -222,11 +238,7 @@ func (d *driver) instrumentFile(source, file string, opt instrument.Options) err
 	return os.WriteFile(file, out, 0o666)
 }
 
-func (j *gnuJob) instrument(source, file string) error {
-	return j.instrumentFile(source, file, j.options)
-}
-
-// assemble assembles an instrumented file.
+// assemble assembles a rewritten file.
 func (j *gnuJob) assemble(ctx context.Context, assembly, object string) error {
 	argv := append([]string{}, j.compiler.argv...)
 	for _, a := range j.args {

@@ -86,6 +86,8 @@ type driver struct {
 	temp   string // folder of temporary files
 	cache  string
 	report reporter
+	// evidence is what the profiles of -fmachine-profile-use say, nil without.
+	evidence *instrument.Evidence
 }
 
 // Run carries out a command line and returns the exit code: that of the first
@@ -159,17 +161,23 @@ func (d *driver) main(ctx context.Context, job Job) error {
 	if len(rest) == len(args) { // no flags in response files: leave them
 		plain = append(slices.Clone(argv), given...)
 	}
-	if !flags.Generate {
+	if !flags.Generate && flags.Use == "" {
 		return d.passThrough(ctx, plain)
 	}
 	if d.temp, err = os.MkdirTemp("", "profuse-cc-"); err != nil {
 		return err
 	}
 	d.cache = d.cacheDir()
+	quiet := !isRustc(argv) && slices.ContainsFunc(rest, isQuietMode)
+	if flags.Use != "" && !quiet {
+		if d.evidence, err = readEvidence(flags.Use); err != nil {
+			return err
+		}
+	}
 	if isRustc(argv) {
 		return d.rustc(ctx, argv, rest)
 	}
-	if slices.ContainsFunc(rest, isQuietMode) {
+	if quiet {
 		d.discardTemp()
 		return d.passThrough(ctx, plain)
 	}
@@ -242,9 +250,10 @@ func isMissing(a *argument) bool {
 	return errors.Is(err, fs.ErrNotExist)
 }
 
-// refuse returns an error for what cannot be instrumented.
+// refuse returns an error for what cannot be instrumented or laid out, and
+// warns of what makes a profile doubtful.
 func (j *gnuJob) refuse() error {
-	lto, xray, model, split, coverage := "", "", "", "", ""
+	lto, xray, model, split, coverage, sections, traps := "", "", "", "", "", "", ""
 	for _, a := range j.args {
 		word := a.words[0]
 		switch {
@@ -262,6 +271,14 @@ func (j *gnuJob) refuse() error {
 			split = word
 		case word == "-gno-split-dwarf":
 			split = ""
+		case strings.HasPrefix(word, "-fbasic-block-sections="):
+			if sections = word; word == "-fbasic-block-sections=none" || word == "-fbasic-block-sections=labels" {
+				sections = ""
+			}
+		case word == "-fnon-call-exceptions":
+			traps = word
+		case word == "-fno-non-call-exceptions":
+			traps = ""
 		case word == "--coverage" || word == "-ftest-coverage" || word == "-fprofile-arcs":
 			coverage = word
 		case word == "-emit-llvm" && j.sources:
@@ -270,17 +287,26 @@ func (j *gnuJob) refuse() error {
 			return fmt.Errorf("%s: cannot be instrumented", a.value)
 		}
 	}
+	flag := "-fmachine-profile-generate"
+	if j.flags.Use != "" {
+		flag = "-fmachine-profile-use"
+	}
 	switch {
 	case lto != "":
 		return fmt.Errorf("%s: %w", lto, instrument.ErrNoMachineCode)
-	case xray != "":
+	case xray != "" && j.flags.Generate:
 		return fmt.Errorf("%s: probes would break the sleds of XRay", xray)
-	case model == "-mcmodel=large" || model == "-mcmodel=medium":
+	case (model == "-mcmodel=large" || model == "-mcmodel=medium") && j.flags.Generate:
 		return fmt.Errorf("%s: %w", model, instrument.ErrCodeModel)
 	case split != "" && j.sources:
-		return fmt.Errorf("%s: not possible with -fmachine-profile-generate; -gno-split-dwarf leaves debug information in the objects", split)
+		return fmt.Errorf("%s: not possible with %s; -gno-split-dwarf leaves debug information in the objects", split, flag)
 	case coverage != "" && j.sources:
-		return fmt.Errorf("%s: not possible together with -fmachine-profile-generate", coverage)
+		return fmt.Errorf("%s: not possible together with %s", coverage, flag)
+	case sections != "" && j.sources:
+		return fmt.Errorf("%s: not possible with %s, which needs the blocks of a function together", sections, flag)
+	}
+	if traps != "" && j.sources && j.flags.Generate && j.flags.BlockCoverage && !j.flags.AllBlockProbes {
+		j.warn("%s: blocks that a trap leaves may count as covered; -fmachine-profile-all-block-probes makes sure", traps)
 	}
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -34,17 +35,30 @@ type Flags struct {
 	SpecialCaseList string
 	Runtime         bool // -f[no-]machine-profile-runtime: link the runtime; true
 	Dump            bool // -f[no-]machine-profile-dump: write a profile at exit; true
+	// Use names the profiles to lay out functions by, with commas between them,
+	// -fmachine-profile-use=FILE[,FILE]...; "" after
+	// -fno-machine-profile-use. It excludes Generate.
+	Use string
+	// RuntimeBuffer is the size in bytes of what the program records call
+	// edges in, 0 for none: -fmachine-profile-runtime-buffer=N.
+	RuntimeBuffer int
 	// The following are not in the reference.
+	Split          bool // -f[no-]machine-profile-split: with Use, move blocks that never ran out of functions; true
 	AllBlockProbes bool // -f[no-]machine-profile-all-block-probes: infer nothing
 	Atomic         bool // -f[no-]machine-profile-atomic: count exactly in threads
 }
 
 const flagStem = "machine-profile-"
 
+const (
+	edgeSize         = 12      // bytes of a call edge in the runtime's buffer
+	maxRuntimeBuffer = 1 << 30 // what displacements of code can reach, with room for the program
+)
+
 // ParseFlags returns the flags in a command line and its other arguments in
 // order.
 func ParseFlags(args []string) (Flags, []string, error) {
-	f := Flags{GroupCount: 1, Runtime: true, Dump: true}
+	f := Flags{GroupCount: 1, Runtime: true, Dump: true, Split: true}
 	var callGraph *bool
 	var rest []string
 	for i := 0; i < len(args); i++ {
@@ -80,13 +94,16 @@ func ParseFlags(args []string) (Flags, []string, error) {
 	if !f.Generate {
 		return f, rest, nil
 	}
+	if f.Use != "" {
+		return f, rest, fmt.Errorf("%w: -fmachine-profile-use and -fmachine-profile-generate exclude each other", ErrFlags)
+	}
 	return f, rest, f.check()
 }
 
 func (f *Flags) set(name string, on bool, callGraph **bool) error {
 	switches := map[string]*bool{
 		"generate": &f.Generate, "function-coverage": &f.FunctionCoverage, "block-coverage": &f.BlockCoverage,
-		"runtime": &f.Runtime, "dump": &f.Dump, "all-block-probes": &f.AllBlockProbes, "atomic": &f.Atomic,
+		"runtime": &f.Runtime, "dump": &f.Dump, "all-block-probes": &f.AllBlockProbes, "atomic": &f.Atomic, "split": &f.Split,
 	}
 	if p, ok := switches[name]; ok {
 		*p = on
@@ -94,6 +111,10 @@ func (f *Flags) set(name string, on bool, callGraph **bool) error {
 	}
 	if name == "call-graph" {
 		*callGraph = &on
+		return nil
+	}
+	if name == "use" && !on {
+		f.Use = ""
 		return nil
 	}
 	key, value, ok := strings.Cut(name, "=")
@@ -111,6 +132,10 @@ func (f *Flags) set(name string, on bool, callGraph **bool) error {
 	switch key {
 	case "link-unit-name":
 		f.LinkUnit = value
+	case "use":
+		if f.Use = value; slices.Contains(strings.Split(value, ","), "") {
+			return errors.New("a file name is missing")
+		}
 	case "special-case-list":
 		f.SpecialCaseList = value
 	case "function-group-count":
@@ -120,13 +145,7 @@ func (f *Flags) set(name string, on bool, callGraph **bool) error {
 	case "min-instruction-count":
 		return number(&f.MinInstructions, 1)
 	case "runtime-buffer":
-		var n int
-		if err := number(&n, 0); err != nil || n == 0 {
-			return err
-		}
-		return errors.New("samples of return addresses are not supported")
-	case "use":
-		return errors.New("not supported; \"profuse llvm-mipdata order\" makes a symbol order for the linker")
+		return number(&f.RuntimeBuffer, 0)
 	default:
 		return errors.New("unknown flag")
 	}
@@ -139,6 +158,11 @@ func (f *Flags) check() error {
 		return fmt.Errorf("%w: -fmachine-profile-call-graph and -fmachine-profile-function-coverage exclude each other", ErrFlags)
 	case !f.FunctionCoverage && !f.CallGraph:
 		return fmt.Errorf("%w: -fno-machine-profile-call-graph without -fmachine-profile-function-coverage leaves nothing to record", ErrFlags)
+	case f.RuntimeBuffer > 0 && !f.CallGraph:
+		return fmt.Errorf("%w: -fmachine-profile-runtime-buffer is for call edges, which -fmachine-profile-function-coverage excludes", ErrFlags)
+	case f.RuntimeBuffer > 0 && f.RuntimeBuffer < edgeSize || f.RuntimeBuffer > maxRuntimeBuffer:
+		return fmt.Errorf("%w: -fmachine-profile-runtime-buffer=%d: it takes %d bytes for each pair of call site and function called, and at most %d are possible",
+			ErrFlags, f.RuntimeBuffer, edgeSize, maxRuntimeBuffer)
 	case f.SelectedGroup >= f.GroupCount:
 		return fmt.Errorf("%w: -fmachine-profile-selected-function-group=%d is not below -fmachine-profile-function-group-count=%d",
 			ErrFlags, f.SelectedGroup, f.GroupCount)
@@ -154,6 +178,9 @@ func (f *Flags) Profile() mip.ProfileType {
 	}
 	if f.BlockCoverage {
 		t |= mip.BlockCoverage
+	}
+	if f.RuntimeBuffer > 0 {
+		t |= mip.ReturnAddress
 	}
 	return t
 }
@@ -182,6 +209,13 @@ func (f *Flags) Options(target instrument.Target) (instrument.Options, error) {
 
 // Args returns the flags as arguments, for a driver started by another.
 func (f *Flags) Args() []string {
+	if f.Use != "" {
+		args := []string{"-fmachine-profile-use=" + f.Use}
+		if !f.Split {
+			args = append(args, "-fno-machine-profile-split")
+		}
+		return args
+	}
 	if !f.Generate {
 		return nil
 	}
@@ -197,6 +231,7 @@ func (f *Flags) Args() []string {
 		{f.SpecialCaseList != "", "-fmachine-profile-special-case-list=" + f.SpecialCaseList},
 		{f.GroupCount > 1, "-fmachine-profile-function-group-count=" + strconv.Itoa(f.GroupCount)},
 		{f.GroupCount > 1, "-fmachine-profile-selected-function-group=" + strconv.Itoa(f.SelectedGroup)},
+		{f.RuntimeBuffer > 0, "-fmachine-profile-runtime-buffer=" + strconv.Itoa(f.RuntimeBuffer)},
 		{f.MinInstructions > 0, "-fmachine-profile-min-instruction-count=" + strconv.Itoa(f.MinInstructions)},
 	} {
 		if s.on {

@@ -44,7 +44,11 @@ func TestParseFlags(t *testing.T) {
 		{args: g + "-fmachine-profile-min-instruction-count=0", fails: "at least 1"},
 		{args: g + "-fmachine-profile-min-instruction-count=x", fails: "at least 1"},
 		{args: g + "-fmachine-profile-runtime-buffer=64", fails: "not supported"},
-		{args: "-fmachine-profile-use=x.mip", fails: "not supported"},
+		{args: "-fmachine-profile-use=x.mip,y.mip -c", rest: "-c"},
+		{args: g + "-fmachine-profile-use=x.mip -fno-machine-profile-use", profile: counts},
+		{args: g + "-fmachine-profile-use=x.mip", fails: "exclude each other"},
+		{args: "-fmachine-profile-use=x.mip,", fails: "file name is missing"},
+		{args: "-fmachine-profile-use", fails: "unknown flag"},
 		{args: "-fmachine-profile-nonsense", fails: "unknown flag"},
 		{args: "-fno-machine-profile-link-unit-name=x", fails: "unknown flag"},
 	} {
@@ -66,7 +70,7 @@ func TestParseFlags(t *testing.T) {
 			t.Errorf("%s: generate %v, profile %v; want %v", c.args, f.Generate, f.Profile(), c.profile)
 		}
 		again, rest, err := driver.ParseFlags(f.Args())
-		if f.Generate && (err != nil || len(rest) != 0 || again != f) {
+		if (f.Generate || f.Use != "") && (err != nil || len(rest) != 0 || again != f) {
 			t.Errorf("%s: Args gives %v, which is %+v, %v; want %+v", c.args, f.Args(), again, err, f)
 		}
 	}

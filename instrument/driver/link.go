@@ -17,10 +17,11 @@ import (
 	"github.com/profuse-pgo/profuse/mip"
 )
 
-// link links with the objects in place of the sources, and the runtime.
+// link links with the objects in place of the sources, and the runtime or the
+// order of the functions.
 func (j *gnuJob) link(ctx context.Context, objects map[*argument]string, rustAssembly string) error {
 	runtimeFile := ""
-	if j.flags.Runtime && j.linksImage() {
+	if j.flags.Generate && j.flags.Runtime && j.linksImage() {
 		var err error
 		if runtimeFile, err = j.runtimeObject(ctx, j.compiler, &j.flags); err != nil {
 			return err
@@ -58,12 +59,17 @@ func (j *gnuJob) link(ctx context.Context, objects map[*argument]string, rustAss
 	if j.sources && j.compiler.Clang {
 		argv = append(argv, "-Wno-unused-command-line-argument")
 	}
-	if j.collectsGarbage() {
+	order, err := j.orderArguments(ctx)
+	if err != nil {
+		return err
+	}
+	argv = append(argv, order...)
+	if j.flags.Generate && j.collectsGarbage() {
 		// Else GNU ld keeps all records, because the runtime refers to the
 		// section, and with the records all functions.
 		argv = append(argv, "-Wl,-z,start-stop-gc")
 	}
-	argv, err := j.shorten(argv)
+	argv, err = j.shorten(argv)
 	if err != nil {
 		return err
 	}
@@ -74,7 +80,7 @@ func (j *gnuJob) link(ctx context.Context, objects map[*argument]string, rustAss
 	if cerr := filter.Close(); err == nil {
 		err = cerr
 	}
-	if err != nil || !j.linksImage() {
+	if err != nil || !j.flags.Generate || !j.linksImage() {
 		return err
 	}
 	return j.finishImage()

@@ -8,7 +8,8 @@ import (
 	"github.com/profuse-pgo/profuse/instrument"
 )
 
-// reporter appends what was not instrumented to a file: one line for each,
+// reporter appends what was not instrumented, or not laid out, to a file: one
+// line for each,
 //
 //	SOURCE TAB FUNCTION TAB REASON
 //
@@ -28,6 +29,22 @@ func (r *reporter) skipped(source string, rep *instrument.Report) error {
 			fmt.Fprintf(&b, "%s\t%s\t%v\n", source, f.Name, f.Skipped)
 		case f.BlocksSkipped != 0:
 			fmt.Fprintf(&b, "%s\t%s\tno block probes: %v\n", source, f.Name, f.BlocksSkipped)
+		}
+	}
+	return r.append(b.Bytes())
+}
+
+// left reports the functions of a file that a profile does not place, or whose
+// cold blocks stay.
+func (r *reporter) left(source string, rep *instrument.UseReport) error {
+	var b bytes.Buffer
+	for i := range rep.Functions {
+		f := &rep.Functions[i]
+		switch {
+		case f.Left != 0:
+			fmt.Fprintf(&b, "%s\t%s\t%v\n", source, f.Name, f.Left)
+		case f.NotSplit != 0:
+			fmt.Fprintf(&b, "%s\t%s\tnot split: %v\n", source, f.Name, f.NotSplit)
 		}
 	}
 	return r.append(b.Bytes())

@@ -13,7 +13,7 @@ import (
 
 // rustc prints the assembly of a crate next to the objects it makes. The
 // driver lets it, with one code generation unit so that there is one file of
-// each, and puts the object made of the instrumented assembly in the place of
+// each, and puts the object made of the rewritten assembly in the place of
 // rustc's: in libraries after rustc has ended, and in what is linked by
 // standing in for the linker.
 
@@ -158,7 +158,7 @@ func (d *driver) rustc(ctx context.Context, argv, args []string) error {
 		return err
 	}
 	command := append(slices.Clone(argv), r.words...)
-	command = append(command, instrument.CompilerFlags(instrument.Rustc, target, d.flags.Profile())...)
+	command = append(command, d.compilerFlags(instrument.Rustc, target)...)
 	command = append(command, "-Ccodegen-units=1", "-Cembed-bitcode=no", "-Clinker="+linker, "--emit=asm="+assembly)
 	if !slices.ContainsFunc(args, func(s string) bool { return strings.HasPrefix(s, "--emit") }) {
 		command = append(command, "--emit=link")
@@ -249,7 +249,7 @@ func (d *driver) assemblerScript(rustc string, target instrument.Target, machine
 	return err
 }
 
-// rustObject instruments and assembles the assembly of a crate.
+// rustObject rewrites and assembles the assembly of a crate.
 func (d *driver) rustObject(ctx context.Context, target instrument.Target, source, assembly string) (string, error) {
 	dir := filepath.Dir(assembly)
 	object := filepath.Join(dir, rustObjectFile)
@@ -260,7 +260,7 @@ func (d *driver) rustObject(ctx context.Context, target instrument.Target, sourc
 	if err != nil {
 		return "", err
 	}
-	if err := d.instrumentFile(source, assembly, opt); err != nil {
+	if err := d.rewrite(source, assembly, opt); err != nil {
 		return "", err
 	}
 	return object, d.run(ctx, []string{filepath.Join(dir, rustAssembler)})

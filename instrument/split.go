@@ -1,0 +1,3 @@
+package instrument
+
+func (u *user) split() {}
