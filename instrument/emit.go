@@ -34,7 +34,8 @@ const (
 	labelGo     = 'g' // inside of probes
 )
 
-// recordSymbol returns the symbol of the raw record of a function.
+// recordSymbol returns the symbol at which the raw record of a function
+// begins, with the words before it.
 func (e *emitter) recordSymbol(id int) string {
 	switch {
 	case e.opt.RawSymbols:
@@ -44,6 +45,18 @@ func (e *emitter) recordSymbol(id int) string {
 		return "l_mip_r" + strconv.Itoa(id)
 	}
 	return e.label(labelRecord, id)
+}
+
+// sampleWords is the size of what precedes a record with samples: where the
+// next called function's record is, and which call is to be looked at.
+const sampleWords = 8
+
+// record returns an expression for the raw record of a function.
+func (e *emitter) record(id int) string {
+	if e.opt.samples() {
+		return e.recordSymbol(id) + "+" + strconv.Itoa(sampleWords)
+	}
+	return e.recordSymbol(id)
 }
 
 // symbol returns the function's own symbol with a suffix, quoted if it has to
@@ -67,8 +80,8 @@ func (e *emitter) probes() {
 		e.line(e.label(labelStart, id), ":")
 		e.insert(e.beforeStmt(fn.label + 1))
 		p := &probe{
-			target: e.target, record: e.recordSymbol(id), label: e.label(labelGo, id),
-			counts: e.opt.counts(), atomic: e.opt.Atomic, syntax: e.syntaxAt(fn.entry.stmt), thumb: e.stmts[fn.label].thumb,
+			target: e.target, record: e.record(id), label: e.label(labelGo, id),
+			counts: e.opt.counts(), samples: e.opt.samples(), atomic: e.opt.Atomic, syntax: e.syntaxAt(fn.entry.stmt), thumb: e.stmts[fn.label].thumb,
 		}
 		e.text = e.isa.entryProbe(e.text, p)
 		e.insert(e.beforeStmt(fn.entry.stmt))
@@ -186,6 +199,9 @@ func (e *emitter) rawRecord(id int, fn *function) {
 		e.hideSymbol(symbol)
 	}
 	e.line(symbol, ":")
+	if e.opt.samples() {
+		e.line("\t.long\t0, 1")
+	}
 	if e.opt.counts() {
 		e.line("\t.long\t0xffffffff, 0xffffffff")
 	} else {
@@ -217,7 +233,7 @@ func (e *emitter) mapRecord(id int, fn *function) {
 		e.line(mapSymbol, ":")
 	}
 	start := e.label(labelStart, id)
-	e.address(e.recordSymbol(id), here)
+	e.address(e.record(id), here)
 	e.address(e.functionAddress(id), here)
 	e.difference(e.label(labelEnd, id), start)
 	e.word(uint64(fn.signature()))
@@ -238,7 +254,7 @@ func (e *emitter) inferenceRecord(id int, fn *function) {
 	for _, sources := range fn.formula {
 		words += 2 + len(sources)
 	}
-	e.address(e.recordSymbol(id), here)
+	e.address(e.record(id), here)
 	e.word(uint64(len(fn.blocks)))
 	e.word(uint64(words))
 	for b, sources := range fn.formula {

@@ -34,9 +34,11 @@ type probe struct {
 	record string // symbol of the raw record
 	label  string // free for a label inside of the probe
 	counts bool
-	atomic bool
-	syntax x86Syntax
-	thumb  bool
+	// samples is set where some of the calls counted are looked at.
+	samples bool
+	atomic  bool
+	syntax  x86Syntax
+	thumb   bool
 	// scratch is a register that the probe may overwrite, "" for none.
 	scratch string
 }
@@ -49,4 +51,17 @@ func (t Target) isa() isa {
 		return aarch64{}
 	}
 	return arm{}
+}
+
+// helper is the symbol of the runtime's function for the calls that are not
+// only counted.
+func (p *probe) helper() string {
+	name := FirstCallHelper
+	if p.samples {
+		name = SampleHelper
+	}
+	if p.target.Format == MachO {
+		return "_" + name
+	}
+	return name
 }

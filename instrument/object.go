@@ -14,6 +14,9 @@ const (
 	// FirstCallHelper is the function that a runtime for call counts has to
 	// provide, hidden in each linked image; see the package documentation.
 	FirstCallHelper = "__profuse_mip_first"
+	// SampleHelper is the one for call counts with samples of return
+	// addresses.
+	SampleHelper = "__profuse_mip_sample"
 )
 
 // recordSection is a section that records go into.

@@ -14,7 +14,8 @@ type Options struct {
 	Target Target
 	// Profile is what to record: mip.FunctionCoverage, or
 	// mip.FunctionTimestamp|mip.FunctionCallCount, each also with
-	// mip.BlockCoverage.
+	// mip.BlockCoverage. With mip.ReturnAddress call counts come with samples of
+	// who called; the runtime has to be compiled for them, see package runtime.
 	Profile mip.ProfileType
 	// LinkUnit is the name of the program or library that the object becomes
 	// part of. All objects of one link unit need the same name: its hash
@@ -53,19 +54,24 @@ func (o *Options) counts() bool { return o.Profile&callCounts != 0 }
 // blocks reports whether blocks get probes.
 func (o *Options) blocks() bool { return o.Profile.Has(mip.BlockCoverage) }
 
+// samples reports whether function probes sample return addresses.
+func (o *Options) samples() bool { return o.Profile.Has(mip.ReturnAddress) }
+
 func (o *Options) check(t Target) error {
-	mode := o.Profile &^ mip.BlockCoverage
+	mode := o.Profile &^ (mip.BlockCoverage | mip.ReturnAddress)
 	switch {
 	case mode != coverage && mode != callCounts:
 		return fmt.Errorf("%w: profile type %v", ErrOptions, o.Profile)
+	case o.samples() && mode != callCounts:
+		return fmt.Errorf("%w: return addresses without call counts", ErrOptions)
+	case o.samples() && o.RawSymbols:
+		return fmt.Errorf("%w: return addresses with the reference's symbols", ErrOptions)
 	case o.GroupCount < 0 || o.SelectedGroup < 0 || o.SelectedGroup >= max(o.GroupCount, 1):
 		return fmt.Errorf("%w: function group %d of %d", ErrOptions, o.SelectedGroup, o.GroupCount)
 	case o.MinInstructions < 0:
 		return fmt.Errorf("%w: at least %d instructions", ErrOptions, o.MinInstructions)
 	case t.Arch == ARM && o.Profile != coverage:
 		return fmt.Errorf("%w: %v for %v", ErrUnsupportedTarget, o.Profile, t)
-	case t.Arch != X86_64 && o.Atomic && mode == callCounts:
-		return fmt.Errorf("%w: atomic call counts for %v", ErrUnsupportedTarget, t)
 	}
 	return nil
 }

@@ -93,19 +93,31 @@ func (aarch64) entryProbe(dst []byte, p *probe) []byte {
 	if !p.counts {
 		return aarch64Store(dst, p, "x16", 0)
 	}
-	for _, line := range []string{
-		"adrp\tx16, " + p.page(0),
-		"add\tx16, x16, " + p.lo12(0),
-		"ldr\tw17, [x16]",
-		"add\tw17, w17, #1",
-		"str\tw17, [x16]",
-		"cbnz\tw17, " + p.label,
-		"mov\tx17, x30",
-		"bl\t" + firstCallHelper(p.target),
-	} {
+	dst = appendLines(dst, "adrp\tx16, "+p.page(0), "add\tx16, x16, "+p.lo12(0))
+	if p.atomic {
+		// Exclusive accesses, which every AArch64 has, need a third register.
+		retry := p.label + "r"
+		dst = appendLines(dst, "str\tx0, [sp, #-16]!")
+		dst = append(append(dst, retry...), ":\n"...)
+		dst = appendLines(dst, "ldxr\tw17, [x16]", "add\tw17, w17, #1", "stxr\tw0, w17, [x16]", "cbnz\tw0, "+retry,
+			"ldr\tx0, [sp], #16")
+	} else {
+		dst = appendLines(dst, "ldr\tw17, [x16]", "add\tw17, w17, #1", "str\tw17, [x16]")
+	}
+	pass := "cbnz\tw17, " // not the first call
+	if p.samples {
+		pass = "tbnz\tw17, #31, " // not yet the call to look at
+	}
+	dst = appendLines(dst, pass+p.label, "mov\tx17, x30", "bl\t"+p.helper())
+	return append(append(dst, p.label...), ":\n"...)
+}
+
+// appendLines appends instructions, each on a line.
+func appendLines(dst []byte, lines ...string) []byte {
+	for _, line := range lines {
 		dst = append(append(append(dst, '\t'), line...), '\n')
 	}
-	return append(append(dst, p.label...), ":\n"...)
+	return dst
 }
 
 func (aarch64) blockProbe(dst []byte, p *probe, offset int) []byte {

@@ -104,9 +104,13 @@ func (x86) entryProbe(dst []byte, p *probe) []byte {
 	if p.atomic {
 		lock = "lock "
 	}
-	end := p.label
-	att := "\t" + lock + "incl\t" + p.record + "(%rip)\n\tjne\t" + end + "\n\tcall\t" + firstCallHelper(p.target) + "\n" + end + ":\n"
-	intel := "\t" + lock + "inc\tdword ptr [rip + " + p.record + "]\n\tjne\t" + end + "\n\tcall\t" + firstCallHelper(p.target) + "\n" + end + ":\n"
+	pass := "jne" // not the first call
+	if p.samples {
+		pass = "js" // not yet the call to look at
+	}
+	rest := "\t" + pass + "\t" + p.label + "\n\tcall\t" + p.helper() + "\n" + p.label + ":\n"
+	att := "\t" + lock + "incl\t" + p.record + "(%rip)\n" + rest
+	intel := "\t" + lock + "inc\tdword ptr [rip + " + p.record + "]\n" + rest
 	return inSyntax(dst, p.syntax, att, intel)
 }
 
@@ -133,14 +137,6 @@ func inSyntax(dst []byte, syntax x86Syntax, att, intel string) []byte {
 		return append(dst, "\t.att_syntax noprefix\n"...)
 	}
 	return append(dst, "\t.intel_syntax prefix\n"...)
-}
-
-// firstCallHelper is the symbol of the runtime's helper for first calls.
-func firstCallHelper(t Target) string {
-	if t.Format == MachO {
-		return "_" + FirstCallHelper
-	}
-	return FirstCallHelper
 }
 
 // farData reports whether the code may be too far from its data for 32-bit
