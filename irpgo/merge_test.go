@@ -348,16 +348,3 @@ func TestTraceReservoir(t *testing.T) {
 		}
 	}
 }
-
-// TestMT19937 checks the generator against the value that the C++ standard
-// demands of the 10,000th draw.
-func TestMT19937(t *testing.T) {
-	g := newMT19937(mt19937Seed)
-	var v uint32
-	for range 10000 {
-		v = g.next()
-	}
-	if v != 4123659995 {
-		t.Errorf("draw 10000 = %d, want 4123659995", v)
-	}
-}

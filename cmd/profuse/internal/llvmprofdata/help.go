@@ -12,8 +12,10 @@ USAGE: PROG [subcommand] [options]
 
 SUBCOMMANDS:
 
-  merge - merge profiles into one
-  show  - show what is in a profile
+  merge   - merge profiles into one
+  show    - show what is in a profile
+  order   - order functions by the temporal traces of a profile
+  overlap - tell how alike two profiles are
 
   Type "PROG <subcommand> --help" for the options of one.
 `
@@ -74,9 +76,30 @@ OPTIONS:
   --temporal-profile-traces     The temporal traces
 `
 
-const helpOther = `USAGE: PROG COMMAND [options] <profdata-file...>
+const helpOrder = `OVERVIEW: order functions by the temporal traces of a profile
 
-This command is not supported by profuse yet.
+USAGE: PROG order [options] <profdata-file>
+
+Functions that are first called at about the same time in as many runs as
+possible come together.
+
+OPTIONS:
+
+  -o, --output=<file>           Where to write; - is standard output (default)
+  --num-test-traces=<n>         Keep the last n traces out and say how many page
+                                faults they would cause
+`
+
+const helpOverlap = `OVERVIEW: tell how alike two profiles are
+
+USAGE: PROG overlap [options] <base-profile> <test-profile>
+
+OPTIONS:
+
+  -o, --output=<file>           Where to write; - is standard output (default)
+  --cs                          Compare the context-sensitive counts
+  --value-cutoff=<n>            Also for each function with a counter this great
+  --function=<text>             Also for functions with this in their names
 `
 
 const helpGeneric = `
@@ -93,8 +116,10 @@ func helpText(command, prog string) string {
 		text = helpMerge + helpGeneric
 	case "show":
 		text = helpShow + helpGeneric
-	case "order", "overlap":
-		text = strings.ReplaceAll(helpOther, "COMMAND", command)
+	case "order":
+		text = helpOrder + helpGeneric
+	case "overlap":
+		text = helpOverlap + helpGeneric
 	}
 	return strings.ReplaceAll(text, "PROG", prog)
 }

@@ -2,11 +2,13 @@ package llvmprofdata
 
 import (
 	"bytes"
+	"errors"
 	"io"
 	"os"
 	"strings"
 
 	"github.com/profuse-pgo/profuse/internal/inputs"
+	"github.com/profuse-pgo/profuse/irpgo"
 )
 
 // input returns the input of that name, "-" being standard input.
@@ -35,6 +37,41 @@ func (t *tool) takeStdin() io.Reader {
 		return strings.NewReader("")
 	}
 	return t.Stdin
+}
+
+// readProfile opens the profile that the command line names for one command.
+// The failure is in LLVM's words.
+func (t *tool) readProfile(use func(*irpgo.Reader) error) error {
+	return t.readProfileNamed(t.opt.profileFile, use)
+}
+
+func (t *tool) readProfileNamed(name string, use func(*irpgo.Reader) error) error {
+	in, err := t.input(name)
+	if err != nil {
+		return &failure{whence: name, message: readingWords(err)}
+	}
+	data, err := in.Open(nil)
+	if err != nil {
+		return &failure{whence: name, message: readingWords(err)}
+	}
+	defer data.Close()
+	warn := once(func(w irpgo.Warning) {
+		// LLVM has no doubts about counters here.
+		if code(w.Err) != irpgo.CodeCounterValueTooLarge {
+			t.msg.warn(w.File, details(w.Err))
+		}
+	})
+	err = inputs.Guard(func() error {
+		r, err := irpgo.NewReader(name, data.Bytes(), irpgo.ReaderOptions{Lenient: true, Warn: warn})
+		if err != nil {
+			return err
+		}
+		return use(r)
+	}, data)
+	if f := (*failure)(nil); err == nil || errors.As(err, &f) {
+		return err
+	}
+	return inFile(err, name)
 }
 
 // The first bytes of memory profiles.

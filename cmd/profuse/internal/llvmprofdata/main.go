@@ -62,8 +62,10 @@ func Main(args []string, env Env) int {
 		err = t.merge()
 	case "show":
 		err = t.show()
-	case "order", "overlap":
-		err = unsupported("the " + cmd.Name + " command")
+	case "order":
+		err = t.order()
+	case "overlap":
+		err = t.overlap()
 	default:
 		fmt.Fprintf(env.Stderr, "%s: Unknown command. Run llvm-profdata --help for usage.\n", env.name())
 		return 1

@@ -2,13 +2,11 @@ package llvmprofdata
 
 import (
 	"bufio"
-	"errors"
 	"fmt"
 	"io"
 	"slices"
 	"strings"
 
-	"github.com/profuse-pgo/profuse/internal/inputs"
 	"github.com/profuse-pgo/profuse/irpgo"
 )
 
@@ -53,40 +51,15 @@ func (t *tool) showTo(out io.Writer) error {
 	case o.showFormat == showYAML:
 		return &failure{message: "YAML output is not supported for instr profiles"}
 	}
-	in, err := t.input(o.profileFile)
-	if err != nil {
-		return &failure{whence: o.profileFile, message: readingWords(err)}
-	}
-	data, err := in.Open(nil)
-	if err != nil {
-		return &failure{whence: o.profileFile, message: readingWords(err)}
-	}
-	defer data.Close()
-	err = inputs.Guard(func() error { return t.showProfile(out, data.Bytes()) }, data)
-	if f := (*failure)(nil); err == nil || errors.As(err, &f) {
-		return err
-	}
-	return inFile(err, o.profileFile)
-}
-
-func (t *tool) showProfile(out io.Writer, data []byte) error {
-	warn := once(func(w irpgo.Warning) {
-		// LLVM's show has no doubts about counters.
-		if code(w.Err) != irpgo.CodeCounterValueTooLarge {
-			t.msg.warn(w.File, details(w.Err))
+	return t.readProfile(func(r *irpgo.Reader) error {
+		w := bufio.NewWriter(out)
+		s := &shower{opt: o, w: w, r: r}
+		if err := s.run(); err != nil {
+			w.Flush()
+			return err
 		}
+		return w.Flush()
 	})
-	r, err := irpgo.NewReader(t.opt.profileFile, data, irpgo.ReaderOptions{Lenient: true, Warn: warn})
-	if err != nil {
-		return inFile(err, t.opt.profileFile)
-	}
-	w := bufio.NewWriter(out)
-	s := &shower{opt: &t.opt, w: w, r: r}
-	if err := s.run(); err != nil {
-		w.Flush()
-		return err
-	}
-	return w.Flush()
 }
 
 // shower shows one profile.
@@ -187,8 +160,6 @@ func (s *shower) record(rec *irpgo.Record, ir bool) {
 	}
 }
 
-// variant returns the variant of the profile that the walk is in: a raw file
-// can hold several.
 // variant is that of the profile being walked: a raw file may hold several,
 // and what is printed after the walk is that of the last.
 func (s *shower) variant() irpgo.Variant {

@@ -1,0 +1,130 @@
+package llvmprofdata
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/profuse-pgo/profuse/internal/inputs"
+	"github.com/profuse-pgo/profuse/irpgo"
+)
+
+// overlap is the overlap command.
+func (t *tool) overlap() error {
+	o := &t.opt
+	out, err := t.openOutput(o.output, o.overlapBase, o.overlapTest)
+	if err != nil {
+		return err
+	}
+	if err := t.overlapTo(out); err != nil {
+		out.Abandon()
+		return err
+	}
+	return out.Commit()
+}
+
+func (t *tool) overlapTo(out *output) error {
+	o := &t.opt
+	if o.kind == sampleKind {
+		return unsupported("comparing sample profiles (--sample)")
+	}
+	baseSums, err := t.sumCounts(o.overlapBase)
+	if err != nil {
+		return err
+	}
+	testSums, err := t.sumCounts(o.overlapTest)
+	if err != nil {
+		return err
+	}
+	for _, sum := range []struct {
+		file  string
+		total float64
+	}{{o.overlapBase, baseSums.Counts}, {o.overlapTest, testSums.Counts}} {
+		if sum.total < 1 {
+			// LLVM loses this line, by leaving before it is flushed, unless
+			// the output is a terminal.
+			text := fmt.Sprintf("Sum of edge counts for profile %s is 0.", sum.file)
+			if out.tty {
+				fmt.Fprintln(out, text)
+			} else {
+				t.msg.warn("", text)
+			}
+			return nil
+		}
+	}
+	context := t.newContext()
+	told := make(map[irpgo.Code]bool)
+	context.warn = func(w irpgo.Warning) { t.tellProblem(told, w) }
+	var memory inputs.Reader
+	defer memory.Close()
+	context.load(t, &memory, weightedFile{name: o.overlapBase, weight: 1})
+	overlap := irpgo.NewOverlap(context.merger.Profile(), baseSums, testSums)
+
+	w := bufio.NewWriter(out)
+	err = t.readProfileNamed(o.overlapTest, func(r *irpgo.Reader) error {
+		for rec, err := range r.Records() {
+			if err != nil {
+				break // LLVM compares what it could read
+			}
+			// The hottest counter decides, or else a name that was asked for.
+			most := slices.Max(append([]uint64{0}, rec.Counts...))
+			chosen := most >= o.overlapCutoff || o.function != "" && strings.Contains(rec.Name, o.function)
+			if f := overlap.Add(rec, chosen); f != nil {
+				fmt.Fprintf(w, "Function level:\n  Function: %s (Hash=%d)\n", rec.Name, rec.Hash)
+				printOverlap(w, "edge counters", f)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(w, "Profile overlap information for base_profile: %s and test_profile: %s\nProgram level:\n", o.overlapBase, o.overlapTest)
+	printOverlap(w, "functions", &overlap.OverlapStats)
+	return w.Flush()
+}
+
+func (t *tool) sumCounts(file string) (sums irpgo.CountSums, err error) {
+	err = t.readProfileNamed(file, func(r *irpgo.Reader) error {
+		sums = irpgo.SumCounts(r, t.opt.overlapCS)
+		return nil
+	})
+	if f := (*failure)(nil); errors.As(err, &f) {
+		err = &failure{whence: "error in getting profile count sums", message: f.message, hint: f.hint}
+	}
+	return sums, err
+}
+
+// overlapKinds are the names of value kinds that this command has.
+var overlapKinds = [irpgo.NumValueKinds]string{"IndirectCall", "MemOP", "VTable"}
+
+func printOverlap(w io.Writer, entries string, s *irpgo.OverlapStats) {
+	printf := func(format string, args ...any) { fmt.Fprintf(w, "  "+format+"\n", args...) }
+	printf("# of %s overlap: %d", entries, s.Overlap.Entries)
+	if s.Mismatch.Entries > 0 {
+		printf("# of %s mismatch: %d", entries, s.Mismatch.Entries)
+	}
+	if s.Unique.Entries > 0 {
+		printf("# of %s only in test_profile: %d", entries, s.Unique.Entries)
+	}
+	shares := func(lead, kind string, overlap, mismatch, unique, base, test float64) {
+		printf("%s profile overlap: %.3f%%", lead, overlap*100)
+		if s.Mismatch.Entries > 0 {
+			printf("Mismatched count percentage (%s): %.3f%%", kind, mismatch*100)
+		}
+		if s.Unique.Entries > 0 {
+			printf("Percentage of %s profile only in test_profile: %.3f%%", kind, unique*100)
+		}
+		printf("%s profile base count sum: %.0f", lead, base)
+		printf("%s profile test count sum: %.0f", lead, test)
+	}
+	shares("Edge", "Edge", s.Overlap.Counts, s.Mismatch.Counts, s.Unique.Counts, s.Base.Counts, s.Test.Counts)
+	for k, kind := range overlapKinds {
+		if s.Base.Values[k] >= 1 || s.Test.Values[k] >= 1 {
+			shares(kind, kind, s.Overlap.Values[k], s.Mismatch.Values[k], s.Unique.Values[k], s.Base.Values[k], s.Test.Values[k])
+		}
+	}
+}
