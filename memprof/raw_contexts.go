@@ -1,0 +1,200 @@
+package memprof
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/profuse-pgo/profuse/internal/cursor"
+	"github.com/profuse-pgo/profuse/profile"
+)
+
+// rawStack is where the PCs of a stack are.
+type rawStack struct {
+	id    uint64
+	off   int64
+	depth uint32
+}
+
+// stackTable is the stacks of a dump.
+type stackTable struct {
+	stacks []rawStack
+	byID   map[uint64]int32
+}
+
+func readStacks(c *cursor.Cursor) (stackTable, error) {
+	n := c.Count(c.U64("number of stacks"), rawStackHeader, "number of stacks")
+	t := stackTable{make([]rawStack, 0, n), make(map[uint64]int32, n)}
+	for c.Record = 0; c.Record < n && c.Err() == nil; c.Record++ {
+		at := c.Offset()
+		id := c.U64("StackId")
+		depth := c.Count(c.U64("NumPCs"), 8, "NumPCs")
+		c.Skip(8*uint64(depth), "PCs")
+		if depth > math.MaxInt32 {
+			c.Fail(at+8, errRawMalformed, "NumPCs", fmt.Sprint(depth), "less than 2^31")
+		}
+		if c.Err() == nil {
+			t.byID[id] = int32(len(t.stacks))
+			t.stacks = append(t.stacks, rawStack{id, at + rawStackHeader, uint32(depth)})
+		}
+		if c.Err() == nil && len(t.byID) < len(t.stacks) {
+			c.Fail(at, errRawStacks, "StackId", fmt.Sprintf("%#x again", id), "another than before")
+		}
+	}
+	return t, endSection(c)
+}
+
+// find returns the index of the stack with that id, or -1. The runtime writes
+// stacks in the order of the MIBs: mostly it is the one at hint.
+func (t *stackTable) find(hint int, id uint64) int {
+	if hint < len(t.stacks) && t.stacks[hint].id == id {
+		return hint
+	}
+	if i, ok := t.byID[id]; ok {
+		return int(i)
+	}
+	return -1
+}
+
+// readMIBs reads the MIBs of a dump and adds them to those of the dumps before.
+func (r *rawReader) readMIBs(c *cursor.Cursor, version int, t stackTable) (int, error) {
+	l := &rawLayouts[version]
+	n := c.Count(c.U64("number of MIBs"), 8+l.mib, "number of MIBs")
+	r.p.contexts = slices.Grow(r.p.contexts, n)
+	r.indexContexts()
+	// The context of each stack in this dump, plus 1.
+	known := make([]int32, len(t.stacks))
+	for c.Record = 0; c.Record < n && c.Err() == nil; c.Record++ {
+		at := c.Offset()
+		id := c.U64("StackId")
+		mib := c.Bytes(uint64(l.mib), "MIB")
+		if c.Err() == nil && l.bucket > 0 {
+			buckets := c.Count(uint64(le.Uint32(mib[histogramSizeAt:])), l.bucket, "AccessHistogramSize")
+			c.Skip(uint64(buckets)*uint64(l.bucket), "histogram")
+		}
+		if c.Err() != nil {
+			break
+		}
+		i := t.find(c.Record, id)
+		if i < 0 {
+			c.Fail(at, &RawError{fmt.Sprintf("memprof callstack record does not contain id: %d", id), profile.ErrCorrupt},
+				"StackId", fmt.Sprintf("%#x", id), "that of a stack of the dump")
+			break
+		}
+		ctx := rawContext{
+			id: id, mib: at + 8, layout: uint8(version), merged: -1,
+			stack: t.stacks[i].off, depth: t.stacks[i].depth,
+		}
+		before, ok := known[i]-1, known[i] > 0
+		if !ok {
+			before, ok = r.index[id]
+		}
+		if !ok {
+			before = int32(len(r.p.contexts))
+			r.p.contexts = append(r.p.contexts, ctx)
+		} else if err := r.merge(before, &ctx); err != nil {
+			c.Fail(ctx.stack, err, "PCs of the stack", fmt.Sprintf("others than before for StackId %#x", id), "the same")
+			break
+		}
+		known[i] = before + 1
+	}
+	return n, endSection(c)
+}
+
+// indexContexts makes the index of the dumps before, once there are several:
+// most files have one.
+func (r *rawReader) indexContexts() {
+	if len(r.p.Dumps) == 0 {
+		return
+	}
+	if r.index == nil {
+		r.index = make(map[uint64]int32, len(r.p.contexts))
+	}
+	for i := len(r.index); i < len(r.p.contexts); i++ {
+		r.index[r.p.contexts[i].id] = int32(i)
+	}
+}
+
+// merge adds a further MIB to a context.
+func (r *rawReader) merge(to int32, ctx *rawContext) error {
+	p := r.p
+	c := &p.contexts[to]
+	if c.depth != ctx.depth || !bytes.Equal(p.pcs(c), p.pcs(ctx)) {
+		return errRawStacks
+	}
+	if c.merged < 0 {
+		var m MIB
+		p.readMIB(c, &m)
+		c.merged = int32(len(p.merged))
+		p.merged = append(p.merged, m)
+	}
+	var later MIB
+	p.readMIB(ctx, &later)
+	m := &p.merged[c.merged]
+	m.keep(later.Fields)
+	overflow := m.follow(&later)
+	if !r.opt.LLVMCompat {
+		// Counts within a dump are as good as those within the first.
+		var o overflowing
+		o.add32(&m.NumMigratedCPU, uint64(later.NumMigratedCPU))
+		o.add32(&m.NumLifetimeOverlaps, uint64(later.NumLifetimeOverlaps))
+		o.add32(&m.NumSameAllocCPU, uint64(later.NumSameAllocCPU))
+		o.add32(&m.NumSameDeallocCPU, uint64(later.NumSameDeallocCPU))
+		overflow = overflow || o.happened
+	}
+	if overflow && r.opt.Overflow != nil {
+		r.opt.Overflow(c.id)
+	}
+	return nil
+}
+
+// decodeRawMIB decodes the MIB at the start of b, and the histogram after it,
+// which has been seen to be there.
+//
+// Raw version 1 leaves DataTypeId uninitialized: it does not count as known.
+// Its MaxAccessCount is a minimum, by a mistake in the runtime.
+func decodeRawMIB(m *MIB, b []byte, version int) {
+	*m = MIB{
+		AllocCount:          le.Uint32(b[0:]),
+		TotalAccessCount:    le.Uint64(b[4:]),
+		MinAccessCount:      le.Uint64(b[12:]),
+		MaxAccessCount:      le.Uint64(b[20:]),
+		TotalSize:           le.Uint64(b[28:]),
+		MinSize:             le.Uint32(b[36:]),
+		MaxSize:             le.Uint32(b[40:]),
+		AllocTimestamp:      le.Uint32(b[44:]),
+		DeallocTimestamp:    le.Uint32(b[48:]),
+		TotalLifetime:       le.Uint64(b[52:]),
+		MinLifetime:         le.Uint32(b[60:]),
+		MaxLifetime:         le.Uint32(b[64:]),
+		AllocCPUID:          le.Uint32(b[68:]),
+		DeallocCPUID:        le.Uint32(b[72:]),
+		NumMigratedCPU:      le.Uint32(b[76:]),
+		NumLifetimeOverlaps: le.Uint32(b[80:]),
+		NumSameAllocCPU:     le.Uint32(b[84:]),
+		NumSameDeallocCPU:   le.Uint32(b[88:]),
+		Fields:              RawSchema1 &^ (1 << DataTypeID),
+	}
+	if version == 1 {
+		return
+	}
+	m.DataTypeID = le.Uint64(b[92:])
+	m.TotalAccessDensity = le.Uint64(b[100:])
+	m.MinAccessDensity = le.Uint32(b[108:])
+	m.MaxAccessDensity = le.Uint32(b[112:])
+	m.TotalLifetimeAccessDensity = le.Uint64(b[116:])
+	m.MinLifetimeAccessDensity = le.Uint32(b[124:])
+	m.MaxLifetimeAccessDensity = le.Uint32(b[128:])
+	m.Fields = FullSchema16
+	l := &rawLayouts[version]
+	if l.bucket == 0 {
+		return
+	}
+	m.AccessHistogramSize = le.Uint32(b[histogramSizeAt:])
+	m.AccessHistogram = le.Uint64(b[histogramSizeAt+4:])
+	m.Fields = FullSchema
+	if m.AccessHistogramSize > 0 {
+		m.Histogram = appendHistogram(nil, b[l.mib:l.mib+int(m.AccessHistogramSize)*l.bucket], l.bucket)
+	}
+}

@@ -1,0 +1,354 @@
+package memprof
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/binary"
+	"fmt"
+	"iter"
+	"slices"
+
+	"github.com/profuse-pgo/profuse/internal/cursor"
+	"github.com/profuse-pgo/profuse/profile"
+)
+
+// RawOptions adjust reading raw profiles. The zero value is right for most
+// uses.
+type RawOptions struct {
+	// LLVMCompat adds up the dumps of a file as llvm-profdata does: counts of
+	// coincidences (NumMigratedCpu, NumLifetimeOverlaps, NumSame…) of later
+	// dumps are lost, and all dumps must have the same segments.
+	LLVMCompat bool
+	// Overflow is told of each context of which a sum has been cut to what its
+	// field can hold. It may be nil.
+	Overflow func(stackID uint64)
+}
+
+// RawProfile is a raw profile: what one process measured, before its addresses
+// are symbolized.
+type RawProfile struct {
+	Name     string
+	Dumps    []RawDump // in the order of the file
+	Segments []Segment // of all dumps, each once
+
+	data     []byte
+	contexts []rawContext // by first appearance of their MIB
+	merged   []MIB        // of those that have several
+}
+
+// RawDump is the header of one dump.
+type RawDump struct {
+	Offset      int64 // in the file, in bytes
+	Version     int
+	Size        uint64 // in bytes (TotalSize)
+	NumSegments int
+	NumMIBs     int
+	NumStacks   int
+}
+
+// Segment is a piece of code of the process.
+type Segment struct {
+	Start, End uint64 // addresses in the process; End is after it
+	// Offset is, since raw version 3, what was added to all addresses of the
+	// program or library when it was loaded: 0 if it could not be moved.
+	// Before, it is where the piece begins in its file, in bytes.
+	Offset uint64
+	// BuildID is the GNU build id; nil if there is none or, before raw version
+	// 3, if it is not known.
+	BuildID []byte
+}
+
+// RawContext is what was measured of the blocks allocated in one context.
+type RawContext struct {
+	StackID uint64 // means something in one process only
+	MIB     MIB
+	PCs     []uint64 // leaf first: the addresses of the calls, each return address less one
+}
+
+// rawContext is where a context's parts are in the file.
+type rawContext struct {
+	id     uint64
+	mib    int64 // offset of the first MIB
+	stack  int64 // offset of the PCs
+	depth  uint32
+	layout uint8 // version of the first MIB
+	merged int32 // index in merged, or -1
+}
+
+// IsRaw reports whether data begins like a raw MemProf profile, or one that
+// this package knows to refuse.
+func IsRaw(data []byte) bool {
+	if len(data) < 8 {
+		return false
+	}
+	switch le.Uint64(data) {
+	case rawMagic, rawMagicSwapped, accessMagic:
+		return true
+	}
+	return false
+}
+
+// maxRawFile is how many bytes a raw file may have, so that all it contains can
+// be numbered with 31 bits.
+const maxRawFile = 8 << 30
+
+// ReadRaw reads a raw profile of any number of dumps, held in data, which must
+// stay unchanged while the profile is used: contexts are decoded only when they
+// are asked for. name is used in errors.
+//
+// Everything is checked here, against the size of the file before anything is
+// allocated. Errors are *[profile.FormatError].
+func ReadRaw(name string, data []byte, opt RawOptions) (*RawProfile, error) {
+	if len(data) == 0 {
+		return nil, &profile.FormatError{File: name, Offset: -1, Record: -1, Err: &RawError{errRawMagic.Text, profile.ErrEmpty}}
+	}
+	if int64(len(data)) > maxRawFile {
+		return nil, rawFail("", -1, -1, &RawError{errRawMalformed.Text, profile.ErrUnsupported}, "size of the file", len(data), fmt.Sprintf("at most %d", int64(maxRawFile)))
+	}
+	r := rawReader{p: &RawProfile{Name: name, data: data}, opt: opt}
+	for off := int64(0); off < int64(len(data)); {
+		d, err := r.dump(off)
+		if err != nil {
+			return nil, profile.InFile(inDump(err, len(r.p.Dumps)), name)
+		}
+		r.p.Dumps = append(r.p.Dumps, d)
+		off += int64(d.Size)
+	}
+	return r.p, nil
+}
+
+// Version returns the version of the last dump.
+func (p *RawProfile) Version() int { return p.Dumps[len(p.Dumps)-1].Version }
+
+// NumContexts returns the number of contexts.
+func (p *RawProfile) NumContexts() int { return len(p.contexts) }
+
+// Contexts iterates over the contexts in the order of the file. The context is
+// reused, but for its histogram.
+func (p *RawProfile) Contexts() iter.Seq[*RawContext] {
+	return func(yield func(*RawContext) bool) {
+		var out RawContext
+		for i := range p.contexts {
+			c := &p.contexts[i]
+			out.StackID = c.id
+			p.readMIB(c, &out.MIB)
+			out.PCs = out.PCs[:0]
+			for b := p.pcs(c); len(b) > 0; b = b[8:] {
+				out.PCs = append(out.PCs, le.Uint64(b))
+			}
+			if !yield(&out) {
+				return
+			}
+		}
+	}
+}
+
+// pcs returns the bytes of a context's PCs.
+func (p *RawProfile) pcs(c *rawContext) []byte {
+	return p.data[c.stack : c.stack+8*int64(c.depth)]
+}
+
+// readMIB decodes a context's MIB.
+func (p *RawProfile) readMIB(c *rawContext, m *MIB) {
+	if c.merged >= 0 {
+		*m = p.merged[c.merged]
+		m.Histogram = slices.Clone(m.Histogram)
+		return
+	}
+	decodeRawMIB(m, p.data[c.mib:], int(c.layout))
+}
+
+// rawReader reads the dumps of a file.
+type rawReader struct {
+	p       *RawProfile
+	opt     RawOptions
+	byStart []int32          // the segments by their addresses
+	index   map[uint64]int32 // contexts of the dumps before by StackId
+}
+
+// dump reads the dump at an offset of the file.
+func (r *rawReader) dump(start int64) (RawDump, error) {
+	d := RawDump{Offset: start}
+	h, err := readRawHeader(r.p.data, start)
+	if err != nil {
+		return d, err
+	}
+	d.Version, d.Size = h.version, h.size
+	l := &rawLayouts[h.version]
+	segments, err := readSegments(h.section(r.p.data, "segments", h.segments, h.mibs), l)
+	if err != nil {
+		return d, err
+	}
+	d.NumSegments = len(segments)
+	if err := r.addSegments(segments, start+int64(h.segments)); err != nil {
+		return d, err
+	}
+	stacks, err := readStacks(h.section(r.p.data, "stacks", h.stacks, h.size))
+	if err != nil {
+		return d, err
+	}
+	d.NumStacks = len(stacks.stacks)
+	d.NumMIBs, err = r.readMIBs(h.section(r.p.data, "MIBs", h.mibs, h.stacks), h.version, stacks)
+	return d, err
+}
+
+// rawHeader is the header of a dump; offsets count from the dump's start.
+type rawHeader struct {
+	start                  int64
+	version                int
+	size                   uint64
+	segments, mibs, stacks uint64
+}
+
+func readRawHeader(data []byte, start int64) (*rawHeader, error) {
+	const section = "header"
+	rest := data[start:]
+	if len(rest) < 8 || le.Uint64(rest) != rawMagic {
+		return nil, badRawMagic(rest, start)
+	}
+	c := cursor.New(section, start, rest, binary.LittleEndian)
+	c.U64("Magic")
+	h := &rawHeader{start: start}
+	version := c.U64("Version")
+	h.size = c.U64("TotalSize")
+	h.segments, h.mibs, h.stacks = c.U64("SegmentOffset"), c.U64("MIBOffset"), c.U64("StackOffset")
+	if c.Err() != nil {
+		return nil, rawFail(section, start, -1, errRawTruncated, "header",
+			fmt.Sprintf("cut off after %d bytes", len(rest)), fmt.Sprintf("%d bytes", rawHeaderSize))
+	}
+	if version < RawVersionMin || version > RawVersionMax {
+		return nil, rawFail(section, start+8, -1, errRawVersion, "Version", version,
+			fmt.Sprintf("%d to %d", RawVersionMin, RawVersionMax))
+	}
+	h.version = int(version)
+	switch left := uint64(len(rest)); {
+	case h.size < rawHeaderSize || h.size%8 != 0:
+		return nil, rawFail(section, start+16, -1, errRawMalformed, "TotalSize", h.size,
+			fmt.Sprintf("a multiple of 8, at least %d", rawHeaderSize))
+	case h.size > left:
+		return nil, rawFail(section, start+16, -1, errRawCutShort, "TotalSize", h.size,
+			fmt.Sprintf("at most the %d bytes left in the file", left))
+	}
+	// Each section has at least its count.
+	low := uint64(rawHeaderSize)
+	for i, s := range []struct {
+		name string
+		at   uint64
+	}{{"SegmentOffset", h.segments}, {"MIBOffset", h.mibs}, {"StackOffset", h.stacks}} {
+		if s.at < low || s.at > h.size-rawCountSize || s.at%8 != 0 {
+			return nil, rawFail(section, start+24+8*int64(i), -1, errRawMalformed, s.name, s.at,
+				fmt.Sprintf("a multiple of 8 from %d to %d", low, h.size-rawCountSize))
+		}
+		low = s.at + rawCountSize
+	}
+	return h, nil
+}
+
+// badRawMagic explains what the bytes at the start of a dump are.
+func badRawMagic(rest []byte, start int64) error {
+	found, want, cause := fmt.Sprintf("% x", rest[:min(8, len(rest))]), "that of a raw MemProf profile", error(errRawMagic)
+	if len(rest) >= 8 {
+		switch le.Uint64(rest) {
+		case rawMagicSwapped:
+			found, want = "that of a big-endian profile", "that of a little-endian one, which all of MemProf's targets are"
+			cause = &RawError{errRawMagic.Text, profile.ErrUnsupported}
+		case accessMagic:
+			found = "that of a raw profile of accesses to data"
+			cause = &RawError{errRawMagic.Text, profile.ErrUnsupported}
+		}
+	}
+	if start > 0 {
+		cause = errRawMalformed
+		want += ", or the end of the file"
+	}
+	return rawFail("header", start, -1, cause, "Magic", found, want)
+}
+
+// section returns a cursor over a section.
+func (h *rawHeader) section(data []byte, name string, from, to uint64) *cursor.Cursor {
+	base := h.start + int64(from)
+	return cursor.New(name, base, data[base:h.start+int64(to)], binary.LittleEndian)
+}
+
+// endSection checks that a section is used up but for its padding.
+func endSection(c *cursor.Cursor) error {
+	c.Record = -1
+	if c.Err() == nil && c.Len() >= 8 {
+		c.Fail(c.Offset(), errRawMalformed, "end of the section", fmt.Sprintf("%d bytes before the next", c.Len()), "less than 8")
+	}
+	return c.Err()
+}
+
+func readSegments(c *cursor.Cursor, l *rawLayout) ([]Segment, error) {
+	n := c.Count(c.U64("number of segments"), l.segment, "number of segments")
+	out := make([]Segment, 0, n)
+	for c.Record = 0; c.Record < n && c.Err() == nil; c.Record++ {
+		at := c.Offset()
+		s := Segment{Start: c.U64("Start"), End: c.U64("End"), Offset: c.U64("Offset")}
+		size := uint64(0)
+		if l.buildIDSize {
+			if size = c.U64("BuildIdSize"); size > maxBuildID {
+				c.Fail(at+24, errRawMalformed, "BuildIdSize", fmt.Sprint(size), fmt.Sprintf("at most %d", maxBuildID))
+			}
+		}
+		id := c.Bytes(maxBuildID, "BuildId")
+		if c.Err() != nil {
+			break
+		}
+		if s.End < s.Start {
+			c.Fail(at+8, errRawMalformed, "End", fmt.Sprintf("%#x", s.End), fmt.Sprintf("at least Start, %#x", s.Start))
+		}
+		if size > 0 {
+			s.BuildID = bytes.Clone(id[:size])
+		}
+		out = append(out, s)
+	}
+	return out, endSection(c)
+}
+
+// maxSegments is how many segments a process can have: more mappings Linux
+// does not allow by default.
+const maxSegments = 1 << 16
+
+// addSegments adds the segments of a dump. Each dump lists all; between two,
+// libraries may have been loaded or unloaded.
+func (r *rawReader) addSegments(list []Segment, off int64) error {
+	p := r.p
+	if r.opt.LLVMCompat && len(p.Dumps) > 0 && !slices.EqualFunc(list, p.Segments, Segment.equal) {
+		return rawFail("segments", off, -1, errRawSegments, "segments", "others than in the dump before", "the same")
+	}
+	before := int32(len(p.Segments))
+	for _, s := range list {
+		at, found := slices.BinarySearchFunc(r.byStart, s, func(i int32, s Segment) int {
+			return cmp.Or(cmp.Compare(p.Segments[i].Start, s.Start), cmp.Compare(p.Segments[i].End, s.End))
+		})
+		if found && p.Segments[r.byStart[at]].equal(s) {
+			continue
+		}
+		if len(p.Segments) == maxSegments {
+			return rawFail("segments", off, -1, errRawMalformed, "number of segments", "more", fmt.Sprintf("at most %d", maxSegments))
+		}
+		for _, other := range r.byStart[max(at-1, 0):min(at+1, len(r.byStart))] {
+			o := p.Segments[other]
+			if o.End <= s.Start || s.End <= o.Start {
+				continue
+			}
+			// Those of one dump overlap in damaged files; those of several if
+			// the dumps are of different processes, or if one library took the
+			// place of another.
+			cause, want := errRawSegments, "the same, or apart: dumps of one process"
+			if other >= before {
+				cause, want = errRawMalformed, "apart"
+			}
+			return rawFail("segments", off, -1, cause, "segment",
+				fmt.Sprintf("%#x to %#x beside %#x to %#x", s.Start, s.End, o.Start, o.End), want)
+		}
+		r.byStart = slices.Insert(r.byStart, at, int32(len(p.Segments)))
+		p.Segments = append(p.Segments, s)
+	}
+	return nil
+}
+
+func (s Segment) equal(o Segment) bool {
+	return s.Start == o.Start && s.End == o.End && s.Offset == o.Offset && bytes.Equal(s.BuildID, o.BuildID)
+}

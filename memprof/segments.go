@@ -1,0 +1,272 @@
+package memprof
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/profuse-pgo/profuse/profile"
+	"github.com/profuse-pgo/profuse/symbolize"
+)
+
+// A placement says where a piece of a program's code was in the process.
+type placement struct {
+	start, end uint64 // addresses in the process: start ≤ PC < end
+	delta      uint64 // what to add for the address in the program, modulo 2^64
+	program    *program
+	segment    *Segment
+}
+
+// placements tells programs by address, in ascending order.
+type placements []placement
+
+// find returns the placement that an address of the process is in, or nil.
+func (p placements) find(pc uint64) *placement {
+	i, ok := slices.BinarySearchFunc(p, pc, func(p placement, pc uint64) int { return cmp.Compare(p.start, pc) })
+	if !ok {
+		i--
+	}
+	if i < 0 || pc >= p[i].end {
+		return nil
+	}
+	return &p[i]
+}
+
+// place finds out which program was where.
+//
+// Since raw version 3 the build ids tell. Before, a segment is recognised by
+// where it lies in its file and how long it is, so that only programs given by
+// name can be found, and only if nothing else in the process looks the same.
+func (p *RawProfile) place(b *Binaries) (placements, error) {
+	if p.Version() < 3 {
+		return p.placeByOffset(b)
+	}
+	var out placements
+	for i := range p.Segments {
+		s := &p.Segments[i]
+		prog, err := b.find(s.BuildID)
+		if err != nil {
+			return nil, err
+		}
+		if prog == nil {
+			continue
+		}
+		addr, err := p.linkedAt(s, prog)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, placement{s.Start, s.End, addr - s.Start, prog, s})
+	}
+	if len(out) == 0 {
+		return nil, p.noProgram(b)
+	}
+	return out.sort(), nil
+}
+
+func (p placements) sort() placements {
+	slices.SortFunc(p, func(a, b placement) int { return cmp.Compare(a.start, b.start) })
+	return p
+}
+
+// linkedAt returns the address in the program that a segment's start was linked
+// to have.
+func (p *RawProfile) linkedAt(s *Segment, prog *program) (uint64, error) {
+	code := prog.executable()
+	if len(code) == 1 {
+		return code[0].Addr, nil // as LLVM does
+	}
+	for _, c := range code {
+		if c.Addr == s.Start-s.Offset {
+			return c.Addr, nil
+		}
+	}
+	return 0, &profile.FormatError{
+		File: p.Name, Section: "segments", Offset: -1, Record: -1, Field: "address of a segment of " + prog.path,
+		Found: fmt.Sprintf("%#x", s.Start-s.Offset), Want: "that of one of its segments of code", Err: profile.ErrMismatch,
+	}
+}
+
+// noProgram is the error if none of the programs took part in the process.
+func (p *RawProfile) noProgram(b *Binaries) error {
+	if len(b.files) == 0 && len(b.folders) == 0 {
+		return p.missingProgram()
+	}
+	text := "No matching executable segments found in binary"
+	if len(b.files) > 0 {
+		text += " " + b.files[0].path
+	}
+	return &profile.FormatError{
+		File: p.Name, Section: "segments", Offset: -1, Record: -1, Field: "build id of the program",
+		Found: p.mainID(), Want: b.describe(), Err: &RawError{text, profile.ErrMismatch},
+	}
+}
+
+// missingProgram is the error if no program was given.
+func (p *RawProfile) missingProgram() error {
+	var text strings.Builder
+	text.WriteString("\nPath to profiled binary is empty, expected binary with one of the following build ids:\n")
+	for _, id := range p.BuildIDs() {
+		if id == nil {
+			text.WriteString("\n BuildId: <None>")
+		} else {
+			fmt.Fprintf(&text, "\n BuildId: %x", id)
+		}
+	}
+	return &profile.FormatError{
+		File: p.Name, Section: "segments", Offset: -1, Record: -1, Field: "program",
+		Found: "not given", Want: "the one with build id " + p.mainID(), Err: &RawError{text.String(), profile.ErrMismatch},
+	}
+}
+
+// mainID names the program: its segment is the first.
+func (p *RawProfile) mainID() string {
+	if len(p.Segments) == 0 {
+		return "not known: there are no segments"
+	}
+	if p.Version() < 3 {
+		return fmt.Sprintf("not known in version %d", p.Version())
+	}
+	return idString(p.Segments[0].BuildID)
+}
+
+// BuildIDs returns the distinct build ids of the process's program, which is
+// the first, and libraries; a nil one stands for those without.
+func (p *RawProfile) BuildIDs() [][]byte {
+	var out [][]byte
+	seen := make(map[string]bool)
+	for _, s := range p.Segments {
+		if !seen[string(s.BuildID)] {
+			seen[string(s.BuildID)] = true
+			out = append(out, s.BuildID)
+		}
+	}
+	return out
+}
+
+// placeByOffset places programs in the segments of raw versions 1 and 2.
+func (p *RawProfile) placeByOffset(b *Binaries) (placements, error) {
+	if len(b.files) == 0 {
+		if len(b.folders) == 0 {
+			return nil, p.missingProgram()
+		}
+		return nil, &profile.FormatError{
+			File: p.Name, Section: "segments", Offset: -1, Record: -1, Field: "program",
+			Found: fmt.Sprintf("to be looked for, but version %d has no build ids", p.Version()),
+			Want:  "given by name", Err: profile.ErrMismatch,
+		}
+	}
+	var out placements
+	for _, prog := range b.files {
+		for _, code := range prog.executable() {
+			s, err := p.mappingOf(prog, code)
+			if err != nil {
+				return nil, err
+			}
+			if s != nil {
+				addr := code.Addr - code.Addr%pageSize
+				out = append(out, placement{s.Start, s.End, addr - s.Start, prog, s})
+			}
+		}
+	}
+	if len(out) == 0 {
+		return nil, p.noProgram(b)
+	}
+	out.sort()
+	for i := 1; i < len(out); i++ {
+		if out[i].start == out[i-1].start {
+			return nil, &profile.FormatError{
+				File: p.Name, Section: "segments", Offset: -1, Record: -1, Field: "programs that the segment at " + fmt.Sprintf("%#x", out[i].start) + " may be of",
+				Found: out[i-1].program.path + " and " + out[i].program.path, Want: "one", Err: profile.ErrMismatch,
+			}
+		}
+	}
+	return out, nil
+}
+
+// pageSize is what mappings of x86-64, the only target of that time, are
+// rounded to.
+const pageSize = 4096
+
+// mappingOf returns the mapping of a program's segment of code; nil if it was
+// not in the process.
+func (p *RawProfile) mappingOf(prog *program, code symbolize.Segment) (*Segment, error) {
+	offset := code.Offset - code.Offset%pageSize
+	size := code.Offset - offset + code.FileSize
+	size = (size + pageSize - 1) &^ (pageSize - 1)
+	var found []*Segment
+	for i := range p.Segments {
+		s := &p.Segments[i]
+		if s.Offset != offset || s.End-s.Start != size {
+			continue
+		}
+		if !prog.file.PositionIndependent() && s.Start != code.Addr-code.Addr%pageSize {
+			continue
+		}
+		found = append(found, s)
+	}
+	switch {
+	case len(found) == 0:
+		return nil, nil
+	case len(found) == 1 || prog.file.Section(".interp") != nil:
+		return found[0], nil // the program is mapped below its libraries
+	}
+	return nil, &profile.FormatError{
+		File: p.Name, Section: "segments", Offset: -1, Record: -1, Field: "segments that may be of " + prog.path,
+		Found: fmt.Sprint(len(found)), Want: "one", Err: profile.ErrMismatch,
+	}
+}
+
+// placeLLVM places the one program that llvm-profdata takes, where it does:
+// the addresses after a segment's start up to its end are its, and those of all
+// other segments are looked up in the program as they are.
+func (p *RawProfile) placeLLVM(b *Binaries) (placements, error) {
+	fail := func(field, found, want, text string) error {
+		return &profile.FormatError{
+			File: p.Name, Section: "segments", Offset: -1, Record: -1, Field: field, Found: found, Want: want,
+			Err: &RawError{text, profile.ErrMismatch},
+		}
+	}
+	if len(b.files) == 0 {
+		return nil, p.missingProgram()
+	}
+	prog := b.files[0]
+	id := prog.file.BuildID()
+	code := prog.executable()
+	switch arch := prog.file.Arch(); {
+	case arch != "x86_64" && arch != "i386":
+		return nil, fail("architecture of "+prog.path, arch, "x86_64", prog.path+"\nUnsupported target: "+arch)
+	case len(code) != 1:
+		return nil, fail("segments of code of "+prog.path, fmt.Sprint(len(code)), "1",
+			prog.path+"\nExpect only one executable load segment in the binary")
+	case len(id) == 0:
+		return nil, fail("build id of "+prog.path, "missing", "one", "No build id found in binary "+prog.path)
+	}
+	if p.Version() < 3 {
+		if prog.file.PositionIndependent() {
+			return nil, fail(prog.path, "position independent", "a program of fixed address", prog.path+"\nUnsupported position independent code")
+		}
+		return placements{{0, math.MaxUint64, 0, prog, nil}}, nil
+	}
+	var found *Segment
+	for i := range p.Segments {
+		s := &p.Segments[i]
+		if string(s.BuildID) != string(id) {
+			continue
+		}
+		if found != nil {
+			return nil, fail("segments with build id "+idString(id), "more", "1", "We expect only one executable segment in the profiled binary")
+		}
+		found = s
+	}
+	if found == nil {
+		return nil, p.noProgram(b)
+	}
+	first, after := found.Start+1, max(found.End, found.End+1)
+	return placements{
+		{0, first, 0, prog, nil},
+		{first, after, code[0].Addr - found.Start, prog, found},
+		{after, math.MaxUint64, 0, prog, nil},
+	}, nil
+}

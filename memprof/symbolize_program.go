@@ -1,0 +1,128 @@
+package memprof
+
+import (
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/profuse-pgo/profuse/symbolize"
+)
+
+// program is a program or library, and what was looked up in it.
+type program struct {
+	path string
+	file *symbolize.File
+
+	mu     sync.Mutex
+	chains Stacks                // of inlined frames
+	addrs  map[uint64]StackIndex // 0 where there are none, or where they do not count
+	guids  map[string]uint64     // by linkage name
+	names  map[uint64]string     // canonical names by GUID
+}
+
+func newProgram(path string, f *symbolize.File) *program {
+	return &program{
+		path: path, file: f, addrs: make(map[uint64]StackIndex),
+		guids: make(map[string]uint64), names: make(map[uint64]string),
+	}
+}
+
+func (p *program) hasDebug() bool {
+	path, err := p.file.DebugFile()
+	return err == nil && path != ""
+}
+
+// executable returns the segments of code.
+func (p *program) executable() []symbolize.Segment {
+	return slices.DeleteFunc(p.file.Segments(), func(s symbolize.Segment) bool { return !s.Executable })
+}
+
+// lookup appends the frames at addresses: for each a stack of p.chains, 0 for
+// those without. lenient caches and returns what could be read although some
+// debug information is missing or damaged.
+func (p *program) lookup(addrs []uint64, lenient bool) ([]StackIndex, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var missing []uint64
+	for _, a := range addrs {
+		if _, ok := p.addrs[a]; !ok {
+			missing = append(missing, a)
+		}
+	}
+	var problem error
+	if len(missing) > 0 {
+		found := make([]StackIndex, len(missing))
+		var chain []FrameIndex
+		problem = p.file.Batch(missing, func(i int, frames []symbolize.Frame) {
+			found[i], chain = p.addChain(frames, chain)
+		})
+		if problem != nil && !lenient {
+			return nil, problem
+		}
+		for i, a := range missing {
+			p.addrs[a] = found[i]
+		}
+	}
+	out := make([]StackIndex, len(addrs))
+	for i, a := range addrs {
+		out[i] = p.addrs[a]
+	}
+	return out, problem
+}
+
+// addChain makes frames of the model. scratch is returned for the next call.
+func (p *program) addChain(frames []symbolize.Frame, scratch []FrameIndex) (StackIndex, []FrameIndex) {
+	if len(frames) == 0 || frames[0].Function == "" || isRuntimeFile(frames[0].File) {
+		return 0, scratch
+	}
+	scratch = scratch[:0]
+	for _, f := range frames {
+		scratch = append(scratch, p.chains.AddFrame(Frame{
+			GUID: p.guid(f.Function), LineOffset: f.Line - f.StartLine, Column: f.Column, Inline: f.IsInlined,
+		}))
+	}
+	return p.chains.AddStack(scratch), scratch
+}
+
+// badName is LLVM's name of a function without one.
+const badName = "<invalid>"
+
+func (p *program) guid(name string) uint64 {
+	if name == "" {
+		name = badName
+	}
+	g, ok := p.guids[name]
+	if !ok {
+		g = GUID(name)
+		p.guids[name] = g
+		if _, ok := p.names[g]; !ok {
+			p.names[g] = CanonicalName(name)
+		}
+	}
+	return g
+}
+
+// isRuntimeFile reports whether a source file is one of those of the MemProf
+// runtime that the program enters when it allocates.
+func isRuntimeFile(path string) bool {
+	switch path[strings.LastIndexByte(path, '/')+1:] {
+	case "memprof_malloc_linux.cpp", "memprof_interceptors.cpp", "memprof_new_delete.cpp":
+		return true
+	}
+	return false
+}
+
+// export appends the frames of a stack of p.chains as frames of a profile, to
+// which it adds them.
+func (p *program) export(dst []FrameIndex, stack StackIndex, out *Profile) []FrameIndex {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for i := range p.chains.Walk(stack) {
+		f := p.chains.Frame(i)
+		if out.Names != nil {
+			out.Names[f.GUID] = p.names[f.GUID]
+		}
+		dst = append(dst, out.Stacks.AddFrame(f))
+	}
+	return dst
+}

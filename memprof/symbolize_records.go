@@ -1,0 +1,300 @@
+package memprof
+
+import (
+	"fmt"
+	"hash/maphash"
+	"math/bits"
+	"slices"
+
+	"github.com/profuse-pgo/profuse/profile"
+)
+
+// Frames that the stacks of a profile may have at most: for each address as
+// many as no compiler inlines on average. Only a program made for it exceeds
+// them.
+const (
+	maxFramesPerPC = 256
+	freeFrames     = 1 << 20
+)
+
+// recordBuilder makes records of contexts.
+type recordBuilder struct {
+	*symbolizer
+	stack []FrameIndex // of the current context, leaf first
+	ids   []int32      // its PCs that have frames
+
+	records  functionTable
+	callers  functionTable
+	calls    [][]int32   // by index in callers: PCs of call sites
+	sited    []siteState // by PC
+	mibs     []MIBIndex  // by stack, plus 1; without LLVMCompat
+	frames   int         // of all stacks
+	pcsSoFar int
+}
+
+// siteState says in which functions of its frames a PC is a call site already.
+type siteState uint8
+
+const (
+	notSited   siteState = iota
+	outerSited           // in all but the innermost, from which it allocates
+	allSited
+)
+
+// build makes the records.
+func (s *symbolizer) build() error {
+	b := recordBuilder{symbolizer: s, sited: make([]siteState, len(s.chains))}
+	s.out.MIBs = make([]MIB, 0, len(s.raw.contexts))
+	for i := range s.raw.contexts {
+		if err := b.addContext(&s.raw.contexts[i]); err != nil {
+			return err
+		}
+	}
+	if s.about.Dropped == s.about.Contexts && (s.about.Contexts > 0 || s.opt.LLVMCompat) {
+		return s.noFrames()
+	}
+	b.addCallSites()
+	return nil
+}
+
+// addContext records a context, and notes the call sites on its stack.
+func (b *recordBuilder) addContext(c *rawContext) error {
+	b.stack, b.ids = b.stack[:0], b.ids[:0]
+	for pcs := b.raw.pcs(c); len(pcs) > 0; pcs = pcs[8:] {
+		id := b.pcs.find(le.Uint64(pcs))
+		if ch := &b.chains[id]; ch.end > ch.start {
+			b.ids = append(b.ids, id)
+			b.stack = append(b.stack, b.arena[ch.start:ch.end]...)
+		}
+	}
+	b.frames += len(b.stack)
+	b.pcsSoFar += len(b.ids)
+	if b.frames > freeFrames+maxFramesPerPC*b.pcsSoFar {
+		return &profile.FormatError{
+			Section: "stacks", Offset: -1, Record: -1, Field: "frames of the call stacks",
+			Found: fmt.Sprintf("%d at %d addresses", b.frames, b.pcsSoFar), Want: fmt.Sprintf("at most %d for each", maxFramesPerPC),
+			Err: profile.ErrUnsupported,
+		}
+	}
+	if len(b.stack) == 0 {
+		b.about.Dropped++
+		return nil
+	}
+	if site, ok := b.measure(c); ok {
+		b.addAllocSites(site)
+	}
+	for i, id := range b.ids {
+		b.noteCallSite(id, i == 0)
+	}
+	return nil
+}
+
+// measure adds the MIB of the current context. ok is false if the context is
+// there already, as another stack of addresses: then the MIB is merged.
+func (b *recordBuilder) measure(c *rawContext) (site AllocSite, ok bool) {
+	out := b.out
+	var m MIB
+	b.raw.readMIB(c, &m)
+	if c.layout == 1 {
+		estimateDensities(&m)
+	}
+	if !b.opt.LLVMCompat || m.AccessHistogramSize > 0 {
+		m.AccessHistogram = 0
+	}
+	stack := out.Stacks.AddStack(b.stack)
+	if !b.opt.LLVMCompat {
+		if n := int(stack) + 1 - len(b.mibs); n > 0 {
+			b.mibs = append(b.mibs, make([]MIBIndex, max(n, len(b.mibs)/2))...)
+		}
+		if i := b.mibs[stack]; i > 0 {
+			if out.MIBs[i-1].merge(&m, 1) && b.opt.Overflow != nil {
+				b.opt.Overflow(i - 1)
+			}
+			return AllocSite{}, false
+		}
+	}
+	out.MIBs = append(out.MIBs, m)
+	i := MIBIndex(len(out.MIBs))
+	if !b.opt.LLVMCompat {
+		b.mibs[stack] = i
+	}
+	return AllocSite{stack, i - 1}, true
+}
+
+// addAllocSites records a context in the function that allocates and those it
+// is inlined into.
+func (b *recordBuilder) addAllocSites(site AllocSite) {
+	out := b.out
+	for _, f := range b.stack {
+		frame := out.Stacks.Frame(f)
+		r := b.record(f)
+		// A function inlined into itself has the context once.
+		if n := len(r.AllocSites); b.opt.LLVMCompat || n == 0 || r.AllocSites[n-1] != site {
+			r.AllocSites = append(r.AllocSites, site)
+		}
+		if !frame.Inline {
+			return
+		}
+	}
+}
+
+// record returns the record of a frame's function, which it adds if need be.
+func (b *recordBuilder) record(f FrameIndex) *Record {
+	guid := b.guid(f)
+	i, added := b.records.index(f, guid)
+	if added {
+		b.out.Records = append(b.out.Records, Record{GUID: guid})
+	}
+	return &b.out.Records[i]
+}
+
+// noteCallSite notes that a PC is a call site in the functions of its frames.
+// Where the context's blocks are allocated, the innermost frame is none: its
+// call is the allocation.
+func (b *recordBuilder) noteCallSite(id int32, leaf bool) {
+	id = b.chains[id].same
+	frames := b.arena[b.chains[id].start:b.chains[id].end]
+	switch state := b.sited[id]; {
+	case state == allSited || leaf && state == outerSited:
+	case leaf:
+		b.noteCalls(id, frames[1:])
+		b.sited[id] = outerSited
+	case state == outerSited:
+		// The function may be inlined into itself.
+		if !slices.ContainsFunc(frames[1:], func(f FrameIndex) bool { return b.guid(f) == b.guid(frames[0]) }) {
+			b.noteCalls(id, frames[:1])
+		}
+		b.sited[id] = allSited
+	default:
+		b.noteCalls(id, frames)
+		b.sited[id] = allSited
+	}
+}
+
+// noteCalls notes a call site in each of the functions once.
+func (b *recordBuilder) noteCalls(id int32, frames []FrameIndex) {
+	for _, f := range frames {
+		i, added := b.callers.index(f, b.guid(f))
+		if added {
+			b.calls = append(b.calls, nil)
+		}
+		if n := len(b.calls[i]); n == 0 || b.calls[i][n-1] != id {
+			b.calls[i] = append(b.calls[i], id)
+		}
+	}
+}
+
+func (b *recordBuilder) guid(f FrameIndex) uint64 { return b.out.Stacks.Frame(f).GUID }
+
+// addCallSites gives the call sites to the records.
+func (b *recordBuilder) addCallSites() {
+	for i, guid := range b.callers.guids {
+		r, added := b.records.indexOf(guid)
+		if added {
+			b.out.Records = append(b.out.Records, Record{GUID: guid})
+		}
+		sites := make([]CallSite, len(b.calls[i]))
+		for k, id := range b.calls[i] {
+			c := b.chains[id]
+			sites[k].Stack = b.out.Stacks.AddStack(b.arena[c.start:c.end])
+		}
+		b.out.Records[r].CallSites = sites
+	}
+}
+
+// estimateDensities gives a MIB of raw version 1 the access densities that it
+// would have if all its blocks were alike: accesses per 100 bytes, and that per
+// second of their lives.
+func estimateDensities(m *MIB) {
+	if m.AllocCount == 0 || m.TotalSize == 0 {
+		return
+	}
+	n := uint64(m.AllocCount)
+	var o overflowing
+	density := o.mul(m.TotalAccessCount, 100) / m.TotalSize
+	lifetime := o.mul(density, 1000) / max(m.TotalLifetime/n, 1)
+	total, totalLifetime := o.mul(density, n), o.mul(lifetime, n)
+	if !o.happened {
+		m.Set(TotalAccessDensity, total)
+		m.Set(TotalLifetimeAccessDensity, totalLifetime)
+	}
+}
+
+// functionTable numbers functions by first appearance.
+type functionTable struct {
+	guids   []uint64
+	byGUID  map[uint64]int32
+	byFrame []int32 // the same by frame, plus 1; 0 if not looked up yet
+}
+
+// index returns the number of a frame's function. added reports whether it is
+// new.
+func (t *functionTable) index(f FrameIndex, guid uint64) (i int32, added bool) {
+	if n := int(f) + 1 - len(t.byFrame); n > 0 {
+		t.byFrame = append(t.byFrame, make([]int32, n)...)
+	}
+	if i := t.byFrame[f]; i > 0 {
+		return i - 1, false
+	}
+	i, added = t.indexOf(guid)
+	t.byFrame[f] = i + 1
+	return i, added
+}
+
+func (t *functionTable) indexOf(guid uint64) (i int32, added bool) {
+	if i, ok := t.byGUID[guid]; ok {
+		return i, false
+	}
+	if t.byGUID == nil {
+		t.byGUID = make(map[uint64]int32)
+	}
+	i = int32(len(t.guids))
+	t.guids = append(t.guids, guid)
+	t.byGUID[guid] = i
+	return i, true
+}
+
+// pcTable numbers PCs by first appearance. It is an open hash table: the
+// millions of PCs of a profile are a few thousand distinct ones.
+type pcTable struct {
+	list  []uint64
+	slots []int32 // index in list plus 1; 0 if empty
+	seed  [2]uint64
+}
+
+// slot returns where a PC is or belongs. The seed keeps a hostile profile from
+// choosing PCs that meet there.
+func (t *pcTable) slot(pc uint64) int {
+	hi, lo := bits.Mul64(pc^t.seed[0], t.seed[1])
+	mask := len(t.slots) - 1
+	i := int(hi^lo) & mask
+	for t.slots[i] != 0 && t.list[t.slots[i]-1] != pc {
+		i = (i + 1) & mask
+	}
+	return i
+}
+
+// add numbers a PC.
+func (t *pcTable) add(pc uint64) {
+	if 3*(len(t.list)+1) > 2*len(t.slots) {
+		t.grow()
+	}
+	if i := t.slot(pc); t.slots[i] == 0 {
+		t.list = append(t.list, pc)
+		t.slots[i] = int32(len(t.list))
+	}
+}
+
+// find returns the number of a PC that was added.
+func (t *pcTable) find(pc uint64) int32 { return t.slots[t.slot(pc)] - 1 }
+
+func (t *pcTable) grow() {
+	if len(t.slots) == 0 {
+		seed := maphash.MakeSeed()
+		t.seed = [2]uint64{maphash.Comparable(seed, 0), maphash.Comparable(seed, 1) | 1}
+	}
+	t.slots = make([]int32, max(1024, 2*len(t.slots)))
+	for i, pc := range t.list {
+		t.slots[t.slot(pc)] = int32(i + 1)
+	}
+}
