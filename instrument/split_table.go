@@ -1,0 +1,144 @@
+package instrument
+
+import (
+	"bytes"
+	"strconv"
+)
+
+// callSite is one entry of an exception table: the statements between two
+// labels, and whether exceptions in them land somewhere in the function.
+type callSite struct {
+	from, to int32
+	lands    bool
+}
+
+// coverage of instructions by call sites.
+type siteKind byte
+
+const (
+	// siteNone: no entry. An exception ends the program.
+	siteNone siteKind = iota
+	// siteThrough: an entry without landing pad. Exceptions pass through.
+	siteThrough
+	// siteLands: an entry with one.
+	siteLands
+)
+
+// callSites reads the exception table that a .cfi_lsda directive names. ok is
+// false if it has not the form that compilers for x86_64 print.
+func (f *file) callSites(lsda []byte) (sites []callSite, ok bool) {
+	_, rest := splitWord(lsda)
+	args := splitArgs(rest)
+	if len(args) != 2 {
+		return nil, false
+	}
+	id := f.labels.find(unquote(args[1]))
+	if id < 0 {
+		return nil, false
+	}
+	r := tableReader{file: f, next: f.labels.all[id].stmt + 1, section: f.stmts[f.labels.all[id].stmt].section}
+	const omitted, uleb128 = 0xff, 1
+	if r.number(".byte") != omitted { // landing pads relative to the function
+		return nil, false
+	}
+	if r.number(".byte") != omitted { // types
+		r.operand(".uleb128")
+	}
+	if r.number(".byte") != uleb128 {
+		return nil, false
+	}
+	end := r.difference()
+	if r.failed {
+		return nil, false
+	}
+	last := f.labels.all[end[0]].stmt
+	for !r.failed && r.ahead() < last {
+		start, length := r.difference(), r.difference()
+		pad := r.operand(".uleb128", ".byte")
+		r.operand(".uleb128", ".byte") // action
+		if r.failed || length[1] != start[0] {
+			return nil, false
+		}
+		sites = append(sites, callSite{f.labels.all[start[0]].stmt, f.labels.all[length[0]].stmt, string(pad) != "0"})
+	}
+	return sites, !r.failed
+}
+
+// tableReader reads directives of one section in order.
+type tableReader struct {
+	*file
+	next    int32
+	section int32
+	failed  bool
+}
+
+// ahead returns the index of the next directive, that of a statement outside of
+// the section if there is none.
+func (r *tableReader) ahead() int32 {
+	for int(r.next) < len(r.stmts) {
+		s := &r.stmts[r.next]
+		if s.section != r.section || s.opaque != transparent {
+			break
+		}
+		if s.kind == stmtDirective && !isAlignment(r.text(s)) {
+			break
+		}
+		r.next++
+	}
+	return r.next
+}
+
+// operand returns that of the next directive, which has to be one of some.
+func (r *tableReader) operand(directives ...string) []byte {
+	i := r.ahead()
+	if r.failed || int(i) >= len(r.stmts) || r.stmts[i].section != r.section {
+		r.failed = true
+		return nil
+	}
+	r.next++
+	word, rest := splitWord(r.text(&r.stmts[i]))
+	for _, d := range directives {
+		if string(word) == d {
+			return rest
+		}
+	}
+	r.failed = true
+	return nil
+}
+
+func (r *tableReader) number(directive string) int64 {
+	n, err := strconv.ParseInt(string(r.operand(directive)), 0, 32)
+	if err != nil {
+		r.failed = true
+	}
+	return n
+}
+
+// difference reads the distance of two labels.
+func (r *tableReader) difference() (ids [2]int32) {
+	text := r.operand(".uleb128")
+	a, b, ok := bytes.Cut(text, []byte("-"))
+	if !ok || r.failed {
+		r.failed = true
+		return ids
+	}
+	ids = [2]int32{r.labels.find(unquote(bytes.TrimSpace(a))), r.labels.find(unquote(bytes.TrimSpace(b)))}
+	if ids[0] < 0 || ids[1] < 0 {
+		r.failed = true
+		ids = [2]int32{}
+	}
+	return ids
+}
+
+// siteOf returns how the call sites cover a statement.
+func siteOf(sites []callSite, i int32) siteKind {
+	for _, s := range sites {
+		if s.from < i && i < s.to {
+			if s.lands {
+				return siteLands
+			}
+			return siteThrough
+		}
+	}
+	return siteNone
+}
