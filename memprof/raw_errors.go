@@ -1,6 +1,7 @@
 package memprof
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/profuse-pgo/profuse/profile"
@@ -48,4 +49,25 @@ func inDump(err error, dump int) error {
 		return &c
 	}
 	return err
+}
+
+// LLVMWords returns the words that llvm-profdata 22 has for an error about a
+// raw profile or its programs. Failures that it does not detect get those of
+// the nearest kind it has.
+func LLVMWords(err error) string {
+	var re *RawError
+	if errors.As(err, &re) {
+		return re.Text
+	}
+	switch profile.Class(err) {
+	case profile.ErrTruncated:
+		return errRawTruncated.Text
+	case profile.ErrCorrupt:
+		return errRawMalformed.Text
+	case profile.ErrUnsupported:
+		return errRawVersion.Text
+	case profile.ErrUnrecognized, profile.ErrEmpty:
+		return errRawMagic.Text
+	}
+	return err.Error()
 }
