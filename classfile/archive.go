@@ -1,0 +1,225 @@
+package classfile
+
+import (
+	"archive/zip"
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/profuse-pgo/profuse/profile"
+)
+
+const (
+	zipMagic  = "PK\x03\x04"
+	zipEmpty  = "PK\x05\x06" // the directory of an archive without files
+	jmodMagic = "JM\x01\x00" // followed by a zip archive
+
+	versionsFolder = "META-INF/versions/"
+	manifestName   = "META-INF/MANIFEST.MF"
+	maxManifest    = 1 << 20
+
+	// minBudget is what any archive may decompress to.
+	minBudget = 64 << 20
+)
+
+// nestedFolders hold archives that belong to the program: those of Spring Boot
+// and of web applications.
+var nestedFolders = []string{"BOOT-INF/lib/", "WEB-INF/lib/"}
+
+func isArchive(head []byte) bool {
+	switch string(head) {
+	case zipMagic, zipEmpty, jmodMagic:
+		return true
+	}
+	return false
+}
+
+// archive is one zip file being read.
+type archive struct {
+	x      *Index
+	name   string
+	budget *int64 // bytes that may still be decompressed; those in it share its budget
+	nested bool
+	buf    bytes.Buffer
+}
+
+func (x *Index) addArchive(name string, r io.ReaderAt, size int64) error {
+	budget := int64(math.MaxInt64)
+	if times := int64(x.opt.MaxExpansion); size <= (budget-minBudget)/times {
+		budget = minBudget + times*size
+	}
+	a := &archive{x: x, name: name, budget: &budget}
+	return a.read(r, size)
+}
+
+func (a *archive) read(r io.ReaderAt, size int64) error {
+	head := make([]byte, len(jmodMagic))
+	if _, err := r.ReadAt(head, 0); err == nil && string(head) == jmodMagic {
+		skip := int64(len(jmodMagic))
+		r, size = io.NewSectionReader(r, skip, size-skip), size-skip
+	}
+	z, err := zip.NewReader(r, size)
+	if err != nil && !errors.Is(err, zip.ErrInsecurePath) {
+		return a.corrupt(a.name, "zip directory", err)
+	}
+	releases, err := a.releases(z)
+	if err != nil {
+		return err
+	}
+	for _, f := range z.File {
+		switch {
+		case strings.HasSuffix(f.Name, ".class"):
+			base, release := splitVersion(f.Name)
+			if chosen := releases[base]; release != chosen {
+				continue
+			}
+			err = a.addClass(f)
+		case !a.nested && isNested(f.Name):
+			err = a.addNested(f)
+		default:
+			continue
+		}
+		if fe := (*profile.FormatError)(nil); errors.As(err, &fe) && *a.budget >= 0 {
+			a.x.warn(err)
+		} else if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// isNested reports whether a file in an archive is an archive to look into.
+func isNested(name string) bool {
+	for _, folder := range nestedFolders {
+		if strings.HasPrefix(name, folder) {
+			return strings.HasSuffix(name, ".jar")
+		}
+	}
+	return false
+}
+
+// splitVersion takes META-INF/versions/N/ off the path of a class; release is 0
+// for one outside, -1 for one that no release finds.
+func splitVersion(name string) (base string, release int) {
+	rest, ok := strings.CutPrefix(name, versionsFolder)
+	if !ok {
+		return name, 0
+	}
+	number, base, ok := strings.Cut(rest, "/")
+	release, err := strconv.Atoi(number)
+	if !ok || err != nil || release < 9 {
+		return name, -1
+	}
+	return base, release
+}
+
+// releases says from which folder of a multi-release jar the class at a path
+// is taken; paths that are not in the map have only one.
+func (a *archive) releases(z *zip.Reader) (map[string]int, error) {
+	multi := false
+	for _, f := range z.File {
+		if f.Name == manifestName {
+			var err error
+			if multi, err = a.multiRelease(f); err != nil {
+				return nil, err
+			}
+			break
+		}
+	}
+	if !multi {
+		return nil, nil // what is below versions has another number than 0
+	}
+	releases := make(map[string]int)
+	for _, f := range z.File {
+		if base, release := splitVersion(f.Name); release > releases[base] && (a.x.opt.Release == 0 || release <= a.x.opt.Release) {
+			releases[base] = release
+		}
+	}
+	return releases, nil
+}
+
+// multiRelease reports whether a manifest has Multi-Release: true in its main
+// section, which ends at the first empty line.
+func (a *archive) multiRelease(f *zip.File) (bool, error) {
+	r, err := f.Open()
+	if err != nil {
+		return false, a.corrupt(a.member(f), "manifest", err)
+	}
+	defer r.Close()
+	lines := bufio.NewScanner(io.LimitReader(r, maxManifest))
+	for lines.Scan() && lines.Text() != "" {
+		key, value, _ := strings.Cut(lines.Text(), ":")
+		if strings.EqualFold(key, "Multi-Release") {
+			return strings.EqualFold(strings.TrimSpace(value), "true"), nil
+		}
+	}
+	return false, nil // a broken manifest is one without the word
+}
+
+func (a *archive) addClass(f *zip.File) error {
+	data, err := a.decompress(f, maxClassFile)
+	if err != nil {
+		return err
+	}
+	return a.x.addClass(a.member(f), data)
+}
+
+func (a *archive) addNested(f *zip.File) error {
+	data, err := a.decompress(f, *a.budget)
+	if err != nil {
+		return err
+	}
+	if len(data) < len(zipMagic) || !isArchive(data[:len(zipMagic)]) {
+		return nil
+	}
+	inner := &archive{x: a.x, name: a.member(f), budget: a.budget, nested: true}
+	return inner.read(bytes.NewReader(data), int64(len(data)))
+}
+
+// decompress returns the contents of f, which stay valid until the next call.
+// The buffer grows with what is really there.
+func (a *archive) decompress(f *zip.File, limit int64) ([]byte, error) {
+	r, err := f.Open()
+	if err != nil {
+		return nil, a.corrupt(a.member(f), "entry", err)
+	}
+	defer r.Close()
+	a.buf.Reset()
+	n, err := io.Copy(&a.buf, io.LimitReader(r, min(limit, *a.budget, math.MaxInt64-1)+1))
+	*a.budget -= n
+	switch {
+	case *a.budget < 0:
+		return nil, &profile.FormatError{
+			File: a.member(f), Offset: -1, Record: -1, Field: "decompressed size of the archive", Found: "more",
+			Want: fmt.Sprintf("at most %d MiB and %d times its size", minBudget>>20, a.x.opt.MaxExpansion), Err: profile.ErrUnsupported,
+		}
+	case err != nil:
+		return nil, a.corrupt(a.member(f), "entry", err)
+	}
+	return a.buf.Bytes(), nil
+}
+
+// member names a file of the archive for errors.
+func (a *archive) member(f *zip.File) string { return a.name + "!" + f.Name }
+
+// corrupt turns an error of the zip reader into one of this module. Errors of
+// the file below it stay what they are.
+func (a *archive) corrupt(file, field string, err error) error {
+	if errors.As(err, new(*fs.PathError)) {
+		return err
+	}
+	class := profile.ErrCorrupt
+	switch {
+	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF):
+		class = profile.ErrTruncated
+	case errors.Is(err, zip.ErrAlgorithm):
+		class = profile.ErrUnsupported
+	}
+	return &profile.FormatError{File: file, Section: "archive", Offset: -1, Record: -1, Field: field, Found: err.Error(), Err: class}
+}

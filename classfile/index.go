@@ -1,0 +1,196 @@
+package classfile
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"io/fs"
+	"iter"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/profuse-pgo/profuse/profile"
+)
+
+// Options adjust an [Index]. The zero value is right for most uses.
+type Options struct {
+	// Release is the newest Java release, at least 9, whose classes are taken
+	// from multi-release jars; 0 takes the newest there is.
+	Release int
+	// MaxExpansion bounds what an archive may decompress to: 64 MiB and that
+	// many times its size; 0 means 64. Real ones expand to two to ten times.
+	MaxExpansion int
+	// Warn is told of class files in folders and archives that cannot be read
+	// and of archives in archives likewise; they are left out. nil drops the
+	// warnings.
+	Warn func(error)
+}
+
+// An Index finds classes and methods by name. It is not safe for concurrent
+// use while something is added to it.
+type Index struct {
+	opt        Options
+	parser     parser
+	classes    map[string]*Class
+	order      []*Class
+	duplicates int
+}
+
+// NewIndex returns an empty Index.
+func NewIndex(opt Options) *Index {
+	if opt.MaxExpansion <= 0 {
+		opt.MaxExpansion = 64
+	}
+	return &Index{opt: opt, classes: make(map[string]*Class)}
+}
+
+// Add adds the classes of a folder, an archive or a class file; which of the
+// latter it is the first bytes say.
+func (x *Index) Add(path string) error {
+	info, err := os.Stat(path)
+	if err != nil {
+		return err
+	}
+	if info.IsDir() {
+		return x.addFolder(path)
+	}
+	return x.addFile(path)
+}
+
+// addFolder adds class files and archives in lexical order.
+func (x *Index) addFolder(folder string) error {
+	return filepath.WalkDir(folder, func(path string, e fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		switch strings.ToLower(filepath.Ext(path)) {
+		case ".class", ".jar", ".jmod", ".war":
+			if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
+				return nil
+			}
+			if err := x.addFile(path); err != nil {
+				x.warn(err)
+			}
+		}
+		return nil
+	})
+}
+
+func (x *Index) addFile(path string) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	var head [4]byte
+	n, err := f.ReadAt(head[:], 0)
+	if err != nil && err != io.EOF {
+		return err
+	}
+	if isArchive(head[:n]) {
+		return x.addArchive(path, f, info.Size())
+	}
+	data, err := io.ReadAll(io.LimitReader(f, maxClassFile+1))
+	if err != nil {
+		return err
+	}
+	return x.addClass(path, data)
+}
+
+// AddClass adds one class file held in data, which may be changed afterwards.
+// name is used in errors.
+func (x *Index) AddClass(name string, data []byte) error { return x.addClass(name, data) }
+
+// maxClassFile bounds the size of a class file. Limits of the format would
+// allow more; the greatest seen in the wild have a few MiB.
+const maxClassFile = 64 << 20
+
+func (x *Index) addClass(name string, data []byte) error {
+	if len(data) > maxClassFile {
+		return &profile.FormatError{
+			File: name, Offset: -1, Record: -1, Field: "size of the class file",
+			Found: "more", Want: fmt.Sprintf("at most %d bytes", maxClassFile), Err: profile.ErrUnsupported,
+		}
+	}
+	class, err := x.parser.parse(data)
+	if err != nil {
+		return profile.InFile(err, name)
+	}
+	switch {
+	case class.Flags&Module != 0:
+		return nil
+	case x.classes[class.Name] != nil:
+		x.duplicates++
+		return nil
+	}
+	class.byName = make([]uint16, len(class.Methods))
+	for i := range class.byName {
+		class.byName[i] = uint16(i)
+	}
+	slices.SortStableFunc(class.byName, func(a, b uint16) int {
+		return class.Methods[a].compare(class.Methods[b].Name, class.Methods[b].Descriptor)
+	})
+	x.classes[class.Name] = class
+	x.order = append(x.order, class)
+	return nil
+}
+
+func (m *Method) compare(name, descriptor string) int {
+	return cmp.Or(strings.Compare(m.Name, name), strings.Compare(m.Descriptor, descriptor))
+}
+
+func (x *Index) warn(err error) {
+	if x.opt.Warn != nil {
+		x.opt.Warn(err)
+	}
+}
+
+// Len returns the number of classes.
+func (x *Index) Len() int { return len(x.order) }
+
+// Duplicates returns how many classes were left out because there was one of
+// the name.
+func (x *Index) Duplicates() int { return x.duplicates }
+
+// Classes iterates over the classes in the order they were added in.
+func (x *Index) Classes() iter.Seq[*Class] { return slices.Values(x.order) }
+
+// Class returns the class of a name as Class.getName has it.
+func (x *Index) Class(name string) (*Class, bool) {
+	c, ok := x.classes[name]
+	return c, ok
+}
+
+// Method returns the method that a class declares with the given simple name,
+// parameter types and return type, all as Class.getName has them. Inherited
+// methods are not looked for: profiles name the class that declares.
+func (x *Index) Method(class, name string, params []string, result string) (*Method, bool) {
+	c, ok := x.classes[class]
+	if !ok {
+		return nil, false
+	}
+	return c.Method(name, Descriptor(params, result))
+}
+
+// Method returns the method with the given name and descriptor.
+func (c *Class) Method(name, descriptor string) (*Method, bool) {
+	if len(c.byName) != len(c.Methods) { // not in an index
+		for i := range c.Methods {
+			if m := &c.Methods[i]; m.Name == name && m.Descriptor == descriptor {
+				return m, true
+			}
+		}
+		return nil, false
+	}
+	at, ok := slices.BinarySearchFunc(c.byName, 0, func(i uint16, _ int) int { return c.Methods[i].compare(name, descriptor) })
+	if !ok {
+		return nil, false
+	}
+	return &c.Methods[c.byName[at]], true
+}

@@ -1,0 +1,165 @@
+package classfile
+
+import (
+	"strings"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+var primitives = [...]struct {
+	code byte
+	name string
+}{
+	{'B', "byte"}, {'C', "char"}, {'D', "double"}, {'F', "float"}, {'I', "int"},
+	{'J', "long"}, {'S', "short"}, {'V', "void"}, {'Z', "boolean"},
+}
+
+// Descriptor returns the descriptor of a method by the names of its parameter
+// types and of its return type, as Class.getName returns them:
+// Descriptor([]string{"int", "[J"}, "java.lang.String") is
+// "(I[J)Ljava/lang/String;".
+func Descriptor(params []string, result string) string {
+	var b strings.Builder
+	b.WriteByte('(')
+	for _, p := range params {
+		appendType(&b, p)
+	}
+	b.WriteByte(')')
+	appendType(&b, result)
+	return b.String()
+}
+
+func appendType(b *strings.Builder, name string) {
+	for _, p := range primitives {
+		if name == p.name {
+			b.WriteByte(p.code)
+			return
+		}
+	}
+	if strings.HasPrefix(name, "[") { // descriptors but for the dots
+		b.WriteString(strings.ReplaceAll(name, ".", "/"))
+		return
+	}
+	b.WriteByte('L')
+	b.WriteString(strings.ReplaceAll(name, ".", "/"))
+	b.WriteByte(';')
+}
+
+// ParseDescriptor is the reverse of [Descriptor]. It reports false if d is not
+// the descriptor of a method.
+func ParseDescriptor(d string) (params []string, result string, ok bool) {
+	if !strings.HasPrefix(d, "(") {
+		return nil, "", false
+	}
+	d = d[1:]
+	for !strings.HasPrefix(d, ")") {
+		t, rest, ok := cutType(d)
+		if !ok || t == "void" {
+			return nil, "", false
+		}
+		params = append(params, t)
+		d = rest
+	}
+	result, rest, ok := cutType(d[1:])
+	if !ok || rest != "" {
+		return nil, "", false
+	}
+	return params, result, true
+}
+
+// cutType returns the name of the type that d begins with.
+func cutType(d string) (name, rest string, ok bool) {
+	dims := 0
+	for dims < len(d) && d[dims] == '[' {
+		dims++
+	}
+	if dims == len(d) || dims > 255 {
+		return "", "", false
+	}
+	if d[dims] == 'L' {
+		end := strings.IndexByte(d, ';')
+		if end <= dims+1 {
+			return "", "", false
+		}
+		if dims > 0 {
+			return strings.ReplaceAll(d[:end+1], "/", "."), d[end+1:], true
+		}
+		return strings.ReplaceAll(d[1:end], "/", "."), d[end+1:], true
+	}
+	for _, p := range primitives {
+		if d[dims] != p.code {
+			continue
+		}
+		switch {
+		case dims == 0:
+			return p.name, d[1:], true
+		case p.code == 'V':
+			return "", "", false
+		}
+		return d[:dims+1], d[dims+1:], true
+	}
+	return "", "", false
+}
+
+// decodeUTF8 decodes the modified UTF-8 of class files: no byte is zero, and
+// characters beyond U+FFFF are two surrogates of three bytes each. Surrogates
+// without partner become U+FFFD, which Java names may have and Go strings
+// should not. It reports false for anything else that is malformed.
+func decodeUTF8(b []byte) (string, bool) {
+	plain := true
+	for _, c := range b {
+		if c == 0 || c >= 0x80 {
+			plain = false
+			break
+		}
+	}
+	if plain {
+		return string(b), true
+	}
+	out := make([]byte, 0, len(b))
+	high := rune(0) // surrogate waiting for its partner
+	flush := func() {
+		if high != 0 {
+			out = utf8.AppendRune(out, utf8.RuneError)
+			high = 0
+		}
+	}
+	continued := func(i int) bool { return i < len(b) && b[i]&0xc0 == 0x80 }
+	for i := 0; i < len(b); {
+		var r rune
+		switch c := b[i]; {
+		case c == 0 || c >= 0xf0 || c&0xc0 == 0x80:
+			return "", false
+		case c < 0x80:
+			r = rune(c)
+			i++
+		case c < 0xe0:
+			if !continued(i + 1) {
+				return "", false
+			}
+			r = rune(c&0x1f)<<6 | rune(b[i+1]&0x3f)
+			i += 2
+		default:
+			if !continued(i+1) || !continued(i+2) {
+				return "", false
+			}
+			r = rune(c&0x0f)<<12 | rune(b[i+1]&0x3f)<<6 | rune(b[i+2]&0x3f)
+			i += 3
+		}
+		if high != 0 {
+			if pair := utf16.DecodeRune(high, r); pair != utf8.RuneError {
+				out = utf8.AppendRune(out, pair)
+				high = 0
+				continue
+			}
+		}
+		flush()
+		if r >= 0xd800 && r < 0xdc00 {
+			high = r
+			continue
+		}
+		out = utf8.AppendRune(out, r) // a lone low surrogate turns into U+FFFD
+	}
+	flush()
+	return string(out), true
+}

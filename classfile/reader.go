@@ -1,0 +1,286 @@
+package classfile
+
+import (
+	"cmp"
+	"encoding/binary"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/profuse-pgo/profuse/internal/cursor"
+	"github.com/profuse-pgo/profuse/profile"
+)
+
+// Parse reads one class file. name is used in errors. The class keeps nothing
+// of data.
+func Parse(name string, data []byte) (*Class, error) {
+	var p parser
+	class, err := p.parse(data)
+	if err != nil {
+		return nil, profile.InFile(err, name)
+	}
+	return class, nil
+}
+
+// parser reads one class file after another and keeps its memory.
+type parser struct {
+	c       *cursor.Cursor
+	data    []byte
+	pool    []constant
+	major   uint16
+	strings map[string]string // descriptors repeat a lot, in other classes too
+}
+
+// constant is where an entry of the constant pool is. The second index of a
+// long or double has tag 0, as has index 0.
+type constant struct {
+	tag    byte
+	offset uint32 // of what follows the tag
+}
+
+func (p *parser) parse(data []byte) (*Class, error) {
+	p.c = cursor.New("header", 0, data, binary.BigEndian)
+	p.data = data
+	if p.strings == nil {
+		p.strings = make(map[string]string)
+	}
+	c := p.c
+	if len(data) == 0 {
+		c.Fail(0, profile.ErrEmpty, "size", "0 bytes", "a class file")
+	}
+	if m := c.U32("magic"); m != magic && c.Err() == nil {
+		c.Fail(0, profile.ErrUnrecognized, "magic", fmt.Sprintf("%#x", m), fmt.Sprintf("%#x", uint32(magic)))
+	}
+	c.U16("minor version")
+	p.major = c.U16("major version")
+	if p.major < oldestMajor && c.Err() == nil {
+		c.Fail(c.Offset()-2, profile.ErrUnsupported, "major version", fmt.Sprint(p.major), fmt.Sprintf("at least %d", oldestMajor))
+	}
+	p.readPool()
+
+	c.Section = "class"
+	class := &Class{Major: p.major, Flags: c.U16("access flags")}
+	class.Name = strings.ReplaceAll(p.className(), "/", ".")
+	c.U16("super class")
+	c.Skip(2*uint64(c.Count(uint64(c.U16("number of interfaces")), 2, "number of interfaces")), "interfaces")
+
+	c.Section = "fields"
+	for i := range c.Count(uint64(c.U16("number of fields")), memberMinSize, "number of fields") {
+		c.Record = i
+		c.Skip(6, "field")
+		p.skipAttributes()
+		if c.Err() != nil {
+			break
+		}
+	}
+	c.Section, c.Record = "methods", -1
+	n := c.Count(uint64(c.U16("number of methods")), memberMinSize, "number of methods")
+	class.Methods = make([]Method, n)
+	for i := range class.Methods {
+		c.Record = i
+		class.Methods[i].Class = class
+		p.readMethod(&class.Methods[i])
+		if c.Err() != nil {
+			break
+		}
+	}
+	c.Section, c.Record = "class attributes", -1
+	p.attributes(func(name string, a *cursor.Cursor) {
+		if name == "SourceFile" && class.SourceFile == "" {
+			at := a.Offset()
+			class.SourceFile = p.string(a, at, a.U16("source file"), "source file")
+		}
+	})
+	if c.Err() == nil && c.Len() > 0 {
+		c.Corrupt(c.Offset(), "end of the class file", fmt.Sprintf("followed by %d bytes", c.Len()), "nothing")
+	}
+	if err := c.Err(); err != nil {
+		return nil, err
+	}
+	return class, nil
+}
+
+// readPool finds where each constant is.
+func (p *parser) readPool() {
+	c := p.c
+	c.Section = "constant pool"
+	at := c.Offset()
+	count := c.U16("number of constants")
+	if c.Err() == nil && count == 0 {
+		c.Corrupt(at, "number of constants", 0, "at least 1")
+	}
+	if c.Err() != nil {
+		return
+	}
+	c.Count(uint64(count-1), constantMinSize, "number of constants")
+	p.pool = append(p.pool[:0], constant{})
+	for len(p.pool) < int(count) && c.Err() == nil {
+		c.Record = len(p.pool)
+		at := c.Offset()
+		tag := c.U8("tag")
+		p.pool = append(p.pool, constant{tag, uint32(c.Offset())})
+		switch {
+		case tag == tagUTF8:
+			c.Skip(uint64(c.U16("length of the string")), "string")
+		case int(tag) < len(constantSize) && constantSize[tag] > 0:
+			c.Skip(constantSize[tag], "constant")
+			if tag == tagLong || tag == tagDouble {
+				p.pool = append(p.pool, constant{})
+			}
+		case p.major > NewestMajor:
+			c.Fail(at, profile.ErrUnsupported, "tag", fmt.Sprint(tag), "one known in class files of version 69")
+		default:
+			c.Corrupt(at, "tag", tag, "1, 3 to 12 or 15 to 20")
+		}
+	}
+	if c.Err() == nil && len(p.pool) > int(count) {
+		c.Corrupt(c.Offset(), "last constant", "of two indexes", "one of one")
+	}
+	c.Record = -1
+}
+
+// constant returns what is at an index of the pool, which was read at the
+// given offset.
+func (p *parser) constant(at int64, index uint16, tag byte, field string) (offset uint32, ok bool) {
+	if p.c.Err() != nil {
+		return 0, false
+	}
+	if int(index) >= len(p.pool) || p.pool[index].tag != tag {
+		p.c.Corrupt(at, "index of the "+field, index, fmt.Sprintf("that of a constant with tag %d, below %d", tag, len(p.pool)))
+		return 0, false
+	}
+	return p.pool[index].offset, true
+}
+
+// string returns the string at an index, which was read at the given offset,
+// by cursor a; its error becomes that of the whole.
+func (p *parser) string(a *cursor.Cursor, at int64, index uint16, field string) string {
+	if a.Err() != nil {
+		return ""
+	}
+	offset, ok := p.constant(at, index, tagUTF8, field)
+	if !ok {
+		return ""
+	}
+	start := offset + 2
+	raw := p.data[start : start+uint32(binary.BigEndian.Uint16(p.data[offset:]))]
+	if s, ok := p.strings[string(raw)]; ok {
+		return s
+	}
+	s, ok := decodeUTF8(raw)
+	if !ok {
+		p.c.Corrupt(int64(start), field, fmt.Sprintf("%q", raw), "modified UTF-8")
+		return ""
+	}
+	p.strings[string(raw)] = s
+	return s
+}
+
+// className reads the index of a class and returns its name with slashes.
+func (p *parser) className() string {
+	at := p.c.Offset()
+	offset, ok := p.constant(at, p.c.U16("this class"), tagClass, "class")
+	if !ok {
+		return ""
+	}
+	return p.string(p.c, int64(offset), binary.BigEndian.Uint16(p.data[offset:]), "class name")
+}
+
+func (p *parser) readMethod(m *Method) {
+	c := p.c
+	m.Flags = c.U16("access flags")
+	at := c.Offset()
+	m.Name = p.string(c, at, c.U16("method name"), "method name")
+	m.Descriptor = p.string(c, at+2, c.U16("method descriptor"), "method descriptor")
+	code := false
+	p.attributes(func(name string, a *cursor.Cursor) {
+		if name != "Code" {
+			return
+		}
+		if code {
+			a.Corrupt(a.Offset(), "attribute Code", "given twice", "at most one")
+			return
+		}
+		code = true
+		p.readCode(m, a)
+	})
+}
+
+// attributes reads the attributes at the cursor. what gets a cursor over the
+// contents of each; it may leave some of them unread.
+func (p *parser) attributes(what func(name string, a *cursor.Cursor)) {
+	p.attributesOf(p.c, what)
+}
+
+func (p *parser) attributesOf(c *cursor.Cursor, what func(name string, a *cursor.Cursor)) {
+	for range c.Count(uint64(c.U16("number of attributes")), attributeMinSize, "number of attributes") {
+		at := c.Offset()
+		name := p.string(c, at, c.U16("attribute name"), "attribute name")
+		size := uint64(c.U32("length of the attribute"))
+		start := c.Offset()
+		b := c.Bytes(size, "attribute")
+		if c.Err() == nil && p.c.Err() == nil {
+			a := cursor.New(name, start, b, binary.BigEndian)
+			a.Record = c.Record
+			what(name, a)
+			p.fail(a.Err())
+		}
+		if c.Err() != nil || p.c.Err() != nil {
+			return
+		}
+	}
+}
+
+// fail makes an error of a part that of the whole.
+func (p *parser) fail(err error) {
+	if fe, ok := err.(*profile.FormatError); ok && p.c.Err() == nil {
+		p.c.Section, p.c.Record = fe.Section, fe.Record
+		p.c.Fail(fe.Offset, fe.Err, fe.Field, fe.Found, fe.Want)
+	}
+}
+
+func (p *parser) skipAttributes() {
+	c := p.c
+	for range c.Count(uint64(c.U16("number of attributes")), attributeMinSize, "number of attributes") {
+		c.Skip(2, "attribute name")
+		c.Skip(uint64(c.U32("length of the attribute")), "attribute")
+		if c.Err() != nil {
+			return
+		}
+	}
+}
+
+func (p *parser) readCode(m *Method, a *cursor.Cursor) {
+	a.Skip(4, "stack and locals")
+	at := a.Offset()
+	length := a.U32("length of the code")
+	if a.Err() == nil && (length == 0 || length > maxCodeLength) {
+		a.Corrupt(at, "length of the code", length, fmt.Sprintf("1 to %d", maxCodeLength))
+	}
+	a.Skip(uint64(length), "code")
+	m.CodeLength = int(length)
+	exceptions := a.Count(uint64(a.U16("length of the exception table")), exceptionSize, "length of the exception table")
+	a.Skip(exceptionSize*uint64(exceptions), "exception table")
+	p.attributesOf(a, func(name string, a *cursor.Cursor) {
+		if name == "LineNumberTable" {
+			m.readLines(a)
+		}
+	})
+	slices.SortStableFunc(m.Lines, func(x, y Line) int { return cmp.Compare(x.BCI, y.BCI) })
+}
+
+func (m *Method) readLines(a *cursor.Cursor) {
+	n := a.Count(uint64(a.U16("number of lines")), lineSize, "number of lines")
+	m.Lines = slices.Grow(m.Lines, n)
+	for range n {
+		at := a.Offset()
+		l := Line{BCI: a.U16("bytecode index"), Line: a.U16("line")}
+		if int(l.BCI) >= m.CodeLength {
+			a.Corrupt(at, "bytecode index of a line", l.BCI, fmt.Sprintf("less than the %d bytes of code", m.CodeLength))
+		}
+		if a.Err() != nil {
+			return
+		}
+		m.Lines = append(m.Lines, l)
+	}
+}
