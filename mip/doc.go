@@ -19,8 +19,12 @@
 // differs from the document; [MIPOptions] has the document's layout, too.
 // Profiles in memory carry no trace of what they were read from.
 //
-// Of call edges only the place is reserved: a file that has any is refused as
-// unsupported.
+// # Call edges
+//
+// Programs instrumented with [ReturnAddress] write samples of return addresses
+// behind their raw records, as a file of type .mipret. Merging makes them the
+// [CallEdge]s of the functions called; [Profile.Calls] says who the callers are.
+// Of all this the document has only the names: what the fields are is ours.
 //
 // # Merging
 //

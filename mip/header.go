@@ -12,7 +12,7 @@ type FileType int
 
 const (
 	FileRaw     FileType = iota + 1 // .mipraw, as an instrumented process writes it
-	FileRet                         // .mipret, samples of return addresses; never implemented anywhere
+	FileRet                         // .mipret, samples of return addresses; alone or at the end of a .mipraw
 	FileMap                         // .mipmap, the functions of a linked binary
 	FileProfile                     // .mip, merged
 	FileYAML                        // a merged profile as YAML

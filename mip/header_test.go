@@ -38,7 +38,7 @@ func TestRejected(t *testing.T) {
 		{"high bit of the file type", patched(t, goldenMap, 6, 0x54), profile.ErrUnsupported, "FileType is 0x54", nil},
 		{"both widths", patched(t, goldenMap, 6, 0x34), profile.ErrCorrupt, "either", []string{"f: File type cannot be both 64 bit and 32 bit\n     Got: 34"}},
 		{"no width", patched(t, goldenMap, 6, 4), profile.ErrCorrupt, "32-bit targets", nil},
-		{"return addresses", patched(t, goldenMap, 6, 0x12), profile.ErrUnsupported, ".mipret", nil},
+		{"return addresses alone", patched(t, goldenMap, 6, 0x12), profile.ErrMismatch, "whose return addresses", []string{"f: Invalid file type\nExpected: 8\n     Got: 12"}},
 		{"profile type", patched(t, goldenMap, 8, 0x21), profile.ErrUnsupported, "0x21", []string{"f: Invalid profile type\nGot: 0x21 "}},
 		{"no profile type", patched(t, goldenMap, 8, 0), profile.ErrCorrupt, "either function coverage", nil},
 		{"both modes", patched(t, goldenMap, 8, 0xd), profile.ErrCorrupt, "either function coverage", nil},
@@ -57,7 +57,7 @@ func TestRejected(t *testing.T) {
 		{"raw profile alone", unhex(t, goldenRaw), profile.ErrMismatch, "a map or profile that says", []string{"f: Invalid file type\nExpected: 8\n     Got: 11"}},
 		{"mip: name without a signature", patched(t, goldenMIP, len(unhex(t, goldenMIP))-9, 'g'), profile.ErrCorrupt, `"goo"`, nil},
 		{"mip: covered", patched(t, goldenMIP, 0x28+60, 2), profile.ErrCorrupt, "IsCovered is 2, want 0 or 1", nil},
-		{"mip: call edges", patched(t, goldenMIP, 0x28+61, 1), profile.ErrUnsupported, "CallEdgeCount is 1", nil},
+		{"mip: call edges", patched(t, goldenMIP, 0x28+61, 0xff), profile.ErrTruncated, "CallEdgeCount is 255", nil},
 		{"mip: trailing bytes", append(unhex(t, goldenMIP), 0), profile.ErrCorrupt, "end of the file is 1 bytes later", nil},
 		{"mip: raw offset", patched(t, goldenMIP, 0x33, 0x80), profile.ErrCorrupt, "RawProfileDataOffset is 0x80000020, want at least 0x18", nil},
 	} {

@@ -288,7 +288,7 @@ func withoutCounts(p *Profile) *Profile {
 	p = p.Clone()
 	for i := range p.Functions {
 		f := &p.Functions[i]
-		f.MergeCount, f.CallCount, f.TimestampSum = 0, 0, 0
+		f.MergeCount, f.CallCount, f.TimestampSum, f.CallEdges = 0, 0, 0, nil
 		for b := range f.Blocks {
 			f.Blocks[b].Covered = false
 		}

@@ -76,6 +76,24 @@ const (
 	rawOffsetLimit = 1 << 31
 )
 
+// Samples of return addresses (.mipret): the header, then up to the end of the
+// file
+//
+//	u32 callee | i32 return address | u32 weight
+//
+// where the callee is the offset of its raw record and the return address
+// counts from the raw section, 0 for one outside of the image. Weight is the
+// number of calls that a sample stands for. The last record has callee 0, and as
+// weight the calls that the program had no room for. A program writes all that
+// behind its raw records, aligned to 8.
+//
+// The document has the type of the file and no more. The reference's sources
+// have records of the first two words, and nothing that writes or reads them.
+const (
+	retSize  = 12
+	retAlign = 8
+)
+
 // Map records (.mipmap), generation B, up to the end of the file, each aligned
 // to the width W of the target's addresses, 4 or 8; the last one is not padded:
 //
@@ -111,7 +129,11 @@ const (
 //	u64      CallCount
 //	u64      TimestampSum
 //	5×n      { u32 Offset | u8 IsCovered }
-//	u32      CallEdgeCount = 0
+//	u32      CallEdgeCount e
+//	12×e     { i32 SectionRelativeSourceAddress | u64 Weight }
+//
+// The document reserves call edges, and the code of the reference stops at
+// files that have any; the reference's YAML has their fields.
 //
 // Names: u64, then each distinct name once, in byte order. The code of both
 // generations writes the number of names and ends each with a zero byte; the
@@ -121,4 +143,5 @@ const (
 	mipFixedNarrow = 8 + 4 + 4 + 4*4 + 2*8
 	mipBlockSize   = 5
 	mipEdgeCount   = 4
+	mipEdgeSize    = 12
 )

@@ -37,8 +37,9 @@ type Added struct {
 type Merger struct {
 	opt    MergeOptions
 	shape  *shape
-	sums   []sums  // by function
-	blocks []bool  // by block of the shape: covered
+	sums   []sums // by function
+	blocks []bool // by block of the shape: covered
+	edges  edgeSums
 	raw    rawSums // not yet in sums and blocks
 }
 
@@ -56,6 +57,7 @@ type shape struct {
 	rawMin     uint64 // smallest offset of a raw record
 	rawSize    uint64 // of a raw file, at least
 	index      map[functionKey][]int
+	byRaw      map[uint32]int32 // functions by raw offset; only for return addresses
 }
 
 // functionKey is what a function of one profile must have in common with one
@@ -77,7 +79,7 @@ func NewMerger(base *Profile, opt MergeOptions) (*Merger, error) {
 	}
 	m := newMerger(newShape(base), opt)
 	m.shape.reportOverlaps(opt.Warn)
-	m.addFunctions(base.Functions, nil)
+	m.addFunctions("", base.Functions, nil)
 	return m, nil
 }
 
@@ -106,6 +108,12 @@ func newShape(base *Profile) *shape {
 		s.rawMin = min(s.rawMin, f.RawOffset)
 		s.rawSize = max(s.rawSize, f.rawEnd(base.Type))
 		s.index[keyOf(f)] = append(s.index[keyOf(f)], i)
+	}
+	if base.Type.Has(ReturnAddress) {
+		s.byRaw = make(map[uint32]int32, n)
+		for i := n - 1; i >= 0; i-- { // of functions with one record the first
+			s.byRaw[s.rawOffsets[i]] = int32(i)
+		}
 	}
 	return s
 }
@@ -158,6 +166,12 @@ func (m *Merger) Add(r *Reader) (Added, error) {
 		}
 		return Added{Records: len(m.sums)}, nil
 	}
+	if r.Info().FileType == FileRet {
+		if err := m.addRet(r.Name(), r.data, 0); err != nil {
+			return Added{}, profile.InFile(err, r.Name())
+		}
+		return Added{}, nil
+	}
 	if err := m.shape.checkModule(r.Info().Type, r.Info().ModuleHash); err != nil {
 		return Added{}, profile.InFile(err, r.Name())
 	}
@@ -175,7 +189,7 @@ func (m *Merger) AddProfile(name string, p *Profile) (Added, error) {
 		return Added{}, profile.InFile(err, name)
 	}
 	target, added := m.match(name, p)
-	m.addFunctions(p.Functions, target)
+	m.addFunctions(name, p.Functions, target)
 	return added, nil
 }
 
@@ -229,7 +243,8 @@ func (m *Merger) match(name string, p *Profile) (target []int, added Added) {
 
 // addFunctions adds the counts of functions to the targets, nil for those of
 // the same index.
-func (m *Merger) addFunctions(functions []Function, target []int) {
+func (m *Merger) addFunctions(name string, functions []Function, target []int) {
+	mover := newMover(functions, m.shape.base.Functions, target)
 	for i := range functions {
 		to := i
 		if target != nil {
@@ -244,6 +259,13 @@ func (m *Merger) addFunctions(functions []Function, target []int) {
 		for b := range f.Blocks {
 			covered[b] = covered[b] || f.Blocks[b].Covered
 		}
+		for _, e := range f.CallEdges {
+			m.edges.add(edgeKey{int32(to), mover.move(e.Source)}, e.Weight)
+		}
+	}
+	if mover != nil && mover.lost > 0 && m.opt.Warn != nil {
+		m.opt.Warn(Warning{File: name, Err: mismatch("functions", "call edges",
+			fmt.Sprintf("%d from code that has changed", mover.lost), "the same code: they are kept without their callers")})
 	}
 }
 
@@ -273,6 +295,9 @@ func (m *Merger) Merge(o *Merger) error {
 	for i, covered := range o.blocks {
 		m.blocks[i] = m.blocks[i] || covered
 	}
+	for k, weight := range o.edges {
+		m.edges.add(k, weight)
+	}
 	return nil
 }
 
@@ -287,7 +312,9 @@ func (m *Merger) Profile() *Profile {
 		for b, covered := range m.blocks[m.shape.firstBlock[i]:m.shape.firstBlock[i+1]] {
 			f.Blocks[b].Covered = covered
 		}
+		f.CallEdges = nil
 	}
+	m.edges.fill(p.Functions)
 	return p
 }
 

@@ -23,6 +23,7 @@ func (m *Merger) AddRaw(name string, data []byte) error {
 	if err := m.shape.checkRaw(name, data, m.opt.Warn); err != nil {
 		return profile.InFile(err, name)
 	}
+	whole := data
 	data = data[:m.shape.rawSize]
 	if m.raw.files == maxRawFiles {
 		m.drain()
@@ -43,6 +44,12 @@ func (m *Merger) AddRaw(name string, data []byte) error {
 		addZeros(m.raw.zeros, data)
 	}
 	m.raw.files++
+	if m.shape.base.Type.Has(ReturnAddress) {
+		ret, at := m.shape.retPart(whole)
+		if err := m.addRet(name, ret, int64(at)); err != nil {
+			return profile.InFile(err, name)
+		}
+	}
 	return nil
 }
 

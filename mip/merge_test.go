@@ -2,6 +2,7 @@ package mip
 
 import (
 	"bytes"
+	cmpstd "cmp"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -16,6 +17,8 @@ var profileTypes = []ProfileType{
 	FunctionCoverage | BlockCoverage,
 	callGraph,
 	callGraph | BlockCoverage,
+	callGraph | ReturnAddress,
+	callGraph | ReturnAddress | BlockCoverage,
 }
 
 // randomMap makes an empty profile of n functions as a linker might lay them
@@ -68,6 +71,16 @@ func randomRun(rng *rand.Rand, p *Profile) *Profile {
 		for b := range f.Blocks {
 			f.Blocks[b].Covered = p.Type.Has(BlockCoverage) && rng.IntN(2) == 0
 		}
+		if p.Type.Has(ReturnAddress) {
+			source := int32(-1<<20 + rng.IntN(100))
+			for range rng.IntN(4) {
+				f.CallEdges = append(f.CallEdges, CallEdge{source, uint64(1 + rng.IntN(500))})
+				source += int32(1 + rng.IntN(100))
+			}
+			if rng.IntN(3) == 0 {
+				f.CallEdges = append(f.CallEdges, CallEdge{0, math.MaxUint32})
+			}
+		}
 	}
 	return p
 }
@@ -96,6 +109,13 @@ func mergePlain(base *Profile, runs ...*Profile) *Profile {
 			f.TimestampSum = addSaturating(f.TimestampSum, g.TimestampSum)
 			for b := range f.Blocks {
 				f.Blocks[b].Covered = f.Blocks[b].Covered || g.Blocks[b].Covered
+			}
+			for _, e := range g.CallEdges {
+				k, ok := slices.BinarySearchFunc(f.CallEdges, e, func(a, b CallEdge) int { return cmpstd.Compare(a.Source, b.Source) })
+				if !ok {
+					f.CallEdges = slices.Insert(f.CallEdges, k, CallEdge{Source: e.Source})
+				}
+				f.CallEdges[k].Weight += e.Weight
 			}
 		}
 	}

@@ -212,9 +212,15 @@ func (r *mipReader) record(c *cursor.Cursor) uint64 {
 		b.Covered = covered == 1
 		f.Blocks = append(f.Blocks, b)
 	}
-	at = c.Offset()
-	if edges := c.U32("CallEdgeCount"); edges != 0 {
-		c.Fail(at, profile.ErrUnsupported, "CallEdgeCount", fmt.Sprint(edges), "0: the format reserves call edges")
+	f.CallEdges = f.CallEdges[:0]
+	for range c.Count(uint64(c.U32("CallEdgeCount")), mipEdgeSize, "CallEdgeCount") {
+		at := c.Offset()
+		e := CallEdge{Source: int32(c.U32("SectionRelativeSourceAddress"))}
+		if n := len(f.CallEdges); n > 0 && f.CallEdges[n-1].Source >= e.Source {
+			c.Corrupt(at, "SectionRelativeSourceAddress", fmt.Sprintf("%#x", uint32(e.Source)), "ascending addresses")
+		}
+		e.Weight = c.U64("Weight")
+		f.CallEdges = append(f.CallEdges, e)
 	}
 	return sig
 }

@@ -96,7 +96,12 @@ func appendMIPRecord(dst []byte, f *Function, l Layout) []byte {
 		}
 		dst = append(dst, covered)
 	}
-	return le.AppendUint32(dst, 0) // CallEdgeCount
+	dst = le.AppendUint32(dst, uint32(len(f.CallEdges)))
+	for _, e := range f.CallEdges {
+		dst = le.AppendUint32(dst, uint32(e.Source))
+		dst = le.AppendUint64(dst, e.Weight)
+	}
+	return dst
 }
 
 func appendNames(dst []byte, p *Profile, l Layout) []byte {

@@ -18,7 +18,7 @@ const (
 	BlockCoverage                             // and one per block but the entry
 	FunctionTimestamp                         // order of the first calls; with FunctionCallCount only
 	FunctionCallCount                         // number of calls; with FunctionTimestamp only
-	// ReturnAddress is reserved: no producer samples return addresses.
+	// ReturnAddress is the callers of functions; with call counts only.
 	ReturnAddress
 
 	callGraph = FunctionTimestamp | FunctionCallCount
@@ -111,6 +111,9 @@ type Function struct {
 	// Blocks are all blocks but the entry. A map may list them without block
 	// coverage; then raw records have nothing on them.
 	Blocks []Block
+	// CallEdges are the places that the function was called from, by address;
+	// see [Profile.Calls].
+	CallEdges []CallEdge
 }
 
 // Covered reports whether any merged raw profile had the function called.
@@ -180,6 +183,9 @@ func (p *Profile) Validate() error {
 		case uint64(len(f.Blocks)) > math.MaxUint32:
 			return invalid(i, "number of blocks", fmt.Sprint(len(f.Blocks)), "at most 2^32-1")
 		}
+		if err := f.checkEdges(i); err != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -216,6 +222,7 @@ func (p *Profile) Clone() *Profile {
 func (f *Function) clone(arena *[]Block) Function {
 	c := *f
 	c.Blocks = nil
+	c.CallEdges = append([]CallEdge(nil), f.CallEdges...)
 	if len(f.Blocks) > 0 {
 		at := len(*arena)
 		*arena = append(*arena, f.Blocks...)

@@ -35,7 +35,17 @@ func (s *shape) checkRaw(name string, data []byte, warn func(Warning)) error {
 	if err := s.checkModule(h.typ, h.moduleHash); err != nil {
 		return err
 	}
-	size := uint64(len(data))
+	size, slack := uint64(len(data)), uint64(rawSlack)
+	if h.typ.Has(ReturnAddress) && size >= s.rawSize {
+		ret, at := s.retPart(data)
+		if ret == nil {
+			return s.noRet(size)
+		}
+		if _, err := s.readRet(ret, int64(at), nil); err != nil {
+			return err
+		}
+		size, slack = uint64(at), rawSlack+retAlign
+	}
 	switch {
 	case size < s.rawSize:
 		return s.tooShort(size)
@@ -45,7 +55,7 @@ func (s *shape) checkRaw(name string, data []byte, warn func(Warning)) error {
 			Found: fmt.Sprintf("%#x", s.rawMin), Want: fmt.Sprintf("at least %#x, the header's size", h.size()),
 			Err: profile.ErrMismatch,
 		}
-	case size >= s.rawSize+rawSlack && warn != nil:
+	case size >= s.rawSize+slack && warn != nil:
 		warn(Warning{File: name, Err: &profile.FormatError{
 			Section: "records", Offset: int64(s.rawSize), Record: -1, Field: "size of the file",
 			Found: fmt.Sprintf("%d bytes", size),

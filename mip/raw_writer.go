@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"math"
 
 	"github.com/profuse-pgo/profuse/profile"
 )
@@ -38,6 +39,12 @@ func AppendRaw(dst []byte, p *Profile, opt RawOptions) ([]byte, error) {
 	raw := dst[start:]
 	for i := range p.Functions {
 		putRawRecord(raw[p.Functions[i].RawOffset:], &p.Functions[i], p.Type)
+	}
+	if p.Type.Has(ReturnAddress) {
+		for (len(dst)-start)%retAlign != 0 {
+			dst = append(dst, 0)
+		}
+		dst = appendRet(dst, ptr, p)
 	}
 	return dst, nil
 }
@@ -91,6 +98,13 @@ func checkRaw(p *Profile) error {
 			return invalid(i, "CallCount", fmt.Sprint(f.CallCount), fmt.Sprintf("%d to %d with MergeCount %d", runs, runs*maxCalls, runs))
 		case f.TimestampSum > runs*maxTimestamp:
 			return invalid(i, "TimestampSum", fmt.Sprint(f.TimestampSum), fmt.Sprintf("at most %d with MergeCount %d", runs*maxTimestamp, runs))
+		case len(f.CallEdges) > 0 && !p.Type.Has(ReturnAddress):
+			return invalid(i, "CallEdges", fmt.Sprint(len(f.CallEdges)), "none in a "+p.Type.String()+" profile")
+		}
+		for _, e := range f.CallEdges {
+			if e.Weight > math.MaxUint32 {
+				return invalid(i, "Weight", fmt.Sprint(e.Weight), "32 bits in a single run")
+			}
 		}
 	}
 	if total := p.RawSize(); total > size*maxRawGap {

@@ -91,8 +91,7 @@ func newDecoder(data []byte, warn func(error)) (decoder, error) {
 	case FileRaw:
 		return &rawReader{h.about(), h.typeWord}, nil
 	}
-	return nil, headerError(fileTypeAt, CodeBadFileType, profile.ErrUnsupported, "FileType", h.fileType.String(),
-		"a raw profile, map or profile", toolHex(uint64(h.typeWord)), "")
+	return &retReader{h.about(), h.typeWord}, nil
 }
 
 func (h *header) about() Info {
@@ -111,7 +110,8 @@ func (r *Reader) Info() *Info { return r.dec.info() }
 // Records iterates over the functions in file order. The function and its
 // blocks, but not its name, are reused: copy what is kept beyond one step. The
 // iteration ends after the first error, a [profile.FormatError]. A raw profile
-// alone has no functions: it has to be merged into a profile, see [Merger].
+// or samples of return addresses alone have no functions: they have to be merged
+// into a profile, see [Merger].
 func (r *Reader) Records() iter.Seq2[*Function, error] {
 	return func(yield func(*Function, error) bool) {
 		r.dec.records(func(f *Function, err error) bool {

@@ -14,7 +14,7 @@ import (
 // Functions come in link order, so that neighbours are neighbours in memory.
 // Blocks are those with a probe, without the entry. Hashes are control flow
 // graph signatures, IDs are [Function.Signature]. With timestamps there is one
-// trace, see [Profile.Order].
+// trace, see [Profile.Order]. Edges are estimates, see [CallEdge].
 func (p *Profile) View(name string, info *Info, buildID []byte) profile.View {
 	v := &view{p: p}
 	v.identity = profile.Identity{File: name, Family: "MIP", Variant: p.Type.Names()}
@@ -36,6 +36,9 @@ func (p *Profile) View(name string, info *Info, buildID []byte) profile.View {
 	}
 	if p.Type.Has(FunctionTimestamp) {
 		v.features |= profile.HasFirstCalls | profile.HasTraces
+	}
+	if p.Type.Has(ReturnAddress) {
+		v.features |= profile.HasEdges
 	}
 	return v
 }
@@ -102,8 +105,8 @@ func appendBlocks(dst []profile.Block, src []Block) []profile.Block {
 // Stacks is empty: nothing records callers.
 func (v *view) Stacks() []profile.StackSet { return nil }
 
-// Edges is empty: nothing records callees.
-func (v *view) Edges() iter.Seq[*profile.Edge] { return func(func(*profile.Edge) bool) {} }
+// Edges are the calls with a caller that the profile knows.
+func (v *view) Edges() iter.Seq[*profile.Edge] { return v.p.viewEdges }
 
 func (v *view) Traces() iter.Seq[*profile.Trace] {
 	return func(yield func(*profile.Trace) bool) {

@@ -191,7 +191,7 @@ func (r *yamlReader) function(s *yamlScanner) {
 	fields := newYAMLFields(s, keyFunctionName, keySignature, keyRawOffset, keyAddress, keySize, keyCFG,
 		keyMergeCount, keyCallCount, keyTimestampSum, keyBlocks, keyCallEdges, keySourceInfo)
 	f, line, col := &r.buf, s.line, s.col
-	*f = Function{Blocks: f.Blocks[:0]}
+	*f = Function{Blocks: f.Blocks[:0], CallEdges: f.CallEdges[:0]}
 	var signature uint64
 	entry := false
 	s.mapping(func(key []byte) {
@@ -221,9 +221,7 @@ func (r *yamlReader) function(s *yamlScanner) {
 		case keyBlocks:
 			entry = r.blocks(s, col)
 		case keyCallEdges:
-			s.sequence(col, keyCallEdges, func(bool) {
-				s.fail(s.line, profile.ErrUnsupported, keyCallEdges, "not empty", "[]: the format reserves call edges")
-			})
+			r.edges(s, col)
 		case keySourceInfo:
 			skipSourceInfo(s, col)
 		}
@@ -282,6 +280,32 @@ func readYAMLBlock(s *yamlScanner) (b Block) {
 	})
 	fields.finish(s, "")
 	return b
+}
+
+// edges reads the call edges of r.buf.
+func (r *yamlReader) edges(s *yamlScanner, col int) {
+	s.sequence(col, keyCallEdges, func(flow bool) {
+		if flow {
+			s.fail(s.line, profile.ErrUnsupported, keyCallEdges, quoteShort(s.text), "[] or a mapping for each in the lines below")
+			return
+		}
+		line, fields := s.line, newYAMLFields(s, keySource, keyWeight)
+		var e CallEdge
+		s.mapping(func(key []byte) {
+			fields.take(s, key)
+			switch string(key) {
+			case keySource:
+				e.Source = int32(s.number(keySource, 32))
+			case keyWeight:
+				e.Weight = s.number(keyWeight, 64)
+			}
+		})
+		fields.finish(s, "")
+		if n := len(r.buf.CallEdges); n > 0 && r.buf.CallEdges[n-1].Source >= e.Source {
+			s.fail(line, profile.ErrCorrupt, keySource, fmt.Sprintf("%#x", uint32(e.Source)), "ascending addresses")
+		}
+		r.buf.CallEdges = append(r.buf.CallEdges, e)
+	})
 }
 
 func skipSourceInfo(s *yamlScanner, col int) {

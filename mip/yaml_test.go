@@ -98,7 +98,7 @@ var yamlRejected = []struct {
 	{"entry block", replaced("true", "false"), 7, profile.ErrCorrupt, "entry block"},
 	{"entry offset", replaced("0x0\n", "0x4\n"), 16, profile.ErrCorrupt, "entry block"},
 	{"no blocks", replaced("Basic Block Profiles:\n      - Offset:          0x0\n        Covered:         true\n      - Offset:          0x4\n        Covered:         false\n", "Basic Block Profiles: []\n"), 16, profile.ErrCorrupt, "entry block"},
-	{"call edges", replaced("[]", "[ 1 ]"), 21, profile.ErrUnsupported, "call edges"},
+	{"call edges", replaced("[]", "[ 1 ]"), 21, profile.ErrUnsupported, "Call Edges"},
 	{"signature", replaced("0x5CF8C24CDB18BDAC", "0x5CF8C24CDB18BDAD"), 7, profile.ErrCorrupt, "Function Signature"},
 	{"raw offset", replaced("0x20", "0x8"), 7, profile.ErrCorrupt, "Raw Profile Data Address"},
 	{"file type", replaced("[ .mip ]", "[ .map ]"), 3, profile.ErrCorrupt, "File Type"},

@@ -90,6 +90,9 @@ const (
 	keyOffset  = "Offset"
 	keyCovered = "Covered"
 
+	keySource = "Section Relative Source Address"
+	keyWeight = "Weight"
+
 	keyFileName = "File Name"
 	keyLine     = "Line"
 )
@@ -182,7 +185,17 @@ func (y *yamlPrinter) function(f *Function) {
 		y.block(b)
 	}
 	y.indent = "    "
-	y.text(keyCallEdges, "[]")
+	if len(f.CallEdges) == 0 {
+		y.text(keyCallEdges, "[]")
+		return
+	}
+	y.parent(keyCallEdges)
+	for _, e := range f.CallEdges {
+		y.indent, y.first = "        ", "      - "
+		y.hex(keySource, uint64(uint32(e.Source)))
+		y.decimal(keyWeight, e.Weight)
+	}
+	y.indent = "    "
 }
 
 func (y *yamlPrinter) block(b Block) {

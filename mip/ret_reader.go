@@ -1,0 +1,118 @@
+package mip
+
+import (
+	"fmt"
+
+	"github.com/profuse-pgo/profuse/internal/cursor"
+	"github.com/profuse-pgo/profuse/profile"
+)
+
+// retReader stands for samples of return addresses, which only a map can give
+// to functions.
+type retReader struct {
+	about    Info
+	typeWord uint16
+}
+
+func (r *retReader) info() *Info { return &r.about }
+
+func (r *retReader) records(yield func(*Function, error) bool) {
+	yield(nil, &profile.FormatError{
+		Section: "header", Offset: fileTypeAt, Record: -1, Field: "FileType",
+		Found: FileRet.String(), Want: "a map or profile that says whose return addresses they are",
+		Err: &MIPError{Code: CodeBadFileType, Found: toolHex(uint64(r.typeWord)), Expected: toolHex(fileTypeBMIP)},
+	})
+}
+
+// retPart returns the .mipret at the end of a raw profile, and where it
+// begins; nil if there is none.
+func (s *shape) retPart(raw []byte) (part []byte, at int) {
+	for off := (s.rawSize + retAlign - 1) / retAlign * retAlign; off < s.rawSize+rawSlack+retAlign && off < uint64(len(raw)); off += retAlign {
+		if t, ok := Detect(raw[off:]); ok && t == FileRet {
+			return raw[off:], int(off)
+		}
+	}
+	return nil, len(raw)
+}
+
+// noRet is the error of a raw profile without the .mipret at its end.
+func (s *shape) noRet(size uint64) error {
+	return &profile.FormatError{
+		Section: "records", Offset: int64(s.rawSize), Record: -1, Field: "return addresses", Found: "missing",
+		Want: fmt.Sprintf("behind the raw records: the file of %d bytes is cut off, or of another build of the module", size),
+		Err:  profile.ErrTruncated,
+	}
+}
+
+// readRet checks samples of return addresses, which begin at offset base of
+// their file, and adds them to the sums, if these are not nil. dropped is the
+// number of calls that the program had no room for.
+func (s *shape) readRet(data []byte, base int64, to *edgeSums) (dropped uint64, err error) {
+	h, err := parseHeader(data)
+	if err != nil {
+		return 0, err
+	}
+	if h.fileType != FileRet {
+		return 0, headerError(base+fileTypeAt, CodeBadFileType, nil, "FileType", h.fileType.String(), FileRet.String(),
+			toolHex(uint64(h.typeWord)), toolHex(fileTypeBRet))
+	}
+	if err := s.checkModule(h.typ, h.moduleHash); err != nil {
+		return 0, err
+	}
+	c := cursor.New("return addresses", base, data, le)
+	c.Skip(uint64(h.size()), "header")
+	for c.Record = 0; c.Err() == nil; c.Record++ {
+		at := c.Offset()
+		callee, source, weight := c.U32("callee"), int32(c.U32("return address")), c.U32("weight")
+		if c.Err() != nil {
+			break
+		}
+		if callee == 0 {
+			dropped = uint64(weight)
+			if c.Len() > 0 {
+				c.Corrupt(c.Offset(), "end of the file", fmt.Sprintf("%d bytes later", c.Len()), "after the record of callee 0")
+			}
+			break
+		}
+		i, ok := s.byRaw[callee]
+		if !ok {
+			c.Fail(at, profile.ErrMismatch, "callee", fmt.Sprintf("%#x", callee), "the offset of the raw record of a function")
+			break
+		}
+		if to != nil {
+			to.add(edgeKey{i, source}, uint64(weight))
+		}
+	}
+	return dropped, c.Err()
+}
+
+// addRet is [Merger.Add] for samples of return addresses, which begin at
+// offset base of their file.
+func (m *Merger) addRet(name string, data []byte, base int64) error {
+	if _, err := m.shape.readRet(data, base, nil); err != nil {
+		return err
+	}
+	dropped, err := m.shape.readRet(data, base, &m.edges)
+	if err == nil && dropped > 0 && m.opt.Warn != nil {
+		m.opt.Warn(Warning{File: name, Err: &profile.FormatError{
+			Section: "return addresses", Offset: -1, Record: -1, Field: "dropped",
+			Found: fmt.Sprintf("about %d calls without a caller", dropped),
+			Want:  "none: the program needs a larger -fmachine-profile-runtime-buffer", Err: profile.ErrTruncated,
+		}})
+	}
+	return err
+}
+
+// appendRet appends the call edges of a profile of one run as a .mipret.
+func appendRet(dst []byte, ptr int, p *Profile) []byte {
+	dst = appendHeader(dst, fileTypeBRet, ptr, p, 0)
+	for i := range p.Functions {
+		f := &p.Functions[i]
+		for _, e := range f.CallEdges {
+			dst = le.AppendUint32(dst, uint32(f.RawOffset))
+			dst = le.AppendUint32(dst, uint32(e.Source))
+			dst = le.AppendUint32(dst, uint32(e.Weight))
+		}
+	}
+	return append(dst, make([]byte, retSize)...)
+}
