@@ -151,6 +151,7 @@ included.`,
 			c.declareDebug(f)
 			f.StringVar(&c.regex, "r", "", "`REGEX` only functions whose name, mangled or not, matches REGEX")
 			f.BoolVar(&c.blocks, "blocks", false, "list the blocks of each function")
+			f.BoolVar(&c.edges, "edges", false, "list who calls whom instead, the most frequent first")
 			f.BoolVar(&c.mangled, "mangled", false, "print names as they are in the profile")
 			f.BoolVar(&c.json, "json", false, "print everything as a JSON object")
 			return c.run
@@ -180,6 +181,7 @@ type mipShow struct {
 	list    bool // the functions, too
 	regex   string
 	blocks  bool
+	edges   bool
 	mangled bool
 	json    bool
 }
@@ -188,7 +190,7 @@ func (c *mipShow) run(_ context.Context, env *cli.Env, args []string) error {
 	if err := c.take(args); err != nil {
 		return err
 	}
-	opt := mipFactsOptions{blocks: c.blocks, arch: c.arch}
+	opt := mipFactsOptions{blocks: c.blocks, edges: c.edges, arch: c.arch}
 	if c.list {
 		var err error
 		if opt.choose, err = regexp.Compile(c.regex); err != nil {

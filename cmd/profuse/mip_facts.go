@@ -39,6 +39,7 @@ type mipFacts struct {
 
 	MostCalled []mipFunctionFacts `json:"most_called"` // with call counts only
 	Selected   []mipFunctionFacts `json:"function_records,omitzero"`
+	Edges      []mipEdgeFacts     `json:"call_edges,omitzero"` // on request, the heaviest first
 	Warnings   []string           `json:"warnings"`
 	Error      *errorFacts        `json:"error"`
 
@@ -82,6 +83,7 @@ type mipFactsOptions struct {
 	top    int            // functions called most often to list
 	choose *regexp.Regexp // functions to list in full; nil lists none
 	blocks bool           // with their blocks
+	edges  bool           // and the calls that one of them makes or takes
 	arch   string
 	debug  *mipDebug // where to look for source lines, or nil
 }
@@ -190,8 +192,16 @@ func (f *mipFacts) functions(p *mip.Profile, opt mipFactsOptions) error {
 			chosen = append(chosen, fn)
 		}
 	}
+	if opt.edges {
+		f.edges(p, opt.choose)
+	}
 	if opt.debug == nil {
 		return nil
+	}
+	if opt.edges {
+		if err := f.edgeSources(opt.debug); err != nil {
+			return err
+		}
 	}
 	return f.sources(opt.debug, chosen)
 }

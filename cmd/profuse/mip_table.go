@@ -22,6 +22,8 @@ func (p *factsPrinter) addMIP(f *mipFacts) {
 	p.mipFunctions(f, f.MostCalled, "Functions called most often")
 	switch {
 	case !f.selecting:
+	case f.Edges != nil:
+		p.mipEdges(f)
 	case len(f.Selected) == 0:
 		fmt.Fprintln(p.w, "\n  No function matches.")
 	case p.counts:
