@@ -11,3 +11,83 @@ type Summary struct {
 	MaxWarmTotalSize uint64
 	MaxHotTotalSize  uint64
 }
+
+// fields returns the fields in the order of the file.
+func (s *Summary) fields() [numSummaryFields]*uint64 {
+	return [...]*uint64{
+		&s.NumContexts, &s.NumColdContexts, &s.NumHotContexts,
+		&s.MaxColdTotalSize, &s.MaxWarmTotalSize, &s.MaxHotTotalSize,
+	}
+}
+
+func (s *Summary) add(m *MIB, t Thresholds) {
+	s.NumContexts++
+	switch t.Classify(m) {
+	case Cold:
+		s.NumColdContexts++
+		s.MaxColdTotalSize = max(s.MaxColdTotalSize, m.TotalSize)
+	case Hot:
+		s.NumHotContexts++
+		s.MaxHotTotalSize = max(s.MaxHotTotalSize, m.TotalSize)
+	default:
+		s.MaxWarmTotalSize = max(s.MaxWarmTotalSize, m.TotalSize)
+	}
+}
+
+// Summary counts the contexts anew. Contexts are the same if their stacks are
+// but for marks of inlining, as compilers see them; of equal ones the first
+// counts.
+func (p *Profile) Summary(t Thresholds) Summary {
+	var s Summary
+	context := p.Stacks.contexts()
+	seen := make([]bool, p.Stacks.NumNodes()+1)
+	for _, rec := range p.Records {
+		for _, site := range rec.AllocSites {
+			if c := context[site.Stack]; !seen[c] {
+				seen[c] = true
+				s.add(&p.MIBs[site.MIB], t)
+			}
+		}
+	}
+	return s
+}
+
+// written counts contexts as the writer of version 4 does, to which marks of
+// inlining make a difference.
+func (p *Profile) written() Summary {
+	var s Summary
+	seen := make([]bool, p.Stacks.NumNodes()+1)
+	for _, rec := range p.Records {
+		for _, site := range rec.AllocSites {
+			if !seen[site.Stack] {
+				seen[site.Stack] = true
+				s.add(&p.MIBs[site.MIB], DefaultThresholds)
+			}
+		}
+	}
+	return s
+}
+
+// contexts returns for every stack the first one that differs from it in marks
+// of inlining at most.
+func (s *Stacks) contexts() []StackIndex {
+	plain := Stacks{}
+	first := make([]StackIndex, len(s.nodes)+1)   // by index in plain
+	toPlain := make([]StackIndex, len(s.nodes)+1) // by index in s
+	out := make([]StackIndex, len(s.nodes)+1)
+	frames := make([]FrameIndex, len(s.frames))
+	for i, f := range s.frames {
+		f.Inline = false
+		frames[i] = plain.AddFrame(f)
+	}
+	for i, n := range s.nodes {
+		at := StackIndex(i + 1)
+		p := plain.Push(toPlain[n.caller], frames[n.frame])
+		toPlain[at] = p
+		if first[p] == 0 {
+			first[p] = at
+		}
+		out[at] = first[p]
+	}
+	return out
+}

@@ -1,0 +1,484 @@
+package llvmyaml
+
+import (
+	"bytes"
+	"fmt"
+	"strconv"
+	"unicode/utf8"
+
+	"github.com/profuse-pgo/profuse/profile"
+)
+
+// Scanner reads one document of mappings, sequences and scalars, each in block
+// or flow style. What makes YAML expensive or surprising is refused: anchors,
+// aliases, tags, block scalars, directives, scalars over several lines,
+// mappings as keys. Like a cursor it keeps the first failure.
+//
+// The caller knows what has to come: it asks for a mapping, a sequence or a
+// scalar, so nesting is as deep as the caller's calls, whatever the input.
+type Scanner struct {
+	Record int // index of the record being read, for errors; -1 when in none
+
+	data   []byte
+	pos    int
+	line   int // number of the current line
+	start  int // offset of the current line
+	parent int // column of the block that the value read belongs to; -1 at the top
+	flow   int // how many flow collections are open
+	inline bool
+	err    error
+}
+
+// NewScanner returns a scanner before the value of the document in data.
+func NewScanner(data []byte) *Scanner {
+	s := &Scanner{Record: -1, data: data, line: 1, parent: -1}
+	if !utf8.Valid(data) {
+		s.Fail(0, profile.ErrCorrupt, "text", "not UTF-8", "UTF-8")
+		return s
+	}
+	if bytes.HasPrefix(data, []byte("\ufeff")) {
+		s.pos, s.start = 3, 3
+	}
+	s.blank()
+	if s.mark("---") {
+		s.pos += 3
+		s.blank()
+		s.inline = false
+	}
+	return s
+}
+
+// Err returns the first failure, a *[profile.FormatError], or nil.
+func (s *Scanner) Err() error { return s.err }
+
+// Line returns the number of the current line, from 1.
+func (s *Scanner) Line() int { return s.line }
+
+// Fail records a failure in the given line, 0 for none, unless there is one
+// already.
+func (s *Scanner) Fail(line int, cause error, field, found, want string) {
+	if s.err == nil {
+		s.err = &profile.FormatError{
+			Section: "YAML", Offset: -1, Line: line, Record: s.Record,
+			Field: field, Found: found, Want: want, Err: cause,
+		}
+	}
+}
+
+func (s *Scanner) corrupt(field, found, want string) {
+	s.Fail(s.line, profile.ErrCorrupt, field, found, want)
+}
+
+// Short quotes text for an error, cut to a readable length.
+func Short[T ~string | ~[]byte](text T) string {
+	const most = 40
+	if len(text) > most {
+		return fmt.Sprintf("%q…", string(text[:most]))
+	}
+	return fmt.Sprintf("%q", string(text))
+}
+
+// rest returns what is left of the current line.
+func (s *Scanner) rest() []byte {
+	rest := s.data[s.pos:]
+	if i := bytes.IndexByte(rest, '\n'); i >= 0 {
+		rest = rest[:i]
+	}
+	return bytes.TrimSuffix(rest, []byte("\r"))
+}
+
+func (s *Scanner) column() int { return s.pos - s.start }
+
+// blank goes on to the next content: past blanks, comments and line ends.
+// inline then tells whether that is in the line where it began.
+func (s *Scanner) blank() {
+	s.inline = true
+	for s.pos < len(s.data) {
+		switch c := s.data[s.pos]; {
+		case c == ' ' || c == '\r':
+			s.pos++
+		case c == '\t':
+			if !s.inline && s.flow == 0 && len(bytes.TrimSpace(s.data[s.start:s.pos])) == 0 &&
+				len(bytes.TrimSpace(s.rest())) > 0 {
+				s.corrupt("indentation", "a tab", "blanks")
+				return
+			}
+			s.pos++
+		case c == '\n':
+			s.pos++
+			s.line++
+			s.start = s.pos
+			s.inline = false
+		case c == '#' && (s.pos == s.start || s.data[s.pos-1] == ' ' || s.data[s.pos-1] == '\t'):
+			s.pos += len(s.rest())
+		default:
+			return
+		}
+	}
+}
+
+// mark reports whether a document's mark stands here.
+func (s *Scanner) mark(m string) bool {
+	if s.column() != 0 || !bytes.HasPrefix(s.data[s.pos:], []byte(m)) {
+		return false
+	}
+	rest := s.rest()[3:]
+	return len(rest) == 0 || rest[0] == ' ' || rest[0] == '\t'
+}
+
+// end reports whether the document ends here.
+func (s *Scanner) end() bool {
+	return s.err != nil || s.pos >= len(s.data) || s.mark("---") || s.mark("...")
+}
+
+// Finish sees that nothing follows the document.
+func (s *Scanner) Finish() {
+	s.Record = -1
+	if s.err == nil && !s.end() {
+		s.corrupt("text", Short(s.rest()), "the end of the document")
+	}
+	if s.err == nil && s.mark("...") {
+		s.pos += 3
+		s.blank()
+	}
+	if s.err == nil && s.pos < len(s.data) {
+		s.Fail(s.line, profile.ErrUnsupported, "text", Short(s.rest()), "nothing after the end of the document")
+	}
+}
+
+// null reports whether the value is left out, and passes over a written null.
+func (s *Scanner) null() bool {
+	if s.err != nil {
+		return true
+	}
+	if s.flow > 0 {
+		if s.pos < len(s.data) && bytes.IndexByte([]byte(",]}"), s.data[s.pos]) >= 0 {
+			return true
+		}
+	} else if s.end() || !s.inline && s.column() <= s.parent && !(s.column() == s.parent && s.dash()) {
+		return true
+	}
+	if s.pos < len(s.data) && (s.data[s.pos] == '~' || s.data[s.pos] == 'n') {
+		at := s.pos
+		if text, quoted := s.scalar(); s.err == nil && !quoted && (text == "~" || text == "null") {
+			s.after()
+			return true
+		}
+		s.pos = at
+	}
+	return false
+}
+
+// dash reports whether an item of a block sequence begins here.
+func (s *Scanner) dash() bool {
+	return s.pos < len(s.data) && s.data[s.pos] == '-' &&
+		(s.pos+1 == len(s.data) || bytes.IndexByte([]byte(" \t\r\n"), s.data[s.pos+1]) >= 0)
+}
+
+// open begins a flow collection if one begins with bracket here.
+func (s *Scanner) open(bracket byte) bool {
+	if s.err != nil || s.pos >= len(s.data) || s.data[s.pos] != bracket {
+		return false
+	}
+	s.pos++
+	s.flow++
+	s.blank()
+	return true
+}
+
+// close goes on to the next element of a flow collection and reports whether
+// it ends instead.
+func (s *Scanner) close(bracket byte, first bool) bool {
+	if s.err != nil {
+		return true
+	}
+	if s.pos >= len(s.data) {
+		s.Fail(s.line, profile.ErrTruncated, "flow collection", "not ended", fmt.Sprintf("%q", bracket))
+		return true
+	}
+	if c := s.data[s.pos]; c == ',' && !first {
+		s.pos++
+		s.blank()
+	} else if c != bracket && !first {
+		s.corrupt("flow collection", Short(s.rest()), fmt.Sprintf("a comma or %q", bracket))
+		return true
+	}
+	if s.pos < len(s.data) && s.data[s.pos] == bracket {
+		s.pos++
+		s.flow--
+		s.after()
+		return true
+	}
+	return s.err != nil
+}
+
+// after goes on to what follows a value.
+func (s *Scanner) after() {
+	s.blank()
+	if s.err == nil && s.flow == 0 && s.inline && !s.end() {
+		s.corrupt("text after the value", Short(s.rest()), "nothing or a comment")
+	}
+}
+
+// Mapping reads a mapping: value is called with each key, which must not come
+// twice, and has to read the value. A value that is left out, or null, has no
+// keys.
+func (s *Scanner) Mapping(value func(key string)) {
+	if s.null() {
+		return
+	}
+	var keys [32]string
+	seen := keys[:0]
+	each := func(line int, key string) {
+		for _, k := range seen {
+			if k == key {
+				s.Fail(line, profile.ErrCorrupt, "key", Short(key), "each key once")
+				return
+			}
+		}
+		seen = append(seen, key)
+		value(key)
+	}
+	if s.open('{') {
+		for first := true; !s.close('}', first); first = false {
+			line := s.line
+			key := s.key()
+			if s.err == nil {
+				each(line, key)
+			}
+		}
+		return
+	}
+	if s.flow > 0 || s.dash() || s.inline && s.parent >= 0 {
+		s.corrupt("value", Short(s.rest()), "a mapping")
+		return
+	}
+	s.block(func() {
+		line := s.line
+		key := s.key()
+		if s.err == nil {
+			each(line, key)
+		}
+	}, false)
+}
+
+// block reads the entries of a block collection, which begins here.
+func (s *Scanner) block(entry func(), dashes bool) {
+	col, outer := s.column(), s.parent
+	s.parent = col
+	for !s.end() && s.column() == col && s.dash() == dashes {
+		entry()
+	}
+	s.parent = outer
+	if s.err == nil && !s.end() && s.column() > col {
+		s.corrupt("indentation", fmt.Sprintf("%d blanks", s.column()), fmt.Sprintf("at most %d", col))
+	}
+}
+
+// key reads a key with its colon.
+func (s *Scanner) key() string {
+	line := s.line
+	key, _ := s.scalar()
+	if s.err != nil {
+		return ""
+	}
+	if s.pos >= len(s.data) || s.data[s.pos] != ':' || s.line != line {
+		s.Fail(line, profile.ErrCorrupt, "key", Short(key), "a colon after it")
+		return ""
+	}
+	s.pos++
+	s.blank()
+	return key
+}
+
+// Sequence reads a sequence: item is called for each element and has to read
+// it. A value that is left out, or null, has none.
+func (s *Scanner) Sequence(item func()) {
+	if s.null() {
+		return
+	}
+	if s.open('[') {
+		for first := true; !s.close(']', first); first = false {
+			item()
+		}
+		return
+	}
+	if s.flow > 0 || !s.dash() || s.inline && s.parent >= 0 {
+		s.corrupt("value", Short(s.rest()), "a sequence")
+		return
+	}
+	s.block(func() {
+		line := s.line
+		s.pos++
+		s.blank()
+		if s.line == line {
+			s.inline = false // a block mapping may begin in the line of its dash
+		}
+		item()
+	}, true)
+}
+
+// Scalar reads a scalar; one that is left out is empty.
+func (s *Scanner) Scalar() string {
+	if s.err != nil {
+		return ""
+	}
+	if s.flow == 0 && (s.end() || !s.inline && s.column() <= s.parent) {
+		return ""
+	}
+	text, _ := s.scalar()
+	if s.err == nil {
+		s.after()
+	}
+	return text
+}
+
+// scalar reads a scalar up to what ends it, and the blanks after it if it is a
+// key.
+func (s *Scanner) scalar() (text string, quoted bool) {
+	if s.pos >= len(s.data) {
+		return "", false
+	}
+	switch c := s.data[s.pos]; c {
+	case '\'', '"':
+		text = s.quoted(c)
+		for s.pos < len(s.data) && s.data[s.pos] == ' ' {
+			s.pos++
+		}
+		return text, true
+	case '&', '*', '!', '|', '>', '%', '@', '`':
+		s.Fail(s.line, profile.ErrUnsupported, "value", Short(s.rest()), "a plain or quoted scalar")
+		return "", false
+	case '[', '{', ']', '}':
+		s.corrupt("value", Short(s.rest()), "a scalar")
+		return "", false
+	}
+	rest := s.rest()
+	for n := range rest {
+		if s.endsPlain(rest, n) {
+			rest = rest[:n]
+			break
+		}
+	}
+	s.pos += len(rest)
+	return string(bytes.TrimRight(rest, " \t")), false
+}
+
+// endsPlain reports whether a plain scalar ends before text[i].
+func (s *Scanner) endsPlain(text []byte, i int) bool {
+	switch c := text[i]; c {
+	case '#':
+		return i > 0 && (text[i-1] == ' ' || text[i-1] == '\t')
+	case ':':
+		return i+1 == len(text) || text[i+1] == ' ' || text[i+1] == '\t' ||
+			s.flow > 0 && bytes.IndexByte([]byte(",[]{}"), text[i+1]) >= 0
+	case ',', '[', ']', '{', '}':
+		return s.flow > 0
+	}
+	return false
+}
+
+// quoted reads a quoted scalar, which has to end in its line.
+func (s *Scanner) quoted(quote byte) string {
+	rest := s.rest()
+	var out []byte
+	for i := 1; i < len(rest); i++ {
+		c := rest[i]
+		switch {
+		case c == quote && quote == '\'' && i+1 < len(rest) && rest[i+1] == quote:
+			out = append(out, quote)
+			i++
+		case c == quote:
+			s.pos += i + 1
+			return string(out)
+		case c == '\\' && quote == '"':
+			r, n := unescape(rest[i+1:])
+			if n == 0 {
+				s.corrupt("escape", Short(rest[i:min(len(rest), i+10)]), "one of YAML")
+				return ""
+			}
+			out = utf8.AppendRune(out, r)
+			i += n
+		default:
+			out = append(out, c)
+		}
+	}
+	s.Fail(s.line, profile.ErrUnsupported, "quoted scalar", Short(rest), "its end in the same line")
+	return ""
+}
+
+// unescape reads what follows a backslash: n bytes, 0 if it is no escape.
+func unescape(text []byte) (r rune, n int) {
+	if len(text) == 0 {
+		return 0, 0
+	}
+	digits := 0
+	switch c := text[0]; c {
+	case 'x':
+		digits = 2
+	case 'u':
+		digits = 4
+	case 'U':
+		digits = 8
+	case ' ', '/', '\t':
+		return rune(c), 1
+	default:
+		for _, e := range escapes {
+			if e.letter == c {
+				return e.char, 1
+			}
+		}
+		return 0, 0
+	}
+	if len(text) < 1+digits {
+		return 0, 0
+	}
+	v, err := strconv.ParseUint(string(text[1:1+digits]), 16, 32)
+	if err != nil || v > utf8.MaxRune || !utf8.ValidRune(rune(v)) {
+		return 0, 0
+	}
+	return rune(v), 1 + digits
+}
+
+// Unsigned reads a number of at most the given bits, as LLVM does: decimal, or
+// by its prefix of base 16, 2 or 8.
+func (s *Scanner) Unsigned(field string, bits int) uint64 {
+	line := s.line
+	text := s.Scalar()
+	if s.err != nil {
+		return 0
+	}
+	digits, base := text, 10
+	if len(text) > 1 && text[0] == '0' {
+		switch text[1] {
+		case 'x', 'X':
+			digits, base = text[2:], 16
+		case 'b', 'B':
+			digits, base = text[2:], 2
+		case 'o':
+			digits, base = text[2:], 8
+		default:
+			if '0' <= text[1] && text[1] <= '9' {
+				digits, base = text[1:], 8
+			}
+		}
+	}
+	v, err := strconv.ParseUint(digits, base, bits)
+	if err != nil {
+		s.Fail(line, profile.ErrCorrupt, field, Short(text), fmt.Sprintf("a number of at most %d bits", bits))
+	}
+	return v
+}
+
+// Bool reads a truth value in any of YAML's spellings.
+func (s *Scanner) Bool(field string) bool {
+	line := s.line
+	switch text := s.Scalar(); text {
+	case "true", "True", "TRUE", "yes", "Yes", "YES", "on", "On", "ON", "y", "Y":
+		return true
+	case "false", "False", "FALSE", "no", "No", "NO", "off", "Off", "OFF", "n", "N":
+	default:
+		s.Fail(line, profile.ErrCorrupt, field, Short(text), "true or false")
+	}
+	return false
+}

@@ -1,0 +1,151 @@
+package memprof
+
+import (
+	"cmp"
+	"slices"
+)
+
+// depths returns for every stack the number of its frames.
+func (s *Stacks) depths() []uint32 {
+	out := make([]uint32, len(s.nodes)+1)
+	for i, n := range s.nodes {
+		out[i+1] = out[n.caller] + 1
+	}
+	return out
+}
+
+// arrangeArrays lays out the frame array and the stack array
+// (memprof::computeFrameHistogram, writeMemProfFrameArray and
+// CallStackRadixTreeBuilder).
+func (s *Section) arrangeArrays() {
+	st := &s.p.Stacks
+	// The tree tells for all whole stacks together how often a frame is on
+	// one, and how far from the leaf: by node, stacks that lead through it and
+	// the sum of their depths.
+	through := make([]uint64, len(st.nodes)+1)
+	depths := make([]uint64, len(st.nodes)+1)
+	for _, w := range st.whole {
+		through[w]++
+		depths[w] += uint64(s.depth[w])
+	}
+	type stat struct{ count, position uint64 }
+	stats := make([]stat, len(st.frames))
+	for i := len(st.nodes); i > 0; i-- {
+		n := st.nodes[i-1]
+		through[n.caller] += through[i]
+		depths[n.caller] += depths[i]
+		f := &stats[n.frame]
+		f.count += through[i]
+		f.position += depths[i] - through[i]*uint64(s.depth[i])
+	}
+	s.order = make([]FrameIndex, len(st.frames))
+	for i := range s.order {
+		s.order[i] = FrameIndex(i)
+	}
+	slices.SortFunc(s.order, func(a, b FrameIndex) int {
+		return cmp.Or(
+			cmp.Compare(stats[b].count, stats[a].count),
+			cmp.Compare(stats[a].position, stats[b].position),
+			cmp.Compare(s.ids[a], s.ids[b]),
+		)
+	})
+	b := arrayBuilder{s: s, place: make([]uint32, len(st.frames))}
+	for i, f := range s.order {
+		b.place[f] = uint32(i)
+	}
+	b.rank = make([]uint32, len(st.frames))
+	ranked := slices.Clone(s.order)
+	slices.SortFunc(ranked, func(a, b FrameIndex) int {
+		return cmp.Or(cmp.Compare(stats[b].count, stats[a].count), cmp.Compare(s.ids[b], s.ids[a]))
+	})
+	for i, f := range ranked {
+		b.rank[f] = uint32(i)
+	}
+	b.children(through)
+	b.walk()
+}
+
+// arrayBuilder makes the stack array. LLVM sorts the stacks from the outermost
+// frame on, frames on few stacks first, takes them from the last to the first,
+// appends of each what it does not share with the one before, outermost frame
+// first, and turns the array around at the end. Here a walk over the tree does
+// the same without comparing stacks.
+type arrayBuilder struct {
+	s     *Section
+	place []uint32 // by frame: index in the frame array
+	rank  []uint32 // by frame: in which order the walk takes siblings
+	first []uint32 // by stack: its callees are sorted[first[i]:first[i+1]]
+	// sorted has the nodes that lead to whole stacks, by caller, then rank.
+	sorted []StackIndex
+}
+
+// children fills first and sorted.
+func (b *arrayBuilder) children(through []uint64) {
+	st := &b.s.p.Stacks
+	b.first = make([]uint32, len(st.nodes)+2)
+	for i, n := range st.nodes {
+		if through[i+1] > 0 {
+			b.first[n.caller+1]++
+		}
+	}
+	for i := 1; i < len(b.first); i++ {
+		b.first[i] += b.first[i-1]
+	}
+	b.sorted = make([]StackIndex, b.first[len(b.first)-1])
+	next := slices.Clone(b.first)
+	for i, n := range st.nodes {
+		if through[i+1] > 0 {
+			b.sorted[next[n.caller]] = StackIndex(i + 1)
+			next[n.caller]++
+		}
+	}
+	for i := range len(b.first) - 1 {
+		if group := b.sorted[b.first[i]:b.first[i+1]]; len(group) > 1 {
+			slices.SortFunc(group, func(x, y StackIndex) int {
+				return cmp.Compare(b.rank[st.nodes[x-1].frame], b.rank[st.nodes[y-1].frame])
+			})
+		}
+	}
+}
+
+// walk visits the tree, a stack after those that it is the callers of.
+func (b *arrayBuilder) walk() {
+	s, st := b.s, &b.s.p.Stacks
+	type visit struct {
+		node StackIndex
+		next uint32 // in sorted
+	}
+	path := []visit{{0, b.first[0]}}
+	var at []uint32 // by depth less one: where in the array the frame of path is
+	shared := 0     // how many frames of path are in the array as the last stack's
+	s.stackAt = make([]uint32, len(st.nodes)+1)
+	for len(path) > 0 {
+		top := &path[len(path)-1]
+		if top.next < b.first[top.node+1] {
+			child := b.sorted[top.next]
+			top.next++
+			path = append(path, visit{child, b.first[child]})
+			continue
+		}
+		depth := len(path) - 1
+		if int(top.node) < len(st.marked) && st.marked[top.node] {
+			at = at[:shared]
+			if shared > 0 {
+				s.array = append(s.array, at[shared-1]-uint32(len(s.array)))
+			}
+			for _, v := range path[shared+1:] {
+				at = append(at, uint32(len(s.array)))
+				s.array = append(s.array, b.place[st.nodes[v.node-1].frame])
+			}
+			s.stackAt[top.node] = uint32(len(s.array))
+			s.array = append(s.array, uint32(depth))
+			shared = depth
+		}
+		path = path[:depth]
+		shared = min(shared, max(depth-1, 0))
+	}
+	slices.Reverse(s.array)
+	for _, w := range st.whole {
+		s.stackAt[w] = uint32(len(s.array)) - 1 - s.stackAt[w]
+	}
+}

@@ -1,0 +1,71 @@
+package memprof
+
+import (
+	"github.com/profuse-pgo/profuse/internal/blake3"
+)
+
+// appendFrame appends a frame as files have it.
+func appendFrame(dst []byte, f Frame) []byte {
+	dst = le.AppendUint64(dst, f.GUID)
+	dst = le.AppendUint32(dst, f.LineOffset)
+	dst = le.AppendUint32(dst, f.Column)
+	if f.Inline {
+		return append(dst, 1)
+	}
+	return append(dst, 0)
+}
+
+// oldFrameIDs is the last LLVM release that names frames by its own mixing;
+// later ones take a cryptographic hash.
+const oldFrameIDs = 19
+
+// frameID names a frame as the given LLVM release does (Frame::hash, then
+// IndexedMemProfData::addFrame).
+func frameID(f Frame, llvm int) uint64 {
+	if llvm > oldFrameIDs {
+		var buf [frameSize]byte
+		return blake3.Sum64(appendFrame(buf[:0], f))
+	}
+	inline := uint64(0)
+	if f.Inline {
+		inline = 1
+	}
+	id := uint64(0)
+	for _, x := range [...]uint64{f.GUID, uint64(f.LineOffset), uint64(f.Column), inline} {
+		id ^= x + 0x9e3779b97f4a7c15 + id<<6 + id>>2
+	}
+	return id
+}
+
+// frameIDs returns the ids of all frames.
+func (s *Stacks) frameIDs(llvm int) []uint64 {
+	ids := make([]uint64, len(s.frames))
+	for i, f := range s.frames {
+		ids[i] = frameID(f, llvm)
+	}
+	return ids
+}
+
+// stackID names a call stack by the ids of its frames (hashCallStack). buf is
+// scratch space, returned to be used again.
+func (s *Stacks) stackID(i StackIndex, frameIDs []uint64, buf []byte) (uint64, []byte) {
+	buf = buf[:0]
+	for f := range s.Walk(i) {
+		buf = le.AppendUint64(buf, frameIDs[f])
+	}
+	return blake3.Sum64(buf), buf
+}
+
+// ContextID returns the id by which clang's diagnostics name a context: a hash
+// of function, line offset and column of every frame
+// (memprof::computeFullStackId).
+func (s *Stacks) ContextID(i StackIndex) uint64 {
+	var buf []byte
+	for f := range s.Walk(i) {
+		frame := s.frames[f]
+		buf = le.AppendUint64(buf, frame.GUID)
+		buf = le.AppendUint32(buf, frame.LineOffset)
+		buf = le.AppendUint32(buf, frame.Column)
+	}
+	return blake3.Sum64(buf)
+}

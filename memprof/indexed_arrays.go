@@ -1,0 +1,118 @@
+package memprof
+
+import (
+	"fmt"
+
+	"github.com/profuse-pgo/profuse/internal/cursor"
+)
+
+// readArrays reads versions 3 and 4.
+func (b *sectionDecoder) readArrays() error {
+	off := b.r.offsets
+	stacks, records, index := off[0], off[1], off[2]
+	frames := uint64(b.r.parts)
+	end := uint64(len(b.r.file))
+	switch {
+	case stacks < frames || stacks > end:
+		return sectionError(-1, "offset of the stack array", fmt.Sprintf("%#x", stacks), fmt.Sprintf("%#x to %#x, within the section", frames, end))
+	case (stacks-frames)%frameSize != 0:
+		return sectionError(-1, "size of the frame array", fmt.Sprint(stacks-frames), fmt.Sprintf("a multiple of %d", frameSize))
+	case records < stacks || records > end:
+		return sectionError(-1, "offset of the records", fmt.Sprintf("%#x", records), fmt.Sprintf("%#x to %#x, within the section", stacks, end))
+	case (records-stacks)%4 != 0:
+		return sectionError(-1, "size of the stack array", fmt.Sprint(records-stacks), "a multiple of 4")
+	}
+	c := b.r.cursor("memprof frames", int64(frames))
+	n := int((stacks - frames) / frameSize)
+	b.array.frames = make([]FrameIndex, n)
+	for i := range n {
+		c.Record = i
+		b.array.frames[i] = b.p.Stacks.AddFrame(readFrame(c))
+		if c.Err() != nil {
+			return c.Err()
+		}
+	}
+	b.array.base = int64(stacks)
+	b.array.data = b.r.file[stacks:records]
+	b.array.known = make([]StackIndex, len(b.array.data)/4)
+	if err := b.readRecords(records, index); err != nil {
+		return err
+	}
+	if b.r.info.Version < 4 || off[3] == 0 {
+		return nil
+	}
+	if off[3] <= index || off[3] > end {
+		return sectionError(-1, "offset of the data-access block", fmt.Sprintf("%#x", off[3]), fmt.Sprintf("more than %#x, within the section", index))
+	}
+	var err error
+	b.p.DataAccess, err = readDataAccess(b.r.cursor("memprof data access", int64(off[3])))
+	return err
+}
+
+// stackArray is the array of call stacks. What is found at an element is kept,
+// so that all stacks together take as many steps as there are elements.
+type stackArray struct {
+	data   []byte
+	base   int64 // of data in the file
+	frames []FrameIndex
+	known  []StackIndex // by element that holds a frame: the stack from there on; 0 if not known
+	depth  []uint32     // by StackIndex; one more than there are nodes
+	path   []uint32     // scratch: elements to be known
+}
+
+// stack returns the stack at index id, which was read at offset at.
+func (a *stackArray) stack(c *cursor.Cursor, at int64, id uint32, s *Stacks) StackIndex {
+	bad := func(element uint64, field string, found any, want string) StackIndex {
+		c.Section = "memprof stacks"
+		c.Corrupt(a.base+4*int64(element), field, found, want)
+		return 0
+	}
+	size := uint64(len(a.known))
+	if uint64(id) >= size {
+		c.Corrupt(at, "index of the stack", id, fmt.Sprintf("less than %d, the size of the stack array", size))
+		return 0
+	}
+	left := le.Uint32(a.data[4*id:])
+	a.path = a.path[:0]
+	stack := StackIndex(0)
+	for p := uint64(id) + 1; left > 0; left-- {
+		if p >= size {
+			return bad(p, "end of a stack", "after the array", fmt.Sprintf("before its %d elements end", size))
+		}
+		if e := le.Uint32(a.data[4*p:]); e >= stackJump {
+			from := p
+			p += 1<<32 - uint64(e)
+			if p >= size {
+				return bad(from, "jump", fmt.Sprintf("to element %d", p), fmt.Sprintf("less than %d, the size of the array", size))
+			}
+		}
+		e := le.Uint32(a.data[4*p:])
+		if uint64(e) >= uint64(len(a.frames)) {
+			return bad(p, "index of a frame", e, fmt.Sprintf("less than %d, the number of frames", len(a.frames)))
+		}
+		if stack = a.known[p]; stack != 0 {
+			if d := a.depth[stack]; d != left {
+				return bad(p, "frames from here on", left, fmt.Sprintf("%d, as in another stack", d))
+			}
+			break
+		}
+		a.path = append(a.path, uint32(p))
+		p++
+	}
+	for i := len(a.path) - 1; i >= 0; i-- {
+		p := a.path[i]
+		stack = s.Push(stack, a.frames[le.Uint32(a.data[4*p:])])
+		a.known[p] = stack
+		for len(a.depth) <= int(stack) {
+			a.depth = append(a.depth, 0)
+		}
+		_, caller := s.Top(stack)
+		if caller != 0 {
+			a.depth[stack] = a.depth[caller] + 1
+		} else {
+			a.depth[stack] = 1
+		}
+	}
+	s.MarkWhole(stack)
+	return stack
+}

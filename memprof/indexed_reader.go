@@ -1,0 +1,401 @@
+package memprof
+
+import (
+	"bytes"
+	"fmt"
+
+	"github.com/profuse-pgo/profuse/internal/cursor"
+	"github.com/profuse-pgo/profuse/internal/ondisk"
+	"github.com/profuse-pgo/profuse/profile"
+)
+
+// IndexedReader reads the memprof section of an indexed profile, of any
+// version. It keeps slices of the file.
+type IndexedReader struct {
+	file    []byte // up to the end of the section
+	lenient bool
+	info    IndexedInfo
+	summary *Summary
+	offsets []uint64 // of the header, as layout.go lists them
+	parts   int64    // offset just after the schema
+}
+
+// IndexedInfo is what a section says of itself before its records.
+type IndexedInfo struct {
+	Version uint32
+	Fields  []Field // the schema, in the order of the file
+	Offset  int64   // of the section in the file, in bytes
+}
+
+// IndexedOptions adjust [NewIndexedReader].
+type IndexedOptions struct {
+	// Lenient accepts hash tables that no lookup would find its way through.
+	Lenient bool
+}
+
+// NewIndexedReader begins to read the section at the given offset of an
+// indexed profile. end is where the next section of the file begins, or the
+// file ends. Errors are *[profile.FormatError].
+func NewIndexedReader(file []byte, offset, end int64, opt IndexedOptions) (*IndexedReader, error) {
+	if offset < 0 || end > int64(len(file)) || offset > end {
+		return nil, sectionError(offset, "extent of the section", fmt.Sprintf("%#x to %#x", offset, end),
+			fmt.Sprintf("within the file's %#x bytes", len(file)))
+	}
+	r := &IndexedReader{file: file[:end], lenient: opt.Lenient, info: IndexedInfo{Offset: offset}}
+	c := r.cursor("memprof header", offset)
+	first := c.U64("version")
+	switch {
+	case first >= minHeaderSize0: // version 0 begins with an offset
+		c = r.cursor("memprof header", offset)
+	case first == 0 || first > IndexedVersionMax:
+		if c.Err() == nil {
+			return nil, &profile.FormatError{
+				Section: "memprof header", Offset: offset, Record: -1, Field: "version", Found: fmt.Sprint(first),
+				Want: fmt.Sprintf("0 to %d", IndexedVersionMax), Err: &VersionError{first},
+			}
+		}
+	default:
+		r.info.Version = uint32(first)
+	}
+	for range headerOffsets[r.info.Version] {
+		r.offsets = append(r.offsets, c.U64("offset of a part"))
+	}
+	if r.info.Version >= 4 {
+		r.readSummary(c)
+	}
+	r.readSchema(c)
+	r.parts = c.Offset()
+	return r, c.Err()
+}
+
+func sectionError(off int64, field, found, want string) error {
+	return &profile.FormatError{
+		Section: "memprof", Offset: off, Record: -1, Field: field, Found: found, Want: want, Err: profile.ErrCorrupt,
+	}
+}
+
+// VersionError is the cause of an error about a section of an unknown version.
+type VersionError struct{ Version uint64 }
+
+// Error returns the text llvm-profdata 22 prints.
+func (e *VersionError) Error() string {
+	return fmt.Sprintf("MemProf version %d not supported; requires version between 2 and 4, inclusive", e.Version)
+}
+
+// Unwrap returns [profile.ErrUnsupported].
+func (e *VersionError) Unwrap() error { return profile.ErrUnsupported }
+
+// cursor returns one at an offset within the section.
+func (r *IndexedReader) cursor(part string, off int64) *cursor.Cursor {
+	return cursor.New(part, off, r.file[off:], le)
+}
+
+// Info returns what the section says of itself. Do not change it.
+func (r *IndexedReader) Info() *IndexedInfo { return &r.info }
+
+// Summary returns the stored summary, nil before version 4.
+func (r *IndexedReader) Summary() *Summary { return r.summary }
+
+// readSummary reads the summary; a newer release may have added fields.
+func (r *IndexedReader) readSummary(c *cursor.Cursor) {
+	at := c.Offset()
+	n := c.Count(uint64(c.U32("number of summary fields")), 8, "number of summary fields")
+	if c.Err() == nil && n < numSummaryFields {
+		c.Corrupt(at, "number of summary fields", n, fmt.Sprintf("at least %d", numSummaryFields))
+	}
+	r.summary = &Summary{}
+	for _, to := range r.summary.fields() {
+		*to = c.U64("summary field")
+	}
+	if n > numSummaryFields {
+		c.Skip(8*uint64(n-numSummaryFields), "summary fields")
+	}
+}
+
+func (r *IndexedReader) readSchema(c *cursor.Cursor) {
+	at := c.Offset()
+	n := c.U64("number of schema fields")
+	if c.Err() == nil && n >= uint64(NumFields) {
+		c.Corrupt(at, "number of schema fields", n, fmt.Sprintf("at most %d", NumFields-1))
+	}
+	var seen Schema
+	for range c.Count(n, 8, "number of schema fields") {
+		at := c.Offset()
+		f := c.U64("schema field")
+		switch {
+		case c.Err() != nil:
+			return
+		case f == 0 || f >= uint64(NumFields):
+			c.Corrupt(at, "schema field", f, fmt.Sprintf("1 to %d", NumFields-1))
+		case seen.Has(Field(f)):
+			c.Corrupt(at, "schema field", Field(f), "each field once")
+		}
+		if c.Err() != nil {
+			return
+		}
+		seen |= 1 << f
+		r.info.Fields = append(r.info.Fields, Field(f))
+	}
+}
+
+// Profile reads the whole section. The profile does not refer to the file.
+func (r *IndexedReader) Profile() (*Profile, error) {
+	b := sectionDecoder{r: r, p: &Profile{summary: r.summary, bucketOrder: true}, mibSize: mibSize(r.info.Fields)}
+	for _, f := range r.info.Fields {
+		b.schema |= 1 << f
+	}
+	var err error
+	switch v := r.info.Version; {
+	case v <= 2:
+		err = b.readTables()
+	default:
+		err = b.readArrays()
+	}
+	if err != nil {
+		return nil, err
+	}
+	return b.p, nil
+}
+
+// sectionDecoder builds a profile.
+type sectionDecoder struct {
+	r       *IndexedReader
+	p       *Profile
+	schema  Schema
+	mibSize int
+
+	frameOf map[uint64]FrameIndex // by frame id, v0–v2
+	stackOf map[uint64]StackIndex // by stack id, v2
+	array   stackArray            // v3, v4
+	frames  []FrameIndex          // scratch: a stack
+
+	seen []seenMIB // by StackIndex: the last site with that stack
+}
+
+// seenMIB is where in the file a MIB is, and its place in Profile.MIBs. The
+// functions of one context repeat its MIB.
+type seenMIB struct {
+	off int64 // 0: none yet
+	mib MIBIndex
+}
+
+// table opens a hash table after checking where it is.
+func (b *sectionDecoder) table(name string, payload, index uint64) (*ondisk.Table, error) {
+	if payload < uint64(b.r.parts) || payload > uint64(len(b.r.file)) {
+		return nil, sectionError(-1, "offset of the "+name, fmt.Sprintf("%#x", payload),
+			fmt.Sprintf("%#x to %#x, within the section", b.r.parts, len(b.r.file)))
+	}
+	return ondisk.Open("memprof "+name, b.r.file, int64(payload), index)
+}
+
+// readTables reads versions 0 to 2.
+func (b *sectionDecoder) readTables() error {
+	off := b.r.offsets
+	if err := b.readFrameTable(off[1], off[2]); err != nil {
+		return err
+	}
+	if b.r.info.Version == 2 {
+		if err := b.readStackTable(off[3], off[4]); err != nil {
+			return err
+		}
+	}
+	return b.readRecords(uint64(b.r.parts), off[0])
+}
+
+// items walks over a table and has decode take each item apart. Keys are
+// numbers and their own hashes, and each stands once.
+func (b *sectionDecoder) items(t *ondisk.Table, section string, decode func(c *cursor.Cursor, key uint64) error) error {
+	var bad error
+	n := 0
+	seen := make(map[uint64]struct{})
+	err := t.Items(!b.r.lenient, func(it ondisk.Item) bool {
+		c := cursor.New(section, it.DataOff, it.Data, le)
+		c.Record = n
+		n++
+		if len(it.Key) != 8 || le.Uint64(it.Key) != it.Hash {
+			c.Corrupt(it.DataOff-int64(len(it.Key)), "key", fmt.Sprintf("% x", it.Key[:min(8, len(it.Key))]),
+				fmt.Sprintf("%#x, the hash, in 8 bytes", it.Hash))
+			bad = c.Err()
+			return false
+		}
+		if _, twice := seen[it.Hash]; twice {
+			c.Corrupt(it.DataOff-8, "key", fmt.Sprintf("%#x again", it.Hash), "each key once")
+			bad = c.Err()
+			return false
+		}
+		seen[it.Hash] = struct{}{}
+		if bad = decode(c, it.Hash); bad == nil {
+			if c.Err() == nil && c.Len() > 0 {
+				c.Corrupt(c.Offset(), "data after the last part", fmt.Sprintf("%d bytes", c.Len()), "none")
+			}
+			bad = c.Err()
+		}
+		return bad == nil
+	})
+	if bad != nil {
+		return bad
+	}
+	return err
+}
+
+func readFrame(c *cursor.Cursor) Frame {
+	f := Frame{GUID: c.U64("GUID"), LineOffset: c.U32("line offset"), Column: c.U32("column")}
+	at := c.Offset()
+	inline := c.U8("IsInlineFrame")
+	if c.Err() == nil && inline > 1 {
+		c.Corrupt(at, "IsInlineFrame", inline, "0 or 1")
+	}
+	f.Inline = inline == 1
+	return f
+}
+
+func (b *sectionDecoder) readFrameTable(payload, index uint64) error {
+	t, err := b.table("frame table", payload, index)
+	if err != nil {
+		return err
+	}
+	b.frameOf = make(map[uint64]FrameIndex)
+	return b.items(t, "memprof frames", func(c *cursor.Cursor, key uint64) error {
+		f := readFrame(c)
+		if c.Err() == nil {
+			b.frameOf[key] = b.p.Stacks.AddFrame(f)
+		}
+		return nil
+	})
+}
+
+func (b *sectionDecoder) readStackTable(payload, index uint64) error {
+	t, err := b.table("stack table", payload, index)
+	if err != nil {
+		return err
+	}
+	t.ImplyKeyLength(8)
+	b.stackOf = make(map[uint64]StackIndex)
+	return b.items(t, "memprof stacks", func(c *cursor.Cursor, key uint64) error {
+		if n := c.Len(); n%8 != 0 {
+			c.Corrupt(c.Offset(), "size of a stack", n, "a multiple of 8")
+			return nil
+		}
+		b.stackOf[key] = b.stackOfIDs(c, c.Len()/8)
+		return nil
+	})
+}
+
+// stackOfIDs reads n frame ids.
+func (b *sectionDecoder) stackOfIDs(c *cursor.Cursor, n int) StackIndex {
+	b.frames = b.frames[:0]
+	for range n {
+		at := c.Offset()
+		id := c.U64("frame id")
+		f, ok := b.frameOf[id]
+		if !ok && c.Err() == nil {
+			c.Corrupt(at, "frame id", fmt.Sprintf("%#x", id), "one of the frame table")
+		}
+		if c.Err() != nil {
+			return 0
+		}
+		b.frames = append(b.frames, f)
+	}
+	return b.p.Stacks.AddStack(b.frames)
+}
+
+func (b *sectionDecoder) readRecords(payload, index uint64) error {
+	t, err := b.table("record table", payload, index)
+	if err != nil {
+		return err
+	}
+	return b.items(t, "memprof records", func(c *cursor.Cursor, key uint64) error {
+		b.readRecord(c, key)
+		return nil
+	})
+}
+
+func (b *sectionDecoder) readRecord(c *cursor.Cursor, guid uint64) {
+	rec := Record{GUID: guid}
+	stackSize := 4
+	if b.r.info.Version <= 2 {
+		stackSize = 8
+	}
+	n := c.Count(c.U64("number of alloc sites"), stackSize+b.mibSize, "number of alloc sites")
+	if n > 0 {
+		rec.AllocSites = make([]AllocSite, 0, n)
+	}
+	for range n {
+		stack := b.readStack(c)
+		off := c.Offset()
+		data := c.Bytes(uint64(b.mibSize), "MIB")
+		if c.Err() != nil {
+			return
+		}
+		rec.AllocSites = append(rec.AllocSites, AllocSite{stack, b.mib(stack, off, data)})
+	}
+	callSize := stackSize
+	if b.r.info.Version >= 4 {
+		callSize += 8
+	}
+	n = c.Count(c.U64("number of call sites"), callSize, "number of call sites")
+	if n > 0 {
+		rec.CallSites = make([]CallSite, 0, n)
+	}
+	for range n {
+		site := CallSite{Stack: b.readStack(c)}
+		if b.r.info.Version >= 4 {
+			if k := c.Count(c.U64("number of callees"), 8, "number of callees"); k > 0 {
+				site.Callees = make([]uint64, k)
+				for i := range site.Callees {
+					site.Callees[i] = c.U64("callee GUID")
+				}
+			}
+		}
+		if c.Err() != nil {
+			return
+		}
+		rec.CallSites = append(rec.CallSites, site)
+	}
+	b.p.Records = append(b.p.Records, rec)
+}
+
+// readStack reads what stands for a stack in a record.
+func (b *sectionDecoder) readStack(c *cursor.Cursor) StackIndex {
+	at := c.Offset()
+	switch b.r.info.Version {
+	case 0, 1:
+		return b.stackOfIDs(c, c.Count(c.U64("number of frames"), 8, "number of frames"))
+	case 2:
+		id := c.U64("stack id")
+		stack, ok := b.stackOf[id]
+		if !ok && c.Err() == nil {
+			c.Corrupt(at, "stack id", fmt.Sprintf("%#x", id), "one of the stack table")
+		}
+		return stack
+	}
+	id := c.U32("index of the stack")
+	if c.Err() != nil {
+		return 0
+	}
+	return b.array.stack(c, at, id, &b.p.Stacks)
+}
+
+// mib decodes a MIB, or finds that it is the same as that of the last site
+// with the same stack.
+func (b *sectionDecoder) mib(stack StackIndex, off int64, data []byte) MIBIndex {
+	if need := b.p.Stacks.NumNodes() + 1; need > len(b.seen) {
+		b.seen = append(b.seen, make([]seenMIB, max(need-len(b.seen), len(b.seen)))...)
+	}
+	s := &b.seen[stack]
+	if s.off != 0 && bytes.Equal(b.r.file[s.off:s.off+int64(len(data))], data) {
+		return s.mib
+	}
+	m := MIB{Fields: b.schema}
+	for _, f := range b.r.info.Fields {
+		if f.Size() == 8 {
+			*m.wide(f) = le.Uint64(data)
+		} else {
+			*m.narrow(f) = le.Uint32(data)
+		}
+		data = data[f.Size():]
+	}
+	b.p.MIBs = append(b.p.MIBs, m)
+	*s = seenMIB{off, MIBIndex(len(b.p.MIBs) - 1)}
+	return s.mib
+}

@@ -1,0 +1,40 @@
+package memprof
+
+import (
+	"fmt"
+	"io"
+)
+
+// WriteShow writes what "llvm-profdata show --memory" of LLVM 22 prints of an
+// indexed profile: the summary as comments, then the profile as YAML.
+func WriteShow(w io.Writer, p *Profile) error {
+	if _, err := io.WriteString(w, p.showSummary()); err != nil {
+		return err
+	}
+	return WriteYAML(w, p)
+}
+
+// showSummary returns the summary as "show --memory" prints it: the stored one
+// if there is one.
+func (p *Profile) showSummary() string {
+	s := p.Summary(DefaultThresholds)
+	if p.summary != nil {
+		s = *p.summary
+	}
+	text := fmt.Sprintf(`---
+# MemProfSummary:
+#   Total contexts: %d
+#   Total cold contexts: %d
+#   Total hot contexts: %d
+#   Maximum cold context total size: %d
+#   Maximum warm context total size: %d
+#   Maximum hot context total size: %d
+`, s.NumContexts, s.NumColdContexts, s.NumHotContexts, s.MaxColdTotalSize, s.MaxWarmTotalSize, s.MaxHotTotalSize)
+	if d := p.DataAccess; d != nil {
+		text += fmt.Sprintf(`#   Num hot symbols and string literals: %d
+#   Num known cold symbols: %d
+#   Num known cold string literals: %d
+`, len(d.Records), len(d.ColdSymbols), len(d.ColdHashes))
+	}
+	return text
+}

@@ -1,0 +1,59 @@
+package memprof
+
+// Temperature is how an allocation context is used, as compilers see it
+// (llvm::AllocationType).
+type Temperature int
+
+const (
+	// Warm blocks are neither cold nor hot; compilers say "notcold".
+	Warm Temperature = iota
+	// Cold blocks live long and are rarely accessed.
+	Cold
+	// Hot blocks are accessed often. Compilers use it only if asked to
+	// (-memprof-use-hot-hints).
+	Hot
+)
+
+// String returns "warm", "cold" or "hot".
+func (t Temperature) String() string {
+	switch t {
+	case Cold:
+		return "cold"
+	case Hot:
+		return "hot"
+	}
+	return "warm"
+}
+
+// Thresholds tell cold and hot contexts from the others. All are about
+// averages over the blocks of a context.
+type Thresholds struct {
+	// ColdAccessDensity: cold blocks have fewer accesses per byte and second of
+	// life (-memprof-lifetime-access-density-cold-threshold).
+	ColdAccessDensity float32
+	// ColdLifetime: cold blocks live at least so many seconds
+	// (-memprof-ave-lifetime-cold-threshold).
+	ColdLifetime uint32
+	// HotAccessDensity: hot blocks have more accesses per byte and second of
+	// life (-memprof-min-ave-lifetime-access-density-hot-threshold).
+	HotAccessDensity uint32
+	// UseHot tells hot contexts from warm ones (-memprof-use-hot-hints).
+	UseHot bool
+}
+
+// DefaultThresholds are those of clang 17 to 22.
+var DefaultThresholds = Thresholds{ColdAccessDensity: 0.05, ColdLifetime: 200, HotAccessDensity: 1000}
+
+// Classify returns the temperature of a context (memprof::getAllocType), in
+// the compiler's single precision. Fields that are not known count as zero, as
+// in files; what has no allocations is not cold.
+func (t Thresholds) Classify(m *MIB) Temperature {
+	density := float32(float32(m.TotalLifetimeAccessDensity)/float32(m.AllocCount)) / 100
+	switch lifetime := float32(m.TotalLifetime) / float32(m.AllocCount); {
+	case density < t.ColdAccessDensity && lifetime >= float32(t.ColdLifetime)*1000:
+		return Cold
+	case t.UseHot && density > float32(t.HotAccessDensity):
+		return Hot
+	}
+	return Warm
+}

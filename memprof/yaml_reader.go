@@ -1,0 +1,293 @@
+package memprof
+
+import (
+	"bytes"
+	"strconv"
+	"strings"
+
+	"github.com/profuse-pgo/profuse/internal/llvmyaml"
+	"github.com/profuse-pgo/profuse/profile"
+)
+
+// IsYAML reports whether data begins like MemProf YAML: as LLVM, which takes
+// whatever begins with "---" for it.
+func IsYAML(data []byte) bool { return bytes.HasPrefix(data, []byte("---")) }
+
+// ReadYAML reads MemProf YAML, as llvm-profdata 20 to 22 print it or as people
+// write it. Functions may be given by name. Records of one function are taken
+// together. name is used in errors, which are *[profile.FormatError].
+//
+// A document that says nothing is ErrEmpty, as for LLVM.
+func ReadYAML(name string, data []byte) (*Profile, error) {
+	r := yamlReader{s: llvmyaml.NewScanner(data), p: &Profile{}, index: make(map[uint64]int)}
+	r.document()
+	r.s.Finish()
+	err := r.s.Err()
+	if err == nil {
+		err = r.p.DataAccess.validate()
+	}
+	if err == nil && r.p.Empty() {
+		err = &profile.FormatError{
+			Section: "YAML", Offset: -1, Record: -1, Field: "document", Found: "without records",
+			Want: keyRecords + " or " + keyDataAccess, Err: profile.ErrEmpty,
+		}
+	}
+	if err != nil {
+		return nil, profile.InFile(err, name)
+	}
+	return r.p, nil
+}
+
+type yamlReader struct {
+	s      *llvmyaml.Scanner
+	p      *Profile
+	index  map[uint64]int // by GUID: index in Records
+	frames []FrameIndex   // scratch: a stack
+}
+
+// mapping reads a mapping whose keys are all in keys; the first required of
+// them must not be missing.
+func (r *yamlReader) mapping(required int, keys []string, value func(key string)) {
+	line := r.s.Line()
+	var seen uint
+	r.s.Mapping(func(key string) {
+		for i, k := range keys {
+			if k == key {
+				seen |= 1 << i
+				value(key)
+				return
+			}
+		}
+		r.s.Fail(r.s.Line(), profile.ErrCorrupt, "key", llvmyaml.Short(key), "one of "+strings.Join(keys, ", "))
+	})
+	for i, k := range keys[:required] {
+		if seen&(1<<i) == 0 {
+			r.s.Fail(line, profile.ErrCorrupt, "key "+k, "missing", "a value")
+		}
+	}
+}
+
+var (
+	documentKeys = []string{keyRecords, keyDataAccess}
+	recordKeys   = []string{keyGUID, keyAllocSites, keyCallSites}
+	allocKeys    = []string{keyCallstack, keyMIB}
+	callKeys     = []string{keyFrames, keyCallees}
+	frameKeys    = []string{keyFunction, keyLineOffset, keyColumn, keyInline}
+	dataKeyNames = []string{keySampled, keyColdSymbols, keyColdHashes}
+	sampleKeys   = []string{keyAccessCount, keySymbol, keyHash, keyLocations}
+	locationKeys = []string{keyFileName, keyLine}
+)
+
+func (r *yamlReader) document() {
+	r.mapping(0, documentKeys, func(key string) {
+		if key == keyRecords {
+			n := 0
+			r.s.Sequence(func() {
+				r.s.Record = n
+				n++
+				r.record()
+			})
+			r.s.Record = -1
+			return
+		}
+		r.p.DataAccess = &DataAccess{}
+		r.dataAccess(r.p.DataAccess)
+	})
+}
+
+// record reads one record and adds it to that of the same function.
+func (r *yamlReader) record() {
+	var rec Record
+	r.mapping(1, recordKeys, func(key string) {
+		switch key {
+		case keyGUID:
+			rec.GUID = r.guid(keyGUID)
+		case keyAllocSites:
+			r.s.Sequence(func() { rec.AllocSites = append(rec.AllocSites, r.allocSite()) })
+		case keyCallSites:
+			r.s.Sequence(func() { rec.CallSites = append(rec.CallSites, r.callSite()) })
+		}
+	})
+	if r.s.Err() != nil {
+		return
+	}
+	if i, ok := r.index[rec.GUID]; ok {
+		have := &r.p.Records[i]
+		have.AllocSites = append(have.AllocSites, rec.AllocSites...)
+		have.CallSites = append(have.CallSites, rec.CallSites...)
+		return
+	}
+	r.index[rec.GUID] = len(r.p.Records)
+	r.p.Records = append(r.p.Records, rec)
+}
+
+func (r *yamlReader) allocSite() AllocSite {
+	var site AllocSite
+	r.mapping(2, allocKeys, func(key string) {
+		switch key {
+		case keyCallstack:
+			site.Stack = r.stack()
+		case keyMIB:
+			site.MIB = MIBIndex(len(r.p.MIBs))
+			r.p.MIBs = append(r.p.MIBs, r.mib())
+		}
+	})
+	return site
+}
+
+func (r *yamlReader) callSite() CallSite {
+	var site CallSite
+	r.mapping(1, callKeys, func(key string) {
+		switch key {
+		case keyFrames:
+			site.Stack = r.stack()
+		case keyCallees:
+			r.s.Sequence(func() { site.Callees = append(site.Callees, r.guid("callee")) })
+		}
+	})
+	return site
+}
+
+func (r *yamlReader) stack() StackIndex {
+	r.frames = r.frames[:0]
+	r.s.Sequence(func() {
+		var f Frame
+		r.mapping(4, frameKeys, func(key string) {
+			switch key {
+			case keyFunction:
+				f.GUID = r.guid(keyFunction)
+			case keyLineOffset:
+				f.LineOffset = uint32(r.s.Unsigned(keyLineOffset, 32))
+			case keyColumn:
+				f.Column = uint32(r.s.Unsigned(keyColumn, 32))
+			case keyInline:
+				f.Inline = r.s.Bool(keyInline)
+			}
+		})
+		if r.s.Err() == nil {
+			r.frames = append(r.frames, r.p.Stacks.AddFrame(f))
+		}
+	})
+	return r.p.Stacks.AddStack(r.frames)
+}
+
+// mib reads a MIB. Values are of 64 bits and cut to the size of their field,
+// as in LLVM.
+func (r *yamlReader) mib() MIB {
+	var m MIB
+	r.s.Mapping(func(key string) {
+		for f := AllocCount; f <= AccessHistogram; f++ {
+			if fieldTraits[f].name == key {
+				m.Set(f, r.s.Unsigned(key, 64))
+				return
+			}
+		}
+		r.s.Fail(r.s.Line(), profile.ErrCorrupt, "key of "+keyMIB, llvmyaml.Short(key), "the name of a field, as AllocCount")
+	})
+	return m
+}
+
+// guid reads a function: its GUID in hexadecimal, or its name, which becomes
+// known.
+func (r *yamlReader) guid(field string) uint64 {
+	line := r.s.Line()
+	text := r.s.Scalar()
+	switch {
+	case r.s.Err() != nil:
+	case len(text) >= 2 && text[0] == '0' && text[1]|0x20 == 'x':
+		id, err := strconv.ParseUint(text[2:], 16, 64)
+		if err != nil {
+			r.s.Fail(line, profile.ErrCorrupt, field, llvmyaml.Short(text), "0x and at most 16 hexadecimal digits")
+		}
+		return id
+	case strings.Trim(text, "0123456789") == "":
+		r.s.Fail(line, profile.ErrCorrupt, field, llvmyaml.Short(text), "a GUID in hexadecimal or a function's name")
+	default:
+		id, name := GUID(text), CanonicalName(text)
+		if _, known := r.p.Names[id]; !known {
+			if r.p.Names == nil {
+				r.p.Names = make(map[uint64]string)
+			}
+			r.p.Names[id] = name
+		}
+		return id
+	}
+	return 0
+}
+
+func (r *yamlReader) dataAccess(d *DataAccess) {
+	seen := newDataKeys()
+	cold := make(map[string]struct{})
+	hashes := make(map[uint64]struct{})
+	r.mapping(0, dataKeyNames, func(key string) {
+		switch key {
+		case keySampled:
+			n := 0
+			r.s.Sequence(func() {
+				r.s.Record = n
+				n++
+				line := r.s.Line()
+				rec := r.sample()
+				if r.s.Err() == nil && !seen.add(&rec) {
+					r.s.Fail(line, profile.ErrCorrupt, "data-access record of", rec.key().String()+" again", "one record each")
+				}
+				d.Records = append(d.Records, rec)
+			})
+			r.s.Record = -1
+		case keyColdSymbols:
+			r.s.Sequence(func() {
+				name := CanonicalName(r.s.Scalar())
+				if _, twice := cold[name]; !twice {
+					cold[name] = struct{}{}
+					d.ColdSymbols = append(d.ColdSymbols, name)
+				}
+			})
+		case keyColdHashes:
+			r.s.Sequence(func() {
+				h := r.s.Unsigned("cold hash", 64)
+				if _, twice := hashes[h]; !twice {
+					hashes[h] = struct{}{}
+					d.ColdHashes = append(d.ColdHashes, h)
+				}
+			})
+		}
+	})
+}
+
+// sample reads a data-access record. A symbol stands before a hash.
+func (r *yamlReader) sample() DataAccessRecord {
+	var rec DataAccessRecord
+	line := r.s.Line()
+	named := false
+	r.mapping(1, sampleKeys, func(key string) {
+		switch key {
+		case keySymbol:
+			rec.Symbol = CanonicalName(r.s.Scalar())
+			named = named || rec.Symbol != ""
+		case keyHash:
+			rec.Hash = r.s.Unsigned(keyHash, 64)
+			named = true
+		case keyAccessCount:
+			rec.AccessCount = r.s.Unsigned(keyAccessCount, 64)
+		case keyLocations:
+			r.s.Sequence(func() {
+				var l SourceLocation
+				r.mapping(2, locationKeys, func(key string) {
+					if key == keyFileName {
+						l.File = r.s.Scalar()
+					} else {
+						l.Line = uint32(r.s.Unsigned(keyLine, 32))
+					}
+				})
+				rec.Locations = append(rec.Locations, l)
+			})
+		}
+	})
+	if !named {
+		r.s.Fail(line, profile.ErrCorrupt, "data-access record", "without "+keySymbol+" and "+keyHash, "one of them")
+	}
+	if rec.Symbol != "" {
+		rec.Hash = 0
+	}
+	return rec
+}
