@@ -53,7 +53,7 @@ func TestShowsWhatLLVMShows(t *testing.T) {
 				got := showRaw(raw, p, about)
 				got, want = comparableShow(got, llvm), comparableShow(want, llvm)
 				if got != want {
-					t.Errorf("differs from line %s", firstDifference(got, want))
+					t.Errorf("differs from line %s", firstLineThatDiffers(got, want))
 				}
 			})
 		}
@@ -79,7 +79,7 @@ func comparableShow(show string, llvm int) string {
 	return histogramAt.ReplaceAllString(show, "$1")
 }
 
-func firstDifference(got, want string) string {
+func firstLineThatDiffers(got, want string) string {
 	g, w := strings.Split(got, "\n"), strings.Split(want, "\n")
 	for i := range min(len(g), len(w)) {
 		if g[i] != w[i] {

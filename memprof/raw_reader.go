@@ -34,6 +34,7 @@ type RawProfile struct {
 	data     []byte
 	contexts []rawContext // by first appearance of their MIB
 	merged   []MIB        // of those that have several
+	stackIDs []uint64     // see noteStacks; nil without LLVMCompat
 }
 
 // RawDump is the header of one dump.
@@ -164,6 +165,8 @@ type rawReader struct {
 	opt     RawOptions
 	byStart []int32          // the segments by their addresses
 	index   map[uint64]int32 // contexts of the dumps before by StackId
+
+	stacksSeen map[uint64]bool // see noteStacks
 }
 
 // dump reads the dump at an offset of the file.
@@ -188,6 +191,9 @@ func (r *rawReader) dump(start int64) (RawDump, error) {
 		return d, err
 	}
 	d.NumStacks = len(stacks.stacks)
+	if r.opt.LLVMCompat {
+		r.noteStacks(stacks)
+	}
 	d.NumMIBs, err = r.readMIBs(h.section(r.p.data, "MIBs", h.mibs, h.stacks), h.version, stacks)
 	return d, err
 }

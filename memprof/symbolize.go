@@ -162,10 +162,19 @@ func (s *symbolizer) warn(err error) {
 
 // collect numbers the distinct PCs by first appearance.
 func (s *symbolizer) collect() {
-	for i := range s.raw.contexts {
-		for b := s.raw.pcs(&s.raw.contexts[i]); len(b) > 0; b = b[8:] {
+	add := func(c *rawContext) {
+		for b := s.raw.pcs(c); len(b) > 0; b = b[8:] {
 			s.pcs.add(le.Uint64(b))
 		}
+	}
+	if s.opt.LLVMCompat && s.raw.stackIDs != nil {
+		for _, i := range s.raw.llvmOrder() {
+			add(&s.raw.contexts[i])
+		}
+		return
+	}
+	for i := range s.raw.contexts {
+		add(&s.raw.contexts[i])
 	}
 }
 
