@@ -21,6 +21,9 @@ func Rewrite(dst, src []byte, opt Options) ([]byte, Report, error) {
 	if err != nil {
 		return dst, Report{}, err
 	}
+	if f.target.Arch == X86_64 && f.farData() {
+		return dst, Report{}, ErrCodeModel
+	}
 	e := newEmitter(f, &opt)
 	e.probes()
 	e.records()
@@ -52,9 +55,6 @@ func parse(src []byte, opt *Options) (*file, error) {
 	}
 	if err := f.trackSections(); err != nil {
 		return nil, err
-	}
-	if target.Arch == X86_64 && f.farData() {
-		return nil, ErrCodeModel
 	}
 	f.recover()
 	preV7 := target.Arch == ARM && f.preV7()

@@ -237,6 +237,10 @@ func (s *splitter) divide() UseReason {
 	set := s.target.isa()
 	for b := range s.parts {
 		s.inspect(&s.parts[b], set)
+		// There is no place for a jump in a block without instructions.
+		if b > 0 && s.parts[b-1].end < 0 {
+			s.parts[b].fixed = true
+		}
 	}
 	return 0
 }
