@@ -56,7 +56,7 @@ func (d *driver) runtimeObject(ctx context.Context, c *compiler, flags *Flags) (
 	if c.Clang {
 		small = "-Oz"
 	}
-	options := []string{"-w", small, "-fPIC", "-fno-asynchronous-unwind-tables", "-fvisibility=hidden", "-fno-lto"}
+	options := []string{"-w", small, "-fPIC", "-fno-asynchronous-unwind-tables", "-fvisibility=hidden", "-fno-lto", "-fno-stack-protector", "-fno-plt"}
 	if !flags.Dump {
 		options = append(options, "-D"+runtime.NoDump)
 	}

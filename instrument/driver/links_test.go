@@ -23,7 +23,7 @@ func TestLostMap(t *testing.T) {
 		t.Errorf("without header: %+v", r)
 	}
 	r = b.exec(nil, b.path("prog"))
-	if want := "[MIPRuntime]: No header at the start of section __llvm_mipraw: Invalid argument\n"; r.stderr != want {
+	if want := "[MIPRuntime]: No header in section __llvm_mipraw: Invalid argument\n"; r.stderr != want {
 		t.Errorf("said %q, want %q", r.stderr, want)
 	}
 	if got := b.files("*.mipraw"); len(got) != 0 {

@@ -1,6 +1,7 @@
 package runtime
 
 import (
+	"debug/elf"
 	"os"
 	"path/filepath"
 	"strings"
@@ -36,6 +37,64 @@ func TestSourceCompiles(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestSize: what the runtime adds to a program that uses none of the functions
+// it needs, in bytes of text and data.
+func TestSize(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name string, data []byte) string {
+		file := filepath.Join(dir, name)
+		if err := os.WriteFile(file, data, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		return file
+	}
+	runtime, program := write("runtime.c", Source()), write("m.c", []byte("int main(void) { return 0; }\n"))
+	for cc, limit := range map[string]int{"gcc": 3050, "clang-19": 3150, "clang-22": 3150} {
+		cc := oracle.Tool(t, cc)
+		if !strings.HasPrefix(must(t, cc, "-dumpmachine"), "x86_64") {
+			continue
+		}
+		object, plain, with := filepath.Join(dir, "runtime.o"), filepath.Join(dir, "plain"), filepath.Join(dir, "with")
+		level := "-Os"
+		if strings.Contains(cc, "clang") {
+			level = "-Oz"
+		}
+		must(t, cc, level, "-fPIC", "-fno-asynchronous-unwind-tables", "-fvisibility=hidden", "-fno-stack-protector", "-fno-plt", "-c", runtime, "-o", object)
+		must(t, cc, program, "-o", plain)
+		must(t, cc, object, program, "-o", with)
+		if got := size(t, with) - size(t, plain); got > limit {
+			t.Errorf("%s: the runtime adds %d bytes, more than %d", cc, got, limit)
+		} else {
+			t.Logf("%s: %d bytes", cc, got)
+		}
+	}
+}
+
+func must(t *testing.T, exe string, args ...string) string {
+	t.Helper()
+	stdout, stderr, code := oracle.Run(t, exe, args...)
+	if code != 0 {
+		t.Fatalf("%s %v: exit code %d\n%s", exe, args, code, stderr)
+	}
+	return stdout
+}
+
+// size is the sum that size(1) prints as text and data.
+func size(t *testing.T, file string) (n int) {
+	t.Helper()
+	f, err := elf.Open(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	for _, s := range f.Sections {
+		if s.Flags&elf.SHF_ALLOC != 0 && s.Type != elf.SHT_NOBITS {
+			n += int(s.Size)
+		}
+	}
+	return n
 }
 
 func TestHash(t *testing.T) {

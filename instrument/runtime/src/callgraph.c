@@ -169,7 +169,7 @@ static void store32(uint8_t *p, uint32_t v) { memcpy(p, &v, sizeof v); }
 //   { u32 callee | u32 site | u32 weight }, each of the first two relative to
 //   the raw section; site 0 is outside of the image, and the last one, of
 //   callee 0, has the calls dropped for want of room
-static int write_edges(int fd) {
+static long write_edges(long fd) {
   static uint8_t chunk[12 * 256 + HEADER_SIZE + 8];
   size_t n = (size_t)(raw_start - raw_stop) & 7;
   memset(chunk, 0, n);
@@ -182,8 +182,9 @@ static int write_edges(int fd) {
     if (weight == 0)
       continue;
     if (n + 12 > sizeof chunk) {
-      if (write_all(fd, chunk, n) != 0)
-        return -1;
+      long failed = write_all(fd, chunk, n);
+      if (failed)
+        return failed;
       n = 0;
     }
     store32(chunk + n, (uint32_t)(key >> 32));
@@ -195,11 +196,11 @@ static int write_edges(int fd) {
 }
 
 // write_calls writes the raw records with the numbers of calls, and the edges.
-static int write_calls(int fd) {
+static long write_calls(long fd) {
   size_t size = (size_t)(raw_stop - raw_start);
   uint8_t *copy = mmap(0, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANON, -1, 0);
   if (copy == MAP_FAILED)
-    return -1;
+    return -ENOMEM;
   uint32_t at = __atomic_load_n(&called, __ATOMIC_ACQUIRE); // before the copy, which then has all of the list
   memcpy(copy, raw_start, size);
   while (at != LIST_END) {
@@ -208,12 +209,11 @@ static int write_calls(int fd) {
     store32(record + 4 * COUNT, load32(record + 4 * DUE) + load32(record + 4 * COUNT));
     store32(record + 4 * DUE, 1), store32(record + 4 * NEXT, 0);
   }
+  uint32_t *pairs = (uint32_t *)(copy + HEADER_SIZE);
   if (!(load32(copy + AT_PROFILE_TYPE) & BLOCK_COVERAGE))
-    settle(copy + HEADER_SIZE, size - HEADER_SIZE);
-  int failed = write_all(fd, copy, size);
-  int cause = errno;
+    settle(pairs, pairs, size - HEADER_SIZE);
+  long failed = write_all(fd, copy, size);
   munmap(copy, size);
-  errno = cause;
   return failed ? failed : write_edges(fd);
 }
 

@@ -12,16 +12,22 @@
 //
 // With PROFUSE_MIP_NO_DUMP defined the profile is written only when they are
 // called.
+//
+// What is here is part of the cost of instrumentation and written for size.
+// Each function of the C library called costs some 90 bytes in the tables of
+// the dynamic linker, unless the program calls it, too, so most of what has to
+// be asked of the system is asked directly.
 
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
+#if defined(__GNUC__) && __GNUC__ >= 12 && !defined(__clang__)
+#pragma GCC optimize("Oz")
+#endif
 #include <errno.h>
 #include <fcntl.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -31,9 +37,14 @@
 #endif
 #ifdef __linux__
 #include <sys/auxv.h>
+#include <sys/syscall.h>
+#else
+#include <sched.h>
+#include <stdio.h>
 #endif
 
 #define HIDDEN __attribute__((visibility("hidden")))
+#define SHARED __attribute__((noinline)) // smaller than copies of it
 
 #ifdef __APPLE__
 extern uint8_t raw_start[] __asm__("section$start$__DATA$__llvm_mipraw");
@@ -44,6 +55,16 @@ extern uint8_t raw_start[] __asm__("__start___llvm_mipraw") __attribute__((weak,
 extern uint8_t raw_stop[] __asm__("__stop___llvm_mipraw") __attribute__((weak, visibility("hidden")));
 // gcc does not say so of names given by __asm__.
 __asm__(".hidden __start___llvm_mipraw\n.hidden __stop___llvm_mipraw\n");
+#endif
+
+#if defined(__APPLE__)
+#define SYMBOL(name) "_" name
+#define GLOBAL(name) ".globl _" name "\n.private_extern _" name "\n"
+#define FINISH(name)
+#else
+#define SYMBOL(name) name
+#define GLOBAL(name) ".globl " name "\n.hidden " name "\n.type " name ",%function\n"
+#define FINISH(name) ".size " name ",.-" name "\n"
 #endif
 
 // The fields of the header that starts the section.
@@ -63,363 +84,363 @@ static uint32_t load32(const uint8_t *p) {
   return v;
 }
 
+// ---- The system ----
+
+// What the kernel is asked for. Each gives a value, or the negative number of
+// an error; errno is left alone.
+#if defined(__linux__) && (defined(__x86_64__) || defined(__aarch64__) || defined(__arm__))
+static inline __attribute__((always_inline)) long kernel(long number, long a, long b, long c, long d) {
+#if defined(__x86_64__)
+  long r = number;
+  (void)d; // of those in use none has more than three
+  __asm__ volatile("syscall" : "+a"(r) : "D"(a), "S"(b), "d"(c) : "rcx", "r11", "memory");
+  return r;
+#elif defined(__aarch64__)
+  register long x0 __asm__("x0") = a;
+  register long x1 __asm__("x1") = b;
+  register long x2 __asm__("x2") = c;
+  register long x3 __asm__("x3") = d;
+  register long x8 __asm__("x8") = number;
+  __asm__ volatile("svc #0" : "+r"(x0) : "r"(x1), "r"(x2), "r"(x3), "r"(x8) : "memory");
+  return x0;
+#else
+  register long r0 __asm__("r0") = a;
+  register long r1 __asm__("r1") = b;
+  register long r2 __asm__("r2") = c;
+  register long r3 __asm__("r3") = number;
+  (void)d;
+  // r7 may be the frame pointer.
+  __asm__ volatile("push {r7}\n\tmov r7, r3\n\tsvc #0\n\tpop {r7}" : "+r"(r0) : "r"(r1), "r"(r2), "r"(r3) : "memory");
+  return r0;
+#endif
+}
+// Whatever is in a register, for arguments that do not count.
+static inline __attribute__((always_inline)) long any(void) {
+  long v;
+  __asm__("" : "=r"(v));
+  return v;
+}
+#define sys_write(fd, p, n) kernel(SYS_write, fd, (long)(p), (long)(n), any())
+#define sys_close(fd) kernel(SYS_close, fd, any(), any(), any())
+#define sys_getcwd(p, n) kernel(SYS_getcwd, (long)(p), n, any(), any())
+#define sys_getpid() kernel(SYS_getpid, any(), any(), any(), any())
+#define sys_kill(pid, number) kernel(SYS_kill, pid, number, any(), any())
+#define sys_yield() kernel(SYS_sched_yield, any(), any(), any(), any())
+#ifdef SYS_open
+#define sys_open(path, flags) kernel(SYS_open, (long)(path), flags, 0666, any())
+#define sys_unlink(path) kernel(SYS_unlink, (long)(path), any(), any(), any())
+#define sys_rename(from, to) kernel(SYS_rename, (long)(from), (long)(to), any(), any())
+#ifdef SYS_lstat64
+#define sys_lstat(path, st) kernel(SYS_lstat64, (long)(path), (long)(st), any(), any())
+#else
+#define sys_lstat(path, st) kernel(SYS_lstat, (long)(path), (long)(st), any(), any())
+#endif
+#else
+#define sys_open(path, flags) kernel(SYS_openat, AT_FDCWD, (long)(path), flags, 0666)
+#define sys_unlink(path) kernel(SYS_unlinkat, AT_FDCWD, (long)(path), 0, any())
+#define sys_rename(from, to) kernel(SYS_renameat, AT_FDCWD, (long)(from), AT_FDCWD, (long)(to))
+#define sys_lstat(path, st) kernel(SYS_newfstatat, AT_FDCWD, (long)(path), (long)(st), AT_SYMLINK_NOFOLLOW)
+#endif
+// The kernel's struct stat, which is not that of every C library.
+typedef uint32_t file_status[64];
+#ifdef __x86_64__
+#define mode_of(st) ((st)[6])
+#else
+#define mode_of(st) ((st)[4])
+#endif
+#else
+static long result(long r) { return r < 0 ? -errno : r; }
+#define sys_open(path, flags) result(open(path, flags, 0666))
+#define sys_unlink(path) unlink(path)
+#define sys_rename(from, to) result(rename(from, to))
+#define sys_lstat(path, st) lstat(path, st)
+#define sys_write(fd, p, n) result(write((int)(fd), p, n))
+#define sys_close(fd) result(close((int)(fd)))
+#define sys_getcwd(p, n) getcwd(p, n)
+#define sys_getpid() getpid()
+#define sys_kill(pid, number) kill(pid, number)
+#define sys_yield() sched_yield()
+typedef struct stat file_status[1];
+#define mode_of(st) ((st)->st_mode)
+#endif
+
+// ---- Text ----
+
+// Text is put into one of these at a time. What does not fit is cut off: paths
+// of such a length are refused by the system.
+#define TEXT_MAX (4096 + 512)
+static char path[TEXT_MAX], temporary[TEXT_MAX];
+static char scratch[TEXT_MAX] __attribute__((aligned(8)));
+static char *out, *out_end;
+
+static SHARED void begin(char *text) { out = text, out_end = text + TEXT_MAX - 1; }
+
+static SHARED void put(char c) {
+  if (out != out_end)
+    *out++ = c;
+  *out = 0;
+}
+
+static SHARED void put_string(const char *s) {
+  while (*s)
+    put(*s++);
+}
+
+static SHARED void put_number(uint32_t v, uint32_t base, int digits) {
+  if (--digits > 0 || v >= base)
+    put_number(v / base, base, digits);
+  v %= base;
+  put((char)(v < 10 ? '0' + v : 'a' - 10 + v));
+}
+
+static SHARED void complain(const char *what, const char *which, long error) {
+  begin(scratch);
+  put_string("[MIPRuntime]: ");
+  put_string(what);
+  put_string(which);
+  put_string(": ");
+  put_string(strerror((int)-error));
+  put('\n');
+  if (sys_write(2, scratch, out - scratch)) {
+    // Nobody is left to tell.
+  }
+}
+
 // ---- Names of files ----
 
-#define PATTERN_MAX 4096
-#define PATH_MAX_HERE (PATTERN_MAX + 512)
+// Set once, as early as possible: the program may change its environment and
+// its working directory.
+static char pattern[TEXT_MAX], folder[4096]; // empty: no name was asked for, none known
+static char ready, privileged;               // set-user-id: the environment is not to be trusted
 
-static struct {
-  int ready;
-  int is_default; // no name was asked for
-  int privileged; // set-user-id: the environment is not to be trusted
-  int images;     // instrumented images in the process
-  char pattern[PATTERN_MAX]; // absolute
-} config;
-
-// An array that is written from its start; what does not fit is remembered.
-struct text {
-  char *at, *end;
-  int overflow;
-};
-
-static void put(struct text *t, char c) {
-  if (t->at + 1 < t->end)
-    *t->at++ = c;
-  else
-    t->overflow = 1;
-  *t->at = 0;
-}
-
-static void put_string(struct text *t, const char *s) {
-  while (*s)
-    put(t, *s++);
-}
-
-static void put_hex(struct text *t, uint32_t v, int digits) {
-  while (digits-- > 0)
-    put(t, "0123456789abcdef"[v >> (4 * digits) & 15]);
-}
-
-static void put_decimal(struct text *t, unsigned long v) {
-  char digits[24];
-  int n = 0;
-  do
-    digits[n++] = (char)('0' + v % 10);
-  while (v /= 10);
-  while (n)
-    put(t, digits[--n]);
-}
+// Found when the image is loaded, and again when a profile is written, but not
+// in a signal handler.
+static int images; // instrumented ones in the process
 
 #ifdef __ELF__
 // A note marks instrumented images, so that each finds the others.
-#define NOTE_NAME "profuse"
+#define NOTE "__profuse_mip_note"
+#define NOTE_TYPE 0x4d4950
 __asm__(".pushsection .note.profuse.mip,\"a\",%note\n"
         ".p2align 2\n"
+        ".globl " NOTE "\n.hidden " NOTE "\n" NOTE ":\n"
         ".long 8, 0, 0x4d4950\n"
-        ".asciz \"" NOTE_NAME "\"\n"
+        ".asciz \"profuse\"\n"
         ".popsection\n");
-
-// each_note calls visit with the notes of an image until it returns nonzero.
-static int each_note(uintptr_t base, const ElfW(Phdr) *header, int headers,
-                     int (*visit)(const ElfW(Nhdr) *, const char *name, const uint8_t *desc, void *), void *arg) {
-  for (int i = 0; i < headers; i++) {
-    if (header[i].p_type != PT_NOTE)
-      continue;
-    // Notes are aligned to 8 only in segments that are, too.
-    uintptr_t align = header[i].p_align == 8 ? 7 : 3;
-    const uint8_t *p = (const uint8_t *)(base + header[i].p_vaddr), *end = p + header[i].p_memsz;
-    while ((uintptr_t)(end - p) >= sizeof(ElfW(Nhdr))) {
-      const ElfW(Nhdr) *n = (const ElfW(Nhdr) *)p;
-      const uint8_t *name = p + sizeof *n;
-      uintptr_t desc = (sizeof *n + n->n_namesz + align) & ~align;
-      uintptr_t next = (desc + n->n_descsz + align) & ~align;
-      if (next > (uintptr_t)(end - p) || next < desc)
-        break;
-      int r = visit(n, (const char *)name, p + desc, arg);
-      if (r)
-        return r;
-      p += next;
-    }
-  }
-  return 0;
-}
-
-static int is_our_note(const ElfW(Nhdr) *n, const char *name, const uint8_t *desc, void *arg) {
-  (void)desc, (void)arg;
-  return n->n_namesz == sizeof NOTE_NAME && memcmp(name, NOTE_NAME, sizeof NOTE_NAME) == 0;
-}
-
-static int count_image(struct dl_phdr_info *info, size_t size, void *count) {
-  (void)size;
-  *(int *)count += each_note(info->dlpi_addr, info->dlpi_phdr, info->dlpi_phnum, is_our_note, 0);
-  return 0;
-}
-
-static int count_images(void) {
-  int n = 0;
-  dl_iterate_phdr(count_image, &n);
-  return n;
-}
-
-static int put_build_id(const ElfW(Nhdr) *n, const char *name, const uint8_t *desc, void *arg) {
-  if (n->n_type != NT_GNU_BUILD_ID || n->n_namesz != 4 || memcmp(name, "GNU", 4) != 0)
-    return 0;
-  put(arg, '_');
-  for (unsigned i = 0; i < n->n_descsz; i++)
-    put_hex(arg, desc[i], 2);
-  return 1;
-}
-
+extern const ElfW(Nhdr) our_note __asm__(NOTE) HIDDEN;
+static const ElfW(Nhdr) *build_id;
 extern const ElfW(Ehdr) image_header __asm__("__ehdr_start") __attribute__((weak, visibility("hidden")));
-#else
-static int count_images(void) { return 1; }
-#endif
 
-// put_module writes what tells the image, and the build of it, from others.
-static void put_module(struct text *t) {
-  put_hex(t, load32(raw_start + AT_MODULE_HASH), 8);
-#ifdef __ELF__
-  if (&image_header) {
-    uintptr_t at = (uintptr_t)&image_header, base = at;
-    const ElfW(Phdr) *p = (const ElfW(Phdr) *)(at + image_header.e_phoff);
-    for (int i = 0; i < image_header.e_phnum; i++)
-      if (p[i].p_type == PT_LOAD && p[i].p_offset == 0)
-        base = at - p[i].p_vaddr;
-    each_note(base, p, image_header.e_phnum, put_build_id, t);
+// find_note returns the note of an image that has the type and a name that
+// begins with the characters given, null if there is none. It looks at every
+// word, whether a note begins there or not: nothing else has the same words.
+static SHARED const ElfW(Nhdr) *find_note(const struct dl_phdr_info *image, uint32_t type, const char *name) {
+  for (int i = 0; i < image->dlpi_phnum; i++) {
+    const ElfW(Phdr) *h = &image->dlpi_phdr[i];
+    const uint8_t *p = (const uint8_t *)(image->dlpi_addr + h->p_vaddr), *end = p + h->p_memsz - sizeof(ElfW(Nhdr)) - 4;
+    if (h->p_type == PT_NOTE)
+      for (; p <= end; p += 4)
+        if (load32(p + 8) == type && load32(p + 12) == load32((const uint8_t *)name))
+          return (const ElfW(Nhdr) *)p;
   }
-#endif
+  return 0;
 }
 
-static void put_expanded(struct text *t, const char *pattern) {
-  for (const char *s = pattern; *s; s++) {
-    if (*s != '%') {
-      put(t, *s);
-      continue;
-    }
-    switch (*++s) {
-    case 'h':
-      put_hex(t, load32(raw_start + AT_MODULE_HASH), 4);
-      break;
-    case 'm':
-      put_module(t);
-      break;
-    case 'p':
-      put_decimal(t, (unsigned long)getpid());
-      break;
-    case '%':
-      put(t, '%');
-      break;
-    default: // not ours
-      put(t, '%');
-      s--;
-    }
-  }
+static int count_image(struct dl_phdr_info *image, size_t size, void *arg) {
+  (void)size, (void)arg;
+  const ElfW(Nhdr) *n = find_note(image, NOTE_TYPE, "prof");
+  if (n)
+    images++;
+  if (n == &our_note)
+    build_id = find_note(image, NT_GNU_BUILD_ID, "GNU");
+  return 0;
 }
 
-// configure reads the environment once, as early as possible: the program may
-// change it, and its working directory.
-static void configure(void) {
-  if (config.ready)
+static void look_around(void) {
+  images = 0;
+  dl_iterate_phdr(count_image, 0);
+}
+
+static void put_build_id(void) {
+  if (!build_id)
     return;
-  config.ready = 1;
-#ifdef __linux__
-  config.privileged = getauxval(AT_SECURE) != 0;
+  put('_');
+  const uint8_t *p = (const uint8_t *)(build_id + 1) + 4;
+  for (uint32_t i = 0; i < build_id->n_descsz; i++)
+    put_number(p[i], 16, 2);
+}
 #else
-  config.privileged = issetugid();
+static void look_around(void) { images = 1; }
+static void put_build_id(void) {}
 #endif
-  const char *name = config.privileged ? 0 : getenv("LLVM_MIP_PROFILE_FILENAME");
-  struct text t = {config.pattern, config.pattern + sizeof config.pattern, 0};
-  config.is_default = !name || !*name;
-  char folder[PATTERN_MAX];
-  if ((config.is_default || *name != '/') && getcwd(folder, sizeof folder)) {
-    for (const char *s = folder; *s; s++) {
-      if (*s == '%') // not a pattern
-        put(&t, '%');
-      put(&t, *s);
+
+static void put_expanded(const char *s) {
+  uint32_t hash = load32(raw_start + AT_MODULE_HASH);
+  for (; *s; s++) {
+    if (*s == '%') {
+      switch (*++s) {
+      case 'h':
+        put_number(hash & 0xffff, 16, 4);
+        continue;
+      case 'm':
+        put_number(hash, 16, 8);
+        put_build_id();
+        continue;
+      case 'p':
+        put_number((uint32_t)sys_getpid(), 10, 1);
+        continue;
+      case '%':
+        break;
+      default: // not ours
+        s--;
+      }
     }
-    put(&t, '/');
+    put(*s);
   }
-  put_string(&t, config.is_default ? "default.mipraw" : name);
-  config.images = count_images();
+}
+
+// put_path puts the name given, or the one that the environment says.
+static void put_path(const char *given) {
+  begin(path);
+  if (given) {
+    put_string(given);
+    return;
+  }
+  const char *s = pattern;
+  if (!*s)
+    s = images > 1 ? "default_%h.mipraw" : "default.mipraw";
+  if (*s != '/' && *folder == '/') {
+    put_string(folder);
+    put('/');
+  }
+  put_expanded(s);
+}
+
+static SHARED void configure(void) {
+  if (ready)
+    return;
+  ready = 1;
+#ifdef __linux__
+  privileged = getauxval(AT_SECURE) != 0;
+#else
+  privileged = (char)issetugid();
+#endif
+  const char *name = privileged ? 0 : getenv("LLVM_MIP_PROFILE_FILENAME");
+  if (name) {
+    begin(pattern);
+    put_string(name);
+  }
+  (void)sys_getcwd(folder, sizeof folder);
+  look_around();
 }
 
 // ---- Writing ----
 
-static int write_all(int fd, const uint8_t *p, size_t n) {
-  while (n > 0) {
-    ssize_t done = write(fd, p, n);
-    if (done < 0 && errno == EINTR)
+static SHARED long write_all(long fd, const void *from, size_t n) {
+  for (const char *p = from; n;) {
+    long done = sys_write(fd, p, n);
+    if (done == -EINTR)
       continue;
     if (done < 0)
-      return -1;
+      return done;
     p += done, n -= (size_t)done;
   }
   return 0;
 }
 
-// settle completes pairs of count and timestamp that another thread was just
-// about to: it has counted its function's first call and not yet ranked it, or
-// has come to the end of the counter's range.
-static void settle(uint8_t *p, size_t n) {
-  for (; n >= 8; p += 8, n -= 8) {
-    uint32_t r[2];
-    memcpy(r, p, sizeof r);
-    if (r[0] != UNTOUCHED && r[1] == UNTOUCHED)
-      r[0] = UNTOUCHED;
-    else if (r[0] == UNTOUCHED && r[1] != UNTOUCHED)
-      r[0] = UNTOUCHED - 1;
-    else
-      continue;
-    memcpy(p, r, sizeof r);
+// settle copies pairs of count and timestamp and completes those that another
+// thread was just about to: it has counted its function's first call and not
+// yet ranked it, or has come to the end of the counter's range.
+static void settle(uint32_t *to, const uint32_t *from, size_t n) {
+  for (; n >= 8; to += 2, from += 2, n -= 8) {
+    uint32_t count = from[0], rank = from[1];
+    if (rank == UNTOUCHED)
+      count = UNTOUCHED;
+    else if (count == UNTOUCHED)
+      count--;
+    to[0] = count, to[1] = rank;
   }
 }
 
 #ifdef PROFUSE_MIP_RUNTIME_BUFFER
-static int write_calls(int fd); // in callgraph.c
+static long write_calls(long fd); // in callgraph.c
 #endif
 
-static int write_records(int fd) {
-  static uint8_t chunk[4096];
-  const uint8_t *p = raw_start;
+static long write_records(long fd) {
+  const uint8_t *p = raw_start, *pairs = raw_stop;
   uint32_t type = load32(p + AT_PROFILE_TYPE);
 #ifdef PROFUSE_MIP_RUNTIME_BUFFER
   if (type & RETURN_ADDRESS)
     return write_calls(fd);
 #endif
-  if (!(type & CALL_COUNT) || type & BLOCK_COVERAGE) // records of a size that only the map knows
-    return write_all(fd, p, (size_t)(raw_stop - p));
-  if (write_all(fd, p, HEADER_SIZE) != 0)
-    return -1;
-  for (p += HEADER_SIZE; p < raw_stop;) {
-    size_t n = (size_t)(raw_stop - p) < sizeof chunk ? (size_t)(raw_stop - p) : sizeof chunk;
-    memcpy(chunk, p, n);
-    settle(chunk, n);
-    if (write_all(fd, chunk, n) != 0)
-      return -1;
-    p += n;
+  if ((type & (CALL_COUNT | BLOCK_COVERAGE)) == CALL_COUNT) // else only the map knows where pairs are
+    pairs = p + HEADER_SIZE;
+  long failed = write_all(fd, p, (size_t)(pairs - p));
+  for (size_t n; !failed && pairs < raw_stop; pairs += n) {
+    n = (size_t)(raw_stop - pairs) < 4096 ? (size_t)(raw_stop - pairs) : 4096;
+    settle((uint32_t *)scratch, (const uint32_t *)pairs, n);
+    failed = write_all(fd, scratch, n);
   }
-  return 0;
+  return failed;
 }
 
 enum { QUIET = 1 }; // in signal handlers
 
-static void complain(int flags, const char *what, const char *path) {
-  if (flags & QUIET)
-    return;
-  static char line[PATH_MAX_HERE + 256];
-  struct text t = {line, line + sizeof line - 1, 0};
-  const char *why = strerror(errno);
-  put_string(&t, "[MIPRuntime]: ");
-  put_string(&t, what);
-  put_string(&t, path);
-  put_string(&t, ": ");
-  put_string(&t, why);
-  put(&t, '\n');
-  if (write_all(2, (const uint8_t *)line, (size_t)(t.at - line))) {
-    // Nobody is left to tell.
-  }
-}
-
-static int write_to(int fd, const char *path, int flags) {
-  int failed = write_records(fd);
-  int cause = errno;
-  if (close(fd) != 0 && !failed)
-    failed = -1, cause = errno;
-  errno = cause;
-  if (failed)
-    complain(flags, "Failed to write to ", path);
-  return failed;
-}
-
-// replace writes a file beside path and puts it in its place, so that what is
-// at path is whole at any time.
-static int replace(const char *path, int flags) {
-  static char temporary[PATH_MAX_HERE + 32];
-  struct stat st;
-  const int create = O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC;
-  int fd = -1;
-  // Devices, pipes and links are written through.
-  if (lstat(path, &st) != 0 || S_ISREG(st.st_mode)) {
-    struct text t = {temporary, temporary + sizeof temporary, 0};
-    put_string(&t, path);
-    put_string(&t, ".tmp");
-    put_decimal(&t, (unsigned long)getpid());
-    if (!t.overflow) {
-      unlink(temporary);
-      fd = open(temporary, create | O_EXCL, 0666);
-    }
-    if (fd >= 0) {
-      int failed = write_to(fd, path, flags);
-      if (!failed && rename(temporary, path) != 0) {
-        complain(flags, "Failed to write to ", path);
-        failed = -1;
-      }
-      if (failed)
-        unlink(temporary);
-      return failed;
-    }
-  }
-  fd = open(path, create, 0666);
-  if (fd < 0) {
-    complain(flags, "Failed to open ", path);
-    return -1;
-  }
-  return write_to(fd, path, flags);
-}
-
-// The process that is writing. One thread at a time uses the static buffers; a
-// child of fork does not wait for a thread that it does not have.
+// The process that is writing, 0 for none. One thread at a time uses the static
+// buffers; a child of fork does not wait for a thread that it does not have.
 static int writer;
 
-static int acquire(int wait) {
-  int me = (int)getpid();
-  for (;;) {
-    int owner = __atomic_load_n(&writer, __ATOMIC_RELAXED);
-    if (owner != me && __atomic_compare_exchange_n(&writer, &owner, me, 0, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
-      return 1;
-    if (!wait)
-      return 0;
-    sched_yield();
-  }
-}
-
-static void release(void) { __atomic_store_n(&writer, 0, __ATOMIC_RELEASE); }
-
-// dump writes the profile to path, to where the environment says if null.
-static int dump(const char *path, int flags) {
-  static char expanded[PATH_MAX_HERE];
-  if (&raw_start[0] == &raw_stop[0])
+// dump writes the profile to the file given, to where the environment says if
+// null. A file is written beside its place and then put there, so that what
+// has the name is whole at any time.
+static int dump(const char *given, int flags) {
+  const long size = raw_stop - raw_start;
+  if (size == 0)
     return 0;
-  int saved = errno;
-  if (!acquire(!(flags & QUIET)))
-    return -1;
-  int failed = -1;
-  if (raw_stop - raw_start < HEADER_SIZE || load32(raw_start) != MAGIC) {
-    errno = EINVAL;
-    complain(flags, "No header at the start of section ", "__llvm_mipraw");
-  } else if (path) {
-    failed = replace(path, flags);
-  } else {
-    configure();
-    if (!(flags & QUIET))
-      config.images = count_images();
-    const char *pattern = config.pattern;
-    struct text t = {expanded, expanded + sizeof expanded, 0};
-    put_expanded(&t, pattern);
-    if (config.is_default && config.images > 1) {
-      t.at -= sizeof ".mipraw" - 1;
-      put_expanded(&t, "_%h.mipraw");
+  int me = (int)sys_getpid();
+  while (__atomic_exchange_n(&writer, me, __ATOMIC_ACQUIRE) == me) {
+    if (flags & QUIET)
+      return -1;
+    sys_yield();
+  }
+  configure();
+  if (!(flags & QUIET))
+    look_around();
+  const char *what = "No header in section ", *which = "__llvm_mipraw";
+  long failed = -EINVAL;
+  if (size >= HEADER_SIZE && load32(raw_start) == MAGIC) {
+    put_path(given);
+    which = path;
+    begin(temporary);
+    put_string(path);
+    put_string(".tmp");
+    put_number((uint32_t)me, 10, 1);
+    const int create = O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC;
+    file_status st;
+    long fd = -1;
+    // Devices, pipes and links are written through.
+    if (sys_lstat(path, st) != 0 || S_ISREG(mode_of(st))) {
+      sys_unlink(temporary);
+      fd = sys_open(temporary, create | O_EXCL);
     }
-    if (t.overflow) {
-      errno = ENAMETOOLONG;
-      complain(flags, "Failed to open ", expanded);
-    } else {
-      failed = replace(expanded, flags);
+    int beside = fd >= 0;
+    if (!beside)
+      fd = sys_open(path, create);
+    what = "Failed to open ", failed = fd;
+    if (fd >= 0) {
+      what = "Failed to write to ", failed = write_records(fd);
+      long closed = sys_close(fd);
+      if (!failed)
+        failed = closed;
+      if (beside && !failed)
+        failed = sys_rename(temporary, path);
+      sys_unlink(temporary); // unless it has become path
     }
   }
-  release();
-  errno = saved;
-  return failed;
+  if (failed && !(flags & QUIET))
+    complain(what, which, failed);
+  __atomic_store_n(&writer, 0, __ATOMIC_RELEASE);
+  return failed ? -1 : 0;
 }
 
 HIDDEN void __llvm_dump_mip_profile(void) { dump(0, 0); }
@@ -434,83 +455,77 @@ HIDDEN void *__llvm_mip_profile_end(void) { return raw_stop; }
 
 #ifndef PROFUSE_MIP_NO_DUMP
 
-#define SIGNALS_MAX 8
-static struct {
-  int number;
-  struct sigaction before;
-} handled[SIGNALS_MAX];
-static int handled_count;
+// What signals did before this image took them, by number.
+#define SIGNALS 65
+static struct sigaction before[SIGNALS];
+static char any_taken;
 
-static int is_fatal(int number) {
-  return number != SIGUSR1 && number != SIGUSR2 && number != SIGCHLD && number != SIGCONT && number != SIGURG &&
-         number != SIGWINCH;
-}
+// Programs go on after these.
+#define BIT(number) (1ull << (number))
+#define HARMLESS (BIT(SIGUSR1) | BIT(SIGUSR2) | BIT(SIGCHLD) | BIT(SIGCONT) | BIT(SIGURG) | BIT(SIGWINCH))
 
 // on_signal writes the profile and then does what would have happened without:
 // the program's own handler runs, or the program ends. SIGUSR1 and SIGUSR2,
 // which nobody sends by accident, do not end it.
 static void on_signal(int number, siginfo_t *info, void *context) {
-  int saved = errno;
   dump(0, QUIET);
-  for (int i = 0; i < handled_count; i++) {
-    if (handled[i].number != number)
-      continue;
-    struct sigaction *before = &handled[i].before;
-    if (before->sa_flags & SA_SIGINFO) {
-      before->sa_sigaction(number, info, context);
-    } else if (before->sa_handler != SIG_DFL && before->sa_handler != SIG_IGN) {
-      before->sa_handler(number);
-    } else if (before->sa_handler == SIG_DFL && is_fatal(number)) {
-      sigaction(number, before, 0);
-      raise(number); // arrives when this handler returns
+  struct sigaction *b = &before[number];
+  if (b->sa_handler == SIG_DFL) {
+    if (!(HARMLESS >> number & 1)) {
+      sigaction(number, b, 0);
+      sys_kill(sys_getpid(), number); // arrives when this handler returns
     }
+  } else if (b->sa_handler != SIG_IGN) {
+    // Handlers of one argument get three, too, from the system.
+    b->sa_sigaction(number, info, context);
   }
-  errno = saved;
 }
 
-static int signal_number(const char *name, size_t length) {
-  static const struct {
-    char name[8];
-    int number;
-  } names[] = {{"USR1", SIGUSR1}, {"USR2", SIGUSR2}, {"HUP", SIGHUP},   {"INT", SIGINT},   {"TERM", SIGTERM},
-               {"QUIT", SIGQUIT}, {"ABRT", SIGABRT}, {"ALRM", SIGALRM}, {"SEGV", SIGSEGV}, {"BUS", SIGBUS},
-               {"FPE", SIGFPE},   {"ILL", SIGILL},   {"TRAP", SIGTRAP}, {"PIPE", SIGPIPE}, {"XCPU", SIGXCPU}};
-  int n = 0;
-  for (size_t i = 0; i < length && name[i] >= '0' && name[i] <= '9' && n < 1000; i++)
-    n = 10 * n + (name[i] - '0');
-  if (n)
-    return n;
-  if (length > 3 && memcmp(name, "SIG", 3) == 0)
-    name += 3, length -= 3;
-  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-    if (strlen(names[i].name) == length && memcmp(names[i].name, name, length) == 0)
-      return names[i].number;
-  return 0;
-}
+// The names of signals by number, from 1.
+#define NAME(a, b, c, d) ((uint32_t)(a) << 24 | (b) << 16 | (c) << 8 | (d))
+static const uint32_t names[] = {
+    NAME(0, 'H', 'U', 'P'),   NAME(0, 'I', 'N', 'T'),   NAME('Q', 'U', 'I', 'T'), NAME(0, 'I', 'L', 'L'),
+    NAME('T', 'R', 'A', 'P'), NAME('A', 'B', 'R', 'T'),
+#ifdef __linux__
+    NAME(0, 'B', 'U', 'S'),   NAME(0, 'F', 'P', 'E'),   NAME('K', 'I', 'L', 'L'), NAME('U', 'S', 'R', '1'),
+    NAME('S', 'E', 'G', 'V'), NAME('U', 'S', 'R', '2'), NAME('P', 'I', 'P', 'E'), NAME('A', 'L', 'R', 'M'),
+    NAME('T', 'E', 'R', 'M'),
+#else // macOS and the BSDs
+    0,                        NAME(0, 'F', 'P', 'E'),   NAME('K', 'I', 'L', 'L'), NAME(0, 'B', 'U', 'S'),
+    NAME('S', 'E', 'G', 'V'), 0,                        NAME('P', 'I', 'P', 'E'), NAME('A', 'L', 'R', 'M'),
+    NAME('T', 'E', 'R', 'M'), 0, 0, 0, 0, 0, 0, 0, 0,   NAME('X', 'C', 'P', 'U'),
+    0, 0, 0, 0, 0,            NAME('U', 'S', 'R', '1'), NAME('U', 'S', 'R', '2'),
+#endif
+};
 
 static void handle_signals(const char *list) {
-  while (list && *list && handled_count < SIGNALS_MAX) {
-    size_t length = strcspn(list, ",");
-    struct sigaction action;
-    memset(&action, 0, sizeof action);
-    action.sa_sigaction = on_signal;
-    action.sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK;
-    sigemptyset(&action.sa_mask);
-    int number = signal_number(list, length);
-    handled[handled_count].number = number;
-    if (number && sigaction(number, &action, &handled[handled_count].before) == 0)
-      handled_count++;
-    else {
-      errno = EINVAL;
-      complain(0, "PROFUSE_MIP_DUMP_ON_SIGNAL: ", list);
+  for (const char *s = list; s && *s; s = list += *list == ',') {
+    if (load32((const uint8_t *)s) << 8 == load32((const uint8_t *)"SIG") << 8)
+      list += 3;
+    uint64_t name = 0;
+    uint32_t number = 0;
+    const int is_name = *list > '9';
+    for (; *list && *list != ','; list++) {
+      number = 10 * number + (uint32_t)(*list - '0');
+      name = name << 8 | (uint8_t)*list;
     }
-    list += length + (list[length] == ',');
+    if (name == NAME('X', 'C', 'P', 'U'))
+      number = SIGXCPU;
+    else if (is_name)
+      for (number = sizeof names / sizeof *names; number > 0 && names[number - 1] != name; number--)
+        ;
+    static struct sigaction action; // zero but for these
+    action.sa_sigaction = on_signal, action.sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK;
+    if (number < SIGNALS && sigaction((int)number, &action, &before[number]) == 0)
+      any_taken = 1;
+    else
+      complain("PROFUSE_MIP_DUMP_ON_SIGNAL: ", s, -EINVAL);
   }
 }
 
 __attribute__((constructor(101))) static void loaded(void) {
   configure();
-  if (!config.privileged)
+  if (!privileged)
     handle_signals(getenv("PROFUSE_MIP_DUMP_ON_SIGNAL"));
 }
 
@@ -519,12 +534,12 @@ __attribute__((constructor(101))) static void loaded(void) {
 // last of the image.
 __attribute__((destructor(101))) static void unloaded(void) {
   // Handlers that have taken our place since stay.
-  for (int i = handled_count; i-- > 0;) {
+  for (int i = 1; any_taken && i < SIGNALS; i++) {
     struct sigaction now;
-    if (sigaction(handled[i].number, 0, &now) == 0 && now.sa_flags & SA_SIGINFO && now.sa_sigaction == on_signal)
-      sigaction(handled[i].number, &handled[i].before, 0);
+    if (sigaction(i, 0, &now) == 0 && now.sa_sigaction == on_signal)
+      sigaction(i, &before[i], 0);
   }
-  if (!config.privileged)
+  if (!privileged)
     dump(0, 0);
 }
 
@@ -539,16 +554,6 @@ __attribute__((destructor(101))) static void unloaded(void) {
 // little, so that it stays near the end of its range.
 #define PUT_BACK "0x10000000"
 
-#if defined(__APPLE__)
-#define SYMBOL(name) "_" name
-#define GLOBAL(name) ".globl _" name "\n.private_extern _" name "\n"
-#define FINISH(name)
-#else
-#define SYMBOL(name) name
-#define GLOBAL(name) ".globl " name "\n.hidden " name "\n.type " name ",%function\n"
-#define FINISH(name) ".size " name ",.-" name "\n"
-#endif
-
 #define FIRST "__profuse_mip_first"
 
 HIDDEN __attribute__((used)) uint32_t __profuse_mip_rank;
@@ -557,11 +562,8 @@ HIDDEN __attribute__((used)) uint32_t __profuse_mip_rank;
 // Called by the third instruction of "incl record(%rip); jne; call": the
 // displacement in the first tells the record. Registers are preserved.
 __asm__(".text\n" GLOBAL(FIRST) SYMBOL(FIRST) ":\n"
-        "  .cfi_startproc\n"
         "  pushq %rax\n"
-        "  .cfi_adjust_cfa_offset 8\n"
         "  pushq %rcx\n"
-        "  .cfi_adjust_cfa_offset 8\n"
         "  movq 16(%rsp), %rax\n"
         "  movslq -11(%rax), %rcx\n"
         "  leaq -7(%rax,%rcx), %rcx\n"
@@ -574,15 +576,12 @@ __asm__(".text\n" GLOBAL(FIRST) SYMBOL(FIRST) ":\n"
         "  movl %eax, 4(%rcx)\n"
         "2:\n"
         "  popq %rcx\n"
-        "  .cfi_adjust_cfa_offset -8\n"
         "  popq %rax\n"
-        "  .cfi_adjust_cfa_offset -8\n"
         "  ret\n"
         "1:\n"
-        "  .cfi_adjust_cfa_offset 16\n"
         "  lock subl $" PUT_BACK ", (%rcx)\n"
         "  jmp 2b\n"
-        "  .cfi_endproc\n" FINISH(FIRST));
+        FINISH(FIRST));
 #elif defined(__aarch64__)
 // x16 is the record, x17 the caller's link register. Everything else is
 // preserved.
