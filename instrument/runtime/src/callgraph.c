@@ -25,8 +25,8 @@
 #ifdef PROFUSE_MIP_RUNTIME_BUFFER
 #include <sys/mman.h>
 
-#define WINDOWS_PER_LENGTH 16
-#define LONGEST_WINDOW_BITS 9 // 512 calls
+#define WINDOWS_PER_LENGTH 64
+#define LONGEST_WINDOW_BITS 8 // 256 calls
 
 #define EDGES (PROFUSE_MIP_RUNTIME_BUFFER / 12)
 #define PROBES_MAX 32u // places to look at
@@ -166,11 +166,11 @@ static void store32(uint8_t *p, uint32_t v) { memcpy(p, &v, sizeof v); }
 // write_edges writes a .mipret behind the raw records, aligned to 8:
 //
 //   header  as that of the raw records, but for the type
-//   { u32 callee | u32 site | u32 weight }, each of the first two relative to
-//   the raw section; site 0 is outside of the image, and the last one, of
-//   callee 0, has the calls dropped for want of room
+//   { u32 callee | u32 site | u32 weight }, the first two relative to the raw
+//   section; site 0 is outside of the image. The last one, of callee 0, has the
+//   calls dropped for want of room
 static long write_edges(long fd) {
-  static uint8_t chunk[12 * 256 + HEADER_SIZE + 8];
+  static uint8_t chunk[12 * 256];
   size_t n = (size_t)(raw_start - raw_stop) & 7;
   memset(chunk, 0, n);
   memcpy(chunk + n, raw_start, HEADER_SIZE);
@@ -179,7 +179,7 @@ static long write_edges(long fd) {
   for (uint32_t i = 0; i <= EDGES; i++) {
     uint64_t key = i < EDGES ? __atomic_load_n(&edge_keys[i], __ATOMIC_RELAXED) : 0;
     uint32_t weight = __atomic_load_n(i < EDGES ? &edge_weights[i] : &dropped, __ATOMIC_RELAXED);
-    if (weight == 0)
+    if (weight == 0 && i < EDGES)
       continue;
     if (n + 12 > sizeof chunk) {
       long failed = write_all(fd, chunk, n);
