@@ -1,0 +1,179 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/profuse-pgo/profuse/formats"
+	"github.com/profuse-pgo/profuse/internal/inputs"
+	"github.com/profuse-pgo/profuse/irpgo"
+	"github.com/profuse-pgo/profuse/layout"
+	"github.com/profuse-pgo/profuse/mip"
+	"github.com/profuse-pgo/profuse/symbolize"
+)
+
+// isProgram reports whether the file is ELF or Mach-O.
+func isProgram(path string) bool {
+	in, err := mipPath(path)
+	return err == nil && peekFormat(in, false) == formats.Binary
+}
+
+// readImage returns where the functions of a program are.
+func readImage(path, arch string) (*layout.Image, error) {
+	in, err := mipPath(path)
+	if err != nil {
+		return nil, err
+	}
+	f, err := symbolize.Open(in.Name, symbolize.Options{Arch: arch, NoDebugFiles: true})
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	all, err := f.Symbols()
+	if err != nil {
+		return nil, err
+	}
+	machO := f.Format() == symbolize.MachO
+	var code []*symbolize.Section
+	for _, s := range f.Sections() {
+		if isCodeSection(s.Name) && s.Size > 0 && s.Addr != 0 {
+			code = append(code, s)
+		}
+	}
+	var functions []layout.Function
+	var ends []uint64 // of the section of each
+	for s := range all {
+		for _, c := range code {
+			if s.Addr < c.Addr || s.Addr >= c.Addr+c.Size {
+				continue
+			}
+			end := c.Addr + c.Size
+			functions = append(functions, layout.Function{Name: s.Name, Addr: s.Addr, Size: min(s.Size, end-s.Addr)})
+			ends = append(ends, end)
+			break
+		}
+	}
+	if machO {
+		measure(functions, ends)
+	}
+	image := layout.NewImage(functions, layout.SymbolOptions{Underscore: machO})
+	if image.Functions() == 0 {
+		return nil, fmt.Errorf("%s: has no symbols of functions: take the program as it was before it was stripped", path)
+	}
+	return image, nil
+}
+
+// measure gives functions of Mach-O, whose symbols are without, the underscore
+// of their names and their sizes: they reach to the next symbol.
+func measure(functions []layout.Function, ends []uint64) {
+	for i := len(functions) - 1; i >= 0; i-- {
+		f := &functions[i]
+		f.Name = "_" + f.Name
+		switch {
+		case i+1 == len(functions) || ends[i+1] != ends[i]:
+			f.Size = ends[i] - f.Addr
+		case functions[i+1].Addr == f.Addr:
+			f.Size = functions[i+1].Size
+		default:
+			f.Size = functions[i+1].Addr - f.Addr
+		}
+	}
+}
+
+func isCodeSection(name string) bool {
+	switch name {
+	case ".text", "__text", ".init", ".fini":
+		return true
+	}
+	return strings.HasPrefix(name, ".text.")
+}
+
+// readOrder reads a list of symbols, one on each line; # begins a comment.
+func readOrder(path string) ([]string, error) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	s := bufio.NewScanner(bytes.NewReader(data))
+	s.Buffer(nil, 1<<24)
+	for s.Scan() {
+		line, _, _ := strings.Cut(s.Text(), "#")
+		if line = strings.TrimSpace(line); line != "" {
+			names = append(names, line)
+		}
+	}
+	if err := s.Err(); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return names, nil
+}
+
+// readTraces reads the orders of first calls that a profile has.
+func readTraces(path string) (traces []layout.Trace, err error) {
+	err = inputs.File(path).Each(nil, func(d *inputs.Data) error {
+		format, _ := formats.Detect(d.Bytes())
+		switch format {
+		case formats.MIPProfile, formats.MIPYAML:
+			t, err := mipTrace(d.Name(), d.Bytes())
+			traces = append(traces, t)
+			return err
+		case formats.IRPGOIndexed, formats.IRPGOText, formats.IRPGORaw:
+			t, err := irpgoTraces(d.Name(), d.Bytes())
+			traces = append(traces, t...)
+			return err
+		}
+		return wrongFormat(d.Name(), d.Bytes(), "a .mip with call counts, or an IRPGO profile with temporal traces")
+	})
+	return traces, err
+}
+
+func mipTrace(name string, data []byte) (layout.Trace, error) {
+	p, err := mip.Read(name, data, mip.ReaderOptions{})
+	if err != nil {
+		return layout.Trace{}, err
+	}
+	if !p.Type.Has(mip.FunctionTimestamp) {
+		return layout.Trace{}, fmt.Errorf("%s: has no order of first calls: it is of %v", name, p.Type)
+	}
+	var t layout.Trace
+	for _, f := range p.Order() {
+		t.Functions = append(t.Functions, f.Name)
+	}
+	if len(t.Functions) == 0 {
+		return t, fmt.Errorf("%s: no function has run", name)
+	}
+	return t, nil
+}
+
+func irpgoTraces(name string, data []byte) ([]layout.Trace, error) {
+	r, err := irpgo.NewReader(name, data, irpgo.ReaderOptions{})
+	if err != nil {
+		return nil, err
+	}
+	for _, err := range r.Records() {
+		if err != nil {
+			return nil, err
+		}
+	}
+	found, _ := r.Traces()
+	if len(found) == 0 {
+		return nil, fmt.Errorf("%s: has no temporal traces: they are from clang -fprofile-generate -mllvm -pgo-temporal-instrumentation", name)
+	}
+	symbols := r.Symbols()
+	var traces []layout.Trace
+	for _, t := range found {
+		trace := layout.Trace{Weight: float64(t.Weight)}
+		for _, ref := range t.NameRefs {
+			// Names of functions local to a file begin with the file's.
+			if _, symbol := irpgo.SplitName(symbols.Name(ref)); symbol != "" {
+				trace.Functions = append(trace.Functions, symbol)
+			}
+		}
+		traces = append(traces, trace)
+	}
+	return traces, nil
+}

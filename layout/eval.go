@@ -1,0 +1,144 @@
+package layout
+
+import (
+	"errors"
+	"fmt"
+	"math"
+)
+
+// A Trace is the functions of one run in the order of their first calls.
+type Trace struct {
+	Functions []string
+	Weight    float64 // relative to other traces; 0 means 1
+}
+
+// EvalOptions adjust [Image.Evaluate].
+type EvalOptions struct {
+	// PageSizes in bytes, powers of two; 4 KiB if there are none.
+	PageSizes []uint64
+	// Shares of first calls, in percent, until which page faults are counted.
+	Shares []float64
+}
+
+// Score is how good a layout is for traces and one size of pages: the mean over
+// the traces. A page fault happens when the first function is called that has
+// code in the page; all of a function is taken to be needed at once, and no page
+// to be there before or to be brought in by the fault for another.
+type Score struct {
+	PageSize uint64  // bytes
+	Pages    float64 // that have code of functions called
+	Touched  float64 // bytes of those pages
+	Executed float64 // bytes of code of functions called
+	// Until has for each of the shares the page faults until that share of the
+	// first calls has been made.
+	Until []float64
+	// Area is the area under the curve of page faults over first calls, divided
+	// by their number: the page faults that are to be expected when a run is
+	// looked at after one of its first calls.
+	Area float64
+	// Called is the number of functions called that the image has; Missing that
+	// of names it has not.
+	Called, Missing float64
+}
+
+// ErrEval is returned for what cannot be evaluated.
+var ErrEval = errors.New("cannot evaluate the layout")
+
+const defaultPage = 4096
+
+// Evaluate scores the image against traces, for each page size.
+func (im *Image) Evaluate(traces []Trace, opt EvalOptions) ([]Score, error) {
+	sizes := opt.PageSizes
+	if len(sizes) == 0 {
+		sizes = []uint64{defaultPage}
+	}
+	for _, size := range sizes {
+		if size == 0 || size&(size-1) != 0 {
+			return nil, fmt.Errorf("%w: page size %d is no power of two", ErrEval, size)
+		}
+	}
+	for _, share := range opt.Shares {
+		if !(share > 0 && share <= 100) {
+			return nil, fmt.Errorf("%w: %v%% of first calls", ErrEval, share)
+		}
+	}
+	scores := make([]Score, len(sizes))
+	for i, size := range sizes {
+		scores[i] = Score{PageSize: size, Until: make([]float64, len(opt.Shares))}
+	}
+	total := 0.0
+	for _, t := range traces {
+		weight := t.Weight
+		if weight == 0 {
+			weight = 1
+		}
+		if !(weight > 0) || math.IsInf(weight, 0) {
+			return nil, fmt.Errorf("%w: weight %v", ErrEval, t.Weight)
+		}
+		called, missing := im.resolve(t.Functions)
+		if len(called) == 0 {
+			continue
+		}
+		total += weight
+		for i := range scores {
+			scores[i].add(im, called, missing, opt.Shares, weight)
+		}
+	}
+	if total == 0 {
+		return nil, fmt.Errorf("%w: no trace names a function of the program", ErrEval)
+	}
+	for i := range scores {
+		scores[i].scale(1 / total)
+	}
+	return scores, nil
+}
+
+// resolve returns the places that the names of a trace stand for, each once.
+func (im *Image) resolve(names []string) (called []int32, missing int) {
+	m := im.symbols.Match(names)
+	taken := make(map[int32]bool, len(m.Symbols))
+	for _, name := range m.Symbols {
+		for _, i := range im.byName[name] {
+			if !taken[i] {
+				taken[i] = true
+				called = append(called, i)
+			}
+		}
+	}
+	return called, len(m.Missing)
+}
+
+// add adds the score of one trace.
+func (s *Score) add(im *Image, called []int32, missing int, shares []float64, weight float64) {
+	touched := make(map[uint64]bool)
+	faults := make([]int, len(called)) // after each first call
+	executed, area := uint64(0), 0
+	for t, i := range called {
+		p := &im.places[i]
+		executed += p.size
+		for page := p.addr / s.PageSize; page <= (p.addr+p.size-1)/s.PageSize; page++ {
+			touched[page] = true
+		}
+		faults[t] = len(touched)
+		area += len(touched)
+	}
+	s.Pages += weight * float64(len(touched))
+	s.Touched += weight * float64(uint64(len(touched))*s.PageSize)
+	s.Executed += weight * float64(executed)
+	s.Area += weight * float64(area) / float64(len(called))
+	s.Called += weight * float64(len(called))
+	s.Missing += weight * float64(missing)
+	for k, share := range shares {
+		n := int(math.Ceil(share / 100 * float64(len(called))))
+		s.Until[k] += weight * float64(faults[max(min(n, len(called)), 1)-1])
+	}
+}
+
+func (s *Score) scale(f float64) {
+	for _, v := range []*float64{&s.Pages, &s.Touched, &s.Executed, &s.Area, &s.Called, &s.Missing} {
+		*v *= f
+	}
+	for k := range s.Until {
+		s.Until[k] *= f
+	}
+}
