@@ -29,6 +29,8 @@ const (
 	CodeRawVersionMismatch
 	CodeCounterValueTooLarge
 	CodeInvalidProf
+	CodeUnexpectedCorrelation
+	CodeUnableToCorrelate
 	CodeMixedKinds // no instrprof_error of its own: the writer's refusal to mix levels
 )
 
@@ -54,6 +56,8 @@ var codes = map[Code]struct {
 	CodeRawVersionMismatch:     {"raw profile version mismatch", profile.ErrUnsupported},
 	CodeCounterValueTooLarge:   {"excessively large counter value suggests corrupted profile data", profile.ErrCorrupt},
 	CodeInvalidProf:            {"invalid profile created. Please file a bug at: https://github.com/llvm/llvm-project/issues/ and include the profraw files that caused this error.", profile.ErrCorrupt},
+	CodeUnexpectedCorrelation:  {"debug info/binary for correlation is not necessary", profile.ErrMismatch},
+	CodeUnableToCorrelate:      {"unable to correlate profile", profile.ErrMismatch},
 	CodeMixedKinds:             {"Merge IR generated profile with Clang generated profile.", profile.ErrMismatch},
 }
 

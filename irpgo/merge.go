@@ -30,8 +30,10 @@ type MergeOptions struct {
 	// MaxTraceLength is the number of functions kept of a trace; 0 means
 	// 10000, negative drops all traces.
 	MaxTraceLength int
-	// Filter selects the functions to merge by name; nil takes all.
-	Filter func(name string) bool
+	// Rename gives functions other names before they meet, see [Remapping];
+	// nil leaves them theirs. The targets of calls and the functions of traces
+	// keep their names.
+	Rename func(name string) string
 	// Warn is told of every record that could not be merged whole; nil drops
 	// the warnings. A Merger calls it from the goroutine that calls Add.
 	Warn func(Warning)
@@ -164,8 +166,8 @@ func (m *Merger) AddAt(index int, r *Reader, weight uint64) (added Added, err er
 			err = recErr
 			break
 		}
-		if m.opt.Filter != nil && !m.opt.Filter(rec.Name) {
-			continue
+		if m.opt.Rename != nil {
+			rec.Name = m.opt.Rename(rec.Name)
 		}
 		if m.addRecord(rec, weight, uint64(index)<<32|n, r.Name()) {
 			added.Records++

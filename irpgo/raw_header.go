@@ -38,6 +38,8 @@ type rawProfile struct {
 	vtables   rawSection
 	vnames    rawSection
 	valueData int64 // file offset where the value data begins
+
+	correlation *Correlation // where records and names are from, if not from the file
 }
 
 // counterSize is the size of a counter in bytes.
@@ -49,8 +51,13 @@ func (p *rawProfile) counterSize() uint64 {
 }
 
 // needsCorrelation reports whether data and names were left out of the file,
-// to be found in the debug info or the binary.
+// to be found in the debug info or the binary, and have not been found.
 func (p *rawProfile) needsCorrelation() bool {
+	return p.correlation == nil && p.isLightweight()
+}
+
+// isLightweight reports whether the file is without data and names.
+func (p *rawProfile) isLightweight() bool {
 	return p.variant.Has(DebugInfo) ||
 		p.fields[fNumData] == 0 && p.fields[fNamesSize] == 0 && p.fields[fNumCounters] != 0
 }

@@ -114,10 +114,13 @@ func (r *rawReader) open(start int64) error {
 	r.about.Profiles++
 	r.about.LastWord = p.word
 	r.about.BinaryIDs = append(r.about.BinaryIDs, p.binaryIDs...)
+	if err := r.correlate(); err != nil {
+		return err
+	}
 	if p.needsCorrelation() {
 		if !r.opt.Lenient {
 			return fail("header", start, -1, CodeMalformed, "", "function data",
-				"left to the debug info or the binary", "data that is in the file (correlate it first)")
+				"left to the debug info or the binary", "data that is in the file, or the program to correlate with")
 		}
 		if !r.warned.correlate {
 			r.warned.correlate = true
@@ -128,7 +131,30 @@ func (r *rawReader) open(start int64) error {
 		return nil
 	}
 	r.prepared = false
-	r.relative = p.version >= 8 || p.version == 7 && r.looksRelative()
+	r.relative = p.correlation == nil && (p.version >= 8 || p.version == 7 && r.looksRelative())
+	return nil
+}
+
+// correlate completes a profile without data records, if it can be.
+func (r *rawReader) correlate() error {
+	p := r.cur
+	if r.opt.Correlate == nil || !p.isLightweight() && !r.opt.Lenient {
+		return nil
+	}
+	c, err := r.opt.Correlate(p.binaryIDs)
+	if c == nil || err != nil {
+		return err
+	}
+	for _, f := range []rawField{fNumData, fNamesSize, fCountersDelta, fNamesDelta} {
+		if p.fields[f] != 0 {
+			return fail("header", p.start, -1, CodeUnexpectedCorrelation, "", rawFieldNames[f],
+				fmt.Sprint(p.fields[f]), "0, in a profile that has to be correlated")
+		}
+	}
+	p.correlation = c
+	// Errors about these records give places in what the program would have
+	// written.
+	p.records.data = c.appendRecords(nil, p)
 	return nil
 }
 
@@ -157,6 +183,12 @@ func (r *rawReader) warn(function string, err error) {
 func (r *rawReader) readNames() error {
 	p := r.cur
 	if p.version < 3 {
+		return nil
+	}
+	if p.correlation != nil {
+		for _, name := range p.correlation.names {
+			r.syms.Add(name)
+		}
 		return nil
 	}
 	add := func(name string) { r.syms.Add(name) }

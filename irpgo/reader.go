@@ -73,6 +73,11 @@ type ReaderOptions struct {
 	// that the header does not announce, hash tables that no lookup would find
 	// its way through, raw profiles without function data (nothing is read).
 	Lenient bool
+	// Correlate returns what completes a raw profile that was written without
+	// data records and names, by the ids of the binaries that it names, often
+	// none; nil if nothing does. With Lenient it is asked for every raw
+	// profile, and what it returns must be needed.
+	Correlate func(binaryIDs [][]byte) (*Correlation, error)
 }
 
 // decoder is one format's reader. records yields a reused record, stops after

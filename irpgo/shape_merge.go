@@ -28,7 +28,7 @@ type shapeScratch struct {
 // has happened. All of the profile is checked before any of it is added.
 func (m *Merger) addShaped(index int, r *Reader, weight uint64) (added Added, traces []Trace, ok bool) {
 	raw, isRaw := r.dec.(*rawReader)
-	if !isRaw || m.opt.Filter != nil || m.plain || raw.cur.start != 0 || raw.cur.version < 8 || raw.cur.needsCorrelation() {
+	if !isRaw || m.opt.Rename != nil || m.plain || raw.cur.start != 0 || raw.cur.version < 8 || raw.cur.isLightweight() {
 		return added, nil, false
 	}
 	p := raw.cur

@@ -1,6 +1,7 @@
 package symbolize
 
 import (
+	"encoding/binary"
 	"fmt"
 	"math"
 	"os"
@@ -172,6 +173,9 @@ func (f *File) Arch() string { return f.image.Arch }
 
 // PointerSize returns the size of an address in bytes, 4 or 8.
 func (f *File) PointerSize() int { return f.image.PtrSize }
+
+// BigEndian reports whether the file's numbers begin with the highest byte.
+func (f *File) BigEndian() bool { return f.image.Order == binary.ByteOrder(binary.BigEndian) }
 
 // BuildID returns the GNU build id or the LC_UUID; nil without one.
 func (f *File) BuildID() []byte { return f.image.BuildID }

@@ -54,6 +54,10 @@ is wrong. A profile that exists already is replaced whole or left as it was.`,
 			f.BoolVar(&c.mixed, "allow-mixed", false, "merge profiles of different kinds of instrumentation too")
 			f.BoolVar(&c.keepVTables, "keep-vtable-names", false, "keep the names of virtual tables")
 			f.BoolVar(&c.quiet, "q", false, "print neither progress nor warnings nor summary")
+			f.StringVar(&c.only, "function", "", "`REGEX` keep only the functions whose name, mangled or not, matches REGEX")
+			f.StringVar(&c.without, "no-function", "", "`REGEX` leave out the functions whose name matches REGEX")
+			f.StringVar(&c.remap, "remap", "", "`FILE` give functions other names: a line for each, OLD NEW")
+			f.Var(&c.correlate, "correlate", "`PROGRAM` that raw profiles without functions and names (-profile-correlate) are of; may be given again")
 			f.StringVar(&c.arch, "arch", "", "`ARCH` of a program for several architectures, the one that ran; for MIP only")
 			c.flags = f
 			return c.run
@@ -89,6 +93,10 @@ type mergeRun struct {
 	keepVTables bool
 	quiet       bool
 	arch        string
+	correlate   cli.List
+	only        string // functions to keep
+	without     string // functions to leave out
+	remap       string
 	flags       *cli.Flags
 }
 
@@ -119,15 +127,28 @@ func (c *mergeRun) run(ctx context.Context, env *cli.Env, args []string) error {
 	}
 	defer out.discard()
 
-	merged, err := mergeInputs(ctx, ins, numWorkers(c.workers), irpgo.MergeOptions{
-		AllowMixed: c.mixed, KeepVTableNames: c.keepVTables, KeepSymbols: c.text(),
-	}, report)
+	programs, err := openCorrelations(c.correlate, report.mergeWarning)
+	if err != nil {
+		return err
+	}
+	opt := irpgo.MergeOptions{AllowMixed: c.mixed, KeepVTableNames: c.keepVTables, KeepSymbols: c.text()}
+	if opt.Rename, err = c.renaming(); err != nil {
+		return err
+	}
+	keep, err := c.selection()
+	if err != nil {
+		return err
+	}
+	merged, err := mergeInputs(ctx, ins, numWorkers(c.workers), programs, opt, report)
 	progress.Stop()
 	if err != nil {
 		return err
 	}
 	if err := report.judge(env.Stderr, c.failure.Value); err != nil {
 		return err
+	}
+	if keep != nil {
+		merged.Functions = slices.DeleteFunc(merged.Functions, func(f irpgo.Function) bool { return !keep(f.Name) })
 	}
 	what, err := c.write(out, merged, version, report)
 	if err != nil {

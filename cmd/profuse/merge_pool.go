@@ -21,12 +21,13 @@ import (
 // profile is passed on from input to input. A worker that waits for it, or has
 // run out of inputs, takes members from the archive that another is reading.
 type mergePool struct {
-	ctx    context.Context
-	cancel context.CancelCauseFunc
-	inputs []inputs.Input
-	gate   *kindGate
-	report *mergeReport
-	merger *irpgo.Merger
+	ctx      context.Context
+	cancel   context.CancelCauseFunc
+	inputs   []inputs.Input
+	programs correlations
+	gate     *kindGate
+	report   *mergeReport
+	merger   *irpgo.Merger
 
 	next   atomic.Int64 // input to be taken next
 	mu     sync.Mutex
@@ -58,9 +59,9 @@ type mergeJob struct {
 // input brought, or why it was left out, is in the report. The error is one
 // that leaves no result: the run was cancelled, or an input changed while it
 // was being merged.
-func mergeInputs(ctx context.Context, ins []inputs.Input, workers int, opt irpgo.MergeOptions, report *mergeReport) (*irpgo.Profile, error) {
+func mergeInputs(ctx context.Context, ins []inputs.Input, workers int, programs correlations, opt irpgo.MergeOptions, report *mergeReport) (*irpgo.Profile, error) {
 	p := &mergePool{
-		inputs: ins, report: report, gate: newKindGate(opt.AllowMixed),
+		inputs: ins, programs: programs, report: report, gate: newKindGate(opt.AllowMixed),
 		first: make(map[int]chan int), done: make(chan struct{}), offers: make(chan *mergeWorker),
 	}
 	p.ctx, p.cancel = context.WithCancelCause(ctx)
@@ -242,7 +243,8 @@ func (w *mergeWorker) merge(j mergeJob) {
 		w.gate.settle(j.place, kind, counts)
 	}()
 	r, err := irpgo.NewReader(j.name, j.data, irpgo.ReaderOptions{
-		Warn: func(warning irpgo.Warning) { w.report.readerWarning(j.place, warning) },
+		Warn:      func(warning irpgo.Warning) { w.report.readerWarning(j.place, warning) },
+		Correlate: w.programs.forProfile,
 	})
 	if f, _ := formats.Detect(j.data); err != nil && f.Family() == formats.MIP {
 		err = wrongFormat(j.name, j.data, "an IRPGO profile, as all that are merged here")

@@ -87,7 +87,7 @@ func TestMergeWorkers(t *testing.T) {
 		for _, workers := range []int{1, 2, 3, 8, 32} {
 			for range 3 {
 				report := newMergeReport(&cli.Progress{})
-				p, err := mergeInputs(t.Context(), ins, workers, irpgo.MergeOptions{AllowMixed: mixed}, report)
+				p, err := mergeInputs(t.Context(), ins, workers, nil, irpgo.MergeOptions{AllowMixed: mixed}, report)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -144,17 +144,17 @@ func TestMergeFileCutShort(t *testing.T) {
 		t.Fatal(err)
 	}
 	cut := false
-	opt := irpgo.MergeOptions{Filter: func(string) bool {
+	opt := irpgo.MergeOptions{Rename: func(name string) string {
 		if !cut {
 			cut = true
 			if err := os.Truncate(path, 100); err != nil {
 				t.Error(err)
 			}
 		}
-		return true
+		return name
 	}}
 	report := newMergeReport(&cli.Progress{})
-	_, err = mergeInputs(t.Context(), []inputs.Input{inputs.File(path)}, 1, opt, report)
+	_, err = mergeInputs(t.Context(), []inputs.Input{inputs.File(path)}, 1, nil, opt, report)
 	if err == nil {
 		t.Skip("files are not mapped here")
 	}
@@ -176,7 +176,7 @@ func TestMergeCancelled(t *testing.T) {
 		w.Write([]byte("half a profile")) // the worker is reading now
 		cancel()
 	}()
-	_, err = mergeInputs(ctx, ins, 4, irpgo.MergeOptions{}, newMergeReport(&cli.Progress{}))
+	_, err = mergeInputs(ctx, ins, 4, nil, irpgo.MergeOptions{}, newMergeReport(&cli.Progress{}))
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("%v, want %v", err, context.Canceled)
 	}

@@ -76,7 +76,7 @@ func (c *mipCovered) run(_ context.Context, env *cli.Env, args []string) error {
 	covered := 0
 	for i := range m.profile.Functions {
 		f := &m.profile.Functions[i]
-		if !choose.MatchString(f.Name) && !choose.MatchString(symbols.Demangle(f.Name)) {
+		if !matchesFunction(choose, f.Name) {
 			continue
 		}
 		if f.Covered() {

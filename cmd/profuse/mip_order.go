@@ -10,7 +10,6 @@ import (
 
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/cli"
 	"github.com/profuse-pgo/profuse/internal/inputs"
-	"github.com/profuse-pgo/profuse/internal/symbols"
 	"github.com/profuse-pgo/profuse/layout"
 	"github.com/profuse-pgo/profuse/symbolize"
 )
@@ -83,7 +82,7 @@ func (c *mipOrder) run(_ context.Context, env *cli.Env, args []string) error {
 	}
 	var names []string
 	for _, f := range m.profile.Order() {
-		if choose.MatchString(f.Name) || choose.MatchString(symbols.Demangle(f.Name)) {
+		if matchesFunction(choose, f.Name) {
 			names = append(names, f.Name)
 		}
 	}

@@ -1,19 +1,24 @@
 package dwarf
 
-// Tags. Only those that the inline tree is made of matter.
+// Tags: those that the inline tree and the probes of profiles are made of.
 const (
 	tagSubprogram        = 0x2e
 	tagInlinedSubroutine = 0x1d
+	tagVariable          = 0x34
+	tagLLVMAnnotation    = 0x6000
 )
 
 // Attributes.
 const (
+	attrLocation       = 0x02
 	attrName           = 0x03
 	attrStmtList       = 0x10
 	attrLowPC          = 0x11
 	attrHighPC         = 0x12
 	attrCompDir        = 0x1b
+	attrConstValue     = 0x1c
 	attrAbstractOrigin = 0x31
+	attrDeclFile       = 0x3a
 	attrDeclLine       = 0x3b
 	attrSpecification  = 0x47
 	attrEntryPC        = 0x52
@@ -85,6 +90,12 @@ const (
 	formGNUStrIndex  = 0x1f02
 	formGNURefAlt    = 0x1f20
 	formGNUStrpAlt   = 0x1f21
+)
+
+// Operations of location expressions.
+const (
+	opAddr  = 0x03
+	opAddrx = 0xa1
 )
 
 // Unit types of DWARF 5.

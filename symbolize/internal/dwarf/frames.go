@@ -43,6 +43,7 @@ type call struct {
 type naming struct {
 	name string
 	line uint32
+	file uint32 // index in the line table; 0 if that of another unit has it
 }
 
 // Load reads the tree and line table of a unit.
@@ -199,7 +200,7 @@ func (u *Unit) name(off uint64) naming {
 		return n
 	}
 	var name, linkage []byte
-	var line uint32
+	var line, file uint32
 	todo, seen := []uint64{off}, []uint64{off}
 	for len(todo) > 0 {
 		next := todo[len(todo)-1]
@@ -223,6 +224,10 @@ func (u *Unit) name(off uint64) naming {
 				if n, ok := v.constant(); ok && line == 0 {
 					line = uint32(n)
 				}
+			case attrDeclFile:
+				if n, ok := v.constant(); ok && file == 0 && c == u.c {
+					file = uint32(n)
+				}
 			case attrAbstractOrigin:
 				origin = v
 			case attrSpecification:
@@ -240,7 +245,7 @@ func (u *Unit) name(off uint64) naming {
 	if linkage != nil {
 		name = linkage
 	}
-	n := naming{u.keep(string(name)), line}
+	n := naming{u.keep(string(name)), line, file}
 	u.names[off] = n
 	return n
 }

@@ -174,6 +174,14 @@ func (h *lineHeader) path(file uint32, compDir []byte) string {
 	return b.String()
 }
 
+// relativePath returns the path of a file without the compilation directory.
+func (h *lineHeader) relativePath(file uint32) string {
+	if h.version >= 5 && uint64(file) < uint64(len(h.files)) && h.files[file].dir == 0 {
+		return string(h.files[file].name)
+	}
+	return h.path(file, nil)
+}
+
 // appendPath adds a component, with one slash before it.
 func appendPath(b *strings.Builder, component []byte) {
 	if len(component) == 0 {

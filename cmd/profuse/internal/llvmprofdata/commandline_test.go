@@ -17,6 +17,8 @@ var textFiles = map[string]string{
 	"other":    "foo\n10\n1\n7\n\nbar\n20\n2\n1\n2\n", // other numbers of counters than a
 	"hot":      "f1\n1\n3\n10\n1\n2\n\nf2\n2\n2\n5\n900\n\nf3\n3\n1\n900\n\nf1\n4\n1\n900\n\nf4\n5\n2\n0\n0\n\nf5\n6\n1\n2\n\nf6\n7\n1\n18446744073709551615\n\nf7\n8\n2\n3\n3\n\nf8\n9\n1\n18446744073709551614\n",
 	"zero":     "f1\n1\n1\n0\n\nf2\n2\n1\n0\n",
+	"map":      "# renamed\n\nfoo renamed\nfoo again\nbaz bar\r\n",
+	"badmap":   "foo bar\n\n#\n foo bar\n",
 	"comment":  "# nothing\n",
 	"traces":   ":ir\n:temporal_prof_traces\n3\n3\n1\nfoo,bar,x.c;baz\n1\nbar,foo\n1\nx.c;baz,foo,foo,bar\nfoo\n1\n1\n1\n\nbar\n1\n1\n1\n\nx.c;baz\n1\n1\n1\n",
 	"empty":    "",
@@ -112,6 +114,14 @@ func TestCommandLine(t *testing.T) {
 		{args: "merge --color=x junk"},
 		{args: "show --color junk"},
 		{args: "show --color -all-functions -function=x a"},
+		{args: "merge -text -r map a b"},
+		{args: "merge -remapping-file=map a b -o out"},
+		{args: "merge -text -r map values"},
+		{args: "merge -text -r map traces"},
+		{args: "merge -text -r - a", stdin: "foo x\nbar x\n"},
+		{args: "merge -text -r badmap a"},
+		{args: "merge -text -r nonesuch a"},
+		{args: "merge -text -r empty a"},
 		{args: "merge -text a -- -o out"},
 		{args: "merge -text -- a"},
 		{args: "merge -text -- --"},
@@ -193,17 +203,10 @@ func TestRefused(t *testing.T) {
 	for args, want := range map[string]string{
 		"overlap --sample a b":                     "comparing sample profiles (--sample)",
 		"merge --sample a":                         "merging sample profiles (--sample)",
-		"merge -r x a":                             "--remapping-file",
-		"merge --supplement-instr-with-sample=x a": "--supplement-instr-with-sample",
-		"merge --debug-info=x a":                   "--debug-info",
-		"merge --binary-file=x a":                  "--binary-file",
-		"merge --debuginfod a":                     "--debuginfod",
-		"merge --debug-file-directory=x a":         "--debug-file-directory",
-		"merge --correlate=binary a":               "--correlate",
+		"merge --supplement-instr-with-sample=x a": "--supplement-instr-with-sample, for which sample profiles would have to be read,",
 		"merge --memprof-random-hotness a":         "--memprof-random-hotness",
 		"show --sample a":                          "showing sample profiles (--sample)",
 		"show --memory a":                          "showing memory profiles (--memory)",
-		"show --debug-info=x":                      "--debug-info",
 	} {
 		got := runMain(t, "", row{args: args}.split())
 		if got.code != 1 || got.stdout != "" || got.stderr != "error: "+want+" is not supported by profuse yet\n" {

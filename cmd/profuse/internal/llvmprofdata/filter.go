@@ -1,11 +1,14 @@
 package llvmprofdata
 
 import (
+	"errors"
+	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/ere"
 	"github.com/profuse-pgo/profuse/irpgo"
+	"github.com/profuse-pgo/profuse/profile"
 )
 
 // matcher reports whether a pattern occurs in a name.
@@ -27,6 +30,29 @@ func (t *tool) filter(p *irpgo.Profile) error {
 	})
 	t.msg.plain("%d of %d functions in the original profile are filtered.", all-len(p.Functions), all)
 	return nil
+}
+
+// remapping returns how --remapping-file renames functions, nil without it.
+func (t *tool) remapping() (func(string) string, error) {
+	name := t.opt.remappingFile
+	if name == "" {
+		return nil, nil
+	}
+	text, err := t.readList(name)
+	if err != nil {
+		return nil, inFile(err, name)
+	}
+	m, err := irpgo.ParseRemapping(name, text)
+	if e := (*profile.FormatError)(nil); errors.As(err, &e) {
+		return nil, &failure{
+			whence: fmt.Sprintf("%s:%d", name, e.Line), message: "unexpected line in remapping file",
+			hint: "expected 'old_symbol new_symbol'",
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return m.Rename, nil
 }
 
 // compileFilter returns nil for an empty filter. One that begins with a

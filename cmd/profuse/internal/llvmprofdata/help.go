@@ -39,6 +39,14 @@ OPTIONS:
   -j, --num-threads=<n>         Threads to merge with (default: by processors)
   --function=<regex>            Keep only the functions that match
   --no-function=<regex>         Leave out the functions that match
+  -r, --remapping-file=<file>   Give functions other names: a line each, OLD NEW
+  --debug-info=<file>           Complete profiles without functions and names
+                                from the debug information of their program
+  --binary-file=<file>          … from the sections of their program
+  --debug-file-directory=<dir>  … of the one with their build id in this folder
+  --correlate=debug-info|binary … of this kind
+  --max-debug-info-correlation-warnings=<n>
+                                Warnings to print (default: 5; 0 is all)
   --temporal-profile-trace-reservoir-size=<n>
                                 Temporal traces to keep (default: 100)
   --temporal-profile-max-trace-length=<n>
@@ -74,6 +82,8 @@ OPTIONS:
   --binary-ids                  The binary ids
   --profile-version             The version of the format
   --temporal-profile-traces     The temporal traces
+  --debug-info=<file>           What a program built for correlation knows of
+                                its counters; with --show-format=yaml all of it
 `
 
 const helpOrder = `OVERVIEW: order functions by the temporal traces of a profile

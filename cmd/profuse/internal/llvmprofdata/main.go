@@ -30,6 +30,8 @@ type tool struct {
 	msg messages
 
 	stdinTaken atomic.Bool
+	correlate  *correlator         // of merge; nil without
+	rename     func(string) string // of merge; nil without
 }
 
 // Main runs the tool with the arguments that follow its name and returns the

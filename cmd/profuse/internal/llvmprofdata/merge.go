@@ -33,6 +33,12 @@ func (t *tool) merge() error {
 	if t.opt.format == gccFormat {
 		return &failure{message: "unknown format is specified"}
 	}
+	if t.correlate, err = t.correlator(); err != nil {
+		return err
+	}
+	if t.rename, err = t.remapping(); err != nil {
+		return err
+	}
 	p, err := t.mergeAll(list)
 	if err != nil {
 		return err
@@ -51,13 +57,7 @@ func (o *options) refuseMerge() error {
 		what  string
 	}{
 		{o.kind == sampleKind, "merging sample profiles (--sample)"},
-		{o.remappingFile != "", "--remapping-file"},
-		{o.supplement != "", "--supplement-instr-with-sample"},
-		{o.debugInfo != "", "--debug-info"},
-		{o.binaryFile != "", "--binary-file"},
-		{o.debuginfod, "--debuginfod"},
-		{len(o.debugFileDirs) > 0, "--debug-file-directory"},
-		{o.correlate != "", "--correlate"},
+		{o.supplement != "", "--supplement-instr-with-sample, for which sample profiles would have to be read,"},
 		{o.randomHotness, "--memprof-random-hotness"},
 	} {
 		if r.given {

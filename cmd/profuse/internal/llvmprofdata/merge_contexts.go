@@ -70,6 +70,7 @@ func (t *tool) newContext() *mergeContext {
 	c.merger = irpgo.NewMerger(irpgo.MergeOptions{
 		LLVMCompat:      true,
 		KeepVTableNames: t.opt.keepVTables,
+		Rename:          t.rename,
 		TraceReservoir:  orNone(t.opt.traceReservoir),
 		MaxTraceLength:  orNone(t.opt.maxTraceLength),
 		Warn:            func(w irpgo.Warning) { c.warn(w) },
@@ -112,7 +113,7 @@ func (c *mergeContext) load(t *tool, memory *inputs.Reader, in weightedFile) {
 	source, err := t.input(in.name)
 	if err == nil {
 		err = source.Each(memory, func(d *inputs.Data) error {
-			c.add(in, d.Bytes())
+			c.add(t, in, d.Bytes())
 			return nil
 		})
 	}
@@ -126,21 +127,25 @@ func (c *mergeContext) complain(file, message string) {
 }
 
 // add merges one profile.
-func (c *mergeContext) add(in weightedFile, data []byte) {
+func (c *mergeContext) add(t *tool, in weightedFile, data []byte) {
 	if isMemProf(data) {
 		c.complain(in.name, unsupported("a MemProf profile").Error())
 		return
 	}
 	var suspect error // first counter that cannot be true
 	warn := once(c.warn)
-	r, err := irpgo.NewReader(in.name, data, irpgo.ReaderOptions{Lenient: true, Warn: func(w irpgo.Warning) {
+	opt := irpgo.ReaderOptions{Lenient: true, Warn: func(w irpgo.Warning) {
 		switch {
 		case code(w.Err) != irpgo.CodeCounterValueTooLarge:
 			warn(w)
 		case suspect == nil:
 			suspect = w.Err
 		}
-	}})
+	}}
+	if t.correlate != nil {
+		opt.Correlate = t.correlate.forProfile
+	}
+	r, err := irpgo.NewReader(in.name, data, opt)
 	if err == nil {
 		_, err = c.merger.Add(r, in.weight)
 		if code(err) != irpgo.CodeMixedKinds {

@@ -99,6 +99,7 @@ type options struct {
 	hotFuncList, onlyBelow                 bool
 	topN                                   uint32
 	binaryIDs, profileVersion, traces      bool
+	symbolList                             bool // of --debug-info
 	showFormat                             showFormat
 
 	// Of overlap and order.
@@ -263,7 +264,7 @@ func (o *options) showCommand() *clopt.Command {
 	c.String(&o.debugInfo, "debug-info")
 	c.Uint32(&o.maxDbgWarn, "max-debug-info-correlation-warnings")
 	c.String(&o.profiledBin, "profiled-binary")
-	c.Bool(&o.sampleFlag, "show-prof-sym-list")
+	c.Bool(&o.symbolList, "show-prof-sym-list")
 	c.Bool(&o.sampleFlag, "show-sec-info-only")
 	generic(c)
 	c.Near = strings.Fields(nearShow)

@@ -41,7 +41,7 @@ func (t *tool) showTo(out io.Writer) error {
 	o := &t.opt
 	switch {
 	case o.debugInfo != "":
-		return unsupported("--debug-info")
+		return t.showCorrelation(out)
 	case o.kind == sampleKind:
 		return unsupported("showing sample profiles (--sample)")
 	case o.kind == memoryKind:

@@ -1,0 +1,101 @@
+package llvmprofdata
+
+import (
+	"encoding/hex"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/profuse-pgo/profuse/internal/oracle"
+	"github.com/profuse-pgo/profuse/symbolize"
+)
+
+// TestCorrelate completes profiles of programs made here: with DWARF 4 and 5,
+// by the sections of the program, with functions that the linker dropped.
+func TestCorrelate(t *testing.T) {
+	clang := oracle.Tool(t, "clang-22")
+	dir := t.TempDir()
+	source := filepath.Join(oracle.Root(t), "testdata", "irpgo", "src")
+	for name, args := range map[string][]string{
+		"dwarf4": {"-g", "-gdwarf-4", "-mllvm", "-profile-correlate=debug-info"},
+		"dwarf5": {"-g", "-gdwarf-5", "-gz", "-mllvm", "-profile-correlate=debug-info"},
+		"binary": {"-mllvm", "-profile-correlate=binary", "-Wl,--build-id=sha1"},
+		"gc":     {"-mllvm", "-profile-correlate=binary", "-ffunction-sections", "-fdata-sections", "-Wl,--gc-sections", "-Wl,--build-id=none"},
+	} {
+		cmd := append([]string{"-O2", "-fprofile-generate", "-mllvm", "-disable-vp"}, args...)
+		if _, stderr, code := oracle.RunIn(t, dir, clang, append(cmd, filepath.Join(source, "store.c"), filepath.Join(source, "main.c"),
+			filepath.Join(source, "report.cpp"), "-lstdc++", "-o", name)...); code != 0 {
+			t.Fatal(stderr)
+		}
+		t.Setenv("LLVM_PROFILE_FILE", filepath.Join(dir, name+".profraw"))
+		if _, stderr, code := oracle.RunIn(t, dir, filepath.Join(dir, name), "400", "7"); code != 0 {
+			t.Fatal(stderr)
+		}
+	}
+	files := map[string]string{
+		"text": textFiles["values"],
+		"junk": textFiles["junk"],
+	}
+	take := func(name, path string) {
+		b, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		files[name] = string(b)
+	}
+	for _, name := range []string{"dwarf4", "dwarf5", "binary", "gc"} {
+		take(name, filepath.Join(dir, name))
+		take(name+".raw", filepath.Join(dir, name+".profraw"))
+	}
+	take("plain.raw", filepath.Join(oracle.Root(t), "testdata", "irpgo", "clang22", "tool-b.profraw"))
+	program, err := symbolize.Open(filepath.Join(dir, "binary"), symbolize.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer program.Close()
+	id := hex.EncodeToString(program.BuildID())
+	files["ids/.build-id/"+id[:2]+"/"+id[2:]+".debug"] = files["binary"]
+
+	compareRows(t, files, []row{
+		{args: "merge --debug-info=dwarf4 dwarf4.raw -o out"},
+		{args: "merge --debug-info=dwarf5 dwarf5.raw dwarf5.raw --text"},
+		{args: "merge --debug-info=dwarf5 --weighted-input=3,dwarf5.raw -o out"},
+		{args: "merge --debug-info=dwarf5 dwarf4.raw -o out"},
+		{args: "merge --debug-info=dwarf5 dwarf5.raw text -o out"},
+		{args: "merge --debug-info=dwarf5 dwarf5.raw plain.raw -o out"},
+		{args: "merge --debug-info=dwarf5 dwarf5.raw plain.raw -o out -failure-mode=warn"},
+		{args: "merge --debug-info=dwarf5 --max-debug-info-correlation-warnings=1 dwarf5.raw -o out"},
+		{args: "merge --debug-info=binary binary.raw -o out"},
+		{args: "merge --debug-info=junk dwarf5.raw -o out"},
+		{args: "merge --debug-info=nonesuch dwarf5.raw -o out"},
+		{args: "merge --binary-file=binary binary.raw -o out"},
+		{args: "merge --binary-file=binary plain.raw -o out"},
+		{args: "merge --binary-file=gc gc.raw --text"},
+		{args: "merge --binary-file=dwarf5 binary.raw -o out"},
+		{args: "merge --binary-file=junk binary.raw -o out"},
+		{args: "merge --binary-file=nonesuch binary.raw -o out"},
+		{args: "merge --binary-file=binary --debug-info=dwarf5 binary.raw -o out"},
+		{args: "merge --binary-file=binary --debug-file-directory=ids binary.raw -o out"},
+		{args: "merge --debug-info=dwarf4 --debuginfod dwarf4.raw -o out"},
+		{args: "merge --debug-file-directory=ids binary.raw -o out"},
+		{args: "merge --debuginfod binary.raw -o out"},
+		{args: "merge --correlate=binary binary.raw -o out"},
+		{args: "merge --debug-file-directory=ids --correlate=binary binary.raw -o out"},
+		{args: "merge --debug-file-directory=. --debug-file-directory=ids --correlate=binary binary.raw binary.raw -o out"},
+		{args: "merge --debug-file-directory=ids --correlate=debug-info binary.raw -o out"},
+		{args: "merge --debug-file-directory=ids --correlate=binary dwarf5.raw -o out"},
+		{args: "merge --debug-file-directory=ids --correlate=binary gc.raw -o out"},
+		{args: "merge --debug-file-directory=ids --correlate=binary plain.raw -o out"},
+		{args: "merge --debug-file-directory=ids --correlate=binary text -o out"},
+		{args: "show --debug-info=dwarf4"},
+		{args: "show --debug-info=dwarf4 --show-format=yaml"},
+		{args: "show --debug-info=dwarf5 --show-format=yaml -o out"},
+		{args: "show --debug-info=dwarf5 --json"},
+		{args: "show --debug-info=dwarf5 --show-prof-sym-list --detailed-summary"},
+		{args: "show --debug-info=binary"},
+		{args: "show --debug-info=binary --show-format=yaml"},
+		{args: "show --debug-info=junk"},
+		{args: "show --debug-info=nonesuch"},
+		{args: "show --debug-info=dwarf5 plain.raw"},
+	})
+}
