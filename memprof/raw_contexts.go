@@ -12,7 +12,6 @@ import (
 
 // rawStack is where the PCs of a stack are.
 type rawStack struct {
-	id    uint64
 	off   int64
 	depth uint32
 }
@@ -20,12 +19,13 @@ type rawStack struct {
 // stackTable is the stacks of a dump.
 type stackTable struct {
 	stacks []rawStack
-	byID   map[uint64]int32
+	ids    numbering
 }
 
 func readStacks(c *cursor.Cursor) (stackTable, error) {
 	n := c.Count(c.U64("number of stacks"), rawStackHeader, "number of stacks")
-	t := stackTable{make([]rawStack, 0, n), make(map[uint64]int32, n)}
+	t := stackTable{stacks: make([]rawStack, 0, n)}
+	t.ids.expect(n)
 	for c.Record = 0; c.Record < n && c.Err() == nil; c.Record++ {
 		at := c.Offset()
 		id := c.U64("StackId")
@@ -34,13 +34,10 @@ func readStacks(c *cursor.Cursor) (stackTable, error) {
 		if depth > math.MaxInt32 {
 			c.Fail(at+8, errRawMalformed, "NumPCs", fmt.Sprint(depth), "less than 2^31")
 		}
-		if c.Err() == nil {
-			t.byID[id] = int32(len(t.stacks))
-			t.stacks = append(t.stacks, rawStack{id, at + rawStackHeader, uint32(depth)})
-		}
-		if c.Err() == nil && len(t.byID) < len(t.stacks) {
+		if c.Err() == nil && !t.ids.add(id) {
 			c.Fail(at, errRawStacks, "StackId", fmt.Sprintf("%#x again", id), "another than before")
 		}
+		t.stacks = append(t.stacks, rawStack{at + rawStackHeader, uint32(depth)})
 	}
 	return t, endSection(c)
 }
@@ -48,13 +45,10 @@ func readStacks(c *cursor.Cursor) (stackTable, error) {
 // find returns the index of the stack with that id, or -1. The runtime writes
 // stacks in the order of the MIBs: mostly it is the one at hint.
 func (t *stackTable) find(hint int, id uint64) int {
-	if hint < len(t.stacks) && t.stacks[hint].id == id {
+	if hint < len(t.stacks) && t.ids.list[hint] == id {
 		return hint
 	}
-	if i, ok := t.byID[id]; ok {
-		return int(i)
-	}
-	return -1
+	return int(t.ids.find(id))
 }
 
 // readMIBs reads the MIBs of a dump and adds them to those of the dumps before.

@@ -43,10 +43,7 @@ func denseOrder(keys []uint64) []int32 {
 // to its map.
 func (r *rawReader) noteStacks(t stackTable) {
 	p := r.p
-	ids := make([]uint64, len(t.stacks))
-	for i, s := range t.stacks {
-		ids[i] = s.id
-	}
+	ids := t.ids.list
 	if len(p.Dumps) == 0 {
 		p.stackIDs = ids
 		return

@@ -90,7 +90,7 @@ type symbolizer struct {
 	about  Coverage
 	out    *Profile
 
-	pcs    pcTable
+	pcs    numbering
 	chains []chain // of the distinct PCs
 	arena  []FrameIndex
 }
@@ -102,6 +102,8 @@ type chain struct {
 	// same is the first PC with the same frames, or with LLVMCompat the PC.
 	same int32
 }
+
+func (c *chain) len() int { return c.end - c.start }
 
 // lookup finds the frames of all distinct PCs.
 func (s *symbolizer) lookup() error {

@@ -2,8 +2,6 @@ package memprof
 
 import (
 	"fmt"
-	"hash/maphash"
-	"math/bits"
 	"slices"
 
 	"github.com/profuse-pgo/profuse/profile"
@@ -20,16 +18,15 @@ const (
 // recordBuilder makes records of contexts.
 type recordBuilder struct {
 	*symbolizer
-	stack []FrameIndex // of the current context, leaf first
-	ids   []int32      // its PCs that have frames
+	ids []int32 // the current context's PCs that have frames, leaf first
 
-	records  functionTable
-	callers  functionTable
-	calls    [][]int32   // by index in callers: PCs of call sites
-	sited    []siteState // by PC
-	mibs     []MIBIndex  // by stack, plus 1; without LLVMCompat
-	frames   int         // of all stacks
-	pcsSoFar int
+	records functionTable
+	callers functionTable
+	sites   [][]int32   // by index in callers: PCs of call sites
+	sited   []siteState // by PC
+	mibs    []MIBIndex  // by stack, plus 1; without LLVMCompat
+
+	calls, frames int // on all stacks
 }
 
 // siteState says in which functions of its frames a PC is a call site already.
@@ -59,24 +56,23 @@ func (s *symbolizer) build() error {
 
 // addContext records a context, and notes the call sites on its stack.
 func (b *recordBuilder) addContext(c *rawContext) error {
-	b.stack, b.ids = b.stack[:0], b.ids[:0]
+	b.ids = b.ids[:0]
 	for pcs := b.raw.pcs(c); len(pcs) > 0; pcs = pcs[8:] {
 		id := b.pcs.find(le.Uint64(pcs))
-		if ch := &b.chains[id]; ch.end > ch.start {
+		if n := b.chains[id].len(); n > 0 {
 			b.ids = append(b.ids, id)
-			b.stack = append(b.stack, b.arena[ch.start:ch.end]...)
+			b.frames += n
 		}
 	}
-	b.frames += len(b.stack)
-	b.pcsSoFar += len(b.ids)
-	if b.frames > freeFrames+maxFramesPerPC*b.pcsSoFar {
+	b.calls += len(b.ids)
+	if b.frames > freeFrames+maxFramesPerPC*b.calls {
 		return &profile.FormatError{
 			Section: "stacks", Offset: -1, Record: -1, Field: "frames of the call stacks",
-			Found: fmt.Sprintf("%d at %d addresses", b.frames, b.pcsSoFar), Want: fmt.Sprintf("at most %d for each", maxFramesPerPC),
+			Found: fmt.Sprintf("%d of %d calls", b.frames, b.calls), Want: fmt.Sprintf("at most %d of each", maxFramesPerPC),
 			Err: profile.ErrUnsupported,
 		}
 	}
-	if len(b.stack) == 0 {
+	if len(b.ids) == 0 {
 		b.about.Dropped++
 		return nil
 	}
@@ -87,6 +83,19 @@ func (b *recordBuilder) addContext(c *rawContext) error {
 		b.noteCallSite(id, i == 0)
 	}
 	return nil
+}
+
+// addStack adds the current context's call stack to the profile.
+func (b *recordBuilder) addStack() StackIndex {
+	at := StackIndex(0)
+	for k := len(b.ids) - 1; k >= 0; k-- {
+		c := &b.chains[b.ids[k]]
+		for i := c.end - 1; i >= c.start; i-- {
+			at = b.out.Stacks.Push(at, b.arena[i])
+		}
+	}
+	b.out.Stacks.MarkWhole(at)
+	return at
 }
 
 // measure adds the MIB of the current context. ok is false if the context is
@@ -101,7 +110,7 @@ func (b *recordBuilder) measure(c *rawContext) (site AllocSite, ok bool) {
 	if !b.opt.LLVMCompat || m.AccessHistogramSize > 0 {
 		m.AccessHistogram = 0
 	}
-	stack := out.Stacks.AddStack(b.stack)
+	stack := b.addStack()
 	if !b.opt.LLVMCompat {
 		if n := int(stack) + 1 - len(b.mibs); n > 0 {
 			b.mibs = append(b.mibs, make([]MIBIndex, max(n, len(b.mibs)/2))...)
@@ -124,15 +133,13 @@ func (b *recordBuilder) measure(c *rawContext) (site AllocSite, ok bool) {
 // addAllocSites records a context in the function that allocates and those it
 // is inlined into.
 func (b *recordBuilder) addAllocSites(site AllocSite) {
-	out := b.out
-	for _, f := range b.stack {
-		frame := out.Stacks.Frame(f)
+	for _, f := range b.chain(b.ids[0]) {
 		r := b.record(f)
 		// A function inlined into itself has the context once.
 		if n := len(r.AllocSites); b.opt.LLVMCompat || n == 0 || r.AllocSites[n-1] != site {
 			r.AllocSites = append(r.AllocSites, site)
 		}
-		if !frame.Inline {
+		if !b.out.Stacks.Frame(f).Inline {
 			return
 		}
 	}
@@ -153,7 +160,7 @@ func (b *recordBuilder) record(f FrameIndex) *Record {
 // call is the allocation.
 func (b *recordBuilder) noteCallSite(id int32, leaf bool) {
 	id = b.chains[id].same
-	frames := b.arena[b.chains[id].start:b.chains[id].end]
+	frames := b.chain(id)
 	switch state := b.sited[id]; {
 	case state == allSited || leaf && state == outerSited:
 	case leaf:
@@ -176,12 +183,17 @@ func (b *recordBuilder) noteCalls(id int32, frames []FrameIndex) {
 	for _, f := range frames {
 		i, added := b.callers.index(f, b.guid(f))
 		if added {
-			b.calls = append(b.calls, nil)
+			b.sites = append(b.sites, nil)
 		}
-		if n := len(b.calls[i]); n == 0 || b.calls[i][n-1] != id {
-			b.calls[i] = append(b.calls[i], id)
+		if n := len(b.sites[i]); n == 0 || b.sites[i][n-1] != id {
+			b.sites[i] = append(b.sites[i], id)
 		}
 	}
+}
+
+// chain returns the frames at a PC, innermost first.
+func (b *recordBuilder) chain(id int32) []FrameIndex {
+	return b.arena[b.chains[id].start:b.chains[id].end]
 }
 
 func (b *recordBuilder) guid(f FrameIndex) uint64 { return b.out.Stacks.Frame(f).GUID }
@@ -193,10 +205,9 @@ func (b *recordBuilder) addCallSites() {
 		if added {
 			b.out.Records = append(b.out.Records, Record{GUID: guid})
 		}
-		sites := make([]CallSite, len(b.calls[i]))
-		for k, id := range b.calls[i] {
-			c := b.chains[id]
-			sites[k].Stack = b.out.Stacks.AddStack(b.arena[c.start:c.end])
+		sites := make([]CallSite, len(b.sites[i]))
+		for k, id := range b.sites[i] {
+			sites[k].Stack = b.out.Stacks.AddStack(b.chain(id))
 		}
 		b.out.Records[r].CallSites = sites
 	}
@@ -252,49 +263,4 @@ func (t *functionTable) indexOf(guid uint64) (i int32, added bool) {
 	t.guids = append(t.guids, guid)
 	t.byGUID[guid] = i
 	return i, true
-}
-
-// pcTable numbers PCs by first appearance. It is an open hash table: the
-// millions of PCs of a profile are a few thousand distinct ones.
-type pcTable struct {
-	list  []uint64
-	slots []int32 // index in list plus 1; 0 if empty
-	seed  [2]uint64
-}
-
-// slot returns where a PC is or belongs. The seed keeps a hostile profile from
-// choosing PCs that meet there.
-func (t *pcTable) slot(pc uint64) int {
-	hi, lo := bits.Mul64(pc^t.seed[0], t.seed[1])
-	mask := len(t.slots) - 1
-	i := int(hi^lo) & mask
-	for t.slots[i] != 0 && t.list[t.slots[i]-1] != pc {
-		i = (i + 1) & mask
-	}
-	return i
-}
-
-// add numbers a PC.
-func (t *pcTable) add(pc uint64) {
-	if 3*(len(t.list)+1) > 2*len(t.slots) {
-		t.grow()
-	}
-	if i := t.slot(pc); t.slots[i] == 0 {
-		t.list = append(t.list, pc)
-		t.slots[i] = int32(len(t.list))
-	}
-}
-
-// find returns the number of a PC that was added.
-func (t *pcTable) find(pc uint64) int32 { return t.slots[t.slot(pc)] - 1 }
-
-func (t *pcTable) grow() {
-	if len(t.slots) == 0 {
-		seed := maphash.MakeSeed()
-		t.seed = [2]uint64{maphash.Comparable(seed, 0), maphash.Comparable(seed, 1) | 1}
-	}
-	t.slots = make([]int32, max(1024, 2*len(t.slots)))
-	for i, pc := range t.list {
-		t.slots[t.slot(pc)] = int32(i + 1)
-	}
 }

@@ -1,0 +1,76 @@
+package memprof
+
+import (
+	"hash/maphash"
+	"math/bits"
+)
+
+// hashSeed keeps a hostile file from choosing numbers that meet in one place of
+// a hash table. It shows in no result.
+type hashSeed [2]uint64
+
+func newHashSeed() hashSeed {
+	seed := maphash.MakeSeed()
+	return hashSeed{maphash.Comparable(seed, 0), maphash.Comparable(seed, 1) | 1}
+}
+
+func (s *hashSeed) hash(x uint64) int {
+	hi, lo := bits.Mul64(x^s[0], s[1])
+	return int(hi ^ lo)
+}
+
+// numbering numbers distinct values by first appearance: the millions of PCs of
+// a profile are a few thousand distinct ones.
+type numbering struct {
+	list  []uint64
+	slots []int32 // index in list plus 1; 0 if empty
+	seed  hashSeed
+}
+
+// slot returns where a value is or belongs.
+func (t *numbering) slot(v uint64) int {
+	mask := len(t.slots) - 1
+	i := t.seed.hash(v) & mask
+	for t.slots[i] != 0 && t.list[t.slots[i]-1] != v {
+		i = (i + 1) & mask
+	}
+	return i
+}
+
+// add numbers a value. It reports whether it is new.
+func (t *numbering) add(v uint64) bool {
+	if 3*(len(t.list)+1) > 2*len(t.slots) {
+		t.resize(max(64, 2*len(t.slots)))
+	}
+	i := t.slot(v)
+	if t.slots[i] != 0 {
+		return false
+	}
+	t.list = append(t.list, v)
+	t.slots[i] = int32(len(t.list))
+	return true
+}
+
+// find returns the number of a value, -1 if it has none.
+func (t *numbering) find(v uint64) int32 {
+	if len(t.slots) == 0 {
+		return -1
+	}
+	return t.slots[t.slot(v)] - 1
+}
+
+// expect makes room for n values.
+func (t *numbering) expect(n int) {
+	t.list = make([]uint64, 0, n)
+	t.resize(1 << bits.Len(uint(n)+uint(n)/2))
+}
+
+func (t *numbering) resize(n int) {
+	if len(t.slots) == 0 {
+		t.seed = newHashSeed()
+	}
+	t.slots = make([]int32, n)
+	for i, v := range t.list {
+		t.slots[t.slot(v)] = int32(i + 1)
+	}
+}
