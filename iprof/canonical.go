@@ -1,0 +1,189 @@
+package iprof
+
+import (
+	"cmp"
+	"math"
+	"slices"
+)
+
+// Profile returns what was merged so far, in canonical form: two profiles that
+// say the same, whatever their ids and order, have one canonical form.
+//
+// Types are sorted by name, after the primitive ones in their usual order, and
+// numbered from 0; methods by class, name, parameters and return type, from 1;
+// entries by context; types in records by id. The version is 1.1.0 if an input
+// had that version or a section for type checks, 1.0.0 otherwise, and all
+// sections of the version are there. All types and methods of the inputs are
+// in the tables, whether they are used or not.
+func (m *Merger) Profile() *Profile {
+	p := New(Version100)
+	if m.checks {
+		p.Version = Version110
+	}
+	p.Order = usualOrder(p.Version)
+	types := m.canonicalTypes(p)
+	methods := m.canonicalMethods(p, types)
+	for k := range m.sections {
+		m.sections[k].canonical(&p.sections[k], types, methods)
+	}
+	p.Reindex()
+	return p
+}
+
+// Renumber returns p in canonical form, as [Merger.Profile] has it, in its own
+// version if that can be written. Equal contexts become one entry. It fails
+// where [Merger.Add] fails, with the default options.
+func Renumber(p *Profile) (*Profile, error) {
+	m := NewMerger(MergeOptions{})
+	if _, err := m.Add("", p, Weights{}); err != nil {
+		return nil, err
+	}
+	q := m.Profile()
+	if p.Version.Writable() {
+		q.Version = p.Version
+	}
+	return q, nil
+}
+
+// Equal reports whether two profiles say the same, whatever their ids, order
+// and version. It fails where [Renumber] fails.
+func Equal(a, b *Profile) (bool, error) {
+	ra, err := Renumber(a)
+	if err != nil {
+		return false, err
+	}
+	rb, err := Renumber(b)
+	if err != nil {
+		return false, err
+	}
+	return sameContent(ra, rb), nil
+}
+
+// sameContent compares canonical profiles apart from their versions.
+func sameContent(a, b *Profile) bool {
+	if !slices.Equal(a.Types, b.Types) {
+		return false
+	}
+	if !slices.EqualFunc(a.Methods, b.Methods, func(m, n Method) bool {
+		return m.ID == n.ID && m.Name == n.Name && slices.Equal(m.Signature, n.Signature)
+	}) {
+		return false
+	}
+	for k := range a.sections {
+		s, t := &a.sections[k], &b.sections[k]
+		if !slices.Equal(s.frames, t.frames) || !slices.Equal(s.records, t.records) || !slices.Equal(s.ends, t.ends) {
+			return false
+		}
+	}
+	return true
+}
+
+// canonicalTypes fills the table of types and returns their ids by index in
+// the Merger.
+func (m *Merger) canonicalTypes(p *Profile) (ids []int32) {
+	type named struct {
+		name  string
+		rank  int // of primitive types
+		index uint32
+	}
+	order := make([]named, len(m.types.names))
+	for i, name := range m.types.names {
+		rank := primitive(name)
+		if rank < 0 {
+			rank = math.MaxInt
+		}
+		order[i] = named{name, rank, uint32(i)}
+	}
+	slices.SortFunc(order, func(a, b named) int {
+		return cmp.Or(cmp.Compare(a.rank, b.rank), cmp.Compare(a.name, b.name))
+	})
+	ids = make([]int32, len(order))
+	p.Types = make([]Type, len(order))
+	for id, t := range order {
+		ids[t.index] = int32(id)
+		p.Types[id] = Type{TypeID(id), t.name}
+	}
+	return ids
+}
+
+// canonicalMethods is canonicalTypes for methods.
+func (m *Merger) canonicalMethods(p *Profile, types []int32) (ids []int32) {
+	n := 0
+	for i := range m.methods.methods {
+		n += len(m.methods.methods[i].signature)
+	}
+	slab := make([]TypeID, 0, n)
+	p.Methods = make([]Method, len(m.methods.methods))
+	for i := range m.methods.methods {
+		from := len(slab)
+		for _, t := range m.methods.methods[i].signature {
+			slab = append(slab, TypeID(types[t]))
+		}
+		p.Methods[i] = Method{MethodID(i), m.methods.methods[i].name, slab[from:len(slab):len(slab)]}
+	}
+	slices.SortFunc(p.Methods, func(a, b Method) int {
+		return cmp.Or(cmp.Compare(a.Signature[0], b.Signature[0]), cmp.Compare(a.Name, b.Name),
+			slices.Compare(a.Signature[2:], b.Signature[2:]), cmp.Compare(a.Signature[1], b.Signature[1]))
+	})
+	ids = make([]int32, len(p.Methods))
+	for i := range p.Methods {
+		ids[p.Methods[i].ID] = int32(i + 1)
+		p.Methods[i].ID = MethodID(i + 1)
+	}
+	return ids
+}
+
+// canonical fills s with the entries, sorted.
+func (s *sums) canonical(to *Section, types, methods []int32) {
+	// Most contexts differ in their first frame: the number made of it saves
+	// looking at the rest.
+	type keyed struct {
+		first uint64
+		entry uint32
+	}
+	frames := make([]Frame, len(s.frames))
+	order := make([]keyed, len(s.entries))
+	n := 0
+	for i := range s.entries {
+		e := &s.entries[i]
+		for j := e.frames; j < e.frames+e.frameCount; j++ {
+			frames[j] = s.frames[j]
+			if s.kind != Monitors {
+				frames[j].Method = MethodID(methods[frames[j].Method])
+			}
+		}
+		f := frames[e.frames]
+		order[i] = keyed{uint64(f.Method)<<32 | uint64(uint32(f.BCI)^1<<31), uint32(i)}
+		n += int(e.recordCount)
+	}
+	context := func(i uint32) Context {
+		e := &s.entries[i]
+		return frames[e.frames : e.frames+e.frameCount]
+	}
+	slices.SortFunc(order, func(a, b keyed) int {
+		return cmp.Or(cmp.Compare(a.first, b.first), compareContexts(context(a.entry), context(b.entry)))
+	})
+	to.frames = make([]Frame, 0, len(frames))
+	to.records = make([]int64, 0, n)
+	to.ends = make([]entryEnd, 0, len(order))
+	var overflow Added // of types that occur twice in one entry
+	for _, k := range order {
+		from := len(to.records)
+		to.frames = append(to.frames, context(k.entry)...)
+		to.records = append(to.records, s.recordsOf(&s.entries[k.entry])...)
+		if s.kind.HasTypes() {
+			records := to.records[from:]
+			for i := 0; i < len(records); i += 2 {
+				records[i] = int64(types[records[i]])
+			}
+			to.records = to.records[:from+len(sortRecords(records, s.kind, &overflow))]
+		}
+		to.ends = append(to.ends, entryEnd{uint32(len(to.frames)), uint32(len(to.records))})
+	}
+}
+
+func compareContexts(a, b Context) int {
+	return slices.CompareFunc(a, b, func(f, g Frame) int {
+		return cmp.Or(cmp.Compare(f.Method, g.Method), cmp.Compare(f.BCI, g.BCI))
+	})
+}

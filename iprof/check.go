@@ -1,0 +1,441 @@
+package iprof
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/profuse-pgo/profuse/profile"
+)
+
+// Severity says how bad a finding is.
+type Severity int
+
+const (
+	Info    Severity = iota + 1 // unusual and harmless
+	Suspect                     // readable, but probably not what was meant
+	Broken                      // a reader or compiler may refuse the file or be misled by it
+)
+
+// String returns "info", "warning" or "error".
+func (s Severity) String() string {
+	switch s {
+	case Info:
+		return "info"
+	case Suspect:
+		return "warning"
+	case Broken:
+		return "error"
+	}
+	return "unknown severity"
+}
+
+// A Rule names what a [Finding] is about.
+type Rule string
+
+const (
+	RuleSyntax      Rule = "syntax"       // not JSON, cut short, or not of a readable version
+	RuleSchema      Rule = "schema"       // JSON, but not what the schema has there
+	RuleUnresolved  Rule = "unresolved"   // a recording whose ids were never given names
+	RuleDuplicateID Rule = "duplicate-id" // two types or methods of one id
+	RuleDuplicate   Rule = "duplicate"    // two types or methods of one identity, or entries of one context
+	RuleSignature   Rule = "signature"    // too short, or with unknown types
+	RuleEmptyName   Rule = "empty-name"   // of a type or method
+	RuleDangling    Rule = "dangling-id"  // of a method or type that the tables lack
+	RuleNegative    Rule = "negative"     // count
+	RuleLarge       Rule = "large"        // count, as in recordings with garbage; or a total beyond 64 bits
+	RuleZero        Rule = "zero"         // count of what was not recorded, then
+	RuleBranch      Rule = "branch"       // records that share a target with none
+	RuleBytecode    Rule = "bytecode"     // index that no method can have
+	RuleVersion     Rule = "version"      // unknown
+	RuleUnknownKey  Rule = "unknown-key"
+	RuleNoData      Rule = "no-data" // no entry in any section
+)
+
+// A Finding is something that [Check] found, once for each rule and section.
+type Finding struct {
+	Severity Severity
+	Rule     Rule
+	Place    Place  // the first one
+	Message  string // a sentence without its full stop
+	Count    int    // places
+	Of       int    // of how many; 0 where that says nothing
+	// Err is set if a reader finds it, too, and refuses the file.
+	Err *profile.FormatError
+}
+
+// Place is where a finding is in the file. Fields are as in
+// [profile.FormatError].
+type Place struct {
+	Section      string
+	Record       int
+	Line, Column int
+	Offset       int64
+}
+
+// String prints the finding as "SECTION line L, column C (record N): error:
+// MESSAGE (COUNT of OF, P%)".
+func (f Finding) String() string {
+	where := profile.FormatError{
+		Section: f.Place.Section, Record: f.Place.Record,
+		Line: f.Place.Line, Column: f.Place.Column, Offset: f.Place.Offset,
+	}
+	s := where.Where()
+	if s != "" {
+		s += ": "
+	}
+	s += f.Severity.String() + ": " + f.Message
+	switch {
+	case f.Of > 0:
+		s += fmt.Sprintf(" (%d of %d, %.1f%%)", f.Count, f.Of, 100*float64(f.Count)/float64(f.Of))
+	case f.Count > 1:
+		s += fmt.Sprintf(" (%d times)", f.Count)
+	}
+	return s
+}
+
+// CheckReport is what [Check] found out about a file.
+type CheckReport struct {
+	// Profile is what could be read; nil if not even the beginning was right.
+	Profile *Profile
+	// Findings are in the order of the file where they have a place in it:
+	// what is wrong with its text first, then what is wrong with its contents.
+	Findings []Finding
+}
+
+// Worst returns the highest severity of a finding, 0 if there is none.
+func (r CheckReport) Worst() Severity {
+	worst := Severity(0)
+	for _, f := range r.Findings {
+		worst = max(worst, f.Severity)
+	}
+	return worst
+}
+
+// maxViolations is how many violations of the schema are reported one by one.
+const maxViolations = 100
+
+// Check reads a file from end to end and reports what is wrong with it: with
+// its text, with what the JSON schema demands of it, and with what that cannot
+// express. It goes on after what is JSON but not as it should be; entries with
+// such are left out of what follows.
+//
+// The rules of the schema are checked while reading and not by interpreting
+// the schema, which needs the whole file as a tree, many times its size, and
+// knows no lines and columns. Tests compare the verdicts with a validator's.
+func Check(name string, data []byte) CheckReport {
+	c := checker{index: make(map[findingKey]int)}
+	d := newDecoder(name, data, ReaderOptions{})
+	d.opt.Warn = func(w Warning) {
+		e := w.Err.(*profile.FormatError)
+		c.add(Finding{Severity: Suspect, Rule: RuleVersion, Place: placeOf(e), Message: e.What()})
+	}
+	d.places = new(places)
+	violations := 0
+	d.tolerate = func(e *profile.FormatError) {
+		if violations++; violations > maxViolations {
+			return
+		}
+		e.File = name
+		c.add(Finding{Severity: Broken, Rule: RuleSchema, Place: placeOf(e), Message: e.What(), Err: e})
+	}
+	err := d.read()
+	if err != nil {
+		e := profile.InFile(err, name).(*profile.FormatError)
+		c.add(Finding{Severity: Broken, Rule: RuleSyntax, Place: placeOf(e), Message: e.What(), Err: e})
+		if len(d.p.Order) == 0 {
+			return CheckReport{Findings: c.findings}
+		}
+		d.salvage()
+	}
+	if more := violations - maxViolations; more > 0 {
+		c.add(Finding{Severity: Broken, Rule: RuleSchema, Place: nowhere, Message: "more of the same kind", Count: more})
+	}
+	c.p, c.text, c.places = d.p, data, d.places
+	c.partial = d.tables != [2]bool{true, true}
+	c.tables()
+	for _, k := range Kinds() {
+		c.section(c.p.Section(k))
+	}
+	c.unknown()
+	if err == nil && c.p.Entries() == 0 {
+		c.add(Finding{Severity: Suspect, Rule: RuleNoData, Place: nowhere, Message: "the file has no profile data: all sections are empty or absent"})
+	}
+	return CheckReport{Profile: d.p, Findings: c.findings}
+}
+
+var nowhere = Place{Record: -1, Offset: -1}
+
+func placeOf(e *profile.FormatError) Place {
+	return Place{e.Section, e.Record, e.Line, e.Column, e.Offset}
+}
+
+// checker collects findings.
+type checker struct {
+	p        *Profile
+	text     []byte
+	places   *places
+	findings []Finding
+	index    map[findingKey]int
+	partial  bool // tables are missing or cut short, so that missing ids say nothing
+	lines    lineCounter
+}
+
+// findingKey is what occurrences of one finding have in common.
+type findingKey struct {
+	rule    Rule
+	section string
+	what    string
+}
+
+// add records a finding that stands alone.
+func (c *checker) add(f Finding) {
+	f.Count = max(f.Count, 1)
+	c.findings = append(c.findings, f)
+}
+
+// count records one more occurrence of a finding; message is asked for the
+// first one only. what tells apart findings of one rule in one section.
+func (c *checker) count(s Severity, r Rule, section string, at place, what string, of int, message func() string) {
+	key := findingKey{r, section, what}
+	i, ok := c.index[key]
+	if !ok {
+		i = len(c.findings)
+		c.index[key] = i
+		where := Place{Section: section, Record: int(at.record), Offset: int64(at.offset)}
+		where.Line, where.Column = c.lines.find(c.text, int(at.offset))
+		c.findings = append(c.findings, Finding{Severity: s, Rule: r, Place: where, Message: message(), Of: of})
+	}
+	c.findings[i].Count++
+}
+
+func placeAt(places []place, i int) place {
+	if i < len(places) {
+		return places[i]
+	}
+	return place{}
+}
+
+// tables checks types and methods.
+func (c *checker) tables() {
+	p := c.p
+	if p.Placeholder() {
+		c.partial = true
+		c.add(Finding{
+			Severity: Broken, Rule: RuleUnresolved, Place: nowhere,
+			Message: "the recording was " + notResolved(p) + "; it cannot be used, and has to be recorded again",
+		})
+		return
+	}
+	ids, names := make(map[TypeID]struct{}, len(p.Types)), make(map[string]struct{}, len(p.Types))
+	for i := range p.Types {
+		t, at := &p.Types[i], placeAt(c.places.types, i)
+		if _, twice := ids[t.ID]; twice {
+			c.count(Broken, RuleDuplicateID, keyTypes, at, "", 0, func() string { return fmt.Sprintf("type id %d is not the only one", t.ID) })
+		}
+		ids[t.ID] = struct{}{}
+		if _, twice := names[t.Name]; twice {
+			c.count(Suspect, RuleDuplicate, keyTypes, at, "", 0, func() string { return fmt.Sprintf("type %q is there twice", t.Name) })
+		}
+		names[t.Name] = struct{}{}
+		if t.Name == "" {
+			c.count(Suspect, RuleEmptyName, keyTypes, at, "", 0, func() string { return fmt.Sprintf("type %d has an empty name", t.ID) })
+		}
+	}
+	c.methods()
+}
+
+func (c *checker) methods() {
+	p := c.p
+	ids, known := make(map[MethodID]struct{}, len(p.Methods)), make(map[string]struct{}, len(p.Methods))
+	var key []byte
+	for i := range p.Methods {
+		m, at := &p.Methods[i], placeAt(c.places.methods, i)
+		if _, twice := ids[m.ID]; twice {
+			c.count(Broken, RuleDuplicateID, keyMethods, at, "", 0, func() string { return fmt.Sprintf("method id %d is not the only one", m.ID) })
+		}
+		ids[m.ID] = struct{}{}
+		if m.Name == "" {
+			c.count(Suspect, RuleEmptyName, keyMethods, at, "", 0, func() string { return fmt.Sprintf("method %d has an empty name", m.ID) })
+		}
+		if missing, ok := p.resolved(m); !ok {
+			c.count(Broken, RuleSignature, keyMethods, at, "", len(p.Methods), func() string {
+				if len(m.Signature) < 2 {
+					return fmt.Sprintf("the signature of method %d has %d types, fewer than declaring and return type", m.ID, len(m.Signature))
+				}
+				return fmt.Sprintf("the signature of method %d has type %d, which is not in the table", m.ID, missing)
+			})
+			continue
+		}
+		key = key[:0]
+		for _, t := range m.Signature {
+			key = fmt.Appendf(key, "%d,", t)
+		}
+		key = append(key, m.Name...)
+		if _, twice := known[string(key)]; twice {
+			c.count(Suspect, RuleDuplicate, keyMethods, at, "", 0, func() string { return fmt.Sprintf("method %s is there twice", p.MethodName(m.ID)) })
+		}
+		known[string(key)] = struct{}{}
+	}
+}
+
+// largeReceivers is the count of a type at one place beyond which recordings
+// of real programs have nothing but garbage.
+const largeReceivers = 1 << 40
+
+func (c *checker) section(s *Section) {
+	section := s.kind.Key()
+	if s.kind == TypeChecks && c.p.checksKey != "" {
+		section = c.p.checksKey
+	}
+	index := newContextIndex(func(e uint32) Context { return s.Context(int(e)) })
+	for i := range s.ends {
+		ctx, records, at := s.Context(i), s.Records(i), placeAt(c.places.entries[s.kind], i)
+		find := func(sev Severity, r Rule, what string, of int, message func() string) {
+			c.count(sev, r, section, at, what, of, message)
+		}
+		if first, slot, twice := index.find(ctx); twice {
+			find(Suspect, RuleDuplicate, "", 0, func() string {
+				return fmt.Sprintf("context %s is there twice, first in entry %d", shortContext(ctx), first)
+			})
+		} else {
+			index.add(uint32(i), slot)
+		}
+		c.context(s, ctx, find)
+		c.records(s, records, find)
+	}
+	c.total(s, section)
+}
+
+// finder is checker.count at a known place.
+type finder func(sev Severity, r Rule, what string, of int, message func() string)
+
+func (c *checker) context(s *Section, ctx Context, find finder) {
+	if s.kind == Monitors {
+		return
+	}
+	dangling := false
+	for _, f := range ctx {
+		if !dangling && !c.partial && c.p.methIndex.find(int32(f.Method)) < 0 {
+			dangling = true
+			find(Broken, RuleDangling, "method", s.Len(), func() string {
+				return fmt.Sprintf("context %s has method %d, which is not in the table", shortContext(ctx), f.Method)
+			})
+		}
+		if !f.BCI.valid() {
+			find(Suspect, RuleBytecode, "", 0, func() string {
+				return fmt.Sprintf("bytecode index %d is not from %d to %d", f.BCI, InvalidFrameStateBCI, MaxBCI)
+			})
+		}
+	}
+}
+
+func (c *checker) records(s *Section, records []int64, find finder) {
+	arity := s.kind.Arity()
+	sum, negative := int64(0), false
+	for i := arity - 1; i < len(records); i += arity {
+		n := records[i]
+		sum, _ = addSaturating(sum, n)
+		if n < 0 && !negative {
+			negative = true
+			find(Broken, RuleNegative, "", s.Len(), func() string { return fmt.Sprintf("count %d is negative", n) })
+		}
+		if n > largeReceivers && s.kind.HasTypes() {
+			find(Suspect, RuleLarge, "", s.Len(), func() string {
+				return fmt.Sprintf("count %d of a type is above 2^40, as in recordings that hold garbage", n)
+			})
+		}
+	}
+	if sum == 0 && len(records) > 0 && !s.kind.HasTypes() {
+		find(Info, RuleZero, "", s.Len(), func() string { return "all counts of the entry are 0" })
+	}
+	if s.kind.HasTypes() && !c.partial {
+		for t := range TypeCounts(records) {
+			if c.p.typeIndex.find(int32(t.Type)) < 0 {
+				find(Broken, RuleDangling, "type", s.Len(), func() string {
+					return fmt.Sprintf("type %d is not in the table", t.Type)
+				})
+				break
+			}
+		}
+	}
+	if s.kind == Conditionals {
+		branches(records, find)
+	}
+}
+
+func branches(records []int64, find finder) {
+	for b := range Branches(records) {
+		if !b.Target.valid() {
+			find(Suspect, RuleBytecode, "", 0, func() string {
+				return fmt.Sprintf("branch target %d is not from %d to %d", b.Target, InvalidFrameStateBCI, MaxBCI)
+			})
+		}
+		if b.Target != UnknownBCI {
+			continue
+		}
+		if b.Count != 0 {
+			find(Suspect, RuleBranch, "count", 0, func() string {
+				return fmt.Sprintf("branch %d has no target of its own and the count %d, want 0", b.Index, b.Count)
+			})
+		}
+		partner := false
+		for o := range Branches(records) {
+			partner = partner || o.Index == b.Index && o.Target != UnknownBCI
+		}
+		if !partner {
+			find(Suspect, RuleBranch, "partner", 0, func() string {
+				return fmt.Sprintf("branch %d has no target, and no other of its index has one", b.Index)
+			})
+		}
+	}
+}
+
+// total reports a section whose counts no 64-bit sum holds.
+func (c *checker) total(s *Section, section string) {
+	sum, overflow, arity := int64(0), false, s.kind.Arity()
+	for i := arity - 1; i < len(s.records); i += arity {
+		if n := s.records[i]; n > 0 {
+			var o bool
+			sum, o = addSaturating(sum, n)
+			overflow = overflow || o
+		}
+	}
+	if overflow {
+		c.add(Finding{
+			Severity: Suspect, Rule: RuleLarge, Place: Place{Section: section, Record: -1, Offset: -1},
+			Message: fmt.Sprintf("the counts add up to more than %d", int64(math.MaxInt64)),
+		})
+	}
+}
+
+// unknown reports keys that no known version has.
+func (c *checker) unknown() {
+	for _, u := range c.p.Unknown {
+		c.add(Finding{
+			Severity: Info, Rule: RuleUnknownKey, Place: Place{Section: u.Key, Record: -1, Offset: -1},
+			Message: fmt.Sprintf("section %s is unknown; it is kept when the file is rewritten, and cannot be merged", quoteShort([]byte(u.Key))),
+		})
+	}
+	seen := make(map[findingKey]int)
+	for _, x := range c.p.Extra {
+		key := findingKey{RuleUnknownKey, x.Section, x.Key}
+		if i, ok := seen[key]; ok {
+			c.findings[i].Count++
+			continue
+		}
+		seen[key] = len(c.findings)
+		c.add(Finding{
+			Severity: Info, Rule: RuleUnknownKey, Place: Place{Section: x.Section, Record: x.Entry, Offset: -1},
+			Message: fmt.Sprintf("entries have the unknown key %s; it is kept when the file is rewritten, and cannot be merged", quoteShort([]byte(x.Key))),
+		})
+	}
+}
+
+// shortContext formats a context for a message.
+func shortContext(c Context) string {
+	const limit = 5
+	if len(c) <= limit {
+		return c.String()
+	}
+	return fmt.Sprintf("%s<… (%d frames)", c[:limit], len(c))
+}

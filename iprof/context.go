@@ -1,0 +1,158 @@
+package iprof
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+)
+
+// A TypeID is the number of a type in one file. Equal numbers in two files
+// mean nothing.
+type TypeID int32
+
+// A MethodID is the number of a method in one file.
+type MethodID int32
+
+// A BCI is the index of a bytecode in its method, 0 to [MaxBCI], or one of the
+// constants below.
+type BCI int32
+
+// Places that no bytecode has, as jdk.vm.ci.code.BytecodeFrame names them.
+const (
+	UnwindBCI            BCI = -1 // UNWIND_BCI: leaving the method with an exception
+	BeforeBCI            BCI = -2 // BEFORE_BCI: before the first bytecode
+	AfterBCI             BCI = -3 // AFTER_BCI: after the last one
+	AfterExceptionBCI    BCI = -4 // AFTER_EXCEPTION_BCI: likewise, with an exception
+	UnknownBCI           BCI = -5 // UNKNOWN_BCI: as a branch target, one that another record names
+	InvalidFrameStateBCI BCI = -6 // INVALID_FRAMESTATE_BCI: the compiler had lost the place
+
+	// MaxBCI is the largest index that a class file can have.
+	MaxBCI BCI = math.MaxUint16
+)
+
+var bciNames = [...]string{
+	-UnwindBCI:            "UNWIND_BCI",
+	-BeforeBCI:            "BEFORE_BCI",
+	-AfterBCI:             "AFTER_BCI",
+	-AfterExceptionBCI:    "AFTER_EXCEPTION_BCI",
+	-UnknownBCI:           "UNKNOWN_BCI",
+	-InvalidFrameStateBCI: "INVALID_FRAMESTATE_BCI",
+}
+
+// Name returns the name of a constant below zero, "UNWIND_BCI", and "" for all
+// other values.
+func (b BCI) Name() string {
+	if b >= 0 || b < InvalidFrameStateBCI {
+		return ""
+	}
+	return bciNames[-b]
+}
+
+// String returns the number, or the name of a constant.
+func (b BCI) String() string {
+	if s := b.Name(); s != "" {
+		return s
+	}
+	return strconv.Itoa(int(b))
+}
+
+// valid reports whether b is a bytecode index or a known constant.
+func (b BCI) valid() bool { return InvalidFrameStateBCI <= b && b <= MaxBCI }
+
+// A Frame is a place in a method.
+type Frame struct {
+	Method MethodID
+	BCI    BCI
+}
+
+// A Context is the place that a count is about, frame 0, and how it was
+// reached: each further frame is the caller of the one before, at the
+// bytecode of the call. The last frame is the method that was compiled, with
+// the others inlined into it; in [Samples] it is the bottom of the stack.
+type Context []Frame
+
+// Leaf returns the place that the count is about.
+func (c Context) Leaf() Frame { return c[0] }
+
+// Root returns the last frame.
+func (c Context) Root() Frame { return c[len(c)-1] }
+
+// Inlined reports whether the place was inlined into another method.
+func (c Context) Inlined() bool { return len(c) > 1 }
+
+// Append appends the context as files since 0.4.0 spell it.
+func (c Context) Append(dst []byte) []byte {
+	for i, f := range c {
+		if i > 0 {
+			dst = append(dst, '<')
+		}
+		dst = strconv.AppendInt(dst, int64(f.Method), 10)
+		dst = append(dst, ':')
+		dst = strconv.AppendInt(dst, int64(f.BCI), 10)
+	}
+	return dst
+}
+
+// String returns the context as files since 0.4.0 spell it: "5:0<3:2<1:3".
+func (c Context) String() string { return string(c.Append(nil)) }
+
+// ParseContext parses "5:0<3:2<1:3".
+func ParseContext(s string) (Context, error) {
+	c, n, problem := parseFrames(nil, []byte(s), '<')
+	if problem != "" {
+		return nil, fmt.Errorf("context %q: %s at position %d", s, problem, n)
+	}
+	return c, nil
+}
+
+// parseFrames appends the frames in text to dst. If it fails it says what was
+// expected, and where.
+func parseFrames(dst []Frame, text []byte, separator byte) (frames []Frame, at int, want string) {
+	for {
+		method, n := parseDigits(text[at:])
+		switch {
+		case n == 0:
+			return dst, at, "want a method's id"
+		case method > math.MaxInt32:
+			return dst, at, "want an id of at most 2147483647"
+		}
+		if at += n; at == len(text) || text[at] != ':' {
+			return dst, at, "want a colon"
+		}
+		at++
+		negative := at < len(text) && text[at] == '-'
+		if negative {
+			at++
+		}
+		bci, n := parseDigits(text[at:])
+		switch {
+		case n == 0:
+			return dst, at, "want a bytecode index"
+		case bci > math.MaxInt32:
+			return dst, at, "want a bytecode index of at most 2147483647"
+		}
+		at += n
+		f := Frame{MethodID(method), BCI(bci)}
+		if negative {
+			f.BCI = -f.BCI
+		}
+		dst = append(dst, f)
+		if at == len(text) {
+			return dst, at, ""
+		}
+		if text[at] != separator {
+			return dst, at, fmt.Sprintf("want %q", separator)
+		}
+		at++
+	}
+}
+
+// parseDigits returns the number that text begins with and its length; large
+// numbers are cut to 2^32.
+func parseDigits(text []byte) (v uint64, n int) {
+	for n < len(text) && text[n]-'0' <= 9 {
+		v = min(v*10+uint64(text[n]-'0'), 1<<32)
+		n++
+	}
+	return v, n
+}

@@ -1,0 +1,261 @@
+package iprof
+
+import "bytes"
+
+// This is the fast way through what tools write: members in the usual order,
+// no blanks, no escapes, plain ASCII, numbers of usual size. It reads an entry
+// whole or leaves everything as it was; the general way in reader_entries.go
+// then reads the entry, or finds the error. TestFastIsGeneral and
+// FuzzFastIsGeneral compare the two.
+
+// Texts that end a table or section. In the text of a file as tools write it
+// they occur nowhere before that end.
+const (
+	tableEndTypes   = `"}]`
+	tableEndMethods = `]}]`
+	sectionEnd      = `]}]`
+)
+
+// expected is how much a table or section is expected to hold.
+type expected struct {
+	entries, frames, records int
+}
+
+// expect counts what is in the text up to end. The counts are exact for a file
+// as tools write it; for any other they are only used as capacities, and each
+// is at most the number of bytes.
+func (d *decoder) expect(end string) expected {
+	if d.peek() == ']' {
+		return expected{} // what follows belongs to something else
+	}
+	text := d.data[d.pos:]
+	i := bytes.Index(text, []byte(end))
+	if i < 0 {
+		return expected{}
+	}
+	text = text[:i]
+	n := expected{entries: bytes.Count(text, []byte("{"))}
+	if d.section != keyTypes && d.section != keyMethods {
+		// Each entry has two keys with a colon each and one comma between
+		// them; every frame has one more colon, every record but the first
+		// one more comma. Entries are separated by a comma.
+		n.frames = max(0, bytes.Count(text, []byte(":"))-2*n.entries)
+		n.records = max(0, bytes.Count(text, []byte(","))-n.entries+1)
+	}
+	return n
+}
+
+// has reports whether text begins at offset p with the given word.
+func has(text []byte, p int, word string) bool {
+	return len(text)-p >= len(word) && string(text[p:p+len(word)]) == word
+}
+
+// plainString returns the end of the string that begins at p, after its
+// opening quote: the offset of its closing quote, or 0 if it is not plain.
+func plainString(text []byte, p int) int {
+	for i, c := range text[p:] {
+		if plainByte[c] {
+			continue
+		}
+		if c == '"' {
+			return p + i
+		}
+		return 0
+	}
+	return 0
+}
+
+// plainByte are the characters that a string may have as they are: ASCII
+// without quote and backslash.
+var plainByte = func() (plain [256]bool) {
+	for c := ' '; c < 0x80; c++ {
+		plain[c] = c != '"' && c != '\\'
+	}
+	return plain
+}()
+
+func (d *decoder) fastType() bool {
+	const head, name, tail = `{"id":`, `,"name":"`, `"}`
+	text, start := d.data, d.pos
+	if d.plain || d.old || !has(text, start, head) {
+		return false
+	}
+	id, p := smallInt(text, start+len(head))
+	if p == 0 || !has(text, p, name) {
+		return false
+	}
+	p += len(name)
+	end := plainString(text, p)
+	if end == 0 || !has(text, end, tail) {
+		return false
+	}
+	d.p.Types = append(d.p.Types, Type{TypeID(id), d.names.add(text[p:end])})
+	if d.places != nil {
+		d.places.types = append(d.places.types, place{uint32(start), uint32(d.record)})
+	}
+	d.pos = end + len(tail)
+	return true
+}
+
+func (d *decoder) fastMethod() bool {
+	const head, name, signature, tail = `{"id":`, `,"name":"`, `","signature":[`, `]}`
+	text, start := d.data, d.pos
+	if d.plain || d.old || !has(text, start, head) {
+		return false
+	}
+	id, p := smallInt(text, start+len(head))
+	if p == 0 || !has(text, p, name) {
+		return false
+	}
+	p += len(name)
+	end := plainString(text, p)
+	if end == 0 || !has(text, end, signature) {
+		return false
+	}
+	first := len(d.signatures)
+	next := end + len(signature)
+	for {
+		t, q := smallInt(text, next)
+		if q == 0 || q == len(text) {
+			d.signatures = d.signatures[:first]
+			return false
+		}
+		first = d.signatureRoom(first, 1)
+		d.signatures = append(d.signatures, TypeID(t))
+		if next = q; text[next] != ',' {
+			break
+		}
+		next++
+	}
+	if !has(text, next, tail) {
+		d.signatures = d.signatures[:first]
+		return false
+	}
+	last := len(d.signatures)
+	d.p.Methods = append(d.p.Methods, Method{MethodID(id), d.names.add(text[p:end]), d.signatures[first:last:last]})
+	if d.places != nil {
+		d.places.methods = append(d.places.methods, place{uint32(start), uint32(d.record)})
+	}
+	d.pos = next + len(tail)
+	return true
+}
+
+// fastEntry reads an entry of any section but Monitors, which has one.
+func (d *decoder) fastEntry(s *Section) bool {
+	const head, records, tail = `{"ctx":"`, `","records":[`, `]}`
+	text, start := d.data, d.pos
+	if d.plain || d.old || s.kind == Monitors || !has(text, start, head) {
+		return false
+	}
+	// What is appended counts only once the section has it.
+	frames, p := fastFrames(s.frames, text, start+len(head), s.kind == CallCounts)
+	if p == 0 || !has(text, p, records) {
+		return false
+	}
+	numbers, p := fastRecords(s.records, text, p+len(records), s.kind.Arity())
+	if p == 0 || !has(text, p, tail) || !s.kind.fits(len(numbers)-len(s.records)) {
+		return false
+	}
+	s.frames, s.records = frames, numbers
+	s.ends = append(s.ends, entryEnd{uint32(len(frames)), uint32(len(numbers))}) // fit: see maxSize
+	if d.places != nil {
+		d.places.entries[s.kind] = append(d.places.entries[s.kind], place{uint32(start), uint32(d.record)})
+	}
+	d.pos = p + len(tail)
+	return true
+}
+
+// fastFrames appends the frames of a context that ends with a quote and
+// returns the offset of that, or 0.
+func fastFrames(frames []Frame, text []byte, p int, entry bool) ([]Frame, int) {
+	for {
+		method, q := digits9(text, p)
+		if q == p || q >= len(text) || text[q] != ':' {
+			return nil, 0
+		}
+		p = q + 1
+		negative := p < len(text) && text[p] == '-'
+		if negative {
+			p++
+		}
+		bci, q := digits9(text, p)
+		if q == p || q >= len(text) {
+			return nil, 0
+		}
+		if entry { // 0 and nothing else
+			if bci != 0 || negative || q-p > 1 {
+				return nil, 0
+			}
+			entry = false
+		}
+		if negative {
+			bci = -bci
+		}
+		frames = append(frames, Frame{MethodID(method), BCI(bci)})
+		switch text[q] {
+		case '<':
+			p = q + 1
+		case '"':
+			return frames, q
+		default:
+			return nil, 0
+		}
+	}
+}
+
+// digits9 reads at most nine digits, which fit 31 bits. More of them end
+// before the number does, so that what follows is not what is expected.
+func digits9(text []byte, p int) (v int32, next int) {
+	end := min(p+9, len(text))
+	for p < end && text[p]-'0' <= 9 {
+		v = v*10 + int32(text[p]-'0')
+		p++
+	}
+	return v, p
+}
+
+// smallInt reads a JSON integer of one to nine digits; next is 0 if there is
+// none.
+func smallInt(text []byte, p int) (v int32, next int) {
+	v, next = digits9(text, p)
+	if next == p || text[p] == '0' && next-p > 1 {
+		return 0, 0
+	}
+	return v, next
+}
+
+// fastRecords appends the numbers up to a bracket and returns the offset of
+// that, or 0. Counts may have 18 digits, which fit 63 bits, other numbers nine.
+func fastRecords(numbers []int64, text []byte, p, arity int) ([]int64, int) {
+	for left := arity; ; p++ {
+		negative := p < len(text) && text[p] == '-'
+		if negative {
+			p++
+		}
+		end := min(p+9, len(text))
+		if left--; left == 0 {
+			end = min(p+18, len(text))
+			left = arity
+		}
+		first := p
+		v := int64(0)
+		for p < end && text[p]-'0' <= 9 {
+			v = v*10 + int64(text[p]-'0')
+			p++
+		}
+		if p == first || p >= len(text) || text[first] == '0' && p-first > 1 {
+			return nil, 0
+		}
+		if negative {
+			v = -v
+		}
+		numbers = append(numbers, v)
+		switch text[p] {
+		case ',':
+		case ']':
+			return numbers, p
+		default:
+			return nil, 0
+		}
+	}
+}

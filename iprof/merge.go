@@ -1,0 +1,346 @@
+package iprof
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/profuse-pgo/profuse/profile"
+)
+
+// MergeOptions adjust a [Merger]. The zero value is right for most uses.
+type MergeOptions struct {
+	// DropUnresolved leaves out entries that name a method or type which the
+	// tables of their file lack; otherwise such a file is refused.
+	DropUnresolved bool
+	// DropUnknown leaves out sections and members that no known version has;
+	// otherwise a file with some is refused, because ids in them could not be
+	// translated.
+	DropUnknown bool
+	// Warn is told of what could not be merged as it was; nil drops the
+	// warnings. A Merger calls it from the goroutine that calls Add.
+	Warn func(Warning)
+}
+
+// Added says what one input brought.
+type Added struct {
+	Entries   int // merged
+	Skipped   int // left out because of ids that their file's tables lack
+	Reshaped  int // conditionals whose branches differed from those merged before
+	Saturated int // counts that are too large and became the largest one
+}
+
+// Merger adds profiles up. It does no I/O and holds one accumulator, however
+// many inputs there are.
+//
+// Types are identified by name, methods by name and the names of all types of
+// their signature, entries by kind and context; ids of files mean nothing.
+// Equal entries are added up: their counts, per type where they have types.
+// Conditionals with the same targets and indexes in the same order are added
+// record by record; others are united by target, index and rank among records
+// that agree in these, and are ordered by index then.
+//
+// The result is in canonical form, see [Merger.Profile], and the same for any
+// order and grouping of the inputs.
+//
+// Mergers are not safe for concurrent use. For parallel merging give each
+// worker a [Merger.Fork] and [Merger.Merge] the forks into the first.
+type Merger struct {
+	opt      MergeOptions
+	checks   bool // the result has the section TypeChecks
+	types    typeTable
+	methods  methodTable
+	sections [NumKinds]sums
+	scratch  struct {
+		frames  []Frame
+		records []int64
+	}
+}
+
+// NewMerger returns an empty Merger.
+func NewMerger(opt MergeOptions) *Merger {
+	m := &Merger{opt: opt}
+	m.types.index = make(map[string]uint32)
+	m.methods.index = make(map[string]uint32)
+	for k := range m.sections {
+		m.sections[k].init(Kind(k))
+	}
+	return m
+}
+
+// Fork returns an empty Merger for another worker, with the options of m.
+func (m *Merger) Fork() *Merger { return NewMerger(m.opt) }
+
+// Merge folds another Merger into m.
+func (m *Merger) Merge(o *Merger) error {
+	_, err := m.Add("", o.Profile(), Weights{})
+	return err
+}
+
+// Add merges a profile with the given weights; the zero value adds it once.
+// name is used in errors and warnings. A profile that is refused leaves no
+// trace: one that is of another major version (unsupported), whose recording
+// was not resolved (corrupt), with negative counts (corrupt), or with what
+// [MergeOptions] could drop (unresolved: corrupt, unknown: unsupported).
+func (m *Merger) Add(name string, p *Profile, w Weights) (Added, error) {
+	if err := m.acceptable(p); err != nil {
+		return Added{}, profile.InFile(err, name)
+	}
+	in := m.translate(p)
+	var added Added
+	var err error
+	for k := range p.sections {
+		if err = m.addSection(&in, Kind(k), w.of(Kind(k)), &added); err != nil {
+			return added, profile.InFile(err, name)
+		}
+	}
+	m.checks = m.checks || p.Has(TypeChecks) || p.Version.Compare(Version110) >= 0
+	m.report(name, p, added)
+	return added, nil
+}
+
+func (m *Merger) report(name string, p *Profile, added Added) {
+	if m.opt.Warn == nil {
+		return
+	}
+	warn := func(section, field, found, want string) {
+		m.opt.Warn(Warning{File: name, Err: &profile.FormatError{
+			Section: section, Offset: -1, Record: -1, Field: field, Found: found, Want: want, Err: profile.ErrMismatch,
+		}})
+	}
+	if added.Skipped > 0 {
+		warn("", "entries", fmt.Sprintf("left out, %d of them", added.Skipped), "only ids that the tables have")
+	}
+	if added.Reshaped > 0 {
+		warn(Conditionals.Key(), "entries", fmt.Sprintf("%d with other branches than the same ones in earlier inputs", added.Reshaped),
+			"profiles of one build")
+	}
+	if added.Saturated > 0 {
+		warn("", "counts", fmt.Sprintf("too large, %d of them", added.Saturated), fmt.Sprintf("at most %d, which they became", int64(math.MaxInt64)))
+	}
+	if n := len(p.Unknown) + len(p.Extra); n > 0 {
+		warn("", "unknown sections and members", fmt.Sprintf("left out, %d of them", n), "what versions up to 1.1.0 have")
+	}
+}
+
+// acceptable refuses profiles that cannot be merged.
+func (m *Merger) acceptable(p *Profile) error {
+	refuse := func(section string, record int, class error, field, found, want string) error {
+		return &profile.FormatError{Section: section, Offset: -1, Record: record, Field: field, Found: found, Want: want, Err: class}
+	}
+	if !p.Version.supported() {
+		return refuse("", -1, profile.ErrUnsupported, keyVersion, p.Version.String(), "a major version of 0 or 1")
+	}
+	if p.Placeholder() {
+		return refuse("", -1, profile.ErrCorrupt, "recording", notResolved(p), recordAgain)
+	}
+	if !m.opt.DropUnknown {
+		const want = "a known one, because ids inside could not be translated"
+		for _, u := range p.Unknown {
+			return refuse(u.Key, -1, profile.ErrUnsupported, "section", "unknown", want)
+		}
+		for _, x := range p.Extra {
+			return refuse(x.Section, x.Entry, profile.ErrUnsupported, "member", quoteShort([]byte(x.Key)), want)
+		}
+	}
+	if !m.opt.DropUnresolved {
+		for i := range p.Methods {
+			if _, ok := p.resolved(&p.Methods[i]); !ok {
+				return refuse(keyMethods, i, profile.ErrCorrupt, "signature", fmt.Sprint(p.Methods[i].Signature),
+					"declaring type and return type at least, all of the table types")
+			}
+		}
+	}
+	for k := range p.sections {
+		s := &p.sections[k]
+		arity := s.kind.Arity()
+		for i := arity - 1; i < len(s.records); i += arity {
+			if s.records[i] < 0 {
+				return refuse(s.kind.Key(), s.entryOfRecord(i), profile.ErrCorrupt, "count", fmt.Sprint(s.records[i]), "0 or more")
+			}
+		}
+		if m.opt.DropUnresolved {
+			continue
+		}
+		if e, what := p.firstUnresolved(s); e >= 0 {
+			return refuse(s.kind.Key(), e, profile.ErrCorrupt, what, "not in the table", "an id that is")
+		}
+	}
+	return nil
+}
+
+const recordAgain = "one whose ids were translated to names when the program ended; record again"
+
+func notResolved(p *Profile) string {
+	return fmt.Sprintf("not resolved: instead of names there is a placeholder, so nothing says which methods its %d entries are about", p.Entries())
+}
+
+// resolved reports whether the signature has enough types and the table has
+// them all; otherwise it returns the first one missing.
+func (p *Profile) resolved(m *Method) (missing TypeID, ok bool) {
+	for _, t := range m.Signature {
+		if p.typeIndex.find(int32(t)) < 0 {
+			return t, false
+		}
+	}
+	return 0, len(m.Signature) >= 2
+}
+
+// firstUnresolved returns the first entry with an id that the tables lack, and
+// which one; -1 if there is none.
+func (p *Profile) firstUnresolved(s *Section) (entry int, what string) {
+	if s.kind != Monitors {
+		for i, f := range s.frames {
+			if p.methIndex.find(int32(f.Method)) < 0 {
+				return s.entryOfFrame(i), fmt.Sprintf("method %d", f.Method)
+			}
+		}
+	}
+	if s.kind.HasTypes() {
+		for i := 0; i < len(s.records); i += 2 {
+			if p.typeIndex.find(int32(s.records[i])) < 0 {
+				return s.entryOfRecord(i), fmt.Sprintf("type %d", s.records[i])
+			}
+		}
+	}
+	return -1, ""
+}
+
+// entryOfFrame returns the entry that frame i of the section belongs to.
+func (s *Section) entryOfFrame(i int) int {
+	e, _ := slices.BinarySearchFunc(s.ends, uint32(i), func(e entryEnd, i uint32) int {
+		if e.frames > i {
+			return 1
+		}
+		return -1
+	})
+	return e
+}
+
+// entryOfRecord returns the entry that number i of the records belongs to.
+func (s *Section) entryOfRecord(i int) int {
+	e, _ := slices.BinarySearchFunc(s.ends, uint32(i), func(e entryEnd, i uint32) int {
+		if e.records > i {
+			return 1
+		}
+		return -1
+	})
+	return e
+}
+
+// none stands for what an input refers to and lacks.
+const none = math.MaxUint32
+
+// input translates the ids of a profile to indexes in the Merger.
+type input struct {
+	p       *Profile
+	types   []uint32 // by index in the profile's table
+	methods []uint32
+}
+
+// translate adds the tables of p to those of m.
+func (m *Merger) translate(p *Profile) input {
+	in := input{p: p, types: make([]uint32, len(p.Types)), methods: make([]uint32, len(p.Methods))}
+	for i := range p.Types {
+		in.types[i] = m.types.add(p.Types[i].Name)
+	}
+	for i := range p.Methods {
+		in.methods[i] = m.addMethod(&in, &p.Methods[i])
+	}
+	return in
+}
+
+func (in *input) typ(id TypeID) uint32 {
+	if i := in.p.typeIndex.find(int32(id)); i >= 0 {
+		return in.types[i]
+	}
+	return none
+}
+
+func (in *input) method(id MethodID) uint32 {
+	if i := in.p.methIndex.find(int32(id)); i >= 0 {
+		return in.methods[i]
+	}
+	return none
+}
+
+// typeTable holds the names of types. The type that followed the last one when
+// it was added is tried first: recordings of one program have their tables in
+// one order.
+type typeTable struct {
+	names []string
+	index map[string]uint32
+	next  int
+}
+
+func (t *typeTable) add(name string) uint32 {
+	if t.next < len(t.names) && t.names[t.next] == name {
+		t.next++
+		return uint32(t.next - 1)
+	}
+	i, ok := t.index[name]
+	if !ok {
+		i = uint32(len(t.names))
+		t.names = append(t.names, name)
+		t.index[name] = i
+	}
+	t.next = int(i) + 1
+	return i
+}
+
+// methodTable is typeTable for methods.
+type methodTable struct {
+	methods []mergedMethod
+	index   map[string]uint32 // by key
+	key     []byte
+	next    int
+	sigs    []uint32 // of the method looked for; then a slab
+}
+
+type mergedMethod struct {
+	name      string
+	signature []uint32 // indexes of types
+}
+
+// addMethod returns the index of a method of the input, none if its signature
+// cannot be resolved.
+func (m *Merger) addMethod(in *input, method *Method) uint32 {
+	if len(method.Signature) < 2 {
+		return none
+	}
+	sig := m.methods.sigs[:0]
+	for _, id := range method.Signature {
+		t := in.typ(id)
+		if t == none {
+			return none
+		}
+		sig = append(sig, t)
+	}
+	m.methods.sigs = sig
+	return m.methods.add(method.Name, sig)
+}
+
+func (t *methodTable) add(name string, sig []uint32) uint32 {
+	if t.next < len(t.methods) {
+		if c := &t.methods[t.next]; c.name == name && slices.Equal(c.signature, sig) {
+			t.next++
+			return uint32(t.next - 1)
+		}
+	}
+	t.key = t.key[:0]
+	for _, s := range sig {
+		t.key = binary.NativeEndian.AppendUint32(t.key, s)
+	}
+	// The name comes last, after the length of what precedes it.
+	t.key = append(t.key, name...)
+	t.key = binary.NativeEndian.AppendUint32(t.key, uint32(len(sig)))
+	i, ok := t.index[string(t.key)]
+	if !ok {
+		i = uint32(len(t.methods))
+		t.methods = append(t.methods, mergedMethod{name, slices.Clone(sig)})
+		t.index[string(t.key)] = i
+	}
+	t.next = int(i) + 1
+	return i
+}

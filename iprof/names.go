@@ -1,0 +1,184 @@
+package iprof
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// A MethodRef is a method by the names of its types, which is what identifies
+// it across files. Class loaders are not recorded: classes of one name are one.
+type MethodRef struct {
+	Class      string // declaring type, as Class.getName returns it
+	Name       string
+	Return     string
+	Parameters []string
+}
+
+// TypeName returns the name of a type, "type 12" if the table has none.
+func (p *Profile) TypeName(id TypeID) string {
+	if t := p.Type(id); t != nil {
+		return t.Name
+	}
+	return fmt.Sprintf("type %d", id)
+}
+
+// Ref returns the names of the method with the given id; ok is false if it or
+// one of its types is not in the tables.
+func (p *Profile) Ref(id MethodID) (ref MethodRef, ok bool) {
+	if m := p.Method(id); m != nil {
+		return p.refOf(m)
+	}
+	return ref, false
+}
+
+func (p *Profile) refOf(m *Method) (ref MethodRef, ok bool) {
+	if len(m.Signature) < 2 {
+		return MethodRef{Name: m.Name}, false
+	}
+	names := make([]string, len(m.Signature))
+	for i, id := range m.Signature {
+		t := p.Type(id)
+		if t == nil {
+			return MethodRef{Name: m.Name}, false
+		}
+		names[i] = t.Name
+	}
+	return MethodRef{Class: names[0], Name: m.Name, Return: names[1], Parameters: names[2:]}, true
+}
+
+// MethodName returns "pkg.Class.name" for a method, "method 12" if the table
+// has none.
+func (p *Profile) MethodName(id MethodID) string {
+	m := p.Method(id)
+	if m == nil {
+		return fmt.Sprintf("method %d", id)
+	}
+	if len(m.Signature) == 0 {
+		return m.Name
+	}
+	return p.TypeName(m.Signature[0]) + "." + m.Name
+}
+
+// FormatContext returns the context with names instead of ids:
+// "Fib.fibonacci:34<Fib.main:9".
+func (p *Profile) FormatContext(c Context) string {
+	var b strings.Builder
+	for i, f := range c {
+		if i > 0 {
+			b.WriteByte('<')
+		}
+		b.WriteString(p.MethodName(f.Method))
+		b.WriteByte(':')
+		b.WriteString(strconv.Itoa(int(f.BCI)))
+	}
+	return b.String()
+}
+
+// Qualified returns "pkg.Class.name".
+func (r MethodRef) Qualified() string { return r.Class + "." + r.Name }
+
+// String returns the method as Java programmers write it, with its return type
+// in front: "int pkg.Class.name(int, java.lang.String[])".
+func (r MethodRef) String() string {
+	params := make([]string, len(r.Parameters))
+	for i, p := range r.Parameters {
+		params[i] = sourceType(p)
+	}
+	return sourceType(r.Return) + " " + r.Qualified() + "(" + strings.Join(params, ", ") + ")"
+}
+
+// Descriptor returns the method's descriptor as class files have it (JVM
+// specification 4.3.3): "(I[Ljava/lang/String;)I".
+func (r MethodRef) Descriptor() string {
+	var b strings.Builder
+	b.WriteByte('(')
+	for _, p := range r.Parameters {
+		b.WriteString(TypeDescriptor(p))
+	}
+	b.WriteByte(')')
+	b.WriteString(TypeDescriptor(r.Return))
+	return b.String()
+}
+
+// primitives are the types of the language that are not classes, in the order
+// in which most files number them from 0, with their letters in descriptors.
+var primitives = []struct {
+	name   string
+	letter byte
+}{
+	{"boolean", 'Z'}, {"byte", 'B'}, {"short", 'S'}, {"char", 'C'}, {"int", 'I'},
+	{"float", 'F'}, {"long", 'J'}, {"double", 'D'}, {"void", 'V'},
+}
+
+// primitive returns the position of a type in primitives, -1 if it is a class
+// or array.
+func primitive(name string) int {
+	for i := range primitives {
+		if primitives[i].name == name {
+			return i
+		}
+	}
+	return -1
+}
+
+// TypeDescriptor returns the descriptor of the type that Class.getName calls
+// name: "I" for int, "Ljava/lang/String;" for java.lang.String.
+func TypeDescriptor(name string) string {
+	if i := primitive(name); i >= 0 {
+		return string(primitives[i].letter)
+	}
+	if strings.HasPrefix(name, "[") {
+		return internalName(name)
+	}
+	return "L" + internalName(name) + ";"
+}
+
+// ClassFile returns the name of the class as class files have it, which is the
+// path of its file without .class: "java/util/Map$Entry". The slash before the
+// suffix of a hidden class becomes a dot, as in the JVM.
+func ClassFile(name string) string { return internalName(name) }
+
+func internalName(name string) string {
+	return strings.Map(func(r rune) rune {
+		switch r {
+		case '.':
+			return '/'
+		case '/':
+			return '.'
+		}
+		return r
+	}, name)
+}
+
+// sourceType spells a type as in source: int[] for [I.
+func sourceType(name string) string {
+	dims := 0
+	for dims < len(name) && name[dims] == '[' {
+		dims++
+	}
+	element := name[dims:]
+	if dims > 0 {
+		for _, p := range primitives {
+			if element == string(p.letter) {
+				element = p.name
+			}
+		}
+		if strings.HasPrefix(element, "L") && strings.HasSuffix(element, ";") {
+			element = element[1 : len(element)-1]
+		}
+	}
+	return element + strings.Repeat("[]", dims)
+}
+
+// SourceFile guesses the path of the file that declares a class, from the name
+// of its outermost class: "java/util/Map.java". Nothing in a profile tells.
+func SourceFile(class string) string {
+	class = strings.TrimLeft(class, "[")
+	class, _, _ = strings.Cut(class, "/") // of a hidden class
+	dot := strings.LastIndexByte(class, '.')
+	if i := strings.IndexByte(class[dot+1:], '$'); i > 0 {
+		class = class[:dot+1+i]
+	}
+	return strings.ReplaceAll(class, ".", "/") + ".java"
+}

@@ -1,0 +1,189 @@
+package iprof
+
+// A Type is one entry of the table of types. Its name identifies it.
+type Type struct {
+	ID   TypeID
+	Name string // as Class.getName returns it: int, a.B$C, [I, [La.B;
+}
+
+// A Method is one entry of the table of methods.
+type Method struct {
+	ID   MethodID
+	Name string // simple name: get, <init>, lambda$main$0
+	// Signature holds the declaring type, the return type and the types of the
+	// parameters, without the receiver. Broken recordings have less.
+	Signature []TypeID
+}
+
+// A Member is a key with a value that this package does not interpret.
+type Member struct {
+	Key string
+	Raw []byte // JSON text of the value, as in the file
+}
+
+// Profile is an iprof file in memory. Ids are those of the file.
+type Profile struct {
+	Version Version
+	Types   []Type   // in the order of the file
+	Methods []Method // in the order of the file
+	// Order holds the keys at the top of the file, in their spelling since
+	// 0.4.0; nil for the usual ones. [Write] writes them in this order, and
+	// what they do not name at its usual place if it is not empty.
+	Order []string
+	// Unknown are the members at the top that no known version has.
+	Unknown []Member
+	// Extra are members that entries have beside the known ones.
+	Extra []ExtraMember
+
+	sections  [NumKinds]Section
+	checksKey string // which spelling of TypeChecks' key has the entries
+	typeIndex idIndex
+	methIndex idIndex
+}
+
+// An ExtraMember is an unknown member of an entry.
+type ExtraMember struct {
+	Section string // key at the top of the file
+	Entry   int    // index in the table or section
+	Member
+}
+
+// New returns an empty profile of the given version.
+func New(v Version) *Profile {
+	p := &Profile{Version: v}
+	p.init()
+	return p
+}
+
+func (p *Profile) init() {
+	for k := range p.sections {
+		p.sections[k].kind = Kind(k)
+	}
+}
+
+// Section returns the entries of one kind; a section that the file lacks is
+// empty.
+func (p *Profile) Section(k Kind) *Section { return &p.sections[k] }
+
+// Has reports whether the file has the section, be it empty.
+func (p *Profile) Has(k Kind) bool {
+	for _, key := range p.order() {
+		if of, ok := KindOfKey(key); ok && of == k {
+			return true
+		}
+	}
+	return p.sections[k].Len() > 0
+}
+
+// order returns the keys to write.
+func (p *Profile) order() []string {
+	if p.Order != nil {
+		return p.Order
+	}
+	return usualOrder(p.Version)
+}
+
+// usualOrder is the order in which the tool that writes a version has its
+// keys.
+func usualOrder(v Version) []string {
+	keys := []string{keyVersion, keyTypes, keyMethods}
+	for _, k := range Kinds() {
+		if k != TypeChecks || v.Compare(Version110) >= 0 {
+			keys = append(keys, k.Key())
+		}
+	}
+	return keys
+}
+
+// Entries returns the number of entries in all sections.
+func (p *Profile) Entries() int {
+	n := 0
+	for k := range p.sections {
+		n += p.sections[k].Len()
+	}
+	return n
+}
+
+// Type returns the type with the given id, nil if the table has none. Of
+// several it returns the first.
+func (p *Profile) Type(id TypeID) *Type {
+	if i := p.typeIndex.find(int32(id)); i >= 0 && i < len(p.Types) {
+		return &p.Types[i]
+	}
+	return nil
+}
+
+// Method returns the method with the given id, nil if the table has none.
+func (p *Profile) Method(id MethodID) *Method {
+	if i := p.methIndex.find(int32(id)); i >= 0 && i < len(p.Methods) {
+		return &p.Methods[i]
+	}
+	return nil
+}
+
+// Reindex has to be called after Types or Methods were changed, before
+// anything looks ids up. Reading and the functions of this package do it
+// themselves.
+func (p *Profile) Reindex() {
+	p.typeIndex = newIDIndex(len(p.Types), func(i int) int32 { return int32(p.Types[i].ID) })
+	p.methIndex = newIDIndex(len(p.Methods), func(i int) int32 { return int32(p.Methods[i].ID) })
+}
+
+// Placeholder reports whether the recording was never resolved: instead of its
+// types or methods the file has one entry without a name, id -1, so that
+// nothing says what its contexts are about.
+func (p *Profile) Placeholder() bool {
+	return len(p.Types) == 1 && p.Types[0].ID == -1 && p.Types[0].Name == "" ||
+		len(p.Methods) == 1 && p.Methods[0].ID == -1 && p.Methods[0].Name == ""
+}
+
+// derive returns a profile with the tables and properties of p and empty
+// sections.
+func (p *Profile) derive() *Profile {
+	q := *p
+	q.sections = [NumKinds]Section{}
+	q.init()
+	return &q
+}
+
+// idIndex finds the entry of a table by its id.
+type idIndex struct {
+	dense  []uint32 // index + 1 by id - low
+	low    int32
+	sparse map[int32]uint32 // index, where ids lie too far apart
+}
+
+// newIDIndex indexes n entries. Of entries with one id the first counts.
+func newIDIndex(n int, id func(i int) int32) idIndex {
+	var x idIndex
+	if n == 0 {
+		return x
+	}
+	low, high := id(0), id(0)
+	for i := 1; i < n; i++ {
+		low, high = min(low, id(i)), max(high, id(i))
+	}
+	if span := int64(high) - int64(low); span < 8*int64(n)+1024 {
+		x.low, x.dense = low, make([]uint32, span+1)
+		for i := n - 1; i >= 0; i-- {
+			x.dense[id(i)-low] = uint32(i) + 1
+		}
+		return x
+	}
+	x.sparse = make(map[int32]uint32, n)
+	for i := n - 1; i >= 0; i-- {
+		x.sparse[id(i)] = uint32(i)
+	}
+	return x
+}
+
+// find returns the index of an entry, -1 if there is none.
+func (x *idIndex) find(id int32) int {
+	if at := int64(id) - int64(x.low); at >= 0 && at < int64(len(x.dense)) {
+		return int(x.dense[at]) - 1
+	}
+	if i, ok := x.sparse[id]; ok {
+		return int(i)
+	}
+	return -1
+}

@@ -1,0 +1,231 @@
+package iprof
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/profuse-pgo/profuse/profile"
+)
+
+// PruneOptions select what [Prune] drops. The zero value drops the types and
+// methods that nothing refers to, which loses no counts and makes files of
+// native images two thirds to three quarters smaller.
+type PruneOptions struct {
+	// KeepUnused keeps the types and methods that nothing refers to.
+	KeepUnused bool
+	// MinCount drops entries whose counts add up to less.
+	MinCount int64
+	// Top keeps only that many entries of each section, those with the largest
+	// counts; 0 keeps all.
+	Top int
+	// MaxFrames cuts contexts to their first frames and adds up what becomes
+	// equal; 0 leaves them whole. Cut samples are no longer whole stacks, and
+	// compilers look contexts up whole first.
+	MaxFrames int
+	// Drop names sections to leave empty.
+	Drop []Kind
+	// DropUnknown leaves out sections and members that no known version has.
+	// With some of them, types and methods that only they refer to cannot be
+	// told, so that without it, dropping unused ones is refused.
+	DropUnknown bool
+}
+
+// Pruned says what [Prune] and [Filter] left out.
+type Pruned struct {
+	Types, Methods int
+	Entries        [NumKinds]int // dropped, or added to others
+	Saturated      int           // counts that became too large when entries were added up
+}
+
+// Prune returns p without some of its contents, with the ids and in the order
+// it has. To a compiler, counts that are absent mean code that did not run:
+// only unused table entries may be dropped without loss. Monitors has one
+// entry, to which MinCount, Top and MaxFrames do not apply.
+func Prune(p *Profile, opt PruneOptions) (*Profile, Pruned, error) {
+	var pruned Pruned
+	if err := unknownRefused(p, !opt.KeepUnused && !opt.DropUnknown); err != nil {
+		return nil, pruned, err
+	}
+	q := p.derive()
+	if opt.DropUnknown {
+		q.Unknown, q.Extra = nil, nil
+	}
+	for k := range p.sections {
+		from, to := &p.sections[k], &q.sections[k]
+		if slices.Contains(opt.Drop, Kind(k)) {
+			q.selectExtra(Kind(k), nil)
+		} else if err := pruneSection(q, from, to, opt, &pruned); err != nil {
+			return nil, pruned, err
+		}
+		pruned.Entries[k] = from.Len() - to.Len()
+	}
+	if !opt.KeepUnused {
+		q.dropUnused()
+	}
+	q.Reindex()
+	pruned.Types = len(p.Types) - len(q.Types)
+	pruned.Methods = len(p.Methods) - len(q.Methods)
+	return q, pruned, nil
+}
+
+// unknownRefused refuses what cannot be interpreted, if it matters.
+func unknownRefused(p *Profile, matters bool) error {
+	key := ""
+	switch {
+	case !matters:
+		return nil
+	case len(p.Unknown) > 0:
+		key = p.Unknown[0].Key
+	case len(p.Extra) > 0:
+		key = p.Extra[0].Key
+	default:
+		return nil
+	}
+	return &profile.FormatError{
+		Section: key, Offset: -1, Record: -1, Field: "section or member", Found: "unknown",
+		Want: "a known one, because what it refers to cannot be told", Err: profile.ErrUnsupported,
+	}
+}
+
+func pruneSection(q *Profile, from, to *Section, opt PruneOptions, pruned *Pruned) error {
+	cut := from
+	if opt.MaxFrames > 0 && from.kind != Monitors {
+		var err error
+		if cut, err = cutContexts(from, opt.MaxFrames, pruned); err != nil {
+			return err
+		}
+		if cut.Len() < from.Len() {
+			q.selectExtra(from.kind, nil) // their entries are no more
+		}
+	}
+	keep := make([]bool, cut.Len())
+	for i := range keep {
+		keep[i] = from.kind == Monitors || cut.Count(i) >= opt.MinCount
+	}
+	if opt.Top > 0 && from.kind != Monitors {
+		for _, i := range cut.Largest(cut.Len())[min(opt.Top, cut.Len()):] {
+			keep[i] = false
+		}
+	}
+	*to = copySection(cut, func(i int) bool { return keep[i] })
+	q.selectExtra(from.kind, keep)
+	return nil
+}
+
+// cutContexts returns the section with contexts of at most n frames.
+func cutContexts(s *Section, n int, pruned *Pruned) (*Section, error) {
+	var sum sums
+	var added Added
+	sum.init(s.kind)
+	var records []int64
+	for ctx, r := range s.All() {
+		records = append(records[:0], r...)
+		if err := sum.add(ctx[:min(n, len(ctx))], records, &added); err != nil {
+			return nil, err
+		}
+	}
+	pruned.Saturated += added.Saturated
+	out := &Section{kind: s.kind}
+	for i := range sum.entries {
+		if err := out.Add(sum.context(uint32(i)), sum.recordsOf(&sum.entries[i])...); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// Largest returns the n entries with the largest counts, the largest first;
+// those with equal counts in the order of the section.
+func (s *Section) Largest(n int) []int {
+	counts := make([]int64, s.Len())
+	order := make([]int, s.Len())
+	for i := range order {
+		counts[i], order[i] = s.Count(i), i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(counts[b], counts[a]) })
+	return order[:max(0, min(n, len(order)))]
+}
+
+// dropUnused drops the methods that no context has and the types that no
+// record and no signature has.
+func (p *Profile) dropUnused() {
+	methods := make([]bool, len(p.Methods))
+	types := make([]bool, len(p.Types))
+	for k := range p.sections {
+		s := &p.sections[k]
+		if s.kind != Monitors {
+			for _, f := range s.frames {
+				if i := p.methIndex.find(int32(f.Method)); i >= 0 {
+					methods[i] = true
+				}
+			}
+		}
+		if s.kind.HasTypes() {
+			for i := 0; i < len(s.records); i += 2 {
+				if t := p.typeIndex.find(int32(s.records[i])); t >= 0 {
+					types[t] = true
+				}
+			}
+		}
+	}
+	for i, used := range methods {
+		if !used {
+			continue
+		}
+		for _, id := range p.Methods[i].Signature {
+			if t := p.typeIndex.find(int32(id)); t >= 0 {
+				types[t] = true
+			}
+		}
+	}
+	p.Methods = selected(p.Methods, methods)
+	p.Types = selected(p.Types, types)
+	p.remapExtra(keyMethods, methods)
+	p.remapExtra(keyTypes, types)
+}
+
+// selected returns a copy of the elements that keep has.
+func selected[T any](all []T, keep []bool) []T {
+	out := make([]T, 0, len(all))
+	for i := range all {
+		if keep[i] {
+			out = append(out, all[i])
+		}
+	}
+	return out
+}
+
+// selectExtra keeps the extra members of the entries that keep has; keep may
+// be nil for none.
+func (p *Profile) selectExtra(k Kind, keep []bool) {
+	p.remapExtra(k.Key(), keep)
+	if k == TypeChecks {
+		p.remapExtra(schemaTypeChecks, keep)
+	}
+}
+
+// remapExtra is selectExtra by the key of a section or table.
+func (p *Profile) remapExtra(section string, keep []bool) {
+	if len(p.Extra) == 0 {
+		return
+	}
+	index := make([]int, len(keep)) // among those kept
+	n := 0
+	for i := range keep {
+		index[i] = n
+		if keep[i] {
+			n++
+		}
+	}
+	var out []ExtraMember
+	for _, x := range p.Extra {
+		if x.Section == section {
+			if x.Entry >= len(keep) || !keep[x.Entry] {
+				continue
+			}
+			x.Entry = index[x.Entry]
+		}
+		out = append(out, x)
+	}
+	p.Extra = out
+}

@@ -1,0 +1,331 @@
+package iprof
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/profuse-pgo/profuse/profile"
+)
+
+// Warning is something that reading, merging or writing noticed and that did
+// not stop it.
+type Warning struct {
+	File string // empty when it concerns no file, or a profile in memory
+	Err  error  // matches a class of package profile
+}
+
+// String prints the warning as "FILE: MESSAGE".
+func (w Warning) String() string {
+	return profile.InFile(w.Err, w.File).Error()
+}
+
+// ReaderOptions adjust reading. The zero value is right for most uses.
+type ReaderOptions struct {
+	// Warn receives what is suspicious but readable; nil drops it.
+	Warn func(Warning)
+	// AnyVersion reads files of unknown major versions as if they were 1.1.0.
+	AnyVersion bool
+	// Salvage reads a file that ends early up to its last complete entry, with
+	// a warning, provided that both tables are complete.
+	Salvage bool
+}
+
+// maxSize is the largest input in bytes; within it, offsets and numbers of
+// entries fit 32 bits.
+const maxSize = math.MaxUint32
+
+// Detect reports whether data, the contents of a file or the beginning of one,
+// looks like an iprof file: a JSON object that begins with a key that such
+// files begin with.
+func Detect(data []byte) bool {
+	s := newScanner(data)
+	if !s.need('{', "file") {
+		return false
+	}
+	known := func() (key string, ok bool) {
+		key = string(s.key())
+		_, new := dialectSince04.kind([]byte(key))
+		_, old := dialectBefore04.kind([]byte(key))
+		return key, s.err == nil && (new || old || key == keyVersion || key == keyTypes || key == keyMethods)
+	}
+	key, ok := known()
+	if !ok || key != keyVersion {
+		return ok
+	}
+	// Other JSON files have a version, too.
+	if s.peek() != '"' {
+		return false
+	}
+	if _, err := ParseVersion(string(s.str("version"))); err != nil || !s.need(',', "file") {
+		return false
+	}
+	_, ok = known()
+	return ok
+}
+
+// Read reads a whole file into memory. name is used in errors and warnings.
+// data may be changed or freed afterwards.
+//
+// Errors are of type [profile.FormatError], with line, column and offset. Read
+// checks the syntax and everything that the JSON schema demands; whether ids
+// are in the tables and counts make sense is for [Check].
+func Read(name string, data []byte, opt ReaderOptions) (*Profile, error) {
+	d := newDecoder(name, data, opt)
+	if err := d.read(); err != nil {
+		return nil, profile.InFile(err, name)
+	}
+	return d.p, nil
+}
+
+// decoder reads a file into a profile.
+type decoder struct {
+	scanner
+	name string
+	opt  ReaderOptions
+	p    *Profile
+	*dialect
+
+	// violation receives what is JSON but not iprof, and reading goes on
+	// without it; nil makes it a failure.
+	tolerate func(*profile.FormatError)
+	places   *places // nil if nobody asks for them
+
+	keys       map[string]bool // at the top, seen so far
+	tables     [2]bool         // types, methods: complete
+	names      stringArena
+	signatures []TypeID
+	plain      bool // do without the fast way, to test it
+}
+
+// places are the positions of entries in the text.
+type places struct {
+	types, methods []place
+	entries        [NumKinds][]place
+}
+
+type place struct {
+	offset uint32
+	record uint32 // index in the file, where entries may have been left out
+}
+
+func newDecoder(name string, data []byte, opt ReaderOptions) *decoder {
+	return &decoder{
+		scanner: newScanner(data), name: name, opt: opt, p: &Profile{},
+		dialect: &dialectSince04, keys: make(map[string]bool),
+	}
+}
+
+// read reads the file. The profile holds what came before an error.
+func (d *decoder) read() error {
+	defer d.p.Reindex()
+	d.p.init()
+	switch {
+	case len(d.data) == 0:
+		return d.problem(0, profile.ErrEmpty, "size", "0 bytes", "a JSON object")
+	case uint64(len(d.data)) > maxSize:
+		return d.problem(0, profile.ErrUnsupported, "size", fmt.Sprintf("%d bytes", len(d.data)), fmt.Sprintf("at most %d", int64(maxSize)))
+	}
+	if c := d.peek(); c != '{' && d.pos < len(d.data) {
+		return d.problem(d.pos, profile.ErrUnrecognized, "file", quoteShort(d.data[d.pos:]), "a JSON object")
+	}
+	d.findVersion()
+	d.document()
+	if d.err == nil {
+		return nil
+	}
+	if d.opt.Salvage && d.err.Err == profile.ErrTruncated && d.tables == [2]bool{true, true} {
+		d.salvage()
+		d.warn(d.err)
+		return nil
+	}
+	return d.err
+}
+
+// salvage drops what was begun and not completed.
+func (d *decoder) salvage() {
+	for k := range d.p.sections {
+		s := &d.p.sections[k]
+		s.truncate(len(s.ends))
+	}
+}
+
+func (d *decoder) warn(e *profile.FormatError) {
+	if d.opt.Warn != nil {
+		d.opt.Warn(Warning{File: d.name, Err: e})
+	}
+}
+
+// violation records that something is JSON but not what iprof has there.
+func (d *decoder) violation(e *profile.FormatError) {
+	switch {
+	case d.err != nil:
+	case d.tolerate != nil:
+		d.tolerate(e)
+	default:
+		d.fail(e)
+	}
+}
+
+// findVersion finds out how the file names things. Nearly always the version
+// is the first key.
+func (d *decoder) findVersion() {
+	s := d.scanner
+	if !s.need('{', "file") {
+		return // document will say so
+	}
+	for first := true; s.more(first, '}', "file"); first = false {
+		if string(s.key()) != keyVersion {
+			s.skip("file")
+			continue
+		}
+		if s.peek() == '"' {
+			if v, err := ParseVersion(string(s.str(keyVersion))); err == nil && s.err == nil {
+				d.p.Version = v
+				d.dialect = v.dialect()
+			}
+		}
+		return
+	}
+}
+
+// document reads the object that the file is.
+func (d *decoder) document() {
+	if !d.need('{', "file") {
+		return
+	}
+	for first := true; d.more(first, '}', "file"); first = false {
+		at := d.pos
+		d.member(string(d.key()), at)
+		d.section, d.record = "", -1
+	}
+	if d.err != nil {
+		return
+	}
+	if d.peek() != 0 || d.pos < len(d.data) {
+		d.syntax("file", "nothing after the object")
+		return
+	}
+	for _, key := range []string{keyVersion, keyTypes, keyMethods} {
+		if !d.keys[key] {
+			d.violation(d.problem(d.pos, profile.ErrCorrupt, "key "+key, "missing", "it, as every file has it"))
+		}
+	}
+}
+
+// member reads a value at the top.
+func (d *decoder) member(key string, at int) {
+	if d.err != nil {
+		return
+	}
+	kind, isSection := d.kind([]byte(key))
+	id := key
+	if isSection && kind != TypeChecks { // its two spellings may both occur
+		id = kind.Key()
+	}
+	if d.keys[id] {
+		d.violation(d.problem(at, profile.ErrCorrupt, "key", quoteShort([]byte(key)), "each key once"))
+		d.skip(key)
+		return
+	}
+	d.keys[id] = true
+	d.p.Order = append(d.p.Order, id)
+	d.section, d.lastStart, d.lastEnd = key, 0, 0
+	switch {
+	case key == keyVersion:
+		d.section = ""
+		d.version()
+	case key == keyTypes:
+		d.types()
+	case key == keyMethods:
+		d.methods()
+	case isSection:
+		d.entries(kind, key)
+	default:
+		if raw := d.skip(key); d.err == nil {
+			d.p.Unknown = append(d.p.Unknown, Member{key, append([]byte(nil), raw...)})
+		}
+	}
+}
+
+func (d *decoder) version() {
+	at := d.offset()
+	text, ok := d.text(keyVersion)
+	if !ok {
+		return
+	}
+	v, err := ParseVersion(string(text))
+	switch {
+	case err != nil:
+		d.violation(d.problem(at, profile.ErrCorrupt, keyVersion, quoteShort(text), "three numbers as in 1.0.0"))
+	case !v.supported() && !d.opt.AnyVersion:
+		d.fail(d.problem(at, profile.ErrUnsupported, keyVersion, v.String(), "a major version of 0 or 1"))
+	case !v.Known():
+		d.warn(d.problem(at, profile.ErrUnsupported, keyVersion, v.String(),
+			"0.2, 0.4, 1.0 or 1.1; what is new in it is kept as it is"))
+	}
+}
+
+// offset returns the position of the next value.
+func (d *decoder) offset() int {
+	d.peek()
+	return d.pos
+}
+
+// open consumes the beginning of an array or object.
+func (d *decoder) open(c byte, field string) bool {
+	if d.peek() == c {
+		d.pos++
+		return true
+	}
+	if c == '[' {
+		d.wrongType(field, "an array")
+	} else {
+		d.wrongType(field, "an object")
+	}
+	return false
+}
+
+// wrongType passes over a value of another type than the schema has there.
+func (d *decoder) wrongType(field, want string) {
+	at := d.offset()
+	if text := d.skip(field); d.err == nil {
+		d.violation(d.problem(at, profile.ErrCorrupt, field, quoteShort(text), want))
+	}
+}
+
+// text reads a string, see scanner.str.
+func (d *decoder) text(field string) (text []byte, ok bool) {
+	if c := d.peek(); c != '"' && c != 0 {
+		d.wrongType(field, "a string")
+		return nil, false
+	}
+	text = d.str(field)
+	return text, d.err == nil
+}
+
+// integer reads an integer from low to high.
+func (d *decoder) integer(field string, low, high int64) (v int64, ok bool) {
+	if c := d.peek(); c != '-' && c-'0' > 9 && c != 0 {
+		d.wrongType(field, "an integer")
+		return 0, false
+	}
+	at := d.pos
+	text, integer := d.number(field)
+	if d.err != nil {
+		return 0, false
+	}
+	if !integer {
+		d.violation(d.problem(at, profile.ErrCorrupt, field, quoteShort(text), "an integer, without fraction and exponent"))
+		return 0, false
+	}
+	if v, ok = parseInt(text); !ok || v < low || v > high {
+		d.violation(d.problem(at, profile.ErrCorrupt, field, quoteShort(text), fmt.Sprintf("an integer from %d to %d", low, high)))
+		return 0, false
+	}
+	return v, true
+}
+
+func (d *decoder) id(field string) (int32, bool) {
+	v, ok := d.integer(field, math.MinInt32, math.MaxInt32)
+	return int32(v), ok
+}

@@ -1,0 +1,400 @@
+package iprof
+
+import (
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/profuse-pgo/profuse/profile"
+)
+
+// Each entry is tried by the fast way first, see fast.go, which gives up
+// without a trace on whatever is not as the tools write it.
+
+// types reads the table of types.
+func (d *decoder) types() {
+	if !d.open('[', keyTypes) {
+		return
+	}
+	d.p.Types = make([]Type, 0, d.expect(tableEndTypes).entries)
+	for first := true; d.more(first, ']', keyTypes); first = false {
+		d.record++
+		start := d.pos
+		if !d.fastType() {
+			d.oneType()
+		}
+		d.lastStart, d.lastEnd = start, d.pos
+	}
+	d.tables[0] = d.err == nil
+}
+
+// The members of entries, as bits.
+const (
+	hasID = 1 << iota
+	hasName
+	hasSignature
+	hasContext
+	hasRecords
+)
+
+// entryReader walks over the members of one entry and keeps account of what it
+// has. Members that are unknown go into the profile.
+type entryReader struct {
+	*decoder
+	start     int
+	seen, bad uint // members
+	extras    int  // of the profile, before this entry
+}
+
+func (d *decoder) entry() (entryReader, bool) {
+	start := d.offset()
+	return entryReader{decoder: d, start: start, extras: len(d.p.Extra)}, d.open('{', "entry")
+}
+
+// first reports whether the key is not there twice; otherwise it passes over
+// its value.
+func (e *entryReader) first(member uint, at int, key string) bool {
+	if e.seen&member == 0 {
+		e.seen |= member
+		return true
+	}
+	e.violation(e.problem(at, profile.ErrCorrupt, "key", quoteShort([]byte(key)), "each key once"))
+	e.bad |= member
+	e.skip(key)
+	return false
+}
+
+// check records whether the value of the member could be read.
+func (e *entryReader) check(member uint, ok bool) {
+	if !ok {
+		e.bad |= member
+	}
+}
+
+// extra reads an unknown member of the entry with the given index.
+func (e *entryReader) extra(key string, index int) {
+	section := e.section
+	if kind, ok := e.kind([]byte(section)); ok && e.old {
+		section = kind.Key()
+	}
+	if raw := e.skip(key); e.err == nil {
+		e.p.Extra = append(e.p.Extra, ExtraMember{section, index, Member{key, append([]byte(nil), raw...)}})
+	}
+}
+
+// complete reports whether the entry has all members and they are valid;
+// names are theirs, in the order of the bits of want.
+func (e *entryReader) complete(want uint, names ...string) bool {
+	for bit := uint(1); bit <= want; bit <<= 1 {
+		if want&bit == 0 {
+			continue
+		}
+		if e.seen&bit == 0 && e.err == nil {
+			e.violation(e.problem(e.start, profile.ErrCorrupt, "key "+names[0], "missing", "it in every entry"))
+			e.bad |= bit
+		}
+		names = names[1:]
+	}
+	if e.bad == 0 && e.err == nil {
+		return true
+	}
+	e.p.Extra = e.p.Extra[:e.extras]
+	return false
+}
+
+func (e *entryReader) place() place { return place{uint32(e.start), uint32(e.record)} }
+
+func (d *decoder) oneType() {
+	e, ok := d.entry()
+	if !ok {
+		return
+	}
+	var t Type
+	for first := true; d.more(first, '}', "entry"); first = false {
+		at := d.pos
+		switch key := string(d.key()); {
+		case d.err != nil:
+		case key == keyID && e.first(hasID, at, key):
+			id, ok := d.id(key)
+			t.ID = TypeID(id)
+			e.check(hasID, ok)
+		case key == d.typeName && e.first(hasName, at, key):
+			name, ok := d.text(key)
+			t.Name = d.names.add(name)
+			e.check(hasName, ok)
+		case key == keyID || key == d.typeName:
+		default:
+			e.extra(key, len(d.p.Types))
+		}
+	}
+	if e.complete(hasID|hasName, keyID, d.typeName) {
+		d.p.Types = append(d.p.Types, t)
+		if d.places != nil {
+			d.places.types = append(d.places.types, e.place())
+		}
+	}
+}
+
+// methods reads the table of methods.
+func (d *decoder) methods() {
+	if !d.open('[', keyMethods) {
+		return
+	}
+	size := d.expect(tableEndMethods)
+	d.p.Methods = make([]Method, 0, size.entries)
+	for first := true; d.more(first, ']', keyMethods); first = false {
+		d.record++
+		start := d.pos
+		if !d.fastMethod() {
+			d.oneMethod()
+		}
+		d.lastStart, d.lastEnd = start, d.pos
+	}
+	d.tables[1] = d.err == nil
+}
+
+func (d *decoder) oneMethod() {
+	e, ok := d.entry()
+	if !ok {
+		return
+	}
+	var m Method
+	for first := true; d.more(first, '}', "entry"); first = false {
+		at := d.pos
+		switch key := string(d.key()); {
+		case d.err != nil:
+		case key == keyID && e.first(hasID, at, key):
+			id, ok := d.id(key)
+			m.ID = MethodID(id)
+			e.check(hasID, ok)
+		case key == d.methodName && e.first(hasName, at, key):
+			name, ok := d.text(key)
+			m.Name = d.names.add(name)
+			e.check(hasName, ok)
+		case key == keySignature && e.first(hasSignature, at, key):
+			m.Signature, ok = d.signature()
+			e.check(hasSignature, ok)
+		case key == keyID || key == d.methodName || key == keySignature:
+		default:
+			e.extra(key, len(d.p.Methods))
+		}
+	}
+	if e.complete(hasID|hasName|hasSignature, keyID, d.methodName, keySignature) {
+		d.p.Methods = append(d.p.Methods, m)
+		if d.places != nil {
+			d.places.methods = append(d.places.methods, e.place())
+		}
+	}
+}
+
+// signatureSlab is the number of ids allocated at a time.
+const signatureSlab = 1 << 12
+
+// signature reads the ids of a method's types.
+func (d *decoder) signature() (ids []TypeID, ok bool) {
+	if !d.open('[', keySignature) {
+		return nil, false
+	}
+	start := len(d.signatures)
+	ok = true
+	for first := true; d.more(first, ']', keySignature); first = false {
+		id, valid := d.id("type id")
+		ok = ok && valid
+		start = d.signatureRoom(start, 1)
+		d.signatures = append(d.signatures, TypeID(id))
+	}
+	end := len(d.signatures)
+	return d.signatures[start:end:end], ok && d.err == nil
+}
+
+// signatureRoom makes room for n more ids in the slab and returns where the
+// signature that begins at start does so then.
+func (d *decoder) signatureRoom(start, n int) int {
+	have := len(d.signatures) - start
+	if cap(d.signatures)-len(d.signatures) >= n {
+		return start
+	}
+	slab := make([]TypeID, 0, max(signatureSlab, 2*(have+n)))
+	d.signatures = append(slab, d.signatures[start:]...)
+	return 0
+}
+
+// entries reads a section.
+func (d *decoder) entries(kind Kind, key string) {
+	s := &d.p.sections[kind]
+	if d.old && kind == Monitors {
+		d.record = 0
+		d.oneEntry(s, hasRecords)
+		return
+	}
+	at := d.offset()
+	if !d.open('[', key) {
+		return
+	}
+	if s.Len() == 0 {
+		if kind == TypeChecks {
+			d.p.checksKey = key
+		}
+		size := d.expect(sectionEnd)
+		s.frames = make([]Frame, 0, size.frames)
+		s.records = make([]int64, 0, size.records)
+		s.ends = make([]entryEnd, 0, size.entries)
+	} else if d.peek() != ']' { // type checks, in the other spelling
+		d.violation(d.problem(at, profile.ErrCorrupt, "section", "not empty, and the one of the other spelling is not, either",
+			"one of "+TypeChecks.Key()+" and "+schemaTypeChecks))
+	}
+	for first := true; d.more(first, ']', key); first = false {
+		d.record++
+		start := d.pos
+		if !d.fastEntry(s) {
+			d.oneEntry(s, hasContext|hasRecords)
+		}
+		d.lastStart, d.lastEnd = start, d.pos
+	}
+}
+
+// oneEntry reads an entry that has the given members; one without a context is
+// that of Monitors.
+func (d *decoder) oneEntry(s *Section, members uint) {
+	e, ok := d.entry()
+	if !ok {
+		return
+	}
+	index := len(s.ends)
+	for first := true; d.more(first, '}', "entry"); first = false {
+		at := d.pos
+		switch key := string(d.key()); {
+		case d.err != nil:
+		case key == d.context && members&hasContext != 0:
+			if e.first(hasContext, at, key) {
+				e.check(hasContext, d.ctx(s))
+			}
+		case key == keyRecords:
+			if e.first(hasRecords, at, key) {
+				e.check(hasRecords, d.records(s))
+			}
+		default:
+			e.extra(key, index)
+		}
+	}
+	names := []string{d.context, keyRecords}
+	if members&hasContext == 0 {
+		s.frames = append(s.frames, Frame{})
+		names = names[1:]
+	}
+	if !e.complete(members, names...) {
+		s.truncate(index)
+		return
+	}
+	if err := s.end(); err != nil {
+		d.fail(d.problem(e.start, profile.ErrUnsupported, "section", "too large", "less than 2^32 frames and numbers"))
+	} else if d.places != nil {
+		d.places.entries[s.kind] = append(d.places.entries[s.kind], e.place())
+	}
+}
+
+// ctx reads a context and appends its frames.
+func (d *decoder) ctx(s *Section) bool {
+	at := d.offset()
+	text, ok := d.text(d.context)
+	if !ok {
+		return false
+	}
+	escaped := d.pos-at-len("\"\"") != len(text)
+	before := len(s.frames)
+	var n int
+	var want string
+	s.frames, n, want = parseFrames(s.frames, text, d.separator)
+	switch {
+	case want != "":
+		want = strings.TrimPrefix(want, "want ")
+		if !escaped {
+			at += 1 + n
+		}
+		found := "cut short"
+		if n < len(text) {
+			found = quoteShort(text[n:])
+		}
+		d.violation(d.problem(at, profile.ErrCorrupt, "context", found, want))
+		return false
+	case s.kind == CallCounts && !zeroLeaf(text):
+		d.violation(d.problem(at, profile.ErrCorrupt, "context", quoteShort(text),
+			"bytecode index 0 in the first frame, the entry of the method"))
+		return false
+	case s.kind == Monitors && (string(text) != monitorContext || len(s.frames) != before+1):
+		d.violation(d.problem(at, profile.ErrCorrupt, "context", quoteShort(text), strconv.Quote(monitorContext)))
+		return false
+	}
+	return true
+}
+
+// zeroLeaf reports whether the first frame of a valid context has the bytecode
+// index 0, written so.
+func zeroLeaf(text []byte) bool {
+	i := 0
+	for text[i] != ':' {
+		i++
+	}
+	return text[i+1] == '0' && (i+2 == len(text) || text[i+2]-'0' > 9)
+}
+
+// records reads the numbers of an entry and appends them.
+func (d *decoder) records(s *Section) bool {
+	at := d.offset()
+	if !d.open('[', keyRecords) {
+		return false
+	}
+	before := len(s.records)
+	ok := true
+	for first := true; d.more(first, ']', keyRecords); first = false {
+		v, valid := d.record64(s.kind, len(s.records)-before)
+		ok = ok && valid
+		s.records = append(s.records, v)
+	}
+	if n := len(s.records) - before; d.err == nil && !s.kind.fits(n) {
+		d.violation(d.problem(at, profile.ErrCorrupt, "number of records", strconv.Itoa(n), s.kind.wantRecords()))
+		return false
+	}
+	return ok
+}
+
+// record64 reads the number at position i of an entry's records.
+func (d *decoder) record64(k Kind, i int) (int64, bool) {
+	if i%k.Arity() == k.Arity()-1 {
+		return d.integer("count", math.MinInt64, math.MaxInt64)
+	}
+	field := "type id"
+	if k == Conditionals {
+		field = [...]string{"target", "index"}[i%k.Arity()]
+	}
+	return d.integer(field, math.MinInt32, math.MaxInt32)
+}
+
+// truncate drops all but the first n entries and what was appended after the
+// last one.
+func (s *Section) truncate(n int) {
+	frames, records := uint32(0), uint32(0)
+	if n > 0 {
+		frames, records = s.ends[n-1].frames, s.ends[n-1].records
+	}
+	s.frames, s.records, s.ends = s.frames[:frames], s.records[:records], s.ends[:n]
+}
+
+// stringArena keeps short strings together, which costs fewer allocations than
+// one for each.
+type stringArena struct {
+	b strings.Builder
+}
+
+// arenaChunk is the number of bytes allocated at a time.
+const arenaChunk = 1 << 14
+
+func (a *stringArena) add(text []byte) string {
+	if a.b.Cap()-a.b.Len() < len(text) {
+		a.b = strings.Builder{}
+		a.b.Grow(max(len(text), arenaChunk))
+	}
+	start := a.b.Len()
+	a.b.Write(text)
+	return a.b.String()[start:]
+}

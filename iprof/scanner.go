@@ -1,0 +1,486 @@
+package iprof
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"math"
+	"strconv"
+	"unicode/utf16"
+	"unicode/utf8"
+
+	"github.com/profuse-pgo/profuse/profile"
+)
+
+// maxDepth is how deep arrays and objects may nest in values that are passed
+// over; what is read nests four deep.
+const maxDepth = 1000
+
+// scanner reads JSON text from front to back. It knows nothing of the schema
+// but carries the place in it for errors. Like a cursor it keeps the first
+// failure; after that every get returns zero and the scanner stands at the
+// end.
+//
+// It accepts exactly the documents of RFC 8259 that are UTF-8, with a byte
+// order mark or without, and demands that escaped surrogates come in pairs.
+type scanner struct {
+	data []byte
+	pos  int
+	err  *profile.FormatError
+
+	section string // key at the top of the file; empty outside of any
+	record  int    // index of the entry; -1 outside of entries
+	// The last complete entry of the section, for errors about what comes
+	// after it.
+	lastStart, lastEnd int
+
+	scratch []byte // for text with escapes
+
+	lines lineCounter
+}
+
+var byteOrderMark = []byte("\uFEFF")
+
+func newScanner(data []byte) scanner {
+	s := scanner{data: data, record: -1}
+	if bytes.HasPrefix(data, byteOrderMark) {
+		s.pos = len(byteOrderMark)
+	}
+	return s
+}
+
+// problem returns an error about the text at offset at.
+func (s *scanner) problem(at int, class error, field, found, want string) *profile.FormatError {
+	e := &profile.FormatError{
+		Section: s.section, Offset: int64(at), Record: s.record,
+		Field: field, Found: found, Want: want, Err: class,
+	}
+	e.Line, e.Column = s.lines.find(s.data, at)
+	return e
+}
+
+// fail records a failure, unless there is one already.
+func (s *scanner) fail(e *profile.FormatError) {
+	if s.err == nil {
+		s.err = e
+		s.data = s.data[:min(s.pos, len(s.data))]
+		s.pos = len(s.data)
+	}
+}
+
+// lineCounter finds lines and columns of offsets. It remembers the last one, so
+// that asking for many of them in ascending order reads the text once.
+type lineCounter struct {
+	at, line, start int // start of the line, lines before it
+}
+
+// find returns line and column of an offset, both from 1, the column in bytes.
+func (c *lineCounter) find(data []byte, at int) (line, column int) {
+	at = min(at, len(data))
+	if at < c.at {
+		*c = lineCounter{}
+	}
+	between := data[c.at:at]
+	if i := bytes.LastIndexByte(between, '\n'); i >= 0 {
+		c.line += bytes.Count(between, []byte("\n"))
+		c.start = c.at + i + 1
+	}
+	c.at = at
+	return c.line + 1, at - c.start + 1
+}
+
+// syntax fails at the current position: what is needed is not there. The end
+// of the text is a truncation.
+func (s *scanner) syntax(field, want string) {
+	if s.err != nil {
+		return
+	}
+	if s.pos < len(s.data) {
+		s.fail(s.problem(s.pos, profile.ErrCorrupt, field, quoteShort(s.data[s.pos:]), want))
+		return
+	}
+	found := "cut short in its " + field
+	switch last := bytes.TrimSpace(s.data[s.lastStart:s.lastEnd]); {
+	case s.section == "":
+		found = "cut short"
+	case len(last) > 0:
+		found += ", last complete entry " + short(last)
+	default:
+		found += ", no entry complete"
+	}
+	s.fail(s.problem(len(s.data), profile.ErrTruncated, cmp.Or(s.section, "file"), found, want))
+}
+
+// quoteShort quotes the beginning of text.
+func quoteShort(text []byte) string {
+	if n := shortLen(text); n < len(text) {
+		return strconv.Quote(string(text[:n])) + "…"
+	}
+	return strconv.Quote(string(text))
+}
+
+// short returns the beginning of an entry, without quotes if it is plain.
+func short(text []byte) string {
+	n := shortLen(text)
+	for _, c := range text[:n] {
+		if c < ' ' || c >= 0x7f {
+			return quoteShort(text)
+		}
+	}
+	if n < len(text) {
+		return string(text[:n]) + "…"
+	}
+	return string(text)
+}
+
+// shortLen is how much of a text fits into a message.
+func shortLen(text []byte) int {
+	const limit = 100
+	if len(text) <= limit {
+		return len(text)
+	}
+	n := limit
+	for n > limit-utf8.UTFMax && !utf8.RuneStart(text[n]) {
+		n--
+	}
+	return n
+}
+
+// peek returns the first byte after white space, 0 at the end.
+func (s *scanner) peek() byte {
+	for s.pos < len(s.data) {
+		switch c := s.data[s.pos]; c {
+		case ' ', '\t', '\n', '\r':
+			s.pos++
+		default:
+			return c
+		}
+	}
+	return 0
+}
+
+// take consumes c, after white space, if it comes next.
+func (s *scanner) take(c byte) bool {
+	if s.peek() == c && s.pos < len(s.data) {
+		s.pos++
+		return true
+	}
+	return false
+}
+
+// need consumes c or fails.
+func (s *scanner) need(c byte, field string) bool {
+	if s.take(c) {
+		return true
+	}
+	s.syntax(field, strconv.QuoteRune(rune(c)))
+	return false
+}
+
+// more is for walking over an array or object: it reports whether another
+// element follows, and consumes what stands before it or after the last one.
+func (s *scanner) more(first bool, end byte, field string) bool {
+	if s.err != nil {
+		return false
+	}
+	if s.take(end) {
+		return false
+	}
+	if first || s.take(',') {
+		return true
+	}
+	s.syntax(field, fmt.Sprintf("',' or %q", end))
+	return false
+}
+
+// key reads a key and the colon after it. The result is valid until the next
+// string is read.
+func (s *scanner) key() []byte {
+	k := s.str("key")
+	s.need(':', "key")
+	return k
+}
+
+// str reads a string. The result is part of the text or valid until the next
+// string is read.
+func (s *scanner) str(field string) []byte {
+	if s.peek() != '"' {
+		s.syntax(field, "a string")
+		return nil
+	}
+	s.pos++
+	start := s.pos
+	for i, c := range s.data[start:] {
+		switch {
+		case c == '"':
+			s.pos = start + i + 1
+			return s.data[start : start+i]
+		case c == '\\' || c < ' ' || c >= utf8.RuneSelf:
+			s.pos = start + i
+			return s.strRest(field, start)
+		}
+	}
+	s.pos = len(s.data)
+	s.syntax(field, "a closing quote")
+	return nil
+}
+
+// strRest is str from the first character on that is not plain ASCII.
+func (s *scanner) strRest(field string, start int) []byte {
+	s.scratch = append(s.scratch[:0], s.data[start:s.pos]...)
+	for s.pos < len(s.data) {
+		switch c := s.data[s.pos]; {
+		case c == '"':
+			s.pos++
+			return s.scratch
+		case c == '\\':
+			if !s.escape(field) {
+				return nil
+			}
+		case c < ' ':
+			s.fail(s.problem(s.pos, profile.ErrCorrupt, field, fmt.Sprintf("a control character, %#02x", c), "it escaped"))
+			return nil
+		case c < utf8.RuneSelf:
+			s.scratch = append(s.scratch, c)
+			s.pos++
+		default:
+			r, n := utf8.DecodeRune(s.data[s.pos:])
+			if r == utf8.RuneError && n == 1 {
+				s.notUTF8(field)
+				return nil
+			}
+			s.scratch = append(s.scratch, s.data[s.pos:s.pos+n]...)
+			s.pos += n
+		}
+	}
+	s.syntax(field, "a closing quote")
+	return nil
+}
+
+// notUTF8 fails on a byte that no UTF-8 has here, or at the end of the text in
+// the middle of a character.
+func (s *scanner) notUTF8(field string) {
+	if rest := s.data[s.pos:]; !utf8.FullRune(rest) {
+		s.pos = len(s.data)
+		s.syntax(field, "the rest of a character")
+		return
+	}
+	s.fail(s.problem(s.pos, profile.ErrCorrupt, field, fmt.Sprintf("byte %#02x", s.data[s.pos]), "UTF-8"))
+}
+
+// escape decodes the escape at the current position into scratch.
+func (s *scanner) escape(field string) bool {
+	at := s.pos
+	s.pos++
+	if s.pos == len(s.data) {
+		s.syntax(field, "the rest of an escape")
+		return false
+	}
+	c := s.data[s.pos]
+	s.pos++
+	switch c {
+	case '"', '\\', '/':
+	case 'b':
+		c = '\b'
+	case 'f':
+		c = '\f'
+	case 'n':
+		c = '\n'
+	case 'r':
+		c = '\r'
+	case 't':
+		c = '\t'
+	case 'u':
+		r, ok := s.hex4(field)
+		if ok && utf16.IsSurrogate(r) {
+			second := rune(0)
+			if rest := s.data[s.pos:]; bytes.HasPrefix(rest, []byte(`\u`)) {
+				s.pos += 2
+				second, ok = s.hex4(field)
+			} else if len(rest) < 2 && bytes.HasPrefix([]byte(`\u`), rest) {
+				s.pos = len(s.data)
+				s.syntax(field, "the rest of an escape")
+				return false
+			}
+			r = utf16.DecodeRune(r, second)
+			if ok && r == utf8.RuneError {
+				s.fail(s.problem(at, profile.ErrCorrupt, field, quoteShort(s.data[at:]), "a pair of surrogates"))
+				return false
+			}
+		}
+		if ok {
+			s.scratch = utf8.AppendRune(s.scratch, r)
+		}
+		return ok
+	default:
+		s.pos = at
+		s.syntax(field, "an escape that JSON has")
+		return false
+	}
+	s.scratch = append(s.scratch, c)
+	return true
+}
+
+// hex4 reads four hexadecimal digits.
+func (s *scanner) hex4(field string) (r rune, ok bool) {
+	for range 4 {
+		d := byte(0)
+		if s.pos < len(s.data) {
+			d = s.data[s.pos]
+		}
+		switch {
+		case '0' <= d && d <= '9':
+			d -= '0'
+		case 'a' <= d && d <= 'f':
+			d -= 'a' - 10
+		case 'A' <= d && d <= 'F':
+			d -= 'A' - 10
+		default:
+			s.syntax(field, "a hexadecimal digit")
+			return 0, false
+		}
+		r = r<<4 | rune(d)
+		s.pos++
+	}
+	return r, true
+}
+
+// number passes over a number and returns its text and whether it is written
+// as an integer.
+func (s *scanner) number(field string) (text []byte, integer bool) {
+	s.peek()
+	start := s.pos
+	digits := func() bool {
+		from := s.pos
+		for s.pos < len(s.data) && s.data[s.pos]-'0' <= 9 {
+			s.pos++
+		}
+		if s.pos == from {
+			s.syntax(field, "a digit")
+		}
+		return s.pos > from
+	}
+	is := func(c byte) bool { return s.pos < len(s.data) && s.data[s.pos] == c }
+	if is('-') {
+		s.pos++
+	}
+	if is('0') {
+		s.pos++
+	} else if !digits() {
+		return nil, false
+	}
+	integer = true
+	if is('.') {
+		integer = false
+		s.pos++
+		if !digits() {
+			return nil, false
+		}
+	}
+	if is('e') || is('E') {
+		integer = false
+		s.pos++
+		if is('+') || is('-') {
+			s.pos++
+		}
+		if !digits() {
+			return nil, false
+		}
+	}
+	return s.data[start:s.pos], integer
+}
+
+// parseInt parses the text of an integer; it reports whether it fits.
+func parseInt(text []byte) (v int64, ok bool) {
+	negative := text[0] == '-'
+	if negative {
+		text = text[1:]
+	}
+	u := uint64(0)
+	for _, c := range text {
+		d := uint64(c - '0')
+		if u > (math.MaxUint64-d)/10 {
+			return 0, false
+		}
+		u = u*10 + d
+	}
+	switch {
+	case !negative && u <= math.MaxInt64:
+		return int64(u), true
+	case negative && u <= -math.MinInt64:
+		return -int64(u), true
+	}
+	return 0, false
+}
+
+// skip passes over a value of any type and returns its text.
+func (s *scanner) skip(field string) []byte {
+	s.peek()
+	start := s.pos
+	var open []byte // the closing brackets that are due, outermost first
+	for s.err == nil {
+		if s.scalarOrOpen(field, &open) {
+			if len(open) == 0 {
+				return s.data[start:s.pos]
+			}
+			if !s.between(field, &open) {
+				return s.data[start:s.pos]
+			}
+		}
+	}
+	return nil
+}
+
+// scalarOrOpen reads a scalar, or opens an array or object and, unless it is
+// empty, stands before its first value. It reports whether a value was
+// completed.
+func (s *scanner) scalarOrOpen(field string, open *[]byte) bool {
+	switch c := s.peek(); {
+	case c == '{' || c == '[':
+		if len(*open) == maxDepth {
+			s.fail(s.problem(s.pos, profile.ErrUnsupported, field, "nested deeper", fmt.Sprintf("at most %d levels", maxDepth)))
+			return false
+		}
+		s.pos++
+		end := c + 2 // in ASCII, of both kinds
+		if s.take(end) {
+			return true
+		}
+		*open = append(*open, end)
+		if c == '{' {
+			s.key()
+		}
+		return false
+	case c == '"':
+		s.str(field)
+	case c == '-' || c-'0' <= 9:
+		s.number(field)
+	default:
+		for _, word := range []string{"true", "false", "null"} {
+			if rest := s.data[s.pos:]; len(rest) >= len(word) && string(rest[:len(word)]) == word {
+				s.pos += len(word)
+				return true
+			} else if len(rest) > 0 && len(rest) < len(word) && word[:len(rest)] == string(rest) {
+				s.pos = len(s.data)
+			}
+		}
+		s.syntax(field, "a value")
+	}
+	return s.err == nil
+}
+
+// between goes from the end of a value to the beginning of the next one,
+// closing what ends here. It reports whether there is a next one.
+func (s *scanner) between(field string, open *[]byte) bool {
+	for len(*open) > 0 {
+		end := (*open)[len(*open)-1]
+		if s.more(false, end, field) {
+			if end == '}' {
+				s.key()
+			}
+			return true
+		}
+		*open = (*open)[:len(*open)-1]
+	}
+	return false
+}

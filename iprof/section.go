@@ -1,0 +1,180 @@
+package iprof
+
+import (
+	"fmt"
+	"iter"
+	"math"
+	"math/bits"
+
+	"github.com/profuse-pgo/profuse/profile"
+)
+
+// A Section holds the entries of one [Kind], in the order of the file. It is
+// meant for millions of them: all frames lie in one slice, all records in
+// another.
+type Section struct {
+	kind    Kind
+	frames  []Frame
+	records []int64
+	ends    []entryEnd
+}
+
+// entryEnd says where an entry's frames and records end; they begin where
+// those of the entry before end.
+type entryEnd struct {
+	frames, records uint32
+}
+
+// Kind says what the section counts.
+func (s *Section) Kind() Kind { return s.kind }
+
+// Len returns the number of entries.
+func (s *Section) Len() int { return len(s.ends) }
+
+// Context returns the context of entry i. Do not change it.
+func (s *Section) Context(i int) Context {
+	start := uint32(0)
+	if i > 0 {
+		start = s.ends[i-1].frames
+	}
+	end := s.ends[i].frames
+	return s.frames[start:end:end]
+}
+
+// Records returns the records of entry i, a multiple of [Kind.Arity] numbers.
+// Do not change them.
+func (s *Section) Records(i int) []int64 {
+	start := uint32(0)
+	if i > 0 {
+		start = s.ends[i-1].records
+	}
+	end := s.ends[i].records
+	return s.records[start:end:end]
+}
+
+// All iterates over contexts and records.
+func (s *Section) All() iter.Seq2[Context, []int64] {
+	return func(yield func(Context, []int64) bool) {
+		for i := range s.ends {
+			if !yield(s.Context(i), s.Records(i)) {
+				return
+			}
+		}
+	}
+}
+
+// Counts iterates over contexts and their counts, those of all records of an
+// entry added up.
+func (s *Section) Counts() iter.Seq2[Context, int64] {
+	return func(yield func(Context, int64) bool) {
+		for i := range s.ends {
+			if !yield(s.Context(i), s.Count(i)) {
+				return
+			}
+		}
+	}
+}
+
+// Count returns the sum of the counts of entry i. Sums in this package end at
+// the largest and the smallest 64-bit integer.
+func (s *Section) Count(i int) int64 {
+	return sumCounts(s.Records(i), s.kind.Arity())
+}
+
+// Total returns the sum of all counts of the section.
+func (s *Section) Total() int64 { return sumCounts(s.records, s.kind.Arity()) }
+
+// Add appends an entry. It refuses, as corrupt, a context without frames and
+// records of a wrong number, and as unsupported what makes the section hold
+// 2^32 frames or numbers.
+func (s *Section) Add(ctx Context, records ...int64) error {
+	if len(ctx) == 0 {
+		return s.invalid("context", "empty", "at least one frame", profile.ErrCorrupt)
+	}
+	if !s.kind.fits(len(records)) {
+		return s.invalid("number of records", fmt.Sprint(len(records)), s.kind.wantRecords(), profile.ErrCorrupt)
+	}
+	s.frames = append(s.frames, ctx...)
+	s.records = append(s.records, records...)
+	return s.end()
+}
+
+func (s *Section) invalid(field, found, want string, class error) error {
+	return &profile.FormatError{
+		Section: s.kind.Key(), Offset: -1, Record: len(s.ends), Field: field, Found: found, Want: want, Err: class,
+	}
+}
+
+// end ends the entry that frames and records were appended for.
+func (s *Section) end() error {
+	if uint64(max(len(s.frames), len(s.records))) > math.MaxUint32 {
+		return s.invalid("size", fmt.Sprintf("%d frames and %d numbers", len(s.frames), len(s.records)),
+			"less than 2^32", profile.ErrUnsupported)
+	}
+	s.ends = append(s.ends, entryEnd{uint32(len(s.frames)), uint32(len(s.records))})
+	return nil
+}
+
+// fits reports whether an entry may have n numbers as records.
+func (k Kind) fits(n int) bool {
+	if k.Arity() == 1 {
+		return n == 1
+	}
+	return n%k.Arity() == 0
+}
+
+func (k Kind) wantRecords() string {
+	if k.Arity() == 1 {
+		return "1"
+	}
+	return fmt.Sprintf("a multiple of %d", k.Arity())
+}
+
+// copySection returns a section with the entries that keep accepts.
+func copySection(s *Section, keep func(i int) bool) Section {
+	out := Section{kind: s.kind}
+	for i := range s.ends {
+		if keep(i) {
+			out.frames = append(out.frames, s.Context(i)...)
+			out.records = append(out.records, s.Records(i)...)
+			out.ends = append(out.ends, entryEnd{uint32(len(out.frames)), uint32(len(out.records))})
+		}
+	}
+	return out
+}
+
+func sumCounts(records []int64, arity int) int64 {
+	sum := int64(0)
+	for i := arity - 1; i < len(records); i += arity {
+		sum, _ = addSaturating(sum, records[i])
+	}
+	return sum
+}
+
+// addSaturating adds two numbers and reports whether the sum does not fit.
+func addSaturating(a, b int64) (sum int64, saturated bool) {
+	sum = a + b
+	if (a^sum)&(b^sum) < 0 { // the sign of the sum is that of neither
+		if a < 0 {
+			return math.MinInt64, true
+		}
+		return math.MaxInt64, true
+	}
+	return sum, false
+}
+
+// mulDivRound returns count × num / den rounded half up and cut to the largest
+// int64. count is not negative.
+func mulDivRound(count int64, num, den uint64) (v int64, saturated bool) {
+	hi, lo := bits.Mul64(uint64(count), num)
+	lo, carry := bits.Add64(lo, den/2, 0)
+	hi += carry // at most 2^63 × 2^64: no overflow
+	if hi >= den {
+		return math.MaxInt64, true
+	}
+	q, _ := bits.Div64(hi, lo, den)
+	if q > math.MaxInt64 {
+		return math.MaxInt64, true
+	}
+	return int64(q), false
+}

@@ -1,0 +1,188 @@
+package iprof
+
+import (
+	"cmp"
+	"iter"
+	"slices"
+)
+
+// Branch is one record of [Conditionals]: a way that a conditional can take.
+// Cases of a switch with a common target have one record with the target and
+// the count of all, and one with [UnknownBCI] and count 0 for each case beyond
+// the first, all of one index.
+type Branch struct {
+	Target BCI
+	Index  int32 // order of the ways as the compiler sees it; not unique
+	Count  int64
+}
+
+// Branches iterates over records of [Conditionals].
+func Branches(records []int64) iter.Seq[Branch] {
+	return func(yield func(Branch) bool) {
+		for ; len(records) >= 3; records = records[3:] {
+			if !yield(Branch{BCI(records[0]), int32(records[1]), records[2]}) {
+				return
+			}
+		}
+	}
+}
+
+// TypeCount is one record of the kinds that have types.
+type TypeCount struct {
+	Type  TypeID
+	Count int64
+}
+
+// TypeCounts iterates over records of pairs of type and count.
+func TypeCounts(records []int64) iter.Seq[TypeCount] {
+	return func(yield func(TypeCount) bool) {
+		for ; len(records) >= 2; records = records[2:] {
+			if !yield(TypeCount{TypeID(records[0]), records[1]}) {
+				return
+			}
+		}
+	}
+}
+
+// Way is all records of one index at a conditional.
+type Way struct {
+	Index   int32
+	Targets []BCI // without UnknownBCI, in the order in which they appear
+	Cases   int   // records of the index, in one entry at most
+	Count   int64
+}
+
+// BranchSite is a conditional in the bytecode with the counts of all contexts.
+type BranchSite struct {
+	Frame
+	Ways    []Way // by index
+	Total   int64
+	Entries int // contexts
+}
+
+// Bias is the share of the way taken most, from 0 to 1; 0 if none was taken.
+func (b *BranchSite) Bias() float64 {
+	most := int64(0)
+	for _, w := range b.Ways {
+		most = max(most, w.Count)
+	}
+	return share(most, b.Total)
+}
+
+func share(part, whole int64) float64 {
+	if whole <= 0 {
+		return 0
+	}
+	return float64(part) / float64(whole)
+}
+
+// BranchSites returns the conditionals with the largest totals first, then by
+// name of the method and bytecode. Counts are added up by index, as the
+// compiler does.
+func (p *Profile) BranchSites() []BranchSite {
+	sites := make(map[Frame]*BranchSite)
+	s := p.Section(Conditionals)
+	for ctx, records := range s.All() {
+		site := sites[ctx.Leaf()]
+		if site == nil {
+			site = &BranchSite{Frame: ctx.Leaf()}
+			sites[ctx.Leaf()] = site
+		}
+		site.Entries++
+		cases := make(map[int32]int)
+		for b := range Branches(records) {
+			i, ok := slices.BinarySearchFunc(site.Ways, b.Index, func(w Way, i int32) int { return cmp.Compare(w.Index, i) })
+			if !ok {
+				site.Ways = slices.Insert(site.Ways, i, Way{Index: b.Index})
+			}
+			w := &site.Ways[i]
+			cases[b.Index]++
+			w.Cases = max(w.Cases, cases[b.Index])
+			w.Count, _ = addSaturating(w.Count, b.Count)
+			site.Total, _ = addSaturating(site.Total, b.Count)
+			if b.Target != UnknownBCI && !slices.Contains(w.Targets, b.Target) {
+				w.Targets = append(w.Targets, b.Target)
+			}
+		}
+	}
+	out := make([]BranchSite, 0, len(sites))
+	for _, site := range sites {
+		out = append(out, *site)
+	}
+	sortByName(out, func(b BranchSite) string { return p.MethodName(b.Method) },
+		func(a, b BranchSite) int { return cmp.Compare(b.Total, a.Total) },
+		func(a, b BranchSite) int { return compareContexts(Context{a.Frame}, Context{b.Frame}) })
+	return out
+}
+
+// TypeSite is a place in the bytecode where types were counted, with the
+// counts of all contexts.
+type TypeSite struct {
+	Frame
+	Types   []TypeCount // the largest counts first, then by name
+	Total   int64
+	Entries int // contexts
+}
+
+// Polymorphic reports whether more than one type was seen.
+func (t *TypeSite) Polymorphic() bool { return len(t.Types) > 1 }
+
+// TypeSites returns the places where types were counted, [VirtualInvokes] or
+// [TypeChecks], with the largest totals first, then by name of the method and
+// bytecode.
+func (p *Profile) TypeSites(k Kind) []TypeSite {
+	if !k.HasTypes() || k == Monitors {
+		return nil
+	}
+	type site struct {
+		types   map[TypeID]int64
+		entries int
+	}
+	sites := make(map[Frame]*site)
+	for ctx, records := range p.Section(k).All() {
+		s := sites[ctx.Leaf()]
+		if s == nil {
+			s = &site{types: make(map[TypeID]int64)}
+			sites[ctx.Leaf()] = s
+		}
+		s.entries++
+		for t := range TypeCounts(records) {
+			s.types[t.Type], _ = addSaturating(s.types[t.Type], t.Count)
+		}
+	}
+	out := make([]TypeSite, 0, len(sites))
+	for at, s := range sites {
+		t := TypeSite{Frame: at, Types: p.sortTypes(s.types), Entries: s.entries}
+		for _, c := range t.Types {
+			t.Total, _ = addSaturating(t.Total, c.Count)
+		}
+		out = append(out, t)
+	}
+	sortByName(out, func(t TypeSite) string { return p.MethodName(t.Method) },
+		func(a, b TypeSite) int { return cmp.Compare(b.Total, a.Total) },
+		func(a, b TypeSite) int { return compareContexts(Context{a.Frame}, Context{b.Frame}) })
+	return out
+}
+
+// Monitors returns the types that were synchronized on, the largest counts
+// first, then by name.
+func (p *Profile) Monitors() []TypeCount {
+	types := make(map[TypeID]int64)
+	for _, records := range p.Section(Monitors).All() {
+		for t := range TypeCounts(records) {
+			types[t.Type], _ = addSaturating(types[t.Type], t.Count)
+		}
+	}
+	return p.sortTypes(types)
+}
+
+func (p *Profile) sortTypes(types map[TypeID]int64) []TypeCount {
+	out := make([]TypeCount, 0, len(types))
+	for t, n := range types {
+		out = append(out, TypeCount{t, n})
+	}
+	sortByName(out, func(t TypeCount) string { return p.TypeName(t.Type) },
+		func(a, b TypeCount) int { return cmp.Compare(b.Count, a.Count) },
+		func(a, b TypeCount) int { return cmp.Compare(a.Type, b.Type) })
+	return out
+}

@@ -1,0 +1,281 @@
+package iprof
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"github.com/profuse-pgo/profuse/profile"
+)
+
+// sums are the entries of one kind that a Merger has added up so far. Methods
+// and types are indexes into the Merger's tables. As in typeTable, the entry
+// after the last one is tried first.
+type sums struct {
+	kind    Kind
+	entries []sumEntry
+	frames  []Frame
+	records []int64 // of entries whose records grew, the old ones stay behind
+	index   contextIndex
+	next    int
+	union   []int64 // scratch
+}
+
+func (s *sums) init(k Kind) {
+	s.kind = k
+	s.index = newContextIndex(s.context)
+}
+
+// sumEntry says where frames and records of an entry lie.
+type sumEntry struct {
+	frames, frameCount   uint32
+	records, recordCount uint32
+}
+
+func (s *sums) context(i uint32) Context {
+	e := &s.entries[i]
+	return s.frames[e.frames : e.frames+e.frameCount]
+}
+
+func (s *sums) recordsOf(e *sumEntry) []int64 {
+	return s.records[e.records : e.records+e.recordCount]
+}
+
+// find returns the entry with the context; a new one has no records and
+// isNew is set.
+func (s *sums) find(c Context) (e *sumEntry, isNew bool, err error) {
+	if s.next < len(s.entries) && slices.Equal(s.context(uint32(s.next)), c) {
+		s.next++
+		return &s.entries[s.next-1], false, nil
+	}
+	i, slot, ok := s.index.find(c)
+	if !ok {
+		if uint64(len(s.frames)+len(c)) > math.MaxUint32 {
+			return nil, false, tooMuch(s.kind)
+		}
+		i = uint32(len(s.entries))
+		s.entries = append(s.entries, sumEntry{frames: uint32(len(s.frames)), frameCount: uint32(len(c))})
+		s.frames = append(s.frames, c...)
+		s.index.add(i, slot)
+	}
+	s.next = int(i) + 1
+	return &s.entries[i], !ok, nil
+}
+
+// replace gives the entry other records.
+func (s *sums) replace(e *sumEntry, records []int64) error {
+	if len(records) <= int(e.recordCount) {
+		copy(s.recordsOf(e), records)
+		e.recordCount = uint32(len(records))
+		return nil
+	}
+	if uint64(len(s.records)+len(records)) > math.MaxUint32 {
+		return tooMuch(s.kind)
+	}
+	e.records, e.recordCount = uint32(len(s.records)), uint32(len(records))
+	s.records = append(s.records, records...)
+	return nil
+}
+
+func tooMuch(k Kind) error {
+	return &profile.FormatError{
+		Section: k.Key(), Offset: -1, Record: -1, Field: "merged section",
+		Found: "too large", Want: "less than 2^32 frames and numbers", Err: profile.ErrUnsupported,
+	}
+}
+
+// addSection adds the entries of one kind.
+func (m *Merger) addSection(in *input, k Kind, w Weight, added *Added) error {
+	from, to := &in.p.sections[k], &m.sections[k]
+	for i := range from.ends {
+		ctx, ok := m.translateContext(in, k, from.Context(i))
+		if !ok {
+			added.Skipped++
+			continue
+		}
+		records, ok := m.translateRecords(in, k, from.Records(i), w, added)
+		if !ok {
+			added.Skipped++
+			continue
+		}
+		if err := to.add(ctx, records, added); err != nil {
+			return err
+		}
+		added.Entries++
+	}
+	return nil
+}
+
+// add adds an entry. It may sort records.
+func (s *sums) add(ctx Context, records []int64, added *Added) error {
+	e, isNew, err := s.find(ctx)
+	if err != nil {
+		return err
+	}
+	if isNew {
+		return s.replace(e, records)
+	}
+	old, n := s.recordsOf(e), s.kind.Arity()
+	if sameShape(old, records, n) {
+		for j := n - 1; j < len(old); j += n {
+			sum, saturated := addSaturating(old[j], records[j])
+			old[j] = sum
+			added.saturated(saturated)
+		}
+		return nil
+	}
+	if s.kind == Conditionals {
+		added.Reshaped++
+	}
+	s.union = unite(s.union[:0], old, records, s.kind, added)
+	return s.replace(e, s.union)
+}
+
+func (a *Added) saturated(yes bool) {
+	if yes {
+		a.Saturated++
+	}
+}
+
+// translateContext returns the context in the Merger's numbers; the result is
+// reused.
+func (m *Merger) translateContext(in *input, k Kind, c Context) (Context, bool) {
+	if k == Monitors {
+		return append(m.scratch.frames[:0], Frame{}), true
+	}
+	out := m.scratch.frames[:0]
+	for _, f := range c {
+		method := in.method(f.Method)
+		if method == none {
+			return nil, false
+		}
+		out = append(out, Frame{MethodID(method), f.BCI})
+	}
+	m.scratch.frames = out
+	return out, true
+}
+
+// translateRecords returns the weighted records in the Merger's numbers; the
+// result is reused.
+func (m *Merger) translateRecords(in *input, k Kind, records []int64, w Weight, added *Added) ([]int64, bool) {
+	out := append(m.scratch.records[:0], records...)
+	m.scratch.records = out
+	if k.HasTypes() {
+		for i := 0; i < len(out); i += 2 {
+			t := in.typ(TypeID(out[i]))
+			if t == none {
+				return nil, false
+			}
+			out[i] = int64(t)
+		}
+	}
+	if !w.one() {
+		for i := k.Arity() - 1; i < len(out); i += k.Arity() {
+			var saturated bool
+			out[i], saturated = w.apply(out[i])
+			added.saturated(saturated)
+		}
+	}
+	return out, true
+}
+
+// sameShape reports whether two lists of records differ in their counts at
+// most.
+func sameShape(a, b []int64, arity int) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	switch arity {
+	case 2:
+		for i := 0; i < len(a); i += 2 {
+			if a[i] != b[i] {
+				return false
+			}
+		}
+	case 3:
+		for i := 0; i < len(a); i += 3 {
+			if a[i] != b[i] || a[i+1] != b[i+1] {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// unite appends to dst the union of two lists of records of different shape,
+// sorted, see [Merger]. It sorts them, too.
+func unite(dst, a, b []int64, k Kind, added *Added) []int64 {
+	n := k.Arity()
+	a, b = sortRecords(a, k, added), sortRecords(b, k, added)
+	for len(a) > 0 || len(b) > 0 {
+		order := 0
+		switch {
+		case len(a) == 0:
+			order = 1
+		case len(b) == 0:
+			order = -1
+		default:
+			order = compareRecords(a, b, k)
+		}
+		switch {
+		case order < 0:
+			dst, a = append(dst, a[:n]...), a[n:]
+		case order > 0:
+			dst, b = append(dst, b[:n]...), b[n:]
+		default:
+			sum, saturated := addSaturating(a[n-1], b[n-1])
+			added.saturated(saturated)
+			dst = append(append(dst, a[:n-1]...), sum)
+			a, b = a[n:], b[n:]
+		}
+	}
+	return dst
+}
+
+// compareRecords orders records by what they are about. Of one index, the
+// records that have no target of their own come last.
+func compareRecords(a, b []int64, k Kind) int {
+	if k.HasTypes() {
+		return cmp.Compare(a[0], b[0])
+	}
+	last := func(r []int64) int {
+		if r[0] == int64(UnknownBCI) {
+			return 1
+		}
+		return 0
+	}
+	return cmp.Or(cmp.Compare(a[1], b[1]), cmp.Compare(last(a), last(b)), cmp.Compare(a[0], b[0]))
+}
+
+// sortRecords sorts records, those about the same in the order in which they
+// are. Of types, those that occur several times are added up.
+func sortRecords(records []int64, k Kind, added *Added) []int64 {
+	n := k.Arity()
+	if n == 1 {
+		return records
+	}
+	sorted := true
+	for i := n; i < len(records) && sorted; i += n {
+		c := compareRecords(records[i-n:], records[i:], k)
+		sorted = c < 0 || c == 0 && !k.HasTypes()
+	}
+	if sorted {
+		return records
+	}
+	order := make([][]int64, 0, len(records)/n)
+	for r := slices.Clone(records); len(r) > 0; r = r[n:] {
+		order = append(order, r[:n])
+	}
+	slices.SortStableFunc(order, func(a, b []int64) int { return compareRecords(a, b, k) })
+	out := records[:0]
+	for _, r := range order {
+		if k.HasTypes() && len(out) > 0 && out[len(out)-n] == r[0] {
+			sum, saturated := addSaturating(out[len(out)-1], r[1])
+			added.saturated(saturated)
+			out[len(out)-1] = sum
+			continue
+		}
+		out = append(out, r...)
+	}
+	return out
+}

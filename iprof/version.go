@@ -1,0 +1,77 @@
+package iprof
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// A Version is that of the format: Major changes with what breaks readers,
+// Minor with what may be added, Patch with what concerns nobody.
+type Version struct {
+	Major, Minor, Patch uint32
+}
+
+// The versions that files are known to have. 0.2.0 and 0.4.0 are not
+// documented; 0.4.0 has the layout of 1.0.0.
+var (
+	Version020 = Version{0, 2, 0}
+	Version040 = Version{0, 4, 0}
+	Version100 = Version{1, 0, 0}
+	Version110 = Version{1, 1, 0}
+)
+
+// String returns "1.0.0".
+func (v Version) String() string { return fmt.Sprintf("%d.%d.%d", v.Major, v.Minor, v.Patch) }
+
+// Compare returns -1, 0 or 1 as v is lower than, equal to or higher than o.
+func (v Version) Compare(o Version) int {
+	for _, d := range [][2]uint32{{v.Major, o.Major}, {v.Minor, o.Minor}, {v.Patch, o.Patch}} {
+		if d[0] != d[1] {
+			if d[0] < d[1] {
+				return -1
+			}
+			return 1
+		}
+	}
+	return 0
+}
+
+// Known reports whether v is one of the known versions, whatever its patch
+// level.
+func (v Version) Known() bool {
+	v.Patch = 0
+	return v == Version020 || v == Version040 || v == Version100 || v == Version110
+}
+
+// Writable reports whether [Write] can write v: 0.4.0 and the known versions
+// from 1.0.0 on.
+func (v Version) Writable() bool { return v.Known() && v.Compare(Version040) >= 0 }
+
+// supported reports whether a file of version v can be read: unknown minor
+// versions can, unknown major versions cannot.
+func (v Version) supported() bool { return v.Major <= 1 }
+
+func (v Version) dialect() *dialect {
+	if v.Compare(Version{0, 3, 0}) < 0 {
+		return &dialectBefore04
+	}
+	return &dialectSince04
+}
+
+// ParseVersion parses "1.0.0".
+func ParseVersion(s string) (Version, error) {
+	var v Version
+	parts := strings.Split(s, ".")
+	if len(parts) != 3 {
+		return v, fmt.Errorf("version %q, want three numbers as in 1.0.0", s)
+	}
+	for i, p := range []*uint32{&v.Major, &v.Minor, &v.Patch} {
+		n, err := strconv.ParseUint(parts[i], 10, 32)
+		if err != nil || parts[i][0] == '+' {
+			return Version{}, fmt.Errorf("version %q, want three numbers as in 1.0.0", s)
+		}
+		*p = uint32(n)
+	}
+	return v, nil
+}

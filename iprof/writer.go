@@ -1,0 +1,373 @@
+package iprof
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strconv"
+	"unicode/utf8"
+
+	"github.com/profuse-pgo/profuse/profile"
+)
+
+// Style is how a written file is laid out.
+type Style int
+
+const (
+	Compact  Style = iota // on one line, as the tools write it
+	Lines                 // each entry on a line of its own, for version control
+	Indented              // each number on a line of its own, as json.Indent does
+)
+
+// WriteOptions adjust [Write]. The zero value writes what the tools write.
+type WriteOptions struct {
+	// Version to write; the zero value stands for that of the profile, or the
+	// lowest one from 1.0.0 on that holds it if that cannot be written.
+	Version Version
+	Style   Style
+	// Indent is one level of indentation in [Indented]; "" stands for two
+	// blanks.
+	Indent string
+	// Warn is told of what the version cannot hold and is left out; nil drops
+	// the warnings.
+	Warn func(Warning)
+}
+
+// Write writes p. A file that a tool wrote, version 0.4.0 and later, comes out
+// byte for byte as it was read: in the order of its keys, in their spelling,
+// with its empty sections and unknown members.
+//
+// Versions that cannot be written are refused as unsupported, names that are
+// not UTF-8 as corrupt.
+func Write(w io.Writer, p *Profile, opt WriteOptions) error {
+	v, err := writeVersion(p, opt.Version)
+	if err != nil {
+		return err
+	}
+	if err := checkNames(p); err != nil {
+		return err
+	}
+	if opt.Indent == "" {
+		opt.Indent = "  "
+	}
+	pr := printer{w: w, style: opt.Style, indent: opt.Indent, buf: make([]byte, 0, printerBuffer)}
+	pr.document(p, v, opt.Warn)
+	return pr.flush()
+}
+
+// Append appends to dst what [Write] writes.
+func Append(dst []byte, p *Profile, opt WriteOptions) ([]byte, error) {
+	b := bytes.NewBuffer(dst)
+	if err := Write(b, p, opt); err != nil {
+		return dst, err
+	}
+	return b.Bytes(), nil
+}
+
+// writeVersion returns the version to write when want is asked for.
+func writeVersion(p *Profile, want Version) (Version, error) {
+	switch {
+	case want == Version{} && (p.Version.Writable() || p.Version.Compare(Version040) > 0):
+		return p.Version, nil // of a later minor version, everything was kept
+	case want == Version{} && p.Has(TypeChecks):
+		return Version110, nil
+	case want == Version{}:
+		return Version100, nil
+	case !want.Writable():
+		return want, &profile.FormatError{
+			Section: keyVersion, Offset: -1, Record: -1, Field: "version to write", Found: want.String(),
+			Want: "0.4.0, 1.0.0 or 1.1.0", Err: profile.ErrUnsupported,
+		}
+	}
+	return want, nil
+}
+
+// printerBuffer is the number of bytes written at a time, at least.
+const printerBuffer = 64 << 10
+
+// printer writes JSON. It keeps the first failure.
+type printer struct {
+	w       io.Writer
+	style   Style
+	indent  string
+	buf     []byte
+	scratch []byte // an entry, before it is indented
+	err     error
+
+	extra []ExtraMember // of the entries still to come
+}
+
+func (pr *printer) flush() error {
+	if pr.err == nil && len(pr.buf) > 0 {
+		_, pr.err = pr.w.Write(pr.buf)
+	}
+	pr.buf = pr.buf[:0]
+	return pr.err
+}
+
+func (pr *printer) text(s string) { pr.buf = append(pr.buf, s...) }
+
+// line begins a new line in the styles that have several.
+func (pr *printer) line(depth int) {
+	switch pr.style {
+	case Lines:
+		pr.text("\n")
+	case Indented:
+		pr.text("\n")
+		for range depth {
+			pr.text(pr.indent)
+		}
+	}
+}
+
+func (pr *printer) document(p *Profile, v Version, warn func(Warning)) {
+	extras := make(map[string][]ExtraMember)
+	for _, x := range p.Extra {
+		extras[x.Section] = append(extras[x.Section], x)
+	}
+	pr.text("{")
+	for i, m := range members(p, v, warn) {
+		if i > 0 {
+			pr.text(",")
+		}
+		pr.line(1)
+		pr.buf = appendString(pr.buf, m.key)
+		pr.text(":")
+		if pr.style == Indented {
+			pr.text(" ")
+		}
+		pr.extra = extras[m.key]
+		switch {
+		case m.key == keyVersion:
+			pr.buf = appendString(pr.buf, v.String())
+		case m.key == keyTypes:
+			pr.array(len(p.Types), func(b []byte, i int) []byte { return p.appendType(b, i) })
+		case m.key == keyMethods:
+			pr.array(len(p.Methods), func(b []byte, i int) []byte { return p.appendMethod(b, i) })
+		case m.section != nil:
+			pr.array(m.section.Len(), func(b []byte, i int) []byte { return m.section.appendEntry(b, i) })
+		default:
+			pr.raw(m.raw)
+		}
+	}
+	pr.line(0)
+	pr.text("}")
+	if pr.style != Compact {
+		pr.text("\n")
+	}
+}
+
+// topMember is a member to write at the top.
+type topMember struct {
+	key     string
+	section *Section
+	raw     []byte
+}
+
+// members returns what to write, in order.
+func members(p *Profile, v Version, warn func(Warning)) []topMember {
+	var out []topMember
+	written := make(map[string]bool)
+	var sections [NumKinds]bool
+	empty := &Section{}
+	add := func(key string) {
+		if written[key] {
+			return
+		}
+		m := topMember{key: key}
+		if k, ok := KindOfKey(key); ok {
+			m.section = &p.sections[k]
+			if k == TypeChecks && p.checksKey != "" && key != p.checksKey {
+				m.section = empty // the entries go under the other spelling
+			}
+			if k == TypeChecks && v.Compare(Version110) < 0 && v != p.Version {
+				if warn != nil && m.section.Len() > 0 {
+					warn(Warning{Err: lost(key, m.section.Len(), v)})
+				}
+				sections[k] = true
+				return
+			}
+			sections[k] = sections[k] || m.section != empty
+		} else if key != keyVersion && key != keyTypes && key != keyMethods {
+			i := unknownIndex(p, key)
+			if i < 0 {
+				return
+			}
+			m.raw = p.Unknown[i].Raw
+		}
+		written[key] = true
+		out = append(out, m)
+	}
+	for _, key := range p.order() {
+		add(key)
+	}
+	for _, key := range []string{keyVersion, keyTypes, keyMethods} {
+		add(key)
+	}
+	for _, k := range Kinds() {
+		if key := k.Key(); !sections[k] && p.sections[k].Len() > 0 {
+			if k == TypeChecks && p.checksKey != "" {
+				key = p.checksKey
+			}
+			add(key)
+		}
+	}
+	for _, m := range p.Unknown {
+		add(m.Key)
+	}
+	return out
+}
+
+func unknownIndex(p *Profile, key string) int {
+	for i := range p.Unknown {
+		if p.Unknown[i].Key == key {
+			return i
+		}
+	}
+	return -1
+}
+
+func lost(key string, entries int, v Version) error {
+	return &profile.FormatError{
+		Section: key, Offset: -1, Record: -1, Field: "section",
+		Found: fmt.Sprintf("left out with %d entries", entries),
+		Want:  fmt.Sprintf("version 1.1.0 to hold it, not %s", v), Err: profile.ErrUnsupported,
+	}
+}
+
+// array writes n entries. The extra members of the section follow the known
+// ones of their entry.
+func (pr *printer) array(n int, entry func(b []byte, i int) []byte) {
+	pr.text("[")
+	for i := range n {
+		if i > 0 {
+			pr.text(",")
+		}
+		pr.line(2)
+		b := entry(pr.scratch[:0], i)
+		for len(pr.extra) > 0 && pr.extra[0].Entry <= i {
+			if x := pr.extra[0]; x.Entry == i {
+				b = append(b[:len(b)-1], ',')
+				b = appendString(b, x.Key)
+				b = append(append(append(b, ':'), x.Raw...), '}')
+			}
+			pr.extra = pr.extra[1:]
+		}
+		pr.scratch = b
+		pr.json(b, 2)
+		if len(pr.buf) >= printerBuffer && pr.flush() != nil {
+			return
+		}
+	}
+	if n > 0 {
+		pr.line(1)
+	}
+	pr.text("]")
+}
+
+// raw writes a value as it was in the file.
+func (pr *printer) raw(value []byte) { pr.json(value, 1) }
+
+// json writes a value that is nested at the given depth.
+func (pr *printer) json(value []byte, depth int) {
+	if pr.style != Indented {
+		pr.buf = append(pr.buf, value...)
+		return
+	}
+	prefix := ""
+	for range depth {
+		prefix += pr.indent
+	}
+	b := bytes.NewBuffer(pr.buf)
+	if err := json.Indent(b, value, prefix, pr.indent); err != nil && pr.err == nil {
+		pr.err = err
+	}
+	pr.buf = b.Bytes()
+}
+
+func (p *Profile) appendType(b []byte, i int) []byte {
+	t := &p.Types[i]
+	b = append(b, `{"id":`...)
+	b = strconv.AppendInt(b, int64(t.ID), 10)
+	b = append(b, `,"name":`...)
+	b = appendString(b, t.Name)
+	return append(b, '}')
+}
+
+func (p *Profile) appendMethod(b []byte, i int) []byte {
+	m := &p.Methods[i]
+	b = append(b, `{"id":`...)
+	b = strconv.AppendInt(b, int64(m.ID), 10)
+	b = append(b, `,"name":`...)
+	b = appendString(b, m.Name)
+	b = append(b, `,"signature":[`...)
+	for j, t := range m.Signature {
+		if j > 0 {
+			b = append(b, ',')
+		}
+		b = strconv.AppendInt(b, int64(t), 10)
+	}
+	return append(b, `]}`...)
+}
+
+func (s *Section) appendEntry(b []byte, i int) []byte {
+	b = append(b, `{"ctx":"`...)
+	b = s.Context(i).Append(b)
+	b = append(b, `","records":[`...)
+	for j, v := range s.Records(i) {
+		if j > 0 {
+			b = append(b, ',')
+		}
+		b = strconv.AppendInt(b, v, 10)
+	}
+	return append(b, `]}`...)
+}
+
+// appendString appends s in quotes, with as few escapes as JSON allows.
+func appendString(b []byte, s string) []byte {
+	b = append(b, '"')
+	for i := range len(s) {
+		switch c := s[i]; {
+		case c == '"' || c == '\\':
+			b = append(b, '\\', c)
+		case c >= ' ':
+			b = append(b, c)
+		case c == '\n':
+			b = append(b, `\n`...)
+		case c == '\r':
+			b = append(b, `\r`...)
+		case c == '\t':
+			b = append(b, `\t`...)
+		case c == '\b':
+			b = append(b, `\b`...)
+		case c == '\f':
+			b = append(b, `\f`...)
+		default:
+			b = fmt.Appendf(b, `\u%04x`, c)
+		}
+	}
+	return append(b, '"')
+}
+
+// checkNames refuses names that JSON cannot hold. Profiles that were read have
+// none.
+func checkNames(p *Profile) error {
+	refuse := func(section string, i int, name string) error {
+		return &profile.FormatError{
+			Section: section, Offset: -1, Record: i, Field: "name",
+			Found: strconv.QuoteToASCII(name), Want: "UTF-8", Err: profile.ErrCorrupt,
+		}
+	}
+	for i := range p.Types {
+		if !utf8.ValidString(p.Types[i].Name) {
+			return refuse(keyTypes, i, p.Types[i].Name)
+		}
+	}
+	for i := range p.Methods {
+		if !utf8.ValidString(p.Methods[i].Name) {
+			return refuse(keyMethods, i, p.Methods[i].Name)
+		}
+	}
+	return nil
+}
