@@ -190,18 +190,17 @@ func (p *RawProfile) placeByOffset(b *Binaries) (placements, error) {
 const pageSize = 4096
 
 // mappingOf returns the mapping of a program's segment of code; nil if it was
-// not in the process.
+// not in the process. Of a file with debug information only, which no longer
+// says where in the program the segment was, the size has to do.
 func (p *RawProfile) mappingOf(prog *program, code symbolize.Segment) (*Segment, error) {
+	first := code.Addr - code.Addr%pageSize
+	size := (code.Addr - first + code.MemSize + pageSize - 1) &^ (pageSize - 1)
 	offset := code.Offset - code.Offset%pageSize
-	size := code.Offset - offset + code.FileSize
-	size = (size + pageSize - 1) &^ (pageSize - 1)
 	var found []*Segment
 	for i := range p.Segments {
 		s := &p.Segments[i]
-		if s.Offset != offset || s.End-s.Start != size {
-			continue
-		}
-		if !prog.file.PositionIndependent() && s.Start != code.Addr-code.Addr%pageSize {
+		if code.FileSize > 0 && s.Offset != offset || s.End-s.Start != size ||
+			!prog.file.PositionIndependent() && s.Start != first {
 			continue
 		}
 		found = append(found, s)

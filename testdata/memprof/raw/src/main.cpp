@@ -9,10 +9,14 @@
 
 extern "C" int __memprof_profile_dump();
 
+// What is stored here the compiler must allocate.
+void *volatile escaped;
+
 namespace {
 inline __attribute__((always_inline)) char *block(int n) {
   char *p = (char *)malloc(n);
   memset(p, 1, n);
+  escaped = p;
   return p;
 }
 inline __attribute__((always_inline)) char *outer(int n) { return block(n + 1); }
@@ -20,6 +24,7 @@ inline __attribute__((always_inline)) char *outer(int n) { return block(n + 1); 
 // Calls itself, so that frames repeat on the stack.
 __attribute__((noinline)) int nested(int depth) {
   int *p = new int[depth + 1];
+  escaped = p;
   p[0] = depth;
   int r = depth > 0 ? nested(depth - 1) + p[0] : 0;
   delete[] p;

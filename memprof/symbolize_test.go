@@ -1,0 +1,521 @@
+package memprof
+
+import (
+	"bytes"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/profuse-pgo/profuse/profile"
+	"github.com/profuse-pgo/profuse/symbolize"
+)
+
+// obvious is a symbolized profile computed in the most obvious way: one
+// address after the other, with maps of strings.
+type obvious struct {
+	contexts map[string]*MIB            // by call stack
+	allocs   map[uint64]map[string]bool // stacks by function
+	calls    map[uint64]map[string]bool // frames at the call by function
+	dropped  int
+}
+
+func frameText(f Frame) string {
+	return fmt.Sprintf("%#x:%d:%d:%t;", f.GUID, f.LineOffset, f.Column, f.Inline)
+}
+
+// symbolizeObviously computes what the profile must become. load is by how much the
+// addresses of each segment exceed those of its program, which is nil for
+// segments that are not to be known.
+func symbolizeObviously(t *testing.T, raw *RawProfile, load func(Segment) (*symbolize.File, uint64)) obvious {
+	t.Helper()
+	e := obvious{make(map[string]*MIB), make(map[uint64]map[string]bool), make(map[uint64]map[string]bool), 0}
+	note := func(m map[uint64]map[string]bool, guid uint64, text string) {
+		if m[guid] == nil {
+			m[guid] = make(map[string]bool)
+		}
+		m[guid][text] = true
+	}
+	for c := range raw.Contexts() {
+		var chains [][]Frame
+		for _, pc := range c.PCs {
+			i := slices.IndexFunc(raw.Segments, func(s Segment) bool { return s.Start <= pc && pc < s.End })
+			if i < 0 {
+				continue
+			}
+			file, bias := load(raw.Segments[i])
+			if file == nil {
+				continue
+			}
+			frames, err := file.Frames(pc - bias)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var chain []Frame
+			for _, f := range frames {
+				if f.Function != "" {
+					chain = append(chain, Frame{GUID(f.Function), f.Line - f.StartLine, f.Column, f.IsInlined})
+				}
+			}
+			if len(chain) > 0 {
+				chains = append(chains, chain)
+			}
+		}
+		if len(chains) == 0 {
+			e.dropped++
+			continue
+		}
+		stack := ""
+		for i, chain := range chains {
+			whole := ""
+			for _, f := range chain {
+				whole += frameText(f)
+			}
+			stack += whole
+			for j, f := range chain {
+				if i > 0 || j > 0 {
+					note(e.calls, f.GUID, whole)
+				}
+			}
+		}
+		for _, f := range chains[0] {
+			note(e.allocs, f.GUID, stack)
+			if !f.Inline {
+				break
+			}
+		}
+		mib := c.MIB
+		mib.AccessHistogram = 0
+		if have := e.contexts[stack]; have != nil {
+			have.merge(&mib, 1)
+		} else {
+			e.contexts[stack] = &mib
+		}
+	}
+	return e
+}
+
+// check compares a profile with what is obvious.
+func (e obvious) check(t *testing.T, p *Profile, about *Coverage) {
+	t.Helper()
+	text := func(i StackIndex) string {
+		var b strings.Builder
+		for f := range p.Stacks.Walk(i) {
+			b.WriteString(frameText(p.Stacks.Frame(f)))
+		}
+		return b.String()
+	}
+	if about.Dropped != e.dropped {
+		t.Errorf("dropped %d contexts, want %d", about.Dropped, e.dropped)
+	}
+	got := obvious{make(map[string]*MIB), make(map[uint64]map[string]bool), make(map[uint64]map[string]bool), 0}
+	for i := range p.Records {
+		r := &p.Records[i]
+		for _, a := range r.AllocSites {
+			stack := text(a.Stack)
+			if have := got.contexts[stack]; have != nil && have != &p.MIBs[a.MIB] {
+				t.Errorf("two measurements of %s", stack)
+			}
+			got.contexts[stack] = &p.MIBs[a.MIB]
+			if got.allocs[r.GUID] == nil {
+				got.allocs[r.GUID] = make(map[string]bool)
+			}
+			if got.allocs[r.GUID][stack] {
+				t.Errorf("%#x allocates twice at %s", r.GUID, stack)
+			}
+			got.allocs[r.GUID][stack] = true
+		}
+		for _, c := range r.CallSites {
+			chain := text(c.Stack)
+			if got.calls[r.GUID] == nil {
+				got.calls[r.GUID] = make(map[string]bool)
+			}
+			if got.calls[r.GUID][chain] {
+				t.Errorf("%#x has the call site %s twice", r.GUID, chain)
+			}
+			got.calls[r.GUID][chain] = true
+		}
+	}
+	if len(e.contexts) == 0 || len(e.calls) == 0 {
+		t.Error("nothing is compared")
+	}
+	if d := cmp.Diff(e.contexts, got.contexts); d != "" {
+		t.Errorf("contexts (-want +got):\n%s", d)
+	}
+	if d := cmp.Diff(e.allocs, got.allocs); d != "" {
+		t.Errorf("functions that allocate (-want +got):\n%s", d)
+	}
+	if d := cmp.Diff(e.calls, got.calls); d != "" {
+		t.Errorf("call sites (-want +got):\n%s", d)
+	}
+}
+
+func openProgram(t *testing.T, path string) *symbolize.File {
+	t.Helper()
+	f, err := symbolize.Open(path, symbolize.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { f.Close() })
+	return f
+}
+
+// TestSymbolize compares every fixture with the obvious computation.
+func TestSymbolize(t *testing.T) {
+	for _, f := range rawFixtures(t) {
+		t.Run(f.name, func(t *testing.T) {
+			raw := f.read(t, RawOptions{})
+			file := openProgram(t, f.program)
+			code := slices.DeleteFunc(file.Segments(), func(s symbolize.Segment) bool { return !s.Executable })[0]
+			e := symbolizeObviously(t, raw, func(s Segment) (*symbolize.File, uint64) {
+				switch {
+				case f.version >= 3 && bytes.Equal(s.BuildID, file.BuildID()):
+					return file, s.Offset
+				case f.version < 3 && s.Start == raw.Segments[0].Start: // the program is first
+					return file, s.Start - code.Addr&^0xfff
+				}
+				return nil, 0
+			})
+			p, about := symbolizeRaw(t, raw, openBinaries(t, f.program), SymbolizeOptions{})
+			if f.version == 1 {
+				for _, m := range e.contexts {
+					m.Fields |= 1<<TotalAccessDensity | 1<<TotalLifetimeAccessDensity
+				}
+				for i := range p.MIBs {
+					m := &p.MIBs[i]
+					if m.TotalAccessCount > 0 && (m.TotalAccessDensity == 0 || m.TotalLifetimeAccessDensity == 0) {
+						t.Errorf("no density of %+v", m)
+					}
+					m.TotalAccessDensity, m.TotalLifetimeAccessDensity = 0, 0
+				}
+			}
+			e.check(t, p, about)
+			if err := p.Validate(); err != nil {
+				t.Error(err)
+			}
+			if about.Contexts != raw.NumContexts() || about.PCs != about.Outside+about.Programs[0].PCs || about.Programs[0].File != f.program {
+				t.Errorf("coverage %+v", about)
+			}
+		})
+	}
+}
+
+// contextIDs returns for every context how many blocks it allocated.
+func contextIDs(p *Profile) map[uint64]uint32 {
+	out := make(map[uint64]uint32)
+	for i := range p.Records {
+		for _, a := range p.Records[i].AllocSites {
+			out[p.Stacks.ContextID(a.Stack)] = p.MIBs[a.MIB].AllocCount
+		}
+	}
+	return out
+}
+
+// TestSameProgramEveryWay: however a program is linked, and whichever raw
+// version its runtime writes, its contexts are the same. Of the kinds that no
+// llvm-profdata reads this is the only comparison.
+func TestSameProgramEveryWay(t *testing.T) {
+	of := func(name string) map[uint64]uint32 {
+		f := rawFixtureNamed(t, name)
+		p, _ := symbolizeRaw(t, f.read(t, RawOptions{}), openBinaries(t, f.program), SymbolizeOptions{})
+		return contextIDs(p)
+	}
+	for _, group := range [][]string{
+		{"clang14-fixed", "clang14-pie"},
+		{"clang16-fixed", "clang16-pie-lld"},
+		{"clang19-pie", "clang19-fixed-dwarf4"},
+		{"clang22-pie", "clang22-pie-lld", "clang22-fixed-gz", "clang22-lines-only", "clang22-split"},
+	} {
+		want := of(group[0])
+		if len(want) < 8 {
+			t.Errorf("%s has only %d contexts", group[0], len(want))
+		}
+		for _, name := range group[1:] {
+			if got := of(name); !maps.Equal(got, want) {
+				t.Errorf("%s has contexts %v, %s has %v", name, got, group[0], want)
+			}
+		}
+	}
+}
+
+// TestVersion1 compares densities that are estimated with those that are
+// measured, of contexts whose blocks are alike: all of the program's.
+func TestVersion1(t *testing.T) {
+	old := rawFixtureNamed(t, "clang14-pie")
+	p, _ := symbolizeRaw(t, old.read(t, RawOptions{}), openBinaries(t, old.program), SymbolizeOptions{})
+	for i := range p.MIBs {
+		m := &p.MIBs[i]
+		if m.Fields.Has(DataTypeID) || m.DataTypeID != 0 || m.Fields.Has(MaxLifetimeAccessDensity) {
+			t.Errorf("fields %b", m.Fields)
+		}
+		n := float64(m.AllocCount)
+		density := float64(m.TotalAccessCount) / float64(m.TotalSize) * 100
+		if d := float64(m.TotalAccessDensity); d > n*density || d < n*(density-1) {
+			t.Errorf("density %v of %v blocks, want about %v", d, n, n*density)
+		}
+	}
+}
+
+// TestLibrary: with the library given, too, its functions are known, and the
+// calls it is called from are those of the program.
+func TestLibrary(t *testing.T) {
+	f := rawFixtureNamed(t, "clang22-library")
+	library := strings.TrimSuffix(f.program, ".debug") + "-list.debug"
+	raw := f.read(t, RawOptions{})
+	program, list := openProgram(t, f.program), openProgram(t, library)
+	e := symbolizeObviously(t, raw, func(s Segment) (*symbolize.File, uint64) {
+		switch string(s.BuildID) {
+		case string(program.BuildID()):
+			return program, s.Offset
+		case string(list.BuildID()):
+			return list, s.Offset
+		}
+		return nil, 0
+	})
+	p, about := symbolizeRaw(t, raw, openBinaries(t, f.program, library), SymbolizeOptions{KeepNames: true})
+	e.check(t, p, about)
+	if len(about.Programs) != 2 {
+		t.Errorf("programs %+v", about.Programs)
+	}
+	if got := p.Names[GUID("_Z4makei")]; got != "_Z4makei" {
+		t.Errorf("name of make: %q", got)
+	}
+	without, _ := symbolizeRaw(t, raw, openBinaries(t, f.program), SymbolizeOptions{})
+	if without.Names != nil {
+		t.Error("names are kept unasked")
+	}
+	make := func(p *Profile) bool {
+		return slices.ContainsFunc(p.Records, func(r Record) bool { return r.GUID == GUID("_Z4makei") && len(r.AllocSites) > 0 })
+	}
+	if !make(p) || make(without) {
+		t.Errorf("the library allocates: %t with it, %t without", make(p), make(without))
+	}
+
+	// With only the library the program's frames are missing.
+	only, about := symbolizeRaw(t, raw, openBinaries(t, library), SymbolizeOptions{})
+	if !make(only) || about.Programs[0].File != library || about.Outside == 0 {
+		t.Errorf("with the library alone: %+v", about)
+	}
+}
+
+// TestFolders finds programs by build id.
+func TestFolders(t *testing.T) {
+	f := rawFixtureNamed(t, "clang22-pie")
+	raw := f.read(t, RawOptions{})
+	want, _ := symbolizeRaw(t, raw, openBinaries(t, f.program), SymbolizeOptions{})
+	id := hex.EncodeToString(openProgram(t, f.program).BuildID())
+	data := readFile(t, f.program)
+	for _, name := range []string{
+		"some/where/program", ".build-id/" + id[:2] + "/" + id[2:] + ".debug", ".build-id/" + id[:2] + "/" + id[2:],
+	} {
+		dir := t.TempDir()
+		place := filepath.Join(dir, filepath.FromSlash(name))
+		for path, b := range map[string][]byte{
+			place:                          data,
+			filepath.Join(dir, "text"):     []byte("no program"),
+			filepath.Join(dir, "broken"):   data[:100],
+			filepath.Join(dir, "a", "cut"): data[:len(data)/2],
+		} {
+			if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(path, b, 0o666); err != nil {
+				t.Fatal(err)
+			}
+		}
+		// Others given by name do not matter.
+		other := rawFixtureNamed(t, "clang19-pie")
+		p, about := symbolizeRaw(t, raw, openBinaries(t, other.program, dir), SymbolizeOptions{})
+		if about.Programs[0].File != place || !maps.Equal(contextIDs(p), contextIDs(want)) {
+			t.Errorf("%s: took %+v", name, about.Programs)
+		}
+	}
+	v2 := rawFixtureNamed(t, "clang16-fixed").read(t, RawOptions{})
+	_, _, err := v2.Symbolize(openBinaries(t, filepath.Dir(f.program)), SymbolizeOptions{})
+	if !errors.Is(err, profile.ErrMismatch) || !strings.Contains(err.Error(), "version 2 has no build ids, want given by name") {
+		t.Errorf("version 2 with a folder: %v", err)
+	}
+}
+
+// TestWrongProgram: the error names what was found and what was wanted.
+func TestWrongProgram(t *testing.T) {
+	f, other := rawFixtureNamed(t, "clang22-pie"), rawFixtureNamed(t, "clang19-pie")
+	raw := f.read(t, RawOptions{})
+	want, found := openProgram(t, f.program).BuildID(), openProgram(t, other.program).BuildID()
+	for _, c := range []struct {
+		name     string
+		raw      *RawProfile
+		programs []string
+		words    []string
+		llvm     string
+	}{
+		{"other", raw, []string{other.program}, []string{hex.EncodeToString(want), hex.EncodeToString(found), other.program},
+			"No matching executable segments found in binary " + other.program},
+		{"folder", raw, []string{t.TempDir()}, []string{hex.EncodeToString(want), "those in "}, "No matching executable segments"},
+		{"none", raw, nil, []string{"not given", hex.EncodeToString(want)},
+			"\nPath to profiled binary is empty, expected binary with one of the following build ids:\n\n BuildId: " + hex.EncodeToString(want)},
+		{"version 1", rawFixtureNamed(t, "clang14-pie").read(t, RawOptions{}), []string{f.program}, []string{"not known in version 1", hex.EncodeToString(want)}, "No matching"},
+	} {
+		_, _, err := c.raw.Symbolize(openBinaries(t, c.programs...), SymbolizeOptions{})
+		if !errors.Is(err, profile.ErrMismatch) {
+			t.Errorf("%s: %v", c.name, err)
+			continue
+		}
+		for _, w := range c.words {
+			if !strings.Contains(err.Error(), w) {
+				t.Errorf("%s: %v does not name %s", c.name, err, w)
+			}
+		}
+		if got := LLVMWords(err); !strings.HasPrefix(got, c.llvm) {
+			t.Errorf("%s: LLVM's words are %q, want %q", c.name, got, c.llvm)
+		}
+	}
+	for _, path := range []string{"missing", f.file} {
+		if _, err := OpenBinaries([]string{f.program, path}, BinaryOptions{}); err == nil {
+			t.Errorf("%s is taken for a program", path)
+		}
+	}
+}
+
+// TestSplitMissing: a missing file with debug information is named.
+func TestSplitMissing(t *testing.T) {
+	f := rawFixtureNamed(t, "clang22-split")
+	program := filepath.Join(t.TempDir(), "program")
+	if err := os.WriteFile(program, readFile(t, f.program), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	raw := f.read(t, RawOptions{})
+	b := openBinaries(t, program)
+	split := (*symbolize.SplitError)(nil)
+	for range 2 { // it is not forgotten
+		if _, _, err := raw.Symbolize(b, SymbolizeOptions{}); !errors.As(err, &split) || !strings.Contains(err.Error(), ".dwo") {
+			t.Errorf("error %v, want one that names a .dwo file", err)
+		}
+	}
+	var warned error
+	_, _, err := raw.Symbolize(b, SymbolizeOptions{Lenient: true, Warn: func(err error) { warned = err }})
+	if !errors.As(warned, &split) || !errors.Is(err, profile.ErrMismatch) || !strings.Contains(err.Error(), "debug information") {
+		t.Errorf("lenient: warned of %v, error %v", warned, err)
+	}
+	withDWP, err := OpenBinaries([]string{program}, BinaryOptions{DWP: f.program + ".dwp"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer withDWP.Close()
+	symbolizeRaw(t, raw, withDWP, SymbolizeOptions{})
+}
+
+// TestConcurrentSymbolizing shares the programs between inputs: what one has
+// looked up the others do not look up again, and each gets the same.
+func TestConcurrentSymbolizing(t *testing.T) {
+	f := rawFixtureNamed(t, "clang22-pie")
+	b := openBinaries(t, f.program)
+	raw := f.read(t, RawOptions{})
+	first, _ := symbolizeRaw(t, raw, b, SymbolizeOptions{KeepNames: true})
+	llvm, _ := symbolizeRaw(t, raw, b, SymbolizeOptions{LLVMCompat: true, KeepNames: true})
+	looked := len(b.files[0].addrs)
+	profiles := make([]*Profile, 8)
+	var wg sync.WaitGroup
+	for i := range profiles {
+		wg.Go(func() {
+			raw, err := ReadRaw(f.name, raw.data, RawOptions{LLVMCompat: i%2 == 0})
+			if err == nil {
+				profiles[i], _, err = raw.Symbolize(b, SymbolizeOptions{LLVMCompat: i%2 == 0, KeepNames: true})
+			}
+			if err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	for i, p := range profiles {
+		want := first
+		if i%2 == 0 {
+			want = llvm
+		}
+		if p == nil || !maps.Equal(contextIDs(p), contextIDs(want)) || !maps.Equal(p.Names, want.Names) {
+			t.Errorf("profile %d differs", i)
+		}
+	}
+	if len(b.files[0].addrs) < looked || looked == 0 {
+		t.Errorf("%d addresses are known, then %d", looked, len(b.files[0].addrs))
+	}
+}
+
+// TestDeepInlining: a program made to have endless inlined frames at each
+// address cannot make a small profile take all memory.
+func TestDeepInlining(t *testing.T) {
+	f := rawFixtureNamed(t, "clang22-pie")
+	b := openBinaries(t, f.program)
+	prog := b.files[0]
+	chain := make([]FrameIndex, 2000)
+	for i := range chain {
+		chain[i] = prog.chains.AddFrame(Frame{GUID: uint64(i), Inline: i+1 < len(chain)})
+	}
+	deep := prog.chains.AddStack(chain)
+	d := dumpBuild{version: 5, segments: []Segment{{Start: 0x10000, End: 0x20000, BuildID: prog.file.BuildID()}}}
+	code := prog.executable()[0]
+	for id := range uint64(40) {
+		s := stackBuild{id: id}
+		for k := range uint64(30) {
+			s.pcs = append(s.pcs, 0x10000+(id*k)%256)
+			prog.addrs[code.Addr+(id*k)%256] = deep
+		}
+		d.mibs = append(d.mibs, mibBuild{id: id})
+		d.stacks = append(d.stacks, s)
+	}
+	raw, err := ReadRaw("deep", rawBuild{[]dumpBuild{d}}.bytes(), RawOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, _, err = raw.Symbolize(b, SymbolizeOptions{})
+	if !errors.Is(err, profile.ErrUnsupported) || !strings.Contains(err.Error(), "frames of the call stacks") {
+		t.Errorf("error %v", err)
+	}
+}
+
+// TestAddressesOfSegments: which addresses count as a program's.
+func TestAddressesOfSegments(t *testing.T) {
+	f := rawFixtureNamed(t, "clang22-pie")
+	b := openBinaries(t, f.program)
+	raw := f.read(t, RawOptions{})
+	start, end := raw.Segments[0].Start, raw.Segments[0].End
+	exact, err := raw.place(b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	llvm, err := raw.placeLLVM(b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	code := b.files[0].executable()[0].Addr
+	for _, c := range []struct {
+		pc          uint64
+		exact, llvm uint64 // address in the program, 0 if in none
+	}{
+		{start - 1, 0, start - 1},
+		{start, code, start},
+		{start + 1, code + 1, code + 1},
+		{end - 1, code + end - 1 - start, code + end - 1 - start},
+		{end, 0, code + end - start},
+		{end + 1, 0, end + 1},
+	} {
+		for i, p := range []placements{exact, llvm} {
+			got := uint64(0)
+			if at := p.find(c.pc); at != nil {
+				got = c.pc + at.delta
+			}
+			if want := []uint64{c.exact, c.llvm}[i]; got != want {
+				t.Errorf("%#x is at %#x, want %#x (LLVM: %t)", c.pc, got, want, i == 1)
+			}
+		}
+	}
+}
