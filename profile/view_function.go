@@ -37,7 +37,8 @@ func (s *Symbol) String() string {
 	return "unknown"
 }
 
-// A Label says something more of a function or a stack.
+// A Label says something more of a function or a stack, which has each key at
+// most once.
 type Label struct{ Key, Value string }
 
 // Keys of labels. Formats may have others.

@@ -1,0 +1,270 @@
+package export
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/profuse-pgo/profuse/profile"
+)
+
+// edgeEvent is the event of calls that are known from their places only.
+const edgeEvent = "edge_calls"
+
+// callgrind writes the format of Valgrind's manual, version 1. Stacks are added
+// up: costs of a function's own lines, and of each call from a line to a
+// function with all that it calls. The functions of a profile without stacks
+// have their own costs, and calls from the edges.
+//
+// The number of calls that the format wants is that of the first event that
+// counts something: how often the call was on a stack.
+func (e *exporter) callgrind() error {
+	set, err := e.set()
+	if err != nil {
+		return err
+	}
+	if e.opt.Value != "" {
+		return fmt.Errorf("callgrind files have all values: none is chosen")
+	}
+	g := callgrindWriter{e: e, files: make(map[string]int), known: make(map[int]bool)}
+	g.values = e.additive(set)
+	if len(g.values) == 0 {
+		return errNoValue(set)
+	}
+	g.calls = max(0, slices.IndexFunc(g.values, func(i int) bool { return set.Values[i].Unit == profile.Count }))
+	g.edges = set.Name == FunctionTable && e.features.Has(profile.HasEdges)
+	g.totals = make([]uint64, len(g.values)+1)
+	g.header(set)
+	if set.Name == FunctionTable {
+		g.functions(set)
+		g.writeEdges()
+	} else {
+		g.stacks(set)
+	}
+	g.print("\ntotals:")
+	if !g.edges {
+		g.totals = g.totals[:len(g.values)]
+	}
+	for _, t := range g.totals {
+		fmt.Fprintf(g.e, " %d", t)
+	}
+	g.print("\n")
+	e.loseLines()
+	e.loseCounted(g.labels, "stacks with labels", "the format has none")
+	if e.symbols.overloads {
+		e.lose(0, "signatures", "methods of one name look like one: ask for signatures")
+	}
+	return nil
+}
+
+type callgrindWriter struct {
+	e      *exporter
+	values []int // indexes in the set's values
+	calls  int   // index in values of what stands for a number of calls
+	edges  bool  // there is an event for them
+	files  map[string]int
+	known  map[int]bool // symbols whose names were written
+	totals []uint64     // of each event; what is spent in functions themselves
+	labels uint64
+}
+
+func (g *callgrindWriter) header(set profile.StackSet) {
+	id := g.e.v.Identity()
+	g.print("# callgrind format\nversion: 1\ncreator: profuse\n")
+	if id.File != "" {
+		g.print("cmd: ", oneLine(id.File), "\n")
+	}
+	g.print("desc: Profile: ", oneLine(id.String()), "\n")
+	g.print("desc: Costs: ", oneLine(set.Description), "\npositions: line\n")
+	for _, i := range g.values {
+		g.print("event: ", set.Values[i].Name, " : ", set.Values[i].Name, " (", string(set.Values[i].Unit), ")\n")
+	}
+	if g.edges {
+		g.print("event: ", edgeEvent, " : calls counted at their places\n")
+	}
+	g.print("events:")
+	for _, i := range g.values {
+		g.print(" ", set.Values[i].Name)
+	}
+	if g.edges {
+		g.print(" ", edgeEvent)
+	}
+	g.print("\n")
+}
+
+func (g *callgrindWriter) print(parts ...string) {
+	for _, p := range parts {
+		g.e.WriteString(p) // the error stays in the writer
+	}
+}
+
+func oneLine(s string) string { return strings.Map(spaces, s) }
+
+func spaces(r rune) rune {
+	if r == '\n' || r == '\r' {
+		return ' '
+	}
+	return r
+}
+
+// position writes where the following costs are: file and function, or with
+// "c" before them those of what is called. Names are written once.
+func (g *callgrindWriter) position(prefix string, s *profile.Symbol) {
+	file := s.File
+	if file == "" {
+		file = "???" // as callgrind says it
+	}
+	n, ok := g.files[file]
+	if !ok {
+		n = len(g.files) + 1
+		g.files[file] = n
+		fmt.Fprintf(g.e, "%sfl=(%d) %s\n", prefix, n, oneLine(file))
+	} else {
+		fmt.Fprintf(g.e, "%sfl=(%d)\n", prefix, n)
+	}
+	number, _ := g.e.symbols.number(s)
+	if !g.known[number] {
+		g.known[number] = true
+		name := g.e.clean(g.e.symbols.name(s), "\n\r")
+		fmt.Fprintf(g.e, "%sfn=(%d) %s\n", prefix, number+1, name)
+	} else {
+		fmt.Fprintf(g.e, "%sfn=(%d)\n", prefix, number+1)
+	}
+}
+
+// costs writes a line of costs; edge is the cost of edgeEvent.
+func (g *callgrindWriter) costs(line int32, costs []uint64, edge uint64) {
+	fmt.Fprintf(g.e, "%d", line)
+	for _, c := range costs {
+		fmt.Fprintf(g.e, " %d", c)
+	}
+	if g.edges {
+		fmt.Fprintf(g.e, " %d", edge)
+	}
+	g.print("\n")
+}
+
+// total adds what is spent in a function itself.
+func (g *callgrindWriter) total(costs []uint64) {
+	for i, c := range costs {
+		addTo(&g.totals[i], c)
+	}
+}
+
+// functions writes each function's own costs.
+func (g *callgrindWriter) functions(set profile.StackSet) {
+	costs := make([]uint64, len(g.values))
+	for s := range set.Stacks {
+		for i, at := range g.values {
+			costs[i] = s.Values[at]
+		}
+		if len(s.Labels) > 0 {
+			g.labels++
+		}
+		g.print("\n")
+		g.position("", &s.Frames[0].Symbol)
+		g.total(costs)
+		g.costs(g.e.line(&s.Frames[0]), costs, 0)
+	}
+}
+
+// writeEdges writes the calls among the edges. What the callees cost there is
+// not known, except in calls.
+func (g *callgrindWriter) writeEdges() {
+	none := make([]uint64, len(g.values))
+	var others uint64
+	for e := range g.e.v.Edges() {
+		if e.Kind != profile.Call && e.Kind != profile.IndirectCall || !known(&e.Target) {
+			others++
+			continue
+		}
+		g.print("\n")
+		g.position("", &e.Caller)
+		g.position("c", &e.Target)
+		fmt.Fprintf(g.e, "calls=%d %d\n", e.Count, e.Target.StartLine)
+		g.costs(e.Line, none, e.Count)
+		addTo(&g.totals[len(g.values)], e.Count)
+	}
+	g.e.loseCounted(others, "edges", "they are no calls of a known function")
+	if g.e.features.Has(profile.HasEdges) {
+		g.e.lose(0, "costs of calls", "the profile has none: calls cost only their number, as "+edgeEvent)
+	}
+}
+
+// callKey is a place in a function, and what is called from there; callee -1 for
+// what is spent at the place itself.
+type callKey struct {
+	caller int
+	line   int32
+	callee int
+}
+
+// callSum adds up what is known of a callKey.
+type callSum struct {
+	callKey
+	calleeLine int32
+	costs      []uint64
+	last       uint64 // number of the last stack that was added
+}
+
+// stacks adds the stacks up and writes the result. Memory grows with the number
+// of different places and calls.
+func (g *callgrindWriter) stacks(set profile.StackSet) {
+	sums := make(map[callKey]*callSum)
+	var order []*callSum
+	stack := uint64(0)
+	add := func(k callKey, calleeLine int32, s *profile.Stack) {
+		sum := sums[k]
+		if sum == nil {
+			sum = &callSum{callKey: k, calleeLine: calleeLine, costs: make([]uint64, len(g.values))}
+			sums[k] = sum
+			order = append(order, sum)
+		}
+		if sum.last == stack {
+			return // recursion: the cost is in there already
+		}
+		sum.last = stack
+		for i, at := range g.values {
+			addTo(&sum.costs[i], s.Values[at])
+		}
+	}
+	for s := range set.Stacks {
+		stack++
+		if len(s.Labels) > 0 {
+			g.labels++
+		}
+		callee := -1
+		var calleeLine int32
+		for i := range s.Frames {
+			f := &s.Frames[i]
+			n, _ := g.e.symbols.number(&f.Symbol)
+			add(callKey{caller: n, line: g.e.line(f), callee: callee}, calleeLine, s)
+			callee, calleeLine = n, f.StartLine
+		}
+	}
+	// By function in order of appearance, own costs first.
+	slices.SortStableFunc(order, func(a, b *callSum) int {
+		switch {
+		case a.caller != b.caller:
+			return a.caller - b.caller
+		case (a.callee < 0) != (b.callee < 0):
+			return a.callee - b.callee // -1 is the least
+		}
+		return int(a.line) - int(b.line)
+	})
+	last := -1
+	for _, s := range order {
+		if s.caller != last {
+			last = s.caller
+			g.print("\n")
+			g.position("", &g.e.symbols.list[s.caller])
+		}
+		if s.callee >= 0 {
+			g.position("c", &g.e.symbols.list[s.callee])
+			fmt.Fprintf(g.e, "calls=%d %d\n", s.costs[g.calls], s.calleeLine)
+		} else {
+			g.total(s.costs)
+		}
+		g.costs(s.line, s.costs, 0)
+	}
+}

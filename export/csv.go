@@ -1,0 +1,205 @@
+package export
+
+import (
+	"encoding/csv"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/profuse-pgo/profuse/profile"
+)
+
+// csv writes one table, a line of column names first. Columns are those that
+// the profile has something in.
+func (e *exporter) csv() error {
+	table := e.opt.Table
+	if table == "" {
+		table = FunctionTable
+		if sets := e.v.Stacks(); e.features&(profile.HasCalls|profile.HasBlocks) == 0 && len(sets) > 0 {
+			table = sets[0].Name
+		}
+	}
+	e.loseOmitted()
+	for _, t := range Tables(e.v) {
+		if t != table {
+			e.lose(0, "table "+t, "a file has one table")
+		}
+	}
+	c := csvTable{e: e, w: csv.NewWriter(e)}
+	switch table {
+	case FunctionTable:
+		c.functions()
+	case EdgeTable:
+		c.edges()
+	case TraceTable:
+		c.traces()
+	default:
+		set, err := e.setNamed(table)
+		if err != nil {
+			return err
+		}
+		c.stacks(set)
+	}
+	c.w.Flush()
+	return c.w.Error()
+}
+
+// csvTable collects a line at a time.
+type csvTable struct {
+	e   *exporter
+	w   *csv.Writer
+	row []string
+}
+
+func (c *csvTable) text(s ...string)            { c.row = append(c.row, s...) }
+func (c *csvTable) uint(v uint64)               { c.text(strconv.FormatUint(v, 10)) }
+func (c *csvTable) int(v int64)                 { c.text(strconv.FormatInt(v, 10)) }
+func (c *csvTable) hash(v uint64)               { c.text(fmt.Sprintf("0x%016x", v)) }
+func (c *csvTable) float(v float64)             { c.text(strconv.FormatFloat(v, 'f', -1, 64)) }
+func (c *csvTable) has(f profile.Features) bool { return c.e.features.Has(f) }
+
+// id is empty where there is none.
+func (c *csvTable) id(v uint64) {
+	if v == 0 {
+		c.text("")
+		return
+	}
+	c.hash(v)
+}
+
+func (c *csvTable) end() {
+	c.w.Write(c.row) // the error stays in the writer
+	c.row = c.row[:0]
+}
+
+func (c *csvTable) labels(labels []profile.Label) {
+	var b strings.Builder
+	for i, l := range labels {
+		if i > 0 {
+			b.WriteString("; ")
+		}
+		b.WriteString(l.Key + "=" + l.Value)
+	}
+	c.text(b.String())
+}
+
+var symbolColumns = []string{"name", "signature", "file", "start_line", "id"}
+
+func (c *csvTable) symbol(s *profile.Symbol) {
+	c.text(s.Name, s.Signature, s.File)
+	c.int(int64(s.StartLine))
+	c.id(s.ID)
+}
+
+func (c *csvTable) functions() {
+	c.text(symbolColumns...)
+	columns := []struct {
+		feature profile.Features
+		names   []string
+		cells   func(f *profile.Function)
+	}{
+		{profile.HasHashes, []string{"hash"}, func(f *profile.Function) { c.hash(f.Hash) }},
+		{0, []string{"covered"}, func(f *profile.Function) { c.text(strconv.FormatBool(f.Covered)) }},
+		{profile.HasCalls, []string{"calls"}, func(f *profile.Function) { c.uint(f.Calls) }},
+		{profile.HasRuns, []string{"runs"}, func(f *profile.Function) { c.uint(f.Runs) }},
+		{profile.HasFirstCalls, []string{"first_call"}, func(f *profile.Function) { c.float(f.FirstCall) }},
+		{profile.HasSizes, []string{"address", "size"}, func(f *profile.Function) { c.int(f.Address); c.uint(f.Size) }},
+		{profile.HasBlocks, []string{"blocks", "covered_blocks"}, func(f *profile.Function) { c.int(int64(len(f.Blocks))); c.int(int64(f.CoveredBlocks())) }},
+		{0, []string{"labels"}, func(f *profile.Function) { c.labels(f.Labels) }},
+	}
+	counts := c.has(profile.HasBlocks) && !c.has(profile.BlocksAreCoverage)
+	for _, col := range columns {
+		if c.has(col.feature) {
+			c.text(col.names...)
+		}
+	}
+	if counts {
+		c.text("block_counts", "max_block")
+	}
+	c.end()
+	if c.has(profile.HasBlocks) {
+		c.e.lose(0, "counts of single blocks", "a function is a line: their sum and the greatest are there")
+	}
+	for f := range c.e.v.Functions() {
+		c.symbol(&f.Symbol)
+		for _, col := range columns {
+			if c.has(col.feature) {
+				col.cells(f)
+			}
+		}
+		if counts {
+			var sum, greatest uint64
+			if len(f.Blocks) > 0 {
+				sum = f.Total()
+			}
+			for _, b := range f.Blocks {
+				greatest = max(greatest, b.Count)
+			}
+			c.uint(sum)
+			c.uint(greatest)
+		}
+		c.end()
+	}
+}
+
+func (c *csvTable) stacks(set profile.StackSet) {
+	for _, v := range set.Values {
+		c.text(v.Name)
+	}
+	c.text("labels", "stack")
+	c.end()
+	c.e.lose(0, "files, ids and columns of frames", "a stack is one cell: names and lines, the outermost first")
+	names := foldedNames{e: c.e, clean: make(map[string]string)}
+	var stack []byte
+	for s := range set.Stacks {
+		for _, v := range s.Values {
+			c.uint(v)
+		}
+		c.labels(s.Labels)
+		stack = names.append(stack[:0], s.Frames, true)
+		c.text(string(stack))
+		c.end()
+	}
+	c.e.loseLines()
+	if c.e.symbols.overloads {
+		c.e.lose(0, "signatures", "methods of one name look like one: ask for signatures")
+	}
+}
+
+func (c *csvTable) edges() {
+	c.text("kind", "caller", "caller_signature", "caller_file", "hash", "site", "line", "target", "target_signature", "target_file", "target_id", "size", "count")
+	c.end()
+	for e := range c.e.v.Edges() {
+		c.text(e.Kind.String(), e.Caller.Name, e.Caller.Signature, e.Caller.File)
+		c.id(e.Hash)
+		c.int(int64(e.Site))
+		c.int(int64(e.Line))
+		c.text(e.Target.Name, e.Target.Signature, e.Target.File)
+		c.id(e.Target.ID)
+		if e.Kind == profile.MemOpSize {
+			c.uint(e.Size)
+		} else {
+			c.text("")
+		}
+		c.uint(e.Count)
+		c.end()
+	}
+}
+
+func (c *csvTable) traces() {
+	c.text("trace", "weight", "mean", "rank")
+	c.text(symbolColumns...)
+	c.end()
+	n := 0
+	for t := range c.e.v.Traces() {
+		n++
+		for i := range t.Functions {
+			c.int(int64(n))
+			c.uint(t.Weight)
+			c.text(strconv.FormatBool(t.Mean))
+			c.int(int64(i + 1))
+			c.symbol(&t.Functions[i])
+			c.end()
+		}
+	}
+}

@@ -1,0 +1,227 @@
+package export
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/profuse-pgo/profuse/profile"
+)
+
+// A Format is a kind of file to export to.
+type Format string
+
+// The formats.
+const (
+	Pprof      Format = "pprof"      // protocol buffer of google/pprof, gzip-compressed
+	Folded     Format = "folded"     // a stack per line, for flame graphs
+	Speedscope Format = "speedscope" // JSON of speedscope.app
+	JSON       Format = "json"       // everything, see docs/export.md
+	NDJSON     Format = "ndjson"     // the same, a record per line
+	CSV        Format = "csv"        // one table
+	Callgrind  Format = "callgrind"  // of KCachegrind and callgrind_annotate
+)
+
+// formatEntry is what is known of a format.
+type formatEntry struct {
+	format      Format
+	suffix      string
+	description string
+	limits      []string
+	write       func(*exporter) error
+}
+
+func (f Format) entry() *formatEntry {
+	for i := range formats {
+		if formats[i].format == f {
+			return &formats[i]
+		}
+	}
+	return &formatEntry{}
+}
+
+var formats = [...]formatEntry{
+	{Pprof, ".pb.gz", "for go tool pprof and what else reads profile.proto", []string{
+		"one kind of stacks to a file", "values that do not add up (least, greatest)", "values above 2^63-1",
+		"counts of single blocks, hashes, sizes, addresses", "edges, traces", "functions that never ran", "negative bytecode indexes",
+	}, (*exporter).pprof},
+	{Folded, ".folded", "a stack per line: flamegraph.pl, inferno, speedscope", []string{
+		"one value of one kind of stacks to a file", "labels", "lines and signatures unless asked for",
+		"counts of single blocks, hashes, sizes, addresses", "edges, traces", "functions that never ran",
+	}, (*exporter).folded},
+	{Speedscope, ".speedscope.json", "for speedscope.app", []string{
+		"values that do not add up", "labels", "lines and signatures unless asked for", "exact values above 2^53",
+		"counts of single blocks, hashes, sizes, addresses", "edges, traces", "functions that never ran",
+	}, (*exporter).speedscope},
+	{JSON, ".json", "everything, in one document", nil, (*exporter).json},
+	{NDJSON, ".ndjson", "everything, a record per line", nil, (*exporter).ndjson},
+	{CSV, ".csv", "one table, for spreadsheets and databases", []string{
+		"one table to a file", "counts of single blocks", "identity and summary",
+	}, (*exporter).csv},
+	{Callgrind, ".callgrind", "for KCachegrind and callgrind_annotate", []string{
+		"one kind of stacks to a file, added up to calls", "values that do not add up", "labels",
+		"counts of single blocks, hashes, sizes, addresses", "traces, receivers, sizes of memory operations", "functions that never ran",
+	}, (*exporter).callgrind},
+}
+
+// Formats returns all formats.
+func Formats() []Format {
+	var out []Format
+	for i := range formats {
+		out = append(out, formats[i].format)
+	}
+	return out
+}
+
+// Suffix returns how names of files of the format usually end, dot included;
+// "" for an unknown one.
+func (f Format) Suffix() string { return f.entry().suffix }
+
+// Description returns what the format is for, in a phrase.
+func (f Format) Description() string { return f.entry().description }
+
+// Limits returns what files of the format can never hold, as phrases. What was
+// lost of one profile [Write] returns.
+func (f Format) Limits() []string { return slices.Clone(f.entry().limits) }
+
+// Names of tables beside those of the view's stack sets.
+const (
+	FunctionTable = profile.FunctionSet
+	EdgeTable     = profile.EdgeSet
+	TraceTable    = "traces"
+)
+
+// Options adjust [Write]. The zero value is right for most uses.
+type Options struct {
+	// Table is the part of the profile to write: the name of a stack set,
+	// [FunctionTable], [EdgeTable], or, where there are no stacks to be drawn,
+	// [TraceTable]. See [Tables].
+	//
+	// Empty means the first stack set, or the functions if the profile has no
+	// stacks, for pprof, folded and callgrind; all stack sets, or the
+	// functions, for speedscope; everything for JSON and NDJSON; and for CSV the
+	// functions if anything was counted of them, otherwise the first stack set.
+	Table string
+	// Value is the name of the value to write, for formats that have one
+	// (folded), or to show first (pprof, speedscope). Empty means the first.
+	Value string
+	// Demangle shows C++ and Rust names readable. JSON, NDJSON and CSV keep
+	// the names as they are.
+	Demangle bool
+	// Signatures appends method descriptors to names, where there are any and
+	// the format has no place of its own for them (folded, speedscope,
+	// callgrind).
+	Signatures bool
+	// Lines tells frames of different lines, or bytecode indexes, of one
+	// function apart where the format does so by name (folded, speedscope).
+	Lines bool
+}
+
+// A Loss is something of the profile that the file written does not have, or
+// has in another meaning.
+type Loss struct {
+	What  string // "edges"
+	Why   string // "a pprof file has stacks only"
+	Count uint64 // how many; 0 if that says nothing
+}
+
+// String returns "WHAT: WHY", after the count if there is one.
+func (l Loss) String() string {
+	s := l.What + ": " + l.Why
+	if l.Count > 0 {
+		s = fmt.Sprintf("%d %s", l.Count, s)
+	}
+	return s
+}
+
+// Write writes what v shows to w and returns what was lost on the way. The
+// same view and options give the same bytes. An error is one of w, or says
+// what of the options there is not.
+func Write(w io.Writer, f Format, v profile.View, opt Options) ([]Loss, error) {
+	write := f.entry().write
+	if write == nil {
+		return nil, fmt.Errorf("unknown format %q: want one of %s", f, join(Formats()))
+	}
+	e := &exporter{
+		Writer: bufio.NewWriterSize(w, 1<<16),
+		format: f, v: v, opt: opt, features: v.Features(),
+		symbols: newSymbols(opt),
+	}
+	if opt.Table != "" && !slices.Contains(Tables(v), opt.Table) {
+		return nil, fmt.Errorf("no table %q in this profile: want one of %s", opt.Table, join(Tables(v)))
+	}
+	if err := write(e); err != nil {
+		return nil, err
+	}
+	if err := e.Flush(); err != nil {
+		return nil, err
+	}
+	return e.losses, nil
+}
+
+// Tables returns the names that Options.Table may have for v: the stack sets,
+// then the others that have something in them.
+func Tables(v profile.View) []string {
+	var names []string
+	for _, set := range v.Stacks() {
+		names = append(names, set.Name)
+	}
+	names = append(names, FunctionTable)
+	if v.Features().Has(profile.HasEdges) {
+		names = append(names, EdgeTable)
+	}
+	if v.Features().Has(profile.HasTraces) {
+		names = append(names, TraceTable)
+	}
+	return names
+}
+
+func join[S ~string](names []S) string {
+	var b strings.Builder
+	for i, n := range names {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		b.WriteString(string(n))
+	}
+	return b.String()
+}
+
+// exporter writes one file.
+type exporter struct {
+	*bufio.Writer // remembers the first error
+	format        Format
+	v             profile.View
+	opt           Options
+	features      profile.Features
+	symbols       *symbols
+	losses        []Loss
+}
+
+// lose notes a loss; losses of one kind add up.
+func (e *exporter) lose(count uint64, what, why string) {
+	for i := range e.losses {
+		if e.losses[i].What == what && e.losses[i].Why == why {
+			e.losses[i].Count += count
+			return
+		}
+	}
+	e.losses = append(e.losses, Loss{What: what, Why: why, Count: count})
+}
+
+// loseCounted notes a loss unless there is none.
+func (e *exporter) loseCounted(count uint64, what, why string) {
+	if count > 0 {
+		e.lose(count, what, why)
+	}
+}
+
+// loseOmitted notes what not even the view has.
+func (e *exporter) loseOmitted() {
+	id := e.v.Identity()
+	for _, what := range id.Omits {
+		e.lose(0, what, "only the profile's own format has a place for them")
+	}
+}

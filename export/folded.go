@@ -1,0 +1,97 @@
+package export
+
+import (
+	"slices"
+	"strconv"
+
+	"github.com/profuse-pgo/profuse/profile"
+)
+
+// folded writes a line per stack, outermost function first:
+//
+//	main;f;g 12
+//
+// Stacks that differ only in what the format leaves out come as several lines,
+// which readers add up. Stacks with value 0 are left out.
+func (e *exporter) folded() error {
+	set, err := e.set()
+	if err != nil {
+		return err
+	}
+	values := e.additive(set)
+	if len(values) == 0 {
+		return errNoValue(set)
+	}
+	at := values[0]
+	for _, i := range values {
+		if set.Values[i].Name == e.opt.Value {
+			at = i
+		}
+	}
+	for _, i := range values {
+		if i != at {
+			e.lose(0, "values "+set.Values[i].Name, "a line has one value: "+set.Values[at].Name+" is written")
+		}
+	}
+	var labels uint64
+	var line []byte
+	names := foldedNames{e: e, clean: make(map[string]string)}
+	for s := range set.Stacks {
+		if s.Values[at] == 0 {
+			continue
+		}
+		if len(s.Labels) > 0 {
+			labels++
+		}
+		line = names.append(line[:0], s.Frames, e.opt.Lines)
+		line = append(line, ' ')
+		line = strconv.AppendUint(line, s.Values[at], 10)
+		line = append(line, '\n')
+		if _, err := e.Write(line); err != nil {
+			return err
+		}
+	}
+	e.loseFrames(labels)
+	return nil
+}
+
+// foldedNames joins the names of frames and keeps those that had to change.
+type foldedNames struct {
+	e     *exporter
+	clean map[string]string
+}
+
+// append appends the frames, the outermost first, with lines if asked for.
+func (n *foldedNames) append(dst []byte, frames []profile.Frame, lines bool) []byte {
+	for i, f := range slices.Backward(frames) {
+		name := n.e.symbols.name(&f.Symbol)
+		cleaned, ok := n.clean[name]
+		if !ok {
+			cleaned = n.e.clean(name, ";\n\r")
+			n.clean[name] = cleaned
+		}
+		dst = append(dst, cleaned...)
+		if lines {
+			dst = n.e.appendLine(dst, &frames[i])
+		}
+		if i > 0 {
+			dst = append(dst, ';')
+		}
+	}
+	return dst
+}
+
+// appendLine appends ":" and the line of a frame if it has one. Placeholders
+// of bytecode indexes are kept.
+func (e *exporter) appendLine(dst []byte, f *profile.Frame) []byte {
+	line := e.line(f)
+	bytecodes := e.features&(profile.HasLines|profile.HasLineOffsets) == 0 && e.features.Has(profile.HasBytecodes)
+	if bytecodes {
+		line = f.BCI
+	}
+	if line != 0 || bytecodes || e.features.Has(profile.HasLineOffsets) {
+		dst = append(dst, ':')
+		dst = strconv.AppendInt(dst, int64(line), 10)
+	}
+	return dst
+}

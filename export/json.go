@@ -1,0 +1,456 @@
+package export
+
+import (
+	"encoding/hex"
+
+	"github.com/profuse-pgo/profuse/profile"
+)
+
+// schemaName and schemaVersion stand in every JSON and NDJSON file. The
+// version goes up when something that was there changes or goes away, not when
+// something is added.
+const (
+	schemaName    = "profuse-profile"
+	schemaVersion = 1
+)
+
+// json writes one document, as docs/profile.schema.json has it.
+func (e *exporter) json() error {
+	r := recordWriter{e: e}
+	r.j.w = e
+	j := &r.j
+	j.open('{')
+	r.header()
+	j.line()
+	j.key("summary")
+	j.open('{')
+	r.summary()
+	j.close('}')
+	if r.wants(FunctionTable) {
+		r.array("functions")
+		for f := range e.v.Functions() {
+			j.line()
+			j.open('{')
+			r.function(f)
+			j.close('}')
+		}
+		j.close(']')
+	}
+	r.array("stacks")
+	for _, set := range e.v.Stacks() {
+		if !r.wants(set.Name) {
+			continue
+		}
+		j.line()
+		j.open('{')
+		r.stackSet(set)
+		j.key("stacks")
+		j.open('[')
+		for s := range set.Stacks {
+			j.line()
+			j.open('{')
+			r.stack(s)
+			j.close('}')
+		}
+		j.close(']')
+		j.close('}')
+	}
+	j.close(']')
+	if r.wants(EdgeTable) {
+		r.array("edges")
+		for edge := range e.v.Edges() {
+			j.line()
+			j.open('{')
+			r.edge(edge)
+			j.close('}')
+		}
+		j.close(']')
+	}
+	if r.wants(TraceTable) {
+		r.array("traces")
+		for t := range e.v.Traces() {
+			j.line()
+			j.open('{')
+			r.trace(t)
+			j.close('}')
+		}
+		j.close(']')
+	}
+	r.array("symbols") // last, when all are known
+	for i := range e.symbols.list {
+		j.line()
+		j.open('{')
+		r.symbol(&e.symbols.list[i])
+		j.close('}')
+	}
+	j.close(']')
+	j.close('}')
+	j.end()
+	return r.done()
+}
+
+// ndjson writes the records of json one to a line, each with its kind. Symbols
+// come before the first record that refers to them.
+func (e *exporter) ndjson() error {
+	r := recordWriter{e: e, lines: true}
+	r.j.w = e
+	r.record("header", r.header)
+	r.record("summary", r.summary)
+	if r.wants(FunctionTable) {
+		for f := range e.v.Functions() {
+			r.record("function", func() { r.function(f) })
+		}
+	}
+	for _, set := range e.v.Stacks() {
+		if !r.wants(set.Name) {
+			continue
+		}
+		r.record("stack_set", func() { r.stackSet(set) })
+		for s := range set.Stacks {
+			for i := range s.Frames {
+				r.introduce(&s.Frames[i].Symbol)
+			}
+			r.record("stack", func() {
+				r.j.key("set")
+				r.j.string(set.Name)
+				r.stack(s)
+			})
+		}
+	}
+	if r.wants(EdgeTable) {
+		for edge := range e.v.Edges() {
+			r.introduce(&edge.Caller)
+			if known(&edge.Target) {
+				r.introduce(&edge.Target)
+			}
+			r.record("edge", func() {
+				r.j.key("edge_kind")
+				r.j.string(edge.Kind.String())
+				r.edgeRest(edge)
+			})
+		}
+	}
+	if r.wants(TraceTable) {
+		for t := range e.v.Traces() {
+			for i := range t.Functions {
+				r.introduce(&t.Functions[i])
+			}
+			r.record("trace", func() { r.trace(t) })
+		}
+	}
+	return r.done()
+}
+
+// recordWriter writes the members of the objects that JSON and NDJSON have in
+// common.
+type recordWriter struct {
+	e     *exporter
+	j     jsonWriter
+	lines bool
+}
+
+func (r *recordWriter) wants(table string) bool {
+	return r.e.opt.Table == "" || r.e.opt.Table == table
+}
+
+func (r *recordWriter) done() error {
+	e := r.e
+	e.loseOmitted()
+	if t := e.opt.Table; t != "" {
+		e.lose(0, "other tables than "+t, "only that was asked for")
+	}
+	e.loseCounted(r.j.bad, "names that are not UTF-8", "JSON is: replaced by U+FFFD")
+	return r.j.flush()
+}
+
+func (r *recordWriter) array(key string) {
+	r.j.line()
+	r.j.key(key)
+	r.j.open('[')
+}
+
+// record writes one line of NDJSON.
+func (r *recordWriter) record(kind string, members func()) {
+	r.j.open('{')
+	r.j.key("kind")
+	r.j.string(kind)
+	members()
+	r.j.close('}')
+	r.j.end()
+}
+
+// introduce writes the record of a symbol that was not used before.
+func (r *recordWriter) introduce(s *profile.Symbol) {
+	if n, fresh := r.e.symbols.number(s); fresh {
+		r.record("symbol", func() {
+			r.j.key("symbol")
+			r.j.int(int64(n))
+			r.symbol(s)
+		})
+	}
+}
+
+func (r *recordWriter) text(key, value string) {
+	if value != "" {
+		r.j.key(key)
+		r.j.string(value)
+	}
+}
+
+func (r *recordWriter) number(key string, v uint64) {
+	r.j.key(key)
+	r.j.uint(v)
+}
+
+func (r *recordWriter) list(key string, values []string) {
+	if len(values) > 0 {
+		r.j.key(key)
+		r.j.strings(values)
+	}
+}
+
+func (r *recordWriter) labels(labels []profile.Label) {
+	if len(labels) == 0 {
+		return
+	}
+	r.j.key("labels")
+	r.j.open('{')
+	for _, l := range labels {
+		r.j.key(l.Key)
+		r.j.string(l.Value)
+	}
+	r.j.close('}')
+}
+
+func (r *recordWriter) header() {
+	j := &r.j
+	j.key("schema")
+	j.string(schemaName)
+	j.key("version")
+	j.int(schemaVersion)
+	r.lineOfDocument()
+	j.key("identity")
+	j.open('{')
+	id := r.e.v.Identity()
+	r.text("file", id.File)
+	r.text("family", id.Family)
+	r.text("format", id.Format)
+	r.text("version", id.Version)
+	r.text("producer", id.Producer)
+	r.list("variant", id.Variant)
+	if len(id.BuildIDs) > 0 {
+		j.key("build_ids")
+		j.open('[')
+		for _, b := range id.BuildIDs {
+			j.string(hex.EncodeToString(b))
+		}
+		j.close(']')
+	}
+	r.list("omits", id.Omits)
+	j.close('}')
+	r.lineOfDocument()
+	j.key("features")
+	j.strings(r.e.features.Names())
+}
+
+// lineOfDocument begins a new line in a document and none in a record.
+func (r *recordWriter) lineOfDocument() {
+	if !r.lines {
+		r.j.line()
+	}
+}
+
+func (r *recordWriter) summary() {
+	j := &r.j
+	s := profile.Summarize(r.e.v, profile.DefaultCutoffs())
+	r.number("functions", s.Functions)
+	r.number("covered_functions", s.Covered)
+	r.number("blocks", s.Blocks)
+	r.number("covered_blocks", s.CoveredBlocks)
+	r.number("max_calls", s.MaxCalls)
+	j.key("counts_of")
+	if s.OfCalls {
+		j.string("calls")
+	} else {
+		j.string("blocks")
+	}
+	j.key("counts")
+	j.open('{')
+	r.number("values", s.Counts.Values)
+	r.number("max", s.Counts.Max)
+	r.number("total", s.Counts.Total)
+	j.key("cutoffs")
+	j.open('[')
+	for _, c := range s.Counts.Cutoffs {
+		j.open('{')
+		r.number("share", uint64(c.Share))
+		r.number("min", c.Min)
+		r.number("values", c.Values)
+		j.close('}')
+	}
+	j.close(']')
+	j.close('}')
+}
+
+func (r *recordWriter) symbol(s *profile.Symbol) {
+	r.text("name", s.Name)
+	r.text("signature", s.Signature)
+	r.text("file", s.File)
+	if s.StartLine != 0 {
+		r.j.key("start_line")
+		r.j.int(int64(s.StartLine))
+	}
+	if s.ID != 0 {
+		r.j.key("id")
+		r.j.hex(s.ID)
+	}
+}
+
+func (r *recordWriter) function(f *profile.Function) {
+	j, features := &r.j, r.e.features
+	r.symbol(&f.Symbol)
+	if features.Has(profile.HasHashes) {
+		j.key("hash")
+		j.hex(f.Hash)
+	}
+	j.key("covered")
+	j.bool(f.Covered)
+	if features.Has(profile.HasCalls) {
+		r.number("calls", f.Calls)
+	}
+	if features.Has(profile.HasRuns) {
+		r.number("runs", f.Runs)
+	}
+	if f.FirstCall != 0 {
+		j.key("first_call")
+		j.float(f.FirstCall)
+	}
+	if features.Has(profile.HasSizes) {
+		j.key("address")
+		j.int(f.Address)
+		r.number("size", f.Size)
+	}
+	if features.Has(profile.HasBlocks) {
+		r.blocks("counts", f.Blocks, func(b profile.Block) uint64 { return b.Count })
+	}
+	if features.Has(profile.HasOffsets) {
+		r.blocks("offsets", f.Blocks, func(b profile.Block) uint64 { return uint64(b.Offset) })
+	}
+	if features.Has(profile.HasBlockLines) {
+		r.blocks("lines", f.Blocks, func(b profile.Block) uint64 { return uint64(b.Line) })
+	}
+	r.labels(f.Labels)
+}
+
+func (r *recordWriter) blocks(key string, blocks []profile.Block, of func(profile.Block) uint64) {
+	r.j.key(key)
+	r.j.open('[')
+	for _, b := range blocks {
+		r.j.uint(of(b))
+	}
+	r.j.close(']')
+}
+
+func (r *recordWriter) stackSet(set profile.StackSet) {
+	j := &r.j
+	r.text("name", set.Name)
+	r.text("description", set.Description)
+	j.key("partial")
+	j.bool(set.Partial)
+	j.key("values")
+	j.open('[')
+	for _, v := range set.Values {
+		j.open('{')
+		r.text("name", v.Name)
+		r.text("unit", string(v.Unit))
+		r.text("combine", v.Combine.String())
+		j.close('}')
+	}
+	j.close(']')
+}
+
+func (r *recordWriter) stack(s *profile.Stack) {
+	j, features := &r.j, r.e.features
+	j.key("frames")
+	j.open('[')
+	for i := range s.Frames {
+		f := &s.Frames[i]
+		j.open('{')
+		r.reference("symbol", &f.Symbol)
+		if features.Has(profile.HasLines) && f.Line != 0 || features.Has(profile.HasLineOffsets) {
+			j.key("line")
+			j.int(int64(f.Line))
+		}
+		if f.Column != 0 {
+			j.key("column")
+			j.int(int64(f.Column))
+		}
+		if features.Has(profile.HasBytecodes) {
+			j.key("bci")
+			j.int(int64(f.BCI))
+		}
+		if f.Inlined {
+			j.key("inlined")
+			j.bool(true)
+		}
+		j.close('}')
+	}
+	j.close(']')
+	j.key("values")
+	j.open('[')
+	for _, v := range s.Values {
+		j.uint(v)
+	}
+	j.close(']')
+	r.labels(s.Labels)
+}
+
+// reference writes the number of a symbol.
+func (r *recordWriter) reference(key string, s *profile.Symbol) {
+	n, _ := r.e.symbols.number(s)
+	r.j.key(key)
+	r.j.int(int64(n))
+}
+
+// known reports whether an edge says where it leads.
+func known(s *profile.Symbol) bool { return s.Name != "" || s.ID != 0 }
+
+func (r *recordWriter) edge(edge *profile.Edge) {
+	r.text("kind", edge.Kind.String())
+	r.edgeRest(edge)
+}
+
+func (r *recordWriter) edgeRest(edge *profile.Edge) {
+	j := &r.j
+	r.reference("caller", &edge.Caller)
+	if r.e.features.Has(profile.HasHashes) {
+		j.key("hash")
+		j.hex(edge.Hash)
+	}
+	j.key("site")
+	j.int(int64(edge.Site))
+	if edge.Line != 0 {
+		j.key("line")
+		j.int(int64(edge.Line))
+	}
+	if edge.Kind == profile.MemOpSize {
+		r.number("size", edge.Size)
+	} else if known(&edge.Target) {
+		r.reference("target", &edge.Target)
+	}
+	r.number("count", edge.Count)
+}
+
+func (r *recordWriter) trace(t *profile.Trace) {
+	j := &r.j
+	r.number("weight", t.Weight)
+	j.key("mean")
+	j.bool(t.Mean)
+	j.key("functions")
+	j.open('[')
+	for i := range t.Functions {
+		n, _ := r.e.symbols.number(&t.Functions[i])
+		j.int(int64(n))
+	}
+	j.close(']')
+}

@@ -1,0 +1,153 @@
+package export
+
+import (
+	"encoding/hex"
+	"fmt"
+
+	pprof "github.com/google/pprof/profile"
+
+	"github.com/profuse-pgo/profuse/profile"
+)
+
+// pprof writes a profile.proto. The library needs it in memory as a whole.
+func (e *exporter) pprof() error {
+	set, err := e.set()
+	if err != nil {
+		return err
+	}
+	values := e.additive(set)
+	if len(values) == 0 {
+		return errNoValue(set)
+	}
+	b := pprofBuilder{e: e, functions: make(map[int]*pprof.Function), locations: make(map[string]*pprof.Location)}
+	b.p.DefaultSampleType = e.opt.Value
+	for _, i := range values {
+		b.p.SampleType = append(b.p.SampleType, &pprof.ValueType{Type: set.Values[i].Name, Unit: string(set.Values[i].Unit)})
+	}
+	if b.p.DefaultSampleType == "" {
+		b.p.DefaultSampleType = b.p.SampleType[0].Type
+	}
+	b.mapping()
+	for s := range set.Stacks {
+		b.sample(s, values)
+	}
+	id := e.v.Identity()
+	b.p.Comments = append(b.p.Comments, id.String(), set.Name+": "+set.Description)
+	if len(id.BuildIDs) > 1 { // which of them a function is from is not known
+		for _, build := range id.BuildIDs {
+			b.p.Comments = append(b.p.Comments, "build id "+hex.EncodeToString(build))
+		}
+		e.lose(uint64(len(id.BuildIDs)), "build ids", "a mapping has one: they became comments")
+	}
+	if set.Partial {
+		b.p.Comments = append(b.p.Comments, "stacks are partial: cumulative values of callers are not theirs")
+	}
+	e.loseLines()
+	for _, l := range e.losses {
+		b.p.Comments = append(b.p.Comments, "lost: "+l.String())
+	}
+	e.loseCounted(b.beyond, "values above 2^63-1", "values are signed: written as 2^63-1")
+	e.loseCounted(b.zero, "stacks with values of 0 only", "pprof does not count them")
+	e.loseCounted(b.negative, "frames with negative bytecode indexes", "lines are not negative: written as 0")
+	if err := b.p.CheckValid(); err != nil {
+		return fmt.Errorf("pprof: %w", err)
+	}
+	return b.p.Write(e)
+}
+
+// errNoValue: viewers could do nothing with the stacks.
+func errNoValue(set profile.StackSet) error {
+	return fmt.Errorf("table %q has no value that adds up over stacks", set.Name)
+}
+
+type pprofBuilder struct {
+	e         *exporter
+	p         pprof.Profile
+	functions map[int]*pprof.Function // by number of the symbol
+	locations map[string]*pprof.Location
+	key       []byte
+
+	beyond, zero, negative uint64
+}
+
+// mapping adds the one mapping that all locations are in. It says that there
+// is nothing left to symbolize.
+func (b *pprofBuilder) mapping() {
+	m := &pprof.Mapping{ID: 1, HasFunctions: true, HasFilenames: true, HasLineNumbers: true, HasInlineFrames: true}
+	if ids := b.e.v.Identity().BuildIDs; len(ids) == 1 {
+		m.BuildID = hex.EncodeToString(ids[0])
+	}
+	b.p.Mapping = []*pprof.Mapping{m}
+}
+
+func (b *pprofBuilder) sample(s *profile.Stack, values []int) {
+	sample := &pprof.Sample{Value: make([]int64, len(values))}
+	any := false
+	for i, at := range values {
+		v, beyond := toInt64(s.Values[at])
+		if beyond {
+			b.beyond++
+		}
+		sample.Value[i] = v
+		any = any || v != 0
+	}
+	if !any {
+		b.zero++
+		return
+	}
+	// A location is a place in machine code: the frames inlined there and the
+	// one that they are inlined into.
+	for frames := s.Frames; len(frames) > 0; {
+		n := 1
+		for n < len(frames) && frames[n-1].Inlined {
+			n++
+		}
+		sample.Location = append(sample.Location, b.location(frames[:n]))
+		frames = frames[n:]
+	}
+	for _, l := range s.Labels {
+		if sample.Label == nil {
+			sample.Label = make(map[string][]string)
+		}
+		sample.Label[l.Key] = append(sample.Label[l.Key], l.Value)
+	}
+	b.p.Sample = append(b.p.Sample, sample)
+}
+
+func (b *pprofBuilder) location(frames []profile.Frame) *pprof.Location {
+	key := b.key[:0]
+	for i := range frames {
+		f := &frames[i]
+		if f.BCI < 0 && b.e.features.Has(profile.HasBytecodes) {
+			b.negative++
+		}
+		n, _ := b.e.symbols.number(&f.Symbol)
+		key = fmt.Appendf(key, "%d:%d:%d ", n, b.e.line(f), f.Column)
+	}
+	b.key = key
+	if l, ok := b.locations[string(key)]; ok {
+		return l
+	}
+	l := &pprof.Location{ID: uint64(len(b.p.Location) + 1), Mapping: b.p.Mapping[0]}
+	for i := range frames {
+		f := &frames[i]
+		l.Line = append(l.Line, pprof.Line{Function: b.function(&f.Symbol), Line: int64(b.e.line(f)), Column: int64(f.Column)})
+	}
+	b.locations[string(key)] = l
+	b.p.Location = append(b.p.Location, l)
+	return l
+}
+
+func (b *pprofBuilder) function(s *profile.Symbol) *pprof.Function {
+	n, _ := b.e.symbols.number(s)
+	if f, ok := b.functions[n]; ok {
+		return f
+	}
+	f := &pprof.Function{
+		ID: uint64(len(b.p.Function) + 1), Name: b.e.symbols.name(s), SystemName: s.String() + s.Signature,
+		Filename: s.File, StartLine: int64(s.StartLine),
+	}
+	b.functions[n] = f
+	b.p.Function = append(b.p.Function, f)
+	return f
+}

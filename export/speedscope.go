@@ -1,0 +1,183 @@
+package export
+
+import (
+	"github.com/profuse-pgo/profuse/profile"
+)
+
+// speedscope writes the file format of speedscope.app: a sampled profile per
+// value, in which each stack is a sample with the value as its weight. Stacks
+// are walked twice per value instead of being kept: for the samples, and for
+// the weights.
+func (e *exporter) speedscope() error {
+	sets, err := e.sets()
+	if err != nil {
+		return err
+	}
+	s := speedscopeWriter{e: e, numbers: make(map[speedscopeFrame]int)}
+	s.j.w = e
+	j := &s.j
+	j.open('{')
+	j.key("$schema")
+	j.string("https://www.speedscope.app/file-format-schema.json")
+	j.key("exporter")
+	j.string("profuse")
+	j.key("name")
+	id := e.v.Identity()
+	if id.File != "" {
+		j.string(id.File)
+	} else {
+		j.string(id.String())
+	}
+	j.key("profiles")
+	j.open('[')
+	profiles, active := 0, 0
+	for _, set := range sets {
+		for _, at := range e.additive(set) {
+			if e.opt.Value != "" && set.Values[at].Name == e.opt.Value && active == 0 {
+				active = profiles
+			}
+			s.profile(set, at, len(sets) > 1)
+			profiles++
+		}
+	}
+	if profiles == 0 {
+		return errNoValue(sets[0])
+	}
+	j.close(']')
+	j.line()
+	j.key("activeProfileIndex")
+	j.int(int64(active))
+	s.frames()
+	j.close('}')
+	j.end()
+	e.loseFrames(s.labels)
+	e.loseCounted(s.inexact, "values above 2^53", "speedscope reads them as floating point, not exactly")
+	e.loseCounted(j.bad, "names that are not UTF-8", "JSON is: replaced by U+FFFD")
+	return j.flush()
+}
+
+type speedscopeWriter struct {
+	e       *exporter
+	j       jsonWriter
+	numbers map[speedscopeFrame]int
+	list    []speedscopeFrame
+
+	labels, inexact uint64
+}
+
+// speedscopeFrame is what a frame is told apart by.
+type speedscopeFrame struct {
+	symbol       int
+	line, column int32
+}
+
+// units are those that speedscope knows; others are "none".
+var units = map[profile.Unit]string{
+	profile.Bytes: "bytes", profile.Milliseconds: "milliseconds",
+	"nanoseconds": "nanoseconds", "microseconds": "microseconds", "seconds": "seconds",
+}
+
+func (s *speedscopeWriter) profile(set profile.StackSet, at int, several bool) {
+	j := &s.j
+	j.line()
+	j.open('{')
+	j.key("type")
+	j.string("sampled")
+	j.key("name")
+	if several && set.Name != set.Values[at].Name {
+		j.string(set.Name + ": " + set.Values[at].Name)
+	} else {
+		j.string(set.Values[at].Name)
+	}
+	j.key("unit")
+	unit := "none"
+	if u, ok := units[set.Values[at].Unit]; ok {
+		unit = u
+	}
+	j.string(unit)
+
+	j.key("samples")
+	j.open('[')
+	for st := range set.Stacks {
+		if st.Values[at] == 0 {
+			continue
+		}
+		if len(st.Labels) > 0 {
+			s.labels++
+		}
+		j.open('[')
+		for i := len(st.Frames) - 1; i >= 0; i-- {
+			j.int(int64(s.frame(&st.Frames[i])))
+		}
+		j.close(']')
+	}
+	j.close(']')
+
+	j.key("weights")
+	j.open('[')
+	var total uint64
+	for st := range set.Stacks {
+		if v := st.Values[at]; v != 0 {
+			j.uint(v)
+			addTo(&total, v)
+			if v > 1<<53 {
+				s.inexact++
+			}
+		}
+	}
+	j.close(']')
+	j.key("startValue")
+	j.int(0)
+	j.key("endValue")
+	j.uint(total)
+	j.close('}')
+}
+
+func (s *speedscopeWriter) frame(f *profile.Frame) int {
+	var key speedscopeFrame
+	key.symbol, _ = s.e.symbols.number(&f.Symbol)
+	if s.e.opt.Lines {
+		key.line, key.column = s.e.line(f), f.Column
+	} else {
+		key.line = f.StartLine
+	}
+	n, ok := s.numbers[key]
+	if !ok {
+		n = len(s.list)
+		s.numbers[key] = n
+		s.list = append(s.list, key)
+	}
+	return n
+}
+
+// frames writes the table of frames, last, when all are known.
+func (s *speedscopeWriter) frames() {
+	j := &s.j
+	j.line()
+	j.key("shared")
+	j.open('{')
+	j.key("frames")
+	j.open('[')
+	for _, f := range s.list {
+		symbol := s.e.symbols.list[f.symbol]
+		j.line()
+		j.open('{')
+		j.key("name")
+		j.string(s.e.symbols.name(&symbol))
+		if symbol.File != "" {
+			j.key("file")
+			j.string(symbol.File)
+		}
+		if f.line != 0 {
+			j.key("line")
+			j.int(int64(f.line))
+		}
+		if f.column != 0 {
+			j.key("col")
+			j.int(int64(f.column))
+		}
+		j.close('}')
+	}
+	j.close(']')
+	j.close('}')
+}

@@ -1,0 +1,154 @@
+package export
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/profuse-pgo/profuse/profile"
+)
+
+// set returns the stack set to write for formats that have one kind of stacks.
+func (e *exporter) set() (profile.StackSet, error) {
+	name := e.opt.Table
+	if sets := e.v.Stacks(); name == "" && len(sets) > 0 {
+		name = sets[0].Name
+	}
+	set, err := e.setNamed(name)
+	if err == nil {
+		e.loseTables(set.Name)
+		err = e.checkValue(set)
+	}
+	return set, err
+}
+
+// sets returns the stack sets to write for formats that have several kinds.
+func (e *exporter) sets() ([]profile.StackSet, error) {
+	if all := e.v.Stacks(); e.opt.Table == "" && len(all) > 0 {
+		names := make([]string, len(all))
+		for i := range all {
+			names[i] = all[i].Name
+		}
+		e.loseTables(names...)
+		return all, e.checkValue(all...)
+	}
+	set, err := e.set()
+	return []profile.StackSet{set}, err
+}
+
+func (e *exporter) setNamed(name string) (profile.StackSet, error) {
+	switch name {
+	case "", FunctionTable:
+		return profile.FunctionStacks(e.v), nil
+	case EdgeTable:
+		return profile.EdgeStacks(e.v), nil
+	}
+	for _, set := range e.v.Stacks() {
+		if set.Name == name {
+			return set, nil
+		}
+	}
+	return profile.StackSet{}, fmt.Errorf("table %q has no stacks, which %s is made of", name, e.format)
+}
+
+// checkValue sees that there is a value as asked for.
+func (e *exporter) checkValue(sets ...profile.StackSet) error {
+	if e.opt.Value == "" {
+		return nil
+	}
+	var names []string
+	for _, set := range sets {
+		for _, v := range set.Values {
+			if v.Name == e.opt.Value && v.Combine == profile.Sum {
+				return nil
+			}
+			if v.Combine == profile.Sum {
+				names = append(names, v.Name)
+			}
+		}
+	}
+	return fmt.Errorf("no value %q that adds up over stacks: want one of %s", e.opt.Value, join(names))
+}
+
+// additive returns the indexes of the values that viewers may add up, and
+// notes the others as lost.
+func (e *exporter) additive(set profile.StackSet) []int {
+	var out []int
+	for i, v := range set.Values {
+		if v.Combine == profile.Sum {
+			out = append(out, i)
+		} else {
+			which := "least"
+			if v.Combine == profile.Max {
+				which = "greatest"
+			}
+			e.lose(0, "values "+v.Name, "viewers add up, but of these only the "+which+" counts")
+		}
+	}
+	return out
+}
+
+// loseTables notes what is in no stack of the sets that are written.
+func (e *exporter) loseTables(written ...string) {
+	e.loseOmitted()
+	for _, set := range e.v.Stacks() {
+		if !slices.Contains(written, set.Name) {
+			e.lose(0, "stacks: "+set.Name, "another table is written")
+		}
+	}
+	f := e.features
+	if slices.Contains(written, FunctionTable) {
+		if len(e.v.Stacks()) == 0 {
+			e.lose(0, "callers", "the profile has counters, which know no stacks: every function stands by itself")
+		}
+		e.loseFunctionDetails()
+	} else if f&(profile.HasCalls|profile.HasBlocks) != 0 {
+		e.lose(0, "functions with their counts", "another table is written")
+	}
+	// Callgrind files of functions have the edges as calls.
+	withEdges := slices.Contains(written, EdgeTable) || e.format == Callgrind && slices.Contains(written, FunctionTable)
+	if f.Has(profile.HasEdges) && !withEdges {
+		e.lose(0, "edges", "another table is written")
+	}
+	if f.Has(profile.HasTraces) {
+		e.lose(0, "traces", "orders of calls are no stacks")
+	}
+}
+
+// loseFunctionDetails notes what a stack of one frame does not say of a
+// function.
+func (e *exporter) loseFunctionDetails() {
+	for _, d := range []struct {
+		feature profile.Features
+		what    string
+	}{
+		{profile.HasBlocks, "counts of single blocks"},
+		{profile.HasHashes, "hashes"},
+		{profile.HasSizes, "addresses and sizes"},
+		{profile.HasFirstCalls, "first calls"},
+		{profile.HasRuns, "numbers of runs"},
+	} {
+		if e.features.Has(d.feature) {
+			e.lose(0, d.what, "a function is a stack with a value for all of it")
+		}
+	}
+	var never uint64
+	for f := range e.v.Functions() {
+		if !f.Covered {
+			never++
+		}
+	}
+	e.loseCounted(never, "functions that never ran", "they are in no stack")
+}
+
+// loseFrames notes what names of functions alone do not say.
+func (e *exporter) loseFrames(labels uint64) {
+	if e.symbols.overloads {
+		e.lose(0, "signatures", "methods of one name look like one: ask for signatures")
+	}
+	if e.opt.Lines {
+		e.loseLines()
+	} else if e.features&(profile.HasLines|profile.HasLineOffsets|profile.HasBytecodes) != 0 {
+		e.lose(0, "lines", "frames are told apart by function: ask for lines")
+	}
+	e.loseCounted(labels, "stacks with labels", "the format has none")
+}

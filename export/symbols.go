@@ -1,0 +1,115 @@
+package export
+
+import (
+	"math"
+	"strings"
+
+	mangled "github.com/profuse-pgo/profuse/internal/symbols"
+	"github.com/profuse-pgo/profuse/profile"
+)
+
+// symbols numbers the symbols of a file in the order of their first use and
+// keeps the names that they are displayed by.
+type symbols struct {
+	opt     Options
+	numbers map[profile.Symbol]int
+	list    []profile.Symbol
+	names   []string
+	// overloads: there are signatures, and names do not have them.
+	overloads bool
+}
+
+func newSymbols(opt Options) *symbols {
+	return &symbols{opt: opt, numbers: make(map[profile.Symbol]int)}
+}
+
+// number returns the number of s and whether it is new.
+func (t *symbols) number(s *profile.Symbol) (n int, fresh bool) {
+	if n, ok := t.numbers[*s]; ok {
+		return n, false
+	}
+	n = len(t.list)
+	t.numbers[*s] = n
+	t.list = append(t.list, *s)
+	return n, true
+}
+
+// name returns what s is displayed as.
+func (t *symbols) name(s *profile.Symbol) string {
+	n, _ := t.number(s)
+	for len(t.names) <= n {
+		t.names = append(t.names, t.display(&t.list[len(t.names)]))
+	}
+	return t.names[n]
+}
+
+func (t *symbols) display(s *profile.Symbol) string {
+	name := s.String()
+	if t.opt.Demangle {
+		name = mangled.Demangle(name)
+	}
+	if s.Signature != "" {
+		if t.opt.Signatures {
+			return name + s.Signature
+		}
+		t.overloads = true
+	}
+	return name
+}
+
+// line returns the line that a frame is at, which is a line of its file, a line
+// of its function, or a bytecode index; 0 if there is none.
+func (e *exporter) line(f *profile.Frame) int32 {
+	switch {
+	case e.features&(profile.HasLines|profile.HasLineOffsets) != 0:
+		return f.Line
+	case e.features.Has(profile.HasBytecodes):
+		return max(f.BCI, 0)
+	}
+	return 0
+}
+
+// loseLines says what line numbers mean that are none of the source file.
+func (e *exporter) loseLines() {
+	switch {
+	case e.features.Has(profile.HasLines):
+	case e.features.Has(profile.HasLineOffsets):
+		e.lose(0, "source lines", "the profile has lines counted from the beginning of the function: line numbers are those")
+	case e.features.Has(profile.HasBytecodes):
+		e.lose(0, "source lines", "the profile has bytecode indexes: line numbers are those")
+	}
+}
+
+// clean replaces what would end a name: line breaks by spaces, others by
+// commas.
+func (e *exporter) clean(name, separators string) string {
+	if !strings.ContainsAny(name, separators) {
+		return name
+	}
+	e.lose(1, "names with characters that separate", "the format has no way to write them: replaced")
+	return strings.Map(func(r rune) rune {
+		switch {
+		case !strings.ContainsRune(separators, r):
+			return r
+		case r == '\n' || r == '\r':
+			return ' '
+		}
+		return ','
+	}, name)
+}
+
+// toInt64 converts v for formats with signed integers; beyond reports whether
+// that changed it.
+func toInt64(v uint64) (n int64, beyond bool) {
+	if v > math.MaxInt64 {
+		return math.MaxInt64, true
+	}
+	return int64(v), false
+}
+
+// addTo adds v to sum, which stops at 2^64-1.
+func addTo(sum *uint64, v uint64) {
+	if *sum += v; *sum < v {
+		*sum = math.MaxUint64
+	}
+}
