@@ -35,9 +35,9 @@
 // for compressed names, whose real size it follows. Readers keep slices of the
 // input: it must not change while they are used.
 //
-// # Not here
+// # Heap profiles
 //
-// The memprof section of an indexed profile is recognised ([HasMemProf]) but
-// not interpreted, and a merge leaves it out with a warning. Raw profiles whose
-// function data was left to the debug info or the binary are refused.
+// The memprof section of an indexed profile is read by package memprof, see
+// [Reader.MemProf]. A merge carries it along, and [Merger.AddMemProf] adds heap
+// profiles that have no functions beside them.
 package irpgo

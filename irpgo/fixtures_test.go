@@ -24,7 +24,9 @@ var fixtureDifferences = []struct {
 	{"*/concat*.profraw", []int{16}, "LLVM 16 keeps the binary ids of the last profile only"},
 	{"llvm19/temporal-reservoir.profdata", []int{19}, "temporal traces are sampled as LLVM 22 does"},
 	{"text/temporal.proftext", []int{19}, "temporal traces are sampled as LLVM 22 does"},
-	{"*/memprof*.profdata", []int{16, 19, 22}, "LLVM writes an empty memprof section, profuse none"},
+	{"*/memprof*.profdata", []int{16, 19}, "LLVM writes an empty memprof section, profuse a whole one"},
+	{"*/memprof.profdata", []int{22}, "LLVM writes an empty memprof section, profuse a whole one"},
+	{"*/memprof-[iv]*.profdata", []int{22}, "LLVM writes an empty memprof section, profuse a whole one"},
 	{"text/hash-all-ones.proftext", []int{14, 16, 19, 22}, "LLVM loses the hash that its map reserves"},
 	{"text/pseudo*.proftext", []int{14}, "LLVM 14 counts pseudo counts into the summary"},
 }

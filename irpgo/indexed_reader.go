@@ -5,24 +5,26 @@ import (
 
 	"github.com/profuse-pgo/profuse/internal/cursor"
 	"github.com/profuse-pgo/profuse/internal/ondisk"
+	"github.com/profuse-pgo/profuse/memprof"
 	"github.com/profuse-pgo/profuse/profile"
 )
 
 // indexedReader reads an indexed profile of any version up to
 // [IndexedVersionMax].
 type indexedReader struct {
-	file   string
-	data   []byte
-	opt    ReaderOptions
-	about  Info
-	table  *ondisk.Table
-	header indexedHeader
-	sum    *Summary // nil before version 4
-	csSum  *Summary // nil without the CS variant
-	vnames []string
-	trace  []Trace
-	stream uint64
-	syms   *Symtab
+	file    string
+	data    []byte
+	opt     ReaderOptions
+	about   Info
+	table   *ondisk.Table
+	header  indexedHeader
+	memprof *memprof.IndexedReader // nil without a memprof section
+	sum     *Summary               // nil before version 4
+	csSum   *Summary               // nil without the CS variant
+	vnames  []string
+	trace   []Trace
+	stream  uint64
+	syms    *Symtab
 
 	rec    Record
 	counts []uint64
@@ -44,7 +46,7 @@ func newIndexedReader(file string, data []byte, opt ReaderOptions) (decoder, err
 	if r.table, err = ondisk.Open("hash table", data, payload, r.header.hashOffset); err != nil {
 		return nil, r.asLLVM(err)
 	}
-	for _, read := range []func() error{r.readBinaryIDs, r.readVTableNames, r.readTraces} {
+	for _, read := range []func() error{r.readBinaryIDs, r.openMemProf, r.readVTableNames, r.readTraces} {
 		if err := read(); err != nil {
 			return nil, err
 		}

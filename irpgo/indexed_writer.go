@@ -9,6 +9,7 @@ import (
 
 	"github.com/profuse-pgo/profuse/internal/cursor"
 	"github.com/profuse-pgo/profuse/internal/ondisk"
+	"github.com/profuse-pgo/profuse/memprof"
 	"github.com/profuse-pgo/profuse/profile"
 )
 
@@ -25,6 +26,9 @@ type IndexedOptions struct {
 	// version 11 the file is what `llvm-profdata --write-prev-version` of
 	// LLVM 22 writes.
 	LLVMRelease int
+	// MemProf adjusts the memprof section, if the profile has one. As long as
+	// it asks for no version, that is chosen to be read wherever Version is.
+	MemProf memprof.WriteOptions
 	// Warn is told what the version cannot hold and was left out.
 	Warn func(Warning)
 }
@@ -69,8 +73,10 @@ type indexedWriter struct {
 	functions []*Function // to be encoded, in order of insertion
 	hashes    []uint64    // name references of functions
 	chains    *ondisk.Chains
-	kinds     int // value kinds that the version can hold
+	kinds     int  // value kinds that the version can hold
+	native    bool // as the release that introduced the version
 	sum, cs   SummaryBuilder
+	memprof   *memprof.Section // nil without a memprof section
 
 	buf []byte
 }
@@ -94,17 +100,23 @@ func WriteIndexed(w io.Writer, p *Profile, opt IndexedOptions) error {
 	if native {
 		opt.LLVMRelease = traits.llvm
 	}
-	x := &indexedWriter{p: p, opt: opt, rel: releaseOf(opt.LLVMRelease), kinds: NumValueKinds}
+	x := &indexedWriter{p: p, opt: opt, native: native, rel: releaseOf(opt.LLVMRelease), kinds: NumValueKinds}
 	if native && opt.Version < 12 {
 		x.kinds = int(VTableTarget) // older readers refuse a file with this kind
 	}
 	x.variant = p.Variant & indexedBits &^ HasMemProf
+	if p.MemProf != nil && traits.variant.Has(HasMemProf) {
+		x.variant |= HasMemProf
+	}
 	if native {
 		if err := x.fitVersion(traits); err != nil {
 			return err
 		}
 	}
 	x.arrange()
+	if err := x.arrangeMemProf(); err != nil {
+		return err
+	}
 	bw := bufio.NewWriterSize(w, 1<<16)
 	if err := x.write(bw); err != nil {
 		return err
@@ -248,10 +260,10 @@ type placement struct {
 	buckets []uint64 // offset of each bucket, 0 if empty
 	payload int      // size of the payload with its padding
 	header  indexedHeader
-	tail    []byte // sections after the hash table
+	tail    []byte // sections after the hash table and the memprof section
 }
 
-func (x *indexedWriter) place(payloadStart int) placement {
+func (x *indexedWriter) place(payloadStart int) (placement, error) {
 	pl := placement{buckets: make([]uint64, x.chains.NumBuckets())}
 	pos := payloadStart
 	for b := range pl.buckets {
@@ -270,6 +282,14 @@ func (x *indexedWriter) place(payloadStart int) placement {
 	h := &pl.header
 	h.hashOffset = uint64(pos)
 	pos += ondisk.IndexHeaderSize + 8*len(pl.buckets)
+	if x.memprof != nil {
+		h.memProf = uint64(pos)
+		end, err := x.memprof.Place(int64(pos))
+		if err != nil {
+			return pl, err
+		}
+		pos = int(end)
+	}
 	at := func() uint64 { return uint64(pos + len(pl.tail)) }
 	if x.opt.Version >= 9 {
 		h.binaryIDs = at()
@@ -296,7 +316,7 @@ func (x *indexedWriter) place(payloadStart int) placement {
 			}
 		}
 	}
-	return pl
+	return pl, nil
 }
 
 func (x *indexedWriter) write(w *bufio.Writer) error {
@@ -309,7 +329,10 @@ func (x *indexedWriter) write(w *bufio.Writer) error {
 		summaries = appendSummary(summaries, &cs)
 	}
 	start := 8*words + len(summaries)
-	pl := x.place(start)
+	pl, err := x.place(start)
+	if err != nil {
+		return err
+	}
 
 	h := &pl.header
 	head := []uint64{
@@ -327,7 +350,12 @@ func (x *indexedWriter) write(w *bufio.Writer) error {
 	if err := x.writeTable(w, &pl); err != nil {
 		return err
 	}
-	_, err := w.Write(pl.tail)
+	if x.memprof != nil {
+		if err := x.memprof.Write(w); err != nil {
+			return err
+		}
+	}
+	_, err = w.Write(pl.tail)
 	return err
 }
 

@@ -5,6 +5,7 @@ import (
 	"math/bits"
 	"slices"
 
+	"github.com/profuse-pgo/profuse/memprof"
 	"github.com/profuse-pgo/profuse/profile"
 )
 
@@ -62,6 +63,7 @@ type Merger struct {
 	sampler   *traceSampler
 	next      int // index of the next input of Add
 	counts    arena
+	memprof   *memprof.Merger // nil until an input has a heap profile
 
 	// The fast way, see shape.go.
 	shapes  *shapeRegistry // shared by all forks
@@ -129,9 +131,11 @@ func (m *Merger) AddAt(index int, r *Reader, weight uint64) (added Added, err er
 	var traces []Trace
 	var stream uint64
 	defer func() { m.sampler.admit(index, traces, stream) }()
-	variant, err := m.mergeVariant(r.Info().Variant)
-	if err != nil {
-		return added, profile.InFile(err, r.Name())
+	variant := m.variant
+	if !r.onlyMemProf() {
+		if variant, err = m.mergeVariant(r.Info().Variant); err != nil {
+			return added, profile.InFile(err, r.Name())
+		}
 	}
 	if fast, trace, ok := m.addShaped(index, r, weight); ok {
 		m.variant = variant
@@ -154,12 +158,11 @@ func (m *Merger) AddAt(index int, r *Reader, weight uint64) (added Added, err er
 			}
 		}
 	}
-	m.variant = variant &^ HasMemProf
-	if r.Info().Variant.Has(HasMemProf) && m.opt.Warn != nil {
-		m.opt.Warn(Warning{File: r.Name(), Err: &profile.FormatError{
-			File: r.Name(), Offset: -1, Record: -1, Field: "memprof section", Found: "left out", Err: profile.ErrUnsupported,
-		}})
+	heap, heapErr := r.memProf()
+	if heapErr != nil && !m.opt.LLVMCompat {
+		return added, heapErr
 	}
+	m.variant = variant
 	n := uint64(0)
 	for rec, recErr := range r.Records() {
 		if recErr != nil {
@@ -190,6 +193,9 @@ func (m *Merger) AddAt(index int, r *Reader, weight uint64) (added Added, err er
 	}
 	if err == nil {
 		m.addBinaryIDs(r)
+		if err = heapErr; heap != nil {
+			err = m.AddMemProf(r.Name(), heap, weight)
+		}
 	}
 	return added, err
 }
@@ -224,7 +230,7 @@ func (m *Merger) addNames(r *Reader) {
 // mergeVariant returns the variant of the profile after an input with variant
 // v, or an error if they must not meet (InstrProfWriter::mergeProfileKind).
 func (m *Merger) mergeVariant(v Variant) (Variant, error) {
-	v &^= DebugInfo
+	v &^= DebugInfo | HasMemProf
 	have := m.variant
 	if have == 0 && (m.opt.LLVMCompat || m.empty()) {
 		return v, nil
@@ -369,6 +375,7 @@ func (m *Merger) Merge(o *Merger) error {
 	} else {
 		m.mergeFork(o)
 	}
+	m.mergeMemProf(o)
 	for id := range o.binaryIDs {
 		m.binaryIDs[id] = struct{}{}
 	}
@@ -482,6 +489,10 @@ func (m *Merger) Profile() *Profile {
 	slices.Sort(p.VTableNames)
 	if m.opt.KeepSymbols {
 		p.Symbols = &m.symbols
+	}
+	if m.memprof != nil {
+		p.MemProf = m.memprof.Profile()
+		p.Variant |= HasMemProf
 	}
 	return p
 }

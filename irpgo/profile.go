@@ -4,6 +4,8 @@ import (
 	"crypto/md5"
 	"encoding/binary"
 	"strings"
+
+	"github.com/profuse-pgo/profuse/memprof"
 )
 
 // Variant is the set of properties that a profile's version word carries in
@@ -185,6 +187,9 @@ type Profile struct {
 	TraceStreamSize uint64
 	// Symbols knows names beyond those of Functions, to print value targets.
 	Symbols *Symtab
+	// MemProf is the heap profile that an indexed file carries beside the
+	// functions; nil if there is none.
+	MemProf *memprof.Profile
 }
 
 // NameRef returns the 64-bit identity of a PGO name: the first eight bytes of

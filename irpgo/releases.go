@@ -109,6 +109,9 @@ func ChooseIndexedVersion(p *Profile, inputs []*Info) VersionChoice {
 		c = chooseFrontEnd(p, c)
 	}
 	need := p.Variant & indexedBits &^ HasMemProf
+	if p.MemProf != nil {
+		need |= HasMemProf
+	}
 	for v := c.Version; v <= IndexedVersionMax; v++ {
 		if indexedVersions[v].variant.Has(need) {
 			if v != c.Version {

@@ -53,16 +53,52 @@ func (s *Section) arrangeArrays() {
 	for i, f := range s.order {
 		b.place[f] = uint32(i)
 	}
-	b.rank = make([]uint32, len(st.frames))
+	rank := make([]uint32, len(st.frames))
 	ranked := slices.Clone(s.order)
 	slices.SortFunc(ranked, func(a, b FrameIndex) int {
 		return cmp.Or(cmp.Compare(stats[b].count, stats[a].count), cmp.Compare(s.ids[b], s.ids[a]))
 	})
 	for i, f := range ranked {
-		b.rank[f] = uint32(i)
+		rank[f] = uint32(i)
 	}
-	b.children(through)
+	b.tree = st.children(through, rank)
 	b.walk()
+}
+
+// callTree is the tree of stacks from the outermost frames on.
+type callTree struct {
+	first  []uint32 // by stack: its callees are sorted[first[i]:first[i+1]]
+	sorted []StackIndex
+}
+
+// children returns the tree of the nodes with through above zero; siblings are
+// ordered by the rank of their frames.
+func (s *Stacks) children(through []uint64, rank []uint32) callTree {
+	first := make([]uint32, len(s.nodes)+2)
+	for i, n := range s.nodes {
+		if through[i+1] > 0 {
+			first[n.caller+1]++
+		}
+	}
+	for i := 1; i < len(first); i++ {
+		first[i] += first[i-1]
+	}
+	sorted := make([]StackIndex, first[len(first)-1])
+	next := slices.Clone(first)
+	for i, n := range s.nodes {
+		if through[i+1] > 0 {
+			sorted[next[n.caller]] = StackIndex(i + 1)
+			next[n.caller]++
+		}
+	}
+	for i := range len(first) - 1 {
+		if group := sorted[first[i]:first[i+1]]; len(group) > 1 {
+			slices.SortFunc(group, func(x, y StackIndex) int {
+				return cmp.Compare(rank[s.nodes[x-1].frame], rank[s.nodes[y-1].frame])
+			})
+		}
+	}
+	return callTree{first, sorted}
 }
 
 // arrayBuilder makes the stack array. LLVM sorts the stacks from the outermost
@@ -73,39 +109,7 @@ func (s *Section) arrangeArrays() {
 type arrayBuilder struct {
 	s     *Section
 	place []uint32 // by frame: index in the frame array
-	rank  []uint32 // by frame: in which order the walk takes siblings
-	first []uint32 // by stack: its callees are sorted[first[i]:first[i+1]]
-	// sorted has the nodes that lead to whole stacks, by caller, then rank.
-	sorted []StackIndex
-}
-
-// children fills first and sorted.
-func (b *arrayBuilder) children(through []uint64) {
-	st := &b.s.p.Stacks
-	b.first = make([]uint32, len(st.nodes)+2)
-	for i, n := range st.nodes {
-		if through[i+1] > 0 {
-			b.first[n.caller+1]++
-		}
-	}
-	for i := 1; i < len(b.first); i++ {
-		b.first[i] += b.first[i-1]
-	}
-	b.sorted = make([]StackIndex, b.first[len(b.first)-1])
-	next := slices.Clone(b.first)
-	for i, n := range st.nodes {
-		if through[i+1] > 0 {
-			b.sorted[next[n.caller]] = StackIndex(i + 1)
-			next[n.caller]++
-		}
-	}
-	for i := range len(b.first) - 1 {
-		if group := b.sorted[b.first[i]:b.first[i+1]]; len(group) > 1 {
-			slices.SortFunc(group, func(x, y StackIndex) int {
-				return cmp.Compare(b.rank[st.nodes[x-1].frame], b.rank[st.nodes[y-1].frame])
-			})
-		}
-	}
+	tree  callTree
 }
 
 // walk visits the tree, a stack after those that it is the callers of.
@@ -115,16 +119,16 @@ func (b *arrayBuilder) walk() {
 		node StackIndex
 		next uint32 // in sorted
 	}
-	path := []visit{{0, b.first[0]}}
+	path := []visit{{0, b.tree.first[0]}}
 	var at []uint32 // by depth less one: where in the array the frame of path is
 	shared := 0     // how many frames of path are in the array as the last stack's
 	s.stackAt = make([]uint32, len(st.nodes)+1)
 	for len(path) > 0 {
 		top := &path[len(path)-1]
-		if top.next < b.first[top.node+1] {
-			child := b.sorted[top.next]
+		if top.next < b.tree.first[top.node+1] {
+			child := b.tree.sorted[top.next]
 			top.next++
-			path = append(path, visit{child, b.first[child]})
+			path = append(path, visit{child, b.tree.first[child]})
 			continue
 		}
 		depth := len(path) - 1

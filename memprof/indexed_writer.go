@@ -181,6 +181,10 @@ func (s *Section) Loses() []string {
 	return lost
 }
 
+// NeedsVersion4 reports whether the profile has what no older version of the
+// section can hold: callees of call sites, or a data-access profile.
+func (p *Profile) NeedsVersion4() bool { return p.hasCallees() || !p.DataAccess.Empty() }
+
 func (p *Profile) hasCallees() bool {
 	for i := range p.Records {
 		for _, c := range p.Records[i].CallSites {

@@ -12,6 +12,8 @@ type shapeOf struct {
 	dataAccess                      bool
 	callees                         bool
 	maxValue                        uint64 // of MIB fields
+	small                           bool   // few different GUIDs and frames, so that profiles have much in common
+	histograms                      bool
 }
 
 // randomProfile makes a profile whose stacks share their outer parts, as those
@@ -24,6 +26,9 @@ func randomProfile(rng *rand.Rand, sh shapeOf) *Profile {
 			GUID: GUID(fmt.Sprint("function", rng.IntN(len(frames)))), LineOffset: rng.Uint32N(70000) >> rng.IntN(16),
 			Column: rng.Uint32N(100), Inline: rng.IntN(3) == 0,
 		})
+		if sh.small {
+			frames[i] = p.Stacks.AddFrame(Frame{GUID: uint64(i), LineOffset: uint32(i * i), Inline: i%3 == 0})
+		}
 	}
 	var stacks [][]FrameIndex
 	stack := func() StackIndex {
@@ -44,6 +49,9 @@ func randomProfile(rng *rand.Rand, sh shapeOf) *Profile {
 	seen := map[uint64]bool{}
 	for range sh.functions {
 		r := Record{GUID: rng.Uint64() >> (8 * rng.IntN(8))}
+		if sh.small {
+			r.GUID = rng.Uint64N(uint64(2 * sh.functions))
+		}
 		if seen[r.GUID] || r.GUID >= 1<<64-2 { // LLVM reserves the last two keys of its maps
 			continue
 		}
@@ -81,6 +89,13 @@ func randomMIB(rng *rand.Rand, sh shapeOf) MIB {
 			v %= sh.maxValue + 1
 		}
 		m.Set(f, v)
+	}
+	if sh.histograms && rng.IntN(2) == 0 {
+		m.Histogram = make([]uint64, rng.IntN(5))
+		for i := range m.Histogram {
+			m.Histogram[i] = rng.Uint64N(1000)
+		}
+		m.Set(AccessHistogramSize, uint64(len(m.Histogram)))
 	}
 	return m
 }

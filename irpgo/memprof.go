@@ -1,0 +1,132 @@
+package irpgo
+
+import (
+	"fmt"
+
+	"github.com/profuse-pgo/profuse/memprof"
+	"github.com/profuse-pgo/profuse/profile"
+)
+
+// An indexed profile may carry a heap profile, its memprof section, which is
+// read, merged and written by package memprof.
+
+// openMemProf finds the memprof section, which ends where the binary ids begin.
+func (r *indexedReader) openMemProf() error {
+	if !r.about.Variant.Has(HasMemProf) {
+		return nil
+	}
+	if _, err := r.section("memprof section", r.header.memProf); err != nil {
+		return err
+	}
+	end := uint64(len(r.data))
+	if r.about.Version >= 9 {
+		end = r.header.binaryIDs
+	}
+	if end < r.header.memProf || end > uint64(len(r.data)) {
+		return fail("header", -1, -1, CodeBadHeader, "", "offset of the memprof section",
+			fmt.Sprintf("%#x", r.header.memProf), fmt.Sprintf("at most %#x, where the binary ids begin", end))
+	}
+	var err error
+	r.memprof, err = memprof.NewIndexedReader(r.data, int64(r.header.memProf), int64(end), memprof.IndexedOptions{Lenient: r.opt.Lenient})
+	return err
+}
+
+// MemProf returns a reader of the profile's memprof section, nil if it has
+// none. Only indexed profiles have one.
+func (r *Reader) MemProf() *memprof.IndexedReader {
+	if ix, ok := r.dec.(*indexedReader); ok {
+		return ix.memprof
+	}
+	return nil
+}
+
+// memProf reads the memprof section, nil if there is none.
+func (r *Reader) memProf() (*memprof.Profile, error) {
+	m := r.MemProf()
+	if m == nil {
+		return nil, nil
+	}
+	p, err := m.Profile()
+	return p, profile.InFile(err, r.name)
+}
+
+// onlyMemProf reports whether the profile holds nothing but a memprof section.
+// Its variant then says nothing about records.
+func (r *Reader) onlyMemProf() bool {
+	ix, ok := r.dec.(*indexedReader)
+	return ok && ix.memprof != nil && ix.table.Len() == 0
+}
+
+// AddMemProf merges a heap profile that is not part of an indexed one, with
+// the given weight, at least 1. The Merger may keep p: it must not be changed
+// afterwards. It is not one of the inputs that [Merger.AddAt] counts. name is
+// used in errors and warnings.
+func (m *Merger) AddMemProf(name string, p *memprof.Profile, weight uint64) error {
+	if m.memprof == nil {
+		m.memprof = memprof.NewMerger(memprof.MergeOptions{Warn: m.warnMemProf})
+	}
+	return m.memprof.Add(name, p, weight)
+}
+
+func (m *Merger) warnMemProf(w memprof.Warning) {
+	if m.opt.Warn != nil {
+		m.opt.Warn(Warning{File: w.File, Err: w.Err})
+	}
+}
+
+// mergeMemProf folds the heap profile of another Merger in.
+func (m *Merger) mergeMemProf(o *Merger) {
+	if o.memprof == nil {
+		return
+	}
+	if m.memprof == nil {
+		m.memprof = memprof.NewMerger(memprof.MergeOptions{Warn: m.warnMemProf})
+	}
+	m.memprof.Merge(o.memprof)
+}
+
+// memProfVersion returns the version of the memprof section for an indexed
+// version when none is asked for: the newest that the releases reading the
+// indexed version read, but none newer than LLVM's default unless the profile
+// needs it.
+func memProfVersion(indexed uint32, p *memprof.Profile) int {
+	switch {
+	case indexed < 12:
+		return memprof.Version0 // LLVM 15 to 18 know no other
+	case indexed >= 13 && p.NeedsVersion4():
+		return 4
+	}
+	return memprof.DefaultVersion
+}
+
+// arrangeMemProf prepares the section and warns of what it cannot hold.
+func (x *indexedWriter) arrangeMemProf() error {
+	p := x.p.MemProf
+	if p == nil {
+		return nil
+	}
+	if !x.variant.Has(HasMemProf) {
+		x.warnLost("memprof section")
+		return nil
+	}
+	opt := x.opt.MemProf
+	if opt.LLVMRelease == 0 && !x.native {
+		opt.LLVMRelease = x.opt.LLVMRelease
+	}
+	if opt.Version == 0 {
+		opt.Version = memProfVersion(x.opt.Version, p)
+	}
+	var err error
+	if x.memprof, err = memprof.NewSection(p, opt); err != nil {
+		return err
+	}
+	if x.opt.Warn != nil {
+		for _, what := range x.memprof.Loses() {
+			x.opt.Warn(Warning{Err: &profile.FormatError{
+				Section: "memprof", Offset: -1, Record: -1, Field: what, Found: "left out",
+				Want: "a format that can hold it", Err: profile.ErrUnsupported,
+			}})
+		}
+	}
+	return nil
+}

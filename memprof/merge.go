@@ -1,0 +1,320 @@
+package memprof
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/profuse-pgo/profuse/profile"
+)
+
+// MergeOptions adjust a [Merger]. The zero value is right for most uses.
+type MergeOptions struct {
+	// Warn is told of every input with which sums grew beyond what their
+	// fields can hold and were cut; nil drops the warnings. A Merger calls it
+	// from the goroutine that calls Add.
+	Warn func(Warning)
+}
+
+// Warning is something a merge noticed that did not stop it.
+type Warning struct {
+	File string // as given by the caller; may be empty
+	Err  error  // a *[profile.FormatError]
+}
+
+// String prints the warning as "FILE: MESSAGE".
+func (w Warning) String() string { return w.Err.Error() }
+
+// Merger adds heap profiles up. It does no I/O and keeps one accumulator,
+// however many inputs there are.
+//
+// Contexts are the same if all their frames are: what was measured of them is
+// merged field by field, function by function; see the package documentation
+// for the rules. The result is the same for any order and grouping of the
+// inputs, and its records, sites and stacks stand in an order of their own. A
+// single input with weight 1 is the exception: it comes out as it went in,
+// with its order and with equal contexts apart.
+//
+// Mergers are not safe for concurrent use. For parallel merging give each
+// worker a [Merger.Fork] and [Merger.Merge] the forks into the first.
+type Merger struct {
+	opt    MergeOptions
+	inputs int      // that say anything
+	only   *Profile // the only input so far, of weight 1
+
+	stacks  Stacks
+	records map[uint64]uint32      // by GUID: number of the function
+	allocs  map[siteKey]MIBIndex   // allocation sites
+	calls   map[siteKey]calleeList // call sites
+	mibs    []MIB
+	uses    []uint32   // by MIBIndex: how many sites
+	free    []MIBIndex // unused places in mibs
+	names   map[uint64]string
+
+	data map[dataKey]*DataAccessRecord
+	cold map[dataKey]struct{} // symbols and hashes known to be cold
+	has  bool                 // some input has a data-access profile
+}
+
+// siteKey is a call stack in a function, by its number.
+type siteKey struct {
+	record uint32
+	stack  StackIndex
+}
+
+// calleeList is sorted and has each callee once.
+type calleeList []uint64
+
+// NewMerger returns an empty Merger.
+func NewMerger(opt MergeOptions) *Merger { return &Merger{opt: opt} }
+
+// Fork returns an empty Merger for another worker, with the options of m.
+func (m *Merger) Fork() *Merger { return NewMerger(m.opt) }
+
+// Inputs returns how many inputs that say anything were added.
+func (m *Merger) Inputs() int { return m.inputs }
+
+// Add merges p, weight times. The Merger may keep p: it must not be changed
+// afterwards. name is used in errors and warnings.
+func (m *Merger) Add(name string, p *Profile, weight uint64) error {
+	if weight == 0 {
+		return &profile.FormatError{
+			File: name, Offset: -1, Record: -1, Field: "weight", Found: "0", Want: "at least 1", Err: profile.ErrMismatch,
+		}
+	}
+	if err := p.Validate(); err != nil {
+		return profile.InFile(err, name)
+	}
+	if p.Empty() {
+		return nil
+	}
+	m.inputs++
+	if m.inputs == 1 && weight == 1 {
+		m.only = p
+		return nil
+	}
+	m.settle()
+	m.add(name, p, weight)
+	return nil
+}
+
+// settle accumulates the input that was kept.
+func (m *Merger) settle() {
+	if p := m.only; p != nil {
+		m.only = nil
+		m.add("", p, 1)
+	}
+}
+
+// Merge folds another Merger into m and leaves the other unusable.
+func (m *Merger) Merge(o *Merger) {
+	switch {
+	case o.inputs == 0:
+	case m.inputs == 0:
+		opt := m.opt
+		*m = *o
+		m.opt = opt
+	default:
+		m.settle()
+		m.inputs += o.inputs
+		m.add("", o.Profile(), 1)
+	}
+	*o = Merger{}
+}
+
+// Profile returns the merged profile, which takes over the Merger's memory:
+// nothing may be added afterwards. Without inputs it is empty.
+func (m *Merger) Profile() *Profile {
+	if m.only != nil {
+		return m.only
+	}
+	return m.build()
+}
+
+// mibPair is a MIB of the accumulator and one of the input to be merged.
+type mibPair struct{ have, in MIBIndex }
+
+const noMIB = ^MIBIndex(0)
+
+// add accumulates p.
+func (m *Merger) add(name string, p *Profile, weight uint64) {
+	if m.records == nil {
+		m.records = make(map[uint64]uint32)
+		m.allocs = make(map[siteKey]MIBIndex)
+		m.calls = make(map[siteKey]calleeList)
+		m.names = make(map[uint64]string)
+		m.data = make(map[dataKey]*DataAccessRecord)
+		m.cold = make(map[dataKey]struct{})
+	}
+	stacks := m.stacks.addAll(&p.Stacks)
+	// Sites that share a MIB go on sharing one if they did so before: it is
+	// merged once. A MIB that lost its last site is free, but not before the
+	// next input: until then it stands for a pair.
+	merged := make(map[mibPair]MIBIndex)
+	var released []MIBIndex
+	cut := 0
+	for i := range p.Records {
+		r := &p.Records[i]
+		number, ok := m.records[r.GUID]
+		if !ok {
+			number = uint32(len(m.records))
+			m.records[r.GUID] = number
+		}
+		for _, a := range r.AllocSites {
+			key := siteKey{number, stacks[a.Stack]}
+			pair := mibPair{noMIB, a.MIB}
+			if have, ok := m.allocs[key]; ok {
+				pair.have = have
+			}
+			sum, ok := merged[pair]
+			if !ok {
+				var overflow bool
+				if sum, overflow = m.mergeMIB(pair, &p.MIBs[a.MIB], weight); overflow {
+					cut++
+				}
+				merged[pair] = sum
+			}
+			m.allocs[key] = sum
+			m.uses[sum]++
+			if pair.have != noMIB {
+				if m.uses[pair.have]--; m.uses[pair.have] == 0 {
+					released = append(released, pair.have)
+				}
+			}
+		}
+		for j := range r.CallSites {
+			c := &r.CallSites[j]
+			key := siteKey{number, stacks[c.Stack]}
+			m.calls[key] = m.calls[key].unite(c.Callees)
+		}
+	}
+	// A MIB may have found sites again after it was released.
+	slices.Sort(released)
+	for _, i := range slices.Compact(released) {
+		if m.uses[i] == 0 {
+			m.mibs[i] = MIB{}
+			m.free = append(m.free, i)
+		}
+	}
+	for id, n := range p.Names {
+		if have, ok := m.names[id]; !ok || n < have {
+			m.names[id] = n
+		}
+	}
+	cut += m.addDataAccess(p.DataAccess, weight)
+	if cut > 0 && m.opt.Warn != nil {
+		m.opt.Warn(Warning{File: name, Err: &profile.FormatError{
+			File: name, Section: "memprof", Offset: -1, Record: -1, Field: "number of contexts with a sum that outgrew its field and was cut",
+			Found: fmt.Sprint(cut), Want: "0",
+			Err: profile.ErrMismatch,
+		}})
+	}
+}
+
+// mergeMIB returns a place with the sum of a pair.
+func (m *Merger) mergeMIB(pair mibPair, in *MIB, weight uint64) (sum MIBIndex, overflow bool) {
+	if n := len(m.free); n > 0 {
+		sum, m.free = m.free[n-1], m.free[:n-1]
+	} else {
+		sum = MIBIndex(len(m.mibs))
+		m.mibs = append(m.mibs, MIB{})
+		m.uses = append(m.uses, 0)
+	}
+	to := &m.mibs[sum]
+	if pair.have == noMIB {
+		*to = *in
+		to.AccessHistogram = 0
+		return sum, to.scale(weight)
+	}
+	*to = m.mibs[pair.have]
+	to.Histogram = slices.Clone(to.Histogram)
+	return sum, to.merge(in, weight)
+}
+
+// unite returns the union of l and any callees.
+func (l calleeList) unite(callees []uint64) calleeList {
+	for _, c := range callees {
+		if i, ok := slices.BinarySearch(l, c); !ok {
+			l = slices.Insert(l, i, c)
+		}
+	}
+	return l
+}
+
+// addAll adds the frames and stacks of o and returns by stack of o which it is
+// in s.
+func (s *Stacks) addAll(o *Stacks) []StackIndex {
+	frames := make([]FrameIndex, len(o.frames))
+	for i, f := range o.frames {
+		frames[i] = s.AddFrame(f)
+	}
+	stacks := make([]StackIndex, len(o.nodes)+1)
+	for i, n := range o.nodes {
+		stacks[i+1] = s.Push(stacks[n.caller], frames[n.frame])
+	}
+	return stacks
+}
+
+// addDataAccess adds accesses up and returns how many sums were cut.
+func (m *Merger) addDataAccess(d *DataAccess, weight uint64) (cut int) {
+	if d == nil {
+		return 0
+	}
+	m.has = true
+	for i := range d.Records {
+		in := &d.Records[i]
+		to := m.data[in.key()]
+		if to == nil {
+			to = &DataAccessRecord{Symbol: in.Symbol, Hash: in.Hash}
+			m.data[in.key()] = to
+		}
+		var o overflowing
+		o.add64(&to.AccessCount, o.mul(in.AccessCount, weight))
+		if o.happened {
+			cut++
+		}
+		for _, l := range in.Locations {
+			if i, ok := slices.BinarySearchFunc(to.Locations, l, SourceLocation.compare); !ok {
+				to.Locations = slices.Insert(to.Locations, i, l)
+			}
+		}
+	}
+	for _, s := range d.ColdSymbols {
+		m.cold[dataKey{symbol: s}] = struct{}{}
+	}
+	for _, h := range d.ColdHashes {
+		m.cold[dataKey{hash: h}] = struct{}{}
+	}
+	return cut
+}
+
+func (l SourceLocation) compare(o SourceLocation) int {
+	return cmp.Or(cmp.Compare(l.File, o.File), cmp.Compare(l.Line, o.Line))
+}
+
+// dataAccess returns the merged data-access profile. What was sampled in one
+// input is not cold, even if another knows no access to it.
+func (m *Merger) dataAccess() *DataAccess {
+	if !m.has {
+		return nil
+	}
+	d := &DataAccess{}
+	for _, k := range slices.SortedFunc(maps.Keys(m.data), dataKey.compare) {
+		d.Records = append(d.Records, *m.data[k])
+	}
+	for _, k := range slices.SortedFunc(maps.Keys(m.cold), dataKey.compare) {
+		switch _, sampled := m.data[k]; {
+		case sampled:
+		case k.symbol != "":
+			d.ColdSymbols = append(d.ColdSymbols, k.symbol)
+		default:
+			d.ColdHashes = append(d.ColdHashes, k.hash)
+		}
+	}
+	return d
+}
+
+func (k dataKey) compare(o dataKey) int {
+	return cmp.Or(cmp.Compare(k.symbol, o.symbol), cmp.Compare(k.hash, o.hash))
+}
