@@ -130,11 +130,7 @@ func Check(name string, data []byte) CheckReport {
 		c.add(Finding{Severity: Suspect, Rule: RuleVersion, Place: placeOf(e), Message: e.What()})
 	}
 	d.places = new(places)
-	violations := 0
 	d.tolerate = func(e *profile.FormatError) {
-		if violations++; violations > maxViolations {
-			return
-		}
 		e.File = name
 		c.add(Finding{Severity: Broken, Rule: RuleSchema, Place: placeOf(e), Message: e.What(), Err: e})
 	}
@@ -147,7 +143,7 @@ func Check(name string, data []byte) CheckReport {
 		}
 		d.salvage()
 	}
-	if more := violations - maxViolations; more > 0 {
+	if more := d.violations - maxViolations; more > 0 {
 		c.add(Finding{Severity: Broken, Rule: RuleSchema, Place: nowhere, Message: "more of the same kind", Count: more})
 	}
 	c.p, c.text, c.places = d.p, data, d.places

@@ -85,10 +85,11 @@ type decoder struct {
 	p    *Profile
 	*dialect
 
-	// violation receives what is JSON but not iprof, and reading goes on
-	// without it; nil makes it a failure.
-	tolerate func(*profile.FormatError)
-	places   *places // nil if nobody asks for them
+	// tolerate receives what is JSON but not iprof, and reading goes on
+	// without it; nil makes it a failure. It gets maxViolations of them.
+	tolerate   func(*profile.FormatError)
+	violations int
+	places     *places // nil if nobody asks for them
 
 	keys       map[string]bool // at the top, seen so far
 	tables     [2]bool         // types, methods: complete
@@ -155,15 +156,18 @@ func (d *decoder) warn(e *profile.FormatError) {
 	}
 }
 
-// violation records that something is JSON but not what iprof has there.
-func (d *decoder) violation(e *profile.FormatError) {
+// violation records that the text at an offset is JSON but not what iprof has
+// there.
+func (d *decoder) violation(at int, field, found, want string) {
 	switch {
 	case d.err != nil:
-	case d.tolerate != nil:
-		d.tolerate(e)
-	default:
-		d.fail(e)
+		return
+	case d.tolerate == nil:
+		d.fail(d.problem(at, profile.ErrCorrupt, field, found, want))
+	case d.violations < maxViolations:
+		d.tolerate(d.problem(at, profile.ErrCorrupt, field, found, want))
 	}
+	d.violations++
 }
 
 // findVersion finds out how the file names things. Nearly always the version
@@ -207,7 +211,7 @@ func (d *decoder) document() {
 	}
 	for _, key := range []string{keyVersion, keyTypes, keyMethods} {
 		if !d.keys[key] {
-			d.violation(d.problem(d.pos, profile.ErrCorrupt, "key "+key, "missing", "it, as every file has it"))
+			d.violation(d.pos, "key "+key, "missing", "it, as every file has it")
 		}
 	}
 }
@@ -223,7 +227,7 @@ func (d *decoder) member(key string, at int) {
 		id = kind.Key()
 	}
 	if d.keys[id] {
-		d.violation(d.problem(at, profile.ErrCorrupt, "key", quoteShort([]byte(key)), "each key once"))
+		d.violation(at, "key", quoteShort([]byte(key)), "each key once")
 		d.skip(key)
 		return
 	}
@@ -241,7 +245,7 @@ func (d *decoder) member(key string, at int) {
 	case isSection:
 		d.entries(kind, key)
 	default:
-		if raw := d.skip(key); d.err == nil {
+		if raw := d.skip("value"); d.err == nil {
 			d.p.Unknown = append(d.p.Unknown, Member{key, append([]byte(nil), raw...)})
 		}
 	}
@@ -256,7 +260,7 @@ func (d *decoder) version() {
 	v, err := ParseVersion(string(text))
 	switch {
 	case err != nil:
-		d.violation(d.problem(at, profile.ErrCorrupt, keyVersion, quoteShort(text), "three numbers as in 1.0.0"))
+		d.violation(at, keyVersion, quoteShort(text), "three numbers as in 1.0.0")
 	case !v.supported() && !d.opt.AnyVersion:
 		d.fail(d.problem(at, profile.ErrUnsupported, keyVersion, v.String(), "a major version of 0 or 1"))
 	case !v.Known():
@@ -289,7 +293,7 @@ func (d *decoder) open(c byte, field string) bool {
 func (d *decoder) wrongType(field, want string) {
 	at := d.offset()
 	if text := d.skip(field); d.err == nil {
-		d.violation(d.problem(at, profile.ErrCorrupt, field, quoteShort(text), want))
+		d.violation(at, field, quoteShort(text), want)
 	}
 }
 
@@ -315,11 +319,11 @@ func (d *decoder) integer(field string, low, high int64) (v int64, ok bool) {
 		return 0, false
 	}
 	if !integer {
-		d.violation(d.problem(at, profile.ErrCorrupt, field, quoteShort(text), "an integer, without fraction and exponent"))
+		d.violation(at, field, quoteShort(text), "an integer, without fraction and exponent")
 		return 0, false
 	}
 	if v, ok = parseInt(text); !ok || v < low || v > high {
-		d.violation(d.problem(at, profile.ErrCorrupt, field, quoteShort(text), fmt.Sprintf("an integer from %d to %d", low, high)))
+		d.violation(at, field, quoteShort(text), fmt.Sprintf("an integer from %d to %d", low, high))
 		return 0, false
 	}
 	return v, true

@@ -58,7 +58,7 @@ func (e *entryReader) first(member uint, at int, key string) bool {
 		e.seen |= member
 		return true
 	}
-	e.violation(e.problem(at, profile.ErrCorrupt, "key", quoteShort([]byte(key)), "each key once"))
+	e.violation(at, "key", quoteShort([]byte(key)), "each key once")
 	e.bad |= member
 	e.skip(key)
 	return false
@@ -77,7 +77,7 @@ func (e *entryReader) extra(key string, index int) {
 	if kind, ok := e.kind([]byte(section)); ok && e.old {
 		section = kind.Key()
 	}
-	if raw := e.skip(key); e.err == nil {
+	if raw := e.skip("value"); e.err == nil {
 		e.p.Extra = append(e.p.Extra, ExtraMember{section, index, Member{key, append([]byte(nil), raw...)}})
 	}
 }
@@ -90,7 +90,7 @@ func (e *entryReader) complete(want uint, names ...string) bool {
 			continue
 		}
 		if e.seen&bit == 0 && e.err == nil {
-			e.violation(e.problem(e.start, profile.ErrCorrupt, "key "+names[0], "missing", "it in every entry"))
+			e.violation(e.start, "key "+names[0], "missing", "it in every entry")
 			e.bad |= bit
 		}
 		names = names[1:]
@@ -240,8 +240,8 @@ func (d *decoder) entries(kind Kind, key string) {
 		s.records = make([]int64, 0, size.records)
 		s.ends = make([]entryEnd, 0, size.entries)
 	} else if d.peek() != ']' { // type checks, in the other spelling
-		d.violation(d.problem(at, profile.ErrCorrupt, "section", "not empty, and the one of the other spelling is not, either",
-			"one of "+TypeChecks.Key()+" and "+schemaTypeChecks))
+		d.violation(at, "section", "not empty, and the one of the other spelling is not, either",
+			"one of "+TypeChecks.Key()+" and "+schemaTypeChecks)
 	}
 	for first := true; d.more(first, ']', key); first = false {
 		d.record++
@@ -315,14 +315,14 @@ func (d *decoder) ctx(s *Section) bool {
 		if n < len(text) {
 			found = quoteShort(text[n:])
 		}
-		d.violation(d.problem(at, profile.ErrCorrupt, "context", found, want))
+		d.violation(at, "context", found, want)
 		return false
 	case s.kind == CallCounts && !zeroLeaf(text):
-		d.violation(d.problem(at, profile.ErrCorrupt, "context", quoteShort(text),
-			"bytecode index 0 in the first frame, the entry of the method"))
+		d.violation(at, "context", quoteShort(text),
+			"bytecode index 0 in the first frame, the entry of the method")
 		return false
 	case s.kind == Monitors && (string(text) != monitorContext || len(s.frames) != before+1):
-		d.violation(d.problem(at, profile.ErrCorrupt, "context", quoteShort(text), strconv.Quote(monitorContext)))
+		d.violation(at, "context", quoteShort(text), strconv.Quote(monitorContext))
 		return false
 	}
 	return true
@@ -352,7 +352,7 @@ func (d *decoder) records(s *Section) bool {
 		s.records = append(s.records, v)
 	}
 	if n := len(s.records) - before; d.err == nil && !s.kind.fits(n) {
-		d.violation(d.problem(at, profile.ErrCorrupt, "number of records", strconv.Itoa(n), s.kind.wantRecords()))
+		d.violation(at, "number of records", strconv.Itoa(n), s.kind.wantRecords())
 		return false
 	}
 	return ok

@@ -1,0 +1,165 @@
+package iprof
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// The tests of this file are the examples of the format's document, with every
+// number in it.
+
+func TestDocumentMinimalFile(t *testing.T) {
+	p := read(t, []byte("{\n  \"version\": \"1.0.0\",\n  \"types\": [],\n  \"methods\": []\n}\n"))
+	if p.Version != Version100 || len(p.Types)+len(p.Methods)+p.Entries() != 0 {
+		t.Errorf("read as %+v", p)
+	}
+}
+
+func TestDocumentFib(t *testing.T) {
+	p := readFixture(t, "fib.iprof")
+	for id, want := range map[TypeID]string{
+		0: "boolean", 1: "byte", 2: "short", 8: "void", 9: "java.lang.Object", 10: "Fib", 629: "java.lang.System",
+		2280: "java.lang.String", 4823: "[Ljava.lang.String;",
+	} {
+		if got := p.TypeName(id); got != want {
+			t.Errorf("type %d is %s, want %s", id, got, want)
+		}
+	}
+	for id, want := range map[MethodID]string{
+		19547: "void Fib.main(java.lang.String[])",
+		19551: "void Fib.fibonacci()",
+		4669:  "void java.io.PrintStream.print(java.lang.String)",
+		3236:  "java.lang.String java.lang.String.valueOf(java.lang.Object)",
+		11823: "void com.oracle.svm.core.thread.PlatformThreads.sleep()",
+		12811: "void java.lang.Thread.sleepNanos0(long)",
+	} {
+		if ref, ok := p.Ref(id); !ok || ref.String() != want {
+			t.Errorf("method %d is %s, want %s", id, ref, want)
+		}
+	}
+	if ref, _ := p.Ref(19547); ref.Class != "Fib" || ref.Descriptor() != "([Ljava/lang/String;)V" {
+		t.Errorf("main is %s in %s", ref.Descriptor(), ref.Class)
+	}
+
+	type entry struct {
+		Context string
+		Records []int64
+	}
+	entries := func(k Kind) (out []entry) {
+		for c, r := range p.Section(k).All() {
+			out = append(out, entry{p.FormatContext(c), r})
+		}
+		return out
+	}
+	for k, want := range map[Kind][]entry{
+		CallCounts: {
+			{"Fib.fibonacci:0", []int64{1}},
+			{"java.io.PrintStream.print:0<Fib.fibonacci:34", []int64{10}},
+		},
+		Conditionals: {{"Fib.fibonacci:11", []int64{20, 0, 10, 53, 1, 1}}},
+		VirtualInvokes: {
+			{"java.lang.String.valueOf:11<java.io.PrintStream.print:2<Fib.fibonacci:34", []int64{2280, 10}},
+			{"java.lang.Object.method6886:9<java.lang.Object.method6882:23", []int64{1322, 2, 2280, 60, 3660, 56}},
+		},
+	} {
+		if diff := cmp.Diff(want, entries(k)); diff != "" {
+			t.Errorf("%s:\n%s", k, diff)
+		}
+	}
+
+	loop := p.BranchSites()
+	want := []BranchSite{{
+		Frame: Frame{19551, 11}, Total: 11, Entries: 1,
+		Ways: []Way{{0, []BCI{20}, 1, 10}, {1, []BCI{53}, 1, 1}},
+	}}
+	if diff := cmp.Diff(want, loop); diff != "" {
+		t.Errorf("the loop:\n%s", diff)
+	}
+	if bias := loop[0].Bias(); bias != 10./11 {
+		t.Errorf("bias of the loop is %v", bias)
+	}
+
+	sites := p.TypeSites(VirtualInvokes)
+	if len(sites) != 2 || !sites[0].Polymorphic() || sites[0].Total != 118 || sites[1].Polymorphic() || sites[1].Total != 10 {
+		t.Errorf("receivers: %+v", sites)
+	}
+	if diff := cmp.Diff([]TypeCount{{2280, 60}, {3660, 56}, {1322, 2}}, sites[0].Types); diff != "" {
+		t.Errorf("receivers:\n%s", diff)
+	}
+
+	locks := p.Section(Monitors)
+	if locks.Len() != 1 || locks.Context(0).String() != "0:0" || !slices.Equal(locks.Records(0), []int64{
+		9, 4, 10, 1, 579, 9, 619, 10, 1213, 1, 1972, 1, 2284, 2, 2337, 1, 2612, 2, 3474, 3, 3654, 61, 3807, 3, 3820, 7, 4060, 2, 4127, 3, 4725, 6,
+	}) {
+		t.Errorf("monitors: %v", locks.Records(0))
+	}
+	monitors := p.Monitors()
+	if len(monitors) != 16 || monitors[0] != (TypeCount{3654, 61}) || !slices.Contains(monitors, TypeCount{9, 4}) || !slices.Contains(monitors, TypeCount{10, 1}) {
+		t.Errorf("monitors: %v", monitors)
+	}
+
+	stacks := p.Section(Samples)
+	if stacks.Len() != 2 || stacks.Total() != 11 || stacks.Records(0)[0] != 10 || stacks.Records(1)[0] != 1 ||
+		stacks.Context(0).String() != "11823:38<12811:1<12810:33<12855:25<19551:17<19547:9<19529:10<6305:105<5998:67<5941:0<5903:50<2684:23<2685:1" ||
+		stacks.Context(1).String() != "22500:23<22353:65<22210:15<22187:246<22032:20<22030:1<22027:22<11795:68<11793:12<43854:2" {
+		t.Error("the stacks are not those of the document")
+	}
+	counts := p.MethodCounts(Samples)
+	if c := counts[0]; c.Method != 11823 || c.Self != 10 || c.Total != 10 || c.Inlined != 10 {
+		t.Errorf("hottest by samples: %+v", c)
+	}
+	i := slices.IndexFunc(counts, func(c MethodCount) bool { return c.Method == 19547 })
+	if counts[i].Self != 0 || counts[i].Total != 10 {
+		t.Errorf("main has samples %+v", counts[i])
+	}
+}
+
+func TestDocumentEvenOdd(t *testing.T) {
+	p := readFixture(t, "even-odd.iprof")
+	s := p.Section(CallCounts)
+	var got []string
+	for c := range s.All() {
+		got = append(got, p.FormatContext(c))
+	}
+	const class = "EvenOrOddLength."
+	want := []string{
+		class + "main:0",
+		class + "printEvenOrOdd:0<" + class + "main:3",
+		class + "printEven:0<" + class + "printEvenOrOdd:9<" + class + "main:3",
+		class + "print:0<" + class + "printEven:2<" + class + "printEvenOrOdd:9<" + class + "main:3",
+		class + "print:0<" + class + "printEven:2<" + class + "printEvenOrOdd:2<" + class + "main:3", // sic, see the document
+		class + "printOdd:0",
+		class + "print:0<" + class + "printOdd:2",
+		class + "print:0",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	for i, text := range map[int]string{0: "1:0", 1: "2:0<1:3", 4: "5:0<3:2<2:2<1:3", 6: "5:0<4:2", 7: "5:0"} {
+		if c, err := ParseContext(text); err != nil || !slices.Equal(c, s.Context(i)) || s.Context(i).String() != text {
+			t.Errorf("context %d is %s, want %s (%v)", i, s.Context(i), text, err)
+		}
+	}
+	// The call graph of the document, with "2:9<1:3" and "1:3" as callers.
+	edges := map[Edge]bool{}
+	for _, e := range p.Edges(CallCounts) {
+		edges[Edge{Caller: e.Caller, Callee: e.Callee}] = true
+	}
+	for _, e := range []Edge{
+		{Caller: Frame{1, 3}, Callee: 2}, {Caller: Frame{2, 9}, Callee: 3}, {Caller: Frame{3, 2}, Callee: 5}, {Caller: Frame{4, 2}, Callee: 5},
+	} {
+		if !edges[e] {
+			t.Errorf("no call %+v", e)
+		}
+		delete(edges, e)
+	}
+	if len(edges) != 0 {
+		t.Errorf("calls that are not in the program: %v", edges)
+	}
+	print := p.MethodCounts(CallCounts)[0]
+	if print.Method != 5 || print.Self != 4+5+7+8 || print.Inlined != 4+5+7 || print.Entries != 4 {
+		t.Errorf("print: %+v", print)
+	}
+}

@@ -1,0 +1,339 @@
+package iprof
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/profuse-pgo/profuse/internal/oracle"
+	"github.com/profuse-pgo/profuse/profile"
+)
+
+// merge adds profiles up and returns the canonical text.
+func merge(t testing.TB, profiles ...*Profile) []byte {
+	t.Helper()
+	return encode(t, mergeProfiles(t, profiles...), WriteOptions{})
+}
+
+func mergeProfiles(t testing.TB, profiles ...*Profile) *Profile {
+	t.Helper()
+	m := NewMerger(MergeOptions{})
+	for i, p := range profiles {
+		_, err := m.Add(fmt.Sprint(i), p, Weights{})
+		must(t, err)
+	}
+	return m.Profile()
+}
+
+func weighted(t testing.TB, p *Profile, w uint64) *Profile {
+	t.Helper()
+	m := NewMerger(MergeOptions{})
+	_, err := m.Add("", p, Uniform(WeightOf(w, 1)))
+	must(t, err)
+	return m.Profile()
+}
+
+// checkTwin: merging with itself doubles; a twin with other ids, order and
+// counts times three merges to four times the counts.
+func checkTwin(t *testing.T, name string, p *Profile) {
+	t.Helper()
+	twin := shuffled(rand.New(rand.NewPCG(1, 2)), p, 3)
+	once, err := Renumber(p)
+	must(t, err)
+	if equal, err := Equal(p, shuffled(rand.New(rand.NewPCG(3, 4)), p, 1)); err != nil || !equal {
+		t.Errorf("%s: its shuffled twin is not equal (%v)", name, err)
+	}
+	if equal, err := Equal(p, twin); err != nil || equal && p.Entries() > 0 {
+		t.Errorf("%s: three times the counts is equal (%v)", name, err)
+	}
+	times4 := merge(t, p, twin)
+	others := map[string]func() []byte{
+		"weight 4":      func() []byte { return encode(t, weighted(t, p, 4), WriteOptions{}) },
+		"twin first":    func() []byte { return merge(t, twin, p) },
+		"canonical":     func() []byte { return merge(t, twin, once) },
+		"four times":    func() []byte { return merge(t, p, p, p, p) },
+		"canonical × 4": func() []byte { return merge(t, once, once, once, once) },
+	}
+	if len(p.Methods) > 1000 { // enough of that
+		delete(others, "twin first")
+		delete(others, "canonical")
+		delete(others, "canonical × 4")
+	}
+	for what, other := range others {
+		if !bytes.Equal(times4, other()) {
+			t.Errorf("%s: merging with three times its twin differs from %s", name, what)
+		}
+	}
+	double := mergeProfiles(t, p, p)
+	for _, k := range Kinds() {
+		a, b := once.Section(k), double.Section(k)
+		if a.Len() != b.Len() {
+			t.Fatalf("%s: %s has %d entries, twice %d", name, k, a.Len(), b.Len())
+		}
+		for i := range a.Len() {
+			for j := k.Arity() - 1; j < len(a.Records(i)); j += k.Arity() {
+				if want, _ := addSaturating(a.Records(i)[j], a.Records(i)[j]); b.Records(i)[j] != want {
+					t.Fatalf("%s: %s %d: count %d became %d", name, k, i, a.Records(i)[j], b.Records(i)[j])
+				}
+			}
+		}
+	}
+}
+
+func TestMergeTwins(t *testing.T) {
+	for _, f := range []string{"fib.iprof", "even-odd.iprof", "small.iprof", "checks.iprof", "small-0.2.iprof"} {
+		checkTwin(t, f, readFixture(t, f))
+	}
+	for seed := range uint64(20) {
+		checkTwin(t, fmt.Sprint("random ", seed), randomProfile(rand.New(rand.NewPCG(seed, 1)), Version110, 5+int(seed)*10))
+	}
+	if got, want := merge(t, readFixture(t, "small.iprof"), readFixture(t, "twin-x3.iprof")),
+		encode(t, weighted(t, readFixture(t, "small.iprof"), 4), WriteOptions{}); !bytes.Equal(got, want) {
+		t.Error("small.iprof and twin-x3.iprof are not four times small.iprof")
+	}
+}
+
+// relatives are profiles of one program: they share tables, with ids of their
+// own, and some contexts; conditionals differ in shape now and then, counts
+// come close to the limit.
+func relatives(rng *rand.Rand, n int) []*Profile {
+	base := randomProfile(rng, []Version{Version040, Version100, Version110}[rng.IntN(3)], 4+rng.IntN(30))
+	var out []*Profile
+	for range n {
+		p := base.derive()
+		for _, k := range Kinds() {
+			s := base.Section(k)
+			for i := range s.Len() {
+				if rng.IntN(3) == 0 {
+					continue
+				}
+				records := slices.Clone(s.Records(i))
+				arity := k.Arity()
+				switch {
+				case arity > 1 && rng.IntN(5) == 0: // fewer
+					records = records[:rng.IntN(len(records)/arity+1)*arity]
+				case arity > 1 && rng.IntN(5) == 0: // another order
+					j := arity * rng.IntN(len(records)/arity)
+					records = append(slices.Clone(records[j:]), records[:j]...)
+				case arity > 1 && rng.IntN(5) == 0: // repeated
+					records = append(records, records...)
+				case rng.IntN(20) == 0:
+					records[arity-1] = math.MaxInt64 - int64(rng.IntN(3))
+				}
+				must2(p.Section(k).Add(s.Context(i), records...))
+				if rng.IntN(30) == 0 { // the same context twice
+					must2(p.Section(k).Add(s.Context(i), records...))
+				}
+			}
+		}
+		out = append(out, shuffled(rng, p, int64(1+rng.IntN(3))))
+	}
+	return out
+}
+
+// TestMergeLaws: any order and any grouping of the inputs gives the same bytes.
+func TestMergeLaws(t *testing.T) {
+	for seed := range uint64(200) {
+		rng := rand.New(rand.NewPCG(seed, 99))
+		all := relatives(rng, 2+rng.IntN(4))
+		want := merge(t, all...)
+		order := make([]*Profile, len(all))
+		for i, j := range rng.Perm(len(all)) {
+			order[i] = all[j]
+		}
+		if got := merge(t, order...); !bytes.Equal(got, want) {
+			t.Fatalf("seed %d: another order gives\n%s\nwant\n%s", seed, got, want)
+		}
+		cut := 1 + rng.IntN(len(all)-1)
+		if got := merge(t, mergeProfiles(t, order[:cut]...), mergeProfiles(t, order[cut:]...)); !bytes.Equal(got, want) {
+			t.Fatalf("seed %d: another grouping gives\n%s\nwant\n%s", seed, got, want)
+		}
+		first := NewMerger(MergeOptions{})
+		second := first.Fork()
+		for i, p := range order {
+			_, err := []*Merger{first, second}[i%2].Add("", p, Weights{})
+			must(t, err)
+		}
+		must(t, first.Merge(second))
+		if got := encode(t, first.Profile(), WriteOptions{}); !bytes.Equal(got, want) {
+			t.Fatalf("seed %d: forks give\n%s\nwant\n%s", seed, got, want)
+		}
+		if rep := Check("merged", want); rep.Worst() == Broken {
+			t.Fatalf("seed %d: %v", seed, rep.Findings)
+		}
+	}
+}
+
+func TestMergeConditionals(t *testing.T) {
+	p := func(records ...string) (out []*Profile) {
+		for _, r := range records {
+			out = append(out, read(t, []byte(minimal(`,"conditionalProfiles":[{"ctx":"1:4","records":[`+r+`]}]`))))
+		}
+		return out
+	}
+	for _, tc := range []struct{ a, b, want string }{
+		{"9,1,5,7,0,2", "9,1,1,7,0,1", "[9 1 6 7 0 3]"},                                     // the same: order stays
+		{"9,1,5,7,0,2", "7,0,1,9,1,1", "[7 0 3 9 1 6]"},                                     // another order: sorted by index
+		{"7,0,1,-5,0,0,-5,0,0", "7,0,1,-5,0,0", "[7 0 2 -5 0 0 -5 0 0]"},                    // ranks
+		{"-1,0,1,-1,1,2", "-1,0,1,-1,1,2,8,2,4", "[-1 0 2 -1 1 4 8 2 4]"},                   // one more way
+		{"", "8,1,4,3,0,0", "[3 0 0 8 1 4]"},                                                // nothing is another shape
+		{"5,0,9223372036854775807", "5,0,9223372036854775807", "[5 0 9223372036854775807]"}, // the limit
+	} {
+		in := p(tc.a, tc.b)
+		for range 2 {
+			if got := fmt.Sprint(mergeProfiles(t, in...).Section(Conditionals).Records(0)); got != tc.want {
+				t.Errorf("%s with %s: %s, want %s", tc.a, tc.b, got, tc.want)
+			}
+			slices.Reverse(in)
+		}
+	}
+	m := NewMerger(MergeOptions{})
+	var warnings []string
+	m.opt.Warn = func(w Warning) { warnings = append(warnings, w.String()) }
+	in := p("9,1,5,7,0,9223372036854775807", "7,0,1,9,1,1")
+	for i, want := range []Added{{Entries: 1}, {Entries: 1, Reshaped: 1, Saturated: 1}} {
+		if added, err := m.Add("f", in[i], Weights{}); err != nil || added != want {
+			t.Errorf("input %d: added %+v, want %+v (%v)", i, added, want, err)
+		}
+	}
+	if len(warnings) != 2 || !strings.Contains(warnings[0], "other branches") || !strings.Contains(warnings[1], "too large") {
+		t.Errorf("warnings: %q", warnings)
+	}
+}
+
+func TestMergeRefuses(t *testing.T) {
+	good := read(t, []byte(minimal(`,"callCountProfiles":[{"ctx":"1:0","records":[5]}]`)))
+	for _, tc := range []struct {
+		name, text string
+		opt        MergeOptions
+		want       error
+		added      Added
+	}{
+		{"not resolved", string(fixture(t, "unresolved.iprof")), MergeOptions{DropUnresolved: true}, profile.ErrCorrupt, Added{}},
+		{"dangling method", minimal(`,"samplingProfiles":[{"ctx":"1:0","records":[1]},{"ctx":"1:0<2:4","records":[1]}]`), MergeOptions{}, profile.ErrCorrupt, Added{}},
+		{"dangling type", minimal(`,"virtualInvokeProfiles":[{"ctx":"1:0","records":[7,1]}]`), MergeOptions{}, profile.ErrCorrupt, Added{}},
+		{"negative count", minimal(`,"samplingProfiles":[{"ctx":"1:0","records":[-1]}]`), MergeOptions{DropUnresolved: true}, profile.ErrCorrupt, Added{}},
+		{"unknown section", minimal(`,"x":1`), MergeOptions{}, profile.ErrUnsupported, Added{}},
+		{"unknown section dropped", minimal(`,"x":1`), MergeOptions{DropUnknown: true}, nil, Added{}},
+		{"unresolved dropped", minimal(`,"samplingProfiles":[{"ctx":"1:1","records":[1]},{"ctx":"1:0<2:4","records":[1]}]`), MergeOptions{DropUnresolved: true}, nil, Added{Entries: 1, Skipped: 1}},
+		{"signature", `{"version":"1.0.0","types":[{"id":0,"name":"void"}],"methods":[{"id":1,"name":"m","signature":[0]}]}`, MergeOptions{}, profile.ErrCorrupt, Added{}},
+	} {
+		m := NewMerger(tc.opt)
+		_, err := m.Add("good", good, Weights{})
+		must(t, err)
+		before := encode(t, m.Profile(), WriteOptions{})
+		added, err := m.Add("f", read(t, []byte(tc.text)), Weights{})
+		if !errors.Is(err, tc.want) || added != tc.added {
+			t.Errorf("%s: %+v, %v", tc.name, added, err)
+		}
+		if after := encode(t, m.Profile(), WriteOptions{}); tc.want != nil && !bytes.Equal(before, after) {
+			t.Errorf("%s left a trace", tc.name)
+		}
+	}
+	_, err := NewMerger(MergeOptions{}).Add("f", readFixture(t, "unresolved.iprof"), Weights{})
+	if want := "f: recording is not resolved: instead of names there is a placeholder, so nothing says which methods its 4 entries are about, " +
+		"want one whose ids were translated to names when the program ended; record again: corrupt profile"; err == nil || err.Error() != want {
+		t.Errorf("got  %v\nwant %s", err, want)
+	}
+}
+
+func TestMergeVersions(t *testing.T) {
+	small, old, four, checks := readFixture(t, "small.iprof"), readFixture(t, "small-0.2.iprof"), readFixture(t, "small-0.4.iprof"), readFixture(t, "checks.iprof")
+	if p := mergeProfiles(t, old, four, small); p.Version != Version100 || p.Section(CallCounts).Total() != 3*small.Section(CallCounts).Total() {
+		t.Errorf("0.2, 0.4 and 1.0 give %s", p.Version)
+	}
+	p := mergeProfiles(t, old, checks)
+	if p.Version != Version110 || !p.Has(TypeChecks) || p.Section(TypeChecks).Total() != checks.Section(TypeChecks).Total() {
+		t.Errorf("0.2 and 1.1 give %s", p.Version)
+	}
+	if p := NewMerger(MergeOptions{}).Profile(); string(encode(t, p, WriteOptions{})) !=
+		`{"version":"1.0.0","types":[],"methods":[],"callCountProfiles":[],"conditionalProfiles":[],"virtualInvokeProfiles":[],"monitorProfiles":[],"samplingProfiles":[]}` {
+		t.Error("nothing merged is not the empty profile")
+	}
+}
+
+func TestWeights(t *testing.T) {
+	for _, tc := range []struct {
+		weight    string
+		count     int64
+		want      int64
+		saturated bool
+	}{
+		{"1", 7, 7, false}, {"3", 7, 21, false}, {"0.5", 7, 4, false}, {"0.5", 5, 3, false}, {"0.25", 5, 1, false}, {"0", 9, 0, false},
+		{"1.000000000000001", 1 << 53, 1<<53 + 9, false}, {"2", math.MaxInt64, math.MaxInt64, true}, {"0.99999999999999999", math.MaxInt64, math.MaxInt64 - 92, false},
+		{"999999999999999999", math.MaxInt64, math.MaxInt64, true},
+	} {
+		w, err := ParseWeight(tc.weight)
+		must(t, err)
+		if got, saturated := w.apply(tc.count); got != tc.want || saturated != tc.saturated {
+			t.Errorf("%d × %s = %d, %t; want %d, %t", tc.count, tc.weight, got, saturated, tc.want, tc.saturated)
+		}
+	}
+	for _, bad := range []string{"", "-1", "1e3", ".", "1.", "+2", "1234567890123456789", "½"} {
+		if w, err := ParseWeight(bad); err == nil {
+			t.Errorf("weight %q is %s", bad, w)
+		}
+	}
+	if w := WeightOf(3, 4).Times(WeightOf(2, 9)); w.String() != "1/6" {
+		t.Errorf("3/4 × 2/9 = %s", w)
+	}
+	if w := WeightOf(math.MaxUint64, 3).Times(WeightOf(7, math.MaxUint64-1)); w.String() == "1" {
+		t.Errorf("large factors: %s", w)
+	} else if got, _ := w.apply(3_000_000); got != 7_000_000 {
+		t.Errorf("3000000 × 7/3 = %d", got)
+	}
+}
+
+func TestNormalize(t *testing.T) {
+	a := read(t, []byte(minimal(`,"callCountProfiles":[{"ctx":"1:0","records":[100]}],"samplingProfiles":[{"ctx":"1:7","records":[4]}]`)))
+	b := read(t, []byte(minimal(`,"callCountProfiles":[{"ctx":"1:0<1:5","records":[300]},{"ctx":"1:0","records":[100]}],"samplingProfiles":[{"ctx":"1:7","records":[1]}]`)))
+	none := read(t, []byte(minimal(``)))
+	weights := Normalize([]Totals{a.Totals(), b.Totals(), none.Totals()})
+	if got := fmt.Sprint(weights); got != "[{4 1} {1 4} {1 1}]" {
+		t.Errorf("weights %s", got)
+	}
+	m := NewMerger(MergeOptions{})
+	for i, p := range []*Profile{a, b, none} {
+		_, err := m.Add("", p, weights[i])
+		must(t, err)
+	}
+	p := m.Profile()
+	if got := fmt.Sprint(p.Section(CallCounts).records, p.Section(Samples).records); got != "[500 300] [8]" {
+		t.Errorf("merged %s", got)
+	}
+}
+
+// TestGenerator merges files of the generator that lies with the samples with
+// their renumbered, reordered and weighted twins.
+func TestGenerator(t *testing.T) {
+	script := filepath.Join(oracle.Samples(t), "iprof", "generate.py")
+	python := oracle.Tool(t, "python3")
+	dir := t.TempDir()
+	generate := func(args ...string) *Profile {
+		out := filepath.Join(dir, "out.iprof")
+		if _, stderr, code := oracle.Run(t, python, append([]string{script, "-o", out}, args...)...); code != 0 {
+			t.Fatal(stderr)
+		}
+		data, err := os.ReadFile(out)
+		must(t, err)
+		return read(t, data)
+	}
+	for _, args := range [][]string{{"--preset", "tiny"}, {"--preset", "tiny", "--version", "1.1.0", "--instanceof-key", "instanceofProfiles", "--order", "doc"}, {"--types", "500", "--methods", "3000", "--live", "400", "--samples", "60"}} {
+		a := generate(args...)
+		b := generate(append(args, "--shuffle", "7", "--weight", "3")...)
+		if !bytes.Equal(merge(t, a, b), encode(t, weighted(t, a, 4), WriteOptions{})) {
+			t.Errorf("%v: a file and its twin times three are not four times the file", args)
+		}
+		indented := generate(append(args, "--indent", "2")...)
+		if !sameTables(a, indented) {
+			t.Errorf("%v: indentation changes the profile", args)
+		}
+	}
+}
