@@ -228,7 +228,7 @@ func (c *mipShow) run(_ context.Context, env *cli.Env, args []string) error {
 	if c.json {
 		writeJSON(&text, facts, "")
 	} else {
-		p := &factsPrinter{w: &text, term: env.Terminal(env.Stdout), counts: c.blocks, mangled: c.mangled}
+		p := &factsPrinter{printer: printer{w: &text, term: env.Terminal(env.Stdout), mangled: c.mangled}, counts: c.blocks}
 		p.addMIP(facts)
 	}
 	if _, err := text.WriteTo(env.Stdout); err != nil {

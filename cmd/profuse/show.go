@@ -144,8 +144,8 @@ type factsSink interface {
 
 func (c *showRun) tables(env *cli.Env, w io.Writer) factsSink {
 	return &factsPrinter{
-		w: w, term: env.Terminal(env.Stdout),
-		cutoffs: c.cutoffs, counts: c.counts, values: c.values, mangled: c.mangled,
+		printer: printer{w: w, term: env.Terminal(env.Stdout), mangled: c.mangled},
+		cutoffs: c.cutoffs, counts: c.counts, values: c.values,
 	}
 }
 

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"strconv"
 	"strings"
 	"unicode"
@@ -18,6 +19,13 @@ const (
 	minNameCols = 20 // a name is not shortened to less
 )
 
+// A printer prints tables for people.
+type printer struct {
+	w       io.Writer
+	term    cli.Terminal
+	mangled bool // names are printed as they are in the profile
+}
+
 func newTable() table.Writer {
 	style := table.StyleLight
 	style.Options = table.Options{SeparateHeader: true}
@@ -29,7 +37,7 @@ func newTable() table.Writer {
 	return t
 }
 
-func (p *factsPrinter) render(t table.Writer) {
+func (p *printer) render(t table.Writer) {
 	indent := strings.Repeat(" ", tableIndent)
 	for line := range strings.Lines(t.Render() + "\n") {
 		fmt.Fprint(p.w, indent, line)
@@ -37,7 +45,7 @@ func (p *factsPrinter) render(t table.Writer) {
 }
 
 // list prints labels and values, the values folded to the terminal's width.
-func (p *factsPrinter) list(rows [][2]string) {
+func (p *printer) list(rows [][2]string) {
 	t := newTable()
 	labels := 0
 	for _, r := range rows {
@@ -55,7 +63,7 @@ func (p *factsPrinter) list(rows [][2]string) {
 
 // table prints an empty line and a table whose columns are numbers, except for
 // the last: a name, shortened where the terminal is too narrow for it.
-func (p *factsPrinter) table(header []string, rows [][]string) {
+func (p *printer) table(header []string, rows [][]string) {
 	t := newTable()
 	last := len(header) - 1
 	widths := make([]int, len(header))
@@ -89,7 +97,7 @@ func (p *factsPrinter) table(header []string, rows [][]string) {
 
 // symbol is how a function is shown: demangled, and with the file that a local
 // one is from, unless names as in the profile are asked for.
-func (p *factsPrinter) symbol(s symbolFacts) string {
+func (p *printer) symbol(s symbolFacts) string {
 	name := s.Demangled
 	switch {
 	case s.Name == "":

@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"io"
 	"strings"
 
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/cli"
@@ -11,10 +10,9 @@ import (
 
 // factsPrinter prints facts for people.
 type factsPrinter struct {
-	w    io.Writer
-	term cli.Terminal
+	printer
 
-	cutoffs, counts, values, mangled bool
+	cutoffs, counts, values bool
 
 	any bool // something was printed
 }

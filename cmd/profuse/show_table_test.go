@@ -16,7 +16,7 @@ var escapes = regexp.MustCompile("\x1b\\[[0-9;]*m")
 func printFacts(t *testing.T, f *facts, term cli.Terminal) string {
 	t.Helper()
 	var b bytes.Buffer
-	p := &factsPrinter{w: &b, term: term, cutoffs: true, counts: true, values: true}
+	p := &factsPrinter{printer: printer{w: &b, term: term}, cutoffs: true, counts: true, values: true}
 	p.add(f)
 	return b.String()
 }

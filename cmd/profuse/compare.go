@@ -1,0 +1,152 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/profuse-pgo/profuse/cmd/profuse/internal/cli"
+	"github.com/profuse-pgo/profuse/compare"
+	"github.com/profuse-pgo/profuse/formats"
+	"github.com/profuse-pgo/profuse/profile"
+)
+
+func compareCommand() *cli.Command {
+	return &cli.Command{
+		Name:  "compare",
+		Args:  "[OPTION]... BASE NEW",
+		Short: "tell how two profiles differ",
+		Long: `Tells what became hot or is no longer hot, what appeared and disappeared, which
+functions have another control flow, and whose share of the total changed most
+from the profile BASE to the profile NEW. They may be of any formats, also of
+different ones; everything but the totals is in shares of each profile's total.
+
+Hot is what makes up 99 % of the total, as compilers have it, and cold what is
+beyond 99.9999 %.
+
+The exit code is 0 if the profiles could be compared, whatever came out, 1 if
+not, 2 if the command line is wrong. "profuse check --against" judges.`,
+		Setup: func(f *cli.Flags) cli.Action {
+			c := &compareRun{}
+			f.BoolVar(&c.json, "json", false, "print everything as JSON")
+			f.BoolVar(&c.markdown, "markdown", false, "print Markdown, for a comment on a change")
+			f.IntVar(&c.top, "top", 10, "`N` list N of each kind; 0 lists all")
+			f.StringVar(&c.table, "table", "", "`NAME` compare the stacks of this name (samples, allocations …) instead of the functions")
+			f.StringVar(&c.value, "value", "", "`NAME` compare by this value of the stacks")
+			f.StringVar(&c.hot, "hot", "99", "`PERCENT` of the total that hot functions make up")
+			f.BoolVar(&c.mangled, "mangled", false, "print names as they are in the profile")
+			return c.run
+		},
+	}
+}
+
+// compareRun is one run of "profuse compare".
+type compareRun struct {
+	json, markdown, mangled bool
+	top                     int
+	table, value, hot       string
+}
+
+func (c *compareRun) run(_ context.Context, env *cli.Env, args []string) error {
+	opt, err := c.check(args)
+	if err != nil {
+		return err
+	}
+	var views [2]profile.View
+	for i := range views {
+		if views[i], err = openView(env, args[i], formats.ViewOptions{}); err != nil {
+			return err
+		}
+	}
+	r, err := compare.Views(views[0], views[1], opt)
+	if err != nil {
+		return err
+	}
+	out := bufio.NewWriter(env.Stdout)
+	p := printer{w: out, term: env.Terminal(env.Stdout), mangled: c.mangled}
+	switch {
+	case c.json:
+		writeComparison(out, r, c.top)
+	case c.markdown:
+		(&comparisonMarkdown{printer: p, top: c.top}).print(r)
+	default:
+		(&comparisonPrinter{printer: p, top: c.top}).print(r)
+	}
+	return out.Flush()
+}
+
+func (c *compareRun) check(args []string) (opt compare.Options, err error) {
+	switch {
+	case len(args) != 2:
+		return opt, cli.Usagef("it takes two profiles, not %d", len(args))
+	case c.json && c.markdown:
+		return opt, cli.Usagef("options --json and --markdown exclude each other")
+	case c.top < 0:
+		return opt, cli.Usagef("option --top takes a number from 0 up")
+	}
+	hot, err := strconv.ParseFloat(strings.TrimSuffix(c.hot, "%"), 64)
+	if err != nil || !(hot > 0 && hot <= 100) {
+		return opt, cli.Usagef("option --hot takes a percentage above 0 up to 100, not %q", c.hot)
+	}
+	return compare.Options{Table: c.table, Value: c.value, Hot: uint32(hot * 10_000)}, nil
+}
+
+// A changeList is one of the lists of a comparison.
+type changeList struct {
+	title   string // "became hot"
+	key     string // in JSON
+	changes []compare.Change
+	after   bool // what it is now says more than the title
+}
+
+// changeLists are the lists in the order in which they are printed.
+func changeLists(r *compare.Result) []changeList {
+	return []changeList{
+		{"became hot", "became_hot", r.BecameHot, false},
+		{"no longer hot", "left_hot", r.LeftHot, true},
+		{"ran for the first time", "started", r.Started, true},
+		{"does not run any more", "stopped", r.Stopped, false},
+		{"new", "appeared", r.Appeared, true},
+		{"gone", "disappeared", r.Disappeared, false},
+		{"control flow changed", "hash_changed", r.HashChanged, true},
+		{"moved most", "movers", r.Movers, true},
+	}
+}
+
+// firstOf cuts a list to its first n, all for 0.
+func firstOf[E any](list []E, n int) []E {
+	if n == 0 {
+		return list
+	}
+	return list[:min(n, len(list))]
+}
+
+// ofKind returns what is compared, "functions" or "stacks of samples".
+func ofKind(r *compare.Result) string {
+	if r.Kind == profile.FunctionSet {
+		return "functions"
+	}
+	return "stacks of " + r.Kind
+}
+
+// total prints a sum with its unit.
+func total(r *compare.Result, s *compare.Side) string {
+	text := cli.Count(uint64(min(s.Total, 1<<63)))
+	if r.Unit != "" && r.Unit != profile.Count {
+		text += " " + string(r.Unit)
+	}
+	return text
+}
+
+// points prints a difference of shares in percentage points.
+func points(d float64) string {
+	text := fmt.Sprintf("%+.2f", 100*d)
+	if text == "+0.00" || text == "-0.00" {
+		return map[bool]string{true: "+<0.01", false: "-<0.01"}[d > 0]
+	}
+	return text
+}
+
+func percent(share float64) string { return fmt.Sprintf("%.2f %%", 100*share) }

@@ -1,0 +1,206 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/profuse-pgo/profuse/cmd/profuse/internal/cli"
+	"github.com/profuse-pgo/profuse/compare"
+	"github.com/profuse-pgo/profuse/profile"
+)
+
+// comparisonPrinter prints a comparison for people.
+type comparisonPrinter struct {
+	printer
+	top int
+}
+
+// itemName is how a function or stack is shown.
+func (p *printer) itemName(c *compare.Change) string {
+	if c.Frames != nil {
+		return p.stackName(c.Frames)
+	}
+	return p.symbolName(&c.Symbol)
+}
+
+func (p *comparisonPrinter) print(r *compare.Result) {
+	side := func(label string, s *compare.Side) [2]string {
+		return [2]string{label, fmt.Sprintf("%s: %s, total %s", printable(s.Identity.File), s.Identity.String(), total(r, s))}
+	}
+	p.list([][2]string{side("Base", &r.Base), side("New", &r.New)})
+	fmt.Fprintln(p.w)
+	p.list(comparisonFacts(r))
+	for _, l := range changeLists(r) {
+		p.changes(l)
+	}
+}
+
+// comparisonFacts are what can be said in a line each.
+func comparisonFacts(r *compare.Result) [][2]string {
+	kind := ofKind(r)
+	kind = strings.ToUpper(kind[:1]) + kind[1:]
+	pair := func(a, b int) string { return cli.Count(uint64(a)) + " → " + cli.Count(uint64(b)) }
+	rows := [][2]string{
+		{kind, fmt.Sprintf("%s (%s new, %s gone)", pair(r.Base.Items, r.New.Items),
+			cli.Count(uint64(len(r.Appeared))), cli.Count(uint64(len(r.Disappeared))))},
+		{"That ran", pair(r.Base.Ran, r.New.Ran)},
+		{"Hot", fmt.Sprintf("%s (%s no longer hot, %s)", pair(r.Base.Hot, r.New.Hot),
+			cli.Count(uint64(len(r.LeftHot))), percent(r.HotTurnover))},
+		{"In common", percent(r.Overlap) + " of the weight"},
+	}
+	if r.Base.Total > 0 && sameUnits(r) {
+		rows = append(rows, [2]string{"Total", fmt.Sprintf("%.2f times the base's", r.New.Total/r.Base.Total)})
+	}
+	if n := len(r.HashChanged); n > 0 {
+		rows = append(rows, [2]string{"Control flow", cli.Quantity(uint64(n), "function", "functions") + " changed"})
+	}
+	return rows
+}
+
+// sameUnits reports whether the totals can be set in relation.
+func sameUnits(r *compare.Result) bool { return r.Base.Identity.Family == r.New.Identity.Family }
+
+func (p *comparisonPrinter) changes(l changeList) {
+	if len(l.changes) == 0 {
+		return
+	}
+	heading := l.title
+	listed := firstOf(l.changes, p.top)
+	if n := len(l.changes); n > len(listed) {
+		heading += fmt.Sprintf(" (%s of %s)", cli.Count(uint64(len(listed))), cli.Count(uint64(n)))
+	}
+	header := []string{"Base", "New", "Points", heading}
+	if l.after {
+		header = []string{"Base", "New", "Points", "Now", heading}
+	}
+	var rows [][]string
+	for i := range listed {
+		c := &listed[i]
+		row := []string{percent(c.BaseShare), percent(c.NewShare), points(c.Delta())}
+		if l.after {
+			row = append(row, c.After.String())
+		}
+		rows = append(rows, append(row, p.itemName(c)))
+	}
+	p.table(header, rows)
+}
+
+// comparisonMarkdown prints a comparison as a comment on a change.
+type comparisonMarkdown struct {
+	printer
+	top int
+}
+
+func (p *comparisonMarkdown) print(r *compare.Result) {
+	fmt.Fprintf(p.w, "### Profile comparison\n\n| | |\n|---|---|\n")
+	side := func(label string, s *compare.Side) {
+		p.row(label, fmt.Sprintf("`%s`: %s, total %s", s.Identity.File, s.Identity.String(), total(r, s)))
+	}
+	side("Base", &r.Base)
+	side("New", &r.New)
+	for _, f := range comparisonFacts(r) {
+		p.row(f[0], f[1])
+	}
+	for _, l := range changeLists(r) {
+		if len(l.changes) == 0 {
+			continue
+		}
+		listed := firstOf(l.changes, p.top)
+		fmt.Fprintf(p.w, "\n<details><summary>%s: %s</summary>\n\n", l.title, cli.Count(uint64(len(l.changes))))
+		fmt.Fprintf(p.w, "| base | new | points | now | |\n|--:|--:|--:|---|---|\n")
+		for i := range listed {
+			c := &listed[i]
+			p.row(percent(c.BaseShare), percent(c.NewShare), points(c.Delta()), c.After.String(), "`"+p.itemName(c)+"`")
+		}
+		if n := len(l.changes) - len(listed); n > 0 {
+			fmt.Fprintf(p.w, "\nand %s more\n", cli.Count(uint64(n)))
+		}
+		fmt.Fprintf(p.w, "\n</details>\n")
+	}
+}
+
+// row prints the cells of a table's row. Bars would end a cell.
+func (p *comparisonMarkdown) row(cells ...string) {
+	for _, c := range cells {
+		fmt.Fprintf(p.w, "| %s ", strings.ReplaceAll(c, "|", "\\|"))
+	}
+	fmt.Fprintln(p.w, "|")
+}
+
+// The JSON of a comparison. The names are part of the interface.
+type comparisonJSON struct {
+	Kind        string           `json:"kind"`  // "functions" or the name of the stacks
+	Value       string           `json:"value"` // of the stacks; "" for functions
+	Unit        string           `json:"unit"`
+	Base        sideJSON         `json:"base"`
+	New         sideJSON         `json:"new"`
+	Overlap     float64          `json:"overlap"`      // 0 to 1
+	HotTurnover float64          `json:"hot_turnover"` // 0 to 1
+	Changes     []changeListJSON `json:"changes"`
+}
+
+type sideJSON struct {
+	File    string  `json:"file"`
+	Family  string  `json:"family"`
+	Format  string  `json:"format"`
+	Version string  `json:"version"`
+	Items   int     `json:"items"`
+	Ran     int     `json:"ran"`
+	Hot     int     `json:"hot"`
+	Total   float64 `json:"total"`
+	HotMin  uint64  `json:"hot_min"`
+}
+
+type changeListJSON struct {
+	Change string       `json:"change"` // "became_hot" …
+	Count  int          `json:"count"`  // of all, also of those not listed
+	Items  []changeJSON `json:"items"`
+}
+
+type changeJSON struct {
+	Name        string   `json:"name"`
+	Signature   string   `json:"signature,omitempty"`
+	File        string   `json:"file,omitempty"`
+	Stack       []string `json:"stack,omitempty"` // the callee first
+	Base        uint64   `json:"base"`
+	New         uint64   `json:"new"`
+	BaseShare   float64  `json:"base_share"` // 0 to 1
+	NewShare    float64  `json:"new_share"`
+	Before      string   `json:"before"` // "absent", "never ran", "cold", "warm", "hot"
+	After       string   `json:"after"`
+	HashChanged bool     `json:"hash_changed"`
+}
+
+func writeComparison(w io.Writer, r *compare.Result, top int) {
+	side := func(s *compare.Side) sideJSON {
+		id := &s.Identity
+		return sideJSON{id.File, id.Family, id.Format, id.Version, s.Items, s.Ran, s.Hot, s.Total, s.HotMin}
+	}
+	out := comparisonJSON{
+		Kind: r.Kind, Value: r.ValueName, Unit: string(r.Unit), Base: side(&r.Base), New: side(&r.New),
+		Overlap: r.Overlap, HotTurnover: r.HotTurnover,
+	}
+	for _, l := range changeLists(r) {
+		list := changeListJSON{Change: l.key, Count: len(l.changes), Items: []changeJSON{}}
+		for _, c := range firstOf(l.changes, top) {
+			list.Items = append(list.Items, changeJSON{
+				Name: c.Symbol.String(), Signature: c.Symbol.Signature, File: c.Symbol.File, Stack: frameNames(c.Frames),
+				Base: c.Base, New: c.New, BaseShare: c.BaseShare, NewShare: c.NewShare,
+				Before: c.Before.String(), After: c.After.String(), HashChanged: c.HashChanged,
+			})
+		}
+		out.Changes = append(out.Changes, list)
+	}
+	var b bytes.Buffer
+	writeJSON(&b, out, "")
+	w.Write(b.Bytes())
+}
+
+func frameNames(frames []profile.Frame) (names []string) {
+	for i := range frames {
+		names = append(names, frames[i].Symbol.String())
+	}
+	return names
+}

@@ -1,0 +1,286 @@
+package compare
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/profuse-pgo/profuse/profile"
+)
+
+// An item is a function or a stack of one profile, all records of it together.
+type item struct {
+	symbol profile.Symbol
+	frames []profile.Frame
+	count  uint64 // saturating
+	most   uint64 // greatest of its blocks, which its temperature goes by
+	ran    bool
+	hashes []uint64
+}
+
+// A collection is the items of a profile by what identifies them.
+type collection struct {
+	side  Side
+	value profile.ValueType
+	items map[string]*item
+	order []string // keys by first appearance
+}
+
+func (c *collection) item(key string) (it *item, fresh bool) {
+	if it = c.items[key]; it != nil {
+		return it, false
+	}
+	it = new(item)
+	c.items[key] = it
+	c.order = append(c.order, key)
+	return it, true
+}
+
+// collect brings the records of each item together and finds the thresholds.
+func collect(v profile.View, opt Options) (*collection, error) {
+	c := &collection{items: make(map[string]*item)}
+	c.side.Identity = v.Identity()
+	var d profile.Distribution
+	shares := []uint32{opt.Hot, opt.Cold}
+	if opt.Table == profile.FunctionSet {
+		s := profile.Summarize(v, shares)
+		d = s.Counts
+		c.functions(v, s.OfCalls)
+	} else {
+		set, at, err := findSet(v, opt)
+		if err != nil {
+			return nil, err
+		}
+		c.value = set.Values[at]
+		c.stacks(set, at)
+		d = profile.Distribute(func(yield func(uint64) bool) {
+			for _, it := range c.items {
+				if !yield(it.count) {
+					return
+				}
+			}
+		}, shares)
+	}
+	c.side.HotMin = max(d.Cutoffs[0].Min, 1)
+	c.side.ColdMax = d.Cutoffs[1].Min
+	c.side.Items = len(c.items)
+	for _, key := range c.order {
+		it := c.items[key]
+		c.side.Total += float64(it.count)
+		switch c.temperature(it) {
+		case Hot:
+			c.side.Hot++
+			c.side.Ran++
+		case Warm, Cold:
+			c.side.Ran++
+		}
+	}
+	return c, nil
+}
+
+// temperature is what compilers would say of the item. Where all counts are
+// alike everything is hot.
+func (c *collection) temperature(it *item) Temperature {
+	switch {
+	case it == nil:
+		return Absent
+	case !it.ran:
+		return NeverRan
+	case it.most >= c.side.HotMin:
+		return Hot
+	case it.most <= c.side.ColdMax:
+		return Cold
+	}
+	return Warm
+}
+
+func (c *collection) functions(v profile.View, ofCalls bool) {
+	hashes := v.Features().Has(profile.HasHashes)
+	for f := range v.Functions() {
+		it, fresh := c.item(functionKey(&f.Symbol))
+		if fresh {
+			it.symbol = f.Symbol
+		}
+		count, most := f.Total(), f.Max()
+		if ofCalls {
+			count, most = f.Calls, f.Calls
+		}
+		it.count = saturatingAdd(it.count, count)
+		it.most = max(it.most, most)
+		it.ran = it.ran || f.Covered
+		if f.Covered && most == 0 {
+			// Only that it ran is known.
+			it.count, it.most = max(it.count, 1), max(it.most, 1)
+		}
+		if hashes && !slices.Contains(it.hashes, f.Hash) {
+			it.hashes = append(it.hashes, f.Hash)
+		}
+	}
+}
+
+func (c *collection) stacks(set profile.StackSet, at int) {
+	var key strings.Builder
+	for s := range set.Stacks {
+		key.Reset()
+		for i := range s.Frames {
+			f := &s.Frames[i]
+			fmt.Fprintf(&key, "%s\x00%d\x00%d\x01", functionKey(&f.Symbol), f.Line, f.BCI)
+		}
+		it, fresh := c.item(key.String())
+		if fresh {
+			it.frames = slices.Clone(s.Frames)
+			if len(s.Frames) > 0 {
+				it.symbol = s.Frames[0].Symbol
+			}
+		}
+		value := s.Values[at]
+		switch set.Values[at].Combine {
+		case profile.Min:
+			if fresh || value < it.count {
+				it.count = value
+			}
+		case profile.Max:
+			it.count = max(it.count, value)
+		default:
+			it.count = saturatingAdd(it.count, value)
+		}
+		it.most = it.count
+		it.ran = it.count > 0
+	}
+}
+
+// findSet finds the stacks and the value that were asked for.
+func findSet(v profile.View, opt Options) (set profile.StackSet, at int, err error) {
+	var names []string
+	for _, set = range v.Stacks() {
+		if names = append(names, set.Name); set.Name != opt.Table {
+			continue
+		}
+		if opt.Value == "" {
+			return set, 0, nil
+		}
+		var values []string
+		for at, value := range set.Values {
+			if value.Name == opt.Value {
+				return set, at, nil
+			}
+			values = append(values, value.Name)
+		}
+		return set, 0, fmt.Errorf("%s: %s have no value %q, but %s", v.Identity().File, opt.Table, opt.Value, strings.Join(values, ", "))
+	}
+	has := "no stacks"
+	if len(names) > 0 {
+		has = strings.Join(names, ", ")
+	}
+	return set, 0, fmt.Errorf("%s: there are no stacks %q, but %s", v.Identity().File, opt.Table, has)
+}
+
+// functionKey is what a function is recognised by in another profile: its
+// name, or its id where it has none. The file belongs to it where the format
+// knows it of local functions.
+func functionKey(s *profile.Symbol) string {
+	if s.Name == "" {
+		return fmt.Sprintf("\x02%x", s.ID)
+	}
+	return s.Name + "\x03" + s.Signature + "\x03" + s.File
+}
+
+// pair matches the items of two profiles. Functions whose file changed, or is
+// known on one side only, are matched by name where that is unambiguous.
+func pair(base, other *collection) []Change {
+	changes := make([]Change, 0, len(base.order))
+	add := func(b, n *item) { changes = append(changes, base.change(other, b, n)) }
+	matched := make(map[string]bool, len(base.order))
+	var baseOnly, otherOnly []string
+	for _, key := range base.order {
+		if n := other.items[key]; n != nil {
+			matched[key] = true
+			add(base.items[key], n)
+		} else {
+			baseOnly = append(baseOnly, key)
+		}
+	}
+	for _, key := range other.order {
+		if !matched[key] {
+			otherOnly = append(otherOnly, key)
+		}
+	}
+	moved := unambiguous(other, otherOnly)
+	fromBase := unambiguous(base, baseOnly)
+	taken := make(map[string]bool)
+	for _, key := range baseOnly {
+		b := base.items[key]
+		name := looseKey(b)
+		if to, ok := moved[name]; ok && fromBase[name] == key && to != "" && key != "" {
+			taken[to] = true
+			add(b, other.items[to])
+			continue
+		}
+		add(b, nil)
+	}
+	for _, key := range otherOnly {
+		if !taken[key] {
+			add(nil, other.items[key])
+		}
+	}
+	// The same whichever came first.
+	slices.SortStableFunc(changes, func(a, b Change) int {
+		return cmp.Or(cmp.Compare(a.Symbol.Name, b.Symbol.Name), cmp.Compare(a.Symbol.Signature, b.Symbol.Signature), cmp.Compare(a.Symbol.File, b.Symbol.File))
+	})
+	return changes
+}
+
+// looseKey is the name of a function without its file; "" for stacks, which
+// are never matched loosely.
+func looseKey(it *item) string {
+	if it.frames != nil || it.symbol.Name == "" {
+		return ""
+	}
+	return it.symbol.Name + "\x03" + it.symbol.Signature
+}
+
+// unambiguous maps loose keys to the only item that has them; to "" if several
+// do.
+func unambiguous(c *collection, keys []string) map[string]string {
+	m := make(map[string]string)
+	for _, key := range keys {
+		name := looseKey(c.items[key])
+		if name == "" {
+			continue
+		}
+		if _, ok := m[name]; ok {
+			key = ""
+		}
+		m[name] = key
+	}
+	return m
+}
+
+// change describes an item by both profiles; either may lack it.
+func (c *collection) change(other *collection, b, n *item) Change {
+	ch := Change{Before: c.temperature(b), After: other.temperature(n)}
+	if b != nil {
+		ch.Symbol, ch.Frames, ch.Base = b.symbol, b.frames, b.count
+		if c.side.Total > 0 {
+			ch.BaseShare = float64(b.count) / c.side.Total
+		}
+	}
+	if n != nil {
+		ch.Symbol, ch.Frames, ch.New = n.symbol, n.frames, n.count
+		if other.side.Total > 0 {
+			ch.NewShare = float64(n.count) / other.side.Total
+		}
+	}
+	if b != nil && n != nil && len(b.hashes) > 0 && len(n.hashes) > 0 {
+		ch.HashChanged = !slices.ContainsFunc(b.hashes, func(h uint64) bool { return slices.Contains(n.hashes, h) })
+	}
+	return ch
+}
+
+func saturatingAdd(a, b uint64) uint64 {
+	if a+b < a {
+		return 1<<64 - 1
+	}
+	return a + b
+}

@@ -1,0 +1,188 @@
+package compare
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/profuse-pgo/profuse/profile"
+)
+
+// Options say what is compared. The zero value compares functions.
+type Options struct {
+	// Table is what is compared: profile.FunctionSet, or the name of a stack
+	// set. Empty means the functions if the base counted them, otherwise its
+	// first stack set.
+	Table string
+	// Value is the name of the value of the stacks; empty means the first.
+	Value string
+	// Hot and Cold are the shares of the total, in millionths, that the hot
+	// items make up and that the others than the cold ones do. Zero means
+	// 990,000 and 999,999, as compilers have it.
+	Hot, Cold uint32
+}
+
+const (
+	defaultHot  = 990_000
+	defaultCold = 999_999
+)
+
+// A Temperature says how often something ran compared with the rest of its
+// profile.
+type Temperature int
+
+// The temperatures. Items that the profile does not know are Absent.
+const (
+	Absent   Temperature = iota
+	NeverRan             // count 0
+	Cold                 // ran, but hardly ever
+	Warm
+	Hot
+)
+
+// String returns "absent", "never ran", "cold", "warm" or "hot".
+func (t Temperature) String() string {
+	switch t {
+	case Absent:
+		return "absent"
+	case NeverRan:
+		return "never ran"
+	case Cold:
+		return "cold"
+	case Warm:
+		return "warm"
+	case Hot:
+		return "hot"
+	}
+	return fmt.Sprintf("temperature %d", int(t))
+}
+
+// A Side is what is said of one of the profiles.
+type Side struct {
+	Identity profile.Identity
+	Items    int     // functions or stacks that it knows
+	Ran      int     // of them ran
+	Total    float64 // sum of the items' counts
+	Hot      int     // hot items
+	HotMin   uint64  // least count of a block, function or stack that is hot
+	ColdMax  uint64  // greatest that is cold
+}
+
+// A Change is one item in both profiles.
+type Change struct {
+	Symbol profile.Symbol  // the function, or that of the innermost frame
+	Frames []profile.Frame // of a stack; nil of a function
+	// Counts are sums over the blocks of a function, or its calls.
+	Base, New           uint64
+	BaseShare, NewShare float64 // of the totals, 0 to 1
+	Before, After       Temperature
+	// HashChanged: the function has no control flow in common any more.
+	HashChanged bool
+}
+
+// Delta is by how much the share changed.
+func (c *Change) Delta() float64 { return c.NewShare - c.BaseShare }
+
+// A Result is how a new profile differs from a base. Lists are sorted, those
+// with the greater share first, and hold all items that they are about.
+type Result struct {
+	Base, New Side
+	// Kind is what the items are: "functions" or the name of a stack set;
+	// ValueName is the stacks' value.
+	Kind      string
+	ValueName string
+	Unit      profile.Unit
+
+	// Overlap is the weight that both profiles give to the same items: 1 for
+	// the same distribution, 0 for nothing in common.
+	Overlap float64
+	// HotTurnover is the share of the base's hot items that are no longer hot.
+	HotTurnover float64
+
+	BecameHot   []Change // hot, and were not
+	LeftHot     []Change // no longer hot
+	Started     []Change // ran, and did not although they were known
+	Stopped     []Change // do not run any more although they are known
+	Appeared    []Change // are new
+	Disappeared []Change // are gone
+	HashChanged []Change // have another control flow
+	Movers      []Change // whose share changed, by how much
+}
+
+// Views compares two profiles. The error says that one of them does not have
+// the stacks or values that were asked for.
+func Views(base, other profile.View, opt Options) (*Result, error) {
+	if opt.Hot == 0 {
+		opt.Hot = defaultHot
+	}
+	if opt.Cold == 0 {
+		opt.Cold = defaultCold
+	}
+	if opt.Table == "" {
+		opt.Table = profile.FunctionSet
+		if sets := base.Stacks(); len(sets) > 0 && base.Features()&(profile.HasCalls|profile.HasBlocks) == 0 {
+			opt.Table = sets[0].Name
+		}
+	}
+	r := &Result{Kind: opt.Table}
+	b, err := collect(base, opt)
+	if err != nil {
+		return nil, err
+	}
+	n, err := collect(other, opt)
+	if err != nil {
+		return nil, err
+	}
+	if opt.Table != profile.FunctionSet {
+		r.ValueName, r.Unit = n.value.Name, n.value.Unit
+		if b.value.Unit != n.value.Unit {
+			return nil, fmt.Errorf("%s is in %s in one profile and in %s in the other", n.value.Name, b.value.Unit, n.value.Unit)
+		}
+	}
+	r.Base, r.New = b.side, n.side
+	r.fill(pair(b, n))
+	return r, nil
+}
+
+// fill sorts changes into the lists.
+func (r *Result) fill(changes []Change) {
+	lost := 0
+	for i := range changes {
+		c := &changes[i]
+		r.Overlap += min(c.BaseShare, c.NewShare)
+		switch {
+		case c.After == Hot && c.Before != Hot:
+			r.BecameHot = append(r.BecameHot, *c)
+		case c.Before == Hot && c.After != Hot:
+			r.LeftHot = append(r.LeftHot, *c)
+			lost++
+		}
+		switch {
+		case c.Before == Absent:
+			r.Appeared = append(r.Appeared, *c)
+		case c.After == Absent:
+			r.Disappeared = append(r.Disappeared, *c)
+		case c.Before == NeverRan && c.After != NeverRan:
+			r.Started = append(r.Started, *c)
+		case c.Before != NeverRan && c.After == NeverRan:
+			r.Stopped = append(r.Stopped, *c)
+		}
+		if c.HashChanged {
+			r.HashChanged = append(r.HashChanged, *c)
+		}
+		if c.Delta() != 0 {
+			r.Movers = append(r.Movers, *c)
+		}
+	}
+	if r.Base.Hot > 0 {
+		r.HotTurnover = float64(lost) / float64(r.Base.Hot)
+	}
+	share := func(c *Change) float64 { return max(c.BaseShare, c.NewShare) }
+	for _, list := range [][]Change{r.BecameHot, r.LeftHot, r.Started, r.Stopped, r.Appeared, r.Disappeared, r.HashChanged} {
+		slices.SortStableFunc(list, func(a, b Change) int { return cmp.Compare(share(&b), share(&a)) })
+	}
+	slices.SortStableFunc(r.Movers, func(a, b Change) int {
+		return cmp.Compare(math.Abs(b.Delta()), math.Abs(a.Delta()))
+	})
+}

@@ -1,0 +1,14 @@
+// Package compare tells how two profiles differ: which functions or stacks
+// became hot or are no longer hot, which appeared or disappeared, which have
+// another control flow, and which gained or lost most. It works on views, so
+// that the profiles may be of any formats, of different ones as well.
+//
+//	r, err := compare.Views(before.View(nil), after.View(nil), compare.Options{})
+//	fmt.Printf("%.1f %% in common\n", 100*r.Overlap)
+//	for _, c := range r.BecameHot {
+//		fmt.Println(c.Symbol.Name)
+//	}
+//
+// Counts of two runs are rarely on one scale, so everything but the totals is
+// in shares of the profile's own total.
+package compare
