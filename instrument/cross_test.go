@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/profuse-pgo/profuse/internal/oracle"
+	"github.com/profuse-pgo/profuse/mip"
 )
 
 // crossTools returns the compilers for a triple of Debian's cross packages,
@@ -44,15 +45,21 @@ func TestAArch64(t *testing.T) {
 	}
 }
 
-// TestARM runs programs with function coverage, in ARM and Thumb-2 code.
+// TestARM runs instrumented programs in ARM and Thumb-2 code.
 func TestARM(t *testing.T) {
 	for name, tc := range crossTools(t, "arm-linux-gnueabihf", "qemu-arm") {
 		for _, set := range []string{"-marm", "-mthumb"} {
-			for _, level := range []string{"-O0", "-O2"} {
+			for level, modes := range map[string][]mip.ProfileType{"-O0": {counts | withBB}, "-O2": {coverage, counts, coverage | withBB}} {
 				t.Run(name+set+level, func(t *testing.T) {
 					t.Parallel()
-					tc.sameOutput(t, flowProgram.with(set, level), coverage)
-					tc.coverageEqualsNative(t, flowProgram.with(set, level))
+					p := flowProgram.with(set, level, "-fno-jump-tables")
+					for _, profile := range modes {
+						tc.sameOutput(t, p, profile)
+					}
+					if level == "-O2" {
+						tc.inferredEqualsProbed(t, p, coverage|withBB)
+					}
+					tc.coverageEqualsNative(t, p)
 				})
 			}
 		}

@@ -32,6 +32,7 @@ const (
 	labelMap    = 'm' // map record
 	labelInfer  = 'i' // record of inference
 	labelGo     = 'g' // inside of probes
+	labelOver   = 'o' // after the jump that a far compare became, with _N
 )
 
 // recordSymbol returns the symbol at which the raw record of a function
@@ -104,9 +105,12 @@ func (e *emitter) syntaxAt(i int32) x86Syntax {
 // offsets of all, and a probe where there is one.
 func (e *emitter) blockProbes(id int, fn *function, p *probe) {
 	offset := e.blocksAt()
-	var scratch []string
-	if e.target.Arch == AArch64 {
+	var scratch [][]string
+	switch e.target.Arch {
+	case AArch64:
 		scratch = e.scratchRegisters(int32(id))
+	case ARM:
+		scratch = e.armScratch(int32(id))
 	}
 	for b := 1; b < len(fn.blocks); b++ {
 		blk := &fn.blocks[b]
@@ -123,8 +127,13 @@ func (e *emitter) blockProbes(id int, fn *function, p *probe) {
 		if fn.fragment && blk.external {
 			e.text = e.isa.blockProbe(e.text, p, 0)
 		}
-		e.insert(e.beforeStmt(blk.stmt))
+		at := blk.stmt
+		for at > 0 && int(at) <= len(e.stmts) && e.isPCAnchor(at-1) {
+			at--
+		}
+		e.insert(e.beforeStmt(at))
 	}
+	e.rewriteCompares(id)
 }
 
 // blocksAt is where the bytes of blocks begin in a raw record.

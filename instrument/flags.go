@@ -20,7 +20,10 @@ func CompilerFlags(c Compiler, t Target, profile mip.ProfileType) []string {
 		// Only comments tell inline assembly outside of functions.
 		flags = append(flags, "-fverbose-asm")
 	}
-	if t.Arch != AArch64 {
+	switch {
+	case t.Arch == ARM && profile.Has(mip.BlockCoverage) && c != Rustc:
+		return append(flags, "-fno-jump-tables")
+	case t.Arch != AArch64:
 		return flags
 	}
 	if c == GCC {

@@ -39,8 +39,9 @@ type probe struct {
 	atomic  bool
 	syntax  x86Syntax
 	thumb   bool
-	// scratch is a register that the probe may overwrite, "" for none.
-	scratch string
+	// scratch are registers that the probe may overwrite.
+	scratch []string
+	anchors int // labels made so far, of ARM probes
 }
 
 func (t Target) isa() isa {

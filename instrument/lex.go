@@ -58,6 +58,9 @@ type file struct {
 	functions []function
 	labels    labels
 	tables    []table // data with the addresses of labels
+	// farCompares are cbz and cbnz of ARM functions that block probes move out
+	// of the reach of their targets.
+	farCompares map[int32][]int32
 }
 
 // text returns the text of a statement.

@@ -70,8 +70,6 @@ func (o *Options) check(t Target) error {
 		return fmt.Errorf("%w: function group %d of %d", ErrOptions, o.SelectedGroup, o.GroupCount)
 	case o.MinInstructions < 0:
 		return fmt.Errorf("%w: at least %d instructions", ErrOptions, o.MinInstructions)
-	case t.Arch == ARM && o.Profile != coverage:
-		return fmt.Errorf("%w: %v for %v", ErrUnsupportedTarget, o.Profile, t)
 	}
 	return nil
 }

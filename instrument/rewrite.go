@@ -80,6 +80,8 @@ func parse(src []byte, opt *Options) (*file, error) {
 			fn.blocksSkip = SkipMacro
 		case target.Arch == AArch64:
 			fn.blocksSkip = f.checkBlockRanges(id)
+		case target.Arch == ARM:
+			fn.blocksSkip = f.checkARMBlocks(id)
 		case fn.tableWidth > 0: // compilers for x86_64 print none
 			fn.blocksSkip = SkipJumpTable
 		}

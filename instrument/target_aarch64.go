@@ -121,8 +121,8 @@ func appendLines(dst []byte, lines ...string) []byte {
 }
 
 func (aarch64) blockProbe(dst []byte, p *probe, offset int) []byte {
-	if p.scratch != "" {
-		return aarch64Store(dst, p, p.scratch, offset)
+	if len(p.scratch) > 0 {
+		return aarch64Store(dst, p, p.scratch[0], offset)
 	}
 	// Apple's convention lets leaf functions use 128 bytes below sp.
 	room := "16"
@@ -140,17 +140,17 @@ func aarch64Store(dst []byte, p *probe, reg string, offset int) []byte {
 }
 
 // scratchRegisters chooses for each block of an AArch64 function the register
-// that its probe may overwrite, "" where the probe has to save one.
+// that its probe may overwrite, none where the probe has to save one.
 //
 // x16 and x17 are free in the whole function where it mentions neither half of
 // the register: no convention keeps anything in them across calls.
-func (f *file) scratchRegisters(id int32) []string {
+func (f *file) scratchRegisters(id int32) [][]string {
 	fn := &f.functions[id]
-	regs := make([]string, len(fn.blocks))
+	regs := make([][]string, len(fn.blocks))
 	for _, reg := range []string{"x16", "x17"} {
 		if !f.mentionsRegister(id, reg) {
 			for b := range regs {
-				regs[b] = reg
+				regs[b] = []string{reg}
 			}
 			return regs
 		}
@@ -162,7 +162,7 @@ func (f *file) scratchRegisters(id int32) []string {
 		}
 		for _, reg := range []string{"x16", "x17"} {
 			if f.writtenFirst(id, fn.blocks[b].stmt, end, reg) {
-				regs[b] = reg
+				regs[b] = []string{reg}
 				break
 			}
 		}

@@ -24,8 +24,11 @@ var base []byte
 //go:embed src/callgraph.c
 var callGraph []byte
 
+//go:embed src/arm.c
+var armHelpers []byte
+
 // source is one translation unit: the parts share what is static.
-var source = slices.Concat(base, callGraph)
+var source = slices.Concat(base, callGraph, armHelpers)
 
 // NoDump is the macro to define for a runtime that writes profiles only when
 // the program calls __llvm_dump_mip_profile or

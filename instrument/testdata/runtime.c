@@ -69,4 +69,34 @@ __asm__(
     "  ldp x0, x1, [sp], #32\n"
     "  ret x16\n"
     ".size __profuse_mip_first,.-__profuse_mip_first\n");
+#elif defined(__arm__)
+#ifdef __thumb__
+#define SET ".thumb\n.thumb_func\n"
+#define ADD_PC "4: add r12, pc\n"
+#define AHEAD "4"
+#else
+#define SET ".arm\n"
+#define ADD_PC "4: add r12, pc, r12\n"
+#define AHEAD "8"
+#endif
+__asm__(
+    ".text\n"
+    ".syntax unified\n"
+    ".globl __profuse_mip_first\n"
+    ".hidden __profuse_mip_first\n"
+    ".type __profuse_mip_first,%function\n" SET
+    "__profuse_mip_first:\n"
+    "  push {r2, r3, r12, lr}\n"
+    "  movw r12, #:lower16:(__profuse_mip_rank-(4f+" AHEAD "))\n"
+    "  movt r12, #:upper16:(__profuse_mip_rank-(4f+" AHEAD "))\n" ADD_PC
+    "2: ldrex r3, [r12]\n"
+    "  add r3, r3, #1\n"
+    "  strex r2, r3, [r12]\n"
+    "  cmp r2, #0\n"
+    "  bne 2b\n"
+    "  str r3, [r0, #4]\n"
+    "  pop {r2, r3, r12}\n"
+    "  mov lr, r1\n"
+    "  ldr pc, [sp], #4\n"
+    ".size __profuse_mip_first,.-__profuse_mip_first\n");
 #endif
