@@ -1,0 +1,314 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/profuse-pgo/profuse/cmd/profuse/internal/cli"
+	"github.com/profuse-pgo/profuse/formats"
+	"github.com/profuse-pgo/profuse/profile"
+)
+
+func topCommand() *cli.Command {
+	return &cli.Command{
+		Name:  "top",
+		Args:  "[OPTION]... FILE",
+		Short: "list what is hottest in a profile",
+		Long: `Lists the hottest functions of a profile of any format, or its heaviest stacks,
+with their shares of the total and how much the ones down to each make up
+together.`,
+		Setup: func(f *cli.Flags) cli.Action {
+			c := &topRun{}
+			f.IntVar(&c.n, "n", 20, "`N` list N; 0 lists all")
+			f.StringVar(&c.table, "table", "", "`NAME` list the stacks of this name (samples, allocations …) instead of the functions")
+			f.StringVar(&c.value, "value", "", "`NAME` rank by this value of the stacks")
+			f.StringVar(&c.function, "function", "", "`REGEX` list only functions, or stacks with a function, whose name matches REGEX; the shares stay those of everything")
+			f.BoolVar(&c.cutoffs, "cutoffs", false, "list how many of them make up which share of the total instead")
+			f.BoolVar(&c.json, "json", false, "print JSON")
+			f.BoolVar(&c.mangled, "mangled", false, "print names as they are in the profile")
+			f.StringVar(&c.arch, "arch", "", "`ARCH` of a program for several architectures, the one that ran")
+			return c.run
+		},
+	}
+}
+
+// topRun is one run of "profuse top".
+type topRun struct {
+	n                            int
+	table, value, function, arch string
+	cutoffs, json, mangled       bool
+}
+
+// A topItem is a function or a stack.
+type topItem struct {
+	symbol profile.Symbol
+	frames []profile.Frame
+	count  uint64 // what it is ranked by
+	calls  uint64
+	labels []profile.Label
+}
+
+func (c *topRun) run(_ context.Context, env *cli.Env, args []string) error {
+	switch {
+	case len(args) != 1:
+		return cli.Usagef("it takes one profile, not %d", len(args))
+	case c.n < 0:
+		return cli.Usagef("option -n takes a number from 0 up")
+	}
+	choose, err := functionPattern("function", c.function)
+	if err != nil {
+		return err
+	}
+	v, err := openView(env, args[0], formats.ViewOptions{Arch: c.arch})
+	if err != nil {
+		return err
+	}
+	list, err := collectTop(v, c.table, c.value)
+	if err != nil {
+		return err
+	}
+	d := profile.Distribute(func(yield func(uint64) bool) {
+		for i := range list.items {
+			if !yield(list.items[i].count) {
+				return
+			}
+		}
+	}, profile.DefaultCutoffs())
+	list.rank(d.Total)
+	if choose != nil {
+		list.keep(func(name string) bool { return matchesFunction(choose, name) })
+	}
+	out := bufio.NewWriter(env.Stdout)
+	p := printer{w: out, term: env.Terminal(env.Stdout), mangled: c.mangled}
+	if c.json {
+		list.writeJSON(out, v, d, c.n)
+	} else {
+		id := v.Identity()
+		fmt.Fprintf(out, "%s: %s\n", p.term.Paint(cli.Bold, printable(id.File)), id.String())
+		fmt.Fprintf(out, "%s %s, %s %s%s\n", cli.Count(d.Values), list.kind, "total", cli.Count(d.Total), list.unitSuffix())
+		if c.cutoffs {
+			printCutoffs(&p, d, list.kind)
+		} else {
+			list.print(&p, c.n)
+		}
+	}
+	return out.Flush()
+}
+
+// A topList is ranked.
+type topList struct {
+	kind  string // "functions" or "stacks of samples"
+	value string // what they are ranked by
+	unit  profile.Unit
+	calls bool // calls are known besides
+	items []topItem
+	// Of each item, in shares of the total.
+	share, cumulative []float64
+}
+
+// collectTop takes the functions or stacks of a view.
+func collectTop(v profile.View, table, value string) (*topList, error) {
+	features := v.Features()
+	sets := v.Stacks()
+	if table == "" {
+		table = profile.FunctionSet
+		if len(sets) > 0 && features&(profile.HasCalls|profile.HasBlocks) == 0 {
+			table = sets[0].Name
+		}
+	}
+	if table == profile.FunctionSet {
+		return topFunctions(v), nil
+	}
+	for _, set := range sets {
+		if set.Name != table {
+			continue
+		}
+		for at, vt := range set.Values {
+			if value == "" || vt.Name == value {
+				return topStacks(set, at), nil
+			}
+		}
+		return nil, fmt.Errorf("the stacks of %s have no value %q, but %s", table, value, valueNames(set))
+	}
+	return nil, fmt.Errorf("%s has no stacks %q, but %s", v.Identity().File, table, setNames(sets))
+}
+
+func topFunctions(v profile.View) *topList {
+	features := v.Features()
+	list := &topList{kind: "functions", value: "count", unit: profile.Count}
+	s := profile.Summarize(v, nil)
+	if s.OfCalls {
+		list.value = "calls"
+	}
+	list.calls = !s.OfCalls && features.Has(profile.HasCalls) && !features.Has(profile.CallsAreCoverage)
+	for f := range v.Functions() {
+		it := topItem{symbol: f.Symbol, count: f.Total(), calls: f.Calls, labels: slices.Clone(f.Labels)}
+		if s.OfCalls {
+			it.count = f.Calls
+		}
+		list.items = append(list.items, it)
+	}
+	return list
+}
+
+func topStacks(set profile.StackSet, at int) *topList {
+	list := &topList{kind: "stacks of " + set.Name, value: set.Values[at].Name, unit: set.Values[at].Unit}
+	for s := range set.Stacks {
+		it := topItem{frames: slices.Clone(s.Frames), count: s.Values[at], labels: slices.Clone(s.Labels)}
+		if len(it.frames) > 0 {
+			it.symbol = it.frames[0].Symbol
+		}
+		list.items = append(list.items, it)
+	}
+	return list
+}
+
+// rank sorts by count and computes the shares of the total.
+func (l *topList) rank(total uint64) {
+	slices.SortStableFunc(l.items, func(a, b topItem) int { return cmp.Compare(b.count, a.count) })
+	whole := math.Max(float64(total), 1)
+	sum := 0.0
+	for i := range l.items {
+		share := float64(l.items[i].count) / whole
+		sum += share
+		l.share = append(l.share, share)
+		l.cumulative = append(l.cumulative, min(sum, 1))
+	}
+}
+
+// keep drops the items without a function that is wanted.
+func (l *topList) keep(wanted func(name string) bool) {
+	n := 0
+	for i, it := range l.items {
+		if wanted(it.symbol.String()) || slices.ContainsFunc(it.frames, func(f profile.Frame) bool { return wanted(f.Symbol.String()) }) {
+			l.items[n], l.share[n], l.cumulative[n] = it, l.share[i], l.cumulative[i]
+			n++
+		}
+	}
+	l.items = l.items[:n]
+}
+
+func (l *topList) unitSuffix() string {
+	if l.unit == profile.Count {
+		return ""
+	}
+	return " " + string(l.unit)
+}
+
+func (l *topList) print(p *printer, n int) {
+	header := []string{l.value, "share", "up to here"}
+	if l.calls {
+		header = append(header, "calls")
+	}
+	header = append(header, "function")
+	var rows [][]string
+	for i := range firstOf(l.items, n) {
+		it := &l.items[i]
+		row := []string{cli.Count(it.count), percent(l.share[i]), percent(l.cumulative[i])}
+		if l.calls {
+			row = append(row, cli.Count(it.calls))
+		}
+		name := p.symbolName(&it.symbol)
+		if it.frames != nil {
+			name = p.stackName(it.frames)
+		}
+		for _, label := range it.labels {
+			name += " {" + printable(label.Value) + "}"
+		}
+		rows = append(rows, append(row, name))
+	}
+	p.table(header, rows)
+}
+
+func printCutoffs(p *printer, d profile.Distribution, kind string) {
+	var rows [][]string
+	for _, c := range d.Cutoffs {
+		rows = append(rows, []string{
+			fmt.Sprintf("%g %%", float64(c.Share)/10_000), cli.Count(c.Values), cli.Percent(c.Values, d.Values), cli.Count(c.Min), "or more each",
+		})
+	}
+	p.table([]string{"of the total", kind, "of them", "count", ""}, rows)
+}
+
+// topJSON is what "profuse top --json" prints. The names are part of the
+// interface.
+type topJSON struct {
+	File    string        `json:"file"`
+	Family  string        `json:"family"`
+	Kind    string        `json:"kind"`
+	Value   string        `json:"value"`
+	Unit    string        `json:"unit"`
+	Number  uint64        `json:"number"` // of all
+	Total   uint64        `json:"total"`
+	Items   []topItemJSON `json:"items"`
+	Cutoffs []cutoffFacts `json:"cutoffs"`
+}
+
+type topItemJSON struct {
+	Name       string            `json:"name"`
+	Signature  string            `json:"signature,omitempty"`
+	File       string            `json:"file,omitempty"`
+	Stack      []string          `json:"stack,omitempty"`
+	Labels     map[string]string `json:"labels,omitempty"`
+	Count      uint64            `json:"count"`
+	Share      float64           `json:"share"`
+	Cumulative float64           `json:"cumulative"`
+}
+
+func (l *topList) writeJSON(w *bufio.Writer, v profile.View, d profile.Distribution, n int) {
+	id := v.Identity()
+	out := topJSON{
+		File: id.File, Family: id.Family, Kind: l.kind, Value: l.value, Unit: string(l.unit), Number: d.Values, Total: d.Total,
+		Items: []topItemJSON{}, Cutoffs: []cutoffFacts{},
+	}
+	for i := range firstOf(l.items, n) {
+		it := &l.items[i]
+		item := topItemJSON{
+			Name: it.symbol.String(), Signature: it.symbol.Signature, File: it.symbol.File, Stack: frameNames(it.frames),
+			Count: it.count, Share: l.share[i], Cumulative: l.cumulative[i],
+		}
+		for _, label := range it.labels {
+			if item.Labels == nil {
+				item.Labels = make(map[string]string)
+			}
+			item.Labels[label.Key] = label.Value
+		}
+		out.Items = append(out.Items, item)
+	}
+	for _, c := range d.Cutoffs {
+		out.Cutoffs = append(out.Cutoffs, cutoffFacts{Cutoff: uint64(c.Share), MinCount: c.Min, Counters: c.Values})
+	}
+	var b bytes.Buffer
+	writeJSON(&b, out, "")
+	w.Write(b.Bytes())
+}
+
+func valueNames(set profile.StackSet) string {
+	names := ""
+	for i, v := range set.Values {
+		if i > 0 {
+			names += ", "
+		}
+		names += v.Name
+	}
+	return names
+}
+
+func setNames(sets []profile.StackSet) string {
+	if len(sets) == 0 {
+		return "none"
+	}
+	names := ""
+	for i, s := range sets {
+		if i > 0 {
+			names += ", "
+		}
+		names += s.Name
+	}
+	return names
+}
