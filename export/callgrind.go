@@ -3,6 +3,7 @@ package export
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/profuse-pgo/profuse/profile"
@@ -66,6 +67,7 @@ type callgrindWriter struct {
 	known  map[int]bool // symbols whose names were written
 	totals []uint64     // of each event; what is spent in functions themselves
 	labels uint64
+	line   []byte
 }
 
 func (g *callgrindWriter) header(set profile.StackSet) {
@@ -134,14 +136,14 @@ func (g *callgrindWriter) position(prefix string, s *profile.Symbol) {
 
 // costs writes a line of costs; edge is the cost of edgeEvent.
 func (g *callgrindWriter) costs(line int32, costs []uint64, edge uint64) {
-	fmt.Fprintf(g.e, "%d", line)
+	g.line = strconv.AppendInt(g.line[:0], int64(line), 10)
 	for _, c := range costs {
-		fmt.Fprintf(g.e, " %d", c)
+		g.line = strconv.AppendUint(append(g.line, ' '), c, 10)
 	}
 	if g.edges {
-		fmt.Fprintf(g.e, " %d", edge)
+		g.line = strconv.AppendUint(append(g.line, ' '), edge, 10)
 	}
-	g.print("\n")
+	g.e.Write(append(g.line, '\n')) // the error stays in the writer
 }
 
 // total adds what is spent in a function itself.

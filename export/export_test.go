@@ -17,6 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	pprof "github.com/google/pprof/profile"
 
+	"github.com/profuse-pgo/profuse/internal/oracle"
 	"github.com/profuse-pgo/profuse/profile"
 )
 
@@ -277,5 +278,23 @@ func TestPprofCompressed(t *testing.T) {
 	}
 	if _, err := io.Copy(io.Discard, z); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestDocument: the table of docs/export.md is what the package says.
+func TestDocument(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join(oracle.Root(t), "docs", "export.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range Formats() {
+		limits := strings.Join(f.Limits(), "; ")
+		if limits != "" {
+			limits += " "
+		}
+		row := fmt.Sprintf("| `%s` | `%s` | %s | %s|\n", f, f.Suffix(), f.Description(), limits)
+		if !strings.Contains(string(text), row) {
+			t.Errorf("docs/export.md lacks the row\n%s", row)
+		}
 	}
 }

@@ -1,6 +1,7 @@
 package export
 
 import (
+	"encoding/binary"
 	"encoding/hex"
 	"fmt"
 
@@ -122,7 +123,9 @@ func (b *pprofBuilder) location(frames []profile.Frame) *pprof.Location {
 			b.negative++
 		}
 		n, _ := b.e.symbols.number(&f.Symbol)
-		key = fmt.Appendf(key, "%d:%d:%d ", n, b.e.line(f), f.Column)
+		for _, v := range []int32{int32(n), b.e.line(f), f.Column} {
+			key = binary.LittleEndian.AppendUint32(key, uint32(v))
+		}
 	}
 	b.key = key
 	if l, ok := b.locations[string(key)]; ok {
