@@ -108,11 +108,7 @@ func (p *RawProfile) missingProgram() error {
 	var text strings.Builder
 	text.WriteString("\nPath to profiled binary is empty, expected binary with one of the following build ids:\n")
 	for _, id := range p.BuildIDs() {
-		if id == nil {
-			text.WriteString("\n BuildId: <None>")
-		} else {
-			fmt.Fprintf(&text, "\n BuildId: %x", id)
-		}
+		text.WriteString("\n BuildId: " + llvmID(id))
 	}
 	return &profile.FormatError{
 		File: p.Name, Section: "segments", Offset: -1, Record: -1, Field: "program",
@@ -230,6 +226,9 @@ func (p *RawProfile) placeLLVM(b *Binaries) (placements, error) {
 	if len(b.files) == 0 {
 		return nil, p.missingProgram()
 	}
+	if p.Version() < 3 {
+		return p.placeByOffset(b) // LLVM 22 does not read these
+	}
 	prog := b.files[0]
 	id := prog.file.BuildID()
 	code := prog.executable()
@@ -241,12 +240,6 @@ func (p *RawProfile) placeLLVM(b *Binaries) (placements, error) {
 			prog.path+"\nExpect only one executable load segment in the binary")
 	case len(id) == 0:
 		return nil, fail("build id of "+prog.path, "missing", "one", "No build id found in binary "+prog.path)
-	}
-	if p.Version() < 3 {
-		if prog.file.PositionIndependent() {
-			return nil, fail(prog.path, "position independent", "a program of fixed address", prog.path+"\nUnsupported position independent code")
-		}
-		return placements{{0, math.MaxUint64, 0, prog, nil}}, nil
 	}
 	var found *Segment
 	for i := range p.Segments {

@@ -59,8 +59,6 @@ type ProgramUse struct {
 // Raw version 1 does not have access densities. The profile gets those that
 // the blocks of a context would have if all of them were alike: without,
 // compilers would take them for cold.
-//
-// No call is left out because it is in the program's own allocation functions.
 func (p *RawProfile) Symbolize(b *Binaries, opt SymbolizeOptions) (*Profile, *Coverage, error) {
 	s := symbolizer{raw: p, opt: opt}
 	s.about.Contexts = len(p.contexts)
