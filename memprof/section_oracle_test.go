@@ -3,6 +3,8 @@ package memprof
 import (
 	"bytes"
 	"fmt"
+	"math/rand/v2"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -94,7 +96,7 @@ func TestSectionsAreLLVMs(t *testing.T) {
 				for _, full := range []bool{false, true} {
 					// The full schema holds an address of LLVM's for histograms;
 					// versions 0 and 1 have no other.
-					if f.is("histogram") && (full || version < 2) || full && version < 2 {
+					if f.is("histogram") && (full || version < 2) || full && version < 3 {
 						continue
 					}
 					t.Run(fmt.Sprintf("%s/llvm%d/v%d/full=%t", f.name, llvm, version, full), func(t *testing.T) {
@@ -139,6 +141,95 @@ func TestSectionsOfFixtures(t *testing.T) {
 		t.Run(f.name, func(t *testing.T) {
 			file := readFile(t, strings.TrimSuffix(f.file, ".memprofraw")+".profdata")
 			compareSection(t, f.read(t, RawOptions{LLVMCompat: true}), f.program, file, opt)
+		})
+	}
+}
+
+// randomDumps makes dumps of contexts that a program did not have, of
+// addresses that it has: many, with equal frames at different addresses, in
+// several dumps that share contexts, of every measurement.
+func randomDumps(rng *rand.Rand, raw *RawProfile, version uint64, dumps, contexts int) rawBuild {
+	var pcs []uint64
+	for c := range raw.Contexts() {
+		pcs = append(pcs, c.PCs...)
+	}
+	main := raw.Segments[0]
+	for range 100 {
+		pcs = append(pcs, main.Start+rng.Uint64N(main.End-main.Start))
+	}
+	stacks := make(map[uint64][]uint64)
+	var ids []uint64
+	var b rawBuild
+	for range dumps {
+		d := dumpBuild{version: version, segments: raw.Segments}
+		seen := make(map[uint64]bool)
+		for range contexts {
+			id := rng.Uint64()
+			if len(ids) > 0 && rng.IntN(4) == 0 {
+				id = ids[rng.IntN(len(ids))]
+			}
+			if seen[id] {
+				continue
+			}
+			seen[id] = true
+			if stacks[id] == nil {
+				for range 1 + rng.IntN(12) {
+					stacks[id] = append(stacks[id], pcs[rng.IntN(len(pcs))])
+				}
+				ids = append(ids, id)
+			}
+			m := mibBuild{id: id}
+			for i := range m.fields {
+				m.fields[i] = rng.Uint64N(1 << 20)
+			}
+			m.fields[26] = 0
+			d.mibs = append(d.mibs, m)
+			d.stacks = append(d.stacks, stackBuild{id, stacks[id]})
+		}
+		b.dumps = append(b.dumps, d)
+	}
+	return b
+}
+
+// TestRandomSectionsAreLLVMs: the same for profiles made up of a real
+// program's addresses, with every combination of raw and section version that
+// LLVM has; version 3, of clang 17 and 18, among them.
+func TestRandomSectionsAreLLVMs(t *testing.T) {
+	for i, c := range []struct {
+		fixture         string
+		raw             uint64
+		llvm, version   int
+		dumps, contexts int
+	}{
+		{"clang19-pie", 3, 19, 3, 1, 300},
+		{"clang19-pie", 3, 22, 2, 3, 50},
+		{"clang19-fixed-dwarf4", 4, 19, 3, 3, 500},
+		{"clang22-pie", 4, 22, 4, 2, 100},
+		{"clang22-pie", 5, 22, 2, 1, 3000},
+		{"clang22-pie-lld", 5, 22, 2, 4, 700},
+		{"clang22-pie", 5, 22, 3, 4, 400},
+		{"clang22-split", 5, 22, 4, 1, 1000},
+	} {
+		t.Run(fmt.Sprintf("raw%d/llvm%d/v%d/%d×%d", c.raw, c.llvm, c.version, c.dumps, c.contexts), func(t *testing.T) {
+			t.Parallel()
+			rng := rand.New(rand.NewPCG(uint64(i), 1))
+			f := rawFixtureNamed(t, c.fixture)
+			data := randomDumps(rng, f.read(t, RawOptions{}), c.raw, c.dumps, c.contexts).bytes()
+			dir := t.TempDir()
+			file, out := filepath.Join(dir, "raw"), filepath.Join(dir, "out")
+			if err := os.WriteFile(file, data, 0o666); err != nil {
+				t.Fatal(err)
+			}
+			_, stderr, code := oracle.Run(t, oracle.LLVM(t, c.llvm), "merge", "--profiled-binary="+f.program, file, "-o", out,
+				"--memprof-full-schema", fmt.Sprintf("--memprof-version=%d", c.version))
+			if code != 0 {
+				t.Fatal(stderr)
+			}
+			raw, err := ReadRaw(file, data, RawOptions{LLVMCompat: true})
+			if err != nil {
+				t.Fatal(err)
+			}
+			compareSection(t, raw, f.program, readFile(t, out), WriteOptions{Version: c.version, LLVMRelease: c.llvm, Schema: FullSchema})
 		})
 	}
 }
