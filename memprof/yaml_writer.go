@@ -243,8 +243,7 @@ func (y *yamlPrinter) dataAccess(d *DataAccess) {
 		y.parent("  ", keyColdSymbols)
 		for _, s := range slices.Sorted(slices.Values(d.ColdSymbols)) {
 			y.text("    - ")
-			y.text(llvmyaml.Quote(s))
-			y.text("\n")
+			y.quoted(s)
 			y.out.full()
 		}
 	}
@@ -258,6 +257,11 @@ func (y *yamlPrinter) dataAccess(d *DataAccess) {
 
 func (y *yamlPrinter) string(indent, k, v string) {
 	y.key(indent, k)
-	y.text(llvmyaml.Quote(v))
+	y.quoted(v)
+}
+
+// quoted prints a string that ends its line.
+func (y *yamlPrinter) quoted(v string) {
+	y.text(llvmyaml.Quote(strings.ToValidUTF8(v, "\uFFFD")))
 	y.text("\n")
 }
