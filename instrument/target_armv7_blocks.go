@@ -62,7 +62,8 @@ func (f *file) armDead(id, from, to int32, names []string) bool {
 		}
 		word, rest := splitWord(f.text(s))
 		mentioned := slices.ContainsFunc(names, func(n string) bool { return hasWord(rest, n) }) ||
-			bytes.IndexByte(rest, '{') >= 0 && bytes.IndexByte(rest, '-') >= 0 // a range
+			bytes.IndexByte(rest, '{') >= 0 && bytes.IndexByte(rest, '-') >= 0 || // a range
+			bytes.HasPrefix(word, []byte("ldrd")) || bytes.HasPrefix(word, []byte("strd")) // the second need not be named
 		kind, _ := arm{}.flow(f.text(s), s.syntax)
 		switch {
 		case kind == flowCall && !mentioned:

@@ -36,9 +36,9 @@ int main(int argc, char **argv) {
 		modes      [][]string
 	}{
 		{"aarch64-gcc", "qemu-aarch64", []string{"aarch64-linux-gnu-gcc"}, [][]string{{covers}, {covers, withBB}, {}, {withBB}}},
-		{"aarch64-clang", "qemu-aarch64", []string{"clang-19", "--target=aarch64-linux-gnu", "-fuse-ld=lld"}, [][]string{{covers}, {covers, withBB}, {}, {withBB}}},
-		{"arm-gcc", "qemu-arm", []string{"arm-linux-gnueabihf-gcc"}, [][]string{{covers}, {covers, "-marm"}}},
-		{"arm-clang", "qemu-arm", []string{"clang-19", "--target=arm-linux-gnueabihf", "-mthumb", "-march=armv7-a"}, [][]string{{covers}}},
+		{"aarch64-clang", "qemu-aarch64", []string{"clang-19", "--target=aarch64-linux-gnu", "-fuse-ld=lld"}, [][]string{{covers}, {covers, withBB}, {}, {withBB}, {"-fmachine-profile-atomic"}}},
+		{"arm-gcc", "qemu-arm", []string{"arm-linux-gnueabihf-gcc"}, [][]string{{covers}, {covers, "-marm"}, {withBB}, {withBB, "-marm"}, {"-fmachine-profile-atomic"}}},
+		{"arm-clang", "qemu-arm", []string{"clang-19", "--target=arm-linux-gnueabihf", "-mthumb", "-march=armv7-a"}, [][]string{{covers}, {covers, withBB}, {withBB}}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

@@ -189,6 +189,12 @@ func TestEdges(t *testing.T) {
 			build{"aarch64-gcc" + flags, append([]string{"aarch64-linux-gnu-gcc"}, strings.Fields(flags)...), emu},
 			build{"aarch64-clang" + flags, append([]string{"clang-22", "--target=aarch64-linux-gnu", "-fuse-ld=lld"}, strings.Fields(flags)...), emu})
 	}
+	for _, flags := range []string{"-O2 -marm", "-O2 -mthumb", "-O0 -mthumb -static"} {
+		emu := []string{"qemu-arm", "-L", "/usr/arm-linux-gnueabihf"}
+		builds = append(builds, build{"arm-gcc" + flags, append([]string{"arm-linux-gnueabihf-gcc"}, strings.Fields(flags)...), emu})
+	}
+	emu := []string{"qemu-arm", "-L", "/usr/arm-linux-gnueabihf"}
+	builds = append(builds, build{"arm-clang", strings.Fields("clang-22 --target=arm-linux-gnueabihf -march=armv7-a -mthumb -fuse-ld=lld -O2 -I/usr/arm-linux-gnueabihf/include"), emu})
 	for _, c := range builds {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
