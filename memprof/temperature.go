@@ -9,8 +9,7 @@ const (
 	Warm Temperature = iota
 	// Cold blocks live long and are rarely accessed.
 	Cold
-	// Hot blocks are accessed often. Compilers use it only if asked to
-	// (-memprof-use-hot-hints).
+	// Hot blocks are accessed often.
 	Hot
 )
 
@@ -37,11 +36,12 @@ type Thresholds struct {
 	// HotAccessDensity: hot blocks have more accesses per byte and second of
 	// life (-memprof-min-ave-lifetime-access-density-hot-threshold).
 	HotAccessDensity uint32
-	// UseHot tells hot contexts from warm ones (-memprof-use-hot-hints).
+	// UseHot tells hot contexts from warm ones, as clang 17 to 19 always do and
+	// later ones if asked to (-memprof-use-hot-hints).
 	UseHot bool
 }
 
-// DefaultThresholds are those of clang 17 to 22.
+// DefaultThresholds are those of clang 20 to 22.
 var DefaultThresholds = Thresholds{ColdAccessDensity: 0.05, ColdLifetime: 200, HotAccessDensity: 1000}
 
 // Classify returns the temperature of a context (memprof::getAllocType), in
