@@ -114,7 +114,12 @@ func (x86) entryProbe(dst []byte, p *probe) []byte {
 	return inSyntax(dst, p.syntax, att, intel)
 }
 
-func (x86) blockProbe(dst []byte, p *probe, offset int) []byte { return x86Store(dst, p, offset) }
+func (x86) blockProbe(dst []byte, p *probe, offset int) []byte {
+	if p.zero != "" {
+		return append(dst, "\tmovb\t"+p.zero+", "+p.at(offset)+"(%rip)\n"...)
+	}
+	return x86Store(dst, p, offset)
+}
 
 // x86Store appends the store, which changes neither registers nor flags.
 func x86Store(dst []byte, p *probe, offset int) []byte {
@@ -141,7 +146,8 @@ func inSyntax(dst []byte, syntax x86Syntax, att, intel string) []byte {
 
 // farData reports whether the code may be too far from its data for 32-bit
 // displacements: only the medium and large code models have sections for large
-// data, and only the large one moves 64-bit addresses into registers.
+// data, and only the large one calls by 64-bit addresses. Clang moves those
+// into registers without optimization in any model that is not PIC, too.
 func (f *file) farData() bool {
 	for i := range f.sections {
 		if isLargeModelSection(f.sections[i].name) {
@@ -154,13 +160,37 @@ func (f *file) farData() bool {
 			return false
 		}
 		line := rest[i+1:]
-		line = line[:lineEnd(line, 0)]
-		rest = rest[i+1:]
-		_, operands := splitWord(line)
-		symbolic := bytes.HasPrefix(operands, []byte("$")) && len(operands) > 1 && operands[1] != '-' && !isDigit(operands[1]) ||
-			bytes.Contains(bytes.ToLower(operands), []byte("offset "))
-		if symbolic {
+		rest = line
+		_, operands := splitWord(line[:lineEnd(line, 0)])
+		register, symbolic := farAddress(operands)
+		if symbolic && (bytes.IndexByte(operands, '@') >= 0 || callsThrough(rest, register)) {
 			return true
 		}
 	}
+}
+
+// farAddress splits the operands of movabs; symbolic is whether it moves an
+// address.
+func farAddress(operands []byte) (register []byte, symbolic bool) {
+	first, last, _ := bytes.Cut(operands, []byte(","))
+	first, last = bytes.TrimSpace(first), bytes.TrimSpace(last)
+	if value, att := bytes.CutPrefix(first, []byte("$")); att {
+		return last, len(value) > 0 && value[0] != '-' && !isDigit(value[0])
+	}
+	return first, bytes.HasPrefix(bytes.ToLower(last), []byte("offset "))
+}
+
+// callsThrough reports whether the next call in the text, which is near, is
+// through a register.
+func callsThrough(text, register []byte) bool {
+	const near = 1 << 11
+	text = text[:min(len(text), near)]
+	i := bytes.Index(text, []byte("\tcall"))
+	if i < 0 {
+		return false
+	}
+	line := text[i+1:]
+	_, operand := splitWord(line[:lineEnd(line, 0)])
+	operand = bytes.TrimPrefix(bytes.TrimSpace(operand), []byte("*"))
+	return len(register) > 0 && bytes.HasPrefix(operand, register)
 }
