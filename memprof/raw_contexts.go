@@ -72,7 +72,7 @@ func (r *rawReader) readMIBs(c *cursor.Cursor, version int, t stackTable) (int, 
 		}
 		i := t.find(c.Record, id)
 		if i < 0 {
-			c.Fail(at, &RawError{fmt.Sprintf("memprof callstack record does not contain id: %d", id), profile.ErrCorrupt},
+			c.Fail(at, newRawError(fmt.Sprintf(malformed+": memprof callstack record does not contain id: %d", id), profile.ErrCorrupt),
 				"StackId", fmt.Sprintf("%#x", id), "that of a stack of the dump")
 			break
 		}

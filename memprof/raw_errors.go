@@ -12,6 +12,7 @@ import (
 type RawError struct {
 	Text  string
 	class error
+	named bool // it is printed below the file's name
 }
 
 // Error returns the text llvm-profdata 22 prints for the failure.
@@ -20,18 +21,21 @@ func (e *RawError) Error() string { return e.Text }
 // Unwrap returns the class of the failure.
 func (e *RawError) Unwrap() error { return e.class }
 
-// What llvm-profdata says of raw profiles. It prints the first three for
-// instrumentation profiles, too.
+const malformed = "malformed instrumentation profile data"
+
+// What llvm-profdata says of raw profiles.
 var (
-	errRawMagic     = &RawError{"invalid instrumentation profile data (bad magic)", profile.ErrUnrecognized}
-	errRawTruncated = &RawError{"truncated profile data", profile.ErrTruncated}
-	errRawVersion   = &RawError{"unsupported instrumentation profile format version", profile.ErrUnsupported}
-	errRawMalformed = &RawError{"malformed instrumentation profile data", profile.ErrCorrupt}
-	errRawCutShort  = &RawError{errRawMalformed.Text, profile.ErrTruncated}
-	errRawSegments  = &RawError{"memprof raw profile has different segment information", profile.ErrMismatch}
-	errRawStacks    = &RawError{"memprof raw profile got different call stack for same id", profile.ErrCorrupt}
-	errRawNoEntries = &RawError{"no entries in callstack map after symbolization", profile.ErrMismatch}
+	errRawMagic     = &RawError{"invalid instrumentation profile data (bad magic)", profile.ErrUnrecognized, false}
+	errRawTruncated = &RawError{"truncated profile data", profile.ErrTruncated, true}
+	errRawVersion   = &RawError{"unsupported instrumentation profile format version", profile.ErrUnsupported, true}
+	errRawMalformed = &RawError{malformed, profile.ErrCorrupt, true}
+	errRawCutShort  = &RawError{malformed, profile.ErrTruncated, true}
+	errRawSegments  = &RawError{malformed + ": memprof raw profile has different segment information", profile.ErrMismatch, false}
+	errRawStacks    = &RawError{malformed + ": memprof raw profile got different call stack for same id", profile.ErrCorrupt, false}
+	errRawNoEntries = &RawError{malformed + ": no entries in callstack map after symbolization", profile.ErrMismatch, false}
 )
+
+func newRawError(text string, class error) *RawError { return &RawError{Text: text, class: class} }
 
 // rawFail makes an error at an absolute offset of a raw file.
 func rawFail(section string, off int64, record int, cause error, field string, found, want any) error {
@@ -51,23 +55,28 @@ func inDump(err error, dump int) error {
 	return err
 }
 
-// LLVMWords returns the words that llvm-profdata 22 has for an error about a
-// raw profile or its programs. Failures that it does not detect get those of
-// the nearest kind it has.
+// LLVMWords returns what llvm-profdata 22 prints, after "error: " and for merge
+// the name of the file, for an error about a raw profile or its program.
+// Failures that it does not detect get the words of the nearest kind it has.
 func LLVMWords(err error) string {
 	var re *RawError
-	if errors.As(err, &re) {
-		return re.Text
+	if !errors.As(err, &re) {
+		switch profile.Class(err) {
+		case profile.ErrTruncated:
+			re = errRawTruncated
+		case profile.ErrCorrupt:
+			re = errRawMalformed
+		case profile.ErrUnsupported:
+			re = errRawVersion
+		case profile.ErrUnrecognized, profile.ErrEmpty:
+			re = errRawMagic
+		default:
+			return err.Error()
+		}
 	}
-	switch profile.Class(err) {
-	case profile.ErrTruncated:
-		return errRawTruncated.Text
-	case profile.ErrCorrupt:
-		return errRawMalformed.Text
-	case profile.ErrUnsupported:
-		return errRawVersion.Text
-	case profile.ErrUnrecognized, profile.ErrEmpty:
-		return errRawMagic.Text
+	var fe *profile.FormatError
+	if re.named && errors.As(err, &fe) && fe.File != "" {
+		return fe.File + "\n" + re.Text
 	}
-	return err.Error()
+	return re.Text
 }

@@ -101,10 +101,11 @@ const maxRawFile = 8 << 30
 // allocated. Errors are *[profile.FormatError].
 func ReadRaw(name string, data []byte, opt RawOptions) (*RawProfile, error) {
 	if len(data) == 0 {
-		return nil, &profile.FormatError{File: name, Offset: -1, Record: -1, Err: &RawError{errRawMagic.Text, profile.ErrEmpty}}
+		return nil, &profile.FormatError{File: name, Offset: -1, Record: -1, Err: newRawError(errRawMagic.Text, profile.ErrEmpty)}
 	}
 	if int64(len(data)) > maxRawFile {
-		return nil, rawFail("", -1, -1, &RawError{errRawMalformed.Text, profile.ErrUnsupported}, "size of the file", len(data), fmt.Sprintf("at most %d", int64(maxRawFile)))
+		return nil, profile.InFile(rawFail("", -1, -1, newRawError(malformed, profile.ErrUnsupported),
+			"size of the file", len(data), fmt.Sprintf("at most %d", int64(maxRawFile))), name)
 	}
 	r := rawReader{p: &RawProfile{Name: name, data: data}, opt: opt}
 	for off := int64(0); off < int64(len(data)); {
@@ -257,10 +258,10 @@ func badRawMagic(rest []byte, start int64) error {
 		switch le.Uint64(rest) {
 		case rawMagicSwapped:
 			found, want = "that of a big-endian profile", "that of a little-endian one, which all of MemProf's targets are"
-			cause = &RawError{errRawMagic.Text, profile.ErrUnsupported}
+			cause = newRawError(errRawMagic.Text, profile.ErrUnsupported)
 		case accessMagic:
 			found = "that of a raw profile of accesses to data"
-			cause = &RawError{errRawMagic.Text, profile.ErrUnsupported}
+			cause = newRawError(errRawMagic.Text, profile.ErrUnsupported)
 		}
 	}
 	if start > 0 {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -268,6 +269,41 @@ func TestRawSamples(t *testing.T) {
 		got := []int{p.Version(), len(p.Dumps), len(p.Segments), p.NumContexts(), buckets}
 		if want := []int{c.version, c.dumps, c.segments, c.contexts, c.buckets}; !slices.Equal(got, want) {
 			t.Errorf("%s: %d, want %d", c.name, got, want)
+		}
+	}
+}
+
+// TestRawErrorsInLLVMsWords compares what is said of damaged profiles.
+func TestRawErrorsInLLVMsWords(t *testing.T) {
+	f := rawFixtureNamed(t, "clang22-pie")
+	data := readFile(t, f.file)
+	segments, mibs, stacks := int(le.Uint64(data[24:])), int(le.Uint64(data[32:])), int(le.Uint64(data[40:]))
+	put := func(b []byte, off int, v uint64) []byte {
+		b = bytes.Clone(b)
+		le.PutUint64(b[off:], v)
+		return b
+	}
+	twice := append(bytes.Clone(data), data...)
+	for name, b := range map[string][]byte{
+		"cut":      data[:40],
+		"version":  put(data, 8, 9),
+		"size":     put(data, 16, uint64(len(data)+8)),
+		"id":       put(data, mibs+8, 77),
+		"stacks":   put(twice, len(data)+stacks+8+16, 5),
+		"segments": put(twice, len(data)+segments+8, 5),
+	} {
+		file := filepath.Join(t.TempDir(), "x")
+		if err := os.WriteFile(file, b, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		_, want, code := oracle.Run(t, oracle.LLVM(t, 22), "show", "--memory", "--profiled-binary="+f.program, file)
+		_, err := ReadRaw(file, b, RawOptions{LLVMCompat: true})
+		if code == 0 || err == nil {
+			t.Errorf("%s: read", name)
+			continue
+		}
+		if got := "error: " + LLVMWords(err); got != strings.TrimSuffix(want, "\n") {
+			t.Errorf("%s: %q, want %q", name, got, want)
 		}
 	}
 }

@@ -99,7 +99,7 @@ func (p *RawProfile) noProgram(b *Binaries) error {
 	}
 	return &profile.FormatError{
 		File: p.Name, Section: "segments", Offset: -1, Record: -1, Field: "build id of the program",
-		Found: p.mainID(), Want: b.describe(), Err: &RawError{text, profile.ErrMismatch},
+		Found: p.mainID(), Want: b.describe(), Err: newRawError(text, profile.ErrMismatch),
 	}
 }
 
@@ -112,7 +112,7 @@ func (p *RawProfile) missingProgram() error {
 	}
 	return &profile.FormatError{
 		File: p.Name, Section: "segments", Offset: -1, Record: -1, Field: "program",
-		Found: "not given", Want: "the one with build id " + p.mainID(), Err: &RawError{text.String(), profile.ErrMismatch},
+		Found: "not given", Want: "the one with build id " + p.mainID(), Err: newRawError(text.String(), profile.ErrMismatch),
 	}
 }
 
@@ -220,7 +220,7 @@ func (p *RawProfile) placeLLVM(b *Binaries) (placements, error) {
 	fail := func(field, found, want, text string) error {
 		return &profile.FormatError{
 			File: p.Name, Section: "segments", Offset: -1, Record: -1, Field: field, Found: found, Want: want,
-			Err: &RawError{text, profile.ErrMismatch},
+			Err: newRawError(text, profile.ErrMismatch),
 		}
 	}
 	if len(b.files) == 0 {

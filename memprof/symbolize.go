@@ -69,6 +69,7 @@ func (p *RawProfile) Symbolize(b *Binaries, opt SymbolizeOptions) (*Profile, *Co
 		s.places, err = p.place(b)
 	}
 	if err == nil {
+		s.warnOfMain(b)
 		err = s.lookup()
 	}
 	if err == nil {
@@ -152,6 +153,19 @@ func (s *symbolizer) lookup() error {
 	}
 	s.importChains(found, of)
 	return nil
+}
+
+// warnOfMain warns if only libraries of the process were found: often the
+// program is there in another build.
+func (s *symbolizer) warnOfMain(b *Binaries) {
+	p := s.raw
+	if len(p.Segments) == 0 || s.places.find(p.Segments[0].Start) != nil {
+		return
+	}
+	s.warn(&profile.FormatError{
+		File: p.Name, Section: "segments", Offset: -1, Record: -1, Field: "build id of the program",
+		Found: p.mainID(), Want: b.describe(), Err: profile.ErrMismatch,
+	})
 }
 
 func (s *symbolizer) warn(err error) {

@@ -15,6 +15,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/profuse-pgo/profuse/internal/oracle"
 	"github.com/profuse-pgo/profuse/profile"
 	"github.com/profuse-pgo/profuse/symbolize"
 )
@@ -300,7 +301,11 @@ func TestLibrary(t *testing.T) {
 	}
 
 	// With only the library the program's frames are missing.
-	only, about := symbolizeRaw(t, raw, openBinaries(t, library), SymbolizeOptions{})
+	var warned error
+	only, about := symbolizeRaw(t, raw, openBinaries(t, library), SymbolizeOptions{Warn: func(err error) { warned = err }})
+	if !errors.Is(warned, profile.ErrMismatch) || !strings.Contains(warned.Error(), hex.EncodeToString(program.BuildID())) {
+		t.Errorf("warned of %v, want the program's build id", warned)
+	}
 	if !make(only) || about.Programs[0].File != library || about.Outside == 0 {
 		t.Errorf("with the library alone: %+v", about)
 	}
@@ -381,6 +386,50 @@ func TestWrongProgram(t *testing.T) {
 	for _, path := range []string{"missing", f.file} {
 		if _, err := OpenBinaries([]string{f.program, path}, BinaryOptions{}); err == nil {
 			t.Errorf("%s is taken for a program", path)
+		}
+	}
+}
+
+// TestWrongProgramInLLVMsWords compares what is said of programs that
+// llvm-profdata does not take.
+func TestWrongProgramInLLVMsWords(t *testing.T) {
+	clang := oracle.Tool(t, "clang-22")
+	oracle.Tool(t, "ld.lld-22")
+	f := rawFixtureNamed(t, "clang22-pie")
+	dir := t.TempDir()
+	source := filepath.Join(dir, "x.c")
+	if err := os.WriteFile(source, []byte("int f(void) { return 1; }\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	link := func(name string, args ...string) string {
+		out := filepath.Join(dir, name)
+		if _, stderr, code := oracle.Run(t, clang, append(args, "-fuse-ld=lld-22", "-nostdlib", "-shared", source, "-o", out)...); code != 0 {
+			t.Fatal(stderr)
+		}
+		return out
+	}
+	raw := f.read(t, RawOptions{LLVMCompat: true})
+	for _, program := range []string{
+		rawFixtureNamed(t, "clang19-pie").program,
+		link("arm", "--target=aarch64-linux-gnu"),
+		link("without-id", "-Wl,--build-id=none"),
+		link("without-code", "-Wl,--build-id", "-Wl,--omagic"),
+		"",
+	} {
+		args := []string{"show", "--memory", f.file}
+		var programs []string
+		if program != "" {
+			args = append(args, "--profiled-binary="+program)
+			programs = append(programs, program)
+		}
+		_, want, code := oracle.Run(t, oracle.LLVM(t, 22), args...)
+		_, _, err := raw.Symbolize(openBinaries(t, programs...), SymbolizeOptions{LLVMCompat: true})
+		if code == 0 || err == nil {
+			t.Errorf("%s: taken", program)
+			continue
+		}
+		if got := "error: " + LLVMWords(err); got != strings.TrimRight(want, "\n") {
+			t.Errorf("%s: %q, want %q", program, got, want)
 		}
 	}
 }
