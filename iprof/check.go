@@ -1,6 +1,7 @@
 package iprof
 
 import (
+	"encoding/binary"
 	"fmt"
 	"math"
 
@@ -264,9 +265,10 @@ func (c *checker) methods() {
 		}
 		key = key[:0]
 		for _, t := range m.Signature {
-			key = fmt.Appendf(key, "%d,", t)
+			key = binary.NativeEndian.AppendUint32(key, uint32(t))
 		}
 		key = append(key, m.Name...)
+		key = binary.NativeEndian.AppendUint32(key, uint32(len(m.Signature))) // tells where the name begins
 		if _, twice := known[string(key)]; twice {
 			c.count(Suspect, RuleDuplicate, keyMethods, at, "", 0, func() string { return fmt.Sprintf("method %s is there twice", p.MethodName(m.ID)) })
 		}

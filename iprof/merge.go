@@ -332,9 +332,8 @@ func (t *methodTable) add(name string, sig []uint32) uint32 {
 	for _, s := range sig {
 		t.key = binary.NativeEndian.AppendUint32(t.key, s)
 	}
-	// The name comes last, after the length of what precedes it.
 	t.key = append(t.key, name...)
-	t.key = binary.NativeEndian.AppendUint32(t.key, uint32(len(sig)))
+	t.key = binary.NativeEndian.AppendUint32(t.key, uint32(len(sig))) // tells where the name begins
 	i, ok := t.index[string(t.key)]
 	if !ok {
 		i = uint32(len(t.methods))

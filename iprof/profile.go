@@ -21,7 +21,8 @@ type Member struct {
 	Raw []byte // JSON text of the value, as in the file
 }
 
-// Profile is an iprof file in memory. Ids are those of the file.
+// Profile is an iprof file in memory. Ids are those of the file. As long as it
+// is not changed it may be used by several goroutines.
 type Profile struct {
 	Version Version
 	Types   []Type   // in the order of the file

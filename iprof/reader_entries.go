@@ -60,7 +60,7 @@ func (e *entryReader) first(member uint, at int, key string) bool {
 	}
 	e.violation(at, "key", quoteShort([]byte(key)), "each key once")
 	e.bad |= member
-	e.skip(key)
+	e.skip("value")
 	return false
 }
 
@@ -72,7 +72,8 @@ func (e *entryReader) check(member uint, ok bool) {
 }
 
 // extra reads an unknown member of the entry with the given index.
-func (e *entryReader) extra(key string, index int) {
+func (e *entryReader) extra(text []byte, index int) {
+	key := string(text) // before the next string is read
 	section := e.section
 	if kind, ok := e.kind([]byte(section)); ok && e.old {
 		section = kind.Key()
@@ -112,17 +113,20 @@ func (d *decoder) oneType() {
 	var t Type
 	for first := true; d.more(first, '}', "entry"); first = false {
 		at := d.pos
-		switch key := string(d.key()); {
+		switch key := d.key(); {
 		case d.err != nil:
-		case key == keyID && e.first(hasID, at, key):
-			id, ok := d.id(key)
-			t.ID = TypeID(id)
-			e.check(hasID, ok)
-		case key == d.typeName && e.first(hasName, at, key):
-			name, ok := d.text(key)
-			t.Name = d.names.add(name)
-			e.check(hasName, ok)
-		case key == keyID || key == d.typeName:
+		case string(key) == keyID:
+			if e.first(hasID, at, keyID) {
+				id, ok := d.id(keyID)
+				t.ID = TypeID(id)
+				e.check(hasID, ok)
+			}
+		case string(key) == d.typeName:
+			if e.first(hasName, at, d.typeName) {
+				name, ok := d.text(d.typeName)
+				t.Name = d.names.add(name)
+				e.check(hasName, ok)
+			}
 		default:
 			e.extra(key, len(d.p.Types))
 		}
@@ -161,20 +165,25 @@ func (d *decoder) oneMethod() {
 	var m Method
 	for first := true; d.more(first, '}', "entry"); first = false {
 		at := d.pos
-		switch key := string(d.key()); {
+		switch key := d.key(); {
 		case d.err != nil:
-		case key == keyID && e.first(hasID, at, key):
-			id, ok := d.id(key)
-			m.ID = MethodID(id)
-			e.check(hasID, ok)
-		case key == d.methodName && e.first(hasName, at, key):
-			name, ok := d.text(key)
-			m.Name = d.names.add(name)
-			e.check(hasName, ok)
-		case key == keySignature && e.first(hasSignature, at, key):
-			m.Signature, ok = d.signature()
-			e.check(hasSignature, ok)
-		case key == keyID || key == d.methodName || key == keySignature:
+		case string(key) == keyID:
+			if e.first(hasID, at, keyID) {
+				id, ok := d.id(keyID)
+				m.ID = MethodID(id)
+				e.check(hasID, ok)
+			}
+		case string(key) == d.methodName:
+			if e.first(hasName, at, d.methodName) {
+				name, ok := d.text(d.methodName)
+				m.Name = d.names.add(name)
+				e.check(hasName, ok)
+			}
+		case string(key) == keySignature:
+			if e.first(hasSignature, at, keySignature) {
+				m.Signature, ok = d.signature()
+				e.check(hasSignature, ok)
+			}
 		default:
 			e.extra(key, len(d.p.Methods))
 		}
@@ -263,14 +272,14 @@ func (d *decoder) oneEntry(s *Section, members uint) {
 	index := len(s.ends)
 	for first := true; d.more(first, '}', "entry"); first = false {
 		at := d.pos
-		switch key := string(d.key()); {
+		switch key := d.key(); {
 		case d.err != nil:
-		case key == d.context && members&hasContext != 0:
-			if e.first(hasContext, at, key) {
+		case string(key) == d.context && members&hasContext != 0:
+			if e.first(hasContext, at, d.context) {
 				e.check(hasContext, d.ctx(s))
 			}
-		case key == keyRecords:
-			if e.first(hasRecords, at, key) {
+		case string(key) == keyRecords:
+			if e.first(hasRecords, at, keyRecords) {
 				e.check(hasRecords, d.records(s))
 			}
 		default:

@@ -3,6 +3,7 @@ package iprof
 import (
 	"bytes"
 	"encoding/json"
+	"reflect"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -277,7 +278,8 @@ func checkRead(t *testing.T, data []byte) {
 				entries[i].Ctx = c.String()
 			}
 		}
-		if diff := cmp.Diff(reference, plain(p), cmp.AllowUnexported(plainJSON{})); diff != "" {
+		if got := plain(p); !reflect.DeepEqual(reference, got) {
+			diff := cmp.Diff(reference, got, cmp.AllowUnexported(plainJSON{}))
 			t.Fatalf("%q: differs from encoding/json:\n%s", data, diff)
 		}
 	}

@@ -1,0 +1,79 @@
+package iprof_test
+
+import (
+	"fmt"
+	"log"
+	"os"
+
+	"github.com/profuse-pgo/profuse/iprof"
+)
+
+func read(name string) *iprof.Profile {
+	data, err := os.ReadFile("../testdata/iprof/" + name)
+	if err != nil {
+		log.Fatal(err)
+	}
+	p, err := iprof.Read(name, data, iprof.ReaderOptions{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	return p
+}
+
+// Print what a recording says of one program.
+func Example() {
+	p := read("fib.iprof")
+	for ctx, count := range p.Section(iprof.CallCounts).Counts() {
+		fmt.Println(count, "calls:", p.FormatContext(ctx))
+	}
+	for _, b := range p.BranchSites() {
+		fmt.Printf("branch in %s at %s: %.0f%% one way\n", p.MethodName(b.Method), b.BCI, 100*b.Bias())
+	}
+	for _, t := range p.Monitors()[:2] {
+		fmt.Println(t.Count, "locks:", p.TypeName(t.Type))
+	}
+	// Output:
+	// 1 calls: Fib.fibonacci:0
+	// 10 calls: java.io.PrintStream.print:0<Fib.fibonacci:34
+	// branch in Fib.fibonacci at 11: 91% one way
+	// 61 locks: example.Type3654
+	// 10 locks: example.Type619
+}
+
+// Merge two recordings of one program, the second of which has other ids, and
+// drop what nothing refers to.
+func ExampleMerger() {
+	m := iprof.NewMerger(iprof.MergeOptions{})
+	for _, name := range []string{"small.iprof", "twin-x3.iprof"} {
+		if _, err := m.Add(name, read(name), iprof.Weights{}); err != nil {
+			log.Fatal(err)
+		}
+	}
+	p, pruned, err := iprof.Prune(m.Profile(), iprof.PruneOptions{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Printf("%d types and %d methods dropped\n", pruned.Types, pruned.Methods)
+	for _, c := range p.MethodCounts(iprof.CallCounts)[1:] {
+		ref, _ := p.Ref(c.Method)
+		fmt.Println(c.Self, ref)
+	}
+	// Output:
+	// 7 types and 2 methods dropped
+	// 28 void app.Zoo$Cat.<init>()
+	// 16 void app.Main.loop(int)
+	// 4 void app.Main.main(java.lang.String[])
+}
+
+// Say what is wrong with a file.
+func ExampleCheck() {
+	data, err := os.ReadFile("../testdata/iprof/truncated.iprof")
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, f := range iprof.Check("truncated.iprof", data).Findings {
+		fmt.Println(f)
+	}
+	// Output:
+	// callCountProfiles line 1, column 1025 (record 4): error: callCountProfiles is cut short in its ctx, last complete entry {"ctx":"4:0","records":[24491824436273]}, want a closing quote
+}
