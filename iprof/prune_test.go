@@ -338,3 +338,22 @@ func TestCompare(t *testing.T) {
 		}
 	}
 }
+
+func TestRelevance(t *testing.T) {
+	p := readFixture(t, "small.iprof")
+	r, missing := p.Relevance(CallCounts, func(m MethodRef) bool { return m.Class != "app.Zoo$Cat" && m.Name != "main" })
+	if want := (Relevance{CallCounts, 1, 5, 24491824436273, p.Section(CallCounts).Total()}); r != want || r.Share() != 0.2 {
+		t.Errorf("%+v, want %+v", r, want)
+	}
+	var got []string
+	for _, m := range missing {
+		got = append(got, fmt.Sprint(m.Ref, m.Self))
+	}
+	if diff := cmp.Diff([]string{"void app.Zoo$Cat.<init>() 7", "void app.Main.main(java.lang.String[]) 1"}, got); diff != "" {
+		t.Error(diff)
+	}
+	unresolved := readFixture(t, "unresolved.iprof")
+	if r, missing := unresolved.Relevance(CallCounts, func(MethodRef) bool { return true }); r.Entries != 0 || r.Of != 2 || len(missing) != 0 {
+		t.Errorf("%+v %v", r, missing)
+	}
+}

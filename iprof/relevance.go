@@ -1,0 +1,60 @@
+package iprof
+
+import "cmp"
+
+// Relevance says how much of a section is about code that a build has.
+type Relevance struct {
+	Kind Kind
+	// Entries counts those whose methods all exist, Of all of them. Their
+	// quotient is near what GraalVM calls relevance.
+	Entries, Of int
+	// Count and Total are the sums of their counts.
+	Count, Total int64
+}
+
+// Share is Entries as a part of Of, from 0 to 1.
+func (r Relevance) Share() float64 { return share(int64(r.Entries), int64(r.Of)) }
+
+// MissingMethod is a method that the profile names and a build lacks.
+type MissingMethod struct {
+	MethodCount // of the kind that was asked for
+	Ref         MethodRef
+}
+
+// Relevance asks for each method that contexts of the kind have whether it
+// exists, and returns how much of the section that is and which methods do
+// not, those with the largest counts first. Methods that the table cannot name
+// do not exist, but are not listed. Monitors has no methods.
+func (p *Profile) Relevance(k Kind, exists func(MethodRef) bool) (Relevance, []MissingMethod) {
+	r := Relevance{Kind: k}
+	if k == Monitors {
+		return r, nil
+	}
+	known := make(map[MethodID]bool)
+	var missing []MissingMethod
+	for _, c := range p.MethodCounts(k) {
+		ref, ok := p.Ref(c.Method)
+		known[c.Method] = ok && exists(ref)
+		if ok && !known[c.Method] {
+			missing = append(missing, MissingMethod{c, ref})
+		}
+	}
+	for ctx, count := range p.Section(k).Counts() {
+		all := true
+		for _, f := range ctx {
+			all = all && known[f.Method]
+		}
+		r.Of++
+		r.Total, _ = addSaturating(r.Total, count)
+		if all {
+			r.Entries++
+			r.Count, _ = addSaturating(r.Count, count)
+		}
+	}
+	sortByName(missing, func(m MissingMethod) string { return m.Ref.Qualified() },
+		func(a, b MissingMethod) int {
+			return cmp.Or(cmp.Compare(b.Self, a.Self), cmp.Compare(b.Total, a.Total))
+		},
+		func(a, b MissingMethod) int { return cmp.Compare(a.Method, b.Method) })
+	return r, missing
+}
