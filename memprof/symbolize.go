@@ -2,6 +2,7 @@ package memprof
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/profuse-pgo/profuse/profile"
 )
@@ -37,14 +38,15 @@ type Coverage struct {
 	// Unknown those without debug information and of MemProf's runtime. These
 	// calls are left out of call stacks.
 	Outside, Unknown int
-	Programs         []ProgramUse // by address
+	Programs         []ProgramUse // that were found
+	Missing          []ProgramUse // that were not, in the order of their segments
 }
 
 // ProgramUse is a program or library that took part.
 type ProgramUse struct {
-	File    string
-	BuildID []byte
-	PCs     int // distinct addresses in it
+	File    string // empty if it was not found
+	BuildID []byte // nil if it has none, or before raw version 3
+	PCs     int    // distinct addresses in it
 }
 
 // Symbolize turns the addresses of a raw profile into functions and lines, and
@@ -118,10 +120,11 @@ func (s *symbolizer) lookup() error {
 	}
 	groups := make(map[*program]*group)
 	var order []*program
+	var outside []uint64
 	for i, pc := range pcs {
 		at := s.places.find(pc)
 		if at == nil {
-			s.about.Outside++
+			outside = append(outside, pc)
 			continue
 		}
 		g := groups[at.program]
@@ -134,6 +137,7 @@ func (s *symbolizer) lookup() error {
 		g.ids = append(g.ids, int32(i))
 		of[i] = at.program
 	}
+	s.countOutside(outside)
 	for _, prog := range order {
 		g := groups[prog]
 		s.about.Programs = append(s.about.Programs, ProgramUse{prog.path, prog.file.BuildID(), len(g.addrs)})
@@ -166,6 +170,28 @@ func (s *symbolizer) warnOfMain(b *Binaries) {
 		File: p.Name, Section: "segments", Offset: -1, Record: -1, Field: "build id of the program",
 		Found: p.mainID(), Want: b.describe(), Err: profile.ErrMismatch,
 	})
+}
+
+// countOutside tells which programs the addresses are of that none was found
+// for.
+func (s *symbolizer) countOutside(pcs []uint64) {
+	s.about.Outside = len(pcs)
+	slices.Sort(pcs)
+	index := make(map[string]int)
+	for _, g := range s.raw.Segments {
+		from, _ := slices.BinarySearch(pcs, g.Start)
+		to, _ := slices.BinarySearch(pcs, g.End)
+		if from >= to {
+			continue
+		}
+		i, ok := index[string(g.BuildID)]
+		if !ok {
+			i = len(s.about.Missing)
+			index[string(g.BuildID)] = i
+			s.about.Missing = append(s.about.Missing, ProgramUse{BuildID: g.BuildID})
+		}
+		s.about.Missing[i].PCs += to - from
+	}
 }
 
 func (s *symbolizer) warn(err error) {
