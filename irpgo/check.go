@@ -17,7 +17,7 @@ type CheckReport struct {
 
 // Check reads a profile from end to end, as strictly as the readers can, and
 // compares what it says of itself with what is in it: the summary of an
-// indexed profile with one computed anew.
+// indexed profile with one computed anew. A heap profile in it is checked, too.
 func Check(name string, data []byte) CheckReport {
 	var rep CheckReport
 	note := func(err error) { rep.Findings = append(rep.Findings, profile.InFile(err, name)) }
@@ -42,6 +42,14 @@ func Check(name string, data []byte) CheckReport {
 	}
 	checkSummary(r.Summary(false), &sum, "summary", note)
 	checkSummary(r.Summary(true), &cs, "context-sensitive summary", note)
+	heap, err := r.memProf()
+	if err != nil {
+		note(err)
+	} else if heap != nil {
+		for _, finding := range heap.Check() {
+			note(finding)
+		}
+	}
 	return rep
 }
 

@@ -201,7 +201,7 @@ func TestCombinedProfile(t *testing.T) {
 					got := indexedFile(t, like, IndexedOptions{
 						Version: version, LLVMRelease: release, MemProf: memprof.WriteOptions{Version: section},
 					})
-					if section >= 3 && !bytes.Equal(got, want) { // older ones have frames in no order with LLVM 19
+					if (section >= 3 || release > 19) && !bytes.Equal(got, want) { // LLVM 19 has the frames of tables in no order
 						t.Errorf("files of %d and %d bytes differ at byte %d", len(got), len(want), firstDifference(got, want))
 					}
 					wantSaid, wantCode := h.use(t, want)

@@ -22,9 +22,9 @@ const DefaultVersion = 3
 type WriteOptions struct {
 	// Version is 1 to 4, Version0, or 0 for DefaultVersion.
 	Version int
-	// Schema has the fields to write; 0 stands for HotColdSchema, or for all
-	// of them in versions 0 and 1. Fields that a MIB does not know are written
-	// as zero.
+	// Schema has the fields to write. Those that a MIB does not know are
+	// written as zero. 0 stands for HotColdSchema or, in versions 0 and 1, for
+	// all fields that are known of all contexts.
 	Schema Schema
 	// LLVMRelease is the LLVM major release whose bytes to reproduce; 0 means
 	// 16 for version 0, 19 for version 1, and 22 for the others. It selects
@@ -32,7 +32,7 @@ type WriteOptions struct {
 	LLVMRelease int
 }
 
-func (o *WriteOptions) complete() error {
+func (o *WriteOptions) complete(p *Profile) error {
 	version := o.Version
 	switch version {
 	case 0:
@@ -55,9 +55,9 @@ func (o *WriteOptions) complete() error {
 		case version >= 2:
 			o.Schema = HotColdSchema
 		case o.LLVMRelease <= 16:
-			o.Schema = FullSchema16
+			o.Schema = FullSchema16 & p.KnownFields()
 		default:
-			o.Schema = FullSchema
+			o.Schema = p.KnownFields()
 		}
 	}
 	if o.Schema&^FullSchema != 0 {
@@ -127,10 +127,10 @@ func newTable(hashes []uint64, restore bool) table {
 // NewSection arranges p in a section. [Section.Place] tells its size and has
 // to be called before [Section.Write].
 func NewSection(p *Profile, opt WriteOptions) (*Section, error) {
-	if err := opt.complete(); err != nil {
+	if err := p.Validate(); err != nil {
 		return nil, err
 	}
-	if err := p.Validate(); err != nil {
+	if err := opt.complete(p); err != nil {
 		return nil, err
 	}
 	s := &Section{p: p, version: opt.Version, llvm: opt.LLVMRelease, fields: opt.Schema.Fields()}

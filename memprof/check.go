@@ -1,0 +1,157 @@
+package memprof
+
+import (
+	"fmt"
+
+	"github.com/profuse-pgo/profuse/profile"
+)
+
+// Check looks for what is readable but cannot be right in a profile: records
+// of functions that are not on their stacks, sites without allocations, minima
+// above maxima, totals that neither fit, a stored summary that the records do
+// not bear out. Each kind of finding is given once, with its first place and
+// how often it occurs. The findings are *[profile.FormatError].
+//
+// All of it can come from an LLVM tool or runtime, so Check is no part of
+// reading: raw version 1 has its maxima wrong, for one.
+func (p *Profile) Check() []error {
+	var c checker
+	for i := range p.Records {
+		c.record = i
+		c.checkRecord(p, &p.Records[i])
+	}
+	c.record = -1
+	if stored := p.summary; stored != nil && !p.contradicts() {
+		computed := p.written()
+		have, want := stored.fields(), computed.fields()
+		for i, name := range [...]string{
+			"number of contexts", "number of cold contexts", "number of hot contexts",
+			"largest cold context", "largest warm context", "largest hot context",
+		} {
+			if *have[i] != *want[i] {
+				c.note(name+" of the summary", fmt.Sprint(*have[i]), fmt.Sprintf("%d, as the records have it", *want[i]))
+			}
+		}
+	}
+	return c.findings()
+}
+
+// contradicts reports whether functions say different things of a context. The
+// summary then depends on whom its writer met first.
+func (p *Profile) contradicts() bool {
+	for c := range p.Contexts() {
+		if c.Differs {
+			return true
+		}
+	}
+	return false
+}
+
+// checker gathers findings, the first of each kind.
+type checker struct {
+	record int
+	first  []*profile.FormatError
+	count  map[string]int // by field
+}
+
+func (c *checker) note(field, found, want string) {
+	if c.count == nil {
+		c.count = make(map[string]int)
+	}
+	c.count[field]++
+	if c.count[field] == 1 {
+		c.first = append(c.first, &profile.FormatError{
+			Section: "memprof", Offset: -1, Record: c.record, Field: field, Found: found, Want: want, Err: profile.ErrCorrupt,
+		})
+	}
+}
+
+func (c *checker) findings() []error {
+	var out []error
+	for _, fe := range c.first {
+		if n := c.count[fe.Field]; n > 1 {
+			fe.Found += fmt.Sprintf(" (the first of %d)", n)
+		}
+		out = append(out, fe)
+	}
+	return out
+}
+
+func (c *checker) checkRecord(p *Profile, r *Record) {
+	guid := fmt.Sprintf("%#x", r.GUID)
+	if len(r.AllocSites) == 0 && len(r.CallSites) == 0 {
+		c.note("sites of function", guid+" without any", "an alloc site or a call site")
+	}
+	for _, a := range r.AllocSites {
+		if !p.Stacks.allocatesIn(a.Stack, r.GUID) {
+			c.note("alloc site of function", guid+" that is not among the inlined frames of the allocation", "a record of a function that allocates")
+		}
+		c.checkMIB(&p.MIBs[a.MIB])
+	}
+	for _, s := range r.CallSites {
+		if !p.Stacks.contains(s.Stack, r.GUID) {
+			c.note("call site of function", guid+" that is not among its frames", "a call in the function")
+		}
+	}
+}
+
+// allocatesIn reports whether the function is that of the innermost frame or
+// one that this is inlined into.
+func (s *Stacks) allocatesIn(i StackIndex, guid uint64) bool {
+	for f := range s.Walk(i) {
+		frame := s.frames[f]
+		if frame.GUID == guid {
+			return true
+		}
+		if !frame.Inline {
+			break
+		}
+	}
+	return false
+}
+
+func (s *Stacks) contains(i StackIndex, guid uint64) bool {
+	for f := range s.Walk(i) {
+		if s.frames[f].GUID == guid {
+			return true
+		}
+	}
+	return false
+}
+
+// families are the fields that are kept as total, least and greatest value.
+var families = [...]struct {
+	total, low, high Field
+	exact            bool // low and high are of the total's width and unit
+}{
+	{TotalAccessCount, MinAccessCount, MaxAccessCount, true},
+	{TotalSize, MinSize, MaxSize, true},
+	{TotalLifetime, MinLifetime, MaxLifetime, true},
+	{TotalAccessDensity, MinAccessDensity, MaxAccessDensity, false},
+	{TotalLifetimeAccessDensity, MinLifetimeAccessDensity, MaxLifetimeAccessDensity, false},
+}
+
+func (c *checker) checkMIB(m *MIB) {
+	if m.Fields.Has(AllocCount) && m.AllocCount == 0 {
+		c.note("AllocCount", "0", "at least 1")
+	}
+	for _, f := range families {
+		low, high := m.Get(f.low), m.Get(f.high)
+		if !m.Fields.Has(f.low) || !m.Fields.Has(f.high) {
+			continue
+		}
+		if low > high {
+			c.note(f.low.String(), fmt.Sprint(low), fmt.Sprintf("at most %d, %v", high, f.high))
+			continue
+		}
+		total := m.Get(f.total)
+		if !f.exact || !m.Fields.Has(f.total) || !m.Fields.Has(AllocCount) || m.AllocCount == 0 || total == 1<<64-1 {
+			continue
+		}
+		var o overflowing
+		least, most := o.mul(low, uint64(m.AllocCount)), o.mul(high, uint64(m.AllocCount))
+		if total < least || total > most {
+			c.note(f.total.String(), fmt.Sprint(total), fmt.Sprintf("%d to %d, for %d allocations", least, most, m.AllocCount))
+		}
+	}
+}
