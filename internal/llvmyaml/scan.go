@@ -152,7 +152,7 @@ func (s *Scanner) null() bool {
 		return true
 	}
 	if s.flow > 0 {
-		if s.pos < len(s.data) && bytes.IndexByte([]byte(",]}"), s.data[s.pos]) >= 0 {
+		if s.closing() {
 			return true
 		}
 	} else if s.end() || !s.inline && s.column() <= s.parent && !(s.column() == s.parent && s.dash()) {
@@ -167,6 +167,11 @@ func (s *Scanner) null() bool {
 		s.pos = at
 	}
 	return false
+}
+
+// closing reports whether an element of a flow collection ends here.
+func (s *Scanner) closing() bool {
+	return s.pos < len(s.data) && bytes.IndexByte([]byte(",]}"), s.data[s.pos]) >= 0
 }
 
 // dash reports whether an item of a block sequence begins here.
@@ -323,7 +328,7 @@ func (s *Scanner) Scalar() string {
 	if s.err != nil {
 		return ""
 	}
-	if s.flow == 0 && (s.end() || !s.inline && s.column() <= s.parent) {
+	if s.flow == 0 && (s.end() || !s.inline && s.column() <= s.parent) || s.flow > 0 && s.closing() {
 		return ""
 	}
 	text, _ := s.scalar()
