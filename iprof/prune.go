@@ -8,8 +8,8 @@ import (
 )
 
 // PruneOptions select what [Prune] drops. The zero value drops the types and
-// methods that nothing refers to, which loses no counts and makes files of
-// native images two thirds to three quarters smaller.
+// methods that nothing refers to, which loses no counts and makes recordings of
+// short runs half to three quarters smaller.
 type PruneOptions struct {
 	// KeepUnused keeps the types and methods that nothing refers to.
 	KeepUnused bool
