@@ -52,6 +52,7 @@ is wrong. A profile that exists already is replaced whole or left as it was.`,
 			f.Var(&c.failure, "failure-mode", "`MODE` what to do about inputs that cannot be used: any fails the run if there is one, "+
 				"all if there are no others, warn leaves them out whatever happens")
 			f.BoolVar(&c.mixed, "allow-mixed", false, "merge profiles of different kinds of instrumentation too")
+			f.BoolVar(&c.empty, "allow-empty", false, "write a profile also if no input has any function")
 			f.BoolVar(&c.keepVTables, "keep-vtable-names", false, "keep the names of virtual tables")
 			f.BoolVar(&c.quiet, "q", false, "print neither progress nor warnings nor summary")
 			f.StringVar(&c.only, "function", "", "`REGEX` keep only the functions whose name, mangled or not, matches REGEX")
@@ -90,6 +91,7 @@ type mergeRun struct {
 	workers     int
 	failure     cli.Choice
 	mixed       bool
+	empty       bool // may be the result
 	keepVTables bool
 	quiet       bool
 	arch        string
@@ -146,6 +148,9 @@ func (c *mergeRun) run(ctx context.Context, env *cli.Env, args []string) error {
 	}
 	if err := report.judge(env.Stderr, c.failure.Value); err != nil {
 		return err
+	}
+	if len(merged.Functions) == 0 && !c.empty && c.failure.Value != failWarn {
+		return fmt.Errorf("no input has any function; nothing is written (--allow-empty writes an empty profile)")
 	}
 	if keep != nil {
 		merged.Functions = slices.DeleteFunc(merged.Functions, func(f irpgo.Function) bool { return !keep(f.Name) })

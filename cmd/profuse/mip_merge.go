@@ -41,7 +41,7 @@ func (c *mergeRun) family(ins []inputs.Input) formats.Family {
 }
 
 // notForMIP are the options that say nothing about MIP profiles.
-var notForMIP = []string{"indexed-version", "weighted-input", "sparse", "allow-mixed", "keep-vtable-names", "correlate",
+var notForMIP = []string{"indexed-version", "weighted-input", "sparse", "allow-mixed", "keep-vtable-names", "correlate", "allow-empty",
 	"function", "no-function", "remap"}
 
 // runMIP merges MIP profiles.

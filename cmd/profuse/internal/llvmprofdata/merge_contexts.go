@@ -2,6 +2,7 @@ package llvmprofdata
 
 import (
 	"errors"
+	"fmt"
 	"runtime"
 	"sync"
 
@@ -18,6 +19,30 @@ type mergeContext struct {
 	kind   irpgo.Variant // of the profiles merged so far, all together
 	warn   func(irpgo.Warning)
 	errors []inputError
+	levels levels
+}
+
+// levels are the first inputs of front-end and of IR instrumentation that were
+// merged; nil if there was none.
+type levels struct{ frontEnd, ir *weightedFile }
+
+func (l *levels) note(in *weightedFile, v irpgo.Variant) {
+	if v.Has(irpgo.IRLevel) {
+		l.take(levels{ir: in})
+	} else {
+		l.take(levels{frontEnd: in})
+	}
+}
+
+// take adds other inputs.
+func (l *levels) take(o levels) {
+	first := func(a, b *weightedFile) *weightedFile {
+		if a == nil || b != nil && b.place < a.place {
+			return b
+		}
+		return a
+	}
+	l.frontEnd, l.ir = first(l.frontEnd, o.frontEnd), first(l.ir, o.ir)
 }
 
 // inputError is a problem with a whole input. Those of all contexts are told
@@ -55,7 +80,9 @@ func (t *tool) mergeAll(list worklist) (*irpgo.Profile, error) {
 	if len(bad) > 0 && t.opt.failureMode == failAny || len(bad) == len(list) && t.opt.failureMode == failAll {
 		return nil, &failure{message: "no profile can be merged"}
 	}
-	return contexts[0].merger.Profile(), nil
+	p := contexts[0].merger.Profile()
+	t.doubt(p, contexts[0].levels)
+	return p, nil
 }
 
 func (t *tool) newContext() *mergeContext {
@@ -147,9 +174,13 @@ func (c *mergeContext) add(t *tool, in weightedFile, data []byte) {
 	}
 	r, err := irpgo.NewReader(in.name, data, opt)
 	if err == nil {
-		_, err = c.merger.Add(r, in.weight)
+		var added irpgo.Added
+		added, err = c.merger.Add(r, in.weight)
 		if code(err) != irpgo.CodeMixedKinds {
 			c.kind |= r.Info().Variant
+		}
+		if added.Records > 0 {
+			c.levels.note(&in, r.Info().Variant)
 		}
 	}
 	switch {
@@ -193,6 +224,16 @@ func (t *tool) tellProblem(told map[irpgo.Code]bool, w irpgo.Warning) {
 		t.msg.plain("Make sure that all profile data to be merged is generated from the same binary.")
 	}
 	told[kind] = true
+}
+
+// doubt warns of what LLVM merges without a word and no compiler has a use for.
+func (t *tool) doubt(p *irpgo.Profile, l levels) {
+	if len(p.Functions) == 0 {
+		t.msg.warn("", "no input has any function: the profile is empty")
+	}
+	if l.frontEnd != nil && l.ir != nil {
+		t.msg.warn("", fmt.Sprintf("counts of different instrumentation are mixed: %s is of the front end, %s of the IR", l.frontEnd.name, l.ir.name))
+	}
 }
 
 // join folds the contexts into the first: of n the upper half into the lower,
@@ -251,5 +292,6 @@ func (c *mergeContext) take(from *mergeContext) (r joinResult) {
 	}
 	from.merger = nil
 	c.kind |= from.kind
+	c.levels.take(from.levels)
 	return r
 }

@@ -17,6 +17,7 @@ import (
 type weightedFile struct {
 	name   string // "-" for standard input
 	weight uint64
+	place  int // in the worklist, once it is complete
 }
 
 // worklist collects the inputs of merge.
@@ -43,6 +44,9 @@ func (t *tool) collect() (worklist, error) {
 		if err := list.addLines(string(text)); err != nil {
 			return nil, err
 		}
+	}
+	for i := range list {
+		list[i].place = i
 	}
 	return list, nil
 }
@@ -84,7 +88,7 @@ func (l *worklist) addWeighted(s string) error {
 // are passed over, as LLVM does.
 func (l *worklist) add(name string, weight uint64) error {
 	if name == "-" {
-		*l = append(*l, weightedFile{name, weight})
+		*l = append(*l, weightedFile{name: name, weight: weight})
 		return nil
 	}
 	st, err := os.Stat(name)
@@ -92,7 +96,7 @@ func (l *worklist) add(name string, weight uint64) error {
 	case err != nil:
 		return inFile(syscall.ENOENT, name)
 	case st.Mode().IsRegular():
-		*l = append(*l, weightedFile{name, weight})
+		*l = append(*l, weightedFile{name: name, weight: weight})
 	case st.IsDir():
 		if err := l.walk(name, weight, nil); err != nil {
 			return inFile(err, name)
@@ -133,7 +137,7 @@ func (l *worklist) walk(dir string, weight uint64, above []os.FileInfo) error {
 		switch {
 		case err != nil: // a link to nowhere
 		case st.Mode().IsRegular():
-			*l = append(*l, weightedFile{path, weight})
+			*l = append(*l, weightedFile{name: path, weight: weight})
 		case st.IsDir():
 			if err := l.walk(path, weight, above); err != nil {
 				return err
