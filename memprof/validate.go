@@ -50,7 +50,7 @@ func (d *DataAccess) validate() error {
 			return err
 		}
 		for _, l := range r.Locations {
-			if err := checkString(i, "file name", l.File, false); err != nil {
+			if err := checkString(i, "file name", l.File, true); err != nil {
 				return err
 			}
 		}

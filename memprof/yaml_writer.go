@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/profuse-pgo/profuse/internal/llvmyaml"
 )
@@ -260,8 +261,15 @@ func (y *yamlPrinter) string(indent, k, v string) {
 	y.quoted(v)
 }
 
-// quoted prints a string that ends its line.
+// quoted prints a string that ends its line. As in LLVM, it ends where it
+// ceases to be UTF-8.
 func (y *yamlPrinter) quoted(v string) {
-	y.text(llvmyaml.Quote(strings.ToValidUTF8(v, "\uFFFD")))
+	for i, r := range v {
+		if r == utf8.RuneError && !strings.HasPrefix(v[i:], string(utf8.RuneError)) {
+			v = v[:i] + string(utf8.RuneError)
+			break
+		}
+	}
+	y.text(llvmyaml.Quote(v))
 	y.text("\n")
 }
