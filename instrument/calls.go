@@ -1,52 +1,137 @@
 package instrument
 
-import "bytes"
+import (
+	"bytes"
+	"strings"
+)
 
 // returning are functions that always return to where they were called: those
 // of the C library whose names it reserves and which neither call back nor can
 // be cancelled, and the parts of language runtimes that must not throw.
-var returning = map[string]bool{
-	"memcpy": true, "memmove": true, "memset": true, "memcmp": true, "memchr": true, "memrchr": true, "bcmp": true,
-	"strlen": true, "strnlen": true, "strcmp": true, "strncmp": true, "strchr": true, "strrchr": true, "strstr": true,
-	"strcpy": true, "strncpy": true, "strcat": true, "strncat": true, "stpcpy": true, "stpncpy": true,
-	"strspn": true, "strcspn": true, "strpbrk": true, "strcoll": true, "strtol": true, "strtoul": true, "strtod": true,
-	"malloc": true, "calloc": true, "realloc": true, "free": true,
-	"__errno_location": true, "__ctype_b_loc": true, "__ctype_tolower_loc": true, "__ctype_toupper_loc": true,
-	"__cxa_begin_catch": true, "__cxa_free_exception": true,
-	"_ZdlPv": true, "_ZdlPvm": true, "_ZdaPv": true, "_ZdaPvm": true, // operator delete
+// Compilers know them, too, but for -ffreestanding and -fno-builtin, with which
+// a program may have functions of its own by these names; they had better
+// return.
+var returning = names(`
+	memcpy memmove memset memcmp memchr memrchr memmem mempcpy memccpy bcmp bzero explicit_bzero rawmemchr
+	strlen strnlen strcmp strncmp strcasecmp strncasecmp strchr strrchr strchrnul strstr strcasestr strcpy strncpy
+	strcat strncat stpcpy stpncpy strspn strcspn strpbrk strcoll strxfrm strsep strtok strtok_r strdup strndup
+	strtol strtoul strtoll strtoull strtod strtof strtold atoi atol atoll atof
+	__isoc23_strtol __isoc23_strtoul __isoc23_strtoll __isoc23_strtoull
+	malloc calloc realloc reallocarray free aligned_alloc posix_memalign memalign malloc_usable_size
+	abs labs llabs div ldiv lldiv rand srand random srandom rand_r drand48 srand48 getenv
+	isalnum isalpha isblank iscntrl isdigit isgraph islower isprint ispunct isspace isupper isxdigit tolower toupper
+	__errno_location __ctype_b_loc __ctype_tolower_loc __ctype_toupper_loc
+	acos acosh asin asinh atan atan2 atanh cbrt ceil copysign cos cosh erf erfc exp exp2 expm1 fabs fdim floor fma fmax
+	fmin fmod frexp hypot ilogb ldexp lgamma llrint llround log log10 log1p log2 logb lrint lround modf nearbyint
+	nextafter pow remainder rint round scalbln scalbn sin sincos sinh sqrt tan tanh tgamma trunc
+	acosf asinf atanf atan2f ceilf copysignf cosf coshf expf exp2f expm1f fabsf fdimf floorf fmaf fmaxf fminf fmodf
+	frexpf hypotf ldexpf llrintf llroundf logf log10f log1pf log2f lrintf lroundf modff nearbyintf powf remainderf rintf
+	roundf scalbnf sinf sincosf sinhf sqrtf tanf tanhf truncf
+	time clock clock_gettime gettimeofday getpid getuid geteuid getgid getegid
+	setjmp _setjmp __sigsetjmp
+	__cxa_begin_catch __cxa_free_exception __cxa_guard_release __cxa_guard_abort __dynamic_cast
+	_ZdlPv _ZdlPvm _ZdlPvSt11align_val_t _ZdlPvmSt11align_val_t _ZdaPv _ZdaPvm
+	_ZSt18_Rb_tree_incrementPSt18_Rb_tree_node_base _ZSt18_Rb_tree_incrementPKSt18_Rb_tree_node_base
+	_ZSt18_Rb_tree_decrementPSt18_Rb_tree_node_base _ZSt18_Rb_tree_decrementPKSt18_Rb_tree_node_base
+	_ZSt29_Rb_tree_insert_and_rebalancebPSt18_Rb_tree_node_baseS0_RS_
+	_ZSt28_Rb_tree_rebalance_for_erasePSt18_Rb_tree_node_baseRS_
+	_ZNSt8__detail15_List_node_base7_M_hookEPS0_ _ZNSt8__detail15_List_node_base9_M_unhookEv
+	_ZSt11_Hash_bytesPKvmm`)
+
+// departing are functions that never return to where they were called.
+var departing = names(`
+	abort exit _exit _Exit quick_exit longjmp _longjmp siglongjmp __longjmp_chk pthread_exit
+	__assert_fail __assert_rtn __assert __stack_chk_fail __chk_fail __fortify_fail
+	_Unwind_Resume __cxa_throw __cxa_rethrow __cxa_bad_cast __cxa_bad_typeid __cxa_throw_bad_array_new_length
+	__cxa_pure_virtual __clang_call_terminate _ZSt9terminatev
+	_ZSt17__throw_bad_allocv _ZSt28__throw_bad_array_new_lengthv _ZSt16__throw_bad_castv _ZSt18__throw_bad_typeidv
+	_ZSt19__throw_logic_errorPKc _ZSt20__throw_length_errorPKc _ZSt20__throw_out_of_rangePKc
+	_ZSt24__throw_out_of_range_fmtPKcz _ZSt24__throw_invalid_argumentPKc _ZSt20__throw_domain_errorPKc
+	_ZSt21__throw_runtime_errorPKc _ZSt19__throw_range_errorPKc _ZSt22__throw_overflow_errorPKc
+	_ZSt20__throw_system_errori _ZSt25__throw_bad_function_callv`)
+
+func names(list string) map[string]bool {
+	m := map[string]bool{}
+	for _, name := range strings.Fields(list) {
+		m[name] = true
+	}
+	return m
+}
+
+// callee is what a call leads to.
+type callee struct {
+	// fn is the function of the file that it leads to for certain, -1 if it
+	// is another.
+	fn   int32
+	name string // of other functions, without decoration
+}
+
+// resolve finds out what the operand of a direct call or jump leads to; ok is
+// false for indirect ones.
+func (f *file) resolve(operand []byte) (c callee, ok bool) {
+	name, plt := bytes.CutSuffix(operand, []byte("@PLT"))
+	if end, whole := scanSymbol(name, 0); !whole || end != len(name) {
+		return callee{}, false
+	}
+	name = unquote(name)
+	if id := f.labels.find(name); id >= 0 {
+		at := f.labels.all[id].stmt
+		if fn := f.stmts[at].fn; fn >= 0 && f.functions[fn].label == at && f.binds(&f.functions[fn], plt) {
+			return callee{fn: fn}, true
+		}
+		return callee{fn: -1}, true
+	}
+	if f.target.Format == MachO {
+		name = bytes.TrimPrefix(name, []byte("_"))
+	}
+	return callee{fn: -1, name: string(name)}, true
+}
+
+// binds reports whether references to a function of the file are to this
+// definition, whatever it is linked with: compilers rely on the same where they
+// put functions into their callers. On x86_64 they print the others with @PLT.
+func (f *file) binds(fn *function, plt bool) bool {
+	if fn.local {
+		return true
+	}
+	return f.target.Arch == X86_64 && !plt && !fn.weak
 }
 
 // call notes a call: the block leaves unless the callee returns for certain.
-func (b *builder) call(blk *block, operand []byte) {
-	name := bytes.TrimSuffix(operand, []byte("@PLT"))
-	if end, ok := scanSymbol(name, 0); !ok || end != len(name) {
+// It returns whether the callee never does.
+func (b *builder) call(blk *block, operand []byte) (departs bool) {
+	c, ok := b.resolve(operand)
+	switch {
+	case ok && c.fn >= 0:
+		blk.calls = append(blk.calls, c.fn)
+	case !ok || !returning[c.name]:
 		blk.leave()
-		return
 	}
-	name = unquote(name)
-	if id := b.labels.find(name); id >= 0 {
-		at := b.labels.all[id].stmt
-		if fn := b.stmts[at].fn; fn >= 0 && b.functions[fn].label == at && b.functions[fn].local {
-			blk.calls = append(blk.calls, fn)
-			return
-		}
-	}
-	if b.target.Format == MachO {
-		name = bytes.TrimPrefix(name, []byte("_"))
-	}
-	if !returning[string(name)] {
+	return ok && c.fn < 0 && departing[c.name]
+}
+
+// tailCall notes a jump to a function, or to an unknown place.
+func (b *builder) tailCall(blk *block, operand []byte) {
+	c, ok := b.resolve(operand)
+	switch {
+	case ok && c.fn >= 0:
+		blk.leaves = true
+		blk.calls = append(blk.calls, c.fn)
+	case ok && returning[c.name]:
+		blk.leaves = true
+	default:
 		blk.leave()
 	}
 }
 
-// resolveCalls decides which calls of functions local to the file return. A
-// local function does if it has no loops, which might not end, and calls, if
-// anything, functions that return: nobody can put another in its place.
+// resolveCalls decides which calls of functions of the file return. They do if
+// they have no loops, which might not end, and call, if anything, functions that
+// return.
 func (f *file) resolveCalls() {
 	returns := make([]bool, len(f.functions))
 	candidates := make([]int32, 0, len(f.functions))
 	for i := range f.functions {
-		if f.functions[i].local && f.functions[i].straight() {
+		if f.functions[i].straight() {
 			candidates = append(candidates, int32(i))
 		}
 	}

@@ -17,13 +17,13 @@ type entryPoint struct {
 // block is a basic block: its start is reached, if at all, before any of its
 // instructions, and only its last instructions branch.
 type block struct {
-	stmt  int32   // its probe goes before this statement
+	stmt  int32   // it begins before this statement
 	succs []int32 // branch targets first, then the block after it
 	// leaves is set when control may not get from the start of the block to
 	// one of succs: calls, which may throw, exit or jump far away, and returns.
 	leaves bool
 	// stays is set when the only reasons to leave are returns and those of
-	// the local functions in calls.
+	// the functions of the file in calls.
 	stays bool
 	calls []int32
 	// root is set when control may enter the block from outside of the graph:
@@ -31,6 +31,10 @@ type block struct {
 	root bool
 	// external is set for roots that other functions jump to.
 	external bool
+	// probe is the statement that its probe goes before, and zero a register
+	// that holds zero there, "" for none.
+	probe int32
+	zero  string
 }
 
 // findEntry finds where the entry probe of a function goes.
@@ -131,7 +135,7 @@ func (b *builder) current() *block { return &b.fn.blocks[len(b.fn.blocks)-1] }
 // start begins a block before statement i. Successors are labels until link
 // resolves them, the complement of a block's number for the one after it.
 func (b *builder) start(i int32) {
-	b.fn.blocks = append(b.fn.blocks, block{stmt: i, stays: true})
+	b.fn.blocks = append(b.fn.blocks, block{stmt: i, probe: i, stays: true})
 	b.succs = append(b.succs, nil)
 }
 
@@ -218,14 +222,16 @@ func (b *builder) instruction(i int32, s *stmt) {
 	blk, last := b.current(), len(b.succs)-1
 	switch kind {
 	case flowCall:
-		b.call(blk, target)
+		if b.call(blk, target) {
+			b.open = false
+		}
 	case flowLeave:
 		blk.leave()
 	case flowBranch, flowJump:
-		if id := b.labels.find(unquote(target)); id >= 0 {
+		if id := b.labels.find(unquote(target)); id >= 0 && b.stmts[b.labels.all[id].stmt].fn == b.id {
 			b.succs[last] = append(b.succs[last], id)
 		} else {
-			blk.leave() // a tail call
+			b.tailCall(blk, target)
 		}
 		b.open, b.fresh, b.branches = kind == flowBranch, true, kind == flowBranch
 	case flowIndirect:

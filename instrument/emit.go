@@ -119,19 +119,27 @@ func (e *emitter) blockProbes(id int, fn *function, p *probe) {
 		if scratch != nil {
 			p.scratch = scratch[b]
 		}
-		if fn.probed(b) {
-			e.text = e.isa.blockProbe(e.text, p, offset)
-			offset++
-		}
 		// Control enters the cold part of a function in the middle.
-		if fn.fragment && blk.external {
+		if p.zero = ""; fn.fragment && blk.external {
 			e.text = e.isa.blockProbe(e.text, p, 0)
+		}
+		p.zero = blk.zero
+		later := blk.probe != blk.stmt
+		if fn.probed(b) && !later {
+			e.text = e.isa.blockProbe(e.text, p, offset)
 		}
 		at := blk.stmt
 		for at > 0 && int(at) <= len(e.stmts) && e.isPCAnchor(at-1) {
 			at--
 		}
 		e.insert(e.beforeStmt(at))
+		if fn.probed(b) && later {
+			e.text = e.isa.blockProbe(e.text, p, offset)
+			e.insert(e.beforeStmt(blk.probe))
+		}
+		if fn.probed(b) {
+			offset++
+		}
 	}
 	e.rewriteCompares(id)
 }

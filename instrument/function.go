@@ -17,7 +17,7 @@ type function struct {
 	// end is where the label goes that ends it.
 	end          int
 	fragment     bool
-	local        bool // its symbol is
+	local, weak  bool // its symbol is
 	instructions int
 	hasMacro     bool // uses macros or conditionals
 	tableWidth   int  // bytes of the narrowest jump table entries below 4, 0 for none
@@ -95,6 +95,7 @@ type recovery struct {
 	text    string // src, to take keys of maps from without copying each
 	typed   map[string]bool
 	global  map[string]bool
+	weak    map[string]bool
 	alt     map[string]bool // Mach-O: labels inside functions in spite of their names
 	current []int32         // the open function of each section, -1 for none
 	open    map[string]int32
@@ -103,7 +104,7 @@ type recovery struct {
 // collectTypes reads what says which labels are functions; it may stand
 // anywhere.
 func (r *recovery) collectTypes() {
-	r.typed, r.alt, r.global = map[string]bool{}, map[string]bool{}, map[string]bool{}
+	r.typed, r.alt, r.global, r.weak = map[string]bool{}, map[string]bool{}, map[string]bool{}, map[string]bool{}
 	for i := range r.stmts {
 		s := &r.stmts[i]
 		if s.kind != stmtDirective {
@@ -124,6 +125,9 @@ func (r *recovery) collectTypes() {
 		case ".globl", ".global", ".weak", ".weak_definition", ".private_extern":
 			for _, name := range splitArgs(rest) {
 				r.global[string(unquote(name))] = true
+				if bytes.HasPrefix(word, []byte(".weak")) {
+					r.weak[string(unquote(name))] = true
+				}
 			}
 		case ".alt_entry":
 			r.alt[string(unquote(rest))] = true
@@ -204,7 +208,7 @@ func (r *recovery) define(i int32, name []byte) int32 {
 	s := &r.stmts[i]
 	f := function{name: string(name), label: i, section: s.section, last: i, end: -1}
 	f.fragment = isFragment(f.name)
-	f.local = !r.global[f.name]
+	f.local, f.weak = !r.global[f.name], r.weak[f.name]
 	switch {
 	case !r.sections[s.section].code:
 		f.skip = SkipSection

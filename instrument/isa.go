@@ -39,6 +39,8 @@ type probe struct {
 	atomic  bool
 	syntax  x86Syntax
 	thumb   bool
+	// zero is a register that holds zero, "" for none.
+	zero string
 	// scratch are registers that the probe may overwrite.
 	scratch []string
 	anchors int // labels made so far, of ARM probes

@@ -75,6 +75,9 @@ func parse(src []byte, opt *Options) (*file, error) {
 			continue
 		}
 		f.buildBlocks(id, set)
+		if target.Arch == X86_64 && !opt.AllBlockProbes {
+			f.findZeros(id, set)
+		}
 		switch {
 		case fn.hasMacro:
 			fn.blocksSkip = SkipMacro
