@@ -1,0 +1,90 @@
+package memprof
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"strings"
+	"testing"
+)
+
+// fixtureInputs are real profiles of one program in all forms: raw ones of
+// every compiler with their programs, the sections that LLVM made of some, and
+// these as YAML.
+func fixtureInputs(t testing.TB) (names []string, inputs []weighted) {
+	t.Helper()
+	add := func(name string, p *Profile) {
+		names = append(names, name)
+		inputs = append(inputs, weighted{p, uint64(1 + len(inputs)%3)})
+	}
+	for _, f := range rawFixtures(t) {
+		if strings.HasSuffix(f.name, "-pie") || f.is("dumps") || f.is("histogram") {
+			p, _ := symbolizeRaw(t, f.read(t, RawOptions{}), openBinaries(t, f.program), SymbolizeOptions{})
+			add(f.name, p)
+		}
+		file, err := os.ReadFile(strings.TrimSuffix(f.file, ".memprofraw") + ".profdata")
+		if err != nil {
+			continue // LLVM reads no raw profile of this kind
+		}
+		p := readSection(t, file)
+		add(f.name+" indexed", p)
+		doc, err := ReadYAML("", yamlOf(t, p))
+		if err != nil {
+			t.Fatal(err)
+		}
+		add(f.name+" YAML", doc)
+	}
+	return names, inputs
+}
+
+// TestMergeFixtures merges two and more real profiles of every form, dealt to
+// workers at random, and compares with sums computed from the inputs.
+func TestMergeFixtures(t *testing.T) {
+	names, inputs := fixtureInputs(t)
+	if len(inputs) < 20 {
+		t.Fatalf("only %d inputs: %v", len(inputs), names)
+	}
+	rng := rand.New(rand.NewPCG(4, 4))
+	for _, n := range []int{2, 2, 2, 3, 10, 10, len(inputs)} {
+		var picked []weighted
+		var picks []string
+		sites := 0
+		for _, i := range rng.Perm(len(inputs))[:n] {
+			picked = append(picked, inputs[i])
+			picks = append(picks, names[i])
+			for _, r := range inputs[i].p.Records {
+				sites += len(r.AllocSites)
+			}
+		}
+		t.Run(fmt.Sprint(n), func(t *testing.T) {
+			root := NewMerger(MergeOptions{Warn: func(w Warning) { t.Errorf("unexpected warning %v", w) }})
+			forks := []*Merger{root, root.Fork(), root.Fork()}
+			for i, in := range picked {
+				if err := forks[rng.IntN(3)].Add(picks[i], in.p, in.weight); err != nil {
+					t.Fatal(err)
+				}
+			}
+			root.Merge(forks[2])
+			root.Merge(forks[1])
+			p := root.Profile()
+			e := expect(picked)
+			e.check(t, p)
+			if len(e.values) >= sites && n >= 10 {
+				t.Errorf("%d sites of %v have nothing in common", sites, picks)
+			}
+			if got := content(t, mergeAll(t, picked)); got != content(t, p) {
+				t.Errorf("%v: workers change the result", picks)
+			}
+			for version := Version0; version <= IndexedVersionMax; version++ {
+				s := writeSection(t, p, WriteOptions{Version: version, Schema: p.KnownFields()}, 0)
+				again, err := readWhole(s)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if found := again.Check(); len(found) > 0 && !strings.Contains(strings.Join(picks, " "), "clang14") {
+					t.Errorf("%v, version %d: %v", picks, version, found)
+				}
+			}
+		})
+	}
+}
