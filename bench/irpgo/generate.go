@@ -1,0 +1,267 @@
+//go:build linux
+
+package main
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+
+	"github.com/profuse-pgo/profuse/irpgo"
+)
+
+// Programs are linked from units, so that different ones share functions, as
+// those of one source tree do.
+const (
+	numUnits         = 80
+	functionsPerUnit = 500
+)
+
+// unit returns the C source of one unit: functions with loops, branches,
+// switches, calls through a table and copies of varying length, and a table of
+// all of them.
+func unit(u int) string {
+	var b strings.Builder
+	b.WriteString("#include <string.h>\ntypedef int (*fn)(int, int);\n")
+	verbs := strings.Fields("resolve update find insert erase parse emit lower merge visit")
+	nouns := strings.Fields("overload_candidates type_cache basic_block symbol_table stack_frame token_stream call_graph")
+	names := make([]string, functionsPerUnit)
+	for i := range names {
+		n := i + u
+		names[i] = fmt.Sprintf("%s_%s_%d", verbs[n%len(verbs)], nouns[n/7%len(nouns)], i)
+	}
+	for i, name := range names {
+		fmt.Fprintf(&b, "__attribute__((noinline)) static int %s(int a, int b) {\n  int s = 0; char m[64];\n", name)
+		fmt.Fprintf(&b, "  for (int i = 0; i < (a & 7); i++) { if ((b + i) %% %d == 0) s += i * %d; else if (s > %d) s -= b; else s ^= a; }\n", i%7+2, i, i)
+		b.WriteString("  switch (a % 5) { case 0: s++; break; case 1: s += 2; break; case 2: s *= 3; break; }\n")
+		if i%10 == 0 {
+			b.WriteString("  memset(m, s, a & 63); s += m[a & 31];\n")
+		}
+		if i%20 == 19 { // calls those before it, which call nobody
+			fmt.Fprintf(&b, "  static const fn near[] = {%s};\n  s += near[(unsigned)(a + b) %% 19](a, s);\n", strings.Join(names[i-19:i], ", "))
+		}
+		b.WriteString("  return s; }\n")
+	}
+	fmt.Fprintf(&b, "const fn table%d[] = {%s};\n", u, strings.Join(names, ", "))
+	return b.String()
+}
+
+// mainUnit calls functions of the units given, its argument times.
+func mainUnit(units []int) string {
+	var b strings.Builder
+	b.WriteString("#include <stdlib.h>\ntypedef int (*fn)(int, int);\n")
+	var tables []string
+	for _, u := range units {
+		fmt.Fprintf(&b, "extern const fn table%d[];\n", u)
+		tables = append(tables, fmt.Sprintf("table%d", u))
+	}
+	fmt.Fprintf(&b, `int main(int c, char **v) {
+  static const fn *const tables[] = {%s};
+  unsigned s = 0, n = atoi(v[1]);
+  for (unsigned i = 0; i < n; i++) {
+    unsigned k = i * 2654435761u;
+    s += tables[k %% %d][(k >> 8) %% %d](i, s);
+  }
+  return s == 42;
+}
+`, strings.Join(tables, ", "), len(units), functionsPerUnit)
+	return b.String()
+}
+
+// compile compiles a source unless that was done before.
+func compile(source, text string) (object string, err error) {
+	object = strings.TrimSuffix(source, ".c") + ".o"
+	if exists(object) {
+		return object, nil
+	}
+	if err := os.WriteFile(source, []byte(text), 0o666); err != nil {
+		return "", err
+	}
+	return object, prepare("clang-22", "-O1", "-w", "-fprofile-generate", "-c", source, "-o", object)
+}
+
+// program returns a program of the units given.
+func program(dir, name string, units []int) (string, error) {
+	path := filepath.Join(dir, name)
+	if exists(path) {
+		return path, nil
+	}
+	fmt.Fprintf(os.Stderr, "building %s\n", path)
+	objects := make([]string, len(units)+1)
+	err := parallel(len(objects), func(i int) (err error) {
+		if i == len(units) {
+			objects[i], err = compile(path+"-main.c", mainUnit(units))
+			return err
+		}
+		objects[i], err = compile(filepath.Join(dir, fmt.Sprintf("unit%d.c", units[i])), unit(units[i]))
+		return err
+	})
+	if err != nil {
+		return "", err
+	}
+	return path, prepare("clang-22", append([]string{"-fprofile-generate", "-fuse-ld=lld", "-o", path}, objects...)...)
+}
+
+// runs runs a program the given number of times with different inputs and
+// returns the profiles.
+func runs(dir, program string, n int) ([]string, error) {
+	out := make([]string, n)
+	for i := range out {
+		out[i] = filepath.Join(dir, fmt.Sprintf("%s-%d.profraw", filepath.Base(program), i))
+	}
+	return out, parallel(n, func(i int) error {
+		if exists(out[i]) {
+			return nil
+		}
+		cmd := exec.Command(program, fmt.Sprint((i%200+1)*400))
+		cmd.Env = append(os.Environ(), "LLVM_PROFILE_FILE="+out[i])
+		return cmd.Run()
+	})
+}
+
+func span(from, n int) []int {
+	out := make([]int, n)
+	for i := range out {
+		out[i] = (from + i) % numUnits
+	}
+	return out
+}
+
+func makeLarge(dir string) ([]string, error) {
+	p, err := program(dir, "large", span(0, 60))
+	if err != nil {
+		return nil, err
+	}
+	return runs(dir, p, 200)
+}
+
+func makeMany(dir string) ([]string, error) {
+	p, err := program(dir, "small", span(0, 2))
+	if err != nil {
+		return nil, err
+	}
+	return runs(dir, p, 5000)
+}
+
+func makeMixed(dir string) (out []string, err error) {
+	for i := range 50 {
+		p, err := program(dir, fmt.Sprintf("mixed%d", i), span(i, 12))
+		if err != nil {
+			return nil, err
+		}
+		raw, err := runs(dir, p, 1)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, raw...)
+	}
+	return out, nil
+}
+
+func makeIndexed(dir string) ([]string, error) {
+	p, err := program(dir, "whole", span(0, numUnits))
+	if err != nil {
+		return nil, err
+	}
+	raw, err := runs(dir, p, 20)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]string, len(raw))
+	return out, parallel(len(raw), func(i int) error {
+		out[i] = strings.TrimSuffix(raw[i], ".profraw") + ".profdata"
+		if exists(out[i]) {
+			return nil
+		}
+		return prepare("llvm-profdata-22", "merge", "-o", out[i], raw[i])
+	})
+}
+
+// makeHuge lets another process write the profile: the memory of this one is
+// where that of the processes it starts begins.
+func makeHuge(dir string) ([]string, error) {
+	out := filepath.Join(dir, "huge.profdata")
+	if exists(out) {
+		return []string{out}, nil
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	return []string{out}, prepare(self, "-write-huge", out)
+}
+
+// writeHuge writes a profile of 500,000 functions as C++ names them, some with
+// values.
+func writeHuge(name string) (err error) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	p := &irpgo.Profile{Variant: irpgo.IRLevel}
+	names := make([]string, 500_000)
+	for i := range names {
+		names[i] = fmt.Sprintf("_ZN8project%d11component%02d14Handler%07d7processERKNS_7RequestE", i/50_000, i/1000%50, i)
+	}
+	for i, name := range names {
+		r := &irpgo.Record{Name: name, Hash: rng.Uint64() >> 4, Counts: make([]uint64, 1+rng.IntN(12))}
+		if rng.IntN(3) > 0 { // the others never ran
+			for j := range r.Counts {
+				r.Counts[j] = rng.Uint64() >> (24 + rng.IntN(40))
+			}
+		}
+		if i%10 == 0 {
+			for range 1 + rng.IntN(3) {
+				var site irpgo.ValueSite
+				for range rng.IntN(4) {
+					site = append(site, irpgo.ValueData{Value: irpgo.NameRef(names[rng.IntN(len(names))]), Count: uint64(rng.IntN(1 << 20))})
+				}
+				r.Values[irpgo.IndirectCallTarget] = append(r.Values[irpgo.IndirectCallTarget], site)
+			}
+		}
+		p.Functions = append(p.Functions, irpgo.Function{Name: name, Records: []*irpgo.Record{r}})
+	}
+	f, err := os.Create(name + ".tmp")
+	if err != nil {
+		return err
+	}
+	w := bufio.NewWriter(f)
+	err = irpgo.WriteIndexed(w, p, irpgo.IndexedOptions{})
+	if err := errors.Join(err, w.Flush(), f.Close()); err != nil {
+		return err
+	}
+	return os.Rename(name+".tmp", name)
+}
+
+func exists(name string) bool {
+	_, err := os.Stat(name)
+	return err == nil
+}
+
+// prepare runs one command of the preparations.
+func prepare(name string, args ...string) error {
+	if out, err := exec.Command(name, args...).CombinedOutput(); err != nil {
+		return fmt.Errorf("%s: %w\n%s", name, err, out)
+	}
+	return nil
+}
+
+// parallel calls do for 0 to n-1, as many at a time as there are CPUs.
+func parallel(n int, do func(i int) error) error {
+	errs := make([]error, n)
+	slots := make(chan struct{}, runtime.NumCPU())
+	var wg sync.WaitGroup
+	for i := range n {
+		slots <- struct{}{}
+		wg.Go(func() {
+			defer func() { <-slots }()
+			errs[i] = do(i)
+		})
+	}
+	wg.Wait()
+	return errors.Join(errs...)
+}

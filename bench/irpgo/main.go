@@ -1,0 +1,237 @@
+//go:build linux
+
+// Command irpgo merges and shows LLVM profiles with profuse and with
+// llvm-profdata, in turns, and prints wall time, CPU time and peak memory of
+// both, with the time to read the bytes beside them.
+//
+//	go run ./bench/irpgo [-cases abcdef] [-rounds N] [-llvm-profdata PROGRAM]
+//
+// The profiles are real: programs are generated, compiled with clang 22 and run
+// with different inputs. Only the very large profile is written by package
+// irpgo. Everything is kept in build/bench/irpgo. What the two tools write is
+// compared byte for byte.
+package main
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"log"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+)
+
+// A benchCase is one thing that both tools do.
+type benchCase struct {
+	letter string
+	title  string
+	make   func(dir string) (inputs []string, err error)
+	// commands returns the command lines to compare. Those of one peer differ
+	// in their number of threads.
+	commands func(b *bench, inputs []string) []*command
+}
+
+type bench struct {
+	dir     string
+	profuse string
+	llvm    string
+	rounds  int
+}
+
+var cases = []benchCase{
+	{"a", "merge 200 raw profiles of one program of 30,000 functions", makeLarge, (*bench).merging},
+	{"b", "merge 5,000 raw profiles of one program of 1,000 functions", makeMany, (*bench).mergingMany},
+	{"c", "merge 50 raw profiles of 50 programs of 6,000 functions", makeMixed, (*bench).merging},
+	{"d", "merge 20 indexed profiles of one program of 40,000 functions", makeIndexed, (*bench).merging},
+	{"e", "show an indexed profile of 500,000 functions", makeHuge, (*bench).showing},
+	{"f", "merge an indexed profile of 500,000 functions into another", makeHuge, (*bench).merging},
+}
+
+func main() {
+	log.SetFlags(0)
+	chosen := flag.String("cases", "abcdef", "`LETTERS` of the cases to run")
+	b := &bench{}
+	flag.IntVar(&b.rounds, "rounds", 5, "`N` rounds that count; one more comes before them")
+	flag.StringVar(&b.llvm, "llvm-profdata", "llvm-profdata-22", "`PROGRAM` to compare with")
+	flag.StringVar(&b.dir, "dir", "build/bench/irpgo", "`FOLDER` for programs and profiles")
+	huge := flag.String("write-huge", "", "write the very large profile to `FILE` and do nothing else")
+	one := flag.Bool("measure", false, "run the command in the arguments and print what it took, as JSON")
+	flag.Parse()
+	if *one {
+		if err := measureOne(flag.Args()); err != nil {
+			log.Fatal(err)
+		}
+		return
+	}
+	if *huge != "" {
+		if err := writeHuge(*huge); err != nil {
+			log.Fatal(err)
+		}
+		return
+	}
+	if b.rounds < 1 {
+		log.Fatal("irpgo: -rounds: at least 1")
+	}
+	if err := b.run(*chosen); err != nil {
+		log.Fatal("irpgo: ", err)
+	}
+}
+
+func (b *bench) run(chosen string) error {
+	if err := os.MkdirAll(b.dir, 0o777); err != nil {
+		return err
+	}
+	b.profuse = filepath.Join(b.dir, "profuse")
+	build := exec.Command("go", "build", "-trimpath", "-o", b.profuse, "./cmd/profuse")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := build.CombinedOutput(); err != nil {
+		return fmt.Errorf("%w\n%s", err, out)
+	}
+	fmt.Printf("%s, %d CPUs; medians of %d rounds, smallest and largest in brackets\n", cpuName(), runtime.NumCPU(), b.rounds)
+	for _, c := range cases {
+		if !strings.Contains(chosen, c.letter) {
+			continue
+		}
+		if err := b.one(&c); err != nil {
+			return fmt.Errorf("case %s: %w", c.letter, err)
+		}
+	}
+	return nil
+}
+
+func (b *bench) one(c *benchCase) error {
+	inputs, err := c.make(b.dir)
+	if err != nil {
+		return err
+	}
+	size := int64(0)
+	for _, name := range inputs {
+		info, err := os.Stat(name)
+		if err != nil {
+			return err
+		}
+		size += info.Size()
+	}
+	commands := c.commands(b, inputs)
+	commands = append(commands, &command{name: "read (cat)", argv: append([]string{"cat"}, inputs...), kind: reading})
+	for round := range b.rounds + 1 {
+		for _, cmd := range commands {
+			if err := cmd.run(round > 0); err != nil {
+				return err
+			}
+		}
+		if round == 0 {
+			if err := sameResults(commands); err != nil {
+				return err
+			}
+		}
+	}
+	fmt.Printf("\n(%s) %s, %.0f MB\n", c.letter, c.title, float64(size)/1e6)
+	printTable(os.Stdout, commands)
+	return nil
+}
+
+// merging merges the inputs with each tool, the peer with one thread and with
+// as many as there are CPUs.
+func (b *bench) merging(inputs []string) []*command {
+	threads := fmt.Sprint(runtime.NumCPU())
+	cmd := func(kind commandKind, name string, argv ...string) *command {
+		out := filepath.Join(b.dir, fmt.Sprintf("out-%s.profdata", strings.ReplaceAll(name, " ", "")))
+		argv = append(argv, "-o", out)
+		return &command{name: name, kind: kind, argv: append(argv, inputs...), out: out}
+	}
+	own := []string{b.profuse, "merge", "-q", "--indexed-version", "13"}
+	dropIn := []string{b.profuse, "llvm-profdata", "merge"}
+	return []*command{
+		cmd(ours, "profuse", own...),
+		cmd(peer, "llvm -j "+threads, b.llvm, "merge", "-j", threads),
+		cmd(other, "profuse -j 1", append(own, "-j", "1")...),
+		cmd(peer, "llvm -j 1", b.llvm, "merge", "-j", "1"),
+		cmd(other, "drop-in -j "+threads, append(dropIn, "-j", threads)...),
+	}
+}
+
+// mergingMany adds the same with a few of the inputs, which should take the
+// same memory.
+func (b *bench) mergingMany(inputs []string) []*command {
+	few := inputs[:len(inputs)/100]
+	return append(b.merging(inputs), &command{
+		name: fmt.Sprintf("profuse, %d of them", len(few)), kind: other,
+		argv: append([]string{b.profuse, "merge", "-q", "-o", filepath.Join(b.dir, "few.profdata")}, few...),
+	})
+}
+
+func (b *bench) showing(inputs []string) []*command {
+	cmd := func(kind commandKind, name string, argv ...string) *command {
+		return &command{name: name, kind: kind, argv: append(argv, inputs[0]), stdout: true}
+	}
+	return []*command{
+		cmd(ours, "profuse", b.profuse, "show"),
+		cmd(peer, "llvm", b.llvm, "show", "--topn=10"),
+		cmd(other, "drop-in", b.profuse, "llvm-profdata", "show", "--topn=10"),
+		cmd(other, "profuse, all", b.profuse, "show", "--counts"),
+		cmd(other, "llvm, all", b.llvm, "show", "--all-functions", "--counts"),
+		cmd(other, "drop-in, all", b.profuse, "llvm-profdata", "show", "--all-functions", "--counts"),
+	}
+}
+
+// sameResults compares what the commands wrote: all merged profiles with each
+// other, what is shown with that of the tool of the same words.
+func sameResults(commands []*command) error {
+	var first *command
+	for _, c := range commands {
+		if c.out == "" {
+			continue
+		}
+		if first == nil {
+			first = c
+			continue
+		}
+		if err := sameFiles(first.out, c.out); err != nil {
+			return err
+		}
+	}
+	shown := make(map[string]*command)
+	for _, c := range commands {
+		if c.stdout {
+			shown[c.name] = c
+		}
+	}
+	for _, pair := range [][2]string{{"llvm", "drop-in"}, {"llvm, all", "drop-in, all"}} {
+		if a, b := shown[pair[0]], shown[pair[1]]; a != nil && b != nil && a.digest != b.digest {
+			return fmt.Errorf("%s and %s print different things", a.name, b.name)
+		}
+	}
+	return nil
+}
+
+func sameFiles(a, b string) error {
+	x, err := os.ReadFile(a)
+	if err != nil {
+		return err
+	}
+	y, err := os.ReadFile(b)
+	if err != nil {
+		return err
+	}
+	if !bytes.Equal(x, y) {
+		return fmt.Errorf("%s and %s differ", a, b)
+	}
+	return nil
+}
+
+func cpuName() string {
+	info, err := os.ReadFile("/proc/cpuinfo")
+	if err != nil {
+		return "unknown CPU"
+	}
+	for line := range strings.Lines(string(info)) {
+		if key, value, ok := strings.Cut(line, ":"); ok && strings.TrimSpace(key) == "model name" {
+			return strings.TrimSpace(value)
+		}
+	}
+	return "unknown CPU"
+}
