@@ -49,8 +49,10 @@ func TestScripts(t *testing.T) {
 			env.Setenv("FIXTURES", filepath.Join(root, "testdata", "irpgo"))
 			env.Setenv("MIP", filepath.Join(root, "testdata", "mip"))
 			env.Setenv("SHAPES", filepath.Join(root, "cmd", "profuse", "testdata", "mip"))
+			compilerEnv(env)
 			return nil
 		},
+		Condition: oracleCondition,
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
 			"exits": exitsCommand, "pack": packCommand, "truncate": truncateCommand,
 		},
