@@ -42,9 +42,16 @@
 //   - AArch64: x16 is the address of the record and x17 the link register of
 //     the function, which the helper moves back to x30 and then returns to the
 //     address it was called with (ret x16). x16 and x17 are free.
+//   - ARM: r0 is the address of the record and r1 the link register of the
+//     function, which the helper moves to lr. r0 and the flags are free.
 //
 // The record is {u32 count, u32 timestamp}, aligned to 4; the helper stores
 // the next rank, counting from 1, as timestamp.
+//
+// With samples of return addresses the function is __profuse_mip_sample, in the
+// same way, and is called whenever the counter is not negative. Two more words
+// precede the record, {u32 next = 0, u32 due = 1}, for the runtime's own use;
+// the number of calls is the counter, as a signed number, and due together.
 //
 // # Limits
 //
