@@ -37,6 +37,7 @@ before COMPILER:
     -fmachine-profile-special-case-list=FILE  leave the functions listed out
     -fmachine-profile-function-group-count=N  with -fmachine-profile-selected-
                                               function-group=I: one of N parts
+    -fmachine-profile-runtime-buffer=N        also who calls whom, in a table of N bytes
     -fmachine-profile-atomic                  count exactly in several threads
     -fmachine-profile-all-block-probes        infer no block's coverage
     -fno-machine-profile-dump                 no profile at exit
