@@ -44,9 +44,9 @@ type Merger struct {
 	only   *Profile // the only input so far, of weight 1
 
 	stacks  Stacks
-	records map[uint64]uint32      // by GUID: number of the function
-	allocs  map[siteKey]MIBIndex   // allocation sites
-	calls   map[siteKey]calleeList // call sites
+	records numbering // GUIDs of functions
+	allocs  sites[MIBIndex]
+	calls   sites[calleeList]
 	mibs    []MIB
 	uses    []uint32   // by MIBIndex: how many sites
 	free    []MIBIndex // unused places in mibs
@@ -57,10 +57,28 @@ type Merger struct {
 	has  bool                 // some input has a data-access profile
 }
 
-// siteKey is a call stack in a function, by its number.
-type siteKey struct {
-	record uint32
-	stack  StackIndex
+// sites are what is known of call stacks in functions.
+type sites[T any] struct {
+	keys   numbering // see siteKey
+	values []T       // by number of the key
+}
+
+// siteKey is a function, by its number, and a call stack in it.
+func siteKey(function int32, stack StackIndex) uint64 { return uint64(function)<<32 | uint64(stack) }
+
+func splitSiteKey(key uint64) (function int32, stack StackIndex) {
+	return int32(key >> 32), StackIndex(key)
+}
+
+// at returns the number of a key, which gets the zero value if it is new.
+func (s *sites[T]) at(key uint64) (n int32, isNew bool) {
+	if n := s.keys.find(key); n >= 0 {
+		return n, false
+	}
+	s.keys.add(key)
+	var zero T
+	s.values = append(s.values, zero)
+	return int32(len(s.values) - 1), true
 }
 
 // calleeList is sorted and has each callee once.
@@ -139,10 +157,7 @@ const noMIB = ^MIBIndex(0)
 
 // add accumulates p.
 func (m *Merger) add(name string, p *Profile, weight uint64) {
-	if m.records == nil {
-		m.records = make(map[uint64]uint32)
-		m.allocs = make(map[siteKey]MIBIndex)
-		m.calls = make(map[siteKey]calleeList)
+	if m.names == nil {
 		m.names = make(map[uint64]string)
 		m.data = make(map[dataKey]*DataAccessRecord)
 		m.cold = make(map[dataKey]struct{})
@@ -151,33 +166,33 @@ func (m *Merger) add(name string, p *Profile, weight uint64) {
 	// Sites that share a MIB go on sharing one if they did so before: it is
 	// merged once. A MIB that lost its last site is free, but not before the
 	// next input: until then it stands for a pair.
-	merged := make(map[mibPair]MIBIndex)
+	merged := newMergedMIBs(len(p.MIBs))
 	var released []MIBIndex
 	cut := 0
 	for i := range p.Records {
 		r := &p.Records[i]
-		number, ok := m.records[r.GUID]
-		if !ok {
-			number = uint32(len(m.records))
-			m.records[r.GUID] = number
+		function := m.records.find(r.GUID)
+		if function < 0 {
+			m.records.add(r.GUID)
+			function = int32(len(m.records.list) - 1)
 		}
 		for _, a := range r.AllocSites {
-			key := siteKey{number, stacks[a.Stack]}
+			site, isNew := m.allocs.at(siteKey(function, stacks[a.Stack]))
 			pair := mibPair{noMIB, a.MIB}
-			if have, ok := m.allocs[key]; ok {
-				pair.have = have
+			if !isNew {
+				pair.have = m.allocs.values[site]
 			}
-			sum, ok := merged[pair]
+			sum, ok := merged.find(pair)
 			if !ok {
 				var overflow bool
 				if sum, overflow = m.mergeMIB(pair, &p.MIBs[a.MIB], weight); overflow {
 					cut++
 				}
-				merged[pair] = sum
+				merged.add(pair, sum)
 			}
-			m.allocs[key] = sum
+			m.allocs.values[site] = sum
 			m.uses[sum]++
-			if pair.have != noMIB {
+			if !isNew {
 				if m.uses[pair.have]--; m.uses[pair.have] == 0 {
 					released = append(released, pair.have)
 				}
@@ -185,8 +200,8 @@ func (m *Merger) add(name string, p *Profile, weight uint64) {
 		}
 		for j := range r.CallSites {
 			c := &r.CallSites[j]
-			key := siteKey{number, stacks[c.Stack]}
-			m.calls[key] = m.calls[key].unite(c.Callees)
+			site, _ := m.calls.at(siteKey(function, stacks[c.Stack]))
+			m.calls.values[site] = m.calls.values[site].unite(c.Callees)
 		}
 	}
 	// A MIB may have found sites again after it was released.
@@ -210,6 +225,39 @@ func (m *Merger) add(name string, p *Profile, weight uint64) {
 			Err: profile.ErrMismatch,
 		}})
 	}
+}
+
+// mergedMIBs remembers the sums of pairs. Nearly always all sites with a MIB
+// of the input have the same one in the accumulator, so the last pair of each
+// is kept where it is found at once.
+type mergedMIBs struct {
+	last   []mergedMIB // by MIB of the input
+	others map[mibPair]MIBIndex
+}
+
+type mergedMIB struct{ have, sum MIBIndex } // sum is noMIB if there is none
+
+func newMergedMIBs(n int) *mergedMIBs {
+	t := &mergedMIBs{last: make([]mergedMIB, n), others: make(map[mibPair]MIBIndex)}
+	for i := range t.last {
+		t.last[i].sum = noMIB
+	}
+	return t
+}
+
+func (t *mergedMIBs) find(p mibPair) (sum MIBIndex, ok bool) {
+	if l := t.last[p.in]; l.sum != noMIB && l.have == p.have {
+		return l.sum, true
+	}
+	sum, ok = t.others[p]
+	return sum, ok
+}
+
+func (t *mergedMIBs) add(p mibPair, sum MIBIndex) {
+	if l := t.last[p.in]; l.sum != noMIB {
+		t.others[mibPair{l.have, p.in}] = l.sum
+	}
+	t.last[p.in] = mergedMIB{p.have, sum}
 }
 
 // mergeMIB returns a place with the sum of a pair.

@@ -2,7 +2,6 @@ package memprof
 
 import (
 	"cmp"
-	"maps"
 	"slices"
 )
 
@@ -14,57 +13,76 @@ func (m *Merger) build() *Profile {
 	if len(m.names) > 0 {
 		p.Names = m.names
 	}
+	guids := m.records.list
+	order := make([]int32, len(guids)) // functions by GUID
+	for i := range order {
+		order[i] = int32(i)
+	}
+	slices.SortFunc(order, func(a, b int32) int { return cmp.Compare(guids[a], guids[b]) })
+	position := make([]int32, len(guids)) // by function
+	for i, f := range order {
+		position[f] = int32(i)
+	}
 	used := make([]bool, m.stacks.NumNodes()+1)
-	guids := slices.Sorted(maps.Keys(m.records))
-	position := make([]uint32, len(guids)) // by number of the function
-	for i, g := range guids {
-		position[m.records[g]] = uint32(i)
+	for _, keys := range [][]uint64{m.allocs.keys.list, m.calls.keys.list} {
+		for _, k := range keys {
+			_, stack := splitSiteKey(k)
+			used[stack] = true
+		}
 	}
-	allocs := orderSites(m.allocs, position, used)
-	calls := orderSites(m.calls, position, used)
 	stacks := m.stacks.canonical(used, &p.Stacks)
-	for _, keys := range [][]siteKey{allocs, calls} {
-		for i := range keys {
-			keys[i].stack = stacks[keys[i].stack]
-		}
-		slices.SortFunc(keys, func(a, b siteKey) int {
-			return cmp.Or(cmp.Compare(a.record, b.record), cmp.Compare(a.stack, b.stack))
-		})
-	}
-	original := make([]StackIndex, p.Stacks.NumNodes()+1)
-	for old, now := range stacks {
-		if used[old] {
-			original[now] = StackIndex(old)
-		}
-	}
+	allocs := orderSites(m.allocs.keys.list, position, stacks)
+	calls := orderSites(m.calls.keys.list, position, stacks)
 	p.Records = make([]Record, len(guids))
-	for i, g := range guids {
+	for i, f := range order {
 		r := &p.Records[i]
-		r.GUID = g
-		number := m.records[g]
-		for ; len(allocs) > 0 && allocs[0].record == uint32(i); allocs = allocs[1:] {
-			stack := allocs[0].stack
-			p.Stacks.MarkWhole(stack)
-			r.AllocSites = append(r.AllocSites, AllocSite{stack, m.allocs[siteKey{number, original[stack]}]})
+		r.GUID = guids[f]
+		n := sitesOf(allocs, int32(i))
+		r.AllocSites = make([]AllocSite, n)
+		for j, s := range allocs[:n] {
+			p.Stacks.MarkWhole(s.stack)
+			r.AllocSites[j] = AllocSite{s.stack, m.allocs.values[s.number]}
 		}
-		for ; len(calls) > 0 && calls[0].record == uint32(i); calls = calls[1:] {
-			stack := calls[0].stack
-			p.Stacks.MarkWhole(stack)
-			r.CallSites = append(r.CallSites, CallSite{stack, m.calls[siteKey{number, original[stack]}]})
+		allocs = allocs[n:]
+		n = sitesOf(calls, int32(i))
+		r.CallSites = make([]CallSite, n)
+		for j, s := range calls[:n] {
+			p.Stacks.MarkWhole(s.stack)
+			r.CallSites[j] = CallSite{s.stack, m.calls.values[s.number]}
 		}
+		calls = calls[n:]
 	}
 	return p
 }
 
-// orderSites returns the keys of sites with the function's position for its
-// number and marks their stacks as used.
-func orderSites[T any](sites map[siteKey]T, position []uint32, used []bool) []siteKey {
-	keys := make([]siteKey, 0, len(sites))
-	for k := range sites {
-		used[k.stack] = true
-		keys = append(keys, siteKey{position[k.record], k.stack})
+// orderedSite is a site's place in the order of the result.
+type orderedSite struct {
+	record int32
+	stack  StackIndex
+	number int32 // among the accumulator's
+}
+
+// orderSites orders sites by the position of their function, then by stack.
+func orderSites(keys []uint64, position []int32, stacks []StackIndex) []orderedSite {
+	out := make([]orderedSite, len(keys))
+	for i, k := range keys {
+		f, stack := splitSiteKey(k)
+		out[i] = orderedSite{position[f], stacks[stack], int32(i)}
 	}
-	return keys
+	slices.SortFunc(out, func(a, b orderedSite) int {
+		return cmp.Or(cmp.Compare(a.record, b.record), cmp.Compare(a.stack, b.stack))
+	})
+	return out
+}
+
+// sitesOf returns how many of the ordered sites are the record's, with which
+// they begin.
+func sitesOf(s []orderedSite, record int32) int {
+	n := 0
+	for n < len(s) && s[n].record == record {
+		n++
+	}
+	return n
 }
 
 // canonical adds to the empty to the used stacks and their callers, ordered
