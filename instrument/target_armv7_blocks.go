@@ -77,9 +77,9 @@ func (f *file) armDead(id, from, to int32, names []string) bool {
 		case kind != flowNone:
 			return false
 		case mentioned:
-			base := string(bytes.TrimSuffix(bytes.TrimSuffix(word, []byte(".n")), []byte(".w")))
+			base := bytes.TrimSuffix(bytes.TrimSuffix(word, []byte(".n")), []byte(".w"))
 			args := splitArgs(rest)
-			if !armOverwrites[base] && !(armCombines[base] && len(args) > 2) || !slices.Contains(names, string(args[0])) {
+			if !armOverwrites[string(base)] && !(armCombines[string(base)] && len(args) > 2) || !slices.Contains(names, string(args[0])) {
 				return false
 			}
 			_, sources, _ := bytes.Cut(rest, []byte(","))

@@ -61,6 +61,12 @@ func (m mipFork) add(name string, data []byte, _ uint64) error {
 		}
 		m.raw.Add(1)
 		return nil
+	case formats.MIPRet:
+		r, err := mip.NewReader(name, data, mip.ReaderOptions{Warn: m.report.mipWarning})
+		if err == nil {
+			_, err = m.merger.Add(r)
+		}
+		return err
 	case formats.MIPProfile, formats.MIPYAML, formats.MIPMap:
 		r, err := mip.NewReader(name, data, mip.ReaderOptions{Warn: m.report.mipWarning})
 		if err == nil {
