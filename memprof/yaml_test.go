@@ -123,10 +123,9 @@ func TestYAMLQuotes(t *testing.T) {
 	} {
 		p.DataAccess.Records[0].Locations = append(p.DataAccess.Records[0].Locations, SourceLocation{s, 1})
 	}
-	file := writeSection(t, p, WriteOptions{Version: 4}, 0)
 	empty := llvmMerge(t, tool, []byte("---\nDataAccessProfiles:\n  KnownColdStrHashes: [ 1 ]\n"), "--memprof-version=4")
 	start, end := sectionOf(t, empty)
-	file = append(bytes.Clone(empty[:start]), writeSection(t, p, WriteOptions{Version: 4}, start)...)
+	file := append(bytes.Clone(empty[:start]), writeSection(t, p, WriteOptions{Version: 4}, start)...)
 	le.PutUint64(file[48:], uint64(len(file)))
 	le.PutUint64(file[64:], uint64(len(file))+uint64(le.Uint64(empty[64:])-uint64(end)))
 	file = append(file, empty[end:]...)
