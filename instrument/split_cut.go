@@ -297,8 +297,3 @@ func (s *splitter) appendTable(t []byte, start, flags string, sites int) []byte 
 	line(start, "y:")
 	return t
 }
-
-// coldUnit is a cold part for debug information.
-type coldUnit struct{ name, label string }
-
-func (s *splitter) appendDebugUnit(t []byte) []byte { return t }
