@@ -103,7 +103,10 @@ func (m *matrixBuild) compile(model string) {
 
 func (m *matrixBuild) link(args ...string) {
 	m.t.Helper()
-	m.build(slices.Concat([]string{m.cxx}, m.flags, []string{"-pthread", "-B" + m.tools}, args)...)
+	if m.tools != "" {
+		args = append([]string{"-B" + m.tools}, args...)
+	}
+	m.build(slices.Concat([]string{m.cxx}, m.flags, []string{"-pthread"}, args)...)
 }
 
 // program links all objects and runs the result.
