@@ -14,6 +14,9 @@ releases=(14 16 19 22)
 # have_32bit: C programs can be compiled and linked for i386.
 have_32bit() { [[ -e /usr/include/x86_64-linux-gnu/gnu/stubs-32.h || -e /usr/include/gnu/stubs-32.h ]]; }
 
+# have_header NAME: C++ programs can include it.
+have_header() { echo "#include <$1>" | g++ -E -x c++ - -o /dev/null 2>/dev/null; }
+
 # have_runtime N: the profile runtime of clang N, 64 and 32 bit.
 have_runtime() {
   local dir
@@ -46,6 +49,9 @@ missing_packages() {
     have_runtime "$n" || echo "libclang-rt-$n-dev"
   done
   have_32bit || echo gcc-multilib
+  have_header boost/version.hpp || echo libboost-dev
+  have_header eigen3/Eigen/Core || echo libeigen3-dev
+  have_header nlohmann/json.hpp || echo nlohmann-json3-dev
 }
 
 # report_missing: says what is missing; fails if anything is.
