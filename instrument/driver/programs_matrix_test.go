@@ -47,6 +47,7 @@ var mipModes = []struct {
 }{
 	{"function", []string{generate, covers}}, {"blocks", []string{generate, covers, withBB}},
 	{"counts", []string{generate}}, {"counts-blocks", []string{generate, withBB}},
+	{"edges", []string{generate, withBB, "-fmachine-profile-runtime-buffer=65536"}},
 }
 
 // TestMatrix builds one program – exceptions, COMDAT, computed goto, setjmp,
