@@ -105,7 +105,7 @@ func (s *splitter) cutBlocks(flags string) {
 // cutFromHot prepares the edits to what stays of the function.
 func (s *splitter) cutFromHot() {
 	insert := func(pos int, text string) { s.edits = append(s.edits, edit{pos, pos, text}) }
-	remove := func(i int32) { s.edits = append(s.edits, edit{int(s.stmts[i].pos), int(s.stmts[i].end), ""}) }
+	remove := func(i int32) { s.edits = append(s.edits, s.wholeLine(int(s.stmts[i].pos), int(s.stmts[i].end))) }
 	current := &cfiState{offset: initialCFAOffset}
 	resumed, begun := false, -1
 	for k, i := range s.own {
@@ -120,7 +120,7 @@ func (s *splitter) cutFromHot() {
 				remove(i)
 			case st.kind == stmtLabel:
 				if id := s.labels.find(unquote(text)); s.ties[id]&goesAlong != 0 {
-					s.edits = append(s.edits, edit{int(st.pos), s.afterColon(int(st.end)), ""})
+					s.edits = append(s.edits, s.wholeLine(int(st.pos), skipBlanks(s.src, int(st.end))+1))
 				}
 			case st.kind == stmtDirective && s.changesCFI(text):
 				remove(i)
@@ -197,8 +197,18 @@ func (s *splitter) changesCFI(text []byte) bool {
 	return true
 }
 
-// afterColon returns where the label ends whose name ends at i.
-func (s *splitter) afterColon(i int) int { return skipBlanks(s.src, i) + 1 }
+// wholeLine returns the edit that removes a statement, with its line if nothing
+// else is there but a comment.
+func (s *splitter) wholeLine(pos, end int) edit {
+	from, to := pos, skipBlanks(s.src, end)
+	for from > 0 && (s.src[from-1] == ' ' || s.src[from-1] == '\t') {
+		from--
+	}
+	if from > 0 && s.src[from-1] != '\n' || to < len(s.src) && s.src[to] != '\n' && s.src[to] != '#' {
+		return edit{pos, end, ""}
+	}
+	return edit{from, min(lineEnd(s.src, to)+1, len(s.src)), ""}
+}
 
 func isLoc(text []byte) bool {
 	word, _ := splitWord(text)
