@@ -1,4 +1,4 @@
-// Package iprof reads, checks, merges, prunes, compares and writes the
+// Package iprof reads, checks, merges, prunes and writes the
 // profiles of GraalVM native images (.iprof): JSON files with counts of calls,
 // branches, receiver types, locks and sampled stacks, each at a place in the
 // bytecode and in the context that it was inlined into.
@@ -8,10 +8,10 @@
 // [Read] makes a [Profile] of a file, [Write] writes it back, byte for byte as
 // the tools have it. A [Merger] adds profiles up; [Prune], [Filter] and
 // [Renumber] make smaller or comparable ones. [Check] says what is wrong with
-// a file, [Compare] how two differ. [Profile.MethodCounts],
-// [Profile.BranchSites], [Profile.TypeSites], [Profile.Monitors] and
-// [Profile.Edges] are views of the counts; [Section.All] walks over the
-// entries themselves.
+// a file. [Profile.MethodCounts], [Profile.BranchSites], [Profile.TypeSites],
+// [Profile.Monitors] and [Profile.Edges] sum the counts up; [Section.All] walks
+// over the entries themselves. [Profile.View] is the view that all formats
+// share, for exports and comparisons.
 //
 // # Versions
 //

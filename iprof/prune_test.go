@@ -310,35 +310,6 @@ func TestViews(t *testing.T) {
 	}
 }
 
-func TestCompare(t *testing.T) {
-	a := read(t, []byte(minimal(`,"callCountProfiles":[{"ctx":"1:0","records":[75]},{"ctx":"1:0<1:5","records":[25]}]`)))
-	b := read(t, []byte(`{"version":"1.0.0","types":[{"id":7,"name":"void"},{"id":8,"name":"A"}],"methods":[{"id":3,"name":"n","signature":[8,7]},`+
-		`{"id":5,"name":"m","signature":[7,7]}],"callCountProfiles":[{"ctx":"3:0","records":[600]},{"ctx":"5:0","records":[400]}]}`))
-	c := Compare(a, b, CallCounts)
-	if c.Common != 1 || c.Overlap != 0.4 || len(c.Methods) != 2 {
-		t.Fatalf("%+v", c)
-	}
-	first, second := c.Methods[0], c.Methods[1]
-	if !first.New() || first.Lost() || first.Method.Qualified() != "A.n" || first.Change() != 0.6 {
-		t.Errorf("%+v", first)
-	}
-	if second.New() || second.Lost() || second.Method.Qualified() != "void.m" || second.ShareBefore != 1 || second.ShareAfter != 0.4 {
-		t.Errorf("%+v", second)
-	}
-	p := readFixture(t, "small.iprof")
-	for _, k := range Kinds() {
-		c := Compare(p, readFixture(t, "twin-x3.iprof"), k)
-		if n := p.Section(k).Len(); c.Common != n || n > 0 && (c.Overlap < 1-1e-9 || c.Overlap > 1+1e-9) {
-			t.Errorf("%s of a twin: %d of %d in common, overlap %v", k, c.Common, n, c.Overlap)
-		}
-		for _, m := range c.Methods {
-			if m.New() || m.Lost() || m.Change() != 0 {
-				t.Errorf("%s of a twin: %+v", k, m)
-			}
-		}
-	}
-}
-
 func TestRelevance(t *testing.T) {
 	p := readFixture(t, "small.iprof")
 	r, missing := p.Relevance(CallCounts, func(m MethodRef) bool { return m.Class != "app.Zoo$Cat" && m.Name != "main" })

@@ -1,8 +1,10 @@
 package iprof
 
 import (
+	"bytes"
 	"fmt"
 	"math"
+	"strings"
 
 	"github.com/profuse-pgo/profuse/profile"
 )
@@ -36,32 +38,52 @@ const maxSize = math.MaxUint32
 
 // Detect reports whether data, the contents of a file or the beginning of one,
 // looks like an iprof file: a JSON object that begins with a key that such
-// files begin with.
+// files begin with. A file that ends within its first members counts as far as
+// it goes.
 func Detect(data []byte) bool {
 	s := newScanner(data)
 	if !s.need('{', "file") {
 		return false
 	}
-	known := func() (key string, ok bool) {
-		key = string(s.key())
-		_, new := dialectSince04.kind([]byte(key))
-		_, old := dialectBefore04.kind([]byte(key))
-		return key, s.err == nil && (new || old || key == keyVersion || key == keyTypes || key == keyMethods)
-	}
-	key, ok := known()
-	if !ok || key != keyVersion {
+	key, ok := detectKey(&s, data, 2) // one letter at least
+	if key != keyVersion || s.cut() {
 		return ok
 	}
 	// Other JSON files have a version, too.
 	if s.peek() != '"' {
-		return false
+		return s.pos == len(s.data)
 	}
-	if _, err := ParseVersion(string(s.str("version"))); err != nil || !s.need(',', "file") {
-		return false
+	if _, err := ParseVersion(string(s.str(keyVersion))); err != nil || !s.need(',', "file") {
+		return s.cut()
 	}
-	_, ok = known()
+	_, ok = detectKey(&s, data, 0)
 	return ok
 }
+
+// detectKey reads a key and reports whether it is one at the top of iprof
+// files, or the beginning of one where the text ends after least bytes of it or
+// more.
+func detectKey(s *scanner, data []byte, least int) (key string, ok bool) {
+	s.peek()
+	start := s.pos
+	key = string(s.key())
+	if s.err != nil && !s.cut() {
+		return key, false
+	}
+	known := []string{keyVersion, keyTypes, keyMethods, schemaTypeChecks}
+	for _, k := range kinds {
+		known = append(known, k.key, k.old)
+	}
+	for _, k := range known {
+		if rest := data[start:]; key == k && k != "" || s.cut() && len(rest) >= least && strings.HasPrefix(`"`+k+`"`, string(bytes.TrimSpace(rest))) {
+			return key, true
+		}
+	}
+	return key, false
+}
+
+// cut reports whether the text ended too early.
+func (s *scanner) cut() bool { return s.err != nil && s.err.Err == profile.ErrTruncated }
 
 // Read reads a whole file into memory. name is used in errors and warnings.
 // data may be changed or freed afterwards.

@@ -211,6 +211,8 @@ func TestDetect(t *testing.T) {
 	for text, want := range map[string]bool{
 		`{"types":`: true, "\uFEFF { \"samplingProfiles\":[": true, `{"hotnessPoints":[`: true,
 		"": false, "{": false, "[": false, `{"version":3,"sources":[]}`: false, `{"version":"1.0.0","name":"x"}`: false,
+		`{"v`: true, `{ "types`: true, `{"version"`: true, `{"version": `: true, `{"version":"1.`: true, `{"version":"1.0.0",`: true, `{"version":"1.0.0","meth`: true,
+		`{"vx`: false, `{"version":"1.0.0","name`: false, `{"version":"x"`: false, `{"": `: false, `{"`: false,
 		`{"version":"0.0.1"}`: false, `{"$schema":"https://www.speedscope.app/file-format-schema.json"}`: false, ":ir\nmain\n": false,
 	} {
 		if got := Detect([]byte(text)); got != want {

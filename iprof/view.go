@@ -2,210 +2,327 @@ package iprof
 
 import (
 	"cmp"
+	"fmt"
 	"iter"
 	"slices"
+	"sync"
+
+	"github.com/profuse-pgo/profuse/profile"
 )
 
-// MethodCount is what the entries of one kind say of one method.
-type MethodCount struct {
-	Method MethodID
-	// Self is the sum of the counts of entries about the method, that is, with
-	// it in their first frame.
-	Self int64
-	// Total is the sum of the counts of entries with the method in any frame,
-	// each entry once. For [Samples] that is the time under the method. The
-	// contexts of the other kinds are partial: their totals say how much
-	// happened in code that was compiled as part of the method, and not how
-	// often it or what it called ran.
-	Total int64
-	// Inlined is the part of Self with a caller in the context.
-	Inlined int64
-	Entries int // number of entries about the method
+// ViewOptions adjust [Profile.View]. The zero value is right for most uses.
+type ViewOptions struct {
+	// Source finds where a method is in the sources, which a profile does not
+	// say; ok is false if it is not known. nil leaves bytecode indexes alone.
+	Source func(MethodRef) (source Source, ok bool)
 }
 
-// MethodCounts returns the methods that entries of the kind name, those with
-// the largest Self first, then by Total, name and id. Monitors has none.
-func (p *Profile) MethodCounts(k Kind) []MethodCount {
-	s := p.Section(k)
-	if k == Monitors {
-		return nil // its context is not a method
+// Source is where a method is in the sources.
+type Source struct {
+	File      string // path below a source folder, "java/util/Map.java"
+	StartLine int    // 0 if unknown
+	// Line returns the line of a bytecode index, where there is one.
+	Line func(bci int) (line int, ok bool)
+}
+
+// View shows the profile in the terms that all formats share. name is the
+// file's, "" if there is none.
+//
+// Functions are the methods of the table, in its order. Calls are the sum of
+// their call counts, inlined calls included. Their descriptor is the signature.
+// Stacks come in the sets below, as far as the profile has any. All but
+// samples are partial: they end where the compiled method begins. Branches,
+// receivers and checked types that were seen at one place are stacks of their
+// own, told apart by labels; a lock is a stack of one frame, that of its type.
+//
+//	samples      Samples
+//	calls        CallCounts
+//	branches     Conditionals, label branch: "INDEX@TARGET"
+//	receivers    VirtualInvokes, label type
+//	type_checks  TypeChecks, label type
+//	locks        Monitors
+//
+// Edges are the calls that [Profile.Edges] finds in the call counts, the
+// receivers and the checked types.
+func (p *Profile) View(name string, opt ViewOptions) profile.View {
+	v := &view{p: p, opt: opt}
+	v.identity = profile.Identity{File: name, Family: "iprof", Version: p.Version.String(), Producer: "GraalVM native-image"}
+	v.features = profile.HasBytecodes
+	counted := false
+	for _, k := range Kinds() {
+		counted = counted || k != Samples && p.sections[k].Total() > 0
 	}
-	var (
-		counts []MethodCount
-		last   []int32 // by index in counts: the entry added to Total last, plus 1
-		slots  = make([]int32, len(p.Methods))
-		others = make(map[MethodID]int32)
-	)
-	slot := func(id MethodID) int32 {
-		i := p.methIndex.find(int32(id))
-		n := int32(0)
-		if i >= 0 && i < len(slots) {
-			n = slots[i]
-		} else {
-			n = others[id]
-		}
-		if n == 0 {
-			counts = append(counts, MethodCount{Method: id})
-			last = append(last, 0)
-			n = int32(len(counts))
-			if i >= 0 && i < len(slots) {
-				slots[i] = n
-			} else {
-				others[id] = n
-			}
-		}
-		return n - 1
+	if counted {
+		v.identity.Variant = append(v.identity.Variant, "pgo-instrument")
 	}
-	for i := range s.ends {
-		ctx, count := s.Context(i), s.Count(i)
-		for j, f := range ctx {
-			n := slot(f.Method)
-			c := &counts[n]
-			if j == 0 {
-				c.Self, _ = addSaturating(c.Self, count)
-				c.Entries++
-				if ctx.Inlined() {
-					c.Inlined, _ = addSaturating(c.Inlined, count)
-				}
-			}
-			if last[n] != int32(i)+1 {
-				last[n] = int32(i) + 1
-				c.Total, _ = addSaturating(c.Total, count)
-			}
+	if p.sections[Samples].Len() > 0 {
+		v.identity.Variant = append(v.identity.Variant, "pgo-sampling")
+	}
+	if p.sections[CallCounts].Len() > 0 {
+		v.features |= profile.HasCalls
+	}
+	for _, k := range []Kind{CallCounts, VirtualInvokes, TypeChecks} {
+		if p.sections[k].Len() > 0 {
+			v.features |= profile.HasEdges
 		}
 	}
-	sortByName(counts, func(c MethodCount) string { return p.MethodName(c.Method) }, func(a, b MethodCount) int {
-		return cmp.Or(cmp.Compare(b.Self, a.Self), cmp.Compare(b.Total, a.Total))
-	}, func(a, b MethodCount) int { return cmp.Compare(a.Method, b.Method) })
-	return counts
+	if opt.Source != nil {
+		v.features |= profile.HasLines
+	}
+	for _, u := range p.Unknown {
+		v.identity.Omits = append(v.identity.Omits, "section "+u.Key)
+	}
+	if len(p.Extra) > 0 {
+		v.identity.Omits = append(v.identity.Omits, "unknown members of entries")
+	}
+	v.methods = sync.OnceValue(v.resolve)
+	return v
 }
 
-// sortByName sorts by first, then by name, then by last. Names are only made
-// where they decide.
-func sortByName[T any](all []T, name func(T) string, first, last func(a, b T) int) {
-	slices.SortFunc(all, func(a, b T) int {
-		if c := first(a, b); c != 0 {
-			return c
+// view is the neutral view of a profile.
+type view struct {
+	p        *Profile
+	opt      ViewOptions
+	identity profile.Identity
+	features profile.Features
+	methods  func() []viewMethod // by index in the table
+}
+
+// viewMethod is what the view has to put together of a method.
+type viewMethod struct {
+	symbol profile.Symbol
+	line   func(bci int) (int, bool) // nil if not known
+}
+
+func (v *view) resolve() []viewMethod {
+	methods := make([]viewMethod, len(v.p.Methods))
+	for i := range v.p.Methods {
+		m := &v.p.Methods[i]
+		to := &methods[i]
+		ref, ok := v.p.refOf(m)
+		if !ok {
+			to.symbol.Name = v.p.MethodName(m.ID)
+			continue
 		}
-		return cmp.Or(cmp.Compare(name(a), name(b)), last(a, b))
-	})
-}
-
-// Function is a method with what all kinds say of it.
-type Function struct {
-	ID     MethodID
-	Method *Method // nil if the table lacks it
-	Name   string  // "pkg.Class.name"
-	Counts [NumKinds]MethodCount
-}
-
-// Functions iterates over the methods that any entry names, in the order of
-// their ids.
-func (p *Profile) Functions() iter.Seq[*Function] {
-	return func(yield func(*Function) bool) {
-		byID := make(map[MethodID]*Function)
-		var all []*Function
-		for _, k := range Kinds() {
-			for _, c := range p.MethodCounts(k) {
-				f := byID[c.Method]
-				if f == nil {
-					f = &Function{ID: c.Method, Method: p.Method(c.Method), Name: p.MethodName(c.Method)}
-					byID[c.Method] = f
-					all = append(all, f)
-				}
-				f.Counts[k] = c
-			}
+		to.symbol.Name, to.symbol.Signature = ref.Qualified(), ref.Descriptor()
+		if v.opt.Source == nil {
+			continue
 		}
-		slices.SortFunc(all, func(a, b *Function) int { return cmp.Compare(a.ID, b.ID) })
-		for _, f := range all {
-			if !yield(f) {
+		if s, ok := v.opt.Source(ref); ok {
+			to.symbol.File, to.symbol.StartLine, to.line = s.File, int32(s.StartLine), s.Line
+		}
+	}
+	return methods
+}
+
+func (v *view) Identity() profile.Identity { return v.identity }
+
+func (v *view) Features() profile.Features { return v.features }
+
+// Traces is empty: nothing records first calls.
+func (v *view) Traces() iter.Seq[*profile.Trace] { return func(func(*profile.Trace) bool) {} }
+
+// method returns what is known of a method, also of one that the table lacks.
+func (v *view) method(id MethodID) viewMethod {
+	if i := v.p.methIndex.find(int32(id)); i >= 0 && i < len(v.p.Methods) {
+		return v.methods()[i]
+	}
+	return viewMethod{symbol: profile.Symbol{Name: v.p.MethodName(id)}}
+}
+
+func (m *viewMethod) lineAt(bci BCI) int32 {
+	if m.line == nil || bci < 0 {
+		return 0
+	}
+	if line, ok := m.line(int(bci)); ok {
+		return int32(line)
+	}
+	return 0
+}
+
+func (v *view) frame(f Frame) profile.Frame {
+	m := v.method(f.Method)
+	return profile.Frame{Symbol: m.symbol, Line: m.lineAt(f.BCI), BCI: int32(f.BCI)}
+}
+
+func (v *view) Functions() iter.Seq[*profile.Function] {
+	return func(yield func(*profile.Function) bool) {
+		calls, covered := v.functionCounts()
+		var f profile.Function
+		for i, m := range v.methods() {
+			f = profile.Function{Symbol: m.symbol, Calls: calls[i], Covered: covered[i]}
+			if !yield(&f) {
 				return
 			}
 		}
 	}
 }
 
-// Edge is a place that calls a method.
-type Edge struct {
-	Caller  Frame
-	Callee  MethodID
-	Count   int64
-	Entries int // contexts with the edge
+// functionCounts returns how often each method of the table was called, and
+// whether anything was counted in it or in what is inlined there.
+func (v *view) functionCounts() (calls []uint64, covered []bool) {
+	p := v.p
+	calls, covered = make([]uint64, len(p.Methods)), make([]bool, len(p.Methods))
+	for _, k := range Kinds() {
+		if k == Monitors {
+			continue
+		}
+		for ctx, n := range p.sections[k].Counts() {
+			if n <= 0 {
+				continue
+			}
+			for at, f := range ctx {
+				i := p.methIndex.find(int32(f.Method))
+				if i < 0 {
+					continue
+				}
+				covered[i] = true
+				if k == CallCounts && at == 0 {
+					sum, _ := addSaturating(int64(calls[i]), n)
+					calls[i] = uint64(sum)
+				}
+			}
+		}
+	}
+	return calls, covered
 }
 
-// Edges returns the calls that contexts of the kind show, those with the
-// largest counts first.
-//
-// Of [Samples] these are all pairs of neighbours in the stacks; the count is
-// the number of samples with the call on the stack, each once. Of [CallCounts]
-// it is the first pair of each context: the count is how often the call was
-// made from there as far as the callee was inlined, since the callers of
-// methods that were not are unknown. The other kinds are treated as the
-// latter, with the counts of what happened in the callee.
-func (p *Profile) Edges(k Kind) []Edge {
-	type key struct {
-		caller Frame
-		callee MethodID
-	}
-	type found struct {
-		edge Edge
-		last int // entry, plus 1
-	}
-	edges := make(map[key]*found)
-	s := p.Section(k)
-	for i := range s.ends {
-		ctx, count := s.Context(i), s.Count(i)
-		if k != Samples {
-			ctx = ctx[:min(2, len(ctx))]
-		}
-		for j := 1; j < len(ctx); j++ {
-			at := key{ctx[j], ctx[j-1].Method}
-			f := edges[at]
-			if f == nil {
-				f = &found{edge: Edge{Caller: at.caller, Callee: at.callee}}
-				edges[at] = f
-			}
-			if f.last != i+1 {
-				f.last = i + 1
-				f.edge.Entries++
-				f.edge.Count, _ = addSaturating(f.edge.Count, count)
-			}
+// viewSets describes the stack sets, in the order of the view.
+var viewSets = [...]struct {
+	kind        Kind
+	name        string
+	description string
+}{
+	{Samples, "samples", "a sampled stack of a thread"},
+	{CallCounts, "calls", "calls of a method, where it was compiled or inlined"},
+	{Conditionals, "branches", "how often a branch went one way"},
+	{VirtualInvokes, "receivers", "calls on objects of one type"},
+	{TypeChecks, "type_checks", "checks of objects of one type"},
+	{Monitors, "locks", "locks taken of objects of one type, in the whole program"},
+}
+
+// SetName returns what the view calls the stacks of the kind: "samples",
+// "calls", "branches", "receivers", "type_checks", "locks".
+func (k Kind) SetName() string {
+	for _, s := range viewSets {
+		if s.kind == k {
+			return s.name
 		}
 	}
-	out := make([]Edge, 0, len(edges))
-	for _, f := range edges {
-		out = append(out, f.edge)
+	return ""
+}
+
+// KindOfSet returns the kind whose stacks the view calls name.
+func KindOfSet(name string) (Kind, bool) {
+	for _, s := range viewSets {
+		if s.name == name {
+			return s.kind, true
+		}
 	}
-	slices.SortFunc(out, func(a, b Edge) int {
-		return cmp.Or(cmp.Compare(b.Count, a.Count), compareContexts(Context{a.Caller}, Context{b.Caller}), cmp.Compare(a.Callee, b.Callee))
+	return 0, false
+}
+
+func (v *view) Stacks() []profile.StackSet {
+	var sets []profile.StackSet
+	for _, s := range viewSets {
+		section := &v.p.sections[s.kind]
+		if len(section.records) == 0 {
+			continue
+		}
+		sets = append(sets, profile.StackSet{
+			Name: s.name, Description: s.description, Partial: s.kind != Samples && s.kind != Monitors,
+			Values: []profile.ValueType{{Name: s.name, Unit: profile.Count}},
+			Stacks: func(yield func(*profile.Stack) bool) { v.stacks(section, yield) },
+		})
+	}
+	return sets
+}
+
+// stacks yields a stack for each record.
+func (v *view) stacks(s *Section, yield func(*profile.Stack) bool) {
+	stack := profile.Stack{Values: make([]uint64, 1)}
+	if s.kind == Conditionals || s.kind == VirtualInvokes || s.kind == TypeChecks {
+		stack.Labels = make([]profile.Label, 1)
+	}
+	for ctx, records := range s.All() {
+		stack.Frames = stack.Frames[:0]
+		if s.kind != Monitors {
+			for i, f := range ctx {
+				frame := v.frame(f)
+				frame.Inlined = s.kind != Samples && i < len(ctx)-1
+				stack.Frames = append(stack.Frames, frame)
+			}
+		}
+		for arity := s.kind.Arity(); len(records) >= arity; records = records[arity:] {
+			count := records[arity-1]
+			switch s.kind {
+			case Conditionals:
+				if BCI(records[0]) == UnknownBCI && count == 0 {
+					continue // its count is that of another record
+				}
+				stack.Labels[0] = profile.Label{Key: profile.LabelBranch, Value: fmt.Sprintf("%d@%d", records[1], records[0])}
+			case VirtualInvokes, TypeChecks:
+				stack.Labels[0] = profile.Label{Key: profile.LabelType, Value: v.p.TypeName(TypeID(records[0]))}
+			case Monitors:
+				symbol := profile.Symbol{Name: v.p.TypeName(TypeID(records[0]))}
+				stack.Frames = append(stack.Frames[:0], profile.Frame{Symbol: symbol})
+			}
+			stack.Values[0] = uint64(max(count, 0))
+			if !yield(&stack) {
+				return
+			}
+		}
+	}
+}
+
+// viewEdge is an edge before names are put to it.
+type viewEdge struct {
+	kind   profile.EdgeKind
+	caller Frame
+	target int32 // id of a method, or of a type
+	count  int64
+}
+
+func (v *view) Edges() iter.Seq[*profile.Edge] {
+	return func(yield func(*profile.Edge) bool) {
+		var e profile.Edge
+		for _, edge := range v.edges() {
+			m := v.method(edge.caller.Method)
+			e = profile.Edge{
+				Kind: edge.kind, Caller: m.symbol, Site: int32(edge.caller.BCI), Line: m.lineAt(edge.caller.BCI),
+				Count: uint64(max(edge.count, 0)),
+			}
+			if edge.kind == profile.Call {
+				e.Target = v.method(MethodID(edge.target)).symbol
+			} else {
+				e.Target = profile.Symbol{Name: v.p.TypeName(TypeID(edge.target))}
+			}
+			if !yield(&e) {
+				return
+			}
+		}
+	}
+}
+
+// edges returns the edges, those of one caller together.
+func (v *view) edges() []viewEdge {
+	var edges []viewEdge
+	for _, e := range v.p.Edges(CallCounts) {
+		edges = append(edges, viewEdge{profile.Call, e.Caller, int32(e.Callee), e.Count})
+	}
+	for _, of := range []struct {
+		kind Kind
+		edge profile.EdgeKind
+	}{{VirtualInvokes, profile.Receiver}, {TypeChecks, profile.TypeCheck}} {
+		for _, site := range v.p.TypeSites(of.kind) {
+			for _, t := range site.Types {
+				edges = append(edges, viewEdge{of.edge, site.Frame, int32(t.Type), t.Count})
+			}
+		}
+	}
+	slices.SortFunc(edges, func(a, b viewEdge) int {
+		return cmp.Or(cmp.Compare(v.p.methIndex.find(int32(a.caller.Method)), v.p.methIndex.find(int32(b.caller.Method))),
+			compareContexts(Context{a.caller}, Context{b.caller}), cmp.Compare(a.kind, b.kind), cmp.Compare(a.target, b.target))
 	})
-	return out
-}
-
-// Summary describes a section.
-type Summary struct {
-	Kind      Kind
-	Entries   int
-	Total     int64 // sum of all counts
-	Largest   int64 // count of the entry with the largest one
-	Methods   int   // that entries are about
-	Frames    int   // in all contexts
-	MaxFrames int   // in one context
-}
-
-// Summary describes the section of a kind.
-func (p *Profile) Summary(k Kind) Summary {
-	s := p.Section(k)
-	sum := Summary{Kind: k, Entries: s.Len(), Total: s.Total(), Frames: len(s.frames)}
-	about := make(map[MethodID]struct{})
-	for i := range s.ends {
-		ctx := s.Context(i)
-		sum.MaxFrames = max(sum.MaxFrames, len(ctx))
-		sum.Largest = max(sum.Largest, s.Count(i))
-		about[ctx.Leaf().Method] = struct{}{}
-	}
-	if k != Monitors {
-		sum.Methods = len(about)
-	}
-	return sum
+	return edges
 }

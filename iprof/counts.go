@@ -1,0 +1,211 @@
+package iprof
+
+import (
+	"cmp"
+	"iter"
+	"slices"
+)
+
+// MethodCount is what the entries of one kind say of one method.
+type MethodCount struct {
+	Method MethodID
+	// Self is the sum of the counts of entries about the method, that is, with
+	// it in their first frame.
+	Self int64
+	// Total is the sum of the counts of entries with the method in any frame,
+	// each entry once. For [Samples] that is the time under the method. The
+	// contexts of the other kinds are partial: their totals say how much
+	// happened in code that was compiled as part of the method, and not how
+	// often it or what it called ran.
+	Total int64
+	// Inlined is the part of Self with a caller in the context.
+	Inlined int64
+	Entries int // number of entries about the method
+}
+
+// MethodCounts returns the methods that entries of the kind name, those with
+// the largest Self first, then by Total, name and id. Monitors has none.
+func (p *Profile) MethodCounts(k Kind) []MethodCount {
+	s := p.Section(k)
+	if k == Monitors {
+		return nil // its context is not a method
+	}
+	var (
+		counts []MethodCount
+		last   []int32 // by index in counts: the entry added to Total last, plus 1
+		slots  = make([]int32, len(p.Methods))
+		others = make(map[MethodID]int32)
+	)
+	slot := func(id MethodID) int32 {
+		i := p.methIndex.find(int32(id))
+		n := int32(0)
+		if i >= 0 && i < len(slots) {
+			n = slots[i]
+		} else {
+			n = others[id]
+		}
+		if n == 0 {
+			counts = append(counts, MethodCount{Method: id})
+			last = append(last, 0)
+			n = int32(len(counts))
+			if i >= 0 && i < len(slots) {
+				slots[i] = n
+			} else {
+				others[id] = n
+			}
+		}
+		return n - 1
+	}
+	for i := range s.ends {
+		ctx, count := s.Context(i), s.Count(i)
+		for j, f := range ctx {
+			n := slot(f.Method)
+			c := &counts[n]
+			if j == 0 {
+				c.Self, _ = addSaturating(c.Self, count)
+				c.Entries++
+				if ctx.Inlined() {
+					c.Inlined, _ = addSaturating(c.Inlined, count)
+				}
+			}
+			if last[n] != int32(i)+1 {
+				last[n] = int32(i) + 1
+				c.Total, _ = addSaturating(c.Total, count)
+			}
+		}
+	}
+	sortByName(counts, func(c MethodCount) string { return p.MethodName(c.Method) }, func(a, b MethodCount) int {
+		return cmp.Or(cmp.Compare(b.Self, a.Self), cmp.Compare(b.Total, a.Total))
+	}, func(a, b MethodCount) int { return cmp.Compare(a.Method, b.Method) })
+	return counts
+}
+
+// sortByName sorts by first, then by name, then by last. Names are only made
+// where they decide.
+func sortByName[T any](all []T, name func(T) string, first, last func(a, b T) int) {
+	slices.SortFunc(all, func(a, b T) int {
+		if c := first(a, b); c != 0 {
+			return c
+		}
+		return cmp.Or(cmp.Compare(name(a), name(b)), last(a, b))
+	})
+}
+
+// Function is a method with what all kinds say of it.
+type Function struct {
+	ID     MethodID
+	Method *Method // nil if the table lacks it
+	Name   string  // "pkg.Class.name"
+	Counts [NumKinds]MethodCount
+}
+
+// Functions iterates over the methods that any entry names, in the order of
+// their ids.
+func (p *Profile) Functions() iter.Seq[*Function] {
+	return func(yield func(*Function) bool) {
+		byID := make(map[MethodID]*Function)
+		var all []*Function
+		for _, k := range Kinds() {
+			for _, c := range p.MethodCounts(k) {
+				f := byID[c.Method]
+				if f == nil {
+					f = &Function{ID: c.Method, Method: p.Method(c.Method), Name: p.MethodName(c.Method)}
+					byID[c.Method] = f
+					all = append(all, f)
+				}
+				f.Counts[k] = c
+			}
+		}
+		slices.SortFunc(all, func(a, b *Function) int { return cmp.Compare(a.ID, b.ID) })
+		for _, f := range all {
+			if !yield(f) {
+				return
+			}
+		}
+	}
+}
+
+// Edge is a place that calls a method.
+type Edge struct {
+	Caller  Frame
+	Callee  MethodID
+	Count   int64
+	Entries int // contexts with the edge
+}
+
+// Edges returns the calls that contexts of the kind show, those with the
+// largest counts first.
+//
+// Of [Samples] these are all pairs of neighbours in the stacks; the count is
+// the number of samples with the call on the stack, each once. Of [CallCounts]
+// it is the first pair of each context: the count is how often the call was
+// made from there as far as the callee was inlined, since the callers of
+// methods that were not are unknown. The other kinds are treated as the
+// latter, with the counts of what happened in the callee.
+func (p *Profile) Edges(k Kind) []Edge {
+	type key struct {
+		caller Frame
+		callee MethodID
+	}
+	type found struct {
+		edge Edge
+		last int // entry, plus 1
+	}
+	edges := make(map[key]*found)
+	s := p.Section(k)
+	for i := range s.ends {
+		ctx, count := s.Context(i), s.Count(i)
+		if k != Samples {
+			ctx = ctx[:min(2, len(ctx))]
+		}
+		for j := 1; j < len(ctx); j++ {
+			at := key{ctx[j], ctx[j-1].Method}
+			f := edges[at]
+			if f == nil {
+				f = &found{edge: Edge{Caller: at.caller, Callee: at.callee}}
+				edges[at] = f
+			}
+			if f.last != i+1 {
+				f.last = i + 1
+				f.edge.Entries++
+				f.edge.Count, _ = addSaturating(f.edge.Count, count)
+			}
+		}
+	}
+	out := make([]Edge, 0, len(edges))
+	for _, f := range edges {
+		out = append(out, f.edge)
+	}
+	slices.SortFunc(out, func(a, b Edge) int {
+		return cmp.Or(cmp.Compare(b.Count, a.Count), compareContexts(Context{a.Caller}, Context{b.Caller}), cmp.Compare(a.Callee, b.Callee))
+	})
+	return out
+}
+
+// Summary describes a section.
+type Summary struct {
+	Kind      Kind
+	Entries   int
+	Total     int64 // sum of all counts
+	Largest   int64 // count of the entry with the largest one
+	Methods   int   // that entries are about
+	Frames    int   // in all contexts
+	MaxFrames int   // in one context
+}
+
+// Summary describes the section of a kind.
+func (p *Profile) Summary(k Kind) Summary {
+	s := p.Section(k)
+	sum := Summary{Kind: k, Entries: s.Len(), Total: s.Total(), Frames: len(s.frames)}
+	about := make(map[MethodID]struct{})
+	for i := range s.ends {
+		ctx := s.Context(i)
+		sum.MaxFrames = max(sum.MaxFrames, len(ctx))
+		sum.Largest = max(sum.Largest, s.Count(i))
+		about[ctx.Leaf().Method] = struct{}{}
+	}
+	if k != Monitors {
+		sum.Methods = len(about)
+	}
+	return sum
+}
