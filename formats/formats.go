@@ -8,13 +8,14 @@
 //	}
 //
 // Profiles of one family can be merged with each other and are read by one
-// package: [IRPGO] by irpgo, [MIP] by mip.
+// package: [IRPGO] by irpgo, [MIP] by mip, [Iprof] by iprof.
 package formats
 
 import (
 	"path/filepath"
 	"strings"
 
+	"github.com/profuse-pgo/profuse/iprof"
 	"github.com/profuse-pgo/profuse/irpgo"
 	"github.com/profuse-pgo/profuse/mip"
 )
@@ -35,6 +36,7 @@ const (
 	// Binary is an ELF or Mach-O file, which stands for the map it was linked
 	// with. Whether it has one shows when it is looked for, see mip.FindMap.
 	Binary
+	IprofProfile // .iprof, of a GraalVM native image
 )
 
 // A Family is a kind of profiling, with formats of its own.
@@ -44,6 +46,7 @@ type Family string
 const (
 	IRPGO Family = "IRPGO" // LLVM's instrumentation profiles, of the front end too
 	MIP   Family = "MIP"   // Machine IR profiles
+	Iprof Family = "iprof" // profiles of GraalVM native images
 )
 
 // formats describes each Format.
@@ -61,6 +64,7 @@ var formats = [...]struct {
 	MIPProfile:   {"MIP profile", MIP, []string{".mip"}},
 	MIPYAML:      {"MIP profile in YAML", MIP, []string{".mip.yaml", ".mip.yml"}},
 	Binary:       {"ELF or Mach-O binary", MIP, nil},
+	IprofProfile: {"iprof profile", Iprof, []string{".iprof"}},
 }
 
 // All returns all formats, those of a family together.
@@ -120,6 +124,9 @@ func Detect(data []byte) (Format, bool) {
 		case mip.FileYAML:
 			return MIPYAML, true
 		}
+	}
+	if iprof.Detect(data) {
+		return IprofProfile, true
 	}
 	if t, ok := irpgo.Detect(data); ok {
 		switch t {

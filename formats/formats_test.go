@@ -33,6 +33,10 @@ func TestDetect(t *testing.T) {
 		{"ELF", "\x7fELF\x02\x01\x01", formats.Binary},
 		{"Mach-O, 64 bit", "\xcf\xfa\xed\xfe", formats.Binary},
 		{"Mach-O, universal", "\xca\xfe\xba\xbe\x00\x00\x00\x02", formats.Binary},
+		{"iprof", `{"version":"1.0.0","types":[`, formats.IprofProfile},
+		{"iprof, cut short", `{"vers`, formats.IprofProfile},
+		{"iprof of old", `{ "methods" : [`, formats.IprofProfile},
+		{"other JSON", `{"version":3,"sources":[]}`, formats.IRPGOText},
 		{"MIP of no type", "\xfbMIP\x08\x00\x40\x00", 0},
 		{"magic alone", "\xfbMIP", 0},
 		{"gzip", "\x1f\x8b\x08\x00\x00\x00\x00\x00", 0},
@@ -74,7 +78,7 @@ func TestFixtures(t *testing.T) {
 	}
 	for _, f := range []formats.Format{
 		formats.IRPGORaw, formats.IRPGOIndexed, formats.IRPGOText,
-		formats.MIPRaw, formats.MIPMap, formats.MIPProfile, formats.Binary,
+		formats.MIPRaw, formats.MIPMap, formats.MIPProfile, formats.Binary, formats.IprofProfile,
 	} {
 		if seen[f] == 0 {
 			t.Errorf("no fixture is a %v", f)
@@ -98,7 +102,7 @@ func TestAll(t *testing.T) {
 			}
 		}
 	}
-	if len(names) != 9 || len(families) != 2 {
+	if len(names) != 10 || len(families) != 3 {
 		t.Errorf("formats %q of %d families", names, len(families))
 	}
 	for _, list := range [][]string{names, suffixes} {

@@ -1,6 +1,8 @@
 package formats
 
 import (
+	"github.com/profuse-pgo/profuse/classfile"
+	"github.com/profuse-pgo/profuse/iprof"
 	"github.com/profuse-pgo/profuse/irpgo"
 	"github.com/profuse-pgo/profuse/mip"
 	"github.com/profuse-pgo/profuse/profile"
@@ -10,6 +12,9 @@ import (
 type ViewOptions struct {
 	// Arch chooses the program of a universal Mach-O file.
 	Arch string
+	// Classes are those of the program, to find the source lines of an iprof
+	// profile's bytecode indexes in; nil does without lines.
+	Classes *classfile.Index
 	// Warn receives what is suspicious but readable; nil drops it.
 	Warn func(error)
 }
@@ -22,6 +27,8 @@ func View(name string, data []byte, opt ViewOptions) (profile.View, error) {
 	switch f.Family() {
 	case MIP:
 		return viewMIP(name, data, f, opt)
+	case Iprof:
+		return viewIprof(name, data, opt)
 	default: // what is unknown gets IRPGO's error
 		return viewIRPGO(name, data, opt)
 	}
@@ -71,4 +78,28 @@ func viewMIP(name string, data []byte, f Format, opt ViewOptions) (profile.View,
 		return nil, err
 	}
 	return p.View(name, r.Info(), buildID), nil
+}
+
+func viewIprof(name string, data []byte, opt ViewOptions) (profile.View, error) {
+	p, err := iprof.Read(name, data, iprof.ReaderOptions{Warn: func(w iprof.Warning) { opt.warn(profile.InFile(w.Err, w.File)) }})
+	if err != nil {
+		return nil, err
+	}
+	return p.View(name, iprof.ViewOptions{Source: IprofSource(opt.Classes)}), nil
+}
+
+// IprofSource returns what finds the methods of iprof profiles in classes; nil
+// if there are none.
+func IprofSource(classes *classfile.Index) func(iprof.MethodRef) (iprof.Source, bool) {
+	if classes == nil {
+		return nil
+	}
+	return func(ref iprof.MethodRef) (iprof.Source, bool) {
+		m, ok := classes.Method(ref.Class, ref.Name, ref.Parameters, ref.Return)
+		if !ok || m.Class.SourceFile == "" {
+			return iprof.Source{}, false
+		}
+		first, _ := m.FirstLine()
+		return iprof.Source{File: m.Class.SourcePath(), StartLine: first, Line: m.Line}, true
+	}
 }
