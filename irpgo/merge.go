@@ -66,10 +66,10 @@ type Merger struct {
 	memprof   *memprof.Merger // nil until an input has a heap profile
 
 	// The fast way, see shape.go.
-	shapes  *shapeRegistry // shared by all forks
-	sums    map[*shape]*shapeSum
-	scratch shapeScratch
-	plain   bool // only the general way from here on
+	shapes *shapeRegistry // shared by all forks
+	sums   map[*shape]*shapeSum
+	shaped shapedProfile // of the input that is being added
+	plain  bool          // only the general way from here on
 }
 
 // accFunction is the accumulator of one name.
@@ -139,10 +139,14 @@ func (m *Merger) AddAt(index int, r *Reader, weight uint64) (added Added, err er
 	}
 	if fast, trace, ok := m.addShaped(index, r, weight); ok {
 		m.variant = variant
-		for i := range trace {
-			trace[i].Weight = weight
+		if r.Info().Format == FormatIndexed {
+			traces, stream = r.Traces()
+		} else {
+			for i := range trace {
+				trace[i].Weight = weight
+			}
+			traces, stream = trace, uint64(len(trace))
 		}
-		traces, stream = trace, uint64(len(trace))
 		m.addBinaryIDs(r)
 		return fast, nil
 	}

@@ -3,6 +3,7 @@ package irpgo
 import (
 	"encoding/binary"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -95,6 +96,8 @@ func (s *Symtab) add(ref uint64, name string) {
 		s.names[ref] = name
 	}
 }
+
+func (s *Symtab) clone() *Symtab { return &Symtab{maps.Clone(s.names)} }
 
 // Name returns the name with the given reference, or "" when it is unknown.
 func (s *Symtab) Name(ref uint64) string {

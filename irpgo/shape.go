@@ -1,38 +1,34 @@
 package irpgo
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/binary"
-	"maps"
 	"slices"
 	"sync"
 )
 
-// Raw profiles of one binary have one shape: the same functions, hashes,
-// counter layout, value sites and names. What differs are counts, values and
-// the address that the program was loaded at. A shape is worked out once; a
-// profile of that shape is then a vector of counters to be added to another.
+// Profiles of one binary have one shape: the same functions, hashes, counters
+// and value sites in one order. What differs are counts, values, and in raw
+// profiles the address that the program was loaded at. A shape is worked out
+// once; a profile of that shape is then a vector of counters to be added to
+// another.
 //
 // Nothing is taken on trust: before a profile counts as one of a shape, every
 // byte that matters for where its counters belong is compared. What does not
 // fit goes the general way, which also finds the words for what is wrong.
 type shape struct {
 	key     shapeKey
-	records []byte // of the profile that the shape was made from
-	names   []byte
-	vnames  []byte
-	vtables []byte
-	layout  recordLayout
-	ptr     int
-	order   binary.ByteOrder
+	raw     *rawShape     // one of these is there
+	indexed *indexedShape // and knows what profiles of the shape look like
 
 	functions []shapeFunction
-	sites     int  // value sites in all
-	unique    bool // no two functions have name and hash in common
-	addrs     addressMap
+	valued    []int32 // functions that have value sites
+	counters  int     // number of counters, timestamps included
+	bitmap    int     // bytes of bitmap
+	sites     int     // number of value sites
+	unique    bool    // no two functions have name and hash in common
 	symbols   *Symtab
-	known     []string // names of virtual tables
+	vtables   []string // names of virtual tables
 }
 
 // shapeFunction is what does not change of a function.
@@ -40,198 +36,283 @@ type shapeFunction struct {
 	name     string
 	nameRef  uint64
 	hash     uint64
-	counters int // index of its first counter in the section
-	count    int // number of counters, a timestamp included
-	bitmap   int // offset of its bitmap in the section
-	bits     int // bytes of bitmap
-	funcPtr  uint64
-	sites    [NumValueKinds]int // number of value sites by kind
+	counters int32                // index of its first counter
+	count    int32                // number of counters, a timestamp included
+	bitmap   int32                // offset of its bitmap
+	bits     int32                // bytes of bitmap
+	sites    [NumValueKinds]int32 // number of value sites by kind
+}
+
+// kinds returns how many kinds of value sites the function has.
+func (f *shapeFunction) kinds() (n uint32) {
+	for _, sites := range f.sites {
+		if sites > 0 {
+			n++
+		}
+	}
+	return n
 }
 
 // shapeKey is the part of a profile that is quick to compare.
 type shapeKey struct {
+	format                                          Format
 	word, countersDelta, bitmapDelta                uint64
 	ptr                                             int
 	bigEndian                                       bool
-	records, counters, bitmap, names, vtables, vnum int
+	records, counters, bitmap, names, vtables, vnum int // sizes of sections
+	buckets                                         int // of the hash table
 }
 
-func keyOf(p *rawProfile) shapeKey {
-	bitmapDelta := p.fields[fBitmapDelta]
-	if len(p.bitmap.data) == 0 {
-		bitmapDelta = 0 // the distance from nowhere: it varies with the load address
-	}
-	return shapeKey{
-		word: p.word, countersDelta: p.fields[fCountersDelta], bitmapDelta: bitmapDelta, ptr: p.ptr, bigEndian: p.order == binary.ByteOrder(binary.BigEndian),
-		records: len(p.records.data), counters: len(p.counters.data), bitmap: len(p.bitmap.data),
-		names: len(p.names.data), vtables: len(p.vtables.data), vnum: len(p.vnames.data),
-	}
+// A shapedProfile is a profile that was found to have a shape: where its
+// counters and values are.
+type shapedProfile struct {
+	data  []byte // the file
+	order binary.ByteOrder
+	// Values that are addresses are to be understood modulo mask+1, and are
+	// farther by slide than in the profile that the shape was made from.
+	slide, mask uint64
+
+	counters []byte // the section of a raw profile
+	bitmap   []byte
+	records  []int // indexed: by function, offset of its counters
+	blobs    []int // offsets of the value data of valued functions
 }
 
 // maxShapes bounds the memory for shapes of programs that are seen again and
 // again; with more of them the rest goes the general way.
 const maxShapes = 256
 
-// shapeRegistry holds the shapes that several workers share. A shape is made
-// when its key turns up for the second time: most binaries of a large mixture
-// are seen once.
+// maxAttempts is how many profiles of one key may turn out not to have a shape
+// before no more are looked at.
+const maxAttempts = 3
+
+// shapeRegistry holds the shapes that several workers share. The first profile
+// of all gets a shape, for most often all are of one binary; another shape is
+// made when its key turns up for the second time: most binaries of a large
+// mixture are seen once.
 type shapeRegistry struct {
-	mu     sync.Mutex
-	seen   map[shapeKey]struct{}
-	shapes map[shapeKey][]*shape
-	count  int
+	mu      sync.Mutex
+	entries map[shapeKey]*shapeEntry
+	count   int // shapes
+}
+
+// shapeEntry holds the shapes of one key.
+type shapeEntry struct {
+	shapes   []*shape
+	making   chan struct{} // closed when the shape that a worker is making is there
+	attempts int           // profiles without a shape
 }
 
 func newShapeRegistry() *shapeRegistry {
-	return &shapeRegistry{seen: make(map[shapeKey]struct{}), shapes: make(map[shapeKey][]*shape)}
+	return &shapeRegistry{entries: make(map[shapeKey]*shapeEntry)}
 }
 
-// candidates returns the shapes that a profile with this key can have, and
-// whether another one may be made for it. eager makes shapes at first sight.
-func (g *shapeRegistry) candidates(key shapeKey, eager bool) (shapes []*shape, create bool) {
+// find returns the shape of a profile with this key, nil if it has none. fits
+// asks whether the profile has a shape; it is asked about each shape once.
+// create works out a new one. While a worker does so, others with profiles of
+// that key wait: theirs are most likely of the same shape.
+func (g *shapeRegistry) find(key shapeKey, fits func(*shape) bool, create func() *shape) *shape {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	_, seen := g.seen[key]
-	if !seen && len(g.seen) < 1<<16 {
-		g.seen[key] = struct{}{}
-	}
-	return g.shapes[key], (seen || eager) && g.count < maxShapes
-}
-
-// add registers a shape, unless another worker was quicker.
-func (g *shapeRegistry) add(s *shape) *shape {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	for _, o := range g.shapes[s.key] {
-		if o.sameAs(s) {
-			return o
-		}
-	}
-	g.count++
-	g.shapes[s.key] = append(slices.Clone(g.shapes[s.key]), s)
-	return s
-}
-
-func (s *shape) sameAs(o *shape) bool {
-	return s.key == o.key && bytes.Equal(s.names, o.names) && bytes.Equal(s.vnames, o.vnames) &&
-		slices.Equal(s.functions, o.functions) && bytes.Equal(s.vtables, o.vtables)
-}
-
-// newShape works out the shape of the reader's current profile, nil if it is
-// not one for the fast way: a version without relative counter pointers,
-// damage, or records without a name.
-func newShape(r *rawReader) *shape {
-	p := r.cur
-	if r.prepare() != nil {
-		return nil
-	}
-	s := &shape{
-		key: keyOf(p), records: bytes.Clone(p.records.data), names: bytes.Clone(p.names.data),
-		vnames: bytes.Clone(p.vnames.data), vtables: bytes.Clone(p.vtables.data),
-		layout: p.layout, ptr: p.ptr, order: p.order,
-		addrs:   addressMap{slices.Clone(r.addrs.callees), slices.Clone(r.addrs.vtables)},
-		symbols: &Symtab{maps.Clone(r.syms.names)}, known: slices.Clone(r.vnames),
-	}
-	size := int(p.counterSize())
-	for i := range p.numRecords() {
-		b := p.record(i)
-		known, err := r.decodeRecord(i)
-		if err != nil || !known || r.rec.Name == "" {
+	e := g.entries[key]
+	if e == nil {
+		if len(g.entries) >= 1<<16 {
 			return nil
 		}
-		f := shapeFunction{
-			name: r.rec.Name, nameRef: p.u64(b, p.layout.nameRef), hash: r.rec.Hash,
-			count: int(p.u32(b, p.layout.numCounters)), funcPtr: p.addr(b, p.layout.funcPtr),
-		}
-		start := r.sectionOffset(i, p.addr(b, p.layout.counterPtr), p.fields[fCountersDelta], uint64(len(p.counters.data)))
-		if start%uint64(size) != 0 {
+		first := len(g.entries) == 0
+		e = &shapeEntry{}
+		g.entries[key] = e
+		if !first {
 			return nil
 		}
-		f.counters = int(start) / size
-		if p.layout.bitmapBytes >= 0 {
-			if f.bits = int(p.u32(b, p.layout.bitmapBytes)); f.bits > 0 {
-				f.bitmap = int(r.sectionOffset(i, p.addr(b, p.layout.bitmapPtr), p.fields[fBitmapDelta], uint64(len(p.bitmap.data))))
+	}
+	for tried := 0; ; {
+		shapes, making := e.shapes, e.making
+		if tried < len(shapes) || making != nil {
+			g.mu.Unlock()
+			for ; tried < len(shapes); tried++ {
+				if fits(shapes[tried]) {
+					g.mu.Lock()
+					return shapes[tried]
+				}
+			}
+			if making != nil {
+				<-making
+			}
+			g.mu.Lock()
+			continue
+		}
+		if g.count >= maxShapes || e.attempts >= maxAttempts {
+			return nil
+		}
+		if s := g.make(e, create); s == nil || !fits(s) {
+			e.attempts++
+			return nil
+		} else {
+			return s
+		}
+	}
+}
+
+// make lets create make a shape, without the lock, and registers it.
+func (g *shapeRegistry) make(e *shapeEntry, create func() *shape) (s *shape) {
+	e.making = make(chan struct{})
+	g.mu.Unlock()
+	defer func() { // also when reading faults
+		g.mu.Lock()
+		close(e.making)
+		e.making = nil
+		if s != nil {
+			e.shapes = append(slices.Clone(e.shapes), s)
+			g.count++
+		}
+	}()
+	return create()
+}
+
+// findShape returns the shape of the reader's profile and where in it is
+// what, nil if it has to go the general way.
+func (m *Merger) findShape(r *Reader) (*shape, *shapedProfile) {
+	var key shapeKey
+	var fits func(*shape) bool
+	var create func() *shape
+	p := &m.shaped
+	switch d := r.dec.(type) {
+	case *rawReader:
+		if d.cur.start != 0 || d.cur.version < 8 || d.cur.isLightweight() {
+			return nil, nil
+		}
+		key = rawKey(d.cur)
+		fits = func(s *shape) bool { return s.matchRaw(d, p) }
+		create = func() *shape { return newRawShape(key, d) }
+	case *indexedReader:
+		if d.memprof != nil {
+			return nil, nil
+		}
+		key = indexedKey(d)
+		fits = func(s *shape) bool { return s.matchIndexed(d, p) }
+		create = func() *shape { return newIndexedShape(key, d) }
+	default:
+		return nil, nil
+	}
+	if m.opt.LLVMCompat && len(m.sums) > 0 {
+		// Records of two shapes must not be summed up side by side, see AddAt.
+		for s := range m.sums {
+			if s.key == key && fits(s) {
+				return s, p
 			}
 		}
-		for k := range p.layout.kinds {
-			f.sites[k] = int(p.order.Uint16(b[p.layout.valueSites+2*k:]))
-			s.sites += f.sites[k]
-		}
-		s.functions = append(s.functions, f)
+		return nil, nil
 	}
-	if !s.tiled() {
-		return nil
+	if s := m.shapes.find(key, fits, create); s != nil {
+		return s, p
 	}
+	return nil, nil
+}
+
+// finish fills in what follows from the functions; false if they do not make
+// a shape.
+func (s *shape) finish() bool {
 	type id struct{ nameRef, hash uint64 }
 	ids := make(map[id]struct{}, len(s.functions))
 	for i := range s.functions {
-		ids[id{s.functions[i].nameRef, s.functions[i].hash}] = struct{}{}
+		f := &s.functions[i]
+		ids[id{f.nameRef, f.hash}] = struct{}{}
+		if f.kinds() > 0 {
+			s.valued = append(s.valued, int32(i))
+		}
+		for _, n := range f.sites {
+			s.sites += int(n)
+		}
 	}
 	s.unique = len(ids) == len(s.functions)
-	return s
+	return s.tiled()
 }
 
-// tiled reports whether the functions' counters lie end to end and fill the
+// tiled reports whether the functions' counters lie end to end and fill their
 // section, so that adding the section adds each function once.
 func (s *shape) tiled() bool {
-	order := make([]int, len(s.functions))
+	byPlace := func(a, b *shapeFunction) int { return cmp.Compare(a.counters, b.counters) }
+	order := make([]*shapeFunction, len(s.functions))
 	for i := range order {
-		order[i] = i
+		order[i] = &s.functions[i]
 	}
-	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(s.functions[a].counters, s.functions[b].counters) })
+	if !slices.IsSortedFunc(order, byPlace) {
+		slices.SortFunc(order, byPlace)
+	}
 	next := 0
-	for _, i := range order {
-		if s.functions[i].counters != next {
+	for _, f := range order {
+		if int(f.counters) != next {
 			return false
 		}
-		next += s.functions[i].count
+		next += int(f.count)
 	}
-	return next == s.counters()
+	return next == s.counters
 }
 
-// match reports whether p has the shape, and how far its addresses are from
-// those of the profile that the shape was made from.
-func (s *shape) match(p *rawProfile, relative bool) (slide uint64, ok bool) {
-	if keyOf(p) != s.key || !relative || p.layout != s.layout ||
-		!bytes.Equal(p.names.data, s.names) || !bytes.Equal(p.vnames.data, s.vnames) {
+func (s *shape) temporal() bool {
+	return s.raw != nil && Variant(s.key.word).Has(HasTemporal)
+}
+
+// singleByte reports whether counters are bytes, which are 0 where the
+// program went.
+func (s *shape) singleByte() bool {
+	return s.raw != nil && Variant(s.key.word).Has(SingleByte)
+}
+
+// stampEntries is the number of counters that a function's timestamp takes, 0
+// without one.
+func (s *shape) stampEntries() int {
+	switch {
+	case !s.temporal():
+		return 0
+	case s.singleByte():
+		return 8
+	}
+	return 1
+}
+
+// matchBlobs checks the value data of all functions that follows each other
+// from offset pos of p.data on, as in raw profiles, and returns where it ends.
+func (s *shape) matchBlobs(p *shapedProfile, pos int) (end int, ok bool) {
+	p.blobs = p.blobs[:0]
+	for _, i := range s.valued {
+		size, ok := s.functions[i].matchBlob(p.order, p.data[pos:])
+		if !ok {
+			return 0, false
+		}
+		p.blobs = append(p.blobs, pos)
+		pos += size
+	}
+	return pos, true
+}
+
+// matchBlob reports whether b begins with value data for the sites of f,
+// exactly as announced, and how long that is.
+func (f *shapeFunction) matchBlob(order binary.ByteOrder, b []byte) (size int, ok bool) {
+	if len(b) < valueDataHeader {
 		return 0, false
 	}
-	// Counter and bitmap pointers are distances, so they stay; only the
-	// function's address and the runtime's pointer to its values move.
-	l := &s.layout
-	addrEnd := l.funcPtr + 2*s.ptr
-	mask := p.addrMask()
-	known := false
-	for i := range s.functions {
-		a, b := p.record(i), s.records[i*l.size:(i+1)*l.size]
-		if !bytes.Equal(a[:l.funcPtr], b[:l.funcPtr]) || !bytes.Equal(a[addrEnd:], b[addrEnd:]) {
-			return 0, false
-		}
-		was, is := s.functions[i].funcPtr, p.addr(a, l.funcPtr)
-		if (was == 0) != (is == 0) {
-			return 0, false
-		}
-		if was == 0 {
+	total := order.Uint32(b)
+	if total%8 != 0 || uint64(total) > uint64(len(b)) || total < valueDataHeader || order.Uint32(b[4:]) != f.kinds() {
+		return 0, false
+	}
+	b = b[valueDataHeader:total]
+	for k, n := range f.sites {
+		if n == 0 {
 			continue
 		}
-		if !known {
-			slide, known = (is-was)&mask, true
-		}
-		if (is-was)&mask != slide {
+		head := valueKindHeader + (int(n)+7)&^7
+		if len(b) < head || order.Uint32(b) != uint32(k) || order.Uint32(b[4:]) != uint32(n) {
 			return 0, false
 		}
-	}
-	return slide, s.matchVTables(p, slide)
-}
-
-func (s *shape) matchVTables(p *rawProfile, slide uint64) bool {
-	size := vtableRecordSize(s.ptr)
-	for off := 0; off < len(s.vtables); off += size {
-		a, b := p.vtables.data[off:off+size], s.vtables[off:off+size]
-		if !bytes.Equal(a[:8], b[:8]) || !bytes.Equal(a[8+s.ptr:12+s.ptr], b[8+s.ptr:12+s.ptr]) ||
-			(p.addr(a, 8)-p.addr(b, 8))&p.addrMask() != slide {
-			return false
+		for _, values := range b[valueKindHeader : valueKindHeader+n] {
+			head += int(values) * valueDataPair
 		}
+		if len(b) < head {
+			return 0, false
+		}
+		b = b[head:]
 	}
-	return true
+	return int(total), len(b) == 0
 }

@@ -14,140 +14,95 @@ type shapeSum struct {
 	first  int // index of the first input
 	files  int
 	counts []uint64
+	bound  uint64 // no counter is above it; maxCount if they may be at their limit
 	bitmap []byte
-	sites  []ValueSite // by function, kind and site
-}
-
-// shapeScratch is memory that merging one profile of a shape needs.
-type shapeScratch struct {
-	lengths []uint8 // values per site, by function, kind and site
-	data    []ValueData
+	sites  []siteSum // by function, kind and site
 }
 
 // addShaped merges r the fast way and reports whether it did; if not, nothing
 // has happened. All of the profile is checked before any of it is added.
 func (m *Merger) addShaped(index int, r *Reader, weight uint64) (added Added, traces []Trace, ok bool) {
-	raw, isRaw := r.dec.(*rawReader)
-	if !isRaw || m.opt.Rename != nil || m.plain || raw.cur.start != 0 || raw.cur.version < 8 || raw.cur.isLightweight() {
+	if m.opt.Rename != nil || m.plain {
 		return added, nil, false
 	}
-	p := raw.cur
-	s, slide := m.findShape(raw)
+	s, p := m.findShape(r)
 	if s == nil || m.opt.LLVMCompat && !s.unique {
-		return added, nil, false
-	}
-	end, ok := s.readValues(raw, slide, &m.scratch)
-	if !ok || !onlyZeros(raw.data[end:]) || !s.plausible(p) {
 		return added, nil, false
 	}
 	sum := m.sums[s]
 	if sum == nil {
-		sum = &shapeSum{
-			shape: s, first: index, counts: make([]uint64, s.counters()),
-			bitmap: make([]byte, len(p.bitmap.data)), sites: make([]ValueSite, s.sites),
-		}
-		m.sums[s] = sum
-		if m.opt.KeepVTableNames {
-			for _, n := range s.known {
-				m.vtables[n] = struct{}{}
-			}
-		}
-		if m.opt.KeepSymbols {
-			for ref, n := range s.symbols.names {
-				m.symbols.add(ref, n)
-			}
-		}
+		sum = &shapeSum{shape: s, first: index, counts: make([]uint64, s.counters), bitmap: make([]byte, s.bitmap), sites: make([]siteSum, s.sites)}
 	}
 	added.Records = len(s.functions)
 	var overflow bool
-	if s.temporal() {
-		added.Count, traces, overflow = sum.addTemporal(p, weight)
-	} else {
-		added.Count, overflow = addSection(sum.counts, p, p.counters.data, weight)
+	switch {
+	case !s.temporal() && !s.singleByte():
+		added.Count, overflow, ok = sum.addCounters(p, weight)
+	case s.plausible(p):
+		added.Count, traces, overflow = sum.addOthers(p, weight)
+		sum.bound, ok = maxCount, true
 	}
+	if !ok {
+		return Added{}, nil, false
+	}
+	m.sums[s] = sum
 	if overflow {
 		sum.warnOverflow(m, r.Name())
 	}
-	for i, b := range p.bitmap.data {
-		sum.bitmap[i] |= b
-	}
-	sum.addValues(m, &m.scratch, weight)
+	sum.addBitmap(p)
+	sum.addValues(m, p, weight)
 	sum.files++
+	m.addShapeNames(s, r, sum.files == 1)
 	return added, traces, true
 }
 
-// findShape returns the shape of the reader's profile and its slide, nil if it
-// has to go the general way.
-func (m *Merger) findShape(raw *rawReader) (*shape, uint64) {
-	key := keyOf(raw.cur)
-	shapes, create := m.shapes.candidates(key, m.opt.LLVMCompat)
-	for _, s := range shapes {
-		if m.opt.LLVMCompat && len(m.sums) > 0 && m.sums[s] == nil {
-			continue // another shape: see compatible
-		}
-		if slide, ok := s.match(raw.cur, raw.relative); ok {
-			return s, slide
-		}
-	}
-	if !create || m.opt.LLVMCompat && len(m.sums) > 0 {
-		return nil, 0
-	}
-	s := newShape(raw)
-	if s == nil {
-		return nil, 0
-	}
-	s = m.shapes.add(s)
-	slide, ok := s.match(raw.cur, raw.relative)
-	if !ok {
-		return nil, 0
-	}
-	return s, slide
-}
-
-func onlyZeros(b []byte) bool {
-	for _, c := range b {
-		if c != 0 {
-			return false
-		}
-	}
-	return true
-}
-
-func (s *shape) temporal() bool   { return Variant(s.key.word).Has(HasTemporal) }
-func (s *shape) singleByte() bool { return Variant(s.key.word).Has(SingleByte) }
-
-// stampEntries is the number of counter entries that a function's timestamp
-// takes, 0 without one.
-func (s *shape) stampEntries() int {
+// addShapeNames keeps the names that the caller asked for: those of the shape
+// once, those that an indexed profile has beside its functions each time.
+func (m *Merger) addShapeNames(s *shape, r *Reader, first bool) {
+	var vtables []string
 	switch {
-	case !s.temporal():
-		return 0
-	case s.singleByte():
-		return 8
+	case s.indexed != nil:
+		vtables = r.dec.vtableNames()
+	case first:
+		vtables = s.vtables
 	}
-	return 1
+	if m.opt.KeepVTableNames {
+		for _, n := range vtables {
+			m.vtables[n] = struct{}{}
+		}
+	}
+	if m.opt.KeepSymbols {
+		if first {
+			s.eachSymbol(m.symbols.add)
+		}
+		for _, n := range vtables {
+			m.symbols.Add(n)
+		}
+	}
 }
 
-// counters is the number of entries of the counter section.
-func (s *shape) counters() int {
-	if s.singleByte() {
-		return s.key.counters
+// eachSymbol calls yield for all names that profiles of the shape know.
+func (s *shape) eachSymbol(yield func(ref uint64, name string)) {
+	if s.raw != nil {
+		for ref, n := range s.symbols.names {
+			yield(ref, n)
+		}
+		return
 	}
-	return s.key.counters / 8
+	for i := range s.functions {
+		yield(s.functions[i].nameRef, s.functions[i].name)
+	}
 }
 
 // plausible reports whether no counter is so large that the general way has
-// something to say of it.
-func (s *shape) plausible(p *rawProfile) bool {
+// something to say of it. It is for raw profiles.
+func (s *shape) plausible(p *shapedProfile) bool {
 	if s.singleByte() {
 		return true
 	}
-	if !s.temporal() {
-		return orWords(p.order, p.counters.data) < largeCounter
-	}
 	for i := range s.functions {
 		f := &s.functions[i]
-		if orWords(p.order, p.counters.data[8*(f.counters+1):8*(f.counters+f.count)]) >= largeCounter {
+		if orWords(p.order, p.counters[8*(f.counters+1):8*(f.counters+f.count)]) >= largeCounter {
 			return false
 		}
 	}
@@ -155,53 +110,132 @@ func (s *shape) plausible(p *rawProfile) bool {
 }
 
 func orWords(order binary.ByteOrder, b []byte) (or uint64) {
-	if order == binary.ByteOrder(binary.LittleEndian) {
-		for ; len(b) >= 32; b = b[32:] {
-			or |= le.Uint64(b) | le.Uint64(b[8:]) | le.Uint64(b[16:]) | le.Uint64(b[24:])
-		}
-	}
 	for ; len(b) >= 8; b = b[8:] {
 		or |= order.Uint64(b)
 	}
 	return or
 }
 
-// addSection adds the counters in raw, weighted, to dst, saturating at 2^64−3;
-// total is their unweighted sum.
-func addSection(dst []uint64, p *rawProfile, raw []byte, weight uint64) (total uint64, overflow bool) {
-	if p.variant.Has(SingleByte) {
-		for i, c := range raw {
-			if c == 0 {
-				total++
-				overflow = addCount(&dst[i], 1, weight) || overflow
-			}
+// addCounters adds 8-byte counters; total is their unweighted sum. If one of
+// them is so large that the general way has something to say of it, or takes
+// it for something else than a count, nothing is added.
+//
+// Sums are formed without looking: what counters can have reached at most is
+// known beforehand, and an addition that turns out to be too much is taken
+// back.
+func (sum *shapeSum) addCounters(p *shapedProfile, weight uint64) (total uint64, overflow, ok bool) {
+	s := sum.shape
+	each := func(add func(dst []uint64, raw []byte)) {
+		if p.records == nil {
+			add(sum.counts, p.counters)
+			return
 		}
-		return total, overflow
+		at := 0
+		for i, off := range p.records {
+			n := int(s.functions[i].count)
+			add(sum.counts[at:at+n], p.data[off:off+8*n])
+			at += n
+		}
 	}
-	dst = dst[:len(raw)/8]
-	if weight == 1 && p.order == binary.ByteOrder(binary.LittleEndian) {
-		high := uint64(0)
-		for i := range dst {
-			c := le.Uint64(raw[8*i : 8*i+8])
-			sum, carry := bits.Add64(dst[i], c, 0)
-			if carry != 0 || sum > maxCount {
-				sum, overflow = maxCount, true
+	var or uint64
+	each(func(dst []uint64, raw []byte) {
+		o, t := addWords(dst, raw, p.order, weight)
+		or |= o
+		total += t
+	})
+	high, most := bits.Mul64(or, weight)
+	bound, carry := bits.Add64(sum.bound, most, 0)
+	fits := high == 0 && carry == 0 && bound <= maxCount
+	if or >= largeCounter || !fits {
+		each(func(dst []uint64, raw []byte) { addWords(dst, raw, p.order, -weight) })
+		if or >= largeCounter {
+			return 0, false, false
+		}
+	}
+	if fits {
+		sum.bound = bound
+	} else {
+		sum.bound = maxCount
+		each(func(dst []uint64, raw []byte) {
+			for i := range dst {
+				overflow = addCount(&dst[i], p.order.Uint64(raw[8*i:]), weight) || overflow
 			}
-			dst[i] = sum
-			total, carry = bits.Add64(total, c, 0)
-			high += carry
+		})
+	}
+	if high, _ := bits.Mul64(or, uint64(len(sum.counts))); high != 0 {
+		total = 0
+		each(func(_ []uint64, raw []byte) {
+			for ; len(raw) >= 8; raw = raw[8:] {
+				total = addSaturating(total, p.order.Uint64(raw))
+			}
+		})
+	}
+	return total, overflow, true
+}
+
+// addWords adds the counters in raw, weighted, to dst, modulo 2^64, and
+// returns their bits and their unweighted sum, modulo 2^64.
+func addWords(dst []uint64, raw []byte, order binary.ByteOrder, weight uint64) (or, total uint64) {
+	if order == binary.ByteOrder(binary.LittleEndian) {
+		for len(dst) >= 4 && len(raw) >= 32 {
+			d, r := (*[4]uint64)(dst), (*[32]byte)(raw)
+			a, b, c, e := le.Uint64(r[0:]), le.Uint64(r[8:]), le.Uint64(r[16:]), le.Uint64(r[24:])
+			d[0] += a * weight
+			d[1] += b * weight
+			d[2] += c * weight
+			d[3] += e * weight
+			or |= a | b | c | e
+			total += a + b + c + e
+			dst, raw = dst[4:], raw[32:]
 		}
-		if high != 0 {
-			total = 1<<64 - 1
+		for i := range dst {
+			c := le.Uint64(raw[8*i:])
+			dst[i] += c * weight
+			or |= c
+			total += c
 		}
-		return total, overflow
+		return or, total
 	}
 	for i := range dst {
-		c := p.order.Uint64(raw[8*i:])
-		overflow = addCount(&dst[i], c, weight) || overflow
-		total = addSaturating(total, c)
+		c := order.Uint64(raw[8*i:])
+		dst[i] += c * weight
+		or |= c
+		total += c
 	}
-	return total, overflow
+	return or, total
+}
+
+// addOthers adds the counters of temporal profiles, which follow a timestamp
+// in each function, and those of single-byte coverage.
+func (sum *shapeSum) addOthers(p *shapedProfile, weight uint64) (total uint64, traces []Trace, overflow bool) {
+	s := sum.shape
+	skip, size := int32(s.stampEntries()), int32(8)
+	if s.singleByte() {
+		size = 1
+	}
+	var stamps []timestamp
+	for i := range s.functions {
+		f := &s.functions[i]
+		raw := p.counters[size*f.counters : size*(f.counters+f.count)]
+		if s.temporal() {
+			if when := p.order.Uint64(raw); when != 0 && when != 1<<64-1 {
+				stamps = append(stamps, timestamp{when, f.nameRef})
+			}
+		}
+		raw = raw[skip*size:]
+		for j := range sum.counts[f.counters+skip : f.counters+f.count] {
+			c := uint64(0)
+			switch {
+			case size == 8:
+				c = p.order.Uint64(raw[8*j:])
+			case raw[j] == 0: // executed
+				c = 1
+			}
+			total = addSaturating(total, c)
+			overflow = addCount(&sum.counts[int(f.counters+skip)+j], c, weight) || overflow
+		}
+	}
+	return total, traceOf(stamps), overflow
 }
 
 // addCount adds weight·c to a counter and reports whether it saturated.
@@ -216,22 +250,31 @@ func addCount(dst *uint64, c, weight uint64) bool {
 	return false
 }
 
-// addTemporal is addSection for counters that follow a timestamp in each
-// function.
-func (sum *shapeSum) addTemporal(p *rawProfile, weight uint64) (total uint64, traces []Trace, overflow bool) {
-	s := sum.shape
-	size := int(p.counterSize())
-	var stamps []timestamp
-	for i := range s.functions {
-		f := &s.functions[i]
-		raw := p.counters.data[size*f.counters : size*(f.counters+f.count)]
-		if when := p.u64(raw, 0); when != 0 && when != 1<<64-1 {
-			stamps = append(stamps, timestamp{when, f.nameRef})
-		}
-		t, o := addSection(sum.counts[f.counters+s.stampEntries():f.counters+f.count], p, raw[8:], weight)
-		total, overflow = addSaturating(total, t), overflow || o
+func (sum *shapeSum) addBitmap(p *shapedProfile) {
+	if p.records == nil {
+		orBytes(sum.bitmap, p.bitmap)
+		return
 	}
-	return total, traceOf(stamps), overflow
+	if len(sum.bitmap) == 0 {
+		return
+	}
+	for i, off := range p.records {
+		f := &sum.shape.functions[i]
+		raw := p.data[off+8*int(f.count)+8:] // after the number of bytes
+		for j := range sum.bitmap[f.bitmap : f.bitmap+f.bits] {
+			sum.bitmap[int(f.bitmap)+j] |= raw[8*j]
+		}
+	}
+}
+
+func orBytes(dst, src []byte) {
+	for len(dst) >= 8 && len(src) >= 8 {
+		le.PutUint64(dst, le.Uint64(dst)|le.Uint64(src))
+		dst, src = dst[8:], src[8:]
+	}
+	for i := range dst {
+		dst[i] |= src[i]
+	}
 }
 
 // warnOverflow names the functions whose counters are at their limit.
@@ -241,161 +284,54 @@ func (sum *shapeSum) warnOverflow(m *Merger, file string) {
 	}
 	for i := range sum.shape.functions {
 		f := &sum.shape.functions[i]
-		for _, c := range sum.counts[f.counters : f.counters+f.count] {
-			if c == maxCount {
-				m.opt.Warn(Warning{File: file, Function: f.name, Err: &InstrError{Code: CodeCounterOverflow}})
-				break
-			}
+		if slices.Contains(sum.counts[f.counters:f.counters+f.count], maxCount) {
+			m.opt.Warn(Warning{File: file, Function: f.name, Err: &InstrError{Code: CodeCounterOverflow}})
 		}
 	}
-}
-
-// readValues decodes all value data of a profile into the scratch memory,
-// values translated to name references, and returns where it ends. Whatever
-// is not exactly as announced is left to the general way.
-func (s *shape) readValues(r *rawReader, slide uint64, scratch *shapeScratch) (end int64, ok bool) {
-	p := r.cur
-	scratch.lengths, scratch.data = scratch.lengths[:0], scratch.data[:0]
-	pos := p.valueData
-	for i := range s.functions {
-		f := &s.functions[i]
-		kinds := uint32(0)
-		for _, n := range f.sites {
-			if n > 0 {
-				kinds++
-			}
-		}
-		if kinds == 0 {
-			continue
-		}
-		b := r.data[pos:]
-		if len(b) < valueDataHeader {
-			return 0, false
-		}
-		total := p.u32(b, 0)
-		if total%8 != 0 || uint64(total) > uint64(len(b)) || total < valueDataHeader || p.u32(b, 4) != kinds {
-			return 0, false
-		}
-		if !s.readBlob(p, f, b[valueDataHeader:total], slide, scratch) {
-			return 0, false
-		}
-		pos += int64(total)
-	}
-	return pos, true
-}
-
-func (s *shape) readBlob(p *rawProfile, f *shapeFunction, b []byte, slide uint64, scratch *shapeScratch) bool {
-	for k, n := range f.sites {
-		if n == 0 {
-			continue
-		}
-		head := valueKindHeader + (n+7)&^7
-		if len(b) < head || p.u32(b, 0) != uint32(k) || p.u32(b, 4) != uint32(n) {
-			return false
-		}
-		lengths := b[valueKindHeader : valueKindHeader+n]
-		b = b[head:]
-		values := 0
-		for _, l := range lengths {
-			values += int(l)
-		}
-		if len(b) < values*valueDataPair {
-			return false
-		}
-		scratch.lengths = append(scratch.lengths, lengths...)
-		for j := range values {
-			v := ValueData{p.u64(b, j*valueDataPair), p.u64(b, j*valueDataPair+8)}
-			switch ValueKind(k) {
-			case IndirectCallTarget:
-				v.Value = s.addrs.callee(s.home(p, v.Value, slide))
-			case VTableTarget:
-				v.Value = s.addrs.vtable(s.home(p, v.Value, slide))
-			}
-			scratch.data = append(scratch.data, v)
-		}
-		b = b[values*valueDataPair:]
-	}
-	return len(b) == 0
-}
-
-// home is where an address would be in the profile that the shape was made
-// from; an address wider than the target's stays what it is, unknown.
-func (s *shape) home(p *rawProfile, addr, slide uint64) uint64 {
-	if addr > p.addrMask() {
-		return addr
-	}
-	return (addr - slide) & p.addrMask()
-}
-
-// addValues merges the scratch memory's values site by site, in the way of
-// the general merge.
-func (sum *shapeSum) addValues(m *Merger, scratch *shapeScratch, weight uint64) {
-	data := scratch.data
-	for i, n := range scratch.lengths {
-		src := ValueSite(data[:n:n])
-		data = data[n:]
-		if sum.files == 0 {
-			sum.sites[i] = scaled(src, weight)
-		} else if len(src) > 0 || len(sum.sites[i]) > 0 {
-			sum.sites[i], _ = mergeSite(sum.sites[i], src, weight, m.opt.LLVMCompat)
-		}
-		if m.opt.LLVMCompat {
-			sum.sites[i] = byCount(sum.sites[i])
-		}
-	}
-}
-
-// scaled copies a site, its counts multiplied.
-func scaled(src ValueSite, weight uint64) ValueSite {
-	if len(src) == 0 {
-		return nil
-	}
-	out := make(ValueSite, len(src))
-	for i, v := range src {
-		hi, lo := bits.Mul64(v.Count, weight)
-		if hi != 0 {
-			lo = 1<<64 - 1
-		}
-		out[i] = ValueData{v.Value, lo}
-	}
-	return out
 }
 
 // join adds up two sums of one shape.
 func (sum *shapeSum) join(o *shapeSum, m *Merger) {
-	overflow := addCounts(sum.counts, o.counts, 1)
-	if overflow {
+	if addCounts(sum.counts, o.counts, 1) {
 		sum.warnOverflow(m, "")
 	}
-	for i, b := range o.bitmap {
-		sum.bitmap[i] |= b
-	}
-	for i, src := range o.sites {
-		sum.sites[i], _ = mergeSite(sum.sites[i], src, 1, false)
-	}
+	sum.bound = min(addSaturating(sum.bound, o.bound), maxCount)
+	orBytes(sum.bitmap, o.bitmap)
+	sum.joinSites(o)
 	sum.files += o.files
 	sum.first = min(sum.first, o.first)
+}
+
+// eachRecord calls yield with the record of each function. What it refers to
+// is the sum's memory, which may be kept; the record is used again.
+func (sum *shapeSum) eachRecord(compat bool, yield func(i int, r *Record)) {
+	s := sum.shape
+	skip := int32(s.stampEntries())
+	sites := sum.finishedSites(compat)
+	var rec Record
+	for i := range s.functions {
+		f := &s.functions[i]
+		end := f.counters + f.count
+		rec = Record{Name: f.name, Hash: f.hash, Counts: sum.counts[f.counters+skip : end : end]}
+		if f.bits > 0 {
+			rec.Bitmap = sum.bitmap[f.bitmap : f.bitmap+f.bits : f.bitmap+f.bits]
+		}
+		for k, n := range f.sites {
+			if n > 0 {
+				rec.Values[k], sites = sites[:n:n], sites[n:]
+			}
+		}
+		yield(i, &rec)
+	}
 }
 
 // flush turns the sums into records of the accumulator.
 func (m *Merger) flush() {
 	sums := slices.SortedFunc(maps.Values(m.sums), func(a, b *shapeSum) int { return cmp.Compare(a.first, b.first) })
 	for _, sum := range sums {
-		skip := sum.shape.stampEntries()
-		sites := sum.sites
-		for i := range sum.shape.functions {
-			f := &sum.shape.functions[i]
-			rec := Record{Name: f.name, Hash: f.hash, Counts: sum.counts[f.counters+skip : f.counters+f.count]}
-			if f.bits > 0 {
-				rec.Bitmap = sum.bitmap[f.bitmap : f.bitmap+f.bits]
-			}
-			for k, n := range f.sites {
-				if n > 0 {
-					rec.Values[k], sites = sites[:n:n], sites[n:]
-				}
-			}
-			m.addRecord(&rec, 1, uint64(sum.first)<<32|uint64(i), "")
-		}
+		sum.eachRecord(m.opt.LLVMCompat, func(i int, rec *Record) {
+			m.addRecord(rec, 1, uint64(sum.first)<<32|uint64(i), "")
+		})
 	}
 	clear(m.sums)
 }

@@ -102,7 +102,15 @@ func (t *Table) Len() int { return int(t.numEntries) }
 // End returns the file offset after the index.
 func (t *Table) End() int64 { return t.index + indexHeader + 8*int64(t.numBuckets) }
 
-func (t *Table) bucketOffset(b uint64) uint64 {
+// NumBuckets returns the number of buckets, a power of two.
+func (t *Table) NumBuckets() int { return int(t.numBuckets) }
+
+// Payload returns the file offsets between which the buckets lie.
+func (t *Table) Payload() (start, end int64) { return t.payload, t.index }
+
+// BucketOffset returns the file offset that the index has for bucket b, below
+// [Table.NumBuckets]; 0 if the bucket is empty.
+func (t *Table) BucketOffset(b uint64) uint64 {
 	return binary.LittleEndian.Uint64(t.file[t.index+indexHeader+8*int64(b):])
 }
 
@@ -135,7 +143,7 @@ func (t *Table) Items(check bool, yield func(Item) bool) error {
 		item.Data = c.Bytes(dataLen, "data")
 		if check && c.Err() == nil {
 			b := item.Hash & (t.numBuckets - 1)
-			if got := t.bucketOffset(b); got != uint64(bucketAt) {
+			if got := t.BucketOffset(b); got != uint64(bucketAt) {
 				c.Corrupt(at, fmt.Sprintf("bucket of hash %#x", item.Hash), fmt.Sprintf("at %#x", bucketAt), fmt.Sprintf("at %#x, where the index has bucket %d", got, b))
 			}
 		}
