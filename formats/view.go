@@ -85,6 +85,12 @@ func viewIprof(name string, data []byte, opt ViewOptions) (profile.View, error) 
 	if err != nil {
 		return nil, err
 	}
+	if p.Placeholder() {
+		opt.warn(&profile.FormatError{
+			File: name, Offset: -1, Record: -1, Field: "recording", Found: "not resolved: methods and types have numbers instead of names",
+			Want: "another recording", Err: profile.ErrCorrupt,
+		})
+	}
 	return p.View(name, iprof.ViewOptions{Source: IprofSource(opt.Classes)}), nil
 }
 

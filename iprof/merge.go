@@ -49,6 +49,7 @@ type Added struct {
 type Merger struct {
 	opt      MergeOptions
 	checks   bool // the result has the section TypeChecks
+	added    Added
 	types    typeTable
 	methods  methodTable
 	sections [NumKinds]sums
@@ -74,8 +75,12 @@ func (m *Merger) Fork() *Merger { return NewMerger(m.opt) }
 
 // Merge folds another Merger into m.
 func (m *Merger) Merge(o *Merger) error {
-	_, err := m.Add("", o.Profile(), Weights{})
-	return err
+	if _, err := m.Add("", o.Profile(), Weights{}); err != nil {
+		return err
+	}
+	m.added.Reshaped += o.added.Reshaped
+	m.added.Saturated += o.added.Saturated
+	return nil
 }
 
 // Add merges a profile with the given weights; the zero value adds it once.
@@ -84,8 +89,8 @@ func (m *Merger) Merge(o *Merger) error {
 // was not resolved (corrupt), with negative counts (corrupt), or with what
 // [MergeOptions] could drop (unresolved: corrupt, unknown: unsupported).
 func (m *Merger) Add(name string, p *Profile, w Weights) (Added, error) {
-	if err := m.acceptable(p); err != nil {
-		return Added{}, profile.InFile(err, name)
+	if err := m.Accepts(name, p); err != nil {
+		return Added{}, err
 	}
 	in := m.translate(p)
 	var added Added
@@ -96,8 +101,25 @@ func (m *Merger) Add(name string, p *Profile, w Weights) (Added, error) {
 		}
 	}
 	m.checks = m.checks || p.Has(TypeChecks) || p.Version.Compare(Version110) >= 0
+	m.added.Entries += added.Entries
+	m.added.Skipped += added.Skipped
+	m.added.Reshaped += added.Reshaped
+	m.added.Saturated += added.Saturated
 	m.report(name, p, added)
 	return added, nil
+}
+
+// Added sums up what Add returned. Of Mergers merged into m the numbers of
+// conditionals and counts are in it; they say how the inputs were dealt to
+// Mergers, too, and only whether they are 0 does not.
+func (m *Merger) Added() Added { return m.added }
+
+// Accepts returns the error that Add would refuse p with; nil if it would not.
+func (m *Merger) Accepts(name string, p *Profile) error {
+	if err := m.acceptable(p); err != nil {
+		return profile.InFile(err, name)
+	}
+	return nil
 }
 
 func (m *Merger) report(name string, p *Profile, added Added) {

@@ -14,6 +14,7 @@ import (
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/cli"
 	"github.com/profuse-pgo/profuse/formats"
 	"github.com/profuse-pgo/profuse/internal/inputs"
+	"github.com/profuse-pgo/profuse/iprof"
 	"github.com/profuse-pgo/profuse/irpgo"
 )
 
@@ -31,22 +32,24 @@ may be compressed with gzip or zstd and packed with tar.
 
 Machine IR profiles (MIP) are merged into one .mip: the inputs are then raw or
 merged ones of one program, and the program itself, or its .mipmap, or a merged
-profile, which say what functions it has. The name of the OUTPUT decides which
-of the two it is, or --format, or else the first INPUT that is a profile.
+profile, which say what functions it has. Profiles of GraalVM native images
+(iprof) are merged into one .iprof, compressed if the OUTPUT ends in .gz or .zst.
+The name of the OUTPUT decides which it is, or --format, or else the first INPUT
+that is a profile.
 
 The exit code is 0 if the profile was written, 1 if not, 2 if the command line
 is wrong. A profile that exists already is replaced whole or left as it was.`,
 		Setup: func(f *cli.Flags) cli.Action {
 			c := &mergeRun{
-				format:  cli.Choice{Allowed: []string{formatIndexed, formatText, formatMIP, formatYAML}},
+				format:  cli.Choice{Allowed: []string{formatIndexed, formatText, formatMIP, formatYAML, formatIprof}},
 				failure: cli.Choice{Value: failAny, Allowed: []string{failAny, failAll, failWarn}},
 			}
 			f.StringVar(&c.output, "o", "", "`FILE` where to write the result; \"-\" is standard output")
-			f.Var(&c.format, "format", "`FORMAT` indexed or text; of a MIP profile mip or yaml (default indexed or mip)")
+			f.Var(&c.format, "format", "`FORMAT` indexed or text; of a MIP profile mip or yaml; iprof (default indexed, mip or iprof)")
 			f.StringVar(&c.version, "indexed-version", "auto", fmt.Sprintf("`N` version of the indexed format, %d to %d, or auto: "+
 				"the newest that every compiler reads which can have made the inputs",
 				irpgo.IndexedVersionMinWritten, irpgo.IndexedVersionMax))
-			f.Var(&c.weighted, "weighted-input", "`W,INPUT` another input, its counts multiplied by W; may be given again")
+			f.Var(&c.weighted, "weighted-input", "`W,INPUT` another input, its counts multiplied by W, of iprof also a fraction as 0.5; may be given again")
 			f.BoolVar(&c.sparse, "sparse", false, "leave out functions that never ran")
 			f.IntVar(&c.workers, "j", 0, "`N` read N inputs at a time (default one per CPU); the result is the same")
 			f.Var(&c.failure, "failure-mode", "`MODE` what to do about inputs that cannot be used: any fails the run if there is one, "+
@@ -60,6 +63,7 @@ is wrong. A profile that exists already is replaced whole or left as it was.`,
 			f.StringVar(&c.remap, "remap", "", "`FILE` give functions other names: a line for each, OLD NEW")
 			f.Var(&c.correlate, "correlate", "`PROGRAM` that raw profiles without functions and names (-profile-correlate) are of; may be given again")
 			f.StringVar(&c.arch, "arch", "", "`ARCH` of a program for several architectures, the one that ran; for MIP only")
+			c.iprof.declare(f)
 			c.flags = f
 			return c.run
 		},
@@ -72,6 +76,7 @@ const (
 	formatText    = "text"
 	formatMIP     = "mip"
 	formatYAML    = "yaml"
+	formatIprof   = "iprof"
 )
 
 // The failure modes: which inputs that cannot be used make the run fail.
@@ -99,7 +104,10 @@ type mergeRun struct {
 	only        string // functions to keep
 	without     string // functions to leave out
 	remap       string
+	iprof       iprofMergeOptions
 	flags       *cli.Flags
+
+	weights []iprof.Weight // by input
 }
 
 func (c *mergeRun) text() bool { return c.format.Value == formatText }
@@ -116,7 +124,17 @@ func (c *mergeRun) run(ctx context.Context, env *cli.Env, args []string) error {
 	if err != nil {
 		return err
 	}
-	if c.family(ins) == formats.MIP {
+	family := c.family(ins)
+	if family == formats.Iprof {
+		return c.runIprof(ctx, env, ins, report)
+	}
+	if err := c.checkWeights(); err != nil {
+		return err
+	}
+	if err := c.refuse(onlyForIprof, string(family)); err != nil {
+		return err
+	}
+	if family == formats.MIP {
 		return c.runMIP(ctx, env, ins, report)
 	}
 	if c.arch != "" {
@@ -185,8 +203,8 @@ func (c *mergeRun) check(env *cli.Env, args []string) (version uint32, err error
 		return 0, cli.Usagef("no inputs")
 	case c.workers < 0:
 		return 0, cli.Usagef("option -j takes a number from 1 up")
-	case !c.text() && c.format.Value != formatYAML && toTerminal(env, c.output):
-		return 0, cli.Usagef("a binary profile is nothing for a terminal; write it to a file, or try --format text or yaml")
+	case !c.text() && c.format.Value != formatYAML && c.format.Value != formatIprof && toTerminal(env, c.output):
+		return 0, cli.Usagef("a binary profile is nothing for a terminal; write it to a file, or try --format text, yaml or iprof")
 	}
 	if c.version == "auto" {
 		return 0, nil
@@ -230,11 +248,17 @@ func (c *mergeRun) expand(env *cli.Env, args []string, report *mergeReport) ([]i
 	if err != nil {
 		return nil, err
 	}
+	c.weights = make([]iprof.Weight, len(ins))
 	for _, w := range c.weighted {
 		number, name, ok := strings.Cut(w, ",")
 		weight, err := strconv.ParseUint(number, 10, 64)
-		if !ok || err != nil || weight < 1 || name == "" {
-			return nil, cli.Usagef("option --weighted-input takes a number from 1 up, a comma and an input, not %q", w)
+		exact := iprof.WeightOf(weight, 1)
+		if ok && err != nil && strings.Contains(number, ".") {
+			exact, err = iprof.ParseWeight(number)
+			weight = 1 // see checkWeights
+		}
+		if !ok || err != nil || exact.String() == "0" || name == "" {
+			return nil, badWeight(w)
 		}
 		more, err := inputs.Expand([]string{name}, opt)
 		if err != nil {
@@ -242,6 +266,7 @@ func (c *mergeRun) expand(env *cli.Env, args []string, report *mergeReport) ([]i
 		}
 		for i := range more {
 			more[i].Weight = weight
+			c.weights = append(c.weights, exact)
 		}
 		ins = append(ins, more...)
 	}
@@ -249,6 +274,20 @@ func (c *mergeRun) expand(env *cli.Env, args []string, report *mergeReport) ([]i
 		return nil, fmt.Errorf("there are no files in %s", strings.Join(args, ", "))
 	}
 	return ins, nil
+}
+
+// checkWeights refuses fractions, which only iprof profiles have a use for.
+func (c *mergeRun) checkWeights() error {
+	for _, w := range c.weighted {
+		if number, _, _ := strings.Cut(w, ","); strings.Contains(number, ".") {
+			return badWeight(w)
+		}
+	}
+	return nil
+}
+
+func badWeight(w string) error {
+	return cli.Usagef("option --weighted-input takes a number from 1 up, a comma and an input, not %q", w)
 }
 
 // write writes the result and says in which format it is.

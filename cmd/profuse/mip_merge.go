@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"io/fs"
 	"path/filepath"
@@ -25,8 +24,10 @@ func (c *mergeRun) family(ins []inputs.Input) formats.Family {
 		return formats.IRPGO
 	case formatMIP, formatYAML:
 		return formats.MIP
+	case formatIprof:
+		return formats.Iprof
 	}
-	if f, ok := formats.BySuffix(c.output); ok {
+	if f, ok := formats.BySuffix(strings.TrimSuffix(c.output, compression(c.output))); ok {
 		return f.Family()
 	}
 	for _, compressed := range []bool{false, true} {
@@ -98,14 +99,8 @@ func (c *mergeRun) runMIP(ctx context.Context, env *cli.Env, ins []inputs.Input,
 	return nil
 }
 
-func (c *mergeRun) checkMIP() (err error) {
-	c.flags.Visit(func(o *flag.Flag) {
-		for _, name := range notForMIP {
-			if o.Name == name {
-				err = cli.Usagef("option --%s is not for MIP profiles, which are merged here", name)
-			}
-		}
-	})
+func (c *mergeRun) checkMIP() error {
+	err := c.refuse(notForMIP, "MIP")
 	if f, ok := formats.BySuffix(c.output); ok && f.Family() != formats.MIP {
 		return cli.Usagef("%s is the name of an %v, and MIP profiles are to be merged", c.output, f)
 	}
