@@ -87,8 +87,8 @@ type Profile struct {
 // only sections of version 4 do.
 func (p *Profile) StoredSummary() *Summary { return p.summary }
 
-// Empty reports whether the profile says nothing at all.
-func (p *Profile) Empty() bool { return len(p.Records) == 0 && p.DataAccess.Empty() }
+// Empty reports whether the profile says nothing at all; nil says nothing.
+func (p *Profile) Empty() bool { return p == nil || len(p.Records) == 0 && p.DataAccess.Empty() }
 
 // DataAccess is a profile of accesses to static data (memprof::DataAccessProfData).
 type DataAccess struct {

@@ -29,7 +29,8 @@ type Scanner struct {
 	err    error
 }
 
-// NewScanner returns a scanner before the value of the document in data.
+// NewScanner returns a scanner before the value of the document in data. Like
+// LLVM it passes over documents before it that have none.
 func NewScanner(data []byte) *Scanner {
 	s := &Scanner{Record: -1, data: data, line: 1, parent: -1}
 	if !utf8.Valid(data) {
@@ -40,7 +41,7 @@ func NewScanner(data []byte) *Scanner {
 		s.pos, s.start = 3, 3
 	}
 	s.blank()
-	if s.mark("---") {
+	for s.mark("---") {
 		s.pos += 3
 		s.blank()
 		s.inline = false

@@ -1,7 +1,6 @@
 package llvmprofdata
 
 import (
-	"bytes"
 	"errors"
 	"io"
 	"os"
@@ -72,16 +71,4 @@ func (t *tool) readProfileNamed(name string, use func(*irpgo.Reader) error) erro
 		return err
 	}
 	return inFile(err, name)
-}
-
-// The first bytes of memory profiles.
-var (
-	memprofRaw  = []byte("\x81rforpm\xff")
-	memprofYAML = []byte("---")
-)
-
-// isMemProf recognises the memory profiles that merge takes for such. The
-// sections of memory profiles in indexed files are another matter.
-func isMemProf(data []byte) bool {
-	return bytes.HasPrefix(data, memprofRaw) || bytes.HasPrefix(data, memprofYAML)
 }

@@ -32,6 +32,7 @@ type tool struct {
 	stdinTaken atomic.Bool
 	correlate  *correlator         // of merge; nil without
 	rename     func(string) string // of merge; nil without
+	programCache
 }
 
 // Main runs the tool with the arguments that follow its name and returns the
@@ -59,6 +60,7 @@ func Main(args []string, env Env) int {
 		io.WriteString(env.Stdout, versionText)
 		return 0
 	}
+	defer t.closePrograms()
 	switch cmd.Name {
 	case "merge":
 		err = t.merge()

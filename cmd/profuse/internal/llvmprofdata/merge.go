@@ -46,6 +46,7 @@ func (t *tool) merge() error {
 	if err := t.filter(p); err != nil {
 		return err
 	}
+	t.randomHotness(p.MemProf)
 	return t.write(p)
 }
 
@@ -58,7 +59,6 @@ func (o *options) refuseMerge() error {
 	}{
 		{o.kind == sampleKind, "merging sample profiles (--sample)"},
 		{o.supplement != "", "--supplement-instr-with-sample, for which sample profiles would have to be read,"},
-		{o.randomHotness, "--memprof-random-hotness"},
 	} {
 		if r.given {
 			return unsupported(r.what)
@@ -75,6 +75,7 @@ func (t *tool) write(p *irpgo.Profile) error {
 	}
 	if t.opt.format == textFormat {
 		t.dropUnnamed(p)
+		t.textLosesHeap(p)
 		err = irpgo.WriteText(out, p, irpgo.TextOptions{Sparse: t.opt.sparse, LLVMCompat: true})
 	} else if out.tty {
 		err = &failure{message: "cannot write a non-text format profile to the terminal"}
@@ -85,6 +86,7 @@ func (t *tool) write(p *irpgo.Profile) error {
 		}
 		err = irpgo.WriteIndexed(out, p, irpgo.IndexedOptions{
 			Version: version, Sparse: t.opt.sparse, LLVMRelease: llvmRelease,
+			MemProf: t.opt.heapOptions(), Warn: t.sectionLoses,
 		})
 	}
 	if err != nil {

@@ -19,6 +19,7 @@ type mergeContext struct {
 	kind   irpgo.Variant // of the profiles merged so far, all together
 	warn   func(irpgo.Warning)
 	errors []inputError
+	fatal  error // ends the run whatever the failure mode
 	levels levels
 }
 
@@ -59,16 +60,21 @@ func (t *tool) mergeAll(list worklist) (*irpgo.Profile, error) {
 	for i := range contexts {
 		contexts[i] = t.newContext()
 	}
+	t.tellSeed(n)
 	told := make(map[irpgo.Code]bool) // problems explained so far
 	if n == 1 {
 		contexts[0].warn = func(w irpgo.Warning) { t.tellProblem(told, w) }
 		var memory inputs.Reader
 		defer memory.Close()
 		for _, in := range list {
-			contexts[0].load(t, &memory, in)
+			if contexts[0].load(t, &memory, in); contexts[0].fatal != nil {
+				return nil, contexts[0].fatal
+			}
 		}
 	} else {
-		t.loadAll(contexts, list, told)
+		if err := t.loadAll(contexts, list, told); err != nil {
+			return nil, err
+		}
 		if err := t.join(contexts, n, told); err != nil {
 			return nil, err
 		}
@@ -109,9 +115,11 @@ func (t *tool) newContext() *mergeContext {
 func clampInt(n uint64) int { return int(min(n, 1<<31-1)) }
 
 // loadAll deals the inputs out to the contexts and reads them in parallel.
-// Problems are told in the order of the inputs.
-func (t *tool) loadAll(contexts []*mergeContext, list worklist, told map[irpgo.Code]bool) {
+// Problems are told in the order of the inputs; the first that ends the run is
+// returned.
+func (t *tool) loadAll(contexts []*mergeContext, list worklist, told map[irpgo.Code]bool) error {
 	problems := make([][]irpgo.Warning, len(list))
+	fatal := make([]error, len(list))
 	slots := make(chan struct{}, runtime.GOMAXPROCS(0))
 	var wg sync.WaitGroup
 	for n, c := range contexts {
@@ -122,16 +130,23 @@ func (t *tool) loadAll(contexts []*mergeContext, list worklist, told map[irpgo.C
 			defer memory.Close()
 			for i := n; i < len(list); i += len(contexts) {
 				c.warn = func(w irpgo.Warning) { problems[i] = append(problems[i], w) }
-				c.load(t, &memory, list[i])
+				if c.load(t, &memory, list[i]); c.fatal != nil {
+					fatal[i] = c.fatal
+					return
+				}
 			}
 		})
 	}
 	wg.Wait()
-	for _, ws := range problems {
+	for i, ws := range problems {
 		for _, w := range ws {
 			t.tellProblem(told, w)
 		}
+		if fatal[i] != nil {
+			return fatal[i]
+		}
 	}
+	return nil
 }
 
 // load merges one input into the context. An archive is as many profiles as
@@ -155,8 +170,8 @@ func (c *mergeContext) complain(file, message string) {
 
 // add merges one profile.
 func (c *mergeContext) add(t *tool, in weightedFile, data []byte) {
-	if isMemProf(data) {
-		c.complain(in.name, unsupported("a MemProf profile").Error())
+	if kind := heapKindOf(data); kind != 0 {
+		c.addHeap(t, in, data, kind)
 		return
 	}
 	var suspect error // first counter that cannot be true
@@ -173,6 +188,9 @@ func (c *mergeContext) add(t *tool, in weightedFile, data []byte) {
 		opt.Correlate = t.correlate.forProfile
 	}
 	r, err := irpgo.NewReader(in.name, data, opt)
+	if err == nil && clash(c.kind, r.Info().Variant) {
+		err = errClash
+	}
 	if err == nil {
 		var added irpgo.Added
 		added, err = c.merger.Add(r, in.weight)
@@ -228,7 +246,7 @@ func (t *tool) tellProblem(told map[irpgo.Code]bool, w irpgo.Warning) {
 
 // doubt warns of what LLVM merges without a word and no compiler has a use for.
 func (t *tool) doubt(p *irpgo.Profile, l levels) {
-	if len(p.Functions) == 0 {
+	if len(p.Functions) == 0 && p.MemProf.Empty() {
 		t.msg.warn("", "no input has any function: the profile is empty")
 	}
 	if l.frontEnd != nil && l.ir != nil {
@@ -281,7 +299,7 @@ func (c *mergeContext) take(from *mergeContext) (r joinResult) {
 			r.problems = append(r.problems, w)
 		}
 	}
-	if c.merger.Merge(from.merger) != nil {
+	if clash(c.kind, from.kind) || c.merger.Merge(from.merger) != nil {
 		// That two kinds of profile do not go together has other words here
 		// than for a single input.
 		text := "unsupported instrumentation profile format version"

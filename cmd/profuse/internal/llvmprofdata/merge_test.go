@@ -204,8 +204,6 @@ func TestMergeBeyond(t *testing.T) {
 	writeFiles(t, ".", map[string]string{
 		"a.gz":             gzipped(t, textFiles["a"]),
 		"damaged":          gzipped(t, textFiles["a"])[:20],
-		"memory":           "\x81rforpm\xff",
-		"memory.yaml":      "---\nHeapProfileRecords:\n...\n",
 		"d/.profuse-x.tmp": "junk\x01",
 	})
 	want := runMain(t, "", []string{"merge", "-text", "a"})
@@ -220,9 +218,7 @@ func TestMergeBeyond(t *testing.T) {
 		}
 	}
 	for args, want := range map[string]string{
-		"merge damaged":     "warning: damaged: ",
-		"merge memory":      "warning: memory: a MemProf profile is not supported by profuse yet\n",
-		"merge memory.yaml": "warning: memory.yaml: a MemProf profile is not supported by profuse yet\n",
+		"merge damaged": "warning: damaged: ",
 	} {
 		got := runMain(t, "", strings.Fields(args))
 		if got.code != 1 || !strings.HasPrefix(got.stderr, want) || !strings.HasSuffix(got.stderr, "error: no profile can be merged\n") {

@@ -41,7 +41,7 @@ const (
 
 // options holds the command line. Fields named after their option are not
 // explained again; those under "no effect" exist to be accepted: they concern
-// sample and memory profiles.
+// sample profiles.
 type options struct {
 	// Of all commands.
 	color            withcolor.Mode
@@ -56,7 +56,7 @@ type options struct {
 	profileFile   string // show, order: the positional argument
 	debugInfo     string
 	maxDbgWarn    uint32
-	profiledBin   string // no effect
+	profiledBin   string // of memory profiles
 	valueCutoff   uint32
 	overlapCutoff uint64
 
@@ -78,7 +78,9 @@ type options struct {
 	debuginfod          bool
 	supplement          string
 	randomHotness       bool
-	randomHotnessSeed   uint32
+	randomHotnessSeed   uint32 // 0 makes one
+	memprofVersion      int
+	memprofFullSchema   bool
 	zeroThreshold       float64 // for supplement, like the next two
 	supplMinSize        uint32
 	instrColdThreshold  uint32
@@ -87,8 +89,6 @@ type options struct {
 	sampleDepth         uint32 // no effect
 	sampleSizeLimit     uint64 // no effect
 	sampleLayout        int    // no effect
-	memprofVersion      int    // no effect
-	memprofFullSchema   bool   // no effect
 	fsDiscriminatorPass int    // no effect
 
 	// Of show.

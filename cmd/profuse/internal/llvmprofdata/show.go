@@ -45,7 +45,7 @@ func (t *tool) showTo(out io.Writer) error {
 	case o.kind == sampleKind:
 		return unsupported("showing sample profiles (--sample)")
 	case o.kind == memoryKind:
-		return unsupported("showing memory profiles (--memory)")
+		return t.showHeap(out)
 	case o.showFormat == showJSON:
 		return &failure{message: "JSON output is not supported for instr profiles"}
 	case o.showFormat == showYAML:

@@ -1,0 +1,68 @@
+package memprof
+
+import "math"
+
+// RandomizeHotness makes the context of every site either cold or warm, at
+// random: for experiments with what compilers make of hints. Of the sites of
+// one context, in the functions that it is inlined into, each has a value of its
+// own.
+//
+// It is what llvm-profdata 22 does for --memprof-random-hotness with a single
+// input, with the generator of the GNU C library: the same seed gives the same
+// bytes.
+func (p *Profile) RandomizeHotness(seed uint32) {
+	p.summary = nil
+	rng := newLibcRand(seed)
+	var mibs []MIB
+	for i := range p.Records {
+		sites := p.Records[i].AllocSites
+		for k := range sites {
+			m := p.MIBs[sites[k].MIB]
+			lifetime, density := uint64(0), uint64(math.MaxUint64)
+			if rng.next()%2 == 1 {
+				lifetime, density = math.MaxUint64, 0
+			}
+			m.Set(TotalLifetime, lifetime)
+			m.Set(TotalLifetimeAccessDensity, density)
+			sites[k].MIB = MIBIndex(len(mibs))
+			mibs = append(mibs, m)
+		}
+	}
+	p.MIBs = mibs
+}
+
+// libcRand is rand of the GNU C library: an additive feedback generator over 31
+// words.
+type libcRand struct {
+	words [31]uint32
+	at    int // of the word to be replaced
+}
+
+// randLag is how far the other word that goes into a new one is behind.
+const randLag = 3
+
+func newLibcRand(seed uint32) *libcRand {
+	const discard = 310
+	r := &libcRand{at: randLag}
+	word := int32(max(seed, 1))
+	r.words[0] = uint32(word)
+	for i := 1; i < len(r.words); i++ {
+		// 16807 × word modulo 2^31-1, without overflow, as C rounds.
+		if word = 16807*(word%127773) - 2836*(word/127773); word < 0 {
+			word += math.MaxInt32
+		}
+		r.words[i] = uint32(word)
+	}
+	for range discard {
+		r.next()
+	}
+	return r
+}
+
+// next returns the next number, of 31 bits.
+func (r *libcRand) next() uint32 {
+	r.words[r.at] += r.words[(r.at+len(r.words)-randLag)%len(r.words)]
+	v := r.words[r.at]
+	r.at = (r.at + 1) % len(r.words)
+	return v >> 1
+}
