@@ -38,6 +38,7 @@ wrong.`,
 			f.BoolVar(&c.opt.Signatures, "signatures", false, "append method descriptors to names")
 			f.BoolVar(&c.opt.Lines, "lines", false, "tell lines of one function apart in folded stacks and speedscope")
 			f.StringVar(&c.arch, "arch", "", "`ARCH` of a program for several architectures, the one that ran")
+			f.Var(&c.classes, "classes", classesUsage+", to find source lines of an iprof profile in")
 			f.BoolVar(&c.quiet, "q", false, "do not say what is lost")
 			return c.run
 		},
@@ -59,6 +60,7 @@ type exportRun struct {
 	output, arch string
 	opt          export.Options
 	quiet        bool
+	classes      cli.List
 }
 
 func (c *exportRun) run(_ context.Context, env *cli.Env, args []string) error {
@@ -71,9 +73,16 @@ func (c *exportRun) run(_ context.Context, env *cli.Env, args []string) error {
 	case format == export.Pprof && toTerminal(env, c.output):
 		return cli.Usagef("a pprof file is nothing for a terminal; write it to a file")
 	}
-	v, err := openView(env, args[0], formats.ViewOptions{Arch: c.arch})
+	classes, err := readClasses(env, c.classes)
 	if err != nil {
 		return err
+	}
+	v, err := openView(env, args[0], formats.ViewOptions{Arch: c.arch, Classes: classes})
+	if err != nil {
+		return err
+	}
+	if classes != nil && v.Identity().Family != string(formats.Iprof) {
+		return cli.Usagef("option --classes is for iprof profiles, and %s is none", args[0])
 	}
 	out, err := openOutput(env, c.output, []inputs.Input{inputs.File(args[0])})
 	if err != nil {

@@ -150,7 +150,7 @@ type contentsHash [sha256.Size]byte
 // error that says so.
 func readIprof(name string, data []byte, warn func(iprof.Warning)) (*iprof.Profile, error) {
 	if f, _ := formats.Detect(data); f.Family() != formats.Iprof && len(data) > 0 && f != formats.IRPGOText {
-		return nil, wrongFormat(name, data, "an iprof profile, as all that are merged here")
+		return nil, wrongFormat(name, data, "an iprof profile")
 	}
 	return iprof.Read(name, data, iprof.ReaderOptions{Warn: warn})
 }

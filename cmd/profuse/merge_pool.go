@@ -246,7 +246,7 @@ func (w *mergeWorker) merge(j mergeJob) {
 		Warn:      func(warning irpgo.Warning) { w.report.readerWarning(j.place, warning) },
 		Correlate: w.programs.forProfile,
 	})
-	if f, _ := formats.Detect(j.data); err != nil && f.Family() == formats.MIP {
+	if f, _ := formats.Detect(j.data); err != nil && (f.Family() == formats.MIP || f.Family() == formats.Iprof) {
 		err = wrongFormat(j.name, j.data, "an IRPGO profile, as all that are merged here")
 	}
 	if err == nil {
