@@ -6,33 +6,82 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// CheckReport is what [Check] found out about a profile.
+// CheckReport is what [Check] found out about a profile. Findings and Remarks
+// each have a [profile.FormatError] in their chain.
 type CheckReport struct {
 	Info    *Info // nil when not even the header could be read
 	Records int   // records read
-	// Findings are what is wrong, each a [profile.FormatError] in its chain:
-	// first what does not stop a reader, last what does.
+	// Findings are what is wrong, in the order in which it was met: damaged
+	// functions, contradictions between parts of the file, and last what
+	// stopped the reading.
 	Findings []error
+	// Remarks are what sound profiles have seldom but can have: local functions
+	// of one name, or addresses far away from all others.
+	Remarks []error
+	// Omitted is the number of findings and remarks beyond the first thousand,
+	// which are not kept.
+	Omitted int
 }
 
-// Check reads a profile from end to end, as strictly as the readers can, and
-// compares what it says of itself with what is in it: the summary of an
-// indexed profile with one computed anew. A heap profile in it is checked, too.
+const maxFindings = 1000
+
+// checker collects what is to be said about one profile.
+type checker struct {
+	rep  *CheckReport
+	file string
+}
+
+func (c *checker) note(err error)   { c.add(&c.rep.Findings, err) }
+func (c *checker) remark(err error) { c.add(&c.rep.Remarks, err) }
+
+func (c *checker) add(list *[]error, err error) {
+	if len(c.rep.Findings)+len(c.rep.Remarks) >= maxFindings {
+		c.rep.Omitted++
+		return
+	}
+	*list = append(*list, profile.InFile(err, c.file))
+}
+
+// odd builds a finding or remark; off and record are -1 where there is none.
+func odd(section string, off int64, record int, field, found, want string) error {
+	return &profile.FormatError{
+		Section: section, Offset: off, Record: record, Field: field, Found: found, Want: want, Err: profile.ErrCorrupt,
+	}
+}
+
+// Check reads a profile from end to end, as strictly as the readers can and
+// past damaged functions, and compares its parts with each other: whether the
+// counters of the functions fill their section without sharing any, whether
+// hashes are such as compilers make, whether the hash table is complete and
+// every section where the one before it ends, and whether the summary is that
+// of the records. A heap profile in it is checked, too.
 func Check(name string, data []byte) CheckReport {
 	var rep CheckReport
-	note := func(err error) { rep.Findings = append(rep.Findings, profile.InFile(err, name)) }
-	r, err := NewReader(name, data, ReaderOptions{Warn: func(w Warning) { note(w.Err) }})
+	c := &checker{&rep, name}
+	r, err := NewReader(name, data, ReaderOptions{
+		Warn:   func(w Warning) { c.note(w.Err) },
+		Rescue: RescueDrop, Rescued: func(r Rescued) { c.note(r.Err) }, rescueAll: true,
+	})
 	if err != nil {
-		note(err)
+		c.note(err)
 		return rep
 	}
 	rep.Info = r.Info()
+	raw, isRaw := r.dec.(*rawReader)
+	seen := newSeenRecords(c, isRaw)
+	if isRaw {
+		raw.ended = func(int64) {
+			c.raw(raw)
+			clear(seen.seen) // a raw file may hold several profiles of one program
+		}
+	}
 	var sum, cs SummaryBuilder
 	for rec, err := range r.Records() {
 		if err != nil {
-			note(err)
+			c.note(err)
 			return rep
 		}
+		seen.add(rec, rep.Records)
 		rep.Records++
 		if rec.IsCS() {
 			cs.Add(rec.Counts)
@@ -40,21 +89,53 @@ func Check(name string, data []byte) CheckReport {
 			sum.Add(rec.Counts)
 		}
 	}
-	checkSummary(r.Summary(false), &sum, "summary", note)
-	checkSummary(r.Summary(true), &cs, "context-sensitive summary", note)
+	c.summary(r.Summary(false), &sum, "summary")
+	c.summary(r.Summary(true), &cs, "context-sensitive summary")
+	if ix, ok := r.dec.(*indexedReader); ok {
+		c.indexed(ix)
+	}
 	heap, err := r.memProf()
 	if err != nil {
-		note(err)
+		c.note(err)
 	} else if heap != nil {
 		for _, finding := range heap.Check() {
-			note(finding)
+			c.note(finding)
 		}
 	}
 	return rep
 }
 
-// checkSummary compares a stored summary, if there is one, with the records.
-func checkSummary(stored *Summary, b *SummaryBuilder, section string, note func(error)) {
+// seenRecords finds records that are in a profile twice.
+type seenRecords struct {
+	*checker
+	raw  bool
+	seen map[seenRecord]struct{}
+}
+
+type seenRecord struct{ nameRef, hash uint64 }
+
+func newSeenRecords(c *checker, raw bool) *seenRecords {
+	return &seenRecords{c, raw, make(map[seenRecord]struct{})}
+}
+
+func (s *seenRecords) add(r *Record, i int) {
+	id := seenRecord{NameRef(r.Name), r.Hash}
+	if _, ok := s.seen[id]; !ok {
+		s.seen[id] = struct{}{}
+		return
+	}
+	err := odd("records", -1, i, "function", fmt.Sprintf("%s with hash %#x again", r.Name, r.Hash), "each name and hash once")
+	if s.raw {
+		// Programs may have two files of one name with local functions of one
+		// name.
+		s.remark(err)
+	} else {
+		s.note(err)
+	}
+}
+
+// summary compares a stored summary, if there is one, with the records.
+func (c *checker) summary(stored *Summary, b *SummaryBuilder, section string) {
 	if stored == nil {
 		return
 	}
@@ -65,10 +146,7 @@ func checkSummary(stored *Summary, b *SummaryBuilder, section string, note func(
 	computed := b.Summary(cutoffs)
 	differ := func(field string, found, want uint64) {
 		if found != want {
-			note(&profile.FormatError{
-				Section: section, Offset: -1, Record: -1, Field: field,
-				Found: fmt.Sprint(found), Want: fmt.Sprintf("%d, as the records have it", want), Err: profile.ErrCorrupt,
-			})
+			c.note(odd(section, -1, -1, field, fmt.Sprint(found), fmt.Sprintf("%d, as the records have it", want)))
 		}
 	}
 	differ("number of functions", stored.NumFunctions, computed.NumFunctions)
@@ -82,3 +160,8 @@ func checkSummary(stored *Summary, b *SummaryBuilder, section string, note func(
 		differ(fmt.Sprintf("number of counters of cutoff %d", e.Cutoff), e.NumCounts, computed.Detailed[i].NumCounts)
 	}
 }
+
+// hashOfIR says whether IR instrumentation gives such a hash to a function:
+// the upper four bits are kept free, and one of them marks context-sensitive
+// records.
+func hashOfIR(hash uint64) bool { return hash>>61 == 0 }

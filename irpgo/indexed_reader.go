@@ -30,6 +30,7 @@ type indexedReader struct {
 	counts []uint64
 	bitmap []byte
 	values valueBuffer
+	walked bool // damaged functions were told of
 }
 
 // indexedHeader holds the offsets of the header; 0 where the version has none.
@@ -245,19 +246,31 @@ func (r *indexedReader) records(yield func(*Record, error) bool) {
 	stopped := false
 	var bad error
 	n := 0
+	rescuer := rescuer{opt: &r.opt, file: r.file, silent: r.walked}
+	rescuer.allow(r.table.Len())
+	defer func() { r.walked = true }()
 	err := r.table.Items(!r.opt.Lenient, func(it ondisk.Item) bool {
 		name := string(it.Key)
 		if !r.opt.Lenient && NameRef(name) != it.Hash {
 			bad = fail("hash table", it.DataOff-int64(len(it.Key))-24, n, CodeMalformed, "", "hash",
 				fmt.Sprintf("%#x", it.Hash), fmt.Sprintf("%#x, that of the key", NameRef(name)))
-			return false
+			if !rescuer.take(Rescued{name, it.Hash, false, bad}) {
+				return false
+			}
+			bad = nil
+			n++
+			return true
 		}
 		c := cursor.New("function records", it.DataOff, it.Data, le)
 		c.Record = n
 		n++
 		for first := true; c.Len() > 0; first = false {
 			if bad = r.readRecord(c, name, first); bad != nil {
-				return false
+				if !rescuer.take(Rescued{name, it.Hash, false, bad}) {
+					return false
+				}
+				bad = nil
+				return true
 			}
 			if !yield(&r.rec, nil) {
 				stopped = true

@@ -29,9 +29,14 @@ type rawReader struct {
 	addrs    addressMap
 	relative bool // counter pointers are relative to their record
 
-	rec    Record
-	counts []uint64
-	values valueBuffer
+	rec      Record
+	counts   []uint64
+	countsAt int64 // file offset of counts
+	values   valueBuffer
+	rescuer  rescuer
+	// ended, unless nil, is called after the records of a profile with the
+	// offset behind its value data.
+	ended func(next int64)
 }
 
 // timestamp is the moment of a function's first call, a count that starts at
@@ -40,6 +45,7 @@ type timestamp struct{ when, nameRef uint64 }
 
 func newRawReader(file string, data []byte, opt ReaderOptions) (decoder, error) {
 	r := &rawReader{file: file, data: data, opt: opt}
+	r.rescuer = rescuer{opt: &r.opt, file: file}
 	if err := r.open(0); err != nil {
 		return nil, err
 	}
@@ -344,20 +350,43 @@ func (r *rawReader) profileRecords(yield func(*Record, error) bool) (next int64,
 		yield(nil, err)
 		return 0, false
 	}
+	r.rescuer.allow(p.numRecords())
+	r.rescuer.silent = r.walked
 	for i := range p.numRecords() {
-		known, err := r.decodeRecord(i)
-		if err == nil && p.hasValueSites(p.record(i)) {
-			next, err = r.readValues(i, next)
+		stamps := len(r.stamps)
+		known, end, err := r.readRecord(i, next)
+		if err != nil {
+			known = false
+			r.stamps = r.stamps[:stamps]
+			end, err = r.rescue(i, next, err)
 		}
 		if err != nil {
 			yield(nil, err)
 			return 0, false
 		}
+		next = end
 		if known && !yield(&r.rec, nil) {
 			return 0, false
 		}
 	}
+	if r.ended != nil {
+		r.ended(next)
+	}
 	return next, true
+}
+
+// readRecord fills r.rec from data record i, whose value data, if it has any,
+// begins at file offset off, and returns the offset after that. known is false
+// for a record that has no name and is left out.
+func (r *rawReader) readRecord(i int, off int64) (known bool, end int64, err error) {
+	known, err = r.decodeRecord(i)
+	if err == nil && r.cur.hasValueSites(r.cur.record(i)) {
+		off, err = r.readValues(i, off)
+	}
+	if err == nil && r.opt.Rescue != RescueOff && r.cur.counterSize() == 8 {
+		err = r.soundCounts(i)
+	}
+	return known, off, err
 }
 
 // decodeRecord fills r.rec from data record i, without value data. known is
@@ -375,9 +404,14 @@ func (r *rawReader) decodeRecord(i int) (known bool, err error) {
 	} else if r.rec.Name, known = p.plainName(b); known {
 		ref = r.syms.Add(r.rec.Name)
 	}
+	var nameless error
 	if !known {
-		r.warn("", fail("data", off, i, CodeMalformed, "", "name reference",
-			fmt.Sprintf("%#x, which no name of the file has", ref), "the reference of a listed name"))
+		nameless = fail("data", off, i, CodeMalformed, "", "name reference",
+			fmt.Sprintf("%#x, which no name of the file has", ref), "the reference of a listed name")
+		if r.opt.Rescue == RescueOff {
+			r.warn("", nameless)
+			nameless = nil
+		}
 		known = r.opt.Lenient
 	}
 	if err := r.readCounts(i, b, ref); err != nil {
@@ -388,7 +422,7 @@ func (r *rawReader) decodeRecord(i int) (known bool, err error) {
 			return false, err
 		}
 	}
-	return known, nil
+	return known, nameless
 }
 
 func (r *rawReader) readCounts(i int, b []byte, nameRef uint64) error {
@@ -443,7 +477,7 @@ func (r *rawReader) readCounts(i int, b []byte, nameRef uint64) error {
 			r.counts = append(r.counts, covered)
 		}
 	} else {
-		r.appendCounts(raw, i, p.counters.off+int64(start))
+		r.appendCounts(raw, i, p.counters.off+int64(start+n*size)-int64(len(raw)))
 	}
 	r.rec.Counts = r.counts
 	return nil
@@ -452,6 +486,7 @@ func (r *rawReader) readCounts(i int, b []byte, nameRef uint64) error {
 // appendCounts decodes 8-byte counters found at file offset off.
 func (r *rawReader) appendCounts(raw []byte, i int, off int64) {
 	p := r.cur
+	r.countsAt = off
 	seen := uint64(0)
 	if p.order == binary.ByteOrder(binary.LittleEndian) {
 		for ; len(raw) >= 8; raw = raw[8:] {
@@ -466,8 +501,8 @@ func (r *rawReader) appendCounts(raw []byte, i int, off int64) {
 			r.counts = append(r.counts, c)
 		}
 	}
-	if seen < largeCounter || r.warned.large {
-		return
+	if seen < largeCounter || r.warned.large || r.opt.Rescue != RescueOff {
+		return // with Rescue, soundCounts tells of each function
 	}
 	for j, c := range r.counts {
 		if c > largeCounter {

@@ -78,6 +78,12 @@ type ReaderOptions struct {
 	// none; nil if nothing does. With Lenient it is asked for every raw
 	// profile, and what it returns must be needed.
 	Correlate func(binaryIDs [][]byte) (*Correlation, error)
+	// Rescue says what is done about single functions that are damaged, and
+	// Rescued, unless nil, is told of each.
+	Rescue  Rescue
+	Rescued func(Rescued)
+
+	rescueAll bool // however many there are
 }
 
 // decoder is one format's reader. records yields a reused record, stops after

@@ -1,0 +1,141 @@
+package irpgo
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/profuse-pgo/profuse/internal/cursor"
+	"github.com/profuse-pgo/profuse/internal/ondisk"
+)
+
+// indexed checks an indexed profile after its records.
+func (c *checker) indexed(r *indexedReader) {
+	if r.about.Version >= 4 && le.Uint64(r.data[16:]) != 0 {
+		c.remark(odd("header", 16, -1, "unused word", fmt.Sprintf("%#x", le.Uint64(r.data[16:])), "0"))
+	}
+	if r.about.Variant&(ContextSens|EntryFirst|LoopEntries|EntryOnly) != 0 && !r.about.Variant.Has(IRLevel) {
+		c.note(odd("header", 8, -1, "profile variant", r.about.Variant.String(), "what front-end instrumentation has, or ir as well"))
+	}
+	c.table(r)
+	c.sections(r)
+	c.binaryIDs(r.about.BinaryIDs)
+	c.traces(r)
+}
+
+// table checks that the index of the hash table points to the buckets that
+// there are and to nothing else, and what is in them. That every item is where
+// a lookup would find it is up to the reader.
+func (c *checker) table(r *indexedReader) {
+	seen := make(map[uint64]struct{}) // buckets
+	buckets := le.Uint64(r.data[r.header.hashOffset:])
+	names := make(map[uint64]struct{})
+	n := 0
+	err := r.table.Items(true, func(it ondisk.Item) bool {
+		seen[it.Hash&(buckets-1)] = struct{}{}
+		if _, again := names[it.Hash]; again {
+			c.note(odd("hash table", it.DataOff, n, "key", string(it.Key)+" again", "each name once"))
+		}
+		names[it.Hash] = struct{}{}
+		c.hashes(r, it, n)
+		n++
+		return true
+	})
+	if err != nil {
+		return // the reader has told
+	}
+	for b := range buckets {
+		at := r.header.hashOffset + ondisk.IndexHeaderSize + 8*b
+		if _, ok := seen[b]; !ok && le.Uint64(r.data[at:]) != 0 {
+			c.note(odd("hash table", int64(at), -1, fmt.Sprintf("offset of bucket %d", b),
+				fmt.Sprintf("%#x", le.Uint64(r.data[at:])), "0, for the bucket is empty"))
+		}
+	}
+}
+
+// hashes checks what single records say beyond what reading needs.
+func (c *checker) hashes(r *indexedReader, it ondisk.Item, n int) {
+	cur := cursor.New("function records", it.DataOff, it.Data, le)
+	cur.Record = n
+	for first := true; cur.Len() > 0; first = false {
+		at := cur.Offset()
+		if r.readRecord(cur, string(it.Key), first) != nil {
+			return
+		}
+		if ir := r.about.Variant.Has(IRLevel) && r.about.Version >= 7; ir && (!hashOfIR(r.rec.Hash) || r.rec.IsCS() && !r.about.Variant.Has(ContextSens)) {
+			// A sum of front-end and IR profiles has them, too.
+			c.remark(odd("function records", at, n, "function hash", fmt.Sprintf("%#x", r.rec.Hash), "one of "+r.about.Variant.String()+" instrumentation"))
+		}
+		for _, sites := range r.rec.Values {
+			for _, site := range sites {
+				if !slices.IsSortedFunc(site, func(a, b ValueData) int { return cmp.Compare(b.Count, a.Count) }) {
+					c.remark(odd("function records", at, n, "values of "+string(it.Key), "not in descending order of their counts", "as LLVM sorts them"))
+				}
+			}
+		}
+	}
+}
+
+// sections checks that the sections after the hash table follow each other
+// and end with the file. Where the memprof section ends its own check knows.
+func (c *checker) sections(r *indexedReader) {
+	h := &r.header
+	type part struct {
+		name       string
+		start, end uint64
+	}
+	var parts []part
+	sized := func(name string, off uint64) {
+		size := le.Uint64(r.data[off:])
+		parts = append(parts, part{name, off, off + 8 + size + cursor.PadTo(size, 8)})
+	}
+	if r.memprof != nil {
+		end := uint64(len(r.data))
+		if r.about.Version >= 9 {
+			end = h.binaryIDs
+		}
+		parts = append(parts, part{"memprof section", h.memProf, end})
+	}
+	if r.about.Version >= 9 {
+		sized("binary ids", h.binaryIDs)
+	}
+	if r.about.Version >= 12 {
+		sized("vtable names", h.vtableNames)
+	}
+	if r.about.Version >= 10 && r.about.Variant.Has(HasTemporal) {
+		size := uint64(16)
+		for _, t := range r.trace {
+			size += 16 + 8*uint64(len(t.NameRefs))
+		}
+		parts = append(parts, part{"temporal traces", h.traces, h.traces + size})
+	}
+	slices.SortStableFunc(parts, func(a, b part) int { return cmp.Compare(a.start, b.start) })
+	end := uint64(r.table.End())
+	for _, p := range parts {
+		switch {
+		case p.start > end:
+			c.note(odd(p.name, int64(end), -1, "data before the section", fmt.Sprintf("%d bytes", p.start-end), "none"))
+		case p.start < end:
+			c.note(odd(p.name, int64(p.start), -1, "start of the section", fmt.Sprintf("%#x", p.start), fmt.Sprintf("%#x, after what is before it", end)))
+		}
+		end = max(end, p.end)
+	}
+	if size := uint64(len(r.data)); end < size {
+		c.note(odd("", int64(end), -1, "data after the last section", fmt.Sprintf("%d bytes", size-end), "none"))
+	}
+}
+
+// traces checks that all functions of the temporal traces are known.
+func (c *checker) traces(r *indexedReader) {
+	if r.stream < uint64(len(r.trace)) {
+		c.note(odd("temporal traces", -1, -1, "trace stream size", fmt.Sprint(r.stream), fmt.Sprintf("at least the %d traces", len(r.trace))))
+	}
+	names := r.symbols()
+	for i, t := range r.trace {
+		for _, ref := range t.NameRefs {
+			if names.Name(ref) == "" {
+				c.note(odd("temporal traces", -1, i, "name reference", fmt.Sprintf("%#x", ref), "that of a function of the profile"))
+			}
+		}
+	}
+}

@@ -1,0 +1,170 @@
+package irpgo
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/profuse-pgo/profuse/internal/cursor"
+)
+
+// raw checks the current profile of a raw file after its records.
+func (c *checker) raw(r *rawReader) {
+	p := r.cur
+	if p.needsCorrelation() {
+		return
+	}
+	size := p.counterSize()
+	var counters, bitmaps []extent
+	for i := range p.numRecords() {
+		b := p.record(i)
+		at := p.records.off + int64(i*p.layout.size)
+		limit := uint64(len(p.counters.data))
+		e := extent{start: r.sectionOffset(i, p.addr(b, p.layout.counterPtr), p.fields[fCountersDelta], limit), record: i}
+		e.end = e.start + size*uint64(p.u32(b, p.layout.numCounters))
+		if e.start < limit && e.end <= limit && e.start < e.end { // else the reader has told
+			counters = append(counters, e)
+			if e.start%size != 0 {
+				c.note(odd("data", at+int64(p.layout.counterPtr), i, "counter offset", fmt.Sprint(e.start), "a multiple of 8"))
+			}
+		}
+		if p.layout.bitmapBytes >= 0 {
+			limit := uint64(len(p.bitmap.data))
+			e := extent{start: r.sectionOffset(i, p.addr(b, p.layout.bitmapPtr), p.fields[fBitmapDelta], limit), record: i}
+			if e.end = e.start + uint64(p.u32(b, p.layout.bitmapBytes)); e.start < e.end && e.end <= limit {
+				bitmaps = append(bitmaps, e)
+			}
+		}
+		if hash := p.u64(b, p.layout.hash); p.variant.Has(IRLevel) && p.version >= 5 && !hashOfIR(hash) {
+			c.note(odd("data", at+int64(p.layout.hash), i, "function hash", fmt.Sprintf("%#x", hash), "at most 60 bits and the mark of context-sensitive records"))
+		}
+	}
+	c.tiles("counters", p.counters, counters)
+	c.tiles("bitmap", p.bitmap, bitmaps)
+	c.padding(r.data, p)
+	c.addresses(p)
+	c.vtables(p)
+	c.binaryIDs(p.binaryIDs)
+	c.stamps(r)
+	if p.variant&(ContextSens|EntryFirst|LoopEntries|EntryOnly) != 0 && !p.variant.Has(IRLevel) {
+		c.note(odd("header", p.start+8, -1, "profile variant", p.variant.String(), "what front-end instrumentation has, or ir as well"))
+	}
+}
+
+// extent is the part of a section, in bytes, that a record says is its own.
+type extent struct {
+	start, end uint64
+	record     int
+}
+
+// tiles checks that records fill a section and share nothing of it.
+func (c *checker) tiles(section string, s rawSection, extents []extent) {
+	slices.SortStableFunc(extents, func(a, b extent) int { return cmp.Compare(a.start, b.start) })
+	end := uint64(0)
+	gap := func(to uint64) {
+		if to <= end {
+			return
+		}
+		zeros := onlyZeros(s.data[end:to])
+		if zeros && to-end < 8 && to%8 == 0 {
+			return // the linker aligned what follows
+		}
+		err := odd(section, s.off+int64(end), -1, section+" of no function", fmt.Sprintf("%d bytes", to-end), "none")
+		if zeros {
+			c.remark(err) // a linker may leave room between object files
+		} else {
+			c.note(err)
+		}
+	}
+	for _, e := range extents {
+		gap(e.start)
+		if e.start < end {
+			c.note(odd(section, s.off+int64(e.start), e.record, section+" shared with another function",
+				fmt.Sprintf("%d bytes", min(end, e.end)-e.start), "none"))
+		}
+		end = max(end, e.end)
+	}
+	gap(uint64(len(s.data)))
+}
+
+// padding looks for data where there should be none.
+func (c *checker) padding(file []byte, p *rawProfile) {
+	check := func(section string, from, to int64) {
+		if from < to && !onlyZeros(file[from:to]) {
+			c.remark(odd(section+" padding", from, -1, "padding", "not zero", fmt.Sprintf("%d zero bytes", to-from)))
+		}
+	}
+	end := func(s rawSection) int64 { return s.off + int64(len(s.data)) }
+	if p.correlation == nil {
+		check("data", end(p.records), p.counters.off)
+	}
+	check("counters", end(p.counters), end(p.counters)+int64(p.fields[fPadAfterCnts]))
+	check("bitmap", end(p.bitmap), end(p.bitmap)+int64(p.fields[fPadAfterBitmap]))
+	check("names", end(p.names), end(p.names)+int64(cursor.PadTo(uint64(len(p.names.data)), 8)))
+	check("vtable names", end(p.vnames), end(p.vnames)+int64(cursor.PadTo(uint64(len(p.vnames.data)), 8)))
+}
+
+// farAway is more than a program's code reaches in the usual code models.
+const farAway = 1 << 32
+
+// addresses looks for functions that are far from all others.
+func (c *checker) addresses(p *rawProfile) {
+	if p.layout.funcPtr < 0 || p.ptr != 8 {
+		return
+	}
+	var all []uint64
+	for i := range p.numRecords() {
+		if a := p.u64(p.record(i), p.layout.funcPtr); a != 0 {
+			all = append(all, a)
+		}
+	}
+	if len(all) < 3 {
+		return
+	}
+	slices.Sort(all)
+	middle := all[len(all)/2]
+	for i := range p.numRecords() {
+		a := p.u64(p.record(i), p.layout.funcPtr)
+		if a != 0 && max(a, middle)-min(a, middle) > farAway {
+			c.remark(odd("data", p.records.off+int64(i*p.layout.size+p.layout.funcPtr), i, "address of the function",
+				fmt.Sprintf("%#x", a), fmt.Sprintf("near %#x, where the others are", middle)))
+		}
+	}
+}
+
+func (c *checker) vtables(p *rawProfile) {
+	var names Symtab
+	// Damage there is reported by the reader.
+	_ = decodeNames("vtable names", p.vnames.off, p.vnames.data, func(name string) { names.Add(name) })
+	size := vtableRecordSize(p.ptr)
+	for i := 0; i*size < len(p.vtables.data); i++ {
+		if ref := p.u64(p.vtables.data, i*size); names.Name(ref) == "" {
+			c.note(odd("vtables", p.vtables.off+int64(i*size), i, "name reference", fmt.Sprintf("%#x", ref), "that of a listed vtable"))
+		}
+	}
+}
+
+// Build ids of linkers are hashes of 8 to 32 bytes.
+const minBinaryID, maxBinaryID = 4, 64
+
+func (c *checker) binaryIDs(ids [][]byte) {
+	for i, id := range ids {
+		if len(id) < minBinaryID || len(id) > maxBinaryID {
+			c.remark(odd("binary ids", -1, i, "length of the binary id", fmt.Sprint(len(id)),
+				fmt.Sprintf("%d to %d bytes, as linkers make them", minBinaryID, maxBinaryID)))
+		}
+		if slices.ContainsFunc(ids[:i], func(o []byte) bool { return string(o) == string(id) }) {
+			c.remark(odd("binary ids", -1, i, "binary id", fmt.Sprintf("%x again", id), "each once"))
+		}
+	}
+}
+
+// stamps checks the moments of first calls, which a program counts from 1.
+func (c *checker) stamps(r *rawReader) {
+	for _, s := range r.stamps {
+		if s.when > uint64(r.cur.numRecords()) && r.about.Profiles == 1 {
+			c.remark(odd("counters", -1, -1, "timestamp of "+r.syms.Name(s.nameRef), fmt.Sprint(s.when),
+				fmt.Sprintf("1 to %d, the number of functions", r.cur.numRecords())))
+		}
+	}
+}

@@ -1,0 +1,149 @@
+package irpgo
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/profuse-pgo/profuse/profile"
+)
+
+// Rescue says what a reader does about a raw or indexed profile in which
+// single functions are damaged. With more than one in twenty damaged, at least
+// two, the profile counts as damaged as a whole, whatever Rescue says. In text
+// nothing can be rescued.
+type Rescue int
+
+const (
+	// RescueOff lets the first damaged function end the reading. Absurd
+	// counters are only warned of, as LLVM does.
+	RescueOff Rescue = iota
+	// RescueDrop leaves damaged functions out, those with absurd counters
+	// among them: above 2^56 in a raw profile, which is of one run.
+	RescueDrop
+	// RescueClamp leaves damaged functions out, too, but replaces absurd
+	// counters: by 0 where the counter is a small negative number, that is
+	// less than 2^32 short of 2^64, as lost updates of several threads leave
+	// behind, and otherwise by the greatest sound counter of the function.
+	RescueClamp
+)
+
+// negativeCounter is from where a counter counts as a small negative number.
+const negativeCounter = math.MaxUint64 - 1<<32 + 1
+
+// Rescued is what [ReaderOptions].Rescued is told of a damaged function.
+type Rescued struct {
+	Function string // "" if its name is what is damaged
+	NameRef  uint64
+	Clamped  bool  // read with other counters, not left out
+	Err      error // what is wrong, a [profile.FormatError]
+}
+
+// String prints what is wrong and what was done about it.
+func (r Rescued) String() string {
+	name := r.Function
+	if name == "" {
+		name = fmt.Sprintf("%#x", r.NameRef)
+	}
+	done := "left out"
+	if r.Clamped {
+		done = "kept with other counters"
+	}
+	return fmt.Sprintf("function %s %s: %v", name, done, r.Err)
+}
+
+// rescuer counts the damaged functions of one walk over a profile.
+type rescuer struct {
+	opt    *ReaderOptions
+	file   string
+	silent bool // all is told already
+	left   int  // functions that may still be left out
+}
+
+// allow begins a profile of n records.
+func (x *rescuer) allow(n int) {
+	x.left = max(1, n/20)
+	if x.opt.rescueAll {
+		x.left = math.MaxInt
+	}
+}
+
+// take decides about one damaged function: true if the reader goes on.
+func (x *rescuer) take(r Rescued) bool {
+	if x.opt.Rescue == RescueOff {
+		return false
+	}
+	if !r.Clamped {
+		if x.left--; x.left < 0 {
+			return false
+		}
+	}
+	if x.opt.Rescued != nil && !x.silent {
+		r.Err = profile.InFile(r.Err, x.file)
+		x.opt.Rescued(r)
+	}
+	return true
+}
+
+// soundCounts looks for absurd counters in r.rec and replaces them if that is
+// wanted. The error is about the first of those that stay.
+func (r *rawReader) soundCounts(i int) error {
+	var err error
+	sound := uint64(0)
+	for j, c := range r.rec.Counts {
+		switch {
+		case c <= largeCounter:
+			sound = max(sound, c)
+		case err == nil:
+			err = fail("counters", r.countsAt+int64(8*j), i, CodeCounterValueTooLarge, fmt.Sprint(c),
+				"counter of "+r.rec.Name, fmt.Sprint(c), "at most 2^56")
+		}
+	}
+	if err == nil || r.opt.Rescue != RescueClamp {
+		return err
+	}
+	for j, c := range r.rec.Counts {
+		switch {
+		case c <= largeCounter:
+		case c >= negativeCounter:
+			r.rec.Counts[j] = 0
+		default:
+			r.rec.Counts[j] = sound
+		}
+	}
+	r.rescuer.take(Rescued{r.rec.Name, r.cur.nameRef(r.cur.record(i)), true, err})
+	return nil
+}
+
+// rescue decides about record i, which is damaged by cause and whose value
+// data, if it has any, begins at file offset off. It returns the offset after
+// that, or cause if the reader cannot go on.
+func (r *rawReader) rescue(i int, off int64, cause error) (end int64, err error) {
+	b := r.cur.record(i)
+	if r.opt.Rescue == RescueOff {
+		return 0, cause
+	}
+	if r.cur.hasValueSites(b) {
+		if off, err = r.skipValues(i, off); err != nil {
+			return 0, cause
+		}
+	}
+	if !r.rescuer.take(Rescued{r.rec.Name, r.cur.nameRef(b), false, cause}) {
+		return 0, cause
+	}
+	return off, nil
+}
+
+// skipValues passes over the value data of record i, which is not used, and
+// returns the offset after it.
+func (r *rawReader) skipValues(i int, off int64) (int64, error) {
+	p := r.cur
+	if left := int64(len(r.data)) - off; left < valueDataHeader {
+		return 0, fail("value data", off, i, CodeTruncated, "", "value data", fmt.Sprintf("%d bytes", left), "at least 8")
+	}
+	size := p.u32(r.data[off:], 0)
+	if size%8 != 0 || size < valueDataHeader || int64(size) > int64(len(r.data))-off {
+		return 0, fail("value data", off, i, CodeMalformed, "", "value data size", fmt.Sprint(size),
+			fmt.Sprintf("a multiple of 8 up to the %d bytes left", int64(len(r.data))-off))
+	}
+	return off + int64(size), nil
+}

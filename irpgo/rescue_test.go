@@ -1,0 +1,126 @@
+package irpgo
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// rescueBuild is a profile of n functions f0, f1, … of two counters, each 10
+// and 20, with a value site.
+func rescueBuild(n int) *rawBuild {
+	b := newRawBuild(10, 8, le, IRLevel)
+	b.funcs = nil
+	for i := range n {
+		b.funcs = append(b.funcs, rawFunc{
+			name: fmt.Sprint("f", i), hash: uint64(i + 1), counts: []uint64{10, 20}, addr: 0x401000 + uint64(16*i),
+			values: Values{IndirectCallTarget: {{{0x401000, 3}}}},
+		})
+	}
+	return b
+}
+
+// read reads a profile and lists its functions with their counts, and what was
+// rescued.
+func readRescued(t *testing.T, data []byte, how Rescue) (functions map[string][]uint64, rescued []string, err error) {
+	t.Helper()
+	p, err := Read("f", data, ReaderOptions{Rescue: how, Rescued: func(r Rescued) { rescued = append(rescued, r.String()) }})
+	if err != nil {
+		return nil, rescued, err
+	}
+	functions = make(map[string][]uint64)
+	for _, f := range p.Functions {
+		functions[f.Name] = f.Records[0].Counts
+	}
+	return functions, rescued, nil
+}
+
+func TestRescueRaw(t *testing.T) {
+	const absurd = 1 << 60
+	layout := newRecordLayout(10, 8, 3)
+	sound := rescueBuild(3).build()
+	p, err := parseRawProfile(sound, 0, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	record := func(i, off int) int { return int(p.records.off) + i*layout.size + off }
+	counter := func(i int) int { return int(p.counters.off) + 8*i }
+	tests := []struct {
+		name   string
+		damage func(d []byte)
+		how    Rescue
+		want   string // of f1
+		said   string
+	}{
+		{"absurd, dropped", func(d []byte) { le.PutUint64(d[counter(3):], absurd) }, RescueDrop, "[]",
+			"function f1 left out: f: counters at 0x198 (record 1): counter of f1 is 1152921504606846976, want at most 2^56: corrupt profile"},
+		{"absurd, clamped", func(d []byte) { le.PutUint64(d[counter(3):], absurd) }, RescueClamp, "[10 10]",
+			"function f1 kept with other counters: f: counters at 0x198 (record 1): counter of f1 is 1152921504606846976, want at most 2^56: corrupt profile"},
+		{"negative, clamped", func(d []byte) { le.PutUint64(d[counter(2):], 1<<64-5) }, RescueClamp, "[0 20]",
+			"function f1 kept with other counters: f: counters at 0x190 (record 1): counter of f1 is 18446744073709551611, want at most 2^56: corrupt profile"},
+		{"at the limit", func(d []byte) { le.PutUint64(d[counter(2):], 1<<56) }, RescueDrop, "[72057594037927936 20]", ""},
+		{"no counters", func(d []byte) { d[record(1, layout.numCounters)] = 0 }, RescueClamp, "[]",
+			"function f1 left out: f: data at 0x120 (record 1): number of counters is 0, want at least 1: corrupt profile"},
+		{"counters elsewhere", func(d []byte) { d[record(1, layout.counterPtr)+6] = 1 }, RescueDrop, "[]", "function f1 left out: f: data at"},
+		{"name", func(d []byte) { d[record(1, layout.nameRef)] ^= 1 }, RescueDrop, "[]", "left out: f: data at 0xf0 (record 1): name reference is"},
+		{"value data", func(d []byte) { d[len(d)-28] = 9 }, RescueDrop, "[10 20]", "function f2 left out: f: value data at"},
+	}
+	for _, test := range tests {
+		d := slices.Clone(sound)
+		test.damage(d)
+		got, said, err := readRescued(t, d, test.how)
+		if err != nil {
+			t.Errorf("%s: %v", test.name, err)
+			continue
+		}
+		if fmt.Sprint(got["f1"]) != test.want || fmt.Sprint(got["f0"]) != "[10 20]" {
+			t.Errorf("%s: %v, want %s", test.name, got, test.want)
+		}
+		if !strings.Contains(strings.Join(said, "\n"), test.said) || (len(said) > 0) != (test.said != "") {
+			t.Errorf("%s: said %q, want %q", test.name, said, test.said)
+		}
+	}
+}
+
+// TestRescueLimit: a profile that is damaged all over is no profile.
+func TestRescueLimit(t *testing.T) {
+	for _, test := range []struct{ functions, damaged, left int }{
+		{3, 1, 2}, {3, 2, -1}, {40, 2, 38}, {40, 3, -1}, {1, 1, 0},
+	} {
+		data := rescueBuild(test.functions).build()
+		p, err := parseRawProfile(data, 0, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range test.damaged {
+			le.PutUint64(data[p.counters.off+int64(16*i):], 1<<63)
+		}
+		got, _, err := readRescued(t, data, RescueDrop)
+		if test.left < 0 && err == nil || test.left >= 0 && (err != nil || len(got) != test.left) {
+			t.Errorf("%d of %d damaged: %d left, %v", test.damaged, test.functions, len(got), err)
+		}
+		if got, _, err := readRescued(t, data, RescueClamp); err != nil || len(got) != test.functions {
+			t.Errorf("%d of %d clamped: %d left, %v", test.damaged, test.functions, len(got), err)
+		}
+		if got, said, err := readRescued(t, data, RescueOff); err != nil || len(got) != test.functions || len(said) > 0 {
+			t.Errorf("%d of %d, off: %d left, %q, %v", test.damaged, test.functions, len(got), said, err)
+		}
+	}
+}
+
+// TestRescueIndexed leaves a damaged function of an indexed profile out.
+func TestRescueIndexed(t *testing.T) {
+	data := mergeBytes(t, 13, rescueBuild(3).build())
+	at := bytesIndex(data, "f1")
+	data[at] = 'g' // now its hash is that of another name
+	if _, _, err := readRescued(t, data, RescueOff); err == nil {
+		t.Error("read without rescue")
+	}
+	got, said, err := readRescued(t, data, RescueDrop)
+	if err != nil || len(got) != 2 || len(said) != 1 || !strings.HasPrefix(said[0], "function g1 left out: f: hash table at ") {
+		t.Errorf("%v, %q, %v", got, said, err)
+	}
+}
+
+func bytesIndex(d []byte, s string) int { return strings.Index(string(d), s) }
