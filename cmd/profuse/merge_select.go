@@ -48,7 +48,11 @@ func functionPattern(option, pattern string) (*regexp.Regexp, error) {
 	}
 	re, err := regexp.Compile(pattern)
 	if err != nil {
-		return nil, cli.Usagef("option --%s: %v", option, err)
+		dashes := "--"
+		if len(option) == 1 {
+			dashes = "-"
+		}
+		return nil, cli.Usagef("option %s%s: %v", dashes, option, err)
 	}
 	return re, nil
 }

@@ -11,11 +11,12 @@ func orderCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "order",
 		Args:  "COMMAND [OPTION]... [ARGUMENT]...",
-		Short: "judge the order of a program's functions",
+		Short: "make and judge orders of a program's functions",
 		Long: `Works with the order in which the functions of a program lie in memory.
 "profuse order help" lists the commands, and "profuse order help COMMAND" has the
-options of one. "profuse mip order" makes an order of a profile.
+options of one.
 
+    profuse order make -o app.order app.profdata
     profuse order eval --trace app.mip app app.order`,
 		Foreign: func(ctx context.Context, env *cli.Env, args []string) int {
 			return orderApp().Run(ctx, env, args)
@@ -26,8 +27,9 @@ options of one. "profuse mip order" makes an order of a profile.
 func orderApp() *cli.App {
 	return &cli.App{
 		Name:  "profuse order",
-		Short: "judge the order of a program's functions",
+		Short: "make and judge orders of a program's functions",
 		Commands: []*cli.Command{
+			orderMakeCommand(),
 			orderEvalCommand(),
 		},
 	}
