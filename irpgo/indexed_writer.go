@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"runtime"
 	"slices"
 
 	"github.com/profuse-pgo/profuse/internal/cursor"
@@ -72,6 +73,7 @@ type indexedWriter struct {
 
 	functions []*Function // to be encoded, in order of insertion
 	hashes    []uint64    // name references of functions
+	sizes     []int       // bytes that their records take
 	chains    *ondisk.Chains
 	kinds     int  // value kinds that the version can hold
 	native    bool // as the release that introduced the version
@@ -200,9 +202,11 @@ func (x *indexedWriter) arrange() {
 		x.functions = slices.DeleteFunc(slices.Clone(x.functions), func(f *Function) bool { return !f.ran() })
 	}
 	x.hashes = make([]uint64, len(x.functions))
+	x.sizes = make([]int, len(x.functions))
 	for i, f := range x.functions {
 		x.hashes[i] = f.nameRef()
 		for _, r := range f.Records {
+			x.sizes[i] += x.recordSize(r)
 			if r.IsCS() {
 				x.cs.Add(r.Counts)
 			} else {
@@ -234,8 +238,10 @@ func (x *indexedWriter) values(r *Record) Values {
 func (x *indexedWriter) appendRecord(dst []byte, r *Record) []byte {
 	dst = le.AppendUint64(dst, r.Hash)
 	dst = le.AppendUint64(dst, uint64(len(r.Counts)))
-	for _, c := range r.Counts {
-		dst = le.AppendUint64(dst, c)
+	at := len(dst)
+	dst = slices.Grow(dst, 8*len(r.Counts))[:at+8*len(r.Counts)]
+	for i, raw := 0, dst[at:]; i < len(r.Counts); i++ {
+		le.PutUint64(raw[8*i:], r.Counts[i])
 	}
 	if x.opt.Version >= 11 {
 		dst = le.AppendUint64(dst, uint64(len(r.Bitmap)))
@@ -247,20 +253,12 @@ func (x *indexedWriter) appendRecord(dst []byte, r *Record) []byte {
 	return appendValueData(dst, &v)
 }
 
-func (x *indexedWriter) dataSize(f *Function) int {
-	n := 0
-	for _, r := range f.Records {
-		n += x.recordSize(r)
-	}
-	return n
-}
-
 // placement is where the parts of the file come to stand.
 type placement struct {
-	buckets []uint64 // offset of each bucket, 0 if empty
-	payload int      // size of the payload with its padding
-	header  indexedHeader
-	tail    []byte // sections after the hash table and the memprof section
+	buckets    []uint64 // offset of each bucket, 0 if empty
+	bucketsEnd uint64   // offset after the last one; padding follows
+	header     indexedHeader
+	tail       []byte // sections after the hash table and the memprof section
 }
 
 func (x *indexedWriter) place(payloadStart int) (placement, error) {
@@ -269,16 +267,15 @@ func (x *indexedWriter) place(payloadStart int) (placement, error) {
 	for b := range pl.buckets {
 		at, size := pos, ondisk.BucketHeaderSize
 		for i := range x.chains.Bucket(b) {
-			f := x.functions[i]
-			size += ondisk.ItemSize(len(f.Name), x.dataSize(f))
+			size += ondisk.ItemSize(len(x.functions[i].Name), x.sizes[i])
 			pl.buckets[b] = uint64(at)
 		}
 		if pl.buckets[b] != 0 {
 			pos += size
 		}
 	}
+	pl.bucketsEnd = uint64(pos)
 	pos += int(cursor.PadTo(uint64(pos), 8))
-	pl.payload = pos - payloadStart
 	h := &pl.header
 	h.hashOffset = uint64(pos)
 	pos += ondisk.IndexHeaderSize + 8*len(pl.buckets)
@@ -360,42 +357,104 @@ func (x *indexedWriter) write(w *bufio.Writer) error {
 }
 
 func (x *indexedWriter) writeTable(w *bufio.Writer, pl *placement) error {
-	written := 0
-	flush := func() error {
-		written += len(x.buf)
-		_, err := w.Write(x.buf)
-		x.buf = x.buf[:0]
+	if err := x.writeBuckets(w, pl); err != nil {
 		return err
 	}
-	x.buf = x.buf[:0]
-	for b, at := range pl.buckets {
-		if at == 0 {
-			continue
-		}
-		x.buf = le.AppendUint16(x.buf, uint16(x.chains.BucketLen(b)))
-		for i := range x.chains.Bucket(b) {
-			f := x.functions[i]
-			x.buf = le.AppendUint64(x.buf, x.hashes[i])
-			x.buf = le.AppendUint64(x.buf, uint64(len(f.Name)))
-			x.buf = le.AppendUint64(x.buf, uint64(x.dataSize(f)))
-			x.buf = append(x.buf, f.Name...)
-			for _, r := range recordOrder(f.Records, x.rel) {
-				x.buf = x.appendRecord(x.buf, r)
-			}
-		}
-		if len(x.buf) >= 1<<16 {
-			if err := flush(); err != nil {
-				return err
-			}
-		}
-	}
-	x.buf = append(x.buf, make([]byte, pl.payload-written-len(x.buf))...)
+	x.buf = append(x.buf[:0], make([]byte, pl.header.hashOffset-pl.bucketsEnd)...)
 	x.buf = le.AppendUint64(x.buf, uint64(len(pl.buckets)))
 	x.buf = le.AppendUint64(x.buf, uint64(len(x.functions)))
 	for _, at := range pl.buckets {
 		x.buf = le.AppendUint64(x.buf, at)
 	}
-	return flush()
+	_, err := w.Write(x.buf)
+	return err
+}
+
+// chunkSize is how many bytes of buckets are encoded at a time.
+const chunkSize = 256 << 10
+
+// A bucketChunk is a run of buckets to be encoded.
+type bucketChunk struct {
+	from, to int // buckets
+	buf      []byte
+	done     chan struct{}
+}
+
+// writeBuckets encodes the buckets with all CPUs and writes them in order.
+func (x *indexedWriter) writeBuckets(w io.Writer, pl *placement) error {
+	workers := min(runtime.GOMAXPROCS(0), 1+len(x.functions)/1000)
+	ahead := make([]*bucketChunk, 0, 2*workers) // being encoded, in order
+	var spare [][]byte
+	next := 0
+	for {
+		for next < len(pl.buckets) && len(ahead) < cap(ahead) {
+			c := &bucketChunk{from: next, done: make(chan struct{})}
+			c.to = pl.cut(next)
+			next = c.to
+			if n := len(spare); n > 0 {
+				c.buf, spare = spare[n-1], spare[:n-1]
+			}
+			ahead = append(ahead, c)
+			go func() {
+				x.encode(c, pl)
+				close(c.done)
+			}()
+		}
+		if len(ahead) == 0 {
+			return nil
+		}
+		c := ahead[0]
+		ahead = append(ahead[:0], ahead[1:]...)
+		<-c.done
+		if _, err := w.Write(c.buf); err != nil {
+			for _, c := range ahead {
+				<-c.done
+			}
+			return err
+		}
+		spare = append(spare, c.buf[:0])
+	}
+}
+
+// cut returns after which bucket the chunk ends that begins with the given
+// one.
+func (pl *placement) cut(from int) (to int) {
+	start := uint64(0)
+	for to = from; to < len(pl.buckets); to++ {
+		switch at := pl.buckets[to]; {
+		case at == 0:
+		case start == 0:
+			start = at
+		case at-start >= chunkSize:
+			return to
+		}
+	}
+	return to
+}
+
+// encode writes the buckets of a chunk to its buffer.
+func (x *indexedWriter) encode(c *bucketChunk, pl *placement) {
+	dst := c.buf
+	for b := c.from; b < c.to; b++ {
+		if pl.buckets[b] == 0 {
+			continue
+		}
+		head, n := len(dst), uint16(0)
+		dst = le.AppendUint16(dst, 0)
+		for i := range x.chains.Bucket(b) {
+			f := x.functions[i]
+			dst = le.AppendUint64(dst, x.hashes[i])
+			dst = le.AppendUint64(dst, uint64(len(f.Name)))
+			dst = le.AppendUint64(dst, uint64(x.sizes[i]))
+			dst = append(dst, f.Name...)
+			for _, r := range recordOrder(f.Records, x.rel) {
+				dst = x.appendRecord(dst, r)
+			}
+			n++
+		}
+		le.PutUint16(dst[head:], n)
+	}
+	c.buf = dst
 }
 
 // AppendIndexed returns the bytes that [WriteIndexed] writes.

@@ -462,26 +462,16 @@ func (m *Merger) sorted() []*accFunction {
 // Profile returns the merged profile, which takes over the Merger's memory:
 // nothing may be added afterwards.
 func (m *Merger) Profile() *Profile {
-	m.flush()
 	p := &Profile{
 		Variant:         m.variant,
-		Functions:       make([]Function, 0, len(m.functions)),
 		Traces:          m.sampler.traces,
 		TraceStreamSize: m.sampler.stream,
 	}
-	for _, f := range m.sorted() {
-		fn := Function{Name: f.name, seq: f.seq, Records: make([]*Record, 0, len(f.records))}
-		for i, r := range f.records {
-			f.records[i] = m.settle(r)
-		}
-		if !m.opt.LLVMCompat {
-			slices.SortFunc(f.records, func(a, b *accRecord) int { return cmp.Compare(a.seq, b.seq) })
-		}
-		for _, r := range f.records {
-			r.sortValues()
-			fn.Records = append(fn.Records, &r.Record)
-		}
-		p.Functions = append(p.Functions, fn)
+	if sum := m.soleSum(); sum != nil {
+		p.Functions = sum.asFunctions(m.opt.LLVMCompat)
+	} else {
+		m.flush()
+		p.Functions = m.settled()
 	}
 	for id := range m.binaryIDs {
 		p.BinaryIDs = append(p.BinaryIDs, []byte(id))
@@ -499,6 +489,26 @@ func (m *Merger) Profile() *Profile {
 		p.Variant |= HasMemProf
 	}
 	return p
+}
+
+// settled returns the functions of the accumulator.
+func (m *Merger) settled() []Function {
+	out := make([]Function, 0, len(m.functions))
+	for _, f := range m.sorted() {
+		fn := Function{Name: f.name, seq: f.seq, Records: make([]*Record, 0, len(f.records))}
+		for i, r := range f.records {
+			f.records[i] = m.settle(r)
+		}
+		if !m.opt.LLVMCompat {
+			slices.SortFunc(f.records, func(a, b *accRecord) int { return cmp.Compare(a.seq, b.seq) })
+		}
+		for _, r := range f.records {
+			r.sortValues()
+			fn.Records = append(fn.Records, &r.Record)
+		}
+		out = append(out, fn)
+	}
+	return out
 }
 
 // settle lets the rival that appeared first stand and merges into it what the

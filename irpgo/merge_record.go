@@ -189,7 +189,13 @@ func countNew(dst, src ValueSite) int {
 // that of the values after a merge, that of the input otherwise.
 func (r *accRecord) sortValues() {
 	for _, sites := range r.Values {
-		for i, s := range sites {
+		sortValues(sites)
+	}
+}
+
+func sortValues(sites []ValueSite) {
+	for i, s := range sites {
+		if len(s) > 1 {
 			sites[i] = byCount(s)
 		}
 	}

@@ -162,10 +162,17 @@ type Function struct {
 	// needs it to reproduce the order of LLVM's hash maps.
 	Records []*Record
 
-	seq uint64 // order of first appearance among the functions of a profile
+	seq   uint64 // order of first appearance among the functions of a profile
+	refOf string // the name of which ref is the reference
+	ref   uint64
 }
 
-func (f *Function) nameRef() uint64 { return NameRef(f.Name) }
+func (f *Function) nameRef() uint64 {
+	if f.refOf == f.Name && f.Name != "" {
+		return f.ref
+	}
+	return NameRef(f.Name)
+}
 
 // Trace is a temporal profile trace: functions in the order of their first
 // call in one run.

@@ -325,6 +325,52 @@ func (sum *shapeSum) eachRecord(compat bool, yield func(i int, r *Record)) {
 	}
 }
 
+// soleSum returns the only sum there is, if nothing else was merged.
+func (m *Merger) soleSum() *shapeSum {
+	if len(m.functions) > 0 || len(m.sums) != 1 {
+		return nil
+	}
+	for s, sum := range m.sums {
+		if s.unique {
+			return sum
+		}
+	}
+	return nil
+}
+
+// asFunctions turns the sum into the functions of a profile, in the sum's
+// memory.
+func (sum *shapeSum) asFunctions(compat bool) []Function {
+	fs := sum.shape.functions
+	records := make([]Record, len(fs))
+	sum.eachRecord(compat, func(i int, r *Record) {
+		records[i] = *r
+		for _, sites := range r.Values {
+			sortValues(sites)
+		}
+	})
+	order := nameOrder(len(fs), func(i int) string { return fs[i].name })
+	pointers := make([]*Record, len(fs))
+	out := make([]Function, 0, len(fs))
+	for i, at := range order {
+		f := &fs[at]
+		pointers[i] = &records[at]
+		if i > 0 && f.name == out[len(out)-1].Name { // records in the order in which they came
+			last := &out[len(out)-1]
+			last.Records = last.Records[:len(last.Records)+1]
+			continue
+		}
+		out = append(out, Function{
+			Name: f.name, Records: pointers[i : i+1], seq: uint64(sum.first)<<32 | uint64(at),
+			refOf: f.name, ref: f.nameRef,
+		})
+	}
+	for i := range out {
+		out[i].Records = slices.Clip(out[i].Records)
+	}
+	return out
+}
+
 // flush turns the sums into records of the accumulator.
 func (m *Merger) flush() {
 	sums := slices.SortedFunc(maps.Values(m.sums), func(a, b *shapeSum) int { return cmp.Compare(a.first, b.first) })
