@@ -178,8 +178,9 @@ func (c *iprofRewriting) report(env *cli.Env, before *iprofFile, after *iprof.Pr
 	}
 	fmt.Fprintf(env.Stderr, "%s → %s: %s → %s bytes (%s)\n", printable(before.name), outputName(c.output), cli.Count(was), cli.Count(size), change)
 	var rows [][]string
+	removed := 0
 	add := func(what string, was, is int, counts string) {
-		if was > 0 {
+		if removed += was - is; was > 0 {
 			rows = append(rows, []string{cli.Count(uint64(was - is)), cli.Count(uint64(was)), cli.Percent(uint64(was-is), uint64(was)), counts, what})
 		}
 	}
@@ -189,6 +190,9 @@ func (c *iprofRewriting) report(env *cli.Env, before *iprofFile, after *iprof.Pr
 		from, to := before.Section(k), after.Section(k)
 		add(k.SetName(), numEntries(from), numEntries(to),
 			cli.Percent(uint64(max(from.Total()-to.Total(), 0)), uint64(max(from.Total(), 0))))
+	}
+	if removed == 0 {
+		return
 	}
 	(&printer{w: env.Stderr, term: env.Terminal(env.Stderr)}).table([]string{"Removed", "of", "share", "of counts", "What"}, rows)
 }

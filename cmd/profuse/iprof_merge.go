@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -9,6 +10,7 @@ import (
 	"math"
 	"os"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/cli"
@@ -145,6 +147,16 @@ type iprofMerge struct {
 
 // contentsHash identifies the contents of a file between its two readings.
 type contentsHash [sha256.Size]byte
+
+// isIprof reports whether data is an iprof profile, or JSON that its name says
+// is one.
+func isIprof(name string, data []byte) bool {
+	if f, _ := formats.Detect(data); f.Family() == formats.Iprof {
+		return true
+	}
+	f, _ := formats.BySuffix(strings.TrimSuffix(name, compression(name)))
+	return f.Family() == formats.Iprof && bytes.HasPrefix(bytes.TrimSpace(data), []byte("{"))
+}
 
 // readIprof reads a profile. What is recognized as something else gets an
 // error that says so.

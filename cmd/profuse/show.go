@@ -23,7 +23,8 @@ func showCommand() *cli.Command {
 write them, how the program was instrumented, functions, counters, the hottest
 functions. Takes what "profuse merge" takes. A damaged profile is shown as far
 as it can be read. Of Machine IR profiles (MIP), and of programs with a map for
-them, it tells what was covered.
+them, it tells what was covered; of profiles of GraalVM native images (iprof) the
+hottest methods, contexts and branches, calls with several types, and locks.
 
 The exit code is 0 if all files could be read, 1 if not, 2 if the command line
 is wrong.`,
@@ -113,6 +114,11 @@ func (c *showRun) show(to factsSink, d *inputs.Data, opt factsOptions) error {
 		to.addMIP(facts)
 		return err
 	}
+	if isIprof(d.Name(), d.Bytes()) {
+		facts, err := collectIprofFacts(d.Name(), d.Bytes(), opt.top, opt.choose)
+		to.addIprof(facts)
+		return err
+	}
 	facts, err := collectFacts(d.Name(), d.Bytes(), opt)
 	to.add(facts)
 	return err
@@ -139,6 +145,7 @@ func (c *showRun) check(args []string) (factsOptions, error) {
 type factsSink interface {
 	add(*facts)
 	addMIP(*mipFacts)
+	addIprof(*iprofFacts)
 	end()
 }
 
@@ -155,8 +162,9 @@ type factsJSON struct {
 	any bool
 }
 
-func (j *factsJSON) add(f *facts)       { j.value(f) }
-func (j *factsJSON) addMIP(f *mipFacts) { j.value(f) }
+func (j *factsJSON) add(f *facts)           { j.value(f) }
+func (j *factsJSON) addMIP(f *mipFacts)     { j.value(f) }
+func (j *factsJSON) addIprof(f *iprofFacts) { j.value(f) }
 
 func (j *factsJSON) value(f any) {
 	var b bytes.Buffer

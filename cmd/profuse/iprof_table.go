@@ -1,0 +1,177 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/profuse-pgo/profuse/cmd/profuse/internal/cli"
+	"github.com/profuse-pgo/profuse/iprof"
+)
+
+// addIprof prints the facts of an iprof file, set off from those before.
+func (p *factsPrinter) addIprof(f *iprofFacts) {
+	if f.Error != nil && f.Version == "" {
+		return
+	}
+	if p.any {
+		fmt.Fprintln(p.w)
+	}
+	p.any = true
+	fmt.Fprintln(p.w, p.term.Paint(cli.Bold, printable(f.File)))
+	p.iprofOverview(f)
+	p.iprofSets(f.Sets)
+	p.iprofMethods(f.Hottest, "Hottest methods")
+	p.iprofContexts(f.Contexts)
+	p.iprofSites(f.Sites)
+	p.iprofBranches(f.Branches)
+	p.iprofLocks(f.Locks)
+	switch {
+	case !f.selecting:
+	case len(f.Selected) == 0:
+		fmt.Fprintln(p.w, "\n  No method matches.")
+	default:
+		p.iprofMethods(f.Selected, "Methods chosen")
+	}
+}
+
+func (p *factsPrinter) iprofOverview(f *iprofFacts) {
+	rows := [][2]string{{"Format", fmt.Sprintf("%s, version %s, %s", f.Format, f.Version, cli.Quantity(uint64(f.Size), "byte", "bytes"))}}
+	add := func(label, value string) { rows = append(rows, [2]string{label, value}) }
+	used := func(all, used int) string {
+		return fmt.Sprintf("%s, %s used by counts (%s)", cli.Count(uint64(all)), cli.Count(uint64(used)), cli.Percent(uint64(used), uint64(all)))
+	}
+	if f.Resolved {
+		add("Types", used(f.Types, f.TypesUsed))
+		add("Methods", used(f.Methods, f.MethodsUsed))
+	}
+	if f.UnknownFields > 0 {
+		add("Unknown", cli.Quantity(uint64(f.UnknownFields), "section or member", "sections and members"))
+	}
+	for i, w := range f.Warnings {
+		if i == maxListed {
+			add("Warning", fmt.Sprintf("… and %s more", cli.Count(uint64(len(f.Warnings)-i))))
+			break
+		}
+		add("Warning", printable(w))
+	}
+	if f.Error != nil {
+		add(p.term.Paint(cli.Red, "Error"), printable(f.Error.Message)+"; shown is what stands before")
+	}
+	p.list(rows)
+}
+
+// signed prints a count; broken recordings have negative ones.
+func signed(n int64) string {
+	if n < 0 {
+		return "-" + cli.Count(uint64(-n))
+	}
+	return cli.Count(uint64(n))
+}
+
+func (p *factsPrinter) iprofSets(sets []iprofSetFacts) {
+	if len(sets) == 0 {
+		fmt.Fprintln(p.w, "\n  There are no counts.")
+		return
+	}
+	var rows [][]string
+	for _, s := range sets {
+		methods := ""
+		if s.Methods > 0 {
+			methods = cli.Count(uint64(s.Methods))
+		}
+		rows = append(rows, []string{
+			signed(s.Total), signed(s.Largest), cli.Count(uint64(s.Entries)), methods, cli.Count(uint64(s.MaxFrames)), s.Set,
+		})
+	}
+	p.table([]string{"Total", "Largest", "Entries", "Methods", "Frames", "Counts of"}, rows)
+}
+
+func (p *factsPrinter) iprofMethods(methods []iprofMethodFacts, title string) {
+	if len(methods) == 0 {
+		return
+	}
+	samples := false
+	for i := range methods {
+		samples = samples || methods[i].SamplesBelow != 0
+	}
+	header := []string{"Share", "Calls", "Inlined", "Branches"}
+	if samples {
+		header = []string{"Share", "Samples", "and below", "Calls", "Branches"}
+	}
+	var rows [][]string
+	for i := range methods {
+		m := &methods[i]
+		row := []string{percent(m.Share), signed(m.Calls), signed(m.CallsInlined), signed(m.Branches)}
+		if samples {
+			row = []string{percent(m.Share), signed(m.Samples), signed(m.SamplesBelow), signed(m.Calls), signed(m.Branches)}
+		}
+		rows = append(rows, append(row, printable(m.Name+m.Descriptor)))
+	}
+	p.table(append(header, title), rows)
+}
+
+func (p *factsPrinter) iprofContexts(contexts []iprofContextFacts) {
+	if len(contexts) == 0 {
+		return
+	}
+	var rows [][]string
+	for i := range contexts {
+		c := &contexts[i]
+		rows = append(rows, []string{percent(c.Share), signed(c.Count), printable(c.context)})
+	}
+	p.table([]string{"Share", "Count", "Hottest contexts of " + contexts[0].Set}, rows)
+}
+
+func (p *factsPrinter) iprofSites(sites []iprofSiteFacts) {
+	if len(sites) == 0 {
+		return
+	}
+	var rows [][]string
+	for i := range sites {
+		s := &sites[i]
+		var types []string
+		for _, t := range s.Types {
+			types = append(types, fmt.Sprintf("%s %s", t.Type, cli.Percent(uint64(max(t.Count, 0)), uint64(max(s.Count, 0)))))
+		}
+		rows = append(rows, []string{
+			signed(s.Count), cli.Count(uint64(len(s.Types))),
+			printable(fmt.Sprintf("%s:%d (%s): %s", s.Method, s.Bytecode, s.Set, strings.Join(types, ", "))),
+		})
+	}
+	p.table([]string{"Count", "Types", "Polymorphic calls and checks"}, rows)
+}
+
+func (p *factsPrinter) iprofBranches(branches []iprofBranchFacts) {
+	if len(branches) == 0 {
+		return
+	}
+	var rows [][]string
+	for i := range branches {
+		b := &branches[i]
+		var ways []string
+		most := int64(0)
+		for _, w := range b.Ways {
+			most = max(most, w.Count)
+			targets := make([]string, len(w.Targets))
+			for j, t := range w.Targets {
+				targets[j] = iprof.BCI(t).String()
+			}
+			ways = append(ways, fmt.Sprintf("→ %s %s", strings.Join(targets, "/"), cli.Percent(uint64(max(w.Count, 0)), uint64(max(b.Count, 0)))))
+		}
+		rows = append(rows, []string{
+			signed(b.Count), cli.Percent(uint64(most), uint64(b.Count)), printable(fmt.Sprintf("%s:%d %s", b.Method, b.Bytecode, strings.Join(ways, ", "))),
+		})
+	}
+	p.table([]string{"Count", "One way", "Hottest branches"}, rows)
+}
+
+func (p *factsPrinter) iprofLocks(locks []iprofTypeFacts) {
+	if len(locks) == 0 {
+		return
+	}
+	var rows [][]string
+	for _, l := range locks {
+		rows = append(rows, []string{signed(l.Count), printable(l.Type)})
+	}
+	p.table([]string{"Locks", "Types locked"}, rows)
+}
