@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/cli"
 	"github.com/profuse-pgo/profuse/formats"
@@ -23,14 +24,20 @@ func checkCommand() *cli.Command {
 		Short: "tell whether profiles are sound",
 		Long: `Reads each FILE from end to end, as strictly as possible, and prints a line for it
 and one for everything that is wrong. Takes what "profuse merge" takes, folders
-and archives included.
+and archives included. A remark is something that sound profiles seldom have.
 
-The exit code is 0 if all files are sound, 1 if not, 2 if the command line is
-wrong.`,
+With --against the one FILE is also judged by the last profile that was good: a
+pipeline stops here before it ships one of too few runs. Of what formats they
+are does not matter.
+
+The exit code is 0 if all files are sound and no limit is broken, 1 if not, 2 if
+the command line is wrong.`,
 		Setup: func(f *cli.Flags) cli.Action {
 			c := &checkRun{}
-			f.BoolVar(&c.json, "json", false, "print the findings as a JSON array with one object per file")
+			f.BoolVar(&c.json, "json", false, "print the findings as a JSON array with one object per file, and with --against the verdict in the object")
+			f.BoolVar(&c.markdown, "markdown", false, "with --against: print the verdict as Markdown, for a comment on a change")
 			f.BoolVar(&c.quiet, "q", false, "print nothing of files that are sound")
+			c.gate.flags(f)
 			return c.run
 		},
 	}
@@ -38,8 +45,10 @@ wrong.`,
 
 // checkRun is one run of "profuse check".
 type checkRun struct {
-	json  bool
-	quiet bool
+	json     bool
+	quiet    bool
+	markdown bool
+	gate     gate
 }
 
 // checked is what was found out about one file.
@@ -50,6 +59,11 @@ type checked struct {
 	Version  uint32    `json:"version"` // 0 if it has none
 	Records  int       `json:"records"` // read before anything stopped it
 	Findings []finding `json:"findings"`
+	// Remarks are odd, but no reason to call the file unsound.
+	Remarks []finding `json:"remarks,omitempty"`
+	Omitted int       `json:"omitted,omitempty"` // findings and remarks beyond those above
+	// Against is the verdict of --against.
+	Against json.RawMessage `json:"against,omitempty"`
 }
 
 // finding is one thing that is wrong; what is not known is left out.
@@ -87,6 +101,19 @@ func (c *checkRun) run(ctx context.Context, env *cli.Env, args []string) error {
 	if len(args) == 0 {
 		return cli.Usagef("no files to check")
 	}
+	var verdict *judgement
+	if c.gate.base != "" {
+		if len(args) != 1 {
+			return cli.Usagef("--against judges one profile, not %d", len(args))
+		}
+		if c.json && c.markdown {
+			return cli.Usagef("options --json and --markdown exclude each other")
+		}
+		var err error
+		if verdict, err = c.gate.judge(env, args[0]); err != nil {
+			return err
+		}
+	}
 	args, err := inputs.ExpandResponse(args)
 	if err != nil {
 		return err
@@ -97,10 +124,14 @@ func (c *checkRun) run(ctx context.Context, env *cli.Env, args []string) error {
 	add := func(r checked) {
 		r.Sound = len(r.Findings) == 0
 		sound = sound && r.Sound
+		if verdict != nil && c.json {
+			r.Against = verdict.json()
+		}
 		switch {
-		case c.quiet && r.Sound:
-		case c.json:
+		case c.json && (!c.quiet || !r.Sound || r.Against != nil):
 			all = append(all, r)
+		case c.json || c.markdown && r.Sound:
+		case c.quiet && r.Sound:
 		default:
 			r.print(out)
 		}
@@ -132,6 +163,15 @@ func (c *checkRun) run(ctx context.Context, env *cli.Env, args []string) error {
 			return err
 		}
 	}
+	if verdict != nil {
+		switch {
+		case c.markdown:
+			verdict.markdown(out)
+		case !c.json && (!c.quiet || !verdict.passed()):
+			verdict.print(out, env)
+		}
+		sound = sound && verdict.passed()
+	}
 	if err := out.Flush(); err != nil {
 		return err
 	}
@@ -154,11 +194,17 @@ func (r checked) print(w io.Writer) {
 	}
 	if r.Sound {
 		fmt.Fprintf(w, "%s: ok: %s\n", printable(r.File), what)
-		return
+	} else {
+		fmt.Fprintf(w, "%s: not sound: %s\n", printable(r.File), what)
 	}
-	fmt.Fprintf(w, "%s: not sound: %s\n", printable(r.File), what)
 	for _, f := range r.Findings {
 		fmt.Fprintf(w, "  %s\n", printable(f.Message))
+	}
+	for _, f := range r.Remarks {
+		fmt.Fprintf(w, "  remark: %s\n", printable(strings.TrimSuffix(f.Message, ": "+f.Class)))
+	}
+	if r.Omitted > 0 {
+		fmt.Fprintf(w, "  … and %s more\n", cli.Count(uint64(r.Omitted)))
 	}
 }
 
@@ -182,6 +228,10 @@ func checkData(d *inputs.Data) checked {
 	for _, err := range rep.Findings {
 		note(err)
 	}
+	for _, err := range rep.Remarks {
+		res.Remarks = append(res.Remarks, newFinding(err))
+	}
+	res.Omitted = rep.Omitted
 	return res
 }
 

@@ -104,21 +104,26 @@ func (p *comparisonMarkdown) print(r *compare.Result) {
 		p.row(f[0], f[1])
 	}
 	for _, l := range changeLists(r) {
-		if len(l.changes) == 0 {
-			continue
-		}
-		listed := firstOf(l.changes, p.top)
-		fmt.Fprintf(p.w, "\n<details><summary>%s: %s</summary>\n\n", l.title, cli.Count(uint64(len(l.changes))))
-		fmt.Fprintf(p.w, "| base | new | points | now | |\n|--:|--:|--:|---|---|\n")
-		for i := range listed {
-			c := &listed[i]
-			p.row(percent(c.BaseShare), percent(c.NewShare), points(c.Delta()), c.After.String(), "`"+p.itemName(c)+"`")
-		}
-		if n := len(l.changes) - len(listed); n > 0 {
-			fmt.Fprintf(p.w, "\nand %s more\n", cli.Count(uint64(n)))
-		}
-		fmt.Fprintf(p.w, "\n</details>\n")
+		p.details(l)
 	}
+}
+
+// details prints a list that unfolds.
+func (p *comparisonMarkdown) details(l changeList) {
+	if len(l.changes) == 0 {
+		return
+	}
+	listed := firstOf(l.changes, p.top)
+	fmt.Fprintf(p.w, "\n<details><summary>%s: %s</summary>\n\n", l.title, cli.Count(uint64(len(l.changes))))
+	fmt.Fprintf(p.w, "| base | new | points | now | |\n|--:|--:|--:|---|---|\n")
+	for i := range listed {
+		c := &listed[i]
+		p.row(percent(c.BaseShare), percent(c.NewShare), points(c.Delta()), c.After.String(), "`"+p.itemName(c)+"`")
+	}
+	if n := len(l.changes) - len(listed); n > 0 {
+		fmt.Fprintf(p.w, "\nand %s more\n", cli.Count(uint64(n)))
+	}
+	fmt.Fprintf(p.w, "\n</details>\n")
 }
 
 // row prints the cells of a table's row. Bars would end a cell.
@@ -174,28 +179,34 @@ type changeJSON struct {
 }
 
 func writeComparison(w io.Writer, r *compare.Result, top int) {
-	side := func(s *compare.Side) sideJSON {
-		id := &s.Identity
-		return sideJSON{id.File, id.Family, id.Format, id.Version, s.Items, s.Ran, s.Hot, s.Total, s.HotMin}
-	}
 	out := comparisonJSON{
-		Kind: r.Kind, Value: r.ValueName, Unit: string(r.Unit), Base: side(&r.Base), New: side(&r.New),
+		Kind: r.Kind, Value: r.ValueName, Unit: string(r.Unit), Base: newSideJSON(&r.Base), New: newSideJSON(&r.New),
 		Overlap: r.Overlap, HotTurnover: r.HotTurnover,
 	}
 	for _, l := range changeLists(r) {
-		list := changeListJSON{Change: l.key, Count: len(l.changes), Items: []changeJSON{}}
-		for _, c := range firstOf(l.changes, top) {
-			list.Items = append(list.Items, changeJSON{
-				Name: c.Symbol.String(), Signature: c.Symbol.Signature, File: c.Symbol.File, Stack: frameNames(c.Frames),
-				Base: c.Base, New: c.New, BaseShare: c.BaseShare, NewShare: c.NewShare,
-				Before: c.Before.String(), After: c.After.String(), HashChanged: c.HashChanged,
-			})
-		}
-		out.Changes = append(out.Changes, list)
+		out.Changes = append(out.Changes, newChangeListJSON(l, top))
 	}
 	var b bytes.Buffer
 	writeJSON(&b, out, "")
 	w.Write(b.Bytes())
+}
+
+func newSideJSON(s *compare.Side) sideJSON {
+	id := &s.Identity
+	return sideJSON{id.File, id.Family, id.Format, id.Version, s.Items, s.Ran, s.Hot, s.Total, s.HotMin}
+}
+
+// newChangeListJSON holds the first items of a list, all if top is 0.
+func newChangeListJSON(l changeList, top int) changeListJSON {
+	list := changeListJSON{Change: l.key, Count: len(l.changes), Items: []changeJSON{}}
+	for _, c := range firstOf(l.changes, top) {
+		list.Items = append(list.Items, changeJSON{
+			Name: c.Symbol.String(), Signature: c.Symbol.Signature, File: c.Symbol.File, Stack: frameNames(c.Frames),
+			Base: c.Base, New: c.New, BaseShare: c.BaseShare, NewShare: c.NewShare,
+			Before: c.Before.String(), After: c.After.String(), HashChanged: c.HashChanged,
+		})
+	}
+	return list
 }
 
 func frameNames(frames []profile.Frame) (names []string) {

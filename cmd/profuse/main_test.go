@@ -4,6 +4,7 @@ import (
 	"archive/tar"
 	"bytes"
 	"compress/gzip"
+	"encoding/hex"
 	"errors"
 	"flag"
 	"io"
@@ -35,6 +36,7 @@ func TestMain(m *testing.M) {
 //	pack gzip|zstd FROM TO             compress a file
 //	pack tar TO FROM...                make an archive
 //	truncate FILE SIZE                 cut a file
+//	poke FILE OFFSET HEX               overwrite bytes of a file
 func TestScripts(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts hundreds of processes, which is slow under the race detector")
@@ -54,7 +56,7 @@ func TestScripts(t *testing.T) {
 		},
 		Condition: oracleCondition,
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
-			"exits": exitsCommand, "pack": packCommand, "truncate": truncateCommand,
+			"exits": exitsCommand, "pack": packCommand, "truncate": truncateCommand, "poke": pokeCommand,
 		},
 	})
 }
@@ -115,6 +117,20 @@ func truncateCommand(ts *testscript.TestScript, neg bool, args []string) {
 	size, err := strconv.ParseInt(args[1], 10, 64)
 	ts.Check(err)
 	ts.Check(os.Truncate(ts.MkAbs(args[0]), size))
+}
+
+func pokeCommand(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 3 {
+		ts.Fatalf("usage: poke FILE OFFSET HEX")
+	}
+	offset, err := strconv.ParseInt(args[1], 0, 64)
+	ts.Check(err)
+	bytes, err := hex.DecodeString(args[2])
+	ts.Check(err)
+	f, err := os.OpenFile(ts.MkAbs(args[0]), os.O_WRONLY, 0)
+	ts.Check(err)
+	_, err = f.WriteAt(bytes, offset)
+	ts.Check(errors.Join(err, f.Close()))
 }
 
 func TestIsStartedAs(t *testing.T) {

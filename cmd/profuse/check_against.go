@@ -1,0 +1,249 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/profuse-pgo/profuse/cmd/profuse/internal/cli"
+	"github.com/profuse-pgo/profuse/compare"
+	"github.com/profuse-pgo/profuse/formats"
+	"github.com/profuse-pgo/profuse/profile"
+)
+
+// A gate is how far a profile may be from the last one that was good.
+type gate struct {
+	base string // file of the last good one; "" without a gate
+
+	totalRatio   string // of the totals
+	hotTurnover  string // shares, in percent
+	lostFunction string
+	overlap      string
+}
+
+func (g *gate) flags(f *cli.Flags) {
+	f.StringVar(&g.base, "against", "", "`LAST_GOOD` judge the one FILE by this profile")
+	f.StringVar(&g.totalRatio, "min-total-ratio", "0.5", "`R` with --against: the total count must be R times the last good one's, at least")
+	f.StringVar(&g.hotTurnover, "max-hot-turnover", "25%", "`P%` with --against: at most P % of the hot functions may be no longer hot")
+	f.StringVar(&g.lostFunction, "max-lost-functions", "10%", "`P%` with --against: at most P % of the functions that ran may not run any more")
+	f.StringVar(&g.overlap, "min-overlap", "75%", "`P%` with --against: the profiles must give P % of their weight to the same functions, at least")
+}
+
+// A verdict is one comparison with a limit.
+type verdict struct {
+	Name  string  `json:"name"`  // the option without its dashes
+	Limit float64 `json:"limit"` // ratio, or share from 0 to 1
+	Found float64 `json:"found"`
+	OK    bool    `json:"ok"`
+	// Applies is false if the profiles cannot be compared in this way, such as
+	// the totals of different formats; OK is then true.
+	Applies bool `json:"applies"`
+
+	what  string // "Total"
+	least bool   // the limit is a minimum
+	ratio bool   // not a share
+}
+
+// judgement is the outcome of a gate.
+type judgement struct {
+	result   *compare.Result
+	verdicts []verdict
+	cold     []compare.Change // were hot or warm and are cold, did not run, or are gone
+	lost     []compare.Change // ran and do not run any more, or are gone
+}
+
+// limits reads the options.
+func (g *gate) limits() (v []verdict, err error) {
+	share := func(name, text, what string, least bool) {
+		n, e := strconv.ParseFloat(strings.TrimSuffix(text, "%"), 64)
+		if err == nil && (e != nil || !(n >= 0 && n <= 100)) {
+			err = cli.Usagef("option --%s takes a percentage from 0 to 100, not %q", name, text)
+		}
+		v = append(v, verdict{Name: name, Limit: n / 100, what: what, least: least, Applies: true})
+	}
+	n, e := strconv.ParseFloat(g.totalRatio, 64)
+	if e != nil || !(n >= 0) {
+		err = cli.Usagef("option --min-total-ratio takes a number from 0 up, not %q", g.totalRatio)
+	}
+	v = append(v, verdict{Name: "min-total-ratio", Limit: n, what: "Total count", least: true, ratio: true, Applies: true})
+	share("max-hot-turnover", g.hotTurnover, "Hot before and no longer", false)
+	share("max-lost-functions", g.lostFunction, "Ran and do not any more", false)
+	share("min-overlap", g.overlap, "Weight in common", true)
+	return v, err
+}
+
+// judge compares the profile in a file with the last good one.
+func (g *gate) judge(env *cli.Env, file string) (*judgement, error) {
+	limits, err := g.limits()
+	if err != nil {
+		return nil, err
+	}
+	var views [2]profile.View
+	for i, name := range []string{g.base, file} {
+		if views[i], err = openView(env, name, formats.ViewOptions{}); err != nil {
+			return nil, err
+		}
+	}
+	r, err := compare.Views(views[0], views[1], compare.Options{})
+	if err != nil {
+		return nil, err
+	}
+	j := &judgement{result: r, verdicts: limits}
+	for _, c := range r.LeftHot {
+		if c.After == compare.Absent || c.After == compare.NeverRan || c.After == compare.Cold {
+			j.cold = append(j.cold, c)
+		}
+	}
+	j.lost = append(j.lost, r.Stopped...)
+	for _, c := range r.Disappeared {
+		if c.Before != compare.NeverRan {
+			j.lost = append(j.lost, c)
+		}
+	}
+	part := func(n, of int) float64 {
+		if of == 0 {
+			return 0
+		}
+		return float64(n) / float64(of)
+	}
+	for i, found := range []float64{0, r.HotTurnover, part(len(j.lost), r.Base.Ran), r.Overlap} {
+		v := &j.verdicts[i]
+		v.Found = found
+		switch {
+		case v.ratio && !sameUnits(r):
+			v.Applies = false
+		case v.ratio && r.Base.Total > 0:
+			v.Found = r.New.Total / r.Base.Total
+		case r.Base.Total == 0:
+			v.Applies = false // there is nothing to lose
+		}
+		v.OK = !v.Applies || v.least && v.Found >= v.Limit || !v.least && v.Found <= v.Limit
+	}
+	return j, nil
+}
+
+// passed reports whether all limits are kept.
+func (j *judgement) passed() bool {
+	for _, v := range j.verdicts {
+		if !v.OK {
+			return false
+		}
+	}
+	return true
+}
+
+// row is a verdict in words: what is compared, what was found, what is allowed
+// and how it ended.
+func (v *verdict) row() [4]string {
+	print := func(n float64) string { return percent(n) }
+	if v.ratio {
+		print = func(n float64) string { return fmt.Sprintf("%.2f ×", n) }
+	}
+	row := [4]string{v.what, print(v.Found), "at most " + print(v.Limit), "ok"}
+	if v.least {
+		row[2] = "at least " + print(v.Limit)
+	}
+	switch {
+	case !v.Applies:
+		row[1], row[3] = "–", "not comparable"
+	case !v.OK:
+		row[3] = "FAILED"
+	}
+	return row
+}
+
+// gateListed is how many functions are listed of a kind.
+const gateListed = 10
+
+// listings are the functions that a judgement is about.
+func (j *judgement) listings() []changeList {
+	return []changeList{
+		{"gone cold", "gone_cold", j.cold, true},
+		{"ran, and do not any more", "lost", j.lost, true},
+	}
+}
+
+// print prints the judgement for people.
+func (j *judgement) print(w io.Writer, env *cli.Env) {
+	p := comparisonPrinter{printer: printer{w: w, term: env.Terminal(env.Stdout)}, top: gateListed}
+	r := j.result
+	fmt.Fprintln(w)
+	p.list([][2]string{
+		{"Last good", fmt.Sprintf("%s: %s, total %s", printable(r.Base.Identity.File), r.Base.Identity.String(), total(r, &r.Base))},
+		{"New", fmt.Sprintf("%s: %s, total %s", printable(r.New.Identity.File), r.New.Identity.String(), total(r, &r.New))},
+	})
+	kind := ofKind(r)
+	p.list([][2]string{
+		{strings.ToUpper(kind[:1]) + kind[1:], cli.Count(uint64(r.Base.Items)) + " → " + cli.Count(uint64(r.New.Items))},
+		{"That ran", cli.Count(uint64(r.Base.Ran)) + " → " + cli.Count(uint64(r.New.Ran))},
+		{"Hot", cli.Count(uint64(r.Base.Hot)) + " → " + cli.Count(uint64(r.New.Hot))},
+	})
+	rows := make([][]string, len(j.verdicts))
+	for i := range j.verdicts {
+		row := j.verdicts[i].row()
+		rows[i] = []string{row[1], row[2], row[3], row[0]}
+	}
+	p.table([]string{"Found", "Allowed", "", "Limit"}, rows)
+	for _, l := range j.listings() {
+		p.changes(l)
+	}
+	fmt.Fprintf(w, "\n%s\n", j.conclusion())
+}
+
+// conclusion says how it ended.
+func (j *judgement) conclusion() string {
+	var failed []string
+	for _, v := range j.verdicts {
+		if !v.OK {
+			failed = append(failed, "--"+v.Name)
+		}
+	}
+	if len(failed) == 0 {
+		return "passed"
+	}
+	return "FAILED: " + strings.Join(failed, ", ")
+}
+
+// markdown prints the judgement as a comment on a change.
+func (j *judgement) markdown(w io.Writer) {
+	p := comparisonMarkdown{printer: printer{w: w}, top: gateListed}
+	r := j.result
+	fmt.Fprintf(w, "### Profile check: %s\n\n| | |\n|---|---|\n", j.conclusion())
+	p.row("Last good", fmt.Sprintf("`%s`: %s, total %s", r.Base.Identity.File, r.Base.Identity.String(), total(r, &r.Base)))
+	p.row("New", fmt.Sprintf("`%s`: %s, total %s", r.New.Identity.File, r.New.Identity.String(), total(r, &r.New)))
+	fmt.Fprintf(w, "\n| | found | allowed | |\n|---|--:|---|---|\n")
+	for i := range j.verdicts {
+		row := j.verdicts[i].row()
+		p.row(row[:]...)
+	}
+	for _, l := range j.listings() {
+		p.details(l)
+	}
+}
+
+// againstJSON is a judgement in JSON. The names are part of the interface.
+type againstJSON struct {
+	Base     sideJSON         `json:"base"`
+	New      sideJSON         `json:"new"`
+	Passed   bool             `json:"passed"`
+	Verdicts []verdict        `json:"verdicts"`
+	Changes  []changeListJSON `json:"changes"`
+}
+
+func (j *judgement) json() json.RawMessage {
+	r := j.result
+	out := againstJSON{Base: newSideJSON(&r.Base), New: newSideJSON(&r.New), Passed: j.passed(), Verdicts: j.verdicts}
+	for _, l := range j.listings() {
+		out.Changes = append(out.Changes, newChangeListJSON(l, gateListed))
+	}
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(out); err != nil {
+		panic(err) // plain data
+	}
+	return b.Bytes()
+}
