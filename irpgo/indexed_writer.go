@@ -7,6 +7,7 @@ import (
 	"io"
 	"runtime"
 	"slices"
+	"sync"
 
 	"github.com/profuse-pgo/profuse/internal/cursor"
 	"github.com/profuse-pgo/profuse/internal/ondisk"
@@ -78,6 +79,7 @@ type indexedWriter struct {
 	kinds     int  // value kinds that the version can hold
 	native    bool // as the release that introduced the version
 	sum, cs   SummaryBuilder
+	summed    sync.WaitGroup   // until they are complete
 	memprof   *memprof.Section // nil without a memprof section
 
 	buf []byte
@@ -116,6 +118,7 @@ func WriteIndexed(w io.Writer, p *Profile, opt IndexedOptions) error {
 		}
 	}
 	x.arrange()
+	defer x.summed.Wait()
 	if err := x.arrangeMemProf(); err != nil {
 		return err
 	}
@@ -207,13 +210,19 @@ func (x *indexedWriter) arrange() {
 		x.hashes[i] = f.nameRef()
 		for _, r := range f.Records {
 			x.sizes[i] += x.recordSize(r)
-			if r.IsCS() {
-				x.cs.Add(r.Counts)
-			} else {
-				x.sum.Add(r.Counts)
-			}
 		}
 	}
+	x.summed.Go(func() {
+		for _, f := range x.functions {
+			for _, r := range f.Records {
+				if r.IsCS() {
+					x.cs.Add(r.Counts)
+				} else {
+					x.sum.Add(r.Counts)
+				}
+			}
+		}
+	})
 	x.chains = ondisk.Arrange(x.hashes)
 }
 
@@ -318,14 +327,10 @@ func (x *indexedWriter) place(payloadStart int) (placement, error) {
 
 func (x *indexedWriter) write(w *bufio.Writer) error {
 	words := indexedHeaderWords(x.opt.Version)
-	var summaries []byte
-	sum := x.sum.Summary(DefaultCutoffs)
-	summaries = appendSummary(summaries, &sum)
+	start := 8*words + summarySize(len(DefaultCutoffs))
 	if x.variant.Has(ContextSens) {
-		cs := x.cs.Summary(DefaultCutoffs)
-		summaries = appendSummary(summaries, &cs)
+		start += summarySize(len(DefaultCutoffs))
 	}
-	start := 8*words + len(summaries)
 	pl, err := x.place(start)
 	if err != nil {
 		return err
@@ -340,7 +345,13 @@ func (x *indexedWriter) write(w *bufio.Writer) error {
 	for _, v := range head[:words] {
 		x.buf = le.AppendUint64(x.buf, v)
 	}
-	x.buf = append(x.buf, summaries...)
+	x.summed.Wait()
+	sum := x.sum.Summary(DefaultCutoffs)
+	x.buf = appendSummary(x.buf, &sum)
+	if x.variant.Has(ContextSens) {
+		cs := x.cs.Summary(DefaultCutoffs)
+		x.buf = appendSummary(x.buf, &cs)
+	}
 	if _, err := w.Write(x.buf); err != nil {
 		return err
 	}

@@ -3,6 +3,7 @@ package irpgo
 import (
 	"cmp"
 	"encoding/binary"
+	"runtime"
 	"slices"
 	"sync"
 )
@@ -210,14 +211,11 @@ func (m *Merger) findShape(r *Reader) (*shape, *shapedProfile) {
 	return nil, nil
 }
 
-// finish fills in what follows from the functions; false if they do not make
-// a shape.
-func (s *shape) finish() bool {
-	type id struct{ nameRef, hash uint64 }
-	ids := make(map[id]struct{}, len(s.functions))
+// finish fills in what follows from the functions and returns the shape, nil
+// if their counters do not make one.
+func (s *shape) finish() *shape {
 	for i := range s.functions {
 		f := &s.functions[i]
-		ids[id{f.nameRef, f.hash}] = struct{}{}
 		if f.kinds() > 0 {
 			s.valued = append(s.valued, int32(i))
 		}
@@ -225,27 +223,26 @@ func (s *shape) finish() bool {
 			s.sites += int(n)
 		}
 	}
-	s.unique = len(ids) == len(s.functions)
-	return s.tiled()
+	if !s.tiled() {
+		return nil
+	}
+	return s
 }
 
 // tiled reports whether the functions' counters lie end to end and fill their
 // section, so that adding the section adds each function once.
 func (s *shape) tiled() bool {
-	byPlace := func(a, b *shapeFunction) int { return cmp.Compare(a.counters, b.counters) }
-	order := make([]*shapeFunction, len(s.functions))
-	for i := range order {
-		order[i] = &s.functions[i]
-	}
-	if !slices.IsSortedFunc(order, byPlace) {
-		slices.SortFunc(order, byPlace)
+	byPlace := func(a, b shapeFunction) int { return cmp.Compare(a.counters, b.counters) }
+	fs := s.functions
+	if !slices.IsSortedFunc(fs, byPlace) {
+		fs = slices.SortedFunc(slices.Values(fs), byPlace)
 	}
 	next := 0
-	for _, f := range order {
-		if int(f.counters) != next {
+	for i := range fs {
+		if int(fs[i].counters) != next {
 			return false
 		}
-		next += int(f.count)
+		next += int(fs[i].count)
 	}
 	return next == s.counters
 }
@@ -315,4 +312,15 @@ func (f *shapeFunction) matchBlob(order binary.ByteOrder, b []byte) (size int, o
 		b = b[head:]
 	}
 	return int(total), len(b) == 0
+}
+
+// inParts calls do for parts of the range from 0 to n-1, at once on all CPUs.
+func inParts(n int, do func(from, to int)) {
+	parts := min(runtime.GOMAXPROCS(0), 1+n/4096)
+	var wg sync.WaitGroup
+	for i := 1; i < parts; i++ {
+		wg.Go(func() { do(i*n/parts, (i+1)*n/parts) })
+	}
+	do(0, n/parts)
+	wg.Wait()
 }

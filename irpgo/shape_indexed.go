@@ -1,8 +1,8 @@
 package irpgo
 
 import (
-	"crypto/md5"
 	"math"
+	"sync/atomic"
 
 	"github.com/profuse-pgo/profuse/internal/cursor"
 	"github.com/profuse-pgo/profuse/internal/ondisk"
@@ -41,11 +41,6 @@ func newIndexedShape(key shapeKey, r *indexedReader) *shape {
 	bucket, bucketAt := uint64(0), -1       // the current one, and its first item
 	sound := true
 	err := r.table.Items(true, func(it ondisk.Item) bool {
-		sum := md5.Sum(it.Key)
-		if le.Uint64(sum[:]) != it.Hash || len(it.Data) == 0 {
-			sound = false
-			return false
-		}
 		if b := it.Hash & uint64(r.table.NumBuckets()-1); b != bucket || bucketAt < 0 {
 			bucket, bucketAt = b, len(x.items)
 		}
@@ -54,6 +49,7 @@ func newIndexedShape(key shapeKey, r *indexedReader) *shape {
 		x.items = append(x.items, indexedItem{})
 		x.items[bucketAt].bucket++
 		c := cursor.New("", it.DataOff, it.Data, le)
+		sound = c.Len() > 0
 		for first := true; c.Len() > 0; first = false {
 			if r.readRecord(c, "", first) != nil || len(r.rec.Counts) == 0 {
 				sound = false
@@ -62,16 +58,52 @@ func newIndexedShape(key shapeKey, r *indexedReader) *shape {
 			s.addFunction(it.Hash, &r.rec)
 			x.items[len(x.items)-1].functions++
 		}
-		return true
+		return sound
 	})
 	if err != nil || !sound {
 		return nil
 	}
 	x.name(s, string(keys), ends)
-	if !s.finish() {
+	if !s.sameRefs() {
 		return nil
 	}
-	return s
+	s.unique = x.unique(s)
+	return s.finish()
+}
+
+// sameRefs reports whether all references are those of the names.
+func (s *shape) sameRefs() bool {
+	var wrong atomic.Bool
+	inParts(len(s.functions), func(from, to int) {
+		for i := from; i < to; i++ {
+			if f := &s.functions[i]; (i == from || f.name != s.functions[i-1].name) && NameRef(f.name) != f.nameRef {
+				wrong.Store(true)
+				return
+			}
+		}
+	})
+	return !wrong.Load()
+}
+
+// unique reports whether no two functions have name and hash in common. Those
+// of one name are in one bucket.
+func (x *indexedShape) unique(s *shape) bool {
+	start, at := 0, 0 // first function of the bucket, of the item
+	for _, it := range x.items {
+		if it.bucket > 0 {
+			start = at
+		}
+		for range it.functions {
+			f := &s.functions[at]
+			for i := start; i < at; i++ {
+				if o := &s.functions[i]; o.hash == f.hash && o.nameRef == f.nameRef {
+					return false
+				}
+			}
+			at++
+		}
+	}
+	return true
 }
 
 // addFunction adds a function whose counters, bitmap and sites follow those of

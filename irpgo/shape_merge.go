@@ -6,6 +6,7 @@ import (
 	"maps"
 	"math/bits"
 	"slices"
+	"sync"
 )
 
 // shapeSum adds up the profiles of one shape.
@@ -343,13 +344,17 @@ func (m *Merger) soleSum() *shapeSum {
 func (sum *shapeSum) asFunctions(compat bool) []Function {
 	fs := sum.shape.functions
 	records := make([]Record, len(fs))
-	sum.eachRecord(compat, func(i int, r *Record) {
-		records[i] = *r
-		for _, sites := range r.Values {
-			sortValues(sites)
-		}
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		sum.eachRecord(compat, func(i int, r *Record) {
+			records[i] = *r
+			for _, sites := range r.Values {
+				sortValues(sites)
+			}
+		})
 	})
 	order := nameOrder(len(fs), func(i int) string { return fs[i].name })
+	wg.Wait()
 	pointers := make([]*Record, len(fs))
 	out := make([]Function, 0, len(fs))
 	for i, at := range order {

@@ -76,10 +76,13 @@ func newRawShape(key shapeKey, r *rawReader) *shape {
 		}
 		s.functions = append(s.functions, f)
 	}
-	if !s.finish() {
-		return nil
+	type id struct{ nameRef, hash uint64 }
+	ids := make(map[id]struct{}, len(s.functions))
+	for i := range s.functions {
+		ids[id{s.functions[i].nameRef, s.functions[i].hash}] = struct{}{}
 	}
-	return s
+	s.unique = len(ids) == len(s.functions)
+	return s.finish()
 }
 
 // matchRaw reports whether the reader's profile has the shape, and is all
