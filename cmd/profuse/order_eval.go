@@ -225,7 +225,7 @@ func (e *evaluation) print(w io.Writer) {
 		for _, u := range first.Until {
 			fmt.Fprintf(t, "faults to %s%%\t", decimal(u.Percent))
 		}
-		fmt.Fprint(t, "curve area\t\t order\n")
+		fmt.Fprint(t, "curve area\tchange\t order\n")
 		for i := range e.Orders {
 			o := &e.Orders[i]
 			s, base := &o.Scores[k], &e.Orders[0].Scores[k]
