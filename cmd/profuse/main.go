@@ -52,6 +52,7 @@ program and explains each step. "profuse help COMMAND" has the options of a
 command.`,
 		Commands: []*cli.Command{
 			mergeCommand(),
+			watchCommand(),
 			showCommand(),
 			checkCommand(),
 			topCommand(),

@@ -260,7 +260,7 @@ func (w *mergeWorker) merge(j mergeJob) {
 	switch {
 	case err == nil:
 		counts = kind != 0 || added.Records > 0
-		w.report.merged(j.place, r.Info(), len(j.data))
+		w.report.merged(j.place, j.input, r.Info(), len(j.data))
 	case added.Records > 0:
 		w.spoiled(err)
 	default:

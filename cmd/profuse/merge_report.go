@@ -33,6 +33,14 @@ type mergeReport struct {
 	rejected map[string]int // number by class
 	sources  map[sourceKind]int
 	warnings map[string]*warningKind
+	each     []inputOutcome // by input; nil unless asked for
+}
+
+// An inputOutcome is what became of one input.
+type inputOutcome struct {
+	taken int   // profiles that are in the result
+	err   error // why one is not: the first by name
+	name  string
 }
 
 // A sourceKind is what the choice of an indexed version goes by; a merge has
@@ -72,17 +80,20 @@ func newMergeReport(p *cli.Progress) *mergeReport {
 	}
 }
 
-// took counts a profile of the given size that is in the result.
-func (m *mergeReport) took(size int) {
+// took counts a profile of an input, of the given size, that is in the result.
+func (m *mergeReport) took(input, size int) {
 	m.progress.Done(1, int64(size))
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.taken++
+	if m.each != nil {
+		m.each[input].taken++
+	}
 }
 
 // merged takes note of a profile that is in the result.
-func (m *mergeReport) merged(place int, in *irpgo.Info, size int) {
-	m.took(size)
+func (m *mergeReport) merged(place, input int, in *irpgo.Info, size int) {
+	m.took(input, size)
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	k := sourceKind{in.Format, in.Version, in.Variant}
@@ -138,6 +149,11 @@ func (m *mergeReport) reject(input int, name string, err error) {
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	if m.each != nil {
+		if o := &m.each[input]; o.err == nil || name < o.name {
+			o.err, o.name = err, name
+		}
+	}
 	m.rejected[word]++
 	m.rejects = insertBounded(m.rejects, reject{input, name, err, severity}, maxRejectsListed, func(a, b reject) int {
 		return cmp.Or(cmp.Compare(a.severity, b.severity), cmp.Compare(a.input, b.input), cmp.Compare(a.name, b.name))

@@ -87,7 +87,7 @@ func (m *unorderedMerge) read(i int, fork mergeFork, reader *inputs.Reader) {
 			m.report.reject(i, d.Name(), err)
 			return nil
 		}
-		m.report.took(len(d.Bytes()))
+		m.report.took(i, len(d.Bytes()))
 		return nil
 	})
 	switch {

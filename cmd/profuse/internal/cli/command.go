@@ -108,11 +108,11 @@ func (a *App) runCommand(ctx context.Context, env *Env, c *Command, args []strin
 	switch {
 	case err == nil:
 		return ExitOK
+	case errors.Is(err, ErrReported):
+		return ExitFailure
 	case ctx.Err() != nil:
 		fmt.Fprintf(env.Stderr, "%s %s: interrupted\n", a.Name, c.Name)
 		return ExitInterrupted
-	case errors.Is(err, ErrReported):
-		return ExitFailure
 	case errors.As(err, &usage):
 		fmt.Fprintf(env.Stderr, "%s %s: %v\n", a.Name, c.Name, usage)
 		fmt.Fprintf(env.Stderr, "Run \"%s %s --help\" for its options.\n", a.Name, c.Name)

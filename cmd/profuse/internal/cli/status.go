@@ -1,0 +1,63 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+)
+
+// A StatusLine is the last line of a terminal, which says how things stand,
+// below lines that stay. On anything else, only those are printed.
+type StatusLine struct {
+	w     io.Writer
+	quiet bool
+	width int // of the terminal; 0 if there is none
+	text  string
+}
+
+// StatusLine returns a line on standard error. With quiet nothing is printed
+// but what is urgent. [StatusLine.Clear] must be called before anything else
+// is printed there.
+func (e *Env) StatusLine(quiet bool) *StatusLine {
+	s := &StatusLine{w: e.Stderr, quiet: quiet}
+	if t := e.Terminal(e.Stderr); !quiet && t.Interactive && e.Getenv("TERM") != "dumb" {
+		s.width = t.Width
+	}
+	return s
+}
+
+// Shown reports whether [StatusLine.Set] shows anything.
+func (s *StatusLine) Shown() bool { return s.width > 0 }
+
+// Set replaces the status.
+func (s *StatusLine) Set(text string) {
+	if text = Shorten(text, s.width-1); s.width == 0 || text == s.text {
+		return
+	}
+	s.text = text
+	fmt.Fprintf(s.w, "\r%s\x1b[K", text)
+}
+
+// Printf prints a line that stays, unless nothing is to be printed.
+func (s *StatusLine) Printf(format string, args ...any) {
+	if !s.quiet {
+		s.Urgentf(format, args...)
+	}
+}
+
+// Urgentf prints a line that stays, in any case.
+func (s *StatusLine) Urgentf(format string, args ...any) {
+	text := s.text
+	s.Clear()
+	fmt.Fprintf(s.w, format+"\n", args...)
+	if text != "" {
+		s.Set(text)
+	}
+}
+
+// Clear removes the status until it is set again.
+func (s *StatusLine) Clear() {
+	if s.text != "" {
+		fmt.Fprint(s.w, "\r\x1b[K")
+		s.text = ""
+	}
+}

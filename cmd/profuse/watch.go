@@ -1,0 +1,176 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/profuse-pgo/profuse/cmd/profuse/internal/cli"
+	"github.com/profuse-pgo/profuse/formats"
+	"github.com/profuse-pgo/profuse/internal/inputs"
+	"github.com/profuse-pgo/profuse/watch"
+)
+
+func watchCommand() *cli.Command {
+	return &cli.Command{
+		Name:  "watch",
+		Args:  "DIR -o OUTPUT [OPTION]...",
+		Short: "merge profiles as they land in a folder",
+		Long: `Adds profiles up as "profuse merge" does, but as they land in DIR or a folder
+below it. What OUTPUT holds already is part of the sum.
+
+A profile that is in OUTPUT is deleted or moved, as asked for, when OUTPUT has
+reached the disk, or else it is left and remembered. It counts once, whatever
+happens: OUTPUT.watch, a journal, says which ones OUTPUT contains. A file that is
+written again is another profile.
+
+Files that change, or are open for writing, are left alone. Those that cannot be
+merged are told once and left where they are, or moved to the --quarantine.
+
+An interrupt (SIGINT, SIGTERM) lets it merge what is complete and end. The exit
+code is 0 then; it is 1 if OUTPUT could not be written, or with --once if there
+was a file that could not be merged, and 2 if the command line is wrong.`,
+		Setup: func(f *cli.Flags) cli.Action {
+			c := &watchRun{}
+			c.settle.Duration, c.every.Duration = time.Second, 5*time.Second
+			f.StringVar(&c.output, "o", "", "`OUTPUT` the profile to add to; it is made if there is none")
+			f.BoolVar(&c.delete, "delete", false, "delete profiles that were merged")
+			f.StringVar(&c.archive, "archive", "", "`FOLDER` move profiles there that were merged")
+			f.StringVar(&c.quarantine, "quarantine", "", "`FOLDER` move files there that cannot be merged, or not wholly")
+			f.BoolVar(&c.once, "once", false, "merge what is there and end")
+			f.Var(&c.settle, "settle", "`TIME` for which a file must not have changed")
+			f.Var(&c.every, "every", "`TIME` that passes at least between two writings of OUTPUT, unless --batch files wait")
+			f.IntVar(&c.batch, "batch", 1000, "`N` merge at most N files at once")
+			f.Var(&c.poll, "poll", "look through DIR every two seconds, or --poll=TIME, instead of waiting for the system to tell of "+
+				"changes; it is done anyway where the system does not tell")
+			f.StringVar(&c.program, "program", "", "`FILE` the program, or its .mipmap, that MIP profiles are of")
+			f.StringVar(&c.arch, "arch", "", "`ARCH` of a program for several architectures, the one that ran; for MIP only")
+			f.StringVar(&c.version, "indexed-version", "auto", "`N` version of the indexed format, as for \"profuse merge\"")
+			f.BoolVar(&c.sparse, "sparse", false, "leave out functions that never ran")
+			f.BoolVar(&c.mixed, "allow-mixed", false, "merge profiles of different kinds of instrumentation too")
+			f.BoolVar(&c.keepVTables, "keep-vtable-names", false, "keep the names of virtual tables")
+			f.Var(&c.correlate, "correlate", "`PROGRAM` that raw profiles without functions and names are of; may be given again")
+			f.IntVar(&c.workers, "j", 0, "`N` read N files at a time (default one per CPU)")
+			f.BoolVar(&c.quiet, "q", false, "print only what cannot be merged and what fails")
+			c.flags = f
+			return c.run
+		},
+	}
+}
+
+// watchRun is one run of "profuse watch". What it shares with "profuse merge"
+// has the same options.
+type watchRun struct {
+	mergeRun
+	delete              bool
+	archive, quarantine string
+	once                bool
+	settle, every       durationOption
+	batch               int
+	poll                pollOption
+	program             string
+}
+
+func (c *watchRun) run(ctx context.Context, env *cli.Env, args []string) error {
+	version, err := c.checkWatch(env, args)
+	if err != nil {
+		return err
+	}
+	ignoreFileSizeSignal()
+	log := newWatchLog(env, args[0], &c.mergeRun)
+	defer log.line.Clear()
+	opt := watch.Options{
+		Dir: args[0], Output: c.output, Archive: c.archive, Quarantine: c.quarantine,
+		Settle: c.settle.Duration, Every: c.every.Duration, Batch: c.batch, Poll: c.poll.interval,
+		Once: c.once, Report: log.event,
+	}
+	switch {
+	case c.delete:
+		opt.Done = watch.Delete
+	case c.archive != "":
+		opt.Done = watch.Archive
+	}
+	if c.program != "" {
+		opt.Ignore = []string{c.program}
+	}
+	if c.watchesMIP() {
+		opt.Merge = c.addMIP(log)
+	} else if opt.Merge, err = c.addIRPGO(version, log); err != nil {
+		return err
+	}
+	err = watch.Run(ctx, opt)
+	if err != nil && ctx.Err() != nil {
+		// It is not the interrupt that made it fail.
+		log.line.Urgentf("profuse watch: %s", printable(cli.Message(err)))
+		return cli.ErrReported
+	}
+	return err
+}
+
+// checkWatch finds what is wrong with the command line and returns the version
+// asked for, 0 for auto.
+func (c *watchRun) checkWatch(env *cli.Env, args []string) (version uint32, err error) {
+	switch {
+	case len(args) == 0:
+		return 0, cli.Usagef("there is no folder to watch")
+	case len(args) > 1:
+		return 0, cli.Usagef("it watches one folder, with those below it, and not %d", len(args))
+	case c.output == "-":
+		return 0, cli.Usagef("the output is written again and again; it cannot be standard output")
+	case c.delete && c.archive != "":
+		return 0, cli.Usagef("options --delete and --archive exclude each other")
+	case c.batch < 1:
+		return 0, cli.Usagef("option --batch takes a number from 1 up")
+	case c.arch != "" && c.program == "":
+		return 0, cli.Usagef("option --arch is about the --program, and there is none")
+	}
+	return c.check(env, args)
+}
+
+// watchesMIP decides what kind of profiles is merged.
+func (c *watchRun) watchesMIP() bool {
+	if c.program != "" {
+		return true
+	}
+	if f, ok := formats.BySuffix(c.output); ok {
+		return f.Family() == formats.MIP
+	}
+	return peekFormat(inputs.File(c.output), false).Family() == formats.MIP
+}
+
+// A durationOption is a time.
+type durationOption struct{ time.Duration }
+
+// Set takes what [time.ParseDuration] does.
+func (d *durationOption) Set(s string) error {
+	v, err := time.ParseDuration(s)
+	if err != nil || v < 0 {
+		return errors.New("it takes a time such as 500ms, 2s or 1m")
+	}
+	d.Duration = v
+	return nil
+}
+
+// A pollOption is a time that need not be given.
+type pollOption struct{ interval time.Duration }
+
+func (p *pollOption) String() string { return "" }
+
+// IsBoolFlag lets the option stand without a value.
+func (p *pollOption) IsBoolFlag() bool { return true }
+
+// Set takes a time, or what package flag passes where there is none.
+func (p *pollOption) Set(s string) error {
+	switch s {
+	case "true":
+		p.interval = watch.DefaultPoll
+		return nil
+	case "false":
+		p.interval = 0
+		return nil
+	}
+	d := durationOption{}
+	err := d.Set(s)
+	p.interval = max(d.Duration, time.Millisecond)
+	return err
+}

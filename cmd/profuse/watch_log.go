@@ -1,0 +1,214 @@
+package main
+
+import (
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/profuse-pgo/profuse/cmd/profuse/internal/cli"
+	"github.com/profuse-pgo/profuse/irpgo"
+	"github.com/profuse-pgo/profuse/watch"
+)
+
+const (
+	// maxRefusedTold is how many files that cannot be merged are named; a
+	// folder may be full of them.
+	maxRefusedTold = 20
+	// maxWarningsTold is how many warnings a run prints.
+	maxWarningsTold = 50
+	// writtenInterval is the time between two lines about what was merged, in
+	// a log.
+	writtenInterval = time.Minute
+)
+
+// A watchLog tells a person, or a log, what a watch does.
+type watchLog struct {
+	line *cli.StatusLine
+	dir  string
+	run  *mergeRun
+
+	done    watch.Written // since the last line about it
+	told    time.Time     // when that was
+	refused int
+	warned  map[string]bool
+}
+
+func newWatchLog(env *cli.Env, dir string, run *mergeRun) *watchLog {
+	return &watchLog{line: env.StatusLine(run.quiet), dir: dir, run: run, warned: make(map[string]bool)}
+}
+
+func (l *watchLog) event(e watch.Event) {
+	switch e := e.(type) {
+	case watch.Started:
+		l.started(e)
+	case watch.Written:
+		l.written(e)
+	case watch.Refused:
+		l.refuse(e)
+	case watch.Trouble:
+		l.line.Urgentf("warning: %s", printable(cli.Message(e.Err)))
+	case watch.Locked:
+		l.line.Printf("waiting for another \"profuse watch\" that adds to %s", l.run.output)
+	case watch.Replaced:
+		what := "was replaced; what is merged from now on is added to the new one"
+		if e.Gone {
+			what = "is gone; counting begins anew"
+		}
+		l.line.Printf("%s %s", l.run.output, what)
+	case watch.Status:
+		l.line.Set(l.status(e))
+	case watch.Stopped:
+		l.stopped(e)
+	}
+}
+
+func (l *watchLog) started(e watch.Started) {
+	found := cli.Quantity(uint64(e.Files), "file", "files")
+	if e.Files > 0 {
+		found += fmt.Sprintf(" (%s)", cli.Size(uint64(e.Bytes)))
+	}
+	if e.Known > 0 {
+		found += fmt.Sprintf(", %s of them merged before", cli.Count(uint64(e.Known)))
+	}
+	l.line.Printf("watching %s: found %s", l.dir, found)
+	switch {
+	case e.Contents == "":
+		text := "does not exist yet"
+		if e.Restarted {
+			text = "is gone; counting begins anew"
+		}
+		l.line.Printf("%s %s", l.run.output, text)
+	case e.Adopted:
+		l.line.Printf("%s has %s; what is merged is added to that", l.run.output, e.Contents)
+	default:
+		l.line.Printf("%s has %s, of %s", l.run.output, e.Contents, l.total(e.Total))
+	}
+	if e.Interrupted {
+		text := "the last run was cut short"
+		if e.Rolled > 0 {
+			text += fmt.Sprintf("; %s that it was about to add will be added now", cli.Quantity(uint64(e.Rolled), "file", "files"))
+		}
+		l.line.Printf("%s", text)
+	}
+	if e.Why != "" {
+		l.line.Printf("looking through %s every %v: %s", l.dir, e.Polling, e.Why)
+	}
+}
+
+// total says how much was merged, over all runs.
+func (l *watchLog) total(t watch.Total) string {
+	s := cli.Quantity(uint64(t.Files), "file", "files")
+	if t.Profiles != t.Files {
+		s += fmt.Sprintf(" with %s", cli.Quantity(uint64(t.Profiles), "profile", "profiles"))
+	}
+	return s
+}
+
+// written tells of the first files at once and then of more from time to time;
+// on a terminal the status says it all.
+func (l *watchLog) written(e watch.Written) {
+	e.Files += l.done.Files
+	e.Bytes += l.done.Bytes
+	l.done = e
+	if !l.line.Shown() && time.Since(l.told) >= writtenInterval {
+		l.tellWritten()
+	}
+}
+
+func (l *watchLog) tellWritten() {
+	if l.done.Files == 0 {
+		return
+	}
+	l.line.Printf("merged %s (%s) into %s: %s; %s in all", cli.Quantity(uint64(l.done.Files), "file", "files"),
+		cli.Size(uint64(l.done.Bytes)), l.run.output, l.done.Contents, l.total(l.done.Total))
+	l.done, l.told = watch.Written{}, time.Now()
+}
+
+func (l *watchLog) refuse(e watch.Refused) {
+	if l.refused++; l.refused > maxRefusedTold {
+		if l.refused == maxRefusedTold+1 {
+			l.line.Urgentf("not merged: there are more such files, which are only counted")
+		}
+		return
+	}
+	text := cli.Message(e.Err)
+	if !strings.HasPrefix(text, e.File) {
+		text = e.File + ": " + text
+	}
+	head, where := "not merged", "left where it is"
+	if e.Partly {
+		head = "not wholly merged"
+	}
+	if e.Moved != "" {
+		where = "moved to " + filepath.Dir(e.Moved)
+		if filepath.Base(e.Moved) != filepath.Base(e.File) {
+			where = "moved to " + e.Moved
+		}
+	}
+	l.line.Urgentf("%s: %s; %s", head, printable(text), printable(where))
+}
+
+func (l *watchLog) status(s watch.Status) string {
+	parts := []string{l.total(s.Total) + " merged"}
+	part := func(n int, what string) {
+		if n > 0 {
+			parts = append(parts, cli.Count(uint64(n))+" "+what)
+		}
+	}
+	part(s.Waiting, "waiting")
+	part(s.Settling, "being written")
+	part(s.Refused, "not merged")
+	text := l.dir + " → " + l.run.output + ": " + strings.Join(parts, ", ")
+	if s.Merging {
+		text += "; merging"
+	}
+	return text
+}
+
+func (l *watchLog) stopped(e watch.Stopped) {
+	l.tellWritten()
+	l.line.Clear()
+	text := "nothing was merged"
+	if e.Merged > 0 {
+		text = cli.Quantity(uint64(e.Merged), "file", "files") + " merged"
+	}
+	if e.Refused > 0 {
+		text += fmt.Sprintf(", %s not", cli.Count(uint64(e.Refused)))
+	}
+	if n := e.Settling + e.Busy; n > 0 {
+		text += fmt.Sprintf("; left for the next time: %s that may still be written", cli.Quantity(uint64(n), "file", "files"))
+	}
+	l.line.Printf("ended: %s", text)
+}
+
+// irpgoWarning prints a warning of the start.
+func (l *watchLog) irpgoWarning(w irpgo.Warning) {
+	text := warningText(w)
+	if w.File != "" {
+		text = w.File + ": " + text
+	}
+	l.warn(text)
+}
+
+// warnings prints those warnings of a merge that no merge before had.
+func (l *watchLog) warnings(m *mergeReport) {
+	for _, name := range slices.Sorted(maps.Keys(m.warnings)) {
+		for _, w := range m.warnings[name].first {
+			l.warn(w.text)
+		}
+	}
+}
+
+func (l *watchLog) warn(text string) {
+	switch {
+	case l.warned[text] || len(l.warned) > maxWarningsTold:
+		return
+	case len(l.warned) == maxWarningsTold:
+		text = "there are more warnings, which are not printed"
+	}
+	l.warned[text] = true
+	l.line.Printf("warning: %s", printable(text))
+}

@@ -1,0 +1,283 @@
+package watch
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/profuse-pgo/profuse/internal/atomicfile"
+	"github.com/profuse-pgo/profuse/internal/filelock"
+)
+
+// A candidate is a file of a batch.
+type candidate struct {
+	path    string
+	file    *file
+	content contentID
+	err     error // while it was read
+}
+
+// batch merges files that wait, as many as the limit allows, and writes the
+// output if there is something new in it. An error is about the output.
+func (w *watcher) batch(ctx context.Context) error {
+	w.status.Merging = true
+	w.Report(w.status)
+	defer func() {
+		w.status.Merging = false
+		w.tellStatus()
+	}()
+	began := time.Now()
+	lock, err := w.lockOutput(ctx)
+	if err != nil {
+		return err
+	}
+	defer lock.Release()
+	if err := w.reload(); err != nil {
+		return err
+	}
+	batch := w.choose()
+	if len(batch) == 0 {
+		return nil
+	}
+	base := ""
+	if w.out.exists() {
+		base = w.Output
+	}
+	paths := make([]string, len(batch))
+	for i, c := range batch {
+		paths[i] = c.path
+	}
+	// A signal ends the run only when what is complete has been merged.
+	sum, err := w.Merge(context.WithoutCancel(ctx), base, paths)
+	w.step("merged")
+	if w.changed(batch) {
+		return nil // nobody knows what was read of those that changed
+	}
+	switch {
+	case err == nil:
+	case errors.Is(err, ErrOutput):
+		return err
+	case len(batch) > 1:
+		w.limit = max(1, len(batch)/2)
+		return nil
+	default:
+		sum = &Sum{Files: []Outcome{{Err: err}}}
+	}
+	if err := w.write(batch, sum, began); err != nil {
+		return err
+	}
+	w.limit = w.Batch
+	if err != nil {
+		w.limit = 1 // there may be others around it
+	}
+	for i, c := range batch {
+		if o := sum.Files[i]; o.Err != nil {
+			w.failedOne(c, o)
+		}
+	}
+	return nil
+}
+
+// lockOutput keeps other commands from replacing the output meanwhile. One
+// that does not exist needs no lock.
+func (w *watcher) lockOutput(ctx context.Context) (*filelock.Lock, error) {
+	lock, err := filelock.Acquire(ctx, w.Output, nil)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, nil
+	case err != nil && ctx.Err() != nil:
+		return nil, fmt.Errorf("%s: another process is updating it", w.Output)
+	}
+	return lock, err
+}
+
+// reload begins anew if the output is not the one that this process knows:
+// somebody replaced or removed it, or a write failed halfway.
+func (w *watcher) reload() error {
+	id, err := lookAt(w.Output)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if id == w.outID {
+		return nil
+	}
+	before := w.out.hash
+	if err := w.load(&Started{}); err != nil {
+		return err
+	}
+	if w.out.hash == before {
+		return nil
+	}
+	w.Report(Replaced{Gone: !w.out.exists(), Total: w.out.Total})
+	return w.scan()
+}
+
+// choose reads the files of the next batch. Those that changed have to settle
+// again, those that are gone are forgotten.
+func (w *watcher) choose() []candidate {
+	var batch []candidate
+	for _, path := range slices.Sorted(maps.Keys(w.files)) {
+		if f := w.files[path]; f.state == waiting {
+			batch = append(batch, candidate{path: path, file: f})
+		}
+		if len(batch) == w.limit {
+			break
+		}
+	}
+	var next atomic.Int64
+	var group sync.WaitGroup
+	for range min(workers(), len(batch)) {
+		group.Go(func() {
+			for i := int(next.Add(1)) - 1; i < len(batch); i = int(next.Add(1)) - 1 {
+				c := &batch[i]
+				c.content, c.err = contentOf(c.path, c.file.id)
+			}
+		})
+	}
+	group.Wait()
+	return slices.DeleteFunc(batch, func(c candidate) bool {
+		switch {
+		case c.err == nil:
+			return false
+		case errors.Is(c.err, fs.ErrNotExist):
+			delete(w.files, c.path)
+		case errors.Is(c.err, errChanged):
+			w.changedOne(c)
+		default:
+			w.failedOne(c, Outcome{Err: c.err})
+		}
+		return true
+	})
+}
+
+// changed reports whether a file of the batch is not what it was when it was
+// chosen.
+func (w *watcher) changed(batch []candidate) bool {
+	any := false
+	for _, c := range batch {
+		if id, err := lookAt(c.path); err != nil || id != c.file.id {
+			w.changedOne(c)
+			any = true
+		}
+	}
+	return any
+}
+
+func (w *watcher) changedOne(c candidate) {
+	id, err := lookAt(c.path)
+	if err != nil {
+		delete(w.files, c.path)
+		return
+	}
+	w.unsettle(c.file, id)
+}
+
+// write replaces the journal and then the output, and disposes of the files
+// that are in it.
+func (w *watcher) write(batch []candidate, sum *Sum, began time.Time) error {
+	var adds []*entry
+	told := Written{Contents: sum.Contents, Total: w.out.Total}
+	for i, c := range batch {
+		o := sum.Files[i]
+		if o.Profiles == 0 && o.Err != nil {
+			continue
+		}
+		adds = append(adds, &entry{
+			path: c.path, id: c.file.id, content: c.content, part: o.Err != nil, ours: true, seen: w.scans,
+		})
+		told.Files++
+		told.Bytes += c.file.id.size
+		told.Profiles += o.Profiles
+	}
+	if len(adds) == 0 {
+		return nil
+	}
+	told.Total.Files += int64(told.Files)
+	told.Total.Profiles += int64(told.Profiles)
+	f, err := atomicfile.Create(w.Output, atomicfile.Options{})
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	h := sha256.New()
+	if err := sum.Write(io.MultiWriter(f, h)); err != nil {
+		return err
+	}
+	after := outputState{Total: told.Total}
+	h.Sum(after.hash[:0])
+	w.step("written")
+	if err := w.writeJournal(adds, after, false); err != nil {
+		return err
+	}
+	w.step("announced")
+	if err := f.Commit(); err != nil {
+		return err
+	}
+	w.step("committed")
+	if w.outID, err = lookAt(w.Output); err != nil {
+		return err
+	}
+	w.out = after
+	for _, e := range adds {
+		w.remember(e)
+	}
+	w.status.Merged += told.Files
+	w.solved()
+	told.Took = time.Since(began)
+	w.backoff = 0
+	w.next = time.Now().Add(max(w.Every, (workShare-1)*told.Took))
+	w.Report(told)
+	for _, e := range adds {
+		if e.part {
+			continue // told first
+		}
+		if err := w.dispose(e); err != nil {
+			w.trouble(err)
+		}
+		w.step("disposed")
+	}
+	return nil
+}
+
+// writeJournal writes the journal for an output that is to contain more.
+func (w *watcher) writeJournal(adds []*entry, after outputState, ended bool) error {
+	j := &journal{before: w.out, after: after, adds: adds, ended: ended}
+	for _, e := range w.merged {
+		j.has = append(j.has, e)
+	}
+	if err := j.write(JournalOf(w.Output)); err != nil {
+		return fmt.Errorf("the journal cannot be written, and without it nothing is merged: %w", err)
+	}
+	return nil
+}
+
+// failedOne tries a file again after a while, and after some times gives up.
+func (w *watcher) failedOne(c candidate, o Outcome) {
+	f := c.file
+	partly := o.Profiles > 0
+	if f.tries++; f.tries < maxTries && !partly && mayGrow(o.Err) {
+		f.state, f.since = settling, time.Now()
+		return
+	}
+	f.state = refused
+	w.status.Refused++
+	told := Refused{File: c.path, Partly: partly, Err: o.Err}
+	if w.Quarantine != "" {
+		var err error
+		if told.Moved, err = w.moveTo(w.Quarantine, c.path, f.id, c.content); err != nil {
+			w.trouble(err)
+		} else {
+			delete(w.files, c.path)
+			w.forgetPath(c.path)
+		}
+	}
+	w.Report(told)
+}

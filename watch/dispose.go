@@ -1,0 +1,174 @@
+package watch
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/profuse-pgo/profuse/profile"
+)
+
+// mayGrow reports whether an error may be gone when the file is complete. A
+// file of another kind or version stays what it is.
+func mayGrow(err error) bool {
+	return !errors.Is(err, profile.ErrMismatch) && !errors.Is(err, profile.ErrUnsupported)
+}
+
+// removeMerged disposes of merged files that are still there: the run before
+// was cut short, or it failed.
+func (w *watcher) removeMerged() {
+	for _, e := range w.merged {
+		if e.seen != w.scans {
+			continue
+		}
+		if err := w.dispose(e); err != nil {
+			w.trouble(err)
+		}
+	}
+}
+
+// dispose does with a merged file what is to be done with it. A file that is
+// not the one that was merged any more is not touched.
+func (w *watcher) dispose(e *entry) error {
+	if w.Done == Keep && !e.part || e.part && w.Quarantine == "" {
+		return nil
+	}
+	id, err := lookAt(e.path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil // perhaps renamed, and found again
+	} else if err != nil {
+		return err
+	}
+	if id != e.id {
+		w.note(e.path, id)
+		return nil
+	}
+	if !e.ours {
+		// All that is known of it are numbers from the journal.
+		content, err := contentOf(e.path, id)
+		if err != nil {
+			return err
+		}
+		if content != e.content {
+			w.forget(e)
+			w.note(e.path, id)
+			return nil
+		}
+		e.ours = true
+	}
+	switch {
+	case e.part:
+		_, err = w.moveTo(w.Quarantine, e.path, e.id, e.content)
+	case w.Done == Delete:
+		err = os.Remove(e.path)
+	case w.Done == Archive:
+		_, err = w.moveTo(w.Archive, e.path, e.id, e.content)
+	}
+	if err == nil || errors.Is(err, fs.ErrNotExist) {
+		w.forget(e)
+		return nil
+	}
+	return fmt.Errorf("merged, but still there: %w", err)
+}
+
+// moveTo moves a file of the watched folder to the same relative path in
+// another one, and returns its new path. If that is taken by another file, a
+// number is added to the name; if by the same one, it was on its way when a
+// run before was cut short.
+func (w *watcher) moveTo(folder, path string, id fileID, content contentID) (to string, err error) {
+	rel, err := filepath.Rel(w.root, path)
+	if err != nil {
+		return "", err
+	}
+	first := filepath.Join(folder, rel)
+	if err := os.MkdirAll(filepath.Dir(first), 0o777); err != nil {
+		return "", err
+	}
+	// A folder to which one name is moved again and again is not tried from
+	// the beginning each time, apart from the first.
+	for n := w.numbered[first]; ; n++ {
+		if to = first; n > 0 {
+			w.numbered[first] = n
+			to = fmt.Sprintf("%s.%d", first, n)
+		}
+		err := put(path, to)
+		if err == nil || errors.Is(err, fs.ErrExist) && sameFile(to, path, id, content) {
+			break
+		}
+		if !errors.Is(err, fs.ErrExist) {
+			return "", err
+		}
+	}
+	w.step("moved")
+	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return "", err
+	}
+	return to, nil
+}
+
+// put makes a file appear at another path, which must be free, and may leave
+// it at its own.
+func put(path, to string) error {
+	err := os.Link(path, to)
+	if err == nil || errors.Is(err, fs.ErrExist) || errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	// A file system without links, or a file of another user.
+	if _, err := os.Lstat(to); err == nil {
+		return &fs.PathError{Op: "create", Path: to, Err: fs.ErrExist}
+	}
+	if os.Rename(path, to) == nil {
+		return nil
+	}
+	return copyFile(path, to) // another disk
+}
+
+// sameFile reports whether the file at path is also the one at to, or a copy
+// with its time.
+func sameFile(to, path string, id fileID, content contentID) bool {
+	other, err := lookAt(to)
+	if err != nil || other.size != id.size || other.mtime != id.mtime {
+		return false
+	}
+	got, err := contentOf(to, other)
+	return err == nil && got == content
+}
+
+// copyFile copies a file with its time and permissions, durably.
+func copyFile(path, to string) error {
+	from, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer from.Close()
+	info, err := from.Stat()
+	if err != nil {
+		return err
+	}
+	temp, err := os.CreateTemp(filepath.Dir(to), ".profuse-*.tmp") // see atomicfile.IsTemp
+	if err != nil {
+		return err
+	}
+	defer os.Remove(temp.Name())
+	_, err = io.Copy(temp, from)
+	if err == nil {
+		err = temp.Chmod(info.Mode().Perm())
+	}
+	if err == nil {
+		err = temp.Sync()
+	}
+	err = errors.Join(err, temp.Close())
+	if err == nil {
+		err = os.Chtimes(temp.Name(), info.ModTime(), info.ModTime())
+	}
+	if err == nil {
+		err = os.Rename(temp.Name(), to)
+	}
+	if err == nil {
+		err = syncPath(to)
+	}
+	return err
+}

@@ -1,0 +1,221 @@
+package watch
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// A file is one in the folder that is not in the output.
+type file struct {
+	id    fileID
+	state fileState
+	since time.Time // when it was first seen as it is, or last seen being written
+	tries int       // to merge it as it is
+	moves int       // how often since changed
+}
+
+type fileState int
+
+const (
+	settling fileState = iota // may still be written
+	waiting                   // to be merged
+	refused                   // cannot be merged, until it changes
+	busy                      // left alone: it keeps changing, and there is no time to wait for it
+)
+
+// maxMoves is how often a run that is to end waits for a file to settle.
+const maxMoves = 3
+
+// scan looks through the whole folder. Folders below it that cannot be read
+// are told as trouble.
+func (w *watcher) scan() error {
+	w.scans++
+	w.scanned = time.Now()
+	known := make(map[string]*file, len(w.files))
+	for path, f := range w.files {
+		known[path] = f
+	}
+	if err := w.scanFolder(w.root, func(path string) { delete(known, path) }); err != nil {
+		return err
+	}
+	for path := range known {
+		if _, err := lookAt(path); errors.Is(err, fs.ErrNotExist) {
+			delete(w.files, path)
+		}
+	}
+	w.dropVanished()
+	return nil
+}
+
+// scanFolder takes note of the files in a folder and below it.
+func (w *watcher) scanFolder(dir string, found func(path string)) error {
+	if w.notifier != nil {
+		// Before reading it, so that nothing lands in between.
+		if why := w.notifier.add(dir); why != "" {
+			w.stopNotifier()
+			w.poll, w.why = DefaultPoll, why
+			if w.scans > 1 {
+				w.trouble(fmt.Errorf("the folder is looked through every %v from now on: %s", w.poll, why))
+			}
+		}
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		path := filepath.Join(dir, e.Name())
+		if w.passedOver(path) {
+			continue
+		}
+		switch {
+		case e.IsDir():
+			err := w.scanFolder(path, found)
+			if err != nil && !errors.Is(err, fs.ErrNotExist) {
+				w.trouble(err)
+			}
+		case e.Type().IsRegular():
+			info, err := e.Info()
+			if err != nil {
+				continue // gone meanwhile
+			}
+			found(path)
+			w.note(path, idOf(info))
+		}
+	}
+	return nil
+}
+
+// passedOver reports whether a file or folder is none of ours: hidden, as
+// temporary files are too, or not a profile by what we know.
+func (w *watcher) passedOver(path string) bool {
+	return w.ignore[path] || strings.HasPrefix(filepath.Base(path), ".")
+}
+
+// lookAgain takes note of what became of one path that changed.
+func (w *watcher) lookAgain(path string) error {
+	for p := path; p != w.root; p = filepath.Dir(p) {
+		if len(p) <= len(w.root) {
+			return nil // the folder itself
+		}
+		if w.passedOver(p) {
+			return nil
+		}
+	}
+	info, err := os.Lstat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		delete(w.files, path)
+	case err != nil:
+		return err
+	case info.IsDir():
+		err := w.scanFolder(path, func(string) {})
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	case info.Mode().IsRegular():
+		w.note(path, idOf(info))
+	}
+	return nil
+}
+
+// note takes note of how a file is now.
+func (w *watcher) note(path string, id fileID) {
+	if e := w.merged[path]; e != nil && (e.id == id || w.sameElsewhere(e, path, id)) {
+		e.id, e.seen = id, w.scans
+		delete(w.files, path)
+		return
+	}
+	f := w.files[path]
+	if f == nil {
+		f = &file{}
+		w.files[path] = f
+	} else if f.id == id {
+		return
+	}
+	w.unsettle(f, id)
+}
+
+// unsettle begins to wait for a file as it is now to be left alone.
+func (w *watcher) unsettle(f *file, id fileID) {
+	moves := f.moves + 1
+	*f = file{id: id, since: time.Now(), moves: moves}
+	if w.Once && moves > maxMoves {
+		f.state = busy
+	}
+}
+
+// sameElsewhere reports whether the file at path, with identity id, is the one
+// of the entry although its inode or path is not.
+func (w *watcher) sameElsewhere(e *entry, path string, id fileID) bool {
+	if e.id.size != id.size || e.id.mtime != id.mtime {
+		return false
+	}
+	content, err := contentOf(path, id)
+	return err == nil && content == e.content
+}
+
+// promote lets files that were left alone for long enough be merged.
+func (w *watcher) promote(now time.Time) {
+	for path, f := range w.files {
+		if f.state == settling && now.Sub(f.since) >= w.Settle {
+			w.promoteFile(path, f)
+		}
+	}
+	w.tellStatus()
+}
+
+func (w *watcher) promoteFile(path string, f *file) {
+	id, err := lookAt(path)
+	if err != nil {
+		delete(w.files, path) // gone, or something else now
+		return
+	}
+	if id != f.id {
+		w.unsettle(f, id)
+		return
+	}
+	if yes, _ := hasWriter(path); yes {
+		w.unsettle(f, id)
+		return
+	}
+	if e := w.renamed[id.inode]; e != nil && e.path != path && w.sameElsewhere(e, path, id) {
+		if _, err := os.Lstat(e.path); errors.Is(err, fs.ErrNotExist) {
+			w.forget(e)
+			e.path, e.seen = path, w.scans
+			w.remember(e)
+			if err := w.dispose(e); err != nil {
+				w.trouble(err)
+			}
+			return
+		}
+	}
+	f.state = waiting
+}
+
+// vanished is how many files that are not there any more are remembered, if
+// there are fewer others. They may come back: with a disk that was not there.
+const vanished = 10_000
+
+// dropVanished forgets merged files that are gone, if they are many.
+func (w *watcher) dropVanished() {
+	there := 0
+	for _, e := range w.merged {
+		if e.seen == w.scans {
+			there++
+		}
+	}
+	if len(w.merged)-there <= max(there, vanished) {
+		return
+	}
+	for _, e := range w.merged {
+		if e.seen != w.scans {
+			w.forget(e)
+		}
+	}
+}
