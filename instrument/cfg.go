@@ -31,10 +31,14 @@ type block struct {
 	root bool
 	// external is set for roots that other functions jump to.
 	external bool
-	// probe is the statement that its probe goes before, and zero a register
-	// that holds zero there, "" for none.
+	// anywhere is set when it ends with a jump to targets not known for
+	// certain.
+	anywhere bool
+	// On x86_64: the statement that its probe goes before, the registers that
+	// hold zero there, and how it finds its byte.
 	probe int32
-	zero  string
+	zero  zeros
+	base  base
 }
 
 // findEntry finds where the entry probe of a function goes.
@@ -241,6 +245,7 @@ func (b *builder) instruction(i int32, s *stmt) {
 			break
 		}
 		blk.leave() // perhaps a tail call
+		blk.anywhere = true
 		b.indirect = append(b.indirect, int32(last))
 	case flowReturn:
 		blk.leaves = true

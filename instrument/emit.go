@@ -84,6 +84,9 @@ func (e *emitter) probes() {
 			target: e.target, record: e.record(id), label: e.label(labelGo, id),
 			counts: e.opt.counts(), samples: e.opt.samples(), atomic: e.opt.Atomic, syntax: e.syntaxAt(fn.entry.stmt), thumb: e.stmts[fn.label].thumb,
 		}
+		if len(fn.blocks) > 0 {
+			p.base = fn.blocks[0].base
+		}
 		e.text = e.isa.entryProbe(e.text, p)
 		e.insert(e.beforeStmt(fn.entry.stmt))
 		if fn.blocksSkip == 0 {
@@ -104,7 +107,7 @@ func (e *emitter) syntaxAt(i int32) x86Syntax {
 // blockProbes prints a label before each block, since the records need the
 // offsets of all, and a probe where there is one.
 func (e *emitter) blockProbes(id int, fn *function, p *probe) {
-	offset := e.blocksAt()
+	offset := e.opt.blocksAt()
 	var scratch [][]string
 	switch e.target.Arch {
 	case AArch64:
@@ -120,21 +123,21 @@ func (e *emitter) blockProbes(id int, fn *function, p *probe) {
 			p.scratch = scratch[b]
 		}
 		// Control enters the cold part of a function in the middle.
-		if p.zero = ""; fn.fragment && blk.external {
+		if p.zero, p.base = 0, (base{}); fn.fragment && blk.external {
 			e.text = e.isa.blockProbe(e.text, p, 0)
 		}
-		p.zero = blk.zero
+		p.zero, p.base = blk.zero, blk.base
 		later := blk.probe != blk.stmt
-		if fn.probed(b) && !later {
-			e.text = e.isa.blockProbe(e.text, p, offset)
+		if !later {
+			e.blockProbe(fn, b, p, offset)
 		}
 		at := blk.stmt
 		for at > 0 && int(at) <= len(e.stmts) && e.isPCAnchor(at-1) {
 			at--
 		}
 		e.insert(e.beforeStmt(at))
-		if fn.probed(b) && later {
-			e.text = e.isa.blockProbe(e.text, p, offset)
+		if later {
+			e.blockProbe(fn, b, p, offset)
 			e.insert(e.beforeStmt(blk.probe))
 		}
 		if fn.probed(b) {
@@ -144,9 +147,19 @@ func (e *emitter) blockProbes(id int, fn *function, p *probe) {
 	e.rewriteCompares(id)
 }
 
+// blockProbe prints the probe of a block, and what other probes need.
+func (e *emitter) blockProbe(fn *function, b int, p *probe, offset int) {
+	switch {
+	case fn.probed(b):
+		e.text = e.isa.blockProbe(e.text, p, offset)
+	case p.base.loads:
+		e.text = x86Load(e.text, p, p.base.disp)
+	}
+}
+
 // blocksAt is where the bytes of blocks begin in a raw record.
-func (e *emitter) blocksAt() int {
-	if e.opt.counts() {
+func (o *Options) blocksAt() int {
+	if o.counts() {
 		return 8
 	}
 	return 1

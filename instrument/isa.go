@@ -39,8 +39,9 @@ type probe struct {
 	atomic  bool
 	syntax  x86Syntax
 	thumb   bool
-	// zero is a register that holds zero, "" for none.
-	zero string
+	// zero are registers that hold zero, base how the probe finds its byte.
+	zero zeros
+	base base
 	// scratch are registers that the probe may overwrite.
 	scratch []string
 	anchors int // labels made so far, of ARM probes

@@ -286,7 +286,7 @@ func (r registers) step(text []byte) registers {
 	return out
 }
 
-const raxBytes, rdxBytes = zeros(0x11), zeros(0x44)
+const raxBytes, rdxBytes, lowBytes = zeros(0x11), zeros(0x44), zeros(0x0f)
 
 // without forgets bytes that are written.
 func (r registers) without(written zeros) registers {

@@ -95,6 +95,9 @@ func parse(src []byte, opt *Options) (*file, error) {
 			fn.formula = infer(fn.blocks, fn.fragment)
 		}
 	}
+	if target.Arch == X86_64 && opt.blocks() && !opt.AllBlockProbes {
+		f.findBases(set, opt)
+	}
 	return f, nil
 }
 

@@ -62,14 +62,6 @@ func (z *zeroSearch) give(b int32, r registers) {
 	z.work = append(z.work, b)
 }
 
-// end returns the statement before which block b ends.
-func (z *zeroSearch) end(b int32) int32 {
-	if int(b)+1 < len(z.fn.blocks) {
-		return z.fn.blocks[b+1].stmt
-	}
-	return z.fn.last + 1
-}
-
 // flow gives the successors of a block what is known after it.
 func (z *zeroSearch) flow(b int32) {
 	succs := z.fn.blocks[b].succs
@@ -77,7 +69,7 @@ func (z *zeroSearch) flow(b int32) {
 		z.given[s] = false
 	}
 	r, open := z.before[b], true
-	for i := z.fn.blocks[b].stmt; i < z.end(b) && open; i++ {
+	for i := z.fn.blocks[b].stmt; i < z.fn.blockEnd(int(b)) && open; i++ {
 		s := &z.stmts[i]
 		if s.fn != z.id {
 			continue
@@ -145,7 +137,7 @@ func (r registers) past(f *file, s *stmt) registers {
 func (z *zeroSearch) place(b int32) {
 	blk := &z.fn.blocks[b]
 	r := z.before[b]
-	for i := blk.stmt; i < z.end(b); i++ {
+	for i := blk.stmt; i < z.fn.blockEnd(int(b)); i++ {
 		s := &z.stmts[i]
 		if s.fn != z.id {
 			continue
@@ -155,7 +147,7 @@ func (z *zeroSearch) place(b int32) {
 				return
 			}
 			if r.zero != 0 {
-				blk.probe, blk.zero = i, r.zero.name()
+				blk.probe, blk.zero = i, r.zero
 				return
 			}
 			if !safeToPass(z.text(s)) {
