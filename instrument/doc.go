@@ -53,6 +53,13 @@
 // precede the record, {u32 next = 0, u32 due = 1}, for the runtime's own use;
 // the number of calls is the counter, as a signed number, and due together.
 //
+// # Using profiles
+//
+// [Use] does the reverse: it places the functions of an assembly file by what
+// profiles of an instrumented build say of them, and moves blocks that never
+// ran out of functions that did. It changes nothing about what the code does;
+// what it leaves as it is, is in the [UseReport].
+//
 // # Limits
 //
 // The package reads what compilers print, not everything an assembler accepts:

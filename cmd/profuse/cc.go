@@ -18,12 +18,12 @@ func ccCommand() *cli.Command {
 	return &cli.Command{
 		Name:  ccName,
 		Args:  "[--report FILE] [-fmachine-profile-...]... [--] COMPILER [ARGUMENT]...",
-		Short: "run a compiler and instrument what it makes for MIP profiles",
+		Short: "run a compiler; instrument or lay out what it makes for MIP",
 		Long: `A launcher for clang, gcc and rustc, as ccache is one: CC="profuse cc -- clang", or
-a compiler and linker launcher of CMake. Without -fmachine-profile-generate among
-the arguments the compiler runs as it would have. With it the program is
-instrumented and, when it ends, writes a profile to $LLVM_MIP_PROFILE_FILENAME
-or else default.mipraw.
+a compiler and linker launcher of CMake. With -fmachine-profile-generate among the
+arguments the program is instrumented and, when it ends, writes a profile to
+$LLVM_MIP_PROFILE_FILENAME or else default.mipraw. With -fmachine-profile-use it
+is laid out by such a profile. Without either the compiler runs as it would have.
 
 The flags may stand among the compiler's arguments, as in CFLAGS and LDFLAGS, or
 before COMPILER: 
@@ -42,9 +42,11 @@ before COMPILER:
     -fmachine-profile-all-block-probes        infer no block's coverage
     -fno-machine-profile-dump                 no profile at exit
     -fno-machine-profile-runtime              do not link the runtime
+    -fmachine-profile-use=FILE[,FILE]...      place functions by these profiles
+    -fno-machine-profile-split                but leave their cold blocks in them
 
 --report FILE, or PROFUSE_CC_REPORT=FILE in the environment, appends to FILE what
-is not instrumented and why. Started under the name profuse-cc, profuse takes
+is not instrumented, or laid out, and why. Started under the name profuse-cc, profuse takes
 what follows as COMPILER: that is for RUSTC_WRAPPER.`,
 		Foreign: func(_ context.Context, env *cli.Env, args []string) int { return runCC(env, args) },
 	}

@@ -2,9 +2,9 @@
 // and instruments what passes: clang, gcc and their C++, Objective-C and
 // Fortran kin, and rustc.
 //
-// [Run] takes the command line of the compiler. Without the flag
-// -fmachine-profile-generate in it the compiler runs as it would have without
-// the driver. With it, each source file is compiled to assembly, instrumented
+// [Run] takes the command line of the compiler. Without the flags
+// -fmachine-profile-generate and -fmachine-profile-use in it the compiler runs
+// as it would have without the driver. With the first, each source file is compiled to assembly, instrumented
 // by package instrument, and assembled by the same compiler; where the command
 // links, the runtime of package runtime is added. Everything that says how to
 // do this stands among the compiler's own arguments, see [Flags], and is taken
@@ -13,6 +13,13 @@
 // What cannot be instrumented is an error: link-time optimization, XRay, large
 // code models, other architectures. What needs no instrumentation passes
 // through: assembler sources, preprocessing, precompiled headers.
+//
+// With -fmachine-profile-use nothing is instrumented. The assembly is laid out
+// by the profile instead, see instrument.Use, and the linker is told the order
+// of the functions that ran in the way it understands: lld by
+// --symbol-ordering-file, gold by --section-ordering-file, ld64 by -order_file,
+// GNU ld by a linker script that adds an output section, .text.hot, to the
+// one in use. mold and unknown linkers go by the names of sections.
 //
 // # Link units
 //

@@ -253,7 +253,7 @@ func isMissing(a *argument) bool {
 // refuse returns an error for what cannot be instrumented or laid out, and
 // warns of what makes a profile doubtful.
 func (j *gnuJob) refuse() error {
-	lto, xray, model, split, coverage, sections, traps := "", "", "", "", "", "", ""
+	lto, xray, model, split, coverage, sections, parts, traps := "", "", "", "", "", "", "", ""
 	for _, a := range j.args {
 		word := a.words[0]
 		switch {
@@ -275,6 +275,10 @@ func (j *gnuJob) refuse() error {
 			if sections = word; word == "-fbasic-block-sections=none" || word == "-fbasic-block-sections=labels" {
 				sections = ""
 			}
+		case word == "-fsplit-machine-functions":
+			parts = word
+		case word == "-fno-split-machine-functions":
+			parts = ""
 		case word == "-fnon-call-exceptions":
 			traps = word
 		case word == "-fno-non-call-exceptions":
@@ -302,6 +306,8 @@ func (j *gnuJob) refuse() error {
 		return fmt.Errorf("%s: not possible with %s; -gno-split-dwarf leaves debug information in the objects", split, flag)
 	case coverage != "" && j.sources:
 		return fmt.Errorf("%s: not possible together with %s", coverage, flag)
+	case parts != "" && j.sources && j.flags.Generate && j.flags.BlockCoverage:
+		return fmt.Errorf("%s: not possible with -fmachine-profile-block-coverage: the part split off has no name to record it under", parts)
 	case sections != "" && j.sources:
 		return fmt.Errorf("%s: not possible with %s, which needs the blocks of a function together", sections, flag)
 	}

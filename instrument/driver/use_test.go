@@ -221,15 +221,16 @@ func TestUseFails(t *testing.T) {
 	b.writeProfile("empty.mip", b.profile("probed"))
 	b.makeProfile([]string{cc, "-O1", "u.c"}, []string{"4"})
 	for args, want := range map[string]string{
-		"-fmachine-profile-use=none.mip":                            "-fmachine-profile-use: open none.mip",
-		"-fmachine-profile-use=bad.mip":                             "bad.mip",
-		"-fmachine-profile-use=empty.mip":                           "no function of it has run",
-		"-fmachine-profile-use=app.mip -flto":                       "link-time optimization has to be off",
-		"-fmachine-profile-use=app.mip -gsplit-dwarf":               "not possible with -fmachine-profile-use",
-		"-fmachine-profile-use=app.mip -fbasic-block-sections=all":  "needs the blocks of a function together",
-		"-fmachine-profile-generate -fbasic-block-sections=all":     "not possible with -fmachine-profile-generate",
-		"-fmachine-profile-use=app.mip -fmachine-profile-generate":  "exclude each other",
-		"-fmachine-profile-use=app.mip -fbasic-block-sections=none": "",
+		"-fmachine-profile-use=none.mip":                                                        "-fmachine-profile-use: open none.mip",
+		"-fmachine-profile-use=bad.mip":                                                         "bad.mip",
+		"-fmachine-profile-use=empty.mip":                                                       "no function of it has run",
+		"-fmachine-profile-use=app.mip -flto":                                                   "link-time optimization has to be off",
+		"-fmachine-profile-use=app.mip -gsplit-dwarf":                                           "not possible with -fmachine-profile-use",
+		"-fmachine-profile-use=app.mip -fbasic-block-sections=all":                              "needs the blocks of a function together",
+		"-fmachine-profile-generate -fbasic-block-sections=all":                                 "not possible with -fmachine-profile-generate",
+		"-fmachine-profile-use=app.mip -fmachine-profile-generate":                              "exclude each other",
+		"-fmachine-profile-use=app.mip -fbasic-block-sections=none":                             "",
+		"-fmachine-profile-generate -fmachine-profile-block-coverage -fsplit-machine-functions": "part split off",
 	} {
 		if want == "" && !strings.Contains(cc, "clang") {
 			continue
