@@ -37,6 +37,7 @@ the command line is wrong.`,
 			f.BoolVar(&c.json, "json", false, "print the findings as a JSON array with one object per file, and with --against the verdict in the object")
 			f.BoolVar(&c.markdown, "markdown", false, "with --against: print the verdict as Markdown, for a comment on a change")
 			f.BoolVar(&c.quiet, "q", false, "print nothing of files that are sound")
+			f.Var(&c.classes, "classes", classesUsage+": tell which methods of iprof profiles they lack")
 			c.gate.flags(f)
 			return c.run
 		},
@@ -47,18 +48,22 @@ the command line is wrong.`,
 type checkRun struct {
 	json     bool
 	quiet    bool
+	classes  cli.List
 	markdown bool
 	gate     gate
 }
 
 // checked is what was found out about one file.
 type checked struct {
-	File     string    `json:"file"`
-	Sound    bool      `json:"sound"`
-	Format   string    `json:"format"`  // "" if unknown
-	Version  uint32    `json:"version"` // 0 if it has none
-	Records  int       `json:"records"` // read before anything stopped it
-	Findings []finding `json:"findings"`
+	File    string `json:"file"`
+	Sound   bool   `json:"sound"`
+	Format  string `json:"format"`  // "" if unknown
+	Version uint32 `json:"version"` // 0 if it has none
+	// FormatVersion is that of iprof, "1.0.0".
+	FormatVersion string        `json:"format_version,omitempty"`
+	Records       int           `json:"records"` // read before anything stopped it
+	Findings      []finding     `json:"findings"`
+	Classes       *classesFacts `json:"classes,omitempty"` // with --classes
 	// Remarks are odd, but no reason to call the file unsound.
 	Remarks []finding `json:"remarks,omitempty"`
 	Omitted int       `json:"omitted,omitempty"` // findings and remarks beyond those above
@@ -68,15 +73,20 @@ type checked struct {
 
 // finding is one thing that is wrong; what is not known is left out.
 type finding struct {
-	Class   string `json:"class"`
-	Section string `json:"section,omitempty"`
-	Offset  *int64 `json:"offset,omitempty"`
-	Line    int    `json:"line,omitempty"`
-	Record  *int   `json:"record,omitempty"`
-	Field   string `json:"field,omitempty"`
-	Found   string `json:"found,omitempty"`
-	Want    string `json:"want,omitempty"`
-	Message string `json:"message"`
+	Class    string `json:"class"`
+	Rule     string `json:"rule,omitempty"`
+	Severity string `json:"severity,omitempty"`
+	Section  string `json:"section,omitempty"`
+	Offset   *int64 `json:"offset,omitempty"`
+	Line     int    `json:"line,omitempty"`
+	Column   int    `json:"column,omitempty"`
+	Record   *int   `json:"record,omitempty"`
+	Field    string `json:"field,omitempty"`
+	Found    string `json:"found,omitempty"`
+	Want     string `json:"want,omitempty"`
+	Count    int    `json:"count,omitempty"` // of places, Section and so on being the first
+	Of       int    `json:"of,omitempty"`
+	Message  string `json:"message"`
 }
 
 func newFinding(err error) finding {
@@ -118,6 +128,10 @@ func (c *checkRun) run(ctx context.Context, env *cli.Env, args []string) error {
 	if err != nil {
 		return err
 	}
+	classes, err := newIprofClasses(env, c.classes)
+	if err != nil {
+		return err
+	}
 	out := bufio.NewWriter(env.Stdout)
 	all := []checked{}
 	sound := true
@@ -145,7 +159,10 @@ func (c *checkRun) run(ctx context.Context, env *cli.Env, args []string) error {
 		}
 		for _, in := range ins {
 			err := in.Each(&r, func(d *inputs.Data) error {
-				add(checkData(d))
+				if classes != nil && !isIprof(d.Name(), d.Bytes()) {
+					return errors.New("not an iprof profile, which --classes is for")
+				}
+				add(checkData(d, classes))
 				return ctx.Err()
 			})
 			if ctx.Err() != nil {
@@ -187,6 +204,9 @@ func (r checked) print(w io.Writer) {
 	if r.Version > 0 {
 		what += fmt.Sprintf(" version %d", r.Version)
 	}
+	if r.FormatVersion != "" {
+		what += " version " + r.FormatVersion
+	}
 	if what == "" {
 		what = "not a profile that is known"
 	} else {
@@ -206,18 +226,28 @@ func (r checked) print(w io.Writer) {
 	if r.Omitted > 0 {
 		fmt.Fprintf(w, "  … and %s more\n", cli.Count(uint64(r.Omitted)))
 	}
+	if r.Classes != nil {
+		r.Classes.print(w)
+	}
 }
 
 // checkData checks the contents of one file.
-func checkData(d *inputs.Data) checked {
+func checkData(d *inputs.Data, classes *iprofClasses) checked {
 	res := checked{File: d.Name(), Findings: []finding{}}
 	note := func(err error) { res.Findings = append(res.Findings, newFinding(err)) }
 	f, known := formats.Detect(d.Bytes())
+	if isIprof(d.Name(), d.Bytes()) {
+		f, known = formats.IprofProfile, true
+	}
 	if known {
 		res.Format = f.String()
 	}
 	if f.Family() == formats.MIP {
 		checkMIP(&res, d, f, note)
+		return res
+	}
+	if f == formats.IprofProfile {
+		checkIprof(&res, d, classes)
 		return res
 	}
 	rep := irpgo.Check(d.Name(), d.Bytes())
