@@ -64,37 +64,46 @@ func (p *rawProfile) isLightweight() bool {
 
 // parseRawProfile decodes the header at file[start:] and cuts the sections.
 func parseRawProfile(file []byte, start int64, lenient bool) (*rawProfile, error) {
+	p, pos, err := parseRawHeader(file, start, lenient)
+	if err != nil {
+		return nil, err
+	}
+	if err := p.cutSections(&sectionCutter{file: file, pos: uint64(pos)}); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// parseRawHeader decodes the header at file[start:] and returns where it ends.
+func parseRawHeader(file []byte, start int64, lenient bool) (p *rawProfile, end int64, err error) {
 	ptr, order, ok := rawMagic(file[start:])
 	if !ok {
-		return nil, fail("header", start, -1, CodeBadMagic, "", "magic",
+		return nil, 0, fail("header", start, -1, CodeBadMagic, "", "magic",
 			fmt.Sprintf("% x", file[start:min(start+8, int64(len(file)))]), "that of a raw profile")
 	}
-	p := &rawProfile{start: start, ptr: ptr, order: order}
+	p = &rawProfile{start: start, ptr: ptr, order: order}
 	c := cursor.New("header", start, file[start:], order)
 	c.U64("magic")
 	p.word = c.U64("version")
 	if c.Err() != nil {
-		return nil, headerTooShort(start, len(file))
+		return nil, 0, headerTooShort(start, len(file))
 	}
 	if err := p.setVersion(start+8, lenient); err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	fields := rawHeaderFields(p.version)
 	if c.Len() < 8*len(fields) {
-		return nil, headerTooShort(start, len(file))
+		return nil, 0, headerTooShort(start, len(file))
 	}
 	for _, f := range fields {
 		p.fields[f] = c.U64(rawFieldNames[f])
 	}
 	kinds, err := p.valueKinds(lenient)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	p.layout = newRecordLayout(p.version, ptr, kinds)
-	if err := p.cutSections(file, start+int64(c.Pos())); err != nil {
-		return nil, err
-	}
-	return p, nil
+	return p, start + int64(c.Pos()), nil
 }
 
 // valueKinds returns the number of value kinds in a data record. LLVM does not
@@ -157,6 +166,10 @@ type sectionCutter struct {
 	file []byte
 	pos  uint64 // may run past the end; checked by take
 	err  error
+	// partial cuts what there is of sections that do not fit, and counts the
+	// bytes that are missing.
+	partial bool
+	missing uint64
 }
 
 // take returns the next n×size bytes. A section that does not fit the file is
@@ -164,6 +177,10 @@ type sectionCutter struct {
 func (s *sectionCutter) take(section string, n, size uint64) rawSection {
 	hi, lo := bits.Mul64(n, size)
 	left := uint64(len(s.file)) - s.pos
+	if s.partial && hi == 0 && lo > left {
+		s.missing = addSaturating(s.missing, lo-left)
+		lo = left
+	}
 	if s.err == nil && (hi != 0 || lo > left) {
 		found := fmt.Sprintf("%d bytes", lo)
 		if hi != 0 {
@@ -187,16 +204,15 @@ func (s *sectionCutter) take(section string, n, size uint64) rawSection {
 // a file hurt nobody, but LLVM refuses them as it does a cut section.
 func (s *sectionCutter) pad(section string, n uint64) { s.take(section+" padding", n, 1) }
 
-func (p *rawProfile) cutSections(file []byte, pos int64) error {
+func (p *rawProfile) cutSections(s *sectionCutter) error {
 	f := &p.fields
-	s := &sectionCutter{file: file, pos: uint64(pos)}
 	ids := s.take("binary ids", f[fBinaryIDsSize], 1)
 	if s.err == nil {
 		if f[fBinaryIDsSize]%8 != 0 {
 			return p.badHeader(fBinaryIDsSize, "a multiple of 8")
 		}
 		var err error
-		if p.binaryIDs, err = readBinaryIDs(ids.off, ids.data, p.order); err != nil {
+		if p.binaryIDs, err = readBinaryIDs(ids.off, ids.data, p.order); err != nil && s.missing == 0 {
 			return err
 		}
 	}
