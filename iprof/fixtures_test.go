@@ -29,6 +29,7 @@ func fixtures(t testing.TB) map[string][]byte {
 		"fib.iprof":       encode(t, fibProfile(t), WriteOptions{}),
 		"even-odd.iprof":  encode(t, evenOddProfile(t), WriteOptions{}),
 		"small.iprof":     recorded,
+		"app.iprof":       encode(t, appProfile(), WriteOptions{}),
 		"twin-x3.iprof":   encode(t, twin, WriteOptions{}),
 		"checks.iprof":    encode(t, checks, WriteOptions{}),
 		"indented.iprof":  encode(t, small, WriteOptions{Style: Indented, Indent: "    "}),
@@ -105,6 +106,60 @@ func encode(t testing.TB, p *Profile, opt WriteOptions) []byte {
 	return data
 }
 
+// appProfile is what a recording of testdata/iprof/app would be if the compiler
+// inlined all that main calls. The bytecode indexes are those of its classes.
+func appProfile() *Profile {
+	p := New(Version100)
+	for i, prim := range primitives {
+		p.Types = append(p.Types, Type{TypeID(i), prim.name})
+	}
+	for i, name := range []string{
+		"java.lang.Object", "app.Main", "app.Zoo", "app.Zoo$Cat", "app.Zoo$Dog", "app.Zoo$Animal",
+		"[Ljava.lang.String;", "java.io.PrintStream", "java.lang.IllegalStateException",
+	} {
+		p.Types = append(p.Types, Type{TypeID(9 + i), name})
+	}
+	const integer, void, object, main, zoo, cat, dog, strings, stream, state = 4, 8, 9, 10, 11, 12, 13, 15, 16, 17
+	p.Methods = []Method{
+		{1, "main", []TypeID{main, void, strings}}, {2, "report", []TypeID{main, void, integer}}, {3, "fail", []TypeID{main, void}},
+		{4, "<init>", []TypeID{zoo, void}}, {5, "feed", []TypeID{zoo, integer, integer}},
+		{6, "<init>", []TypeID{cat, void}}, {7, "eat", []TypeID{cat, integer, integer}},
+		{8, "<init>", []TypeID{dog, void}}, {9, "eat", []TypeID{dog, integer, integer}},
+		{10, "<init>", []TypeID{object, void}}, {11, "println", []TypeID{stream, void, integer}}, {12, "<init>", []TypeID{state, void}},
+	}
+	addTo(p, CallCounts, "1:0", 1)
+	addTo(p, CallCounts, "4:0<1:4", 1)
+	addTo(p, CallCounts, "5:0<1:21", 100)
+	addTo(p, CallCounts, "6:0<5:21<1:21", 75)
+	addTo(p, CallCounts, "8:0<5:10<1:21", 25)
+	addTo(p, CallCounts, "7:0<5:35<1:21", 72)
+	addTo(p, CallCounts, "9:0<5:35<1:21", 24)
+	addTo(p, CallCounts, "2:0<1:33", 1)
+	addTo(p, CallCounts, "10:0", 101)
+	addTo(p, CallCounts, "11:0", 1)
+	addTo(p, Conditionals, "1:15", 32, 0, 1, 18, 1, 100)
+	addTo(p, Conditionals, "5:3<1:21", 17, 0, 75, 6, 1, 25)
+	addTo(p, Conditionals, "5:28<1:21", 33, 0, 96, 31, 1, 4)
+	addTo(p, Conditionals, "2:1<1:33", 7, 0, 1, 4, 1, 0)
+	addTo(p, VirtualInvokes, "5:35<1:21", cat, 72, dog, 24)
+	addTo(p, Monitors, "0:0", stream, 1)
+	addTo(p, Samples, "7:0<5:35<1:21", 3)
+	addTo(p, Samples, "5:28<1:21", 2)
+	addTo(p, Samples, "11:2<2:11<1:33", 1)
+	return p
+}
+
+// addTo adds an entry.
+func addTo(p *Profile, k Kind, ctx string, records ...int64) {
+	c, err := ParseContext(ctx)
+	if err == nil {
+		err = p.Section(k).Add(c, records...)
+	}
+	if err != nil {
+		panic(err)
+	}
+}
+
 // smallProfile has every oddity that real files have.
 func smallProfile() *Profile {
 	p := New(Version100)
@@ -117,15 +172,7 @@ func smallProfile() *Profile {
 		{1, "main", []TypeID{10, 8, 15}}, {2, "loop", []TypeID{10, 8, 4}}, {3, "<init>", []TypeID{11, 8}},
 		{4, "pick", []TypeID{10, 9, 4, 6}}, {5, "pick", []TypeID{10, 9, 4}}, {8, "get", []TypeID{17, 9}}, {9, "unused", []TypeID{18, 1, 2, 3}},
 	}
-	add := func(k Kind, ctx string, records ...int64) {
-		c, err := ParseContext(ctx)
-		if err == nil {
-			err = p.Section(k).Add(c, records...)
-		}
-		if err != nil {
-			panic(err)
-		}
-	}
+	add := func(k Kind, ctx string, records ...int64) { addTo(p, k, ctx, records...) }
 	add(CallCounts, "1:0", 1)
 	add(CallCounts, "2:0<1:3", 4)
 	add(CallCounts, "4:0<2:9<1:3", 1<<40)
