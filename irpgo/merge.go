@@ -225,7 +225,7 @@ func (m *Merger) addNames(r *Reader) {
 		}
 	}
 	if m.opt.KeepSymbols {
-		for ref, n := range r.Symbols().names {
+		for ref, n := range r.Symbols().index() {
 			m.symbols.add(ref, n)
 		}
 	}
@@ -386,7 +386,7 @@ func (m *Merger) Merge(o *Merger) error {
 	for n := range o.vtables {
 		m.vtables[n] = struct{}{}
 	}
-	for ref, n := range o.symbols.names {
+	for ref, n := range o.symbols.index() {
 		m.symbols.add(ref, n)
 	}
 	return nil

@@ -1,11 +1,13 @@
 package irpgo
 
 import (
+	"bytes"
 	"encoding/binary"
 	"fmt"
-	"maps"
+	"hash/maphash"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/profuse-pgo/profuse/internal/cursor"
 	"github.com/profuse-pgo/profuse/internal/zlibtext"
@@ -23,40 +25,127 @@ const nameSeparator = "\x01"
 // decodeNames calls yield for every name in the blob, which begins at file
 // offset base. The strings do not alias the blob.
 func decodeNames(section string, base int64, blob []byte, yield func(name string)) error {
+	return (*nameCache)(nil).decode(section, base, blob, func(l *nameList) {
+		for _, name := range l.names {
+			yield(name)
+		}
+	})
+}
+
+// decode calls yield with the names of every chunk in the blob, which begins
+// at file offset base. The strings do not alias the blob.
+func (k *nameCache) decode(section string, base int64, blob []byte, yield func(*nameList)) error {
 	c := cursor.New(section, base, blob, binary.LittleEndian)
 	for c.Len() > 0 {
-		start := c.Offset()
+		start, from := c.Offset(), c.Pos()
 		size := c.ULEB("uncompressed size")
 		packed := c.ULEB("compressed size")
+		n, what := packed, "compressed names"
+		if packed == 0 {
+			n, what = size, "names"
+		}
+		payload := c.Bytes(n, what)
 		if c.Err() != nil {
 			return c.Err()
 		}
-		var text string
-		if packed == 0 {
-			text = string(c.Bytes(size, "names"))
-		} else {
-			z := c.Bytes(packed, "compressed names")
-			if c.Err() == nil {
+		chunk := blob[from:c.Pos()]
+		list := k.lookup(chunk)
+		if list == nil {
+			text := ""
+			if packed == 0 {
+				text = string(payload)
+			} else {
 				var err error
-				if text, err = zlibtext.Inflate(z, size); err != nil {
+				if text, err = zlibtext.Inflate(payload, size); err != nil {
 					return fail(section, start, -1, CodeUncompressFailed, "", "compressed names", err.Error(), fmt.Sprintf("a zlib stream of %d bytes", size))
 				}
 			}
-		}
-		if c.Err() != nil {
-			return c.Err()
-		}
-		for name := range strings.SplitSeq(text, nameSeparator) {
-			if name == "" {
+			list = &nameList{names: strings.Split(text, nameSeparator)}
+			if slices.Contains(list.names, "") {
 				return fail(section, start, -1, CodeMalformed, "symbol name is empty", "symbol name", "empty", "at least one byte")
 			}
-			yield(name)
+			k.keep(chunk, len(text), list)
 		}
+		yield(list)
 		for c.Len() > 0 && blob[c.Pos()] == 0 {
 			c.Skip(1, "padding")
 		}
 	}
 	return c.Err()
+}
+
+// nameList is the names of one chunk.
+type nameList struct {
+	names []string
+	refs  []uint64 // their references; nil until [nameList.hash]
+}
+
+// hash computes the references.
+func (l *nameList) hash() {
+	if l.refs != nil {
+		return
+	}
+	refs := make([]uint64, len(l.names))
+	inParts(len(refs), func(from, to int) {
+		for i := from; i < to; i++ {
+			refs[i] = NameRef(l.names[i])
+		}
+	})
+	l.refs = refs
+}
+
+// nameCache keeps the names of chunks: programs of one source tree are linked
+// from the same libraries, whose names are packed where they are compiled. It
+// is safe for concurrent use; nil keeps nothing.
+type nameCache struct {
+	mu    sync.Mutex
+	seed  maphash.Seed
+	lists map[uint64][]keptNames // by hash of the chunk
+	size  int
+}
+
+type keptNames struct {
+	chunk []byte
+	list  *nameList // hashed
+}
+
+// maxKeptNames bounds the memory of a nameCache, in bytes.
+const maxKeptNames = 64 << 20
+
+func newNameCache() *nameCache {
+	return &nameCache{seed: maphash.MakeSeed(), lists: make(map[uint64][]keptNames)}
+}
+
+// lookup returns the names of the chunk if they are there.
+func (k *nameCache) lookup(chunk []byte) *nameList {
+	if k == nil {
+		return nil
+	}
+	h := maphash.Bytes(k.seed, chunk)
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for _, kept := range k.lists[h] {
+		if bytes.Equal(kept.chunk, chunk) {
+			return kept.list
+		}
+	}
+	return nil
+}
+
+// keep keeps the names of the chunk, whose text has the given size.
+func (k *nameCache) keep(chunk []byte, size int, l *nameList) {
+	if k == nil {
+		return
+	}
+	l.hash()
+	h := maphash.Bytes(k.seed, chunk)
+	size += len(chunk) + 24*len(l.names)
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.size+size <= maxKeptNames {
+		k.size += size
+		k.lists[h] = append(k.lists[h], keptNames{bytes.Clone(chunk), l})
+	}
 }
 
 // appendNames appends one names chunk. Compression is zlib at the best level,
@@ -78,7 +167,24 @@ func appendNames(dst []byte, names []string, compress bool) []byte {
 
 // Symtab maps name references to names (InstrProfSymtab).
 type Symtab struct {
-	names map[uint64]string
+	names map[uint64]string // but for those of lists, see index
+	lists []*nameList       // to be put into names when a name is asked for
+}
+
+// index returns all names.
+func (s *Symtab) index() map[uint64]string {
+	lists := s.lists
+	s.lists = nil
+	for _, l := range lists {
+		l.hash()
+		if s.names == nil {
+			s.names = make(map[uint64]string, len(l.names))
+		}
+		for i, ref := range l.refs {
+			s.add(ref, l.names[i])
+		}
+	}
+	return s.names
 }
 
 // Add makes name known and returns its reference.
@@ -89,22 +195,25 @@ func (s *Symtab) Add(name string) uint64 {
 }
 
 func (s *Symtab) add(ref uint64, name string) {
-	if s.names == nil {
-		s.names = make(map[uint64]string)
+	names := s.index()
+	if names == nil {
+		names = make(map[uint64]string)
+		s.names = names
 	}
-	if _, ok := s.names[ref]; !ok {
-		s.names[ref] = name
+	if _, ok := names[ref]; !ok {
+		names[ref] = name
 	}
 }
 
-func (s *Symtab) clone() *Symtab { return &Symtab{maps.Clone(s.names)} }
+// addList makes the names of a list known, later than those added before.
+func (s *Symtab) addList(l *nameList) { s.lists = append(s.lists, l) }
 
 // Name returns the name with the given reference, or "" when it is unknown.
 func (s *Symtab) Name(ref uint64) string {
 	if s == nil {
 		return ""
 	}
-	return s.names[ref]
+	return s.index()[ref]
 }
 
 // Len returns the number of names known.
@@ -112,7 +221,7 @@ func (s *Symtab) Len() int {
 	if s == nil {
 		return 0
 	}
-	return len(s.names)
+	return len(s.index())
 }
 
 // Sorted returns all names in bytewise order.
@@ -120,8 +229,9 @@ func (s *Symtab) Sorted() []string {
 	if s == nil {
 		return nil
 	}
-	out := make([]string, 0, len(s.names))
-	for _, n := range s.names {
+	names := s.index()
+	out := make([]string, 0, len(names))
+	for _, n := range names {
 		out = append(out, n)
 	}
 	slices.Sort(out)

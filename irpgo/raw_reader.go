@@ -19,6 +19,9 @@ type rawReader struct {
 	about  Info
 	cur    *rawProfile
 	syms   Symtab
+	cache  *nameCache
+	lists  []*nameList // names of the first profile, see nameOf
+	at     struct{ list, name int }
 	stamps []timestamp
 	vnames []string
 	walked bool // records were walked once, warnings given
@@ -197,8 +200,14 @@ func (r *rawReader) readNames() error {
 		}
 		return nil
 	}
-	add := func(name string) { r.syms.Add(name) }
-	if err := decodeNames("names", p.names.off, p.names.data, add); err != nil {
+	err := r.cache.decode("names", p.names.off, p.names.data, func(l *nameList) {
+		l.hash()
+		r.syms.addList(l)
+		if p.start == 0 && !r.walked {
+			r.lists = append(r.lists, l)
+		}
+	})
+	if err != nil {
 		return err
 	}
 	return decodeNames("vtable names", p.vnames.off, p.vnames.data, func(name string) {
@@ -207,6 +216,29 @@ func (r *rawReader) readNames() error {
 			r.vnames = append(r.vnames, name)
 		}
 	})
+}
+
+// nameOf returns the name with the given reference, "" if it is unknown. A
+// compiler lists names in the order of the records, of which a linker may drop
+// some: most names are found where the last one was.
+func (r *rawReader) nameOf(ref uint64) string {
+	const ahead, lists = 16, 4
+	for i := range lists {
+		if r.at.list+i >= len(r.lists) {
+			break
+		}
+		l, from := r.lists[r.at.list+i], 0
+		if i == 0 {
+			from = r.at.name
+		}
+		for j, other := range l.refs[from:min(from+ahead, len(l.refs))] {
+			if other == ref {
+				r.at.list, r.at.name = r.at.list+i, from+j+1
+				return l.names[from+j]
+			}
+		}
+	}
+	return r.syms.Name(ref)
 }
 
 // u64 and u32 read at an offset that the caller knows to be inside b.
@@ -346,6 +378,7 @@ func (r *rawReader) openNext(next int64) error {
 func (r *rawReader) profileRecords(yield func(*Record, error) bool) (next int64, ok bool) {
 	p := r.cur
 	next = p.valueData
+	r.at.list, r.at.name = 0, 0
 	if err := r.prepare(); err != nil {
 		yield(nil, err)
 		return 0, false
@@ -399,7 +432,7 @@ func (r *rawReader) decodeRecord(i int) (known bool, err error) {
 	ref := uint64(0)
 	if l.nameRef >= 0 {
 		ref = p.u64(b, l.nameRef)
-		r.rec.Name = r.syms.Name(ref)
+		r.rec.Name = r.nameOf(ref)
 		known = r.rec.Name != ""
 	} else if r.rec.Name, known = p.plainName(b); known {
 		ref = r.syms.Add(r.rec.Name)

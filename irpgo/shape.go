@@ -28,8 +28,8 @@ type shape struct {
 	bitmap    int     // bytes of bitmap
 	sites     int     // number of value sites
 	unique    bool    // no two functions have name and hash in common
-	symbols   *Symtab
-	vtables   []string // names of virtual tables
+	names     []*nameList // of raw profiles
+	vtables   []string    // names of virtual tables
 }
 
 // shapeFunction is what does not change of a function.

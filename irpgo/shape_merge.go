@@ -85,8 +85,10 @@ func (m *Merger) addShapeNames(s *shape, r *Reader, first bool) {
 // eachSymbol calls yield for all names that profiles of the shape know.
 func (s *shape) eachSymbol(yield func(ref uint64, name string)) {
 	if s.raw != nil {
-		for ref, n := range s.symbols.names {
-			yield(ref, n)
+		for _, l := range s.names {
+			for i, ref := range l.refs {
+				yield(ref, l.names[i])
+			}
 		}
 		return
 	}

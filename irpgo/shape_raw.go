@@ -50,7 +50,7 @@ func newRawShape(key shapeKey, r *rawReader) *shape {
 			addrs: addressMap{slices.Clone(r.addrs.callees), slices.Clone(r.addrs.vtables)},
 		},
 		functions: make([]shapeFunction, 0, p.numRecords()),
-		symbols:   r.syms.clone(), vtables: slices.Clone(r.vnames),
+		names:     slices.Clone(r.lists), vtables: slices.Clone(r.vnames),
 	}
 	for i := range p.numRecords() {
 		b := p.record(i)
