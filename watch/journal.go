@@ -6,7 +6,6 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"slices"
@@ -76,9 +75,14 @@ func (j *journal) write(path string) error {
 		return err
 	}
 	defer f.Close()
-	h := sha256.New()
-	w := io.MultiWriter(f, h)
-	fmt.Fprintln(w, journalHead)
+	f.Write(j.append(nil))
+	return f.Commit() // has the error of writing, too
+}
+
+// append appends the bytes of the journal, and puts its entries in order.
+func (j *journal) append(b []byte) []byte {
+	b = append(b, journalHead...)
+	b = append(b, '\n')
 	for _, o := range []struct {
 		word string
 		outputState
@@ -87,7 +91,7 @@ func (j *journal) write(path string) error {
 		if o.exists() {
 			hash = o.hash.String()
 		}
-		fmt.Fprintf(w, "%s %s %d %d\n", o.word, hash, o.Files, o.Profiles)
+		b = fmt.Appendf(b, "%s %s %d %d\n", o.word, hash, o.Files, o.Profiles)
 	}
 	for _, l := range []struct {
 		word    string
@@ -99,15 +103,17 @@ func (j *journal) write(path string) error {
 			if e.part {
 				kind = "part"
 			}
-			fmt.Fprintf(w, "%s %s %d %d %d %v %q\n", l.word, kind, e.id.size, e.id.mtime, e.id.inode, e.content, e.path)
+			b = fmt.Appendf(b, "%s %s %d %d %d %v %q\n", l.word, kind, e.id.size, e.id.mtime, e.id.inode, e.content, e.path)
 		}
 	}
 	if j.ended {
-		fmt.Fprintln(w, "end")
+		b = append(b, "end\n"...)
 	}
-	fmt.Fprintf(f, "sum %x\n", h.Sum(nil))
-	return f.Commit() // has the first error of writing
+	return appendSum(b)
 }
+
+// appendSum appends the last line.
+func appendSum(b []byte) []byte { return fmt.Appendf(b, "sum %x\n", sha256.Sum256(b)) }
 
 // readJournal returns nil if there is none.
 func readJournal(path string) (*journal, error) {
@@ -131,7 +137,7 @@ func parseJournal(data []byte) (*journal, error) {
 	if at < 0 || at > 0 && data[at-1] != '\n' {
 		return nil, damaged(0, "last line", "another", "a sum")
 	}
-	if want := fmt.Sprintf("sum %x\n", sha256.Sum256(data[:at])); string(data[at:]) != want {
+	if !bytes.Equal(appendSum(data[:at:at]), data) {
 		return nil, damaged(0, "sum", "another", "that of the lines before")
 	}
 	j := &journal{}

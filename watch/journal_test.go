@@ -1,0 +1,116 @@
+package watch
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/profuse-pgo/profuse/profile"
+)
+
+func testJournal() *journal {
+	return &journal{
+		before: outputState{Total: Total{0, 0}},
+		after:  outputState{contentID{1, 2, 3}, Total{3, 14}},
+		has:    []*entry{{path: "/in/a b\n\"\xff", id: fileID{1, -5, 1<<64 - 1}, content: contentID{9}}},
+		adds: []*entry{
+			{path: "/in/1", id: fileID{1 << 62, 1, 0}, content: contentID{8}, part: true},
+			{path: "/in/2", id: fileID{0, 0, 7}, content: contentID{7}},
+		},
+		ended: true,
+	}
+}
+
+var journalDiff = cmp.AllowUnexported(journal{}, outputState{}, entry{}, fileID{})
+
+func TestJournalRoundTrip(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "j")
+	if j, err := readJournal(path); j != nil || err != nil {
+		t.Errorf("%v, %v where there is none", j, err)
+	}
+	for _, want := range []*journal{testJournal(), {}} {
+		if err := want.write(path); err != nil {
+			t.Fatal(err)
+		}
+		got, err := readJournal(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, got, journalDiff); diff != "" {
+			t.Error(diff)
+		}
+	}
+}
+
+// TestJournalDamaged cuts a journal at every byte and changes every byte.
+func TestJournalDamaged(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "j")
+	if err := testJournal().write(path); err != nil {
+		t.Fatal(err)
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	check := func(what string, at int, data []byte) {
+		if _, err := parseJournal(data); !errors.Is(err, profile.ErrCorrupt) {
+			t.Errorf("%s at %d: %v", what, at, err)
+		}
+	}
+	for i := range data {
+		check("cut", i, data[:i])
+		for _, bit := range []byte{1, 0x80} {
+			data[i] ^= bit
+			check("changed", i, data)
+			data[i] ^= bit
+		}
+	}
+	check("longer", len(data), append(data, '\n'))
+}
+
+func TestJournalSettle(t *testing.T) {
+	j := testJournal()
+	for hash, want := range map[contentID]int{{1, 2, 3}: 3, {}: 1, {5}: -1} {
+		_, has, known := j.settle(hash)
+		if known != (want >= 0) || known && len(has) != want {
+			t.Errorf("%v: %d entries, %v; want %d", hash, len(has), known, want)
+		}
+	}
+	// An addition may change nothing.
+	j.before = j.after
+	if state, has, _ := j.settle(j.after.hash); state != j.after || len(has) != 3 {
+		t.Errorf("%d entries", len(has))
+	}
+}
+
+// What was read can be written and read again unchanged.
+func FuzzJournal(f *testing.F) {
+	path := filepath.Join(f.TempDir(), "j")
+	if err := testJournal().write(path); err != nil {
+		f.Fatal(err)
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(string(data[:len(data)-len("sum ")-2*32-1]))
+	f.Fuzz(func(t *testing.T, body string) {
+		j, err := parseJournal(appendSum([]byte(body)))
+		if err != nil {
+			if !errors.Is(err, profile.ErrCorrupt) {
+				t.Errorf("%v", err)
+			}
+			return
+		}
+		again, err := parseJournal(j.append(nil))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(j, again, journalDiff); diff != "" {
+			t.Error(diff)
+		}
+	})
+}

@@ -1,0 +1,135 @@
+package watch
+
+import (
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/profuse-pgo/profuse/internal/atomicfile"
+)
+
+// A file that is open for writing is left alone, however long nothing is
+// written; so is one that is mapped, as with LLVM's continuous mode.
+func TestOpenForWriting(t *testing.T) {
+	b := newBench(t)
+	b.opt.Settle = 5 * time.Millisecond
+	path := filepath.Join(b.opt.Dir, "1")
+	b.put("1", "a 1")
+	f := must(os.OpenFile(path, os.O_RDWR, 0))
+	if _, known := hasWriter(path); !known {
+		t.Skip("this file system has no leases")
+	}
+	check := func(what string) {
+		t.Helper()
+		b.mustRun()
+		b.wantOut("")
+		if s := eventsOf[Stopped](b)[0]; s.Busy != 1 {
+			t.Errorf("%s: told %+v", what, s)
+		}
+	}
+	check("open")
+	m, err := syscall.Mmap(int(f.Fd()), 0, 3, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_SHARED)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.Close()
+	check("mapped")
+	copy(m, "b 2")
+	if err := syscall.Munmap(m); err != nil {
+		t.Fatal(err)
+	}
+	r := must(os.Open(path)) // does no harm
+	defer r.Close()
+	b.mustRun()
+	b.wantOut("b 2")
+}
+
+// A lease that is held for a moment keeps writers waiting, and does not kill.
+func TestLeaseIsGivenBack(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "1")
+	os.WriteFile(path, nil, 0o666)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for range 2000 {
+			f, err := os.OpenFile(path, os.O_WRONLY, 0)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			f.Close()
+		}
+	}()
+	for running := true; running; {
+		select {
+		case <-done:
+			running = false
+		default:
+			hasWriter(path)
+		}
+	}
+	if yes, known := hasWriter(path); yes && known {
+		t.Error("the file is closed, and has a writer")
+	}
+}
+
+// Temporary files of killed processes are removed, those in use and those of a
+// moment ago are not.
+func TestLeftovers(t *testing.T) {
+	b := newBench(t)
+	old := time.Now().Add(-time.Hour)
+	temp := func(name string) string {
+		path := filepath.Join(b.dir, name)
+		os.WriteFile(path, nil, 0o666)
+		if !atomicfile.IsTemp(path) {
+			t.Fatalf("%s is not the name of a temporary file", name)
+		}
+		os.Chtimes(path, old, old)
+		return path
+	}
+	killed, used := temp(".profuse-1.tmp"), temp(".profuse-2.tmp")
+	f := must(os.OpenFile(used, os.O_WRONLY, 0))
+	defer f.Close()
+	fresh := temp(".profuse-3.tmp")
+	os.Chtimes(fresh, time.Now(), time.Now())
+	if _, known := hasWriter(killed); !known {
+		t.Skip("this file system has no leases")
+	}
+	b.mustRun()
+	b.wantFiles(b.dir, ".profuse-2.tmp .profuse-3.tmp out.watch")
+}
+
+// Where inotify fails, the folder is looked through.
+func TestTooManyFolders(t *testing.T) {
+	b := newBench(t)
+	w := &watcher{Options: b.opt, root: b.opt.Dir, files: make(map[string]*file), told: make(map[string]bool)}
+	w.notifier, _ = newNotifier(w.root)
+	if w.notifier == nil {
+		t.Skip("no inotify")
+	}
+	w.notifier.w.Close() // as good as any failure
+	if err := w.scan(); err != nil {
+		t.Fatal(err)
+	}
+	if w.notifier != nil || w.poll != DefaultPoll || w.why == "" {
+		t.Errorf("polling every %v, because %q", w.poll, w.why)
+	}
+	if got := notifyProblem(syscall.ENOSPC); got != "there are more folders than fs.inotify.max_user_watches" {
+		t.Error(got)
+	}
+}
+
+// When the queue overflows the whole folder is looked through.
+func TestLostEvents(t *testing.T) {
+	n := &notifier{dirty: make(map[string]struct{})}
+	n.note("x")
+	n.note("")
+	if paths, lost := n.take(); len(paths) != 0 || !lost {
+		t.Errorf("%v, %v", paths, lost)
+	}
+	if paths, lost := n.take(); len(paths) != 0 || lost {
+		t.Errorf("%v, %v the second time", paths, lost)
+	}
+}
