@@ -29,8 +29,9 @@ func TestMain(m *testing.M) {
 }
 
 // TestScripts runs testdata/script/*.txtar. Beside what testscript offers they
-// have $FIXTURES and $MIP, the folders of the real profiles, $SHAPES, that of a
-// program for MIP with its sources, and the commands
+// have $FIXTURES and $MIP, the folders of the real profiles, $IPROF, that of small
+// iprof files, $SHAPES, that of a program for MIP with its sources, and the
+// commands
 //
 //	exits CODE COMMAND [ARGUMENT]...   run a command and expect its exit code
 //	pack gzip|zstd FROM TO             compress a file
@@ -50,6 +51,7 @@ func TestScripts(t *testing.T) {
 			root := oracle.Root(t)
 			env.Setenv("FIXTURES", filepath.Join(root, "testdata", "irpgo"))
 			env.Setenv("MIP", filepath.Join(root, "testdata", "mip"))
+			env.Setenv("IPROF", filepath.Join(root, "testdata", "iprof"))
 			env.Setenv("SHAPES", filepath.Join(root, "cmd", "profuse", "testdata", "mip"))
 			compilerEnv(env)
 			return nil
