@@ -1,6 +1,7 @@
 package irpgo
 
 import (
+	"crypto/md5"
 	"fmt"
 
 	"github.com/profuse-pgo/profuse/internal/cursor"
@@ -26,11 +27,14 @@ type indexedReader struct {
 	stream  uint64
 	syms    *Symtab
 
-	rec    Record
-	counts []uint64
-	bitmap []byte
-	values valueBuffer
-	walked bool // damaged functions were told of
+	rec      Record
+	ref      uint64 // of rec.Name, 0 if that was not checked
+	nameOf   func(key []byte) string
+	verified bool // by sound
+	counts   []uint64
+	bitmap   []byte
+	values   valueBuffer
+	walked   bool // damaged functions were told of
 }
 
 // indexedHeader holds the offsets of the header; 0 where the version has none.
@@ -58,6 +62,78 @@ func newIndexedReader(file string, data []byte, opt ReaderOptions) (decoder, err
 func (r *indexedReader) info() *Info               { return &r.about }
 func (r *indexedReader) vtableNames() []string     { return r.vnames }
 func (r *indexedReader) traces() ([]Trace, uint64) { return r.trace, r.stream }
+func (r *indexedReader) nameRef() uint64           { return r.ref }
+
+func (r *indexedReader) intern(name func(key []byte) string) { r.nameOf = name }
+
+func (r *indexedReader) name(key []byte) string {
+	if r.nameOf != nil {
+		return r.nameOf(key)
+	}
+	return string(key)
+}
+
+// sound checks the hash table and the form of all records.
+func (r *indexedReader) sound(known func(key []byte, hash uint64) bool) bool {
+	if r.opt.Lenient || r.about.Version < 4 {
+		return false
+	}
+	sound := true
+	err := r.table.Items(true, func(it ondisk.Item) bool {
+		if !known(it.Key, it.Hash) {
+			sum := md5.Sum(it.Key)
+			sound = le.Uint64(sum[:]) == it.Hash
+		}
+		for b := it.Data; sound && len(b) > 0; {
+			n := r.recordSize(b)
+			sound = n > 0
+			b = b[n:]
+		}
+		return sound
+	})
+	r.verified = err == nil && sound
+	return r.verified
+}
+
+// recordSize returns the size of the record that b begins with, 0 if it is not
+// as it should be.
+func (r *indexedReader) recordSize(b []byte) (size int) {
+	left := func() uint64 { return uint64(len(b)-size) / 8 } // words
+	if size = 16; len(b) < size {
+		return 0
+	}
+	n := le.Uint64(b[8:])
+	if n == 0 || n > left() {
+		return 0
+	}
+	size += 8 * int(n)
+	if r.about.Version >= 11 {
+		if left() == 0 {
+			return 0
+		}
+		n := le.Uint64(b[size:])
+		if size += 8; n > left() {
+			return 0
+		}
+		for range n {
+			if le.Uint64(b[size:]) > 0xff {
+				return 0
+			}
+			size += 8
+		}
+	}
+	if left() == 0 {
+		return 0
+	}
+	if le.Uint64(b[size:]) == valueDataHeader { // no kinds
+		return size + valueDataHeader
+	}
+	values := soundValues(b[size:])
+	if values == 0 {
+		return 0
+	}
+	return size + values
+}
 
 // symbols collects the names of the table on the first call.
 func (r *indexedReader) symbols() *Symtab {
@@ -249,9 +325,11 @@ func (r *indexedReader) records(yield func(*Record, error) bool) {
 	rescuer := rescuer{opt: &r.opt, file: r.file, silent: r.walked}
 	rescuer.allow(r.table.Len())
 	defer func() { r.walked = true }()
-	err := r.table.Items(!r.opt.Lenient, func(it ondisk.Item) bool {
-		name := string(it.Key)
-		if !r.opt.Lenient && NameRef(name) != it.Hash {
+	err := r.table.Items(!r.opt.Lenient && !r.verified, func(it ondisk.Item) bool {
+		name := r.name(it.Key)
+		if r.ref = it.Hash; r.opt.Lenient {
+			r.ref = 0
+		} else if !r.verified && NameRef(name) != it.Hash {
 			bad = fail("hash table", it.DataOff-int64(len(it.Key))-24, n, CodeMalformed, "", "hash",
 				fmt.Sprintf("%#x", it.Hash), fmt.Sprintf("%#x, that of the key", NameRef(name)))
 			if !rescuer.take(Rescued{name, it.Hash, false, bad}) {

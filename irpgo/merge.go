@@ -56,13 +56,13 @@ type Added struct {
 type Merger struct {
 	opt       MergeOptions
 	variant   Variant
-	functions map[string]*accFunction
+	functions accFunctions
 	binaryIDs map[string]struct{}
 	vtables   map[string]struct{}
 	symbols   Symtab
 	sampler   *traceSampler
-	next      int // index of the next input of Add
-	counts    arena
+	next      int             // index of the next input of Add
+	names     *nameCache      // shared by all forks
 	memprof   *memprof.Merger // nil until an input has a heap profile
 
 	// The fast way, see shape.go.
@@ -70,23 +70,6 @@ type Merger struct {
 	sums   map[*shape]*shapeSum
 	shaped shapedProfile // of the input that is being added
 	plain  bool          // only the general way from here on
-}
-
-// accFunction is the accumulator of one name.
-type accFunction struct {
-	name    string
-	seq     uint64 // first appearance: input index and record index
-	records []*accRecord
-}
-
-// accRecord is the accumulator of one (name, hash).
-type accRecord struct {
-	Record
-	seq uint64
-	// rivals have the same name and hash but another shape. Which of them
-	// stands is decided by first appearance, when the profile is built, so
-	// that it does not depend on how inputs were grouped.
-	rivals []*accRecord
 }
 
 // NewMerger returns an empty Merger.
@@ -97,17 +80,18 @@ func NewMerger(opt MergeOptions) *Merger {
 		}
 		return max(n, 0)
 	}
-	return newMerger(opt, newTraceSampler(orDefault(opt.TraceReservoir, 100), orDefault(opt.MaxTraceLength, 10000)), newShapeRegistry())
+	return newMerger(opt, newTraceSampler(orDefault(opt.TraceReservoir, 100), orDefault(opt.MaxTraceLength, 10000)), newShapeRegistry(), newNameCache())
 }
 
-func newMerger(opt MergeOptions, sampler *traceSampler, shapes *shapeRegistry) *Merger {
+func newMerger(opt MergeOptions, sampler *traceSampler, shapes *shapeRegistry, names *nameCache) *Merger {
 	return &Merger{
 		opt:       opt,
-		functions: make(map[string]*accFunction),
+		functions: newAccFunctions(),
 		binaryIDs: make(map[string]struct{}),
 		vtables:   make(map[string]struct{}),
 		sampler:   sampler,
 		shapes:    shapes,
+		names:     names,
 		sums:      make(map[*shape]*shapeSum),
 	}
 }
@@ -115,7 +99,7 @@ func newMerger(opt MergeOptions, sampler *traceSampler, shapes *shapeRegistry) *
 // Fork returns an empty Merger for another worker. Its options are those of
 // m; the temporal traces of all forks go into one sample. Only exact merging
 // may be forked.
-func (m *Merger) Fork() *Merger { return newMerger(m.opt, m.sampler, m.shapes) }
+func (m *Merger) Fork() *Merger { return newMerger(m.opt, m.sampler, m.shapes, m.names) }
 
 // Add merges r with the given weight, at least 1. Unless merging is
 // LLVM-compatible, an input that turns out to be broken leaves no trace.
@@ -130,6 +114,9 @@ func (m *Merger) Add(r *Reader, weight uint64) (Added, error) {
 func (m *Merger) AddAt(index int, r *Reader, weight uint64) (added Added, err error) {
 	var traces []Trace
 	var stream uint64
+	if raw, ok := r.dec.(*rawReader); ok {
+		raw.cache = m.names
+	}
 	defer func() { m.sampler.admit(index, traces, stream) }()
 	variant := m.variant
 	if !r.onlyMemProf() {
@@ -150,12 +137,13 @@ func (m *Merger) AddAt(index int, r *Reader, weight uint64) (added Added, err er
 		m.addBinaryIDs(r)
 		return fast, nil
 	}
+	binary, _ := r.dec.(binaryDecoder)
 	if m.opt.LLVMCompat {
 		// LLVM's result depends on the order in which records meet, so sums of
 		// a shape and other records must not be built up side by side.
 		m.plain = true
 		m.flush()
-	} else {
+	} else if binary == nil || !binary.sound(m.functions.knows()) {
 		for _, err := range r.Records() {
 			if err != nil {
 				return added, err
@@ -168,15 +156,22 @@ func (m *Merger) AddAt(index int, r *Reader, weight uint64) (added Added, err er
 	}
 	m.variant = variant
 	n := uint64(0)
+	if binary != nil {
+		binary.intern(m.functions.guess)
+	}
 	for rec, recErr := range r.Records() {
 		if recErr != nil {
 			err = recErr
 			break
 		}
-		if m.opt.Rename != nil {
-			rec.Name = m.opt.Rename(rec.Name)
+		ref := uint64(0)
+		if binary != nil {
+			ref = binary.nameRef()
 		}
-		if m.addRecord(rec, weight, uint64(index)<<32|n, r.Name()) {
+		if m.opt.Rename != nil {
+			rec.Name, ref = m.opt.Rename(rec.Name), 0
+		}
+		if m.addRecord(rec, ref, weight, uint64(index)<<32|n, r.Name()) {
 			added.Records++
 			for _, c := range rec.Counts {
 				added.Count = addSaturating(added.Count, c)
@@ -213,7 +208,7 @@ func (m *Merger) addBinaryIDs(r *Reader) {
 }
 
 // empty reports whether no record was merged yet.
-func (m *Merger) empty() bool { return len(m.functions) == 0 && len(m.sums) == 0 }
+func (m *Merger) empty() bool { return m.functions.n == 0 && len(m.sums) == 0 }
 
 // Skip says that the input with this index will not be added.
 func (m *Merger) Skip(index int) { m.sampler.admit(index, nil, 0) }
@@ -250,13 +245,10 @@ func (m *Merger) mergeVariant(v Variant) (Variant, error) {
 	return have | v, nil
 }
 
-// addRecord merges src and reports whether it was taken.
-func (m *Merger) addRecord(src *Record, weight, seq uint64, file string) bool {
-	f := m.functions[src.Name]
-	if f == nil {
-		f = &accFunction{name: src.Name, seq: seq}
-		m.functions[src.Name] = f
-	}
+// addRecord merges src, whose name has the given reference unless that is 0,
+// and reports whether it was taken.
+func (m *Merger) addRecord(src *Record, ref, weight, seq uint64, file string) bool {
+	f := m.functions.get(src.Name, ref, seq)
 	f.seq = min(f.seq, seq) // sums of a shape come late
 	taken, reported := true, false
 	// At most one warning per function and input.
@@ -270,8 +262,8 @@ func (m *Merger) addRecord(src *Record, weight, seq uint64, file string) bool {
 	dst := f.find(src.Hash)
 	switch {
 	case dst == nil:
-		f.records = append(f.records, m.newRecord(src, weight, seq, warn))
-		dst = f.records[len(f.records)-1]
+		dst = m.newRecord(src, weight, seq, warn)
+		f.records = append(f.records, dst)
 	case m.opt.LLVMCompat:
 		dst.merge(src, weight, true, warn)
 	default:
@@ -288,19 +280,11 @@ func (m *Merger) addRecord(src *Record, weight, seq uint64, file string) bool {
 	return taken
 }
 
-func (f *accFunction) find(hash uint64) *accRecord {
-	for _, r := range f.records {
-		if r.Hash == hash {
-			return r
-		}
-	}
-	return nil
-}
-
 // newRecord copies src, scaled (InstrProfRecord::scale).
 func (m *Merger) newRecord(src *Record, weight, seq uint64, warn func(Code)) *accRecord {
-	r := &accRecord{seq: seq, Record: Record{Name: src.Name, Hash: src.Hash}}
-	r.Counts = m.counts.copy(src.Counts)
+	r := m.functions.newRecord()
+	r.Name, r.Hash, r.seq = src.Name, src.Hash, seq
+	r.Counts = m.functions.counts.copy(src.Counts)
 	if src.Bitmap != nil {
 		r.Bitmap = slices.Clone(src.Bitmap)
 	}
@@ -400,7 +384,7 @@ func (m *Merger) mergeContext(o *Merger) {
 			records[i] = &r.Record
 		}
 		for _, r := range recordOrder(records, releaseOf(22)) {
-			m.addRecord(r, 1, uint64(m.next)<<32|f.seq, "")
+			m.addRecord(r, f.ref, 1, uint64(m.next)<<32|f.seq, "")
 		}
 	}
 	m.next++
@@ -416,10 +400,13 @@ func (m *Merger) mergeFork(o *Merger) {
 			m.sums[s] = from
 		}
 	}
-	for name, from := range o.functions {
-		to := m.functions[name]
-		if to == nil {
-			m.functions[name] = from
+	if m.functions.n == 0 {
+		m.functions = o.functions
+		return
+	}
+	for from := range o.functions.all() {
+		to, found := m.functions.adopt(from)
+		if !found {
 			continue
 		}
 		to.seq = min(to.seq, from.seq)
@@ -451,12 +438,15 @@ func (m *Merger) mergeFork(o *Merger) {
 }
 
 func (m *Merger) sorted() []*accFunction {
-	fs := make([]*accFunction, 0, len(m.functions))
-	for _, f := range m.functions {
+	fs := make([]*accFunction, 0, m.functions.n)
+	for f := range m.functions.all() {
 		fs = append(fs, f)
 	}
-	slices.SortFunc(fs, func(a, b *accFunction) int { return cmp.Compare(a.name, b.name) })
-	return fs
+	out := make([]*accFunction, len(fs))
+	for i, at := range nameOrder(len(fs), func(i int) string { return fs[i].name }) {
+		out[i] = fs[at]
+	}
+	return out
 }
 
 // Profile returns the merged profile, which takes over the Merger's memory:
@@ -493,13 +483,13 @@ func (m *Merger) Profile() *Profile {
 
 // settled returns the functions of the accumulator.
 func (m *Merger) settled() []Function {
-	out := make([]Function, 0, len(m.functions))
+	out := make([]Function, 0, m.functions.n)
 	for _, f := range m.sorted() {
-		fn := Function{Name: f.name, seq: f.seq, Records: make([]*Record, 0, len(f.records))}
+		fn := Function{Name: f.name, seq: f.seq, Records: make([]*Record, 0, len(f.records)), refOf: f.name, ref: f.ref}
 		for i, r := range f.records {
 			f.records[i] = m.settle(r)
 		}
-		if !m.opt.LLVMCompat {
+		if !m.opt.LLVMCompat && len(f.records) > 1 {
 			slices.SortFunc(f.records, func(a, b *accRecord) int { return cmp.Compare(a.seq, b.seq) })
 		}
 		for _, r := range f.records {

@@ -205,22 +205,3 @@ func byCount(s ValueSite) ValueSite {
 	slices.SortStableFunc(s, func(a, b ValueData) int { return cmp.Compare(b.Count, a.Count) })
 	return s[:min(len(s), maxValuesPerSite)]
 }
-
-// arena hands out counter slices from large blocks.
-type arena struct{ free []uint64 }
-
-const arenaBlock = 1 << 14 // counters, 128 KiB
-
-func (a *arena) copy(src []uint64) []uint64 {
-	n := len(src)
-	if n > len(a.free) {
-		if n > arenaBlock/4 {
-			return slices.Clone(src)
-		}
-		a.free = make([]uint64, arenaBlock)
-	}
-	out := a.free[:n:n]
-	a.free = a.free[n:]
-	copy(out, src)
-	return out
-}

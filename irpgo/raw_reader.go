@@ -33,6 +33,7 @@ type rawReader struct {
 	relative bool // counter pointers are relative to their record
 
 	rec      Record
+	ref      uint64 // of rec.Name, 0 if it has none
 	counts   []uint64
 	countsAt int64 // file offset of counts
 	values   valueBuffer
@@ -62,7 +63,9 @@ func newRawReader(file string, data []byte, opt ReaderOptions) (decoder, error) 
 	return r, nil
 }
 
-func (r *rawReader) info() *Info { return &r.about }
+func (r *rawReader) info() *Info                { return &r.about }
+func (r *rawReader) nameRef() uint64            { return r.ref }
+func (r *rawReader) intern(func([]byte) string) {}
 
 // symbols and vtableNames know the names of the profiles walked so far, and
 // of the first. Damage there is reported by records.
@@ -446,6 +449,10 @@ func (r *rawReader) decodeRecord(i int) (known bool, err error) {
 			nameless = nil
 		}
 		known = r.opt.Lenient
+	}
+	r.ref = ref
+	if r.rec.Name == "" {
+		r.ref = 0
 	}
 	if err := r.readCounts(i, b, ref); err != nil {
 		return false, err

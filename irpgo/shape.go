@@ -23,11 +23,11 @@ type shape struct {
 	indexed *indexedShape // and knows what profiles of the shape look like
 
 	functions []shapeFunction
-	valued    []int32 // functions that have value sites
-	counters  int     // number of counters, timestamps included
-	bitmap    int     // bytes of bitmap
-	sites     int     // number of value sites
-	unique    bool    // no two functions have name and hash in common
+	valued    []int32     // functions that have value sites
+	counters  int         // number of counters, timestamps included
+	bitmap    int         // bytes of bitmap
+	sites     int         // number of value sites
+	unique    bool        // no two functions have name and hash in common
 	names     []*nameList // of raw profiles
 	vtables   []string    // names of virtual tables
 }

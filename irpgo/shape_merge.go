@@ -330,7 +330,7 @@ func (sum *shapeSum) eachRecord(compat bool, yield func(i int, r *Record)) {
 
 // soleSum returns the only sum there is, if nothing else was merged.
 func (m *Merger) soleSum() *shapeSum {
-	if len(m.functions) > 0 || len(m.sums) != 1 {
+	if m.functions.n > 0 || len(m.sums) != 1 {
 		return nil
 	}
 	for s, sum := range m.sums {
@@ -383,7 +383,7 @@ func (m *Merger) flush() {
 	sums := slices.SortedFunc(maps.Values(m.sums), func(a, b *shapeSum) int { return cmp.Compare(a.first, b.first) })
 	for _, sum := range sums {
 		sum.eachRecord(m.opt.LLVMCompat, func(i int, rec *Record) {
-			m.addRecord(rec, 1, uint64(sum.first)<<32|uint64(i), "")
+			m.addRecord(rec, sum.shape.functions[i].nameRef, 1, uint64(sum.first)<<32|uint64(i), "")
 		})
 	}
 	clear(m.sums)

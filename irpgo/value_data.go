@@ -108,6 +108,44 @@ func (b *valueBuffer) readValueData(c *cursor.Cursor, v *Values) {
 	}
 }
 
+// soundValues returns the size of the little-endian value data that b begins
+// with, 0 if [valueBuffer.readValueData] would find something wrong with it.
+func soundValues(b []byte) (size int) {
+	if len(b) < valueDataHeader {
+		return 0
+	}
+	total, kinds := le.Uint32(b), le.Uint32(b[4:])
+	if total%8 != 0 || total < valueDataHeader || uint64(total) > uint64(len(b)) || kinds > NumValueKinds {
+		return 0
+	}
+	b = b[valueDataHeader:total]
+	seen := uint32(0)
+	for range kinds {
+		if len(b) < valueKindHeader {
+			return 0
+		}
+		kind, sites := le.Uint32(b), le.Uint32(b[4:])
+		b = b[valueKindHeader:]
+		if kind >= NumValueKinds || seen&(1<<kind) != 0 || (uint64(sites)+7)&^7 > uint64(len(b)) {
+			return 0
+		}
+		seen |= 1 << kind
+		pairs := 0
+		for _, n := range b[:sites] {
+			pairs += int(n)
+		}
+		b = b[(sites+7)&^7:]
+		if pairs*valueDataPair > len(b) {
+			return 0
+		}
+		b = b[pairs*valueDataPair:]
+	}
+	if len(b) != 0 {
+		return 0
+	}
+	return int(total)
+}
+
 func malformed(detail string) error { return &InstrError{Code: CodeMalformed, Detail: detail} }
 
 func overrun(c *cursor.Cursor, at int64, field string, found uint64, left int) {
