@@ -50,7 +50,6 @@ type mergeWorker struct {
 type mergeJob struct {
 	place  int // in the order of all profiles
 	input  int // that it is or comes from
-	member int // position in the input
 	name   string
 	data   []byte
 	weight uint64
@@ -176,12 +175,11 @@ func (w *mergeWorker) read(input int) {
 		if err := context.Cause(w.ctx); err != nil {
 			return err
 		}
-		job := mergeJob{place: place, input: input, member: members, name: d.Name(), data: d.Bytes(), weight: in.Weight}
+		job := mergeJob{place: place, input: input, name: d.Name(), data: d.Bytes(), weight: in.Weight}
 		place++
 		if file = d.Name() == in.Name; file {
 			w.pass(input+1, place)
 			w.merge(job)
-			members++
 			return nil
 		}
 		if members++; members > 1 {
@@ -203,14 +201,11 @@ func (w *mergeWorker) read(input int) {
 	case err != nil && file && w.inSum:
 		w.spoiled(err)
 		return
-	case place == unknown && err == nil:
-		err = emptyArchive(in.Name)
+	case err != nil:
+		w.report.reject(input, in.Name, err)
+	case place == unknown:
+		w.report.reject(input, in.Name, emptyArchive(in.Name))
 	}
-	if err != nil {
-		w.report.account(input, members, in.Name, nil).leftOut(err)
-		members++
-	}
-	w.report.endInput(input, members)
 	if file {
 		return
 	}
@@ -247,11 +242,9 @@ func (w *mergeWorker) merge(j mergeJob) {
 		}
 		w.gate.settle(j.place, kind, counts)
 	}()
-	account := w.report.account(j.input, j.member, j.name, j.data)
 	r, err := irpgo.NewReader(j.name, j.data, irpgo.ReaderOptions{
 		Warn:      func(warning irpgo.Warning) { w.report.readerWarning(j.place, warning) },
 		Correlate: w.programs.forProfile,
-		Rescue:    w.report.rescueMode, Rescued: account.rescue,
 	})
 	if f, _ := formats.Detect(j.data); err != nil && f.Family() == formats.MIP || f.Family() == formats.Iprof {
 		err = wrongFormat(j.name, j.data, "an IRPGO profile, as all that are merged here")
@@ -267,13 +260,12 @@ func (w *mergeWorker) merge(j mergeJob) {
 	switch {
 	case err == nil:
 		counts = kind != 0 || added.Records > 0
-		w.report.merged(j.place, r.Info())
-		account.used(added)
+		w.report.merged(j.place, j.input, r.Info(), len(j.data))
 	case added.Records > 0:
 		w.spoiled(err)
 	default:
 		w.inSum = false
-		account.leftOut(err)
+		w.report.reject(j.input, j.name, err)
 	}
 }
 
