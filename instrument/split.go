@@ -2,7 +2,6 @@ package instrument
 
 import (
 	"bytes"
-	"slices"
 	"strconv"
 )
 
@@ -104,27 +103,23 @@ func (s *splitter) function(id int32) {
 // printed, if they are those of code and nothing else.
 func (s *splitter) sectionFlags(section int32) (flags string, ok bool) {
 	sec := &s.sections[section]
-	for i := range s.stmts {
-		st := &s.stmts[i]
-		if st.section != section || st.kind != stmtDirective || !isSectionDirective(s.text(st)) {
-			continue
-		}
-		_, operands := splitWord(s.text(st))
-		args := splitArgs(operands)
-		if len(args) < 2 {
-			return "", false
-		}
-		switch string(args[1]) {
-		case `"ax"`:
-			return `"ax",@progbits`, true
-		case `"axG"`:
-			flags = `"axG",@progbits,` + sec.group
-			if sec.comdat {
-				flags += ",comdat"
-			}
-			return flags, sec.group != ""
-		}
+	if len(s.entries[section]) == 0 {
 		return "", false
+	}
+	_, operands := splitWord(s.text(&s.stmts[s.entries[section][0]]))
+	args := splitArgs(operands)
+	if len(args) < 2 {
+		return "", false
+	}
+	switch string(args[1]) {
+	case `"ax"`:
+		return `"ax",@progbits`, true
+	case `"axG"`:
+		flags = `"axG",@progbits,` + sec.group
+		if sec.comdat {
+			flags += ",comdat"
+		}
+		return flags, sec.group != ""
 	}
 	return "", false
 }
@@ -291,47 +286,51 @@ func (s *splitter) chooseBlocks() (moved int) {
 	for b := range s.parts {
 		s.cut[b] = !covered[b] && !s.parts[b].fixed
 	}
-	for from := 1; from < n; from++ {
-		if !s.cut[from] {
+	run := make([]int, n) // that a block is in, counting from 1
+	gain := []int{0}
+	for b := 1; b < n; b++ {
+		if !s.cut[b] {
 			continue
 		}
-		to := from
-		for to < n && s.cut[to] {
-			to++
+		if !s.cut[b-1] {
+			gain = append(gain, -s.entryCost(b))
 		}
-		gain := 0
-		for b := from; b < to; b++ {
-			for _, i := range s.own[s.parts[b].first:s.parts[b].last] {
-				if s.stmts[i].kind == stmtInstruction {
-					gain += instructionBytes
-				}
+		run[b] = len(gain) - 1
+		for _, i := range s.own[s.parts[b].first:s.parts[b].last] {
+			if s.stmts[i].kind == stmtInstruction {
+				gain[run[b]] += instructionBytes
 			}
 		}
-		for p := range s.parts {
-			if s.cut[p] {
-				continue
-			}
-			for _, succ := range s.fn.blocks[p].succs {
-				if int(succ) >= from && int(succ) < to {
-					gain -= longBranchBytes
-				}
+	}
+	for b := range s.parts {
+		for _, succ := range s.fn.blocks[b].succs {
+			if !s.cut[b] && s.cut[succ] {
+				gain[run[succ]] -= longBranchBytes
 			}
 		}
-		if s.parts[from-1].falls {
-			if _, ok := s.inverted(from-1, to); !ok {
-				gain -= jumpBytes - longBranchBytes
-			}
+	}
+	for b := range s.cut {
+		if s.cut[b] = s.cut[b] && gain[run[b]] > 0; s.cut[b] {
+			moved++
 		}
-		if gain <= 0 {
-			for b := from; b < to; b++ {
-				s.cut[b] = false
-			}
-		} else {
-			moved += to - from
-		}
-		from = to
 	}
 	return moved
+}
+
+// entryCost is what it costs to get into a run of blocks from the one before,
+// beyond a long branch.
+func (s *splitter) entryCost(from int) int {
+	if !s.parts[from-1].falls {
+		return 0
+	}
+	to := from
+	for to < len(s.parts) && s.cut[to] {
+		to++
+	}
+	if _, ok := s.inverted(from-1, to); ok {
+		return 0
+	}
+	return jumpBytes - longBranchBytes
 }
 
 // invertedBranches has the conditions of x86 with their opposites.
@@ -380,10 +379,7 @@ func (s *splitter) startLabel(b int) string {
 // coldName returns a symbol for the cold part that the file does not have.
 func (s *splitter) coldName() string {
 	name := s.fn.name + ".cold"
-	taken := func(name string) bool {
-		return slices.ContainsFunc(s.functions, func(f function) bool { return f.name == name }) || s.labels.find([]byte(name)) >= 0
-	}
-	for n := 1; taken(name); n++ {
+	for n := 1; s.labels.find([]byte(name)) >= 0; n++ {
 		name = s.fn.name + ".cold." + strconv.Itoa(n)
 	}
 	return quoteLike(nil, name)

@@ -2,6 +2,8 @@ package instrument
 
 import (
 	"bytes"
+	"cmp"
+	"slices"
 	"strconv"
 )
 
@@ -61,7 +63,8 @@ func (f *file) callSites(lsda []byte) (sites []callSite, ok bool) {
 		}
 		sites = append(sites, callSite{f.labels.all[start[0]].stmt, f.labels.all[length[0]].stmt, string(pad) != "0"})
 	}
-	return sites, !r.failed
+	ok = slices.IsSortedFunc(sites, func(a, b callSite) int { return cmp.Compare(a.from, b.from) })
+	return sites, ok && !r.failed
 }
 
 // tableReader reads directives of one section in order.
@@ -130,15 +133,14 @@ func (r *tableReader) difference() (ids [2]int32) {
 	return ids
 }
 
-// siteOf returns how the call sites cover a statement.
+// siteOf returns how the call sites, which are in order, cover a statement.
 func siteOf(sites []callSite, i int32) siteKind {
-	for _, s := range sites {
-		if s.from < i && i < s.to {
-			if s.lands {
-				return siteLands
-			}
-			return siteThrough
-		}
+	n, _ := slices.BinarySearchFunc(sites, i, func(s callSite, i int32) int { return cmp.Compare(s.from, i) })
+	switch {
+	case n == 0 || i >= sites[n-1].to:
+		return siteNone
+	case sites[n-1].lands:
+		return siteLands
 	}
-	return siteNone
+	return siteThrough
 }

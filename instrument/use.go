@@ -167,6 +167,10 @@ type user struct {
 	known    []*record // per function, nil if nothing is known
 	edits    []edit
 	report   UseReport
+	// entries are the statements that enter each section, and tied those that
+	// enter one with SHF_LINK_ORDER.
+	entries  [][]int32
+	tied     []int32
 	tailText []byte // goes to the end of the file
 }
 
@@ -201,6 +205,7 @@ func (u *user) choose(id int) {
 
 // place gives functions the sections where they belong.
 func (u *user) place() {
+	u.findEntries()
 	inSection := make([][]int, len(u.sections))
 	for id := range u.functions {
 		fn := &u.functions[id]
@@ -272,15 +277,26 @@ func isCompilerSection(s *section, function string) bool {
 	return false
 }
 
+// findEntries fills in entries and tied.
+func (u *user) findEntries() {
+	u.entries = make([][]int32, len(u.sections))
+	for i := range u.stmts {
+		st := &u.stmts[i]
+		if st.kind != stmtDirective || !isSectionDirective(u.text(st)) {
+			continue
+		}
+		u.entries[st.section] = append(u.entries[st.section], int32(i))
+		_, operands := splitWord(u.text(st))
+		if args := splitArgs(operands); len(args) > 3 && bytes.IndexByte(unquote(args[1]), 'o') >= 0 {
+			u.tied = append(u.tied, int32(i))
+		}
+	}
+}
+
 // isOpaqueSection reports whether the section is entered in inline assembly or
 // macros, which are not read.
 func (u *user) isOpaqueSection(s int32) bool {
-	for i := range u.stmts {
-		if st := &u.stmts[i]; st.section == s && st.opaque != transparent && st.kind == stmtDirective && isSectionDirective(u.text(st)) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(u.entries[s], func(i int32) bool { return u.stmts[i].opaque != transparent })
 }
 
 func isSectionDirective(text []byte) bool {
@@ -293,32 +309,30 @@ func isSectionDirective(text []byte) bool {
 }
 
 // renameSection gives a section another name wherever it is entered, and where
-// sections are tied to it by its name (SHF_LINK_ORDER).
+// sections are tied to it by its name.
 func (u *user) renameSection(s int32, name string) {
 	old := u.sections[s].name
-	for i := range u.stmts {
+	rename := func(i int32, chosen func(arg int) bool) {
 		st := &u.stmts[i]
-		if st.kind != stmtDirective || st.opaque != transparent || !isSectionDirective(u.text(st)) {
-			continue
-		}
 		_, operands := splitWord(u.text(st))
-		args := splitArgs(operands)
-		at := int(st.end) - len(operands)
-		if st.section == s && string(unquote(args[0])) == old {
-			u.edits = append(u.edits, edit{at, at + len(args[0]), quoteLike(args[0], name)})
-			continue
-		}
-		if len(args) < 4 || bytes.IndexByte(unquote(args[1]), 'o') < 0 || old == ".text" {
-			continue
-		}
-		for _, arg := range args[3:] {
-			if string(unquote(arg)) == old {
-				from := at + cap(operands) - cap(arg)
-				u.edits = append(u.edits, edit{from, from + len(arg), quoteLike(arg, name)})
+		for k, arg := range splitArgs(operands) {
+			if chosen(k) && string(unquote(arg)) == old {
+				at := int(st.end) - len(operands) + cap(operands) - cap(arg)
+				u.edits = append(u.edits, edit{at, at + len(arg), quoteLike(arg, name)})
 			}
 		}
 	}
-	u.sections[s].name = name
+	for _, i := range u.entries[s] {
+		rename(i, func(arg int) bool { return arg == 0 })
+	}
+	if old == ".text" {
+		return // it can be another of that name
+	}
+	for _, i := range u.tied {
+		if u.stmts[i].opaque == transparent {
+			rename(i, func(arg int) bool { return arg > 2 })
+		}
+	}
 }
 
 // quoteLike puts a name into quotes if old has them or it needs them.
