@@ -8,7 +8,8 @@
 //	}
 //
 // Profiles of one family can be merged with each other and are read by one
-// package: [IRPGO] by irpgo, [MIP] by mip, [Iprof] by iprof.
+// package: [IRPGO] by irpgo, [MemProf] by memprof, [MIP] by mip, [Iprof] by iprof.
+// An indexed IRPGO profile may have a MemProf profile in it.
 package formats
 
 import (
@@ -17,6 +18,7 @@ import (
 
 	"github.com/profuse-pgo/profuse/iprof"
 	"github.com/profuse-pgo/profuse/irpgo"
+	"github.com/profuse-pgo/profuse/memprof"
 	"github.com/profuse-pgo/profuse/mip"
 )
 
@@ -28,6 +30,8 @@ const (
 	IRPGORaw     Format = iota + 1 // .profraw, as an instrumented process writes it
 	IRPGOIndexed                   // .profdata, merged
 	IRPGOText                      // merged, as text
+	MemProfRaw                     // .memprofraw, as a process compiled for heap profiling writes it
+	MemProfYAML                    // merged, as YAML
 	MIPRaw                         // .mipraw, as an instrumented process writes it
 	MIPRet                         // .mipret, reserved for samples of return addresses
 	MIPMap                         // .mipmap, the functions of a linked binary
@@ -44,9 +48,10 @@ type Family string
 
 // The families.
 const (
-	IRPGO Family = "IRPGO" // LLVM's instrumentation profiles, of the front end too
-	MIP   Family = "MIP"   // Machine IR profiles
-	Iprof Family = "iprof" // profiles of GraalVM native images
+	IRPGO   Family = "IRPGO"   // LLVM's instrumentation profiles, of the front end too
+	MemProf Family = "MemProf" // LLVM's heap profiles
+	MIP     Family = "MIP"     // Machine IR profiles
+	Iprof   Family = "iprof"   // profiles of GraalVM native images
 )
 
 // formats describes each Format.
@@ -58,6 +63,8 @@ var formats = [...]struct {
 	IRPGORaw:     {"IRPGO raw profile", IRPGO, []string{".profraw"}},
 	IRPGOIndexed: {"IRPGO indexed profile", IRPGO, []string{".profdata"}},
 	IRPGOText:    {"IRPGO text profile", IRPGO, []string{".proftext"}},
+	MemProfRaw:   {"MemProf raw profile", MemProf, []string{".memprofraw"}},
+	MemProfYAML:  {"MemProf profile in YAML", MemProf, []string{".memprof.yaml", ".memprof.yml"}},
 	MIPRaw:       {"MIP raw profile", MIP, []string{".mipraw"}},
 	MIPRet:       {"MIP return address profile", MIP, []string{".mipret"}},
 	MIPMap:       {"MIP map", MIP, []string{".mipmap"}},
@@ -127,6 +134,12 @@ func Detect(data []byte) (Format, bool) {
 	}
 	if iprof.Detect(data) {
 		return IprofProfile, true
+	}
+	if memprof.IsRaw(data) {
+		return MemProfRaw, true
+	}
+	if memprof.IsYAML(data) {
+		return MemProfYAML, true
 	}
 	if t, ok := irpgo.Detect(data); ok {
 		switch t {

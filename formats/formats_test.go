@@ -30,6 +30,9 @@ func TestDetect(t *testing.T) {
 		{"MIP map", "\xfbMIP\x08\x00\x14\x00", formats.MIPMap},
 		{"MIP profile", "\xfbMIP\x08\x00\x08\x00", formats.MIPProfile},
 		{"MIP YAML", "---\nHeader:\n  File Type:       [ .mip ]\n", formats.MIPYAML},
+		{"MemProf raw", "\x81rforpm\xff\x05\x00", formats.MemProfRaw},
+		{"MemProf raw, of accesses to data", "\x81nibmbf\xff\x01\x00", formats.MemProfRaw},
+		{"MemProf YAML", "---\nHeapProfileRecords:\n", formats.MemProfYAML},
 		{"ELF", "\x7fELF\x02\x01\x01", formats.Binary},
 		{"Mach-O, 64 bit", "\xcf\xfa\xed\xfe", formats.Binary},
 		{"Mach-O, universal", "\xca\xfe\xba\xbe\x00\x00\x00\x02", formats.Binary},
@@ -78,7 +81,7 @@ func TestFixtures(t *testing.T) {
 	}
 	for _, f := range []formats.Format{
 		formats.IRPGORaw, formats.IRPGOIndexed, formats.IRPGOText,
-		formats.MIPRaw, formats.MIPMap, formats.MIPProfile, formats.Binary, formats.IprofProfile,
+		formats.MIPRaw, formats.MIPMap, formats.MIPProfile, formats.Binary, formats.IprofProfile, formats.MemProfRaw,
 	} {
 		if seen[f] == 0 {
 			t.Errorf("no fixture is a %v", f)
@@ -102,7 +105,7 @@ func TestAll(t *testing.T) {
 			}
 		}
 	}
-	if len(names) != 10 || len(families) != 3 {
+	if len(names) != 12 || len(families) != 4 {
 		t.Errorf("formats %q of %d families", names, len(families))
 	}
 	for _, list := range [][]string{names, suffixes} {

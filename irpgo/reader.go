@@ -27,6 +27,8 @@ func (f Format) String() string {
 		return "indexed"
 	case FormatText:
 		return "text"
+	case formatRawMemProf:
+		return "raw MemProf"
 	}
 	return "unknown"
 }

@@ -40,6 +40,12 @@ var llvmReleases = []llvmRelease{
 	{"23", 11, 13, variant12 | DebugInfo},
 }
 
+// rawMemProfVersions are those of raw MemProf profiles, by release; older
+// releases write none.
+var rawMemProfVersions = map[string]uint32{
+	"14": 1, "15": 2, "16": 2, "17": 3, "18": 3, "19": 4, "20": 4, "21": 4, "22": 5, "23": 5,
+}
+
 // writers returns the oldest and the newest release that can have written a
 // profile, nil for text, which every release writes alike, and for files that
 // no known release can have made.
@@ -47,6 +53,7 @@ func (i *Info) writers() (oldest, newest *llvmRelease) {
 	for k := range llvmReleases {
 		r := &llvmReleases[k]
 		if i.Format == FormatRaw && r.raw != i.Version ||
+			i.Format == formatRawMemProf && rawMemProfVersions[r.name] != i.Version ||
 			i.Format == FormatIndexed && r.indexed != i.Version ||
 			i.Format == FormatText || !r.variant.Has(i.Variant&variantBits) {
 			continue
@@ -70,6 +77,16 @@ func (i *Info) WrittenBy() string {
 		return "LLVM " + oldest.name
 	}
 	return "LLVM " + oldest.name + " to " + newest.name
+}
+
+// formatRawMemProf marks the Info of [RawMemProfInfo].
+const formatRawMemProf Format = -1
+
+// RawMemProfInfo returns what stands for raw MemProf profiles of a version among
+// the inputs of [ChooseIndexedVersion]: it says which releases write them, and
+// no more.
+func RawMemProfInfo(version int) *Info {
+	return &Info{Format: formatRawMemProf, Version: uint32(version)}
 }
 
 // VersionChoice is an indexed version and the reason for it, a phrase that

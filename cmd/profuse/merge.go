@@ -30,6 +30,10 @@ An INPUT is a raw, indexed or text profile of any version, a folder of them, a
 pattern, "-" for standard input, or @FILE, a file that lists more inputs. Inputs
 may be compressed with gzip or zstd and packed with tar.
 
+Heap profiles (MemProf, clang -fmemory-profile) may be among them, raw ones with
+the programs that they are of (--profiled-binary), and go into the same OUTPUT,
+for clang -fmemory-profile-use=OUTPUT, or alone into YAML.
+
 Machine IR profiles (MIP) are merged into one .mip: the inputs are then raw or
 merged ones of one program, and the program itself, or its .mipmap, or a merged
 profile, which say what functions it has. Profiles of GraalVM native images
@@ -41,11 +45,11 @@ The exit code is 0 if the profile was written, 1 if not, 2 if the command line
 is wrong. A profile that exists already is replaced whole or left as it was.`,
 		Setup: func(f *cli.Flags) cli.Action {
 			c := &mergeRun{
-				format:  cli.Choice{Allowed: []string{formatIndexed, formatText, formatMIP, formatYAML, formatIprof}},
+				format:  cli.Choice{Allowed: []string{formatIndexed, formatText, formatMemProfYAML, formatMIP, formatYAML, formatIprof}},
 				failure: cli.Choice{Value: failAny, Allowed: []string{failAny, failAll, failWarn}},
 			}
 			f.StringVar(&c.output, "o", "", "`FILE` where to write the result; \"-\" is standard output")
-			f.Var(&c.format, "format", "`FORMAT` indexed or text; of a MIP profile mip or yaml; iprof (default indexed, mip or iprof)")
+			f.Var(&c.format, "format", "`FORMAT` indexed or text; memprof-yaml, of heap profiles; of a MIP profile mip or yaml; iprof (default indexed, mip or iprof)")
 			f.StringVar(&c.version, "indexed-version", "auto", fmt.Sprintf("`N` version of the indexed format, %d to %d, or auto: "+
 				"the newest that every compiler reads which can have made the inputs",
 				irpgo.IndexedVersionMinWritten, irpgo.IndexedVersionMax))
@@ -63,6 +67,7 @@ is wrong. A profile that exists already is replaced whole or left as it was.`,
 			f.StringVar(&c.remap, "remap", "", "`FILE` give functions other names: a line for each, OLD NEW")
 			f.Var(&c.correlate, "correlate", "`PROGRAM` that raw profiles without functions and names (-profile-correlate) are of; may be given again")
 			f.StringVar(&c.arch, "arch", "", "`ARCH` of a program for several architectures, the one that ran; for MIP only")
+			c.memprof.declare(f)
 			c.iprof.declare(f)
 			c.flags = f
 			return c.run
@@ -72,11 +77,12 @@ is wrong. A profile that exists already is replaced whole or left as it was.`,
 
 // The formats of the result.
 const (
-	formatIndexed = "indexed"
-	formatText    = "text"
-	formatMIP     = "mip"
-	formatYAML    = "yaml"
-	formatIprof   = "iprof"
+	formatIndexed     = "indexed"
+	formatText        = "text"
+	formatMemProfYAML = "memprof-yaml"
+	formatMIP         = "mip"
+	formatYAML        = "yaml" // of MIP or heap profiles
+	formatIprof       = "iprof"
 )
 
 // The failure modes: which inputs that cannot be used make the run fail.
@@ -104,6 +110,7 @@ type mergeRun struct {
 	only        string // functions to keep
 	without     string // functions to leave out
 	remap       string
+	memprof     memprofMergeOptions
 	iprof       iprofMergeOptions
 	flags       *cli.Flags
 
@@ -125,6 +132,11 @@ func (c *mergeRun) run(ctx context.Context, env *cli.Env, args []string) error {
 		return err
 	}
 	family := c.family(ins)
+	if family != formats.IRPGO && family != formats.MemProf {
+		if err := c.refuse(onlyForMemProf, string(family)); err != nil {
+			return err
+		}
+	}
 	if family == formats.Iprof {
 		return c.runIprof(ctx, env, ins, report)
 	}
@@ -140,6 +152,9 @@ func (c *mergeRun) run(ctx context.Context, env *cli.Env, args []string) error {
 	if c.arch != "" {
 		return cli.Usagef("option --arch is for MIP profiles, and these are not")
 	}
+	if err := c.memprof.check(); err != nil {
+		return err
+	}
 	progress.Expect(int64(len(ins)))
 	out, err := openOutput(env, c.output, ins)
 	if err != nil {
@@ -147,10 +162,11 @@ func (c *mergeRun) run(ctx context.Context, env *cli.Env, args []string) error {
 	}
 	defer out.discard()
 
-	programs, err := openCorrelations(c.correlate, report.mergeWarning)
+	programs, err := c.openPrograms(report.mergeWarning)
 	if err != nil {
 		return err
 	}
+	defer programs.heaps.close()
 	opt := irpgo.MergeOptions{AllowMixed: c.mixed, KeepVTableNames: c.keepVTables, KeepSymbols: c.text()}
 	if opt.Rename, err = c.renaming(); err != nil {
 		return err
@@ -167,13 +183,18 @@ func (c *mergeRun) run(ctx context.Context, env *cli.Env, args []string) error {
 	if err := report.judge(env.Stderr, c.failure.Value); err != nil {
 		return err
 	}
-	if len(merged.Functions) == 0 && !c.empty && c.failure.Value != failWarn {
+	if len(merged.Functions) == 0 && merged.MemProf.Empty() && !c.empty && c.failure.Value != failWarn {
 		return fmt.Errorf("no input has any function; nothing is written (--allow-empty writes an empty profile)")
 	}
 	if keep != nil {
 		merged.Functions = slices.DeleteFunc(merged.Functions, func(f irpgo.Function) bool { return !keep(f.Name) })
 	}
-	what, err := c.write(out, merged, version, report)
+	var what string
+	if c.heapYAML(family) {
+		what, err = c.writeHeapYAML(out, merged, report)
+	} else {
+		what, err = c.write(out, merged, version, report)
+	}
 	if err != nil {
 		return err
 	}
@@ -182,6 +203,7 @@ func (c *mergeRun) run(ctx context.Context, env *cli.Env, args []string) error {
 	}
 	report.printWarnings(env.Stderr)
 	fmt.Fprintf(env.Stderr, "merged %s: %s → %s (%s)\n", report.inputsLine(), c.contents(merged), outputName(c.output), what)
+	programs.heaps.printLosses(env.Stderr)
 	return nil
 }
 
@@ -203,7 +225,7 @@ func (c *mergeRun) check(env *cli.Env, args []string) (version uint32, err error
 		return 0, cli.Usagef("no inputs")
 	case c.workers < 0:
 		return 0, cli.Usagef("option -j takes a number from 1 up")
-	case !c.text() && c.format.Value != formatYAML && c.format.Value != formatIprof && toTerminal(env, c.output):
+	case !c.text() && !strings.HasSuffix(c.format.Value, formatYAML) && c.format.Value != formatIprof && toTerminal(env, c.output):
 		return 0, cli.Usagef("a binary profile is nothing for a terminal; write it to a file, or try --format text, yaml or iprof")
 	}
 	if c.version == "auto" {
@@ -302,7 +324,7 @@ func (c *mergeRun) write(out *output, p *irpgo.Profile, version uint32, report *
 			version = choice.Version
 			what = fmt.Sprintf("indexed version %d: %s", version, choice.Reason)
 		}
-		err = irpgo.WriteIndexed(out, p, irpgo.IndexedOptions{Version: version, Sparse: c.sparse, Warn: report.mergeWarning})
+		err = irpgo.WriteIndexed(out, p, irpgo.IndexedOptions{Version: version, Sparse: c.sparse, Warn: report.mergeWarning, MemProf: c.memprof.writing})
 	}
 	if err == nil {
 		err = out.commit()
@@ -331,10 +353,17 @@ func (c *mergeRun) contents(p *irpgo.Profile) string {
 			}
 		}
 	}
+	heap := heapContents(p.MemProf)
+	if heap != "" && functions == 0 && dropped == 0 {
+		return heap
+	}
 	s := fmt.Sprintf("%s, %s, total count %s", cli.Quantity(functions, "function", "functions"),
 		cli.Quantity(counters, "counter", "counters"), cli.Count(total))
 	if dropped > 0 {
 		s += fmt.Sprintf(", %s that never ran left out", cli.Count(dropped))
+	}
+	if heap != "" {
+		s += ", " + heap
 	}
 	return s
 }

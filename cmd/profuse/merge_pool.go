@@ -24,7 +24,7 @@ type mergePool struct {
 	ctx      context.Context
 	cancel   context.CancelCauseFunc
 	inputs   []inputs.Input
-	programs correlations
+	programs mergePrograms
 	gate     *kindGate
 	report   *mergeReport
 	merger   *irpgo.Merger
@@ -59,7 +59,7 @@ type mergeJob struct {
 // input brought, or why it was left out, is in the report. The error is one
 // that leaves no result: the run was cancelled, or an input changed while it
 // was being merged.
-func mergeInputs(ctx context.Context, ins []inputs.Input, workers int, programs correlations, opt irpgo.MergeOptions, report *mergeReport) (*irpgo.Profile, error) {
+func mergeInputs(ctx context.Context, ins []inputs.Input, workers int, programs mergePrograms, opt irpgo.MergeOptions, report *mergeReport) (*irpgo.Profile, error) {
 	p := &mergePool{
 		inputs: ins, programs: programs, report: report, gate: newKindGate(opt.AllowMixed),
 		first: make(map[int]chan int), done: make(chan struct{}), offers: make(chan *mergeWorker),
@@ -242,11 +242,23 @@ func (w *mergeWorker) merge(j mergeJob) {
 		}
 		w.gate.settle(j.place, kind, counts)
 	}()
+	format, _ := formats.Detect(j.data)
+	if format.Family() == formats.MemProf {
+		switch info, err := w.mergeHeap(j, format); {
+		case err != nil:
+			w.report.reject(j.input, j.name, err)
+		case info != nil:
+			w.report.merged(j.place, j.input, info, len(j.data))
+		default:
+			w.report.took(j.input, len(j.data))
+		}
+		return
+	}
 	r, err := irpgo.NewReader(j.name, j.data, irpgo.ReaderOptions{
 		Warn:      func(warning irpgo.Warning) { w.report.readerWarning(j.place, warning) },
 		Correlate: w.programs.forProfile,
 	})
-	if f, _ := formats.Detect(j.data); err != nil && f.Family() == formats.MIP || f.Family() == formats.Iprof {
+	if f := format.Family(); err != nil && f == formats.MIP || f == formats.Iprof {
 		err = wrongFormat(j.name, j.data, "an IRPGO profile, as all that are merged here")
 	}
 	if err == nil {

@@ -87,7 +87,7 @@ func TestMergeWorkers(t *testing.T) {
 		for _, workers := range []int{1, 2, 3, 8, 32} {
 			for range 3 {
 				report := newMergeReport(&cli.Progress{})
-				p, err := mergeInputs(t.Context(), ins, workers, nil, irpgo.MergeOptions{AllowMixed: mixed}, report)
+				p, err := mergeInputs(t.Context(), ins, workers, mergePrograms{}, irpgo.MergeOptions{AllowMixed: mixed}, report)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -154,7 +154,7 @@ func TestMergeFileCutShort(t *testing.T) {
 		return name
 	}}
 	report := newMergeReport(&cli.Progress{})
-	_, err = mergeInputs(t.Context(), []inputs.Input{inputs.File(path)}, 1, nil, opt, report)
+	_, err = mergeInputs(t.Context(), []inputs.Input{inputs.File(path)}, 1, mergePrograms{}, opt, report)
 	if err == nil {
 		t.Skip("files are not mapped here")
 	}
@@ -176,7 +176,7 @@ func TestMergeCancelled(t *testing.T) {
 		w.Write([]byte("half a profile")) // the worker is reading now
 		cancel()
 	}()
-	_, err = mergeInputs(ctx, ins, 4, nil, irpgo.MergeOptions{}, newMergeReport(&cli.Progress{}))
+	_, err = mergeInputs(ctx, ins, 4, mergePrograms{}, irpgo.MergeOptions{}, newMergeReport(&cli.Progress{}))
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("%v, want %v", err, context.Canceled)
 	}

@@ -22,7 +22,14 @@ func (c *mergeRun) family(ins []inputs.Input) formats.Family {
 	switch c.format.Value {
 	case formatIndexed, formatText:
 		return formats.IRPGO
-	case formatMIP, formatYAML:
+	case formatMemProfYAML:
+		return formats.MemProf
+	case formatMIP:
+		return formats.MIP
+	case formatYAML:
+		if f := inputFamily(ins); f == formats.MemProf {
+			return f
+		}
 		return formats.MIP
 	case formatIprof:
 		return formats.Iprof
@@ -30,6 +37,11 @@ func (c *mergeRun) family(ins []inputs.Input) formats.Family {
 	if f, ok := formats.BySuffix(strings.TrimSuffix(c.output, compression(c.output))); ok {
 		return f.Family()
 	}
+	return inputFamily(ins)
+}
+
+// inputFamily is that of the first input that tells.
+func inputFamily(ins []inputs.Input) formats.Family {
 	for _, compressed := range []bool{false, true} {
 		for _, in := range ins {
 			// Any text is taken for an IRPGO profile.

@@ -50,6 +50,7 @@ was a file that could not be merged, and 2 if the command line is wrong.`,
 			f.BoolVar(&c.mixed, "allow-mixed", false, "merge profiles of different kinds of instrumentation too")
 			f.BoolVar(&c.keepVTables, "keep-vtable-names", false, "keep the names of virtual tables")
 			f.Var(&c.correlate, "correlate", "`PROGRAM` that raw profiles without functions and names are of; may be given again")
+			declareProfiledBinary(f, &c.memprof.profiledBinaries)
 			f.IntVar(&c.workers, "j", 0, "`N` read N files at a time (default one per CPU)")
 			f.BoolVar(&c.quiet, "q", false, "print only what cannot be merged and what fails")
 			c.flags = f

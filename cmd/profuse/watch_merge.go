@@ -16,7 +16,7 @@ import (
 // addIRPGO returns what adds IRPGO profiles up: a merge of the output and the
 // new files, into the output.
 func (c *watchRun) addIRPGO(version uint32, log *watchLog) (watch.Merge, error) {
-	programs, err := openCorrelations(c.correlate, log.irpgoWarning)
+	programs, err := c.openPrograms(log.irpgoWarning)
 	if err != nil {
 		return nil, err
 	}
