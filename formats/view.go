@@ -1,9 +1,12 @@
 package formats
 
 import (
+	"fmt"
+
 	"github.com/profuse-pgo/profuse/classfile"
 	"github.com/profuse-pgo/profuse/iprof"
 	"github.com/profuse-pgo/profuse/irpgo"
+	"github.com/profuse-pgo/profuse/memprof"
 	"github.com/profuse-pgo/profuse/mip"
 	"github.com/profuse-pgo/profuse/profile"
 )
@@ -15,16 +18,23 @@ type ViewOptions struct {
 	// Classes are those of the program, to find the source lines of an iprof
 	// profile's bytecode indexes in; nil does without lines.
 	Classes *classfile.Index
+	// ProfiledBinaries are the programs and libraries, and folders to find them
+	// in by build id, that raw MemProf profiles are of. Those given by name also
+	// name the functions of other heap profiles.
+	ProfiledBinaries []string
 	// Warn receives what is suspicious but readable; nil drops it.
 	Warn func(error)
 }
 
 // View reads a profile of any format, which data holds, and shows it in terms
 // of package profile. data is not needed afterwards. Raw MIP profiles cannot
-// be shown without the map of their program: merge them first.
+// be shown without the map of their program: merge them first. Raw MemProf
+// profiles need their program, see [ViewOptions].
 func View(name string, data []byte, opt ViewOptions) (profile.View, error) {
 	f, _ := Detect(data)
 	switch f.Family() {
+	case MemProf:
+		return viewMemProf(name, data, f, opt)
 	case MIP:
 		return viewMIP(name, data, f, opt)
 	case Iprof:
@@ -51,7 +61,70 @@ func viewIRPGO(name string, data []byte, opt ViewOptions) (profile.View, error) 
 	if _, err := m.Add(r, 1); err != nil {
 		return nil, err
 	}
-	return m.Profile().View(name, r.Info()), nil
+	p := m.Profile()
+	if p.MemProf.Empty() {
+		return p.View(name, r.Info()), nil
+	}
+	if err := opt.nameFunctions(p.MemProf); err != nil {
+		return nil, err
+	}
+	if len(p.Functions) > 0 {
+		return p.View(name, r.Info()), nil
+	}
+	return p.MemProf.View(memprof.ViewOptions{Identity: profile.Identity{
+		File: name, Format: "indexed", Version: fmt.Sprint(r.MemProf().Info().Version), Producer: r.Info().WrittenBy(),
+	}}), nil
+}
+
+// nameFunctions adds names to a heap profile that has hashes only.
+func (o *ViewOptions) nameFunctions(p *memprof.Profile) error {
+	if len(o.ProfiledBinaries) == 0 {
+		return nil
+	}
+	b, err := memprof.OpenBinaries(o.ProfiledBinaries, memprof.BinaryOptions{Arch: o.Arch})
+	if err != nil {
+		return err
+	}
+	defer b.Close()
+	return b.NameFunctions(p)
+}
+
+func viewMemProf(name string, data []byte, f Format, opt ViewOptions) (profile.View, error) {
+	if f == MemProfYAML {
+		p, err := memprof.ReadYAML(name, data)
+		if err == nil {
+			err = opt.nameFunctions(p)
+		}
+		if err != nil {
+			return nil, err
+		}
+		return p.View(memprof.ViewOptions{Identity: profile.Identity{File: name, Format: "YAML"}}), nil
+	}
+	raw, err := memprof.ReadRaw(name, data, memprof.RawOptions{})
+	if err != nil {
+		return nil, err
+	}
+	b, err := memprof.OpenBinaries(opt.ProfiledBinaries, memprof.BinaryOptions{Arch: opt.Arch})
+	if err != nil {
+		return nil, err
+	}
+	defer b.Close()
+	p, about, err := raw.Symbolize(b, memprof.SymbolizeOptions{KeepNames: true, Warn: opt.warn})
+	if err != nil {
+		return nil, err
+	}
+	id := profile.Identity{
+		File: name, Format: "raw", Version: fmt.Sprint(raw.Version()), Producer: irpgo.RawMemProfInfo(raw.Version()).WrittenBy(),
+	}
+	for _, use := range about.Programs {
+		if len(use.BuildID) > 0 {
+			id.BuildIDs = append(id.BuildIDs, use.BuildID)
+		}
+	}
+	if about.Dropped > 0 {
+		id.Omits = append(id.Omits, fmt.Sprintf("%d of %d contexts, which have no call in a known function", about.Dropped, about.Contexts))
+	}
+	return p.View(memprof.ViewOptions{Identity: id}), nil
 }
 
 func viewMIP(name string, data []byte, f Format, opt ViewOptions) (profile.View, error) {

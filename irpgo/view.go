@@ -5,6 +5,7 @@ import (
 	"iter"
 	"sync"
 
+	"github.com/profuse-pgo/profuse/memprof"
 	"github.com/profuse-pgo/profuse/profile"
 )
 
@@ -18,6 +19,9 @@ import (
 // those that are [EntryFirst] or [EntryOnly]. A function that is hot or warm
 // without counts (see [Record.Pseudo]) has a label and no blocks. Names have
 // their file taken off (see [SplitName]); IDs are name references.
+//
+// Of a profile with a heap profile (MemProf) the allocation contexts are stacks:
+// see [memprof.Profile.View].
 //
 // Edges are value profiles. Their targets have names as far as the profile has
 // records or Symbols of them, so merge with [MergeOptions].KeepSymbols, and
@@ -65,10 +69,15 @@ func (p *Profile) View(name string, info *Info) profile.View {
 	if bitmaps {
 		v.identity.Omits = append(v.identity.Omits, "MC/DC bitmaps")
 	}
-	if info != nil && info.Variant.Has(HasMemProf) {
-		v.identity.Omits = append(v.identity.Omits, "the memprof section")
+	if p.MemProf != nil {
+		v.identity.Omits = append(v.identity.Omits, p.MemProf.ViewOmits()...)
 	}
 	v.lookup = sync.OnceValue(p.viewSymbols)
+	if !p.MemProf.Empty() {
+		set, lines := p.MemProf.Allocations(memprof.ViewOptions{Name: v.heapName()})
+		v.stacks = []profile.StackSet{set}
+		v.features |= lines
+	}
 	return v
 }
 
@@ -77,6 +86,7 @@ type view struct {
 	p        *Profile
 	identity profile.Identity
 	features profile.Features
+	stacks   []profile.StackSet // of the heap profile
 	lookup   func() viewSymbols
 }
 
@@ -180,8 +190,23 @@ func (v *view) fillCounts(f *profile.Function, r *Record) {
 	}
 }
 
-// Stacks is empty: counters know no callers.
-func (v *view) Stacks() []profile.StackSet { return nil }
+// heapName returns what names the functions of the heap profile, as far as the
+// profile has records of them. The heap profile knows functions that are local
+// to their files without these.
+func (v *view) heapName() func(guid uint64) string {
+	names := sync.OnceValue(func() map[uint64]string {
+		names := make(map[uint64]string, len(v.p.Functions))
+		for i := range v.p.Functions {
+			_, name := SplitName(v.p.Functions[i].Name)
+			names[memprof.GUID(name)] = memprof.CanonicalName(name)
+		}
+		return names
+	})
+	return func(guid uint64) string { return names()[guid] }
+}
+
+// Stacks are those of the heap profile alone: counters know no callers.
+func (v *view) Stacks() []profile.StackSet { return v.stacks }
 
 var edgeKinds = [NumValueKinds]profile.EdgeKind{
 	IndirectCallTarget: profile.IndirectCall,

@@ -51,6 +51,7 @@ type Merger struct {
 	uses    []uint32   // by MIBIndex: how many sites
 	free    []MIBIndex // unused places in mibs
 	names   map[uint64]string
+	sources map[uint64]SourceLocation
 
 	data map[dataKey]*DataAccessRecord
 	cold map[dataKey]struct{} // symbols and hashes known to be cold
@@ -159,6 +160,7 @@ const noMIB = ^MIBIndex(0)
 func (m *Merger) add(name string, p *Profile, weight uint64) {
 	if m.names == nil {
 		m.names = make(map[uint64]string)
+		m.sources = make(map[uint64]SourceLocation)
 		m.data = make(map[dataKey]*DataAccessRecord)
 		m.cold = make(map[dataKey]struct{})
 	}
@@ -215,6 +217,11 @@ func (m *Merger) add(name string, p *Profile, weight uint64) {
 	for id, n := range p.Names {
 		if have, ok := m.names[id]; !ok || n < have {
 			m.names[id] = n
+		}
+	}
+	for id, at := range p.Sources {
+		if have, ok := m.sources[id]; !ok || at.compare(have) < 0 {
+			m.sources[id] = at
 		}
 	}
 	cut += m.addDataAccess(p.DataAccess, weight)

@@ -13,6 +13,9 @@ func (m *Merger) build() *Profile {
 	if len(m.names) > 0 {
 		p.Names = m.names
 	}
+	if len(m.sources) > 0 {
+		p.Sources = m.sources
+	}
 	guids := m.records.list
 	order := make([]int32, len(guids)) // functions by GUID
 	for i := range order {

@@ -75,6 +75,9 @@ type Profile struct {
 	// Names are canonical linkage names of functions by GUID, as far as they
 	// are known. No indexed file and no YAML holds them.
 	Names map[uint64]string
+	// Sources are where functions begin, by GUID, as far as it is known; line 0
+	// if only the file is. They come and go with names.
+	Sources map[uint64]SourceLocation
 
 	// bucketOrder: records, frames and stacks stand in the order of a file's
 	// hash tables. Writing restores an order of insertion that leads to it.
@@ -112,7 +115,7 @@ type DataAccessRecord struct {
 	Locations   []SourceLocation
 }
 
-// SourceLocation is where data is defined.
+// SourceLocation is where data is defined or a function begins.
 type SourceLocation struct {
 	File string
 	Line uint32

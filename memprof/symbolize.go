@@ -14,7 +14,7 @@ type SymbolizeOptions struct {
 	// none of its libraries; a context for each stack of addresses, though
 	// several may be the same calls; a call site for each address.
 	LLVMCompat bool
-	// KeepNames fills Profile.Names.
+	// KeepNames fills Profile.Names and Profile.Sources.
 	KeepNames bool
 	// Lenient goes on without debug information that is missing or damaged, as
 	// LLVM does, and tells Warn of it. Otherwise that is an error, such as a
@@ -224,6 +224,7 @@ func (s *symbolizer) importChains(found []StackIndex, of []*program) {
 	s.out = new(Profile)
 	if s.opt.KeepNames {
 		s.out.Names = make(map[uint64]string)
+		s.out.Sources = make(map[uint64]SourceLocation)
 	}
 	type key struct {
 		program *program

@@ -18,12 +18,13 @@ type program struct {
 	addrs  map[uint64]StackIndex // 0 where there are none, or where they do not count
 	guids  map[string]uint64     // by linkage name
 	names  map[uint64]string     // canonical names by GUID
+	starts map[uint64]SourceLocation
 }
 
 func newProgram(path string, f *symbolize.File) *program {
 	return &program{
 		path: path, file: f, addrs: make(map[uint64]StackIndex),
-		guids: make(map[string]uint64), names: make(map[uint64]string),
+		guids: make(map[string]uint64), names: make(map[uint64]string), starts: make(map[uint64]SourceLocation),
 	}
 }
 
@@ -77,11 +78,21 @@ func (p *program) addChain(frames []symbolize.Frame, scratch []FrameIndex) (Stac
 	}
 	scratch = scratch[:0]
 	for _, f := range frames {
+		guid := p.guid(f.Function)
+		p.noteStart(guid, &f)
 		scratch = append(scratch, p.chains.AddFrame(Frame{
-			GUID: p.guid(f.Function), LineOffset: f.Line - f.StartLine, Column: f.Column, Inline: f.IsInlined,
+			GUID: guid, LineOffset: f.Line - f.StartLine, Column: f.Column, Inline: f.IsInlined,
 		}))
 	}
 	return p.chains.AddStack(scratch), scratch
+}
+
+// noteStart notes where a function begins: of several of one name where the
+// first does.
+func (p *program) noteStart(guid uint64, f *symbolize.Frame) {
+	if _, ok := p.starts[guid]; !ok && f.File != "" {
+		p.starts[guid] = SourceLocation{f.File, f.StartLine}
+	}
 }
 
 // badName is LLVM's name of a function without one.
@@ -121,6 +132,9 @@ func (p *program) export(dst []FrameIndex, stack StackIndex, out *Profile) []Fra
 		f := p.chains.Frame(i)
 		if out.Names != nil {
 			out.Names[f.GUID] = p.names[f.GUID]
+			if at, ok := p.starts[f.GUID]; ok {
+				out.Sources[f.GUID] = at
+			}
 		}
 		dst = append(dst, out.Stacks.AddFrame(f))
 	}

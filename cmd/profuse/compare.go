@@ -36,6 +36,7 @@ not, 2 if the command line is wrong. "profuse check --against" judges.`,
 			f.StringVar(&c.table, "table", "", "`NAME` compare the stacks of this name (samples, allocations …) instead of the functions")
 			f.StringVar(&c.value, "value", "", "`NAME` compare by this value of the stacks")
 			f.StringVar(&c.hot, "hot", "99", "`PERCENT` of the total that hot functions make up")
+			declareProfiledBinary(f, &c.binaries)
 			f.BoolVar(&c.mangled, "mangled", false, "print names as they are in the profile")
 			return c.run
 		},
@@ -47,6 +48,7 @@ type compareRun struct {
 	json, markdown, mangled bool
 	top                     int
 	table, value, hot       string
+	binaries                cli.List
 }
 
 func (c *compareRun) run(_ context.Context, env *cli.Env, args []string) error {
@@ -56,7 +58,7 @@ func (c *compareRun) run(_ context.Context, env *cli.Env, args []string) error {
 	}
 	var views [2]profile.View
 	for i := range views {
-		if views[i], err = openView(env, args[i], formats.ViewOptions{}); err != nil {
+		if views[i], err = openView(env, args[i], formats.ViewOptions{ProfiledBinaries: c.binaries}); err != nil {
 			return err
 		}
 	}

@@ -37,6 +37,7 @@ wrong.`,
 			f.BoolVar(&c.opt.Demangle, "demangle", false, "write C++ and Rust names as people write them")
 			f.BoolVar(&c.opt.Signatures, "signatures", false, "append method descriptors to names")
 			f.BoolVar(&c.opt.Lines, "lines", false, "tell lines of one function apart in folded stacks and speedscope")
+			declareProfiledBinary(f, &c.binaries)
 			f.StringVar(&c.arch, "arch", "", "`ARCH` of a program for several architectures, the one that ran")
 			f.Var(&c.classes, "classes", classesUsage+", to find source lines of an iprof profile in")
 			f.BoolVar(&c.quiet, "q", false, "do not say what is lost")
@@ -60,6 +61,7 @@ type exportRun struct {
 	output, arch string
 	opt          export.Options
 	quiet        bool
+	binaries     cli.List
 	classes      cli.List
 }
 
@@ -77,7 +79,7 @@ func (c *exportRun) run(_ context.Context, env *cli.Env, args []string) error {
 	if err != nil {
 		return err
 	}
-	v, err := openView(env, args[0], formats.ViewOptions{Arch: c.arch, Classes: classes})
+	v, err := openView(env, args[0], formats.ViewOptions{Arch: c.arch, ProfiledBinaries: c.binaries, Classes: classes})
 	if err != nil {
 		return err
 	}

@@ -31,6 +31,7 @@ together.`,
 			f.BoolVar(&c.cutoffs, "cutoffs", false, "list how many of them make up which share of the total instead")
 			f.BoolVar(&c.json, "json", false, "print JSON")
 			f.BoolVar(&c.mangled, "mangled", false, "print names as they are in the profile")
+			declareProfiledBinary(f, &c.binaries)
 			f.StringVar(&c.arch, "arch", "", "`ARCH` of a program for several architectures, the one that ran")
 			return c.run
 		},
@@ -42,6 +43,7 @@ type topRun struct {
 	n                            int
 	table, value, function, arch string
 	cutoffs, json, mangled       bool
+	binaries                     cli.List
 }
 
 // A topItem is a function or a stack.
@@ -64,7 +66,7 @@ func (c *topRun) run(_ context.Context, env *cli.Env, args []string) error {
 	if err != nil {
 		return err
 	}
-	v, err := openView(env, args[0], formats.ViewOptions{Arch: c.arch})
+	v, err := openView(env, args[0], formats.ViewOptions{Arch: c.arch, ProfiledBinaries: c.binaries})
 	if err != nil {
 		return err
 	}

@@ -1,0 +1,213 @@
+package memprof
+
+import (
+	"iter"
+	"sync"
+
+	"github.com/profuse-pgo/profuse/profile"
+)
+
+// AllocationSet is the name of the stacks of a profile's view.
+const AllocationSet = "allocations"
+
+// ViewOptions adjust [Profile.View]. The zero value is right for most uses.
+type ViewOptions struct {
+	// Identity is what is known of the file. Family and Omits are filled in.
+	Identity profile.Identity
+	// Thresholds tell cold contexts; the zero value stands for
+	// [DefaultThresholds].
+	Thresholds Thresholds
+	// Name returns the linkage name of a function that the profile has no name
+	// of, "" if it is not known; nil knows none.
+	Name func(guid uint64) string
+}
+
+// View shows the profile in the terms that all formats share.
+//
+// Stacks are the allocation contexts, from the function that allocates on, with
+// the values below as far as they are known of all contexts, and a label with
+// the temperature that compilers see: "notcold", "cold" or "hot". Functions are
+// those of the records; their IDs are GUIDs. Lines are those of the source files
+// if these are known of all functions, otherwise they count from the function's
+// first.
+//
+//	alloc_space              TotalSize
+//	alloc_objects            AllocCount
+//	access_count             TotalAccessCount
+//	lifetime                 TotalLifetime
+//	lifetime_access_density  TotalLifetimeAccessDensity
+//	min_size, max_size       MinSize, MaxSize
+//	min_lifetime, …          MinLifetime, MaxLifetime
+//	min_access_count, …      MinAccessCount, MaxAccessCount
+func (p *Profile) View(opt ViewOptions) profile.View {
+	v := newView(p, opt)
+	v.opt.Identity.Family = "MemProf"
+	v.opt.Identity.Omits = append(v.opt.Identity.Omits, p.ViewOmits()...)
+	return v
+}
+
+// ViewOmits names what the profile holds and its view does not show.
+func (p *Profile) ViewOmits() (omits []string) {
+	if !p.DataAccess.Empty() {
+		omits = append(omits, "the data-access profile")
+	}
+	if p.hasCallees() {
+		omits = append(omits, "callees of call sites")
+	}
+	if p.hasHistograms() {
+		omits = append(omits, "access histograms")
+	}
+	return omits
+}
+
+// Allocations returns the stacks of the view and what their lines are, for
+// views of profiles that hold more than heap profiles.
+func (p *Profile) Allocations(opt ViewOptions) (profile.StackSet, profile.Features) {
+	v := newView(p, opt)
+	return v.allocations(), v.Features()
+}
+
+func newView(p *Profile, opt ViewOptions) *view {
+	if opt.Thresholds == (Thresholds{}) {
+		opt.Thresholds = DefaultThresholds
+	}
+	v := &view{p: p, opt: opt}
+	v.frames = sync.OnceValue(v.resolve)
+	return v
+}
+
+// view is the neutral view of a profile.
+type view struct {
+	p      *Profile
+	opt    ViewOptions
+	frames func() []profile.Frame // by FrameIndex
+}
+
+// hasSources reports whether the profile knows where all its functions begin.
+func (v *view) hasSources() bool {
+	for i := range v.p.Stacks.frames {
+		if _, ok := v.p.Sources[v.p.Stacks.frames[i].GUID]; !ok {
+			return false
+		}
+	}
+	return len(v.p.Stacks.frames) > 0
+}
+
+// symbol names a function.
+func (v *view) symbol(guid uint64) profile.Symbol {
+	s := profile.Symbol{Name: v.p.Names[guid], ID: guid}
+	if s.Name == "" && v.opt.Name != nil {
+		s.Name = v.opt.Name(guid)
+	}
+	if at, ok := v.p.Sources[guid]; ok {
+		s.File, s.StartLine = at.File, int32(at.Line)
+	}
+	return s
+}
+
+func (v *view) resolve() []profile.Frame {
+	lines := v.hasSources()
+	symbols := make(map[uint64]profile.Symbol)
+	frames := make([]profile.Frame, len(v.p.Stacks.frames))
+	for i := range frames {
+		src := &v.p.Stacks.frames[i]
+		s, ok := symbols[src.GUID]
+		if !ok {
+			s = v.symbol(src.GUID)
+			symbols[src.GUID] = s
+		}
+		frames[i] = profile.Frame{Symbol: s, Line: int32(src.LineOffset), Column: int32(src.Column), Inlined: src.Inline}
+		if lines {
+			frames[i].Line += s.StartLine
+		}
+	}
+	return frames
+}
+
+func (v *view) Identity() profile.Identity { return v.opt.Identity }
+
+func (v *view) Features() profile.Features {
+	if v.hasSources() {
+		return profile.HasLines
+	}
+	return profile.HasLineOffsets
+}
+
+func (v *view) Functions() iter.Seq[*profile.Function] {
+	return func(yield func(*profile.Function) bool) {
+		var f profile.Function
+		for i := range v.p.Records {
+			f = profile.Function{Symbol: v.symbol(v.p.Records[i].GUID), Covered: true}
+			if !yield(&f) {
+				return
+			}
+		}
+	}
+}
+
+func (v *view) Stacks() []profile.StackSet { return []profile.StackSet{v.allocations()} }
+
+// viewValues are the values of a context.
+var viewValues = [...]struct {
+	profile.ValueType
+	field Field
+}{
+	{profile.ValueType{Name: "alloc_space", Unit: profile.Bytes}, TotalSize},
+	{profile.ValueType{Name: "alloc_objects", Unit: profile.Count}, AllocCount},
+	{profile.ValueType{Name: "access_count", Unit: profile.Count}, TotalAccessCount},
+	{profile.ValueType{Name: "lifetime", Unit: profile.Milliseconds}, TotalLifetime},
+	{profile.ValueType{Name: "lifetime_access_density", Unit: profile.Count}, TotalLifetimeAccessDensity},
+	{profile.ValueType{Name: "min_size", Unit: profile.Bytes, Combine: profile.Min}, MinSize},
+	{profile.ValueType{Name: "max_size", Unit: profile.Bytes, Combine: profile.Max}, MaxSize},
+	{profile.ValueType{Name: "min_lifetime", Unit: profile.Milliseconds, Combine: profile.Min}, MinLifetime},
+	{profile.ValueType{Name: "max_lifetime", Unit: profile.Milliseconds, Combine: profile.Max}, MaxLifetime},
+	{profile.ValueType{Name: "min_access_count", Unit: profile.Count, Combine: profile.Min}, MinAccessCount},
+	{profile.ValueType{Name: "max_access_count", Unit: profile.Count, Combine: profile.Max}, MaxAccessCount},
+}
+
+func (v *view) allocations() profile.StackSet {
+	set := profile.StackSet{
+		Name: AllocationSet, Description: "a call stack that allocates on the heap, and the blocks allocated by it",
+	}
+	known := v.p.KnownFields()
+	var fields []Field
+	for i := range viewValues {
+		if known.Has(viewValues[i].field) || viewValues[i].field == TotalSize {
+			set.Values = append(set.Values, viewValues[i].ValueType)
+			fields = append(fields, viewValues[i].field)
+		}
+	}
+	set.Stacks = func(yield func(*profile.Stack) bool) {
+		frames := v.frames()
+		var s profile.Stack
+		for c := range v.p.Contexts() {
+			s.Frames, s.Values = s.Frames[:0], s.Values[:0]
+			for f := range v.p.Stacks.Walk(c.Stack) {
+				s.Frames = append(s.Frames, frames[f])
+			}
+			for _, f := range fields {
+				s.Values = append(s.Values, c.MIB.Get(f))
+			}
+			s.Labels = append(s.Labels[:0], profile.Label{
+				Key: profile.LabelTemperature, Value: v.opt.Thresholds.Classify(c.MIB).CompilerWord(),
+			})
+			if !yield(&s) {
+				return
+			}
+		}
+	}
+	return set
+}
+
+// CompilerWord returns what compilers call the temperature: "notcold", "cold"
+// or "hot".
+func (t Temperature) CompilerWord() string {
+	if t == Warm {
+		return "notcold"
+	}
+	return t.String()
+}
+
+func (v *view) Edges() iter.Seq[*profile.Edge] { return func(func(*profile.Edge) bool) {} }
+
+func (v *view) Traces() iter.Seq[*profile.Trace] { return func(func(*profile.Trace) bool) {} }
