@@ -167,6 +167,30 @@ func TestDeletesOnlyWhatWasMerged(t *testing.T) {
 	b.wantFiles(b.opt.Dir, "")
 }
 
+// A program that writes its file again while the old contents are merged does
+// not lose the new ones.
+func TestRewrittenBeforeDeletion(t *testing.T) {
+	for name, done := range crashes {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t)
+			b.opt.Done, b.opt.Archive = done, filepath.Join(b.dir, "archive")
+			again := false
+			b.opt.step = func(point string) {
+				if point == "committed" && !again {
+					again = true
+					b.put("1", "a 10")
+				}
+			}
+			b.put("1", "a 1")
+			b.mustRun()
+			if done == Keep { // is not looked at again by this run
+				b.mustRun()
+			}
+			b.wantOut("a 11")
+		})
+	}
+}
+
 func TestBroken(t *testing.T) {
 	for _, quarantine := range []bool{false, true} {
 		b := newBench(t)

@@ -1,0 +1,231 @@
+package watch
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/profuse-pgo/profuse/internal/atomicfile"
+	"github.com/profuse-pgo/profuse/internal/filelock"
+)
+
+// resolve makes the paths absolute.
+func (w *watcher) resolve() error {
+	info, err := os.Stat(w.Dir)
+	if err != nil {
+		return err
+	}
+	if !info.IsDir() {
+		return &fs.PathError{Op: "watch", Path: w.Dir, Err: errors.New("is not a folder")}
+	}
+	if w.root, err = canonical(w.Dir); err != nil {
+		return err
+	}
+	if w.Output, err = canonical(w.Output); err != nil {
+		return err
+	}
+	w.ignore = make(map[string]bool)
+	ignored := append([]string{w.Output, JournalOf(w.Output), w.Output + lockSuffix}, w.Ignore...)
+	for _, folder := range []*string{&w.Archive, &w.Quarantine} {
+		if *folder == "" {
+			continue
+		}
+		if *folder, err = canonical(*folder); err != nil {
+			return err
+		}
+		if *folder == w.root {
+			return fmt.Errorf("%s is the folder that is watched, and merged files cannot be moved there", w.Dir)
+		}
+		ignored = append(ignored, *folder)
+	}
+	for _, name := range ignored {
+		if name, err = canonical(name); err != nil {
+			return err
+		}
+		w.ignore[name] = true
+	}
+	return nil
+}
+
+// canonical returns the absolute path without symbolic links, as far as it
+// exists.
+func canonical(path string) (string, error) {
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return "", err
+	}
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		return real, nil
+	}
+	dir := filepath.Dir(path)
+	if dir == path {
+		return path, nil
+	}
+	if dir, err = canonical(dir); err != nil {
+		return "", err
+	}
+	return filepath.Join(dir, filepath.Base(path)), nil
+}
+
+// checkWritable fails now if a file could not be replaced later.
+func checkWritable(path string) error {
+	info, err := os.Stat(path)
+	if err == nil && !info.Mode().IsRegular() {
+		return &fs.PathError{Op: "write", Path: path, Err: errNotRegular}
+	}
+	f, err := atomicfile.Create(path, atomicfile.Options{})
+	if err != nil {
+		return err
+	}
+	return f.Close()
+}
+
+// lock makes this process the only one that watches for the output.
+func (w *watcher) lock(ctx context.Context) (*filelock.Lock, error) {
+	name := w.Output + lockSuffix
+	for {
+		f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o666)
+		if err != nil {
+			return nil, err
+		}
+		f.Close()
+		lock, err := filelock.Acquire(ctx, name, func() { w.Report(Locked{}) })
+		if errors.Is(err, fs.ErrNotExist) {
+			continue // the one before removed it at its end
+		}
+		return lock, err
+	}
+}
+
+// leftoverAge is how long a temporary file must have been closed. Those in use
+// are renamed at once.
+const leftoverAge = time.Minute
+
+// removeLeftovers removes the temporary files of killed processes beside the
+// output, which are as large as it is, where the system tells that nobody
+// writes to them.
+func (w *watcher) removeLeftovers() {
+	dir := filepath.Dir(w.Output)
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return
+	}
+	for _, e := range entries {
+		if !e.Type().IsRegular() || !atomicfile.IsTemp(e.Name()) {
+			continue
+		}
+		name := filepath.Join(dir, e.Name())
+		if info, err := e.Info(); err != nil || time.Since(info.ModTime()) < leftoverAge {
+			continue
+		}
+		if yes, known := hasWriter(name); known && !yes {
+			os.Remove(name)
+		}
+	}
+}
+
+// start finds out what the output contains and what is in the folder.
+func (w *watcher) start(ctx context.Context) error {
+	var started Started
+	if err := w.load(&started); err != nil {
+		return err
+	}
+	base := ""
+	if w.out.exists() {
+		base = w.Output
+	}
+	sum, err := w.Merge(context.WithoutCancel(ctx), base, nil)
+	if err != nil {
+		return err
+	}
+	if base != "" {
+		started.Contents = sum.Contents
+	}
+	w.startNotifier()
+	if err := w.scan(); err != nil {
+		return err
+	}
+	started.Total = w.out.Total
+	started.Polling, started.Why = w.poll, w.why
+	for _, e := range w.merged {
+		if e.seen == w.scans {
+			started.Files++
+			started.Known++
+			started.Bytes += e.id.size
+		}
+	}
+	for _, f := range w.files {
+		started.Files++
+		started.Bytes += f.id.size
+	}
+	w.Report(started)
+	w.removeMerged()
+	return nil
+}
+
+// load reads the journal and decides by the output what has been merged.
+func (w *watcher) load(s *Started) error {
+	path := JournalOf(w.Output)
+	j, err := readJournal(path)
+	if err != nil {
+		return err
+	}
+	hash, id, err := w.hashOutput()
+	if err != nil {
+		return err
+	}
+	var has []*entry
+	state, known := outputState{hash: hash}, true
+	switch {
+	case j == nil:
+		s.Adopted = state.exists()
+	case hash == contentID{} && j.before.exists():
+		s.Restarted = true
+	default:
+		if state, has, known = j.settle(hash); known {
+			s.Interrupted = !j.ended
+			s.Rolled = len(j.has) + len(j.adds) - len(has)
+			break
+		}
+		// Harmless if nothing is left that might be in it or not.
+		for _, e := range append(slices.Clone(j.has), j.adds...) {
+			if id, err := lookAt(e.path); err == nil && id.size == e.id.size && id.mtime == e.id.mtime {
+				return fmt.Errorf("%s: %w: whether it contains %s and others cannot be told; remove %s to count all files in %s once more on top of it",
+					w.Output, ErrForeign, e.path, path, w.Dir)
+			}
+		}
+		s.Adopted = true
+		state = outputState{hash: hash, Total: j.after.Total}
+	}
+	w.out, w.outID = state, id
+	w.merged, w.renamed = make(map[string]*entry), make(map[uint64]*entry)
+	for _, e := range has {
+		w.remember(e)
+	}
+	if len(has) > 0 {
+		// The process that wrote it may not have come as far as to sync it.
+		return syncPath(w.Output)
+	}
+	return nil
+}
+
+// hashOutput returns zero values if there is no output.
+func (w *watcher) hashOutput() (hash contentID, id fileID, err error) {
+	for range 10 {
+		if id, err = lookAt(w.Output); errors.Is(err, fs.ErrNotExist) {
+			return hash, id, nil
+		} else if err != nil {
+			return hash, id, err
+		}
+		hash, err = contentOf(w.Output, id)
+		if !errors.Is(err, errChanged) && !errors.Is(err, fs.ErrNotExist) {
+			break
+		}
+	}
+	return hash, id, err
+}
