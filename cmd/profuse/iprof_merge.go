@@ -94,10 +94,10 @@ func (c *mergeRun) runIprof(ctx context.Context, env *cli.Env, ins []inputs.Inpu
 	if err != nil {
 		return err
 	}
-	if err := report.judge(env.Stderr, c.failure.Value); err != nil {
+	if err := report.judge(env.Stderr); err != nil {
 		return err
 	}
-	if merged.Entries() == 0 && !c.empty && c.failure.Value != failWarn {
+	if merged.Entries() == 0 && !c.empty && !report.budget.everything {
 		return fmt.Errorf("no input has any counts; nothing is written (--allow-empty writes an empty profile)")
 	}
 	writing.Warn = func(w iprof.Warning) { report.iprofWarning(0, w) }
@@ -115,6 +115,7 @@ func (c *mergeRun) runIprof(ctx context.Context, env *cli.Env, ins []inputs.Inpu
 		version = writing.Version
 	}
 	report.printWarnings(env.Stderr)
+	report.printLoss(env.Stderr)
 	fmt.Fprintf(env.Stderr, "merged %s: %s → %s (version %s%s)\n", report.inputsLine(), iprofContents(merged),
 		outputName(c.output), version, m.scaled())
 	return nil

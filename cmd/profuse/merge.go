@@ -41,12 +41,14 @@ profile, which say what functions it has. Profiles of GraalVM native images
 The name of the OUTPUT decides which it is, or --format, or else the first INPUT
 that is a profile.
 
-The exit code is 0 if the profile was written, 1 if not, 2 if the command line
-is wrong. A profile that exists already is replaced whole or left as it was.`,
+Inputs that cannot be used are left out as long as they are within a budget, and
+named. A profile that exists already is replaced whole or left as it was.
+
+The exit code is 0 if the profile was written, 4 if more would be lost than the
+budget allows, 2 if the command line is wrong, 1 if something else is.`,
 		Setup: func(f *cli.Flags) cli.Action {
 			c := &mergeRun{
-				format:  cli.Choice{Allowed: []string{formatIndexed, formatText, formatMemProfYAML, formatMIP, formatYAML, formatIprof}},
-				failure: cli.Choice{Value: failAny, Allowed: []string{failAny, failAll, failWarn}},
+				format: cli.Choice{Allowed: []string{formatIndexed, formatText, formatMemProfYAML, formatMIP, formatYAML, formatIprof}},
 			}
 			f.StringVar(&c.output, "o", "", "`FILE` where to write the result; \"-\" is standard output")
 			f.Var(&c.format, "format", "`FORMAT` indexed or text; memprof-yaml, of heap profiles; of a MIP profile mip or yaml; iprof (default indexed, mip or iprof)")
@@ -56,8 +58,8 @@ is wrong. A profile that exists already is replaced whole or left as it was.`,
 			f.Var(&c.weighted, "weighted-input", "`W,INPUT` another input, its counts multiplied by W, of iprof also a fraction as 0.5; may be given again")
 			f.BoolVar(&c.sparse, "sparse", false, "leave out functions that never ran")
 			f.IntVar(&c.workers, "j", 0, "`N` read N inputs at a time (default one per CPU); the result is the same")
-			f.Var(&c.failure, "failure-mode", "`MODE` what to do about inputs that cannot be used: any fails the run if there is one, "+
-				"all if there are no others, warn leaves them out whatever happens")
+			c.loss.declare(f)
+			c.loss.declareRescue(f)
 			f.BoolVar(&c.mixed, "allow-mixed", false, "merge profiles of different kinds of instrumentation too")
 			f.BoolVar(&c.empty, "allow-empty", false, "write a profile also if no input has any function")
 			f.BoolVar(&c.keepVTables, "keep-vtable-names", false, "keep the names of virtual tables")
@@ -85,13 +87,6 @@ const (
 	formatIprof       = "iprof"
 )
 
-// The failure modes: which inputs that cannot be used make the run fail.
-const (
-	failAny  = "any"
-	failAll  = "all"
-	failWarn = "warn"
-)
-
 // mergeRun is one run of "profuse merge".
 type mergeRun struct {
 	output      string
@@ -100,7 +95,7 @@ type mergeRun struct {
 	weighted    cli.List
 	sparse      bool
 	workers     int
-	failure     cli.Choice
+	loss        lossOptions
 	mixed       bool
 	empty       bool // may be the result
 	keepVTables bool
@@ -127,8 +122,19 @@ func (c *mergeRun) run(ctx context.Context, env *cli.Env, args []string) error {
 	progress := env.StartProgress("inputs read", c.quiet)
 	defer progress.Stop()
 	report := newMergeReport(progress)
+	if err := report.start(&c.loss, "merge", c.output); err != nil {
+		return err
+	}
+	return report.finish(c.merge(ctx, env, args, version, report))
+}
+
+// merge merges what the arguments name and writes the result.
+func (c *mergeRun) merge(ctx context.Context, env *cli.Env, args []string, version uint32, report *mergeReport) error {
 	ins, err := c.expand(env, args, report)
 	if err != nil {
+		return err
+	}
+	if err := report.apart(ins); err != nil {
 		return err
 	}
 	family := c.family(ins)
@@ -155,7 +161,7 @@ func (c *mergeRun) run(ctx context.Context, env *cli.Env, args []string) error {
 	if err := c.memprof.check(); err != nil {
 		return err
 	}
-	progress.Expect(int64(len(ins)))
+	report.progress.Expect(int64(len(ins)))
 	out, err := openOutput(env, c.output, ins)
 	if err != nil {
 		return err
@@ -176,14 +182,15 @@ func (c *mergeRun) run(ctx context.Context, env *cli.Env, args []string) error {
 		return err
 	}
 	merged, err := mergeInputs(ctx, ins, numWorkers(c.workers), programs, opt, report)
-	progress.Stop()
+	report.progress.Stop()
 	if err != nil {
 		return err
 	}
-	if err := report.judge(env.Stderr, c.failure.Value); err != nil {
+	report.found(merged)
+	if err := report.judge(env.Stderr); err != nil {
 		return err
 	}
-	if len(merged.Functions) == 0 && merged.MemProf.Empty() && !c.empty && c.failure.Value != failWarn {
+	if len(merged.Functions) == 0 && merged.MemProf.Empty() && !c.empty && !report.budget.everything {
 		return fmt.Errorf("no input has any function; nothing is written (--allow-empty writes an empty profile)")
 	}
 	if keep != nil {
@@ -202,6 +209,7 @@ func (c *mergeRun) run(ctx context.Context, env *cli.Env, args []string) error {
 		return nil
 	}
 	report.printWarnings(env.Stderr)
+	report.printLoss(env.Stderr)
 	fmt.Fprintf(env.Stderr, "merged %s: %s → %s (%s)\n", report.inputsLine(), c.contents(merged), outputName(c.output), what)
 	programs.heaps.printLosses(env.Stderr)
 	return nil

@@ -50,6 +50,7 @@ type mergeWorker struct {
 type mergeJob struct {
 	place  int // in the order of all profiles
 	input  int // that it is or comes from
+	member int // position in the input
 	name   string
 	data   []byte
 	weight uint64
@@ -69,6 +70,7 @@ func mergeInputs(ctx context.Context, ins []inputs.Input, workers int, programs 
 	opt.AllowMixed = true // the gate decides
 	opt.Warn = report.mergeWarning
 	p.merger = irpgo.NewMerger(opt)
+	report.byName = true
 	p.pass(0, 0)
 
 	var group sync.WaitGroup
@@ -175,11 +177,12 @@ func (w *mergeWorker) read(input int) {
 		if err := context.Cause(w.ctx); err != nil {
 			return err
 		}
-		job := mergeJob{place: place, input: input, name: d.Name(), data: d.Bytes(), weight: in.Weight}
+		job := mergeJob{place: place, input: input, member: members, name: d.Name(), data: d.Bytes(), weight: in.Weight}
 		place++
 		if file = d.Name() == in.Name; file {
 			w.pass(input+1, place)
 			w.merge(job)
+			members++
 			return nil
 		}
 		if members++; members > 1 {
@@ -201,11 +204,14 @@ func (w *mergeWorker) read(input int) {
 	case err != nil && file && w.inSum:
 		w.spoiled(err)
 		return
-	case err != nil:
-		w.report.reject(input, in.Name, err)
-	case place == unknown:
-		w.report.reject(input, in.Name, emptyArchive(in.Name))
+	case place == unknown && err == nil:
+		err = emptyArchive(in.Name)
 	}
+	if err != nil {
+		w.report.account(input, members, in.Name, nil).leftOut(err)
+		members++
+	}
+	w.report.endInput(input, members)
 	if file {
 		return
 	}
@@ -242,21 +248,24 @@ func (w *mergeWorker) merge(j mergeJob) {
 		}
 		w.gate.settle(j.place, kind, counts)
 	}()
+	account := w.report.account(j.input, j.member, j.name, j.data)
 	format, _ := formats.Detect(j.data)
 	if format.Family() == formats.MemProf {
-		switch info, err := w.mergeHeap(j, format); {
-		case err != nil:
-			w.report.reject(j.input, j.name, err)
-		case info != nil:
-			w.report.merged(j.place, j.input, info, len(j.data))
-		default:
-			w.report.took(j.input, len(j.data))
+		info, err := w.mergeHeap(j, format)
+		if err != nil {
+			account.leftOut(err)
+			return
 		}
+		if info != nil {
+			w.report.merged(j.place, info)
+		}
+		account.usedWhole()
 		return
 	}
 	r, err := irpgo.NewReader(j.name, j.data, irpgo.ReaderOptions{
 		Warn:      func(warning irpgo.Warning) { w.report.readerWarning(j.place, warning) },
 		Correlate: w.programs.forProfile,
+		Rescue:    w.report.rescueMode, Rescued: account.rescue,
 	})
 	if f := format.Family(); err != nil && f == formats.MIP || f == formats.Iprof {
 		err = wrongFormat(j.name, j.data, "an IRPGO profile, as all that are merged here")
@@ -272,12 +281,13 @@ func (w *mergeWorker) merge(j mergeJob) {
 	switch {
 	case err == nil:
 		counts = kind != 0 || added.Records > 0
-		w.report.merged(j.place, j.input, r.Info(), len(j.data))
+		w.report.merged(j.place, r.Info())
+		account.used(added)
 	case added.Records > 0:
 		w.spoiled(err)
 	default:
 		w.inSum = false
-		w.report.reject(j.input, j.name, err)
+		account.leftOut(err)
 	}
 }
 

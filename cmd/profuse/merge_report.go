@@ -33,6 +33,19 @@ type mergeReport struct {
 	rejected map[string]int // number by class
 	sources  map[sourceKind]int
 	warnings map[string]*warningKind
+
+	// See merge_account.go and merge_budget.go.
+	budget     budget
+	exceeded   []string // limits
+	rescueMode irpgo.Rescue
+	rescued    []partly // the first ones
+	numRescued int
+	partly     int               // inputs of which something was not used as it is
+	byName     bool              // functions are known by name reference
+	lost       map[uint64]string // functions, by reference, that nothing in the result has
+	functions  int               // in the result
+	file       *reportFile       // nil without one
+	quarantine *quarantine       // nil without one
 	each     []inputOutcome // by input; nil unless asked for
 }
 
@@ -57,6 +70,7 @@ type reject struct {
 	input    int
 	name     string
 	err      error
+	cause    string // in words; may be empty
 	severity int
 }
 
@@ -91,9 +105,8 @@ func (m *mergeReport) took(input, size int) {
 	}
 }
 
-// merged takes note of a profile that is in the result.
-func (m *mergeReport) merged(place, input int, in *irpgo.Info, size int) {
-	m.took(input, size)
+// merged takes note of what kind a profile in the result is of.
+func (m *mergeReport) merged(place int, in *irpgo.Info) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	k := sourceKind{in.Format, in.Version, in.Variant}
@@ -139,8 +152,9 @@ func severityOf(err error) int {
 	return -1
 }
 
-// reject takes note of an input, or a member of one, that is left out.
-func (m *mergeReport) reject(input int, name string, err error) {
+// reject takes note of an input, or a member of one, that is left out, and of
+// what the likely cause is; "" if there is nothing to say.
+func (m *mergeReport) reject(input int, name string, err error, cause string) {
 	m.progress.Done(1, 0)
 	severity := severityOf(err)
 	word := "unreadable"
@@ -155,7 +169,7 @@ func (m *mergeReport) reject(input int, name string, err error) {
 		}
 	}
 	m.rejected[word]++
-	m.rejects = insertBounded(m.rejects, reject{input, name, err, severity}, maxRejectsListed, func(a, b reject) int {
+	m.rejects = insertBounded(m.rejects, reject{input, name, err, cause, severity}, maxRejectsListed, func(a, b reject) int {
 		return cmp.Or(cmp.Compare(a.severity, b.severity), cmp.Compare(a.input, b.input), cmp.Compare(a.name, b.name))
 	})
 }
@@ -265,27 +279,13 @@ func (m *mergeReport) printRejects(w io.Writer) {
 			text = r.name + ": " + text
 		}
 		fmt.Fprintf(w, "not merged: %s\n", printable(text))
+		if r.cause != "" {
+			fmt.Fprintf(w, "            %s\n", printable(r.cause))
+		}
 	}
 	if more := m.numRejected() - len(m.rejects); more > 0 {
 		fmt.Fprintf(w, "not merged: … and %s more\n", cli.Count(uint64(more)))
 	}
-}
-
-// judge decides by the failure mode whether there is a result, and prints what
-// was left out.
-func (m *mergeReport) judge(w io.Writer, failure string) error {
-	m.printRejects(w)
-	rejected := m.numRejected()
-	switch {
-	case rejected == 0 || failure == failWarn:
-		return nil
-	case failure == failAll && m.taken > 0:
-		return nil
-	case m.taken == 0:
-		return fmt.Errorf("no input can be merged (%s); nothing is written", m.rejectedLine())
-	}
-	return fmt.Errorf("%s of %s cannot be merged (%s); nothing is written, --failure-mode all leaves them out",
-		cli.Count(uint64(rejected)), cli.Quantity(uint64(m.taken+rejected), "input", "inputs"), m.rejectedLine())
 }
 
 // inputsLine says how many inputs were merged and what the others were.

@@ -78,25 +78,29 @@ func (m *unorderedMerge) read(i int, fork mergeFork, reader *inputs.Reader) {
 		if err := context.Cause(m.ctx); err != nil {
 			return err
 		}
+		account := m.report.account(i, members, d.Name(), d.Bytes())
 		if members++; members > 1 {
 			m.report.progress.Expect(1)
 		}
 		inSum = d.Name() == in.Name
 		if err := fork.add(d.Name(), d.Bytes(), max(in.Weight, 1)); err != nil {
 			inSum = false
-			m.report.reject(i, d.Name(), err)
+			account.leftOut(err)
 			return nil
 		}
-		m.report.took(i, len(d.Bytes()))
+		account.usedWhole()
 		return nil
 	})
+	if err == nil && members == 0 {
+		err = emptyArchive(in.Name)
+	}
 	switch {
-	case err == nil && members == 0:
-		m.report.reject(i, in.Name, emptyArchive(in.Name))
 	case err == nil || m.ctx.Err() != nil:
 	case inSum:
 		m.cancel(fmt.Errorf("%w; part of it is merged already, nothing is written", err))
 	default:
-		m.report.reject(i, in.Name, err)
+		m.report.account(i, members, in.Name, nil).leftOut(err)
+		members++
 	}
+	m.report.endInput(i, members)
 }

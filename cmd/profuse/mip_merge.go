@@ -81,7 +81,7 @@ func (c *mergeRun) runMIP(ctx context.Context, env *cli.Env, ins []inputs.Input,
 	if err != nil {
 		return err
 	}
-	if err := report.judge(env.Stderr, c.failure.Value); err != nil {
+	if err := report.judge(env.Stderr); err != nil {
 		return err
 	}
 	lock, err := lockMIP(ctx, env, c.output)
@@ -105,6 +105,7 @@ func (c *mergeRun) runMIP(ctx context.Context, env *cli.Env, ins []inputs.Input,
 	}
 	if !c.quiet {
 		report.printWarnings(env.Stderr)
+		report.printLoss(env.Stderr)
 		fmt.Fprintf(env.Stderr, "merged %s: %s → %s (%s on the functions of %s)\n", report.inputsLine(),
 			mipContents(m.profile), outputName(c.output), m.added(), base.name)
 	}

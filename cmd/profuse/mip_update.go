@@ -111,10 +111,9 @@ waits for the one before. The PROFILE is replaced whole or left as it was.
 
 An INPUT is what "profuse merge" takes, which makes a new profile in one step.`,
 		Setup: func(f *cli.Flags) cli.Action {
-			c := &mipUpdate{failure: cli.Choice{Value: failAny, Allowed: []string{failAny, failAll, failWarn}}}
+			c := &mipUpdate{}
 			f.StringVar(&c.profile, "p", "", "`PROFILE` to merge into")
-			f.Var(&c.failure, "failure-mode", "`MODE` what to do about inputs that cannot be used: any fails the run if there is one, "+
-				"all if there are no others, warn leaves them out whatever happens")
+			c.loss.declare(f)
 			f.IntVar(&c.workers, "j", 0, "`N` read N inputs at a time (default one per CPU); the result is the same")
 			f.BoolVar(&c.quiet, "q", false, "print neither progress nor warnings nor summary")
 			return c.run
@@ -125,7 +124,7 @@ An INPUT is what "profuse merge" takes, which makes a new profile in one step.`,
 // mipUpdate is one run of "profuse mip merge".
 type mipUpdate struct {
 	profile string
-	failure cli.Choice
+	loss    lossOptions
 	workers int
 	quiet   bool
 }
@@ -144,6 +143,14 @@ func (c *mipUpdate) run(ctx context.Context, env *cli.Env, args []string) error 
 	progress := env.StartProgress("inputs read", c.quiet)
 	defer progress.Stop()
 	report := newMergeReport(progress)
+	if err := report.start(&c.loss, "mip merge", c.profile); err != nil {
+		return err
+	}
+	return report.finish(c.update(ctx, env, args, report))
+}
+
+// update merges what the arguments name into the profile.
+func (c *mipUpdate) update(ctx context.Context, env *cli.Env, args []string, report *mergeReport) error {
 	args, err := inputs.ExpandResponse(args)
 	if err != nil {
 		return err
@@ -152,8 +159,11 @@ func (c *mipUpdate) run(ctx context.Context, env *cli.Env, args []string) error 
 	if err != nil {
 		return err
 	}
+	if err := report.apart(ins); err != nil {
+		return err
+	}
 	lock, err := filelock.Acquire(ctx, c.profile, func() {
-		progress.Stop()
+		report.progress.Stop()
 		fmt.Fprintf(env.Stderr, "waiting for another process that updates %s\n", c.profile)
 	})
 	if errors.Is(err, fs.ErrNotExist) {
@@ -163,11 +173,11 @@ func (c *mipUpdate) run(ctx context.Context, env *cli.Env, args []string) error 
 	}
 	defer lock.Release()
 	m, err := c.merge(ctx, ins, report)
-	progress.Stop()
+	report.progress.Stop()
 	if err != nil {
 		return err
 	}
-	if err := report.judge(env.Stderr, c.failure.Value); err != nil {
+	if err := report.judge(env.Stderr); err != nil {
 		return err
 	}
 	if err := c.write(env, ins, m); err != nil {
@@ -175,6 +185,7 @@ func (c *mipUpdate) run(ctx context.Context, env *cli.Env, args []string) error 
 	}
 	if !c.quiet {
 		report.printWarnings(env.Stderr)
+		report.printLoss(env.Stderr)
 		fmt.Fprintf(env.Stderr, "merged %s: %s → %s (%s added)\n", report.inputsLine(),
 			mipContents(m.profile), c.profile, m.added())
 	}

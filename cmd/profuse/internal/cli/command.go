@@ -54,6 +54,17 @@ type App struct {
 // ErrReported is returned by an [Action] that failed and has already said why.
 var ErrReported = errors.New("failed")
 
+// ExitError is a failure with an exit code of its own.
+type ExitError struct {
+	Code int
+	Err  error
+}
+
+func (e *ExitError) Error() string { return e.Err.Error() }
+
+// Unwrap returns the failure.
+func (e *ExitError) Unwrap() error { return e.Err }
+
 // UsageError is a command line that cannot be carried out.
 type UsageError struct {
 	Message string
@@ -119,6 +130,9 @@ func (a *App) runCommand(ctx context.Context, env *Env, c *Command, args []strin
 		return ExitUsage
 	}
 	fmt.Fprintf(env.Stderr, "%s %s: %s\n", a.Name, c.Name, Message(err))
+	if exit := (*ExitError)(nil); errors.As(err, &exit) {
+		return exit.Code
+	}
 	return ExitFailure
 }
 
