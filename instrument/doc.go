@@ -20,7 +20,9 @@
 // calls, and notes when the call came.
 //
 // A block probe stores a zero byte when control reaches the start of the
-// block. Blocks whose coverage follows from that of others get none, see
+// block. On x86_64 it may stand behind instructions that cannot fault; it
+// changes no flags, and of the registers only r11, where that is free. Blocks
+// whose coverage follows from that of others get none, see
 // [Options.AllBlockProbes] and package blocks.
 //
 // Blocks are those of the assembly text: they begin at labels that control can
@@ -67,5 +69,9 @@
 // reported as skipped. Asynchronous events – a fault whose handler leaves by a
 // jump, a profile written while other threads run – can separate a block from
 // the one its coverage is inferred from; calls, which may all fail to return,
-// never can.
+// never can, but for those of functions of the C library and of the file itself
+// that always do. With -ffreestanding, programs must not give the names of the
+// former to functions that do not return, nor those of exit, abort, longjmp and
+// the like to functions that do. With block coverage on x86_64, functions with
+// the attribute no_caller_saved_registers may overwrite r11.
 package instrument
