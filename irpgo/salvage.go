@@ -89,6 +89,9 @@ func (s *Siblings) fits(ref, hash uint64, counters int) bool {
 func Salvage(name string, data []byte, opt SalvageOptions) (*Reader, *Salvaged, error) {
 	s := &salvager{raw: &rawReader{file: name, data: data}, opt: opt}
 	s.raw.rescuer = rescuer{opt: &s.raw.opt, file: name}
+	if len(data) == 0 {
+		return nil, nil, profile.InFile(fail("", -1, -1, CodeEmptyRawProfile, "", "size", "0 bytes", "a profile"), name)
+	}
 	if err := s.open(); err != nil {
 		return nil, nil, profile.InFile(err, name)
 	}
