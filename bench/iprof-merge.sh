@@ -1,15 +1,12 @@
 #!/usr/bin/env bash
-# Merges ten iprof files of about 10 MB, runs of one program, with the Go library
-# and with a straightforward Python script, and prints CPU and wall time of
-# both: medians over the rounds.
+# Merges ten iprof files of about 10 MB, runs of one program, with profuse and with
+# a straightforward Python script, and prints CPU time, wall time and memory of
+# both: medians over the rounds. The results are compared by merging each with
+# nothing, which brings them into canonical form.
 #
 #   bench/iprof-merge.sh [ROUNDS]
-#   MERGE='build/bench/profuse merge -q -o' bench/iprof-merge.sh
 #
-# With MERGE set, that command is measured instead of the library; it is given
-# the output and the inputs. Both results are compared by merging each with
-# nothing, which brings them into canonical form. Files are kept under
-# build/bench/iprof. Needs python3 and GNU time.
+# Files are kept under build/bench/iprof. Needs python3 and GNU time.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 rounds=${1:-5}
@@ -19,12 +16,7 @@ mkdir -p "$dir"
 inputs=("$dir"/run-{1,2,3,4,5,6,7,8,9,10}.iprof)
 go test -c -o build/bench/iprof.test ./iprof
 
-if [[ -n ${MERGE:-} ]]; then
-  read -ra merge <<<"$MERGE"
-  merge+=("$dir/profuse.iprof" "${inputs[@]}")
-else
-  merge=(build/bench/iprof.test -test.run '^TestMergeGiven$' -files "$dir")
-fi
+CGO_ENABLED=0 go build -trimpath -o build/bench/profuse ./cmd/profuse
 
 measure() { # NAME COMMAND...
   local name=$1
@@ -33,9 +25,11 @@ measure() { # NAME COMMAND...
 }
 rm -f "$dir"/*.times
 for ((r = 0; r < rounds; r++)); do
-  measure profuse "${merge[@]}"
+  measure profuse build/bench/profuse merge -q -o "$dir/profuse.iprof" "${inputs[@]}"
+  measure profuse-j1 build/bench/profuse merge -q -j 1 -o "$dir/profuse-j1.iprof" "${inputs[@]}"
   measure python python3 bench/iprof-merge.py "$dir/python.iprof" "${inputs[@]}"
 done
+cmp "$dir/profuse.iprof" "$dir/profuse-j1.iprof"
 build/bench/iprof.test -test.run '^TestSameMerged$' -files "$dir" >/dev/null
 
 median() { # NAME EXPRESSION
@@ -44,7 +38,7 @@ median() { # NAME EXPRESSION
 size=$(cat "${inputs[@]}" | wc -c)
 printf '%d files, %.1f MB\n' "${#inputs[@]}" "$(awk "BEGIN { print $size / 1e6 }")"
 printf '%-10s %10s %10s %12s\n' '' 'wall s' 'CPU s' 'memory MB'
-for name in profuse python; do
+for name in profuse profuse-j1 python; do
   printf '%-10s %10.2f %10.2f %12.0f\n' "$name" "$(median $name '$1')" "$(median $name '$2 + $3')" "$(median $name '$4 / 1024')"
 done
 awk "BEGIN { printf \"python / profuse: %.1f in CPU time, %.1f by the clock\n\",

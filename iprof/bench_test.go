@@ -67,34 +67,12 @@ func TestWriteFiles(t *testing.T) {
 	}
 }
 
-// givenFiles are the files of -files that TestWriteFiles wrote.
-func givenFiles(t *testing.T) (names []string) {
+// TestSameMerged compares profuse.iprof and python.iprof in the folder of
+// -files, for bench/iprof-merge.sh.
+func TestSameMerged(t *testing.T) {
 	if *filesDir == "" {
 		t.Skip("no -files given")
 	}
-	for i := range 10 {
-		names = append(names, filepath.Join(*filesDir, fmt.Sprintf("run-%d.iprof", i+1)))
-	}
-	return names
-}
-
-// TestMergeGiven merges the files of -files into profuse.iprof beside them, on
-// one goroutine, for bench/iprof-merge.sh to measure.
-func TestMergeGiven(t *testing.T) {
-	m := NewMerger(MergeOptions{})
-	for _, name := range givenFiles(t) {
-		data, err := os.ReadFile(name)
-		must(t, err)
-		_, err = m.Add(name, read(t, data), Weights{})
-		must(t, err)
-	}
-	must(t, os.WriteFile(filepath.Join(*filesDir, "profuse.iprof"), encode(t, m.Profile(), WriteOptions{}), 0o644))
-}
-
-// TestSameMerged compares profuse.iprof and python.iprof in the folder of
-// -files.
-func TestSameMerged(t *testing.T) {
-	givenFiles(t)
 	var both [2]*Profile
 	for i, name := range []string{"profuse.iprof", "python.iprof"} {
 		data, err := os.ReadFile(filepath.Join(*filesDir, name))
