@@ -240,7 +240,7 @@ func (m *iprofMerge) merge(ctx context.Context, ins []inputs.Input) (*iprof.Prof
 		ins[i].Weight = uint64(i) + 1
 	}
 	mergers := []*iprof.Merger{iprof.NewMerger(m.opt)}
-	for len(mergers) < min(m.workers, len(ins)/minIprofPerWorker) {
+	for len(mergers) < min(m.workers, len(ins)/minPerWorker) {
 		mergers = append(mergers, mergers[0].Fork())
 	}
 	forks := make([]mergeFork, len(mergers))
@@ -259,10 +259,6 @@ func (m *iprofMerge) merge(ctx context.Context, ins []inputs.Input) (*iprof.Prof
 	m.warn(p, mergers[0].Added())
 	return p, nil
 }
-
-// minIprofPerWorker is minPerWorker for iprof, where reading is most of the
-// work.
-const minIprofPerWorker = 3
 
 // An iprofFork is what one worker merges into.
 type iprofFork struct {
