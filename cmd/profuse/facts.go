@@ -37,6 +37,8 @@ type facts struct {
 	Traces      traceFacts   `json:"traces"`
 	VTableNames int          `json:"vtable_names"`
 
+	MemProf *heapFacts `json:"memprof"` // null without a section
+
 	Hottest   []functionFacts `json:"hottest"`
 	Selected  []recordFacts   `json:"function_records,omitzero"` // with --functions only
 	Warnings  []string        `json:"warnings"`

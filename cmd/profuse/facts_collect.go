@@ -20,6 +20,7 @@ import (
 type factsOptions struct {
 	top    int            // hottest functions to list
 	choose *regexp.Regexp // records to list in full; nil lists none
+	heap   heapFactsOptions
 }
 
 var valueKindNames = [irpgo.NumValueKinds]string{"indirect_call_target", "memop_size", "vtable_target"}
@@ -103,6 +104,9 @@ func (c *collector) read(r *irpgo.Reader) error {
 		c.record(rec)
 	}
 	c.header(r)
+	if err := c.heap(r); err != nil && failed == nil {
+		failed = err
+	}
 	c.summaries(r, failed == nil)
 	c.rank()
 	c.nameValues(r.Symbols())
@@ -132,6 +136,24 @@ func (c *collector) header(r *irpgo.Reader) {
 	for _, t := range traces {
 		f.Traces.Longest = max(f.Traces.Longest, len(t.NameRefs))
 	}
+}
+
+// heap tells of the memprof section.
+func (c *collector) heap(r *irpgo.Reader) error {
+	section := r.MemProf()
+	if section == nil {
+		return nil
+	}
+	p, err := section.Profile()
+	if err == nil {
+		err = c.opt.heap.nameFunctions(p)
+	}
+	if err != nil {
+		return profile.InFile(err, r.Name())
+	}
+	c.facts.MemProf = collectHeap(p, c.opt.heap)
+	c.facts.MemProf.Version = int(section.Info().Version)
+	return nil
 }
 
 func (c *collector) record(rec *irpgo.Record) {

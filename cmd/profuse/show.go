@@ -12,6 +12,7 @@ import (
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/cli"
 	"github.com/profuse-pgo/profuse/formats"
 	"github.com/profuse-pgo/profuse/internal/inputs"
+	"github.com/profuse-pgo/profuse/memprof"
 )
 
 func showCommand() *cli.Command {
@@ -24,18 +25,24 @@ write them, how the program was instrumented, functions, counters, the hottest
 functions. Takes what "profuse merge" takes. A damaged profile is shown as far
 as it can be read. Of Machine IR profiles (MIP), and of programs with a map for
 them, it tells what was covered; of profiles of GraalVM native images (iprof) the
-hottest methods, contexts and branches, calls with several types, and locks.
+hottest methods, contexts and branches, calls with several types, and locks. Of
+heap profiles (MemProf) it tells what was allocated, what compilers will take for
+cold, and the largest contexts as trees: the call that allocates first, its
+callers below. Raw ones need their program for that (--profiled-binary), with
+which the functions of others have names and lines, too.
 
 The exit code is 0 if all files could be read, 1 if not, 2 if the command line
 is wrong.`,
 		Setup: func(f *cli.Flags) cli.Action {
-			c := &showRun{}
+			c := &showRun{by: cli.Choice{Value: byBytes, Allowed: append(rankings, byAll)}}
 			f.BoolVar(&c.json, "json", false, "print everything as a JSON array with one object per file")
 			f.IntVar(&c.top, "top", 10, "`N` list the N hottest functions")
 			f.BoolVar(&c.cutoffs, "cutoffs", false, "list how many counters make up which share of the total count")
 			f.StringVar(&c.functions, "functions", "", "`REGEX` list the functions whose name, mangled or not, matches REGEX")
 			f.BoolVar(&c.counts, "counts", false, "print the counters of those functions, or the blocks of MIP (of all, without --functions)")
 			f.BoolVar(&c.values, "values", false, "print the call targets, sizes and tables seen in those functions")
+			f.Var(&c.by, "by", "`WHAT` list contexts of heap profiles by bytes, count, lifetime (average), density (of accesses, average) or all (default bytes)")
+			declareProfiledBinary(f, &c.binaries)
 			f.BoolVar(&c.mangled, "mangled", false, "print names as they are in the profile")
 			return c.run
 		},
@@ -51,6 +58,10 @@ type showRun struct {
 	counts    bool
 	values    bool
 	mangled   bool
+	by        cli.Choice
+	binaries  cli.List
+
+	programs *memprof.Binaries
 }
 
 func (c *showRun) run(ctx context.Context, env *cli.Env, args []string) error {
@@ -62,6 +73,10 @@ func (c *showRun) run(ctx context.Context, env *cli.Env, args []string) error {
 	if err != nil {
 		return err
 	}
+	if c.programs, err = memprof.OpenBinaries(c.binaries, memprof.BinaryOptions{}); err != nil {
+		return err
+	}
+	defer c.programs.Close()
 	out := bufio.NewWriter(env.Stdout)
 	show := c.tables(env, out)
 	if c.json {
@@ -109,7 +124,17 @@ func (c *showRun) run(ctx context.Context, env *cli.Env, args []string) error {
 
 // show shows one file and returns what is wrong with it.
 func (c *showRun) show(to factsSink, d *inputs.Data, opt factsOptions) error {
-	if f, _ := formats.Detect(d.Bytes()); f.Family() == formats.MIP {
+	opt.heap = heapFactsOptions{top: opt.top, binaries: c.programs, named: len(c.binaries) > 0}
+	if c.functions != "" {
+		opt.heap.choose = opt.choose
+	}
+	f, _ := formats.Detect(d.Bytes())
+	if f.Family() == formats.MemProf {
+		facts, err := collectMemProfFacts(d.Name(), d.Bytes(), f, opt.heap)
+		to.addMemProf(facts)
+		return err
+	}
+	if f.Family() == formats.MIP {
 		facts, err := collectMIPFacts(d.Name(), d.Bytes(), mipFactsOptions{top: opt.top, choose: opt.choose, blocks: c.counts})
 		to.addMIP(facts)
 		return err
@@ -146,13 +171,14 @@ type factsSink interface {
 	add(*facts)
 	addMIP(*mipFacts)
 	addIprof(*iprofFacts)
+	addMemProf(*memprofFacts)
 	end()
 }
 
 func (c *showRun) tables(env *cli.Env, w io.Writer) factsSink {
 	return &factsPrinter{
 		printer: printer{w: w, term: env.Terminal(env.Stdout), mangled: c.mangled},
-		cutoffs: c.cutoffs, counts: c.counts, values: c.values,
+		cutoffs: c.cutoffs, counts: c.counts, values: c.values, by: c.by.Value,
 	}
 }
 
@@ -165,6 +191,8 @@ type factsJSON struct {
 func (j *factsJSON) add(f *facts)           { j.value(f) }
 func (j *factsJSON) addMIP(f *mipFacts)     { j.value(f) }
 func (j *factsJSON) addIprof(f *iprofFacts) { j.value(f) }
+
+func (j *factsJSON) addMemProf(f *memprofFacts) { j.value(f) }
 
 func (j *factsJSON) value(f any) {
 	var b bytes.Buffer

@@ -13,6 +13,7 @@ type factsPrinter struct {
 	printer
 
 	cutoffs, counts, values bool
+	by                      string // contexts of heap profiles are ranked
 
 	any bool // something was printed
 }
@@ -41,6 +42,7 @@ func (p *factsPrinter) add(f *facts) {
 	if f.selecting {
 		p.selected(f)
 	}
+	p.heap(f.MemProf)
 }
 
 func (p *factsPrinter) end() {}
@@ -67,9 +69,11 @@ func (p *factsPrinter) overview(f *facts) {
 			rows = append(rows, [2]string{label, value})
 		}
 	}
-	add("Functions", functionsLine(f))
-	add("Counters", countersLine(f))
-	if !f.variant.Has(irpgo.SingleByte) {
+	if f.MemProf == nil || f.Records > 0 {
+		add("Functions", functionsLine(f))
+		add("Counters", countersLine(f))
+	}
+	if f.Records > 0 && !f.variant.Has(irpgo.SingleByte) {
 		add("Total count", cli.Count(f.TotalCount))
 		add("Greatest count", greatestLine(f.Summary))
 		add("Hot counts", hotLine(f.Summary))
@@ -83,6 +87,9 @@ func (p *factsPrinter) overview(f *facts) {
 			cli.Count(uint64(b.BitsSet)), cli.Quantity(8*uint64(b.Bytes), "bit", "bits")))
 	}
 	add("Traces", tracesLine(f.Traces))
+	if f.MemProf != nil {
+		rows = append(rows, heapRows(f.MemProf)...)
+	}
 	add("Layout", layoutLine(f))
 	add("Binary ids", binaryIDsLine(f.BinaryIDs))
 	for i, w := range f.Warnings {
@@ -111,6 +118,9 @@ func instrumentation(f *facts) string {
 	if v.Has(irpgo.DebugInfo) && f.Records == 0 {
 		return "for correlation: functions and names are in the debug info or the binary, not here"
 	}
+	if v.Has(irpgo.HasMemProf) && f.Records == 0 {
+		return "for heap profiling alone (-fmemory-profile)"
+	}
 	s := "by the front end (-fprofile-instr-generate, -C instrument-coverage)"
 	if v.Has(irpgo.IRLevel) {
 		s = "at IR level (-fprofile-generate)"
@@ -125,7 +135,7 @@ func instrumentation(f *facts) string {
 		{irpgo.EntryOnly, "function entries only"},
 		{irpgo.SingleByte, "coverage only: ran or not, no counts"},
 		{irpgo.HasTemporal, "times of first calls"},
-		{irpgo.HasMemProf, "with a memory profile, not shown"},
+		{irpgo.HasMemProf, "with a heap profile (-fmemory-profile)"},
 	} {
 		if v.Has(also.bit) {
 			s += "; " + also.text
