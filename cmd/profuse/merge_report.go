@@ -46,14 +46,15 @@ type mergeReport struct {
 	functions  int               // in the result
 	file       *reportFile       // nil without one
 	quarantine *quarantine       // nil without one
-	each     []inputOutcome // by input; nil unless asked for
+	each       []inputOutcome    // by input; nil unless asked for
 }
 
 // An inputOutcome is what became of one input.
 type inputOutcome struct {
-	taken int   // profiles that are in the result
-	err   error // why one is not: the first by name
+	taken int // profiles that are in the result
 	name  string
+	err   error  // why one is not: the first by name
+	cause string // as for reject
 }
 
 // A sourceKind is what the choice of an indexed version goes by; a merge has
@@ -165,7 +166,7 @@ func (m *mergeReport) reject(input int, name string, err error, cause string) {
 	defer m.mu.Unlock()
 	if m.each != nil {
 		if o := &m.each[input]; o.err == nil || name < o.name {
-			o.err, o.name = err, name
+			o.name, o.err, o.cause = name, err, cause
 		}
 	}
 	m.rejected[word]++

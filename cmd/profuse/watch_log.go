@@ -1,14 +1,18 @@
 package main
 
 import (
+	"bytes"
+	"errors"
 	"fmt"
 	"maps"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/cli"
+	"github.com/profuse-pgo/profuse/internal/inputs"
 	"github.com/profuse-pgo/profuse/irpgo"
 	"github.com/profuse-pgo/profuse/watch"
 )
@@ -128,6 +132,11 @@ func (l *watchLog) tellWritten() {
 }
 
 func (l *watchLog) refuse(e watch.Refused) {
+	if e.Moved != "" {
+		if err := explainMoved(e); err != nil {
+			l.line.Urgentf("warning: %s", printable(cli.Message(err)))
+		}
+	}
 	if l.refused++; l.refused > maxRefusedTold {
 		if l.refused == maxRefusedTold+1 {
 			l.line.Urgentf("not merged: there are more such files, which are only counted")
@@ -149,6 +158,30 @@ func (l *watchLog) refuse(e watch.Refused) {
 		}
 	}
 	l.line.Urgentf("%s: %s; %s", head, printable(text), printable(where))
+	if caused := (*causedError)(nil); errors.As(e.Err, &caused) {
+		l.line.Urgentf("            %s", printable(caused.cause))
+	}
+}
+
+// explainMoved writes beside a file in quarantine why it is there, as "profuse
+// merge" does.
+func explainMoved(e watch.Refused) error {
+	a := &inputAccount{File: e.File, Outcome: outcomeLeftOut, Reason: &reason{finding: newFinding(e.Err)}}
+	if e.Partly {
+		a.Outcome = outcomePartly
+	}
+	if caused := (*causedError)(nil); errors.As(e.Err, &caused) {
+		a.Reason.Cause = caused.cause
+	}
+	if info, err := os.Stat(e.Moved); err == nil {
+		a.Size = int(info.Size())
+	}
+	if f := peekFormat(inputs.File(e.Moved), false); f != 0 {
+		a.Format = f.String()
+	}
+	var b bytes.Buffer
+	writeJSON(&b, a, "")
+	return writeWhole(e.Moved+reasonSuffix, &b)
 }
 
 func (l *watchLog) status(s watch.Status) string {

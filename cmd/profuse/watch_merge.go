@@ -119,6 +119,17 @@ func watchOutcomes(base string, report *mergeReport) ([]watch.Outcome, error) {
 	outcomes := make([]watch.Outcome, len(each))
 	for i, o := range each {
 		outcomes[i] = watch.Outcome{Profiles: o.taken, Err: o.err}
+		if o.cause != "" {
+			outcomes[i].Err = &causedError{o.err, o.cause}
+		}
 	}
 	return outcomes, nil
 }
+
+// A causedError is an error with its likely cause, which is told apart.
+type causedError struct {
+	error
+	cause string
+}
+
+func (e *causedError) Unwrap() error { return e.error }
