@@ -28,7 +28,7 @@ test: oracles lint build
 race:
 	@if ! command -v gcc >/dev/null; then echo "race: no C compiler, skipped"; \
 	else set -x; \
-	CGO_ENABLED=1 $(GO) test -race -short -timeout 8m ./cmd/profuse ./internal/inputs ./internal/atomicfile ./internal/filelock ./mip && \
+	CGO_ENABLED=1 $(GO) test -race -short -timeout 8m ./cmd/profuse ./internal/inputs ./internal/atomicfile ./internal/filelock ./mip ./watch && \
 	CGO_ENABLED=1 $(GO) test -race -short -timeout 8m -run 'Merge|ShapesMixed|Trace' ./irpgo; fi
 
 bench:
