@@ -200,7 +200,7 @@ func (c *iprofClasses) why(ref iprof.MethodRef) string {
 const maxGoneListed = 20
 
 func (f *classesFacts) print(w io.Writer) {
-	p := printer{w: w, term: f.term}
+	p := factsPrinter{printer: printer{w: w, term: f.term}}
 	share := func(part, whole int64) string { return cli.Percent(uint64(max(part, 0)), uint64(max(whole, 0))) }
 	var rows [][]string
 	for _, s := range f.Sets {
@@ -221,5 +221,5 @@ func (f *classesFacts) print(w io.Writer) {
 		why := map[string]string{"class": "no such class", "types": "now with other types", "method": "no such method"}[g.Why]
 		rows = append(rows, []string{signed(g.Calls), signed(g.Samples), printable(fmt.Sprintf("%s%s: %s", g.Method, g.Descriptor, why))})
 	}
-	p.table([]string{"Calls", "Samples", "Methods gone"}, rows)
+	p.javaTable([]string{"Calls", "Samples", "Methods gone"}, rows)
 }

@@ -2,7 +2,10 @@ package main
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
+
+	"github.com/jedib0t/go-pretty/v6/text"
 
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/cli"
 	"github.com/profuse-pgo/profuse/iprof"
@@ -86,6 +89,30 @@ func (p *factsPrinter) iprofSets(sets []iprofSetFacts) {
 	p.table([]string{"Total", "Largest", "Entries", "Methods", "Frames", "Counts of"}, rows)
 }
 
+// packagePart is a part of a package's name, in the spelling of the language or
+// of descriptors.
+var packagePart = regexp.MustCompile(`\b(L?[a-z])\w*([./])`)
+
+// javaTable is printer.table for names of Java in the last column: where the
+// terminal is too narrow for them, packages are shortened to their first
+// letters before anything is cut.
+func (p *factsPrinter) javaTable(header []string, rows [][]string) {
+	width := tableIndent
+	for i := range header {
+		most := text.StringWidthWithoutEscSequences(header[i])
+		for _, r := range rows {
+			most = max(most, text.StringWidthWithoutEscSequences(r[i]))
+		}
+		width += most + columnGap
+	}
+	if last := len(header) - 1; p.term.Width > 0 && width > p.term.Width {
+		for _, r := range rows {
+			r[last] = packagePart.ReplaceAllString(r[last], "$1$2")
+		}
+	}
+	p.table(header, rows)
+}
+
 func (p *factsPrinter) iprofMethods(methods []iprofMethodFacts, title string) {
 	if len(methods) == 0 {
 		return
@@ -107,7 +134,7 @@ func (p *factsPrinter) iprofMethods(methods []iprofMethodFacts, title string) {
 		}
 		rows = append(rows, append(row, printable(m.Name+m.Descriptor)))
 	}
-	p.table(append(header, title), rows)
+	p.javaTable(append(header, title), rows)
 }
 
 func (p *factsPrinter) iprofContexts(contexts []iprofContextFacts) {
@@ -119,7 +146,7 @@ func (p *factsPrinter) iprofContexts(contexts []iprofContextFacts) {
 		c := &contexts[i]
 		rows = append(rows, []string{percent(c.Share), signed(c.Count), printable(c.context)})
 	}
-	p.table([]string{"Share", "Count", "Hottest contexts of " + contexts[0].Set}, rows)
+	p.javaTable([]string{"Share", "Count", "Hottest contexts of " + contexts[0].Set}, rows)
 }
 
 func (p *factsPrinter) iprofSites(sites []iprofSiteFacts) {
@@ -134,11 +161,11 @@ func (p *factsPrinter) iprofSites(sites []iprofSiteFacts) {
 			types = append(types, fmt.Sprintf("%s %s", t.Type, cli.Percent(uint64(max(t.Count, 0)), uint64(max(s.Count, 0)))))
 		}
 		rows = append(rows, []string{
-			signed(s.Count), cli.Count(uint64(len(s.Types))),
+			signed(s.Count), cli.Count(uint64(len(s.Types))), cli.Percent(uint64(max(s.Types[0].Count, 0)), uint64(max(s.Count, 0))),
 			printable(fmt.Sprintf("%s:%d (%s): %s", s.Method, s.Bytecode, s.Set, strings.Join(types, ", "))),
 		})
 	}
-	p.table([]string{"Count", "Types", "Polymorphic calls and checks"}, rows)
+	p.javaTable([]string{"Count", "Types", "One type", "Polymorphic calls and checks"}, rows)
 }
 
 func (p *factsPrinter) iprofBranches(branches []iprofBranchFacts) {
@@ -162,7 +189,7 @@ func (p *factsPrinter) iprofBranches(branches []iprofBranchFacts) {
 			signed(b.Count), cli.Percent(uint64(most), uint64(b.Count)), printable(fmt.Sprintf("%s:%d %s", b.Method, b.Bytecode, strings.Join(ways, ", "))),
 		})
 	}
-	p.table([]string{"Count", "One way", "Hottest branches"}, rows)
+	p.javaTable([]string{"Count", "One way", "Hottest branches"}, rows)
 }
 
 func (p *factsPrinter) iprofLocks(locks []iprofTypeFacts) {
@@ -173,5 +200,5 @@ func (p *factsPrinter) iprofLocks(locks []iprofTypeFacts) {
 	for _, l := range locks {
 		rows = append(rows, []string{signed(l.Count), printable(l.Type)})
 	}
-	p.table([]string{"Locks", "Types locked"}, rows)
+	p.javaTable([]string{"Locks", "Types locked"}, rows)
 }
