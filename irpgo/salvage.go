@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/profuse-pgo/profuse/internal/cursor"
+	"github.com/profuse-pgo/profuse/internal/ondisk"
 	"github.com/profuse-pgo/profuse/profile"
 )
 
@@ -322,6 +323,11 @@ func NameRefs(name string, data []byte, yield func(ref uint64) bool) {
 	}
 	r, err := NewReader(name, data, ReaderOptions{Rescue: RescueDrop})
 	if err != nil {
+		return
+	}
+	if ix, ok := r.dec.(*indexedReader); ok {
+		// Damage ends it.
+		_ = ix.table.Items(false, func(it ondisk.Item) bool { return yield(it.Hash) })
 		return
 	}
 	for rec, err := range r.Records() {

@@ -58,6 +58,7 @@ budget allows, 2 if the command line is wrong, 1 if something else is.`,
 			f.Var(&c.weighted, "weighted-input", "`W,INPUT` another input, its counts multiplied by W, of iprof also a fraction as 0.5; may be given again")
 			f.BoolVar(&c.sparse, "sparse", false, "leave out functions that never ran")
 			f.IntVar(&c.workers, "j", 0, "`N` read N inputs at a time (default one per CPU); the result is the same")
+			f.BoolVar(&c.perBinary, "per-binary", false, "write a profile for each binary into the folder OUTPUT, named by its binary id")
 			c.loss.declare(f)
 			c.loss.declareRescue(f)
 			f.BoolVar(&c.mixed, "allow-mixed", false, "merge profiles of different kinds of instrumentation too")
@@ -96,6 +97,7 @@ type mergeRun struct {
 	sparse      bool
 	workers     int
 	loss        lossOptions
+	perBinary   bool
 	mixed       bool
 	empty       bool // may be the result
 	keepVTables bool
@@ -162,12 +164,6 @@ func (c *mergeRun) merge(ctx context.Context, env *cli.Env, args []string, versi
 		return err
 	}
 	report.progress.Expect(int64(len(ins)))
-	out, err := openOutput(env, c.output, ins)
-	if err != nil {
-		return err
-	}
-	defer out.discard()
-
 	programs, err := c.openPrograms(report.mergeWarning)
 	if err != nil {
 		return err
@@ -181,6 +177,14 @@ func (c *mergeRun) merge(ctx context.Context, env *cli.Env, args []string, versi
 	if err != nil {
 		return err
 	}
+	if c.perBinary {
+		return c.runPerBinary(ctx, env, ins, version, opt, keep, programs, report)
+	}
+	out, err := openOutput(env, c.output, ins)
+	if err != nil {
+		return err
+	}
+	defer out.discard()
 	merged, err := mergeInputs(ctx, ins, numWorkers(c.workers), programs, opt, report)
 	report.progress.Stop()
 	if err != nil {
@@ -209,6 +213,7 @@ func (c *mergeRun) merge(ctx context.Context, env *cli.Env, args []string, versi
 		return nil
 	}
 	report.printWarnings(env.Stderr)
+	report.printPrograms(env.Stderr, merged)
 	report.printLoss(env.Stderr)
 	fmt.Fprintf(env.Stderr, "merged %s: %s → %s (%s)\n", report.inputsLine(), c.contents(merged), outputName(c.output), what)
 	programs.heaps.printLosses(env.Stderr)
@@ -322,6 +327,17 @@ func badWeight(w string) error {
 
 // write writes the result and says in which format it is.
 func (c *mergeRun) write(out *output, p *irpgo.Profile, version uint32, report *mergeReport) (what string, err error) {
+	if what, err = c.encode(out, p, version, report); err == nil {
+		err = out.commit()
+	}
+	if err != nil {
+		return "", fmt.Errorf("%s is not written: %w", outputName(c.output), err)
+	}
+	return what, nil
+}
+
+// encode writes the result to where nothing is seen of it yet.
+func (c *mergeRun) encode(out *output, p *irpgo.Profile, version uint32, report *mergeReport) (what string, err error) {
 	if c.text() {
 		what = "text"
 		err = irpgo.WriteText(out, p, irpgo.TextOptions{Sparse: c.sparse, Warn: report.mergeWarning})
@@ -334,13 +350,7 @@ func (c *mergeRun) write(out *output, p *irpgo.Profile, version uint32, report *
 		}
 		err = irpgo.WriteIndexed(out, p, irpgo.IndexedOptions{Version: version, Sparse: c.sparse, Warn: report.mergeWarning, MemProf: c.memprof.writing})
 	}
-	if err == nil {
-		err = out.commit()
-	}
-	if err != nil {
-		return "", fmt.Errorf("%s is not written: %w", outputName(c.output), err)
-	}
-	return what, nil
+	return what, err
 }
 
 // contents sums up what was written.

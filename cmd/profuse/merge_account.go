@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"cmp"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -31,6 +32,7 @@ const (
 	maxRescuedListed   = 10      // lines printed
 	maxLost            = 1 << 20 // functions remembered as lost
 	maxLostListed      = 100     // of them in the report
+	maxIDsListed       = 16      // of an input
 )
 
 // An inputAccount is what became of one profile. It is also the entry of the
@@ -46,10 +48,12 @@ type inputAccount struct {
 	// Count is the sum of the counters contributed, unweighted; 2^64-1 if it is
 	// more.
 	Count          *uint64           `json:"count,omitempty"`
+	BinaryIDs      []string          `json:"binary_ids,omitempty"` // of the binaries that ran
 	Reason         *reason           `json:"reason,omitempty"`
 	Rescued        []rescuedFunction `json:"rescued,omitempty"`
 	RescuedOmitted int               `json:"rescued_omitted,omitempty"`
 
+	input   int // position among those merged
 	member  int // position in the input
 	data    []byte
 	report  *mergeReport
@@ -71,7 +75,10 @@ type rescuedFunction struct {
 
 // account begins the account of a profile: the member-th of an input.
 func (m *mergeReport) account(input, member int, name string, data []byte) *inputAccount {
-	a := &inputAccount{Input: input, File: name, Size: len(data), member: member, data: data, report: m}
+	a := &inputAccount{Input: input, File: name, Size: len(data), input: input, member: member, data: data, report: m}
+	if m.origin != nil {
+		a.Input = m.origin[input]
+	}
 	if f, ok := formats.Detect(data); ok {
 		a.Format = f.String()
 	}
@@ -96,11 +103,16 @@ func (a *inputAccount) rescue(r irpgo.Rescued) {
 	}
 }
 
-// used ends the account of a profile that is in the result.
-func (a *inputAccount) used(added irpgo.Added) {
+// used ends the account of a profile that is in the result; place is its place
+// in the order of all.
+func (a *inputAccount) used(place int, in *irpgo.Info, added irpgo.Added) {
+	for _, id := range in.BinaryIDs[:min(len(in.BinaryIDs), maxIDsListed)] {
+		a.BinaryIDs = append(a.BinaryIDs, hex.EncodeToString(id))
+	}
+	a.report.programs.add(place, a.File, in.BinaryIDs, a.data)
 	a.Outcome, a.Functions, a.Count = outcomeUsed, &added.Records, &added.Count
 	a.Unmergable = added.Skipped
-	a.report.took(a.Input, a.Size)
+	a.report.took(a.input, a.Size)
 	if len(a.Rescued) > 0 {
 		a.Outcome = outcomePartly
 		a.report.notePartly(a)
@@ -111,7 +123,7 @@ func (a *inputAccount) used(added irpgo.Added) {
 // usedWhole ends the account of a profile in the result of which no more is
 // known.
 func (a *inputAccount) usedWhole() {
-	a.report.took(a.Input, a.Size)
+	a.report.took(a.input, a.Size)
 	a.Outcome = outcomeUsed
 	a.end()
 }
@@ -121,7 +133,7 @@ func (a *inputAccount) leftOut(err error) {
 	a.Outcome = outcomeLeftOut
 	a.Rescued, a.RescuedOmitted = nil, 0
 	a.Reason = &reason{newFinding(err), likelyCause(err, a.data)}
-	a.report.reject(a.Input, a.File, err, a.Reason.Cause)
+	a.report.reject(a.input, a.File, err, a.Reason.Cause)
 	if a.report.byName {
 		irpgo.NameRefs(a.File, a.data, func(ref uint64) bool { return a.report.mayBeLost(ref, "") })
 	}
@@ -133,7 +145,7 @@ func (a *inputAccount) end() {
 	if r := a.report; r.file != nil {
 		var b bytes.Buffer
 		writeJSON(&b, a, "    ")
-		r.file.add(a.Input, a.member, bytes.TrimSpace(b.Bytes()))
+		r.file.add(r.base+a.input, a.member, bytes.TrimSpace(b.Bytes()))
 	}
 	a.data = nil
 }
@@ -141,7 +153,7 @@ func (a *inputAccount) end() {
 // endInput says of how many profiles an input's account consists.
 func (m *mergeReport) endInput(input, members int) {
 	if m.file != nil {
-		m.file.endInput(input, members)
+		m.file.endInput(m.base+input, members)
 	}
 }
 
@@ -162,7 +174,7 @@ func (m *mergeReport) mayBeLost(ref uint64, name string) bool {
 
 // found takes the functions of the result off the list of lost ones.
 func (m *mergeReport) found(p *irpgo.Profile) {
-	m.functions = len(p.Functions)
+	m.functions += len(p.Functions)
 	if len(m.lost) == 0 {
 		return
 	}

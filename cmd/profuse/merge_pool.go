@@ -167,7 +167,11 @@ func (w *mergeWorker) read(input int) {
 	in := w.inputs[input]
 	const unknown = -1
 	place, members, file := unknown, 0, false
+	seen := -1
 	err := in.Each(&w.reader, func(d *inputs.Data) error {
+		if seen++; w.report.wanted != nil && !w.report.wanted(input, seen) {
+			return nil
+		}
 		if place == unknown {
 			var err error
 			if place, err = w.await(input); err != nil {
@@ -204,8 +208,11 @@ func (w *mergeWorker) read(input int) {
 	case err != nil && file && w.inSum:
 		w.spoiled(err)
 		return
-	case place == unknown && err == nil:
+	case seen < 0 && err == nil:
 		err = emptyArchive(in.Name)
+	}
+	if w.report.wanted != nil && err != nil && !w.report.wanted(input, seen+1) {
+		err = nil // it is for another group to tell
 	}
 	if err != nil {
 		w.report.account(input, members, in.Name, nil).leftOut(err)
@@ -282,7 +289,7 @@ func (w *mergeWorker) merge(j mergeJob) {
 	case err == nil:
 		counts = kind != 0 || added.Records > 0
 		w.report.merged(j.place, r.Info())
-		account.used(added)
+		account.used(j.place, r.Info(), added)
 	case added.Records > 0:
 		w.spoiled(err)
 	default:

@@ -45,8 +45,14 @@ type mergeReport struct {
 	lost       map[uint64]string // functions, by reference, that nothing in the result has
 	functions  int               // in the result
 	file       *reportFile       // nil without one
-	quarantine *quarantine       // nil without one
-	each       []inputOutcome    // by input; nil unless asked for
+	programs   programs
+
+	// Of a merge of some of the inputs, see regroup.
+	base       int                          // inputs of groups before
+	origin     []int                        // positions of the inputs among all; nil if they are all
+	wanted     func(input, member int) bool // nil if all are
+	quarantine *quarantine                  // nil without one
+	each       []inputOutcome               // by input; nil unless asked for
 }
 
 // An inputOutcome is what became of one input.
