@@ -1,6 +1,7 @@
 package memprof
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/profuse-pgo/profuse/profile"
@@ -36,6 +37,24 @@ func (p *Profile) Check() []error {
 	return c.findings()
 }
 
+// Check looks for contexts of a raw profile whose measurements cannot be right:
+// without allocations, minima above maxima, totals that neither fit. Findings
+// are those of [Profile.Check]. Of raw version 1 maxima are known to be wrong and
+// not looked at.
+func (p *RawProfile) Check() []error {
+	c := checker{section: "MIBs"}
+	var m MIB
+	for i := range p.contexts {
+		c.record = i
+		p.readMIB(&p.contexts[i], &m)
+		if p.contexts[i].layout == 1 {
+			m.keep(RawSchema1 &^ (1<<MaxAccessCount | 1<<MaxSize | 1<<MaxLifetime))
+		}
+		c.checkMIB(&m)
+	}
+	return c.findings()
+}
+
 // contradicts reports whether functions say different things of a context. The
 // summary then depends on whom its writer met first.
 func (p *Profile) contradicts() bool {
@@ -49,9 +68,10 @@ func (p *Profile) contradicts() bool {
 
 // checker gathers findings, the first of each kind.
 type checker struct {
-	record int
-	first  []*profile.FormatError
-	count  map[string]int // by field
+	section string // empty stands for "memprof"
+	record  int
+	first   []*profile.FormatError
+	count   map[string]int // by field
 }
 
 func (c *checker) note(field, found, want string) {
@@ -61,7 +81,7 @@ func (c *checker) note(field, found, want string) {
 	c.count[field]++
 	if c.count[field] == 1 {
 		c.first = append(c.first, &profile.FormatError{
-			Section: "memprof", Offset: -1, Record: c.record, Field: field, Found: found, Want: want, Err: profile.ErrCorrupt,
+			Section: cmp.Or(c.section, "memprof"), Offset: -1, Record: c.record, Field: field, Found: found, Want: want, Err: profile.ErrCorrupt,
 		})
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/profuse-pgo/profuse/formats"
 	"github.com/profuse-pgo/profuse/internal/inputs"
 	"github.com/profuse-pgo/profuse/irpgo"
+	"github.com/profuse-pgo/profuse/memprof"
 	"github.com/profuse-pgo/profuse/mip"
 	"github.com/profuse-pgo/profuse/profile"
 )
@@ -38,6 +39,7 @@ the command line is wrong.`,
 			f.BoolVar(&c.markdown, "markdown", false, "with --against: print the verdict as Markdown, for a comment on a change")
 			f.BoolVar(&c.quiet, "q", false, "print nothing of files that are sound")
 			f.Var(&c.classes, "classes", classesUsage+": tell which methods of iprof profiles they lack")
+			declareProfiledBinary(f, &c.binaries)
 			c.gate.flags(f)
 			return c.run
 		},
@@ -49,6 +51,7 @@ type checkRun struct {
 	json     bool
 	quiet    bool
 	classes  cli.List
+	binaries cli.List
 	markdown bool
 	gate     gate
 }
@@ -120,6 +123,7 @@ func (c *checkRun) run(ctx context.Context, env *cli.Env, args []string) error {
 			return cli.Usagef("options --json and --markdown exclude each other")
 		}
 		var err error
+		c.gate.binaries = c.binaries
 		if verdict, err = c.gate.judge(env, args[0]); err != nil {
 			return err
 		}
@@ -127,6 +131,13 @@ func (c *checkRun) run(ctx context.Context, env *cli.Env, args []string) error {
 	args, err := inputs.ExpandResponse(args)
 	if err != nil {
 		return err
+	}
+	var programs *memprof.Binaries
+	if len(c.binaries) > 0 {
+		if programs, err = memprof.OpenBinaries(c.binaries, memprof.BinaryOptions{}); err != nil {
+			return err
+		}
+		defer programs.Close()
 	}
 	classes, err := newIprofClasses(env, c.classes)
 	if err != nil {
@@ -161,6 +172,10 @@ func (c *checkRun) run(ctx context.Context, env *cli.Env, args []string) error {
 			err := in.Each(&r, func(d *inputs.Data) error {
 				if classes != nil && !isIprof(d.Name(), d.Bytes()) {
 					return errors.New("not an iprof profile, which --classes is for")
+				}
+				if f, _ := formats.Detect(d.Bytes()); f.Family() == formats.MemProf {
+					add(checkMemProf(d, f, programs))
+					return ctx.Err()
 				}
 				add(checkData(d, classes))
 				return ctx.Err()

@@ -22,6 +22,8 @@ type gate struct {
 	hotTurnover  string // shares, in percent
 	lostFunction string
 	overlap      string
+
+	binaries cli.List // of raw heap profiles
 }
 
 func (g *gate) flags(f *cli.Flags) {
@@ -83,7 +85,7 @@ func (g *gate) judge(env *cli.Env, file string) (*judgement, error) {
 	}
 	var views [2]profile.View
 	for i, name := range []string{g.base, file} {
-		if views[i], err = openView(env, name, formats.ViewOptions{}); err != nil {
+		if views[i], err = openView(env, name, formats.ViewOptions{ProfiledBinaries: g.binaries}); err != nil {
 			return nil, err
 		}
 	}
