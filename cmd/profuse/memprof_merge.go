@@ -157,8 +157,10 @@ func (c *mergeRun) heapYAML(family formats.Family) bool {
 	switch c.format.Value {
 	case formatMemProfYAML:
 		return true
-	case formatYAML, "":
-		return family == formats.MemProf && (c.format.Value != "" || isYAML(c.output))
+	case formatYAML:
+		return family == formats.MemProf
+	case "":
+		return isYAML(c.output)
 	}
 	return false
 }
