@@ -176,6 +176,9 @@ func (c *iprofRewriting) report(env *cli.Env, before *iprofFile, after *iprof.Pr
 	case size > was:
 		change = cli.Percent(size-was, was) + " more"
 	}
+	if compression(c.output) != "" {
+		change += ", before compression"
+	}
 	fmt.Fprintf(env.Stderr, "%s → %s: %s → %s bytes (%s)\n", printable(before.name), outputName(c.output), cli.Count(was), cli.Count(size), change)
 	var rows [][]string
 	removed := 0
