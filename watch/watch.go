@@ -226,8 +226,10 @@ func (w *watcher) failed(err error) {
 
 // finish merges what is complete and leaves everything in order.
 func (w *watcher) finish(ctx context.Context) error {
-	if err := w.look(); err != nil {
-		w.trouble(err)
+	if !w.Once {
+		if err := w.scan(); err != nil {
+			w.trouble(err)
+		}
 	}
 	w.promote(time.Now())
 	for w.status.Waiting > 0 {
