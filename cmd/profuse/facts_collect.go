@@ -46,7 +46,7 @@ func unreadable(name string, err error) *facts {
 // collectFacts reads a profile as far as it can be read. The error is what
 // stopped it; the facts hold it too.
 func collectFacts(name string, data []byte, opt factsOptions) (*facts, error) {
-	c := &collector{opt: opt, functions: make(map[string]*functionFacts), facts: newFacts(name, len(data))}
+	c := &collector{opt: opt, facts: newFacts(name, len(data))}
 	if c.facts.selecting = opt.choose != nil; c.facts.selecting {
 		c.facts.Selected = []recordFacts{}
 	}
@@ -66,8 +66,9 @@ func collectFacts(name string, data []byte, opt factsOptions) (*facts, error) {
 type collector struct {
 	facts     *facts
 	opt       factsOptions
-	functions map[string]*functionFacts
-	sum, cs   irpgo.SummaryBuilder // by the CS bit of the hash, whatever it means
+	functions map[string]*functionFacts // unless the records of a name stand together
+	current   functionFacts             // if they do: of the last name
+	sum, cs   irpgo.SummaryBuilder      // by the CS bit of the hash, whatever it means
 
 	// Front-end hashes use all 64 bits: only at IR level does bit 60 mark a
 	// context-sensitive record.
@@ -96,6 +97,9 @@ func (c *collector) open(name string, data []byte) (*irpgo.Reader, error) {
 func (c *collector) read(r *irpgo.Reader) error {
 	var failed error
 	c.ir = r.Info().Variant.Has(irpgo.IRLevel)
+	if r.Info().Format != irpgo.FormatIndexed {
+		c.functions = make(map[string]*functionFacts)
+	}
 	for rec, err := range r.Records() {
 		if err != nil {
 			failed = err
@@ -109,7 +113,9 @@ func (c *collector) read(r *irpgo.Reader) error {
 	}
 	c.summaries(r, failed == nil)
 	c.rank()
-	c.nameValues(r.Symbols())
+	if len(c.facts.Selected) > 0 {
+		c.nameValues(r.Symbols())
+	}
 	return failed
 }
 
@@ -168,12 +174,7 @@ func (c *collector) record(rec *irpgo.Record) {
 	if rec.IsCS() && c.ir {
 		f.CSRecords++
 	}
-	fn := c.functions[rec.Name]
-	if fn == nil {
-		fn = &functionFacts{}
-		fn.Name = rec.Name
-		c.functions[rec.Name] = fn
-	}
+	fn := c.function(rec.Name)
 	fn.Records++
 	fn.Counters += len(rec.Counts)
 	switch rec.Pseudo() {
@@ -303,26 +304,52 @@ func (c *collector) summary(stored *irpgo.Summary, b *irpgo.SummaryBuilder, whol
 	return out
 }
 
-// rank orders the functions by total count and keeps the first ones.
+// function returns the facts of a name. Those of names before it are finished
+// if no more records of them can come, so that they take no memory.
+func (c *collector) function(name string) *functionFacts {
+	if c.functions == nil {
+		if c.current.Name != name || c.current.Records == 0 {
+			c.finish(&c.current)
+			c.current = functionFacts{symbolFacts: symbolFacts{Name: name}}
+		}
+		return &c.current
+	}
+	fn := c.functions[name]
+	if fn == nil {
+		fn = &functionFacts{symbolFacts: symbolFacts{Name: name}}
+		c.functions[name] = fn
+	}
+	return fn
+}
+
+// finish counts a function and keeps it if it is one of the hottest.
+func (c *collector) finish(fn *functionFacts) {
+	if fn.Records == 0 {
+		return
+	}
+	f := c.facts
+	f.Functions++
+	if !fn.ran {
+		f.FunctionsNotRun++
+	}
+	if fn.TotalCount > 0 {
+		f.Hottest = insertBounded(f.Hottest, *fn, max(c.opt.top, 0), func(a, b functionFacts) int {
+			return cmp.Or(cmp.Compare(b.TotalCount, a.TotalCount), cmp.Compare(a.Name, b.Name))
+		})
+	}
+}
+
+// rank finishes the functions and describes the hottest.
 func (c *collector) rank() {
 	f := c.facts
-	f.Functions = len(c.functions)
-	all := make([]*functionFacts, 0, len(c.functions))
+	c.finish(&c.current)
 	for _, fn := range c.functions {
-		if !fn.ran {
-			f.FunctionsNotRun++
-		}
-		if fn.TotalCount > 0 {
-			all = append(all, fn)
-		}
+		c.finish(fn)
 	}
-	slices.SortFunc(all, func(a, b *functionFacts) int {
-		return cmp.Or(cmp.Compare(b.TotalCount, a.TotalCount), cmp.Compare(a.Name, b.Name))
-	})
-	for _, fn := range all[:min(max(c.opt.top, 0), len(all))] {
+	for i := range f.Hottest {
+		fn := &f.Hottest[i]
 		fn.symbolFacts = nameSymbol(fn.Name)
 		fn.Share = float64(fn.TotalCount) / float64(f.TotalCount)
-		f.Hottest = append(f.Hottest, *fn)
 	}
 }
 
