@@ -127,7 +127,7 @@ func TestRefused(t *testing.T) {
 			"--coverage -c a.c":                  "--coverage: not possible",
 			"-emit-llvm -c a.c":                  "no machine code",
 			"-c k.cu":                            "cannot be instrumented",
-			"-fmachine-profile-use=x.mip -c a.c": "not supported",
+			"-fmachine-profile-use=x.mip -c a.c": "exclude each other",
 			"-fmachine-profile-call-graph -fmachine-profile-function-coverage -c a.c": "exclude each other",
 			"-fmachine-profile-special-case-list=none -c a.c":                         "none: no such file",
 		} {
