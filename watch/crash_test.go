@@ -155,3 +155,18 @@ func TestOutputFallsBack(t *testing.T) {
 		t.Errorf("told %+v", s)
 	}
 }
+
+// A run that died before there was an output is told from an output that
+// somebody removed.
+func TestDiedBeforeTheFirstOutput(t *testing.T) {
+	b := newBench(t)
+	b.put("1", "a 1")
+	if point, ok := b.runUntil(2); !ok || point != "announced" {
+		t.Fatalf("died at %q", point)
+	}
+	b.mustRun()
+	b.wantOut("a 1")
+	if s := eventsOf[Started](b)[0]; !s.Interrupted || s.Rolled != 1 || s.Restarted {
+		t.Errorf("told %+v", s)
+	}
+}

@@ -433,7 +433,7 @@ func TestWatching(t *testing.T) {
 // A file that grows is left alone until it has not for a while.
 func TestSettle(t *testing.T) {
 	b := newBench(t)
-	b.opt.Settle = 300 * time.Millisecond
+	b.opt.Settle = time.Second
 	stop := b.start()
 	for _, text := range []string{"a 1\n", "a 1\n", "a 1\n", "a 1\n"} {
 		f := must(os.OpenFile(filepath.Join(b.opt.Dir, "1"), os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o666))
@@ -453,7 +453,7 @@ func TestSettle(t *testing.T) {
 // Once is not forever: a file that keeps changing is left for the next time.
 func TestOnceLeavesWhatChanges(t *testing.T) {
 	b := newBench(t)
-	b.opt.Settle = 20 * time.Millisecond
+	b.opt.Settle = 150 * time.Millisecond
 	b.put("1", "a 1")
 	b.put("2", "b 1")
 	done := make(chan struct{})

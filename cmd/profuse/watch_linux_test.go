@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"context"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -156,10 +155,11 @@ func landed(t *testing.T, dir string) int {
 // and nothing is lost or counted twice.
 func TestWatchKilled(t *testing.T) {
 	kills := 67 // in each of the three ways
+	modes := []string{"delete", "keep", "archive"}
 	if testing.Short() {
-		kills = 5
+		kills, modes = 5, modes[:1]
 	}
-	for i, mode := range []string{"keep", "delete", "archive"} {
+	for i, mode := range modes {
 		t.Run(mode, func(t *testing.T) {
 			f := newFarm(t)
 			archive := filepath.Join(f.dir, "archive")
@@ -255,17 +255,26 @@ func inode(path string) uint64 {
 	return uint64(st.Ino) ^ uint64(st.Mtim.Nano())
 }
 
-// start starts a run and returns what waits for it to have merged n files.
-func (f *farm) start(options ...string) (cmd *exec.Cmd, log *bytes.Buffer) {
+// start starts a command and returns what it has said so far.
+func (f *farm) start(cmd *exec.Cmd) (log func() string) {
 	f.t.Helper()
-	cmd = f.watch(options...)
-	log = &bytes.Buffer{}
-	cmd.Stderr = log
+	file, err := os.CreateTemp(f.dir, "log")
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	defer file.Close()
+	cmd.Stderr = file
 	if err := cmd.Start(); err != nil {
 		f.t.Fatal(err)
 	}
 	f.t.Cleanup(func() { cmd.Process.Kill() })
-	return cmd, log
+	return func() string {
+		text, err := os.ReadFile(file.Name())
+		if err != nil {
+			f.t.Error(err)
+		}
+		return string(text)
+	}
 }
 
 // await waits for something to become true.
@@ -284,11 +293,12 @@ func TestWatchSignals(t *testing.T) {
 		t.Run(sig.String(), func(t *testing.T) {
 			f := newFarm(t)
 			f.land()
-			cmd, log := f.start("--settle", "10ms", "--every", "1h", "--delete")
+			cmd := f.watch("--settle", "10ms", "--every", "1h", "--delete")
+			log := f.start(cmd)
 			await(t, "the first profile", func() bool { return landed(t, f.in) == 0 })
 			f.land()
 			f.land()
-			time.Sleep(300 * time.Millisecond) // to settle
+			time.Sleep(time.Second) // to settle
 			growing, err := os.Create(filepath.Join(f.in, "growing"))
 			if err != nil {
 				t.Fatal(err)
@@ -296,15 +306,15 @@ func TestWatchSignals(t *testing.T) {
 			defer growing.Close()
 			cmd.Process.Signal(sig)
 			if err := cmd.Wait(); err != nil {
-				t.Errorf("%v: %s", err, log)
+				t.Errorf("%v: %s", err, log())
 			}
 			f.check()
 			if got := landed(t, f.in); got != 1 {
 				t.Errorf("%d files are left, want the one that is being written", got)
 			}
 			want := "ended: 3 files merged; left for the next time: 1 file that may still be written\n"
-			if !strings.HasSuffix(log.String(), want) {
-				t.Errorf("said %q, want %q at the end", log, want)
+			if !strings.HasSuffix(log(), want) {
+				t.Errorf("said %q, want %q at the end", log(), want)
 			}
 			if _, err := os.Lstat(f.out + ".watch.lock"); err == nil {
 				t.Error("the lock is still there")
@@ -322,13 +332,8 @@ func TestWatchFullDisk(t *testing.T) {
 	}
 	limited := exec.Command("sh", "-c", `ulimit -S -f 4; exec "$@"`, "sh",
 		"profuse", "watch", f.in, "-o", f.out, "--settle", "10ms", "--delete")
-	var log bytes.Buffer
-	limited.Stderr = &log
-	if err := limited.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { limited.Process.Kill() })
-	time.Sleep(time.Second)
+	log := f.start(limited)
+	await(t, "a warning", func() bool { return strings.Contains(log(), "warning: ") })
 	limited.Process.Signal(syscall.SIGTERM)
 	err := limited.Wait()
 	if exit := limited.ProcessState.ExitCode(); exit != 1 {
@@ -337,8 +342,8 @@ func TestWatchFullDisk(t *testing.T) {
 	if got := landed(t, f.in); got != f.n {
 		t.Errorf("%d of %d files are left although nothing was written", got, f.n)
 	}
-	if n := strings.Count(log.String(), "warning: "); n != 1 || !strings.Contains(log.String(), syscall.EFBIG.Error()) {
-		t.Errorf("said %q, want one warning", log.String())
+	if n := strings.Count(log(), "warning: "); n != 1 || !strings.Contains(log(), syscall.EFBIG.Error()) {
+		t.Errorf("said %q, want one warning", log())
 	}
 	f.drain("--settle", "10ms", "--delete")
 	f.check()
@@ -351,26 +356,18 @@ func TestWatchFullDisk(t *testing.T) {
 func TestWatchTwice(t *testing.T) {
 	f := newFarm(t)
 	f.land()
-	first, _ := f.start("--settle", "10ms", "--every", "0s")
+	first := f.watch("--settle", "10ms", "--every", "0s")
+	f.start(first)
 	await(t, "the first profile", func() bool { _, err := os.Stat(f.out); return err == nil })
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
-	defer cancel()
-	second := exec.CommandContext(ctx, "profuse", "watch", f.in, "-o", f.out, "--settle", "10ms", "--once")
-	var log bytes.Buffer
-	second.Stderr = &log
-	if err := second.Start(); err != nil {
-		t.Fatal(err)
-	}
-	time.Sleep(200 * time.Millisecond)
+	second := f.watch("--settle", "10ms", "--once")
+	log := f.start(second)
+	await(t, "the second to wait", func() bool { return strings.HasPrefix(log(), `waiting for another "profuse watch" that adds to `) })
 	f.land()
 	await(t, "the second profile", func() bool { return len(counts(t, f.out)) > 20 })
 	first.Process.Kill()
 	first.Wait()
 	if err := second.Wait(); err != nil {
-		t.Fatalf("%v: %s", err, log.String())
-	}
-	if !strings.HasPrefix(log.String(), `waiting for another "profuse watch" that adds to `) {
-		t.Errorf("said %q", log.String())
+		t.Fatalf("%v: %s", err, log())
 	}
 	f.check()
 }
