@@ -19,7 +19,7 @@ build:
 # with all of them installed a skip is a failure.
 test: oracles lint build
 	PROFUSE_REQUIRE_ORACLE=$${PROFUSE_REQUIRE_ORACLE:-$$(scripts/install-oracles.sh --check 2>/dev/null && echo 1)} \
-		$(GO) test -timeout 10m $(TESTFLAGS) ./...
+		$(GO) test -timeout 25m $(TESTFLAGS) ./...
 	$(MAKE) --no-print-directory race
 
 # The race detector needs cgo and makes starting processes slow, so only the
@@ -28,8 +28,8 @@ test: oracles lint build
 race:
 	@if ! command -v gcc >/dev/null; then echo "race: no C compiler, skipped"; \
 	else set -x; \
-	CGO_ENABLED=1 $(GO) test -race -short -timeout 8m ./cmd/profuse ./internal/inputs ./internal/atomicfile ./internal/filelock ./mip ./watch && \
-	CGO_ENABLED=1 $(GO) test -race -short -timeout 8m -run 'Merge|ShapesMixed|Trace' ./irpgo; fi
+	CGO_ENABLED=1 $(GO) test -race -short -timeout 15m ./cmd/profuse ./internal/inputs ./internal/atomicfile ./internal/filelock ./mip ./watch && \
+	CGO_ENABLED=1 $(GO) test -race -short -timeout 15m -run 'Merge|ShapesMixed|Trace' ./irpgo; fi
 
 bench:
 	$(GO) test -run '^$$' -bench . -benchmem ./...

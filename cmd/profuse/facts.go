@@ -37,7 +37,7 @@ type facts struct {
 	Traces      traceFacts   `json:"traces"`
 	VTableNames int          `json:"vtable_names"`
 
-	MemProf *heapFacts `json:"memprof"` // null without a section
+	MemProf *heapFacts `json:"memprof,omitzero"` // with a section only
 
 	Hottest   []functionFacts `json:"hottest"`
 	Selected  []recordFacts   `json:"function_records,omitzero"` // with --functions only

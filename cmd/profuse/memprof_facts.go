@@ -65,7 +65,7 @@ type heapFacts struct {
 	// contexts.
 	Places     map[string]int   `json:"places"`
 	Rankings   []heapRanking    `json:"rankings"`
-	DataAccess *dataAccessFacts `json:"data_access"` // null without
+	DataAccess *dataAccessFacts `json:"data_access,omitzero"` // null without
 }
 
 // heapTemperature counts the contexts of a temperature.
