@@ -161,6 +161,24 @@ func (c *checker) summary(stored *Summary, b *SummaryBuilder, section string) {
 	}
 }
 
+// checkTotal warns if the counters of an indexed profile, all merged, do not
+// add up to what its summary says: the cheap part of [Check], for merging.
+func (m *Merger) checkTotal(r *Reader, added Added) {
+	sum := r.Summary(false)
+	if sum == nil || m.opt.LLVMCompat || m.opt.Warn == nil || added.Skipped > 0 || added.Count == 1<<64-1 ||
+		r.dec.(*indexedReader).rescued > 0 { // a sum that saturates may have pseudo counts in it, which the summary leaves out
+		return
+	}
+	total := sum.TotalCount
+	if cs := r.Summary(true); cs != nil {
+		total += cs.TotalCount
+	}
+	if total != added.Count {
+		m.opt.Warn(Warning{File: r.Name(), Err: profile.InFile(odd("summary", -1, -1, "total count", fmt.Sprint(total),
+			fmt.Sprintf("%d, as the records have it", added.Count)), r.Name())})
+	}
+}
+
 // hashOfIR says whether IR instrumentation gives such a hash to a function:
 // the upper four bits are kept free, and one of them marks context-sensitive
 // records.

@@ -35,6 +35,7 @@ type indexedReader struct {
 	bitmap   []byte
 	values   valueBuffer
 	walked   bool // damaged functions were told of
+	rescued  int  // damaged functions left out
 }
 
 // indexedHeader holds the offsets of the header; 0 where the version has none.
@@ -336,6 +337,7 @@ func (r *indexedReader) records(yield func(*Record, error) bool) {
 				return false
 			}
 			bad = nil
+			r.rescued++
 			n++
 			return true
 		}
@@ -348,6 +350,7 @@ func (r *indexedReader) records(yield func(*Record, error) bool) {
 					return false
 				}
 				bad = nil
+				r.rescued++
 				return true
 			}
 			if !yield(&r.rec, nil) {

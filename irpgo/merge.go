@@ -135,6 +135,7 @@ func (m *Merger) AddAt(index int, r *Reader, weight uint64) (added Added, err er
 			traces, stream = trace, uint64(len(trace))
 		}
 		m.addBinaryIDs(r)
+		m.checkTotal(r, fast)
 		return fast, nil
 	}
 	binary, _ := r.dec.(binaryDecoder)
@@ -191,6 +192,7 @@ func (m *Merger) AddAt(index int, r *Reader, weight uint64) (added Added, err er
 		}
 	}
 	if err == nil {
+		m.checkTotal(r, added)
 		m.addBinaryIDs(r)
 		if err = heapErr; heap != nil {
 			err = m.AddMemProf(r.Name(), heap, weight)

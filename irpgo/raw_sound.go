@@ -13,12 +13,19 @@ func (r *rawReader) sound(func([]byte, uint64) bool) bool {
 	if p.variant.Has(HasTemporal) {
 		least = 8 / size
 	}
+	rescue := r.opt.Rescue != RescueOff // what is to be rescued has to be counted first
+	if rescue && size == 8 && orWords(p.order, p.counters.data) >= largeCounter {
+		return false
+	}
 	pos := int(p.valueData)
 	for i := range p.numRecords() {
 		b := p.record(i)
 		n := uint64(p.u32(b, l.numCounters))
 		start := r.sectionOffset(i, p.addr(b, l.counterPtr), p.fields[fCountersDelta], counters)
 		if n < least || start >= counters || n > (counters-start)/size {
+			return false
+		}
+		if rescue && r.syms.Name(p.nameRef(b)) == "" {
 			return false
 		}
 		if l.bitmapBytes >= 0 {
