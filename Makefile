@@ -24,12 +24,13 @@ test: oracles lint build
 
 # The race detector needs cgo and makes starting processes slow, so only the
 # packages that share memory between goroutines run under it, and only their
-# short tests; those of irpgo that merge.
+# short tests; those of irpgo and memprof that merge, and look up programs.
 race:
 	@if ! command -v gcc >/dev/null; then echo "race: no C compiler, skipped"; \
 	else set -x; \
 	CGO_ENABLED=1 $(GO) test -race -short -timeout 15m ./cmd/profuse ./internal/inputs ./internal/atomicfile ./internal/filelock ./mip ./watch && \
-	CGO_ENABLED=1 $(GO) test -race -short -timeout 15m -run 'Merge|ShapesMixed|Trace' ./irpgo; fi
+	CGO_ENABLED=1 $(GO) test -race -short -timeout 15m -run 'Merge|ShapesMixed|Trace' ./irpgo && \
+	CGO_ENABLED=1 $(GO) test -race -short -timeout 15m -run 'Merge|Binaries|Symboliz' ./memprof; fi
 
 bench:
 	$(GO) test -run '^$$' -bench . -benchmem ./...

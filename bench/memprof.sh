@@ -5,11 +5,12 @@
 #
 #   bench/memprof.sh [ROUNDS]
 #
-# The profiles, of about 16,000, 85,000 and 420,000 contexts, are those of two
-# generated programs: one that uses the containers of the standard library, with
-# much debug information, and one of many small functions, which runs shortly
-# and ten times as long. Both are compiled with clang 22 and kept under
-# build/bench. Needs clang-22, lld-22, llvm-profdata-22 and GNU time.
+# The profiles, of about 18,000, 85,000 and 427,000 contexts, are of two generated
+# programs: one uses the containers of the standard library and has much debug
+# information, one has many small functions and runs shortly and ten times as
+# long. Both are compiled with clang 22 and kept under build/bench. "drop-in" is
+# profuse llvm-profdata, "profuse" is profuse merge. Needs clang-22, lld-22,
+# llvm-profdata-22 and GNU time.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 rounds=${1:-5}
@@ -110,7 +111,7 @@ for size in small middle large; do
     measure "$size-profuse" build/bench/profuse merge -q --profiled-binary "$program" "$dir/$size.raw" -o "$dir/$size-profuse.profdata"
   done
   cmp "$dir/$size-llvm.profdata" "$dir/$size-drop-in.profdata"
-  contexts=$(build/bench/profuse show --json --profiled-binary "$program" "$dir/$size.raw" | awk -F'[:,]' '/"recorded_contexts"/ { print $2 + 0; exit }')
+  contexts=$(build/bench/profuse show --json "$dir/$size.raw" | awk -F'[:,]' '/"recorded_contexts"/ { print $2 + 0 }')
   bytes=$(wc -c <"$dir/$size.raw")
   for name in llvm drop-in profuse; do
     printf '%-8s %9s %9.1f   %-14s %8.2f %8.2f %8.0f\n' "$size" "$contexts" "$(awk "BEGIN { print $bytes / 1e6 }")" "$name" \

@@ -106,7 +106,7 @@ func (s *Stacks) AddStack(frames []FrameIndex) StackIndex {
 // Push returns the index of the call stack with frame f called from the given
 // stack, without noting it as a whole one.
 func (s *Stacks) Push(caller StackIndex, f FrameIndex) StackIndex {
-	if 3*(len(s.nodes)+1) > 2*len(s.slots) {
+	if len(s.nodes) == cap(s.nodes) {
 		s.grow()
 	}
 	n := stackNode{f, caller}
@@ -139,6 +139,9 @@ func (s *Stacks) grow() {
 		s.seed = [2]uint64{maphash.Comparable(seed, 0), maphash.Comparable(seed, 1) | 1}
 	}
 	s.slots = make([]StackIndex, max(64, 2*len(s.slots)))
+	// The nodes fill the table by two thirds. They grow with it: small steps
+	// would leave a multiple of their size behind.
+	s.nodes = append(make([]stackNode, 0, 2*len(s.slots)/3), s.nodes...)
 	for i, n := range s.nodes {
 		slot := s.slot(n)
 		for s.slots[slot] != 0 {

@@ -20,7 +20,7 @@ SUBCOMMANDS:
   Type "PROG <subcommand> --help" for the options of one.
 `
 
-const helpMerge = `OVERVIEW: merge raw, indexed and text profiles into one
+const helpMerge = `OVERVIEW: merge raw, indexed and text profiles, and heap profiles, into one
 
 USAGE: PROG merge [options] <filename...>
 
@@ -47,6 +47,12 @@ OPTIONS:
   --correlate=debug-info|binary … of this kind
   --max-debug-info-correlation-warnings=<n>
                                 Warnings to print (default: 5; 0 is all)
+  --profiled-binary=<file>      The program that raw MemProf profiles are of
+  --memprof-version=2|3|4       Version of the memprof section (default: 3)
+  --memprof-full-schema         Write all fields, not only what compilers need
+  --memprof-random-hotness      Make contexts hot and cold at random
+  --memprof-random-hotness-seed=<n>
+                                Seed to do so with (default: the time)
   --temporal-profile-trace-reservoir-size=<n>
                                 Temporal traces to keep (default: 100)
   --temporal-profile-max-trace-length=<n>
@@ -82,6 +88,8 @@ OPTIONS:
   --binary-ids                  The binary ids
   --profile-version             The version of the format
   --temporal-profile-traces     The temporal traces
+  --memory                      The heap profile (MemProf), as YAML
+  --profiled-binary=<file>      The program that a raw one is of
   --debug-info=<file>           What a program built for correlation knows of
                                 its counters; with --show-format=yaml all of it
 `
