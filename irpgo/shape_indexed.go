@@ -2,6 +2,7 @@ package irpgo
 
 import (
 	"math"
+	"strings"
 	"sync/atomic"
 
 	"github.com/profuse-pgo/profuse/internal/cursor"
@@ -36,7 +37,7 @@ func newIndexedShape(key shapeKey, r *indexedReader) *shape {
 	}
 	x := &indexedShape{items: make([]indexedItem, 0, r.table.Len())}
 	s := &shape{key: key, indexed: x, functions: make([]shapeFunction, 0, r.table.Len())}
-	var keys []byte
+	var keys strings.Builder
 	ends := make([]int32, 0, r.table.Len()) // of each key in keys
 	bucket, bucketAt := uint64(0), -1       // the current one, and its first item
 	sound := true
@@ -44,8 +45,8 @@ func newIndexedShape(key shapeKey, r *indexedReader) *shape {
 		if b := it.Hash & uint64(r.table.NumBuckets()-1); b != bucket || bucketAt < 0 {
 			bucket, bucketAt = b, len(x.items)
 		}
-		keys = append(keys, it.Key...)
-		ends = append(ends, int32(len(keys)))
+		keys.Write(it.Key)
+		ends = append(ends, int32(keys.Len()))
 		x.items = append(x.items, indexedItem{})
 		x.items[bucketAt].bucket++
 		c := cursor.New("", it.DataOff, it.Data, le)
@@ -63,7 +64,7 @@ func newIndexedShape(key shapeKey, r *indexedReader) *shape {
 	if err != nil || !sound {
 		return nil
 	}
-	x.name(s, string(keys), ends)
+	x.name(s, keys.String(), ends)
 	if !s.sameRefs() {
 		return nil
 	}

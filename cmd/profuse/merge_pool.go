@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"runtime/debug"
 	"sync"
 	"sync/atomic"
 
@@ -56,6 +57,11 @@ type mergeJob struct {
 	weight uint64
 }
 
+// mergeGCPercent makes the collector run more often than it would: what is
+// kept while merging has few pointers, so that it takes next to no time and
+// saves a third of the memory.
+const mergeGCPercent = 50
+
 // mergeInputs merges all inputs with the given number of workers. What each
 // input brought, or why it was left out, is in the report. The error is one
 // that leaves no result: the run was cancelled, or an input changed while it
@@ -67,6 +73,7 @@ func mergeInputs(ctx context.Context, ins []inputs.Input, workers int, programs 
 	}
 	p.ctx, p.cancel = context.WithCancelCause(ctx)
 	defer p.cancel(nil)
+	defer debug.SetGCPercent(debug.SetGCPercent(mergeGCPercent))
 	opt.AllowMixed = true // the gate decides
 	opt.Warn = report.mergeWarning
 	p.merger = irpgo.NewMerger(opt)
