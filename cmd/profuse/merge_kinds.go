@@ -51,11 +51,8 @@ func (g *kindGate) admit(place int, v irpgo.Variant) (have irpgo.Variant, ok boo
 		if _, same := g.accepted[v]; same {
 			return g.have, true
 		}
-		if len(g.accepted) > 0 && g.have.Conflicts(v) {
-			return g.have, false
-		}
-		if g.low == place {
-			return g.have, true
+		if g.low == place { // before, what the others are is not certain
+			return g.have, len(g.accepted) == 0 || !g.have.Conflicts(v)
 		}
 		g.settled.Wait()
 	}
