@@ -57,9 +57,9 @@ type mergeJob struct {
 	weight uint64
 }
 
-// mergeGCPercent makes the collector run more often than it would: what is
-// kept while merging has few pointers, so that it takes next to no time and
-// saves a third of the memory.
+// mergeGCPercent makes the collector run more often than it would, also while
+// the result is written: what is kept has few pointers, so that this takes next
+// to no time and saves a third of the memory.
 const mergeGCPercent = 50
 
 // mergeInputs merges all inputs with the given number of workers. What each
@@ -73,7 +73,7 @@ func mergeInputs(ctx context.Context, ins []inputs.Input, workers int, programs 
 	}
 	p.ctx, p.cancel = context.WithCancelCause(ctx)
 	defer p.cancel(nil)
-	defer debug.SetGCPercent(debug.SetGCPercent(mergeGCPercent))
+	debug.SetGCPercent(mergeGCPercent)
 	opt.AllowMixed = true // the gate decides
 	opt.Warn = report.mergeWarning
 	p.merger = irpgo.NewMerger(opt)

@@ -106,13 +106,16 @@ func (p *programs) add(place int, file string, ids [][]byte, data []byte) {
 	if len(ids) > 0 {
 		n.name = key
 	}
+	limit := ^uint64(0) // what is above it is not among the smallest
 	eachNameRef(file, data, func(ref uint64) {
 		n.functions++
-		if ref != mainRef {
+		if ref != mainRef && ref <= limit {
 			n.sketch = append(n.sketch, ref)
 		}
 		if len(n.sketch) >= 4*sketchSize {
-			n.sketch = smallest(n.sketch)
+			if n.sketch = smallest(n.sketch); len(n.sketch) == sketchSize {
+				limit = n.sketch[sketchSize-1]
+			}
 		}
 	})
 	n.sketch = smallest(n.sketch)
