@@ -16,7 +16,7 @@ func TestStatusLine(t *testing.T) {
 	s.Clear()
 	s.Clear()
 	want := "first 1\n" + "\r1 waiting\x1b[K" + "\r\x1b[Ksecond\n\r1 waiting\x1b[K" +
-		"\rmuch more…s room for\x1b[K" + "\r\x1b[K"
+		"\rmuch more… room for\x1b[K" + "\r\x1b[K"
 	if got := b.String(); got != want {
 		t.Errorf("%q\nwant %q", got, want)
 	}
