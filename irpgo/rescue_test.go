@@ -1,10 +1,15 @@
 package irpgo
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/profuse-pgo/profuse/profile"
 )
 
 // rescueBuild is a profile of n functions f0, f1, … of two counters, each 10
@@ -124,3 +129,70 @@ func TestRescueIndexed(t *testing.T) {
 }
 
 func bytesIndex(d []byte, s string) int { return strings.Index(string(d), s) }
+
+// FuzzMergeDamaged merges anything between two sound profiles: what is refused
+// leaves no trace, and what is rescued brings no absurd counters.
+func FuzzMergeDamaged(f *testing.F) {
+	for _, data := range hostileSeeds(f) {
+		f.Add(data, byte(RescueDrop))
+		f.Add(data, byte(RescueClamp))
+	}
+	sound := rescueBuild(4).build()
+	f.Fuzz(func(t *testing.T, data []byte, how byte) {
+		rescue := Rescue(how % 3)
+		merge := func(files ...[]byte) (*Profile, error) {
+			m := NewMerger(MergeOptions{AllowMixed: true})
+			var refused error
+			for _, file := range files {
+				r, err := NewReader("f", file, ReaderOptions{Rescue: rescue})
+				if err == nil {
+					_, err = m.Add(r, 1)
+				}
+				if err != nil {
+					refused = err
+				}
+			}
+			return m.Profile(), refused
+		}
+		p, err := merge(sound, data, sound)
+		if err != nil {
+			want, _ := merge(sound, sound)
+			if diff := cmp.Diff(contents(want), contents(p)); diff != "" {
+				t.Fatalf("refused (%v) but merged in part:\n%s", err, diff)
+			}
+			return
+		}
+		if format, _ := Detect(data); format != FormatRaw || rescue == RescueOff {
+			return
+		}
+		for _, fn := range p.Functions {
+			for _, r := range fn.Records {
+				for _, c := range r.Counts {
+					// A raw file may hold several profiles of one function.
+					if c > largeCounter*uint64(len(data)/16+3) {
+						t.Fatalf("%s has counter %d", fn.Name, c)
+					}
+				}
+			}
+		}
+	})
+}
+
+// FuzzCheck: checking ends, and says where.
+func FuzzCheck(f *testing.F) {
+	for _, data := range hostileSeeds(f) {
+		f.Add(data)
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		rep := Check("f", data)
+		for _, err := range append(rep.Findings, rep.Remarks...) {
+			var fe *profile.FormatError
+			if !errors.As(err, &fe) || fe.File != "f" {
+				t.Errorf("finding without a place: %v", err)
+			}
+		}
+		if _, err := Read("f", data, ReaderOptions{}); err != nil && len(rep.Findings) == 0 {
+			t.Errorf("not readable (%v), and nothing is found", err)
+		}
+	})
+}
