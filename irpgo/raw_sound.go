@@ -17,6 +17,7 @@ func (r *rawReader) sound(func([]byte, uint64) bool) bool {
 	if rescue && size == 8 && orWords(p.order, p.counters.data) >= largeCounter {
 		return false
 	}
+	r.at.list, r.at.name = 0, 0
 	pos := int(p.valueData)
 	for i := range p.numRecords() {
 		b := p.record(i)
@@ -25,7 +26,7 @@ func (r *rawReader) sound(func([]byte, uint64) bool) bool {
 		if n < least || start >= counters || n > (counters-start)/size {
 			return false
 		}
-		if rescue && r.syms.Name(p.nameRef(b)) == "" {
+		if rescue && r.nameOf(p.nameRef(b)) == "" {
 			return false
 		}
 		if l.bitmapBytes >= 0 {

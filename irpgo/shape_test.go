@@ -144,7 +144,7 @@ func TestShapesEqualGeneral(t *testing.T) {
 							t.Errorf("%+v: warnings (-general +fast):\n%s", opt, diff)
 						}
 					}
-					if wantFast := 5; b.version >= 8 && fast < wantFast {
+					if wantFast := 6; b.version >= 8 && fast < wantFast {
 						t.Errorf("%+v: %d of 6 inputs went the fast way", opt, fast)
 					}
 				}
