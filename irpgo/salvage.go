@@ -254,7 +254,7 @@ func (s *salvager) records(yield func(*Record, error) bool) {
 			rep.CutCounters++
 		case err != nil:
 			rep.Damaged++
-		case !known:
+		case !known || r.rec.Name == "":
 			rep.Nameless++
 		case s.opt.Names != nil && !s.opt.Names.fits(p.nameRef(b), r.rec.Hash, len(r.rec.Counts)):
 			rep.Mismatching++
