@@ -162,6 +162,7 @@ func TestMergeMemProf(t *testing.T) {
 		{args: "merge -o out -failure-mode=all junk p.yaml"},
 		{args: "merge -o out -memprof-version=1 p.yaml"},
 		{args: "merge -o out -memprof-version= p.yaml"},
+		{args: "merge -o out --keep-symbols p.yaml"}, // there is none
 		{args: "merge -o out -memprof-random-hotness -memprof-random-hotness-seed=9 a"},
 		{args: "merge -o out -memprof-random-hotness-seed=x a"},
 		{args: "merge -o out none.yaml"},
