@@ -27,6 +27,7 @@ func (r *rawReader) mapAddresses() {
 	if p.layout.funcPtr < 0 || p.layout.kinds == 0 {
 		return
 	}
+	m.callees = slices.Grow(m.callees, p.numRecords())
 	sites := false
 	for i := range p.numRecords() {
 		b := p.record(i)
@@ -42,12 +43,15 @@ func (r *rawReader) mapAddresses() {
 	// Of several functions at one address (identical code folding) LLVM takes
 	// an unspecified one; the smallest reference is as good and always the
 	// same.
-	slices.SortFunc(m.callees, func(a, b addressRef) int {
+	byAddress := func(a, b addressRef) int {
 		if a.addr != b.addr {
 			return compareU64(a.addr, b.addr)
 		}
 		return compareU64(a.nameRef, b.nameRef)
-	})
+	}
+	if !slices.IsSortedFunc(m.callees, byAddress) { // linkers keep the order
+		slices.SortFunc(m.callees, byAddress)
+	}
 	size := vtableRecordSize(p.ptr)
 	for b := p.vtables.data; len(b) > 0; b = b[size:] {
 		start := p.addr(b, 8)

@@ -60,8 +60,16 @@ type shapeKey struct {
 	word, countersDelta, bitmapDelta                uint64
 	ptr                                             int
 	bigEndian                                       bool
-	records, counters, bitmap, names, vtables, vnum int // sizes of sections
-	buckets                                         int // of the hash table
+	records, counters, bitmap, names, vtables, vnum int    // sizes of sections
+	buckets                                         int    // of the hash table
+	sample                                          uint64 // hash of what some functions are
+}
+
+// mix adds a word to a hash of which nothing is expected but that it tells
+// most shapes apart: those of one key are all compared.
+func mix(hash, word uint64) uint64 {
+	hash = (hash ^ word) * 0x9e3779b97f4a7c15
+	return hash ^ hash>>32
 }
 
 // A shapedProfile is a profile that was found to have a shape: where its

@@ -23,7 +23,14 @@ type indexedItem struct {
 }
 
 func indexedKey(r *indexedReader) shapeKey {
+	sample := uint64(0)
+	for b := range min(r.table.NumBuckets(), 512) {
+		if sample *= 3; r.table.BucketOffset(uint64(b)) != 0 {
+			sample++
+		}
+	}
 	return shapeKey{
+		sample: sample,
 		format: FormatIndexed, word: r.about.VersionWord,
 		records: r.table.Len(), buckets: r.table.NumBuckets(),
 	}
@@ -135,13 +142,11 @@ func (x *indexedShape) name(s *shape, keys string, ends []int32) {
 	}
 }
 
-// matchIndexed reports whether the reader's profile has the shape: a hash
+// matchIndexed reports whether the reader's profile, whose key is that of the
+// shape, has the shape: a hash
 // table of the same keys in the same order, where lookups would find them,
 // with the same records.
 func (s *shape) matchIndexed(r *indexedReader, to *shapedProfile) bool {
-	if indexedKey(r) != s.key {
-		return false
-	}
 	start, end := r.table.Payload()
 	to.data, to.order, to.slide, to.mask = r.data, le, 0, 1<<64-1
 	to.counters, to.bitmap = nil, nil

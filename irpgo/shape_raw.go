@@ -24,8 +24,13 @@ func rawKey(p *rawProfile) shapeKey {
 	if len(p.bitmap.data) == 0 {
 		bitmapDelta = 0 // the distance from nowhere: it varies with the load address
 	}
+	sample := uint64(0)
+	for i, n := 0, p.numRecords(); i < n; i += 1 + n/32 {
+		b := p.record(i)
+		sample = mix(mix(sample, p.u64(b, p.layout.nameRef)), p.u64(b, p.layout.hash))
+	}
 	return shapeKey{
-		format: FormatRaw, word: p.word, countersDelta: p.fields[fCountersDelta], bitmapDelta: bitmapDelta,
+		format: FormatRaw, sample: sample, word: p.word, countersDelta: p.fields[fCountersDelta], bitmapDelta: bitmapDelta,
 		ptr: p.ptr, bigEndian: p.order == binary.ByteOrder(binary.BigEndian),
 		records: len(p.records.data), counters: len(p.counters.data), bitmap: len(p.bitmap.data),
 		names: len(p.names.data), vtables: len(p.vtables.data), vnum: len(p.vnames.data),
@@ -85,11 +90,12 @@ func newRawShape(key shapeKey, r *rawReader) *shape {
 	return s.finish()
 }
 
-// matchRaw reports whether the reader's profile has the shape, and is all
+// matchRaw reports whether the reader's profile, whose key is that of the
+// shape, has the shape and is all
 // there is in the file.
 func (s *shape) matchRaw(r *rawReader, to *shapedProfile) bool {
 	p, raw := r.cur, s.raw
-	if rawKey(p) != s.key || !r.relative || p.layout != raw.layout ||
+	if !r.relative || p.layout != raw.layout ||
 		!bytes.Equal(p.names.data, raw.names) || !bytes.Equal(p.vnames.data, raw.vnames) {
 		return false
 	}
