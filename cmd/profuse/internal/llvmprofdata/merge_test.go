@@ -168,10 +168,10 @@ func TestMergeRaw(t *testing.T) {
 		{args: "merge -text -keep-vtable-symbols clang22/ir-vtable.profraw"},
 		{args: "merge -o out -keep-vtable-symbols clang22/ir-vtable.profraw", differs: "file: the names are compressed by another zlib"},
 		{args: "merge -o out clang22/correlate-binary.profraw", differs: "stderr: we say that there is nothing in it"},
-		{args: "merge -o out -temporal-profile-max-trace-length=3 " + temporal},
-		{args: "merge -o out -temporal-profile-max-trace-length=0 " + temporal},
+		{args: "merge -o out -j 1 -temporal-profile-max-trace-length=3 " + temporal},
+		{args: "merge -o out -j 1 -temporal-profile-max-trace-length=0 " + temporal},
 		{args: "merge -o out -temporal-profile-trace-reservoir-size=0 -j 1 " + temporal},
-		{args: "merge -o out -write-prev-version " + temporal},
+		{args: "merge -o out -j 1 -write-prev-version " + temporal},
 		// Several inputs of one thread's context race for their order in LLVM,
 		// which the sample shows; with one thread there is one order.
 		{args: "merge -o out -j 1 -temporal-profile-trace-reservoir-size=2 " + temporal + " " + temporal},
