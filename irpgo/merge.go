@@ -210,7 +210,7 @@ func (m *Merger) addBinaryIDs(r *Reader) {
 }
 
 // empty reports whether no record was merged yet.
-func (m *Merger) empty() bool { return m.functions.n == 0 && len(m.sums) == 0 }
+func (m *Merger) empty() bool { return len(m.functions.order) == 0 && len(m.sums) == 0 }
 
 // Skip says that the input with this index will not be added.
 func (m *Merger) Skip(index int) { m.sampler.admit(index, nil, 0) }
@@ -402,11 +402,11 @@ func (m *Merger) mergeFork(o *Merger) {
 			m.sums[s] = from
 		}
 	}
-	if m.functions.n == 0 {
+	if len(m.functions.order) == 0 {
 		m.functions = o.functions
 		return
 	}
-	for from := range o.functions.all() {
+	for _, from := range o.functions.order {
 		to, found := m.functions.adopt(from)
 		if !found {
 			continue
@@ -440,10 +440,7 @@ func (m *Merger) mergeFork(o *Merger) {
 }
 
 func (m *Merger) sorted() []*accFunction {
-	fs := make([]*accFunction, 0, m.functions.n)
-	for f := range m.functions.all() {
-		fs = append(fs, f)
-	}
+	fs := m.functions.order
 	out := make([]*accFunction, len(fs))
 	for i, at := range nameOrder(len(fs), func(i int) string { return fs[i].name }) {
 		out[i] = fs[at]
@@ -485,7 +482,7 @@ func (m *Merger) Profile() *Profile {
 
 // settled returns the functions of the accumulator.
 func (m *Merger) settled() []Function {
-	out := make([]Function, 0, m.functions.n)
+	out := make([]Function, 0, len(m.functions.order))
 	for _, f := range m.sorted() {
 		fn := Function{Name: f.name, seq: f.seq, Records: make([]*Record, 0, len(f.records)), refOf: f.name, ref: f.ref}
 		for i, r := range f.records {

@@ -1,7 +1,6 @@
 package irpgo
 
 import (
-	"iter"
 	"slices"
 )
 
@@ -42,7 +41,7 @@ func (f *accFunction) find(hash uint64) *accRecord {
 // first.
 type accFunctions struct {
 	byRef map[uint64]*accFunction
-	n     int // functions
+	order []*accFunction // by time of arrival, as they lie in memory
 	last  *accFunction
 	start accFunction // comes before the first one
 
@@ -61,10 +60,7 @@ func newAccFunctions() accFunctions {
 // get returns the accumulator of the name, which has the given reference
 // unless that is 0. A new one has the given seq.
 func (a *accFunctions) get(name string, ref, seq uint64) *accFunction {
-	if a.last == nil {
-		a.last = &a.start
-	}
-	f := a.last.follower
+	f := a.expected()
 	if f == nil || f.name != name {
 		if ref == 0 {
 			ref = NameRef(name)
@@ -72,10 +68,27 @@ func (a *accFunctions) get(name string, ref, seq uint64) *accFunction {
 		if f = a.find(name, ref); f == nil {
 			f = a.add(name, ref, seq)
 		}
-		a.last.follower = f
 	}
-	a.last = f
+	a.follow(f)
 	return f
+}
+
+// expected returns what came after the last function the last time, nil if
+// nothing did.
+func (a *accFunctions) expected() *accFunction {
+	if a.last == nil {
+		return a.start.follower
+	}
+	return a.last.follower
+}
+
+// follow makes f the last function.
+func (a *accFunctions) follow(f *accFunction) {
+	if a.last == nil {
+		a.last = &a.start
+	}
+	a.last.follower = f
+	a.last = f
 }
 
 func (a *accFunctions) find(name string, ref uint64) *accFunction {
@@ -101,33 +114,22 @@ func (a *accFunctions) add(name string, ref, seq uint64) *accFunction {
 func (a *accFunctions) put(f *accFunction) {
 	f.other = a.byRef[f.ref]
 	a.byRef[f.ref] = f
-	a.n++
+	a.order = append(a.order, f)
 }
 
 // adopt takes over a function of other accumulators, unless there is one of
 // that name; found tells, and which it is.
 func (a *accFunctions) adopt(from *accFunction) (f *accFunction, found bool) {
-	if f := a.find(from.name, from.ref); f != nil {
-		return f, true
+	if f = a.expected(); f == nil || f.name != from.name {
+		f = a.find(from.name, from.ref)
 	}
-	from.follower = nil
-	a.put(from)
-	return from, false
-}
-
-// all iterates over the functions in no order.
-func (a *accFunctions) all() iter.Seq[*accFunction] {
-	return func(yield func(*accFunction) bool) {
-		for _, f := range a.byRef {
-			for f != nil {
-				next := f.other // yield may put f elsewhere
-				if !yield(f) {
-					return
-				}
-				f = next
-			}
-		}
+	if found = f != nil; !found {
+		f = from
+		f.follower = nil
+		a.put(f)
 	}
+	a.follow(f)
+	return f, found
 }
 
 func (a *accFunctions) newRecord() *accRecord {
@@ -139,11 +141,11 @@ func (a *accFunctions) newRecord() *accRecord {
 	return r
 }
 
-// guess returns the name of the function that came last time after the one
-// got last, if it is that in key, and makes a string of key otherwise.
+// guess returns the name of the function that is expected next, if it is that
+// in key, and makes a string of key otherwise.
 func (a *accFunctions) guess(key []byte) string {
-	if a.last != nil && a.last.follower != nil && a.last.follower.name == string(key) {
-		return a.last.follower.name
+	if f := a.expected(); f != nil && f.name == string(key) {
+		return f.name
 	}
 	return string(key)
 }

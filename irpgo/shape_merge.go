@@ -330,7 +330,7 @@ func (sum *shapeSum) eachRecord(compat bool, yield func(i int, r *Record)) {
 
 // soleSum returns the only sum there is, if nothing else was merged.
 func (m *Merger) soleSum() *shapeSum {
-	if m.functions.n > 0 || len(m.sums) != 1 {
+	if len(m.functions.order) > 0 || len(m.sums) != 1 {
 		return nil
 	}
 	for s, sum := range m.sums {
