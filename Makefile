@@ -1,6 +1,6 @@
 # make build      bin/profuse, without cgo
 # make test       everything that must hold: oracles, lint, build, tests, races
-# make bench      benchmarks
+# make bench      merging and showing beside llvm-profdata; bench-go: the Go benchmarks
 # make demo       merges the shipped profiles and shows the result
 # make lint       formatting and static checks
 # make fuzz       every fuzz target for FUZZTIME
@@ -10,7 +10,7 @@ GO        ?= go
 FUZZTIME  ?= 30s
 TESTFLAGS ?=
 
-.PHONY: build test race bench demo lint fuzz testdata oracles
+.PHONY: build test race bench bench-go demo lint fuzz testdata oracles
 
 build:
 	CGO_ENABLED=0 $(GO) build -trimpath -o bin/profuse ./cmd/profuse
@@ -32,7 +32,11 @@ race:
 	CGO_ENABLED=1 $(GO) test -race -short -timeout 15m -run 'Merge|ShapesMixed|Trace' ./irpgo && \
 	CGO_ENABLED=1 $(GO) test -race -short -timeout 15m -run 'Merge|Binaries|Symboliz' ./memprof; fi
 
+# Minutes at the first time, when programs are compiled and run.
 bench:
+	$(GO) run ./bench/irpgo
+
+bench-go:
 	$(GO) test -run '^$$' -bench . -benchmem ./...
 
 demo:

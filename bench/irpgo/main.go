@@ -172,7 +172,6 @@ func (b *bench) showing(inputs []string) []*command {
 		cmd(ours, "profuse", b.profuse, "show"),
 		cmd(peer, "llvm", b.llvm, "show", "--topn=10"),
 		cmd(other, "drop-in", b.profuse, "llvm-profdata", "show", "--topn=10"),
-		cmd(other, "profuse, all", b.profuse, "show", "--counts"),
 		cmd(other, "llvm, all", b.llvm, "show", "--all-functions", "--counts"),
 		cmd(other, "drop-in, all", b.profuse, "llvm-profdata", "show", "--all-functions", "--counts"),
 	}
