@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"runtime/debug"
 	"sync"
@@ -101,12 +102,34 @@ func mergeInputs(ctx context.Context, ins []inputs.Input, workers int, programs 
 	if err := context.Cause(p.ctx); err != nil {
 		return nil, err
 	}
-	for _, f := range forks {
-		if err := p.merger.Merge(f); err != nil {
-			return nil, err
-		}
+	if err := joinForks(forks); err != nil {
+		return nil, err
+	}
+	if err := p.merger.Merge(forks[0]); err != nil {
+		return nil, err
 	}
 	return p.merger.Profile(), nil
+}
+
+// joinForks merges all forks into the first: the upper half into the lower, at
+// once, and again.
+func joinForks(forks []*irpgo.Merger) error {
+	for n := len(forks); n > 1; n = (n + 1) / 2 {
+		half := (n + 1) / 2
+		errs := make([]error, n-half)
+		var group sync.WaitGroup
+		for i := range errs {
+			group.Go(func() {
+				errs[i] = forks[i].Merge(forks[half+i])
+				forks[half+i] = nil
+			})
+		}
+		group.Wait()
+		if err := errors.Join(errs...); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // pass says at which place the profiles of an input begin.
