@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"runtime/debug"
 	"sync"
 	"sync/atomic"
@@ -58,10 +59,18 @@ type mergeJob struct {
 	weight uint64
 }
 
-// mergeGCPercent makes the collector run more often than it would, also while
-// the result is written: what is kept has few pointers, so that this takes next
-// to no time and saves a third of the memory.
-const mergeGCPercent = 50
+// collectLate puts the first garbage collection off until the heap has 32 MiB:
+// what a merge allocates first it mostly keeps. From there on the collector
+// works as ever. It is for the one merge that a process is started for.
+var collectLate = sync.OnceFunc(func() {
+	const percent = 800 // of the 4 MiB where the first collection would be
+	usual := debug.SetGCPercent(percent)
+	if usual < 0 {
+		debug.SetGCPercent(usual) // it is off
+		return
+	}
+	runtime.AddCleanup(new([64]byte), func(usual int) { debug.SetGCPercent(usual) }, usual)
+})
 
 // mergeInputs merges all inputs with the given number of workers. What each
 // input brought, or why it was left out, is in the report. The error is one
@@ -74,7 +83,7 @@ func mergeInputs(ctx context.Context, ins []inputs.Input, workers int, programs 
 	}
 	p.ctx, p.cancel = context.WithCancelCause(ctx)
 	defer p.cancel(nil)
-	debug.SetGCPercent(mergeGCPercent)
+	collectLate()
 	opt.AllowMixed = true // the gate decides
 	opt.Warn = report.mergeWarning
 	p.merger = irpgo.NewMerger(opt)
