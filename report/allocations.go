@@ -1,0 +1,224 @@
+package report
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"github.com/profuse-pgo/profuse/profile"
+)
+
+// Bounds of what the page has of a profile.
+const (
+	maxContexts   = 20_000
+	maxStackNodes = 60_000
+)
+
+// A heap is the allocation contexts of a profile.
+type heap struct {
+	contexts []allocContext // by bytes, the greatest first
+	totals   []heatTotal
+	all      heatTotal
+	left     heatTotal // what is not in contexts
+	timed    bool      // lifetimes and densities are known
+	counted  bool      // the number of allocations is known
+	frames   []profile.Frame
+	nodes    []stackNode
+}
+
+// An allocContext is a call stack that allocates.
+type allocContext struct {
+	node  int32 // of the innermost frame; -1 if it has none
+	bytes uint64
+	count uint64
+	// Averages over the blocks: seconds of life, and accesses per byte and
+	// second of it. 0 without allocations.
+	lifetime, density float64
+	temperature       string
+	order             int // in the profile
+}
+
+// A stackNode is a frame and what called it, so that contexts share callers.
+type stackNode struct {
+	frame, caller int32 // caller is -1 for the outermost
+}
+
+// A heatTotal is what one temperature sums up to.
+type heatTotal struct {
+	temperature string
+	contexts    int
+	bytes       uint64
+	count       uint64
+}
+
+func (t *heatTotal) add(c *allocContext) {
+	t.contexts++
+	t.bytes = addSaturating(t.bytes, c.bytes)
+	t.count = addSaturating(t.count, c.count)
+}
+
+// temperatures are in the order of the legend; contexts without a label come
+// last.
+var temperatures = []string{"hot", "warm", "notcold", "cold", ""}
+
+// allocColumns are where the values of a stack set are; -1 if it has none.
+type allocColumns struct{ bytes, count, lifetime, density int }
+
+// allocationSet finds the stacks that tell of allocations.
+func allocationSet(v profile.View) (set profile.StackSet, at allocColumns, ok bool) {
+	for _, set := range v.Stacks() {
+		at := allocColumns{-1, -1, -1, -1}
+		for i, value := range set.Values {
+			switch value.Name {
+			case "alloc_space":
+				at.bytes = i
+			case "alloc_objects":
+				at.count = i
+			case "lifetime":
+				at.lifetime = i
+			case "lifetime_access_density":
+				at.density = i
+			}
+		}
+		if at.bytes >= 0 {
+			return set, at, true
+		}
+	}
+	return set, at, false
+}
+
+// newHeap collects the allocation contexts of a view; nil if it has none.
+func newHeap(v profile.View) *heap {
+	set, at, ok := allocationSet(v)
+	if !ok {
+		return nil
+	}
+	h := &heap{counted: at.count >= 0, timed: at.count >= 0 && at.lifetime >= 0 && at.density >= 0}
+	for s := range set.Stacks {
+		c := allocContext{node: -1, order: len(h.contexts), bytes: s.Values[at.bytes]}
+		if h.counted {
+			c.count = s.Values[at.count]
+		}
+		if h.timed && c.count > 0 {
+			c.lifetime = float64(s.Values[at.lifetime]) / float64(c.count) / 1000
+			c.density = float64(s.Values[at.density]) / float64(c.count) / 100
+		}
+		for _, l := range s.Labels {
+			if l.Key == profile.LabelTemperature {
+				c.temperature = l.Value
+			}
+		}
+		h.contexts = append(h.contexts, c)
+	}
+	if len(h.contexts) == 0 {
+		return nil
+	}
+	h.sum()
+	slices.SortStableFunc(h.contexts, func(a, b allocContext) int { return cmp.Compare(b.bytes, a.bytes) })
+	h.addStacks(set)
+	return h
+}
+
+func (h *heap) sum() {
+	h.totals = make([]heatTotal, len(temperatures))
+	for i, t := range temperatures {
+		h.totals[i].temperature = t
+	}
+	for i := range h.contexts {
+		c := &h.contexts[i]
+		k := slices.Index(temperatures, c.temperature)
+		if k < 0 {
+			k = len(temperatures) - 1
+		}
+		h.totals[k].add(c)
+		h.all.add(c)
+	}
+	h.totals = slices.DeleteFunc(h.totals, func(t heatTotal) bool { return t.contexts == 0 })
+}
+
+// addStacks goes through the stacks again for the frames of the contexts that
+// are kept.
+func (h *heap) addStacks(set profile.StackSet) {
+	kept := min(len(h.contexts), maxContexts)
+	at := make(map[int]int, kept) // by order
+	for i := range kept {
+		at[h.contexts[i].order] = i
+	}
+	stacks := make([][]int32, kept)
+	numbers := make(map[profile.Frame]int32)
+	order := 0
+	for s := range set.Stacks {
+		i, ok := at[order]
+		order++
+		if !ok {
+			continue
+		}
+		stacks[i] = make([]int32, len(s.Frames))
+		for k, f := range s.Frames {
+			n, ok := numbers[f]
+			if !ok {
+				n = int32(len(h.frames))
+				numbers[f] = n
+				h.frames = append(h.frames, f)
+			}
+			stacks[i][k] = n
+		}
+	}
+	known := make(map[stackNode]int32)
+	for i, stack := range stacks {
+		if len(h.nodes)+len(stack) > maxStackNodes {
+			kept = i
+			break
+		}
+		node := int32(-1)
+		for _, frame := range slices.Backward(stack) {
+			n := stackNode{frame, node}
+			id, ok := known[n]
+			if !ok {
+				id = int32(len(h.nodes))
+				known[n] = id
+				h.nodes = append(h.nodes, n)
+			}
+			node = id
+		}
+		h.contexts[i].node = node
+	}
+	for i := range h.contexts[kept:] {
+		h.left.add(&h.contexts[kept+i])
+	}
+	h.contexts = h.contexts[:kept]
+}
+
+// stack returns the frames of a context, the innermost first.
+func (h *heap) stack(c *allocContext) (frames []*profile.Frame) {
+	for n := c.node; n >= 0; n = h.nodes[n].caller {
+		frames = append(frames, &h.frames[h.nodes[n].frame])
+	}
+	return frames
+}
+
+// heapAxes are the axes of the scatter: seconds of life and access density.
+func (h *heap) axes(lines ...allocLine) (x, y axis) {
+	low := point{math.Inf(1), math.Inf(1)}
+	high := point{}
+	var zeros [2]bool
+	see := func(v float64, low, high *float64, zero *bool) {
+		if v > 0 {
+			*low, *high = min(*low, v), max(*high, v)
+		} else if zero != nil {
+			*zero = true
+		}
+	}
+	for i := range h.contexts {
+		see(h.contexts[i].lifetime, &low.x, &high.x, &zeros[0])
+		see(h.contexts[i].density, &low.y, &high.y, &zeros[1])
+	}
+	for _, l := range lines {
+		see(l.lifetime, &low.x, &high.x, new(bool))
+		see(l.density, &low.y, &high.y, new(bool))
+	}
+	return logAxis(low.x, high.x, zeros[0]), logAxis(low.y, high.y, zeros[1])
+}
+
+// An allocLine is a threshold in the scatter, on one axis.
+type allocLine struct{ lifetime, density float64 }

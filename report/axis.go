@@ -1,0 +1,209 @@
+package report
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+)
+
+// plotSize is the width and height of the coordinates that charts are drawn in:
+// those of an SVG that is stretched to whatever room there is. What must not be
+// stretched with it, texts, is placed in percent, and dots are lines without
+// length, which are as thick as their pen.
+const plotSize = 1000
+
+// An axis maps values to a side of a chart, 0 to plotSize.
+type axis struct {
+	lo, hi float64
+	log    bool
+	// zero is the room below a logarithmic axis for values that are zero.
+	zero float64
+}
+
+// linearAxis covers the values from lo to hi.
+func linearAxis(lo, hi float64) axis {
+	if !(hi > lo) {
+		hi = lo + 1
+	}
+	return axis{lo: lo, hi: hi}
+}
+
+// logAxis covers the values from lo to hi, which are rounded to powers of ten;
+// zeros get a place of their own below if there are any.
+func logAxis(lo, hi float64, zeros bool) axis {
+	if !(lo > 0) || math.IsInf(lo, 0) {
+		lo = 1
+	}
+	if !(hi >= lo) || math.IsInf(hi, 0) {
+		hi = lo
+	}
+	a := axis{lo: math.Pow(10, math.Floor(math.Log10(lo))), hi: math.Pow(10, math.Ceil(math.Log10(hi))), log: true}
+	if a.hi <= a.lo {
+		a.hi = a.lo * 10
+	}
+	if zeros {
+		a.zero = plotSize / 12
+	}
+	return a
+}
+
+// at returns where the value is, at most plotSize and at least 0.
+func (a axis) at(v float64) float64 {
+	share := (v - a.lo) / (a.hi - a.lo)
+	if a.log {
+		if !(v > 0) {
+			return 0
+		}
+		share = math.Log(v/a.lo) / math.Log(a.hi/a.lo)
+	}
+	if !(share > 0) {
+		share = 0
+	}
+	return a.zero + (plotSize-a.zero)*min(share, 1)
+}
+
+// A tick is a mark on an axis.
+type tick struct {
+	At   float64 // percent of the way
+	Text string
+}
+
+// ticks returns about n marks with the texts that label gives of their values.
+func (a axis) ticks(n int, label func(float64) string) (list []tick) {
+	add := func(v float64) { list = append(list, tick{tenths(a.at(v) / plotSize * 100), label(v)}) }
+	if a.log {
+		if a.zero > 0 {
+			add(0)
+		}
+		decades := int(math.Round(math.Log10(a.hi / a.lo)))
+		step := max(1, (decades+n-1)/n)
+		for d := 0; d <= decades; d += step {
+			add(a.lo * math.Pow(10, float64(d)))
+		}
+		return list
+	}
+	step := niceStep((a.hi - a.lo) / float64(n))
+	for v := math.Ceil(a.lo/step) * step; v <= a.hi*(1+1e-9); v += step {
+		add(v)
+	}
+	return list
+}
+
+// niceStep returns the least of 1, 2, 5, 10, 20 … that is not below v, as
+// everything on these pages is a number of things.
+func niceStep(v float64) float64 {
+	if !(v > 1) {
+		return 1
+	}
+	base := math.Pow(10, math.Floor(math.Log10(v)))
+	for _, m := range []float64{1, 2, 5} {
+		if m*base >= v {
+			return m * base
+		}
+	}
+	return 10 * base
+}
+
+// tenths keeps one digit after the point, which is a tenth of what a screen
+// shows of a chart.
+func tenths(v float64) float64 { return math.Round(v*10) / 10 }
+
+// A point is one of a chart, in its coordinates, y from the top down.
+type point struct{ x, y float64 }
+
+// dotPath returns path data that shows each point with a round pen.
+func dotPath(points []point) string {
+	var b strings.Builder
+	for _, p := range points {
+		b.WriteByte('M')
+		writePoint(&b, p)
+		b.WriteString("h0")
+	}
+	return b.String()
+}
+
+// stepPath returns path data of a line through the points, which stays at a
+// height until the next one.
+func stepPath(points []point) string {
+	var b strings.Builder
+	for i, p := range points {
+		if i == 0 {
+			b.WriteByte('M')
+			writePoint(&b, p)
+			continue
+		}
+		fmt.Fprintf(&b, "H%sV%s", coordinate(p.x), coordinate(p.y))
+	}
+	return b.String()
+}
+
+// bandPath returns path data of the area between two lines.
+func bandPath(upper, lower []point) string {
+	var b strings.Builder
+	for i, p := range upper {
+		if i == 0 {
+			b.WriteByte('M')
+		} else {
+			b.WriteByte('L')
+		}
+		writePoint(&b, p)
+	}
+	for i := len(lower) - 1; i >= 0; i-- {
+		b.WriteByte('L')
+		writePoint(&b, lower[i])
+	}
+	b.WriteByte('Z')
+	return b.String()
+}
+
+func writePoint(b *strings.Builder, p point) {
+	b.WriteString(coordinate(p.x))
+	b.WriteByte(' ')
+	b.WriteString(coordinate(p.y))
+}
+
+// coordinate prints a coordinate.
+func coordinate(v float64) string { return strconv.FormatFloat(tenths(v), 'f', -1, 64) }
+
+// thin returns indexes of n things in ascending order, at most about limit of
+// them. The things are cut into equal stretches, and of each the least and the
+// greatest by height are kept, with some between them at equal distances: what
+// stands out stays, and how dense the rest is can still be seen.
+func thin(n, limit int, height func(i int) float64) []int {
+	const each = 8 // of a stretch
+	if n <= limit {
+		all := make([]int, n)
+		for i := range all {
+			all[i] = i
+		}
+		return all
+	}
+	stretches := max(1, limit/each)
+	kept := make([]int, 0, stretches*each)
+	for s := range stretches {
+		from, to := s*n/stretches, (s+1)*n/stretches
+		if from == to {
+			continue
+		}
+		least, most := from, from
+		for i := from; i < to; i++ {
+			if height(i) < height(least) {
+				least = i
+			}
+			if height(i) > height(most) {
+				most = i
+			}
+		}
+		wanted := map[int]bool{least: true, most: true}
+		for k := range each - 2 {
+			wanted[from+k*(to-from)/(each-2)] = true
+		}
+		for i := from; i < to; i++ {
+			if wanted[i] {
+				kept = append(kept, i)
+			}
+		}
+	}
+	return kept
+}

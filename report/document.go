@@ -1,0 +1,152 @@
+package report
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/base64"
+	"fmt"
+	"html/template"
+	"io"
+	"strings"
+)
+
+// A document is the file: all that its template needs.
+type document struct {
+	Title  string
+	Policy string
+	Style  string
+	Script string
+	Sets   []documentSet
+	Blocks []documentBlock
+}
+
+type documentSet struct {
+	Index        int
+	Label, About string
+	Pages        []documentPage
+}
+
+type documentPage struct {
+	ID, Title string
+	Body      template.HTML
+	HasScript bool
+}
+
+// A documentBlock is written as it is, see document.write.
+type documentBlock struct {
+	id    string
+	block block
+}
+
+// documentFacts is what core.js knows of the sets.
+type documentFacts struct {
+	Sets []setFacts `json:"sets"`
+}
+
+type setFacts struct {
+	Label    string   `json:"label"`
+	Features []string `json:"features"`
+	Pages    []string `json:"pages"`
+}
+
+// newDocument lays out the sets and marshals their data.
+func newDocument(sets []*set, opt Options) (*document, error) {
+	d := &document{Title: clean(opt.Title)}
+	used := make(map[string]bool)
+	var ids []string // of the pages, in their order
+	var facts documentFacts
+	add := func(id string, data any) error {
+		b, err := encodeBlock(data)
+		if err != nil {
+			return fmt.Errorf("data of %s: %w", id, err)
+		}
+		d.Blocks = append(d.Blocks, documentBlock{id, b})
+		return nil
+	}
+	for i, s := range sets {
+		out := documentSet{Index: i, Label: s.label, About: s.about}
+		f := setFacts{Label: s.label, Features: s.features}
+		for _, p := range s.pages {
+			if !used[p.id] {
+				used[p.id] = true
+				ids = append(ids, p.id)
+			}
+			out.Pages = append(out.Pages, documentPage{p.id, p.title, p.body, asset(p.id+".js") != nil})
+			f.Pages = append(f.Pages, p.id)
+			if p.data != nil {
+				if err := add(fmt.Sprintf("data-%d-%s", i, p.id), p.data); err != nil {
+					return nil, err
+				}
+			}
+		}
+		// After the pages, which have put their names into the table.
+		if err := add(fmt.Sprintf("names-%d", i), s.names.encode()); err != nil {
+			return nil, err
+		}
+		d.Sets = append(d.Sets, out)
+		facts.Sets = append(facts.Sets, f)
+	}
+	if err := add("facts", facts); err != nil {
+		return nil, err
+	}
+	if d.Title == "" {
+		var labels []string
+		for _, s := range sets {
+			labels = append(labels, s.label)
+		}
+		d.Title = strings.Join(labels, ", ") + " – profuse report"
+	}
+	d.Style = joinAssets([]string{"report"}, ids, ".css", "", "")
+	d.Script = joinAssets([]string{"core", "table"}, ids, ".js", "{\n", "}\n")
+	d.Policy = fmt.Sprintf("default-src 'none'; style-src '%s'; script-src '%s'; base-uri 'none'; form-action 'none'", hashOf(d.Style), hashOf(d.Script))
+	return d, nil
+}
+
+// joinAssets puts together the files of the core and of the pages that are
+// there, the latter between before and after: what the script of a page
+// declares is its own.
+func joinAssets(core, pages []string, suffix, before, after string) string {
+	var b strings.Builder
+	b.WriteByte('\n')
+	for _, name := range core {
+		b.Write(asset(name + suffix))
+	}
+	for _, name := range pages {
+		if text := asset(name + suffix); text != nil {
+			b.WriteString(before)
+			b.Write(text)
+			b.WriteString(after)
+		}
+	}
+	return b.String()
+}
+
+// hashOf returns a text's name in a content security policy.
+func hashOf(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return "sha256-" + base64.StdEncoding.EncodeToString(sum[:])
+}
+
+// write writes the file. Style, script and data stand between what the template
+// makes: the policy has hashes of the first two, so not a byte may change.
+func (d *document) write(w io.Writer) error {
+	head, err := execute("report-head", d)
+	if err != nil {
+		return err
+	}
+	body, err := execute("report-body", d)
+	if err != nil {
+		return err
+	}
+	var b bytes.Buffer
+	b.WriteString(string(head))
+	fmt.Fprintf(&b, "<style>%s</style>\n", d.Style)
+	b.WriteString(string(body))
+	for _, data := range d.Blocks {
+		fmt.Fprintf(&b, "<script type=%q id=%q>%s</script>\n", data.block.mime, data.id, data.block.text)
+	}
+	fmt.Fprintf(&b, "<script>%s</script>\n", d.Script)
+	b.WriteString("</html>\n")
+	_, err = w.Write(b.Bytes())
+	return err
+}

@@ -1,0 +1,65 @@
+package report
+
+import "github.com/profuse-pgo/profuse/profile"
+
+// Heat is how hot a function is, as LLVM's passes see it.
+type heat int
+
+const (
+	never heat = iota
+	cold
+	warm
+	hot
+	ran // it is not known how often
+)
+
+func (h heat) String() string {
+	return [...]string{"never", "cold", "warm", "hot", "ran"}[h]
+}
+
+// Shares, in millionths, at which LLVM draws its lines unless told otherwise.
+const (
+	hotShare  = 990_000
+	coldShare = 999_999
+)
+
+// A heatScale tells hot functions from cold ones.
+type heatScale struct {
+	counts    bool // otherwise it is known at most whether a function ran
+	hot, cold uint64
+}
+
+func newHeatScale(features profile.Features, s profile.Summary) heatScale {
+	scale := heatScale{}
+	switch {
+	case features.Has(profile.HasBlocks) && !features.Has(profile.BlocksAreCoverage):
+		scale.counts = true
+	case features.Has(profile.HasCalls) && !features.Has(profile.CallsAreCoverage):
+		scale.counts = true
+	}
+	for _, c := range s.Counts.Cutoffs {
+		switch c.Share {
+		case hotShare:
+			scale.hot = c.Min
+		case coldShare:
+			scale.cold = c.Min
+		}
+	}
+	return scale
+}
+
+// of returns how hot f is.
+func (s heatScale) of(f *profile.Function) heat {
+	m := f.Max()
+	switch {
+	case !f.Covered && m == 0:
+		return never
+	case !s.counts:
+		return ran
+	case m >= s.hot:
+		return hot
+	case m <= s.cold:
+		return cold
+	}
+	return warm
+}

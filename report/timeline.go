@@ -1,0 +1,185 @@
+package report
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"github.com/profuse-pgo/profuse/profile"
+)
+
+// A timeline is the order in which the functions of a program were called for
+// the first time.
+type timeline struct {
+	functions []starter // the earliest first, by mean rank
+	runs      []run     // in the order of the profile
+	// addresses: where functions are is known.
+	addresses bool
+	listed    int // functions of the profile, those that no run called included
+	unlisted  int // functions that runs called and the profile has no record of
+}
+
+// A starter is a function that some run called.
+type starter struct {
+	symbol  profile.Symbol
+	runs    int // that called it
+	min     int // ranks, 1 being the first call
+	max     int
+	mean    float64 // by the weights of the runs
+	place   int     // among the functions of the profile in their order; -1 if it has no record
+	address int64
+	size    uint64
+}
+
+// spread is by how many ranks the runs differ.
+func (s *starter) spread() int { return s.max - s.min }
+
+// A run is an order of first calls.
+type run struct {
+	weight uint64
+	mean   bool    // put together from several runs
+	calls  []int32 // functions, by index, the first to be called first
+	// agreement is the rank correlation (Spearman's rho) with the mean order:
+	// 1 if the functions came in the same order, -1 if in the opposite one;
+	// NaN if there are fewer than two.
+	agreement float64
+}
+
+// newTimeline collects the first calls of a profile; nil if it has none.
+func newTimeline(v profile.View) *timeline {
+	if !v.Features().Has(profile.HasTraces) {
+		return nil
+	}
+	t := &timeline{addresses: v.Features().Has(profile.HasSizes)}
+	at := make(map[profile.Symbol]int32)
+	var sums, weights []float64
+	for trace := range v.Traces() {
+		r := run{weight: max(trace.Weight, 1), mean: trace.Mean, calls: make([]int32, 0, len(trace.Functions))}
+		called := make(map[int32]bool, len(trace.Functions))
+		for _, s := range trace.Functions {
+			i, ok := at[s]
+			if !ok {
+				i = int32(len(t.functions))
+				at[s] = i
+				t.functions = append(t.functions, starter{symbol: s, min: math.MaxInt, place: -1})
+				sums, weights = append(sums, 0), append(weights, 0)
+			}
+			if called[i] {
+				continue // only the first call counts
+			}
+			called[i] = true
+			r.calls = append(r.calls, i)
+			f, rank := &t.functions[i], len(r.calls)
+			f.runs++
+			f.min, f.max = min(f.min, rank), max(f.max, rank)
+			sums[i] += float64(r.weight) * float64(rank)
+			weights[i] += float64(r.weight)
+		}
+		if len(r.calls) > 0 {
+			t.runs = append(t.runs, r)
+		}
+	}
+	if len(t.runs) == 0 {
+		return nil
+	}
+	for i := range t.functions {
+		t.functions[i].mean = sums[i] / weights[i]
+	}
+	t.findPlaces(v, at)
+	t.sort()
+	for i := range t.runs {
+		t.runs[i].agreement = agreement(t.runs[i].calls)
+	}
+	return t
+}
+
+// findPlaces looks functions up among those of the profile.
+func (t *timeline) findPlaces(v profile.View, at map[profile.Symbol]int32) {
+	for f := range v.Functions() {
+		if i, ok := at[f.Symbol]; ok && t.functions[i].place < 0 {
+			t.functions[i].place, t.functions[i].address, t.functions[i].size = t.listed, f.Address, f.Size
+		}
+		t.listed++
+	}
+	for i := range t.functions {
+		if t.functions[i].place < 0 {
+			t.unlisted++
+		}
+	}
+}
+
+// sort puts functions in the order of their mean ranks, those that more runs
+// called before the others. Runs then name them by their new indexes.
+func (t *timeline) sort() {
+	order := make([]int32, len(t.functions))
+	for i := range order {
+		order[i] = int32(i)
+	}
+	slices.SortStableFunc(order, func(a, b int32) int {
+		x, y := &t.functions[a], &t.functions[b]
+		return cmp.Or(cmp.Compare(x.mean, y.mean), cmp.Compare(y.runs, x.runs))
+	})
+	sorted := make([]starter, len(order))
+	index := make([]int32, len(order))
+	for to, from := range order {
+		sorted[to], index[from] = t.functions[from], int32(to)
+	}
+	t.functions = sorted
+	for _, r := range t.runs {
+		for i, f := range r.calls {
+			r.calls[i] = index[f]
+		}
+	}
+}
+
+// agreement is the rank correlation of the functions, given by their indexes in
+// the mean order, with that order. No two have the same rank in either.
+func agreement(calls []int32) float64 {
+	n := float64(len(calls))
+	if n < 2 {
+		return math.NaN()
+	}
+	sorted := slices.Clone(calls)
+	slices.Sort(sorted)
+	sum := 0.0
+	for rank, f := range calls {
+		other, _ := slices.BinarySearch(sorted, f)
+		d := float64(rank - other)
+		sum += d * d
+	}
+	return 1 - 6*sum/(n*(n*n-1))
+}
+
+// medianSpread is the rank spread that half of the functions called in several
+// runs do not exceed; ok is false if there are none.
+func (t *timeline) medianSpread() (spread int, ok bool) {
+	var all []int
+	for i := range t.functions {
+		if t.functions[i].runs > 1 {
+			all = append(all, t.functions[i].spread())
+		}
+	}
+	if len(all) == 0 {
+		return 0, false
+	}
+	slices.Sort(all)
+	return all[(len(all)-1)/2], true
+}
+
+// inAll is the number of functions that all runs called.
+func (t *timeline) inAll() (n int) {
+	for i := range t.functions {
+		if t.functions[i].runs == len(t.runs) {
+			n++
+		}
+	}
+	return n
+}
+
+// longest is the greatest number of functions that a run called.
+func (t *timeline) longest() (n int) {
+	for _, r := range t.runs {
+		n = max(n, len(r.calls))
+	}
+	return n
+}

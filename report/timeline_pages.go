@@ -1,0 +1,181 @@
+package report
+
+import (
+	"math"
+
+	"github.com/profuse-pgo/profuse/layout"
+	"github.com/profuse-pgo/profuse/profile"
+)
+
+// pageSizes are those that page faults are counted for, in bytes.
+var pageSizes = []uint64{4 << 10, 16 << 10}
+
+// curveSteps is the number of points of a curve of page faults.
+const curveSteps = 256
+
+// A pageOrder says how one order of the functions touches pages.
+type pageOrder struct {
+	name   string // "as linked"
+	about  string // how it is made
+	scores []layout.Score
+}
+
+// maxBalancedCalls bounds the first calls up to which an order is made by
+// balanced partitioning, which takes about a second for so many.
+const maxBalancedCalls = 200_000
+
+// pageOrders compares the order that the program has with others; nil if
+// where its functions are is not known. The curves of the scores have a value
+// for each of curveShares.
+func pageOrders(v profile.View, t *timeline) ([]pageOrder, error) {
+	if !t.addresses {
+		return nil, nil
+	}
+	program := newImage(v)
+	if program.Functions() == 0 {
+		return nil, nil
+	}
+	var traces []layout.Trace
+	for _, r := range t.runs {
+		trace := layout.Trace{Weight: float64(r.weight)}
+		for _, f := range r.calls {
+			trace.Functions = append(trace.Functions, t.functions[f].symbol.Name)
+		}
+		traces = append(traces, trace)
+	}
+	orders := []pageOrder{{name: "as linked", about: "the order that the program has"}}
+	names := [][]string{nil}
+	add := func(name, about string, order []string) {
+		if len(order) > 0 {
+			orders, names = append(orders, pageOrder{name: name, about: about}), append(names, order)
+		}
+	}
+	add("first calls", "functions in the order of their mean ranks, packed: the ideal of a single run", t.firstCallOrder())
+	if t.callCount() <= maxBalancedCalls {
+		add("balanced partitioning", "as profuse order make --by traces", t.balancedOrder())
+	}
+	add("call-chain clustering", "as profuse order make --by edges", clusteredOrder(v))
+	for i := range orders {
+		image := program
+		if i > 0 {
+			image, _ = program.Arrange(names[i])
+		}
+		scores, err := image.Evaluate(traces, layout.EvalOptions{PageSizes: pageSizes, Shares: curveShares()})
+		if err != nil {
+			return nil, nil // no run calls what has an address
+		}
+		orders[i].scores = scores
+	}
+	return orders, nil
+}
+
+// curveShares are the shares of first calls, in percent, at which curves have
+// their points. Halves of halves, so that no share is rounded.
+func curveShares() []float64 {
+	shares := make([]float64, curveSteps)
+	for i := range shares {
+		shares[i] = float64(i+1) * 100 / curveSteps
+	}
+	return shares
+}
+
+// callsAt is the number of first calls of n that the curve's point i stands
+// for.
+func callsAt(i, n int) int { return ((i+1)*n + curveSteps - 1) / curveSteps }
+
+// newImage returns the code of the program. Only differences of addresses mean
+// something, so that the least becomes 0.
+func newImage(v profile.View) *layout.Image {
+	var functions []layout.Function
+	least := int64(math.MaxInt64)
+	for f := range v.Functions() {
+		if f.Size > 0 && f.Name != "" {
+			least = min(least, f.Address)
+			functions = append(functions, layout.Function{Name: f.Name, Addr: uint64(f.Address), Size: f.Size})
+		}
+	}
+	for i := range functions {
+		functions[i].Addr -= uint64(least)
+	}
+	return layout.NewImage(functions, layout.SymbolOptions{})
+}
+
+// firstCallOrder returns the functions by mean rank.
+func (t *timeline) firstCallOrder() (names []string) {
+	for i := range t.functions {
+		if name := t.functions[i].symbol.Name; name != "" {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+func (t *timeline) callCount() (n int) {
+	for _, r := range t.runs {
+		n += len(r.calls)
+	}
+	return n
+}
+
+// balancedOrder returns the functions as balanced partitioning orders them. The
+// identity of the format decides between equals, as in llvm-profdata.
+func (t *timeline) balancedOrder() (names []string) {
+	ids := make([]uint64, len(t.functions))
+	taken := make(map[uint64]int, len(t.functions))
+	for i := range ids {
+		id := t.functions[i].symbol.ID
+		if _, ok := taken[id]; ok || id == 0 {
+			id = uint64(i) + 1<<63
+		}
+		ids[i], taken[id] = id, i
+	}
+	var traces [][]uint64
+	for _, r := range t.runs {
+		trace := make([]uint64, len(r.calls))
+		for i, f := range r.calls {
+			trace[i] = ids[f]
+		}
+		traces = append(traces, trace)
+	}
+	for _, id := range layout.Balanced(traces) {
+		if name := t.functions[taken[id]].symbol.Name; name != "" {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// clusteredOrder returns the functions as call-chain clustering orders them;
+// nil if the profile has no calls.
+func clusteredOrder(v profile.View) (names []string) {
+	if !v.Features().Has(profile.HasEdges) {
+		return nil
+	}
+	var nodes []layout.CallNode
+	at := make(map[string]int)
+	for f := range v.Functions() {
+		if i, ok := at[f.Name]; ok {
+			nodes[i].Count = max(nodes[i].Count, f.Max())
+			continue
+		}
+		at[f.Name] = len(nodes)
+		nodes = append(nodes, layout.CallNode{Name: f.Name, Size: f.Size, Count: f.Max()})
+	}
+	var arcs []layout.CallArc
+	for e := range v.Edges() {
+		caller, known := at[e.Caller.Name]
+		callee, also := at[e.Target.Name]
+		if known && also && (e.Kind == profile.Call || e.Kind == profile.IndirectCall) {
+			arcs = append(arcs, layout.CallArc{Caller: caller, Callee: callee, Count: e.Count})
+		}
+	}
+	if len(arcs) == 0 {
+		return nil
+	}
+	for _, i := range layout.Clusters(nodes, arcs) {
+		if nodes[i].Name != "" {
+			names = append(names, nodes[i].Name)
+		}
+	}
+	return names
+}

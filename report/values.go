@@ -1,0 +1,217 @@
+package report
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/profuse-pgo/profuse/profile"
+)
+
+// A siteTable is what is known of single places in functions.
+type siteTable struct {
+	sites []valueSite // the most frequent first
+	kinds []kindTotal // in the order of profile.EdgeKind, those that occur
+}
+
+// A valueSite is one place and what was called or met there.
+type valueSite struct {
+	kind    profile.EdgeKind
+	caller  profile.Symbol
+	hash    uint64
+	site    int32
+	line    int32
+	total   uint64 // stops at 2^64-1
+	targets []valueTarget // the most frequent first
+	// promoted is the number of targets that LLVM would call directly, or of
+	// sizes that it would make versions for, if the fate says that it does.
+	promoted int
+	fate     fate
+}
+
+// A valueTarget is what was met at a site, and how often.
+type valueTarget struct {
+	symbol profile.Symbol
+	size   uint64 // of a memory operation
+	count  uint64
+}
+
+// unknown: it is only known that it was something else.
+func (t *valueTarget) unknown() bool { return t.symbol.Name == "" && t.symbol.ID == 0 }
+
+// A kindTotal sums up the sites of one kind.
+type kindTotal struct {
+	kind     profile.EdgeKind
+	sites    int
+	single   int // with one target, which is known
+	total    uint64
+	top      uint64 // met as the first of their sites
+	unknown  uint64
+	promoted int // sites of which a target is promoted
+	direct   uint64
+}
+
+// newSiteTable collects the edges of a view; nil if there are none.
+func newSiteTable(src *source) *siteTable {
+	type key struct {
+		kind   profile.EdgeKind
+		caller profile.Symbol
+		hash   uint64
+		site   int32
+	}
+	t := &siteTable{}
+	at := make(map[key]int)
+	for e := range src.view.Edges() {
+		k := key{e.Kind, e.Caller, e.Hash, e.Site}
+		i, ok := at[k]
+		if !ok {
+			i = len(t.sites)
+			at[k] = i
+			t.sites = append(t.sites, valueSite{kind: e.Kind, caller: e.Caller, hash: e.Hash, site: e.Site, line: e.Line})
+		}
+		s := &t.sites[i]
+		s.total = addSaturating(s.total, e.Count)
+		s.targets = append(s.targets, valueTarget{e.Target, e.Size, e.Count})
+	}
+	if len(t.sites) == 0 {
+		return nil
+	}
+	for i := range t.sites {
+		t.sites[i].targets = joinTargets(t.sites[i].targets)
+	}
+	slices.SortStableFunc(t.sites, func(a, b valueSite) int { return cmp.Compare(b.total, a.total) })
+	p := newPromotion(src)
+	for i := range t.sites {
+		p.judge(&t.sites[i])
+	}
+	t.sum()
+	return t
+}
+
+// joinTargets adds up what is named several times and sorts by count. Equals
+// keep their order, as in LLVM.
+func joinTargets(targets []valueTarget) []valueTarget {
+	type key struct {
+		symbol profile.Symbol
+		size   uint64
+	}
+	at := make(map[key]int, len(targets))
+	out := targets[:0]
+	for _, t := range targets {
+		k := key{t.symbol, t.size}
+		if i, ok := at[k]; ok {
+			out[i].count = addSaturating(out[i].count, t.count)
+			continue
+		}
+		at[k] = len(out)
+		out = append(out, t)
+	}
+	slices.SortStableFunc(out, func(a, b valueTarget) int { return cmp.Compare(b.count, a.count) })
+	return out
+}
+
+// addSaturating adds up, stopping at 2^64-1.
+func addSaturating(a, b uint64) uint64 {
+	if a+b < a {
+		return 1<<64 - 1
+	}
+	return a + b
+}
+
+func (t *siteTable) sum() {
+	for kind := profile.Call; kind <= profile.MemOpSize; kind++ {
+		k := kindTotal{kind: kind}
+		for i := range t.sites {
+			s := &t.sites[i]
+			if s.kind != kind {
+				continue
+			}
+			k.sites++
+			k.total = addSaturating(k.total, s.total)
+			k.top = addSaturating(k.top, s.targets[0].count)
+			if len(s.targets) == 1 && (kind == profile.MemOpSize || !s.targets[0].unknown()) {
+				k.single++
+			}
+			for j := range s.targets {
+				if kind != profile.MemOpSize && s.targets[j].unknown() {
+					k.unknown = addSaturating(k.unknown, s.targets[j].count)
+				}
+			}
+			if s.promoted > 0 {
+				k.promoted++
+			}
+			for _, target := range s.promotedTargets() {
+				k.direct = addSaturating(k.direct, target.count)
+			}
+		}
+		if k.sites > 0 {
+			t.kinds = append(t.kinds, k)
+		}
+	}
+}
+
+// share returns which share of the site's total n is.
+func (s *valueSite) share(n uint64) float64 {
+	if s.total == 0 {
+		return 0
+	}
+	return float64(n) / float64(s.total)
+}
+
+// A valueFunction is a function with its sites.
+type valueFunction struct {
+	caller profile.Symbol
+	weight uint64 // of all its sites
+	sites  []*valueSite
+}
+
+// functions returns the functions that have sites, the most frequent first.
+// Sites are in the order of their places.
+func (t *siteTable) functions() []valueFunction {
+	var list []valueFunction
+	at := make(map[profile.Symbol]int)
+	for i := range t.sites {
+		s := &t.sites[i]
+		f, ok := at[s.caller]
+		if !ok {
+			f = len(list)
+			at[s.caller] = f
+			list = append(list, valueFunction{caller: s.caller})
+		}
+		list[f].weight = addSaturating(list[f].weight, s.total)
+		list[f].sites = append(list[f].sites, s)
+	}
+	for i := range list {
+		slices.SortStableFunc(list[i].sites, func(a, b *valueSite) int {
+			return cmp.Or(cmp.Compare(a.kind, b.kind), cmp.Compare(a.hash, b.hash), cmp.Compare(a.site, b.site))
+		})
+	}
+	slices.SortStableFunc(list, func(a, b valueFunction) int { return cmp.Compare(b.weight, a.weight) })
+	return list
+}
+
+// A sizeRange is a range of lengths of memory operations, as LLVM counts them.
+type sizeRange struct {
+	min, max uint64 // bytes; max 0: no limit
+	count    uint64
+}
+
+// sizes adds up the memory operations by length, the shortest first.
+func (t *siteTable) sizes() []sizeRange {
+	counts := make(map[uint64]uint64)
+	for i := range t.sites {
+		if t.sites[i].kind != profile.MemOpSize {
+			continue
+		}
+		for _, target := range t.sites[i].targets {
+			low, _ := sizeRangeOf(target.size)
+			counts[low] = addSaturating(counts[low], target.count)
+		}
+	}
+	var list []sizeRange
+	for low, count := range counts {
+		_, high := sizeRangeOf(low)
+		list = append(list, sizeRange{low, high, count})
+	}
+	slices.SortFunc(list, func(a, b sizeRange) int { return cmp.Compare(a.min, b.min) })
+	return list
+}

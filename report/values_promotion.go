@@ -1,0 +1,190 @@
+package report
+
+import (
+	"math/bits"
+
+	"github.com/profuse-pgo/profuse/profile"
+)
+
+// The defaults of LLVM 14 to 22 by which indirect calls are promoted: made
+// into a comparison with the likely target and a direct call.
+const (
+	// promoteOfRest is the least share of the calls not yet promoted, in percent
+	// (-icp-remaining-percent-threshold).
+	promoteOfRest = 30
+	// promoteOfTotal is the least share of all calls (-icp-total-percent-threshold).
+	promoteOfTotal = 5
+	// maxPromoted is the greatest number of targets of a site (-icp-max-prom).
+	maxPromoted = 3
+	// hotShare, in millionths, is that of the total which hot counts make up
+	// (-profile-summary-cutoff-hot). Sites below the least of them are left
+	// alone.
+	hotShare = 990_000
+)
+
+// The defaults of LLVM 14 to 22 by which memory operations get versions for
+// single sizes.
+const (
+	// minSizeCount is the least count of a site and of a size
+	// (-pgo-memop-count-threshold).
+	minSizeCount = 1000
+	// versionOfRest is the least share of the operations without a version, in
+	// percent (-pgo-memop-percent-threshold).
+	versionOfRest = 40
+	// maxVersions is the greatest number of sizes (-pgo-memop-max-version).
+	maxVersions = 3
+	// maxVersionSize is the greatest size (-memop-value-prof-max-opt-size).
+	maxVersionSize = 128
+)
+
+// A fate is what becomes of a site in the compiler, and why.
+type fate int
+
+// The fates. The words for them are in fateWords.
+const (
+	notJudged     fate = iota // what compilers do with it is not known here
+	isPromoted                // at least one target
+	isCold                    // the count is not hot
+	isScattered               // the first target is too rare
+	isUnknown                 // the first target is not known
+	isRare                    // sizes: too few operations
+	isWithoutSize             // sizes: none that is single and small enough
+)
+
+var fateWords = [...]string{
+	notJudged: "", isPromoted: "promoted", isCold: "not hot", isScattered: "no dominant target",
+	isUnknown: "target unknown", isRare: "too rare", isWithoutSize: "no single size",
+}
+
+func (f fate) String() string { return fateWords[f] }
+
+// promotion judges what LLVM would do with the sites of a profile.
+type promotion struct {
+	applies bool   // the profile is for LLVM
+	hot     uint64 // the least hot count; 0 if there are no counts to tell
+}
+
+func newPromotion(src *source) *promotion {
+	p := &promotion{applies: src.id.Family == "IRPGO"}
+	for _, c := range src.summary.Counts.Cutoffs {
+		if c.Share == hotShare {
+			p.hot = c.Min
+		}
+	}
+	return p
+}
+
+// judge sets the fate of a site.
+func (p *promotion) judge(s *valueSite) {
+	switch {
+	case !p.applies:
+	case s.kind == profile.IndirectCall:
+		s.promoted, s.fate = p.calls(s)
+	case s.kind == profile.MemOpSize:
+		s.promoted, s.fate = sizeVersions(s)
+	}
+}
+
+// calls follows ICallPromotionAnalysis: the most frequent targets, up to the
+// first that does not pay or that the compiler does not know. Whether a target
+// is in the module, and may be called with these arguments, the profile cannot
+// tell.
+func (p *promotion) calls(s *valueSite) (n int, f fate) {
+	rest := s.total
+	for n < min(maxPromoted, len(s.targets)) {
+		t := &s.targets[n]
+		if !reaches(t.count, rest, promoteOfRest) || !reaches(t.count, s.total, promoteOfTotal) {
+			f = isScattered
+			break
+		}
+		if t.unknown() {
+			f = isUnknown
+			break
+		}
+		rest -= t.count
+		n++
+	}
+	switch {
+	case n == 0:
+		return 0, f
+	case s.total < max(p.hot, 1):
+		return 0, isCold
+	}
+	return n, isPromoted
+}
+
+// sizeVersions follows MemOPSizeOpt, but for the counts: LLVM scales those of
+// the site to the count of its block, which the profile does not tell.
+func sizeVersions(s *valueSite) (n int, f fate) {
+	if s.total < minSizeCount {
+		return 0, isRare
+	}
+	rest, seen := s.total, false
+	for i := range s.targets {
+		t := &s.targets[i]
+		if !singleSize(t.size) || t.size > maxVersionSize {
+			continue
+		}
+		seen = true
+		if n == maxVersions || t.count < minSizeCount || t.count < percentOf(rest, versionOfRest) {
+			break
+		}
+		rest -= t.count
+		n++
+	}
+	switch {
+	case n > 0:
+		return n, isPromoted
+	case seen:
+		return 0, isScattered
+	}
+	return 0, isWithoutSize
+}
+
+// promotedTargets returns what is promoted at the site.
+func (s *valueSite) promotedTargets() []valueTarget {
+	if s.kind != profile.MemOpSize {
+		return s.targets[:s.promoted]
+	}
+	var list []valueTarget
+	for _, t := range s.targets {
+		if len(list) < s.promoted && singleSize(t.size) && t.size <= maxVersionSize {
+			list = append(list, t)
+		}
+	}
+	return list
+}
+
+// reaches reports whether n is at least the given percentage of total.
+func reaches(n, total, percent uint64) bool {
+	nHigh, nLow := bits.Mul64(n, 100)
+	high, low := bits.Mul64(total, percent)
+	return nHigh > high || nHigh == high && nLow >= low
+}
+
+// percentOf returns the percentage of n, rounded down; percent is below 100.
+func percentOf(n, percent uint64) uint64 {
+	high, low := bits.Mul64(n, percent)
+	q, _ := bits.Div64(high, low, 100)
+	return q
+}
+
+// singleSize reports whether the runtime counts this length on its own and not
+// in a range: up to 8, and powers of two.
+func singleSize(size uint64) bool { return size <= 8 || size&(size-1) == 0 }
+
+// maxRange is the least length of the last range, which has no end.
+const maxRange = 513
+
+// sizeRangeOf returns the range, as LLVM's runtime has it, that a length is
+// counted in; high is 0 if it has no end.
+func sizeRangeOf(size uint64) (low, high uint64) {
+	switch {
+	case size >= maxRange:
+		return maxRange, 0
+	case singleSize(size):
+		return size, size
+	}
+	below := uint64(1) << (bits.Len64(size) - 1)
+	return below + 1, 2*below - 1
+}

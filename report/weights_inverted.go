@@ -1,0 +1,132 @@
+package report
+
+import (
+	"container/heap"
+
+	"github.com/profuse-pgo/profuse/profile"
+)
+
+// maxInvertSteps bounds the work of inverting a tree, in callers looked up. Only
+// recursion made up to that end comes near: what is not reached is shown as
+// smaller.
+const maxInvertSteps = 100_000_000
+
+// A cursor is on its way from where a path ends to the root.
+type cursor struct{ at, from int32 }
+
+// invert turns the tree around: below the root come the labels at which paths
+// end, below these their callers. It takes up to limit nodes, by share. Nodes
+// are made as they are taken, since the whole would be quadratic in the depth.
+func (t *weightTree) invert(limit int) *grownTree {
+	g := &grownTree{}
+	in := &inverter{t: t, g: g}
+	in.additive, in.other = t.columns()
+	g.self = make([][]uint64, len(in.additive))
+	g.total = make([][]uint64, len(in.additive))
+	g.other = make([][]uint64, len(in.other))
+	in.grand = make([]uint64, len(t.values))
+	var all []cursor
+	for n := range t.parent {
+		if t.own[n] >= 0 {
+			all = append(all, cursor{int32(n), int32(n)})
+			in.sum(in.grand, int32(n))
+		}
+	}
+	next := frontier{{share: 1, parent: -1, node: -1, group: all}}
+	for len(next) > 0 && len(g.parent) < limit {
+		c := heap.Pop(&next).(candidate)
+		in.take(&c, &next)
+	}
+	return g
+}
+
+type inverter struct {
+	t               *weightTree
+	g               *grownTree
+	additive, other []column
+	grand           []uint64 // of all paths, by value
+	seq             int32
+	steps           int
+	groups          map[int32]int // of the node being taken
+}
+
+// sum adds what ends at a node to sums, one for each value.
+func (in *inverter) sum(sums []uint64, node int32) {
+	t := in.t
+	for e := t.own[node]; e >= 0; e = t.entryNext[e] {
+		for v := range t.values {
+			if t.values[v].Combine == profile.Sum {
+				sums[v] = saturatingAdd(sums[v], t.entryValue[int(e)*len(t.values)+v])
+			}
+		}
+	}
+}
+
+// take moves a candidate into the tree and makes its children candidates.
+func (in *inverter) take(c *candidate, next *frontier) {
+	t, g := in.t, in.g
+	at := int32(len(g.parent))
+	g.parent, g.label = append(g.parent, c.parent), append(g.label, c.node)
+	for i, col := range in.additive {
+		var total, self uint64
+		for _, m := range c.group {
+			own, _ := t.ends(m.from, col)
+			total = saturatingAdd(total, own)
+			if c.parent >= 0 && t.parent[m.at] == 0 || m.at == 0 {
+				self = saturatingAdd(self, own)
+			}
+		}
+		g.total[i], g.self[i] = append(g.total[i], total), append(g.self[i], self)
+	}
+	for i, col := range in.other {
+		var total uint64
+		some := false
+		for _, m := range c.group {
+			own, ok := t.ends(m.from, col)
+			if ok && some {
+				own = combine(t.values[col.value].Combine, total, own)
+			}
+			if ok {
+				total, some = own, true
+			}
+		}
+		g.other[i] = append(g.other[i], total)
+	}
+
+	in.groups = make(map[int32]int)
+	var found []candidate
+	var sums [][]uint64
+	for _, m := range c.group {
+		to := m.at // below the root come the ends themselves
+		if c.parent >= 0 {
+			to = t.parent[m.at]
+		}
+		if to <= 0 {
+			continue
+		}
+		l := t.label[to]
+		k, ok := in.groups[l]
+		if !ok {
+			k = len(found)
+			in.groups[l] = k
+			found = append(found, candidate{node: l, parent: at, seq: in.seq})
+			sums = append(sums, make([]uint64, len(t.values)))
+			in.seq++
+		}
+		found[k].group = append(found[k].group, cursor{to, m.from})
+		in.sum(sums[k], m.from)
+	}
+	g.kids = append(g.kids, int32(len(found)))
+	in.steps += len(c.group)
+	if in.steps > maxInvertSteps {
+		return // the children are there, but nobody will take them
+	}
+	for k := range found {
+		for v, grand := range in.grand {
+			if grand > 0 {
+				found[k].share = max(found[k].share, float64(sums[k][v])/float64(grand))
+			}
+		}
+		heap.Push(next, found[k])
+	}
+}

@@ -1,0 +1,87 @@
+package report
+
+import (
+	"fmt"
+	"html/template"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"github.com/profuse-pgo/profuse/profile"
+)
+
+// templateFuncs are at hand in all templates. What they print is what
+// profuse.format of core.js prints.
+var templateFuncs = template.FuncMap{
+	"count":   countText,
+	"bytes":   bytesText,
+	"percent": percentText,
+	"value":   valueText,
+}
+
+// countText prints n with thousands separators.
+func countText(n uint64) string {
+	s := strconv.FormatUint(n, 10)
+	var b strings.Builder
+	for i := range len(s) {
+		if i > 0 && (len(s)-i)%3 == 0 {
+			b.WriteByte(',')
+		}
+		b.WriteByte(s[i])
+	}
+	return b.String()
+}
+
+// bytesText prints n with a binary unit, "1.5 KiB".
+func bytesText(n uint64) string {
+	const units = "KMGTPE"
+	if n < 1024 {
+		return strconv.FormatUint(n, 10) + " B"
+	}
+	x, u := float64(n)/1024, 0
+	for x >= 1023.95 && u < len(units)-1 {
+		x, u = x/1024, u+1
+	}
+	return fmt.Sprintf("%.1f %ciB", x, units[u])
+}
+
+// percentText prints a share of one. What is not nothing is not printed as
+// nothing, and what is not all not as all.
+func percentText(x float64) string {
+	switch {
+	case x == 0:
+		return "0 %"
+	case x == 1:
+		return "100 %"
+	case x > 0 && x < 0.0005:
+		return "<0.1 %"
+	case x < 1 && x > 0.9995:
+		return ">99.9 %"
+	}
+	return fmt.Sprintf("%.1f %%", 100*x)
+}
+
+// valueText prints n of a unit.
+func valueText(n uint64, unit profile.Unit) string {
+	switch unit {
+	case profile.Bytes:
+		return bytesText(n)
+	case profile.Count:
+		return countText(n)
+	case profile.Milliseconds:
+		return countText(n) + " ms"
+	}
+	return countText(n) + " " + string(unit)
+}
+
+// clean writes what cannot be seen, or turns the direction of text, as Go
+// would: "\u202e". Names are what attackers may choose.
+func clean(s string) string {
+	for i, r := range s {
+		if !unicode.IsPrint(r) || r == unicode.ReplacementChar {
+			quoted := strconv.Quote(s[i:])
+			return s[:i] + strings.ReplaceAll(quoted[1:len(quoted)-1], `\"`, `"`)
+		}
+	}
+	return s
+}
