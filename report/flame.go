@@ -1,0 +1,277 @@
+package report
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/profuse-pgo/profuse/profile"
+)
+
+// maxFlameNodes bounds the boxes of all call trees of a profile together.
+const maxFlameNodes = 60_000
+
+// A flameSet is a stack set as the page's data has it.
+type flameSet struct {
+	Name        string       `json:"name"`
+	Description string       `json:"description"`
+	Partial     bool         `json:"partial"`
+	Stacks      uint64       `json:"stacks"`
+	Values      []flameValue `json:"values"` // those that add up
+	Other       []flameValue `json:"other"`  // those that do not
+	// Classes are the temperatures that stacks have; one, empty, if they have
+	// none.
+	Classes []string `json:"classes"`
+	// Functions are what labels of nodes mean.
+	Functions flameFunctions `json:"functions"`
+	Groups    flameGroups    `json:"groups"`
+	Down      *treeData      `json:"down"` // callers above callees
+	Up        *treeData      `json:"up"`   // below the root those on top of stacks
+	// All is the sum of each value, Cut whether nodes are left out.
+	All []uint64 `json:"all"`
+	Cut bool     `json:"cut"`
+}
+
+type flameValue struct {
+	Name string       `json:"name"`
+	Unit profile.Unit `json:"unit"`
+}
+
+// flameFunctions are columns. Total, by value, counts every stack once however
+// often the function is in it, and all of them, left-out nodes included.
+type flameFunctions struct {
+	Name  []int      `json:"name"`
+	Group []int      `json:"group"`
+	Total [][]uint64 `json:"total"`
+	Self  [][]uint64 `json:"self"`
+}
+
+// flameGroups are namespaces, crates, packages or files.
+type flameGroups struct {
+	Name   []int `json:"name"`
+	Colour []int `json:"colour"`
+}
+
+type flameData struct {
+	Sets []*flameSet `json:"sets"`
+}
+
+// flamePage shows call stacks as a tree; nil if there are none.
+func flamePage(src *source) (*page, error) {
+	sets := src.view.Stacks()
+	if len(sets) == 0 && src.features.Has(profile.HasEdges) {
+		edges := profile.EdgeStacks(src.view)
+		edges.Description, edges.Partial = "calls seen at one place of a function", true
+		sets = []profile.StackSet{edges}
+	}
+	var trees []*callTree
+	for i := range sets {
+		if t := newCallTree(src, &sets[i]); t != nil {
+			trees = append(trees, t)
+		}
+	}
+	if len(trees) == 0 {
+		return nil, nil
+	}
+	var grown []*grownTree
+	for _, t := range trees {
+		t.down, t.up = t.weights.grow(maxFlameNodes), t.weights.invert(maxFlameNodes)
+		grown = append(grown, t.down, t.up)
+	}
+	shareOut(grown, maxFlameNodes)
+	var data flameData
+	for _, t := range trees {
+		data.Sets = append(data.Sets, t.data())
+	}
+	body, err := execute("flame", staticFlame(src, data.Sets))
+	if err != nil {
+		return nil, err
+	}
+	return &page{id: "flame", title: "Flame graph", body: body, data: data}, nil
+}
+
+// A callTree is the tree of a stack set while it is made.
+type callTree struct {
+	src     *source
+	set     *profile.StackSet
+	stacks  uint64
+	classes []string
+	numbers map[frameKey]int32
+	frames  []frameKey
+	weights *weightTree
+
+	down, up *grownTree
+}
+
+// A frameKey is what boxes stand for: a function, or, as if called by the
+// function that it says something of, a label.
+type frameKey struct {
+	profile.Symbol
+	label string // key of the label, whose value is the name
+}
+
+// newCallTree adds up the stacks of a set. It returns nil if there is nothing
+// to be drawn: no value that adds up, or nothing but zeros.
+func newCallTree(src *source, set *profile.StackSet) *callTree {
+	if !slices.ContainsFunc(set.Values, func(v profile.ValueType) bool { return v.Combine == profile.Sum }) {
+		return nil
+	}
+	t := &callTree{src: src, set: set, numbers: make(map[frameKey]int32), weights: newWeightTree(set.Values, 1)}
+	for s := range set.Stacks {
+		t.add(s)
+	}
+	t.weights.classes = max(len(t.classes), 1)
+	for v := range set.Values {
+		if set.Values[v].Combine == profile.Sum && t.weights.totals(column{v, -1})[0] > 0 {
+			return t
+		}
+	}
+	return nil
+}
+
+func (t *callTree) add(s *profile.Stack) {
+	t.stacks++
+	node := int32(0)
+	for i := range slices.Backward(s.Frames) {
+		node = t.weights.down(node, t.number(frameKey{Symbol: s.Frames[i].Symbol}))
+	}
+	class := uint8(0)
+	for _, l := range s.Labels {
+		if l.Key == profile.LabelTemperature {
+			class = t.class(l.Value)
+			continue
+		}
+		node = t.weights.down(node, t.number(frameKey{profile.Symbol{Name: l.Value}, l.Key}))
+	}
+	t.weights.add(node, class, s.Values)
+}
+
+// class numbers temperatures. There are four; should a view have more than
+// eight, the rest count as the last.
+func (t *callTree) class(word string) uint8 {
+	i := slices.Index(t.classes, word)
+	if i < 0 && len(t.classes) < 8 {
+		t.classes = append(t.classes, word)
+		i = len(t.classes) - 1
+	}
+	if i < 0 {
+		i = len(t.classes) - 1
+	}
+	return uint8(i)
+}
+
+func (t *callTree) number(key frameKey) int32 {
+	n, ok := t.numbers[key]
+	if !ok {
+		n = int32(len(t.frames))
+		t.numbers[key] = n
+		t.frames = append(t.frames, key)
+	}
+	return n
+}
+
+// name is what a box is called.
+func (t *callTree) name(label int32) string {
+	if label < 0 {
+		return ""
+	}
+	f := &t.frames[label]
+	if f.label != "" {
+		return clean(f.label + ": " + f.Name)
+	}
+	return t.src.symbolName(&f.Symbol)
+}
+
+func (t *callTree) group(label int32) string {
+	f := &t.frames[label]
+	if f.label != "" {
+		return "(" + f.label + ")"
+	}
+	return clean(pathOf(&f.Symbol, t.src.java()).group(t.src.java()))
+}
+
+// java reports whether names are those of the JVM.
+func (s *source) java() bool { return s.id.Family == "iprof" }
+
+func (t *callTree) data() *flameSet {
+	d := &flameSet{
+		Name: t.set.Name, Description: t.set.Description, Partial: t.set.Partial, Stacks: t.stacks,
+		Values: []flameValue{}, Other: []flameValue{}, Classes: t.classes,
+	}
+	if len(d.Classes) == 0 {
+		d.Classes = []string{""}
+	}
+	for v, value := range t.set.Values {
+		out := flameValue{value.Name, value.Unit}
+		if value.Combine != profile.Sum {
+			d.Other = append(d.Other, out)
+			continue
+		}
+		d.Values = append(d.Values, out)
+		d.All = append(d.All, t.weights.totals(column{v, -1})[0])
+	}
+	d.Down = t.down.arrange(len(d.Classes), t.name)
+	d.Up = t.up.arrange(len(d.Classes), t.name)
+	d.Cut = slices.ContainsFunc(d.Down.Left, func(n int32) bool { return n > 0 }) ||
+		slices.ContainsFunc(d.Up.Left, func(n int32) bool { return n > 0 })
+	t.functions(d)
+	return d
+}
+
+// functions fills in the functions that boxes stand for, and gives them the
+// numbers of their order there.
+func (t *callTree) functions(d *flameSet) {
+	renumbered := make(map[int32]int32)
+	groups := make(map[string]int)
+	var kept []int32
+	for _, tree := range []*treeData{d.Down, d.Up} {
+		for i, label := range tree.Label {
+			if label < 0 {
+				continue
+			}
+			n, ok := renumbered[label]
+			if !ok {
+				n = int32(len(kept))
+				renumbered[label] = n
+				kept = append(kept, label)
+			}
+			tree.Label[i] = n
+		}
+	}
+	f, g := &d.Functions, &d.Groups
+	f.Name, f.Group, g.Name, g.Colour = []int{}, []int{}, []int{}, []int{}
+	for _, label := range kept {
+		group := t.group(label)
+		at, ok := groups[group]
+		if !ok {
+			at = len(g.Name)
+			groups[group] = at
+			g.Name, g.Colour = append(g.Name, t.src.names.add(group)), append(g.Colour, colourOf(group))
+		}
+		f.Name, f.Group = append(f.Name, t.src.names.add(t.name(label))), append(f.Group, at)
+	}
+	for v := range t.set.Values {
+		if t.set.Values[v].Combine != profile.Sum {
+			continue
+		}
+		total, self := t.weights.labelTotals(len(t.frames), v)
+		f.Total, f.Self = append(f.Total, pickAll(total, kept)), append(f.Self, pickAll(self, kept))
+	}
+}
+
+func pickAll(from []uint64, at []int32) []uint64 {
+	out := make([]uint64, len(at))
+	for i, n := range at {
+		out[i] = from[n]
+	}
+	return out
+}
+
+// about says in a sentence or two what the boxes stand for.
+func (d *flameSet) about() string {
+	text := fmt.Sprintf("Each stack is %s.", d.Description)
+	if d.Partial {
+		text += " Stacks are partial: they end at the function that was compiled, not where the thread begins," +
+			" so that what is summed up over callers says nothing about those further out."
+	}
+	return text
+}

@@ -1,0 +1,193 @@
+package report
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/profuse-pgo/profuse/formats"
+	"github.com/profuse-pgo/profuse/internal/oracle"
+	"github.com/profuse-pgo/profuse/profile"
+)
+
+// eachFixture calls f with every profile of the test data, and of the samples
+// where there are any, that can be read by itself.
+func eachFixture(t *testing.T, f func(t *testing.T, src *source)) {
+	root := oracle.Root(t)
+	dirs := []string{filepath.Join(root, "testdata")}
+	if samples := filepath.Join(root, "..", "shared", "samples"); exists(samples) {
+		dirs = append(dirs, samples)
+	}
+	read := 0
+	for _, dir := range dirs {
+		err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+			if err != nil || d.IsDir() {
+				return err
+			}
+			if !slices.Contains([]string{".profraw", ".profdata", ".proftext", ".iprof", ".mip", ".memprofraw", ".yaml"}, filepath.Ext(path)) {
+				return nil
+			}
+			data, err := os.ReadFile(path)
+			if err != nil {
+				return err
+			}
+			opt := formats.ViewOptions{ProfiledBinaries: []string{strings.TrimSuffix(path, filepath.Ext(path)) + ".debug"}}
+			if !exists(opt.ProfiledBinaries[0]) {
+				opt.ProfiledBinaries = nil
+			}
+			view, err := formats.View(path, data, opt)
+			if err != nil {
+				return nil
+			}
+			read++
+			t.Run(filepath.Base(filepath.Dir(path))+"/"+filepath.Base(path), func(t *testing.T) {
+				f(t, newSource(0, Source{View: view}, Options{}))
+			})
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if read < 100 {
+		t.Errorf("only %d profiles were read", read)
+	}
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+// TestFlameOfFixtures: the trees of real profiles add up to their stacks.
+func TestFlameOfFixtures(t *testing.T) {
+	eachFixture(t, func(t *testing.T, src *source) {
+		p, err := flamePage(src)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if p == nil {
+			for _, set := range src.view.Stacks() {
+				for s := range set.Stacks {
+					for v, x := range s.Values {
+						if x > 0 && set.Values[v].Combine == profile.Sum {
+							t.Fatalf("stacks of %s have weight, and there is no page", set.Name)
+						}
+					}
+				}
+			}
+			return
+		}
+		data := p.data.(flameData)
+		boxes := 0
+		for _, set := range data.Sets {
+			boxes += checkFlameSet(t, src, set)
+		}
+		if boxes > maxFlameNodes {
+			t.Errorf("%d boxes", boxes)
+		}
+		if !strings.Contains(string(p.body), "<svg") || !strings.Contains(string(p.body), "<title>") {
+			t.Error("nothing is drawn")
+		}
+		if partial := data.Sets[0].Partial; strings.Contains(string(p.body), "partial") != partial {
+			t.Errorf("partial: %v, and the page says otherwise", partial)
+		}
+	})
+}
+
+// checkFlameSet returns how many boxes a set makes.
+func checkFlameSet(t *testing.T, src *source, set *flameSet) (boxes int) {
+	t.Helper()
+	stacks := profile.EdgeStacks(src.view)
+	for _, s := range src.view.Stacks() {
+		if s.Name == set.Name {
+			stacks = s
+		}
+	}
+	var additive []int
+	for v := range stacks.Values {
+		if stacks.Values[v].Combine == profile.Sum {
+			additive = append(additive, v)
+		}
+	}
+	all := make([]float64, len(additive))
+	total := make([]map[int]float64, len(additive)) // by name
+	for i := range total {
+		total[i] = make(map[int]float64)
+	}
+	n := uint64(0)
+	for s := range stacks.Stacks {
+		n++
+		names := make(map[int]bool)
+		for i := range s.Frames {
+			names[src.names.add(src.symbolName(&s.Frames[i].Symbol))] = true
+		}
+		for i, v := range additive {
+			all[i] += float64(s.Values[v])
+			for name := range names {
+				total[i][name] += float64(s.Values[v])
+			}
+		}
+	}
+	if n != set.Stacks || len(set.Values) != len(additive) {
+		t.Errorf("%s: %d stacks and %d values, want %d and %d", set.Name, set.Stacks, len(set.Values), n, len(additive))
+	}
+	sameName := make(map[int]int)
+	for _, name := range set.Functions.Name {
+		sameName[name]++
+	}
+	for i := range additive {
+		for _, tree := range []*treeData{set.Down, set.Up} {
+			sums, self, rest := tree.weights(i, len(set.Classes))
+			if !near(sums[0], all[i]) {
+				t.Errorf("%s, %s: the root has %v, the stacks %v", set.Name, set.Values[i].Name, sums[0], all[i])
+			}
+			for n, kids := range tree.children() {
+				sum := self[n] + rest[n]
+				for _, k := range kids {
+					sum += sums[k]
+				}
+				if !near(sum, sums[n]) || self[n] < 0 || rest[n] < 0 {
+					t.Errorf("%s: node %d has %v, its parts %v", set.Name, n, sums[n], sum)
+				}
+			}
+		}
+		for f, name := range set.Functions.Name {
+			if sameName[name] > 1 || strings.HasPrefix(src.names.list[set.Groups.Name[set.Functions.Group[f]]], "(") {
+				continue // functions of one name, labels
+			}
+			if got := float64(set.Functions.Total[i][f]); !near(got, total[i][name]) && !ambiguous(stacks, src, name) {
+				t.Errorf("%s: %s has %v, its stacks %v", set.Name, src.names.list[name], got, total[i][name])
+			}
+		}
+	}
+	for _, tree := range []*treeData{set.Down, set.Up} {
+		boxes += len(tree.Depth)
+		for _, left := range tree.Left {
+			if left > 0 {
+				boxes++
+			}
+		}
+	}
+	return boxes
+}
+
+// ambiguous reports whether several functions have the name.
+func ambiguous(stacks profile.StackSet, src *source, name int) bool {
+	found := make(map[profile.Symbol]bool)
+	for s := range stacks.Stacks {
+		for i := range s.Frames {
+			if src.names.add(src.symbolName(&s.Frames[i].Symbol)) == name {
+				found[s.Frames[i].Symbol] = true
+			}
+		}
+	}
+	return len(found) > 1
+}
+
+func near(a, b float64) bool {
+	return a == b || a-b < 1e-9*b && b-a < 1e-9*b
+}

@@ -1,0 +1,153 @@
+package report
+
+import (
+	"cmp"
+	"hash/fnv"
+	"slices"
+	"strings"
+)
+
+// treeData is a tree as the page's data has it: columns over nodes, a node
+// before its children, the weightier children first.
+type treeData struct {
+	Depth []int32 `json:"depth"` // 0 for the root
+	Label []int32 `json:"label"` // -1 for the root
+	// Left is how many children of the node are left out.
+	Left []int32 `json:"left"`
+	// Self is what ends at the node, and Rest what the children have that are
+	// left out: by value and, within, by class. The total of a node is the sum
+	// of both and of its children's totals. A column without anything is empty.
+	Self [][]uint64 `json:"self"`
+	Rest [][]uint64 `json:"rest"`
+	// Other has for each value that does not add up what it is of the node and
+	// all below.
+	Other [][]uint64 `json:"other"`
+}
+
+// arrange brings a tree into the order of the page. Children go by the first
+// value, then by name.
+func (g *grownTree) arrange(classes int, name func(label int32) string) *treeData {
+	n := len(g.parent)
+	first := make([]uint64, n)
+	for c := 0; c < classes && c < len(g.total); c++ {
+		for i := range first {
+			first[i] = saturatingAdd(first[i], g.total[c][i])
+		}
+	}
+	kids := make([][]int32, n)
+	for i := 1; i < n; i++ {
+		kids[g.parent[i]] = append(kids[g.parent[i]], int32(i))
+	}
+	for _, k := range kids {
+		slices.SortStableFunc(k, func(a, b int32) int {
+			return cmp.Or(cmp.Compare(first[b], first[a]), strings.Compare(name(g.label[a]), name(g.label[b])))
+		})
+	}
+	d := &treeData{Self: [][]uint64{}, Rest: [][]uint64{}, Other: [][]uint64{}}
+	order := make([]int32, 0, n)
+	depth := make([]int32, n)
+	stack := []int32{0}
+	for len(stack) > 0 {
+		at := stack[len(stack)-1]
+		stack = stack[:len(stack)-1]
+		order = append(order, at)
+		if p := g.parent[at]; p >= 0 {
+			depth[at] = depth[p] + 1
+		}
+		d.Depth, d.Label = append(d.Depth, depth[at]), append(d.Label, g.label[at])
+		d.Left = append(d.Left, g.kids[at]-int32(len(kids[at])))
+		for _, k := range slices.Backward(kids[at]) {
+			stack = append(stack, k)
+		}
+	}
+	column := func(from func(int32) uint64) []uint64 {
+		out := make([]uint64, n)
+		any := false
+		for i, at := range order {
+			out[i] = from(at)
+			any = any || out[i] != 0
+		}
+		if !any {
+			return []uint64{}
+		}
+		return out
+	}
+	for c := range g.total {
+		rest := slices.Clone(g.total[c])
+		for i := range rest {
+			rest[i] -= min(rest[i], g.self[c][i])
+		}
+		for i := 1; i < n; i++ {
+			p := g.parent[i]
+			rest[p] -= min(rest[p], g.total[c][i]) // less only where a sum has stopped
+		}
+		d.Self = append(d.Self, column(func(at int32) uint64 { return g.self[c][at] }))
+		d.Rest = append(d.Rest, column(func(at int32) uint64 { return rest[at] }))
+	}
+	for c := range g.other {
+		d.Other = append(d.Other, column(func(at int32) uint64 { return g.other[c][at] }))
+	}
+	return d
+}
+
+// at returns an entry of a column, which may be empty.
+func at(column []uint64, i int) uint64 {
+	if len(column) == 0 {
+		return 0
+	}
+	return column[i]
+}
+
+// weights returns what a value has at each node, all classes together: all of
+// it, what ends there, and what is left out. As floating-point numbers nothing
+// stops at a limit.
+func (d *treeData) weights(value, classes int) (total, self, rest []float64) {
+	n := len(d.Depth)
+	total, self, rest = make([]float64, n), make([]float64, n), make([]float64, n)
+	parents := d.parents()
+	for i := n - 1; i >= 0; i-- {
+		for c := value * classes; c < (value+1)*classes; c++ {
+			self[i] += float64(at(d.Self[c], i))
+			rest[i] += float64(at(d.Rest[c], i))
+		}
+		total[i] += self[i] + rest[i]
+		if i > 0 {
+			total[parents[i]] += total[i]
+		}
+	}
+	return total, self, rest
+}
+
+// parents returns the parent of each node, -1 for the root.
+func (d *treeData) parents() []int32 {
+	parents := make([]int32, len(d.Depth))
+	var path []int32
+	for i, depth := range d.Depth {
+		parents[i] = -1
+		path = append(path[:depth], int32(i))
+		if depth > 0 {
+			parents[i] = path[depth-1]
+		}
+	}
+	return parents
+}
+
+// children returns the children of each node.
+func (d *treeData) children() [][]int32 {
+	kids := make([][]int32, len(d.Depth))
+	for i, p := range d.parents() {
+		if p >= 0 {
+			kids[p] = append(kids[p], int32(i))
+		}
+	}
+	return kids
+}
+
+// colourOf returns the number of a colour, of ten, that is the same for a name
+// in every report.
+func colourOf(name string) int {
+	h := fnv.New32a()
+	h.Write([]byte(name))
+	sum := h.Sum32()
+	return int((sum ^ sum>>16) % 10)
+}
