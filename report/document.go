@@ -18,6 +18,9 @@ type document struct {
 	Script string
 	Sets   []documentSet
 	Blocks []documentBlock
+	// Served: the bodies of the pages and their data are asked for when they
+	// are looked at, see Handler.
+	Served bool
 }
 
 type documentSet struct {
@@ -40,7 +43,8 @@ type documentBlock struct {
 
 // documentFacts is what core.js knows of the sets.
 type documentFacts struct {
-	Sets []setFacts `json:"sets"`
+	Sets   []setFacts `json:"sets"`
+	Served bool       `json:"served,omitempty"`
 }
 
 type setFacts struct {
@@ -53,17 +57,11 @@ type setFacts struct {
 func newDocument(sets []*set, opt Options) (*document, error) {
 	d := &document{Title: clean(opt.Title)}
 	used := make(map[string]bool)
+	var labels []string
 	var ids []string // of the pages, in their order
 	var facts documentFacts
-	add := func(id string, data any) error {
-		b, err := encodeBlock(data)
-		if err != nil {
-			return fmt.Errorf("data of %s: %w", id, err)
-		}
-		d.Blocks = append(d.Blocks, documentBlock{id, b})
-		return nil
-	}
 	for i, s := range sets {
+		labels = append(labels, s.label)
 		out := documentSet{Index: i, Label: s.label, About: s.about}
 		f := setFacts{Label: s.label, Features: s.features}
 		for _, p := range s.pages {
@@ -74,32 +72,47 @@ func newDocument(sets []*set, opt Options) (*document, error) {
 			out.Pages = append(out.Pages, documentPage{p.id, p.title, p.body, asset(p.id+".js") != nil})
 			f.Pages = append(f.Pages, p.id)
 			if p.data != nil {
-				if err := add(fmt.Sprintf("data-%d-%s", i, p.id), p.data); err != nil {
+				if err := d.add(fmt.Sprintf("data-%d-%s", i, p.id), p.data); err != nil {
 					return nil, err
 				}
 			}
 		}
 		// After the pages, which have put their names into the table.
-		if err := add(fmt.Sprintf("names-%d", i), s.names.encode()); err != nil {
+		if err := d.add(fmt.Sprintf("names-%d", i), s.names.encode()); err != nil {
 			return nil, err
 		}
 		d.Sets = append(d.Sets, out)
 		facts.Sets = append(facts.Sets, f)
 	}
-	if err := add("facts", facts); err != nil {
+	if err := d.add("facts", facts); err != nil {
 		return nil, err
 	}
+	d.dress(labels, ids)
+	return d, nil
+}
+
+// add adds a block of data.
+func (d *document) add(id string, data any) error {
+	b, err := encodeBlock(data)
+	if err != nil {
+		return fmt.Errorf("data of %s: %w", id, err)
+	}
+	d.Blocks = append(d.Blocks, documentBlock{id, b})
+	return nil
+}
+
+// dress gives a document that shows pages of these ids, of sets of these
+// labels, its title, style, script and policy.
+func (d *document) dress(labels, ids []string) {
 	if d.Title == "" {
-		var labels []string
-		for _, s := range sets {
-			labels = append(labels, s.label)
-		}
 		d.Title = strings.Join(labels, ", ") + " – profuse report"
 	}
 	d.Style = joinAssets([]string{"report"}, ids, ".css", "", "")
 	d.Script = joinAssets([]string{"core", "table"}, ids, ".js", "{\n", "}\n")
 	d.Policy = fmt.Sprintf("default-src 'none'; style-src '%s'; script-src '%s'; base-uri 'none'; form-action 'none'", hashOf(d.Style), hashOf(d.Script))
-	return d, nil
+	if d.Served {
+		d.Policy += "; connect-src 'self'"
+	}
 }
 
 // joinAssets puts together the files of the core and of the pages that are

@@ -286,6 +286,50 @@ const registered = new Map();
 const facts = JSON.parse(document.getElementById('facts').textContent);
 let current = null; // {set, id, root}
 
+// fetched asks the server, if the report is served, for a part of a page; null
+// if the profile has nothing to show on it.
+async function fetched(part, set, id) {
+  const response = await fetch(`${part}/${set}/${id}`);
+  if (!response.ok) throw new Error(await response.text());
+  return response.status === 204 ? null : response.json();
+}
+
+// findTabs shows the tabs of a served set, each when it is known that the page
+// has something to show.
+async function findTabs(set) {
+  if (!facts.served || found.has(set)) return;
+  found.add(set);
+  for (const id of [...facts.sets[set].pages]) {
+    const tab = await fetched('tab', set, id).catch(() => ({title: id}));
+    if (tab) nameTab(set, id, tab.title);
+    else facts.sets[set].pages = facts.sets[set].pages.filter((p) => p !== id);
+  }
+}
+const found = new Set();
+
+function nameTab(set, id, title) {
+  const tab = document.querySelector(`.set[data-set="${set}"] [data-tab="${id}"]`);
+  tab.textContent = title;
+  tab.hidden = false;
+}
+
+// openPage returns the data of a page and its profile; of a served one it fills the
+// page in, and returns null if there is nothing to show on it.
+async function openPage(set, id, root) {
+  const profile = profiles[set];
+  if (!facts.served) {
+    await profile.load();
+    return {data: await block(`data-${set}-${id}`), profile};
+  }
+  const page = await fetched('page', set, id);
+  if (!page) return null;
+  nameTab(set, id, page.title);
+  root.querySelector('.page-title').textContent = page.title;
+  // The server made the body as it does that of a file, names escaped.
+  root.append(...new DOMParser().parseFromString(page.body, 'text/html').body.childNodes);
+  return {data: page.data, profile: {...profile, names: decodeNames(page.names)}};
+}
+
 // block reads a block of data; null if there is none.
 async function block(id) {
   const element = document.getElementById(id);
@@ -346,34 +390,42 @@ async function showPage(set, id) {
     if (a.dataset.choose === String(set)) a.setAttribute('aria-current', 'true');
     else a.removeAttribute('aria-current');
   }
-  const handlers = registered.get(id);
-  if (!handlers) return;
-  const profile = profiles[set];
+  const handlers = registered.get(id) || {};
+  if (!facts.served && !registered.has(id)) return;
   try {
     if (!shown.has(key)) {
       shown.set(key, (async () => {
         const wait = profuse.el('p', {class: 'wait muted', role: 'status'}, 'Reading data …');
         root.querySelector('.page-title').after(wait);
         try {
-          await profile.load();
-          const data = await block(`data-${key}`);
-          if (handlers.init) await handlers.init(root, data, profile);
-          root.classList.add('live');
-          return data;
+          const page = await openPage(set, id, root);
+          if (page && handlers.init) await handlers.init(root, page.data, page.profile);
+          if (page && registered.has(id)) root.classList.add('live');
+          return page;
         } finally {
           wait.remove();
         }
       })());
     }
-    const data = await shown.get(key);
-    if (current.root === root && handlers.show) await handlers.show(root, data, profile);
+    const page = await shown.get(key);
+    if (!page && current.root === root) {
+      // The address names a page that this profile does not have.
+      facts.sets[set].pages = facts.sets[set].pages.filter((p) => p !== id);
+      if (facts.sets[set].pages.length > 0) await showPage(set, facts.sets[set].pages[0]);
+      return;
+    }
+    if (current.root === root && handlers.show) await handlers.show(root, page.data, page.profile);
   } catch (err) {
     console.error(err);
+    // A server that does not answer may do so the next time.
+    if (facts.served) shown.delete(key);
     if (!root.querySelector(':scope > .failure')) {
       root.querySelector('.page-title').after(profuse.el('p', {class: 'failure error', role: 'alert'},
-        `This page cannot be drawn in this browser: ${err.message}. What follows is its short form.`));
+        facts.served && !root.classList.contains('live') ? `This page could not be fetched: ${err.message}. Does profuse view still run?`
+          : `This page cannot be drawn in this browser: ${err.message}. What follows is its short form.`));
     }
   }
+  findTabs(set);
 }
 
 // follow shows what the address says.
