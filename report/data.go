@@ -39,6 +39,14 @@ func (t *nameTable) add(name string) int {
 	return n
 }
 
+// addOrNone is add, but -1 for an empty name.
+func (t *nameTable) addOrNone(name string) int {
+	if name == "" {
+		return -1
+	}
+	return t.add(name)
+}
+
 // names is how a nameTable is written: in ascending order, each as what it has
 // in common with the one before and the rest.
 type names struct {

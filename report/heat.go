@@ -19,8 +19,8 @@ func (h heat) String() string {
 
 // Shares, in millionths, at which LLVM draws its lines unless told otherwise.
 const (
-	hotShare  = 990_000
-	coldShare = 999_999
+	hotCutoff  = 990_000
+	coldCutoff = 999_999
 )
 
 // A heatScale tells hot functions from cold ones.
@@ -39,9 +39,9 @@ func newHeatScale(features profile.Features, s profile.Summary) heatScale {
 	}
 	for _, c := range s.Counts.Cutoffs {
 		switch c.Share {
-		case hotShare:
+		case hotCutoff:
 			scale.hot = c.Min
-		case coldShare:
+		case coldCutoff:
 			scale.cold = c.Min
 		}
 	}

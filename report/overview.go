@@ -2,7 +2,19 @@ package report
 
 import (
 	"encoding/hex"
+	"html/template"
+	"math"
+	"slices"
 	"strings"
+
+	"github.com/profuse-pgo/profuse/profile"
+)
+
+const (
+	// topRows is the length of the lists of the hottest.
+	topRows = 20
+	// topFrames bounds how much of a stack such a list has.
+	topFrames = 12
 )
 
 // A fact is a line of the overview.
@@ -11,9 +23,20 @@ type fact struct {
 	Mono        bool
 }
 
-// overviewPage says what the profile is and how its counts are spread.
+// overviewPage says what the profile is, how its counts are spread, and what is
+// hottest.
 func overviewPage(src *source) (*page, error) {
-	body, err := execute("overview", struct{ Facts []fact }{identityFacts(src)})
+	n := survey(src)
+	body, err := execute("overview", struct {
+		Identity, Totals []fact
+		Heat             *heatChart
+		Curve            *cutoffChart
+		Functions        *topTable
+		Stacks           *topTable
+		Sets             []setTotal
+	}{
+		identityFacts(src), n.totals(src), n.heatChart(), newCutoffChart(src), n.functions, n.stacks, n.sets,
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -33,15 +56,346 @@ func identityFacts(src *source) []fact {
 	add("Family", id.Family)
 	add("Format", id.Format)
 	add("Version", id.Version)
-	add("Producer", id.Producer)
+	add("Written by", id.Producer)
 	add("Variant", strings.Join(id.Variant, ", "))
 	var builds []string
-	for _, b := range id.BuildIDs {
+	for i, b := range id.BuildIDs {
+		if i == maxStaticRows {
+			builds = append(builds, "and "+countText(uint64(len(id.BuildIDs)-i))+" more")
+			break
+		}
 		builds = append(builds, hex.EncodeToString(b))
 	}
-	if len(builds) > 0 {
-		out = append(out, fact{Name: "Build ids", Value: strings.Join(builds, ", "), Mono: true})
+	switch len(builds) {
+	case 0:
+	case 1:
+		out = append(out, fact{"Build id", builds[0], true})
+	default:
+		out = append(out, fact{"Build ids", strings.Join(builds, ", "), true})
 	}
-	add("Not shown", strings.Join(id.Omits, ", "))
+	add("Not shown here", strings.Join(id.Omits, ", "))
 	return out
+}
+
+// A surveyed profile is what the overview needs of one walk over it.
+type surveyed struct {
+	heat      [ran + 1]heatClass
+	functions *topTable
+	stacks    *topTable // of the first set
+	sets      []setTotal
+	edges     [profile.MemOpSize + 1]uint64
+	traces    uint64
+}
+
+// A heatClass is what functions of one heat have in common.
+type heatClass struct {
+	Name      string
+	Functions uint64
+	// OfCounts is their share of the total.
+	OfCounts float64
+	total    float64
+}
+
+// A setTotal describes a stack set.
+type setTotal struct {
+	Name, Description string
+	Stacks            uint64
+	Values            []namedValue
+}
+
+type namedValue struct {
+	Name  string
+	Value uint64
+	Unit  profile.Unit
+}
+
+// A topTable lists the hottest.
+type topTable struct {
+	Value    string // what is counted
+	Unit     profile.Unit
+	Calls    bool // are known besides
+	Files    bool
+	Shares   bool
+	Rows     []topRow
+	More     uint64 // that are not listed
+	what     string
+	haveFile bool
+}
+
+type topRow struct {
+	Name, File        string
+	Frames            []string // of a stack, the callee first
+	MoreFrames        int
+	Count, Calls      uint64
+	Share, Cumulative float64
+	Heat              string
+	Labels            []string
+}
+
+// What is kept of the candidates while the profile is walked over.
+type topItem struct {
+	symbol profile.Symbol
+	frames []profile.Frame
+	more   int
+	count  uint64
+	calls  uint64
+	heat   heat
+	labels []profile.Label
+}
+
+// A topList keeps the items with the greatest counts, the first of equal ones.
+type topList struct {
+	items []topItem
+	seen  uint64
+}
+
+// wants reports whether an item with this count would be kept.
+func (l *topList) wants(count uint64) bool {
+	l.seen++
+	return count > 0 && (len(l.items) < topRows || count > l.items[len(l.items)-1].count)
+}
+
+func (l *topList) add(it topItem) {
+	at, _ := slices.BinarySearchFunc(l.items, it.count, func(a topItem, count uint64) int {
+		if a.count >= count {
+			return -1
+		}
+		return 1
+	})
+	if len(l.items) == topRows {
+		l.items = l.items[:topRows-1]
+	}
+	l.items = slices.Insert(l.items, at, it)
+}
+
+// functionCount is what functions are ranked by.
+func (s *source) functionCount(f *profile.Function) uint64 {
+	if s.summary.OfCalls {
+		return f.Calls
+	}
+	return f.Total()
+}
+
+func survey(src *source) *surveyed {
+	n := &surveyed{}
+	var top topList
+	sum := 0.0
+	for f := range src.view.Functions() {
+		h, count := src.heat.of(f), src.functionCount(f)
+		n.heat[h].Functions++
+		n.heat[h].total += float64(count)
+		sum += float64(count)
+		if src.heat.counts && top.wants(count) {
+			top.add(topItem{symbol: f.Symbol, count: count, calls: f.Calls, heat: h, labels: slices.Clone(f.Labels)})
+		}
+	}
+	for h := range n.heat {
+		n.heat[h].Name = heat(h).String()
+		if sum > 0 {
+			n.heat[h].OfCounts = n.heat[h].total / sum
+		}
+	}
+	if src.heat.counts {
+		t := &topTable{Value: "Count", Unit: profile.Count, Shares: true, Calls: !src.summary.OfCalls && src.features.Has(profile.HasCalls) && !src.features.Has(profile.CallsAreCoverage)}
+		if src.summary.OfCalls {
+			t.Value = "Calls"
+		}
+		t.fill(src, &top, sum)
+		n.functions = t
+	}
+	for at, set := range src.view.Stacks() {
+		n.addSet(src, at == 0, set)
+	}
+	for e := range src.view.Edges() {
+		if e.Kind > 0 && int(e.Kind) < len(n.edges) {
+			n.edges[e.Kind]++
+		}
+	}
+	for range src.view.Traces() {
+		n.traces++
+	}
+	return n
+}
+
+// addSet adds a stack set, the first with its greatest stacks.
+func (n *surveyed) addSet(src *source, first bool, set profile.StackSet) {
+	total := setTotal{Name: clean(set.Name), Description: clean(set.Description)}
+	for _, v := range set.Values {
+		total.Values = append(total.Values, namedValue{Name: clean(v.Name), Unit: v.Unit})
+	}
+	var top topList
+	sum := 0.0
+	for s := range set.Stacks {
+		for i := range total.Values {
+			v := &total.Values[i].Value
+			switch {
+			case set.Values[i].Combine == profile.Sum:
+				if *v += s.Values[i]; *v < s.Values[i] {
+					*v = math.MaxUint64
+				}
+			case set.Values[i].Combine == profile.Max:
+				*v = max(*v, s.Values[i])
+			case total.Stacks == 0:
+				*v = s.Values[i]
+			default:
+				*v = min(*v, s.Values[i])
+			}
+		}
+		total.Stacks++
+		sum += float64(s.Values[0])
+		if first && top.wants(s.Values[0]) {
+			frames := s.Frames[:min(len(s.Frames), topFrames)]
+			top.add(topItem{frames: slices.Clone(frames), more: len(s.Frames) - len(frames), count: s.Values[0], labels: slices.Clone(s.Labels)})
+		}
+	}
+	n.sets = append(n.sets, total)
+	if first && total.Stacks > 0 {
+		n.stacks = &topTable{Value: total.Values[0].Name, Unit: total.Values[0].Unit, Shares: set.Values[0].Combine == profile.Sum, what: total.Name}
+		n.stacks.fill(src, &top, sum)
+	}
+}
+
+// fill makes the rows of the items.
+func (t *topTable) fill(src *source, top *topList, sum float64) {
+	cumulative := 0.0
+	for i := range top.items {
+		it := &top.items[i]
+		row := topRow{Count: it.count, Calls: it.calls, Heat: it.heat.String(), MoreFrames: it.more, File: clean(it.symbol.File)}
+		if it.frames == nil {
+			row.Name = src.symbolName(&it.symbol)
+		}
+		for j := range it.frames {
+			row.Frames = append(row.Frames, src.frameName(&it.frames[j]))
+		}
+		for _, l := range it.labels {
+			row.Labels = append(row.Labels, clean(l.Value))
+		}
+		if sum > 0 {
+			row.Share = float64(it.count) / sum
+			cumulative = min(cumulative+row.Share, 1)
+			row.Cumulative = cumulative
+		}
+		t.Files = t.Files || row.File != ""
+		t.Rows = append(t.Rows, row)
+	}
+	t.More = top.seen - uint64(len(top.items))
+}
+
+// What returns what the stacks stand for.
+func (t *topTable) What() string { return t.what }
+
+// frameName is a place in a function, "main:12".
+func (s *source) frameName(f *profile.Frame) string {
+	name := s.symbolName(&f.Symbol)
+	switch {
+	case f.Line != 0 && s.features.Has(profile.HasLines):
+		return name + ":" + countPlain(int64(f.Line))
+	case s.features.Has(profile.HasLineOffsets):
+		return name + ":+" + countPlain(int64(f.Line))
+	case s.features.Has(profile.HasBytecodes) && f.BCI >= 0:
+		return name + "@" + countPlain(int64(f.BCI))
+	}
+	return name
+}
+
+// totals says how much is in the profile.
+func (n *surveyed) totals(src *source) []fact {
+	s := &src.summary
+	var out []fact
+	add := func(name string, count uint64, wanted bool) {
+		if wanted {
+			out = append(out, fact{Name: name, Value: countText(count)})
+		}
+	}
+	of := func(name string, part, whole uint64) {
+		value := countText(part)
+		if whole > 0 {
+			value += " (" + percentText(float64(part)/float64(whole)) + ")"
+		}
+		out = append(out, fact{Name: name, Value: value})
+	}
+	add("Functions", s.Functions, true)
+	counted := src.features&(profile.HasCalls|profile.HasBlocks) != 0
+	if counted {
+		of("Functions that ran", s.Covered, s.Functions)
+	}
+	add("Blocks", s.Blocks, s.Blocks > 0)
+	if s.Blocks > 0 {
+		of("Blocks that ran", s.CoveredBlocks, s.Blocks)
+	}
+	if src.heat.counts {
+		add("Greatest block count", s.Counts.Max, !s.OfCalls)
+		add("Total of block counts", s.Counts.Total, !s.OfCalls)
+		add("Most calls of a function", s.MaxCalls, src.features.Has(profile.HasCalls) && !src.features.Has(profile.CallsAreCoverage))
+		add("Total of calls", s.Counts.Total, s.OfCalls)
+	}
+	for kind := profile.Call; kind <= profile.MemOpSize; kind++ {
+		add("Edges: "+strings.ReplaceAll(kind.String(), "_", " "), n.edges[kind], n.edges[kind] > 0)
+	}
+	add("Traces of first calls", n.traces, n.traces > 0)
+	return out
+}
+
+// A heatChart is a bar of the functions by heat, and one of their counts.
+type heatChart struct {
+	Classes []heatClass
+	Bars    []heatBar
+	Counts  bool
+	Text    string
+}
+
+type heatBar struct {
+	Name     string
+	Segments []segment
+}
+
+// A segment is a part of a bar, in percent of its length.
+type segment struct {
+	Class, Title string
+	At, Length   template.HTMLAttr
+	Label        string
+}
+
+func (n *surveyed) heatChart() *heatChart {
+	c := &heatChart{}
+	total := uint64(0)
+	for _, h := range []heat{hot, warm, cold, ran, never} {
+		if k := n.heat[h]; k.Functions > 0 {
+			c.Classes = append(c.Classes, k)
+			total += k.Functions
+			c.Counts = c.Counts || h == hot
+		}
+	}
+	if total == 0 || len(c.Classes) == 1 && n.heat[ran].Functions+n.heat[never].Functions > 0 {
+		return nil // nothing is known but that there are functions
+	}
+	var words []string
+	c.add("Functions", func(k heatClass) (float64, string) {
+		share := float64(k.Functions) / float64(total)
+		words = append(words, countText(k.Functions)+" "+k.Name)
+		return share, k.Name + ": " + countText(k.Functions) + " functions, " + percentText(share)
+	})
+	if c.Counts {
+		c.add("Counts", func(k heatClass) (float64, string) {
+			return k.OfCounts, k.Name + ": " + percentText(k.OfCounts) + " of all counts"
+		})
+	}
+	c.Text = "Functions by how hot they are: " + strings.Join(words, ", ")
+	return c
+}
+
+func (c *heatChart) add(name string, share func(heatClass) (float64, string)) {
+	bar, at := heatBar{Name: name}, 0.0
+	for _, k := range c.Classes {
+		part, title := share(k)
+		s := segment{Class: "fill-" + k.Name, Title: title, At: percentAttr("x", at), Length: percentAttr("width", part)}
+		if part > 0.12 {
+			s.Label = k.Name + " " + percentText(part)
+		}
+		if part > 0 {
+			bar.Segments = append(bar.Segments, s)
+		}
+		at += part
+	}
+	c.Bars = append(c.Bars, bar)
 }

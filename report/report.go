@@ -34,6 +34,7 @@ type Options struct {
 // return nil have nothing to show of it.
 var pageFuncs = []pageFunc{
 	{"overview", overviewPage},
+	{"functions", functionsPage},
 }
 
 // pairFuncs make the pages that compare two profiles.

@@ -1,0 +1,109 @@
+package report
+
+import (
+	"fmt"
+	"html/template"
+	"math"
+	"strconv"
+)
+
+// A cutoffChart shows, for each share of the total, how great the least of the
+// counts is that make it up.
+type cutoffChart struct {
+	Of     string // "blocks" or "functions"
+	Points []cutoffPoint
+	Lines  []cutoffLine
+	Ticks  []cutoffTick
+	Height int
+	Bottom int // where the axis is
+	Text   string
+}
+
+type cutoffPoint struct {
+	Share      string // of the total, "99.9 %"
+	Values     uint64
+	OfValues   float64
+	Min        uint64
+	CX         template.HTMLAttr
+	X          template.HTMLAttr
+	CY         int
+	Class      string // of a threshold that compilers have
+	Name       string // of that
+	LabelClass string
+}
+
+type cutoffLine struct {
+	X1, X2 template.HTMLAttr
+	Y1, Y2 int
+}
+
+// A cutoffTick is a power of ten.
+type cutoffTick struct {
+	Y    int
+	Text string
+}
+
+// Measures of the drawing, in pixels; widths are in percent of what there is.
+const (
+	curveTop    = 16
+	curveBottom = 176
+	curveHeight = 200
+	curveLeft   = 0.09
+	curveRight  = 0.97
+)
+
+func newCutoffChart(src *source) *cutoffChart {
+	d := &src.summary.Counts
+	if !src.heat.counts || d.Total == 0 || len(d.Cutoffs) < 2 {
+		return nil
+	}
+	c := &cutoffChart{Of: "blocks", Height: curveHeight, Bottom: curveBottom}
+	if src.summary.OfCalls {
+		c.Of = "functions"
+	}
+	decades := max(1, math.Ceil(math.Log10(float64(max(d.Max, 2)))))
+	y := func(count uint64) int {
+		level := math.Log10(float64(max(count, 1))) / decades
+		return curveBottom - int(math.Round(level*(curveBottom-curveTop)))
+	}
+	for step := 0; step <= int(decades); step += 1 + int(decades)/5 {
+		c.Ticks = append(c.Ticks, cutoffTick{curveBottom - int(math.Round(float64(step)/decades*(curveBottom-curveTop))), powerText(step)})
+	}
+	for i, k := range d.Cutoffs {
+		at := curveLeft + (curveRight-curveLeft)*float64(i)/float64(len(d.Cutoffs)-1)
+		p := cutoffPoint{
+			Share: strconv.FormatFloat(float64(k.Share)/10_000, 'f', -1, 64) + " %", Values: k.Values, OfValues: float64(k.Values) / float64(max(d.Values, 1)),
+			Min: k.Min, CX: percentAttr("cx", at), X: percentAttr("x", at), CY: y(k.Min), LabelClass: "often",
+		}
+		if i%3 != 0 {
+			p.LabelClass = "seldom"
+		}
+		switch k.Share {
+		case hotCutoff:
+			p.Class, p.Name = "fill-hot", "hot from here on"
+		case coldCutoff:
+			p.Class, p.Name = "fill-cold", "cold down from here"
+		}
+		if i > 0 {
+			before := c.Points[i-1]
+			c.Lines = append(c.Lines, cutoffLine{
+				percentAttr("x1", curveLeft+(curveRight-curveLeft)*float64(i-1)/float64(len(d.Cutoffs)-1)), percentAttr("x2", at), before.CY, p.CY,
+			})
+		}
+		c.Points = append(c.Points, p)
+	}
+	half := c.Points[len(c.Points)/2]
+	c.Text = fmt.Sprintf("Counts over shares of the total: %s %s with counts of %s or more make up %s", countText(half.Values), c.Of, countText(half.Min), half.Share)
+	return c
+}
+
+// powerText prints ten to the power of n.
+func powerText(n int) string {
+	units := []string{"", " K", " M", " G", " T", " P", " E"}
+	return [...]string{"1", "10", "100"}[n%3] + units[min(n/3, len(units)-1)]
+}
+
+// percentAttr is an attribute that is a share of a drawing's width.
+func percentAttr(name string, share float64) template.HTMLAttr {
+	return template.HTMLAttr(name + `="` + strconv.FormatFloat(math.Round(share*1e5)/1e3, 'f', -1, 64) + `%"`)
+}
