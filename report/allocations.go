@@ -14,8 +14,8 @@ const (
 	maxStackNodes = 60_000
 )
 
-// A heap is the allocation contexts of a profile.
-type heap struct {
+// heapContexts are the allocation contexts of a profile.
+type heapContexts struct {
 	contexts []allocContext // by bytes, the greatest first
 	totals   []heatTotal
 	all      heatTotal
@@ -88,12 +88,12 @@ func allocationSet(v profile.View) (set profile.StackSet, at allocColumns, ok bo
 }
 
 // newHeap collects the allocation contexts of a view; nil if it has none.
-func newHeap(v profile.View) *heap {
+func newHeap(v profile.View) *heapContexts {
 	set, at, ok := allocationSet(v)
 	if !ok {
 		return nil
 	}
-	h := &heap{counted: at.count >= 0, timed: at.count >= 0 && at.lifetime >= 0 && at.density >= 0}
+	h := &heapContexts{counted: at.count >= 0, timed: at.count >= 0 && at.lifetime >= 0 && at.density >= 0}
 	for s := range set.Stacks {
 		c := allocContext{node: -1, order: len(h.contexts), bytes: s.Values[at.bytes]}
 		if h.counted {
@@ -119,7 +119,7 @@ func newHeap(v profile.View) *heap {
 	return h
 }
 
-func (h *heap) sum() {
+func (h *heapContexts) sum() {
 	h.totals = make([]heatTotal, len(temperatures))
 	for i, t := range temperatures {
 		h.totals[i].temperature = t
@@ -138,7 +138,7 @@ func (h *heap) sum() {
 
 // addStacks goes through the stacks again for the frames of the contexts that
 // are kept.
-func (h *heap) addStacks(set profile.StackSet) {
+func (h *heapContexts) addStacks(set profile.StackSet) {
 	kept := min(len(h.contexts), maxContexts)
 	at := make(map[int]int, kept) // by order
 	for i := range kept {
@@ -190,7 +190,7 @@ func (h *heap) addStacks(set profile.StackSet) {
 }
 
 // stack returns the frames of a context, the innermost first.
-func (h *heap) stack(c *allocContext) (frames []*profile.Frame) {
+func (h *heapContexts) stack(c *allocContext) (frames []*profile.Frame) {
 	for n := c.node; n >= 0; n = h.nodes[n].caller {
 		frames = append(frames, &h.frames[h.nodes[n].frame])
 	}
@@ -198,7 +198,7 @@ func (h *heap) stack(c *allocContext) (frames []*profile.Frame) {
 }
 
 // heapAxes are the axes of the scatter: seconds of life and access density.
-func (h *heap) axes(lines ...allocLine) (x, y axis) {
+func (h *heapContexts) axes(lines ...allocLine) (x, y axis) {
 	low := point{math.Inf(1), math.Inf(1)}
 	high := point{}
 	var zeros [2]bool

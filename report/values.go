@@ -20,7 +20,7 @@ type valueSite struct {
 	hash    uint64
 	site    int32
 	line    int32
-	total   uint64 // stops at 2^64-1
+	total   uint64        // stops at 2^64-1
 	targets []valueTarget // the most frequent first
 	// promoted is the number of targets that LLVM would call directly, or of
 	// sizes that it would make versions for, if the fate says that it does.

@@ -16,10 +16,6 @@ const (
 	promoteOfTotal = 5
 	// maxPromoted is the greatest number of targets of a site (-icp-max-prom).
 	maxPromoted = 3
-	// hotShare, in millionths, is that of the total which hot counts make up
-	// (-profile-summary-cutoff-hot). Sites below the least of them are left
-	// alone.
-	hotShare = 990_000
 )
 
 // The defaults of LLVM 14 to 22 by which memory operations get versions for
@@ -35,6 +31,9 @@ const (
 	maxVersions = 3
 	// maxVersionSize is the greatest size (-memop-value-prof-max-opt-size).
 	maxVersionSize = 128
+	// annotatedSizes is the number of sizes that reach the pass at all
+	// (-memop-max-annotations).
+	annotatedSizes = 4
 )
 
 // A fate is what becomes of a site in the compiler, and why.
@@ -61,17 +60,11 @@ func (f fate) String() string { return fateWords[f] }
 // promotion judges what LLVM would do with the sites of a profile.
 type promotion struct {
 	applies bool   // the profile is for LLVM
-	hot     uint64 // the least hot count; 0 if there are no counts to tell
+	hot     uint64 // the least count of sites that are not left alone; 0 if it is not known
 }
 
 func newPromotion(src *source) *promotion {
-	p := &promotion{applies: src.id.Family == "IRPGO"}
-	for _, c := range src.summary.Counts.Cutoffs {
-		if c.Share == hotShare {
-			p.hot = c.Min
-		}
-	}
-	return p
+	return &promotion{applies: src.id.Family == "IRPGO", hot: src.heat.hot}
 }
 
 // judge sets the fate of a site.
@@ -120,7 +113,7 @@ func sizeVersions(s *valueSite) (n int, f fate) {
 		return 0, isRare
 	}
 	rest, seen := s.total, false
-	for i := range s.targets {
+	for i := range s.targets[:min(len(s.targets), annotatedSizes)] {
 		t := &s.targets[i]
 		if !singleSize(t.size) || t.size > maxVersionSize {
 			continue

@@ -1,0 +1,291 @@
+package report
+
+import (
+	"fmt"
+	"html/template"
+	"math"
+	"strconv"
+
+	"github.com/profuse-pgo/profuse/memprof"
+	"github.com/profuse-pgo/profuse/profile"
+)
+
+const (
+	// staticContexts is the number of contexts that are listed without scripts.
+	staticContexts = 50
+	// maxHeapDots bounds the dots of the plot.
+	maxHeapDots = 4000
+)
+
+// temperatureWords say what the temperatures are called on the page, and which
+// colour they have.
+var temperatureWords = map[string]struct{ word, color string }{
+	"hot": {"hot", "hot"}, "warm": {"warm", "warm"}, "notcold": {"not cold", "warm"}, "cold": {"cold", "cold"}, "": {"not known", "never"},
+}
+
+type allocationsText struct {
+	Contexts, Bytes, Count    uint64
+	Counted, Timed            bool
+	Totals                    []heatRow
+	Plot                      template.HTML
+	Thinned                   bool
+	Lifetime, Density, HotBar string
+	Rows                      []contextRow
+	More, Left, LeftBytes     uint64
+}
+
+type heatRow struct {
+	Word, Color            string
+	Contexts, Bytes, Count uint64
+	Share                  string
+	From, Width            string // of its part of the bar, in percent
+}
+
+type contextRow struct {
+	Name                       string
+	Frames                     []frameRow
+	Bytes, Count               uint64
+	Lifetime, Density, Average string
+	Word, Color                string
+}
+
+type frameRow struct {
+	Name, Place string
+	Inlined     bool
+}
+
+// allocationsData is what the script has: columns by context, the one with the
+// most bytes first, and the tree of frames.
+type allocationsData struct {
+	Node        []int32   `json:"node"`
+	Bytes       []float64 `json:"bytes"`
+	Count       []float64 `json:"count,omitempty"`
+	Lifetime    []float64 `json:"lifetime,omitempty"` // seconds
+	Density     []float64 `json:"density,omitempty"`
+	Temperature []int     `json:"temperature"`
+	Words       []string  `json:"words"`
+	Colors      []string  `json:"colors"`
+
+	Frame   []int32 `json:"frame"`  // of nodes
+	Caller  []int32 `json:"caller"` // node; -1 for none
+	Name    []int   `json:"name"`   // of frames
+	File    []int   `json:"file"`   // name; -1 if not known
+	Line    []int32 `json:"line"`
+	Column  []int32 `json:"column"`
+	Inlined []int   `json:"inlined"`
+	// Offsets: lines count from the function's first.
+	Offsets bool      `json:"offsets"`
+	Plot    *plotData `json:"plot,omitempty"`
+}
+
+func allocationsPage(src *source) (*page, error) {
+	h := newHeap(src.view)
+	if h == nil {
+		return nil, nil
+	}
+	limits := memprof.DefaultThresholds
+	text := &allocationsText{
+		Contexts: uint64(h.all.contexts), Bytes: h.all.bytes, Count: h.all.count, Counted: h.counted, Timed: h.timed,
+		Totals: h.totalRows(), Left: uint64(h.left.contexts), LeftBytes: h.left.bytes,
+		Lifetime: strconv.Itoa(int(limits.ColdLifetime)), Density: strconv.FormatFloat(float64(limits.ColdAccessDensity), 'g', 3, 32),
+		HotBar: strconv.Itoa(int(limits.HotAccessDensity)),
+	}
+	data := h.data(src)
+	if h.timed {
+		p, points, thinned := h.scatter(limits)
+		var err error
+		if text.Plot, err = p.html(); err != nil {
+			return nil, err
+		}
+		data.Plot, text.Thinned = points, thinned
+	}
+	offsets := src.features.Has(profile.HasLineOffsets)
+	for i := range h.contexts[:min(len(h.contexts), staticContexts)] {
+		text.Rows = append(text.Rows, h.row(src, &h.contexts[i], offsets))
+	}
+	text.More = uint64(h.all.contexts - len(text.Rows))
+	body, err := execute("allocations", text)
+	return &page{id: "allocations", title: "Allocations", body: body, data: data}, err
+}
+
+func (h *heapContexts) totalRows() (rows []heatRow) {
+	from := 0.0
+	for _, t := range h.totals {
+		w := temperatureWords[t.temperature]
+		row := heatRow{Word: w.word, Color: w.color, Contexts: uint64(t.contexts), Bytes: t.bytes, Count: t.count, Share: "–", From: "0", Width: "0"}
+		if h.all.bytes > 0 {
+			share := float64(t.bytes) / float64(h.all.bytes)
+			row.Share = percentText(share)
+			row.From, row.Width = hundredths(100*from), hundredths(100*share)
+			from += share
+		}
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+// hundredths prints a number with at most two digits after the point.
+func hundredths(v float64) string { return strconv.FormatFloat(math.Round(v*100)/100, 'f', -1, 64) }
+
+// threeDigits prints a number with three significant digits.
+func threeDigits(v float64) string {
+	switch {
+	case v == 0:
+		return "0"
+	case v >= 1000:
+		return countText(uint64(math.Round(min(v, 1e18))))
+	case v < 0.001:
+		return strconv.FormatFloat(v, 'g', 2, 64)
+	}
+	return strconv.FormatFloat(v, 'g', 3, 64)
+}
+
+// frameName names a frame, frameLine says where in the sources it is.
+func frameLine(f *profile.Frame, offsets bool) string {
+	switch {
+	case offsets:
+		return fmt.Sprintf("+%d", f.Line)
+	case f.Line == 0:
+		return ""
+	case f.File == "":
+		return fmt.Sprintf("line %d", f.Line)
+	}
+	return fmt.Sprintf("%s:%d", clean(f.File), f.Line)
+}
+
+// allocator is the innermost function of a context.
+func (h *heapContexts) allocator(src *source, c *allocContext) string {
+	if c.node < 0 {
+		return "unknown"
+	}
+	return src.symbolName(&h.frames[h.nodes[c.node].frame].Symbol)
+}
+
+func (h *heapContexts) row(src *source, c *allocContext, offsets bool) contextRow {
+	w := temperatureWords[c.temperature]
+	row := contextRow{Name: h.allocator(src, c), Bytes: c.bytes, Count: c.count, Word: w.word, Color: w.color,
+		Lifetime: threeDigits(c.lifetime), Density: threeDigits(c.density)}
+	if c.count > 0 {
+		row.Average = bytesText(c.bytes / c.count)
+	}
+	for _, f := range h.stack(c) {
+		row.Frames = append(row.Frames, frameRow{src.symbolName(&f.Symbol), frameLine(f, offsets), f.Inlined})
+	}
+	return row
+}
+
+func (h *heapContexts) data(src *source) *allocationsData {
+	d := &allocationsData{Offsets: src.features.Has(profile.HasLineOffsets)}
+	numbers := make(map[string]int)
+	for i, t := range h.totals {
+		w := temperatureWords[t.temperature]
+		numbers[t.temperature] = i
+		d.Words, d.Colors = append(d.Words, w.word), append(d.Colors, w.color)
+	}
+	for i := range h.contexts {
+		c := &h.contexts[i]
+		d.Node, d.Bytes, d.Temperature = append(d.Node, c.node), append(d.Bytes, float64(c.bytes)), append(d.Temperature, numbers[c.temperature])
+		if h.counted {
+			d.Count = append(d.Count, float64(c.count))
+		}
+		if h.timed {
+			d.Lifetime, d.Density = append(d.Lifetime, significant(c.lifetime)), append(d.Density, significant(c.density))
+		}
+	}
+	for _, n := range h.nodes {
+		d.Frame, d.Caller = append(d.Frame, n.frame), append(d.Caller, n.caller)
+	}
+	for i := range h.frames {
+		f := &h.frames[i]
+		file, inlined := -1, 0
+		if f.File != "" {
+			file = src.names.add(f.File)
+		}
+		if f.Inlined {
+			inlined = 1
+		}
+		d.Name, d.File = append(d.Name, src.names.add(src.symbolName(&f.Symbol))), append(d.File, file)
+		d.Line, d.Column, d.Inlined = append(d.Line, f.Line), append(d.Column, f.Column), append(d.Inlined, inlined)
+	}
+	return d
+}
+
+// significant keeps four digits.
+func significant(v float64) float64 {
+	if v == 0 {
+		return 0
+	}
+	unit := math.Pow(10, math.Floor(math.Log10(math.Abs(v)))-3)
+	return math.Round(v/unit) * unit
+}
+
+// scatter draws lifetime against access density, the dots being as large as
+// the bytes are many, and the limits of temperatures.
+func (h *heapContexts) scatter(limits memprof.Thresholds) (*plot, *plotData, bool) {
+	x, y := h.axes(allocLine{lifetime: float64(limits.ColdLifetime)}, allocLine{density: float64(limits.ColdAccessDensity)})
+	p := &plot{
+		Key: "heap", Title: "Allocation contexts: how long their blocks live and how often they are accessed", Tall: true,
+		Label:  "Average lifetime against access density of allocation contexts; the larger the dot, the more bytes",
+		XTitle: "average lifetime in seconds", YTitle: "accesses per byte and second of life",
+		X: x.ticks(8, plainNumber), Y: y.ticks(7, plainNumber),
+	}
+	p.Lines = []plotLine{
+		{At: tenths(x.at(float64(limits.ColdLifetime)) / plotSize * 100), Text: fmt.Sprintf("cold from %d s", limits.ColdLifetime), Upright: true},
+		{At: tenths(y.at(float64(limits.ColdAccessDensity)) / plotSize * 100), Text: fmt.Sprintf("cold below %v", limits.ColdAccessDensity)},
+	}
+	if hot := float64(limits.HotAccessDensity); hot < y.hi {
+		p.Lines = append(p.Lines, plotLine{At: tenths(y.at(hot) / plotSize * 100), Text: fmt.Sprintf("hot above %v, with -memprof-use-hot-hints", hot)})
+	}
+	// The greatest first: what is small lies above what is large. What is
+	// furthest out in either direction is drawn in any case.
+	kept := thinContexts(h.contexts)
+	points := &plotData{Key: p.Key}
+	named := make(map[string]bool)
+	most := 1.0
+	if len(h.contexts) > 0 {
+		most = math.Max(1, float64(h.contexts[0].bytes))
+	}
+	var last *series
+	lastKey := ""
+	for _, i := range kept {
+		c := &h.contexts[i]
+		at := point{x.at(c.lifetime), plotSize - y.at(c.density)}
+		points.add(at, int32(i), 0)
+		// Whole pixels, so that neighbours share a path.
+		width := math.Round(5 + 27*math.Sqrt(float64(c.bytes)/most))
+		key := fmt.Sprint(c.temperature, width)
+		if last == nil || key != lastKey {
+			w := temperatureWords[c.temperature]
+			p.Series = append(p.Series, series{Name: w.word, Shape: "dots", Color: w.color, Width: width, Unnamed: named[c.temperature]})
+			named[c.temperature] = true
+			last, lastKey = &p.Series[len(p.Series)-1], key
+		}
+		last.Path += dotPath([]point{at})
+	}
+	return p, points, len(kept) < len(h.contexts)
+}
+
+// thinContexts returns the contexts to draw, the one with the most bytes first:
+// those, and among them the extremes of lifetime and density.
+func thinContexts(all []allocContext) []int {
+	wanted := make(map[int]bool)
+	if len(all) > maxHeapDots {
+		for _, v := range []func(int) float64{
+			func(i int) float64 { return all[i].lifetime }, func(i int) float64 { return all[i].density },
+		} {
+			for _, i := range thin(len(all), maxHeapDots/4, v) {
+				wanted[i] = true
+			}
+		}
+	}
+	var kept []int
+	for i := range all {
+		if len(all) <= maxHeapDots || i < maxHeapDots/2 || wanted[i] {
+			kept = append(kept, i)
+		}
+	}
+	return kept
+}
+
+// plainNumber labels powers of ten.
+func plainNumber(v float64) string { return threeDigits(v) }

@@ -1,0 +1,264 @@
+package report
+
+import (
+	"fmt"
+	"html/template"
+	"strconv"
+
+	"github.com/profuse-pgo/profuse/profile"
+)
+
+const (
+	// maxSites bounds the sites that the script has, the most frequent ones.
+	maxSites = 40_000
+	// maxTargets bounds the targets of one site.
+	maxTargets = 24
+	// staticSites is the number of sites that are listed without scripts.
+	staticSites = 60
+	// staticTargets is the number of targets of each of them.
+	staticTargets = 4
+)
+
+// kindTitles name the kinds of edges on the page.
+var kindTitles = map[profile.EdgeKind]string{
+	profile.Call: "Calls", profile.IndirectCall: "Indirect calls", profile.Receiver: "Receivers",
+	profile.TypeCheck: "Type checks", profile.MemOpSize: "Memory operations",
+}
+
+type valuesText struct {
+	Kinds                   []kindRow
+	Sites, Functions        uint64
+	Judged, JudgedSizes     bool
+	HotCount                uint64
+	Rows                    []siteRow
+	More, Left              uint64
+	Sizes                   template.HTML
+	OfRest, OfTotal, Most   int
+	SizeCount, OfRestSizes  int
+	MostSizes, GreatestSize int
+}
+
+type kindRow struct {
+	Title                        string
+	Sites, Single, Total         uint64
+	Top, Unknown, Promoted, Part string
+}
+
+type siteRow struct {
+	Kind, Name, Place string
+	Total             uint64
+	Targets           []targetRow
+	More              uint64
+	Fate              string
+	Promoted          bool
+}
+
+type targetRow struct {
+	Name     string
+	Unknown  bool
+	Count    uint64
+	Share    string
+	Width    string // of the bar, in percent
+	Promoted bool
+}
+
+// valuesData is what the script has: columns by site, the most frequent first,
+// and by target, those of a site together.
+type valuesData struct {
+	Kinds    []string  `json:"kinds"`
+	Kind     []int     `json:"kind"` // index of Kinds
+	Caller   []int     `json:"caller"`
+	Place    []int32   `json:"place"`
+	Line     []int32   `json:"line,omitempty"`
+	Bytecode bool      `json:"bytecode"` // places are bytecode indexes
+	Total    []float64 `json:"total"`
+	Fate     []int     `json:"fate,omitempty"`
+	Promoted []int     `json:"promoted,omitempty"`
+	First    []int     `json:"first"`  // of its targets
+	Number   []int     `json:"number"` // of targets, those left out included
+	Fates    []string  `json:"fates,omitempty"`
+	// Target is a name; -1 for what is unknown; of sizes -2-size.
+	Target []int64   `json:"target"`
+	Count  []float64 `json:"count"`
+}
+
+func valuesPage(src *source) (*page, error) {
+	if !src.features.Has(profile.HasEdges) {
+		return nil, nil
+	}
+	t := newSiteTable(src)
+	if t == nil {
+		return nil, nil
+	}
+	text := &valuesText{
+		Sites: uint64(len(t.sites)), Functions: uint64(len(t.functions())),
+		OfRest: promoteOfRest, OfTotal: promoteOfTotal, Most: maxPromoted,
+		SizeCount: minSizeCount, OfRestSizes: versionOfRest, MostSizes: maxVersions, GreatestSize: maxVersionSize,
+	}
+	p := newPromotion(src)
+	text.HotCount = p.hot
+	for _, k := range t.kinds {
+		text.Judged = text.Judged || p.applies && k.kind == profile.IndirectCall
+		text.JudgedSizes = text.JudgedSizes || p.applies && k.kind == profile.MemOpSize
+		text.Kinds = append(text.Kinds, newKindRow(k, p.applies))
+	}
+	var err error
+	if sizes := t.sizes(); len(sizes) > 0 {
+		if text.Sizes, err = drawSizes(sizes); err != nil {
+			return nil, err
+		}
+	}
+	for i := range t.sites[:min(len(t.sites), staticSites)] {
+		text.Rows = append(text.Rows, t.row(src, &t.sites[i]))
+	}
+	text.More = uint64(len(t.sites) - len(text.Rows))
+	text.Left = uint64(max(0, len(t.sites)-maxSites))
+	body, err := execute("values", text)
+	return &page{id: "values", title: "Values", body: body, data: t.data(src)}, err
+}
+
+func newKindRow(k kindTotal, judged bool) kindRow {
+	part := func(n uint64) string {
+		if k.total == 0 {
+			return "–"
+		}
+		return percentText(float64(n) / float64(k.total))
+	}
+	row := kindRow{Title: kindTitles[k.kind], Sites: uint64(k.sites), Single: uint64(k.single), Total: k.total, Top: part(k.top), Unknown: "–", Promoted: "–", Part: "–"}
+	if k.kind != profile.MemOpSize {
+		row.Unknown = part(k.unknown)
+	}
+	if judged && (k.kind == profile.IndirectCall || k.kind == profile.MemOpSize) {
+		row.Promoted, row.Part = countText(uint64(k.promoted)), part(k.direct)
+	}
+	return row
+}
+
+// placeText names a site in its function.
+func (s *valueSite) placeText(bytecode bool) string {
+	place := "site " + strconv.Itoa(int(s.site))
+	if bytecode {
+		place = "bytecode " + strconv.Itoa(int(s.site))
+	}
+	if s.line > 0 {
+		place += fmt.Sprintf(", line %d", s.line)
+	}
+	return place
+}
+
+// targetName names a target, or what is known of it.
+func (s *valueSite) targetName(src *source, t *valueTarget) string {
+	switch {
+	case s.kind == profile.MemOpSize:
+		return sizeText(t.size)
+	case t.unknown():
+		return "unknown"
+	}
+	return src.symbolName(&t.symbol)
+}
+
+// sizeText names the range of lengths that a length is counted in.
+func sizeText(size uint64) string {
+	switch low, high := sizeRangeOf(size); {
+	case high == 0 && size == low:
+		return fmt.Sprintf("%d bytes and more", low)
+	case low == high || size != low:
+		return countText(size) + " bytes"
+	default:
+		return fmt.Sprintf("%d to %d bytes", low, high)
+	}
+}
+
+func (t *siteTable) row(src *source, s *valueSite) siteRow {
+	row := siteRow{
+		Kind: kindTitles[s.kind], Name: src.symbolName(&s.caller), Place: s.placeText(src.features.Has(profile.HasBytecodes)),
+		Total: s.total, Fate: s.fate.String(), Promoted: s.fate == isPromoted,
+	}
+	direct := s.promotedTargets()
+	for i := range s.targets[:min(len(s.targets), staticTargets)] {
+		target := &s.targets[i]
+		share := s.share(target.count)
+		r := targetRow{
+			Name: s.targetName(src, target), Unknown: s.kind != profile.MemOpSize && target.unknown(),
+			Count: target.count, Share: percentText(share), Width: hundredths(share * 100),
+		}
+		for k := range direct {
+			r.Promoted = r.Promoted || direct[k] == *target
+		}
+		row.Targets = append(row.Targets, r)
+	}
+	row.More = uint64(len(s.targets) - len(row.Targets))
+	return row
+}
+
+func (t *siteTable) data(src *source) *valuesData {
+	d := &valuesData{Bytecode: src.features.Has(profile.HasBytecodes)}
+	kinds := make(map[profile.EdgeKind]int)
+	for i, k := range t.kinds {
+		kinds[k.kind] = i
+		d.Kinds = append(d.Kinds, kindTitles[k.kind])
+	}
+	lines, judged := false, false
+	for i := range t.sites[:min(len(t.sites), maxSites)] {
+		s := &t.sites[i]
+		d.Kind, d.Caller = append(d.Kind, kinds[s.kind]), append(d.Caller, src.names.add(src.symbolName(&s.caller)))
+		d.Place, d.Line, d.Total = append(d.Place, s.site), append(d.Line, s.line), append(d.Total, float64(s.total))
+		d.Fate, d.Promoted = append(d.Fate, int(s.fate)), append(d.Promoted, s.promoted)
+		d.First, d.Number = append(d.First, len(d.Target)), append(d.Number, len(s.targets))
+		lines, judged = lines || s.line > 0, judged || s.fate != notJudged
+		for k := range s.targets[:min(len(s.targets), maxTargets)] {
+			target := &s.targets[k]
+			d.Count = append(d.Count, float64(target.count))
+			switch {
+			case s.kind == profile.MemOpSize:
+				d.Target = append(d.Target, -2-int64(min(target.size, 1<<52)))
+			case target.unknown():
+				d.Target = append(d.Target, -1)
+			default:
+				d.Target = append(d.Target, int64(src.names.add(src.symbolName(&target.symbol))))
+			}
+		}
+	}
+	if !lines {
+		d.Line = nil
+	}
+	if judged {
+		d.Fates = fateWords[:]
+	} else {
+		d.Fate, d.Promoted = nil, nil
+	}
+	return d
+}
+
+// drawSizes draws how often memory operations had which length.
+func drawSizes(sizes []sizeRange) (template.HTML, error) {
+	type bar struct {
+		Short, Long  string
+		Count        uint64
+		Share, Width string // of the total; of the bar in percent
+	}
+	total, most := uint64(0), uint64(1)
+	for _, s := range sizes {
+		total, most = addSaturating(total, s.count), max(most, s.count)
+	}
+	var bars []bar
+	for _, s := range sizes {
+		b := bar{Count: s.count, Long: sizeText(s.min), Width: hundredths(100 * float64(s.count) / float64(most))}
+		switch {
+		case s.max == 0:
+			b.Short = "≥ " + strconv.FormatUint(s.min, 10)
+		case s.max == s.min:
+			b.Short = strconv.FormatUint(s.min, 10)
+		default:
+			b.Short = fmt.Sprintf("%d–%d", s.min, s.max)
+		}
+		if total > 0 {
+			b.Share = percentText(float64(s.count) / float64(total))
+		}
+		bars = append(bars, b)
+	}
+	return execute("values-sizes", struct {
+		Bars  []bar
+		Total uint64
+	}{bars, total})
+}
