@@ -20,7 +20,9 @@ type ViewOptions struct {
 	Classes *classfile.Index
 	// ProfiledBinaries are the programs and libraries, and folders to find them
 	// in by build id, that raw MemProf profiles are of. Those given by name also
-	// name the functions of other heap profiles.
+	// name the functions of other heap profiles, and tell of MIP profiles where
+	// functions and blocks are in the sources, and which blocks without probes
+	// ran.
 	ProfiledBinaries []string
 	// Warn receives what is suspicious but readable; nil drops it.
 	Warn func(error)
@@ -150,7 +152,7 @@ func viewMIP(name string, data []byte, f Format, opt ViewOptions) (profile.View,
 	if err != nil {
 		return nil, err
 	}
-	return p.View(name, r.Info(), buildID), nil
+	return opt.viewWithProgram(p, name, r.Info(), buildID)
 }
 
 func viewIprof(name string, data []byte, opt ViewOptions) (profile.View, error) {

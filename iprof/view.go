@@ -43,7 +43,8 @@ type Source struct {
 //	locks        Monitors
 //
 // Edges are the calls that [Profile.Edges] finds in the call counts, the
-// receivers and the checked types.
+// receivers and the checked types. With a Source the view is a
+// [profile.LineView].
 func (p *Profile) View(name string, opt ViewOptions) profile.View {
 	v := &view{p: p, opt: opt}
 	v.identity = profile.Identity{File: name, Family: "iprof", Version: p.Version.String(), Producer: "GraalVM native-image"}
@@ -76,6 +77,9 @@ func (p *Profile) View(name string, opt ViewOptions) profile.View {
 		v.identity.Omits = append(v.identity.Omits, "unknown members of entries")
 	}
 	v.methods = sync.OnceValue(v.resolve)
+	if opt.Source != nil {
+		return &lineView{v}
+	}
 	return v
 }
 

@@ -61,8 +61,9 @@ func (p *Profile) Calls() []Call {
 	return calls
 }
 
-// viewEdges yields the calls, those of one caller together and by place.
-func (p *Profile) viewEdges(yield func(*profile.Edge) bool) {
+// viewEdges yields the calls, those of one caller together and by place. symbol
+// returns that of the function with an index.
+func (p *Profile) viewEdges(symbol func(i int) profile.Symbol, yield func(*profile.Edge) bool) {
 	calls := slices.DeleteFunc(p.Calls(), func(c Call) bool { return c.Caller < 0 })
 	slices.SortStableFunc(calls, func(a, b Call) int {
 		return cmp.Or(cmp.Compare(a.Caller, b.Caller), cmp.Compare(a.Offset, b.Offset))
@@ -78,8 +79,8 @@ func (p *Profile) viewEdges(yield func(*profile.Edge) bool) {
 			site++
 		}
 		e = profile.Edge{
-			Kind: profile.Call, Caller: caller.symbol(), Hash: uint64(caller.CFG), Site: site,
-			Target: p.Functions[c.Callee].symbol(), Count: c.Weight,
+			Kind: profile.Call, Caller: symbol(c.Caller), Hash: uint64(caller.CFG), Site: site,
+			Target: symbol(c.Callee), Count: c.Weight,
 		}
 		if !yield(&e) {
 			return

@@ -16,7 +16,13 @@ import (
 // graph signatures, IDs are [Function.Signature]. With timestamps there is one
 // trace, see [Profile.Order]. Edges are estimates, see [CallEdge].
 func (p *Profile) View(name string, info *Info, buildID []byte) profile.View {
-	v := &view{p: p}
+	return p.ViewWithSources(name, info, buildID, nil)
+}
+
+// ViewWithSources is View with what the program knows of the sources; nil if
+// nothing is known. With block coverage the view is a [profile.LineView].
+func (p *Profile) ViewWithSources(name string, info *Info, buildID []byte, sources *Sources) profile.View {
+	v := &view{p: p, sources: sources}
 	v.identity = profile.Identity{File: name, Family: "MIP", Variant: p.Type.Names()}
 	if len(buildID) > 0 {
 		v.identity.BuildIDs = [][]byte{buildID}
@@ -40,12 +46,17 @@ func (p *Profile) View(name string, info *Info, buildID []byte) profile.View {
 	if p.Type.Has(ReturnAddress) {
 		v.features |= profile.HasEdges
 	}
+	if sources != nil && p.Type.Has(BlockCoverage) {
+		v.features |= profile.HasBlockLines
+		return &lineView{v}
+	}
 	return v
 }
 
 // view is the neutral view of a profile.
 type view struct {
 	p        *Profile
+	sources  *Sources // nil if they are not known
 	identity profile.Identity
 	features profile.Features
 }
@@ -54,8 +65,16 @@ func (v *view) Identity() profile.Identity { return v.identity }
 
 func (v *view) Features() profile.Features { return v.features }
 
-func (f *Function) symbol() profile.Symbol {
-	return profile.Symbol{Name: f.Name, ID: f.Signature()}
+// symbol returns that of the function with index i.
+func (v *view) symbol(i int) profile.Symbol {
+	f := &v.p.Functions[i]
+	s := profile.Symbol{Name: f.Name, ID: f.Signature()}
+	if v.sources != nil {
+		if at := v.sources.Functions[i].Declared; at.Line > 0 {
+			s.File, s.StartLine = at.File, int32(at.Line)
+		}
+	}
+	return s
 }
 
 func (v *view) Functions() iter.Seq[*profile.Function] {
@@ -64,7 +83,7 @@ func (v *view) Functions() iter.Seq[*profile.Function] {
 		for i := range v.p.Functions {
 			src := &v.p.Functions[i]
 			f = profile.Function{
-				Symbol: src.symbol(), Hash: uint64(src.CFG),
+				Symbol: v.symbol(i), Hash: uint64(src.CFG),
 				Calls: src.CallCount, Covered: src.Covered(), Runs: uint64(src.MergeCount),
 				Address: src.Address, Size: uint64(src.Size), Blocks: f.Blocks[:0],
 			}
@@ -78,7 +97,11 @@ func (v *view) Functions() iter.Seq[*profile.Function] {
 				f.FirstCall = float64(src.TimestampSum) / float64(src.MergeCount)
 			}
 			if v.features.Has(profile.HasBlocks) {
-				f.Blocks = appendBlocks(f.Blocks, src.Blocks)
+				var at []BlockSource
+				if v.sources != nil {
+					at = v.sources.Functions[i].Blocks
+				}
+				f.Blocks = appendBlocks(f.Blocks, src.Blocks, at)
 			}
 			if !yield(&f) {
 				return
@@ -87,15 +110,19 @@ func (v *view) Functions() iter.Seq[*profile.Function] {
 	}
 }
 
-// appendBlocks appends the blocks that something is known of.
-func appendBlocks(dst []profile.Block, src []Block) []profile.Block {
-	for _, b := range src {
+// appendBlocks appends the blocks that something is known of; at is nil if
+// their sources are not.
+func appendBlocks(dst []profile.Block, src []Block, at []BlockSource) []profile.Block {
+	for i, b := range src {
 		if b.Offset == 0 {
 			continue // no probe
 		}
 		block := profile.Block{Offset: b.Offset}
 		if b.Covered {
 			block.Count = 1
+		}
+		if at != nil {
+			block.Line = at[i].LineInFunction
 		}
 		dst = append(dst, block)
 	}
@@ -106,7 +133,9 @@ func appendBlocks(dst []profile.Block, src []Block) []profile.Block {
 func (v *view) Stacks() []profile.StackSet { return nil }
 
 // Edges are the calls with a caller that the profile knows.
-func (v *view) Edges() iter.Seq[*profile.Edge] { return v.p.viewEdges }
+func (v *view) Edges() iter.Seq[*profile.Edge] {
+	return func(yield func(*profile.Edge) bool) { v.p.viewEdges(v.symbol, yield) }
+}
 
 func (v *view) Traces() iter.Seq[*profile.Trace] {
 	return func(yield func(*profile.Trace) bool) {
@@ -114,8 +143,12 @@ func (v *view) Traces() iter.Seq[*profile.Trace] {
 			return
 		}
 		t := profile.Trace{Weight: 1}
+		index := make(map[*Function]int, len(v.p.Functions))
+		for i := range v.p.Functions {
+			index[&v.p.Functions[i]] = i
+		}
 		for _, f := range v.p.Order() {
-			t.Functions = append(t.Functions, f.symbol())
+			t.Functions = append(t.Functions, v.symbol(index[f]))
 			t.Mean = t.Mean || f.MergeCount > 1
 		}
 		if len(t.Functions) > 0 {

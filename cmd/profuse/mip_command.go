@@ -10,6 +10,7 @@ import (
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/cli"
 	"github.com/profuse-pgo/profuse/internal/inputs"
 	"github.com/profuse-pgo/profuse/mip"
+	"github.com/profuse-pgo/profuse/mip/debuginfo"
 )
 
 // mipCommand is "profuse mip", a list of commands of its own.
@@ -109,15 +110,15 @@ func (s *mipSource) read(env *cli.Env) (*mipFile, error) {
 
 // openDebug opens the program with the sources; nil if none is given. It warns
 // if that is not the program of the profile.
-func (s *mipSource) openDebug(env *cli.Env, p *mip.Profile) (*mipDebug, error) {
+func (s *mipSource) openDebug(env *cli.Env, p *mip.Profile) (*debuginfo.Program, error) {
 	if s.debug == "" {
 		return nil, nil
 	}
-	d, err := openMIPDebug(s.debug, s.arch)
+	d, err := debuginfo.Open(s.debug, s.arch)
 	if err != nil {
 		return nil, err
 	}
-	if doubts := d.doubts(s.path, p); doubts != "" {
+	if doubts := mipDoubts(d, s.path, p); doubts != "" {
 		fmt.Fprintf(env.Stderr, "warning: %s\n", printable(doubts))
 	}
 	return d, nil
@@ -220,7 +221,7 @@ func (c *mipShow) run(_ context.Context, env *cli.Env, args []string) error {
 		facts, err = collectMIPFacts(d.Name(), d.Bytes(), opt)
 		return err
 	}, d)
-	defer opt.debug.close()
+	defer opt.debug.Close()
 	if facts == nil {
 		return err
 	}

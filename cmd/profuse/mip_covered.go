@@ -12,6 +12,7 @@ import (
 	"github.com/profuse-pgo/profuse/internal/inputs"
 	"github.com/profuse-pgo/profuse/internal/symbols"
 	"github.com/profuse-pgo/profuse/mip"
+	"github.com/profuse-pgo/profuse/mip/debuginfo"
 	"github.com/profuse-pgo/profuse/symbolize"
 )
 
@@ -66,9 +67,9 @@ func (c *mipCovered) run(_ context.Context, env *cli.Env, args []string) error {
 	if err != nil {
 		return err
 	}
-	defer debug.close()
+	defer debug.Close()
 	if debug != nil {
-		if m.profile, err = debug.expand(m.profile); err != nil {
+		if m.profile, err = debug.Expand(m.profile); err != nil {
 			return err
 		}
 	}
@@ -147,7 +148,7 @@ func (c *mipCovered) name(f *mip.Function) string {
 
 // writeSources lists functions by their files, or the files alone, and returns
 // how many functions have no known source.
-func (c *mipCovered) writeSources(w io.Writer, env *cli.Env, debug *mipDebug, functions []*mip.Function) (unknown int, err error) {
+func (c *mipCovered) writeSources(w io.Writer, env *cli.Env, debug *debuginfo.Program, functions []*mip.Function) (unknown int, err error) {
 	type place struct {
 		sourceFacts
 		name string
@@ -157,7 +158,7 @@ func (c *mipCovered) writeSources(w io.Writer, env *cli.Env, debug *mipDebug, fu
 		at[i] = f.Address
 	}
 	places := make([]place, len(functions))
-	warnings, err := debug.frames(at, func(i int, frames []symbolize.Frame) {
+	warnings, err := debug.Frames(at, func(i int, frames []symbolize.Frame) {
 		places[i] = place{declaration(frames), c.name(functions[i])}
 	})
 	warnAll(env, warnings)

@@ -9,6 +9,7 @@ import (
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/cli"
 	"github.com/profuse-pgo/profuse/internal/symbols"
 	"github.com/profuse-pgo/profuse/mip"
+	"github.com/profuse-pgo/profuse/mip/debuginfo"
 	"github.com/profuse-pgo/profuse/symbolize"
 )
 
@@ -60,7 +61,7 @@ func (f *mipFacts) edges(p *mip.Profile, choose *regexp.Regexp) {
 }
 
 // edgeSources adds where the calls are in the sources.
-func (f *mipFacts) edgeSources(debug *mipDebug) error {
+func (f *mipFacts) edgeSources(debug *debuginfo.Program) error {
 	var at []int64
 	var to []*mipEdgeFacts
 	for i := range f.Edges {
@@ -68,7 +69,7 @@ func (f *mipFacts) edgeSources(debug *mipDebug) error {
 			at, to = append(at, e.Address-1), append(to, e) // inside the call
 		}
 	}
-	warnings, err := debug.frames(at, func(i int, frames []symbolize.Frame) {
+	warnings, err := debug.Frames(at, func(i int, frames []symbolize.Frame) {
 		if s := innermost(frames); s.File != "" && s.Line > 0 {
 			to[i].Source = &s
 		}
@@ -78,7 +79,7 @@ func (f *mipFacts) edgeSources(debug *mipDebug) error {
 		if e.Caller != nil {
 			continue
 		}
-		if s, ok, err := debug.file.Symbol(debug.raw + uint64(e.Address) - 1); err == nil && ok {
+		if s, ok, err := debug.File().Symbol(debug.Address(e.Address - 1)); err == nil && ok {
 			e.Code = s.Name
 		}
 	}

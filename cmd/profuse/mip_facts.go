@@ -10,6 +10,7 @@ import (
 	"github.com/profuse-pgo/profuse/formats"
 	"github.com/profuse-pgo/profuse/internal/symbols"
 	"github.com/profuse-pgo/profuse/mip"
+	"github.com/profuse-pgo/profuse/mip/debuginfo"
 	"github.com/profuse-pgo/profuse/symbolize"
 )
 
@@ -85,7 +86,7 @@ type mipFactsOptions struct {
 	blocks bool           // with their blocks
 	edges  bool           // and the calls that one of them makes or takes
 	arch   string
-	debug  *mipDebug // where to look for source lines, or nil
+	debug  *debuginfo.Program // where to look for source lines, or nil
 }
 
 // collectMIPFacts reads a MIP file as far as it can be read. The error is what
@@ -154,7 +155,7 @@ func (f *mipFacts) header(in *mip.Info) {
 
 func (f *mipFacts) functions(p *mip.Profile, opt mipFactsOptions) error {
 	if opt.debug != nil {
-		full, err := opt.debug.expand(p)
+		full, err := opt.debug.Expand(p)
 		if err != nil {
 			return err
 		}
@@ -207,7 +208,7 @@ func (f *mipFacts) functions(p *mip.Profile, opt mipFactsOptions) error {
 }
 
 // sources adds source lines to the selected functions and their blocks.
-func (f *mipFacts) sources(debug *mipDebug, chosen []*mip.Function) error {
+func (f *mipFacts) sources(debug *debuginfo.Program, chosen []*mip.Function) error {
 	var at []int64
 	var to []**sourceFacts
 	for i, fn := range chosen {
@@ -218,7 +219,7 @@ func (f *mipFacts) sources(debug *mipDebug, chosen []*mip.Function) error {
 			}
 		}
 	}
-	warnings, err := debug.frames(at, func(i int, frames []symbolize.Frame) {
+	warnings, err := debug.Frames(at, func(i int, frames []symbolize.Frame) {
 		if s := innermost(frames); s.File != "" && s.Line > 0 {
 			*to[i] = &s
 		}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/cli"
 	"github.com/profuse-pgo/profuse/mip"
+	"github.com/profuse-pgo/profuse/mip/debuginfo"
 	"github.com/profuse-pgo/profuse/symbolize"
 )
 
@@ -56,7 +57,7 @@ func (l lcovFiles) block(at sourceFacts, count uint64) {
 
 // writeLCOV writes a tracefile and returns how many functions have no known
 // source and are not in it.
-func (c *mipCovered) writeLCOV(w io.Writer, env *cli.Env, debug *mipDebug, p *mip.Profile, functions []*mip.Function) (unknown int, err error) {
+func (c *mipCovered) writeLCOV(w io.Writer, env *cli.Env, debug *debuginfo.Program, p *mip.Profile, functions []*mip.Function) (unknown int, err error) {
 	files := make(lcovFiles)
 	var at []int64
 	var seen []func(frames []symbolize.Frame)
@@ -93,7 +94,7 @@ func (c *mipCovered) writeLCOV(w io.Writer, env *cli.Env, debug *mipDebug, p *mi
 		}
 	}
 	known := make([]bool, len(at))
-	warnings, err := debug.frames(at, func(i int, frames []symbolize.Frame) {
+	warnings, err := debug.Frames(at, func(i int, frames []symbolize.Frame) {
 		known[i] = true
 		seen[i](frames)
 	})

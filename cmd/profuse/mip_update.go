@@ -12,6 +12,7 @@ import (
 	"github.com/profuse-pgo/profuse/internal/filelock"
 	"github.com/profuse-pgo/profuse/internal/inputs"
 	"github.com/profuse-pgo/profuse/mip"
+	"github.com/profuse-pgo/profuse/mip/debuginfo"
 	"github.com/profuse-pgo/profuse/profile"
 	"github.com/profuse-pgo/profuse/symbolize"
 )
@@ -251,7 +252,7 @@ func (c *mip2yaml) run(_ context.Context, env *cli.Env, args []string) error {
 	if err != nil {
 		return err
 	}
-	defer debug.close()
+	defer debug.Close()
 	var opt mip.YAMLOptions
 	if debug != nil {
 		sources, err := c.sources(env, debug, m.profile)
@@ -269,13 +270,13 @@ func (c *mip2yaml) run(_ context.Context, env *cli.Env, args []string) error {
 }
 
 // sources returns where the functions begin, by address.
-func (c *mip2yaml) sources(env *cli.Env, debug *mipDebug, p *mip.Profile) (map[int64]mip.SourceInfo, error) {
+func (c *mip2yaml) sources(env *cli.Env, debug *debuginfo.Program, p *mip.Profile) (map[int64]mip.SourceInfo, error) {
 	at := make([]int64, len(p.Functions))
 	for i := range at {
 		at[i] = p.Functions[i].Address
 	}
 	sources := make(map[int64]mip.SourceInfo)
-	warnings, err := debug.frames(at, func(i int, frames []symbolize.Frame) {
+	warnings, err := debug.Frames(at, func(i int, frames []symbolize.Frame) {
 		if len(frames) > 0 {
 			sources[at[i]] = mip.SourceInfo{File: frames[0].File, Function: frames[0].Function, Line: frames[0].Line}
 		}

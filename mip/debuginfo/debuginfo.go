@@ -1,0 +1,145 @@
+// Package debuginfo finds where the functions and blocks of MIP profiles are in
+// the sources, in the debug information of the programs that were profiled.
+//
+//	program, err := debuginfo.Open("app", "")
+//	…
+//	defer program.Close()
+//	full, err := program.Expand(p) // with the blocks that have no probe
+//	…
+//	sources, problems, err := program.Sources(full)
+//	view := full.ViewWithSources("app.mip", info, nil, sources)
+package debuginfo
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+
+	"github.com/profuse-pgo/profuse/instrument/blocks"
+	"github.com/profuse-pgo/profuse/mip"
+	"github.com/profuse-pgo/profuse/profile"
+	"github.com/profuse-pgo/profuse/symbolize"
+)
+
+// rawSection is the section from which functions are counted.
+const rawSection = "__llvm_mipraw"
+
+// A Program is a program or library that was profiled. Its methods may be
+// called by several goroutines at once.
+type Program struct {
+	file *symbolize.File
+	raw  uint64 // address of the raw section
+}
+
+// Open opens a program, or the one in a .dSYM bundle. arch chooses one of a
+// universal file. A file without a section for raw profiles is an error that
+// matches [profile.ErrMismatch].
+func Open(path, arch string) (*Program, error) {
+	path, err := mip.BinaryFile(path)
+	if err != nil {
+		return nil, err
+	}
+	f, err := symbolize.Open(path, symbolize.Options{Arch: arch})
+	if err != nil {
+		return nil, err
+	}
+	raw := f.Section(rawSection)
+	if raw == nil {
+		f.Close()
+		return nil, &notProfiled{path}
+	}
+	return &Program{f, raw.Addr}, nil
+}
+
+// notProfiled: a file is not the program that was profiled, whichever that is.
+type notProfiled struct{ file string }
+
+func (e *notProfiled) Error() string {
+	return fmt.Sprintf("%s: has no section %s, from which functions are counted: it is not the program that was profiled", e.file, rawSection)
+}
+
+func (e *notProfiled) Unwrap() error { return profile.ErrMismatch }
+
+// Close closes the file. It may be called on nil.
+func (p *Program) Close() error {
+	if p == nil {
+		return nil
+	}
+	return p.file.Close()
+}
+
+// File returns the file, to look up more in it.
+func (p *Program) File() *symbolize.File { return p.file }
+
+// Address returns the address in the file of what is offset bytes after the
+// start of the raw section, as [mip.Function] counts.
+func (p *Program) Address(offset int64) uint64 { return p.raw + uint64(offset) }
+
+// Frames calls yield for each address, counted from the raw section, with its
+// index and its frames, innermost first. The problems say why some are not
+// known. That none are is an error.
+func (p *Program) Frames(at []int64, yield func(i int, frames []symbolize.Frame)) (problems []string, err error) {
+	addrs := make([]uint64, len(at))
+	for i, a := range at {
+		addrs[i] = p.Address(a)
+	}
+	known := 0
+	err = p.file.Batch(addrs, func(i int, frames []symbolize.Frame) {
+		if len(frames) > 0 {
+			known++
+		}
+		yield(i, frames)
+	})
+	if err != nil {
+		for line := range strings.Lines(err.Error()) {
+			problems = append(problems, strings.TrimSuffix(line, "\n"))
+		}
+	}
+	if len(at) > 0 && known == 0 {
+		return problems, fmt.Errorf("%s: knows no source of any function: is it built with -g?", p.file.Name())
+	}
+	return problems, nil
+}
+
+// OtherBuild returns the program's build id if it is not the wanted one. An id
+// that is not known on one side fits.
+func (p *Program) OtherBuild(want []byte) (got []byte, other bool) {
+	got = p.file.BuildID()
+	return got, want != nil && got != nil && !bytes.Equal(got, want)
+}
+
+// Displaced counts the functions that do not begin where the program's symbols
+// do, as those of another build, and names the first. A program without symbols
+// has none.
+func (p *Program) Displaced(of *mip.Profile) (count int, first string) {
+	for i := range of.Functions {
+		f := &of.Functions[i]
+		addr := p.Address(f.Address)
+		if s, ok, err := p.file.Symbol(addr); err == nil && ok && s.Addr != addr {
+			if count++; count == 1 {
+				first = f.Name
+			}
+		}
+	}
+	return count, first
+}
+
+// Expand returns the profile with the blocks that have no probe, where the
+// program says how their coverage follows from that of others. See
+// [blocks.Table.Expand].
+func (p *Program) Expand(of *mip.Profile) (*mip.Profile, error) {
+	section := p.file.Section(blocks.Section)
+	if section == nil || !of.Type.Has(mip.BlockCoverage) {
+		return of, nil
+	}
+	data, err := section.Data()
+	if err != nil {
+		return nil, err
+	}
+	table, err := blocks.Read(p.file.Name(), data)
+	if err != nil {
+		return nil, err
+	}
+	full, err := table.Expand(of)
+	return full, profile.InFile(err, p.file.Name())
+}

@@ -1,0 +1,77 @@
+package debuginfo
+
+import (
+	"strings"
+
+	"github.com/profuse-pgo/profuse/mip"
+	"github.com/profuse-pgo/profuse/symbolize"
+)
+
+// Sources finds the places of all functions and blocks. The problems say why
+// some are not known. That none are is an error.
+func (p *Program) Sources(of *mip.Profile) (s *mip.Sources, problems []string, err error) {
+	s = &mip.Sources{Functions: make([]mip.FunctionSource, len(of.Functions))}
+	const entry = -1
+	var at []int64
+	var to []struct{ function, block int32 }
+	watch := func(addr int64, function, block int) {
+		at, to = append(at, addr), append(to, struct{ function, block int32 }{int32(function), int32(block)})
+	}
+	for i := range of.Functions {
+		f := &of.Functions[i]
+		watch(f.Address, i, entry)
+		if !of.Type.Has(mip.BlockCoverage) {
+			continue
+		}
+		s.Functions[i].Blocks = make([]mip.BlockSource, len(f.Blocks))
+		for b := range f.Blocks {
+			if offset := f.Blocks[b].Offset; offset != 0 { // with a probe
+				watch(f.Address+int64(offset), i, b)
+			}
+		}
+	}
+	problems, err = p.Frames(at, func(i int, frames []symbolize.Frame) {
+		source := &s.Functions[to[i].function]
+		if b := to[i].block; b != entry {
+			source.Blocks[b] = mip.BlockSource{Place: Innermost(frames), LineInFunction: lineIn(frames)}
+			return
+		}
+		source.Declared, source.Entry = Declaration(frames), Innermost(frames)
+	})
+	return s, problems, err
+}
+
+// Innermost returns the source of the innermost frame: what runs there first,
+// which may be inlined.
+func Innermost(frames []symbolize.Frame) mip.Place {
+	if len(frames) == 0 {
+		return mip.Place{}
+	}
+	return mip.Place{File: cleanPath(frames[0].File), Line: frames[0].Line}
+}
+
+// Declaration returns where the function that was not inlined is declared, or
+// else the source line of its first instruction.
+func Declaration(frames []symbolize.Frame) mip.Place {
+	if len(frames) == 0 {
+		return mip.Place{}
+	}
+	outer := frames[len(frames)-1]
+	if outer.StartLine > 0 {
+		return mip.Place{File: cleanPath(outer.File), Line: outer.StartLine}
+	}
+	return mip.Place{File: cleanPath(outer.File), Line: outer.Line}
+}
+
+// lineIn returns the line in the function that was not inlined: of a block of
+// an inlined one, that of the call.
+func lineIn(frames []symbolize.Frame) uint32 {
+	if len(frames) == 0 {
+		return 0
+	}
+	return frames[len(frames)-1].Line
+}
+
+// cleanPath makes the spellings of a path one that compilers use beside each
+// other, "/src/./a.h" and "/src/a.h". What is above a "..", nobody knows here.
+func cleanPath(path string) string { return strings.ReplaceAll(path, "/./", "/") }
