@@ -108,7 +108,10 @@ func guarded(next http.Handler) http.Handler {
 // isLocal reports whether the Host of a request can only mean this machine.
 // The port does not matter: it may be forwarded from another one.
 func isLocal(host string) bool {
-	if name, _, err := net.SplitHostPort(host); err == nil {
+	if name, port, err := net.SplitHostPort(host); err == nil {
+		if _, err := strconv.ParseUint(port, 10, 16); err != nil {
+			return false
+		}
 		host = name
 	} else {
 		host = strings.TrimSuffix(strings.TrimPrefix(host, "["), "]")
