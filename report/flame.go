@@ -13,8 +13,8 @@ const maxFlameNodes = 60_000
 // A flameSet is a stack set as the page's data has it.
 type flameSet struct {
 	Name        string       `json:"name"`
-	Description string       `json:"description"`
-	Partial     bool         `json:"partial"`
+	Description string       `json:"-"`
+	Partial     bool         `json:"-"`
 	Stacks      uint64       `json:"stacks"`
 	Values      []flameValue `json:"values"` // those that add up
 	Other       []flameValue `json:"other"`  // those that do not
@@ -29,6 +29,10 @@ type flameSet struct {
 	// All is the sum of each value, Cut whether nodes are left out.
 	All []uint64 `json:"all"`
 	Cut bool     `json:"cut"`
+	// About says what the boxes stand for.
+	About string `json:"about"`
+
+	labelled bool
 }
 
 type flameValue struct {
@@ -40,6 +44,7 @@ type flameValue struct {
 // often the function is in it, and all of them, left-out nodes included.
 type flameFunctions struct {
 	Name  []int      `json:"name"`
+	Short []int      `json:"short"` // for boxes without room
 	Group []int      `json:"group"`
 	Total [][]uint64 `json:"total"`
 	Self  [][]uint64 `json:"self"`
@@ -181,12 +186,19 @@ func (t *callTree) name(label int32) string {
 	return t.src.symbolName(&f.Symbol)
 }
 
-func (t *callTree) group(label int32) string {
+// place returns the group of a box, and what it is called if it has little
+// room.
+func (t *callTree) place(label int32) (group, short string) {
 	f := &t.frames[label]
 	if f.label != "" {
-		return "(" + f.label + ")"
+		return "(" + f.label + ")", f.Name
 	}
-	return clean(pathOf(&f.Symbol, t.src.java()).group(t.src.java()))
+	p := pathOf(&f.Symbol, t.src.java())
+	short = t.name(label)
+	if !t.src.opt.Mangled {
+		short = p.short(t.src.java())
+	}
+	return clean(p.group(t.src.java())), short
 }
 
 // java reports whether names are those of the JVM.
@@ -213,6 +225,8 @@ func (t *callTree) data() *flameSet {
 	d.Up = t.up.arrange(len(d.Classes), t.name)
 	d.Cut = slices.ContainsFunc(d.Down.Left, func(n int32) bool { return n > 0 }) ||
 		slices.ContainsFunc(d.Up.Left, func(n int32) bool { return n > 0 })
+	d.labelled = slices.ContainsFunc(t.frames, func(f frameKey) bool { return f.label != "" })
+	d.About = d.about()
 	t.functions(d)
 	return d
 }
@@ -238,9 +252,9 @@ func (t *callTree) functions(d *flameSet) {
 		}
 	}
 	f, g := &d.Functions, &d.Groups
-	f.Name, f.Group, g.Name, g.Colour = []int{}, []int{}, []int{}, []int{}
+	f.Name, f.Short, f.Group, g.Name, g.Colour = []int{}, []int{}, []int{}, []int{}, []int{}
 	for _, label := range kept {
-		group := t.group(label)
+		group, short := t.place(label)
 		at, ok := groups[group]
 		if !ok {
 			at = len(g.Name)
@@ -248,6 +262,7 @@ func (t *callTree) functions(d *flameSet) {
 			g.Name, g.Colour = append(g.Name, t.src.names.add(group)), append(g.Colour, colourOf(group))
 		}
 		f.Name, f.Group = append(f.Name, t.src.names.add(t.name(label))), append(f.Group, at)
+		f.Short = append(f.Short, t.src.names.add(short))
 	}
 	for v := range t.set.Values {
 		if t.set.Values[v].Combine != profile.Sum {
@@ -268,10 +283,13 @@ func pickAll(from []uint64, at []int32) []uint64 {
 
 // about says in a sentence or two what the boxes stand for.
 func (d *flameSet) about() string {
-	text := fmt.Sprintf("Each stack is %s.", d.Description)
+	text := fmt.Sprintf("A stack stands for %s.", d.Description)
 	if d.Partial {
 		text += " Stacks are partial: they end at the function that was compiled, not where the thread begins," +
 			" so that what is summed up over callers says nothing about those further out."
+	}
+	if d.labelled {
+		text += " Boxes at the end of a stack with a colon are its labels, as if they were called there."
 	}
 	return text
 }

@@ -44,7 +44,7 @@ func staticFlame(src *source, sets []*flameSet) staticFlamePage {
 	set := sets[0]
 	value := slices.IndexFunc(set.All, func(all uint64) bool { return all > 0 })
 	p := staticFlamePage{
-		About: set.about(), Value: set.Values[value].Name, All: valueText(set.All[value], set.Values[value].Unit),
+		About: set.About, Value: set.Values[value].Name, All: valueText(set.All[value], set.Values[value].Unit),
 	}
 	for _, other := range sets[1:] {
 		p.Others = append(p.Others, other.Name)
@@ -122,6 +122,9 @@ func (f *flameDrawing) box(node int32, depth int, x, width float64) {
 	title := fmt.Sprintf("%s\n%s (%s)", name, f.value(f.total[node]), percentText(f.total[node]/f.total[0]))
 	if f.self[node] > 0 && f.self[node] < f.total[node] {
 		title += fmt.Sprintf("\n%s of it in the function itself", f.value(f.self[node]))
+	}
+	if label := f.set.Down.Label[node]; label >= 0 && fit(name, width-7) != name {
+		name = f.src.names.list[f.set.Functions.Short[label]]
 	}
 	f.draw(depth, x, width, class, title, name)
 	if depth+1 >= staticLevels || f.total[node] <= 0 {

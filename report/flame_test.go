@@ -92,7 +92,7 @@ func TestFlameOfFixtures(t *testing.T) {
 		if !strings.Contains(string(p.body), "<svg") || !strings.Contains(string(p.body), "<title>") {
 			t.Error("nothing is drawn")
 		}
-		if partial := data.Sets[0].Partial; strings.Contains(string(p.body), "partial") != partial {
+		if partial := data.Sets[0].Partial; strings.Contains(string(p.body), "Stacks are partial") != partial {
 			t.Errorf("partial: %v, and the page says otherwise", partial)
 		}
 	})

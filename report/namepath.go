@@ -24,13 +24,26 @@ type namePath []string
 // group is what functions are coloured by: the outermost namespace or crate, or
 // the beginning of a package's name.
 func (p namePath) group(java bool) string {
-	if java && len(p) > 3 {
-		return p[0] + "." + p[1]
+	if java {
+		return strings.Join(p[:min(3, max(1, len(p)-2))], ".")
 	}
 	if strings.HasSuffix(p[0], "/") && len(p) > 1 {
 		return p[0] + p[1]
 	}
 	return p[0]
+}
+
+// short returns the name without what it is in, but for a class.
+func (p namePath) short(java bool) string {
+	last := p[len(p)-1]
+	if java {
+		last, _, _ = strings.Cut(last, "(")
+		return p[len(p)-2] + "." + last
+	}
+	if in := p[len(p)-2]; len(p) > 2 && in != anonymous && !strings.HasSuffix(p[0], "/") {
+		return in + "::" + last
+	}
+	return last
 }
 
 // pathOf returns where a function belongs. The path has two parts at least.

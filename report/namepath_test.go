@@ -105,6 +105,7 @@ func TestPathOf(t *testing.T) {
 		{profile.Symbol{Name: "-[NSString length]"}, false, "NSString|-length", "NSString"},
 		{profile.Symbol{Name: "+[NSString(Extra) make:with:]"}, false, "NSString(Extra)|+make:with:", "NSString(Extra)"},
 		{profile.Symbol{Name: "__18-[Foo bar:]_block_invoke"}, false, "Foo|__18-[Foo bar:]_block_invoke", "Foo"},
+		{profile.Symbol{Name: "com.oracle.svm.core.Heap.collect"}, true, "com|oracle|svm|core|Heap|collect", "com.oracle.svm"},
 	} {
 		got := pathOf(&test.symbol, test.java)
 		if joined := strings.Join(got, "|"); joined != test.want {
@@ -137,6 +138,27 @@ func TestSplitNameOfAnything(t *testing.T) {
 	for _, long := range []string{strings.Repeat("a::", 20000), strings.Repeat("<", 60000), strings.Repeat("operator ", 8000), strings.Repeat("<a as ", 10000)} {
 		if p := splitName(long); len(p) > 2*maxPath {
 			t.Errorf("%q… has %d parts", long[:10], len(p))
+		}
+	}
+}
+
+func TestShortNames(t *testing.T) {
+	for _, test := range []struct {
+		symbol profile.Symbol
+		java   bool
+		want   string
+	}{
+		{profile.Symbol{Name: "java.util.HashMap.get", Signature: "(Ljava/lang/Object;)V"}, true, "HashMap.get"},
+		{profile.Symbol{Name: "Fib.main"}, true, "Fib.main"},
+		{profile.Symbol{Name: "main"}, false, "main"},
+		{profile.Symbol{Name: "f", File: "lib/a.c"}, false, "f"},
+		{profile.Symbol{Name: "_ZNSt6vectorIiSaIiEE9push_backEOi"}, false, "vector<int, std::allocator<int>>::push_back(int&&)"},
+		{profile.Symbol{Name: "_ZN12_GLOBAL__N_11fEv", File: "d/a.cpp"}, false, "f()"},
+		{profile.Symbol{Name: "_ZN4core3fmt5write17h0123456789abcdefE"}, false, "fmt::write"},
+	} {
+		p := pathOf(&test.symbol, test.java)
+		if got := p.short(test.java); got != test.want {
+			t.Errorf("%v is %s for short, want %s", p, got, test.want)
 		}
 	}
 }

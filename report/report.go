@@ -35,6 +35,7 @@ type Options struct {
 var pageFuncs = []pageFunc{
 	{"overview", overviewPage},
 	{"functions", functionsPage},
+	{"flame", flamePage},
 }
 
 // pairFuncs make the pages that compare two profiles.
