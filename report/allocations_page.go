@@ -224,7 +224,7 @@ func significant(v float64) float64 {
 func (h *heapContexts) scatter(limits memprof.Thresholds) (*plot, *plotData, bool) {
 	x, y := h.axes(allocLine{lifetime: float64(limits.ColdLifetime)}, allocLine{density: float64(limits.ColdAccessDensity)})
 	p := &plot{
-		Key: "heap", Title: "Allocation contexts: how long their blocks live and how often they are accessed", Tall: true,
+		Key: "heap", Title: "Lifetime and access density of contexts", Tall: true,
 		Label:  "Average lifetime against access density of allocation contexts; the larger the dot, the more bytes",
 		XTitle: "average lifetime in seconds", YTitle: "accesses per byte and second of life",
 		X: x.ticks(8, plainNumber), Y: y.ticks(7, plainNumber),
@@ -256,7 +256,7 @@ func (h *heapContexts) scatter(limits memprof.Thresholds) (*plot, *plotData, boo
 		key := fmt.Sprint(c.temperature, width)
 		if last == nil || key != lastKey {
 			w := temperatureWords[c.temperature]
-			p.Series = append(p.Series, series{Name: w.word, Shape: "dots", Color: w.color, Width: width, Unnamed: named[c.temperature]})
+			p.Series = append(p.Series, series{Name: w.word, Shape: "blobs", Color: w.color, Width: width, Unnamed: named[c.temperature]})
 			named[c.temperature] = true
 			last, lastKey = &p.Series[len(p.Series)-1], key
 		}

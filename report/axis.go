@@ -53,7 +53,7 @@ func (a axis) at(v float64) float64 {
 	share := (v - a.lo) / (a.hi - a.lo)
 	if a.log {
 		if !(v > 0) {
-			return 0
+			return a.zero / 2
 		}
 		share = math.Log(v/a.lo) / math.Log(a.hi/a.lo)
 	}
@@ -84,7 +84,7 @@ func (a axis) ticks(n int, label func(float64) string) (list []tick) {
 		return list
 	}
 	step := niceStep((a.hi - a.lo) / float64(n))
-	for v := math.Ceil(a.lo/step) * step; v <= a.hi*(1+1e-9); v += step {
+	for v := math.Ceil(a.lo/step) * step; v <= a.hi+step*1e-6; v += step {
 		add(v)
 	}
 	return list

@@ -107,8 +107,8 @@ func (d *document) dress(labels, ids []string) {
 	if d.Title == "" {
 		d.Title = strings.Join(labels, ", ") + " – profuse report"
 	}
-	d.Style = joinAssets([]string{"report"}, ids, ".css", "", "")
-	d.Script = joinAssets([]string{"core", "table"}, ids, ".js", "{\n", "}\n")
+	d.Style = joinAssets([]string{"report", "plot"}, ids, ".css", "", "")
+	d.Script = joinAssets([]string{"core", "table", "plot"}, ids, ".js", "{\n", "}\n")
 	d.Policy = fmt.Sprintf("default-src 'none'; style-src '%s'; script-src '%s'; base-uri 'none'; form-action 'none'", hashOf(d.Style), hashOf(d.Script))
 	if d.Served {
 		d.Policy += "; connect-src 'self'"
@@ -159,7 +159,7 @@ func (d *document) write(w io.Writer) error {
 		fmt.Fprintf(&b, "<script type=%q id=%q>%s</script>\n", data.block.mime, data.id, data.block.text)
 	}
 	fmt.Fprintf(&b, "<script>%s</script>\n", d.Script)
-	b.WriteString("</html>\n")
+	b.WriteString("</body>\n</html>\n")
 	_, err = w.Write(b.Bytes())
 	return err
 }

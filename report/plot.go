@@ -19,10 +19,10 @@ type plot struct {
 // A series is one kind of marks in a plot, by which the legend calls it.
 type series struct {
 	Name  string
-	Shape string // "dots", "line" or "area"
+	Shape string // "dots", "blobs", which shine through, "line" or "area"
 	Color string // suffix of the classes "stroke-" and "fill-": "c0", "hot"
 	Path  string
-	// Width of dots, in pixels; 0 for that of the style.
+	// Width of the pen, in pixels; 0 for that of the style.
 	Width float64
 	// Unnamed series are not in the legend.
 	Unnamed bool

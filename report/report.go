@@ -36,6 +36,9 @@ var pageFuncs = []pageFunc{
 	{"overview", overviewPage},
 	{"functions", functionsPage},
 	{"flame", flamePage},
+	{"timeline", timelinePage},
+	{"values", valuesPage},
+	{"allocations", allocationsPage},
 }
 
 // pairFuncs make the pages that compare two profiles.

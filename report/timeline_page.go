@@ -76,8 +76,8 @@ type timelineData struct {
 	Rank    []float64   `json:"rank"`
 	Min     []int       `json:"min"`
 	Max     []int       `json:"max"`
-	Called  []int       `json:"called"` // by how many runs
-	Address []int64     `json:"address,omitempty"`
+	Called  []int       `json:"called"`            // by how many runs
+	Address []uint64    `json:"address,omitempty"` // from the first function on
 	Size    []uint64    `json:"size,omitempty"`
 	Plots   []*plotData `json:"plots"`
 	// Curves are by plot; Orders name their parts. The thing of a point is the
@@ -151,6 +151,7 @@ func (t *timeline) runName(i int) string {
 func runColor(i int) string { return fmt.Sprintf("c%d", i%maxRuns) }
 
 func (t *timeline) data(src *source) *timelineData {
+	first := t.firstAddress()
 	d := &timelineData{All: len(t.runs), Several: len(t.runs) > 1}
 	for i := range t.functions[:min(len(t.functions), maxStarters)] {
 		f := &t.functions[i]
@@ -158,7 +159,7 @@ func (t *timeline) data(src *source) *timelineData {
 		d.Rank = append(d.Rank, tenths(f.mean))
 		d.Min, d.Max, d.Called = append(d.Min, f.min), append(d.Max, f.max), append(d.Called, f.runs)
 		if t.addresses {
-			d.Address, d.Size = append(d.Address, f.address), append(d.Size, f.size)
+			d.Address, d.Size = append(d.Address, uint64(f.address)-uint64(first)), append(d.Size, f.size)
 		}
 	}
 	return d
@@ -193,20 +194,31 @@ func (t *timeline) plots() []func(drawn []int) (p *plot, points *plotData, thinn
 }
 
 func (t *timeline) plotAddresses(drawn []int) (*plot, *plotData, bool) {
-	low, high := int64(math.MaxInt64), int64(math.MinInt64)
+	low, high := t.firstAddress(), int64(math.MinInt64)
 	for i := range t.functions {
 		if f := &t.functions[i]; f.place >= 0 {
-			low, high = min(low, f.address), max(high, f.address)
+			high = max(high, f.address)
 		}
 	}
 	// Differences of hostile addresses need not fit.
-	y := axis{hi: math.Max(float64(high)-float64(low), 1)}
-	p := &plot{Key: "address", Title: "Where the functions are that are called first", XTitle: "first calls, in their order", YTitle: "address, from the first function on"}
+	y := linearAxis(0, float64(high)-float64(low))
+	p := &plot{Key: "address", Title: "Where the functions are that are called first", XTitle: "first calls, in their order", YTitle: "address, from the first of them on"}
 	p.Y = y.ticks(5, func(v float64) string { return bytesText(uint64(v)) })
 	points, thinned := t.scatter(p, drawn, func(f *starter) (float64, bool) {
 		return y.at(float64(f.address) - float64(low)), f.place >= 0
 	})
 	return p, points, thinned
+}
+
+// firstAddress is the least of the functions called.
+func (t *timeline) firstAddress() int64 {
+	low := int64(math.MaxInt64)
+	for i := range t.functions {
+		if f := &t.functions[i]; f.place >= 0 {
+			low = min(low, f.address)
+		}
+	}
+	return low
 }
 
 func (t *timeline) plotPlaces(drawn []int) (*plot, *plotData, bool) {
@@ -271,9 +283,20 @@ func (t *timeline) scatter(p *plot, drawn []int, at func(*starter) (float64, boo
 				points.add(all[k].point, all[k].function, int32(n))
 			}
 		}
-		p.Series = append(p.Series, series{Name: t.runName(i), Shape: "dots", Color: runColor(n), Path: dotPath(shown)})
+		p.Series = append(p.Series, series{Name: t.runName(i), Shape: "dots", Color: runColor(n), Path: dotPath(shown), Width: dotWidth(len(shown))})
 	}
 	return points, thinned
+}
+
+// dotWidth is how large dots are when there are so many, in pixels.
+func dotWidth(n int) float64 {
+	switch {
+	case n <= 200:
+		return 7
+	case n <= 1000:
+		return 5
+	}
+	return 3
 }
 
 // wholeText labels whole numbers.
@@ -318,7 +341,9 @@ func newOrderCell(s, base *layout.Score) orderCell {
 		c.Until = append(c.Until, number(s.Until[int(u*curveSteps/100)-1]))
 	}
 	if base.Area > 0 && s != base {
-		c.Change = fmt.Sprintf("%+.1f %%", 100*(s.Area/base.Area-1))
+		if c.Change = "0 %"; s.Area != base.Area {
+			c.Change = fmt.Sprintf("%+.1f %%", 100*(s.Area/base.Area-1))
+		}
 	}
 	return c
 }
@@ -343,6 +368,7 @@ func drawCurves(orders []pageOrder, size int, several bool) (*plot, *plotData) {
 		p.XTitle, p.X = "first calls made, in percent", x.ticks(5, wholeText)
 	}
 	points := &plotData{Key: p.Key}
+	// Where curves are the same the ones below are seen at the sides.
 	for n, o := range orders {
 		line := []point{{0, plotSize}}
 		for i, pages := range o.scores[size].Until {
@@ -359,7 +385,7 @@ func drawCurves(orders []pageOrder, size int, several bool) (*plot, *plotData) {
 			points.add(at, thing, int32(n))
 			points.Value = append(points.Value, tenths(pages))
 		}
-		p.Series = append(p.Series, series{Name: o.name, Shape: "line", Color: runColor(n), Path: stepPath(line)})
+		p.Series = append(p.Series, series{Name: o.name, Shape: "line", Color: runColor(n), Path: stepPath(line), Width: max(5-float64(n), 1.5)})
 	}
 	return p, points
 }

@@ -2,6 +2,7 @@ package report
 
 import (
 	"math"
+	"strconv"
 
 	"github.com/profuse-pgo/profuse/layout"
 	"github.com/profuse-pgo/profuse/profile"
@@ -31,15 +32,17 @@ func pageOrders(v profile.View, t *timeline) ([]pageOrder, error) {
 	if !t.addresses {
 		return nil, nil
 	}
-	program := newImage(v)
-	if program.Functions() == 0 {
+	p := newProgram(v)
+	if p.image.Functions() == 0 {
 		return nil, nil
 	}
 	var traces []layout.Trace
 	for _, r := range t.runs {
 		trace := layout.Trace{Weight: float64(r.weight)}
 		for _, f := range r.calls {
-			trace.Functions = append(trace.Functions, t.functions[f].symbol.Name)
+			if name := p.name(&t.functions[f].symbol); name != "" {
+				trace.Functions = append(trace.Functions, name)
+			}
 		}
 		traces = append(traces, trace)
 	}
@@ -50,15 +53,15 @@ func pageOrders(v profile.View, t *timeline) ([]pageOrder, error) {
 			orders, names = append(orders, pageOrder{name: name, about: about}), append(names, order)
 		}
 	}
-	add("first calls", "functions in the order of their mean ranks, packed: the ideal of a single run", t.firstCallOrder())
+	add("first calls", "functions in the order of their mean ranks, packed: the ideal of a single run", t.firstCallOrder(p))
 	if t.callCount() <= maxBalancedCalls {
-		add("balanced partitioning", "as profuse order make --by traces", t.balancedOrder())
+		add("balanced partitioning", "as profuse order make --by traces", t.balancedOrder(p))
 	}
-	add("call-chain clustering", "as profuse order make --by edges", clusteredOrder(v))
+	add("call-chain clustering", "as profuse order make --by edges", clusteredOrder(v, p))
 	for i := range orders {
-		image := program
+		image := p.image
 		if i > 0 {
-			image, _ = program.Arrange(names[i])
+			image, _ = p.image.Arrange(names[i])
 		}
 		scores, err := image.Evaluate(traces, layout.EvalOptions{PageSizes: pageSizes, Shares: curveShares()})
 		if err != nil {
@@ -83,27 +86,44 @@ func curveShares() []float64 {
 // for.
 func callsAt(i, n int) int { return ((i+1)*n + curveSteps - 1) / curveSteps }
 
-// newImage returns the code of the program. Only differences of addresses mean
-// something, so that the least becomes 0.
-func newImage(v profile.View) *layout.Image {
+// A program is the code of a profile's functions, under names that the symbols
+// of no two of them share: what linkers call them may be the same.
+type program struct {
+	image *layout.Image
+	names map[profile.Symbol]string
+}
+
+// newProgram returns the code of the program. Only differences of addresses
+// mean something, so that the least becomes 0.
+func newProgram(v profile.View) *program {
+	p := &program{names: make(map[profile.Symbol]string)}
 	var functions []layout.Function
 	least := int64(math.MaxInt64)
 	for f := range v.Functions() {
-		if f.Size > 0 && f.Name != "" {
+		name, ok := p.names[f.Symbol]
+		if !ok {
+			name = strconv.Itoa(len(p.names))
+			p.names[f.Symbol] = name
+		}
+		if f.Size > 0 {
 			least = min(least, f.Address)
-			functions = append(functions, layout.Function{Name: f.Name, Addr: uint64(f.Address), Size: f.Size})
+			functions = append(functions, layout.Function{Name: name, Addr: uint64(f.Address), Size: f.Size})
 		}
 	}
 	for i := range functions {
 		functions[i].Addr -= uint64(least)
 	}
-	return layout.NewImage(functions, layout.SymbolOptions{})
+	p.image = layout.NewImage(functions, layout.SymbolOptions{})
+	return p
 }
 
+// name is that of a function in the image; "" if the profile does not have it.
+func (p *program) name(s *profile.Symbol) string { return p.names[*s] }
+
 // firstCallOrder returns the functions by mean rank.
-func (t *timeline) firstCallOrder() (names []string) {
+func (t *timeline) firstCallOrder(p *program) (names []string) {
 	for i := range t.functions {
-		if name := t.functions[i].symbol.Name; name != "" {
+		if name := p.name(&t.functions[i].symbol); name != "" {
 			names = append(names, name)
 		}
 	}
@@ -119,7 +139,7 @@ func (t *timeline) callCount() (n int) {
 
 // balancedOrder returns the functions as balanced partitioning orders them. The
 // identity of the format decides between equals, as in llvm-profdata.
-func (t *timeline) balancedOrder() (names []string) {
+func (t *timeline) balancedOrder(p *program) (names []string) {
 	ids := make([]uint64, len(t.functions))
 	taken := make(map[uint64]int, len(t.functions))
 	for i := range ids {
@@ -138,7 +158,7 @@ func (t *timeline) balancedOrder() (names []string) {
 		traces = append(traces, trace)
 	}
 	for _, id := range layout.Balanced(traces) {
-		if name := t.functions[taken[id]].symbol.Name; name != "" {
+		if name := p.name(&t.functions[taken[id]].symbol); name != "" {
 			names = append(names, name)
 		}
 	}
@@ -147,24 +167,24 @@ func (t *timeline) balancedOrder() (names []string) {
 
 // clusteredOrder returns the functions as call-chain clustering orders them;
 // nil if the profile has no calls.
-func clusteredOrder(v profile.View) (names []string) {
+func clusteredOrder(v profile.View, p *program) (names []string) {
 	if !v.Features().Has(profile.HasEdges) {
 		return nil
 	}
 	var nodes []layout.CallNode
-	at := make(map[string]int)
+	at := make(map[profile.Symbol]int)
 	for f := range v.Functions() {
-		if i, ok := at[f.Name]; ok {
+		if i, ok := at[f.Symbol]; ok {
 			nodes[i].Count = max(nodes[i].Count, f.Max())
 			continue
 		}
-		at[f.Name] = len(nodes)
-		nodes = append(nodes, layout.CallNode{Name: f.Name, Size: f.Size, Count: f.Max()})
+		at[f.Symbol] = len(nodes)
+		nodes = append(nodes, layout.CallNode{Name: p.name(&f.Symbol), Size: f.Size, Count: f.Max()})
 	}
 	var arcs []layout.CallArc
 	for e := range v.Edges() {
-		caller, known := at[e.Caller.Name]
-		callee, also := at[e.Target.Name]
+		caller, known := at[e.Caller]
+		callee, also := at[e.Target]
 		if known && also && (e.Kind == profile.Call || e.Kind == profile.IndirectCall) {
 			arcs = append(arcs, layout.CallArc{Caller: caller, Callee: callee, Count: e.Count})
 		}
@@ -173,9 +193,7 @@ func clusteredOrder(v profile.View) (names []string) {
 		return nil
 	}
 	for _, i := range layout.Clusters(nodes, arcs) {
-		if nodes[i].Name != "" {
-			names = append(names, nodes[i].Name)
-		}
+		names = append(names, nodes[i].Name)
 	}
 	return names
 }

@@ -191,7 +191,7 @@ func (t *siteTable) functions() []valueFunction {
 
 // A sizeRange is a range of lengths of memory operations, as LLVM counts them.
 type sizeRange struct {
-	min, max uint64 // bytes; max 0: no limit
+	min, max uint64 // bytes
 	count    uint64
 }
 

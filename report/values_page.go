@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"html/template"
+	"math"
 	"strconv"
 
 	"github.com/profuse-pgo/profuse/profile"
@@ -160,7 +161,7 @@ func (s *valueSite) targetName(src *source, t *valueTarget) string {
 // sizeText names the range of lengths that a length is counted in.
 func sizeText(size uint64) string {
 	switch low, high := sizeRangeOf(size); {
-	case high == 0 && size == low:
+	case high == math.MaxUint64 && size == low:
 		return fmt.Sprintf("%d bytes and more", low)
 	case low == high || size != low:
 		return countText(size) + " bytes"
@@ -245,7 +246,7 @@ func drawSizes(sizes []sizeRange) (template.HTML, error) {
 	for _, s := range sizes {
 		b := bar{Count: s.count, Long: sizeText(s.min), Width: hundredths(100 * float64(s.count) / float64(most))}
 		switch {
-		case s.max == 0:
+		case s.max == math.MaxUint64:
 			b.Short = "≥ " + strconv.FormatUint(s.min, 10)
 		case s.max == s.min:
 			b.Short = strconv.FormatUint(s.min, 10)

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"math"
 	"math/bits"
 
 	"github.com/profuse-pgo/profuse/profile"
@@ -170,11 +171,12 @@ func singleSize(size uint64) bool { return size <= 8 || size&(size-1) == 0 }
 const maxRange = 513
 
 // sizeRangeOf returns the range, as LLVM's runtime has it, that a length is
-// counted in; high is 0 if it has no end.
+// counted in; high is low if the length is counted on its own, and 2^64-1 for
+// the last range.
 func sizeRangeOf(size uint64) (low, high uint64) {
 	switch {
 	case size >= maxRange:
-		return maxRange, 0
+		return maxRange, math.MaxUint64
 	case singleSize(size):
 		return size, size
 	}

@@ -6,6 +6,8 @@ profuse.page('timeline', {
     const several = data.runs.length > 1;
     const rank = (i) => (several || data.mean ? `mean rank ${format.count(data.rank[i])}` : `call ${format.count(data.rank[i])}`);
 
+    const address = (i) => `0x${data.address[i].toString(16)}`;
+
     // What one function is called by stands in the list and in all plots.
     let choose = () => {};
     for (const points of data.plots) {
@@ -15,7 +17,7 @@ profuse.page('timeline', {
           const lines = [name(f), rank(f)];
           if (several) lines[1] += ` in ${data.called[f]} of ${data.all} runs, ${format.count(data.min[f])} to ${format.count(data.max[f])}`;
           if (several) lines.push(data.runs[points.part[i]]);
-          if (data.address) lines.push(`address ${data.address[f]}, ${format.bytes(data.size[f])}`);
+          if (data.address) lines.push(`address ${address(f)}, ${format.bytes(data.size[f])}`);
           return lines.join('\n');
         },
         choose: (i) => choose(points.thing[i]),
@@ -47,7 +49,7 @@ profuse.page('timeline', {
     if (data.address) {
       columns.push(
         {title: 'Size', value: (i) => data.size[i], unit: 'bytes'},
-        {title: 'Address', hint: 'Only differences of addresses mean something', value: (i) => data.address[i], narrow: false},
+        {title: 'Address', hint: 'From the first of these functions on', value: (i) => data.address[i], text: address, narrow: false},
       );
     }
     let table = null;
