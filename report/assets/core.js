@@ -304,6 +304,7 @@ async function findTabs(set) {
     if (tab) nameTab(set, id, tab.title);
     else facts.sets[set].pages = facts.sets[set].pages.filter((p) => p !== id);
   }
+  document.querySelector(`.set[data-set="${set}"] nav.tabs`).removeAttribute('aria-busy');
 }
 const found = new Set();
 

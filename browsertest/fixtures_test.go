@@ -1,0 +1,127 @@
+package browsertest
+
+import (
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/profuse-pgo/profuse/formats"
+	"github.com/profuse-pgo/profuse/internal/oracle"
+	"github.com/profuse-pgo/profuse/report"
+)
+
+// A fixture is what a report is made of.
+type fixture struct {
+	name     string
+	files    []string // in testdata
+	binaries []string // in testdata, of raw MemProf profiles
+}
+
+// fixtures are real profiles of every family.
+var fixtures = []fixture{
+	{name: "irpgo-temporal", files: []string{"irpgo/llvm22/temporal-merged.profdata"}},
+	{name: "irpgo-values", files: []string{"irpgo/llvm22/dispatch-indexed.profdata"}},
+	{name: "irpgo-vtables", files: []string{"irpgo/llvm22/vtable.profdata"}},
+	{name: "irpgo-coverage", files: []string{"irpgo/llvm22/block-coverage.profdata"}},
+	{name: "irpgo-rust", files: []string{"irpgo/llvm22/rust-merged.profdata"}},
+	{name: "irpgo-many", files: []string{"irpgo/llvm22/many-functions.profdata"}},
+	{name: "irpgo-memprof", files: []string{"irpgo/llvm22/memprof-ir.profdata"}},
+	{name: "memprof", files: []string{"memprof/raw/clang22-pie.memprofraw"}, binaries: []string{"memprof/raw/clang22-pie.debug"}},
+	{name: "memprof-histogram", files: []string{"memprof/raw/clang22-histogram.profdata"}},
+	{name: "mip-all", files: []string{"mip/all.mip"}},
+	{name: "mip-blocks", files: []string{"mip/blocks.mip"}},
+	{name: "mip-counts", files: []string{"mip/counts.mip"}},
+	{name: "mip-function", files: []string{"mip/function.mip"}},
+	{name: "iprof-app", files: []string{"iprof/app.iprof"}},
+	{name: "iprof-fib", files: []string{"iprof/fib.iprof"}},
+	{name: "iprof-checks", files: []string{"iprof/checks.iprof"}},
+	{name: "two-irpgo", files: []string{"irpgo/clang22/ir-run1.profraw", "irpgo/clang22/ir-run3.profraw"}},
+	{name: "two-iprof", files: []string{"iprof/small.iprof", "iprof/checks.iprof"}},
+	{name: "three", files: []string{"irpgo/llvm22/temporal-merged.profdata", "mip/counts.mip", "iprof/app.iprof"}},
+}
+
+// fixtureNamed returns one of the fixtures.
+func fixtureNamed(t *testing.T, name string) fixture {
+	t.Helper()
+	for _, f := range fixtures {
+		if f.name == name {
+			return f
+		}
+	}
+	t.Fatalf("no fixture %s", name)
+	return fixture{}
+}
+
+func (f *fixture) sources(t *testing.T) []report.Source {
+	t.Helper()
+	testdata := filepath.Join(oracle.Root(t), "testdata")
+	var opt formats.ViewOptions
+	for _, b := range f.binaries {
+		opt.ProfiledBinaries = append(opt.ProfiledBinaries, filepath.Join(testdata, filepath.FromSlash(b)))
+	}
+	var out []report.Source
+	for _, file := range f.files {
+		data, err := os.ReadFile(filepath.Join(testdata, filepath.FromSlash(file)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, view(t, file, data, opt))
+	}
+	return out
+}
+
+func view(t *testing.T, name string, data []byte, opt formats.ViewOptions) report.Source {
+	t.Helper()
+	v, err := formats.View(name, data, opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return report.Source{View: v}
+}
+
+// file writes the report and returns its address, file://….
+func (f *fixture) file(t *testing.T) string {
+	t.Helper()
+	return writeReport(t, f.name, f.sources(t))
+}
+
+func writeReport(t *testing.T, name string, sources []report.Source) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name+".html")
+	out, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer out.Close()
+	if err := report.Write(out, sources, report.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	if err := out.Close(); err != nil {
+		t.Fatal(err)
+	}
+	path = filepath.ToSlash(path)
+	if !strings.HasPrefix(path, "/") { // a drive
+		path = "/" + path
+	}
+	return (&url.URL{Scheme: "file", Path: path}).String()
+}
+
+// served serves the report and returns its address.
+func (f *fixture) served(t *testing.T) string {
+	t.Helper()
+	return serveReport(t, f.sources(t))
+}
+
+func serveReport(t *testing.T, sources []report.Source) string {
+	t.Helper()
+	h, err := report.Handler(sources, report.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewServer(h)
+	t.Cleanup(server.Close)
+	return server.URL + "/"
+}

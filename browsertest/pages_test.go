@@ -1,0 +1,127 @@
+package browsertest
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// TestPages opens every page of every fixture, from a file and from the server:
+// nothing fails, the console is quiet, nothing is asked of the network but the
+// report itself, and nothing is wider than the window.
+func TestPages(t *testing.T) {
+	for _, f := range fixtures {
+		for _, from := range []string{"file", "server"} {
+			t.Run(f.name+"/"+from, func(t *testing.T) {
+				b := newTab(t)
+				address := ""
+				if from == "file" {
+					address = f.file(t)
+				} else {
+					address = f.served(t)
+				}
+				b.asked()
+				b.open(address)
+				for set := range b.sets() {
+					b.chooseSet(set)
+					for _, id := range b.tabs() {
+						b.choose(id)
+						where := fmt.Sprintf("set %d, %s", set, id)
+						b.quiet(where)
+						b.sound(where)
+						if from == "server" {
+							continue // it is the same page
+						}
+						for _, width := range []int64{380, 1280} {
+							b.size(width, 900)
+							b.frames()
+							b.fits(fmt.Sprintf("%s, %d pixels wide", where, width))
+						}
+						b.quiet(where)
+					}
+				}
+				for _, url := range b.asked() {
+					if url != "about:blank" && !strings.HasPrefix(url, address) {
+						t.Errorf("asked for %s", url)
+					} else if from == "file" && url != address && url != "about:blank" {
+						t.Errorf("asked for %s beside the file", url)
+					}
+				}
+				if f.name == "two-irpgo" && b.sets() != 3 {
+					t.Errorf("%d sets of pages, not two profiles and their comparison", b.sets())
+				}
+			})
+		}
+	}
+}
+
+// sets returns how many profiles, or pairs of them, can be chosen.
+func (b *tab) sets() int { return value[int](b, `document.querySelectorAll('.set').length`) }
+
+// chooseSet chooses one.
+func (b *tab) chooseSet(set int) {
+	b.t.Helper()
+	if b.sets() == 1 {
+		return
+	}
+	b.do(clickOn(fmt.Sprintf(`[data-choose="%d"]`, set)))
+	b.wait(fmt.Sprintf(`document.querySelector('.set:not([hidden])').dataset.set === "%d"`, set))
+	b.drawn()
+}
+
+// fits fails the test if the document is wider than the window. What is in a
+// box that scrolls does not count.
+func (b *tab) fits(where string) {
+	b.t.Helper()
+	wide := value[[]string](b, `(() => {
+		const room = document.documentElement.clientWidth;
+		if (document.documentElement.scrollWidth <= room) return [];
+		const out = [];
+		for (const e of document.body.querySelectorAll('*')) {
+			if (e.getBoundingClientRect().right > room + 1 && e.getBoundingClientRect().width > 0) out.push(e.tagName + '.' + (e.getAttribute('class') || ''));
+		}
+		return [document.documentElement.scrollWidth + ' pixels'].concat(out.slice(0, 8));
+	})()`)
+	if len(wide) > 0 {
+		b.t.Errorf("%s: too wide: %v", where, wide)
+	}
+}
+
+// sound fails the test if the page says nothing to those who do not see it.
+func (b *tab) sound(where string) {
+	b.t.Helper()
+	for _, fault := range value[[]string](b, `(() => {
+		const out = [];
+		const ids = new Set();
+		for (const e of document.querySelectorAll('[id]')) {
+			if (ids.has(e.id)) out.push('two elements have the id ' + e.id);
+			ids.add(e.id);
+		}
+		for (const e of document.querySelectorAll('[aria-labelledby], [aria-describedby], [aria-controls]')) {
+			for (const a of ['aria-labelledby', 'aria-describedby', 'aria-controls']) {
+				for (const id of (e.getAttribute(a) || '').split(' ').filter(Boolean)) {
+					if (!document.getElementById(id)) out.push(a + ' names ' + id + ', which does not exist');
+				}
+			}
+		}
+		const page = `+shownPage+`;
+		const named = (e) => e.getAttribute('aria-label') || e.getAttribute('aria-labelledby') || e.title || (e.labels && e.labels.length) || e.textContent.trim();
+		for (const e of page.querySelectorAll('button, a[href], select, input, [role="button"]')) {
+			if (e.checkVisibility() && !named(e)) out.push('nameless: ' + e.outerHTML.slice(0, 120));
+		}
+		for (const e of page.querySelectorAll('svg')) {
+			if (!e.checkVisibility() || e.parentElement.closest('svg')) continue;
+			const hidden = e.closest('[aria-hidden="true"]');
+			const title = e.querySelector(':scope > title');
+			if (!hidden && !(title && title.textContent) && !e.getAttribute('aria-label') && !e.getAttribute('aria-labelledby')) {
+				out.push('a drawing without a title: ' + e.outerHTML.slice(0, 120));
+			}
+		}
+		for (const e of page.querySelectorAll('[tabindex]')) {
+			if (e.tabIndex > 0) out.push('out of order for Tab: ' + e.outerHTML.slice(0, 120));
+		}
+		return out;
+	})()`) {
+		b.t.Errorf("%s: %s", where, fault)
+	}
+}
