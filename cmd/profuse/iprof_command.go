@@ -25,9 +25,7 @@ the commands, and "profuse iprof help COMMAND" has the options of one.
     profuse merge -o all.iprof run1.iprof run2.iprof
     profuse iprof prune -o small.iprof all.iprof
     profuse iprof covered --classes app.jar all.iprof --lcov -o app.info`,
-		Foreign: func(ctx context.Context, env *cli.Env, args []string) int {
-			return iprofApp().Run(ctx, env, args)
-		},
+		Nested: iprofApp,
 	}
 }
 

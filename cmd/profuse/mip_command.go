@@ -25,9 +25,7 @@ func mipCommand() *cli.Command {
     profuse merge -o app.mip app *.mipraw
     profuse mip covered app.mip
     profuse mip order --format lld app.mip > app.order`,
-		Foreign: func(ctx context.Context, env *cli.Env, args []string) int {
-			return mipApp().Run(ctx, env, args)
-		},
+		Nested: mipApp,
 	}
 }
 

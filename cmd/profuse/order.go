@@ -1,8 +1,6 @@
 package main
 
 import (
-	"context"
-
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/cli"
 )
 
@@ -18,9 +16,7 @@ options of one.
 
     profuse order make -o app.order app.profdata
     profuse order eval --trace app.mip app app.order`,
-		Foreign: func(ctx context.Context, env *cli.Env, args []string) int {
-			return orderApp().Run(ctx, env, args)
-		},
+		Nested: orderApp,
 	}
 }
 

@@ -41,11 +41,13 @@ type Command struct {
 	// Foreign, if set, takes the arguments as they are and returns the exit
 	// code: for command lines that follow another program's rules.
 	Foreign func(ctx context.Context, env *Env, args []string) int
+	// Nested, if set, makes the list of commands that this one stands for.
+	Nested func() *App
 }
 
 // An App is a program made of subcommands.
 type App struct {
-	Name     string
+	Name     string // as it is started: "profuse", "profuse mip"
 	Short    string // one line
 	Long     string // shown below the list of commands
 	Commands []*Command
@@ -98,7 +100,10 @@ func (a *App) Run(ctx context.Context, env *Env, args []string) int {
 	if c == nil {
 		return a.unknown(env, name)
 	}
-	if c.Foreign != nil {
+	switch {
+	case c.Nested != nil:
+		return c.Nested().Run(ctx, env, args[1:])
+	case c.Foreign != nil:
 		return c.Foreign(ctx, env, args[1:])
 	}
 	return a.runCommand(ctx, env, c, args[1:])
@@ -154,14 +159,21 @@ func (a *App) runHelp(env *Env, args []string) int {
 	switch {
 	case c == nil:
 		return a.unknown(env, args[0])
-	case c.Foreign != nil:
-		a.commandHelp(env.Stdout, c, nil)
-	default:
-		f := newFlags(c.Name)
-		c.Setup(f)
-		a.commandHelp(env.Stdout, c, f)
+	case c.Nested != nil && len(args) > 1:
+		return c.Nested().runHelp(env, args[1:])
 	}
+	a.helpOf(env.Stdout, c)
 	return ExitOK
+}
+
+// helpOf prints the help of a command that is not running.
+func (a *App) helpOf(w io.Writer, c *Command) {
+	var f *Flags
+	if c.Setup != nil {
+		f = newFlags(c.Name)
+		c.Setup(f)
+	}
+	a.commandHelp(w, c, f)
 }
 
 func (a *App) find(name string) *Command {
