@@ -21,25 +21,24 @@ const (
 // function, or none at all if the profile does not have them; functions are in
 // descending order of what they are ranked by.
 type functionsData struct {
-	Total    float64  `json:"total"`    // of Count, of all functions
-	Omitted  int      `json:"omitted"`  // functions
-	CountOf  string   `json:"countOf"`  // "blocks" or "calls"
-	Names    []int    `json:"names"`    // numbers of names
-	Files    []int    `json:"files"`    // -1 for none
-	Lines    []int32  `json:"lines"`    // where they begin; 0 for unknown
-	Count    []uint64 `json:"count"`    // what they are ranked by
-	Calls    []uint64 `json:"calls"`    // 1 or 0 if only that is known
-	Max      []uint64 `json:"max"`      //
-	Blocks   []int    `json:"blocks"`   //
-	Covered  []int    `json:"covered"`  // blocks
-	First    []int    `json:"first"`    // mean rank of the first call; 0 for none
-	Sizes    []uint64 `json:"sizes"`    //
-	Runs     []uint64 `json:"runs"`     //
-	Hashes   []string `json:"hashes"`   // hexadecimal
-	Heat     []heat   `json:"heat"`     //
+	Total    float64  `json:"total"`   // of Count, of all functions
+	Omitted  int      `json:"omitted"` // functions
+	CountOf  string   `json:"countOf"` // "blocks" or "calls"
+	Names    []int    `json:"names"`   // numbers of names
+	Files    []int    `json:"files"`   // -1 for none
+	Lines    []int32  `json:"lines"`   // where they begin; 0 for unknown
+	Count    []uint64 `json:"count"`   // what they are ranked by
+	Calls    []uint64 `json:"calls"`   // 1 or 0 if only that is known
+	Max      []uint64 `json:"max"`
+	Blocks   []int    `json:"blocks"`
+	Covered  []int    `json:"covered"` // blocks
+	First    []int    `json:"first"`   // mean rank of the first call; 0 for none
+	Sizes    []uint64 `json:"sizes"`
+	Runs     []uint64 `json:"runs"`
+	Hashes   []string `json:"hashes"` // hexadecimal
+	Heat     []heat   `json:"heat"`
 	HeatName []string `json:"heatName"` // of the numbers in Heat
-	// Values of the stacks that the functions are the innermost of, and those
-	// that they are anywhere in.
+	// Stacks are values of stacks by function.
 	Stacks []stackColumn `json:"stacks"`
 	// Labels has an entry for each label of each function.
 	Labels functionLabels `json:"labels"`
@@ -52,13 +51,13 @@ type functionsData struct {
 	EdgesOmitted int      `json:"edgesOmitted"`
 }
 
-// A stackColumn is a value of stacks by function.
+// A stackColumn is a value of the stacks that functions are the innermost of,
+// and of those that they are anywhere in.
 type stackColumn struct {
 	Title string       `json:"title"`
 	Unit  profile.Unit `json:"unit"`
-	Total float64      `json:"total"`
 	Self  []uint64     `json:"self"`
-	All   []uint64     `json:"all"` // empty if stacks do not begin with the thread
+	All   []uint64     `json:"all"` // none if stacks do not begin with the thread
 }
 
 type functionLabels struct {
@@ -109,6 +108,7 @@ type collectedFunctions struct {
 	omitted int
 	total   float64
 	stacks  []stackColumn // without rows
+	partial bool          // stacks do not begin with the thread
 }
 
 func collectFunctions(src *source) *collectedFunctions {
@@ -148,65 +148,45 @@ type stackValues struct {
 	last      int // stack that was added to all
 }
 
-// collectStacks sums up the values of the stacks by function: the first two of
-// the first set, and the first of the second.
+// collectStacks sums up the values of the first set's stacks by function: the
+// first two that add up.
 func (c *collectedFunctions) collectStacks(src *source) map[profile.Symbol]*stackValues {
-	bySymbol := make(map[profile.Symbol]*stackValues)
-	number := 0
-	for at, set := range src.view.Stacks() {
-		var values []int // that are summed up
-		for i, v := range set.Values {
-			if v.Combine == profile.Sum && len(values) < 2-at {
-				values = append(values, i)
-			}
-		}
-		if at > 1 || len(values) == 0 {
-			break
-		}
-		first := len(c.stacks)
-		for _, i := range values {
-			c.stacks = append(c.stacks, stackColumn{Title: clean(set.Values[i].Name), Unit: set.Values[i].Unit})
-		}
-		width := len(c.stacks)
-		get := func(s profile.Symbol) *stackValues {
-			v := bySymbol[s]
-			if v == nil {
-				v = &stackValues{}
-				bySymbol[s] = v
-			}
-			for len(v.self) < width {
-				v.self, v.all = append(v.self, 0), append(v.all, 0)
-			}
-			return v
-		}
-		for s := range set.Stacks {
-			number++
-			for i, f := range s.Frames {
-				v := get(f.Symbol)
-				for j, k := range values {
-					if i == 0 {
-						addTo(&v.self[first+j], s.Values[k])
-					}
-					// A function that is in a stack twice counts once.
-					if v.last != number {
-						addTo(&v.all[first+j], s.Values[k])
-					}
-				}
-				v.last = number
-			}
-			for j, k := range values {
-				c.stacks[first+j].Total += float64(s.Values[k])
-			}
-		}
-		if set.Partial {
-			for j := range values {
-				c.stacks[first+j].All = []uint64{} // none, see data
-			}
+	sets := src.view.Stacks()
+	if len(sets) == 0 {
+		return nil
+	}
+	set := sets[0]
+	if set.Name == "calls" && src.features.Has(profile.HasCalls) {
+		return nil // the functions have them
+	}
+	var values []int // that are summed up
+	for i, v := range set.Values {
+		if v.Combine == profile.Sum && len(values) < 2 {
+			values = append(values, i)
+			c.stacks = append(c.stacks, stackColumn{Title: clean(v.Name), Unit: profile.Unit(clean(string(v.Unit)))})
 		}
 	}
-	for _, v := range bySymbol {
-		for len(v.self) < len(c.stacks) {
-			v.self, v.all = append(v.self, 0), append(v.all, 0)
+	c.partial = set.Partial
+	bySymbol := make(map[profile.Symbol]*stackValues)
+	number := 0
+	for s := range set.Stacks {
+		number++
+		for i := range s.Frames {
+			v := bySymbol[s.Frames[i].Symbol]
+			if v == nil {
+				v = &stackValues{self: make([]uint64, len(values)), all: make([]uint64, len(values))}
+				bySymbol[s.Frames[i].Symbol] = v
+			}
+			for j, k := range values {
+				if i == 0 {
+					addTo(&v.self[j], s.Values[k])
+				}
+				// A function that is in a stack twice counts once.
+				if v.last != number {
+					addTo(&v.all[j], s.Values[k])
+				}
+			}
+			v.last = number
 		}
 	}
 	return bySymbol
@@ -236,9 +216,8 @@ func (c *collectedFunctions) data(src *source) *functionsData {
 		lines = lines || c.rows[i].StartLine != 0
 	}
 	for _, s := range c.stacks {
-		partial := s.All != nil
-		s.Self, s.All = make([]uint64, len(c.rows)), []uint64{}
-		if !partial {
+		s.Self = make([]uint64, len(c.rows))
+		if !c.partial {
 			s.All = make([]uint64, len(c.rows))
 		}
 		d.Stacks = append(d.Stacks, s)
@@ -439,7 +418,11 @@ func (c *collectedFunctions) static(src *source, d *functionsData) *staticFuncti
 			row.Cells = append(row.Cells, countText(f.Calls))
 		}
 		if d.Blocks != nil {
-			row.Cells = append(row.Cells, countText(uint64(d.Covered[i]))+" of "+countText(uint64(d.Blocks[i])))
+			cell := "–"
+			if d.Blocks[i] > 0 {
+				cell = countText(uint64(d.Covered[i])) + " of " + countText(uint64(d.Blocks[i]))
+			}
+			row.Cells = append(row.Cells, cell)
 		}
 		for j := range d.Stacks {
 			row.Cells = append(row.Cells, valueText(d.Stacks[j].Self[i], d.Stacks[j].Unit))

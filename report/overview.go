@@ -49,7 +49,7 @@ func identityFacts(src *source) []fact {
 	var out []fact
 	add := func(name, value string) {
 		if value != "" {
-			out = append(out, fact{Name: name, Value: clean(value)})
+			out = append(out, fact{Name: name, Value: value})
 		}
 	}
 	add("File", id.File)

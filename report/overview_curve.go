@@ -30,6 +30,7 @@ type cutoffPoint struct {
 	Class      string // of a threshold that compilers have
 	Name       string // of that
 	LabelClass string
+	Anchor     string
 }
 
 type cutoffLine struct {
@@ -75,8 +76,12 @@ func newCutoffChart(src *source) *cutoffChart {
 			Share: strconv.FormatFloat(float64(k.Share)/10_000, 'f', -1, 64) + " %", Values: k.Values, OfValues: float64(k.Values) / float64(max(d.Values, 1)),
 			Min: k.Min, CX: percentAttr("cx", at), X: percentAttr("x", at), CY: y(k.Min), LabelClass: "often",
 		}
+		p.Anchor = "middle"
 		if i%3 != 0 {
 			p.LabelClass = "seldom"
+		}
+		if i == len(d.Cutoffs)-1 {
+			p.Anchor, p.X = "end", percentAttr("x", 1)
 		}
 		switch k.Share {
 		case hotCutoff:

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"html/template"
 	"path/filepath"
+	"slices"
 
 	"github.com/profuse-pgo/profuse/internal/symbols"
 	"github.com/profuse-pgo/profuse/profile"
@@ -44,6 +45,7 @@ func newSource(index int, s Source, opt Options) *source {
 		index: index, view: s.View, id: s.View.Identity(), features: s.View.Features(), label: s.Label, opt: opt,
 		names: newNameTable(), demangled: make(map[string]string),
 	}
+	cleanIdentity(&src.id)
 	if src.label == "" {
 		src.label = filepath.Base(src.id.File)
 	}
@@ -54,6 +56,19 @@ func newSource(index int, s Source, opt Options) *source {
 	src.summary = profile.Summarize(s.View, profile.DefaultCutoffs())
 	src.heat = newHeatScale(src.features, src.summary)
 	return src
+}
+
+// cleanIdentity cleans what is shown of an identity.
+func cleanIdentity(id *profile.Identity) {
+	for _, text := range []*string{&id.File, &id.Family, &id.Format, &id.Version, &id.Producer} {
+		*text = clean(*text)
+	}
+	for _, list := range []*[]string{&id.Variant, &id.Omits} {
+		*list = slices.Clone(*list)
+		for i := range *list {
+			(*list)[i] = clean((*list)[i])
+		}
+	}
 }
 
 // uniqueLabels tells profiles apart whose files are called the same.

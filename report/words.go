@@ -71,7 +71,7 @@ func valueText(n uint64, unit profile.Unit) string {
 	case profile.Milliseconds:
 		return countText(n) + " ms"
 	}
-	return countText(n) + " " + string(unit)
+	return countText(n) + " " + clean(string(unit))
 }
 
 // clean writes what cannot be seen, or turns the direction of text, as Go

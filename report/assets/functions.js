@@ -39,20 +39,20 @@ function init(root, data, profile) {
   }
   for (const s of data.stacks || []) {
     column({title: `${s.title}, self`, unit: s.unit, value: (i) => s.self[i], hint: `${s.title} of stacks that end in the function`});
-    if (s.all.length > 0) {
+    if (s.all) {
       column({title: `${s.title}, all`, unit: s.unit, narrow: false, value: (i) => s.all[i], hint: `${s.title} of stacks that the function is in, its callees included`});
     }
   }
   if (data.max) column({title: 'Greatest', narrow: false, value: (i) => data.max[i], hint: 'The greatest count in the function'});
   if (data.calls && !(data.count && data.countOf === 'calls')) {
-    column(profile.has('CallsAreCoverage') || profile.has('calls_are_coverage')
+    column(profile.has('calls_are_coverage')
       ? {title: 'Ran', width: 6, value: (i) => data.calls[i], text: (i) => (data.calls[i] ? 'yes' : 'no')}
       : {title: 'Calls', narrow: false, value: (i) => data.calls[i], hint: 'How often it was called'});
   }
   if (data.blocks) {
     column({
       title: 'Blocks run', narrow: false, value: (i) => (data.blocks[i] ? data.covered[i] / data.blocks[i] : NaN),
-      text: (i) => `${format.count(data.covered[i])} of ${format.count(data.blocks[i])}`, hint: 'Instrumented places that ran; sorted by share',
+      text: (i) => (data.blocks[i] === 0 ? '–' : `${format.count(data.covered[i])} of ${format.count(data.blocks[i])}`), hint: 'Instrumented places that ran; sorted by share',
     });
   }
   if (data.first) column({title: 'First call', narrow: false, value: (i) => data.first[i] || NaN, hint: 'Mean rank of its first call; 1 is the first function that was called'});
@@ -81,16 +81,15 @@ function init(root, data, profile) {
     },
   });
   function said() {
-    const all = heat < 0 && search_text() === '';
+    const all = heat < 0 && bar.querySelector('input.search').value === '';
     const n = table.filter(all ? null : wanted);
     return all ? `${format.count(count)} functions` : `${format.count(n)} of ${format.count(count)} functions`;
   }
-  function search_text() { return bar.querySelector('input.search').value; }
   if (data.heat) bar.append(heatChoice());
 
   function heatChoice() {
     const there = new Set(data.heat);
-    const select = el('select', {'aria-label': 'Heat'}, el('option', {value: '-1'}, 'hot or not'),
+    const select = el('select', {'aria-label': 'Heat'}, el('option', {value: '-1'}, 'any heat'),
       data.heatName.map((h, i) => (there.has(i) ? el('option', {value: i}, h) : null)).reverse());
     select.addEventListener('change', () => {
       heat = Number(select.value);
@@ -196,7 +195,7 @@ function init(root, data, profile) {
     const n = edges[i + 1] - edges[i];
     if (n === 0) return null;
     const e = data.edges;
-    const bytecodes = profile.has('bytecodes');
+    const bytecodes = profile.has('bytecode_indexes');
     const rows = [];
     for (let at = edges[i]; at < edges[i + 1] && rows.length < maxListed; at++) {
       const kind = e.kindName[e.kind[at]];
