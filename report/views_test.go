@@ -1,7 +1,6 @@
 package report
 
 import (
-	"iter"
 	"os"
 	"path/filepath"
 	"slices"
@@ -10,44 +9,6 @@ import (
 	"github.com/profuse-pgo/profuse/formats"
 	"github.com/profuse-pgo/profuse/profile"
 )
-
-// A madeView is a view of what a test puts into it.
-type madeView struct {
-	identity  profile.Identity
-	features  profile.Features
-	functions []profile.Function
-	stacks    []profile.StackSet
-	edges     []profile.Edge
-	traces    []profile.Trace
-}
-
-func (v *madeView) Identity() profile.Identity { return v.identity }
-
-func (v *madeView) Features() profile.Features { return v.features }
-
-func (v *madeView) Functions() iter.Seq[*profile.Function] { return pointers(v.functions) }
-
-func (v *madeView) Stacks() []profile.StackSet { return v.stacks }
-
-func (v *madeView) Edges() iter.Seq[*profile.Edge] { return pointers(v.edges) }
-
-func (v *madeView) Traces() iter.Seq[*profile.Trace] { return pointers(v.traces) }
-
-// pointers iterates as views do: what is yielded is reused.
-func pointers[T any](list []T) iter.Seq[*T] {
-	return func(yield func(*T) bool) {
-		for _, item := range list {
-			if !yield(&item) {
-				return
-			}
-		}
-	}
-}
-
-// stackSet is a set of the given stacks.
-func stackSet(name string, values []profile.ValueType, stacks []profile.Stack) profile.StackSet {
-	return profile.StackSet{Name: name, Values: values, Stacks: pointers(stacks)}
-}
 
 // fixture is a source of a file in testdata.
 func fixture(t *testing.T, name string, programs ...string) *source {
