@@ -95,6 +95,9 @@ func TestAll(t *testing.T) {
 	for _, f := range formats.All() {
 		names = append(names, f.String())
 		families[f.Family()] = true
+		if read, _ := f.Versions(); read == "" {
+			t.Errorf("%v: no version is read", f)
+		}
 		for _, s := range f.Suffixes() {
 			suffixes = append(suffixes, s)
 			if got, ok := formats.BySuffix("a/b" + strings.ToUpper(s)); !ok || got != f {

@@ -142,9 +142,9 @@ func parseHeader(data []byte) (h header, err error) {
 // check sets what follows from the words of the header and checks them, in the
 // order of the reference.
 func (h *header) check() error {
-	if h.version > versionMax {
+	if h.version > VersionMax {
 		return headerError(4, CodeBadVersion, nil, "version", fmt.Sprint(h.version),
-			fmt.Sprintf("at most %d", versionMax), fmt.Sprint(h.version), fmt.Sprint(versionMax))
+			fmt.Sprintf("at most %d", VersionMax), fmt.Sprint(h.version), fmt.Sprint(VersionMax))
 	}
 	word := h.typeWord
 	h.fileType = fileTypes[h.generation][word&fileTypeKindBits]
@@ -208,7 +208,7 @@ func appendHeader(dst []byte, kind uint16, ptr int, p *Profile, rawSection int64
 		kind |= fileType64
 	}
 	dst = le.AppendUint32(dst, magic)
-	dst = le.AppendUint16(dst, versionMax)
+	dst = le.AppendUint16(dst, VersionMax)
 	dst = le.AppendUint16(dst, kind)
 	dst = le.AppendUint32(dst, uint32(p.Type))
 	dst = le.AppendUint32(dst, p.ModuleHash)

@@ -22,8 +22,10 @@ var le = binary.LittleEndian
 // RawSectionOffset is the address of the raw section less the address of the
 // map's header.
 const (
-	magic      = 0x50494dfb // "\xfbMIP"
-	versionMax = 8
+	magic = 0x50494dfb // "\xfbMIP"
+
+	// VersionMax is the newest version that is read, and the one written.
+	VersionMax = 8
 
 	headerSizeA = 0x18
 	headerSizeB = 0x20

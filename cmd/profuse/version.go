@@ -1,13 +1,15 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"runtime"
 	"runtime/debug"
+	"text/tabwriter"
 
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/cli"
-	"github.com/profuse-pgo/profuse/irpgo"
+	"github.com/profuse-pgo/profuse/formats"
 )
 
 func versionCommand() *cli.Command {
@@ -20,12 +22,14 @@ func versionCommand() *cli.Command {
 				if len(args) > 0 {
 					return cli.Usagef("version takes no arguments")
 				}
-				_, err := fmt.Fprintf(env.Stdout, "profuse %s, built with %s for %s/%s\n"+
-					"reads   raw profiles 1 to %d, indexed profiles 1 to %d, text profiles\n"+
-					"writes  indexed profiles %d to %d, text profiles\n",
-					moduleVersion(), runtime.Version(), runtime.GOOS, runtime.GOARCH,
-					irpgo.RawVersionMax, irpgo.IndexedVersionMax, irpgo.IndexedVersionMinWritten, irpgo.IndexedVersionMax)
-				return err
+				w := tabwriter.NewWriter(env.Stdout, 0, 0, 2, ' ', 0)
+				fmt.Fprintf(w, "profuse %s, built with %s for %s/%s\n\nversions of\treads\twrites\n",
+					moduleVersion(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+				for _, f := range formats.All() {
+					read, written := f.Versions()
+					fmt.Fprintf(w, "%s\t%s\t%s\n", f, read, cmp.Or(written, "-"))
+				}
+				return w.Flush()
 			}
 		},
 	}
