@@ -1,0 +1,146 @@
+// Package architecture_test holds the source itself to what docs/architecture.md
+// says of it.
+package architecture_test
+
+import (
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/profuse-pgo/profuse"
+
+// layers lists the packages from the ground up. A package imports only what
+// stands in a line above its own, or below its own folder.
+var layers = [][]string{
+	{"profile"},
+	{"internal/atomicfile", "internal/blake3", "internal/filelock", "internal/mt19937", "internal/symbols", "internal/zlibtext"},
+	{"internal/cursor", "internal/inputs", "internal/llvmyaml"},
+	{"internal/ondisk", "symbolize/internal/dwarf", "symbolize/internal/object"},
+	{"symbolize", "classfile", "layout"},
+	{"memprof", "mip", "iprof"},
+	{"irpgo", "instrument/blocks", "instrument/runtime"},
+	{"mip/debuginfo", "instrument"},
+	{"instrument/driver", "formats", "export", "compare", "watch"},
+	{"report"},
+	{"cmd/profuse/internal/edit", "cmd/profuse/internal/ere", "cmd/profuse/internal/withcolor"},
+	{"cmd/profuse/internal/cli", "cmd/profuse/internal/clopt"},
+	{"cmd/profuse/internal/llvmprofdata", "cmd/profuse/internal/llvmmipdata", "testdata"},
+	{"cmd/profuse"},
+}
+
+// formatPackages are what the packages above them reach through profile.View
+// alone.
+var formatPackages = []string{"irpgo", "memprof", "mip", "iprof"}
+
+// neutral packages know no format, but for one number each where a reason is
+// given.
+var neutral = []string{"export", "compare", "report", "watch", "layout"}
+
+// exceptions are imports of format packages by neutral ones.
+var exceptions = map[string]string{
+	"report/allocations_page.go": "memprof", // the thresholds of temperatures, drawn as lines
+}
+
+// packages yields the module's packages, each with the files of a kind and what
+// they import of the module.
+func packages(t *testing.T, tests bool) map[string]map[string][]string {
+	t.Helper()
+	root := filepath.Join("..", "..")
+	found := make(map[string]map[string][]string)
+	err := filepath.WalkDir(root, func(file string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		rel, _ := filepath.Rel(root, file)
+		rel = filepath.ToSlash(rel)
+		if d.IsDir() {
+			switch {
+			case rel == "build", rel == "bench", rel == "browsertest", rel == "tools", rel != "." && rel[0] == '.',
+				path.Base(rel) == "testdata" && rel != "testdata":
+				return fs.SkipDir
+			}
+			return nil
+		}
+		if path.Ext(rel) != ".go" || strings.HasSuffix(rel, "_test.go") != tests {
+			return nil
+		}
+		parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ImportsOnly)
+		if err != nil {
+			return err
+		}
+		pkg := path.Dir(rel)
+		if found[pkg] == nil {
+			found[pkg] = make(map[string][]string)
+		}
+		for _, spec := range parsed.Imports {
+			name, err := strconv.Unquote(spec.Path.Value)
+			if err != nil {
+				return err
+			}
+			if own, ok := strings.CutPrefix(name, module+"/"); ok {
+				found[pkg][rel] = append(found[pkg][rel], own)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
+}
+
+func TestImportsGoDown(t *testing.T) {
+	height := make(map[string]int)
+	for i, layer := range layers {
+		for _, pkg := range layer {
+			height[pkg] = i
+		}
+	}
+	for pkg, files := range packages(t, false) {
+		own, ok := height[pkg]
+		if !ok && pkg != "internal/oracle" {
+			t.Errorf("package %s stands in no layer", pkg)
+			continue
+		}
+		for file, imports := range files {
+			for _, imported := range imports {
+				h, ok := height[imported]
+				switch {
+				case !ok:
+					t.Errorf("%s imports %s, which stands in no layer", file, imported)
+				case h >= own:
+					t.Errorf("%s imports %s, which does not stand below %s", file, imported, pkg)
+				case slices.Contains(neutral, pkg) && slices.Contains(formatPackages, imported) && exceptions[file] != imported:
+					t.Errorf("%s imports %s: package %s is for all formats alike", file, imported, pkg)
+				}
+			}
+		}
+	}
+}
+
+// Tests may use what they like, the real tools included; programs may not.
+func TestOracleIsForTests(t *testing.T) {
+	for _, files := range packages(t, false) {
+		for file, imports := range files {
+			if slices.Contains(imports, "internal/oracle") {
+				t.Errorf("%s imports internal/oracle", file)
+			}
+		}
+	}
+}
+
+func TestPackageNames(t *testing.T) {
+	for pkg := range packages(t, false) {
+		switch path.Base(pkg) {
+		case "util", "utils", "common", "helpers", "misc", "shared":
+			t.Errorf("package %s does not say what it is for", pkg)
+		}
+	}
+}
