@@ -36,13 +36,17 @@ var pageFuncs = []pageFunc{
 	{"overview", overviewPage},
 	{"functions", functionsPage},
 	{"flame", flamePage},
+	{"treemap", treemapPage},
 	{"timeline", timelinePage},
 	{"values", valuesPage},
 	{"allocations", allocationsPage},
+	{"coverage", coveragePage},
 }
 
 // pairFuncs make the pages that compare two profiles.
-var pairFuncs = []pairFunc{}
+var pairFuncs = []pairFunc{
+	{"comparison", comparisonPage},
+}
 
 type pageFunc struct {
 	id   string

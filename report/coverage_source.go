@@ -1,0 +1,168 @@
+package report
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+const (
+	// maxSourceBytes bounds the text of all source files in a report, and
+	// maxSourceFile that of one.
+	maxSourceBytes = 4 << 20
+	maxSourceFile  = 1 << 20
+)
+
+// A coverageSource is the text of a source file.
+type coverageSource struct {
+	File int    `json:"file"` // its number
+	From string `json:"from"` // its path below the folder in which it was found
+	Text string `json:"text"` // lines end with line feeds
+}
+
+// embedding says what became of the source files.
+type embedding struct {
+	asked   bool
+	shown   int
+	missing int // not in any of the folders
+	unfit   int // too large, no text, or shorter than the profile says
+	tooMuch int // left out because others ran more
+}
+
+// embed reads the source files, those in which most ran first.
+//
+// A profile may come from anyone, and the report may go to anyone, so a
+// recorded path never decides alone which file is read. Nothing is read unless
+// folders are named; what is read lies in them, also where symbolic links lead,
+// and is a regular file. A file is looked for by the longest end of its
+// recorded path that there is below a folder, the folders in order. One with
+// fewer lines than the profile knows is another file and not shown.
+func (c *coverage) embed(dirs []string) error {
+	if len(dirs) == 0 {
+		return nil
+	}
+	c.embedding.asked = true
+	var roots []*os.Root
+	defer func() {
+		for _, r := range roots {
+			r.Close()
+		}
+	}()
+	for _, dir := range dirs {
+		r, err := os.OpenRoot(dir)
+		if err != nil {
+			return fmt.Errorf("folder of sources: %w", err)
+		}
+		roots = append(roots, r)
+	}
+	left := maxSourceBytes
+	files := slices.Clone(c.files)
+	slices.SortStableFunc(files, mostRanFirst)
+	for _, f := range files {
+		text, from, err := readSource(roots, f.path)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			c.embedding.missing++
+		case err != nil || !f.fits(text):
+			c.embedding.unfit++
+		case len(text) > left:
+			c.embedding.tooMuch++
+		default:
+			c.embedding.shown++
+			left -= len(text)
+			f.source = &coverageSource{From: clean(from), Text: text}
+		}
+	}
+	return nil
+}
+
+// fits reports whether the text has all lines that the profile knows of.
+func (f *coveredFile) fits(text string) bool {
+	last := uint32(0)
+	for _, l := range f.lines {
+		last = max(last, l.number)
+	}
+	for i := range f.functions {
+		last = max(last, uint32(f.functions[i].symbol.StartLine))
+	}
+	return uint64(last) <= uint64(strings.Count(text, "\n"))
+}
+
+// readSource finds a file below the folders and returns its text, and its path
+// from there.
+func readSource(roots []*os.Root, recorded string) (text, from string, err error) {
+	for _, root := range roots {
+		for _, name := range pathEnds(recorded) {
+			info, err := root.Stat(name)
+			if err != nil || !info.Mode().IsRegular() {
+				continue
+			}
+			text, err := readText(root, name, info.Size())
+			return text, name, err
+		}
+	}
+	return "", "", fs.ErrNotExist
+}
+
+// pathEnds returns the ends of a recorded path, the longest first: of
+// "/src/./a/../b.c" these are "src/b.c" and "b.c".
+func pathEnds(recorded string) []string {
+	if strings.ContainsRune(recorded, 0) {
+		return nil
+	}
+	if !strings.Contains(recorded, "/") {
+		recorded = strings.ReplaceAll(recorded, `\`, "/")
+	}
+	// Cleaned below a root nothing is left that leads upward.
+	rest := strings.TrimPrefix(path.Clean("/"+recorded), "/")
+	var ends []string
+	for rest != "" && len(ends) < maxPathDepth {
+		ends = append(ends, rest)
+		_, below, ok := strings.Cut(rest, "/")
+		if !ok {
+			break
+		}
+		rest = below
+	}
+	return ends
+}
+
+var errNoText = errors.New("no text that could be shown")
+
+// readText reads a source file and cleans its lines. Tabs stay.
+func readText(root *os.Root, name string, size int64) (string, error) {
+	if size > maxSourceFile {
+		return "", errNoText
+	}
+	f, err := root.Open(name)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, maxSourceFile+1))
+	if err != nil {
+		return "", err
+	}
+	if len(data) > maxSourceFile || bytes.IndexByte(data, 0) >= 0 || !utf8.Valid(data) {
+		return "", errNoText
+	}
+	var b strings.Builder
+	for line := range strings.Lines(string(data)) {
+		line = strings.TrimRight(line, "\r\n")
+		for i, part := range strings.Split(line, "\t") {
+			if i > 0 {
+				b.WriteByte('\t')
+			}
+			b.WriteString(clean(part))
+		}
+		b.WriteByte('\n')
+	}
+	return b.String(), nil
+}

@@ -1,0 +1,134 @@
+package report
+
+import (
+	"html/template"
+	"strings"
+)
+
+// staticCoverage is what is read without scripts.
+type staticCoverage struct {
+	Blocks, Lines, MIP bool
+	All                coverageRow
+	Rows               []coverageRow
+	MoreRows           int
+	Source             *staticSource
+
+	Unplaced, FilesOmitted, FunctionsOmitted, LinesOmitted uint64
+	Sources                                                string
+}
+
+// A coverageRow is a folder or file.
+type coverageRow struct {
+	Label, Class             string
+	Folder                   bool
+	Functions, Blocks, Lines coverageCell
+}
+
+// A coverageCell is how much ran of how much.
+type coverageCell struct {
+	Ran, All uint64
+	Share    float64
+	Width    template.HTMLAttr
+}
+
+func newCoverageCell(ran, all int) coverageCell {
+	c := coverageCell{Ran: uint64(ran), All: uint64(all)}
+	if all > 0 {
+		c.Share = float64(ran) / float64(all)
+	}
+	c.Width = percentAttr("width", c.Share)
+	return c
+}
+
+func newCoverageRow(label string, c covered) coverageRow {
+	return coverageRow{
+		Label: clean(label), Functions: newCoverageCell(c.functionsRan, c.functions),
+		Blocks: newCoverageCell(c.blocksRan, c.blocks), Lines: newCoverageCell(c.linesRan, c.lines),
+	}
+}
+
+// A staticSource is the beginning of a source file.
+type staticSource struct {
+	From  string
+	Lines []staticLine
+	More  uint64
+}
+
+type staticLine struct {
+	Number       int
+	Class, Count string // "run", "not"; both empty where no code begins
+	Text         string
+}
+
+// static makes the tables that are read without scripts.
+func (c *coverage) static(src *source, tree []treeRow) *staticCoverage {
+	s := &staticCoverage{
+		Blocks: c.blocks, Lines: c.lines, MIP: c.blocks && src.id.Family == "MIP", All: newCoverageRow("All files", c.all),
+		Unplaced: uint64(c.unplaced.functions), FilesOmitted: uint64(c.filesOmitted),
+		FunctionsOmitted: uint64(c.functionsOmitted), LinesOmitted: uint64(c.linesOmitted),
+		Sources: c.embedding.String(),
+	}
+	for _, r := range tree[:min(len(tree), maxStaticRows)] {
+		row := newCoverageRow(r.label, r.covered)
+		row.Folder = r.file < 0
+		row.Class = "depth-" + countPlain(int64(min(r.depth, 8)))
+		s.Rows = append(s.Rows, row)
+	}
+	s.MoreRows = len(tree) - len(s.Rows)
+	var first *coveredFile
+	for _, f := range c.files {
+		if f.source != nil && (first == nil || mostRanFirst(f, first) < 0) {
+			first = f
+		}
+	}
+	if first != nil {
+		s.Source = first.staticSource()
+	}
+	return s
+}
+
+// staticSource shows the first lines of the file.
+func (f *coveredFile) staticSource() *staticSource {
+	s := &staticSource{From: f.source.From}
+	counts := make(map[uint32]uint64, len(f.lines))
+	for _, l := range f.lines {
+		counts[l.number] = l.count
+	}
+	for text := range strings.Lines(f.source.Text) {
+		number := len(s.Lines) + 1
+		if number > maxStaticRows {
+			s.More = uint64(strings.Count(f.source.Text, "\n") - maxStaticRows)
+			break
+		}
+		line := staticLine{Number: number, Text: strings.TrimRight(text, "\n")}
+		if n, ok := counts[uint32(number)]; ok {
+			line.Class, line.Count = "not", countText(n)
+			if n > 0 {
+				line.Class = "run"
+			}
+		}
+		s.Lines = append(s.Lines, line)
+	}
+	return s
+}
+
+// String says what became of the source files; "" if none were asked for.
+func (e *embedding) String() string {
+	if !e.asked {
+		return ""
+	}
+	var parts []string
+	say := func(n int, one, many string) {
+		switch {
+		case n == 1:
+			parts = append(parts, "1 "+one)
+		case n > 1:
+			parts = append(parts, countText(uint64(n))+" "+many)
+		}
+	}
+	say(e.shown, "source file is shown", "source files are shown")
+	say(e.missing, "is not in the folders", "are not in the folders")
+	say(e.unfit, "is not text, too large, or not the file that was compiled", "are not text, too large, or not the files that were compiled")
+	say(e.tooMuch, "is left out, since more ran in others", "are left out, since more ran in others")
+	return strings.Join(parts, "; ") + "."
+}
