@@ -40,6 +40,10 @@ type flameValue struct {
 	Unit profile.Unit `json:"unit"`
 }
 
+func newFlameValue(v profile.ValueType) flameValue {
+	return flameValue{clean(v.Name), profile.Unit(clean(string(v.Unit)))}
+}
+
 // flameFunctions are columns. Total, by value, counts every stack once however
 // often the function is in it, and all of them, left-out nodes included.
 type flameFunctions struct {
@@ -153,9 +157,9 @@ func (t *callTree) add(s *profile.Stack) {
 // class numbers temperatures. There are four; should a view have more than
 // eight, the rest count as the last.
 func (t *callTree) class(word string) uint8 {
-	i := slices.Index(t.classes, word)
+	i := slices.Index(t.classes, clean(word))
 	if i < 0 && len(t.classes) < 8 {
-		t.classes = append(t.classes, word)
+		t.classes = append(t.classes, clean(word))
 		i = len(t.classes) - 1
 	}
 	if i < 0 {
@@ -191,9 +195,9 @@ func (t *callTree) name(label int32) string {
 func (t *callTree) place(label int32) (group, short string) {
 	f := &t.frames[label]
 	if f.label != "" {
-		return "(" + f.label + ")", f.Name
+		return clean("(" + f.label + ")"), f.Name
 	}
-	p := pathOf(&f.Symbol, t.src.java())
+	p := t.src.pathOf(&f.Symbol)
 	short = t.name(label)
 	if !t.src.opt.Mangled {
 		short = p.short(t.src.java())
@@ -206,14 +210,14 @@ func (s *source) java() bool { return s.id.Family == "iprof" }
 
 func (t *callTree) data() *flameSet {
 	d := &flameSet{
-		Name: t.set.Name, Description: t.set.Description, Partial: t.set.Partial, Stacks: t.stacks,
+		Name: clean(t.set.Name), Description: clean(t.set.Description), Partial: t.set.Partial, Stacks: t.stacks,
 		Values: []flameValue{}, Other: []flameValue{}, Classes: t.classes,
 	}
 	if len(d.Classes) == 0 {
 		d.Classes = []string{""}
 	}
 	for v, value := range t.set.Values {
-		out := flameValue{value.Name, value.Unit}
+		out := newFlameValue(value)
 		if value.Combine != profile.Sum {
 			d.Other = append(d.Other, out)
 			continue

@@ -4,7 +4,6 @@ import (
 	"path"
 	"strings"
 
-	"github.com/profuse-pgo/profuse/internal/symbols"
 	"github.com/profuse-pgo/profuse/profile"
 )
 
@@ -46,19 +45,20 @@ func (p namePath) short(java bool) string {
 	return last
 }
 
-// pathOf returns where a function belongs. The path has two parts at least.
-func pathOf(sym *profile.Symbol, java bool) namePath {
+// pathOf returns where a function belongs, readable being its demangled name.
+// The path has two parts at least.
+func pathOf(sym *profile.Symbol, readable string, java bool) namePath {
 	name := sym.Name
-	if java || sym.Signature != "" {
+	if java {
+		if name == "" {
+			name = readable
+		}
 		return javaPath(name, sym.Signature)
 	}
 	if p := objectivePath(name); p != nil {
 		return p
 	}
-	if name == "" {
-		name = sym.String()
-	}
-	p := splitName(symbols.Demangle(name))
+	p := splitName(readable)
 	if len(p) > 1 && (p[0] != anonymous || sym.File == "") {
 		return p
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/profuse-pgo/profuse/internal/symbols"
 	"github.com/profuse-pgo/profuse/profile"
 )
 
@@ -107,7 +108,7 @@ func TestPathOf(t *testing.T) {
 		{profile.Symbol{Name: "__18-[Foo bar:]_block_invoke"}, false, "Foo|__18-[Foo bar:]_block_invoke", "Foo"},
 		{profile.Symbol{Name: "com.oracle.svm.core.Heap.collect"}, true, "com|oracle|svm|core|Heap|collect", "com.oracle.svm"},
 	} {
-		got := pathOf(&test.symbol, test.java)
+		got := pathOf(&test.symbol, symbols.Demangle(test.symbol.String()), test.java)
 		if joined := strings.Join(got, "|"); joined != test.want {
 			t.Errorf("%+v is %s, want %s", test.symbol, joined, test.want)
 		}
@@ -156,7 +157,7 @@ func TestShortNames(t *testing.T) {
 		{profile.Symbol{Name: "_ZN12_GLOBAL__N_11fEv", File: "d/a.cpp"}, false, "f()"},
 		{profile.Symbol{Name: "_ZN4core3fmt5write17h0123456789abcdefE"}, false, "fmt::write"},
 	} {
-		p := pathOf(&test.symbol, test.java)
+		p := pathOf(&test.symbol, symbols.Demangle(test.symbol.String()), test.java)
 		if got := p.short(test.java); got != test.want {
 			t.Errorf("%v is %s for short, want %s", p, got, test.want)
 		}

@@ -181,10 +181,10 @@
         profuse.state.set('q', fn, {replace: true});
       }
       this.read();
+      this.layout(); // the rows may be of another tree, and the search draws
       const q = profuse.state.get('q') || '';
       if (q !== this.search.input.value) this.search.set(q);
       else this.search.refresh();
-      this.layout();
     }
 
     // colourModes are what boxes can be coloured by.
@@ -335,7 +335,7 @@
         this.of.functions.self[this.value].forEach((x, f) => { self[this.of.functions.group[f]] += x; });
         const order = [...self.keys()].filter((g) => self[g] > 0).sort((a, b) => self[b] - self[a] || a - b);
         const items = order.slice(0, 10).map((g) => item(`fill-c${this.of.groups.colour[g]}`, `${this.names[this.of.groups.name[g]]} `,
-          el('span', {class: 'muted', title: 'What its functions have themselves'}, format.percent(self[g] / this.of.all[this.value]))));
+          el('span', {class: 'muted', title: 'What its functions have themselves'}, format.percent(self[g] / this.w.total[0]))));
         if (order.length > 10) items.push(el('li', {class: 'muted'}, `and ${order.length - 10} more`));
         return items;
       }

@@ -1,0 +1,250 @@
+package report
+
+import (
+	"slices"
+
+	"github.com/profuse-pgo/profuse/internal/symbols"
+	"github.com/profuse-pgo/profuse/profile"
+)
+
+// maxTreemapNodes bounds the boxes of a treemap.
+const maxTreemapNodes = 40_000
+
+// treemapData are functions by where they belong. Classes are how hot they are.
+type treemapData struct {
+	Values    []flameValue  `json:"values"`
+	Classes   []string      `json:"classes"`
+	Labels    treemapLabels `json:"labels"`
+	Tree      *treeData     `json:"tree"`
+	All       []uint64      `json:"all"`
+	Separator string        `json:"separator"`
+	First     int           `json:"first"` // value to begin with
+	Counts    bool          `json:"counts"`
+}
+
+// treemapLabels are columns: the part of the name, the whole name of a function,
+// -1 for what is none, and the colour.
+type treemapLabels struct {
+	Name   []int `json:"name"`
+	Full   []int `json:"full"`
+	Colour []int `json:"colour"`
+}
+
+// A measure is what areas can stand for.
+type measure struct {
+	flameValue
+	of func(*profile.Function) uint64
+}
+
+// measures of functions, the one to begin with first.
+func measures(features profile.Features) (out []measure) {
+	add := func(when bool, name string, unit profile.Unit, of func(*profile.Function) uint64) {
+		if when {
+			out = append(out, measure{flameValue{name, unit}, of})
+		}
+	}
+	counted := features.Has(profile.HasBlocks) && !features.Has(profile.BlocksAreCoverage)
+	add(counted, "block_counts", profile.Count, (*profile.Function).Total)
+	add(features.Has(profile.HasCalls) && !features.Has(profile.CallsAreCoverage), "calls", profile.Count,
+		func(f *profile.Function) uint64 { return f.Calls })
+	add(features.Has(profile.HasSizes), "size", profile.Bytes, func(f *profile.Function) uint64 { return f.Size })
+	add(features.Has(profile.HasBlocks), "blocks", profile.Count, func(f *profile.Function) uint64 { return uint64(len(f.Blocks)) })
+	add(features.Has(profile.HasBlocks) && !counted, "covered_blocks", profile.Count,
+		func(f *profile.Function) uint64 { return uint64(f.CoveredBlocks()) })
+	add(true, "functions", profile.Count, func(*profile.Function) uint64 { return 1 })
+	return out
+}
+
+// treemapPage shows where in the program the counts are; nil if the profile
+// names no functions.
+func treemapPage(src *source) (*page, error) {
+	m := newTreemap(src)
+	if m.weights.totals(column{len(m.data.Values) - 1, -1})[0] == 0 && len(m.weights.entryClass) == 0 {
+		return nil, nil
+	}
+	data := m.finish()
+	body, err := execute("treemap", staticTreemap(src, data))
+	if err != nil {
+		return nil, err
+	}
+	return &page{id: "treemap", title: "Treemap", body: body, data: data}, nil
+}
+
+// A treemap is the tree of names while it is made.
+type treemap struct {
+	src     *source
+	data    *treemapData
+	weights *weightTree
+	numbers map[treemapKey]int32
+	keys    []treemapKey
+	heats   map[profile.Symbol]heat
+}
+
+type treemapKey struct {
+	part     string
+	full     string // of functions
+	function bool
+}
+
+func newTreemap(src *source) *treemap {
+	m := &treemap{src: src, numbers: make(map[treemapKey]int32), heats: make(map[profile.Symbol]heat)}
+	m.data = &treemapData{Separator: "::", Classes: []string{never.String(), cold.String(), warm.String(), hot.String(), ran.String()}}
+	if src.java() {
+		m.data.Separator = "."
+	}
+	m.data.Counts = src.heat.counts
+	set, additive := m.stackValues()
+	var values []profile.ValueType
+	for _, v := range additive {
+		values = append(values, set.Values[v])
+		m.data.Values = append(m.data.Values, newFlameValue(set.Values[v]))
+	}
+	ofFunctions := measures(src.features)
+	for _, f := range ofFunctions {
+		values = append(values, profile.ValueType{Name: f.Name, Unit: f.Unit})
+		m.data.Values = append(m.data.Values, f.flameValue)
+	}
+	m.weights = newWeightTree(values, len(m.data.Classes))
+	amounts := make([]uint64, len(values))
+	for f := range src.view.Functions() {
+		for i := range ofFunctions {
+			amounts[len(additive)+i] = ofFunctions[i].of(f)
+		}
+		h := src.heat.of(f)
+		m.weights.add(m.leaf(&f.Symbol), uint8(h), amounts)
+		m.heats[f.Symbol] = h
+	}
+	if len(additive) > 0 {
+		m.stacks(set, additive)
+	}
+	return m
+}
+
+// stackValues returns the stacks whose weight areas can stand for as well, and
+// which of their values: whole stacks, or any if functions have no counts.
+func (m *treemap) stackValues() (set profile.StackSet, values []int) {
+	for _, s := range m.src.view.Stacks() {
+		if s.Partial && m.src.heat.counts {
+			continue
+		}
+		for v := range s.Values {
+			if s.Values[v].Combine == profile.Sum {
+				values = append(values, v)
+			}
+		}
+		if len(values) > 0 {
+			return s, values
+		}
+	}
+	return set, nil
+}
+
+// stacks adds the weights of stacks to the functions on top of them.
+func (m *treemap) stacks(set profile.StackSet, values []int) {
+	amounts := make([]uint64, len(m.data.Values))
+	for s := range set.Stacks {
+		if len(s.Frames) == 0 {
+			continue
+		}
+		for i, v := range values {
+			amounts[i] = s.Values[v]
+		}
+		symbol := &s.Frames[0].Symbol
+		h, ok := m.heats[*symbol]
+		if !ok {
+			h = ran
+		}
+		for _, l := range s.Labels {
+			if l.Key == profile.LabelTemperature {
+				h = heatOfWord(l.Value)
+			}
+		}
+		m.weights.add(m.leaf(symbol), uint8(h), amounts)
+	}
+}
+
+// heatOfWord returns what a label of temperature says.
+func heatOfWord(word string) heat {
+	switch word {
+	case "hot":
+		return hot
+	case "cold":
+		return cold
+	}
+	return warm
+}
+
+// leaf returns the node of a function.
+func (m *treemap) leaf(symbol *profile.Symbol) int32 {
+	path := m.src.pathOf(symbol)
+	node := int32(0)
+	for _, part := range path[:len(path)-1] {
+		node = m.weights.down(node, m.number(treemapKey{part: part}))
+	}
+	return m.weights.down(node, m.number(treemapKey{path[len(path)-1], m.src.symbolName(symbol), true}))
+}
+
+func (m *treemap) number(key treemapKey) int32 {
+	n, ok := m.numbers[key]
+	if !ok {
+		n = int32(len(m.keys))
+		m.numbers[key] = n
+		m.keys = append(m.keys, key)
+	}
+	return n
+}
+
+// pathOf returns where a function belongs.
+func (s *source) pathOf(symbol *profile.Symbol) namePath {
+	name := symbol.String()
+	if s.java() {
+		return pathOf(symbol, name, true)
+	}
+	readable, ok := s.demangled[name]
+	if !ok {
+		readable = symbols.Demangle(name)
+		s.demangled[name] = readable
+	}
+	return pathOf(symbol, readable, false)
+}
+
+func (m *treemap) finish() *treemapData {
+	d := m.data
+	grown := m.weights.grow(maxTreemapNodes)
+	shareOut([]*grownTree{grown}, maxTreemapNodes)
+	for v := range d.Values {
+		d.All = append(d.All, m.weights.totals(column{v, -1})[0])
+	}
+	d.First = max(0, slices.IndexFunc(d.All, func(all uint64) bool { return all > 0 }))
+	if blocks := slices.IndexFunc(d.Values, func(v flameValue) bool { return v.Name == "block_counts" }); blocks >= 0 && d.All[blocks] > 0 {
+		d.First = blocks
+	}
+	d.Tree = grown.arrange(len(d.Classes), func(label int32) string {
+		if label < 0 {
+			return ""
+		}
+		return m.keys[label].part
+	})
+	names := m.src.names
+	renumbered := make(map[int32]int32)
+	l := &d.Labels
+	l.Name, l.Full, l.Colour = []int{}, []int{}, []int{}
+	for i, label := range d.Tree.Label {
+		if label < 0 {
+			continue
+		}
+		n, ok := renumbered[label]
+		if !ok {
+			n = int32(len(l.Name))
+			renumbered[label] = n
+			key := &m.keys[label]
+			full := -1
+			if key.function {
+				full = names.add(key.full)
+			}
+			l.Name, l.Full, l.Colour = append(l.Name, names.add(key.part)), append(l.Full, full), append(l.Colour, colourOf(key.part))
+		}
+		d.Tree.Label[i] = n
+	}
+	return d
+}
