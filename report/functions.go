@@ -402,7 +402,11 @@ func (c *collectedFunctions) static(src *source, d *functionsData) *staticFuncti
 		}
 	}
 	calls := d.Calls != nil && !(d.Count != nil && d.CountOf == "calls")
-	add(strings.ToUpper(d.CountOf[:1])+d.CountOf[1:]+" counted", d.Count != nil)
+	title := "Total"
+	if d.CountOf == "calls" {
+		title = "Calls"
+	}
+	add(title, d.Count != nil)
 	add("Calls", calls)
 	add("Blocks run", d.Blocks != nil)
 	for i := range d.Stacks {

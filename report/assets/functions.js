@@ -23,6 +23,7 @@ function init(root, data, profile) {
   }
 
   const columns = [{title: 'Function', align: 'left', value: name}];
+  let ranked = null; // what the rows are sorted by
   const column = (c) => columns.push(c);
   if (data.heat) {
     const rank = (i) => data.heat[i];
@@ -33,6 +34,7 @@ function init(root, data, profile) {
   }
   if (data.count) {
     const calls = data.countOf === 'calls';
+    ranked = {column: columns.length, down: true};
     column({title: calls ? 'Calls' : 'Total', value: (i) => data.count[i], hint: calls ? 'How often it was called' : 'Sum of its block counts'});
     column({title: 'Share', unit: 'percent', width: 8, value: (i) => (data.total > 0 ? data.count[i] / data.total : 0), hint: 'Of the total of all functions'});
     column({title: 'Up to here', unit: 'percent', width: 10, narrow: false, value: (i) => cumulative[i], hint: 'Share of this function and all with greater counts'});
@@ -71,7 +73,7 @@ function init(root, data, profile) {
   let match = () => true;
   let heat = -1;
   const wanted = (i) => (heat < 0 || data.heat[i] === heat) && (match(name(i)) || (data.files !== null && match(file(i))));
-  const table = profuse.table(left, {label: 'Functions', count, columns, select: choose});
+  const table = profuse.table(left, {label: 'Functions', count, columns, sort: ranked, select: choose});
 
   const search = profuse.search(root, {
     into: bar, placeholder: 'Search names and files', label: 'Search functions',
@@ -104,6 +106,8 @@ function init(root, data, profile) {
     // Names may not be enough.
     if (i !== null && rowOf(name(i)) !== i) profuse.state.set('row', i, {replace: true});
     drawDetail(i);
+    // Below the table it may be out of sight.
+    if (i !== null && detail.getBoundingClientRect().top > innerHeight - 120) detail.scrollIntoView({block: 'nearest'});
   }
 
   let byName = null;
