@@ -12,10 +12,12 @@ import (
 
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/cdproto/log"
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
 
 	"github.com/profuse-pgo/profuse/internal/oracle"
 )
@@ -243,10 +245,25 @@ func (b *tab) click(selector string) {
 	b.frames()
 }
 
-// press presses keys, as in package kb.
+// press presses keys, as in package kb. What a key types it does not type if
+// the page prevents it, so both are one event, other than in chromedp.KeyEvent.
 func (b *tab) press(keys string) {
 	b.t.Helper()
-	b.do(chromedp.KeyEvent(keys))
+	b.do(chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
+		for _, r := range keys {
+			events := kb.Encode(r)
+			if len(events) == 3 { // down, what it types, up
+				events[0].Text, events[0].UnmodifiedText = events[1].Text, events[1].UnmodifiedText
+				events = []*input.DispatchKeyEventParams{events[0], events[2]}
+			}
+			for _, e := range events {
+				if _, err := cdp.Call(ctx, t, input.DispatchKeyEvent, *e); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	}))
 	b.frames()
 }
 
@@ -254,3 +271,5 @@ func (b *tab) press(keys string) {
 func clickOn(selector string) chromedp.Action[chromedp.Void] {
 	return chromedp.Click(chromedp.CSS(selector))
 }
+
+func navigate(address string) chromedp.Action[chromedp.Void] { return chromedp.Navigate(address) }

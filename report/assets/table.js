@@ -136,7 +136,8 @@ profuse.table = (root, options) => {
 
   function draw(anew) {
     if (!widths) return;
-    const height = scroller.clientHeight || 640;
+    // Few rows have made it low, and more are to come.
+    const height = Math.max(scroller.clientHeight, innerHeight);
     const from = Math.max(0, Math.floor(scroller.scrollTop / rowHeight) - overscan);
     const to = Math.min(order.length, Math.ceil((scroller.scrollTop + height) / rowHeight) + overscan);
     if (!anew && from === first && to === last) return;
