@@ -240,7 +240,11 @@ func (h *heapContexts) scatter(limits memprof.Thresholds) (*plot, *plotData, boo
 	// furthest out in either direction is drawn in any case.
 	kept := thinContexts(h.contexts)
 	points := &plotData{Key: p.Key}
-	named := make(map[string]bool)
+	// For the legend, in its order.
+	for _, t := range h.totals {
+		w := temperatureWords[t.temperature]
+		p.Series = append(p.Series, series{Name: w.word, Shape: "blobs", Color: w.color})
+	}
 	most := 1.0
 	if len(h.contexts) > 0 {
 		most = math.Max(1, float64(h.contexts[0].bytes))
@@ -256,8 +260,7 @@ func (h *heapContexts) scatter(limits memprof.Thresholds) (*plot, *plotData, boo
 		key := fmt.Sprint(c.temperature, width)
 		if last == nil || key != lastKey {
 			w := temperatureWords[c.temperature]
-			p.Series = append(p.Series, series{Name: w.word, Shape: "blobs", Color: w.color, Width: width, Unnamed: named[c.temperature]})
-			named[c.temperature] = true
+			p.Series = append(p.Series, series{Name: w.word, Shape: "blobs", Color: w.color, Width: width, Unnamed: true})
 			last, lastKey = &p.Series[len(p.Series)-1], key
 		}
 		last.Path += dotPath([]point{at})

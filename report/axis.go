@@ -19,6 +19,8 @@ type axis struct {
 	log    bool
 	// zero is the room below a logarithmic axis for values that are zero.
 	zero float64
+	// binary: marks are at powers of two, or multiples of one.
+	binary bool
 }
 
 // linearAxis covers the values from lo to hi.
@@ -84,6 +86,9 @@ func (a axis) ticks(n int, label func(float64) string) (list []tick) {
 		return list
 	}
 	step := niceStep((a.hi - a.lo) / float64(n))
+	if a.binary {
+		step = math.Pow(2, math.Ceil(math.Log2(step)))
+	}
 	for v := math.Ceil(a.lo/step) * step; v <= a.hi+step*1e-6; v += step {
 		add(v)
 	}
@@ -171,7 +176,7 @@ func coordinate(v float64) string { return strconv.FormatFloat(tenths(v), 'f', -
 // greatest by height are kept, with some between them at equal distances: what
 // stands out stays, and how dense the rest is can still be seen.
 func thin(n, limit int, height func(i int) float64) []int {
-	const each = 8 // of a stretch
+	const each = 32 // of a stretch
 	if n <= limit {
 		all := make([]int, n)
 		for i := range all {

@@ -56,7 +56,7 @@ func TestThin(t *testing.T) {
 		}
 		limit := 16 + rnd.IntN(1000)
 		kept := thin(len(heights), limit, func(i int) float64 { return heights[i] })
-		if len(kept) > max(limit, 8) || !slices.IsSorted(kept) || len(slices.Compact(slices.Clone(kept))) != len(kept) {
+		if len(kept) > max(limit, 32) || !slices.IsSorted(kept) || len(slices.Compact(slices.Clone(kept))) != len(kept) {
 			t.Fatalf("%d of %d kept, limit %d", len(kept), len(heights), limit)
 		}
 		if len(heights) <= limit {

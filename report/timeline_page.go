@@ -202,6 +202,7 @@ func (t *timeline) plotAddresses(drawn []int) (*plot, *plotData, bool) {
 	}
 	// Differences of hostile addresses need not fit.
 	y := linearAxis(0, float64(high)-float64(low))
+	y.binary = true
 	p := &plot{Key: "address", Title: "Where the functions are that are called first", XTitle: "first calls, in their order", YTitle: "address, from the first of them on"}
 	p.Y = y.ticks(5, func(v float64) string { return bytesText(uint64(v)) })
 	points, thinned := t.scatter(p, drawn, func(f *starter) (float64, bool) {

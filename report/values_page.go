@@ -26,6 +26,12 @@ var kindTitles = map[profile.EdgeKind]string{
 	profile.TypeCheck: "Type checks", profile.MemOpSize: "Memory operations",
 }
 
+// kindWords name one of a kind.
+var kindWords = map[profile.EdgeKind]string{
+	profile.Call: "Call", profile.IndirectCall: "Indirect call", profile.Receiver: "Receiver",
+	profile.TypeCheck: "Type check", profile.MemOpSize: "Memory",
+}
+
 type valuesText struct {
 	Kinds                   []kindRow
 	Sites, Functions        uint64
@@ -67,7 +73,8 @@ type targetRow struct {
 // and by target, those of a site together.
 type valuesData struct {
 	Kinds    []string  `json:"kinds"`
-	Kind     []int     `json:"kind"` // index of Kinds
+	Short    []string  `json:"short"` // for one of a kind
+	Kind     []int     `json:"kind"`  // index of Kinds
 	Caller   []int     `json:"caller"`
 	Place    []int32   `json:"place"`
 	Line     []int32   `json:"line,omitempty"`
@@ -197,7 +204,7 @@ func (t *siteTable) data(src *source) *valuesData {
 	kinds := make(map[profile.EdgeKind]int)
 	for i, k := range t.kinds {
 		kinds[k.kind] = i
-		d.Kinds = append(d.Kinds, kindTitles[k.kind])
+		d.Kinds, d.Short = append(d.Kinds, kindTitles[k.kind]), append(d.Short, kindWords[k.kind])
 	}
 	lines, judged := false, false
 	for i := range t.sites[:min(len(t.sites), maxSites)] {

@@ -52,7 +52,7 @@ const (
 )
 
 var fateWords = [...]string{
-	notJudged: "", isPromoted: "promoted", isCold: "not hot", isScattered: "no dominant target",
+	notJudged: "", isPromoted: "promoted", isCold: "not hot", isScattered: "none dominant",
 	isUnknown: "target unknown", isRare: "too rare", isWithoutSize: "no single size",
 }
 

@@ -275,7 +275,7 @@ func TestValuesFixtures(t *testing.T) {
 		name string
 		want []string
 	}{
-		{"irpgo/llvm22/dispatch-indexed.profdata", []string{"3 places in 2 functions", "Memory operations", "no dominant target", "promoted", "9–15", "unknown", "icp-max-prom", "20 calls or more"}},
+		{"irpgo/llvm22/dispatch-indexed.profdata", []string{"3 places in 2 functions", "Memory operations", "none dominant", "promoted", "9–15", "unknown", "icp-max-prom", "20 calls or more"}},
 		{"irpgo/llvm22/vtable.profdata", []string{"Receivers", "Indirect calls", "feed(Sink&amp;"}},
 		{"irpgo/text/llvm22-dispatch.proftext", []string{"Indirect calls"}},
 		{"iprof/app.iprof", []string{"bytecode", "Receivers"}},

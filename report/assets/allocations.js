@@ -64,16 +64,16 @@ profuse.page('allocations', {
     });
     const columns = [
       {title: 'Allocating function', value: allocator, align: 'left'},
-      {title: 'Bytes', value: (i) => data.bytes[i], unit: 'bytes'},
+      {title: 'Bytes', value: (i) => data.bytes[i], unit: 'bytes', width: 10},
     ];
-    if (data.count) columns.push({title: 'Blocks', value: (i) => data.count[i], narrow: false});
+    if (data.count) columns.push({title: 'Blocks', value: (i) => data.count[i], width: 9, narrow: false});
     if (data.lifetime) {
       columns.push(
-        {title: 'Lifetime', hint: 'Average, in seconds', value: (i) => data.lifetime[i], text: (i) => `${digits(data.lifetime[i])} s`},
-        {title: 'Density', hint: 'Accesses per byte and second of life, on average', value: (i) => data.density[i], text: (i) => digits(data.density[i]), narrow: false},
+        {title: 'Lifetime', hint: 'Average, in seconds', value: (i) => data.lifetime[i], text: (i) => `${digits(data.lifetime[i])} s`, width: 10},
+        {title: 'Density', hint: 'Accesses per byte and second of life, on average', value: (i) => data.density[i], text: (i) => digits(data.density[i]), width: 9, narrow: false},
       );
     }
-    columns.push({title: 'Temperature', value: temperature, align: 'left', width: 13, node: swatch});
+    columns.push({title: 'Temperature', value: temperature, align: 'left', width: 12, node: swatch});
     table = profuse.table(host, {count, columns, sort: {column: 1, down: true}, select: explain, label: 'Allocation contexts'});
     search.refresh();
     if (data.plot) {

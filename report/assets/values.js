@@ -138,14 +138,14 @@ profuse.page('values', {
     const columns = [
       {title: 'Function', value: caller, align: 'left'},
       {title: data.bytecode ? 'Bytecode' : 'Site', hint: 'Place in the function', value: (i) => data.place[i], narrow: false},
-      {title: 'Kind', value: (i) => data.kinds[data.kind[i]], align: 'left', width: 16, narrow: false},
+      {title: 'Kind', value: (i) => data.short[data.kind[i]], align: 'left', width: 13, narrow: false},
       {title: 'Count', value: (i) => data.total[i]},
       {
         title: 'Top target', hint: 'Share of the most frequent target', value: top, width: 15,
         node: (i) => el('span', {class: 'share-cell'}, bar(data.first[i], i, promoted(i).has(data.first[i])), format.percent(top(i))),
       },
     ];
-    if (data.fate) columns.push({title: 'LLVM', hint: 'What LLVM makes of it by its defaults', value: (i) => data.fates[data.fate[i]] || '–', align: 'left', width: 19, narrow: false});
+    if (data.fate) columns.push({title: 'LLVM', hint: 'What LLVM makes of it by its defaults', value: (i) => data.fates[data.fate[i]] || '–', align: 'left', width: 14, narrow: false});
     table = profuse.table(left, {count, columns, sort: {column: 3, down: true}, select: explain, label: 'Places'});
     explain(null);
     this.apply.set(root, apply);
