@@ -8,7 +8,7 @@ profuse.page('comparison', {init, show: (root) => pages.get(root).show()});
 const pages = new Map(); // by their roots
 
 function init(root, data, profile) {
-  const count = data.name.length;
+  const count = data.name ? data.name.length : 0;
   if (count === 0) {
     root.querySelector('.page-title').after(el('p', {class: 'note'}, 'Nothing changed.'));
     pages.set(root, {show() {}});
