@@ -45,8 +45,7 @@ func FuzzRewrite(f *testing.F) {
 			return
 		}
 		e := newEmitter(parsed, &opt)
-		e.probes()
-		e.records()
+		e.emit()
 		out := e.apply(nil)
 		if back := remove(out, e); !bytes.Equal(back, src) {
 			t.Fatalf("without what was added:\n%q\nwant\n%q", back, src)

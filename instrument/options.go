@@ -25,6 +25,9 @@ type Options struct {
 	// AllBlockProbes gives every block a probe, as the reference does, also
 	// where its coverage follows from that of other blocks.
 	AllBlockProbes bool
+	// KeepAlignment keeps the alignment of blocks inside of functions, which
+	// block probes on x86_64 do away with otherwise: it is for speed alone.
+	KeepAlignment bool
 	// MinInstructions skips functions with fewer instructions.
 	MinInstructions int
 	// GroupCount and SelectedGroup restrict instrumentation to the functions

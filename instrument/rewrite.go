@@ -25,8 +25,7 @@ func Rewrite(dst, src []byte, opt Options) ([]byte, Report, error) {
 		return dst, Report{}, ErrCodeModel
 	}
 	e := newEmitter(f, &opt)
-	e.probes()
-	e.records()
+	e.emit()
 	return e.apply(dst), f.report(), nil
 }
 
@@ -164,6 +163,15 @@ func (fn *function) probes() int {
 // probed reports whether block b has a probe.
 func (fn *function) probed(b int) bool {
 	return b == 0 || fn.blocksSkip == 0 && (fn.formula == nil || fn.formula[b] == nil)
+}
+
+// emit prints all that is added.
+func (e *emitter) emit() {
+	loose := e.looseStatements()
+	e.endPassed(loose)
+	e.probes()
+	e.beginPassed(loose)
+	e.records()
 }
 
 // insertion is text that goes before the byte at pos.

@@ -238,7 +238,21 @@ func (d *driver) compileAndLink(ctx context.Context, argv, rest, plain []string,
 	if j.options, err = d.flags.Options(target); err != nil {
 		return err
 	}
+	j.options.KeepAlignment = alignsBlocks(j.args)
 	return j.run(ctx, rustAssembly)
+}
+
+// alignsBlocks reports whether the alignment of blocks is asked for: then it
+// stays with the probes.
+func alignsBlocks(args []argument) bool {
+	return slices.ContainsFunc(args, func(a argument) bool {
+		for _, prefix := range []string{"-falign-loops", "-falign-jumps", "-falign-labels"} {
+			if strings.HasPrefix(a.words[0], prefix) {
+				return true
+			}
+		}
+		return a.words[0] == "-mllvm" && len(a.words) > 1 && strings.HasPrefix(strings.TrimLeft(a.words[1], "-"), "align-")
+	})
 }
 
 // isMissing reports whether an input is a source that does not exist.
