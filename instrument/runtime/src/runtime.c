@@ -89,13 +89,21 @@ static uint32_t load32(const uint8_t *p) {
 // What the kernel is asked for. Each gives a value, or the negative number of
 // an error; errno is left alone.
 #if defined(__linux__) && (defined(__x86_64__) || defined(__aarch64__) || defined(__arm__))
-static inline __attribute__((always_inline)) long kernel(long number, long a, long b, long c, long d) {
+#define INLINED static inline __attribute__((always_inline))
 #if defined(__x86_64__)
-  long r = number;
-  (void)d; // of those in use none has more than three
-  __asm__ volatile("syscall" : "+a"(r) : "D"(a), "S"(b), "d"(c) : "rcx", "r11", "memory");
-  return r;
-#elif defined(__aarch64__)
+// Arguments that a call does not have are in no register: to put anything
+// there would take instructions.
+#define KERNEL(...) \
+  long r = number; \
+  __asm__ volatile("syscall" : "+a"(r) : __VA_ARGS__ : "rcx", "r11", "memory"); \
+  return r
+INLINED long kernel0(long number) { KERNEL(); }
+INLINED long kernel1(long number, long a) { KERNEL("D"(a)); }
+INLINED long kernel2(long number, long a, long b) { KERNEL("D"(a), "S"(b)); }
+INLINED long kernel3(long number, long a, long b, long c) { KERNEL("D"(a), "S"(b), "d"(c)); }
+#else
+INLINED long kernel4(long number, long a, long b, long c, long d) {
+#if defined(__aarch64__)
   register long x0 __asm__("x0") = a;
   register long x1 __asm__("x1") = b;
   register long x2 __asm__("x2") = c;
@@ -115,31 +123,36 @@ static inline __attribute__((always_inline)) long kernel(long number, long a, lo
 #endif
 }
 // Whatever is in a register, for arguments that do not count.
-static inline __attribute__((always_inline)) long any(void) {
+INLINED long any(void) {
   long v;
   __asm__("" : "=r"(v));
   return v;
 }
-#define sys_write(fd, p, n) kernel(SYS_write, fd, (long)(p), (long)(n), any())
-#define sys_close(fd) kernel(SYS_close, fd, any(), any(), any())
-#define sys_getcwd(p, n) kernel(SYS_getcwd, (long)(p), n, any(), any())
-#define sys_getpid() kernel(SYS_getpid, any(), any(), any(), any())
-#define sys_kill(pid, number) kernel(SYS_kill, pid, number, any(), any())
-#define sys_yield() kernel(SYS_sched_yield, any(), any(), any(), any())
+#define kernel3(number, a, b, c) kernel4(number, a, b, c, any())
+#define kernel2(number, a, b) kernel3(number, a, b, any())
+#define kernel1(number, a) kernel2(number, a, any())
+#define kernel0(number) kernel1(number, any())
+#endif
+#define sys_write(fd, p, n) kernel3(SYS_write, fd, (long)(p), (long)(n))
+#define sys_close(fd) kernel1(SYS_close, fd)
+#define sys_getcwd(p, n) kernel2(SYS_getcwd, (long)(p), n)
+#define sys_getpid() kernel0(SYS_getpid)
+#define sys_kill(pid, number) kernel2(SYS_kill, pid, number)
+#define sys_yield() kernel0(SYS_sched_yield)
 #ifdef SYS_open
-#define sys_open(path, flags) kernel(SYS_open, (long)(path), flags, 0666, any())
-#define sys_unlink(path) kernel(SYS_unlink, (long)(path), any(), any(), any())
-#define sys_rename(from, to) kernel(SYS_rename, (long)(from), (long)(to), any(), any())
+#define sys_open(path, flags) kernel3(SYS_open, (long)(path), flags, 0666)
+#define sys_unlink(path) kernel1(SYS_unlink, (long)(path))
+#define sys_rename(from, to) kernel2(SYS_rename, (long)(from), (long)(to))
 #ifdef SYS_lstat64
-#define sys_lstat(path, st) kernel(SYS_lstat64, (long)(path), (long)(st), any(), any())
+#define sys_lstat(path, st) kernel2(SYS_lstat64, (long)(path), (long)(st))
 #else
-#define sys_lstat(path, st) kernel(SYS_lstat, (long)(path), (long)(st), any(), any())
+#define sys_lstat(path, st) kernel2(SYS_lstat, (long)(path), (long)(st))
 #endif
 #else
-#define sys_open(path, flags) kernel(SYS_openat, AT_FDCWD, (long)(path), flags, 0666)
-#define sys_unlink(path) kernel(SYS_unlinkat, AT_FDCWD, (long)(path), 0, any())
-#define sys_rename(from, to) kernel(SYS_renameat, AT_FDCWD, (long)(from), AT_FDCWD, (long)(to))
-#define sys_lstat(path, st) kernel(SYS_newfstatat, AT_FDCWD, (long)(path), (long)(st), AT_SYMLINK_NOFOLLOW)
+#define sys_open(path, flags) kernel4(SYS_openat, AT_FDCWD, (long)(path), flags, 0666)
+#define sys_unlink(path) kernel3(SYS_unlinkat, AT_FDCWD, (long)(path), 0)
+#define sys_rename(from, to) kernel4(SYS_renameat, AT_FDCWD, (long)(from), AT_FDCWD, (long)(to))
+#define sys_lstat(path, st) kernel4(SYS_newfstatat, AT_FDCWD, (long)(path), (long)(st), AT_SYMLINK_NOFOLLOW)
 #endif
 // The kernel's struct stat, which is not that of every C library.
 typedef uint32_t file_status[64];
@@ -499,6 +512,8 @@ static const uint32_t names[] = {
 };
 
 static void handle_signals(const char *list) {
+  static struct sigaction action; // zero but for these
+  action.sa_sigaction = on_signal, action.sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK;
   for (const char *s = list; s && *s; s = list += *list == ',') {
     if (load32((const uint8_t *)s) << 8 == load32((const uint8_t *)"SIG") << 8)
       list += 3;
@@ -514,8 +529,6 @@ static void handle_signals(const char *list) {
     else if (is_name)
       for (number = sizeof names / sizeof *names; number > 0 && names[number - 1] != name; number--)
         ;
-    static struct sigaction action; // zero but for these
-    action.sa_sigaction = on_signal, action.sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK;
     if (number < SIGNALS && sigaction((int)number, &action, &before[number]) == 0)
       any_taken = 1;
     else
