@@ -108,7 +108,7 @@ func (d *document) dress(labels, ids []string) {
 		d.Title = strings.Join(labels, ", ") + " – profuse report"
 	}
 	d.Style = joinAssets([]string{"report", "plot"}, ids, ".css", "", "")
-	d.Script = joinAssets([]string{"core", "table", "plot"}, ids, ".js", "{\n", "}\n")
+	d.Script = joinAssets([]string{"core", "frame", "table", "plot"}, ids, ".js", "{\n", "}\n")
 	d.Policy = fmt.Sprintf("default-src 'none'; style-src '%s'; script-src '%s'; base-uri 'none'; form-action 'none'", hashOf(d.Style), hashOf(d.Script))
 	if d.Served {
 		d.Policy += "; connect-src 'self'"

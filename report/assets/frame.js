@@ -1,0 +1,240 @@
+'use strict';
+// The frame of the report: tabs, the pages that register themselves with
+// profuse.page, and their data.
+
+// page registers what makes a page: init(root, data, profile) once, when it is
+// first shown, and show(root, data, profile), if there, after it, each time the
+// page is shown, and when the address has changed while it is. Both may be
+// async. profile has: index, label, features (names), names, has(feature).
+profuse.page = (id, handlers) => { registered.set(id, handlers); };
+
+const registered = new Map();
+const facts = JSON.parse(document.getElementById('facts').textContent);
+let current = null; // {set, id, root}
+
+// fetched asks the server, if the report is served, for a part of a page; null
+// if the profile has nothing to show on it.
+async function fetched(part, set, id) {
+  const response = await fetch(`${part}/${set}/${id}`);
+  if (!response.ok) throw new Error(await response.text());
+  return response.status === 204 ? null : response.json();
+}
+
+// findTabs shows the tabs of a served set, each when it is known that the page
+// has something to show.
+async function findTabs(set) {
+  if (!facts.served || found.has(set)) return;
+  found.add(set);
+  for (const id of [...facts.sets[set].pages]) {
+    const tab = await fetched('tab', set, id).catch(() => ({title: id}));
+    if (tab) nameTab(set, id, tab.title);
+    else facts.sets[set].pages = facts.sets[set].pages.filter((p) => p !== id);
+  }
+  document.querySelector(`.set[data-set="${set}"] nav.tabs`).removeAttribute('aria-busy');
+}
+const found = new Set();
+
+function nameTab(set, id, title) {
+  const tab = document.querySelector(`.set[data-set="${set}"] [data-tab="${id}"]`);
+  tab.textContent = title;
+  tab.hidden = false;
+}
+
+// openPage returns the data of a page and its profile; of a served one it fills the
+// page in, and returns null if there is nothing to show on it.
+async function openPage(set, id, root) {
+  const profile = profiles[set];
+  if (!facts.served) {
+    await profile.load();
+    return {data: await block(`data-${set}-${id}`), profile};
+  }
+  const page = await fetched('page', set, id);
+  if (!page) return null;
+  nameTab(set, id, page.title);
+  root.querySelector('.page-title').textContent = page.title;
+  // The server made the body as it does that of a file, names escaped.
+  root.append(...new DOMParser().parseFromString(page.body, 'text/html').body.childNodes);
+  return {data: page.data, profile: {...profile, names: decodeNames(page.names)}};
+}
+
+// block reads a block of data; null if there is none.
+async function block(id) {
+  const element = document.getElementById(id);
+  if (!element) return null;
+  if (element.type === 'application/json') return JSON.parse(element.textContent);
+  const packed = atob(element.textContent);
+  const bytes = new Uint8Array(packed.length);
+  for (let i = 0; i < packed.length; i++) bytes[i] = packed.charCodeAt(i);
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip'));
+  return new Response(stream).json();
+}
+
+// decodeNames undoes nameTable.encode.
+function decodeNames(table) {
+  const names = new Array(table.order.length);
+  if (names.length === 0) return names;
+  const rest = table.rest.split('\n');
+  let name = '';
+  let number = 0;
+  for (let i = 0; i < names.length; i++) {
+    name = name.slice(0, table.shared[i]) + rest[i];
+    number += table.order[i];
+    names[number] = name;
+  }
+  return names;
+}
+
+const profiles = facts.sets.map((set, index) => ({
+  index,
+  label: set.label,
+  features: set.features,
+  names: null,
+  has(feature) { return set.features.includes(feature); },
+  loading: null,
+  load() {
+    this.loading = this.loading || block(`names-${index}`).then((t) => { this.names = decodeNames(t); });
+    return this.loading;
+  },
+}));
+
+const shown = new Map(); // key of a page: promise of its data, after init
+const kept = new Map(); // key of a page: its keys when it was left
+
+async function showPage(set, id) {
+  const key = `${set}-${id}`;
+  const root = document.getElementById(`page-${key}`);
+  const changed = !current || current.root !== root;
+  current = {set, id, root};
+  for (const e of document.querySelectorAll('.set')) e.hidden = e.dataset.set !== String(set);
+  for (const e of document.querySelectorAll('.page')) e.hidden = e !== root;
+  for (const a of document.querySelectorAll('[data-tab]')) {
+    const chosen = a.dataset.tab === id && a.closest('.set').dataset.set === String(set);
+    if (chosen) a.setAttribute('aria-current', 'page');
+    else a.removeAttribute('aria-current');
+    if (chosen && changed) a.scrollIntoView({block: 'nearest', inline: 'nearest'});
+  }
+  for (const a of document.querySelectorAll('[data-choose]')) {
+    if (a.dataset.choose === String(set)) a.setAttribute('aria-current', 'true');
+    else a.removeAttribute('aria-current');
+  }
+  const handlers = registered.get(id) || {};
+  if (!facts.served && !registered.has(id)) return;
+  try {
+    if (!shown.has(key)) {
+      shown.set(key, (async () => {
+        const wait = profuse.el('p', {class: 'wait muted', role: 'status'}, 'Reading data …');
+        root.querySelector('.page-title').after(wait);
+        try {
+          const page = await openPage(set, id, root);
+          if (page && handlers.init) await handlers.init(root, page.data, page.profile);
+          if (page && registered.has(id)) root.classList.add('live');
+          return page;
+        } finally {
+          wait.remove();
+        }
+      })());
+    }
+    const page = await shown.get(key);
+    if (!page && current.root === root) {
+      // The address names a page that this profile does not have.
+      facts.sets[set].pages = facts.sets[set].pages.filter((p) => p !== id);
+      if (facts.sets[set].pages.length > 0) await showPage(set, facts.sets[set].pages[0]);
+      return;
+    }
+    if (current.root === root && handlers.show) await handlers.show(root, page.data, page.profile);
+  } catch (err) {
+    console.error(err);
+    // A server that does not answer may do so the next time.
+    if (facts.served) shown.delete(key);
+    if (!root.querySelector(':scope > .failure')) {
+      root.querySelector('.page-title').after(profuse.el('p', {class: 'failure error', role: 'alert'},
+        facts.served && !root.classList.contains('live') ? `This page could not be fetched: ${err.message}. Does profuse view still run?`
+          : `This page cannot be drawn in this browser: ${err.message}. What follows is its short form.`));
+    }
+  }
+  findTabs(set);
+}
+
+// follow shows what the address says.
+function follow() {
+  const p = params();
+  let set = Number(p.get('set') || 0);
+  let id = p.get('page');
+  const anchor = /^#page-(\d+)-(\w+)$/.exec(location.hash);
+  if (anchor) [set, id] = [Number(anchor[1]), anchor[2]];
+  if (!facts.sets[set]) set = 0;
+  if (!facts.sets[set].pages.includes(id)) id = facts.sets[set].pages[0];
+  const theme = p.get('theme');
+  if (theme === 'dark' || theme === 'light') document.documentElement.dataset.theme = theme;
+  else delete document.documentElement.dataset.theme;
+  themeButton.textContent = isDark() ? 'Light' : 'Dark';
+  return showPage(set, id);
+}
+
+// visit goes to a page by its tab, with the keys that it was left with.
+function visit(set, id) {
+  if (current) {
+    const own = [...params()].filter(([k]) => !coreKeys.includes(k));
+    kept.set(`${current.set}-${current.id}`, Object.fromEntries(own));
+  }
+  go(pageParams(set, id, kept.get(`${set}-${id}`)), false);
+  follow();
+}
+
+function isDark() {
+  const theme = document.documentElement.dataset.theme;
+  return theme ? theme === 'dark' : matchMedia('(prefers-color-scheme: dark)').matches;
+}
+
+const themeButton = profuse.el('button', {
+  type: 'button', class: 'theme', title: 'Switch between light and dark',
+  on: {
+    click() {
+      profuse.state.set('theme', isDark() ? 'light' : 'dark', {replace: true});
+      follow();
+    },
+  },
+});
+
+// The scripts of the pages come after this one, and register first.
+document.addEventListener('DOMContentLoaded', () => {
+  document.documentElement.classList.add('js');
+  const tools = document.getElementById('tools');
+  if (facts.sets.length > 1) {
+    const chooser = profuse.el('nav', {class: 'chooser', 'aria-label': 'Profiles'}, facts.sets.map((set, i) =>
+      profuse.el('a', {href: `#page-${i}-${set.pages[0]}`, 'data-choose': i}, set.label)));
+    document.querySelector('header.top').after(chooser);
+    chooser.addEventListener('click', (event) => {
+      const a = event.target.closest('[data-choose]');
+      if (!a || event.ctrlKey || event.metaKey || event.shiftKey) return;
+      event.preventDefault();
+      const set = Number(a.dataset.choose);
+      const same = facts.sets[set].pages.includes(current.id);
+      visit(set, same ? current.id : facts.sets[set].pages[0]);
+    });
+  }
+  tools.append(themeButton);
+  for (const nav of document.querySelectorAll('nav.tabs')) {
+    nav.addEventListener('click', (event) => {
+      const a = event.target.closest('[data-tab]');
+      if (!a || event.ctrlKey || event.metaKey || event.shiftKey) return;
+      event.preventDefault();
+      visit(Number(nav.closest('.set').dataset.set), a.dataset.tab);
+    });
+    // Arrows go from tab to tab.
+    nav.addEventListener('keydown', (event) => {
+      const step = {ArrowRight: 1, ArrowLeft: -1}[event.key];
+      if (!step) return;
+      const tabs = [...nav.querySelectorAll('[data-tab]')];
+      const next = tabs[tabs.indexOf(document.activeElement) + step];
+      if (next) {
+        event.preventDefault();
+        next.focus();
+      }
+    });
+  }
+  addEventListener('popstate', follow);
+  addEventListener('hashchange', follow);
+  matchMedia('(prefers-color-scheme: dark)').addEventListener('change', follow);
+  follow();
+});

@@ -1,0 +1,251 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/profuse-pgo/profuse/profile"
+)
+
+// functionsData is what the page's script has. Columns have one entry per
+// function, or none at all if the profile does not have them; functions are in
+// descending order of what they are ranked by.
+type functionsData struct {
+	Total    float64  `json:"total"`   // of Count, of all functions
+	Omitted  int      `json:"omitted"` // functions
+	CountOf  string   `json:"countOf"` // "blocks" or "calls"
+	Names    []int    `json:"names"`   // numbers of names
+	Files    []int    `json:"files"`   // -1 for none
+	Lines    []int32  `json:"lines"`   // where they begin; 0 for unknown
+	Count    []uint64 `json:"count"`   // what they are ranked by
+	Calls    []uint64 `json:"calls"`   // 1 or 0 if only that is known
+	Max      []uint64 `json:"max"`
+	Blocks   []int    `json:"blocks"`
+	Covered  []int    `json:"covered"` // blocks
+	First    []int    `json:"first"`   // mean rank of the first call; 0 for none
+	Sizes    []uint64 `json:"sizes"`
+	Runs     []uint64 `json:"runs"`
+	Hashes   []string `json:"hashes"` // hexadecimal
+	Heat     []heat   `json:"heat"`
+	HeatName []string `json:"heatName"` // of the numbers in Heat
+	// Stacks are values of stacks by function.
+	Stacks []stackColumn `json:"stacks"`
+	// Labels has an entry for each label of each function.
+	Labels functionLabels `json:"labels"`
+	// The blocks of the first functions, one after the other.
+	BlocksOf     int      `json:"blocksOf"` // functions
+	BlockCounts  []uint64 `json:"blockCounts"`
+	BlockLines   []uint32 `json:"blockLines"`
+	BlockOffsets []uint32 `json:"blockOffsets"`
+	Edges        edgeRows `json:"edges"`
+	EdgesOmitted int      `json:"edgesOmitted"`
+}
+
+// A stackColumn is a value of the stacks that functions are the innermost of,
+// and of those that they are anywhere in.
+type stackColumn struct {
+	Title string       `json:"title"`
+	Unit  profile.Unit `json:"unit"`
+	Self  []uint64     `json:"self"`
+	All   []uint64     `json:"all"` // none if stacks do not begin with the thread
+}
+
+type functionLabels struct {
+	Function []int `json:"function"` // ascending
+	Key      []int `json:"key"`      // numbers of names
+	Value    []int `json:"value"`    // numbers of names
+}
+
+// edgeRows are edges by caller.
+type edgeRows struct {
+	Function []int              `json:"function"` // ascending
+	Kind     []profile.EdgeKind `json:"kind"`
+	KindName []string           `json:"kindName"` // of the numbers in Kind
+	Site     []int32            `json:"site"`
+	Line     []int32            `json:"line"`
+	Target   []int              `json:"target"` // number of a name; -1: something else
+	Size     []uint64           `json:"size"`   // of memory operations
+	Count    []uint64           `json:"count"`
+}
+
+// data lays out the rows in columns.
+func (c *collectedFunctions) data(src *source) *functionsData {
+	d := &functionsData{Total: c.total, Omitted: c.omitted, CountOf: "blocks"}
+	if src.summary.OfCalls {
+		d.CountOf = "calls"
+	}
+	for h := never; h <= ran; h++ {
+		d.HeatName = append(d.HeatName, h.String())
+	}
+	c.numberNames(src.names)
+	has := src.features.Has
+	files, lines := false, false
+	for i := range c.rows {
+		files = files || c.rows[i].File != ""
+		lines = lines || c.rows[i].StartLine != 0
+	}
+	for _, s := range c.stacks {
+		s.Self = make([]uint64, len(c.rows))
+		if !c.partial {
+			s.All = make([]uint64, len(c.rows))
+		}
+		d.Stacks = append(d.Stacks, s)
+	}
+	for i := range c.rows {
+		f := &c.rows[i]
+		d.Names = append(d.Names, src.names.add(f.name))
+		if files {
+			d.Files = append(d.Files, src.names.addOrNone(f.File))
+		}
+		if lines {
+			d.Lines = append(d.Lines, f.StartLine)
+		}
+		if has(profile.HasCalls) {
+			d.Calls = append(d.Calls, f.Calls)
+		}
+		if src.heat.counts {
+			d.Count = append(d.Count, f.count)
+			if !src.summary.OfCalls {
+				d.Max = append(d.Max, f.Max())
+			}
+		}
+		if has(profile.HasBlocks) {
+			d.Blocks = append(d.Blocks, len(f.Blocks))
+			d.Covered = append(d.Covered, f.CoveredBlocks())
+		}
+		if has(profile.HasFirstCalls) {
+			d.First = append(d.First, int(math.Round(f.FirstCall)))
+		}
+		if has(profile.HasSizes) {
+			d.Sizes = append(d.Sizes, f.Size)
+		}
+		if has(profile.HasRuns) {
+			d.Runs = append(d.Runs, f.Runs)
+		}
+		if has(profile.HasHashes) {
+			d.Hashes = append(d.Hashes, fmt.Sprintf("%x", f.Hash))
+		}
+		if src.features&(profile.HasCalls|profile.HasBlocks) != 0 {
+			d.Heat = append(d.Heat, f.heat)
+		}
+		for _, l := range f.Labels {
+			d.Labels.Function = append(d.Labels.Function, i)
+			d.Labels.Key = append(d.Labels.Key, src.names.add(l.Key))
+			d.Labels.Value = append(d.Labels.Value, src.names.add(l.Value))
+		}
+		for j := range d.Stacks {
+			if len(f.self) > 0 {
+				d.Stacks[j].Self[i] = f.self[j]
+				if len(d.Stacks[j].All) > 0 {
+					d.Stacks[j].All[i] = f.all[j]
+				}
+			}
+		}
+	}
+	c.addBlocks(src, d)
+	c.addEdges(src, d)
+	return d
+}
+
+// numberNames numbers the names in ascending order, in which the table takes
+// the least room.
+func (c *collectedFunctions) numberNames(t *nameTable) {
+	sorted := make([]string, len(c.rows))
+	for i := range c.rows {
+		sorted[i] = c.rows[i].name
+	}
+	slices.Sort(sorted)
+	for _, name := range sorted {
+		t.add(name)
+	}
+}
+
+// addBlocks adds the blocks of the first functions.
+func (c *collectedFunctions) addBlocks(src *source, d *functionsData) {
+	if !src.features.Has(profile.HasBlocks) {
+		return
+	}
+	for i := range c.rows {
+		blocks := c.rows[i].Blocks
+		if len(d.BlockCounts)+len(blocks) > maxBlockCounts {
+			break
+		}
+		d.BlocksOf = i + 1
+		for _, b := range blocks {
+			d.BlockCounts = append(d.BlockCounts, b.Count)
+			if src.features.Has(profile.HasBlockLines) {
+				d.BlockLines = append(d.BlockLines, b.Line)
+			}
+			if src.features.Has(profile.HasOffsets) {
+				d.BlockOffsets = append(d.BlockOffsets, b.Offset)
+			}
+		}
+	}
+}
+
+// addEdges adds the edges of the functions, the most frequent if there are too
+// many.
+func (c *collectedFunctions) addEdges(src *source, d *functionsData) {
+	type caller struct {
+		symbol profile.Symbol
+		hash   uint64
+	}
+	type edge struct {
+		profile.Edge
+		row, at int
+	}
+	for k := profile.EdgeKind(0); k <= profile.MemOpSize; k++ {
+		name := ""
+		if k > 0 {
+			name = strings.ReplaceAll(k.String(), "_", " ")
+		}
+		d.Edges.KindName = append(d.Edges.KindName, name)
+	}
+	if !src.features.Has(profile.HasEdges) {
+		return
+	}
+	rows := make(map[caller]int, len(c.rows))
+	for i := range c.rows {
+		rows[caller{c.rows[i].Symbol, c.rows[i].Hash}] = i
+	}
+	var edges []edge
+	byCount := func(a, b edge) int { return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.at, b.at)) }
+	cut := func() {
+		if len(edges) > maxEdgeRows {
+			slices.SortFunc(edges, byCount)
+			d.EdgesOmitted += len(edges) - maxEdgeRows
+			edges = edges[:maxEdgeRows]
+		}
+	}
+	at := 0
+	for e := range src.view.Edges() {
+		row, ok := rows[caller{e.Caller, e.Hash}]
+		if !ok {
+			continue
+		}
+		edges = append(edges, edge{*e, row, at})
+		if at++; len(edges) >= 2*maxEdgeRows {
+			cut()
+		}
+	}
+	cut()
+	slices.SortFunc(edges, func(a, b edge) int { return cmp.Or(cmp.Compare(a.row, b.row), byCount(a, b)) })
+	r := &d.Edges
+	for i := range edges {
+		e := &edges[i]
+		target := -1
+		if e.Target.Name != "" || e.Target.ID != 0 {
+			target = src.names.add(src.symbolName(&e.Target))
+		}
+		r.Function = append(r.Function, e.row)
+		r.Kind = append(r.Kind, e.Kind)
+		r.Site = append(r.Site, e.Site)
+		r.Line = append(r.Line, e.Line)
+		r.Target = append(r.Target, target)
+		r.Size = append(r.Size, e.Size)
+		r.Count = append(r.Count, e.Count)
+	}
+}
