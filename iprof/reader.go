@@ -42,7 +42,7 @@ const maxSize = math.MaxUint32
 // it goes.
 func Detect(data []byte) bool {
 	s := newScanner(data)
-	if !s.need('{', "file") {
+	if !s.take('{') { // files of all formats are asked about
 		return false
 	}
 	key, ok := detectKey(&s, data, 2) // one letter at least

@@ -18,6 +18,7 @@ type shapeSum struct {
 	bound  uint64 // no counter is above it; maxCount if they may be at their limit
 	bitmap []byte
 	sites  []siteSum // by function, kind and site
+	places []int32   // memory of addKnown
 }
 
 // addShaped merges r the fast way and reports whether it did; if not, nothing
@@ -309,23 +310,34 @@ func (sum *shapeSum) join(o *shapeSum, m *Merger) {
 // is the sum's memory, which may be kept; the record is used again.
 func (sum *shapeSum) eachRecord(compat bool, yield func(i int, r *Record)) {
 	s := sum.shape
-	skip := int32(s.stampEntries())
 	sites := sum.finishedSites(compat)
 	var rec Record
 	for i := range s.functions {
 		f := &s.functions[i]
-		end := f.counters + f.count
-		rec = Record{Name: f.name, Hash: f.hash, Counts: sum.counts[f.counters+skip : end : end]}
-		if f.bits > 0 {
-			rec.Bitmap = sum.bitmap[f.bitmap : f.bitmap+f.bits : f.bitmap+f.bits]
-		}
-		for k, n := range f.sites {
-			if n > 0 {
-				rec.Values[k], sites = sites[:n:n], sites[n:]
-			}
-		}
+		rec = sum.record(f, sites[f.site:])
 		yield(i, &rec)
 	}
+}
+
+// record returns the record of a function, whose sites are the first of those
+// given.
+func (sum *shapeSum) record(f *shapeFunction, sites []ValueSite) Record {
+	skip, end := int32(sum.shape.stampEntries()), f.counters+f.count
+	rec := Record{Name: f.name, Hash: f.hash, Counts: sum.counts[f.counters+skip : end : end], Values: f.values(sites)}
+	if f.bits > 0 {
+		rec.Bitmap = sum.bitmap[f.bitmap : f.bitmap+f.bits : f.bitmap+f.bits]
+	}
+	return rec
+}
+
+// values returns the sites of a function, the first of those given, by kind.
+func (f *shapeFunction) values(sites []ValueSite) (v Values) {
+	for k, n := range f.sites {
+		if n > 0 {
+			v[k], sites = sites[:n:n], sites[n:]
+		}
+	}
+	return v
 }
 
 // soleSum returns the only sum there is, if nothing else was merged.

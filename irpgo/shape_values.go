@@ -1,6 +1,7 @@
 package irpgo
 
 import (
+	"encoding/binary"
 	"math/bits"
 	"slices"
 )
@@ -12,19 +13,28 @@ import (
 // profile brings addresses that were there before, each once, and if all
 // values of the site differ, then they are added without a look at what the
 // addresses mean. All other cases go through [mergeSite].
+//
+// Runs of one program mostly see values in one order, of which short runs see
+// the beginning. So the values that differ stand in the order of the profile
+// that brought the last new one.
 type siteSum struct {
 	entries []siteEntry
-	mixed   bool // a value stands there twice, or there are many
+	index   map[uint64]int32 // entries by home, once it was needed
+	mixed   bool             // a value stands there twice, or there are many
 }
 
 // siteEntry is a value and how often it was seen.
 type siteEntry struct {
 	value, count uint64
 	home         uint64 // an address of it, in the profile that the shape was made from
+	seen         uint32 // number of the profile that had it last
 }
 
-// maxKnown is how many values a site may have for the quick way.
-const maxKnown = 64
+// Limits of the quick way, in values of a site.
+const (
+	maxKnown   = 1 << 16
+	maxScanned = 16 // without an index
+)
 
 // home is where an address would be in the profile that the shape was made
 // from; an address wider than the target's stays what it is, unknown.
@@ -61,7 +71,7 @@ func (sum *shapeSum) addValues(m *Merger, p *shapedProfile, weight uint64) {
 			for _, l := range lengths {
 				if l > 0 {
 					site, pairs := &sum.sites[at], b[:int(l)*valueDataPair]
-					if !site.addKnown(p, ValueKind(k), pairs, weight) {
+					if !sum.addKnown(site, p, ValueKind(k), pairs, weight) {
 						sum.addSite(m, site, p, ValueKind(k), pairs, weight)
 					}
 					b = b[len(pairs):]
@@ -73,34 +83,76 @@ func (sum *shapeSum) addValues(m *Merger, p *shapedProfile, weight uint64) {
 }
 
 // addKnown adds pairs of value and count if all values are known, each once.
-func (t *siteSum) addKnown(p *shapedProfile, kind ValueKind, pairs []byte, weight uint64) bool {
-	if t.mixed || len(pairs) > maxKnown*valueDataPair {
+func (sum *shapeSum) addKnown(t *siteSum, p *shapedProfile, kind ValueKind, pairs []byte, weight uint64) bool {
+	if t.mixed {
 		return false
 	}
-	var places [maxKnown]uint8
-	taken := uint64(0)
-	n := 0
+	if p.order == binary.ByteOrder(le) && p.mask == 1<<64-1 {
+		slide := p.slide
+		if kind == MemOPSize {
+			slide = 0
+		}
+		if t.addInOrder(pairs, slide, weight) {
+			return true
+		}
+	}
+	places, next := sum.places[:0], 0
+	number := uint32(sum.files) + 1
 	for b := pairs; len(b) >= valueDataPair; b = b[valueDataPair:] {
-		place := t.find(p.home(kind, p.order.Uint64(b)), n)
-		if place < 0 || taken>>place&1 != 0 {
+		place := t.find(p.home(kind, p.order.Uint64(b)), next)
+		if place < 0 || t.entries[place].seen == number {
 			return false
 		}
-		taken |= 1 << place
-		places[n] = uint8(place)
-		n++
+		t.entries[place].seen = number
+		places = append(places, int32(place))
+		next = place + 1
 	}
-	for i := range n {
-		e := &t.entries[places[i]]
+	sum.places = places
+	for i, place := range places {
+		e := &t.entries[place]
 		e.count = addScaled(e.count, p.order.Uint64(pairs[i*valueDataPair+8:]), weight)
 	}
 	return true
 }
 
+// addInOrder adds pairs of a 64-bit little-endian program if their values are
+// the first of those known, in that order.
+func (t *siteSum) addInOrder(pairs []byte, slide, weight uint64) bool {
+	n := len(pairs) / valueDataPair
+	if n > len(t.entries) {
+		return false
+	}
+	entries := t.entries[:n]
+	diff := uint64(0)
+	for i, b := 0, pairs; i < len(entries) && len(b) >= valueDataPair; i, b = i+1, b[valueDataPair:] {
+		diff |= (le.Uint64(b) - slide) ^ entries[i].home
+	}
+	if diff != 0 {
+		return false
+	}
+	for i, b := 0, pairs; i < len(entries) && len(b) >= valueDataPair; i, b = i+1, b[valueDataPair:] {
+		entries[i].count = addScaled(entries[i].count, le.Uint64(b[8:]), weight)
+	}
+	return true
+}
+
 // find returns the entry with that home, -1 if there is none. hint is where it
-// is if this profile saw the values in the order of the one before.
+// is if this profile saw the values in the order of those before.
 func (t *siteSum) find(home uint64, hint int) int {
 	if hint < len(t.entries) && t.entries[hint].home == home {
 		return hint
+	}
+	if len(t.entries) > maxScanned {
+		if t.index == nil {
+			t.index = make(map[uint64]int32, len(t.entries))
+			for i := range t.entries {
+				t.index[t.entries[i].home] = int32(i)
+			}
+		}
+		if i, ok := t.index[home]; ok {
+			return int(i)
+		}
+		return -1
 	}
 	for i := range t.entries {
 		if t.entries[i].home == home {
@@ -131,13 +183,17 @@ func (sum *shapeSum) addSite(m *Merger, t *siteSum, p *shapedProfile, kind Value
 		for i := range src {
 			src[i].count = addScaled(0, src[i].count, weight)
 		}
-		t.set(siteOf(src), src, nil)
+		values := siteOf(src)
+		sortSite(values, byValue)
+		t.entries, t.mixed = src, repeats(values)
 	} else {
 		site, _ := mergeSite(siteOf(t.entries), siteOf(src), weight, m.opt.LLVMCompat)
-		t.set(site, t.entries, src)
+		t.set(site, src, t.entries)
 	}
-	if m.opt.LLVMCompat {
-		t.set(byCount(siteOf(t.entries)), t.entries, nil)
+	if m.opt.LLVMCompat && (t.mixed || len(t.entries) > maxValuesPerSite) {
+		// LLVM orders and cuts a site after every step. With fewer values that
+		// all differ that makes no difference in the end.
+		t.setMixed(byCount(siteOf(t.entries)))
 	}
 }
 
@@ -153,25 +209,44 @@ func siteOf(entries []siteEntry) ValueSite {
 	return site
 }
 
-// set makes site the values; where each was is looked up in a and b.
-func (t *siteSum) set(site ValueSite, a, b []siteEntry) {
-	entries := make([]siteEntry, len(site))
-	mixed := t.mixed || len(site) > maxKnown
-	for i, v := range site {
-		entries[i] = siteEntry{value: v.Value, count: v.Count}
-		if mixed {
-			continue
-		}
-		same := func(e siteEntry) bool { return e.value == v.Value }
-		if slices.ContainsFunc(entries[:i], same) {
-			mixed = true
-		} else if j := slices.IndexFunc(a, same); j >= 0 {
-			entries[i].home = a[j].home
-		} else {
-			entries[i].home = b[slices.IndexFunc(b, same)].home
+// repeats reports whether a value stands twice in a site ordered by value.
+func repeats(site ValueSite) bool {
+	for i := 1; i < len(site); i++ {
+		if site[i].Value == site[i-1].Value {
+			return true
 		}
 	}
-	t.entries, t.mixed = entries, mixed
+	return false
+}
+
+// set makes site, which is ordered by value, the values. Where each was is
+// known from a and b, the order in which they are to stand as well.
+func (t *siteSum) set(site ValueSite, a, b []siteEntry) {
+	if t.mixed || len(site) > maxKnown || repeats(site) {
+		t.setMixed(site)
+		return
+	}
+	entries := make([]siteEntry, 0, len(site))
+	taken := make([]bool, len(site))
+	for _, list := range [][]siteEntry{a, b} {
+		for _, e := range list {
+			i, _ := slices.BinarySearchFunc(site, e.value, func(v ValueData, value uint64) int { return compareU64(v.Value, value) })
+			if !taken[i] {
+				taken[i] = true
+				entries = append(entries, siteEntry{value: e.value, count: site[i].Count, home: e.home})
+			}
+		}
+	}
+	t.entries, t.index = entries, nil
+}
+
+// setMixed makes site the values, which are not for the quick way.
+func (t *siteSum) setMixed(site ValueSite) {
+	entries := make([]siteEntry, len(site))
+	for i, v := range site {
+		entries[i] = siteEntry{value: v.Value, count: v.Count}
+	}
+	*t = siteSum{entries: entries, mixed: true}
 }
 
 // joinSites adds the sites of another sum.

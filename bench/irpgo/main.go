@@ -4,7 +4,9 @@
 // llvm-profdata, in turns, and prints wall time, CPU time and peak memory of
 // both, with the time to read the bytes beside them.
 //
-//	go run ./bench/irpgo [-cases abcdef] [-rounds N] [-llvm-profdata PROGRAM]
+//	go run ./bench/irpgo [-cases abcdef] [-rounds N] [-llvm-profdata PROGRAM] [-markdown]
+//
+// With -markdown it prints what docs/performance.md holds.
 //
 // The profiles are real: programs are generated, compiled with clang 22 and run
 // with different inputs. Only the very large profile is written by package
@@ -32,22 +34,27 @@ type benchCase struct {
 	// commands returns the command lines to compare. Those of one peer differ
 	// in their number of threads.
 	commands func(b *bench, inputs []string) []*command
+	goal     goal
 }
 
+// A goal is how many times less time than the peer takes is aimed at.
+type goal struct{ wall, cpu float64 }
+
 type bench struct {
-	dir     string
-	profuse string
-	llvm    string
-	rounds  int
+	dir      string
+	profuse  string
+	llvm     string
+	rounds   int
+	markdown bool
 }
 
 var cases = []benchCase{
-	{"a", "merge 200 raw profiles of one program of 30,000 functions", makeLarge, (*bench).merging},
-	{"b", "merge 5,000 raw profiles of one program of 1,000 functions", makeMany, (*bench).mergingMany},
-	{"c", "merge 50 raw profiles of 50 programs of 6,000 functions", makeMixed, (*bench).merging},
-	{"d", "merge 20 indexed profiles of one program of 40,000 functions", makeIndexed, (*bench).merging},
-	{"e", "show an indexed profile of 500,000 functions", makeHuge, (*bench).showing},
-	{"f", "merge an indexed profile of 500,000 functions into another", makeHuge, (*bench).merging},
+	{"a", "merge 200 raw profiles of one program of 30,000 functions", makeLarge, (*bench).merging, goal{15, 10}},
+	{"b", "merge 5,000 raw profiles of one program of 1,000 functions", makeMany, (*bench).mergingMany, goal{10, 10}},
+	{"c", "merge 50 raw profiles of 50 programs of 6,000 functions", makeMixed, (*bench).merging, goal{3, 3}},
+	{"d", "merge 20 indexed profiles of one program of 40,000 functions", makeIndexed, (*bench).merging, goal{3, 3}},
+	{"e", "show an indexed profile of 500,000 functions", makeHuge, (*bench).showing, goal{2, 2}},
+	{"f", "merge an indexed profile of 500,000 functions into another", makeHuge, (*bench).merging, goal{4, 4}},
 }
 
 func main() {
@@ -57,6 +64,7 @@ func main() {
 	flag.IntVar(&b.rounds, "rounds", 5, "`N` rounds that count; one more comes before them")
 	flag.StringVar(&b.llvm, "llvm-profdata", "llvm-profdata-22", "`PROGRAM` to compare with")
 	flag.StringVar(&b.dir, "dir", "build/bench/irpgo", "`FOLDER` for programs and profiles")
+	flag.BoolVar(&b.markdown, "markdown", false, "print Markdown")
 	huge := flag.String("write-huge", "", "write the very large profile to `FILE` and do nothing else")
 	one := flag.Bool("measure", false, "run the command in the arguments and print what it took, as JSON")
 	flag.Parse()
@@ -90,28 +98,41 @@ func (b *bench) run(chosen string) error {
 	if out, err := build.CombinedOutput(); err != nil {
 		return fmt.Errorf("%w\n%s", err, out)
 	}
-	fmt.Printf("%s, %d CPUs; medians of %d rounds, smallest and largest in brackets\n", cpuName(), runtime.NumCPU(), b.rounds)
+	machine := fmt.Sprintf("%s, %d CPUs; medians of %d rounds, smallest and largest in brackets", cpuName(), runtime.NumCPU(), b.rounds)
+	if !b.markdown {
+		fmt.Println(machine)
+	}
+	var results []*result
 	for _, c := range cases {
 		if !strings.Contains(chosen, c.letter) {
 			continue
 		}
-		if err := b.one(&c); err != nil {
+		r, err := b.one(&c)
+		if err != nil {
 			return fmt.Errorf("case %s: %w", c.letter, err)
 		}
+		if results = append(results, r); !b.markdown {
+			fmt.Println()
+			r.print(os.Stdout)
+		}
+	}
+	if b.markdown {
+		printMarkdown(os.Stdout, machine, results)
 	}
 	return nil
 }
 
-func (b *bench) one(c *benchCase) error {
+// one measures one case.
+func (b *bench) one(c *benchCase) (*result, error) {
 	inputs, err := c.make(b.dir)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	size := int64(0)
 	for _, name := range inputs {
 		info, err := os.Stat(name)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		size += info.Size()
 	}
@@ -120,18 +141,16 @@ func (b *bench) one(c *benchCase) error {
 	for round := range b.rounds + 1 {
 		for _, cmd := range commands {
 			if err := cmd.run(round > 0); err != nil {
-				return err
+				return nil, err
 			}
 		}
 		if round == 0 {
 			if err := sameResults(commands); err != nil {
-				return err
+				return nil, err
 			}
 		}
 	}
-	fmt.Printf("\n(%s) %s, %.0f MB\n", c.letter, c.title, float64(size)/1e6)
-	printTable(os.Stdout, commands)
-	return nil
+	return &result{c, size, commands}, nil
 }
 
 // merging merges the inputs with each tool, the peer with one thread and with

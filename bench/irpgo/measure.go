@@ -7,10 +7,8 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
-	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -87,79 +85,4 @@ func measureOne(argv []string) error {
 		CPU:    (cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()).Seconds(),
 		Memory: float64(cmd.ProcessState.SysUsage().(*syscall.Rusage).Maxrss) / 1024,
 	})
-}
-
-// metrics are the columns of the table.
-var metrics = []struct {
-	name string
-	of   func(sample) float64
-}{
-	{"wall s", func(s sample) float64 { return s.Wall }},
-	{"CPU s", func(s sample) float64 { return s.CPU }},
-	{"peak MiB", func(s sample) float64 { return s.Memory }},
-}
-
-func values(samples []sample, of func(sample) float64) []float64 {
-	out := make([]float64, len(samples))
-	for i, s := range samples {
-		out[i] = of(s)
-	}
-	return out
-}
-
-// spread returns median, least and greatest.
-func spread(v []float64) (median, low, high float64) {
-	v = slices.Sorted(slices.Values(v))
-	n := len(v)
-	return (v[(n-1)/2] + v[n/2]) / 2, v[0], v[n-1]
-}
-
-// printTable prints a line for each command, and how many times more the peer
-// takes. In each column the peer has the number of threads that is best for it
-// there; a round is compared with itself.
-func printTable(w io.Writer, commands []*command) {
-	fmt.Fprintf(w, "%-20s", "")
-	for _, m := range metrics {
-		fmt.Fprintf(w, " %26s", m.name)
-	}
-	fmt.Fprintln(w)
-	cell := func(format string, v []float64) {
-		median, low, high := spread(v)
-		fmt.Fprintf(w, " %26s", fmt.Sprintf(format+" ["+format+" "+format+"]", median, low, high))
-	}
-	formats := []string{"%.3f", "%.3f", "%.0f"}
-	for _, c := range commands {
-		fmt.Fprintf(w, "%-20s", c.name)
-		for i, m := range metrics {
-			cell(formats[i], values(c.samples, m.of))
-		}
-		fmt.Fprintln(w)
-	}
-	fmt.Fprintf(w, "%-20s", "llvm / profuse")
-	for _, m := range metrics {
-		var own, best []float64
-		for _, c := range commands {
-			v := values(c.samples, m.of)
-			switch c.kind {
-			case ours:
-				own = v
-			case peer:
-				if best == nil || less(v, best) {
-					best = v
-				}
-			}
-		}
-		ratios := make([]float64, len(own))
-		for i := range own {
-			ratios[i] = best[i] / own[i]
-		}
-		cell("%.1f", ratios)
-	}
-	fmt.Fprintln(w)
-}
-
-func less(a, b []float64) bool {
-	x, _, _ := spread(a)
-	y, _, _ := spread(b)
-	return x < y
 }

@@ -102,23 +102,10 @@ func (p *programs) add(place int, file string, ids [][]byte, data []byte) {
 		p.all = make(map[string]*program)
 	}
 	n := &program{place: place, file: file, profiles: 1}
-	mainRef := irpgo.NameRef("main") // which all have
 	if len(ids) > 0 {
 		n.name = key
 	}
-	limit := ^uint64(0) // what is above it is not among the smallest
-	eachNameRef(file, data, func(ref uint64) {
-		n.functions++
-		if ref != mainRef && ref <= limit {
-			n.sketch = append(n.sketch, ref)
-		}
-		if len(n.sketch) >= 4*sketchSize {
-			if n.sketch = smallest(n.sketch); len(n.sketch) == sketchSize {
-				limit = n.sketch[sketchSize-1]
-			}
-		}
-	})
-	n.sketch = smallest(n.sketch)
+	n.functions, n.sketch = sketch(file, data)
 	p.all[key] = n
 	if len(p.all) > maxPrograms {
 		p.more = true
@@ -130,6 +117,38 @@ func (p *programs) add(place int, file string, ids [][]byte, data []byte) {
 		}
 		delete(p.all, last)
 	}
+}
+
+// sketch returns how many functions a profile has and the smallest of their
+// references. These are hashes, so how many are below a limit is known
+// beforehand, and few have to be sorted; should it be otherwise, that only
+// takes longer.
+func sketch(file string, data []byte) (functions int, refs []uint64) {
+	eachNameRef(file, data, func(uint64) { functions++ })
+	limit := ^uint64(0) // what is above it is not among the smallest
+	if share := functions / (sketchSize + sketchSize/4); share > 1 {
+		limit /= uint64(share)
+	}
+	if refs = sketchBelow(limit, file, data); len(refs) < sketchSize && limit < ^uint64(0) {
+		refs = sketchBelow(^uint64(0), file, data)
+	}
+	return functions, refs
+}
+
+// sketchBelow returns the smallest references that are not above the limit.
+func sketchBelow(limit uint64, file string, data []byte) (refs []uint64) {
+	mainRef := irpgo.NameRef("main") // which all have
+	eachNameRef(file, data, func(ref uint64) {
+		if ref != mainRef && ref <= limit {
+			refs = append(refs, ref)
+		}
+		if len(refs) >= 4*sketchSize {
+			if refs = smallest(refs); len(refs) == sketchSize {
+				limit = refs[sketchSize-1]
+			}
+		}
+	})
+	return smallest(refs)
 }
 
 func smallest(refs []uint64) []uint64 {

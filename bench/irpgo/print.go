@@ -1,0 +1,182 @@
+//go:build linux
+
+package main
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+)
+
+// A result is what measuring one case gave.
+type result struct {
+	*benchCase
+	size     int64 // of the inputs, in bytes
+	commands []*command
+}
+
+// metrics are the columns of the table.
+var metrics = []struct {
+	name   string
+	format string
+	of     func(sample) float64
+}{
+	{"wall s", "%.3f", func(s sample) float64 { return s.Wall }},
+	{"CPU s", "%.3f", func(s sample) float64 { return s.CPU }},
+	{"peak MiB", "%.0f", func(s sample) float64 { return s.Memory }},
+}
+
+func values(samples []sample, of func(sample) float64) []float64 {
+	out := make([]float64, len(samples))
+	for i, s := range samples {
+		out[i] = of(s)
+	}
+	return out
+}
+
+// spread returns median, least and greatest.
+func spread(v []float64) (median, low, high float64) {
+	v = slices.Sorted(slices.Values(v))
+	n := len(v)
+	return (v[(n-1)/2] + v[n/2]) / 2, v[0], v[n-1]
+}
+
+// heading says what the case does and with how many bytes.
+func (r *result) heading() string {
+	return fmt.Sprintf("(%s) %s, %.0f MB", r.letter, r.title, float64(r.size)/1e6)
+}
+
+// rows returns the table: a line for each command, and how many times more the
+// peer takes. The first cell of a line is its name.
+func (r *result) rows() [][]string {
+	line := func(name string, cell func(metric int) (format string, v []float64)) []string {
+		out := []string{name}
+		for i := range metrics {
+			format, v := cell(i)
+			median, low, high := spread(v)
+			out = append(out, fmt.Sprintf(format+" ["+format+" "+format+"]", median, low, high))
+		}
+		return out
+	}
+	head := []string{""}
+	for _, m := range metrics {
+		head = append(head, m.name)
+	}
+	rows := [][]string{head}
+	for _, c := range r.commands {
+		rows = append(rows, line(c.name, func(i int) (string, []float64) {
+			return metrics[i].format, values(c.samples, metrics[i].of)
+		}))
+	}
+	return append(rows, line("llvm / profuse", func(i int) (string, []float64) { return "%.1f", r.ratios(i) }))
+}
+
+// ratios returns how many times more of a metric the peer takes, by round: a
+// round is compared with itself. The peer has the number of threads that is
+// best for it in that metric.
+func (r *result) ratios(metric int) []float64 {
+	var own, best []float64
+	for _, c := range r.commands {
+		v := values(c.samples, metrics[metric].of)
+		switch c.kind {
+		case ours:
+			own = v
+		case peer:
+			if best == nil || less(v, best) {
+				best = v
+			}
+		}
+	}
+	ratios := make([]float64, len(own))
+	for i := range own {
+		ratios[i] = best[i] / own[i]
+	}
+	return ratios
+}
+
+func less(a, b []float64) bool {
+	x, _, _ := spread(a)
+	y, _, _ := spread(b)
+	return x < y
+}
+
+// print prints the result for a terminal.
+func (r *result) print(w io.Writer) {
+	fmt.Fprintln(w, r.heading())
+	for _, row := range r.rows() {
+		fmt.Fprintf(w, "%-20s", row[0])
+		for _, cell := range row[1:] {
+			fmt.Fprintf(w, " %26s", cell)
+		}
+		fmt.Fprintln(w)
+	}
+}
+
+const markdownHead = `# Performance
+
+What merging and showing LLVM profiles costs beside ` + "`llvm-profdata`" + ` 22. This page is
+the output of ` + "`go run ./bench/irpgo -markdown`" + `: every round runs each program once,
+and the bytes of the results are compared. ` + "`read (cat)`" + ` is the time to read the
+inputs alone, below which nothing goes.
+
+`
+
+// printMarkdown prints all results as docs/performance.md has them: first how
+// many times less profuse takes, beside what is aimed at, then the figures.
+func printMarkdown(w io.Writer, machine string, results []*result) {
+	fmt.Fprintf(w, "%s%s.\n\n", markdownHead, machine)
+	fmt.Fprintf(w, "How many times less than `llvm-profdata`, and the goals:\n\n")
+	summary := [][]string{{"", "wall", "goal", "CPU", "goal", "memory", "goal"}}
+	for _, r := range results {
+		row := []string{"(" + r.letter + ") " + r.title}
+		for i, goal := range []float64{r.goal.wall, r.goal.cpu, 1} {
+			median, _, _ := spread(r.ratios(i))
+			is := fmt.Sprintf("%.1f", median)
+			if median >= goal {
+				is = "**" + is + "**"
+			}
+			row = append(row, is, fmt.Sprintf("%.0f", goal))
+		}
+		summary = append(summary, row)
+	}
+	markdownTable(w, summary)
+	for _, r := range results {
+		fmt.Fprintf(w, "\n## %s\n\n", r.heading())
+		markdownTable(w, r.rows())
+	}
+}
+
+// markdownTable prints rows, the first of which is the head, columns aligned.
+func markdownTable(w io.Writer, rows [][]string) {
+	widths := make([]int, len(rows[0]))
+	for _, row := range rows {
+		for i, cell := range row {
+			widths[i] = max(widths[i], len(cell), len("--:"))
+		}
+	}
+	for n, row := range rows {
+		for i, cell := range row {
+			pad := strings.Repeat(" ", widths[i]-len(cell))
+			if i == 0 {
+				cell += pad
+			} else {
+				cell = pad + cell
+			}
+			fmt.Fprint(w, "| ", cell, " ")
+		}
+		fmt.Fprintln(w, "|")
+		if n > 0 {
+			continue
+		}
+		for i, width := range widths {
+			rule := strings.Repeat("-", width+1)
+			if i == 0 {
+				fmt.Fprint(w, "|", rule, "-")
+			} else {
+				fmt.Fprint(w, "|", rule, ":")
+			}
+		}
+		fmt.Fprintln(w, "|")
+	}
+}
