@@ -119,11 +119,17 @@ func checkFlameSet(t *testing.T, src *source, set *flameSet) (boxes int) {
 		total[i] = make(map[int]float64)
 	}
 	n := uint64(0)
+	numbers := make(map[profile.Symbol]int)
 	for s := range stacks.Stacks {
 		n++
 		names := make(map[int]bool)
 		for i := range s.Frames {
-			names[src.names.add(src.symbolName(&s.Frames[i].Symbol))] = true
+			number, ok := numbers[s.Frames[i].Symbol]
+			if !ok {
+				number = src.names.add(src.symbolName(&s.Frames[i].Symbol))
+				numbers[s.Frames[i].Symbol] = number
+			}
+			names[number] = true
 		}
 		for i, v := range additive {
 			all[i] += float64(s.Values[v])
@@ -159,7 +165,7 @@ func checkFlameSet(t *testing.T, src *source, set *flameSet) (boxes int) {
 			if sameName[name] > 1 || strings.HasPrefix(src.names.list[set.Groups.Name[set.Functions.Group[f]]], "(") {
 				continue // functions of one name, labels
 			}
-			if got := float64(set.Functions.Total[i][f]); !near(got, total[i][name]) && !ambiguous(stacks, src, name) {
+			if got := float64(set.Functions.Total[i][f]); !near(got, total[i][name]) && !ambiguous(numbers, name) {
 				t.Errorf("%s: %s has %v, its stacks %v", set.Name, src.names.list[name], got, total[i][name])
 			}
 		}
@@ -176,16 +182,14 @@ func checkFlameSet(t *testing.T, src *source, set *flameSet) (boxes int) {
 }
 
 // ambiguous reports whether several functions have the name.
-func ambiguous(stacks profile.StackSet, src *source, name int) bool {
-	found := make(map[profile.Symbol]bool)
-	for s := range stacks.Stacks {
-		for i := range s.Frames {
-			if src.names.add(src.symbolName(&s.Frames[i].Symbol)) == name {
-				found[s.Frames[i].Symbol] = true
-			}
+func ambiguous(numbers map[profile.Symbol]int, name int) bool {
+	n := 0
+	for _, number := range numbers {
+		if number == name {
+			n++
 		}
 	}
-	return len(found) > 1
+	return n > 1
 }
 
 func near(a, b float64) bool {

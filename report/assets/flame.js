@@ -62,8 +62,8 @@
 
     path(node) {
       const out = [];
-      for (let i = node; i >= 0; i = this.parent[i]) out.unshift(i);
-      return out;
+      for (let i = node; i >= 0; i = this.parent[i]) out.push(i);
+      return out.reverse();
     }
   }
 
@@ -306,8 +306,9 @@
       const {el, format} = profuse;
       const path = this.now.path(this.zoomed);
       const part = (node) => el('button', {type: 'button', title: this.name(node), on: {click: () => this.zoom(node)}}, this.short(node));
-      let shown = path.slice(0, -1).map(part);
-      if (shown.length > 6) shown = [...shown.slice(0, 2), el('span', {class: 'muted'}, `… ${shown.length - 5} …`), ...shown.slice(-3)];
+      const above = path.slice(0, -1);
+      const shown = above.length <= 6 ? above.map(part)
+        : [...above.slice(0, 2).map(part), el('span', {class: 'muted'}, `… ${above.length - 5} …`), ...above.slice(-3).map(part)];
       const node = this.zoomed;
       const share = this.w.total[0] > 0 ? this.w.total[node] / this.w.total[0] : 0;
       this.crumbs.replaceChildren(...shown.flatMap((s) => [s, el('span', {class: 'muted', 'aria-hidden': 'true'}, '›')]),

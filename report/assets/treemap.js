@@ -181,8 +181,8 @@
 
     path(node) {
       const out = [];
-      for (let i = node; i >= 0; i = this.parent[i]) out.unshift(i);
-      return out;
+      for (let i = node; i >= 0; i = this.parent[i]) out.push(i);
+      return out.reverse();
     }
 
     // single follows groups with nothing in them but one other group.
