@@ -272,7 +272,8 @@ func (c *collection) change(other *collection, b, n *item) Change {
 			ch.NewShare = float64(n.count) / other.side.Total
 		}
 	}
-	if b != nil && n != nil && len(b.hashes) > 0 && len(n.hashes) > 0 {
+	// Families have hashes of their own.
+	if b != nil && n != nil && len(b.hashes) > 0 && len(n.hashes) > 0 && c.side.Identity.Family == other.side.Identity.Family {
 		ch.HashChanged = !slices.ContainsFunc(b.hashes, func(h uint64) bool { return slices.Contains(n.hashes, h) })
 	}
 	return ch

@@ -78,6 +78,7 @@ type Change struct {
 	BaseShare, NewShare float64 // of the totals, 0 to 1
 	Before, After       Temperature
 	// HashChanged: the function has no control flow in common any more.
+	// Never of profiles of different families, whose hashes are not alike.
 	HashChanged bool
 }
 

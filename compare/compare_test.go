@@ -168,3 +168,26 @@ func TestViewsStacks(t *testing.T) {
 		}
 	}
 }
+
+// otherFamily is a view that says it is of another family.
+type otherFamily struct{ profile.View }
+
+func (otherFamily) Identity() profile.Identity { return profile.Identity{Family: "MIP"} }
+
+// Hashes of different families are not made alike, and no reason to say that a
+// function has changed.
+func TestViewsOfFamilies(t *testing.T) {
+	a, b := view(t, "f 1 10"), view(t, "f 2 10")
+	for _, c := range []struct {
+		other   profile.View
+		changed int
+	}{{b, 1}, {otherFamily{b}, 0}} {
+		r, err := compare.Views(a, c.other, compare.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(r.HashChanged) != c.changed || r.Overlap != 1 {
+			t.Errorf("%s: %d hashes changed, overlap %v", c.other.Identity().Family, len(r.HashChanged), r.Overlap)
+		}
+	}
+}

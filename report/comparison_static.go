@@ -104,7 +104,6 @@ func pointsText(d float64) string {
 
 // headline says what matters, for those in a hurry.
 func (c *comparison) headline(a, b *source) []string {
-	of := "weight"
 	if c.Base.Total == 0 || c.New.Total == 0 {
 		empty := a.label
 		if c.New.Total == 0 {
@@ -112,38 +111,48 @@ func (c *comparison) headline(a, b *source) []string {
 		}
 		return []string{fmt.Sprintf("Nothing ran in %s, so there are no shares to compare.", empty)}
 	}
-	var out []string
-	out = append(out, fmt.Sprintf("%s and %s have %s of their %s in common%s.", a.label, b.label, percentText(c.Overlap), of, likeness(c.Overlap)))
-	hot := func(n int) string { return countText(uint64(n)) }
-	if c.Base.Hot > 0 {
-		out = append(out, fmt.Sprintf("Of %s hot %s %s %s no longer hot (%s); %s became hot.", hot(c.Base.Hot), c.what(), hot(len(c.LeftHot)),
-			verb(len(c.LeftHot)), percentText(c.HotTurnover), hot(len(c.BecameHot))))
-	}
+	out := []string{fmt.Sprintf("%s and %s have %s of their weight in common: %s.", a.label, b.label, percentText(c.Overlap), likeness(c.Overlap))}
+	out = append(out, c.turnover())
 	if n := len(c.HashChanged); n > 0 {
-		out = append(out, fmt.Sprintf("%s %s another control flow: a compiler would drop what the base says of %s.",
-			countNoun(n, "function has", "functions have"), "", pronoun(n)))
+		out = append(out, countNoun(n, "function has", "functions have")+" another control flow: what the base says of "+pronoun(n)+" is of no use to a compiler of the new.")
 	}
 	if len(c.Movers) > 0 {
 		m := &c.Movers[0]
 		out = append(out, fmt.Sprintf("%s moved most: from %s to %s.", changeName(a, m), percentText(m.BaseShare), percentText(m.NewShare)))
 	}
-	for i := range out {
-		out[i] = strings.ReplaceAll(out[i], "  ", " ")
-	}
 	return out
+}
+
+// turnover says what became of the hot functions or stacks.
+func (c *comparison) turnover() string {
+	number := func(n int) string {
+		if n == 0 {
+			return "none"
+		}
+		return countText(uint64(n))
+	}
+	hot := countNoun(c.Base.Hot, "hot "+strings.TrimSuffix(c.what(), "s"), "hot "+c.what())
+	if c.Kind != profile.FunctionSet {
+		hot = countNoun(c.Base.Hot, "hot stack", "hot stacks")
+	}
+	became := number(len(c.BecameHot)) + " became hot."
+	if len(c.LeftHot) == 0 {
+		return "Of " + hot + " all are still hot; " + became
+	}
+	return fmt.Sprintf("Of %s %s %s no longer hot (%s); %s", hot, number(len(c.LeftHot)), verb(len(c.LeftHot)), percentText(c.HotTurnover), became)
 }
 
 // likeness puts an overlap in words.
 func likeness(overlap float64) string {
 	switch {
 	case overlap >= 0.99:
-		return ": they are as good as the same"
+		return "they are as good as the same"
 	case overlap >= 0.9:
-		return ": they are alike"
+		return "they are alike"
 	case overlap >= 0.5:
-		return ": they differ"
+		return "they differ"
 	}
-	return ": they are of different work"
+	return "they are of different work"
 }
 
 func verb(n int) string {
@@ -207,9 +216,6 @@ type scatter struct {
 	Points []scatterPoint
 	Text   string
 	More   uint64
-	// From here are the axes, in pixels.
-	Low, High int
-	AX, AY    string
 }
 
 type scatterTick struct {
@@ -223,10 +229,10 @@ type scatterPoint struct {
 }
 
 const (
-	scatterSize = 360
-	scatterLow  = 56  // pixels; of the least share
+	scatterSize = 392
+	scatterLow  = 64  // pixels; of the least share
 	scatterHigh = 352 // of the whole
-	scatterNone = 44  // of nothing
+	scatterNone = 52  // of nothing
 	staticDots  = 600
 )
 
@@ -259,7 +265,7 @@ func (c *comparison) scatter(a, b *source) *scatter {
 		return nil
 	}
 	scale := newScatterScale(c.rows)
-	s := &scatter{Size: scatterSize, Low: scatterLow, High: scatterHigh, AX: a.label, AY: b.label}
+	s := &scatter{Size: scatterSize}
 	for d := range scale.decades + 1 {
 		share := math.Pow(10, float64(-d))
 		text := strconv.FormatFloat(100*share, 'g', 3, 64) + " %"

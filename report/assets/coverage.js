@@ -328,10 +328,10 @@ function sourceView(source, lines) {
     const next = down ? gaps.find((g) => g > at) : gaps.filter((g) => g < at).pop();
     if (next !== undefined) reveal(next);
   };
-  const step = (text, down) => el('button', {type: 'button', disabled: gaps.length === 0, on: {click: () => go(down)}}, text);
+  const step = (text, down) => el('button', {type: 'button', on: {click: () => go(down)}}, text);
   const head = el('div', {class: 'bar cov-steps'},
-    el('span', {class: 'muted'}, gaps.length === 0 ? 'No known line did not run' : `${format.count(gaps.length)} ${gaps.length === 1 ? 'gap' : 'gaps'}`),
-    step('Previous gap', false), step('Next gap', true));
+    el('span', {class: 'muted'}, gaps.length === 0 ? 'All known lines ran' : `${format.count(gaps.length)} ${gaps.length === 1 ? 'gap' : 'gaps'}`),
+    gaps.length === 0 ? null : [step('Previous gap', false), step('Next gap', true)]);
   return {root: el('div', {class: 'cov-source'}, head, code), reveal};
 }
 
