@@ -27,7 +27,7 @@ profuse.page('allocations', {
     const explain = (i) => {
       if (plot) plot.mark(i === null || !dots.has(i) ? null : dots.get(i));
       if (i === null) {
-        stack.replaceChildren(el('p', {class: 'note'}, 'Choose a context to see its stack.'));
+        stack.replaceChildren(el('div', {class: 'stack muted'}, 'Choose a context to see its stack.'));
         return;
       }
       const facts = [['Bytes', format.bytes(data.bytes[i])]];
@@ -63,7 +63,7 @@ profuse.page('allocations', {
       },
     });
     const columns = [
-      {title: 'Allocating function', value: allocator, align: 'left'},
+      {title: 'Allocating function', value: allocator, align: 'left', width: 20},
       {title: 'Bytes', value: (i) => data.bytes[i], unit: 'bytes', width: 10},
     ];
     if (data.count) columns.push({title: 'Blocks', value: (i) => data.count[i], width: 9, narrow: false});
@@ -73,7 +73,7 @@ profuse.page('allocations', {
         {title: 'Density', hint: 'Accesses per byte and second of life, on average', value: (i) => data.density[i], text: (i) => digits(data.density[i]), width: 9, narrow: false},
       );
     }
-    columns.push({title: 'Temperature', value: temperature, align: 'left', width: 12, node: swatch});
+    columns.push({title: 'Temperature', value: temperature, align: 'left', width: 11, node: swatch});
     table = profuse.table(host, {count, columns, sort: {column: 1, down: true}, select: explain, label: 'Allocation contexts'});
     search.refresh();
     if (data.plot) {

@@ -61,10 +61,10 @@ profuse.page('values', {
         return;
       }
       const all = sites.get(data.caller[chosen]);
-      let from = Math.max(0, all.indexOf(chosen) - 20);
+      const from = Math.max(0, all.indexOf(chosen) - 20);
       const some = all.slice(from, from + 40);
-      detail.replaceChildren(
-        el('div', {class: 'mono'}, caller(chosen)),
+      detail.replaceChildren(el('div', {},
+        el('div', {class: 'mono name'}, caller(chosen)),
         el('p', {class: 'muted'}, `${format.count(all.length)} ${all.length === 1 ? 'place' : 'places'}`, profuse.links(caller(chosen)).map((a) => [' ', a])),
         some.map((i) => {
           const direct = promoted(i);
@@ -80,7 +80,7 @@ profuse.page('values', {
             el('p', {class: 'muted'}, `${format.count(data.total[i])} in all`, fate ? `; LLVM: ${fate}` : ''),
             list, more > 0 ? el('p', {class: 'muted'}, `… and ${format.count(more)} more`) : null);
         }),
-        some.length < all.length ? el('p', {class: 'muted'}, `… ${format.count(all.length - some.length)} more places are not shown here.`) : null);
+        some.length < all.length ? el('p', {class: 'muted'}, `… ${format.count(all.length - some.length)} more places are not shown here.`) : null));
       const mark = detail.querySelector('.chosen');
       if (mark) detail.scrollTop = Math.max(0, mark.offsetTop - detail.offsetTop - 48);
     };
@@ -136,16 +136,16 @@ profuse.page('values', {
       }
     };
     const columns = [
-      {title: 'Function', value: caller, align: 'left'},
+      {title: 'Function', value: caller, align: 'left', width: 20},
       {title: data.bytecode ? 'Bytecode' : 'Site', hint: 'Place in the function', value: (i) => data.place[i], narrow: false},
       {title: 'Kind', value: (i) => data.short[data.kind[i]], align: 'left', width: 13, narrow: false},
       {title: 'Count', value: (i) => data.total[i]},
       {
-        title: 'Top target', hint: 'Share of the most frequent target', value: top, width: 15,
+        title: 'Top target', hint: 'Share of the most frequent target', value: top, width: 13,
         node: (i) => el('span', {class: 'share-cell'}, bar(data.first[i], i, promoted(i).has(data.first[i])), format.percent(top(i))),
       },
     ];
-    if (data.fate) columns.push({title: 'LLVM', hint: 'What LLVM makes of it by its defaults', value: (i) => data.fates[data.fate[i]] || '–', align: 'left', width: 14, narrow: false});
+    if (data.fate) columns.push({title: 'LLVM', hint: 'What LLVM makes of it by its defaults', value: (i) => data.fates[data.fate[i]] || '–', align: 'left', width: 13, narrow: false});
     table = profuse.table(left, {count, columns, sort: {column: 3, down: true}, select: explain, label: 'Places'});
     explain(null);
     this.apply.set(root, apply);
