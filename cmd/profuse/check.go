@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"strings"
 
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/cli"
@@ -158,7 +157,7 @@ func (c *checkRun) run(ctx context.Context, env *cli.Env, args []string) error {
 		case c.json || c.markdown && r.Sound:
 		case c.quiet && r.Sound:
 		default:
-			r.print(out)
+			r.print(&printer{w: out, term: env.Terminal(env.Stdout)})
 		}
 	}
 	var r inputs.Reader
@@ -214,7 +213,7 @@ func (c *checkRun) run(ctx context.Context, env *cli.Env, args []string) error {
 }
 
 // print writes "FILE: ok: …", or "FILE: not sound" and the findings below it.
-func (r checked) print(w io.Writer) {
+func (r checked) print(p *printer) {
 	what := r.Format
 	if r.Version > 0 {
 		what += fmt.Sprintf(" version %d", r.Version)
@@ -228,21 +227,21 @@ func (r checked) print(w io.Writer) {
 		what += fmt.Sprintf(", records: %d", r.Records)
 	}
 	if r.Sound {
-		fmt.Fprintf(w, "%s: ok: %s\n", printable(r.File), what)
+		fmt.Fprintf(p.w, "%s: ok: %s\n", printable(r.File), what)
 	} else {
-		fmt.Fprintf(w, "%s: not sound: %s\n", printable(r.File), what)
+		fmt.Fprintf(p.w, "%s: %s: %s\n", printable(r.File), p.term.Paint(cli.Red, "not sound"), what)
 	}
 	for _, f := range r.Findings {
-		fmt.Fprintf(w, "  %s\n", printable(f.Message))
+		p.item(printable(f.Message))
 	}
 	for _, f := range r.Remarks {
-		fmt.Fprintf(w, "  remark: %s\n", printable(strings.TrimSuffix(f.Message, ": "+f.Class)))
+		p.item("remark: " + printable(strings.TrimSuffix(f.Message, ": "+f.Class)))
 	}
 	if r.Omitted > 0 {
-		fmt.Fprintf(w, "  … and %s more\n", cli.Count(uint64(r.Omitted)))
+		p.item(fmt.Sprintf("… and %s more", cli.Count(uint64(r.Omitted))))
 	}
 	if r.Classes != nil {
-		r.Classes.print(w)
+		r.Classes.print(p.w)
 	}
 }
 

@@ -61,6 +61,21 @@ func (p *printer) list(rows [][2]string) {
 	p.render(t)
 }
 
+// item prints a sentence that belongs to the line above, folded to the
+// terminal's width.
+func (p *printer) item(sentence string) {
+	if width := p.term.Width; width > 0 {
+		sentence = text.WrapSoft(sentence, max(width-tableIndent-columnGap, minNameCols))
+	}
+	for i, line := range strings.Split(sentence, "\n") {
+		indent := tableIndent
+		if i > 0 {
+			indent += columnGap
+		}
+		fmt.Fprintf(p.w, "%s%s\n", strings.Repeat(" ", indent), strings.TrimRight(line, " "))
+	}
+}
+
 // table prints an empty line and a table whose columns are numbers, except for
 // the last: a name, shortened where the terminal is too narrow for it.
 func (p *printer) table(header []string, rows [][]string) {
@@ -88,7 +103,7 @@ func (p *printer) table(header []string, rows [][]string) {
 	configs[last] = table.ColumnConfig{Number: last + 1}
 	if p.term.Width > 0 {
 		configs[last].WidthMax = max(left, minNameCols)
-		configs[last].WidthMaxEnforcer = cli.Shorten
+		configs[last].WidthMaxEnforcer = shortenName
 	}
 	t.SetColumnConfigs(configs)
 	fmt.Fprintln(p.w)

@@ -36,7 +36,7 @@ func (p *factsPrinter) selected(f *facts) {
 func (p *factsPrinter) record(f *facts, r *recordFacts) {
 	name := strings.TrimRight(p.symbol(r.symbolFacts), " ")
 	if p.term.Width > 0 {
-		name = cli.Shorten(name, max(p.term.Width-tableIndent, minNameCols))
+		name = shortenName(name, max(p.term.Width-tableIndent, minNameCols))
 	}
 	fmt.Fprintf(p.w, "\n  %s\n", p.term.Paint(cli.Bold, name))
 	what := fmt.Sprintf("total %s (%s), greatest %s", cli.Count(r.TotalCount), cli.Percent(r.TotalCount, f.TotalCount), cli.Count(r.MaxCount))
@@ -98,7 +98,7 @@ func (p *factsPrinter) sites(kind string, sites []siteFacts) {
 			}
 			lead := fmt.Sprintf("      %*s  %7s  ", widest, cli.Count(v.Count), cli.Percent(v.Count, s.Count))
 			if p.term.Width > 0 {
-				name = cli.Shorten(name, max(p.term.Width-len(lead), minNameCols))
+				name = shortenName(name, max(p.term.Width-len(lead), minNameCols))
 			}
 			fmt.Fprintln(p.w, strings.TrimRight(lead+name, " "))
 		}

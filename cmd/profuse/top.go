@@ -207,7 +207,11 @@ func (l *topList) print(p *printer, n int) {
 	if l.calls {
 		header = append(header, "calls")
 	}
-	header = append(header, "function")
+	if l.kind == profile.FunctionSet {
+		header = append(header, "function")
+	} else {
+		header = append(header, "stack, the callee first")
+	}
 	var rows [][]string
 	for i := range firstOf(l.items, n) {
 		it := &l.items[i]
