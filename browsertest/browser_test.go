@@ -91,6 +91,13 @@ func newTab(t *testing.T) *tab {
 		t.Fatal(err)
 	}
 	b.size(1280, 900)
+	// Colours that are changing are those of neither state.
+	b.do(chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
+		_, err := cdp.Call(ctx, t, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
+			Features: []*emulation.MediaFeature{{Name: "prefers-reduced-motion", Value: "reduce"}},
+		})
+		return err
+	}))
 	return b
 }
 
