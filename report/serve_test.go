@@ -14,6 +14,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/profuse-pgo/profuse/classfile"
 	"github.com/profuse-pgo/profuse/formats"
 	"github.com/profuse-pgo/profuse/internal/oracle"
 	"github.com/profuse-pgo/profuse/report"
@@ -28,13 +29,17 @@ var servedFixtures = []string{
 
 func openFixtures(t testing.TB, names ...string) []report.Source {
 	t.Helper()
+	classes := classfile.NewIndex(classfile.Options{})
+	if err := classes.Add(filepath.Join(oracle.Root(t), "testdata", "iprof", "app", "classes")); err != nil {
+		t.Fatal(err)
+	}
 	var out []report.Source
 	for _, name := range names {
 		data, err := os.ReadFile(filepath.Join(oracle.Root(t), "testdata", filepath.FromSlash(name)))
 		if err != nil {
 			t.Fatal(err)
 		}
-		v, err := formats.View(name, data, formats.ViewOptions{})
+		v, err := formats.View(name, data, formats.ViewOptions{Classes: classes})
 		if err != nil {
 			t.Fatal(err)
 		}
