@@ -4,13 +4,14 @@
 # make demo       merges the shipped profiles and shows the result
 # make lint       formatting and static checks
 # make fuzz       every fuzz target for FUZZTIME
+# make browsertest  reports in a real browser; PROFUSE_SCREENSHOTS=FOLDER for pictures
 # make testdata   makes testdata/irpgo again with the real compilers
 
 GO        ?= go
 FUZZTIME  ?= 30s
 TESTFLAGS ?=
 
-.PHONY: build test race bench bench-go demo lint fuzz testdata oracles
+.PHONY: build test browsertest race bench bench-go demo lint fuzz testdata oracles
 
 build:
 	CGO_ENABLED=0 $(GO) build -trimpath -o bin/profuse ./cmd/profuse
@@ -20,7 +21,14 @@ build:
 test: oracles lint build
 	PROFUSE_REQUIRE_ORACLE=$${PROFUSE_REQUIRE_ORACLE:-$$(scripts/install-oracles.sh --check 2>/dev/null && echo 1)} \
 		$(GO) test -timeout 25m $(TESTFLAGS) ./...
+	$(MAKE) --no-print-directory browsertest
 	$(MAKE) --no-print-directory race
+
+# In a module of its own, so that the library does not depend on a browser's
+# driver. Skipped without Chromium, like the comparisons.
+browsertest:
+	cd browsertest && PROFUSE_REQUIRE_ORACLE=$${PROFUSE_REQUIRE_ORACLE:-$$(../scripts/install-oracles.sh --check 2>/dev/null && echo 1)} \
+		$(GO) test -timeout 25m $(TESTFLAGS) ./...
 
 # The race detector needs cgo and makes starting processes slow, so only the
 # packages that share memory between goroutines run under it, and only their
@@ -30,6 +38,7 @@ race:
 	else set -x; \
 	CGO_ENABLED=1 $(GO) test -race -short -timeout 15m ./cmd/profuse ./internal/inputs ./internal/atomicfile ./internal/filelock ./mip ./watch && \
 	CGO_ENABLED=1 $(GO) test -race -short -timeout 15m -run 'Merge|ShapesMixed|Trace' ./irpgo && \
+	CGO_ENABLED=1 $(GO) test -race -short -timeout 15m -run Served ./report && \
 	CGO_ENABLED=1 $(GO) test -race -short -timeout 15m -run 'Merge|Binaries|Symboliz' ./memprof; fi
 
 # Minutes at the first time, when programs are compiled and run.

@@ -24,6 +24,15 @@ have_runtime() {
   [[ -e $dir/lib/linux/libclang_rt.profile-x86_64.a && -e $dir/lib/linux/libclang_rt.profile-i386.a ]]
 }
 
+# have_browser: the browser tests find one.
+have_browser() {
+  local name
+  for name in chromium chromium-browser google-chrome-stable google-chrome chrome; do
+    command -v "$name" >/dev/null && return
+  done
+  return 1
+}
+
 # Tools that go by their own names, each with the Debian package that has it.
 tools=(
   gcc=gcc g++=g++ make=make cmake=cmake
@@ -49,6 +58,9 @@ missing_packages() {
     have_runtime "$n" || echo "libclang-rt-$n-dev"
   done
   have_32bit || echo gcc-multilib
+  have_browser || echo chromium
+  # Without any font browsers draw no text.
+  [[ -d /usr/share/fonts/truetype ]] || ! command -v apt-get >/dev/null || echo fonts-dejavu-core
   have_header boost/version.hpp || echo libboost-dev
   have_header eigen3/Eigen/Core || echo libeigen3-dev
   have_header nlohmann/json.hpp || echo nlohmann-json3-dev

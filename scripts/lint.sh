@@ -13,8 +13,11 @@ for target in linux/amd64 linux/arm darwin/arm64 windows/amd64; do
   echo "go vet $target"
   CGO_ENABLED=0 GOOS=${target%/*} GOARCH=${target#*/} go vet ./...
 done
+echo "go vet browsertest"
+(cd browsertest && CGO_ENABLED=0 go vet ./...)
 if command -v staticcheck >/dev/null; then
   staticcheck ./...
+  (cd browsertest && staticcheck ./...)
 else
   echo "staticcheck is not installed: skipped"
 fi

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"strings"
 	"testing"
 	"unicode/utf8"
 )
@@ -44,5 +45,18 @@ func TestShortenName(t *testing.T) {
 		if n := utf8.RuneCountInString(got); test.width > 0 && n > test.width {
 			t.Errorf("%q to %d: %q has %d columns", test.name, test.width, got, n)
 		}
+	}
+}
+
+// TestTableRule: on no terminal names are whole, and the line above them is not
+// as long.
+func TestTableRule(t *testing.T) {
+	var out strings.Builder
+	p := printer{w: &out}
+	name := strings.Repeat("n", 5000)
+	p.table([]string{"Count", "Name"}, [][]string{{"1", name}})
+	lines := strings.Split(out.String(), "\n")
+	if len(lines) != 5 || utf8.RuneCountInString(lines[2]) != tableIndent+maxRule || !strings.HasSuffix(lines[3], name) {
+		t.Errorf("%d lines, the second of %d columns", len(lines), utf8.RuneCountInString(lines[2]))
 	}
 }

@@ -17,6 +17,8 @@ const (
 	tableIndent = 2 // columns before every line
 	columnGap   = 2
 	minNameCols = 20 // a name is not shortened to less
+	rule        = "─"
+	maxRule     = 200 // columns of the line below a header, whatever the names below it
 )
 
 // A printer prints tables for people.
@@ -40,6 +42,9 @@ func newTable() table.Writer {
 func (p *printer) render(t table.Writer) {
 	indent := strings.Repeat(" ", tableIndent)
 	for line := range strings.Lines(t.Render() + "\n") {
+		if len(line) > maxRule*len(rule) && strings.Trim(line, rule+"\n") == "" {
+			line = strings.Repeat(rule, maxRule) + "\n"
+		}
 		fmt.Fprint(p.w, indent, line)
 	}
 }
