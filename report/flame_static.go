@@ -59,15 +59,15 @@ func staticFlame(src *source, sets []*flameSet) staticFlamePage {
 	root := int32(0)
 	for f.self[root] == 0 && f.rest[root] == 0 && len(f.kids[root]) == 1 {
 		root = f.kids[root][0]
-		p.Chain = append(p.Chain, f.name(root))
+		p.Chain = append(p.Chain, f.short(root))
 	}
 	if len(p.Chain) > 3 {
 		p.Chain = p.Chain[:len(p.Chain)-1]
 	} else {
 		root, p.Chain = 0, nil
 	}
-	if n := len(p.Chain); n > 12 {
-		p.Chain = slices.Concat(p.Chain[:5], []string{fmt.Sprintf("%d more", n-10)}, p.Chain[n-5:])
+	if n := len(p.Chain); n > 8 {
+		p.Chain = slices.Concat(p.Chain[:3], []string{fmt.Sprintf("%d more", n-6)}, p.Chain[n-3:])
 	}
 	f.box(root, 0, 0, staticWidth)
 	p.Height = (f.deepest + 1) * staticRow
@@ -104,6 +104,15 @@ func (f *flameDrawing) name(node int32) string {
 	return f.src.names.list[f.set.Functions.Name[label]]
 }
 
+// short is what the node is called where there is little room.
+func (f *flameDrawing) short(node int32) string {
+	label := f.set.Down.Label[node]
+	if label < 0 {
+		return "all"
+	}
+	return f.src.names.list[f.set.Functions.Short[label]]
+}
+
 // value prints a weight.
 func (f *flameDrawing) value(x float64) string {
 	if x >= 1<<63 {
@@ -123,8 +132,8 @@ func (f *flameDrawing) box(node int32, depth int, x, width float64) {
 	if f.self[node] > 0 && f.self[node] < f.total[node] {
 		title += fmt.Sprintf("\n%s of it in the function itself", f.value(f.self[node]))
 	}
-	if label := f.set.Down.Label[node]; label >= 0 && fit(name, width-7) != name {
-		name = f.src.names.list[f.set.Functions.Short[label]]
+	if fit(name, width-7) != name {
+		name = f.short(node)
 	}
 	f.draw(depth, x, width, class, title, name)
 	if depth+1 >= staticLevels || f.total[node] <= 0 {

@@ -13,6 +13,7 @@ const (
 	treemapHeader  = 16
 	treemapLevels  = 4
 	treemapBoxes   = 700
+	treemapParts   = 200 // of one box
 	treemapSmall   = 8.0 // boxes with shorter sides on average are joined
 	treemapOpening = 48.0
 )
@@ -59,7 +60,13 @@ func staticTreemap(src *source, d *treemapData) staticTreemapPage {
 			t.page.Others = append(t.page.Others, d.Values[v].Name)
 		}
 	}
-	t.inside(0, rect{0, 0, staticWidth, treemapHeight}, 0)
+	t.open(closedBox{r: rect{0, 0, staticWidth, treemapHeight}, at: -1})
+	// Level by level, so that all groups are seen before what is in them.
+	for len(t.closed) > 0 {
+		next := t.closed[0]
+		t.closed = t.closed[1:]
+		t.open(next)
+	}
 	return *t.page
 }
 
@@ -84,6 +91,15 @@ type treemapDrawing struct {
 	total, self, rest []float64
 	byClass           [][]float64
 	page              *staticTreemapPage
+	closed            []closedBox // groups that are to be drawn in parts
+}
+
+// A closedBox is a group that is drawn as one box yet.
+type closedBox struct {
+	node  int32
+	r     rect
+	depth int
+	at    int // among the page's boxes; -1 for the whole
 }
 
 // A part is what a box is divided into: a child, or what is left out.
@@ -94,46 +110,61 @@ type part struct {
 	heats  []float64 // of what is left out, by class
 }
 
-// inside draws what a node consists of.
-func (t *treemapDrawing) inside(node int32, r rect, depth int) {
-	perPixel := t.total[node] / (r.w * r.h)
-	left := part{node: -1, weight: t.rest[node], left: int(t.d.Tree.Left[node]), heats: make([]float64, len(t.byClass))}
-	for c := range t.byClass {
-		left.heats[c] = float64(at(t.d.Tree.Rest[t.d.First*len(t.byClass)+c], int(node)))
+// open draws what a group consists of, if there is room for all of it.
+func (t *treemapDrawing) open(c closedBox) {
+	inner := c.r
+	if c.at >= 0 {
+		inner = rect{c.r.x + 2, c.r.y + treemapHeader, c.r.w - 4, c.r.h - treemapHeader - 2}
 	}
-	var parts []part
-	for _, k := range t.kids[node] {
-		if t.total[k] < treemapSmall*treemapSmall*perPixel {
-			left.weight += t.total[k]
-			left.left++
-			for c := range t.byClass {
-				left.heats[c] += t.byClass[c][k]
-			}
-			continue
-		}
-		parts = append(parts, part{node: k, weight: t.total[k]})
+	parts := t.parts(c.node, inner)
+	if len(t.page.Boxes)+len(parts) > treemapBoxes {
+		return
 	}
-	slices.SortStableFunc(parts, func(a, b part) int { return cmp.Compare(b.weight, a.weight) })
-	if left.weight > 0 {
-		last := len(parts)
-		for last > 0 && parts[last-1].weight < left.weight {
-			last--
-		}
-		parts = slices.Insert(parts, last, left)
+	if c.at >= 0 {
+		t.page.Boxes[c.at].Class, t.page.Boxes[c.at].Header = "group", true
 	}
 	weights := make([]float64, len(parts))
 	for i := range parts {
 		weights[i] = parts[i].weight
 	}
-	for i, r := range squarify(weights, r) {
+	for i, r := range squarify(weights, inner) {
 		switch {
-		case len(t.page.Boxes) >= treemapBoxes || r.w < 1 || r.h < 1:
+		case r.w < 1 || r.h < 1:
 		case parts[i].node < 0:
 			t.leftOut(parts[i], r)
 		default:
-			t.box(parts[i].node, r, depth+1)
+			t.box(parts[i].node, r, c.depth+1)
 		}
 	}
+}
+
+// parts returns what a node consists of, the heaviest first; what would be too
+// small to be seen is one part.
+func (t *treemapDrawing) parts(node int32, r rect) []part {
+	perPixel := t.total[node] / (r.w * r.h)
+	left := part{node: -1, weight: t.rest[node], left: int(t.d.Tree.Left[node]), heats: make([]float64, len(t.byClass))}
+	for c := range t.byClass {
+		left.heats[c] = float64(at(t.d.Tree.Rest[t.d.First*len(t.byClass)+c], int(node)))
+	}
+	kids := slices.Clone(t.kids[node])
+	slices.SortStableFunc(kids, func(a, b int32) int { return cmp.Compare(t.total[b], t.total[a]) })
+	var parts []part
+	for _, k := range kids {
+		if t.total[k] >= treemapSmall*treemapSmall*perPixel && len(parts) < treemapParts-1 {
+			parts = append(parts, part{node: k, weight: t.total[k]})
+			continue
+		}
+		left.weight += t.total[k]
+		left.left++
+		for c := range t.byClass {
+			left.heats[c] += t.byClass[c][k]
+		}
+	}
+	if left.weight > 0 {
+		parts = append(parts, left)
+	}
+	slices.SortStableFunc(parts, func(a, b part) int { return cmp.Compare(b.weight, a.weight) })
+	return parts
 }
 
 func (t *treemapDrawing) box(node int32, r rect, depth int) {
@@ -143,14 +174,11 @@ func (t *treemapDrawing) box(node int32, r rect, depth int) {
 		node = t.kids[node][0]
 		name = joinPath(name, t.name(node), t.d.Separator)
 	}
-	area := t.area(r, name, t.total[node], t.class(node))
-	if len(t.kids[node]) == 0 && t.rest[node] == 0 || depth >= treemapLevels || r.w < treemapOpening || r.h < treemapOpening {
-		t.page.Boxes = append(t.page.Boxes, area)
-		return
+	t.page.Boxes = append(t.page.Boxes, t.area(r, name, t.total[node], t.class(node)))
+	group := len(t.kids[node]) > 0 || t.rest[node] > 0
+	if group && depth < treemapLevels && r.w >= treemapOpening && r.h >= treemapOpening {
+		t.closed = append(t.closed, closedBox{node, r, depth, len(t.page.Boxes) - 1})
 	}
-	area.Class, area.Header = "group", true
-	t.page.Boxes = append(t.page.Boxes, area)
-	t.inside(node, rect{r.x + 2, r.y + treemapHeader, r.w - 4, r.h - treemapHeader - 2}, depth)
 }
 
 // joinPath joins parts of a name; folders end with a slash already.

@@ -176,3 +176,30 @@ func TestTreemapOfManyFunctions(t *testing.T) {
 		t.Errorf("%d boxes are drawn", n)
 	}
 }
+
+// TestStaticTreemapShowsAllGroups: what is in one group does not take the room
+// of the others, and boxes fill the drawing.
+func TestStaticTreemapShowsAllGroups(t *testing.T) {
+	v := &madeView{features: profile.HasCalls}
+	for i := range 5000 {
+		name := fmt.Sprintf("plain%d", i)
+		if i%5 == 0 {
+			name = fmt.Sprintf("_ZN4ns%02d7f%06dEv", i%30, i)
+		}
+		v.functions = append(v.functions, profile.Function{Symbol: profile.Symbol{Name: name}, Calls: 10, Covered: true})
+	}
+	src := newSource(0, Source{View: v}, Options{})
+	p := staticTreemap(src, newTreemap(src).finish())
+	groups := make(map[string]bool)
+	for _, b := range p.Boxes {
+		groups[strings.SplitN(b.Title, "\n", 2)[0]] = true
+	}
+	for _, want := range []string{noFile, "ns00", "ns05", "ns25"} {
+		if !groups[want] {
+			t.Errorf("%s is not drawn", want)
+		}
+	}
+	if len(p.Boxes) > treemapBoxes {
+		t.Errorf("%d boxes", len(p.Boxes))
+	}
+}

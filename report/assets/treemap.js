@@ -5,6 +5,7 @@
   const HEADER = 16;
   const LETTER = 6.65; // width of a character of 11 pixels
   const MAXIMUM = 6000; // boxes drawn at once
+  const PARTS = 2000; // boxes drawn of one
 
   // squarify divides a rectangle as squarify.go does.
   function squarify(weights, r) {
@@ -121,13 +122,9 @@
         if (box) this.open(this.boxes[Number(box.dataset.box)]);
       });
       this.root.addEventListener('keydown', (event) => {
-        if (event.key === 'Escape' && this.zoomed && !event.target.closest('input')) this.zoom(Math.max(0, this.parent[this.outer]));
+        if (event.key === 'Escape' && this.zoomed && !event.target.closest('input')) this.zoom(this.around(this.zoomed));
       });
       this.svg.addEventListener('keydown', (event) => this.key(event));
-      this.svg.addEventListener('focusin', (event) => {
-        const box = event.target.closest('.box');
-        if (box) this.focused = Number(box.dataset.box);
-      });
       profuse.tip(this.svg, '.box', (box) => this.tip(this.boxes[Number(box.dataset.box)]));
       this.read();
       this.search = profuse.search(this.root, {placeholder: 'Search functions', label: 'Search functions and namespaces', into: this.bar, change: (text) => this.find(text)});
@@ -185,6 +182,13 @@
       return out.reverse();
     }
 
+    // around returns the next group around a node that looks different.
+    around(node) {
+      let out = this.parent[node];
+      while (out > 0 && this.single(out) === this.single(node)) out = this.parent[out];
+      return Math.max(0, out);
+    }
+
     // single follows groups with nothing in them but one other group.
     single(node) {
       while (this.kids[node].length === 1 && this.w.rest[node] === 0 && this.full(this.kids[node][0]) === null) [node] = this.kids[node];
@@ -199,7 +203,8 @@
         return `fill-${this.data.classes[best]}`;
       }
       const path = this.path(node);
-      return path.length < 2 ? 'fill-root' : `fill-c${this.data.labels.colour[this.data.tree.label[path[1]]]}`;
+      const outer = path[Math.min(path.length - 1, this.data.tree.depth[this.single(0)] + 1)];
+      return outer === 0 ? 'fill-root' : `fill-c${this.data.labels.colour[this.data.tree.label[outer]]}`;
     }
 
     draw() {
@@ -208,35 +213,40 @@
       this.boxes = [];
       const had = this.svg.contains(document.activeElement);
       const whole = {x: 0, y: 0, w: this.width, h: height};
-      this.outer = this.zoomed;
       const node = this.zoomed;
-      if (this.kids[node].length > 0 || this.w.rest[node] > 0) this.inside(this.single(node), whole, node === 0 ? 0 : 1);
-      else this.boxes.push({node, r: whole, leaf: true, name: this.name(node)});
+      if (this.kids[node].length > 0 || this.w.rest[node] > 0) {
+        // Level by level, so that all groups are seen before what is in them.
+        const closed = [{node: this.single(node), r: whole, box: null}];
+        for (let i = 0; i < closed.length; i++) this.inside(closed[i], closed);
+      } else {
+        this.boxes.push({node, r: whole, leaf: true, name: this.name(node)});
+      }
       const {svg} = profuse;
       for (const [k, v] of [['width', this.width], ['height', height], ['viewBox', `0 0 ${this.width} ${height}`]]) this.svg.setAttribute(k, v);
       this.svg.replaceChildren(...this.boxes.map((b, i) => this.element(b, i)));
       if (this.boxes.length === 0) {
         this.svg.append(svg('text', {x: 8, y: 20, class: 'muted'}, 'Nothing was counted here.'));
       } else {
-        const i = this.focusNode === undefined ? 0 : Math.max(0, this.boxes.findIndex((b) => b.node === this.focusNode));
-        this.focused = i;
-        this.svg.children[i].setAttribute('tabindex', '0');
-        if (had) this.svg.children[i].focus({preventScroll: true});
+        this.svg.children[0].setAttribute('tabindex', '0');
+        if (had) this.svg.children[0].focus({preventScroll: true});
       }
       this.svg.classList.toggle('searching', this.matches !== null);
       this.sideways();
     }
 
-    // inside places what a node consists of.
-    inside(node, r, depth) {
+    // inside places what a group consists of, if there is room for all of it,
+    // and adds groups within to closed.
+    inside({node, r, box}, closed) {
       const {total, rest, byClass, column} = this.w;
-      if (r.w <= 0 || r.h <= 0 || total[node] <= 0) return;
-      const perPixel = total[node] / (r.w * r.h);
+      const inner = box ? {x: r.x + 2, y: r.y + HEADER, w: r.w - 5, h: r.h - HEADER - 3} : r;
+      if (inner.w <= 0 || inner.h <= 0 || total[node] <= 0) return;
+      const perPixel = total[node] / (inner.w * inner.h);
       const left = {node: -1, weight: rest[node], left: this.data.tree.left[node]};
       const heats = byClass.map((_, c) => column(c)[node] || 0);
       const parts = [];
-      for (const k of this.kids[node]) {
-        if (total[k] >= LEAST * LEAST * perPixel) {
+      const kids = this.kids[node].slice().sort((a, b) => total[b] - total[a] || a - b);
+      for (const k of kids) {
+        if (total[k] >= LEAST * LEAST * perPixel && parts.length < PARTS - 1) {
           parts.push({node: k, weight: total[k]});
         } else if (total[k] > 0) {
           left.weight += total[k];
@@ -245,32 +255,27 @@
         }
       }
       if (left.weight > 0) parts.push(left);
+      if (box && this.boxes.length + parts.length > MAXIMUM) return;
+      if (box) box.group = true;
       parts.sort((a, b) => b.weight - a.weight || a.node - b.node);
-      squarify(parts.map((p) => p.weight), r).forEach((at, i) => {
-        if (this.boxes.length >= MAXIMUM || at.w < 1 || at.h < 1) return;
+      squarify(parts.map((p) => p.weight), inner).forEach((at, i) => {
+        if (at.w < 1 || at.h < 1) return;
         const p = parts[i];
         if (p.node < 0) {
-          this.boxes.push({node, r: at, rest: true, weight: p.weight, name: `(${profuse.format.count(p.left)} smaller)`, heat: heats.indexOf(Math.max(...heats)), depth: depth + 1});
-          return;
+          this.boxes.push({node, r: at, rest: true, weight: p.weight, name: `(${profuse.format.count(p.left)} smaller)`, heat: heats.indexOf(Math.max(...heats))});
+        } else {
+          this.place(p.node, at, closed);
         }
-        this.place(p.node, at, depth + 1);
       });
     }
 
-    place(node, r, depth) {
+    place(node, r, closed) {
       const inner = this.single(node);
-      let name = this.name(node);
-      for (let i = inner, names = []; ; i = this.parent[i]) {
-        if (i === node) {
-          name = names.reduce((a, b) => this.join(a, b), name);
-          break;
-        }
-        names.unshift(this.name(i));
-      }
+      const names = this.path(inner).slice(this.data.tree.depth[node]).map((n) => this.name(n));
       const group = this.kids[inner].length > 0 || this.w.rest[inner] > 0;
-      const opens = group && r.w >= OPENING && r.h >= OPENING;
-      this.boxes.push({node: inner, r, leaf: !group, group: opens, name, depth});
-      if (opens) this.inside(inner, {x: r.x + 2, y: r.y + HEADER, w: r.w - 5, h: r.h - HEADER - 3}, depth);
+      const box = {node: inner, r, leaf: !group, name: names.reduce((a, b) => this.join(a, b))};
+      this.boxes.push(box);
+      if (group && r.w >= OPENING && r.h >= OPENING) closed.push({node: inner, r, box});
     }
 
     element(box, index) {
@@ -304,7 +309,7 @@
         this.legend.replaceChildren(...this.data.classes.map((c, i) => [c, this.w.byClass[i][this.zoomed]]).reverse()
           .filter(([, x]) => x > 0).map(([c, x]) => item(`fill-${c}`, c === 'ran' ? 'ran, not counted how often' : c, format.percent(x / here))));
       } else {
-        this.legend.replaceChildren(...this.kids[0].slice().sort((a, b) => this.w.total[b] - this.w.total[a]).filter((k) => this.w.total[k] > 0).slice(0, 10)
+        this.legend.replaceChildren(...this.kids[this.single(0)].slice().sort((a, b) => this.w.total[b] - this.w.total[a]).filter((k) => this.w.total[k] > 0).slice(0, 10)
           .map((k) => item(this.fill(k), this.name(k), format.percent(this.w.total[k] / all))));
       }
       this.detail(this.zoomed);
@@ -343,11 +348,10 @@
         this.detail(box.node);
         return;
       }
-      this.zoom(box.node === this.zoomed ? this.zoomed : box.node);
+      this.zoom(box.node);
     }
 
     zoom(node) {
-      this.focusNode = undefined;
       profuse.state.set('zoom', node || '');
       this.show();
     }
