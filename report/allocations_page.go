@@ -175,7 +175,11 @@ func (h *heapContexts) row(src *source, c *allocContext, offsets bool) contextRo
 }
 
 func (h *heapContexts) data(src *source) *allocationsData {
-	d := &allocationsData{Offsets: src.features.Has(profile.HasLineOffsets)}
+	// Scripts are spared null.
+	d := &allocationsData{
+		Offsets: src.features.Has(profile.HasLineOffsets), Node: []int32{}, Bytes: []float64{}, Temperature: []int{},
+		Frame: []int32{}, Caller: []int32{}, Name: []int{}, File: []int{}, Line: []int32{}, Column: []int32{}, Inlined: []int{},
+	}
 	numbers := make(map[string]int)
 	for i, t := range h.totals {
 		w := temperatureWords[t.temperature]
@@ -239,7 +243,7 @@ func (h *heapContexts) scatter(limits memprof.Thresholds) (*plot, *plotData, boo
 	// The greatest first: what is small lies above what is large. What is
 	// furthest out in either direction is drawn in any case.
 	kept := thinContexts(h.contexts)
-	points := &plotData{Key: p.Key}
+	points := newPlotData(p.Key)
 	// For the legend, in its order.
 	for _, t := range h.totals {
 		w := temperatureWords[t.temperature]

@@ -45,7 +45,7 @@ func logAxis(lo, hi float64, zeros bool) axis {
 		a.hi = a.lo * 10
 	}
 	if zeros {
-		a.zero = plotSize / 12
+		a.zero = plotSize / 8
 	}
 	return a
 }

@@ -73,6 +73,11 @@ type plotData struct {
 	Value []float64 `json:"value,omitempty"`
 }
 
+// newPlotData has no points yet. Scripts are spared null.
+func newPlotData(key string) *plotData {
+	return &plotData{Key: key, X: []float64{}, Y: []float64{}, Thing: []int32{}, Part: []int32{}}
+}
+
 func (d *plotData) add(p point, thing, part int32) {
 	d.X, d.Y = append(d.X, tenths(p.x)), append(d.Y, tenths(p.y))
 	d.Thing, d.Part = append(d.Thing, thing), append(d.Part, part)

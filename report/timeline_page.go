@@ -152,7 +152,7 @@ func runColor(i int) string { return fmt.Sprintf("c%d", i%maxRuns) }
 
 func (t *timeline) data(src *source) *timelineData {
 	first := t.firstAddress()
-	d := &timelineData{All: len(t.runs), Several: len(t.runs) > 1}
+	d := &timelineData{All: len(t.runs), Several: len(t.runs) > 1, Curves: []*plotData{}, Orders: []string{}}
 	for i := range t.functions[:min(len(t.functions), maxStarters)] {
 		f := &t.functions[i]
 		d.Name = append(d.Name, src.names.add(src.symbolName(&f.symbol)))
@@ -263,7 +263,7 @@ func (t *timeline) plotRanks(drawn []int) (*plot, *plotData, bool) {
 func (t *timeline) scatter(p *plot, drawn []int, at func(*starter) (float64, bool)) (*plotData, bool) {
 	x := linearAxis(1, float64(t.longest()))
 	p.X = x.ticks(6, wholeText)
-	points, thinned := &plotData{Key: p.Key}, false
+	points, thinned := newPlotData(p.Key), false
 	for n, i := range drawn {
 		type dot struct {
 			point
@@ -368,7 +368,7 @@ func drawCurves(orders []pageOrder, size int, several bool) (*plot, *plotData) {
 		x = linearAxis(0, 100)
 		p.XTitle, p.X = "first calls made, in percent", x.ticks(5, wholeText)
 	}
-	points := &plotData{Key: p.Key}
+	points := newPlotData(p.Key)
 	// Where curves are the same the ones below are seen at the sides.
 	for n, o := range orders {
 		line := []point{{0, plotSize}}

@@ -21,9 +21,10 @@ type pageOrder struct {
 	scores []layout.Score
 }
 
-// maxBalancedCalls bounds the first calls up to which an order is made by
-// balanced partitioning, which takes about a second for so many.
-const maxBalancedCalls = 200_000
+// maxBalancedCalls is the number of first calls, in all runs, up to which an
+// order is made by balanced partitioning: for more it would take longer than
+// the rest of the report.
+const maxBalancedCalls = 100_000
 
 // pageOrders compares the order that the program has with others; nil if
 // where its functions are is not known. The curves of the scores have a value

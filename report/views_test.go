@@ -1,6 +1,8 @@
 package report
 
 import (
+	"bytes"
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"slices"
@@ -40,4 +42,32 @@ func symbolsOf(names ...string) (list []profile.Symbol) {
 		list = append(list, profile.Symbol{Name: n, ID: uint64(i + 1)})
 	}
 	return slices.Clip(list)
+}
+
+// Scripts go through the columns of the data, which may be empty but are there.
+func TestDataHasNoNulls(t *testing.T) {
+	lost := symbolsOf("lost")
+	v := &madeView{
+		features: profile.HasTraces | profile.HasSizes | profile.HasEdges,
+		traces:   []profile.Trace{{Weight: 1, Functions: lost}},
+		edges:    []profile.Edge{{Kind: profile.MemOpSize, Caller: lost[0], Count: 0}},
+		sets: []madeSet{{
+			StackSet: profile.StackSet{Name: "allocations", Values: heapValues},
+			stacks:   []profile.Stack{{Values: make([]uint64, len(heapValues))}},
+		}},
+	}
+	src := made(v)
+	for _, f := range []pageFunc{{"timeline", timelinePage}, {"values", valuesPage}, {"allocations", allocationsPage}} {
+		p, err := f.make(src)
+		if err != nil || p == nil {
+			t.Fatalf("%s: %v, %v", f.id, p, err)
+		}
+		text, err := json.Marshal(p.data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if bytes.Contains(text, []byte("null")) {
+			t.Errorf("%s: %s", f.id, text)
+		}
+	}
 }

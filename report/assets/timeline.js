@@ -23,7 +23,7 @@ profuse.page('timeline', {
         choose: (i) => choose(points.thing[i]),
       });
     }
-    for (const points of data.curves || []) {
+    for (const points of data.curves) {
       profuse.plot(root, points, {
         text(i) {
           const after = data.several ? `${(points.thing[i] / 100).toFixed(1)} % of the first calls` : `${format.count(points.thing[i])} functions`;

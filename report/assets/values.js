@@ -76,7 +76,7 @@ profuse.page('values', {
           const more = data.number[i] - list.length;
           const fate = data.fate && data.fates[data.fate[i]];
           return el('div', {class: i === chosen ? 'chosen' : null},
-            el('h5', {}, `${data.kinds[data.kind[i]]}, ${place(i)}`),
+            el('h5', {}, `${data.short[data.kind[i]]}, ${place(i)}`),
             el('p', {class: 'muted'}, `${format.count(data.total[i])} in all`, fate ? `; LLVM: ${fate}` : ''),
             list, more > 0 ? el('p', {class: 'muted'}, `… and ${format.count(more)} more`) : null);
         }),
