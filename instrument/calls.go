@@ -7,35 +7,60 @@ import (
 
 // returning are functions that always return to where they were called: those
 // of the C library whose names it reserves and which neither call back nor can
-// be cancelled, and the parts of language runtimes that must not throw.
+// be cancelled nor wait for others, and the parts of language runtimes that must
+// not throw. So what reads and writes files is none: it can be cancelled,
+// streams and conversions may be of the program's own making (fopencookie,
+// register_printf_function, which holds for snprintf, too). Nor is what checks
+// sizes, as __memcpy_chk: it may abort.
+//
 // Compilers know them, too, but for -ffreestanding and -fno-builtin, with which
 // a program may have functions of its own by these names; they had better
 // return.
 var returning = names(`
 	memcpy memmove memset memcmp memchr memrchr memmem mempcpy memccpy bcmp bzero explicit_bzero rawmemchr
 	strlen strnlen strcmp strncmp strcasecmp strncasecmp strchr strrchr strchrnul strstr strcasestr strcpy strncpy
-	strcat strncat stpcpy stpncpy strspn strcspn strpbrk strcoll strxfrm strsep strtok strtok_r strdup strndup
-	strtol strtoul strtoll strtoull strtod strtof strtold atoi atol atoll atof
-	__isoc23_strtol __isoc23_strtoul __isoc23_strtoll __isoc23_strtoull
+	strcat strncat stpcpy stpncpy strspn strcspn strpbrk strcoll strxfrm strsep strtok strtok_r
+	strverscmp strdup strndup
+	wcslen wcsnlen wcscpy wcsncpy wcscat wcsncat wcscmp wcsncmp wcscasecmp wcsncasecmp wcschr wcsrchr wcsstr wcsspn wcscspn
+	wcspbrk wmemcpy wmemmove wmemset wmemcmp wmemchr
+	strtol strtoul strtoll strtoull strtoimax strtoumax strtod strtof strtold atoi atol atoll atof
+	wcstol wcstoul wcstoll wcstoull wcstod wcstof wcstold
+	__isoc23_strtol __isoc23_strtoul __isoc23_strtoll __isoc23_strtoull __isoc23_strtoimax __isoc23_strtoumax
 	malloc calloc realloc reallocarray free aligned_alloc posix_memalign memalign malloc_usable_size
-	abs labs llabs div ldiv lldiv rand srand random srandom rand_r drand48 srand48 getenv
-	isalnum isalpha isblank iscntrl isdigit isgraph islower isprint ispunct isspace isupper isxdigit tolower toupper
-	__errno_location __ctype_b_loc __ctype_tolower_loc __ctype_toupper_loc
-	acos acosh asin asinh atan atan2 atanh cbrt ceil copysign cos cosh erf erfc exp exp2 expm1 fabs fdim floor fma fmax
-	fmin fmod frexp hypot ilogb ldexp lgamma llrint llround log log10 log1p log2 logb lrint lround modf nearbyint
-	nextafter pow remainder rint round scalbln scalbn sin sincos sinh sqrt tan tanh tgamma trunc
-	acosf asinf atanf atan2f ceilf copysignf cosf coshf expf exp2f expm1f fabsf fdimf floorf fmaf fmaxf fminf fmodf
-	frexpf hypotf ldexpf llrintf llroundf logf log10f log1pf log2f lrintf lroundf modff nearbyintf powf remainderf rintf
-	roundf scalbnf sinf sincosf sinhf sqrtf tanf tanhf truncf
-	time clock clock_gettime gettimeofday getpid getuid geteuid getgid getegid
+	abs labs llabs imaxabs div ldiv lldiv imaxdiv rand srand random srandom rand_r
+	drand48 erand48 lrand48 nrand48 mrand48 jrand48 srand48 getenv secure_getenv
+	isalnum isalpha isblank iscntrl isdigit isgraph islower isprint ispunct isspace isupper isxdigit
+	tolower toupper iswalnum iswalpha iswblank iswcntrl iswdigit iswgraph iswlower iswprint iswpunct iswspace
+	iswupper iswxdigit towlower towupper iswctype
+	__errno_location __ctype_b_loc __ctype_tolower_loc __ctype_toupper_loc __ctype_get_mb_cur_max __tls_get_addr
+	acos acosh asin asinh atan atan2 atanh cbrt ceil copysign cos cosh erf erfc exp exp2 expm1 fabs fdim floor fma
+	fmax fmin fmod frexp hypot ilogb ldexp lgamma lgamma_r llrint llround log log10 log1p log2 logb lrint lround modf nan
+	nearbyint nextafter nexttoward pow remainder remquo rint round roundeven scalbln scalbn sin sincos sinh sqrt tan tanh
+	tgamma trunc
+	acosf acoshf asinf asinhf atanf atan2f atanhf cbrtf ceilf copysignf cosf coshf erff erfcf expf exp2f expm1f fabsf
+	fdimf floorf fmaf fmaxf fminf fmodf frexpf hypotf ilogbf ldexpf lgammaf llrintf llroundf logf log10f log1pf log2f
+	logbf lrintf lroundf modff nanf nearbyintf nextafterf powf remainderf remquof rintf roundf roundevenf scalblnf scalbnf
+	sinf sincosf sinhf sqrtf tanf tanhf tgammaf truncf
+	acosl asinl atanl atan2l ceill copysignl cosl expl exp2l fabsl floorl fmaxl fminl fmodl frexpl hypotl ldexpl llrintl
+	llroundl logl log10l log1pl log2l lrintl lroundl modfl powl rintl roundl scalbnl sinl sqrtl tanl truncl
+	__isnan __isnanf __isinf __isinff __finite __finitef __signbit __signbitf __fpclassify __fpclassifyf
+	__divti3 __modti3 __udivti3 __umodti3 __multi3 __divmodti4 __udivmodti4 __powidf2 __powisf2 __muldc3 __mulsc3 __divdc3
+	__divsc3 __floattidf __floattisf __floatuntidf __floatuntisf __fixdfti __fixsfti __fixunsdfti __fixunssfti
+	__popcountdi2 __popcountsi2
+	time clock clock_gettime gettimeofday difftime getpid getuid geteuid getgid getegid
+	sigemptyset sigfillset sigaddset sigdelset sigismember pthread_self pthread_equal pthread_getspecific
 	setjmp _setjmp __sigsetjmp
-	__cxa_begin_catch __cxa_free_exception __cxa_guard_release __cxa_guard_abort __dynamic_cast
-	_ZdlPv _ZdlPvm _ZdlPvSt11align_val_t _ZdlPvmSt11align_val_t _ZdaPv _ZdaPvm
+	__cxa_begin_catch __cxa_get_exception_ptr __cxa_free_exception __cxa_guard_release __cxa_guard_abort __dynamic_cast
+	_ZSt18uncaught_exceptionv _ZSt19uncaught_exceptionsv
+	_ZdlPv _ZdlPvm _ZdlPvSt11align_val_t _ZdlPvmSt11align_val_t
+	_ZdaPv _ZdaPvm _ZdaPvSt11align_val_t _ZdaPvmSt11align_val_t
 	_ZSt18_Rb_tree_incrementPSt18_Rb_tree_node_base _ZSt18_Rb_tree_incrementPKSt18_Rb_tree_node_base
 	_ZSt18_Rb_tree_decrementPSt18_Rb_tree_node_base _ZSt18_Rb_tree_decrementPKSt18_Rb_tree_node_base
 	_ZSt29_Rb_tree_insert_and_rebalancebPSt18_Rb_tree_node_baseS0_RS_
 	_ZSt28_Rb_tree_rebalance_for_erasePSt18_Rb_tree_node_baseRS_
 	_ZNSt8__detail15_List_node_base7_M_hookEPS0_ _ZNSt8__detail15_List_node_base9_M_unhookEv
+	_ZNSt8__detail15_List_node_base11_M_transferEPS0_S1_
+	_ZNKSt8__detail20_Prime_rehash_policy11_M_next_bktEm _ZNKSt8__detail20_Prime_rehash_policy14_M_need_rehashEmmm
 	_ZSt11_Hash_bytesPKvmm`)
 
 // departing are functions that never return to where they were called.

@@ -15,8 +15,10 @@ import (
 var (
 	flowProgram  = program{sources: []string{"flow.c", "other.c"}}
 	throwProgram = program{sources: []string{"throw.cpp"}}
-	arguments    = [][]string{{"0"}, {"1"}, {"2"}, {"3"}, {"4"}, {"6"}, {"8"}, {"12"}}
-	modes        = []mip.ProfileType{coverage, counts, coverage | withBB, counts | withBB}
+	// Functions that exit, abort, jump away, end their thread or never end.
+	departures = program{sources: []string{"departures.c"}, ldflags: []string{"-pthread"}}
+	arguments  = [][]string{{"0"}, {"1"}, {"2"}, {"3"}, {"4"}, {"6"}, {"8"}, {"12"}}
+	modes      = []mip.ProfileType{coverage, counts, coverage | withBB, counts | withBB}
 )
 
 func (p program) with(cflags ...string) program {
@@ -76,6 +78,7 @@ func TestInferredEqualsProbed(t *testing.T) {
 				t.Parallel()
 				native(t, cc).inferredEqualsProbed(t, flowProgram.with(level), coverage|withBB)
 				native(t, cc).inferredEqualsProbed(t, flowProgram.with(level), counts|withBB)
+				native(t, cc).inferredEqualsProbed(t, departures.with(level), coverage|withBB)
 				native(t, cxx(cc)).inferredEqualsProbed(t, throwProgram.with(level), coverage|withBB)
 			})
 		}
