@@ -37,6 +37,7 @@ type comparisonData struct {
 	// Lists is the set of lists that each is in, a bit for each of ListTitles.
 	Lists        []int    `json:"lists"`
 	ListTitles   []string `json:"listTitles"`
+	ListCounts   []int    `json:"listCounts"` // of the whole lists, also of what is left out
 	Temperatures []string `json:"temperatures"`
 	Unit         string   `json:"unit"`
 	// Points is how many of the first the drawing has.
@@ -186,7 +187,7 @@ func (c *comparison) what() string {
 }
 
 func (c *comparison) data(names *nameTable) *comparisonData {
-	d := &comparisonData{Kind: c.what(), Unit: string(c.Unit), Points: min(len(c.rows), maxScatterPoints)}
+	d := &comparisonData{Kind: c.what(), Unit: string(c.Unit), ListCounts: c.counts, Points: min(len(c.rows), maxScatterPoints)}
 	d.Scale = scaleData{scatterLow, scatterHigh, scatterNone, scatterSize, newScatterScale(c.rows).decades}
 	for _, list := range comparedLists(c.Result) {
 		d.ListTitles = append(d.ListTitles, list.title)

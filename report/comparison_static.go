@@ -229,10 +229,10 @@ type scatterPoint struct {
 }
 
 const (
-	scatterSize = 392
-	scatterLow  = 64  // pixels; of the least share
-	scatterHigh = 352 // of the whole
-	scatterNone = 52  // of nothing
+	scatterSize = 408
+	scatterLow  = 80  // pixels; of the least share
+	scatterHigh = 368 // of the whole
+	scatterNone = 68  // of nothing
 	staticDots  = 600
 )
 

@@ -105,7 +105,8 @@ function init(root, data, profile) {
   const choice = el('select', {'aria-label': 'Kind of change'}, el('option', {value: '-1'}, `All changes (${format.count(count)})`),
     data.listTitles.map((title, l) => {
       const n = data.lists.reduce((sum, bits) => sum + ((bits >> l) & 1), 0);
-      return n > 0 ? el('option', {value: l}, `${title} (${format.count(n)})`) : null;
+      const of = n < data.listCounts[l] ? ` of ${format.count(data.listCounts[l])}` : '';
+      return n > 0 ? el('option', {value: l}, `${title} (${format.count(n)}${of})`) : null;
     }));
   choice.addEventListener('change', () => {
     profuse.state.set('list', choice.value === '-1' ? null : choice.value, {replace: true});

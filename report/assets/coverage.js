@@ -52,6 +52,8 @@ function init(root, data, profile) {
   let searched = '';
   let undone = false; // only files in which something did not run
   let marked = null; // rows to show while searched
+  // A bar, and the longest text beside one: that of the first row or its like.
+  const widthOf = (m) => 10 + m.all.reduce((most, n) => Math.max(most, `${format.count(n)} of ${format.count(n)}`.length), 8);
   const columns = (tree) => [
     tree
       ? {title: 'File', align: 'left', node: treeName}
@@ -59,7 +61,7 @@ function init(root, data, profile) {
     ...measures.flatMap((m) => {
       const at = tree ? (r) => r : (f) => rowOfFile.get(f);
       const share = (i) => (m.all[at(i)] > 0 ? m.ran[at(i)] / m.all[at(i)] : NaN);
-      const c = {title: m.title, align: 'left', width: 20, narrow: m === last ? null : false, hint: 'How many ran, of how many', node: (i) => meter(m.ran[at(i)], m.all[at(i)])};
+      const c = {title: m.title, align: 'left', width: widthOf(m), narrow: m === last ? null : false, hint: 'How many ran, of how many', node: (i) => meter(m.ran[at(i)], m.all[at(i)])};
       const not = {title: 'Not run', width: 9, narrow: false, text: (i) => format.count(m.all[at(i)] - m.ran[at(i)])};
       if (!tree) {
         c.value = share;
