@@ -8,6 +8,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/profuse-pgo/profuse/internal/llvmyaml"
 	"github.com/profuse-pgo/profuse/profile"
 )
 
@@ -52,7 +53,7 @@ func ReadBuildID(r io.Reader) ([]byte, error) {
 		if err != nil || len(id) == 0 || len(id) > maxBuildID {
 			return nil, &profile.FormatError{
 				Section: "build id", Offset: -1, Line: line, Record: -1, Field: buildIDKey,
-				Found: quoteShort(bytes.TrimSpace([]byte(value))), Want: fmt.Sprintf("1 to %d bytes in hexadecimal", maxBuildID), Err: profile.ErrCorrupt,
+				Found: llvmyaml.Short(bytes.TrimSpace([]byte(value))), Want: fmt.Sprintf("1 to %d bytes in hexadecimal", maxBuildID), Err: profile.ErrCorrupt,
 			}
 		}
 		return id, nil

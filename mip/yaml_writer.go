@@ -6,9 +6,9 @@ import (
 	"io"
 	"strconv"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
+	"github.com/profuse-pgo/profuse/internal/llvmyaml"
 	"github.com/profuse-pgo/profuse/profile"
 )
 
@@ -170,7 +170,7 @@ func (y *yamlPrinter) header(p *Profile) {
 
 func (y *yamlPrinter) function(f *Function) {
 	y.indent, y.first = "    ", "  - "
-	y.text(keyFunctionName, yamlString(f.Name))
+	y.text(keyFunctionName, llvmyaml.Quote(f.Name))
 	y.hex(keySignature, f.Signature())
 	y.hex(keyRawOffset, f.RawOffset)
 	y.hex(keyAddress, uint64(f.Address))
@@ -207,104 +207,7 @@ func (y *yamlPrinter) block(b Block) {
 func (y *yamlPrinter) sourceInfo(s SourceInfo) {
 	y.parent(keySourceInfo)
 	y.indent = "      "
-	y.text(keyFileName, yamlString(strings.ToValidUTF8(s.File, "\uFFFD")))
-	y.text(keyFunctionName, yamlString(strings.ToValidUTF8(s.Function, "\uFFFD")))
+	y.text(keyFileName, llvmyaml.Quote(strings.ToValidUTF8(s.File, "\uFFFD")))
+	y.text(keyFunctionName, llvmyaml.Quote(strings.ToValidUTF8(s.Function, "\uFFFD")))
 	y.decimal(keyLine, uint64(s.Line))
-}
-
-// yamlString quotes s where LLVM does: single quotes where a plain scalar could
-// be taken for something else or has a character outside a short list, double
-// quotes where it has control characters or anything that is not ASCII.
-func yamlString(s string) string {
-	if s == "" {
-		return "''"
-	}
-	single := isYAMLSpace(s[0]) || isYAMLSpace(s[len(s)-1]) || yamlMeansOther(s) ||
-		strings.IndexByte(`-?:\,[]{}#&*!|>'"%@`+"`", s[0]) >= 0
-	for i := range len(s) {
-		switch c := s[i]; {
-		case c == '\t' || '0' <= c && c <= '9' || 'A' <= c && c <= 'Z' || 'a' <= c && c <= 'z',
-			strings.IndexByte("_-^., ", c) >= 0:
-		case c < 0x20 || c >= 0x7f:
-			return yamlDoubleQuoted(s)
-		default:
-			single = true
-		}
-	}
-	if single {
-		return "'" + strings.ReplaceAll(s, "'", "''") + "'"
-	}
-	return s
-}
-
-func isYAMLSpace(c byte) bool { return c == ' ' || '\t' <= c && c <= '\r' }
-
-// yamlMeansOther reports whether the plain scalar is a null, bool or number.
-func yamlMeansOther(s string) bool {
-	switch s {
-	case "null", "Null", "NULL", "~", "true", "True", "TRUE", "false", "False", "FALSE", ".nan", ".NaN", ".NAN":
-		return true
-	}
-	if digits, ok := strings.CutPrefix(s, "0x"); ok {
-		return digits != "" && strings.Trim(digits, "0123456789abcdefABCDEF") == ""
-	}
-	if digits, ok := strings.CutPrefix(s, "0o"); ok {
-		return digits != "" && strings.Trim(digits, "01234567") == ""
-	}
-	switch strings.TrimPrefix(strings.TrimPrefix(s, "-"), "+") {
-	case ".inf", ".Inf", ".INF":
-		return true
-	}
-	return isYAMLFloat(s)
-}
-
-// isYAMLFloat: [-+]? ( \.[0-9]+ | [0-9]+ (\.[0-9]*)? ) ([eE][-+]?[0-9]+)?
-func isYAMLFloat(s string) bool {
-	if s[0] == '-' || s[0] == '+' {
-		s = s[1:]
-	}
-	mantissa, exponent := s, "0"
-	if i := strings.IndexAny(s, "eE"); i >= 0 {
-		mantissa, exponent = s[:i], s[i+1:]
-		if exponent != "" && (exponent[0] == '-' || exponent[0] == '+') {
-			exponent = exponent[1:]
-		}
-	}
-	whole, fraction, _ := strings.Cut(mantissa, ".")
-	digits := func(s string) bool { return strings.Trim(s, "0123456789") == "" }
-	return whole+fraction != "" && exponent != "" && digits(whole) && digits(fraction) && digits(exponent)
-}
-
-// yamlEscapes are the short escapes of double-quoted scalars.
-var yamlEscapes = []struct {
-	char   rune
-	letter byte
-}{
-	{'\\', '\\'}, {'"', '"'}, {0, '0'}, {7, 'a'}, {8, 'b'}, {9, 't'}, {10, 'n'}, {11, 'v'}, {12, 'f'},
-	{13, 'r'}, {0x1b, 'e'}, {0x85, 'N'}, {0xa0, '_'}, {0x2028, 'L'}, {0x2029, 'P'},
-}
-
-// yamlDoubleQuoted quotes s, which is UTF-8. Printable characters stay.
-func yamlDoubleQuoted(s string) string {
-	b := []byte{'"'}
-next:
-	for _, r := range s {
-		for _, e := range yamlEscapes {
-			if e.char == r {
-				b = append(b, '\\', e.letter)
-				continue next
-			}
-		}
-		switch {
-		case 0x20 <= r && r < 0x80 || r >= 0x80 && unicode.IsPrint(r):
-			b = utf8.AppendRune(b, r)
-		case r <= 0xff:
-			b = fmt.Appendf(b, `\x%02X`, r)
-		case r <= 0xffff:
-			b = fmt.Appendf(b, `\u%04X`, r)
-		default:
-			b = fmt.Appendf(b, `\U%08X`, r)
-		}
-	}
-	return string(append(b, '"'))
 }

@@ -1,9 +1,9 @@
 package llvmyaml
 
 import (
-	"bytes"
 	"fmt"
 	"strconv"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/profuse-pgo/profuse/profile"
@@ -15,29 +15,32 @@ import (
 // mappings as keys. Like a cursor it keeps the first failure.
 //
 // The caller knows what has to come: it asks for a mapping, a sequence or a
-// scalar, so nesting is as deep as the caller's calls, whatever the input.
+// scalar, so nesting is as deep as the caller's calls, whatever the input. A copy
+// of a Scanner reads on from the same place.
 type Scanner struct {
 	Record int // index of the record being read, for errors; -1 when in none
 
-	data   []byte
-	pos    int
-	line   int // number of the current line
-	start  int // offset of the current line
-	parent int // column of the block that the value read belongs to; -1 at the top
-	flow   int // how many flow collections are open
-	inline bool
-	err    error
+	data    string
+	pos     int
+	line    int // number of the current line
+	keyLine int // of the last key
+	start   int // offset of the current line
+	parent  int // column of the block that the value read belongs to; -1 at the top
+	flow    int // how many flow collections are open
+	inline  bool
+	err     error
 }
 
 // NewScanner returns a scanner before the value of the document in data. Like
 // LLVM it passes over documents before it that have none.
 func NewScanner(data []byte) *Scanner {
-	s := &Scanner{Record: -1, data: data, line: 1, parent: -1}
-	if !utf8.Valid(data) {
-		s.Fail(0, profile.ErrCorrupt, "text", "not UTF-8", "UTF-8")
+	// As a string, of which keys and scalars are parts without a copy of each.
+	s := &Scanner{Record: -1, data: string(data), line: 1, parent: -1}
+	if !utf8.ValidString(s.data) {
+		s.Fail(1+strings.Count(validPrefix(s.data), "\n"), profile.ErrCorrupt, "text", "not UTF-8", "UTF-8")
 		return s
 	}
-	if bytes.HasPrefix(data, []byte("\ufeff")) {
+	if strings.HasPrefix(s.data, "\ufeff") {
 		s.pos, s.start = 3, 3
 	}
 	s.blank()
@@ -49,11 +52,32 @@ func NewScanner(data []byte) *Scanner {
 	return s
 }
 
+// validPrefix returns the part of text before its first byte that is not UTF-8.
+func validPrefix(text string) string {
+	for i, r := range text {
+		if r == utf8.RuneError {
+			if _, n := utf8.DecodeRuneInString(text[i:]); n == 1 {
+				return text[:i]
+			}
+		}
+	}
+	return text
+}
+
 // Err returns the first failure, a *[profile.FormatError], or nil.
 func (s *Scanner) Err() error { return s.err }
 
 // Line returns the number of the current line, from 1.
 func (s *Scanner) Line() int { return s.line }
+
+// valueLine is the line to name in what is said of the value to be read: that of
+// its key if it does not begin beside it.
+func (s *Scanner) valueLine() int {
+	if s.flow == 0 && !s.inline && s.keyLine > 0 {
+		return s.keyLine
+	}
+	return s.line
+}
 
 // Fail records a failure in the given line, 0 for none, unless there is one
 // already.
@@ -79,13 +103,21 @@ func Short[T ~string | ~[]byte](text T) string {
 	return fmt.Sprintf("%q", string(text))
 }
 
+// Rest returns a scanner before the value to be read next and leaves s at the
+// end of the document: for documents that are read in parts.
+func (s *Scanner) Rest() *Scanner {
+	rest := *s
+	s.pos = len(s.data)
+	return &rest
+}
+
 // rest returns what is left of the current line.
-func (s *Scanner) rest() []byte {
+func (s *Scanner) rest() string {
 	rest := s.data[s.pos:]
-	if i := bytes.IndexByte(rest, '\n'); i >= 0 {
+	if i := strings.IndexByte(rest, '\n'); i >= 0 {
 		rest = rest[:i]
 	}
-	return bytes.TrimSuffix(rest, []byte("\r"))
+	return strings.TrimSuffix(rest, "\r")
 }
 
 func (s *Scanner) column() int { return s.pos - s.start }
@@ -99,8 +131,8 @@ func (s *Scanner) blank() {
 		case c == ' ' || c == '\r':
 			s.pos++
 		case c == '\t':
-			if !s.inline && s.flow == 0 && len(bytes.TrimSpace(s.data[s.start:s.pos])) == 0 &&
-				len(bytes.TrimSpace(s.rest())) > 0 {
+			if !s.inline && s.flow == 0 && len(strings.TrimSpace(s.data[s.start:s.pos])) == 0 &&
+				len(strings.TrimSpace(s.rest())) > 0 {
 				s.corrupt("indentation", "a tab", "blanks")
 				return
 			}
@@ -120,7 +152,7 @@ func (s *Scanner) blank() {
 
 // mark reports whether a document's mark stands here.
 func (s *Scanner) mark(m string) bool {
-	if s.column() != 0 || !bytes.HasPrefix(s.data[s.pos:], []byte(m)) {
+	if s.column() != 0 || !strings.HasPrefix(s.data[s.pos:], m) {
 		return false
 	}
 	rest := s.rest()[3:]
@@ -172,13 +204,13 @@ func (s *Scanner) null() bool {
 
 // closing reports whether an element of a flow collection ends here.
 func (s *Scanner) closing() bool {
-	return s.pos < len(s.data) && bytes.IndexByte([]byte(",]}"), s.data[s.pos]) >= 0
+	return s.pos < len(s.data) && strings.IndexByte(",]}", s.data[s.pos]) >= 0
 }
 
 // dash reports whether an item of a block sequence begins here.
 func (s *Scanner) dash() bool {
 	return s.pos < len(s.data) && s.data[s.pos] == '-' &&
-		(s.pos+1 == len(s.data) || bytes.IndexByte([]byte(" \t\r\n"), s.data[s.pos+1]) >= 0)
+		(s.pos+1 == len(s.data) || strings.IndexByte(" \t\r\n", s.data[s.pos+1]) >= 0)
 }
 
 // open begins a flow collection if one begins with bracket here.
@@ -293,6 +325,7 @@ func (s *Scanner) key() string {
 		return ""
 	}
 	s.pos++
+	s.keyLine = line
 	s.blank()
 	return key
 }
@@ -322,6 +355,11 @@ func (s *Scanner) Sequence(item func()) {
 		}
 		item()
 	}, true)
+}
+
+// AtScalar reports whether the value to be read is a scalar in this line.
+func (s *Scanner) AtScalar() bool {
+	return s.err == nil && s.inline && s.pos < len(s.data) && strings.IndexByte("[{", s.data[s.pos]) < 0
 }
 
 // Scalar reads a scalar; one that is left out is empty.
@@ -367,17 +405,17 @@ func (s *Scanner) scalar() (text string, quoted bool) {
 		}
 	}
 	s.pos += len(rest)
-	return string(bytes.TrimRight(rest, " \t")), false
+	return strings.TrimRight(rest, " \t"), false
 }
 
 // endsPlain reports whether a plain scalar ends before text[i].
-func (s *Scanner) endsPlain(text []byte, i int) bool {
+func (s *Scanner) endsPlain(text string, i int) bool {
 	switch c := text[i]; c {
 	case '#':
 		return i > 0 && (text[i-1] == ' ' || text[i-1] == '\t')
 	case ':':
 		return i+1 == len(text) || text[i+1] == ' ' || text[i+1] == '\t' ||
-			s.flow > 0 && bytes.IndexByte([]byte(",[]{}"), text[i+1]) >= 0
+			s.flow > 0 && strings.IndexByte(",[]{}", text[i+1]) >= 0
 	case ',', '[', ']', '{', '}':
 		return s.flow > 0
 	}
@@ -387,6 +425,10 @@ func (s *Scanner) endsPlain(text []byte, i int) bool {
 // quoted reads a quoted scalar, which has to end in its line.
 func (s *Scanner) quoted(quote byte) string {
 	rest := s.rest()
+	if n := strings.IndexAny(rest[1:], `\`+string(quote)); n >= 0 && rest[1+n] == quote && !strings.HasPrefix(rest[2+n:], "'") {
+		s.pos += n + 2 // nothing in it is escaped
+		return rest[1 : 1+n]
+	}
 	var out []byte
 	for i := 1; i < len(rest); i++ {
 		c := rest[i]
@@ -414,7 +456,7 @@ func (s *Scanner) quoted(quote byte) string {
 }
 
 // unescape reads what follows a backslash: n bytes, 0 if it is no escape.
-func unescape(text []byte) (r rune, n int) {
+func unescape(text string) (r rune, n int) {
 	if len(text) == 0 {
 		return 0, 0
 	}
@@ -439,7 +481,7 @@ func unescape(text []byte) (r rune, n int) {
 	if len(text) < 1+digits {
 		return 0, 0
 	}
-	v, err := strconv.ParseUint(string(text[1:1+digits]), 16, 32)
+	v, err := strconv.ParseUint(text[1:1+digits], 16, 32)
 	if err != nil || v > utf8.MaxRune || !utf8.ValidRune(rune(v)) {
 		return 0, 0
 	}
@@ -449,7 +491,7 @@ func unescape(text []byte) (r rune, n int) {
 // Unsigned reads a number of at most the given bits, as LLVM does: decimal, or
 // by its prefix of base 16, 2 or 8.
 func (s *Scanner) Unsigned(field string, bits int) uint64 {
-	line := s.line
+	line := s.valueLine()
 	text := s.Scalar()
 	if s.err != nil {
 		return 0
@@ -478,7 +520,7 @@ func (s *Scanner) Unsigned(field string, bits int) uint64 {
 
 // Bool reads a truth value in any of YAML's spellings.
 func (s *Scanner) Bool(field string) bool {
-	line := s.line
+	line := s.valueLine()
 	switch text := s.Scalar(); text {
 	case "true", "True", "TRUE", "yes", "Yes", "YES", "on", "On", "ON", "y", "Y":
 		return true
