@@ -61,7 +61,9 @@ func newDocument(sets []*set, opt Options) (*document, error) {
 	var ids []string // of the pages, in their order
 	var facts documentFacts
 	for i, s := range sets {
-		labels = append(labels, s.label)
+		if !s.pair {
+			labels = append(labels, s.label)
+		}
 		out := documentSet{Index: i, Label: s.label, About: s.about}
 		f := setFacts{Label: s.label, Features: s.features}
 		for _, p := range s.pages {
@@ -101,9 +103,15 @@ func (d *document) add(id string, data any) error {
 	return nil
 }
 
+// titleLabels is how many profiles a title names.
+const titleLabels = 4
+
 // dress gives a document that shows pages of these ids, of sets of these
 // labels, its title, style, script and policy.
 func (d *document) dress(labels, ids []string) {
+	if n := len(labels); n > titleLabels+1 {
+		labels = append(labels[:titleLabels:titleLabels], fmt.Sprintf("%d more", n-titleLabels))
+	}
 	if d.Title == "" {
 		d.Title = strings.Join(labels, ", ") + " – profuse report"
 	}

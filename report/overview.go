@@ -111,15 +111,14 @@ type namedValue struct {
 
 // A topTable lists the hottest.
 type topTable struct {
-	Value    string // what is counted
-	Unit     profile.Unit
-	Calls    bool // are known besides
-	Files    bool
-	Shares   bool
-	Rows     []topRow
-	More     uint64 // that are not listed
-	what     string
-	haveFile bool
+	Value  string // what is counted
+	Unit   profile.Unit
+	Calls  bool // are known besides
+	Files  bool
+	Shares bool
+	Rows   []topRow
+	More   uint64 // that are not listed
+	what   string
 }
 
 type topRow struct {
@@ -257,7 +256,7 @@ func (n *surveyed) addSet(src *source, first bool, set profile.StackSet) {
 
 // fill makes the rows of the items.
 func (t *topTable) fill(src *source, top *topList, sum float64) {
-	cumulative := 0.0
+	counts := 0.0
 	for i := range top.items {
 		it := &top.items[i]
 		row := topRow{Count: it.count, Calls: it.calls, Heat: it.heat.String(), MoreFrames: it.more, File: clean(it.symbol.File)}
@@ -272,8 +271,8 @@ func (t *topTable) fill(src *source, top *topList, sum float64) {
 		}
 		if sum > 0 {
 			row.Share = float64(it.count) / sum
-			cumulative = min(cumulative+row.Share, 1)
-			row.Cumulative = cumulative
+			counts += float64(it.count)
+			row.Cumulative = min(counts/sum, 1)
 		}
 		t.Files = t.Files || row.File != ""
 		t.Rows = append(t.Rows, row)
@@ -354,6 +353,7 @@ type segment struct {
 	Class, Title string
 	At, Length   template.HTMLAttr
 	Label        string
+	LabelClass   string
 }
 
 func (n *surveyed) heatChart() *heatChart {
@@ -391,6 +391,9 @@ func (c *heatChart) add(name string, share func(heatClass) (float64, string)) {
 		s := segment{Class: "fill-" + k.Name, Title: title, At: percentAttr("x", at), Length: percentAttr("width", part)}
 		if part > 0.12 {
 			s.Label = k.Name + " " + percentText(part)
+		}
+		if part < 0.3 {
+			s.LabelClass = " seldom"
 		}
 		if part > 0 {
 			bar.Segments = append(bar.Segments, s)

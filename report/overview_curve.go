@@ -77,11 +77,12 @@ func newCutoffChart(src *source) *cutoffChart {
 			Min: k.Min, CX: percentAttr("cx", at), X: percentAttr("x", at), CY: y(k.Min), LabelClass: "often",
 		}
 		p.Anchor = "middle"
-		if i%3 != 0 {
+		last := len(d.Cutoffs) - 1
+		if i%3 != 0 || last-i < 4 && i < last {
 			p.LabelClass = "seldom"
 		}
-		if i == len(d.Cutoffs)-1 {
-			p.Anchor, p.X = "end", percentAttr("x", 1)
+		if i == last {
+			p.LabelClass, p.Anchor, p.X = "often", "end", percentAttr("x", 1)
 		}
 		switch k.Share {
 		case hotCutoff:

@@ -67,6 +67,7 @@ type set struct {
 	features     []string
 	names        *nameTable
 	pages        []*page
+	pair         bool // of two profiles
 }
 
 // Write writes the report of one or more profiles to w. Exactly two are
@@ -122,7 +123,7 @@ func profileSet(src *source) (*set, error) {
 }
 
 func pairSet(a, b *source) (*set, error) {
-	s := &set{label: "Comparison", about: a.label + " and " + b.label, names: newNameTable()}
+	s := &set{label: "Comparison", about: a.label + " and " + b.label, names: newNameTable(), pair: true}
 	for _, f := range pairFuncs {
 		if err := a.opt.progress(s.label, f.id); err != nil {
 			return nil, err

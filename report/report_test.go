@@ -165,6 +165,32 @@ func TestLabels(t *testing.T) {
 	}
 }
 
+func TestTitles(t *testing.T) {
+	var many []Source
+	for i := range 7 {
+		many = append(many, Source{View: &madeView{}, Label: fmt.Sprint("p", i+1)})
+	}
+	for _, tc := range []struct {
+		sources []Source
+		title   string
+		want    string
+	}{
+		{many[:1], "", "p1 – profuse report"},
+		{many[:2], "", "p1, p2 – profuse report"}, // and not their comparison
+		{many[:5], "", "p1, p2, p3, p4, p5 – profuse report"},
+		{many, "", "p1, p2, p3, p4, 3 more – profuse report"},
+		{many[:1], "Last night", "Last night"},
+	} {
+		var w bytes.Buffer
+		if err := Write(&w, tc.sources, Options{Title: tc.title}); err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Contains(w.Bytes(), []byte("<title>"+tc.want+"</title>")) {
+			t.Errorf("%d profiles: no title %q", len(tc.sources), tc.want)
+		}
+	}
+}
+
 func TestProgressEnds(t *testing.T) {
 	stop := errors.New("stop")
 	var w bytes.Buffer

@@ -15,6 +15,7 @@ type servedSet struct {
 	label, about string
 	features     []string
 	pages        []servedPage
+	pair         bool // of two profiles
 }
 
 type servedPage struct {
@@ -68,7 +69,7 @@ func newServedSets(sources []Source, opt Options) []*servedSet {
 	}
 	if len(all) == 2 && len(pairFuncs) > 0 {
 		a, b := all[0], all[1]
-		s := &servedSet{label: "Comparison", about: a.label + " and " + b.label}
+		s := &servedSet{label: "Comparison", about: a.label + " and " + b.label, pair: true}
 		for _, f := range pairFuncs {
 			s.add(busy, f.id, func() (*page, *nameTable, error) {
 				names := newNameTable()
@@ -126,7 +127,9 @@ func newShell(sets []*servedSet, opt Options) (*answer, error) {
 	for i, s := range sets {
 		out := documentSet{Index: i, Label: s.label, About: s.about}
 		f := setFacts{Label: s.label, Features: s.features}
-		labels = append(labels, s.label)
+		if !s.pair {
+			labels = append(labels, s.label)
+		}
 		for _, p := range s.pages {
 			out.Pages = append(out.Pages, documentPage{ID: p.id, HasScript: asset(p.id+".js") != nil})
 			f.Pages = append(f.Pages, p.id)

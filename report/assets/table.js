@@ -74,7 +74,7 @@ profuse.table = (root, options) => {
       sum += w;
       return el('col', {style: {width: `${w}ch`}});
     }));
-    table.style.minWidth = rest ? `${sum + Math.min(32, widths.get(rest) + 2)}ch` : '';
+    table.style.minWidth = rest ? `${sum + Math.min(narrow ? 18 : 32, widths.get(rest) + 2)}ch` : '';
     head.replaceChildren(...columns.map((c) => {
       const up = sort && sort.column === options.columns.indexOf(c);
       const button = el('button', {type: 'button', title: c.hint || null, on: {click: () => sortBy(options.columns.indexOf(c))}}, c.title);
