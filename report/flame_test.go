@@ -2,6 +2,7 @@ package report
 
 import (
 	"io/fs"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -194,4 +195,47 @@ func ambiguous(numbers map[profile.Symbol]int, name int) bool {
 
 func near(a, b float64) bool {
 	return a == b || a-b < 1e-9*b && b-a < 1e-9*b
+}
+
+// TestFlameOfManyStacks: two sets of more paths than a file may have make no
+// more boxes than it may, and lose no weight.
+func TestFlameOfManyStacks(t *testing.T) {
+	random := rand.New(rand.NewPCG(47, 53))
+	v := &madeView{}
+	for range 2 {
+		set := madeSet{StackSet: profile.StackSet{Name: "samples", Description: "a stack", Values: testValues[:2]}}
+		for range 20_000 {
+			frames := make([]profile.Frame, 1+random.IntN(12))
+			for i := range frames {
+				frames[i].Name = labelName(int32(random.IntN(300)))
+			}
+			set.stacks = append(set.stacks, profile.Stack{Frames: frames, Values: []uint64{uint64(random.IntN(1000)), 1}})
+		}
+		v.sets = append(v.sets, set)
+	}
+	p, err := flamePage(made(v))
+	if err != nil {
+		t.Fatal(err)
+	}
+	boxes := 0
+	for _, set := range p.data.(flameData).Sets {
+		if !set.Cut || !strings.Contains(set.About, "a stack") {
+			t.Errorf("cut: %v; %s", set.Cut, set.About)
+		}
+		for _, tree := range []*treeData{set.Down, set.Up} {
+			total, _, _ := tree.weights(1, 1)
+			if total[0] != 20_000 {
+				t.Errorf("%v stacks", total[0])
+			}
+			boxes += len(tree.Depth)
+			for _, left := range tree.Left {
+				if left > 0 {
+					boxes++
+				}
+			}
+		}
+	}
+	if boxes > maxFlameNodes || boxes < maxFlameNodes*9/10 {
+		t.Errorf("%d boxes, there may be %d", boxes, maxFlameNodes)
+	}
 }
