@@ -72,15 +72,12 @@ type indexedWriter struct {
 	variant Variant
 	rel     release
 
-	functions []*Function // to be encoded, in order of insertion
-	hashes    []uint64    // name references of functions
-	sizes     []int       // bytes that their records take
-	chains    *ondisk.Chains
-	kinds     int  // value kinds that the version can hold
-	native    bool // as the release that introduced the version
-	sum, cs   SummaryBuilder
-	summed    sync.WaitGroup   // until they are complete
-	memprof   *memprof.Section // nil without a memprof section
+	table   indexedTable
+	kinds   int  // value kinds that the version can hold
+	native  bool // as the release that introduced the version
+	sum, cs SummaryBuilder
+	summed  sync.WaitGroup   // until they are complete
+	memprof *memprof.Section // nil without a memprof section
 
 	buf []byte
 }
@@ -89,12 +86,20 @@ type indexedWriter struct {
 // of the version's release writes for the same content, except for the
 // compressed bytes of vtable names.
 func WriteIndexed(w io.Writer, p *Profile, opt IndexedOptions) error {
+	x, err := newIndexedWriter(p, opt)
+	if err != nil {
+		return err
+	}
+	return x.writeTo(w)
+}
+
+func newIndexedWriter(p *Profile, opt IndexedOptions) (*indexedWriter, error) {
 	if opt.Version == 0 {
 		opt.Version = IndexedVersionMax
 	}
 	traits, ok := indexedVersions[opt.Version]
 	if !ok {
-		return &profile.FormatError{
+		return nil, &profile.FormatError{
 			Offset: -1, Record: -1, Field: "indexed version to write", Found: fmt.Sprint(opt.Version),
 			Want: fmt.Sprintf("%d to %d", IndexedVersionMinWritten, IndexedVersionMax),
 			Err:  &InstrError{Code: CodeUnsupportedVersion},
@@ -112,12 +117,20 @@ func WriteIndexed(w io.Writer, p *Profile, opt IndexedOptions) error {
 	if p.MemProf != nil && traits.variant.Has(HasMemProf) {
 		x.variant |= HasMemProf
 	}
-	if native {
-		if err := x.fitVersion(traits); err != nil {
+	return x, nil
+}
+
+// writeTo writes the file.
+func (x *indexedWriter) writeTo(w io.Writer) error {
+	if x.native {
+		if err := x.fitVersion(indexedVersions[x.opt.Version]); err != nil {
 			return err
 		}
 	}
-	x.arrange()
+	if x.table == nil {
+		x.table = newProfileTable(x)
+	}
+	x.summed.Go(func() { x.table.summarize(&x.sum, &x.cs) })
 	defer x.summed.Wait()
 	if err := x.arrangeMemProf(); err != nil {
 		return err
@@ -193,39 +206,6 @@ func (f *Function) ran() bool {
 	return false
 }
 
-// arrange chooses the functions and their places in the hash table, and sums
-// them up.
-func (x *indexedWriter) arrange() {
-	all := make([]*Function, len(x.p.Functions))
-	for i := range x.p.Functions {
-		all[i] = &x.p.Functions[i]
-	}
-	x.functions = keyOrder(all, x.rel)
-	if x.opt.Sparse {
-		x.functions = slices.DeleteFunc(slices.Clone(x.functions), func(f *Function) bool { return !f.ran() })
-	}
-	x.hashes = make([]uint64, len(x.functions))
-	x.sizes = make([]int, len(x.functions))
-	for i, f := range x.functions {
-		x.hashes[i] = f.nameRef()
-		for _, r := range f.Records {
-			x.sizes[i] += x.recordSize(r)
-		}
-	}
-	x.summed.Go(func() {
-		for _, f := range x.functions {
-			for _, r := range f.Records {
-				if r.IsCS() {
-					x.cs.Add(r.Counts)
-				} else {
-					x.sum.Add(r.Counts)
-				}
-			}
-		}
-	})
-	x.chains = ondisk.Arrange(x.hashes)
-}
-
 // recordSize is the size of what appendRecord appends.
 func (x *indexedWriter) recordSize(r *Record) int {
 	n := 16 + 8*len(r.Counts)
@@ -271,16 +251,13 @@ type placement struct {
 }
 
 func (x *indexedWriter) place(payloadStart int) (placement, error) {
-	pl := placement{buckets: make([]uint64, x.chains.NumBuckets())}
+	pl := placement{buckets: make([]uint64, x.table.numBuckets())}
+	x.table.bucketSizes(pl.buckets)
 	pos := payloadStart
-	for b := range pl.buckets {
-		at, size := pos, ondisk.BucketHeaderSize
-		for i := range x.chains.Bucket(b) {
-			size += ondisk.ItemSize(len(x.functions[i].Name), x.sizes[i])
-			pl.buckets[b] = uint64(at)
-		}
-		if pl.buckets[b] != 0 {
-			pos += size
+	for b, size := range pl.buckets {
+		if size != 0 {
+			pl.buckets[b] = uint64(pos)
+			pos += ondisk.BucketHeaderSize + int(size)
 		}
 	}
 	pl.bucketsEnd = uint64(pos)
@@ -373,7 +350,7 @@ func (x *indexedWriter) writeTable(w *bufio.Writer, pl *placement) error {
 	}
 	x.buf = append(x.buf[:0], make([]byte, pl.header.hashOffset-pl.bucketsEnd)...)
 	x.buf = le.AppendUint64(x.buf, uint64(len(pl.buckets)))
-	x.buf = le.AppendUint64(x.buf, uint64(len(x.functions)))
+	x.buf = le.AppendUint64(x.buf, uint64(x.table.numKeys()))
 	for _, at := range pl.buckets {
 		x.buf = le.AppendUint64(x.buf, at)
 	}
@@ -393,7 +370,7 @@ type bucketChunk struct {
 
 // writeBuckets encodes the buckets with all CPUs and writes them in order.
 func (x *indexedWriter) writeBuckets(w io.Writer, pl *placement) error {
-	workers := min(runtime.GOMAXPROCS(0), 1+len(x.functions)/1000)
+	workers := min(runtime.GOMAXPROCS(0), 1+x.table.numKeys()/1000)
 	ahead := make([]*bucketChunk, 0, 2*workers) // being encoded, in order
 	var spare [][]byte
 	next := 0
@@ -407,7 +384,7 @@ func (x *indexedWriter) writeBuckets(w io.Writer, pl *placement) error {
 			}
 			ahead = append(ahead, c)
 			go func() {
-				x.encode(c, pl)
+				c.buf = x.table.appendBuckets(c.buf, c.from, c.to)
 				close(c.done)
 			}()
 		}
@@ -441,31 +418,6 @@ func (pl *placement) cut(from int) (to int) {
 		}
 	}
 	return to
-}
-
-// encode writes the buckets of a chunk to its buffer.
-func (x *indexedWriter) encode(c *bucketChunk, pl *placement) {
-	dst := c.buf
-	for b := c.from; b < c.to; b++ {
-		if pl.buckets[b] == 0 {
-			continue
-		}
-		head, n := len(dst), uint16(0)
-		dst = le.AppendUint16(dst, 0)
-		for i := range x.chains.Bucket(b) {
-			f := x.functions[i]
-			dst = le.AppendUint64(dst, x.hashes[i])
-			dst = le.AppendUint64(dst, uint64(len(f.Name)))
-			dst = le.AppendUint64(dst, uint64(x.sizes[i]))
-			dst = append(dst, f.Name...)
-			for _, r := range recordOrder(f.Records, x.rel) {
-				dst = x.appendRecord(dst, r)
-			}
-			n++
-		}
-		le.PutUint16(dst[head:], n)
-	}
-	c.buf = dst
 }
 
 // AppendIndexed returns the bytes that [WriteIndexed] writes.

@@ -449,36 +449,9 @@ func (m *Merger) sorted() []*accFunction {
 }
 
 // Profile returns the merged profile, which takes over the Merger's memory:
-// nothing may be added afterwards.
-func (m *Merger) Profile() *Profile {
-	p := &Profile{
-		Variant:         m.variant,
-		Traces:          m.sampler.traces,
-		TraceStreamSize: m.sampler.stream,
-	}
-	if sum := m.soleSum(); sum != nil {
-		p.Functions = sum.asFunctions(m.opt.LLVMCompat)
-	} else {
-		m.flush()
-		p.Functions = m.settled()
-	}
-	for id := range m.binaryIDs {
-		p.BinaryIDs = append(p.BinaryIDs, []byte(id))
-	}
-	slices.SortFunc(p.BinaryIDs, slices.Compare)
-	for n := range m.vtables {
-		p.VTableNames = append(p.VTableNames, n)
-	}
-	slices.Sort(p.VTableNames)
-	if m.opt.KeepSymbols {
-		p.Symbols = &m.symbols
-	}
-	if m.memprof != nil {
-		p.MemProf = m.memprof.Profile()
-		p.Variant |= HasMemProf
-	}
-	return p
-}
+// nothing may be added afterwards. See [Merger.Finish] for when it is only to
+// be written.
+func (m *Merger) Profile() *Profile { return m.Finish().Profile() }
 
 // settled returns the functions of the accumulator.
 func (m *Merger) settled() []Function {

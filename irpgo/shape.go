@@ -42,6 +42,7 @@ type shapeFunction struct {
 	bitmap   int32                // offset of its bitmap
 	bits     int32                // bytes of bitmap
 	sites    [NumValueKinds]int32 // number of value sites by kind
+	site     int32                // index of its first site
 }
 
 // kinds returns how many kinds of value sites the function has.
@@ -52,6 +53,11 @@ func (f *shapeFunction) kinds() (n uint32) {
 		}
 	}
 	return n
+}
+
+// valued reports whether the function has value sites.
+func (f *shapeFunction) valued() bool {
+	return f.sites[0]|f.sites[1]|f.sites[2] != 0
 }
 
 // shapeKey is the part of a profile that is quick to compare.
@@ -75,6 +81,7 @@ func mix(hash, word uint64) uint64 {
 // A shapedProfile is a profile that was found to have a shape: where its
 // counters and values are.
 type shapedProfile struct {
+	of    *shape // that it was the model for, if it was
 	data  []byte // the file
 	order binary.ByteOrder
 	// Values that are addresses are to be understood modulo mask+1, and are
@@ -186,6 +193,7 @@ func (m *Merger) findShape(r *Reader) (*shape, *shapedProfile) {
 	var fits func(*shape) bool
 	var create func() *shape
 	p := &m.shaped
+	p.of = nil
 	switch d := r.dec.(type) {
 	case *rawReader:
 		if d.cur.start != 0 || d.cur.version < 8 || d.cur.isLightweight() {
@@ -200,7 +208,7 @@ func (m *Merger) findShape(r *Reader) (*shape, *shapedProfile) {
 		}
 		key = indexedKey(d)
 		fits = func(s *shape) bool { return s.matchIndexed(d, p) }
-		create = func() *shape { return newIndexedShape(key, d) }
+		create = func() *shape { return newIndexedShape(key, d, p) }
 	default:
 		return nil, nil
 	}
@@ -227,6 +235,7 @@ func (s *shape) finish() *shape {
 		if f.kinds() > 0 {
 			s.valued = append(s.valued, int32(i))
 		}
+		f.site = int32(s.sites)
 		for _, n := range f.sites {
 			s.sites += int(n)
 		}

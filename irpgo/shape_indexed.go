@@ -1,11 +1,11 @@
 package irpgo
 
 import (
+	"crypto/md5"
 	"math"
 	"strings"
 	"sync/atomic"
 
-	"github.com/profuse-pgo/profuse/internal/cursor"
 	"github.com/profuse-pgo/profuse/internal/ondisk"
 )
 
@@ -13,13 +13,31 @@ import (
 // order of their hash table. Its hashes and keys are those of the shape's
 // functions.
 type indexedShape struct {
-	items []indexedItem
+	items    []indexedItem
+	distinct bool // no two items have a name in common
 }
 
 // indexedItem is one key with its records.
 type indexedItem struct {
+	// head is what precedes the counters of the first record: the number of
+	// items if a bucket begins here, hash, lengths and name, and hash and number
+	// of counters of the record.
+	head      string
+	first     int32 // function
 	functions int32 // records
 	bucket    int32 // items in the bucket that begins here, 0 if none does
+	valued    bool  // values make the records longer or shorter
+}
+
+// recordHead is the size of hash and number of counters.
+const recordHead = 16
+
+// sizeAt returns where in the head the size of the records stands.
+func (it *indexedItem) sizeAt() int {
+	if it.bucket > 0 {
+		return ondisk.BucketHeaderSize + 16
+	}
+	return 16
 }
 
 func indexedKey(r *indexedReader) shapeKey {
@@ -37,54 +55,146 @@ func indexedKey(r *indexedReader) shapeKey {
 }
 
 // newIndexedShape works out the shape of a profile, nil if it is damaged or
-// not one for the fast way: without counters, or too old.
-func newIndexedShape(key shapeKey, r *indexedReader) *shape {
+// not one for the fast way: without counters, or too old. Where in the profile
+// is what goes to p.
+func newIndexedShape(key shapeKey, r *indexedReader, p *shapedProfile) *shape {
 	if r.about.Version < 4 || len(r.data) > math.MaxInt32 {
 		return nil
 	}
 	x := &indexedShape{items: make([]indexedItem, 0, r.table.Len())}
 	s := &shape{key: key, indexed: x, functions: make([]shapeFunction, 0, r.table.Len())}
-	var keys strings.Builder
-	ends := make([]int32, 0, r.table.Len()) // of each key in keys
-	bucket, bucketAt := uint64(0), -1       // the current one, and its first item
-	sound := true
-	err := r.table.Items(true, func(it ondisk.Item) bool {
-		if b := it.Hash & uint64(r.table.NumBuckets()-1); b != bucket || bucketAt < 0 {
-			bucket, bucketAt = b, len(x.items)
-		}
-		keys.Write(it.Key)
-		ends = append(ends, int32(keys.Len()))
-		x.items = append(x.items, indexedItem{})
-		x.items[bucketAt].bucket++
-		c := cursor.New("", it.DataOff, it.Data, le)
-		sound = c.Len() > 0
-		for first := true; c.Len() > 0; first = false {
-			if r.readRecord(c, "", first) != nil || len(r.rec.Counts) == 0 {
-				sound = false
-				return false
-			}
-			s.addFunction(it.Hash, &r.rec)
-			x.items[len(x.items)-1].functions++
-		}
-		return sound
-	})
-	if err != nil || !sound {
-		return nil
-	}
-	x.name(s, keys.String(), ends)
-	if !s.sameRefs() {
+	p.begin(r)
+	if !x.read(s, r, p) || !s.sameRefs() {
 		return nil
 	}
 	s.unique = x.unique(s)
-	return s.finish()
+	if s.finish() == nil {
+		return nil
+	}
+	p.of = s
+	return s
+}
+
+// begin makes p that of another profile, of which nothing is known yet.
+func (p *shapedProfile) begin(r *indexedReader) {
+	p.data, p.order, p.slide, p.mask = r.data, le, 0, 1<<64-1
+	p.counters, p.bitmap = nil, nil
+	p.records, p.blobs = p.records[:0], p.blobs[:0]
+}
+
+// headBlock is how many bytes of heads share a block of memory.
+const headBlock = 1 << 20
+
+// read reads the items of a profile and their functions. It reports false if
+// there is anything wrong with them.
+func (x *indexedShape) read(s *shape, r *indexedReader, p *shapedProfile) bool {
+	start, end64 := r.table.Payload()
+	pos, end := int(start), int(end64)
+	var heads strings.Builder
+	left, bucketAt := int32(0), 0
+	for range r.table.Len() {
+		at, it := pos, indexedItem{first: int32(len(s.functions))}
+		if left == 0 {
+			if end-pos < ondisk.BucketHeaderSize {
+				return false
+			}
+			left = int32(le.Uint16(r.data[pos:]))
+			it.bucket, bucketAt = left, pos
+			pos += ondisk.BucketHeaderSize
+		}
+		left--
+		fixed := ondisk.ItemSize(0, 0)
+		if left < 0 || end-pos < fixed {
+			return false
+		}
+		ref, length, size := le.Uint64(r.data[pos:]), le.Uint64(r.data[pos+8:]), le.Uint64(r.data[pos+16:])
+		pos += fixed
+		if length > uint64(end-pos) || size > uint64(end-pos)-length || size < recordHead ||
+			r.table.BucketOffset(ref&uint64(s.key.buckets-1)) != uint64(bucketAt) {
+			return false
+		}
+		pos += int(length)
+		head := r.data[at : pos+recordHead]
+		if heads.Cap()-heads.Len() < len(head) {
+			heads = strings.Builder{}
+			heads.Grow(max(len(head), min(headBlock, end-at)))
+		}
+		before := heads.Len()
+		heads.Write(head)
+		it.head = heads.String()[before:]
+		name := it.head[len(it.head)-recordHead-int(length) : len(it.head)-recordHead]
+		for b := r.data[pos : pos+int(size)]; len(b) > 0; {
+			n := r.recordSize(b)
+			if n == 0 || !s.addFunction(name, ref, b[:n], pos, p) {
+				return false
+			}
+			it.functions++
+			it.valued = it.valued || s.functions[len(s.functions)-1].kinds() > 0
+			b = b[n:]
+			pos += n
+		}
+		x.items = append(x.items, it)
+	}
+	return left == 0 && end-pos < 8
+}
+
+// addFunction adds a function whose counters, bitmap and sites follow those of
+// the ones before it. Its record, which is sound, is at offset pos of the file.
+// It reports false if the record's values have another form than LLVM gives
+// them.
+func (s *shape) addFunction(name string, ref uint64, record []byte, pos int, p *shapedProfile) bool {
+	count, size := int32(le.Uint64(record[8:])), recordHead
+	f := shapeFunction{
+		name: name, nameRef: ref, hash: le.Uint64(record),
+		counters: int32(s.counters), count: count, bitmap: int32(s.bitmap),
+	}
+	p.records = append(p.records, pos+recordHead)
+	size += 8 * int(count)
+	if uint32(s.key.word) >= 11 {
+		f.bits = int32(le.Uint64(record[size:]))
+		size += 8 + 8*int(f.bits)
+	}
+	values := record[size:]
+	if le.Uint64(values) != valueDataHeader { // there are kinds
+		f.setSites(values)
+		if n, ok := f.matchBlob(le, values); !ok || n != len(values) || f.kinds() == 0 {
+			return false
+		}
+		p.blobs = append(p.blobs, pos+size)
+	}
+	s.counters += int(f.count)
+	s.bitmap += int(f.bits)
+	s.functions = append(s.functions, f)
+	return true
+}
+
+// setSites takes the numbers of sites from value data that is sound.
+func (f *shapeFunction) setSites(values []byte) {
+	kinds := le.Uint32(values[4:])
+	values = values[valueDataHeader:]
+	for range kinds {
+		kind, sites := le.Uint32(values), le.Uint32(values[4:])
+		f.sites[kind] = int32(sites)
+		size := valueKindHeader + (int(sites)+7)&^7
+		for _, n := range values[valueKindHeader : valueKindHeader+sites] {
+			size += int(n) * valueDataPair
+		}
+		values = values[size:]
+	}
 }
 
 // sameRefs reports whether all references are those of the names.
 func (s *shape) sameRefs() bool {
 	var wrong atomic.Bool
 	inParts(len(s.functions), func(from, to int) {
+		var name []byte // hashing a string would make a copy of it for each
 		for i := from; i < to; i++ {
-			if f := &s.functions[i]; (i == from || f.name != s.functions[i-1].name) && NameRef(f.name) != f.nameRef {
+			f := &s.functions[i]
+			if i > from && f.name == s.functions[i-1].name && f.nameRef == s.functions[i-1].nameRef {
+				continue
+			}
+			name = append(name[:0], f.name...)
+			if sum := md5.Sum(name); le.Uint64(sum[:]) != f.nameRef {
 				wrong.Store(true)
 				return
 			}
@@ -93,102 +203,76 @@ func (s *shape) sameRefs() bool {
 	return !wrong.Load()
 }
 
-// unique reports whether no two functions have name and hash in common. Those
-// of one name are in one bucket.
+// unique reports whether no two functions have name and hash in common, and
+// finds whether names are distinct. Those of one name are in one bucket.
 func (x *indexedShape) unique(s *shape) bool {
-	start, at := 0, 0 // first function of the bucket, of the item
-	for _, it := range x.items {
+	x.distinct = true
+	unique := true
+	start := 0 // first item of the bucket
+	for at, it := range x.items {
 		if it.bucket > 0 {
 			start = at
 		}
-		for range it.functions {
-			f := &s.functions[at]
-			for i := start; i < at; i++ {
-				if o := &s.functions[i]; o.hash == f.hash && o.nameRef == f.nameRef {
-					return false
+		own := s.functions[it.first : it.first+it.functions]
+		for i := range own {
+			for _, f := range own[:i] {
+				unique = unique && f.hash != own[i].hash
+			}
+		}
+		for _, other := range x.items[start:at] {
+			if s.functions[other.first].nameRef != own[0].nameRef {
+				continue
+			}
+			x.distinct = false
+			for _, f := range s.functions[other.first : other.first+other.functions] {
+				for i := range own {
+					unique = unique && f.hash != own[i].hash
 				}
 			}
-			at++
 		}
 	}
-	return true
-}
-
-// addFunction adds a function whose counters, bitmap and sites follow those of
-// the ones before it. It has no name yet.
-func (s *shape) addFunction(ref uint64, r *Record) {
-	f := shapeFunction{
-		nameRef: ref, hash: r.Hash,
-		counters: int32(s.counters), count: int32(len(r.Counts)),
-		bitmap: int32(s.bitmap), bits: int32(len(r.Bitmap)),
-	}
-	for k, sites := range r.Values {
-		f.sites[k] = int32(len(sites))
-	}
-	s.counters += len(r.Counts)
-	s.bitmap += len(r.Bitmap)
-	s.functions = append(s.functions, f)
-}
-
-// name gives the functions their names, which are parts of one string.
-func (x *indexedShape) name(s *shape, keys string, ends []int32) {
-	at, start := 0, int32(0)
-	for i, it := range x.items {
-		for range it.functions {
-			s.functions[at].name = keys[start:ends[i]]
-			at++
-		}
-		start = ends[i]
-	}
+	return unique
 }
 
 // matchIndexed reports whether the reader's profile, whose key is that of the
-// shape, has the shape: a hash
-// table of the same keys in the same order, where lookups would find them,
-// with the same records.
+// shape, has the shape: a hash table of the same keys in the same order, where
+// lookups would find them, with the same records.
 func (s *shape) matchIndexed(r *indexedReader, to *shapedProfile) bool {
+	if to.of == s { // it was made from this profile
+		return true
+	}
 	start, end := r.table.Payload()
-	to.data, to.order, to.slide, to.mask = r.data, le, 0, 1<<64-1
-	to.counters, to.bitmap = nil, nil
-	to.records, to.blobs = to.records[:0], to.blobs[:0]
-	at, valued := 0, s.valued
+	to.begin(r)
+	data, mask := r.data[:end], uint64(s.key.buckets-1)
 	pos := int(start)
 	for i := range s.indexed.items {
 		it := &s.indexed.items[i]
-		b := r.data[pos:end]
-		ref, name := s.functions[at].nameRef, s.functions[at].name
-		if it.bucket > 0 {
-			if len(b) < ondisk.BucketHeaderSize || int32(le.Uint16(b)) != it.bucket ||
-				r.table.BucketOffset(ref&uint64(s.key.buckets-1)) != uint64(pos) {
+		b := data[pos:]
+		if len(b) < len(it.head) {
+			return false
+		}
+		b = b[:len(it.head)]
+		at := it.sizeAt()
+		if it.bucket > 0 && r.table.BucketOffset(le.Uint64(b[ondisk.BucketHeaderSize:])&mask) != uint64(pos) {
+			return false
+		}
+		if !it.valued {
+			if string(b) != it.head {
 				return false
 			}
-			b = b[ondisk.BucketHeaderSize:]
-			pos += ondisk.BucketHeaderSize
-		}
-		head := ondisk.ItemSize(len(name), 0)
-		if len(b) < head || le.Uint64(b) != ref || le.Uint64(b[8:]) != uint64(len(name)) || string(b[24:head]) != name {
+		} else if string(b[:at]) != it.head[:at] || string(b[at+8:]) != it.head[at+8:] {
 			return false
 		}
-		size := le.Uint64(b[16:])
-		if size > uint64(len(b)-head) {
-			return false
-		}
-		pos += head
-		b = b[head : head+int(size)]
-		for range it.functions {
-			hasValues := len(valued) > 0 && int(valued[0]) == at
-			if hasValues {
-				valued = valued[1:]
-			}
-			n := s.matchIndexedRecord(at, b, pos, hasValues, to)
+		pos += len(b) - recordHead
+		recordsAt, size := pos, le.Uint64(b[at:])
+		for f := range it.functions {
+			n := s.matchIndexedRecord(int(it.first+f), data[pos:], pos, to)
 			if n == 0 {
 				return false
 			}
-			at++
 			pos += n
-			b = b[n:]
 		}
-		if len(b) != 0 {
+		if uint64(pos-recordsAt) != size {
 			return false
 		}
 	}
@@ -198,13 +282,13 @@ func (s *shape) matchIndexed(r *indexedReader, to *shapedProfile) bool {
 // matchIndexedRecord returns the size of the record of function i at the
 // beginning of b, which lies at offset pos of the file, 0 if it has another
 // shape.
-func (s *shape) matchIndexedRecord(i int, b []byte, pos int, hasValues bool, to *shapedProfile) (size int) {
+func (s *shape) matchIndexedRecord(i int, b []byte, pos int, to *shapedProfile) (size int) {
 	f := &s.functions[i]
-	size = 16 + 8*int(f.count)
+	size = recordHead + 8*int(f.count)
 	if len(b) < size || le.Uint64(b) != f.hash || le.Uint64(b[8:]) != uint64(f.count) {
 		return 0
 	}
-	to.records = append(to.records, pos+16)
+	to.records = append(to.records, pos+recordHead)
 	if uint32(s.key.word) >= 11 {
 		if len(b) < size+8+8*int(f.bits) || le.Uint64(b[size:]) != uint64(f.bits) {
 			return 0
@@ -217,7 +301,7 @@ func (s *shape) matchIndexedRecord(i int, b []byte, pos int, hasValues bool, to 
 			size += 8
 		}
 	}
-	if hasValues {
+	if f.valued() {
 		n, ok := f.matchBlob(le, b[size:])
 		if !ok {
 			return 0

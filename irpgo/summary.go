@@ -144,7 +144,7 @@ func (b *SummaryBuilder) Merge(o *SummaryBuilder) {
 
 // settle moves the pending counts into the tally.
 func (b *SummaryBuilder) settle() {
-	slices.Sort(b.pending)
+	sortCounts(b.pending)
 	distinct := 0
 	for i, c := range b.pending {
 		if i == 0 || c != b.pending[i-1] {
@@ -161,6 +161,41 @@ func (b *SummaryBuilder) settle() {
 	}
 	b.pending = b.pending[:0]
 	b.large = mergeFrequencies(b.large, tally)
+}
+
+// sortCounts sorts byte by byte from the lowest up, but for bytes that are the
+// same in all counts: most are far below what there is room for.
+func sortCounts(counts []uint64) {
+	if len(counts) < 256 {
+		slices.Sort(counts)
+		return
+	}
+	differ := uint64(0)
+	for _, c := range counts {
+		differ |= c ^ counts[0]
+	}
+	from, to := counts, make([]uint64, len(counts))
+	for shift := 0; shift < 64; shift += 8 {
+		if differ>>shift&0xff == 0 {
+			continue
+		}
+		var starts [257]int
+		for _, c := range from {
+			starts[c>>shift&0xff+1]++
+		}
+		for i := range 256 {
+			starts[i+1] += starts[i]
+		}
+		for _, c := range from {
+			b := c >> shift & 0xff
+			to[starts[b]] = c
+			starts[b]++
+		}
+		from, to = to, from
+	}
+	if &from[0] != &counts[0] {
+		copy(counts, from)
+	}
 }
 
 // mergeFrequencies adds src to dst, both ascending, in dst's memory as far as

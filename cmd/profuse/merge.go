@@ -185,38 +185,82 @@ func (c *mergeRun) merge(ctx context.Context, env *cli.Env, args []string, versi
 		return err
 	}
 	defer out.discard()
-	merged, err := mergeInputs(ctx, ins, numWorkers(c.workers), programs, opt, report)
+	sum, err := addUp(ctx, ins, numWorkers(c.workers), programs, opt, report)
 	report.progress.Stop()
 	if err != nil {
 		return err
 	}
-	report.found(merged)
-	if err := report.judge(env.Stderr); err != nil {
+	var contents, what string
+	if keep == nil && !c.sparse && !c.text() && !c.heapYAML(family) && report.asksNoFunction() {
+		contents, what, err = c.writeSum(env, out, sum, version, report)
+	} else {
+		contents, what, err = c.writeProfile(env, out, sum.Profile(), keep, family, version, report)
+	}
+	if err != nil || c.quiet {
 		return err
 	}
-	if len(merged.Functions) == 0 && merged.MemProf.Empty() && !c.empty && !report.budget.everything {
-		return fmt.Errorf("no input has any function; nothing is written (--allow-empty writes an empty profile)")
+	report.printLoss(env.Stderr)
+	fmt.Fprintf(env.Stderr, "merged %s: %s → %s (%s)\n", report.inputsLine(), contents, outputName(c.output), what)
+	programs.heaps.printLosses(env.Stderr)
+	return nil
+}
+
+// writeProfile judges and writes the result, and prints what is to be said of
+// it. It returns what it contains and in which format it is.
+func (c *mergeRun) writeProfile(env *cli.Env, out *output, merged *irpgo.Profile, keep func(name string) bool, family formats.Family, version uint32, report *mergeReport) (contents, what string, err error) {
+	report.found(merged)
+	if err := report.judge(env.Stderr); err != nil {
+		return "", "", err
+	}
+	if err := c.refuseEmpty(len(merged.Functions), merged, report); err != nil {
+		return "", "", err
 	}
 	if keep != nil {
 		merged.Functions = slices.DeleteFunc(merged.Functions, func(f irpgo.Function) bool { return !keep(f.Name) })
 	}
-	var what string
 	if c.heapYAML(family) {
 		what, err = c.writeHeapYAML(out, merged, report)
 	} else {
 		what, err = c.write(out, merged, version, report)
 	}
-	if err != nil {
-		return err
-	}
-	if c.quiet {
-		return nil
+	if err != nil || c.quiet {
+		return "", "", err
 	}
 	report.printWarnings(env.Stderr)
 	report.printPrograms(env.Stderr, merged)
-	report.printLoss(env.Stderr)
-	fmt.Fprintf(env.Stderr, "merged %s: %s → %s (%s)\n", report.inputsLine(), c.contents(merged), outputName(c.output), what)
-	programs.heaps.printLosses(env.Stderr)
+	return c.contents(merged), what, nil
+}
+
+// writeSum is writeProfile for a whole indexed profile of whose functions
+// nothing is asked: it need not be built.
+func (c *mergeRun) writeSum(env *cli.Env, out *output, sum *irpgo.Merged, version uint32, report *mergeReport) (contents, what string, err error) {
+	found := sum.Contents()
+	report.functions += found.Functions
+	if err := report.judge(env.Stderr); err != nil {
+		return "", "", err
+	}
+	if err := c.refuseEmpty(found.Functions, sum.Head(), report); err != nil {
+		return "", "", err
+	}
+	version, what = chosenVersion(version, func() irpgo.VersionChoice { return sum.ChooseVersion(report.infos()) })
+	if err = sum.WriteIndexed(out, c.indexedOptions(version, report)); err == nil {
+		err = out.commit()
+	}
+	if err != nil {
+		return "", "", fmt.Errorf("%s is not written: %w", outputName(c.output), err)
+	}
+	if c.quiet {
+		return "", "", nil
+	}
+	report.printWarnings(env.Stderr)
+	return contentsLine(uint64(found.Functions), 0, uint64(found.Counters), found.Total, sum.Head()), what, nil
+}
+
+// refuseEmpty says that a profile without functions is not what was asked for.
+func (c *mergeRun) refuseEmpty(functions int, p *irpgo.Profile, report *mergeReport) error {
+	if functions == 0 && p.MemProf.Empty() && !c.empty && !report.budget.everything {
+		return fmt.Errorf("no input has any function; nothing is written (--allow-empty writes an empty profile)")
+	}
 	return nil
 }
 
@@ -342,15 +386,24 @@ func (c *mergeRun) encode(out *output, p *irpgo.Profile, version uint32, report 
 		what = "text"
 		err = irpgo.WriteText(out, p, irpgo.TextOptions{Sparse: c.sparse, Warn: report.mergeWarning})
 	} else {
-		what = fmt.Sprintf("indexed version %d", version)
-		if version == 0 {
-			choice := irpgo.ChooseIndexedVersion(p, report.infos())
-			version = choice.Version
-			what = fmt.Sprintf("indexed version %d: %s", version, choice.Reason)
-		}
-		err = irpgo.WriteIndexed(out, p, irpgo.IndexedOptions{Version: version, Sparse: c.sparse, Warn: report.mergeWarning, MemProf: c.memprof.writing})
+		version, what = chosenVersion(version, func() irpgo.VersionChoice { return irpgo.ChooseIndexedVersion(p, report.infos()) })
+		err = irpgo.WriteIndexed(out, p, c.indexedOptions(version, report))
 	}
 	return what, err
+}
+
+// chosenVersion returns the indexed version to write, which is the one asked
+// for unless that is 0, and words for it.
+func chosenVersion(asked uint32, choose func() irpgo.VersionChoice) (version uint32, what string) {
+	if asked != 0 {
+		return asked, fmt.Sprintf("indexed version %d", asked)
+	}
+	choice := choose()
+	return choice.Version, fmt.Sprintf("indexed version %d: %s", choice.Version, choice.Reason)
+}
+
+func (c *mergeRun) indexedOptions(version uint32, report *mergeReport) irpgo.IndexedOptions {
+	return irpgo.IndexedOptions{Version: version, Sparse: c.sparse, Warn: report.mergeWarning, MemProf: c.memprof.writing}
 }
 
 // contents sums up what was written.
@@ -371,6 +424,12 @@ func (c *mergeRun) contents(p *irpgo.Profile) string {
 			}
 		}
 	}
+	return contentsLine(functions, dropped, counters, total, p)
+}
+
+// contentsLine puts into words what was written of a profile, and how many
+// functions of it were not.
+func contentsLine(functions, dropped, counters, total uint64, p *irpgo.Profile) string {
 	heap := heapContents(p.MemProf)
 	if heap != "" && functions == 0 && dropped == 0 {
 		return heap

@@ -183,6 +183,12 @@ func (m *mergeReport) found(p *irpgo.Profile) {
 	}
 }
 
+// asksNoFunction reports whether there is nothing to be looked for among the
+// functions of the result, neither by found nor by printPrograms.
+func (m *mergeReport) asksNoFunction() bool {
+	return len(m.lost) == 0 && len(m.programs.all) <= 1
+}
+
 // A partly is a line about a function of an input that is not used as it is.
 type partly struct {
 	input, member, index int

@@ -77,6 +77,15 @@ var collectLate = sync.OnceFunc(func() {
 // that leaves no result: the run was cancelled, or an input changed while it
 // was being merged.
 func mergeInputs(ctx context.Context, ins []inputs.Input, workers int, programs mergePrograms, opt irpgo.MergeOptions, report *mergeReport) (*irpgo.Profile, error) {
+	merged, err := addUp(ctx, ins, workers, programs, opt, report)
+	if err != nil {
+		return nil, err
+	}
+	return merged.Profile(), nil
+}
+
+// addUp is mergeInputs for a result that may not be needed as a profile.
+func addUp(ctx context.Context, ins []inputs.Input, workers int, programs mergePrograms, opt irpgo.MergeOptions, report *mergeReport) (*irpgo.Merged, error) {
 	p := &mergePool{
 		inputs: ins, programs: programs, report: report, gate: newKindGate(opt.AllowMixed),
 		first: make(map[int]chan int), done: make(chan struct{}), offers: make(chan *mergeWorker),
@@ -117,7 +126,7 @@ func mergeInputs(ctx context.Context, ins []inputs.Input, workers int, programs 
 	if err := p.merger.Merge(forks[0]); err != nil {
 		return nil, err
 	}
-	return p.merger.Profile(), nil
+	return p.merger.Finish(), nil
 }
 
 // joinForks merges all forks into the first: the upper half into the lower, at

@@ -3,6 +3,7 @@ package ondisk
 import (
 	"iter"
 	"math/bits"
+	"slices"
 )
 
 // Chains is the arrangement of entries in buckets that LLVM's
@@ -106,24 +107,54 @@ const (
 	IndexHeaderSize  = indexHeader
 )
 
-// InsertionOrder returns an order of insertion by which [Arrange] comes to the
-// order in which the entries stand: inserted in the order returned, entry by
-// entry of the payload, they are written as they were read. hashes are those
-// of the entries in payload order.
-func InsertionOrder(hashes []uint64) []int {
-	n := len(hashes)
+// NumBuckets returns the number of buckets of a table of n entries.
+func NumBuckets(n int) int { return targetBuckets(n) }
+
+// Growth returns, ascending, how many entries a table that comes to hold n of
+// them has each time that it is resized.
+func Growth(n int) []int {
 	buckets := initialBuckets
-	var grown []int // by resize: how many entries there were
+	var grown []int
 	for i := range n {
 		if 4*(i+1) >= 3*buckets {
 			buckets *= 2
 			grown = append(grown, i)
 		}
 	}
-	last := targetBuckets(n)
-	if last != buckets {
+	if targetBuckets(n) != buckets {
 		grown = append(grown, n)
 	}
+	return grown
+}
+
+// Chain brings the entries of one bucket, which are in order of insertion, into
+// the order in which they are written. turned tells how often the table is
+// resized after an entry was inserted. The bucket must not be joined with
+// another by a resize: from 48 entries on, none is.
+func Chain(entries []int32, turned func(entry int32) int) {
+	// A later entry is put before the earlier ones, and each resize turns that
+	// around.
+	out := make([]int32, len(entries))
+	from, to := 0, len(entries)
+	for _, e := range slices.Backward(entries) {
+		if turned(e)%2 == 0 {
+			out[from] = e
+			from++
+		} else {
+			to--
+			out[to] = e
+		}
+	}
+	copy(entries, out)
+}
+
+// InsertionOrder returns an order of insertion by which [Arrange] comes to the
+// order in which the entries stand: inserted in the order returned, entry by
+// entry of the payload, they are written as they were read. hashes are those
+// of the entries in payload order.
+func InsertionOrder(hashes []uint64) []int {
+	n := len(hashes)
+	grown, last := Growth(n), targetBuckets(n)
 	// Entries of one bucket always were in one bucket. A later one is put
 	// before the earlier ones, and each resize turns that around.
 	type span struct{ from, to int }

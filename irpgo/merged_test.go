@@ -1,0 +1,210 @@
+package irpgo
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// finished merges indexed profiles and reports whether they are one sum that
+// has not been built.
+func finished(t *testing.T, opt MergeOptions, inputs [][]byte) *Merged {
+	t.Helper()
+	m := NewMerger(opt)
+	for i, data := range inputs {
+		r, err := NewReader("in", data, ReaderOptions{Lenient: opt.LLVMCompat})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := m.Add(r, uint64(1+i%3)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return m.Finish()
+}
+
+func writeMerged(t *testing.T, m *Merged, opt IndexedOptions) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	if err := m.WriteIndexed(&b, opt); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// TestMergedEqualsProfile writes sums as they are and by way of a profile.
+func TestMergedEqualsProfile(t *testing.T) {
+	for _, tc := range []struct {
+		name   string
+		opt    randomOptions
+		from   uint32 // version of the inputs
+		to     IndexedOptions
+		direct bool
+	}{
+		{"newest", randomOptions{functions: 700, maxHashes: 1, variant: IRLevel}, 13, IndexedOptions{}, true},
+		{"everything", randomOptions{functions: 500, maxHashes: 8, values: 3, bitmaps: true, variant: IRLevel | ContextSens}, 13, IndexedOptions{}, true},
+		{"many", randomOptions{functions: 5000, maxHashes: 2, values: 1, variant: IRLevel}, 12, IndexedOptions{}, true},
+		{"pseudo counts", randomOptions{functions: 400, maxHashes: 2, variant: IRLevel, hugeCounts: true}, 13, IndexedOptions{}, false},
+		{"order of old releases", randomOptions{functions: 900, maxHashes: 3, values: 1, variant: IRLevel}, 8, IndexedOptions{}, true},
+		{"front end", randomOptions{functions: 300, maxHashes: 2, values: 2, bitmaps: true}, 13, IndexedOptions{Version: 12}, true},
+		{"previous version", randomOptions{functions: 600, maxHashes: 6, values: 2, variant: IRLevel}, 13, IndexedOptions{Version: 11, LLVMRelease: 22}, true},
+		{"traces", randomOptions{functions: 600, maxHashes: 1, variant: IRLevel | HasTemporal, traces: 3}, 13, IndexedOptions{}, true},
+		{"to version 10", randomOptions{functions: 600, maxHashes: 2, variant: IRLevel}, 13, IndexedOptions{Version: 10}, true},
+		{"bitmaps to version 10", randomOptions{functions: 600, maxHashes: 2, bitmaps: true, variant: IRLevel}, 13, IndexedOptions{Version: 10}, false},
+		{"vtables to version 11", randomOptions{functions: 600, maxHashes: 2, values: 3, variant: IRLevel}, 13, IndexedOptions{Version: 11}, false},
+		{"to an old order", randomOptions{functions: 600, maxHashes: 2, variant: IRLevel}, 13, IndexedOptions{Version: 8}, false},
+		{"sparse", randomOptions{functions: 600, maxHashes: 2, variant: IRLevel}, 13, IndexedOptions{Sparse: true}, false},
+		{"few", randomOptions{functions: 20, maxHashes: 2, variant: IRLevel}, 13, IndexedOptions{}, false},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			for seed := range uint64(6) {
+				rng := rand.New(rand.NewPCG(seed, 55))
+				base := randomProfile(rng, tc.opt)
+				var inputs [][]byte
+				for range 1 + seed%3 {
+					run := base
+					if !tc.opt.hugeCounts {
+						run = otherRun(rng, base, 1<<(4+8*seed))
+					}
+					data, err := AppendIndexed(nil, run, IndexedOptions{Version: tc.from})
+					if err != nil {
+						t.Fatal(err)
+					}
+					inputs = append(inputs, data)
+				}
+				for _, opt := range []MergeOptions{{}, {LLVMCompat: true}} {
+					want, err := AppendIndexed(nil, finished(t, opt, inputs).Profile(), tc.to)
+					if err != nil {
+						t.Fatal(err)
+					}
+					m := finished(t, opt, inputs)
+					contents := m.Contents()
+					if got := writeMerged(t, m, tc.to); !bytes.Equal(got, want) {
+						t.Fatalf("seed %d, %+v: files differ at byte %d", seed, opt, firstDifference(got, want))
+					}
+					if direct := m.m != nil; direct != tc.direct {
+						t.Errorf("seed %d, %+v: written as it is: %t", seed, opt, direct)
+					}
+					if got := writeMerged(t, m, tc.to); !bytes.Equal(got, want) {
+						t.Errorf("seed %d, %+v: writing again gives another file", seed, opt)
+					}
+					p := m.Profile()
+					if got, err := AppendIndexed(nil, p, tc.to); err != nil || !bytes.Equal(got, want) {
+						t.Errorf("seed %d, %+v: the profile afterwards is another (%v)", seed, opt, err)
+					}
+					if built := m.Contents(); built != contents {
+						t.Errorf("seed %d, %+v: contents %+v, of the profile %+v", seed, opt, contents, built)
+					}
+				}
+			}
+		})
+	}
+}
+
+// TestMergedDamagedTable: tables that a reader takes but no writer makes are
+// merged and written as ever.
+func TestMergedDamagedTable(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 3))
+	base := randomProfile(rng, randomOptions{functions: 400, maxHashes: 2, values: 2, variant: IRLevel})
+	data, err := AppendIndexed(nil, base, IndexedOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	direct := 0
+	for range 800 {
+		changed := bytes.Clone(data)
+		for range 1 + rng.IntN(2) {
+			changed[rng.IntN(len(changed))] ^= 1 << rng.IntN(8)
+		}
+		read := func(plain bool) (*Merged, error) {
+			r, err := NewReader("in", changed, ReaderOptions{})
+			if err != nil {
+				return nil, err
+			}
+			m := NewMerger(MergeOptions{})
+			m.plain = plain
+			if _, err := m.Add(r, 1); err != nil {
+				return nil, err
+			}
+			return m.Finish(), nil
+		}
+		plain, plainErr := read(true)
+		fast, fastErr := read(false)
+		if fmt.Sprint(plainErr) != fmt.Sprint(fastErr) {
+			t.Fatalf("%v, the fast way %v", plainErr, fastErr)
+		}
+		if plainErr != nil {
+			continue
+		}
+		if fast.m != nil {
+			direct++
+		}
+		if !bytes.Equal(writeMerged(t, fast, IndexedOptions{}), writeMerged(t, plain, IndexedOptions{})) {
+			t.Fatal("files differ")
+		}
+	}
+	if direct < 50 {
+		t.Errorf("only %d were written as they are", direct)
+	}
+}
+
+func TestSplitNames(t *testing.T) {
+	rng := rand.New(rand.NewPCG(4, 9))
+	for round := range 600 {
+		distinct := make(map[string]bool)
+		for range rng.IntN(300) {
+			name := strings.Repeat("_ZN5space", rng.IntN(3))
+			for range rng.IntN(20) {
+				name += string([]byte{"ab\x00\xff"[rng.IntN(4)]})
+			}
+			distinct[name] = true
+		}
+		var names []string
+		for n := range distinct {
+			names = append(names, n)
+		}
+		keys := make([]nameKey, len(names))
+		for i := range keys {
+			keys[i].index = int32(i)
+		}
+		var at []int
+		for range rng.IntN(6) {
+			at = append(at, rng.IntN(len(names)+1))
+		}
+		slices.Sort(at)
+		splitNames(keys, slices.Clone(at), func(i int) string { return names[i] }, 0)
+		seen := make(map[int32]bool)
+		for _, k := range keys {
+			seen[k.index] = true
+		}
+		if len(seen) != len(names) {
+			t.Fatalf("round %d: %d of %d names left", round, len(seen), len(names))
+		}
+		sorted := slices.Sorted(slices.Values(names))
+		for _, n := range at {
+			for i, k := range keys {
+				if name := names[k.index]; i < n && name >= append(sorted, "\xff\xff\xff")[n] && n < len(sorted) || i >= n && name < sorted[n] {
+					t.Fatalf("round %d, %d names: %q is at %d, on the wrong side of %d", round, len(names), name, i, n)
+				}
+			}
+		}
+	}
+}
+
+func TestSortCounts(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 5))
+	for range 200 {
+		counts := make([]uint64, rng.IntN(2000))
+		mask := rng.Uint64() >> rng.IntN(64)
+		for i := range counts {
+			counts[i] = rng.Uint64() & mask
+		}
+		want := slices.Sorted(slices.Values(counts))
+		if sortCounts(counts); !slices.Equal(counts, want) {
+			t.Fatalf("%d counts under mask %#x are out of order", len(counts), mask)
+		}
+	}
+}
