@@ -25,6 +25,10 @@
 // whose coverage follows from that of others get none, see
 // [Options.AllBlockProbes] and package blocks.
 //
+// With block probes on x86_64, blocks inside of functions lose their alignment,
+// see [Options.KeepAlignment]: the lines that ask for it stay, in a conditional
+// that is never true.
+//
 // Blocks are those of the assembly text: they begin at labels that control can
 // reach and after branches, never after calls. A block is covered when its
 // start was reached, whether or not its calls returned. The cold part that a
