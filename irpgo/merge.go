@@ -114,7 +114,8 @@ func (m *Merger) Add(r *Reader, weight uint64) (Added, error) {
 func (m *Merger) AddAt(index int, r *Reader, weight uint64) (added Added, err error) {
 	var traces []Trace
 	var stream uint64
-	if raw, ok := r.dec.(*rawReader); ok {
+	raw, _ := r.dec.(*rawReader)
+	if raw != nil {
 		raw.cache = m.names
 	}
 	defer func() { m.sampler.admit(index, traces, stream) }()
@@ -139,12 +140,13 @@ func (m *Merger) AddAt(index int, r *Reader, weight uint64) (added Added, err er
 		return fast, nil
 	}
 	binary, _ := r.dec.(binaryDecoder)
+	sound := false
 	if m.opt.LLVMCompat {
 		// LLVM's result depends on the order in which records meet, so sums of
 		// a shape and other records must not be built up side by side.
 		m.plain = true
 		m.flush()
-	} else if binary == nil || !binary.sound(m.functions.knows()) {
+	} else if sound = binary != nil && binary.sound(m.functions.knows()); !sound {
 		for _, err := range r.Records() {
 			if err != nil {
 				return added, err
@@ -159,6 +161,10 @@ func (m *Merger) AddAt(index int, r *Reader, weight uint64) (added Added, err er
 	n := uint64(0)
 	if binary != nil {
 		binary.intern(m.functions.guess)
+	}
+	if sound && raw != nil && !m.plain {
+		raw.direct = m.directly(r, raw, index, weight, &added, &n)
+		defer func() { raw.direct = nil }()
 	}
 	for rec, recErr := range r.Records() {
 		if recErr != nil {

@@ -38,6 +38,9 @@ type rawReader struct {
 	countsAt int64 // file offset of counts
 	values   valueBuffer
 	rescuer  rescuer
+	// direct, unless nil, is asked about every record first, by number, and
+	// reports whether that is done with. It must leave those with value sites.
+	direct func(i int) bool
 	// ended, unless nil, is called after the records of a profile with the
 	// offset behind its value data.
 	ended func(next int64)
@@ -389,6 +392,9 @@ func (r *rawReader) profileRecords(yield func(*Record, error) bool) (next int64,
 	r.rescuer.allow(p.numRecords())
 	r.rescuer.silent = r.walked
 	for i := range p.numRecords() {
+		if r.direct != nil && r.direct(i) {
+			continue
+		}
 		stamps := len(r.stamps)
 		known, end, err := r.readRecord(i, next)
 		if err != nil {

@@ -18,6 +18,12 @@ func (r *rawReader) sound(func([]byte, uint64) bool) bool {
 		return false
 	}
 	r.at.list, r.at.name = 0, 0
+	if p.modern() && r.relative {
+		if end, ok := r.soundModern(rescue); ok {
+			return onlyZeros(r.data[end:])
+		}
+		r.at.list, r.at.name = 0, 0
+	}
 	pos := int(p.valueData)
 	for i := range p.numRecords() {
 		b := p.record(i)

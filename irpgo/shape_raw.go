@@ -45,6 +45,10 @@ func newRawShape(key shapeKey, r *rawReader) *shape {
 	if r.prepare() != nil || len(p.counters.data) > math.MaxInt32 || len(p.bitmap.data) > math.MaxInt32 {
 		return nil
 	}
+	// What there is to warn of, the walk after this one tells.
+	walked, warned := r.walked, r.warned
+	r.walked = true
+	defer func() { r.walked, r.warned = walked, warned }()
 	size := int(p.counterSize())
 	s := &shape{
 		key: key, counters: len(p.counters.data) / size, bitmap: len(p.bitmap.data),
