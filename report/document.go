@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"html/template"
 	"io"
+	"slices"
 	"strings"
 )
 
@@ -106,6 +107,9 @@ func (d *document) add(id string, data any) error {
 // titleLabels is how many profiles a title names.
 const titleLabels = 4
 
+// pairLabel is what the set of pages that compare two profiles is called.
+const pairLabel = "Comparison"
+
 // dress gives a document that shows pages of these ids, of sets of these
 // labels, its title, style, script and policy.
 func (d *document) dress(labels, ids []string) {
@@ -113,6 +117,7 @@ func (d *document) dress(labels, ids []string) {
 		labels = append(labels[:titleLabels:titleLabels], fmt.Sprintf("%d more", n-titleLabels))
 	}
 	if d.Title == "" {
+		labels = slices.DeleteFunc(slices.Clone(labels), func(l string) bool { return l == pairLabel })
 		d.Title = strings.Join(labels, ", ") + " – profuse report"
 	}
 	d.Style = joinAssets([]string{"report", "plot"}, ids, ".css", "", "")

@@ -123,7 +123,7 @@ func profileSet(src *source) (*set, error) {
 }
 
 func pairSet(a, b *source) (*set, error) {
-	s := &set{label: "Comparison", about: a.label + " and " + b.label, names: newNameTable(), pair: true}
+	s := &set{label: pairLabel, about: a.label + " and " + b.label, names: newNameTable(), pair: true}
 	for _, f := range pairFuncs {
 		if err := a.opt.progress(s.label, f.id); err != nil {
 			return nil, err

@@ -69,7 +69,7 @@ func newServedSets(sources []Source, opt Options) []*servedSet {
 	}
 	if len(all) == 2 && len(pairFuncs) > 0 {
 		a, b := all[0], all[1]
-		s := &servedSet{label: "Comparison", about: a.label + " and " + b.label, pair: true}
+		s := &servedSet{label: pairLabel, about: a.label + " and " + b.label, pair: true}
 		for _, f := range pairFuncs {
 			s.add(busy, f.id, func() (*page, *nameTable, error) {
 				names := newNameTable()

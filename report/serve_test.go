@@ -299,3 +299,14 @@ func TestServedNothing(t *testing.T) {
 		t.Error("no profile is no error")
 	}
 }
+
+// TestServedTitle: two profiles are what the page is about, not that they are compared.
+func TestServedTitle(t *testing.T) {
+	h := newHandler(t, "iprof/app.iprof", "iprof/checks.iprof")
+	const want = "<title>app.iprof, checks.iprof – profuse report</title>"
+	for _, path := range []string{"/", "/report.html"} {
+		if !strings.Contains(get(h, path).Body.String(), want) {
+			t.Errorf("%s: not %s", path, want)
+		}
+	}
+}
