@@ -36,6 +36,8 @@ type functionRow struct {
 	count uint64
 	heat  heat
 	name  string
+	// extra: only stacks or edges have it.
+	extra bool
 	// Of the stack sets' values, in their order.
 	self, all []uint64
 }
@@ -44,6 +46,7 @@ type functionRow struct {
 type collectedFunctions struct {
 	rows    []functionRow
 	omitted int
+	extra   int // rows
 	total   float64
 	stacks  []stackColumn // without rows
 	partial bool          // stacks do not begin with the thread
@@ -51,19 +54,20 @@ type collectedFunctions struct {
 
 func collectFunctions(src *source) *collectedFunctions {
 	c := &collectedFunctions{}
-	bySymbol := c.collectStacks(src)
+	values := c.collectStacks(src)
 	for f := range src.view.Functions() {
 		row := functionRow{Function: *f, count: src.functionCount(f), heat: src.heat.of(f)}
-		row.Labels = slices.Clone(f.Labels)
+		row.Labels, row.Blocks = slices.Clone(f.Labels), nil
 		if src.features.Has(profile.HasBlocks) {
 			row.Blocks = slices.Clone(f.Blocks)
 		}
-		if v := bySymbol[f.Symbol]; v != nil {
-			row.self, row.all = v.self, v.all
+		if v := values.of[f.Symbol]; v != nil {
+			row.self, row.all, v.found = v.self, v.all, true
 		}
 		c.total += float64(row.count)
 		c.rows = append(c.rows, row)
 	}
+	c.addExtra(src, values)
 	for i := range c.rows {
 		c.rows[i].name = src.symbolName(&c.rows[i].Symbol)
 	}
@@ -80,22 +84,67 @@ func collectFunctions(src *source) *collectedFunctions {
 	return c
 }
 
-// stackValues are the values of the stacks that a function is in.
+// A functionKey tells records of functions apart.
+type functionKey struct {
+	symbol profile.Symbol
+	hash   uint64
+}
+
+// addExtra adds the functions that only stacks have, or edges.
+func (c *collectedFunctions) addExtra(src *source, values *stackValues) {
+	add := func(s profile.Symbol, hash uint64, where string, v *functionValues) {
+		row := functionRow{Function: profile.Function{Symbol: s, Hash: hash, Covered: true}, heat: ran, extra: true}
+		row.Labels = []profile.Label{{Key: "known from", Value: where}}
+		if v != nil {
+			row.self, row.all = v.self, v.all
+		}
+		c.rows = append(c.rows, row)
+		c.extra++
+	}
+	for _, s := range values.order {
+		if v := values.of[s]; !v.found {
+			add(s, 0, "stacks alone", v)
+		}
+	}
+	if !src.features.Has(profile.HasEdges) {
+		return
+	}
+	known := make(map[functionKey]bool, len(c.rows))
+	for i := range c.rows {
+		known[functionKey{c.rows[i].Symbol, c.rows[i].Hash}] = true
+	}
+	for e := range src.view.Edges() {
+		if k := (functionKey{e.Caller, e.Hash}); !known[k] {
+			known[k] = true
+			add(e.Caller, e.Hash, "edges alone", nil)
+		}
+	}
+}
+
+// stackValues are the values of stacks by function.
 type stackValues struct {
+	of    map[profile.Symbol]*functionValues
+	order []profile.Symbol
+}
+
+// functionValues are the values of the stacks that a function is in.
+type functionValues struct {
 	self, all []uint64
-	last      int // stack that was added to all
+	last      int  // stack that was added to all
+	found     bool // among the profile's functions
 }
 
 // collectStacks sums up the values of the first set's stacks by function: the
 // first two that add up.
-func (c *collectedFunctions) collectStacks(src *source) map[profile.Symbol]*stackValues {
+func (c *collectedFunctions) collectStacks(src *source) *stackValues {
+	out := &stackValues{of: make(map[profile.Symbol]*functionValues)}
 	sets := src.view.Stacks()
 	if len(sets) == 0 {
-		return nil
+		return out
 	}
 	set := sets[0]
 	if set.Name == "calls" && src.features.Has(profile.HasCalls) {
-		return nil // the functions have them
+		return out // the functions have them
 	}
 	var values []int // that are summed up
 	for i, v := range set.Values {
@@ -105,15 +154,16 @@ func (c *collectedFunctions) collectStacks(src *source) map[profile.Symbol]*stac
 		}
 	}
 	c.partial = set.Partial
-	bySymbol := make(map[profile.Symbol]*stackValues)
 	number := 0
 	for s := range set.Stacks {
 		number++
 		for i := range s.Frames {
-			v := bySymbol[s.Frames[i].Symbol]
+			symbol := s.Frames[i].Symbol
+			v := out.of[symbol]
 			if v == nil {
-				v = &stackValues{self: make([]uint64, len(values)), all: make([]uint64, len(values))}
-				bySymbol[s.Frames[i].Symbol] = v
+				v = &functionValues{self: make([]uint64, len(values)), all: make([]uint64, len(values))}
+				out.of[symbol] = v
+				out.order = append(out.order, symbol)
 			}
 			for j, k := range values {
 				if i == 0 {
@@ -127,7 +177,7 @@ func (c *collectedFunctions) collectStacks(src *source) map[profile.Symbol]*stac
 			v.last = number
 		}
 	}
-	return bySymbol
+	return out
 }
 
 // addTo adds v to sum, which stops at 2^64-1.
@@ -141,6 +191,7 @@ func addTo(sum *uint64, v uint64) {
 type staticFunctions struct {
 	Functions uint64
 	Omitted   uint64
+	Extra     uint64 // that only stacks or edges have
 	Edges     uint64 // that are left out
 	Columns   []string
 	Rows      []staticFunction
@@ -154,7 +205,7 @@ type staticFunction struct {
 
 // static makes the rows that are read without scripts.
 func (c *collectedFunctions) static(src *source, d *functionsData) *staticFunctions {
-	s := &staticFunctions{Functions: uint64(len(c.rows) + c.omitted), Omitted: uint64(c.omitted), Edges: uint64(d.EdgesOmitted)}
+	s := &staticFunctions{Functions: uint64(len(c.rows) + c.omitted), Omitted: uint64(c.omitted), Extra: uint64(c.extra), Edges: uint64(d.EdgesOmitted)}
 	add := func(title string, there bool) {
 		if there {
 			s.Columns = append(s.Columns, title)

@@ -189,10 +189,6 @@ func (c *collectedFunctions) addBlocks(src *source, d *functionsData) {
 // addEdges adds the edges of the functions, the most frequent if there are too
 // many.
 func (c *collectedFunctions) addEdges(src *source, d *functionsData) {
-	type caller struct {
-		symbol profile.Symbol
-		hash   uint64
-	}
 	type edge struct {
 		profile.Edge
 		row, at int
@@ -207,9 +203,9 @@ func (c *collectedFunctions) addEdges(src *source, d *functionsData) {
 	if !src.features.Has(profile.HasEdges) {
 		return
 	}
-	rows := make(map[caller]int, len(c.rows))
+	rows := make(map[functionKey]int, len(c.rows))
 	for i := range c.rows {
-		rows[caller{c.rows[i].Symbol, c.rows[i].Hash}] = i
+		rows[functionKey{c.rows[i].Symbol, c.rows[i].Hash}] = i
 	}
 	var edges []edge
 	byCount := func(a, b edge) int { return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.at, b.at)) }
@@ -222,7 +218,7 @@ func (c *collectedFunctions) addEdges(src *source, d *functionsData) {
 	}
 	at := 0
 	for e := range src.view.Edges() {
-		row, ok := rows[caller{e.Caller, e.Hash}]
+		row, ok := rows[functionKey{e.Caller, e.Hash}]
 		if !ok {
 			continue
 		}
