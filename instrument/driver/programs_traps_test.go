@@ -448,3 +448,26 @@ func TestMatrixAArch64(t *testing.T) {
 		})
 	}
 }
+
+// TestAlignment: block probes do away with the alignment of loops, unless the
+// command line asks for it.
+func TestAlignment(t *testing.T) {
+	compilers(t, func(t *testing.T, cc, _ string) {
+		b := newBench(t, "a.c", "int f(const int *p, int n) { int s = 1; for (int i = 0; i < n; i++) s = s * 31 ^ p[s & 7]; return s; }\n")
+		for _, c := range []struct {
+			flags  []string
+			passed bool
+		}{
+			{[]string{withBB}, true}, {nil, false}, {[]string{withBB, "-falign-loops=32"}, false},
+		} {
+			b.build(append([]string{cc, "-O2", generate, "-save-temps", "-c", "a.c"}, c.flags...)...)
+			text, err := os.ReadFile(b.path("a.s"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := strings.Contains(string(text), "\t.if\t0\n"); got != c.passed {
+				t.Errorf("%v: alignment passed over: %t, want %t", c.flags, got, c.passed)
+			}
+		}
+	})
+}
