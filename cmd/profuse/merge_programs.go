@@ -120,41 +120,36 @@ func (p *programs) add(place int, file string, ids [][]byte, data []byte) {
 }
 
 // sketch returns how many functions a profile has and the smallest of their
-// references. These are hashes, so how many are below a limit is known
+// references. These are hashes, so about how many are below a limit is known
 // beforehand, and few have to be sorted; should it be otherwise, that only
 // takes longer.
 func sketch(file string, data []byte) (functions int, refs []uint64) {
-	eachNameRef(file, data, func(uint64) { functions++ })
-	limit := ^uint64(0) // what is above it is not among the smallest
-	if share := functions / (sketchSize + sketchSize/4); share > 1 {
-		limit /= uint64(share)
-	}
-	if refs = sketchBelow(limit, file, data); len(refs) < sketchSize && limit < ^uint64(0) {
-		refs = sketchBelow(^uint64(0), file, data)
-	}
-	return functions, refs
-}
-
-// sketchBelow returns the smallest references that are not above the limit.
-func sketchBelow(limit uint64, file string, data []byte) (refs []uint64) {
 	mainRef := irpgo.NameRef("main") // which all have
+	var all []uint64
 	eachNameRef(file, data, func(ref uint64) {
-		if ref != mainRef && ref <= limit {
-			refs = append(refs, ref)
-		}
-		if len(refs) >= 4*sketchSize {
-			if refs = smallest(refs); len(refs) == sketchSize {
-				limit = refs[sketchSize-1]
-			}
+		if functions++; ref != mainRef {
+			all = append(all, ref)
 		}
 	})
-	return smallest(refs)
+	limit := ^uint64(0)
+	if share := len(all) / (sketchSize + sketchSize/4); share > 1 {
+		limit /= uint64(share)
+	}
+	for _, ref := range all {
+		if ref <= limit {
+			refs = append(refs, ref)
+		}
+	}
+	if refs = smallest(refs); len(refs) < sketchSize {
+		refs = smallest(all)
+	}
+	return functions, refs
 }
 
 func smallest(refs []uint64) []uint64 {
 	slices.Sort(refs)
 	refs = slices.Compact(refs)
-	return slices.Clip(refs[:min(len(refs), sketchSize)])
+	return slices.Clone(refs[:min(len(refs), sketchSize)]) // the others need not stay
 }
 
 // inCommon estimates how many functions two programs have in common.

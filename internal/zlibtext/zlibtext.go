@@ -8,7 +8,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strings"
+	"slices"
+	"sync"
 )
 
 // maxRatio bounds what a zlib stream can inflate to: a size beyond it is a lie.
@@ -20,25 +21,41 @@ func Inflate(z []byte, size uint64) (string, error) {
 	if size/maxRatio > uint64(len(z)) {
 		return "", fmt.Errorf("%d bytes announced to hold %d", len(z), size)
 	}
-	r, err := zlib.NewReader(bytes.NewReader(z))
+	r, err := takeReader(z)
 	if err != nil {
 		return "", err
 	}
-	var b strings.Builder
-	if size <= 1<<16 {
-		b.Grow(int(size))
-	}
-	n, err := io.Copy(&b, io.LimitReader(r, int64(size)+1))
-	if err != nil {
-		if errors.Is(err, io.ErrUnexpectedEOF) {
-			err = errors.New("a zlib stream that ends early")
+	text := make([]byte, 0, min(size, 1<<16)+1) // one more shows that it is too long
+	for err == nil && uint64(len(text)) <= size {
+		if len(text) == cap(text) {
+			text = slices.Grow(text, len(text))
 		}
+		n := 0
+		n, err = r.Read(text[len(text):cap(text)])
+		text = text[:len(text)+n]
+	}
+	switch {
+	case err == nil || err == io.EOF:
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return "", errors.New("a zlib stream that ends early")
+	default:
 		return "", err
 	}
-	if uint64(n) != size {
+	readers.Put(r)
+	if uint64(len(text)) != size {
 		return "", fmt.Errorf("a zlib stream of another size than %d", size)
 	}
-	return b.String(), nil
+	return string(text), nil
+}
+
+// readers are used again: each has a window of 32 KiB, more than most texts.
+var readers sync.Pool
+
+func takeReader(z []byte) (io.ReadCloser, error) {
+	if r, ok := readers.Get().(io.ReadCloser); ok {
+		return r, r.(zlib.Resetter).Reset(bytes.NewReader(z), nil)
+	}
+	return zlib.NewReader(bytes.NewReader(z))
 }
 
 // Deflate packs text at the best level, as LLVM does. The bytes differ from
