@@ -38,7 +38,7 @@ race:
 	else set -x; \
 	CGO_ENABLED=1 $(GO) test -race -short -timeout 15m ./cmd/profuse ./internal/inputs ./internal/atomicfile ./internal/filelock ./mip ./watch && \
 	CGO_ENABLED=1 $(GO) test -race -short -timeout 15m -run 'Merge|ShapesMixed|Trace' ./irpgo && \
-	CGO_ENABLED=1 $(GO) test -race -short -timeout 15m -run Served ./report && \
+	CGO_ENABLED=1 $(GO) test -race -short -timeout 15m -run ServedTwice ./report && \
 	CGO_ENABLED=1 $(GO) test -race -short -timeout 15m -run 'Merge|Binaries|Symboliz' ./memprof; fi
 
 # Minutes at the first time, when programs are compiled and run.

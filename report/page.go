@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/profuse-pgo/profuse/internal/symbols"
 	"github.com/profuse-pgo/profuse/profile"
 )
 
@@ -37,13 +36,13 @@ type source struct {
 	summary profile.Summary
 	heat    heatScale
 
-	demangled map[string]string
+	demangled *demangledNames
 }
 
 func newSource(index int, s Source, opt Options) *source {
 	src := &source{
 		index: index, view: s.View, id: s.View.Identity(), features: s.View.Features(), label: s.Label, opt: opt,
-		names: newNameTable(), demangled: make(map[string]string),
+		names: newNameTable(), demangled: newDemangledNames(),
 	}
 	cleanIdentity(&src.id)
 	if src.label == "" {
@@ -89,12 +88,7 @@ func uniqueLabels(all []*source) {
 func (s *source) symbolName(sym *profile.Symbol) string {
 	name := sym.String()
 	if !s.opt.Mangled {
-		readable, ok := s.demangled[name]
-		if !ok {
-			readable = symbols.Demangle(name)
-			s.demangled[name] = readable
-		}
-		name = readable
+		name = s.demangled.of(name)
 	}
 	return clean(name + sym.Signature)
 }

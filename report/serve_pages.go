@@ -82,11 +82,11 @@ func newServedSets(sources []Source, opt Options) []*servedSet {
 	return sets
 }
 
-// fork returns a source of the same profile with caches and a table of names of
-// its own, for one of several pages that are made at the same time.
+// fork returns a source of the same profile with a table of names of its own,
+// for one of several pages that are made at the same time.
 func (s *source) fork() *source {
 	own := *s
-	own.names, own.demangled = newNameTable(), make(map[string]string)
+	own.names = newNameTable()
 	return &own
 }
 

@@ -3,7 +3,6 @@ package report
 import (
 	"slices"
 
-	"github.com/profuse-pgo/profuse/internal/symbols"
 	"github.com/profuse-pgo/profuse/profile"
 )
 
@@ -200,12 +199,7 @@ func (s *source) pathOf(symbol *profile.Symbol) namePath {
 	if s.java() {
 		return pathOf(symbol, name, true)
 	}
-	readable, ok := s.demangled[name]
-	if !ok {
-		readable = symbols.Demangle(name)
-		s.demangled[name] = readable
-	}
-	return pathOf(symbol, readable, false)
+	return pathOf(symbol, s.demangled.of(name), false)
 }
 
 func (m *treemap) finish() *treemapData {
