@@ -56,9 +56,9 @@ func pageOrders(v profile.View, t *timeline) ([]pageOrder, error) {
 	}
 	add("first calls", "functions in the order of their mean ranks, packed: the ideal of a single run", t.firstCallOrder(p))
 	if t.callCount() <= maxBalancedCalls {
-		add("balanced partitioning", "as profuse order make --by traces", t.balancedOrder(p))
+		add("balanced partitioning", "as profuse order make --by traces", layout.BalancedOrder(v, p.name))
 	}
-	add("call-chain clustering", "as profuse order make --by edges", clusteredOrder(v, p))
+	add("call-chain clustering", "as profuse order make --by edges", layout.ClusterOrder(v, p.name))
 	for i := range orders {
 		image := p.image
 		if i > 0 {
@@ -136,65 +136,4 @@ func (t *timeline) callCount() (n int) {
 		n += len(r.calls)
 	}
 	return n
-}
-
-// balancedOrder returns the functions as balanced partitioning orders them. The
-// identity of the format decides between equals, as in llvm-profdata.
-func (t *timeline) balancedOrder(p *program) (names []string) {
-	ids := make([]uint64, len(t.functions))
-	taken := make(map[uint64]int, len(t.functions))
-	for i := range ids {
-		id := t.functions[i].symbol.ID
-		if _, ok := taken[id]; ok || id == 0 {
-			id = uint64(i) + 1<<63
-		}
-		ids[i], taken[id] = id, i
-	}
-	var traces [][]uint64
-	for _, r := range t.runs {
-		trace := make([]uint64, len(r.calls))
-		for i, f := range r.calls {
-			trace[i] = ids[f]
-		}
-		traces = append(traces, trace)
-	}
-	for _, id := range layout.Balanced(traces) {
-		if name := p.name(&t.functions[taken[id]].symbol); name != "" {
-			names = append(names, name)
-		}
-	}
-	return names
-}
-
-// clusteredOrder returns the functions as call-chain clustering orders them;
-// nil if the profile has no calls.
-func clusteredOrder(v profile.View, p *program) (names []string) {
-	if !v.Features().Has(profile.HasEdges) {
-		return nil
-	}
-	var nodes []layout.CallNode
-	at := make(map[profile.Symbol]int)
-	for f := range v.Functions() {
-		if i, ok := at[f.Symbol]; ok {
-			nodes[i].Count = max(nodes[i].Count, f.Max())
-			continue
-		}
-		at[f.Symbol] = len(nodes)
-		nodes = append(nodes, layout.CallNode{Name: p.name(&f.Symbol), Size: f.Size, Count: f.Max()})
-	}
-	var arcs []layout.CallArc
-	for e := range v.Edges() {
-		caller, known := at[e.Caller]
-		callee, also := at[e.Target]
-		if known && also && (e.Kind == profile.Call || e.Kind == profile.IndirectCall) {
-			arcs = append(arcs, layout.CallArc{Caller: caller, Callee: callee, Count: e.Count})
-		}
-	}
-	if len(arcs) == 0 {
-		return nil
-	}
-	for _, i := range layout.Clusters(nodes, arcs) {
-		names = append(names, nodes[i].Name)
-	}
-	return names
 }

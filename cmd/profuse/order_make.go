@@ -64,13 +64,9 @@ func (c *orderMake) run(_ context.Context, env *cli.Env, args []string) error {
 	if err != nil {
 		return err
 	}
-	by := c.by.Value
-	if by == "" {
-		by = bestOrder(v)
-	}
-	names, err := orderOf(v, by)
-	if err != nil {
-		return err
+	by, names := c.order(v)
+	if len(names) == 0 {
+		return fmt.Errorf("%s: has nothing to order by %s", v.Identity().File, by)
 	}
 	if !c.quiet {
 		fmt.Fprintf(env.Stderr, "ordered by %s\n", by)
@@ -78,75 +74,50 @@ func (c *orderMake) run(_ context.Context, env *cli.Env, args []string) error {
 	return c.write(env, args[0], names)
 }
 
-// bestOrder chooses by what the profile has. One trace has nothing to balance.
-func bestOrder(v profile.View) string {
-	runs := 0
+// order returns the names of functions that ran in their order, and what that
+// is by: without a wish, the first thing that the profile has.
+func (c *orderMake) order(v profile.View) (by string, names []string) {
+	if c.by.Value != "" {
+		return c.by.Value, orderOf(v, c.by.Value)
+	}
+	for _, by = range []string{byTraces, byCalls, byEdges, byHeat} {
+		if by == byTraces && !hasRuns(v) {
+			continue
+		}
+		if names = orderOf(v, by); len(names) > 0 {
+			break
+		}
+	}
+	return by, names
+}
+
+// hasRuns reports whether there are traces of single runs. The mean of several
+// has nothing to balance.
+func hasRuns(v profile.View) bool {
 	for t := range v.Traces() {
 		if !t.Mean {
-			runs++
+			return true
 		}
 	}
-	switch features := v.Features(); {
-	case runs > 0:
-		return byTraces
-	case features.Has(profile.HasFirstCalls):
-		return byCalls
-	case features.Has(profile.HasEdges):
-		return byEdges
-	}
-	return byHeat
+	return false
 }
 
-// orderOf returns the names of functions that ran in their order.
-func orderOf(v profile.View, by string) ([]string, error) {
-	var names []string
+// orderOf returns the names of functions that ran in their order; nil if the
+// profile has nothing to order them by.
+func orderOf(v profile.View, by string) []string {
 	switch by {
 	case byTraces:
-		names = balancedOrder(v)
+		return layout.BalancedOrder(v, linkerName)
 	case byCalls:
-		names = rankedOrder(v, func(f *profile.Function) float64 { return f.FirstCall })
+		return rankedOrder(v, func(f *profile.Function) float64 { return f.FirstCall })
 	case byEdges:
-		if names = clusterOrder(v); !v.Features().Has(profile.HasEdges) {
-			names = nil
-		}
-	case byHeat:
-		names = rankedOrder(v, func(f *profile.Function) float64 { return -float64(f.Max()) })
+		return layout.ClusterOrder(v, linkerName)
 	}
-	if len(names) == 0 {
-		id := v.Identity()
-		return nil, fmt.Errorf("%s: has nothing to order by %s", id.File, by)
-	}
-	return names, nil
+	return rankedOrder(v, func(f *profile.Function) float64 { return -float64(f.Max()) })
 }
 
-func balancedOrder(v profile.View) (names []string) {
-	byID := make(map[uint64]string)
-	ids := make(map[profile.Symbol]uint64)
-	var traces [][]uint64
-	for t := range v.Traces() {
-		trace := make([]uint64, 0, len(t.Functions))
-		for _, s := range t.Functions {
-			id, ok := ids[s]
-			if !ok {
-				// The identity of the format decides between equals, as in
-				// llvm-profdata.
-				if id = s.ID; id == 0 || byID[id] != "" {
-					id = uint64(len(ids)) + 1<<63
-				}
-				ids[s] = id
-				byID[id] = s.Name
-			}
-			trace = append(trace, id)
-		}
-		traces = append(traces, trace)
-	}
-	for _, id := range layout.Balanced(traces) {
-		if name := byID[id]; name != "" {
-			names = append(names, name)
-		}
-	}
-	return names
-}
+// linkerName is what the linker knows a function by.
+func linkerName(s *profile.Symbol) string { return s.Name }
 
 // rankedOrder orders by a rank, the lowest first. Functions of rank 0 are left
 // out.
@@ -164,33 +135,6 @@ func rankedOrder(v profile.View, rank func(*profile.Function) float64) (names []
 	slices.SortStableFunc(list, func(a, b ranked) int { return cmp.Compare(a.rank, b.rank) })
 	for _, f := range list {
 		names = append(names, f.name)
-	}
-	return names
-}
-
-func clusterOrder(v profile.View) (names []string) {
-	var nodes []layout.CallNode
-	at := make(map[string]int)
-	for f := range v.Functions() {
-		if i, ok := at[f.Name]; ok {
-			nodes[i].Count = max(nodes[i].Count, f.Max())
-			continue
-		}
-		at[f.Name] = len(nodes)
-		nodes = append(nodes, layout.CallNode{Name: f.Name, Size: f.Size, Count: f.Max()})
-	}
-	var arcs []layout.CallArc
-	for e := range v.Edges() {
-		caller, known := at[e.Caller.Name]
-		callee, also := at[e.Target.Name]
-		if known && also && (e.Kind == profile.Call || e.Kind == profile.IndirectCall) {
-			arcs = append(arcs, layout.CallArc{Caller: caller, Callee: callee, Count: e.Count})
-		}
-	}
-	for _, i := range layout.Clusters(nodes, arcs) {
-		if nodes[i].Name != "" {
-			names = append(names, nodes[i].Name)
-		}
 	}
 	return names
 }

@@ -1,0 +1,75 @@
+package layout
+
+import "github.com/profuse-pgo/profuse/profile"
+
+// BalancedOrder orders the functions of a profile's traces as [Balanced] does.
+// name says what a symbol is called in the order; those without a name are left
+// out of it. Of functions with several symbols each is ordered by itself. Nil
+// without traces.
+func BalancedOrder(v profile.View, name func(*profile.Symbol) string) (names []string) {
+	symbols := make(map[uint64]profile.Symbol)
+	ids := make(map[profile.Symbol]uint64)
+	var traces [][]uint64
+	for t := range v.Traces() {
+		trace := make([]uint64, len(t.Functions))
+		for i, s := range t.Functions {
+			id, ok := ids[s]
+			if !ok {
+				// The identity of the format decides between equals, as in
+				// llvm-profdata.
+				id = s.ID
+				if _, taken := symbols[id]; taken || id == 0 {
+					id = uint64(len(ids)) + 1<<63
+				}
+				ids[s], symbols[id] = id, s
+			}
+			trace[i] = id
+		}
+		traces = append(traces, trace)
+	}
+	for _, id := range Balanced(traces) {
+		s := symbols[id]
+		if n := name(&s); n != "" {
+			names = append(names, n)
+		}
+	}
+	return names
+}
+
+// ClusterOrder orders the functions of a profile that ran as [Clusters] does.
+// name says what a symbol is called in the order; functions of one name are one,
+// and those without a name are left out. Nil if no caller of any of them is
+// known.
+func ClusterOrder(v profile.View, name func(*profile.Symbol) string) (names []string) {
+	if !v.Features().Has(profile.HasEdges) {
+		return nil
+	}
+	var nodes []CallNode
+	at := make(map[string]int)
+	for f := range v.Functions() {
+		n := name(&f.Symbol)
+		if i, ok := at[n]; ok {
+			nodes[i].Count = max(nodes[i].Count, f.Max())
+			continue
+		}
+		if n != "" {
+			at[n] = len(nodes)
+			nodes = append(nodes, CallNode{Name: n, Size: f.Size, Count: f.Max()})
+		}
+	}
+	var arcs []CallArc
+	for e := range v.Edges() {
+		caller, known := at[name(&e.Caller)]
+		callee, also := at[name(&e.Target)]
+		if known && also && (e.Kind == profile.Call || e.Kind == profile.IndirectCall) {
+			arcs = append(arcs, CallArc{Caller: caller, Callee: callee, Count: e.Count})
+		}
+	}
+	if len(arcs) == 0 {
+		return nil
+	}
+	for _, i := range Clusters(nodes, arcs) {
+		names = append(names, nodes[i].Name)
+	}
+	return names
+}
