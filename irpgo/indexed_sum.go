@@ -145,6 +145,13 @@ func (t *sumTable) size(item int32) (size int) {
 }
 
 func (t *sumTable) summarize(sum, cs *SummaryBuilder) {
+	large := 0
+	for _, c := range t.sum.counts {
+		if c >= smallCounts {
+			large++
+		}
+	}
+	sum.expect(large)
 	for i := range t.shape.functions {
 		f := &t.shape.functions[i]
 		counts := t.sum.counts[f.counters : f.counters+f.count]

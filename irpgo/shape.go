@@ -90,9 +90,12 @@ type shapedProfile struct {
 
 	counters []byte // the section of a raw profile
 	bitmap   []byte
-	records  []int // indexed: by function, offset of its counters
-	blobs    []int // offsets of the value data of valued functions
+	records  []recordPlace // indexed: by function, where its counters are
+	blobs    []int         // offsets of the value data of valued functions
 }
+
+// recordPlace is where counters are in a file and how many.
+type recordPlace struct{ at, count int32 }
 
 // maxShapes bounds the memory for shapes of programs that are seen again and
 // again; with more of them the rest goes the general way.

@@ -3,6 +3,7 @@ package irpgo
 import (
 	"crypto/md5"
 	"math"
+	"slices"
 	"strings"
 	"sync/atomic"
 
@@ -27,6 +28,7 @@ type indexedItem struct {
 	functions int32 // records
 	bucket    int32 // items in the bucket that begins here, 0 if none does
 	valued    bool  // values make the records longer or shorter
+	simple    bool  // one record of nothing but counters
 }
 
 // recordHead is the size of hash and number of counters.
@@ -133,6 +135,7 @@ func (x *indexedShape) read(s *shape, r *indexedReader, p *shapedProfile) bool {
 			b = b[n:]
 			pos += n
 		}
+		it.simple = it.functions == 1 && !it.valued && s.functions[it.first].bits == 0
 		x.items = append(x.items, it)
 	}
 	return left == 0 && end-pos < 8
@@ -148,7 +151,7 @@ func (s *shape) addFunction(name string, ref uint64, record []byte, pos int, p *
 		name: name, nameRef: ref, hash: le.Uint64(record),
 		counters: int32(s.counters), count: count, bitmap: int32(s.bitmap),
 	}
-	p.records = append(p.records, pos+recordHead)
+	p.records = append(p.records, recordPlace{int32(pos + recordHead), count})
 	size += 8 * int(count)
 	if uint32(s.key.word) >= 11 {
 		f.bits = int32(le.Uint64(record[size:]))
@@ -242,9 +245,19 @@ func (s *shape) matchIndexed(r *indexedReader, to *shapedProfile) bool {
 		return true
 	}
 	start, end := r.table.Payload()
+	if len(r.data) > math.MaxInt32 {
+		return false
+	}
 	to.begin(r)
+	to.records = slices.Grow(to.records, len(s.functions))
 	data, mask := r.data[:end], uint64(s.key.buckets-1)
 	pos := int(start)
+	var simple [2 * 8]byte // what follows the counters of simple items
+	rest := simple[:]
+	if uint32(s.key.word) < 11 {
+		rest = simple[8:]
+	}
+	simple[8] = valueDataHeader
 	for i := range s.indexed.items {
 		it := &s.indexed.items[i]
 		b := data[pos:]
@@ -255,6 +268,18 @@ func (s *shape) matchIndexed(r *indexedReader, to *shapedProfile) bool {
 		at := it.sizeAt()
 		if it.bucket > 0 && r.table.BucketOffset(le.Uint64(b[ondisk.BucketHeaderSize:])&mask) != uint64(pos) {
 			return false
+		}
+		if it.simple {
+			if string(b) != it.head {
+				return false
+			}
+			at, count := pos+len(b), int(le.Uint64(b[len(b)-8:]))
+			pos = at + 8*count + len(rest)
+			if pos > len(data) || string(data[pos-len(rest):pos]) != string(rest) {
+				return false
+			}
+			to.records = append(to.records, recordPlace{int32(at), int32(count)})
+			continue
 		}
 		if !it.valued {
 			if string(b) != it.head {
@@ -279,6 +304,19 @@ func (s *shape) matchIndexed(r *indexedReader, to *shapedProfile) bool {
 	return int(end)-pos < 8
 }
 
+// addRecords adds the counters of an indexed profile as addWords does.
+func (sum *shapeSum) addRecords(p *shapedProfile, weight uint64) (or, total uint64) {
+	counts := sum.counts
+	for _, r := range p.records {
+		raw := p.data[r.at : int(r.at)+8*int(r.count)]
+		o, t := addWords64(counts[:r.count], raw, weight)
+		or |= o
+		total += t
+		counts = counts[r.count:]
+	}
+	return or, total
+}
+
 // matchIndexedRecord returns the size of the record of function i at the
 // beginning of b, which lies at offset pos of the file, 0 if it has another
 // shape.
@@ -288,7 +326,7 @@ func (s *shape) matchIndexedRecord(i int, b []byte, pos int, to *shapedProfile) 
 	if len(b) < size || le.Uint64(b) != f.hash || le.Uint64(b[8:]) != uint64(f.count) {
 		return 0
 	}
-	to.records = append(to.records, pos+recordHead)
+	to.records = append(to.records, recordPlace{int32(pos + recordHead), f.count})
 	if uint32(s.key.word) >= 11 {
 		if len(b) < size+8+8*int(f.bits) || le.Uint64(b[size:]) != uint64(f.bits) {
 			return 0

@@ -128,25 +128,23 @@ func orWords(order binary.ByteOrder, b []byte) (or uint64) {
 // known beforehand, and an addition that turns out to be too much is taken
 // back.
 func (sum *shapeSum) addCounters(p *shapedProfile, weight uint64) (total uint64, overflow, ok bool) {
-	s := sum.shape
 	each := func(add func(dst []uint64, raw []byte)) {
 		if p.records == nil {
 			add(sum.counts, p.counters)
 			return
 		}
-		at := 0
-		for i, off := range p.records {
-			n := int(s.functions[i].count)
-			add(sum.counts[at:at+n], p.data[off:off+8*n])
-			at += n
+		counts := sum.counts
+		for _, r := range p.records {
+			add(counts[:r.count], p.data[r.at:int(r.at)+8*int(r.count)])
+			counts = counts[r.count:]
 		}
 	}
 	var or uint64
-	each(func(dst []uint64, raw []byte) {
-		o, t := addWords(dst, raw, p.order, weight)
-		or |= o
-		total += t
-	})
+	if p.records == nil {
+		or, total = addWords(sum.counts, p.counters, p.order, weight)
+	} else {
+		or, total = sum.addRecords(p, weight)
+	}
 	high, most := bits.Mul64(or, weight)
 	bound, carry := bits.Add64(sum.bound, most, 0)
 	fits := high == 0 && carry == 0 && bound <= maxCount
@@ -181,27 +179,32 @@ func (sum *shapeSum) addCounters(p *shapedProfile, weight uint64) (total uint64,
 // returns their bits and their unweighted sum, modulo 2^64.
 func addWords(dst []uint64, raw []byte, order binary.ByteOrder, weight uint64) (or, total uint64) {
 	if order == binary.ByteOrder(binary.LittleEndian) {
-		for len(dst) >= 4 && len(raw) >= 32 {
-			d, r := (*[4]uint64)(dst), (*[32]byte)(raw)
-			a, b, c, e := le.Uint64(r[0:]), le.Uint64(r[8:]), le.Uint64(r[16:]), le.Uint64(r[24:])
-			d[0] += a * weight
-			d[1] += b * weight
-			d[2] += c * weight
-			d[3] += e * weight
-			or |= a | b | c | e
-			total += a + b + c + e
-			dst, raw = dst[4:], raw[32:]
-		}
-		for i := range dst {
-			c := le.Uint64(raw[8*i:])
-			dst[i] += c * weight
-			or |= c
-			total += c
-		}
-		return or, total
+		return addWords64(dst, raw, weight)
 	}
 	for i := range dst {
 		c := order.Uint64(raw[8*i:])
+		dst[i] += c * weight
+		or |= c
+		total += c
+	}
+	return or, total
+}
+
+// addWords64 is addWords for little-endian counters.
+func addWords64(dst []uint64, raw []byte, weight uint64) (or, total uint64) {
+	for len(dst) >= 4 && len(raw) >= 32 {
+		d, r := (*[4]uint64)(dst), (*[32]byte)(raw)
+		a, b, c, e := le.Uint64(r[0:]), le.Uint64(r[8:]), le.Uint64(r[16:]), le.Uint64(r[24:])
+		d[0] += a * weight
+		d[1] += b * weight
+		d[2] += c * weight
+		d[3] += e * weight
+		or |= a | b | c | e
+		total += a + b + c + e
+		dst, raw = dst[4:], raw[32:]
+	}
+	for i := range dst {
+		c := le.Uint64(raw[8*i:])
 		dst[i] += c * weight
 		or |= c
 		total += c
@@ -262,9 +265,9 @@ func (sum *shapeSum) addBitmap(p *shapedProfile) {
 	if len(sum.bitmap) == 0 {
 		return
 	}
-	for i, off := range p.records {
+	for i, r := range p.records {
 		f := &sum.shape.functions[i]
-		raw := p.data[off+8*int(f.count)+8:] // after the number of bytes
+		raw := p.data[int(r.at)+8*int(f.count)+8:] // after the number of bytes
 		for j := range sum.bitmap[f.bitmap : f.bitmap+f.bits] {
 			sum.bitmap[int(f.bitmap)+j] |= raw[8*j]
 		}

@@ -77,6 +77,8 @@ const (
 	// pendingCounts is how many of the others are gathered, at least, before
 	// they are sorted into the tally.
 	pendingCounts = 1 << 16
+	// maxExpected is for how many of them room is made beforehand.
+	maxExpected = 1 << 21
 )
 
 // SummaryBuilder computes a [Summary] from counters given in any order. The
@@ -86,6 +88,7 @@ type SummaryBuilder struct {
 	sum     Summary
 	small   [smallCounts]uint64 // number of counters by count
 	pending []uint64            // counts not yet in large
+	room    int                 // for how many of these there is room anyway
 	large   []frequency         // ascending by count
 }
 
@@ -122,8 +125,16 @@ func (b *SummaryBuilder) Add(counts []uint64) {
 	// Sorting in at least as much as there is keeps the cost per count
 	// logarithmic. Against a map this is twice as fast on typical counts and
 	// three times when all are distinct.
-	if len(b.pending) >= max(pendingCounts, len(b.large)) {
+	if len(b.pending) >= max(pendingCounts, len(b.large), b.room) {
 		b.settle()
+	}
+}
+
+// expect makes room for counts that are not small, to be sorted all at once.
+func (b *SummaryBuilder) expect(counts int) {
+	if counts > pendingCounts {
+		b.room = min(counts+1, maxExpected) // settled not before there is one more
+		b.pending = make([]uint64, 0, b.room)
 	}
 }
 
@@ -160,6 +171,10 @@ func (b *SummaryBuilder) settle() {
 		}
 	}
 	b.pending = b.pending[:0]
+	if len(b.large) == 0 {
+		b.large = tally
+		return
+	}
 	b.large = mergeFrequencies(b.large, tally)
 }
 
