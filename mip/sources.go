@@ -21,7 +21,7 @@ type Sources struct {
 // FunctionSource says where a function is in the sources.
 type FunctionSource struct {
 	Declared Place // the function; in its absence the line of its first instruction
-	Entry    Place // what runs first, which may be inlined there from another file
+	Entry    BlockSource
 	// Blocks are as many as the function has, by index; nil without block
 	// coverage.
 	Blocks []BlockSource

@@ -12,7 +12,8 @@ import (
 // the file beside a .mip has it; "" and nil where there is none.
 //
 // Functions come in link order, so that neighbours are neighbours in memory.
-// Blocks are those with a probe, without the entry. Hashes are control flow
+// Blocks are the entry, which ran if the function did, and those with a probe.
+// Hashes are control flow
 // graph signatures, IDs are [Function.Signature]. With timestamps there is one
 // trace, see [Profile.Order]. Edges are estimates, see [CallEdge].
 func (p *Profile) View(name string, info *Info, buildID []byte) profile.View {
@@ -97,11 +98,11 @@ func (v *view) Functions() iter.Seq[*profile.Function] {
 				f.FirstCall = float64(src.TimestampSum) / float64(src.MergeCount)
 			}
 			if v.features.Has(profile.HasBlocks) {
-				var at []BlockSource
+				var at FunctionSource
 				if v.sources != nil {
-					at = v.sources.Functions[i].Blocks
+					at = v.sources.Functions[i]
 				}
-				f.Blocks = appendBlocks(f.Blocks, src.Blocks, at)
+				f.Blocks = appendBlocks(f.Blocks, src, &at)
 			}
 			if !yield(&f) {
 				return
@@ -110,21 +111,25 @@ func (v *view) Functions() iter.Seq[*profile.Function] {
 	}
 }
 
-// appendBlocks appends the blocks that something is known of; at is nil if
-// their sources are not.
-func appendBlocks(dst []profile.Block, src []Block, at []BlockSource) []profile.Block {
-	for i, b := range src {
-		if b.Offset == 0 {
-			continue // no probe
-		}
-		block := profile.Block{Offset: b.Offset}
+// appendBlocks appends the blocks that something is known of, the entry first.
+func appendBlocks(dst []profile.Block, f *Function, at *FunctionSource) []profile.Block {
+	add := func(b Block, line uint32) {
+		block := profile.Block{Offset: b.Offset, Line: line}
 		if b.Covered {
 			block.Count = 1
 		}
-		if at != nil {
-			block.Line = at[i].LineInFunction
-		}
 		dst = append(dst, block)
+	}
+	add(Block{Covered: f.EntryCovered()}, at.Entry.LineInFunction)
+	for i, b := range f.Blocks {
+		if b.Offset == 0 {
+			continue // no probe
+		}
+		line := uint32(0)
+		if at.Blocks != nil {
+			line = at.Blocks[i].LineInFunction
+		}
+		add(b, line)
 	}
 	return dst
 }

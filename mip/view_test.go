@@ -83,8 +83,8 @@ func TestView(t *testing.T) {
 	}
 }
 
-// TestViewBlocks: blocks without a probe are left out, and blocks without block
-// coverage altogether.
+// TestViewBlocks: the entry is there, blocks without a probe are left out, and
+// blocks without block coverage altogether.
 func TestViewBlocks(t *testing.T) {
 	p := &Profile{Type: FunctionCoverage | BlockCoverage, Functions: []Function{
 		{Name: "f", MergeCount: 1, CallCount: 1, Size: 9, Blocks: []Block{{Offset: 4, Covered: true}, {}, {Offset: 7}}},
@@ -94,7 +94,7 @@ func TestViewBlocks(t *testing.T) {
 	for f := range p.View("", nil, nil).Functions() {
 		got = append(got, append([]profile.Block{}, f.Blocks...))
 	}
-	if diff := cmp.Diff([][]profile.Block{{{Count: 1, Offset: 4}, {Offset: 7}}, {}}, got); diff != "" {
+	if diff := cmp.Diff([][]profile.Block{{{Count: 1}, {Count: 1, Offset: 4}, {Offset: 7}}, {{}}}, got); diff != "" {
 		t.Error(diff)
 	}
 	p.Type = FunctionCoverage
@@ -104,11 +104,12 @@ func TestViewBlocks(t *testing.T) {
 		}
 	}
 
-	// The fixtures agree with what their own test counts.
+	// The fixtures agree with what their own test counts, and each function has
+	// an entry.
 	all := read(t, fixture(t, "all.mip"))
 	s := profile.Summarize(all.View("", nil, nil), nil)
 	blocks, covered := countBlocks(all)
-	if s.Blocks != uint64(blocks) || s.CoveredBlocks != uint64(covered) || !s.OfCalls || s.Covered != 6 || s.Counts.Total != 13 {
+	if s.Blocks != uint64(8+blocks) || s.CoveredBlocks != uint64(6+covered) || !s.OfCalls || s.Covered != 6 || s.Counts.Total != 13 {
 		t.Errorf("%+v; %d blocks, %d covered", s, blocks, covered)
 	}
 }

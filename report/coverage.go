@@ -137,12 +137,9 @@ func coveragePage(src *source) (*page, error) {
 	return &page{id: "coverage", title: "Coverage", body: body, data: c.data(src, tree)}, nil
 }
 
-// collectCoverage finds the files of the functions that have a line. Blocks of
-// MIP profiles are without the entries, which the commands that show such
-// profiles count, and so does this page.
+// collectCoverage finds the files of the functions that have a line.
 func collectCoverage(src *source) *coverage {
 	c := &coverage{blocks: src.features.Has(profile.HasBlocks)}
-	entries := src.id.Family == "MIP"
 	byPath := make(map[string]*coveredFile)
 	file := func(path string) *coveredFile {
 		f := byPath[path]
@@ -158,15 +155,9 @@ func collectCoverage(src *source) *coverage {
 		fn.functions = 1
 		if c.blocks {
 			fn.blocks, fn.blocksRan = len(f.Blocks), f.CoveredBlocks()
-			if entries {
-				fn.blocks++
-			}
 		}
 		if f.Covered {
 			fn.functionsRan, fn.calls = 1, max(fn.calls, 1)
-			if c.blocks && entries {
-				fn.blocksRan++
-			}
 		}
 		if f.File == "" || f.StartLine <= 0 {
 			c.unplaced.add(fn.covered)

@@ -7,11 +7,11 @@ import (
 
 // staticCoverage is what is read without scripts.
 type staticCoverage struct {
-	Blocks, Lines, MIP bool
-	All                coverageRow
-	Rows               []coverageRow
-	MoreRows           int
-	Source             *staticSource
+	Blocks, Lines bool
+	All           coverageRow
+	Rows          []coverageRow
+	MoreRows      int
+	Source        *staticSource
 
 	Unplaced, FilesOmitted, FunctionsOmitted, LinesOmitted uint64
 	Sources                                                string
@@ -63,7 +63,7 @@ type staticLine struct {
 // static makes the tables that are read without scripts.
 func (c *coverage) static(src *source, tree []treeRow) *staticCoverage {
 	s := &staticCoverage{
-		Blocks: c.blocks, Lines: c.lines, MIP: c.blocks && src.id.Family == "MIP", All: newCoverageRow("All files", c.all),
+		Blocks: c.blocks, Lines: c.lines, All: newCoverageRow("All files", c.all),
 		Unplaced: uint64(c.unplaced.functions), FilesOmitted: uint64(c.filesOmitted),
 		FunctionsOmitted: uint64(c.functionsOmitted), LinesOmitted: uint64(c.linesOmitted),
 		Sources: c.embedding.String(),

@@ -127,6 +127,9 @@ func TestCoverageOfMIP(t *testing.T) {
 	if diff := cmp.Diff([]string{"0 /src/ 4/5 18/20", "1 shapes.cpp 3/4 15/16", "1 shapes.h 1/1 3/4"}, rows); diff != "" {
 		t.Errorf("tree (-want +got):\n%s", diff)
 	}
+	if s := src.summary; s.Blocks != 20 || s.CoveredBlocks != 18 {
+		t.Errorf("%d of %d blocks ran by the overview", s.CoveredBlocks, s.Blocks)
+	}
 	var functions []string
 	for i := d.Functions.Start[0]; i < d.Functions.Start[1]; i++ {
 		functions = append(functions, fmt.Sprintf("%d %s %d", d.Functions.Line[i], src.names.list[d.Functions.Name[i]], d.Functions.Calls[i]))

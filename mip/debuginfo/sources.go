@@ -32,11 +32,12 @@ func (p *Program) Sources(of *mip.Profile) (s *mip.Sources, problems []string, e
 	}
 	problems, err = p.Frames(at, func(i int, frames []symbolize.Frame) {
 		source := &s.Functions[to[i].function]
+		block := mip.BlockSource{Place: Innermost(frames), LineInFunction: lineIn(frames)}
 		if b := to[i].block; b != entry {
-			source.Blocks[b] = mip.BlockSource{Place: Innermost(frames), LineInFunction: lineIn(frames)}
+			source.Blocks[b] = block
 			return
 		}
-		source.Declared, source.Entry = Declaration(frames), Innermost(frames)
+		source.Declared, source.Entry = Declaration(frames), block
 	})
 	return s, problems, err
 }
