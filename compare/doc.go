@@ -11,4 +11,8 @@
 //
 // Counts of two runs are rarely on one scale, so everything but the totals is
 // in shares of the profile's own total.
+//
+// Errors are of options only: a table or value that one of the profiles does
+// not have, or that they measure in different units. Memory is in proportion to
+// the functions, or the stacks, of both profiles.
 package compare

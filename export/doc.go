@@ -8,6 +8,11 @@
 // in general. docs/export.md has both as a table, and the schema of the JSON
 // formats.
 //
+// # Errors
+//
+// Errors are those of the writer, and of options that the profile or the format
+// does not have. The latter are found before anything is written.
+//
 // # Memory
 //
 // Folded, speedscope, JSON, NDJSON and CSV go through the view and hold no more

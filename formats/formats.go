@@ -10,6 +10,12 @@
 // Profiles of one family can be merged with each other and are read by one
 // package: [IRPGO] by irpgo, [MemProf] by memprof, [MIP] by mip, [Iprof] by iprof.
 // An indexed IRPGO profile may have a MemProf profile in it.
+//
+// [View] reads a file of any of them and shows it in the terms of package
+// profile, on which reports, exports and comparisons stand. What can be read,
+// the limits for hostile input and the errors, *[profile.FormatError], are
+// those of the package that reads the format; programs that cannot be opened
+// give the system's errors. Nothing here decompresses files or opens archives.
 package formats
 
 import (

@@ -28,7 +28,7 @@
 //
 // # Hostile input
 //
-// Every error is a [profile.FormatError] with file, section, offset, what was
+// Every error of a reader is a [profile.FormatError] with file, section, offset, what was
 // found and what is allowed, of one of the classes in package profile; where
 // llvm-profdata has words for it, [LLVMMessage] returns them. No reader
 // panics, and none allocates more than a small multiple of the input, except

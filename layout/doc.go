@@ -33,4 +33,11 @@
 //
 // mold has no format: no option of it orders functions
 // (https://github.com/rui314/mold/issues/1231).
+//
+// # Errors and limits
+//
+// Symbols that a format cannot express, those with a line break for example,
+// are returned, not written. Errors are those of the writer, of unknown linkers
+// and, from [Image.Evaluate], [ErrEval]. Memory is in proportion to the symbols
+// and traces.
 package layout

@@ -52,7 +52,7 @@
 //
 // # Hostile input
 //
-// Every error is a [profile.FormatError] with section, offset or line, what
+// Every error of a reader is a [profile.FormatError] with section, offset or line, what
 // was found and what is allowed. No reader panics, and none allocates more
 // than a small multiple of the input, except for compressed strings, whose
 // real size it follows: call stacks are kept as a tree, so that the array of

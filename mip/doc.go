@@ -35,7 +35,7 @@
 //
 // # Hostile input
 //
-// Every error is a [profile.FormatError] with file, section, offset or line,
+// Every error of a reader is a [profile.FormatError] with file, section, offset or line,
 // what was found and what is allowed, of one of the classes in package
 // profile; where the reference tool llvm-mipdata has words for it,
 // [LLVMMessages] returns them. No reader panics, and none allocates more than a

@@ -5,4 +5,23 @@
 // returns, and the [View] that every format offers of its profiles, on which
 // everything stands that is done with profiles whatever their format. It
 // imports no other package of the module.
+//
+// # First calls
+//
+// formats.View makes a View of a file of any format; the profiles of packages
+// irpgo, memprof, mip and iprof have a method of that name. [Summarize] sums a
+// view up. [FunctionStacks] and [EdgeStacks] show functions and calls as
+// stacks, for what knows only those.
+//
+// # Errors
+//
+// A reader's error matches one of the classes, [ErrCorrupt] and the others,
+// with errors.Is, and holds a *[FormatError], which says where. A View has no
+// errors: its profile was read before.
+//
+// # Limits
+//
+// Views go through the profile each time they are asked, and use what they
+// yield again: copy what is to be kept. Sums that outgrow 64 bits stop at
+// 2^64-1.
 package profile

@@ -8,6 +8,13 @@
 //	…
 //	sources, problems, err := program.Sources(full)
 //	view := full.ViewWithSources("app.mip", info, nil, sources)
+//
+// The program has to be the file that ran, with debug information in it or where
+// package symbolize finds it; [Program.OtherBuild] and [Program.Displaced] tell
+// when it is not. What is not known of single functions is a problem, in words;
+// an error is only when nothing is known. Errors about the program's contents are
+// *[profile.FormatError]; the limits for hostile programs are those of package
+// symbolize.
 package debuginfo
 
 import (
