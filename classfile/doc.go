@@ -36,7 +36,8 @@
 // # Hostile input
 //
 // Errors about contents are *[profile.FormatError] with offsets into the
-// (decompressed) class file; those of opening and reading files are the system's. No input makes the package panic, and none makes it allocate more than a
-// small multiple of its size: what archives decompress to is bounded by their
-// own size and [Options].MaxExpansion.
+// (decompressed) class file; those of opening and reading files are the
+// system's. No input makes the package panic, and none makes it allocate more
+// than a small multiple of its size: what archives decompress to is bounded by
+// their own size and [Options].MaxExpansion.
 package classfile

@@ -40,8 +40,9 @@
 //
 // # Hostile input
 //
-// Every error of a reader is a [profile.FormatError] with section, entry, line, column and
-// offset, what was found and what is allowed, of one of the classes in package
-// profile. Nothing panics on any input, and memory stays within a small
-// multiple of it. A profile keeps nothing of the text that it was read from.
+// Every error of a reader is a [profile.FormatError] with section, entry, line,
+// column and offset, what was found and what is allowed, of one of the classes
+// in package profile. Nothing panics on any input, and memory stays within a
+// small multiple of it. A profile keeps nothing of the text that it was read
+// from.
 package iprof

@@ -52,10 +52,10 @@
 //
 // # Hostile input
 //
-// Every error of a reader is a [profile.FormatError] with section, offset or line, what
-// was found and what is allowed. No reader panics, and none allocates more
-// than a small multiple of the input, except for compressed strings, whose
-// real size it follows: call stacks are kept as a tree, so that the array of
-// versions 3 and 4 does not unfold. Printing unfolds them: the YAML of a
-// hostile profile can be much larger than the profile.
+// Every error of a reader is a [profile.FormatError] with section, offset or
+// line, what was found and what is allowed. No reader panics, and none
+// allocates more than a small multiple of the input, except for compressed
+// strings, whose real size it follows: call stacks are kept as a tree, so that
+// the array of versions 3 and 4 does not unfold. Printing unfolds them: the
+// YAML of a hostile profile can be much larger than the profile.
 package memprof

@@ -35,8 +35,8 @@
 //
 // # Hostile input
 //
-// Every error of a reader is a [profile.FormatError] with file, section, offset or line,
-// what was found and what is allowed, of one of the classes in package
+// Every error of a reader is a [profile.FormatError] with file, section, offset
+// or line, what was found and what is allowed, of one of the classes in package
 // profile; where the reference tool llvm-mipdata has words for it,
 // [LLVMMessages] returns them. No reader panics, and none allocates more than a
 // small multiple of the input. YAML is read by a parser of the part that is

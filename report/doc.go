@@ -21,8 +21,8 @@
 //
 // # Errors and limits
 //
-// Errors are those of the writer, of Options.Progress, and of no profile to show.
-// Two reports of the same profiles are the same bytes.
+// Errors are those of the writer, of Options.Progress, and of no profile to
+// show. Two reports of the same profiles are the same bytes.
 //
 // A static list has at most 200 rows. Pages leave out of their data what no
 // screen could show, and say so. Memory is in proportion to the profile's
