@@ -23,7 +23,7 @@ type yamlReader struct {
 // looksLikeYAML reports whether the first line with content is the key Header.
 func looksLikeYAML(data []byte) bool {
 	data = data[:min(len(data), 1<<12)]
-	if bytes.IndexAny(data[:min(len(data), 8)], "\x00\xfb") >= 0 {
+	if bytes.ContainsAny(data[:min(len(data), 8)], "\x00\xfb") {
 		return false
 	}
 	for line := range bytes.Lines(data) {

@@ -1,23 +1,36 @@
 #!/usr/bin/env bash
-# Formatting and static checks: gofmt, go vet for the systems profuse is made
-# for (arm stands for 32-bit machines), staticcheck where it is installed.
+# Formatting and static checks: go vet for the systems profuse is made for (arm
+# stands for 32-bit machines), and gofumpt and staticcheck of the versions in
+# tools/go.mod. Those two are left out, with a word, where they cannot be
+# downloaded.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-unformatted=$(gofmt -l .)
-if [[ -n $unformatted ]]; then
-  printf 'not formatted with gofmt:\n%s\n' "$unformatted" >&2
-  exit 1
-fi
+# tool NAME: how to start a program of tools/go.mod from any folder.
+tool() { go -C tools tool -n "$1" 2>/dev/null; }
+
+# well_formatted COMMAND: fails if it lists files.
+well_formatted() {
+  local bad
+  bad=$("$@" -l .)
+  [[ -z $bad ]] && return
+  printf 'not formatted with %s:\n%s\n' "${1##*/}" "$bad" >&2
+  return 1
+}
+
 for target in linux/amd64 linux/arm darwin/arm64 windows/amd64; do
   echo "go vet $target"
   CGO_ENABLED=0 GOOS=${target%/*} GOARCH=${target#*/} go vet ./...
 done
 echo "go vet browsertest"
 (cd browsertest && CGO_ENABLED=0 go vet ./...)
-if command -v staticcheck >/dev/null; then
-  staticcheck ./...
-  (cd browsertest && staticcheck ./...)
+
+if gofumpt=$(tool gofumpt) && staticcheck=$(tool staticcheck); then
+  echo "gofumpt, staticcheck"
+  well_formatted "$gofumpt"
+  "$staticcheck" ./...
+  (cd browsertest && "$staticcheck" ./...)
 else
-  echo "staticcheck is not installed: skipped"
+  echo "gofumpt and staticcheck cannot be downloaded: skipped"
+  well_formatted gofmt
 fi
