@@ -19,10 +19,11 @@ type ViewOptions struct {
 	// profile's bytecode indexes in; nil does without lines.
 	Classes *classfile.Index
 	// ProfiledBinaries are the programs and libraries, and folders to find them
-	// in by build id, that raw MemProf profiles are of. Those given by name also
-	// name the functions of other heap profiles, and tell of MIP profiles where
-	// functions and blocks are in the sources, and which blocks without probes
-	// ran.
+	// in by build id, that raw MemProf and MIP profiles are of. Those given by name also
+	// name the functions of other heap profiles. The programs of MIP profiles
+	// tell where functions and blocks are in the sources, and which blocks
+	// without probes ran; in folders they are found if the build id is known,
+	// which a file beside a .mip holds ([mip.BuildIDSuffix]).
 	ProfiledBinaries []string
 	// Warn receives what is suspicious but readable; nil drops it.
 	Warn func(error)
@@ -151,6 +152,11 @@ func viewMIP(name string, data []byte, f Format, opt ViewOptions) (profile.View,
 	p, err := r.Profile()
 	if err != nil {
 		return nil, err
+	}
+	if f == MIPProfile {
+		if buildID, err = mip.FindBuildID(name); err != nil {
+			opt.warn(err)
+		}
 	}
 	return opt.viewWithProgram(p, name, r.Info(), buildID)
 }

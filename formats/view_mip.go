@@ -3,19 +3,18 @@ package formats
 import (
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 
 	"github.com/profuse-pgo/profuse/mip"
 	"github.com/profuse-pgo/profuse/mip/debuginfo"
 	"github.com/profuse-pgo/profuse/profile"
+	"github.com/profuse-pgo/profuse/symbolize"
 )
 
-// viewWithProgram shows a profile with what its program knows, if one of those
-// given is instrumented for such profiles. One that knows no sources is worth a
-// warning only; one that has other functions is an error.
+// viewWithProgram shows a profile with what its program knows, if that is among
+// those given. That it is not, or knows no sources, is worth a warning only; one
+// that has other functions is an error.
 func (o *ViewOptions) viewWithProgram(p *mip.Profile, name string, info *mip.Info, buildID []byte) (profile.View, error) {
-	program, err := o.openInstrumented(buildID)
+	program, err := o.openInstrumented(name, buildID)
 	if err != nil {
 		return nil, err
 	}
@@ -43,25 +42,58 @@ func (o *ViewOptions) viewWithProgram(p *mip.Profile, name string, info *mip.Inf
 	return p.ViewWithSources(name, info, buildID, sources), nil
 }
 
-// openInstrumented opens the program with that build id, or else the first
-// that may be it; nil if there is none. Programs that are not instrumented are
-// those of other profiles, and so are folders: a MIP profile names no build.
-func (o *ViewOptions) openInstrumented(buildID []byte) (*debuginfo.Program, error) {
+// openInstrumented opens the program with that build id, or else the first of
+// those given by name that may be it; nil, with a warning, if there is none. In
+// folders programs are found by build id alone.
+func (o *ViewOptions) openInstrumented(name string, buildID []byte) (*debuginfo.Program, error) {
+	if len(o.ProfiledBinaries) == 0 {
+		return nil, nil
+	}
+	var folders []string
+	others := 0 // of another build
+	// use says whether a program is the one, and closes it if it is not.
+	use := func(program *debuginfo.Program) bool {
+		if _, other := program.OtherBuild(buildID); !other {
+			return true
+		}
+		others++
+		program.Close()
+		return false
+	}
 	for _, path := range o.ProfiledBinaries {
-		if info, err := os.Stat(path); err == nil && info.IsDir() && filepath.Ext(filepath.Clean(path)) != ".dSYM" {
+		if symbolize.IsFolder(path) {
+			folders = append(folders, path)
 			continue
 		}
 		program, err := debuginfo.Open(path, o.Arch)
-		if errors.Is(err, profile.ErrMismatch) {
-			continue
+		switch {
+		case errors.Is(err, profile.ErrMismatch): // it is of another profile
+		case err != nil:
+			return nil, err
+		case use(program):
+			return program, nil
 		}
+	}
+	for path, err := range symbolize.NewFolders(folders, o.Arch).Find(buildID) {
 		if err != nil {
 			return nil, err
 		}
-		if _, other := program.OtherBuild(buildID); !other {
+		// What cannot be opened is not there, or not instrumented.
+		if program, err := debuginfo.Open(path, o.Arch); err == nil && use(program) {
 			return program, nil
 		}
-		program.Close()
 	}
+	lack := &profile.FormatError{
+		File: name, Offset: -1, Record: -1, Field: "program", Found: "not among those given, none of which is instrumented for MIP profiles",
+		Want: "the one that was profiled, to know sources and blocks without probes", Err: profile.ErrMismatch,
+	}
+	switch {
+	case others > 0:
+		lack.Found = "not among those given, which are of other builds"
+		lack.Want = fmt.Sprintf("build id %x", buildID)
+	case len(folders) > 0 && buildID == nil:
+		lack.Found = "not found in folders: the build id, which is in a file beside a profile (" + mip.BuildIDSuffix + "), is not known"
+	}
+	o.warn(lack)
 	return nil, nil
 }

@@ -1,6 +1,7 @@
 package formats_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -44,6 +45,11 @@ func shapesMIP(t *testing.T) (program string, data []byte) {
 	return program, data
 }
 
+// notInstrumented is a program that is not profiled with MIP.
+func notInstrumented(t *testing.T) string {
+	return filepath.Join(oracle.Root(t), "testdata", "correlate", "debug-info.elf")
+}
+
 // The program adds files and lines, and the blocks that have no probe. Symbols
 // are the same throughout the view.
 func TestViewMIPWithProgram(t *testing.T) {
@@ -58,9 +64,8 @@ func TestViewMIPWithProgram(t *testing.T) {
 		return v, warnings
 	}
 	plain, _ := view()
-	// Programs of other profiles and folders do not matter.
-	other := filepath.Join(oracle.Root(t), "testdata", "correlate", "debug-info.elf")
-	v, warnings := view(filepath.Dir(program), other, program)
+	// Programs of other profiles do not matter.
+	v, warnings := view(filepath.Dir(program), notInstrumented(t), program)
 	if len(warnings) > 0 {
 		t.Errorf("warnings: %q", warnings)
 	}
@@ -126,5 +131,93 @@ func TestViewMIPWithOtherProgram(t *testing.T) {
 	}
 	if _, ok := v.(profile.LineView); ok || len(warnings) != 1 || !strings.Contains(warnings[0], "knows no source of any function") {
 		t.Errorf("lines: %v, warnings: %q", ok, warnings)
+	}
+}
+
+// In a folder the program is found by the build id beside the profile, and not
+// by anything else. Where it is not found a warning says why.
+func TestViewMIPFindsProgram(t *testing.T) {
+	program, data := shapesMIP(t)
+	elf, err := os.ReadFile(program)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, info, err := mip.FindMap(program, elf, mip.BinaryOptions{})
+	if err != nil || len(info.BuildID) == 0 {
+		t.Fatalf("build id %x, %v", info.BuildID, err)
+	}
+	calc := filepath.Join(oracle.Root(t), "testdata", "mip", "all.elf")
+	other, err := os.ReadFile(calc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	id := fmt.Sprintf("%x", info.BuildID)
+	write := func(path string, data []byte) {
+		t.Helper()
+		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, data, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	text := "build-id " + id + "\n"
+	for _, c := range []struct {
+		name  string // of the program in the folder
+		id    string // beside the profile
+		warns string // without it the program is found
+	}{
+		{"some/where/app", text, ""},
+		{".build-id/" + id[:2] + "/" + id[2:] + ".debug", text, ""},
+		{".build-id/" + id[:2] + "/" + id[2:], text, ""},
+		{"app", "", "build id, which is in a file beside a profile (.id), is not known"},
+		{"app", "build-id 0102\n", "none of which is instrumented"},
+		{"app", "build-id x\n", `build-id is "x"`},
+	} {
+		dir := t.TempDir()
+		folder, file := filepath.Join(dir, "programs"), filepath.Join(dir, "shapes.mip")
+		write(filepath.Join(folder, filepath.FromSlash(c.name)), elf)
+		write(filepath.Join(folder, "a", "other"), other)
+		write(filepath.Join(folder, "a", "text"), []byte("no program"))
+		write(filepath.Join(folder, "a", "cut"), elf[:len(elf)/2])
+		if c.id != "" {
+			write(file+mip.BuildIDSuffix, []byte(c.id))
+		}
+		var warnings []string
+		v, err := formats.View(file, data, formats.ViewOptions{ProfiledBinaries: []string{folder}, Warn: func(err error) {
+			warnings = append(warnings, err.Error())
+		}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, found := v.(profile.LineView)
+		if found != (c.warns == "") || !strings.Contains(strings.Join(warnings, "\n"), c.warns) || found && len(warnings) > 0 {
+			t.Errorf("%s, %q: found %v, warnings %q", c.name, c.id, found, warnings)
+		}
+		if ids := v.Identity().BuildIDs; c.id == text && (len(ids) != 1 || fmt.Sprintf("%x", ids[0]) != id) {
+			t.Errorf("build ids %x", ids)
+		}
+	}
+
+	file := filepath.Join(t.TempDir(), "shapes.mip")
+	write(file+mip.BuildIDSuffix, []byte(text))
+	for _, c := range []struct{ program, warns string }{
+		{notInstrumented(t), "none of which is instrumented for MIP profiles"},
+		{calc, "which are of other builds, want build id " + id},
+		{t.TempDir(), "none of which is instrumented for MIP profiles"},
+	} {
+		var warnings []string
+		v, err := formats.View(file, data, formats.ViewOptions{ProfiledBinaries: []string{c.program}, Warn: func(err error) {
+			warnings = append(warnings, err.Error())
+		}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, ok := v.(profile.LineView); ok || len(warnings) != 1 || !strings.Contains(warnings[0], c.warns) {
+			t.Errorf("%s: lines: %v, warnings: %q", c.program, ok, warnings)
+		}
+	}
+	if _, err := formats.View(file, data, formats.ViewOptions{ProfiledBinaries: []string{filepath.Join(t.TempDir(), "missing")}}); err == nil {
+		t.Error("a missing program is no error")
 	}
 }

@@ -4,9 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -38,12 +35,11 @@ type BinaryOptions struct {
 type Binaries struct {
 	opt     symbolize.Options
 	folders []string
+	inside  *symbolize.Folders
 
-	mu      sync.Mutex
-	files   []*program          // those given by name, in order
-	byID    map[string]*program // nil where the folders have none
-	inside  map[string][]string // paths of programs in folders by build id
-	scanned bool
+	mu    sync.Mutex
+	files []*program          // those given by name, in order
+	byID  map[string]*program // nil where the folders have none
 }
 
 // OpenBinaries opens programs and libraries, ELF or Mach-O, also separate files
@@ -59,15 +55,11 @@ func OpenBinaries(paths []string, opt BinaryOptions) (*Binaries, error) {
 		byID: make(map[string]*program),
 	}
 	for _, path := range paths {
-		info, err := os.Stat(path)
-		if err == nil && info.IsDir() && filepath.Ext(filepath.Clean(path)) != ".dSYM" {
+		if symbolize.IsFolder(path) {
 			b.folders = append(b.folders, path)
 			continue
 		}
-		var f *program
-		if err == nil {
-			f, err = b.open(path)
-		}
+		f, err := b.open(path)
 		if err != nil {
 			b.Close()
 			return nil, err
@@ -80,6 +72,7 @@ func OpenBinaries(paths []string, opt BinaryOptions) (*Binaries, error) {
 			}
 		}
 	}
+	b.inside = symbolize.NewFolders(b.folders, opt.Arch)
 	return b, nil
 }
 
@@ -96,7 +89,7 @@ func (b *Binaries) Close() error {
 			errs = append(errs, f.file.Close())
 		}
 	}
-	b.files, b.folders, b.byID, b.inside = nil, nil, make(map[string]*program), nil
+	b.files, b.folders, b.byID, b.inside = nil, nil, make(map[string]*program), symbolize.NewFolders(nil, "")
 	return errors.Join(errs...)
 }
 
@@ -125,93 +118,27 @@ func (b *Binaries) find(id []byte) (*program, error) {
 	return f, err
 }
 
+// findInFolders returns the first file with debug information, or else the
+// first.
 func (b *Binaries) findInFolders(id []byte) (*program, error) {
-	hex := fmt.Sprintf("%x", id)
-	for _, dir := range b.folders {
-		for _, suffix := range []string{".debug", ""} {
-			path := filepath.Join(dir, ".build-id", hex[:2], hex[2:]+suffix)
-			if f, err := b.open(path); err == nil {
-				if bytes.Equal(f.file.BuildID(), id) && f.hasDebug() {
-					return f, nil
-				}
-				f.file.Close()
-			}
-		}
-	}
-	if !b.scanned {
-		b.scanned = true
-		if err := b.scan(); err != nil {
-			return nil, err
-		}
-	}
 	var best *program
-	for _, path := range b.inside[string(id)] {
-		f, err := b.open(path)
+	for path, err := range b.inside.Find(id) {
 		if err != nil {
-			continue // it has gone since
+			return nil, errors.Join(err, best.close())
 		}
-		if f.hasDebug() {
-			if best != nil {
-				best.file.Close()
-			}
+		f, err := b.open(path)
+		switch {
+		case err != nil: // it is not there, or has gone since
+		case bytes.Equal(f.file.BuildID(), id) && f.hasDebug():
+			best.close()
 			return f, nil
-		}
-		if best == nil {
+		case bytes.Equal(f.file.BuildID(), id) && best == nil:
 			best = f
-		} else {
-			f.file.Close()
+		default:
+			f.close()
 		}
 	}
 	return best, nil
-}
-
-// scan looks for programs below the folders, in the order of their names. What
-// cannot be read, and what is no program, is passed over.
-func (b *Binaries) scan() error {
-	b.inside = make(map[string][]string)
-	for _, dir := range b.folders {
-		err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
-			if err != nil {
-				if path == dir {
-					return err
-				}
-				return nil
-			}
-			if d.Type().IsRegular() && isProgram(path) {
-				if f, err := symbolize.Open(path, symbolize.Options{Arch: b.opt.Arch}); err == nil {
-					id := string(f.BuildID())
-					f.Close()
-					if id != "" {
-						b.inside[id] = append(b.inside[id], path)
-					}
-				}
-			}
-			return nil
-		})
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// isProgram reports whether a file begins like ELF or Mach-O.
-func isProgram(path string) bool {
-	f, err := os.Open(path)
-	if err != nil {
-		return false
-	}
-	defer f.Close()
-	var b [4]byte
-	if n, _ := f.Read(b[:]); n < len(b) {
-		return false
-	}
-	switch string(b[:]) {
-	case "\x7fELF", "\xca\xfe\xba\xbe", "\xca\xfe\xba\xbf",
-		"\xce\xfa\xed\xfe", "\xcf\xfa\xed\xfe", "\xfe\xed\xfa\xce", "\xfe\xed\xfa\xcf":
-		return true
-	}
-	return false
 }
 
 // describe names the programs for errors: at most a few.

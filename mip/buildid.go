@@ -4,8 +4,11 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"os"
 	"strings"
 
 	"github.com/profuse-pgo/profuse/internal/llvmyaml"
@@ -37,6 +40,23 @@ func WriteBuildID(w io.Writer, id []byte) error {
 	}
 	_, err := fmt.Fprintf(w, "%s %x\n", buildIDKey, id)
 	return err
+}
+
+// FindBuildID returns the build id that is kept beside a .mip of that name; nil
+// if none is.
+func FindBuildID(profilePath string) ([]byte, error) {
+	f, err := os.Open(profilePath + BuildIDSuffix)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	} else if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	id, err := ReadBuildID(f)
+	if err != nil {
+		return nil, profile.InFile(err, f.Name())
+	}
+	return id, nil
 }
 
 // ReadBuildID reads what [WriteBuildID] wrote.

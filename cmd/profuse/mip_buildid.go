@@ -2,7 +2,6 @@ package main
 
 import (
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 
@@ -37,21 +36,4 @@ func keepBuildID(profilePath string, id []byte, asked bool) error {
 		return err
 	}
 	return f.Commit()
-}
-
-// buildIDOf returns the build id that was kept beside a profile; nil if none
-// was.
-func buildIDOf(profilePath string) ([]byte, error) {
-	f, err := os.Open(profilePath + mip.BuildIDSuffix)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	} else if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	id, err := mip.ReadBuildID(f)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", f.Name(), err)
-	}
-	return id, nil
 }

@@ -13,7 +13,7 @@ import (
 // it may. Functions of another build are elsewhere.
 func mipDoubts(debug *debuginfo.Program, profilePath string, p *mip.Profile) string {
 	name := debug.File().Name()
-	if want, err := buildIDOf(profilePath); err == nil {
+	if want, err := mip.FindBuildID(profilePath); err == nil {
 		if got, other := debug.OtherBuild(want); other {
 			return fmt.Sprintf("%s is another build than the one profiled: its build id is %x, that kept in %s%s is %x",
 				name, got, profilePath, mip.BuildIDSuffix, want)

@@ -135,7 +135,7 @@ func (f *mipFacts) collect(name string, data []byte, opt mipFactsOptions) error 
 	}
 	f.hasCounts = format == formats.MIPProfile || format == formats.MIPYAML
 	if f.hasCounts {
-		id, err := buildIDOf(name)
+		id, err := mip.FindBuildID(name)
 		if err != nil {
 			f.Warnings = append(f.Warnings, err.Error())
 		}

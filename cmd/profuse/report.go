@@ -48,7 +48,7 @@ func (o *reportOptions) declare(f *cli.Flags) {
 	f.BoolVar(&o.opt.Mangled, "mangled", false, "show names as they are in the profile")
 	f.Var(&o.sources, "source", "`DIR` folder to find source files in, to show counts beside their lines; may be given again")
 	f.Var(&o.binaries, "profiled-binary", "`PATH` program or library that was profiled, with debug information, to find source lines of MIP "+
-		"and raw MemProf profiles in; of the latter also a folder to find it in by build id; may be given again")
+		"and raw MemProf profiles in, or a folder to find it in by build id; may be given again")
 	f.StringVar(&o.arch, "arch", "", "`ARCH` of a program for several architectures, the one that ran")
 	f.Var(&o.classes, "classes", classesUsage+", to find source lines of an iprof profile in")
 }

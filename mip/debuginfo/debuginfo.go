@@ -143,6 +143,9 @@ func (p *Program) Expand(of *mip.Profile) (*mip.Profile, error) {
 	if err != nil {
 		return nil, err
 	}
+	if len(data) == 0 {
+		return of, nil // a separate debug file
+	}
 	table, err := blocks.Read(p.file.Name(), data)
 	if err != nil {
 		return nil, err

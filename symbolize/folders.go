@@ -1,0 +1,121 @@
+package symbolize
+
+import (
+	"bytes"
+	"encoding/hex"
+	"io/fs"
+	"iter"
+	"os"
+	"path/filepath"
+	"sync"
+)
+
+// Folders finds programs and debug files by build id. Its methods may be called
+// by several goroutines at once.
+type Folders struct {
+	dirs []string
+	arch string
+
+	mu      sync.Mutex
+	scanned bool
+	below   map[string][]string // paths by build id
+}
+
+// NewFolders takes note of folders, which are gone through only when something
+// is looked for. arch chooses a slice of universal Mach-O files.
+func NewFolders(dirs []string, arch string) *Folders {
+	return &Folders{dirs: dirs, arch: arch}
+}
+
+// IsFolder reports whether path is a folder to find programs in. A .dSYM bundle
+// is not: it stands for the file in it.
+func IsFolder(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir() && filepath.Ext(filepath.Clean(path)) != ".dSYM"
+}
+
+// Find iterates over files that may have the build id: those of the names
+// DIR/.build-id/xx/yyyy.debug and DIR/.build-id/xx/yyyy, whether they are there
+// or not, then those anywhere below the folders that have it, in the order of
+// their names. A file may come twice. A folder that cannot be read is an error,
+// the last thing there is; what is in it and cannot be read is passed over.
+func (d *Folders) Find(id []byte) iter.Seq2[string, error] {
+	return func(yield func(string, error) bool) {
+		if len(id) == 0 {
+			return
+		}
+		digits := hex.EncodeToString(id)
+		for _, dir := range d.dirs {
+			for _, suffix := range []string{".debug", ""} {
+				if !yield(filepath.Join(dir, ".build-id", digits[:2], digits[2:]+suffix), nil) {
+					return
+				}
+			}
+		}
+		paths, err := d.scan(id)
+		for _, path := range paths {
+			if !yield(path, nil) {
+				return
+			}
+		}
+		if err != nil {
+			yield("", err)
+		}
+	}
+}
+
+// scan returns the files with that build id, of one walk through the folders
+// for all ids.
+func (d *Folders) scan(id []byte) ([]string, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if !d.scanned {
+		below := make(map[string][]string)
+		for _, dir := range d.dirs {
+			err := filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
+				if err != nil {
+					if path == dir {
+						return err
+					}
+					return nil
+				}
+				if e.Type().IsRegular() && isProgram(path) {
+					if f, err := Open(path, Options{Arch: d.arch}); err == nil {
+						if own := string(f.BuildID()); own != "" {
+							below[own] = append(below[own], path)
+						}
+						f.Close()
+					}
+				}
+				return nil
+			})
+			if err != nil {
+				return nil, err
+			}
+		}
+		d.below, d.scanned = below, true
+	}
+	return d.below[string(id)], nil
+}
+
+// isProgram reports whether a file begins like ELF or Mach-O.
+func isProgram(path string) bool {
+	f, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	var b [4]byte
+	if n, _ := f.Read(b[:]); n < len(b) {
+		return false
+	}
+	for _, magic := range []string{
+		"\x7fELF", "\xca\xfe\xba\xbe", "\xca\xfe\xba\xbf",
+		"\xce\xfa\xed\xfe", "\xcf\xfa\xed\xfe", "\xfe\xed\xfa\xce", "\xfe\xed\xfa\xcf",
+	} {
+		if bytes.Equal(b[:], []byte(magic)) {
+			return true
+		}
+	}
+	return false
+}
