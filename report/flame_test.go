@@ -17,45 +17,41 @@ import (
 // eachFixture calls f with every profile of the test data, and of the samples
 // where there are any, that can be read by itself.
 func eachFixture(t *testing.T, f func(t *testing.T, src *source)) {
-	root := oracle.Root(t)
-	dirs := []string{filepath.Join(root, "testdata")}
-	if samples := filepath.Join(root, "..", "shared", "samples"); exists(samples) {
-		dirs = append(dirs, samples)
-	}
-	read := 0
-	for _, dir := range dirs {
-		err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
-			if err != nil || d.IsDir() {
-				return err
-			}
-			if !slices.Contains([]string{".profraw", ".profdata", ".proftext", ".iprof", ".mip", ".memprofraw", ".yaml"}, filepath.Ext(path)) {
-				return nil
-			}
-			data, err := os.ReadFile(path)
-			if err != nil {
-				return err
-			}
-			opt := formats.ViewOptions{ProfiledBinaries: []string{strings.TrimSuffix(path, filepath.Ext(path)) + ".debug"}}
-			if !exists(opt.ProfiledBinaries[0]) {
-				opt.ProfiledBinaries = nil
-			}
-			view, err := formats.View(path, data, opt)
-			if err != nil {
-				return nil
-			}
-			read++
-			t.Run(filepath.Base(filepath.Dir(path))+"/"+filepath.Base(path), func(t *testing.T) {
-				f(t, newSource(0, Source{View: view}, Options{}))
-			})
-			return nil
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	if read < 100 {
+	if read := eachProfile(t, filepath.Join(oracle.Root(t), "testdata"), f); read < 100 {
 		t.Errorf("only %d profiles were read", read)
 	}
+	t.Run("samples", func(t *testing.T) { eachProfile(t, oracle.Samples(t), f) })
+}
+
+// eachProfile calls f with the profiles below a folder, and counts them.
+func eachProfile(t *testing.T, dir string, f func(t *testing.T, src *source)) (read int) {
+	suffixes := []string{".profraw", ".profdata", ".proftext", ".iprof", ".mip", ".memprofraw", ".yaml"}
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || !slices.Contains(suffixes, filepath.Ext(path)) {
+			return err
+		}
+		data, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		opt := formats.ViewOptions{ProfiledBinaries: []string{strings.TrimSuffix(path, filepath.Ext(path)) + ".debug"}}
+		if !exists(opt.ProfiledBinaries[0]) {
+			opt.ProfiledBinaries = nil
+		}
+		view, err := formats.View(path, data, opt)
+		if err != nil {
+			return nil
+		}
+		read++
+		t.Run(filepath.Base(filepath.Dir(path))+"/"+filepath.Base(path), func(t *testing.T) {
+			f(t, newSource(0, Source{View: view}, Options{}))
+		})
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return read
 }
 
 func exists(path string) bool {
