@@ -72,7 +72,7 @@ func newDocument(sets []*set, opt Options) (*document, error) {
 				used[p.id] = true
 				ids = append(ids, p.id)
 			}
-			out.Pages = append(out.Pages, documentPage{p.id, p.title, p.body, asset(p.id+".js") != nil})
+			out.Pages = append(out.Pages, documentPage{p.id, p.title, p.body, pageAsset(p.id, ".js") != ""})
 			f.Pages = append(f.Pages, p.id)
 			if p.data != nil {
 				if err := d.add(fmt.Sprintf("data-%d-%s", i, p.id), p.data); err != nil {
@@ -129,18 +129,18 @@ func (d *document) dress(labels, ids []string) {
 }
 
 // joinAssets puts together the files of the core and of the pages that are
-// there, the latter between before and after: what the script of a page
-// declares is its own.
+// there, the latter between before and after: what the scripts of a page declare
+// is its own.
 func joinAssets(core, pages []string, suffix, before, after string) string {
 	var b strings.Builder
 	b.WriteByte('\n')
 	for _, name := range core {
 		b.Write(asset(name + suffix))
 	}
-	for _, name := range pages {
-		if text := asset(name + suffix); text != nil {
+	for _, id := range pages {
+		if text := pageAsset(id, suffix); text != "" {
 			b.WriteString(before)
-			b.Write(text)
+			b.WriteString(text)
 			b.WriteString(after)
 		}
 	}

@@ -185,3 +185,30 @@ func writeReport(t *testing.T, sources []Source, opt Options) ([]byte, []element
 	}
 	return first.Bytes(), checkReport(t, first.Bytes())
 }
+
+// The script of a page may be several files, the main one first; none is
+// forgotten, and none is in use for a page that is not there.
+func TestScriptFiles(t *testing.T) {
+	all, err := assets.ReadDir("assets")
+	if err != nil {
+		t.Fatal(err)
+	}
+	core := []string{"core.js", "frame.js", "table.js", "plot.js"}
+	for _, file := range all {
+		name, ok := strings.CutSuffix(file.Name(), ".js")
+		if !ok || slices.Contains(core, file.Name()) {
+			continue
+		}
+		id, _, part := strings.Cut(name, "_")
+		text, own := pageAsset(id, ".js"), string(asset(file.Name()))
+		if !slices.Contains(PageIDs(), id) || !strings.Contains(text, own) || !part && !strings.HasPrefix(text, own) {
+			t.Errorf("%s is not in the script of page %s", file.Name(), id)
+		}
+		if n := strings.Count(own, "\n"); n > 400 {
+			t.Errorf("%s has %d lines", file.Name(), n)
+		}
+	}
+	if text := pageAsset("flame", ".js"); strings.Count(text, "profuse.page(") != 1 || len(text) <= len(asset("flame.js")) {
+		t.Error("the script of the flame graph is not whole")
+	}
+}

@@ -5,6 +5,8 @@ import (
 	"embed"
 	"fmt"
 	"html/template"
+	"io/fs"
+	"path"
 	"path/filepath"
 	"slices"
 
@@ -103,6 +105,20 @@ func asset(name string) []byte {
 		return nil
 	}
 	return data
+}
+
+// pageAsset joins the embedded files of a page, ID.js and then all ID_*.js in
+// the order of their names.
+func pageAsset(id, suffix string) string {
+	text := asset(id + suffix)
+	more, err := fs.Glob(assets, "assets/"+id+"_*"+suffix)
+	if err != nil {
+		panic(err) // of the pattern, which is our own
+	}
+	for _, name := range more {
+		text = append(text, asset(path.Base(name))...)
+	}
+	return string(text)
 }
 
 // execute runs assets/NAME.tmpl. Besides what html/template has, templates have

@@ -131,7 +131,7 @@ func newShell(sets []*servedSet, opt Options) (*answer, error) {
 			labels = append(labels, s.label)
 		}
 		for _, p := range s.pages {
-			out.Pages = append(out.Pages, documentPage{ID: p.id, HasScript: asset(p.id+".js") != nil})
+			out.Pages = append(out.Pages, documentPage{ID: p.id, HasScript: pageAsset(p.id, ".js") != ""})
 			f.Pages = append(f.Pages, p.id)
 			ids = append(ids, p.id)
 		}
