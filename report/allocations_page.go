@@ -132,7 +132,7 @@ func threeDigits(v float64) string {
 	switch {
 	case v == 0:
 		return "0"
-	case v >= 1000:
+	case v >= 999.5:
 		return countText(uint64(math.Round(min(v, 1e18))))
 	case v < 0.001:
 		return strconv.FormatFloat(v, 'g', 2, 64)
@@ -164,7 +164,7 @@ func (h *heapContexts) allocator(src *source, c *allocContext) string {
 func (h *heapContexts) row(src *source, c *allocContext, offsets bool) contextRow {
 	w := temperatureWords[c.temperature]
 	row := contextRow{Name: h.allocator(src, c), Bytes: c.bytes, Count: c.count, Word: w.word, Color: w.color,
-		Lifetime: threeDigits(c.lifetime), Density: threeDigits(c.density)}
+		Lifetime: secondsText(c.lifetime), Density: threeDigits(c.density)}
 	if c.count > 0 {
 		row.Average = bytesText(c.bytes / c.count)
 	}
@@ -230,8 +230,8 @@ func (h *heapContexts) scatter(limits memprof.Thresholds) (*plot, *plotData, boo
 	p := &plot{
 		Key: "heap", Title: "Lifetime and access density of contexts", Tall: true,
 		Label:  "Average lifetime against access density of allocation contexts; the larger the dot, the more bytes",
-		XTitle: "average lifetime in seconds", YTitle: "accesses per byte and second of life",
-		X: x.ticks(8, plainNumber), Y: y.ticks(7, plainNumber),
+		XTitle: "average lifetime", YTitle: "accesses per byte and second of life",
+		X: x.ticks(7, secondsText), Y: y.ticks(7, plainNumber),
 	}
 	p.Lines = []plotLine{
 		{At: tenths(x.at(float64(limits.ColdLifetime)) / plotSize * 100), Text: fmt.Sprintf("cold from %d s", limits.ColdLifetime), Upright: true},

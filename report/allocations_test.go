@@ -2,8 +2,11 @@ package report
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -178,6 +181,7 @@ func TestAllocationsFixtures(t *testing.T) {
 		{"memprof/raw/clang22-dumps.profdata", "memprof/raw/clang22-dumps.debug", []string{"push(Node*)"}},
 		{"memprof/raw/clang19-pie.profdata", "", []string{"contexts allocated", "0x", "&#43;"}},
 		{"irpgo/llvm22/memprof-ir.profdata", "", []string{"contexts allocated"}},
+		{"memprof/temperatures.memprof.yaml", "", []string{"5 contexts allocated 751.8 KiB in 5,942 blocks", "cache::fill()", "300 µs", "600 s", "700 s"}},
 	} {
 		var programs []string
 		if c.program != "" {
@@ -196,5 +200,45 @@ func TestAllocationsFixtures(t *testing.T) {
 	}
 	if p, err := allocationsPage(fixture(t, "irpgo/llvm22/merged.profdata")); p != nil || err != nil {
 		t.Errorf("page %v, %v", p, err)
+	}
+}
+
+// Bytes by temperature, of a profile that has all of them; hot ones are hot if
+// asked for.
+func TestAllocationsByTemperature(t *testing.T) {
+	name := filepath.Join("..", "testdata", "memprof", "temperatures.memprof.yaml")
+	data, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	heap, err := memprof.ReadYAML(name, data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	hints := memprof.DefaultThresholds
+	hints.UseHot = true
+	for _, c := range []struct {
+		limits memprof.Thresholds
+		want   map[string]float64
+	}{
+		{memprof.DefaultThresholds, map[string]float64{"cold": 65536 + 2560, "not cold": 640000 + 57600 + 4096}},
+		{hints, map[string]float64{"cold": 65536 + 2560, "not cold": 57600 + 4096, "hot": 640000}},
+	} {
+		p, err := allocationsPage(newSource(0, Source{View: heap.View(memprof.ViewOptions{Thresholds: c.limits})}, Options{}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		d, got := p.data.(*allocationsData), make(map[string]float64)
+		for i, bytes := range d.Bytes {
+			got[d.Words[d.Temperature[i]]] += bytes
+		}
+		if !maps.Equal(got, c.want) {
+			t.Errorf("hot ones asked for: %v; bytes %v, want %v", c.limits.UseHot, got, c.want)
+		}
+		for word := range c.want {
+			if !strings.Contains(string(p.body), "<title>"+word+": ") {
+				t.Errorf("the bar has no part that is %s", word)
+			}
+		}
 	}
 }

@@ -55,7 +55,7 @@ func (a axis) at(v float64) float64 {
 	share := (v - a.lo) / (a.hi - a.lo)
 	if a.log {
 		if !(v > 0) {
-			return a.zero / 2
+			return a.zero / 4 // far enough from the next mark for both texts
 		}
 		share = math.Log(v/a.lo) / math.Log(a.hi/a.lo)
 	}

@@ -20,7 +20,10 @@ type cutoffChart struct {
 }
 
 type cutoffPoint struct {
-	Share      string // of the total, "99.9 %"
+	Share string // of the total, "99.9 %"
+	// None: the share is of less than one, which needs no values. There is no
+	// point in the drawing.
+	None       bool
 	Values     uint64
 	OfValues   float64
 	Min        uint64
@@ -62,6 +65,13 @@ func newCutoffChart(src *source) *cutoffChart {
 	if src.summary.OfCalls {
 		c.Of = "functions"
 	}
+	half := len(d.Cutoffs) / 2
+	for half < len(d.Cutoffs) && d.Cutoffs[half].Values == 0 {
+		half++
+	}
+	if half == len(d.Cutoffs) {
+		return nil
+	}
 	decades := max(1, math.Ceil(math.Log10(float64(max(d.Max, 2)))))
 	y := func(count uint64) int {
 		level := math.Log10(float64(max(count, 1))) / decades
@@ -74,7 +84,7 @@ func newCutoffChart(src *source) *cutoffChart {
 		at := curveLeft + (curveRight-curveLeft)*float64(i)/float64(len(d.Cutoffs)-1)
 		p := cutoffPoint{
 			Share: strconv.FormatFloat(float64(k.Share)/10_000, 'f', -1, 64) + " %", Values: k.Values, OfValues: float64(k.Values) / float64(max(d.Values, 1)),
-			Min: k.Min, CX: percentAttr("cx", at), X: percentAttr("x", at), CY: y(k.Min), LabelClass: "often",
+			Min: k.Min, None: k.Values == 0, CX: percentAttr("cx", at), X: percentAttr("x", at), CY: y(k.Min), LabelClass: "often",
 		}
 		p.Anchor = "middle"
 		last := len(d.Cutoffs) - 1
@@ -90,7 +100,7 @@ func newCutoffChart(src *source) *cutoffChart {
 		case coldCutoff:
 			p.Class, p.Name = "fill-cold", "cold down from here"
 		}
-		if i > 0 {
+		if i > 0 && !c.Points[i-1].None {
 			before := c.Points[i-1]
 			c.Lines = append(c.Lines, cutoffLine{
 				percentAttr("x1", curveLeft+(curveRight-curveLeft)*float64(i-1)/float64(len(d.Cutoffs)-1)), percentAttr("x2", at), before.CY, p.CY,
@@ -98,8 +108,8 @@ func newCutoffChart(src *source) *cutoffChart {
 		}
 		c.Points = append(c.Points, p)
 	}
-	half := c.Points[len(c.Points)/2]
-	c.Text = fmt.Sprintf("Counts over shares of the total: %s %s with counts of %s or more make up %s", countText(half.Values), c.Of, countText(half.Min), half.Share)
+	typical := c.Points[half]
+	c.Text = fmt.Sprintf("Counts over shares of the total: %s %s with counts of %s or more make up %s", countText(typical.Values), c.Of, countText(typical.Min), typical.Share)
 	return c
 }
 

@@ -74,6 +74,19 @@ func valueText(n uint64, unit profile.Unit) string {
 	return countText(n) + " " + clean(string(unit))
 }
 
+// secondsText prints a duration with three digits, "300 µs".
+func secondsText(v float64) string {
+	switch {
+	case v <= 0:
+		return "0 s"
+	case v < 0.9995e-3:
+		return threeDigits(v*1e6) + " µs"
+	case v < 0.9995:
+		return threeDigits(v*1e3) + " ms"
+	}
+	return threeDigits(v) + " s"
+}
+
 // clean writes what cannot be seen, or turns the direction of text, as Go
 // would: "\u202e". Names are what attackers may choose.
 func clean(s string) string {

@@ -5,7 +5,8 @@ profuse.page('allocations', {
     const count = data.bytes.length;
     const frameName = (f) => profile.names[data.name[f]];
     // three significant digits, as on the static page
-    const digits = (v) => (v === 0 ? '0' : v >= 1000 ? format.count(Math.round(v)) : v < 0.001 ? v.toExponential(1) : String(Number(v.toPrecision(3))));
+    const digits = (v) => (v === 0 ? '0' : v >= 999.5 ? format.count(Math.round(v)) : v < 0.001 ? v.toExponential(1) : String(Number(v.toPrecision(3))));
+    const seconds = (v) => (v <= 0 ? '0 s' : v < 0.9995e-3 ? `${digits(v * 1e6)} µs` : v < 0.9995 ? `${digits(v * 1e3)} ms` : `${digits(v)} s`);
     const framesOf = (i) => {
       const out = [];
       for (let n = data.node[i]; n >= 0; n = data.caller[n]) out.push(data.frame[n]);
@@ -32,7 +33,7 @@ profuse.page('allocations', {
       }
       const facts = [['Bytes', format.bytes(data.bytes[i])]];
       if (data.count) facts.push(['Blocks', format.count(data.count[i])], ['Average size', data.count[i] > 0 ? format.bytes(Math.round(data.bytes[i] / data.count[i])) : '–']);
-      if (data.lifetime) facts.push(['Average lifetime', `${digits(data.lifetime[i])} s`], ['Access density', `${digits(data.density[i])} per byte and second`]);
+      if (data.lifetime) facts.push(['Average lifetime', seconds(data.lifetime[i])], ['Access density', `${digits(data.density[i])} per byte and second`]);
       stack.replaceChildren(el('div', {class: 'stack', tabindex: '0', role: 'region', 'aria-label': 'Stack of the context chosen'},
         el('p', {}, swatch(i)),
         el('dl', {class: 'facts'}, facts.map(([k, v]) => [el('dt', {}, k), el('dd', {}, v)])),
@@ -69,11 +70,11 @@ profuse.page('allocations', {
     if (data.count) columns.push({title: 'Blocks', value: (i) => data.count[i], width: 9, narrow: false});
     if (data.lifetime) {
       columns.push(
-        {title: 'Lifetime', hint: 'Average, in seconds', value: (i) => data.lifetime[i], text: (i) => `${digits(data.lifetime[i])} s`, width: 10},
+        {title: 'Lifetime', hint: 'Average', value: (i) => data.lifetime[i], text: (i) => seconds(data.lifetime[i]), width: 10},
         {title: 'Density', hint: 'Accesses per byte and second of life, on average', value: (i) => data.density[i], text: (i) => digits(data.density[i]), width: 9, narrow: false},
       );
     }
-    columns.push({title: 'Temperature', value: temperature, align: 'left', width: 11, node: swatch});
+    columns.push({title: 'Temperature', value: temperature, align: 'left', width: 14, node: swatch});
     table = profuse.table(host, {count, columns, sort: {column: 1, down: true}, select: explain, label: 'Allocation contexts'});
     search.refresh();
     if (data.plot) {
@@ -82,7 +83,7 @@ profuse.page('allocations', {
         text(i) {
           const c = data.plot.thing[i];
           const lines = [allocator(c), `${format.bytes(data.bytes[c])} in ${format.count(data.count[c])} blocks, ${temperature(c)}`];
-          lines.push(`lives ${digits(data.lifetime[c])} s, density ${digits(data.density[c])}`);
+          lines.push(`lives ${seconds(data.lifetime[c])}, density ${digits(data.density[c])}`);
           return lines.join('\n');
         },
         choose(i) {
