@@ -22,7 +22,7 @@
 // # Errors and limits
 //
 // Errors are those of the writer, of Options.Progress, and of no profile to
-// show. Two reports of the same profiles are the same bytes.
+// show.
 //
 // A static list has at most 200 rows. Pages leave out of their data what no
 // screen could show, and say so. Memory is in proportion to the profile's

@@ -1,0 +1,112 @@
+package formats_test
+
+import (
+	"errors"
+	"os"
+	"testing"
+
+	"github.com/profuse-pgo/profuse/classfile"
+	"github.com/profuse-pgo/profuse/formats"
+	"github.com/profuse-pgo/profuse/profile"
+)
+
+const memprofDir = "../testdata/memprof/raw/"
+
+// viewed are files of every format that can be shown.
+var viewed = []struct {
+	file   string
+	format formats.Format
+	opt    formats.ViewOptions
+}{
+	{"../testdata/irpgo/clang22/ir-run1.profraw", formats.IRPGORaw, formats.ViewOptions{}},
+	{"../testdata/irpgo/llvm22/merged.profdata", formats.IRPGOIndexed, formats.ViewOptions{}},
+	{"../testdata/irpgo/text/values.proftext", formats.IRPGOText, formats.ViewOptions{}},
+	{memprofDir + "clang22-pie.memprofraw", formats.MemProfRaw, formats.ViewOptions{ProfiledBinaries: []string{memprofDir + "clang22-pie.debug"}}},
+	{memprofDir + "clang22-pie.profdata", formats.IRPGOIndexed, formats.ViewOptions{ProfiledBinaries: []string{memprofDir + "clang22-pie.debug"}}},
+	{"../testdata/mip/counts.mipmap", formats.MIPMap, formats.ViewOptions{}},
+	{"../testdata/mip/counts.mip", formats.MIPProfile, formats.ViewOptions{}},
+	{"../testdata/mip/all.elf", formats.Binary, formats.ViewOptions{}},
+	{"../testdata/iprof/fib.iprof", formats.IprofProfile, formats.ViewOptions{Classes: classfile.NewIndex(classfile.Options{})}},
+}
+
+func readFile(t *testing.T, name string) []byte {
+	t.Helper()
+	data, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+// TestViewFormats shows a file of every format: it is of the family that was
+// detected, says so, and has something to show.
+func TestViewFormats(t *testing.T) {
+	for _, c := range viewed {
+		data := readFile(t, c.file)
+		if f, ok := formats.Detect(data); f != c.format || !ok {
+			t.Errorf("%s: detected as %v", c.file, f)
+		}
+		v, err := formats.View(c.file, data, c.opt)
+		if err != nil {
+			t.Errorf("%s: %v", c.file, err)
+			continue
+		}
+		shown := 0
+		for f := range v.Functions() {
+			if f.Name == "" && f.ID == 0 {
+				t.Errorf("%s: a function without name", c.file)
+			}
+			shown++
+		}
+		for _, set := range v.Stacks() {
+			for s := range set.Stacks {
+				if len(s.Frames) == 0 || len(s.Values) != len(set.Values) {
+					t.Errorf("%s: stack %+v of %s", c.file, s, set.Name)
+				}
+				shown++
+			}
+		}
+		if id := v.Identity(); shown == 0 || id.File != c.file || id.Family == "" {
+			t.Errorf("%s: %d functions and stacks, %+v", c.file, shown, id)
+		}
+	}
+}
+
+// TestViewDamaged: half a file of a binary format, or of JSON, is an error that
+// names the file and has a class.
+func TestViewDamaged(t *testing.T) {
+	for _, c := range viewed {
+		if c.format == formats.IRPGOText || c.format == formats.Binary {
+			continue // half a text is a text; a program's table of sections is at its end
+		}
+		data := readFile(t, c.file)
+		for _, n := range []int{len(data) / 2, len(data) - 1} {
+			_, err := formats.View(c.file, data[:n], c.opt)
+			var fe *profile.FormatError
+			if !errors.As(err, &fe) || fe.File != c.file || profile.Class(err) == err {
+				t.Errorf("%s cut at %d of %d: %#v", c.file, n, len(data), err)
+			}
+		}
+	}
+}
+
+// TestViewRefused: what cannot be shown on its own, or is nothing, says so.
+func TestViewRefused(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		data []byte
+		opt  formats.ViewOptions
+		want error
+	}{
+		{"nothing", nil, formats.ViewOptions{}, profile.ErrEmpty},
+		{"of another kind", []byte("\x89PNG\r\n\x1a\n\x00\x00\x00\x00"), formats.ViewOptions{}, profile.ErrUnrecognized},
+		{"raw MIP", readFile(t, "../testdata/mip/counts-1.mipraw"), formats.ViewOptions{}, profile.ErrMismatch},
+		{"MemProf YAML that is not", []byte("---\nHeapProfileRecords: 7\n...\n"), formats.ViewOptions{}, profile.ErrCorrupt},
+		{"a program that is no program", readFile(t, memprofDir+"clang22-pie.profdata"), formats.ViewOptions{ProfiledBinaries: []string{"../testdata/iprof/fib.iprof"}}, profile.ErrUnrecognized},
+		{"a program that is not there", readFile(t, memprofDir+"clang22-pie.memprofraw"), formats.ViewOptions{ProfiledBinaries: []string{"none"}}, os.ErrNotExist},
+	} {
+		if v, err := formats.View("f", c.data, c.opt); !errors.Is(err, c.want) || v != nil {
+			t.Errorf("%s: %v, want %v", c.name, err, c.want)
+		}
+	}
+}

@@ -1,0 +1,125 @@
+package iprof
+
+import (
+	"bytes"
+	"errors"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/profuse-pgo/profuse/profile"
+)
+
+var errFull = errors.New("disk full")
+
+// full takes so many bytes and then fails, and notes how long it was after each
+// write.
+type full struct {
+	written bytes.Buffer
+	room    int
+	failed  bool
+	writes  []int
+}
+
+func (w *full) Len() int { return w.written.Len() }
+
+func (w *full) Bytes() []byte { return w.written.Bytes() }
+
+func (w *full) Write(b []byte) (int, error) {
+	if w.failed {
+		return 0, errors.New("written to after a failure")
+	}
+	n, _ := w.written.Write(b[:min(len(b), w.room-w.Len())])
+	w.writes = append(w.writes, w.Len())
+	if w.failed = n < len(b); w.failed {
+		return n, errFull
+	}
+	return n, nil
+}
+
+// TestFullDisk: whenever a disk is full, Write says so and stops, and what is on
+// the disk is the beginning of the file.
+func TestFullDisk(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 5))
+	large := randomProfile(rng, Version110, 4000)
+	randomEntriesMore(rng, large, 4000)
+	for name, p := range map[string]*Profile{"small": readFixture(t, "fib.iprof"), "large": large} {
+		for _, style := range []Style{Compact, Lines, Indented} {
+			whole := &full{room: 1 << 30}
+			must(t, Write(whole, p, WriteOptions{Style: style}))
+			rooms := []int{0, 1, whole.Len() / 2}
+			for _, at := range whole.writes {
+				rooms = append(rooms, at-1, at, at+1)
+			}
+			if several := len(whole.writes) > 2; several != (name == "large") {
+				t.Errorf("%s is written in %d parts", name, len(whole.writes))
+			}
+			for _, room := range rooms {
+				w := &full{room: room}
+				err := Write(w, p, WriteOptions{Style: style})
+				if room >= whole.Len() {
+					must(t, err)
+				} else if !errors.Is(err, errFull) {
+					t.Errorf("%s, style %d, room for %d of %d bytes: %v", name, style, room, whole.Len(), err)
+				}
+				if !bytes.HasPrefix(whole.Bytes(), w.Bytes()) || w.Len() != min(room, whole.Len()) {
+					t.Errorf("%s, style %d, room for %d bytes: %d others are written", name, style, room, w.Len())
+				}
+			}
+		}
+	}
+}
+
+// TestNamesInJSON: names of any characters come back as they were, however they
+// are written.
+func TestNamesInJSON(t *testing.T) {
+	p := readFixture(t, "small.iprof")
+	var all strings.Builder
+	for c := range rune(0x80) {
+		all.WriteRune(c)
+	}
+	all.WriteString("\u0080é\u2028\ufffd𠀀")
+	p.Types[0].Name, p.Methods[0].Name = all.String(), all.String()
+	for _, style := range []Style{Compact, Lines, Indented} {
+		q := read(t, encode(t, p, WriteOptions{Style: style}))
+		if q.Types[0].Name != all.String() || q.Methods[0].Name != all.String() {
+			t.Errorf("style %d: %q and %q, want %q", style, q.Types[0].Name, q.Methods[0].Name, all.String())
+		}
+	}
+	text := `{"version":"1.0.0","types":[{"id":1,"name":"\u00E9\uD83D\uDE00\ud83D\uDe00"}],"methods":[]}`
+	if got := read(t, []byte(text)).Types[0].Name; got != "é😀😀" {
+		t.Errorf("%q", got)
+	}
+}
+
+// TestUnwritable: what JSON cannot hold is refused before anything is written.
+func TestUnwritable(t *testing.T) {
+	badMethod := readFixture(t, "small.iprof")
+	badMethod.Methods[1].Name = "m\xff"
+	badMember := readFixture(t, "future.iprof")
+	badMember.Unknown[0].Raw = []byte(`{"a":`)
+	var b bytes.Buffer
+	err := Write(&b, badMethod, WriteOptions{})
+	var fe *profile.FormatError
+	if !errors.As(err, &fe) || fe.Class() != profile.ErrCorrupt || fe.Section != keyMethods || fe.Record != 1 || b.Len() > 0 {
+		t.Errorf("%+v, %d bytes", err, b.Len())
+	}
+	if err := Write(&b, badMember, WriteOptions{Style: Indented}); err == nil || b.Len() > 0 {
+		t.Errorf("%v, %d bytes", err, b.Len())
+	}
+}
+
+// TestOldVersionWithChecks: what is written anew gets the least version that
+// holds it.
+func TestOldVersionWithChecks(t *testing.T) {
+	p := readFixture(t, "small-0.2.iprof")
+	p.Version = Version020
+	if got := read(t, encode(t, p, WriteOptions{})).Version; got != Version100 {
+		t.Errorf("written as %s", got)
+	}
+	must(t, p.Section(TypeChecks).Add(Context{{p.Methods[0].ID, 7}}, int64(p.Types[0].ID), 12))
+	q := read(t, encode(t, p, WriteOptions{}))
+	if q.Version != Version110 || q.Section(TypeChecks).Len() != 1 {
+		t.Errorf("written as %s with %d checks", q.Version, q.Section(TypeChecks).Len())
+	}
+}

@@ -1,0 +1,92 @@
+package debuginfo_test
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/profuse-pgo/profuse/mip"
+	"github.com/profuse-pgo/profuse/mip/debuginfo"
+	"github.com/profuse-pgo/profuse/profile"
+)
+
+// shapesFile is a program with debug information.
+const shapesFile = "../../cmd/profuse/testdata/mip/shapes.elf"
+
+// opened opens a program and reads the map in it.
+func opened(t *testing.T, name string) (*debuginfo.Program, *mip.Profile) {
+	t.Helper()
+	data, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	functions, _, err := mip.FindMap(name, data, mip.BinaryOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := mip.Read(name, functions, mip.ReaderOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	program, err := debuginfo.Open(name, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { program.Close() })
+	return program, p
+}
+
+// TestOpenErrors: what is not the program that was profiled is refused.
+func TestOpenErrors(t *testing.T) {
+	for name, want := range map[string]error{
+		"../../testdata/none":                          fs.ErrNotExist,
+		"../../testdata/mip/counts.mip":                profile.ErrUnrecognized,
+		"../../testdata/symbolize/fixtures/cpp-dwarf5": profile.ErrMismatch,
+	} {
+		p, err := debuginfo.Open(name, "")
+		if !errors.Is(err, want) || !strings.Contains(err.Error(), name) || p != nil {
+			t.Errorf("%s: %v, want %v", name, err, want)
+		}
+	}
+	var none *debuginfo.Program
+	if err := none.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestOtherProgram: another build is recognised by its id, and where there is
+// none by where its functions begin.
+func TestOtherProgram(t *testing.T) {
+	program, p := opened(t, shapesFile)
+	id := program.File().BuildID()
+	for _, c := range []struct {
+		want  []byte
+		other bool
+	}{{nil, false}, {id, false}, {append([]byte{1}, id...), id != nil}} {
+		if got, other := program.OtherBuild(c.want); other != c.other || string(got) != string(id) {
+			t.Errorf("%x wanted: %x, other %v", c.want, got, other)
+		}
+	}
+	if n, first := program.Displaced(p); n != 0 || first != "" {
+		t.Errorf("%d functions are displaced, %q first", n, first)
+	}
+	moved := p.Clone()
+	for i := range moved.Functions[1:] {
+		moved.Functions[1+i].Address++
+	}
+	if n, first := program.Displaced(moved); n != len(p.Functions)-1 || first != p.Functions[1].Name {
+		t.Errorf("%d of %d functions are displaced, %q first", n, len(p.Functions), first)
+	}
+}
+
+// TestNothingToExpand: without block coverage there are no blocks to infer.
+func TestNothingToExpand(t *testing.T) {
+	program, p := opened(t, shapesFile)
+	calls := p.Clone()
+	calls.Type &^= mip.BlockCoverage
+	if got, err := program.Expand(calls); err != nil || got != calls {
+		t.Errorf("%v, another profile: %v", err, got != calls)
+	}
+}

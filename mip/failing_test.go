@@ -1,0 +1,171 @@
+package mip
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/profuse-pgo/profuse/profile"
+)
+
+var errFull = errors.New("disk full")
+
+// full takes so many bytes and then fails.
+type full struct {
+	written bytes.Buffer
+	room    int
+}
+
+func (w *full) Len() int { return w.written.Len() }
+
+func (w *full) Bytes() []byte { return w.written.Bytes() }
+
+func (w *full) Write(b []byte) (int, error) {
+	n, _ := w.written.Write(b[:min(len(b), w.room-w.Len())])
+	if n < len(b) {
+		return n, errFull
+	}
+	return n, nil
+}
+
+// TestFullDisk: whenever a disk is full, the writers say so, and what is on it
+// is the beginning of the file.
+func TestFullDisk(t *testing.T) {
+	p := edgesRun(t)
+	run := edgesMap()
+	for name, write := range map[string]func(io.Writer) error{
+		"mip":      func(w io.Writer) error { return WriteMIP(w, p, MIPOptions{}) },
+		"document": func(w io.Writer) error { return WriteMIP(w, p, MIPOptions{DocumentLayout: true}) },
+		"map":      func(w io.Writer) error { return WriteMap(w, p, MapOptions{}) },
+		"raw":      func(w io.Writer) error { return WriteRaw(w, run, RawOptions{}) },
+		"yaml":     func(w io.Writer) error { return WriteYAML(w, p, YAMLOptions{}) },
+	} {
+		var whole bytes.Buffer
+		if err := write(&whole); err != nil || whole.Len() == 0 {
+			t.Fatalf("%s: %d bytes, %v", name, whole.Len(), err)
+		}
+		for n := range whole.Len() {
+			w := &full{room: n}
+			if err := write(w); !errors.Is(err, errFull) || !bytes.HasPrefix(whole.Bytes(), w.Bytes()) {
+				t.Fatalf("%s: %v after %d bytes: % x", name, err, n, w.Bytes())
+			}
+		}
+		if err := write(&full{room: whole.Len()}); err != nil {
+			t.Errorf("%s: %v, though all had room", name, err)
+		}
+	}
+}
+
+// TestNothingWritten: what cannot be written leaves the stream as it was.
+func TestNothingWritten(t *testing.T) {
+	p := edgesMap()
+	stray := edgesMap()
+	stray.Type = callGraph
+	stray.Functions[1].CallEdges = []CallEdge{{-0xf0, 6}}
+	heavy := edgesMap()
+	heavy.Functions[1].CallEdges = []CallEdge{{-0xf0, 1 << 32}}
+	for _, tt := range []struct {
+		name  string
+		write func(io.Writer) error
+		class error
+		says  string
+	}{
+		{"map of a far section", func(w io.Writer) error {
+			return WriteMap(w, p, MapOptions{PointerSize: 4, RawSectionOffset: 1 << 31})
+		}, profile.ErrUnsupported, "RawSectionOffset is 0x80000000, want 32 bits for 32-bit targets"},
+		{"map of a section far below", func(w io.Writer) error {
+			return WriteMap(w, p, MapOptions{PointerSize: 4, RawSectionOffset: -1<<31 - 1})
+		}, profile.ErrUnsupported, "RawSectionOffset is -0x80000001"},
+		{"map for a machine of 24 bits", func(w io.Writer) error {
+			return WriteMap(w, p, MapOptions{PointerSize: 3})
+		}, profile.ErrUnsupported, "pointer size is 3, want 4 or 8"},
+		{"raw for a machine of 128 bits", func(w io.Writer) error {
+			return WriteRaw(w, p, RawOptions{PointerSize: 16})
+		}, profile.ErrUnsupported, "pointer size is 16, want 4 or 8"},
+		{"raw with calls nobody sampled", func(w io.Writer) error { return WriteRaw(w, stray, RawOptions{}) },
+			profile.ErrCorrupt, "CallEdges is 1, want none in a"},
+		{"raw with a weight of 33 bits", func(w io.Writer) error { return WriteRaw(w, heavy, RawOptions{}) },
+			profile.ErrCorrupt, "Weight is 4294967296, want 32 bits in a single run"},
+	} {
+		var b bytes.Buffer
+		err := tt.write(&b)
+		var fe *profile.FormatError
+		if !errors.As(err, &fe) || fe.Class() != tt.class || !strings.Contains(err.Error(), tt.says) || b.Len() > 0 {
+			t.Errorf("%s: %v and %d bytes, want %q: %v", tt.name, err, b.Len(), tt.says, tt.class)
+		}
+	}
+}
+
+// TestStopReading: who has seen enough may stop, in every format, and sees what
+// a whole reading begins with.
+func TestStopReading(t *testing.T) {
+	p := edgesRun(t)
+	for _, v := range variants(t, p) {
+		r, err := NewReader("f", v.data, ReaderOptions{})
+		if err != nil {
+			t.Fatalf("%s: %v", v.name, err)
+		}
+		if fileType := r.Info().FileType; fileType == FileRaw || fileType == FileRet {
+			continue
+		}
+		whole := read(t, v.data)
+		for stop := range whole.Functions {
+			n := 0
+			for f, err := range r.Records() {
+				if err != nil {
+					t.Fatalf("%s: %v", v.name, err)
+				}
+				if diff := cmp.Diff(whole.Functions[n].Name, f.Name); diff != "" {
+					t.Errorf("%s: %s", v.name, diff)
+				}
+				if n++; n > stop {
+					break
+				}
+			}
+			if n != stop+1 {
+				t.Errorf("%s: %d records, then stopped at %d", v.name, n, stop)
+			}
+		}
+	}
+}
+
+// TestYAMLEdges: edges of one function are in order, each address once.
+func TestYAMLEdges(t *testing.T) {
+	yaml := yamlOf(t, edgesRun(t))
+	for _, to := range []string{"0xFFFFFF10", "0xFFFFFF00"} {
+		bad := strings.Replace(yaml, "Address: 0xFFFFFF20", "Address: "+to, 1)
+		_, err := Read("y", []byte(bad), ReaderOptions{})
+		var fe *profile.FormatError
+		if !errors.As(err, &fe) || fe.Class() != profile.ErrCorrupt || fe.Line == 0 || !strings.Contains(err.Error(), "want ascending addresses") {
+			t.Errorf("%s: %v", to, err)
+		}
+	}
+}
+
+// TestRetOfAnotherKind: behind raw records only samples of return addresses may
+// stand.
+func TestRetOfAnotherKind(t *testing.T) {
+	base := edgesMap()
+	data := rawOf(t, base)
+	ret := bytes.LastIndex(data, []byte{0xfb, 'M', 'I', 'P'})
+	if ret <= 0 {
+		t.Fatalf("no samples in % x", data)
+	}
+	copy(data[ret+fileTypeAt:], data[fileTypeAt:fileTypeAt+2])
+	m, err := NewMerger(base, MergeOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = m.AddRaw("f", data)
+	var fe *profile.FormatError
+	if !errors.As(err, &fe) || fe.Class() != profile.ErrTruncated || !strings.Contains(err.Error(), "return addresses is missing") {
+		t.Errorf("%+v", err)
+	}
+	if diff := cmp.Diff(base, m.Profile()); diff != "" {
+		t.Errorf("left a trace: %s", diff)
+	}
+}
