@@ -10,8 +10,15 @@ var primitives = [...]struct {
 	code byte
 	name string
 }{
-	{'B', "byte"}, {'C', "char"}, {'D', "double"}, {'F', "float"}, {'I', "int"},
-	{'J', "long"}, {'S', "short"}, {'V', "void"}, {'Z', "boolean"},
+	{'B', "byte"},
+	{'C', "char"},
+	{'D', "double"},
+	{'F', "float"},
+	{'I', "int"},
+	{'J', "long"},
+	{'S', "short"},
+	{'V', "void"},
+	{'Z', "boolean"},
 }
 
 // Descriptor returns the descriptor of a method by the names of its parameter

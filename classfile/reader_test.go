@@ -417,7 +417,8 @@ func FuzzParse(f *testing.F) {
 					return slices.ContainsFunc(primitives[:], func(q struct {
 						code byte
 						name string
-					}) bool {
+					},
+					) bool {
 						return p == q.name
 					})
 				}) {

@@ -124,6 +124,7 @@ func (v stackView) Features() profile.Features { return 0 }
 func (v stackView) Functions() iter.Seq[*profile.Function] {
 	return func(func(*profile.Function) bool) {}
 }
+
 func (v stackView) Stacks() []profile.StackSet {
 	return []profile.StackSet{{Name: "samples", Values: []profile.ValueType{{Name: "count", Unit: v.unit}}, Stacks: func(yield func(*profile.Stack) bool) {
 		for _, key := range slices.Sorted(func(yield func(string) bool) {

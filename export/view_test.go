@@ -118,8 +118,10 @@ func heapView() *fakeView {
 		},
 		stacks: []profile.StackSet{{
 			Name: "allocations", Description: "an allocation", Values: []profile.ValueType{
-				{Name: "alloc_space", Unit: profile.Bytes}, {Name: "alloc_objects", Unit: profile.Count},
-				{Name: "max_lifetime", Unit: profile.Milliseconds, Combine: profile.Max}, {Name: "lifetime", Unit: profile.Milliseconds},
+				{Name: "alloc_space", Unit: profile.Bytes},
+				{Name: "alloc_objects", Unit: profile.Count},
+				{Name: "max_lifetime", Unit: profile.Milliseconds, Combine: profile.Max},
+				{Name: "lifetime", Unit: profile.Milliseconds},
 			},
 			Stacks: reusing([]profile.Stack{
 				{Frames: []profile.Frame{frame(alloc, 0, 7, true), frame(insert, 3, 1, false), frame(anon, 12, 0, false)}, Values: []uint64{4096, 2, 9, 17}, Labels: []profile.Label{{Key: profile.LabelTemperature, Value: "cold"}}},

@@ -65,8 +65,10 @@ func TestMachORuntime(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, profile := range []mip.ProfileType{coverage, counts, counts | mip.ReturnAddress, counts | mip.ReturnAddress | withBB} {
-				flags := []string{target, "-nostdlibinc", "-isystem", filepath.Join(dir, "include"), "-Wall", "-Wextra", "-Werror",
-					"-Oz", "-fPIC", "-fno-stack-protector", "-c", source, "-o", filepath.Join(dir, "runtime.o")}
+				flags := []string{
+					target, "-nostdlibinc", "-isystem", filepath.Join(dir, "include"), "-Wall", "-Wextra", "-Werror",
+					"-Oz", "-fPIC", "-fno-stack-protector", "-c", source, "-o", filepath.Join(dir, "runtime.o"),
+				}
 				if profile.Has(mip.ReturnAddress) {
 					flags = append(flags, "-D"+runtime.RuntimeBuffer+"=4096")
 				}

@@ -66,8 +66,10 @@ func (m machO) build(t *testing.T, opt instrument.Options, ldflags ...string) (e
 		}
 		must(t, dir, m.clang, target, "-c", path(name), "-o", path(name+".o"))
 	}
-	args := []string{"-arch", m.arch, "-platform_version", "macos", "13.0", "13.0", "-undefined", "dynamic_lookup",
-		path("a.s.o"), path("helper.s.o"), "-o", path("a.out")}
+	args := []string{
+		"-arch", m.arch, "-platform_version", "macos", "13.0", "13.0", "-undefined", "dynamic_lookup",
+		path("a.s.o"), path("helper.s.o"), "-o", path("a.out"),
+	}
 	if m.arch == "x86_64" {
 		args = append(args, "-U", "dyld_stub_binder")
 	}

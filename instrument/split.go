@@ -337,8 +337,21 @@ func (s *splitter) entryCost(from int) int {
 var invertedBranches = func() map[string]string {
 	m := map[string]string{}
 	for _, pair := range [][2]string{
-		{"je", "jne"}, {"jz", "jnz"}, {"js", "jns"}, {"jo", "jno"}, {"jp", "jnp"}, {"jpe", "jpo"}, {"jc", "jnc"}, {"jb", "jae"}, {"jnb", "jnae"},
-		{"ja", "jbe"}, {"jna", "jnbe"}, {"jl", "jge"}, {"jnl", "jnge"}, {"jg", "jle"}, {"jng", "jnle"},
+		{"je", "jne"},
+		{"jz", "jnz"},
+		{"js", "jns"},
+		{"jo", "jno"},
+		{"jp", "jnp"},
+		{"jpe", "jpo"},
+		{"jc", "jnc"},
+		{"jb", "jae"},
+		{"jnb", "jnae"},
+		{"ja", "jbe"},
+		{"jna", "jnbe"},
+		{"jl", "jge"},
+		{"jnl", "jnge"},
+		{"jg", "jle"},
+		{"jng", "jnle"},
 	} {
 		m[pair[0]], m[pair[1]] = pair[1], pair[0]
 	}

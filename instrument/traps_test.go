@@ -21,15 +21,32 @@ var trapsProgram = program{sources: []string{"traps.c"}}
 func TestTraps(t *testing.T) {
 	tests := map[string][][]string{
 		"clang-22": {
-			{"-O0"}, {"-O2"}, {"-O2", "-fcf-protection=full"}, {"-O2", "-fpatchable-function-entry=3,1"}, {"-O2", "-g"},
-			{"-Os", "-fno-verbose-asm"}, {"-O2", "-ffunction-sections", "-fdata-sections"}, {"-O2", "-fno-pic"},
-			{"-O2", "-fno-asynchronous-unwind-tables"}, {"-O2", "-fno-jump-tables"}, {"-O2", "-fstack-protector-all"},
+			{"-O0"},
+			{"-O2"},
+			{"-O2", "-fcf-protection=full"},
+			{"-O2", "-fpatchable-function-entry=3,1"},
+			{"-O2", "-g"},
+			{"-Os", "-fno-verbose-asm"},
+			{"-O2", "-ffunction-sections", "-fdata-sections"},
+			{"-O2", "-fno-pic"},
+			{"-O2", "-fno-asynchronous-unwind-tables"},
+			{"-O2", "-fno-jump-tables"},
+			{"-O2", "-fstack-protector-all"},
 			{"-O2", "-fsplit-machine-functions"},
 		},
 		"gcc": {
-			{"-O0"}, {"-O2"}, {"-O2", "-fcf-protection=full"}, {"-O2", "-fpatchable-function-entry=3,1"}, {"-O2", "-g3"},
-			{"-Os", "-fno-verbose-asm"}, {"-O2", "-ffunction-sections", "-fdata-sections"}, {"-O2", "-fverbose-asm"},
-			{"-O2", "-freorder-blocks-and-partition"}, {"-O2", "-fno-pie"}, {"-O2", "-masm=intel"}, {"-O3", "-fno-reorder-functions"},
+			{"-O0"},
+			{"-O2"},
+			{"-O2", "-fcf-protection=full"},
+			{"-O2", "-fpatchable-function-entry=3,1"},
+			{"-O2", "-g3"},
+			{"-Os", "-fno-verbose-asm"},
+			{"-O2", "-ffunction-sections", "-fdata-sections"},
+			{"-O2", "-fverbose-asm"},
+			{"-O2", "-freorder-blocks-and-partition"},
+			{"-O2", "-fno-pie"},
+			{"-O2", "-masm=intel"},
+			{"-O3", "-fno-reorder-functions"},
 		},
 	}
 	for cc, variants := range tests {
@@ -241,8 +258,12 @@ func TestRefusals(t *testing.T) {
 		}
 	}
 	for _, opt := range []instrument.Options{
-		{}, {Profile: coverage | counts}, {Profile: withBB}, {Profile: coverage, GroupCount: 2, SelectedGroup: 2},
-		{Profile: coverage, SelectedGroup: 1}, {Profile: coverage, MinInstructions: -1},
+		{},
+		{Profile: coverage | counts},
+		{Profile: withBB},
+		{Profile: coverage, GroupCount: 2, SelectedGroup: 2},
+		{Profile: coverage, SelectedGroup: 1},
+		{Profile: coverage, MinInstructions: -1},
 	} {
 		if _, _, err := instrument.Rewrite(nil, []byte("\tmovq %rax, %rax\n"), opt); !errors.Is(err, instrument.ErrOptions) {
 			t.Errorf("%+v: %v", opt, err)

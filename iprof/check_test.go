@@ -193,8 +193,14 @@ func mutateValue(t testing.TB, rng *rand.Rand, data []byte) []byte {
 	dec := json.NewDecoder(bytes.NewReader(data))
 	dec.UseNumber()
 	must(t, dec.Decode(&doc))
-	others := []any{nil, true, "x", "1:0", "0:0", "1:-6<2:0", "01:0", "1:00", "1:-0", "1:0<", "", json.Number("-1"), json.Number("1.5"), json.Number("99999999999"),
-		[]any{}, []any{json.Number("1")}, []any{"x"}, map[string]any{}, map[string]any{"ctx": "1:0", "records": []any{json.Number("1")}}}
+	others := []any{
+		nil, true, "x", "1:0", "0:0", "1:-6<2:0", "01:0", "1:00", "1:-0", "1:0<", "", json.Number("-1"), json.Number("1.5"), json.Number("99999999999"),
+		[]any{},
+		[]any{json.Number("1")},
+		[]any{"x"},
+		map[string]any{},
+		map[string]any{"ctx": "1:0", "records": []any{json.Number("1")}},
+	}
 	var change func(v any) any
 	change = func(v any) any {
 		switch v := v.(type) {

@@ -121,11 +121,18 @@ func appProfile() *Profile {
 	}
 	const integer, void, object, main, zoo, cat, dog, strings, stream, state = 4, 8, 9, 10, 11, 12, 13, 15, 16, 17
 	p.Methods = []Method{
-		{1, "main", []TypeID{main, void, strings}}, {2, "report", []TypeID{main, void, integer}}, {3, "fail", []TypeID{main, void}},
-		{4, "<init>", []TypeID{zoo, void}}, {5, "feed", []TypeID{zoo, integer, integer}},
-		{6, "<init>", []TypeID{cat, void}}, {7, "eat", []TypeID{cat, integer, integer}},
-		{8, "<init>", []TypeID{dog, void}}, {9, "eat", []TypeID{dog, integer, integer}},
-		{10, "<init>", []TypeID{object, void}}, {11, "println", []TypeID{stream, void, integer}}, {12, "<init>", []TypeID{state, void}},
+		{1, "main", []TypeID{main, void, strings}},
+		{2, "report", []TypeID{main, void, integer}},
+		{3, "fail", []TypeID{main, void}},
+		{4, "<init>", []TypeID{zoo, void}},
+		{5, "feed", []TypeID{zoo, integer, integer}},
+		{6, "<init>", []TypeID{cat, void}},
+		{7, "eat", []TypeID{cat, integer, integer}},
+		{8, "<init>", []TypeID{dog, void}},
+		{9, "eat", []TypeID{dog, integer, integer}},
+		{10, "<init>", []TypeID{object, void}},
+		{11, "println", []TypeID{stream, void, integer}},
+		{12, "<init>", []TypeID{state, void}},
 	}
 	addTo(p, CallCounts, "1:0", 1)
 	addTo(p, CallCounts, "4:0<1:4", 1)
@@ -169,8 +176,13 @@ func smallProfile() *Profile {
 	p.Types = append(p.Types, Type{9, "java.lang.Object"}, Type{10, "app.Main"}, Type{11, "app.Zoo$Cat"}, Type{12, "app.Zoo$Dog"},
 		Type{15, "[Ljava.lang.String;"}, Type{17, "app.Main$$Lambda/0xe1988ad9f06c144a025b413f8a9a021e6"}, Type{18, "unused.Größe"})
 	p.Methods = []Method{
-		{1, "main", []TypeID{10, 8, 15}}, {2, "loop", []TypeID{10, 8, 4}}, {3, "<init>", []TypeID{11, 8}},
-		{4, "pick", []TypeID{10, 9, 4, 6}}, {5, "pick", []TypeID{10, 9, 4}}, {8, "get", []TypeID{17, 9}}, {9, "unused", []TypeID{18, 1, 2, 3}},
+		{1, "main", []TypeID{10, 8, 15}},
+		{2, "loop", []TypeID{10, 8, 4}},
+		{3, "<init>", []TypeID{11, 8}},
+		{4, "pick", []TypeID{10, 9, 4, 6}},
+		{5, "pick", []TypeID{10, 9, 4}},
+		{8, "get", []TypeID{17, 9}},
+		{9, "unused", []TypeID{18, 1, 2, 3}},
 	}
 	add := func(k Kind, ctx string, records ...int64) { addTo(p, k, ctx, records...) }
 	add(CallCounts, "1:0", 1)
@@ -196,8 +208,10 @@ func smallProfile() *Profile {
 func fibProfile(t testing.TB) *Profile {
 	p := New(Version100)
 	p.Order = []string{keyVersion, keyTypes, keyMethods, "monitorProfiles", "virtualInvokeProfiles", "callCountProfiles", "conditionalProfiles", "samplingProfiles"}
-	names := map[TypeID]string{9: "java.lang.Object", 10: "Fib", 629: "java.lang.System", 2280: "java.lang.String", 4823: "[Ljava.lang.String;",
-		700: "java.io.PrintStream", 701: "com.oracle.svm.core.thread.PlatformThreads", 702: "java.lang.Thread"}
+	names := map[TypeID]string{
+		9: "java.lang.Object", 10: "Fib", 629: "java.lang.System", 2280: "java.lang.String", 4823: "[Ljava.lang.String;",
+		700: "java.io.PrintStream", 701: "com.oracle.svm.core.thread.PlatformThreads", 702: "java.lang.Thread",
+	}
 	for i, prim := range primitives {
 		names[TypeID(i)] = prim.name
 	}
@@ -258,8 +272,11 @@ func evenOddProfile(t testing.TB) *Profile {
 	p := New(Version100)
 	p.Types = []Type{{0, "void"}, {1, "EvenOrOddLength"}, {2, "java.lang.String"}, {3, "[Ljava.lang.String;"}}
 	p.Methods = []Method{
-		{1, "main", []TypeID{1, 0, 3}}, {2, "printEvenOrOdd", []TypeID{1, 0, 2}}, {3, "printEven", []TypeID{1, 0}},
-		{4, "printOdd", []TypeID{1, 0}}, {5, "print", []TypeID{1, 0, 2}},
+		{1, "main", []TypeID{1, 0, 3}},
+		{2, "printEvenOrOdd", []TypeID{1, 0, 2}},
+		{3, "printEven", []TypeID{1, 0}},
+		{4, "printOdd", []TypeID{1, 0}},
+		{5, "print", []TypeID{1, 0, 2}},
 	}
 	for i, ctx := range []string{"1:0", "2:0<1:3", "3:0<2:9<1:3", "5:0<3:2<2:9<1:3", "5:0<3:2<2:2<1:3", "4:0", "5:0<4:2", "5:0"} {
 		c, err := ParseContext(ctx)

@@ -88,8 +88,10 @@ func TestTruncationNamesTheLastEntry(t *testing.T) {
 // fuzz target demands.
 func TestMutations(t *testing.T) {
 	rng := rand.New(rand.NewPCG(11, 12))
-	pieces := []string{`"`, `\`, `{`, `}`, `[`, `]`, `,`, `:`, `<`, `-`, `0`, `-1`, `4294967296`, `9223372036854775808`, `1e3`, `1.5`, `null`, `""`, `{}`, `[]`,
-		`"id":1`, `"ctx":"1:0"`, `"records":[1]`, `"1:-6<2:0"`, "\n", "\x00", "\xff", "é", `\u003c`, `"types":[]`, `"version":"1.1.0"`, `"instanceofProfiles":[]`}
+	pieces := []string{
+		`"`, `\`, `{`, `}`, `[`, `]`, `,`, `:`, `<`, `-`, `0`, `-1`, `4294967296`, `9223372036854775808`, `1e3`, `1.5`, `null`, `""`, `{}`, `[]`,
+		`"id":1`, `"ctx":"1:0"`, `"records":[1]`, `"1:-6<2:0"`, "\n", "\x00", "\xff", "é", `\u003c`, `"types":[]`, `"version":"1.1.0"`, `"instanceofProfiles":[]`,
+	}
 	seeds := fixtures(t)
 	var names []string
 	for name := range seeds {

@@ -266,8 +266,15 @@ func TestWeights(t *testing.T) {
 		want      int64
 		saturated bool
 	}{
-		{"1", 7, 7, false}, {"3", 7, 21, false}, {"0.5", 7, 4, false}, {"0.5", 5, 3, false}, {"0.25", 5, 1, false}, {"0", 9, 0, false},
-		{"1.000000000000001", 1 << 53, 1<<53 + 9, false}, {"2", math.MaxInt64, math.MaxInt64, true}, {"0.99999999999999999", math.MaxInt64, math.MaxInt64 - 92, false},
+		{"1", 7, 7, false},
+		{"3", 7, 21, false},
+		{"0.5", 7, 4, false},
+		{"0.5", 5, 3, false},
+		{"0.25", 5, 1, false},
+		{"0", 9, 0, false},
+		{"1.000000000000001", 1 << 53, 1<<53 + 9, false},
+		{"2", math.MaxInt64, math.MaxInt64, true},
+		{"0.99999999999999999", math.MaxInt64, math.MaxInt64 - 92, false},
 		{"999999999999999999", math.MaxInt64, math.MaxInt64, true},
 	} {
 		w, err := ParseWeight(tc.weight)

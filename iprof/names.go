@@ -107,8 +107,15 @@ var primitives = []struct {
 	name   string
 	letter byte
 }{
-	{"boolean", 'Z'}, {"byte", 'B'}, {"short", 'S'}, {"char", 'C'}, {"int", 'I'},
-	{"float", 'F'}, {"long", 'J'}, {"double", 'D'}, {"void", 'V'},
+	{"boolean", 'Z'},
+	{"byte", 'B'},
+	{"short", 'S'},
+	{"char", 'C'},
+	{"int", 'I'},
+	{"float", 'F'},
+	{"long", 'J'},
+	{"double", 'D'},
+	{"void", 'V'},
 }
 
 // primitive returns the position of a type in primitives, -1 if it is a class

@@ -212,9 +212,14 @@ func TestFilter(t *testing.T) {
 
 func TestNames(t *testing.T) {
 	for _, tc := range []struct{ name, descriptor, source string }{
-		{"int", "I", "int"}, {"void", "V", "void"}, {"boolean", "Z", "boolean"}, {"long", "J", "long"},
+		{"int", "I", "int"},
+		{"void", "V", "void"},
+		{"boolean", "Z", "boolean"},
+		{"long", "J", "long"},
 		{"java.util.Map$Entry", "Ljava/util/Map$Entry;", "java.util.Map$Entry"},
-		{"[I", "[I", "int[]"}, {"[[J", "[[J", "long[][]"}, {"[Ljava.lang.String;", "[Ljava/lang/String;", "java.lang.String[]"},
+		{"[I", "[I", "int[]"},
+		{"[[J", "[[J", "long[][]"},
+		{"[Ljava.lang.String;", "[Ljava/lang/String;", "java.lang.String[]"},
 		{"a.B$$Lambda/0x12", "La/B$$Lambda.0x12;", "a.B$$Lambda/0x12"},
 	} {
 		if got := TypeDescriptor(tc.name); got != tc.descriptor {

@@ -32,54 +32,98 @@ func TestReadErrors(t *testing.T) {
 		{"missing version", `{"types":[],"methods":[]}`, `f: line 1, column 26: key version is missing, want it, as every file has it: corrupt profile`},
 		{"version number", `{"version":1}`, `f: line 1, column 12: version is "1", want a string: corrupt profile`},
 		{"version dots", `{"version":"1x0x0"}`, `f: line 1, column 12: version is "1x0x0", want three numbers as in 1.0.0: corrupt profile`},
-		{"major", `{"version":"2.0.0","types":[],"methods":[]}`,
-			`f: line 1, column 12: version is 2.0.0, want a major version of 0 or 1: unsupported profile version or variant`},
-		{"trailing", "{\"version\":\"1.0.0\",\"types\":[],\"methods\":[]}\n\n x",
-			`f: line 3, column 2: file is "x", want nothing after the object: corrupt profile`},
+		{
+			"major", `{"version":"2.0.0","types":[],"methods":[]}`,
+			`f: line 1, column 12: version is 2.0.0, want a major version of 0 or 1: unsupported profile version or variant`,
+		},
+		{
+			"trailing", "{\"version\":\"1.0.0\",\"types\":[],\"methods\":[]}\n\n x",
+			`f: line 3, column 2: file is "x", want nothing after the object: corrupt profile`,
+		},
 		{"comma", `{"version":"1.0.0","types":[],"methods":[],}`, `f: line 1, column 44: key is "}", want a string: corrupt profile`},
 		{"duplicate key", minimal(`,"types":[]`), `f: line 1, column 103: key is "types", want each key once: corrupt profile`},
 		{"table type", `{"version":"1.0.0","types":{},"methods":[]}`, `f: types line 1, column 28: types is "{}", want an array: corrupt profile`},
 		{"entry type", `{"version":"1.0.0","types":[7],"methods":[]}`, `f: types line 1, column 29 (record 0): entry is "7", want an object: corrupt profile`},
-		{"id type", `{"version":"1.0.0","types":[{"id":"1","name":"a"}],"methods":[]}`,
-			`f: types line 1, column 35 (record 0): id is "\"1\"", want an integer: corrupt profile`},
-		{"id float", `{"version":"1.0.0","types":[{"id":1e3,"name":"a"}],"methods":[]}`,
-			`f: types line 1, column 35 (record 0): id is "1e3", want an integer, without fraction and exponent: corrupt profile`},
-		{"id large", `{"version":"1.0.0","types":[{"id":2147483648,"name":"a"}],"methods":[]}`,
-			`f: types line 1, column 35 (record 0): id is "2147483648", want an integer from -2147483648 to 2147483647: corrupt profile`},
-		{"name missing", `{"version":"1.0.0","types":[{"id":1}],"methods":[]}`,
-			`f: types line 1, column 29 (record 0): key name is missing, want it in every entry: corrupt profile`},
-		{"old name", `{"version":"1.0.0","types":[{"id":1,"typeName":"a"}],"methods":[]}`,
-			`f: types line 1, column 29 (record 0): key name is missing, want it in every entry: corrupt profile`},
-		{"id twice", "{\"version\":\"1.0.0\",\"types\":[\n{\"id\":1,\"id\":1,\"name\":\"a\"}],\"methods\":[]}",
-			`f: types line 2, column 9 (record 0): key is "id", want each key once: corrupt profile`},
-		{"context", minimal(`,"samplingProfiles":[{"ctx":"1:0<","records":[1]}]`),
-			`f: samplingProfiles line 1, column 135 (record 0): context is cut short, want a method's id: corrupt profile`},
-		{"context old", minimal(`,"samplingProfiles":[{"ctx":"1:0,1:2","records":[1]}]`),
-			`f: samplingProfiles line 1, column 134 (record 0): context is ",1:2", want '<': corrupt profile`},
-		{"entry BCI", minimal(`,"callCountProfiles":[{"ctx":"1:7","records":[1]}]`),
-			`f: callCountProfiles line 1, column 131 (record 0): context is "1:7", want bytecode index 0 in the first frame, the entry of the method: corrupt profile`},
-		{"monitor context", minimal(`,"monitorProfiles":[{"ctx":"1:0","records":[]}]`),
-			`f: monitorProfiles line 1, column 129 (record 0): context is "1:0", want "0:0": corrupt profile`},
-		{"arity", minimal(`,"conditionalProfiles":[{"ctx":"1:0","records":[1,2]}]`),
-			`f: conditionalProfiles line 1, column 149 (record 0): number of records is 2, want a multiple of 3: corrupt profile`},
-		{"count", minimal(`,"samplingProfiles":[{"ctx":"1:0","records":[9223372036854775808]}]`),
-			`f: samplingProfiles line 1, column 147 (record 0): count is "9223372036854775808", want an integer from -9223372036854775808 to 9223372036854775807: corrupt profile`},
-		{"records missing", minimal(`,"samplingProfiles":[{"ctx":"1:0"}]`),
-			`f: samplingProfiles line 1, column 123 (record 0): key records is missing, want it in every entry: corrupt profile`},
-		{"both spellings", minimal(`,"instanceofProfiles":[{"ctx":"1:0","records":[0,1]}],"instanceOfProfiles":[{"ctx":"1:0","records":[0,1]}]`),
-			`f: instanceOfProfiles line 1, column 177: section is not empty, and the one of the other spelling is not, either, want one of instanceOfProfiles and instanceofProfiles: corrupt profile`},
-		{"control character", "{\"version\":\"1.0.0\",\"types\":[{\"id\":1,\"name\":\"a\tb\"}],\"methods\":[]}",
-			`f: types line 1, column 46 (record 0): name is a control character, 0x09, want it escaped: corrupt profile`},
-		{"not UTF-8", "{\"version\":\"1.0.0\",\"types\":[{\"id\":1,\"name\":\"a\xffb\"}],\"methods\":[]}",
-			`f: types line 1, column 46 (record 0): name is byte 0xff, want UTF-8: corrupt profile`},
-		{"surrogate", `{"version":"1.0.0","types":[{"id":1,"name":"a\ud800"}],"methods":[]}`,
-			`f: types line 1, column 46 (record 0): name is "\\ud800\"}],\"methods\":[]}", want a pair of surrogates: corrupt profile`},
-		{"escape", `{"version":"1.0.0","types":[{"id":1,"name":"\x"}],"methods":[]}`,
-			`f: types line 1, column 45 (record 0): name is "\\x\"}],\"methods\":[]}", want an escape that JSON has: corrupt profile`},
-		{"cut in a table", `{"version":"1.0.0","types":[{"id":0,"name":"void"},{"id":1,"na`,
-			`f: types line 1, column 63 (record 1): types is cut short in its key, last complete entry {"id":0,"name":"void"}, want a closing quote: truncated profile`},
-		{"leading zero", minimal(`,"samplingProfiles":[{"ctx":"1:0","records":[01]}]`),
-			`f: samplingProfiles line 1, column 148 (record 0): records is "1]}]}", want ',' or ']': corrupt profile`},
+		{
+			"id type", `{"version":"1.0.0","types":[{"id":"1","name":"a"}],"methods":[]}`,
+			`f: types line 1, column 35 (record 0): id is "\"1\"", want an integer: corrupt profile`,
+		},
+		{
+			"id float", `{"version":"1.0.0","types":[{"id":1e3,"name":"a"}],"methods":[]}`,
+			`f: types line 1, column 35 (record 0): id is "1e3", want an integer, without fraction and exponent: corrupt profile`,
+		},
+		{
+			"id large", `{"version":"1.0.0","types":[{"id":2147483648,"name":"a"}],"methods":[]}`,
+			`f: types line 1, column 35 (record 0): id is "2147483648", want an integer from -2147483648 to 2147483647: corrupt profile`,
+		},
+		{
+			"name missing", `{"version":"1.0.0","types":[{"id":1}],"methods":[]}`,
+			`f: types line 1, column 29 (record 0): key name is missing, want it in every entry: corrupt profile`,
+		},
+		{
+			"old name", `{"version":"1.0.0","types":[{"id":1,"typeName":"a"}],"methods":[]}`,
+			`f: types line 1, column 29 (record 0): key name is missing, want it in every entry: corrupt profile`,
+		},
+		{
+			"id twice", "{\"version\":\"1.0.0\",\"types\":[\n{\"id\":1,\"id\":1,\"name\":\"a\"}],\"methods\":[]}",
+			`f: types line 2, column 9 (record 0): key is "id", want each key once: corrupt profile`,
+		},
+		{
+			"context", minimal(`,"samplingProfiles":[{"ctx":"1:0<","records":[1]}]`),
+			`f: samplingProfiles line 1, column 135 (record 0): context is cut short, want a method's id: corrupt profile`,
+		},
+		{
+			"context old", minimal(`,"samplingProfiles":[{"ctx":"1:0,1:2","records":[1]}]`),
+			`f: samplingProfiles line 1, column 134 (record 0): context is ",1:2", want '<': corrupt profile`,
+		},
+		{
+			"entry BCI", minimal(`,"callCountProfiles":[{"ctx":"1:7","records":[1]}]`),
+			`f: callCountProfiles line 1, column 131 (record 0): context is "1:7", want bytecode index 0 in the first frame, the entry of the method: corrupt profile`,
+		},
+		{
+			"monitor context", minimal(`,"monitorProfiles":[{"ctx":"1:0","records":[]}]`),
+			`f: monitorProfiles line 1, column 129 (record 0): context is "1:0", want "0:0": corrupt profile`,
+		},
+		{
+			"arity", minimal(`,"conditionalProfiles":[{"ctx":"1:0","records":[1,2]}]`),
+			`f: conditionalProfiles line 1, column 149 (record 0): number of records is 2, want a multiple of 3: corrupt profile`,
+		},
+		{
+			"count", minimal(`,"samplingProfiles":[{"ctx":"1:0","records":[9223372036854775808]}]`),
+			`f: samplingProfiles line 1, column 147 (record 0): count is "9223372036854775808", want an integer from -9223372036854775808 to 9223372036854775807: corrupt profile`,
+		},
+		{
+			"records missing", minimal(`,"samplingProfiles":[{"ctx":"1:0"}]`),
+			`f: samplingProfiles line 1, column 123 (record 0): key records is missing, want it in every entry: corrupt profile`,
+		},
+		{
+			"both spellings", minimal(`,"instanceofProfiles":[{"ctx":"1:0","records":[0,1]}],"instanceOfProfiles":[{"ctx":"1:0","records":[0,1]}]`),
+			`f: instanceOfProfiles line 1, column 177: section is not empty, and the one of the other spelling is not, either, want one of instanceOfProfiles and instanceofProfiles: corrupt profile`,
+		},
+		{
+			"control character", "{\"version\":\"1.0.0\",\"types\":[{\"id\":1,\"name\":\"a\tb\"}],\"methods\":[]}",
+			`f: types line 1, column 46 (record 0): name is a control character, 0x09, want it escaped: corrupt profile`,
+		},
+		{
+			"not UTF-8", "{\"version\":\"1.0.0\",\"types\":[{\"id\":1,\"name\":\"a\xffb\"}],\"methods\":[]}",
+			`f: types line 1, column 46 (record 0): name is byte 0xff, want UTF-8: corrupt profile`,
+		},
+		{
+			"surrogate", `{"version":"1.0.0","types":[{"id":1,"name":"a\ud800"}],"methods":[]}`,
+			`f: types line 1, column 46 (record 0): name is "\\ud800\"}],\"methods\":[]}", want a pair of surrogates: corrupt profile`,
+		},
+		{
+			"escape", `{"version":"1.0.0","types":[{"id":1,"name":"\x"}],"methods":[]}`,
+			`f: types line 1, column 45 (record 0): name is "\\x\"}],\"methods\":[]}", want an escape that JSON has: corrupt profile`,
+		},
+		{
+			"cut in a table", `{"version":"1.0.0","types":[{"id":0,"name":"void"},{"id":1,"na`,
+			`f: types line 1, column 63 (record 1): types is cut short in its key, last complete entry {"id":0,"name":"void"}, want a closing quote: truncated profile`,
+		},
+		{
+			"leading zero", minimal(`,"samplingProfiles":[{"ctx":"1:0","records":[01]}]`),
+			`f: samplingProfiles line 1, column 148 (record 0): records is "1]}]}", want ',' or ']': corrupt profile`,
+		},
 	} {
 		p, err := Read("f", []byte(tc.text), ReaderOptions{})
 		if err == nil || p != nil {
@@ -241,8 +285,10 @@ func TestRoundTrip(t *testing.T) {
 	if got := encode(t, readFixture(t, "indented.iprof"), WriteOptions{Style: Indented, Indent: "    "}); !bytes.Equal(got, fixture(t, "indented.iprof")) {
 		t.Error("indented.iprof changes")
 	}
-	for _, members := range []string{``, `,"samplingProfiles":[]`, `,"instanceofProfiles":[],"instanceOfProfiles":[{"ctx":"1:4","records":[]}]`,
-		`,"monitorProfiles":[],"callCountProfiles":[]`, `,"x":null,"samplingProfiles":[],"y":[1, 2.5e3,{"a":"\u00e9"}]`} {
+	for _, members := range []string{
+		``, `,"samplingProfiles":[]`, `,"instanceofProfiles":[],"instanceOfProfiles":[{"ctx":"1:4","records":[]}]`,
+		`,"monitorProfiles":[],"callCountProfiles":[]`, `,"x":null,"samplingProfiles":[],"y":[1, 2.5e3,{"a":"\u00e9"}]`,
+	} {
 		text := minimal(members)
 		if got := encode(t, read(t, []byte(text)), WriteOptions{}); string(got) != text {
 			t.Errorf("%s becomes %s", text, got)
@@ -294,8 +340,10 @@ func TestSamples(t *testing.T) {
 	}
 	for name, data := range samples(t) {
 		p := read(t, data)
-		got := counts{len(p.Types), len(p.Methods), p.Section(CallCounts).Len(), p.Section(Conditionals).Len(),
-			p.Section(VirtualInvokes).Len(), p.Section(Monitors).Len(), p.Section(Samples).Len()}
+		got := counts{
+			len(p.Types), len(p.Methods), p.Section(CallCounts).Len(), p.Section(Conditionals).Len(),
+			p.Section(VirtualInvokes).Len(), p.Section(Monitors).Len(), p.Section(Samples).Len(),
+		}
 		if got != want[name] {
 			t.Errorf("%s: %+v, want %+v", name, got, want[name])
 		}

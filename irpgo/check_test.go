@@ -80,22 +80,36 @@ func TestCheckRaw(t *testing.T) {
 		want   string
 	}{
 		{"sound", func([]byte, *rawProfile) {}, ""},
-		{"a counter less", func(d []byte, p *rawProfile) { d[field(0, layout.numCounters)]-- },
-			"counters: counters of no function is 8 bytes, want none"},
-		{"another function's counters", func(d []byte, p *rawProfile) { d[field(1, layout.counterPtr)] -= 8 },
-			"counters: counters shared with another function is 8 bytes, want none; counters: counters of no function is 8 bytes, want none"},
-		{"hash", func(d []byte, p *rawProfile) { d[field(1, layout.hash)+7] |= 0x80 },
-			"data: function hash is 0x8000000000000016, want at most 60 bits and the mark of context-sensitive records"},
-		{"address", func(d []byte, p *rawProfile) { d[field(1, layout.funcPtr)+5] = 1 },
-			"[data: address of the function is 0x10000401010, want near 0x401030, where the others are]"},
-		{"absurd counters", func(d []byte, p *rawProfile) { d[p.counters.off+7], d[p.counters.off+15] = 0xff, 0xff },
-			"counters: counter of "},
+		{
+			"a counter less", func(d []byte, p *rawProfile) { d[field(0, layout.numCounters)]-- },
+			"counters: counters of no function is 8 bytes, want none",
+		},
+		{
+			"another function's counters", func(d []byte, p *rawProfile) { d[field(1, layout.counterPtr)] -= 8 },
+			"counters: counters shared with another function is 8 bytes, want none; counters: counters of no function is 8 bytes, want none",
+		},
+		{
+			"hash", func(d []byte, p *rawProfile) { d[field(1, layout.hash)+7] |= 0x80 },
+			"data: function hash is 0x8000000000000016, want at most 60 bits and the mark of context-sensitive records",
+		},
+		{
+			"address", func(d []byte, p *rawProfile) { d[field(1, layout.funcPtr)+5] = 1 },
+			"[data: address of the function is 0x10000401010, want near 0x401030, where the others are]",
+		},
+		{
+			"absurd counters", func(d []byte, p *rawProfile) { d[p.counters.off+7], d[p.counters.off+15] = 0xff, 0xff },
+			"counters: counter of ",
+		},
 		{"names", func(d []byte, p *rawProfile) { d[p.names.off+3] ^= 1 }, "data: name reference is "},
-		{"padding", func(d []byte, p *rawProfile) { d[p.names.off+int64(len(p.names.data))] = 1 },
-			"[names padding: padding is not zero, want "},
+		{
+			"padding", func(d []byte, p *rawProfile) { d[p.names.off+int64(len(p.names.data))] = 1 },
+			"[names padding: padding is not zero, want ",
+		},
 		{"variant", func(d []byte, p *rawProfile) { d[15] |= byte(EntryFirst >> 56) }, ""},
-		{"variant without ir", func(d []byte, p *rawProfile) { d[15] = byte(EntryFirst >> 56) },
-			"header: profile variant is entry-first, want what front-end instrumentation has, or ir as well"},
+		{
+			"variant without ir", func(d []byte, p *rawProfile) { d[15] = byte(EntryFirst >> 56) },
+			"header: profile variant is entry-first, want what front-end instrumentation has, or ir as well",
+		},
 	}
 	for _, test := range tests {
 		b := newRawBuild(10, 8, le, IRLevel)

@@ -58,15 +58,23 @@ func TestRescueRaw(t *testing.T) {
 		want   string // of f1
 		said   string
 	}{
-		{"absurd, dropped", func(d []byte) { le.PutUint64(d[counter(3):], absurd) }, RescueDrop, "[]",
-			"function f1 left out: f: counters at 0x198 (record 1): counter of f1 is 1152921504606846976, want at most 2^56: corrupt profile"},
-		{"absurd, clamped", func(d []byte) { le.PutUint64(d[counter(3):], absurd) }, RescueClamp, "[10 10]",
-			"function f1 kept with other counters: f: counters at 0x198 (record 1): counter of f1 is 1152921504606846976, want at most 2^56: corrupt profile"},
-		{"negative, clamped", func(d []byte) { le.PutUint64(d[counter(2):], 1<<64-5) }, RescueClamp, "[0 20]",
-			"function f1 kept with other counters: f: counters at 0x190 (record 1): counter of f1 is 18446744073709551611, want at most 2^56: corrupt profile"},
+		{
+			"absurd, dropped", func(d []byte) { le.PutUint64(d[counter(3):], absurd) }, RescueDrop, "[]",
+			"function f1 left out: f: counters at 0x198 (record 1): counter of f1 is 1152921504606846976, want at most 2^56: corrupt profile",
+		},
+		{
+			"absurd, clamped", func(d []byte) { le.PutUint64(d[counter(3):], absurd) }, RescueClamp, "[10 10]",
+			"function f1 kept with other counters: f: counters at 0x198 (record 1): counter of f1 is 1152921504606846976, want at most 2^56: corrupt profile",
+		},
+		{
+			"negative, clamped", func(d []byte) { le.PutUint64(d[counter(2):], 1<<64-5) }, RescueClamp, "[0 20]",
+			"function f1 kept with other counters: f: counters at 0x190 (record 1): counter of f1 is 18446744073709551611, want at most 2^56: corrupt profile",
+		},
 		{"at the limit", func(d []byte) { le.PutUint64(d[counter(2):], 1<<56) }, RescueDrop, "[72057594037927936 20]", ""},
-		{"no counters", func(d []byte) { d[record(1, layout.numCounters)] = 0 }, RescueClamp, "[]",
-			"function f1 left out: f: data at 0x120 (record 1): number of counters is 0, want at least 1: corrupt profile"},
+		{
+			"no counters", func(d []byte) { d[record(1, layout.numCounters)] = 0 }, RescueClamp, "[]",
+			"function f1 left out: f: data at 0x120 (record 1): number of counters is 0, want at least 1: corrupt profile",
+		},
 		{"counters elsewhere", func(d []byte) { d[record(1, layout.counterPtr)+6] = 1 }, RescueDrop, "[]", "function f1 left out: f: data at"},
 		{"name", func(d []byte) { d[record(1, layout.nameRef)] ^= 1 }, RescueDrop, "[]", "left out: f: data at 0xf0 (record 1): name reference is"},
 		{"value data", func(d []byte) { d[len(d)-28] = 9 }, RescueDrop, "[10 20]", "function f2 left out: f: value data at"},

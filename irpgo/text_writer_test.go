@@ -139,9 +139,15 @@ func TestWriteTextTargets(t *testing.T) {
 	p := profileOf(0,
 		&Record{Name: "caller", Hash: 1, Counts: []uint64{1}, Values: Values{
 			IndirectCallTarget: {{
-				{Value: NameRef("caller"), Count: 9}, {Value: NameRef("never"), Count: 8}, {Value: symtab.Add("elsewhere"), Count: 7},
-				{Value: symtab.Add("#hidden"), Count: 6}, {Value: symtab.Add("a\nb"), Count: 5}, {Value: symtab.Add(externalSymbol), Count: 4},
-				{Value: 12345, Count: 3}, {Value: 0, Count: 2}, {Value: 12345, Count: 1},
+				{Value: NameRef("caller"), Count: 9},
+				{Value: NameRef("never"), Count: 8},
+				{Value: symtab.Add("elsewhere"), Count: 7},
+				{Value: symtab.Add("#hidden"), Count: 6},
+				{Value: symtab.Add("a\nb"), Count: 5},
+				{Value: symtab.Add(externalSymbol), Count: 4},
+				{Value: 12345, Count: 3},
+				{Value: 0, Count: 2},
+				{Value: 12345, Count: 1},
 			}},
 			VTableTarget: {{{Value: NameRef("_ZTV1A"), Count: 1}}},
 		}},

@@ -146,12 +146,18 @@ func TestView(t *testing.T) {
 		{"plain IR", ":ir\nmain\n7\n2\n5\n9\n\n", "ir; blocks hashes; main 7 [5 9] covered"},
 		{"entry first", ":ir\n:entry_first\nmain\n7\n2\n5\n9\n\n", "ir entry-first; calls blocks hashes; main 7 calls=5 [5 9] covered"},
 		{"front end", "a.c:f\n7\n2\n5\n9\n\n", "front-end; calls blocks hashes; f@a.c 7 calls=5 [5 9] covered"},
-		{"coverage", ":ir\n:single_byte_coverage\nd/a.c;f\n7\n2\n0\n1\n\ng\n1\n1\n0\n\n",
-			"ir single-byte-coverage; blocks blocks_are_coverage hashes; f@d/a.c 7 [0 1] covered; g 1 [0]"},
-		{"context-sensitive", ":csir\nf\n1152921504606846977\n1\n3\n\n",
-			"ir cs; blocks hashes; f 1152921504606846977 [3] covered instrumentation=context-sensitive"},
-		{"pseudo counts", ":ir\nf\n1\n1\n18446744073709551615\n\ng\n1\n1\n18446744073709551614\n\n",
-			"ir; blocks hashes; f 1 [] covered temperature=hot; g 1 [] covered temperature=warm"},
+		{
+			"coverage", ":ir\n:single_byte_coverage\nd/a.c;f\n7\n2\n0\n1\n\ng\n1\n1\n0\n\n",
+			"ir single-byte-coverage; blocks blocks_are_coverage hashes; f@d/a.c 7 [0 1] covered; g 1 [0]",
+		},
+		{
+			"context-sensitive", ":csir\nf\n1152921504606846977\n1\n3\n\n",
+			"ir cs; blocks hashes; f 1152921504606846977 [3] covered instrumentation=context-sensitive",
+		},
+		{
+			"pseudo counts", ":ir\nf\n1\n1\n18446744073709551615\n\ng\n1\n1\n18446744073709551614\n\n",
+			"ir; blocks hashes; f 1 [] covered temperature=hot; g 1 [] covered temperature=warm",
+		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			p, info, err := readView([]byte(tc.text))

@@ -11,13 +11,21 @@ import (
 
 func TestClusters(t *testing.T) {
 	nodes := []layout.CallNode{
-		{Name: "main", Size: 100, Count: 1}, {Name: "loop", Size: 100, Count: 1000}, {Name: "leaf", Size: 10, Count: 900},
-		{Name: "rare", Size: 10, Count: 5}, {Name: "never", Size: 10}, {Name: "alone", Size: 10, Count: 2000},
+		{Name: "main", Size: 100, Count: 1},
+		{Name: "loop", Size: 100, Count: 1000},
+		{Name: "leaf", Size: 10, Count: 900},
+		{Name: "rare", Size: 10, Count: 5},
+		{Name: "never", Size: 10},
+		{Name: "alone", Size: 10, Count: 2000},
 		{Name: "huge", Size: 4 << 20, Count: 4},
 	}
 	arcs := []layout.CallArc{
-		{Caller: 0, Callee: 1, Count: 10}, {Caller: 1, Callee: 2, Count: 800}, {Caller: 0, Callee: 2, Count: 100},
-		{Caller: 1, Callee: 3, Count: 5}, {Caller: 1, Callee: 1, Count: 990}, {Caller: 4, Callee: 0, Count: 1},
+		{Caller: 0, Callee: 1, Count: 10},
+		{Caller: 1, Callee: 2, Count: 800},
+		{Caller: 0, Callee: 2, Count: 100},
+		{Caller: 1, Callee: 3, Count: 5},
+		{Caller: 1, Callee: 1, Count: 990},
+		{Caller: 4, Callee: 0, Count: 1},
 		{Caller: 1, Callee: 6, Count: 4},
 	}
 	order := func() string {

@@ -16,9 +16,12 @@ import (
 
 // four functions over three pages of 4096 bytes: b spans the first two.
 var fourFunctions = []layout.Function{
-	{Name: "a", Addr: 0x1000, Size: 0x800}, {Name: "b", Addr: 0x1800, Size: 0x1000},
-	{Name: "c", Addr: 0x2800, Size: 0x700}, {Name: "d", Addr: 0x3000, Size: 0x10},
-	{Name: "alias", Addr: 0x3000, Size: 0x8}, {Name: "empty", Addr: 0x3800},
+	{Name: "a", Addr: 0x1000, Size: 0x800},
+	{Name: "b", Addr: 0x1800, Size: 0x1000},
+	{Name: "c", Addr: 0x2800, Size: 0x700},
+	{Name: "d", Addr: 0x3000, Size: 0x10},
+	{Name: "alias", Addr: 0x3000, Size: 0x8},
+	{Name: "empty", Addr: 0x3800},
 }
 
 func TestEvaluate(t *testing.T) {
@@ -137,7 +140,9 @@ func TestArrange(t *testing.T) {
 // TestImageOfHostileSymbols: sizes that cannot be are not believed.
 func TestImageOfHostileSymbols(t *testing.T) {
 	im := layout.NewImage([]layout.Function{
-		{Name: "huge", Addr: 1, Size: math.MaxUint64}, {Name: "wraps", Addr: math.MaxUint64 - 1, Size: 16}, {Name: "large", Size: 1 << 28},
+		{Name: "huge", Addr: 1, Size: math.MaxUint64},
+		{Name: "wraps", Addr: math.MaxUint64 - 1, Size: 16},
+		{Name: "large", Size: 1 << 28},
 		{Name: "zero", Addr: 0, Size: 4},
 	}, layout.SymbolOptions{})
 	arranged, _ := im.Arrange([]string{"zero"})

@@ -65,11 +65,18 @@ func TestWrongProgram(t *testing.T) {
 		words    []string
 		llvm     string
 	}{
-		{"other", raw, []string{other.program}, []string{hex.EncodeToString(want), hex.EncodeToString(found), other.program},
-			"No matching executable segments found in binary " + other.program},
+		{
+			"other", raw,
+			[]string{other.program},
+			[]string{hex.EncodeToString(want), hex.EncodeToString(found), other.program},
+			"No matching executable segments found in binary " + other.program,
+		},
 		{"folder", raw, []string{t.TempDir()}, []string{hex.EncodeToString(want), "those in "}, "No matching executable segments"},
-		{"none", raw, nil, []string{"not given", hex.EncodeToString(want)},
-			"\nPath to profiled binary is empty, expected binary with one of the following build ids:\n\n BuildId: " + hex.EncodeToString(want)},
+		{
+			"none", raw, nil,
+			[]string{"not given", hex.EncodeToString(want)},
+			"\nPath to profiled binary is empty, expected binary with one of the following build ids:\n\n BuildId: " + hex.EncodeToString(want),
+		},
 		{"version 1", rawFixtureNamed(t, "clang14-pie").read(t, RawOptions{}), []string{f.program}, []string{"not known in version 1", hex.EncodeToString(want)}, "No matching"},
 	} {
 		_, _, err := c.raw.Symbolize(openBinaries(t, c.programs...), SymbolizeOptions{})

@@ -38,32 +38,48 @@ func TestCheck(t *testing.T) {
 		{"sound summary", func(p *Profile, m *MIB) {
 			p.summary = &Summary{NumContexts: 1, NumColdContexts: 1, MaxColdTotalSize: 24}
 		}, nil},
-		{"summary", func(p *Profile, m *MIB) {
-			p.summary = &Summary{NumContexts: 2, NumColdContexts: 1, MaxColdTotalSize: 24}
+		{
+			"summary", func(p *Profile, m *MIB) {
+				p.summary = &Summary{NumContexts: 2, NumColdContexts: 1, MaxColdTotalSize: 24}
+			},
+			[]string{"memprof: number of contexts of the summary is 2, want 1, as the records have it: corrupt profile"},
 		},
-			[]string{"memprof: number of contexts of the summary is 2, want 1, as the records have it: corrupt profile"}},
 		{"summary of contradicting functions", func(p *Profile, m *MIB) {
 			p.summary = &Summary{NumContexts: 2}
 			p.MIBs = append(p.MIBs, *m)
 			p.MIBs[1].TotalLifetime++
 			p.Records[1].AllocSites[0].MIB = 1
 		}, nil},
-		{"no allocations", func(p *Profile, m *MIB) { m.AllocCount = 0 },
-			[]string{"memprof (record 0): AllocCount is 0 (the first of 2), want at least 1: corrupt profile"}},
-		{"bounds", func(p *Profile, m *MIB) { m.MinSize = 17 },
-			[]string{"memprof (record 0): MinSize is 17 (the first of 2), want at most 16, MaxSize: corrupt profile"}},
-		{"total", func(p *Profile, m *MIB) { m.TotalSize = 33 },
-			[]string{"memprof (record 0): TotalSize is 33 (the first of 2), want 16 to 32, for 2 allocations: corrupt profile"}},
+		{
+			"no allocations", func(p *Profile, m *MIB) { m.AllocCount = 0 },
+			[]string{"memprof (record 0): AllocCount is 0 (the first of 2), want at least 1: corrupt profile"},
+		},
+		{
+			"bounds", func(p *Profile, m *MIB) { m.MinSize = 17 },
+			[]string{"memprof (record 0): MinSize is 17 (the first of 2), want at most 16, MaxSize: corrupt profile"},
+		},
+		{
+			"total", func(p *Profile, m *MIB) { m.TotalSize = 33 },
+			[]string{"memprof (record 0): TotalSize is 33 (the first of 2), want 16 to 32, for 2 allocations: corrupt profile"},
+		},
 		{"cut total", func(p *Profile, m *MIB) { m.TotalSize = math.MaxUint64 }, nil},
 		{"unknown bounds", func(p *Profile, m *MIB) { m.TotalSize = 33; m.Fields &^= 1 << MaxSize }, nil},
-		{"another function's", func(p *Profile, m *MIB) { p.Records[1].GUID = 4 },
-			[]string{"memprof (record 1): alloc site of function is 0x4 that is not among the inlined frames of the allocation, want a record of a function that allocates: corrupt profile"}},
-		{"a caller's", func(p *Profile, m *MIB) { p.Records[2].AllocSites = p.Records[1].AllocSites },
-			[]string{"memprof (record 2): alloc site of function is 0x3 that is not among the inlined frames of the allocation, want a record of a function that allocates: corrupt profile"}},
-		{"another function's call", func(p *Profile, m *MIB) { p.Records[2].GUID = 4 },
-			[]string{"memprof (record 2): call site of function is 0x4 that is not among its frames, want a call in the function: corrupt profile"}},
-		{"empty record", func(p *Profile, m *MIB) { p.Records[2].CallSites = nil },
-			[]string{"memprof (record 2): sites of function is 0x3 without any, want an alloc site or a call site: corrupt profile"}},
+		{
+			"another function's", func(p *Profile, m *MIB) { p.Records[1].GUID = 4 },
+			[]string{"memprof (record 1): alloc site of function is 0x4 that is not among the inlined frames of the allocation, want a record of a function that allocates: corrupt profile"},
+		},
+		{
+			"a caller's", func(p *Profile, m *MIB) { p.Records[2].AllocSites = p.Records[1].AllocSites },
+			[]string{"memprof (record 2): alloc site of function is 0x3 that is not among the inlined frames of the allocation, want a record of a function that allocates: corrupt profile"},
+		},
+		{
+			"another function's call", func(p *Profile, m *MIB) { p.Records[2].GUID = 4 },
+			[]string{"memprof (record 2): call site of function is 0x4 that is not among its frames, want a call in the function: corrupt profile"},
+		},
+		{
+			"empty record", func(p *Profile, m *MIB) { p.Records[2].CallSites = nil },
+			[]string{"memprof (record 2): sites of function is 0x3 without any, want an alloc site or a call site: corrupt profile"},
+		},
 	} {
 		var got []string
 		for _, err := range oneContext(c.edit).Check() {

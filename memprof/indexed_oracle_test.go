@@ -102,8 +102,12 @@ func TestSectionsEqualLLVM(t *testing.T) {
 		{dataAccess: true},
 	} {
 		for _, opt := range []WriteOptions{
-			{Version: 2}, {Version: 3}, {Version: 4},
-			{Version: 2, Schema: FullSchema}, {Version: 3, Schema: FullSchema}, {Version: 4, Schema: FullSchema},
+			{Version: 2},
+			{Version: 3},
+			{Version: 4},
+			{Version: 2, Schema: FullSchema},
+			{Version: 3, Schema: FullSchema},
+			{Version: 4, Schema: FullSchema},
 		} {
 			t.Run(fmt.Sprintf("shape%d/v%d/full=%t", i, opt.Version, opt.Schema != 0), func(t *testing.T) {
 				t.Parallel()

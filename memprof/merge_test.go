@@ -42,8 +42,13 @@ func dataText(r *DataAccessRecord) string { return fmt.Sprintf("%q %d", r.Symbol
 
 func expect(inputs []weighted) *expected {
 	e := &expected{
-		map[string]Schema{}, map[string]map[Field]*big.Int{}, map[string][]*big.Int{}, map[string]map[uint64]bool{},
-		map[string]*big.Int{}, map[string]map[string]bool{}, map[string]bool{},
+		map[string]Schema{},
+		map[string]map[Field]*big.Int{},
+		map[string][]*big.Int{},
+		map[string]map[uint64]bool{},
+		map[string]*big.Int{},
+		map[string]map[string]bool{},
+		map[string]bool{},
 	}
 	for _, in := range inputs {
 		for range in.weight {

@@ -115,8 +115,10 @@ func TestFindMapELF(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			w := workshop{t, w.dir}
-			w.run("clang", append([]string{"-fuse-ld=lld", "-Wl,--no-warnings", "-o", tt.name,
-				w.src("calc.all.s"), w.src("table.all.s"), w.src("runtime.c")}, tt.flags...)...)
+			w.run("clang", append([]string{
+				"-fuse-ld=lld", "-Wl,--no-warnings", "-o", tt.name,
+				w.src("calc.all.s"), w.src("table.all.s"), w.src("runtime.c"),
+			}, tt.flags...)...)
 			w.run("llvm-objcopy", "--decompress-debug-sections", "--dump-section=__llvm_mipmap=dumped", tt.name, "copied")
 			dumped := w.bytes("dumped")
 			if strings.HasPrefix(tt.name, "z") {

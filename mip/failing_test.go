@@ -86,10 +86,14 @@ func TestNothingWritten(t *testing.T) {
 		{"raw for a machine of 128 bits", func(w io.Writer) error {
 			return WriteRaw(w, p, RawOptions{PointerSize: 16})
 		}, profile.ErrUnsupported, "pointer size is 16, want 4 or 8"},
-		{"raw with calls nobody sampled", func(w io.Writer) error { return WriteRaw(w, stray, RawOptions{}) },
-			profile.ErrCorrupt, "CallEdges is 1, want none in a"},
-		{"raw with a weight of 33 bits", func(w io.Writer) error { return WriteRaw(w, heavy, RawOptions{}) },
-			profile.ErrCorrupt, "Weight is 4294967296, want 32 bits in a single run"},
+		{
+			"raw with calls nobody sampled", func(w io.Writer) error { return WriteRaw(w, stray, RawOptions{}) },
+			profile.ErrCorrupt, "CallEdges is 1, want none in a",
+		},
+		{
+			"raw with a weight of 33 bits", func(w io.Writer) error { return WriteRaw(w, heavy, RawOptions{}) },
+			profile.ErrCorrupt, "Weight is 4294967296, want 32 bits in a single run",
+		},
 	} {
 		var b bytes.Buffer
 		err := tt.write(&b)

@@ -31,12 +31,24 @@ type fixtureFunction struct {
 
 var (
 	fixtureRun1 = []fixtureFunction{ // program 0 1 2
-		{"add", 1, 3}, {"pick", 3, 2}, {"helper", 1, 4}, {"never", 0, 0}, {"main", 1, 1},
-		{"table", 1, 5}, {"helper", 2, 6}, {"unused", 0, 0},
+		{"add", 1, 3},
+		{"pick", 3, 2},
+		{"helper", 1, 4},
+		{"never", 0, 0},
+		{"main", 1, 1},
+		{"table", 1, 5},
+		{"helper", 2, 6},
+		{"unused", 0, 0},
 	}
 	fixtureRun2 = []fixtureFunction{ // program 3
-		{"add", 0, 0}, {"pick", 1, 2}, {"helper", 0, 0}, {"never", 0, 0}, {"main", 1, 1},
-		{"table", 1, 3}, {"helper", 1, 4}, {"unused", 0, 0},
+		{"add", 0, 0},
+		{"pick", 1, 2},
+		{"helper", 0, 0},
+		{"never", 0, 0},
+		{"main", 1, 1},
+		{"table", 1, 3},
+		{"helper", 1, 4},
+		{"unused", 0, 0},
 	}
 )
 

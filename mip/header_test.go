@@ -89,15 +89,23 @@ func TestRejectedRaw(t *testing.T) {
 		says  string
 		llvm  []string
 	}{
-		{"not a raw profile", base, unhex(t, goldenMap), profile.ErrMismatch, "FileType is .mipmap, want .mipraw",
-			[]string{"f: Invalid file type\nExpected: 1\n     Got: 14"}},
-		{"module", base, patched(t, goldenRaw, 12, 0), profile.ErrMismatch, "ModuleHash is 0xdeadbe00, want 0xdeadbeef",
-			[]string{"f: Invalid module hash", "Expected: 0xDEADBEEF", "     Got: 0xDEADBE00"}},
+		{
+			"not a raw profile", base, unhex(t, goldenMap), profile.ErrMismatch, "FileType is .mipmap, want .mipraw",
+			[]string{"f: Invalid file type\nExpected: 1\n     Got: 14"},
+		},
+		{
+			"module", base, patched(t, goldenRaw, 12, 0), profile.ErrMismatch, "ModuleHash is 0xdeadbe00, want 0xdeadbeef",
+			[]string{"f: Invalid module hash", "Expected: 0xDEADBEEF", "     Got: 0xDEADBE00"},
+		},
 		{"type", base, patched(t, goldenRaw, 8, 3), profile.ErrMismatch, "ProfileType is Function Coverage, Block Coverage, want Function Coverage", nil},
-		{"size", base, unhex(t, goldenRaw)[:33], profile.ErrTruncated, "end of the raw record of main is 0x22",
-			[]string{"Raw profile offset too large", "Expected: < 21", "     Got:   21"}},
-		{"mark", counts, countsRaw, profile.ErrCorrupt, "0xffffffff and 0x2",
-			[]string{"Corrupt raw profile near offset 0x30"}},
+		{
+			"size", base, unhex(t, goldenRaw)[:33], profile.ErrTruncated, "end of the raw record of main is 0x22",
+			[]string{"Raw profile offset too large", "Expected: < 21", "     Got:   21"},
+		},
+		{
+			"mark", counts, countsRaw, profile.ErrCorrupt, "0xffffffff and 0x2",
+			[]string{"Corrupt raw profile near offset 0x30"},
+		},
 		{"inside the header", low, unhex(t, goldenRaw), profile.ErrMismatch, "0x18", nil},
 		{"empty", base, nil, profile.ErrEmpty, "0 bytes", nil},
 	} {

@@ -163,8 +163,10 @@ func (h *heapContexts) allocator(src *source, c *allocContext) string {
 
 func (h *heapContexts) row(src *source, c *allocContext, offsets bool) contextRow {
 	w := temperatureWords[c.temperature]
-	row := contextRow{Name: h.allocator(src, c), Bytes: c.bytes, Count: c.count, Word: w.word, Color: w.color,
-		Lifetime: secondsText(c.lifetime), Density: threeDigits(c.density)}
+	row := contextRow{
+		Name: h.allocator(src, c), Bytes: c.bytes, Count: c.count, Word: w.word, Color: w.color,
+		Lifetime: secondsText(c.lifetime), Density: threeDigits(c.density),
+	}
 	if c.count > 0 {
 		row.Average = bytesText(c.bytes / c.count)
 	}

@@ -18,8 +18,10 @@ import (
 )
 
 var heapValues = []profile.ValueType{
-	{Name: "alloc_space", Unit: profile.Bytes}, {Name: "alloc_objects", Unit: profile.Count},
-	{Name: "lifetime", Unit: profile.Milliseconds}, {Name: "lifetime_access_density", Unit: profile.Count},
+	{Name: "alloc_space", Unit: profile.Bytes},
+	{Name: "alloc_objects", Unit: profile.Count},
+	{Name: "lifetime", Unit: profile.Milliseconds},
+	{Name: "lifetime_access_density", Unit: profile.Count},
 }
 
 // randomHeap has n contexts over a few functions, some of them cold as the

@@ -62,9 +62,12 @@ type comparedList struct {
 
 func comparedLists(r *compare.Result) []comparedList {
 	return []comparedList{
-		{"Became hot", r.BecameHot}, {"No longer hot", r.LeftHot},
-		{"Ran for the first time", r.Started}, {"Does not run any more", r.Stopped},
-		{"New", r.Appeared}, {"Gone", r.Disappeared},
+		{"Became hot", r.BecameHot},
+		{"No longer hot", r.LeftHot},
+		{"Ran for the first time", r.Started},
+		{"Does not run any more", r.Stopped},
+		{"New", r.Appeared},
+		{"Gone", r.Disappeared},
 		{"Control flow changed", r.HashChanged},
 		{"Share changed", r.Movers},
 	}

@@ -132,7 +132,9 @@ func TestComparisonOfStacks(t *testing.T) {
 func TestComparisonOfFixtures(t *testing.T) {
 	for _, pair := range [][2]string{
 		{"irpgo/clang19/ir-run1.profraw", "irpgo/clang22/ir-run2.profraw"},
-		{"mip/counts.mip", "mip/all.mip"}, {"iprof/app.iprof", "iprof/fib.iprof"}, {"irpgo/clang22/ir.profraw", "mip/all.mip"},
+		{"mip/counts.mip", "mip/all.mip"},
+		{"iprof/app.iprof", "iprof/fib.iprof"},
+		{"irpgo/clang22/ir.profraw", "mip/all.mip"},
 	} {
 		a, b := fixture(t, pair[0]), fixture(t, pair[1])
 		r, err := compare.Views(a.view, b.view, compare.Options{})

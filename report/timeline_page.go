@@ -92,8 +92,10 @@ func timelinePage(src *source) (*page, error) {
 	if t == nil {
 		return nil, nil
 	}
-	text := &timelineText{RunCount: uint64(len(t.runs)), Addresses: t.addresses, Called: uint64(len(t.functions)), Listed: uint64(t.listed),
-		InAll: uint64(t.inAll()), Unlisted: uint64(t.unlisted), Several: len(t.runs) > 1}
+	text := &timelineText{
+		RunCount: uint64(len(t.runs)), Addresses: t.addresses, Called: uint64(len(t.functions)), Listed: uint64(t.listed),
+		InAll: uint64(t.inAll()), Unlisted: uint64(t.unlisted), Several: len(t.runs) > 1,
+	}
 	spread, ok := t.medianSpread()
 	text.Spread, text.HasSpread = uint64(spread), ok
 	data := t.data(src)
@@ -233,8 +235,10 @@ func (t *timeline) plotPlaces(drawn []int) (*plot, *plotData, bool) {
 func (t *timeline) plotRanks(drawn []int) (*plot, *plotData, bool) {
 	y := linearAxis(1, float64(len(t.functions)))
 	x := linearAxis(1, float64(t.longest()))
-	p := &plot{Key: "rank", Title: "How far the runs agree", XTitle: "first calls of the run, in their order", YTitle: "functions by mean rank",
-		Label: "Rank in each run against the mean rank: a diagonal if all runs call the functions in one order; the area is from the least to the greatest rank"}
+	p := &plot{
+		Key: "rank", Title: "How far the runs agree", XTitle: "first calls of the run, in their order", YTitle: "functions by mean rank",
+		Label: "Rank in each run against the mean rank: a diagonal if all runs call the functions in one order; the area is from the least to the greatest rank",
+	}
 	p.Y = y.ticks(5, wholeText)
 	var early, late []point
 	stretch := max(1, len(t.functions)/256)
@@ -362,8 +366,10 @@ func drawCurves(orders []pageOrder, size int, several bool) (*plot, *plotData) {
 	}
 	y := linearAxis(0, most)
 	title := pageText(pageSizes[size]) + " pages"
-	p := &plot{Key: "curve" + strconv.Itoa(size), Title: title, Label: "Page faults over first calls, " + title,
-		XTitle: "functions called so far", YTitle: "pages touched", X: x.ticks(6, wholeText), Y: y.ticks(5, wholeText)}
+	p := &plot{
+		Key: "curve" + strconv.Itoa(size), Title: title, Label: "Page faults over first calls, " + title,
+		XTitle: "functions called so far", YTitle: "pages touched", X: x.ticks(6, wholeText), Y: y.ticks(5, wholeText),
+	}
 	if several {
 		x = linearAxis(0, 100)
 		p.XTitle, p.X = "first calls made, in percent", x.ticks(5, wholeText)

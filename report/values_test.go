@@ -22,7 +22,11 @@ import (
 func callSite(targets ...any) *valueSite {
 	s := &valueSite{kind: profile.IndirectCall}
 	for i := 0; i < len(targets); i += 2 {
-		t := valueTarget{count: uint64(targets[i+1].(int))}
+		count, ok := targets[i+1].(uint64)
+		if !ok {
+			count = uint64(targets[i+1].(int))
+		}
+		t := valueTarget{count: count}
 		if name := targets[i].(string); name[0] != '?' {
 			t.symbol = profile.Symbol{Name: name, ID: irpgo.NameRef(name)}
 		}
@@ -47,7 +51,7 @@ func TestPromotion(t *testing.T) {
 		{callSite("?", 900, "a", 100), 0, isUnknown},
 		{callSite("a", 900, "?", 100), 1, isPromoted},
 		{callSite("a", 0), 0, isCold},
-		{callSite("a", math.MaxInt64, "b", math.MaxInt64), 2, isPromoted},
+		{callSite("a", uint64(math.MaxInt64), "b", uint64(math.MaxInt64)), 2, isPromoted},
 	} {
 		p.judge(c.site)
 		if c.site.promoted != c.n || c.site.fate != c.fate {

@@ -45,8 +45,10 @@ func (o *iprofMergeOptions) declare(f *cli.Flags) {
 
 var (
 	onlyForIprof = []string{"normalize", "drop-unresolved", "drop-unknown", "iprof-version", "indent", "lines"}
-	notForIprof  = []string{"indexed-version", "sparse", "allow-mixed", "keep-vtable-names", "correlate",
-		"function", "no-function", "remap", "arch"}
+	notForIprof  = []string{
+		"indexed-version", "sparse", "allow-mixed", "keep-vtable-names", "correlate",
+		"function", "no-function", "remap", "arch",
+	}
 )
 
 // refuse finds options among those given that are not for the profiles at hand.

@@ -12,7 +12,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strconv"
-
 	"testing"
 
 	"github.com/klauspost/compress/zstd"

@@ -152,8 +152,15 @@ func TestLimit(t *testing.T) {
 		lost, all uint64
 		want      bool
 	}{
-		{"0", 0, 10, true}, {"0", 1, 10, false}, {"3", 3, 3, true}, {"3", 4, 400, false},
-		{"1%", 1, 100, true}, {"1%", 1, 99, false}, {"0.1%", 1, 1000, true}, {"0%", 0, 0, true}, {"100%", 7, 7, true},
+		{"0", 0, 10, true},
+		{"0", 1, 10, false},
+		{"3", 3, 3, true},
+		{"3", 4, 400, false},
+		{"1%", 1, 100, true},
+		{"1%", 1, 99, false},
+		{"0.1%", 1, 1000, true},
+		{"0%", 0, 0, true},
+		{"100%", 7, 7, true},
 	} {
 		var l limit
 		if err := l.Set(test.text); err != nil {

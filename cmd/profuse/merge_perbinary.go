@@ -88,7 +88,8 @@ func groupByBinary(ctx context.Context, ins []inputs.Input) ([]*binaryGroup, err
 
 // runPerBinary writes one profile for each binary into a folder, all or none.
 func (c *mergeRun) runPerBinary(ctx context.Context, env *cli.Env, ins []inputs.Input, version uint32, opt irpgo.MergeOptions,
-	keep func(name string) bool, programs mergePrograms, report *mergeReport) error {
+	keep func(name string) bool, programs mergePrograms, report *mergeReport,
+) error {
 	if c.output == "-" {
 		return cli.Usagef("--per-binary writes into a folder, not to standard output")
 	}

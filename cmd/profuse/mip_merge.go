@@ -54,8 +54,10 @@ func inputFamily(ins []inputs.Input) formats.Family {
 }
 
 // notForMIP are the options that say nothing about MIP profiles.
-var notForMIP = []string{"indexed-version", "weighted-input", "sparse", "allow-mixed", "keep-vtable-names", "correlate", "allow-empty",
-	"function", "no-function", "remap"}
+var notForMIP = []string{
+	"indexed-version", "weighted-input", "sparse", "allow-mixed", "keep-vtable-names", "correlate", "allow-empty",
+	"function", "no-function", "remap",
+}
 
 // runMIP merges MIP profiles.
 func (c *mergeRun) runMIP(ctx context.Context, env *cli.Env, ins []inputs.Input, report *mergeReport) error {

@@ -63,10 +63,18 @@ func TestViewLinesAreThoseOfLCOV(t *testing.T) {
 		lcov       []string
 		lines      int // at least
 	}{
-		{"MIP", mipFile, formats.ViewOptions{ProfiledBinaries: []string{shapes + ".elf"}},
-			[]string{"mip", "covered", "-q", "--lcov", "--debug", shapes + ".elf", mipFile}, 15},
-		{"iprof", app, formats.ViewOptions{Classes: index},
-			[]string{"iprof", "covered", "-q", "--lcov", "--classes", classes, app}, 15},
+		{
+			"MIP", mipFile,
+			formats.ViewOptions{ProfiledBinaries: []string{shapes + ".elf"}},
+			[]string{"mip", "covered", "-q", "--lcov", "--debug", shapes + ".elf", mipFile},
+			15,
+		},
+		{
+			"iprof", app,
+			formats.ViewOptions{Classes: index},
+			[]string{"iprof", "covered", "-q", "--lcov", "--classes", classes, app},
+			15,
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			wantLines, wantFunctions := tracedLines(t, profuseOutput(t, c.lcov...))

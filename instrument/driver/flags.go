@@ -224,9 +224,12 @@ func (f *Flags) Args() []string {
 		on   bool
 		name string
 	}{
-		{f.FunctionCoverage, "-fmachine-profile-function-coverage"}, {f.BlockCoverage, "-fmachine-profile-block-coverage"},
-		{!f.Runtime, "-fno-machine-profile-runtime"}, {!f.Dump, "-fno-machine-profile-dump"},
-		{f.AllBlockProbes, "-fmachine-profile-all-block-probes"}, {f.Atomic, "-fmachine-profile-atomic"},
+		{f.FunctionCoverage, "-fmachine-profile-function-coverage"},
+		{f.BlockCoverage, "-fmachine-profile-block-coverage"},
+		{!f.Runtime, "-fno-machine-profile-runtime"},
+		{!f.Dump, "-fno-machine-profile-dump"},
+		{f.AllBlockProbes, "-fmachine-profile-all-block-probes"},
+		{f.Atomic, "-fmachine-profile-atomic"},
 		{f.LinkUnit != "", "-fmachine-profile-link-unit-name=" + f.LinkUnit},
 		{f.SpecialCaseList != "", "-fmachine-profile-special-case-list=" + f.SpecialCaseList},
 		{f.GroupCount > 1, "-fmachine-profile-function-group-count=" + strconv.Itoa(f.GroupCount)},

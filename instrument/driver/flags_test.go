@@ -80,8 +80,10 @@ func TestParseFlags(t *testing.T) {
 
 func TestOptionsOfFlags(t *testing.T) {
 	b := newBench(t, "list", "fun:main\nfun:_Z*v\n", "bad", "nonsense\n")
-	f, _, err := driver.ParseFlags([]string{generate, "-fmachine-profile-special-case-list=" + b.path("list"), "-fmachine-profile-min-instruction-count=5",
-		"-fmachine-profile-link-unit-name=unit", "-fmachine-profile-function-group-count=3", "-fmachine-profile-selected-function-group=2"})
+	f, _, err := driver.ParseFlags([]string{
+		generate, "-fmachine-profile-special-case-list=" + b.path("list"), "-fmachine-profile-min-instruction-count=5",
+		"-fmachine-profile-link-unit-name=unit", "-fmachine-profile-function-group-count=3", "-fmachine-profile-selected-function-group=2",
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -180,7 +180,8 @@ const (
 func (j *gnuJob) finishSection(f interface {
 	io.ReaderAt
 	io.WriterAt
-}, order binary.ByteOrder, s *elf.Section, base string) error {
+}, order binary.ByteOrder, s *elf.Section, base string,
+) error {
 	header := make([]byte, headerFields)
 	if _, err := f.ReadAt(header, int64(s.Offset)); err != nil {
 		return err

@@ -45,8 +45,10 @@ var mipModes = []struct {
 	name  string
 	flags []string
 }{
-	{"function", []string{generate, covers}}, {"blocks", []string{generate, covers, withBB}},
-	{"counts", []string{generate}}, {"counts-blocks", []string{generate, withBB}},
+	{"function", []string{generate, covers}},
+	{"blocks", []string{generate, covers, withBB}},
+	{"counts", []string{generate}},
+	{"counts-blocks", []string{generate, withBB}},
 	{"edges", []string{generate, withBB, "-fmachine-profile-runtime-buffer=65536"}},
 }
 

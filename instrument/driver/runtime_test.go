@@ -175,8 +175,13 @@ int main(int argc, char **argv) {
 			on, number string
 			code       int
 		}{
-			{"SIGUSR2", "12", 0}, {"USR2", "12", 0}, {"12", "12", 0}, {"SIGUSR1,SIGTERM", "10", 0},
-			{"SIGUSR1,SIGTERM", "15", -1}, {"ABRT", "6", -1}, {"SEGV", "11", -1},
+			{"SIGUSR2", "12", 0},
+			{"USR2", "12", 0},
+			{"12", "12", 0},
+			{"SIGUSR1,SIGTERM", "10", 0},
+			{"SIGUSR1,SIGTERM", "15", -1},
+			{"ABRT", "6", -1},
+			{"SEGV", "11", -1},
 		} {
 			os.Remove(b.path("raw"))
 			r := b.exec([]string{raw, "PROFUSE_MIP_DUMP_ON_SIGNAL=" + c.on}, b.path("prog"), c.number)

@@ -41,9 +41,17 @@ func (s *Sections) Each(fn func(name string, to *[]byte) error) error {
 		name string
 		to   *[]byte
 	}{
-		{"info", &s.Info}, {"abbrev", &s.Abbrev}, {"addr", &s.Addr}, {"aranges", &s.Aranges},
-		{"line", &s.Line}, {"line_str", &s.LineStr}, {"ranges", &s.Ranges}, {"rnglists", &s.Rnglists},
-		{"str", &s.Str}, {"str_offsets", &s.StrOffsets}, {"cu_index", &s.CUIndex},
+		{"info", &s.Info},
+		{"abbrev", &s.Abbrev},
+		{"addr", &s.Addr},
+		{"aranges", &s.Aranges},
+		{"line", &s.Line},
+		{"line_str", &s.LineStr},
+		{"ranges", &s.Ranges},
+		{"rnglists", &s.Rnglists},
+		{"str", &s.Str},
+		{"str_offsets", &s.StrOffsets},
+		{"cu_index", &s.CUIndex},
 	} {
 		if err := fn(x.name, x.to); err != nil {
 			return err

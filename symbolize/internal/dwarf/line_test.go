@@ -17,7 +17,9 @@ func (a *asm) u8(v ...int) *asm {
 	}
 	return a
 }
-func (a *asm) u16(v int) *asm    { a.b = binary.LittleEndian.AppendUint16(a.b, uint16(v)); return a }
+
+func (a *asm) u16(v int) *asm { a.b = binary.LittleEndian.AppendUint16(a.b, uint16(v)); return a }
+
 func (a *asm) u32(v int) *asm    { a.b = binary.LittleEndian.AppendUint32(a.b, uint32(v)); return a }
 func (a *asm) u64(v uint64) *asm { a.b = binary.LittleEndian.AppendUint64(a.b, v); return a }
 func (a *asm) uleb(v ...uint64) *asm {
@@ -26,6 +28,7 @@ func (a *asm) uleb(v ...uint64) *asm {
 	}
 	return a
 }
+
 func (a *asm) str(s ...string) *asm {
 	for _, x := range s {
 		a.b = append(append(a.b, x...), 0)

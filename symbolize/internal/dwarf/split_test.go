@@ -40,11 +40,15 @@ func TestPackageIndex(t *testing.T) {
 	}{
 		{
 			"version 5", packageIndex(5, 7, []int{sectInfo, sectAbbrev, sectStrOffsets, sectRnglists}, []int{second, 10, 20, 30}),
-			true, 10, sectionBases{20, 30}, false,
+			true, 10,
+			sectionBases{20, 30},
+			false,
 		},
 		{
 			"version 2", packageIndex(2, 7, []int{sectInfo, sectAbbrev, sectStrOffsets, sectRnglists}, []int{second, 10, 20, 30}),
-			true, 10, sectionBases{20, 0}, false,
+			true, 10,
+			sectionBases{20, 0},
+			false,
 		},
 		{"version 3", packageIndex(3, 7, []int{sectInfo}, []int{second}), false, 0, sectionBases{}, true},
 		{"no such unit", packageIndex(5, 7, []int{sectInfo}, []int{second + 1}), false, 0, sectionBases{}, true},

@@ -75,8 +75,10 @@ func TestParse(t *testing.T) {
 		errs    string
 	}{
 		{args: []string{"run"}, cmd: "run"},
-		{args: []string{"run", "-on", "a", "--text", "x", "-", "-texts=1", "-texts", "2"}, cmd: "run",
-			want: bag{on: true, text: "x", texts: []string{"1", "2"}, rest: []string{"a", "-"}}},
+		{
+			args: []string{"run", "-on", "a", "--text", "x", "-", "-texts=1", "-texts", "2"}, cmd: "run",
+			want: bag{on: true, text: "x", texts: []string{"1", "2"}, rest: []string{"a", "-"}},
+		},
 		{args: []string{"run", "-on=0", "-t", "-on", "-t=y=z"}, cmd: "run", want: bag{text: "y=z"}},
 		{args: []string{"run", "-on=true", "-on", "-on=False"}, cmd: "run"},
 		{args: []string{"run", "--", "-on", "--", "x"}, cmd: "run", want: bag{rest: []string{"-on", "--", "x"}}},
@@ -87,19 +89,27 @@ func TestParse(t *testing.T) {
 		{args: []string{"run", "-global", ""}, cmd: "run", want: bag{on: true, rest: []string{""}}},
 		{args: []string{"run", "-text", ""}, cmd: "run"},
 
-		{args: []string{"run", "-bogus", "-on=maybe", "x"}, cmd: "run", outcome: Failed, want: bag{rest: []string{"x"}},
-			errs: f(unknown, "-bogus") + f(near, "--blue") + forRun + "on option: 'maybe' is invalid value for boolean argument! Try 0 or 1\n"},
+		{
+			args: []string{"run", "-bogus", "-on=maybe", "x"}, cmd: "run", outcome: Failed, want: bag{rest: []string{"x"}},
+			errs: f(unknown, "-bogus") + f(near, "--blue") + forRun + "on option: 'maybe' is invalid value for boolean argument! Try 0 or 1\n",
+		},
 		{args: []string{"run", "-lorge=1"}, cmd: "run", outcome: Failed, errs: f(unknown, "-lorge=1") + f(near, "--large=1")},
 		{args: []string{"run", "-rad=1"}, cmd: "run", outcome: Failed, errs: f(unknown, "-rad=1") + f(near, "--real=1")},
-		{args: []string{"run", "-sx"}, cmd: "run", outcome: Failed,
-			errs: "prog: for the -s option: may not occur within a group!\n" + f(unknown, "-sx") + f(near, "-s")},
+		{
+			args: []string{"run", "-sx"}, cmd: "run", outcome: Failed,
+			errs: "prog: for the -s option: may not occur within a group!\n" + f(unknown, "-sx") + f(near, "-s"),
+		},
 		{args: []string{"run", "-t"}, cmd: "run", outcome: Failed, errs: "prog: for the -t option: requires a value!\n"},
 		{args: []string{"run", "-s", "x"}, cmd: "run", outcome: Failed, errs: forRun + "small option: 'x' value invalid for uint argument!\n"},
-		{args: []string{"run", "-smalls=1,,2"}, cmd: "run", outcome: Failed, want: bag{smalls: []uint32{1}},
-			errs: forRun + "smalls option: '' value invalid for uint argument!\n"},
+		{
+			args: []string{"run", "-smalls=1,,2"}, cmd: "run", outcome: Failed, want: bag{smalls: []uint32{1}},
+			errs: forRun + "smalls option: '' value invalid for uint argument!\n",
+		},
 		{args: []string{"run", "-large=-1"}, cmd: "run", outcome: Failed, errs: forRun + "large option: '-1' value invalid for ulong argument!\n"},
-		{args: []string{"run", "-real=x"}, cmd: "run", outcome: Failed,
-			errs: forRun + "real option: 'x' value invalid for floating point argument!\n"},
+		{
+			args: []string{"run", "-real=x"}, cmd: "run", outcome: Failed,
+			errs: forRun + "real option: 'x' value invalid for floating point argument!\n",
+		},
 		{args: []string{"run", "-choice=3"}, cmd: "run", outcome: Failed, errs: forRun + "choice option: Cannot find option named '3'!\n"},
 		{args: []string{"run", "-red=1"}, cmd: "run", outcome: Failed, errs: "Kind of thing: option: does not allow a value! '1' specified.\n"},
 
@@ -110,29 +120,39 @@ func TestParse(t *testing.T) {
 		{args: []string{"-version"}, outcome: Version},
 		{args: []string{"-global"}, want: bag{on: true}},
 
-		{args: []string{"ran", "x"}, outcome: Failed,
-			errs: "prog: Unknown subcommand 'ran'.  Try: '/opt/bin/prog --help'\nprog: Did you mean 'run'?\n" + f(unknown, "x")},
+		{
+			args: []string{"ran", "x"}, outcome: Failed,
+			errs: "prog: Unknown subcommand 'ran'.  Try: '/opt/bin/prog --help'\nprog: Did you mean 'run'?\n" + f(unknown, "x"),
+		},
 		{args: []string{""}, outcome: Failed, errs: "prog: Unknown subcommand ''.  Try: '/opt/bin/prog --help'\n"},
 		{args: []string{"-global", "run"}, outcome: Failed, want: bag{on: true}, errs: f(unknown, "run")},
 		{args: []string{"-"}, outcome: Failed, errs: f(unknown, "-")},
 
 		{args: []string{"pick"}, cmd: "pick"},
 		{args: []string{"pick", "a"}, cmd: "pick", want: bag{first: "a"}},
-		{args: []string{"pick", "a", "b"}, cmd: "pick", outcome: Failed,
-			errs: "prog: Too many positional arguments specified!\nCan specify at most 1 positional arguments: See: /opt/bin/prog --help\n"},
-		{args: []string{"need", "a"}, cmd: "need", outcome: Failed,
+		{
+			args: []string{"pick", "a", "b"}, cmd: "pick", outcome: Failed,
+			errs: "prog: Too many positional arguments specified!\nCan specify at most 1 positional arguments: See: /opt/bin/prog --help\n",
+		},
+		{
+			args: []string{"need", "a"}, cmd: "need", outcome: Failed,
 			errs: "prog: Not enough positional command line arguments specified!\n" +
-				"Must specify at least 2 positional arguments: See: /opt/bin/prog --help\n"},
+				"Must specify at least 2 positional arguments: See: /opt/bin/prog --help\n",
+		},
 		{args: []string{"need", "a", "b"}, cmd: "need", want: bag{first: "a", text: "b"}},
 		{args: []string{"must", "-t", "x", "a", "b"}, cmd: "must", want: bag{text: "x", rest: []string{"a", "b"}}},
 		{args: []string{"must", "a", "--text="}, cmd: "must", want: bag{rest: []string{"a"}}},
-		{args: []string{"must"}, cmd: "must", outcome: Failed,
+		{
+			args: []string{"must"}, cmd: "must", outcome: Failed,
 			errs: "prog: Not enough positional command line arguments specified!\n" +
 				"Must specify at least 1 positional argument: See: /opt/bin/prog --help\n" +
-				forRun + "text option: must be specified at least once!\n"},
-		{args: []string{"list"}, cmd: "list", outcome: Failed,
+				forRun + "text option: must be specified at least once!\n",
+		},
+		{
+			args: []string{"list"}, cmd: "list", outcome: Failed,
 			errs: "prog: Not enough positional command line arguments specified!\n" +
-				"Must specify at least 1 positional argument: See: /opt/bin/prog --help\n"},
+				"Must specify at least 1 positional argument: See: /opt/bin/prog --help\n",
+		},
 		{args: []string{"list", "a", "b", "c"}, cmd: "list", want: bag{first: "a", rest: []string{"b", "c"}}},
 	} {
 		t.Run(fmt.Sprintf("%q", tc.args), func(t *testing.T) {
@@ -159,12 +179,29 @@ func TestParseUint(t *testing.T) {
 		want uint64
 		ok   bool
 	}{
-		{"0", 32, 0, true}, {"00", 32, 0, true}, {"4294967295", 32, 1<<32 - 1, true}, {"4294967296", 32, 0, false},
-		{"0x1f", 32, 31, true}, {"0X1F", 32, 31, true}, {"0b101", 32, 5, true}, {"0B1", 32, 1, true},
-		{"017", 32, 15, true}, {"0o17", 32, 15, true}, {"0O17", 32, 0, false}, {"08", 32, 0, false},
-		{"", 32, 0, false}, {"0x", 32, 0, false}, {"0b", 32, 0, false}, {"+1", 32, 0, false}, {"-1", 32, 0, false},
-		{" 1", 32, 0, false}, {"1 ", 32, 0, false}, {"1_0", 32, 0, false}, {"0x+1", 32, 0, false},
-		{"18446744073709551615", 64, 1<<64 - 1, true}, {"18446744073709551616", 64, 0, false},
+		{"0", 32, 0, true},
+		{"00", 32, 0, true},
+		{"4294967295", 32, 1<<32 - 1, true},
+		{"4294967296", 32, 0, false},
+		{"0x1f", 32, 31, true},
+		{"0X1F", 32, 31, true},
+		{"0b101", 32, 5, true},
+		{"0B1", 32, 1, true},
+		{"017", 32, 15, true},
+		{"0o17", 32, 15, true},
+		{"0O17", 32, 0, false},
+		{"08", 32, 0, false},
+		{"", 32, 0, false},
+		{"0x", 32, 0, false},
+		{"0b", 32, 0, false},
+		{"+1", 32, 0, false},
+		{"-1", 32, 0, false},
+		{" 1", 32, 0, false},
+		{"1 ", 32, 0, false},
+		{"1_0", 32, 0, false},
+		{"0x+1", 32, 0, false},
+		{"18446744073709551615", 64, 1<<64 - 1, true},
+		{"18446744073709551616", 64, 0, false},
 	} {
 		if n, ok := parseUint(tc.s, tc.bits); ok != tc.ok || ok && n != tc.want {
 			t.Errorf("%q in %d bits: %d, %v; want %d, %v", tc.s, tc.bits, n, ok, tc.want, tc.ok)
@@ -188,8 +225,15 @@ func TestEditDistance(t *testing.T) {
 		a, b string
 		want int
 	}{
-		{"", "", 0}, {"", "abc", 3}, {"abc", "", 3}, {"abc", "abc", 0}, {"abc", "abd", 1}, {"abc", "ac", 1},
-		{"ab", "ba", 2}, {"kitten", "sitting", 3}, {"sparse", "parser", 2},
+		{"", "", 0},
+		{"", "abc", 3},
+		{"abc", "", 3},
+		{"abc", "abc", 0},
+		{"abc", "abd", 1},
+		{"abc", "ac", 1},
+		{"ab", "ba", 2},
+		{"kitten", "sitting", 3},
+		{"sparse", "parser", 2},
 	} {
 		if d := edit.Distance(tc.a, tc.b); d != tc.want {
 			t.Errorf("%q to %q: %d edits, want %d", tc.a, tc.b, d, tc.want)
