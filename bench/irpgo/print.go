@@ -115,10 +115,10 @@ func (r *result) print(w io.Writer) {
 
 const markdownHead = `# Performance
 
-What merging and showing LLVM profiles costs beside ` + "`llvm-profdata`" + ` 22. This page is
-the output of ` + "`go run ./bench/irpgo -markdown`" + `: every round runs each program once,
-and the bytes of the results are compared. ` + "`read (cat)`" + ` is the time to read the
-inputs alone, below which nothing goes.
+What merging and showing LLVM profiles costs beside ` + "`llvm-profdata`" + ` 22. Up to
+the last section this page is the output of ` + "`go run ./bench/irpgo -markdown`" + `: every
+round runs each program once, and the bytes of the results are compared.
+` + "`read (cat)`" + ` is the time to read the inputs alone, below which nothing goes.
 
 `
 
