@@ -419,6 +419,12 @@ func checkLLVMWords(t *testing.T, data []byte, want, differs string) {
 		t.Fatal(err)
 	}
 	_, stderr, _ := oracle.Run(t, tool, "merge", "-o", os.DevNull, in)
+	if strings.Contains(stderr, "\nStack dump:") {
+		// LLVM looks at what a length leads to before it checks the length:
+		// whether there is memory differs from run to run.
+		t.Log("llvm-profdata crashed: it says nothing to compare with")
+		return
+	}
 	_, got, _ := strings.Cut(stderr, in+": ")
 	got, _, _ = strings.Cut(got, "\nerror: no profile")
 	if differs == "" && got != want {

@@ -39,7 +39,7 @@ tools=(
   objcopy=binutils nm=binutils readelf=binutils ar=binutils ld.gold=binutils
   aarch64-linux-gnu-gcc=gcc-aarch64-linux-gnu aarch64-linux-gnu-g++=g++-aarch64-linux-gnu
   arm-linux-gnueabihf-gcc=gcc-arm-linux-gnueabihf
-  qemu-aarch64=qemu-user qemu-arm=qemu-user dwz=dwz dwp=binutils
+  qemu-aarch64=qemu-user qemu-arm=qemu-user mold=mold dwz=dwz dwp=binutils
   javac=default-jdk-headless javap=default-jdk-headless callgrind_annotate=valgrind genhtml=lcov
 )
 
