@@ -7,35 +7,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/profuse-pgo/profuse/internal/fulldisk"
 	"github.com/profuse-pgo/profuse/profile"
 )
-
-var errFull = errors.New("disk full")
-
-// full takes so many bytes and then fails, and notes how long it was after each
-// write.
-type full struct {
-	written bytes.Buffer
-	room    int
-	failed  bool
-	writes  []int
-}
-
-func (w *full) Len() int { return w.written.Len() }
-
-func (w *full) Bytes() []byte { return w.written.Bytes() }
-
-func (w *full) Write(b []byte) (int, error) {
-	if w.failed {
-		return 0, errors.New("written to after a failure")
-	}
-	n, _ := w.written.Write(b[:min(len(b), w.room-w.Len())])
-	w.writes = append(w.writes, w.Len())
-	if w.failed = n < len(b); w.failed {
-		return n, errFull
-	}
-	return n, nil
-}
 
 // TestFullDisk: whenever a disk is full, Write says so and stops, and what is on
 // the disk is the beginning of the file.
@@ -45,21 +19,21 @@ func TestFullDisk(t *testing.T) {
 	randomEntriesMore(rng, large, 4000)
 	for name, p := range map[string]*Profile{"small": readFixture(t, "fib.iprof"), "large": large} {
 		for _, style := range []Style{Compact, Lines, Indented} {
-			whole := &full{room: 1 << 30}
+			whole := &fulldisk.Writer{Room: 1 << 30}
 			must(t, Write(whole, p, WriteOptions{Style: style}))
 			rooms := []int{0, 1, whole.Len() / 2}
-			for _, at := range whole.writes {
+			for _, at := range whole.Writes {
 				rooms = append(rooms, at-1, at, at+1)
 			}
-			if several := len(whole.writes) > 2; several != (name == "large") {
-				t.Errorf("%s is written in %d parts", name, len(whole.writes))
+			if several := len(whole.Writes) > 2; several != (name == "large") {
+				t.Errorf("%s is written in %d parts", name, len(whole.Writes))
 			}
 			for _, room := range rooms {
-				w := &full{room: room}
+				w := &fulldisk.Writer{Room: room}
 				err := Write(w, p, WriteOptions{Style: style})
 				if room >= whole.Len() {
 					must(t, err)
-				} else if !errors.Is(err, errFull) {
+				} else if !errors.Is(err, fulldisk.ErrFull) {
 					t.Errorf("%s, style %d, room for %d of %d bytes: %v", name, style, room, whole.Len(), err)
 				}
 				if !bytes.HasPrefix(whole.Bytes(), w.Bytes()) || w.Len() != min(room, whole.Len()) {

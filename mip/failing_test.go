@@ -9,28 +9,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/profuse-pgo/profuse/internal/fulldisk"
 	"github.com/profuse-pgo/profuse/profile"
 )
-
-var errFull = errors.New("disk full")
-
-// full takes so many bytes and then fails.
-type full struct {
-	written bytes.Buffer
-	room    int
-}
-
-func (w *full) Len() int { return w.written.Len() }
-
-func (w *full) Bytes() []byte { return w.written.Bytes() }
-
-func (w *full) Write(b []byte) (int, error) {
-	n, _ := w.written.Write(b[:min(len(b), w.room-w.Len())])
-	if n < len(b) {
-		return n, errFull
-	}
-	return n, nil
-}
 
 // TestFullDisk: whenever a disk is full, the writers say so, and what is on it
 // is the beginning of the file.
@@ -44,19 +25,7 @@ func TestFullDisk(t *testing.T) {
 		"raw":      func(w io.Writer) error { return WriteRaw(w, run, RawOptions{}) },
 		"yaml":     func(w io.Writer) error { return WriteYAML(w, p, YAMLOptions{}) },
 	} {
-		var whole bytes.Buffer
-		if err := write(&whole); err != nil || whole.Len() == 0 {
-			t.Fatalf("%s: %d bytes, %v", name, whole.Len(), err)
-		}
-		for n := range whole.Len() {
-			w := &full{room: n}
-			if err := write(w); !errors.Is(err, errFull) || !bytes.HasPrefix(whole.Bytes(), w.Bytes()) {
-				t.Fatalf("%s: %v after %d bytes: % x", name, err, n, w.Bytes())
-			}
-		}
-		if err := write(&full{room: whole.Len()}); err != nil {
-			t.Errorf("%s: %v, though all had room", name, err)
-		}
+		fulldisk.Check(t, name, write)
 	}
 }
 

@@ -43,6 +43,9 @@ var formatPackages = []string{"irpgo", "memprof", "mip", "iprof"}
 // given.
 var neutral = []string{"export", "compare", "report", "watch", "layout"}
 
+// forTests are packages that only tests import.
+var forTests = []string{"internal/oracle", "internal/fulldisk"}
+
 // exceptions are imports of format packages by neutral ones.
 var exceptions = map[string]string{
 	"report/allocations_page.go": "memprof", // the thresholds of temperatures, drawn as lines
@@ -105,7 +108,10 @@ func TestImportsGoDown(t *testing.T) {
 	}
 	for pkg, files := range packages(t, false) {
 		own, ok := height[pkg]
-		if !ok && pkg != "internal/oracle" {
+		if slices.Contains(forTests, pkg) {
+			continue
+		}
+		if !ok {
 			t.Errorf("package %s stands in no layer", pkg)
 			continue
 		}
@@ -126,11 +132,13 @@ func TestImportsGoDown(t *testing.T) {
 }
 
 // Tests may use what they like, the real tools included; programs may not.
-func TestOracleIsForTests(t *testing.T) {
+func TestPackagesForTests(t *testing.T) {
 	for _, files := range packages(t, false) {
 		for file, imports := range files {
-			if slices.Contains(imports, "internal/oracle") {
-				t.Errorf("%s imports internal/oracle", file)
+			for _, pkg := range forTests {
+				if slices.Contains(imports, pkg) {
+					t.Errorf("%s imports %s", file, pkg)
+				}
 			}
 		}
 	}
