@@ -145,7 +145,7 @@ func (h *heapContexts) addStacks(set profile.StackSet) {
 		at[h.contexts[i].order] = i
 	}
 	stacks := make([][]int32, kept)
-	numbers := make(map[profile.Frame]int32)
+	var frames numbering[profile.Frame]
 	order := 0
 	for s := range set.Stacks {
 		i, ok := at[order]
@@ -155,31 +155,18 @@ func (h *heapContexts) addStacks(set profile.StackSet) {
 		}
 		stacks[i] = make([]int32, len(s.Frames))
 		for k, f := range s.Frames {
-			n, ok := numbers[f]
-			if !ok {
-				n = int32(len(h.frames))
-				numbers[f] = n
-				h.frames = append(h.frames, f)
-			}
-			stacks[i][k] = n
+			stacks[i][k] = frames.of(f)
 		}
 	}
-	known := make(map[stackNode]int32)
+	var nodes numbering[stackNode]
 	for i, stack := range stacks {
-		if len(h.nodes)+len(stack) > maxStackNodes {
+		if len(nodes.keys)+len(stack) > maxStackNodes {
 			kept = i
 			break
 		}
 		node := int32(-1)
 		for _, frame := range slices.Backward(stack) {
-			n := stackNode{frame, node}
-			id, ok := known[n]
-			if !ok {
-				id = int32(len(h.nodes))
-				known[n] = id
-				h.nodes = append(h.nodes, n)
-			}
-			node = id
+			node = nodes.of(stackNode{frame, node})
 		}
 		h.contexts[i].node = node
 	}
@@ -187,6 +174,7 @@ func (h *heapContexts) addStacks(set profile.StackSet) {
 		h.left.add(&h.contexts[kept+i])
 	}
 	h.contexts = h.contexts[:kept]
+	h.frames, h.nodes = frames.keys, nodes.keys
 }
 
 // stack returns the frames of a context, the innermost first.

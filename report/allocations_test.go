@@ -194,11 +194,7 @@ func TestAllocationsFixtures(t *testing.T) {
 			t.Errorf("%s: page %v, %v", c.name, p, err)
 			continue
 		}
-		for _, want := range c.want {
-			if !strings.Contains(string(p.body), want) {
-				t.Errorf("%s: %q is not on the page:\n%s", c.name, want, p.body)
-			}
-		}
+		wantOnPage(t, c.name, p, c.want)
 	}
 	if p, err := allocationsPage(fixture(t, "irpgo/llvm22/merged.profdata")); p != nil || err != nil {
 		t.Errorf("page %v, %v", p, err)

@@ -104,8 +104,7 @@ type callTree struct {
 	set     *profile.StackSet
 	stacks  uint64
 	classes []string
-	numbers map[frameKey]int32
-	frames  []frameKey
+	frames  numbering[frameKey]
 	weights *weightTree
 
 	down, up *grownTree
@@ -124,7 +123,7 @@ func newCallTree(src *source, set *profile.StackSet) *callTree {
 	if !slices.ContainsFunc(set.Values, func(v profile.ValueType) bool { return v.Combine == profile.Sum }) {
 		return nil
 	}
-	t := &callTree{src: src, set: set, numbers: make(map[frameKey]int32), weights: newWeightTree(set.Values, 1)}
+	t := &callTree{src: src, set: set, weights: newWeightTree(set.Values, 1)}
 	for s := range set.Stacks {
 		t.add(s)
 	}
@@ -141,7 +140,7 @@ func (t *callTree) add(s *profile.Stack) {
 	t.stacks++
 	node := int32(0)
 	for i := range slices.Backward(s.Frames) {
-		node = t.weights.down(node, t.number(frameKey{Symbol: s.Frames[i].Symbol}))
+		node = t.weights.down(node, t.frames.of(frameKey{Symbol: s.Frames[i].Symbol}))
 	}
 	class := uint8(0)
 	for _, l := range s.Labels {
@@ -149,7 +148,7 @@ func (t *callTree) add(s *profile.Stack) {
 			class = t.class(l.Value)
 			continue
 		}
-		node = t.weights.down(node, t.number(frameKey{profile.Symbol{Name: l.Value}, l.Key}))
+		node = t.weights.down(node, t.frames.of(frameKey{profile.Symbol{Name: l.Value}, l.Key}))
 	}
 	t.weights.add(node, class, s.Values)
 }
@@ -168,22 +167,12 @@ func (t *callTree) class(word string) uint8 {
 	return uint8(i)
 }
 
-func (t *callTree) number(key frameKey) int32 {
-	n, ok := t.numbers[key]
-	if !ok {
-		n = int32(len(t.frames))
-		t.numbers[key] = n
-		t.frames = append(t.frames, key)
-	}
-	return n
-}
-
 // name is what a box is called.
 func (t *callTree) name(label int32) string {
 	if label < 0 {
 		return ""
 	}
-	f := &t.frames[label]
+	f := &t.frames.keys[label]
 	if f.label != "" {
 		return clean(f.label + ": " + f.Name)
 	}
@@ -193,7 +182,7 @@ func (t *callTree) name(label int32) string {
 // place returns the group of a box, and what it is called if it has little
 // room.
 func (t *callTree) place(label int32) (group, short string) {
-	f := &t.frames[label]
+	f := &t.frames.keys[label]
 	if f.label != "" {
 		return clean("(" + f.label + ")"), f.Name
 	}
@@ -229,7 +218,7 @@ func (t *callTree) data() *flameSet {
 	d.Up = t.up.arrange(len(d.Classes), t.name)
 	d.Cut = slices.ContainsFunc(d.Down.Left, func(n int32) bool { return n > 0 }) ||
 		slices.ContainsFunc(d.Up.Left, func(n int32) bool { return n > 0 })
-	d.labelled = slices.ContainsFunc(t.frames, func(f frameKey) bool { return f.label != "" })
+	d.labelled = slices.ContainsFunc(t.frames.keys, func(f frameKey) bool { return f.label != "" })
 	d.About = d.about()
 	t.functions(d)
 	return d
@@ -238,26 +227,18 @@ func (t *callTree) data() *flameSet {
 // functions fills in the functions that boxes stand for, and gives them the
 // numbers of their order there.
 func (t *callTree) functions(d *flameSet) {
-	renumbered := make(map[int32]int32)
+	var kept numbering[int32]
 	groups := make(map[string]int)
-	var kept []int32
 	for _, tree := range []*treeData{d.Down, d.Up} {
 		for i, label := range tree.Label {
-			if label < 0 {
-				continue
+			if label >= 0 {
+				tree.Label[i] = kept.of(label)
 			}
-			n, ok := renumbered[label]
-			if !ok {
-				n = int32(len(kept))
-				renumbered[label] = n
-				kept = append(kept, label)
-			}
-			tree.Label[i] = n
 		}
 	}
 	f, g := &d.Functions, &d.Groups
 	f.Name, f.Short, f.Group, g.Name, g.Colour = []int{}, []int{}, []int{}, []int{}, []int{}
-	for _, label := range kept {
+	for _, label := range kept.keys {
 		group, short := t.place(label)
 		at, ok := groups[group]
 		if !ok {
@@ -272,8 +253,8 @@ func (t *callTree) functions(d *flameSet) {
 		if t.set.Values[v].Combine != profile.Sum {
 			continue
 		}
-		total, self := t.weights.labelTotals(len(t.frames), v)
-		f.Total, f.Self = append(f.Total, pickAll(total, kept)), append(f.Self, pickAll(self, kept))
+		total, self := t.weights.labelTotals(len(t.frames.keys), v)
+		f.Total, f.Self = append(f.Total, pickAll(total, kept.keys)), append(f.Self, pickAll(self, kept.keys))
 	}
 }
 

@@ -5,7 +5,6 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/profuse-pgo/profuse/profile"
@@ -209,11 +208,7 @@ func TestTimelineFixtures(t *testing.T) {
 			t.Errorf("%s: page %v, %v", c.name, p, err)
 			continue
 		}
-		for _, want := range c.want {
-			if !strings.Contains(string(p.body), want) {
-				t.Errorf("%s: %q is not on the page:\n%s", c.name, want, p.body)
-			}
-		}
+		wantOnPage(t, c.name, p, c.want)
 	}
 	for _, name := range []string{"irpgo/llvm22/merged.profdata", "mip/function.mip", "iprof/app.iprof"} {
 		if p, err := timelinePage(fixture(t, name)); p != nil || err != nil {

@@ -74,8 +74,7 @@ type treemap struct {
 	src     *source
 	data    *treemapData
 	weights *weightTree
-	numbers map[treemapKey]int32
-	keys    []treemapKey
+	labels  numbering[treemapKey]
 	heats   map[profile.Symbol]heat
 }
 
@@ -86,7 +85,7 @@ type treemapKey struct {
 }
 
 func newTreemap(src *source) *treemap {
-	m := &treemap{src: src, numbers: make(map[treemapKey]int32), heats: make(map[profile.Symbol]heat)}
+	m := &treemap{src: src, heats: make(map[profile.Symbol]heat)}
 	m.data = &treemapData{Separator: "::", Classes: []string{never.String(), cold.String(), warm.String(), hot.String(), ran.String()}}
 	if src.java() {
 		m.data.Separator = "."
@@ -178,19 +177,9 @@ func (m *treemap) leaf(symbol *profile.Symbol) int32 {
 	path := m.src.pathOf(symbol)
 	node := int32(0)
 	for _, part := range path[:len(path)-1] {
-		node = m.weights.down(node, m.number(treemapKey{part: part}))
+		node = m.weights.down(node, m.labels.of(treemapKey{part: part}))
 	}
-	return m.weights.down(node, m.number(treemapKey{path[len(path)-1], m.src.symbolName(symbol), true}))
-}
-
-func (m *treemap) number(key treemapKey) int32 {
-	n, ok := m.numbers[key]
-	if !ok {
-		n = int32(len(m.keys))
-		m.numbers[key] = n
-		m.keys = append(m.keys, key)
-	}
-	return n
+	return m.weights.down(node, m.labels.of(treemapKey{path[len(path)-1], m.src.symbolName(symbol), true}))
 }
 
 // pathOf returns where a function belongs.
@@ -217,28 +206,24 @@ func (m *treemap) finish() *treemapData {
 		if label < 0 {
 			return ""
 		}
-		return m.keys[label].part
+		return m.labels.keys[label].part
 	})
 	names := m.src.names
-	renumbered := make(map[int32]int32)
+	var kept numbering[int32]
+	for i, label := range d.Tree.Label {
+		if label >= 0 {
+			d.Tree.Label[i] = kept.of(label)
+		}
+	}
 	l := &d.Labels
 	l.Name, l.Full, l.Colour = []int{}, []int{}, []int{}
-	for i, label := range d.Tree.Label {
-		if label < 0 {
-			continue
+	for _, label := range kept.keys {
+		key := &m.labels.keys[label]
+		full := -1
+		if key.function {
+			full = names.add(key.full)
 		}
-		n, ok := renumbered[label]
-		if !ok {
-			n = int32(len(l.Name))
-			renumbered[label] = n
-			key := &m.keys[label]
-			full := -1
-			if key.function {
-				full = names.add(key.full)
-			}
-			l.Name, l.Full, l.Colour = append(l.Name, names.add(key.part)), append(l.Full, full), append(l.Colour, colourOf(key.part))
-		}
-		d.Tree.Label[i] = n
+		l.Name, l.Full, l.Colour = append(l.Name, names.add(key.part)), append(l.Full, full), append(l.Colour, colourOf(key.part))
 	}
 	return d
 }

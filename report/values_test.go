@@ -289,11 +289,7 @@ func TestValuesFixtures(t *testing.T) {
 			t.Errorf("%s: page %v, %v", c.name, p, err)
 			continue
 		}
-		for _, want := range c.want {
-			if !strings.Contains(string(p.body), want) {
-				t.Errorf("%s: %q is not on the page:\n%s", c.name, want, p.body)
-			}
-		}
+		wantOnPage(t, c.name, p, c.want)
 		if strings.HasPrefix(c.name, "iprof") && strings.Contains(string(p.body), "LLVM") {
 			t.Errorf("%s: what has LLVM to do with it?", c.name)
 		}

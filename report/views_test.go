@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/profuse-pgo/profuse/formats"
@@ -68,6 +69,16 @@ func TestDataHasNoNulls(t *testing.T) {
 		}
 		if bytes.Contains(text, []byte("null")) {
 			t.Errorf("%s: %s", f.id, text)
+		}
+	}
+}
+
+// wantOnPage: texts are read without scripts.
+func wantOnPage(t *testing.T, name string, p *page, want []string) {
+	t.Helper()
+	for _, w := range want {
+		if !strings.Contains(string(p.body), w) {
+			t.Errorf("%s: %q is not on the page:\n%s", name, w, p.body)
 		}
 	}
 }

@@ -1,0 +1,22 @@
+package report
+
+// A numbering gives keys numbers from 0 in the order in which they come. The
+// zero value has none.
+type numbering[K comparable] struct {
+	keys    []K // by number
+	numbers map[K]int32
+}
+
+// of returns the number of a key.
+func (n *numbering[K]) of(key K) int32 {
+	i, ok := n.numbers[key]
+	if !ok {
+		if n.numbers == nil {
+			n.numbers = make(map[K]int32)
+		}
+		i = int32(len(n.keys))
+		n.numbers[key] = i
+		n.keys = append(n.keys, key)
+	}
+	return i
+}
