@@ -69,9 +69,11 @@ func TestMachORuntime(t *testing.T) {
 					target, "-nostdlibinc", "-isystem", filepath.Join(dir, "include"), "-Wall", "-Wextra", "-Werror",
 					"-Oz", "-fPIC", "-fno-stack-protector", "-c", source, "-o", filepath.Join(dir, "runtime.o"),
 				}
+				opt := runtime.Options{Coverage: profile.Has(mip.FunctionCoverage), Signals: true}
 				if profile.Has(mip.ReturnAddress) {
-					flags = append(flags, "-D"+runtime.RuntimeBuffer+"=4096")
+					opt.Buffer = 4096
 				}
+				flags = append(flags, opt.Args()...)
 				must(t, dir, clang, flags...)
 				out, report, err := instrument.Rewrite(nil, []byte(text), instrument.Options{Target: triple, Profile: profile})
 				if err != nil {

@@ -57,12 +57,9 @@ func (d *driver) runtimeObject(ctx context.Context, c *compiler, flags *Flags) (
 		small = "-Oz"
 	}
 	options := []string{"-w", small, "-fPIC", "-fno-asynchronous-unwind-tables", "-fvisibility=hidden", "-fno-lto", "-fno-stack-protector", "-fno-plt"}
-	if !flags.Dump {
-		options = append(options, "-D"+runtime.NoDump)
-	}
-	if flags.RuntimeBuffer > 0 {
-		options = append(options, fmt.Sprintf("-D%s=%d", runtime.RuntimeBuffer, flags.RuntimeBuffer))
-	}
+	options = append(options, runtime.Options{
+		NoDump: !flags.Dump, Coverage: flags.FunctionCoverage, Signals: flags.Signals, Buffer: flags.RuntimeBuffer,
+	}.Args()...)
 	h := sha256.New()
 	fmt.Fprintf(h, "%s\x00%s\x00%s", runtime.Hash(), c.id, strings.Join(options, "\x00"))
 	file := filepath.Join(d.cache, "runtime-"+hex.EncodeToString(h.Sum(nil)[:16])+".o")

@@ -46,6 +46,7 @@ type Flags struct {
 	Split          bool // -f[no-]machine-profile-split: with Use, move blocks that never ran out of functions; true
 	AllBlockProbes bool // -f[no-]machine-profile-all-block-probes: infer nothing
 	Atomic         bool // -f[no-]machine-profile-atomic: count exactly in threads
+	Signals        bool // -f[no-]machine-profile-signals: link a runtime that can write a profile on signals
 }
 
 const flagStem = "machine-profile-"
@@ -104,6 +105,7 @@ func (f *Flags) set(name string, on bool, callGraph **bool) error {
 	switches := map[string]*bool{
 		"generate": &f.Generate, "function-coverage": &f.FunctionCoverage, "block-coverage": &f.BlockCoverage,
 		"runtime": &f.Runtime, "dump": &f.Dump, "all-block-probes": &f.AllBlockProbes, "atomic": &f.Atomic, "split": &f.Split,
+		"signals": &f.Signals,
 	}
 	if p, ok := switches[name]; ok {
 		*p = on
@@ -230,6 +232,7 @@ func (f *Flags) Args() []string {
 		{!f.Dump, "-fno-machine-profile-dump"},
 		{f.AllBlockProbes, "-fmachine-profile-all-block-probes"},
 		{f.Atomic, "-fmachine-profile-atomic"},
+		{f.Signals, "-fmachine-profile-signals"},
 		{f.LinkUnit != "", "-fmachine-profile-link-unit-name=" + f.LinkUnit},
 		{f.SpecialCaseList != "", "-fmachine-profile-special-case-list=" + f.SpecialCaseList},
 		{f.GroupCount > 1, "-fmachine-profile-function-group-count=" + strconv.Itoa(f.GroupCount)},

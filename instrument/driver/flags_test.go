@@ -46,6 +46,7 @@ func TestParseFlags(t *testing.T) {
 		{args: g + "-fmachine-profile-runtime-buffer=64", profile: counts | mip.ReturnAddress},
 		{args: g + "-fmachine-profile-runtime-buffer=11", fails: "12 bytes"},
 		{args: g + "-fmachine-profile-runtime-buffer=64 -fmachine-profile-function-coverage", fails: "call edges"},
+		{args: g + "-fmachine-profile-signals x.c", rest: "x.c", profile: counts},
 		{args: "-fmachine-profile-use=x.mip,y.mip -c", rest: "-c"},
 		{args: g + "-fmachine-profile-use=x.mip -fno-machine-profile-use", profile: counts},
 		{args: g + "-fmachine-profile-use=x.mip", fails: "exclude each other"},

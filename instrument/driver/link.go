@@ -74,11 +74,20 @@ func (j *gnuJob) link(ctx context.Context, objects map[*argument]string, rustAss
 		return err
 	}
 	cmd := j.command(ctx, argv)
-	filter := &lineFilter{w: j.env.Stderr, drop: isHarmlessLinkerWarning}
+	hint := ""
+	filter := &lineFilter{w: j.env.Stderr, drop: func(line []byte) bool {
+		if hint == "" {
+			hint = j.missingPart(line)
+		}
+		return isHarmlessLinkerWarning(line)
+	}}
 	cmd.Stderr = filter
 	err = j.wait(ctx, cmd)
 	if cerr := filter.Close(); err == nil {
 		err = cerr
+	}
+	if err != nil && hint != "" {
+		fmt.Fprintln(j.env.Stderr, "profuse cc: "+hint)
 	}
 	if err != nil || !j.flags.Generate || !j.linksImage() {
 		return err
@@ -116,6 +125,20 @@ func (j *gnuJob) collectsGarbage() bool {
 		}
 	}
 	return on && known
+}
+
+// missingPart says what flag is amiss if a linker's message is about a part of
+// the runtime that this link leaves out, "" if it is about something else.
+func (j *gnuJob) missingPart(line []byte) string {
+	switch {
+	case !j.flags.Generate || !j.flags.Runtime:
+		return ""
+	case j.flags.FunctionCoverage && bytes.Contains(line, []byte("__profuse_mip_first")):
+		return "an object counts calls, so it must not be linked with -fmachine-profile-function-coverage"
+	case j.flags.RuntimeBuffer == 0 && bytes.Contains(line, []byte("__profuse_mip_sample")):
+		return "an object records call edges, so it must be linked with -fmachine-profile-runtime-buffer"
+	}
+	return ""
 }
 
 // isHarmlessLinkerWarning tells what lld says of each field of the map: that

@@ -78,3 +78,21 @@ func TestManyArguments(t *testing.T) {
 		t.Errorf("printed %q", got)
 	}
 }
+
+// TestLinkWithoutPart: linking without a part of the runtime that objects need
+// says which flag is to be given, or not to be.
+func TestLinkWithoutPart(t *testing.T) {
+	compilers(t, func(t *testing.T, cc, _ string) {
+		b := newBench(t, "m.c", "int main(void) { return 0; }\n")
+		for _, c := range []struct{ compile, link, want string }{
+			{"-g", covers, "must not be linked with -fmachine-profile-function-coverage"},
+			{"-fmachine-profile-runtime-buffer=1200", "-g", "must be linked with -fmachine-profile-runtime-buffer"},
+		} {
+			b.build(cc, generate, c.compile, "-c", "m.c", "-o", "m.o")
+			r := b.cc(cc, generate, c.link, "m.o", "-o", "prog")
+			if r.code != 1 || strings.Count(r.stderr, "profuse cc: an object ") != 1 || !strings.Contains(r.stderr, c.want) {
+				t.Errorf("%+v: exit code %d, said %q", c, r.code, r.stderr)
+			}
+		}
+	})
+}

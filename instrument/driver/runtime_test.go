@@ -171,6 +171,11 @@ int main(int argc, char **argv) {
 }`)
 		b.build(cc, "-O0", generate, "m.c", "-o", "prog")
 		raw := "LLVM_MIP_PROFILE_FILENAME=raw"
+		r := b.exec([]string{raw, "PROFUSE_MIP_DUMP_ON_SIGNAL=USR1"}, b.path("prog"), "0")
+		if want := "[MIPRuntime]: PROFUSE_MIP_DUMP_ON_SIGNAL: not linked with -fmachine-profile-signals: Function not implemented\n"; r.stderr != want {
+			t.Errorf("without the flag: said %q, want %q", r.stderr, want)
+		}
+		b.build(cc, "-O0", generate, "-fmachine-profile-signals", "m.c", "-o", "prog")
 		for _, c := range []struct {
 			on, number string
 			code       int
@@ -196,7 +201,7 @@ int main(int argc, char **argv) {
 		if _, err := os.Stat(b.path("raw")); err == nil {
 			t.Error("a profile in spite of _exit")
 		}
-		r := b.exec([]string{raw, "PROFUSE_MIP_DUMP_ON_SIGNAL=SIGNONE"}, b.path("prog"), "0")
+		r = b.exec([]string{raw, "PROFUSE_MIP_DUMP_ON_SIGNAL=SIGNONE"}, b.path("prog"), "0")
 		if want := "[MIPRuntime]: PROFUSE_MIP_DUMP_ON_SIGNAL: SIGNONE: Invalid argument\n"; r.stderr != want {
 			t.Errorf("said %q, want %q", r.stderr, want)
 		}

@@ -15,6 +15,7 @@ import (
 	"crypto/sha256"
 	_ "embed"
 	"encoding/hex"
+	"fmt"
 	"slices"
 )
 
@@ -30,15 +31,34 @@ var armHelpers []byte
 // source is one translation unit: the parts share what is static.
 var source = slices.Concat(base, callGraph, armHelpers)
 
-// NoDump is the macro to define for a runtime that writes profiles only when
-// the program calls __llvm_dump_mip_profile or
-// __llvm_dump_mip_profile_with_filename.
-const NoDump = "PROFUSE_MIP_NO_DUMP"
+// Options say what a runtime is able to do. What it is not able to do takes no
+// room in the program.
+type Options struct {
+	NoDump   bool // write profiles only when the program calls a function that does
+	Coverage bool // no object that is linked counts calls
+	Signals  bool // PROFUSE_MIP_DUMP_ON_SIGNAL is obeyed
+	// Buffer is the size in bytes of the table of call edges, which programs
+	// instrumented with mip.ReturnAddress need; an edge takes 12. It excludes
+	// Coverage.
+	Buffer int
+}
 
-// RuntimeBuffer is the macro to define, as a number of bytes, for a runtime that
-// records call edges: programs instrumented with mip.ReturnAddress need it. An
-// edge takes 12 bytes.
-const RuntimeBuffer = "PROFUSE_MIP_RUNTIME_BUFFER"
+// Args returns the options as arguments of the compiler that compiles the
+// runtime.
+func (o Options) Args() (args []string) {
+	for _, m := range []struct {
+		on   bool
+		name string
+	}{{o.NoDump, "NO_DUMP"}, {o.Coverage, "COVERAGE"}, {o.Signals, "SIGNALS"}} {
+		if m.on {
+			args = append(args, "-DPROFUSE_MIP_"+m.name)
+		}
+	}
+	if o.Buffer > 0 {
+		args = append(args, fmt.Sprintf("-DPROFUSE_MIP_RUNTIME_BUFFER=%d", o.Buffer))
+	}
+	return args
+}
 
 // Source returns the runtime, a file of GNU C99 for ELF systems and macOS.
 func Source() []byte { return bytes.Clone(source) }

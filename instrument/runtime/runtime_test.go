@@ -20,9 +20,21 @@ func TestSourceCompiles(t *testing.T) {
 	for _, cc := range []string{"gcc", "clang-19", "clang-22", "aarch64-linux-gnu-gcc", "arm-linux-gnueabihf-gcc"} {
 		t.Run(cc, func(t *testing.T) {
 			cc := oracle.Tool(t, cc)
-			for _, flags := range []string{"-std=gnu99 -O2", "-std=gnu17 -Os", "-O0 -D" + NoDump, "-O3 -ffreestanding", "-Os -D" + RuntimeBuffer + "=65536"} {
+			for _, c := range []struct {
+				flags   string
+				options Options
+			}{
+				{"-std=gnu99 -O2", Options{}},
+				{"-std=gnu17 -Os", Options{Signals: true}},
+				{"-std=gnu17 -Oz", Options{Coverage: true}},
+				{"-O2", Options{Coverage: true, Signals: true}},
+				{"-O0", Options{NoDump: true}},
+				{"-O3 -ffreestanding", Options{}},
+				{"-Os", Options{Buffer: 1 << 16}},
+			} {
 				object := filepath.Join(t.TempDir(), "runtime.o")
-				args := append(strings.Fields(flags), "-Wall", "-Wextra", "-Werror", "-fPIC", "-c", file, "-o", object)
+				flags := append(strings.Fields(c.flags), c.options.Args()...)
+				args := append(flags, "-Wall", "-Wextra", "-Werror", "-fPIC", "-c", file, "-o", object)
 				if _, stderr, code := oracle.Run(t, cc, args...); code != 0 || stderr != "" {
 					t.Errorf("%s: exit code %d\n%s", flags, code, stderr)
 					continue
@@ -51,8 +63,20 @@ func TestSize(t *testing.T) {
 		return file
 	}
 	runtime, program := write("runtime.c", Source()), write("m.c", []byte("int main(void) { return 0; }\n"))
-	for cc, limit := range map[string]int{"gcc": 2950, "clang-19": 3050, "clang-22": 3050} {
-		cc := oracle.Tool(t, cc)
+	for _, c := range []struct {
+		cc      string
+		limit   int
+		options Options
+	}{
+		{"gcc", 2270, Options{}},
+		{"gcc", 2070, Options{Coverage: true}},
+		{"gcc", 2950, Options{Signals: true}},
+		{"clang-19", 2400, Options{}},
+		{"clang-22", 2400, Options{}},
+		{"clang-22", 2170, Options{Coverage: true}},
+		{"clang-22", 3050, Options{Signals: true}},
+	} {
+		cc := oracle.Tool(t, c.cc)
 		if !strings.HasPrefix(must(t, cc, "-dumpmachine"), "x86_64") {
 			continue
 		}
@@ -61,13 +85,14 @@ func TestSize(t *testing.T) {
 		if strings.Contains(cc, "clang") {
 			level = "-Oz"
 		}
-		must(t, cc, level, "-fPIC", "-fno-asynchronous-unwind-tables", "-fvisibility=hidden", "-fno-stack-protector", "-fno-plt", "-c", runtime, "-o", object)
+		args := append(c.options.Args(), level, "-fPIC", "-fno-asynchronous-unwind-tables", "-fvisibility=hidden", "-fno-stack-protector", "-fno-plt", "-c", runtime, "-o", object)
+		must(t, cc, args...)
 		must(t, cc, program, "-o", plain)
 		must(t, cc, object, program, "-o", with)
-		if got := size(t, with) - size(t, plain); got > limit {
-			t.Errorf("%s: the runtime adds %d bytes, more than %d", cc, got, limit)
+		if got := size(t, with) - size(t, plain); got > c.limit {
+			t.Errorf("%s: %+v: the runtime adds %d bytes, more than %d", cc, c.options, got, c.limit)
 		} else {
-			t.Logf("%s: %d bytes", cc, got)
+			t.Logf("%s: %+v: %d bytes", cc, c.options, got)
 		}
 	}
 }

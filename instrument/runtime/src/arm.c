@@ -1,6 +1,6 @@
 // First calls and samples in ARM and Thumb-2 code.
 
-#if defined(__arm__) && !defined(__aarch64__)
+#if defined(__arm__) && !defined(__aarch64__) && !defined(PROFUSE_MIP_COVERAGE)
 #ifdef __thumb__
 #define INSTRUCTION_SET ".thumb\n.thumb_func\n"
 #define ADD_PC(reg) "add " reg ", pc\n"

@@ -10,8 +10,12 @@
 //   void *__llvm_mip_profile_begin(void);
 //   void *__llvm_mip_profile_end(void);
 //
-// With PROFUSE_MIP_NO_DUMP defined the profile is written only when they are
-// called.
+// Macros leave out or add parts:
+//
+//   PROFUSE_MIP_NO_DUMP   the profile is written only when they are called
+//   PROFUSE_MIP_COVERAGE  no function counts its calls
+//   PROFUSE_MIP_SIGNALS   signals may write the profile, too
+//   PROFUSE_MIP_RUNTIME_BUFFER=BYTES  call edges are recorded
 //
 // What is here is part of the cost of instrumentation and written for size.
 // Each function of the C library called costs some 90 bytes in the tables of
@@ -361,6 +365,7 @@ static SHARED long write_all(long fd, const void *from, size_t n) {
   return 0;
 }
 
+#ifndef PROFUSE_MIP_COVERAGE
 // settle copies pairs of count and timestamp and completes those that another
 // thread was just about to: it has counted its function's first call and not
 // yet ranked it, or has come to the end of the counter's range.
@@ -374,12 +379,16 @@ static void settle(uint32_t *to, const uint32_t *from, size_t n) {
     to[0] = count, to[1] = rank;
   }
 }
+#endif
 
 #ifdef PROFUSE_MIP_RUNTIME_BUFFER
 static long write_calls(long fd); // in callgraph.c
 #endif
 
 static long write_records(long fd) {
+#ifdef PROFUSE_MIP_COVERAGE
+  return write_all(fd, raw_start, (size_t)(raw_stop - raw_start));
+#else
   const uint8_t *p = raw_start, *pairs = raw_stop;
   uint32_t type = load32(p + AT_PROFILE_TYPE);
 #ifdef PROFUSE_MIP_RUNTIME_BUFFER
@@ -395,6 +404,7 @@ static long write_records(long fd) {
     failed = write_all(fd, scratch, n);
   }
   return failed;
+#endif
 }
 
 enum { QUIET = 1 }; // in signal handlers
@@ -468,6 +478,9 @@ HIDDEN void *__llvm_mip_profile_end(void) { return raw_stop; }
 
 #ifndef PROFUSE_MIP_NO_DUMP
 
+#define ON_SIGNAL "PROFUSE_MIP_DUMP_ON_SIGNAL"
+
+#ifdef PROFUSE_MIP_SIGNALS
 // What signals did before this image took them, by number.
 #define SIGNALS 65
 static struct sigaction before[SIGNALS];
@@ -532,26 +545,36 @@ static void handle_signals(const char *list) {
     if (number < SIGNALS && sigaction((int)number, &action, &before[number]) == 0)
       any_taken = 1;
     else
-      complain("PROFUSE_MIP_DUMP_ON_SIGNAL: ", s, -EINVAL);
+      complain(ON_SIGNAL ": ", s, -EINVAL);
   }
 }
+#endif
 
 __attribute__((constructor(101))) static void loaded(void) {
   configure();
-  if (!privileged)
-    handle_signals(getenv("PROFUSE_MIP_DUMP_ON_SIGNAL"));
+  if (privileged)
+    return;
+  const char *list = getenv(ON_SIGNAL);
+#ifdef PROFUSE_MIP_SIGNALS
+  handle_signals(list);
+#else
+  if (list)
+    complain(ON_SIGNAL, ": not linked with -fmachine-profile-signals", -ENOSYS);
+#endif
 }
 
 // A destructor and not atexit: it runs when a library is unloaded, too, and
 // after the handlers that the program has registered. The number makes it the
 // last of the image.
 __attribute__((destructor(101))) static void unloaded(void) {
+#ifdef PROFUSE_MIP_SIGNALS
   // Handlers that have taken our place since stay.
   for (int i = 1; any_taken && i < SIGNALS; i++) {
     struct sigaction now;
     if (sigaction(i, 0, &now) == 0 && now.sa_sigaction == on_signal)
       sigaction(i, &before[i], 0);
   }
+#endif
   if (!privileged)
     dump(0, 0);
 }
@@ -560,6 +583,7 @@ __attribute__((destructor(101))) static void unloaded(void) {
 
 // ---- First calls ----
 
+#ifndef PROFUSE_MIP_COVERAGE
 // Probes that count calls increment a counter that begins at 0xffffffff and
 // come here when that gives 0: on the first call. The counter is incremented
 // once more, so that memory has the number of calls, and the function gets the
@@ -639,3 +663,4 @@ __asm__(".text\n.p2align 2\n" GLOBAL(FIRST) SYMBOL(FIRST) ":\n"
         "  ret x16\n"
         "  .cfi_endproc\n" FINISH(FIRST));
 #endif
+#endif // PROFUSE_MIP_COVERAGE

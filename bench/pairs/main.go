@@ -1,0 +1,90 @@
+// Command pairs compares the time of two commands on a machine whose speed
+// changes: it runs them in turns, many short times, and takes the ratio of each
+// pair. What changes more slowly than a pair lasts is the same for both.
+//
+//	go run ./bench/pairs [-n PAIRS] COMMAND1 -- COMMAND2
+//
+// It prints the median of time2/time1 with its 95 % confidence interval (that of
+// ranks, which assumes nothing about how times are distributed) and the median
+// times in seconds. Times are of the wall clock; outputs are thrown away.
+package main
+
+import (
+	"flag"
+	"fmt"
+	"math"
+	"os"
+	"os/exec"
+	"slices"
+	"time"
+)
+
+func main() {
+	pairs := flag.Int("n", 500, "number of `pairs`")
+	flag.Parse()
+	one, two, err := commands(flag.Args())
+	if err == nil && *pairs < 10 {
+		err = fmt.Errorf("-n %d: at least 10", *pairs)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "pairs:", err)
+		os.Exit(2)
+	}
+	if err := compare(one, two, *pairs); err != nil {
+		fmt.Fprintln(os.Stderr, "pairs:", err)
+		os.Exit(1)
+	}
+}
+
+func commands(args []string) (one, two []string, err error) {
+	i := slices.Index(args, "--")
+	if i <= 0 || i == len(args)-1 {
+		return nil, nil, fmt.Errorf("want COMMAND1 -- COMMAND2")
+	}
+	return args[:i], args[i+1:], nil
+}
+
+func compare(one, two []string, n int) error {
+	ratios, first, second := make([]float64, n), make([]float64, n), make([]float64, n)
+	for i := -1; i < n; i++ { // the first pair warms up
+		a, b := one, two
+		if i&1 == 1 { // whoever comes first may be at an advantage
+			a, b = two, one
+		}
+		ta, err := run(a)
+		if err != nil {
+			return err
+		}
+		tb, err := run(b)
+		if err != nil {
+			return err
+		}
+		if i&1 == 1 {
+			ta, tb = tb, ta
+		}
+		if i >= 0 {
+			first[i], second[i], ratios[i] = ta, tb, tb/ta
+		}
+	}
+	for _, v := range [][]float64{ratios, first, second} {
+		slices.Sort(v)
+	}
+	// Ranks of the interval's ends, from the normal approximation of the
+	// binomial distribution.
+	half := 0.98 * math.Sqrt(float64(n))
+	low, high := int(float64(n)/2-half), int(math.Ceil(float64(n)/2+half))
+	fmt.Printf("%.4f %.4f %.4f %.4f %.4f\n", median(ratios), ratios[max(low, 0)], ratios[min(high, n-1)], median(first), median(second))
+	return nil
+}
+
+func median(v []float64) float64 { return (v[(len(v)-1)/2] + v[len(v)/2]) / 2 }
+
+// run returns the seconds that a command takes.
+func run(argv []string) (float64, error) {
+	cmd := exec.Command(argv[0], argv[1:]...)
+	start := time.Now()
+	if err := cmd.Run(); err != nil {
+		return 0, fmt.Errorf("%s: %w", argv[0], err)
+	}
+	return time.Since(start).Seconds(), nil
+}
