@@ -16,8 +16,10 @@ TESTFLAGS ?=
 build:
 	CGO_ENABLED=0 $(GO) build -trimpath -o bin/profuse ./cmd/profuse
 
-# Comparisons with the real tools may be skipped only where a tool is missing:
-# with all of them installed a skip is a failure.
+# Slow tests run, too. Comparisons with the real tools may be skipped only where
+# a tool is missing: with all of them installed a skip is a failure.
+test browsertest: export PROFUSE_SLOW_TESTS = 1
+
 test: oracles lint build
 	PROFUSE_REQUIRE_ORACLE=$${PROFUSE_REQUIRE_ORACLE:-$$(scripts/install-oracles.sh --check 2>/dev/null && echo 1)} \
 		$(GO) test -timeout 25m $(TESTFLAGS) ./...

@@ -7,6 +7,9 @@
 // integration script sets the variable and also looks for [Missing] in the
 // output, so a comparison cannot quietly stop taking place.
 //
+// A test that takes long for what it adds begins with [Slow]: go test leaves it
+// out, make test runs it.
+//
 // Only tests import this package.
 package oracle
 
