@@ -100,18 +100,12 @@ func (x *Index) addFile(path string) error {
 	if err != nil {
 		return err
 	}
-	return x.addClass(path, data)
+	return x.AddClass(path, data)
 }
 
 // AddClass adds one class file held in data, which may be changed afterwards.
 // name is used in errors.
-func (x *Index) AddClass(name string, data []byte) error { return x.addClass(name, data) }
-
-// maxClassFile bounds the size of a class file. Limits of the format would
-// allow more; the greatest seen in the wild have a few MiB.
-const maxClassFile = 64 << 20
-
-func (x *Index) addClass(name string, data []byte) error {
+func (x *Index) AddClass(name string, data []byte) error {
 	if len(data) > maxClassFile {
 		return &profile.FormatError{
 			File: name, Offset: -1, Record: -1, Field: "size of the class file",
@@ -140,6 +134,10 @@ func (x *Index) addClass(name string, data []byte) error {
 	x.order = append(x.order, class)
 	return nil
 }
+
+// maxClassFile bounds the size of a class file. Limits of the format would
+// allow more; the greatest seen in the wild have a few MiB.
+const maxClassFile = 64 << 20
 
 func (m *Method) compare(name, descriptor string) int {
 	return cmp.Or(strings.Compare(m.Name, name), strings.Compare(m.Descriptor, descriptor))

@@ -43,70 +43,17 @@ func appendType(b *strings.Builder, name string) {
 			return
 		}
 	}
-	if strings.HasPrefix(name, "[") { // descriptors but for the dots
-		b.WriteString(strings.ReplaceAll(name, ".", "/"))
+	internal := internalName.Replace(name)
+	if strings.HasPrefix(name, "[") { // a descriptor already
+		b.WriteString(internal)
 		return
 	}
-	b.WriteByte('L')
-	b.WriteString(strings.ReplaceAll(name, ".", "/"))
-	b.WriteByte(';')
+	b.WriteString("L" + internal + ";")
 }
 
-// ParseDescriptor is the reverse of [Descriptor]. It reports false if d is not
-// the descriptor of a method.
-func ParseDescriptor(d string) (params []string, result string, ok bool) {
-	if !strings.HasPrefix(d, "(") {
-		return nil, "", false
-	}
-	d = d[1:]
-	for !strings.HasPrefix(d, ")") {
-		t, rest, ok := cutType(d)
-		if !ok || t == "void" {
-			return nil, "", false
-		}
-		params = append(params, t)
-		d = rest
-	}
-	result, rest, ok := cutType(d[1:])
-	if !ok || rest != "" {
-		return nil, "", false
-	}
-	return params, result, true
-}
-
-// cutType returns the name of the type that d begins with.
-func cutType(d string) (name, rest string, ok bool) {
-	dims := 0
-	for dims < len(d) && d[dims] == '[' {
-		dims++
-	}
-	if dims == len(d) || dims > 255 {
-		return "", "", false
-	}
-	if d[dims] == 'L' {
-		end := strings.IndexByte(d, ';')
-		if end <= dims+1 {
-			return "", "", false
-		}
-		if dims > 0 {
-			return strings.ReplaceAll(d[:end+1], "/", "."), d[end+1:], true
-		}
-		return strings.ReplaceAll(d[1:end], "/", "."), d[end+1:], true
-	}
-	for _, p := range primitives {
-		if d[dims] != p.code {
-			continue
-		}
-		switch {
-		case dims == 0:
-			return p.name, d[1:], true
-		case p.code == 'V':
-			return "", "", false
-		}
-		return d[:dims+1], d[dims+1:], true
-	}
-	return "", "", false
-}
+// internalName turns what Class.getName returns into what class files have. The
+// slash before the suffix of a hidden class becomes a dot, as in the JVM.
+var internalName = strings.NewReplacer(".", "/", "/", ".")
 
 // decodeUTF8 decodes the modified UTF-8 of class files: no byte is zero, and
 // characters beyond U+FFFF are two surrogates of three bytes each. Surrogates

@@ -366,24 +366,16 @@ func TestDescriptor(t *testing.T) {
 		{[]string{"int", "[J", "[[Z"}, "java.lang.String", "(I[J[[Z)Ljava/lang/String;"},
 		{[]string{"[Ljava.lang.String;", "byte", "char", "double", "float", "short", "boolean", "long"}, "[I", "([Ljava/lang/String;BCDFSZJ)[I"},
 		{[]string{"A", "a.B$C"}, "int", "(LA;La/B$C;)I"},
+		{[]string{"a.B$$Lambda/0x12"}, "[La.B/0x1;", "(La/B$$Lambda.0x12;)[La/B.0x1;"},
 	} {
 		if got := Descriptor(tc.params, tc.result); got != tc.descriptor {
 			t.Errorf("%v %s: %s, want %s", tc.params, tc.result, got, tc.descriptor)
-		}
-		params, result, ok := ParseDescriptor(tc.descriptor)
-		if !ok || !slices.Equal(params, tc.params) || result != tc.result {
-			t.Errorf("%s: %v %s, %v", tc.descriptor, params, result, ok)
-		}
-	}
-	for _, d := range []string{"", "V", "(", "()", "(V)V", "()VV", "(L;)V", "(Lx)V", "([V)V", "([)V", "(Q)V", "()[V", "(" + strings.Repeat("[", 256) + "I)V"} {
-		if params, result, ok := ParseDescriptor(d); ok {
-			t.Errorf("%s: %v %s", d, params, result)
 		}
 	}
 }
 
 // FuzzParse: whatever the bytes, a class or an error that says where; lines lie
-// in the code and ascend, and descriptors that parse go back to what they were.
+// in the code and ascend.
 func FuzzParse(f *testing.F) {
 	for _, name := range fixtures(f) {
 		data, err := os.ReadFile(name)
@@ -409,20 +401,6 @@ func FuzzParse(f *testing.F) {
 				}
 				if _, ok := m.Line(int(l.BCI)); !ok {
 					t.Fatalf("no line of %d in %v", l.BCI, m.Lines)
-				}
-			}
-			if params, result, ok := ParseDescriptor(m.Descriptor); ok && !strings.Contains(m.Descriptor, ".") && Descriptor(params, result) != m.Descriptor {
-				// A class named like a primitive type is the one exception.
-				if !slices.ContainsFunc(append(params, result), func(p string) bool {
-					return slices.ContainsFunc(primitives[:], func(q struct {
-						code byte
-						name string
-					},
-					) bool {
-						return p == q.name
-					})
-				}) {
-					t.Fatalf("%s becomes %s", m.Descriptor, Descriptor(params, result))
 				}
 			}
 		}

@@ -17,7 +17,7 @@ var benchFile = sync.OnceValue(func() []byte {
 	rng := rand.New(rand.NewPCG(1, 1))
 	p := randomProfile(rng, Version110, 500_000)
 	randomEntriesMore(rng, p, 750_000)
-	data, err := Append(nil, p, WriteOptions{})
+	data, err := written(p, WriteOptions{})
 	must2(err)
 	return data
 })
@@ -49,7 +49,7 @@ var benchFiles = sync.OnceValue(func() (files [][]byte) {
 				must2(run.Section(k).Add(s.Context(i), records...))
 			}
 		}
-		data, err := Append(nil, run, WriteOptions{})
+		data, err := written(run, WriteOptions{})
 		must2(err)
 		files = append(files, data)
 	}

@@ -1,7 +1,6 @@
 package iprof
 
 import (
-	"encoding/binary"
 	"fmt"
 	"math"
 
@@ -263,12 +262,7 @@ func (c *checker) methods() {
 			})
 			continue
 		}
-		key = key[:0]
-		for _, t := range m.Signature {
-			key = binary.NativeEndian.AppendUint32(key, uint32(t))
-		}
-		key = append(key, m.Name...)
-		key = binary.NativeEndian.AppendUint32(key, uint32(len(m.Signature))) // tells where the name begins
+		key = appendMethodKey(key[:0], m.Name, m.Signature)
 		if _, twice := known[string(key)]; twice {
 			c.count(Suspect, RuleDuplicate, keyMethods, at, "", 0, func() string { return fmt.Sprintf("method %s is there twice", p.MethodName(m.ID)) })
 		}

@@ -80,8 +80,8 @@ func (c Context) Root() Frame { return c[len(c)-1] }
 // Inlined reports whether the place was inlined into another method.
 func (c Context) Inlined() bool { return len(c) > 1 }
 
-// Append appends the context as files since 0.4.0 spell it.
-func (c Context) Append(dst []byte) []byte {
+// append appends the context as files since 0.4.0 spell it.
+func (c Context) append(dst []byte) []byte {
 	for i, f := range c {
 		if i > 0 {
 			dst = append(dst, '<')
@@ -94,30 +94,21 @@ func (c Context) Append(dst []byte) []byte {
 }
 
 // String returns the context as files since 0.4.0 spell it: "5:0<3:2<1:3".
-func (c Context) String() string { return string(c.Append(nil)) }
+func (c Context) String() string { return string(c.append(nil)) }
 
-// ParseContext parses "5:0<3:2<1:3".
-func ParseContext(s string) (Context, error) {
-	c, n, problem := parseFrames(nil, []byte(s), '<')
-	if problem != "" {
-		return nil, fmt.Errorf("context %q: %s at position %d", s, problem, n)
-	}
-	return c, nil
-}
-
-// parseFrames appends the frames in text to dst. If it fails it says what was
-// expected, and where.
+// parseFrames appends the frames in text to dst. If it fails it says where, and
+// what is wanted there.
 func parseFrames(dst []Frame, text []byte, separator byte) (frames []Frame, at int, want string) {
 	for {
 		method, n := parseDigits(text[at:])
 		switch {
 		case n == 0:
-			return dst, at, "want a method's id"
+			return dst, at, "a method's id"
 		case method > math.MaxInt32:
-			return dst, at, "want an id of at most 2147483647"
+			return dst, at, "an id of at most 2147483647"
 		}
 		if at += n; at == len(text) || text[at] != ':' {
-			return dst, at, "want a colon"
+			return dst, at, "a colon"
 		}
 		at++
 		negative := at < len(text) && text[at] == '-'
@@ -127,9 +118,9 @@ func parseFrames(dst []Frame, text []byte, separator byte) (frames []Frame, at i
 		bci, n := parseDigits(text[at:])
 		switch {
 		case n == 0:
-			return dst, at, "want a bytecode index"
+			return dst, at, "a bytecode index"
 		case bci > math.MaxInt32:
-			return dst, at, "want a bytecode index of at most 2147483647"
+			return dst, at, "a bytecode index of at most 2147483647"
 		}
 		at += n
 		f := Frame{MethodID(method), BCI(bci)}
@@ -141,7 +132,7 @@ func parseFrames(dst []Frame, text []byte, separator byte) (frames []Frame, at i
 			return dst, at, ""
 		}
 		if text[at] != separator {
-			return dst, at, fmt.Sprintf("want %q", separator)
+			return dst, at, fmt.Sprintf("%q", separator)
 		}
 		at++
 	}

@@ -1,7 +1,7 @@
-// Package iprof reads, checks, merges, prunes and writes the
-// profiles of GraalVM native images (.iprof): JSON files with counts of calls,
-// branches, receiver types, locks and sampled stacks, each at a place in the
-// bytecode and in the context that it was inlined into.
+// Package iprof reads, checks, merges, prunes and writes the profiles of GraalVM
+// native images (.iprof): JSON files with counts of calls, branches, receiver
+// types, locks and sampled stacks, each at a place in the bytecode and in the
+// context that it was inlined into.
 //
 // # First calls
 //

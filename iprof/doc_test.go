@@ -138,7 +138,7 @@ func TestDocumentEvenOdd(t *testing.T) {
 		t.Error(diff)
 	}
 	for i, text := range map[int]string{0: "1:0", 1: "2:0<1:3", 4: "5:0<3:2<2:2<1:3", 6: "5:0<4:2", 7: "5:0"} {
-		if c, err := ParseContext(text); err != nil || !slices.Equal(c, s.Context(i)) || s.Context(i).String() != text {
+		if c, err := parseContext(text); err != nil || !slices.Equal(c, s.Context(i)) || s.Context(i).String() != text {
 			t.Errorf("context %d is %s, want %s (%v)", i, s.Context(i), text, err)
 		}
 	}

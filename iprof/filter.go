@@ -33,16 +33,16 @@ func ParsePattern(s string) (Pattern, error) {
 // String returns the text of the pattern.
 func (p Pattern) String() string { return p.text }
 
-// MatchMethod reports whether the pattern selects the method.
-func (p Pattern) MatchMethod(class, name string) bool {
+// matchMethod reports whether the pattern selects the method.
+func (p Pattern) matchMethod(class, name string) bool {
 	if p.split {
 		return glob(p.class, class) && glob(p.method, name)
 	}
 	return glob(p.text, class) || glob(p.text, class+"."+name)
 }
 
-// MatchClass reports whether the pattern selects all methods of the class.
-func (p Pattern) MatchClass(class string) bool {
+// matchClass reports whether the pattern selects all methods of the class.
+func (p Pattern) matchClass(class string) bool {
 	if p.split {
 		return p.method == "*" && glob(p.class, class)
 	}
@@ -132,7 +132,7 @@ func newFilter(p *Profile, opt FilterOptions) *filter {
 		if len(m.Signature) > 0 {
 			class = p.TypeName(m.Signature[0])
 		}
-		match := func(pattern Pattern) bool { return pattern.MatchMethod(class, m.Name) }
+		match := func(pattern Pattern) bool { return pattern.matchMethod(class, m.Name) }
 		f.keep[i] = len(opt.Keep) == 0 || matchesAny(opt.Keep, match)
 		f.drop[i] = matchesAny(opt.Drop, match)
 	}
@@ -179,7 +179,7 @@ func (f *filter) monitors(s *Section) Section {
 			if t := f.p.Type(TypeID(records[i])); t != nil {
 				name = t.Name
 			}
-			match := func(pattern Pattern) bool { return name != "" && pattern.MatchClass(name) }
+			match := func(pattern Pattern) bool { return name != "" && pattern.matchClass(name) }
 			if (len(f.opt.Keep) == 0 || matchesAny(f.opt.Keep, match)) && !matchesAny(f.opt.Drop, match) {
 				out.records = append(out.records, records[i], records[i+1])
 			}

@@ -99,9 +99,16 @@ func read(t testing.TB, data []byte) *Profile {
 	return p
 }
 
+// written returns what Write writes.
+func written(p *Profile, opt WriteOptions) ([]byte, error) {
+	var b bytes.Buffer
+	err := Write(&b, p, opt)
+	return b.Bytes(), err
+}
+
 func encode(t testing.TB, p *Profile, opt WriteOptions) []byte {
 	t.Helper()
-	data, err := Append(nil, p, opt)
+	data, err := written(p, opt)
 	must(t, err)
 	return data
 }
@@ -156,9 +163,18 @@ func appProfile() *Profile {
 	return p
 }
 
+// parseContext parses "5:0<3:2<1:3".
+func parseContext(s string) (Context, error) {
+	c, at, want := parseFrames(nil, []byte(s), '<')
+	if want != "" {
+		return nil, fmt.Errorf("context %q: want %s at position %d", s, want, at)
+	}
+	return c, nil
+}
+
 // addTo adds an entry.
 func addTo(p *Profile, k Kind, ctx string, records ...int64) {
-	c, err := ParseContext(ctx)
+	c, err := parseContext(ctx)
 	if err == nil {
 		err = p.Section(k).Add(c, records...)
 	}
@@ -239,7 +255,7 @@ func fibProfile(t testing.TB) *Profile {
 		12855: {Name: "sleep", Signature: []TypeID{702, 8, 6}},
 	}
 	add := func(k Kind, ctx string, records ...int64) {
-		c, err := ParseContext(ctx)
+		c, err := parseContext(ctx)
 		must(t, err)
 		must(t, p.Section(k).Add(c, records...))
 		for _, f := range c {
@@ -279,7 +295,7 @@ func evenOddProfile(t testing.TB) *Profile {
 		{5, "print", []TypeID{1, 0, 2}},
 	}
 	for i, ctx := range []string{"1:0", "2:0<1:3", "3:0<2:9<1:3", "5:0<3:2<2:9<1:3", "5:0<3:2<2:2<1:3", "4:0", "5:0<4:2", "5:0"} {
-		c, err := ParseContext(ctx)
+		c, err := parseContext(ctx)
 		must(t, err)
 		must(t, p.Section(CallCounts).Add(c, int64(i+1)))
 	}

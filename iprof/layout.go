@@ -109,9 +109,9 @@ func Kinds() [NumKinds]Kind {
 	return [NumKinds]Kind{CallCounts, Conditionals, VirtualInvokes, Monitors, Samples, TypeChecks}
 }
 
-// KindOfKey returns the kind of the section with the given key, in any of its
+// kindOfKey returns the kind of the section with the given key, in any of its
 // spellings since 0.4.0.
-func KindOfKey(key string) (Kind, bool) {
+func kindOfKey(key string) (Kind, bool) {
 	for k := range kinds {
 		if key == kinds[k].key {
 			return Kind(k), true

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"sort"
 
 	"github.com/profuse-pgo/profuse/profile"
 )
@@ -127,9 +128,7 @@ func (m *Merger) report(name string, p *Profile, added Added) {
 		return
 	}
 	warn := func(section, field, found, want string) {
-		m.opt.Warn(Warning{File: name, Err: &profile.FormatError{
-			Section: section, Offset: -1, Record: -1, Field: field, Found: found, Want: want, Err: profile.ErrMismatch,
-		}})
+		m.opt.Warn(Warning{File: name, Err: errorIn(section, -1, profile.ErrMismatch, field, found, want)})
 	}
 	if added.Skipped > 0 {
 		warn("", "entries", fmt.Sprintf("left out, %d of them", added.Skipped), "only ids that the tables have")
@@ -148,28 +147,25 @@ func (m *Merger) report(name string, p *Profile, added Added) {
 
 // acceptable refuses profiles that cannot be merged.
 func (m *Merger) acceptable(p *Profile) error {
-	refuse := func(section string, record int, class error, field, found, want string) error {
-		return &profile.FormatError{Section: section, Offset: -1, Record: record, Field: field, Found: found, Want: want, Err: class}
-	}
 	if !p.Version.supported() {
-		return refuse("", -1, profile.ErrUnsupported, keyVersion, p.Version.String(), "a major version of 0 or 1")
+		return errorIn("", -1, profile.ErrUnsupported, keyVersion, p.Version.String(), "a major version of 0 or 1")
 	}
 	if p.Placeholder() {
-		return refuse("", -1, profile.ErrCorrupt, "recording", notResolved(p), recordAgain)
+		return errorIn("", -1, profile.ErrCorrupt, "recording", notResolved(p), recordAgain)
 	}
 	if !m.opt.DropUnknown {
 		const want = "a known one, because ids inside could not be translated"
 		for _, u := range p.Unknown {
-			return refuse(u.Key, -1, profile.ErrUnsupported, "section", "unknown", want)
+			return errorIn(u.Key, -1, profile.ErrUnsupported, "section", "unknown", want)
 		}
 		for _, x := range p.Extra {
-			return refuse(x.Section, x.Entry, profile.ErrUnsupported, "member", quoteShort([]byte(x.Key)), want)
+			return errorIn(x.Section, x.Entry, profile.ErrUnsupported, "member", quoteShort([]byte(x.Key)), want)
 		}
 	}
 	if !m.opt.DropUnresolved {
 		for i := range p.Methods {
 			if _, ok := p.resolved(&p.Methods[i]); !ok {
-				return refuse(keyMethods, i, profile.ErrCorrupt, "signature", fmt.Sprint(p.Methods[i].Signature),
+				return errorIn(keyMethods, i, profile.ErrCorrupt, "signature", fmt.Sprint(p.Methods[i].Signature),
 					"declaring type and return type at least, all of the table types")
 			}
 		}
@@ -179,14 +175,14 @@ func (m *Merger) acceptable(p *Profile) error {
 		arity := s.kind.Arity()
 		for i := arity - 1; i < len(s.records); i += arity {
 			if s.records[i] < 0 {
-				return refuse(s.kind.Key(), s.entryOfRecord(i), profile.ErrCorrupt, "count", fmt.Sprint(s.records[i]), "0 or more")
+				return errorIn(s.kind.Key(), s.entryOfRecord(i), profile.ErrCorrupt, "count", fmt.Sprint(s.records[i]), "0 or more")
 			}
 		}
 		if m.opt.DropUnresolved {
 			continue
 		}
 		if e, what := p.firstUnresolved(s); e >= 0 {
-			return refuse(s.kind.Key(), e, profile.ErrCorrupt, what, "not in the table", "an id that is")
+			return errorIn(s.kind.Key(), e, profile.ErrCorrupt, what, "not in the table", "an id that is")
 		}
 	}
 	return nil
@@ -231,24 +227,12 @@ func (p *Profile) firstUnresolved(s *Section) (entry int, what string) {
 
 // entryOfFrame returns the entry that frame i of the section belongs to.
 func (s *Section) entryOfFrame(i int) int {
-	e, _ := slices.BinarySearchFunc(s.ends, uint32(i), func(e entryEnd, i uint32) int {
-		if e.frames > i {
-			return 1
-		}
-		return -1
-	})
-	return e
+	return sort.Search(len(s.ends), func(e int) bool { return int(s.ends[e].frames) > i })
 }
 
 // entryOfRecord returns the entry that number i of the records belongs to.
 func (s *Section) entryOfRecord(i int) int {
-	e, _ := slices.BinarySearchFunc(s.ends, uint32(i), func(e entryEnd, i uint32) int {
-		if e.records > i {
-			return 1
-		}
-		return -1
-	})
-	return e
+	return sort.Search(len(s.ends), func(e int) bool { return int(s.ends[e].records) > i })
 }
 
 // none stands for what an input refers to and lacks.
@@ -350,12 +334,7 @@ func (t *methodTable) add(name string, sig []uint32) uint32 {
 			return uint32(t.next - 1)
 		}
 	}
-	t.key = t.key[:0]
-	for _, s := range sig {
-		t.key = binary.NativeEndian.AppendUint32(t.key, s)
-	}
-	t.key = append(t.key, name...)
-	t.key = binary.NativeEndian.AppendUint32(t.key, uint32(len(sig))) // tells where the name begins
+	t.key = appendMethodKey(t.key[:0], name, sig)
 	i, ok := t.index[string(t.key)]
 	if !ok {
 		i = uint32(len(t.methods))
@@ -364,4 +343,14 @@ func (t *methodTable) add(name string, sig []uint32) uint32 {
 	}
 	t.next = int(i) + 1
 	return i
+}
+
+// appendMethodKey appends what methods of one name and signature have in common
+// and no others.
+func appendMethodKey[T ~int32 | ~uint32](key []byte, name string, sig []T) []byte {
+	for _, t := range sig {
+		key = binary.NativeEndian.AppendUint32(key, uint32(t))
+	}
+	key = append(key, name...)
+	return binary.NativeEndian.AppendUint32(key, uint32(len(sig))) // tells where the name begins
 }

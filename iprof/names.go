@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"github.com/profuse-pgo/profuse/classfile"
 )
 
 // A MethodRef is a method by the names of its types, which is what identifies
@@ -91,14 +93,7 @@ func (r MethodRef) String() string {
 // Descriptor returns the method's descriptor as class files have it (JVM
 // specification 4.3.3): "(I[Ljava/lang/String;)I".
 func (r MethodRef) Descriptor() string {
-	var b strings.Builder
-	b.WriteByte('(')
-	for _, p := range r.Parameters {
-		b.WriteString(TypeDescriptor(p))
-	}
-	b.WriteByte(')')
-	b.WriteString(TypeDescriptor(r.Return))
-	return b.String()
+	return classfile.Descriptor(r.Parameters, r.Return)
 }
 
 // primitives are the types of the language that are not classes, in the order
@@ -129,35 +124,6 @@ func primitive(name string) int {
 	return -1
 }
 
-// TypeDescriptor returns the descriptor of the type that Class.getName calls
-// name: "I" for int, "Ljava/lang/String;" for java.lang.String.
-func TypeDescriptor(name string) string {
-	if i := primitive(name); i >= 0 {
-		return string(primitives[i].letter)
-	}
-	if strings.HasPrefix(name, "[") {
-		return internalName(name)
-	}
-	return "L" + internalName(name) + ";"
-}
-
-// ClassFile returns the name of the class as class files have it, which is the
-// path of its file without .class: "java/util/Map$Entry". The slash before the
-// suffix of a hidden class becomes a dot, as in the JVM.
-func ClassFile(name string) string { return internalName(name) }
-
-func internalName(name string) string {
-	return strings.Map(func(r rune) rune {
-		switch r {
-		case '.':
-			return '/'
-		case '/':
-			return '.'
-		}
-		return r
-	}, name)
-}
-
 // sourceType spells a type as in source: int[] for [I.
 func sourceType(name string) string {
 	dims := 0
@@ -176,16 +142,4 @@ func sourceType(name string) string {
 		}
 	}
 	return element + strings.Repeat("[]", dims)
-}
-
-// SourceFile guesses the path of the file that declares a class, from the name
-// of its outermost class: "java/util/Map.java". Nothing in a profile tells.
-func SourceFile(class string) string {
-	class = strings.TrimLeft(class, "[")
-	class, _, _ = strings.Cut(class, "/") // of a hidden class
-	dot := strings.LastIndexByte(class, '.')
-	if i := strings.IndexByte(class[dot+1:], '$'); i > 0 {
-		class = class[:dot+1+i]
-	}
-	return strings.ReplaceAll(class, ".", "/") + ".java"
 }

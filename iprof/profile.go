@@ -69,7 +69,7 @@ func (p *Profile) Section(k Kind) *Section { return &p.sections[k] }
 // Has reports whether the file has the section, be it empty.
 func (p *Profile) Has(k Kind) bool {
 	for _, key := range p.order() {
-		if of, ok := KindOfKey(key); ok && of == k {
+		if of, ok := kindOfKey(key); ok && of == k {
 			return true
 		}
 	}

@@ -81,10 +81,8 @@ func unknownRefused(p *Profile, matters bool) error {
 	default:
 		return nil
 	}
-	return &profile.FormatError{
-		Section: key, Offset: -1, Record: -1, Field: "section or member", Found: "unknown",
-		Want: "a known one, because what it refers to cannot be told", Err: profile.ErrUnsupported,
-	}
+	return errorIn(key, -1, profile.ErrUnsupported, "section or member", "unknown",
+		"a known one, because what it refers to cannot be told")
 }
 
 func pruneSection(q *Profile, from, to *Section, opt PruneOptions, pruned *Pruned) error {

@@ -161,10 +161,10 @@ func TestPattern(t *testing.T) {
 		{"a.Größ?", "a.Größe", "m", true, true},
 	} {
 		p := patterns(t, tc.pattern)[0]
-		if got := p.MatchMethod(tc.class, tc.method); got != tc.want {
+		if got := p.matchMethod(tc.class, tc.method); got != tc.want {
 			t.Errorf("%s matches %s.%s: %t", p, tc.class, tc.method, got)
 		}
-		if got := p.MatchClass(tc.class); got != tc.wholeClass {
+		if got := p.matchClass(tc.class); got != tc.wholeClass {
 			t.Errorf("%s matches class %s: %t", p, tc.class, got)
 		}
 	}
@@ -222,22 +222,12 @@ func TestNames(t *testing.T) {
 		{"[Ljava.lang.String;", "[Ljava/lang/String;", "java.lang.String[]"},
 		{"a.B$$Lambda/0x12", "La/B$$Lambda.0x12;", "a.B$$Lambda/0x12"},
 	} {
-		if got := TypeDescriptor(tc.name); got != tc.descriptor {
+		if got := (MethodRef{Return: tc.name}).Descriptor(); got != "()"+tc.descriptor {
 			t.Errorf("descriptor of %s is %s", tc.name, got)
 		}
 		if got := sourceType(tc.name); got != tc.source {
 			t.Errorf("%s in source is %s", tc.name, got)
 		}
-	}
-	for name, want := range map[string]string{
-		"java.util.Map$Entry": "java/util/Map.java", "Fib": "Fib.java", "a.B$$Lambda/0x12": "a/B.java", "a.$Proxy1": "a/$Proxy1.java",
-	} {
-		if got := SourceFile(name); got != want {
-			t.Errorf("source of %s is %s, want %s", name, got, want)
-		}
-	}
-	if got := ClassFile("a.b.C$D"); got != "a/b/C$D" {
-		t.Error(got)
 	}
 	p := readFixture(t, "small.iprof")
 	ref, ok := p.Ref(4)
@@ -258,7 +248,7 @@ func TestBCI(t *testing.T) {
 		t.Error(diff)
 	}
 	for _, bad := range []string{"", "1", "1:", ":0", "1:-", "1:0<", "1:0,1:0", "2147483648:0", "1:2147483648", "a:0", "1:0 ", "-1:0"} {
-		if c, err := ParseContext(bad); err == nil {
+		if c, err := parseContext(bad); err == nil {
 			t.Errorf("%q is %v", bad, c)
 		}
 	}

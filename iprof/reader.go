@@ -9,26 +9,14 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// Warning is something that reading, merging or writing noticed and that did
-// not stop it.
-type Warning struct {
-	File string // empty when it concerns no file, or a profile in memory
-	Err  error  // matches a class of package profile
-}
-
-// String prints the warning as "FILE: MESSAGE".
-func (w Warning) String() string {
-	return profile.InFile(w.Err, w.File).Error()
-}
-
 // ReaderOptions adjust reading. The zero value is right for most uses.
 type ReaderOptions struct {
 	// Warn receives what is suspicious but readable; nil drops it.
 	Warn func(Warning)
-	// AnyVersion reads files of unknown major versions as if they were 1.1.0.
-	AnyVersion bool
 	// Salvage reads a file that ends early up to its last complete entry, with
-	// a warning, provided that both tables are complete.
+	// a warning, provided that both tables are complete. The commands refuse
+	// such files, because a sum does not show that part of a run is missing; a
+	// program that has nothing else of the run may find it better than nothing.
 	Salvage bool
 }
 
@@ -283,7 +271,7 @@ func (d *decoder) version() {
 	switch {
 	case err != nil:
 		d.violation(at, keyVersion, quoteShort(text), "three numbers as in 1.0.0")
-	case !v.supported() && !d.opt.AnyVersion:
+	case !v.supported():
 		d.fail(d.problem(at, profile.ErrUnsupported, keyVersion, v.String(), "a major version of 0 or 1"))
 	case !v.Known():
 		d.warn(d.problem(at, profile.ErrUnsupported, keyVersion, v.String(),

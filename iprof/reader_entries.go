@@ -8,7 +8,7 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// Each entry is tried by the fast way first, see fast.go, which gives up
+// Each entry is tried by the fast way first, see reader_fast.go, which gives up
 // without a trace on whatever is not as the tools write it.
 
 // types reads the table of types.
@@ -103,6 +103,28 @@ func (e *entryReader) complete(want uint, names ...string) bool {
 	return false
 }
 
+// idOrName reads a member that types and methods have in common; it reports
+// whether the key is that of one.
+func (e *entryReader) idOrName(key []byte, at int, nameKey string, id *int32, name *string) bool {
+	switch {
+	case string(key) == keyID:
+		if e.first(hasID, at, keyID) {
+			v, ok := e.id(keyID)
+			*id = v
+			e.check(hasID, ok)
+		}
+	case string(key) == nameKey:
+		if e.first(hasName, at, nameKey) {
+			text, ok := e.text(nameKey)
+			*name = e.names.add(text)
+			e.check(hasName, ok)
+		}
+	default:
+		return false
+	}
+	return true
+}
+
 func (e *entryReader) place() place { return place{uint32(e.start), uint32(e.record)} }
 
 func (d *decoder) oneType() {
@@ -114,19 +136,7 @@ func (d *decoder) oneType() {
 	for first := true; d.more(first, '}', "entry"); first = false {
 		at := d.pos
 		switch key := d.key(); {
-		case d.err != nil:
-		case string(key) == keyID:
-			if e.first(hasID, at, keyID) {
-				id, ok := d.id(keyID)
-				t.ID = TypeID(id)
-				e.check(hasID, ok)
-			}
-		case string(key) == d.typeName:
-			if e.first(hasName, at, d.typeName) {
-				name, ok := d.text(d.typeName)
-				t.Name = d.names.add(name)
-				e.check(hasName, ok)
-			}
+		case d.err != nil, e.idOrName(key, at, d.typeName, (*int32)(&t.ID), &t.Name):
 		default:
 			e.extra(key, len(d.p.Types))
 		}
@@ -166,19 +176,7 @@ func (d *decoder) oneMethod() {
 	for first := true; d.more(first, '}', "entry"); first = false {
 		at := d.pos
 		switch key := d.key(); {
-		case d.err != nil:
-		case string(key) == keyID:
-			if e.first(hasID, at, keyID) {
-				id, ok := d.id(keyID)
-				m.ID = MethodID(id)
-				e.check(hasID, ok)
-			}
-		case string(key) == d.methodName:
-			if e.first(hasName, at, d.methodName) {
-				name, ok := d.text(d.methodName)
-				m.Name = d.names.add(name)
-				e.check(hasName, ok)
-			}
+		case d.err != nil, e.idOrName(key, at, d.methodName, (*int32)(&m.ID), &m.Name):
 		case string(key) == keySignature:
 			if e.first(hasSignature, at, keySignature) {
 				m.Signature, ok = d.signature()
@@ -209,21 +207,20 @@ func (d *decoder) signature() (ids []TypeID, ok bool) {
 	for first := true; d.more(first, ']', keySignature); first = false {
 		id, valid := d.id("type id")
 		ok = ok && valid
-		start = d.signatureRoom(start, 1)
+		start = d.signatureRoom(start)
 		d.signatures = append(d.signatures, TypeID(id))
 	}
 	end := len(d.signatures)
 	return d.signatures[start:end:end], ok && d.err == nil
 }
 
-// signatureRoom makes room for n more ids in the slab and returns where the
+// signatureRoom makes room for one more id in the slab and returns where the
 // signature that begins at start does so then.
-func (d *decoder) signatureRoom(start, n int) int {
-	have := len(d.signatures) - start
-	if cap(d.signatures)-len(d.signatures) >= n {
+func (d *decoder) signatureRoom(start int) int {
+	if len(d.signatures) < cap(d.signatures) {
 		return start
 	}
-	slab := make([]TypeID, 0, max(signatureSlab, 2*(have+n)))
+	slab := make([]TypeID, 0, max(signatureSlab, 2*(len(d.signatures)-start+1)))
 	d.signatures = append(slab, d.signatures[start:]...)
 	return 0
 }
@@ -316,7 +313,6 @@ func (d *decoder) ctx(s *Section) bool {
 	s.frames, n, want = parseFrames(s.frames, text, d.separator)
 	switch {
 	case want != "":
-		want = strings.TrimPrefix(want, "want ")
 		if !escaped {
 			at += 1 + n
 		}

@@ -170,7 +170,7 @@ func decodePlain(data []byte) *plainJSON {
 	}
 	for key, raw := range top {
 		ok := true
-		kind, isSection := KindOfKey(key)
+		kind, isSection := kindOfKey(key)
 		switch {
 		case key == keyVersion:
 			ok = into(raw, &p.version)
@@ -271,7 +271,7 @@ func checkRead(t *testing.T, data []byte) {
 		reference.version = version.String()
 		for _, entries := range reference.entries {
 			for i := range entries {
-				c, err := ParseContext(entries[i].Ctx)
+				c, err := parseContext(entries[i].Ctx)
 				if err != nil {
 					t.Fatalf("%q: context %q read", data, entries[i].Ctx)
 				}
@@ -284,7 +284,7 @@ func checkRead(t *testing.T, data []byte) {
 		}
 	}
 	for _, style := range []Style{Compact, Lines, Indented} {
-		out, err := Append(nil, p, WriteOptions{Style: style})
+		out, err := written(p, WriteOptions{Style: style})
 		if err != nil {
 			t.Fatalf("%q: cannot be written: %v", data, err)
 		}
@@ -295,7 +295,7 @@ func checkRead(t *testing.T, data []byte) {
 		if !sameContent(p, q) || len(p.Unknown) != len(q.Unknown) || len(p.Extra) != len(q.Extra) {
 			t.Fatalf("%q: written as %q, which differs", data, out)
 		}
-		if again, err := Append(nil, q, WriteOptions{Style: style}); err != nil || !bytes.Equal(again, out) {
+		if again, err := written(q, WriteOptions{Style: style}); err != nil || !bytes.Equal(again, out) {
 			t.Fatalf("%q: written as %q, then as %q (%v)", data, out, again, err)
 		}
 	}

@@ -89,27 +89,26 @@ func (s *Section) Total() int64 { return sumCounts(s.records, s.kind.Arity()) }
 // 2^32 frames or numbers.
 func (s *Section) Add(ctx Context, records ...int64) error {
 	if len(ctx) == 0 {
-		return s.invalid("context", "empty", "at least one frame", profile.ErrCorrupt)
+		return s.invalid(profile.ErrCorrupt, "context", "empty", "at least one frame")
 	}
 	if !s.kind.fits(len(records)) {
-		return s.invalid("number of records", fmt.Sprint(len(records)), s.kind.wantRecords(), profile.ErrCorrupt)
+		return s.invalid(profile.ErrCorrupt, "number of records", fmt.Sprint(len(records)), s.kind.wantRecords())
 	}
 	s.frames = append(s.frames, ctx...)
 	s.records = append(s.records, records...)
 	return s.end()
 }
 
-func (s *Section) invalid(field, found, want string, class error) error {
-	return &profile.FormatError{
-		Section: s.kind.Key(), Offset: -1, Record: len(s.ends), Field: field, Found: found, Want: want, Err: class,
-	}
+// invalid returns an error about the entry that is being appended.
+func (s *Section) invalid(class error, field, found, want string) error {
+	return errorIn(s.kind.Key(), len(s.ends), class, field, found, want)
 }
 
 // end ends the entry that frames and records were appended for.
 func (s *Section) end() error {
 	if uint64(max(len(s.frames), len(s.records))) > math.MaxUint32 {
-		return s.invalid("size", fmt.Sprintf("%d frames and %d numbers", len(s.frames), len(s.records)),
-			"less than 2^32", profile.ErrUnsupported)
+		return s.invalid(profile.ErrUnsupported, "size",
+			fmt.Sprintf("%d frames and %d numbers", len(s.frames), len(s.records)), "less than 2^32")
 	}
 	s.ends = append(s.ends, entryEnd{uint32(len(s.frames)), uint32(len(s.records))})
 	return nil

@@ -56,15 +56,6 @@ func Write(w io.Writer, p *Profile, opt WriteOptions) error {
 	return pr.flush()
 }
 
-// Append appends to dst what [Write] writes.
-func Append(dst []byte, p *Profile, opt WriteOptions) ([]byte, error) {
-	b := bytes.NewBuffer(dst)
-	if err := Write(b, p, opt); err != nil {
-		return dst, err
-	}
-	return b.Bytes(), nil
-}
-
 // writeVersion returns the version to write when want is asked for.
 func writeVersion(p *Profile, want Version) (Version, error) {
 	switch {
@@ -75,10 +66,7 @@ func writeVersion(p *Profile, want Version) (Version, error) {
 	case want == Version{}:
 		return Version100, nil
 	case !want.Writable():
-		return want, &profile.FormatError{
-			Section: keyVersion, Offset: -1, Record: -1, Field: "version to write", Found: want.String(),
-			Want: "0.4.0, 1.0.0 or 1.1.0", Err: profile.ErrUnsupported,
-		}
+		return want, errorIn(keyVersion, -1, profile.ErrUnsupported, "version to write", want.String(), "0.4.0, 1.0.0 or 1.1.0")
 	}
 	return want, nil
 }
@@ -142,13 +130,13 @@ func (pr *printer) document(p *Profile, v Version, warn func(Warning)) {
 		case m.key == keyVersion:
 			pr.buf = appendString(pr.buf, v.String())
 		case m.key == keyTypes:
-			pr.array(len(p.Types), func(b []byte, i int) []byte { return p.appendType(b, i) })
+			pr.array(len(p.Types), p.appendType)
 		case m.key == keyMethods:
-			pr.array(len(p.Methods), func(b []byte, i int) []byte { return p.appendMethod(b, i) })
+			pr.array(len(p.Methods), p.appendMethod)
 		case m.section != nil:
-			pr.array(m.section.Len(), func(b []byte, i int) []byte { return m.section.appendEntry(b, i) })
+			pr.array(m.section.Len(), m.section.appendEntry)
 		default:
-			pr.raw(m.raw)
+			pr.json(m.raw, 1)
 		}
 	}
 	pr.line(0)
@@ -176,7 +164,7 @@ func members(p *Profile, v Version, warn func(Warning)) []topMember {
 			return
 		}
 		m := topMember{key: key}
-		if k, ok := KindOfKey(key); ok {
+		if k, ok := kindOfKey(key); ok {
 			m.section = &p.sections[k]
 			if k == TypeChecks && p.checksKey != "" && key != p.checksKey {
 				m.section = empty // the entries go under the other spelling
@@ -229,11 +217,8 @@ func unknownIndex(p *Profile, key string) int {
 }
 
 func lost(key string, entries int, v Version) error {
-	return &profile.FormatError{
-		Section: key, Offset: -1, Record: -1, Field: "section",
-		Found: fmt.Sprintf("left out with %d entries", entries),
-		Want:  fmt.Sprintf("version 1.1.0 to hold it, not %s", v), Err: profile.ErrUnsupported,
-	}
+	return errorIn(key, -1, profile.ErrUnsupported, "section",
+		fmt.Sprintf("left out with %d entries", entries), fmt.Sprintf("version 1.1.0 to hold it, not %s", v))
 }
 
 // array writes n entries. The extra members of the section follow the known
@@ -266,9 +251,6 @@ func (pr *printer) array(n int, entry func(b []byte, i int) []byte) {
 	pr.text("]")
 }
 
-// raw writes a value as it was in the file.
-func (pr *printer) raw(value []byte) { pr.json(value, 1) }
-
 // json writes a value that is nested at the given depth.
 func (pr *printer) json(value []byte, depth int) {
 	if pr.style != Indented {
@@ -288,40 +270,41 @@ func (pr *printer) json(value []byte, depth int) {
 
 func (p *Profile) appendType(b []byte, i int) []byte {
 	t := &p.Types[i]
-	b = append(b, `{"id":`...)
-	b = strconv.AppendInt(b, int64(t.ID), 10)
-	b = append(b, `,"name":`...)
-	b = appendString(b, t.Name)
-	return append(b, '}')
+	return append(appendNamed(b, int32(t.ID), t.Name), '}')
 }
 
 func (p *Profile) appendMethod(b []byte, i int) []byte {
 	m := &p.Methods[i]
-	b = append(b, `{"id":`...)
-	b = strconv.AppendInt(b, int64(m.ID), 10)
-	b = append(b, `,"name":`...)
-	b = appendString(b, m.Name)
+	b = appendNamed(b, int32(m.ID), m.Name)
 	b = append(b, `,"signature":[`...)
-	for j, t := range m.Signature {
-		if j > 0 {
-			b = append(b, ',')
-		}
-		b = strconv.AppendInt(b, int64(t), 10)
-	}
+	b = appendInts(b, m.Signature)
 	return append(b, `]}`...)
 }
 
 func (s *Section) appendEntry(b []byte, i int) []byte {
 	b = append(b, `{"ctx":"`...)
-	b = s.Context(i).Append(b)
+	b = s.Context(i).append(b)
 	b = append(b, `","records":[`...)
-	for j, v := range s.Records(i) {
-		if j > 0 {
+	b = appendInts(b, s.Records(i))
+	return append(b, `]}`...)
+}
+
+// appendNamed appends the members that types and methods have in common.
+func appendNamed(b []byte, id int32, name string) []byte {
+	b = append(b, `{"id":`...)
+	b = strconv.AppendInt(b, int64(id), 10)
+	b = append(b, `,"name":`...)
+	return appendString(b, name)
+}
+
+func appendInts[T ~int32 | int64](b []byte, list []T) []byte {
+	for i, v := range list {
+		if i > 0 {
 			b = append(b, ',')
 		}
-		b = strconv.AppendInt(b, v, 10)
+		b = strconv.AppendInt(b, int64(v), 10)
 	}
-	return append(b, `]}`...)
+	return b
 }
 
 // appendString appends s in quotes, with as few escapes as JSON allows.
@@ -354,10 +337,7 @@ func appendString(b []byte, s string) []byte {
 // none.
 func checkNames(p *Profile) error {
 	refuse := func(section string, i int, name string) error {
-		return &profile.FormatError{
-			Section: section, Offset: -1, Record: i, Field: "name",
-			Found: strconv.QuoteToASCII(name), Want: "UTF-8", Err: profile.ErrCorrupt,
-		}
+		return errorIn(section, i, profile.ErrCorrupt, "name", strconv.QuoteToASCII(name), "UTF-8")
 	}
 	for i := range p.Types {
 		if !utf8.ValidString(p.Types[i].Name) {

@@ -5,16 +5,16 @@ import (
 	"slices"
 )
 
-// A CallNode is a function to be clustered.
-type CallNode struct {
+// A callNode is a function to be clustered.
+type callNode struct {
 	Name  string
 	Size  uint64 // of its code in bytes; 0 if unknown
 	Count uint64 // how often it was called, or another measure of how hot it is
 }
 
-// A CallArc is a caller and a callee, as indexes of nodes, and how often the
+// A callArc is a caller and a callee, as indexes of nodes, and how often the
 // one called the other.
-type CallArc struct {
+type callArc struct {
 	Caller, Callee int
 	Count          uint64
 }
@@ -29,13 +29,11 @@ const (
 	unknownSize = 64
 )
 
-// Clusters orders functions by call-chain clustering (C3: Ottoni and Maher,
-// "Optimizing Function Placement for Large-Scale Data-Center Applications",
-// CGO 2017): from the hottest down, each function's cluster is appended to that
-// of its most frequent caller, unless that one would become too large or too
-// thin; then clusters follow by density. Functions that were never called are
-// left out. Equal ones keep their order.
-func Clusters(nodes []CallNode, arcs []CallArc) []int {
+// clusterOrder returns indexes of nodes: from the hottest down, each function's
+// cluster is appended to that of its most frequent caller, unless that one would
+// become too large or too thin; then clusters follow by density. Functions that
+// were never called are left out. Equal ones keep their order.
+func clusterOrder(nodes []callNode, arcs []callArc) []int {
 	callers := heaviestCallers(nodes, arcs)
 	clusters := make([]*cluster, len(nodes))
 	var hot []int
@@ -88,7 +86,7 @@ type cluster struct {
 
 func (c *cluster) density() float64 { return c.count / float64(c.size) }
 
-func nodeSize(n CallNode) uint64 {
+func nodeSize(n callNode) uint64 {
 	if n.Size == 0 {
 		return unknownSize
 	}
@@ -97,7 +95,7 @@ func nodeSize(n CallNode) uint64 {
 
 // heaviestCallers returns the most frequent caller of each node, itself
 // excepted, or -1.
-func heaviestCallers(nodes []CallNode, arcs []CallArc) []int {
+func heaviestCallers(nodes []callNode, arcs []callArc) []int {
 	sums := make(map[[2]int]uint64)
 	for _, a := range arcs {
 		if a.Caller != a.Callee {

@@ -1,16 +1,14 @@
-package layout_test
+package layout
 
 import (
 	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
-
-	"github.com/profuse-pgo/profuse/layout"
 )
 
 func TestClusters(t *testing.T) {
-	nodes := []layout.CallNode{
+	nodes := []callNode{
 		{Name: "main", Size: 100, Count: 1},
 		{Name: "loop", Size: 100, Count: 1000},
 		{Name: "leaf", Size: 10, Count: 900},
@@ -19,7 +17,7 @@ func TestClusters(t *testing.T) {
 		{Name: "alone", Size: 10, Count: 2000},
 		{Name: "huge", Size: 4 << 20, Count: 4},
 	}
-	arcs := []layout.CallArc{
+	arcs := []callArc{
 		{Caller: 0, Callee: 1, Count: 10},
 		{Caller: 1, Callee: 2, Count: 800},
 		{Caller: 0, Callee: 2, Count: 100},
@@ -30,7 +28,7 @@ func TestClusters(t *testing.T) {
 	}
 	order := func() string {
 		var names []string
-		for _, i := range layout.Clusters(nodes, arcs) {
+		for _, i := range clusterOrder(nodes, arcs) {
 			names = append(names, nodes[i].Name)
 		}
 		return strings.Join(names, " ")
@@ -54,19 +52,19 @@ func TestClusters(t *testing.T) {
 func TestClustersAll(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for range 50 {
-		nodes := make([]layout.CallNode, 1+rng.IntN(60))
+		nodes := make([]callNode, 1+rng.IntN(60))
 		want := 0
 		for i := range nodes {
-			nodes[i] = layout.CallNode{Size: uint64(rng.IntN(1 << 20)), Count: uint64(rng.IntN(4))}
+			nodes[i] = callNode{Size: uint64(rng.IntN(1 << 20)), Count: uint64(rng.IntN(4))}
 			if nodes[i].Count > 0 {
 				want++
 			}
 		}
-		arcs := make([]layout.CallArc, rng.IntN(200))
+		arcs := make([]callArc, rng.IntN(200))
 		for i := range arcs {
-			arcs[i] = layout.CallArc{Caller: rng.IntN(len(nodes)), Callee: rng.IntN(len(nodes)), Count: uint64(rng.IntN(9))}
+			arcs[i] = callArc{Caller: rng.IntN(len(nodes)), Callee: rng.IntN(len(nodes)), Count: uint64(rng.IntN(9))}
 		}
-		got := layout.Clusters(nodes, arcs)
+		got := clusterOrder(nodes, arcs)
 		slices.Sort(got)
 		if len(got) != want || len(slices.Compact(got)) != want {
 			t.Fatalf("%d functions, want %d", len(got), want)

@@ -36,15 +36,16 @@ func BalancedOrder(v profile.View, name func(*profile.Symbol) string) (names []s
 	return names
 }
 
-// ClusterOrder orders the functions of a profile that ran as [Clusters] does.
-// name says what a symbol is called in the order; functions of one name are one,
-// and those without a name are left out. Nil if no caller of any of them is
-// known.
+// ClusterOrder orders the functions of a profile that ran by call-chain
+// clustering (C3: Ottoni and Maher, "Optimizing Function Placement for
+// Large-Scale Data-Center Applications", CGO 2017). name says what a symbol is
+// called in the order; functions of one name are one, and those without a name
+// are left out. Nil if no caller of any of them is known.
 func ClusterOrder(v profile.View, name func(*profile.Symbol) string) (names []string) {
 	if !v.Features().Has(profile.HasEdges) {
 		return nil
 	}
-	var nodes []CallNode
+	var nodes []callNode
 	at := make(map[string]int)
 	for f := range v.Functions() {
 		n := name(&f.Symbol)
@@ -54,21 +55,21 @@ func ClusterOrder(v profile.View, name func(*profile.Symbol) string) (names []st
 		}
 		if n != "" {
 			at[n] = len(nodes)
-			nodes = append(nodes, CallNode{Name: n, Size: f.Size, Count: f.Max()})
+			nodes = append(nodes, callNode{Name: n, Size: f.Size, Count: f.Max()})
 		}
 	}
-	var arcs []CallArc
+	var arcs []callArc
 	for e := range v.Edges() {
 		caller, known := at[name(&e.Caller)]
 		callee, also := at[name(&e.Target)]
 		if known && also && (e.Kind == profile.Call || e.Kind == profile.IndirectCall) {
-			arcs = append(arcs, CallArc{Caller: caller, Callee: callee, Count: e.Count})
+			arcs = append(arcs, callArc{Caller: caller, Callee: callee, Count: e.Count})
 		}
 	}
 	if len(arcs) == 0 {
 		return nil
 	}
-	for _, i := range Clusters(nodes, arcs) {
+	for _, i := range clusterOrder(nodes, arcs) {
 		names = append(names, nodes[i].Name)
 	}
 	return names

@@ -74,22 +74,31 @@ var plainByte = func() (plain [256]bool) {
 	return plain
 }()
 
+// fastNamed reads what types and methods begin with, up to the quote that closes
+// the name; end is its offset, 0 if it is not plain.
+func (d *decoder) fastNamed() (id int32, name []byte, end int) {
+	const head, middle = `{"id":`, `,"name":"`
+	text := d.data
+	if d.plain || d.old || !has(text, d.pos, head) {
+		return 0, nil, 0
+	}
+	id, p := smallInt(text, d.pos+len(head))
+	if p == 0 || !has(text, p, middle) {
+		return 0, nil, 0
+	}
+	p += len(middle)
+	end = plainString(text, p)
+	return id, text[p:max(p, end)], end
+}
+
 func (d *decoder) fastType() bool {
-	const head, name, tail = `{"id":`, `,"name":"`, `"}`
-	text, start := d.data, d.pos
-	if d.plain || d.old || !has(text, start, head) {
+	const tail = `"}`
+	start := d.pos
+	id, name, end := d.fastNamed()
+	if end == 0 || !has(d.data, end, tail) {
 		return false
 	}
-	id, p := smallInt(text, start+len(head))
-	if p == 0 || !has(text, p, name) {
-		return false
-	}
-	p += len(name)
-	end := plainString(text, p)
-	if end == 0 || !has(text, end, tail) {
-		return false
-	}
-	d.p.Types = append(d.p.Types, Type{TypeID(id), d.names.add(text[p:end])})
+	d.p.Types = append(d.p.Types, Type{TypeID(id), d.names.add(name)})
 	if d.places != nil {
 		d.places.types = append(d.places.types, place{uint32(start), uint32(d.record)})
 	}
@@ -98,17 +107,9 @@ func (d *decoder) fastType() bool {
 }
 
 func (d *decoder) fastMethod() bool {
-	const head, name, signature, tail = `{"id":`, `,"name":"`, `","signature":[`, `]}`
+	const signature, tail = `","signature":[`, `]}`
 	text, start := d.data, d.pos
-	if d.plain || d.old || !has(text, start, head) {
-		return false
-	}
-	id, p := smallInt(text, start+len(head))
-	if p == 0 || !has(text, p, name) {
-		return false
-	}
-	p += len(name)
-	end := plainString(text, p)
+	id, name, end := d.fastNamed()
 	if end == 0 || !has(text, end, signature) {
 		return false
 	}
@@ -120,7 +121,7 @@ func (d *decoder) fastMethod() bool {
 			d.signatures = d.signatures[:first]
 			return false
 		}
-		first = d.signatureRoom(first, 1)
+		first = d.signatureRoom(first)
 		d.signatures = append(d.signatures, TypeID(t))
 		if next = q; text[next] != ',' {
 			break
@@ -132,7 +133,7 @@ func (d *decoder) fastMethod() bool {
 		return false
 	}
 	last := len(d.signatures)
-	d.p.Methods = append(d.p.Methods, Method{MethodID(id), d.names.add(text[p:end]), d.signatures[first:last:last]})
+	d.p.Methods = append(d.p.Methods, Method{MethodID(id), d.names.add(name), d.signatures[first:last:last]})
 	if d.places != nil {
 		d.places.methods = append(d.places.methods, place{uint32(start), uint32(d.record)})
 	}

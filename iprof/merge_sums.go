@@ -78,10 +78,7 @@ func (s *sums) replace(e *sumEntry, records []int64) error {
 }
 
 func tooMuch(k Kind) error {
-	return &profile.FormatError{
-		Section: k.Key(), Offset: -1, Record: -1, Field: "merged section",
-		Found: "too large", Want: "less than 2^32 frames and numbers", Err: profile.ErrUnsupported,
-	}
+	return errorIn(k.Key(), -1, profile.ErrUnsupported, "merged section", "too large", "less than 2^32 frames and numbers")
 }
 
 // addSection adds the entries of one kind.
