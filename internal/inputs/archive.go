@@ -14,15 +14,15 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// Limits bound what compressed files, archives and streams expand to. Plain
+// limits bound what compressed files, archives and streams expand to. Plain
 // files are not limited: their size is known, and they are mapped.
-type Limits struct {
-	// MaxSize is the largest file or archive member, uncompressed, in bytes;
+type limits struct {
+	// maxSize is the largest file or archive member, uncompressed, in bytes;
 	// 0 means 16 GiB. Memory is taken as the bytes arrive, whatever is
 	// announced, except for the window of a zstd stream: up to 128 MiB.
-	MaxSize int64
+	maxSize int64
 
-	// MaxRatio is how many times larger than the compressed bytes it was made
+	// maxRatio is how many times larger than the compressed bytes it was made
 	// from a file or member of more than 256 MiB may be; 0 means 500.
 	//
 	// Below that size anything goes, for good archives are dense: of a
@@ -31,19 +31,19 @@ type Limits struct {
 	// the compressor sees, and one profile alone, half of it hashes,
 	// addresses and names, rarely reaches 10. MemProf's access histograms are
 	// the exception: 120 was seen.
-	MaxRatio int64
+	maxRatio int64
 
-	free int64 // what MaxRatio does not apply to, if not ratioFree; for tests
+	free int64 // what maxRatio does not apply to, if not ratioFree
 }
 
 // orDefault fills in what is zero.
-func (l Limits) orDefault() Limits {
-	if l.MaxSize <= 0 {
-		l.MaxSize = defaultMaxSize
+func (l limits) orDefault() limits {
+	if l.maxSize <= 0 {
+		l.maxSize = defaultMaxSize
 	}
-	l.MaxSize = min(l.MaxSize, maxInt-1)
-	if l.MaxRatio <= 0 {
-		l.MaxRatio = defaultMaxRatio
+	l.maxSize = min(l.maxSize, maxInt-1)
+	if l.maxRatio <= 0 {
+		l.maxRatio = defaultMaxRatio
 	}
 	if l.free <= 0 {
 		l.free = ratioFree
@@ -54,7 +54,7 @@ func (l Limits) orDefault() Limits {
 const (
 	defaultMaxSize  = 16 << 30
 	defaultMaxRatio = 500
-	ratioFree       = 256 << 20 // bytes to which MaxRatio does not apply
+	ratioFree       = 256 << 20 // bytes to which the ratio does not apply
 	maxDepth        = 4         // containers within containers
 	firstBuffer     = 64 << 10  // bytes allocated before any have arrived
 	maxInt          = int64(^uint(0) >> 1)
@@ -253,7 +253,7 @@ func (s *source) archive(name string, src io.Reader, depth int) error {
 			s.opts.skip(member, NotRegular)
 			continue
 		}
-		if why, yes := s.opts.hiddenMember(h.Name); yes {
+		if why, yes := hiddenMember(h.Name); yes {
 			s.opts.skip(member, why)
 			continue
 		}
@@ -265,7 +265,7 @@ func (s *source) archive(name string, src io.Reader, depth int) error {
 
 // slurp reads a stream to its end.
 func (s *source) slurp(name string, src io.Reader, depth int) (*Data, error) {
-	limits := s.opts.Limits.orDefault()
+	limits := s.opts.limits.orDefault()
 	// Some of it has been read ahead for looking at its first bytes.
 	start := max(s.root.n-streamBuffer, 0)
 	buf := s.r.takeBuffer(firstBuffer)
@@ -274,12 +274,12 @@ func (s *source) slurp(name string, src io.Reader, depth int) (*Data, error) {
 		buf = buf[:len(buf)+n]
 		size := int64(len(buf))
 		switch {
-		case size > limits.MaxSize:
-			err = tooLarge(name, "size", limits.MaxSize)
-		case depth > 0 && size > limits.free && size/limits.MaxRatio > s.root.n-start:
+		case size > limits.maxSize:
+			err = tooLarge(name, "size", limits.maxSize)
+		case depth > 0 && size > limits.free && size/limits.maxRatio > s.root.n-start:
 			err = unsupported(name, "", "size",
 				fmt.Sprintf("%d bytes and more, from %d compressed", size, s.root.n-start),
-				fmt.Sprintf("at most %d times as many beyond %d MiB unless decompressed first", limits.MaxRatio, limits.free>>20))
+				fmt.Sprintf("at most %d times as many beyond %d MiB unless decompressed first", limits.maxRatio, limits.free>>20))
 		case err == io.EOF:
 			return &Data{name: name, bytes: buf, r: s.r}, nil
 		case err != nil:

@@ -26,9 +26,9 @@
 // # Hostile input
 //
 // What a compressed file expands to is not known before it is expanded.
-// Memory grows only as bytes arrive, for one profile at a time, and [Limits]
-// says when to stop: see there. Containers within containers are opened four
-// levels deep.
+// Memory grows only as bytes arrive, for one profile at a time, up to 16 GiB, and
+// up to 500 times the compressed bytes where it is more than 256 MiB. Containers
+// within containers are opened four levels deep.
 //
 // Of the errors, those about contents are *[profile.FormatError]; those of the
 // system are passed on as they are, usually a *[fs.PathError].

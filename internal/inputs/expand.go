@@ -18,14 +18,7 @@ type Options struct {
 	// Stdin is read for "-"; nil means [os.Stdin].
 	Stdin io.Reader
 
-	// FollowLinks also walks folders that are symbolic links inside folders,
-	// except those that lead back to where they are. llvm-profdata does so.
-	// Links to files are always followed.
-	FollowLinks bool
-	// DotFiles also takes files and folders whose name begins with a dot from
-	// folders and archives. llvm-profdata does so.
-	DotFiles bool
-	// NoGlob takes every argument literally, as llvm-profdata does on unix.
+	// NoGlob takes every argument literally, as LLVM's tools do on unix.
 	NoGlob bool
 
 	// Skipped, if not nil, is told of what was found in a folder or archive
@@ -33,7 +26,7 @@ type Options struct {
 	// concurrently.
 	Skipped func(name string, why Reason)
 
-	Limits Limits
+	limits limits // for tests
 }
 
 // Reason says why something that was found is not an input.
@@ -45,7 +38,6 @@ const (
 	Temporary    Reason = "temporary file of an unfinished run"
 	NotRegular   Reason = "not a regular file"
 	LinkedFolder Reason = "symbolic link to a folder"
-	LinkLoop     Reason = "symbolic link to a folder it is in"
 	DanglingLink Reason = "symbolic link to nothing"
 	ArchiveLink  Reason = "link inside an archive"
 )
@@ -78,7 +70,9 @@ const Stdin = "-"
 // order given, and as often as it is named: a profile named twice counts twice.
 //
 // Left out of folders, patterns and archives are the temporary files of
-// unfinished runs, and of folders and archives dot files (see Options).
+// unfinished runs, and of folders and archives files and folders whose name
+// begins with a dot. Links to files are followed in folders, those to folders
+// are not.
 //
 // The error is the system's for the first argument that does not exist or
 // cannot be read. Whether a file can be opened shows when it is.
@@ -105,11 +99,11 @@ func (o *Options) skip(name string, why Reason) {
 
 // hidden reports whether a file or folder of this base name is left out of
 // folders and archives, and why.
-func (o *Options) hidden(base string) (why Reason, yes bool) {
+func hidden(base string) (why Reason, yes bool) {
 	switch {
 	case atomicfile.IsTemp(base):
 		return Temporary, true
-	case !o.DotFiles && strings.HasPrefix(base, "."):
+	case strings.HasPrefix(base, "."):
 		return DotFile, true
 	}
 	return "", false
@@ -117,12 +111,12 @@ func (o *Options) hidden(base string) (why Reason, yes bool) {
 
 // hiddenMember is hidden for an archive member: one in a hidden folder is as
 // hidden as the folder.
-func (o *Options) hiddenMember(name string) (why Reason, yes bool) {
+func hiddenMember(name string) (why Reason, yes bool) {
 	for part := range strings.SplitSeq(name, "/") {
 		if part == "." || part == ".." {
 			continue
 		}
-		if why, yes := o.hidden(part); yes {
+		if why, yes := hidden(part); yes {
 			return why, true
 		}
 	}
@@ -133,9 +127,6 @@ func (o *Options) hiddenMember(name string) (why Reason, yes bool) {
 type walker struct {
 	opts  *Options
 	files []string
-	// within are the folders on the way to where the walk is, to find loops
-	// of symbolic links. It is kept only when links are followed.
-	within []fs.FileInfo
 }
 
 func (w *walker) argument(arg string) error {
@@ -177,7 +168,7 @@ func (w *walker) existing(name string, info fs.FileInfo) error {
 		return nil
 	}
 	first := len(w.files)
-	if err := w.folder(name, info); err != nil {
+	if err := w.folder(name); err != nil {
 		return err
 	}
 	slices.Sort(w.files[first:])
@@ -185,11 +176,7 @@ func (w *walker) existing(name string, info fs.FileInfo) error {
 }
 
 // folder adds the files of a folder in any order.
-func (w *walker) folder(name string, info fs.FileInfo) error {
-	if w.opts.FollowLinks {
-		w.within = append(w.within, info)
-		defer func() { w.within = w.within[:len(w.within)-1] }()
-	}
+func (w *walker) folder(name string) error {
 	entries, err := os.ReadDir(name)
 	if err != nil {
 		return err
@@ -210,7 +197,7 @@ func (w *walker) folder(name string, info fs.FileInfo) error {
 // told its type, so that regular files cost no further call.
 func (w *walker) entry(prefix string, entry fs.DirEntry) error {
 	name := prefix + entry.Name()
-	if why, yes := w.opts.hidden(entry.Name()); yes {
+	if why, yes := hidden(entry.Name()); yes {
 		w.opts.skip(name, why)
 		return nil
 	}
@@ -219,14 +206,7 @@ func (w *walker) entry(prefix string, entry fs.DirEntry) error {
 		w.files = append(w.files, name)
 		return nil
 	case mode.IsDir():
-		var info fs.FileInfo
-		if w.opts.FollowLinks {
-			var err error
-			if info, err = entry.Info(); err != nil {
-				return err
-			}
-		}
-		return w.folder(name, info)
+		return w.folder(name)
 	case mode&fs.ModeSymlink == 0:
 		w.opts.skip(name, NotRegular)
 		return nil
@@ -238,14 +218,10 @@ func (w *walker) entry(prefix string, entry fs.DirEntry) error {
 		w.opts.skip(name, DanglingLink)
 	case info.Mode().IsRegular():
 		w.files = append(w.files, name)
-	case !info.IsDir():
-		w.opts.skip(name, NotRegular)
-	case !w.opts.FollowLinks:
+	case info.IsDir():
 		w.opts.skip(name, LinkedFolder)
-	case slices.ContainsFunc(w.within, func(outer fs.FileInfo) bool { return os.SameFile(outer, info) }):
-		w.opts.skip(name, LinkLoop)
 	default:
-		return w.folder(name, info)
+		w.opts.skip(name, NotRegular)
 	}
 	return nil
 }
