@@ -42,7 +42,7 @@
 // Files may be damaged or malicious: nothing is allocated that their size does
 // not justify, tables that overlap are not read over and over, decompressed
 // sections are bounded by a ratio, and an address in more than 2000 functions
-// is in none. Errors about contents are *[profile.FormatError]; in sections of debug information
-// offsets count from the section's (decompressed) start, as dwarfdump prints
-// them.
+// is in none. Errors about contents are *[profile.FormatError]; in sections of
+// debug information offsets count from the section's (decompressed) start, as
+// dwarfdump prints them.
 package symbolize

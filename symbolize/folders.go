@@ -1,13 +1,15 @@
 package symbolize
 
 import (
-	"bytes"
 	"encoding/hex"
+	"io"
 	"io/fs"
 	"iter"
 	"os"
 	"path/filepath"
 	"sync"
+
+	"github.com/profuse-pgo/profuse/symbolize/internal/object"
 )
 
 // Folders finds programs and debug files by build id. Its methods may be called
@@ -98,24 +100,14 @@ func (d *Folders) scan(id []byte) ([]string, error) {
 	return d.below[string(id)], nil
 }
 
-// isProgram reports whether a file begins like ELF or Mach-O.
+// isProgram reports whether a file begins like one that Open reads.
 func isProgram(path string) bool {
 	f, err := os.Open(path)
 	if err != nil {
 		return false
 	}
 	defer f.Close()
-	var b [4]byte
-	if n, _ := f.Read(b[:]); n < len(b) {
-		return false
-	}
-	for _, magic := range []string{
-		"\x7fELF", "\xca\xfe\xba\xbe", "\xca\xfe\xba\xbf",
-		"\xce\xfa\xed\xfe", "\xcf\xfa\xed\xfe", "\xfe\xed\xfa\xce", "\xfe\xed\xfa\xcf",
-	} {
-		if bytes.Equal(b[:], []byte(magic)) {
-			return true
-		}
-	}
-	return false
+	var head [object.HeadSize]byte
+	n, _ := io.ReadFull(f, head[:])
+	return object.IsImage(head[:n])
 }

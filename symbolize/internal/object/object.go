@@ -85,6 +85,15 @@ type Segment struct {
 	Executable bool
 }
 
+// HeadSize is how many first bytes tell an image.
+const HeadSize = 8
+
+// IsImage reports whether a file that begins with head is one that [Parse]
+// tries to read.
+func IsImage(head []byte) bool { return isELF(head) || isMachO(head) || isFat(head) }
+
+func isELF(head []byte) bool { return bytes.HasPrefix(head, []byte(elf.ELFMAG)) }
+
 // Parse reads an ELF or Mach-O image. arch chooses a slice of a universal
 // Mach-O file, and may be empty if it has only one. data must stay as it is
 // while the image is used.
@@ -98,7 +107,7 @@ func Parse(name string, data []byte, arch string) (*Image, error) {
 	var im *Image
 	var err error
 	switch {
-	case bytes.HasPrefix(data, []byte("\x7fELF")):
+	case isELF(data):
 		im, err = parseELF(data)
 	case isMachO(data):
 		im, err = parseMachO(data)
