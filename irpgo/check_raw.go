@@ -18,9 +18,9 @@ func (c *checker) raw(r *rawReader) {
 	var counters, bitmaps []extent
 	for i := range p.numRecords() {
 		b := p.record(i)
-		at := p.records.off + int64(i*p.layout.size)
+		at := p.recordOffset(i)
 		limit := uint64(len(p.counters.data))
-		e := extent{start: r.sectionOffset(i, p.addr(b, p.layout.counterPtr), p.fields[fCountersDelta], limit), record: i}
+		e := extent{start: r.counterStart(i, b), record: i}
 		e.end = e.start + size*uint64(p.u32(b, p.layout.numCounters))
 		if e.start < limit && e.end <= limit && e.start < e.end { // else the reader has told
 			counters = append(counters, e)
@@ -30,7 +30,7 @@ func (c *checker) raw(r *rawReader) {
 		}
 		if p.layout.bitmapBytes >= 0 {
 			limit := uint64(len(p.bitmap.data))
-			e := extent{start: r.sectionOffset(i, p.addr(b, p.layout.bitmapPtr), p.fields[fBitmapDelta], limit), record: i}
+			e := extent{start: r.bitmapStart(i, b), record: i}
 			if e.end = e.start + uint64(p.u32(b, p.layout.bitmapBytes)); e.start < e.end && e.end <= limit {
 				bitmaps = append(bitmaps, e)
 			}
@@ -126,7 +126,7 @@ func (c *checker) addresses(p *rawProfile) {
 	for i := range p.numRecords() {
 		a := p.u64(p.record(i), p.layout.funcPtr)
 		if a != 0 && max(a, middle)-min(a, middle) > farAway {
-			c.remark(odd("data", p.records.off+int64(i*p.layout.size+p.layout.funcPtr), i, "address of the function",
+			c.remark(odd("data", p.recordOffset(i)+int64(p.layout.funcPtr), i, "address of the function",
 				fmt.Sprintf("%#x", a), fmt.Sprintf("near %#x, where the others are", middle)))
 		}
 	}

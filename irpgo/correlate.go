@@ -1,6 +1,7 @@
 package irpgo
 
 import (
+	"cmp"
 	"encoding/binary"
 	"fmt"
 	"slices"
@@ -42,7 +43,7 @@ type CorrelatedFunction struct {
 
 // Name returns the PGO name of a function, "" if the program does not say.
 func (c *Correlation) Name(f *CorrelatedFunction) string {
-	i, ok := slices.BinarySearchFunc(c.names, f.NameRef, func(name string, ref uint64) int { return compareU64(NameRef(name), ref) })
+	i, ok := slices.BinarySearchFunc(c.names, f.NameRef, func(name string, ref uint64) int { return cmp.Compare(NameRef(name), ref) })
 	if !ok {
 		return ""
 	}
@@ -237,7 +238,7 @@ func (b *correlationBuilder) finish(err error) (*Correlation, error) {
 	if err != nil && b.warn != nil {
 		b.warn(Warning{File: b.f.Name(), Err: err})
 	}
-	slices.SortFunc(b.c.names, func(x, y string) int { return compareU64(NameRef(x), NameRef(y)) })
+	slices.SortFunc(b.c.names, func(x, y string) int { return cmp.Compare(NameRef(x), NameRef(y)) })
 	return b.c, nil
 }
 

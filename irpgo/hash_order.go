@@ -3,6 +3,8 @@ package irpgo
 import (
 	"cmp"
 	"slices"
+
+	"github.com/profuse-pgo/profuse/internal/densemap"
 )
 
 // The order of records in an indexed file is the iteration order of LLVM's
@@ -12,13 +14,17 @@ import (
 // release says how the LLVM releases that write a version order things.
 type release struct {
 	sortedKeys bool // names sorted bytewise; before LLVM 17 in StringMap order
-	mixedHash  bool // DenseMap hashes integers by mixing; before LLVM 19 by ×37
+	hash       densemap.Hash
 }
 
 // releaseOf maps an LLVM major release to its ordering. Verified against 14,
 // 16, 19 and 22; 17 and 18 follow from their sources.
 func releaseOf(llvm int) release {
-	return release{sortedKeys: llvm >= 17, mixedHash: llvm >= 19}
+	r := release{sortedKeys: llvm >= 17, hash: densemap.Times37}
+	if llvm >= 19 {
+		r.hash = densemap.Mixed
+	}
+	return r
 }
 
 // recordOrder returns the order in which LLVM emits the records of one name:
@@ -28,36 +34,15 @@ func recordOrder(records []*Record, rel release) []*Record {
 	if len(records) < 2 {
 		return records
 	}
-	table := make([]*Record, 4)
-	insert := func(r *Record) {
-		slot := rel.denseHash(r.Hash) & uint32(len(table)-1)
-		for step := uint32(1); table[slot] != nil; step++ {
-			slot = (slot + step) & uint32(len(table)-1)
-		}
-		table[slot] = r
-	}
+	hashes := make([]uint64, len(records))
 	for i, r := range records {
-		if 4*(i+1) >= 3*len(table) {
-			old := table
-			table = make([]*Record, max(64, 2*len(table)))
-			for _, o := range old {
-				if o != nil {
-					insert(o)
-				}
-			}
-		}
-		insert(r)
+		hashes[i] = r.Hash
 	}
-	return slices.DeleteFunc(table, func(r *Record) bool { return r == nil })
-}
-
-// denseHash is DenseMapInfo<uint64_t>::getHashValue.
-func (rel release) denseHash(x uint64) uint32 {
-	if !rel.mixedHash {
-		return uint32(x * 37)
+	ordered := make([]*Record, len(records))
+	for i, at := range densemap.Order(hashes, 4, rel.hash) {
+		ordered[i] = records[at]
 	}
-	x *= 0xbf58476d1ce4e5b9
-	return uint32(x ^ x>>31)
+	return ordered
 }
 
 // keyOrder returns the functions in the order in which LLVM inserts their

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/profuse-pgo/profuse/internal/ondisk"
+	"github.com/profuse-pgo/profuse/internal/tally"
 )
 
 // sumTable is the table of a sum of indexed profiles of one shape. It has the
@@ -147,11 +148,11 @@ func (t *sumTable) size(item int32) (size int) {
 func (t *sumTable) summarize(sum, cs *SummaryBuilder) {
 	large := 0
 	for _, c := range t.sum.counts {
-		if c >= smallCounts {
+		if !tally.IsSmall(c) {
 			large++
 		}
 	}
-	sum.expect(large)
+	sum.counts.Expect(large)
 	for i := range t.shape.functions {
 		f := &t.shape.functions[i]
 		counts := t.sum.counts[f.counters : f.counters+f.count]

@@ -1,10 +1,7 @@
 package irpgo
 
 import (
-	"cmp"
-	"math/bits"
-	"slices"
-
+	"github.com/profuse-pgo/profuse/internal/saturate"
 	"github.com/profuse-pgo/profuse/memprof"
 	"github.com/profuse-pgo/profuse/profile"
 )
@@ -96,11 +93,6 @@ func newMerger(opt MergeOptions, sampler *traceSampler, shapes *shapeRegistry, n
 	}
 }
 
-// Fork returns an empty Merger for another worker. Its options are those of
-// m; the temporal traces of all forks go into one sample. Only exact merging
-// may be forked.
-func (m *Merger) Fork() *Merger { return newMerger(m.opt, m.sampler, m.shapes, m.names) }
-
 // Add merges r with the given weight, at least 1. Unless merging is
 // LLVM-compatible, an input that turns out to be broken leaves no trace.
 func (m *Merger) Add(r *Reader, weight uint64) (Added, error) {
@@ -114,10 +106,6 @@ func (m *Merger) Add(r *Reader, weight uint64) (Added, error) {
 func (m *Merger) AddAt(index int, r *Reader, weight uint64) (added Added, err error) {
 	var traces []Trace
 	var stream uint64
-	raw, _ := r.dec.(*rawReader)
-	if raw != nil {
-		raw.cache = m.names
-	}
 	defer func() { m.sampler.admit(index, traces, stream) }()
 	variant := m.variant
 	if !r.onlyMemProf() {
@@ -125,51 +113,102 @@ func (m *Merger) AddAt(index int, r *Reader, weight uint64) (added Added, err er
 			return added, profile.InFile(err, r.Name())
 		}
 	}
-	if fast, trace, ok := m.addShaped(index, r, weight); ok {
+	if raw, ok := r.dec.(*rawReader); ok {
+		raw.cache = m.names
+	}
+	var heap *memprof.Profile
+	var heapErr error
+	added, ok := m.addShaped(index, r, weight)
+	if ok {
 		m.variant = variant
-		if r.Info().Format == FormatIndexed {
-			traces, stream = r.Traces()
-		} else {
-			for i := range trace {
-				trace[i].Weight = weight
-			}
-			traces, stream = trace, uint64(len(trace))
+	} else {
+		sound := false
+		if m.opt.LLVMCompat {
+			// LLVM's result depends on the order in which records meet, so sums of
+			// a shape and other records must not be built up side by side.
+			m.plain = true
+			m.flush()
+		} else if sound, err = m.readable(r); err != nil {
+			return added, err
 		}
-		m.addBinaryIDs(r)
-		m.checkTotal(r, fast)
-		return fast, nil
+		if heap, heapErr = r.memProf(); heapErr != nil && !m.opt.LLVMCompat {
+			return added, heapErr
+		}
+		m.variant = variant
+		in := input{m: m, reader: r, index: index, weight: weight}
+		err = in.addRecords(sound)
+		added = in.added
+		m.addNames(r)
 	}
+	traces, stream = r.weightedTraces(weight)
+	if err != nil {
+		return added, err
+	}
+	m.checkTotal(r, added)
+	m.addBinaryIDs(r)
+	if heap != nil {
+		return added, m.AddMemProf(r.Name(), heap, weight)
+	}
+	return added, heapErr
+}
+
+// readable reads all records, unless it is certain that they can be read. sound
+// tells that it is.
+func (m *Merger) readable(r *Reader) (sound bool, err error) {
+	if d, ok := r.dec.(binaryDecoder); ok && d.sound(m.functions.knows()) {
+		return true, nil
+	}
+	for _, err := range r.Records() {
+		if err != nil {
+			return false, err
+		}
+	}
+	return false, nil
+}
+
+// weightedTraces is [Reader.Traces] for a profile of that weight. Merged traces
+// have weights of their own.
+func (r *Reader) weightedTraces(weight uint64) ([]Trace, uint64) {
+	if !r.Info().Variant.Has(HasTemporal) {
+		return nil, 0
+	}
+	traces, stream := r.Traces()
+	if r.Info().Format == FormatRaw {
+		for i := range traces {
+			traces[i].Weight = weight
+		}
+	}
+	return traces, stream
+}
+
+// An input is a profile that is added record by record.
+type input struct {
+	m      *Merger
+	reader *Reader
+	index  int
+	weight uint64
+	next   uint64 // number of the next record
+	added  Added
+}
+
+// seq is when the next record appears, among those of all inputs.
+func (in *input) seq() uint64 { return uint64(in.index)<<32 | in.next }
+
+// addRecords adds all records, up to the first that cannot be read. sound says
+// that there is none such.
+func (in *input) addRecords(sound bool) error {
+	m, r := in.m, in.reader
 	binary, _ := r.dec.(binaryDecoder)
-	sound := false
-	if m.opt.LLVMCompat {
-		// LLVM's result depends on the order in which records meet, so sums of
-		// a shape and other records must not be built up side by side.
-		m.plain = true
-		m.flush()
-	} else if sound = binary != nil && binary.sound(m.functions.knows()); !sound {
-		for _, err := range r.Records() {
-			if err != nil {
-				return added, err
-			}
-		}
-	}
-	heap, heapErr := r.memProf()
-	if heapErr != nil && !m.opt.LLVMCompat {
-		return added, heapErr
-	}
-	m.variant = variant
-	n := uint64(0)
 	if binary != nil {
 		binary.intern(m.functions.guess)
 	}
-	if sound && raw != nil && !m.plain {
-		raw.direct = m.directly(r, raw, index, weight, &added, &n)
+	if raw, ok := r.dec.(*rawReader); ok && sound {
+		raw.direct = in.directly(raw)
 		defer func() { raw.direct = nil }()
 	}
-	for rec, recErr := range r.Records() {
-		if recErr != nil {
-			err = recErr
-			break
+	for rec, err := range r.Records() {
+		if err != nil {
+			return err
 		}
 		ref := uint64(0)
 		if binary != nil {
@@ -178,33 +217,17 @@ func (m *Merger) AddAt(index int, r *Reader, weight uint64) (added Added, err er
 		if m.opt.Rename != nil {
 			rec.Name, ref = m.opt.Rename(rec.Name), 0
 		}
-		if m.addRecord(rec, ref, weight, uint64(index)<<32|n, r.Name()) {
-			added.Records++
+		if m.addRecord(rec, ref, in.weight, in.seq(), r.Name()) {
+			in.added.Records++
 			for _, c := range rec.Counts {
-				added.Count = addSaturating(added.Count, c)
+				in.added.Count = saturate.Add(in.added.Count, c)
 			}
 		} else {
-			added.Skipped++
+			in.added.Skipped++
 		}
-		n++
+		in.next++
 	}
-	m.addNames(r)
-	if r.Info().Variant.Has(HasTemporal) {
-		traces, stream = r.Traces()
-		if r.Info().Format == FormatRaw {
-			for i := range traces {
-				traces[i].Weight = weight
-			}
-		}
-	}
-	if err == nil {
-		m.checkTotal(r, added)
-		m.addBinaryIDs(r)
-		if err = heapErr; heap != nil {
-			err = m.AddMemProf(r.Name(), heap, weight)
-		}
-	}
-	return added, err
+	return nil
 }
 
 func (m *Merger) addBinaryIDs(r *Reader) {
@@ -253,256 +276,9 @@ func (m *Merger) mergeVariant(v Variant) (Variant, error) {
 	return have | v, nil
 }
 
-// addRecord merges src, whose name has the given reference unless that is 0,
-// and reports whether it was taken.
-func (m *Merger) addRecord(src *Record, ref, weight, seq uint64, file string) bool {
-	f := m.functions.get(src.Name, ref, seq)
-	f.seq = min(f.seq, seq) // sums of a shape come late
-	taken, reported := true, false
-	// At most one warning per function and input.
-	warn := func(code Code) {
-		if !reported && m.opt.Warn != nil {
-			m.opt.Warn(Warning{File: file, Function: src.Name, Err: &InstrError{Code: code}})
-		}
-		reported = true
-		taken = taken && code == CodeCounterOverflow
+// warn tells of a record that could not be merged whole.
+func (m *Merger) warn(file, function string, code Code) {
+	if m.opt.Warn != nil {
+		m.opt.Warn(Warning{File: file, Function: function, Err: &InstrError{Code: code}})
 	}
-	dst := f.find(src.Hash)
-	switch {
-	case dst == nil:
-		dst = m.newRecord(src, weight, seq, warn)
-		f.records = append(f.records, dst)
-	case m.opt.LLVMCompat:
-		dst.merge(src, weight, true, warn)
-	default:
-		if r := dst.rival(src); r != nil {
-			r.seq = min(r.seq, seq)
-			r.merge(src, weight, false, warn)
-		} else {
-			dst.rivals = append(dst.rivals, m.newRecord(src, weight, seq, warn))
-		}
-	}
-	if m.opt.LLVMCompat {
-		dst.sortValues()
-	}
-	return taken
-}
-
-// newRecord copies src, scaled (InstrProfRecord::scale).
-func (m *Merger) newRecord(src *Record, weight, seq uint64, warn func(Code)) *accRecord {
-	r := m.functions.newRecord()
-	r.Name, r.Hash, r.seq = src.Name, src.Hash, seq
-	r.Counts = m.functions.counts.copy(src.Counts)
-	if src.Bitmap != nil {
-		r.Bitmap = slices.Clone(src.Bitmap)
-	}
-	r.Values = src.Values.clone()
-	if weight == 1 || !m.opt.LLVMCompat && r.Pseudo() != 0 {
-		return r
-	}
-	for i, c := range r.Counts {
-		hi, lo := bits.Mul64(c, weight)
-		if hi != 0 || lo > maxCount {
-			lo = maxCount
-			warn(CodeCounterOverflow)
-		}
-		r.Counts[i] = lo
-	}
-	for _, sites := range r.Values {
-		for _, site := range sites {
-			for i := range site {
-				hi, lo := bits.Mul64(site[i].Count, weight)
-				if hi != 0 {
-					lo = 1<<64 - 1
-					warn(CodeCounterOverflow)
-				}
-				site[i].Count = lo
-			}
-		}
-	}
-	return r
-}
-
-// clone copies the sites of v into one block of memory.
-func (v *Values) clone() Values {
-	var out Values
-	if v.Empty() {
-		return out
-	}
-	sites, values := 0, 0
-	for _, k := range v {
-		sites += len(k)
-		for _, s := range k {
-			values += len(s)
-		}
-	}
-	siteBlock := make([]ValueSite, 0, sites)
-	valueBlock := make([]ValueData, 0, values)
-	for k, in := range v {
-		if len(in) == 0 {
-			continue
-		}
-		start := len(siteBlock)
-		for _, s := range in {
-			at := len(valueBlock)
-			valueBlock = append(valueBlock, s...)
-			siteBlock = append(siteBlock, valueBlock[at:len(valueBlock):len(valueBlock)])
-		}
-		out[k] = siteBlock[start:len(siteBlock):len(siteBlock)]
-	}
-	return out
-}
-
-// Merge folds another Merger into m and leaves the other unusable. Under
-// LLVMCompat it does what llvm-profdata does when it joins the results of two
-// threads.
-func (m *Merger) Merge(o *Merger) error {
-	if o.variant != 0 || !o.empty() { // else a fork that got no input
-		variant, err := m.mergeVariant(o.variant)
-		if err != nil {
-			return err
-		}
-		m.variant = variant
-	}
-	if m.opt.LLVMCompat {
-		m.flush()
-		o.flush()
-		m.mergeContext(o)
-	} else {
-		m.mergeFork(o)
-	}
-	m.mergeMemProf(o)
-	for id := range o.binaryIDs {
-		m.binaryIDs[id] = struct{}{}
-	}
-	for n := range o.vtables {
-		m.vtables[n] = struct{}{}
-	}
-	for ref, n := range o.symbols.index() {
-		m.symbols.add(ref, n)
-	}
-	return nil
-}
-
-// mergeContext is InstrProfWriter::mergeRecordsFromWriter.
-func (m *Merger) mergeContext(o *Merger) {
-	for _, f := range o.sorted() {
-		records := make([]*Record, len(f.records))
-		for i, r := range f.records {
-			records[i] = &r.Record
-		}
-		for _, r := range recordOrder(records, releaseOf(22)) {
-			m.addRecord(r, f.ref, 1, uint64(m.next)<<32|f.seq, "")
-		}
-	}
-	m.next++
-	m.sampler.add(o.sampler.traces, o.sampler.stream)
-}
-
-// mergeFork folds the accumulators of a fork in without copying them.
-func (m *Merger) mergeFork(o *Merger) {
-	for s, from := range o.sums {
-		if to := m.sums[s]; to != nil {
-			to.join(from, m)
-		} else {
-			m.sums[s] = from
-		}
-	}
-	if len(m.functions.order) == 0 {
-		m.functions = o.functions
-		return
-	}
-	for _, from := range o.functions.order {
-		to, found := m.functions.adopt(from)
-		if !found {
-			continue
-		}
-		to.seq = min(to.seq, from.seq)
-		for _, r := range from.records {
-			dst := to.find(r.Hash)
-			if dst == nil {
-				to.records = append(to.records, r)
-				continue
-			}
-			for _, in := range append([]*accRecord{r}, r.rivals...) {
-				if same := dst.rival(&in.Record); same != nil {
-					if in.seq < same.seq {
-						// Of pseudo counts the first record's values stand.
-						same.Record, in.Record = in.Record, same.Record
-						same.seq = in.seq
-					}
-					same.merge(&in.Record, 1, false, func(code Code) {
-						if m.opt.Warn != nil {
-							m.opt.Warn(Warning{Function: in.Name, Err: &InstrError{Code: code}})
-						}
-					})
-				} else {
-					in.rivals = nil
-					dst.rivals = append(dst.rivals, in)
-				}
-			}
-		}
-	}
-}
-
-func (m *Merger) sorted() []*accFunction {
-	fs := m.functions.order
-	out := make([]*accFunction, len(fs))
-	for i, at := range nameOrder(len(fs), func(i int) string { return fs[i].name }) {
-		out[i] = fs[at]
-	}
-	return out
-}
-
-// Profile returns the merged profile, which takes over the Merger's memory:
-// nothing may be added afterwards. See [Merger.Finish] for when it is only to
-// be written.
-func (m *Merger) Profile() *Profile { return m.Finish().Profile() }
-
-// settled returns the functions of the accumulator.
-func (m *Merger) settled() []Function {
-	out := make([]Function, 0, len(m.functions.order))
-	for _, f := range m.sorted() {
-		fn := Function{Name: f.name, seq: f.seq, Records: make([]*Record, 0, len(f.records)), refOf: f.name, ref: f.ref}
-		for i, r := range f.records {
-			f.records[i] = m.settle(r)
-		}
-		if !m.opt.LLVMCompat && len(f.records) > 1 {
-			slices.SortFunc(f.records, func(a, b *accRecord) int { return cmp.Compare(a.seq, b.seq) })
-		}
-		for _, r := range f.records {
-			r.sortValues()
-			fn.Records = append(fn.Records, &r.Record)
-		}
-		out = append(out, fn)
-	}
-	return out
-}
-
-// settle lets the rival that appeared first stand and merges into it what the
-// others can give by LLVM's rules, in order of appearance.
-func (m *Merger) settle(r *accRecord) *accRecord {
-	if len(r.rivals) == 0 {
-		return r
-	}
-	all := append([]*accRecord{r}, r.rivals...)
-	slices.SortFunc(all, func(a, b *accRecord) int { return cmp.Compare(a.seq, b.seq) })
-	first := all[0]
-	first.rivals = nil
-	for _, o := range all[1:] {
-		first.merge(&o.Record, 1, false, func(code Code) {
-			if m.opt.Warn != nil {
-				m.opt.Warn(Warning{Function: o.Name, Err: &InstrError{Code: code}})
-			}
-		})
-	}
-	return first
-}
-
-func addSaturating(a, b uint64) uint64 {
-	sum, carry := bits.Add64(a, b, 0)
-	if carry != 0 {
-		return 1<<64 - 1
-	}
-	return sum
 }

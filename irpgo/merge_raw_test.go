@@ -110,13 +110,12 @@ func TestDirectIsTaken(t *testing.T) {
 			m.functions.last = nil
 			continue
 		}
-		var added Added
-		next := uint64(0)
+		in := input{m: m, reader: r, index: 1, weight: 1}
 		d := r.dec.(*rawReader)
 		if err := d.prepare(); err != nil {
 			t.Fatal(err)
 		}
-		direct := m.directly(r, d, 1, 1, &added, &next)
+		direct := in.directly(d)
 		if direct == nil {
 			t.Fatal("not for this profile")
 		}
@@ -129,8 +128,8 @@ func TestDirectIsTaken(t *testing.T) {
 				m.functions.get(b.funcs[i].name, 0, 0)
 			}
 		}
-		if want := (Added{Records: 18, Count: 3 * 18}); added != want {
-			t.Errorf("added %+v, want %+v", added, want)
+		if want := (Added{Records: 18, Count: 3 * 18}); in.added != want {
+			t.Errorf("added %+v, want %+v", in.added, want)
 		}
 	}
 }

@@ -2,9 +2,107 @@ package irpgo
 
 import (
 	"cmp"
-	"math/bits"
 	"slices"
+
+	"github.com/profuse-pgo/profuse/internal/saturate"
 )
+
+// addRecord merges src, whose name has the given reference unless that is 0,
+// and reports whether it was taken.
+func (m *Merger) addRecord(src *Record, ref, weight, seq uint64, file string) bool {
+	f := m.functions.get(src.Name, ref, seq)
+	f.seq = min(f.seq, seq) // sums of a shape come late
+	taken, reported := true, false
+	// At most one warning per function and input.
+	warn := func(code Code) {
+		if !reported {
+			m.warn(file, src.Name, code)
+		}
+		reported = true
+		taken = taken && code == CodeCounterOverflow
+	}
+	dst := f.find(src.Hash)
+	switch {
+	case dst == nil:
+		dst = m.newRecord(src, weight, seq, warn)
+		f.records = append(f.records, dst)
+	case m.opt.LLVMCompat:
+		dst.merge(src, weight, true, warn)
+	default:
+		if r := dst.rival(src); r != nil {
+			r.seq = min(r.seq, seq)
+			r.merge(src, weight, false, warn)
+		} else {
+			dst.rivals = append(dst.rivals, m.newRecord(src, weight, seq, warn))
+		}
+	}
+	if m.opt.LLVMCompat {
+		dst.sortValues()
+	}
+	return taken
+}
+
+// newRecord copies src, scaled (InstrProfRecord::scale).
+func (m *Merger) newRecord(src *Record, weight, seq uint64, warn func(Code)) *accRecord {
+	r := m.functions.newRecord()
+	r.Name, r.Hash, r.seq = src.Name, src.Hash, seq
+	r.Counts = m.functions.counts.copy(src.Counts)
+	if src.Bitmap != nil {
+		r.Bitmap = slices.Clone(src.Bitmap)
+	}
+	r.Values = src.Values.clone()
+	if weight == 1 || !m.opt.LLVMCompat && r.Pseudo() != 0 {
+		return r
+	}
+	for i := range r.Counts {
+		c := uint64(0)
+		if addCount(&c, r.Counts[i], weight) {
+			warn(CodeCounterOverflow)
+		}
+		r.Counts[i] = c
+	}
+	for _, sites := range r.Values {
+		for _, site := range sites {
+			for i := range site {
+				var cut bool
+				if site[i].Count, cut = saturate.Mul(site[i].Count, weight); cut {
+					warn(CodeCounterOverflow)
+				}
+			}
+		}
+	}
+	return r
+}
+
+// clone copies the sites of v into one block of memory.
+func (v *Values) clone() Values {
+	var out Values
+	if v.Empty() {
+		return out
+	}
+	sites, values := 0, 0
+	for _, k := range v {
+		sites += len(k)
+		for _, s := range k {
+			values += len(s)
+		}
+	}
+	siteBlock := make([]ValueSite, 0, sites)
+	valueBlock := make([]ValueData, 0, values)
+	for k, in := range v {
+		if len(in) == 0 {
+			continue
+		}
+		start := len(siteBlock)
+		for _, s := range in {
+			at := len(valueBlock)
+			valueBlock = append(valueBlock, s...)
+			siteBlock = append(siteBlock, valueBlock[at:len(valueBlock):len(valueBlock)])
+		}
+		out[k] = siteBlock[start:len(siteBlock):len(siteBlock)]
+	}
+	return out
+}
 
 // sameShape reports whether two records of one (name, hash) can be added
 // counter by counter and site by site.
@@ -79,25 +177,22 @@ func (r *accRecord) merge(o *Record, weight uint64, compat bool, warn func(Code)
 // any counter saturated.
 func addCounts(dst, src []uint64, weight uint64) (overflow bool) {
 	dst = dst[:len(src)]
-	if weight == 1 {
-		for i, c := range src {
-			sum, carry := bits.Add64(dst[i], c, 0)
-			if carry != 0 || sum > maxCount {
-				sum, overflow = maxCount, true
-			}
-			dst[i] = sum
-		}
-		return overflow
-	}
 	for i, c := range src {
-		hi, lo := bits.Mul64(c, weight)
-		sum, carry := bits.Add64(dst[i], lo, 0)
-		if hi != 0 || carry != 0 || sum > maxCount {
-			sum, overflow = maxCount, true
-		}
-		dst[i] = sum
+		overflow = addCount(&dst[i], c, weight) || overflow
 	}
 	return overflow
+}
+
+// addCount adds weight·c to a counter, which saturates at 2^64−3, and reports
+// whether it did.
+func addCount(dst *uint64, c, weight uint64) bool {
+	sum, cut := saturate.AddScaled(*dst, c, weight)
+	if cut || sum > maxCount {
+		*dst = maxCount
+		return true
+	}
+	*dst = sum
+	return false
 }
 
 // A site may hold a value several times (unknown callees are all 0). Equal
@@ -140,23 +235,16 @@ func mergeSite(dst, src ValueSite, weight uint64, compat bool) (out ValueSite, o
 			out = append(out, dst[i])
 			i++
 		}
-		hi, lo := bits.Mul64(s.Count, weight)
-		if i < len(dst) && dst[i].Value == s.Value {
-			sum, carry := bits.Add64(dst[i].Count, lo, 0)
-			if hi != 0 || carry != 0 {
-				sum, overflow = 1<<64-1, true
-			}
-			out = append(out, ValueData{s.Value, sum})
-			i++
-			continue
-		}
+		sum, cut := s.Count, false
 		switch {
-		case compat:
-			lo = s.Count
-		case hi != 0:
-			lo, overflow = 1<<64-1, true
+		case i < len(dst) && dst[i].Value == s.Value:
+			sum, cut = saturate.AddScaled(dst[i].Count, s.Count, weight)
+			i++
+		case !compat:
+			sum, cut = saturate.Mul(s.Count, weight)
 		}
-		out = append(out, ValueData{s.Value, lo})
+		overflow = overflow || cut
+		out = append(out, ValueData{s.Value, sum})
 	}
 	return append(out, dst[i:]...), overflow
 }

@@ -1,9 +1,12 @@
 package irpgo
 
 import (
+	"cmp"
 	"io"
 	"maps"
 	"slices"
+
+	"github.com/profuse-pgo/profuse/internal/saturate"
 )
 
 // Merged is what a [Merger] has added up. Where all of it came from indexed
@@ -48,6 +51,11 @@ func (m *Merger) Finish() *Merged {
 	}
 	return r
 }
+
+// Profile returns the merged profile, which takes over the Merger's memory:
+// nothing may be added afterwards. See [Merger.Finish] for when it is only to
+// be written.
+func (m *Merger) Profile() *Profile { return m.Finish().Profile() }
 
 // build makes the functions.
 func (r *Merged) build() {
@@ -122,6 +130,51 @@ func (c *Contents) add(counts []uint64) {
 		return
 	}
 	for _, n := range counts {
-		c.Total = addSaturating(c.Total, n)
+		c.Total = saturate.Add(c.Total, n)
 	}
+}
+
+func (m *Merger) sorted() []*accFunction {
+	fs := m.functions.order
+	out := make([]*accFunction, len(fs))
+	for i, at := range nameOrder(len(fs), func(i int) string { return fs[i].name }) {
+		out[i] = fs[at]
+	}
+	return out
+}
+
+// settled returns the functions of the accumulator.
+func (m *Merger) settled() []Function {
+	out := make([]Function, 0, len(m.functions.order))
+	for _, f := range m.sorted() {
+		fn := Function{Name: f.name, seq: f.seq, Records: make([]*Record, 0, len(f.records)), refOf: f.name, ref: f.ref}
+		for i, r := range f.records {
+			f.records[i] = m.settle(r)
+		}
+		if !m.opt.LLVMCompat && len(f.records) > 1 {
+			slices.SortFunc(f.records, func(a, b *accRecord) int { return cmp.Compare(a.seq, b.seq) })
+		}
+		for _, r := range f.records {
+			r.sortValues()
+			fn.Records = append(fn.Records, &r.Record)
+		}
+		out = append(out, fn)
+	}
+	return out
+}
+
+// settle lets the rival that appeared first stand and merges into it what the
+// others can give by LLVM's rules, in order of appearance.
+func (m *Merger) settle(r *accRecord) *accRecord {
+	if len(r.rivals) == 0 {
+		return r
+	}
+	all := append([]*accRecord{r}, r.rivals...)
+	slices.SortFunc(all, func(a, b *accRecord) int { return cmp.Compare(a.seq, b.seq) })
+	first := all[0]
+	first.rivals = nil
+	for _, o := range all[1:] {
+		first.merge(&o.Record, 1, false, func(code Code) { m.warn("", o.Name, code) })
+	}
+	return first
 }

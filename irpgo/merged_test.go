@@ -193,18 +193,3 @@ func TestSplitNames(t *testing.T) {
 		}
 	}
 }
-
-func TestSortCounts(t *testing.T) {
-	rng := rand.New(rand.NewPCG(5, 5))
-	for range 200 {
-		counts := make([]uint64, rng.IntN(2000))
-		mask := rng.Uint64() >> rng.IntN(64)
-		for i := range counts {
-			counts[i] = rng.Uint64() & mask
-		}
-		want := slices.Sorted(slices.Values(counts))
-		if sortCounts(counts); !slices.Equal(counts, want) {
-			t.Fatalf("%d counts under mask %#x are out of order", len(counts), mask)
-		}
-	}
-}

@@ -6,6 +6,7 @@ import (
 	"math/bits"
 
 	"github.com/profuse-pgo/profuse/internal/cursor"
+	"github.com/profuse-pgo/profuse/internal/saturate"
 	"github.com/profuse-pgo/profuse/profile"
 )
 
@@ -178,7 +179,7 @@ func (s *sectionCutter) take(section string, n, size uint64) rawSection {
 	hi, lo := bits.Mul64(n, size)
 	left := uint64(len(s.file)) - s.pos
 	if s.partial && hi == 0 && lo > left {
-		s.missing = addSaturating(s.missing, lo-left)
+		s.missing = saturate.Add(s.missing, lo-left)
 		lo = left
 	}
 	if s.err == nil && (hi != 0 || lo > left) {

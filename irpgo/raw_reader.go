@@ -3,13 +3,9 @@ package irpgo
 import (
 	"encoding/binary"
 	"fmt"
-	"slices"
 
 	"github.com/profuse-pgo/profuse/profile"
 )
-
-// largeCounter is where LLVM begins to doubt a counter: no run counts to 2^56.
-const largeCounter = 1 << 56
 
 // rawReader reads a file of one or more raw profiles, one after the other.
 type rawReader struct {
@@ -45,10 +41,6 @@ type rawReader struct {
 	// offset behind its value data.
 	ended func(next int64)
 }
-
-// timestamp is the moment of a function's first call, a count that starts at
-// 1 in each process.
-type timestamp struct{ when, nameRef uint64 }
 
 func newRawReader(file string, data []byte, opt ReaderOptions) (decoder, error) {
 	r := &rawReader{file: file, data: data, opt: opt}
@@ -89,34 +81,6 @@ func (r *rawReader) traces() ([]Trace, uint64) {
 		return nil, 0
 	}
 	return traceOf(r.stamps), 1
-}
-
-// traceOf orders the functions of a run by first call.
-func traceOf(stamps []timestamp) []Trace {
-	if len(stamps) == 0 {
-		return nil
-	}
-	slices.SortFunc(stamps, func(a, b timestamp) int {
-		if a.when != b.when {
-			return compareU64(a.when, b.when)
-		}
-		return compareU64(a.nameRef, b.nameRef)
-	})
-	t := Trace{Weight: 1, NameRefs: make([]uint64, len(stamps))}
-	for i, s := range stamps {
-		t.NameRefs[i] = s.nameRef
-	}
-	return []Trace{t}
-}
-
-func compareU64(a, b uint64) int {
-	switch {
-	case a < b:
-		return -1
-	case a > b:
-		return 1
-	}
-	return 0
 }
 
 // open makes the profile at offset start the current one.
@@ -247,86 +211,6 @@ func (r *rawReader) nameOf(ref uint64) string {
 	return r.syms.Name(ref)
 }
 
-// u64 and u32 read at an offset that the caller knows to be inside b.
-func (p *rawProfile) u64(b []byte, off int) uint64 { return p.order.Uint64(b[off:]) }
-func (p *rawProfile) u32(b []byte, off int) uint32 { return p.order.Uint32(b[off:]) }
-
-func (p *rawProfile) addr(b []byte, off int) uint64 {
-	if p.ptr == 4 {
-		return uint64(p.u32(b, off))
-	}
-	return p.u64(b, off)
-}
-
-// record returns the bytes of data record i.
-func (p *rawProfile) record(i int) []byte {
-	return p.records.data[i*p.layout.size : (i+1)*p.layout.size]
-}
-
-func (p *rawProfile) numRecords() int { return len(p.records.data) / p.layout.size }
-
-// nameRef returns the name reference of a record; before version 3 it is
-// computed from the name, "" if that is out of range.
-func (p *rawProfile) nameRef(b []byte) uint64 {
-	if p.layout.nameRef >= 0 {
-		return p.u64(b, p.layout.nameRef)
-	}
-	name, _ := p.plainName(b)
-	return NameRef(name)
-}
-
-// plainName returns the name that a v1 or v2 record points to.
-func (p *rawProfile) plainName(b []byte) (string, bool) {
-	off := (p.addr(b, p.layout.namePtr) - p.fields[fNamesDelta]) & p.addrMask()
-	n := uint64(p.u32(b, p.layout.nameSize))
-	if size := uint64(len(p.names.data)); off > size || n > size-off {
-		return "", false
-	}
-	return string(p.names.data[off : off+n]), true
-}
-
-func (p *rawProfile) addrMask() uint64 {
-	if p.ptr == 4 {
-		return 1<<32 - 1
-	}
-	return 1<<64 - 1
-}
-
-// looksRelative recognises the v7 profiles that compilers between the bumps
-// to 7 and 8 made: relative pointers under the older number. Record 0 has the
-// same offset under both rules, record 1 decides.
-func (r *rawReader) looksRelative() bool {
-	p := r.cur
-	if p.numRecords() < 2 {
-		return false
-	}
-	size := uint64(len(p.counters.data))
-	ptr := p.addr(p.record(1), p.layout.counterPtr)
-	absolute := (ptr - p.fields[fCountersDelta]) & p.addrMask()
-	relative := (absolute + uint64(p.layout.size)) & p.addrMask()
-	return absolute >= size && relative < size
-}
-
-// sectionOffset turns record i's pointer into an offset in its section.
-// Versions before 8 store addresses; since 8 both pointer and delta are
-// distances, the pointer's from its own record. All arithmetic is modulo the
-// pointer width: 32-bit files hold negative distances zero-extended.
-func (r *rawReader) sectionOffset(i int, ptr, delta, limit uint64) uint64 {
-	p := r.cur
-	off := ptr - delta
-	if r.relative {
-		off += uint64(i * p.layout.size)
-	}
-	off &= p.addrMask()
-	if off >= limit && ptr>>32 == 0 && delta>>32 == 0 {
-		// COFF has only 32-bit label differences, in 64-bit files too.
-		if narrow := off & (1<<32 - 1); narrow < limit {
-			return narrow
-		}
-	}
-	return off
-}
-
 // records walks all profiles of the file.
 func (r *rawReader) records(yield func(*Record, error) bool) {
 	r.stamps = r.stamps[:0]
@@ -429,160 +313,4 @@ func (r *rawReader) readRecord(i int, off int64) (known bool, end int64, err err
 		err = r.soundCounts(i)
 	}
 	return known, off, err
-}
-
-// decodeRecord fills r.rec from data record i, without value data. known is
-// false for a record that has no name and is left out.
-func (r *rawReader) decodeRecord(i int) (known bool, err error) {
-	p, l := r.cur, &r.cur.layout
-	b := p.record(i)
-	off := p.records.off + int64(i*l.size)
-	r.rec = Record{Hash: p.u64(b, l.hash)}
-	ref := uint64(0)
-	if l.nameRef >= 0 {
-		ref = p.u64(b, l.nameRef)
-		r.rec.Name = r.nameOf(ref)
-		known = r.rec.Name != ""
-	} else if r.rec.Name, known = p.plainName(b); known {
-		ref = r.syms.Add(r.rec.Name)
-	}
-	var nameless error
-	if !known {
-		nameless = fail("data", off, i, CodeMalformed, "", "name reference",
-			fmt.Sprintf("%#x, which no name of the file has", ref), "the reference of a listed name")
-		if r.opt.Rescue == RescueOff {
-			r.warn("", nameless)
-			nameless = nil
-		}
-		known = r.opt.Lenient
-	}
-	r.ref = ref
-	if r.rec.Name == "" {
-		r.ref = 0
-	}
-	if err := r.readCounts(i, b, ref); err != nil {
-		return false, err
-	}
-	if l.bitmapBytes >= 0 {
-		if err := r.readBitmap(i, b); err != nil {
-			return false, err
-		}
-	}
-	return known, nameless
-}
-
-func (r *rawReader) readCounts(i int, b []byte, nameRef uint64) error {
-	p, l := r.cur, &r.cur.layout
-	const section = "data"
-	at := p.records.off + int64(i*l.size)
-	n := uint64(p.u32(b, l.numCounters))
-	size := p.counterSize()
-	limit := uint64(len(p.counters.data))
-	if n == 0 {
-		return fail(section, at+int64(l.numCounters), i, CodeMalformed, "number of counters is zero",
-			"number of counters", "0", "at least 1")
-	}
-	start := r.sectionOffset(i, p.addr(b, l.counterPtr), p.fields[fCountersDelta], limit)
-	switch {
-	case int64(start) < 0 || p.ptr == 4 && start >= 1<<31:
-		signed := int64(start)
-		if p.ptr == 4 {
-			signed = int64(int32(start))
-		}
-		return fail(section, at+int64(l.counterPtr), i, CodeMalformed, fmt.Sprintf("counter offset %d is negative", signed),
-			"counter offset", fmt.Sprint(signed), fmt.Sprintf("0 to %d", int64(limit)-1))
-	case start >= limit:
-		return fail(section, at+int64(l.counterPtr), i, CodeMalformed,
-			fmt.Sprintf("counter offset %d is greater than the maximum counter offset %d", start, int64(limit)-1),
-			"counter offset", fmt.Sprint(start), fmt.Sprintf("at most %d", int64(limit)-1))
-	case n > (limit-start)/size:
-		return fail(section, at+int64(l.numCounters), i, CodeMalformed,
-			fmt.Sprintf("number of counters %d is greater than the maximum number of counters %d", n, (limit-start)/size),
-			"number of counters", fmt.Sprint(n), fmt.Sprintf("at most %d up to the end of the section", (limit-start)/size))
-	}
-	raw := p.counters.data[start : start+n*size]
-	r.counts = r.counts[:0]
-	if p.variant.Has(HasTemporal) {
-		// The first eight bytes are the moment of the first call.
-		if len(raw) < 8 {
-			return fail(section, at+int64(l.numCounters), i, CodeMalformed, "number of counters is zero",
-				"number of counters", fmt.Sprint(n), "at least 8, the first 8 bytes being a timestamp")
-		}
-		if when := p.u64(raw, 0); when != 0 && when != 1<<64-1 {
-			r.stamps = append(r.stamps, timestamp{when, nameRef})
-		}
-		raw = raw[8:]
-	}
-	if size == 1 {
-		for _, c := range raw {
-			// 0 means executed, the initial 0xff not.
-			covered := uint64(0)
-			if c == 0 {
-				covered = 1
-			}
-			r.counts = append(r.counts, covered)
-		}
-	} else {
-		r.appendCounts(raw, i, p.counters.off+int64(start+n*size)-int64(len(raw)))
-	}
-	r.rec.Counts = r.counts
-	return nil
-}
-
-// appendCounts decodes 8-byte counters found at file offset off.
-func (r *rawReader) appendCounts(raw []byte, i int, off int64) {
-	p := r.cur
-	r.countsAt = off
-	seen := uint64(0)
-	if p.order == binary.ByteOrder(binary.LittleEndian) {
-		for ; len(raw) >= 8; raw = raw[8:] {
-			c := binary.LittleEndian.Uint64(raw)
-			seen |= c
-			r.counts = append(r.counts, c)
-		}
-	} else {
-		for ; len(raw) >= 8; raw = raw[8:] {
-			c := binary.BigEndian.Uint64(raw)
-			seen |= c
-			r.counts = append(r.counts, c)
-		}
-	}
-	if seen < largeCounter || r.warned.large || r.opt.Rescue != RescueOff {
-		return // with Rescue, soundCounts tells of each function
-	}
-	for j, c := range r.counts {
-		if c > largeCounter {
-			r.warned.large = true
-			r.warn("", fail("counters", off+int64(8*j), i, CodeCounterValueTooLarge, fmt.Sprint(c),
-				"counter of "+r.rec.Name, fmt.Sprint(c), "at most 2^56"))
-			return
-		}
-	}
-}
-
-func (r *rawReader) readBitmap(i int, b []byte) error {
-	p, l := r.cur, &r.cur.layout
-	const section = "data"
-	n := uint64(p.u32(b, l.bitmapBytes))
-	if n == 0 {
-		return nil
-	}
-	at := p.records.off + int64(i*l.size)
-	limit := uint64(len(p.bitmap.data))
-	start := r.sectionOffset(i, p.addr(b, l.bitmapPtr), p.fields[fBitmapDelta], limit)
-	switch {
-	case int64(start) < 0:
-		return fail(section, at+int64(l.bitmapPtr), i, CodeMalformed, fmt.Sprintf("bitmap offset %d is negative", int64(start)),
-			"bitmap offset", fmt.Sprint(int64(start)), fmt.Sprintf("0 to %d", int64(limit)-1))
-	case start >= limit:
-		return fail(section, at+int64(l.bitmapPtr), i, CodeMalformed,
-			fmt.Sprintf("bitmap offset %d is greater than the maximum bitmap offset %d", start, int64(limit)-1),
-			"bitmap offset", fmt.Sprint(start), fmt.Sprintf("at most %d", int64(limit)-1))
-	case n > limit-start:
-		return fail(section, at+int64(l.bitmapBytes), i, CodeMalformed,
-			fmt.Sprintf("number of bitmap bytes %d is greater than the maximum number of bitmap bytes %d", n, limit-start),
-			"number of bitmap bytes", fmt.Sprint(n), fmt.Sprintf("at most %d up to the end of the section", limit-start))
-	}
-	r.rec.Bitmap = p.bitmap.data[start : start+n : start+n]
-	return nil
 }

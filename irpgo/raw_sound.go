@@ -28,7 +28,7 @@ func (r *rawReader) sound(func([]byte, uint64) bool) bool {
 	for i := range p.numRecords() {
 		b := p.record(i)
 		n := uint64(p.u32(b, l.numCounters))
-		start := r.sectionOffset(i, p.addr(b, l.counterPtr), p.fields[fCountersDelta], counters)
+		start := r.counterStart(i, b)
 		if n < least || start >= counters || n > (counters-start)/size {
 			return false
 		}
@@ -37,7 +37,7 @@ func (r *rawReader) sound(func([]byte, uint64) bool) bool {
 		}
 		if l.bitmapBytes >= 0 {
 			if n := uint64(p.u32(b, l.bitmapBytes)); n > 0 {
-				start := r.sectionOffset(i, p.addr(b, l.bitmapPtr), p.fields[fBitmapDelta], bitmap)
+				start := r.bitmapStart(i, b)
 				if start >= bitmap || n > bitmap-start {
 					return false
 				}
@@ -48,7 +48,7 @@ func (r *rawReader) sound(func([]byte, uint64) bool) bool {
 		}
 		var f shapeFunction
 		for k := range l.kinds {
-			f.sites[k] = int32(p.order.Uint16(b[l.valueSites+2*k:]))
+			f.sites[k] = int32(p.sites(b, k))
 		}
 		length, ok := f.matchBlob(p.order, r.data[pos:])
 		if !ok {

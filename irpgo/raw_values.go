@@ -1,6 +1,7 @@
 package irpgo
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"sort"
@@ -35,7 +36,7 @@ func (r *rawReader) mapAddresses() {
 		if fp := p.addr(b, p.layout.funcPtr); fp != 0 {
 			m.callees = append(m.callees, addressRef{fp, ref})
 		}
-		sites = sites || p.order.Uint16(b[p.layout.valueSites:]) != 0
+		sites = sites || p.sites(b, int(IndirectCallTarget)) != 0
 	}
 	if !sites {
 		m.callees = m.callees[:0]
@@ -44,10 +45,10 @@ func (r *rawReader) mapAddresses() {
 	// an unspecified one; the smallest reference is as good and always the
 	// same.
 	byAddress := func(a, b addressRef) int {
-		if a.addr != b.addr {
-			return compareU64(a.addr, b.addr)
+		if c := cmp.Compare(a.addr, b.addr); c != 0 {
+			return c
 		}
-		return compareU64(a.nameRef, b.nameRef)
+		return cmp.Compare(a.nameRef, b.nameRef)
 	}
 	if !slices.IsSortedFunc(m.callees, byAddress) { // linkers keep the order
 		slices.SortFunc(m.callees, byAddress)
@@ -60,17 +61,7 @@ func (r *rawReader) mapAddresses() {
 			m.vtables = append(m.vtables, vtableRange{start, end, p.u64(b, 0)})
 		}
 	}
-	slices.SortStableFunc(m.vtables, func(a, b vtableRange) int { return compareU64(a.start, b.start) })
-}
-
-// hasValueSites reports whether a blob of value data belongs to the record.
-func (p *rawProfile) hasValueSites(b []byte) bool {
-	for k := range p.layout.kinds {
-		if p.order.Uint16(b[p.layout.valueSites+2*k:]) != 0 {
-			return true
-		}
-	}
-	return false
+	slices.SortStableFunc(m.vtables, func(a, b vtableRange) int { return cmp.Compare(a.start, b.start) })
 }
 
 // readValues decodes the blob of record i, which begins at file offset off,
@@ -85,7 +76,7 @@ func (r *rawReader) readValues(i int, off int64) (int64, error) {
 	}
 	b := p.record(i)
 	for k := range p.layout.kinds {
-		sites := int(p.order.Uint16(b[p.layout.valueSites+2*k:]))
+		sites := p.sites(b, k)
 		if got := len(r.rec.Values[k]); got != sites && !r.opt.Lenient {
 			return 0, fail("value data", off, i, CodeMalformed, "", "number of value sites of "+ValueKind(k).String(),
 				fmt.Sprint(got), fmt.Sprintf("%d, as the data record says", sites))

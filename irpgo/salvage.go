@@ -271,7 +271,7 @@ func (s *salvager) records(yield func(*Record, error) bool) {
 			r.rec.Values = Values{}
 			for k := range p.layout.kinds {
 				// The sites stay: their number is part of the function.
-				r.rec.Values[k] = make([]ValueSite, p.order.Uint16(b[p.layout.valueSites+2*k:]))
+				r.rec.Values[k] = make([]ValueSite, p.sites(b, k))
 			}
 		}
 		if !yield(&r.rec, nil) {

@@ -235,7 +235,7 @@ func (m *Merger) findShape(r *Reader) (*shape, *shapedProfile) {
 func (s *shape) finish() *shape {
 	for i := range s.functions {
 		f := &s.functions[i]
-		if f.kinds() > 0 {
+		if f.valued() {
 			s.valued = append(s.valued, int32(i))
 		}
 		f.site = int32(s.sites)

@@ -7,6 +7,8 @@ import (
 	"math/bits"
 	"slices"
 	"sync"
+
+	"github.com/profuse-pgo/profuse/internal/saturate"
 )
 
 // shapeSum adds up the profiles of one shape.
@@ -23,13 +25,13 @@ type shapeSum struct {
 
 // addShaped merges r the fast way and reports whether it did; if not, nothing
 // has happened. All of the profile is checked before any of it is added.
-func (m *Merger) addShaped(index int, r *Reader, weight uint64) (added Added, traces []Trace, ok bool) {
+func (m *Merger) addShaped(index int, r *Reader, weight uint64) (added Added, ok bool) {
 	if m.opt.Rename != nil || m.plain {
-		return added, nil, false
+		return added, false
 	}
 	s, p := m.findShape(r)
 	if s == nil || m.opt.LLVMCompat && !s.unique {
-		return added, nil, false
+		return added, false
 	}
 	sum := m.sums[s]
 	if sum == nil {
@@ -41,11 +43,13 @@ func (m *Merger) addShaped(index int, r *Reader, weight uint64) (added Added, tr
 	case !s.temporal() && !s.singleByte():
 		added.Count, overflow, ok = sum.addCounters(p, weight)
 	case s.plausible(p):
-		added.Count, traces, overflow = sum.addOthers(p, weight)
+		var stamps []timestamp
+		added.Count, stamps, overflow = sum.addOthers(p, weight)
 		sum.bound, ok = maxCount, true
+		r.dec.(*rawReader).stamps = stamps // as a walk leaves them
 	}
 	if !ok {
-		return Added{}, nil, false
+		return Added{}, false
 	}
 	m.sums[s] = sum
 	if overflow {
@@ -55,7 +59,7 @@ func (m *Merger) addShaped(index int, r *Reader, weight uint64) (added Added, tr
 	sum.addValues(m, p, weight)
 	sum.files++
 	m.addShapeNames(s, r, sum.files == 1)
-	return added, traces, true
+	return added, true
 }
 
 // addShapeNames keeps the names that the caller asked for: those of the shape
@@ -168,7 +172,7 @@ func (sum *shapeSum) addCounters(p *shapedProfile, weight uint64) (total uint64,
 		total = 0
 		each(func(_ []uint64, raw []byte) {
 			for ; len(raw) >= 8; raw = raw[8:] {
-				total = addSaturating(total, p.order.Uint64(raw))
+				total = saturate.Add(total, p.order.Uint64(raw))
 			}
 		})
 	}
@@ -214,13 +218,12 @@ func addWords64(dst []uint64, raw []byte, weight uint64) (or, total uint64) {
 
 // addOthers adds the counters of temporal profiles, which follow a timestamp
 // in each function, and those of single-byte coverage.
-func (sum *shapeSum) addOthers(p *shapedProfile, weight uint64) (total uint64, traces []Trace, overflow bool) {
+func (sum *shapeSum) addOthers(p *shapedProfile, weight uint64) (total uint64, stamps []timestamp, overflow bool) {
 	s := sum.shape
 	skip, size := int32(s.stampEntries()), int32(8)
 	if s.singleByte() {
 		size = 1
 	}
-	var stamps []timestamp
 	for i := range s.functions {
 		f := &s.functions[i]
 		raw := p.counters[size*f.counters : size*(f.counters+f.count)]
@@ -238,23 +241,11 @@ func (sum *shapeSum) addOthers(p *shapedProfile, weight uint64) (total uint64, t
 			case raw[j] == 0: // executed
 				c = 1
 			}
-			total = addSaturating(total, c)
+			total = saturate.Add(total, c)
 			overflow = addCount(&sum.counts[int(f.counters+skip)+j], c, weight) || overflow
 		}
 	}
-	return total, traceOf(stamps), overflow
-}
-
-// addCount adds weight·c to a counter and reports whether it saturated.
-func addCount(dst *uint64, c, weight uint64) bool {
-	hi, lo := bits.Mul64(c, weight)
-	sum, carry := bits.Add64(*dst, lo, 0)
-	if hi != 0 || carry != 0 || sum > maxCount {
-		*dst = maxCount
-		return true
-	}
-	*dst = sum
-	return false
+	return total, stamps, overflow
 }
 
 func (sum *shapeSum) addBitmap(p *shapedProfile) {
@@ -292,7 +283,7 @@ func (sum *shapeSum) warnOverflow(m *Merger, file string) {
 	for i := range sum.shape.functions {
 		f := &sum.shape.functions[i]
 		if slices.Contains(sum.counts[f.counters:f.counters+f.count], maxCount) {
-			m.opt.Warn(Warning{File: file, Function: f.name, Err: &InstrError{Code: CodeCounterOverflow}})
+			m.warn(file, f.name, CodeCounterOverflow)
 		}
 	}
 }
@@ -302,7 +293,7 @@ func (sum *shapeSum) join(o *shapeSum, m *Merger) {
 	if addCounts(sum.counts, o.counts, 1) {
 		sum.warnOverflow(m, "")
 	}
-	sum.bound = min(addSaturating(sum.bound, o.bound), maxCount)
+	sum.bound = min(saturate.Add(sum.bound, o.bound), maxCount)
 	orBytes(sum.bitmap, o.bitmap)
 	sum.joinSites(o)
 	sum.files += o.files

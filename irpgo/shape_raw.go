@@ -67,7 +67,7 @@ func newRawShape(key shapeKey, r *rawReader) *shape {
 		if err != nil || !known || r.rec.Name == "" {
 			return nil
 		}
-		start := r.sectionOffset(i, p.addr(b, p.layout.counterPtr), p.fields[fCountersDelta], uint64(len(p.counters.data)))
+		start := r.counterStart(i, b)
 		if start%uint64(size) != 0 {
 			return nil
 		}
@@ -77,11 +77,11 @@ func newRawShape(key shapeKey, r *rawReader) *shape {
 		}
 		if p.layout.bitmapBytes >= 0 {
 			if f.bits = int32(p.u32(b, p.layout.bitmapBytes)); f.bits > 0 {
-				f.bitmap = int32(r.sectionOffset(i, p.addr(b, p.layout.bitmapPtr), p.fields[fBitmapDelta], uint64(len(p.bitmap.data))))
+				f.bitmap = int32(r.bitmapStart(i, b))
 			}
 		}
 		for k := range p.layout.kinds {
-			f.sites[k] = int32(p.order.Uint16(b[p.layout.valueSites+2*k:]))
+			f.sites[k] = int32(p.sites(b, k))
 		}
 		s.functions = append(s.functions, f)
 	}
@@ -95,8 +95,7 @@ func newRawShape(key shapeKey, r *rawReader) *shape {
 }
 
 // matchRaw reports whether the reader's profile, whose key is that of the
-// shape, has the shape and is all
-// there is in the file.
+// shape, has the shape and is all there is in the file.
 func (s *shape) matchRaw(r *rawReader, to *shapedProfile) bool {
 	p, raw := r.cur, s.raw
 	if !r.relative || p.layout != raw.layout ||
@@ -144,38 +143,6 @@ func (s *rawShape) matchRecords(p *rawProfile) (slide uint64, ok bool) {
 		}
 	}
 	return slide, true
-}
-
-// The records of 64-bit programs since version 9 (LLVM 18).
-const (
-	modernRecord  = 64 // bytes
-	modernFuncPtr = 32
-)
-
-// matchModern is matchRecords for such records. The addresses of functions
-// without one are 0 in all runs.
-func matchModern(is, was []byte) (slide uint64, ok bool) {
-	for i := modernFuncPtr; i < len(was); i += modernRecord {
-		if addr := le.Uint64(was[i:]); addr != 0 {
-			slide = le.Uint64(is[i:]) - addr
-			break
-		}
-	}
-	diff := uint64(0)
-	for len(is) >= modernRecord && len(was) >= modernRecord {
-		a, b := (*[modernRecord]byte)(is), (*[modernRecord]byte)(was)
-		diff |= (le.Uint64(a[0:]) ^ le.Uint64(b[0:])) | (le.Uint64(a[8:]) ^ le.Uint64(b[8:])) |
-			(le.Uint64(a[16:]) ^ le.Uint64(b[16:])) | (le.Uint64(a[24:]) ^ le.Uint64(b[24:])) |
-			(le.Uint64(a[48:]) ^ le.Uint64(b[48:])) | (le.Uint64(a[56:]) ^ le.Uint64(b[56:]))
-		x, y := le.Uint64(a[modernFuncPtr:]), le.Uint64(b[modernFuncPtr:])
-		if x == 0 || y == 0 {
-			diff |= x | y
-		} else {
-			diff |= x - y - slide
-		}
-		is, was = is[modernRecord:], was[modernRecord:]
-	}
-	return slide, diff == 0
 }
 
 func (s *rawShape) matchVTables(p *rawProfile, slide uint64) bool {

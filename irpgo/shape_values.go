@@ -1,9 +1,11 @@
 package irpgo
 
 import (
+	"cmp"
 	"encoding/binary"
-	"math/bits"
 	"slices"
+
+	"github.com/profuse-pgo/profuse/internal/saturate"
 )
 
 // siteSum adds up the values of one site over the profiles of a shape.
@@ -110,7 +112,7 @@ func (sum *shapeSum) addKnown(t *siteSum, p *shapedProfile, kind ValueKind, pair
 	sum.places = places
 	for i, place := range places {
 		e := &t.entries[place]
-		e.count = addScaled(e.count, p.order.Uint64(pairs[i*valueDataPair+8:]), weight)
+		e.count, _ = saturate.AddScaled(e.count, p.order.Uint64(pairs[i*valueDataPair+8:]), weight)
 	}
 	return true
 }
@@ -131,7 +133,7 @@ func (t *siteSum) addInOrder(pairs []byte, slide, weight uint64) bool {
 		return false
 	}
 	for i, b := 0, pairs; i < len(entries) && len(b) >= valueDataPair; i, b = i+1, b[valueDataPair:] {
-		entries[i].count = addScaled(entries[i].count, le.Uint64(b[8:]), weight)
+		entries[i].count, _ = saturate.AddScaled(entries[i].count, le.Uint64(b[8:]), weight)
 	}
 	return true
 }
@@ -162,16 +164,6 @@ func (t *siteSum) find(home uint64, hint int) int {
 	return -1
 }
 
-// addScaled returns sum + weight·count, saturating.
-func addScaled(sum, count, weight uint64) uint64 {
-	hi, lo := bits.Mul64(count, weight)
-	sum, carry := bits.Add64(sum, lo, 0)
-	if hi != 0 || carry != 0 {
-		return 1<<64 - 1
-	}
-	return sum
-}
-
 // addSite adds pairs of value and count in the general way.
 func (sum *shapeSum) addSite(m *Merger, t *siteSum, p *shapedProfile, kind ValueKind, pairs []byte, weight uint64) {
 	src := make([]siteEntry, 0, len(pairs)/valueDataPair)
@@ -181,7 +173,7 @@ func (sum *shapeSum) addSite(m *Merger, t *siteSum, p *shapedProfile, kind Value
 	}
 	if sum.files == 0 {
 		for i := range src {
-			src[i].count = addScaled(0, src[i].count, weight)
+			src[i].count, _ = saturate.Mul(src[i].count, weight)
 		}
 		values := siteOf(src)
 		sortSite(values, byValue)
@@ -230,7 +222,7 @@ func (t *siteSum) set(site ValueSite, a, b []siteEntry) {
 	taken := make([]bool, len(site))
 	for _, list := range [][]siteEntry{a, b} {
 		for _, e := range list {
-			i, _ := slices.BinarySearchFunc(site, e.value, func(v ValueData, value uint64) int { return compareU64(v.Value, value) })
+			i, _ := slices.BinarySearchFunc(site, e.value, func(v ValueData, value uint64) int { return cmp.Compare(v.Value, value) })
 			if !taken[i] {
 				taken[i] = true
 				entries = append(entries, siteEntry{value: e.value, count: site[i].Count, home: e.home})

@@ -1,11 +1,10 @@
 package irpgo
 
 import (
-	"encoding/binary"
-	"math/bits"
 	"slices"
 
 	"github.com/profuse-pgo/profuse/internal/cursor"
+	"github.com/profuse-pgo/profuse/internal/tally"
 )
 
 // Summary describes how the counts of a profile are spread. Compilers decide
@@ -27,9 +26,6 @@ type CutoffEntry struct {
 	MinCount  uint64
 	NumCounts uint64
 }
-
-// cutoffScale is the cutoff that stands for the whole.
-const cutoffScale = 1_000_000
 
 // The cutoffs, in millionths, at which counts become hot and stop being cold.
 const (
@@ -71,31 +67,14 @@ func (s *Summary) ColdThreshold() (uint64, bool) {
 	return e.MinCount, ok
 }
 
-const (
-	// smallCounts is below which counts, mostly zeros, are tallied in a table.
-	smallCounts = 2048
-	// pendingCounts is how many of the others are gathered, at least, before
-	// they are sorted into the tally.
-	pendingCounts = 1 << 16
-	// maxExpected is for how many of them room is made beforehand.
-	maxExpected = 1 << 21
-)
-
 // SummaryBuilder computes a [Summary] from counters given in any order. The
 // zero value is empty. Parts of a profile may be added to builders of their
 // own and merged. Memory grows with the number of distinct counts.
 type SummaryBuilder struct {
-	sum     Summary
-	small   [smallCounts]uint64 // number of counters by count
-	pending []uint64            // counts not yet in large
-	room    int                 // for how many of these there is room anyway
-	large   []frequency         // ascending by count
-}
-
-// frequency is how many counters have a count.
-type frequency struct {
-	count uint64
-	n     uint64
+	functions   uint64
+	maxFirst    uint64
+	maxInternal uint64
+	counts      tally.Tally
 }
 
 // Add takes in the counters of one record. Records with pseudo counts, and
@@ -104,196 +83,36 @@ func (b *SummaryBuilder) Add(counts []uint64) {
 	if len(counts) == 0 || pseudoKind(counts) != 0 {
 		return
 	}
-	var total, internal uint64
-	for i, c := range counts {
-		total += c
-		if i > 0 {
-			internal = max(internal, c)
-		}
-		if c < smallCounts {
-			b.small[c]++
-		} else {
-			b.pending = append(b.pending, c)
-		}
-	}
-	b.sum.NumFunctions++
-	b.sum.NumCounts += uint64(len(counts))
-	b.sum.MaxFunctionCount = max(b.sum.MaxFunctionCount, counts[0])
-	b.sum.MaxInternalCount = max(b.sum.MaxInternalCount, internal)
-	b.sum.MaxCount = max(b.sum.MaxCount, counts[0], internal)
-	b.sum.TotalCount += total
-	// Sorting in at least as much as there is keeps the cost per count
-	// logarithmic. Against a map this is twice as fast on typical counts and
-	// three times when all are distinct.
-	if len(b.pending) >= max(pendingCounts, len(b.large), b.room) {
-		b.settle()
-	}
-}
-
-// expect makes room for counts that are not small, to be sorted all at once.
-func (b *SummaryBuilder) expect(counts int) {
-	if counts > pendingCounts {
-		b.room = min(counts+1, maxExpected) // settled not before there is one more
-		b.pending = make([]uint64, 0, b.room)
+	b.functions++
+	b.maxFirst = max(b.maxFirst, counts[0])
+	b.counts.Add(counts[0])
+	for _, c := range counts[1:] {
+		b.maxInternal = max(b.maxInternal, c)
+		b.counts.Add(c)
 	}
 }
 
 // Merge takes in what was added to o, which stays valid.
 func (b *SummaryBuilder) Merge(o *SummaryBuilder) {
-	o.settle()
-	b.sum.NumFunctions += o.sum.NumFunctions
-	b.sum.NumCounts += o.sum.NumCounts
-	b.sum.MaxFunctionCount = max(b.sum.MaxFunctionCount, o.sum.MaxFunctionCount)
-	b.sum.MaxInternalCount = max(b.sum.MaxInternalCount, o.sum.MaxInternalCount)
-	b.sum.MaxCount = max(b.sum.MaxCount, o.sum.MaxCount)
-	b.sum.TotalCount += o.sum.TotalCount
-	for c, n := range o.small {
-		b.small[c] += n
-	}
-	b.large = mergeFrequencies(b.large, o.large)
-}
-
-// settle moves the pending counts into the tally.
-func (b *SummaryBuilder) settle() {
-	sortCounts(b.pending)
-	distinct := 0
-	for i, c := range b.pending {
-		if i == 0 || c != b.pending[i-1] {
-			distinct++
-		}
-	}
-	tally := make([]frequency, 0, distinct)
-	for i, c := range b.pending {
-		if i > 0 && c == b.pending[i-1] {
-			tally[len(tally)-1].n++
-		} else {
-			tally = append(tally, frequency{c, 1})
-		}
-	}
-	b.pending = b.pending[:0]
-	if len(b.large) == 0 {
-		b.large = tally
-		return
-	}
-	b.large = mergeFrequencies(b.large, tally)
-}
-
-// sortCounts sorts byte by byte from the lowest up, but for bytes that are the
-// same in all counts: most are far below what there is room for.
-func sortCounts(counts []uint64) {
-	if len(counts) < 256 {
-		slices.Sort(counts)
-		return
-	}
-	differ := uint64(0)
-	for _, c := range counts {
-		differ |= c ^ counts[0]
-	}
-	from, to := counts, make([]uint64, len(counts))
-	for shift := 0; shift < 64; shift += 8 {
-		if differ>>shift&0xff == 0 {
-			continue
-		}
-		var starts [257]int
-		for _, c := range from {
-			starts[c>>shift&0xff+1]++
-		}
-		for i := range 256 {
-			starts[i+1] += starts[i]
-		}
-		for _, c := range from {
-			b := c >> shift & 0xff
-			to[starts[b]] = c
-			starts[b]++
-		}
-		from, to = to, from
-	}
-	if &from[0] != &counts[0] {
-		copy(counts, from)
-	}
-}
-
-// mergeFrequencies adds src to dst, both ascending, in dst's memory as far as
-// it goes.
-func mergeFrequencies(dst, src []frequency) []frequency {
-	fresh, i := 0, 0
-	for _, f := range src {
-		for i < len(dst) && dst[i].count < f.count {
-			i++
-		}
-		if i == len(dst) || dst[i].count != f.count {
-			fresh++
-		}
-	}
-	i = len(dst) - 1
-	dst = slices.Grow(dst, fresh)[:len(dst)+fresh]
-	// From the back, so that nothing is overwritten before it was moved: to
-	// is ahead of i by the number of fresh counts still to come.
-	to := len(dst) - 1
-	for _, f := range slices.Backward(src) {
-		for ; i >= 0 && dst[i].count > f.count; i-- {
-			dst[to] = dst[i]
-			to--
-		}
-		if i >= 0 && dst[i].count == f.count {
-			f.n += dst[i].n
-			i--
-		}
-		dst[to] = f
-		to--
-	}
-	return dst
+	b.functions += o.functions
+	b.maxFirst = max(b.maxFirst, o.maxFirst)
+	b.maxInternal = max(b.maxInternal, o.maxInternal)
+	b.counts.Merge(&o.counts)
 }
 
 // Summary returns the summary of what was added so far, with an entry for each
 // cutoff, given in millionths, in ascending order.
 func (b *SummaryBuilder) Summary(cutoffs []uint64) Summary {
-	b.settle()
-	s := b.sum
-	s.Detailed = make([]CutoffEntry, 0, len(cutoffs))
-	next := b.descending()
-	var f frequency
-	var sum, seen uint64
-	for _, cutoff := range slices.Sorted(slices.Values(cutoffs)) {
-		want := portion(s.TotalCount, cutoff)
-		for sum < want {
-			g, ok := next()
-			if !ok {
-				break
-			}
-			f = g
-			sum += f.count * f.n // wraps as the total does
-			seen += f.n
-		}
-		s.Detailed = append(s.Detailed, CutoffEntry{Cutoff: cutoff, MinCount: f.count, NumCounts: seen})
+	d := b.counts.Distribution(cutoffs, true)
+	s := Summary{
+		NumFunctions: b.functions, NumCounts: d.Values,
+		MaxFunctionCount: b.maxFirst, MaxCount: d.Max, MaxInternalCount: b.maxInternal,
+		TotalCount: d.Low, Detailed: make([]CutoffEntry, len(d.Cutoffs)),
+	}
+	for i, c := range d.Cutoffs {
+		s.Detailed[i] = CutoffEntry{Cutoff: c.Share, MinCount: c.Min, NumCounts: c.Values}
 	}
 	return s
-}
-
-// descending returns a function that walks the distinct counts from the
-// greatest down.
-func (b *SummaryBuilder) descending() func() (frequency, bool) {
-	large, small := len(b.large), len(b.small)
-	return func() (frequency, bool) {
-		if large > 0 {
-			large--
-			return b.large[large], true
-		}
-		for small > 0 {
-			small--
-			if n := b.small[small]; n > 0 {
-				return frequency{uint64(small), n}, true
-			}
-		}
-		return frequency{}, false
-	}
-}
-
-// portion returns total·cutoff/10⁶, rounded down, modulo 2^64.
-func portion(total, cutoff uint64) uint64 {
-	hi, lo := bits.Mul64(total, cutoff)
-	q, _ := bits.Div64(hi%cutoffScale, lo, cutoffScale)
-	return q
 }
 
 // A summary in an indexed profile, all u64:
@@ -314,12 +133,12 @@ func appendSummary(dst []byte, s *Summary) []byte {
 		summaryFields, uint64(len(s.Detailed)),
 		s.NumFunctions, s.NumCounts, s.MaxFunctionCount, s.MaxCount, s.MaxInternalCount, s.TotalCount,
 	} {
-		dst = binary.LittleEndian.AppendUint64(dst, v)
+		dst = le.AppendUint64(dst, v)
 	}
 	for _, e := range s.Detailed {
-		dst = binary.LittleEndian.AppendUint64(dst, e.Cutoff)
-		dst = binary.LittleEndian.AppendUint64(dst, e.MinCount)
-		dst = binary.LittleEndian.AppendUint64(dst, e.NumCounts)
+		dst = le.AppendUint64(dst, e.Cutoff)
+		dst = le.AppendUint64(dst, e.MinCount)
+		dst = le.AppendUint64(dst, e.NumCounts)
 	}
 	return dst
 }

@@ -1,10 +1,34 @@
 package irpgo
 
 import (
+	"cmp"
+	"slices"
 	"sync"
 
 	"github.com/profuse-pgo/profuse/internal/mt19937"
 )
+
+// timestamp is the moment of a function's first call, a count that starts at
+// 1 in each process.
+type timestamp struct{ when, nameRef uint64 }
+
+// traceOf orders the functions of a run by first call.
+func traceOf(stamps []timestamp) []Trace {
+	if len(stamps) == 0 {
+		return nil
+	}
+	slices.SortFunc(stamps, func(a, b timestamp) int {
+		if c := cmp.Compare(a.when, b.when); c != 0 {
+			return c
+		}
+		return cmp.Compare(a.nameRef, b.nameRef)
+	})
+	t := Trace{Weight: 1, NameRefs: make([]uint64, len(stamps))}
+	for i, s := range stamps {
+		t.NameRefs[i] = s.nameRef
+	}
+	return []Trace{t}
+}
 
 // traceSampler keeps a sample of the temporal traces of all inputs, as
 // InstrProfWriter::addTemporalProfileTraces of LLVM 22 does. The sample

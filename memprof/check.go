@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 
+	"github.com/profuse-pgo/profuse/internal/saturate"
 	"github.com/profuse-pgo/profuse/profile"
 )
 
@@ -168,8 +169,8 @@ func (c *checker) checkMIB(m *MIB) {
 		if !f.exact || !m.Fields.Has(f.total) || !m.Fields.Has(AllocCount) || m.AllocCount == 0 || total == 1<<64-1 {
 			continue
 		}
-		var o overflowing
-		least, most := o.mul(low, uint64(m.AllocCount)), o.mul(high, uint64(m.AllocCount))
+		least, _ := saturate.Mul(low, uint64(m.AllocCount))
+		most, _ := saturate.Mul(high, uint64(m.AllocCount))
 		if total < least || total > most {
 			c.note(f.total.String(), fmt.Sprint(total), fmt.Sprintf("%d to %d, for %d allocations", least, most, m.AllocCount))
 		}

@@ -41,10 +41,7 @@ func (o *WriteOptions) complete(p *Profile) error {
 		version = 0
 	}
 	if version < 0 || version > IndexedVersionMax {
-		return &profile.FormatError{
-			Section: "memprof", Offset: -1, Record: -1, Field: "version to write", Found: fmt.Sprint(version),
-			Want: fmt.Sprintf("0 to %d", IndexedVersionMax), Err: profile.ErrUnsupported,
-		}
+		return unwritable("version to write", fmt.Sprint(version), fmt.Sprintf("0 to %d", IndexedVersionMax))
 	}
 	o.Version = version
 	if o.LLVMRelease == 0 {
@@ -61,12 +58,16 @@ func (o *WriteOptions) complete(p *Profile) error {
 		}
 	}
 	if o.Schema&^FullSchema != 0 {
-		return &profile.FormatError{
-			Section: "memprof", Offset: -1, Record: -1, Field: "schema to write", Found: fmt.Sprintf("%#x", uint32(o.Schema)),
-			Want: fmt.Sprintf("bits of %#x", uint32(FullSchema)), Err: profile.ErrUnsupported,
-		}
+		return unwritable("schema to write", fmt.Sprintf("%#x", uint32(o.Schema)), fmt.Sprintf("bits of %#x", uint32(FullSchema)))
 	}
 	return nil
+}
+
+// unwritable is the error about what no section can hold.
+func unwritable(field, found, want string) error {
+	return &profile.FormatError{
+		Section: "memprof", Offset: -1, Record: -1, Field: field, Found: found, Want: want, Err: profile.ErrUnsupported,
+	}
 }
 
 // Section is a memprof section to be written. Sizes are computed first, so it
@@ -259,10 +260,7 @@ func (t *table) place(at int64, size func(entry int) int) (end int64, err error)
 			continue
 		}
 		if n > math.MaxUint16 {
-			return 0, &profile.FormatError{
-				Section: "memprof", Offset: -1, Record: -1, Field: "entries in one bucket of a hash table",
-				Found: fmt.Sprint(n), Want: fmt.Sprintf("at most %d", math.MaxUint16), Err: profile.ErrUnsupported,
-			}
+			return 0, unwritable("entries in one bucket of a hash table", fmt.Sprint(n), fmt.Sprintf("at most %d", math.MaxUint16))
 		}
 		t.buckets[b] = uint64(start)
 		at += ondisk.BucketHeaderSize

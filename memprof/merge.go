@@ -325,7 +325,7 @@ func (m *Merger) addDataAccess(d *DataAccess, weight uint64) (cut int) {
 			m.data[in.key()] = to
 		}
 		var o overflowing
-		o.add64(&to.AccessCount, o.mul(in.AccessCount, weight))
+		o.add64(&to.AccessCount, in.AccessCount, weight)
 		if o.happened {
 			cut++
 		}

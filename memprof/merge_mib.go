@@ -2,7 +2,8 @@ package memprof
 
 import (
 	"math"
-	"math/bits"
+
+	"github.com/profuse-pgo/profuse/internal/saturate"
 )
 
 // follow merges what was measured of the same context later in the same
@@ -15,13 +16,13 @@ func (m *MIB) follow(later *MIB) (overflow bool) {
 	m.addSums(later, 1, &o)
 	m.joinExtremes(later)
 	if later.AllocTimestamp < m.DeallocTimestamp {
-		o.add32(&m.NumLifetimeOverlaps, 1)
+		o.add32(&m.NumLifetimeOverlaps, 1, 1)
 	}
 	if later.AllocCPUID == m.AllocCPUID {
-		o.add32(&m.NumSameAllocCPU, 1)
+		o.add32(&m.NumSameAllocCPU, 1, 1)
 	}
 	if later.DeallocCPUID == m.DeallocCPUID {
-		o.add32(&m.NumSameDeallocCPU, 1)
+		o.add32(&m.NumSameDeallocCPU, 1, 1)
 	}
 	m.AllocTimestamp, m.DeallocTimestamp = later.AllocTimestamp, later.DeallocTimestamp
 	m.AllocCPUID, m.DeallocCPUID = later.AllocCPUID, later.DeallocCPUID
@@ -50,17 +51,7 @@ func (m *MIB) merge(o *MIB, weight uint64) (overflow bool) {
 	of := overflowing{}
 	m.addSums(&c, weight, &of)
 	m.joinExtremes(&c)
-	for _, f := range [...]struct {
-		to   *uint32
-		from uint32
-	}{
-		{&m.NumMigratedCPU, c.NumMigratedCPU},
-		{&m.NumLifetimeOverlaps, c.NumLifetimeOverlaps},
-		{&m.NumSameAllocCPU, c.NumSameAllocCPU},
-		{&m.NumSameDeallocCPU, c.NumSameDeallocCPU},
-	} {
-		of.add32(f.to, of.mul(uint64(f.from), weight))
-	}
+	m.addCoincidences(&c, weight, &of)
 	m.AllocTimestamp = max(m.AllocTimestamp, c.AllocTimestamp)
 	m.DeallocTimestamp = max(m.DeallocTimestamp, c.DeallocTimestamp)
 	if m.AllocCPUID != c.AllocCPUID {
@@ -104,12 +95,21 @@ func (m *MIB) keep(s Schema) {
 }
 
 func (m *MIB) addSums(n *MIB, weight uint64, o *overflowing) {
-	o.add32(&m.AllocCount, o.mul(uint64(n.AllocCount), weight))
-	o.add64(&m.TotalAccessCount, o.mul(n.TotalAccessCount, weight))
-	o.add64(&m.TotalSize, o.mul(n.TotalSize, weight))
-	o.add64(&m.TotalLifetime, o.mul(n.TotalLifetime, weight))
-	o.add64(&m.TotalAccessDensity, o.mul(n.TotalAccessDensity, weight))
-	o.add64(&m.TotalLifetimeAccessDensity, o.mul(n.TotalLifetimeAccessDensity, weight))
+	o.add32(&m.AllocCount, n.AllocCount, weight)
+	o.add64(&m.TotalAccessCount, n.TotalAccessCount, weight)
+	o.add64(&m.TotalSize, n.TotalSize, weight)
+	o.add64(&m.TotalLifetime, n.TotalLifetime, weight)
+	o.add64(&m.TotalAccessDensity, n.TotalAccessDensity, weight)
+	o.add64(&m.TotalLifetimeAccessDensity, n.TotalLifetimeAccessDensity, weight)
+}
+
+// addCoincidences adds how often a block and the one before it overlapped, or
+// had a CPU in common.
+func (m *MIB) addCoincidences(n *MIB, weight uint64, o *overflowing) {
+	o.add32(&m.NumMigratedCPU, n.NumMigratedCPU, weight)
+	o.add32(&m.NumLifetimeOverlaps, n.NumLifetimeOverlaps, weight)
+	o.add32(&m.NumSameAllocCPU, n.NumSameAllocCPU, weight)
+	o.add32(&m.NumSameDeallocCPU, n.NumSameDeallocCPU, weight)
 }
 
 func (m *MIB) joinExtremes(n *MIB) {
@@ -139,7 +139,7 @@ func (m *MIB) joinHistogram(n *MIB, weight uint64, o *overflowing) {
 		m.Histogram = append(m.Histogram[:len(m.Histogram):len(m.Histogram)], make([]uint64, short)...)
 	}
 	for i, v := range n.Histogram {
-		o.add64(&m.Histogram[i], o.mul(v, weight))
+		o.add64(&m.Histogram[i], v, weight)
 	}
 }
 
@@ -147,26 +147,22 @@ func (m *MIB) joinHistogram(n *MIB, weight uint64, o *overflowing) {
 type overflowing struct{ happened bool }
 
 func (o *overflowing) mul(a, b uint64) uint64 {
-	hi, lo := bits.Mul64(a, b)
-	if hi != 0 {
-		o.happened = true
-		return math.MaxUint64
-	}
-	return lo
+	product, cut := saturate.Mul(a, b)
+	o.happened = o.happened || cut
+	return product
 }
 
-func (o *overflowing) add64(to *uint64, v uint64) {
-	sum, carry := bits.Add64(*to, v, 0)
-	if carry != 0 {
-		o.happened = true
-		sum = math.MaxUint64
-	}
+// add64 adds n, weight times.
+func (o *overflowing) add64(to *uint64, n, weight uint64) {
+	sum, cut := saturate.AddScaled(*to, n, weight)
+	o.happened = o.happened || cut
 	*to = sum
 }
 
-func (o *overflowing) add32(to *uint32, v uint64) {
-	sum, carry := bits.Add64(uint64(*to), v, 0)
-	if carry != 0 || sum > math.MaxUint32 {
+// add32 adds n, weight times.
+func (o *overflowing) add32(to *uint32, n uint32, weight uint64) {
+	sum, _ := saturate.AddScaled(uint64(*to), uint64(n), weight)
+	if sum > math.MaxUint32 {
 		o.happened = true
 		sum = math.MaxUint32
 	}

@@ -131,10 +131,7 @@ func (r *rawReader) merge(to int32, ctx *rawContext) error {
 	if !r.opt.LLVMCompat {
 		// Counts within a dump are as good as those within the first.
 		var o overflowing
-		o.add32(&m.NumMigratedCPU, uint64(later.NumMigratedCPU))
-		o.add32(&m.NumLifetimeOverlaps, uint64(later.NumLifetimeOverlaps))
-		o.add32(&m.NumSameAllocCPU, uint64(later.NumSameAllocCPU))
-		o.add32(&m.NumSameDeallocCPU, uint64(later.NumSameDeallocCPU))
+		m.addCoincidences(&later, 1, &o)
 		overflow = overflow || o.happened
 	}
 	if overflow && r.opt.Overflow != nil {

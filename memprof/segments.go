@@ -82,9 +82,14 @@ func (p *RawProfile) linkedAt(s *Segment, prog *program) (uint64, error) {
 			return c.Addr, nil
 		}
 	}
-	return 0, &profile.FormatError{
-		File: p.Name, Section: "segments", Offset: -1, Record: -1, Field: "address of a segment of " + prog.path,
-		Found: fmt.Sprintf("%#x", s.Start-s.Offset), Want: "that of one of its segments of code", Err: profile.ErrMismatch,
+	return 0, p.misplaced("address of a segment of "+prog.path, fmt.Sprintf("%#x", s.Start-s.Offset),
+		"that of one of its segments of code", profile.ErrMismatch)
+}
+
+// misplaced is the error that the programs given do not fit the process.
+func (p *RawProfile) misplaced(field, found, want string, cause error) error {
+	return &profile.FormatError{
+		File: p.Name, Section: "segments", Offset: -1, Record: -1, Field: field, Found: found, Want: want, Err: cause,
 	}
 }
 
@@ -97,10 +102,7 @@ func (p *RawProfile) noProgram(b *Binaries) error {
 	if len(b.files) > 0 {
 		text += " " + b.files[0].path
 	}
-	return &profile.FormatError{
-		File: p.Name, Section: "segments", Offset: -1, Record: -1, Field: "build id of the program",
-		Found: p.mainID(), Want: b.describe(), Err: newRawError(text, profile.ErrMismatch),
-	}
+	return p.misplaced("build id of the program", p.mainID(), b.describe(), newRawError(text, profile.ErrMismatch))
 }
 
 // missingProgram is the error if no program was given.
@@ -110,10 +112,7 @@ func (p *RawProfile) missingProgram() error {
 	for _, id := range p.BuildIDs() {
 		text.WriteString("\n BuildId: " + llvmID(id))
 	}
-	return &profile.FormatError{
-		File: p.Name, Section: "segments", Offset: -1, Record: -1, Field: "program",
-		Found: "not given", Want: "the one with build id " + p.mainID(), Err: newRawError(text.String(), profile.ErrMismatch),
-	}
+	return p.misplaced("program", "not given", "the one with build id "+p.mainID(), newRawError(text.String(), profile.ErrMismatch))
 }
 
 // mainID names the program: its segment is the first.
@@ -147,11 +146,8 @@ func (p *RawProfile) placeByOffset(b *Binaries) (placements, error) {
 		if len(b.folders) == 0 {
 			return nil, p.missingProgram()
 		}
-		return nil, &profile.FormatError{
-			File: p.Name, Section: "segments", Offset: -1, Record: -1, Field: "program",
-			Found: fmt.Sprintf("to be looked for, but version %d has no build ids", p.Version()),
-			Want:  "given by name", Err: profile.ErrMismatch,
-		}
+		return nil, p.misplaced("program", fmt.Sprintf("to be looked for, but version %d has no build ids", p.Version()),
+			"given by name", profile.ErrMismatch)
 	}
 	var out placements
 	for _, prog := range b.files {
@@ -172,10 +168,8 @@ func (p *RawProfile) placeByOffset(b *Binaries) (placements, error) {
 	out.sort()
 	for i := 1; i < len(out); i++ {
 		if out[i].start == out[i-1].start {
-			return nil, &profile.FormatError{
-				File: p.Name, Section: "segments", Offset: -1, Record: -1, Field: "programs that the segment at " + fmt.Sprintf("%#x", out[i].start) + " may be of",
-				Found: out[i-1].program.path + " and " + out[i].program.path, Want: "one", Err: profile.ErrMismatch,
-			}
+			return nil, p.misplaced(fmt.Sprintf("programs that the segment at %#x may be of", out[i].start),
+				out[i-1].program.path+" and "+out[i].program.path, "one", profile.ErrMismatch)
 		}
 	}
 	return out, nil
@@ -207,10 +201,7 @@ func (p *RawProfile) mappingOf(prog *program, code symbolize.Segment) (*Segment,
 	case len(found) == 1 || prog.file.Section(".interp") != nil:
 		return found[0], nil // the program is mapped below its libraries
 	}
-	return nil, &profile.FormatError{
-		File: p.Name, Section: "segments", Offset: -1, Record: -1, Field: "segments that may be of " + prog.path,
-		Found: fmt.Sprint(len(found)), Want: "one", Err: profile.ErrMismatch,
-	}
+	return nil, p.misplaced("segments that may be of "+prog.path, fmt.Sprint(len(found)), "one", profile.ErrMismatch)
 }
 
 // placeLLVM places the one program that llvm-profdata takes, where it does:
@@ -218,10 +209,7 @@ func (p *RawProfile) mappingOf(prog *program, code symbolize.Segment) (*Segment,
 // other segments are looked up in the program as they are.
 func (p *RawProfile) placeLLVM(b *Binaries) (placements, error) {
 	fail := func(field, found, want, text string) error {
-		return &profile.FormatError{
-			File: p.Name, Section: "segments", Offset: -1, Record: -1, Field: field, Found: found, Want: want,
-			Err: newRawError(text, profile.ErrMismatch),
-		}
+		return p.misplaced(field, found, want, newRawError(text, profile.ErrMismatch))
 	}
 	if len(b.files) == 0 {
 		return nil, p.missingProgram()

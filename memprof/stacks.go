@@ -1,10 +1,6 @@
 package memprof
 
-import (
-	"hash/maphash"
-	"iter"
-	"math/bits"
-)
+import "iter"
 
 // FrameIndex is the number of a frame in a [Stacks].
 type FrameIndex uint32
@@ -26,7 +22,7 @@ type Stacks struct {
 
 	nodes  []stackNode // of StackIndex i at i-1
 	slots  []StackIndex
-	seed   [2]uint64
+	seed   hashSeed
 	whole  []StackIndex // what AddStack returned, each once
 	marked []bool       // by StackIndex: is it in whole?
 }
@@ -135,8 +131,7 @@ func (s *Stacks) MarkWhole(i StackIndex) {
 
 func (s *Stacks) grow() {
 	if len(s.slots) == 0 {
-		seed := maphash.MakeSeed()
-		s.seed = [2]uint64{maphash.Comparable(seed, 0), maphash.Comparable(seed, 1) | 1}
+		s.seed = newHashSeed()
 	}
 	s.slots = make([]StackIndex, max(64, 2*len(s.slots)))
 	// The nodes fill the table by two thirds. They grow with it: small steps
@@ -151,9 +146,7 @@ func (s *Stacks) grow() {
 	}
 }
 
-// slot is where the search for n begins. The seed keeps a hostile profile from
-// choosing stacks that meet there; it shows in no result.
+// slot is where the search for n begins.
 func (s *Stacks) slot(n stackNode) int {
-	hi, lo := bits.Mul64(uint64(n.caller)<<32|uint64(n.frame)^s.seed[0], s.seed[1])
-	return int((hi ^ lo) & uint64(len(s.slots)-1))
+	return s.seed.hash(uint64(n.caller)<<32|uint64(n.frame)) & (len(s.slots) - 1)
 }

@@ -166,10 +166,7 @@ func (s *symbolizer) warnOfMain(b *Binaries) {
 	if len(p.Segments) == 0 || s.places.find(p.Segments[0].Start) != nil {
 		return
 	}
-	s.warn(&profile.FormatError{
-		File: p.Name, Section: "segments", Offset: -1, Record: -1, Field: "build id of the program",
-		Found: p.mainID(), Want: b.describe(), Err: profile.ErrMismatch,
-	})
+	s.warn(p.misplaced("build id of the program", p.mainID(), b.describe(), profile.ErrMismatch))
 }
 
 // countOutside tells which programs the addresses are of that none was found

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sort"
 
+	"github.com/profuse-pgo/profuse/internal/saturate"
 	"github.com/profuse-pgo/profuse/profile"
 )
 
@@ -153,7 +154,7 @@ func (s *edgeSums) add(k edgeKey, weight uint64) {
 	if *s == nil {
 		*s = edgeSums{}
 	}
-	(*s)[k] = addSaturating((*s)[k], weight)
+	(*s)[k] = saturate.Add((*s)[k], weight)
 }
 
 // fill sets the edges of the functions.

@@ -4,9 +4,9 @@ import (
 	"cmp"
 	"fmt"
 	"math"
-	"math/bits"
 	"slices"
 
+	"github.com/profuse-pgo/profuse/internal/saturate"
 	"github.com/profuse-pgo/profuse/profile"
 )
 
@@ -273,12 +273,12 @@ func (m *Merger) addFunctions(name string, functions []Function, target []int) {
 // number of calls is only whether there were any.
 func (m *Merger) addSums(i int, s sums) {
 	to := &m.sums[i]
-	to.merges = addSaturating(to.merges, s.merges)
-	to.timestamps = addSaturating(to.timestamps, s.timestamps)
+	to.merges = saturate.Add(to.merges, s.merges)
+	to.timestamps = saturate.Add(to.timestamps, s.timestamps)
 	if m.shape.base.Type.Has(FunctionCoverage) {
 		to.calls = max(to.calls, s.calls)
 	} else {
-		to.calls = addSaturating(to.calls, s.calls)
+		to.calls = saturate.Add(to.calls, s.calls)
 	}
 }
 
@@ -316,12 +316,4 @@ func (m *Merger) Profile() *Profile {
 	}
 	m.edges.fill(p.Functions)
 	return p
-}
-
-func addSaturating(a, b uint64) uint64 {
-	sum, carry := bits.Add64(a, b, 0)
-	if carry != 0 {
-		return math.MaxUint64
-	}
-	return sum
 }

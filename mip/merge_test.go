@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/profuse-pgo/profuse/internal/saturate"
 )
 
 var profileTypes = []ProfileType{
@@ -104,9 +106,9 @@ func mergePlain(base *Profile, runs ...*Profile) *Profile {
 			if p.Type.Has(FunctionCoverage) {
 				f.CallCount = max(f.CallCount, g.CallCount)
 			} else {
-				f.CallCount = addSaturating(f.CallCount, g.CallCount)
+				f.CallCount = saturate.Add(f.CallCount, g.CallCount)
 			}
-			f.TimestampSum = addSaturating(f.TimestampSum, g.TimestampSum)
+			f.TimestampSum = saturate.Add(f.TimestampSum, g.TimestampSum)
 			for b := range f.Blocks {
 				f.Blocks[b].Covered = f.Blocks[b].Covered || g.Blocks[b].Covered
 			}

@@ -2,7 +2,8 @@ package profile
 
 import (
 	"fmt"
-	"math/bits"
+
+	"github.com/profuse-pgo/profuse/internal/saturate"
 )
 
 // A Symbol names a function, or what stands for one in a frame or an edge: a
@@ -105,7 +106,7 @@ func (f *Function) Total() uint64 {
 	}
 	var sum uint64
 	for _, b := range f.Blocks {
-		sum = saturatingAdd(sum, b.Count)
+		sum = saturate.Add(sum, b.Count)
 	}
 	return sum
 }
@@ -119,15 +120,6 @@ func (f *Function) CoveredBlocks() int {
 		}
 	}
 	return n
-}
-
-// saturatingAdd returns a+b, or 2^64-1 if that is less.
-func saturatingAdd(a, b uint64) uint64 {
-	sum, carry := bits.Add64(a, b, 0)
-	if carry != 0 {
-		return 1<<64 - 1
-	}
-	return sum
 }
 
 // An EdgeKind says what an edge means.

@@ -2,8 +2,8 @@ package profile
 
 import (
 	"iter"
-	"math/bits"
-	"slices"
+
+	"github.com/profuse-pgo/profuse/internal/tally"
 )
 
 // A Distribution describes how the values of a profile are spread.
@@ -38,94 +38,27 @@ const whole = 1_000_000
 // share, in millionths, at most a million; in ascending order. Memory grows
 // with the number of distinct values.
 func Distribute(values iter.Seq[uint64], shares []uint32) Distribution {
-	var t tally
+	var t tally.Tally
 	for v := range values {
-		t.add(v)
+		t.Add(v)
 	}
-	return t.distribution(shares)
+	return distribution(&t, shares)
 }
 
-// tally counts values by value.
-type tally struct {
-	small [2048]uint64 // most values are small
-	large map[uint64]uint64
-	n     uint64
-	high  uint64 // the total has 128 bits
-	low   uint64
-}
-
-func (t *tally) add(v uint64) {
-	if v < uint64(len(t.small)) {
-		t.small[v]++
-	} else {
-		if t.large == nil {
-			t.large = make(map[uint64]uint64)
-		}
-		t.large[v]++
+func distribution(t *tally.Tally, shares []uint32) Distribution {
+	wanted := make([]uint64, len(shares))
+	for i, share := range shares {
+		wanted[i] = uint64(min(share, whole))
 	}
-	t.n++
-	var carry uint64
-	t.low, carry = bits.Add64(t.low, v, 0)
-	t.high += carry
-}
-
-// distribution walks the values from the greatest down until each share is
-// reached.
-func (t *tally) distribution(shares []uint32) Distribution {
-	d := Distribution{Values: t.n, Total: t.low}
-	if t.high > 0 {
+	spread := t.Distribution(wanted, false)
+	d := Distribution{Values: spread.Values, Max: spread.Max, Total: spread.Low}
+	if spread.High > 0 {
 		d.Total = 1<<64 - 1
 	}
-	distinct := make([]uint64, 0, len(t.large))
-	for v := range t.large {
-		distinct = append(distinct, v)
-	}
-	for v, n := range t.small {
-		if n > 0 {
-			distinct = append(distinct, uint64(v))
-		}
-	}
-	slices.Sort(distinct)
-	if len(distinct) > 0 {
-		d.Max = distinct[len(distinct)-1]
-	}
-	var c Cutoff
-	var high, low uint64 // sum of the values passed
-	for _, c.Share = range slices.Sorted(slices.Values(shares)) {
-		wantHigh, wantLow := t.portion(c.Share)
-		for (high < wantHigh || high == wantHigh && low < wantLow) && len(distinct) > 0 {
-			c.Min = distinct[len(distinct)-1]
-			distinct = distinct[:len(distinct)-1]
-			n := t.count(c.Min)
-			c.Values += n
-			productHigh, productLow := bits.Mul64(c.Min, n)
-			var carry uint64
-			low, carry = bits.Add64(low, productLow, 0)
-			high, _ = bits.Add64(high, productHigh, carry)
-		}
-		d.Cutoffs = append(d.Cutoffs, c)
+	for _, c := range spread.Cutoffs {
+		d.Cutoffs = append(d.Cutoffs, Cutoff{Share: uint32(c.Share), Min: c.Min, Values: c.Values})
 	}
 	return d
-}
-
-func (t *tally) count(v uint64) uint64 {
-	if v < uint64(len(t.small)) {
-		return t.small[v]
-	}
-	return t.large[v]
-}
-
-// portion returns total·share/10⁶, rounded down.
-func (t *tally) portion(share uint32) (high, low uint64) {
-	share = min(share, whole)
-	// Schoolbook division of a product of 128 bits: t.high is less than the
-	// number of values, so that high·share stays below 2^64.
-	highProduct := t.high * uint64(share)
-	carry, lowProduct := bits.Mul64(t.low, uint64(share))
-	highProduct += carry
-	high, rest := highProduct/whole, highProduct%whole
-	low, _ = bits.Div64(rest, lowProduct, whole)
-	return high, low
 }
 
 // Summary gives the totals of a profile's functions and how their counts are
@@ -147,7 +80,7 @@ type Summary struct {
 // stays below 2^64, where LLVM's wraps.
 func Summarize(v View, shares []uint32) Summary {
 	var s Summary
-	var t tally
+	var t tally.Tally
 	features := v.Features()
 	s.OfCalls = !features.Has(HasBlocks) ||
 		features.Has(HasCalls|BlocksAreCoverage) && !features.Has(CallsAreCoverage)
@@ -158,15 +91,15 @@ func Summarize(v View, shares []uint32) Summary {
 		}
 		s.MaxCalls = max(s.MaxCalls, f.Calls)
 		if s.OfCalls {
-			t.add(f.Calls)
+			t.Add(f.Calls)
 		} else {
 			for _, b := range f.Blocks {
-				t.add(b.Count)
+				t.Add(b.Count)
 			}
 		}
 		s.Blocks += uint64(len(f.Blocks))
 		s.CoveredBlocks += uint64(f.CoveredBlocks())
 	}
-	s.Counts = t.distribution(shares)
+	s.Counts = distribution(&t, shares)
 	return s
 }

@@ -19,8 +19,9 @@ const module = "github.com/profuse-pgo/profuse"
 // layers lists the packages from the ground up. A package imports only what
 // stands in a line above its own, or below its own folder.
 var layers = [][]string{
+	{"internal/saturate", "internal/tally"},
 	{"profile"},
-	{"internal/atomicfile", "internal/blake3", "internal/filelock", "internal/mt19937", "internal/symbols", "internal/zlibtext"},
+	{"internal/atomicfile", "internal/blake3", "internal/densemap", "internal/filelock", "internal/mt19937", "internal/symbols", "internal/zlibtext"},
 	{"internal/cursor", "internal/inputs", "internal/llvmyaml"},
 	{"internal/ondisk", "symbolize/internal/dwarf", "symbolize/internal/object"},
 	{"symbolize", "classfile", "layout"},

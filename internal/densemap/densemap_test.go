@@ -1,0 +1,53 @@
+package densemap_test
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/profuse-pgo/profuse/internal/densemap"
+)
+
+// What real files say of the order, the tests of irpgo and memprof compare byte
+// for byte.
+func TestOrder(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		keys   []uint64
+		inline int
+		hash   densemap.Hash
+		want   []int32
+	}{
+		{"none", nil, 0, densemap.Mixed, []int32{}},
+		// 37·key modulo 4 is the key modulo 4.
+		{"in the map itself", []uint64{7, 2}, 4, densemap.Times37, []int32{1, 0}},
+		{"two for one bucket", []uint64{6, 2}, 4, densemap.Times37, []int32{0, 1}},
+		// Modulo 64 they are 37, 10 and 47.
+		{"three outgrow four buckets", []uint64{1, 2, 3}, 4, densemap.Times37, []int32{1, 0, 2}},
+	} {
+		if got := densemap.Order(c.keys, c.inline, c.hash); !slices.Equal(got, c.want) {
+			t.Errorf("%s: %v, want %v", c.name, got, c.want)
+		}
+	}
+}
+
+// All keys are there once, however often the map grew.
+func TestAllKeys(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 1))
+	for range 50 {
+		keys := make([]uint64, rng.IntN(1000))
+		for i := range keys {
+			keys[i] = rng.Uint64()
+		}
+		order := densemap.Order(keys, 4*rng.IntN(2), densemap.Mixed)
+		slices.Sort(order)
+		for i, at := range order {
+			if int(at) != i {
+				t.Fatalf("of %d keys the order has %v", len(keys), order)
+			}
+		}
+		if len(order) != len(keys) {
+			t.Fatalf("%d of %d keys", len(order), len(keys))
+		}
+	}
+}
