@@ -166,8 +166,13 @@ var viewValues = [...]struct {
 }
 
 func (v *view) allocations() profile.StackSet {
+	limits := v.opt.Thresholds
 	set := profile.StackSet{
 		Name: AllocationSet, Description: "a call stack that allocates on the heap, and the blocks allocated by it",
+		Temperatures: &profile.TemperatureLimits{
+			Default: limits == DefaultThresholds, ColdLifetime: limits.ColdLifetime, ColdAccessDensity: limits.ColdAccessDensity,
+			HotAccessDensity: limits.HotAccessDensity, HasHot: limits.UseHot,
+		},
 	}
 	known := v.p.KnownFields()
 	var fields []Field
@@ -189,7 +194,7 @@ func (v *view) allocations() profile.StackSet {
 				s.Values = append(s.Values, c.MIB.Get(f))
 			}
 			s.Labels = append(s.Labels[:0], profile.Label{
-				Key: profile.LabelTemperature, Value: v.opt.Thresholds.Classify(c.MIB).CompilerWord(),
+				Key: profile.LabelTemperature, Value: limits.Classify(c.MIB).CompilerWord(),
 			})
 			if !yield(&s) {
 				return

@@ -17,7 +17,27 @@ type StackSet struct {
 	// thread does. What is summed up over callers then says nothing about
 	// those callers.
 	Partial bool
-	Stacks  iter.Seq[*Stack]
+	// Temperatures are the limits by which stacks have [LabelTemperature]; nil
+	// if they have no such label, or it is not known what it goes by.
+	Temperatures *TemperatureLimits
+	Stacks       iter.Seq[*Stack]
+}
+
+// TemperatureLimits tell the cold and the hot stacks of a heap profile from the
+// others. All are about averages over the blocks that a stack allocated.
+type TemperatureLimits struct {
+	// Default: the limits are those of compilers unless told otherwise.
+	Default bool
+	// ColdLifetime: cold blocks live at least so many seconds.
+	ColdLifetime uint32
+	// ColdAccessDensity: cold blocks have fewer accesses per byte and second of
+	// life.
+	ColdAccessDensity float32
+	// HotAccessDensity: hot blocks have more accesses per byte and second of
+	// life. Without HasHot there are none, and compilers have this limit only if
+	// they are asked for it.
+	HotAccessDensity uint32
+	HasHot           bool
 }
 
 // A ValueType says what a value of a stack means.

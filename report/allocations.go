@@ -24,6 +24,7 @@ type heapContexts struct {
 	counted  bool      // the number of allocations is known
 	frames   []profile.Frame
 	nodes    []stackNode
+	limits   *profile.TemperatureLimits // nil if they are not known
 }
 
 // An allocContext is a call stack that allocates.
@@ -93,7 +94,7 @@ func newHeap(v profile.View) *heapContexts {
 	if !ok {
 		return nil
 	}
-	h := &heapContexts{counted: at.count >= 0, timed: at.count >= 0 && at.lifetime >= 0 && at.density >= 0}
+	h := &heapContexts{limits: set.Temperatures, counted: at.count >= 0, timed: at.count >= 0 && at.lifetime >= 0 && at.density >= 0}
 	for s := range set.Stacks {
 		c := allocContext{node: -1, order: len(h.contexts), bytes: s.Values[at.bytes]}
 		if h.counted {
@@ -185,28 +186,34 @@ func (h *heapContexts) stack(c *allocContext) (frames []*profile.Frame) {
 	return frames
 }
 
-// heapAxes are the axes of the scatter: seconds of life and access density.
-func (h *heapContexts) axes(lines ...allocLine) (x, y axis) {
-	low := point{math.Inf(1), math.Inf(1)}
-	high := point{}
-	var zeros [2]bool
-	see := func(v float64, low, high *float64, zero *bool) {
-		if v > 0 {
-			*low, *high = min(*low, v), max(*high, v)
-		} else if zero != nil {
-			*zero = true
-		}
-	}
+// axes are those of the scatter, seconds of life and access density. The limits
+// of cold contexts are on them.
+func (h *heapContexts) axes() (x, y axis) {
+	lifetime, density := valueRange{low: math.Inf(1)}, valueRange{low: math.Inf(1)}
 	for i := range h.contexts {
-		see(h.contexts[i].lifetime, &low.x, &high.x, &zeros[0])
-		see(h.contexts[i].density, &low.y, &high.y, &zeros[1])
+		lifetime.add(h.contexts[i].lifetime)
+		density.add(h.contexts[i].density)
 	}
-	for _, l := range lines {
-		see(l.lifetime, &low.x, &high.x, new(bool))
-		see(l.density, &low.y, &high.y, new(bool))
+	if h.limits != nil {
+		lifetime.widen(float64(h.limits.ColdLifetime))
+		density.widen(float64(h.limits.ColdAccessDensity))
 	}
-	return logAxis(low.x, high.x, zeros[0]), logAxis(low.y, high.y, zeros[1])
+	return logAxis(lifetime.low, lifetime.high, lifetime.zeros), logAxis(density.low, density.high, density.zeros)
 }
 
-// An allocLine is a threshold in the scatter, on one axis.
-type allocLine struct{ lifetime, density float64 }
+// A valueRange is what values that are not negative lie between, zeros apart.
+type valueRange struct {
+	low, high float64
+	zeros     bool
+}
+
+func (r *valueRange) add(v float64) {
+	r.zeros = r.zeros || !(v > 0)
+	r.widen(v)
+}
+
+func (r *valueRange) widen(v float64) {
+	if v > 0 {
+		r.low, r.high = min(r.low, v), max(r.high, v)
+	}
+}

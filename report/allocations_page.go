@@ -6,7 +6,6 @@ import (
 	"math"
 	"strconv"
 
-	"github.com/profuse-pgo/profuse/memprof"
 	"github.com/profuse-pgo/profuse/profile"
 )
 
@@ -24,14 +23,20 @@ var temperatureWords = map[string]struct{ word, color string }{
 }
 
 type allocationsText struct {
-	Contexts, Bytes, Count    uint64
-	Counted, Timed            bool
-	Totals                    []heatRow
-	Plot                      template.HTML
-	Thinned                   bool
-	Lifetime, Density, HotBar string
-	Rows                      []contextRow
-	More, Left, LeftBytes     uint64
+	Contexts, Bytes, Count uint64
+	Counted, Timed         bool
+	Totals                 []heatRow
+	Plot                   template.HTML
+	Thinned                bool
+	Limits                 *limitsText
+	Rows                   []contextRow
+	More, Left, LeftBytes  uint64
+}
+
+// limitsText is what makes contexts cold and hot.
+type limitsText struct {
+	Default, HasHot               bool
+	Lifetime, Density, HotDensity string
 }
 
 type heatRow struct {
@@ -83,16 +88,19 @@ func allocationsPage(src *source) (*page, error) {
 	if h == nil {
 		return nil, nil
 	}
-	limits := memprof.DefaultThresholds
 	text := &allocationsText{
 		Contexts: uint64(h.all.contexts), Bytes: h.all.bytes, Count: h.all.count, Counted: h.counted, Timed: h.timed,
 		Totals: h.totalRows(), Left: uint64(h.left.contexts), LeftBytes: h.left.bytes,
-		Lifetime: strconv.Itoa(int(limits.ColdLifetime)), Density: strconv.FormatFloat(float64(limits.ColdAccessDensity), 'g', 3, 32),
-		HotBar: strconv.Itoa(int(limits.HotAccessDensity)),
+	}
+	if l := h.limits; l != nil {
+		text.Limits = &limitsText{
+			Default: l.Default, HasHot: l.HasHot, Lifetime: strconv.FormatUint(uint64(l.ColdLifetime), 10),
+			Density: strconv.FormatFloat(float64(l.ColdAccessDensity), 'g', 3, 32), HotDensity: strconv.FormatUint(uint64(l.HotAccessDensity), 10),
+		}
 	}
 	data := h.data(src)
 	if h.timed {
-		p, points, thinned := h.scatter(limits)
+		p, points, thinned := h.scatter()
 		var err error
 		if text.Plot, err = p.html(); err != nil {
 			return nil, err
@@ -140,7 +148,7 @@ func threeDigits(v float64) string {
 	return strconv.FormatFloat(v, 'g', 3, 64)
 }
 
-// frameName names a frame, frameLine says where in the sources it is.
+// frameLine says where in the sources a frame is.
 func frameLine(f *profile.Frame, offsets bool) string {
 	switch {
 	case offsets:
@@ -227,21 +235,15 @@ func significant(v float64) float64 {
 
 // scatter draws lifetime against access density, the dots being as large as
 // the bytes are many, and the limits of temperatures.
-func (h *heapContexts) scatter(limits memprof.Thresholds) (*plot, *plotData, bool) {
-	x, y := h.axes(allocLine{lifetime: float64(limits.ColdLifetime)}, allocLine{density: float64(limits.ColdAccessDensity)})
+func (h *heapContexts) scatter() (*plot, *plotData, bool) {
+	x, y := h.axes()
 	p := &plot{
 		Key: "heap", Title: "Lifetime and access density of contexts", Tall: true,
 		Label:  "Average lifetime against access density of allocation contexts; the larger the dot, the more bytes",
 		XTitle: "average lifetime", YTitle: "accesses per byte and second of life",
-		X: x.ticks(7, secondsText), Y: y.ticks(7, plainNumber),
+		X: x.ticks(7, secondsText), Y: y.ticks(7, threeDigits),
 	}
-	p.Lines = []plotLine{
-		{At: tenths(x.at(float64(limits.ColdLifetime)) / plotSize * 100), Text: fmt.Sprintf("cold from %d s", limits.ColdLifetime), Upright: true},
-		{At: tenths(y.at(float64(limits.ColdAccessDensity)) / plotSize * 100), Text: fmt.Sprintf("cold below %v", limits.ColdAccessDensity)},
-	}
-	if hot := float64(limits.HotAccessDensity); hot < y.hi {
-		p.Lines = append(p.Lines, plotLine{At: tenths(y.at(hot) / plotSize * 100), Text: fmt.Sprintf("hot above %v, with -memprof-use-hot-hints", hot)})
-	}
+	p.Lines = h.limitLines(x, y)
 	// The greatest first: what is small lies above what is large. What is
 	// furthest out in either direction is drawn in any case.
 	kept := thinContexts(h.contexts)
@@ -274,6 +276,26 @@ func (h *heapContexts) scatter(limits memprof.Thresholds) (*plot, *plotData, boo
 	return p, points, len(kept) < len(h.contexts)
 }
 
+// limitLines are the lines that cut off the cold and the hot contexts.
+func (h *heapContexts) limitLines(x, y axis) []plotLine {
+	l := h.limits
+	if l == nil {
+		return nil
+	}
+	lines := []plotLine{
+		{At: tenths(x.at(float64(l.ColdLifetime)) / plotSize * 100), Text: fmt.Sprintf("cold from %d s", l.ColdLifetime), Upright: true},
+		{At: tenths(y.at(float64(l.ColdAccessDensity)) / plotSize * 100), Text: fmt.Sprintf("cold below %v", l.ColdAccessDensity)},
+	}
+	if hot := float64(l.HotAccessDensity); hot < y.hi {
+		text := fmt.Sprintf("hot above %v", hot)
+		if !l.HasHot {
+			text += ", with -memprof-use-hot-hints"
+		}
+		lines = append(lines, plotLine{At: tenths(y.at(hot) / plotSize * 100), Text: text})
+	}
+	return lines
+}
+
 // thinContexts returns the contexts to draw, the one with the most bytes first:
 // those, and among them the extremes of lifetime and density.
 func thinContexts(all []allocContext) []int {
@@ -295,6 +317,3 @@ func thinContexts(all []allocContext) []int {
 	}
 	return kept
 }
-
-// plainNumber labels powers of ten.
-func plainNumber(v float64) string { return threeDigits(v) }

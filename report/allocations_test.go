@@ -27,14 +27,18 @@ var heapValues = []profile.ValueType{
 // randomHeap has n contexts over a few functions, some of them cold as the
 // compiler's thresholds have it.
 func randomHeap(rnd *rand.Rand, n, depth int) *madeView {
-	set := madeSet{StackSet: profile.StackSet{Name: "allocations", Values: heapValues}}
+	limits := memprof.DefaultThresholds
+	set := madeSet{StackSet: profile.StackSet{
+		Name: "allocations", Values: heapValues,
+		Temperatures: &profile.TemperatureLimits{Default: true, ColdLifetime: limits.ColdLifetime, ColdAccessDensity: limits.ColdAccessDensity, HotAccessDensity: limits.HotAccessDensity},
+	}}
 	for range n {
 		m := memprof.MIB{AllocCount: uint32(1 + rnd.IntN(50)), TotalSize: uint64(rnd.IntN(1 << 20))}
 		m.TotalLifetime = uint64(m.AllocCount) * uint64(rnd.IntN(400_000))
 		m.TotalLifetimeAccessDensity = uint64(m.AllocCount) * uint64(rnd.IntN(12))
 		s := profile.Stack{
 			Values: []uint64{m.TotalSize, uint64(m.AllocCount), m.TotalLifetime, m.TotalLifetimeAccessDensity},
-			Labels: []profile.Label{{Key: profile.LabelTemperature, Value: memprof.DefaultThresholds.Classify(&m).CompilerWord()}},
+			Labels: []profile.Label{{Key: profile.LabelTemperature, Value: limits.Classify(&m).CompilerWord()}},
 		}
 		for k := range 1 + rnd.IntN(depth) {
 			s.Frames = append(s.Frames, profile.Frame{
@@ -93,7 +97,7 @@ func TestHeapContexts(t *testing.T) {
 // else is.
 func TestHeapScatter(t *testing.T) {
 	h := newHeap(randomHeap(rand.New(rand.NewPCG(13, 14)), 500, 3))
-	p, points, thinned := h.scatter(memprof.DefaultThresholds)
+	p, points, thinned := h.scatter()
 	if thinned || len(points.X) != len(h.contexts) || len(p.Lines) != 2 || !p.Lines[0].Upright {
 		t.Fatalf("%d points, lines %+v", len(points.X), p.Lines)
 	}
@@ -131,7 +135,7 @@ func TestHeapLimits(t *testing.T) {
 		if bytes+h.left.bytes != h.all.bytes {
 			t.Errorf("%d bytes and %d left out are not %d", bytes, h.left.bytes, h.all.bytes)
 		}
-		if _, points, thinned := h.scatter(memprof.DefaultThresholds); thinned != (len(points.X) < len(h.contexts)) || len(points.X) > maxHeapDots {
+		if _, points, thinned := h.scatter(); thinned != (len(points.X) < len(h.contexts)) || len(points.X) > maxHeapDots {
 			t.Errorf("%d points, thinned: %v", len(points.X), thinned)
 		} else if !slices.IsSorted(points.Thing) {
 			t.Error("small contexts are below large ones")
@@ -149,7 +153,7 @@ func TestHeapLimits(t *testing.T) {
 // Profiles may know only the bytes, or have no allocations at all.
 func TestHeapWithLess(t *testing.T) {
 	v := randomHeap(rand.New(rand.NewPCG(17, 18)), 5, 3)
-	v.sets[0].Values = heapValues[:1]
+	v.sets[0].Values, v.sets[0].Temperatures = heapValues[:1], nil
 	for i := range v.sets[0].stacks {
 		s := &v.sets[0].stacks[i]
 		s.Values, s.Labels = s.Values[:1], nil
@@ -163,6 +167,9 @@ func TestHeapWithLess(t *testing.T) {
 		if !strings.Contains(string(p.body), want) {
 			t.Errorf("%q is not on the page", want)
 		}
+	}
+	if strings.Contains(string(p.body), "cold are contexts") {
+		t.Error("the page says what is cold, which it does not know")
 	}
 	if d := p.data.(*allocationsData); d.Count != nil || d.Lifetime != nil || d.Plot != nil {
 		t.Errorf("there is more than the profile knows: %+v", d)
@@ -218,9 +225,18 @@ func TestAllocationsByTemperature(t *testing.T) {
 	for _, c := range []struct {
 		limits memprof.Thresholds
 		want   map[string]float64
+		said   []string
 	}{
-		{memprof.DefaultThresholds, map[string]float64{"cold": 65536 + 2560, "not cold": 640000 + 57600 + 4096}},
-		{hints, map[string]float64{"cold": 65536 + 2560, "not cold": 57600 + 4096, "hot": 640000}},
+		{
+			memprof.DefaultThresholds,
+			map[string]float64{"cold": 65536 + 2560, "not cold": 640000 + 57600 + 4096},
+			[]string{"by their defaults: cold are", "more than 1000 times, but only with <code>-memprof-use-hot-hints</code>.", "hot above 1000, with -memprof-use-hot-hints<"},
+		},
+		{
+			hints,
+			map[string]float64{"cold": 65536 + 2560, "not cold": 57600 + 4096, "hot": 640000},
+			[]string{"By the limits that were asked for: cold are", "more than 1000 times.", "hot above 1000<"},
+		},
 	} {
 		p, err := allocationsPage(newSource(0, Source{View: heap.View(memprof.ViewOptions{Thresholds: c.limits})}, Options{}))
 		if err != nil {
@@ -233,6 +249,7 @@ func TestAllocationsByTemperature(t *testing.T) {
 		if !maps.Equal(got, c.want) {
 			t.Errorf("hot ones asked for: %v; bytes %v, want %v", c.limits.UseHot, got, c.want)
 		}
+		wantOnPage(t, name, p, c.said)
 		for word := range c.want {
 			if !strings.Contains(string(p.body), "<title>"+word+": ") {
 				t.Errorf("the bar has no part that is %s", word)

@@ -40,17 +40,11 @@ var layers = [][]string{
 // alone.
 var formatPackages = []string{"irpgo", "memprof", "mip", "iprof"}
 
-// neutral packages know no format, but for one number each where a reason is
-// given.
+// neutral packages know no format.
 var neutral = []string{"export", "compare", "report", "watch", "layout"}
 
 // forTests are packages that only tests import.
 var forTests = []string{"internal/oracle", "internal/fulldisk"}
-
-// exceptions are imports of format packages by neutral ones.
-var exceptions = map[string]string{
-	"report/allocations_page.go": "memprof", // the thresholds of temperatures, drawn as lines
-}
 
 // packages yields the module's packages, each with the files of a kind and what
 // they import of the module.
@@ -124,7 +118,7 @@ func TestImportsGoDown(t *testing.T) {
 					t.Errorf("%s imports %s, which stands in no layer", file, imported)
 				case h >= own:
 					t.Errorf("%s imports %s, which does not stand below %s", file, imported, pkg)
-				case slices.Contains(neutral, pkg) && slices.Contains(formatPackages, imported) && exceptions[file] != imported:
+				case slices.Contains(neutral, pkg) && slices.Contains(formatPackages, imported):
 					t.Errorf("%s imports %s: package %s is for all formats alike", file, imported, pkg)
 				}
 			}
