@@ -114,6 +114,9 @@ func niceStep(v float64) float64 {
 // shows of a chart.
 func tenths(v float64) float64 { return math.Round(v*10) / 10 }
 
+// tenthsText prints a number with at most one digit after the point.
+func tenthsText(v float64) string { return strconv.FormatFloat(tenths(v), 'f', -1, 64) }
+
 // A point is one of a chart, in its coordinates, y from the top down.
 type point struct{ x, y float64 }
 
@@ -138,7 +141,7 @@ func stepPath(points []point) string {
 			writePoint(&b, p)
 			continue
 		}
-		fmt.Fprintf(&b, "H%sV%s", coordinate(p.x), coordinate(p.y))
+		fmt.Fprintf(&b, "H%sV%s", tenthsText(p.x), tenthsText(p.y))
 	}
 	return b.String()
 }
@@ -163,13 +166,10 @@ func bandPath(upper, lower []point) string {
 }
 
 func writePoint(b *strings.Builder, p point) {
-	b.WriteString(coordinate(p.x))
+	b.WriteString(tenthsText(p.x))
 	b.WriteByte(' ')
-	b.WriteString(coordinate(p.y))
+	b.WriteString(tenthsText(p.y))
 }
-
-// coordinate prints a coordinate.
-func coordinate(v float64) string { return strconv.FormatFloat(tenths(v), 'f', -1, 64) }
 
 // thin returns indexes of n things in ascending order, at most about limit of
 // them. The things are cut into equal stretches, and of each the least and the

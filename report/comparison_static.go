@@ -278,11 +278,10 @@ func (c *comparison) scatter(a, b *source) *scatter {
 		at := int(math.Round(scale.at(share)))
 		s.Ticks = append(s.Ticks, scatterTick{at, scatterSize - at, text})
 	}
-	pixel := func(x float64) string { return strconv.FormatFloat(math.Round(x*10)/10, 'f', -1, 64) }
 	for i := range c.rows[:min(len(c.rows), staticDots)] {
 		r := &c.rows[i]
 		s.Points = append(s.Points, scatterPoint{
-			X: pixel(scale.at(r.BaseShare)), Y: pixel(scatterSize - scale.at(r.NewShare)), Class: r.class(),
+			X: tenthsText(scale.at(r.BaseShare)), Y: tenthsText(scatterSize - scale.at(r.NewShare)), Class: r.class(),
 			Title: r.name + ": " + percentText(r.BaseShare) + " → " + percentText(r.NewShare),
 		})
 	}

@@ -2,6 +2,7 @@ package report
 
 import (
 	"html/template"
+	"strconv"
 	"strings"
 )
 
@@ -71,7 +72,7 @@ func (c *coverage) static(src *source, tree []treeRow) *staticCoverage {
 	for _, r := range tree[:min(len(tree), maxStaticRows)] {
 		row := newCoverageRow(r.label, r.covered)
 		row.Folder = r.file < 0
-		row.Class = "depth-" + countPlain(int64(min(r.depth, 8)))
+		row.Class = "depth-" + strconv.Itoa(min(r.depth, 8))
 		s.Rows = append(s.Rows, row)
 	}
 	s.MoreRows = len(tree) - len(s.Rows)

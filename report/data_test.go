@@ -20,7 +20,7 @@ var hostile = []string{
 	strings.Repeat("ns::", 1000) + "f", "\xed\xa0\x80", "…", `\`, `\u0000`, "__proto__", "constructor", "toString",
 }
 
-// decodeNames is what core.js does, strings of JavaScript included.
+// decodeNames is what frame.js does, strings of JavaScript included.
 func decodeNames(t *testing.T, n names) []string {
 	out := make([]string, len(n.Order))
 	if len(out) == 0 {

@@ -22,6 +22,11 @@ type document struct {
 	// Served: the bodies of the pages and their data are asked for when they
 	// are looked at, see Handler.
 	Served bool
+
+	// Of the sets that were added.
+	facts  []setFacts
+	labels []string // of the profiles
+	ids    []string // of the pages, in their order
 }
 
 type documentSet struct {
@@ -42,7 +47,7 @@ type documentBlock struct {
 	block block
 }
 
-// documentFacts is what core.js knows of the sets.
+// documentFacts is what frame.js knows of the sets.
 type documentFacts struct {
 	Sets   []setFacts `json:"sets"`
 	Served bool       `json:"served,omitempty"`
@@ -57,41 +62,42 @@ type setFacts struct {
 // newDocument lays out the sets and marshals their data.
 func newDocument(sets []*set, opt Options) (*document, error) {
 	d := &document{Title: clean(opt.Title)}
-	used := make(map[string]bool)
-	var labels []string
-	var ids []string // of the pages, in their order
-	var facts documentFacts
 	for i, s := range sets {
-		if !s.pair {
-			labels = append(labels, s.label)
-		}
-		out := documentSet{Index: i, Label: s.label, About: s.about}
-		f := setFacts{Label: s.label, Features: s.features}
+		var pages []documentPage
 		for _, p := range s.pages {
-			if !used[p.id] {
-				used[p.id] = true
-				ids = append(ids, p.id)
+			pages = append(pages, documentPage{ID: p.id, Title: p.title, Body: p.body})
+			if p.data == nil {
+				continue
 			}
-			out.Pages = append(out.Pages, documentPage{p.id, p.title, p.body, pageAsset(p.id, ".js") != ""})
-			f.Pages = append(f.Pages, p.id)
-			if p.data != nil {
-				if err := d.add(fmt.Sprintf("data-%d-%s", i, p.id), p.data); err != nil {
-					return nil, err
-				}
+			if err := d.add(fmt.Sprintf("data-%d-%s", i, p.id), p.data); err != nil {
+				return nil, err
 			}
 		}
 		// After the pages, which have put their names into the table.
 		if err := d.add(fmt.Sprintf("names-%d", i), s.names.encode()); err != nil {
 			return nil, err
 		}
-		d.Sets = append(d.Sets, out)
-		facts.Sets = append(facts.Sets, f)
+		d.addSet(&s.setHead, pages)
 	}
-	if err := d.add("facts", facts); err != nil {
-		return nil, err
+	return d, d.finish()
+}
+
+// addSet adds a set, and what scripts are to know of it.
+func (d *document) addSet(head *setHead, pages []documentPage) {
+	facts := setFacts{Label: head.label, Features: head.features}
+	for i := range pages {
+		p := &pages[i]
+		p.HasScript = pageAsset(p.ID, ".js") != ""
+		facts.Pages = append(facts.Pages, p.ID)
+		if !slices.Contains(d.ids, p.ID) {
+			d.ids = append(d.ids, p.ID)
+		}
 	}
-	d.dress(labels, ids)
-	return d, nil
+	if !head.pair {
+		d.labels = append(d.labels, head.label)
+	}
+	d.Sets = append(d.Sets, documentSet{len(d.Sets), head.label, head.about, pages})
+	d.facts = append(d.facts, facts)
 }
 
 // add adds a block of data.
@@ -104,28 +110,32 @@ func (d *document) add(id string, data any) error {
 	return nil
 }
 
+// coreScripts come before those of the pages, which use them.
+var coreScripts = []string{"core", "frame", "table", "plot", "tree"}
+
 // titleLabels is how many profiles a title names.
 const titleLabels = 4
 
-// pairLabel is what the set of pages that compare two profiles is called.
-const pairLabel = "Comparison"
-
-// dress gives a document that shows pages of these ids, of sets of these
-// labels, its title, style, script and policy.
-func (d *document) dress(labels, ids []string) {
-	if n := len(labels); n > titleLabels+1 {
-		labels = append(labels[:titleLabels:titleLabels], fmt.Sprintf("%d more", n-titleLabels))
+// finish adds what the sets decide: the facts about them, the title, and the
+// style, the scripts and the policy of their pages.
+func (d *document) finish() error {
+	if err := d.add("facts", documentFacts{d.facts, d.Served}); err != nil {
+		return err
 	}
 	if d.Title == "" {
-		labels = slices.DeleteFunc(slices.Clone(labels), func(l string) bool { return l == pairLabel })
+		labels := d.labels
+		if n := len(labels); n > titleLabels+1 {
+			labels = append(slices.Clone(labels[:titleLabels]), fmt.Sprintf("%d more", n-titleLabels))
+		}
 		d.Title = strings.Join(labels, ", ") + " – profuse report"
 	}
-	d.Style = joinAssets([]string{"report", "plot"}, ids, ".css", "", "")
-	d.Script = joinAssets([]string{"core", "frame", "table", "plot"}, ids, ".js", "{\n", "}\n")
+	d.Style = joinAssets([]string{"report", "plot"}, d.ids, ".css", "", "")
+	d.Script = joinAssets(coreScripts, d.ids, ".js", "{\n", "}\n")
 	d.Policy = fmt.Sprintf("default-src 'none'; style-src '%s'; script-src '%s'; base-uri 'none'; form-action 'none'", hashOf(d.Style), hashOf(d.Script))
 	if d.Served {
 		d.Policy += "; connect-src 'self'"
 	}
+	return nil
 }
 
 // joinAssets puts together the files of the core and of the pages that are

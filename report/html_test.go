@@ -193,10 +193,9 @@ func TestScriptFiles(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	core := []string{"core.js", "frame.js", "table.js", "plot.js"}
 	for _, file := range all {
 		name, ok := strings.CutSuffix(file.Name(), ".js")
-		if !ok || slices.Contains(core, file.Name()) {
+		if !ok || slices.Contains(coreScripts, name) {
 			continue
 		}
 		id, _, part := strings.Cut(name, "_")

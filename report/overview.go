@@ -5,6 +5,7 @@ import (
 	"html/template"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/profuse-pgo/profuse/profile"
@@ -118,7 +119,7 @@ type topTable struct {
 	Shares bool
 	Rows   []topRow
 	More   uint64 // that are not listed
-	what   string
+	What   string // the stacks stand for; empty for functions
 }
 
 type topRow struct {
@@ -249,7 +250,7 @@ func (n *surveyed) addSet(src *source, first bool, set profile.StackSet) {
 	}
 	n.sets = append(n.sets, total)
 	if first && total.Stacks > 0 {
-		n.stacks = &topTable{Value: total.Values[0].Name, Unit: total.Values[0].Unit, Shares: set.Values[0].Combine == profile.Sum, what: total.Name}
+		n.stacks = &topTable{Value: total.Values[0].Name, Unit: total.Values[0].Unit, Shares: set.Values[0].Combine == profile.Sum, What: total.Name}
 		n.stacks.fill(src, &top, sum)
 	}
 }
@@ -280,19 +281,16 @@ func (t *topTable) fill(src *source, top *topList, sum float64) {
 	t.More = top.seen - uint64(len(top.items))
 }
 
-// What returns what the stacks stand for.
-func (t *topTable) What() string { return t.what }
-
 // frameName is a place in a function, "main:12".
 func (s *source) frameName(f *profile.Frame) string {
 	name := s.symbolName(&f.Symbol)
 	switch {
 	case f.Line != 0 && s.features.Has(profile.HasLines):
-		return name + ":" + countPlain(int64(f.Line))
+		return name + ":" + strconv.Itoa(int(f.Line))
 	case s.features.Has(profile.HasLineOffsets):
-		return name + ":+" + countPlain(int64(f.Line))
+		return name + ":+" + strconv.Itoa(int(f.Line))
 	case s.features.Has(profile.HasBytecodes) && f.BCI >= 0:
-		return name + "@" + countPlain(int64(f.BCI))
+		return name + "@" + strconv.Itoa(int(f.BCI))
 	}
 	return name
 }

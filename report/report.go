@@ -63,24 +63,33 @@ type pairFunc struct {
 // A set is what the page shows at a time: the pages of one profile, or those of
 // a pair.
 type set struct {
+	setHead
+	names *nameTable
+	pages []*page
+}
+
+// A setHead says what a set is about.
+type setHead struct {
 	label, about string
 	features     []string
-	names        *nameTable
-	pages        []*page
 	pair         bool // of two profiles
+}
+
+func profileHead(src *source) setHead {
+	return setHead{label: src.label, about: src.id.String(), features: src.features.Names()}
+}
+
+func pairHead(a, b *source) setHead {
+	return setHead{label: "Comparison", about: a.label + " and " + b.label, pair: true}
 }
 
 // Write writes the report of one or more profiles to w. Exactly two are
 // compared besides. It goes through each view several times.
 func Write(w io.Writer, sources []Source, opt Options) error {
-	if len(sources) == 0 {
-		return errors.New("no profile to report on")
+	all, err := newSources(sources, opt)
+	if err != nil {
+		return err
 	}
-	var all []*source
-	for i, s := range sources {
-		all = append(all, newSource(i, s, opt))
-	}
-	uniqueLabels(all)
 	var sets []*set
 	for _, src := range all {
 		s, err := profileSet(src)
@@ -105,8 +114,21 @@ func Write(w io.Writer, sources []Source, opt Options) error {
 	return d.write(w)
 }
 
+// newSources returns the profiles that a report is of, one at least.
+func newSources(sources []Source, opt Options) ([]*source, error) {
+	if len(sources) == 0 {
+		return nil, errors.New("no profile to report on")
+	}
+	var all []*source
+	for i, s := range sources {
+		all = append(all, newSource(i, s, opt))
+	}
+	uniqueLabels(all)
+	return all, nil
+}
+
 func profileSet(src *source) (*set, error) {
-	s := &set{label: src.label, about: src.id.String(), features: src.features.Names(), names: src.names}
+	s := &set{setHead: profileHead(src), names: src.names}
 	for _, f := range pageFuncs {
 		if err := src.opt.progress(src.label, f.id); err != nil {
 			return nil, err
@@ -123,7 +145,7 @@ func profileSet(src *source) (*set, error) {
 }
 
 func pairSet(a, b *source) (*set, error) {
-	s := &set{label: pairLabel, about: a.label + " and " + b.label, names: newNameTable(), pair: true}
+	s := &set{setHead: pairHead(a, b), names: newNameTable()}
 	for _, f := range pairFuncs {
 		if err := a.opt.progress(s.label, f.id); err != nil {
 			return nil, err

@@ -3,7 +3,6 @@ package report
 import (
 	"bytes"
 	"compress/gzip"
-	"errors"
 	"io"
 	"net"
 	"net/http"
@@ -24,11 +23,12 @@ import (
 // Host is localhost or a loopback address: a web page from elsewhere cannot
 // reach it under a name of its own. No path of a URL names a file.
 func Handler(sources []Source, opt Options) (http.Handler, error) {
-	if len(sources) == 0 {
-		return nil, errors.New("no profile to report on")
-	}
 	opt.Progress = nil // for Write, which is not what is waited for here
-	sets := newServedSets(sources, opt)
+	all, err := newSources(sources, opt)
+	if err != nil {
+		return nil, err
+	}
+	sets := newServedSets(all)
 	shell, err := newShell(sets, opt)
 	if err != nil {
 		return nil, err

@@ -6,16 +6,13 @@ import (
 	"fmt"
 	"html/template"
 	"runtime"
-	"slices"
 	"sync"
 )
 
 // A servedSet is a set whose pages are made when they are asked for.
 type servedSet struct {
-	label, about string
-	features     []string
-	pages        []servedPage
-	pair         bool // of two profiles
+	setHead
+	pages []servedPage
 }
 
 type servedPage struct {
@@ -31,7 +28,7 @@ type servedParts struct {
 	page *answer
 }
 
-// tabJSON and pageJSON are what core.js asks for.
+// tabJSON and pageJSON are what frame.js asks for.
 type tabJSON struct {
 	Title string `json:"title"`
 }
@@ -48,16 +45,11 @@ const (
 	jsonType = "application/json"
 )
 
-func newServedSets(sources []Source, opt Options) []*servedSet {
-	var all []*source
-	for i, s := range sources {
-		all = append(all, newSource(i, s, opt))
-	}
-	uniqueLabels(all)
+func newServedSets(all []*source) []*servedSet {
 	busy := make(chan struct{}, runtime.GOMAXPROCS(0))
 	var sets []*servedSet
 	for _, src := range all {
-		s := &servedSet{label: src.label, about: src.id.String(), features: src.features.Names()}
+		s := &servedSet{setHead: profileHead(src)}
 		for _, f := range pageFuncs {
 			s.add(busy, f.id, func() (*page, *nameTable, error) {
 				own := src.fork()
@@ -67,9 +59,9 @@ func newServedSets(sources []Source, opt Options) []*servedSet {
 		}
 		sets = append(sets, s)
 	}
-	if len(all) == 2 && len(pairFuncs) > 0 {
+	if len(all) == 2 {
 		a, b := all[0], all[1]
-		s := &servedSet{label: pairLabel, about: a.label + " and " + b.label, pair: true}
+		s := &servedSet{setHead: pairHead(a, b)}
 		for _, f := range pairFuncs {
 			s.add(busy, f.id, func() (*page, *nameTable, error) {
 				names := newNameTable()
@@ -122,26 +114,16 @@ func jsonAnswer(v any) (*answer, error) {
 // newShell makes the page at /: the frame of a report, without what is in it.
 func newShell(sets []*servedSet, opt Options) (*answer, error) {
 	d := &document{Title: clean(opt.Title), Served: true}
-	facts := documentFacts{Served: true}
-	var labels, ids []string
-	for i, s := range sets {
-		out := documentSet{Index: i, Label: s.label, About: s.about}
-		f := setFacts{Label: s.label, Features: s.features}
-		if !s.pair {
-			labels = append(labels, s.label)
-		}
+	for _, s := range sets {
+		var pages []documentPage
 		for _, p := range s.pages {
-			out.Pages = append(out.Pages, documentPage{ID: p.id, HasScript: pageAsset(p.id, ".js") != ""})
-			f.Pages = append(f.Pages, p.id)
-			ids = append(ids, p.id)
+			pages = append(pages, documentPage{ID: p.id})
 		}
-		d.Sets = append(d.Sets, out)
-		facts.Sets = append(facts.Sets, f)
+		d.addSet(&s.setHead, pages)
 	}
-	if err := d.add("facts", facts); err != nil {
+	if err := d.finish(); err != nil {
 		return nil, err
 	}
-	d.dress(labels, slices.Compact(slices.Sorted(slices.Values(ids))))
 	var b bytes.Buffer
 	if err := d.write(&b); err != nil {
 		return nil, err

@@ -171,7 +171,7 @@ func (t *timeline) list(src *source, text *timelineText) {
 	for i := range t.functions[:min(len(t.functions), staticStarters)] {
 		f := &t.functions[i]
 		text.Functions = append(text.Functions, starterRow{
-			Rank: uint64(i + 1), Mean: strconv.FormatFloat(tenths(f.mean), 'f', -1, 64), Name: src.symbolName(&f.symbol),
+			Rank: uint64(i + 1), Mean: tenthsText(f.mean), Name: src.symbolName(&f.symbol),
 			Min: uint64(f.min), Max: uint64(f.max), Runs: uint64(f.runs), Size: f.size,
 		})
 	}
@@ -340,10 +340,9 @@ func (t *timeline) addCurves(src *source, text *timelineText, data *timelineData
 }
 
 func newOrderCell(s, base *layout.Score) orderCell {
-	number := func(v float64) string { return strconv.FormatFloat(tenths(v), 'f', -1, 64) }
-	c := orderCell{PageSize: pageText(s.PageSize), Pages: number(s.Pages), Area: number(s.Area), Usage: percentText(s.Executed / s.Touched)}
+	c := orderCell{PageSize: pageText(s.PageSize), Pages: tenthsText(s.Pages), Area: tenthsText(s.Area), Usage: percentText(s.Executed / s.Touched)}
 	for _, u := range orderUntil {
-		c.Until = append(c.Until, number(s.Until[int(u*curveSteps/100)-1]))
+		c.Until = append(c.Until, tenthsText(s.Until[int(u*curveSteps/100)-1]))
 	}
 	if base.Area > 0 && s != base {
 		if c.Change = "0 %"; s.Area != base.Area {

@@ -219,8 +219,8 @@ type grownTree struct {
 	other [][]uint64 // of the node and all below
 }
 
-// size returns how many boxes the first n nodes and those for what is left out
-// make; it grows to the number of nodes.
+// sizes returns, by n, how many boxes the first n nodes and those for what is
+// left out make; it grows to the number of nodes.
 func (g *grownTree) sizes() []int {
 	sizes := make([]int, len(g.parent)+1)
 	kept := make([]int32, len(g.parent))

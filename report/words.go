@@ -98,6 +98,3 @@ func clean(s string) string {
 	}
 	return s
 }
-
-// countPlain prints n without separators, as lines are.
-func countPlain(n int64) string { return strconv.FormatInt(n, 10) }

@@ -3,16 +3,11 @@
 const {el, svg, format} = profuse;
 const absent = 0; // of the temperatures
 
-profuse.page('comparison', {init, show: (root) => pages.get(root).show()});
-
-const pages = new Map(); // by their roots
-
-function init(root, data, profile) {
+profuse.page('comparison', (root, data, profile) => {
   const count = data.name ? data.name.length : 0;
   if (count === 0) {
     root.querySelector('.page-title').after(el('p', {class: 'note'}, 'Nothing changed.'));
-    pages.set(root, {show() {}});
-    return;
+    return null;
   }
   const name = (i) => profile.names[data.name[i]];
   const file = (i) => (data.file[i] >= 0 ? profile.names[data.file[i]] : '');
@@ -161,8 +156,8 @@ function init(root, data, profile) {
     mark(at);
   }
 
-  pages.set(root, {show});
-}
+  return show;
+});
 
 // points prints a difference of shares in percentage points.
 function points(d) {

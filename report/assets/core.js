@@ -123,11 +123,39 @@ profuse.search = (root, options) => {
     input.value = text;
     apply();
   };
+  // follow searches anew for what the address says: the function that a link
+  // names (see links), which is the text from then on, or the text.
+  const follow = () => {
+    const fn = profuse.state.get('fn');
+    if (fn !== null) {
+      profuse.state.set('fn', null, {replace: true});
+      profuse.state.set('q', fn, {replace: true});
+    }
+    input.value = profuse.state.get('q') || '';
+    apply();
+  };
   if (options.into) options.into.append(box);
   else root.prepend(box);
   input.value = profuse.state.get('q') || '';
   apply();
-  return {box, input, set, refresh: apply};
+  return {set, follow, refresh: apply};
+};
+
+// choice makes a select with a title beside it. change(i) is called when another
+// of its options, which offer(texts) sets, is chosen; i is a number in a string.
+profuse.choice = (title, change) => {
+  const select = profuse.el('select', {on: {change: () => change(select.value)}});
+  const label = profuse.el('label', null, profuse.el('span', {class: 'muted'}, title), select);
+  const offer = (texts) => select.replaceChildren(...texts.map((text, i) => profuse.el('option', {value: i}, text)));
+  return {label, select, offer};
+};
+
+// fit cuts a name to a width in pixels, in the monospaced letters of the
+// drawings; '' if two of them have no room.
+profuse.fit = (text, width) => {
+  const room = Math.floor(width / 6.65);
+  if (room < 3) return '';
+  return text.length <= room ? text : `${text.slice(0, room - 1)}…`;
 };
 
 document.addEventListener('keydown', (event) => {

@@ -3,11 +3,7 @@
 const {el, format} = profuse;
 const chunk = 200; // lines of source that are laid out together
 
-profuse.page('coverage', {init, show: (root) => pages.get(root).show()});
-
-const pages = new Map(); // by their roots
-
-function init(root, data, profile) {
+profuse.page('coverage', (root, data, profile) => {
   const rows = data.label.length;
   const label = (r) => profile.names[data.label[r]];
   const path = (f) => profile.names[data.path[f]];
@@ -277,8 +273,8 @@ function init(root, data, profile) {
       el('p', {class: 'note'}, 'The source itself is in reports that are made with --source.'));
   }
 
-  pages.set(root, {show});
-}
+  return show;
+});
 
 // sourceView shows the text of a file. Its parts are laid out by the browser
 // when they are scrolled to.

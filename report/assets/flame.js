@@ -1,7 +1,5 @@
-'use strict';
 const ROW = 18;
 const LEAST = 0.5; // narrower boxes are joined
-const LETTER = 6.65; // width of a character of 11 pixels
 const AHEAD = 12; // rows drawn beyond those seen
 const VIEWS = [
   ['flame', 'Flame graph', 'Callers below, what they call above'],
@@ -23,13 +21,9 @@ class Flame {
 
   build() {
     const {el, svg} = profuse;
-    const select = (key, label) => {
-      const s = el('select', {on: {change: () => this.set(key, s.value)}});
-      return {select: s, label: el('label', null, el('span', {class: 'muted'}, label), s)};
-    };
-    this.tables = select('table', 'Stacks');
-    this.values = select('value', 'Width');
-    this.colours = select('colour', 'Colour');
+    this.tables = profuse.choice('Stacks', (i) => this.set('table', i));
+    this.values = profuse.choice('Width', (i) => this.set('value', i));
+    this.colours = profuse.choice('Colour', (i) => this.set('colour', i));
     this.views = el('div', {class: 'switch', role: 'group', 'aria-label': 'View'}, VIEWS.map(([id, title, about]) =>
       el('button', {type: 'button', title: about, 'data-view': id, on: {click: () => this.set('view', id)}}, title)));
     this.bar = el('div', {class: 'bar'}, this.tables.label, this.values.label, this.views, this.colours.label);
@@ -40,7 +34,7 @@ class Flame {
     this.legend = el('ul', {class: 'legend'});
     this.details = el('p', {class: 'note', 'aria-live': 'polite'});
     this.about.after(this.bar, this.crumbs, this.view, this.details, this.legend);
-    this.tables.select.append(...this.sets.map((s, i) => el('option', {value: i}, s.name)));
+    this.tables.offer(this.sets.map((s) => s.name));
     this.tables.label.hidden = this.sets.length < 2;
     this.view.addEventListener('scroll', () => this.drawSoon());
     this.svg.addEventListener('click', (event) => {
@@ -73,16 +67,16 @@ class Flame {
 
   // read takes the choices from the address.
   read() {
-    const {el, state} = profuse;
+    const {state} = profuse;
     const chosen = Number(state.get('table') || 0);
     const set = this.sets[chosen] || this.sets[0];
     if (set !== this.of) {
       this.of = set;
       this.about.textContent = `${set.about}${set.cut ? ' What is too small to be in this file is shown as “(n smaller)”.' : ''}`;
-      this.values.select.replaceChildren(...set.values.map((v, i) => el('option', {value: i}, v.name)));
+      this.values.offer(set.values.map((v) => v.name));
       this.values.label.hidden = set.values.length < 2;
       this.modes = this.colourModes(set);
-      this.colours.select.replaceChildren(...this.modes.map((m, i) => el('option', {value: i}, m.title)));
+      this.colours.offer(this.modes.map((m) => m.title));
       this.colours.label.hidden = this.modes.length < 2;
     }
     const first = Math.max(0, set.all.findIndex((x) => x > 0));
@@ -110,16 +104,9 @@ class Flame {
   }
 
   show() {
-    const fn = profuse.state.get('fn');
-    if (fn !== null) {
-      profuse.state.set('fn', '', {replace: true});
-      profuse.state.set('q', fn, {replace: true});
-    }
     this.read();
     this.layout(); // the rows may be of another tree, and the search draws
-    const q = profuse.state.get('q') || '';
-    if (q !== this.search.input.value) this.search.set(q);
-    else this.search.refresh();
+    this.search.follow();
   }
 
   name(node) {
@@ -181,7 +168,7 @@ class Flame {
   }
 }
 
-profuse.page('flame', {
-  init(root, data, profile) { root.flame = new Flame(root, data, profile); },
-  show(root) { root.flame.show(); },
+profuse.page('flame', (root, data, profile) => {
+  const flame = new Flame(root, data, profile);
+  return () => flame.show();
 });

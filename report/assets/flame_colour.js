@@ -43,16 +43,9 @@ Object.assign(Flame.prototype, {
   colour(node) {
     const label = this.now.data.label[node];
     if (this.mode.kind === 'group') return label < 0 ? 'fill-root' : `fill-c${this.of.groups.colour[this.of.functions.group[label]]}`;
-    if (this.mode.kind === 'class') return `fill-${heat(this.of.classes[this.main(node)])} on-heat`;
+    if (this.mode.kind === 'class') return `fill-${heat(this.of.classes[Tree.main(this.w, node)])} on-heat`;
     const x = this.number(this.mode, node);
     return `fill-r${this.steps.filter((s) => x > s).length}`;
-  },
-
-  // main returns the class that most of a node belongs to.
-  main(node) {
-    let best = 0;
-    for (let c = 1; c < this.w.byClass.length; c++) if (this.w.byClass[c][node] > this.w.byClass[best][node]) best = c;
-    return best;
   },
 
   legendItems() {

@@ -1,10 +1,3 @@
-// fit cuts a name to a width in pixels; '' if two letters have no room.
-function fit(text, width) {
-  const room = Math.floor(width / LETTER);
-  if (room < 3) return '';
-  return text.length <= room ? text : `${text.slice(0, room - 1)}…`;
-}
-
 // What places boxes and draws those that are seen.
 Object.assign(Flame.prototype, {
   // layout places all boxes, row by row.
@@ -104,14 +97,14 @@ Object.assign(Flame.prototype, {
   },
 
   box(box, depth) {
-    const {svg, format} = profuse;
+    const {svg, fit, format} = profuse;
     const y = this.top(depth);
     const name = box.kind ? `(${format.count(box.left)} smaller)` : this.name(box.node);
     const weight = box.kind ? box.weight : this.w.total[box.node];
     const label = this.now.data.label[box.node];
     const match = this.matches && !box.kind && label >= 0 && this.matches[label];
-    const short = !box.kind && name.length * LETTER > box.w - 7 ? this.short(box.node) : name;
-    const text = fit(short, box.w - 7);
+    let text = fit(name, box.w - 7);
+    if (!box.kind && text !== name) text = fit(this.short(box.node), box.w - 7);
     const share = this.w.total[0] > 0 ? weight / this.w.total[0] : 0;
     return svg('g', {
       class: `box${match ? ' match' : ''}${box.above ? ' above' : ''}${box.kind ? '' : ` ${this.colour(box.node).split(' ').slice(1).join(' ')}`}`,

@@ -1,12 +1,11 @@
-'use strict';
 // The frame of the report: tabs, the pages that register themselves with
 // profuse.page, and their data.
 
-// page registers what makes a page: init(root, data, profile) once, when it is
-// first shown, and show(root, data, profile), if there, after it, each time the
-// page is shown, and when the address has changed while it is. Both may be
-// async. profile has: index, label, features (names), names, has(feature).
-profuse.page = (id, handlers) => { registered.set(id, handlers); };
+// page registers what makes a page: init(root, data, profile) is called once,
+// when it is first shown; what init returns, if anything, then and each time
+// that the page is shown again, and when the address has changed while it is.
+// profile has: names, has(feature).
+profuse.page = (id, init) => { registered.set(id, init); };
 
 const registered = new Map();
 const facts = JSON.parse(document.getElementById('facts').textContent);
@@ -85,9 +84,6 @@ function decodeNames(table) {
 }
 
 const profiles = facts.sets.map((set, index) => ({
-  index,
-  label: set.label,
-  features: set.features,
   names: null,
   has(feature) { return set.features.includes(feature); },
   loading: null,
@@ -97,7 +93,7 @@ const profiles = facts.sets.map((set, index) => ({
   },
 }));
 
-const shown = new Map(); // key of a page: promise of its data, after init
+const shown = new Map(); // key of a page: promise of what shows it; null if there is none
 const kept = new Map(); // key of a page: its keys when it was left
 
 async function showPage(set, id) {
@@ -117,8 +113,8 @@ async function showPage(set, id) {
     if (a.dataset.choose === String(set)) a.setAttribute('aria-current', 'true');
     else a.removeAttribute('aria-current');
   }
-  const handlers = registered.get(id) || {};
-  if (!facts.served && !registered.has(id)) return;
+  const init = registered.get(id);
+  if (!facts.served && !init) return;
   try {
     if (!shown.has(key)) {
       shown.set(key, (async () => {
@@ -126,22 +122,23 @@ async function showPage(set, id) {
         root.querySelector('.page-title').after(wait);
         try {
           const page = await openPage(set, id, root);
-          if (page && handlers.init) await handlers.init(root, page.data, page.profile);
-          if (page && registered.has(id)) root.classList.add('live');
-          return page;
+          if (!page) return null;
+          const show = init && init(root, page.data, page.profile);
+          if (init) root.classList.add('live');
+          return show || (() => {});
         } finally {
           wait.remove();
         }
       })());
     }
-    const page = await shown.get(key);
-    if (!page && current.root === root) {
+    const show = await shown.get(key);
+    if (!show && current.root === root) {
       // The address names a page that this profile does not have.
       facts.sets[set].pages = facts.sets[set].pages.filter((p) => p !== id);
       if (facts.sets[set].pages.length > 0) await showPage(set, facts.sets[set].pages[0]);
       return;
     }
-    if (current.root === root && handlers.show) await handlers.show(root, page.data, page.profile);
+    if (current.root === root) show();
   } catch (err) {
     console.error(err);
     // A server that does not answer may do so the next time.

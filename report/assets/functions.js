@@ -3,11 +3,7 @@ const {el, svg, format} = profuse;
 const maxBars = 400;
 const maxListed = 50;
 
-profuse.page('functions', {init, show: (root) => pages.get(root).show()});
-
-const pages = new Map(); // by their roots
-
-function init(root, data, profile) {
+profuse.page('functions', (root, data, profile) => {
   const name = (i) => profile.names[data.names[i]];
   const file = (i) => (data.files && data.files[i] >= 0 ? profile.names[data.files[i]] : '');
   const count = data.names.length;
@@ -219,8 +215,8 @@ function init(root, data, profile) {
       n > rows.length ? el('p', {class: 'note'}, `… and ${format.count(n - rows.length)} more with smaller counts.`) : null);
   }
 
-  pages.set(root, {show});
-}
+  return show;
+});
 
 function heatMark(heat) { return el('span', {class: `heat heat-${heat}`}, heat); }
 

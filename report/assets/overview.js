@@ -1,10 +1,7 @@
 // The names of the overview lead to the page of functions.
-profuse.page('overview', {
-  init(root) {
-    for (const a of root.querySelectorAll('a.to-function')) {
-      const href = profuse.href('functions', {fn: a.dataset.name});
-      if (href) a.href = href;
-    }
-  },
-  show() {},
+profuse.page('overview', (root) => {
+  for (const a of root.querySelectorAll('a.to-function')) {
+    const href = profuse.href('functions', {fn: a.dataset.name});
+    if (href) a.href = href;
+  }
 });

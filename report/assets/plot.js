@@ -1,4 +1,3 @@
-'use strict';
 // profuse.plot makes a plot that was drawn in Go answer to pointer and arrow
 // keys: the point next to the pointer is marked and text(i) shown beside it.
 // points has what plotData says. Returned is mark(i), which marks a point; null

@@ -1,4 +1,3 @@
-'use strict';
 // profuse.table shows rows of columns, of which only those in sight exist as
 // elements: a hundred thousand are as quick as ten. Options:
 //
@@ -15,8 +14,8 @@
 //   height    of the whole, in CSS; "min(70vh, 640px)" if missing
 //   label     what the table is, for those who do not see it
 //
-// What it returns has: root, filter(fn) (returns how many are left),
-// select(i, {quiet}), rows() (their numbers, as shown), refresh().
+// What it returns has: filter(fn), which returns how many are left, and
+// select(i, {quiet}).
 profuse.table = (root, options) => {
   const {el, format} = profuse;
   const rowHeight = 26;
@@ -197,7 +196,6 @@ profuse.table = (root, options) => {
   arrange();
 
   return {
-    root: scroller,
     filter(fn) {
       wanted = fn;
       scroller.scrollTop = 0;
@@ -205,7 +203,5 @@ profuse.table = (root, options) => {
       return order.length;
     },
     select,
-    rows: () => order.slice(),
-    refresh: () => draw(true),
   };
 };

@@ -42,24 +42,13 @@ function squarify(weights, r) {
   return out;
 }
 
-function fit(text, width) {
-  const room = Math.floor(width / LETTER);
-  if (room < 3) return '';
-  return text.length <= room ? text : `${text.slice(0, room - 1)}…`;
-}
-
 // What places boxes and draws them.
 Object.assign(Treemap.prototype, {
   fill(node) {
-    if (this.byHeat) {
-      const {byClass} = this.w;
-      let best = 0;
-      for (let c = 1; c < byClass.length; c++) if (byClass[c][node] > byClass[best][node]) best = c;
-      return `fill-${this.data.classes[best]}`;
-    }
-    const path = this.path(node);
-    const outer = path[Math.min(path.length - 1, this.data.tree.depth[this.single(0)] + 1)];
-    return outer === 0 ? 'fill-root' : `fill-c${this.data.labels.colour[this.data.tree.label[outer]]}`;
+    if (this.byHeat) return `fill-${this.data.classes[Tree.main(this.w, node)]}`;
+    const path = this.tree.path(node);
+    const outer = path[Math.min(path.length - 1, this.tree.data.depth[this.single(0)] + 1)];
+    return outer === 0 ? 'fill-root' : `fill-c${this.data.labels.colour[this.tree.data.label[outer]]}`;
   },
 
   draw() {
@@ -69,7 +58,7 @@ Object.assign(Treemap.prototype, {
     const had = this.svg.contains(document.activeElement);
     const whole = {x: 0, y: 0, w: this.width, h: height};
     const node = this.zoomed;
-    if (this.kids[node].length > 0 || this.w.rest[node] > 0) {
+    if (this.tree.kids[node].length > 0 || this.w.rest[node] > 0) {
       // Level by level, so that all groups are seen before what is in them.
       const closed = [{node: this.single(node), r: whole, box: null}];
       for (let i = 0; i < closed.length; i++) this.inside(closed[i], closed);
@@ -92,15 +81,15 @@ Object.assign(Treemap.prototype, {
   // inside places what a group consists of, if there is room for all of it,
   // and adds groups within to closed.
   inside({node, r, box}, closed) {
-    const {total, rest, byClass, column} = this.w;
+    const {total, rest, byClass, kids} = this.w;
+    const {data} = this.tree;
     const inner = box ? {x: r.x + 2, y: r.y + HEADER, w: r.w - 5, h: r.h - HEADER - 3} : r;
     if (inner.w <= 0 || inner.h <= 0 || total[node] <= 0) return;
     const perPixel = total[node] / (inner.w * inner.h);
-    const left = {node: -1, weight: rest[node], left: this.data.tree.left[node]};
-    const heats = byClass.map((_, c) => column(c)[node] || 0);
+    const left = {node: -1, weight: rest[node], left: data.left[node]};
+    const heats = byClass.map((_, c) => data.rest[this.value * byClass.length + c][node] || 0);
     const parts = [];
-    const kids = this.kids[node].slice().sort((a, b) => total[b] - total[a] || a - b);
-    for (const k of kids) {
+    for (const k of kids[node]) {
       if (total[k] >= LEAST * LEAST * perPixel && parts.length < PARTS - 1) {
         parts.push({node: k, weight: total[k]});
       } else if (total[k] > 0) {
@@ -126,15 +115,15 @@ Object.assign(Treemap.prototype, {
 
   place(node, r, closed) {
     const inner = this.single(node);
-    const names = this.path(inner).slice(this.data.tree.depth[node]).map((n) => this.name(n));
-    const group = this.kids[inner].length > 0 || this.w.rest[inner] > 0;
+    const names = this.tree.path(inner).slice(this.tree.data.depth[node]).map((n) => this.name(n));
+    const group = this.tree.kids[inner].length > 0 || this.w.rest[inner] > 0;
     const box = {node: inner, r, leaf: !group, name: names.reduce((a, b) => this.join(a, b))};
     this.boxes.push(box);
     if (group && r.w >= OPENING && r.h >= OPENING) closed.push({node: inner, r, box});
   },
 
   element(box, index) {
-    const {svg, format} = profuse;
+    const {svg, fit, format} = profuse;
     const {r} = box;
     const weight = box.rest ? box.weight : this.w.total[box.node];
     const heat = this.byHeat && !box.group;
