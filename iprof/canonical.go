@@ -45,39 +45,6 @@ func Renumber(p *Profile) (*Profile, error) {
 	return q, nil
 }
 
-// Equal reports whether two profiles say the same, whatever their ids, order
-// and version. It fails where [Renumber] fails.
-func Equal(a, b *Profile) (bool, error) {
-	ra, err := Renumber(a)
-	if err != nil {
-		return false, err
-	}
-	rb, err := Renumber(b)
-	if err != nil {
-		return false, err
-	}
-	return sameContent(ra, rb), nil
-}
-
-// sameContent compares canonical profiles apart from their versions.
-func sameContent(a, b *Profile) bool {
-	if !slices.Equal(a.Types, b.Types) {
-		return false
-	}
-	if !slices.EqualFunc(a.Methods, b.Methods, func(m, n Method) bool {
-		return m.ID == n.ID && m.Name == n.Name && slices.Equal(m.Signature, n.Signature)
-	}) {
-		return false
-	}
-	for k := range a.sections {
-		s, t := &a.sections[k], &b.sections[k]
-		if !slices.Equal(s.frames, t.frames) || !slices.Equal(s.records, t.records) || !slices.Equal(s.ends, t.ends) {
-			return false
-		}
-	}
-	return true
-}
-
 // canonicalTypes fills the table of types and returns their ids by index in
 // the Merger.
 func (m *Merger) canonicalTypes(p *Profile) (ids []int32) {

@@ -39,21 +39,12 @@ var bciNames = [...]string{
 	-InvalidFrameStateBCI: "INVALID_FRAMESTATE_BCI",
 }
 
-// Name returns the name of a constant below zero, "UNWIND_BCI", and "" for all
-// other values.
-func (b BCI) Name() string {
+// String returns the number, or the name of a constant: "UNWIND_BCI".
+func (b BCI) String() string {
 	if b >= 0 || b < InvalidFrameStateBCI {
-		return ""
+		return strconv.Itoa(int(b))
 	}
 	return bciNames[-b]
-}
-
-// String returns the number, or the name of a constant.
-func (b BCI) String() string {
-	if s := b.Name(); s != "" {
-		return s
-	}
-	return strconv.Itoa(int(b))
 }
 
 // valid reports whether b is a bytecode index or a known constant.
@@ -73,9 +64,6 @@ type Context []Frame
 
 // Leaf returns the place that the count is about.
 func (c Context) Leaf() Frame { return c[0] }
-
-// Root returns the last frame.
-func (c Context) Root() Frame { return c[len(c)-1] }
 
 // Inlined reports whether the place was inlined into another method.
 func (c Context) Inlined() bool { return len(c) > 1 }

@@ -2,7 +2,6 @@ package iprof
 
 import (
 	"cmp"
-	"iter"
 	"slices"
 )
 
@@ -89,40 +88,6 @@ func sortByName[T any](all []T, name func(T) string, first, last func(a, b T) in
 		}
 		return cmp.Or(cmp.Compare(name(a), name(b)), last(a, b))
 	})
-}
-
-// Function is a method with what all kinds say of it.
-type Function struct {
-	ID     MethodID
-	Method *Method // nil if the table lacks it
-	Name   string  // "pkg.Class.name"
-	Counts [NumKinds]MethodCount
-}
-
-// Functions iterates over the methods that any entry names, in the order of
-// their ids.
-func (p *Profile) Functions() iter.Seq[*Function] {
-	return func(yield func(*Function) bool) {
-		byID := make(map[MethodID]*Function)
-		var all []*Function
-		for _, k := range Kinds() {
-			for _, c := range p.MethodCounts(k) {
-				f := byID[c.Method]
-				if f == nil {
-					f = &Function{ID: c.Method, Method: p.Method(c.Method), Name: p.MethodName(c.Method)}
-					byID[c.Method] = f
-					all = append(all, f)
-				}
-				f.Counts[k] = c
-			}
-		}
-		slices.SortFunc(all, func(a, b *Function) int { return cmp.Compare(a.ID, b.ID) })
-		for _, f := range all {
-			if !yield(f) {
-				return
-			}
-		}
-	}
 }
 
 // Edge is a place that calls a method.

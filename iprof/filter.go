@@ -30,9 +30,6 @@ func ParsePattern(s string) (Pattern, error) {
 	return Pattern{s, class, method, split}, nil
 }
 
-// String returns the text of the pattern.
-func (p Pattern) String() string { return p.text }
-
 // matchMethod reports whether the pattern selects the method.
 func (p Pattern) matchMethod(class, name string) bool {
 	if p.split {

@@ -40,6 +40,36 @@ func weighted(t testing.TB, p *Profile, w uint64) *Profile {
 	return m.Profile()
 }
 
+// equal reports whether two profiles say the same, whatever their ids, order and
+// version.
+func equal(t testing.TB, a, b *Profile) bool {
+	t.Helper()
+	ra, err := Renumber(a)
+	must(t, err)
+	rb, err := Renumber(b)
+	must(t, err)
+	return sameContent(ra, rb)
+}
+
+// sameContent compares canonical profiles apart from their versions.
+func sameContent(a, b *Profile) bool {
+	if !slices.Equal(a.Types, b.Types) {
+		return false
+	}
+	if !slices.EqualFunc(a.Methods, b.Methods, func(m, n Method) bool {
+		return m.ID == n.ID && m.Name == n.Name && slices.Equal(m.Signature, n.Signature)
+	}) {
+		return false
+	}
+	for k := range a.sections {
+		s, t := &a.sections[k], &b.sections[k]
+		if !slices.Equal(s.frames, t.frames) || !slices.Equal(s.records, t.records) || !slices.Equal(s.ends, t.ends) {
+			return false
+		}
+	}
+	return true
+}
+
 // checkTwin: merging with itself doubles; a twin with other ids, order and
 // counts times three merges to four times the counts.
 func checkTwin(t *testing.T, name string, p *Profile) {
@@ -47,11 +77,11 @@ func checkTwin(t *testing.T, name string, p *Profile) {
 	twin := shuffled(rand.New(rand.NewPCG(1, 2)), p, 3)
 	once, err := Renumber(p)
 	must(t, err)
-	if equal, err := Equal(p, shuffled(rand.New(rand.NewPCG(3, 4)), p, 1)); err != nil || !equal {
-		t.Errorf("%s: its shuffled twin is not equal (%v)", name, err)
+	if !equal(t, p, shuffled(rand.New(rand.NewPCG(3, 4)), p, 1)) {
+		t.Errorf("%s: its shuffled twin is not equal", name)
 	}
-	if equal, err := Equal(p, twin); err != nil || equal && p.Entries() > 0 {
-		t.Errorf("%s: three times the counts is equal (%v)", name, err)
+	if equal(t, p, twin) && p.Entries() > 0 {
+		t.Errorf("%s: three times the counts is equal", name)
 	}
 	times4 := merge(t, p, twin)
 	others := map[string]func() []byte{

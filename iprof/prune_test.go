@@ -162,10 +162,10 @@ func TestPattern(t *testing.T) {
 	} {
 		p := patterns(t, tc.pattern)[0]
 		if got := p.matchMethod(tc.class, tc.method); got != tc.want {
-			t.Errorf("%s matches %s.%s: %t", p, tc.class, tc.method, got)
+			t.Errorf("%s matches %s.%s: %t", p.text, tc.class, tc.method, got)
 		}
 		if got := p.matchClass(tc.class); got != tc.wholeClass {
-			t.Errorf("%s matches class %s: %t", p, tc.class, got)
+			t.Errorf("%s matches class %s: %t", p.text, tc.class, got)
 		}
 	}
 	for _, bad := range []string{"", "#m", "a#", "a#b#c"} {
@@ -276,13 +276,6 @@ func TestViews(t *testing.T) {
 	if diff := cmp.Diff([]Edge{{Frame{1, 3}, 2, 12, 2}, {Frame{2, 9}, 4, 10, 1}, {Frame{2, 9}, 2, 2, 1}}, edges); diff != "" {
 		t.Error(diff)
 	}
-	var functions []string
-	for f := range p.Functions() {
-		functions = append(functions, fmt.Sprint(f.Name, f.Counts[CallCounts].Self, f.Counts[Samples].Total))
-	}
-	if diff := cmp.Diff([]string{"app.Main.main1 12", "app.Main.loop4 12", "app.Zoo$Cat.<init>7 0"}, functions[:3]); diff != "" {
-		t.Error(diff)
-	}
 	sum := p.Summary(Samples)
 	if sum != (Summary{Samples, 2, 12, 10, 2, 7, 4}) {
 		t.Errorf("%+v", sum)
@@ -308,7 +301,7 @@ func TestViews(t *testing.T) {
 func TestRelevance(t *testing.T) {
 	p := readFixture(t, "small.iprof")
 	r, missing := p.Relevance(CallCounts, func(m MethodRef) bool { return m.Class != "app.Zoo$Cat" && m.Name != "main" })
-	if want := (Relevance{CallCounts, 1, 5, 24491824436273, p.Section(CallCounts).Total()}); r != want || r.Share() != 0.2 {
+	if want := (Relevance{CallCounts, 1, 5, 24491824436273, p.Section(CallCounts).Total()}); r != want {
 		t.Errorf("%+v, want %+v", r, want)
 	}
 	var got []string

@@ -273,7 +273,7 @@ func (d *decoder) version() {
 		d.violation(at, keyVersion, quoteShort(text), "three numbers as in 1.0.0")
 	case !v.supported():
 		d.fail(d.problem(at, profile.ErrUnsupported, keyVersion, v.String(), "a major version of 0 or 1"))
-	case !v.Known():
+	case !v.known():
 		d.warn(d.problem(at, profile.ErrUnsupported, keyVersion, v.String(),
 			"0.2, 0.4, 1.0 or 1.1; what is new in it is kept as it is"))
 	}

@@ -12,9 +12,6 @@ type Relevance struct {
 	Count, Total int64
 }
 
-// Share is Entries as a part of Of, from 0 to 1.
-func (r Relevance) Share() float64 { return share(int64(r.Entries), int64(r.Of)) }
-
 // MissingMethod is a method that the profile names and a build lacks.
 type MissingMethod struct {
 	MethodCount // of the kind that was asked for

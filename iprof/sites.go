@@ -66,14 +66,10 @@ func (b *BranchSite) Bias() float64 {
 	for _, w := range b.Ways {
 		most = max(most, w.Count)
 	}
-	return share(most, b.Total)
-}
-
-func share(part, whole int64) float64 {
-	if whole <= 0 {
+	if b.Total <= 0 {
 		return 0
 	}
-	return float64(part) / float64(whole)
+	return float64(most) / float64(b.Total)
 }
 
 // BranchSites returns the conditionals with the largest totals first, then by

@@ -37,16 +37,16 @@ func (v Version) Compare(o Version) int {
 	return 0
 }
 
-// Known reports whether v is one of the known versions, whatever its patch
+// known reports whether v is one of the known versions, whatever its patch
 // level.
-func (v Version) Known() bool {
+func (v Version) known() bool {
 	v.Patch = 0
 	return v == Version020 || v == Version040 || v == Version100 || v == Version110
 }
 
 // Writable reports whether [Write] can write v: 0.4.0 and the known versions
 // from 1.0.0 on.
-func (v Version) Writable() bool { return v.Known() && v.Compare(Version040) >= 0 }
+func (v Version) Writable() bool { return v.known() && v.Compare(Version040) >= 0 }
 
 // supported reports whether a file of version v can be read: unknown minor
 // versions can, unknown major versions cannot.

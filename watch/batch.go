@@ -8,6 +8,7 @@ import (
 	"io"
 	"io/fs"
 	"maps"
+	"runtime"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -134,7 +135,7 @@ func (w *watcher) choose() []candidate {
 	}
 	var next atomic.Int64
 	var group sync.WaitGroup
-	for range min(workers(), len(batch)) {
+	for range min(runtime.GOMAXPROCS(0), len(batch)) {
 		group.Go(func() {
 			for i := int(next.Add(1)) - 1; i < len(batch); i = int(next.Add(1)) - 1 {
 				c := &batch[i]

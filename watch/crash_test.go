@@ -6,6 +6,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/profuse-pgo/profuse/internal/oracle"
 )
 
 // crashes are the ways in which files are disposed of.
@@ -78,9 +80,9 @@ func TestDieAnywhere(t *testing.T) {
 // TestDieAgain ends several runs in a row, while files land, some with the
 // contents of one before, at its path.
 func TestDieAgain(t *testing.T) {
-	rounds := 12
-	if testing.Short() {
-		rounds = 3
+	rounds := 3
+	if oracle.Everything() {
+		rounds = 12
 	}
 	rnd := rand.New(rand.NewPCG(1, 2))
 	for name, done := range crashes {

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/profuse-pgo/profuse/internal/atomicfile"
 	"github.com/profuse-pgo/profuse/profile"
 )
 
@@ -168,7 +169,7 @@ func copyFile(path, to string) error {
 		err = os.Rename(temp.Name(), to)
 	}
 	if err == nil {
-		err = syncPath(to)
+		err = atomicfile.Sync(to)
 	}
 	return err
 }

@@ -209,7 +209,7 @@ func (w *watcher) load(s *Started) error {
 	}
 	if len(has) > 0 {
 		// The process that wrote it may not have come as far as to sync it.
-		return syncPath(w.Output)
+		return atomicfile.Sync(w.Output)
 	}
 	return nil
 }

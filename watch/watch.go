@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"runtime"
 	"time"
 )
 
@@ -286,6 +285,3 @@ func (w *watcher) tellStatus() {
 		w.Report(s)
 	}
 }
-
-// workers is how many files are hashed at a time.
-func workers() int { return runtime.GOMAXPROCS(0) }

@@ -54,10 +54,6 @@ func IsTemp(name string) bool {
 
 // Options modify [Create].
 type Options struct {
-	// Perm is what a new file is created with, before the umask; 0 means
-	// 0o666. An existing target keeps its own permission bits.
-	Perm fs.FileMode
-
 	// Inputs are files that the target must not be, however it is spelled.
 	Inputs []string
 }
@@ -93,7 +89,7 @@ func Create(path string, opts Options) (*File, error) {
 	}
 	f := &File{name: path, target: t, f: t.direct}
 	if f.f == nil {
-		if f.f, err = createTemp(t, opts.Perm); err != nil {
+		if f.f, err = createTemp(t); err != nil {
 			return nil, f.wrap("create", err)
 		}
 	}
@@ -101,12 +97,12 @@ func Create(path string, opts Options) (*File, error) {
 	return f, nil
 }
 
-// createTemp makes the temporary file in the target's folder.
-func createTemp(t target, perm fs.FileMode) (*os.File, error) {
+// createTemp makes the temporary file in the target's folder. An existing target
+// keeps its permission bits.
+func createTemp(t target) (*os.File, error) {
+	perm := fs.FileMode(0o666) // before the umask
 	if t.info != nil {
 		perm = 0o600 // until it has the target's own
-	} else if perm == 0 {
-		perm = 0o666
 	}
 	// The random part is 128 bits, so a name that is taken is somebody
 	// guessing at it or a broken file system; O_EXCL refuses either.
@@ -122,9 +118,6 @@ func createTemp(t target, perm fs.FileMode) (*os.File, error) {
 	}
 	return f, nil
 }
-
-// Name returns the path that was given to [Create].
-func (f *File) Name() string { return f.name }
 
 // Write adds to the file. After the first failure it returns that failure.
 func (f *File) Write(p []byte) (int, error) {
@@ -196,7 +189,7 @@ func (f *File) Commit() error {
 		os.Remove(temp)
 		return f.wrap("replace", err)
 	}
-	if err := syncDir(dir(f.target.path)); err != nil {
+	if err := syncPath(dir(f.target.path)); err != nil {
 		return fmt.Errorf("%s: replaced, but its folder is not known to be on disk: %w", f.name, err)
 	}
 	return nil

@@ -20,5 +20,16 @@ func duplicate(fd int, _ string) (f *os.File, shared bool, err error) {
 
 func syncUnsupported(error) bool { return false }
 
-// syncDir: a folder cannot be synced here; renaming is journaled by NTFS.
-func syncDir(string) error { return nil }
+// Sync makes sure that a file is on the disk. Its name is as durable as the
+// system makes it.
+func Sync(path string) error {
+	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	return f.Sync()
+}
+
+// syncPath: a folder cannot be synced here; renaming is journaled by NTFS.
+func syncPath(string) error { return nil }

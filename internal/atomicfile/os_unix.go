@@ -47,18 +47,27 @@ func syncUnsupported(err error) bool {
 	return errors.Is(err, syscall.EINVAL) || errors.Is(err, syscall.ENOTSUP) || errors.Is(err, syscall.ENOSYS)
 }
 
-// syncDir makes the renaming in dir durable. A folder that may be written but
-// not read cannot be opened for that; the rename stands without.
-func syncDir(dir string) error {
-	d, err := os.Open(dir)
+// Sync makes sure that a file and its name are on the disk, where that can be
+// asked for.
+func Sync(path string) error {
+	if err := syncPath(path); err != nil {
+		return err
+	}
+	return syncPath(dir(path))
+}
+
+// syncPath syncs a file, or what was renamed in a folder. One that may be
+// written but not read cannot be opened for that, and is left as it is.
+func syncPath(path string) error {
+	f, err := os.Open(path)
 	if err != nil {
 		if errors.Is(err, fs.ErrPermission) {
 			return nil
 		}
 		return err
 	}
-	defer d.Close()
-	if err := d.Sync(); err != nil && !syncUnsupported(err) {
+	defer f.Close()
+	if err := f.Sync(); err != nil && !syncUnsupported(err) {
 		return err
 	}
 	return nil
