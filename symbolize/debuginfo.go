@@ -84,7 +84,7 @@ func (f *File) Problems() ([]error, error) {
 }
 
 func (f *File) openDebugInfo() (*debugInfo, error) {
-	if f.image.Format == object.ELF && f.image.Kind == object.Relocatable {
+	if f.image.Format == object.ELF && f.image.Object {
 		return nil, &profile.FormatError{
 			File: f.Name(), Offset: -1, Record: -1, Field: "kind of file", Found: "a relocatable object",
 			Want: "a linked program or library", Err: profile.ErrUnsupported,

@@ -64,19 +64,13 @@ func parseELF(data []byte) (im *Image, err error) {
 		return nil, elfError(err.Error(), class)
 	}
 	im = &Image{
-		Format: ELF, Kind: OtherKind, Order: f.ByteOrder, PtrSize: 8, data: data,
-		Movable: f.Type == elf.ET_DYN, machine: f.Machine,
+		Format: ELF, Order: f.ByteOrder, PtrSize: 8, data: data,
+		Movable: f.Type == elf.ET_DYN, Object: f.Type == elf.ET_REL, machine: f.Machine,
 	}
 	if f.Class == elf.ELFCLASS32 {
 		im.PtrSize = 4
 	}
 	im.Arch = elfArch(f)
-	switch f.Type {
-	case elf.ET_EXEC, elf.ET_DYN:
-		im.Kind = Linked
-	case elf.ET_REL:
-		im.Kind = Relocatable
-	}
 	for _, p := range f.Progs {
 		if p.Type == elf.PT_LOAD {
 			im.Segments = append(im.Segments, Segment{

@@ -30,10 +30,8 @@ const (
 	cmdUUID      = 0x1b // LC_UUID
 
 	typeObject = 1  // MH_OBJECT
-	typeCore   = 4  // MH_CORE
 	typeDylib  = 6  // MH_DYLIB
 	typeBundle = 8  // MH_BUNDLE
-	typeDSYM   = 10 // MH_DSYM
 
 	flagPIE = 0x200000 // MH_PIE
 
@@ -138,7 +136,7 @@ func parseFat(data []byte, arch string) (*Image, error) {
 
 // parseMachO parses a file or slice for one architecture.
 func parseMachO(data []byte) (*Image, error) {
-	im := &Image{Format: MachO, Kind: Linked, Order: binary.LittleEndian, PtrSize: 4, data: data}
+	im := &Image{Format: MachO, Order: binary.LittleEndian, PtrSize: 4, data: data}
 	if m := binary.BigEndian.Uint32(data); m == magic32 || m == magic64 {
 		im.Order = binary.BigEndian
 	}
@@ -157,14 +155,7 @@ func parseMachO(data []byte) (*Image, error) {
 	}
 	im.Arch = machOArch(cpu, sub)
 	im.Movable = flags&flagPIE != 0 || kind == typeDylib || kind == typeBundle
-	switch kind {
-	case typeObject:
-		im.Kind = Relocatable
-	case typeDSYM:
-		im.Kind = DebugInfo
-	case typeCore:
-		im.Kind = OtherKind
-	}
+	im.Object = kind == typeObject
 	start := c.Offset() - int64(len(commands))
 	c = cursor.New("load commands", start, commands, im.Order)
 	for i := range int(count) {

@@ -24,30 +24,16 @@ const (
 	MachO
 )
 
-// A Kind says what an image is for, as far as it matters here.
-type Kind uint8
-
-const (
-	// Linked is an executable, a shared library or a loadable bundle.
-	Linked Kind = iota
-	// Relocatable is the output of a compiler before it is linked.
-	Relocatable
-	// DebugInfo is a Mach-O file of a .dSYM bundle.
-	DebugInfo
-	// OtherKind is a core file or anything else.
-	OtherKind
-)
-
 // An Image is one program, library or object file; of a universal (fat)
 // Mach-O file, the slice for one architecture.
 type Image struct {
 	Name    string // of the file, for errors
 	Format  Format
-	Kind    Kind
 	Arch    string // "x86_64", "aarch64" (Mach-O: "arm64"), "i386" …
 	PtrSize int    // bytes of an address: 4 or 8
 	Order   binary.ByteOrder
 	Movable bool // may be loaded elsewhere than it was linked for: PIE, shared library
+	Object  bool // the output of a compiler before it is linked
 
 	BuildID  []byte // GNU build id or LC_UUID; nil without one
 	Sections []Section
