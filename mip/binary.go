@@ -121,11 +121,8 @@ func BinaryFile(path string) (string, error) {
 		for _, e := range entries {
 			names = append(names, e.Name())
 		}
-		return "", &profile.FormatError{
-			File: path, Section: "bundle", Offset: -1, Record: -1, Field: "number of objects",
-			Found: strings.TrimSuffix(fmt.Sprintf("%d: %s", len(names), strings.Join(names, ", ")), ": "), Want: "1",
-			Err: &MIPError{Code: CodeObjects, Found: fmt.Sprint(len(names))},
-		}
+		return "", profile.InFile(errorIn("bundle", -1, &MIPError{Code: CodeObjects, Found: fmt.Sprint(len(names))}, "number of objects",
+			strings.TrimSuffix(fmt.Sprintf("%d: %s", len(names), strings.Join(names, ", ")), ": "), "1"), path)
 	}
 	return filepath.Join(dir, entries[0].Name()), nil
 }
@@ -134,28 +131,20 @@ func BinaryFile(path string) (string, error) {
 // named what says are there.
 func part(data []byte, off, size uint64, what string) ([]byte, error) {
 	if off > uint64(len(data)) || size > uint64(len(data))-off {
-		return nil, &profile.FormatError{
-			Section: what, Offset: -1, Record: -1, Field: "place in the file",
-			Found: fmt.Sprintf("%d bytes at %#x", size, off), Want: fmt.Sprintf("within the %d bytes of the file", len(data)),
-			Err: profile.ErrTruncated,
-		}
+		return nil, errorIn(what, -1, profile.ErrTruncated, "place in the file",
+			fmt.Sprintf("%d bytes at %#x", size, off), fmt.Sprintf("within the %d bytes of the file", len(data)))
 	}
 	return data[off : off+size : off+size], nil
 }
 
 // noMap is the error of a binary without a map.
 func noMap(found string) error {
-	return &profile.FormatError{
-		Section: mapSection, Offset: -1, Record: -1, Field: "section", Found: found,
-		Want: "the map of a program built with MIP instrumentation and not stripped", Err: profile.ErrMismatch,
-	}
+	return errorIn(mapSection, -1, profile.ErrMismatch, "section", found,
+		"the map of a program built with MIP instrumentation and not stripped")
 }
 
 func notLinked() error {
-	return &profile.FormatError{
-		Section: "header", Offset: -1, Record: -1, Field: "type", Found: "an object file",
-		Want: "a linked binary: the map has no addresses before", Err: profile.ErrUnsupported,
-	}
+	return errorIn("header", -1, profile.ErrUnsupported, "type", "an object file", "a linked binary: the map has no addresses before")
 }
 
 // Magic numbers, as read from the file in big-endian order.
@@ -208,10 +197,7 @@ func findMapFat(data []byte, opt BinaryOptions) ([]byte, BinaryInfo, error) {
 		if found == "" {
 			found = "not chosen"
 		}
-		return nil, BinaryInfo{}, &profile.FormatError{
-			Section: "fat header", Offset: -1, Record: -1, Field: "architecture", Found: found,
-			Want: "one of " + strings.Join(archs, ", "), Err: profile.ErrMismatch,
-		}
+		return nil, BinaryInfo{}, errorIn("fat header", -1, profile.ErrMismatch, "architecture", found, "one of "+strings.Join(archs, ", "))
 	}
 	return findMapMachO(chosen, opt)
 }

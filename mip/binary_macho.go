@@ -76,10 +76,7 @@ func findMapMachO(data []byte, _ BinaryOptions) ([]byte, BinaryInfo, error) {
 }
 
 func machoNotThin(data []byte) error {
-	return &profile.FormatError{
-		Section: "header", Offset: -1, Record: -1, Field: "magic",
-		Found: fmt.Sprintf("% x", data[:min(4, len(data))]), Want: "that of a Mach-O file", Err: profile.ErrUnsupported,
-	}
+	return errorIn("header", -1, profile.ErrUnsupported, "magic", fmt.Sprintf("% x", data[:min(4, len(data))]), "that of a Mach-O file")
 }
 
 // read walks over the load commands.

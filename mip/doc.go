@@ -9,7 +9,9 @@
 // [FindMap] takes the map out of a linked binary. [Read] makes an empty profile
 // of it, a [Merger] adds raw profiles, and [WriteMIP] or [WriteYAML] writes the
 // result, which [Read] reads back. [Profile.Order] is the order of functions
-// for a linker.
+// for a linker, [Profile.View] the view that all formats share. [WriteMap] and
+// [WriteRaw] make the files of programs and runs that there never were, to test
+// what reads such files.
 //
 // # Generations
 //

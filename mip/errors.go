@@ -106,5 +106,22 @@ func (w Warning) String() string {
 	return s + w.Err.Error()
 }
 
+// errorIn returns an error about a record of a section, or about all of it if
+// record is -1, that has no place in a file, or none that is known.
+func errorIn(section string, record int, class error, field, found, want string) error {
+	return &profile.FormatError{
+		Section: section, Offset: -1, Record: record, Field: field, Found: found, Want: want, Err: class,
+	}
+}
+
+// invalid returns an error about a function in memory.
+func invalid(i int, field, found, want string) error {
+	return errorIn("functions", i, profile.ErrCorrupt, field, found, want)
+}
+
+func optionError(field, found, want string) error {
+	return errorIn("options", -1, profile.ErrUnsupported, field, found, want)
+}
+
 // toolHex prints v as llvm-mipdata does: upper case without prefix.
 func toolHex(v uint64) string { return fmt.Sprintf("%X", v) }

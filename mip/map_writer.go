@@ -6,7 +6,6 @@ import (
 	"math"
 
 	"github.com/profuse-pgo/profuse/internal/cursor"
-	"github.com/profuse-pgo/profuse/profile"
 )
 
 // MapOptions adjust [AppendMap]. The zero value is right for most uses.
@@ -21,16 +20,8 @@ type MapOptions struct {
 
 // WriteMap writes the functions of p as a .mipmap of generation B. Counts are
 // not part of a map.
-func WriteMap(w io.Writer, p *Profile, opt MapOptions) error { return writeWhole(w, p, opt, AppendMap) }
-
-// writeWhole writes what appendTo makes of p.
-func writeWhole[O any](w io.Writer, p *Profile, opt O, appendTo func([]byte, *Profile, O) ([]byte, error)) error {
-	b, err := appendTo(nil, p, opt)
-	if err != nil {
-		return err
-	}
-	_, err = w.Write(b)
-	return err
+func WriteMap(w io.Writer, p *Profile, opt MapOptions) error {
+	return writeAppended(w, p, opt, AppendMap)
 }
 
 // AppendMap appends to dst what [WriteMap] writes.
@@ -76,30 +67,5 @@ func checkMap(p *Profile, ptr int, opt MapOptions) error {
 	if o := opt.RawSectionOffset; o < math.MinInt32 || o > math.MaxInt32 {
 		return optionError("RawSectionOffset", fmt.Sprintf("%#x", o), "32 bits for 32-bit targets")
 	}
-	for i := range p.Functions {
-		if a := p.Functions[i].Address; a < math.MinInt32 || a > math.MaxInt32 {
-			return &profile.FormatError{
-				Section: "functions", Offset: -1, Record: i, Field: "function address",
-				Found: fmt.Sprintf("%#x", a), Want: "32 bits for 32-bit targets", Err: profile.ErrUnsupported,
-			}
-		}
-	}
-	return nil
-}
-
-func pointerSize(n int) (int, error) {
-	switch n {
-	case 0:
-		return 8, nil
-	case 4, 8:
-		return n, nil
-	}
-	return 0, optionError("pointer size", fmt.Sprint(n), "4 or 8")
-}
-
-func optionError(field, found, want string) error {
-	return &profile.FormatError{
-		Section: "options", Offset: -1, Record: -1, Field: field,
-		Found: found, Want: want, Err: profile.ErrUnsupported,
-	}
+	return p.checkNarrow("function address", "32 bits for 32-bit targets")
 }

@@ -137,11 +137,8 @@ func (s *shape) reportOverlaps(warn func(Warning)) {
 	for k, i := range order {
 		f, g := &p.Functions[i], &p.Functions[order[last]]
 		if k > 0 && f.RawOffset < g.rawEnd(p.Type) {
-			warn(Warning{Function: f.Name, Err: &profile.FormatError{
-				Section: "functions", Offset: -1, Record: i, Field: "raw record",
-				Found: fmt.Sprintf("at %#x, inside that of function %d, %s", f.RawOffset, order[last], g.Name),
-				Want:  "one of its own", Err: profile.ErrMismatch,
-			}})
+			warn(Warning{Function: f.Name, Err: errorIn("functions", i, profile.ErrMismatch, "raw record",
+				fmt.Sprintf("at %#x, inside that of function %d, %s", f.RawOffset, order[last], g.Name), "one of its own")})
 		}
 		if f.rawEnd(p.Type) > g.rawEnd(p.Type) {
 			last = k
@@ -199,7 +196,7 @@ func (s *shape) checkModule(t ProfileType, hash uint32) error {
 		return headerError(-1, CodeModuleHash, nil, "ModuleHash", fmt.Sprintf("%#x", hash),
 			fmt.Sprintf("%#x as the profile merged into", base.ModuleHash), toolHex(uint64(hash)), toolHex(uint64(base.ModuleHash)))
 	} else if t != base.Type {
-		return mismatch("header", "ProfileType", t, base.Type.String()+" as the profile merged into")
+		return errorIn("header", -1, profile.ErrMismatch, "ProfileType", t.String(), base.Type.String()+" as the profile merged into")
 	}
 	return nil
 }
@@ -230,12 +227,9 @@ func (m *Merger) match(name string, p *Profile) (target []int, added Added) {
 		target[i] = -1
 		added.Skipped++
 		if m.opt.Warn != nil {
-			m.opt.Warn(Warning{File: name, Function: f.Name, Err: &profile.FormatError{
-				Section: "functions", Offset: -1, Record: i, Field: "function",
-				Found: fmt.Sprintf("one of %d with CFG signature %#x and %d blocks", seen[key], f.CFG, len(f.Blocks)),
-				Want:  fmt.Sprintf("as many as in the profile merged into, which has %d", len(same)),
-				Err:   profile.ErrMismatch,
-			}})
+			m.opt.Warn(Warning{File: name, Function: f.Name, Err: errorIn("functions", i, profile.ErrMismatch, "function",
+				fmt.Sprintf("one of %d with CFG signature %#x and %d blocks", seen[key], f.CFG, len(f.Blocks)),
+				fmt.Sprintf("as many as in the profile merged into, which has %d", len(same)))})
 		}
 	}
 	return target, added
@@ -264,7 +258,7 @@ func (m *Merger) addFunctions(name string, functions []Function, target []int) {
 		}
 	}
 	if mover != nil && mover.lost > 0 && m.opt.Warn != nil {
-		m.opt.Warn(Warning{File: name, Err: mismatch("functions", "call edges",
+		m.opt.Warn(Warning{File: name, Err: errorIn("functions", -1, profile.ErrMismatch, "call edges",
 			fmt.Sprintf("%d from code that has changed", mover.lost), "the same code: they are kept without their callers")})
 	}
 }

@@ -124,10 +124,7 @@ func (r *mipReader) nameless() error {
 }
 
 func nameError(i int, name, want string) error {
-	return &profile.FormatError{
-		Section: "names", Offset: -1, Record: i, Field: "function name",
-		Found: strconv.QuoteToASCII(name), Want: want, Err: profile.ErrCorrupt,
-	}
+	return errorIn("names", i, profile.ErrCorrupt, "function name", strconv.QuoteToASCII(name), want)
 }
 
 // readNames reads the names, from their number or length at offset start up to

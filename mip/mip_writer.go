@@ -2,13 +2,9 @@ package mip
 
 import (
 	"bufio"
-	"fmt"
 	"io"
-	"math"
 	"slices"
 	"strings"
-
-	"github.com/profuse-pgo/profuse/profile"
 )
 
 // MIPOptions adjust [WriteMIP]. The zero value is right for most uses.
@@ -42,19 +38,7 @@ func WriteMIP(w io.Writer, p *Profile, opt MIPOptions) error {
 
 // AppendMIP appends to dst what [WriteMIP] writes.
 func AppendMIP(dst []byte, p *Profile, opt MIPOptions) ([]byte, error) {
-	w := sliceWriter{dst}
-	if err := WriteMIP(&w, p, opt); err != nil {
-		return dst, err
-	}
-	return w.buf, nil
-}
-
-// sliceWriter appends what is written to buf.
-type sliceWriter struct{ buf []byte }
-
-func (w *sliceWriter) Write(b []byte) (int, error) {
-	w.buf = append(w.buf, b...)
-	return len(b), nil
+	return appendWritten(dst, p, opt, WriteMIP)
 }
 
 // checkMIP reports what the layout cannot hold.
@@ -62,15 +46,7 @@ func checkMIP(p *Profile, l Layout) error {
 	if err := p.Validate(); err != nil || l.Wide {
 		return err
 	}
-	for i := range p.Functions {
-		if a := p.Functions[i].Address; a < math.MinInt32 || a > math.MaxInt32 {
-			return &profile.FormatError{
-				Section: "functions", Offset: -1, Record: i, Field: "FunctionStartOffset",
-				Found: fmt.Sprintf("%#x", a), Want: "32 bits in the document's layout", Err: profile.ErrUnsupported,
-			}
-		}
-	}
-	return nil
+	return p.checkNarrow("FunctionStartOffset", "32 bits in the document's layout")
 }
 
 func appendMIPRecord(dst []byte, f *Function, l Layout) []byte {

@@ -145,9 +145,9 @@ func Signature(name string) uint64 {
 // [Signature]. It does not change when the program is built anew.
 func ModuleHash(linkUnit string) uint32 { return uint32(Signature(linkUnit)) }
 
-// RawSize returns the size in bytes of the smallest raw file that holds the
+// rawSize returns the size in bytes of the smallest raw file that holds the
 // records of all functions.
-func (p *Profile) RawSize() uint64 {
+func (p *Profile) rawSize() uint64 {
 	end := uint64(headerSizeB)
 	for i := range p.Functions {
 		end = max(end, p.Functions[i].rawEnd(p.Type))
@@ -168,10 +168,7 @@ func (f *Function) rawEnd(t ProfileType) uint64 {
 // return is valid.
 func (p *Profile) Validate() error {
 	if want, class := p.Type.check(); class != nil {
-		return &profile.FormatError{
-			Section: "header", Offset: -1, Record: -1, Field: "ProfileType",
-			Found: fmt.Sprintf("%#x", uint32(p.Type)), Want: want, Err: class,
-		}
+		return errorIn("header", -1, class, "ProfileType", fmt.Sprintf("%#x", uint32(p.Type)), want)
 	}
 	for i := range p.Functions {
 		f := &p.Functions[i]
@@ -192,14 +189,6 @@ func (p *Profile) Validate() error {
 
 func rawOffsetWant(header uint64) string {
 	return fmt.Sprintf("at least %#x, the header's size, and less than %#x", header, uint64(rawOffsetLimit))
-}
-
-// invalid is an error about a function in memory.
-func invalid(i int, field, found, want string) error {
-	return &profile.FormatError{
-		Section: "functions", Offset: -1, Record: i,
-		Field: field, Found: found, Want: want, Err: profile.ErrCorrupt,
-	}
 }
 
 // Clone returns a deep copy.

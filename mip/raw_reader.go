@@ -6,20 +6,23 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// rawReader stands for a raw profile, whose records only a map can find.
-type rawReader struct {
+// partReader stands for what says nothing of functions before it is merged into a
+// profile: raw profiles, whose records only a map can find, and samples of
+// return addresses.
+type partReader struct {
 	about    Info
 	typeWord uint16
 }
 
-func (r *rawReader) info() *Info { return &r.about }
+func (r *partReader) info() *Info { return &r.about }
 
-func (r *rawReader) records(yield func(*Function, error) bool) {
-	yield(nil, &profile.FormatError{
-		Section: "header", Offset: fileTypeAt, Record: -1, Field: "FileType",
-		Found: FileRaw.String(), Want: "a map or profile that says where its records are",
-		Err: &MIPError{Code: CodeBadFileType, Found: toolHex(uint64(r.typeWord)), Expected: toolHex(fileTypeBMIP)},
-	})
+func (r *partReader) records(yield func(*Function, error) bool) {
+	want := "a map or profile that says where its records are"
+	if r.about.FileType == FileRet {
+		want = "a map or profile that says whose return addresses they are"
+	}
+	yield(nil, headerError(fileTypeAt, CodeBadFileType, nil, "FileType", r.about.FileType.String(), want,
+		toolHex(uint64(r.typeWord)), toolHex(fileTypeBMIP)))
 }
 
 // checkRaw checks that data can be a raw profile of the module.
@@ -50,11 +53,8 @@ func (s *shape) checkRaw(name string, data []byte, warn func(Warning)) error {
 	case size < s.rawSize:
 		return s.tooShort(size)
 	case s.rawMin < uint64(h.size()):
-		return &profile.FormatError{
-			Section: "records", Offset: -1, Record: -1, Field: "offset of the first raw record",
-			Found: fmt.Sprintf("%#x", s.rawMin), Want: fmt.Sprintf("at least %#x, the header's size", h.size()),
-			Err: profile.ErrMismatch,
-		}
+		return errorIn("records", -1, profile.ErrMismatch, "offset of the first raw record",
+			fmt.Sprintf("%#x", s.rawMin), fmt.Sprintf("at least %#x, the header's size", h.size()))
 	case size >= s.rawSize+slack && warn != nil:
 		warn(Warning{File: name, Err: &profile.FormatError{
 			Section: "records", Offset: int64(s.rawSize), Record: -1, Field: "size of the file",

@@ -22,7 +22,9 @@ const maxRawGap = 64
 
 // WriteRaw writes a .mipraw of generation B as one run would leave it whose
 // profile is p: no function may have been merged more than once.
-func WriteRaw(w io.Writer, p *Profile, opt RawOptions) error { return writeWhole(w, p, opt, AppendRaw) }
+func WriteRaw(w io.Writer, p *Profile, opt RawOptions) error {
+	return writeAppended(w, p, opt, AppendRaw)
+}
 
 // AppendRaw appends to dst what [WriteRaw] writes.
 func AppendRaw(dst []byte, p *Profile, opt RawOptions) ([]byte, error) {
@@ -35,7 +37,7 @@ func AppendRaw(dst []byte, p *Profile, opt RawOptions) ([]byte, error) {
 	}
 	start := len(dst)
 	dst = appendHeader(dst, fileTypeBRaw, ptr, p, 0)
-	dst = append(dst, make([]byte, p.RawSize()-headerSizeB)...)
+	dst = append(dst, make([]byte, p.rawSize()-headerSizeB)...)
 	raw := dst[start:]
 	for i := range p.Functions {
 		putRawRecord(raw[p.Functions[i].RawOffset:], &p.Functions[i], p.Type)
@@ -66,6 +68,20 @@ func putRawRecord(raw []byte, f *Function, t ProfileType) {
 			raw[i] = coverageByte(b.Covered)
 		}
 	}
+}
+
+// appendRet appends the call edges of a profile of one run as a .mipret.
+func appendRet(dst []byte, ptr int, p *Profile) []byte {
+	dst = appendHeader(dst, fileTypeBRet, ptr, p, 0)
+	for i := range p.Functions {
+		f := &p.Functions[i]
+		for _, e := range f.CallEdges {
+			dst = le.AppendUint32(dst, uint32(f.RawOffset))
+			dst = le.AppendUint32(dst, uint32(e.Source))
+			dst = le.AppendUint32(dst, uint32(e.Weight))
+		}
+	}
+	return append(dst, make([]byte, retSize)...)
 }
 
 func coverageByte(covered bool) byte {
@@ -107,12 +123,9 @@ func checkRaw(p *Profile) error {
 			}
 		}
 	}
-	if total := p.RawSize(); total > size*maxRawGap {
-		return &profile.FormatError{
-			Section: "functions", Offset: -1, Record: -1, Field: "size of the raw section",
-			Found: fmt.Sprint(total), Want: fmt.Sprintf("at most %d for records of %d bytes", size*maxRawGap, size),
-			Err: profile.ErrUnsupported,
-		}
+	if total := p.rawSize(); total > size*maxRawGap {
+		return errorIn("functions", -1, profile.ErrUnsupported, "size of the raw section",
+			fmt.Sprint(total), fmt.Sprintf("at most %d for records of %d bytes", size*maxRawGap, size))
 	}
 	return nil
 }

@@ -1,7 +1,6 @@
 package mip
 
 import (
-	"fmt"
 	"iter"
 
 	"github.com/profuse-pgo/profuse/profile"
@@ -88,10 +87,8 @@ func newDecoder(data []byte, warn func(error)) (decoder, error) {
 		return newMapReader(h, data)
 	case FileProfile:
 		return newMIPReader(h, data)
-	case FileRaw:
-		return &rawReader{h.about(), h.typeWord}, nil
 	}
-	return &retReader{h.about(), h.typeWord}, nil
+	return &partReader{h.about(), h.typeWord}, nil
 }
 
 func (h *header) about() Info {
@@ -155,11 +152,4 @@ func Read(name string, data []byte, opt ReaderOptions) (*Profile, error) {
 		return nil, err
 	}
 	return r.Profile()
-}
-
-func mismatch(section, field string, found, want any) error {
-	return &profile.FormatError{
-		Section: section, Offset: -1, Record: -1, Field: field,
-		Found: fmt.Sprint(found), Want: fmt.Sprint(want), Err: profile.ErrMismatch,
-	}
 }

@@ -7,23 +7,6 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// retReader stands for samples of return addresses, which only a map can give
-// to functions.
-type retReader struct {
-	about    Info
-	typeWord uint16
-}
-
-func (r *retReader) info() *Info { return &r.about }
-
-func (r *retReader) records(yield func(*Function, error) bool) {
-	yield(nil, &profile.FormatError{
-		Section: "header", Offset: fileTypeAt, Record: -1, Field: "FileType",
-		Found: FileRet.String(), Want: "a map or profile that says whose return addresses they are",
-		Err: &MIPError{Code: CodeBadFileType, Found: toolHex(uint64(r.typeWord)), Expected: toolHex(fileTypeBMIP)},
-	})
-}
-
 // retPart returns the .mipret at the end of a raw profile, and where it
 // begins; nil if there is none.
 func (s *shape) retPart(raw []byte) (part []byte, at int) {
@@ -94,25 +77,9 @@ func (m *Merger) addRet(name string, data []byte, base int64) error {
 	}
 	dropped, err := m.shape.readRet(data, base, &m.edges)
 	if err == nil && dropped > 0 && m.opt.Warn != nil {
-		m.opt.Warn(Warning{File: name, Err: &profile.FormatError{
-			Section: "return addresses", Offset: -1, Record: -1, Field: "dropped",
-			Found: fmt.Sprintf("about %d calls without a caller", dropped),
-			Want:  "none: the program needs a larger -fmachine-profile-runtime-buffer", Err: profile.ErrTruncated,
-		}})
+		m.opt.Warn(Warning{File: name, Err: errorIn("return addresses", -1, profile.ErrTruncated, "dropped",
+			fmt.Sprintf("about %d calls without a caller", dropped),
+			"none: the program needs a larger -fmachine-profile-runtime-buffer")})
 	}
 	return err
-}
-
-// appendRet appends the call edges of a profile of one run as a .mipret.
-func appendRet(dst []byte, ptr int, p *Profile) []byte {
-	dst = appendHeader(dst, fileTypeBRet, ptr, p, 0)
-	for i := range p.Functions {
-		f := &p.Functions[i]
-		for _, e := range f.CallEdges {
-			dst = le.AppendUint32(dst, uint32(f.RawOffset))
-			dst = le.AppendUint32(dst, uint32(e.Source))
-			dst = le.AppendUint32(dst, uint32(e.Weight))
-		}
-	}
-	return append(dst, make([]byte, retSize)...)
 }

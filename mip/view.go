@@ -13,9 +13,9 @@ import (
 //
 // Functions come in link order, so that neighbours are neighbours in memory.
 // Blocks are the entry, which ran if the function did, and those with a probe.
-// Hashes are control flow
-// graph signatures, IDs are [Function.Signature]. With timestamps there is one
-// trace, see [Profile.Order]. Edges are estimates, see [CallEdge].
+// Hashes are control flow graph signatures, IDs are [Function.Signature]. With
+// timestamps there is one trace, see [Profile.Order]. Edges are estimates, see
+// [CallEdge].
 func (p *Profile) View(name string, info *Info, buildID []byte) profile.View {
 	return p.ViewWithSources(name, info, buildID, nil)
 }

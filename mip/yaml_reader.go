@@ -63,7 +63,7 @@ func newYAMLReader(data []byte, warn func(error)) (decoder, error) {
 func (r *yamlReader) info() *Info { return &r.about }
 
 // yamlFields reads a mapping that has each of the keys, those of optional
-// perhaps not. value is called with the index of a key.
+// perhaps not. value is called with each key.
 func yamlFields(s *llvmyaml.Scanner, keys []string, optional string, value func(key string)) {
 	seen, line := uint(0), s.Line()
 	s.Mapping(func(key string) {

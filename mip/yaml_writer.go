@@ -39,10 +39,7 @@ func WriteYAML(w io.Writer, p *Profile, opt YAMLOptions) error {
 	for i := range p.Functions {
 		f := &p.Functions[i]
 		if !utf8.ValidString(f.Name) {
-			return &profile.FormatError{
-				Section: "functions", Offset: -1, Record: i, Field: "function name",
-				Found: strconv.QuoteToASCII(f.Name), Want: "UTF-8", Err: profile.ErrUnsupported,
-			}
+			return errorIn("functions", i, profile.ErrUnsupported, "function name", strconv.QuoteToASCII(f.Name), "UTF-8")
 		}
 		y.function(f)
 		if opt.SourceInfo != nil {
@@ -59,11 +56,7 @@ func WriteYAML(w io.Writer, p *Profile, opt YAMLOptions) error {
 
 // AppendYAML appends to dst what [WriteYAML] writes.
 func AppendYAML(dst []byte, p *Profile, opt YAMLOptions) ([]byte, error) {
-	w := sliceWriter{dst}
-	if err := WriteYAML(&w, p, opt); err != nil {
-		return dst, err
-	}
-	return w.buf, nil
+	return appendWritten(dst, p, opt, WriteYAML)
 }
 
 // The keys, in the order in which they are written.
