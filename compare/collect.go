@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/profuse-pgo/profuse/internal/saturate"
 	"github.com/profuse-pgo/profuse/profile"
 )
 
@@ -106,7 +107,7 @@ func (c *collection) functions(v profile.View, ofCalls bool) {
 		if ofCalls {
 			count, most = f.Calls, f.Calls
 		}
-		it.count = saturatingAdd(it.count, count)
+		it.count = saturate.Add(it.count, count)
 		it.most = max(it.most, most)
 		it.ran = it.ran || f.Covered
 		if f.Covered && most == 0 {
@@ -143,7 +144,7 @@ func (c *collection) stacks(set profile.StackSet, at int) {
 		case profile.Max:
 			it.count = max(it.count, value)
 		default:
-			it.count = saturatingAdd(it.count, value)
+			it.count = saturate.Add(it.count, value)
 		}
 		it.most = it.count
 		it.ran = it.count > 0
@@ -211,8 +212,8 @@ func pair(base, other *collection) []Change {
 	taken := make(map[string]bool)
 	for _, key := range baseOnly {
 		b := base.items[key]
-		name := looseKey(b)
-		if to, ok := moved[name]; ok && fromBase[name] == key && to != "" && key != "" {
+		if name := looseKey(b); moved[name] != "" && fromBase[name] == key {
+			to := moved[name]
 			taken[to] = true
 			add(b, other.items[to])
 			continue
@@ -277,11 +278,4 @@ func (c *collection) change(other *collection, b, n *item) Change {
 		ch.HashChanged = !slices.ContainsFunc(b.hashes, func(h uint64) bool { return slices.Contains(n.hashes, h) })
 	}
 	return ch
-}
-
-func saturatingAdd(a, b uint64) uint64 {
-	if a+b < a {
-		return 1<<64 - 1
-	}
-	return a + b
 }

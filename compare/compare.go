@@ -111,8 +111,8 @@ type Result struct {
 	Movers      []Change // whose share changed, by how much
 }
 
-// Views compares two profiles. The error says that one of them does not have
-// the stacks or values that were asked for.
+// Views compares two profiles. An error says that one of them does not have the
+// table or value asked for, or that they measure the value in different units.
 func Views(base, other profile.View, opt Options) (*Result, error) {
 	if opt.Hot == 0 {
 		opt.Hot = defaultHot

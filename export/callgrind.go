@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/profuse-pgo/profuse/internal/saturate"
 	"github.com/profuse-pgo/profuse/profile"
 )
 
@@ -149,7 +150,7 @@ func (g *callgrindWriter) costs(line int32, costs []uint64, edge uint64) {
 // total adds what is spent in a function itself.
 func (g *callgrindWriter) total(costs []uint64) {
 	for i, c := range costs {
-		addTo(&g.totals[i], c)
+		g.totals[i] = saturate.Add(g.totals[i], c)
 	}
 }
 
@@ -185,7 +186,7 @@ func (g *callgrindWriter) writeEdges() {
 		g.position("c", &e.Target)
 		fmt.Fprintf(g.e, "calls=%d %d\n", e.Count, e.Target.StartLine)
 		g.costs(e.Line, none, e.Count)
-		addTo(&g.totals[len(g.values)], e.Count)
+		g.totals[len(g.values)] = saturate.Add(g.totals[len(g.values)], e.Count)
 	}
 	g.e.loseCounted(others, "edges", "they are no calls of a known function")
 	if g.e.features.Has(profile.HasEdges) {
@@ -227,7 +228,7 @@ func (g *callgrindWriter) stacks(set profile.StackSet) {
 		}
 		sum.last = stack
 		for i, at := range g.values {
-			addTo(&sum.costs[i], s.Values[at])
+			sum.costs[i] = saturate.Add(sum.costs[i], s.Values[at])
 		}
 	}
 	for s := range set.Stacks {

@@ -29,10 +29,7 @@ func (e *exporter) json() error {
 	if r.wants(FunctionTable) {
 		r.array("functions")
 		for f := range e.v.Functions() {
-			j.line()
-			j.open('{')
-			r.function(f)
-			j.close('}')
+			r.object(func() { r.function(f) })
 		}
 		j.close(']')
 	}
@@ -47,10 +44,7 @@ func (e *exporter) json() error {
 		j.key("stacks")
 		j.open('[')
 		for s := range set.Stacks {
-			j.line()
-			j.open('{')
-			r.stack(s)
-			j.close('}')
+			r.object(func() { r.stack(s) })
 		}
 		j.close(']')
 		j.close('}')
@@ -59,29 +53,20 @@ func (e *exporter) json() error {
 	if r.wants(EdgeTable) {
 		r.array("edges")
 		for edge := range e.v.Edges() {
-			j.line()
-			j.open('{')
-			r.edge(edge)
-			j.close('}')
+			r.object(func() { r.edge("kind", edge) })
 		}
 		j.close(']')
 	}
 	if r.wants(TraceTable) {
 		r.array("traces")
 		for t := range e.v.Traces() {
-			j.line()
-			j.open('{')
-			r.trace(t)
-			j.close('}')
+			r.object(func() { r.trace(t) })
 		}
 		j.close(']')
 	}
 	r.array("symbols") // last, when all are known
 	for i := range e.symbols.list {
-		j.line()
-		j.open('{')
-		r.symbol(&e.symbols.list[i])
-		j.close('}')
+		r.object(func() { r.symbol(&e.symbols.list[i]) })
 	}
 	j.close(']')
 	j.close('}')
@@ -123,11 +108,7 @@ func (e *exporter) ndjson() error {
 			if known(&edge.Target) {
 				r.introduce(&edge.Target)
 			}
-			r.record("edge", func() {
-				r.j.key("edge_kind")
-				r.j.string(edge.Kind.String())
-				r.edgeRest(edge)
-			})
+			r.record("edge", func() { r.edge("edge_kind", edge) })
 		}
 	}
 	if r.wants(TraceTable) {
@@ -167,6 +148,14 @@ func (r *recordWriter) array(key string) {
 	r.j.line()
 	r.j.key(key)
 	r.j.open('[')
+}
+
+// object writes an element of an array on a line of its own.
+func (r *recordWriter) object(members func()) {
+	r.j.line()
+	r.j.open('{')
+	members()
+	r.j.close('}')
 }
 
 // record writes one line of NDJSON.
@@ -415,13 +404,10 @@ func (r *recordWriter) reference(key string, s *profile.Symbol) {
 // known reports whether an edge says where it leads.
 func known(s *profile.Symbol) bool { return s.Name != "" || s.ID != 0 }
 
-func (r *recordWriter) edge(edge *profile.Edge) {
-	r.text("kind", edge.Kind.String())
-	r.edgeRest(edge)
-}
-
-func (r *recordWriter) edgeRest(edge *profile.Edge) {
+// edge writes an edge, its kind under a key that a record has not taken.
+func (r *recordWriter) edge(kindKey string, edge *profile.Edge) {
 	j := &r.j
+	r.text(kindKey, edge.Kind.String())
 	r.reference("caller", &edge.Caller)
 	if r.e.features.Has(profile.HasHashes) {
 		j.key("hash")

@@ -15,6 +15,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/profuse-pgo/profuse/internal/oracle"
+	"github.com/profuse-pgo/profuse/internal/saturate"
 	"github.com/profuse-pgo/profuse/profile"
 )
 
@@ -290,7 +291,7 @@ func TestCallgrindAnnotate(t *testing.T) {
 			want := make([]uint64, len(set.Values))
 			for s := range set.Stacks {
 				for i, v := range s.Values {
-					addTo(&want[i], v)
+					want[i] = saturate.Add(want[i], v)
 				}
 			}
 			exclusive, stderr, code := oracle.Run(t, tool, "--auto=no", "--threshold=100", path)

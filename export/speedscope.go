@@ -1,6 +1,7 @@
 package export
 
 import (
+	"github.com/profuse-pgo/profuse/internal/saturate"
 	"github.com/profuse-pgo/profuse/profile"
 )
 
@@ -119,7 +120,7 @@ func (s *speedscopeWriter) profile(set profile.StackSet, at int, several bool) {
 	for st := range set.Stacks {
 		if v := st.Values[at]; v != 0 {
 			j.uint(v)
-			addTo(&total, v)
+			total = saturate.Add(total, v)
 			if v > 1<<53 {
 				s.inexact++
 			}

@@ -106,10 +106,3 @@ func toInt64(v uint64) (n int64, beyond bool) {
 	}
 	return int64(v), false
 }
-
-// addTo adds v to sum, which stops at 2^64-1.
-func addTo(sum *uint64, v uint64) {
-	if *sum += v; *sum < v {
-		*sum = math.MaxUint64
-	}
-}
