@@ -29,9 +29,9 @@ const (
 	cmdSegment64 = 0x19 // LC_SEGMENT_64
 	cmdUUID      = 0x1b // LC_UUID
 
-	typeObject = 1  // MH_OBJECT
-	typeDylib  = 6  // MH_DYLIB
-	typeBundle = 8  // MH_BUNDLE
+	typeObject = 1 // MH_OBJECT
+	typeDylib  = 6 // MH_DYLIB
+	typeBundle = 8 // MH_BUNDLE
 
 	flagPIE = 0x200000 // MH_PIE
 
