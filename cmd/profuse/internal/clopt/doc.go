@@ -11,8 +11,10 @@
 //   - a boolean takes an optional value ("-sparse", "-sparse=0"), a switch of a
 //     group ("-text", "-binary") none;
 //   - a scalar given twice keeps the last value, a list collects;
+//   - response files stand for the arguments in them;
 //   - all errors of a command line are reported, not only the first;
 //   - an unknown option is answered with the nearest known one.
 //
-// A [Parser] is built once per run: it writes into the variables it was given.
+// An option is declared once for all commands that have it, see [For]. A
+// [Parser] is built once per run: it writes into the variables it was given.
 package clopt

@@ -2,6 +2,7 @@ package clopt
 
 import (
 	"fmt"
+	"io"
 	"strings"
 )
 
@@ -14,39 +15,23 @@ const (
 	valueDisallowed              // "-x" only
 )
 
-// action is what an option does beside setting its variable.
-type action int
-
-const (
-	noAction action = iota
-	showHelp
-	showVersion
-)
-
-// Option is one option, or one group of switches, of a [Command].
+// Option is one option, or one group of switches, of one or more [Commands].
 type Option struct {
-	name    string   // empty for a group of switches
-	heading string   // what a group of switches is called in messages
-	names   []string // every spelling on the command line, aliases excluded
-	arity   arity
-	commas  bool // the value is a comma-separated list
-	action  action
-	alias   *Option // the option that this one stands for
-	// required: the command line is wrong without it. given counts how often it
-	// was there, under any name.
-	required bool
-	given    int
+	name     string   // empty for a group of switches
+	heading  string   // what a group of switches is called in messages
+	names    []string // every spelling on the command line, aliases excluded
+	commands Commands
+	arity    arity
+	commas   bool    // the value is a comma-separated list
+	alias    *Option // the option that this one stands for
+	// required: the command line is wrong without it. given: it was there,
+	// under any name.
+	required, given bool
 	// set stores one value, or says what is wrong with it. spelling is the
 	// name used on the command line.
 	set func(spelling, value string) (complaint string)
-}
-
-// String returns the name with its dashes, as messages print it.
-func (o *Option) String() string {
-	if o.name == "" {
-		return o.heading
-	}
-	return dashed(o.name)
+	// answer, if set, prints what is asked for; the command is not run then.
+	answer func(r *run)
 }
 
 // dashed puts one dash before a one-letter name and two before others.
@@ -66,57 +51,41 @@ func (o *Option) prefix(prog string) string {
 	return prog + ": for the " + dashed(o.name) + " option: "
 }
 
-// Command is a subcommand, or the top level, with its options.
-type Command struct {
-	Name string // empty for the top level
-	// Near lists option names in the order in which they are tried when the
-	// nearest one to an unknown name is looked for; it decides ties. Options
-	// that it leaves out follow in the order of their definition.
-	Near []string
-
-	options     []*Option
-	byName      map[string]*Option
-	positionals []*positional
-}
-
-// positional is an argument that is known by its place.
-type positional struct {
-	required  bool
-	unbounded bool
-	set       func(value string)
-}
-
-// NewCommand returns a command with the given name.
-func NewCommand(name string) *Command {
-	return &Command{Name: name, byName: make(map[string]*Option)}
-}
-
-func (c *Command) add(o *Option) *Option {
-	c.options = append(c.options, o)
-	for _, n := range o.names {
-		if _, ok := c.byName[n]; ok {
-			panic("clopt: option " + n + " defined twice") // a mistake in the tool's source
-		}
-		c.byName[n] = o
+// split returns the values of one occurrence.
+func (o *Option) split(value string) []string {
+	if o.commas {
+		return strings.Split(value, ",")
 	}
+	return []string{value}
+}
+
+// Require makes a command line without the option an error.
+func (o *Option) Require() *Option {
+	o.required = true
 	return o
 }
 
-func (c *Command) value(name string, a arity, set func(string) (complaint string)) *Option {
-	return c.add(&Option{
+// Alias gives the option another name.
+func (o *Option) Alias(name string) *Option {
+	o.commands.add(&Option{name: name, names: []string{name}, arity: o.arity, commas: o.commas, alias: o})
+	return o
+}
+
+func (cs Commands) value(name string, a arity, set func(string) (complaint string)) *Option {
+	return cs.add(&Option{
 		name: name, names: []string{name}, arity: a,
 		set: func(_, v string) string { return set(v) },
 	})
 }
 
 // Bool defines a boolean option.
-func (c *Command) Bool(p *bool, name string) *Option {
-	return c.BoolFunc(name, func(on bool) { *p = on })
+func (cs Commands) Bool(p *bool, name string) *Option {
+	return cs.BoolFunc(name, func(on bool) { *p = on })
 }
 
 // BoolFunc defines a boolean option that is told to set.
-func (c *Command) BoolFunc(name string, set func(on bool)) *Option {
-	return c.value(name, valueOptional, func(v string) string {
+func (cs Commands) BoolFunc(name string, set func(on bool)) *Option {
+	return cs.value(name, valueOptional, func(v string) string {
 		switch v {
 		case "", "true", "TRUE", "True", "1":
 			set(true)
@@ -130,38 +99,38 @@ func (c *Command) BoolFunc(name string, set func(on bool)) *Option {
 }
 
 // String defines an option with a text value.
-func (c *Command) String(p *string, name string) *Option {
-	return c.value(name, valueRequired, func(v string) string {
+func (cs Commands) String(p *string, name string) *Option {
+	return cs.value(name, valueRequired, func(v string) string {
 		*p = v
 		return ""
 	})
 }
 
 // Strings defines an option that may be repeated, each with one text value.
-func (c *Command) Strings(p *[]string, name string) *Option {
-	return c.value(name, valueRequired, func(v string) string {
+func (cs Commands) Strings(p *[]string, name string) *Option {
+	return cs.value(name, valueRequired, func(v string) string {
 		*p = append(*p, v)
 		return ""
 	})
 }
 
 // Uint32 defines an option with an unsigned 32-bit value.
-func (c *Command) Uint32(p *uint32, name string) *Option {
-	return c.value(name, valueRequired, func(v string) string {
+func (cs Commands) Uint32(p *uint32, name string) *Option {
+	return cs.value(name, valueRequired, func(v string) string {
 		return parseUint32(p, v)
 	})
 }
 
 // Uint32s defines an option with a comma-separated list of unsigned 32-bit
 // values; it may be repeated.
-func (c *Command) Uint32s(p *[]uint32, name string) *Option {
-	o := c.value(name, valueRequired, func(v string) string {
+func (cs Commands) Uint32s(p *[]uint32, name string) *Option {
+	o := cs.value(name, valueRequired, func(v string) string {
 		var n uint32
-		if complaint := parseUint32(&n, v); complaint != "" {
-			return complaint
+		complaint := parseUint32(&n, v)
+		if complaint == "" {
+			*p = append(*p, n)
 		}
-		*p = append(*p, n)
-		return ""
+		return complaint
 	})
 	o.commas = true
 	return o
@@ -169,8 +138,8 @@ func (c *Command) Uint32s(p *[]uint32, name string) *Option {
 
 // Uint64 defines an option with an unsigned 64-bit value. ctype is the name of
 // its C type in the message about a bad value, "ulong" or "ullong".
-func (c *Command) Uint64(p *uint64, name, ctype string) *Option {
-	return c.value(name, valueRequired, func(v string) string {
+func (cs Commands) Uint64(p *uint64, name, ctype string) *Option {
+	return cs.value(name, valueRequired, func(v string) string {
 		n, ok := parseUint(v, 64)
 		if !ok {
 			return fmt.Sprintf("'%s' value invalid for %s argument!", v, ctype)
@@ -181,8 +150,8 @@ func (c *Command) Uint64(p *uint64, name, ctype string) *Option {
 }
 
 // Float defines an option with a floating point value.
-func (c *Command) Float(p *float64, name string) *Option {
-	return c.value(name, valueRequired, func(v string) string {
+func (cs Commands) Float(p *float64, name string) *Option {
+	return cs.value(name, valueRequired, func(v string) string {
 		f, ok := parseFloat(v)
 		if !ok {
 			return fmt.Sprintf("'%s' value invalid for floating point argument!", v)
@@ -200,21 +169,21 @@ type Choice[T any] struct {
 
 // AddChoice defines an option whose value is one of the names of choices.
 // (Methods cannot have type parameters of their own, hence a function.)
-func AddChoice[T any](c *Command, p *T, name string, choices ...Choice[T]) *Option {
-	return c.value(name, valueRequired, func(v string) string {
+func AddChoice[T any](cs Commands, p *T, name string, choices ...Choice[T]) *Option {
+	return cs.value(name, valueRequired, func(v string) string {
 		return choose(p, v, choices)
 	})
 }
 
 // AddSwitches defines a group of options without values, each of which stores
 // its choice; the last one given wins. heading names the group in messages.
-func AddSwitches[T any](c *Command, p *T, heading string, choices ...Choice[T]) *Option {
+func AddSwitches[T any](cs Commands, p *T, heading string, choices ...Choice[T]) *Option {
 	o := &Option{heading: heading, arity: valueDisallowed}
 	for _, ch := range choices {
 		o.names = append(o.names, ch.Name)
 	}
 	o.set = func(spelling, _ string) string { return choose(p, spelling, choices) }
-	return c.add(o)
+	return cs.add(o)
 }
 
 func choose[T any](p *T, name string, choices []Choice[T]) (complaint string) {
@@ -227,52 +196,17 @@ func choose[T any](p *T, name string, choices []Choice[T]) (complaint string) {
 	return fmt.Sprintf("Cannot find option named '%s'!", name)
 }
 
-// Require makes a command line without the option an error.
-func (o *Option) Require() { o.required = true }
-
-// Alias gives an option defined before another name.
-func (c *Command) Alias(name, of string) *Option {
-	o := c.byName[of]
-	if o == nil {
-		panic("clopt: alias " + name + " of unknown option " + of) // a mistake in the tool's source
-	}
-	return c.add(&Option{name: name, names: []string{name}, arity: o.arity, commas: o.commas, alias: o})
+// Version defines the option --version, which prints the text.
+func (cs Commands) Version(text string) *Option {
+	return cs.question("version", func(r *run) { io.WriteString(r.Stdout, text) })
 }
 
-// Help defines an option that asks for help.
-func (c *Command) Help(name string) *Option {
-	o := c.value(name, valueDisallowed, func(string) string { return "" })
-	o.action = showHelp
+func (cs Commands) help(name string) *Option {
+	return cs.question(name, func(r *run) { r.PrintHelp(r.cmd.Help) })
+}
+
+func (cs Commands) question(name string, answer func(r *run)) *Option {
+	o := cs.value(name, valueDisallowed, func(string) string { return "" })
+	o.answer = answer
 	return o
-}
-
-// Version defines an option that asks for the version.
-func (c *Command) Version(name string) *Option {
-	o := c.value(name, valueDisallowed, func(string) string { return "" })
-	o.action = showVersion
-	return o
-}
-
-// Positional defines an argument known by its place.
-func (c *Command) Positional(p *string, required bool) {
-	c.positionals = append(c.positionals, &positional{required: required, set: func(v string) { *p = v }})
-}
-
-// Positionals defines that all arguments without a dash are collected.
-func (c *Command) Positionals(p *[]string) {
-	c.positionals = append(c.positionals, &positional{unbounded: true, set: func(v string) { *p = append(*p, v) }})
-}
-
-// RequiredPositionals is [Command.Positionals] for at least one argument.
-func (c *Command) RequiredPositionals(p *[]string) {
-	c.Positionals(p)
-	c.positionals[len(c.positionals)-1].required = true
-}
-
-// split returns the values of one occurrence.
-func (o *Option) split(value string) []string {
-	if o.commas {
-		return strings.Split(value, ",")
-	}
-	return []string{value}
 }

@@ -7,29 +7,42 @@ import (
 	"strings"
 
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/edit"
+	"github.com/profuse-pgo/profuse/internal/inputs"
 )
+
+// Env is what a run of a tool touches besides the files it is told of.
+type Env struct {
+	Stdin          io.Reader
+	Stdout, Stderr io.Writer
+	// Prog is the program as it was started (argv[0]), "/usr/bin/llvm-profdata"
+	// or "profuse llvm-profdata".
+	Prog string
+}
+
+// Name is the name of the program that messages begin with.
+func (e Env) Name() string { return filepath.Base(e.Prog) }
+
+// PrintHelp prints a text in which PROG stands for the program's name.
+func (e Env) PrintHelp(text string) {
+	io.WriteString(e.Stdout, strings.ReplaceAll(text, "PROG", e.Name()))
+}
 
 // Outcome says what is to be done after a command line was parsed.
 type Outcome int
 
 const (
-	Run     Outcome = iota // the command line is good
-	Failed                 // it is not, and the reasons were printed
-	Help                   // help was asked for
-	Version                // the version was asked for
+	Run      Outcome = iota // the command line is good
+	Failed                  // it is not, and the reasons were printed
+	Answered                // help or the version was asked for and printed
 )
 
 // Parser holds the commands of a tool.
 type Parser struct {
-	// Prog is the program as it was started (argv[0]); messages begin with
-	// its last element.
-	Prog string
+	Env
 	// Top holds the options that every command accepts, and is the command
 	// when the first argument names none.
 	Top      *Command
-	Commands []*Command
-	// Errors receives the diagnostics, as they are found.
-	Errors io.Writer
+	Commands Commands
 }
 
 // run is the state of one Parse.
@@ -39,13 +52,20 @@ type run struct {
 	args   []string
 	i      int // index of the argument at hand
 	failed bool
-	asked  Outcome // Help or Version once asked for, else Run
+	// answered: help or the version was printed.
+	answered bool
 }
 
-// Parse reads the arguments (without the program name) and returns the command
-// that they name. Help and version win over everything after them, and over
-// errors before them, which are printed all the same.
+// Parse reads the arguments (without the program name), response files in them
+// expanded, and returns the command that they name. Help and version win over
+// everything after them, and over errors before them, which are printed all the
+// same.
 func (p *Parser) Parse(args []string) (*Command, Outcome) {
+	args, err := inputs.ExpandResponse(args)
+	if err != nil {
+		fmt.Fprintln(p.Stderr, err)
+		return p.Top, Failed
+	}
 	r := &run{Parser: p, cmd: p.Top, args: args}
 	wantsCommand := len(args) > 0 && !strings.HasPrefix(args[0], "-") && len(p.Commands) > 0
 	nearCommand := ""
@@ -72,8 +92,8 @@ func (p *Parser) Parse(args []string) (*Command, Outcome) {
 		default:
 			r.unknown("command line argument", "")
 		}
-		if r.asked != Run {
-			return r.cmd, r.asked
+		if r.answered {
+			return r.cmd, Answered
 		}
 	}
 	r.place(values)
@@ -111,7 +131,7 @@ func (r *run) option(arg string) {
 		o, key, value = r.Top.lookup(name)
 	}
 	if o == nil {
-		if o, key, value = r.group(name); r.asked != Run {
+		if o, key, value = r.group(name); r.answered {
 			return
 		}
 	}
@@ -144,26 +164,29 @@ func (c *Command) lookup(arg string) (o *Option, name string, value *string) {
 // returns the option that is left to be handled, if any, and otherwise the
 // part of arg that is not known.
 func (r *run) group(arg string) (o *Option, rest string, value *string) {
-	for len(arg) > 1 {
+	if len(arg) == 1 {
+		return nil, arg, nil
+	}
+	for {
 		first := r.cmd.byName[arg[:1]]
-		if first == nil {
+		switch {
+		case first == nil:
 			return nil, arg, nil
-		}
-		if arg[1] == '=' {
+		case len(arg) == 1:
+			return first, arg, nil
+		case arg[1] == '=':
 			v := arg[2:]
 			return first, arg[:1], &v
-		}
-		if first.arity == valueRequired {
+		case first.arity == valueRequired:
 			r.complain(first, "may not occur within a group!")
 			return nil, arg[:1], nil
 		}
 		r.provide(first, arg[:1], nil)
-		if r.asked != Run {
+		if r.answered {
 			return nil, arg, nil
 		}
 		arg = arg[1:]
 	}
-	return nil, arg, nil
 }
 
 // provide gives an option its value, taking the next argument if it needs one.
@@ -186,18 +209,16 @@ func (r *run) provide(o *Option, spelling string, value *string) {
 	if o.alias != nil {
 		target, spelling = o.alias, o.alias.name
 	}
-	target.given++
+	target.given = true
 	for _, v := range target.split(*value) {
 		if complaint := target.set(spelling, v); complaint != "" {
 			r.complain(target, complaint)
 			return
 		}
 	}
-	switch target.action {
-	case showHelp:
-		r.asked = Help
-	case showVersion:
-		r.asked = Version
+	if target.answer != nil {
+		target.answer(r)
+		r.answered = true
 	}
 }
 
@@ -218,13 +239,13 @@ func (r *run) place(values []string) {
 		if required > 1 {
 			plural = "s"
 		}
-		fmt.Fprintf(r.Errors, "%s: Not enough positional command line arguments specified!\n"+
-			"Must specify at least %d positional argument%s: See: %s --help\n", r.name(), required, plural, r.Prog)
+		fmt.Fprintf(r.Stderr, "%s: Not enough positional command line arguments specified!\n"+
+			"Must specify at least %d positional argument%s: See: %s --help\n", r.Name(), required, plural, r.Prog)
 		r.failed = true
 		return
 	case !unbounded && len(values) > len(places):
-		fmt.Fprintf(r.Errors, "%s: Too many positional arguments specified!\n"+
-			"Can specify at most %d positional arguments: See: %s --help\n", r.name(), len(places), r.Prog)
+		fmt.Fprintf(r.Stderr, "%s: Too many positional arguments specified!\n"+
+			"Can specify at most %d positional arguments: See: %s --help\n", r.Name(), len(places), r.Prog)
 		r.failed = true
 		return
 	}
@@ -250,24 +271,21 @@ func (r *run) place(values []string) {
 // checkRequired complains of options that have to be there and are not.
 func (r *run) checkRequired() {
 	for _, o := range r.cmd.options {
-		if o.required && o.given == 0 {
+		if o.required && !o.given {
 			r.complain(o, "must be specified at least once!")
 		}
 	}
 }
 
-// name is the program name that messages begin with.
-func (r *run) name() string { return filepath.Base(r.Prog) }
-
 func (r *run) complain(o *Option, msg string) {
-	fmt.Fprintf(r.Errors, "%s%s\n", o.prefix(r.name()), msg)
+	fmt.Fprintf(r.Stderr, "%s%s\n", o.prefix(r.Name()), msg)
 	r.failed = true
 }
 
 func (r *run) unknown(what, near string) {
-	fmt.Fprintf(r.Errors, "%s: Unknown %s '%s'.  Try: '%s --help'\n", r.name(), what, r.args[r.i], r.Prog)
+	fmt.Fprintf(r.Stderr, "%s: Unknown %s '%s'.  Try: '%s --help'\n", r.Name(), what, r.args[r.i], r.Prog)
 	if near != "" {
-		fmt.Fprintf(r.Errors, "%s: Did you mean '%s'?\n", r.name(), near)
+		fmt.Fprintf(r.Stderr, "%s: Did you mean '%s'?\n", r.Name(), near)
 	}
 	r.failed = true
 }

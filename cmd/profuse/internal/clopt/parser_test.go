@@ -3,10 +3,10 @@ package clopt
 import (
 	"bytes"
 	"fmt"
+	"os"
 	"slices"
+	"strings"
 	"testing"
-
-	"github.com/profuse-pgo/profuse/cmd/profuse/internal/edit"
 )
 
 // bag is where a parser with one option of every kind leaves what it read.
@@ -24,40 +24,37 @@ type bag struct {
 	rest   []string
 }
 
-func (b *bag) parser(errs *bytes.Buffer) *Parser {
-	run := NewCommand("run")
-	run.Bool(&b.on, "on")
-	run.String(&b.text, "text")
-	run.Alias("t", "text")
-	run.Strings(&b.texts, "texts")
-	run.Uint32(&b.small, "small")
-	run.Alias("s", "small")
-	run.Uint32s(&b.smalls, "smalls")
-	run.Uint64(&b.large, "large", "ulong")
-	run.Float(&b.real, "real")
-	AddChoice(run, &b.choice, "choice", Choice[int]{"one", 1}, Choice[int]{"two", 2})
-	AddSwitches(run, &b.flag, "Kind of thing:", Choice[int]{"red", 1}, Choice[int]{"blue", 2})
-	run.Help("help")
-	run.Alias("h", "help")
+func (b *bag) parser(out, errs *bytes.Buffer) *Parser {
+	command := func(name string) *Command {
+		return NewCommand(name, "PROG "+name+" helps\n", nil)
+	}
+	run, pick, need, must, list, top := command("run"), command("pick"), command("need"), command("must"), command("list"), command("")
+	r := For(run)
+	r.Bool(&b.on, "on")
+	r.Strings(&b.texts, "texts")
+	r.Uint32(&b.small, "small").Alias("s")
+	r.Uint32s(&b.smalls, "smalls").Alias("S")
+	r.Uint64(&b.large, "large", "ulong")
+	r.Float(&b.real, "real")
+	AddChoice(r, &b.choice, "choice", Choice[int]{"one", 1}, Choice[int]{"two", 2})
+	AddSwitches(r, &b.flag, "Kind of thing:", Choice[int]{"red", 1}, Choice[int]{"blue", 2})
+	r.Generic()
 	run.Positionals(&b.rest)
+	For(run, list).String(&b.text, "text").Alias("t")
+	For(run, list).BoolFunc("x", func(bool) {}) // may be grouped
 
-	pick := NewCommand("pick")
 	pick.Positional(&b.first, false)
-	need := NewCommand("need")
 	need.Positional(&b.first, true)
 	need.Positional(&b.text, true)
-	must := NewCommand("must")
-	must.String(&b.text, "text").Require()
-	must.Alias("t", "text")
+	For(must).String(&b.text, "text").Require().Alias("t")
 	must.RequiredPositionals(&b.rest)
-	list := NewCommand("list")
 	list.Positional(&b.first, true)
 	list.Positionals(&b.rest)
 
-	top := NewCommand("")
-	top.Bool(&b.on, "global")
-	top.Version("version")
-	return &Parser{Prog: "/opt/bin/prog", Top: top, Commands: []*Command{run, pick, need, must, list}, Errors: errs}
+	For(top).Bool(&b.on, "global")
+	For(top).Version("1.0\n")
+	env := Env{Prog: "/opt/bin/prog", Stdout: out, Stderr: errs}
+	return &Parser{Env: env, Top: top, Commands: For(run, pick, need, must, list)}
 }
 
 func TestParse(t *testing.T) {
@@ -72,6 +69,7 @@ func TestParse(t *testing.T) {
 		cmd     string
 		outcome Outcome
 		want    bag
+		out     string
 		errs    string
 	}{
 		{args: []string{"run"}, cmd: "run"},
@@ -113,11 +111,23 @@ func TestParse(t *testing.T) {
 		{args: []string{"run", "-choice=3"}, cmd: "run", outcome: Failed, errs: forRun + "choice option: Cannot find option named '3'!\n"},
 		{args: []string{"run", "-red=1"}, cmd: "run", outcome: Failed, errs: "Kind of thing: option: does not allow a value! '1' specified.\n"},
 
-		{args: []string{"run", "-bogus", "-help", "-bogus"}, cmd: "run", outcome: Help, errs: f(unknown, "-bogus") + f(near, "--blue")},
-		{args: []string{"run", "-hsx"}, cmd: "run", outcome: Help},
+		{
+			args: []string{"run", "-bogus", "-help", "-bogus"}, cmd: "run", outcome: Answered,
+			out: "prog run helps\n", errs: f(unknown, "-bogus") + f(near, "--blue"),
+		},
+		{args: []string{"run", "--help-list-hidden"}, cmd: "run", outcome: Answered, out: "prog run helps\n"},
+		{args: []string{"run", "-hsx"}, cmd: "run", outcome: Answered, out: "prog run helps\n"},
 		{args: []string{"run", "-h=1"}, cmd: "run", outcome: Failed, errs: "prog: for the -h option: does not allow a value! '1' specified.\n"},
-		{args: []string{"run", "-version"}, cmd: "run", outcome: Version},
-		{args: []string{"-version"}, outcome: Version},
+		{args: []string{"run", "-print-options", "-print-all-options=0"}, cmd: "run"},
+		{args: []string{"run", "-version"}, cmd: "run", outcome: Answered, out: "1.0\n"},
+		{args: []string{"-version"}, outcome: Answered, out: "1.0\n"},
+
+		// Letters behind one dash.
+		{args: []string{"run", "-xs=3"}, cmd: "run", want: bag{small: 3}},
+		{args: []string{"run", "-xh"}, cmd: "run", outcome: Answered, out: "prog run helps\n", errs: ""},
+		{args: []string{"run", "-xx"}, cmd: "run"},
+		{args: []string{"run", "-xq"}, cmd: "run", outcome: Failed, errs: f(unknown, "-xq") + f(near, "-s")},
+		{args: []string{"run", "-S", "1,2"}, cmd: "run", want: bag{smalls: []uint32{1, 2}}},
 		{args: []string{"-global"}, want: bag{on: true}},
 
 		{
@@ -153,14 +163,18 @@ func TestParse(t *testing.T) {
 			errs: "prog: Not enough positional command line arguments specified!\n" +
 				"Must specify at least 1 positional argument: See: /opt/bin/prog --help\n",
 		},
+		{args: []string{"list", "a", "-t", "x"}, cmd: "list", want: bag{text: "x", first: "a"}},
 		{args: []string{"list", "a", "b", "c"}, cmd: "list", want: bag{first: "a", rest: []string{"b", "c"}}},
 	} {
 		t.Run(fmt.Sprintf("%q", tc.args), func(t *testing.T) {
 			var got bag
-			var errs bytes.Buffer
-			cmd, outcome := got.parser(&errs).Parse(tc.args)
+			var out, errs bytes.Buffer
+			cmd, outcome := got.parser(&out, &errs).Parse(tc.args)
 			if cmd.Name != tc.cmd || outcome != tc.outcome {
 				t.Errorf("command %q, outcome %d; want %q, %d", cmd.Name, outcome, tc.cmd, tc.outcome)
+			}
+			if out.String() != tc.out {
+				t.Errorf("printed:\n%swant:\n%s", out.String(), tc.out)
 			}
 			if errs.String() != tc.errs {
 				t.Errorf("said:\n%swant:\n%s", errs.String(), tc.errs)
@@ -170,6 +184,41 @@ func TestParse(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestResponseFile: arguments may stand in files.
+func TestResponseFile(t *testing.T) {
+	t.Chdir(t.TempDir())
+	if err := os.WriteFile("args", []byte("-on 'a b'"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	var got bag
+	var out, errs bytes.Buffer
+	if cmd, outcome := got.parser(&out, &errs).Parse([]string{"run", "@args"}); outcome != Run || cmd.Name != "run" {
+		t.Errorf("command %q, outcome %d: %s", cmd.Name, outcome, &errs)
+	}
+	if want := (bag{on: true, rest: []string{"a b"}}); fmt.Sprint(got) != fmt.Sprint(want) {
+		t.Errorf("read %+v, want %+v", got, want)
+	}
+	if err := os.WriteFile("args", []byte("@args"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if _, outcome := got.parser(&out, &errs).Parse([]string{"run", "@args"}); outcome != Failed || !strings.Contains(errs.String(), "args") {
+		t.Errorf("a file within itself: outcome %d: %s", outcome, &errs)
+	}
+}
+
+// TestMistakes: a tool that names two options alike does not get far.
+func TestMistakes(t *testing.T) {
+	defer func() {
+		if recover() == nil {
+			t.Error("two options have one name")
+		}
+	}()
+	var on bool
+	c := For(NewCommand("c", "", nil))
+	c.Bool(&on, "on").Alias("o")
+	c.Bool(&on, "o")
 }
 
 func TestParseUint(t *testing.T) {
@@ -220,37 +269,16 @@ func TestParseFloat(t *testing.T) {
 	}
 }
 
-func TestEditDistance(t *testing.T) {
-	for _, tc := range []struct {
-		a, b string
-		want int
-	}{
-		{"", "", 0},
-		{"", "abc", 3},
-		{"abc", "", 3},
-		{"abc", "abc", 0},
-		{"abc", "abd", 1},
-		{"abc", "ac", 1},
-		{"ab", "ba", 2},
-		{"kitten", "sitting", 3},
-		{"sparse", "parser", 2},
-	} {
-		if d := edit.Distance(tc.a, tc.b); d != tc.want {
-			t.Errorf("%q to %q: %d edits, want %d", tc.a, tc.b, d, tc.want)
-		}
-	}
-}
-
 // TestNear: of equally near names the first in Command.Near is suggested, and
 // names that it leaves out come last. The switches of a group stay together.
 func TestNear(t *testing.T) {
-	c := NewCommand("c")
+	c := NewCommand("c", "", nil)
 	var b bool
 	for _, n := range []string{"ab", "ac", "ad", "ae"} {
-		c.Bool(&b, n)
+		For(c).Bool(&b, n)
 	}
 	var n int
-	AddSwitches(c, &n, "Switches", Choice[int]{"ay", 1}, Choice[int]{"az", 2})
+	AddSwitches(For(c), &n, "Switches", Choice[int]{"ay", 1}, Choice[int]{"az", 2})
 	c.Near = []string{"ad", "gone", "az", "ac"}
 	if got := c.spellings(); !slices.Equal(got, []string{"ad", "ay", "az", "ac", "ab", "ae"}) {
 		t.Errorf("order %v", got)

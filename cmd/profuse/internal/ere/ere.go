@@ -79,7 +79,7 @@ func (p *ere) next() byte {
 	return c
 }
 
-// at reports whether the i-th byte of the rest is a digit.
+// digitAt reports whether the i-th byte of the rest is a digit.
 func (p *ere) digitAt(i int) bool {
 	return len(p.rest) > i && '0' <= p.rest[i] && p.rest[i] <= '9'
 }

@@ -11,16 +11,7 @@ import (
 // covered is the covered command.
 func (t *tool) covered() error {
 	covered := 0
-	err := t.writeText(func(w *bufio.Writer) error {
-		p, err := t.readProfile()
-		if err != nil {
-			return err
-		}
-		source, err := t.openDebug()
-		if err != nil {
-			return err
-		}
-		defer source.close()
+	err := t.showProfile(func(w *bufio.Writer, p *mip.Profile, source *debugInfo) error {
 		if err := t.checkCovered(); err != nil {
 			return err
 		}

@@ -1,7 +1,5 @@
 package llvmmipdata
 
-import "strings"
-
 const helpTop = `OVERVIEW: machine instrumentation profiles (profuse speaking llvm-mipdata)
 
 USAGE: PROG [subcommand] [options]
@@ -20,8 +18,7 @@ SUBCOMMANDS:
   Type "PROG <subcommand> --help" for the options of one.
 `
 
-var helpCommands = map[string]string{
-	"create": `OVERVIEW: make an empty profile from the map of a program
+const helpCreate = `OVERVIEW: make an empty profile from the map of a program
 
 USAGE: PROG create [options] -p <profile> <.mipmap>
 
@@ -33,8 +30,9 @@ OPTIONS:
   -p, --profile=<profile>  The profile (.mip) to write
   --arch=<name>            The architecture to take from a universal binary
                            (default: arm64)
-`,
-	"merge": `OVERVIEW: add raw profiles to a profile
+`
+
+const helpMerge = `OVERVIEW: add raw profiles to a profile
 
 USAGE: PROG merge [options] -p <profile> <.mipraw...>
 
@@ -45,8 +43,9 @@ OPTIONS:
 
   -p, --profile=<profile>  The profile (.mip) to update
   --strict                 Fail if a raw profile cannot be merged
-`,
-	"show": `OVERVIEW: show what is in a profile
+`
+
+const helpShow = `OVERVIEW: show what is in a profile
 
 USAGE: PROG show [options] -p <profile>
 
@@ -55,8 +54,9 @@ OPTIONS:
   -p, --profile=<profile>  The profile (.mip) to show
   -o, --output=<file>      Where to write; - is standard output (default)
   -r, --regex=<regex>      Show the functions whose names match only
-` + helpDebug,
-	"covered": `OVERVIEW: list the functions that ran
+`
+
+const helpCovered = `OVERVIEW: list the functions that ran
 
 USAGE: PROG covered [options] -p <profile>
 
@@ -67,10 +67,13 @@ OPTIONS:
   -p, --profile=<profile>  The profile (.mip) to read
   -o, --output=<file>      Where to write; - is standard output (default)
   -r, --regex=<regex>      List the functions whose names match only
-` + helpDebug + `  --paths                  List source files instead of names (needs --debug)
+`
+
+const helpCoveredDebug = `  --paths                  List source files instead of names (needs --debug)
   --lines                  List source files and lines (needs --debug)
-`,
-	"order": `OVERVIEW: list the functions that ran in the order of their first calls
+`
+
+const helpOrder = `OVERVIEW: list the functions that ran in the order of their first calls
 
 USAGE: PROG order [options] -p <profile>
 
@@ -79,8 +82,9 @@ OPTIONS:
   -p, --profile=<profile>  The profile (.mip) to read
   -r, --regex=<regex>      No effect, as in the original; "profuse mip order"
                            heeds it
-`,
-	"info": `OVERVIEW: show statistics of a profile
+`
+
+const helpInfo = `OVERVIEW: show statistics of a profile
 
 USAGE: PROG info [options] -p <profile>
 
@@ -88,8 +92,9 @@ OPTIONS:
 
   -p, --profile=<profile>  The profile (.mip) to read
   -o, --output=<file>      Where to write; - is standard output (default)
-`,
-	"mip2yaml": `OVERVIEW: print a profile as YAML
+`
+
+const helpMIP2YAML = `OVERVIEW: print a profile as YAML
 
 USAGE: PROG mip2yaml [options] -p <profile>
 
@@ -97,8 +102,9 @@ OPTIONS:
 
   -p, --profile=<profile>  The profile (.mip) to read
   -o, --output=<file>      Where to write; - is standard output (default)
-` + helpDebug,
-	"yaml2mip": `OVERVIEW: make a profile from YAML
+`
+
+const helpYAML2MIP = `OVERVIEW: make a profile from YAML
 
 USAGE: PROG yaml2mip [options] -p <profile> [<.yaml>]
 
@@ -107,8 +113,7 @@ Reads standard input without a file, or for -.
 OPTIONS:
 
   -p, --profile=<profile>  The profile (.mip) to write
-`,
-}
+`
 
 const helpDebug = `  -d, --debug=<file>       With source files and lines from the debug info in
                            this program or .dSYM bundle
@@ -121,12 +126,3 @@ const helpGeneric = `
   -h, --help               This text
   --version                The version
 `
-
-// helpText returns the help for a command, "" for the top level.
-func helpText(command, prog string) string {
-	text := helpTop
-	if command != "" {
-		text = helpCommands[command] + helpGeneric
-	}
-	return strings.ReplaceAll(text, "PROG", prog)
-}

@@ -3,17 +3,15 @@ package llvmmipdata
 import (
 	"bufio"
 	"fmt"
+
+	"github.com/profuse-pgo/profuse/mip"
 )
 
 // order is the order command. It always writes to standard output, and accepts
 // --regex without heeding it.
 func (t *tool) order() error {
 	ordered := 0
-	err := t.writeText(func(w *bufio.Writer) error {
-		p, err := t.readProfile()
-		if err != nil {
-			return err
-		}
+	err := t.showProfile(func(w *bufio.Writer, p *mip.Profile, _ *debugInfo) error {
 		for _, f := range p.Order() {
 			fmt.Fprintf(w, "%s\n", f.Name)
 			ordered++
@@ -29,11 +27,7 @@ func (t *tool) order() error {
 
 // info is the info command.
 func (t *tool) info() error {
-	return t.writeText(func(w *bufio.Writer) error {
-		p, err := t.readProfile()
-		if err != nil {
-			return err
-		}
+	return t.showProfile(func(w *bufio.Writer, p *mip.Profile, _ *debugInfo) error {
 		var raw uint32
 		covered, blocks, coveredBlocks, edges := 0, 0, 0, 0
 		for i := range p.Functions {

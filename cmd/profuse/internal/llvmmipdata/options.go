@@ -1,6 +1,8 @@
 package llvmmipdata
 
 import (
+	"fmt"
+
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/clopt"
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/withcolor"
 )
@@ -27,98 +29,39 @@ func defaults() options {
 	return options{output: "-", regex: ".*", arch: "arm64", yaml: "-"}
 }
 
-func (o *options) parser(env Env) *clopt.Parser {
-	return &clopt.Parser{
-		Prog:     env.Prog,
-		Top:      o.global(),
-		Commands: o.commands(),
-		Errors:   env.Stderr,
-	}
-}
+// parser declares the command line. An option is declared once, for all commands
+// that have it.
+func (t *tool) parser() *clopt.Parser {
+	o := &t.opt
+	top := clopt.NewCommand("", helpTop, t.noCommand)
+	create := clopt.NewCommand("create", helpCreate+helpGeneric, t.create)
+	merge := clopt.NewCommand("merge", helpMerge+helpGeneric, t.merge)
+	order := clopt.NewCommand("order", helpOrder+helpGeneric, t.order)
+	show := clopt.NewCommand("show", helpShow+helpDebug+helpGeneric, t.show)
+	covered := clopt.NewCommand("covered", helpCovered+helpDebug+helpCoveredDebug+helpGeneric, t.covered)
+	mip2yaml := clopt.NewCommand("mip2yaml", helpMIP2YAML+helpDebug+helpGeneric, t.mip2yaml)
+	yaml2mip := clopt.NewCommand("yaml2mip", helpYAML2MIP+helpGeneric, t.yaml2mip)
+	info := clopt.NewCommand("info", helpInfo+helpGeneric, t.info)
+	commands := clopt.For(create, merge, order, show, covered, mip2yaml, yaml2mip, info)
 
-// global holds the options of the top level, which every command takes too.
-func (o *options) global() *clopt.Command {
-	c := clopt.NewCommand("")
-	c.BoolFunc("color", o.color.Set)
-	c.Version("version")
-	generic(c)
-	return c
-}
+	clopt.For(top).BoolFunc("color", o.color.Set)
+	clopt.For(top).Version(fmt.Sprintf("MIP Version %d\n", version))
+	commands.String(&o.profile, "profile").Require().Alias("p")
+	commands.Generic()
+	clopt.For(top).Generic()
 
-// generic adds what LLVM gives every command. The two that would print the
-// option values do nothing, since no tool of LLVM's carries them out.
-func generic(c *clopt.Command) {
-	for _, name := range []string{"help", "help-list", "help-hidden", "help-list-hidden"} {
-		c.Help(name)
-	}
-	c.Alias("h", "help")
-	ignore := func(bool) {}
-	c.BoolFunc("print-options", ignore)
-	c.BoolFunc("print-all-options", ignore)
-}
-
-func (o *options) commands() []*clopt.Command {
-	create := o.command("create")
 	create.Positional(&o.mapFile, true)
-	o.addArch(create) // the original has no binaries here to choose from
-
-	merge := o.command("merge")
 	merge.RequiredPositionals(&o.raw)
-	merge.Bool(&o.strict, "strict")
-
-	order := o.command("order")
-	o.addRegex(order)
-
-	show := o.command("show")
-	o.addOutput(show)
-	o.addRegex(show)
-	o.addDebug(show)
-
-	covered := o.command("covered")
-	o.addOutput(covered)
-	o.addRegex(covered)
-	o.addDebug(covered)
-	covered.Bool(&o.lines, "lines")
-	covered.Bool(&o.paths, "paths")
-
-	mip2yaml := o.command("mip2yaml")
-	o.addOutput(mip2yaml)
-	o.addDebug(mip2yaml)
-
-	yaml2mip := o.command("yaml2mip")
 	yaml2mip.Positional(&o.yaml, false)
+	clopt.For(merge).Bool(&o.strict, "strict")
+	clopt.For(show, covered, mip2yaml, info).String(&o.output, "output").Alias("o")
+	clopt.For(order, show, covered).String(&o.regex, "regex").Alias("r")
+	// The short form is in the manual only: the original does not know it.
+	clopt.For(show, covered, mip2yaml).String(&o.debug, "debug").Alias("d")
+	// create of the original has no binaries to choose from.
+	clopt.For(create, show, covered, mip2yaml).String(&o.arch, "arch")
+	clopt.For(covered).Bool(&o.lines, "lines")
+	clopt.For(covered).Bool(&o.paths, "paths")
 
-	info := o.command("info")
-	o.addOutput(info)
-
-	return []*clopt.Command{create, merge, order, show, covered, mip2yaml, yaml2mip, info}
+	return &clopt.Parser{Env: t.Env, Top: top, Commands: commands}
 }
-
-// command returns a command with the options that all have.
-func (o *options) command(name string) *clopt.Command {
-	c := clopt.NewCommand(name)
-	c.String(&o.profile, "profile").Require()
-	c.Alias("p", "profile")
-	generic(c)
-	return c
-}
-
-func (o *options) addOutput(c *clopt.Command) {
-	c.String(&o.output, "output")
-	c.Alias("o", "output")
-}
-
-func (o *options) addRegex(c *clopt.Command) {
-	c.String(&o.regex, "regex")
-	c.Alias("r", "regex")
-}
-
-// addDebug adds --debug and what goes with it. Its short form is in the manual
-// only: the original does not know it.
-func (o *options) addDebug(c *clopt.Command) {
-	c.String(&o.debug, "debug")
-	c.Alias("d", "debug")
-	o.addArch(c)
-}
-
-func (o *options) addArch(c *clopt.Command) { c.String(&o.arch, "arch") }

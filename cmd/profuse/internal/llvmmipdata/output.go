@@ -7,6 +7,7 @@ import (
 	"io"
 
 	"github.com/profuse-pgo/profuse/internal/atomicfile"
+	"github.com/profuse-pgo/profuse/mip"
 )
 
 // output is where a command writes its result. Nothing of a file is seen
@@ -40,16 +41,26 @@ type stdout struct{ *bufio.Writer }
 func (s stdout) Commit() error { return s.Flush() }
 func (s stdout) Close() error  { return nil }
 
-// writeText has write fill the file that -o names. As in the original it is
-// opened before the profile is read.
-func (t *tool) writeText(write func(w *bufio.Writer) error) error {
+// showProfile has show write about the profile into the file that -o names.
+// source is nil without --debug. As in the original the file is opened before
+// the profile is read.
+func (t *tool) showProfile(show func(w *bufio.Writer, p *mip.Profile, source *debugInfo) error) error {
 	out, err := t.createFile(t.opt.output, t.opt.profile, t.opt.debug)
 	if err != nil {
 		return err
 	}
 	defer out.Close()
+	p, err := t.readProfile()
+	if err != nil {
+		return err
+	}
+	source, err := t.openDebug()
+	if err != nil {
+		return err
+	}
+	defer source.close()
 	w := bufio.NewWriter(out)
-	if err := write(w); err != nil {
+	if err := show(w, p, source); err != nil {
 		return err
 	}
 	if err := errors.Join(w.Flush(), out.Commit()); err != nil {

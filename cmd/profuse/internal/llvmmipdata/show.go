@@ -11,16 +11,7 @@ import (
 
 // show is the show command.
 func (t *tool) show() error {
-	return t.writeText(func(w *bufio.Writer) error {
-		p, err := t.readProfile()
-		if err != nil {
-			return err
-		}
-		source, err := t.openDebug()
-		if err != nil {
-			return err
-		}
-		defer source.close()
+	return t.showProfile(func(w *bufio.Writer, p *mip.Profile, source *debugInfo) error {
 		match := t.matcher()
 		var functions []*mip.Function
 		for i := range p.Functions {

@@ -10,16 +10,7 @@ import (
 
 // mip2yaml is the mip2yaml command.
 func (t *tool) mip2yaml() error {
-	return t.writeText(func(w *bufio.Writer) error {
-		p, err := t.readProfile()
-		if err != nil {
-			return err
-		}
-		source, err := t.openDebug()
-		if err != nil {
-			return err
-		}
-		defer source.close()
+	return t.showProfile(func(w *bufio.Writer, p *mip.Profile, source *debugInfo) error {
 		var opt mip.YAMLOptions
 		if source != nil {
 			opt.SourceInfo = t.sourceInfo(source, p)

@@ -1,7 +1,6 @@
 package llvmprofdata
 
 import (
-	"bufio"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -73,7 +72,7 @@ func (t *tool) correlateWith(path, kind string) (*correlator, error) {
 // correlationWords puts an error about a program into LLVM's words.
 func correlationWords(err error) string {
 	if code(err) == 0 && errors.Is(err, profile.ErrUnrecognized) {
-		return "The file was not recognized as a valid object file"
+		return notObject
 	}
 	return words(err)
 }
@@ -146,7 +145,7 @@ func unableToCorrelate(detail string) error {
 }
 
 // showCorrelation is show --debug-info: what a program knows of its counters.
-func (t *tool) showCorrelation(out io.Writer) error {
+func (t *tool) showCorrelation(w io.Writer) error {
 	o := &t.opt
 	if o.showFormat == showJSON {
 		return &failure{message: "JSON output is not supported for debug info correlation"}
@@ -159,10 +158,9 @@ func (t *tool) showCorrelation(out io.Writer) error {
 		}
 		return &failure{whence: o.debugInfo, message: text}
 	}
-	w := bufio.NewWriter(out)
 	if o.showFormat == showYAML {
 		writeProbes(w, c)
-		return w.Flush()
+		return nil
 	}
 	if o.symbolList {
 		for _, name := range slices.Sorted(slices.Values(c.Names())) {
@@ -173,7 +171,7 @@ func (t *tool) showCorrelation(out io.Writer) error {
 		fmt.Fprintf(w, "Counters section size: 0x%x bytes\n", c.CountersSize)
 	}
 	fmt.Fprintf(w, "Found %d functions\n", len(c.Functions))
-	return w.Flush()
+	return nil
 }
 
 // writeProbes writes what is known of each function's counters as YAML.

@@ -11,9 +11,6 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// matcher reports whether a pattern occurs in a name.
-type matcher func(name string) bool
-
 // filter removes the functions that --function and --no-function deselect.
 func (t *tool) filter(p *irpgo.Profile) error {
 	want, err := compileFilter(t.opt.function)
@@ -57,17 +54,12 @@ func (t *tool) remapping() (func(string) string, error) {
 
 // compileFilter returns nil for an empty filter. One that begins with a
 // question mark is a name mangled by Microsoft's rules, not an expression.
-func compileFilter(s string) (matcher, error) {
+func compileFilter(s string) (match func(name string) bool, err error) {
 	switch {
 	case s == "":
 		return nil, nil
 	case s[0] == '?':
-		return containing(s), nil
+		return func(name string) bool { return strings.Contains(name, s) }, nil
 	}
 	return ere.Compile(s)
-}
-
-// containing returns the matcher of a plain text.
-func containing(s string) matcher {
-	return func(name string) bool { return strings.Contains(name, s) }
 }

@@ -1,7 +1,5 @@
 package llvmprofdata
 
-import "strings"
-
 // versionText names the LLVM release whose tool this is a stand-in for, in
 // the form that build scripts look for.
 const versionText = "profuse, speaking llvm-profdata\n  LLVM version 22.1.8\n"
@@ -125,19 +123,3 @@ const helpGeneric = `
   -h, --help                    This text
   --version                     The version
 `
-
-// helpText returns the help for a command, "" for the top level.
-func helpText(command, prog string) string {
-	text := helpTop
-	switch command {
-	case "merge":
-		text = helpMerge + helpGeneric
-	case "show":
-		text = helpShow + helpGeneric
-	case "order":
-		text = helpOrder + helpGeneric
-	case "overlap":
-		text = helpOverlap + helpGeneric
-	}
-	return strings.ReplaceAll(text, "PROG", prog)
-}

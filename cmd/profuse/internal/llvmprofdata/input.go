@@ -38,13 +38,9 @@ func (t *tool) takeStdin() io.Reader {
 	return t.Stdin
 }
 
-// readProfile opens the profile that the command line names for one command.
-// The failure is in LLVM's words.
-func (t *tool) readProfile(use func(*irpgo.Reader) error) error {
-	return t.readProfileNamed(t.opt.profileFile, use)
-}
-
-func (t *tool) readProfileNamed(name string, use func(*irpgo.Reader) error) error {
+// read has use look at the bytes of an input. That it cannot be read is said in
+// LLVM's words.
+func (t *tool) read(name string, use func(data []byte) error) error {
 	in, err := t.input(name)
 	if err != nil {
 		return &failure{whence: name, message: readingWords(err)}
@@ -54,19 +50,24 @@ func (t *tool) readProfileNamed(name string, use func(*irpgo.Reader) error) erro
 		return &failure{whence: name, message: readingWords(err)}
 	}
 	defer data.Close()
+	return inputs.Guard(func() error { return use(data.Bytes()) }, data)
+}
+
+// readProfile has use look at a profile. All failures are in LLVM's words.
+func (t *tool) readProfile(name string, use func(*irpgo.Reader) error) error {
 	warn := once(func(w irpgo.Warning) {
 		// LLVM has no doubts about counters here.
 		if code(w.Err) != irpgo.CodeCounterValueTooLarge {
 			t.msg.warn(w.File, details(w.Err))
 		}
 	})
-	err = inputs.Guard(func() error {
-		r, err := irpgo.NewReader(name, data.Bytes(), irpgo.ReaderOptions{Lenient: true, Warn: warn})
+	err := t.read(name, func(data []byte) error {
+		r, err := irpgo.NewReader(name, data, irpgo.ReaderOptions{Lenient: true, Warn: warn})
 		if err != nil {
 			return err
 		}
 		return use(r)
-	}, data)
+	})
 	if f := (*failure)(nil); err == nil || errors.As(err, &f) {
 		return err
 	}

@@ -21,16 +21,18 @@ func (t *tool) merge() error {
 		return err
 	}
 	if len(list) == 0 {
-		return &failure{message: "no input files specified. See " + t.name() + " merge -help"}
+		return &failure{message: "no input files specified. See " + t.Name() + " merge -help"}
 	}
 	if t.opt.dumpInputs {
 		list.dump(t.Stdout)
 		return nil
 	}
-	if err := t.opt.refuseMerge(); err != nil {
-		return err
-	}
-	if t.opt.format == gccFormat {
+	switch {
+	case t.opt.kind == sampleKind:
+		return unsupported("merging sample profiles (--sample)")
+	case t.opt.supplement != "":
+		return unsupported("--supplement-instr-with-sample, for which sample profiles would have to be read,")
+	case t.opt.format == gccFormat:
 		return &failure{message: "unknown format is specified"}
 	}
 	if t.correlate, err = t.correlator(); err != nil {
@@ -47,39 +49,18 @@ func (t *tool) merge() error {
 		return err
 	}
 	t.randomHotness(p.MemProf)
-	return t.write(p)
+	return t.writeOutput(func(out *output) error { return t.write(out, p) })
 }
 
-// refuseMerge names the first option given that asks for something that is
-// not there yet.
-func (o *options) refuseMerge() error {
-	for _, r := range []struct {
-		given bool
-		what  string
-	}{
-		{o.kind == sampleKind, "merging sample profiles (--sample)"},
-		{o.supplement != "", "--supplement-instr-with-sample, for which sample profiles would have to be read,"},
-	} {
-		if r.given {
-			return unsupported(r.what)
-		}
-	}
-	return nil
-}
-
-// write writes the profile to the output, which is not opened before.
-func (t *tool) write(p *irpgo.Profile) error {
-	out, err := t.openOutput(t.opt.output)
-	if err != nil {
-		return err
-	}
-	if t.opt.format == textFormat {
+func (t *tool) write(out *output, p *irpgo.Profile) (err error) {
+	switch {
+	case t.opt.format == textFormat:
 		t.dropUnnamed(p)
 		t.textLosesHeap(p)
 		err = irpgo.WriteText(out, p, irpgo.TextOptions{Sparse: t.opt.sparse, LLVMCompat: true})
-	} else if out.tty {
+	case out.tty:
 		err = &failure{message: "cannot write a non-text format profile to the terminal"}
-	} else {
+	default:
 		version := uint32(indexedVersion)
 		if t.opt.writePrevVersion {
 			version = previousVersion
@@ -89,14 +70,10 @@ func (t *tool) write(p *irpgo.Profile) error {
 			MemProf: t.opt.heapOptions(), Warn: t.sectionLoses,
 		})
 	}
-	if err != nil {
-		out.Abandon()
-		return err
-	}
-	if hasDoubleSize(p, t.opt.sparse) {
+	if err == nil && hasDoubleSize(p, t.opt.sparse) {
 		t.msg.warn("", words(&irpgo.InstrError{Code: irpgo.CodeInvalidProf}))
 	}
-	return out.Commit()
+	return err
 }
 
 // dropUnnamed leaves out the records without a name, which a damaged raw

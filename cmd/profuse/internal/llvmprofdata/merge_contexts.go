@@ -15,6 +15,7 @@ import (
 // share one is part of the result: values that are new to a context are not
 // weighted, ties are broken by order, every context samples traces of its own.
 type mergeContext struct {
+	t      *tool
 	merger *irpgo.Merger
 	kind   irpgo.Variant // of the profiles merged so far, all together
 	warn   func(irpgo.Warning)
@@ -61,21 +62,20 @@ func (t *tool) mergeAll(list worklist) (*irpgo.Profile, error) {
 		contexts[i] = t.newContext()
 	}
 	t.tellSeed(n)
-	told := make(map[irpgo.Code]bool) // problems explained so far
 	if n == 1 {
-		contexts[0].warn = func(w irpgo.Warning) { t.tellProblem(told, w) }
+		contexts[0].warn = t.tellProblem
 		var memory inputs.Reader
 		defer memory.Close()
 		for _, in := range list {
-			if contexts[0].load(t, &memory, in); contexts[0].fatal != nil {
+			if contexts[0].load(&memory, in); contexts[0].fatal != nil {
 				return nil, contexts[0].fatal
 			}
 		}
 	} else {
-		if err := t.loadAll(contexts, list, told); err != nil {
+		if err := t.loadAll(contexts, list); err != nil {
 			return nil, err
 		}
-		if err := t.join(contexts, n, told); err != nil {
+		if err := t.join(contexts, n); err != nil {
 			return nil, err
 		}
 	}
@@ -99,7 +99,7 @@ func (t *tool) newContext() *mergeContext {
 		}
 		return clampInt(n)
 	}
-	c := &mergeContext{}
+	c := &mergeContext{t: t}
 	c.merger = irpgo.NewMerger(irpgo.MergeOptions{
 		LLVMCompat:      true,
 		KeepVTableNames: t.opt.keepVTables,
@@ -117,7 +117,7 @@ func clampInt(n uint64) int { return int(min(n, 1<<31-1)) }
 // loadAll deals the inputs out to the contexts and reads them in parallel.
 // Problems are told in the order of the inputs; the first that ends the run is
 // returned.
-func (t *tool) loadAll(contexts []*mergeContext, list worklist, told map[irpgo.Code]bool) error {
+func (t *tool) loadAll(contexts []*mergeContext, list worklist) error {
 	problems := make([][]irpgo.Warning, len(list))
 	fatal := make([]error, len(list))
 	slots := make(chan struct{}, runtime.GOMAXPROCS(0))
@@ -130,7 +130,7 @@ func (t *tool) loadAll(contexts []*mergeContext, list worklist, told map[irpgo.C
 			defer memory.Close()
 			for i := n; i < len(list); i += len(contexts) {
 				c.warn = func(w irpgo.Warning) { problems[i] = append(problems[i], w) }
-				if c.load(t, &memory, list[i]); c.fatal != nil {
+				if c.load(&memory, list[i]); c.fatal != nil {
 					fatal[i] = c.fatal
 					return
 				}
@@ -140,7 +140,7 @@ func (t *tool) loadAll(contexts []*mergeContext, list worklist, told map[irpgo.C
 	wg.Wait()
 	for i, ws := range problems {
 		for _, w := range ws {
-			t.tellProblem(told, w)
+			t.tellProblem(w)
 		}
 		if fatal[i] != nil {
 			return fatal[i]
@@ -151,11 +151,11 @@ func (t *tool) loadAll(contexts []*mergeContext, list worklist, told map[irpgo.C
 
 // load merges one input into the context. An archive is as many profiles as
 // it has members, under one name.
-func (c *mergeContext) load(t *tool, memory *inputs.Reader, in weightedFile) {
-	source, err := t.input(in.name)
+func (c *mergeContext) load(memory *inputs.Reader, in weightedFile) {
+	source, err := c.t.input(in.name)
 	if err == nil {
 		err = source.Each(memory, func(d *inputs.Data) error {
-			c.add(t, in, d.Bytes())
+			c.add(in, d.Bytes())
 			return nil
 		})
 	}
@@ -169,9 +169,9 @@ func (c *mergeContext) complain(file, message string) {
 }
 
 // add merges one profile.
-func (c *mergeContext) add(t *tool, in weightedFile, data []byte) {
+func (c *mergeContext) add(in weightedFile, data []byte) {
 	if kind := heapKindOf(data); kind != 0 {
-		c.addHeap(t, in, data, kind)
+		c.addHeap(in, data, kind)
 		return
 	}
 	var suspect error // first counter that cannot be true
@@ -184,8 +184,8 @@ func (c *mergeContext) add(t *tool, in weightedFile, data []byte) {
 			suspect = w.Err
 		}
 	}}
-	if t.correlate != nil {
-		opt.Correlate = t.correlate.forProfile
+	if c.t.correlate != nil {
+		opt.Correlate = c.t.correlate.forProfile
 	}
 	r, err := irpgo.NewReader(in.name, data, opt)
 	if err == nil && clash(c.kind, r.Info().Variant) {
@@ -231,17 +231,17 @@ func once(warn func(irpgo.Warning)) func(irpgo.Warning) {
 // tellProblem prints that a function was not merged whole, with a hint the
 // first time that a problem of its kind comes up. Warnings about whole files
 // are profuse's own: LLVM passes over what they are about.
-func (t *tool) tellProblem(told map[irpgo.Code]bool, w irpgo.Warning) {
+func (t *tool) tellProblem(w irpgo.Warning) {
 	if w.Function == "" {
 		t.msg.warn(w.File, details(w.Err))
 		return
 	}
 	t.msg.plain("%s: %s: %s", w.File, w.Function, words(w.Err))
 	kind := code(w.Err)
-	if !told[kind] && (kind == irpgo.CodeCountMismatch || kind == irpgo.CodeValueSiteCountMismatch) {
+	if !t.told[kind] && (kind == irpgo.CodeCountMismatch || kind == irpgo.CodeValueSiteCountMismatch) {
 		t.msg.plain("Make sure that all profile data to be merged is generated from the same binary.")
 	}
-	told[kind] = true
+	t.told[kind] = true
 }
 
 // doubt warns of what LLVM merges without a word and no compiler has a use for.
@@ -256,7 +256,7 @@ func (t *tool) doubt(p *irpgo.Profile, l levels) {
 
 // join folds the contexts into the first: of n the upper half into the lower,
 // one left over into the first, and again. Only the leading ones need exist.
-func (t *tool) join(contexts []*mergeContext, n int, told map[irpgo.Code]bool) error {
+func (t *tool) join(contexts []*mergeContext, n int) error {
 	for end := n; end > 1; end /= 2 {
 		half := end / 2
 		results := make([]joinResult, max(0, min(end, len(contexts))-half))
@@ -274,8 +274,8 @@ func (t *tool) join(contexts []*mergeContext, n int, told map[irpgo.Code]bool) e
 				return &failure{message: r.err.Error()}
 			}
 			for _, w := range r.problems {
-				if kind := code(w.Err); !told[kind] {
-					told[kind] = true
+				if kind := code(w.Err); !t.told[kind] {
+					t.told[kind] = true
 					t.msg.warn("", words(w.Err))
 				}
 			}

@@ -20,6 +20,15 @@ func (f *failure) Error() string {
 	return at(f.whence, f.message)
 }
 
+// errSilent ends the run when the reason was told already.
+var errSilent = errors.New("already told")
+
+// unsupported is the refusal of what llvm-profdata can do and this tool
+// cannot.
+func unsupported(what string) error {
+	return errors.New(what + " is not supported by profuse yet")
+}
+
 // inFile puts err into LLVM's words and says which file it is about.
 func inFile(err error, file string) error {
 	f := &failure{whence: file, message: words(err)}
@@ -58,6 +67,9 @@ func readingWords(err error) string {
 	}
 	return err.Error()
 }
+
+// notObject is LLVM's words for a file that is given as a program.
+const notObject = "The file was not recognized as a valid object file"
 
 // details says what a warning is about in profuse's own words, for what LLVM
 // has none.

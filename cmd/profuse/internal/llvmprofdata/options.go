@@ -40,8 +40,7 @@ const (
 )
 
 // options holds the command line. Fields named after their option are not
-// explained again; those under "no effect" exist to be accepted: they concern
-// sample profiles.
+// explained again.
 type options struct {
 	// Of all commands.
 	color            withcolor.Mode
@@ -61,35 +60,26 @@ type options struct {
 	overlapCutoff uint64
 
 	// Of merge.
-	inputs              []string
-	weightedInputs      []string
-	inputFiles          string
-	dumpInputs          bool
-	format              outputFormat
-	failureMode         failureMode
-	sparse              bool
-	numThreads          uint32
-	traceReservoir      uint64
-	maxTraceLength      uint64
-	noFunction          string
-	keepVTables         bool
-	remappingFile       string
-	binaryFile          string
-	debuginfod          bool
-	supplement          string
-	randomHotness       bool
-	randomHotnessSeed   uint32 // 0 makes one
-	memprofVersion      int
-	memprofFullSchema   bool
-	zeroThreshold       float64 // for supplement, like the next two
-	supplMinSize        uint32
-	instrColdThreshold  uint32
-	sampleFlag          bool   // no effect: any of the switches for sample profiles
-	sampleText          string // no effect: their file names
-	sampleDepth         uint32 // no effect
-	sampleSizeLimit     uint64 // no effect
-	sampleLayout        int    // no effect
-	fsDiscriminatorPass int    // no effect
+	inputs            []string
+	weightedInputs    []string
+	inputFiles        string
+	dumpInputs        bool
+	format            outputFormat
+	failureMode       failureMode
+	sparse            bool
+	numThreads        uint32
+	traceReservoir    uint64
+	maxTraceLength    uint64
+	noFunction        string
+	keepVTables       bool
+	remappingFile     string
+	binaryFile        string
+	debuginfod        bool
+	supplement        string
+	randomHotness     bool
+	randomHotnessSeed uint32 // 0 makes one
+	memprofVersion    int
+	memprofFullSchema bool
 
 	// Of show.
 	counts, icTargets, vtables, memopSizes bool
@@ -104,7 +94,6 @@ type options struct {
 
 	// Of overlap and order.
 	overlapBase, overlapTest string
-	similarityCutoff         uint64
 	overlapCS                bool
 	numTestTraces            uint32
 }
@@ -115,187 +104,152 @@ func defaults() options {
 		maxDbgWarn:     5,
 		traceReservoir: 100,
 		maxTraceLength: 10000,
-		zeroThreshold:  0.7,
-		supplMinSize:   10,
-		sampleDepth:    1,
 		memprofVersion: 3,
 		overlapCutoff:  1<<64 - 1,
 	}
 }
 
-func (o *options) parser(env Env) *clopt.Parser {
-	return &clopt.Parser{
-		Prog:     env.Prog,
-		Top:      o.global(),
-		Commands: []*clopt.Command{o.showCommand(), o.orderCommand(), o.overlapCommand(), o.mergeCommand()},
-		Errors:   env.Stderr,
-	}
+// parser declares the command line. As in LLVM an option is declared once, for
+// all commands that have it.
+func (t *tool) parser() *clopt.Parser {
+	o := &t.opt
+	top := clopt.NewCommand("", helpTop, t.noCommand)
+	merge := clopt.NewCommand("merge", helpMerge+helpGeneric, t.merge)
+	show := clopt.NewCommand("show", helpShow+helpGeneric, t.show)
+	order := clopt.NewCommand("order", helpOrder+helpGeneric, t.order)
+	overlap := clopt.NewCommand("overlap", helpOverlap+helpGeneric, t.overlap)
+	merge.Positionals(&o.inputs)
+	show.Positional(&o.profileFile, false)
+	order.Positional(&o.profileFile, false)
+	overlap.Positional(&o.overlapBase, true)
+	overlap.Positional(&o.overlapTest, true)
+	merge.Near, show.Near = strings.Fields(nearMerge), strings.Fields(nearShow)
+	order.Near, overlap.Near = strings.Fields(nearOrder), strings.Fields(nearOverlap)
+
+	o.global(clopt.For(top))
+	clopt.For(merge, show, order, overlap).String(&o.output, "output").Alias("o")
+	clopt.For(merge, show, overlap).String(&o.function, "function")
+	clopt.For(merge, show).String(&o.debugInfo, "debug-info")
+	clopt.For(merge, show).Uint32(&o.maxDbgWarn, "max-debug-info-correlation-warnings")
+	clopt.For(merge, show).String(&o.profiledBin, "profiled-binary")
+	addKind(clopt.For(merge, overlap), &o.kind, "Profile kind:")
+	addKind(clopt.For(show), &o.kind, "Profile kind supported by show:", clopt.Choice[profileKind]{Name: "memory", Value: memoryKind})
+	o.ofMerge(clopt.For(merge))
+	o.ofShow(clopt.For(show))
+	clopt.For(order).Uint32(&o.numTestTraces, "num-test-traces")
+	clopt.For(overlap).Uint64(&o.overlapCutoff, "value-cutoff", "ullong")
+	clopt.For(overlap).Bool(&o.overlapCS, "cs")
+	withoutEffect(clopt.For(merge), clopt.For(show), clopt.For(overlap))
+	clopt.For(top, merge, show, order, overlap).Generic()
+
+	return &clopt.Parser{Env: t.Env, Top: top, Commands: clopt.For(show, order, overlap, merge)}
 }
 
-// global holds the options of the top level, which every command takes too.
+// global declares the options of the top level, which every command takes too.
 // The thousands that LLVM's libraries add there (of the optimizer, the code
 // generators …) mean nothing here and are not accepted.
-func (o *options) global() *clopt.Command {
-	c := clopt.NewCommand("")
-	c.Strings(&o.debugFileDirs, "debug-file-directory")
-	clopt.AddChoice(c, &o.correlate, "correlate",
+func (o *options) global(top clopt.Commands) {
+	top.Strings(&o.debugFileDirs, "debug-file-directory")
+	clopt.AddChoice(top, &o.correlate, "correlate",
 		clopt.Choice[string]{Name: ""},
-		clopt.Choice[string]{Name: "debug-info", Value: "debug-info"},
-		clopt.Choice[string]{Name: "binary", Value: "binary"})
-	c.Bool(&o.writePrevVersion, "write-prev-version")
-	clopt.AddChoice(c, &o.fsDiscriminatorPass, "fs-discriminator-pass",
+		clopt.Choice[string]{Name: byDebugInfo, Value: byDebugInfo},
+		clopt.Choice[string]{Name: byBinary, Value: byBinary})
+	top.Bool(&o.writePrevVersion, "write-prev-version")
+	var pass int // of sample profiles: nothing reads it
+	clopt.AddChoice(top, &pass, "fs-discriminator-pass",
 		clopt.Choice[int]{Name: "Base"}, clopt.Choice[int]{Name: "Pass1"}, clopt.Choice[int]{Name: "Pass2"},
 		clopt.Choice[int]{Name: "Pass3"}, clopt.Choice[int]{Name: "PassLast"})
-	c.BoolFunc("color", o.color.Set)
-	c.Version("version")
-	generic(c)
-	return c
+	top.BoolFunc("color", o.color.Set)
+	top.Version(versionText)
 }
 
-// generic adds what LLVM gives every command. The two that would print the
-// option values do nothing in llvm-profdata.
-func generic(c *clopt.Command) {
-	for _, name := range []string{"help", "help-list", "help-hidden", "help-list-hidden"} {
-		c.Help(name)
-	}
-	c.Alias("h", "help")
-	ignore := func(bool) {}
-	c.BoolFunc("print-options", ignore)
-	c.BoolFunc("print-all-options", ignore)
-}
-
-func addKind(c *clopt.Command, p *profileKind, heading string, more ...clopt.Choice[profileKind]) {
-	clopt.AddSwitches(c, p, heading, append([]clopt.Choice[profileKind]{
+func addKind(cs clopt.Commands, p *profileKind, heading string, more ...clopt.Choice[profileKind]) {
+	clopt.AddSwitches(cs, p, heading, append([]clopt.Choice[profileKind]{
 		{Name: "instr", Value: instrKind}, {Name: "sample", Value: sampleKind},
 	}, more...)...)
 }
 
-func (o *options) mergeCommand() *clopt.Command {
-	c := clopt.NewCommand("merge")
-	c.Positionals(&o.inputs)
-	c.Strings(&o.weightedInputs, "weighted-input")
-	c.String(&o.inputFiles, "input-files")
-	c.Alias("f", "input-files")
-	c.Bool(&o.dumpInputs, "dump-input-file-list")
-	c.String(&o.output, "output")
-	c.Alias("o", "output")
-	addKind(c, &o.kind, "Profile kind:")
-	clopt.AddSwitches(c, &o.format, "Format of output profile",
+func (o *options) ofMerge(merge clopt.Commands) {
+	merge.Strings(&o.weightedInputs, "weighted-input")
+	merge.String(&o.inputFiles, "input-files").Alias("f")
+	merge.Bool(&o.dumpInputs, "dump-input-file-list")
+	clopt.AddSwitches(merge, &o.format, "Format of output profile",
 		clopt.Choice[outputFormat]{Name: "binary", Value: indexedFormat},
 		clopt.Choice[outputFormat]{Name: "extbinary", Value: indexedFormat},
 		clopt.Choice[outputFormat]{Name: "text", Value: textFormat},
 		clopt.Choice[outputFormat]{Name: "gcc", Value: gccFormat})
-	clopt.AddChoice(c, &o.failureMode, "failure-mode",
+	clopt.AddChoice(merge, &o.failureMode, "failure-mode",
 		clopt.Choice[failureMode]{Name: "warn", Value: failNone},
 		clopt.Choice[failureMode]{Name: "any", Value: failAny},
 		clopt.Choice[failureMode]{Name: "all", Value: failAll})
-	c.Bool(&o.sparse, "sparse")
-	c.Uint32(&o.numThreads, "num-threads")
-	c.Alias("j", "num-threads")
-	c.String(&o.function, "function")
-	c.String(&o.noFunction, "no-function")
-	c.Uint64(&o.traceReservoir, "temporal-profile-trace-reservoir-size", "ulong")
-	c.Uint64(&o.maxTraceLength, "temporal-profile-max-trace-length", "ulong")
-	c.Bool(&o.keepVTables, "keep-vtable-symbols")
-
-	c.String(&o.remappingFile, "remapping-file")
-	c.Alias("r", "remapping-file")
-	c.String(&o.debugInfo, "debug-info")
-	c.String(&o.binaryFile, "binary-file")
-	c.Bool(&o.debuginfod, "debuginfod")
-	c.Uint32(&o.maxDbgWarn, "max-debug-info-correlation-warnings")
-	c.String(&o.profiledBin, "profiled-binary")
-	c.String(&o.supplement, "supplement-instr-with-sample")
-	c.Float(&o.zeroThreshold, "zero-counter-threshold")
-	c.Uint32(&o.supplMinSize, "suppl-min-size-threshold")
-	c.Uint32(&o.instrColdThreshold, "instr-prof-cold-threshold")
-
-	clopt.AddChoice(c, &o.memprofVersion, "memprof-version",
+	merge.Bool(&o.sparse, "sparse")
+	merge.Uint32(&o.numThreads, "num-threads").Alias("j")
+	merge.String(&o.noFunction, "no-function")
+	merge.Uint64(&o.traceReservoir, "temporal-profile-trace-reservoir-size", "ulong")
+	merge.Uint64(&o.maxTraceLength, "temporal-profile-max-trace-length", "ulong")
+	merge.Bool(&o.keepVTables, "keep-vtable-symbols")
+	merge.String(&o.remappingFile, "remapping-file").Alias("r")
+	merge.String(&o.binaryFile, "binary-file")
+	merge.Bool(&o.debuginfod, "debuginfod")
+	merge.String(&o.supplement, "supplement-instr-with-sample")
+	clopt.AddChoice(merge, &o.memprofVersion, "memprof-version",
 		clopt.Choice[int]{Name: "2", Value: 2}, clopt.Choice[int]{Name: "3", Value: 3}, clopt.Choice[int]{Name: "4", Value: 4})
-	c.Bool(&o.memprofFullSchema, "memprof-full-schema")
-	c.Bool(&o.randomHotness, "memprof-random-hotness")
-	c.Uint32(&o.randomHotnessSeed, "memprof-random-hotness-seed")
+	merge.Bool(&o.memprofFullSchema, "memprof-full-schema")
+	merge.Bool(&o.randomHotness, "memprof-random-hotness")
+	merge.Uint32(&o.randomHotnessSeed, "memprof-random-hotness-seed")
+}
 
+func (o *options) ofShow(show clopt.Commands) {
+	show.Bool(&o.allFunctions, "all-functions")
+	show.Bool(&o.counts, "counts")
+	show.Bool(&o.icTargets, "ic-targets")
+	show.Bool(&o.vtables, "show-vtables")
+	show.Bool(&o.memopSizes, "memop-sizes")
+	show.Bool(&o.text, "text")
+	show.Bool(&o.json, "json")
+	clopt.AddChoice(show, &o.showFormat, "show-format",
+		clopt.Choice[showFormat]{Name: "text", Value: showText},
+		clopt.Choice[showFormat]{Name: "json", Value: showJSON},
+		clopt.Choice[showFormat]{Name: "yaml", Value: showYAML})
+	show.Bool(&o.covered, "covered")
+	show.Bool(&o.cs, "showcs")
+	show.Bool(&o.detailedSummary, "detailed-summary")
+	show.Uint32s(&o.cutoffs, "detailed-summary-cutoffs")
+	show.Bool(&o.hotFuncList, "hot-func-list")
+	show.Uint32(&o.topN, "topn")
+	show.Uint32(&o.valueCutoff, "value-cutoff")
+	show.Bool(&o.onlyBelow, "list-below-cutoff")
+	show.Bool(&o.binaryIDs, "binary-ids")
+	show.Bool(&o.profileVersion, "profile-version")
+	show.Bool(&o.traces, "temporal-profile-traces")
+	show.Bool(&o.symbolList, "show-prof-sym-list")
+}
+
+// withoutEffect declares the options whose values nothing reads: they are about
+// sample profiles.
+func withoutEffect(merge, show, overlap clopt.Commands) {
+	var flag bool
+	var choice int
+	var text string
+	var number uint32
+	var size uint64
+	var share float64
 	for _, name := range []string{
 		"use-md5", "compress-all-sections", "sample-merge-cold-context", "sample-trim-cold-context",
 		"gen-partial-profile", "split-layout", "drop-profile-symbol-list",
 	} {
-		c.Bool(&o.sampleFlag, name)
+		merge.Bool(&flag, name)
 	}
-	c.String(&o.sampleText, "prof-sym-list")
-	c.Uint32(&o.sampleDepth, "sample-frame-depth-for-cold-context")
-	c.Uint64(&o.sampleSizeLimit, "output-size-limit", "ulong")
-	clopt.AddChoice(c, &o.sampleLayout, "convert-sample-profile-layout",
+	merge.String(&text, "prof-sym-list")
+	merge.Uint32(&number, "sample-frame-depth-for-cold-context")
+	merge.Uint64(&size, "output-size-limit", "ulong")
+	clopt.AddChoice(merge, &choice, "convert-sample-profile-layout",
 		clopt.Choice[int]{Name: "nest"}, clopt.Choice[int]{Name: "flat"})
-	generic(c)
-	c.Near = strings.Fields(nearMerge)
-	return c
-}
-
-func (o *options) showCommand() *clopt.Command {
-	c := clopt.NewCommand("show")
-	c.Positional(&o.profileFile, false)
-	c.String(&o.output, "output")
-	c.Alias("o", "output")
-	c.Bool(&o.allFunctions, "all-functions")
-	c.String(&o.function, "function")
-	c.Bool(&o.counts, "counts")
-	c.Bool(&o.icTargets, "ic-targets")
-	c.Bool(&o.vtables, "show-vtables")
-	c.Bool(&o.memopSizes, "memop-sizes")
-	c.Bool(&o.text, "text")
-	c.Bool(&o.json, "json")
-	clopt.AddChoice(c, &o.showFormat, "show-format",
-		clopt.Choice[showFormat]{Name: "text", Value: showText},
-		clopt.Choice[showFormat]{Name: "json", Value: showJSON},
-		clopt.Choice[showFormat]{Name: "yaml", Value: showYAML})
-	c.Bool(&o.covered, "covered")
-	c.Bool(&o.cs, "showcs")
-	c.Bool(&o.detailedSummary, "detailed-summary")
-	c.Uint32s(&o.cutoffs, "detailed-summary-cutoffs")
-	c.Bool(&o.hotFuncList, "hot-func-list")
-	c.Uint32(&o.topN, "topn")
-	c.Uint32(&o.valueCutoff, "value-cutoff")
-	c.Bool(&o.onlyBelow, "list-below-cutoff")
-	c.Bool(&o.binaryIDs, "binary-ids")
-	c.Bool(&o.profileVersion, "profile-version")
-	c.Bool(&o.traces, "temporal-profile-traces")
-	addKind(c, &o.kind, "Profile kind supported by show:", clopt.Choice[profileKind]{Name: "memory", Value: memoryKind})
-	c.String(&o.debugInfo, "debug-info")
-	c.Uint32(&o.maxDbgWarn, "max-debug-info-correlation-warnings")
-	c.String(&o.profiledBin, "profiled-binary")
-	c.Bool(&o.symbolList, "show-prof-sym-list")
-	c.Bool(&o.sampleFlag, "show-sec-info-only")
-	generic(c)
-	c.Near = strings.Fields(nearShow)
-	return c
-}
-
-func (o *options) orderCommand() *clopt.Command {
-	c := clopt.NewCommand("order")
-	c.Positional(&o.profileFile, false)
-	c.String(&o.output, "output")
-	c.Alias("o", "output")
-	c.Uint32(&o.numTestTraces, "num-test-traces")
-	generic(c)
-	c.Near = strings.Fields(nearOrder)
-	return c
-}
-
-func (o *options) overlapCommand() *clopt.Command {
-	c := clopt.NewCommand("overlap")
-	c.Positional(&o.overlapBase, true)
-	c.Positional(&o.overlapTest, true)
-	c.String(&o.output, "output")
-	c.Alias("o", "output")
-	addKind(c, &o.kind, "Profile kind:")
-	c.String(&o.function, "function")
-	c.Uint64(&o.overlapCutoff, "value-cutoff", "ullong")
-	c.Uint64(&o.similarityCutoff, "similarity-cutoff", "ullong")
-	c.Bool(&o.overlapCS, "cs")
-	generic(c)
-	c.Near = strings.Fields(nearOverlap)
-	return c
+	merge.Float(&share, "zero-counter-threshold")
+	merge.Uint32(&number, "suppl-min-size-threshold")
+	merge.Uint32(&number, "instr-prof-cold-threshold")
+	show.Bool(&flag, "show-sec-info-only")
+	overlap.Uint64(&size, "similarity-cutoff", "ullong")
 }
 
 // The orders in which llvm-profdata 22 looks through its options for the one

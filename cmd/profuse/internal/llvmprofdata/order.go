@@ -1,7 +1,6 @@
 package llvmprofdata
 
 import (
-	"bufio"
 	"fmt"
 	"io"
 	"strings"
@@ -16,18 +15,12 @@ func (t *tool) order() error {
 	if o.profileFile == o.output && o.output != "-" {
 		return &failure{whence: o.output, message: "the output is the input"}
 	}
-	out, err := t.openOutput(o.output, o.profileFile)
-	if err != nil {
-		return err
-	}
-	if err := t.readProfile(func(r *irpgo.Reader) error { return t.orderTo(out, r) }); err != nil {
-		out.Abandon()
-		return err
-	}
-	return out.Commit()
+	return t.writeOutput(func(out *output) error {
+		return t.readProfile(o.profileFile, func(r *irpgo.Reader) error { return t.orderTo(out, r) })
+	}, o.profileFile)
 }
 
-func (t *tool) orderTo(out io.Writer, r *irpgo.Reader) error {
+func (t *tool) orderTo(w io.Writer, r *irpgo.Reader) error {
 	// Traces and names are known once the records were read. That reading
 	// stopped early is no matter to LLVM.
 	for range r.Records() {
@@ -44,7 +37,6 @@ func (t *tool) orderTo(out io.Writer, r *irpgo.Reader) error {
 	}
 	training, test := refs[:len(refs)-held], refs[len(refs)-held:]
 	order := layout.Balanced(training)
-	w := bufio.NewWriter(out)
 	fmt.Fprintf(w, "# Ordered %d functions\n", len(order))
 	if held > 0 {
 		fmt.Fprintf(w, "# Total area under the page fault curve: %e\n", float32(pageFaultArea(order, test)))
@@ -62,7 +54,7 @@ func (t *tool) orderTo(out io.Writer, r *irpgo.Reader) error {
 		}
 		fmt.Fprintf(w, "%s\n", name)
 	}
-	return w.Flush()
+	return nil
 }
 
 // pageFaultArea is the area under the curves of the pages touched over the

@@ -13,7 +13,7 @@ import (
 const blockSize = 4096
 
 // output is where a command writes its result. Nothing of a file is seen
-// before Commit. Standard output, which cannot be taken back, gets whole
+// before commit. Standard output, which cannot be taken back, gets whole
 // blocks as they fill, so that a run that fails has written what
 // llvm-profdata would have: the blocks, not the rest.
 type output struct {
@@ -25,8 +25,21 @@ type output struct {
 	tty     bool
 }
 
-// openOutput opens the file, or standard output for "-". The file must not be
-// one of those named in not.
+// writeOutput has write fill the file that --output names, which must not be one
+// of those named in not. If it fails an existing file is left as it was.
+func (t *tool) writeOutput(write func(*output) error, not ...string) error {
+	out, err := t.openOutput(t.opt.output, not...)
+	if err != nil {
+		return err
+	}
+	if err := write(out); err != nil {
+		out.abandon()
+		return err
+	}
+	return out.commit()
+}
+
+// openOutput opens the file, or standard output for "-".
 func (t *tool) openOutput(path string, not ...string) (*output, error) {
 	o := &output{done: func() error { return nil }, abandon: func() {}}
 	if path == "-" {
@@ -47,7 +60,7 @@ func (t *tool) openOutput(path string, not ...string) (*output, error) {
 	return o, nil
 }
 
-// Write never fails; the error is Commit's.
+// Write never fails; the error is commit's.
 func (o *output) Write(p []byte) (int, error) {
 	o.pending = append(o.pending, p...)
 	// A full block leaves when the next byte comes.
@@ -64,8 +77,8 @@ func (o *output) flush(n int) {
 	o.pending = append(o.pending[:0], o.pending[n:]...)
 }
 
-// Commit writes what is left and makes the file visible.
-func (o *output) Commit() error {
+// commit writes what is left and makes the file visible.
+func (o *output) commit() error {
 	o.flush(len(o.pending))
 	if o.err != nil {
 		o.abandon()
@@ -76,9 +89,6 @@ func (o *output) Commit() error {
 	}
 	return nil
 }
-
-// Abandon leaves an existing file as it was.
-func (o *output) Abandon() { o.abandon() }
 
 func writeError(err error) error {
 	return errors.New("IO failure on output stream: " + words(err))

@@ -1,7 +1,6 @@
 package llvmprofdata
 
 import (
-	"bufio"
 	"errors"
 	"fmt"
 	"io"
@@ -14,16 +13,7 @@ import (
 
 // overlap is the overlap command.
 func (t *tool) overlap() error {
-	o := &t.opt
-	out, err := t.openOutput(o.output, o.overlapBase, o.overlapTest)
-	if err != nil {
-		return err
-	}
-	if err := t.overlapTo(out); err != nil {
-		out.Abandon()
-		return err
-	}
-	return out.Commit()
+	return t.writeOutput(t.overlapTo, t.opt.overlapBase, t.opt.overlapTest)
 }
 
 func (t *tool) overlapTo(out *output) error {
@@ -56,15 +46,13 @@ func (t *tool) overlapTo(out *output) error {
 		}
 	}
 	context := t.newContext()
-	told := make(map[irpgo.Code]bool)
-	context.warn = func(w irpgo.Warning) { t.tellProblem(told, w) }
+	context.warn = t.tellProblem
 	var memory inputs.Reader
 	defer memory.Close()
-	context.load(t, &memory, weightedFile{name: o.overlapBase, weight: 1})
+	context.load(&memory, weightedFile{name: o.overlapBase, weight: 1})
 	overlap := irpgo.NewOverlap(context.merger.Profile(), baseSums, testSums)
 
-	w := bufio.NewWriter(out)
-	err = t.readProfileNamed(o.overlapTest, func(r *irpgo.Reader) error {
+	err = t.readProfile(o.overlapTest, func(r *irpgo.Reader) error {
 		for rec, err := range r.Records() {
 			if err != nil {
 				break // LLVM compares what it could read
@@ -73,8 +61,8 @@ func (t *tool) overlapTo(out *output) error {
 			most := slices.Max(append([]uint64{0}, rec.Counts...))
 			chosen := most >= o.overlapCutoff || o.function != "" && strings.Contains(rec.Name, o.function)
 			if f := overlap.Add(rec, chosen); f != nil {
-				fmt.Fprintf(w, "Function level:\n  Function: %s (Hash=%d)\n", rec.Name, rec.Hash)
-				printOverlap(w, "edge counters", f)
+				fmt.Fprintf(out, "Function level:\n  Function: %s (Hash=%d)\n", rec.Name, rec.Hash)
+				printOverlap(out, "edge counters", f)
 			}
 		}
 		return nil
@@ -82,13 +70,13 @@ func (t *tool) overlapTo(out *output) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(w, "Profile overlap information for base_profile: %s and test_profile: %s\nProgram level:\n", o.overlapBase, o.overlapTest)
-	printOverlap(w, "functions", &overlap.OverlapStats)
-	return w.Flush()
+	fmt.Fprintf(out, "Profile overlap information for base_profile: %s and test_profile: %s\nProgram level:\n", o.overlapBase, o.overlapTest)
+	printOverlap(out, "functions", &overlap.OverlapStats)
+	return nil
 }
 
 func (t *tool) sumCounts(file string) (sums irpgo.CountSums, err error) {
-	err = t.readProfileNamed(file, func(r *irpgo.Reader) error {
+	err = t.readProfile(file, func(r *irpgo.Reader) error {
 		sums = irpgo.SumCounts(r, t.opt.overlapCS)
 		return nil
 	})

@@ -1,7 +1,6 @@
 package llvmprofdata
 
 import (
-	"bufio"
 	"fmt"
 	"io"
 	"slices"
@@ -17,24 +16,18 @@ func (t *tool) show() error {
 		return &failure{message: "the positional argument '<profdata-file>' is required unless '--debug-info' is provided"}
 	}
 	if o.profileFile == o.output {
-		t.msg.plain("%s show: Input file name cannot be the same as the output file name!", t.name())
+		t.msg.plain("%s show: Input file name cannot be the same as the output file name!", t.Name())
 		return errSilent
 	}
 	if o.json {
 		o.showFormat = showJSON
 	}
-	out, err := t.openOutput(o.output, o.profileFile)
-	if err != nil {
-		return err
-	}
-	if o.allFunctions && o.function != "" {
-		t.msg.warn("", "-function argument ignored: showing all functions")
-	}
-	if err := t.showTo(out); err != nil {
-		out.Abandon()
-		return err
-	}
-	return out.Commit()
+	return t.writeOutput(func(out *output) error {
+		if o.allFunctions && o.function != "" {
+			t.msg.warn("", "-function argument ignored: showing all functions")
+		}
+		return t.showTo(out)
+	}, o.profileFile)
 }
 
 func (t *tool) showTo(out io.Writer) error {
@@ -51,21 +44,16 @@ func (t *tool) showTo(out io.Writer) error {
 	case o.showFormat == showYAML:
 		return &failure{message: "YAML output is not supported for instr profiles"}
 	}
-	return t.readProfile(func(r *irpgo.Reader) error {
-		w := bufio.NewWriter(out)
-		s := &shower{opt: o, w: w, r: r}
-		if err := s.run(); err != nil {
-			w.Flush()
-			return err
-		}
-		return w.Flush()
+	return t.readProfile(o.profileFile, func(r *irpgo.Reader) error {
+		s := &shower{opt: o, w: out, r: r}
+		return s.run()
 	})
 }
 
 // shower shows one profile.
 type shower struct {
 	opt *options
-	w   *bufio.Writer
+	w   io.Writer
 	r   *irpgo.Reader
 
 	shown   uint64 // functions

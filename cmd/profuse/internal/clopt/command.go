@@ -1,0 +1,82 @@
+package clopt
+
+// Command is a subcommand, or the top level, with its options.
+type Command struct {
+	Name string // empty for the top level
+	Help string // what --help prints, see [Env.PrintHelp]
+	Run  func() error
+	// Near lists option names in the order in which they are tried when the
+	// nearest one to an unknown name is looked for; it decides ties. Options
+	// that it leaves out follow in the order of their definition.
+	Near []string
+
+	options     []*Option
+	byName      map[string]*Option
+	positionals []*positional
+}
+
+// NewCommand returns a command without options.
+func NewCommand(name, help string, run func() error) *Command {
+	return &Command{Name: name, Help: help, Run: run, byName: make(map[string]*Option)}
+}
+
+func (c *Command) add(o *Option) {
+	c.options = append(c.options, o)
+	for _, n := range o.names {
+		if _, ok := c.byName[n]; ok {
+			panic("clopt: option " + n + " defined twice") // a mistake in the tool's source
+		}
+		c.byName[n] = o
+	}
+}
+
+// positional is an argument that is known by its place.
+type positional struct {
+	required  bool
+	unbounded bool
+	set       func(value string)
+}
+
+// Positional defines an argument known by its place.
+func (c *Command) Positional(p *string, required bool) {
+	c.positionals = append(c.positionals, &positional{required: required, set: func(v string) { *p = v }})
+}
+
+// Positionals defines that all arguments without a dash are collected.
+func (c *Command) Positionals(p *[]string) {
+	c.positionals = append(c.positionals, &positional{unbounded: true, set: func(v string) { *p = append(*p, v) }})
+}
+
+// RequiredPositionals is [Command.Positionals] for at least one argument.
+func (c *Command) RequiredPositionals(p *[]string) {
+	c.Positionals(p)
+	c.positionals[len(c.positionals)-1].required = true
+}
+
+// Commands share the options that are defined for them.
+type Commands []*Command
+
+// For returns the commands to define options for, as cl::sub does.
+func For(commands ...*Command) Commands { return commands }
+
+func (cs Commands) add(o *Option) *Option {
+	o.commands = cs
+	for _, c := range cs {
+		c.add(o)
+	}
+	return o
+}
+
+// Generic defines what LLVM gives every command: the kinds of help, which are
+// one here, and two options to print the values of all, which the tools do not
+// carry out.
+func (cs Commands) Generic() {
+	help := cs.help("help")
+	for _, name := range []string{"help-list", "help-hidden", "help-list-hidden"} {
+		cs.help(name)
+	}
+	help.Alias("h")
+	ignore := func(bool) {}
+	cs.BoolFunc("print-options", ignore)
+	cs.BoolFunc("print-all-options", ignore)
+}

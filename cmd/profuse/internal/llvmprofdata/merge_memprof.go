@@ -1,0 +1,95 @@
+package llvmprofdata
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/profuse-pgo/profuse/irpgo"
+	"github.com/profuse-pgo/profuse/memprof"
+	"github.com/profuse-pgo/profuse/profile"
+)
+
+// addHeap merges a memory profile.
+func (c *mergeContext) addHeap(in weightedFile, data []byte, kind heapKind) {
+	var p *memprof.Profile
+	var err error
+	warn := once(c.warn)
+	switch kind {
+	case rawHeap:
+		_, p, _, err = c.t.readRawHeap(in.name, data, false, func(err error) { warn(irpgo.Warning{File: in.name, Err: err}) })
+		if err != nil {
+			// It ends the run whatever --failure-mode says.
+			c.fatal = &failure{whence: in.name, message: heapWords(err)}
+			return
+		}
+	default:
+		p, err = memprof.ReadYAML(in.name, data)
+	}
+	switch {
+	case clash(c.kind, irpgo.HasMemProf) && kind == rawHeap:
+		c.complain(in.name, "Cannot merge MemProf profile with Clang generated profile.")
+		return
+	case clash(c.kind, irpgo.HasMemProf):
+		c.complain(in.name, "Cannot merge MemProf profile with incompatible profile.")
+		return
+	case err != nil:
+		if !errors.Is(err, profile.ErrEmpty) {
+			c.warn(irpgo.Warning{File: in.name, Err: err})
+		}
+		c.kind |= irpgo.HasMemProf
+		c.complain(in.name, "The profile is empty.")
+		return
+	}
+	c.kind |= irpgo.HasMemProf
+	if err := c.merger.AddMemProf(in.name, p, in.weight); err != nil {
+		c.complain(in.name, heapWords(err))
+	}
+}
+
+// randomHotness makes contexts hot and cold at random, as LLVM does with a
+// single input, and says with which seed, once for every thread.
+func (t *tool) randomHotness(p *memprof.Profile) {
+	if p != nil && t.opt.randomHotness {
+		p.RandomizeHotness(t.opt.randomHotnessSeed)
+	}
+}
+
+// tellSeed settles the seed and prints it as each of n threads does.
+func (t *tool) tellSeed(n int) {
+	if !t.opt.randomHotness {
+		return
+	}
+	if t.opt.randomHotnessSeed == 0 {
+		t.opt.randomHotnessSeed = uint32(time.Now().Unix())
+	}
+	for range n {
+		t.msg.plain("random hotness seed = %d", t.opt.randomHotnessSeed)
+	}
+}
+
+// heapOptions say how the memprof section is written.
+func (o *options) heapOptions() memprof.WriteOptions {
+	w := memprof.WriteOptions{Version: o.memprofVersion, LLVMRelease: llvmRelease}
+	if o.memprofFullSchema {
+		w.Schema = memprof.FullSchema
+	}
+	return w
+}
+
+// textLosesHeap warns that a text profile is without the memory profile that
+// was merged.
+func (t *tool) textLosesHeap(p *irpgo.Profile) {
+	if p.MemProf != nil && !p.MemProf.Empty() {
+		t.msg.warn("", "text has no place for memory profiles: it is left out")
+	}
+}
+
+// sectionLoses warns of what the version of the memprof section cannot hold.
+// That none holds histograms is not worth saying each time.
+func (t *tool) sectionLoses(w irpgo.Warning) {
+	var e *profile.FormatError
+	if errors.As(w.Err, &e) && e.Section == "memprof" && e.Field != "access histograms" {
+		t.msg.warn("", fmt.Sprintf("version %d of the memprof section cannot hold %s: left out", t.opt.memprofVersion, e.Field))
+	}
+}

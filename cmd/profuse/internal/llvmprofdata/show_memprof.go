@@ -1,0 +1,42 @@
+package llvmprofdata
+
+import (
+	"io"
+
+	"github.com/profuse-pgo/profuse/irpgo"
+	"github.com/profuse-pgo/profuse/memprof"
+)
+
+// showHeap shows a raw profile or the memprof section of an indexed one.
+func (t *tool) showHeap(out io.Writer) error {
+	name := t.opt.profileFile
+	if t.opt.showFormat == showJSON {
+		return &failure{message: "JSON output is not supported for MemProf"}
+	}
+	return t.read(name, func(data []byte) error {
+		if heapKindOf(data) == rawHeap {
+			warn := func(err error) { t.msg.warn(name, details(err)) }
+			raw, p, about, err := t.readRawHeap(name, data, true, warn)
+			if err != nil {
+				return &failure{message: heapWords(err)}
+			}
+			return memprof.WriteRawShow(out, raw, p, about)
+		}
+		if f, ok := irpgo.Detect(data); !ok || f != irpgo.FormatIndexed {
+			return &failure{whence: name, message: words(&irpgo.InstrError{Code: irpgo.CodeBadMagic})}
+		}
+		r, err := irpgo.NewReader(name, data, irpgo.ReaderOptions{Lenient: true})
+		if err != nil {
+			return &failure{whence: name, message: words(err)}
+		}
+		section := r.MemProf()
+		if section == nil {
+			return &failure{whence: name, message: "the profile has no memprof section"} // LLVM crashes
+		}
+		p, err := section.Profile()
+		if err != nil {
+			return &failure{whence: name, message: words(err)}
+		}
+		return memprof.WriteShow(out, p)
+	})
+}
