@@ -4,17 +4,12 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
-	"errors"
-	"fmt"
-	"strings"
 
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/cli"
-	"github.com/profuse-pgo/profuse/formats"
+	"github.com/profuse-pgo/profuse/cmd/profuse/internal/console"
+	"github.com/profuse-pgo/profuse/cmd/profuse/internal/family"
+	"github.com/profuse-pgo/profuse/cmd/profuse/internal/sources"
 	"github.com/profuse-pgo/profuse/internal/inputs"
-	"github.com/profuse-pgo/profuse/irpgo"
-	"github.com/profuse-pgo/profuse/memprof"
-	"github.com/profuse-pgo/profuse/mip"
-	"github.com/profuse-pgo/profuse/profile"
 )
 
 func checkCommand() *cli.Command {
@@ -37,8 +32,12 @@ the command line is wrong.`,
 			f.BoolVar(&c.json, "json", false, "print the findings as a JSON array with one object per file, and with --against the verdict in the object")
 			f.BoolVar(&c.markdown, "markdown", false, "with --against: print the verdict as Markdown, for a comment on a change")
 			f.BoolVar(&c.quiet, "q", false, "print nothing of files that are sound")
-			f.Var(&c.classes, "classes", classesUsage+": tell which methods of iprof profiles they lack")
-			declareProfiledBinary(f, &c.binaries)
+			f.Var(&c.programs.Classes, "classes", sources.ClassesUsage+": tell which methods of iprof profiles they lack")
+			sources.DeclareProfiledBinary(f, &c.programs.Binaries)
+			for _, known := range families {
+				c.checkers = append(c.checkers, known.Check())
+				c.checkers[len(c.checkers)-1].Declare(f)
+			}
 			c.gate.flags(f)
 			return c.run
 		},
@@ -49,64 +48,10 @@ the command line is wrong.`,
 type checkRun struct {
 	json     bool
 	quiet    bool
-	classes  cli.List
-	binaries cli.List
 	markdown bool
 	gate     gate
-}
-
-// checked is what was found out about one file.
-type checked struct {
-	File    string `json:"file"`
-	Sound   bool   `json:"sound"`
-	Format  string `json:"format"`  // "" if unknown
-	Version uint32 `json:"version"` // 0 if it has none
-	// FormatVersion is that of iprof, "1.0.0".
-	FormatVersion string        `json:"format_version,omitempty"`
-	Records       int           `json:"records"` // read before anything stopped it
-	Findings      []finding     `json:"findings"`
-	Classes       *classesFacts `json:"classes,omitempty"` // with --classes
-	// Remarks are odd, but no reason to call the file unsound.
-	Remarks []finding `json:"remarks,omitempty"`
-	Omitted int       `json:"omitted,omitempty"` // findings and remarks beyond those above
-	// Against is the verdict of --against.
-	Against json.RawMessage `json:"against,omitempty"`
-}
-
-// finding is one thing that is wrong; what is not known is left out.
-type finding struct {
-	Class    string `json:"class"`
-	Rule     string `json:"rule,omitempty"`
-	Severity string `json:"severity,omitempty"`
-	Section  string `json:"section,omitempty"`
-	Offset   *int64 `json:"offset,omitempty"`
-	Line     int    `json:"line,omitempty"`
-	Column   int    `json:"column,omitempty"`
-	Record   *int   `json:"record,omitempty"`
-	Field    string `json:"field,omitempty"`
-	Found    string `json:"found,omitempty"`
-	Want     string `json:"want,omitempty"`
-	Count    int    `json:"count,omitempty"` // of places, Section and so on being the first
-	Of       int    `json:"of,omitempty"`
-	Message  string `json:"message"`
-}
-
-func newFinding(err error) finding {
-	f := finding{Class: profile.Class(err).Error(), Message: cli.Message(err)}
-	var fe *profile.FormatError
-	if errors.As(err, &fe) {
-		f.Section, f.Line, f.Field, f.Found, f.Want = fe.Section, fe.Line, fe.Field, fe.Found, fe.Want
-		if fe.Offset >= 0 {
-			f.Offset = &fe.Offset
-		}
-		if fe.Record >= 0 {
-			f.Record = &fe.Record
-		}
-		place := *fe
-		place.File = "" // the line before has it
-		f.Message = place.Error()
-	}
-	return f
+	programs sources.Programs
+	checkers []family.Checker // by family
 }
 
 func (c *checkRun) run(ctx context.Context, env *cli.Env, args []string) error {
@@ -122,7 +67,7 @@ func (c *checkRun) run(ctx context.Context, env *cli.Env, args []string) error {
 			return cli.Usagef("options --json and --markdown exclude each other")
 		}
 		var err error
-		c.gate.binaries = c.binaries
+		c.gate.binaries = c.programs.Binaries
 		if verdict, err = c.gate.judge(env, args[0]); err != nil {
 			return err
 		}
@@ -131,21 +76,16 @@ func (c *checkRun) run(ctx context.Context, env *cli.Env, args []string) error {
 	if err != nil {
 		return err
 	}
-	var programs *memprof.Binaries
-	if len(c.binaries) > 0 {
-		if programs, err = memprof.OpenBinaries(c.binaries, memprof.BinaryOptions{}); err != nil {
+	for _, k := range c.checkers {
+		defer k.Close()
+		if err := k.Open(env, &c.programs); err != nil {
 			return err
 		}
-		defer programs.Close()
-	}
-	classes, err := newIprofClasses(env, c.classes)
-	if err != nil {
-		return err
 	}
 	out := bufio.NewWriter(env.Stdout)
-	all := []checked{}
+	all := []family.Checked{}
 	sound := true
-	add := func(r checked) {
+	add := func(r family.Checked) {
 		r.Sound = len(r.Findings) == 0
 		sound = sound && r.Sound
 		if verdict != nil && c.json {
@@ -157,33 +97,32 @@ func (c *checkRun) run(ctx context.Context, env *cli.Env, args []string) error {
 		case c.json || c.markdown && r.Sound:
 		case c.quiet && r.Sound:
 		default:
-			r.print(&printer{w: out, term: env.Terminal(env.Stdout)})
+			r.Print(&console.Printer{W: out, Term: env.Terminal(env.Stdout)})
 		}
 	}
 	var r inputs.Reader
 	defer r.Close()
-	for _, arg := range bundleFiles(args) {
+	for _, arg := range sources.BundleFiles(args) {
 		ins, err := inputs.Expand([]string{arg}, inputs.Options{Stdin: env.Stdin})
 		if err != nil {
-			add(checked{File: arg, Findings: []finding{newFinding(err)}})
+			add(family.Checked{File: arg, Findings: []console.Finding{console.NewFinding(err)}})
 		}
 		for _, in := range ins {
 			err := in.Each(&r, func(d *inputs.Data) error {
-				if classes != nil && !isIprof(d.Name(), d.Bytes()) {
-					return errors.New("not an iprof profile, which --classes is for")
+				for _, k := range c.checkers {
+					if err := k.Admit(d.Name(), d.Bytes()); err != nil {
+						return err
+					}
 				}
-				if f, _ := formats.Detect(d.Bytes()); f.Family() == formats.MemProf {
-					add(checkMemProf(d, f, programs))
-					return ctx.Err()
-				}
-				add(checkData(d, classes))
+				at, format := familyOf(d.Name(), d.Bytes())
+				add(c.checkers[at].Check(d.Name(), d.Bytes(), format))
 				return ctx.Err()
 			})
 			if ctx.Err() != nil {
 				return ctx.Err()
 			}
 			if err != nil {
-				add(checked{File: in.Name, Findings: []finding{newFinding(err)}})
+				add(family.Checked{File: in.Name, Findings: []console.Finding{console.NewFinding(err)}})
 			}
 		}
 	}
@@ -210,100 +149,4 @@ func (c *checkRun) run(ctx context.Context, env *cli.Env, args []string) error {
 		return cli.ErrReported
 	}
 	return nil
-}
-
-// print writes "FILE: ok: …", or "FILE: not sound" and the findings below it.
-func (r checked) print(p *printer) {
-	what := r.Format
-	if r.Version > 0 {
-		what += fmt.Sprintf(" version %d", r.Version)
-	}
-	if r.FormatVersion != "" {
-		what += " version " + r.FormatVersion
-	}
-	if what == "" {
-		what = "not a profile that is known"
-	} else {
-		what += fmt.Sprintf(", records: %d", r.Records)
-	}
-	if r.Sound {
-		fmt.Fprintf(p.w, "%s: ok: %s\n", printable(r.File), what)
-	} else {
-		fmt.Fprintf(p.w, "%s: %s: %s\n", printable(r.File), p.term.Paint(cli.Red, "not sound"), what)
-	}
-	for _, f := range r.Findings {
-		p.item(printable(f.Message))
-	}
-	for _, f := range r.Remarks {
-		p.item("remark: " + printable(strings.TrimSuffix(f.Message, ": "+f.Class)))
-	}
-	if r.Omitted > 0 {
-		p.item(fmt.Sprintf("… and %s more", cli.Count(uint64(r.Omitted))))
-	}
-	if r.Classes != nil {
-		r.Classes.print(p.w)
-	}
-}
-
-// checkData checks the contents of one file.
-func checkData(d *inputs.Data, classes *iprofClasses) checked {
-	res := checked{File: d.Name(), Findings: []finding{}}
-	note := func(err error) { res.Findings = append(res.Findings, newFinding(err)) }
-	f, known := formats.Detect(d.Bytes())
-	if isIprof(d.Name(), d.Bytes()) {
-		f, known = formats.IprofProfile, true
-	}
-	if known {
-		res.Format = f.String()
-	}
-	if f.Family() == formats.MIP {
-		checkMIP(&res, d, f, note)
-		return res
-	}
-	if f == formats.IprofProfile {
-		checkIprof(&res, d, classes)
-		return res
-	}
-	rep := irpgo.Check(d.Name(), d.Bytes())
-	if rep.Info != nil {
-		res.Version = rep.Info.Version
-	}
-	res.Records = rep.Records
-	for _, err := range rep.Findings {
-		note(err)
-	}
-	for _, err := range rep.Remarks {
-		res.Remarks = append(res.Remarks, newFinding(err))
-	}
-	res.Omitted = rep.Omitted
-	return res
-}
-
-func checkMIP(res *checked, d *inputs.Data, f formats.Format, note func(error)) {
-	data := d.Bytes()
-	if f == formats.Binary {
-		var err error
-		if data, _, err = mip.FindMap(d.Name(), data, mip.BinaryOptions{}); err != nil {
-			note(err)
-			return
-		}
-	}
-	r, err := mip.NewReader(d.Name(), data, mip.ReaderOptions{Warn: func(w mip.Warning) { note(w.Err) }})
-	if err != nil {
-		note(err)
-		return
-	}
-	res.Version = uint32(r.Info().Version)
-	if r.Info().FileType == mip.FileRaw {
-		return // without the map it is a header and counters
-	}
-	p, err := r.Profile()
-	if err != nil {
-		note(err)
-		return
-	}
-	res.Records = len(p.Functions)
-	if err := p.Validate(); err != nil {
-		note(err)
-	}
 }

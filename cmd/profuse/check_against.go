@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/cli"
+	"github.com/profuse-pgo/profuse/cmd/profuse/internal/console"
 	"github.com/profuse-pgo/profuse/compare"
 	"github.com/profuse-pgo/profuse/formats"
 	"github.com/profuse-pgo/profuse/profile"
@@ -140,7 +141,7 @@ func (j *judgement) passed() bool {
 // row is a verdict in words: what is compared, what was found, what is allowed
 // and how it ended.
 func (v *verdict) row() [4]string {
-	print := func(n float64) string { return percent(n) }
+	print := func(n float64) string { return console.Percent(n) }
 	if v.ratio {
 		print = func(n float64) string { return fmt.Sprintf("%.2f ×", n) }
 	}
@@ -170,15 +171,15 @@ func (j *judgement) listings() []changeList {
 
 // print prints the judgement for people.
 func (j *judgement) print(w io.Writer, env *cli.Env) {
-	p := comparisonPrinter{printer: printer{w: w, term: env.Terminal(env.Stdout)}, top: gateListed}
+	p := comparisonPrinter{Printer: console.Printer{W: w, Term: env.Terminal(env.Stdout)}, top: gateListed}
 	r := j.result
 	fmt.Fprintln(w)
-	p.list([][2]string{
-		{"Last good", fmt.Sprintf("%s: %s, total %s", printable(r.Base.Identity.File), r.Base.Identity.String(), total(r, &r.Base))},
-		{"New", fmt.Sprintf("%s: %s, total %s", printable(r.New.Identity.File), r.New.Identity.String(), total(r, &r.New))},
+	p.List([][2]string{
+		{"Last good", fmt.Sprintf("%s: %s, total %s", console.Printable(r.Base.Identity.File), r.Base.Identity.String(), total(r, &r.Base))},
+		{"New", fmt.Sprintf("%s: %s, total %s", console.Printable(r.New.Identity.File), r.New.Identity.String(), total(r, &r.New))},
 	})
 	kind := ofKind(r)
-	p.list([][2]string{
+	p.List([][2]string{
 		{strings.ToUpper(kind[:1]) + kind[1:], cli.Count(uint64(r.Base.Items)) + " → " + cli.Count(uint64(r.New.Items))},
 		{"That ran", cli.Count(uint64(r.Base.Ran)) + " → " + cli.Count(uint64(r.New.Ran))},
 		{"Hot", cli.Count(uint64(r.Base.Hot)) + " → " + cli.Count(uint64(r.New.Hot))},
@@ -188,7 +189,7 @@ func (j *judgement) print(w io.Writer, env *cli.Env) {
 		row := j.verdicts[i].row()
 		rows[i] = []string{row[1], row[2], row[3], row[0]}
 	}
-	p.table([]string{"Found", "Allowed", "", "Limit"}, rows)
+	p.Table([]string{"Found", "Allowed", "", "Limit"}, rows)
 	for _, l := range j.listings() {
 		p.changes(l)
 	}
@@ -211,7 +212,7 @@ func (j *judgement) conclusion() string {
 
 // markdown prints the judgement as a comment on a change.
 func (j *judgement) markdown(w io.Writer) {
-	p := comparisonMarkdown{printer: printer{w: w}, top: gateListed}
+	p := comparisonMarkdown{Printer: console.Printer{W: w}, top: gateListed}
 	r := j.result
 	fmt.Fprintf(w, "### Profile check: %s\n\n| | |\n|---|---|\n", j.conclusion())
 	p.row("Last good", fmt.Sprintf("`%s`: %s, total %s", r.Base.Identity.File, r.Base.Identity.String(), total(r, &r.Base)))

@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/cli"
+	"github.com/profuse-pgo/profuse/cmd/profuse/internal/console"
+	"github.com/profuse-pgo/profuse/cmd/profuse/internal/sources"
 	"github.com/profuse-pgo/profuse/compare"
 	"github.com/profuse-pgo/profuse/formats"
 	"github.com/profuse-pgo/profuse/profile"
@@ -36,7 +38,7 @@ not, 2 if the command line is wrong. "profuse check --against" judges.`,
 			f.StringVar(&c.table, "table", "", "`NAME` compare the stacks of this name (samples, allocations …) instead of the functions")
 			f.StringVar(&c.value, "value", "", "`NAME` compare by this value of the stacks")
 			f.StringVar(&c.hot, "hot", "99", "`PERCENT` of the total that hot functions make up")
-			declareProfiledBinary(f, &c.binaries)
+			sources.DeclareProfiledBinary(f, &c.binaries)
 			f.BoolVar(&c.mangled, "mangled", false, "print names as they are in the profile")
 			return c.run
 		},
@@ -67,14 +69,14 @@ func (c *compareRun) run(_ context.Context, env *cli.Env, args []string) error {
 		return err
 	}
 	out := bufio.NewWriter(env.Stdout)
-	p := printer{w: out, term: env.Terminal(env.Stdout), mangled: c.mangled}
+	p := console.Printer{W: out, Term: env.Terminal(env.Stdout), Mangled: c.mangled}
 	switch {
 	case c.json:
 		writeComparison(out, r, c.top)
 	case c.markdown:
-		(&comparisonMarkdown{printer: p, top: c.top}).print(r)
+		(&comparisonMarkdown{Printer: p, top: c.top}).print(r)
 	default:
-		(&comparisonPrinter{printer: p, top: c.top}).print(r)
+		(&comparisonPrinter{Printer: p, top: c.top}).print(r)
 	}
 	return out.Flush()
 }
@@ -150,5 +152,3 @@ func points(d float64) string {
 	}
 	return text
 }
-
-func percent(share float64) string { return fmt.Sprintf("%.2f %%", 100*share) }

@@ -7,31 +7,32 @@ import (
 	"strings"
 
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/cli"
+	"github.com/profuse-pgo/profuse/cmd/profuse/internal/console"
 	"github.com/profuse-pgo/profuse/compare"
 	"github.com/profuse-pgo/profuse/profile"
 )
 
 // comparisonPrinter prints a comparison for people.
 type comparisonPrinter struct {
-	printer
+	console.Printer
 	top int
 }
 
 // itemName is how a function or stack is shown.
-func (p *printer) itemName(c *compare.Change) string {
+func itemName(p *console.Printer, c *compare.Change) string {
 	if c.Frames != nil {
-		return p.stackName(c.Frames)
+		return p.StackName(c.Frames)
 	}
-	return p.symbolName(&c.Symbol)
+	return p.SymbolName(&c.Symbol)
 }
 
 func (p *comparisonPrinter) print(r *compare.Result) {
 	side := func(label string, s *compare.Side) [2]string {
-		return [2]string{label, fmt.Sprintf("%s: %s, total %s", printable(s.Identity.File), s.Identity.String(), total(r, s))}
+		return [2]string{label, fmt.Sprintf("%s: %s, total %s", console.Printable(s.Identity.File), s.Identity.String(), total(r, s))}
 	}
-	p.list([][2]string{side("Base", &r.Base), side("New", &r.New)})
-	fmt.Fprintln(p.w)
-	p.list(comparisonFacts(r))
+	p.List([][2]string{side("Base", &r.Base), side("New", &r.New)})
+	fmt.Fprintln(p.W)
+	p.List(comparisonFacts(r))
 	for _, l := range changeLists(r) {
 		p.changes(l)
 	}
@@ -47,8 +48,8 @@ func comparisonFacts(r *compare.Result) [][2]string {
 			cli.Count(uint64(len(r.Appeared))), cli.Count(uint64(len(r.Disappeared))))},
 		{"That ran", pair(r.Base.Ran, r.New.Ran)},
 		{"Hot", fmt.Sprintf("%s (%s no longer hot, %s)", pair(r.Base.Hot, r.New.Hot),
-			cli.Count(uint64(len(r.LeftHot))), percent(r.HotTurnover))},
-		{"In common", percent(r.Overlap) + " of the weight"},
+			cli.Count(uint64(len(r.LeftHot))), console.Percent(r.HotTurnover))},
+		{"In common", console.Percent(r.Overlap) + " of the weight"},
 	}
 	if r.Base.Total > 0 && sameUnits(r) {
 		rows = append(rows, [2]string{"Total", fmt.Sprintf("%.2f times the base's", r.New.Total/r.Base.Total)})
@@ -78,23 +79,23 @@ func (p *comparisonPrinter) changes(l changeList) {
 	var rows [][]string
 	for i := range listed {
 		c := &listed[i]
-		row := []string{percent(c.BaseShare), percent(c.NewShare), points(c.Delta())}
+		row := []string{console.Percent(c.BaseShare), console.Percent(c.NewShare), points(c.Delta())}
 		if l.after {
 			row = append(row, c.After.String())
 		}
-		rows = append(rows, append(row, p.itemName(c)))
+		rows = append(rows, append(row, itemName(&p.Printer, c)))
 	}
-	p.table(header, rows)
+	p.Table(header, rows)
 }
 
 // comparisonMarkdown prints a comparison as a comment on a change.
 type comparisonMarkdown struct {
-	printer
+	console.Printer
 	top int
 }
 
 func (p *comparisonMarkdown) print(r *compare.Result) {
-	fmt.Fprintf(p.w, "### Profile comparison\n\n| | |\n|---|---|\n")
+	fmt.Fprintf(p.W, "### Profile comparison\n\n| | |\n|---|---|\n")
 	side := func(label string, s *compare.Side) {
 		p.row(label, fmt.Sprintf("`%s`: %s, total %s", s.Identity.File, s.Identity.String(), total(r, s)))
 	}
@@ -114,24 +115,24 @@ func (p *comparisonMarkdown) details(l changeList) {
 		return
 	}
 	listed := firstOf(l.changes, p.top)
-	fmt.Fprintf(p.w, "\n<details><summary>%s: %s</summary>\n\n", l.title, cli.Count(uint64(len(l.changes))))
-	fmt.Fprintf(p.w, "| base | new | points | now | |\n|--:|--:|--:|---|---|\n")
+	fmt.Fprintf(p.W, "\n<details><summary>%s: %s</summary>\n\n", l.title, cli.Count(uint64(len(l.changes))))
+	fmt.Fprintf(p.W, "| base | new | points | now | |\n|--:|--:|--:|---|---|\n")
 	for i := range listed {
 		c := &listed[i]
-		p.row(percent(c.BaseShare), percent(c.NewShare), points(c.Delta()), c.After.String(), "`"+p.itemName(c)+"`")
+		p.row(console.Percent(c.BaseShare), console.Percent(c.NewShare), points(c.Delta()), c.After.String(), "`"+itemName(&p.Printer, c)+"`")
 	}
 	if n := len(l.changes) - len(listed); n > 0 {
-		fmt.Fprintf(p.w, "\nand %s more\n", cli.Count(uint64(n)))
+		fmt.Fprintf(p.W, "\nand %s more\n", cli.Count(uint64(n)))
 	}
-	fmt.Fprintf(p.w, "\n</details>\n")
+	fmt.Fprintf(p.W, "\n</details>\n")
 }
 
 // row prints the cells of a table's row. Bars would end a cell.
 func (p *comparisonMarkdown) row(cells ...string) {
 	for _, c := range cells {
-		fmt.Fprintf(p.w, "| %s ", strings.ReplaceAll(c, "|", "\\|"))
+		fmt.Fprintf(p.W, "| %s ", strings.ReplaceAll(c, "|", "\\|"))
 	}
-	fmt.Fprintln(p.w, "|")
+	fmt.Fprintln(p.W, "|")
 }
 
 // The JSON of a comparison. The names are part of the interface.
@@ -187,7 +188,7 @@ func writeComparison(w io.Writer, r *compare.Result, top int) {
 		out.Changes = append(out.Changes, newChangeListJSON(l, top))
 	}
 	var b bytes.Buffer
-	writeJSON(&b, out, "")
+	console.WriteJSON(&b, out, "")
 	w.Write(b.Bytes())
 }
 

@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/cli"
+	"github.com/profuse-pgo/profuse/cmd/profuse/internal/console"
+	"github.com/profuse-pgo/profuse/cmd/profuse/internal/sources"
 	"github.com/profuse-pgo/profuse/export"
 	"github.com/profuse-pgo/profuse/formats"
 	"github.com/profuse-pgo/profuse/internal/inputs"
@@ -37,9 +39,9 @@ wrong.`,
 			f.BoolVar(&c.opt.Demangle, "demangle", false, "write C++ and Rust names as people write them")
 			f.BoolVar(&c.opt.Signatures, "signatures", false, "append method descriptors to names")
 			f.BoolVar(&c.opt.Lines, "lines", false, "tell lines of one function apart in folded stacks and speedscope")
-			declareProfiledBinary(f, &c.binaries)
+			sources.DeclareProfiledBinary(f, &c.binaries)
 			f.StringVar(&c.arch, "arch", "", "`ARCH` of a program for several architectures, the one that ran")
-			f.Var(&c.classes, "classes", classesUsage+", to find source lines of an iprof profile in")
+			f.Var(&c.classes, "classes", sources.ClassesUsage+", to find source lines of an iprof profile in")
 			f.BoolVar(&c.quiet, "q", false, "do not say what is lost")
 			return c.run
 		},
@@ -72,10 +74,10 @@ func (c *exportRun) run(_ context.Context, env *cli.Env, args []string) error {
 		return err
 	case len(args) != 1:
 		return cli.Usagef("it takes one profile, not %d", len(args))
-	case format == export.Pprof && toTerminal(env, c.output):
+	case format == export.Pprof && console.ToTerminal(env, c.output):
 		return cli.Usagef("a pprof file is nothing for a terminal; write it to a file")
 	}
-	classes, err := readClasses(env, c.classes)
+	classes, err := sources.ReadClasses(env, c.classes)
 	if err != nil {
 		return err
 	}
@@ -86,23 +88,23 @@ func (c *exportRun) run(_ context.Context, env *cli.Env, args []string) error {
 	if classes != nil && v.Identity().Family != string(formats.Iprof) {
 		return cli.Usagef("option --classes is for iprof profiles, and %s is none", args[0])
 	}
-	out, err := openOutput(env, c.output, []inputs.Input{inputs.File(args[0])})
+	out, err := console.OpenOutput(env, c.output, []inputs.Input{inputs.File(args[0])})
 	if err != nil {
 		return err
 	}
-	defer out.discard()
+	defer out.Discard()
 	losses, err := export.Write(out, format, v, c.opt)
 	if err == nil {
-		err = out.commit()
+		err = out.Commit()
 	}
 	if err != nil {
-		return fmt.Errorf("%s is not written: %w", outputName(c.output), err)
+		return fmt.Errorf("%s is not written: %w", console.OutputName(c.output), err)
 	}
 	if c.quiet {
 		return nil
 	}
 	for _, l := range losses {
-		fmt.Fprintf(env.Stderr, "not in the %s file: %s\n", format, printable(l.String()))
+		fmt.Fprintf(env.Stderr, "not in the %s file: %s\n", format, console.Printable(l.String()))
 	}
 	return nil
 }

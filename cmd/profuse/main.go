@@ -13,8 +13,12 @@ import (
 	"syscall"
 
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/cli"
+	"github.com/profuse-pgo/profuse/cmd/profuse/internal/doctorcmd"
+	"github.com/profuse-pgo/profuse/cmd/profuse/internal/iprofcmd"
+	"github.com/profuse-pgo/profuse/cmd/profuse/internal/irpgocmd"
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/llvmmipdata"
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/llvmprofdata"
+	"github.com/profuse-pgo/profuse/cmd/profuse/internal/mipcmd"
 )
 
 func main() {
@@ -55,15 +59,15 @@ command.`,
 			watchCommand(),
 			showCommand(),
 			checkCommand(),
-			salvageCommand(),
-			doctorCommand(),
+			irpgocmd.SalvageCommand(),
+			doctorcmd.Command(),
 			topCommand(),
 			compareCommand(),
 			reportCommand(),
 			viewCommand(),
 			exportCommand(),
-			mipCommand(),
-			iprofCommand(),
+			mipcmd.Command(),
+			iprofcmd.Command(),
 			orderCommand(),
 			demoCommand(),
 			ccCommand(),

@@ -14,7 +14,6 @@ import (
 	"testing"
 
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/cli"
-	"github.com/profuse-pgo/profuse/formats"
 	"github.com/profuse-pgo/profuse/internal/oracle"
 )
 
@@ -259,40 +258,5 @@ func TestClangUsesMergedHeaps(t *testing.T) {
 				}
 			}
 		})
-	}
-}
-
-// TestHeapMergeShares: workers share what they look up, and count what is lost
-// together.
-func TestHeapMergeShares(t *testing.T) {
-	h, err := openHeapMerge([]string{heapDir(t)}, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer h.close()
-	data, err := os.ReadFile(filepath.Join(heapDir(t), "clang22-pie.memprofraw"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	var group []chan error
-	for range 8 {
-		done := make(chan error, 1)
-		group = append(group, done)
-		go func() {
-			_, _, err := h.read("raw", data, formats.MemProfRaw, func(kind string, err error) { t.Error(kind, err) })
-			done <- err
-		}()
-	}
-	for _, done := range group {
-		if err := <-done; err != nil {
-			t.Error(err)
-		}
-	}
-	var said bytes.Buffer
-	h.printLosses(&said)
-	for _, want := range []string{"note: 24 of 136 contexts ", "without 24 addresses in programs and libraries that are not given: "} {
-		if !strings.Contains(said.String(), want) {
-			t.Errorf("it says\n%swithout %q", said.String(), want)
-		}
 	}
 }

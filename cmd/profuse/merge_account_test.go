@@ -2,16 +2,15 @@ package main
 
 import (
 	"bytes"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/cli"
+	"github.com/profuse-pgo/profuse/cmd/profuse/internal/merging"
 	"github.com/profuse-pgo/profuse/internal/oracle"
 )
 
@@ -71,16 +70,16 @@ func TestReportSchema(t *testing.T) {
 			t.Errorf("%s workers: another report", workers)
 		}
 	}
-	merge(exitOverBudget, "over.json", "--quarantine", quarantine, "-o", out, all)
+	merge(merging.ExitOverBudget, "over.json", "--quarantine", quarantine, "-o", out, all)
 	merge(0, "mip.json", "-o", filepath.Join(dir, "out.mip"), filepath.Join(root, "testdata", "mip", "all.mip"), filepath.Join(root, "testdata", "mip", "all-1.mipraw"))
 	merge(0, "each.json", "--per-binary", "--failure-mode", "all", "-o", filepath.Join(dir, "each"), filepath.Join(all, "clang22"))
 
 	reasons := 0
 	err = filepath.WalkDir(quarantine, func(path string, _ os.DirEntry, err error) error {
-		if strings.HasSuffix(path, reasonSuffix) {
+		if strings.HasSuffix(path, merging.ReasonSuffix) {
 			reasons++
 			validate(path, "#/$defs/input")
-			if _, err := os.Stat(strings.TrimSuffix(path, reasonSuffix)); err != nil {
+			if _, err := os.Stat(strings.TrimSuffix(path, merging.ReasonSuffix)); err != nil {
 				t.Error(err)
 			}
 		}
@@ -88,91 +87,5 @@ func TestReportSchema(t *testing.T) {
 	})
 	if left := strings.Count(string(one), `"outcome": "left out"`); err != nil || reasons != left || left == 0 {
 		t.Errorf("%d reasons in quarantine for %d files left out, %v", reasons, left, err)
-	}
-}
-
-// TestReportOrder: accounts are written in the order of the inputs, however
-// late the first ends.
-func TestReportOrder(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "report.json")
-	f, err := openReportFile(path, "merge", "out")
-	if err != nil {
-		t.Fatal(err)
-	}
-	const inputs = maxWaiting + 1000 // so that some have to wait
-	var group sync.WaitGroup
-	next := make(chan int)
-	for range 8 {
-		group.Go(func() {
-			for i := range next {
-				f.add(i, 0, fmt.Appendf(nil, "%d", i))
-				f.endInput(i, 1)
-			}
-		})
-	}
-	go func() {
-		defer close(next)
-		for i := 1; i < inputs; i++ {
-			next <- i
-		}
-	}()
-	group.Go(func() {
-		for {
-			f.mu.Lock()
-			full := len(f.waiting) >= maxWaiting
-			f.mu.Unlock()
-			if full {
-				break
-			}
-		}
-		f.add(0, 0, []byte("0"))
-		f.endInput(0, 1)
-	})
-	group.Wait()
-	if err := f.commit(reportSummary{}); err != nil {
-		t.Fatal(err)
-	}
-	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, list, _ := strings.Cut(string(data), "\"inputs\": [")
-	list, _, _ = strings.Cut(list, "]")
-	for i, entry := range strings.Split(list, ",") {
-		if strings.TrimSpace(entry) != fmt.Sprint(i) {
-			t.Fatalf("entry %d is %q", i, strings.TrimSpace(entry))
-		}
-	}
-}
-
-// TestLimit: how much may be lost.
-func TestLimit(t *testing.T) {
-	for _, test := range []struct {
-		text      string
-		lost, all uint64
-		want      bool
-	}{
-		{"0", 0, 10, true},
-		{"0", 1, 10, false},
-		{"3", 3, 3, true},
-		{"3", 4, 400, false},
-		{"1%", 1, 100, true},
-		{"1%", 1, 99, false},
-		{"0.1%", 1, 1000, true},
-		{"0%", 0, 0, true},
-		{"100%", 7, 7, true},
-	} {
-		var l limit
-		if err := l.Set(test.text); err != nil {
-			t.Fatal(err)
-		}
-		if got := l.allows(test.lost, test.all); got != test.want {
-			t.Errorf("%s: %d of %d: %v", test.text, test.lost, test.all, got)
-		}
-	}
-	for _, bad := range []string{"", "%", "-1", "-1%", "101%", "x", "NaN%"} {
-		if err := new(limit).Set(bad); err == nil {
-			t.Errorf("%q is taken", bad)
-		}
 	}
 }

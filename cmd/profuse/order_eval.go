@@ -11,6 +11,7 @@ import (
 	"text/tabwriter"
 
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/cli"
+	"github.com/profuse-pgo/profuse/cmd/profuse/internal/console"
 	"github.com/profuse-pgo/profuse/layout"
 )
 
@@ -166,9 +167,9 @@ func (c *orderEval) run(_ context.Context, env *cli.Env, args []string) error {
 	}
 	var text bytes.Buffer
 	if c.json {
-		writeJSON(&text, e, "")
+		console.WriteJSON(&text, e, "")
 	} else {
-		e.print(&text)
+		e.Print(&text)
 	}
 	_, err = text.WriteTo(env.Stdout)
 	return err
@@ -205,7 +206,7 @@ func newPageScore(s layout.Score, until []float64) pageScore {
 // rounded keeps two digits after the point.
 func rounded(v float64) float64 { return math.Round(v*100) / 100 }
 
-func (e *evaluation) print(w io.Writer) {
+func (e *evaluation) Print(w io.Writer) {
 	first := &e.Orders[0].Scores[0]
 	fmt.Fprintf(w, "%s: %s of %s called, %s bytes of code, in %s", e.Program, decimal(first.Called),
 		cli.Quantity(uint64(e.Orders[0].Functions), "function", "functions"), decimal(first.Executed), cli.Quantity(uint64(e.Traces), "trace", "traces"))
@@ -237,7 +238,7 @@ func (e *evaluation) print(w io.Writer) {
 			if i > 0 && base.CurveArea > 0 {
 				change = fmt.Sprintf("%+.1f%%", 100*(s.CurveArea/base.CurveArea-1))
 			}
-			fmt.Fprintf(t, "%s\t%s\t %s\n", decimal(s.CurveArea), change, printable(o.Name))
+			fmt.Fprintf(t, "%s\t%s\t %s\n", decimal(s.CurveArea), change, console.Printable(o.Name))
 		}
 		t.Flush()
 	}

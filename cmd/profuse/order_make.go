@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/cli"
+	"github.com/profuse-pgo/profuse/cmd/profuse/internal/ordering"
 	"github.com/profuse-pgo/profuse/formats"
 	"github.com/profuse-pgo/profuse/layout"
 	"github.com/profuse-pgo/profuse/profile"
@@ -37,10 +38,10 @@ func orderMakeCommand() *cli.Command {
 
 Without --by it is the first of these that the profile has something for. The
 list is for a linker:
-` + aboutOrders,
+` + ordering.About,
 		Setup: func(f *cli.Flags) cli.Action {
 			c := &orderMake{by: cli.Choice{Allowed: []string{byTraces, byCalls, byEdges, byHeat}}}
-			c.declare(f)
+			c.Declare(f)
 			f.Var(&c.by, "by", "`WHAT` to order by")
 			return c.run
 		},
@@ -49,7 +50,7 @@ list is for a linker:
 
 // orderMake is one run of "profuse order make".
 type orderMake struct {
-	orderWriter
+	ordering.Writer
 	by cli.Choice
 }
 
@@ -57,7 +58,7 @@ func (c *orderMake) run(_ context.Context, env *cli.Env, args []string) error {
 	if len(args) != 1 {
 		return cli.Usagef("it takes one profile, not %d", len(args))
 	}
-	if err := c.check(); err != nil {
+	if err := c.Check(); err != nil {
 		return err
 	}
 	v, err := openView(env, args[0], formats.ViewOptions{})
@@ -68,10 +69,10 @@ func (c *orderMake) run(_ context.Context, env *cli.Env, args []string) error {
 	if len(names) == 0 {
 		return fmt.Errorf("%s: has nothing to order by %s", v.Identity().File, by)
 	}
-	if !c.quiet {
+	if !c.Quiet {
 		fmt.Fprintf(env.Stderr, "ordered by %s\n", by)
 	}
-	return c.write(env, args[0], names)
+	return c.Write(env, args[0], names)
 }
 
 // order returns the names of functions that ran in their order, and what that

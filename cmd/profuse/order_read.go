@@ -7,23 +7,22 @@ import (
 	"os"
 	"strings"
 
+	"github.com/profuse-pgo/profuse/cmd/profuse/internal/sources"
 	"github.com/profuse-pgo/profuse/formats"
 	"github.com/profuse-pgo/profuse/internal/inputs"
-	"github.com/profuse-pgo/profuse/irpgo"
 	"github.com/profuse-pgo/profuse/layout"
-	"github.com/profuse-pgo/profuse/mip"
 	"github.com/profuse-pgo/profuse/symbolize"
 )
 
 // isProgram reports whether the file is ELF or Mach-O.
 func isProgram(path string) bool {
-	in, err := mipPath(path)
-	return err == nil && peekFormat(in, false) == formats.Binary
+	in, err := sources.BinaryPath(path)
+	return err == nil && sources.PeekFormat(in, false) == formats.Binary
 }
 
 // readImage returns where the functions of a program are.
 func readImage(path, arch string) (*layout.Image, error) {
-	in, err := mipPath(path)
+	in, err := sources.BinaryPath(path)
 	if err != nil {
 		return nil, err
 	}
@@ -115,65 +114,13 @@ func readOrder(path string) ([]string, error) {
 // readTraces reads the orders of first calls that a profile has.
 func readTraces(path string) (traces []layout.Trace, err error) {
 	err = inputs.File(path).Each(nil, func(d *inputs.Data) error {
-		format, _ := formats.Detect(d.Bytes())
-		switch format {
-		case formats.MIPProfile, formats.MIPYAML:
-			t, err := mipTrace(d.Name(), d.Bytes())
-			traces = append(traces, t)
-			return err
-		case formats.IRPGOIndexed, formats.IRPGOText, formats.IRPGORaw:
-			t, err := irpgoTraces(d.Name(), d.Bytes())
-			traces = append(traces, t...)
-			return err
+		at, _ := familyOf(d.Name(), d.Bytes())
+		if families[at].Traces == nil {
+			return sources.WrongFormat(d.Name(), d.Bytes(), sources.WantTraces)
 		}
-		return wrongFormat(d.Name(), d.Bytes(), "a .mip with call counts, or an IRPGO profile with temporal traces")
+		t, err := families[at].Traces(d.Name(), d.Bytes())
+		traces = append(traces, t...)
+		return err
 	})
 	return traces, err
-}
-
-func mipTrace(name string, data []byte) (layout.Trace, error) {
-	p, err := mip.Read(name, data, mip.ReaderOptions{})
-	if err != nil {
-		return layout.Trace{}, err
-	}
-	if !p.Type.Has(mip.FunctionTimestamp) {
-		return layout.Trace{}, fmt.Errorf("%s: has no order of first calls: it is of %v", name, p.Type)
-	}
-	var t layout.Trace
-	for _, f := range p.Order() {
-		t.Functions = append(t.Functions, f.Name)
-	}
-	if len(t.Functions) == 0 {
-		return t, fmt.Errorf("%s: no function has run", name)
-	}
-	return t, nil
-}
-
-func irpgoTraces(name string, data []byte) ([]layout.Trace, error) {
-	r, err := irpgo.NewReader(name, data, irpgo.ReaderOptions{})
-	if err != nil {
-		return nil, err
-	}
-	for _, err := range r.Records() {
-		if err != nil {
-			return nil, err
-		}
-	}
-	found, _ := r.Traces()
-	if len(found) == 0 {
-		return nil, fmt.Errorf("%s: has no temporal traces: they are from clang -fprofile-generate -mllvm -pgo-temporal-instrumentation", name)
-	}
-	symbols := r.Symbols()
-	var traces []layout.Trace
-	for _, t := range found {
-		trace := layout.Trace{Weight: float64(t.Weight)}
-		for _, ref := range t.NameRefs {
-			// Names of functions local to a file begin with the file's.
-			if _, symbol := irpgo.SplitName(symbols.Name(ref)); symbol != "" {
-				trace.Functions = append(trace.Functions, symbol)
-			}
-		}
-		traces = append(traces, trace)
-	}
-	return traces, nil
 }

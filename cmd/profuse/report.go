@@ -5,6 +5,8 @@ import (
 	"fmt"
 
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/cli"
+	"github.com/profuse-pgo/profuse/cmd/profuse/internal/console"
+	"github.com/profuse-pgo/profuse/cmd/profuse/internal/sources"
 	"github.com/profuse-pgo/profuse/formats"
 	"github.com/profuse-pgo/profuse/internal/inputs"
 	"github.com/profuse-pgo/profuse/report"
@@ -50,7 +52,7 @@ func (o *reportOptions) declare(f *cli.Flags) {
 	f.Var(&o.binaries, "profiled-binary", "`PATH` program or library that was profiled, with debug information, to find source lines of MIP "+
 		"and raw MemProf profiles in, or a folder to find it in by build id; may be given again")
 	f.StringVar(&o.arch, "arch", "", "`ARCH` of a program for several architectures, the one that ran")
-	f.Var(&o.classes, "classes", classesUsage+", to find source lines of an iprof profile in")
+	f.Var(&o.classes, "classes", sources.ClassesUsage+", to find source lines of an iprof profile in")
 }
 
 // open reads the profiles.
@@ -59,7 +61,7 @@ func (o *reportOptions) open(env *cli.Env, args []string) ([]report.Source, erro
 		return nil, cli.Usagef("the profiles to report on are missing")
 	}
 	o.opt.SourceDirs = o.sources
-	classes, err := readClasses(env, o.classes)
+	classes, err := sources.ReadClasses(env, o.classes)
 	if err != nil {
 		return nil, err
 	}
@@ -86,7 +88,7 @@ type reportRun struct {
 }
 
 func (c *reportRun) run(ctx context.Context, env *cli.Env, args []string) error {
-	if toTerminal(env, c.output) {
+	if console.ToTerminal(env, c.output) {
 		return cli.Usagef("a report is nothing for a terminal; write it to a file, for example -o report.html")
 	}
 	sources, err := c.open(env, args)
@@ -97,11 +99,11 @@ func (c *reportRun) run(ctx context.Context, env *cli.Env, args []string) error 
 	for i, arg := range args {
 		ins[i] = inputs.File(arg)
 	}
-	out, err := openOutput(env, c.output, ins)
+	out, err := console.OpenOutput(env, c.output, ins)
 	if err != nil {
 		return err
 	}
-	defer out.discard()
+	defer out.Discard()
 	status := env.StatusLine(false)
 	c.opt.Progress = func(label, page string) error {
 		status.Set(fmt.Sprintf("%s: %s", label, page))
@@ -110,10 +112,10 @@ func (c *reportRun) run(ctx context.Context, env *cli.Env, args []string) error 
 	err = report.Write(out, sources, c.opt)
 	status.Clear()
 	if err == nil {
-		err = out.commit()
+		err = out.Commit()
 	}
 	if err != nil {
-		return fmt.Errorf("%s is not written: %w", outputName(c.output), err)
+		return fmt.Errorf("%s is not written: %w", console.OutputName(c.output), err)
 	}
 	return nil
 }

@@ -4,15 +4,15 @@ import (
 	"bufio"
 	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"regexp"
 
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/cli"
-	"github.com/profuse-pgo/profuse/formats"
+	"github.com/profuse-pgo/profuse/cmd/profuse/internal/console"
+	"github.com/profuse-pgo/profuse/cmd/profuse/internal/family"
+	"github.com/profuse-pgo/profuse/cmd/profuse/internal/sources"
 	"github.com/profuse-pgo/profuse/internal/inputs"
-	"github.com/profuse-pgo/profuse/memprof"
 )
 
 func showCommand() *cli.Command {
@@ -34,15 +34,18 @@ which the functions of others have names and lines, too.
 The exit code is 0 if all files could be read, 1 if not, 2 if the command line
 is wrong.`,
 		Setup: func(f *cli.Flags) cli.Action {
-			c := &showRun{by: cli.Choice{Value: byBytes, Allowed: append(rankings, byAll)}}
+			c := &showRun{}
 			f.BoolVar(&c.json, "json", false, "print everything as a JSON array with one object per file")
 			f.IntVar(&c.top, "top", 10, "`N` list the N hottest functions")
 			f.BoolVar(&c.cutoffs, "cutoffs", false, "list how many counters make up which share of the total count")
 			f.StringVar(&c.functions, "functions", "", "`REGEX` list the functions whose name, mangled or not, matches REGEX")
 			f.BoolVar(&c.counts, "counts", false, "print the counters of those functions, or the blocks of MIP (of all, without --functions)")
 			f.BoolVar(&c.values, "values", false, "print the call targets, sizes and tables seen in those functions")
-			f.Var(&c.by, "by", "`WHAT` list contexts of heap profiles by bytes, count, lifetime (average), density (of accesses, average) or all (default bytes)")
-			declareProfiledBinary(f, &c.binaries)
+			sources.DeclareProfiledBinary(f, &c.programs.Binaries)
+			for _, known := range families {
+				c.showers = append(c.showers, known.Show())
+				c.showers[len(c.showers)-1].Declare(f)
+			}
 			f.BoolVar(&c.mangled, "mangled", false, "print names as they are in the profile")
 			return c.run
 		},
@@ -58,10 +61,8 @@ type showRun struct {
 	counts    bool
 	values    bool
 	mangled   bool
-	by        cli.Choice
-	binaries  cli.List
-
-	programs *memprof.Binaries
+	programs  sources.Programs
+	showers   []family.Shower // by family
 }
 
 func (c *showRun) run(ctx context.Context, env *cli.Env, args []string) error {
@@ -73,29 +74,34 @@ func (c *showRun) run(ctx context.Context, env *cli.Env, args []string) error {
 	if err != nil {
 		return err
 	}
-	if c.programs, err = memprof.OpenBinaries(c.binaries, memprof.BinaryOptions{}); err != nil {
-		return err
+	for _, k := range c.showers {
+		defer k.Close()
+		if err := k.Open(&c.programs); err != nil {
+			return err
+		}
 	}
-	defer c.programs.Close()
 	out := bufio.NewWriter(env.Stdout)
-	show := c.tables(env, out)
-	if c.json {
-		show = &factsJSON{w: out}
+	var show factsSink = &factsJSON{w: out}
+	if !c.json {
+		show = &factsTables{family.Printer{
+			Printer: console.Printer{W: out, Term: env.Terminal(env.Stdout), Mangled: c.mangled},
+			Cutoffs: c.cutoffs, Counts: c.counts, Values: c.values,
+		}}
 	}
 	failed := false
 	note := func(err error) {
 		if err != nil {
 			failed = true
 			out.Flush() // so that the error follows what it is about
-			fmt.Fprintf(env.Stderr, "profuse show: %s\n", printable(cli.Message(err)))
+			fmt.Fprintf(env.Stderr, "profuse show: %s\n", console.Printable(cli.Message(err)))
 		}
 	}
 	var r inputs.Reader
 	defer r.Close()
-	for _, arg := range bundleFiles(args) {
+	for _, arg := range sources.BundleFiles(args) {
 		ins, err := inputs.Expand([]string{arg}, inputs.Options{Stdin: env.Stdin})
 		if err != nil {
-			show.add(unreadable(arg, err))
+			show.add(factsOfNothing(arg, err))
 			note(err)
 		}
 		for _, in := range ins {
@@ -107,7 +113,7 @@ func (c *showRun) run(ctx context.Context, env *cli.Env, args []string) error {
 				return ctx.Err()
 			}
 			if err != nil {
-				show.add(unreadable(in.Name, err))
+				show.add(factsOfNothing(in.Name, err))
 				note(err)
 			}
 		}
@@ -123,34 +129,15 @@ func (c *showRun) run(ctx context.Context, env *cli.Env, args []string) error {
 }
 
 // show shows one file and returns what is wrong with it.
-func (c *showRun) show(to factsSink, d *inputs.Data, opt factsOptions) error {
-	opt.heap = heapFactsOptions{top: opt.top, binaries: c.programs, named: len(c.binaries) > 0}
-	if c.functions != "" {
-		opt.heap.choose = opt.choose
-	}
-	f, _ := formats.Detect(d.Bytes())
-	if f.Family() == formats.MemProf {
-		facts, err := collectMemProfFacts(d.Name(), d.Bytes(), f, opt.heap)
-		to.addMemProf(facts)
-		return err
-	}
-	if f.Family() == formats.MIP {
-		facts, err := collectMIPFacts(d.Name(), d.Bytes(), mipFactsOptions{top: opt.top, choose: opt.choose, blocks: c.counts})
-		to.addMIP(facts)
-		return err
-	}
-	if isIprof(d.Name(), d.Bytes()) {
-		facts, err := collectIprofFacts(d.Name(), d.Bytes(), opt.top, opt.choose)
-		to.addIprof(facts)
-		return err
-	}
-	facts, err := collectFacts(d.Name(), d.Bytes(), opt)
-	to.add(facts)
+func (c *showRun) show(to factsSink, d *inputs.Data, opt *family.ShowOptions) error {
+	at, format := familyOf(d.Name(), d.Bytes())
+	f, err := c.showers[at].Facts(d.Name(), d.Bytes(), format, opt)
+	to.add(f)
 	return err
 }
 
-func (c *showRun) check(args []string) (factsOptions, error) {
-	opt := factsOptions{top: c.top}
+func (c *showRun) check(args []string) (*family.ShowOptions, error) {
+	opt := &family.ShowOptions{Top: c.top, Blocks: c.counts}
 	if len(args) == 0 {
 		return opt, cli.Usagef("no files to show")
 	}
@@ -159,7 +146,7 @@ func (c *showRun) check(args []string) (factsOptions, error) {
 	}
 	if c.functions != "" || c.counts || c.values {
 		var err error
-		if opt.choose, err = regexp.Compile(c.functions); err != nil {
+		if opt.Choose, err = regexp.Compile(c.functions); err != nil {
 			return opt, cli.Usagef("option --functions: %v", err)
 		}
 	}
@@ -168,19 +155,16 @@ func (c *showRun) check(args []string) (factsOptions, error) {
 
 // A factsSink shows the facts of one profile after the other.
 type factsSink interface {
-	add(*facts)
-	addMIP(*mipFacts)
-	addIprof(*iprofFacts)
-	addMemProf(*memprofFacts)
+	add(f family.Facts)
 	end()
 }
 
-func (c *showRun) tables(env *cli.Env, w io.Writer) factsSink {
-	return &factsPrinter{
-		printer: printer{w: w, term: env.Terminal(env.Stdout), mangled: c.mangled},
-		cutoffs: c.cutoffs, counts: c.counts, values: c.values, by: c.by.Value,
-	}
-}
+// factsTables prints facts.
+type factsTables struct{ family.Printer }
+
+func (t *factsTables) add(f family.Facts) { f.Print(&t.Printer) }
+
+func (t *factsTables) end() {}
 
 // factsJSON writes facts as one JSON array, without keeping them.
 type factsJSON struct {
@@ -188,31 +172,15 @@ type factsJSON struct {
 	any bool
 }
 
-func (j *factsJSON) add(f *facts)           { j.value(f) }
-func (j *factsJSON) addMIP(f *mipFacts)     { j.value(f) }
-func (j *factsJSON) addIprof(f *iprofFacts) { j.value(f) }
-
-func (j *factsJSON) addMemProf(f *memprofFacts) { j.value(f) }
-
-func (j *factsJSON) value(f any) {
+func (j *factsJSON) add(f family.Facts) {
 	var b bytes.Buffer
-	writeJSON(&b, f, "  ")
+	console.WriteJSON(&b, f, "  ")
 	lead := "[\n  "
 	if j.any {
 		lead = ",\n  "
 	}
 	j.any = true
 	fmt.Fprintf(j.w, "%s%s", lead, bytes.TrimRight(b.Bytes(), "\n"))
-}
-
-// writeJSON writes facts, indented by prefix from the second line on.
-func writeJSON(b *bytes.Buffer, facts any, prefix string) {
-	enc := json.NewEncoder(b)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent(prefix, "  ")
-	if err := enc.Encode(facts); err != nil {
-		panic("facts as JSON: " + err.Error()) // they are plain values
-	}
 }
 
 func (j *factsJSON) end() {

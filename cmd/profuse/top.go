@@ -10,6 +10,8 @@ import (
 	"slices"
 
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/cli"
+	"github.com/profuse-pgo/profuse/cmd/profuse/internal/console"
+	"github.com/profuse-pgo/profuse/cmd/profuse/internal/sources"
 	"github.com/profuse-pgo/profuse/formats"
 	"github.com/profuse-pgo/profuse/profile"
 )
@@ -31,7 +33,7 @@ together.`,
 			f.BoolVar(&c.cutoffs, "cutoffs", false, "list how many of them make up which share of the total instead")
 			f.BoolVar(&c.json, "json", false, "print JSON")
 			f.BoolVar(&c.mangled, "mangled", false, "print names as they are in the profile")
-			declareProfiledBinary(f, &c.binaries)
+			sources.DeclareProfiledBinary(f, &c.binaries)
 			f.StringVar(&c.arch, "arch", "", "`ARCH` of a program for several architectures, the one that ran")
 			return c.run
 		},
@@ -62,7 +64,7 @@ func (c *topRun) run(_ context.Context, env *cli.Env, args []string) error {
 	case c.n < 0:
 		return cli.Usagef("option -n takes a number from 0 up")
 	}
-	choose, err := functionPattern("function", c.function)
+	choose, err := console.FunctionPattern("function", c.function)
 	if err != nil {
 		return err
 	}
@@ -83,18 +85,18 @@ func (c *topRun) run(_ context.Context, env *cli.Env, args []string) error {
 	}, profile.DefaultCutoffs())
 	list.rank(d.Total)
 	if choose != nil {
-		list.keep(func(name string) bool { return matchesFunction(choose, name) })
+		list.keep(func(name string) bool { return console.MatchesFunction(choose, name) })
 	}
 	out := bufio.NewWriter(env.Stdout)
-	p := printer{w: out, term: env.Terminal(env.Stdout), mangled: c.mangled}
+	p := console.Printer{W: out, Term: env.Terminal(env.Stdout), Mangled: c.mangled}
 	if c.json {
 		list.writeJSON(out, v, d, c.n)
 	} else {
 		id := v.Identity()
-		fmt.Fprintf(out, "%s: %s\n", p.term.Paint(cli.Bold, printable(id.File)), id.String())
+		fmt.Fprintf(out, "%s: %s\n", p.Term.Paint(cli.Bold, console.Printable(id.File)), id.String())
 		fmt.Fprintf(out, "%s %s, %s %s%s\n", cli.Count(d.Values), list.kind, "total", cli.Count(d.Total), list.unitSuffix())
 		if c.cutoffs {
-			printCutoffs(&p, d, list.kind)
+			printDistribution(&p, d, list.kind)
 		} else {
 			list.print(&p, c.n)
 		}
@@ -202,7 +204,7 @@ func (l *topList) unitSuffix() string {
 	return " " + string(l.unit)
 }
 
-func (l *topList) print(p *printer, n int) {
+func (l *topList) print(p *console.Printer, n int) {
 	header := []string{l.value, "share", "up to here"}
 	if l.calls {
 		header = append(header, "calls")
@@ -215,44 +217,44 @@ func (l *topList) print(p *printer, n int) {
 	var rows [][]string
 	for i := range firstOf(l.items, n) {
 		it := &l.items[i]
-		row := []string{cli.Count(it.count), percent(l.share[i]), percent(l.cumulative[i])}
+		row := []string{cli.Count(it.count), console.Percent(l.share[i]), console.Percent(l.cumulative[i])}
 		if l.calls {
 			row = append(row, cli.Count(it.calls))
 		}
-		name := p.symbolName(&it.symbol)
+		name := p.SymbolName(&it.symbol)
 		if it.frames != nil {
-			name = p.stackName(it.frames)
+			name = p.StackName(it.frames)
 		}
 		for _, label := range it.labels {
-			name += " {" + printable(label.Value) + "}"
+			name += " {" + console.Printable(label.Value) + "}"
 		}
 		rows = append(rows, append(row, name))
 	}
-	p.table(header, rows)
+	p.Table(header, rows)
 }
 
-func printCutoffs(p *printer, d profile.Distribution, kind string) {
+func printDistribution(p *console.Printer, d profile.Distribution, kind string) {
 	var rows [][]string
 	for _, c := range d.Cutoffs {
 		rows = append(rows, []string{
 			fmt.Sprintf("%g %%", float64(c.Share)/10_000), cli.Count(c.Values), cli.Percent(c.Values, d.Values), cli.Count(c.Min), "or more each",
 		})
 	}
-	p.table([]string{"of the total", kind, "of them", "count", ""}, rows)
+	p.Table([]string{"of the total", kind, "of them", "count", ""}, rows)
 }
 
 // topJSON is what "profuse top --json" prints. The names are part of the
 // interface.
 type topJSON struct {
-	File    string        `json:"file"`
-	Family  string        `json:"family"`
-	Kind    string        `json:"kind"`
-	Value   string        `json:"value"`
-	Unit    string        `json:"unit"`
-	Number  uint64        `json:"number"` // of all
-	Total   uint64        `json:"total"`
-	Items   []topItemJSON `json:"items"`
-	Cutoffs []cutoffFacts `json:"cutoffs"`
+	File    string           `json:"file"`
+	Family  string           `json:"family"`
+	Kind    string           `json:"kind"`
+	Value   string           `json:"value"`
+	Unit    string           `json:"unit"`
+	Number  uint64           `json:"number"` // of all
+	Total   uint64           `json:"total"`
+	Items   []topItemJSON    `json:"items"`
+	Cutoffs []console.Cutoff `json:"cutoffs"`
 }
 
 type topItemJSON struct {
@@ -270,7 +272,7 @@ func (l *topList) writeJSON(w *bufio.Writer, v profile.View, d profile.Distribut
 	id := v.Identity()
 	out := topJSON{
 		File: id.File, Family: id.Family, Kind: l.kind, Value: l.value, Unit: string(l.unit), Number: d.Values, Total: d.Total,
-		Items: []topItemJSON{}, Cutoffs: []cutoffFacts{},
+		Items: []topItemJSON{}, Cutoffs: []console.Cutoff{},
 	}
 	for i := range firstOf(l.items, n) {
 		it := &l.items[i]
@@ -287,10 +289,10 @@ func (l *topList) writeJSON(w *bufio.Writer, v profile.View, d profile.Distribut
 		out.Items = append(out.Items, item)
 	}
 	for _, c := range d.Cutoffs {
-		out.Cutoffs = append(out.Cutoffs, cutoffFacts{Cutoff: uint64(c.Share), MinCount: c.Min, Counters: c.Values})
+		out.Cutoffs = append(out.Cutoffs, console.Cutoff{Cutoff: uint64(c.Share), MinCount: c.Min, Counters: c.Values})
 	}
 	var b bytes.Buffer
-	writeJSON(&b, out, "")
+	console.WriteJSON(&b, out, "")
 	w.Write(b.Bytes())
 }
 

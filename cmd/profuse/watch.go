@@ -3,9 +3,14 @@ package main
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/cli"
+	"github.com/profuse-pgo/profuse/cmd/profuse/internal/console"
+	"github.com/profuse-pgo/profuse/cmd/profuse/internal/family"
+	"github.com/profuse-pgo/profuse/cmd/profuse/internal/merging"
+	"github.com/profuse-pgo/profuse/cmd/profuse/internal/sources"
 	"github.com/profuse-pgo/profuse/formats"
 	"github.com/profuse-pgo/profuse/internal/inputs"
 	"github.com/profuse-pgo/profuse/watch"
@@ -33,7 +38,7 @@ was a file that could not be merged, and 2 if the command line is wrong.`,
 		Setup: func(f *cli.Flags) cli.Action {
 			c := &watchRun{}
 			c.settle.Duration, c.every.Duration = time.Second, 5*time.Second
-			f.StringVar(&c.output, "o", "", "`OUTPUT` the profile to add to; it is made if there is none")
+			f.StringVar(&c.Output, "o", "", "`OUTPUT` the profile to add to; it is made if there is none")
 			f.BoolVar(&c.delete, "delete", false, "delete profiles that were merged")
 			f.StringVar(&c.archive, "archive", "", "`FOLDER` move profiles there that were merged")
 			f.StringVar(&c.quarantine, "quarantine", "", "`FOLDER` move files there that cannot be merged, or not wholly")
@@ -43,17 +48,16 @@ was a file that could not be merged, and 2 if the command line is wrong.`,
 			f.IntVar(&c.batch, "batch", 1000, "`N` merge at most N files at once")
 			f.Var(&c.poll, "poll", "look through DIR every two seconds, or --poll=TIME, instead of waiting for the system to tell of "+
 				"changes; it is done anyway where the system does not tell")
-			f.StringVar(&c.program, "program", "", "`FILE` the program, or its .mipmap, that MIP profiles are of")
-			f.StringVar(&c.arch, "arch", "", "`ARCH` of a program for several architectures, the one that ran; for MIP only")
-			f.StringVar(&c.version, "indexed-version", "auto", "`N` version of the indexed format, as for \"profuse merge\"")
-			f.BoolVar(&c.sparse, "sparse", false, "leave out functions that never ran")
-			f.BoolVar(&c.mixed, "allow-mixed", false, "merge profiles of different kinds of instrumentation too")
-			f.BoolVar(&c.keepVTables, "keep-vtable-names", false, "keep the names of virtual tables")
-			f.Var(&c.correlate, "correlate", "`PROGRAM` that raw profiles without functions and names are of; may be given again")
-			declareProfiledBinary(f, &c.memprof.profiledBinaries)
-			f.IntVar(&c.workers, "j", 0, "`N` read N files at a time (default one per CPU)")
-			f.BoolVar(&c.quiet, "q", false, "print only what cannot be merged and what fails")
-			c.flags = f
+			for _, known := range families {
+				if known.Watch == nil {
+					continue
+				}
+				a := known.Watch()
+				a.Declare(f)
+				c.watchers = append(c.watchers, familyWatcher{known.Kinds, a})
+			}
+			f.IntVar(&c.Workers, "j", 0, "`N` read N files at a time (default one per CPU)")
+			f.BoolVar(&c.Quiet, "q", false, "print only what cannot be merged and what fails")
 			return c.run
 		},
 	}
@@ -62,26 +66,31 @@ was a file that could not be merged, and 2 if the command line is wrong.`,
 // watchRun is one run of "profuse watch". What it shares with "profuse merge"
 // has the same options.
 type watchRun struct {
-	mergeRun
+	merging.Run
 	delete              bool
 	archive, quarantine string
 	once                bool
 	settle, every       durationOption
 	batch               int
 	poll                pollOption
-	program             string
+	watchers            []familyWatcher
+}
+
+type familyWatcher struct {
+	kinds []formats.Family
+	family.Watcher
 }
 
 func (c *watchRun) run(ctx context.Context, env *cli.Env, args []string) error {
-	version, err := c.checkWatch(env, args)
-	if err != nil {
+	if err := c.check(env, args); err != nil {
 		return err
 	}
+	var err error
 	ignoreFileSizeSignal()
-	log := newWatchLog(env, args[0], &c.mergeRun)
+	log := newWatchLog(env, args[0], &c.Run)
 	defer log.line.Clear()
 	opt := watch.Options{
-		Dir: args[0], Output: c.output, Archive: c.archive, Quarantine: c.quarantine,
+		Dir: args[0], Output: c.Output, Archive: c.archive, Quarantine: c.quarantine,
 		Settle: c.settle.Duration, Every: c.every.Duration, Batch: c.batch, Poll: c.poll.interval,
 		Once: c.once, Report: log.event,
 	}
@@ -91,52 +100,65 @@ func (c *watchRun) run(ctx context.Context, env *cli.Env, args []string) error {
 	case c.archive != "":
 		opt.Done = watch.Archive
 	}
-	if c.program != "" {
-		opt.Ignore = []string{c.program}
+	for _, a := range c.watchers {
+		opt.Ignore = append(opt.Ignore, a.Ignored()...)
 	}
-	if c.watchesMIP() {
-		opt.Merge = c.addMIP(log)
-	} else if opt.Merge, err = c.addIRPGO(version, log); err != nil {
+	opt.Merge, err = c.choose().Adder(&c.Run, log.warn, log.warnings)
+	if err != nil {
 		return err
 	}
 	err = watch.Run(ctx, opt)
 	if err != nil && ctx.Err() != nil {
 		// It is not the interrupt that made it fail.
-		log.line.Urgentf("profuse watch: %s", printable(cli.Message(err)))
+		log.line.Urgentf("profuse watch: %s", console.Printable(cli.Message(err)))
 		return cli.ErrReported
 	}
 	return err
 }
 
-// checkWatch finds what is wrong with the command line and returns the version
-// asked for, 0 for auto.
-func (c *watchRun) checkWatch(env *cli.Env, args []string) (version uint32, err error) {
+// check finds what is wrong with the command line.
+func (c *watchRun) check(env *cli.Env, args []string) error {
 	switch {
 	case len(args) == 0:
-		return 0, cli.Usagef("there is no folder to watch")
+		return cli.Usagef("there is no folder to watch")
 	case len(args) > 1:
-		return 0, cli.Usagef("it watches one folder, with those below it, and not %d", len(args))
-	case c.output == "-":
-		return 0, cli.Usagef("the output is written again and again; it cannot be standard output")
+		return cli.Usagef("it watches one folder, with those below it, and not %d", len(args))
+	case c.Output == "-":
+		return cli.Usagef("the output is written again and again; it cannot be standard output")
 	case c.delete && c.archive != "":
-		return 0, cli.Usagef("options --delete and --archive exclude each other")
+		return cli.Usagef("options --delete and --archive exclude each other")
 	case c.batch < 1:
-		return 0, cli.Usagef("option --batch takes a number from 1 up")
-	case c.arch != "" && c.program == "":
-		return 0, cli.Usagef("option --arch is about the --program, and there is none")
+		return cli.Usagef("option --batch takes a number from 1 up")
 	}
-	return c.check(env, args)
+	if err := c.Run.Check(args); err != nil {
+		return err
+	}
+	for _, a := range c.watchers {
+		if err := a.Check(&c.Run); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
-// watchesMIP decides what kind of profiles is merged.
-func (c *watchRun) watchesMIP() bool {
-	if c.program != "" {
-		return true
+// choose decides what kind of profiles is merged: by an option that only one
+// kind has, by the name of the output, or by what is in it. The first kind
+// stands for those that cannot be watched.
+func (c *watchRun) choose() family.Watcher {
+	kind := sources.PeekFormat(inputs.File(c.Output), false).Family()
+	if f, ok := formats.BySuffix(c.Output); ok {
+		kind = f.Family()
 	}
-	if f, ok := formats.BySuffix(c.output); ok {
-		return f.Family() == formats.MIP
+	chosen := c.watchers[0]
+	for _, a := range c.watchers {
+		if a.Asked() {
+			return a
+		}
+		if slices.Contains(a.kinds, kind) {
+			chosen = a
+		}
 	}
-	return peekFormat(inputs.File(c.output), false).Family() == formats.MIP
+	return chosen
 }
 
 // A durationOption is a time.

@@ -1,19 +1,15 @@
 package main
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
-	"maps"
-	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/cli"
-	"github.com/profuse-pgo/profuse/internal/inputs"
-	"github.com/profuse-pgo/profuse/irpgo"
+	"github.com/profuse-pgo/profuse/cmd/profuse/internal/console"
+	"github.com/profuse-pgo/profuse/cmd/profuse/internal/merging"
 	"github.com/profuse-pgo/profuse/watch"
 )
 
@@ -32,7 +28,7 @@ const (
 type watchLog struct {
 	line *cli.StatusLine
 	dir  string
-	run  *mergeRun
+	run  *merging.Run
 
 	done    watch.Written // since the last line about it
 	told    time.Time     // when that was
@@ -40,8 +36,8 @@ type watchLog struct {
 	warned  map[string]bool
 }
 
-func newWatchLog(env *cli.Env, dir string, run *mergeRun) *watchLog {
-	return &watchLog{line: env.StatusLine(run.quiet), dir: dir, run: run, warned: make(map[string]bool)}
+func newWatchLog(env *cli.Env, dir string, run *merging.Run) *watchLog {
+	return &watchLog{line: env.StatusLine(run.Quiet), dir: dir, run: run, warned: make(map[string]bool)}
 }
 
 func (l *watchLog) event(e watch.Event) {
@@ -53,15 +49,15 @@ func (l *watchLog) event(e watch.Event) {
 	case watch.Refused:
 		l.refuse(e)
 	case watch.Trouble:
-		l.line.Urgentf("warning: %s", printable(cli.Message(e.Err)))
+		l.line.Urgentf("warning: %s", console.Printable(cli.Message(e.Err)))
 	case watch.Locked:
-		l.line.Printf("waiting for another \"profuse watch\" that adds to %s", l.run.output)
+		l.line.Printf("waiting for another \"profuse watch\" that adds to %s", l.run.Output)
 	case watch.Replaced:
 		what := "was replaced; what is merged from now on is added to the new one"
 		if e.Gone {
 			what = "is gone; counting begins anew"
 		}
-		l.line.Printf("%s %s", l.run.output, what)
+		l.line.Printf("%s %s", l.run.Output, what)
 	case watch.Status:
 		l.line.Set(l.status(e))
 	case watch.Stopped:
@@ -84,11 +80,11 @@ func (l *watchLog) started(e watch.Started) {
 		if e.Restarted {
 			text = "is gone; counting begins anew"
 		}
-		l.line.Printf("%s %s", l.run.output, text)
+		l.line.Printf("%s %s", l.run.Output, text)
 	case e.Adopted:
-		l.line.Printf("%s has %s; what is merged is added to that", l.run.output, e.Contents)
+		l.line.Printf("%s has %s; what is merged is added to that", l.run.Output, e.Contents)
 	default:
-		l.line.Printf("%s has %s, of %s", l.run.output, e.Contents, l.total(e.Total))
+		l.line.Printf("%s has %s, of %s", l.run.Output, e.Contents, l.total(e.Total))
 	}
 	if e.Interrupted {
 		text := "the last run was cut short"
@@ -127,14 +123,14 @@ func (l *watchLog) tellWritten() {
 		return
 	}
 	l.line.Printf("merged %s (%s) into %s: %s; %s in all", cli.Quantity(uint64(l.done.Files), "file", "files"),
-		cli.Size(uint64(l.done.Bytes)), l.run.output, l.done.Contents, l.total(l.done.Total))
+		cli.Size(uint64(l.done.Bytes)), l.run.Output, l.done.Contents, l.total(l.done.Total))
 	l.done, l.told = watch.Written{}, time.Now()
 }
 
 func (l *watchLog) refuse(e watch.Refused) {
 	if e.Moved != "" {
-		if err := explainMoved(e); err != nil {
-			l.line.Urgentf("warning: %s", printable(cli.Message(err)))
+		if err := merging.ExplainMoved(e.Moved, e.File, e.Err, e.Partly); err != nil {
+			l.line.Urgentf("warning: %s", console.Printable(cli.Message(err)))
 		}
 	}
 	if l.refused++; l.refused > maxRefusedTold {
@@ -157,31 +153,10 @@ func (l *watchLog) refuse(e watch.Refused) {
 			where = "moved to " + e.Moved
 		}
 	}
-	l.line.Urgentf("%s: %s; %s", head, printable(text), printable(where))
-	if caused := (*causedError)(nil); errors.As(e.Err, &caused) {
-		l.line.Urgentf("            %s", printable(caused.cause))
+	l.line.Urgentf("%s: %s; %s", head, console.Printable(text), console.Printable(where))
+	if caused := (*merging.CausedError)(nil); errors.As(e.Err, &caused) {
+		l.line.Urgentf("            %s", console.Printable(caused.Cause))
 	}
-}
-
-// explainMoved writes beside a file in quarantine why it is there, as "profuse
-// merge" does.
-func explainMoved(e watch.Refused) error {
-	a := &inputAccount{File: e.File, Outcome: outcomeLeftOut, Reason: &reason{finding: newFinding(e.Err)}}
-	if e.Partly {
-		a.Outcome = outcomePartly
-	}
-	if caused := (*causedError)(nil); errors.As(e.Err, &caused) {
-		a.Reason.Cause = caused.cause
-	}
-	if info, err := os.Stat(e.Moved); err == nil {
-		a.Size = int(info.Size())
-	}
-	if f := peekFormat(inputs.File(e.Moved), false); f != 0 {
-		a.Format = f.String()
-	}
-	var b bytes.Buffer
-	writeJSON(&b, a, "")
-	return writeWhole(e.Moved+reasonSuffix, &b)
 }
 
 func (l *watchLog) status(s watch.Status) string {
@@ -194,7 +169,7 @@ func (l *watchLog) status(s watch.Status) string {
 	part(s.Waiting, "waiting")
 	part(s.Settling, "being written")
 	part(s.Refused, "not merged")
-	text := l.dir + " → " + l.run.output + ": " + strings.Join(parts, ", ")
+	text := l.dir + " → " + l.run.Output + ": " + strings.Join(parts, ", ")
 	if s.Merging {
 		text += "; merging"
 	}
@@ -217,21 +192,10 @@ func (l *watchLog) stopped(e watch.Stopped) {
 	l.line.Printf("ended: %s", text)
 }
 
-// irpgoWarning prints a warning of the start.
-func (l *watchLog) irpgoWarning(w irpgo.Warning) {
-	text := warningText(w)
-	if w.File != "" {
-		text = w.File + ": " + text
-	}
-	l.warn(text)
-}
-
 // warnings prints those warnings of a merge that no merge before had.
-func (l *watchLog) warnings(m *mergeReport) {
-	for _, name := range slices.Sorted(maps.Keys(m.warnings)) {
-		for _, w := range m.warnings[name].first {
-			l.warn(w.text)
-		}
+func (l *watchLog) warnings(m *merging.Report) {
+	for text := range m.EachWarning() {
+		l.warn(text)
 	}
 }
 
@@ -243,5 +207,5 @@ func (l *watchLog) warn(text string) {
 		text = "there are more warnings, which are not printed"
 	}
 	l.warned[text] = true
-	l.line.Printf("warning: %s", printable(text))
+	l.line.Printf("warning: %s", console.Printable(text))
 }

@@ -1,0 +1,34 @@
+package main
+
+import (
+	"slices"
+
+	"github.com/profuse-pgo/profuse/cmd/profuse/internal/family"
+	"github.com/profuse-pgo/profuse/cmd/profuse/internal/iprofcmd"
+	"github.com/profuse-pgo/profuse/cmd/profuse/internal/irpgocmd"
+	"github.com/profuse-pgo/profuse/cmd/profuse/internal/mipcmd"
+	"github.com/profuse-pgo/profuse/formats"
+)
+
+// families are all there are. The first is for what no other takes.
+var families = []family.Family{irpgocmd.Family(), mipcmd.Family(), iprofcmd.Family()}
+
+// familyOf returns the index of the family of a file, and what package formats
+// makes of its contents.
+func familyOf(name string, data []byte) (int, formats.Format) {
+	f, _ := formats.Detect(data)
+	for i := range families {
+		if takes := families[i].Takes; takes != nil && takes(name, data) {
+			return i, f
+		}
+	}
+	return familyIndex(f.Family()), f
+}
+
+// familyIndex returns the index of the family of a kind.
+func familyIndex(kind formats.Family) int {
+	return max(slices.IndexFunc(families, func(f family.Family) bool { return slices.Contains(f.Kinds, kind) }), 0)
+}
+
+// factsOfNothing are those of a file whose bytes could not be had.
+func factsOfNothing(name string, err error) family.Facts { return irpgocmd.Unreadable(name, err) }

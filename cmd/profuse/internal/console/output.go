@@ -1,0 +1,111 @@
+package console
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"golang.org/x/term"
+
+	"github.com/profuse-pgo/profuse/cmd/profuse/internal/cli"
+	"github.com/profuse-pgo/profuse/internal/atomicfile"
+	"github.com/profuse-pgo/profuse/internal/inputs"
+)
+
+// An Output is where a result goes. Nothing is seen of a file before commit.
+type Output struct {
+	io.Writer
+	Commit  func() error
+	Discard func()
+}
+
+// OpenOutput opens a file, or standard output for "-". It must not be one of
+// the inputs.
+func OpenOutput(env *cli.Env, path string, ins []inputs.Input) (*Output, error) {
+	if path == "-" {
+		w := bufio.NewWriterSize(env.Stdout, 1<<16)
+		return &Output{w, w.Flush, func() {}}, nil
+	}
+	names := make([]string, len(ins))
+	for i, in := range ins {
+		names[i] = in.Name
+	}
+	f, err := atomicfile.Create(path, atomicfile.Options{Inputs: names})
+	if err != nil {
+		if errors.Is(err, atomicfile.ErrSameFile) {
+			return nil, fmt.Errorf("%s is one of the inputs and would be lost: write to another file", path)
+		}
+		return nil, err
+	}
+	return &Output{f, f.Commit, func() { f.Close() }}, nil
+}
+
+// OutputName is what an output is called in messages.
+func OutputName(path string) string {
+	if path == "-" {
+		return "standard output"
+	}
+	return path
+}
+
+// ToTerminal reports whether an output would appear on a terminal.
+func ToTerminal(env *cli.Env, output string) bool {
+	if output == "-" {
+		return env.Terminal(env.Stdout).Interactive
+	}
+	if info, err := os.Stat(output); err != nil || info.Mode()&os.ModeCharDevice == 0 {
+		return false
+	}
+	f, err := os.Open(output)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	return term.IsTerminal(int(f.Fd()))
+}
+
+// WriteText writes what write produces to a file, or standard output.
+func WriteText(env *cli.Env, path string, ins []inputs.Input, write func(io.Writer) error) error {
+	out, err := OpenOutput(env, path, ins)
+	if err != nil {
+		return err
+	}
+	defer out.Discard()
+	if err := write(out); err != nil {
+		return err
+	}
+	return out.Commit()
+}
+
+// WriteWhole writes a file, or nothing of it.
+func WriteWhole(to string, r io.Reader) error {
+	f, err := atomicfile.Create(to, atomicfile.Options{})
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	if _, err := io.Copy(f, r); err != nil {
+		return err
+	}
+	return f.Commit()
+}
+
+// IsYAML reports whether a name says that a file is YAML.
+func IsYAML(path string) bool {
+	ext := strings.ToLower(filepath.Ext(path))
+	return ext == ".yaml" || ext == ".yml"
+}
+
+// Compression returns the suffix by which the name of a file says that it is
+// compressed; "" if it does not.
+func Compression(path string) string {
+	switch ext := strings.ToLower(filepath.Ext(path)); ext {
+	case ".gz", ".zst":
+		return ext
+	}
+	return ""
+}

@@ -1,0 +1,41 @@
+package console
+
+import (
+	"fmt"
+
+	"github.com/profuse-pgo/profuse/internal/symbols"
+	"github.com/profuse-pgo/profuse/profile"
+)
+
+// SymbolName is how a function of a view is shown.
+func (p *Printer) SymbolName(s *profile.Symbol) string {
+	name := s.String()
+	if !p.Mangled {
+		name = symbols.Demangle(name)
+	}
+	name += s.Signature
+	if s.File != "" {
+		name += " [" + s.File + "]"
+	}
+	return Printable(name)
+}
+
+// StackName is how a stack is shown in a line, the callee first.
+func (p *Printer) StackName(frames []profile.Frame) string {
+	var line []byte
+	for i := range frames {
+		f := &frames[i]
+		if i > 0 {
+			line = append(line, " < "...)
+		}
+		s := profile.Symbol{Name: f.Name, ID: f.ID}
+		line = append(line, p.SymbolName(&s)...)
+		switch {
+		case f.Line != 0:
+			line = fmt.Appendf(line, ":%d", f.Line)
+		case f.BCI != 0:
+			line = fmt.Appendf(line, "@%d", f.BCI)
+		}
+	}
+	return string(line)
+}

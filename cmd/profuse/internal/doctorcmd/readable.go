@@ -1,0 +1,27 @@
+package doctorcmd
+
+import (
+	"github.com/profuse-pgo/profuse/internal/inputs"
+	"github.com/profuse-pgo/profuse/irpgo"
+)
+
+// readable reports why a raw profile cannot be used.
+func readable(file string) error {
+	d, err := inputs.File(file).Open(nil)
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	return inputs.Guard(func() error {
+		r, err := irpgo.NewReader(d.Name(), d.Bytes(), irpgo.ReaderOptions{})
+		if err != nil {
+			return err
+		}
+		for _, err := range r.Records() {
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	}, d)
+}

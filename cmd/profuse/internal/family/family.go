@@ -1,0 +1,193 @@
+package family
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"regexp"
+	"strings"
+
+	"github.com/profuse-pgo/profuse/cmd/profuse/internal/cli"
+	"github.com/profuse-pgo/profuse/cmd/profuse/internal/console"
+	"github.com/profuse-pgo/profuse/cmd/profuse/internal/merging"
+	"github.com/profuse-pgo/profuse/cmd/profuse/internal/sources"
+	"github.com/profuse-pgo/profuse/formats"
+	"github.com/profuse-pgo/profuse/internal/inputs"
+	"github.com/profuse-pgo/profuse/layout"
+	"github.com/profuse-pgo/profuse/watch"
+)
+
+// A Family is what commands do with the formats of one kind. Commands that see
+// profiles through their views need none.
+type Family struct {
+	Kinds []formats.Family
+	// Takes reports whether a file is of the family although package formats
+	// makes something else of its contents; may be nil.
+	Takes func(name string, data []byte) bool
+	Show  func() Shower
+	Check func() Checker
+	Merge func() Merger
+	Watch func() Watcher // nil if the family cannot be watched
+	// Traces returns the orders of first calls that a profile has; nil if
+	// profiles of the family have none.
+	Traces func(name string, data []byte) ([]layout.Trace, error)
+}
+
+// A Shower is one run of "profuse show", for the files of a family.
+type Shower interface {
+	// Declare declares the options that the family has alone.
+	Declare(f *cli.Flags)
+	// Open opens what they name, and the programs.
+	Open(p *sources.Programs) error
+	Close()
+	// Facts reads a profile as far as it can be read. The error is what
+	// stopped it; the facts have it, too.
+	Facts(name string, data []byte, f formats.Format, opt *ShowOptions) (Facts, error)
+}
+
+// ShowOptions are what facts depend on whatever the family.
+type ShowOptions struct {
+	Top    int            // functions to list, the hottest
+	Choose *regexp.Regexp // functions to list in full; nil lists none
+	Blocks bool           // list their blocks, too
+}
+
+// Facts are what "profuse show" tells of a file. As JSON they are an object.
+type Facts interface {
+	Print(p *Printer)
+}
+
+// Printer prints facts for people.
+type Printer struct {
+	console.Printer
+
+	Cutoffs, Counts, Values bool // are asked for
+
+	any bool // something was printed
+}
+
+// Title begins the facts of a file, set off from those before.
+func (p *Printer) Title(file string) {
+	if p.any {
+		fmt.Fprintln(p.W)
+	}
+	p.any = true
+	fmt.Fprintln(p.W, p.Term.Paint(cli.Bold, console.Printable(file)))
+}
+
+// A Checker is one run of "profuse check", for the files of a family.
+type Checker interface {
+	Declare(f *cli.Flags)
+	Open(env *cli.Env, p *sources.Programs) error
+	Close()
+	// Admit refuses files that an option given is not for.
+	Admit(name string, data []byte) error
+	Check(name string, data []byte, f formats.Format) Checked
+}
+
+// Checked is what was found out about one file.
+type Checked struct {
+	File    string `json:"file"`
+	Sound   bool   `json:"sound"`
+	Format  string `json:"format"`  // "" if unknown
+	Version uint32 `json:"version"` // 0 if it has none
+	// FormatVersion is that of iprof, "1.0.0".
+	FormatVersion string            `json:"format_version,omitempty"`
+	Records       int               `json:"records"` // read before anything stopped it
+	Findings      []console.Finding `json:"findings"`
+	Classes       relevance         `json:"classes,omitempty"` // with --classes
+	// Remarks are odd, but no reason to call the file unsound.
+	Remarks []console.Finding `json:"remarks,omitempty"`
+	Omitted int               `json:"omitted,omitempty"` // findings and remarks beyond those above
+	// Against is the verdict of --against.
+	Against json.RawMessage `json:"against,omitempty"`
+}
+
+// Print writes "FILE: ok: …", or "FILE: not sound" and the findings below it.
+func (r *Checked) Print(p *console.Printer) {
+	what := r.Format
+	if r.Version > 0 {
+		what += fmt.Sprintf(" version %d", r.Version)
+	}
+	if r.FormatVersion != "" {
+		what += " version " + r.FormatVersion
+	}
+	if what == "" {
+		what = "not a profile that is known"
+	} else {
+		what += fmt.Sprintf(", records: %d", r.Records)
+	}
+	if r.Sound {
+		fmt.Fprintf(p.W, "%s: ok: %s\n", console.Printable(r.File), what)
+	} else {
+		fmt.Fprintf(p.W, "%s: %s: %s\n", console.Printable(r.File), p.Term.Paint(cli.Red, "not sound"), what)
+	}
+	for _, f := range r.Findings {
+		p.Item(console.Printable(f.Message))
+	}
+	for _, f := range r.Remarks {
+		p.Item("remark: " + console.Printable(strings.TrimSuffix(f.Message, ": "+f.Class)))
+	}
+	if r.Omitted > 0 {
+		p.Item(fmt.Sprintf("… and %s more", cli.Count(uint64(r.Omitted))))
+	}
+	if r.Classes != nil {
+		r.Classes.Print(p.W)
+	}
+}
+
+// A relevance says how much of a profile is about what a program still has. As
+// JSON it is an object.
+type relevance interface {
+	Print(w io.Writer)
+}
+
+func NewChecked(file string, f formats.Format) Checked {
+	c := Checked{File: file, Findings: []console.Finding{}}
+	if f != 0 {
+		c.Format = f.String()
+	}
+	return c
+}
+
+func (c *Checked) Note(errs ...error) {
+	for _, err := range errs {
+		c.Findings = append(c.Findings, console.NewFinding(err))
+	}
+}
+
+// A Merger is one run of "profuse merge" that makes a profile of a family.
+type Merger interface {
+	// Declare declares the options that the family has alone.
+	Declare(f *cli.Flags)
+	// Results are what it can write.
+	Results() []Result
+	// Refuses names the options, of those that are for all families, that it
+	// has no use for.
+	Refuses() []string
+	// Check finds what is wrong with the options, whatever the inputs.
+	Check(r *merging.Run) error
+	// Merge merges the inputs, writes the result and says what it has done.
+	Merge(ctx context.Context, env *cli.Env, r *merging.Run, ins []inputs.Input, report *merging.Report) error
+}
+
+// A Result is a value of option --format.
+type Result struct {
+	Name   string
+	Family formats.Family
+	Text   bool
+}
+
+// A Watcher is one run of "profuse watch" that adds to a profile of a family.
+type Watcher interface {
+	Declare(f *cli.Flags)
+	Check(r *merging.Run) error
+	// Asked reports whether an option was given that only the family has a use
+	// for.
+	Asked() bool
+	// Ignored are files that may lie among the profiles and are none.
+	Ignored() []string
+	// Adder returns what adds files to the output.
+	Adder(r *merging.Run, warn func(text string), merged func(*merging.Report)) (watch.Merge, error)
+}

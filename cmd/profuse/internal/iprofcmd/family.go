@@ -1,0 +1,59 @@
+package iprofcmd
+
+import (
+	"errors"
+
+	"github.com/profuse-pgo/profuse/cmd/profuse/internal/cli"
+	"github.com/profuse-pgo/profuse/cmd/profuse/internal/family"
+	"github.com/profuse-pgo/profuse/cmd/profuse/internal/sources"
+	"github.com/profuse-pgo/profuse/formats"
+)
+
+// Family is that of profiles of GraalVM native images.
+func Family() family.Family {
+	return family.Family{
+		Kinds: []formats.Family{formats.Iprof},
+		Takes: isIprof,
+		Show:  func() family.Shower { return show{} },
+		Check: func() family.Checker { return new(check) },
+		Merge: func() family.Merger { return new(merge) },
+	}
+}
+
+// show is one run of "profuse show".
+type show struct{}
+
+func (show) Declare(*cli.Flags)           {}
+func (show) Open(*sources.Programs) error { return nil }
+func (show) Close()                       {}
+
+func (show) Facts(name string, data []byte, _ formats.Format, opt *family.ShowOptions) (family.Facts, error) {
+	return collectIprofFacts(name, data, opt.Top, opt.Choose)
+}
+
+// check is one run of "profuse check".
+type check struct {
+	classes *iprofClasses // nil if none are given
+}
+
+func (c *check) Declare(*cli.Flags) {}
+
+func (c *check) Open(env *cli.Env, p *sources.Programs) (err error) {
+	c.classes, err = newIprofClasses(env, p.Classes)
+	return err
+}
+
+func (c *check) Close() {}
+
+func (c *check) Admit(name string, data []byte) error {
+	if c.classes != nil && !isIprof(name, data) {
+		return errors.New("not an iprof profile, which --classes is for")
+	}
+	return nil
+}
+
+func (c *check) Check(name string, data []byte, _ formats.Format) family.Checked {
+	res := family.NewChecked(name, formats.IprofProfile)
+	checkIprof(&res, name, data, c.classes)
+	return res
+}

@@ -1,0 +1,92 @@
+package irpgocmd
+
+import (
+	"github.com/profuse-pgo/profuse/cmd/profuse/internal/cli"
+	"github.com/profuse-pgo/profuse/cmd/profuse/internal/console"
+	"github.com/profuse-pgo/profuse/cmd/profuse/internal/family"
+	"github.com/profuse-pgo/profuse/cmd/profuse/internal/memprofcmd"
+	"github.com/profuse-pgo/profuse/cmd/profuse/internal/sources"
+	"github.com/profuse-pgo/profuse/formats"
+	"github.com/profuse-pgo/profuse/irpgo"
+	"github.com/profuse-pgo/profuse/memprof"
+)
+
+// Family is that of IRPGO and MemProf profiles, which share the indexed
+// format. What is no profile at all is told of as one of these, too.
+func Family() family.Family {
+	return family.Family{
+		Kinds:  []formats.Family{formats.IRPGO, formats.MemProf},
+		Show:   func() family.Shower { return new(show) },
+		Check:  func() family.Checker { return new(check) },
+		Merge:  func() family.Merger { return new(merge) },
+		Watch:  func() family.Watcher { return new(watching) },
+		Traces: traces,
+	}
+}
+
+// show is one run of "profuse show".
+type show struct {
+	by    cli.Choice
+	named bool // there are programs
+	heaps *memprof.Binaries
+}
+
+func (s *show) Declare(f *cli.Flags) {
+	s.by = cli.Choice{Value: memprofcmd.ByBytes, Allowed: append(memprofcmd.Rankings, memprofcmd.ByAll)}
+	f.Var(&s.by, "by", "`WHAT` list contexts of heap profiles by bytes, count, lifetime (average), density (of accesses, average) or all (default bytes)")
+}
+
+func (s *show) Open(p *sources.Programs) (err error) {
+	s.named = len(p.Binaries) > 0
+	s.heaps, err = memprof.OpenBinaries(p.Binaries, memprof.BinaryOptions{})
+	return err
+}
+
+func (s *show) Close() { s.heaps.Close() }
+
+func (s *show) Facts(name string, data []byte, f formats.Format, opt *family.ShowOptions) (family.Facts, error) {
+	heap := memprofcmd.FactsOptions{Top: opt.Top, Choose: opt.Choose, Binaries: s.heaps, Named: s.named, By: s.by.Value}
+	if f.Family() == formats.MemProf {
+		return memprofcmd.CollectFileFacts(name, data, f, heap)
+	}
+	return collectFacts(name, data, factsOptions{top: opt.Top, choose: opt.Choose, heap: heap})
+}
+
+// check is one run of "profuse check".
+type check struct {
+	heaps *memprof.Binaries // nil if none are given
+}
+
+func (c *check) Declare(*cli.Flags) {}
+
+func (c *check) Open(_ *cli.Env, p *sources.Programs) (err error) {
+	if len(p.Binaries) > 0 {
+		c.heaps, err = memprof.OpenBinaries(p.Binaries, memprof.BinaryOptions{})
+	}
+	return err
+}
+
+func (c *check) Close() {
+	if c.heaps != nil {
+		c.heaps.Close()
+	}
+}
+
+func (c *check) Admit(string, []byte) error { return nil }
+
+func (c *check) Check(name string, data []byte, f formats.Format) family.Checked {
+	if f.Family() == formats.MemProf {
+		return memprofcmd.Check(name, data, f, c.heaps)
+	}
+	res := family.NewChecked(name, f)
+	rep := irpgo.Check(name, data)
+	if rep.Info != nil {
+		res.Version = rep.Info.Version
+	}
+	res.Records, res.Omitted = rep.Records, rep.Omitted
+	res.Note(rep.Findings...)
+	for _, err := range rep.Remarks {
+		res.Remarks = append(res.Remarks, console.NewFinding(err))
+	}
+	return res
+}

@@ -1,0 +1,304 @@
+package irpgocmd
+
+import (
+	"cmp"
+	"encoding/hex"
+	"fmt"
+	"hash/fnv"
+	"io"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/profuse-pgo/profuse/cmd/profuse/internal/cli"
+	"github.com/profuse-pgo/profuse/cmd/profuse/internal/console"
+	"github.com/profuse-pgo/profuse/irpgo"
+)
+
+const (
+	// sketchSize is how many functions stand for all of a program: those with
+	// the smallest references, which are hashes of their names. What two
+	// programs have of them in common is an estimate of what they have in
+	// common, within 3 percentage points.
+	sketchSize = 1024
+	// maxPrograms is how many programs are told apart.
+	maxPrograms = 256
+	// related is the share of the smaller program's functions that make two
+	// programs versions or relatives of each other.
+	related = 0.1
+	// maxSketchedText is the largest text profile that is read once more.
+	maxSketchedText = 1 << 20
+)
+
+// A program is what profiles come from: one binary, or, where a profile does
+// not say which, one list of functions.
+type program struct {
+	name      string // the binary id, or "" without one
+	place     int    // of the first profile
+	file      string // its name
+	profiles  int
+	functions int
+	sketch    []uint64 // ascending
+}
+
+// knownPrograms tells the programs of a merge apart, in bounded memory and the same
+// for any number of workers.
+type knownPrograms struct {
+	mu   sync.Mutex
+	all  map[string]*program
+	more bool // than maxPrograms
+}
+
+// programKey identifies the program of a profile.
+func programKey(ids [][]byte, file string, data []byte) string {
+	if len(ids) > 0 {
+		key := make([]string, len(ids))
+		for i, id := range ids {
+			key[i] = hex.EncodeToString(id)
+		}
+		return strings.Join(key, "+")
+	}
+	h := fnv.New64a()
+	var word [8]byte
+	any := false
+	eachNameRef(file, data, func(ref uint64) {
+		any = true
+		for i := range word {
+			word[i] = byte(ref >> (8 * i))
+		}
+		h.Write(word[:])
+	})
+	if !any {
+		return ""
+	}
+	return fmt.Sprintf("functions-%016x", h.Sum64())
+}
+
+func eachNameRef(file string, data []byte, visit func(ref uint64)) {
+	if f, _ := irpgo.Detect(data); f == irpgo.FormatText && len(data) > maxSketchedText {
+		return
+	}
+	irpgo.NameRefs(file, data, func(ref uint64) bool {
+		visit(ref)
+		return true
+	})
+}
+
+// add takes note of a profile that is in the result.
+func (p *knownPrograms) add(place int, file string, ids [][]byte, data []byte) {
+	key := programKey(ids, file, data)
+	if key == "" {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if have := p.all[key]; have != nil {
+		have.profiles++
+		if place < have.place {
+			have.place, have.file = place, file
+		}
+		return
+	}
+	if p.all == nil {
+		p.all = make(map[string]*program)
+	}
+	n := &program{place: place, file: file, profiles: 1}
+	if len(ids) > 0 {
+		n.name = key
+	}
+	n.functions, n.sketch = sketch(file, data)
+	p.all[key] = n
+	if len(p.all) > maxPrograms {
+		p.more = true
+		last := key
+		for k, q := range p.all {
+			if q.place > p.all[last].place {
+				last = k
+			}
+		}
+		delete(p.all, last)
+	}
+}
+
+// sketch returns how many functions a profile has and the smallest of their
+// references. These are hashes, so about how many are below a limit is known
+// beforehand, and few have to be sorted; should it be otherwise, that only
+// takes longer.
+func sketch(file string, data []byte) (functions int, refs []uint64) {
+	mainRef := irpgo.NameRef("main") // which all have
+	var all []uint64
+	eachNameRef(file, data, func(ref uint64) {
+		if functions++; ref != mainRef {
+			all = append(all, ref)
+		}
+	})
+	limit := ^uint64(0)
+	if share := len(all) / (sketchSize + sketchSize/4); share > 1 {
+		limit /= uint64(share)
+	}
+	for _, ref := range all {
+		if ref <= limit {
+			refs = append(refs, ref)
+		}
+	}
+	if refs = smallest(refs); len(refs) < sketchSize {
+		refs = smallest(all)
+	}
+	return functions, refs
+}
+
+func smallest(refs []uint64) []uint64 {
+	slices.Sort(refs)
+	refs = slices.Compact(refs)
+	return slices.Clone(refs[:min(len(refs), sketchSize)]) // the others need not stay
+}
+
+// inCommon estimates how many functions two programs have in common.
+func (p *program) inCommon(q *program) float64 {
+	union := smallest(append(slices.Clone(p.sketch), q.sketch...))
+	both := 0
+	for _, ref := range union {
+		_, inP := slices.BinarySearch(p.sketch, ref)
+		_, inQ := slices.BinarySearch(q.sketch, ref)
+		if inP && inQ {
+			both++
+		}
+	}
+	if len(union) == 0 {
+		return 0
+	}
+	share := float64(both) / float64(len(union))
+	return share * float64(p.functions+q.functions) / (1 + share)
+}
+
+// families groups programs that have a considerable part of their functions
+// in common, by first appearance.
+func (p *knownPrograms) families() [][]*program {
+	list := make([]*program, 0, len(p.all))
+	for _, q := range p.all {
+		list = append(list, q)
+	}
+	slices.SortFunc(list, func(a, b *program) int { return cmp.Compare(a.place, b.place) })
+	var families [][]*program
+	for _, q := range list {
+		to := -1
+		for i := 0; i < len(families); i++ {
+			f := families[i]
+			if !slices.ContainsFunc(f, func(o *program) bool {
+				return q.inCommon(o) >= related*float64(min(q.functions, o.functions))
+			}) {
+				continue
+			}
+			if to < 0 {
+				to = i
+				families[i] = append(f, q)
+				continue
+			}
+			families[to] = append(families[to], f...)
+			families = slices.Delete(families, i, i+1)
+			i--
+		}
+		if to < 0 {
+			families = append(families, []*program{q})
+		}
+	}
+	return families
+}
+
+const maxFamiliesListed = 5
+
+// printPrograms says that what was merged is of several programs that have
+// little to do with each other, and which functions they still share.
+func (m *mergeReport) printPrograms(w io.Writer, result *irpgo.Profile) {
+	families := m.programs.families()
+	if len(families) > 1 {
+		count := cli.Count(uint64(len(families)))
+		if m.programs.more {
+			count = "more than " + count
+		}
+		fmt.Fprintf(w, "note: the inputs are of %s programs that have few functions in common (--per-binary keeps binaries apart):\n", count)
+		for _, f := range families[:min(len(families), maxFamiliesListed)] {
+			profiles, functions := 0, 0
+			for _, p := range f {
+				profiles += p.profiles
+				functions = max(functions, p.functions)
+			}
+			fmt.Fprintf(w, "      %s, such as %s, of %s\n", cli.Quantity(uint64(profiles), "profile", "profiles"), console.Printable(f[0].file),
+				cli.Quantity(uint64(functions), "function", "functions"))
+		}
+		if more := len(families) - maxFamiliesListed; more > 0 {
+			fmt.Fprintf(w, "      and %s more\n", cli.Count(uint64(more)))
+		}
+		printShared(w, families, result)
+	}
+	if len(m.programs.all) > 1 {
+		printSeveralFlows(w, result)
+	}
+}
+
+const maxNamesListed = 3
+
+// printShared names functions that programs of different families have.
+func printShared(w io.Writer, families [][]*program, result *irpgo.Profile) {
+	seen := make(map[uint64]int) // family that has it; -1 for several
+	for i, f := range families {
+		for _, p := range f {
+			for _, ref := range p.sketch {
+				if first, ok := seen[ref]; ok && first != i {
+					seen[ref] = -1
+				} else if !ok {
+					seen[ref] = i
+				}
+			}
+		}
+	}
+	var names []string
+	n := 0
+	for i := range result.Functions {
+		if seen[irpgo.NameRef(result.Functions[i].Name)] == -1 {
+			if n++; len(names) < maxNamesListed {
+				names = append(names, result.Functions[i].Name)
+			}
+		}
+	}
+	if n > 0 {
+		fmt.Fprintf(w, "      %s of one name in several of them, counted as one: %s\n",
+			cli.Quantity(uint64(n), "function", "functions"), listed(names, n))
+	}
+}
+
+// printSeveralFlows names functions that look different in different inputs.
+func printSeveralFlows(w io.Writer, result *irpgo.Profile) {
+	var names []string
+	n := 0
+	for i := range result.Functions {
+		plain := 0
+		for _, r := range result.Functions[i].Records {
+			if !r.IsCS() {
+				plain++
+			}
+		}
+		if plain > 1 {
+			if n++; len(names) < maxNamesListed {
+				names = append(names, result.Functions[i].Name)
+			}
+		}
+	}
+	if n > 0 {
+		fmt.Fprintf(w, "note: %s of one name with different control flow in different binaries, kept side by side: %s\n",
+			cli.Quantity(uint64(n), "function", "functions"), listed(names, n))
+	}
+}
+
+// listed joins the first names of n.
+func listed(names []string, n int) string {
+	shown := make([]string, len(names))
+	for i, name := range names {
+		shown[i] = console.Printable(name)
+	}
+	s := strings.Join(shown, ", ")
+	if n > len(names) {
+		s += ", …"
+	}
+	return s
+}

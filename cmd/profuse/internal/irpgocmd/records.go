@@ -1,0 +1,110 @@
+package irpgocmd
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/profuse-pgo/profuse/cmd/profuse/internal/cli"
+	"github.com/profuse-pgo/profuse/cmd/profuse/internal/console"
+	"github.com/profuse-pgo/profuse/cmd/profuse/internal/family"
+)
+
+// printSelected prints the records that --functions chose: one line each, or a
+// paragraph each when their counts or values are asked for.
+func printSelected(p *family.Printer, f *counterFacts) {
+	if len(f.Selected) == 0 {
+		fmt.Fprintln(p.W, "\n  No function matches.")
+		return
+	}
+	if p.Counts || p.Values {
+		for i := range f.Selected {
+			printRecord(p, f, &f.Selected[i])
+		}
+		return
+	}
+	var rows [][]string
+	for i := range f.Selected {
+		r := &f.Selected[i]
+		rows = append(rows, []string{
+			cli.Count(r.TotalCount), cli.Percent(r.TotalCount, f.TotalCount), cli.Count(r.MaxCount),
+			cli.Count(uint64(len(r.Counts))), fmt.Sprintf("%#016x", r.Hash), p.Symbol(r.Symbol),
+		})
+	}
+	p.Table([]string{"Total count", "Share", "Greatest", "Counters", "Hash", "Matching functions"}, rows)
+}
+
+func printRecord(p *family.Printer, f *counterFacts, r *recordFacts) {
+	name := strings.TrimRight(p.Symbol(r.Symbol), " ")
+	if p.Term.Width > 0 {
+		name = console.ShortenName(name, max(p.Term.Width-console.TableIndent, console.MinNameColumns))
+	}
+	fmt.Fprintf(p.W, "\n  %s\n", p.Term.Paint(cli.Bold, name))
+	what := fmt.Sprintf("total %s (%s), greatest %s", cli.Count(r.TotalCount), cli.Percent(r.TotalCount, f.TotalCount), cli.Count(r.MaxCount))
+	if r.Pseudo != "" {
+		what = r.Pseudo + " by sample profile, without counts"
+	}
+	if r.ContextSens {
+		what += ", context-sensitive"
+	}
+	p.Fold("    ", fmt.Sprintf("hash %#016x, %s, %s", r.Hash, cli.Quantity(uint64(len(r.Counts)), "counter", "counters"), what))
+	if p.Counts {
+		printCounts(p, r)
+	}
+	if p.Values {
+		printSites(p, "indirect call", r.IndirectTargets)
+		printSites(p, "memory size", r.MemOPSizes)
+		printSites(p, "virtual table", r.VTableTargets)
+	}
+}
+
+// printCounts prints the counters in the order of the file.
+func printCounts(p *family.Printer, r *recordFacts) {
+	words := make([]string, len(r.Counts))
+	for i, c := range r.Counts {
+		words[i] = cli.Count(c)
+	}
+	fmt.Fprint(p.W, "    counts:\n")
+	p.Fold("      ", strings.Join(words, " "))
+	if r.Bitmap != "" {
+		p.Fold("    ", "bitmap: "+r.Bitmap)
+	}
+}
+
+func printSites(p *family.Printer, kind string, sites []siteFacts) {
+	for i, s := range sites {
+		fmt.Fprintf(p.W, "    %s %d: seen %s\n", kind, i, cli.Quantity(s.Count, "time", "times"))
+		widest := 0
+		for _, v := range s.Values {
+			widest = max(widest, len(cli.Count(v.Count)))
+		}
+		for _, v := range s.Values {
+			name := sizeRange(v.Value)
+			if v.Symbol != nil {
+				name = p.Symbol(*v.Symbol)
+				if v.Symbol.Name == "" && v.Value != 0 {
+					name = fmt.Sprintf("(unknown, reference %#016x)", v.Value)
+				}
+			}
+			lead := fmt.Sprintf("      %*s  %7s  ", widest, cli.Count(v.Count), cli.Percent(v.Count, s.Count))
+			if p.Term.Width > 0 {
+				name = console.ShortenName(name, max(p.Term.Width-len(lead), console.MinNameColumns))
+			}
+			fmt.Fprintln(p.W, strings.TrimRight(lead+name, " "))
+		}
+	}
+}
+
+// sizeRange says which sizes in bytes a recorded one stands for: the runtime
+// keeps small ones and powers of two apart and records the others as the first
+// of their range.
+func sizeRange(v uint64) string {
+	const largest = 513
+	low := v - 1
+	switch {
+	case v == largest:
+		return cli.Count(v) + " bytes or more"
+	case v > 8 && v < largest && low&(low-1) == 0:
+		return fmt.Sprintf("%s to %s bytes", cli.Count(v), cli.Count(2*low-1))
+	}
+	return cli.Quantity(v, "byte", "bytes")
+}

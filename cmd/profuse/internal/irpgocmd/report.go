@@ -1,0 +1,163 @@
+package irpgocmd
+
+import (
+	"cmp"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+
+	"github.com/profuse-pgo/profuse/cmd/profuse/internal/cli"
+	"github.com/profuse-pgo/profuse/cmd/profuse/internal/merging"
+	"github.com/profuse-pgo/profuse/irpgo"
+	"github.com/profuse-pgo/profuse/profile"
+)
+
+// An mergeReport is the report of a merge of IRPGO profiles. It also keeps what
+// the choice of an indexed version and the notes about programs go by.
+type mergeReport struct {
+	*merging.Report
+	mu       sync.Mutex
+	sources  map[sourceKind]int
+	programs knownPrograms
+}
+
+func newReport(m *merging.Report) *mergeReport {
+	r := &mergeReport{Report: m, sources: make(map[sourceKind]int)}
+	m.Unused = func(file string, data []byte) {
+		irpgo.NameRefs(file, data, func(ref uint64) bool { return m.MayBeLost(ref, "") })
+	}
+	m.Cause = likelyCause
+	return r
+}
+
+// A sourceKind is what the choice of an indexed version goes by; a merge has
+// few of them. The value in irpgoReport.sources is the first place.
+type sourceKind struct {
+	format  irpgo.Format
+	version uint32
+	variant irpgo.Variant
+}
+
+// merged takes note of what kind a profile in the result is of.
+func (m *mergeReport) merged(place int, in *irpgo.Info) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	k := sourceKind{in.Format, in.Version, in.Variant}
+	if at, ok := m.sources[k]; !ok || place < at {
+		m.sources[k] = place
+	}
+}
+
+// infos returns the kinds of profiles that were merged, by first appearance.
+func (m *mergeReport) infos() []*irpgo.Info {
+	kinds := slices.SortedFunc(maps.Keys(m.sources), func(a, b sourceKind) int {
+		return cmp.Compare(m.sources[a], m.sources[b])
+	})
+	infos := make([]*irpgo.Info, len(kinds))
+	for i, k := range kinds {
+		infos[i] = &irpgo.Info{Format: k.format, Version: k.version, Variant: k.variant}
+	}
+	return infos
+}
+
+// rescued takes note of a damaged function.
+func (m *mergeReport) rescued(a *merging.Account, r irpgo.Rescued) {
+	a.Rescue(r.Function, r.NameRef, r.Clamped, r.Err)
+	if !r.Clamped && r.Function != "" {
+		m.MayBeLost(r.NameRef, r.Function)
+	}
+}
+
+// used ends the account of a profile that is in the result; place is its place
+// in the order of all.
+func (m *mergeReport) used(a *merging.Account, place int, in *irpgo.Info, added irpgo.Added) {
+	b := &merging.Brought{Functions: added.Records, Unmergable: added.Skipped, Count: added.Count}
+	for _, id := range in.BinaryIDs {
+		b.BinaryIDs = append(b.BinaryIDs, hex.EncodeToString(id))
+	}
+	m.programs.add(place, a.File, in.BinaryIDs, a.Data)
+	a.Used(b)
+}
+
+// foundIn takes the functions of the result off the list of lost ones.
+func (m *mergeReport) foundIn(p *irpgo.Profile) {
+	m.Found(len(p.Functions), func(yield func(ref uint64) bool) {
+		for i := range p.Functions {
+			if !yield(irpgo.NameRef(p.Functions[i].Name)) {
+				return
+			}
+		}
+	})
+}
+
+// asksNoFunction reports whether there is nothing to be looked for among the
+// functions of the result, neither by foundIn nor by printPrograms.
+func (m *mergeReport) asksNoFunction() bool {
+	return !m.AnyLost() && len(m.programs.all) <= 1
+}
+
+// readerWarning takes note of what a reader noticed.
+func (m *mergeReport) readerWarning(place int, w irpgo.Warning) {
+	m.warn(place, w, w.File)
+}
+
+// mergeWarning takes note of what the merger or a writer noticed.
+func (m *mergeReport) mergeWarning(w irpgo.Warning) {
+	file := w.File
+	if ie := (*irpgo.InstrError)(nil); errors.As(w.Err, &ie) && ie.Code == irpgo.CodeCounterOverflow {
+		// Which input a sum first overflowed at depends on how the inputs are
+		// shared out among the workers; that it overflowed does not.
+		file = ""
+	}
+	m.warn(0, w, file)
+}
+
+var warningHints = map[irpgo.Code]string{
+	irpgo.CodeCountMismatch:          "The profiles are from different sources or options; of such a function the first input's counts are kept.",
+	irpgo.CodeBitmapMismatch:         "The profiles are from different sources or options; of such a function the first input's bitmap is kept.",
+	irpgo.CodeValueSiteCountMismatch: "The profiles are from different sources or options; of such a function the first input's values are kept.",
+	irpgo.CodeCounterOverflow:        "Such counters stay at the greatest count there is. Smaller weights may help.",
+}
+
+func (m *mergeReport) warn(place int, w irpgo.Warning, file string) {
+	kind, hint := profile.Class(w.Err).Error(), ""
+	if ie := (*irpgo.InstrError)(nil); errors.As(w.Err, &ie) {
+		kind, hint = fmt.Sprint("code ", ie.Code), warningHints[ie.Code]
+	}
+	text := warningText(w)
+	if file != "" {
+		text = file + ": " + text
+	}
+	m.Add(kind, place, text, hint)
+}
+
+// likelyCause says in words what usually leads to such an error; "" if there
+// is nothing to say.
+func likelyCause(e *profile.FormatError, data []byte) string {
+	switch {
+	case errors.Is(e, errMixedKinds):
+		return "it was built with other instrumentation options"
+	case e.Class() == profile.ErrTruncated:
+		if n := irpgo.MissingBytes(data); n > 0 {
+			return fmt.Sprintf("its body is %s short: the writer was killed or its disk was full", cli.Quantity(n, "byte", "bytes"))
+		}
+	case e.Section == "value data":
+		return "the writer was killed in the value profile, or the file was changed"
+	case e.Field == "data after the profile", e.Field == "magic of the next profile", e.Field == "offset of the next header":
+		return "several processes wrote to it at once: LLVM_PROFILE_FILE needs %p or %m"
+	case e.Field == "raw profile version", e.Field == "indexed profile version":
+		return "a compiler wrote it that is newer than this tool, or a bit flipped"
+	case e.Class() == profile.ErrCorrupt && isBinaryProfile(data):
+		return "its bytes were changed after it was written, or two processes wrote to it at once"
+	}
+	return ""
+}
+
+// isBinaryProfile reports whether data is an IRPGO profile other than text.
+func isBinaryProfile(data []byte) bool {
+	f, _ := irpgo.Detect(data)
+	return f == irpgo.FormatRaw || f == irpgo.FormatIndexed
+}

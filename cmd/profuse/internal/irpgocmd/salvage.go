@@ -1,0 +1,178 @@
+package irpgocmd
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/profuse-pgo/profuse/cmd/profuse/internal/cli"
+	"github.com/profuse-pgo/profuse/cmd/profuse/internal/console"
+	"github.com/profuse-pgo/profuse/cmd/profuse/internal/merging"
+	"github.com/profuse-pgo/profuse/internal/inputs"
+	"github.com/profuse-pgo/profuse/irpgo"
+)
+
+func SalvageCommand() *cli.Command {
+	return &cli.Command{
+		Name:  "salvage",
+		Args:  "-o OUTPUT [--names-from FILE]... INPUT...",
+		Short: "save what is whole of truncated raw profiles",
+		Long: `Reads IRPGO raw profiles that end too early, because their process was killed or
+its disk was full, and writes the functions that are whole in them. Their counts
+are right, but the others' are missing: of such a profile compilers know what is
+hot in the functions that it has, and nothing of the rest.
+
+The names of functions come late in the file. Where they are missing they are
+taken from other profiles of the same program (--names-from), raw, indexed or
+text. A name fits by its hash, and the function must look there as it looks
+here.
+
+What is lost is listed. The exit code is 0 if a profile was written, 1 if nothing
+is whole or could be read, 2 if the command line is wrong.`,
+		Setup: func(f *cli.Flags) cli.Action {
+			c := &salvageRun{}
+			c.format = cli.Choice{Allowed: []string{formatIndexed, formatText}}
+			f.StringVar(&c.output, "o", "", "`FILE` where to write the result; \"-\" is standard output")
+			f.Var(&c.format, "format", "`FORMAT` indexed or text (default indexed)")
+			f.Var(&c.names, "names-from", "`FILE` whose names and functions are those of the same program; may be given again")
+			f.BoolVar(&c.quiet, "q", false, "print nothing but errors")
+			return c.run
+		},
+	}
+}
+
+// salvageRun is one run of "profuse salvage".
+type salvageRun struct {
+	writer
+	names  cli.List
+	output string
+	format cli.Choice
+	quiet  bool
+}
+
+func (c *salvageRun) run(ctx context.Context, env *cli.Env, args []string) error {
+	c.text = c.format.Value == formatText
+	switch {
+	case c.output == "":
+		return cli.Usagef("-o says where to write the result and is missing")
+	case len(args) == 0:
+		return cli.Usagef("no inputs")
+	case !c.text && console.ToTerminal(env, c.output):
+		return cli.Usagef("a binary profile is nothing for a terminal; write it to a file, or try --format text")
+	}
+	report := newReport(merging.NewReport(new(cli.Progress)))
+	ins, err := inputs.Expand(args, inputs.Options{Stdin: env.Stdin, Skipped: report.Skipped})
+	if err != nil {
+		return err
+	}
+	names, err := c.siblings(env)
+	if err != nil {
+		return err
+	}
+	out, err := console.OpenOutput(env, c.output, ins)
+	if err != nil {
+		return err
+	}
+	defer out.Discard()
+	merger := irpgo.NewMerger(irpgo.MergeOptions{KeepSymbols: c.text, Warn: report.mergeWarning})
+	var r inputs.Reader
+	defer r.Close()
+	whole, n := 0, 0
+	for _, in := range ins {
+		err := in.Each(&r, func(d *inputs.Data) error {
+			functions, info, err := c.add(env, merger, d, names)
+			if err != nil {
+				fmt.Fprintf(env.Stderr, "not salvaged: %s\n", console.Printable(cli.Message(err)))
+			} else {
+				whole += functions
+				report.merged(n, info)
+			}
+			n++
+			return ctx.Err()
+		})
+		if err != nil {
+			return err
+		}
+	}
+	if whole == 0 {
+		return fmt.Errorf("no function is whole; nothing is written")
+	}
+	merged := merger.Profile()
+	what, err := c.write(out, c.output, merged, report)
+	if err != nil || c.quiet {
+		return err
+	}
+	report.PrintWarnings(env.Stderr)
+	fmt.Fprintf(env.Stderr, "salvaged %s → %s (%s)\n", c.contents(merged), console.OutputName(c.output), what)
+	return nil
+}
+
+// siblings reads the profiles of --names-from.
+func (c *salvageRun) siblings(env *cli.Env) (*irpgo.Siblings, error) {
+	if len(c.names) == 0 {
+		return nil, nil
+	}
+	ins, err := inputs.Expand(c.names, inputs.Options{Stdin: env.Stdin})
+	if err != nil {
+		return nil, err
+	}
+	all := new(irpgo.Siblings)
+	for _, in := range ins {
+		err := in.Each(nil, func(d *inputs.Data) error {
+			r, err := irpgo.NewReader(d.Name(), d.Bytes(), irpgo.ReaderOptions{})
+			if err != nil {
+				return err
+			}
+			return all.Add(r)
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
+}
+
+// add merges what is whole of one profile and says what is not.
+func (c *salvageRun) add(env *cli.Env, m *irpgo.Merger, d *inputs.Data, names *irpgo.Siblings) (functions int, info *irpgo.Info, err error) {
+	r, rep, err := irpgo.Salvage(d.Name(), d.Bytes(), irpgo.SalvageOptions{Names: names})
+	if err != nil {
+		return 0, nil, err
+	}
+	if _, err := m.Add(r, 1); err != nil {
+		return 0, nil, err
+	}
+	if !c.quiet {
+		fmt.Fprintf(env.Stderr, "%s: %s\n", console.Printable(d.Name()), salvagedLine(rep))
+	}
+	return rep.Whole, r.Info(), nil
+}
+
+// salvagedLine says what is whole of a profile and what is not.
+func salvagedLine(s *irpgo.Salvaged) string {
+	line := fmt.Sprintf("%s of %s whole", cli.Count(uint64(s.Whole)), cli.Quantity(uint64(s.Functions), "function", "functions"))
+	var lost []string
+	for _, l := range []struct {
+		n    int
+		what string
+	}{
+		{s.CutRecords, "without a data record"},
+		{s.CutCounters, "without all their counters"},
+		{s.Nameless, "without a name (--names-from)"},
+		{s.Mismatching, "other than in the profiles with the names"},
+		{s.Damaged, "damaged"},
+	} {
+		if l.n > 0 {
+			lost = append(lost, cli.Count(uint64(l.n))+" "+l.what)
+		}
+	}
+	if len(lost) > 0 {
+		line += "; lost: " + strings.Join(lost, ", ")
+	}
+	if s.ValuesLost > 0 {
+		line += fmt.Sprintf("; value profile lost of %s", cli.Quantity(uint64(s.ValuesLost), "function", "functions"))
+	}
+	if s.Missing > 0 {
+		line += fmt.Sprintf("; %s missing", cli.Quantity(s.Missing, "byte", "bytes"))
+	}
+	return line
+}

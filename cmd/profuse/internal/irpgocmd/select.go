@@ -1,0 +1,40 @@
+package irpgocmd
+
+import (
+	"os"
+
+	"github.com/profuse-pgo/profuse/cmd/profuse/internal/console"
+	"github.com/profuse-pgo/profuse/irpgo"
+)
+
+// selection returns which functions are kept, by the names that they have in
+// the end; nil if all are.
+func (c *merge) selection() (func(name string) bool, error) {
+	only, err := console.FunctionPattern("function", c.only)
+	if err != nil {
+		return nil, err
+	}
+	without, err := console.FunctionPattern("no-function", c.without)
+	if err != nil || only == nil && without == nil {
+		return nil, err
+	}
+	return func(name string) bool {
+		return (only == nil || console.MatchesFunction(only, name)) && (without == nil || !console.MatchesFunction(without, name))
+	}, nil
+}
+
+// renaming returns how functions are renamed, nil if they are not.
+func (c *merge) renaming() (func(name string) string, error) {
+	if c.remap == "" {
+		return nil, nil
+	}
+	text, err := os.ReadFile(c.remap)
+	if err != nil {
+		return nil, err
+	}
+	m, err := irpgo.ParseRemapping(c.remap, text)
+	if err != nil {
+		return nil, err
+	}
+	return m.Rename, nil
+}

@@ -1,0 +1,381 @@
+package memprofcmd
+
+import (
+	"cmp"
+	"encoding/hex"
+	"fmt"
+	"regexp"
+	"slices"
+
+	"github.com/profuse-pgo/profuse/cmd/profuse/internal/console"
+	"github.com/profuse-pgo/profuse/formats"
+	"github.com/profuse-pgo/profuse/internal/symbols"
+	"github.com/profuse-pgo/profuse/irpgo"
+	"github.com/profuse-pgo/profuse/memprof"
+)
+
+// fileFacts is what "profuse show" tells of a heap profile that is a file of
+// its own. The JSON names are part of the interface.
+type fileFacts struct {
+	File      string   `json:"file"`
+	Size      int64    `json:"size"`       // bytes, decompressed
+	Format    string   `json:"format"`     // as package formats calls it
+	Version   int      `json:"version"`    // of raw profiles; 0 for YAML
+	WrittenBy string   `json:"written_by"` // LLVM releases; "" if not known
+	Dumps     int      `json:"dumps"`      // in a raw file
+	BuildIDs  []string `json:"build_ids"`  // the program first, then its libraries
+
+	RecordedContexts int            `json:"recorded_contexts"` // in a raw file
+	Coverage         *heapCoverage  `json:"coverage"`          // null without programs
+	Heap             *Facts         `json:"heap"`              // null if nothing could be read
+	Warnings         []string       `json:"warnings"`
+	Error            *console.Error `json:"error"`
+}
+
+// heapCoverage counts what the programs tell of a raw profile's addresses.
+type heapCoverage struct {
+	DroppedContexts  int           `json:"dropped_contexts"` // without a call in a known function
+	Addresses        int           `json:"addresses"`        // distinct
+	OutsideAddresses int           `json:"outside_addresses"`
+	UnknownAddresses int           `json:"unknown_addresses"` // in given programs, without debug information
+	Programs         []heapProgram `json:"programs"`
+	Missing          []heapProgram `json:"missing_programs"`
+}
+
+type heapProgram struct {
+	File      string `json:"file,omitempty"`
+	BuildID   string `json:"build_id"`
+	Addresses int    `json:"addresses"`
+}
+
+// Facts is what there is to say of a heap profile, whichever file it is
+// in.
+type Facts struct {
+	Version     int      `json:"section_version,omitempty"` // of an indexed profile
+	Fields      []string `json:"fields"`                    // known of all contexts
+	Contexts    int      `json:"contexts"`
+	Functions   int      `json:"functions"` // that have records
+	CallSites   int      `json:"call_sites"`
+	Frames      int      `json:"frames"` // distinct
+	Bytes       uint64   `json:"bytes"`  // allocated; saturating
+	Allocations uint64   `json:"allocations"`
+	Accesses    uint64   `json:"accesses"`
+
+	Temperatures []heapTemperature `json:"temperatures"`
+	// Places are calls that allocate, by what compilers make of all their
+	// contexts.
+	Places     map[string]int   `json:"places"`
+	Rankings   []heapRanking    `json:"rankings"`
+	DataAccess *dataAccessFacts `json:"data_access,omitzero"` // null without
+
+	by string // Rankings that are printed
+}
+
+// heapTemperature counts the contexts of a temperature.
+type heapTemperature struct {
+	Temperature string `json:"temperature"`
+	Contexts    int    `json:"contexts"`
+	Bytes       uint64 `json:"bytes"`
+	Allocations uint64 `json:"allocations"`
+}
+
+// heapRanking is the contexts with most of something.
+type heapRanking struct {
+	By       string        `json:"by"`
+	Contexts []heapContext `json:"contexts"`
+}
+
+// heapContext is an allocation context.
+type heapContext struct {
+	Bytes       uint64      `json:"bytes"`
+	Allocations uint64      `json:"allocations"`
+	Accesses    *uint64     `json:"accesses"` // null if not known
+	AverageSize float64     `json:"average_size"`
+	AverageLife float64     `json:"average_lifetime_ms"`
+	Density     float64     `json:"access_density"` // average, per byte and second of life
+	Temperature string      `json:"temperature"`
+	Functions   int         `json:"functions"`         // records that it stands in
+	Differs     bool        `json:"differs,omitempty"` // between them
+	Stack       []heapFrame `json:"stack"`
+
+	mib *memprof.MIB
+}
+
+// heapFrame is a frame of a context. Line and file are known with the program
+// only.
+type heapFrame struct {
+	ID         string `json:"id"`
+	Function   string `json:"function"` // linkage name; "" if not known
+	Demangled  string `json:"demangled"`
+	File       string `json:"file,omitempty"`
+	Line       int64  `json:"line,omitempty"`
+	LineOffset uint32 `json:"line_offset"`
+	Column     uint32 `json:"column"`
+	Inlined    bool   `json:"inlined"`
+}
+
+type dataAccessFacts struct {
+	Symbols     int    `json:"symbols"`
+	Strings     int    `json:"strings"`
+	Accesses    uint64 `json:"accesses"`
+	ColdSymbols int    `json:"cold_symbols"`
+	ColdStrings int    `json:"cold_strings"`
+}
+
+// The Rankings of contexts.
+const (
+	ByBytes    = "bytes"
+	byCount    = "count"
+	byLifetime = "lifetime"
+	byDensity  = "density"
+	ByAll      = "all"
+)
+
+var Rankings = []string{ByBytes, byCount, byLifetime, byDensity}
+
+// rankValue is what a context is ranked by.
+func rankValue(by string, m *memprof.MIB) float64 {
+	switch by {
+	case byCount:
+		return float64(m.AllocCount)
+	case byLifetime:
+		return m.AveLifetime()
+	case byDensity:
+		return m.AveAccessDensity()
+	}
+	return float64(m.TotalSize)
+}
+
+// FactsOptions adjust what is collected.
+type FactsOptions struct {
+	Top      int            // contexts to list of each ranking
+	Choose   *regexp.Regexp // functions of which one must be on the stack; nil for all
+	Binaries *memprof.Binaries
+	Named    bool   // there are binaries
+	By       string // Rankings to print; JSON has all
+}
+
+// CollectFileFacts reads a heap profile as far as it can be read. The error
+// is what stopped it; the facts hold it too.
+func CollectFileFacts(name string, data []byte, format formats.Format, opt FactsOptions) (*fileFacts, error) {
+	f := &fileFacts{
+		File: name, Size: int64(len(data)), Format: format.String(), BuildIDs: []string{}, Warnings: []string{},
+	}
+	var err error
+	if format == formats.MemProfYAML {
+		var p *memprof.Profile
+		if p, err = memprof.ReadYAML(name, data); err == nil {
+			if err = opt.NameFunctions(p); err == nil {
+				f.Heap = CollectFacts(p, opt)
+			}
+		}
+	} else {
+		err = f.raw(name, data, opt)
+	}
+	if err != nil {
+		f.Error = console.DescribeError(err)
+	}
+	return f, err
+}
+
+// NameFunctions names the functions of a profile that knows hashes only.
+func (o *FactsOptions) NameFunctions(p *memprof.Profile) error {
+	if !o.Named {
+		return nil
+	}
+	return o.Binaries.NameFunctions(p)
+}
+
+func (f *fileFacts) warn(text string) { f.Warnings = append(f.Warnings, text) }
+
+// raw tells of a raw profile: without its program all that addresses do not
+// matter for.
+func (f *fileFacts) raw(name string, data []byte, opt FactsOptions) error {
+	raw, err := memprof.ReadRaw(name, data, memprof.RawOptions{})
+	if err != nil {
+		return err
+	}
+	f.Version, f.Dumps, f.RecordedContexts = raw.Version(), len(raw.Dumps), raw.NumContexts()
+	f.WrittenBy = irpgo.RawMemProfInfo(raw.Version()).WrittenBy()
+	for _, id := range raw.BuildIDs() {
+		f.BuildIDs = append(f.BuildIDs, hex.EncodeToString(id))
+	}
+	if !opt.Named {
+		wanted := "the program"
+		if len(f.BuildIDs) > 0 && f.BuildIDs[0] != "" {
+			wanted += " with build id " + f.BuildIDs[0]
+		}
+		f.warn("functions and lines are not known: --profiled-binary gives " + wanted)
+		f.Heap = heapOfAddresses(raw)
+		return nil
+	}
+	p, about, err := raw.Symbolize(opt.Binaries, memprof.SymbolizeOptions{
+		KeepNames: true, Warn: func(err error) { f.warn(console.DescribeError(err).Message) },
+	})
+	if err != nil {
+		f.Heap = heapOfAddresses(raw)
+		return err
+	}
+	f.Coverage = &heapCoverage{
+		DroppedContexts: about.Dropped, Addresses: about.PCs, OutsideAddresses: about.Outside, UnknownAddresses: about.Unknown,
+		Programs: heapPrograms(about.Programs), Missing: heapPrograms(about.Missing),
+	}
+	f.Heap = CollectFacts(p, opt)
+	return nil
+}
+
+func heapPrograms(uses []memprof.ProgramUse) []heapProgram {
+	list := make([]heapProgram, len(uses))
+	for i, u := range uses {
+		list[i] = heapProgram{u.File, hex.EncodeToString(u.BuildID), u.PCs}
+	}
+	return list
+}
+
+func newHeapFacts(known memprof.Schema) *Facts {
+	h := &Facts{Fields: []string{}, Places: make(map[string]int), Rankings: []heapRanking{}}
+	for _, f := range known.Fields() {
+		h.Fields = append(h.Fields, f.String())
+	}
+	for _, t := range []memprof.Temperature{memprof.Cold, memprof.Warm, memprof.Hot} {
+		h.Temperatures = append(h.Temperatures, heapTemperature{Temperature: t.CompilerWord()})
+	}
+	return h
+}
+
+// add counts a context.
+func (h *Facts) add(m *memprof.MIB) {
+	h.Contexts++
+	h.Bytes = console.AddSaturating(h.Bytes, m.TotalSize)
+	h.Allocations += uint64(m.AllocCount)
+	h.Accesses = console.AddSaturating(h.Accesses, m.TotalAccessCount)
+	thresholds := memprof.DefaultThresholds
+	thresholds.UseHot = true
+	word := thresholds.Classify(m).CompilerWord()
+	i := slices.IndexFunc(h.Temperatures, func(t heapTemperature) bool { return t.Temperature == word })
+	t := &h.Temperatures[i]
+	t.Contexts++
+	t.Bytes = console.AddSaturating(t.Bytes, m.TotalSize)
+	t.Allocations += uint64(m.AllocCount)
+}
+
+// heapOfAddresses sums a raw profile up whose addresses mean nothing.
+func heapOfAddresses(raw *memprof.RawProfile) *Facts {
+	known := memprof.FullSchema
+	h := newHeapFacts(0)
+	for c := range raw.Contexts() {
+		known &= c.MIB.Fields
+		h.add(&c.MIB)
+	}
+	h.Fields = newHeapFacts(known).Fields
+	return h
+}
+
+// CollectFacts gathers the facts of a heap profile.
+func CollectFacts(p *memprof.Profile, opt FactsOptions) *Facts {
+	h := newHeapFacts(p.KnownFields())
+	h.by = opt.By
+	h.Functions, h.Frames = len(p.Records), p.Stacks.NumFrames()
+	for i := range p.Records {
+		h.CallSites += len(p.Records[i].CallSites)
+	}
+	var all []memprof.Context
+	places := make(map[memprof.Frame]string)
+	for c := range p.Contexts() {
+		h.add(c.MIB)
+		if c.Stack != 0 {
+			place := p.Stacks.Frame(topFrame(&p.Stacks, c.Stack))
+			place.Inline = false
+			word := memprof.DefaultThresholds.Classify(c.MIB).CompilerWord()
+			if have, ok := places[place]; ok && have != word {
+				word = "ambiguous"
+			}
+			places[place] = word
+		}
+		if opt.Choose == nil || onStack(p, c.Stack, opt.Choose) {
+			all = append(all, c)
+		}
+	}
+	for _, word := range places {
+		h.Places[word]++
+	}
+	for _, by := range Rankings {
+		h.Rankings = append(h.Rankings, rankHeap(p, all, by, opt.Top))
+	}
+	if d := p.DataAccess; !d.Empty() {
+		f := &dataAccessFacts{ColdSymbols: len(d.ColdSymbols), ColdStrings: len(d.ColdHashes)}
+		for i := range d.Records {
+			if d.Records[i].Symbol != "" {
+				f.Symbols++
+			} else {
+				f.Strings++
+			}
+			f.Accesses = console.AddSaturating(f.Accesses, d.Records[i].AccessCount)
+		}
+		h.DataAccess = f
+	}
+	return h
+}
+
+func topFrame(s *memprof.Stacks, i memprof.StackIndex) memprof.FrameIndex {
+	f, _ := s.Top(i)
+	return f
+}
+
+// onStack reports whether a function is on a stack whose name matches.
+func onStack(p *memprof.Profile, stack memprof.StackIndex, choose *regexp.Regexp) bool {
+	for f := range p.Stacks.Walk(stack) {
+		guid := p.Stacks.Frame(f).GUID
+		if name, ok := p.Names[guid]; ok && console.MatchesFunction(choose, name) || choose.MatchString(guidName(guid)) {
+			return true
+		}
+	}
+	return false
+}
+
+// guidName is how functions are called that have no name.
+func guidName(guid uint64) string { return fmt.Sprintf("0x%016x", guid) }
+
+// rankHeap returns the contexts with most of something, without those that have
+// nothing.
+func rankHeap(p *memprof.Profile, all []memprof.Context, by string, n int) heapRanking {
+	r := heapRanking{By: by, Contexts: []heapContext{}}
+	ranked := slices.Clone(all)
+	slices.SortStableFunc(ranked, func(a, b memprof.Context) int {
+		return cmp.Or(
+			cmp.Compare(rankValue(by, b.MIB), rankValue(by, a.MIB)),
+			cmp.Compare(b.MIB.TotalSize, a.MIB.TotalSize),
+		)
+	})
+	for _, c := range ranked[:min(n, len(ranked))] {
+		if rankValue(by, c.MIB) == 0 {
+			break
+		}
+		r.Contexts = append(r.Contexts, describeContext(p, c))
+	}
+	return r
+}
+
+func describeContext(p *memprof.Profile, c memprof.Context) heapContext {
+	m := c.MIB
+	out := heapContext{
+		Bytes: m.TotalSize, Allocations: uint64(m.AllocCount), AverageSize: m.AveSize(),
+		AverageLife: m.AveLifetime(), Density: m.AveAccessDensity(),
+		Temperature: memprof.DefaultThresholds.Classify(m).CompilerWord(), Functions: c.Functions, Differs: c.Differs, mib: m,
+	}
+	if m.Fields.Has(memprof.TotalAccessCount) {
+		out.Accesses = &m.TotalAccessCount
+	}
+	for i := range p.Stacks.Walk(c.Stack) {
+		src := p.Stacks.Frame(i)
+		f := heapFrame{
+			ID: guidName(src.GUID), Function: p.Names[src.GUID], LineOffset: src.LineOffset, Column: src.Column, Inlined: src.Inline,
+		}
+		f.Demangled = symbols.Demangle(f.Function)
+		if at, ok := p.Sources[src.GUID]; ok {
+			f.File, f.Line = at.File, int64(at.Line+src.LineOffset)
+		}
+		out.Stack = append(out.Stack, f)
+	}
+	return out
+}

@@ -1,0 +1,136 @@
+package memprofcmd
+
+import (
+	"cmp"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/profuse-pgo/profuse/cmd/profuse/internal/cli"
+	"github.com/profuse-pgo/profuse/cmd/profuse/internal/console"
+	"github.com/profuse-pgo/profuse/formats"
+	"github.com/profuse-pgo/profuse/irpgo"
+	"github.com/profuse-pgo/profuse/memprof"
+	"github.com/profuse-pgo/profuse/profile"
+)
+
+// A Reader is what the workers of a merge share to read heap profiles.
+type Reader struct {
+	binaries *memprof.Binaries
+
+	mu       sync.Mutex
+	raw      int // profiles
+	contexts int // of raw profiles
+	dropped  int
+	outside  map[string]int // addresses by build id of the program that was not found
+}
+
+// OpenReader opens the programs. Those in folders are looked for when they
+// are needed.
+func OpenReader(paths []string, workers int) (*Reader, error) {
+	b, err := memprof.OpenBinaries(paths, memprof.BinaryOptions{Workers: workers})
+	if err != nil {
+		return nil, err
+	}
+	return &Reader{binaries: b, outside: make(map[string]int)}, nil
+}
+
+// Read reads a heap profile that is a file of its own. It does not refer to
+// data. warn is told of what is suspicious.
+//
+// info stands for a raw profile in the choice of an indexed version; nil for
+// YAML, which says nothing of its writer.
+func (h *Reader) Read(name string, data []byte, format formats.Format, warn func(kind string, err error)) (p *memprof.Profile, info *irpgo.Info, err error) {
+	if format == formats.MemProfYAML {
+		p, err = memprof.ReadYAML(name, data)
+		return p, nil, err
+	}
+	cut := 0
+	raw, err := memprof.ReadRaw(name, data, memprof.RawOptions{Overflow: func(uint64) { cut++ }})
+	if err != nil {
+		return nil, nil, err
+	}
+	p, about, err := raw.Symbolize(h.binaries, memprof.SymbolizeOptions{
+		Warn:     func(err error) { warn("memprof program", err) },
+		Overflow: func(memprof.MIBIndex) { cut++ },
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	if cut > 0 {
+		warn("memprof overflow", &profile.FormatError{
+			File: name, Offset: -1, Record: -1, Field: "number of contexts with a sum that outgrew its field and was cut",
+			Found: fmt.Sprint(cut), Want: "0", Err: profile.ErrMismatch,
+		})
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.raw++
+	h.contexts += about.Contexts
+	h.dropped += about.Dropped
+	for _, m := range about.Missing {
+		h.outside[hex.EncodeToString(m.BuildID)] += m.PCs
+	}
+	return p, irpgo.RawMemProfInfo(raw.Version()), nil
+}
+
+// Close closes the programs.
+func (h *Reader) Close() { h.binaries.Close() }
+
+// Contents sums up a heap profile; empty for none.
+func Contents(p *memprof.Profile) string {
+	if p.Empty() {
+		return ""
+	}
+	var parts []string
+	var contexts, bytes uint64
+	for c := range p.Contexts() {
+		contexts++
+		bytes = console.AddSaturating(bytes, c.MIB.TotalSize)
+	}
+	if len(p.Records) > 0 {
+		parts = append(parts, fmt.Sprintf("%s in %s that allocated %s", cli.Quantity(contexts, "context", "contexts"),
+			cli.Quantity(uint64(len(p.Records)), "function", "functions"), cli.Quantity(bytes, "byte", "bytes")))
+	}
+	if d := p.DataAccess; !d.Empty() {
+		parts = append(parts, fmt.Sprintf("accesses to %s", cli.Quantity(uint64(len(d.Records)), "symbol or string", "symbols and strings")))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// maxOutsideListed is how many programs are named that were not found.
+const maxOutsideListed = 3
+
+// PrintLosses says what of the raw profiles is not in the result.
+func (h *Reader) PrintLosses(w io.Writer) {
+	if h.dropped > 0 {
+		fmt.Fprintf(w, "note: %s of %s of raw heap profiles are left out: no call in them is in a known function of the given programs\n",
+			cli.Count(uint64(h.dropped)), cli.Quantity(uint64(h.contexts), "context", "contexts"))
+	}
+	if len(h.outside) == 0 {
+		return
+	}
+	ids := slices.SortedFunc(maps.Keys(h.outside), func(a, b string) int {
+		return cmp.Or(cmp.Compare(h.outside[b], h.outside[a]), cmp.Compare(a, b))
+	})
+	total := 0
+	for _, n := range h.outside {
+		total += n
+	}
+	var names []string
+	for _, id := range ids[:min(len(ids), maxOutsideListed)] {
+		if id == "" {
+			id = "without build id"
+		}
+		names = append(names, fmt.Sprintf("%s (%s)", id, cli.Count(uint64(h.outside[id]))))
+	}
+	if more := len(ids) - len(names); more > 0 {
+		names = append(names, cli.Count(uint64(more))+" more")
+	}
+	fmt.Fprintf(w, "note: call stacks are without %s in programs and libraries that are not given: %s\n",
+		cli.Quantity(uint64(total), "address", "addresses"), strings.Join(names, ", "))
+}

@@ -1,0 +1,47 @@
+package memprofcmd
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/profuse-pgo/profuse/formats"
+	"github.com/profuse-pgo/profuse/internal/oracle"
+)
+
+// TestHeapMergeShares: workers share what they look up, and count what is lost
+// together.
+func TestHeapMergeShares(t *testing.T) {
+	h, err := OpenReader([]string{filepath.Join(oracle.Root(t), "testdata", "memprof", "raw")}, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer h.Close()
+	data, err := os.ReadFile(filepath.Join(filepath.Join(oracle.Root(t), "testdata", "memprof", "raw"), "clang22-pie.memprofraw"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var group []chan error
+	for range 8 {
+		done := make(chan error, 1)
+		group = append(group, done)
+		go func() {
+			_, _, err := h.Read("raw", data, formats.MemProfRaw, func(kind string, err error) { t.Error(kind, err) })
+			done <- err
+		}()
+	}
+	for _, done := range group {
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	}
+	var said bytes.Buffer
+	h.PrintLosses(&said)
+	for _, want := range []string{"note: 24 of 136 contexts ", "without 24 addresses in programs and libraries that are not given: "} {
+		if !strings.Contains(said.String(), want) {
+			t.Errorf("it says\n%swithout %q", said.String(), want)
+		}
+	}
+}

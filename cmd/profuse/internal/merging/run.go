@@ -1,0 +1,136 @@
+package merging
+
+import (
+	"fmt"
+	"runtime"
+	"strconv"
+	"strings"
+
+	"github.com/profuse-pgo/profuse/cmd/profuse/internal/cli"
+	"github.com/profuse-pgo/profuse/cmd/profuse/internal/sources"
+	"github.com/profuse-pgo/profuse/formats"
+	"github.com/profuse-pgo/profuse/internal/inputs"
+)
+
+// A Run is what is asked of a merge whatever the formats of its inputs.
+type Run struct {
+	Output   string
+	Format   string // of the output, from option --format; "" if not given
+	Weighted cli.List
+	Workers  int // 0 for one per CPU
+	Loss     LossOptions
+	Empty    bool // may be the result
+	Quiet    bool
+
+	Family  formats.Family // that is merged
+	Weights []string       // of the inputs, as they were written: numbers from 1 up, or fractions as 0.5
+}
+
+// Check finds what is wrong with the command line itself.
+func (r *Run) Check(args []string) error {
+	switch {
+	case r.Output == "":
+		return cli.Usagef("-o says where to write the result and is missing")
+	case len(args) == 0 && len(r.Weighted) == 0:
+		return cli.Usagef("no inputs")
+	case r.Workers < 0:
+		return cli.Usagef("option -j takes a number from 1 up")
+	}
+	return nil
+}
+
+// NumWorkers returns the number of workers that option -j asks for.
+func NumWorkers(option int) int {
+	if option == 0 {
+		return runtime.GOMAXPROCS(0)
+	}
+	return option
+}
+
+// Expand finds the inputs. Weighted ones come last, as for llvm-profdata: the
+// order of the inputs shows in the order of records.
+func (r *Run) Expand(env *cli.Env, args []string, report *Report) ([]inputs.Input, error) {
+	opt := inputs.Options{Stdin: env.Stdin, Skipped: report.Skipped}
+	args, err := inputs.ExpandResponse(args)
+	if err != nil {
+		return nil, err
+	}
+	ins, err := inputs.Expand(sources.BundleFiles(args), opt)
+	if err != nil {
+		return nil, err
+	}
+	r.Weights = make([]string, len(ins))
+	for i := range r.Weights {
+		r.Weights[i] = "1"
+	}
+	for _, w := range r.Weighted {
+		number, name, _ := strings.Cut(w, ",")
+		weight, ok := parseWeight(number)
+		if !ok || name == "" {
+			return nil, badWeight(w)
+		}
+		more, err := inputs.Expand([]string{name}, opt)
+		if err != nil {
+			return nil, err
+		}
+		for i := range more {
+			more[i].Weight = weight
+			r.Weights = append(r.Weights, number)
+		}
+		ins = append(ins, more...)
+	}
+	if len(ins) == 0 {
+		return nil, fmt.Errorf("there are no files in %s", strings.Join(args, ", "))
+	}
+	return ins, nil
+}
+
+// maxWeightDigits is how long a fraction may be.
+const maxWeightDigits = 18
+
+// parseWeight parses a weight above 0. For a fraction, which not every family
+// has a use for, it returns 1; see checkWeights.
+func parseWeight(s string) (weight uint64, ok bool) {
+	if weight, err := strconv.ParseUint(s, 10, 64); err == nil {
+		return weight, weight > 0
+	}
+	whole, part, ok := strings.Cut(s, ".")
+	digits := whole + part
+	ok = ok && part != "" && len(digits) <= maxWeightDigits && strings.Trim(digits, "0123456789") == ""
+	return 1, ok && strings.Trim(digits, "0") != ""
+}
+
+// CheckWeights refuses fractions.
+func (r *Run) CheckWeights() error {
+	for _, w := range r.Weighted {
+		if number, _, _ := strings.Cut(w, ","); strings.Contains(number, ".") {
+			return badWeight(w)
+		}
+	}
+	return nil
+}
+
+func badWeight(w string) error {
+	return cli.Usagef("option --weighted-input takes a number from 1 up, a comma and an input, not %q", w)
+}
+
+// CheckName refuses an output whose name is one of another family's.
+func (r *Run) CheckName() error {
+	if f, ok := formats.BySuffix(r.Output); ok && f.Family() != r.Family {
+		return cli.Usagef("%s is the name of an %v, and %s profiles are to be merged", r.Output, f, r.Family)
+	}
+	return nil
+}
+
+// InputFamily is that of the first input that tells.
+func InputFamily(ins []inputs.Input) formats.Family {
+	for _, compressed := range []bool{false, true} {
+		for _, in := range ins {
+			// Any text is taken for an IRPGO profile.
+			if f := sources.PeekFormat(in, compressed); f != 0 && f != formats.IRPGOText {
+				return f.Family()
+			}
+		}
+	}
+	return formats.IRPGO
+}

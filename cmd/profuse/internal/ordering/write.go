@@ -1,0 +1,175 @@
+package ordering
+
+import (
+	"fmt"
+	"io"
+	"iter"
+	"strings"
+
+	"github.com/profuse-pgo/profuse/cmd/profuse/internal/cli"
+	"github.com/profuse-pgo/profuse/cmd/profuse/internal/console"
+	"github.com/profuse-pgo/profuse/cmd/profuse/internal/sources"
+	"github.com/profuse-pgo/profuse/internal/inputs"
+	"github.com/profuse-pgo/profuse/layout"
+	"github.com/profuse-pgo/profuse/symbolize"
+)
+
+// mold is among the formats so that there is an answer to those who try it.
+const mold = "mold"
+
+// About explains the formats in help texts.
+const About = `
+    lld     ld.lld --symbol-ordering-file=LIST
+    ld64    ld64 or ld64.lld -order_file LIST
+    gold    ld.gold --section-ordering-file=LIST
+    gnu-ld  INCLUDE LIST in a linker script, at the beginning of .text { }
+
+gold and GNU ld need a program compiled with -ffunction-sections. mold cannot
+order functions.
+
+With --binary, names are those of another build of the program, such as one
+without instrumentation: what compilers append to names (.llvm.1234, .part.0) may
+differ, and so may Mach-O's underscore.`
+
+// An Writer writes a list of functions for a linker.
+type Writer struct {
+	output string
+	format cli.Choice
+	binary string // the program to be laid out
+	arch   string // of that
+	Quiet  bool
+}
+
+func (c *Writer) Declare(f *cli.Flags) {
+	c.format.Value = string(layout.LLD)
+	for _, l := range layout.Linkers() {
+		c.format.Allowed = append(c.format.Allowed, string(l))
+	}
+	c.format.Allowed = append(c.format.Allowed, mold)
+	f.StringVar(&c.output, "o", "-", "`FILE` where to write; \"-\" is standard output")
+	f.Var(&c.format, "format", "`LINKER` to write for: "+strings.Join(c.format.Allowed[:len(c.format.Allowed)-1], ", "))
+	f.StringVar(&c.binary, "binary", "", "`FILE` the program to be laid out, whose names to use")
+	f.StringVar(&c.arch, "arch", "", "`ARCH` of that, if it is for several architectures")
+	f.BoolVar(&c.Quiet, "q", false, "print neither warnings nor summary")
+}
+
+// Check finds what is wrong with the command line.
+func (c *Writer) Check() error {
+	if c.format.Value == mold {
+		return cli.Usagef("mold has no option that orders functions (https://github.com/rui314/mold/issues/1231): link with lld or gold")
+	}
+	return nil
+}
+
+// Write writes the names, which come from the file at path, and says what
+// became of them.
+func (c *Writer) Write(env *cli.Env, path string, names []string) error {
+	match, err := c.match(names)
+	if err != nil {
+		return err
+	}
+	ins := []inputs.Input{inputs.File(path)}
+	if c.binary != "" {
+		ins = append(ins, inputs.File(c.binary))
+	}
+	var unwritten []string
+	err = console.WriteText(env, c.output, ins, func(w io.Writer) (err error) {
+		unwritten, err = layout.Write(w, layout.Linker(c.format.Value), match.Symbols)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if !c.Quiet {
+		c.report(env.Stderr, match, unwritten)
+	}
+	return nil
+}
+
+// match finds the names in the program that is to be laid out, if it is given.
+func (c *Writer) match(names []string) (layout.Match, error) {
+	if c.binary == "" {
+		return layout.Unique(names), nil
+	}
+	in, err := sources.BinaryPath(c.binary)
+	if err != nil {
+		return layout.Match{}, err
+	}
+	f, err := symbolize.Open(in.Name, symbolize.Options{Arch: c.arch, NoDebugFiles: true})
+	if err != nil {
+		return layout.Match{}, err
+	}
+	defer f.Close()
+	seq, err := f.Symbols()
+	if err != nil {
+		return layout.Match{}, err
+	}
+	set := layout.NewSymbolSet(codeSymbols(f, seq), layout.SymbolOptions{Underscore: f.Format() == symbolize.MachO})
+	if set.Len() == 0 {
+		return layout.Match{}, fmt.Errorf("%s: has no symbols: take the program as it was before it was stripped", in.Name)
+	}
+	return set.Match(names), nil
+}
+
+// codeSymbols yields the names of the functions of a file, as they are in its
+// symbol table, once for each function.
+func codeSymbols(f *symbolize.File, all iter.Seq[symbolize.Symbol]) iter.Seq[string] {
+	var code []symbolize.Segment
+	for _, s := range f.Segments() {
+		if s.Executable {
+			code = append(code, s)
+		}
+	}
+	prefix := ""
+	if f.Format() == symbolize.MachO {
+		prefix = "_" // package symbolize takes it away
+	}
+	return func(yield func(string) bool) {
+		type key struct {
+			name string
+			addr uint64
+		}
+		seen := make(map[key]bool) // a symbol may be in several tables
+		for s := range all {
+			inCode := false
+			for _, c := range code {
+				inCode = inCode || s.Addr-c.Addr < c.MemSize
+			}
+			k := key{s.Name, s.Addr}
+			if inCode && !seen[k] {
+				seen[k] = true
+				if !yield(prefix + s.Name) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// report says what became of the names.
+func (c *Writer) report(w io.Writer, m layout.Match, unwritten []string) {
+	list := func(what string, names []string) {
+		for i, n := range names {
+			if i == console.MaxListed {
+				fmt.Fprintf(w, "%s: … and %s more\n", what, cli.Count(uint64(len(names)-i)))
+				break
+			}
+			fmt.Fprintf(w, "%s: %s\n", what, console.Printable(n))
+		}
+	}
+	var renamed []string
+	for _, r := range m.Renamed {
+		renamed = append(renamed, r.From+" → "+strings.Join(r.To, ", "))
+	}
+	list("missing", m.Missing)
+	list("renamed", renamed)
+	list("named twice", m.Duplicates)
+	list("several functions of one name", m.Ambiguous)
+	list("not in a form that "+c.format.Value+" reads", unwritten)
+	summary := fmt.Sprintf("ordered %s", cli.Quantity(uint64(len(m.Symbols)-len(unwritten)), "function", "functions"))
+	if c.binary != "" {
+		summary += fmt.Sprintf(" as in %s: %s kept, %s renamed, %s missing, %s named twice", c.binary, cli.Count(uint64(m.Kept)),
+			cli.Count(uint64(len(m.Renamed))), cli.Count(uint64(len(m.Missing))), cli.Count(uint64(len(m.Duplicates))))
+	}
+	fmt.Fprintln(w, summary)
+}

@@ -1,0 +1,83 @@
+package sources
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+
+	"github.com/profuse-pgo/profuse/formats"
+	"github.com/profuse-pgo/profuse/internal/inputs"
+	"github.com/profuse-pgo/profuse/mip"
+	"github.com/profuse-pgo/profuse/profile"
+)
+
+// WantTraces are the profiles that have orders of first calls.
+const WantTraces = "a .mip with call counts, or an IRPGO profile with temporal traces"
+
+// BinaryPath returns the input for a path, which may be that of a .dSYM bundle.
+func BinaryPath(path string) (inputs.Input, error) {
+	file, err := mip.BinaryFile(path)
+	return inputs.File(file), err
+}
+
+// BundleFiles replaces .dSYM bundles among arguments by the file inside, where
+// there is one.
+func BundleFiles(args []string) []string {
+	files := make([]string, len(args))
+	for i, arg := range args {
+		files[i] = arg
+		if filepath.Ext(filepath.Clean(arg)) == ".dSYM" {
+			if file, err := mip.BinaryFile(arg); err == nil {
+				files[i] = file
+			}
+		}
+	}
+	return files
+}
+
+// WrongFormat is the error of a file whose contents are not what is wanted.
+func WrongFormat(name string, data []byte, want string) error {
+	e := &profile.FormatError{
+		File: name, Offset: -1, Record: -1, Field: "format", Found: "unknown", Want: want, Err: profile.ErrUnrecognized,
+	}
+	switch f, ok := formats.Detect(data); {
+	case len(data) == 0:
+		e.Field, e.Found, e.Err = "size", "0 bytes", profile.ErrEmpty
+	case f == formats.IRPGOText: // any text is taken for it
+		e.Found = "text"
+	case ok:
+		e.Found, e.Err = f.String(), profile.ErrMismatch
+	}
+	return e
+}
+
+// errSeen ends the reading of an input of which enough has been seen.
+var errSeen = errors.New("seen")
+
+// PeekFormat returns the format of an input, of an archive that of its first
+// member that has one, by its first bytes; 0 if it has none, or if it can be
+// read only once. Compressed ones are looked into on request.
+func PeekFormat(in inputs.Input, compressed bool) (f formats.Format) {
+	info, err := os.Stat(in.Name)
+	if err != nil || !info.Mode().IsRegular() {
+		return 0
+	}
+	if compressed {
+		_ = in.Each(nil, func(d *inputs.Data) error {
+			if f, _ = formats.Detect(d.Bytes()); f != 0 {
+				return errSeen
+			}
+			return nil
+		})
+		return f
+	}
+	file, err := os.Open(in.Name)
+	if err != nil {
+		return 0
+	}
+	defer file.Close()
+	var head [1 << 12]byte
+	n, _ := file.Read(head[:])
+	f, _ = formats.Detect(head[:n])
+	return f
+}
