@@ -24,6 +24,9 @@ func TestCountsEqualClang(t *testing.T) {
 	for _, version := range []string{"19", "22"} {
 		for _, p := range []program{flowProgram, throwProgram} {
 			t.Run(version+p.sources[0], func(t *testing.T) {
+				if version != "22" || p.sources[0] == "throw.cpp" {
+					oracle.Slow(t)
+				}
 				t.Parallel()
 				cc := "clang-" + version
 				if p.sources[0] == "throw.cpp" {
@@ -32,9 +35,9 @@ func TestCountsEqualClang(t *testing.T) {
 				tc := native(t, cc)
 				p := p.with("-O0")
 				reference := tc.clangProfile(t, p, oracle.Tool(t, "llvm-profdata-"+version), arguments)
-				exe := tc.build(t, p, &instrument.Options{Profile: counts})
+				exe := tc.build(t, p, optionsFor(counts))
 				counted := tc.profile(t, exe, arguments...)
-				covered := tc.profile(t, tc.build(t, p, &instrument.Options{Profile: coverage}), arguments...)
+				covered := tc.profile(t, tc.build(t, p, optionsFor(coverage)), arguments...)
 				compareCalls(t, reference, counted, functionSymbols(t, exe.exe))
 				for i, f := range covered.Functions {
 					if f.Covered() != counted.Functions[i].Covered() {
@@ -122,17 +125,14 @@ func (tc toolchain) clangProfile(t *testing.T, p program, profdata string, runs 
 // TestIntelSyntax instruments what compilers print with -masm=intel.
 func TestIntelSyntax(t *testing.T) {
 	for _, cc := range []string{"clang-22", "gcc"} {
-		for _, profile := range []mip.ProfileType{counts, coverage | withBB} {
-			t.Run(fmt.Sprintf("%s/%d", cc, profile), func(t *testing.T) {
-				t.Parallel()
-				p := flowProgram.with("-O2", "-masm=intel")
-				native(t, cc).sameOutput(t, p, profile)
-				if profile.Has(withBB) {
-					native(t, cc).inferredEqualsProbed(t, p, profile)
-					sameGraphs(t, native(t, cc), flowProgram.with("-O2"), p)
-				}
-			})
-		}
+		t.Run(cc, func(t *testing.T) {
+			t.Parallel()
+			p := flowProgram.with("-O2", "-masm=intel")
+			native(t, cc).sameOutput(t, p, counts)
+			native(t, cc).sameOutput(t, p, coverage|withBB)
+			native(t, cc).inferredEqualsProbed(t, p, coverage|withBB)
+			sameGraphs(t, native(t, cc), flowProgram.with("-O2"), p)
+		})
 	}
 }
 
@@ -154,68 +154,84 @@ func sameGraphs(t *testing.T, tc toolchain, a, b program) {
 // TestRustc instruments the crate of a Rust program in every mode, in both
 // syntaxes.
 func TestRustc(t *testing.T) {
-	rustc, clang := oracle.Tool(t, "rustc"), oracle.Tool(t, "clang-22")
-	runtime := filepath.Join(t.TempDir(), "runtime.o")
-	must(t, "", clang, "-O2", "-fPIC", "-c", testdata(t, "runtime.c"), "-o", runtime)
+	rustc, clang := oracle.Tool(t, "rustc"), native(t, "clang-22")
 	for _, syntax := range []string{"att", "intel"} {
-		for _, profile := range modes {
-			t.Run(fmt.Sprintf("%s/%d", syntax, profile), func(t *testing.T) {
-				t.Parallel()
-				r := rust{rustc: rustc, clang: clang, runtime: runtime, syntax: syntax}
-				plain := r.build(t, nil)
-				some := r.build(t, &instrument.Options{Profile: profile})
-				all := r.build(t, &instrument.Options{Profile: profile, AllBlockProbes: true})
-				for _, n := range []string{"0", "2", "5"} {
-					var tc toolchain
-					want, _ := tc.exec(t, plain, "", n)
-					got, _ := tc.exec(t, some, filepath.Join(t.TempDir(), "raw"), n)
-					if got != want {
-						t.Errorf("output with %s: %s", n, cmp.Diff(want, got))
+		t.Run(syntax, func(t *testing.T) {
+			if syntax != "att" {
+				oracle.Slow(t)
+			}
+			t.Parallel()
+			options := []*instrument.Options{nil}
+			for _, profile := range modes {
+				options = append(options, optionsFor(profile), &instrument.Options{Profile: profile, AllBlockProbes: true})
+			}
+			exes := clang.buildRust(t, rustc, syntax, options)
+			for _, n := range []string{"0", "2", "5"} {
+				want := clang.exec(t, exes[0].exe, n).out
+				for i, profile := range modes {
+					some, all := exes[1+2*i], exes[2+2*i]
+					if got := clang.exec(t, some.exe, n).out; got != want {
+						t.Errorf("%v: output with %s: %s", profile, n, cmp.Diff(want, got))
 					}
-					probed := coverageOf(tc.profile(t, &built{exe: all}, []string{n}))
-					inferred := coverageOf(tc.profile(t, &built{exe: some}, []string{n}))
+					probed, inferred := coverageOf(clang.profile(t, all, []string{n})), coverageOf(clang.profile(t, some, []string{n}))
 					if diff := cmp.Diff(probed, inferred); diff != "" {
-						t.Errorf("coverage with %s: %s", n, diff)
+						t.Errorf("%v: coverage with %s: %s", profile, n, diff)
 					}
 					if !slices.ContainsFunc(probed, func(s string) bool { return strings.Contains(s, "parse") && strings.Contains(s, "+") }) {
-						t.Errorf("parse is not covered:\n%s", strings.Join(probed, "\n"))
+						t.Errorf("%v: parse is not covered:\n%s", profile, strings.Join(probed, "\n"))
 					}
 				}
-			})
-		}
+			}
+		})
 	}
 }
 
-type rust struct{ rustc, clang, runtime, syntax string }
-
-// build links the program with the crate's own object replaced by one made of
-// its assembly. rustc calls the linker, so a script puts the object in.
-func (r rust) build(t *testing.T, opt *instrument.Options) (exe string) {
+// buildRust links the program once for each of the options, with the crate's
+// own object replaced by one made of its assembly. rustc calls the linker once,
+// so a script puts the objects in.
+func (tc toolchain) buildRust(t *testing.T, rustc, syntax string, options []*instrument.Options) (exes []*built) {
 	t.Helper()
-	dir := t.TempDir()
+	dir := keptDir(t)
 	path := func(name string) string { return filepath.Join(dir, name) }
-	flags := []string{"-O", "-Ccodegen-units=1", "-Cllvm-args=-x86-asm-syntax=" + r.syntax, testdata(t, "flow.rs")}
-	must(t, dir, r.rustc, append(flags, "--emit=asm", "-o", path("flow.s"))...)
-	text, err := os.ReadFile(path("flow.s"))
+	flags := []string{"-O", "-Ccodegen-units=1", "-Cllvm-args=-x86-asm-syntax=" + syntax, testdata(t, "flow.rs")}
+	must(t, dir, rustc, append(flags, "--emit=asm", "-o", "flow.s")...)
+	plain, err := os.ReadFile(path("flow.s"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	extra := ""
-	if opt != nil {
-		if text, _, err = instrument.Rewrite(nil, text, *opt); err != nil {
+	script := fmt.Sprintf(`#!/bin/sh
+set -e
+link() {
+  object=$1 exe=$2 runtime=$3
+  shift 3
+  for a; do
+    shift
+    case $a in *-cgu.0.rcgu.o) a=$object ;; */flow) a=$exe ;; esac
+    set -- "$@" "$a"
+  done
+  %s "$@" -Wl,--no-gc-sections $runtime
+}
+`, tc.cc)
+	texts := make([][]byte, len(options))
+	for i, opt := range options {
+		if texts[i] = plain; opt == nil {
+			continue
+		}
+		if texts[i], _, err = instrument.Rewrite(nil, plain, *opt); err != nil {
 			t.Fatal(err)
 		}
-		extra = r.runtime
 	}
-	if err := os.WriteFile(path("flow.s"), text, 0o666); err != nil {
-		t.Fatal(err)
+	for i, object := range tc.assemble(t, texts) {
+		b, runtime := &built{exe: path(fmt.Sprint(i))}, ""
+		if options[i] != nil {
+			runtime = tc.runtime(t)
+		}
+		script += fmt.Sprintf("link '%s' '%s' '%s' \"$@\"\n", object, b.exe, runtime)
+		exes = append(exes, b)
 	}
-	must(t, dir, r.clang, "-c", path("flow.s"), "-o", path("flow.o"))
-	script := "#!/bin/sh\nfor a; do shift; case $a in *-cgu.0.rcgu.o) a=" + path("flow.o") + ";; esac; set -- \"$@\" \"$a\"; done\n" +
-		"exec " + r.clang + " \"$@\" -Wl,--no-gc-sections " + extra + "\n"
 	if err := os.WriteFile(path("linker"), []byte(script), 0o777); err != nil {
 		t.Fatal(err)
 	}
-	must(t, dir, r.rustc, append(flags, "-Clinker="+path("linker"), "-o", path("flow"))...)
-	return path("flow")
+	must(t, dir, rustc, append(flags, "-Clinker="+path("linker"), "-o", path("flow"))...)
+	return exes
 }

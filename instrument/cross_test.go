@@ -1,7 +1,7 @@
 package instrument_test
 
 import (
-	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/profuse-pgo/profuse/internal/oracle"
@@ -27,20 +27,19 @@ func crossTools(t *testing.T, triple, qemu string, flags ...string) map[string]t
 // TestAArch64 runs instrumented programs in every mode under emulation.
 func TestAArch64(t *testing.T) {
 	for name, tc := range crossTools(t, "aarch64-linux-gnu", "qemu-aarch64") {
-		for _, flags := range [][]string{{"-O0"}, {"-O2"}, {"-O2", "-mbranch-protection=standard"}, {"-Os", "-fPIC"}} {
-			for _, profile := range modes {
-				if testing.Short() && flags[0] == "-O0" {
-					continue
+		for _, flags := range []string{"-O2", "-O0", "-O2 -mbranch-protection=standard", "-Os -fPIC"} {
+			t.Run(name+flags, func(t *testing.T) {
+				if name != "gcc" || flags != "-O2" {
+					oracle.Slow(t)
 				}
-				t.Run(fmt.Sprint(name, flags, profile), func(t *testing.T) {
-					t.Parallel()
-					p := flowProgram.with(flags...)
+				t.Parallel()
+				p := flowProgram.with(strings.Fields(flags)...)
+				for _, profile := range modes {
 					tc.sameOutput(t, p, profile)
-					if profile.Has(withBB) {
-						tc.inferredEqualsProbed(t, p, profile)
-					}
-				})
-			}
+				}
+				tc.inferredEqualsProbed(t, p, coverage|withBB)
+				tc.inferredEqualsProbed(t, p, counts|withBB)
+			})
 		}
 	}
 }
@@ -51,6 +50,9 @@ func TestARM(t *testing.T) {
 		for _, set := range []string{"-marm", "-mthumb"} {
 			for level, modes := range map[string][]mip.ProfileType{"-O0": {counts | withBB}, "-O2": {coverage, counts, coverage | withBB}} {
 				t.Run(name+set+level, func(t *testing.T) {
+					if name != "gcc" || set != "-mthumb" || level != "-O2" {
+						oracle.Slow(t)
+					}
 					t.Parallel()
 					p := flowProgram.with(set, level, "-fno-jump-tables")
 					for _, profile := range modes {

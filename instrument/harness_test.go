@@ -5,9 +5,11 @@ import (
 	"debug/elf"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -42,7 +44,6 @@ type program struct {
 type built struct {
 	exe     string
 	reports []instrument.Report
-	sizes   int // text + data
 }
 
 func must(t testing.TB, dir, exe string, args ...string) string {
@@ -66,85 +67,111 @@ func testdata(t testing.TB, name string) string {
 // assembly returns what the compiler prints for a source file of testdata.
 func (tc toolchain) assembly(t testing.TB, source string, flags ...string) []byte {
 	t.Helper()
-	out := filepath.Join(t.TempDir(), "a.s")
-	args := append(append(append([]string{}, tc.flags...), flags...), "-S", testdata(t, source), "-o", out)
-	must(t, "", tc.cc, args...)
-	text, err := os.ReadFile(out)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return text
+	args := slices.Concat(tc.flags, flags, []string{"-S", testdata(t, source), "-o"})
+	return assemblies.get(fmt.Sprint(tc.cc, args), func() []byte {
+		out := filepath.Join(t.TempDir(), "a.s")
+		must(t, "", tc.cc, append(args, out)...)
+		text, err := os.ReadFile(out)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return text
+	})
 }
 
 // build builds the program, instrumented unless opt is nil.
 func (tc toolchain) build(t testing.TB, p program, opt *instrument.Options) *built {
 	t.Helper()
-	dir := t.TempDir()
-	b := &built{exe: filepath.Join(dir, "a.out")}
-	var objects []string
-	for i, source := range p.sources {
-		text := tc.assembly(t, source, p.cflags...)
-		if opt != nil {
-			var report instrument.Report
-			var err error
-			text, report, err = instrument.Rewrite(nil, text, *opt)
-			if err != nil {
-				t.Fatalf("%s: %v", source, err)
+	return programs.get(fmt.Sprintf("%q %q %+v", tc, p, opt), func() *built {
+		b := &built{}
+		var texts [][]byte
+		for _, source := range p.sources {
+			text := tc.assembly(t, source, p.cflags...)
+			if opt != nil {
+				var report instrument.Report
+				var err error
+				text, report, err = instrument.Rewrite(nil, text, *opt)
+				if err != nil {
+					t.Fatalf("%s: %v", source, err)
+				}
+				b.reports = append(b.reports, report)
 			}
-			b.reports = append(b.reports, report)
+			texts = append(texts, text)
 		}
-		s := filepath.Join(dir, string(rune('a'+i))+".s")
-		if err := os.WriteFile(s, text, 0o666); err != nil {
-			t.Fatal(err)
+		var more []string
+		if opt != nil {
+			more = append(more, tc.runtime(t))
 		}
-		o := strings.TrimSuffix(s, "s") + "o"
-		must(t, dir, tc.cc, append(append([]string{}, tc.flags...), "-c", s, "-o", o)...)
-		objects = append(objects, o)
-	}
-	if opt != nil {
-		o := filepath.Join(dir, "runtime.o")
-		must(t, dir, tc.cc, append(append([]string{}, tc.flags...), "-O2", "-fPIC", "-c", testdata(t, "runtime.c"), "-o", o)...)
-		objects = append(objects, o)
-	}
-	link, args := tc.linker, append(append([]string{}, objects...), p.ldflags...)
+		b.exe = tc.link(t, texts, append(more, p.ldflags...)...)
+		return b
+	})
+}
+
+// link assembles the texts and links them.
+func (tc toolchain) link(t testing.TB, texts [][]byte, args ...string) (exe string) {
+	t.Helper()
+	link, args := tc.linker, append(tc.assemble(t, texts), args...)
 	if link == "" {
 		link, args = tc.cc, append(args, tc.flags...)
 	}
-	must(t, dir, link, append(args, "-o", b.exe)...)
-	b.sizes = textAndData(t, b.exe)
-	return b
+	exe = filepath.Join(keptDir(t), "a.out")
+	must(t, "", link, append(args, "-o", exe)...)
+	return exe
 }
 
-// textAndData is the sum that size(1) prints as text and data.
-func textAndData(t testing.TB, exe string) int {
+// assemble makes an object of each of the texts, all at once.
+func (tc toolchain) assemble(t testing.TB, texts [][]byte) (objects []string) {
 	t.Helper()
-	f, err := elf.Open(exe)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	n := 0
-	for _, s := range f.Sections {
-		if s.Flags&elf.SHF_ALLOC != 0 && s.Type != elf.SHT_NOBITS {
-			n += int(s.Size)
+	dir := keptDir(t)
+	args := slices.Concat(tc.flags, []string{"-c"})
+	for i, text := range texts {
+		source := filepath.Join(dir, fmt.Sprint(i, ".s"))
+		if err := os.WriteFile(source, text, 0o666); err != nil {
+			t.Fatal(err)
 		}
+		args, objects = append(args, source), append(objects, strings.TrimSuffix(source, "s")+"o")
 	}
-	return n
+	must(t, dir, tc.cc, args...)
+	return objects
 }
 
-// exec runs the program and returns what it printed and its exit code. Raw
-// profiles go to raw.
-func (tc toolchain) exec(t testing.TB, exe, raw string, args ...string) (string, int) {
+// runtime returns the runtime as an object.
+func (tc toolchain) runtime(t testing.TB) string {
 	t.Helper()
-	argv := append(append(append([]string{}, tc.emu...), exe), args...)
-	cmd := exec.CommandContext(t.Context(), argv[0], argv[1:]...)
-	cmd.Env = append(os.Environ(), "LLVM_MIP_PROFILE_FILENAME="+raw)
-	var out bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &out
-	if err := cmd.Run(); err != nil && !errors.As(err, new(*exec.ExitError)) {
-		t.Fatal(err)
-	}
-	return out.String(), cmd.ProcessState.ExitCode()
+	return runtimes.get(fmt.Sprintf("%q", tc), func() string {
+		o := filepath.Join(keptDir(t), "runtime.o")
+		must(t, "", tc.cc, slices.Concat(tc.flags, []string{"-O2", "-fPIC", "-c", testdata(t, "runtime.c"), "-o", o})...)
+		return o
+	})
+}
+
+// ran is what a run of a program left: what it printed, its exit code and its
+// raw profile, nil of a program that is not instrumented.
+type ran struct {
+	out  string
+	code int
+	raw  []byte
+}
+
+// exec runs the program.
+func (tc toolchain) exec(t testing.TB, exe string, args ...string) *ran {
+	t.Helper()
+	argv := slices.Concat(tc.emu, []string{exe}, args)
+	return runs.get(fmt.Sprintf("%q", argv), func() *ran {
+		raw := filepath.Join(t.TempDir(), "raw")
+		cmd := exec.CommandContext(t.Context(), argv[0], argv[1:]...)
+		cmd.Env = append(os.Environ(), "LLVM_MIP_PROFILE_FILENAME="+raw)
+		var out bytes.Buffer
+		cmd.Stdout, cmd.Stderr = &out, &out
+		if err := cmd.Run(); err != nil && !errors.As(err, new(*exec.ExitError)) {
+			t.Fatal(err)
+		}
+		data, err := os.ReadFile(raw)
+		if err != nil && !errors.Is(err, os.ErrNotExist) {
+			t.Fatal(err)
+		}
+		return &ran{out.String(), cmd.ProcessState.ExitCode(), data}
+	})
 }
 
 // profile runs the program with each list of arguments and merges the
@@ -157,12 +184,7 @@ func (tc toolchain) profile(t testing.TB, b *built, runs ...[]string) *mip.Profi
 		t.Fatal(err)
 	}
 	for _, args := range runs {
-		raw := filepath.Join(t.TempDir(), "raw")
-		tc.exec(t, b.exe, raw, args...)
-		data, err := os.ReadFile(raw)
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := bytes.Clone(tc.exec(t, b.exe, args...).raw)
 		addCalls(data, p)
 		r, err := mip.NewReader("raw", data, mip.ReaderOptions{})
 		if err != nil {

@@ -42,6 +42,9 @@ func TestMachORuntime(t *testing.T) {
 	declarations := filepath.Join(oracle.Root(t), "instrument", "runtime", "testdata", "darwin.h")
 	for _, arch := range []string{"arm64", "x86_64"} {
 		t.Run(arch, func(t *testing.T) {
+			if arch != "arm64" {
+				oracle.Slow(t)
+			}
 			t.Parallel()
 			dir := t.TempDir()
 			write := func(name, text string) string {

@@ -2,11 +2,8 @@ package instrument_test
 
 import (
 	"debug/macho"
-	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/profuse-pgo/profuse/instrument"
@@ -20,61 +17,58 @@ func TestMachO(t *testing.T) {
 	clang, lld := oracle.Tool(t, "clang-19"), oracle.Tool(t, "ld64.lld-19")
 	for _, arch := range []string{"arm64", "x86_64"} {
 		for _, level := range []string{"-O0", "-O2"} {
-			for _, profile := range modes {
-				t.Run(fmt.Sprint(arch, level, profile), func(t *testing.T) {
-					t.Parallel()
-					m := machO{clang: clang, lld: lld, arch: arch, level: level}
-					exe, report := m.build(t, instrument.Options{Profile: profile})
-					checkImage(t, exe, report, profile)
-					dead, _ := m.build(t, instrument.Options{Profile: profile}, "-dead_strip")
-					names := mapNames(readMap(t, dead))
+			t.Run(arch+level, func(t *testing.T) {
+				if arch != "arm64" || level != "-O2" {
+					oracle.Slow(t)
+				}
+				t.Parallel()
+				m := machO{toolchain{cc: clang, flags: []string{"--target=" + arch + "-apple-macos13"}}, lld, arch}
+				text := m.assembly(t, "bare.cpp", level, "-fcxx-exceptions", "-fexceptions")
+				for _, profile := range modes {
+					objects, report := m.instrumented(t, text, profile)
+					checkImage(t, m.link(t, objects), report, profile)
+					names := mapNames(readMap(t, m.link(t, objects, "-dead_strip")))
 					if slices.Contains(names, "__Z6unusedi") || !slices.Contains(names, "_main") {
-						t.Errorf("after dead stripping the map has %v", names)
+						t.Errorf("%v: after dead stripping the map has %v", profile, names)
 					}
-				})
-			}
+				}
+			})
 		}
 	}
 }
 
-type machO struct{ clang, lld, arch, level string }
+type machO struct {
+	toolchain
+	lld, arch string
+}
 
-func (m machO) build(t *testing.T, opt instrument.Options, ldflags ...string) (exe string, r instrument.Report) {
+// instrumented returns the objects of a program.
+func (m machO) instrumented(t *testing.T, text []byte, profile mip.ProfileType) (objects []string, r instrument.Report) {
 	t.Helper()
-	dir := t.TempDir()
-	path := func(name string) string { return filepath.Join(dir, name) }
-	target := "-target=" + m.arch + "-apple-macos13"
-	target = strings.Replace(target, "-target=", "--target=", 1)
-	must(t, dir, m.clang, target, m.level, "-fcxx-exceptions", "-fexceptions", "-S", testdata(t, "bare.cpp"), "-o", path("a.s"))
-	text, err := os.ReadFile(path("a.s"))
+	target, err := instrument.ParseTriple(m.arch + "-apple-macos13")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if opt.Target, err = instrument.ParseTriple(m.arch + "-apple-macos13"); err != nil {
-		t.Fatal(err)
-	}
-	if detected, err := instrument.DetectTarget(text); err != nil || detected != opt.Target {
+	if detected, err := instrument.DetectTarget(text); err != nil || detected != target {
 		t.Errorf("detected %v, %v", detected, err)
 	}
-	if text, r, err = instrument.Rewrite(nil, text, opt); err != nil {
+	text, r, err = instrument.Rewrite(nil, text, instrument.Options{Target: target, Profile: profile})
+	if err != nil {
 		t.Fatal(err)
 	}
-	helper := "\t.globl\t___profuse_mip_first\n___profuse_mip_first:\n\tret\n"
-	for name, text := range map[string][]byte{"a.s": text, "helper.s": []byte(helper)} {
-		if err := os.WriteFile(path(name), text, 0o666); err != nil {
-			t.Fatal(err)
-		}
-		must(t, dir, m.clang, target, "-c", path(name), "-o", path(name+".o"))
-	}
-	args := []string{
-		"-arch", m.arch, "-platform_version", "macos", "13.0", "13.0", "-undefined", "dynamic_lookup",
-		path("a.s.o"), path("helper.s.o"), "-o", path("a.out"),
-	}
+	const helper = "\t.globl\t___profuse_mip_first\n___profuse_mip_first:\n\tret\n"
+	return m.assemble(t, [][]byte{text, []byte(helper)}), r
+}
+
+func (m machO) link(t *testing.T, objects []string, ldflags ...string) (exe string) {
+	t.Helper()
+	exe = filepath.Join(t.TempDir(), "a.out")
+	args := []string{"-arch", m.arch, "-platform_version", "macos", "13.0", "13.0", "-undefined", "dynamic_lookup", "-o", exe}
 	if m.arch == "x86_64" {
 		args = append(args, "-U", "dyld_stub_binder")
 	}
-	must(t, dir, m.lld, append(args, ldflags...)...)
-	return path("a.out"), r
+	must(t, "", m.lld, slices.Concat(args, objects, ldflags)...)
+	return exe
 }
 
 func mapNames(p *mip.Profile) (names []string) {

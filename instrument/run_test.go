@@ -2,13 +2,13 @@ package instrument_test
 
 import (
 	"fmt"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/profuse-pgo/profuse/instrument"
+	"github.com/profuse-pgo/profuse/internal/oracle"
 	"github.com/profuse-pgo/profuse/mip"
 )
 
@@ -32,57 +32,69 @@ func (tc toolchain) sameOutput(t *testing.T, p program, profile mip.ProfileType)
 	plain := tc.build(t, p, nil)
 	probed := tc.build(t, p, &instrument.Options{Profile: profile})
 	for _, args := range arguments {
-		want, wantCode := tc.exec(t, plain.exe, "", args...)
-		got, code := tc.exec(t, probed.exe, filepath.Join(t.TempDir(), "raw"), args...)
-		if got != want || code != wantCode {
-			t.Errorf("%v: exit code %d, want %d\n%s", args, code, wantCode, cmp.Diff(want, got))
+		want, got := tc.exec(t, plain.exe, args...), tc.exec(t, probed.exe, args...)
+		if got.out != want.out || got.code != want.code {
+			t.Errorf("%v: exit code %d, want %d\n%s", args, got.code, want.code, cmp.Diff(want.out, got.out))
 		}
 	}
 }
 
-// TestOutputUnchanged builds the programs with every compiler at every level
-// of optimization.
-func TestOutputUnchanged(t *testing.T) {
+// eachLevel runs f with every compiler at every level of optimization, of
+// clang 19 at one: what 22 prints hardly differs.
+func eachLevel(t *testing.T, f func(t *testing.T, cc, level string)) {
 	for _, cc := range []string{"clang-19", "clang-22", "gcc"} {
 		for _, level := range []string{"-O0", "-O1", "-O2", "-O3", "-Os"} {
 			if cc == "clang-19" && level != "-O2" {
-				continue // what 22 prints hardly differs
+				continue
 			}
-			for _, profile := range modes {
-				if testing.Short() && level != "-O2" {
-					continue
+			t.Run(cc+level, func(t *testing.T) {
+				if cc == "clang-19" || level != "-O2" {
+					oracle.Slow(t)
 				}
-				t.Run(fmt.Sprintf("%s%s/%d", cc, level, profile), func(t *testing.T) {
-					t.Parallel()
-					native(t, cc).sameOutput(t, flowProgram.with(level), profile)
-					if level == "-O0" || level == "-O2" && profile.Has(withBB) {
-						native(t, cxx(cc)).sameOutput(t, throwProgram.with(level), profile)
-					}
-				})
-			}
+				t.Parallel()
+				f(t, cc, level)
+			})
 		}
 	}
+}
+
+// withExceptions runs the part of a test that compiles the C++ program, which
+// takes a second each time; that of gcc always.
+func withExceptions(t *testing.T, cc string, f func(t *testing.T, tc toolchain)) {
+	t.Run("exceptions", func(t *testing.T) {
+		if cc != "gcc" {
+			oracle.Slow(t)
+		}
+		f(t, native(t, cxx(cc)))
+	})
+}
+
+// TestOutputUnchanged: programs do the same in every mode.
+func TestOutputUnchanged(t *testing.T) {
+	eachLevel(t, func(t *testing.T, cc, level string) {
+		for _, profile := range modes {
+			native(t, cc).sameOutput(t, flowProgram.with(level), profile)
+		}
+		withExceptions(t, cc, func(t *testing.T, tc toolchain) {
+			for _, profile := range modes {
+				if level == "-O0" || profile.Has(withBB) {
+					tc.sameOutput(t, throwProgram.with(level), profile)
+				}
+			}
+		})
+	})
 }
 
 // TestInferredEqualsProbed: what is inferred is what probes in all blocks see.
 func TestInferredEqualsProbed(t *testing.T) {
-	for _, cc := range []string{"clang-19", "clang-22", "gcc"} {
-		for _, level := range []string{"-O0", "-O1", "-O2", "-O3", "-Os"} {
-			if cc == "clang-19" && level != "-O2" {
-				continue // what 22 prints hardly differs
-			}
-			if testing.Short() && level != "-O2" {
-				continue
-			}
-			t.Run(cc+level, func(t *testing.T) {
-				t.Parallel()
-				native(t, cc).inferredEqualsProbed(t, flowProgram.with(level), coverage|withBB)
-				native(t, cc).inferredEqualsProbed(t, flowProgram.with(level), counts|withBB)
-				native(t, cc).inferredEqualsProbed(t, departures.with(level), coverage|withBB)
-				native(t, cxx(cc)).inferredEqualsProbed(t, throwProgram.with(level), coverage|withBB)
-			})
-		}
-	}
+	eachLevel(t, func(t *testing.T, cc, level string) {
+		native(t, cc).inferredEqualsProbed(t, flowProgram.with(level), coverage|withBB)
+		native(t, cc).inferredEqualsProbed(t, flowProgram.with(level), counts|withBB)
+		native(t, cc).inferredEqualsProbed(t, departures.with(level), coverage|withBB)
+		withExceptions(t, cc, func(t *testing.T, tc toolchain) {
+			tc.inferredEqualsProbed(t, throwProgram.with(level), coverage|withBB)
+		})
+	})
 }
 
 func (tc toolchain) inferredEqualsProbed(t *testing.T, p program, profile mip.ProfileType) {

@@ -3,41 +3,30 @@ package instrument_test
 import (
 	"fmt"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/profuse-pgo/profuse/instrument"
+	"github.com/profuse-pgo/profuse/internal/oracle"
 	"github.com/profuse-pgo/profuse/mip"
 )
 
 // buildUsed builds the program laid out by a profile.
-func (tc toolchain) buildUsed(t testing.TB, p program, profile *mip.Profile, split bool) (exe string, reports []instrument.UseReport) {
+func (tc toolchain) buildUsed(t testing.TB, p program, profile *mip.Profile) (exe string, reports []instrument.UseReport) {
 	t.Helper()
-	dir := t.TempDir()
-	exe = filepath.Join(dir, "a.out")
 	evidence := instrument.NewEvidence(profile)
-	var objects []string
-	for i, source := range p.sources {
+	var texts [][]byte
+	for _, source := range p.sources {
 		text := tc.assembly(t, source, append([]string{"-ffunction-sections"}, p.cflags...)...)
-		out, report, err := instrument.Use(nil, text, evidence, instrument.UseOptions{Split: split})
+		out, report, err := instrument.Use(nil, text, evidence, instrument.UseOptions{Split: true})
 		if err != nil {
 			t.Fatalf("%s: %v", source, err)
 		}
 		reports = append(reports, report)
-		s := filepath.Join(dir, string(rune('a'+i))+".s")
-		if err := os.WriteFile(s, out, 0o666); err != nil {
-			t.Fatal(err)
-		}
-		o := strings.TrimSuffix(s, "s") + "o"
-		must(t, dir, tc.cc, append(append([]string{}, tc.flags...), "-c", s, "-o", o)...)
-		objects = append(objects, o)
+		texts = append(texts, out)
 	}
-	must(t, dir, tc.cc, append(append(append(objects, p.ldflags...), tc.flags...), "-o", exe)...)
-	return exe, reports
+	return tc.link(t, texts, p.ldflags...), reports
 }
 
 // invented returns the profile of a program in which every function has run
@@ -57,26 +46,24 @@ func invented(p *mip.Profile, part float64, r *rand.Rand) *mip.Profile {
 // TestSplitAnywhere moves blocks chosen by chance, most of which do run:
 // programs go on as before, wherever exceptions pass.
 func TestSplitAnywhere(t *testing.T) {
-	for _, cc := range []string{"clang-19", "clang-22", "gcc"} {
-		for _, level := range []string{"-O0", "-O1", "-O2", "-O3", "-Os"} {
-			if (testing.Short() || cc == "clang-19") && level != "-O2" {
-				continue // what 22 prints hardly differs
-			}
-			t.Run(cc+level, func(t *testing.T) {
-				t.Parallel()
-				c, cpp := native(t, cc), native(t, cxx(cc))
-				c.splitAnywhere(t, flowProgram.with(level))
-				c.splitAnywhere(t, program{sources: []string{"traps.c"}}.with(level))
-				cpp.splitAnywhere(t, throwProgram.with(level, "-g"))
-				if level != "-O2" {
-					return
-				}
-				noPIC := program{sources: flowProgram.sources, ldflags: []string{"-no-pie"}}
-				c.splitAnywhere(t, noPIC.with(level, "-g", "-fno-pic", "-fcf-protection=full"))
-				c.splitAnywhere(t, flowProgram.with(level, "-masm=intel"))
-				cpp.splitAnywhere(t, throwProgram.with(level, "-g1", "-gdwarf-4", "-masm=intel", "-fomit-frame-pointer"))
-			})
-		}
+	eachLevel(t, func(t *testing.T, cc, level string) {
+		native(t, cc).splitAnywhere(t, flowProgram.with(level))
+		native(t, cc).splitAnywhere(t, trapsProgram.with(level))
+		withExceptions(t, cc, func(t *testing.T, tc toolchain) {
+			tc.splitAnywhere(t, throwProgram.with(level))
+		})
+	})
+	for _, cc := range []string{"clang-22", "gcc"} {
+		t.Run(cc+" otherwise", func(t *testing.T) {
+			oracle.Slow(t)
+			t.Parallel()
+			c, cpp := native(t, cc), native(t, cxx(cc))
+			noPIC := program{sources: flowProgram.sources, ldflags: []string{"-no-pie"}}
+			c.splitAnywhere(t, noPIC.with("-O2", "-g", "-fno-pic", "-fcf-protection=full"))
+			c.splitAnywhere(t, flowProgram.with("-O2", "-masm=intel"))
+			cpp.splitAnywhere(t, throwProgram.with("-O2", "-g"))
+			cpp.splitAnywhere(t, throwProgram.with("-O2", "-g1", "-gdwarf-4", "-masm=intel", "-fomit-frame-pointer"))
+		})
 	}
 }
 
@@ -85,15 +72,15 @@ func (tc toolchain) splitAnywhere(t *testing.T, p program) {
 	plain := tc.build(t, p, nil)
 	var want []string
 	for _, args := range arguments {
-		out, code := tc.exec(t, plain.exe, "", args...)
-		want = append(want, fmt.Sprint(out, code))
+		r := tc.exec(t, plain.exe, args...)
+		want = append(want, fmt.Sprint(r.out, r.code))
 	}
 	probed := tc.build(t, p, &instrument.Options{Profile: coverage | withBB, AllBlockProbes: true})
 	whole := readMap(t, probed.exe)
 	r := rand.New(rand.NewPCG(1, 2))
 	moved, cold := 0, 0
 	for _, part := range []float64{0, 0.5} {
-		exe, reports := tc.buildUsed(t, p, invented(whole, part, r), true)
+		exe, reports := tc.buildUsed(t, p, invented(whole, part, r))
 		for _, report := range reports {
 			for _, f := range report.Functions {
 				moved += f.Moved
@@ -104,8 +91,8 @@ func (tc toolchain) splitAnywhere(t *testing.T, p program) {
 			}
 		}
 		for i, args := range arguments {
-			out, code := tc.exec(t, exe, "", args...)
-			if diff := cmp.Diff(want[i], fmt.Sprint(out, code)); diff != "" {
+			r := tc.exec(t, exe, args...)
+			if diff := cmp.Diff(want[i], fmt.Sprint(r.out, r.code)); diff != "" {
 				t.Errorf("%v %v %v, %v of the blocks:\n%s", p.sources, p.cflags, args, part, diff)
 			}
 		}

@@ -45,28 +45,24 @@ func TestTraps(t *testing.T) {
 			{"-O2", "-fverbose-asm"},
 			{"-O2", "-freorder-blocks-and-partition"},
 			{"-O2", "-fno-pie"},
-			{"-O2", "-masm=intel"},
 			{"-O3", "-fno-reorder-functions"},
 		},
 	}
 	for cc, variants := range tests {
 		for _, flags := range variants {
-			for _, profile := range modes[1:3] {
-				t.Run(fmt.Sprint(cc, flags, profile), func(t *testing.T) {
-					t.Parallel()
-					p := trapsProgram.with(flags...)
-					if flags[len(flags)-1] == "-masm=intel" { // the assembly in the program is not
-						p = flowProgram.with(flags...)
-					}
-					if slices.Contains(flags, "-fno-pic") || slices.Contains(flags, "-fno-pie") {
-						p.ldflags = []string{"-no-pie"}
-					}
-					native(t, cc).sameOutput(t, p, profile)
-					if profile.Has(withBB) {
-						native(t, cc).inferredEqualsProbed(t, p, profile)
-					}
-				})
-			}
+			t.Run(fmt.Sprint(cc, flags), func(t *testing.T) {
+				if !slices.Equal(flags, []string{"-O2"}) {
+					oracle.Slow(t)
+				}
+				t.Parallel()
+				p := trapsProgram.with(flags...)
+				if slices.Contains(flags, "-fno-pic") || slices.Contains(flags, "-fno-pie") {
+					p.ldflags = []string{"-no-pie"}
+				}
+				native(t, cc).sameOutput(t, p, counts)
+				native(t, cc).sameOutput(t, p, coverage|withBB)
+				native(t, cc).inferredEqualsProbed(t, p, coverage|withBB)
+			})
 		}
 	}
 }
@@ -320,6 +316,9 @@ func TestComdat(t *testing.T) {
 	for _, cc := range []string{"clang-22", "gcc"} {
 		for _, flags := range [][]string{{"-O0"}, {"-O2", "-fPIC"}} {
 			t.Run(fmt.Sprint(cc, flags), func(t *testing.T) {
+				if flags[0] != "-O2" {
+					oracle.Slow(t)
+				}
 				t.Parallel()
 				p := program{sources: []string{"comdat1.cpp", "comdat2.cpp"}, cflags: flags}
 				tc := native(t, cxx(cc))
@@ -353,6 +352,7 @@ func TestRegistersSurvive(t *testing.T) {
 	for _, profile := range modes {
 		native(t, "gcc").sameOutput(t, p, profile)
 	}
+	oracle.Slow(t)
 	flags := instrument.CompilerFlags(instrument.GCC, instrument.Target{Arch: instrument.AArch64, Format: instrument.ELF}, counts|withBB)
 	tools := crossTools(t, "aarch64-linux-gnu", "qemu-aarch64")
 	tools["gcc"].sameOutput(t, p.with(flags...), counts|withBB)
