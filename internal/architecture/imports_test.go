@@ -32,7 +32,12 @@ var layers = [][]string{
 	{"report"},
 	{"cmd/profuse/internal/edit", "cmd/profuse/internal/ere", "cmd/profuse/internal/withcolor"},
 	{"cmd/profuse/internal/cli", "cmd/profuse/internal/clopt"},
-	{"cmd/profuse/internal/llvmprofdata", "cmd/profuse/internal/llvmmipdata", "testdata"},
+	{"cmd/profuse/internal/llvmprofdata", "cmd/profuse/internal/llvmmipdata", "cmd/profuse/internal/console", "cmd/profuse/internal/lcov", "testdata"},
+	{"cmd/profuse/internal/sources", "cmd/profuse/internal/doctorcmd"},
+	{"cmd/profuse/internal/merging"},
+	{"cmd/profuse/internal/family", "cmd/profuse/internal/ordering"},
+	{"cmd/profuse/internal/memprofcmd"},
+	{"cmd/profuse/internal/irpgocmd", "cmd/profuse/internal/mipcmd", "cmd/profuse/internal/iprofcmd"},
 	{"cmd/profuse"},
 }
 
@@ -41,7 +46,10 @@ var layers = [][]string{
 var formatPackages = []string{"irpgo", "memprof", "mip", "iprof"}
 
 // neutral packages know no format.
-var neutral = []string{"export", "compare", "report", "watch", "layout"}
+var neutral = []string{
+	"export", "compare", "report", "watch", "layout", "cmd/profuse", "cmd/profuse/internal/console", "cmd/profuse/internal/merging",
+	"cmd/profuse/internal/family", "cmd/profuse/internal/ordering", "cmd/profuse/internal/lcov",
+}
 
 // forTests are packages that only tests import.
 var forTests = []string{"internal/oracle", "internal/fulldisk"}

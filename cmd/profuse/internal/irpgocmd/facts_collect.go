@@ -11,6 +11,7 @@ import (
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/cli"
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/console"
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/memprofcmd"
+	"github.com/profuse-pgo/profuse/internal/saturate"
 	"github.com/profuse-pgo/profuse/internal/symbols"
 	"github.com/profuse-pgo/profuse/irpgo"
 	"github.com/profuse-pgo/profuse/profile"
@@ -187,8 +188,8 @@ func (c *collector) record(rec *irpgo.Record) {
 	default:
 		total, most, zero := sumCounts(rec.Counts)
 		f.CountersZero += zero
-		f.TotalCount = console.AddSaturating(f.TotalCount, total)
-		fn.TotalCount = console.AddSaturating(fn.TotalCount, total)
+		f.TotalCount = saturate.Add(f.TotalCount, total)
+		fn.TotalCount = saturate.Add(fn.TotalCount, total)
 		fn.MaxCount = max(fn.MaxCount, most)
 		fn.ran = fn.ran || most > 0
 	}
@@ -216,7 +217,7 @@ func (c *collector) values(v *valueFacts, sites []irpgo.ValueSite) {
 		}
 		v.Values += len(site)
 		for _, d := range site {
-			v.Count = console.AddSaturating(v.Count, d.Count)
+			v.Count = saturate.Add(v.Count, d.Count)
 		}
 	}
 }
@@ -256,7 +257,7 @@ func copySites(sites []irpgo.ValueSite, named bool) []siteFacts {
 				v.Symbol = &console.Symbol{}
 			}
 			s.Values = append(s.Values, v)
-			s.Count = console.AddSaturating(s.Count, d.Count)
+			s.Count = saturate.Add(s.Count, d.Count)
 		}
 		slices.SortStableFunc(s.Values, func(a, b siteValueFact) int { return cmp.Compare(b.Count, a.Count) })
 		out = append(out, s)
@@ -375,7 +376,7 @@ func nameSymbol(name string) console.Symbol {
 
 func sumCounts(counts []uint64) (total, most, zero uint64) {
 	for _, n := range counts {
-		total = console.AddSaturating(total, n)
+		total = saturate.Add(total, n)
 		most = max(most, n)
 		if n == 0 {
 			zero++

@@ -8,6 +8,7 @@ import (
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/cli"
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/console"
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/memprofcmd"
+	"github.com/profuse-pgo/profuse/internal/saturate"
 	"github.com/profuse-pgo/profuse/irpgo"
 	"github.com/profuse-pgo/profuse/memprof"
 )
@@ -68,7 +69,7 @@ func (w *writer) contents(p *irpgo.Profile) string {
 			counters += uint64(len(r.Counts))
 			if r.Pseudo() == 0 {
 				sum, _, _ := sumCounts(r.Counts)
-				total = console.AddSaturating(total, sum)
+				total = saturate.Add(total, sum)
 			}
 		}
 	}

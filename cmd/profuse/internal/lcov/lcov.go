@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/profuse-pgo/profuse/cmd/profuse/internal/console"
+	"github.com/profuse-pgo/profuse/internal/saturate"
 )
 
 // An file is the coverage of one source file.
@@ -42,7 +42,7 @@ func (l Files) Function(path string, line uint32, name string, calls uint64) {
 	if !ok || line < f.line {
 		f.line = line
 	}
-	f.calls = console.AddSaturating(f.calls, calls)
+	f.calls = saturate.Add(f.calls, calls)
 	functions[name] = f
 }
 

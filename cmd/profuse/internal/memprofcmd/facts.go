@@ -9,6 +9,7 @@ import (
 
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/console"
 	"github.com/profuse-pgo/profuse/formats"
+	"github.com/profuse-pgo/profuse/internal/saturate"
 	"github.com/profuse-pgo/profuse/internal/symbols"
 	"github.com/profuse-pgo/profuse/irpgo"
 	"github.com/profuse-pgo/profuse/memprof"
@@ -246,16 +247,16 @@ func newHeapFacts(known memprof.Schema) *Facts {
 // add counts a context.
 func (h *Facts) add(m *memprof.MIB) {
 	h.Contexts++
-	h.Bytes = console.AddSaturating(h.Bytes, m.TotalSize)
+	h.Bytes = saturate.Add(h.Bytes, m.TotalSize)
 	h.Allocations += uint64(m.AllocCount)
-	h.Accesses = console.AddSaturating(h.Accesses, m.TotalAccessCount)
+	h.Accesses = saturate.Add(h.Accesses, m.TotalAccessCount)
 	thresholds := memprof.DefaultThresholds
 	thresholds.UseHot = true
 	word := thresholds.Classify(m).CompilerWord()
 	i := slices.IndexFunc(h.Temperatures, func(t heapTemperature) bool { return t.Temperature == word })
 	t := &h.Temperatures[i]
 	t.Contexts++
-	t.Bytes = console.AddSaturating(t.Bytes, m.TotalSize)
+	t.Bytes = saturate.Add(t.Bytes, m.TotalSize)
 	t.Allocations += uint64(m.AllocCount)
 }
 
@@ -310,7 +311,7 @@ func CollectFacts(p *memprof.Profile, opt FactsOptions) *Facts {
 			} else {
 				f.Strings++
 			}
-			f.Accesses = console.AddSaturating(f.Accesses, d.Records[i].AccessCount)
+			f.Accesses = saturate.Add(f.Accesses, d.Records[i].AccessCount)
 		}
 		h.DataAccess = f
 	}

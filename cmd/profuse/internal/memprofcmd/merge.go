@@ -11,8 +11,8 @@ import (
 	"sync"
 
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/cli"
-	"github.com/profuse-pgo/profuse/cmd/profuse/internal/console"
 	"github.com/profuse-pgo/profuse/formats"
+	"github.com/profuse-pgo/profuse/internal/saturate"
 	"github.com/profuse-pgo/profuse/irpgo"
 	"github.com/profuse-pgo/profuse/memprof"
 	"github.com/profuse-pgo/profuse/profile"
@@ -90,7 +90,7 @@ func Contents(p *memprof.Profile) string {
 	var contexts, bytes uint64
 	for c := range p.Contexts() {
 		contexts++
-		bytes = console.AddSaturating(bytes, c.MIB.TotalSize)
+		bytes = saturate.Add(bytes, c.MIB.TotalSize)
 	}
 	if len(p.Records) > 0 {
 		parts = append(parts, fmt.Sprintf("%s in %s that allocated %s", cli.Quantity(contexts, "context", "contexts"),

@@ -9,6 +9,7 @@ import (
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/cli"
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/console"
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/family"
+	"github.com/profuse-pgo/profuse/internal/saturate"
 	"github.com/profuse-pgo/profuse/memprof"
 )
 
@@ -191,7 +192,7 @@ func heapNumbers(p *family.Printer, h *Facts, n *heapNode) []string {
 	var life, density float64
 	hint := n.contexts[0].Temperature
 	for _, c := range n.contexts {
-		bytes = console.AddSaturating(bytes, c.Bytes)
+		bytes = saturate.Add(bytes, c.Bytes)
 		blocks += c.Allocations
 		life += c.AverageLife * float64(c.Allocations)
 		density += c.Density * float64(c.Allocations)

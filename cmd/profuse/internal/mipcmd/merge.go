@@ -13,6 +13,7 @@ import (
 	"github.com/profuse-pgo/profuse/formats"
 	"github.com/profuse-pgo/profuse/internal/filelock"
 	"github.com/profuse-pgo/profuse/internal/inputs"
+	"github.com/profuse-pgo/profuse/internal/saturate"
 	"github.com/profuse-pgo/profuse/mip"
 	"github.com/profuse-pgo/profuse/profile"
 )
@@ -144,7 +145,7 @@ func totalsOf(p *mip.Profile) (t mipTotals) {
 		}
 		t.blocks += 1 + len(f.Blocks)
 		t.coveredBlocks += coveredBlocks(f)
-		t.calls = console.AddSaturating(t.calls, f.CallCount)
+		t.calls = saturate.Add(t.calls, f.CallCount)
 		t.mostMerged = max(t.mostMerged, f.MergeCount)
 	}
 	return t

@@ -2,6 +2,7 @@ package console
 
 import (
 	"errors"
+	"io/fs"
 
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/cli"
 	"github.com/profuse-pgo/profuse/profile"
@@ -41,4 +42,43 @@ func NewFinding(err error) Finding {
 		f.Message = place.Error()
 	}
 	return f
+}
+
+// Error says what stopped the reading.
+type Error struct {
+	Class   string `json:"class"`   // a word of errorClasses, or "io"
+	Message string `json:"message"` // without the file
+	Section string `json:"section"`
+	Offset  int64  `json:"offset"` // -1 if none
+	Line    int    `json:"line"`   // 0 if none
+	Record  int    `json:"record"` // -1 if none
+}
+
+var errorClasses = map[error]string{
+	profile.ErrCorrupt:      "corrupt",
+	profile.ErrTruncated:    "truncated",
+	profile.ErrUnsupported:  "unsupported",
+	profile.ErrMismatch:     "mismatch",
+	profile.ErrUnrecognized: "unrecognized",
+	profile.ErrEmpty:        "empty",
+}
+
+// DescribeError returns what to say of an error, without the file.
+func DescribeError(err error) *Error {
+	e := &Error{Class: "io", Message: err.Error(), Offset: -1, Record: -1}
+	for class, word := range errorClasses {
+		if errors.Is(err, class) {
+			e.Class = word
+		}
+	}
+	if pe := (*fs.PathError)(nil); errors.As(err, &pe) {
+		e.Message = pe.Err.Error()
+	}
+	if fe := (*profile.FormatError)(nil); errors.As(err, &fe) {
+		anonymous := *fe
+		anonymous.File = ""
+		e.Message = anonymous.Error()
+		e.Section, e.Offset, e.Line, e.Record = fe.Section, fe.Offset, fe.Line, fe.Record
+	}
+	return e
 }

@@ -1,0 +1,2 @@
+// Package lcov writes coverage as the tracefiles of lcov.
+package lcov

@@ -1,0 +1,3 @@
+// Package mipcmd is what the commands know of Machine IR Profiles, and "profuse
+// mip".
+package mipcmd

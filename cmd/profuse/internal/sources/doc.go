@@ -1,0 +1,2 @@
+// Package sources finds out what the files are that a command line names.
+package sources
