@@ -77,10 +77,10 @@ func (c *checkRun) run(ctx context.Context, env *cli.Env, args []string) error {
 		return err
 	}
 	for _, k := range c.checkers {
-		defer k.Close()
 		if err := k.Open(env, &c.programs); err != nil {
 			return err
 		}
+		defer k.Close()
 	}
 	out := bufio.NewWriter(env.Stdout)
 	all := []family.Checked{}

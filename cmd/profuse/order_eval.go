@@ -141,7 +141,7 @@ func (c *orderEval) run(_ context.Context, env *cli.Env, args []string) error {
 	}
 	var traces []layout.Trace
 	for _, file := range c.traces {
-		t, err := readTraces(file)
+		t, err := readTraces(env, file)
 		if err != nil {
 			return err
 		}

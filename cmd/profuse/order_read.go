@@ -7,9 +7,9 @@ import (
 	"os"
 	"strings"
 
+	"github.com/profuse-pgo/profuse/cmd/profuse/internal/cli"
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/sources"
 	"github.com/profuse-pgo/profuse/formats"
-	"github.com/profuse-pgo/profuse/internal/inputs"
 	"github.com/profuse-pgo/profuse/layout"
 	"github.com/profuse-pgo/profuse/symbolize"
 )
@@ -112,15 +112,23 @@ func readOrder(path string) ([]string, error) {
 }
 
 // readTraces reads the orders of first calls that a profile has.
-func readTraces(path string) (traces []layout.Trace, err error) {
-	err = inputs.File(path).Each(nil, func(d *inputs.Data) error {
-		at, _ := familyOf(d.Name(), d.Bytes())
-		if families[at].Traces == nil {
-			return sources.WrongFormat(d.Name(), d.Bytes(), sources.WantTraces)
+func readTraces(env *cli.Env, path string) (traces []layout.Trace, err error) {
+	v, err := openView(env, path, formats.ViewOptions{})
+	if err != nil {
+		return nil, err
+	}
+	for t := range v.Traces() {
+		trace := layout.Trace{Weight: float64(t.Weight)}
+		for i := range t.Functions {
+			if name := linkerName(&t.Functions[i]); name != "" {
+				trace.Functions = append(trace.Functions, name)
+			}
 		}
-		t, err := families[at].Traces(d.Name(), d.Bytes())
-		traces = append(traces, t...)
-		return err
-	})
-	return traces, err
+		traces = append(traces, trace)
+	}
+	if len(traces) == 0 {
+		return nil, fmt.Errorf("%s: has no order of first calls: IRPGO profiles have one as temporal traces "+
+			"(clang -fprofile-generate -mllvm -pgo-temporal-instrumentation), a .mip with call counts", path)
+	}
+	return traces, nil
 }

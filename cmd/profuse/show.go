@@ -75,10 +75,10 @@ func (c *showRun) run(ctx context.Context, env *cli.Env, args []string) error {
 		return err
 	}
 	for _, k := range c.showers {
-		defer k.Close()
 		if err := k.Open(&c.programs); err != nil {
 			return err
 		}
+		defer k.Close()
 	}
 	out := bufio.NewWriter(env.Stdout)
 	var show factsSink = &factsJSON{w: out}

@@ -26,6 +26,7 @@ type Finding struct {
 	Message  string `json:"message"`
 }
 
+// NewFinding returns the finding that an error is.
 func NewFinding(err error) Finding {
 	f := Finding{Class: profile.Class(err).Error(), Message: cli.Message(err)}
 	var fe *profile.FormatError

@@ -14,6 +14,7 @@ import (
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/console"
 )
 
+// Command is "profuse doctor".
 func Command() *cli.Command {
 	return &cli.Command{
 		Name:  "doctor",

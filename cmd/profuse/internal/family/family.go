@@ -14,7 +14,6 @@ import (
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/sources"
 	"github.com/profuse-pgo/profuse/formats"
 	"github.com/profuse-pgo/profuse/internal/inputs"
-	"github.com/profuse-pgo/profuse/layout"
 	"github.com/profuse-pgo/profuse/watch"
 )
 
@@ -29,9 +28,6 @@ type Family struct {
 	Check func() Checker
 	Merge func() Merger
 	Watch func() Watcher // nil if the family cannot be watched
-	// Traces returns the orders of first calls that a profile has; nil if
-	// profiles of the family have none.
-	Traces func(name string, data []byte) ([]layout.Trace, error)
 }
 
 // A Shower is one run of "profuse show", for the files of a family.
@@ -143,6 +139,8 @@ type relevance interface {
 	Print(w io.Writer)
 }
 
+// NewChecked returns what is known of a file before it is read; f is 0 if its
+// format is not known.
 func NewChecked(file string, f formats.Format) Checked {
 	c := Checked{File: file, Findings: []console.Finding{}}
 	if f != 0 {
@@ -151,6 +149,7 @@ func NewChecked(file string, f formats.Format) Checked {
 	return c
 }
 
+// Note adds what is wrong.
 func (c *Checked) Note(errs ...error) {
 	for _, err := range errs {
 		c.Findings = append(c.Findings, console.NewFinding(err))

@@ -15,12 +15,11 @@ import (
 // format. What is no profile at all is told of as one of these, too.
 func Family() family.Family {
 	return family.Family{
-		Kinds:  []formats.Family{formats.IRPGO, formats.MemProf},
-		Show:   func() family.Shower { return new(show) },
-		Check:  func() family.Checker { return new(check) },
-		Merge:  func() family.Merger { return new(merge) },
-		Watch:  func() family.Watcher { return new(watching) },
-		Traces: traces,
+		Kinds: []formats.Family{formats.IRPGO, formats.MemProf},
+		Show:  func() family.Shower { return new(show) },
+		Check: func() family.Checker { return new(check) },
+		Merge: func() family.Merger { return new(merge) },
+		Watch: func() family.Watcher { return new(watching) },
 	}
 }
 

@@ -42,7 +42,7 @@ func (o *heapOptions) options() (opt memprof.WriteOptions, err error) {
 }
 
 // mergeHeap merges a heap profile that is a file of its own. info is as of
-// heapMerge.read.
+// memprofcmd.Reader.Read.
 func (w *mergeWorker) mergeHeap(j mergeJob, format formats.Format) (info *irpgo.Info, err error) {
 	p, info, err := w.heaps.Read(j.name, j.data, format, func(kind string, err error) {
 		w.report.Add(kind, j.place, console.DescribeError(profile.InFile(err, j.name)).Message, "")

@@ -15,7 +15,7 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// An mergeReport is the report of a merge of IRPGO profiles. It also keeps what
+// A mergeReport is the report of a merge of IRPGO profiles. It also keeps what
 // the choice of an indexed version and the notes about programs go by.
 type mergeReport struct {
 	*merging.Report
@@ -34,7 +34,7 @@ func newReport(m *merging.Report) *mergeReport {
 }
 
 // A sourceKind is what the choice of an indexed version goes by; a merge has
-// few of them. The value in irpgoReport.sources is the first place.
+// few of them. The value in mergeReport.sources is the first place.
 type sourceKind struct {
 	format  irpgo.Format
 	version uint32

@@ -12,6 +12,7 @@ import (
 	"github.com/profuse-pgo/profuse/irpgo"
 )
 
+// SalvageCommand is "profuse salvage".
 func SalvageCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "salvage",

@@ -37,6 +37,7 @@ type LossOptions struct {
 // thousands a crashed process now and then, in one of few inputs none.
 const defaultLoss = "1%"
 
+// Declare declares them.
 func (o *LossOptions) Declare(f *cli.Flags) {
 	o.flags = f
 	_ = o.inputs.Set(defaultLoss)

@@ -87,6 +87,7 @@ type placedWarning struct {
 	text  string
 }
 
+// NewReport returns a report of nothing yet.
 func NewReport(p *cli.Progress) *Report {
 	return &Report{
 		Progress: p, rejected: make(map[string]int), warnings: make(map[string]*warningKind),

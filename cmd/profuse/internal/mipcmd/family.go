@@ -12,12 +12,11 @@ import (
 // that have a map.
 func Family() family.Family {
 	return family.Family{
-		Kinds:  []formats.Family{formats.MIP},
-		Show:   func() family.Shower { return show{} },
-		Check:  func() family.Checker { return check{} },
-		Merge:  func() family.Merger { return new(merge) },
-		Watch:  func() family.Watcher { return new(watching) },
-		Traces: traces,
+		Kinds: []formats.Family{formats.MIP},
+		Show:  func() family.Shower { return show{} },
+		Check: func() family.Checker { return check{} },
+		Merge: func() family.Merger { return new(merge) },
+		Watch: func() family.Watcher { return new(watching) },
 	}
 }
 

@@ -40,6 +40,7 @@ type Writer struct {
 	Quiet  bool
 }
 
+// Declare declares the options.
 func (c *Writer) Declare(f *cli.Flags) {
 	c.format.Value = string(layout.LLD)
 	for _, l := range layout.Linkers() {

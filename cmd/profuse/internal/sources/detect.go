@@ -11,9 +11,6 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// WantTraces are the profiles that have orders of first calls.
-const WantTraces = "a .mip with call counts, or an IRPGO profile with temporal traces"
-
 // BinaryPath returns the input for a path, which may be that of a .dSYM bundle.
 func BinaryPath(path string) (inputs.Input, error) {
 	file, err := mip.BinaryFile(path)
