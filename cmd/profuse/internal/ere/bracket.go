@@ -68,7 +68,7 @@ func (p *ere) bracketTerm(set *byteSet) error {
 			return err
 		}
 		set[c] = true
-		return p.closing("=]", errCollating)
+		return nil
 	}
 	first, err := p.symbol()
 	if err != nil {
@@ -103,45 +103,26 @@ func (p *ere) notAtEnd(err error) error {
 	return nil
 }
 
-func (p *ere) closing(s string, err error) error {
-	switch {
-	case p.rest == "":
-		return errBracket
-	case !p.eat(s):
-		return err
-	}
-	return nil
-}
-
 // symbol reads one character of a bracket expression, or a collating element.
 func (p *ere) symbol() (byte, error) {
-	if p.rest == "" {
-		return 0, errBracket
+	if p.eat("[.") {
+		return p.collating('.')
 	}
-	if !p.eat("[.") {
-		return p.next(), nil
-	}
-	c, err := p.collating('.')
-	if err != nil {
-		return 0, err
-	}
-	if !p.eat(".]") {
-		return 0, errCollating
-	}
-	return c, nil
+	return p.next(), nil
 }
 
-// collating reads a collating element up to the delimiter. Only characters
-// are known here, not the names that POSIX gives some.
+// collating reads a collating element up to the delimiter and its bracket. Only
+// characters are known here, not the names that POSIX gives some.
 func (p *ere) collating(delimiter byte) (byte, error) {
-	end := strings.Index(p.rest, string(rune(delimiter))+"]")
-	switch {
+	switch end := strings.Index(p.rest, string(rune(delimiter))+"]"); {
 	case end < 0:
 		return 0, errBracket
 	case end != 1:
 		return 0, errCollating
 	}
-	return p.next(), nil
+	c := p.next()
+	p.rest = p.rest[len(".]"):]
+	return c, nil
 }
 
 // classes are the character classes of the C locale, as pairs of the first
@@ -179,5 +160,11 @@ func (p *ere) class(set *byteSet) error {
 			set[c] = true
 		}
 	}
-	return p.closing(":]", errClass)
+	switch {
+	case p.rest == "":
+		return errBracket
+	case !p.eat(":]"):
+		return errClass
+	}
+	return nil
 }

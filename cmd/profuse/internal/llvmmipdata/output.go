@@ -63,7 +63,10 @@ func (t *tool) showProfile(show func(w *bufio.Writer, p *mip.Profile, source *de
 	if err := show(w, p, source); err != nil {
 		return err
 	}
-	if err := errors.Join(w.Flush(), out.Commit()); err != nil {
+	if err = w.Flush(); err == nil {
+		err = out.Commit()
+	}
+	if err != nil {
 		return writeError(err)
 	}
 	return nil
