@@ -32,8 +32,8 @@ var layers = [][]string{
 	{"report"},
 	{"cmd/profuse/internal/edit", "cmd/profuse/internal/ere", "cmd/profuse/internal/withcolor"},
 	{"cmd/profuse/internal/cli", "cmd/profuse/internal/clopt"},
-	{"cmd/profuse/internal/llvmprofdata", "cmd/profuse/internal/llvmmipdata", "cmd/profuse/internal/console", "cmd/profuse/internal/lcov", "testdata"},
-	{"cmd/profuse/internal/sources", "cmd/profuse/internal/doctorcmd"},
+	{"cmd/profuse/internal/llvmprofdata", "cmd/profuse/internal/llvmmipdata", "cmd/profuse/internal/console", "testdata"},
+	{"cmd/profuse/internal/sources", "cmd/profuse/internal/coverage", "cmd/profuse/internal/doctorcmd"},
 	{"cmd/profuse/internal/merging"},
 	{"cmd/profuse/internal/family", "cmd/profuse/internal/ordering"},
 	{"cmd/profuse/internal/memprofcmd"},
@@ -48,7 +48,7 @@ var formatPackages = []string{"irpgo", "memprof", "mip", "iprof"}
 // neutral packages know no format.
 var neutral = []string{
 	"export", "compare", "report", "watch", "layout", "cmd/profuse", "cmd/profuse/internal/console", "cmd/profuse/internal/merging",
-	"cmd/profuse/internal/family", "cmd/profuse/internal/ordering", "cmd/profuse/internal/lcov",
+	"cmd/profuse/internal/family", "cmd/profuse/internal/ordering", "cmd/profuse/internal/coverage",
 }
 
 // forTests are packages that only tests import.

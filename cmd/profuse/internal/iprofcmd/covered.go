@@ -12,7 +12,7 @@ import (
 	"github.com/profuse-pgo/profuse/classfile"
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/cli"
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/console"
-	"github.com/profuse-pgo/profuse/cmd/profuse/internal/lcov"
+	"github.com/profuse-pgo/profuse/cmd/profuse/internal/coverage"
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/sources"
 	"github.com/profuse-pgo/profuse/formats"
 	"github.com/profuse-pgo/profuse/internal/inputs"
@@ -39,12 +39,7 @@ to run. What a compiler inlines before it places counters looks so, too.`,
 			c := &iprofCovered{}
 			f.Var(&c.classes, "classes", sources.ClassesUsage)
 			f.StringVar(&c.source, "source", "", "`DIR` folder of the sources, put before the files' names")
-			f.StringVar(&c.output, "o", "-", "`FILE` where to write; \"-\" is standard output")
-			f.StringVar(&c.regex, "r", "", "`REGEX` only methods whose name matches REGEX")
-			f.BoolVar(&c.lines, "lines", false, "print files, and the lines and names of their methods that ran")
-			f.BoolVar(&c.paths, "paths", false, "print the files that have methods that ran")
-			f.BoolVar(&c.lcov, "lcov", false, "write an lcov tracefile, also of the methods that did not run")
-			f.BoolVar(&c.quiet, "q", false, "print no summary")
+			c.Options.Declare(f, "methods", "`REGEX` only methods whose name matches REGEX")
 			return c.run
 		},
 	}
@@ -52,12 +47,9 @@ to run. What a compiler inlines before it places counters looks so, too.`,
 
 // iprofCovered is one run of "profuse iprof covered".
 type iprofCovered struct {
-	classes            cli.List
-	source             string
-	output             string
-	regex              string
-	lines, paths, lcov bool
-	quiet              bool
+	coverage.Options
+	classes cli.List
+	source  string // folder
 
 	find func(iprof.MethodRef) (iprof.Source, bool)
 }
@@ -72,7 +64,7 @@ type coveredMethod struct {
 }
 
 func (c *iprofCovered) run(_ context.Context, env *cli.Env, args []string) error {
-	choose, err := c.check()
+	choose, err := c.Check(len(c.classes) > 0, "source lines are in the classes of the program: --classes PATH names them")
 	if err != nil {
 		return err
 	}
@@ -92,7 +84,7 @@ func (c *iprofCovered) run(_ context.Context, env *cli.Env, args []string) error
 			ran++
 		}
 	}
-	if !c.lcov {
+	if !c.LCOV {
 		methods = slices.DeleteFunc(methods, func(m coveredMethod) bool { return !m.ran })
 	}
 	unknown := uint64(0)
@@ -103,12 +95,18 @@ func (c *iprofCovered) run(_ context.Context, env *cli.Env, args []string) error
 			}
 		}
 	}
-	err = console.WriteText(env, c.output, []inputs.Input{p.input}, func(w io.Writer) error {
+	err = console.WriteText(env, c.Output, []inputs.Input{p.input}, func(w io.Writer) error {
 		switch {
-		case c.lcov:
+		case c.LCOV:
 			return c.writeLCOV(w, p.Profile, methods)
-		case c.lines || c.paths:
-			return c.writeSources(w, methods)
+		case c.Lines || c.Paths:
+			places := make([]coverage.Place, len(methods))
+			for i := range methods {
+				m := &methods[i]
+				places[i] = coverage.Place{File: m.source.File, Line: uint32(m.source.StartLine), Name: m.name}
+			}
+			c.WriteSources(w, places)
+			return nil
 		}
 		unknown = 0
 		for i := range methods {
@@ -116,38 +114,18 @@ func (c *iprofCovered) run(_ context.Context, env *cli.Env, args []string) error
 		}
 		return nil
 	})
-	if err != nil || c.quiet {
+	if err != nil || c.Quiet {
 		return err
 	}
 	fmt.Fprintf(env.Stderr, "%s of %s ran\n", cli.Count(ran), cli.Quantity(uint64(len(p.Methods)), "method", "methods"))
 	if unknown > 0 {
 		fmt.Fprintf(env.Stderr, "left out: %s that the classes do not have, or have no source lines of\n", cli.Quantity(unknown, "method", "methods"))
 	}
-	if n := c.unprofiled(p.Profile, classes); c.lcov && n > 0 {
+	if n := c.unprofiled(p.Profile, classes); c.LCOV && n > 0 {
 		fmt.Fprintf(env.Stderr, "left out: %s of the classes that the profile does not name: they are not in the image, or were pruned\n",
 			cli.Quantity(n, "method", "methods"))
 	}
 	return nil
-}
-
-func (c *iprofCovered) check() (*regexp.Regexp, error) {
-	kinds := 0
-	for _, set := range []bool{c.lines, c.paths, c.lcov} {
-		if set {
-			kinds++
-		}
-	}
-	switch {
-	case kinds > 1:
-		return nil, cli.Usagef("options --lines, --paths and --lcov exclude each other")
-	case kinds > 0 && len(c.classes) == 0:
-		return nil, cli.Usagef("source lines are in the classes of the program: --classes PATH names them")
-	}
-	choose, err := regexp.Compile(c.regex)
-	if err != nil {
-		return nil, cli.Usagef("option -r: %v", err)
-	}
-	return choose, nil
 }
 
 // methods returns the chosen methods of the table, by name.
@@ -174,7 +152,7 @@ func (c *iprofCovered) methods(p *iprof.Profile, choose *regexp.Regexp) []covere
 }
 
 func (c *iprofCovered) writeLCOV(w io.Writer, p *iprof.Profile, methods []coveredMethod) error {
-	files := make(lcov.Files)
+	files := make(coverage.Files)
 	index := make(map[iprof.MethodID]*coveredMethod)
 	for i := range methods {
 		m := &methods[i]
@@ -201,25 +179,6 @@ func (c *iprofCovered) writeLCOV(w io.Writer, p *iprof.Profile, methods []covere
 		}
 	}
 	return files.Write(w)
-}
-
-func (c *iprofCovered) writeSources(w io.Writer, methods []coveredMethod) error {
-	methods = slices.DeleteFunc(slices.Clone(methods), func(m coveredMethod) bool { return m.source.File == "" })
-	slices.SortStableFunc(methods, func(a, b coveredMethod) int {
-		return cmp.Or(cmp.Compare(a.source.File, b.source.File), cmp.Compare(a.source.StartLine, b.source.StartLine))
-	})
-	file := ""
-	for i := range methods {
-		m := &methods[i]
-		if m.source.File != file {
-			file = m.source.File
-			fmt.Fprintln(w, console.Printable(file))
-		}
-		if c.lines {
-			fmt.Fprintf(w, "  %6d  %s\n", m.source.StartLine, console.Printable(m.name))
-		}
-	}
-	return nil
 }
 
 // unprofiled counts the methods with code that the classes have and the table

@@ -78,7 +78,7 @@ func (m *mergeReport) used(a *merging.Account, place int, in *irpgo.Info, added 
 	for _, id := range in.BinaryIDs {
 		b.BinaryIDs = append(b.BinaryIDs, hex.EncodeToString(id))
 	}
-	m.programs.add(place, a.File, in.BinaryIDs, a.Data)
+	m.programs.add(place, a.File, in.BinaryIDs, a.Contents())
 	a.Used(b)
 }
 

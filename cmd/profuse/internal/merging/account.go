@@ -49,7 +49,7 @@ type Account struct {
 
 	input  int // position among those merged
 	member int // position in the input
-	Data   []byte
+	data   []byte
 	report *Report
 }
 
@@ -68,7 +68,7 @@ type rescuedFunction struct {
 
 // Account begins the account of a profile: the member-th of an input.
 func (m *Report) Account(input, member int, name string, data []byte) *Account {
-	a := &Account{Input: input, File: name, Size: len(data), input: input, member: member, Data: data, report: m}
+	a := &Account{Input: input, File: name, Size: len(data), input: input, member: member, data: data, report: m}
 	if m.origin != nil {
 		a.Input = m.origin[input]
 	}
@@ -77,6 +77,9 @@ func (m *Report) Account(input, member int, name string, data []byte) *Account {
 	}
 	return a
 }
+
+// Contents returns the profile; nil when the account has ended.
+func (a *Account) Contents() []byte { return a.data }
 
 // Rescue takes note of a damaged function, which is left out, or whose absurd
 // counters are clamped.
@@ -119,10 +122,10 @@ func (a *Account) Used(b *Brought) {
 func (a *Account) LeftOut(err error) {
 	a.Outcome = outcomeLeftOut
 	a.Rescued, a.RescuedOmitted = nil, 0
-	a.Reason = &reason{console.NewFinding(err), a.report.likelyCause(err, a.Data)}
+	a.Reason = &reason{console.NewFinding(err), a.report.likelyCause(err, a.data)}
 	a.report.reject(a.input, a.File, err, a.Reason.Cause)
 	if a.report.Unused != nil {
-		a.report.Unused(a.File, a.Data)
+		a.report.Unused(a.File, a.data)
 	}
 	a.report.quarantine.add(a)
 	a.end()
@@ -134,7 +137,7 @@ func (a *Account) end() {
 		console.WriteJSON(&b, a, "    ")
 		r.file.add(r.base+a.input, a.member, bytes.TrimSpace(b.Bytes()))
 	}
-	a.Data = nil
+	a.data = nil
 }
 
 // EndInput says of how many profiles an input's account consists.

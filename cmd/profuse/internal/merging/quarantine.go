@@ -91,10 +91,10 @@ func (q *quarantine) put(a *Account) error {
 	info, err := os.Stat(a.File)
 	switch {
 	case err != nil || !info.Mode().IsRegular(): // a member of an archive, standard input, a pipe
-		if a.Data == nil {
+		if a.data == nil {
 			return nil
 		}
-		return console.WriteWhole(to, bytes.NewReader(a.Data))
+		return console.WriteWhole(to, bytes.NewReader(a.data))
 	case q.move:
 		q.mu.Lock()
 		defer q.mu.Unlock()

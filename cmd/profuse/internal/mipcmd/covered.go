@@ -1,15 +1,14 @@
 package mipcmd
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"io"
 	"regexp"
-	"slices"
 
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/cli"
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/console"
+	"github.com/profuse-pgo/profuse/cmd/profuse/internal/coverage"
 	"github.com/profuse-pgo/profuse/internal/inputs"
 	"github.com/profuse-pgo/profuse/internal/symbols"
 	"github.com/profuse-pgo/profuse/mip"
@@ -33,13 +32,8 @@ which one did; where it is the entry of a function, how often that was called.`,
 			c := &mipCovered{}
 			c.declare(f)
 			c.declareDebug(f)
-			f.StringVar(&c.output, "o", "-", "`FILE` where to write; \"-\" is standard output")
-			f.StringVar(&c.regex, "r", "", "`REGEX` only functions whose name, mangled or not, matches REGEX")
-			f.BoolVar(&c.lines, "lines", false, "print files, and the lines and names of their functions that ran")
-			f.BoolVar(&c.paths, "paths", false, "print the files that have functions that ran")
-			f.BoolVar(&c.lcov, "lcov", false, "write an lcov tracefile, also of the functions that did not run")
+			c.Options.Declare(f, "functions", "`REGEX` only functions whose name, mangled or not, matches REGEX")
 			f.BoolVar(&c.demangle, "demangle", false, "demangle names")
-			f.BoolVar(&c.quiet, "q", false, "print no summary")
 			return c.run
 		},
 	}
@@ -48,11 +42,8 @@ which one did; where it is the entry of a function, how often that was called.`,
 // mipCovered is one run of "profuse mip covered".
 type mipCovered struct {
 	mipSource
-	output             string
-	regex              string
-	lines, paths, lcov bool
-	demangle           bool
-	quiet              bool
+	coverage.Options
+	demangle bool
 }
 
 func (c *mipCovered) run(_ context.Context, env *cli.Env, args []string) error {
@@ -84,17 +75,17 @@ func (c *mipCovered) run(_ context.Context, env *cli.Env, args []string) error {
 		if f.Covered() {
 			covered++
 		}
-		if f.Covered() || c.lcov {
+		if f.Covered() || c.LCOV {
 			chosen = append(chosen, f)
 		}
 	}
 	unknown := 0 // functions without source
-	err = console.WriteText(env, c.output, []inputs.Input{inputs.File(c.path)}, func(w io.Writer) error {
+	err = console.WriteText(env, c.Output, []inputs.Input{inputs.File(c.path)}, func(w io.Writer) error {
 		switch {
-		case c.lcov:
+		case c.LCOV:
 			unknown, err = c.writeLCOV(w, env, debug, m.profile, chosen)
 			return err
-		case c.lines || c.paths:
+		case c.Lines || c.Paths:
 			unknown, err = c.writeSources(w, env, debug, chosen)
 			return err
 		}
@@ -110,7 +101,7 @@ func (c *mipCovered) run(_ context.Context, env *cli.Env, args []string) error {
 		fmt.Fprintf(env.Stderr, "warning: the source of %s is not known; left out\n",
 			cli.Quantity(uint64(unknown), "function", "functions"))
 	}
-	if !c.quiet {
+	if !c.Quiet {
 		fmt.Fprintf(env.Stderr, "%s of %s ran\n", cli.Count(uint64(covered)),
 			cli.Quantity(uint64(len(m.profile.Functions)), "function", "functions"))
 	}
@@ -121,23 +112,7 @@ func (c *mipCovered) check(args []string) (*regexp.Regexp, error) {
 	if err := c.take(args); err != nil {
 		return nil, err
 	}
-	kinds := 0
-	for _, set := range []bool{c.lines, c.paths, c.lcov} {
-		if set {
-			kinds++
-		}
-	}
-	switch {
-	case kinds > 1:
-		return nil, cli.Usagef("options --lines, --paths and --lcov exclude each other")
-	case kinds > 0 && c.debug == "":
-		return nil, cli.Usagef("source lines are in the program that was profiled: --debug FILE names it")
-	}
-	choose, err := regexp.Compile(c.regex)
-	if err != nil {
-		return nil, cli.Usagef("option -r: %v", err)
-	}
-	return choose, nil
+	return c.Check(c.debug != "", "source lines are in the program that was profiled: --debug FILE names it")
 }
 
 func (c *mipCovered) name(f *mip.Function) string {
@@ -150,38 +125,20 @@ func (c *mipCovered) name(f *mip.Function) string {
 // writeSources lists functions by their files, or the files alone, and returns
 // how many functions have no known source.
 func (c *mipCovered) writeSources(w io.Writer, env *cli.Env, debug *debuginfo.Program, functions []*mip.Function) (unknown int, err error) {
-	type place struct {
-		sourceFacts
-		name string
-	}
 	at := make([]int64, len(functions))
 	for i, f := range functions {
 		at[i] = f.Address
 	}
-	places := make([]place, len(functions))
+	places := make([]coverage.Place, len(functions))
 	warnings, err := debug.Frames(at, func(i int, frames []symbolize.Frame) {
-		places[i] = place{declaration(frames), c.name(functions[i])}
+		where := declaration(frames)
+		places[i] = coverage.Place{File: where.File, Line: where.Line, Name: c.name(functions[i])}
 	})
 	warnAll(env, warnings)
 	if err != nil {
 		return 0, err
 	}
-	all := len(places)
-	places = slices.DeleteFunc(places, func(p place) bool { return p.File == "" })
-	slices.SortFunc(places, func(a, b place) int {
-		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.name, b.name))
-	})
-	file := ""
-	for _, p := range places {
-		if p.File != file {
-			file = p.File
-			fmt.Fprintln(w, console.Printable(file))
-		}
-		if c.lines {
-			fmt.Fprintf(w, "  %6d  %s\n", p.Line, p.name)
-		}
-	}
-	return all - len(places), nil
+	return c.WriteSources(w, places), nil
 }
 
 func warnAll(env *cli.Env, warnings []string) {

@@ -4,7 +4,7 @@ import (
 	"io"
 
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/cli"
-	"github.com/profuse-pgo/profuse/cmd/profuse/internal/lcov"
+	"github.com/profuse-pgo/profuse/cmd/profuse/internal/coverage"
 	"github.com/profuse-pgo/profuse/mip"
 	"github.com/profuse-pgo/profuse/mip/debuginfo"
 	"github.com/profuse-pgo/profuse/symbolize"
@@ -13,7 +13,7 @@ import (
 // writeLCOV writes a tracefile and returns how many functions have no known
 // source and are not in it.
 func (c *mipCovered) writeLCOV(w io.Writer, env *cli.Env, debug *debuginfo.Program, p *mip.Profile, functions []*mip.Function) (unknown int, err error) {
-	files := make(lcov.Files)
+	files := make(coverage.Files)
 	var at []int64
 	var seen []func(frames []symbolize.Frame)
 	watch := func(addr int64, then func(frames []symbolize.Frame)) {

@@ -1,4 +1,4 @@
-package lcov
+package coverage
 
 import (
 	"cmp"

@@ -1,2 +1,0 @@
-// Package lcov writes coverage as the tracefiles of lcov.
-package lcov
