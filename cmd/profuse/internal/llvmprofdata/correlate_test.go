@@ -1,9 +1,11 @@
 package llvmprofdata
 
 import (
+	"debug/elf"
 	"encoding/hex"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/profuse-pgo/profuse/internal/oracle"
@@ -48,6 +50,7 @@ func TestCorrelate(t *testing.T) {
 		take(name+".raw", filepath.Join(dir, name+".profraw"))
 	}
 	take("plain.raw", filepath.Join(oracle.Root(t), "testdata", "irpgo", "clang22", "tool-b.profraw"))
+	files["astray"] = astray(t, files["binary"], 7)
 	program, err := symbolize.Open(filepath.Join(dir, "binary"), symbolize.Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -56,6 +59,7 @@ func TestCorrelate(t *testing.T) {
 	id := hex.EncodeToString(program.BuildID())
 	files["ids/.build-id/"+id[:2]+"/"+id[2:]+".debug"] = files["binary"]
 
+	const leftOut = ": llvm-profdata leaves out the profile, we the functions without counters"
 	compareRows(t, files, []row{
 		{args: "merge --debug-info=dwarf4 dwarf4.raw -o out"},
 		{args: "merge --debug-info=dwarf5 dwarf5.raw dwarf5.raw --text"},
@@ -70,6 +74,8 @@ func TestCorrelate(t *testing.T) {
 		{args: "merge --debug-info=nonesuch dwarf5.raw -o out"},
 		{args: "merge --binary-file=binary binary.raw -o out"},
 		{args: "merge --binary-file=binary plain.raw -o out"},
+		{args: "merge --binary-file=astray binary.raw -o out", differs: "exit code, file, stderr" + leftOut},
+		{args: "merge --binary-file=astray --max-debug-info-correlation-warnings=1 binary.raw --text", differs: "exit code, stderr, stdout" + leftOut},
 		{args: "merge --binary-file=gc gc.raw --text"},
 		{args: "merge --binary-file=dwarf5 binary.raw -o out"},
 		{args: "merge --binary-file=junk binary.raw -o out"},
@@ -98,4 +104,32 @@ func TestCorrelate(t *testing.T) {
 		{args: "show --debug-info=nonesuch"},
 		{args: "show --debug-info=dwarf5 plain.raw"},
 	})
+
+	got := runMain(t, "", strings.Fields("merge --binary-file=astray --max-debug-info-correlation-warnings=1 binary.raw --text"))
+	lines := strings.Split(got.stderr, "\n")
+	if got.code != 0 || len(lines) != 3 || !strings.HasPrefix(lines[0], "warning: CounterPtr out of range for function: Actual=0x0 Expected=[") ||
+		lines[1] != "warning: Suppressed 6 additional warnings" {
+		t.Errorf("%+v", got)
+	}
+}
+
+// astray is a program for binary correlation in which the first records point to
+// no counters.
+func astray(t *testing.T, program string, records int) string {
+	t.Helper()
+	f, err := elf.NewFile(strings.NewReader(program))
+	if err != nil {
+		t.Fatal(err)
+	}
+	const size, counterPtr = 64, 16 // of a record of raw version 10, 64-bit
+	data := []byte(program)
+	section := f.Section("__llvm_covdata")
+	if section == nil || section.Size < uint64(size*(records+1)) {
+		t.Fatalf("section of records: %+v", section)
+	}
+	for i := range records {
+		at := int(section.Offset) + i*size + counterPtr
+		clear(data[at : at+8])
+	}
+	return string(data)
 }

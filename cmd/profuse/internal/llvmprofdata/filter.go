@@ -41,7 +41,7 @@ func (t *tool) remapping() (func(string) string, error) {
 	}
 	m, err := irpgo.ParseRemapping(name, text)
 	if e := (*profile.FormatError)(nil); errors.As(err, &e) {
-		return nil, &failure{
+		err = &failure{
 			whence: fmt.Sprintf("%s:%d", name, e.Line), message: "unexpected line in remapping file",
 			hint: "expected 'old_symbol new_symbol'",
 		}

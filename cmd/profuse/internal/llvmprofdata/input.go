@@ -42,10 +42,10 @@ func (t *tool) takeStdin() io.Reader {
 // LLVM's words.
 func (t *tool) read(name string, use func(data []byte) error) error {
 	in, err := t.input(name)
-	if err != nil {
-		return &failure{whence: name, message: readingWords(err)}
+	var data *inputs.Data
+	if err == nil {
+		data, err = in.Open(nil)
 	}
-	data, err := in.Open(nil)
 	if err != nil {
 		return &failure{whence: name, message: readingWords(err)}
 	}
