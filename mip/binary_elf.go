@@ -239,29 +239,29 @@ func (f *elfFile) contents(s *elfSection) ([]byte, error) {
 }
 
 // inflate returns the size bytes that packed holds.
-func inflate(kind elf.CompressionType, packed []byte, size int) ([]byte, error) {
-	out := make([]byte, size)
+func inflate(kind elf.CompressionType, packed []byte, size int) (out []byte, err error) {
 	switch kind {
 	case elf.COMPRESS_ZLIB:
-		r, err := zlib.NewReader(bytes.NewReader(packed))
-		if err == nil {
-			_, err = io.ReadFull(r, out)
+		var r io.Reader
+		if r, err = zlib.NewReader(bytes.NewReader(packed)); err != nil {
+			return nil, err
 		}
-		return out, err
+		out, err = io.ReadAll(io.LimitReader(r, int64(size)+1)) // up to the checksum
 	case elf.COMPRESS_ZSTD:
 		// The limit is on the window, too, which may be larger than the contents.
-		r, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(uint64(max(size, 8<<20))))
-		if err != nil {
+		var r *zstd.Decoder
+		if r, err = zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(uint64(max(size, 8<<20)))); err != nil {
 			return nil, err
 		}
 		defer r.Close()
-		out, err = r.DecodeAll(packed, out[:0])
-		if err == nil && len(out) != size {
-			err = fmt.Errorf("%d bytes inflated", len(out))
-		}
-		return out, err
+		out, err = r.DecodeAll(packed, make([]byte, 0, size))
+	default:
+		return nil, fmt.Errorf("compression %d", kind)
 	}
-	return nil, fmt.Errorf("compression %d", kind)
+	if err == nil && len(out) != size {
+		err = fmt.Errorf("%d bytes inflated", len(out))
+	}
+	return out, err
 }
 
 // buildID returns the GNU build id if the notes of s have it.

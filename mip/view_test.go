@@ -1,6 +1,7 @@
 package mip
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -111,5 +112,103 @@ func TestViewBlocks(t *testing.T) {
 	blocks, covered := countBlocks(all)
 	if s.Blocks != uint64(8+blocks) || s.CoveredBlocks != uint64(6+covered) || !s.OfCalls || s.Covered != 6 || s.Counts.Total != 13 {
 		t.Errorf("%+v; %d blocks, %d covered", s, blocks, covered)
+	}
+}
+
+// TestViewLines: blocks and functions have the lines that the sources say, and
+// a line the count of what begins on it.
+func TestViewLines(t *testing.T) {
+	p := &Profile{Type: FunctionCoverage | BlockCoverage, Functions: []Function{
+		{Name: "f", MergeCount: 1, CallCount: 1, Size: 9, Blocks: []Block{{Offset: 4, Covered: true}, {}, {Offset: 7}}},
+		{Name: "g"},
+	}}
+	block := func(file string, line, inFunction uint32) BlockSource {
+		return BlockSource{Place{file, line}, inFunction}
+	}
+	sources := &Sources{Functions: []FunctionSource{
+		{Declared: Place{"f.c", 3}, Entry: block("f.c", 4, 4), Blocks: []BlockSource{block("f.h", 1, 6), block("f.c", 7, 7), block("f.c", 8, 8)}},
+		{Entry: block("", 0, 0), Blocks: nil},
+	}}
+	v := p.ViewWithSources("", nil, nil, sources)
+	if !v.Features().Has(profile.HasBlockLines) {
+		t.Errorf("features %q", v.Features().Names())
+	}
+	var functions []profile.Function
+	for f := range v.Functions() {
+		c := *f
+		c.Blocks = append([]profile.Block(nil), f.Blocks...)
+		c.ID = 0
+		functions = append(functions, c)
+	}
+	want := []profile.Function{
+		{
+			Symbol: profile.Symbol{Name: "f", File: "f.c", StartLine: 3}, Calls: 1, Covered: true, Runs: 1, Size: 9,
+			Blocks: []profile.Block{{Count: 1, Line: 4}, {Count: 1, Offset: 4, Line: 6}, {Offset: 7, Line: 8}},
+		},
+		{Symbol: profile.Symbol{Name: "g"}, Blocks: []profile.Block{{}}},
+	}
+	if diff := cmp.Diff(want, functions); diff != "" {
+		t.Error(diff)
+	}
+	var lines []profile.Line
+	for l := range v.(profile.LineView).Lines() {
+		lines = append(lines, *l)
+	}
+	// The line of a block without a probe is not known to have run or not.
+	if diff := cmp.Diff([]profile.Line{{File: "f.c", Number: 4, Count: 1}, {File: "f.c", Number: 8}, {File: "f.h", Number: 1, Count: 1}}, lines); diff != "" {
+		t.Error(diff)
+	}
+	p.Type = FunctionCoverage
+	if _, ok := p.ViewWithSources("", nil, nil, sources).(profile.LineView); ok {
+		t.Error("lines without blocks")
+	}
+}
+
+// TestInvalid: a profile in memory that no file can hold is refused, with the
+// function's index.
+func TestInvalid(t *testing.T) {
+	good := Function{Name: "f", RawOffset: headerSizeB}
+	bad := func(change func(*Function)) Function {
+		f := good
+		change(&f)
+		return f
+	}
+	for _, tc := range []struct {
+		p      Profile
+		class  error
+		record int
+		field  string
+	}{
+		{Profile{Type: FunctionCoverage | FunctionCallCount}, profile.ErrCorrupt, -1, "ProfileType"},
+		{Profile{Type: 1 << 7}, profile.ErrUnsupported, -1, "ProfileType"},
+		{Profile{Type: FunctionCoverage, Functions: []Function{good, bad(func(f *Function) { f.Name = "a\x00b" })}}, profile.ErrCorrupt, 1, "function name"},
+		{Profile{Type: FunctionCoverage, Functions: []Function{bad(func(f *Function) { f.RawOffset = 1 })}}, profile.ErrCorrupt, 0, "raw offset"},
+		{Profile{Type: callGraph, Functions: []Function{good, bad(func(f *Function) { f.CallEdges = []CallEdge{{5, 1}, {4, 1}} })}}, profile.ErrCorrupt, 1, "SectionRelativeSourceAddress"},
+	} {
+		_, mergeErr := NewMerger(&tc.p, MergeOptions{})
+		for what, err := range map[string]error{"Validate": tc.p.Validate(), "NewMerger": mergeErr, "WriteMIP": WriteMIP(nil, &tc.p, MIPOptions{})} {
+			var fe *profile.FormatError
+			if !errors.As(err, &fe) || fe.Class() != tc.class || fe.Record != tc.record || fe.Field != tc.field || fe.Found == "" || fe.Want == "" {
+				t.Errorf("%s: %+v", what, err)
+			}
+		}
+	}
+	// Addresses beyond 32 bits have no place in narrow files.
+	far := &Profile{Type: FunctionCoverage, Functions: []Function{good, bad(func(f *Function) { f.Address = 1 << 40 })}}
+	_, mapErr := AppendMap(nil, far, MapOptions{PointerSize: 4})
+	for field, err := range map[string]error{"function address": mapErr, "FunctionStartOffset": WriteMIP(nil, far, MIPOptions{DocumentLayout: true})} {
+		var fe *profile.FormatError
+		if !errors.As(err, &fe) || fe.Class() != profile.ErrUnsupported || fe.Section != "functions" || fe.Record != 1 || fe.Field != field || fe.Found != "0x10000000000" {
+			t.Errorf("%s: %+v", field, err)
+		}
+	}
+	m, err := NewMerger(&Profile{Type: FunctionCoverage, ModuleHash: 7}, MergeOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = m.AddProfile("other.mip", &Profile{Type: FunctionCoverage, ModuleHash: 8})
+	var fe *profile.FormatError
+	if !errors.As(err, &fe) || fe.Class() != profile.ErrMismatch || fe.File != "other.mip" || fe.Field != "ModuleHash" || fe.Found != "0x8" {
+		t.Errorf("%+v", err)
 	}
 }
