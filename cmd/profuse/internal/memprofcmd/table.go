@@ -65,7 +65,7 @@ func Rows(h *Facts) (rows [][2]string) {
 	add := func(label, value string) { rows = append(rows, [2]string{label, value}) }
 	if h.Version > 0 || h.Functions > 0 {
 		fields := cli.Quantity(uint64(len(h.Fields)), "field", "fields")
-		if len(h.Fields) == memprof.HotColdSchema.Len() {
+		if len(h.Fields) == len(memprof.HotColdSchema.Fields()) {
 			fields = "what compilers need"
 		}
 		add("Heap records", fmt.Sprintf("%s, %s, %s of each context", cli.Quantity(uint64(h.Functions), "function", "functions"),
