@@ -1,0 +1,179 @@
+package iprof
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/profuse-pgo/profuse/profile"
+)
+
+// refused demands an error with these fields.
+func refused(t *testing.T, what string, err error, class error, section string, record int, field, found string) {
+	t.Helper()
+	var fe *profile.FormatError
+	if !errors.As(err, &fe) || fe.Class() != class || fe.Section != section || fe.Record != record || fe.Field != field ||
+		!strings.HasPrefix(fe.Found, found) || fe.Want == "" {
+		t.Errorf("%s: %+v", what, err)
+	}
+}
+
+// TestRefusedEntries: what is no entry does not get into a section.
+func TestRefusedEntries(t *testing.T) {
+	p := New(Version110)
+	here := Context{{1, 0}}
+	must(t, p.Section(Conditionals).Add(here, 5, 0, 1))
+	for _, tc := range []struct {
+		kind    Kind
+		ctx     Context
+		records []int64
+		field   string
+		found   string
+	}{
+		{CallCounts, nil, []int64{1}, "context", "empty"},
+		{CallCounts, here, nil, "number of records", "0"},
+		{Samples, here, []int64{1, 2}, "number of records", "2"},
+		{Conditionals, here, []int64{1, 2}, "number of records", "2"},
+		{TypeChecks, here, []int64{1, 2, 3}, "number of records", "3"},
+	} {
+		before := p.Section(tc.kind).Len()
+		err := p.Section(tc.kind).Add(tc.ctx, tc.records...)
+		refused(t, tc.kind.String(), err, profile.ErrCorrupt, tc.kind.Key(), before, tc.field, tc.found)
+		if p.Section(tc.kind).Len() != before {
+			t.Errorf("%s: there are %d entries", tc.kind, p.Section(tc.kind).Len())
+		}
+	}
+	if s := Kind(9).String() + Kind(-1).String(); s != "kind 9kind -1" || p.Section(Samples).Kind() != Samples {
+		t.Error(s)
+	}
+}
+
+// TestRefusedMerges: each reason leaves no trace and is told with its place.
+func TestRefusedMerges(t *testing.T) {
+	good := func() *Profile { return readFixture(t, "small.iprof") }
+	negative := good()
+	must(t, negative.Section(Samples).Add(Context{{1, 0}}, -1))
+	last := negative.Section(Samples).Len() - 1
+	noMethod := good()
+	must(t, noMethod.Section(CallCounts).Add(Context{{1, 0}, {999, 3}}, 1))
+	noType := good()
+	must(t, noType.Section(TypeChecks).Add(Context{{1, 0}}, 999, 1))
+	signature := good()
+	signature.Methods[2].Signature = signature.Methods[2].Signature[:1]
+	later := good()
+	later.Version = Version{2, 0, 0}
+	for _, tc := range []struct {
+		what    string
+		p       *Profile
+		class   error
+		section string
+		record  int
+		field   string
+		found   string
+	}{
+		{"another major version", later, profile.ErrUnsupported, "", -1, "version", "2.0.0"},
+		{"never resolved", readFixture(t, "unresolved.iprof"), profile.ErrCorrupt, "", -1, "recording", "not resolved"},
+		{"unknown members", readFixture(t, "future.iprof"), profile.ErrUnsupported, readFixture(t, "future.iprof").Unknown[0].Key, -1, "section", "unknown"},
+		{"short signature", signature, profile.ErrCorrupt, "methods", 2, "signature", "["},
+		{"negative count", negative, profile.ErrCorrupt, Samples.Key(), last, "count", "-1"},
+		{"unknown method", noMethod, profile.ErrCorrupt, CallCounts.Key(), noMethod.Section(CallCounts).Len() - 1, "method 999", "not in the table"},
+		{"unknown type", noType, profile.ErrCorrupt, TypeChecks.Key(), 0, "type 999", "not in the table"},
+	} {
+		m := NewMerger(MergeOptions{})
+		_, err := m.Add("f", tc.p, Weights{})
+		refused(t, tc.what, err, tc.class, tc.section, tc.record, tc.field, tc.found)
+		refused(t, tc.what, m.Accepts("f", tc.p), tc.class, tc.section, tc.record, tc.field, tc.found)
+		if m.Added() != (Added{}) || m.Profile().Entries() != 0 {
+			t.Errorf("%s left a trace", tc.what)
+		}
+		if _, err := Renumber(tc.p); err == nil {
+			t.Errorf("%s is renumbered", tc.what)
+		}
+	}
+}
+
+// TestMergeWarns: what was left out or cut is told once for each file, and
+// summed up over all Mergers.
+func TestMergeWarns(t *testing.T) {
+	var warned []string
+	opt := MergeOptions{DropUnresolved: true, DropUnknown: true, Warn: func(w Warning) {
+		if profile.Class(w.Err) != profile.ErrMismatch {
+			t.Errorf("%v", w.Err)
+		}
+		warned = append(warned, w.String())
+	}}
+	m := NewMerger(opt)
+	p := readFixture(t, "future.iprof")
+	must(t, p.Section(CallCounts).Add(Context{{999, 0}}, 1))
+	first := p.Section(CallCounts).Context(0)
+	must(t, p.Section(CallCounts).Add(append(Context{}, first...), math.MaxInt64))
+	added, err := m.Add("f", p, Weights{})
+	must(t, err)
+	if added.Skipped != 1 || added.Saturated != 1 {
+		t.Errorf("%+v", added)
+	}
+	want := []string{
+		"f: entries is left out, 1 of them, want only ids that the tables have: mismatching profile",
+		fmt.Sprintf("f: counts is too large, 1 of them, want at most %d, which they became: mismatching profile", int64(math.MaxInt64)),
+		fmt.Sprintf("f: unknown sections and members is left out, %d of them, want what versions up to 1.1.0 have: mismatching profile", len(p.Unknown)+len(p.Extra)),
+	}
+	if strings.Join(warned, "\n") != strings.Join(want, "\n") {
+		t.Errorf("%q\nwant %q", warned, want)
+	}
+	fork := m.Fork()
+	_, err = fork.Add("g", p, Weights{})
+	must(t, err)
+	must(t, m.Merge(fork))
+	if sum := m.Added(); sum.Skipped != 1 || sum.Saturated < 2 || sum.Entries < added.Entries {
+		t.Errorf("%+v", sum)
+	}
+}
+
+// TestWeightProducts: products are exact as long as 64 bits hold them.
+func TestWeightProducts(t *testing.T) {
+	for _, tc := range []struct {
+		a, b Weight
+		want string
+	}{
+		{Weight{}, WeightOf(3, 4), "3/4"},
+		{WeightOf(3, 4), WeightOf(5, 5), "3/4"},
+		{WeightOf(3, 4), WeightOf(2, 3), "1/2"},
+		{WeightOf(1<<40, 1), WeightOf(1<<20, 0), fmt.Sprint(1 << 60)},
+		{WeightOf(1<<40, 1), WeightOf(1<<40, 1), fmt.Sprint(uint64(math.MaxUint64))}, // what is more counts as this
+		{WeightOf(1<<63, 3), WeightOf(1<<63, 1<<62), WeightOf(1<<63, 3).Times(WeightOf(2, 1)).String()},
+	} {
+		if got := tc.a.Times(tc.b).String(); got != tc.want {
+			t.Errorf("%s × %s is %s, want %s", tc.a, tc.b, got, tc.want)
+		}
+	}
+}
+
+// TestViewLines: methods have the lines that a source gives, and bytecodes that
+// ran those of their places.
+func TestViewLines(t *testing.T) {
+	p := readFixture(t, "fib.iprof")
+	v := p.View("fib.iprof", ViewOptions{Source: func(ref MethodRef) (Source, bool) {
+		if ref.Class != "Fib" {
+			return Source{}, false
+		}
+		return Source{File: "Fib.java", StartLine: 100, Line: func(bci int) (int, bool) { return 100 + bci, bci != 53 }}, true
+	}})
+	lines, ok := v.(profile.LineView)
+	if !ok {
+		t.Fatal("no lines")
+	}
+	got := make(map[uint32]uint64)
+	for l := range lines.Lines() {
+		if l.File != "Fib.java" {
+			t.Errorf("%+v", l)
+		}
+		got[l.Number] = l.Count
+	}
+	// The conditional at 11 led ten times to 20 and once to 53, which has no
+	// line; the call at 34 was made ten times.
+	if got[100] != 1 || got[111] != 11 || got[120] != 10 || got[134] != 10 || got[153] != 0 {
+		t.Errorf("%v", got)
+	}
+}
