@@ -216,14 +216,6 @@ func (s *Symtab) Name(ref uint64) string {
 	return s.index()[ref]
 }
 
-// Len returns the number of names known.
-func (s *Symtab) Len() int {
-	if s == nil {
-		return 0
-	}
-	return len(s.index())
-}
-
 // Sorted returns all names in bytewise order.
 func (s *Symtab) Sorted() []string {
 	if s == nil {

@@ -40,9 +40,9 @@ var DefaultCutoffs = []uint64{
 	800_000, 900_000, 950_000, 990_000, 999_000, 999_900, 999_990, 999_999,
 }
 
-// At returns the entry of the lowest cutoff, in millionths, that is not below
+// at returns the entry of the lowest cutoff, in millionths, that is not below
 // the given one. It reports false if there is none.
-func (s *Summary) At(cutoff uint64) (CutoffEntry, bool) {
+func (s *Summary) at(cutoff uint64) (CutoffEntry, bool) {
 	for _, e := range s.Detailed {
 		if e.Cutoff >= cutoff {
 			return e, true
@@ -55,7 +55,7 @@ func (s *Summary) At(cutoff uint64) (CutoffEntry, bool) {
 // make up 99 % of the total. It reports false if the summary does not go that
 // far.
 func (s *Summary) HotThreshold() (uint64, bool) {
-	e, ok := s.At(hotCutoff)
+	e, ok := s.at(hotCutoff)
 	return e.MinCount, ok
 }
 
@@ -63,7 +63,7 @@ func (s *Summary) HotThreshold() (uint64, bool) {
 // there up make up 99.9999 % of the total. It reports false if the summary
 // does not go that far.
 func (s *Summary) ColdThreshold() (uint64, bool) {
-	e, ok := s.At(coldCutoff)
+	e, ok := s.at(coldCutoff)
 	return e.MinCount, ok
 }
 
@@ -85,11 +85,8 @@ func (b *SummaryBuilder) Add(counts []uint64) {
 	}
 	b.functions++
 	b.maxFirst = max(b.maxFirst, counts[0])
+	b.maxInternal = max(b.maxInternal, b.counts.AddAll(counts[1:]))
 	b.counts.Add(counts[0])
-	for _, c := range counts[1:] {
-		b.maxInternal = max(b.maxInternal, c)
-		b.counts.Add(c)
-	}
 }
 
 // Merge takes in what was added to o, which stays valid.

@@ -164,8 +164,8 @@ func TestSummaryThresholds(t *testing.T) {
 			t.Errorf("%s threshold is %d, %v; want that of %+v", tt.name, got, ok, tt.want)
 		}
 	}
-	if got, ok := s.At(900_001); !ok || got != s.Detailed[10] {
-		t.Errorf("At(900001) is %+v, %v; want %+v", got, ok, s.Detailed[10])
+	if got, ok := s.at(900_001); !ok || got != s.Detailed[10] {
+		t.Errorf("at(900001) is %+v, %v; want %+v", got, ok, s.Detailed[10])
 	}
 	s = b.Summary([]uint64{10_000})
 	if got, ok := s.HotThreshold(); ok {

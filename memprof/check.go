@@ -49,7 +49,7 @@ func (p *RawProfile) Check() []error {
 		c.record = i
 		p.readMIB(&p.contexts[i], &m)
 		if p.contexts[i].layout == 1 {
-			m.keep(RawSchema1 &^ (1<<MaxAccessCount | 1<<MaxSize | 1<<MaxLifetime))
+			m.keep(rawSchema1 &^ (1<<MaxAccessCount | 1<<MaxSize | 1<<MaxLifetime))
 		}
 		c.checkMIB(&m)
 	}

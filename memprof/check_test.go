@@ -97,7 +97,7 @@ func TestContexts(t *testing.T) {
 		other.TotalSize++
 		p.MIBs = append(p.MIBs, other, *m)
 		p.Records[0].AllocSites = append(p.Records[0].AllocSites, AllocSite{0, 1}, AllocSite{0, 0})
-		p.Stacks.MarkWhole(0)
+		p.Stacks.markWhole(0)
 		p.Records[1].AllocSites[0].MIB = 2 // another, but equal
 	})
 	got := slices.Collect(p.Contexts())

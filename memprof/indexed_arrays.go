@@ -101,7 +101,7 @@ func (a *stackArray) stack(c *cursor.Cursor, at int64, id uint32, s *Stacks) Sta
 	}
 	for i := len(a.path) - 1; i >= 0; i-- {
 		p := a.path[i]
-		stack = s.Push(stack, a.frames[le.Uint32(a.data[4*p:])])
+		stack = s.push(stack, a.frames[le.Uint32(a.data[4*p:])])
 		a.known[p] = stack
 		for len(a.depth) <= int(stack) {
 			a.depth = append(a.depth, 0)
@@ -113,6 +113,6 @@ func (a *stackArray) stack(c *cursor.Cursor, at int64, id uint32, s *Stacks) Sta
 			a.depth[stack] = 1
 		}
 	}
-	s.MarkWhole(stack)
+	s.markWhole(stack)
 	return stack
 }

@@ -66,18 +66,7 @@ func mustBeSound(t testing.TB, p *Profile, err error) {
 	for _, m := range p.MIBs {
 		schema |= m.Fields
 	}
-	s, err := NewSection(p, WriteOptions{Version: 4, Schema: schema})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := s.Place(0); err != nil {
-		t.Fatal(err)
-	}
-	var b bytes.Buffer
-	if err := s.Write(&b); err != nil {
-		t.Fatal(err)
-	}
-	again, err := readWhole(b.Bytes())
+	again, err := readWhole(writeSection(t, p, WriteOptions{Version: 4, Schema: schema}, 0))
 	if err != nil {
 		t.Fatalf("cannot be read again: %v", err)
 	}

@@ -115,8 +115,8 @@ func (r *IndexedReader) readSummary(c *cursor.Cursor) {
 func (r *IndexedReader) readSchema(c *cursor.Cursor) {
 	at := c.Offset()
 	n := c.U64("number of schema fields")
-	if c.Err() == nil && n >= uint64(NumFields) {
-		c.Corrupt(at, "number of schema fields", n, fmt.Sprintf("at most %d", NumFields-1))
+	if c.Err() == nil && n >= uint64(numFields) {
+		c.Corrupt(at, "number of schema fields", n, fmt.Sprintf("at most %d", numFields-1))
 	}
 	var seen Schema
 	for range c.Count(n, 8, "number of schema fields") {
@@ -125,8 +125,8 @@ func (r *IndexedReader) readSchema(c *cursor.Cursor) {
 		switch {
 		case c.Err() != nil:
 			return
-		case f == 0 || f >= uint64(NumFields):
-			c.Corrupt(at, "schema field", f, fmt.Sprintf("1 to %d", NumFields-1))
+		case f == 0 || f >= uint64(numFields):
+			c.Corrupt(at, "schema field", f, fmt.Sprintf("1 to %d", numFields-1))
 		case seen.Has(Field(f)):
 			c.Corrupt(at, "schema field", Field(f), "each field once")
 		}

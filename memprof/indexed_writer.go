@@ -52,7 +52,7 @@ func (o *WriteOptions) complete(p *Profile) error {
 		case version >= 2:
 			o.Schema = HotColdSchema
 		case o.LLVMRelease <= 16:
-			o.Schema = FullSchema16 & p.KnownFields()
+			o.Schema = fullSchema16 & p.KnownFields()
 		default:
 			o.Schema = p.KnownFields()
 		}

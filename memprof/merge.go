@@ -91,9 +91,6 @@ func NewMerger(opt MergeOptions) *Merger { return &Merger{opt: opt} }
 // Fork returns an empty Merger for another worker, with the options of m.
 func (m *Merger) Fork() *Merger { return NewMerger(m.opt) }
 
-// Inputs returns how many inputs that say anything were added.
-func (m *Merger) Inputs() int { return m.inputs }
-
 // Add merges p, weight times. The Merger may keep p: it must not be changed
 // afterwards. name is used in errors and warnings.
 func (m *Merger) Add(name string, p *Profile, weight uint64) error {
@@ -306,7 +303,7 @@ func (s *Stacks) addAll(o *Stacks) []StackIndex {
 	}
 	stacks := make([]StackIndex, len(o.nodes)+1)
 	for i, n := range o.nodes {
-		stacks[i+1] = s.Push(stacks[n.caller], frames[n.frame])
+		stacks[i+1] = s.push(stacks[n.caller], frames[n.frame])
 	}
 	return stacks
 }

@@ -43,14 +43,14 @@ func (m *Merger) build() *Profile {
 		n := sitesOf(allocs, int32(i))
 		r.AllocSites = make([]AllocSite, n)
 		for j, s := range allocs[:n] {
-			p.Stacks.MarkWhole(s.stack)
+			p.Stacks.markWhole(s.stack)
 			r.AllocSites[j] = AllocSite{s.stack, m.allocs.values[s.number]}
 		}
 		allocs = allocs[n:]
 		n = sitesOf(calls, int32(i))
 		r.CallSites = make([]CallSite, n)
 		for j, s := range calls[:n] {
-			p.Stacks.MarkWhole(s.stack)
+			p.Stacks.markWhole(s.stack)
 			r.CallSites[j] = CallSite{s.stack, m.calls.values[s.number]}
 		}
 		calls = calls[n:]
@@ -126,7 +126,7 @@ func (s *Stacks) canonical(used []bool, to *Stacks) []StackIndex {
 		todo = todo[:len(todo)-1]
 		if node != 0 {
 			n := s.nodes[node-1]
-			out[node] = to.Push(out[n.caller], FrameIndex(rank[n.frame]))
+			out[node] = to.push(out[n.caller], FrameIndex(rank[n.frame]))
 		}
 		group := tree.sorted[tree.first[node]:tree.first[node+1]]
 		for i := len(group) - 1; i >= 0; i-- {

@@ -393,7 +393,7 @@ func TestSingleInputStays(t *testing.T) {
 		}
 	}
 	m.Merge(fork)
-	if m.Inputs() != 1 || content(t, m.Profile()) != want {
+	if m.inputs != 1 || content(t, m.Profile()) != want {
 		t.Error("a single input changed")
 	}
 	if got := mergeAll(t, nil); !got.Empty() || got.Validate() != nil {

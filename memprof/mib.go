@@ -1,9 +1,5 @@
 package memprof
 
-import (
-	"math/bits"
-)
-
 // Field is one field of a [MIB], by its number in the file formats (Meta of
 // LLVM's MIBEntryDef.inc).
 type Field int
@@ -38,12 +34,12 @@ const (
 	AccessHistogramSize
 	AccessHistogram
 
-	// NumFields is one more than the largest number of a field.
-	NumFields = int(AccessHistogram) + 1
+	// numFields is one more than the largest number of a field.
+	numFields = int(AccessHistogram) + 1
 )
 
 // fieldTraits are name and size in bytes of every field, as in the formats.
-var fieldTraits = [NumFields]struct {
+var fieldTraits = [numFields]struct {
 	name string
 	size int
 }{
@@ -92,20 +88,17 @@ type Schema uint32
 
 const (
 	// FullSchema has all fields (LLVM 17 and later).
-	FullSchema Schema = 1<<NumFields - 2
-	// FullSchema16 is LLVM 16's full schema, which has no histogram.
-	FullSchema16 Schema = FullSchema &^ (1<<AccessHistogramSize | 1<<AccessHistogram)
-	// RawSchema1 has the fields of raw version 1.
-	RawSchema1 Schema = 1<<(DataTypeID+1) - 2
+	FullSchema Schema = 1<<numFields - 2
+	// fullSchema16 is LLVM 16's full schema, which has no histogram.
+	fullSchema16 Schema = FullSchema &^ (1<<AccessHistogramSize | 1<<AccessHistogram)
+	// rawSchema1 has the fields of raw version 1.
+	rawSchema1 Schema = 1<<(DataTypeID+1) - 2
 	// HotColdSchema has what compilers need to tell hot from cold contexts.
 	HotColdSchema Schema = 1<<AllocCount | 1<<TotalSize | 1<<TotalLifetime | 1<<TotalLifetimeAccessDensity
 )
 
 // Has reports whether the schema has field f.
 func (s Schema) Has(f Field) bool { return s&(1<<f) != 0 }
-
-// Len returns the number of fields.
-func (s Schema) Len() int { return bits.OnesCount32(uint32(s)) }
 
 // Fields returns the fields in ascending order.
 func (s Schema) Fields() []Field {

@@ -86,10 +86,6 @@ type Profile struct {
 	summary *Summary
 }
 
-// StoredSummary returns the summary that the file holds, nil if it has none:
-// only sections of version 4 do.
-func (p *Profile) StoredSummary() *Summary { return p.summary }
-
 // Empty reports whether the profile says nothing at all; nil says nothing.
 func (p *Profile) Empty() bool { return p == nil || len(p.Records) == 0 && p.DataAccess.Empty() }
 

@@ -165,7 +165,7 @@ func decodeRawMIB(m *MIB, b []byte, version int) {
 		NumLifetimeOverlaps: le.Uint32(b[80:]),
 		NumSameAllocCPU:     le.Uint32(b[84:]),
 		NumSameDeallocCPU:   le.Uint32(b[88:]),
-		Fields:              RawSchema1 &^ (1 << DataTypeID),
+		Fields:              rawSchema1 &^ (1 << DataTypeID),
 	}
 	if version == 1 {
 		return
@@ -177,7 +177,7 @@ func decodeRawMIB(m *MIB, b []byte, version int) {
 	m.TotalLifetimeAccessDensity = le.Uint64(b[116:])
 	m.MinLifetimeAccessDensity = le.Uint32(b[124:])
 	m.MaxLifetimeAccessDensity = le.Uint32(b[128:])
-	m.Fields = FullSchema16
+	m.Fields = fullSchema16
 	l := &rawLayouts[version]
 	if l.bucket == 0 {
 		return

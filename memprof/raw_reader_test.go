@@ -49,8 +49,8 @@ func TestRawVersions(t *testing.T) {
 				if c.StackID != d.stacks[i].id || !slices.Equal(c.PCs, d.stacks[i].pcs) {
 					t.Errorf("stack %d: %#x", c.StackID, c.PCs)
 				}
-				if c.MIB.Fields.Len() != known {
-					t.Errorf("%d fields known, want %d", c.MIB.Fields.Len(), known)
+				if len(c.MIB.Fields.Fields()) != known {
+					t.Errorf("%d fields known, want %d", len(c.MIB.Fields.Fields()), known)
 				}
 				for f := AllocCount; int(f) <= known; f++ {
 					want := d.mibs[i].fields[f-1]

@@ -12,31 +12,6 @@ import (
 	"github.com/profuse-pgo/profuse/internal/oracle"
 )
 
-// memprofSection cuts the memprof section out of an indexed profile.
-func memprofSection(t testing.TB, file []byte) (section []byte, offset int64) {
-	t.Helper()
-	const memprofOffset, binaryIDsOffset = 40, 48 // header of container version 9 and later
-	from, to := le.Uint64(file[memprofOffset:]), le.Uint64(file[binaryIDsOffset:])
-	return file[from:to], int64(from)
-}
-
-// written returns the section at an offset of a file.
-func written(t testing.TB, p *Profile, offset int64, opt WriteOptions) []byte {
-	t.Helper()
-	s, err := NewSection(p, opt)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := s.Place(offset); err != nil {
-		t.Fatal(err)
-	}
-	var b bytes.Buffer
-	if err := s.Write(&b); err != nil {
-		t.Fatal(err)
-	}
-	return b.Bytes()
-}
-
 // llvmMerged returns the indexed file that the llvm-profdata of opt's release
 // makes of a raw profile and its program.
 func llvmMerged(t *testing.T, program, file string, opt WriteOptions) []byte {
@@ -61,9 +36,10 @@ func llvmMerged(t *testing.T, program, file string, opt WriteOptions) []byte {
 // read back.
 func compareSection(t *testing.T, raw *RawProfile, program string, file []byte, opt WriteOptions) {
 	t.Helper()
-	want, offset := memprofSection(t, file)
+	start, end := sectionOf(t, file)
+	want := file[start:end]
 	p, _ := symbolizeRaw(t, raw, openBinaries(t, program), SymbolizeOptions{LLVMCompat: true})
-	got := written(t, p, offset, opt)
+	got := writeSection(t, p, opt, start)
 	if bytes.Equal(got, want) {
 		return
 	}

@@ -40,10 +40,6 @@ func (s *Stacks) NumFrames() int { return len(s.frames) }
 // each, without the empty one. Valid stack indices are 0 to NumNodes.
 func (s *Stacks) NumNodes() int { return len(s.nodes) }
 
-// Whole returns the call stacks that were added by [Stacks.AddStack] in the
-// order in which they were first added. The slice must not be changed.
-func (s *Stacks) Whole() []StackIndex { return s.whole }
-
 // Frame returns a frame.
 func (s *Stacks) Frame(i FrameIndex) Frame { return s.frames[i] }
 
@@ -65,15 +61,6 @@ func (s *Stacks) Walk(i StackIndex) iter.Seq[FrameIndex] {
 	}
 }
 
-// Depth returns the number of frames of a call stack.
-func (s *Stacks) Depth(i StackIndex) int {
-	n := 0
-	for ; i != 0; i = s.nodes[i-1].caller {
-		n++
-	}
-	return n
-}
-
 // AddFrame returns the index of f, which it adds if it is new.
 func (s *Stacks) AddFrame(f Frame) FrameIndex {
 	if i, ok := s.frameIndex[f]; ok {
@@ -93,15 +80,15 @@ func (s *Stacks) AddFrame(f Frame) FrameIndex {
 func (s *Stacks) AddStack(frames []FrameIndex) StackIndex {
 	i := StackIndex(0)
 	for k := len(frames) - 1; k >= 0; k-- {
-		i = s.Push(i, frames[k])
+		i = s.push(i, frames[k])
 	}
-	s.MarkWhole(i)
+	s.markWhole(i)
 	return i
 }
 
-// Push returns the index of the call stack with frame f called from the given
+// push returns the index of the call stack with frame f called from the given
 // stack, without noting it as a whole one.
-func (s *Stacks) Push(caller StackIndex, f FrameIndex) StackIndex {
+func (s *Stacks) push(caller StackIndex, f FrameIndex) StackIndex {
 	if len(s.nodes) == cap(s.nodes) {
 		s.grow()
 	}
@@ -118,8 +105,9 @@ func (s *Stacks) Push(caller StackIndex, f FrameIndex) StackIndex {
 	return s.slots[slot]
 }
 
-// MarkWhole notes a call stack as a whole one, see [Stacks.Whole].
-func (s *Stacks) MarkWhole(i StackIndex) {
+// markWhole notes a call stack as one that stands for itself, not for the
+// callers of others only.
+func (s *Stacks) markWhole(i StackIndex) {
 	if need := len(s.nodes) + 1; need > len(s.marked) {
 		s.marked = append(s.marked, make([]bool, max(need-len(s.marked), len(s.marked)))...)
 	}

@@ -82,7 +82,7 @@ func (s *Stacks) contexts() []StackIndex {
 	}
 	for i, n := range s.nodes {
 		at := StackIndex(i + 1)
-		p := plain.Push(toPlain[n.caller], frames[n.frame])
+		p := plain.push(toPlain[n.caller], frames[n.frame])
 		toPlain[at] = p
 		if first[p] == 0 {
 			first[p] = at

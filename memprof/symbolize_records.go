@@ -91,10 +91,10 @@ func (b *recordBuilder) addStack() StackIndex {
 	for k := len(b.ids) - 1; k >= 0; k-- {
 		c := &b.chains[b.ids[k]]
 		for i := c.end - 1; i >= c.start; i-- {
-			at = b.out.Stacks.Push(at, b.arena[i])
+			at = b.out.Stacks.push(at, b.arena[i])
 		}
 	}
-	b.out.Stacks.MarkWhole(at)
+	b.out.Stacks.markWhole(at)
 	return at
 }
 
