@@ -3,7 +3,7 @@
 // another control flow, and which gained or lost most. It works on views, so
 // that the profiles may be of any formats, of different ones as well.
 //
-//	r, err := compare.Views(before.View(nil), after.View(nil), compare.Options{})
+//	r, err := compare.Views(before, after, compare.Options{}) // as formats.View returns them
 //	fmt.Printf("%.1f %% in common\n", 100*r.Overlap)
 //	for _, c := range r.BecameHot {
 //		fmt.Println(c.Symbol.Name)

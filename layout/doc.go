@@ -1,13 +1,17 @@
-// Package layout writes files that tell a linker in which order to place
-// functions, so that those which run at the start of a program, or at all, are
-// together.
+// Package layout makes orders of functions in which those that run at the start
+// of a program, or at all, are together; judges them; and writes them for
+// linkers.
 //
+//	names := layout.BalancedOrder(view, name)      // name says what a symbol is called
 //	set := layout.NewSymbolSet(symbols of the program to be linked, layout.SymbolOptions{})
-//	m := set.Match(names)                          // names from the profile
+//	m := set.Match(names)
 //	unwritten, err := layout.Write(w, layout.LLD, m.Symbols)
 //
-// Matching is optional: [Unique] removes what is named twice, which all linkers
-// either refuse or warn of.
+// [BalancedOrder] goes by the order of first calls, [ClusterOrder] by who calls
+// whom; any other list of names will do, too. Matching is optional: [Unique]
+// removes what is named twice, which all linkers either refuse or warn of.
+// [NewImage] and [Image.Evaluate] count the page faults of a program as it is,
+// [Image.Arrange] makes it what a linker would make of an order.
 //
 // # The formats
 //

@@ -7,6 +7,13 @@
 //		Dir: "profiles", Output: "app.profdata", Merge: merge, Done: watch.Delete,
 //	})
 //
+// [Run] tells what happens as an [Event] to [Options.Report] and returns when ctx
+// is done. A file that cannot be merged is an event ([Refused]), and so is what
+// is tried again ([Trouble]). Errors are about the options, the output
+// ([ErrForeign], [ErrOutput]) and, with [Options.Once], files that were left out
+// ([ErrRefused]). Memory is in proportion to the number of files that are
+// remembered, besides what the Merge needs.
+//
 // # What is guaranteed
 //
 // Every state in which a file was left alone for [Options.Settle] counts once,
