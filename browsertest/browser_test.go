@@ -4,7 +4,9 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -15,7 +17,7 @@ import (
 	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/cdproto/log"
 	"github.com/chromedp/cdproto/network"
-	"github.com/chromedp/cdproto/runtime"
+	cdpruntime "github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
@@ -52,6 +54,8 @@ func browser(t *testing.T) context.Context {
 		options := append(slices.Clone(chromedp.DefaultExecAllocatorOptions[:]),
 			chromedp.ExecPath(path), chromedp.DisableGPU, chromedp.WindowSize(1280, 900),
 			chromedp.Flag("disable-component-update", true),
+			// To start a process takes longer than most tests.
+			chromedp.Flag("renderer-process-limit", strconv.Itoa(runtime.GOMAXPROCS(0))),
 		)
 		if os.Geteuid() == 0 {
 			options = append(options, chromedp.NoSandbox)
@@ -74,30 +78,67 @@ func browser(t *testing.T) context.Context {
 // A tab is one of the browser's. It notes what the console says and what is
 // asked of the network.
 type tab struct {
-	t   *testing.T
-	ctx context.Context
+	t      *testing.T
+	ctx    context.Context
+	cancel context.CancelFunc
+	file   string // that was opened last
 
 	mu       sync.Mutex
 	console  []string
 	requests []string
 }
 
+// tabs are those that no test uses at the moment. To make one takes longer than
+// most tests, and nothing but what newTab sets outlasts a page.
+var tabs struct {
+	sync.Mutex
+	free []*tab
+}
+
+// newTab returns a tab for a test.
 func newTab(t *testing.T) *tab {
 	t.Helper()
-	ctx, cancel := chromedp.NewContext(browser(t), chromedp.WithNewBrowserContext())
-	t.Cleanup(cancel)
-	b := &tab{t: t, ctx: ctx}
-	if err := chromedp.Listen(ctx, b.note); err != nil {
-		t.Fatal(err)
+	b := freeTab()
+	if b == nil {
+		b = &tab{}
+		b.ctx, b.cancel = chromedp.NewContext(browser(t), chromedp.WithNewBrowserContext())
+		if err := chromedp.Listen(b.ctx, b.note); err != nil {
+			t.Fatal(err)
+		}
 	}
+	b.t, b.file = t, ""
+	t.Cleanup(func() {
+		if t.Failed() { // nobody knows in which state it is
+			b.cancel()
+			return
+		}
+		tabs.Lock()
+		defer tabs.Unlock()
+		tabs.free = append(tabs.free, b)
+	})
+	b.scripts(true)
+	b.do(chromedp.Navigate("about:blank"))
 	b.size(1280, 900)
 	// Colours that are changing are those of neither state.
-	b.do(chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
-		_, err := cdp.Call(ctx, t, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
-			Features: []*emulation.MediaFeature{{Name: "prefers-reduced-motion", Value: "reduce"}},
-		})
-		return err
-	}))
+	call(b, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
+		Features: []*emulation.MediaFeature{{Name: "prefers-reduced-motion", Value: "reduce"}},
+	})
+	// One tab alone has the focus of the window; the others are to behave as if.
+	call(b, emulation.SetFocusEmulationEnabled, emulation.SetFocusEmulationEnabledParams{Enabled: true})
+	b.said()
+	b.asked()
+	return b
+}
+
+func freeTab() *tab {
+	tabs.Lock()
+	defer tabs.Unlock()
+	n := len(tabs.free)
+	if n == 0 {
+		return nil
+	}
+	b := tabs.free[n-1]
+	tabs.free = tabs.free[:n-1]
 	return b
 }
 
@@ -106,13 +147,13 @@ func (b *tab) note(event any) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	switch e := event.(type) {
-	case *runtime.EventConsoleAPICalled:
+	case *cdpruntime.EventConsoleAPICalled:
 		var args []string
 		for _, a := range e.Args {
 			args = append(args, strings.TrimSpace(a.Description+" "+string(a.Value)))
 		}
 		b.console = append(b.console, fmt.Sprintf("%s: %s", e.Type, strings.Join(args, " ")))
-	case *runtime.EventExceptionThrown:
+	case *cdpruntime.EventExceptionThrown:
 		text := e.ExceptionDetails.Text
 		if e.ExceptionDetails.Exception != nil {
 			text += " " + e.ExceptionDetails.Exception.Description
@@ -160,6 +201,15 @@ func (b *tab) do(steps ...chromedp.Action[chromedp.Void]) {
 	}
 }
 
+// call is for what package chromedp has no name of its own for.
+func call[Params, Result any](b *tab, command cdp.Command[Params, Result], params Params) {
+	b.t.Helper()
+	b.do(chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
+		_, err := cdp.Call(ctx, t, command, params)
+		return err
+	}))
+}
+
 // value evaluates an expression of the page.
 func value[T any](b *tab, expression string) T {
 	b.t.Helper()
@@ -190,10 +240,8 @@ func (b *tab) size(width, height int64) { b.do(chromedp.EmulateViewport(width, h
 
 // scripts switches scripts of pages on or off.
 func (b *tab) scripts(on bool) {
-	b.do(chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
-		_, err := cdp.Call(ctx, t, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: !on})
-		return err
-	}))
+	b.t.Helper()
+	call(b, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: !on})
 }
 
 // shownPage is the page that is seen.
@@ -202,46 +250,44 @@ const shownPage = `[...document.querySelectorAll('.page')].find((p) => p.offsetP
 // open goes to an address and waits until the page that it shows is drawn.
 func (b *tab) open(address string) {
 	b.t.Helper()
-	// To the same file with another fragment would be no new page.
-	b.do(chromedp.Navigate("about:blank"), chromedp.Navigate(address))
+	file, fragment, _ := strings.Cut(address, "#")
+	if file == b.file {
+		// To the same file with another fragment would be no new page, and by way
+		// of another one it would be in a process that has to be started.
+		value[bool](b, fmt.Sprintf(`history.replaceState(null, '', %q) === undefined`, "#"+fragment))
+		b.do(chromedp.Reload())
+	} else {
+		b.do(chromedp.Navigate(address))
+	}
+	b.file = file
 	b.drawn()
+}
+
+// frames waits until what was changed has been drawn. Drawings follow the first
+// layout.
+const frames = `new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(() => done(true), 0))))`
+
+func (b *tab) frames() {
+	b.t.Helper()
+	value[bool](b, frames)
 }
 
 // drawn waits until the page that is seen is drawn, or has said that it cannot.
 func (b *tab) drawn() {
 	b.t.Helper()
-	b.wait(`((p) => p && !p.querySelector('.wait') && p.children.length > 1 &&
-		(!p.hasAttribute('data-script') || p.classList.contains('live') || p.querySelector('.failure')))(` + shownPage + `)`)
-	if failure := value[string](b, `(`+shownPage+`.querySelector('.failure') || {textContent: ''}).textContent`); failure != "" {
-		b.t.Errorf("the page says: %s", failure)
+	failure := value[string](b, fmt.Sprintf(`(async () => {
+		const ready = (p) => p && !p.querySelector('.wait') && p.children.length > 1 &&
+			(!p.hasAttribute('data-script') || p.classList.contains('live') || p.querySelector('.failure'));
+		for (const end = Date.now() + %d; !ready(%s); await new Promise(requestAnimationFrame)) {
+			if (Date.now() > end) return 'nothing';
+		}
+		await %s;
+		const failure = %[2]s.querySelector('.failure');
+		return failure ? failure.textContent : '';
+	})()`, patience.Milliseconds()/2, shownPage, frames))
+	if failure != "" {
+		b.t.Errorf("the page says: %s; the console: %q", failure, b.said())
 	}
-	// Drawings follow the first layout.
-	b.frames()
-}
-
-// frames waits until what was changed has been drawn.
-func (b *tab) frames() {
-	b.t.Helper()
-	value[bool](b, `new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(() => done(true), 0))))`)
-}
-
-// shownID returns the id of the page that is seen, "functions".
-func (b *tab) shownID() string { return value[string](b, shownPage+`.dataset.page`) }
-
-// tabs returns the ids of the pages of the set that is seen. The tabs of a
-// served report come one after the other.
-func (b *tab) tabs() []string {
-	b.t.Helper()
-	b.wait(`!document.querySelector('.set:not([hidden]) nav.tabs[aria-busy]')`)
-	return value[[]string](b, `[...document.querySelectorAll('.set:not([hidden]) [data-tab]:not([hidden])')].map((a) => a.dataset.tab)`)
-}
-
-// choose opens a page by its tab.
-func (b *tab) choose(id string) {
-	b.t.Helper()
-	b.do(chromedp.Click(chromedp.CSS(fmt.Sprintf(`.set:not([hidden]) [data-tab=%q]`, id))))
-	b.wait(shownPage + fmt.Sprintf(`?.dataset.page === %q`, id))
-	b.drawn()
 }
 
 // click clicks on the first element that a selector finds in the page that is
@@ -273,10 +319,3 @@ func (b *tab) press(keys string) {
 	}))
 	b.frames()
 }
-
-// clickOn clicks on the first element that a selector finds.
-func clickOn(selector string) chromedp.Action[chromedp.Void] {
-	return chromedp.Click(chromedp.CSS(selector))
-}
-
-func navigate(address string) chromedp.Action[chromedp.Void] { return chromedp.Navigate(address) }

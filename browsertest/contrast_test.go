@@ -1,9 +1,6 @@
 package browsertest
 
-import (
-	"fmt"
-	"testing"
-)
+import "fmt"
 
 // lowContrast lists the texts of the page that is seen whose colour differs too
 // little from what is behind them: a ratio below 4.5, or 3 for large text, as
@@ -87,33 +84,22 @@ const lowContrast = `(() => {
 	return [...new Set(out)].slice(0, 12);
 })()`
 
-// TestContrast: all text can be read, in both themes.
-func TestContrast(t *testing.T) {
-	for _, name := range []string{"irpgo-temporal", "irpgo-values", "memprof", "mip-blocks", "mip-counts", "iprof-app", "two-irpgo"} {
-		f := fixtureNamed(t, name)
-		t.Run(name, func(t *testing.T) {
-			address := f.file(t)
-			b := newTab(t)
-			for _, theme := range []string{"light", "dark"} {
-				b.open(address + "#theme=" + theme)
-				for set := range b.sets() {
-					b.chooseSet(set)
-					for _, id := range b.tabs() {
-						b.choose(id)
-						for _, low := range value[[]string](b, lowContrast) {
-							t.Errorf("%s, %s: %s", theme, id, low)
-						}
-						if id == "functions" {
-							value[bool](b, shownPage+`.querySelector('tr[data-row] td').click() === undefined`)
-							b.frames()
-							for _, low := range value[[]string](b, lowContrast) {
-								t.Errorf("%s, %s with one chosen: %s", theme, id, low)
-							}
-						}
-					}
-				}
+// readable fails the test if a text of the page that is seen cannot be read, in
+// either theme; on the page of functions also with one of them chosen.
+func (b *tab) readable(at place) {
+	b.t.Helper()
+	look := func(how string) {
+		for _, theme := range []string{"light", "dark"} {
+			for _, low := range value[[]string](b, fmt.Sprintf(`(document.documentElement.dataset.theme = %q, %s)`, theme, lowContrast)) {
+				b.t.Errorf("%s%s, %s: %s", at, how, theme, low)
 			}
-			b.quiet(fmt.Sprint(name))
-		})
+		}
+		value[bool](b, `delete document.documentElement.dataset.theme`)
+	}
+	look("")
+	if at.page == "functions" {
+		value[bool](b, shownPage+`.querySelector('tr[data-row] td').click() === undefined`)
+		b.frames()
+		look(" with one chosen")
 	}
 }

@@ -11,6 +11,7 @@ import (
 // TestFlameSearch: matches are marked, and what they have is counted once for
 // each stack, whichever way the tree is turned.
 func TestFlameSearch(t *testing.T) {
+	t.Parallel()
 	note := shownPage + `.querySelector('.search-note').textContent`
 	matches := shownPage + `.querySelectorAll('svg.flame .match').length`
 	for _, name := range []string{"memprof", "iprof-fib", "iprof-app"} {
@@ -42,6 +43,7 @@ func TestFlameSearch(t *testing.T) {
 // TestFlameFills: no box is wider than its caller, or beside it, and the parts
 // of the whole fill it.
 func TestFlameFills(t *testing.T) {
+	t.Parallel()
 	f := fixtureNamed(t, "iprof-app")
 	b := newTab(t)
 	for _, width := range []int64{1280, 400} {
@@ -73,6 +75,7 @@ func TestFlameFills(t *testing.T) {
 // TestTreemap zooms into a group and back, with the mouse and with the
 // keyboard.
 func TestTreemap(t *testing.T) {
+	t.Parallel()
 	f := fixtureNamed(t, "irpgo-rust")
 	b := newTab(t)
 	b.open(f.file(t) + "#page=treemap")

@@ -18,27 +18,28 @@ type fixture struct {
 	name     string
 	files    []string // in testdata
 	binaries []string // in testdata, of raw MemProf profiles
+	serve    bool     // look at it from the server as well
 }
 
 // fixtures are real profiles of every family.
 var fixtures = []fixture{
-	{name: "irpgo-temporal", files: []string{"irpgo/llvm22/temporal-merged.profdata"}},
-	{name: "irpgo-values", files: []string{"irpgo/llvm22/dispatch-indexed.profdata"}},
+	{name: "irpgo-temporal", files: []string{"irpgo/llvm22/temporal-merged.profdata"}, serve: true},
+	{name: "irpgo-values", files: []string{"irpgo/llvm22/dispatch-indexed.profdata"}, serve: true},
 	{name: "irpgo-vtables", files: []string{"irpgo/llvm22/vtable.profdata"}},
 	{name: "irpgo-coverage", files: []string{"irpgo/llvm22/block-coverage.profdata"}},
 	{name: "irpgo-rust", files: []string{"irpgo/llvm22/rust-merged.profdata"}},
 	{name: "irpgo-many", files: []string{"irpgo/llvm22/many-functions.profdata"}},
 	{name: "irpgo-memprof", files: []string{"irpgo/llvm22/memprof-ir.profdata"}},
-	{name: "memprof", files: []string{"memprof/raw/clang22-pie.memprofraw"}, binaries: []string{"memprof/raw/clang22-pie.debug"}},
+	{name: "memprof", files: []string{"memprof/raw/clang22-pie.memprofraw"}, binaries: []string{"memprof/raw/clang22-pie.debug"}, serve: true},
 	{name: "memprof-histogram", files: []string{"memprof/raw/clang22-histogram.profdata"}},
 	{name: "mip-all", files: []string{"mip/all.mip"}},
 	{name: "mip-blocks", files: []string{"mip/blocks.mip"}},
-	{name: "mip-counts", files: []string{"mip/counts.mip"}},
+	{name: "mip-counts", files: []string{"mip/counts.mip"}, serve: true},
 	{name: "mip-function", files: []string{"mip/function.mip"}},
-	{name: "iprof-app", files: []string{"iprof/app.iprof"}},
+	{name: "iprof-app", files: []string{"iprof/app.iprof"}, serve: true},
 	{name: "iprof-fib", files: []string{"iprof/fib.iprof"}},
 	{name: "iprof-checks", files: []string{"iprof/checks.iprof"}},
-	{name: "two-irpgo", files: []string{"irpgo/clang22/ir-run1.profraw", "irpgo/clang22/ir-run3.profraw"}},
+	{name: "two-irpgo", files: []string{"irpgo/clang22/ir-run1.profraw", "irpgo/clang22/ir-run3.profraw"}, serve: true},
 	{name: "two-iprof", files: []string{"iprof/small.iprof", "iprof/checks.iprof"}},
 	{name: "three", files: []string{"irpgo/llvm22/temporal-merged.profdata", "mip/counts.mip", "iprof/app.iprof"}},
 }
@@ -112,10 +113,11 @@ func writeReport(t *testing.T, name string, sources []report.Source) string {
 // served serves the report and returns its address.
 func (f *fixture) served(t *testing.T) string {
 	t.Helper()
-	return serveReport(t, f.sources(t))
+	return serveReport(t, f.name, f.sources(t))
 }
 
-func serveReport(t *testing.T, sources []report.Source) string {
+// serveReport serves it; the name is for files.
+func serveReport(t *testing.T, _ string, sources []report.Source) string {
 	t.Helper()
 	h, err := report.Handler(sources, report.Options{})
 	if err != nil {

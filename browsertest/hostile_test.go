@@ -21,6 +21,7 @@ var hostileNames = []string{
 
 // TestHostile: names are text, whatever is in them.
 func TestHostile(t *testing.T) {
+	t.Parallel()
 	text := func(times int) []byte {
 		b := []byte(":ir\n")
 		for i, name := range hostileNames {
@@ -32,44 +33,42 @@ func TestHostile(t *testing.T) {
 		view(t, "<b>one</b>.proftext", text(1), formats.ViewOptions{}),
 		view(t, "</title><script>window.broken=1</script>.proftext", text(30), formats.ViewOptions{}),
 	}
-	for from, address := range map[string]string{"file": writeReport(t, "hostile", sources), "server": serveReport(t, sources)} {
-		t.Run(from, func(t *testing.T) {
-			b := newTab(t)
-			b.open(address)
-			for set := range b.sets() {
-				b.chooseSet(set)
-				for _, id := range b.tabs() {
-					b.choose(id)
-					where := fmt.Sprintf("set %d, %s", set, id)
-					b.quiet(where)
-					b.fits(where)
-				}
-			}
-			if value[bool](b, `'broken' in window`) {
-				t.Error("a name was executed")
-			}
-			if n := value[int](b, `document.querySelectorAll('main img, main b, main script, [onerror], [onload], [onmouseover], a[href^="javascript"]').length`); n > 0 {
-				t.Errorf("%d elements are made of names", n)
-			}
-			b.chooseSet(0)
-			b.choose("functions")
-			rows := value[int](b, shownPage+`.querySelectorAll('tr[data-row]').length`)
-			if rows < len(hostileNames)-2 {
-				t.Errorf("%d rows of %d names", rows, len(hostileNames))
-			}
-			// Each can be chosen, linked to and found again.
-			for i := range rows {
-				value[bool](b, fmt.Sprintf(`%s.querySelectorAll('tr[data-row]')[%d].cells[0].click() === undefined`, shownPage, i))
-				b.frames()
-				name := value[string](b, shownPage+`.querySelector('tr[aria-selected="true"]').cells[0].textContent`)
-				if heading := value[string](b, shownPage+`.querySelector('.detail h4').textContent`); heading != name {
-					t.Errorf("%q is chosen, %q shown", name, heading)
-				}
-				if got := b.hash().Get("fn"); got != name {
-					t.Errorf("%q is chosen, the address has %q", name, got)
-				}
-			}
-			b.quiet("choosing")
+	bothWays(t, "hostile", sources, func(b *tab, address string) {
+		b.open(address)
+		b.eachPage(func(at place) {
+			b.quiet(at.String())
+			b.fits(at.String())
 		})
-	}
+		if value[bool](b, `'broken' in window`) {
+			b.t.Error("a name was executed")
+		}
+		if n := value[int](b, `document.querySelectorAll('main img, main b, main script, [onerror], [onload], [onmouseover], a[href^="javascript"]').length`); n > 0 {
+			b.t.Errorf("%d elements are made of names", n)
+		}
+		b.chooseSet(0)
+		b.choose("functions")
+		rows := value[int](b, shownPage+`.querySelectorAll('tr[data-row]').length`)
+		if rows < len(hostileNames)-2 {
+			b.t.Errorf("%d rows of %d names", rows, len(hostileNames))
+		}
+		// Each can be chosen and linked to.
+		for i := range rows {
+			got := value[struct{ Name, Heading, Hash string }](b, fmt.Sprintf(`(async () => {
+				const page = %s;
+				page.querySelectorAll('tr[data-row]')[%d].cells[0].click();
+				await %s;
+				return {
+					Name: page.querySelector('tr[aria-selected="true"]').cells[0].textContent,
+					Heading: page.querySelector('.detail h4').textContent, Hash: location.hash,
+				};
+			})()`, shownPage, i, frames))
+			if got.Heading != got.Name {
+				b.t.Errorf("%q is chosen, %q shown", got.Name, got.Heading)
+			}
+			if fn := b.state(got.Hash).Get("fn"); fn != got.Name {
+				b.t.Errorf("%q is chosen, the address has %q", got.Name, fn)
+			}
+		}
+		b.quiet("choosing")
+	})
 }

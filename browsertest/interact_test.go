@@ -20,7 +20,13 @@ func (b *tab) rows(column int) []string {
 // hash returns the state in the address.
 func (b *tab) hash() url.Values {
 	b.t.Helper()
-	v, err := url.ParseQuery(strings.TrimPrefix(value[string](b, `location.hash`), "#"))
+	return b.state(value[string](b, `location.hash`))
+}
+
+// state reads the fragment of an address.
+func (b *tab) state(hash string) url.Values {
+	b.t.Helper()
+	v, err := url.ParseQuery(strings.TrimPrefix(hash, "#"))
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -28,6 +34,7 @@ func (b *tab) hash() url.Values {
 }
 
 func TestSearch(t *testing.T) {
+	t.Parallel()
 	f := fixtureNamed(t, "irpgo-temporal")
 	b := newTab(t)
 	b.open(f.file(t) + "#page=functions")
@@ -67,6 +74,7 @@ func TestSearch(t *testing.T) {
 }
 
 func TestSort(t *testing.T) {
+	t.Parallel()
 	f := fixtureNamed(t, "irpgo-many")
 	b := newTab(t)
 	b.open(f.file(t) + "#page=functions")
@@ -102,6 +110,7 @@ func TestSort(t *testing.T) {
 // TestTheme: the theme is that of the system until it is switched, and then in
 // the address.
 func TestTheme(t *testing.T) {
+	t.Parallel()
 	f := fixtureNamed(t, "iprof-app")
 	address := f.file(t)
 	b := newTab(t)
@@ -135,6 +144,7 @@ func TestTheme(t *testing.T) {
 
 // TestKeyboard goes through a report without a mouse.
 func TestKeyboard(t *testing.T) {
+	t.Parallel()
 	f := fixtureNamed(t, "irpgo-values")
 	b := newTab(t)
 	b.open(f.file(t))
@@ -185,49 +195,69 @@ func TestKeyboard(t *testing.T) {
 
 // TestLinks: what is in the address is what is shown, and going back goes back.
 func TestLinks(t *testing.T) {
-	for _, from := range []string{"file", "server"} {
-		t.Run(from, func(t *testing.T) {
-			f := fixtureNamed(t, "three")
-			address := ""
-			if from == "file" {
-				address = f.file(t)
-			} else {
-				address = f.served(t)
+	t.Parallel()
+	f := fixtureNamed(t, "three")
+	bothWays(t, f.name, f.sources(t), func(b *tab, address string) {
+		b.open(address + "#set=2&page=functions&q=main")
+		if set := value[string](b, `document.querySelector('.set:not([hidden])').dataset.set`); set != "2" {
+			b.t.Errorf("set %s is shown", set)
+		}
+		if id := b.shownID(); id != "functions" {
+			b.t.Errorf("page %s is shown", id)
+		}
+		if q := value[string](b, shownPage+`.querySelector('input.search').value`); q != "main" {
+			b.t.Errorf("searched for %q", q)
+		}
+		b.choose("overview")
+		b.do(chromedp.NavigateBack())
+		b.wait(shownPage + `.dataset.page === 'functions'`)
+		b.drawn()
+		if q := b.hash().Get("q"); q != "main" {
+			b.t.Errorf("after going back searched for %q", q)
+		}
+		// What does not exist leads somewhere all the same.
+		for _, wrong := range []string{"#set=9&page=functions", "#set=1&page=nothing", "#set=x", "#%%%", "#page=allocations&set=1", "#page-1-overview", "#q=%00"} {
+			b.open(address + wrong)
+			if b.shownID() == "" {
+				b.t.Errorf("%s: nothing is shown", wrong)
 			}
-			b := newTab(t)
-			b.open(address + "#set=2&page=functions&q=main")
-			if set := value[string](b, `document.querySelector('.set:not([hidden])').dataset.set`); set != "2" {
-				t.Errorf("set %s is shown", set)
-			}
-			if id := b.shownID(); id != "functions" {
-				t.Errorf("page %s is shown", id)
-			}
-			if q := value[string](b, shownPage+`.querySelector('input.search').value`); q != "main" {
-				t.Errorf("searched for %q", q)
-			}
-			b.choose("overview")
-			b.do(chromedp.NavigateBack())
-			b.wait(shownPage + `.dataset.page === 'functions'`)
-			b.drawn()
-			if q := b.hash().Get("q"); q != "main" {
-				t.Errorf("after going back searched for %q", q)
-			}
-			// What does not exist leads somewhere all the same.
-			for _, wrong := range []string{"#set=9&page=functions", "#set=1&page=nothing", "#set=x", "#%%%", "#page=allocations&set=1", "#page-1-overview", "#q=%00"} {
-				b.open(address + wrong)
-				if b.shownID() == "" {
-					t.Errorf("%s: nothing is shown", wrong)
-				}
-			}
-			b.quiet("links")
-		})
+		}
+		b.quiet("links")
+	})
+}
+
+// TestFunctionLinks: a link to a function searches for it in drawings.
+func TestFunctionLinks(t *testing.T) {
+	t.Parallel()
+	f := fixtureNamed(t, "iprof-app")
+	address := f.file(t)
+	b := newTab(t)
+	for _, page := range []string{"flame", "treemap"} {
+		b.open(address + "#page=functions&q=app.Main.main")
+		b.click(`tr[data-row] td`)
+		name := b.hash().Get("fn")
+		b.do(clickOn(fmt.Sprintf(`.detail .links a[href*="page=%s"]`, page)))
+		b.wait(fmt.Sprintf(`%s.dataset.page === %q`, shownPage, page))
+		b.drawn()
+		if state := b.hash(); name == "" || state.Get("q") != name || state.Has("fn") {
+			b.t.Errorf("%s: the link to %q leads to %v", page, name, state)
+		}
+		if q := value[string](b, shownPage+`.querySelector('input.search').value`); q != name {
+			b.t.Errorf("%s: searched for %q, not %q", page, q, name)
+		}
+		if n := value[int](b, shownPage+`.querySelectorAll('.box.match').length`); n == 0 {
+			b.t.Errorf("%s: %q is not found", page, name)
+		}
 	}
+	b.quiet("links")
 }
 
 // TestFlame zooms into a box and back, with the mouse and with the keyboard.
 func TestFlame(t *testing.T) {
+	t.Parallel()
 	for _, name := range []string{"memprof", "iprof-app"} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			f := fixtureNamed(t, name)
 			b := newTab(t)
 			b.open(f.file(t) + "#page=flame")

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/profuse-pgo/profuse/formats"
+	"github.com/profuse-pgo/profuse/internal/oracle"
 	"github.com/profuse-pgo/profuse/profile"
 	"github.com/profuse-pgo/profuse/report"
 )
@@ -36,9 +37,8 @@ func largeProfile(t *testing.T) profile.View {
 // TestLarge opens a report of many functions and filters it. It says how long
 // that takes and what there is; only the size of the file is limited.
 func TestLarge(t *testing.T) {
-	if testing.Short() {
-		t.Skip("makes a profile of 100,000 functions")
-	}
+	oracle.Slow(t)
+	t.Parallel()
 	sources := []report.Source{{View: largeProfile(t)}}
 	start := time.Now()
 	address := writeReport(t, "large", sources)
@@ -50,9 +50,15 @@ func TestLarge(t *testing.T) {
 	} else {
 		t.Logf("the file has %.1f MB", float64(info.Size())/1e6)
 	}
-	for _, from := range []struct{ name, address string }{{"file", address}, {"server", serveReport(t, sources)}} {
-		for _, page := range []string{"overview", "functions", "treemap"} {
-			b := newTab(t)
+	for _, from := range []struct {
+		name, address string
+		pages         []string
+	}{
+		{"file", address, []string{"overview", "functions", "treemap"}},
+		{"server", serveReport(t, "large", sources), []string{"functions"}},
+	} {
+		b := newTab(t)
+		for _, page := range from.pages {
 			start := time.Now()
 			b.open(from.address + "#page=" + page)
 			t.Logf("%s: %s is there after %v", from.name, page, time.Since(start).Round(time.Millisecond))

@@ -3,70 +3,85 @@ package browsertest
 import (
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
 )
 
-// TestPages opens every page of every fixture, from a file and from the server:
-// nothing fails, the console is quiet, nothing is asked of the network but the
-// report itself, and nothing is wider than the window.
+// TestPages opens every page of every fixture: nothing fails, the console is
+// quiet, nothing is asked of the network but the report itself, nothing is wider
+// than the window, and all texts can be read in both themes.
 func TestPages(t *testing.T) {
+	t.Parallel()
 	for _, f := range fixtures {
-		for _, from := range []string{"file", "server"} {
-			t.Run(f.name+"/"+from, func(t *testing.T) {
-				b := newTab(t)
-				address := ""
-				if from == "file" {
-					address = f.file(t)
-				} else {
-					address = f.served(t)
+		t.Run(f.name, func(t *testing.T) {
+			t.Parallel()
+			address := f.file(t)
+			b := newTab(t)
+			b.open(address)
+			b.eachPage(func(at place) {
+				where := at.String()
+				b.quiet(where)
+				b.sound(where)
+				b.readable(at)
+				for _, width := range []int64{380, 1280} {
+					b.size(width, 900)
+					b.frames()
+					b.fits(fmt.Sprintf("%s, %d pixels wide", where, width))
 				}
-				b.asked()
-				b.open(address)
-				for set := range b.sets() {
-					b.chooseSet(set)
-					for _, id := range b.tabs() {
-						b.choose(id)
-						where := fmt.Sprintf("set %d, %s", set, id)
-						b.quiet(where)
-						b.sound(where)
-						if from == "server" {
-							continue // it is the same page
-						}
-						for _, width := range []int64{380, 1280} {
-							b.size(width, 900)
-							b.frames()
-							b.fits(fmt.Sprintf("%s, %d pixels wide", where, width))
-						}
-						b.quiet(where)
-					}
-				}
-				for _, url := range b.asked() {
-					if url != "about:blank" && !strings.HasPrefix(url, address) {
-						t.Errorf("asked for %s", url)
-					} else if from == "file" && url != address && url != "about:blank" {
-						t.Errorf("asked for %s beside the file", url)
-					}
-				}
-				if f.name == "two-irpgo" && b.sets() != 3 {
-					t.Errorf("%d sets of pages, not two profiles and their comparison", b.sets())
-				}
+				b.quiet(where)
 			})
-		}
+			for _, url := range b.asked() {
+				if url != address {
+					t.Errorf("asked for %s beside the file", url)
+				}
+			}
+			if f.name == "two-irpgo" && b.sets() != 3 {
+				t.Errorf("%d sets of pages, not two profiles and their comparison", b.sets())
+			}
+		})
 	}
 }
 
-// sets returns how many profiles, or pairs of them, can be chosen.
-func (b *tab) sets() int { return value[int](b, `document.querySelectorAll('.set').length`) }
-
-// chooseSet chooses one.
-func (b *tab) chooseSet(set int) {
-	b.t.Helper()
-	if b.sets() == 1 {
-		return
+// TestServedPages opens every page of some fixtures, which have all pages
+// together, from the server.
+func TestServedPages(t *testing.T) {
+	t.Parallel()
+	var mu sync.Mutex
+	seen := make(map[string]bool) // by page
+	t.Cleanup(func() {
+		for id, some := range seen {
+			if !some {
+				t.Errorf("no served fixture has the page %s", id)
+			}
+		}
+	})
+	for _, f := range fixtures {
+		if !f.serve {
+			continue
+		}
+		t.Run(f.name, func(t *testing.T) {
+			t.Parallel()
+			address := f.served(t)
+			b := newTab(t)
+			b.open(address)
+			shown := make(map[string]bool)
+			b.eachPage(func(at place) {
+				b.quiet(at.String())
+				b.sound(at.String())
+				shown[at.page] = true
+			})
+			mu.Lock()
+			defer mu.Unlock()
+			for _, id := range value[[]string](b, `[...document.querySelectorAll('[data-tab]')].map((a) => a.dataset.tab)`) {
+				seen[id] = seen[id] || shown[id]
+			}
+			for _, url := range b.asked() {
+				if !strings.HasPrefix(url, address) {
+					t.Errorf("asked for %s", url)
+				}
+			}
+		})
 	}
-	b.do(clickOn(fmt.Sprintf(`[data-choose="%d"]`, set)))
-	b.wait(fmt.Sprintf(`document.querySelector('.set:not([hidden])').dataset.set === "%d"`, set))
-	b.drawn()
 }
 
 // fits fails the test if the document is wider than the window. What is in a

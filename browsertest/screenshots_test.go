@@ -21,6 +21,7 @@ func TestScreenshots(t *testing.T) {
 	}
 	for _, f := range fixtures {
 		t.Run(f.name, func(t *testing.T) {
+			t.Parallel()
 			address := f.file(t)
 			b := newTab(t)
 			for _, look := range []struct {
@@ -29,20 +30,16 @@ func TestScreenshots(t *testing.T) {
 			}{{"light", "light", 1280}, {"dark", "dark", 1280}, {"narrow", "light", 390}} {
 				b.size(look.width, 900)
 				b.open(address + "#theme=" + look.theme)
-				for set := range b.sets() {
-					b.chooseSet(set)
-					for _, id := range b.tabs() {
-						b.choose(id)
-						name := fmt.Sprintf("%s-%d-%s-%s.png", f.name, set, id, look.name)
-						picture, err := chromedp.Run(b.ctx, chromedp.FullScreenshot(100))
-						if err != nil {
-							t.Fatal(err)
-						}
-						if err := os.WriteFile(filepath.Join(folder, name), picture, 0o666); err != nil {
-							t.Fatal(err)
-						}
+				b.eachPage(func(at place) {
+					name := fmt.Sprintf("%s-%d-%s-%s.png", f.name, at.set, at.page, look.name)
+					picture, err := chromedp.Run(b.ctx, chromedp.FullScreenshot(100))
+					if err != nil {
+						t.Fatal(err)
 					}
-				}
+					if err := os.WriteFile(filepath.Join(folder, name), picture, 0o666); err != nil {
+						t.Fatal(err)
+					}
+				})
 			}
 		})
 	}
