@@ -8,11 +8,8 @@ import (
 
 // nearest returns the known spelling that takes the fewest edits to turn into
 // the unknown arg (given without its dashes), with arg's value attached when
-// it has one; "" when there is nothing to compare.
+// it has one; "" when the command has no options.
 func (c *Command) nearest(arg string) string {
-	if arg == "" {
-		return ""
-	}
 	name, value, _ := strings.Cut(arg, "=")
 	found, best := "", -1
 	for _, spelling := range c.spellings() {
