@@ -4,9 +4,11 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/profuse-pgo/profuse/instrument/blocks"
 	"github.com/profuse-pgo/profuse/mip"
 	"github.com/profuse-pgo/profuse/mip/debuginfo"
 	"github.com/profuse-pgo/profuse/profile"
@@ -88,5 +90,56 @@ func TestNothingToExpand(t *testing.T) {
 	calls.Type &^= mip.BlockCoverage
 	if got, err := program.Expand(calls); err != nil || got != calls {
 		t.Errorf("%v, another profile: %v", err, got != calls)
+	}
+}
+
+// TestDamagedBlocks: a table of blocks that is damaged, cut short or of another
+// program says so, with the program's name.
+func TestDamagedBlocks(t *testing.T) {
+	whole, err := os.ReadFile(shapesFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	program, p := opened(t, shapesFile)
+	at := program.File().Section(blocks.Section).Offset
+	for _, tc := range []struct {
+		what   string
+		offset int64
+		value  byte
+		class  error
+		field  string
+	}{
+		{"magic", at, 0xff, profile.ErrUnrecognized, "magic"},
+		{"version", at + 4, 0xff, profile.ErrUnsupported, "version and address width"},
+		{"module", at + 8, whole[at+8] ^ 1, profile.ErrMismatch, "ModuleHash"},
+	} {
+		data := append([]byte(nil), whole...)
+		data[tc.offset] = tc.value
+		file := filepath.Join(t.TempDir(), "app")
+		if err := os.WriteFile(file, data, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		damaged, err := debuginfo.Open(file, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		full, err := damaged.Expand(p)
+		var fe *profile.FormatError
+		if full != nil || !errors.As(err, &fe) || fe.Class() != tc.class || fe.File != file || fe.Field != tc.field {
+			t.Errorf("%s: %+v", tc.what, err)
+		}
+		if err := damaged.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// TestNoFrames: no frames have no source.
+func TestNoFrames(t *testing.T) {
+	if at := debuginfo.Innermost(nil); at != (mip.Place{}) {
+		t.Errorf("%+v", at)
+	}
+	if at := debuginfo.Declaration(nil); at != (mip.Place{}) {
+		t.Errorf("%+v", at)
 	}
 }
