@@ -101,6 +101,7 @@ func TestFixturesNameNoMachinePaths(t *testing.T) {
 func TestFixturesReadBy(t *testing.T) {
 	for _, version := range []int{14, 16, 19, 22} {
 		t.Run(fmt.Sprintf("llvm%d", version), func(t *testing.T) {
+			Slow(t)
 			t.Parallel()
 			profdata := LLVM(t, version)
 			out := filepath.Join(t.TempDir(), "merged.profdata")

@@ -22,6 +22,15 @@ func Slow(t testing.TB) {
 	}
 }
 
+// Step is how far loops over every bit or byte go at a time: 1 where everything
+// is to run, else n. Divided by it, numbers of random rounds become smaller.
+func Step(n int) int {
+	if Everything() {
+		return 1
+	}
+	return n
+}
+
 // Everything reports whether slow tests run, too. It is for loops whose rounds
 // are no tests of their own; others use [Slow], which leaves a trace. As always
 // go test -short asks for less.

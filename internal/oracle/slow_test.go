@@ -13,6 +13,9 @@ func TestSlow(t *testing.T) {
 		if p.failed != "" || (p.skipped == "") != runs || Everything() != runs {
 			t.Errorf("%s=%s: skipped %q, failed %q, everything %t; want it to run: %t", SlowEnv, value, p.skipped, p.failed, Everything(), runs)
 		}
+		if got, want := Step(7), map[bool]int{true: 1, false: 7}[runs]; got != want {
+			t.Errorf("%s=%s: Step(7) is %d, want %d", SlowEnv, value, got, want)
+		}
 		if !runs && (!strings.HasPrefix(p.skipped, LeftOut) || !strings.Contains(p.skipped, "make test")) {
 			t.Errorf("the reason %q does not say how it runs", p.skipped)
 		}
