@@ -291,3 +291,21 @@ func BenchmarkCommit(b *testing.B) {
 		}
 	}
 }
+
+// TestSync: what is there can be brought to the disk, by whatever path.
+func TestSync(t *testing.T) {
+	dir := t.TempDir()
+	out := filepath.Join(dir, "out")
+	if err := Sync(out); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a missing file: %v", err)
+	}
+	write(t, out, "x")
+	if err := Sync(out); err != nil {
+		t.Error(err)
+	}
+	t.Chdir(dir)
+	if err := Sync("out"); err != nil {
+		t.Error(err)
+	}
+	wantContents(t, out, "x")
+}
