@@ -110,6 +110,9 @@ func TestSectionsEqualLLVM(t *testing.T) {
 			{Version: 4, Schema: FullSchema},
 		} {
 			t.Run(fmt.Sprintf("shape%d/v%d/full=%t", i, opt.Version, opt.Schema != 0), func(t *testing.T) {
+				if i > 3 || opt.Schema != 0 {
+					oracle.Slow(t)
+				}
 				t.Parallel()
 				p := randomProfile(rand.New(rand.NewPCG(uint64(i), 7)), sh)
 				doc := yamlOf(t, p)

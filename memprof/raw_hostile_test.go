@@ -9,6 +9,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/profuse-pgo/profuse/internal/oracle"
 	"github.com/profuse-pgo/profuse/profile"
 )
 
@@ -133,9 +134,7 @@ func TestRawBitFlips(t *testing.T) {
 		if len(data) > 2000 {
 			step = 7
 		}
-		if testing.Short() {
-			step *= 11
-		}
+		step *= oracle.Step(11)
 		for i := 0; i < 8*len(data); i += step {
 			data[i/8] ^= 1 << (i % 8)
 			exerciseRaw(t, data, programs)

@@ -92,6 +92,9 @@ func TestSectionsAreLLVMs(t *testing.T) {
 						continue
 					}
 					t.Run(fmt.Sprintf("%s/llvm%d/v%d/full=%t", f.name, llvm, version, full), func(t *testing.T) {
+						if llvm != 22 || version != 4 {
+							oracle.Slow(t)
+						}
 						t.Parallel()
 						opt := WriteOptions{Version: version, LLVMRelease: llvm}
 						if version == 0 {
@@ -194,6 +197,9 @@ func TestRandomSectionsAreLLVMs(t *testing.T) {
 		{"clang22-split", 5, 22, 4, 1, 1000},
 	} {
 		t.Run(fmt.Sprintf("raw%d/llvm%d/v%d/%d×%d", c.raw, c.llvm, c.version, c.dumps, c.contexts), func(t *testing.T) {
+			if c.version != 4 {
+				oracle.Slow(t)
+			}
 			t.Parallel()
 			rng := rand.New(rand.NewPCG(uint64(i), 1))
 			f := rawFixtureNamed(t, c.fixture)

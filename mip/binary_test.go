@@ -114,6 +114,9 @@ func TestFindMapELF(t *testing.T) {
 		{"gc", []string{"-pie", "-Wl,--gc-sections"}, BinaryPIE, false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
+			if tt.name != "pie" && tt.name != "zstd" {
+				oracle.Slow(t)
+			}
 			w := workshop{t, w.dir}
 			w.run("clang", append([]string{
 				"-fuse-ld=lld", "-Wl,--no-warnings", "-o", tt.name,

@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/profuse-pgo/profuse/internal/oracle"
 	"github.com/profuse-pgo/profuse/internal/saturate"
 )
 
@@ -143,7 +144,7 @@ func TestMergeRaw(t *testing.T) {
 			if diff := cmp.Diff(want, merged(t, base, raws...)); diff != "" {
 				t.Fatalf("(-want +got)\n%s", diff)
 			}
-			for range 10 {
+			for range 10 / oracle.Step(5) {
 				if diff := cmp.Diff(want, mergeRandomly(t, rng, base, runs, raws)); diff != "" {
 					t.Fatalf("in a random order and grouping (-want +got)\n%s", diff)
 				}

@@ -36,6 +36,9 @@ func TestSplit(t *testing.T) {
 		{"dwarf5-64bit", "clang++-22", "-gdwarf-5 -gdwarf64", ""},
 	} {
 		t.Run(v.name, func(t *testing.T) {
+			if v.name != "dwarf5" {
+				oracle.Slow(t)
+			}
 			t.Parallel()
 			file := build(t, program(v.compiler, "-gsplit-dwarf -O2 "+v.flags, "-static"), v.compiler)
 			dir := filepath.Dir(file)

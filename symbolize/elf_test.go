@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -17,10 +18,13 @@ func TestCompilers(t *testing.T) {
 		for version := 2; version <= 5; version++ {
 			for _, level := range []string{"-O0", "-O2"} {
 				// Without optimization little depends on the version.
-				if level == "-O0" && version < 5 || testing.Short() && version == 3 {
+				if level == "-O0" && version < 5 {
 					continue
 				}
 				t.Run(fmt.Sprintf("%s/dwarf%d%s", compiler, version, level), func(t *testing.T) {
+					if level == "-O0" || (compiler != "clang++-22" || version != 5) && (compiler != "g++" || version != 4) {
+						oracle.Slow(t)
+					}
 					t.Parallel()
 					file := build(t, program(compiler, fmt.Sprintf("-gdwarf-%d %s", version, level), "-static"), compiler)
 					c := compareELF(t, file, 1)
@@ -37,6 +41,7 @@ func TestCompilers(t *testing.T) {
 func TestVariants(t *testing.T) {
 	const clang, gcc = "clang++-22", "g++"
 	lld := "-static -fuse-ld=lld-22 "
+	fast := []string{"pie", "m32-gcc", "zstd", "dwz-dwarf5", "rust"}
 	for _, v := range []struct {
 		name, script string
 		tools        []string
@@ -89,6 +94,9 @@ func TestVariants(t *testing.T) {
 		{"rust-lines", "rustc -C debuginfo=line-tables-only -O " + rustFlags + " src/program.rs -o out", []string{"rustc"}},
 	} {
 		t.Run(v.name, func(t *testing.T) {
+			if !slices.Contains(fast, v.name) {
+				oracle.Slow(t)
+			}
 			t.Parallel()
 			c := compareELF(t, build(t, v.script, append(v.tools, clang, "ld.lld-22")...), 1)
 			if c.withLine == 0 {
@@ -108,6 +116,9 @@ func TestTargets(t *testing.T) {
 		"aarch64", "arm", "riscv64", "riscv32", "powerpc64", "powerpc64le", "s390x", "mips", "mipsel", "loongarch64", "i386",
 	} {
 		t.Run(arch, func(t *testing.T) {
+			if arch != "s390x" { // big-endian
+				oracle.Slow(t)
+			}
 			t.Parallel()
 			flags := "--target=" + arch + "-linux-gnu -g -O2"
 			// Without hardware for it, floating point calls functions that are
@@ -129,9 +140,7 @@ func TestTargets(t *testing.T) {
 // TestPrograms compares ordinary programs with a standard library: larger
 // units, and in Go's case a compiler with its own ideas about DWARF.
 func TestPrograms(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes a while")
-	}
+	oracle.Slow(t)
 	const containers = `cat >big.cpp <<EOF
 #include <algorithm>
 #include <map>

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/profuse-pgo/profuse/internal/oracle"
 	"github.com/profuse-pgo/profuse/profile"
 )
 
@@ -78,11 +79,7 @@ func TestTruncated(t *testing.T) {
 		t.Run(fx.name, func(t *testing.T) {
 			t.Parallel()
 			data := readFile(t, fx.file)
-			step := 1
-			if testing.Short() {
-				step = 37
-			}
-			for n := 0; n < len(data); n += step {
+			for n := 0; n < len(data); n += oracle.Step(37) {
 				exercise(t, data[:n], fx.arch)
 			}
 		})
@@ -95,11 +92,7 @@ func TestFlipped(t *testing.T) {
 		t.Run(fx.name, func(t *testing.T) {
 			t.Parallel()
 			data := bytes.Clone(readFile(t, fx.file))
-			step := 29
-			if testing.Short() {
-				step = 101
-			}
-			for i := 0; i < len(data)*8; i += step {
+			for i := 0; i < len(data)*8; i += 29 * oracle.Step(5) {
 				data[i/8] ^= 1 << (i % 8)
 				exercise(t, data, fx.arch)
 				data[i/8] ^= 1 << (i % 8)
@@ -116,11 +109,7 @@ func TestScrambled(t *testing.T) {
 			t.Parallel()
 			data := readFile(t, fx.file)
 			r := rand.New(rand.NewPCG(1, 2))
-			rounds := 2000
-			if testing.Short() {
-				rounds = 100
-			}
-			for range rounds {
+			for range 2000 / oracle.Step(20) {
 				b := bytes.Clone(data)
 				for range 1 + r.IntN(4) {
 					n := 1 + r.IntN(64)

@@ -33,6 +33,9 @@ func TestMachOObjects(t *testing.T) {
 						continue // what differs between compilers, TestCompilers shows
 					}
 					t.Run(fmt.Sprintf("%s/%s/dwarf%d%s", arch, compiler, version, level), func(t *testing.T) {
+						if compiler != "clang++-22" || version != 5 || level != "-O2" {
+							oracle.Slow(t)
+						}
 						t.Parallel()
 						flags := fmt.Sprintf("--target=%s-apple-macos13 -gdwarf-%d %s", arch, version, level)
 						file := build(t, compile(compiler, flags)+"cp main.o out", compiler)
@@ -59,6 +62,9 @@ func compareMachO(t *testing.T, file string, args ...string) census {
 func TestMachOPrograms(t *testing.T) {
 	for _, arch := range machOArchs {
 		t.Run(arch, func(t *testing.T) {
+			if arch != "arm64" {
+				oracle.Slow(t)
+			}
 			t.Parallel()
 			file := build(t, machOProgram(arch), "clang++-22", "ld64.lld-22", "dsymutil-22")
 			if c := compareMachO(t, file); c.known == 0 || c.withLine != 0 {
@@ -148,6 +154,9 @@ func checkMachOFacts(t *testing.T, f *File, arch string) {
 func TestUniversal(t *testing.T) {
 	for _, lipo := range []string{"-create", "-fat64 -create"} {
 		t.Run(lipo, func(t *testing.T) {
+			if lipo != "-create" {
+				oracle.Slow(t)
+			}
 			t.Parallel()
 			script := ""
 			for _, arch := range machOArchs {

@@ -80,14 +80,10 @@ func TestDieAnywhere(t *testing.T) {
 // TestDieAgain ends several runs in a row, while files land, some with the
 // contents of one before, at its path.
 func TestDieAgain(t *testing.T) {
-	rounds := 3
-	if oracle.Everything() {
-		rounds = 12
-	}
 	rnd := rand.New(rand.NewPCG(1, 2))
 	for name, done := range crashes {
 		t.Run(name, func(t *testing.T) {
-			for round := range rounds {
+			for round := range 12 / oracle.Step(4) {
 				b := crashBench(t, done)
 				files := "1 2 sub/3 sub/4"
 				a := 201
