@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/profuse-pgo/profuse/internal/saturate"
 	"github.com/profuse-pgo/profuse/profile"
 )
 
@@ -54,8 +55,8 @@ type heatTotal struct {
 
 func (t *heatTotal) add(c *allocContext) {
 	t.contexts++
-	t.bytes = addSaturating(t.bytes, c.bytes)
-	t.count = addSaturating(t.count, c.count)
+	t.bytes = saturate.Add(t.bytes, c.bytes)
+	t.count = saturate.Add(t.count, c.count)
 }
 
 // temperatures are in the order of the legend; contexts without a label come

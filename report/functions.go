@@ -2,10 +2,10 @@ package report
 
 import (
 	"cmp"
-	"math"
 	"slices"
 	"strings"
 
+	"github.com/profuse-pgo/profuse/internal/saturate"
 	"github.com/profuse-pgo/profuse/profile"
 )
 
@@ -167,24 +167,17 @@ func (c *collectedFunctions) collectStacks(src *source) *stackValues {
 			}
 			for j, k := range values {
 				if i == 0 {
-					addTo(&v.self[j], s.Values[k])
+					v.self[j] = saturate.Add(v.self[j], s.Values[k])
 				}
 				// A function that is in a stack twice counts once.
 				if v.last != number {
-					addTo(&v.all[j], s.Values[k])
+					v.all[j] = saturate.Add(v.all[j], s.Values[k])
 				}
 			}
 			v.last = number
 		}
 	}
 	return out
-}
-
-// addTo adds v to sum, which stops at 2^64-1.
-func addTo(sum *uint64, v uint64) {
-	if *sum += v; *sum < v {
-		*sum = math.MaxUint64
-	}
 }
 
 // A staticFunctions is what is read without scripts.

@@ -3,7 +3,6 @@ package report
 import (
 	"encoding/hex"
 	"html/template"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -228,17 +227,10 @@ func (n *surveyed) addSet(src *source, first bool, set profile.StackSet) {
 	for s := range set.Stacks {
 		for i := range total.Values {
 			v := &total.Values[i].Value
-			switch {
-			case set.Values[i].Combine == profile.Sum:
-				if *v += s.Values[i]; *v < s.Values[i] {
-					*v = math.MaxUint64
-				}
-			case set.Values[i].Combine == profile.Max:
-				*v = max(*v, s.Values[i])
-			case total.Stacks == 0:
+			if total.Stacks == 0 {
 				*v = s.Values[i]
-			default:
-				*v = min(*v, s.Values[i])
+			} else {
+				*v = combine(set.Values[i].Combine, *v, s.Values[i])
 			}
 		}
 		total.Stacks++

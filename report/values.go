@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/profuse-pgo/profuse/internal/saturate"
 	"github.com/profuse-pgo/profuse/profile"
 )
 
@@ -69,7 +70,7 @@ func newSiteTable(src *source) *siteTable {
 			t.sites = append(t.sites, valueSite{kind: e.Kind, caller: e.Caller, hash: e.Hash, site: e.Site, line: e.Line})
 		}
 		s := &t.sites[i]
-		s.total = addSaturating(s.total, e.Count)
+		s.total = saturate.Add(s.total, e.Count)
 		s.targets = append(s.targets, valueTarget{e.Target, e.Size, e.Count})
 	}
 	if len(t.sites) == 0 {
@@ -99,7 +100,7 @@ func joinTargets(targets []valueTarget) []valueTarget {
 	for _, t := range targets {
 		k := key{t.symbol, t.size}
 		if i, ok := at[k]; ok {
-			out[i].count = addSaturating(out[i].count, t.count)
+			out[i].count = saturate.Add(out[i].count, t.count)
 			continue
 		}
 		at[k] = len(out)
@@ -107,14 +108,6 @@ func joinTargets(targets []valueTarget) []valueTarget {
 	}
 	slices.SortStableFunc(out, func(a, b valueTarget) int { return cmp.Compare(b.count, a.count) })
 	return out
-}
-
-// addSaturating adds up, stopping at 2^64-1.
-func addSaturating(a, b uint64) uint64 {
-	if a+b < a {
-		return 1<<64 - 1
-	}
-	return a + b
 }
 
 func (t *siteTable) sum() {
@@ -126,21 +119,21 @@ func (t *siteTable) sum() {
 				continue
 			}
 			k.sites++
-			k.total = addSaturating(k.total, s.total)
-			k.top = addSaturating(k.top, s.targets[0].count)
+			k.total = saturate.Add(k.total, s.total)
+			k.top = saturate.Add(k.top, s.targets[0].count)
 			if len(s.targets) == 1 && (kind == profile.MemOpSize || !s.targets[0].unknown()) {
 				k.single++
 			}
 			for j := range s.targets {
 				if kind != profile.MemOpSize && s.targets[j].unknown() {
-					k.unknown = addSaturating(k.unknown, s.targets[j].count)
+					k.unknown = saturate.Add(k.unknown, s.targets[j].count)
 				}
 			}
 			if s.promoted > 0 {
 				k.promoted++
 			}
 			for _, target := range s.promotedTargets() {
-				k.direct = addSaturating(k.direct, target.count)
+				k.direct = saturate.Add(k.direct, target.count)
 			}
 		}
 		if k.sites > 0 {
@@ -177,7 +170,7 @@ func (t *siteTable) functions() []valueFunction {
 			at[s.caller] = f
 			list = append(list, valueFunction{caller: s.caller})
 		}
-		list[f].weight = addSaturating(list[f].weight, s.total)
+		list[f].weight = saturate.Add(list[f].weight, s.total)
 		list[f].sites = append(list[f].sites, s)
 	}
 	for i := range list {
@@ -204,7 +197,7 @@ func (t *siteTable) sizes() []sizeRange {
 		}
 		for _, target := range t.sites[i].targets {
 			low, _ := sizeRangeOf(target.size)
-			counts[low] = addSaturating(counts[low], target.count)
+			counts[low] = saturate.Add(counts[low], target.count)
 		}
 	}
 	var list []sizeRange

@@ -6,6 +6,7 @@ import (
 	"math"
 	"strconv"
 
+	"github.com/profuse-pgo/profuse/internal/saturate"
 	"github.com/profuse-pgo/profuse/profile"
 )
 
@@ -247,7 +248,7 @@ func drawSizes(sizes []sizeRange) (template.HTML, error) {
 	}
 	total, most := uint64(0), uint64(1)
 	for _, s := range sizes {
-		total, most = addSaturating(total, s.count), max(most, s.count)
+		total, most = saturate.Add(total, s.count), max(most, s.count)
 	}
 	var bars []bar
 	for _, s := range sizes {

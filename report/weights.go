@@ -3,9 +3,9 @@ package report
 import (
 	"cmp"
 	"container/heap"
-	"math"
 	"slices"
 
+	"github.com/profuse-pgo/profuse/internal/saturate"
 	"github.com/profuse-pgo/profuse/profile"
 )
 
@@ -88,14 +88,7 @@ func combine(how profile.Combine, a, b uint64) uint64 {
 	case profile.Max:
 		return max(a, b)
 	}
-	return saturatingAdd(a, b)
-}
-
-func saturatingAdd(a, b uint64) uint64 {
-	if a+b < a {
-		return math.MaxUint64
-	}
-	return a + b
+	return saturate.Add(a, b)
 }
 
 // A column is a value, of one class or of all.
@@ -186,10 +179,10 @@ func (t *weightTree) labelTotals(labels int, value int) (total, self []uint64) {
 	for n := t.first[0]; n > 0; {
 		l := t.label[n]
 		if on[l] == 0 {
-			total[l] = saturatingAdd(total[l], totals[n])
+			total[l] = saturate.Add(total[l], totals[n])
 		}
 		own, _ := t.ends(n, column{value, -1})
-		self[l] = saturatingAdd(self[l], own)
+		self[l] = saturate.Add(self[l], own)
 		if t.first[n] >= 0 {
 			on[l]++
 			n = t.first[n]

@@ -5,6 +5,8 @@ import (
 	"hash/fnv"
 	"slices"
 	"strings"
+
+	"github.com/profuse-pgo/profuse/internal/saturate"
 )
 
 // treeData is a tree as the page's data has it: columns over nodes, a node
@@ -31,7 +33,7 @@ func (g *grownTree) arrange(classes int, name func(label int32) string) *treeDat
 	first := make([]uint64, n)
 	for c := 0; c < classes && c < len(g.total); c++ {
 		for i := range first {
-			first[i] = saturatingAdd(first[i], g.total[c][i])
+			first[i] = saturate.Add(first[i], g.total[c][i])
 		}
 	}
 	kids := make([][]int32, n)

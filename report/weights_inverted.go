@@ -3,6 +3,7 @@ package report
 import (
 	"container/heap"
 
+	"github.com/profuse-pgo/profuse/internal/saturate"
 	"github.com/profuse-pgo/profuse/profile"
 )
 
@@ -56,7 +57,7 @@ func (in *inverter) sum(sums []uint64, node int32) {
 	for e := t.own[node]; e >= 0; e = t.entryNext[e] {
 		for v := range t.values {
 			if t.values[v].Combine == profile.Sum {
-				sums[v] = saturatingAdd(sums[v], t.entryValue[int(e)*len(t.values)+v])
+				sums[v] = saturate.Add(sums[v], t.entryValue[int(e)*len(t.values)+v])
 			}
 		}
 	}
@@ -71,9 +72,9 @@ func (in *inverter) take(c *candidate, next *frontier) {
 		var total, self uint64
 		for _, m := range c.group {
 			own, _ := t.ends(m.from, col)
-			total = saturatingAdd(total, own)
+			total = saturate.Add(total, own)
 			if c.parent >= 0 && t.parent[m.at] == 0 || m.at == 0 {
-				self = saturatingAdd(self, own)
+				self = saturate.Add(self, own)
 			}
 		}
 		g.total[i], g.self[i] = append(g.total[i], total), append(g.self[i], self)
