@@ -32,7 +32,7 @@ type show struct {
 
 func (s *show) Declare(f *cli.Flags) {
 	s.by = cli.Choice{Value: memprofcmd.ByBytes, Allowed: append(memprofcmd.Rankings, memprofcmd.ByAll)}
-	f.Var(&s.by, "by", "`WHAT` list contexts of heap profiles by bytes, count, lifetime (average), density (of accesses, average) or all (default bytes)")
+	f.Var(&s.by, "by", "`WHAT` list contexts of heap profiles by bytes, count, lifetime (average), density (of accesses, average) or all")
 }
 
 func (s *show) Open(p *sources.Programs) (err error) {
