@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -69,6 +70,36 @@ func TestJournalDamaged(t *testing.T) {
 		}
 	}
 	check("longer", len(data), append(data, '\n'))
+}
+
+// TestJournalLines: a line that says nothing is told with its number, also if the
+// sum is right.
+func TestJournalLines(t *testing.T) {
+	hash := strings.Repeat("ab", 32)
+	for _, tc := range []struct {
+		body  string
+		line  int
+		field string
+	}{
+		{"", 0, "last line"},
+		{"another head\n", 1, "head"},
+		{journalHead + "\nbefore none 0\n", 2, "line: EOF"},
+		{journalHead + "\nbefore none 0 0\nafter " + hash[1:] + " 1 1\n", 3, "line: encoding/hex: odd length hex string"},
+		{journalHead + "\nafter " + hash[2:] + " 1 1\n", 2, "line: 31 bytes, want 32"},
+		{journalHead + "\nhas whole 1 2\n", 2, "line: EOF"},
+		{journalHead + "\nadds part 1 2 3 xx \"/a\"\n", 2, "line: encoding/hex: invalid byte: U+0078 'x'"},
+		{journalHead + "\nbegin\n", 2, "line: unknown word"},
+	} {
+		data := []byte(tc.body)
+		if tc.body != "" {
+			data = appendSum(data)
+		}
+		j, err := parseJournal(data)
+		var fe *profile.FormatError
+		if j != nil || !errors.As(err, &fe) || fe.Class() != profile.ErrCorrupt || fe.Section != "journal" || fe.Line != tc.line || fe.Field != tc.field {
+			t.Errorf("%q: %+v", tc.body, err)
+		}
+	}
 }
 
 func TestJournalSettle(t *testing.T) {
