@@ -142,10 +142,7 @@ func TestCorrelateHostile(t *testing.T) {
 				t.Errorf("%s: an error without class: %v", kind, err)
 			}
 		}
-		step := 1
-		if testing.Short() {
-			step = 37
-		}
+		step := oracle.Step(37)
 		for n := 0; n < len(program); n += 17 * step {
 			try(program[:n])
 		}

@@ -43,6 +43,9 @@ func TestIndexedBytesRandom(t *testing.T) {
 			}
 			for _, sparse := range []bool{false, true} {
 				t.Run(fmt.Sprintf("llvm%d/%d/sparse=%v", llvm.release, functions, sparse), func(t *testing.T) {
+					if llvm.release != 22 || functions > 1000 || sparse {
+						oracle.Slow(t)
+					}
 					text := textOf(t, randomProfile(rng, opt))
 					dir := t.TempDir()
 					in, out := filepath.Join(dir, "in.proftext"), filepath.Join(dir, "out.profdata")

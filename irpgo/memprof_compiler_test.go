@@ -183,6 +183,9 @@ func contextsIn(t *testing.T, said []string) (ids []uint64, kinds map[string]boo
 func TestCombinedProfile(t *testing.T) {
 	for _, release := range []int{19, 22} {
 		t.Run(fmt.Sprint("clang", release), func(t *testing.T) {
+			if release != 22 {
+				oracle.Slow(t)
+			}
 			h := runHeapProgram(t, release)
 			tool := oracle.LLVM(t, release)
 			version := map[int]uint32{19: 12, 22: 13}[release]
@@ -192,6 +195,9 @@ func TestCombinedProfile(t *testing.T) {
 			twice := h.merged(t, h.symbolize(t, false), h.symbolize(t, true))
 			for _, section := range sections {
 				t.Run(fmt.Sprint("section", max(section, 0)), func(t *testing.T) {
+					if section != 4 {
+						oracle.Slow(t)
+					}
 					_, stderr, exit := oracle.RunIn(t, h.dir, tool, "merge", fmt.Sprint("--memprof-version=", max(section, 0)),
 						"--profiled-binary=program", "heap", "counts", "-o", "llvm.profdata")
 					if exit != 0 {

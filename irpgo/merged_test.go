@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/profuse-pgo/profuse/internal/oracle"
 )
 
 // finished merges indexed profiles and reports whether they are one sum that
@@ -60,7 +62,7 @@ func TestMergedEqualsProfile(t *testing.T) {
 		{"few", randomOptions{functions: 20, maxHashes: 2, variant: IRLevel}, 13, IndexedOptions{}, false},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			for seed := range uint64(6) {
+			for seed := range uint64(6 / oracle.Step(3)) {
 				rng := rand.New(rand.NewPCG(seed, 55))
 				base := randomProfile(rng, tc.opt)
 				var inputs [][]byte
@@ -114,7 +116,7 @@ func TestMergedDamagedTable(t *testing.T) {
 		t.Fatal(err)
 	}
 	direct := 0
-	for range 800 {
+	for range 800 / oracle.Step(5) {
 		changed := bytes.Clone(data)
 		for range 1 + rng.IntN(2) {
 			changed[rng.IntN(len(changed))] ^= 1 << rng.IntN(8)

@@ -171,6 +171,10 @@ func TestRawBuildAgainstLLVM(t *testing.T) {
 				b.funcs[0].values = Values{}
 			}
 			t.Run(fmt.Sprintf("llvm%d/%s", llvm.release, b), func(t *testing.T) {
+				if llvm.release != 22 {
+					oracle.Slow(t)
+				}
+				t.Parallel()
 				data := b.build()
 				dir := t.TempDir()
 				in, out := filepath.Join(dir, "in.profraw"), filepath.Join(dir, "out.profdata")

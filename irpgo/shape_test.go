@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/profuse-pgo/profuse/internal/oracle"
 )
 
 // randomRuns are n raw profiles of one program, loaded at different addresses.
@@ -117,7 +119,7 @@ func TestShapesEqualGeneral(t *testing.T) {
 	for seed, b := range rawVersions() {
 		t.Run(b.String(), func(t *testing.T) {
 			rng := rand.New(rand.NewPCG(uint64(seed), 8))
-			for round := range 6 {
+			for round := 0; round < 6; round += oracle.Step(3) {
 				weighted := round%2 == 1
 				var inputs []shapeInput
 				for _, data := range randomRuns(rng, b, 6) {
@@ -156,7 +158,7 @@ func TestShapesEqualGeneral(t *testing.T) {
 // TestShapesMixed deals profiles of several programs, of several formats, and
 // damaged ones to workers; the result is that of the general way.
 func TestShapesMixed(t *testing.T) {
-	for seed := range uint64(40) {
+	for seed := range uint64(40 / oracle.Step(5)) {
 		rng := rand.New(rand.NewPCG(seed, 21))
 		a := newRawBuild(10, 8, binary.LittleEndian, IRLevel)
 		b := newRawBuild(10, 8, binary.LittleEndian, IRLevel)
@@ -223,19 +225,17 @@ func TestShapeNotTrusted(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 3))
 	b := newRawBuild(10, 8, binary.LittleEndian, IRLevel)
 	runs := randomRuns(rng, b, 3)
-	for i := range runs[2] {
-		for bit := range 8 {
-			runs[2][i] ^= 1 << bit
-			if _, err := NewReader("in", runs[2], ReaderOptions{}); err == nil {
-				inputs := []shapeInput{{runs[0], 1}, {runs[1], 1}, {runs[2], 1}}
-				want, wantAdded, _, _ := mergeShapes(t, MergeOptions{AllowMixed: true}, true, inputs)
-				got, gotAdded, _, _ := mergeShapes(t, MergeOptions{AllowMixed: true}, false, inputs)
-				if !bytes.Equal(got, want) || !slices.Equal(gotAdded, wantAdded) {
-					t.Fatalf("bit %d of byte %d: files differ at byte %d", bit, i, firstDifference(got, want))
-				}
+	for i := 0; i < 8*len(runs[2]); i += oracle.Step(7) {
+		runs[2][i/8] ^= 1 << (i % 8)
+		if _, err := NewReader("in", runs[2], ReaderOptions{}); err == nil {
+			inputs := []shapeInput{{runs[0], 1}, {runs[1], 1}, {runs[2], 1}}
+			want, wantAdded, _, _ := mergeShapes(t, MergeOptions{AllowMixed: true}, true, inputs)
+			got, gotAdded, _, _ := mergeShapes(t, MergeOptions{AllowMixed: true}, false, inputs)
+			if !bytes.Equal(got, want) || !slices.Equal(gotAdded, wantAdded) {
+				t.Fatalf("bit %d of byte %d: files differ at byte %d", i%8, i/8, firstDifference(got, want))
 			}
-			runs[2][i] ^= 1 << bit
 		}
+		runs[2][i/8] ^= 1 << (i % 8)
 	}
 }
 
