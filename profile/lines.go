@@ -25,10 +25,10 @@ type LineView interface {
 }
 
 // Lines collects lines.
-type Lines map[LineKey]uint64
+type Lines map[lineKey]uint64
 
-// LineKey is what a [Line] is recognised by.
-type LineKey struct {
+// lineKey is what a [Line] is recognised by.
+type lineKey struct {
 	File   string
 	Number uint32
 }
@@ -39,7 +39,7 @@ func (l Lines) Add(file string, number uint32, count uint64) {
 	if number == 0 {
 		return
 	}
-	key := LineKey{file, number}
+	key := lineKey{file, number}
 	if old, ok := l[key]; !ok || count > old {
 		l[key] = count
 	}
@@ -48,11 +48,11 @@ func (l Lines) Add(file string, number uint32, count uint64) {
 // All iterates over the lines by file and number.
 func (l Lines) All() iter.Seq[*Line] {
 	return func(yield func(*Line) bool) {
-		keys := make([]LineKey, 0, len(l))
+		keys := make([]lineKey, 0, len(l))
 		for key := range l {
 			keys = append(keys, key)
 		}
-		slices.SortFunc(keys, func(a, b LineKey) int {
+		slices.SortFunc(keys, func(a, b lineKey) int {
 			return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Number, b.Number))
 		})
 		var line Line
