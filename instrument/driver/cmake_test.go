@@ -11,6 +11,7 @@ import (
 // TestCMake: as the launcher of compilers and linkers, with the flags beside
 // it, for a program with a static and a shared library.
 func TestCMake(t *testing.T) {
+	oracle.Slow(t)
 	cmake := oracle.Tool(t, "cmake")
 	oracle.Tool(t, "make")
 	compilers(t, func(t *testing.T, cc, cxx string) {

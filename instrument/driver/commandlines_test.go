@@ -110,7 +110,7 @@ func TestWithoutFlags(t *testing.T) {
 		if strings.Contains(cc, "clang") { // gcc does not know "--"
 			b.build(cc, generate, "-c", "-o", "dashes.o", "--", "a.c")
 		}
-	})
+	}, "clang-22")
 }
 
 // TestRefused: what cannot be instrumented is an error that says so.
@@ -143,7 +143,7 @@ func TestRefused(t *testing.T) {
 		if r := b.cc(cc, "-flto", "-fno-lto", generate, "-c", "a.c"); r.code != 0 {
 			t.Error(r.stderr)
 		}
-	})
+	}, "clang-22")
 	b := newBench(t)
 	if r := b.cc("no-such-compiler", generate, "-c", "a.c"); r.code != 127 {
 		t.Errorf("no compiler: %+v", r)
@@ -153,7 +153,7 @@ func TestRefused(t *testing.T) {
 // TestLinkUnits: the hash is that of the name given, else of the output.
 func TestLinkUnits(t *testing.T) {
 	b := newBench(t, "a.c", aC, "b.c", bC, "h.h", hH)
-	cc := oracle.Tool(t, "clang-19", "gcc")
+	cc := oracle.Tool(t, "gcc", "clang-19")
 	for _, c := range []struct {
 		unit []string
 		want uint32
@@ -177,7 +177,7 @@ func TestLinkUnits(t *testing.T) {
 // TestReport: what is not instrumented is listed with its reason.
 func TestReport(t *testing.T) {
 	b := newBench(t, "a.c", aC, "b.c", bC, "h.h", hH, "asm.s", ".globl g\ng:\n\tret\n", "list", "fun:f\n")
-	cc := oracle.Tool(t, "clang-19", "gcc")
+	cc := oracle.Tool(t, "gcc", "clang-19")
 	r := b.exec(nil, b.self, "--report", "rep", generate, "-fmachine-profile-special-case-list=list", "--", cc, "-c", "a.c", "b.c", "asm.s")
 	if r.code != 0 || r.stderr != "" {
 		t.Fatal(r)
@@ -201,7 +201,7 @@ p/%: o/%.o ; @$(CC) $(LDFLAGS) $< -o $@
 		b.write(string(rune('0'+i))+".c", trivial)
 	}
 	b.env = append(b.env, "PROFUSE_CACHE="+b.path("cache"))
-	r := b.exec(nil, make, "-j8", "CC="+b.self+" -- "+oracle.Tool(t, "clang-19", "gcc"), "CFLAGS=-O2 "+generate, "LDFLAGS="+generate)
+	r := b.exec(nil, make, "-j8", "CC="+b.self+" -- "+oracle.Tool(t, "gcc", "clang-19"), "CFLAGS=-O2 "+generate, "LDFLAGS="+generate)
 	if r.code != 0 || r.stderr != "" {
 		t.Fatal(r)
 	}

@@ -211,10 +211,14 @@ const (
 	withBB   = "-fmachine-profile-block-coverage"
 )
 
-// compilers calls f with each C compiler that is installed.
-func compilers(t *testing.T, f func(t *testing.T, cc, cxx string)) {
+// compilers calls f with each C compiler that is installed, of which gcc is the
+// fastest: with the others, unless they are among quick, the test is slow.
+func compilers(t *testing.T, f func(t *testing.T, cc, cxx string), quick ...string) {
 	for _, pair := range [][2]string{{"clang-19", "clang++-19"}, {"clang-22", "clang++-22"}, {"gcc", "g++"}} {
 		t.Run(pair[0], func(t *testing.T) {
+			if pair[0] != "gcc" && !slices.Contains(quick, pair[0]) {
+				oracle.Slow(t)
+			}
 			t.Parallel()
 			f(t, oracle.Tool(t, pair[0]), oracle.Tool(t, pair[1]))
 		})

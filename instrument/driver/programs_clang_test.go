@@ -19,9 +19,7 @@ import (
 // the functions that ran and how often they were called are those of
 // -fprofile-instr-generate.
 func TestBenchProgramsEqualClang(t *testing.T) {
-	if testing.Short() {
-		t.Skip("compiles whole programs")
-	}
+	oracle.Slow(t)
 	for _, c := range []struct {
 		program, cc, pattern string
 		flags, headers       []string

@@ -40,54 +40,75 @@ var matrixCalls = map[string]uint64{
 	"helper": 2, "_Z6nestedi": 4, "_Z5riskyi": 4,
 }
 
-// mipModes are the modes of instrumentation.
-var mipModes = []struct {
+type mipMode struct {
 	name  string
 	flags []string
-}{
-	{"function", []string{generate, covers}},
-	{"blocks", []string{generate, covers, withBB}},
-	{"counts", []string{generate}},
-	{"counts-blocks", []string{generate, withBB}},
-	{"edges", []string{generate, withBB, "-fmachine-profile-runtime-buffer=65536"}},
 }
 
-// TestMatrix builds one program – exceptions, COMDAT, computed goto, setjmp,
-// varargs, ifunc, signals, threads – in every mode at every level. At -O0 and
-// -O2 it is linked in every way: as a PIE with both linkers and --gc-sections,
-// as a program and a library, and not as a PIE.
-func TestMatrix(t *testing.T) {
-	levels := []string{"-O0", "-O1", "-O2", "-O3", "-Os"}
-	if testing.Short() {
-		levels = []string{"-O2"}
+// mipModes are the modes of instrumentation. richModes are those that have probes
+// in blocks besides entry probes, of either kind, and all sections: what is not
+// about a mode is tested in these.
+var (
+	mipModes = append([]mipMode{
+		{"function", []string{generate, covers}},
+		{"counts", []string{generate}},
+		{"counts-blocks", []string{generate, withBB}},
+	}, richModes...)
+	richModes = []mipMode{
+		{"blocks", []string{generate, covers, withBB}},
+		{"edges", []string{generate, withBB, "-fmachine-profile-runtime-buffer=65536"}},
 	}
+)
+
+// TestMatrix builds one program – exceptions, COMDAT, computed goto, setjmp,
+// varargs, ifunc, signals, threads – at every level. At -O0 and -O2 it is built
+// in every mode and linked in every way: as a PIE with both linkers and
+// --gc-sections, as a program and a library, and not as a PIE.
+func TestMatrix(t *testing.T) {
 	compilers(t, func(t *testing.T, cc, cxx string) {
 		tools := t.TempDir() // gcc knows lld by its plain name only
 		if err := os.Symlink(oracle.Tool(t, "ld.lld-22", "ld.lld-19", "ld.lld"), filepath.Join(tools, "ld.lld")); err != nil {
 			t.Fatal(err)
 		}
-		for _, level := range levels {
-			if strings.Contains(cc, "clang-19") && level != "-O2" {
-				continue // what 22 prints hardly differs
+		for _, level := range []string{"-O2", "-O0", "-O1", "-O3", "-Os"} {
+			main, modes := level == "-O0" || level == "-O2", richModes
+			if strings.Contains(cc, "clang-19") {
+				if level != "-O2" {
+					continue
+				}
+			} else if main {
+				modes = mipModes
 			}
-			for _, mode := range mipModes {
-				t.Run(level+"/"+mode.name, func(t *testing.T) {
+			for _, mode := range modes {
+				build := func(t *testing.T, model string) matrixBuild {
 					m := matrixBuild{bench: newBench(t), cc: cc, cxx: cxx, tools: tools, flags: append(slices.Clone(mode.flags), level)}
-					m.compile("-fPIC")
+					m.compile(model)
+					return m
+				}
+				rich := slices.ContainsFunc(richModes, func(r mipMode) bool { return r.name == mode.name })
+				t.Run(level+"/"+mode.name, func(t *testing.T) {
+					if level != "-O2" || mode.name != "edges" {
+						oracle.Slow(t)
+					}
+					m := build(t, "-fPIC")
 					m.program("lld", "-pie", "-fuse-ld=lld", "-Wl,--gc-sections")
 					// What is peculiar to a way of linking shows at the two
 					// main levels.
-					if level != "-O0" && level != "-O2" {
-						return
+					if main {
+						m.program("bfd", "-pie", "-fuse-ld=bfd", "-Wl,--gc-sections")
+						m.library()
 					}
-					m.program("bfd", "-pie", "-fuse-ld=bfd", "-Wl,--gc-sections")
-					m.library()
-					m.compile("-fno-pie")
-					m.program("nopie", "-no-pie", "-Wl,--gc-sections")
 				})
+				if main && rich {
+					t.Run(level+"/"+mode.name+"/nopie", func(t *testing.T) {
+						oracle.Slow(t)
+						m := build(t, "-fno-pie")
+						m.program("nopie", "-no-pie", "-Wl,--gc-sections")
+					})
+				}
 			}
 		}
-	})
+	}, "clang-22")
 }
 
 type matrixBuild struct {

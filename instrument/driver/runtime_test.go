@@ -53,7 +53,7 @@ func TestFileNames(t *testing.T) {
 
 func TestFilesThatCannotBeWritten(t *testing.T) {
 	b := newBench(t, "m.c", trivial)
-	b.build(oracle.Tool(t, "clang-19", "gcc"), generate, "m.c", "-o", "prog")
+	b.build(oracle.Tool(t, "gcc", "clang-19"), generate, "m.c", "-o", "prog")
 	r := b.exec([]string{"LLVM_MIP_PROFILE_FILENAME=none/a.raw"}, b.path("prog"))
 	if want := "[MIPRuntime]: Failed to open " + b.path("none/a.raw") + ": No such file or directory\n"; r.stderr != want || r.code != 0 {
 		t.Errorf("said %q, exit code %d; want %q", r.stderr, r.code, want)
@@ -147,7 +147,7 @@ int main(void) {
 				t.Errorf("exports %s", line)
 			}
 		}
-	})
+	}, "clang-22")
 }
 
 // TestSignals: a profile on demand, and before a signal ends the program.

@@ -120,12 +120,12 @@ func linkers(t *testing.T) map[string][]string {
 // TestUsePlacesFunctions: each linker puts functions where the profile says.
 func TestUsePlacesFunctions(t *testing.T) {
 	compilers(t, func(t *testing.T, cc, _ string) {
+		b := newBench(t, "u.c", useProgram)
+		b.makeProfile([]string{cc, "-O1", "u.c"}, []string{"4"})
 		for name, ld := range linkers(t) {
 			if name == "gold" || name == "mold" {
 				oracle.Tool(t, map[string]string{"gold": "ld.gold", "mold": "mold"}[name])
 			}
-			b := newBench(t, "u.c", useProgram)
-			b.makeProfile([]string{cc, "-O1", "u.c"}, []string{"4"})
 			use := []string{cc, "-O1", "u.c", "-fmachine-profile-use=app.mip"}
 			b.build(append(slices.Concat(use, ld), "-o", "used")...)
 			if got, want := b.run(nil, "used", "4"), b.run(nil, "probed", "4"); got != want {
@@ -291,6 +291,7 @@ func TestUseAArch64(t *testing.T) {
 
 // TestUseRustc: the functions of a crate are placed, and it still unwinds.
 func TestUseRustc(t *testing.T) {
+	oracle.Slow(t)
 	rustc := oracle.Tool(t, "rustc")
 	oracle.Tool(t, "cc")
 	oracle.Tool(t, "ar")

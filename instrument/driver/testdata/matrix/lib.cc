@@ -3,7 +3,7 @@
 __attribute__((noinline)) int risky(int x) {
   Guard g{"risky"};
   if (x == 1)
-    throw std::runtime_error("one");
+    throw RuntimeError("one");
   if (x == 2)
     throw 2;
   if (x == 3)
@@ -22,9 +22,9 @@ __attribute__((noinline)) int nested(int x) {
       throw;
     } catch (const Base &b) {
       std::printf("base %d ", b.value());
-      throw std::logic_error("from base");
+      throw LogicError("from base");
     }
-  } catch (const std::runtime_error &e) {
+  } catch (const RuntimeError &e) {
     std::printf("%s ", e.what());
     return -1;
   }

@@ -23,7 +23,7 @@ Static object;
 template <class F> int catching(F f) {
   try {
     return f();
-  } catch (const std::logic_error &e) {
+  } catch (const LogicError &e) {
     std::printf("logic(%s) ", e.what());
   } catch (int n) {
     std::printf("int(%d) ", n);

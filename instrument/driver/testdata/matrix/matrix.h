@@ -5,7 +5,6 @@
 #ifdef __cplusplus
 #include <cstdio>
 #include <exception>
-#include <stdexcept>
 extern "C" {
 #endif
 
@@ -23,17 +22,28 @@ inline int shared(int x) {
   return x * 2 + ++calls;
 }
 
+// <stdexcept> would take compilers longer than all the rest.
+struct Error : std::exception {
+  const char *text;
+  explicit Error(const char *t) : text(t) {}
+  const char *what() const noexcept override { return text; }
+};
+struct RuntimeError : Error { using Error::Error; };
+struct LogicError : Error { using Error::Error; };
+struct LengthError : LogicError { using LogicError::LogicError; };
+struct OutOfRange : LogicError { using LogicError::LogicError; };
+
 template <class T> struct Stack {
   T items[8];
   int n = 0;
   __attribute__((noinline)) void push(T v) {
     if (n == 8)
-      throw std::length_error("full");
+      throw LengthError("full");
     items[n++] = v;
   }
   __attribute__((noinline)) T pop() {
     if (n == 0)
-      throw std::out_of_range("empty");
+      throw OutOfRange("empty");
     return items[--n];
   }
 };
