@@ -263,6 +263,13 @@ func (b *tab) open(address string) {
 	b.drawn()
 }
 
+// turn changes the fragment of the address, as a link within the page does.
+func (b *tab) turn(fragment string) {
+	b.t.Helper()
+	value[string](b, fmt.Sprintf(`location.hash = %q`, fragment))
+	b.drawn()
+}
+
 // frames waits until what was changed has been drawn. Drawings follow the first
 // layout.
 const frames = `new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(() => done(true), 0))))`

@@ -18,9 +18,10 @@ func TestFlameSearch(t *testing.T) {
 		f := fixtureNamed(t, name)
 		address := f.file(t)
 		b := newTab(t)
+		b.open(address + "#page=flame")
 		for _, view := range []string{"flame", "icicle", "inverted"} {
 			where := name + ", " + view
-			b.open(address + "#page=flame&view=" + view + "&q=/./")
+			b.turn("#page=flame&view=" + view + "&q=/./")
 			if said := value[string](b, note); !strings.Contains(said, "in 100 %") {
 				t.Errorf("%s: all functions are %q", where, said)
 			}
@@ -28,7 +29,7 @@ func TestFlameSearch(t *testing.T) {
 			if n := value[int](b, matches); n < all/2 {
 				t.Errorf("%s: %d of %d boxes match", where, n, all)
 			}
-			b.open(address + "#page=flame&view=" + view + "&q=no+function+is+called+so")
+			b.turn("#page=flame&view=" + view + "&q=no+function+is+called+so")
 			if said := value[string](b, note); said != "0 functions, in 0 % (0)" && said != "0 functions, in 0 % (0 B)" {
 				t.Errorf("%s: no function is %q", where, said)
 			}
@@ -45,10 +46,11 @@ func TestFlameSearch(t *testing.T) {
 func TestFlameFills(t *testing.T) {
 	t.Parallel()
 	f := fixtureNamed(t, "iprof-app")
+	address := f.file(t)
 	b := newTab(t)
 	for _, width := range []int64{1280, 400} {
 		b.size(width, 900)
-		b.open(f.file(t) + "#page=flame")
+		b.open(address + "#page=flame")
 		wrong := value[[]string](b, `(() => {
 			const page = `+shownPage+`;
 			const boxes = [...page.querySelectorAll('svg.flame .box')].map((e) => {
@@ -77,8 +79,9 @@ func TestFlameFills(t *testing.T) {
 func TestTreemap(t *testing.T) {
 	t.Parallel()
 	f := fixtureNamed(t, "irpgo-rust")
+	address := f.file(t)
 	b := newTab(t)
-	b.open(f.file(t) + "#page=treemap")
+	b.open(address + "#page=treemap")
 	boxes := `[...` + shownPage + `.querySelectorAll('svg.treemap .box')]`
 	before := value[int](b, boxes+`.length`)
 	group := value[string](b, boxes+`.find((e) => e.querySelector('rect.group')).dataset.box`)
@@ -95,7 +98,7 @@ func TestTreemap(t *testing.T) {
 	if got := b.hash().Get("zoom"); got == zoomed {
 		t.Error("Escape does not go back")
 	}
-	b.open(f.file(t) + "#page=treemap")
+	b.open(address + "#page=treemap")
 	if n := value[int](b, boxes+`.length`); n != before {
 		t.Errorf("%d boxes, before %d", n, before)
 	}
@@ -105,7 +108,7 @@ func TestTreemap(t *testing.T) {
 		t.Errorf("the arrow leads to box %q", at)
 	}
 	for _, v := range []string{"0", "1", "2"} {
-		b.open(f.file(t) + "#page=treemap&value=" + v)
+		b.turn("#page=treemap&value=" + v)
 		apart := value[[]string](b, `(() => {
 			const r = `+boxes+`.filter((e) => !e.querySelector('.group')).map((e) => e.querySelector('rect').getBBox());
 			const out = [];
