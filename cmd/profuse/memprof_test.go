@@ -193,6 +193,7 @@ var profiledSize = regexp.MustCompile(`total profiled size (\d+)`)
 // The exact merge sums up where an unrolled loop has one call at several
 // addresses; the drop-in command leaves them apart, as llvm-profdata does.
 func TestClangUsesMergedHeaps(t *testing.T) {
+	oracle.Slow(t)
 	dir := heapDir(t)
 	counters := filepath.Join(oracle.Root(t), "testdata", "irpgo")
 	for _, c := range []struct {

@@ -156,7 +156,7 @@ func landed(t *testing.T, dir string) int {
 func TestWatchKilled(t *testing.T) {
 	kills := 67 // in each of the three ways
 	modes := []string{"delete", "keep", "archive"}
-	if testing.Short() {
+	if !oracle.Everything() {
 		kills, modes = 5, modes[:1]
 	}
 	for i, mode := range modes {

@@ -3,12 +3,11 @@
 # coverage, and what it leaves when it runs, with LLVM 22. No probes are needed
 # in some blocks: what ran in them follows from others.
 #
-# shapes.s is shapes.cpp as compiled by
+# shapes.s is what this prints:
 #
-#   clang++-22 -g -O0 -fno-ident -fno-exceptions -fno-asynchronous-unwind-tables \
+#   profuse cc -fmachine-profile-generate -fmachine-profile-block-coverage \
+#     -fmachine-profile-link-unit-name=calc -- clang++-22 -g -O0 -fno-ident -fno-exceptions -fno-asynchronous-unwind-tables \
 #     -ffile-prefix-map="$PWD"=/src -fdebug-compilation-dir=/src -S shapes.cpp
-#
-# and instrumented by package instrument, for the link unit "calc".
 set -euo pipefail
 cd "$(dirname "$0")"
 out=$(realpath "${1:-.}")
