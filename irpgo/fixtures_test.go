@@ -6,6 +6,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/profuse-pgo/profuse/internal/oracle"
@@ -62,8 +63,12 @@ func TestFixtureBytes(t *testing.T) {
 				}
 				t.Parallel()
 				out := filepath.Join(t.TempDir(), "out.profdata")
-				if _, stderr, code := oracle.Run(t, tool, "merge", "-j", "1", "-o", out, f.File()); code != 0 {
+				_, stderr, code := oracle.Run(t, tool, "merge", "-j", "1", "-o", out, f.File())
+				if code != 0 {
 					t.Fatalf("llvm-profdata exits %d: %s", code, stderr)
+				}
+				if warned := stderr != ""; warned != slices.Contains(f.WarnedBy, llvm.release) {
+					t.Errorf("warned is %t, listed as warned by %v\n%s", warned, f.WarnedBy, stderr)
 				}
 				want, err := os.ReadFile(out)
 				if err != nil {
