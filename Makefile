@@ -1,4 +1,5 @@
 # make build      bin/profuse, without cgo
+# make release    dist/: archives for five targets of a clean COMMIT (HEAD), built twice
 # make test       everything that must hold: oracles, lint, build, tests, races
 # make bench      merging and showing beside llvm-profdata; bench-go: the Go benchmarks
 # make demo       merges the shipped profiles and shows the result
@@ -11,10 +12,13 @@ GO        ?= go
 FUZZTIME  ?= 30s
 TESTFLAGS ?=
 
-.PHONY: build test browsertest race bench bench-go demo lint fuzz testdata oracles
+.PHONY: build release test browsertest race bench bench-go demo lint fuzz testdata oracles
 
 build:
 	CGO_ENABLED=0 $(GO) build -trimpath -o bin/profuse ./cmd/profuse
+
+release:
+	scripts/release.sh $(COMMIT)
 
 # Slow tests run, too. Comparisons with the real tools may be skipped only where
 # a tool is missing: with all of them installed a skip is a failure.
@@ -38,7 +42,8 @@ browsertest:
 race:
 	@if ! command -v gcc >/dev/null; then echo "race: no C compiler, skipped"; \
 	else set -x; \
-	CGO_ENABLED=1 $(GO) test -race -short -timeout 15m ./cmd/profuse ./internal/inputs ./internal/atomicfile ./internal/filelock ./mip ./watch && \
+	CGO_ENABLED=1 $(GO) test -race -short -timeout 15m ./cmd/profuse ./cmd/profuse/internal/irpgocmd ./cmd/profuse/internal/mipcmd \
+		./cmd/profuse/internal/memprofcmd ./cmd/profuse/internal/merging ./internal/inputs ./internal/atomicfile ./internal/filelock ./mip ./watch && \
 	CGO_ENABLED=1 $(GO) test -race -short -timeout 15m -run 'Merge|ShapesMixed|Trace' ./irpgo && \
 	CGO_ENABLED=1 $(GO) test -race -short -timeout 15m -run ServedTwice ./report && \
 	CGO_ENABLED=1 $(GO) test -race -short -timeout 15m -run 'Merge|Binaries|Symboliz' ./memprof; fi
