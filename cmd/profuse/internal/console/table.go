@@ -158,3 +158,14 @@ func Percent(share float64) string { return fmt.Sprintf("%.2f %%", 100*share) }
 
 // MaxListed bounds lists that are not what the user asked for.
 const MaxListed = 5
+
+// WarningRows are the first warnings as rows of a list.
+func WarningRows(warnings []string) (rows [][2]string) {
+	for i, w := range warnings {
+		if i == MaxListed {
+			return append(rows, [2]string{"Warning", fmt.Sprintf("… and %s more", cli.Count(uint64(len(warnings)-i)))})
+		}
+		rows = append(rows, [2]string{"Warning", Printable(w)})
+	}
+	return rows
+}

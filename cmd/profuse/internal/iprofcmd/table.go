@@ -48,13 +48,7 @@ func printIprofOverview(p *family.Printer, f *iprofFacts) {
 	if f.UnknownFields > 0 {
 		add("Unknown", cli.Quantity(uint64(f.UnknownFields), "section or member", "sections and members"))
 	}
-	for i, w := range f.Warnings {
-		if i == console.MaxListed {
-			add("Warning", fmt.Sprintf("… and %s more", cli.Count(uint64(len(f.Warnings)-i))))
-			break
-		}
-		add("Warning", console.Printable(w))
-	}
+	rows = append(rows, console.WarningRows(f.Warnings)...)
 	if f.Error != nil {
 		add(p.Term.Paint(cli.Red, "Error"), console.Printable(f.Error.Message)+"; shown is what stands before")
 	}

@@ -75,13 +75,7 @@ func printOverview(p *family.Printer, f *counterFacts) {
 	}
 	add("Layout", layoutLine(f))
 	add("Binary ids", binaryIDsLine(f.BinaryIDs))
-	for i, w := range f.Warnings {
-		if i == console.MaxListed {
-			add("Warning", fmt.Sprintf("… and %s more", cli.Count(uint64(len(f.Warnings)-i))))
-			break
-		}
-		add("Warning", console.Printable(w))
-	}
+	rows = append(rows, console.WarningRows(f.Warnings)...)
 	if f.Error != nil {
 		rows = append(rows, damageRow(p, f))
 	}

@@ -46,13 +46,7 @@ func (f *fileFacts) Print(p *family.Printer) {
 		}
 	}
 	rows = append(rows, Rows(f.Heap)...)
-	for i, w := range f.Warnings {
-		if i == console.MaxListed {
-			add("Warning", fmt.Sprintf("… and %s more", cli.Count(uint64(len(f.Warnings)-i))))
-			break
-		}
-		add("Warning", console.Printable(w))
-	}
+	rows = append(rows, console.WarningRows(f.Warnings)...)
 	if f.Error != nil {
 		add(p.Term.Paint(cli.Red, "Error"), console.Printable(f.Error.Message))
 	}

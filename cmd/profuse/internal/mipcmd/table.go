@@ -65,13 +65,7 @@ func printMIPOverview(p *family.Printer, f *mipFacts) {
 			add("Calls", cli.Count(f.Calls))
 		}
 	}
-	for i, w := range f.Warnings {
-		if i == console.MaxListed {
-			add("Warning", fmt.Sprintf("… and %s more", cli.Count(uint64(len(f.Warnings)-i))))
-			break
-		}
-		add("Warning", console.Printable(w))
-	}
+	rows = append(rows, console.WarningRows(f.Warnings)...)
 	if f.Error != nil {
 		rows = append(rows, [2]string{p.Term.Paint(cli.Red, "Error"), console.Printable(f.Error.Message)})
 	}
