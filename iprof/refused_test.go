@@ -140,7 +140,7 @@ func TestWeightProducts(t *testing.T) {
 		{Weight{}, WeightOf(3, 4), "3/4"},
 		{WeightOf(3, 4), WeightOf(5, 5), "3/4"},
 		{WeightOf(3, 4), WeightOf(2, 3), "1/2"},
-		{WeightOf(1<<40, 1), WeightOf(1<<20, 0), fmt.Sprint(1 << 60)},
+		{WeightOf(1<<40, 1), WeightOf(1<<20, 0), fmt.Sprint(int64(1) << 60)},
 		{WeightOf(1<<40, 1), WeightOf(1<<40, 1), fmt.Sprint(uint64(math.MaxUint64))}, // what is more counts as this
 		{WeightOf(1<<63, 3), WeightOf(1<<63, 1<<62), WeightOf(1<<63, 3).Times(WeightOf(2, 1)).String()},
 	} {
