@@ -49,8 +49,10 @@ func (c *merge) Declare(f *cli.Flags) {
 
 func (c *merge) Results() []family.Result {
 	return []family.Result{
-		{Name: formatIndexed, Family: formats.IRPGO, Text: false}, {Name: formatText, Family: formats.IRPGO, Text: true},
-		{Name: formatMemProfYAML, Family: formats.MemProf, Text: true}, {Name: formatHeapYAML, Family: formats.MemProf, Text: true},
+		{Name: formatIndexed, Family: formats.IRPGO, Text: false},
+		{Name: formatText, Family: formats.IRPGO, Text: true},
+		{Name: formatMemProfYAML, Family: formats.MemProf, Text: true},
+		{Name: formatHeapYAML, Family: formats.MemProf, Text: true},
 	}
 }
 
