@@ -20,7 +20,10 @@ func eachFixture(t *testing.T, f func(t *testing.T, src *source)) {
 	if read := eachProfile(t, filepath.Join(oracle.Root(t), "testdata"), f); read < 100 {
 		t.Errorf("only %d profiles were read", read)
 	}
-	t.Run("samples", func(t *testing.T) { eachProfile(t, oracle.Samples(t), f) })
+	t.Run("samples", func(t *testing.T) {
+		oracle.Slow(t)
+		eachProfile(t, oracle.Samples(t), f)
+	})
 }
 
 // eachProfile calls f with the profiles below a folder, and counts them.

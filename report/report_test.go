@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/profuse-pgo/profuse/internal/oracle"
 	"github.com/profuse-pgo/profuse/profile"
 )
 
@@ -237,6 +238,7 @@ func largeView(n int) *madeView {
 
 // A report on 100,000 functions can be mailed.
 func TestLargeReport(t *testing.T) {
+	oracle.Slow(t)
 	const limit = 15 << 20
 	var w bytes.Buffer
 	if err := Write(&w, []Source{{View: largeView(100_000)}}, Options{}); err != nil {

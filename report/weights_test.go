@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/profuse-pgo/profuse/internal/oracle"
 	"github.com/profuse-pgo/profuse/profile"
 )
 
@@ -223,6 +224,7 @@ func TestPruningKeepsTheWeightiest(t *testing.T) {
 
 // TestDeepRecursionIsInverted: what is quadratic in the depth is not made.
 func TestDeepRecursionIsInverted(t *testing.T) {
+	oracle.Slow(t)
 	tree := newWeightTree(testValues, 1)
 	node := int32(0)
 	for range 30_000 {
