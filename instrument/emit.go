@@ -82,7 +82,8 @@ func (e *emitter) probes() {
 		e.insert(e.beforeStmt(fn.label + 1))
 		p := &probe{
 			target: e.target, record: e.record(id), label: e.label(labelGo, id),
-			counts: e.opt.counts(), samples: e.opt.samples(), atomic: e.opt.Atomic, syntax: e.syntaxAt(fn.entry.stmt), thumb: e.stmts[fn.label].thumb,
+			counts: e.opt.counts(), samples: e.opt.samples(), atomic: e.opt.Atomic,
+			threads: e.opt.Threads, syntax: e.syntaxAt(fn.entry.stmt), thumb: e.stmts[fn.label].thumb,
 		}
 		if len(fn.blocks) > 0 {
 			p.base = fn.blocks[0].base

@@ -37,6 +37,7 @@ type probe struct {
 	// samples is set where some of the calls counted are looked at.
 	samples bool
 	atomic  bool
+	threads bool // see Options
 	syntax  x86Syntax
 	thumb   bool
 	// zero are registers that hold zero, base how the probe finds its byte.

@@ -44,6 +44,11 @@ type Options struct {
 	// Atomic makes counting exact in programs with threads, at a multiple of
 	// the cost. It changes nothing for coverage, which needs no atomicity.
 	Atomic bool
+	// Threads is for programs whose threads run the same functions at the same
+	// time: probes of function coverage store only what is not there yet, so
+	// that caches can share what is. That takes 9 bytes more for each function on
+	// x86_64 and 8 on AArch64; on ARM it changes nothing.
+	Threads bool
 }
 
 const (

@@ -90,7 +90,11 @@ func (p *probe) at(offset int) string {
 // entryProbe uses x16 and x17, which calls may overwrite and no convention
 // passes anything in.
 func (aarch64) entryProbe(dst []byte, p *probe) []byte {
-	if !p.counts {
+	switch {
+	case !p.counts && p.threads:
+		dst = appendLines(dst, "adrp\tx16, "+p.page(0), "ldrb\tw17, [x16, "+p.lo12(0)+"]", "cbz\tw17, "+p.label, "strb\twzr, [x16, "+p.lo12(0)+"]")
+		return append(append(dst, p.label...), ":\n"...)
+	case !p.counts:
 		return aarch64Store(dst, p, "x16", 0)
 	}
 	dst = appendLines(dst, "adrp\tx16, "+p.page(0), "add\tx16, x16, "+p.lo12(0))

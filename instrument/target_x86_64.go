@@ -98,7 +98,14 @@ func (x86) staysFirst(ins []byte) bool {
 
 func (x86) entryProbe(dst []byte, p *probe) []byte {
 	if !p.counts {
-		return x86Store(dst, p, 0)
+		if !p.threads || p.base.loads {
+			return x86Store(dst, p, 0)
+		}
+		// No function takes anything in the flags.
+		dst = inSyntax(dst, p.syntax, "\tcmpb\t$0, "+p.at(0)+"(%rip)\n", "\tcmp\tbyte ptr [rip + "+p.at(0)+"], 0\n")
+		dst = append(dst, "\tje\t"+p.label+"\n"...)
+		dst = x86Store(dst, p, 0)
+		return append(dst, p.label+":\n"...)
 	}
 	lock := ""
 	if p.atomic {

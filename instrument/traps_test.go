@@ -12,6 +12,7 @@ import (
 
 	"github.com/profuse-pgo/profuse/instrument"
 	"github.com/profuse-pgo/profuse/internal/oracle"
+	"github.com/profuse-pgo/profuse/mip"
 )
 
 var trapsProgram = program{sources: []string{"traps.c"}}
@@ -413,6 +414,44 @@ func TestAtomicCounts(t *testing.T) {
 		}
 		if ranks[1] != "main" {
 			t.Errorf("%s: the first function is %s", cc, ranks[1])
+		}
+	}
+}
+
+// TestThreads: coverage is the same where probes look before they store.
+func TestThreads(t *testing.T) {
+	tools := crossTools(t, "aarch64-linux-gnu", "qemu-aarch64")
+	tools["gcc"], tools["clang-22"] = native(t, "gcc"), native(t, "clang-22")
+	for name, tc := range tools {
+		for _, flags := range [][]string{{"-O2"}, {"-O2", "-masm=intel"}} {
+			if len(flags) > 1 && len(tc.emu) > 0 {
+				continue
+			}
+			for _, mode := range []mip.ProfileType{coverage, coverage | withBB} {
+				plain, looking := optionsFor(mode), optionsFor(mode)
+				looking.Threads = true
+				p := flowProgram.with(flags...)
+				for _, args := range [][]string{{"0"}, {"4"}} {
+					want := tc.profile(t, tc.build(t, p, plain), args)
+					got := tc.profile(t, tc.build(t, p, looking), args)
+					if len(got.Functions) == 0 || len(got.Functions) != len(want.Functions) {
+						t.Fatalf("%s: %d functions, %d without", name, len(got.Functions), len(want.Functions))
+					}
+					for i, f := range got.Functions {
+						if w := &want.Functions[i]; f.Name != w.Name || f.Covered() != w.Covered() {
+							t.Errorf("%s %v: %s covered: %t, want %t", name, args, f.Name, f.Covered(), w.Covered())
+						}
+					}
+				}
+				out, report, err := instrument.Rewrite(nil, tc.assembly(t, "flow.c", flags...), *looking)
+				if err != nil {
+					t.Fatal(err)
+				}
+				looks := len(regexp.MustCompile(`(?m)^\t(cmpb\t\$0, |cmp\tbyte ptr \[rip |ldrb\tw17, \[x16, )[^\n]*\n\t(je|cbz)\t`).FindAll(out, -1))
+				if most := len(report.Functions); looks == 0 || looks > most || mode == coverage && looks != most {
+					t.Errorf("%s: %d probes look, of %d functions", name, looks, most)
+				}
+			}
 		}
 	}
 }

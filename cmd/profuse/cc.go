@@ -39,6 +39,7 @@ before COMPILER:
                                               function-group=I: one of N parts
     -fmachine-profile-runtime-buffer=N        also who calls whom, in a table of N bytes
     -fmachine-profile-atomic                  count exactly in several threads
+    -fmachine-profile-threads                 coverage: look before storing, with threads
     -fmachine-profile-signals                 can write a profile on signals, too
     -fmachine-profile-all-block-probes        infer no block's coverage
     -fno-machine-profile-dump                 no profile at exit

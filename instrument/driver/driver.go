@@ -235,11 +235,16 @@ func (d *driver) compileAndLink(ctx context.Context, argv, rest, plain []string,
 	if err != nil {
 		return err
 	}
-	if j.options, err = d.flags.Options(target); err != nil {
+	if j.options, err = d.flags.Options(target, hasThreads(j.args)); err != nil {
 		return err
 	}
 	j.options.KeepAlignment = alignsBlocks(j.args)
 	return j.run(ctx, rustAssembly)
+}
+
+// hasThreads reports whether the compiler is told that the program has threads.
+func hasThreads(args []argument) bool {
+	return slices.ContainsFunc(args, func(a argument) bool { return a.words[0] == "-pthread" || a.words[0] == "-pthreads" })
 }
 
 // alignsBlocks reports whether the alignment of blocks is asked for: then it

@@ -46,8 +46,21 @@ type Flags struct {
 	Split          bool // -f[no-]machine-profile-split: with Use, move blocks that never ran out of functions; true
 	AllBlockProbes bool // -f[no-]machine-profile-all-block-probes: infer nothing
 	Atomic         bool // -f[no-]machine-profile-atomic: count exactly in threads
-	Signals        bool // -f[no-]machine-profile-signals: link a runtime that can write a profile on signals
+	// Threads, -f[no-]machine-profile-threads, says whether the program's
+	// threads run the same functions at the same time, see
+	// instrument.Options.Threads. Unless it is given, Rust and -pthread do.
+	Threads Switch
+	Signals bool // -f[no-]machine-profile-signals: link a runtime that can write a profile on signals
 }
+
+// A Switch is a flag that may not have been given.
+type Switch int8
+
+const (
+	Unset Switch = iota
+	On
+	Off
+)
 
 const flagStem = "machine-profile-"
 
@@ -109,6 +122,12 @@ func (f *Flags) set(name string, on bool, callGraph **bool) error {
 	}
 	if p, ok := switches[name]; ok {
 		*p = on
+		return nil
+	}
+	if name == "threads" {
+		if f.Threads = Off; on {
+			f.Threads = On
+		}
 		return nil
 	}
 	if name == "call-graph" {
@@ -187,12 +206,14 @@ func (f *Flags) Profile() mip.ProfileType {
 	return t
 }
 
-// Options returns the options of instrumentation for a target. It reads the
-// special-case list.
-func (f *Flags) Options(target instrument.Target) (instrument.Options, error) {
+// Options returns the options of instrumentation for a target; threads is
+// whether the code is meant for several, where the flags do not say. It reads
+// the special-case list.
+func (f *Flags) Options(target instrument.Target, threads bool) (instrument.Options, error) {
 	opt := instrument.Options{
 		Target: target, Profile: f.Profile(), LinkUnit: f.LinkUnit,
 		AllBlockProbes: f.AllBlockProbes, MinInstructions: f.MinInstructions, Atomic: f.Atomic,
+		Threads: f.Threads == On || f.Threads == Unset && threads,
 	}
 	if f.GroupCount > 1 {
 		opt.GroupCount, opt.SelectedGroup = f.GroupCount, f.SelectedGroup
@@ -232,6 +253,8 @@ func (f *Flags) Args() []string {
 		{!f.Dump, "-fno-machine-profile-dump"},
 		{f.AllBlockProbes, "-fmachine-profile-all-block-probes"},
 		{f.Atomic, "-fmachine-profile-atomic"},
+		{f.Threads == On, "-fmachine-profile-threads"},
+		{f.Threads == Off, "-fno-machine-profile-threads"},
 		{f.Signals, "-fmachine-profile-signals"},
 		{f.LinkUnit != "", "-fmachine-profile-link-unit-name=" + f.LinkUnit},
 		{f.SpecialCaseList != "", "-fmachine-profile-special-case-list=" + f.SpecialCaseList},

@@ -46,6 +46,8 @@ func TestParseFlags(t *testing.T) {
 		{args: g + "-fmachine-profile-runtime-buffer=64", profile: counts | mip.ReturnAddress},
 		{args: g + "-fmachine-profile-runtime-buffer=11", fails: "12 bytes"},
 		{args: g + "-fmachine-profile-runtime-buffer=64 -fmachine-profile-function-coverage", fails: "call edges"},
+		{args: g + "-fmachine-profile-threads x.c", rest: "x.c", profile: counts},
+		{args: g + "-fmachine-profile-threads -fno-machine-profile-threads x.c", rest: "x.c", profile: counts},
 		{args: g + "-fmachine-profile-signals x.c", rest: "x.c", profile: counts},
 		{args: "-fmachine-profile-use=x.mip,y.mip -c", rest: "-c"},
 		{args: g + "-fmachine-profile-use=x.mip -fno-machine-profile-use", profile: counts},
@@ -88,7 +90,7 @@ func TestOptionsOfFlags(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	opt, err := f.Options(instrument.Target{})
+	opt, err := f.Options(instrument.Target{}, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -104,8 +106,17 @@ func TestOptionsOfFlags(t *testing.T) {
 	if !slices.Equal(skipped, []string{"main", "_Z3foov"}) {
 		t.Errorf("skipped %v", skipped)
 	}
+	for _, c := range []struct {
+		flag          driver.Switch
+		threads, want bool
+	}{{driver.Unset, false, false}, {driver.Unset, true, true}, {driver.On, false, true}, {driver.Off, true, false}} {
+		f.Threads = c.flag
+		if opt, err := f.Options(instrument.Target{}, c.threads); err != nil || opt.Threads != c.want {
+			t.Errorf("%+v: threads %v, %v", c, opt.Threads, err)
+		}
+	}
 	f.SpecialCaseList = b.path("bad")
-	if _, err := f.Options(instrument.Target{}); !errors.Is(err, instrument.ErrOptions) || !strings.Contains(err.Error(), "bad") {
+	if _, err := f.Options(instrument.Target{}, false); !errors.Is(err, instrument.ErrOptions) || !strings.Contains(err.Error(), "bad") {
 		t.Errorf("bad list: %v", err)
 	}
 }

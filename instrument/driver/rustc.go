@@ -256,7 +256,7 @@ func (d *driver) rustObject(ctx context.Context, target instrument.Target, sourc
 	if _, err := os.Stat(object); err == nil {
 		return object, nil // a crate can become a library of two kinds
 	}
-	opt, err := d.flags.Options(target)
+	opt, err := d.flags.Options(target, true)
 	if err != nil {
 		return "", err
 	}
