@@ -38,11 +38,13 @@ browsertest:
 
 # The race detector needs cgo and makes starting processes slow, so only the
 # packages that share memory between goroutines run under it, and only their
-# short tests; those of irpgo and memprof that merge, and look up programs.
+# short tests: of the commands those that serve and watch, of irpgo and memprof
+# those that merge, and look up programs.
 race:
 	@if ! command -v gcc >/dev/null; then echo "race: no C compiler, skipped"; \
 	else set -x; \
-	CGO_ENABLED=1 $(GO) test -race -short -timeout 15m ./cmd/profuse ./cmd/profuse/internal/irpgocmd ./cmd/profuse/internal/mipcmd \
+	CGO_ENABLED=1 $(GO) test -race -short -timeout 15m -run 'Watch|View|Serve|Concurrent' ./cmd/profuse && \
+	CGO_ENABLED=1 $(GO) test -race -short -timeout 15m ./cmd/profuse/internal/irpgocmd ./cmd/profuse/internal/mipcmd \
 		./cmd/profuse/internal/memprofcmd ./cmd/profuse/internal/merging ./internal/inputs ./internal/atomicfile ./internal/filelock ./mip ./watch && \
 	CGO_ENABLED=1 $(GO) test -race -short -timeout 15m -run 'Merge|ShapesMixed|Trace' ./irpgo && \
 	CGO_ENABLED=1 $(GO) test -race -short -timeout 15m -run ServedTwice ./report && \
