@@ -36,7 +36,6 @@ the command line is wrong.`,
 			sources.DeclareProfiledBinary(f, &c.programs.Binaries)
 			for _, known := range families {
 				c.checkers = append(c.checkers, known.Check())
-				c.checkers[len(c.checkers)-1].Declare(f)
 			}
 			c.gate.flags(f)
 			return c.run

@@ -118,17 +118,23 @@ func (c *mergeCmd) merge(ctx context.Context, env *cli.Env, args []string, repor
 	return c.mergers[at].Merge(ctx, env, &c.Run, ins, report)
 }
 
+// asked are the results that option --format names.
+func (c *mergeCmd) asked() (results []family.Result) {
+	for _, m := range c.mergers {
+		for _, r := range m.Results() {
+			if r.Name == c.format.Value {
+				results = append(results, r)
+			}
+		}
+	}
+	return results
+}
+
 // check finds what is wrong with the command line itself.
 func (c *mergeCmd) check(env *cli.Env, args []string) error {
-	if err := c.Run.Check(args); err != nil {
+	text := slices.ContainsFunc(c.asked(), func(r family.Result) bool { return r.Text })
+	if err := c.Run.Check(env, args, text); err != nil {
 		return err
-	}
-	text := false
-	for _, m := range c.mergers {
-		text = text || slices.ContainsFunc(m.Results(), func(r family.Result) bool { return r.Name == c.format.Value && r.Text })
-	}
-	if !text && console.ToTerminal(env, c.Output) {
-		return cli.Usagef("a binary profile is nothing for a terminal; write it to a file, or try --format text, yaml or iprof")
 	}
 	for _, m := range c.mergers {
 		if err := m.Check(&c.Run); err != nil {
@@ -143,12 +149,8 @@ func (c *mergeCmd) check(env *cli.Env, args []string) error {
 // which of several kinds it is that the option may mean.
 func (c *mergeCmd) chooseFamily(ins []inputs.Input) formats.Family {
 	var kinds []formats.Family
-	for _, m := range c.mergers {
-		for _, r := range m.Results() {
-			if r.Name == c.format.Value {
-				kinds = append(kinds, r.Family)
-			}
-		}
+	for _, r := range c.asked() {
+		kinds = append(kinds, r.Family)
 	}
 	if len(kinds) == 1 {
 		return kinds[0]

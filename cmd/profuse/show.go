@@ -43,8 +43,9 @@ is wrong.`,
 			f.BoolVar(&c.values, "values", false, "print the call targets, sizes and tables seen in those functions")
 			sources.DeclareProfiledBinary(f, &c.programs.Binaries)
 			for _, known := range families {
-				c.showers = append(c.showers, known.Show())
-				c.showers[len(c.showers)-1].Declare(f)
+				k := known.Show()
+				k.Declare(f)
+				c.showers = append(c.showers, k)
 			}
 			f.BoolVar(&c.mangled, "mangled", false, "print names as they are in the profile")
 			return c.run

@@ -130,7 +130,7 @@ func (c *watchRun) check(env *cli.Env, args []string) error {
 	case c.batch < 1:
 		return cli.Usagef("option --batch takes a number from 1 up")
 	}
-	if err := c.Run.Check(args); err != nil {
+	if err := c.Run.Check(env, args, false); err != nil {
 		return err
 	}
 	for _, a := range c.watchers {

@@ -161,14 +161,9 @@ func (l *watchLog) refuse(e watch.Refused) {
 
 func (l *watchLog) status(s watch.Status) string {
 	parts := []string{l.total(s.Total) + " merged"}
-	part := func(n int, what string) {
-		if n > 0 {
-			parts = append(parts, cli.Count(uint64(n))+" "+what)
-		}
-	}
-	part(s.Waiting, "waiting")
-	part(s.Settling, "being written")
-	part(s.Refused, "not merged")
+	parts = append(parts, cli.Parts(
+		cli.Part{N: s.Waiting, What: "waiting"}, cli.Part{N: s.Settling, What: "being written"}, cli.Part{N: s.Refused, What: "not merged"},
+	)...)
 	text := l.dir + " → " + l.run.Output + ": " + strings.Join(parts, ", ")
 	if s.Merging {
 		text += "; merging"

@@ -73,7 +73,7 @@ const (
 // order.
 func ParseFlags(args []string) (Flags, []string, error) {
 	f := Flags{GroupCount: 1, Runtime: true, Dump: true, Split: true}
-	var callGraph *bool
+	var callGraph Switch
 	var rest []string
 	for i := 0; i < len(args); i++ {
 		arg := args[i]
@@ -102,8 +102,8 @@ func ParseFlags(args []string) (Flags, []string, error) {
 		}
 	}
 	f.CallGraph = !f.FunctionCoverage
-	if callGraph != nil {
-		f.CallGraph = *callGraph
+	if callGraph != Unset {
+		f.CallGraph = callGraph == On
 	}
 	if !f.Generate {
 		return f, rest, nil
@@ -114,7 +114,7 @@ func ParseFlags(args []string) (Flags, []string, error) {
 	return f, rest, f.check()
 }
 
-func (f *Flags) set(name string, on bool, callGraph **bool) error {
+func (f *Flags) set(name string, on bool, callGraph *Switch) error {
 	switches := map[string]*bool{
 		"generate": &f.Generate, "function-coverage": &f.FunctionCoverage, "block-coverage": &f.BlockCoverage,
 		"runtime": &f.Runtime, "dump": &f.Dump, "all-block-probes": &f.AllBlockProbes, "atomic": &f.Atomic, "split": &f.Split,
@@ -124,14 +124,11 @@ func (f *Flags) set(name string, on bool, callGraph **bool) error {
 		*p = on
 		return nil
 	}
-	if name == "threads" {
-		if f.Threads = Off; on {
-			f.Threads = On
+	given := map[string]*Switch{"threads": &f.Threads, "call-graph": callGraph}
+	if p, ok := given[name]; ok {
+		if *p = Off; on {
+			*p = On
 		}
-		return nil
-	}
-	if name == "call-graph" {
-		*callGraph = &on
 		return nil
 	}
 	if name == "use" && !on {

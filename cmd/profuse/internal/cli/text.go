@@ -104,6 +104,22 @@ func Count(n uint64) string {
 	return b.String()
 }
 
+// A Part is how many there are of something.
+type Part struct {
+	N    int
+	What string
+}
+
+// Parts puts those into words that there are any of: "3 truncated".
+func Parts(parts ...Part) (words []string) {
+	for _, p := range parts {
+		if p.N > 0 {
+			words = append(words, Count(uint64(p.N))+" "+p.What)
+		}
+	}
+	return words
+}
+
 // Quantity prints n and what is counted, "1 function" or "1,234 functions".
 func Quantity(n uint64, one, many string) string {
 	if n == 1 {

@@ -74,7 +74,7 @@ func (p *Printer) Title(file string) {
 
 // A Checker is one run of "profuse check", for the files of a family.
 type Checker interface {
-	Declare(f *cli.Flags)
+	// Open opens what the options name.
 	Open(env *cli.Env, p *sources.Programs) error
 	Close()
 	// Admit refuses files that an option given is not for.

@@ -13,7 +13,7 @@ import (
 func Family() family.Family {
 	return family.Family{
 		Kinds: []formats.Family{formats.Iprof},
-		Takes: isIprof,
+		Takes: isNamedIprof,
 		Show:  func() family.Shower { return show{} },
 		Check: func() family.Checker { return new(check) },
 		Merge: func() family.Merger { return new(merge) },
@@ -35,8 +35,6 @@ func (show) Facts(name string, data []byte, _ formats.Format, opt *family.ShowOp
 type check struct {
 	classes *iprofClasses // nil if none are given
 }
-
-func (c *check) Declare(*cli.Flags) {}
 
 func (c *check) Open(env *cli.Env, p *sources.Programs) (err error) {
 	c.classes, err = newIprofClasses(env, p.Classes)

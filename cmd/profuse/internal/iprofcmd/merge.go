@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
-	"errors"
 	"fmt"
 	"math"
 	"os"
@@ -21,7 +20,6 @@ import (
 	"github.com/profuse-pgo/profuse/formats"
 	"github.com/profuse-pgo/profuse/internal/inputs"
 	"github.com/profuse-pgo/profuse/iprof"
-	"github.com/profuse-pgo/profuse/profile"
 )
 
 const formatIprof = "iprof"
@@ -93,7 +91,7 @@ func (o *merge) Merge(ctx context.Context, env *cli.Env, r *merging.Run, ins []i
 	if merged.Entries() == 0 && !r.Empty && !report.NeedsNoInput() {
 		return fmt.Errorf("no input has any counts; nothing is written (--allow-empty writes an empty profile)")
 	}
-	writing.Warn = func(w iprof.Warning) { noteIprof(report, 0, w) }
+	writing.Warn = func(w iprof.Warning) { report.AddError("iprof", 0, w.File, "", w.Err) }
 	if err = iprof.Write(out, merged, writing); err == nil {
 		err = out.Commit()
 	}
@@ -161,9 +159,13 @@ type contentsHash [sha256.Size]byte
 // isIprof reports whether data is an iprof profile, or JSON that its name says
 // is one.
 func isIprof(name string, data []byte) bool {
-	if f, _ := formats.Detect(data); f.Family() == formats.Iprof {
-		return true
-	}
+	f, _ := formats.Detect(data)
+	return f.Family() == formats.Iprof || isNamedIprof(name, data)
+}
+
+// isNamedIprof reports whether data is JSON that its name says is an iprof
+// profile.
+func isNamedIprof(name string, data []byte) bool {
 	f, _ := formats.BySuffix(strings.TrimSuffix(name, console.Compression(name)))
 	return f.Family() == formats.Iprof && bytes.HasPrefix(bytes.TrimSpace(data), []byte("{"))
 }
@@ -240,7 +242,7 @@ func (m *iprofMerge) scaled() string {
 	return s
 }
 
-// Merge merges all inputs. The error is one that leaves no result.
+// merge merges all inputs. The error is one that leaves no result.
 func (m *iprofMerge) merge(ctx context.Context, ins []inputs.Input) (*iprof.Profile, error) {
 	// The pool hands on a number for each input, which is its place in weights
 	// here: weights may be fractions.
@@ -276,7 +278,7 @@ type iprofFork struct {
 }
 
 func (m iprofFork) Add(name string, data []byte, place uint64) error {
-	p, err := readIprof(name, data, func(w iprof.Warning) { noteIprof(m.report, int(place), w) })
+	p, err := readIprof(name, data, func(w iprof.Warning) { m.report.AddError("iprof", int(place), w.File, "", w.Err) })
 	if err != nil {
 		return err
 	}
@@ -327,17 +329,4 @@ func (m *iprofMerge) warn(p *iprof.Profile, added iprof.Added) {
 	}
 	m.report.Add("iprof overflow", 0, fmt.Sprintf("%s too large for 64 bits: %d is written; smaller weights may help",
 		cli.Quantity(n, "count is", "counts are"), int64(math.MaxInt64)), "")
-}
-
-// noteIprof takes note of what the reader or the writer noticed.
-func noteIprof(report *merging.Report, place int, w iprof.Warning) {
-	text := console.DescribeError(w.Err).Message
-	if w.File != "" {
-		text = w.File + ": " + text
-	}
-	field := ""
-	if fe := (*profile.FormatError)(nil); errors.As(w.Err, &fe) {
-		field = fe.Field
-	}
-	report.Add("iprof "+field, place, text, "")
 }

@@ -2,6 +2,7 @@ package iprofcmd
 
 import (
 	"compress/gzip"
+	"io"
 
 	"github.com/klauspost/compress/zstd"
 
@@ -43,37 +44,32 @@ func (w *iprofWriting) options() (opt iprof.WriteOptions, err error) {
 	return opt, nil
 }
 
-// openIprofOutput is openOutput for files that are compressed if their name
-// ends in .gz or .zst.
+// openIprofOutput is console.OpenOutput for files that are compressed if their
+// name ends in .gz or .zst.
 func openIprofOutput(env *cli.Env, path string, ins []inputs.Input) (*console.Output, error) {
 	out, err := console.OpenOutput(env, path, ins)
 	if err != nil {
 		return nil, err
 	}
-	commit := out.Commit
+	var z io.WriteCloser
 	switch console.Compression(path) {
 	case ".gz":
-		z := gzip.NewWriter(out.Writer)
-		out.Writer = z
-		out.Commit = func() error {
-			if err := z.Close(); err != nil {
-				return err
-			}
-			return commit()
-		}
+		z = gzip.NewWriter(out.Writer)
 	case ".zst":
-		z, err := zstd.NewWriter(out.Writer, zstd.WithEncoderConcurrency(1))
-		if err != nil {
+		if z, err = zstd.NewWriter(out.Writer, zstd.WithEncoderConcurrency(1)); err != nil {
 			out.Discard()
 			return nil, err
 		}
-		out.Writer = z
-		out.Commit = func() error {
-			if err := z.Close(); err != nil {
-				return err
-			}
-			return commit()
+	default:
+		return out, nil
+	}
+	commit := out.Commit
+	out.Writer = z
+	out.Commit = func() error {
+		if err := z.Close(); err != nil {
+			return err
 		}
+		return commit()
 	}
 	return out, nil
 }

@@ -56,8 +56,6 @@ type check struct {
 	heaps *memprof.Binaries // nil if none are given
 }
 
-func (c *check) Declare(*cli.Flags) {}
-
 func (c *check) Open(_ *cli.Env, p *sources.Programs) (err error) {
 	if len(p.Binaries) > 0 {
 		c.heaps, err = memprof.OpenBinaries(p.Binaries, memprof.BinaryOptions{})

@@ -100,25 +100,14 @@ func addUp(ctx context.Context, ins []inputs.Input, workers int, from reading, o
 	p.merger = irpgo.NewMerger(opt)
 	p.pass(0, 0)
 
-	var group sync.WaitGroup
 	forks := make([]*irpgo.Merger, workers)
 	for i := range forks {
 		forks[i] = p.merger.Fork()
-		w := &mergeWorker{mergePool: p, merger: forks[i], inbox: make(chan mergeJob)}
-		group.Go(w.run)
 	}
-	finished := make(chan struct{})
-	go func() {
-		group.Wait()
-		close(finished)
-	}()
-	select {
-	case <-finished:
-	case <-p.ctx.Done():
-		// A worker may hang on an input that never comes; nothing is waiting
-		// for it any more.
-	}
-	if err := context.Cause(p.ctx); err != nil {
+	err := merging.RunWorkers(p.ctx, workers, func(i int) {
+		(&mergeWorker{mergePool: p, merger: forks[i], inbox: make(chan mergeJob)}).run()
+	})
+	if err != nil {
 		return nil, err
 	}
 	if err := joinForks(forks); err != nil {

@@ -151,21 +151,13 @@ func (c *salvageRun) add(env *cli.Env, m *irpgo.Merger, d *inputs.Data, names *i
 // salvagedLine says what is whole of a profile and what is not.
 func salvagedLine(s *irpgo.Salvaged) string {
 	line := fmt.Sprintf("%s of %s whole", cli.Count(uint64(s.Whole)), cli.Quantity(uint64(s.Functions), "function", "functions"))
-	var lost []string
-	for _, l := range []struct {
-		n    int
-		what string
-	}{
-		{s.CutRecords, "without a data record"},
-		{s.CutCounters, "without all their counters"},
-		{s.Nameless, "without a name (--names-from)"},
-		{s.Mismatching, "other than in the profiles with the names"},
-		{s.Damaged, "damaged"},
-	} {
-		if l.n > 0 {
-			lost = append(lost, cli.Count(uint64(l.n))+" "+l.what)
-		}
-	}
+	lost := cli.Parts(
+		cli.Part{N: s.CutRecords, What: "without a data record"},
+		cli.Part{N: s.CutCounters, What: "without all their counters"},
+		cli.Part{N: s.Nameless, What: "without a name (--names-from)"},
+		cli.Part{N: s.Mismatching, What: "other than in the profiles with the names"},
+		cli.Part{N: s.Damaged, What: "damaged"},
+	)
 	if len(lost) > 0 {
 		line += "; lost: " + strings.Join(lost, ", ")
 	}

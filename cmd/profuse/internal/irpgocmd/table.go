@@ -135,18 +135,11 @@ func functionsLine(f *counterFacts) string {
 	if f.Records != f.Functions {
 		kinds = append(kinds, cli.Quantity(uint64(f.Records), "record", "records"))
 	}
-	for _, k := range []struct {
-		n    int
-		what string
-	}{
-		{f.CSRecords, "context-sensitive"},
-		{f.PseudoHotRecords, "hot by sample profile"},
-		{f.PseudoWarmRecords, "warm by sample profile"},
-	} {
-		if k.n > 0 {
-			kinds = append(kinds, cli.Count(uint64(k.n))+" "+k.what)
-		}
-	}
+	kinds = append(kinds, cli.Parts(
+		cli.Part{N: f.CSRecords, What: "context-sensitive"},
+		cli.Part{N: f.PseudoHotRecords, What: "hot by sample profile"},
+		cli.Part{N: f.PseudoWarmRecords, What: "warm by sample profile"},
+	)...)
 	if len(kinds) > 0 {
 		s += "; " + strings.Join(kinds, ", ")
 	}

@@ -13,7 +13,7 @@ import (
 	"github.com/profuse-pgo/profuse/memprof"
 )
 
-// An writer is how IRPGO profiles are written.
+// A writer is how IRPGO profiles are written.
 type writer struct {
 	text    bool
 	version uint32 // indexed; 0 for what suits the inputs

@@ -72,7 +72,7 @@ func (q *quarantine) add(a *Account) {
 	}
 	err := q.put(a)
 	if err == nil {
-		err = q.explain(a)
+		err = a.explain(q.place(a.File))
 	}
 	if err != nil {
 		q.mu.Lock()
@@ -129,11 +129,11 @@ func copyFile(from, to string) error {
 	return console.WriteWhole(to, f)
 }
 
-// explain writes the account of a profile beside it.
-func (q *quarantine) explain(a *Account) error {
+// explain writes the account of a profile beside a file.
+func (a *Account) explain(file string) error {
 	var b bytes.Buffer
 	console.WriteJSON(&b, a, "")
-	return console.WriteWhole(q.place(a.File)+ReasonSuffix, &b)
+	return console.WriteWhole(file+ReasonSuffix, &b)
 }
 
 // finish moves what is to be moved if the result was written, and links it

@@ -191,6 +191,22 @@ func (m *Report) Add(kind string, place int, text, hint string) {
 	})
 }
 
+// AddError takes note of what a reader, a merger or a writer of a family noticed;
+// file and function are "" where they are not known.
+func (m *Report) AddError(family string, place int, file, function string, err error) {
+	text := console.DescribeError(err).Message
+	for _, where := range []string{function, file} {
+		if where != "" {
+			text = where + ": " + text
+		}
+	}
+	field := ""
+	if fe := (*profile.FormatError)(nil); errors.As(err, &fe) {
+		field = fe.Field
+	}
+	m.Add(family+" "+field, place, text, "")
+}
+
 // EachWarning returns the first warnings of each kind.
 func (m *Report) EachWarning() iter.Seq[string] {
 	return func(yield func(string) bool) {
@@ -249,15 +265,9 @@ func (m *Report) InputsLine() string {
 
 // rejectedLine counts what was left out by kind, the worst first.
 func (m *Report) rejectedLine() string {
-	var parts []string
-	part := func(word string) {
-		if n := m.rejected[word]; n > 0 {
-			parts = append(parts, cli.Count(uint64(n))+" "+word)
-		}
-	}
-	part("unreadable")
+	parts := []cli.Part{{N: m.rejected["unreadable"], What: "unreadable"}}
 	for _, s := range severities {
-		part(s.word)
+		parts = append(parts, cli.Part{N: m.rejected[s.word], What: s.word})
 	}
-	return strings.Join(parts, ", ")
+	return strings.Join(cli.Parts(parts...), ", ")
 }

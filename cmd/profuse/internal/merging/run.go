@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/cli"
+	"github.com/profuse-pgo/profuse/cmd/profuse/internal/console"
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/sources"
 	"github.com/profuse-pgo/profuse/formats"
 	"github.com/profuse-pgo/profuse/internal/inputs"
@@ -26,8 +27,9 @@ type Run struct {
 	Weights []string       // of the inputs, as they were written: numbers from 1 up, or fractions as 0.5
 }
 
-// Check finds what is wrong with the command line itself.
-func (r *Run) Check(args []string) error {
+// Check finds what is wrong with the command line itself; text is whether the
+// output is nothing but that.
+func (r *Run) Check(env *cli.Env, args []string, text bool) error {
 	switch {
 	case r.Output == "":
 		return cli.Usagef("-o says where to write the result and is missing")
@@ -35,6 +37,8 @@ func (r *Run) Check(args []string) error {
 		return cli.Usagef("no inputs")
 	case r.Workers < 0:
 		return cli.Usagef("option -j takes a number from 1 up")
+	case !text && console.ToTerminal(env, r.Output):
+		return cli.Usagef("a binary profile is nothing for a terminal; write it to a file, or try --format text, yaml or iprof")
 	}
 	return nil
 }
@@ -89,7 +93,7 @@ func (r *Run) Expand(env *cli.Env, args []string, report *Report) ([]inputs.Inpu
 const maxWeightDigits = 18
 
 // parseWeight parses a weight above 0. For a fraction, which not every family
-// has a use for, it returns 1; see checkWeights.
+// has a use for, it returns 1; see CheckWeights.
 func parseWeight(s string) (weight uint64, ok bool) {
 	if weight, err := strconv.ParseUint(s, 10, 64); err == nil {
 		return weight, weight > 0

@@ -39,9 +39,16 @@ func Unordered(ctx context.Context, ins []inputs.Input, forks []Fork, report *Re
 	m.ctx, m.cancel = context.WithCancelCause(ctx)
 	defer m.cancel(nil)
 	report.Progress.Expect(int64(len(ins)))
+	return RunWorkers(m.ctx, len(forks), func(i int) { m.work(forks[i]) })
+}
+
+// RunWorkers runs as many workers at once and returns when all have ended, or
+// when ctx is done, and why: a worker may hang on an input that never comes,
+// and then nothing is waiting for it any more.
+func RunWorkers(ctx context.Context, n int, work func(i int)) error {
 	var group sync.WaitGroup
-	for _, f := range forks {
-		group.Go(func() { m.work(f) })
+	for i := range n {
+		group.Go(func() { work(i) })
 	}
 	finished := make(chan struct{})
 	go func() {
@@ -50,11 +57,9 @@ func Unordered(ctx context.Context, ins []inputs.Input, forks []Fork, report *Re
 	}()
 	select {
 	case <-finished:
-	case <-m.ctx.Done():
-		// A worker may hang on an input that never comes; nothing is waiting
-		// for it any more.
+	case <-ctx.Done():
 	}
-	return context.Cause(m.ctx)
+	return context.Cause(ctx)
 }
 
 // work merges inputs until there are no more.

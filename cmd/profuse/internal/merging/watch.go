@@ -1,7 +1,6 @@
 package merging
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"os"
@@ -72,7 +71,5 @@ func ExplainMoved(to, file string, err error, partly bool) error {
 	if f := sources.PeekFormat(inputs.File(to), false); f != 0 {
 		a.Format = f.String()
 	}
-	var b bytes.Buffer
-	console.WriteJSON(&b, a, "")
-	return console.WriteWhole(to+ReasonSuffix, &b)
+	return a.explain(to)
 }

@@ -34,7 +34,6 @@ func (show) Facts(name string, data []byte, _ formats.Format, opt *family.ShowOp
 // check is one run of "profuse check".
 type check struct{}
 
-func (check) Declare(*cli.Flags)                     {}
 func (check) Open(*cli.Env, *sources.Programs) error { return nil }
 func (check) Close()                                 {}
 func (check) Admit(string, []byte) error             { return nil }

@@ -15,7 +15,6 @@ import (
 	"github.com/profuse-pgo/profuse/internal/inputs"
 	"github.com/profuse-pgo/profuse/internal/saturate"
 	"github.com/profuse-pgo/profuse/mip"
-	"github.com/profuse-pgo/profuse/profile"
 )
 
 // The formats of the result.
@@ -166,20 +165,5 @@ func coveredBlocks(f *mip.Function) (n int) {
 
 // mipWarnings returns what takes note of what a reader or the merger noticed.
 func mipWarnings(report *merging.Report) func(mip.Warning) {
-	return func(w mip.Warning) { noteMIP(report, w) }
-}
-
-func noteMIP(report *merging.Report, w mip.Warning) {
-	text := console.DescribeError(w.Err).Message
-	if w.Function != "" {
-		text = w.Function + ": " + text
-	}
-	if w.File != "" {
-		text = w.File + ": " + text
-	}
-	field := ""
-	if fe := (*profile.FormatError)(nil); errors.As(w.Err, &fe) {
-		field = fe.Field
-	}
-	report.Add("mip "+field, 0, text, "")
+	return func(w mip.Warning) { report.AddError("mip", 0, w.File, w.Function, w.Err) }
 }

@@ -284,9 +284,7 @@ func (c *mip2yaml) sources(env *cli.Env, debug *debuginfo.Program, p *mip.Profil
 			sources[at[i]] = mip.SourceInfo{File: frames[0].File, Function: frames[0].Function, Line: frames[0].Line}
 		}
 	})
-	for _, w := range warnings {
-		fmt.Fprintf(env.Stderr, "warning: %s\n", console.Printable(w))
-	}
+	warnAll(env, warnings)
 	return sources, err
 }
 
