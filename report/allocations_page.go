@@ -124,16 +124,13 @@ func (h *heapContexts) totalRows() (rows []heatRow) {
 		if h.all.bytes > 0 {
 			share := float64(t.bytes) / float64(h.all.bytes)
 			row.Share = percentText(share)
-			row.From, row.Width = hundredths(100*from), hundredths(100*share)
+			row.From, row.Width = hundredthsText(100*from), hundredthsText(100*share)
 			from += share
 		}
 		rows = append(rows, row)
 	}
 	return rows
 }
-
-// hundredths prints a number with at most two digits after the point.
-func hundredths(v float64) string { return strconv.FormatFloat(math.Round(v*100)/100, 'f', -1, 64) }
 
 // threeDigits prints a number with three significant digits.
 func threeDigits(v float64) string {

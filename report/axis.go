@@ -117,6 +117,10 @@ func tenths(v float64) float64 { return math.Round(v*10) / 10 }
 // tenthsText prints a number with at most one digit after the point.
 func tenthsText(v float64) string { return strconv.FormatFloat(tenths(v), 'f', -1, 64) }
 
+// hundredthsText prints a number with at most two digits after the point, for
+// boxes side by side: a tenth more or less shows in the gap between them.
+func hundredthsText(v float64) string { return strconv.FormatFloat(math.Round(v*100)/100, 'f', -1, 64) }
+
 // A point is one of a chart, in its coordinates, y from the top down.
 type point struct{ x, y float64 }
 

@@ -101,3 +101,28 @@ func TestPlotLegend(t *testing.T) {
 		t.Error("a series without a name is in the legend")
 	}
 }
+
+// What a style or a drawing takes as a number has no zeros at its end, and no
+// exponent.
+func TestNumbersOfDrawings(t *testing.T) {
+	for _, n := range []struct {
+		v                  float64
+		tenths, hundredths string
+	}{
+		{0, "0", "0"},
+		{12, "12", "12"},
+		{0.125, "0.1", "0.13"},
+		{0.995, "1", "1"},
+		{99.996, "100", "100"},
+		{1.1, "1.1", "1.1"},
+		{1e-9, "0", "0"},
+		{1_280_000.25, "1280000.3", "1280000.25"},
+	} {
+		if got := tenthsText(n.v); got != n.tenths {
+			t.Errorf("tenths of %v: %s, want %s", n.v, got, n.tenths)
+		}
+		if got := hundredthsText(n.v); got != n.hundredths {
+			t.Errorf("hundredths of %v: %s, want %s", n.v, got, n.hundredths)
+		}
+	}
+}

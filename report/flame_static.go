@@ -3,7 +3,6 @@ package report
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"unicode/utf8"
 
 	"github.com/profuse-pgo/profuse/profile"
@@ -159,12 +158,8 @@ func (f *flameDrawing) box(node int32, depth int, x, width float64) {
 
 func (f *flameDrawing) draw(depth int, x, width float64, class, title, text string) {
 	f.deepest = max(f.deepest, depth)
-	b := staticBox{X: pixels(x), W: pixels(width - 1), Class: class, Title: title, Text: fit(text, width-7), TextX: pixels(x + 3)}
+	b := staticBox{X: hundredthsText(x), W: hundredthsText(width - 1), Class: class, Title: title, Text: fit(text, width-7), TextX: hundredthsText(x + 3)}
 	f.boxes = append(f.boxes, drawnBox{b, depth})
-}
-
-func pixels(x float64) string {
-	return strings.TrimSuffix(strings.TrimRight(fmt.Sprintf("%.2f", x), "0"), ".")
 }
 
 // fit cuts a name to a width in pixels; it is empty if two letters have no

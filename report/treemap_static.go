@@ -220,8 +220,8 @@ func (t *treemapDrawing) area(r rect, name string, weight float64, class string)
 		title = fmt.Sprintf("%s\n%s (%s)", name, valueText(uint64(weight), unit), percentText(weight/t.total[0]))
 	}
 	a := staticArea{
-		X: pixels(r.x), Y: pixels(r.y), W: pixels(max(0, r.w-1)), H: pixels(max(0, r.h-1)), Class: class, Title: title,
-		TextX: pixels(r.x + 3), TextY: pixels(r.y + 12),
+		X: hundredthsText(r.x), Y: hundredthsText(r.y), W: hundredthsText(max(0, r.w-1)), H: hundredthsText(max(0, r.h-1)), Class: class, Title: title,
+		TextX: hundredthsText(r.x + 3), TextY: hundredthsText(r.y + 12),
 	}
 	if r.h >= 15 {
 		a.Text = fit(name, r.w-6)

@@ -189,7 +189,7 @@ func (t *siteTable) row(src *source, s *valueSite) siteRow {
 		share := s.share(target.count)
 		r := targetRow{
 			Name: s.targetName(src, target), Unknown: s.kind != profile.MemOpSize && target.unknown(),
-			Count: target.count, Share: percentText(share), Width: hundredths(share * 100),
+			Count: target.count, Share: percentText(share), Width: hundredthsText(share * 100),
 		}
 		for k := range direct {
 			r.Promoted = r.Promoted || direct[k] == *target
@@ -252,7 +252,7 @@ func drawSizes(sizes []sizeRange) (template.HTML, error) {
 	}
 	var bars []bar
 	for _, s := range sizes {
-		b := bar{Count: s.count, Long: sizeText(s.min), Width: hundredths(100 * float64(s.count) / float64(most))}
+		b := bar{Count: s.count, Long: sizeText(s.min), Width: hundredthsText(100 * float64(s.count) / float64(most))}
 		switch {
 		case s.max == math.MaxUint64:
 			b.Short = "≥ " + strconv.FormatUint(s.min, 10)
