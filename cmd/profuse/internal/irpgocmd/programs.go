@@ -155,19 +155,24 @@ func smallest(refs []uint64) []uint64 {
 
 // inCommon estimates how many functions two programs have in common.
 func (p *program) inCommon(q *program) float64 {
-	union := smallest(append(slices.Clone(p.sketch), q.sketch...))
-	both := 0
-	for _, ref := range union {
-		_, inP := slices.BinarySearch(p.sketch, ref)
-		_, inQ := slices.BinarySearch(q.sketch, ref)
-		if inP && inQ {
+	// The sketch of the two together is what the smallest of both lists are.
+	a, b := p.sketch, q.sketch
+	union, both := 0, 0
+	for ; union < sketchSize && len(a)+len(b) > 0; union++ {
+		switch {
+		case len(b) == 0 || len(a) > 0 && a[0] < b[0]:
+			a = a[1:]
+		case len(a) == 0 || b[0] < a[0]:
+			b = b[1:]
+		default:
+			a, b = a[1:], b[1:]
 			both++
 		}
 	}
-	if len(union) == 0 {
+	if union == 0 {
 		return 0
 	}
-	share := float64(both) / float64(len(union))
+	share := float64(both) / float64(union)
 	return share * float64(p.functions+q.functions) / (1 + share)
 }
 

@@ -33,3 +33,36 @@ func TestSketch(t *testing.T) {
 		}
 	}
 }
+
+// TestInCommon compares the estimate with the number of functions that two
+// programs really have in common: exact while one sketch holds all of both,
+// within a few per cent beyond.
+func TestInCommon(t *testing.T) {
+	of := func(from, to int) *program {
+		p := &program{functions: to - from}
+		for i := from; i < to; i++ {
+			p.sketch = append(p.sketch, irpgo.NameRef(fmt.Sprintf("function%06d", i)))
+		}
+		p.sketch = smallest(p.sketch)
+		return p
+	}
+	for _, c := range []struct{ a, b, shared, n int }{
+		{0, 0, 0, 0},
+		{0, 5, 0, 0},
+		{5, 0, 0, 0},
+		{3, 4, 0, 0},
+		{300, 700, 0, 0},
+		{300, 700, 300, 0},
+		{400, 700, 100, 0},
+		{20000, 30000, 15000, 1500},
+		{20000, 30000, 0, 0},
+		{20000, 20000, 20000, 0},
+	} {
+		p, q := of(0, c.a), of(c.a-c.shared, c.a-c.shared+c.b)
+		for _, got := range []float64{p.inCommon(q), q.inCommon(p)} {
+			if got < float64(c.shared-c.n)-1e-6 || got > float64(c.shared+c.n)+1e-6 {
+				t.Errorf("%d and %d functions, %d of them the same: %f", c.a, c.b, c.shared, got)
+			}
+		}
+	}
+}
