@@ -99,13 +99,16 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// TestFixtures exports every fixture to every format, in all its tables, twice:
-// it works, is the same, and holds what was counted.
+// TestFixtures exports every fixture, or some of them, to every format, in all
+// its tables, twice: it works and is the same.
 func TestFixtures(t *testing.T) {
-	if testing.Short() {
-		t.Skip("long")
+	views := fakeViews()
+	for i, nv := range realViews(t) {
+		if i%oracle.Step(5) == 0 {
+			views = append(views, nv)
+		}
 	}
-	for _, nv := range append(realViews(t), fakeViews()...) {
+	for _, nv := range views {
 		for _, f := range Formats() {
 			for _, table := range append(Tables(nv.v), "") {
 				opt := Options{Table: table}
