@@ -2,6 +2,7 @@ package dwarf
 
 import (
 	"errors"
+	"math"
 	"slices"
 )
 
@@ -43,8 +44,11 @@ type call struct {
 type naming struct {
 	name string
 	line uint32
-	file uint32 // index in the line table; 0 if that of another unit has it
+	file uint32 // index in the unit's line table, or noFile
 }
+
+// noFile is the index of no file, whatever the version: 0 is one in DWARF 5.
+const noFile = math.MaxUint32
 
 // Load reads the tree and line table of a unit.
 //
@@ -200,7 +204,8 @@ func (u *Unit) name(off uint64) naming {
 		return n
 	}
 	var name, linkage []byte
-	var line, file uint32
+	var line uint32
+	file := uint32(noFile)
 	todo, seen := []uint64{off}, []uint64{off}
 	for len(todo) > 0 {
 		next := todo[len(todo)-1]
@@ -225,7 +230,7 @@ func (u *Unit) name(off uint64) naming {
 					line = uint32(n)
 				}
 			case attrDeclFile:
-				if n, ok := v.constant(); ok && file == 0 && c == u.c {
+				if n, ok := v.constant(); ok && file == noFile && c == u.c {
 					file = uint32(n)
 				}
 			case attrAbstractOrigin:

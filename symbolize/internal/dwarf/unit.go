@@ -58,7 +58,7 @@ func (d *Data) readUnit(r *buf, off uint64, offSize uint8) (unit, error) {
 	u := unit{off: off, end: uint64(len(r.b)), kind: unitCompile}
 	u.offSize = offSize
 	u.version = r.u16()
-	if u.version < 2 || u.version > 5 {
+	if !r.bad && (u.version < 2 || u.version > 5) {
 		return u, d.fail("info", off, profile.ErrUnsupported, "version of the unit", fmt.Sprint(u.version), "2 to 5")
 	}
 	if u.version == 5 {
