@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/profuse-pgo/profuse/internal/oracle"
 	"github.com/profuse-pgo/profuse/profile"
 )
 
@@ -43,7 +44,7 @@ func TestTruncation(t *testing.T) {
 	for _, name := range []string{"even-odd.iprof", "checks.iprof", "small-0.2.iprof", "unresolved.iprof", "future.iprof"} {
 		data := fixture(t, name)
 		data = bytes.TrimRight(data, "\n")
-		for n := range data {
+		for n := 0; n < len(data); n += oracle.Step(5) {
 			_, err := Read("f", data[:n], ReaderOptions{})
 			var fe *profile.FormatError
 			switch {
@@ -99,7 +100,7 @@ func TestMutations(t *testing.T) {
 	}
 	slices.Sort(names)
 	for _, name := range names {
-		for range 1500 {
+		for range 1500 / oracle.Step(10) {
 			data := bytes.Clone(seeds[name])
 			for range 1 + rng.IntN(3) {
 				i := rng.IntN(len(data))
@@ -126,7 +127,7 @@ func TestMutations(t *testing.T) {
 // TestEveryMutationOfAByte sets each byte of a small file to others.
 func TestEveryMutationOfAByte(t *testing.T) {
 	data := []byte(minimal(`,"conditionalProfiles":[{"ctx":"1:0<1:-6","records":[-5,0,1]}],"samplingProfiles":[{"ctx":"1:0","records":[10]}]`))
-	for i := range data {
+	for i := 0; i < len(data); i += oracle.Step(3) {
 		for _, c := range []byte("\x00\n \"\\{}[],:<-0919aezZ\x7f\x80\xff") {
 			mutant := bytes.Clone(data)
 			mutant[i] = c

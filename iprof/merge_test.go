@@ -363,14 +363,19 @@ func TestGenerator(t *testing.T) {
 		return read(t, data)
 	}
 	for _, args := range [][]string{{"--preset", "tiny"}, {"--preset", "tiny", "--version", "1.1.0", "--instanceof-key", "instanceofProfiles", "--order", "doc"}, {"--types", "500", "--methods", "3000", "--live", "400", "--samples", "60"}} {
-		a := generate(args...)
-		b := generate(append(args, "--shuffle", "7", "--weight", "3")...)
-		if !bytes.Equal(merge(t, a, b), encode(t, weighted(t, a, 4), WriteOptions{})) {
-			t.Errorf("%v: a file and its twin times three are not four times the file", args)
-		}
-		indented := generate(append(args, "--indent", "2")...)
-		if !sameTables(a, indented) {
-			t.Errorf("%v: indentation changes the profile", args)
-		}
+		t.Run(strings.Join(args, " "), func(t *testing.T) {
+			if args[0] != "--preset" {
+				oracle.Slow(t)
+			}
+			a := generate(args...)
+			b := generate(append(args, "--shuffle", "7", "--weight", "3")...)
+			if !bytes.Equal(merge(t, a, b), encode(t, weighted(t, a, 4), WriteOptions{})) {
+				t.Error("a file and its twin times three are not four times the file")
+			}
+			indented := generate(append(args, "--indent", "2")...)
+			if !sameTables(a, indented) {
+				t.Error("indentation changes the profile")
+			}
+		})
 	}
 }

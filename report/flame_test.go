@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -26,7 +27,10 @@ func eachFixture(t *testing.T, f func(t *testing.T, src *source)) {
 	})
 }
 
-// eachProfile calls f with the profiles below a folder, and counts them.
+var olderLLVM = regexp.MustCompile(`^(clang|llvm)1\d$`)
+
+// eachProfile calls f with the profiles below a folder, and counts them. Those
+// that older releases of LLVM made of the same programs are slow.
 func eachProfile(t *testing.T, dir string, f func(t *testing.T, src *source)) (read int) {
 	suffixes := []string{".profraw", ".profdata", ".proftext", ".iprof", ".mip", ".memprofraw", ".yaml"}
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
@@ -46,7 +50,11 @@ func eachProfile(t *testing.T, dir string, f func(t *testing.T, src *source)) (r
 			return nil
 		}
 		read++
-		t.Run(filepath.Base(filepath.Dir(path))+"/"+filepath.Base(path), func(t *testing.T) {
+		producer := filepath.Base(filepath.Dir(path))
+		t.Run(producer+"/"+filepath.Base(path), func(t *testing.T) {
+			if olderLLVM.MatchString(producer) {
+				oracle.Slow(t)
+			}
 			f(t, newSource(0, Source{View: view}, Options{}))
 		})
 		return nil

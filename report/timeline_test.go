@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/profuse-pgo/profuse/internal/oracle"
 	"github.com/profuse-pgo/profuse/profile"
 )
 
@@ -91,7 +92,7 @@ func plainCurve(calls []profile.Symbol, where map[profile.Symbol][2]uint64, page
 // functions packed in the order of one run.
 func TestPageCurves(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(5, 6))
-	for round := range 60 {
+	for round := range 60 / oracle.Step(5) {
 		v := startup(rnd, 1+rnd.IntN(60), 1+round%3)
 		least := int64(math.MaxInt64)
 		for _, f := range v.functions {
