@@ -1,14 +1,10 @@
 package mip
 
 import (
-	"bytes"
-	"encoding/binary"
-	"fmt"
-	"os"
-	"path/filepath"
+	"errors"
 	"strings"
 
-	"github.com/profuse-pgo/profuse/internal/cursor"
+	"github.com/profuse-pgo/profuse/internal/object"
 	"github.com/profuse-pgo/profuse/profile"
 )
 
@@ -65,23 +61,7 @@ type BinaryOptions struct {
 }
 
 // IsBinary reports whether data begins like an ELF or Mach-O file.
-func IsBinary(data []byte) bool { return binaryFormat(data) != nil }
-
-// binaryFormat returns what finds the map in a file that begins like data.
-func binaryFormat(data []byte) func([]byte, BinaryOptions) ([]byte, BinaryInfo, error) {
-	if len(data) < 4 {
-		return nil
-	}
-	switch binary.BigEndian.Uint32(data) {
-	case elfMagic:
-		return findMapELF
-	case machoMagicFat, machoMagicFat64:
-		return findMapFat
-	case machoMagic32, machoMagic64, machoCigam32, machoCigam64:
-		return findMapMachO
-	}
-	return nil
-}
+func IsBinary(data []byte) bool { return object.IsImage(data) }
 
 // FindMap finds the map in a linked binary held in data: the section
 // __llvm_mipmap of an ELF or Mach-O file, also of a fat one. A map that was
@@ -90,8 +70,8 @@ func binaryFormat(data []byte) func([]byte, BinaryOptions) ([]byte, BinaryInfo, 
 //
 // Object files are refused: only linking gives the map its addresses.
 func FindMap(name string, data []byte, opt BinaryOptions) ([]byte, BinaryInfo, error) {
-	if find := binaryFormat(data); find != nil {
-		m, info, err := find(data, opt)
+	if IsBinary(data) {
+		m, info, err := findMap(name, data, opt)
 		return m, info, profile.InFile(err, name)
 	}
 	h, err := parseHeader(data)
@@ -105,36 +85,37 @@ func FindMap(name string, data []byte, opt BinaryOptions) ([]byte, BinaryInfo, e
 	return data, BinaryInfo{PointerSize: h.ptr}, nil
 }
 
-// BinaryFile returns the file to look into for a path that the user gave: the
-// one DWARF file inside if the path is a .dSYM bundle, otherwise the path.
-func BinaryFile(path string) (string, error) {
-	if info, err := os.Stat(path); err != nil || !info.IsDir() {
-		return path, err
-	}
-	dir := filepath.Join(path, "Contents", "Resources", "DWARF")
-	entries, err := os.ReadDir(dir)
+// findMap finds the map in an ELF or Mach-O file.
+func findMap(name string, data []byte, opt BinaryOptions) ([]byte, BinaryInfo, error) {
+	im, err := object.Parse(name, data, opt.Arch)
 	if err != nil {
-		return "", err
+		return nil, BinaryInfo{}, err
 	}
-	if len(entries) != 1 {
-		var names []string
-		for _, e := range entries {
-			names = append(names, e.Name())
-		}
-		return "", profile.InFile(errorIn("bundle", -1, &MIPError{Code: CodeObjects, Found: fmt.Sprint(len(names))}, "number of objects",
-			strings.TrimSuffix(fmt.Sprintf("%d: %s", len(names), strings.Join(names, ", ")), ": "), "1"), path)
+	info := BinaryInfo{Format: "ELF", Arch: im.Arch, Type: binaryTypes[im.Kind], PointerSize: im.PtrSize, BuildID: im.BuildID}
+	if im.Format == object.MachO {
+		info.Format = "Mach-O"
 	}
-	return filepath.Join(dir, entries[0].Name()), nil
+	if raw := im.Section(rawSection); raw != nil {
+		info.RawSection, info.HasRawSection = raw.Addr, true
+	}
+	s := im.Section(mapSection)
+	switch {
+	case im.Kind == object.Object:
+		err = errorIn("header", -1, profile.ErrUnsupported, "type", "an object file", "a linked binary: the map has no addresses before")
+	case s == nil:
+		err = noMap("missing")
+	case im.Kind == object.Debug || s.FileSize == 0:
+		err = noMap("without contents, as in a file of debug info")
+	}
+	if err != nil {
+		return nil, info, err
+	}
+	m, err := im.Data(s)
+	return m, info, err
 }
 
-// part returns size bytes of data from offset off, which the section or header
-// named what says are there.
-func part(data []byte, off, size uint64, what string) ([]byte, error) {
-	if off > uint64(len(data)) || size > uint64(len(data))-off {
-		return nil, errorIn(what, -1, profile.ErrTruncated, "place in the file",
-			fmt.Sprintf("%d bytes at %#x", size, off), fmt.Sprintf("within the %d bytes of the file", len(data)))
-	}
-	return data[off : off+size : off+size], nil
+var binaryTypes = map[object.Kind]BinaryType{
+	object.Executable: BinaryExecutable, object.PIE: BinaryPIE, object.Shared: BinaryShared, object.Debug: BinaryDebug,
 }
 
 // noMap is the error of a binary without a map.
@@ -143,69 +124,13 @@ func noMap(found string) error {
 		"the map of a program built with MIP instrumentation and not stripped")
 }
 
-func notLinked() error {
-	return errorIn("header", -1, profile.ErrUnsupported, "type", "an object file", "a linked binary: the map has no addresses before")
-}
-
-// Magic numbers, as read from the file in big-endian order.
-const (
-	elfMagic        = 0x7f454c46
-	machoMagic32    = 0xfeedface
-	machoMagic64    = 0xfeedfacf
-	machoCigam32    = 0xcefaedfe // the same in little-endian files
-	machoCigam64    = 0xcffaedfe
-	machoMagicFat   = 0xcafebabe // always big-endian
-	machoMagicFat64 = 0xcafebabf
-)
-
-// findMapFat finds the map in one of the files of a fat one:
-// u32 magic | u32 count | count × { u32 CPU type | u32 subtype | offset | size |
-// u32 alignment }, where offset and size have 32 bits, or 64 and u32 reserved
-// at the end.
-func findMapFat(data []byte, opt BinaryOptions) ([]byte, BinaryInfo, error) {
-	c := cursor.New("fat header", 0, data, binary.BigEndian)
-	width, entry := 4, 20
-	if c.U32("magic") == machoMagicFat64 {
-		width, entry = 8, 32
+// BinaryFile returns the file to look into for a path that the user gave: the
+// one DWARF file inside if the path is a .dSYM bundle, otherwise the path.
+func BinaryFile(path string) (string, error) {
+	file, err := object.BundledFile(path)
+	if fe := (*profile.FormatError)(nil); errors.As(err, &fe) {
+		count, _, _ := strings.Cut(fe.Found, ":")
+		fe.Err = &MIPError{Code: CodeObjects, Found: count}
 	}
-	var (
-		archs  []string
-		chosen []byte
-		n      = c.Count(uint64(c.U32("number of architectures")), entry, "number of architectures")
-	)
-	for c.Record = 0; c.Record < n && c.Err() == nil; c.Record++ {
-		arch := machoArch(c.U32("CPU type"), c.U32("CPU subtype"))
-		off, size := c.Ptr(width, "offset"), c.Ptr(width, "size")
-		c.U32("alignment")
-		if width == 8 {
-			c.U32("reserved")
-		}
-		archs = append(archs, arch)
-		if c.Err() != nil || arch != opt.Arch && n > 1 {
-			continue
-		}
-		var err error
-		if chosen, err = part(data, off, size, arch); err != nil {
-			return nil, BinaryInfo{}, err
-		}
-	}
-	if c.Err() != nil {
-		return nil, BinaryInfo{}, c.Err()
-	}
-	if chosen == nil {
-		found := opt.Arch
-		if found == "" {
-			found = "not chosen"
-		}
-		return nil, BinaryInfo{}, errorIn("fat header", -1, profile.ErrMismatch, "architecture", found, "one of "+strings.Join(archs, ", "))
-	}
-	return findMapMachO(chosen, opt)
-}
-
-// cString returns the text up to the first zero byte, or all.
-func cString(b []byte) string {
-	if i := bytes.IndexByte(b, 0); i >= 0 {
-		b = b[:i]
-	}
-	return string(b)
+	return file, err
 }

@@ -4,11 +4,13 @@ import (
 	"bytes"
 	"compress/zlib"
 	"debug/elf"
+	"debug/macho"
 	"encoding/binary"
 	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -41,31 +43,25 @@ func checkDamage(t *testing.T, opt BinaryOptions, all []damage) {
 	}
 }
 
-// TestDamagedELF damages one field of a program at a time.
-func TestDamagedELF(t *testing.T) {
-	whole := fixture(t, "all.elf")
-	f, err := parseELF(whole)
+// sectionHeader returns where a 64-bit little-endian program has the header of a
+// section.
+func sectionHeader(t *testing.T, data []byte, name string) int64 {
+	t.Helper()
+	f, err := elf.NewFile(bytes.NewReader(data))
 	if err != nil {
 		t.Fatal(err)
 	}
-	var names, mapped int64 // section headers
-	for i := range len(f.table) / f.entry {
-		s, err := f.section(i)
-		if err != nil {
-			t.Fatal(err)
-		}
-		switch at := f.at + int64(i*f.entry); {
-		case s.name == mapSection:
-			mapped = at
-		case s.name == ".shstrta": // cut to the length of the names that are looked for
-			names = at
-		case strings.HasPrefix(s.name, ".shstrtab"):
-			names = at
-		}
+	i := slices.IndexFunc(f.Sections, func(s *elf.Section) bool { return s.Name == name })
+	if i < 0 {
+		t.Fatalf("section %s is missing", name)
 	}
-	if names == 0 || mapped == 0 {
-		t.Fatal("sections are missing")
-	}
+	return int64(le.Uint64(data[0x28:])) + int64(i*0x40)
+}
+
+// TestDamagedELF damages one field of a program at a time.
+func TestDamagedELF(t *testing.T) {
+	whole := fixture(t, "all.elf")
+	names, mapped := sectionHeader(t, whole, ".shstrtab"), sectionHeader(t, whole, mapSection)
 	// put returns the program with a value of so many bytes at an offset.
 	put := func(at int64, size int, v uint64) []byte {
 		data := bytes.Clone(whole)
@@ -76,10 +72,10 @@ func TestDamagedELF(t *testing.T) {
 	const tableAt, entrySize, count, namesIndex = 0x28, 0x3a, 0x3c, 0x3e // of ELFCLASS64
 	const typeAt, offsetAt, sizeAt = 4, 24, 32                           // in a section header
 	manySections := put(count, 2, 0)
-	copy(manySections[f.at+sizeAt:], "\xff\xff\xff\xff\xff\xff\xff\x0f")
+	copy(manySections[le.Uint64(whole[tableAt:])+sizeAt:], "\xff\xff\xff\xff\xff\xff\xff\x0f")
 	checkDamage(t, BinaryOptions{}, []damage{
 		{"ident cut", whole[:10], profile.ErrTruncated, "ELF header", 0, -1, "header", "cut off after 10 bytes"},
-		{"header cut", whole[:0x30], profile.ErrTruncated, "ELF header", 0x30, -1, "length of the program headers", "10 bytes"},
+		{"header cut", whole[:0x30], profile.ErrTruncated, "ELF header", 0x30, -1, "flags", "cut off after 0 bytes"},
 		{"class", put(elf.EI_CLASS, 1, 7), profile.ErrCorrupt, "ELF header", elf.EI_CLASS, -1, "class", "7"},
 		{"byte order", put(elf.EI_DATA, 1, 3), profile.ErrCorrupt, "ELF header", elf.EI_DATA, -1, "byte order", "3"},
 		{"object", put(16, 2, uint64(elf.ET_REL)), profile.ErrUnsupported, "header", -1, -1, "type", "an object file"},
@@ -100,6 +96,8 @@ func TestDamagedELF(t *testing.T) {
 // TestCompressedMap inflates maps, and says what is wrong with those that are
 // not what they claim.
 func TestCompressedMap(t *testing.T) {
+	whole := fixture(t, "all.elf")
+	header := sectionHeader(t, whole, mapSection)
 	text := bytes.Repeat([]byte("map "), 100)
 	var z bytes.Buffer
 	zw := zlib.NewWriter(&z)
@@ -110,46 +108,47 @@ func TestCompressedMap(t *testing.T) {
 		t.Fatal(err)
 	}
 	zs := enc.EncodeAll(text, nil)
-	for _, width := range []int{4, 8} {
-		for _, tc := range []struct {
-			what   string
-			kind   elf.CompressionType
-			packed []byte
-			size   int
-			class  error
-			field  string
-			found  string
-		}{
-			{"zlib", elf.COMPRESS_ZLIB, z.Bytes(), len(text), nil, "", ""},
-			{"zstd", elf.COMPRESS_ZSTD, zs, len(text), nil, "", ""},
-			{"zlib cut", elf.COMPRESS_ZLIB, z.Bytes()[:z.Len()-8], len(text), profile.ErrCorrupt, "compressed contents", "unexpected EOF"},
-			{"zlib of another size", elf.COMPRESS_ZLIB, z.Bytes(), len(text) - 1, profile.ErrCorrupt, "compressed contents", "400 bytes inflated"},
-			{"no zlib", elf.COMPRESS_ZLIB, zs, len(text), profile.ErrCorrupt, "compressed contents", "zlib: invalid header"},
-			{"zstd cut", elf.COMPRESS_ZSTD, zs[:len(zs)-8], len(text), profile.ErrCorrupt, "compressed contents", ""},
-			{"zstd of another size", elf.COMPRESS_ZSTD, zs, len(text) + 1, profile.ErrCorrupt, "compressed contents", "400 bytes inflated"},
-			{"unknown", 9, zs, len(text), profile.ErrCorrupt, "compressed contents", "compression 9"},
-			{"bomb", elf.COMPRESS_ZLIB, z.Bytes(), 1 << 30, profile.ErrCorrupt, "inflated size", "1073741824"},
-			{"nothing", 0, nil, -1, profile.ErrTruncated, "compression", "cut off after 0 bytes"},
-		} {
-			f := &elfFile{width: width, order: le}
-			if tc.size >= 0 {
-				f.data = le.AppendUint32(nil, uint32(tc.kind))
-				if width == 8 {
-					f.data = le.AppendUint32(f.data, 0)
-				}
-				f.data = appendAddress(appendAddress(f.data, int64(tc.size), width), 1, width)
+	for _, tc := range []struct {
+		what   string
+		kind   elf.CompressionType
+		packed []byte
+		size   int
+		class  error
+		field  string
+		found  string
+	}{
+		{"zlib", elf.COMPRESS_ZLIB, z.Bytes(), len(text), nil, "", ""},
+		{"zstd", elf.COMPRESS_ZSTD, zs, len(text), nil, "", ""},
+		{"zlib cut", elf.COMPRESS_ZLIB, z.Bytes()[:z.Len()-8], len(text), profile.ErrCorrupt, "compressed contents", "unexpected EOF"},
+		{"zlib of another size", elf.COMPRESS_ZLIB, z.Bytes(), len(text) - 1, profile.ErrCorrupt, "compressed contents", "400 bytes inflated"},
+		{"no zlib", elf.COMPRESS_ZLIB, zs, len(text), profile.ErrCorrupt, "compressed contents", "zlib: invalid header"},
+		{"zstd cut", elf.COMPRESS_ZSTD, zs[:len(zs)-8], len(text), profile.ErrCorrupt, "compressed contents", ""},
+		{"zstd of another size", elf.COMPRESS_ZSTD, zs, len(text) + 1, profile.ErrCorrupt, "compressed contents", "400 bytes inflated"},
+		{"unknown", 9, zs, len(text), profile.ErrUnsupported, "compression", "9"},
+		{"bomb", elf.COMPRESS_ZLIB, z.Bytes(), 1 << 30, profile.ErrCorrupt, "inflated size", "1073741824"},
+		{"bomb of 4 GiB", elf.COMPRESS_ZLIB, []byte{1, 2, 3}, 1 << 32, profile.ErrCorrupt, "inflated size", "4294967296"},
+		{"nothing", 0, nil, -1, profile.ErrTruncated, "compression", "cut off after 1 bytes"},
+	} {
+		contents := []byte{0}
+		if tc.size >= 0 {
+			contents = le.AppendUint64(nil, uint64(tc.kind)) // and 32 reserved bits
+			contents = le.AppendUint64(le.AppendUint64(contents, uint64(tc.size)), 1)
+			contents = append(contents, tc.packed...)
+		}
+		data := append(bytes.Clone(whole), contents...)
+		le.PutUint64(data[header+8:], uint64(elf.SHF_COMPRESSED))
+		le.PutUint64(data[header+24:], uint64(len(whole)))
+		le.PutUint64(data[header+32:], uint64(len(contents)))
+		got, _, err := FindMap("file", data, BinaryOptions{})
+		var fe *profile.FormatError
+		switch {
+		case tc.class == nil:
+			if err != nil || !bytes.Equal(got, text) {
+				t.Errorf("%s: %q, %v", tc.what, got, err)
 			}
-			f.data = append(f.data, tc.packed...)
-			got, err := f.contents(&elfSection{flags: uint64(elf.SHF_COMPRESSED), size: uint64(len(f.data))})
-			var fe *profile.FormatError
-			switch {
-			case tc.class == nil:
-				if err != nil || !bytes.Equal(got, text) {
-					t.Errorf("%s, %d: %q, %v", tc.what, width, got, err)
-				}
-			case !errors.As(err, &fe) || fe.Class() != tc.class || fe.Section != mapSection || fe.Field != tc.field || !strings.HasPrefix(fe.Found, tc.found) || fe.Offset < 0:
-				t.Errorf("%s, %d: %+v", tc.what, width, err)
-			}
+		case !errors.As(err, &fe) || fe.Class() != tc.class || fe.File != "file" || fe.Section != mapSection || fe.Field != tc.field ||
+			!strings.HasPrefix(fe.Found, tc.found) || fe.Want == "" || fe.Offset != int64(len(whole)):
+			t.Errorf("%s: %+v", tc.what, err)
 		}
 	}
 }
@@ -172,8 +171,8 @@ func TestDamagedMachO(t *testing.T) {
 		{"large command", put(header+segment+4, 99), profile.ErrTruncated, "load commands", header + segment + 8, 1, "length of the load command", "91 bytes"},
 		{"many sections", put(header+64, 2), profile.ErrTruncated, "load commands", header + 68, 0, "number of sections", "2"},
 		{"map of another name", put(section+8, 0x20202020), profile.ErrMismatch, mapSection, -1, -1, "section", "missing"},
-		{"map of zeros", put(section+16+16+8+8+4+12, machoZeroFill), profile.ErrMismatch, mapSection, -1, -1, "section", "without contents"},
-		{"dSYM", put(12, machoDSYM), profile.ErrMismatch, mapSection, -1, -1, "section", "without contents"},
+		{"map of zeros", put(section+16+16+8+8+4+12, 1), profile.ErrMismatch, mapSection, -1, -1, "section", "without contents"},
+		{"dSYM", put(12, 10), profile.ErrMismatch, mapSection, -1, -1, "section", "without contents"},
 		{"map beyond", put(section+16+16+8+8, 1<<30), profile.ErrTruncated, mapSection, -1, -1, "place in the file", ""},
 		{"more commands than there are", put(16, 3), profile.ErrTruncated, "load commands", header + segment + 24, 2, "load command", "cut off after 0 bytes"},
 	})
@@ -182,7 +181,7 @@ func TestDamagedMachO(t *testing.T) {
 	checkDamage(t, BinaryOptions{}, []damage{
 		{"fat header cut", fat[:20], profile.ErrTruncated, "fat header", 8, -1, "number of architectures", "1"},
 		{"fat without files", append(bytes.Clone(fat[:7]), 0), profile.ErrMismatch, "fat header", -1, -1, "architecture", "not chosen"},
-		{"file of another kind", nothing, profile.ErrUnsupported, "header", -1, -1, "magic", "00 00 00 00"},
+		{"file of another kind", nothing, profile.ErrUnsupported, "arm64", 28, -1, "magic", "0x0"},
 		{"file cut", fat[:len(fat)-1], profile.ErrTruncated, "arm64", -1, -1, "place in the file", ""},
 	})
 }
@@ -193,15 +192,21 @@ func TestArchitectures(t *testing.T) {
 		{12, 0}: "arm", {12, 6}: "armv6", {12, 9}: "armv7", {12, 11}: "armv7s", {12, 12}: "armv7k",
 		{0x0100000c, 0}: "arm64", {0x0100000c, 2}: "arm64e", {0x0200000c, 1}: "arm64_32", {18, 0}: "ppc", {0x01000012, 0}: "ppc64", {99, 1}: "cpu0x63",
 	} {
-		if got := machoArch(cpu[0], cpu[1]); got != want {
-			t.Errorf("CPU type %#x, subtype %#x: %s, want %s", cpu[0], cpu[1], got, want)
+		data := smallMachO(t)
+		le.PutUint32(data[4:], cpu[0])
+		le.PutUint32(data[8:], cpu[1])
+		if _, info, err := FindMap("file", data, BinaryOptions{}); info.Arch != want || err != nil {
+			t.Errorf("CPU type %#x, subtype %#x: %s, %v, want %s", cpu[0], cpu[1], info.Arch, err, want)
 		}
 	}
 	for machine, want := range map[elf.Machine]string{
-		elf.EM_386: "i386", elf.EM_X86_64: "x86_64", elf.EM_ARM: "arm", elf.EM_AARCH64: "aarch64", elf.EM_RISCV: "riscv64", elf.EM_S390: "s390",
+		elf.EM_386: "i386", elf.EM_X86_64: "x86_64", elf.EM_ARM: "arm", elf.EM_AARCH64: "aarch64", elf.EM_RISCV: "riscv64", elf.EM_S390: "s390x",
+		elf.EM_XTENSA: "xtensa",
 	} {
-		if got := elfArch(machine, 8); got != want {
-			t.Errorf("%s: %s, want %s", machine, got, want)
+		data := bytes.Clone(fixture(t, "all.elf"))
+		le.PutUint16(data[18:], uint16(machine))
+		if _, info, err := FindMap("file", data, BinaryOptions{}); info.Arch != want || err != nil {
+			t.Errorf("%s: %s, %v, want %s", machine, info.Arch, err, want)
 		}
 	}
 	for _, tc := range []struct {
@@ -209,8 +214,13 @@ func TestArchitectures(t *testing.T) {
 		pie  bool
 		want string
 	}{{2, true, "PIE"}, {2, false, "executable"}, {6, false, "shared"}, {8, false, "shared"}, {10, false, "debug"}, {4, false, "unknown"}} {
-		if got := machoType(tc.kind, tc.pie).String(); got != tc.want {
-			t.Errorf("file type %d: %s, want %s", tc.kind, got, tc.want)
+		data := smallMachO(t)
+		le.PutUint32(data[12:], tc.kind)
+		if tc.pie {
+			le.PutUint32(data[24:], macho.FlagPIE)
+		}
+		if _, info, err := FindMap("file", data, BinaryOptions{}); info.Type.String() != tc.want || (err != nil) != (tc.want == "debug") {
+			t.Errorf("file type %d: %s, %v, want %s", tc.kind, info.Type, err, tc.want)
 		}
 	}
 }

@@ -12,15 +12,12 @@ import (
 	"path/filepath"
 
 	"github.com/profuse-pgo/profuse/internal/inputs"
+	"github.com/profuse-pgo/profuse/internal/object"
 	"github.com/profuse-pgo/profuse/profile"
 	"github.com/profuse-pgo/profuse/symbolize/internal/dwarf"
-	"github.com/profuse-pgo/profuse/symbolize/internal/object"
 )
 
-const (
-	dsymFolder = "Contents/Resources/DWARF" // in a .dSYM bundle
-	systemDir  = "/usr/lib/debug"
-)
+const systemDir = "/usr/lib/debug"
 
 // A SplitError says that a unit's debug information lies in another file, a
 // .dwo, which cannot be read.
@@ -84,7 +81,7 @@ func (f *File) Problems() ([]error, error) {
 }
 
 func (f *File) openDebugInfo() (*debugInfo, error) {
-	if f.image.Format == object.ELF && f.image.Object {
+	if f.image.Format == object.ELF && f.image.Kind == object.Object {
 		return nil, &profile.FormatError{
 			File: f.Name(), Offset: -1, Record: -1, Field: "kind of file", Found: "a relocatable object",
 			Want: "a linked program or library", Err: profile.ErrUnsupported,
@@ -168,7 +165,7 @@ func (f *File) openImage(path string) (*object.Image, error) {
 	}
 	var image *object.Image
 	err = inputs.Guard(func() error {
-		image, err = object.Parse(path, data.Bytes(), f.image.Arch)
+		image, err = parse(path, data.Bytes(), f.image.Arch)
 		return err
 	}, data)
 	if err != nil {
@@ -237,7 +234,7 @@ func (f *File) dsym() *object.Image {
 	if f.path == "" {
 		return nil
 	}
-	return f.matching(filepath.Join(f.path+".dSYM", dsymFolder, filepath.Base(f.path)))
+	return f.matching(filepath.Join(f.path+".dSYM", object.BundleFolder, filepath.Base(f.path)))
 }
 
 // matching opens a file if it exists and has the same build id.
@@ -309,7 +306,7 @@ func (d *debugInfo) openSplit(dwoName, compDir string, id uint64) (*dwarf.Data, 
 	var split *dwarf.Data
 	if err == nil {
 		var image *object.Image
-		if image, err = object.Parse(path, data, d.file.image.Arch); err == nil {
+		if image, err = parse(path, data, d.file.image.Arch); err == nil {
 			split, err = openDWARF(image, dwarf.Config{Split: true})
 		}
 	}

@@ -2,15 +2,12 @@ package symbolize
 
 import (
 	"encoding/binary"
-	"fmt"
 	"math"
-	"os"
-	"path/filepath"
 	"sync"
 
 	"github.com/profuse-pgo/profuse/internal/inputs"
+	"github.com/profuse-pgo/profuse/internal/object"
 	"github.com/profuse-pgo/profuse/profile"
-	"github.com/profuse-pgo/profuse/symbolize/internal/object"
 )
 
 // Options says how files are opened and what frames contain. The zero value is
@@ -79,9 +76,11 @@ type File struct {
 // files are mapped into memory. Debug information is not read before it is
 // needed.
 func Open(path string, opt Options) (*File, error) {
-	path, err := bundled(path)
-	if err != nil {
-		return nil, err
+	if isBundle(path) {
+		var err error
+		if path, err = object.BundledFile(path); err != nil {
+			return nil, err
+		}
 	}
 	data, err := inputs.File(path).Open(nil)
 	if err != nil {
@@ -89,7 +88,7 @@ func Open(path string, opt Options) (*File, error) {
 	}
 	f := &File{path: path, opt: opt, mapped: []*inputs.Data{data}}
 	err = f.guard(func() error {
-		f.image, err = object.Parse(path, data.Bytes(), opt.Arch)
+		f.image, err = parse(path, data.Bytes(), opt.Arch)
 		return err
 	})
 	if err != nil {
@@ -102,33 +101,23 @@ func Open(path string, opt Options) (*File, error) {
 // New reads a file from memory, which must stay as it is until Close. The name
 // is for errors: no file beside it is looked for.
 func New(name string, data []byte, opt Options) (*File, error) {
-	image, err := object.Parse(name, data, opt.Arch)
+	image, err := parse(name, data, opt.Arch)
 	if err != nil {
 		return nil, err
 	}
 	return &File{opt: opt, image: image}, nil
 }
 
-// bundled returns the path of the only file of a .dSYM bundle; that of
-// anything else as it is.
-func bundled(path string) (string, error) {
-	if filepath.Ext(filepath.Clean(path)) != ".dSYM" {
-		return path, nil
-	}
-	if info, err := os.Stat(path); err != nil || !info.IsDir() {
-		return path, err
-	}
-	entries, err := os.ReadDir(filepath.Join(path, dsymFolder))
-	if err != nil {
-		return "", err
-	}
-	if len(entries) != 1 {
-		return "", &profile.FormatError{
-			File: path, Offset: -1, Record: -1, Field: "number of files in the bundle",
-			Found: fmt.Sprint(len(entries)), Want: "1", Err: profile.ErrUnsupported,
+// parse reads an image, and demands that it is for the architecture, unless that
+// is empty.
+func parse(name string, data []byte, arch string) (*object.Image, error) {
+	image, err := object.Parse(name, data, arch)
+	if err == nil && arch != "" && arch != image.Arch {
+		return nil, &profile.FormatError{
+			File: name, Offset: -1, Record: -1, Field: "architecture", Found: image.Arch, Want: arch, Err: profile.ErrMismatch,
 		}
 	}
-	return filepath.Join(path, dsymFolder, entries[0].Name()), nil
+	return image, err
 }
 
 // guard runs fn, which reads the file's bytes.

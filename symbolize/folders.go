@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 	"sync"
 
-	"github.com/profuse-pgo/profuse/symbolize/internal/object"
+	"github.com/profuse-pgo/profuse/internal/object"
 )
 
 // Folders finds programs and debug files by build id. Its methods may be called
@@ -33,8 +33,11 @@ func NewFolders(dirs []string, arch string) *Folders {
 // is not: it stands for the file in it.
 func IsFolder(path string) bool {
 	info, err := os.Stat(path)
-	return err == nil && info.IsDir() && filepath.Ext(filepath.Clean(path)) != ".dSYM"
+	return err == nil && info.IsDir() && !isBundle(path)
 }
+
+// isBundle reports whether path has the name of a .dSYM bundle.
+func isBundle(path string) bool { return filepath.Ext(filepath.Clean(path)) == ".dSYM" }
 
 // Find iterates over files that may have the build id: those of the names
 // DIR/.build-id/xx/yyyy.debug and DIR/.build-id/xx/yyyy, whether they are there

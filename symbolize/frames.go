@@ -3,8 +3,8 @@ package symbolize
 import (
 	"container/list"
 
+	"github.com/profuse-pgo/profuse/internal/object"
 	"github.com/profuse-pgo/profuse/symbolize/internal/dwarf"
-	"github.com/profuse-pgo/profuse/symbolize/internal/object"
 )
 
 // A Frame is one of the functions that an address is in.

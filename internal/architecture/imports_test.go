@@ -23,7 +23,7 @@ var layers = [][]string{
 	{"profile"},
 	{"internal/atomicfile", "internal/blake3", "internal/densemap", "internal/filelock", "internal/mt19937", "internal/symbols", "internal/zlibtext"},
 	{"internal/cursor", "internal/inputs", "internal/llvmyaml"},
-	{"internal/ondisk", "symbolize/internal/dwarf", "symbolize/internal/object"},
+	{"internal/object", "internal/ondisk", "symbolize/internal/dwarf"},
 	{"symbolize", "classfile", "layout"},
 	{"memprof", "mip", "iprof"},
 	{"irpgo", "instrument/blocks", "instrument/runtime"},

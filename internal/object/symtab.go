@@ -243,12 +243,12 @@ type machOPlace struct {
 func (im *Image) machOSymbols(t *SymbolTable) error {
 	p := im.symtab
 	size := uint64(8 + im.PtrSize)
-	b, ok := slice(im.data, p.symOff, p.symCount*size)
-	var okStrings bool
-	if t.strings, okStrings = slice(im.data, p.strOff, p.strSize); !ok || !okStrings {
-		return im.fail("symbol table", profile.ErrTruncated, int64(p.symOff), "symbols and strings",
-			fmt.Sprintf("%d symbols at %#x, %d bytes of strings at %#x", p.symCount, p.symOff, p.strSize, p.strOff),
-			fmt.Sprintf("within the image's %d bytes", len(im.data)))
+	b, err := part(im.data, p.symOff, p.symCount*size, "symbol table")
+	if err == nil {
+		t.strings, err = part(im.data, p.strOff, p.strSize, "symbol names")
+	}
+	if err != nil {
+		return profile.InFile(err, im.Name)
 	}
 	n := uint64(len(b)) / size
 	places := make([]machOPlace, 0, n+uint64(len(im.Sections)))

@@ -1,9 +1,9 @@
-// Package object reads what a symbolizer needs to know of a linked program:
-// its sections and segments, build id and symbols, from ELF and Mach-O files.
+// Package object reads ELF and Mach-O files: what they are, their sections and
+// segments, build id and symbols.
 //
-// An [Image] keeps the bytes it was made from; nothing is copied until a
-// section is decompressed. Nothing that the file announces is allocated before
-// it is checked against the size of the file.
+// An [Image] keeps the bytes it was made from; nothing is copied but the names
+// of sections, until a section is decompressed. Nothing that the file announces
+// is allocated before it is checked against the size of the file.
 package object
 
 import (
@@ -24,16 +24,28 @@ const (
 	MachO
 )
 
+// A Kind says what a file is for. The zero value is for all others.
+type Kind uint8
+
+// Kinds of files.
+const (
+	Object     Kind = iota + 1 // a compiler's output, before it is linked
+	Executable                 // a program for the addresses it was linked for
+	PIE                        // a position-independent program
+	Shared                     // a library or bundle, or an ELF program that does not say it is a PIE
+	Debug                      // Mach-O's MH_DSYM: debug information only
+)
+
 // An Image is one program, library or object file; of a universal (fat)
 // Mach-O file, the slice for one architecture.
 type Image struct {
 	Name    string // of the file, for errors
 	Format  Format
+	Kind    Kind
 	Arch    string // "x86_64", "aarch64" (Mach-O: "arm64"), "i386" …
 	PtrSize int    // bytes of an address: 4 or 8
 	Order   binary.ByteOrder
 	Movable bool // may be loaded elsewhere than it was linked for: PIE, shared library
-	Object  bool // the output of a compiler before it is linked
 
 	BuildID  []byte // GNU build id or LC_UUID; nil without one
 	Sections []Section
@@ -57,6 +69,10 @@ type Section struct {
 	FileSize uint64
 	Loaded   bool // part of the program's memory (SHF_ALLOC)
 
+	// In ELF:
+	kind       elf.SectionType
+	link       uint32
+	align      uint64
 	compressed bool // SHF_COMPRESSED
 }
 
@@ -80,8 +96,8 @@ func IsImage(head []byte) bool { return isELF(head) || isMachO(head) || isFat(he
 
 func isELF(head []byte) bool { return bytes.HasPrefix(head, []byte(elf.ELFMAG)) }
 
-// Parse reads an ELF or Mach-O image. arch chooses a slice of a universal
-// Mach-O file, and may be empty if it has only one. data must stay as it is
+// Parse reads an ELF or Mach-O image. arch chooses from a universal Mach-O file
+// that has several; to other files it means nothing. data must stay as it is
 // while the image is used.
 //
 // Errors are *[profile.FormatError]; a file of neither format is of class
@@ -96,18 +112,13 @@ func Parse(name string, data []byte, arch string) (*Image, error) {
 	case isELF(data):
 		im, err = parseELF(data)
 	case isMachO(data):
-		im, err = parseMachO(data)
+		im, err = parseMachO(data, 0)
 	case isFat(data):
 		im, err = parseFat(data, arch)
 	default:
 		err = &profile.FormatError{
 			Offset: 0, Record: -1, Field: "first bytes", Found: fmt.Sprintf("%x", data[:min(4, len(data))]),
 			Want: "those of ELF or Mach-O", Err: profile.ErrUnrecognized,
-		}
-	}
-	if err == nil && arch != "" && arch != im.Arch {
-		err = &profile.FormatError{
-			Offset: -1, Record: -1, Field: "architecture", Found: im.Arch, Want: arch, Err: profile.ErrMismatch,
 		}
 	}
 	if err != nil {
@@ -135,35 +146,31 @@ func (im *Image) FileOffset(s *Section) int64 { return im.base + s.Offset }
 
 // raw returns the bytes that the file has of the section.
 func (im *Image) raw(s *Section) ([]byte, error) {
-	b, ok := slice(im.data, uint64(s.Offset), s.FileSize)
-	if !ok {
-		return nil, im.fail(s.Name, profile.ErrTruncated, s.Offset, "section",
-			fmt.Sprintf("%d bytes at offset %#x", s.FileSize, s.Offset),
-			fmt.Sprintf("within the file's %d bytes", len(im.data)))
-	}
-	return b, nil
+	b, err := part(im.data, uint64(s.Offset), s.FileSize, s.Name)
+	return b, profile.InFile(err, im.Name)
 }
 
-// fail makes an error about the image at an offset in it, -1 for none.
+// fail makes an error about the image at an offset in it.
 func (im *Image) fail(section string, class error, offset int64, field, found, want string) error {
-	if offset >= 0 {
-		offset += im.base
-	}
 	return &profile.FormatError{
-		File: im.Name, Section: section, Offset: offset, Record: -1,
+		File: im.Name, Section: section, Offset: im.base + offset, Record: -1,
 		Field: field, Found: found, Want: want, Err: class,
 	}
 }
 
-// slice returns n bytes of b from off on, if it has them.
-func slice(b []byte, off, n uint64) ([]byte, bool) {
+// part returns n bytes of b from off on, where a header says that section is.
+func part(b []byte, off, n uint64, section string) ([]byte, error) {
 	if n == 0 {
-		return nil, true
+		return nil, nil
 	}
 	if off > uint64(len(b)) || n > uint64(len(b))-off {
-		return nil, false
+		return nil, &profile.FormatError{
+			Section: section, Offset: -1, Record: -1, Field: "place in the file",
+			Found: fmt.Sprintf("%d bytes at %#x", n, off), Want: fmt.Sprintf("within the %d bytes of the file", len(b)),
+			Err: profile.ErrTruncated,
+		}
 	}
-	return b[off : off+n : off+n], true
+	return b[off : off+n : off+n], nil
 }
 
 // cstring returns the string at off of a string table, without its zero.

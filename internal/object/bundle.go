@@ -1,0 +1,40 @@
+package object
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/profuse-pgo/profuse/profile"
+)
+
+// BundleFolder is where a .dSYM bundle has its files of debug information.
+const BundleFolder = "Contents/Resources/DWARF"
+
+// BundledFile returns the only file of debug information in a .dSYM bundle, and
+// a path that is no folder as it is. Another number of files is an error of class
+// [profile.ErrUnsupported], in which the number found is followed by a colon and
+// the names.
+func BundledFile(path string) (string, error) {
+	if info, err := os.Stat(path); err != nil || !info.IsDir() {
+		return path, err
+	}
+	dir := filepath.Join(path, BundleFolder)
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return "", err
+	}
+	if len(entries) != 1 {
+		var names []string
+		for _, e := range entries {
+			names = append(names, e.Name())
+		}
+		return "", &profile.FormatError{
+			File: path, Section: "bundle", Offset: -1, Record: -1, Field: "number of objects",
+			Found: strings.TrimSuffix(fmt.Sprintf("%d: %s", len(names), strings.Join(names, ", ")), ": "), Want: "1",
+			Err: profile.ErrUnsupported,
+		}
+	}
+	return filepath.Join(dir, entries[0].Name()), nil
+}

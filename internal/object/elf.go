@@ -1,0 +1,380 @@
+package object
+
+import (
+	"bytes"
+	"debug/elf"
+	"encoding/binary"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/profuse-pgo/profuse/internal/cursor"
+	"github.com/profuse-pgo/profuse/profile"
+)
+
+// ELF is read here and not by debug/elf, which copies a name for every section
+// that claims it, inflates the names to whatever size they claim, and does not
+// tell the places of most errors. W is 8 in 64-bit files and 4 in others.
+//
+//	header   e_ident[16] | u16 e_type | u16 e_machine | u32 e_version | W e_entry |
+//	         W e_phoff | W e_shoff | u32 e_flags | u16 e_ehsize |
+//	         u16 e_phentsize | u16 e_phnum | u16 e_shentsize | u16 e_shnum | u16 e_shstrndx
+//	segment  u32 p_type | u32 p_flags (64-bit) | W p_offset | W p_vaddr | W p_paddr |
+//	         W p_filesz | W p_memsz | u32 p_flags (32-bit) | W p_align
+//	section  u32 sh_name | u32 sh_type | W sh_flags | W sh_addr | W sh_offset | W sh_size |
+//	         u32 sh_link | u32 sh_info | W sh_addralign | W sh_entsize
+//	note     u32 n_namesz | u32 n_descsz | u32 n_type | name | descriptor, both padded
+const (
+	ntGNUBuildID = 3 // NT_GNU_BUILD_ID
+
+	// maxSectionName bounds names in bytes, which otherwise could all be as
+	// long as the file.
+	maxSectionName = 1 << 16
+)
+
+// An elfTable says where the headers of segments or sections are.
+type elfTable struct {
+	what   string // for errors
+	offset uint64
+	entry  int // size of a header
+	number uint64
+}
+
+// bytes returns the headers, of which each has at least size bytes.
+func (t *elfTable) bytes(data []byte, size int) ([]byte, error) {
+	if t.entry < size {
+		return nil, elfError(-1, profile.ErrCorrupt, "size of a "+t.what+" header", fmt.Sprint(t.entry), fmt.Sprintf("at least %d", size))
+	}
+	if t.number > uint64(len(data)) { // before it is multiplied
+		return nil, elfError(-1, profile.ErrTruncated, "number of "+t.what+"s", fmt.Sprint(t.number), "what fits the file")
+	}
+	return part(data, t.offset, t.number*uint64(t.entry), t.what+" table")
+}
+
+func elfError(off int64, class error, field, found, want string) error {
+	return &profile.FormatError{
+		Section: "ELF header", Offset: off, Record: -1, Field: field, Found: found, Want: want, Err: class,
+	}
+}
+
+func parseELF(data []byte) (*Image, error) {
+	if len(data) < elf.EI_NIDENT {
+		return nil, elfError(0, profile.ErrTruncated, "header", fmt.Sprintf("cut off after %d bytes", len(data)), "a whole one")
+	}
+	im := &Image{Format: ELF, Order: binary.LittleEndian, PtrSize: 4, data: data}
+	switch elf.Class(data[elf.EI_CLASS]) {
+	case elf.ELFCLASS32:
+	case elf.ELFCLASS64:
+		im.PtrSize = 8
+	default:
+		return nil, elfError(elf.EI_CLASS, profile.ErrCorrupt, "class", fmt.Sprint(data[elf.EI_CLASS]), "1 or 2")
+	}
+	switch elf.Data(data[elf.EI_DATA]) {
+	case elf.ELFDATA2LSB:
+	case elf.ELFDATA2MSB:
+		im.Order = binary.BigEndian
+	default:
+		return nil, elfError(elf.EI_DATA, profile.ErrCorrupt, "byte order", fmt.Sprint(data[elf.EI_DATA]), "1 or 2")
+	}
+	c := cursor.New("ELF header", 0, data, im.Order)
+	c.Skip(elf.EI_NIDENT, "ident")
+	kind := elf.Type(c.U16("type"))
+	im.machine = elf.Machine(c.U16("machine"))
+	c.U32("version")
+	c.Ptr(im.PtrSize, "entry")
+	segments, sections := elfTable{what: "program"}, elfTable{what: "section"}
+	segments.offset = c.Ptr(im.PtrSize, "offset of the program headers")
+	sections.offset = c.Ptr(im.PtrSize, "offset of the section headers")
+	c.U32("flags")
+	c.U16("size of the header")
+	segments.entry, segments.number = int(c.U16("size of a program header")), uint64(c.U16("number of program headers"))
+	sections.entry, sections.number = int(c.U16("size of a section header")), uint64(c.U16("number of sections"))
+	names := uint32(c.U16("index of the section names"))
+	if c.Err() != nil {
+		return nil, c.Err()
+	}
+	im.Arch = elfArch(im.machine, im.PtrSize, im.Order)
+	notes, err := im.elfSegments(segments)
+	if err == nil {
+		err = im.elfSections(sections, names)
+	}
+	if err != nil {
+		return nil, err
+	}
+	switch kind {
+	case elf.ET_REL:
+		im.Kind = Object
+	case elf.ET_EXEC:
+		im.Kind = Executable
+	case elf.ET_DYN:
+		im.Kind, im.Movable = Shared, true
+		if im.saysPIE() {
+			im.Kind = PIE
+		}
+	}
+	im.BuildID = im.elfBuildID(notes)
+	im.symtab = im.elfSymtab()
+	return im, nil
+}
+
+// elfSegments reads the program headers and returns those of notes.
+func (im *Image) elfSegments(t elfTable) (notes []Segment, err error) {
+	if t.number == 0 {
+		return nil, nil
+	}
+	size := 2*4 + 6*im.PtrSize
+	table, err := t.bytes(im.data, size)
+	if err != nil {
+		return nil, err
+	}
+	c := cursor.New("program table", int64(t.offset), table, im.Order)
+	for c.Len() > 0 {
+		var s Segment
+		var flags elf.ProgFlag
+		kind := elf.ProgType(c.U32("type"))
+		if im.PtrSize == 8 {
+			flags = elf.ProgFlag(c.U32("flags"))
+		}
+		s.Offset = c.Ptr(im.PtrSize, "offset")
+		s.Addr = c.Ptr(im.PtrSize, "virtual address")
+		c.Ptr(im.PtrSize, "physical address")
+		s.FileSize = c.Ptr(im.PtrSize, "size in the file")
+		s.MemSize = c.Ptr(im.PtrSize, "size in memory")
+		if im.PtrSize == 4 {
+			flags = elf.ProgFlag(c.U32("flags"))
+		}
+		s.Align = c.Ptr(im.PtrSize, "alignment")
+		c.Skip(uint64(t.entry-size), "program header")
+		s.Executable = flags&elf.PF_X != 0
+		switch kind {
+		case elf.PT_LOAD:
+			im.Segments = append(im.Segments, s)
+		case elf.PT_NOTE:
+			notes = append(notes, s)
+		}
+	}
+	return notes, c.Err()
+}
+
+// elfSections reads the section headers and their names. Where the numbers do
+// not fit the header they are in the first section (SHN_LORESERVE).
+func (im *Image) elfSections(t elfTable, names uint32) error {
+	if t.offset == 0 {
+		return nil
+	}
+	first := t
+	first.number = 1
+	sections, _, err := im.sectionTable(first)
+	if err != nil {
+		return err
+	}
+	if t.number == 0 {
+		t.number = sections[0].Size
+	}
+	if names == uint32(elf.SHN_XINDEX) {
+		names = sections[0].link
+	}
+	sections, table, err := im.sectionTable(t)
+	if err != nil {
+		return err
+	}
+	im.Sections = sections
+	if names == 0 && t.number == 1 {
+		return nil // the first is always empty
+	}
+	if uint64(names) >= t.number || names == 0 {
+		return elfError(-1, profile.ErrCorrupt, "index of the section names", fmt.Sprint(names), fmt.Sprintf("1 to %d", t.number-min(t.number, 1)))
+	}
+	s := &sections[names]
+	if s.kind != elf.SHT_STRTAB || s.compressed {
+		return elfError(-1, profile.ErrCorrupt, "section of the names", s.kind.String(), "a plain string table")
+	}
+	b, err := part(im.data, uint64(s.Offset), s.FileSize, "section names")
+	if err != nil {
+		return err
+	}
+	text := string(b) // which all names share
+	for i := range sections {
+		if at := uint64(im.Order.Uint32(table[i*t.entry:])); at < uint64(len(text)) {
+			sections[i].Name, _, _ = strings.Cut(text[at:min(at+maxSectionName, uint64(len(text)))], "\x00")
+		}
+	}
+	return nil
+}
+
+// sectionTable returns the sections, still without names, and their headers.
+func (im *Image) sectionTable(t elfTable) ([]Section, []byte, error) {
+	size := 4*4 + 6*im.PtrSize
+	table, err := t.bytes(im.data, size)
+	if err != nil {
+		return nil, nil, err
+	}
+	sections := make([]Section, t.number)
+	c := cursor.New("section table", int64(t.offset), table, im.Order)
+	for i := range sections {
+		c.Record = i
+		s := &sections[i]
+		c.U32("name")
+		s.kind = elf.SectionType(c.U32("type"))
+		flags := elf.SectionFlag(c.Ptr(im.PtrSize, "flags"))
+		s.Addr = c.Ptr(im.PtrSize, "address")
+		s.Offset = int64(c.Ptr(im.PtrSize, "offset"))
+		s.Size = c.Ptr(im.PtrSize, "size")
+		s.link = c.U32("link")
+		c.U32("info")
+		s.align = c.Ptr(im.PtrSize, "alignment")
+		c.Ptr(im.PtrSize, "entry size")
+		c.Skip(uint64(t.entry-size), "section header")
+		s.Loaded = flags&elf.SHF_ALLOC != 0
+		s.compressed = flags&elf.SHF_COMPRESSED != 0
+		if s.kind != elf.SHT_NOBITS {
+			s.FileSize = s.Size
+		}
+		if s.compressed {
+			if b, err := im.raw(s); err == nil {
+				if h, err := im.compression(s, b); err == nil {
+					s.Size = h.size
+				}
+			}
+		}
+	}
+	return sections, table, c.Err()
+}
+
+// elfArch returns LLVM's name of the machine.
+func elfArch(m elf.Machine, width int, order binary.ByteOrder) string {
+	little := order == binary.ByteOrder(binary.LittleEndian)
+	pick := func(yes bool, name, other string) string {
+		if yes {
+			return name
+		}
+		return other
+	}
+	switch m {
+	case elf.EM_386:
+		return "i386"
+	case elf.EM_X86_64:
+		return "x86_64"
+	case elf.EM_ARM:
+		return pick(little, "arm", "armeb")
+	case elf.EM_AARCH64:
+		return pick(little, "aarch64", "aarch64_be")
+	case elf.EM_PPC:
+		return pick(little, "powerpcle", "powerpc")
+	case elf.EM_PPC64:
+		return pick(little, "powerpc64le", "powerpc64")
+	case elf.EM_S390:
+		return pick(width == 8, "s390x", "s390")
+	case elf.EM_RISCV:
+		return pick(width == 8, "riscv64", "riscv32")
+	case elf.EM_MIPS:
+		return pick(width == 8, "mips64", "mips") + pick(little, "el", "")
+	case elf.EM_LOONGARCH:
+		return pick(width == 8, "loongarch64", "loongarch32")
+	}
+	return strings.ToLower(strings.TrimPrefix(m.String(), "EM_"))
+}
+
+// saysPIE reports whether the dynamic section has DF_1_PIE.
+func (im *Image) saysPIE() bool {
+	i := slices.IndexFunc(im.Sections, func(s Section) bool { return s.kind == elf.SHT_DYNAMIC })
+	if i < 0 {
+		return false
+	}
+	b, err := im.raw(&im.Sections[i])
+	if err != nil {
+		return false
+	}
+	c := cursor.New("dynamic section", im.Sections[i].Offset, b, im.Order)
+	for c.Len() >= 2*im.PtrSize {
+		tag, value := elf.DynTag(c.Ptr(im.PtrSize, "tag")), c.Ptr(im.PtrSize, "value")
+		if tag == elf.DT_FLAGS_1 {
+			return elf.DynFlag1(value)&elf.DF_1_PIE != 0
+		}
+	}
+	return false
+}
+
+// elfSymtab finds .symtab, or .dynsym in a stripped program.
+func (im *Image) elfSymtab() symtabPlace {
+	for _, want := range []elf.SectionType{elf.SHT_SYMTAB, elf.SHT_DYNSYM} {
+		for i := range im.Sections {
+			s := &im.Sections[i]
+			if s.kind == want && s.FileSize > 0 && s.link > 0 && uint64(s.link) < uint64(len(im.Sections)) {
+				return symtabPlace{symbols: i, strings: int(s.link), shndx: slices.IndexFunc(im.Sections, func(x Section) bool {
+					return x.kind == elf.SHT_SYMTAB_SHNDX && uint64(x.link) == uint64(i)
+				}), ok: true}
+			}
+		}
+	}
+	return symtabPlace{}
+}
+
+// elfBuildID looks through the notes. Those of sections come first: in a
+// separate debug file the segments have offsets, but no longer the bytes.
+func (im *Image) elfBuildID(segments []Segment) []byte {
+	left := len(im.data) // hostile headers may all claim the whole file
+	look := func(off, size, align uint64) []byte {
+		b, err := part(im.data, off, size, "notes")
+		if err != nil || len(b) > left {
+			return nil
+		}
+		left -= len(b)
+		return im.buildIDNote(b, align)
+	}
+	for i := range im.Sections {
+		if s := &im.Sections[i]; s.kind == elf.SHT_NOTE {
+			if id := look(uint64(s.Offset), s.FileSize, s.align); id != nil {
+				return id
+			}
+		}
+	}
+	for _, s := range segments {
+		if id := look(s.Offset, s.FileSize, s.Align); id != nil {
+			return id
+		}
+	}
+	return nil
+}
+
+// buildIDNote returns the build id among the notes in b.
+func (im *Image) buildIDNote(b []byte, align uint64) []byte {
+	if align != 8 {
+		align = 4
+	}
+	c := cursor.New("notes", 0, b, im.Order)
+	for c.Len() > 0 && c.Err() == nil {
+		nameLen, descLen, kind := c.U32("name size"), c.U32("descriptor size"), c.U32("type")
+		name := c.Bytes(uint64(nameLen), "name")
+		c.Align(int(align), "padding")
+		desc := c.Bytes(uint64(descLen), "descriptor")
+		if c.Err() == nil && kind == ntGNUBuildID && string(name) == "GNU\x00" && len(desc) > 0 {
+			return bytes.Clone(desc)
+		}
+		// The last note need not be padded.
+		if c.Len() < int(cursor.PadTo(uint64(c.Pos()), align)) {
+			break
+		}
+		c.Align(int(align), "padding")
+	}
+	return nil
+}
+
+// DebugLink returns the contents of .gnu_debuglink: the name of the file with
+// the debug information, and its CRC-32.
+func (im *Image) DebugLink() (name string, crc uint32, ok bool) {
+	s := im.Section(".gnu_debuglink")
+	if s == nil {
+		return "", 0, false
+	}
+	b, err := im.raw(s)
+	if err != nil {
+		return "", 0, false
+	}
+	n := bytes.IndexByte(b, 0)
+	end := (n + 4) &^ 3
+	if n <= 0 || len(b) < end+4 {
+		return "", 0, false
+	}
+	return string(b[:n]), im.Order.Uint32(b[end:]), true
+}

@@ -1,0 +1,129 @@
+package object
+
+import (
+	"bytes"
+	"compress/zlib"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/klauspost/compress/zstd"
+
+	"github.com/profuse-pgo/profuse/internal/cursor"
+	"github.com/profuse-pgo/profuse/profile"
+)
+
+// Compression of sections: ELF's compression header, W being 8 in 64-bit files
+// and 4 in others,
+//
+//	u32 ch_type | u32 ch_reserved (64-bit) | W ch_size | W ch_addralign
+//
+// and the older form whose section is named .zdebug_* and begins with "ZLIB" and
+// the size as 64 bits, big-endian.
+const (
+	chZlib = 1
+	chZstd = 2
+
+	zdebugHeader = 12
+)
+
+// A compressed section of up to freeSize bytes may be maxRatio times larger than
+// the bytes it is made from, the most that deflate can do; a larger one largeRatio
+// times. Debug information compresses to a third or a fifth.
+const (
+	maxRatio   = 1032
+	freeSize   = 64 << 20
+	largeRatio = 100
+)
+
+// Data returns the contents of the section, decompressed. Without compression
+// they are the image's own bytes, and must not be written to.
+func (im *Image) Data(s *Section) ([]byte, error) {
+	b, err := im.raw(s)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case s.compressed:
+		h, err := im.compression(s, b)
+		if err != nil {
+			return nil, err
+		}
+		return im.inflate(s, h, b)
+	case len(b) >= zdebugHeader && string(b[:4]) == "ZLIB" && isZdebug(s.Name):
+		return im.inflate(s, compression{chZlib, binary.BigEndian.Uint64(b[4:]), zdebugHeader}, b)
+	}
+	return b, nil
+}
+
+func isZdebug(name string) bool {
+	return strings.HasPrefix(name, ".zdebug_") || strings.HasPrefix(name, "__zdebug_")
+}
+
+// A compression is what the header of a compressed section says.
+type compression struct {
+	method uint32
+	size   uint64 // of the contents, inflated
+	header int    // bytes before the compressed contents
+}
+
+// compression reads the header that a section with the bytes b begins with.
+func (im *Image) compression(s *Section, b []byte) (compression, error) {
+	c := cursor.New(s.Name, im.FileOffset(s), b, im.Order)
+	h := compression{method: c.U32("compression")}
+	if im.PtrSize == 8 {
+		c.U32("reserved")
+	}
+	h.size = c.Ptr(im.PtrSize, "inflated size")
+	c.Ptr(im.PtrSize, "alignment")
+	h.header = c.Pos()
+	return h, profile.InFile(c.Err(), im.Name)
+}
+
+// inflate decompresses b, which begins with its header, to the announced size.
+func (im *Image) inflate(s *Section, h compression, b []byte) ([]byte, error) {
+	b, size := b[h.header:], h.size
+	ratio := uint64(maxRatio)
+	if size > freeSize {
+		ratio = largeRatio
+	}
+	if size > uint64(len(b))*ratio {
+		return nil, im.fail(s.Name, profile.ErrCorrupt, s.Offset, "inflated size",
+			fmt.Sprint(size), fmt.Sprintf("at most %d times the %d bytes compressed", ratio, len(b)))
+	}
+	damaged := func(found string) error {
+		return im.fail(s.Name, profile.ErrCorrupt, s.Offset, "compressed contents", found, fmt.Sprintf("%d bytes", size))
+	}
+	var z io.Reader
+	switch h.method {
+	case chZlib:
+		zr, err := zlib.NewReader(bytes.NewReader(b))
+		if err != nil {
+			return nil, damaged(err.Error())
+		}
+		z = zr
+	case chZstd:
+		zr, err := zstd.NewReader(bytes.NewReader(b), zstd.WithDecoderConcurrency(1),
+			zstd.WithDecoderMaxWindow(max(1<<20, min(size, 1<<30))))
+		if err != nil {
+			return nil, damaged(err.Error())
+		}
+		defer zr.Close()
+		z = zr
+	default:
+		return nil, im.fail(s.Name, profile.ErrUnsupported, s.Offset, "compression",
+			fmt.Sprint(h.method), "1 (zlib) or 2 (zstd)")
+	}
+	// The buffer grows with what arrives, whatever was announced.
+	var out bytes.Buffer
+	out.Grow(int(min(size+bytes.MinRead, uint64(len(b))*8, 1<<30)))
+	n, err := out.ReadFrom(io.LimitReader(z, int64(size)+1))
+	if err != nil {
+		return nil, damaged(err.Error())
+	}
+	if uint64(n) != size {
+		return nil, damaged(fmt.Sprintf("%d bytes inflated", n))
+	}
+	return out.Bytes(), nil
+}
