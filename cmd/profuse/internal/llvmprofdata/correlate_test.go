@@ -12,12 +12,20 @@ import (
 	"github.com/profuse-pgo/profuse/symbolize"
 )
 
+// startSource has initializers, which the debug information says of no file to
+// be declared in.
+const startSource = `struct setting { volatile int value; setting(int v); };
+__attribute__((noinline)) setting::setting(int v) : value(v) { if (v < 0) value = 0; }
+setting low(4), high(5);
+`
+
 // TestCorrelate completes profiles of programs made here: with DWARF 4 and 5,
 // by the sections of the program, with functions that the linker dropped.
 func TestCorrelate(t *testing.T) {
 	clang := oracle.Tool(t, "clang-22")
 	dir := t.TempDir()
 	source := filepath.Join(oracle.Root(t), "testdata", "irpgo", "src")
+	writeFiles(t, dir, map[string]string{"start.cpp": startSource})
 	for name, args := range map[string][]string{
 		"dwarf4": {"-g", "-gdwarf-4", "-mllvm", "-profile-correlate=debug-info"},
 		"dwarf5": {"-g", "-gdwarf-5", "-gz", "-mllvm", "-profile-correlate=debug-info"},
@@ -26,7 +34,7 @@ func TestCorrelate(t *testing.T) {
 	} {
 		cmd := append([]string{"-O2", "-fprofile-generate", "-mllvm", "-disable-vp"}, args...)
 		if _, stderr, code := oracle.RunIn(t, dir, clang, append(cmd, filepath.Join(source, "store.c"), filepath.Join(source, "main.c"),
-			filepath.Join(source, "report.cpp"), "-lstdc++", "-o", name)...); code != 0 {
+			filepath.Join(source, "report.cpp"), "start.cpp", "-lstdc++", "-o", name)...); code != 0 {
 			t.Fatal(stderr)
 		}
 		t.Setenv("LLVM_PROFILE_FILE", filepath.Join(dir, name+".profraw"))
