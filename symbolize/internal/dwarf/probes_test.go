@@ -35,7 +35,7 @@ func probeAbbrevs() []byte {
 
 // counters begins a variable whose location is the address 0x4000.
 func (a *asm) counters(name string) *asm {
-	return a.uleb(prVariable + formExprloc).str(name).u8(9, opAddr).u64(0x4000)
+	return a.uleb(prVariable+formExprloc).str(name).u8(9, opAddr).u64(0x4000)
 }
 
 func probesOf(s Sections) (got []Probe, err error) {
@@ -160,7 +160,9 @@ func TestProbesOfDamagedUnits(t *testing.T) {
 			`x: .debug_info at 0x15: abbreviation code is 126, want one of the unit's abbreviations: corrupt profile`,
 		},
 		{
-			"cut in a variable", func(a *asm) { a.uleb(prFunc).u64(1).str("f").u8(1, 1).uleb(prVariable + formExprloc).str("__profc_f").u8(9, opAddr) },
+			"cut in a variable", func(a *asm) {
+				a.uleb(prFunc).u64(1).str("f").u8(1, 1).uleb(prVariable+formExprloc).str("__profc_f").u8(9, opAddr)
+			},
 			`x: .debug_info at 0x22: entry is cut off by the end of the section: truncated profile`,
 		},
 		{
