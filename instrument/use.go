@@ -3,6 +3,7 @@ package instrument
 import (
 	"bytes"
 	"cmp"
+	"fmt"
 	"slices"
 
 	"github.com/profuse-pgo/profuse/mip"
@@ -83,7 +84,7 @@ func (r UseReason) String() string {
 	if int(r) < len(useReasons) {
 		return useReasons[r]
 	}
-	return "UseReason(?)"
+	return fmt.Sprintf("UseReason(%d)", byte(r))
 }
 
 // UseOptions adjust [Use].
