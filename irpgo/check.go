@@ -68,8 +68,9 @@ func Check(name string, data []byte) CheckReport {
 	}
 	rep.Info = r.Info()
 	raw, isRaw := r.dec.(*rawReader)
-	seen := newSeenRecords(c, isRaw)
+	seen := &seenRecords{checker: c, seen: make(map[seenRecord]struct{})}
 	if isRaw {
+		seen.raw = true
 		raw.ended = func(int64) {
 			c.raw(raw)
 			clear(seen.seen) // a raw file may hold several profiles of one program
@@ -81,7 +82,14 @@ func Check(name string, data []byte) CheckReport {
 			c.note(err)
 			return rep
 		}
-		seen.add(rec, rep.Records)
+		ref := uint64(0)
+		if known, ok := r.dec.(binaryDecoder); ok {
+			ref = known.nameRef()
+		}
+		if ref == 0 {
+			ref = NameRef(rec.Name)
+		}
+		seen.add(seenRecord{ref, rec.Hash}, rec, rep.Records)
 		rep.Records++
 		if rec.IsCS() {
 			cs.Add(rec.Counts)
@@ -114,12 +122,7 @@ type seenRecords struct {
 
 type seenRecord struct{ nameRef, hash uint64 }
 
-func newSeenRecords(c *checker, raw bool) *seenRecords {
-	return &seenRecords{c, raw, make(map[seenRecord]struct{})}
-}
-
-func (s *seenRecords) add(r *Record, i int) {
-	id := seenRecord{NameRef(r.Name), r.Hash}
+func (s *seenRecords) add(id seenRecord, r *Record, i int) {
 	if _, ok := s.seen[id]; !ok {
 		s.seen[id] = struct{}{}
 		return
