@@ -34,7 +34,7 @@ const (
 
 // An elfTable says where the headers of segments or sections are.
 type elfTable struct {
-	what   string // for errors
+	what   string // "segment" or "section"
 	offset uint64
 	entry  int // size of a header
 	number uint64
@@ -82,12 +82,12 @@ func parseELF(data []byte) (*Image, error) {
 	im.machine = elf.Machine(c.U16("machine"))
 	c.U32("version")
 	c.Ptr(im.PtrSize, "entry")
-	segments, sections := elfTable{what: "program"}, elfTable{what: "section"}
-	segments.offset = c.Ptr(im.PtrSize, "offset of the program headers")
+	segments, sections := elfTable{what: "segment"}, elfTable{what: "section"}
+	segments.offset = c.Ptr(im.PtrSize, "offset of the segment headers")
 	sections.offset = c.Ptr(im.PtrSize, "offset of the section headers")
 	c.U32("flags")
 	c.U16("size of the header")
-	segments.entry, segments.number = int(c.U16("size of a program header")), uint64(c.U16("number of program headers"))
+	segments.entry, segments.number = int(c.U16("size of a segment header")), uint64(c.U16("number of segments"))
 	sections.entry, sections.number = int(c.U16("size of a section header")), uint64(c.U16("number of sections"))
 	names := uint32(c.U16("index of the section names"))
 	if c.Err() != nil {
@@ -127,7 +127,7 @@ func (im *Image) elfSegments(t elfTable) (notes []Segment, err error) {
 	if err != nil {
 		return nil, err
 	}
-	c := cursor.New("program table", int64(t.offset), table, im.Order)
+	c := cursor.New("segment table", int64(t.offset), table, im.Order)
 	for c.Len() > 0 {
 		var s Segment
 		var flags elf.ProgFlag
@@ -144,7 +144,7 @@ func (im *Image) elfSegments(t elfTable) (notes []Segment, err error) {
 			flags = elf.ProgFlag(c.U32("flags"))
 		}
 		s.Align = c.Ptr(im.PtrSize, "alignment")
-		c.Skip(uint64(t.entry-size), "program header")
+		c.Skip(uint64(t.entry-size), "segment header")
 		s.Executable = flags&elf.PF_X != 0
 		switch kind {
 		case elf.PT_LOAD:

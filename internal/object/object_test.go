@@ -256,6 +256,90 @@ func TestCompressedSections(t *testing.T) {
 	})
 }
 
+// TestSegments: program headers are read, and what is wrong with them is told
+// with its place.
+func TestSegments(t *testing.T) {
+	const at, entry, number = 0x20, 0x36, 0x38 // e_phoff, e_phentsize, e_phnum of ELFCLASS64
+	le := binary.LittleEndian
+	e := &elfBuild{wide: true, order: le, machine: elf.EM_X86_64}
+	whole := e.build()
+	id := "\x04\x00\x00\x00\x04\x00\x00\x00\x03\x00\x00\x00GNU\x00abcd"
+	notes := len(whole)
+	whole = append(whole, id...)
+	le.PutUint64(whole[at:], uint64(len(whole)))
+	le.PutUint16(whole[entry:], 56+8) // with something that nobody knows
+	le.PutUint16(whole[number:], 2)
+	for _, s := range []struct {
+		kind, flags uint32
+		words       [6]uint64
+	}{
+		{uint32(elf.PT_LOAD), uint32(elf.PF_X), [6]uint64{0x40, 0x1000, 9, 0x20, 0x30, 0x4000}},
+		{uint32(elf.PT_NOTE), 0, [6]uint64{uint64(notes), 0, 0, uint64(len(id)), uint64(len(id)), 4}},
+	} {
+		whole = le.AppendUint32(le.AppendUint32(whole, s.kind), s.flags)
+		for _, w := range s.words {
+			whole = le.AppendUint64(whole, w)
+		}
+		whole = append(whole, "unknown."...)
+	}
+	im, err := Parse("x", whole, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []Segment{{Addr: 0x1000, Offset: 0x40, FileSize: 0x20, MemSize: 0x30, Align: 0x4000, Executable: true}}
+	if !slices.Equal(im.Segments, want) || string(im.BuildID) != "abcd" {
+		t.Errorf("segments %+v, build id %q", im.Segments, im.BuildID)
+	}
+	for _, tc := range []struct {
+		what    string
+		at      int
+		value   uint16
+		class   error
+		section string
+		field   string
+		found   string
+	}{
+		{"small headers", entry, 55, profile.ErrCorrupt, "ELF header", "size of a segment header", "55"},
+		{"too many", number, 3, profile.ErrTruncated, "segment table", "place in the file", "192 bytes at 0x"},
+		{"more than bytes", number, 0xffff, profile.ErrTruncated, "ELF header", "number of segments", "65535"},
+		{"elsewhere", at + 4, 1, profile.ErrTruncated, "segment table", "place in the file", "128 bytes at 0x1"},
+	} {
+		data := bytes.Clone(whole)
+		le.PutUint16(data[tc.at:], tc.value)
+		_, err := Parse("x", data, "")
+		var fe *profile.FormatError
+		if !errors.As(err, &fe) || fe.Class() != tc.class || fe.File != "x" || fe.Section != tc.section || fe.Field != tc.field ||
+			!strings.HasPrefix(fe.Found, tc.found) || fe.Want == "" {
+			t.Errorf("%s: %+v", tc.what, err)
+		}
+	}
+}
+
+// TestSectionNames: one section alone needs no names; a name elsewhere than in
+// the table is none, and the table ends the last one.
+func TestSectionNames(t *testing.T) {
+	le := binary.LittleEndian
+	e := &elfBuild{wide: true, order: le, machine: elf.EM_X86_64}
+	e.sections = []elfSection{{name: ".text", typ: elf.SHT_PROGBITS}}
+	whole := e.build()
+	table := int(le.Uint64(whole[0x28:]))
+	const number, names = 0x3c, 0x3e // e_shnum, e_shstrndx
+
+	one := bytes.Clone(whole)
+	le.PutUint16(one[number:], 1)
+	le.PutUint16(one[names:], 0)
+	if im, err := Parse("x", one, ""); err != nil || len(im.Sections) != 1 || im.Sections[0].Name != "" {
+		t.Errorf("one section: %+v, %v", im, err)
+	}
+	last := bytes.Clone(whole)
+	le.PutUint32(last[table+64:], 1<<20)
+	le.PutUint64(last[table+2*64+32:], 10) // cuts ".shstrtab" after two letters
+	im, err := Parse("x", last, "")
+	if err != nil || im.Sections[1].Name != "" || im.Sections[2].Name != ".s" {
+		t.Errorf("names of %+v, %v", im, err)
+	}
+}
+
 func TestBuildIDNotes(t *testing.T) {
 	e := &elfBuild{wide: true, order: binary.LittleEndian, machine: elf.EM_X86_64}
 	note := func(kind uint32, name, desc string) []byte {
