@@ -145,12 +145,14 @@ func (b *correlationBuilder) fail(section, found, want, words string) error {
 	}
 }
 
-func (b *correlationBuilder) skip(function string, off int64, record int, field, found, want, words string) {
+// skip tells of a function that is described incompletely. The offset is within .debug_info,
+// and of other sections within the file.
+func (b *correlationBuilder) skip(function, section string, off int64, record int, field, found, want, words string) {
 	if b.warn == nil {
 		return
 	}
 	b.warn(Warning{File: b.f.Name(), Function: function, Err: &profile.FormatError{
-		File: b.f.Name(), Section: "correlation data", Offset: off, Record: record, Field: field, Found: found, Want: want,
+		File: b.f.Name(), Section: section, Offset: off, Record: record, Field: field, Found: found, Want: want,
 		Err: &InstrError{Code: CodeUnableToCorrelate, Detail: words},
 	}})
 }
@@ -168,17 +170,17 @@ func (b *correlationBuilder) probe(p *symbolize.Probe) {
 			}
 			return v
 		}
-		b.skip(p.Function, int64(p.Offset), -1, "description of the counters", "incomplete", "name, hash, address and number",
+		b.skip(p.Function, ".debug_info", int64(p.Offset), -1, "description of the counters", "incomplete", "name, hash, address and number",
 			fmt.Sprintf("Incomplete DIE for function %v: CFGHash=%v  CounterPtr=%v  NumCounters=%v", or(symbolize.HasFunction, p.Function),
 				or(symbolize.HasHash, p.Hash), or(symbolize.HasCounter, p.Counter), or(symbolize.HasCounters, p.Counters)))
 		return
 	case p.Counter < b.start || p.Counter >= b.end:
-		b.skip(p.Function, int64(p.Offset), -1, "address of the counters", fmt.Sprintf("%#x", p.Counter),
+		b.skip(p.Function, ".debug_info", int64(p.Offset), -1, "address of the counters", fmt.Sprintf("%#x", p.Counter),
 			fmt.Sprintf("from %#x to before %#x", b.start, b.end),
 			fmt.Sprintf("CounterPtr out of range for function %s: Actual=%#x Expected=[%#x, %#x)", p.Function, p.Counter, b.start, b.end))
 		return
 	case p.Has&symbolize.HasEntry == 0:
-		b.skip(p.Function, int64(p.Offset), -1, "address of the function", "none", "one",
+		b.skip(p.Function, ".debug_info", int64(p.Offset), -1, "address of the function", "none", "one",
 			"Could not find address of function "+p.Function)
 	}
 	if b.add(CorrelatedFunction{
@@ -204,7 +206,7 @@ func (b *correlationBuilder) records(data []byte, off int64) {
 		counter := p.addr(r, p.layout.counterPtr)
 		if counter < b.start || counter >= b.end {
 			at := i * p.layout.size
-			b.skip("", off+int64(at), i, "address of the counters", fmt.Sprintf("%#x", counter),
+			b.skip("", covDataSection, off+int64(at), i, "address of the counters", fmt.Sprintf("%#x", counter),
 				fmt.Sprintf("from %#x to before %#x", b.start, b.end),
 				fmt.Sprintf("CounterPtr out of range for function: Actual=%#x Expected=[%#x, %#x) at data offset=%#x", counter, b.start, b.end, at))
 			continue
