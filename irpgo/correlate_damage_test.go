@@ -49,7 +49,6 @@ func TestCorrelateDamagedProgram(t *testing.T) {
 			return b
 		}
 	}
-	const kept = "a program built for this kind of correlation, not stripped"
 	const (
 		missing = ": correlation data is not there, want a program built for this kind of correlation, not stripped: mismatching profile"
 		useless = "program: correlation data is none, want a program built for correlation: mismatching profile"
