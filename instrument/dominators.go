@@ -45,7 +45,7 @@ func (in *inference) dominators() {
 		}
 	}
 	in.number(idom)
-	in.loops(idom)
+	in.loops()
 }
 
 func intersect(idom, rank []int32, a, b int32) int32 {
@@ -167,7 +167,7 @@ func (in *inference) number(idom []int32) {
 
 // loops counts for each block the natural loops around it. Only the order of
 // decisions depends on it, so large loops are cut short.
-func (in *inference) loops(idom []int32) {
+func (in *inference) loops() {
 	const limit = 4096
 	in.depth = make([]int32, len(in.blocks))
 	in.body = make([]int32, len(in.blocks))

@@ -65,7 +65,7 @@ func (o *Options) blocks() bool { return o.Profile.Has(mip.BlockCoverage) }
 // samples reports whether function probes sample return addresses.
 func (o *Options) samples() bool { return o.Profile.Has(mip.ReturnAddress) }
 
-func (o *Options) check(t Target) error {
+func (o *Options) check() error {
 	mode := o.Profile &^ (mip.BlockCoverage | mip.ReturnAddress)
 	switch {
 	case mode != coverage && mode != callCounts:

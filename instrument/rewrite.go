@@ -45,7 +45,7 @@ func parse(src []byte, opt *Options) (*file, error) {
 	if err := target.check(); err != nil {
 		return nil, err
 	}
-	if err := opt.check(target); err != nil {
+	if err := opt.check(); err != nil {
 		return nil, err
 	}
 	f := &file{src: src, target: target}

@@ -32,7 +32,7 @@ func (f *file) findTies() []ties {
 			add(text, fixed)
 		case s.kind == stmtInstruction:
 			how := fixed
-			if ids := f.appendMentions(nil, text); len(ids) == 1 && f.reachesFar(text, ids[0], s) {
+			if ids := f.appendMentions(nil, text); len(ids) == 1 && f.reachesFar(text, ids[0]) {
 				how = goesAlong
 			}
 			add(text, how)
@@ -52,7 +52,7 @@ func (f *file) findTies() []ties {
 
 // reachesFar reports whether an instruction that mentions one label can do so
 // from another section.
-func (f *file) reachesFar(text []byte, label int32, s *stmt) bool {
+func (f *file) reachesFar(text []byte, label int32) bool {
 	word, rest := splitWord(text)
 	if bytes.HasPrefix(word, []byte("loop")) || bytes.HasSuffix(word, []byte("cxz")) || string(word) == "xbegin" {
 		return false // displacements of a byte, or not worth a thought

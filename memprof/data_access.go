@@ -168,14 +168,11 @@ func (s dataKeys) add(r *DataAccessRecord) bool {
 func (d *DataAccess) appendBlock(dst []byte) []byte {
 	var table []string
 	index := make(map[string]uint64)
-	intern := func(s string) uint64 {
-		i, ok := index[s]
-		if !ok {
-			i = uint64(len(table))
-			index[s] = i
+	intern := func(s string) {
+		if _, ok := index[s]; !ok {
+			index[s] = uint64(len(table))
 			table = append(table, s)
 		}
-		return i
 	}
 	for i := range d.Records {
 		r := &d.Records[i]

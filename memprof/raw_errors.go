@@ -38,9 +38,9 @@ var (
 func newRawError(text string, class error) *RawError { return &RawError{Text: text, class: class} }
 
 // rawFail makes an error at an absolute offset of a raw file.
-func rawFail(section string, off int64, record int, cause error, field string, found, want any) error {
+func rawFail(section string, off int64, cause error, field string, found, want any) error {
 	return &profile.FormatError{
-		Section: section, Offset: off, Record: record, Field: field,
+		Section: section, Offset: off, Record: -1, Field: field,
 		Found: fmt.Sprint(found), Want: fmt.Sprint(want), Err: cause,
 	}
 }

@@ -104,7 +104,7 @@ func ReadRaw(name string, data []byte, opt RawOptions) (*RawProfile, error) {
 		return nil, &profile.FormatError{File: name, Offset: -1, Record: -1, Err: newRawError(errRawMagic.Text, profile.ErrEmpty)}
 	}
 	if int64(len(data)) > maxRawFile {
-		return nil, profile.InFile(rawFail("", -1, -1, newRawError(malformed, profile.ErrUnsupported),
+		return nil, profile.InFile(rawFail("", -1, newRawError(malformed, profile.ErrUnsupported),
 			"size of the file", len(data), fmt.Sprintf("at most %d", int64(maxRawFile))), name)
 	}
 	r := rawReader{p: &RawProfile{Name: name, data: data}, opt: opt}
@@ -220,20 +220,20 @@ func readRawHeader(data []byte, start int64) (*rawHeader, error) {
 	h.size = c.U64("TotalSize")
 	h.segments, h.mibs, h.stacks = c.U64("SegmentOffset"), c.U64("MIBOffset"), c.U64("StackOffset")
 	if c.Err() != nil {
-		return nil, rawFail(section, start, -1, errRawTruncated, "header",
+		return nil, rawFail(section, start, errRawTruncated, "header",
 			fmt.Sprintf("cut off after %d bytes", len(rest)), fmt.Sprintf("%d bytes", rawHeaderSize))
 	}
 	if version < RawVersionMin || version > RawVersionMax {
-		return nil, rawFail(section, start+8, -1, errRawVersion, "Version", version,
+		return nil, rawFail(section, start+8, errRawVersion, "Version", version,
 			fmt.Sprintf("%d to %d", RawVersionMin, RawVersionMax))
 	}
 	h.version = int(version)
 	switch left := uint64(len(rest)); {
 	case h.size < rawHeaderSize || h.size%8 != 0:
-		return nil, rawFail(section, start+16, -1, errRawMalformed, "TotalSize", h.size,
+		return nil, rawFail(section, start+16, errRawMalformed, "TotalSize", h.size,
 			fmt.Sprintf("a multiple of 8, at least %d", rawHeaderSize))
 	case h.size > left:
-		return nil, rawFail(section, start+16, -1, errRawCutShort, "TotalSize", h.size,
+		return nil, rawFail(section, start+16, errRawCutShort, "TotalSize", h.size,
 			fmt.Sprintf("at most the %d bytes left in the file", left))
 	}
 	// Each section has at least its count.
@@ -243,7 +243,7 @@ func readRawHeader(data []byte, start int64) (*rawHeader, error) {
 		at   uint64
 	}{{"SegmentOffset", h.segments}, {"MIBOffset", h.mibs}, {"StackOffset", h.stacks}} {
 		if s.at < low || s.at > h.size-rawCountSize || s.at%8 != 0 {
-			return nil, rawFail(section, start+24+8*int64(i), -1, errRawMalformed, s.name, s.at,
+			return nil, rawFail(section, start+24+8*int64(i), errRawMalformed, s.name, s.at,
 				fmt.Sprintf("a multiple of 8 from %d to %d", low, h.size-rawCountSize))
 		}
 		low = s.at + rawCountSize
@@ -268,7 +268,7 @@ func badRawMagic(rest []byte, start int64) error {
 		cause = errRawMalformed
 		want += ", or the end of the file"
 	}
-	return rawFail("header", start, -1, cause, "Magic", found, want)
+	return rawFail("header", start, cause, "Magic", found, want)
 }
 
 // section returns a cursor over a section.
@@ -322,7 +322,7 @@ const maxSegments = 1 << 16
 func (r *rawReader) addSegments(list []Segment, off int64) error {
 	p := r.p
 	if r.opt.LLVMCompat && len(p.Dumps) > 0 && !slices.EqualFunc(list, p.Segments, Segment.equal) {
-		return rawFail("segments", off, -1, errRawSegments, "segments", "others than in the dump before", "the same")
+		return rawFail("segments", off, errRawSegments, "segments", "others than in the dump before", "the same")
 	}
 	before := int32(len(p.Segments))
 	for _, s := range list {
@@ -333,7 +333,7 @@ func (r *rawReader) addSegments(list []Segment, off int64) error {
 			continue
 		}
 		if len(p.Segments) == maxSegments {
-			return rawFail("segments", off, -1, errRawMalformed, "number of segments", "more", fmt.Sprintf("at most %d", maxSegments))
+			return rawFail("segments", off, errRawMalformed, "number of segments", "more", fmt.Sprintf("at most %d", maxSegments))
 		}
 		for _, other := range r.byStart[max(at-1, 0):min(at+1, len(r.byStart))] {
 			o := p.Segments[other]
@@ -347,7 +347,7 @@ func (r *rawReader) addSegments(list []Segment, off int64) error {
 			if other >= before {
 				cause, want = errRawMalformed, "apart"
 			}
-			return rawFail("segments", off, -1, cause, "segment",
+			return rawFail("segments", off, cause, "segment",
 				fmt.Sprintf("%#x to %#x beside %#x to %#x", s.Start, s.End, o.Start, o.End), want)
 		}
 		r.byStart = slices.Insert(r.byStart, at, int32(len(p.Segments)))

@@ -130,7 +130,7 @@ func coveragePage(src *source) (*page, error) {
 		return nil, err
 	}
 	tree := c.tree()
-	body, err := execute("coverage", c.static(src, tree))
+	body, err := execute("coverage", c.static(tree))
 	if err != nil {
 		return nil, err
 	}

@@ -62,7 +62,7 @@ type staticLine struct {
 }
 
 // static makes the tables that are read without scripts.
-func (c *coverage) static(src *source, tree []treeRow) *staticCoverage {
+func (c *coverage) static(tree []treeRow) *staticCoverage {
 	s := &staticCoverage{
 		Blocks: c.blocks, Lines: c.lines, All: newCoverageRow("All files", c.all),
 		Unplaced: uint64(c.unplaced.functions), FilesOmitted: uint64(c.filesOmitted),

@@ -23,7 +23,7 @@ func functionsPage(src *source) (*page, error) {
 		return nil, nil
 	}
 	data := c.data(src)
-	body, err := execute("functions", c.static(src, data))
+	body, err := execute("functions", c.static(data))
 	if err != nil {
 		return nil, err
 	}
@@ -197,7 +197,7 @@ type staticFunction struct {
 }
 
 // static makes the rows that are read without scripts.
-func (c *collectedFunctions) static(src *source, d *functionsData) *staticFunctions {
+func (c *collectedFunctions) static(d *functionsData) *staticFunctions {
 	s := &staticFunctions{Functions: uint64(len(c.rows) + c.omitted), Omitted: uint64(c.omitted), Extra: uint64(c.extra), Edges: uint64(d.EdgesOmitted)}
 	add := func(title string, there bool) {
 		if there {

@@ -29,13 +29,13 @@ const maxBalancedCalls = 100_000
 // pageOrders compares the order that the program has with others; nil if
 // where its functions are is not known. The curves of the scores have a value
 // for each of curveShares.
-func pageOrders(v profile.View, t *timeline) ([]pageOrder, error) {
+func pageOrders(v profile.View, t *timeline) []pageOrder {
 	if !t.addresses {
-		return nil, nil
+		return nil
 	}
 	p := newProgram(v)
 	if p.image.Functions() == 0 {
-		return nil, nil
+		return nil
 	}
 	var traces []layout.Trace
 	for _, r := range t.runs {
@@ -66,11 +66,11 @@ func pageOrders(v profile.View, t *timeline) ([]pageOrder, error) {
 		}
 		scores, err := image.Evaluate(traces, layout.EvalOptions{PageSizes: pageSizes, Shares: curveShares()})
 		if err != nil {
-			return nil, nil // no run calls what has an address
+			return nil // no run calls what has an address
 		}
 		orders[i].scores = scores
 	}
-	return orders, nil
+	return orders
 }
 
 // curveShares are the shares of first calls, in percent, at which curves have

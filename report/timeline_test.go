@@ -103,10 +103,7 @@ func TestPageCurves(t *testing.T) {
 			linked[f.Symbol] = [2]uint64{uint64(f.Address - least), f.Size}
 		}
 		line := newTimeline(v)
-		orders, err := pageOrders(v, line)
-		if err != nil {
-			t.Fatal(err)
-		}
+		orders := pageOrders(v, line)
 		var names []string
 		for _, o := range orders {
 			names = append(names, o.name)

@@ -96,7 +96,7 @@ func (w *watcher) moveTo(folder, path string, id fileID, content contentID) (to 
 			to = fmt.Sprintf("%s.%d", first, n)
 		}
 		err := put(path, to)
-		if err == nil || errors.Is(err, fs.ErrExist) && sameFile(to, path, id, content) {
+		if err == nil || errors.Is(err, fs.ErrExist) && sameFile(to, id, content) {
 			break
 		}
 		if !errors.Is(err, fs.ErrExist) {
@@ -127,9 +127,9 @@ func put(path, to string) error {
 	return copyFile(path, to) // another disk
 }
 
-// sameFile reports whether the file at path is also the one at to, or a copy
-// with its time.
-func sameFile(to, path string, id fileID, content contentID) bool {
+// sameFile reports whether the file at to is that of id and content, or a copy
+// of it with its time.
+func sameFile(to string, id fileID, content contentID) bool {
 	other, err := lookAt(to)
 	if err != nil || other.size != id.size || other.mtime != id.mtime {
 		return false

@@ -171,7 +171,7 @@ func statusField(tid int, field string) int {
 }
 
 // start begins to follow a program in a process.
-func (t *tracer) start(pid int, loaded bool) *tracee {
+func (t *tracer) start(pid int, loaded bool) {
 	p := &tracee{patient: &patient{PID: pid}, before: make(map[string]fileState), namePID: pid}
 	if parent := t.running[statusField(pid, "PPid")]; parent != nil && !loaded {
 		p.namePID, p.Inherited = parent.namePID, true
@@ -185,7 +185,6 @@ func (t *tracer) start(pid int, loaded bool) *tracee {
 			p.before[file] = s
 		}
 	}
-	return p
 }
 
 // replaced handles a process that runs another program from here on.

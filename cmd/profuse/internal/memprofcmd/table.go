@@ -159,7 +159,7 @@ func printRanking(p *family.Printer, h *Facts, r *heapRanking) {
 func heapBranch(p *family.Printer, rows [][]string, h *Facts, n *heapNode, numbers bool, indent string) [][]string {
 	row := make([]string, 6, 7)
 	if numbers {
-		row = heapNumbers(p, h, n)
+		row = heapNumbers(h, n)
 	}
 	rows = append(rows, append(row, indent+heapFrameName(p, n.frame)))
 	if strings.TrimSpace(indent) == "" {
@@ -181,7 +181,7 @@ func heapBranch(p *family.Printer, rows [][]string, h *Facts, n *heapNode, numbe
 }
 
 // heapNumbers sums up the contexts of a node.
-func heapNumbers(p *family.Printer, h *Facts, n *heapNode) []string {
+func heapNumbers(h *Facts, n *heapNode) []string {
 	var bytes, blocks uint64
 	var life, density float64
 	hint := n.contexts[0].Temperature
