@@ -4,6 +4,7 @@
 # make bench      merging and showing beside llvm-profdata; bench-go: the Go benchmarks
 # make demo       merges the shipped profiles and shows the result
 # make lint       formatting and static checks
+# make cover      what share of each package the tests run; minutes
 # make fuzz       every fuzz target for FUZZTIME
 # make browsertest  reports in a real browser; PROFUSE_SCREENSHOTS=FOLDER for pictures
 # make testdata   makes testdata/irpgo again with the real compilers
@@ -12,7 +13,7 @@ GO        ?= go
 FUZZTIME  ?= 30s
 TESTFLAGS ?=
 
-.PHONY: build release test browsertest race bench bench-go demo lint fuzz testdata oracles
+.PHONY: build release test browsertest race bench bench-go demo lint cover fuzz testdata oracles
 
 build:
 	CGO_ENABLED=0 $(GO) build -trimpath -o bin/profuse ./cmd/profuse
@@ -62,6 +63,9 @@ demo:
 
 lint:
 	scripts/lint.sh
+
+cover:
+	scripts/coverage.sh
 
 fuzz:
 	scripts/fuzz.sh $(FUZZTIME)

@@ -6,18 +6,22 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/profuse-pgo/profuse/internal/oracle"
 )
 
-// oracleCondition is the condition [oracle:TOOL] of scripts: whether a compiler
-// or the like is there. As with [oracle.Tool], a tool that has to be and is not
-// fails the test.
+// oracleCondition holds the conditions of scripts: [slow] and [cover], and
+// [oracle:TOOL], whether a compiler or the like is there. As with
+// [oracle.Tool], a tool that has to be and is not fails the test.
 func oracleCondition(condition string) (bool, error) {
-	if condition == "slow" {
+	switch condition {
+	case "slow":
 		return !oracle.Everything(), nil
+	case "cover": // a program that counts coverage writes files of its own
+		return testing.CoverMode() != "", nil
 	}
 	tool, ok := strings.CutPrefix(condition, "oracle:")
 	if !ok {
