@@ -10,15 +10,15 @@ import (
 
 // crossTools returns the compilers for a triple of Debian's cross packages,
 // whose programs qemu runs.
-func crossTools(t *testing.T, triple, qemu string, flags ...string) map[string]toolchain {
+func crossTools(t *testing.T, triple, qemu string) map[string]toolchain {
 	t.Helper()
 	gcc := oracle.Tool(t, triple+"-gcc")
 	emu := []string{oracle.Tool(t, qemu), "-L", "/usr/" + triple}
 	return map[string]toolchain{
-		"gcc": {cc: gcc, flags: append([]string{}, flags...), emu: emu},
+		"gcc": {cc: gcc, emu: emu},
 		"clang": {
 			cc:     oracle.Tool(t, "clang-22"),
-			flags:  append([]string{"--target=" + triple, "-I/usr/" + triple + "/include"}, flags...),
+			flags:  []string{"--target=" + triple, "-I/usr/" + triple + "/include"},
 			linker: gcc, emu: emu,
 		},
 	}

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"fmt"
+	"io"
 	"maps"
 	"os"
 	"path/filepath"
@@ -20,15 +21,14 @@ import (
 // heapDir is the folder of the raw heap profiles and their programs.
 func heapDir(t testing.TB) string { return filepath.Join(oracle.Root(t), "testdata", "memprof", "raw") }
 
-// profuse runs a command line, which must succeed, and returns what it says.
-func profuse(t testing.TB, args ...string) string {
+// profuse runs a command line, which must succeed.
+func profuse(t testing.TB, args ...string) {
 	t.Helper()
-	var stdout, stderr bytes.Buffer
-	env := &cli.Env{Stdin: strings.NewReader(""), Stdout: &stdout, Stderr: &stderr, Getenv: func(string) string { return "" }}
+	var stderr bytes.Buffer
+	env := &cli.Env{Stdin: strings.NewReader(""), Stdout: io.Discard, Stderr: &stderr, Getenv: func(string) string { return "" }}
 	if code := run(t.Context(), env, append([]string{"profuse"}, args...)); code != 0 {
 		t.Fatalf("profuse %v: exit code %d, %s", args, code, stderr.String())
 	}
-	return stdout.String() + stderr.String()
 }
 
 // heapSums are the contents of heap profiles, as sums by function and stack.

@@ -58,7 +58,6 @@ var forTests = []string{"internal/oracle", "internal/fulldisk"}
 // they import of the module.
 func packages(t *testing.T, tests bool) map[string]map[string][]string {
 	t.Helper()
-	root := filepath.Join("..", "..")
 	found := make(map[string]map[string][]string)
 	err := filepath.WalkDir(root, func(file string, d fs.DirEntry, err error) error {
 		if err != nil {
