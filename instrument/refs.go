@@ -155,8 +155,7 @@ func (r *references) use(text []byte, how labelUses) {
 	}
 }
 
-// mentions returns the private labels in the text, in order. The slice is
-// valid until the next call.
+// appendMentions appends the private labels in the text, in order.
 func (f *file) appendMentions(dst []int32, text []byte) []int32 {
 	first := byte('.')
 	if f.target.Format == MachO {

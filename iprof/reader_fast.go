@@ -5,8 +5,7 @@ import "bytes"
 // This is the fast way through what tools write: members in the usual order,
 // no blanks, no escapes, plain ASCII, numbers of usual size. It reads an entry
 // whole or leaves everything as it was; the general way in reader_entries.go
-// then reads the entry, or finds the error. TestFastIsGeneral and
-// FuzzFastIsGeneral compare the two.
+// then reads the entry, or finds the error. The tests' checkRead compares the two.
 
 // Texts that end a table or section. In the text of a file as tools write it
 // they occur nowhere before that end.

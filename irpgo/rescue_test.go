@@ -26,7 +26,7 @@ func rescueBuild(n int) *rawBuild {
 	return b
 }
 
-// read reads a profile and lists its functions with their counts, and what was
+// readRescued reads a profile and lists its functions with their counts, and what was
 // rescued.
 func readRescued(t *testing.T, data []byte, how Rescue) (functions map[string][]uint64, rescued []string, err error) {
 	t.Helper()

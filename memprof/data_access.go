@@ -163,7 +163,7 @@ func (s dataKeys) add(r *DataAccessRecord) bool {
 	return len(s) > n
 }
 
-// appendDataAccess appends the data-access block to dst; the block begins at a
+// appendBlock appends the data-access block to dst; the block begins at a
 // multiple of eight only if dst does.
 func (d *DataAccess) appendBlock(dst []byte) []byte {
 	var table []string

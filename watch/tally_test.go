@@ -221,7 +221,7 @@ func eventsOf[E Event](b *bench) (list []E) {
 	return list
 }
 
-// journalOf reads the journal and checks that it is of this output.
+// journal reads the journal and checks that it is of this output.
 func (b *bench) journal() *journal {
 	b.t.Helper()
 	j, err := readJournal(JournalOf(b.opt.Output))

@@ -124,8 +124,8 @@ var linkOptions = map[string]bool{
 	"-static-libgcc": true, "-shared-libgcc": true, "-static-libstdc++": true, "-static-libgfortran": true,
 }
 
-// machineOptions are those that both assembling and linking need and that do
-// not begin with -m.
+// machinePrefixes begin the options, apart from those with -m, that both
+// assembling and linking need.
 var machinePrefixes = []string{
 	"--target=", "--sysroot", "-isysroot", "--gcc-toolchain", "-gcc-toolchain", "--gcc-install-dir", "-B", "-fintegrated-as",
 	"-fno-integrated-as", "-ccc-gcc-name", "-specs=", "--specs=", "--config", "-no-canonical-prefixes",
@@ -207,8 +207,8 @@ func inputKindOf(file, language string) inputKind {
 	return inputLinker
 }
 
-// quietModes are options with which a compiler produces neither objects nor
-// programs.
+// isQuietMode reports whether arg is an option with which a compiler produces
+// neither objects nor programs.
 func isQuietMode(arg string) bool {
 	switch arg {
 	case "-E", "--preprocess", "-M", "-MM", "--dependencies", "--user-dependencies", "-fsyntax-only", "-###", "--analyze", "--version",

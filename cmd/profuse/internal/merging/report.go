@@ -34,7 +34,7 @@ type Report struct {
 	rejected map[string]int // number by class
 	warnings map[string]*warningKind
 
-	// See merge_account.go and merge_budget.go.
+	// See account.go and budget.go.
 	budget     budget
 	exceeded   []string // limits
 	rescued    []partly // the first ones
