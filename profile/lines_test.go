@@ -1,0 +1,72 @@
+package profile
+
+import (
+	"math"
+	"testing"
+)
+
+// TestLines: of a line's counts the greatest stands, also if the line did not
+// run, and lines come by file and number.
+func TestLines(t *testing.T) {
+	l := make(Lines)
+	for _, add := range []Line{
+		{"b.c", 2, 5},
+		{"a.c", 10, 0},
+		{"a.c", 9, 1},
+		{"b.c", 2, 7},
+		{"b.c", 2, 6},
+		{"a.c", 10, 0},
+		{"", 1, 3},
+		{"a.c", 0, 99}, // not known
+		{"b.c", 1, math.MaxUint64},
+	} {
+		l.Add(add.File, add.Number, add.Count)
+	}
+	want := []Line{{"", 1, 3}, {"a.c", 9, 1}, {"a.c", 10, 0}, {"b.c", 1, math.MaxUint64}, {"b.c", 2, 7}}
+	var got []Line
+	for line := range l.All() {
+		got = append(got, *line)
+	}
+	if len(got) != len(want) {
+		t.Fatalf("%v, want %v", got, want)
+	}
+	for i := range want {
+		if got[i] != want[i] {
+			t.Errorf("line %d is %+v, want %+v", i, got[i], want[i])
+		}
+	}
+	for range l.All() {
+		break // an iteration may end early
+	}
+}
+
+// TestHeat: what a function's counts come to, with blocks and without.
+func TestHeat(t *testing.T) {
+	for _, c := range []struct {
+		f          Function
+		max, total uint64
+		covered    int
+	}{
+		{Function{}, 0, 0, 0},
+		{Function{Calls: 7}, 7, 7, 0},
+		{Function{Calls: 1, Blocks: []Block{{Count: 3}, {}, {Count: 4}}}, 4, 7, 2},
+		{Function{Calls: 9, Blocks: []Block{{Count: 1}}}, 9, 1, 1},
+		{Function{Blocks: []Block{{Count: math.MaxUint64}, {Count: 1}}}, math.MaxUint64, math.MaxUint64, 2},
+	} {
+		if most, total, covered := c.f.Max(), c.f.Total(), c.f.CoveredBlocks(); most != c.max || total != c.total || covered != c.covered {
+			t.Errorf("%+v: %d, %d, %d; want %d, %d, %d", c.f, most, total, covered, c.max, c.total, c.covered)
+		}
+	}
+}
+
+// TestKinds: values from outside the enumerations have names, too.
+func TestKinds(t *testing.T) {
+	for got, want := range map[string]string{
+		Sum.String(): "sum", Min.String(): "min", Max.String(): "max", Combine(7).String(): "combination 7",
+		Call.String(): "call", MemOpSize.String(): "memop_size", EdgeKind(0).String(): "edge kind 0", EdgeKind(99).String(): "edge kind 99",
+	} {
+		if got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
