@@ -70,19 +70,23 @@ func TestDifferencesAreTested(t *testing.T) {
 }
 
 var (
-	inlineCode = regexp.MustCompile("`([^`\n]+)`")
-	optionWord = regexp.MustCompile(`^(--?[A-Za-z][\w-]*)(=.*)?$`)
-	makeTarget = regexp.MustCompile(`(?m)^([a-z-]+):`)
+	inlineCode  = regexp.MustCompile("`([^`\n]+)`")
+	setVariable = regexp.MustCompile(`^[A-Z_]+=`)
+	optionWord  = regexp.MustCompile(`^(--?[A-Za-z][\w-]*)(=.*)?$`)
+	makeTarget  = regexp.MustCompile(`(?m)^([a-z-]+):`)
 )
 
-// commandsIn lists the command lines in a document, as words: those of code, up
-// to a comment, a pipe or "--".
+// commandsIn lists the command lines in a document, as words: those of code,
+// without variables in front, up to a comment, a pipe or "--".
 func commandsIn(doc document) (commands [][]string) {
 	fenced := false
 	add := func(line string) {
 		line, _, _ = strings.Cut(line, " #")
 		line, _, _ = strings.Cut(line, " | ")
 		words := strings.Fields(line)
+		for len(words) > 0 && setVariable.MatchString(words[0]) {
+			words = words[1:]
+		}
 		if i := slices.Index(words, "--"); i >= 0 {
 			words = words[:i]
 		}
