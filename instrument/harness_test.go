@@ -119,19 +119,19 @@ func (tc toolchain) link(t testing.TB, texts [][]byte, args ...string) (exe stri
 	return exe
 }
 
-// assemble makes an object of each of the texts, all at once.
+// assemble makes an object of each of the texts. Clang takes one at a time, as it
+// starts itself again for each of several.
 func (tc toolchain) assemble(t testing.TB, texts [][]byte) (objects []string) {
 	t.Helper()
 	dir := keptDir(t)
-	args := slices.Concat(tc.flags, []string{"-c"})
 	for i, text := range texts {
-		source := filepath.Join(dir, fmt.Sprint(i, ".s"))
+		source, object := filepath.Join(dir, fmt.Sprint(i, ".s")), filepath.Join(dir, fmt.Sprint(i, ".o"))
 		if err := os.WriteFile(source, text, 0o666); err != nil {
 			t.Fatal(err)
 		}
-		args, objects = append(args, source), append(objects, strings.TrimSuffix(source, "s")+"o")
+		must(t, dir, tc.cc, slices.Concat(tc.flags, []string{"-c", source, "-o", object})...)
+		objects = append(objects, object)
 	}
-	must(t, dir, tc.cc, args...)
 	return objects
 }
 

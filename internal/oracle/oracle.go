@@ -15,7 +15,6 @@ package oracle
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -86,11 +85,11 @@ func RunIn(t testing.TB, dir, exe string, args ...string) (stdout, stderr string
 	cmd := exec.CommandContext(t.Context(), exe, args...)
 	cmd.Dir = dir
 	cmd.Stdout, cmd.Stderr = &out, &diag
-	err := cmd.Run()
-	if exit := (*exec.ExitError)(nil); err != nil && !errors.As(err, &exit) {
+	code, err := Exec(cmd)
+	if err != nil {
 		t.Fatalf("%s: %v", filepath.Base(exe), err)
 	}
-	return out.String(), diag.String(), cmd.ProcessState.ExitCode()
+	return out.String(), diag.String(), code
 }
 
 // Samples returns the folder of old and foreign profiles that may lie beside

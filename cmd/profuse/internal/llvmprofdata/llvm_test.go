@@ -2,7 +2,6 @@ package llvmprofdata
 
 import (
 	"bytes"
-	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -14,19 +13,6 @@ import (
 
 	"github.com/profuse-pgo/profuse/internal/oracle"
 )
-
-// scratch is a folder that is there as long as the process.
-var scratch string
-
-func TestMain(m *testing.M) {
-	var err error
-	if scratch, err = os.MkdirTemp("", "llvm-profdata-test-"); err != nil {
-		panic(err)
-	}
-	code := m.Run()
-	os.RemoveAll(scratch)
-	os.Exit(code)
-}
 
 // pool runs llvm-profdata, one per processor.
 type pool struct {
@@ -70,75 +56,25 @@ func (p *pool) start() {
 	close(next)
 	for _, dir := range p.dirs {
 		p.wg.Go(func() {
-			w := worker{exe: p.exe, dir: dir, server: startForkServer(p.exe, dir)}
 			for j := range next {
-				j.done <- w.exec(j)
-			}
-			if w.server != nil {
-				w.server.close()
+				j.done <- p.exec(dir, j)
 			}
 		})
 	}
 }
 
-// worker runs llvm-profdata in a folder, under the name that Main is given too.
-type worker struct {
-	exe, dir string
-	server   *forkServer // nil: every run starts a process of its own
-}
-
-func (w *worker) exec(j job) outcome {
-	os.Remove(filepath.Join(w.dir, outFile))
+// exec runs llvm-profdata in a folder, under the name that Main is given too.
+func (p *pool) exec(dir string, j job) outcome {
+	os.Remove(filepath.Join(dir, outFile))
 	var stdout, stderr bytes.Buffer
 	args := slices.Concat([]string{"llvm-profdata"}, j.args)
-	var code int
-	var err error
-	if w.server != nil {
-		code, err = w.server.run(args, j.stdin, &stdout, &stderr)
-	} else {
-		cmd := &exec.Cmd{Path: w.exe, Args: args, Dir: w.dir, Stdin: strings.NewReader(j.stdin), Stdout: &stdout, Stderr: &stderr}
-		if err = cmd.Run(); errors.As(err, new(*exec.ExitError)) {
-			err = nil
-		}
-		code = cmd.ProcessState.ExitCode()
-	}
+	code, err := oracle.Exec(&exec.Cmd{Path: p.exe, Args: args, Dir: dir, Stdin: strings.NewReader(j.stdin), Stdout: &stdout, Stderr: &stderr})
 	if err != nil {
 		return outcome{stderr: err.Error()}
 	}
-	file, err := takeFile(w.dir)
+	file, err := takeFile(dir)
 	if err != nil {
 		return outcome{stderr: err.Error()}
 	}
 	return outcome{code, stdout.String(), stderr.String(), file}
-}
-
-// TestForkServer: what is loaded once runs as what is started each time.
-func TestForkServer(t *testing.T) {
-	exe := oracle.LLVM(t, 22)
-	served, started := t.TempDir(), t.TempDir()
-	server := startForkServer(exe, served)
-	if server == nil {
-		t.Skip("needs Linux, a C compiler and an llvm-profdata with shared libraries")
-	}
-	defer server.close()
-	a, b := worker{exe, served, server}, worker{exe: exe, dir: started}
-	for _, dir := range []string{served, started} {
-		writeFiles(t, dir, textFiles)
-	}
-	for _, j := range []job{
-		{args: []string{"merge", "-o", outFile, "a", "b"}},
-		{args: []string{"merge", "-text", "-j", "3", "a", "", "b"}},
-		{args: []string{"merge", "a"}}, // into a pipe
-		{args: []string{"show", "-all-functions", "-counts", "-"}, stdin: textFiles["values"]},
-		{args: []string{"show", "nonesuch"}},
-		{args: nil},
-	} {
-		if x, y := a.exec(j), b.exec(j); x != y {
-			t.Errorf("%q: %+v, but started anew %+v", j.args, x, y)
-		}
-	}
-	crash := job{args: []string{"show", "-hot-func-list", "-detailed-summary-cutoffs=200000", "hot"}}
-	if x, y := a.exec(crash), b.exec(crash); x.code != y.code || x.code == 0 || x.stdout != y.stdout {
-		t.Errorf("a crash: %+v, but started anew %+v", x, y)
-	}
 }

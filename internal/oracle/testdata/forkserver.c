@@ -2,10 +2,11 @@
 // a fork. Loading and linking libLLVM is nearly all that a short run costs, and
 // is done once this way.
 //
-// A request is one message on the socket: the arguments, the program's name
-// first, each ended by a zero byte, with the descriptors of standard input,
-// output and error. The answer is the status of the run, as wait(2) has it. One
-// answer of zero at the start says that the server is there.
+// A request is one message on the socket: the folder to run in, the value of PWD,
+// and the arguments, the program's name first, each ended by a zero byte, with
+// the descriptors of standard input, output and error. The answer is the status
+// of the run, as wait(2) has it. One answer of zero at the start says that the
+// server is there.
 
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -61,7 +62,9 @@ static int serve(int argc, char **argv, char **envp) {
         close(streams[i]);
       }
       close(SOCKET);
-      exit(tool(n, args, envp));
+      if (chdir(args[0]) != 0 || setenv("PWD", args[1], 1) != 0)
+        abort();
+      exit(tool(n - 2, args + 2, environ));
     }
     for (int i = 0; i < STREAMS; i++)
       close(streams[i]);
