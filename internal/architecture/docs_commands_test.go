@@ -83,7 +83,7 @@ func commandsIn(doc document) (commands [][]string) {
 	add := func(line string) {
 		line, _, _ = strings.Cut(line, " #")
 		line, _, _ = strings.Cut(line, " | ")
-		words := strings.Fields(line)
+		words := strings.Fields(strings.TrimPrefix(strings.TrimSpace(line), "$ "))
 		for len(words) > 0 && setVariable.MatchString(words[0]) {
 			words = words[1:]
 		}
