@@ -249,10 +249,9 @@ func (m *Report) Apart(ins []inputs.Input) error {
 func (m *Report) Finish(cause error) error {
 	var exit *cli.ExitError
 	decided := cause == nil || errors.As(cause, &exit)
+	written := cause == nil
 	if m.quarantine != nil && decided {
-		if err := m.quarantine.finish(cause == nil); err != nil && cause == nil {
-			cause = err
-		}
+		cause = also(cause, m.quarantine.finish(written))
 	}
 	if m.file == nil {
 		return cause
@@ -261,14 +260,18 @@ func (m *Report) Finish(cause error) error {
 		m.file.discard()
 		return cause
 	}
-	if err := m.file.commit(m.summaryJSON(cause)); err != nil {
-		err = fmt.Errorf("the report is not written: %w", err)
-		if cause == nil {
-			return err
-		}
-		return errors.Join(cause, err)
+	if err := m.file.commit(m.summaryJSON(written, cause)); err != nil {
+		return also(cause, fmt.Errorf("the report is not written: %w", err))
 	}
 	return cause
+}
+
+// also adds an error to what a run is to end with.
+func also(cause, err error) error {
+	if cause == nil || err == nil {
+		return cmp.Or(cause, err)
+	}
+	return errors.Join(cause, err)
 }
 
 // Regroup says that the next inputs merged are some of all, by their positions

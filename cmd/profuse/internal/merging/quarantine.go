@@ -31,7 +31,7 @@ const ReasonSuffix = ".reason.json"
 
 func openQuarantine(dir string, move bool) (*quarantine, error) {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
-		return nil, err
+		return nil, fmt.Errorf("quarantine: %w", err)
 	}
 	return &quarantine{dir: dir, move: move}, nil
 }

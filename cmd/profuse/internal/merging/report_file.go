@@ -35,10 +35,10 @@ type lostFunction struct {
 	Function string `json:"function,omitempty"`
 }
 
-func (m *Report) summaryJSON(cause error) reportSummary {
+func (m *Report) summaryJSON(written bool, cause error) reportSummary {
 	l := m.loss()
 	s := reportSummary{
-		Written: cause == nil, Inputs: l.inputs, Used: m.Taken, Partly: m.partly, LeftOut: l.lostInputs, Classes: m.rejected,
+		Written: written, Inputs: l.inputs, Used: m.Taken, Partly: m.partly, LeftOut: l.lostInputs, Classes: m.rejected,
 		Functions: m.functions, LostFunctions: l.lostFunctions, Lost: []lostFunction{}, Exceeded: append([]string{}, m.exceeded...),
 		Budget: map[string]string{"max-lost-inputs": m.budget.inputs.text, "max-lost-functions": m.budget.functions.text},
 	}
