@@ -23,7 +23,7 @@ packages=$(go list ./... | grep -v -e /bench/ -e /internal/oracle$ -e /internal/
 # The tests' own processes write into a folder that the Go tool names to them;
 # what they ran is in the profile.
 failed=0
-go test -coverpkg="${packages//$'\n'/,}" -coverprofile="$profile" ./... >&2 || failed=1
+go test -coverpkg="${packages//$'\n'/,}" -coverprofile="$profile" ./... | sed 's/\tcoverage: .*//' >&2 || failed=1
 
 # The profile has each block once per test binary: FILE:PLACE STATEMENTS COUNT.
 awk -v module="$(go list -m)/" '
