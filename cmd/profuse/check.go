@@ -70,6 +70,8 @@ func (c *checkRun) run(ctx context.Context, env *cli.Env, args []string) error {
 		if verdict, err = c.gate.judge(env, args[0]); err != nil {
 			return err
 		}
+	} else if name := c.gate.idle(); name != "" {
+		return cli.Usagef("option --%s goes with --against, which is missing: nothing is judged", name)
 	}
 	args, err := inputs.ExpandResponse(args)
 	if err != nil {

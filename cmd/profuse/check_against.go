@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"flag"
 	"fmt"
 	"io"
 	"strconv"
@@ -25,9 +26,23 @@ type gate struct {
 	overlap      string
 
 	binaries cli.List // of raw heap profiles
+	flagSet  *cli.Flags
+}
+
+// idle returns an option that is given and says how to judge, though nothing is
+// to be judged; "" if there is none.
+func (g *gate) idle() (name string) {
+	g.flagSet.Visit(func(o *flag.Flag) {
+		switch o.Name {
+		case "markdown", "min-total-ratio", "max-hot-turnover", "max-lost-functions", "min-overlap":
+			name = o.Name
+		}
+	})
+	return name
 }
 
 func (g *gate) flags(f *cli.Flags) {
+	g.flagSet = f
 	f.StringVar(&g.base, "against", "", "`LAST_GOOD` judge the one FILE by this profile")
 	f.StringVar(&g.totalRatio, "min-total-ratio", "0.5", "`R` with --against: the total count must be R times the last good one's, at least")
 	f.StringVar(&g.hotTurnover, "max-hot-turnover", "25%", "`P%` with --against: at most P % of the hot functions may be no longer hot")

@@ -19,7 +19,11 @@ func openView(env *cli.Env, arg string, opt formats.ViewOptions) (profile.View, 
 	if err != nil {
 		return nil, err
 	}
-	if len(ins) != 1 {
+	switch len(ins) {
+	case 0:
+		return nil, cli.Usagef("%s holds no file, and one profile is wanted", arg)
+	case 1:
+	default:
 		return nil, cli.Usagef("%s is %d files, and one profile is wanted: merge them first", arg, len(ins))
 	}
 	opt.Warn = func(err error) { fmt.Fprintf(env.Stderr, "warning: %s\n", console.Printable(cli.Message(err))) }

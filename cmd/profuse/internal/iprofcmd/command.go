@@ -61,7 +61,11 @@ func readIprofFile(env *cli.Env, args []string) (*iprofFile, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(ins) != 1 {
+	switch len(ins) {
+	case 0:
+		return nil, cli.Usagef("%s holds no file, and one profile is wanted", args[0])
+	case 1:
+	default:
 		return nil, cli.Usagef("%s is %d files, and one profile is wanted: merge them first", args[0], len(ins))
 	}
 	d, err := ins[0].Open(nil)
