@@ -303,13 +303,13 @@ func (p *tracee) candidates() []string {
 	for _, pattern := range patterns {
 		glob := expandPattern(pattern, p.namePID, temp)
 		if !filepath.IsAbs(glob) {
-			glob = filepath.Join(dir, glob)
+			glob = filepath.Join(globEscaper.Replace(dir), glob)
 		}
 		if matches, err := filepath.Glob(glob); err == nil && len(matches) > 0 {
 			files = append(files, matches...)
 			p.Pattern = pattern
 		}
-		p.dir = filepath.Dir(glob)
+		p.dir = globUnescaper.Replace(filepath.Dir(glob))
 	}
 	return files
 }
@@ -346,18 +346,18 @@ func compiledIn(program string) []string {
 	return defaults
 }
 
+// What has a meaning in patterns of filepath.Glob, and how it stands there for
+// itself.
+var (
+	globEscaper   = strings.NewReplacer(`*`, `\*`, `?`, `\?`, `[`, `\[`, `\`, `\\`)
+	globUnescaper = strings.NewReplacer(`\*`, `*`, `\?`, `?`, `\[`, `[`, `\\`, `\`)
+)
+
 // expandPattern turns the name that the runtime would expand into a pattern of
 // what it can become.
 func expandPattern(pattern string, pid int, temp string) string {
 	var b strings.Builder
-	literal := func(s string) {
-		for _, c := range s {
-			if strings.ContainsRune(`*?[\`, c) {
-				b.WriteByte('\\')
-			}
-			b.WriteRune(c)
-		}
-	}
+	literal := func(s string) { b.WriteString(globEscaper.Replace(s)) }
 	for i := 0; i < len(pattern); i++ {
 		if pattern[i] != '%' || i+1 == len(pattern) {
 			literal(pattern[i : i+1])

@@ -1,0 +1,80 @@
+package doctorcmd
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// TestExpandPattern: what a runtime makes of a name matches the pattern that
+// the name is turned into, and no other file does.
+func TestExpandPattern(t *testing.T) {
+	host, err := os.Hostname()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	for _, c := range []struct {
+		pattern, file string
+		others        []string
+	}{
+		{"default.profraw", "default.profraw", []string{"default.profraw.1"}},
+		{"%p.profraw", "77.profraw", []string{"78.profraw", "%p.profraw"}},
+		{"a-%m.profraw", "a-1234_0.profraw", []string{"b-1234_0.profraw"}},
+		{"a-%4m.profraw", "a-1234_3.profraw", nil},
+		{"%b", "0123abcd", nil},
+		{"%h.%p", host + ".77", nil},
+		{"%c%p", "77", nil},
+		{"100%%", "100%", []string{"100%%"}},
+		{"%x-%", "%x-%", []string{"x-"}},
+		{"%12", "%12", nil},
+		{"[a]*?", "[a]*?", []string{"a", "a11"}},
+		{`back\slash`, `back\slash`, nil},
+		{"ä-日本-%p", "ä-日本-77", nil},
+		{"\xff%p", "\xff77", nil}, // no UTF-8
+	} {
+		pattern := filepath.Join(dir, expandPattern(c.pattern, 77, "/tmp"))
+		if ok, err := filepath.Match(pattern, filepath.Join(dir, c.file)); !ok || err != nil {
+			t.Errorf("%q becomes %q, which does not match %q: %v", c.pattern, pattern, c.file, err)
+		}
+		for _, other := range c.others {
+			if ok, _ := filepath.Match(pattern, filepath.Join(dir, other)); ok {
+				t.Errorf("%q becomes %q, which matches %q", c.pattern, pattern, other)
+			}
+		}
+	}
+	if got := expandPattern("%t/x", 1, "/t*mp"); got != `/t\*mp//x` {
+		t.Errorf("the folder for temporary files: %q", got)
+	}
+}
+
+func TestPoolPattern(t *testing.T) {
+	for pattern, want := range map[string]bool{
+		"": false, "%": false, "m": false, "%p": false, "%m": true, "%4m": true, "%12m": true, "%4": false, "%%m": false, "%%%m": true, "%p-%m": true,
+	} {
+		if poolPattern(pattern) != want {
+			t.Errorf("%q: %t", pattern, !want)
+		}
+	}
+}
+
+// TestObstacles: what keeps a profile from its folder.
+func TestObstacles(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "file")
+	if err := os.WriteFile(file, nil, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ dir, want string }{
+		{dir, ""},
+		{filepath.Join(dir, "not", "yet", "there"), ""},
+		{file, "the profile cannot be written: " + file + " is no folder"},
+		{filepath.Join(file, "sub", "sub"), "the profile cannot be written: " + file + " is no folder"},
+		{"not-there-either", ""},
+	} {
+		p := tracee{dir: c.dir}
+		if got := p.findObstacle(); got != c.want {
+			t.Errorf("%s: %q, want %q", c.dir, got, c.want)
+		}
+	}
+}
