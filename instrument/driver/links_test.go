@@ -48,7 +48,7 @@ func TestNothingInstrumented(t *testing.T) {
 		b.build(cc, generate, "both.o", "-o", "prog")
 		b.run(nil, "prog")
 		b.wantCalls(b.profile("prog", "default.mipraw"), map[string]uint64{"main": 1, "f": 1})
-	}, "clang-22")
+	})
 }
 
 // TestStripped: the map goes with strip -s of LLVM only, and profiles made by

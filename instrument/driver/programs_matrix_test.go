@@ -108,7 +108,7 @@ func TestMatrix(t *testing.T) {
 				}
 			}
 		}
-	}, "clang-22")
+	})
 }
 
 type matrixBuild struct {

@@ -147,7 +147,7 @@ int main(void) {
 				t.Errorf("exports %s", line)
 			}
 		}
-	}, "clang-22")
+	})
 }
 
 // TestSignals: a profile on demand, and before a signal ends the program.

@@ -124,6 +124,9 @@ func TestUsePlacesFunctions(t *testing.T) {
 		b.makeProfile([]string{cc, "-O1", "u.c"}, []string{"4"})
 		for name, ld := range linkers(t) {
 			if name == "gold" || name == "mold" {
+				if !oracle.Everything() {
+					continue
+				}
 				oracle.Tool(t, map[string]string{"gold": "ld.gold", "mold": "mold"}[name])
 			}
 			use := []string{cc, "-O1", "u.c", "-fmachine-profile-use=app.mip"}
@@ -264,6 +267,9 @@ func TestUseTwoProfiles(t *testing.T) {
 func TestUseAArch64(t *testing.T) {
 	for _, cc := range [][]string{{"aarch64-linux-gnu-gcc"}, {"clang-19", "--target=aarch64-linux-gnu", "-fuse-ld=lld"}} {
 		t.Run(cc[0], func(t *testing.T) {
+			if cc[0] != "aarch64-linux-gnu-gcc" {
+				oracle.Slow(t)
+			}
 			qemu := oracle.Tool(t, "qemu-aarch64")
 			build := append(slices.Concat([]string{oracle.Tool(t, cc[0])}, cc[1:]), "-O2", "-static", "u.c")
 			b := newBench(t, "u.c", useProgram)

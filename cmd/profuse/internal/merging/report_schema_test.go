@@ -1,4 +1,4 @@
-package main
+package merging_test
 
 import (
 	"bytes"
@@ -9,7 +9,6 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
-	"github.com/profuse-pgo/profuse/cmd/profuse/internal/cli"
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/merging"
 	"github.com/profuse-pgo/profuse/internal/oracle"
 )
@@ -17,7 +16,13 @@ import (
 // TestReportSchema: reports of merges of all fixtures, most of them broken on
 // purpose or of other versions, meet docs/report.schema.json, and so do the
 // reasons in a quarantine. They are the same for any number of workers.
+//
+// It stands apart from the other tests of the command: those start their own
+// binary hundreds of times, and loading the validator takes longer than profuse.
 func TestReportSchema(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds profuse")
+	}
 	root := oracle.Root(t)
 	f, err := os.Open(filepath.Join(root, "docs", "report.schema.json"))
 	if err != nil {
@@ -51,13 +56,15 @@ func TestReportSchema(t *testing.T) {
 		return data
 	}
 	dir := t.TempDir()
+	profuse := filepath.Join(dir, "profuse.exe") // Windows wants the ending
+	if _, stderr, code := oracle.Run(t, oracle.Tool(t, "go"), "build", "-o", profuse, "github.com/profuse-pgo/profuse/cmd/profuse"); code != 0 {
+		t.Fatal(stderr)
+	}
 	merge := func(want int, report string, args ...string) []byte {
 		t.Helper()
-		var stderr bytes.Buffer
-		env := &cli.Env{Stdin: strings.NewReader(""), Stdout: new(bytes.Buffer), Stderr: &stderr, Getenv: func(string) string { return "" }}
 		path := filepath.Join(dir, report)
-		if code := run(t.Context(), env, append([]string{"profuse", "merge", "--report", path}, args...)); code != want {
-			t.Fatalf("%v: exit code %d, want %d: %s", args, code, want, &stderr)
+		if _, stderr, code := oracle.Run(t, profuse, append([]string{"merge", "--report", path}, args...)...); code != want {
+			t.Fatalf("%v: exit code %d, want %d: %s", args, code, want, stderr)
 		}
 		return validate(path, "")
 	}
