@@ -126,6 +126,9 @@ func (tc toolchain) clangProfile(t *testing.T, p program, profdata string, runs 
 func TestIntelSyntax(t *testing.T) {
 	for _, cc := range []string{"clang-22", "gcc"} {
 		t.Run(cc, func(t *testing.T) {
+			if cc != "clang-22" {
+				oracle.Slow(t)
+			}
 			t.Parallel()
 			p := flowProgram.with("-O2", "-masm=intel")
 			native(t, cc).sameOutput(t, p, counts)
