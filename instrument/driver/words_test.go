@@ -22,24 +22,28 @@ func TestRustCommands(t *testing.T) {
 			rustCommand{
 				inputs: []string{"main.rs"}, crateName: "app", crateTypes: []string{"bin"}, output: "out", emitsLink: true,
 				target: "x86_64-unknown-linux-gnu", machine: []string{"--target", "x86_64-unknown-linux-gnu"},
-			}, "",
+			},
+			"",
 		},
 		{
 			"--crate-type=lib,cdylib --crate-name=a lib.rs --out-dir=deps -C extra-filename=-77 --emit=dep-info,metadata,link=liba.rlib",
 			rustCommand{
 				inputs: []string{"lib.rs"}, crateName: "a", crateTypes: []string{"lib", "cdylib"}, outDir: "deps", extra: "-77", output: "liba.rlib", emitsLink: true,
-			}, "",
+			},
+			"",
 		},
 		{
 			"a.rs -Ccodegen-units=16 -C incremental=dir --codegen embed-bitcode=no -Copt-level=3 -Clinker=clang",
-			rustCommand{inputs: []string{"a.rs"}, linker: "clang", emitsLink: true}, "a.rs -Copt-level=3",
+			rustCommand{inputs: []string{"a.rs"}, linker: "clang", emitsLink: true},
+			"a.rs -Copt-level=3",
 		},
 		{
 			"a.rs -C target-cpu=native -Ctarget-feature=+avx2 --sysroot /opt/rust",
 			rustCommand{
 				inputs: []string{"a.rs"}, emitsLink: true,
 				machine: []string{"-C", "target-cpu=native", "-Ctarget-feature=+avx2", "--sysroot", "/opt/rust"},
-			}, "",
+			},
+			"",
 		},
 		{"a.rs --emit metadata", rustCommand{inputs: []string{"a.rs"}}, ""},
 		{"- --print cfg", rustCommand{inputs: []string{"-"}, queries: true, emitsLink: true}, ""},
