@@ -19,7 +19,7 @@ func TestSourceCompiles(t *testing.T) {
 	}
 	for _, cc := range []string{"gcc", "clang-19", "clang-22", "aarch64-linux-gnu-gcc", "arm-linux-gnueabihf-gcc"} {
 		t.Run(cc, func(t *testing.T) {
-			if cc != "gcc" && cc != "clang-22" {
+			if cc != "gcc" {
 				oracle.Slow(t)
 			}
 			t.Parallel()

@@ -8,7 +8,8 @@
 // output, so a comparison cannot quietly stop taking place.
 //
 // A test that takes long for what it adds begins with [Slow]: go test leaves it
-// out, make test runs it.
+// out, make test runs it. A package whose tests compute much has [Main] for
+// its TestMain.
 //
 // Only tests import this package.
 package oracle
