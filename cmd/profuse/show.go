@@ -100,7 +100,7 @@ func (c *showRun) run(ctx context.Context, env *cli.Env, args []string) error {
 	var r inputs.Reader
 	defer r.Close()
 	for _, arg := range sources.BundleFiles(args) {
-		ins, err := inputs.Expand([]string{arg}, inputs.Options{Stdin: env.Stdin})
+		ins, err := sources.Expand(env, arg)
 		if err != nil {
 			show.add(factsOfNothing(arg, err))
 			note(err)

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/profuse-pgo/profuse/cmd/profuse/internal/cli"
 	"github.com/profuse-pgo/profuse/formats"
 	"github.com/profuse-pgo/profuse/internal/inputs"
 	"github.com/profuse-pgo/profuse/mip"
@@ -30,6 +31,16 @@ func BundleFiles(args []string) []string {
 		}
 	}
 	return files
+}
+
+// Expand returns the files that one argument names, at least one: a folder that
+// has nothing in it is not what was meant.
+func Expand(env *cli.Env, arg string) ([]inputs.Input, error) {
+	ins, err := inputs.Expand([]string{arg}, inputs.Options{Stdin: env.Stdin})
+	if err == nil && len(ins) == 0 {
+		err = &profile.FormatError{File: arg, Offset: -1, Record: -1, Field: "number of files", Found: "0", Want: "at least 1", Err: profile.ErrEmpty}
+	}
+	return ins, err
 }
 
 // WrongFormat is the error of a file whose contents are not what is wanted.
