@@ -112,19 +112,19 @@ func TestCompressedMap(t *testing.T) {
 		what   string
 		kind   elf.CompressionType
 		packed []byte
-		size   int
+		size   int64
 		class  error
 		field  string
 		found  string
 	}{
-		{"zlib", elf.COMPRESS_ZLIB, z.Bytes(), len(text), nil, "", ""},
-		{"zstd", elf.COMPRESS_ZSTD, zs, len(text), nil, "", ""},
-		{"zlib cut", elf.COMPRESS_ZLIB, z.Bytes()[:z.Len()-8], len(text), profile.ErrCorrupt, "compressed contents", "unexpected EOF"},
-		{"zlib of another size", elf.COMPRESS_ZLIB, z.Bytes(), len(text) - 1, profile.ErrCorrupt, "compressed contents", "400 bytes inflated"},
-		{"no zlib", elf.COMPRESS_ZLIB, zs, len(text), profile.ErrCorrupt, "compressed contents", "zlib: invalid header"},
-		{"zstd cut", elf.COMPRESS_ZSTD, zs[:len(zs)-8], len(text), profile.ErrCorrupt, "compressed contents", ""},
-		{"zstd of another size", elf.COMPRESS_ZSTD, zs, len(text) + 1, profile.ErrCorrupt, "compressed contents", "400 bytes inflated"},
-		{"unknown", 9, zs, len(text), profile.ErrUnsupported, "compression", "9"},
+		{"zlib", elf.COMPRESS_ZLIB, z.Bytes(), int64(len(text)), nil, "", ""},
+		{"zstd", elf.COMPRESS_ZSTD, zs, int64(len(text)), nil, "", ""},
+		{"zlib cut", elf.COMPRESS_ZLIB, z.Bytes()[:z.Len()-8], int64(len(text)), profile.ErrCorrupt, "compressed contents", "unexpected EOF"},
+		{"zlib of another size", elf.COMPRESS_ZLIB, z.Bytes(), int64(len(text)) - 1, profile.ErrCorrupt, "compressed contents", "400 bytes inflated"},
+		{"no zlib", elf.COMPRESS_ZLIB, zs, int64(len(text)), profile.ErrCorrupt, "compressed contents", "zlib: invalid header"},
+		{"zstd cut", elf.COMPRESS_ZSTD, zs[:len(zs)-8], int64(len(text)), profile.ErrCorrupt, "compressed contents", ""},
+		{"zstd of another size", elf.COMPRESS_ZSTD, zs, int64(len(text)) + 1, profile.ErrCorrupt, "compressed contents", "400 bytes inflated"},
+		{"unknown", 9, zs, int64(len(text)), profile.ErrUnsupported, "compression", "9"},
 		{"bomb", elf.COMPRESS_ZLIB, z.Bytes(), 1 << 30, profile.ErrCorrupt, "inflated size", "1073741824"},
 		{"bomb of 4 GiB", elf.COMPRESS_ZLIB, []byte{1, 2, 3}, 1 << 32, profile.ErrCorrupt, "inflated size", "4294967296"},
 		{"nothing", 0, nil, -1, profile.ErrTruncated, "compression", "cut off after 1 bytes"},
