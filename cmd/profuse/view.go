@@ -15,22 +15,15 @@ import (
 // openView reads the one profile that an argument names, of whatever format.
 // Warnings are printed.
 func openView(env *cli.Env, arg string, opt formats.ViewOptions) (profile.View, error) {
-	ins, err := inputs.Expand(sources.BundleFiles([]string{arg}), inputs.Options{Stdin: env.Stdin})
+	in, err := sources.One(env, arg)
 	if err != nil {
 		return nil, err
-	}
-	switch len(ins) {
-	case 0:
-		return nil, cli.Usagef("%s holds no file, and one profile is wanted", arg)
-	case 1:
-	default:
-		return nil, cli.Usagef("%s is %d files, and one profile is wanted: merge them first", arg, len(ins))
 	}
 	opt.Warn = func(err error) { fmt.Fprintf(env.Stderr, "warning: %s\n", console.Printable(cli.Message(err))) }
 	var v profile.View
 	var r inputs.Reader
 	defer r.Close()
-	err = ins[0].Each(&r, func(d *inputs.Data) (err error) {
+	err = in.Each(&r, func(d *inputs.Data) (err error) {
 		if v != nil {
 			return cli.Usagef("%s holds several files, and one profile is wanted: merge them first", arg)
 		}

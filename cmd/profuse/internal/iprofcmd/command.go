@@ -7,6 +7,7 @@ import (
 
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/cli"
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/console"
+	"github.com/profuse-pgo/profuse/cmd/profuse/internal/sources"
 	"github.com/profuse-pgo/profuse/internal/inputs"
 	"github.com/profuse-pgo/profuse/iprof"
 	"github.com/profuse-pgo/profuse/profile"
@@ -57,23 +58,16 @@ func readIprofFile(env *cli.Env, args []string) (*iprofFile, error) {
 	if len(args) != 1 {
 		return nil, cli.Usagef("it takes one profile, not %d", len(args))
 	}
-	ins, err := inputs.Expand(args, inputs.Options{Stdin: env.Stdin})
+	in, err := sources.One(env, args[0])
 	if err != nil {
 		return nil, err
 	}
-	switch len(ins) {
-	case 0:
-		return nil, cli.Usagef("%s holds no file, and one profile is wanted", args[0])
-	case 1:
-	default:
-		return nil, cli.Usagef("%s is %d files, and one profile is wanted: merge them first", args[0], len(ins))
-	}
-	d, err := ins[0].Open(nil)
+	d, err := in.Open(nil)
 	if err != nil {
 		return nil, err
 	}
 	defer d.Close()
-	f := &iprofFile{name: d.Name(), size: len(d.Bytes()), input: ins[0]}
+	f := &iprofFile{name: d.Name(), size: len(d.Bytes()), input: in}
 	err = inputs.Guard(func() (err error) {
 		f.Profile, err = readIprof(d.Name(), d.Bytes(), func(w iprof.Warning) {
 			fmt.Fprintf(env.Stderr, "warning: %s\n", console.Printable(w.String()))

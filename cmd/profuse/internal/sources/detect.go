@@ -43,6 +43,21 @@ func Expand(env *cli.Env, arg string) ([]inputs.Input, error) {
 	return ins, err
 }
 
+// One returns the one file that an argument names.
+func One(env *cli.Env, arg string) (inputs.Input, error) {
+	ins, err := inputs.Expand(BundleFiles([]string{arg}), inputs.Options{Stdin: env.Stdin})
+	switch {
+	case err != nil:
+	case len(ins) == 0:
+		err = cli.Usagef("%s holds no file, and one profile is wanted", arg)
+	case len(ins) > 1:
+		err = cli.Usagef("%s is %d files, and one profile is wanted: merge them first", arg, len(ins))
+	default:
+		return ins[0], nil
+	}
+	return inputs.Input{}, err
+}
+
 // WrongFormat is the error of a file whose contents are not what is wanted.
 func WrongFormat(name string, data []byte, want string) error {
 	e := &profile.FormatError{
