@@ -82,10 +82,7 @@ func Check(name string, data []byte) CheckReport {
 			c.note(err)
 			return rep
 		}
-		ref := uint64(0)
-		if known, ok := r.dec.(binaryDecoder); ok {
-			ref = known.nameRef()
-		}
+		ref := r.dec.nameRef()
 		if ref == 0 {
 			ref = NameRef(rec.Name)
 		}

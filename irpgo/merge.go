@@ -198,8 +198,7 @@ func (in *input) seq() uint64 { return uint64(in.index)<<32 | in.next }
 // that there is none such.
 func (in *input) addRecords(sound bool) error {
 	m, r := in.m, in.reader
-	binary, _ := r.dec.(binaryDecoder)
-	if binary != nil {
+	if binary, ok := r.dec.(binaryDecoder); ok {
 		binary.intern(m.functions.guess)
 	}
 	if raw, ok := r.dec.(*rawReader); ok && sound {
@@ -210,10 +209,7 @@ func (in *input) addRecords(sound bool) error {
 		if err != nil {
 			return err
 		}
-		ref := uint64(0)
-		if binary != nil {
-			ref = binary.nameRef()
-		}
+		ref := r.dec.nameRef()
 		if m.opt.Rename != nil {
 			rec.Name, ref = m.opt.Rename(rec.Name), 0
 		}

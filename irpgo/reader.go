@@ -97,6 +97,9 @@ type decoder interface {
 	symbols() *Symtab
 	vtableNames() []string
 	traces() ([]Trace, uint64)
+	// nameRef is the reference of the current record's name, 0 if it is not
+	// certain.
+	nameRef() uint64
 }
 
 // A binaryDecoder is one of those formats whose records are quicker to check
@@ -107,9 +110,6 @@ type binaryDecoder interface {
 	// error. It takes less time than a walk. known tells for the keys of a
 	// hash table in their order which are known to have a hash.
 	sound(known func(key []byte, hash uint64) bool) bool
-	// nameRef is the reference of the current record's name, 0 if it is not
-	// certain.
-	nameRef() uint64
 	// intern makes the decoder, if it would make a string of each name, let
 	// name do it.
 	intern(name func(key []byte) string)

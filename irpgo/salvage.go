@@ -110,6 +110,7 @@ func (s *salvager) info() *Info               { return s.raw.info() }
 func (s *salvager) symbols() *Symtab          { return &s.raw.syms }
 func (s *salvager) vtableNames() []string     { return nil }
 func (s *salvager) traces() ([]Trace, uint64) { return s.raw.traces() }
+func (s *salvager) nameRef() uint64           { return 0 }
 
 func (s *salvager) open() error {
 	p, missing, err := parsePartial(s.raw.data)

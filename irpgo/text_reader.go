@@ -97,6 +97,7 @@ func newTextReader(name string, data []byte, opt ReaderOptions) (decoder, error)
 func (d *textReader) info() *Info { return &d.inf }
 
 func (d *textReader) traces() ([]Trace, uint64) { return d.traceList, d.streamSize }
+func (d *textReader) nameRef() uint64           { return 0 }
 
 func (d *textReader) vtableNames() []string { return d.vtables }
 

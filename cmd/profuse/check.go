@@ -103,7 +103,7 @@ func (c *checkRun) run(ctx context.Context, env *cli.Env, args []string) error {
 	}
 	var r inputs.Reader
 	defer r.Close()
-	for _, arg := range sources.BundleFiles(args) {
+	for _, arg := range args {
 		ins, err := sources.Expand(env, arg)
 		if err != nil {
 			add(family.Checked{File: arg, Findings: []console.Finding{console.NewFinding(err)}})

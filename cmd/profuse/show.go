@@ -99,7 +99,7 @@ func (c *showRun) run(ctx context.Context, env *cli.Env, args []string) error {
 	}
 	var r inputs.Reader
 	defer r.Close()
-	for _, arg := range sources.BundleFiles(args) {
+	for _, arg := range args {
 		ins, err := sources.Expand(env, arg)
 		if err != nil {
 			show.add(factsOfNothing(arg, err))

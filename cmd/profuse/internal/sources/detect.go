@@ -33,10 +33,16 @@ func BundleFiles(args []string) []string {
 	return files
 }
 
+// expand returns the files that one argument names, of a .dSYM bundle the file
+// inside.
+func expand(env *cli.Env, arg string) ([]inputs.Input, error) {
+	return inputs.Expand(BundleFiles([]string{arg}), inputs.Options{Stdin: env.Stdin})
+}
+
 // Expand returns the files that one argument names, at least one: a folder that
 // has nothing in it is not what was meant.
 func Expand(env *cli.Env, arg string) ([]inputs.Input, error) {
-	ins, err := inputs.Expand([]string{arg}, inputs.Options{Stdin: env.Stdin})
+	ins, err := expand(env, arg)
 	if err == nil && len(ins) == 0 {
 		err = &profile.FormatError{File: arg, Offset: -1, Record: -1, Field: "number of files", Found: "0", Want: "at least 1", Err: profile.ErrEmpty}
 	}
@@ -45,7 +51,7 @@ func Expand(env *cli.Env, arg string) ([]inputs.Input, error) {
 
 // One returns the one file that an argument names.
 func One(env *cli.Env, arg string) (inputs.Input, error) {
-	ins, err := inputs.Expand(BundleFiles([]string{arg}), inputs.Options{Stdin: env.Stdin})
+	ins, err := expand(env, arg)
 	switch {
 	case err != nil:
 	case len(ins) == 0:
