@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"github.com/profuse-pgo/profuse/internal/cursor"
+	"github.com/profuse-pgo/profuse/internal/lazymap"
 	"github.com/profuse-pgo/profuse/internal/zlibtext"
 )
 
@@ -94,6 +95,16 @@ func (l *nameList) hash() {
 	l.refs = refs
 }
 
+// all yields the names by their references.
+func (l *nameList) all(yield func(ref uint64, name string) bool) {
+	l.hash()
+	for i, ref := range l.refs {
+		if !yield(ref, l.names[i]) {
+			return
+		}
+	}
+}
+
 // nameCache keeps the names of chunks: programs of one source tree are linked
 // from the same libraries, whose names are packed where they are compiled. It
 // is safe for concurrent use; nil keeps nothing.
@@ -167,25 +178,11 @@ func appendNames(dst []byte, names []string, compress bool) []byte {
 
 // Symtab maps name references to names (InstrProfSymtab).
 type Symtab struct {
-	names map[uint64]string // but for those of lists, see index
-	lists []*nameList       // to be put into names when a name is asked for
+	names lazymap.Map[uint64, string]
 }
 
-// index returns all names.
-func (s *Symtab) index() map[uint64]string {
-	lists := s.lists
-	s.lists = nil
-	for _, l := range lists {
-		l.hash()
-		if s.names == nil {
-			s.names = make(map[uint64]string, len(l.names))
-		}
-		for i, ref := range l.refs {
-			s.add(ref, l.names[i])
-		}
-	}
-	return s.names
-}
+// index returns all names by their references.
+func (s *Symtab) index() map[uint64]string { return s.names.All() }
 
 // Add makes name known and returns its reference.
 func (s *Symtab) Add(name string) uint64 {
@@ -194,19 +191,10 @@ func (s *Symtab) Add(name string) uint64 {
 	return ref
 }
 
-func (s *Symtab) add(ref uint64, name string) {
-	names := s.index()
-	if names == nil {
-		names = make(map[uint64]string)
-		s.names = names
-	}
-	if _, ok := names[ref]; !ok {
-		names[ref] = name
-	}
-}
+func (s *Symtab) add(ref uint64, name string) { s.names.Add(ref, name) }
 
 // addList makes the names of a list known, later than those added before.
-func (s *Symtab) addList(l *nameList) { s.lists = append(s.lists, l) }
+func (s *Symtab) addList(l *nameList) { s.names.AddLater(l.all) }
 
 // Name returns the name with the given reference, or "" when it is unknown.
 func (s *Symtab) Name(ref uint64) string {

@@ -21,6 +21,7 @@ type rawBuild struct {
 	compress bool
 	ids      [][]byte
 	funcs    []rawFunc
+	dropped  []string // names of functions whose records the linker left out
 	vtables  []rawVTable
 	padCnts  int    // PaddingBytesBeforeCounters, v5+
 	slide    uint64 // how far the program was loaded from where it was linked
@@ -204,7 +205,7 @@ func (b *rawBuild) build() []byte {
 	if b.version <= 2 {
 		names = []byte(strings.Join(allNames, ""))
 	} else {
-		names = appendNames(nil, allNames, b.compress)
+		names = appendNames(nil, append(allNames, b.dropped...), b.compress)
 	}
 	for _, v := range b.vtables {
 		vtables = b.u64(vtables, NameRef(v.name))

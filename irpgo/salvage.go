@@ -65,7 +65,7 @@ func (s *Siblings) Add(r *Reader) error {
 			s.shapes[ref] = append(s.shapes[ref], shape)
 		}
 	}
-	for ref, name := range r.Symbols().names {
+	for ref, name := range r.Symbols().index() {
 		s.names.add(ref, name)
 	}
 	s.binaryIDs = append(s.binaryIDs, r.Info().BinaryIDs...)
@@ -134,7 +134,7 @@ func (s *salvager) open() error {
 		if err := n.sameProgram(p.binaryIDs); err != nil {
 			return err
 		}
-		for ref, name := range n.names.names {
+		for ref, name := range n.names.index() {
 			r.syms.add(ref, name)
 		}
 	}

@@ -130,6 +130,26 @@ func TestSalvageSiblings(t *testing.T) {
 	}
 }
 
+// TestSalvageNamesWithoutRecords: a linker that drops functions (--gc-sections)
+// leaves their names. They serve the profile of a build that has the functions.
+func TestSalvageNamesWithoutRecords(t *testing.T) {
+	for _, version := range []uint32{3, 5, 8, 10} {
+		b := newRawBuild(version, 8, le, IRLevel)
+		b.funcs = rescueBuild(3).funcs
+		data := b.build()
+		p, err := parseRawProfile(data, 0, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.dropped = []string{b.funcs[2].name}
+		b.funcs = b.funcs[:2]
+		got, rep, err := salvageAll(t, data[:p.names.off], siblingsOf(t, b.build()))
+		if _, ok := got["f2"]; err != nil || !ok || rep.Whole != 3 {
+			t.Errorf("version %d: %v, %+v, %v", version, got, rep, err)
+		}
+	}
+}
+
 // TestSalvageMerged: a salvaged profile merges with a whole one of the same
 // program as if the lost functions had not run.
 func TestSalvageMerged(t *testing.T) {

@@ -1,0 +1,31 @@
+package lazymap
+
+import (
+	"maps"
+	"testing"
+)
+
+func TestMap(t *testing.T) {
+	var m Map[int, string]
+	if len(m.All()) != 0 {
+		t.Errorf("the zero value holds %v", m.All())
+	}
+	asked := 0
+	later := func(entries map[int]string) func(func(int, string) bool) {
+		return func(yield func(int, string) bool) {
+			asked++
+			maps.All(entries)(yield)
+		}
+	}
+	m.Add(1, "one")
+	m.AddLater(later(map[int]string{1: "uno", 2: "due"}))
+	m.AddLater(later(map[int]string{2: "deux", 3: "trois"}))
+	if asked != 0 {
+		t.Error("entries were asked for before the map was read")
+	}
+	m.Add(3, "three") // later than those of AddLater
+	want := map[int]string{1: "one", 2: "due", 3: "trois"}
+	if !maps.Equal(m.All(), want) || !maps.Equal(m.All(), want) || asked != 2 {
+		t.Errorf("got %v in %d askings, want %v in 2", m.All(), asked, want)
+	}
+}
