@@ -37,16 +37,18 @@ is wrong.`,
 			c := &showRun{}
 			f.BoolVar(&c.json, "json", false, "print everything as a JSON array with one object per file")
 			f.IntVar(&c.top, "top", 10, "`N` list the N hottest functions")
-			f.BoolVar(&c.cutoffs, "cutoffs", false, "list how many counters make up which share of the total count")
 			f.StringVar(&c.functions, "functions", "", "`REGEX` list the functions whose name, mangled or not, matches REGEX")
 			f.BoolVar(&c.counts, "counts", false, "print the counters of those functions, or the blocks of MIP (of all, without --functions)")
-			f.BoolVar(&c.values, "values", false, "print the call targets, sizes and tables seen in those functions")
 			sources.DeclareProfiledBinary(f, &c.programs.Binaries)
+			f.Group("LLVM profiles")
+			f.BoolVar(&c.cutoffs, "cutoffs", false, "list how many counters make up which share of the total count")
+			f.BoolVar(&c.values, "values", false, "print the call targets, sizes and tables seen in those functions")
 			for _, known := range families {
 				k := known.Show()
 				k.Declare(f)
 				c.showers = append(c.showers, k)
 			}
+			f.Group("")
 			f.BoolVar(&c.mangled, "mangled", false, "print names as they are in the profile")
 			return c.run
 		},

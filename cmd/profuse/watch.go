@@ -56,6 +56,7 @@ was a file that could not be merged, and 2 if the command line is wrong.`,
 				a.Declare(f)
 				c.watchers = append(c.watchers, familyWatcher{known.Kinds, a})
 			}
+			f.Group("")
 			f.IntVar(&c.Workers, "j", 0, "`N` read N files at a time (default one per CPU)")
 			f.BoolVar(&c.Quiet, "q", false, "print only what cannot be merged and what fails")
 			return c.run

@@ -205,7 +205,7 @@ func (a *App) help(w io.Writer) {
 		rows = append(rows, [2]string{c.Name, c.Short})
 	}
 	rows = append(rows, [2]string{"help", "show this, or the help of a command"})
-	writeColumns(w, rows)
+	writeColumns(w, rows, columnWidth(rows))
 	fmt.Fprintf(w, "\n%s", fill(a.Long, helpWidth))
 }
 
@@ -214,8 +214,5 @@ func (a *App) commandHelp(w io.Writer, c *Command, f *Flags) {
 	if f == nil {
 		return
 	}
-	if rows := f.rows(); len(rows) > 0 {
-		fmt.Fprint(w, "\nOptions:\n")
-		writeColumns(w, rows)
-	}
+	f.help(w)
 }

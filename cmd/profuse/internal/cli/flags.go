@@ -1,9 +1,11 @@
 package cli
 
 import (
+	"cmp"
 	"flag"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 )
 
@@ -11,12 +13,77 @@ import (
 // stand before, between and after the arguments.
 type Flags struct {
 	*flag.FlagSet
+
+	groups []*group // in the order of the help text
+	group  *group   // of the options that are declared now
+	known  map[string]bool
+	alias  map[string]string // old name of an option -> its name
 }
+
+// A group is a part of the options, with a heading in the help text.
+type group struct {
+	title   string
+	options []*flag.Flag // by name
+}
+
+// allFormats is the title of the group that options are in before any other.
+const allFormats = "all formats"
 
 func newFlags(name string) *Flags {
 	fs := flag.NewFlagSet(name, flag.ContinueOnError)
 	fs.SetOutput(io.Discard)
-	return &Flags{fs}
+	f := &Flags{FlagSet: fs, known: make(map[string]bool), alias: make(map[string]string)}
+	f.Group("")
+	return f
+}
+
+// Group makes the options declared from now on part of a group. The help text
+// lists those of a title, "MIP profiles", together. The title "" stands for
+// options that are for all formats.
+func (f *Flags) Group(title string) {
+	f.closeGroup()
+	if title == "" {
+		title = allFormats
+	}
+	for _, g := range f.groups {
+		if g.title == title {
+			f.group = g
+			return
+		}
+	}
+	f.group = &group{title: title}
+	f.groups = append(f.groups, f.group)
+}
+
+// closeGroup takes note of the options that were declared in the group at hand.
+func (f *Flags) closeGroup() {
+	f.VisitAll(func(o *flag.Flag) {
+		if !f.known[o.Name] {
+			f.known[o.Name] = true
+			f.group.options = append(f.group.options, o)
+		}
+	})
+}
+
+// Alias lets an option be given by an old name, too, which the help text does
+// not list.
+func (f *Flags) Alias(name string, old ...string) {
+	for _, o := range old {
+		f.known[o], f.alias[o] = true, name
+		f.Var(f.Lookup(name).Value, o, "")
+	}
+}
+
+// Given calls do for the options on the command line, by the names that they
+// have in the help text.
+func (f *Flags) Given(do func(name string)) {
+	f.Visit(func(o *flag.Flag) {
+		if name, ok := f.alias[o.Name]; ok {
+			do(name)
+		} else {
+			do(o.Name)
+		}
+	})
 }
 
 // parse sets the options in args and returns the other arguments in order.
@@ -73,7 +140,11 @@ func (f *Flags) explain(arg, next string, err error) error {
 		return explainValue(known, arg, next, err)
 	}
 	var known []string
-	f.VisitAll(func(o *flag.Flag) { known = append(known, o.Name) })
+	f.VisitAll(func(o *flag.Flag) {
+		if f.alias[o.Name] == "" {
+			known = append(known, o.Name)
+		}
+	})
 	msg := "unknown option " + arg
 	if near := nearest(name, known); near != "" {
 		msg += fmt.Sprintf("; did you mean %s?", dashed(near))
@@ -108,11 +179,34 @@ func dashed(name string) string {
 	return "--" + name
 }
 
-// rows lists the options for the help text. The usage of an option that takes a
-// value begins with a name for it in back quotes.
-func (f *Flags) rows() [][2]string {
+// help prints the options, each group under its heading if there are several.
+func (f *Flags) help(w io.Writer) {
+	f.closeGroup()
+	var lists [][][2]string
+	var titles []string
+	var all [][2]string
+	for _, g := range f.groups {
+		if len(g.options) > 0 {
+			slices.SortFunc(g.options, func(a, b *flag.Flag) int { return cmp.Compare(a.Name, b.Name) })
+			lists, titles = append(lists, g.rows()), append(titles, " for "+g.title)
+			all = append(all, lists[len(lists)-1]...)
+		}
+	}
+	if len(titles) == 1 {
+		titles[0] = ""
+	}
+	left := columnWidth(all)
+	for i, rows := range lists {
+		fmt.Fprintf(w, "\nOptions%s:\n", titles[i])
+		writeColumns(w, rows, left)
+	}
+}
+
+// rows describes the options. The usage of an option that takes a value begins
+// with a name for it in back quotes.
+func (g *group) rows() [][2]string {
 	var rows [][2]string
-	f.VisitAll(func(o *flag.Flag) {
+	for _, o := range g.options {
 		name, usage := dashed(o.Name), o.Usage
 		if rest, ok := strings.CutPrefix(usage, "`"); ok {
 			value, text, _ := strings.Cut(rest, "` ")
@@ -124,7 +218,7 @@ func (f *Flags) rows() [][2]string {
 			usage += fmt.Sprintf(" (default %s)", o.DefValue)
 		}
 		rows = append(rows, [2]string{name, usage})
-	})
+	}
 	return rows
 }
 

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"flag"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -102,5 +103,58 @@ func TestParseErrors(t *testing.T) {
 		if _, err := f.parse([]string{"a", arg}); !errors.Is(err, flag.ErrHelp) {
 			t.Errorf("%s: %v, want a request for help", arg, err)
 		}
+	}
+}
+
+// An old name of an option works and is shown nowhere.
+func TestAlias(t *testing.T) {
+	f, got := newTestFlags()
+	f.Alias("several", "many", "parts")
+	f.Alias("quiet", "q")
+	if _, err := f.parse([]string{"--many", "x", "--several=y", "-q", "--parts", "z"}); err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(got.several, List{"x", "y", "z"}) || !got.quiet {
+		t.Errorf("options %+v", got)
+	}
+	given := make(map[string]bool)
+	f.Given(func(name string) { given[name] = true })
+	if len(given) != 2 || !given["several"] || !given["quiet"] {
+		t.Errorf("given are %v", given)
+	}
+	var help strings.Builder
+	f.help(&help)
+	if text := help.String(); strings.Contains(text, "many") || strings.Contains(text, "-q ") || !strings.Contains(text, "--several") {
+		t.Errorf("the help is %s", text)
+	}
+	if _, err := f.parse([]string{"--man"}); err == nil || err.Error() != "unknown option --man" {
+		t.Errorf("an old name is suggested: %v", err)
+	}
+}
+
+func TestGroups(t *testing.T) {
+	f := newFlags("test")
+	var b bool
+	f.BoolVar(&b, "z", false, "last")
+	f.Group("MIP profiles")
+	f.BoolVar(&b, "blocks", false, "list blocks")
+	f.Group("heap profiles")
+	f.Group("")
+	f.BoolVar(&b, "a", false, "first")
+	f.Group("MIP profiles")
+	f.BoolVar(&b, "arcs", false, "list arcs")
+	var help strings.Builder
+	f.help(&help)
+	const want = `
+Options for all formats:
+  -a        first
+  -z        last
+
+Options for MIP profiles:
+  --arcs    list arcs
+  --blocks  list blocks
+`
+	if help.String() != want {
+		t.Errorf("the help is %s, want %s", &help, want)
 	}
 }

@@ -13,20 +13,29 @@ import (
 // helpWidth is the width of help texts, in columns.
 const helpWidth = 80
 
-// writeColumns prints names and descriptions as two columns.
-func writeColumns(w io.Writer, rows [][2]string) {
-	const gap, widest = 2, 24
-	left := 0
+// columnGap is the space around and between two columns.
+const columnGap = 2
+
+// columnWidth returns the width of a first column that holds the names of the
+// rows, but for those that are too long for one.
+func columnWidth(rows [][2]string) (width int) {
+	const widest = 24
 	for _, r := range rows {
 		if n := utf8.RuneCountInString(r[0]); n <= widest {
-			left = max(left, n)
+			width = max(width, n)
 		}
 	}
-	indent := strings.Repeat(" ", gap+left+gap)
+	return width
+}
+
+// writeColumns prints names and descriptions as two columns, the first left
+// characters wide.
+func writeColumns(w io.Writer, rows [][2]string, left int) {
+	indent := strings.Repeat(" ", columnGap+left+columnGap)
 	for _, r := range rows {
 		lines := wrap(r[1], helpWidth-len(indent))
 		if n := utf8.RuneCountInString(r[0]); n <= left {
-			fmt.Fprintf(w, "  %s%s", r[0], strings.Repeat(" ", left-n+gap))
+			fmt.Fprintf(w, "  %s%s", r[0], strings.Repeat(" ", left-n+columnGap))
 		} else {
 			fmt.Fprintf(w, "  %s\n%s", r[0], indent)
 		}

@@ -81,11 +81,12 @@ func TestFill(t *testing.T) {
 
 func TestWriteColumns(t *testing.T) {
 	var b strings.Builder
-	writeColumns(&b, [][2]string{
+	rows := [][2]string{
 		{"-a", "first"},
 		{"--bee", strings.Repeat("word ", 20)},
 		{"--" + strings.Repeat("long", 8), "below"},
-	})
+	}
+	writeColumns(&b, rows, columnWidth(rows))
 	want := `  -a     first
   --bee  word word word word word word word word word word word word word word
          word word word word word word

@@ -305,7 +305,7 @@ func iprofRenumberCommand() *cli.Command {
 		Short: "bring a profile into an order that does not depend on the run",
 		Long: `Sorts types, methods and counts, and numbers types and methods without gaps: two
 profiles that say the same become the same file, and the differences of others
-are small. With --lines version control shows them.`,
+are small. With --entry-per-line version control shows them.`,
 		Setup: func(f *cli.Flags) cli.Action {
 			c := &iprofRewriting{}
 			c.declare(f)

@@ -38,11 +38,12 @@ const (
 )
 
 func (o *merge) Declare(f *cli.Flags) {
+	f.Group("iprof profiles")
 	o.normalize = cli.Choice{Value: normalizeNone, Allowed: []string{normalizeNone, normalizeTotal}}
-	f.Var(&o.normalize, "normalize", "`HOW` for iprof: none adds counts as they are; total scales each input to the largest one first, "+
+	f.Var(&o.normalize, "normalize", "`HOW` none adds counts as they are; total scales each input to the largest one first, "+
 		"so that long runs do not outweigh short ones")
-	f.BoolVar(&o.dropUnresolved, "drop-unresolved", false, "for iprof: leave out entries whose methods or types their file does not name")
-	f.BoolVar(&o.dropUnknown, "drop-unknown", false, "for iprof: leave out sections that are not known")
+	f.BoolVar(&o.dropUnresolved, "drop-unresolved", false, "leave out entries whose methods or types their file does not name")
+	f.BoolVar(&o.dropUnknown, "drop-unknown", false, "leave out sections that are not known")
 	o.iprofWriting.declare(f)
 }
 

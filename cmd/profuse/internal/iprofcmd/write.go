@@ -20,15 +20,16 @@ type iprofWriting struct {
 }
 
 func (w *iprofWriting) declare(f *cli.Flags) {
-	f.StringVar(&w.version, "iprof-version", "auto", "`V` of iprof to write: 0.4.0, 1.0.0, 1.1.0, or auto")
-	f.BoolVar(&w.indent, "indent", false, "for iprof: write a number per line, indented, for reading")
-	f.BoolVar(&w.lines, "lines", false, "for iprof: write an entry per line, for version control")
+	f.StringVar(&w.version, "iprof-version", "auto", "`V` of the format to write: 0.4.0, 1.0.0, 1.1.0, or auto")
+	f.BoolVar(&w.indent, "indent", false, "write a number per line, indented, for reading")
+	f.BoolVar(&w.lines, "entry-per-line", false, "write an entry per line, for version control")
+	f.Alias("entry-per-line", "lines")
 }
 
 func (w *iprofWriting) options() (opt iprof.WriteOptions, err error) {
 	switch {
 	case w.indent && w.lines:
-		return opt, cli.Usagef("options --indent and --lines exclude each other")
+		return opt, cli.Usagef("options --indent and --entry-per-line exclude each other")
 	case w.indent:
 		opt.Style = iprof.Indented
 	case w.lines:

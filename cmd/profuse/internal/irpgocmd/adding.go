@@ -22,6 +22,7 @@ type adding struct {
 }
 
 func (c *adding) declare(f *cli.Flags, aboutVersion, aboutCorrelate string) {
+	f.Group("LLVM profiles")
 	f.StringVar(&c.asked, "indexed-version", "auto", aboutVersion)
 	f.BoolVar(&c.sparse, "sparse", false, "leave out functions that never ran")
 	f.BoolVar(&c.mixed, "allow-mixed", false, "merge profiles of different kinds of instrumentation too")

@@ -31,6 +31,7 @@ type show struct {
 }
 
 func (s *show) Declare(f *cli.Flags) {
+	f.Group("heap profiles")
 	s.by = cli.Choice{Value: memprofcmd.ByBytes, Allowed: append(memprofcmd.Rankings, memprofcmd.ByAll)}
 	f.Var(&s.by, "by", "`WHAT` list contexts of heap profiles by bytes, count, lifetime (average), density (of accesses, average) or all")
 }

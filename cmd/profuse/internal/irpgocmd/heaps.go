@@ -20,6 +20,7 @@ type heapOptions struct {
 }
 
 func (o *heapOptions) declare(f *cli.Flags) {
+	f.Group("heap profiles")
 	f.StringVar(&o.version, "memprof-version", "auto", fmt.Sprintf("`N` version of the memprof section, 0 to %d, or auto: "+
 		"what the compilers read that read the indexed version", memprof.IndexedVersionMax))
 	f.BoolVar(&o.fullSchema, "memprof-full-schema", false, "write everything that is known of allocations, not only what compilers need")

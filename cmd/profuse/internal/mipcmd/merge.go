@@ -29,7 +29,8 @@ type merge struct {
 }
 
 func (c *merge) Declare(f *cli.Flags) {
-	f.StringVar(&c.arch, "arch", "", "`ARCH` of a program for several architectures, the one that ran; for MIP only")
+	f.Group("MIP profiles")
+	f.StringVar(&c.arch, "arch", "", "`ARCH` of a program for several architectures, the one that ran")
 }
 
 func (c *merge) Results() []family.Result {

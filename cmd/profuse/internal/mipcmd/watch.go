@@ -21,8 +21,9 @@ type watching struct {
 }
 
 func (c *watching) Declare(f *cli.Flags) {
+	f.Group("MIP profiles")
 	f.StringVar(&c.program, "program", "", "`FILE` the program, or its .mipmap, that MIP profiles are of")
-	f.StringVar(&c.arch, "arch", "", "`ARCH` of a program for several architectures, the one that ran; for MIP only")
+	f.StringVar(&c.arch, "arch", "", "`ARCH` of a program for several architectures, the one that ran")
 }
 
 func (c *watching) Check(*merging.Run) error {
