@@ -46,7 +46,7 @@ race:
 	else set -x; \
 	CGO_ENABLED=1 $(GO) test -race -short -timeout 15m -run 'Watch|View|Serve|Concurrent' ./cmd/profuse && \
 	CGO_ENABLED=1 $(GO) test -race -short -timeout 15m ./cmd/profuse/internal/irpgocmd ./cmd/profuse/internal/mipcmd \
-		./cmd/profuse/internal/memprofcmd ./cmd/profuse/internal/merging ./internal/inputs ./internal/atomicfile ./internal/filelock ./mip ./watch && \
+		./cmd/profuse/internal/memprofcmd ./cmd/profuse/internal/merging ./inputs ./internal/atomicfile ./internal/filelock ./mip ./watch && \
 	CGO_ENABLED=1 $(GO) test -race -short -timeout 15m -run 'Merge|ShapesMixed|Trace' ./irpgo && \
 	CGO_ENABLED=1 $(GO) test -race -short -timeout 15m -run ServedTwice ./report && \
 	CGO_ENABLED=1 $(GO) test -race -short -timeout 15m -run 'Merge|Binaries|Symboliz' ./memprof; fi

@@ -5,7 +5,7 @@ import (
 	"math"
 	"sync"
 
-	"github.com/profuse-pgo/profuse/internal/inputs"
+	"github.com/profuse-pgo/profuse/inputs"
 	"github.com/profuse-pgo/profuse/internal/object"
 	"github.com/profuse-pgo/profuse/profile"
 )

@@ -9,7 +9,8 @@ import (
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/console"
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/family"
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/sources"
-	"github.com/profuse-pgo/profuse/internal/inputs"
+	"github.com/profuse-pgo/profuse/inputs"
+	"github.com/profuse-pgo/profuse/internal/responsefile"
 )
 
 func checkCommand() *cli.Command {
@@ -73,7 +74,7 @@ func (c *checkRun) run(ctx context.Context, env *cli.Env, args []string) error {
 	} else if name := c.gate.idle(); name != "" {
 		return cli.Usagef("option --%s goes with --against, which is missing: nothing is judged", name)
 	}
-	args, err := inputs.ExpandResponse(args)
+	args, err := responsefile.Expand(args)
 	if err != nil {
 		return err
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/sources"
 	"github.com/profuse-pgo/profuse/export"
 	"github.com/profuse-pgo/profuse/formats"
-	"github.com/profuse-pgo/profuse/internal/inputs"
+	"github.com/profuse-pgo/profuse/inputs"
 )
 
 func exportCommand() *cli.Command {

@@ -12,7 +12,8 @@ import (
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/console"
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/family"
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/sources"
-	"github.com/profuse-pgo/profuse/internal/inputs"
+	"github.com/profuse-pgo/profuse/inputs"
+	"github.com/profuse-pgo/profuse/internal/responsefile"
 )
 
 func showCommand() *cli.Command {
@@ -73,7 +74,7 @@ func (c *showRun) run(ctx context.Context, env *cli.Env, args []string) error {
 	if err != nil {
 		return err
 	}
-	args, err = inputs.ExpandResponse(args)
+	args, err = responsefile.Expand(args)
 	if err != nil {
 		return err
 	}

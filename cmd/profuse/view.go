@@ -8,7 +8,7 @@ import (
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/merging"
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/sources"
 	"github.com/profuse-pgo/profuse/formats"
-	"github.com/profuse-pgo/profuse/internal/inputs"
+	"github.com/profuse-pgo/profuse/inputs"
 	"github.com/profuse-pgo/profuse/profile"
 )
 

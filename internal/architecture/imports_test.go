@@ -22,7 +22,7 @@ var layers = [][]string{
 	{"internal/saturate", "internal/tally"},
 	{"profile"},
 	{"internal/atomicfile", "internal/blake3", "internal/densemap", "internal/filelock", "internal/lazymap", "internal/mt19937", "internal/symbols", "internal/zlibtext"},
-	{"internal/cursor", "internal/inputs", "internal/llvmyaml"},
+	{"internal/cursor", "internal/responsefile", "inputs", "internal/llvmyaml"},
 	{"internal/object", "internal/ondisk", "symbolize/internal/dwarf"},
 	{"symbolize", "classfile", "layout"},
 	{"memprof", "mip", "iprof"},

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/edit"
-	"github.com/profuse-pgo/profuse/internal/inputs"
+	"github.com/profuse-pgo/profuse/internal/responsefile"
 )
 
 // Env is what a run of a tool touches besides the files it is told of.
@@ -61,7 +61,7 @@ type run struct {
 // everything after them, and over errors before them, which are printed all the
 // same.
 func (p *Parser) Parse(args []string) (*Command, Outcome) {
-	args, err := inputs.ExpandResponse(args)
+	args, err := responsefile.Expand(args)
 	if err != nil {
 		fmt.Fprintln(p.Stderr, err)
 		return p.Top, Failed

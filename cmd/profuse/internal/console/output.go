@@ -12,8 +12,8 @@ import (
 	"golang.org/x/term"
 
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/cli"
+	"github.com/profuse-pgo/profuse/inputs"
 	"github.com/profuse-pgo/profuse/internal/atomicfile"
-	"github.com/profuse-pgo/profuse/internal/inputs"
 )
 
 // An Output is where a result goes. Nothing is seen of a file before commit.

@@ -1,7 +1,7 @@
 package doctorcmd
 
 import (
-	"github.com/profuse-pgo/profuse/internal/inputs"
+	"github.com/profuse-pgo/profuse/inputs"
 	"github.com/profuse-pgo/profuse/irpgo"
 )
 

@@ -8,8 +8,8 @@ import (
 	"fmt"
 	"io/fs"
 
+	"github.com/profuse-pgo/profuse/inputs"
 	"github.com/profuse-pgo/profuse/internal/filelock"
-	"github.com/profuse-pgo/profuse/internal/inputs"
 	"github.com/profuse-pgo/profuse/mip"
 	"github.com/profuse-pgo/profuse/profile"
 )

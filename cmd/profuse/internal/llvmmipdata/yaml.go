@@ -3,7 +3,7 @@ package llvmmipdata
 import (
 	"bufio"
 
-	"github.com/profuse-pgo/profuse/internal/inputs"
+	"github.com/profuse-pgo/profuse/inputs"
 	"github.com/profuse-pgo/profuse/mip"
 	"github.com/profuse-pgo/profuse/profile"
 )

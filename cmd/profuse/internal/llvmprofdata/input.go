@@ -6,7 +6,7 @@ import (
 	"os"
 	"strings"
 
-	"github.com/profuse-pgo/profuse/internal/inputs"
+	"github.com/profuse-pgo/profuse/inputs"
 	"github.com/profuse-pgo/profuse/irpgo"
 )
 

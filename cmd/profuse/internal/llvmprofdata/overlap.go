@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/profuse-pgo/profuse/internal/inputs"
+	"github.com/profuse-pgo/profuse/inputs"
 	"github.com/profuse-pgo/profuse/irpgo"
 )
 

@@ -13,7 +13,7 @@ import (
 
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/cli"
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/console"
-	"github.com/profuse-pgo/profuse/internal/inputs"
+	"github.com/profuse-pgo/profuse/inputs"
 	"github.com/profuse-pgo/profuse/profile"
 )
 
@@ -162,9 +162,9 @@ func (m *Report) numRejected() int {
 
 // Skipped takes note of something found in a folder or archive that is no
 // input. Files that hide are left out in silence.
-func (m *Report) Skipped(name string, why inputs.Reason) {
-	if why != inputs.DotFile {
-		m.Add(string(why), 0, name+": passed over: "+string(why), "")
+func (m *Report) Skipped(name, why string) {
+	if why != inputs.Hidden {
+		m.Add(why, 0, name+": passed over: "+why, "")
 	}
 }
 

@@ -10,7 +10,8 @@ import (
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/console"
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/sources"
 	"github.com/profuse-pgo/profuse/formats"
-	"github.com/profuse-pgo/profuse/internal/inputs"
+	"github.com/profuse-pgo/profuse/inputs"
+	"github.com/profuse-pgo/profuse/internal/responsefile"
 )
 
 // A Run is what is asked of a merge whatever the formats of its inputs.
@@ -55,7 +56,7 @@ func NumWorkers(option int) int {
 // order of the inputs shows in the order of records.
 func (r *Run) Expand(env *cli.Env, args []string, report *Report) ([]inputs.Input, error) {
 	opt := inputs.Options{Stdin: env.Stdin, Skipped: report.Skipped}
-	args, err := inputs.ExpandResponse(args)
+	args, err := responsefile.Expand(args)
 	if err != nil {
 		return nil, err
 	}

@@ -12,8 +12,9 @@ import (
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/merging"
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/sources"
 	"github.com/profuse-pgo/profuse/formats"
+	"github.com/profuse-pgo/profuse/inputs"
 	"github.com/profuse-pgo/profuse/internal/filelock"
-	"github.com/profuse-pgo/profuse/internal/inputs"
+	"github.com/profuse-pgo/profuse/internal/responsefile"
 	"github.com/profuse-pgo/profuse/mip"
 	"github.com/profuse-pgo/profuse/mip/debuginfo"
 	"github.com/profuse-pgo/profuse/profile"
@@ -155,7 +156,7 @@ func (c *mipUpdate) run(ctx context.Context, env *cli.Env, args []string) error 
 
 // update merges what the arguments name into the profile.
 func (c *mipUpdate) update(ctx context.Context, env *cli.Env, args []string, report *merging.Report) error {
-	args, err := inputs.ExpandResponse(args)
+	args, err := responsefile.Expand(args)
 	if err != nil {
 		return err
 	}

@@ -21,25 +21,29 @@ type Options struct {
 	// NoGlob takes every argument literally, as LLVM's tools do on unix.
 	NoGlob bool
 
-	// Skipped, if not nil, is told of what was found in a folder or archive
-	// and left out. It must be safe for concurrent use if the inputs are read
-	// concurrently.
-	Skipped func(name string, why Reason)
+	// MaxSize is the largest size in bytes, uncompressed, of a file that is
+	// compressed, a member of an archive, or standard input; 0 means 16 GiB.
+	// Plain files have no limit.
+	MaxSize int64
+
+	// Skipped, if not nil, is told what was found in a folder or archive and
+	// left out, and why. It must be safe for concurrent use if the inputs are
+	// read concurrently.
+	Skipped func(name string, why string)
 
 	limits limits // for tests
 }
 
-// Reason says why something that was found is not an input.
-type Reason string
+// Hidden is the reason that Options.Skipped is given for a file that hides.
+const Hidden = "its name begins with a dot"
 
-// The reasons given to Options.Skipped.
+// The other reasons.
 const (
-	DotFile      Reason = "its name begins with a dot"
-	Temporary    Reason = "temporary file of an unfinished run"
-	NotRegular   Reason = "not a regular file"
-	LinkedFolder Reason = "symbolic link to a folder"
-	DanglingLink Reason = "symbolic link to nothing"
-	ArchiveLink  Reason = "link inside an archive"
+	temporary    = "temporary file of an unfinished run"
+	notRegular   = "not a regular file"
+	linkedFolder = "symbolic link to a folder"
+	danglingLink = "symbolic link to nothing"
+	archiveLink  = "link inside an archive"
 )
 
 // An Input is one place that profiles come from: a file, an archive of files,
@@ -91,7 +95,7 @@ func Expand(args []string, opts Options) ([]Input, error) {
 }
 
 // skip tells the caller of Expand what is left out.
-func (o *Options) skip(name string, why Reason) {
+func (o *Options) skip(name string, why string) {
 	if o.Skipped != nil {
 		o.Skipped(name, why)
 	}
@@ -99,19 +103,19 @@ func (o *Options) skip(name string, why Reason) {
 
 // hidden reports whether a file or folder of this base name is left out of
 // folders and archives, and why.
-func hidden(base string) (why Reason, yes bool) {
+func hidden(base string) (why string, yes bool) {
 	switch {
 	case atomicfile.IsTemp(base):
-		return Temporary, true
+		return temporary, true
 	case strings.HasPrefix(base, "."):
-		return DotFile, true
+		return Hidden, true
 	}
 	return "", false
 }
 
 // hiddenMember is hidden for an archive member: one in a hidden folder is as
 // hidden as the folder.
-func hiddenMember(name string) (why Reason, yes bool) {
+func hiddenMember(name string) (why string, yes bool) {
 	for part := range strings.SplitSeq(name, "/") {
 		if part == "." || part == ".." {
 			continue
@@ -148,7 +152,7 @@ func (w *walker) argument(arg string) error {
 	slices.Sort(matches)
 	for _, name := range matches {
 		if atomicfile.IsTemp(name) {
-			w.opts.skip(name, Temporary)
+			w.opts.skip(name, temporary)
 			continue
 		}
 		info, err := os.Stat(name)
@@ -208,20 +212,20 @@ func (w *walker) entry(prefix string, entry fs.DirEntry) error {
 	case mode.IsDir():
 		return w.folder(name)
 	case mode&fs.ModeSymlink == 0:
-		w.opts.skip(name, NotRegular)
+		w.opts.skip(name, notRegular)
 		return nil
 	}
 
 	info, err := os.Stat(name)
 	switch {
 	case err != nil:
-		w.opts.skip(name, DanglingLink)
+		w.opts.skip(name, danglingLink)
 	case info.Mode().IsRegular():
 		w.files = append(w.files, name)
 	case info.IsDir():
-		w.opts.skip(name, LinkedFolder)
+		w.opts.skip(name, linkedFolder)
 	default:
-		w.opts.skip(name, NotRegular)
+		w.opts.skip(name, notRegular)
 	}
 	return nil
 }

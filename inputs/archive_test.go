@@ -168,7 +168,7 @@ func TestArchiveMembers(t *testing.T) {
 	}
 	w.Close()
 	var skipped []string
-	opts := Options{Skipped: func(name string, why Reason) {
+	opts := Options{Skipped: func(name string, why string) {
 		skipped = append(skipped, name[strings.Index(name, "!"):]+": "+string(why))
 	}}
 	got, err := list(t, b.Bytes(), opts)
@@ -177,9 +177,9 @@ func TestArchiveMembers(t *testing.T) {
 		t.Errorf("got %q, %v", got, err)
 	}
 	wantSkipped := []string{
-		"!dir/.profuse-x.tmp: " + string(Temporary), "!dir/.dot: " + string(DotFile), "!./.hid/file: " + string(DotFile),
-		"!hard: " + string(ArchiveLink), "!soft: " + string(ArchiveLink),
-		"!fifo: " + string(NotRegular), "!device: " + string(NotRegular),
+		"!dir/.profuse-x.tmp: " + temporary, "!dir/.dot: " + Hidden, "!./.hid/file: " + Hidden,
+		"!hard: " + archiveLink, "!soft: " + archiveLink,
+		"!fifo: " + notRegular, "!device: " + notRegular,
 	}
 	if !slices.Equal(skipped, wantSkipped) {
 		t.Errorf("skipped %q", skipped)
@@ -273,6 +273,7 @@ func TestExpansionLimits(t *testing.T) {
 	for name, c := range map[string]struct {
 		in     []byte
 		limits limits
+		most   int64
 		want   string
 	}{
 		"dense but small":   {in: zstdZeros(free)},
@@ -282,13 +283,13 @@ func TestExpansionLimits(t *testing.T) {
 		"many dense in one": {in: zstdOf(tarOf("a", string(make([]byte, free)), "b", string(make([]byte, free))))},
 		"allowed":           {in: zstdZeros(free + 1), limits: limits{maxRatio: 1 << 20}},
 		"sparse":            {in: zstdOf(append(random(free/400), make([]byte, free)...))},
-		"file too large":    {in: gzipOf(make([]byte, 1001)), limits: limits{maxSize: 1000}, want: "size is more than 1000 bytes"},
-		"file of the limit": {in: gzipOf(make([]byte, 1000)), limits: limits{maxSize: 1000}},
-		"member too large":  {in: tarOf("a", "1", "b", strings.Repeat("x", 1001)), limits: limits{maxSize: 1000}, want: "!b: size is"},
-		"stream too large":  {in: make([]byte, 1001), limits: limits{maxSize: 1000}, want: "-: size is"},
+		"file too large":    {in: gzipOf(make([]byte, 1001)), most: 1000, want: "size is more than 1000 bytes"},
+		"file of the limit": {in: gzipOf(make([]byte, 1000)), most: 1000},
+		"member too large":  {in: tarOf("a", "1", "b", strings.Repeat("x", 1001)), most: 1000, want: "!b: size is"},
+		"stream too large":  {in: make([]byte, 1001), most: 1000, want: "-: size is"},
 	} {
 		c.limits.free = free
-		in := Input{Name: "-", opts: &Options{Stdin: bytes.NewReader(c.in), limits: c.limits}}
+		in := Input{Name: "-", opts: &Options{Stdin: bytes.NewReader(c.in), MaxSize: c.most, limits: c.limits}}
 		err := in.Each(nil, func(*Data) error { return nil })
 		switch {
 		case c.want == "" && err != nil:
@@ -364,7 +365,7 @@ func FuzzArchive(f *testing.F) {
 	} {
 		f.Add(b)
 	}
-	opts := &Options{limits: limits{maxSize: 1 << 20}}
+	opts := &Options{MaxSize: 1 << 20}
 	f.Fuzz(func(t *testing.T, b []byte) {
 		o := *opts
 		o.Stdin = bytes.NewReader(b)

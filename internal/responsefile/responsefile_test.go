@@ -1,4 +1,4 @@
-package inputs
+package responsefile
 
 import (
 	"fmt"
@@ -53,11 +53,11 @@ var responseTests = []struct {
 	{utf16be("ä 'b c'"), []string{"ä", "b c"}},
 }
 
-func TestExpandResponse(t *testing.T) {
+func TestExpand(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for _, c := range responseTests {
 		write(t, "r", c.text)
-		got, err := ExpandResponse([]string{"before", "@r", "after"})
+		got, err := Expand([]string{"before", "@r", "after"})
 		want := append(append([]string{"before"}, c.want...), "after")
 		if err != nil || !slices.Equal(got, want) {
 			t.Errorf("%q: got %q, %v; want %q", c.text, got, err, want)
@@ -65,9 +65,9 @@ func TestExpandResponse(t *testing.T) {
 	}
 }
 
-// TestExpandResponseAgainstLLVM has llvm-profdata list the files that the same
+// TestExpandAgainstLLVM has llvm-profdata list the files that the same
 // response file names.
-func TestExpandResponseAgainstLLVM(t *testing.T) {
+func TestExpandAgainstLLVM(t *testing.T) {
 	profdata := oracle.LLVM(t, 22)
 	t.Chdir(t.TempDir())
 	for _, c := range responseTests {
@@ -87,7 +87,7 @@ func TestExpandResponseAgainstLLVM(t *testing.T) {
 	}
 }
 
-func TestExpandResponseNesting(t *testing.T) {
+func TestExpandNesting(t *testing.T) {
 	t.Chdir(t.TempDir())
 	if err := os.Mkdir("sub", 0o777); err != nil {
 		t.Fatal(err)
@@ -128,7 +128,7 @@ func TestExpandResponseNesting(t *testing.T) {
 		{args: "@sub", err: "directory"},
 		{args: "@big", err: "MiB"},
 	} {
-		got, err := ExpandResponse(strings.Fields(c.args))
+		got, err := Expand(strings.Fields(c.args))
 		if c.err != "" {
 			if err == nil || !strings.Contains(err.Error(), c.err) {
 				t.Errorf("%s: %v, want an error about %q", c.args, err, c.err)
@@ -175,4 +175,11 @@ func pairs(s string) (p []string) {
 		p = append(p, string(c), `\`+string(c))
 	}
 	return p
+}
+
+func write(t testing.TB, name, contents string) {
+	t.Helper()
+	if err := os.WriteFile(name, []byte(contents), 0o666); err != nil {
+		t.Fatal(err)
+	}
 }

@@ -136,15 +136,15 @@ func TestExpandTellsWhatItSkips(t *testing.T) {
 		t.Skip("no symbolic links here")
 	}
 	want := []string{
-		"d/.dot: " + string(DotFile),
-		"d/.hid: " + string(DotFile),
-		"d/dangling: " + string(DanglingLink),
-		"d/ldir: " + string(LinkedFolder),
-		"d/loop: " + string(LinkedFolder),
-		"d/sub/.profuse-x.tmp: " + string(Temporary),
+		"d/.dot: " + Hidden,
+		"d/.hid: " + Hidden,
+		"d/dangling: " + danglingLink,
+		"d/ldir: " + linkedFolder,
+		"d/loop: " + linkedFolder,
+		"d/sub/.profuse-x.tmp: " + temporary,
 	}
 	var got []string
-	opts := Options{Skipped: func(name string, why Reason) {
+	opts := Options{Skipped: func(name string, why string) {
 		got = append(got, filepath.ToSlash(name)+": "+string(why))
 	}}
 	if _, err := Expand([]string{"d"}, opts); err != nil {

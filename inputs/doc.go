@@ -1,10 +1,10 @@
-// Package inputs is everything between the words of a command line and the
-// bytes of profiles.
+// Package inputs opens the files that profiles come in: it finds them,
+// decompresses them, and takes them out of archives.
 //
-// [ExpandResponse] replaces @file arguments; [Expand] turns the rest, files,
-// folders, patterns and "-", into a list of [Input]; and [Input.Each] yields
-// the bytes of each: one [Data] for a file, compressed or not, and one for
-// every member of a tar archive.
+// [Expand] turns the names of files and folders, patterns and "-" for standard
+// input into a list of [Input]. [Input.Each] yields the bytes of an input: one
+// [Data] for a file, compressed with gzip or zstd or not, and one for every
+// member of a tar archive.
 //
 //	ins, err := inputs.Expand(args, inputs.Options{})
 //	…
@@ -27,8 +27,9 @@
 //
 // What a compressed file expands to is not known before it is expanded.
 // Memory grows only as bytes arrive, for one profile at a time, up to 16 GiB, and
-// up to 500 times the compressed bytes where it is more than 256 MiB. Containers
-// within containers are opened four levels deep.
+// up to 500 times the compressed bytes where it is more than 256 MiB.
+// [Options.MaxSize] lowers the first limit. Containers within containers are
+// opened four levels deep.
 //
 // Of the errors, those about contents are *[profile.FormatError]; those of the
 // system are passed on as they are, usually a *[fs.PathError].

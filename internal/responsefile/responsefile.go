@@ -1,4 +1,5 @@
-package inputs
+// Package responsefile replaces @file arguments by the arguments in the files.
+package responsefile
 
 import (
 	"bytes"
@@ -20,7 +21,7 @@ const (
 	maxResponseDepth = 32 // files within files
 )
 
-// ExpandResponse replaces every argument "@file" by the arguments in that
+// Expand replaces every argument "@file" by the arguments in that
 // file, as GNU and LLVM tools do: separated by white space; quoted with ' or ";
 // a backslash, inside quotes too, takes the next character literally. Files
 // may name further files, relative to the working folder. An argument whose
@@ -31,7 +32,7 @@ const (
 //
 // A file that contains itself is an error, and so are files of more than
 // 64 MiB together.
-func ExpandResponse(args []string) ([]string, error) {
+func Expand(args []string) ([]string, error) {
 	var e expander
 	for _, arg := range args {
 		if err := e.add(arg); err != nil {

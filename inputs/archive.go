@@ -14,14 +14,11 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// limits bound what compressed files, archives and streams expand to. Plain
-// files are not limited: their size is known, and they are mapped.
+// limits bound what compressed files, archives and streams expand to, beside
+// Options.MaxSize. Memory is taken as the bytes arrive, whatever size is
+// announced, except for the window of a zstd stream: up to 128 MiB. Plain files
+// are not limited: their size is known, and they are mapped.
 type limits struct {
-	// maxSize is the largest file or archive member, uncompressed, in bytes;
-	// 0 means 16 GiB. Memory is taken as the bytes arrive, whatever is
-	// announced, except for the window of a zstd stream: up to 128 MiB.
-	maxSize int64
-
 	// maxRatio is how many times larger than the compressed bytes it was made
 	// from a file or member of more than 256 MiB may be; 0 means 500.
 	//
@@ -36,12 +33,16 @@ type limits struct {
 	free int64 // what maxRatio does not apply to, if not ratioFree
 }
 
+// maxSize returns MaxSize, or what it stands for.
+func (o *Options) maxSize() int64 {
+	if o.MaxSize <= 0 {
+		return defaultMaxSize
+	}
+	return min(o.MaxSize, maxInt-1)
+}
+
 // orDefault fills in what is zero.
 func (l limits) orDefault() limits {
-	if l.maxSize <= 0 {
-		l.maxSize = defaultMaxSize
-	}
-	l.maxSize = min(l.maxSize, maxInt-1)
 	if l.maxRatio <= 0 {
 		l.maxRatio = defaultMaxRatio
 	}
@@ -247,10 +248,10 @@ func (s *source) archive(name string, src io.Reader, depth int) error {
 		case tar.TypeDir, tar.TypeXGlobalHeader:
 			continue
 		case tar.TypeLink, tar.TypeSymlink:
-			s.opts.skip(member, ArchiveLink)
+			s.opts.skip(member, archiveLink)
 			continue
 		default:
-			s.opts.skip(member, NotRegular)
+			s.opts.skip(member, notRegular)
 			continue
 		}
 		if why, yes := hiddenMember(h.Name); yes {
@@ -265,7 +266,7 @@ func (s *source) archive(name string, src io.Reader, depth int) error {
 
 // slurp reads a stream to its end.
 func (s *source) slurp(name string, src io.Reader, depth int) (*Data, error) {
-	limits := s.opts.limits.orDefault()
+	limits, maxSize := s.opts.limits.orDefault(), s.opts.maxSize()
 	// Some of it has been read ahead for looking at its first bytes.
 	start := max(s.root.n-streamBuffer, 0)
 	buf := s.r.takeBuffer(firstBuffer)
@@ -274,8 +275,8 @@ func (s *source) slurp(name string, src io.Reader, depth int) (*Data, error) {
 		buf = buf[:len(buf)+n]
 		size := int64(len(buf))
 		switch {
-		case size > limits.maxSize:
-			err = tooLarge(name, "size", limits.maxSize)
+		case size > maxSize:
+			err = tooLarge(name, "size", maxSize)
 		case depth > 0 && size > limits.free && size/limits.maxRatio > s.root.n-start:
 			err = unsupported(name, "", "size",
 				fmt.Sprintf("%d bytes and more, from %d compressed", size, s.root.n-start),
