@@ -3,7 +3,6 @@ package classfile
 import (
 	"cmp"
 	"encoding/binary"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -46,15 +45,15 @@ func (p *parser) parse(data []byte) (*Class, error) {
 	}
 	c := p.c
 	if len(data) == 0 {
-		c.Fail(0, profile.ErrEmpty, "size", "0 bytes", "a class file")
+		c.Fail(c.At(0).Field("size").Got("0 bytes").Want("a class file").Empty())
 	}
 	if m := c.U32("magic"); m != magic && c.Err() == nil {
-		c.Fail(0, profile.ErrUnrecognized, "magic", fmt.Sprintf("%#x", m), fmt.Sprintf("%#x", uint32(magic)))
+		c.Fail(c.At(0).Field("magic").Gotf("%#x", m).Wantf("%#x", uint32(magic)).Unrecognized())
 	}
 	c.U16("minor version")
 	p.major = c.U16("major version")
 	if p.major < oldestMajor && c.Err() == nil {
-		c.Fail(c.Offset()-2, profile.ErrUnsupported, "major version", fmt.Sprint(p.major), fmt.Sprintf("at least %d", oldestMajor))
+		c.Fail(c.At(c.Offset()-2).Field("major version").Got(p.major).Wantf("at least %d", oldestMajor).Unsupported())
 	}
 	p.readPool()
 
@@ -92,7 +91,8 @@ func (p *parser) parse(data []byte) (*Class, error) {
 		}
 	})
 	if c.Err() == nil && c.Len() > 0 {
-		c.Corrupt(c.Offset(), "end of the class file", fmt.Sprintf("followed by %d bytes", c.Len()), "nothing")
+		c.Fail(c.At(c.Offset()).Field("end of the class file").Gotf("followed by %d bytes", c.Len()).
+			Want("nothing").Corrupt())
 	}
 	if err := c.Err(); err != nil {
 		return nil, err
@@ -107,7 +107,7 @@ func (p *parser) readPool() {
 	at := c.Offset()
 	count := c.U16("number of constants")
 	if c.Err() == nil && count == 0 {
-		c.Corrupt(at, "number of constants", 0, "at least 1")
+		c.Fail(c.At(at).Field("number of constants").Got(0).Want("at least 1").Corrupt())
 	}
 	if c.Err() != nil {
 		return
@@ -128,13 +128,13 @@ func (p *parser) readPool() {
 				p.pool = append(p.pool, constant{})
 			}
 		case p.major > NewestMajor:
-			c.Fail(at, profile.ErrUnsupported, "tag", fmt.Sprint(tag), "one known in class files of version 69")
+			c.Fail(c.At(at).Field("tag").Got(tag).Want("one known in class files of version 69").Unsupported())
 		default:
-			c.Corrupt(at, "tag", tag, "1, 3 to 12 or 15 to 20")
+			c.Fail(c.At(at).Field("tag").Got(tag).Want("1, 3 to 12 or 15 to 20").Corrupt())
 		}
 	}
 	if c.Err() == nil && len(p.pool) > int(count) {
-		c.Corrupt(c.Offset(), "last constant", "of two indexes", "one of one")
+		c.Fail(c.At(c.Offset()).Field("last constant").Got("of two indexes").Want("one of one").Corrupt())
 	}
 	c.Record = -1
 }
@@ -146,7 +146,8 @@ func (p *parser) constant(at int64, index uint16, tag byte, field string) (offse
 		return 0, false
 	}
 	if int(index) >= len(p.pool) || p.pool[index].tag != tag {
-		p.c.Corrupt(at, "index of the "+field, index, fmt.Sprintf("that of a constant with tag %d, below %d", tag, len(p.pool)))
+		p.c.Fail(p.c.At(at).Field("index of the "+field).Got(index).
+			Wantf("that of a constant with tag %d, below %d", tag, len(p.pool)).Corrupt())
 		return 0, false
 	}
 	return p.pool[index].offset, true
@@ -169,7 +170,7 @@ func (p *parser) string(a *cursor.Cursor, at int64, index uint16, field string) 
 	}
 	s, ok := decodeUTF8(raw)
 	if !ok {
-		p.c.Corrupt(int64(start), field, fmt.Sprintf("%q", raw), "modified UTF-8")
+		p.c.Fail(p.c.At(int64(start)).Field(field).Gotf("%q", raw).Want("modified UTF-8").Corrupt())
 		return ""
 	}
 	p.strings[string(raw)] = s
@@ -198,7 +199,7 @@ func (p *parser) readMethod(m *Method) {
 			return
 		}
 		if code {
-			a.Corrupt(a.Offset(), "attribute Code", "given twice", "at most one")
+			a.Fail(a.At(a.Offset()).Field("attribute Code").Got("given twice").Want("at most one").Corrupt())
 			return
 		}
 		code = true
@@ -223,19 +224,11 @@ func (p *parser) attributesOf(c *cursor.Cursor, what func(name string, a *cursor
 			a := cursor.New(name, start, b, binary.BigEndian)
 			a.Record = c.Record
 			what(name, a)
-			p.fail(a.Err())
+			p.c.Fail(a.Err())
 		}
 		if c.Err() != nil || p.c.Err() != nil {
 			return
 		}
-	}
-}
-
-// fail makes an error of a part that of the whole.
-func (p *parser) fail(err error) {
-	if fe, ok := err.(*profile.FormatError); ok && p.c.Err() == nil {
-		p.c.Section, p.c.Record = fe.Section, fe.Record
-		p.c.Fail(fe.Offset, fe.Err, fe.Field, fe.Found, fe.Want)
 	}
 }
 
@@ -255,7 +248,7 @@ func (p *parser) readCode(m *Method, a *cursor.Cursor) {
 	at := a.Offset()
 	length := a.U32("length of the code")
 	if a.Err() == nil && (length == 0 || length > maxCodeLength) {
-		a.Corrupt(at, "length of the code", length, fmt.Sprintf("1 to %d", maxCodeLength))
+		a.Fail(a.At(at).Field("length of the code").Got(length).Wantf("1 to %d", maxCodeLength).Corrupt())
 	}
 	a.Skip(uint64(length), "code")
 	m.CodeLength = int(length)
@@ -276,7 +269,8 @@ func (m *Method) readLines(a *cursor.Cursor) {
 		at := a.Offset()
 		l := Line{BCI: a.U16("bytecode index"), Line: a.U16("line")}
 		if int(l.BCI) >= m.CodeLength {
-			a.Corrupt(at, "bytecode index of a line", l.BCI, fmt.Sprintf("less than the %d bytes of code", m.CodeLength))
+			a.Fail(a.At(at).Field("bytecode index of a line").Got(l.BCI).
+				Wantf("less than the %d bytes of code", m.CodeLength).Corrupt())
 		}
 		if a.Err() != nil {
 			return

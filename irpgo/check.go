@@ -42,13 +42,6 @@ func (c *checker) add(list *[]error, err error) {
 	*list = append(*list, profile.InFile(err, c.file))
 }
 
-// odd builds a finding or remark; off and record are -1 where there is none.
-func odd(section string, off int64, record int, field, found, want string) error {
-	return &profile.FormatError{
-		Section: section, Offset: off, Record: record, Field: field, Found: found, Want: want, Err: profile.ErrCorrupt,
-	}
-}
-
 // Check reads a profile from end to end, as strictly as the readers can and
 // past damaged functions, and compares its parts with each other: whether the
 // counters of the functions fill their section without sharing any, whether
@@ -124,7 +117,8 @@ func (s *seenRecords) add(id seenRecord, r *Record, i int) {
 		s.seen[id] = struct{}{}
 		return
 	}
-	err := odd("records", -1, i, "function", fmt.Sprintf("%s with hash %#x again", r.Name, r.Hash), "each name and hash once")
+	err := profile.In("records").InRecord(i).Field("function").Gotf("%s with hash %#x again", r.Name, r.Hash).
+		Want("each name and hash once").Corrupt()
 	if s.raw {
 		// Programs may have two files of one name with local functions of one
 		// name.
@@ -146,7 +140,7 @@ func (c *checker) summary(stored *Summary, b *SummaryBuilder, section string) {
 	computed := b.Summary(cutoffs)
 	differ := func(field string, found, want uint64) {
 		if found != want {
-			c.note(odd(section, -1, -1, field, fmt.Sprint(found), fmt.Sprintf("%d, as the records have it", want)))
+			c.note(profile.In(section).Field(field).Got(found).Wantf("%d, as the records have it", want).Corrupt())
 		}
 	}
 	differ("number of functions", stored.NumFunctions, computed.NumFunctions)
@@ -174,8 +168,8 @@ func (m *Merger) checkTotal(r *Reader, added Added) {
 		total += cs.TotalCount
 	}
 	if total != added.Count {
-		m.opt.Warn(Warning{File: r.Name(), Err: profile.InFile(odd("summary", -1, -1, "total count", fmt.Sprint(total),
-			fmt.Sprintf("%d, as the records have it", added.Count)), r.Name())})
+		m.opt.Warn(Warning{File: r.Name(), Err: profile.InFile(profile.In("summary").Field("total count").
+			Got(total).Wantf("%d, as the records have it", added.Count).Corrupt(), r.Name())})
 	}
 }
 

@@ -2,10 +2,10 @@ package irpgo
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 
 	"github.com/profuse-pgo/profuse/internal/cursor"
+	"github.com/profuse-pgo/profuse/profile"
 )
 
 // raw checks the current profile of a raw file after its records.
@@ -25,7 +25,8 @@ func (c *checker) raw(r *rawReader) {
 		if e.start < limit && e.end <= limit && e.start < e.end { // else the reader has told
 			counters = append(counters, e)
 			if e.start%size != 0 {
-				c.note(odd("data", at+int64(p.layout.counterPtr), i, "counter offset", fmt.Sprint(e.start), "a multiple of 8"))
+				c.note(profile.At("data", at+int64(p.layout.counterPtr)).InRecord(i).Field("counter offset").
+					Got(e.start).Want("a multiple of 8").Corrupt())
 			}
 		}
 		if p.layout.bitmapBytes >= 0 {
@@ -36,7 +37,8 @@ func (c *checker) raw(r *rawReader) {
 			}
 		}
 		if hash := p.u64(b, p.layout.hash); p.variant.Has(IRLevel) && p.version >= 5 && !hashOfIR(hash) {
-			c.note(odd("data", at+int64(p.layout.hash), i, "function hash", fmt.Sprintf("%#x", hash), "at most 60 bits and the mark of context-sensitive records"))
+			c.note(profile.At("data", at+int64(p.layout.hash)).InRecord(i).Field("function hash").
+				Gotf("%#x", hash).Want("at most 60 bits and the mark of context-sensitive records").Corrupt())
 		}
 	}
 	c.tiles("counters", p.counters, counters)
@@ -47,7 +49,8 @@ func (c *checker) raw(r *rawReader) {
 	c.binaryIDs(p.binaryIDs)
 	c.stamps(r)
 	if p.variant&(ContextSens|EntryFirst|LoopEntries|EntryOnly) != 0 && !p.variant.Has(IRLevel) {
-		c.note(odd("header", p.start+8, -1, "profile variant", p.variant.String(), "what front-end instrumentation has, or ir as well"))
+		c.note(profile.At("header", p.start+8).Field("profile variant").Got(p.variant.String()).
+			Want("what front-end instrumentation has, or ir as well").Corrupt())
 	}
 }
 
@@ -69,7 +72,8 @@ func (c *checker) tiles(section string, s rawSection, extents []extent) {
 		if zeros && to-end < 8 && to%8 == 0 {
 			return // the linker aligned what follows
 		}
-		err := odd(section, s.off+int64(end), -1, section+" of no function", fmt.Sprintf("%d bytes", to-end), "none")
+		err := profile.At(section, s.off+int64(end)).Field(section+" of no function").Gotf("%d bytes", to-end).
+			Want("none").Corrupt()
 		if zeros {
 			c.remark(err) // a linker may leave room between object files
 		} else {
@@ -79,8 +83,9 @@ func (c *checker) tiles(section string, s rawSection, extents []extent) {
 	for _, e := range extents {
 		gap(e.start)
 		if e.start < end {
-			c.note(odd(section, s.off+int64(e.start), e.record, section+" shared with another function",
-				fmt.Sprintf("%d bytes", min(end, e.end)-e.start), "none"))
+			c.note(profile.At(section, s.off+int64(e.start)).InRecord(e.record).
+				Field(section+" shared with another function").Gotf("%d bytes", min(end, e.end)-e.start).
+				Want("none").Corrupt())
 		}
 		end = max(end, e.end)
 	}
@@ -91,7 +96,8 @@ func (c *checker) tiles(section string, s rawSection, extents []extent) {
 func (c *checker) padding(file []byte, p *rawProfile) {
 	check := func(section string, from, to int64) {
 		if from < to && !onlyZeros(file[from:to]) {
-			c.remark(odd(section+" padding", from, -1, "padding", "not zero", fmt.Sprintf("%d zero bytes", to-from)))
+			c.remark(profile.At(section+" padding", from).Field("padding").Got("not zero").
+				Wantf("%d zero bytes", to-from).Corrupt())
 		}
 	}
 	end := func(s rawSection) int64 { return s.off + int64(len(s.data)) }
@@ -126,8 +132,9 @@ func (c *checker) addresses(p *rawProfile) {
 	for i := range p.numRecords() {
 		a := p.u64(p.record(i), p.layout.funcPtr)
 		if a != 0 && max(a, middle)-min(a, middle) > farAway {
-			c.remark(odd("data", p.recordOffset(i)+int64(p.layout.funcPtr), i, "address of the function",
-				fmt.Sprintf("%#x", a), fmt.Sprintf("near %#x, where the others are", middle)))
+			c.remark(profile.At("data", p.recordOffset(i)+int64(p.layout.funcPtr)).InRecord(i).
+				Field("address of the function").Gotf("%#x", a).Wantf("near %#x, where the others are", middle).
+				Corrupt())
 		}
 	}
 }
@@ -139,7 +146,8 @@ func (c *checker) vtables(p *rawProfile) {
 	size := vtableRecordSize(p.ptr)
 	for i := 0; i*size < len(p.vtables.data); i++ {
 		if ref := p.u64(p.vtables.data, i*size); names.Name(ref) == "" {
-			c.note(odd("vtables", p.vtables.off+int64(i*size), i, "name reference", fmt.Sprintf("%#x", ref), "that of a listed vtable"))
+			c.note(profile.At("vtables", p.vtables.off+int64(i*size)).InRecord(i).Field("name reference").
+				Gotf("%#x", ref).Want("that of a listed vtable").Corrupt())
 		}
 	}
 }
@@ -150,11 +158,12 @@ const minBinaryID, maxBinaryID = 4, 64
 func (c *checker) binaryIDs(ids [][]byte) {
 	for i, id := range ids {
 		if len(id) < minBinaryID || len(id) > maxBinaryID {
-			c.remark(odd("binary ids", -1, i, "length of the binary id", fmt.Sprint(len(id)),
-				fmt.Sprintf("%d to %d bytes, as linkers make them", minBinaryID, maxBinaryID)))
+			c.remark(profile.In("binary ids").InRecord(i).Field("length of the binary id").Got(len(id)).
+				Wantf("%d to %d bytes, as linkers make them", minBinaryID, maxBinaryID).Corrupt())
 		}
 		if slices.ContainsFunc(ids[:i], func(o []byte) bool { return string(o) == string(id) }) {
-			c.remark(odd("binary ids", -1, i, "binary id", fmt.Sprintf("%x again", id), "each once"))
+			c.remark(profile.In("binary ids").InRecord(i).Field("binary id").Gotf("%x again", id).
+				Want("each once").Corrupt())
 		}
 	}
 }
@@ -163,8 +172,8 @@ func (c *checker) binaryIDs(ids [][]byte) {
 func (c *checker) stamps(r *rawReader) {
 	for _, s := range r.stamps {
 		if s.when > uint64(r.cur.numRecords()) && r.about.Profiles == 1 {
-			c.remark(odd("counters", -1, -1, "timestamp of "+r.syms.Name(s.nameRef), fmt.Sprint(s.when),
-				fmt.Sprintf("1 to %d, the number of functions", r.cur.numRecords())))
+			c.remark(profile.In("counters").Field("timestamp of "+r.syms.Name(s.nameRef)).Got(s.when).
+				Wantf("1 to %d, the number of functions", r.cur.numRecords()).Corrupt())
 		}
 	}
 }

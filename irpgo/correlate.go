@@ -85,7 +85,8 @@ func CorrelateBinary(f *symbolize.File, warn func(Warning)) (*Correlation, error
 		return nil, err
 	}
 	if f.Format() != symbolize.ELF {
-		return nil, b.fail("", fmt.Sprintf("a %s file", f.Format()), "an ELF file", "unsupported binary format (only ELF and COFF are supported)")
+		return nil, profile.File(f.Name()).Field("correlation data").Gotf("a %s file", f.Format()).Want("an ELF file").
+			Because(unable("unsupported binary format (only ELF and COFF are supported)"))
 	}
 	data, err := b.section(covDataSection)
 	if err != nil {
@@ -134,32 +135,27 @@ func (b *correlationBuilder) section(name string) (*symbolize.Section, error) {
 	if s := b.f.Section(name); s != nil {
 		return s, nil
 	}
-	return nil, b.fail(name, "not there", "a program built for this kind of correlation, not stripped", "could not find section ("+name+")")
+	return nil, profile.In(name).InFile(b.f.Name()).Field("correlation data").Got("not there").
+		Want("a program built for this kind of correlation, not stripped").
+		Because(unable("could not find section (" + name + ")"))
 }
 
-// fail is the error that a program is of no use; words are LLVM's.
-func (b *correlationBuilder) fail(section, found, want, words string) error {
-	return &profile.FormatError{
-		File: b.f.Name(), Section: section, Offset: -1, Record: -1, Field: "correlation data", Found: found, Want: want,
-		Err: &InstrError{Code: CodeUnableToCorrelate, Detail: words},
-	}
+// unable is the cause of errors about programs; words are LLVM's.
+func unable(words string) *InstrError {
+	return &InstrError{Code: CodeUnableToCorrelate, Detail: words}
 }
 
-// skip tells of a function that is described incompletely. The offset is within .debug_info,
-// and of other sections within the file.
-func (b *correlationBuilder) skip(function, section string, off int64, record int, field, found, want, words string) {
-	if b.warn == nil {
-		return
+// skip warns of a function that is described incompletely.
+func (b *correlationBuilder) skip(function string, err error) {
+	if b.warn != nil {
+		b.warn(Warning{File: b.f.Name(), Function: function, Err: profile.InFile(err, b.f.Name())})
 	}
-	b.warn(Warning{File: b.f.Name(), Function: function, Err: &profile.FormatError{
-		File: b.f.Name(), Section: section, Offset: off, Record: record, Field: field, Found: found, Want: want,
-		Err: &InstrError{Code: CodeUnableToCorrelate, Detail: words},
-	}})
 }
 
 // probe adds a function of the debug information.
 func (b *correlationBuilder) probe(p *symbolize.Probe) {
 	const needed = symbolize.HasFunction | symbolize.HasHash | symbolize.HasCounter | symbolize.HasCounters
+	at := profile.At(".debug_info", int64(p.Offset)) // the offset is within the section
 	switch {
 	case p.Has&(symbolize.HasEntry|symbolize.HasCounter) == 0:
 		return // the linker dropped it
@@ -170,18 +166,20 @@ func (b *correlationBuilder) probe(p *symbolize.Probe) {
 			}
 			return v
 		}
-		b.skip(p.Function, ".debug_info", int64(p.Offset), -1, "description of the counters", "incomplete", "name, hash, address and number",
-			fmt.Sprintf("Incomplete DIE for function %v: CFGHash=%v  CounterPtr=%v  NumCounters=%v", or(symbolize.HasFunction, p.Function),
-				or(symbolize.HasHash, p.Hash), or(symbolize.HasCounter, p.Counter), or(symbolize.HasCounters, p.Counters)))
+		b.skip(p.Function, at.Field("description of the counters").Got("incomplete").Want("name, hash, address and number").
+			Because(unable(fmt.Sprintf("Incomplete DIE for function %v: CFGHash=%v  CounterPtr=%v  NumCounters=%v",
+				or(symbolize.HasFunction, p.Function), or(symbolize.HasHash, p.Hash),
+				or(symbolize.HasCounter, p.Counter), or(symbolize.HasCounters, p.Counters)))))
 		return
 	case p.Counter < b.start || p.Counter >= b.end:
-		b.skip(p.Function, ".debug_info", int64(p.Offset), -1, "address of the counters", fmt.Sprintf("%#x", p.Counter),
-			fmt.Sprintf("from %#x to before %#x", b.start, b.end),
-			fmt.Sprintf("CounterPtr out of range for function %s: Actual=%#x Expected=[%#x, %#x)", p.Function, p.Counter, b.start, b.end))
+		b.skip(p.Function, at.Field("address of the counters").Gotf("%#x", p.Counter).
+			Wantf("from %#x to before %#x", b.start, b.end).
+			Because(unable(fmt.Sprintf("CounterPtr out of range for function %s: Actual=%#x Expected=[%#x, %#x)",
+				p.Function, p.Counter, b.start, b.end))))
 		return
 	case p.Has&symbolize.HasEntry == 0:
-		b.skip(p.Function, ".debug_info", int64(p.Offset), -1, "address of the function", "none", "one",
-			"Could not find address of function "+p.Function)
+		b.skip(p.Function, at.Field("address of the function").Got("none").Want("one").
+			Because(unable("Could not find address of function "+p.Function)))
 	}
 	if b.add(CorrelatedFunction{
 		NameRef: NameRef(p.Function), Hash: p.Hash, Counter: p.Counter - b.start, Counters: uint32(p.Counters), Address: p.Entry,
@@ -206,9 +204,10 @@ func (b *correlationBuilder) records(data []byte, off int64) {
 		counter := p.addr(r, p.layout.counterPtr)
 		if counter < b.start || counter >= b.end {
 			at := i * p.layout.size
-			b.skip("", covDataSection, off+int64(at), i, "address of the counters", fmt.Sprintf("%#x", counter),
-				fmt.Sprintf("from %#x to before %#x", b.start, b.end),
-				fmt.Sprintf("CounterPtr out of range for function: Actual=%#x Expected=[%#x, %#x) at data offset=%#x", counter, b.start, b.end, at))
+			b.skip("", profile.At(covDataSection, off+int64(at)).InRecord(i).Field("address of the counters").Gotf("%#x", counter).
+				Wantf("from %#x to before %#x", b.start, b.end).
+				Because(unable(fmt.Sprintf("CounterPtr out of range for function: Actual=%#x Expected=[%#x, %#x) at data offset=%#x",
+					counter, b.start, b.end, at))))
 			continue
 		}
 		b.add(CorrelatedFunction{
@@ -233,7 +232,8 @@ func (b *correlationBuilder) add(f CorrelatedFunction) bool {
 func (b *correlationBuilder) finish(err error) (*Correlation, error) {
 	if len(b.c.Functions) == 0 {
 		if err == nil {
-			err = b.fail("", "none", "a program built for correlation", "could not find any profile data metadata in correlated file")
+			err = profile.File(b.f.Name()).Field("correlation data").Got("none").Want("a program built for correlation").
+				Because(unable("could not find any profile data metadata in correlated file"))
 		}
 		return nil, err
 	}

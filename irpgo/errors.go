@@ -108,11 +108,5 @@ func LLVMMessage(err error) string {
 	return err.Error()
 }
 
-// fail builds an error at an absolute offset. record is -1 outside records.
-func fail(section string, off int64, record int, code Code, detail, field, found, want string) error {
-	return &profile.FormatError{
-		Section: section, Offset: off, Record: record,
-		Field: field, Found: found, Want: want,
-		Err: &InstrError{Code: code, Detail: detail},
-	}
-}
+// malformed is the cause of most errors that [CodeMalformed] stands for.
+func malformed(detail string) *InstrError { return &InstrError{Code: CodeMalformed, Detail: detail} }

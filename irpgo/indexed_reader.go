@@ -2,7 +2,6 @@ package irpgo
 
 import (
 	"crypto/md5"
-	"fmt"
 
 	"github.com/profuse-pgo/profuse/internal/cursor"
 	"github.com/profuse-pgo/profuse/internal/ondisk"
@@ -168,12 +167,13 @@ func (r *indexedReader) readHeader() (int64, error) {
 		Variant: Variant(word) & indexedBits, Profiles: 1,
 	}
 	if version < indexedVersionMin || version > IndexedVersionMax {
-		return 0, fail("header", 8, -1, CodeUnsupportedVersion, "", "indexed profile version",
-			fmt.Sprint(version), fmt.Sprintf("%d to %d", indexedVersionMin, IndexedVersionMax))
+		return 0, profile.At("header", 8).Field("indexed profile version").Got(version).
+			Wantf("%d to %d", indexedVersionMin, IndexedVersionMax).
+			Because(&InstrError{Code: CodeUnsupportedVersion})
 	}
 	if odd := word &^ (versionMask | uint64(indexedBits)); odd != 0 && !r.opt.Lenient {
-		return 0, fail("header", 8, -1, CodeUnsupportedVersion, "", "variant bits",
-			fmt.Sprintf("%#x", odd), "only known ones")
+		return 0, profile.At("header", 8).Field("variant bits").Gotf("%#x", odd).Want("only known ones").
+			Because(&InstrError{Code: CodeUnsupportedVersion})
 	}
 	c.U64("unused") // MaxFunctionCount before version 4
 	h := &r.header
@@ -192,7 +192,8 @@ func (r *indexedReader) readHeader() (int64, error) {
 		h.vtableNames = c.U64("vtable names offset")
 	}
 	if c.Err() == nil && h.hashType != hashTypeMD5 {
-		return 0, fail("header", 24, -1, CodeUnsupportedHashType, "", "hash type", fmt.Sprint(h.hashType), "0, MD5")
+		return 0, profile.At("header", 24).Field("hash type").Got(h.hashType).Want("0, MD5").
+			Because(&InstrError{Code: CodeUnsupportedHashType})
 	}
 	if c.Err() == nil && version >= 4 {
 		var err error
@@ -238,10 +239,8 @@ func (r *indexedReader) section(name string, off uint64) (*cursor.Cursor, error)
 		if off < uint64(r.table.End()) {
 			cause = &InstrError{Code: CodeBadHeader}
 		}
-		return nil, &profile.FormatError{
-			Section: "header", Offset: -1, Record: -1, Field: "offset of the " + name, Found: fmt.Sprintf("%#x", off),
-			Want: fmt.Sprintf("%#x to %#x, the end of the file", r.table.End(), len(r.data)), Err: cause,
-		}
+		return nil, profile.In("header").Field("offset of the "+name).Gotf("%#x", off).
+			Wantf("%#x to %#x, the end of the file", r.table.End(), len(r.data)).Because(cause)
 	}
 	return cursor.New(name, int64(off), r.data[off:], le), nil
 }
@@ -257,14 +256,13 @@ func (r *indexedReader) readBinaryIDs() error {
 	at := c.Offset()
 	size := c.U64("size")
 	if c.Err() == nil && size%8 != 0 {
-		return fail("binary ids", at, -1, CodeBadHeader, "", "size", fmt.Sprint(size), "a multiple of 8")
+		return profile.At("binary ids", at).Field("size").Got(size).Want("a multiple of 8").
+			Because(&InstrError{Code: CodeBadHeader})
 	}
 	if c.Err() == nil && size > uint64(c.Len()) {
-		return &profile.FormatError{
-			Section: "binary ids", Offset: at, Record: -1, Field: "size", Found: fmt.Sprint(size),
-			Want: fmt.Sprintf("at most the %d bytes left in the file", c.Len()),
-			Err:  &InstrError{Code: CodeMalformed, Detail: "corrupted binary ids", class: profile.ErrTruncated},
-		}
+		return profile.At("binary ids", at).Field("size").Got(size).
+			Wantf("at most the %d bytes left in the file", c.Len()).
+			Because(&InstrError{Code: CodeMalformed, Detail: "corrupted binary ids", class: profile.ErrTruncated})
 	}
 	off := c.Offset()
 	data := c.Bytes(size, "binary ids")
@@ -331,8 +329,9 @@ func (r *indexedReader) records(yield func(*Record, error) bool) {
 		if r.ref = it.Hash; r.opt.Lenient {
 			r.ref = 0
 		} else if !r.verified && NameRef(name) != it.Hash {
-			bad = fail("hash table", it.DataOff-int64(len(it.Key))-24, n, CodeMalformed, "", "hash",
-				fmt.Sprintf("%#x", it.Hash), fmt.Sprintf("%#x, that of the key", NameRef(name)))
+			bad = profile.At("hash table", it.DataOff-int64(len(it.Key))-24).InRecord(n).Field("hash").
+				Gotf("%#x", it.Hash).Wantf("%#x, that of the key", NameRef(name)).
+				Because(&InstrError{Code: CodeMalformed})
 			if !rescuer.take(Rescued{name, it.Hash, false, bad}) {
 				return false
 			}
@@ -378,7 +377,8 @@ func (r *indexedReader) readRecord(c *cursor.Cursor, name string, first bool) er
 	version := r.about.Version
 	at := c.Offset()
 	if first && c.Len()%8 != 0 {
-		return emptyData(c, at, "data length", fmt.Sprint(c.Len()), "a multiple of 8")
+		return c.At(at).Field("data length").Got(c.Len()).Want("a multiple of 8").
+			Because(malformed("profile data is empty"))
 	}
 	r.rec = Record{Name: name, Hash: c.U64("function hash")}
 	n := uint64(c.Len() / 8)
@@ -398,7 +398,7 @@ func (r *indexedReader) readRecord(c *cursor.Cursor, name string, first bool) er
 		r.values.readValueData(c, &r.rec.Values)
 	}
 	if c.Err() == nil && len(r.rec.Counts) == 0 && !r.opt.Lenient {
-		c.Corrupt(at+8, "number of counters", 0, "at least 1")
+		c.Fail(c.At(at + 8).Field("number of counters").Got(0).Want("at least 1").Corrupt())
 	}
 	return inData(c.Err())
 }
@@ -410,7 +410,7 @@ func (r *indexedReader) readBitmap(c *cursor.Cursor) {
 	for ; len(raw) >= 8; raw = raw[8:] {
 		b := le.Uint64(raw)
 		if b > 0xff && !r.opt.Lenient {
-			c.Corrupt(c.Offset()-int64(len(raw)), "bitmap byte", b, "at most 255")
+			c.Fail(c.At(c.Offset() - int64(len(raw))).Field("bitmap byte").Got(b).Want("at most 255").Corrupt())
 			return
 		}
 		r.bitmap = append(r.bitmap, byte(b))
@@ -418,10 +418,6 @@ func (r *indexedReader) readBitmap(c *cursor.Cursor) {
 	if len(r.bitmap) > 0 {
 		r.rec.Bitmap = r.bitmap
 	}
-}
-
-func emptyData(c *cursor.Cursor, off int64, field, found, want string) error {
-	return fail(c.Section, off, c.Record, CodeMalformed, "profile data is empty", field, found, want)
 }
 
 // inData gives LLVM's one message for all damage inside a key's data, keeping

@@ -3,7 +3,6 @@ package irpgo
 import (
 	"bufio"
 	"bytes"
-	"fmt"
 	"io"
 	"runtime"
 	"slices"
@@ -99,11 +98,9 @@ func newIndexedWriter(p *Profile, opt IndexedOptions) (*indexedWriter, error) {
 	}
 	traits, ok := indexedVersions[opt.Version]
 	if !ok {
-		return nil, &profile.FormatError{
-			Offset: -1, Record: -1, Field: "indexed version to write", Found: fmt.Sprint(opt.Version),
-			Want: fmt.Sprintf("%d to %d", IndexedVersionMinWritten, IndexedVersionMax),
-			Err:  &InstrError{Code: CodeUnsupportedVersion},
-		}
+		return nil, profile.In("").Field("indexed version to write").Got(opt.Version).
+			Wantf("%d to %d", IndexedVersionMinWritten, IndexedVersionMax).
+			Because(&InstrError{Code: CodeUnsupportedVersion})
 	}
 	native := opt.LLVMRelease == 0
 	if native {
@@ -147,11 +144,9 @@ func (x *indexedWriter) writeTo(w io.Writer) error {
 func (x *indexedWriter) fitVersion(traits versionTraits) error {
 	lost := x.variant &^ traits.variant
 	if hard := lost & (ContextSens | SingleByte | EntryOnly); hard != 0 {
-		return &profile.FormatError{
-			Offset: -1, Record: -1, Field: "profile variant", Found: hard.String(),
-			Want: fmt.Sprintf("what indexed version %d can express", x.opt.Version),
-			Err:  &InstrError{Code: CodeUnsupportedVersion},
-		}
+		return profile.In("").Field("profile variant").Got(hard.String()).
+			Wantf("what indexed version %d can express", x.opt.Version).
+			Because(&InstrError{Code: CodeUnsupportedVersion})
 	}
 	x.variant &= traits.variant
 	if lost != 0 {
@@ -180,11 +175,8 @@ func (x *indexedWriter) warnFirst(what string, has func(*Record) bool) {
 
 func (x *indexedWriter) warnLost(what string) {
 	if x.opt.Warn != nil {
-		x.opt.Warn(Warning{Err: &profile.FormatError{
-			Offset: -1, Record: -1, Field: what, Found: "left out",
-			Want: fmt.Sprintf("an indexed version above %d to hold it", x.opt.Version),
-			Err:  profile.ErrUnsupported,
-		}})
+		x.opt.Warn(Warning{Err: profile.In("").Field(what).Got("left out").
+			Wantf("an indexed version above %d to hold it", x.opt.Version).Unsupported()})
 	}
 }
 

@@ -1,8 +1,6 @@
 package irpgo
 
 import (
-	"fmt"
-
 	"github.com/profuse-pgo/profuse/memprof"
 	"github.com/profuse-pgo/profuse/profile"
 )
@@ -23,8 +21,8 @@ func (r *indexedReader) openMemProf() error {
 		end = r.header.binaryIDs
 	}
 	if end < r.header.memProf || end > uint64(len(r.data)) {
-		return fail("header", -1, -1, CodeBadHeader, "", "offset of the memprof section",
-			fmt.Sprintf("%#x", r.header.memProf), fmt.Sprintf("at most %#x, where the binary ids begin", end))
+		return profile.In("header").Field("offset of the memprof section").Gotf("%#x", r.header.memProf).
+			Wantf("at most %#x, where the binary ids begin", end).Because(&InstrError{Code: CodeBadHeader})
 	}
 	var err error
 	r.memprof, err = memprof.NewIndexedReader(r.data, int64(r.header.memProf), int64(end), memprof.IndexedOptions{Lenient: r.opt.Lenient})
@@ -122,10 +120,8 @@ func (x *indexedWriter) arrangeMemProf() error {
 	}
 	if x.opt.Warn != nil {
 		for _, what := range x.memprof.Loses() {
-			x.opt.Warn(Warning{Err: &profile.FormatError{
-				Section: "memprof", Offset: -1, Record: -1, Field: what, Found: "left out",
-				Want: "a format that can hold it", Err: profile.ErrUnsupported,
-			}})
+			x.opt.Warn(Warning{Err: profile.In("memprof").Field(what).Got("left out").
+				Want("a format that can hold it").Unsupported()})
 		}
 	}
 	return nil

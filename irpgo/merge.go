@@ -266,8 +266,8 @@ func (m *Merger) mergeVariant(v Variant) (Variant, error) {
 		conflict = (have^v)&FrontEnd != 0 || have.entryOnlyConflict(v)
 	}
 	if conflict {
-		return 0, fail("header", -1, -1, CodeMixedKinds, "", "profile variant", v.String(),
-			"what can be merged with "+have.String())
+		return 0, profile.In("header").Field("profile variant").Got(v.String()).
+			Want("what can be merged with " + have.String()).Because(&InstrError{Code: CodeMixedKinds})
 	}
 	return have | v, nil
 }

@@ -3,7 +3,6 @@ package irpgo
 import (
 	"bytes"
 	"encoding/binary"
-	"fmt"
 	"hash/maphash"
 	"slices"
 	"strings"
@@ -12,6 +11,7 @@ import (
 	"github.com/profuse-pgo/profuse/internal/cursor"
 	"github.com/profuse-pgo/profuse/internal/lazymap"
 	"github.com/profuse-pgo/profuse/internal/zlibtext"
+	"github.com/profuse-pgo/profuse/profile"
 )
 
 // A names blob is one chunk per translation unit:
@@ -58,12 +58,15 @@ func (k *nameCache) decode(section string, base int64, blob []byte, yield func(*
 			} else {
 				var err error
 				if text, err = zlibtext.Inflate(payload, size); err != nil {
-					return fail(section, start, -1, CodeUncompressFailed, "", "compressed names", err.Error(), fmt.Sprintf("a zlib stream of %d bytes", size))
+					return profile.At(section, start).Field("compressed names").Got(err.Error()).
+						Wantf("a zlib stream of %d bytes", size).
+						Because(&InstrError{Code: CodeUncompressFailed})
 				}
 			}
 			list = &nameList{names: strings.Split(text, nameSeparator)}
 			if slices.Contains(list.names, "") {
-				return fail(section, start, -1, CodeMalformed, "symbol name is empty", "symbol name", "empty", "at least one byte")
+				return profile.At(section, start).Field("symbol name").Got("empty").Want("at least one byte").
+					Because(malformed("symbol name is empty"))
 			}
 			k.keep(chunk, len(text), list)
 		}

@@ -79,8 +79,9 @@ func parseRawProfile(file []byte, start int64, lenient bool) (*rawProfile, error
 func parseRawHeader(file []byte, start int64, lenient bool) (p *rawProfile, end int64, err error) {
 	ptr, order, ok := rawMagic(file[start:])
 	if !ok {
-		return nil, 0, fail("header", start, -1, CodeBadMagic, "", "magic",
-			fmt.Sprintf("% x", file[start:min(start+8, int64(len(file)))]), "that of a raw profile")
+		return nil, 0, profile.At("header", start).Field("magic").
+			Gotf("% x", file[start:min(start+8, int64(len(file)))]).Want("that of a raw profile").
+			Because(&InstrError{Code: CodeBadMagic})
 	}
 	p = &rawProfile{start: start, ptr: ptr, order: order}
 	c := cursor.New("header", start, file[start:], order)
@@ -125,11 +126,8 @@ func (p *rawProfile) valueKinds(lenient bool) (int, error) {
 }
 
 func headerTooShort(start int64, size int) error {
-	return &profile.FormatError{
-		Section: "header", Offset: start, Record: -1, Field: "header",
-		Found: fmt.Sprintf("cut off after %d bytes", int64(size)-start), Want: "a whole one",
-		Err: &InstrError{Code: CodeBadHeader, class: profile.ErrTruncated},
-	}
+	return profile.At("header", start).Field("header").Gotf("cut off after %d bytes", int64(size)-start).
+		Want("a whole one").Because(&InstrError{Code: CodeBadHeader, class: profile.ErrTruncated})
 }
 
 // setVersion splits the version word. LLVM up to 17 took the low 56 bits as
@@ -147,9 +145,8 @@ func (p *rawProfile) setVersion(off int64, lenient bool) error {
 	default:
 		return nil
 	}
-	return fail("header", off, -1, CodeRawVersionMismatch,
-		fmt.Sprintf("Profile uses raw profile format version = %d; expected version = %d\nPLEASE update this tool to version in the raw profile, or regenerate raw profile with expected version.", p.version, rawVersionLLVM22),
-		"raw profile version", found, "1 to 5 or 7 to 11")
+	return profile.At("header", off).Field("raw profile version").Got(found).Want("1 to 5 or 7 to 11").
+		Because(&InstrError{Code: CodeRawVersionMismatch, Detail: fmt.Sprintf("Profile uses raw profile format version = %d; expected version = %d\nPLEASE update this tool to version in the raw profile, or regenerate raw profile with expected version.", p.version, rawVersionLLVM22)})
 }
 
 func (p *rawProfile) badHeader(f rawField, want string) error {
@@ -159,7 +156,8 @@ func (p *rawProfile) badHeader(f rawField, want string) error {
 			off += int64(8 * i)
 		}
 	}
-	return fail("header", off, -1, CodeBadHeader, "", rawFieldNames[f], fmt.Sprint(p.fields[f]), want)
+	return profile.At("header", off).Field(rawFieldNames[f]).Got(p.fields[f]).Want(want).
+		Because(&InstrError{Code: CodeBadHeader})
 }
 
 // sectionCutter hands out consecutive pieces of the file.
@@ -187,11 +185,9 @@ func (s *sectionCutter) take(section string, n, size uint64) rawSection {
 		if hi != 0 {
 			found = fmt.Sprintf("%d × %d bytes", n, size)
 		}
-		s.err = &profile.FormatError{
-			Section: section, Offset: int64(s.pos), Record: -1, Field: "section size",
-			Found: found, Want: fmt.Sprintf("at most the %d bytes left in the file", left),
-			Err: &InstrError{Code: CodeBadHeader, class: profile.ErrTruncated},
-		}
+		s.err = profile.At(section, int64(s.pos)).Field("section size").Got(found).
+			Wantf("at most the %d bytes left in the file", left).
+			Because(&InstrError{Code: CodeBadHeader, class: profile.ErrTruncated})
 	}
 	if s.err != nil {
 		return rawSection{off: int64(s.pos)}
@@ -247,17 +243,19 @@ func readBinaryIDs(off int64, data []byte, order binary.ByteOrder) ([][]byte, er
 	for c.Len() > 0 {
 		at := c.Offset()
 		if c.Len() < 8 {
-			return nil, fail(section, at, len(ids), CodeMalformed, "not enough data to read binary id length",
-				"binary id length", fmt.Sprintf("cut off after %d bytes", c.Len()), "8 bytes")
+			return nil, profile.At(section, at).InRecord(len(ids)).Field("binary id length").
+				Gotf("cut off after %d bytes", c.Len()).Want("8 bytes").
+				Because(malformed("not enough data to read binary id length"))
 		}
 		n := c.U64("binary id length")
 		if n == 0 {
-			return nil, fail(section, at, len(ids), CodeMalformed, "binary id length is 0",
-				"binary id length", "0", "at least 1")
+			return nil, profile.At(section, at).InRecord(len(ids)).Field("binary id length").Got("0").
+				Want("at least 1").Because(malformed("binary id length is 0"))
 		}
 		if n > uint64(c.Len()) || cursor.PadTo(n, 8) > uint64(c.Len())-n {
-			return nil, fail(section, at, len(ids), CodeMalformed, "not enough data to read binary id data",
-				"binary id length", fmt.Sprint(n), fmt.Sprintf("at most the %d bytes left in the section", c.Len()))
+			return nil, profile.At(section, at).InRecord(len(ids)).Field("binary id length").Got(n).
+				Wantf("at most the %d bytes left in the section", c.Len()).
+				Because(malformed("not enough data to read binary id data"))
 		}
 		ids = append(ids, append([]byte(nil), c.Bytes(n, "binary id")...))
 		c.Skip(cursor.PadTo(n, 8), "padding")

@@ -2,7 +2,6 @@ package irpgo
 
 import (
 	"encoding/binary"
-	"fmt"
 
 	"github.com/profuse-pgo/profuse/profile"
 )
@@ -98,13 +97,16 @@ func (r *rawReader) open(start int64) error {
 	}
 	if p.needsCorrelation() {
 		if !r.opt.Lenient {
-			return fail("header", start, -1, CodeMalformed, "", "function data",
-				"left to the debug info or the binary", "data that is in the file, or the program to correlate with")
+			return profile.At("header", start).Field("function data").
+				Got("left to the debug info or the binary").
+				Want("data that is in the file, or the program to correlate with").
+				Because(&InstrError{Code: CodeMalformed})
 		}
 		if !r.warned.correlate {
 			r.warned.correlate = true
-			r.warn("", fail("header", start, -1, CodeMalformed, "", "function data",
-				"left to the debug info or the binary, nothing is read", "data in the file"))
+			r.warn("", profile.At("header", start).Field("function data").
+				Got("left to the debug info or the binary, nothing is read").Want("data in the file").
+				Because(&InstrError{Code: CodeMalformed}))
 		}
 		p.records = rawSection{}
 		return nil
@@ -126,8 +128,9 @@ func (r *rawReader) correlate() error {
 	}
 	for _, f := range []rawField{fNumData, fNamesSize, fCountersDelta, fNamesDelta} {
 		if p.fields[f] != 0 {
-			return fail("header", p.start, -1, CodeUnexpectedCorrelation, "", rawFieldNames[f],
-				fmt.Sprint(p.fields[f]), "0, in a profile that has to be correlated")
+			return profile.At("header", p.start).Field(rawFieldNames[f]).Got(p.fields[f]).
+				Want("0, in a profile that has to be correlated").
+				Because(&InstrError{Code: CodeUnexpectedCorrelation})
 		}
 	}
 	p.correlation = c
@@ -245,20 +248,17 @@ func (r *rawReader) openNext(next int64) error {
 	left := int64(len(r.data)) - next
 	need := int64(16 + 8*len(rawHeaderFields(r.cur.version)))
 	if left < need {
-		return &profile.FormatError{
-			Section: "header", Offset: next, Record: -1, Field: "data after the profile",
-			Found: fmt.Sprintf("%d bytes", left), Want: fmt.Sprintf("another header of %d bytes", need),
-			Err: malformed("not enough space for another header"),
-		}
+		return profile.At("header", next).Field("data after the profile").Gotf("%d bytes", left).
+			Wantf("another header of %d bytes", need).Because(malformed("not enough space for another header"))
 	}
 	if next%8 != 0 {
-		return fail("header", next, -1, CodeMalformed, "insufficient padding",
-			"offset of the next header", fmt.Sprint(next), "a multiple of 8")
+		return profile.At("header", next).Field("offset of the next header").Got(next).Want("a multiple of 8").
+			Because(malformed("insufficient padding"))
 	}
 	ptr, order, ok := rawMagic(r.data[next:])
 	if !ok || ptr != r.cur.ptr || order != r.cur.order {
-		return fail("header", next, -1, CodeBadMagic, "", "magic of the next profile",
-			fmt.Sprintf("% x", r.data[next:next+8]), "the same as that of the first")
+		return profile.At("header", next).Field("magic of the next profile").Gotf("% x", r.data[next:next+8]).
+			Want("the same as that of the first").Because(&InstrError{Code: CodeBadMagic})
 	}
 	return r.open(next)
 }

@@ -3,6 +3,8 @@ package irpgo
 import (
 	"encoding/binary"
 	"fmt"
+
+	"github.com/profuse-pgo/profuse/profile"
 )
 
 // u64 and u32 read at an offset that the caller knows to be inside b.
@@ -135,8 +137,9 @@ func (r *rawReader) decodeRecord(i int) (known bool, err error) {
 	}
 	var nameless error
 	if !known {
-		nameless = fail("data", p.recordOffset(i), i, CodeMalformed, "", "name reference",
-			fmt.Sprintf("%#x, which no name of the file has", ref), "the reference of a listed name")
+		nameless = profile.At("data", p.recordOffset(i)).InRecord(i).Field("name reference").
+			Gotf("%#x, which no name of the file has", ref).Want("the reference of a listed name").
+			Because(&InstrError{Code: CodeMalformed})
 		if r.opt.Rescue == RescueOff {
 			r.warn("", nameless)
 			nameless = nil
@@ -166,8 +169,8 @@ func (r *rawReader) readCounts(i int, b []byte, nameRef uint64) error {
 	size := p.counterSize()
 	limit := uint64(len(p.counters.data))
 	if n == 0 {
-		return fail(section, at+int64(l.numCounters), i, CodeMalformed, "number of counters is zero",
-			"number of counters", "0", "at least 1")
+		return profile.At(section, at+int64(l.numCounters)).InRecord(i).Field("number of counters").Got("0").
+			Want("at least 1").Because(malformed("number of counters is zero"))
 	}
 	start := r.counterStart(i, b)
 	switch {
@@ -176,24 +179,26 @@ func (r *rawReader) readCounts(i int, b []byte, nameRef uint64) error {
 		if p.ptr == 4 {
 			signed = int64(int32(start))
 		}
-		return fail(section, at+int64(l.counterPtr), i, CodeMalformed, fmt.Sprintf("counter offset %d is negative", signed),
-			"counter offset", fmt.Sprint(signed), fmt.Sprintf("0 to %d", int64(limit)-1))
+		return profile.At(section, at+int64(l.counterPtr)).InRecord(i).Field("counter offset").Got(signed).
+			Wantf("0 to %d", int64(limit)-1).
+			Because(malformed(fmt.Sprintf("counter offset %d is negative", signed)))
 	case start >= limit:
-		return fail(section, at+int64(l.counterPtr), i, CodeMalformed,
-			fmt.Sprintf("counter offset %d is greater than the maximum counter offset %d", start, int64(limit)-1),
-			"counter offset", fmt.Sprint(start), fmt.Sprintf("at most %d", int64(limit)-1))
+		return profile.At(section, at+int64(l.counterPtr)).InRecord(i).Field("counter offset").Got(start).
+			Wantf("at most %d", int64(limit)-1).
+			Because(malformed(fmt.Sprintf("counter offset %d is greater than the maximum counter offset %d", start, int64(limit)-1)))
 	case n > (limit-start)/size:
-		return fail(section, at+int64(l.numCounters), i, CodeMalformed,
-			fmt.Sprintf("number of counters %d is greater than the maximum number of counters %d", n, (limit-start)/size),
-			"number of counters", fmt.Sprint(n), fmt.Sprintf("at most %d up to the end of the section", (limit-start)/size))
+		return profile.At(section, at+int64(l.numCounters)).InRecord(i).Field("number of counters").Got(n).
+			Wantf("at most %d up to the end of the section", (limit-start)/size).
+			Because(malformed(fmt.Sprintf("number of counters %d is greater than the maximum number of counters %d", n, (limit-start)/size)))
 	}
 	raw := p.counters.data[start : start+n*size]
 	r.counts = r.counts[:0]
 	if p.variant.Has(HasTemporal) {
 		// The first eight bytes are the moment of the first call.
 		if len(raw) < 8 {
-			return fail(section, at+int64(l.numCounters), i, CodeMalformed, "number of counters is zero",
-				"number of counters", fmt.Sprint(n), "at least 8, the first 8 bytes being a timestamp")
+			return profile.At(section, at+int64(l.numCounters)).InRecord(i).Field("number of counters").Got(n).
+				Want("at least 8, the first 8 bytes being a timestamp").
+				Because(malformed("number of counters is zero"))
 		}
 		if when := p.u64(raw, 0); when != 0 && when != 1<<64-1 {
 			r.stamps = append(r.stamps, timestamp{when, nameRef})
@@ -240,8 +245,9 @@ func (r *rawReader) appendCounts(raw []byte, i int, off int64) {
 	for j, c := range r.counts {
 		if c > largeCounter {
 			r.warned.large = true
-			r.warn("", fail("counters", off+int64(8*j), i, CodeCounterValueTooLarge, fmt.Sprint(c),
-				"counter of "+r.rec.Name, fmt.Sprint(c), "at most 2^56"))
+			r.warn("", profile.At("counters", off+int64(8*j)).InRecord(i).Field("counter of "+r.rec.Name).Got(c).
+				Want("at most 2^56").
+				Because(&InstrError{Code: CodeCounterValueTooLarge, Detail: fmt.Sprint(c)}))
 			return
 		}
 	}
@@ -259,16 +265,17 @@ func (r *rawReader) readBitmap(i int, b []byte) error {
 	start := r.bitmapStart(i, b)
 	switch {
 	case int64(start) < 0:
-		return fail(section, at+int64(l.bitmapPtr), i, CodeMalformed, fmt.Sprintf("bitmap offset %d is negative", int64(start)),
-			"bitmap offset", fmt.Sprint(int64(start)), fmt.Sprintf("0 to %d", int64(limit)-1))
+		return profile.At(section, at+int64(l.bitmapPtr)).InRecord(i).Field("bitmap offset").Got(int64(start)).
+			Wantf("0 to %d", int64(limit)-1).
+			Because(malformed(fmt.Sprintf("bitmap offset %d is negative", int64(start))))
 	case start >= limit:
-		return fail(section, at+int64(l.bitmapPtr), i, CodeMalformed,
-			fmt.Sprintf("bitmap offset %d is greater than the maximum bitmap offset %d", start, int64(limit)-1),
-			"bitmap offset", fmt.Sprint(start), fmt.Sprintf("at most %d", int64(limit)-1))
+		return profile.At(section, at+int64(l.bitmapPtr)).InRecord(i).Field("bitmap offset").Got(start).
+			Wantf("at most %d", int64(limit)-1).
+			Because(malformed(fmt.Sprintf("bitmap offset %d is greater than the maximum bitmap offset %d", start, int64(limit)-1)))
 	case n > limit-start:
-		return fail(section, at+int64(l.bitmapBytes), i, CodeMalformed,
-			fmt.Sprintf("number of bitmap bytes %d is greater than the maximum number of bitmap bytes %d", n, limit-start),
-			"number of bitmap bytes", fmt.Sprint(n), fmt.Sprintf("at most %d up to the end of the section", limit-start))
+		return profile.At(section, at+int64(l.bitmapBytes)).InRecord(i).Field("number of bitmap bytes").Got(n).
+			Wantf("at most %d up to the end of the section", limit-start).
+			Because(malformed(fmt.Sprintf("number of bitmap bytes %d is greater than the maximum number of bitmap bytes %d", n, limit-start)))
 	}
 	r.rec.Bitmap = p.bitmap.data[start : start+n : start+n]
 	return nil

@@ -2,11 +2,11 @@ package irpgo
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"sort"
 
 	"github.com/profuse-pgo/profuse/internal/cursor"
+	"github.com/profuse-pgo/profuse/profile"
 )
 
 // addressRef says which function begins at an address.
@@ -78,8 +78,9 @@ func (r *rawReader) readValues(i int, off int64) (int64, error) {
 	for k := range p.layout.kinds {
 		sites := p.sites(b, k)
 		if got := len(r.rec.Values[k]); got != sites && !r.opt.Lenient {
-			return 0, fail("value data", off, i, CodeMalformed, "", "number of value sites of "+ValueKind(k).String(),
-				fmt.Sprint(got), fmt.Sprintf("%d, as the data record says", sites))
+			return 0, profile.At("value data", off).InRecord(i).
+				Field("number of value sites of "+ValueKind(k).String()).Got(got).
+				Wantf("%d, as the data record says", sites).Because(&InstrError{Code: CodeMalformed})
 		}
 	}
 	for _, site := range r.rec.Values[IndirectCallTarget] {

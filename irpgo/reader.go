@@ -3,7 +3,6 @@ package irpgo
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"iter"
 
 	"github.com/profuse-pgo/profuse/profile"
@@ -152,12 +151,13 @@ func looksLikeText(data []byte) bool {
 // sections are checked here, names and records when they are read.
 func NewReader(name string, data []byte, opt ReaderOptions) (*Reader, error) {
 	if len(data) == 0 {
-		return nil, profile.InFile(fail("", -1, -1, CodeEmptyRawProfile, "", "size", "0 bytes", "a profile"), name)
+		return nil, profile.InFile(profile.In("").Field("size").Got("0 bytes").Want("a profile").
+			Because(&InstrError{Code: CodeEmptyRawProfile}), name)
 	}
 	f, ok := Detect(data)
 	if !ok {
-		return nil, profile.InFile(fail("header", 0, -1, CodeUnrecognizedFormat, "", "magic",
-			fmt.Sprintf("% x", data[:min(8, len(data))]), "a raw, indexed or text profile"), name)
+		return nil, profile.InFile(profile.At("header", 0).Field("magic").Gotf("% x", data[:min(8, len(data))]).
+			Want("a raw, indexed or text profile").Because(&InstrError{Code: CodeUnrecognizedFormat}), name)
 	}
 	var (
 		dec decoder

@@ -26,10 +26,8 @@ func ParseRemapping(file string, data []byte) (*Remapping, error) {
 		}
 		from, to, _ := strings.Cut(line, " ")
 		if from == "" || to == "" || strings.Contains(to, " ") {
-			return nil, &profile.FormatError{
-				File: file, Offset: -1, Line: number, Record: -1, Field: "line of the remapping file",
-				Found: strconv.Quote(line[:min(len(line), 80)]), Want: "'old_symbol new_symbol'", Err: profile.ErrCorrupt,
-			}
+			return nil, profile.File(file).OnLine(number).Field("line of the remapping file").
+				Got(strconv.Quote(line[:min(len(line), 80)])).Want("'old_symbol new_symbol'").Corrupt()
 		}
 		if _, ok := m.names[from]; !ok {
 			m.names[from] = to

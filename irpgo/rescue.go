@@ -94,8 +94,9 @@ func (r *rawReader) soundCounts(i int) error {
 		case c <= largeCounter:
 			sound = max(sound, c)
 		case err == nil:
-			err = fail("counters", r.countsAt+int64(8*j), i, CodeCounterValueTooLarge, fmt.Sprint(c),
-				"counter of "+r.rec.Name, fmt.Sprint(c), "at most 2^56")
+			err = profile.At("counters", r.countsAt+int64(8*j)).InRecord(i).Field("counter of " + r.rec.Name).
+				Got(c).Want("at most 2^56").
+				Because(&InstrError{Code: CodeCounterValueTooLarge, Detail: fmt.Sprint(c)})
 		}
 	}
 	if err == nil || r.opt.Rescue != RescueClamp {
@@ -138,12 +139,14 @@ func (r *rawReader) rescue(i int, off int64, cause error) (end int64, err error)
 func (r *rawReader) skipValues(i int, off int64) (int64, error) {
 	p := r.cur
 	if left := int64(len(r.data)) - off; left < valueDataHeader {
-		return 0, fail("value data", off, i, CodeTruncated, "", "value data", fmt.Sprintf("%d bytes", left), "at least 8")
+		return 0, profile.At("value data", off).InRecord(i).Field("value data").Gotf("%d bytes", left).
+			Want("at least 8").Because(&InstrError{Code: CodeTruncated})
 	}
 	size := p.u32(r.data[off:], 0)
 	if size%8 != 0 || size < valueDataHeader || int64(size) > int64(len(r.data))-off {
-		return 0, fail("value data", off, i, CodeMalformed, "", "value data size", fmt.Sprint(size),
-			fmt.Sprintf("a multiple of 8 up to the %d bytes left", int64(len(r.data))-off))
+		return 0, profile.At("value data", off).InRecord(i).Field("value data size").Got(size).
+			Wantf("a multiple of 8 up to the %d bytes left", int64(len(r.data))-off).
+			Because(&InstrError{Code: CodeMalformed})
 	}
 	return off + int64(size), nil
 }

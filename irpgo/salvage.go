@@ -91,7 +91,8 @@ func Salvage(name string, data []byte, opt SalvageOptions) (*Reader, *Salvaged, 
 	s := &salvager{raw: &rawReader{file: name, data: data}, opt: opt}
 	s.raw.rescuer = rescuer{opt: &s.raw.opt, file: name}
 	if len(data) == 0 {
-		return nil, nil, profile.InFile(fail("", -1, -1, CodeEmptyRawProfile, "", "size", "0 bytes", "a profile"), name)
+		return nil, nil, profile.InFile(profile.In("").Field("size").Got("0 bytes").Want("a profile").
+			Because(&InstrError{Code: CodeEmptyRawProfile}), name)
 	}
 	if err := s.open(); err != nil {
 		return nil, nil, profile.InFile(err, name)
@@ -126,7 +127,8 @@ func (s *salvager) open() error {
 		PointerSize: p.ptr, BigEndian: p.order == binary.ByteOrder(binary.BigEndian), Profiles: 1, BinaryIDs: p.binaryIDs,
 	}
 	if p.needsCorrelation() {
-		return fail("header", 0, -1, CodeMalformed, "", "function data", "left to the debug info or the binary", "data that is in the file")
+		return profile.At("header", 0).Field("function data").Got("left to the debug info or the binary").
+			Want("data that is in the file").Because(&InstrError{Code: CodeMalformed})
 	}
 	r.relative = p.version >= 8 || p.version == 7 && r.looksRelative()
 	salvageNames(p.names.data, func(name string) { r.syms.Add(name) })
@@ -153,8 +155,9 @@ func (s *Siblings) sameProgram(ids [][]byte) error {
 			return nil
 		}
 	}
-	return fail("binary ids", -1, -1, CodeUnableToCorrelate, "", "binary id", fmt.Sprintf("%x", ids[0]),
-		fmt.Sprintf("%x, that of the profile with the names", s.binaryIDs[0]))
+	return profile.In("binary ids").Field("binary id").Gotf("%x", ids[0]).
+		Wantf("%x, that of the profile with the names", s.binaryIDs[0]).
+		Because(&InstrError{Code: CodeUnableToCorrelate})
 }
 
 // parsePartial is parseRawProfile for a file that may be cut off anywhere
@@ -303,7 +306,9 @@ func (s *salvager) decode(i int) (known, cut bool, err error) {
 	if err == nil && size == 8 {
 		for _, c := range r.rec.Counts {
 			if c > largeCounter {
-				err = fail("counters", r.countsAt, i, CodeCounterValueTooLarge, fmt.Sprint(c), "counter of "+r.rec.Name, fmt.Sprint(c), "at most 2^56")
+				err = profile.At("counters", r.countsAt).InRecord(i).Field("counter of " + r.rec.Name).Got(c).
+					Want("at most 2^56").
+					Because(&InstrError{Code: CodeCounterValueTooLarge, Detail: fmt.Sprint(c)})
 			}
 		}
 	}

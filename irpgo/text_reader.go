@@ -81,8 +81,9 @@ func newTextReader(name string, data []byte, opt ReaderOptions) (decoder, error)
 	if i := bytes.IndexByte(data, 0); i >= 0 {
 		d.data = data[:i]
 		if rest := bytes.TrimLeft(data[i:], "\x00"); len(rest) > 0 && opt.Warn != nil {
-			err := d.newError(i, &InstrError{Code: CodeMalformed}, "text", "a zero byte",
-				fmt.Sprintf("none before the last %d bytes, which are ignored", len(data)-i))
+			err := d.at(i).Field("text").Got("a zero byte").
+				Wantf("none before the last %d bytes, which are ignored", len(data)-i).
+				Because(&InstrError{Code: CodeMalformed})
 			opt.Warn(Warning{File: name, Err: err})
 		}
 	}
@@ -118,7 +119,7 @@ func (d *textReader) header() {
 		if !ok {
 			// Most likely one of a newer LLVM.
 			cause := &InstrError{Code: CodeBadHeader, class: profile.ErrUnsupported}
-			d.err = d.newError(start, cause, "directive", quoteLine(line), "one that LLVM 22 knows")
+			d.err = d.at(start).Field("directive").Got(quoteLine(line)).Want("one that LLVM 22 knows").Because(cause)
 			return
 		}
 		d.inf.Variant = d.inf.Variant&^directive.clear | directive.set
@@ -172,7 +173,8 @@ func (d *textReader) readRecord() {
 	start := d.pos
 	n := d.number(10, math.MaxUint64, CodeTruncated, "number of counters", "number of counters is not a valid integer")
 	if n == 0 {
-		d.fail(start, CodeMalformed, "number of counters is zero", "number of counters", "0", "at least 1")
+		d.fail(d.at(start).Field("number of counters").Got("0").Want("at least 1").
+			Because(malformed("number of counters is zero")))
 	}
 	// The slices grow with the lines that are there, never with the number
 	// that announces them.
@@ -204,8 +206,8 @@ func (d *textReader) readBitmap() {
 	line := d.line()
 	n, ok := parseUint(bytes.Trim(line[1:], traceSpace), 0)
 	if !ok {
-		d.fail(start, CodeMalformed, "number of bitmap bytes is not a valid integer",
-			"number of bitmap bytes", quoteLine(line), "an unsigned number")
+		d.fail(d.at(start).Field("number of bitmap bytes").Got(quoteLine(line)).Want("an unsigned number").
+			Because(malformed("number of bitmap bytes is not a valid integer")))
 		return
 	}
 	d.bitmap = d.bitmap[:0]
@@ -230,8 +232,8 @@ func (d *textReader) readValues() {
 		return
 	}
 	if kinds == 0 || kinds > NumValueKinds {
-		d.fail(start, CodeMalformed, "number of value kinds is invalid",
-			"number of value kinds", quoteLine(line), fmt.Sprintf("1 to %d", NumValueKinds))
+		d.fail(d.at(start).Field("number of value kinds").Got(quoteLine(line)).Wantf("1 to %d", NumValueKinds).
+			Because(malformed("number of value kinds is invalid")))
 		return
 	}
 	d.values = d.values[:0]
@@ -255,7 +257,8 @@ func (d *textReader) readKind() {
 	start := d.pos
 	k := d.number(10, math.MaxUint32, CodeTruncated, "value kind", "")
 	if k >= NumValueKinds {
-		d.fail(start, CodeMalformed, "value kind is invalid", "value kind", fmt.Sprint(k), fmt.Sprintf("0 to %d", NumValueKinds-1))
+		d.fail(d.at(start).Field("value kind").Got(k).Wantf("0 to %d", NumValueKinds-1).
+			Because(malformed("value kind is invalid")))
 	}
 	sites := d.number(10, math.MaxUint32, CodeTruncated, "number of value sites", "")
 	for ; sites > 0 && d.err == nil; sites-- {
@@ -287,7 +290,8 @@ func (d *textReader) readValue(k ValueKind) {
 	case k == MemOPSize:
 		v.Value, ok = parseUint(text, 10)
 	case len(text) == 0:
-		d.fail(start, CodeMalformed, "symbol name is empty", "symbol name", "empty", "at least one byte")
+		d.fail(d.at(start).Field("symbol name").Got("empty").Want("at least one byte").
+			Because(malformed("symbol name is empty")))
 		return
 	case string(text) != externalSymbol:
 		v.Value = d.ref(text, k == VTableTarget)
@@ -296,7 +300,8 @@ func (d *textReader) readValue(k ValueKind) {
 		v.Count, ok = parseUint(count, 10)
 	}
 	if !ok {
-		d.fail(start, CodeMalformed, "", "value", quoteLine(line), "VALUE:COUNT")
+		d.fail(d.at(start).Field("value").Got(quoteLine(line)).Want("VALUE:COUNT").
+			Because(&InstrError{Code: CodeMalformed}))
 		return
 	}
 	d.values = append(d.values, v)
@@ -348,7 +353,7 @@ func (d *textReader) need(atEnd Code, field string) bool {
 	if d.more() {
 		return true
 	}
-	d.fail(len(d.data), atEnd, "", field, "missing", "a line of its own")
+	d.fail(d.at(len(d.data)).Field(field).Got("missing").Want("a line of its own").Because(&InstrError{Code: atEnd}))
 	return false
 }
 
@@ -388,24 +393,20 @@ func (d *textReader) number(base uint64, max uint64, atEnd Code, field, detail s
 		if base == 10 {
 			want += ", in decimal"
 		}
-		d.fail(start, CodeMalformed, detail, field, quoteLine(line), want)
+		d.fail(d.at(start).Field(field).Got(quoteLine(line)).Want(want).Because(malformed(detail)))
 		return 0
 	}
 	return v
 }
 
-// fail records a failure at an offset, unless there is one already.
-func (d *textReader) fail(off int, code Code, detail, field, found, want string) {
+// fail keeps the first failure.
+func (d *textReader) fail(err error) {
 	if d.err == nil {
-		d.err = d.newError(off, &InstrError{Code: code, Detail: detail}, field, found, want)
+		d.err = err
 	}
 }
 
-func (d *textReader) newError(off int, cause *InstrError, field, found, want string) error {
-	return &profile.FormatError{
-		Section: "text", Offset: int64(off), Record: d.record,
-		// Counted only now, so that reading need not count lines.
-		Line:  1 + bytes.Count(d.data[:off], []byte{'\n'}),
-		Field: field, Found: found, Want: want, Err: cause,
-	}
+// at returns the place of an error. It counts lines, so that reading need not.
+func (d *textReader) at(off int) profile.Place {
+	return profile.At("text", int64(off)).InRecord(d.record).OnLine(1 + bytes.Count(d.data[:off], []byte{'\n'}))
 }

@@ -2,7 +2,6 @@ package irpgo
 
 import (
 	"cmp"
-	"fmt"
 	"io"
 	"maps"
 	"math"
@@ -84,13 +83,14 @@ func (t *textWriter) collect() {
 // format has no place for.
 func (t *textWriter) check() error {
 	if t.p.Variant.Has(EntryOnly) {
-		t.warn("", notText(-1, "variant", EntryOnly.String(), "one that has a directive"))
+		t.warn("", profile.In("text").Field("variant").Got(EntryOnly.String()).Want("one that has a directive").
+			Unsupported())
 	}
 	if t.p.Variant.Has(HasMemProf) {
-		t.warn("", notText(-1, "memory profile", "present", "none"))
+		t.warn("", profile.In("text").Field("memory profile").Got("present").Want("none").Unsupported())
 	}
 	if n := len(t.p.BinaryIDs); n > 0 {
-		t.warn("", notText(-1, "number of binary ids", fmt.Sprint(n), "0"))
+		t.warn("", profile.In("text").Field("number of binary ids").Got(n).Want("0").Unsupported())
 	}
 	for i, rec := range t.recs {
 		if err := unreadable(rec, i); err != nil {
@@ -107,11 +107,13 @@ func (t *textWriter) check() error {
 func unreadable(rec *Record, i int) error {
 	switch {
 	case !isLine(rec.Name):
-		return notText(i, "function name", quoteLine([]byte(rec.Name)), "one line, not empty, that does not begin with '#'")
+		return profile.In("text").InRecord(i).Field("function name").Got(quoteLine([]byte(rec.Name))).
+			Want("one line, not empty, that does not begin with '#'").Unsupported()
 	case i == 0 && rec.Name[0] == directiveMark:
-		return notText(i, "name of the first function", quoteLine([]byte(rec.Name)), "one that does not look like a directive")
+		return profile.In("text").InRecord(i).Field("name of the first function").
+			Got(quoteLine([]byte(rec.Name))).Want("one that does not look like a directive").Unsupported()
 	case len(rec.Counts) == 0:
-		return notText(i, "number of counters", "0", "at least 1")
+		return profile.In("text").InRecord(i).Field("number of counters").Got("0").Want("at least 1").Unsupported()
 	}
 	return nil
 }
@@ -204,7 +206,9 @@ func (t *textWriter) warnUnknown(what string, names map[uint64]string, writable 
 		}
 	}
 	if lost > 0 {
-		t.warn("", notText(-1, what, fmt.Sprintf("%d of %d without a name that can be written", lost, len(names)), "a name for each"))
+		t.warn("", profile.In("text").Field(what).
+			Gotf("%d of %d without a name that can be written", lost, len(names)).Want("a name for each").
+			Unsupported())
 	}
 }
 
@@ -268,8 +272,9 @@ func (t *textWriter) functions() {
 		}
 		if i > 0 && misread(t.recs[i-1], rec.Name) {
 			if t.opt.LLVMCompat {
-				t.warn(rec.Name, notText(i, "function name", quoteLine([]byte(rec.Name)),
-					"one that is not taken for a part of the record before"))
+				t.warn(rec.Name, profile.In("text").InRecord(i).Field("function name").
+					Got(quoteLine([]byte(rec.Name))).
+					Want("one that is not taken for a part of the record before").Unsupported())
 			} else {
 				t.print(noValueData)
 			}
@@ -386,13 +391,5 @@ func (t *textWriter) flush() {
 func (t *textWriter) warn(function string, err error) {
 	if t.opt.Warn != nil {
 		t.opt.Warn(Warning{Function: function, Err: err})
-	}
-}
-
-// notText says what the text format cannot express.
-func notText(record int, field, found, want string) error {
-	return &profile.FormatError{
-		Section: "text", Offset: -1, Record: record,
-		Field: field, Found: found, Want: want, Err: profile.ErrUnsupported,
 	}
 }

@@ -1,8 +1,6 @@
 package irpgo
 
 import (
-	"fmt"
-
 	"github.com/profuse-pgo/profuse/internal/cursor"
 )
 
@@ -32,21 +30,26 @@ func (b *valueBuffer) readValueData(c *cursor.Cursor, v *Values) {
 	*v = Values{}
 	start, startPos := c.Offset(), c.Pos()
 	if c.Len() < valueDataHeader {
-		c.Fail(start, &InstrError{Code: CodeTruncated}, "value data", fmt.Sprintf("%d bytes", c.Len()), "at least 8")
+		c.Fail(c.At(start).Field("value data").Gotf("%d bytes", c.Len()).Want("at least 8").
+			Because(&InstrError{Code: CodeTruncated}))
 		return
 	}
 	total := c.U32("value data size")
 	kinds := c.U32("number of value kinds")
 	switch {
 	case uint64(total) > uint64(c.Len()+valueDataHeader):
-		c.Fail(start, &InstrError{Code: CodeTooLarge}, "value data size", fmt.Sprint(total),
-			fmt.Sprintf("at most the %d bytes left", c.Len()+valueDataHeader))
+		c.Fail(c.At(start).Field("value data size").Got(total).
+			Wantf("at most the %d bytes left", c.Len()+valueDataHeader).
+			Because(&InstrError{Code: CodeTooLarge}))
 	case kinds > NumValueKinds:
-		c.Fail(start+4, malformed("number of value profile kinds is invalid"), "number of value kinds", fmt.Sprint(kinds), "at most 3")
+		c.Fail(c.At(start + 4).Field("number of value kinds").Got(kinds).Want("at most 3").
+			Because(malformed("number of value profile kinds is invalid")))
 	case total%8 != 0:
-		c.Fail(start, malformed("total size is not multiples of quardword"), "value data size", fmt.Sprint(total), "a multiple of 8")
+		c.Fail(c.At(start).Field("value data size").Got(total).Want("a multiple of 8").
+			Because(malformed("total size is not multiples of quardword")))
 	case total < valueDataHeader:
-		c.Fail(start, malformed("value profile address is greater than total size"), "value data size", fmt.Sprint(total), "at least 8")
+		c.Fail(c.At(start).Field("value data size").Got(total).Want("at least 8").
+			Because(malformed("value profile address is greater than total size")))
 	}
 	if c.Err() != nil {
 		return
@@ -63,11 +66,13 @@ func (b *valueBuffer) readValueData(c *cursor.Cursor, v *Values) {
 		kind := c.U32("value kind")
 		n := c.U32("number of value sites")
 		if kind >= NumValueKinds {
-			c.Fail(at, malformed("value kind is invalid"), "value kind", fmt.Sprint(kind), "at most 2")
+			c.Fail(c.At(at).Field("value kind").Got(kind).Want("at most 2").
+				Because(malformed("value kind is invalid")))
 			return
 		}
 		if v[kind] != nil {
-			c.Fail(at, malformed("value kind is invalid"), "value kind", fmt.Sprintf("%d again", kind), "each kind once")
+			c.Fail(c.At(at).Field("value kind").Gotf("%d again", kind).Want("each kind once").
+				Because(malformed("value kind is invalid")))
 			return
 		}
 		padded := (uint64(n) + 7) &^ 7
@@ -103,8 +108,9 @@ func (b *valueBuffer) readValueData(c *cursor.Cursor, v *Values) {
 	// LLVM walks on by TotalSize; a blob with bytes left over would let the
 	// sum of its parts disagree with it.
 	if left() != 0 {
-		c.Fail(start, malformed("value profile address is greater than total size"), "value data size",
-			fmt.Sprint(total), fmt.Sprintf("%d, what its parts add up to", c.Pos()-startPos))
+		c.Fail(c.At(start).Field("value data size").Got(total).
+			Wantf("%d, what its parts add up to", c.Pos()-startPos).
+			Because(malformed("value profile address is greater than total size")))
 	}
 }
 
@@ -146,11 +152,9 @@ func soundValues(b []byte) (size int) {
 	return int(total)
 }
 
-func malformed(detail string) error { return &InstrError{Code: CodeMalformed, Detail: detail} }
-
 func overrun(c *cursor.Cursor, at int64, field string, found uint64, left int) {
-	c.Fail(at, malformed("value profile address is greater than total size"), field,
-		fmt.Sprint(found), fmt.Sprintf("what fits the %d bytes left of the value data", left))
+	c.Fail(c.At(at).Field(field).Got(found).Wantf("what fits the %d bytes left of the value data", left).
+		Because(malformed("value profile address is greater than total size")))
 }
 
 // appendValueData appends the little-endian blob of v; kinds without sites

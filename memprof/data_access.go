@@ -6,7 +6,6 @@ import (
 
 	"github.com/profuse-pgo/profuse/internal/cursor"
 	"github.com/profuse-pgo/profuse/internal/zlibtext"
-	"github.com/profuse-pgo/profuse/profile"
 )
 
 // readDataAccess reads the data-access block.
@@ -16,9 +15,11 @@ func readDataAccess(c *cursor.Cursor) (*DataAccess, error) {
 	numStrings, numCold := c.U64("number of strings"), c.U64("number of cold symbols")
 	table := readStrings(c)
 	if n := uint64(len(table)); c.Err() == nil && (numStrings > n || numCold > n-numStrings) {
-		c.Corrupt(at, "number of strings", fmt.Sprintf("%d and %d cold symbols", numStrings, numCold), fmt.Sprintf("%d together, as in the blob", n))
+		c.Fail(c.At(at).Field("number of strings").Gotf("%d and %d cold symbols", numStrings, numCold).
+			Wantf("%d together, as in the blob", n).Corrupt())
 	} else if c.Err() == nil && numStrings+numCold != n {
-		c.Corrupt(at, "number of strings", fmt.Sprintf("%d and %d cold symbols", numStrings, numCold), fmt.Sprintf("%d together, as in the blob", n))
+		c.Fail(c.At(at).Field("number of strings").Gotf("%d and %d cold symbols", numStrings, numCold).
+			Wantf("%d together, as in the blob", n).Corrupt())
 	}
 	if c.Err() != nil {
 		return nil, c.Err()
@@ -36,7 +37,8 @@ func readDataAccess(c *cursor.Cursor) (*DataAccess, error) {
 	}
 	lookup := func(index, at uint64, field string) string {
 		if c.Err() == nil && index >= numStrings {
-			c.Corrupt(int64(at), field, index, fmt.Sprintf("less than %d, the number of strings", numStrings))
+			c.Fail(c.At(int64(at)).Field(field).Got(index).
+				Wantf("less than %d, the number of strings", numStrings).Corrupt())
 		}
 		if c.Err() != nil {
 			return ""
@@ -51,7 +53,7 @@ func readDataAccess(c *cursor.Cursor) (*DataAccess, error) {
 		id := c.U64("symbol or hash")
 		literal := c.U8("IsStringLiteral")
 		if c.Err() == nil && literal > 1 {
-			c.Corrupt(int64(at)+8, "IsStringLiteral", literal, "0 or 1")
+			c.Fail(c.At(int64(at) + 8).Field("IsStringLiteral").Got(literal).Want("0 or 1").Corrupt())
 		}
 		rec := DataAccessRecord{AccessCount: c.U64("access count")}
 		if literal == 1 {
@@ -66,7 +68,7 @@ func readDataAccess(c *cursor.Cursor) (*DataAccess, error) {
 			rec.Locations = append(rec.Locations, SourceLocation{lookup(index, at, "index of the file name"), c.U32("line")})
 		}
 		if c.Err() == nil && !seen.add(&rec) {
-			c.Corrupt(int64(at), "symbol or hash", rec.key(), "each once")
+			c.Fail(c.At(int64(at)).Field("symbol or hash").Got(rec.key()).Want("each once").Corrupt())
 		}
 		if c.Err() != nil {
 			return nil, c.Err()
@@ -97,17 +99,17 @@ func readStrings(c *cursor.Cursor) []string {
 		if b.Err() == nil && c.Err() == nil {
 			var err error
 			if text, err = zlibtext.Inflate(z, length); err != nil {
-				b.Fail(start, profile.ErrCorrupt, "compressed text", err.Error(), fmt.Sprintf("a zlib stream of %d bytes", length))
+				b.Fail(b.At(start).Field("compressed text").Got(err.Error()).
+					Wantf("a zlib stream of %d bytes", length).Corrupt())
 			}
 		}
 	}
 	if b.Err() == nil && b.Len() > 0 {
-		b.Corrupt(b.Offset(), "size of the strings", size, fmt.Sprintf("%d, as the text needs", b.Pos()))
+		b.Fail(b.At(b.Offset()).Field("size of the strings").Got(size).Wantf("%d, as the text needs", b.Pos()).
+			Corrupt())
 	}
 	if err := b.Err(); err != nil {
-		if fe, ok := err.(*profile.FormatError); ok {
-			c.Fail(fe.Offset, fe.Err, fe.Field, fe.Found, fe.Want)
-		}
+		c.Fail(err)
 		return nil
 	}
 	if c.Err() != nil {
@@ -124,7 +126,7 @@ func distinct[T comparable](c *cursor.Cursor, at int64, field string, values []T
 	seen := make(map[T]struct{}, len(values))
 	for _, v := range values {
 		if _, twice := seen[v]; twice {
-			c.Corrupt(at, field, fmt.Sprint(v), "each once")
+			c.Fail(c.At(at).Field(field).Got(v).Want("each once").Corrupt())
 		}
 		seen[v] = struct{}{}
 	}

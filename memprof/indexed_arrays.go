@@ -64,12 +64,13 @@ type stackArray struct {
 func (a *stackArray) stack(c *cursor.Cursor, at int64, id uint32, s *Stacks) StackIndex {
 	bad := func(element uint64, field string, found any, want string) StackIndex {
 		c.Section = "memprof stacks"
-		c.Corrupt(a.base+4*int64(element), field, found, want)
+		c.Fail(c.At(a.base + 4*int64(element)).Field(field).Got(found).Want(want).Corrupt())
 		return 0
 	}
 	size := uint64(len(a.known))
 	if uint64(id) >= size {
-		c.Corrupt(at, "index of the stack", id, fmt.Sprintf("less than %d, the size of the stack array", size))
+		c.Fail(c.At(at).Field("index of the stack").Got(id).
+			Wantf("less than %d, the size of the stack array", size).Corrupt())
 		return 0
 	}
 	left := le.Uint32(a.data[4*id:])

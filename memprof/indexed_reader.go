@@ -49,10 +49,8 @@ func NewIndexedReader(file []byte, offset, end int64, opt IndexedOptions) (*Inde
 		c = r.cursor("memprof header", offset)
 	case first == 0 || first > IndexedVersionMax:
 		if c.Err() == nil {
-			return nil, &profile.FormatError{
-				Section: "memprof header", Offset: offset, Record: -1, Field: "version", Found: fmt.Sprint(first),
-				Want: fmt.Sprintf("0 to %d", IndexedVersionMax), Err: &VersionError{first},
-			}
+			return nil, profile.At("memprof header", offset).Field("version").Got(first).
+				Wantf("0 to %d", IndexedVersionMax).Because(&VersionError{first})
 		}
 	default:
 		r.info.Version = uint32(first)
@@ -69,9 +67,7 @@ func NewIndexedReader(file []byte, offset, end int64, opt IndexedOptions) (*Inde
 }
 
 func sectionError(off int64, field, found, want string) error {
-	return &profile.FormatError{
-		Section: "memprof", Offset: off, Record: -1, Field: field, Found: found, Want: want, Err: profile.ErrCorrupt,
-	}
+	return profile.At("memprof", off).Field(field).Got(found).Want(want).Corrupt()
 }
 
 // VersionError is the cause of an error about a section of an unknown version.
@@ -101,7 +97,7 @@ func (r *IndexedReader) readSummary(c *cursor.Cursor) {
 	at := c.Offset()
 	n := c.Count(uint64(c.U32("number of summary fields")), 8, "number of summary fields")
 	if c.Err() == nil && n < numSummaryFields {
-		c.Corrupt(at, "number of summary fields", n, fmt.Sprintf("at least %d", numSummaryFields))
+		c.Fail(c.At(at).Field("number of summary fields").Got(n).Wantf("at least %d", numSummaryFields).Corrupt())
 	}
 	r.summary = &Summary{}
 	for _, to := range r.summary.fields() {
@@ -116,7 +112,7 @@ func (r *IndexedReader) readSchema(c *cursor.Cursor) {
 	at := c.Offset()
 	n := c.U64("number of schema fields")
 	if c.Err() == nil && n >= uint64(numFields) {
-		c.Corrupt(at, "number of schema fields", n, fmt.Sprintf("at most %d", numFields-1))
+		c.Fail(c.At(at).Field("number of schema fields").Got(n).Wantf("at most %d", numFields-1).Corrupt())
 	}
 	var seen Schema
 	for range c.Count(n, 8, "number of schema fields") {
@@ -126,9 +122,9 @@ func (r *IndexedReader) readSchema(c *cursor.Cursor) {
 		case c.Err() != nil:
 			return
 		case f == 0 || f >= uint64(numFields):
-			c.Corrupt(at, "schema field", f, fmt.Sprintf("1 to %d", numFields-1))
+			c.Fail(c.At(at).Field("schema field").Got(f).Wantf("1 to %d", numFields-1).Corrupt())
 		case seen.Has(Field(f)):
-			c.Corrupt(at, "schema field", Field(f), "each field once")
+			c.Fail(c.At(at).Field("schema field").Got(Field(f)).Want("each field once").Corrupt())
 		}
 		if c.Err() != nil {
 			return
@@ -213,20 +209,21 @@ func (b *sectionDecoder) items(t *ondisk.Table, section string, decode func(c *c
 		c.Record = n
 		n++
 		if len(it.Key) != 8 || le.Uint64(it.Key) != it.Hash {
-			c.Corrupt(it.DataOff-int64(len(it.Key)), "key", fmt.Sprintf("% x", it.Key[:min(8, len(it.Key))]),
-				fmt.Sprintf("%#x, the hash, in 8 bytes", it.Hash))
+			c.Fail(c.At(it.DataOff-int64(len(it.Key))).Field("key").Gotf("% x", it.Key[:min(8, len(it.Key))]).
+				Wantf("%#x, the hash, in 8 bytes", it.Hash).Corrupt())
 			bad = c.Err()
 			return false
 		}
 		if _, twice := seen[it.Hash]; twice {
-			c.Corrupt(it.DataOff-8, "key", fmt.Sprintf("%#x again", it.Hash), "each key once")
+			c.Fail(c.At(it.DataOff-8).Field("key").Gotf("%#x again", it.Hash).Want("each key once").Corrupt())
 			bad = c.Err()
 			return false
 		}
 		seen[it.Hash] = struct{}{}
 		if bad = decode(c, it.Hash); bad == nil {
 			if c.Err() == nil && c.Len() > 0 {
-				c.Corrupt(c.Offset(), "data after the last part", fmt.Sprintf("%d bytes", c.Len()), "none")
+				c.Fail(c.At(c.Offset()).Field("data after the last part").Gotf("%d bytes", c.Len()).Want("none").
+					Corrupt())
 			}
 			bad = c.Err()
 		}
@@ -243,7 +240,7 @@ func readFrame(c *cursor.Cursor) Frame {
 	at := c.Offset()
 	inline := c.U8("IsInlineFrame")
 	if c.Err() == nil && inline > 1 {
-		c.Corrupt(at, "IsInlineFrame", inline, "0 or 1")
+		c.Fail(c.At(at).Field("IsInlineFrame").Got(inline).Want("0 or 1").Corrupt())
 	}
 	f.Inline = inline == 1
 	return f
@@ -273,7 +270,7 @@ func (b *sectionDecoder) readStackTable(payload, index uint64) error {
 	b.stackOf = make(map[uint64]StackIndex)
 	return b.items(t, "memprof stacks", func(c *cursor.Cursor, key uint64) error {
 		if n := c.Len(); n%8 != 0 {
-			c.Corrupt(c.Offset(), "size of a stack", n, "a multiple of 8")
+			c.Fail(c.At(c.Offset()).Field("size of a stack").Got(n).Want("a multiple of 8").Corrupt())
 			return nil
 		}
 		b.stackOf[key] = b.stackOfIDs(c, c.Len()/8)
@@ -289,7 +286,7 @@ func (b *sectionDecoder) stackOfIDs(c *cursor.Cursor, n int) StackIndex {
 		id := c.U64("frame id")
 		f, ok := b.frameOf[id]
 		if !ok && c.Err() == nil {
-			c.Corrupt(at, "frame id", fmt.Sprintf("%#x", id), "one of the frame table")
+			c.Fail(c.At(at).Field("frame id").Gotf("%#x", id).Want("one of the frame table").Corrupt())
 		}
 		if c.Err() != nil {
 			return 0
@@ -365,7 +362,7 @@ func (b *sectionDecoder) readStack(c *cursor.Cursor) StackIndex {
 		id := c.U64("stack id")
 		stack, ok := b.stackOf[id]
 		if !ok && c.Err() == nil {
-			c.Corrupt(at, "stack id", fmt.Sprintf("%#x", id), "one of the stack table")
+			c.Fail(c.At(at).Field("stack id").Gotf("%#x", id).Want("one of the stack table").Corrupt())
 		}
 		return stack
 	}

@@ -32,10 +32,10 @@ func readStacks(c *cursor.Cursor) (stackTable, error) {
 		depth := c.Count(c.U64("NumPCs"), 8, "NumPCs")
 		c.Skip(8*uint64(depth), "PCs")
 		if depth > math.MaxInt32 {
-			c.Fail(at+8, errRawMalformed, "NumPCs", fmt.Sprint(depth), "less than 2^31")
+			c.Fail(c.At(at + 8).Field("NumPCs").Got(depth).Want("less than 2^31").Because(errRawMalformed))
 		}
 		if c.Err() == nil && !t.ids.add(id) {
-			c.Fail(at, errRawStacks, "StackId", fmt.Sprintf("%#x again", id), "another than before")
+			c.Fail(c.At(at).Field("StackId").Gotf("%#x again", id).Want("another than before").Because(errRawStacks))
 		}
 		t.stacks = append(t.stacks, rawStack{at + rawStackHeader, uint32(depth)})
 	}
@@ -72,8 +72,8 @@ func (r *rawReader) readMIBs(c *cursor.Cursor, version int, t stackTable) (int, 
 		}
 		i := t.find(c.Record, id)
 		if i < 0 {
-			c.Fail(at, newRawError(fmt.Sprintf(malformed+": memprof callstack record does not contain id: %d", id), profile.ErrCorrupt),
-				"StackId", fmt.Sprintf("%#x", id), "that of a stack of the dump")
+			c.Fail(c.At(at).Field("StackId").Gotf("%#x", id).Want("that of a stack of the dump").
+				Because(newRawError(fmt.Sprintf(malformed+": memprof callstack record does not contain id: %d", id), profile.ErrCorrupt)))
 			break
 		}
 		ctx := rawContext{
@@ -88,7 +88,8 @@ func (r *rawReader) readMIBs(c *cursor.Cursor, version int, t stackTable) (int, 
 			before = int32(len(r.p.contexts))
 			r.p.contexts = append(r.p.contexts, ctx)
 		} else if err := r.merge(before, &ctx); err != nil {
-			c.Fail(ctx.stack, err, "PCs of the stack", fmt.Sprintf("others than before for StackId %#x", id), "the same")
+			c.Fail(c.At(ctx.stack).Field("PCs of the stack").Gotf("others than before for StackId %#x", id).
+				Want("the same").Because(err))
 			break
 		}
 		known[i] = before + 1

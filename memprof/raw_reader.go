@@ -101,7 +101,7 @@ const maxRawFile = 8 << 30
 // allocated. Errors are *[profile.FormatError].
 func ReadRaw(name string, data []byte, opt RawOptions) (*RawProfile, error) {
 	if len(data) == 0 {
-		return nil, &profile.FormatError{File: name, Offset: -1, Record: -1, Err: newRawError(errRawMagic.Text, profile.ErrEmpty)}
+		return nil, profile.File(name).Field("").Because(newRawError(errRawMagic.Text, profile.ErrEmpty))
 	}
 	if int64(len(data)) > maxRawFile {
 		return nil, profile.InFile(rawFail("", -1, newRawError(malformed, profile.ErrUnsupported),
@@ -281,7 +281,8 @@ func (h *rawHeader) section(data []byte, name string, from, to uint64) *cursor.C
 func endSection(c *cursor.Cursor) error {
 	c.Record = -1
 	if c.Err() == nil && c.Len() >= 8 {
-		c.Fail(c.Offset(), errRawMalformed, "end of the section", fmt.Sprintf("%d bytes before the next", c.Len()), "less than 8")
+		c.Fail(c.At(c.Offset()).Field("end of the section").Gotf("%d bytes before the next", c.Len()).
+			Want("less than 8").Because(errRawMalformed))
 	}
 	return c.Err()
 }
@@ -295,7 +296,8 @@ func readSegments(c *cursor.Cursor, l *rawLayout) ([]Segment, error) {
 		size := uint64(0)
 		if l.buildIDSize {
 			if size = c.U64("BuildIdSize"); size > maxBuildID {
-				c.Fail(at+24, errRawMalformed, "BuildIdSize", fmt.Sprint(size), fmt.Sprintf("at most %d", maxBuildID))
+				c.Fail(c.At(at+24).Field("BuildIdSize").Got(size).Wantf("at most %d", maxBuildID).
+					Because(errRawMalformed))
 			}
 		}
 		id := c.Bytes(maxBuildID, "BuildId")
@@ -303,7 +305,8 @@ func readSegments(c *cursor.Cursor, l *rawLayout) ([]Segment, error) {
 			break
 		}
 		if s.End < s.Start {
-			c.Fail(at+8, errRawMalformed, "End", fmt.Sprintf("%#x", s.End), fmt.Sprintf("at least Start, %#x", s.Start))
+			c.Fail(c.At(at+8).Field("End").Gotf("%#x", s.End).Wantf("at least Start, %#x", s.Start).
+				Because(errRawMalformed))
 		}
 		if size > 0 {
 			s.BuildID = bytes.Clone(id[:size])

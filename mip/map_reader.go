@@ -2,7 +2,6 @@ package mip
 
 import (
 	"bytes"
-	"fmt"
 
 	"github.com/profuse-pgo/profuse/internal/cursor"
 	"github.com/profuse-pgo/profuse/profile"
@@ -18,11 +17,8 @@ type mapReader struct {
 
 func newMapReader(h header, data []byte) (decoder, error) {
 	if h.generation == GenerationB && h.ptr == 0 {
-		return nil, &profile.FormatError{
-			Section: "header", Offset: fileTypeAt, Record: -1, Field: "FileType",
-			Found: fmt.Sprintf("%#x", h.typeWord), Want: "the bit of 64-bit or that of 32-bit targets",
-			Err: profile.ErrCorrupt,
-		}
+		return nil, profile.At("header", fileTypeAt).Field("FileType").Gotf("%#x", h.typeWord).
+			Want("the bit of 64-bit or that of 32-bit targets").Corrupt()
 	}
 	return &mapReader{head: h, about: h.about(), data: data}, nil
 }
@@ -65,7 +61,8 @@ func (r *mapReader) record(c *cursor.Cursor) {
 		}
 	}
 	if f.RawOffset < uint64(r.head.size()) || f.RawOffset >= rawOffsetLimit {
-		c.Corrupt(at, "raw offset", fmt.Sprintf("%#x", f.RawOffset), rawOffsetWant(uint64(r.head.size())))
+		c.Fail(c.At(at).Field("raw offset").Gotf("%#x", f.RawOffset).Want(rawOffsetWant(uint64(r.head.size()))).
+			Corrupt())
 	}
 	f.Size = c.U32("FunctionSize")
 	f.CFG = c.U32("ControlFlowGraphSignature")
@@ -78,7 +75,7 @@ func (r *mapReader) record(c *cursor.Cursor) {
 	nameAt := c.Offset()
 	name := c.Bytes(length, "function name")
 	if i := bytes.IndexByte(name, 0); i >= 0 {
-		c.Corrupt(nameAt, "function name", fmt.Sprintf("%q", name), "no zero byte")
+		c.Fail(c.At(nameAt).Field("function name").Gotf("%q", name).Want("no zero byte").Corrupt())
 	}
 	f.Name = string(name)
 	if c.Len() > 0 { // the last record is not padded

@@ -1,7 +1,6 @@
 package mip
 
 import (
-	"fmt"
 	"strconv"
 	"strings"
 
@@ -116,7 +115,8 @@ func (r *mipReader) nameless() error {
 		at := c.Offset()
 		sig := r.record(c)
 		if _, ok := r.names[sig]; !ok {
-			c.Corrupt(at, "FunctionSignature", fmt.Sprintf("%#x", sig), "that of one of the names in the file")
+			c.Fail(c.At(at).Field("FunctionSignature").Gotf("%#x", sig).
+				Want("that of one of the names in the file").Corrupt())
 			break
 		}
 	}
@@ -135,7 +135,7 @@ func (r *mipReader) readNames(start int) ([]string, error) {
 		at := c.Offset()
 		n := c.U64("FunctionNamesLength")
 		if n != uint64(c.Len()) {
-			c.Corrupt(at, "FunctionNamesLength", n, fmt.Sprintf("the %d bytes left", c.Len()))
+			c.Fail(c.At(at).Field("FunctionNamesLength").Got(n).Wantf("the %d bytes left", c.Len()).Corrupt())
 		}
 		if c.Err() != nil || n == 0 {
 			return nil, c.Err()
@@ -150,14 +150,15 @@ func (r *mipReader) readNames(start int) ([]string, error) {
 		name, rest, ok := strings.Cut(text, "\x00")
 		if !ok {
 			c.Record = i
-			c.Fail(at, profile.ErrTruncated, "function name", "without an end", "a zero byte after it")
+			c.Fail(c.At(at).Field("function name").Got("without an end").Want("a zero byte after it").Truncated())
 			return nil, c.Err()
 		}
 		names[i], text = name, rest
 		at += int64(len(name)) + 1
 	}
 	if text != "" {
-		c.Corrupt(at, "end of the file", fmt.Sprintf("%d bytes later", len(text)), "after the last name")
+		c.Fail(c.At(at).Field("end of the file").Gotf("%d bytes later", len(text)).Want("after the last name").
+			Corrupt())
 	}
 	return names, c.Err()
 }
@@ -190,7 +191,8 @@ func (r *mipReader) record(c *cursor.Cursor) uint64 {
 		f.Address = int64(int32(c.U32("FunctionStartOffset")))
 	}
 	if f.RawOffset < headerSizeA || f.RawOffset >= rawOffsetLimit {
-		c.Corrupt(at, "RawProfileDataOffset", fmt.Sprintf("%#x", f.RawOffset), rawOffsetWant(headerSizeA))
+		c.Fail(c.At(at).Field("RawProfileDataOffset").Gotf("%#x", f.RawOffset).Want(rawOffsetWant(headerSizeA)).
+			Corrupt())
 	}
 	f.Size = c.U32("FunctionSize")
 	f.CFG = c.U32("ControlFlowGraphSignature")
@@ -204,7 +206,7 @@ func (r *mipReader) record(c *cursor.Cursor) uint64 {
 		at := c.Offset()
 		covered := c.U8("IsCovered")
 		if covered > 1 {
-			c.Corrupt(at, "IsCovered", covered, "0 or 1")
+			c.Fail(c.At(at).Field("IsCovered").Got(covered).Want("0 or 1").Corrupt())
 		}
 		b.Covered = covered == 1
 		f.Blocks = append(f.Blocks, b)
@@ -214,7 +216,8 @@ func (r *mipReader) record(c *cursor.Cursor) uint64 {
 		at := c.Offset()
 		e := CallEdge{Source: int32(c.U32("SectionRelativeSourceAddress"))}
 		if n := len(f.CallEdges); n > 0 && f.CallEdges[n-1].Source >= e.Source {
-			c.Corrupt(at, "SectionRelativeSourceAddress", fmt.Sprintf("%#x", uint32(e.Source)), "ascending addresses")
+			c.Fail(c.At(at).Field("SectionRelativeSourceAddress").Gotf("%#x", uint32(e.Source)).
+				Want("ascending addresses").Corrupt())
 		}
 		e.Weight = c.U64("Weight")
 		f.CallEdges = append(f.CallEdges, e)

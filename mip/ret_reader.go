@@ -20,11 +20,9 @@ func (s *shape) retPart(raw []byte) (part []byte, at int) {
 
 // noRet is the error of a raw profile without the .mipret at its end.
 func (s *shape) noRet(size uint64) error {
-	return &profile.FormatError{
-		Section: "records", Offset: int64(s.rawSize), Record: -1, Field: "return addresses", Found: "missing",
-		Want: fmt.Sprintf("behind the raw records: the file of %d bytes is cut off, or of another build of the module", size),
-		Err:  profile.ErrTruncated,
-	}
+	return profile.At("records", int64(s.rawSize)).Field("return addresses").Got("missing").
+		Wantf("behind the raw records: the file of %d bytes is cut off, or of another build of the module", size).
+		Truncated()
 }
 
 // readRet checks samples of return addresses, which begin at offset base of
@@ -53,13 +51,15 @@ func (s *shape) readRet(data []byte, base int64, to *edgeSums) (dropped uint64, 
 		if callee == 0 {
 			dropped = uint64(weight)
 			if c.Len() > 0 {
-				c.Corrupt(c.Offset(), "end of the file", fmt.Sprintf("%d bytes later", c.Len()), "after the record of callee 0")
+				c.Fail(c.At(c.Offset()).Field("end of the file").Gotf("%d bytes later", c.Len()).
+					Want("after the record of callee 0").Corrupt())
 			}
 			break
 		}
 		i, ok := s.byRaw[callee]
 		if !ok {
-			c.Fail(at, profile.ErrMismatch, "callee", fmt.Sprintf("%#x", callee), "the offset of the raw record of a function")
+			c.Fail(c.At(at).Field("callee").Gotf("%#x", callee).
+				Want("the offset of the raw record of a function").Mismatch())
 			break
 		}
 		if to != nil {

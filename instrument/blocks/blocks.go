@@ -89,10 +89,7 @@ func read(data []byte) (*Table, error) {
 	t := &Table{}
 	magic := c.U32("magic")
 	if c.Err() == nil && magic != Magic {
-		return nil, &profile.FormatError{
-			Section: "header", Offset: 0, Record: -1, Field: "magic",
-			Found: fmt.Sprintf("%#x", magic), Want: fmt.Sprintf("%#x", Magic), Err: profile.ErrUnrecognized,
-		}
+		return nil, profile.At("header", 0).Field("magic").Gotf("%#x", magic).Wantf("%#x", Magic).Unrecognized()
 	}
 	version := c.U16("version")
 	width := int(c.U16("address width"))
@@ -103,10 +100,8 @@ func read(data []byte) (*Table, error) {
 		return nil, c.Err()
 	}
 	if version != Version || width != 4 && width != 8 {
-		return nil, &profile.FormatError{
-			Section: "header", Offset: 4, Record: -1, Field: "version and address width",
-			Found: fmt.Sprintf("%d and %d", version, width), Want: "1 and 4 or 8", Err: profile.ErrUnsupported,
-		}
+		return nil, profile.At("header", 4).Field("version and address width").Gotf("%d and %d", version, width).
+			Want("1 and 4 or 8").Unsupported()
 	}
 	for c.Record = 0; c.Len() > 0; c.Record++ {
 		at := c.Offset()
@@ -117,7 +112,7 @@ func read(data []byte) (*Table, error) {
 		readBlocks(c, &f)
 		if c.Err() == nil {
 			if b := f.cyclic(); b >= 0 {
-				c.Corrupt(at, "sources", fmt.Sprintf("block %d depends on itself", b), "no cycles")
+				c.Fail(c.At(at).Field("sources").Gotf("block %d depends on itself", b).Want("no cycles").Corrupt())
 			}
 		}
 		if c.Err() != nil {
@@ -136,7 +131,7 @@ func readBlocks(c *cursor.Cursor, f *Function) {
 	n := uint64(c.U32("number of blocks"))
 	words := c.Count(uint64(c.U32("number of words")), 4, "number of words")
 	if n < 1 || n > uint64(words)/2 {
-		c.Corrupt(at, "number of blocks", fmt.Sprint(n), fmt.Sprintf("1 to %d, half of the words", words/2))
+		c.Fail(c.At(at).Field("number of blocks").Got(n).Wantf("1 to %d, half of the words", words/2).Corrupt())
 	}
 	if c.Err() != nil {
 		return
@@ -150,7 +145,8 @@ func readBlocks(c *cursor.Cursor, f *Function) {
 		k := uint64(c.U32("number of sources"))
 		left -= 2
 		if rest := n - uint64(b) - 1; k+2*rest > left {
-			c.Corrupt(at, "number of sources", fmt.Sprint(k), fmt.Sprintf("at most %d words for this and %d blocks", left, rest))
+			c.Fail(c.At(at).Field("number of sources").Got(k).
+				Wantf("at most %d words for this and %d blocks", left, rest).Corrupt())
 			return
 		}
 		left -= k
@@ -159,7 +155,7 @@ func readBlocks(c *cursor.Cursor, f *Function) {
 			at = c.Offset()
 			s := c.U32("source")
 			if uint64(s) >= n {
-				c.Corrupt(at, "source", fmt.Sprint(s), fmt.Sprintf("less than %d", n))
+				c.Fail(c.At(at).Field("source").Got(s).Wantf("less than %d", n).Corrupt())
 				return
 			}
 			sources = append(sources, s)
@@ -167,7 +163,8 @@ func readBlocks(c *cursor.Cursor, f *Function) {
 		f.Blocks[b].Sources = sources[first:len(sources):len(sources)]
 	}
 	if left != 0 {
-		c.Corrupt(at, "number of words", fmt.Sprintf("%d more than the blocks have", left), "none left")
+		c.Fail(c.At(at).Field("number of words").Gotf("%d more than the blocks have", left).Want("none left").
+			Corrupt())
 	}
 }
 
@@ -290,8 +287,5 @@ func (f *Function) expand(record int, p *mip.Function) ([]mip.Block, error) {
 }
 
 func mismatch(record int, field, found, want string) error {
-	return &profile.FormatError{
-		Section: "functions", Offset: -1, Record: record, Field: field,
-		Found: found, Want: want, Err: profile.ErrMismatch,
-	}
+	return profile.In("functions").InRecord(record).Field(field).Got(found).Want(want).Mismatch()
 }

@@ -8,7 +8,6 @@ package cursor
 
 import (
 	"encoding/binary"
-	"fmt"
 
 	"github.com/profuse-pgo/profuse/profile"
 )
@@ -46,20 +45,17 @@ func (c *Cursor) Len() int { return len(c.buf) - c.pos }
 // Order returns the byte order.
 func (c *Cursor) Order() binary.ByteOrder { return c.order }
 
-// Fail records a failure at absolute offset off, unless there is one already.
-// cause must wrap one of the sentinels of package profile.
-func (c *Cursor) Fail(off int64, cause error, field, found, want string) {
-	if c.err == nil {
-		c.err = &profile.FormatError{
-			Section: c.Section, Offset: off, Record: c.Record,
-			Field: field, Found: found, Want: want, Err: cause,
-		}
-	}
+// At returns the place at an absolute offset, in the record being read.
+func (c *Cursor) At(off int64) profile.Place {
+	return profile.At(c.Section, off).InRecord(c.Record)
 }
 
-// Corrupt records that field, just read, has a value outside want.
-func (c *Cursor) Corrupt(off int64, field string, found any, want string) {
-	c.Fail(off, profile.ErrCorrupt, field, fmt.Sprint(found), want)
+// Fail records a failure, unless there is one already. err is one that a place
+// of [Cursor.At] began.
+func (c *Cursor) Fail(err error) {
+	if c.err == nil {
+		c.err = err
+	}
 }
 
 // Bytes returns the next n bytes without copying them.
@@ -68,8 +64,8 @@ func (c *Cursor) Bytes(n uint64, field string) []byte {
 		return nil
 	}
 	if n > uint64(c.Len()) {
-		c.Fail(c.Offset(), profile.ErrTruncated, "length of the "+field,
-			fmt.Sprintf("%d bytes", n), fmt.Sprintf("at most the %d bytes left", c.Len()))
+		c.Fail(c.At(c.Offset()).Field("length of the "+field).Gotf("%d bytes", n).
+			Wantf("at most the %d bytes left", c.Len()).Truncated())
 		return nil
 	}
 	b := c.buf[c.pos : c.pos+int(n) : c.pos+int(n)]
@@ -80,8 +76,7 @@ func (c *Cursor) Bytes(n uint64, field string) []byte {
 // fixed returns the next n bytes, those of one value.
 func (c *Cursor) fixed(n int, field string) []byte {
 	if c.err == nil && n > c.Len() {
-		c.Fail(c.Offset(), profile.ErrTruncated, field,
-			fmt.Sprintf("cut off after %d bytes", c.Len()), fmt.Sprintf("%d bytes", n))
+		c.Fail(c.At(c.Offset()).Field(field).Gotf("cut off after %d bytes", c.Len()).Wantf("%d bytes", n).Truncated())
 	}
 	if c.err != nil {
 		return nil
@@ -148,8 +143,8 @@ func (c *Cursor) Count(n uint64, elemSize int, field string) int {
 		return 0
 	}
 	if limit := uint64(c.Len() / elemSize); n > limit {
-		c.Fail(c.Offset(), profile.ErrTruncated, field,
-			fmt.Sprint(n), fmt.Sprintf("at most %d in the %d bytes left", limit, c.Len()))
+		c.Fail(c.At(c.Offset()).Field(field).Got(n).Wantf("at most %d in the %d bytes left", limit, c.Len()).
+			Truncated())
 		return 0
 	}
 	return int(n)
@@ -165,7 +160,7 @@ func (c *Cursor) ULEB(field string) uint64 {
 			return 0
 		}
 		if shift == 63 && b > 1 || shift > 63 {
-			c.Corrupt(start, field, "a ULEB128 of more than 64 bits", "at most 64 bits")
+			c.Fail(c.At(start).Field(field).Got("a ULEB128 of more than 64 bits").Want("at most 64 bits").Corrupt())
 			return 0
 		}
 		v |= uint64(b&0x7f) << shift

@@ -100,7 +100,8 @@ func TestErrorText(t *testing.T) {
 		t.Errorf("%q, want %q", err, want)
 	}
 	c = New("x", 0, nil, binary.LittleEndian)
-	c.Corrupt(-1, "kind", 9, "at most 2")
+	c.Fail(c.At(-1).Field("kind").Got(9).Want("at most 2").Corrupt())
+	c.Fail(c.At(7).Field("kind").Got(8).Corrupt()) // only the first is kept
 	if got := c.Err().Error(); got != "x: kind is 9, want at most 2: corrupt profile" {
 		t.Errorf("%q", got)
 	}

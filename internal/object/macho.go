@@ -143,10 +143,8 @@ func parseFat(data []byte, arch string) (*Image, error) {
 		if arch == "" {
 			found = "not chosen"
 		}
-		return nil, &profile.FormatError{
-			Section: "fat header", Offset: -1, Record: -1, Field: "architecture", Found: found,
-			Want: "one of " + strings.Join(archs, ", "), Err: profile.ErrMismatch,
-		}
+		return nil, profile.In("fat header").Field("architecture").Got(found).
+			Want("one of " + strings.Join(archs, ", ")).Mismatch()
 	}
 	b, err := part(data, off, size, archs[chosen])
 	if err != nil {
@@ -154,7 +152,7 @@ func parseFat(data []byte, arch string) (*Image, error) {
 	}
 	c = cursor.New(archs[chosen], int64(off), b, binary.BigEndian)
 	if magic := c.U32("magic"); !isMachO(b) {
-		c.Fail(int64(off), profile.ErrUnsupported, "magic", fmt.Sprintf("%#x", magic), "that of a Mach-O file")
+		c.Fail(c.At(int64(off)).Field("magic").Gotf("%#x", magic).Want("that of a Mach-O file").Unsupported())
 		return nil, c.Err()
 	}
 	return parseMachO(b, int64(off))
@@ -217,7 +215,7 @@ func (im *Image) command(c *cursor.Cursor) error {
 	at := c.Offset()
 	kind, size := c.U32("load command"), c.U32("size of the load command")
 	if c.Err() == nil && size < 8 {
-		c.Corrupt(at, "size of the load command", size, "at least 8")
+		c.Fail(c.At(at).Field("size of the load command").Got(size).Want("at least 8").Corrupt())
 	}
 	body := c.Bytes(uint64(size)-8, "load command")
 	if c.Err() != nil {
@@ -252,7 +250,8 @@ func (im *Image) segment(c *cursor.Cursor, width int) {
 	n := c.Count(uint64(c.U32("number of sections")), 2*16+2*width+5*4+reserved, "number of sections")
 	c.U32("flags")
 	if c.Err() == nil && s.Addr > math.MaxUint64-s.MemSize {
-		c.Corrupt(c.Offset(), "size in memory", fmt.Sprintf("%#x at %#x", s.MemSize, s.Addr), "a segment within the address space")
+		c.Fail(c.At(c.Offset()).Field("size in memory").Gotf("%#x at %#x", s.MemSize, s.Addr).
+			Want("a segment within the address space").Corrupt())
 	}
 	for range n {
 		var x Section

@@ -59,18 +59,12 @@ func (t *Table) ImplyKeyLength(n int) { t.impliedKey = uint64(n) }
 func Open(section string, file []byte, payload int64, index uint64) (*Table, error) {
 	t := &Table{section: section, file: file, payload: payload}
 	bad := func(off int64, field string, found any, want string) error {
-		return &profile.FormatError{
-			Section: section, Offset: off, Record: -1, Field: field,
-			Found: fmt.Sprint(found), Want: want, Err: profile.ErrCorrupt,
-		}
+		return profile.At(section, off).Field(field).Got(found).Want(want).Corrupt()
 	}
 	if index < uint64(payload) || index > uint64(len(file)) {
-		return nil, &profile.FormatError{
-			Section: section, Offset: -1, Record: -1, Field: "offset of the hash table index",
-			Found: fmt.Sprintf("%#x", index),
-			Want:  fmt.Sprintf("%#x to %#x, the end of the file", payload, len(file)),
-			Err:   truncatedIf(index > uint64(len(file))),
-		}
+		return nil, profile.In(section).Field("offset of the hash table index").Gotf("%#x", index).
+			Wantf("%#x to %#x, the end of the file", payload, len(file)).
+			Because(truncatedIf(index > uint64(len(file))))
 	}
 	t.index = int64(index)
 	c := cursor.New(section, t.index, file[t.index:], binary.LittleEndian)
@@ -128,7 +122,7 @@ func (t *Table) Items(check bool, yield func(Item) bool) error {
 			bucketAt = c.Offset()
 			left = int(c.U16("number of items in the bucket"))
 			if c.Err() == nil && left == 0 {
-				c.Corrupt(bucketAt, "number of items in the bucket", 0, "at least 1")
+				c.Fail(c.At(bucketAt).Field("number of items in the bucket").Got(0).Want("at least 1").Corrupt())
 			}
 		}
 		at := c.Offset()
@@ -144,7 +138,8 @@ func (t *Table) Items(check bool, yield func(Item) bool) error {
 		if check && c.Err() == nil {
 			b := item.Hash & (t.numBuckets - 1)
 			if got := t.BucketOffset(b); got != uint64(bucketAt) {
-				c.Corrupt(at, fmt.Sprintf("bucket of hash %#x", item.Hash), fmt.Sprintf("at %#x", bucketAt), fmt.Sprintf("at %#x, where the index has bucket %d", got, b))
+				c.Fail(c.At(at).Field(fmt.Sprintf("bucket of hash %#x", item.Hash)).Gotf("at %#x", bucketAt).
+					Wantf("at %#x, where the index has bucket %d", got, b).Corrupt())
 			}
 		}
 		if c.Err() != nil {
@@ -167,9 +162,11 @@ func (t *Table) checkEnd(c *cursor.Cursor, left int) error {
 	c.Record = -1
 	switch {
 	case left != 0:
-		c.Corrupt(c.Offset(), "items in the last bucket", fmt.Sprintf("%d more", left), fmt.Sprintf("the %d entries of the index", t.numEntries))
+		c.Fail(c.At(c.Offset()).Field("items in the last bucket").Gotf("%d more", left).
+			Wantf("the %d entries of the index", t.numEntries).Corrupt())
 	case c.Len() >= 8:
-		c.Corrupt(c.Offset(), "payload after the last entry", fmt.Sprintf("%d bytes", c.Len()), "less than 8 bytes of padding")
+		c.Fail(c.At(c.Offset()).Field("payload after the last entry").Gotf("%d bytes", c.Len()).
+			Want("less than 8 bytes of padding").Corrupt())
 	}
 	return c.Err()
 }
