@@ -18,8 +18,8 @@
 // output) cannot be replaced and is written directly; what has been flushed to
 // it cannot be taken back.
 //
-// A process that is killed leaves its temporary file behind. [IsTemp] tells
-// such files by their name, so that they are not taken for profiles.
+// A process that is killed leaves its temporary file behind. [IsTemp]
+// recognizes such files by name, so that nothing takes them for profiles.
 //
 // Replacing a file gives it a new inode: other hard links to it keep the old
 // contents, and its owner becomes the writing user.
@@ -58,7 +58,8 @@ type Options struct {
 	Inputs []string
 }
 
-// bufferSize makes the writes of a record-by-record writer few.
+// bufferSize is the size in bytes of the write buffer, which spares writers that
+// write record by record most system calls.
 const bufferSize = 128 << 10
 
 // A File is an output file being written. It is not safe for concurrent use.
@@ -72,8 +73,8 @@ type File struct {
 }
 
 // Create opens path for writing. The path "-" is standard output, and so are
-// /dev/stdout and the like. Through a symbolic link the file is replaced that
-// the link leads to; the link stays.
+// /dev/stdout and the like. If path is a symbolic link, Create replaces the file
+// that the link leads to and keeps the link.
 //
 // Create fails with [ErrSameFile] if path is one of opts.Inputs, and with the
 // system's error if the existing file could not be opened for writing or its
@@ -104,8 +105,8 @@ func createTemp(t target) (*os.File, error) {
 	if t.info != nil {
 		perm = 0o600 // until it has the target's own
 	}
-	// The random part is 128 bits, so a name that is taken is somebody
-	// guessing at it or a broken file system; O_EXCL refuses either.
+	// The name has 128 random bits. If it exists nevertheless, somebody guessed
+	// it or the file system is broken; O_EXCL refuses both.
 	name := dir(t.path) + tempPrefix + strings.ToLower(rand.Text()) + tempSuffix
 	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm)
 	if err != nil {
@@ -119,7 +120,7 @@ func createTemp(t target) (*os.File, error) {
 	return f, nil
 }
 
-// Write adds to the file. After the first failure it returns that failure.
+// Write appends to the file. After the first failure it returns that failure.
 func (f *File) Write(p []byte) (int, error) {
 	if f.closed {
 		return 0, f.fail(os.ErrClosed)
@@ -152,11 +153,10 @@ func (f *File) wrap(op string, err error) error {
 	return &fs.PathError{Op: op, Path: f.name, Err: err}
 }
 
-// Commit writes out what is buffered, waits until it is on the disk, and puts
-// the file in the target's place. On an error the target is as it was, with
-// one exception that the error then names: the file was replaced, but the
-// folder could not be synced, so that a power failure may bring the old one
-// back. Either way the File is closed.
+// Commit flushes the buffer, syncs the file to disk and renames it to the
+// target. After an error the target is unchanged, with one exception that the
+// error names: the file was replaced, but its folder could not be synced, so a
+// power failure may bring the old file back. Commit always closes the File.
 func (f *File) Commit() error {
 	if f.closed {
 		return f.wrap("commit", os.ErrClosed)
@@ -203,9 +203,9 @@ func (f *File) finishDirect() error {
 	return f.err
 }
 
-// Close gives the file up unless it has been committed: the temporary file is
-// removed and the target is as it was. It is meant for a defer and may be
-// called any number of times.
+// Close discards the file unless it has been committed: it removes the
+// temporary file and leaves the target unchanged. It is meant for a defer and
+// may be called any number of times.
 func (f *File) Close() error {
 	if f.closed {
 		return nil
@@ -213,7 +213,7 @@ func (f *File) Close() error {
 	return f.abort()
 }
 
-// Abort is [File.Close] under a name that says what it means before Commit.
+// Abort is [File.Close] under the name of what it does before Commit.
 func (f *File) Abort() error { return f.Close() }
 
 func (f *File) abort() error {

@@ -7,10 +7,11 @@ import (
 	"os"
 )
 
-// descriptor: there are no paths for open files here.
+// descriptor reports false: these systems have no paths for open files.
 func descriptor(string) (fd int, ok bool) { return 0, false }
 
-// duplicate knows standard output only, and lends it.
+// duplicate supports standard output alone, which it shares instead of
+// duplicating it.
 func duplicate(fd int, _ string) (f *os.File, shared bool, err error) {
 	if fd != 1 {
 		return nil, false, errors.ErrUnsupported
@@ -20,8 +21,8 @@ func duplicate(fd int, _ string) (f *os.File, shared bool, err error) {
 
 func syncUnsupported(error) bool { return false }
 
-// Sync makes sure that a file is on the disk. Its name is as durable as the
-// system makes it.
+// Sync waits until the contents of a file are on disk. Whether its name is, too,
+// is up to the system.
 func Sync(path string) error {
 	f, err := os.OpenFile(path, os.O_RDWR, 0)
 	if err != nil {
@@ -31,5 +32,5 @@ func Sync(path string) error {
 	return f.Sync()
 }
 
-// syncPath: a folder cannot be synced here; renaming is journaled by NTFS.
+// syncPath does nothing: folders cannot be synced here, and NTFS journals renames.
 func syncPath(string) error { return nil }

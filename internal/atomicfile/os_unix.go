@@ -11,8 +11,8 @@ import (
 	"syscall"
 )
 
-// descriptor reports whether name, taken literally, stands for an open file of
-// this process, and which.
+// descriptor returns the descriptor of this process that name, taken literally,
+// stands for.
 func descriptor(name string) (fd int, ok bool) {
 	switch name = filepath.Clean(name); name {
 	case "/dev/stdout":
@@ -41,14 +41,14 @@ func duplicate(fd int, name string) (f *os.File, shared bool, err error) {
 	return os.NewFile(uintptr(n), name), false, nil
 }
 
-// syncUnsupported reports whether a file system has no fsync to offer, which
-// some network and user-space ones say in these words.
+// syncUnsupported reports whether err means that the file system does not
+// support fsync. Some network and user-space file systems do not.
 func syncUnsupported(err error) bool {
 	return errors.Is(err, syscall.EINVAL) || errors.Is(err, syscall.ENOTSUP) || errors.Is(err, syscall.ENOSYS)
 }
 
-// Sync makes sure that a file and its name are on the disk, where that can be
-// asked for.
+// Sync waits until a file and its name are on disk, on file systems that support
+// fsync.
 func Sync(path string) error {
 	if err := syncPath(path); err != nil {
 		return err
@@ -56,8 +56,8 @@ func Sync(path string) error {
 	return syncPath(dir(path))
 }
 
-// syncPath syncs a file, or what was renamed in a folder. One that may be
-// written but not read cannot be opened for that, and is left as it is.
+// syncPath syncs a file, or the entries of a folder. It does nothing if the
+// permissions do not let it open the path for reading.
 func syncPath(path string) error {
 	f, err := os.Open(path)
 	if err != nil {

@@ -34,10 +34,10 @@ func dir(path string) string {
 	return d
 }
 
-// maxLinks is how many symbolic links are followed, as Linux does.
+// maxLinks is how many symbolic links resolve follows, as many as Linux.
 const maxLinks = 40
 
-// resolve finds out what path leads to.
+// resolve follows the symbolic links of path to the file to write.
 func resolve(path string) (target, error) {
 	switch path {
 	case "":
@@ -60,7 +60,7 @@ func resolve(path string) (target, error) {
 		case err != nil:
 			return target{}, err
 		case info.Mode()&fs.ModeSymlink != 0:
-			// What a link of /proc to a pipe says is not a path.
+			// The text of a link in /proc to a pipe is not a path.
 			if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() {
 				return openTarget(name, info)
 			}
@@ -79,9 +79,9 @@ func resolve(path string) (target, error) {
 	return target{}, &fs.PathError{Op: "open", Path: path, Err: errors.New("too many levels of symbolic links")}
 }
 
-// openTarget opens an existing file that is not a link for writing. A regular
-// file is closed again, having shown that its permissions allow writing, which
-// the folder's, that renaming goes by, do not tell.
+// openTarget opens an existing file that is not a link for writing. It closes a
+// regular file at once: opening it checked the file's own permissions, whereas a
+// rename checks those of the folder.
 func openTarget(name string, info fs.FileInfo) (target, error) {
 	f, err := os.OpenFile(name, os.O_WRONLY, 0)
 	if err != nil {
@@ -93,7 +93,7 @@ func openTarget(name string, info fs.FileInfo) (target, error) {
 	return target{path: name, info: info}, f.Close()
 }
 
-// openDescriptor opens what the process has open as fd.
+// openDescriptor returns a target that writes to descriptor fd of this process.
 func openDescriptor(path string, fd int) (target, error) {
 	f, shared, err := duplicate(fd, path)
 	if err != nil {
@@ -102,8 +102,8 @@ func openDescriptor(path string, fd int) (target, error) {
 	return target{path: path, direct: f, shared: shared}, nil
 }
 
-// refuseInputs fails if t is one of the inputs. Only regular files can be
-// damaged by it: reading from one terminal and writing to it is fine.
+// refuseInputs fails if t is one of the inputs and a regular file. Reading from
+// and writing to one terminal does no harm.
 func refuseInputs(path string, t target, inputs []string) error {
 	if len(inputs) == 0 {
 		return nil

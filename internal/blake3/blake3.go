@@ -1,8 +1,8 @@
 // Package blake3 computes the 64-bit BLAKE3 hashes by which LLVM's MemProf
 // names frames and call stacks.
 //
-// Inputs are a few bytes to a few kilobytes long, so there is no vector code,
-// and of the output only what is used.
+// Inputs are a few bytes to a few kilobytes long, so the code is scalar. It
+// computes the first 64 bits of the hash alone, in the unkeyed mode.
 package blake3
 
 import (
@@ -52,7 +52,8 @@ func tree(data []byte, chunk uint64, root uint32) [8]uint32 {
 	if len(data) <= chunkSize {
 		return hashChunk(data, chunk, root)
 	}
-	// The left part is the largest power of two of chunks that leaves a rest.
+	// The left subtree has the largest power of two of chunks that leaves at
+	// least one byte for the right one.
 	chunks := (len(data) - 1) / chunkSize
 	left := chunkSize << (bits.Len(uint(chunks)) - 1)
 	a := tree(data[:left], chunk, 0)
@@ -65,6 +66,8 @@ func tree(data []byte, chunk uint64, root uint32) [8]uint32 {
 	return cv
 }
 
+// hashChunk returns the chaining value of one chunk of up to 1024 bytes, the
+// chunk-th of the input. Its last block is padded with zeros.
 func hashChunk(data []byte, chunk uint64, root uint32) [8]uint32 {
 	cv := iv
 	flags := uint32(flagChunkStart)
@@ -109,6 +112,7 @@ func compress(cv *[8]uint32, m *[16]uint32, counter uint64, length, flags uint32
 	}
 }
 
+// mix is the quarter-round function G over the words a, b, c and d of the state.
 func mix(s *[16]uint32, a, b, c, d int, x, y uint32) {
 	s[a] += s[b] + x
 	s[d] = bits.RotateLeft32(s[d]^s[a], -16)

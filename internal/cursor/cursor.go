@@ -1,9 +1,9 @@
 // Package cursor walks the bytes of one section of a profile.
 //
-// A [Cursor] knows the section's name, where in the file it starts, its byte
-// order, and the first thing that went wrong. After the first failure every
-// get returns zero and the error stays, so a record is decoded straight
-// through, in the order of the layout, and checked once.
+// A [Cursor] holds the section's name, its offset in the file, its byte order
+// and the first failure. After that failure every get returns zero and the error
+// stays, so the caller decodes a record straight through, in the order of the
+// layout, and checks for an error once.
 package cursor
 
 import (
@@ -73,7 +73,7 @@ func (c *Cursor) Bytes(n uint64, field string) []byte {
 	return b
 }
 
-// fixed returns the next n bytes, those of one value.
+// fixed returns the next n bytes, which hold one value of fixed size.
 func (c *Cursor) fixed(n int, field string) []byte {
 	if c.err == nil && n > c.Len() {
 		c.Fail(c.At(c.Offset()).Field(field).Gotf("cut off after %d bytes", c.Len()).Wantf("%d bytes", n).Truncated())

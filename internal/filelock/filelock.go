@@ -1,7 +1,7 @@
-// Package filelock keeps two processes from changing one file at once where
-// each reads it, changes what it read, and puts a new file in its place (see
-// package atomicfile): without a lock the one that is done last undoes what
-// the other did.
+// Package filelock keeps two processes from updating one file at once, where
+// each reads the file, changes what it read and replaces the file (see package
+// atomicfile): without a lock, the process that finishes last undoes the work of
+// the other.
 //
 //	lock, err := filelock.Acquire(ctx, path, nil)
 //	if err != nil {
@@ -14,10 +14,10 @@
 // them when a process ends, however it ends. Readers need none, since a file
 // that is replaced is whole at any time.
 //
-// On unix it is the file itself that is locked (flock), and nothing is left
-// behind. On Windows, where an open file cannot be replaced, it is a file
-// beside it with ".lock" appended, removed when nobody needs it any more.
-// Elsewhere there are no locks, and Acquire only looks whether there is a file.
+// On unix, Acquire locks the file itself (flock) and leaves nothing behind. On
+// Windows, where an open file cannot be replaced, it locks a file beside it with
+// ".lock" appended, which the last holder removes. Elsewhere there are no locks,
+// and Acquire only checks that the file exists.
 package filelock
 
 import (
@@ -32,17 +32,17 @@ type Lock struct {
 	release func(*os.File) error
 }
 
-// Acquire locks an existing file, through symbolic links, so as to be the only one to
-// change it. It waits while another process, or another Lock of this one,
-// holds it, having called waiting first unless that is nil. The file that the
-// path names when Acquire returns is the one that is locked, also if others
-// have replaced it meanwhile.
+// Acquire locks an existing file, through symbolic links, for the only process
+// to change it. While another process, or another Lock of this one, holds the
+// lock, Acquire waits; it calls waiting first unless that is nil. The lock is on
+// the file that path names when Acquire returns, even if others replaced the file
+// meanwhile.
 //
-// What is not a regular file cannot be replaced, and gets a Lock without
-// effect; so does a file on a file system that knows no locks.
+// A file that is not regular cannot be replaced, and gets a Lock without effect;
+// so does a file on a file system without locks.
 //
 // The error is the system's if the file does not exist or cannot be opened for
-// writing, or the context's.
+// writing, or the cause of the context's end.
 func Acquire(ctx context.Context, path string, waiting func()) (*Lock, error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -57,8 +57,7 @@ func Acquire(ctx context.Context, path string, waiting func()) (*Lock, error) {
 	return acquire(ctx, path, waiting)
 }
 
-// Release lets the next one have the file. It may be called more than once,
-// and on nil.
+// Release unlocks the file. It may be called more than once, and on nil.
 func (l *Lock) Release() error {
 	if l == nil || l.f == nil {
 		return nil
@@ -68,8 +67,9 @@ func (l *Lock) Release() error {
 	return l.release(f)
 }
 
-// wait runs lock, which blocks, until it is done or the context is. A lock
-// that comes too late is given up by closing the file.
+// wait runs lock, which blocks, until it returns or the context ends. In the
+// second case it closes f as soon as lock returns, which releases a lock that
+// came too late.
 func wait(ctx context.Context, f *os.File, lock func(*os.File) error) error {
 	done := make(chan error, 1)
 	go func() { done <- lock(f) }()

@@ -14,8 +14,8 @@ const errIsDir = syscall.EISDIR
 
 func acquire(ctx context.Context, path string, waiting func()) (*Lock, error) {
 	for {
-		// For writing: where flock is made of fcntl's locks, as over NFS, an
-		// exclusive one needs that.
+		// Where the system emulates flock with fcntl, as over NFS, an exclusive
+		// lock needs a file that is open for writing.
 		f, err := os.OpenFile(path, os.O_RDWR, 0)
 		if err != nil {
 			return nil, err
@@ -37,7 +37,7 @@ func acquire(ctx context.Context, path string, waiting func()) (*Lock, error) {
 			f.Close()
 			return nil, lockError(path, err)
 		}
-		// Whoever held it may have put another file in its place.
+		// The previous holder may have replaced the file.
 		current, err := isCurrent(f, path)
 		if current {
 			return &Lock{f: f, release: (*os.File).Close}, nil

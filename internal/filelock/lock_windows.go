@@ -11,7 +11,7 @@ import (
 
 const errIsDir = syscall.EISDIR
 
-// lockSuffix is appended to the name of a file for the one that stands for it.
+// lockSuffix is appended to the name of a file for the name of its lock file.
 const lockSuffix = ".lock"
 
 func acquire(ctx context.Context, path string, waiting func()) (*Lock, error) {
@@ -40,8 +40,8 @@ func lockFile(f *os.File, flags uint32) error {
 		allBytes, allBytes, new(windows.Overlapped))
 }
 
-// release removes the file, too: the system refuses that as long as somebody
-// else has it open, waiting for the lock.
+// release also removes the lock file. The system refuses that while another
+// process has it open to wait for the lock.
 func release(f *os.File) error {
 	err := f.Close()
 	os.Remove(f.Name())

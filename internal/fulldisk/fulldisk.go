@@ -1,4 +1,4 @@
-// Package fulldisk is for tests of writers: a disk that gets full.
+// Package fulldisk tests writers against a disk that gets full.
 package fulldisk
 
 import (
@@ -11,8 +11,8 @@ import (
 // ErrFull is what a [Writer] without room returns.
 var ErrFull = errors.New("disk full")
 
-// A Writer takes Room bytes and then fails. What is written after a failure is
-// another failure.
+// A Writer takes Room bytes and then fails with [ErrFull]. A write after that is
+// an error of the writer under test, and fails with another error.
 type Writer struct {
 	Room    int
 	Writes  []int // how many bytes there were after each write
@@ -38,9 +38,9 @@ func (w *Writer) Write(b []byte) (int, error) {
 	return n, nil
 }
 
-// Check sees that write, which writes a file of at least a byte, returns
-// [ErrFull] wherever the disk gets full, and that what is on it then is the
-// beginning of the file.
+// Check runs write, which writes a file of at least one byte, with room for every
+// number of bytes. It fails the test unless write returns [ErrFull] when the disk
+// is full and what it wrote is a prefix of the file.
 func Check(t *testing.T, name string, write func(io.Writer) error) {
 	t.Helper()
 	var whole bytes.Buffer

@@ -1,8 +1,8 @@
-// Package mt19937 is C++'s std::mt19937 and what libstdc++ draws with it, for
-// results that are the same as LLVM's.
+// Package mt19937 implements C++'s std::mt19937 and libstdc++'s distributions
+// over it, where results must equal LLVM's.
 package mt19937
 
-// DefaultSeed is that of a default-constructed std::mt19937.
+// DefaultSeed is the seed of a default-constructed std::mt19937.
 const DefaultSeed = 5489
 
 // A Generator is the 32-bit Mersenne Twister with the parameters of
@@ -12,7 +12,7 @@ type Generator struct {
 	pos   int
 }
 
-// New returns a generator as std::mt19937(seed) is.
+// New returns the generator std::mt19937(seed).
 func New(seed uint32) *Generator {
 	var g Generator
 	g.state[0] = seed

@@ -6,11 +6,11 @@ import (
 	"slices"
 )
 
-// Chains is the arrangement of entries in buckets that LLVM's
-// OnDiskChainedHashTableGenerator arrives at when the entries are inserted in
-// order: inserting prepends to the bucket's chain, growing re-inserts bucket
-// by bucket and so turns chains around, and the number of buckets is adjusted
-// once more before writing.
+// Chains holds the entries in the buckets where LLVM's
+// OnDiskChainedHashTableGenerator puts them when they are inserted in order: an
+// insertion prepends to the bucket's chain, a resize re-inserts bucket by bucket
+// and so reverses chains, and a last resize before writing sets the final number
+// of buckets.
 type Chains struct {
 	hashes []uint64
 	head   []int32 // per bucket, -1 if empty
@@ -100,7 +100,7 @@ func ItemSize(key, data int) int { return itemHeader + key + data }
 // ImpliedItemSize is [ItemSize] for tables that leave out the key's length.
 func ImpliedItemSize(key, data int) int { return itemHeader - 8 + key + data }
 
-// BucketHeaderSize and IndexHeaderSize are the sizes in bytes of what stands
+// BucketHeaderSize and IndexHeaderSize are the sizes in bytes of the headers
 // before the items of a bucket and before the bucket offsets of the index.
 const (
 	BucketHeaderSize = bucketHeader
@@ -110,8 +110,8 @@ const (
 // NumBuckets returns the number of buckets of a table of n entries.
 func NumBuckets(n int) int { return targetBuckets(n) }
 
-// Growth returns, ascending, how many entries a table that comes to hold n of
-// them has each time that it is resized.
+// Growth returns the resizes of a table that ends with n entries: for each, in
+// ascending order, how many entries the table holds at that time.
 func Growth(n int) []int {
 	buckets := initialBuckets
 	var grown []int
@@ -127,17 +127,16 @@ func Growth(n int) []int {
 	return grown
 }
 
-// Chain brings the entries of one bucket, which are in order of insertion, into
-// the order in which they are written. turned tells how often the table is
-// resized after an entry was inserted. The bucket must not be joined with
-// another by a resize: from 48 entries on, none is.
-func Chain(entries []int32, turned func(entry int32) int) {
-	// A later entry is put before the earlier ones, and each resize turns that
-	// around.
+// Chain sorts the entries of one bucket from the order of insertion into the
+// order in which they are written. resizes returns how often the table is resized
+// after an entry was inserted. No resize may join the bucket with another: in
+// tables of 48 entries or more none does.
+func Chain(entries []int32, resizes func(entry int32) int) {
+	// An insertion prepends the entry, and each resize reverses the chain.
 	out := make([]int32, len(entries))
 	from, to := 0, len(entries)
 	for _, e := range slices.Backward(entries) {
-		if turned(e)%2 == 0 {
+		if resizes(e)%2 == 0 {
 			out[from] = e
 			from++
 		} else {
@@ -148,15 +147,14 @@ func Chain(entries []int32, turned func(entry int32) int) {
 	copy(entries, out)
 }
 
-// InsertionOrder returns an order of insertion by which [Arrange] comes to the
-// order in which the entries stand: inserted in the order returned, entry by
-// entry of the payload, they are written as they were read. hashes are those
-// of the entries in payload order.
+// InsertionOrder returns an order of insertion that makes [Arrange] reproduce a
+// payload: the entries, given by their hashes in payload order and inserted in
+// the order returned, are written as they were read.
 func InsertionOrder(hashes []uint64) []int {
 	n := len(hashes)
 	grown, last := Growth(n), targetBuckets(n)
-	// Entries of one bucket always were in one bucket. A later one is put
-	// before the earlier ones, and each resize turns that around.
+	// Entries that share a bucket in the end shared one at all times. An
+	// insertion prepends the entry, and each resize reverses the chain.
 	type span struct{ from, to int }
 	var spans []span // of entries in one bucket
 	for i := range hashes {

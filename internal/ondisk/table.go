@@ -12,8 +12,8 @@
 //	u64 number of buckets, a power of two | u64 number of entries |
 //	u64 offset of each bucket from the start of the file, 0 if empty
 //
-// Everything is little-endian. Tables with keys of one length may leave that
-// length out, see [Table.ImplyKeyLength].
+// Everything is little-endian. A table whose keys all have one length may omit
+// the key lengths, see [Table.ImplyKeyLength].
 package ondisk
 
 import (
@@ -50,8 +50,8 @@ type Table struct {
 	impliedKey uint64
 }
 
-// ImplyKeyLength makes [Table.Items] read items that leave out the length of
-// their key, which is n bytes for all.
+// ImplyKeyLength makes [Table.Items] read items without a key length: every key
+// has n bytes.
 func (t *Table) ImplyKeyLength(n int) { t.impliedKey = uint64(n) }
 
 // Open checks the index of a table whose payload begins at offset payload of
@@ -109,9 +109,9 @@ func (t *Table) BucketOffset(b uint64) uint64 {
 }
 
 // Items calls yield for every entry in payload order, as LLVM iterates. With
-// check it verifies that every entry would be found by a lookup: that it
-// stands in the bucket of its hash and that the index points to that bucket.
-// The walk ends with an error at the first thing out of place.
+// check it verifies that a lookup would find every entry: that the entry is in
+// the bucket of its hash and that the index points to that bucket. Items returns
+// an error at the first entry that is not.
 func (t *Table) Items(check bool, yield func(Item) bool) error {
 	c := cursor.New(t.section, t.payload, t.file[t.payload:t.index], binary.LittleEndian)
 	left, seen := 0, uint64(0)

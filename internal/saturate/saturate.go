@@ -1,10 +1,10 @@
-// Package saturate has arithmetic on counts that stops at the largest value
-// instead of beginning at zero again.
+// Package saturate adds and multiplies counts. Results stop at 2^64-1 instead of
+// wrapping around.
 package saturate
 
 import "math/bits"
 
-// Add returns a+b, or 2^64-1 if that is less.
+// Add returns a+b, at most 2^64-1.
 func Add(a, b uint64) uint64 {
 	sum, carry := bits.Add64(a, b, 0)
 	if carry != 0 {
@@ -13,7 +13,7 @@ func Add(a, b uint64) uint64 {
 	return sum
 }
 
-// Mul returns a·b, or 2^64-1 if that is less, and whether it is.
+// Mul returns a·b, at most 2^64-1; cut reports whether the product is larger.
 func Mul(a, b uint64) (product uint64, cut bool) {
 	hi, lo := bits.Mul64(a, b)
 	if hi != 0 {
@@ -22,8 +22,8 @@ func Mul(a, b uint64) (product uint64, cut bool) {
 	return lo, false
 }
 
-// AddScaled returns sum + n·weight, or 2^64-1 if that is less, and whether it
-// is.
+// AddScaled returns sum + n·weight, at most 2^64-1; cut reports whether the
+// total is larger.
 func AddScaled(sum, n, weight uint64) (total uint64, cut bool) {
 	hi, lo := bits.Mul64(n, weight)
 	total, carry := bits.Add64(sum, lo, 0)

@@ -28,13 +28,13 @@ const (
 )
 
 // Demangle returns the readable form, in LLVM's style, of a symbol mangled by
-// the Itanium C++ ABI or by Rust (legacy or v0). Everything else, and what is
-// malformed or would print as more than 64 KiB, is returned as it is: MSVC and
-// Swift names among them. The extra underscore that Mach-O puts before every
-// symbol is accepted.
+// the Itanium C++ ABI or by Rust (legacy or v0). It returns all other names as
+// they are, those of MSVC and Swift among them, and names that are malformed or
+// whose readable form exceeds 64 KiB. It accepts the extra underscore that Mach-O
+// puts before every symbol.
 //
-// A suffix that a compiler or linker added is kept, "f() (.llvm.123)"; legacy
-// Rust names lose it together with their hash, so that instances of one
+// Demangle keeps a suffix that a compiler or linker added, "f() (.llvm.123)";
+// legacy Rust names lose it together with their hash, so that instances of one
 // generic function print alike.
 //
 // The name must be the symbol alone. Where a profile puts a file name before a
@@ -61,9 +61,9 @@ func Demangle(name string) (readable string) {
 	return s
 }
 
-// mayBeMangled passes over what most names of C programs are without the cost
-// of an error value, and over prefixes that the demangler knows but that
-// profiles do not contain as mangled names.
+// mayBeMangled reports whether a name has the prefix of a mangled one. Most names
+// in C programs have none, and need not cost an error value. Some prefixes that
+// the demangler knows begin no mangled name in a profile; they do not count.
 func mayBeMangled(name string) bool {
 	return strings.HasPrefix(name, "_Z") || strings.HasPrefix(name, "_R") ||
 		strings.HasPrefix(name, "___Z")

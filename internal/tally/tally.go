@@ -1,5 +1,5 @@
-// Package tally counts the counts of a profile by size, and says how they are
-// spread: how many of the greatest ones make up which share of the whole.
+// Package tally computes how the counts of a profile are distributed: how many of
+// the greatest counts make up which share of their sum.
 package tally
 
 import (
@@ -8,27 +8,27 @@ import (
 )
 
 const (
-	// smallValues is below which values, mostly zeros, are counted in a table.
+	// Values below smallValues, most of them zero, have an entry each in a table.
 	smallValues = 2048
-	// pendingValues is how many of the others are gathered, at least, before
-	// they are sorted into the tally.
+	// pendingValues is the least number of other values to collect before they
+	// are sorted.
 	pendingValues = 1 << 16
-	// maxExpected is for how many of them room is made beforehand.
+	// maxExpected bounds the number of values that Expect allocates memory for.
 	maxExpected = 1 << 21
-	// whole is the share that stands for all.
+	// whole is the share of 100 %, in millionths.
 	whole = 1_000_000
 )
 
-// A Tally says of each value how often it was added. The zero value is empty.
-// Memory grows with the number of distinct values.
+// A Tally counts how often each value was added. The zero value is empty. Memory
+// grows with the number of distinct values.
 type Tally struct {
-	small   [smallValues]uint64 // times by value
+	small   [smallValues]uint64 // how often each value below smallValues was added
 	pending []uint64            // values not yet in large
-	room    int                 // for how many of these there is room anyway
+	room    int                 // capacity that Expect gave pending
 	large   []frequency         // ascending by value
 }
 
-// frequency is how many times a value was added.
+// A frequency is how many times a value was added.
 type frequency struct{ value, times uint64 }
 
 // Add adds a value.
@@ -40,7 +40,8 @@ func (t *Tally) Add(v uint64) {
 	}
 }
 
-// AddAll adds several values, faster than one by one, and returns the greatest.
+// AddAll adds several values, faster than [Tally.Add] one by one, and returns the
+// greatest.
 func (t *Tally) AddAll(values []uint64) (greatest uint64) {
 	for _, v := range values {
 		greatest = max(greatest, v)
@@ -50,46 +51,47 @@ func (t *Tally) AddAll(values []uint64) (greatest uint64) {
 			t.pending = append(t.pending, v)
 		}
 	}
-	t.settleMany()
+	t.flushMany()
 	return greatest
 }
 
 func (t *Tally) addLarge(v uint64) {
 	t.pending = append(t.pending, v)
-	t.settleMany()
+	t.flushMany()
 }
 
-// settleMany sorts the pending values in if there are many. At least as many as
-// there are sorted keep the cost per value logarithmic: against a map this is
-// twice as fast on typical counts and three times when all are distinct.
-func (t *Tally) settleMany() {
+// flushMany flushes the pending values if there are many: at least as many as
+// there are sorted ones, which keeps the cost per value logarithmic. This is twice
+// as fast as a map on typical counts and three times when all are distinct.
+func (t *Tally) flushMany() {
 	if len(t.pending) >= max(pendingValues, len(t.large), t.room) {
-		t.settle()
+		t.flush()
 	}
 }
 
-// IsSmall reports whether values like this need no room, see [Tally.Expect].
+// IsSmall reports whether a value needs no memory of its own, see [Tally.Expect].
 func IsSmall(v uint64) bool { return v < smallValues }
 
-// Expect makes room for n values that are not small, to be sorted all at once.
+// Expect allocates memory for n values that are not small, so that they are
+// sorted all at once.
 func (t *Tally) Expect(n int) {
 	if n > pendingValues {
-		t.room = min(n+1, maxExpected) // settled not before there is one more
+		t.room = min(n+1, maxExpected) // one more, so that n values do not flush
 		t.pending = make([]uint64, 0, t.room)
 	}
 }
 
-// Merge adds what was added to o, which stays valid.
+// Merge adds the values of o, which stays valid.
 func (t *Tally) Merge(o *Tally) {
-	o.settle()
+	o.flush()
 	for v, n := range o.small {
 		t.small[v] += n
 	}
 	t.large = merge(t.large, o.large)
 }
 
-// settle sorts the pending values in.
-func (t *Tally) settle() {
+// flush sorts the pending values and merges them into large.
+func (t *Tally) flush() {
 	sortBytes(t.pending)
 	distinct := 0
 	for i, v := range t.pending {
@@ -113,8 +115,8 @@ func (t *Tally) settle() {
 	t.large = merge(t.large, sorted)
 }
 
-// sortBytes sorts byte by byte from the lowest up, but for bytes that are the
-// same in all values: most are far below what there is room for.
+// sortBytes is a radix sort, byte by byte from the lowest up. It skips bytes that
+// are equal in all values: counts are mostly far below 2^64.
 func sortBytes(values []uint64) {
 	if len(values) < 256 {
 		slices.Sort(values)
@@ -148,7 +150,8 @@ func sortBytes(values []uint64) {
 	}
 }
 
-// merge adds src to dst, both ascending, in dst's memory as far as it goes.
+// merge merges src into dst, both ascending, in dst's memory if it is large
+// enough.
 func merge(dst, src []frequency) []frequency {
 	fresh, i := 0, 0
 	for _, f := range src {
@@ -161,8 +164,8 @@ func merge(dst, src []frequency) []frequency {
 	}
 	i = len(dst) - 1
 	dst = slices.Grow(dst, fresh)[:len(dst)+fresh]
-	// From the back, so that nothing is overwritten before it was moved: to
-	// is ahead of i by the number of fresh values still to come.
+	// Going backwards overwrites nothing that has not been moved: to is ahead of
+	// i by the number of fresh values still to come.
 	to := len(dst) - 1
 	for _, f := range slices.Backward(src) {
 		for ; i >= 0 && dst[i].value > f.value; i-- {
@@ -179,9 +182,9 @@ func merge(dst, src []frequency) []frequency {
 	return dst
 }
 
-// A Distribution describes how the values of a tally are spread.
+// A Distribution describes how the values of a tally are distributed.
 type Distribution struct {
-	Values    uint64 // how many, those that are zero included
+	Values    uint64 // number of values, zeros included
 	Max       uint64
 	High, Low uint64 // their sum, of 128 bits
 	Cutoffs   []Cutoff
@@ -196,7 +199,7 @@ type Cutoff struct{ Share, Min, Values uint64 }
 // 2^64, as in LLVM: there the cutoffs of a sum that wraps mean little. Without,
 // no share may be above a million.
 func (t *Tally) Distribution(shares []uint64, modulo bool) Distribution {
-	t.settle()
+	t.flush()
 	d := Distribution{Cutoffs: make([]Cutoff, 0, len(shares))}
 	next := t.descending()
 	for f, ok := next(); ok; f, ok = next() {
@@ -231,7 +234,7 @@ func (t *Tally) Distribution(shares []uint64, modulo bool) Distribution {
 	return d
 }
 
-// addTo adds all the values to a sum of 128 bits.
+// addTo adds value·times to a sum of 128 bits.
 func (f frequency) addTo(high, low uint64) (sumHigh, sumLow uint64) {
 	productHigh, productLow := bits.Mul64(f.value, f.times)
 	low, carry := bits.Add64(low, productLow, 0)

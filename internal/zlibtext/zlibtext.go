@@ -1,5 +1,5 @@
-// Package zlibtext packs and unpacks the texts that LLVM's profiles keep as
-// zlib streams beside their size.
+// Package zlibtext compresses and decompresses the texts that LLVM's profiles
+// store as a zlib stream preceded by its inflated size.
 package zlibtext
 
 import (
@@ -12,11 +12,11 @@ import (
 	"sync"
 )
 
-// maxRatio bounds what a zlib stream can inflate to: a size beyond it is a lie.
+// maxRatio is the greatest compression ratio that deflate can reach.
 const maxRatio = 1032
 
-// Inflate unpacks a zlib stream that announces size bytes. The buffer grows
-// with the data, never with the announcement.
+// Inflate decompresses a zlib stream that the profile says holds size bytes. Its
+// buffer grows with the data, whatever size is.
 func Inflate(z []byte, size uint64) (string, error) {
 	if size/maxRatio > uint64(len(z)) {
 		return "", fmt.Errorf("%d bytes announced to hold %d", len(z), size)
@@ -25,7 +25,7 @@ func Inflate(z []byte, size uint64) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	text := make([]byte, 0, min(size, 1<<16)+1) // one more shows that it is too long
+	text := make([]byte, 0, min(size, 1<<16)+1) // the extra byte shows a stream that is too long
 	for err == nil && uint64(len(text)) <= size {
 		if len(text) == cap(text) {
 			text = slices.Grow(text, len(text))
@@ -48,7 +48,7 @@ func Inflate(z []byte, size uint64) (string, error) {
 	return string(text), nil
 }
 
-// readers are used again: each has a window of 32 KiB, more than most texts.
+// readers pools zlib readers: each has a window of 32 KiB, larger than most texts.
 var readers sync.Pool
 
 func takeReader(z []byte) (io.ReadCloser, error) {
@@ -58,8 +58,8 @@ func takeReader(z []byte) (io.ReadCloser, error) {
 	return zlib.NewReader(bytes.NewReader(z))
 }
 
-// Deflate packs text at the best level, as LLVM does. The bytes differ from
-// those of C zlib, the content does not.
+// Deflate compresses text at the best level, as LLVM does. The bytes differ from
+// those of C zlib, the inflated text does not.
 func Deflate(text string) []byte {
 	var z bytes.Buffer
 	w, err := zlib.NewWriterLevel(&z, zlib.BestCompression)
