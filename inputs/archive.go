@@ -41,7 +41,7 @@ func (o *Options) maxSize() int64 {
 	return min(o.MaxSize, maxInt-1)
 }
 
-// orDefault fills in what is zero.
+// orDefault returns the limits with defaults in place of zeros.
 func (l limits) orDefault() limits {
 	if l.maxRatio <= 0 {
 		l.maxRatio = defaultMaxRatio
@@ -71,7 +71,7 @@ const (
 	tarred
 )
 
-// sniffLen is how many first bytes tell a container: one tar header.
+// sniffLen is how many first bytes identify a container: one tar header.
 const sniffLen = 512
 
 // Fields of a tar header.
@@ -81,8 +81,8 @@ const (
 	tarMagic       = 257
 )
 
-// sniff tells from the first bytes, sniffLen if there are as many, what
-// contains the file. No profile format begins with these bytes.
+// sniff identifies a container by its first bytes, sniffLen of them if there are
+// as many. No profile format begins with these bytes.
 func sniff(head []byte) container {
 	switch {
 	case bytes.HasPrefix(head, []byte{0x1f, 0x8b, 8}): // 8: deflate, the only method
@@ -99,8 +99,8 @@ func sniff(head []byte) container {
 	return plain
 }
 
-// isTar reports whether head is the header of a tar member, POSIX or GNU. The
-// checksum makes sure that it is not a text that says "ustar".
+// isTar reports whether head is the header of a tar member, POSIX or GNU. It
+// verifies the checksum, as a text may contain "ustar".
 func isTar(head []byte) bool {
 	if len(head) < sniffLen || !bytes.HasPrefix(head[tarMagic:], []byte("ustar")) {
 		return false
@@ -133,8 +133,8 @@ type source struct {
 	yield  func(*Data) error
 }
 
-// A counter counts the bytes read from a stream and keeps its error, to tell a
-// disk that fails from bytes that make no sense.
+// A counter counts the bytes read from a stream and keeps the stream's error, to
+// distinguish a failing disk from corrupt bytes.
 type counter struct {
 	src io.Reader
 	n   int64
@@ -203,14 +203,14 @@ func (s *source) stream(name string, src io.Reader, depth int) error {
 	return s.yield(d)
 }
 
-// compressed yields what is in a decompressed stream. Errors of the stream
-// come out wherever its bytes are read, so they are named on the way.
+// compressed yields the files in a decompressed stream. Errors of the
+// decompressor surface wherever its bytes are read; namedStream adds the name.
 func (s *source) compressed(name, section string, z io.Reader, depth int) error {
 	named := &namedStream{s: s, name: name, section: section, src: z}
 	if err := s.stream(name, named, depth+1); err != nil {
 		return err
 	}
-	// An archive ends before its stream does, and the checksum comes last.
+	// An archive ends before its stream does; read on to verify the checksum.
 	_, err := io.Copy(io.Discard, named)
 	return err
 }
@@ -238,7 +238,7 @@ func (s *source) archive(name string, src io.Reader, depth int) error {
 		if err == io.EOF {
 			return nil
 		}
-		// Members are never written under their names, so these may be any.
+		// Nothing is extracted, so member names may be insecure paths.
 		if err != nil && !errors.Is(err, tar.ErrInsecurePath) {
 			return s.damaged(name, "tar archive", err)
 		}
@@ -267,7 +267,7 @@ func (s *source) archive(name string, src io.Reader, depth int) error {
 // slurp reads a stream to its end.
 func (s *source) slurp(name string, src io.Reader, depth int) (*Data, error) {
 	limits, maxSize := s.opts.limits.orDefault(), s.opts.maxSize()
-	// Some of it has been read ahead for looking at its first bytes.
+	// Peeking at the first bytes has read up to streamBuffer bytes ahead.
 	start := max(s.root.n-streamBuffer, 0)
 	buf := s.r.takeBuffer(firstBuffer)
 	for {

@@ -40,9 +40,9 @@ func (d *Data) Close() error {
 	return nil
 }
 
-// A Reader is memory that one goroutine uses again from input to input. The
-// zero value is ready. It may be passed to the next Open before the last Data
-// is closed, that only costs fresh memory.
+// A Reader holds buffers and decompressors that one goroutine reuses from input
+// to input. The zero value is ready. Passing it to the next Open before the last
+// Data is closed is allowed and costs a new buffer.
 type Reader struct {
 	buffers [][]byte
 	streams []*bufio.Reader
@@ -53,9 +53,10 @@ type Reader struct {
 const (
 	// keepBuffer is the largest buffer that a Reader keeps.
 	keepBuffer = 64 << 20
-	// keepSpares is how many of each kind of thing it keeps.
+	// keepSpares is how many buffers, streams and decompressors of each kind a
+	// Reader keeps.
 	keepSpares = 4
-	// streamBuffer is what is read at once from an archive.
+	// streamBuffer is the size in bytes of one read from a stream.
 	streamBuffer = 64 << 10
 )
 
@@ -135,14 +136,14 @@ func (r *Reader) giveGzip(z *gzip.Reader) {
 	}
 }
 
-// maxZstdWindow is the largest window that zstd's own tool makes without being
-// told that the reader can afford more (--long=27).
+// maxZstdWindow is the largest window, in bytes, that the zstd command decodes by
+// default (--long=27).
 const maxZstdWindow = 128 << 20
 
 func (r *Reader) takeZstd(src io.Reader) (*zstd.Decoder, error) {
 	n := len(r.zstds)
 	if n == 0 {
-		// One goroutine, this one: the callers are parallel already.
+		// Decode in this goroutine: the callers are parallel already.
 		return zstd.NewReader(src, zstd.WithDecoderConcurrency(1),
 			zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(maxZstdWindow))
 	}

@@ -9,11 +9,11 @@ import (
 	"os"
 )
 
-// canMap is false: files are read. On Windows a mapped file could not be
-// replaced or deleted by anybody else while it is looked at.
+// canMap is false: files are read. On Windows no other process could replace or
+// delete a file while it is mapped.
 const canMap = false
 
-// A file is an open file and what it was when it was opened.
+// A file is an open file with its size and kind at the time it was opened.
 type file struct {
 	f       *os.File
 	size    int64

@@ -19,7 +19,7 @@ type file struct {
 	regular bool
 }
 
-// openFile opens a file and asks what it is, in two system calls.
+// openFile opens a file and gets its kind and size, in two system calls.
 func openFile(name string) (*file, error) {
 	fd, err := retry(func() (int, error) { return syscall.Open(name, syscall.O_RDONLY|syscall.O_CLOEXEC, 0) })
 	if err != nil {
@@ -41,8 +41,8 @@ func openFile(name string) (*file, error) {
 	return f, nil
 }
 
-// stat returns what the file is and its size now. Several goroutines may call
-// it at once.
+// stat returns the file's kind (S_IFMT) and current size in bytes. It is safe for
+// concurrent use.
 func (f *file) stat() (kind uint32, size int64, err error) {
 	var st syscall.Stat_t
 	if _, err := retry(func() (int, error) { return 0, syscall.Fstat(f.fd, &st) }); err != nil {
@@ -51,8 +51,7 @@ func (f *file) stat() (kind uint32, size int64, err error) {
 	return uint32(st.Mode) & syscall.S_IFMT, st.Size, nil
 }
 
-// maxRead is a size that all systems can read at once; Darwin's fails from
-// 2 GiB on.
+// maxRead is the most bytes to read in one call; Darwin fails from 2 GiB on.
 const maxRead = 1 << 30
 
 // Read reads like [io.Reader].
@@ -98,14 +97,14 @@ func retry(call func() (int, error)) (int, error) {
 	}
 }
 
-// A mapping is a file in memory. The file stays open, to see whether it has
-// kept its size.
+// A mapping is a file mapped into memory. The file stays open so that its size
+// can be checked.
 type mapping struct {
 	f     *file
 	bytes []byte
 }
 
-// mapFile maps a regular file that is not empty, and takes it over.
+// mapFile maps a regular file that is not empty. The mapping owns f.
 func mapFile(f *file) (*mapping, error) {
 	b, err := syscall.Mmap(f.fd, 0, int(f.size), syscall.PROT_READ, syscall.MAP_SHARED)
 	if err != nil {

@@ -31,8 +31,8 @@ func Guard(fn func() error, data ...*Data) (err error) {
 		if cause == nil {
 			return
 		}
-		// The runtime gives the address of a fault on these terms alone. A
-		// nil pointer has one too, which is in no mapping.
+		// A fault implements runtime.Error with an Addr method. So does a nil
+		// dereference, whose address is in no mapping.
 		if fault, ok := cause.(interface{ Addr() uintptr }); ok {
 			for _, d := range data {
 				if off, ok := d.offset(fault.Addr()); ok {
@@ -44,8 +44,8 @@ func Guard(fn func() error, data ...*Data) (err error) {
 		panic(cause)
 	}()
 	err = fn()
-	// The rest of the last page that the file still reaches into reads as
-	// zeros without a fault, and zeros make fine counters.
+	// Past the new end of the file, the rest of its last page reads as zeros
+	// without a fault, and zeros are valid counters.
 	for _, d := range data {
 		if d.mapped == nil {
 			continue
@@ -79,12 +79,12 @@ func (d *Data) faulted(off int64) error {
 	if had := int64(len(d.mapped.bytes)); size < had {
 		return shrunk(d.name, size, had)
 	}
-	// The file has its size; the disk or the network did not deliver.
+	// The size is unchanged: the disk or the network failed.
 	return &fs.PathError{Op: "read", Path: d.name, Err: fmt.Errorf("input/output error at %#x", off)}
 }
 
-// shrunk is the error for a file that had that many bytes when it was opened,
-// and now has fewer.
+// shrunk returns the error for a file of had bytes when it was opened that has
+// fewer now.
 func shrunk(name string, has, had int64) error {
 	return &profile.FormatError{
 		File: name, Offset: has, Record: -1,

@@ -7,14 +7,14 @@ import (
 )
 
 const (
-	// mapWithReader is the size in bytes from which a file is mapped although
-	// there is a buffer to read it into. Measured on one core, page cache
-	// warm, summing all bytes: at 256 KiB reading is a quarter faster, at
-	// 1 MiB they are equal, at 2 to 4 MiB mapping is a sixth to a third
-	// faster, at 32 MiB twice as fast.
+	// mapWithReader is the least size in bytes of a file that is mapped even if
+	// the Reader has a buffer for it. Measured on one core, page cache warm,
+	// summing all bytes: at 256 KiB reading is a quarter faster, at 1 MiB they
+	// are equal, at 2 to 4 MiB mapping is a sixth to a third faster, at 32 MiB
+	// twice as fast.
 	mapWithReader = 1 << 20
-	// mapWithoutReader is that size when a buffer would have to be allocated
-	// and cleared first.
+	// mapWithoutReader is that size where reading would have to allocate and
+	// clear a buffer.
 	mapWithoutReader = 64 << 10
 )
 
@@ -93,8 +93,8 @@ func (in Input) open(r *Reader) (*source, error) {
 	return src, nil
 }
 
-// take makes f the source's contents: f is read or mapped if it is plain, and
-// left open if it is something to expand.
+// take makes f the source's contents: it reads or maps a plain file, and leaves
+// open a pipe, an archive or a compressed file, which is to be expanded.
 func (s *source) take(f *file, mapFrom int64) error {
 	if f.size > maxInt {
 		return tooLarge(s.name, "file", maxInt)
@@ -111,7 +111,7 @@ func (s *source) take(f *file, mapFrom int64) error {
 	if err != nil {
 		return err
 	}
-	// The files of /proc say that they are empty: only reading tells.
+	// Files in /proc have size 0 whatever they contain.
 	if f.size == 0 && n == 0 {
 		s.data = &Data{name: s.name}
 		f.close()

@@ -1,6 +1,5 @@
-// Package llvmyaml writes and reads YAML as LLVM's tools do: the quotes they
-// put around strings, and the part of YAML that their documents, and those
-// that people write for them, consist of.
+// Package llvmyaml writes strings with the quotes that LLVM's tools use, and
+// reads the part of YAML in which they, and people, write documents for them.
 package llvmyaml
 
 import (
@@ -10,9 +9,9 @@ import (
 	"unicode/utf8"
 )
 
-// Quote quotes s where LLVM does: single quotes where a plain scalar could
-// be taken for something else or has a character outside a short list, double
-// quotes where it has control characters or anything that is not ASCII.
+// Quote quotes s as LLVM does (yaml::needsQuotes): with single quotes where a
+// plain scalar would be ambiguous or has a character outside a short list, with
+// double quotes where it has control or non-ASCII characters.
 func Quote(s string) string {
 	if s == "" {
 		return "''"
@@ -56,7 +55,8 @@ func meansOther(s string) bool {
 	return isFloat(s)
 }
 
-// isFloat: [-+]? ( \.[0-9]+ | [0-9]+ (\.[0-9]*)? ) ([eE][-+]?[0-9]+)?
+// isFloat reports whether s, which is not empty, matches
+// [-+]? ( \.[0-9]+ | [0-9]+ (\.[0-9]*)? ) ([eE][-+]?[0-9]+)?
 func isFloat(s string) bool {
 	if s[0] == '-' || s[0] == '+' {
 		s = s[1:]
@@ -95,7 +95,7 @@ var escapes = []struct {
 	{0x2029, 'P'},
 }
 
-// doubleQuoted quotes s, which is UTF-8. Printable characters stay.
+// doubleQuoted quotes s, which is UTF-8, and escapes all but printable characters.
 func doubleQuoted(s string) string {
 	b := []byte{'"'}
 next:

@@ -10,13 +10,13 @@ import (
 )
 
 // Scanner reads one document of mappings, sequences and scalars, each in block
-// or flow style. What makes YAML expensive or surprising is refused: anchors,
-// aliases, tags, block scalars, directives, scalars over several lines,
-// mappings as keys. Like a cursor it keeps the first failure.
+// or flow style. It refuses what makes YAML expensive or surprising: anchors,
+// aliases, tags, block scalars, directives, scalars over several lines, mappings
+// as keys. Like a cursor it keeps the first failure.
 //
-// The caller knows what has to come: it asks for a mapping, a sequence or a
-// scalar, so nesting is as deep as the caller's calls, whatever the input. A copy
-// of a Scanner reads on from the same place.
+// The caller asks for the mapping, sequence or scalar that it expects, so nesting
+// is as deep as the caller's calls, whatever the input. A copy of a Scanner reads
+// on from the same place.
 type Scanner struct {
 	Record int // index of the record being read, for errors; -1 when in none
 
@@ -27,14 +27,14 @@ type Scanner struct {
 	start   int // offset of the current line
 	parent  int // column of the block that the value read belongs to; -1 at the top
 	flow    int // how many flow collections are open
-	inline  bool
+	inline  bool // the value begins in the line of its key or dash
 	err     error
 }
 
-// NewScanner returns a scanner before the value of the document in data. Like
-// LLVM it passes over documents before it that have none.
+// NewScanner returns a scanner at the value of the first document in data that
+// has one. Like LLVM it skips documents without a value before it.
 func NewScanner(data []byte) *Scanner {
-	// As a string, of which keys and scalars are parts without a copy of each.
+	// Keys and scalars are substrings of one string instead of copies.
 	s := &Scanner{Record: -1, data: string(data), line: 1, parent: -1}
 	if !utf8.ValidString(s.data) {
 		s.Fail(1+strings.Count(validPrefix(s.data), "\n"), profile.ErrCorrupt, "text", "not UTF-8", "UTF-8")
@@ -70,8 +70,8 @@ func (s *Scanner) Err() error { return s.err }
 // Line returns the number of the current line, from 1.
 func (s *Scanner) Line() int { return s.line }
 
-// valueLine is the line to name in what is said of the value to be read: that of
-// its key if it does not begin beside it.
+// valueLine returns the line to name in an error about the next value: the line
+// of its key if the value does not begin in that line.
 func (s *Scanner) valueLine() int {
 	if s.flow == 0 && !s.inline && s.keyLine > 0 {
 		return s.keyLine
@@ -103,8 +103,8 @@ func Short[T ~string | ~[]byte](text T) string {
 	return fmt.Sprintf("%q", string(text))
 }
 
-// Rest returns a scanner before the value to be read next and leaves s at the
-// end of the document: for documents that are read in parts.
+// Rest returns a scanner at the next value and moves s to the end of the document.
+// With it a caller reads a document in parts.
 func (s *Scanner) Rest() *Scanner {
 	rest := *s
 	s.pos = len(s.data)
@@ -122,8 +122,8 @@ func (s *Scanner) rest() string {
 
 func (s *Scanner) column() int { return s.pos - s.start }
 
-// blank goes on to the next content: past blanks, comments and line ends.
-// inline then tells whether that is in the line where it began.
+// blank skips blanks, comments and line ends. It sets inline if the next content
+// is in the line where it began.
 func (s *Scanner) blank() {
 	s.inline = true
 	for s.pos < len(s.data) {
@@ -150,7 +150,7 @@ func (s *Scanner) blank() {
 	}
 }
 
-// mark reports whether a document's mark stands here.
+// mark reports whether the document mark m, "---" or "...", is at this position.
 func (s *Scanner) mark(m string) bool {
 	if s.column() != 0 || !strings.HasPrefix(s.data[s.pos:], m) {
 		return false
@@ -164,7 +164,7 @@ func (s *Scanner) end() bool {
 	return s.err != nil || s.pos >= len(s.data) || s.mark("---") || s.mark("...")
 }
 
-// Finish sees that nothing follows the document.
+// Finish fails if anything follows the document.
 func (s *Scanner) Finish() {
 	s.Record = -1
 	if s.err == nil && !s.end() {
@@ -179,7 +179,7 @@ func (s *Scanner) Finish() {
 	}
 }
 
-// null reports whether the value is left out, and passes over a written null.
+// null reports whether the value is missing or null, and skips a written null.
 func (s *Scanner) null() bool {
 	if s.err != nil {
 		return true
@@ -213,7 +213,8 @@ func (s *Scanner) dash() bool {
 		(s.pos+1 == len(s.data) || strings.IndexByte(" \t\r\n", s.data[s.pos+1]) >= 0)
 }
 
-// open begins a flow collection if one begins with bracket here.
+// open enters the flow collection that begins with bracket at this position, and
+// reports whether there is one.
 func (s *Scanner) open(bracket byte) bool {
 	if s.err != nil || s.pos >= len(s.data) || s.data[s.pos] != bracket {
 		return false
@@ -224,8 +225,8 @@ func (s *Scanner) open(bracket byte) bool {
 	return true
 }
 
-// close goes on to the next element of a flow collection and reports whether
-// it ends instead.
+// close moves to the next element of a flow collection, or past its closing
+// bracket, and reports whether the collection has ended.
 func (s *Scanner) close(bracket byte, first bool) bool {
 	if s.err != nil {
 		return true
@@ -250,7 +251,7 @@ func (s *Scanner) close(bracket byte, first bool) bool {
 	return s.err != nil
 }
 
-// after goes on to what follows a value.
+// after skips to what follows a value.
 func (s *Scanner) after() {
 	s.blank()
 	if s.err == nil && s.flow == 0 && s.inline && !s.end() {
@@ -258,9 +259,9 @@ func (s *Scanner) after() {
 	}
 }
 
-// Mapping reads a mapping: value is called with each key, which must not come
-// twice, and has to read the value. A value that is left out, or null, has no
-// keys.
+// Mapping reads a mapping. It calls value with each key, and value must read the
+// key's value. A key that occurs twice is an error. A missing or null mapping has
+// no keys.
 func (s *Scanner) Mapping(value func(key string)) {
 	if s.null() {
 		return
@@ -300,7 +301,7 @@ func (s *Scanner) Mapping(value func(key string)) {
 	}, false)
 }
 
-// block reads the entries of a block collection, which begins here.
+// block reads the entries of the block collection that begins at this position.
 func (s *Scanner) block(entry func(), dashes bool) {
 	col, outer := s.column(), s.parent
 	s.parent = col
@@ -330,8 +331,8 @@ func (s *Scanner) key() string {
 	return key
 }
 
-// Sequence reads a sequence: item is called for each element and has to read
-// it. A value that is left out, or null, has none.
+// Sequence reads a sequence. It calls item for each element, which item must read.
+// A missing or null sequence has no elements.
 func (s *Scanner) Sequence(item func()) {
 	if s.null() {
 		return
@@ -357,12 +358,12 @@ func (s *Scanner) Sequence(item func()) {
 	}, true)
 }
 
-// AtScalar reports whether the value to be read is a scalar in this line.
+// AtScalar reports whether the next value is a scalar in this line.
 func (s *Scanner) AtScalar() bool {
 	return s.err == nil && s.inline && s.pos < len(s.data) && strings.IndexByte("[{", s.data[s.pos]) < 0
 }
 
-// Scalar reads a scalar; one that is left out is empty.
+// Scalar reads a scalar. A missing one is empty.
 func (s *Scanner) Scalar() string {
 	if s.err != nil {
 		return ""
@@ -377,8 +378,8 @@ func (s *Scanner) Scalar() string {
 	return text
 }
 
-// scalar reads a scalar up to what ends it, and the blanks after it if it is a
-// key.
+// scalar reads a plain or quoted scalar, and the blanks after a quoted one, which
+// may be a key.
 func (s *Scanner) scalar() (text string, quoted bool) {
 	if s.pos >= len(s.data) {
 		return "", false
@@ -422,7 +423,7 @@ func (s *Scanner) endsPlain(text string, i int) bool {
 	return false
 }
 
-// quoted reads a quoted scalar, which has to end in its line.
+// quoted reads a quoted scalar, which must end in the same line.
 func (s *Scanner) quoted(quote byte) string {
 	rest := s.rest()
 	if n := strings.IndexAny(rest[1:], `\`+string(quote)); n >= 0 && rest[1+n] == quote && !strings.HasPrefix(rest[2+n:], "'") {
@@ -455,7 +456,8 @@ func (s *Scanner) quoted(quote byte) string {
 	return ""
 }
 
-// unescape reads what follows a backslash: n bytes, 0 if it is no escape.
+// unescape decodes the escape that follows a backslash, of n bytes. n is 0 if text
+// begins with no escape of YAML.
 func unescape(text string) (r rune, n int) {
 	if len(text) == 0 {
 		return 0, 0
@@ -488,8 +490,8 @@ func unescape(text string) (r rune, n int) {
 	return rune(v), 1 + digits
 }
 
-// Unsigned reads a number of at most the given bits, as LLVM does: decimal, or
-// by its prefix of base 16, 2 or 8.
+// Unsigned reads a number of at most the given bits, as LLVM does: decimal, or of
+// base 16, 2 or 8 by its prefix 0x, 0b, 0o or 0.
 func (s *Scanner) Unsigned(field string, bits int) uint64 {
 	line := s.valueLine()
 	text := s.Scalar()
@@ -518,7 +520,7 @@ func (s *Scanner) Unsigned(field string, bits int) uint64 {
 	return v
 }
 
-// Bool reads a truth value in any of YAML's spellings.
+// Bool reads a boolean in any of YAML's spellings.
 func (s *Scanner) Bool(field string) bool {
 	line := s.valueLine()
 	switch text := s.Scalar(); text {

@@ -9,13 +9,12 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// BundleFolder is where a .dSYM bundle has its files of debug information.
+// BundleFolder is the folder of a .dSYM bundle that holds the debug information.
 const BundleFolder = "Contents/Resources/DWARF"
 
-// BundledFile returns the only file of debug information in a .dSYM bundle, and
-// a path that is no folder as it is. Another number of files is an error of class
-// [profile.ErrUnsupported], in which the number found is followed by a colon and
-// the names.
+// BundledFile returns the only file of debug information in a .dSYM bundle. A path
+// that is not a folder it returns unchanged. A bundle without a file or with
+// several is an error of class [profile.ErrUnsupported] that names them.
 func BundledFile(path string) (string, error) {
 	if info, err := os.Stat(path); err != nil || !info.IsDir() {
 		return path, err

@@ -12,9 +12,9 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// ELF is read here and not by debug/elf, which copies a name for every section
-// that claims it, inflates the names to whatever size they claim, and does not
-// tell the places of most errors. W is 8 in 64-bit files and 4 in others.
+// This package does not use debug/elf, which copies a name for every section that
+// claims it, inflates names to whatever size they claim, and reports most errors
+// without an offset. W is 8 in 64-bit files and 4 in others.
 //
 //	header   e_ident[16] | u16 e_type | u16 e_machine | u32 e_version | W e_entry |
 //	         W e_phoff | W e_shoff | u32 e_flags | u16 e_ehsize |
@@ -27,12 +27,12 @@ import (
 const (
 	ntGNUBuildID = 3 // NT_GNU_BUILD_ID
 
-	// maxSectionName bounds names in bytes, which otherwise could all be as
-	// long as the file.
+	// maxSectionName bounds a name in bytes. Without it, every name of a hostile
+	// file could be as long as the file.
 	maxSectionName = 1 << 16
 )
 
-// An elfTable says where the headers of segments or sections are.
+// An elfTable locates the headers of the segments or sections.
 type elfTable struct {
 	what   string // "segment" or "section"
 	offset uint64
@@ -117,7 +117,8 @@ func parseELF(data []byte) (*Image, error) {
 	return im, nil
 }
 
-// elfSegments reads the program headers and returns those of notes.
+// elfSegments reads the program headers into im.Segments and returns the PT_NOTE
+// ones.
 func (im *Image) elfSegments(t elfTable) (notes []Segment, err error) {
 	if t.number == 0 {
 		return nil, nil
@@ -156,8 +157,8 @@ func (im *Image) elfSegments(t elfTable) (notes []Segment, err error) {
 	return notes, c.Err()
 }
 
-// elfSections reads the section headers and their names. Where the numbers do
-// not fit the header they are in the first section (SHN_LORESERVE).
+// elfSections reads the section headers and their names. Numbers too large for
+// the ELF header are in the first section header (SHN_LORESERVE).
 func (im *Image) elfSections(t elfTable, names uint32) error {
 	if t.offset == 0 {
 		return nil
@@ -202,7 +203,7 @@ func (im *Image) elfSections(t elfTable, names uint32) error {
 	return nil
 }
 
-// sectionTable returns the sections, still without names, and their headers.
+// sectionTable returns the sections, without names, and the bytes of their headers.
 func (im *Image) sectionTable(t elfTable) ([]Section, []byte, error) {
 	size := 4*4 + 6*im.PtrSize
 	table, err := t.bytes(im.data, size)
@@ -310,8 +311,8 @@ func (im *Image) elfSymtab() symtabPlace {
 	return symtabPlace{}
 }
 
-// elfBuildID looks through the notes. Those of sections come first: in a
-// separate debug file the segments have offsets, but no longer the bytes.
+// elfBuildID returns the build id from the notes. It searches sections before
+// segments: in a separate debug file the segments have offsets but no bytes.
 func (im *Image) elfBuildID(segments []Segment) []byte {
 	left := len(im.data) // hostile headers may all claim the whole file
 	look := func(off, size, align uint64) []byte {
@@ -360,8 +361,8 @@ func (im *Image) buildIDNote(b []byte, align uint64) []byte {
 	return nil
 }
 
-// DebugLink returns the contents of .gnu_debuglink: the name of the file with
-// the debug information, and its CRC-32.
+// DebugLink returns the contents of .gnu_debuglink: the name and the CRC-32 of the
+// file with the debug information.
 func (im *Image) DebugLink() (name string, crc uint32, ok bool) {
 	s := im.Section(".gnu_debuglink")
 	if s == nil {

@@ -12,10 +12,9 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// Mach-O is read here and not by debug/macho, which reads all symbols when it
-// opens a file, takes the underscore from some of their names but not from
-// others, and knows neither LC_UUID nor 64-bit fat files. W is 8 in 64-bit files
-// and 4 in others.
+// This package does not use debug/macho, which reads all symbols when it opens a
+// file, strips the underscore from some of their names only, and supports neither
+// LC_UUID nor 64-bit fat files. W is 8 in 64-bit files and 4 in others.
 //
 //	header   u32 magic | u32 cputype | u32 cpusubtype | u32 filetype |
 //	         u32 ncmds | u32 sizeofcmds | u32 flags | u32 reserved (64-bit)
@@ -262,7 +261,7 @@ func (im *Image) segment(c *cursor.Cursor, width int) {
 		switch c.U32("section flags") & sectionType {
 		case zeroFill, gbZeroFill, tlsZeroFill:
 		default:
-			if x.Offset != 0 { // where the header is: a dSYM says so of what only the program has
+			if x.Offset != 0 { // 0 in a dSYM marks a section that only the program has
 				x.FileSize = x.Size
 			}
 		}
@@ -273,7 +272,7 @@ func (im *Image) segment(c *cursor.Cursor, width int) {
 	im.Segments = append(im.Segments, s)
 }
 
-// fixedName is a name in 16 bytes, which ends with a zero if it is shorter.
+// fixedName returns a name from its field of 16 bytes, padded with zeros.
 func fixedName(b []byte) string {
 	if n := bytes.IndexByte(b, 0); n >= 0 {
 		b = b[:n]

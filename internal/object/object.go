@@ -1,9 +1,9 @@
-// Package object reads ELF and Mach-O files: what they are, their sections and
-// segments, build id and symbols.
+// Package object reads ELF and Mach-O files: their kind, sections, segments, build
+// id and symbols.
 //
-// An [Image] keeps the bytes it was made from; nothing is copied but the names
-// of sections, until a section is decompressed. Nothing that the file announces
-// is allocated before it is checked against the size of the file.
+// An [Image] aliases the bytes it was parsed from; it copies the names of sections
+// alone, and decompresses a section on demand. Every size in the file is checked
+// against the size of the file before memory is allocated for it.
 package object
 
 import (
@@ -18,13 +18,13 @@ import (
 // A Format is an object file format.
 type Format uint8
 
-// The formats that are read.
+// The formats that [Parse] reads.
 const (
 	ELF Format = iota + 1
 	MachO
 )
 
-// A Kind says what a file is for. The zero value is for all others.
+// A Kind is the purpose of an object file. The zero value stands for all others.
 type Kind uint8
 
 // Kinds of files.
@@ -87,7 +87,7 @@ type Segment struct {
 	Executable bool
 }
 
-// HeadSize is how many first bytes tell an image.
+// HeadSize is how many first bytes [IsImage] needs.
 const HeadSize = 8
 
 // IsImage reports whether a file that begins with head is one that [Parse]
@@ -96,9 +96,9 @@ func IsImage(head []byte) bool { return isELF(head) || isMachO(head) || isFat(he
 
 func isELF(head []byte) bool { return bytes.HasPrefix(head, []byte(elf.ELFMAG)) }
 
-// Parse reads an ELF or Mach-O image. arch chooses from a universal Mach-O file
-// that has several; to other files it means nothing. data must stay as it is
-// while the image is used.
+// Parse reads an ELF or Mach-O image. arch, in lipo's spelling, selects the slice
+// of a universal Mach-O file with several; for other files it is ignored. data must
+// not change while the image is in use.
 //
 // Errors are *[profile.FormatError]; a file of neither format is of class
 // [profile.ErrUnrecognized].
@@ -144,13 +144,13 @@ func (im *Image) Section(name string) *Section {
 // FileOffset returns where in the file the section's bytes begin.
 func (im *Image) FileOffset(s *Section) int64 { return im.base + s.Offset }
 
-// raw returns the bytes that the file has of the section.
+// raw returns the section's bytes in the file, compressed or not.
 func (im *Image) raw(s *Section) ([]byte, error) {
 	b, err := part(im.data, uint64(s.Offset), s.FileSize, s.Name)
 	return b, profile.InFile(err, im.Name)
 }
 
-// fail makes an error about the image at an offset in it.
+// fail returns an error at an offset within the image.
 func (im *Image) fail(section string, class error, offset int64, field, found, want string) error {
 	return &profile.FormatError{
 		File: im.Name, Section: section, Offset: im.base + offset, Record: -1,
@@ -158,7 +158,7 @@ func (im *Image) fail(section string, class error, offset int64, field, found, w
 	}
 }
 
-// part returns n bytes of b from off on, where a header says that section is.
+// part returns the n bytes of b at off, where a header says that section is.
 func part(b []byte, off, n uint64, section string) ([]byte, error) {
 	if n == 0 {
 		return nil, nil

@@ -14,13 +14,13 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// Compression of sections: ELF's compression header, W being 8 in 64-bit files
-// and 4 in others,
+// A compressed section begins with ELF's compression header (W is 8 in 64-bit
+// files and 4 in others),
 //
 //	u32 ch_type | u32 ch_reserved (64-bit) | W ch_size | W ch_addralign
 //
-// and the older form whose section is named .zdebug_* and begins with "ZLIB" and
-// the size as 64 bits, big-endian.
+// or, in the older form, is named .zdebug_* and begins with "ZLIB" and the inflated
+// size as a big-endian u64.
 const (
 	chZlib = 1
 	chZstd = 2
@@ -28,17 +28,17 @@ const (
 	zdebugHeader = 12
 )
 
-// A compressed section of up to freeSize bytes may be maxRatio times larger than
-// the bytes it is made from, the most that deflate can do; a larger one largeRatio
-// times. Debug information compresses to a third or a fifth.
+// A section of up to freeSize inflated bytes may be maxRatio times larger than its
+// compressed bytes, the most that deflate can reach; a larger one largeRatio times.
+// Debug information compresses to between a third and a fifth.
 const (
 	maxRatio   = 1032
 	freeSize   = 64 << 20
 	largeRatio = 100
 )
 
-// Data returns the contents of the section, decompressed. Without compression
-// they are the image's own bytes, and must not be written to.
+// Data returns the decompressed contents of the section. Contents that are not
+// compressed alias the image and must not be written to.
 func (im *Image) Data(s *Section) ([]byte, error) {
 	b, err := im.raw(s)
 	if err != nil {
@@ -61,14 +61,14 @@ func isZdebug(name string) bool {
 	return strings.HasPrefix(name, ".zdebug_") || strings.HasPrefix(name, "__zdebug_")
 }
 
-// A compression is what the header of a compressed section says.
+// A compression is the header of a compressed section.
 type compression struct {
 	method uint32
 	size   uint64 // of the contents, inflated
 	header int    // bytes before the compressed contents
 }
 
-// compression reads the header that a section with the bytes b begins with.
+// compression reads the compression header at the start of b, the section's bytes.
 func (im *Image) compression(s *Section, b []byte) (compression, error) {
 	c := cursor.New(s.Name, im.FileOffset(s), b, im.Order)
 	h := compression{method: c.U32("compression")}
@@ -81,7 +81,7 @@ func (im *Image) compression(s *Section, b []byte) (compression, error) {
 	return h, profile.InFile(c.Err(), im.Name)
 }
 
-// inflate decompresses b, which begins with its header, to the announced size.
+// inflate decompresses b, which begins with header h, to exactly h.size bytes.
 func (im *Image) inflate(s *Section, h compression, b []byte) ([]byte, error) {
 	b, size := b[h.header:], h.size
 	ratio := uint64(maxRatio)
@@ -115,7 +115,7 @@ func (im *Image) inflate(s *Section, h compression, b []byte) ([]byte, error) {
 		return nil, im.fail(s.Name, profile.ErrUnsupported, s.Offset, "compression",
 			fmt.Sprint(h.method), "1 (zlib) or 2 (zstd)")
 	}
-	// The buffer grows with what arrives, whatever was announced.
+	// The buffer grows with the inflated bytes, whatever size says.
 	var out bytes.Buffer
 	out.Grow(int(min(size+bytes.MinRead, uint64(len(b))*8, 1<<30)))
 	n, err := out.ReadFrom(io.LimitReader(z, int64(size)+1))

@@ -17,12 +17,12 @@ type Symbol struct {
 	Name string
 	Addr uint64
 	Size uint64 // 0 if not known
-	// File is the source file's base name, for a local symbol of an ELF file
-	// that tells it.
+	// File is the base name of the source file, for a local symbol of an ELF file
+	// with STT_FILE symbols; else "".
 	File string
 }
 
-// symtabPlace says where an image's symbol table is.
+// symtabPlace locates an image's symbol table.
 type symtabPlace struct {
 	ok bool
 
@@ -34,15 +34,15 @@ type symtabPlace struct {
 	symOff, symCount, strOff, strSize uint64
 }
 
-// A SymbolTable finds the symbol at an address, by the rules of
-// llvm-symbolizer: of several symbols at one address the largest counts, of
-// equal ones the last; and an address beyond a symbol's size belongs to none.
+// A SymbolTable finds the symbol at an address by the rules of llvm-symbolizer:
+// of several symbols at one address the largest wins, of equal ones the last; an
+// address past a symbol's size belongs to no symbol.
 type SymbolTable struct {
 	order   []entry // by address and size, all symbols
-	at      []int32 // indexes into order: the one that counts for each address
+	at      []int32 // per distinct address, the index in order of the winning symbol
 	strings []byte
 	files   []fileSymbol
-	strip   bool
+	strip   bool // remove Mach-O's leading underscore from names
 }
 
 // An entry is a symbol of code or data.
@@ -184,7 +184,7 @@ func (im *Image) elfSymbols(t *SymbolTable) error {
 	return nil
 }
 
-// symbolKind is st_info, taken apart.
+// symbolKind is a decoded st_info.
 type symbolKind struct {
 	bind elf.SymBind
 	typ  elf.SymType
@@ -208,7 +208,8 @@ func (im *Image) elfSymbol(b []byte) (entry, symbolKind, elf.SectionIndex) {
 	return e, symbolKind{elf.ST_BIND(info), elf.ST_TYPE(info)}, elf.SectionIndex(index)
 }
 
-// isMapping reports whether the symbol only marks where code or data begins.
+// isMapping reports whether the name at off is that of a mapping symbol, which
+// only marks the start of code or data.
 func (im *Image) isMapping(strings []byte, off uint32) bool {
 	name := cstring(strings, uint64(off))
 	has := func(prefix string) bool { return bytes.HasPrefix(name, []byte(prefix)) }
@@ -238,8 +239,8 @@ type machOPlace struct {
 	symbol  int32 // index in the table, -1 for the end of a section
 }
 
-// machOSymbols collects the symbols that are defined in a section. Mach-O does
-// not tell sizes: a symbol reaches to the next or to the end of its section.
+// machOSymbols collects the symbols that are defined in a section. Mach-O stores
+// no sizes: a symbol extends to the next one or to the end of its section.
 func (im *Image) machOSymbols(t *SymbolTable) error {
 	p := im.symtab
 	size := uint64(8 + im.PtrSize)

@@ -5,14 +5,14 @@ import (
 	"os/exec"
 )
 
-// plainRuns of a tool come before the first that is served: what runs it only a
-// few times does not pay for the server.
+// plainRuns is how many runs of a tool go without the fork server: a test binary
+// that runs a tool only a few times does not pay for starting the server.
 const plainRuns = 3
 
-// Exec runs a command and returns its exit code, -1 if a signal ended it. The
-// error says that it did not run. Where possible a tool of LLVM is not started
-// but forked from a process that has loaded it before: most of the time of a
-// short run goes into linking its libraries.
+// Exec runs a command and returns its exit code, -1 if a signal ended it. An error
+// means that the command did not run. Where possible Exec forks a tool of LLVM from
+// a process that has already loaded it: a short run spends most of its time linking
+// libraries.
 func Exec(cmd *exec.Cmd) (code int, err error) {
 	if code, served, err := runServed(cmd); served {
 		return code, err

@@ -22,10 +22,10 @@ var forkServerSource string
 // Limits of forkserver.c.
 const maxRequest, maxRequestArgs = 1 << 17, 1 << 12
 
-// servable are the tools for which it pays.
+// servable matches the tools that are worth a fork server.
 var servable = regexp.MustCompile(`^(llvm-[a-z]+|clang(\+\+)?)(-\d+)?$`)
 
-// A loadedTool is what runServed knows of a program.
+// A loadedTool holds the fork servers of one program.
 type loadedTool struct {
 	mu     sync.Mutex
 	runs   int
@@ -38,8 +38,8 @@ var (
 	loaded   = map[string]*loadedTool{}
 )
 
-// runServed runs the command in a fork of a server, unless served is false: then
-// nothing has happened.
+// runServed runs the command in a fork of a server. If served is false, it has
+// done nothing.
 func runServed(cmd *exec.Cmd) (code int, served bool, err error) {
 	if !servable.MatchString(filepath.Base(cmd.Path)) || cmd.Err != nil || cmd.Env != nil || cmd.ExtraFiles != nil || cmd.SysProcAttr != nil {
 		return 0, false, nil
@@ -70,9 +70,8 @@ func runServed(cmd *exec.Cmd) (code int, served bool, err error) {
 	return code, true, nil
 }
 
-// take returns a server of the tool that has nothing to do, and whose
-// environment is that of this process; a new one if there is none. It returns
-// nil where runs are to be plain.
+// take returns an idle server of the tool with the environment of this process, or
+// starts one. It returns nil if the command is to run without a server.
 func (l *loadedTool) take(exe string) *forkServer {
 	env := environment()
 	l.mu.Lock()
@@ -90,7 +89,7 @@ func (l *loadedTool) take(exe string) *forkServer {
 	return s
 }
 
-// environment is all of it but PWD, which a request has.
+// environment returns the environment without PWD, which a request carries.
 func environment() string {
 	env := slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "PWD=") })
 	return strings.Join(env, "\x00")
@@ -120,8 +119,8 @@ func serverRequest(cmd *exec.Cmd) ([]byte, bool) {
 	return []byte(request), true
 }
 
-// forkServerLibrary returns testdata/forkserver.c as a shared library, empty
-// where it cannot be made.
+// forkServerLibrary returns testdata/forkserver.c compiled to a shared library, or
+// nothing if no compiler can build it.
 var forkServerLibrary = sync.OnceValue(func() []byte {
 	dir, err := os.MkdirTemp("", "profuse-oracle-")
 	if err != nil {
@@ -148,8 +147,8 @@ type forkServer struct {
 	env    string
 }
 
-// startForkServer loads the tool. It returns nil where the tool does not take the
-// library, or there is none.
+// startForkServer loads the tool. It returns nil if there is no library or the tool
+// does not load it.
 func startForkServer(exe, env string) *forkServer {
 	library := forkServerLibrary()
 	if len(library) == 0 {
@@ -190,8 +189,8 @@ func (s *forkServer) close() {
 	_ = s.cmd.Wait() // its exit code says nothing
 }
 
-// run runs the tool once with the streams of the command. Those that are no files
-// are pipes, as package exec makes them.
+// run runs the tool once with the streams of the command, through pipes, as package
+// exec does.
 func (s *forkServer) run(cmd *exec.Cmd, request []byte) (code int, err error) {
 	var streams [3]*os.File
 	var wg sync.WaitGroup
@@ -222,7 +221,7 @@ func (s *forkServer) run(cmd *exec.Cmd, request []byte) (code int, err error) {
 	return s.answer()
 }
 
-// reading returns a file with what the reader has, nothing if it is nil.
+// reading returns a pipe from which the tool reads from; a nil reader is empty.
 func reading(wg *sync.WaitGroup, from io.Reader) (*os.File, error) {
 	if from == nil {
 		return os.Open(os.DevNull)
@@ -237,7 +236,7 @@ func reading(wg *sync.WaitGroup, from io.Reader) (*os.File, error) {
 	return r, err
 }
 
-// writing returns a file whose contents go to the writer, if there is one.
+// writing returns a pipe whose bytes are copied to the writer; nil discards them.
 func writing(wg *sync.WaitGroup, to io.Writer) (*os.File, error) {
 	if to == nil {
 		return os.OpenFile(os.DevNull, os.O_WRONLY, 0)

@@ -1,5 +1,5 @@
-// Package oracle gives tests the real tools that profuse is compared with, and
-// the profiles those tools made.
+// Package oracle gives tests the real tools to compare profuse with, and the
+// profiles that those tools wrote.
 //
 // A test asks for a tool with [LLVM] or [Tool]. Where the tool is missing the
 // test is skipped with a reason that begins with [Missing]; with
@@ -7,9 +7,8 @@
 // integration script sets the variable and also looks for [Missing] in the
 // output, so a comparison cannot quietly stop taking place.
 //
-// A test that takes long for what it adds begins with [Slow]: go test leaves it
-// out, make test runs it. A package whose tests compute much has [Main] for
-// its TestMain.
+// A test that takes long for what it proves begins with [Slow]: go test skips it,
+// make test runs it. Packages whose tests allocate much call [Main] in TestMain.
 //
 // Only tests import this package.
 package oracle

@@ -5,16 +5,15 @@ import (
 	"testing"
 )
 
-// SlowEnv is the environment variable that lets slow tests run when it is "1".
+// SlowEnv is the environment variable that enables slow tests when it is "1".
 // make test sets it.
 const SlowEnv = "PROFUSE_SLOW_TESTS"
 
 // LeftOut begins the reason of every skip for slowness.
 const LeftOut = "slow test: "
 
-// Slow skips the rest of a test that takes long for what it adds, unless
-// [Everything] is to run. What the test proves should have a part that is fast,
-// and runs always.
+// Slow skips the rest of a test that takes long for what it proves, unless
+// [Everything] is true. A fast part of the same proof should always run.
 func Slow(t testing.TB) {
 	t.Helper()
 	if !Everything() {
@@ -22,8 +21,8 @@ func Slow(t testing.TB) {
 	}
 }
 
-// Step is how far loops over every bit or byte go at a time: 1 where everything
-// is to run, else n. Divided by it, numbers of random rounds become smaller.
+// Step returns the stride for loops over every bit or byte: 1 if [Everything] is
+// true, else n. Tests divide their number of random rounds by it.
 func Step(n int) int {
 	if Everything() {
 		return 1
@@ -31,9 +30,8 @@ func Step(n int) int {
 	return n
 }
 
-// Everything reports whether slow tests run, too. It is for loops whose rounds
-// are no tests of their own; others use [Slow], which leaves a trace. As always
-// go test -short asks for less.
+// Everything reports whether slow tests run: SlowEnv is "1" and -short is not set.
+// It is for loops within a test; whole tests call [Slow], which records the skip.
 func Everything() bool {
 	return os.Getenv(SlowEnv) == "1" && !testing.Short()
 }
