@@ -18,19 +18,18 @@
 //
 // # Reading or mapping
 //
-// Small files are read, into memory that the [Reader] uses again; large ones
-// are mapped where the system can. A mapped file that another process cuts
-// short faults when it is touched. [Input.Each] turns that into an error; who
-// uses [Input.Open] must do so with [Guard].
+// Small files are read into buffers that the [Reader] reuses; large ones are mapped
+// into memory where the system supports it. Access to a mapped file that another
+// process has truncated faults. [Input.Each] turns the fault into an error; callers
+// of [Input.Open] use [Guard] for that.
 //
 // # Hostile input
 //
-// What a compressed file expands to is not known before it is expanded.
-// Memory grows only as bytes arrive, for one profile at a time, up to 16 GiB, and
-// up to 500 times the compressed bytes where it is more than 256 MiB.
-// [Options.MaxSize] lowers the first limit. Containers within containers are
-// opened four levels deep.
+// The size of a compressed file is unknown until it is decompressed. Memory grows
+// only as bytes arrive, for one profile at a time, up to 16 GiB, and above 256 MiB
+// up to 500 times the compressed bytes. [Options.MaxSize] sets the first limit.
+// Containers within containers are opened four levels deep.
 //
-// Of the errors, those about contents are *[profile.FormatError]; those of the
-// system are passed on as they are, usually a *[fs.PathError].
+// Errors about contents are *[profile.FormatError]; errors of the system are
+// returned unchanged, usually a *[fs.PathError].
 package inputs

@@ -57,8 +57,8 @@ type Input struct {
 	opts *Options
 }
 
-// File returns the input that the path alone names, with weight 1. It is not
-// looked at before it is opened.
+// File returns the input of one path, with weight 1. The path is taken literally,
+// and not looked at before the input is opened.
 func File(path string) Input { return Input{Name: path, Weight: 1} }
 
 // Stdin is the name of the input that is standard input.
@@ -66,20 +66,19 @@ const Stdin = "-"
 
 // Expand turns command line arguments into inputs of weight 1.
 //
-// "-" is standard input, which whoever reads it first reads to its end. A
-// folder stands for the regular files in it and below it, ordered bytewise by
-// their paths. An argument that names nothing is taken for a pattern of
-// [filepath.Match] if it contains any of *?[ and stands for what matches, in
-// the same order; folders among it are walked. Everything else is taken in the
-// order given, and as often as it is named: a profile named twice counts twice.
+// "-" is standard input; its first reader reads it to the end. A folder stands for
+// the regular files in it and below it, ordered bytewise by path. An argument that
+// names no file and contains any of *?[ is a pattern of [filepath.Match]; it stands
+// for the files that match, in the same order, and folders among them are walked.
+// Everything else is taken in the order given, as often as it is given: a profile
+// named twice counts twice.
 //
-// Left out of folders, patterns and archives are the temporary files of
-// unfinished runs, and of folders and archives files and folders whose name
-// begins with a dot. Links to files are followed in folders, those to folders
-// are not.
+// Expand skips the temporary files of unfinished runs in folders, patterns and
+// archives, and files and folders whose name begins with a dot in folders and
+// archives. In folders it follows links to files, but not links to folders.
 //
-// The error is the system's for the first argument that does not exist or
-// cannot be read. Whether a file can be opened shows when it is.
+// The error is the system's for the first argument that does not exist or cannot
+// be read. Expand does not open files.
 func Expand(args []string, opts Options) ([]Input, error) {
 	w := walker{opts: &opts}
 	for _, arg := range args {
@@ -94,15 +93,15 @@ func Expand(args []string, opts Options) ([]Input, error) {
 	return ins, nil
 }
 
-// skip tells the caller of Expand what is left out.
+// skip reports a skipped file to the caller of Expand.
 func (o *Options) skip(name string, why string) {
 	if o.Skipped != nil {
 		o.Skipped(name, why)
 	}
 }
 
-// hidden reports whether a file or folder of this base name is left out of
-// folders and archives, and why.
+// hidden reports whether Expand skips a file or folder of this base name in folders
+// and archives, and why.
 func hidden(base string) (why string, yes bool) {
 	switch {
 	case atomicfile.IsTemp(base):
@@ -113,8 +112,8 @@ func hidden(base string) (why string, yes bool) {
 	return "", false
 }
 
-// hiddenMember is hidden for an archive member: one in a hidden folder is as
-// hidden as the folder.
+// hiddenMember is hidden for an archive member: a member of a hidden folder is
+// hidden, too.
 func hiddenMember(name string) (why string, yes bool) {
 	for part := range strings.SplitSeq(name, "/") {
 		if part == "." || part == ".." {
@@ -197,8 +196,8 @@ func (w *walker) folder(name string) error {
 	return nil
 }
 
-// entry adds what one entry of a folder stands for. Reading the folder has
-// told its type, so that regular files cost no further call.
+// entry adds the files that one entry of a folder stands for. The entry holds its
+// type, so regular files cost no system call.
 func (w *walker) entry(prefix string, entry fs.DirEntry) error {
 	name := prefix + entry.Name()
 	if why, yes := hidden(entry.Name()); yes {

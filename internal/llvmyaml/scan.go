@@ -22,11 +22,11 @@ type Scanner struct {
 
 	data    string
 	pos     int
-	line    int // number of the current line
-	keyLine int // of the last key
-	start   int // offset of the current line
-	parent  int // column of the block that the value read belongs to; -1 at the top
-	flow    int // how many flow collections are open
+	line    int  // number of the current line
+	keyLine int  // of the last key
+	start   int  // offset of the current line
+	parent  int  // column of the block that the value read belongs to; -1 at the top
+	flow    int  // how many flow collections are open
 	inline  bool // the value begins in the line of its key or dash
 	err     error
 }

@@ -221,7 +221,8 @@ func (s *forkServer) run(cmd *exec.Cmd, request []byte) (code int, err error) {
 	return s.answer()
 }
 
-// reading returns a pipe from which the tool reads from; a nil reader is empty.
+// reading returns the end of a pipe from which the tool reads what from holds; a
+// nil reader is empty.
 func reading(wg *sync.WaitGroup, from io.Reader) (*os.File, error) {
 	if from == nil {
 		return os.Open(os.DevNull)
