@@ -1,7 +1,7 @@
 // Package export writes profiles of any format, through their neutral view, in
 // the formats that other tools read.
 //
-//	losses, err := export.Write(w, export.Pprof, p.View(name, info), export.Options{})
+//	losses, err := export.Write(w, export.Pprof, p.View(name, irpgo.ViewOptions{}), export.Options{})
 //
 // No format holds everything. What was left out, or stands for something else
 // than usual, [Write] returns, in words for the user; [Format.Limits] says it

@@ -192,7 +192,7 @@ func readFixtures(t testing.TB) (views []namedView) {
 		if _, err := m.Add(r, 1); err != nil {
 			continue
 		}
-		views = append(views, namedView{f.Path, m.Profile().View(f.Path, r.Info())})
+		views = append(views, namedView{f.Path, m.Profile().View(f.Path, irpgo.ViewOptions{Info: r.Info()})})
 	}
 	mips, err := filepath.Glob(filepath.Join(oracle.Root(t), "testdata", "mip", "*.mip*"))
 	if err != nil {
@@ -214,7 +214,7 @@ func readFixtures(t testing.TB) (views []namedView) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		views = append(views, namedView{r.Name(), p.View(r.Name(), r.Info(), []byte{1, 2, 3})})
+		views = append(views, namedView{r.Name(), p.View(r.Name(), mip.ViewOptions{Info: r.Info(), BuildID: []byte{1, 2, 3}})})
 	}
 	return views
 }

@@ -66,16 +66,16 @@ func viewIRPGO(name string, data []byte, opt ViewOptions) (profile.View, error) 
 	}
 	p := m.Profile()
 	if p.MemProf.Empty() {
-		return p.View(name, r.Info()), nil
+		return p.View(name, irpgo.ViewOptions{Info: r.Info()}), nil
 	}
 	if err := opt.nameFunctions(p.MemProf); err != nil {
 		return nil, err
 	}
 	if len(p.Functions) > 0 {
-		return p.View(name, r.Info()), nil
+		return p.View(name, irpgo.ViewOptions{Info: r.Info()}), nil
 	}
-	return p.MemProf.View(memprof.ViewOptions{Identity: profile.Identity{
-		File: name, Format: "indexed", Version: fmt.Sprint(r.MemProf().Info().Version), Producer: r.Info().WrittenBy(),
+	return p.MemProf.View(name, memprof.ViewOptions{Identity: profile.Identity{
+		Format: "indexed", Version: fmt.Sprint(r.MemProf().Info().Version), Producer: r.Info().WrittenBy(),
 	}}), nil
 }
 
@@ -101,7 +101,7 @@ func viewMemProf(name string, data []byte, f Format, opt ViewOptions) (profile.V
 		if err != nil {
 			return nil, err
 		}
-		return p.View(memprof.ViewOptions{Identity: profile.Identity{File: name, Format: "YAML"}}), nil
+		return p.View(name, memprof.ViewOptions{Identity: profile.Identity{Format: "YAML"}}), nil
 	}
 	raw, err := memprof.ReadRaw(name, data, memprof.RawOptions{})
 	if err != nil {
@@ -117,7 +117,7 @@ func viewMemProf(name string, data []byte, f Format, opt ViewOptions) (profile.V
 		return nil, err
 	}
 	id := profile.Identity{
-		File: name, Format: "raw", Version: fmt.Sprint(raw.Version()), Producer: irpgo.RawMemProfInfo(raw.Version()).WrittenBy(),
+		Format: "raw", Version: fmt.Sprint(raw.Version()), Producer: irpgo.RawMemProfInfo(raw.Version()).WrittenBy(),
 	}
 	for _, use := range about.Programs {
 		if len(use.BuildID) > 0 {
@@ -127,7 +127,7 @@ func viewMemProf(name string, data []byte, f Format, opt ViewOptions) (profile.V
 	if about.Dropped > 0 {
 		id.Omits = append(id.Omits, fmt.Sprintf("%d of %d contexts, which have no call in a known function", about.Dropped, about.Contexts))
 	}
-	return p.View(memprof.ViewOptions{Identity: id}), nil
+	return p.View(name, memprof.ViewOptions{Identity: id}), nil
 }
 
 func viewMIP(name string, data []byte, f Format, opt ViewOptions) (profile.View, error) {

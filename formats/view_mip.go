@@ -19,7 +19,7 @@ func (o *ViewOptions) viewWithProgram(p *mip.Profile, name string, info *mip.Inf
 		return nil, err
 	}
 	if program == nil {
-		return p.View(name, info, buildID), nil
+		return p.View(name, mip.ViewOptions{Info: info, BuildID: buildID}), nil
 	}
 	defer program.Close()
 	if count, first := program.Displaced(p); count > 0 {
@@ -39,7 +39,7 @@ func (o *ViewOptions) viewWithProgram(p *mip.Profile, name string, info *mip.Inf
 		o.warn(err)
 		sources = nil
 	}
-	return p.ViewWithSources(name, info, buildID, sources), nil
+	return p.View(name, mip.ViewOptions{Info: info, BuildID: buildID, Sources: sources}), nil
 }
 
 // openInstrumented opens the program with that build id, or else the first of

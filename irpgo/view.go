@@ -9,9 +9,15 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// View shows the profile in the terms that all formats share. name is the
-// file's, and info what its reader says of it; "" and nil for a profile that
+// ViewOptions adjust [Profile.View]. The zero value is right for a profile that
 // stands for no one file.
+type ViewOptions struct {
+	// Info is what the reader of the file says of it.
+	Info *Info
+}
+
+// View shows the profile in the terms that all formats share. name is the
+// file's; "" for none.
 //
 // A function is a record: those of one name differ in hash, and a
 // context-sensitive one has a label. Blocks are the counters. Calls are known
@@ -26,7 +32,7 @@ import (
 // Edges are value profiles. Their targets have names as far as the profile has
 // records or Symbols of them, so merge with [MergeOptions].KeepSymbols, and
 // KeepVTableNames.
-func (p *Profile) View(name string, info *Info) profile.View {
+func (p *Profile) View(name string, opt ViewOptions) profile.View {
 	v := &view{p: p}
 	v.identity = profile.Identity{
 		File: name, Family: "IRPGO", Variant: p.Variant.Names(), BuildIDs: p.BinaryIDs,
@@ -34,7 +40,7 @@ func (p *Profile) View(name string, info *Info) profile.View {
 	if len(v.identity.Variant) == 0 {
 		v.identity.Variant = []string{p.Variant.String()}
 	}
-	if info != nil {
+	if info := opt.Info; info != nil {
 		v.identity.Format = info.Format.String()
 		if info.Version != 0 {
 			v.identity.Version = fmt.Sprint(info.Version)

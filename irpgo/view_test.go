@@ -35,7 +35,7 @@ func TestViewFixtures(t *testing.T) {
 			continue // the readers' tests say which and why
 		}
 		checked++
-		t.Run(f.Path, func(t *testing.T) { checkView(t, p, p.View(f.Path, info)) })
+		t.Run(f.Path, func(t *testing.T) { checkView(t, p, p.View(f.Path, ViewOptions{Info: info})) })
 	}
 	if checked < 150 {
 		t.Errorf("only %d fixtures could be read", checked)
@@ -164,7 +164,7 @@ func TestView(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			v := p.View("x.proftext", info)
+			v := p.View("x.proftext", ViewOptions{Info: info})
 			id := v.Identity()
 			if id.String() != "IRPGO text ("+strings.Join(id.Variant, ", ")+")" || id.File != "x.proftext" {
 				t.Errorf("identity %+v", id)

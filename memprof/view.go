@@ -12,7 +12,7 @@ const AllocationSet = "allocations"
 
 // ViewOptions adjust [Profile.View]. The zero value is right for most uses.
 type ViewOptions struct {
-	// Identity is what is known of the file. Family and Omits are filled in.
+	// Identity is what is known of the file; View fills in File, Family and Omits.
 	Identity profile.Identity
 	// Thresholds tell cold contexts; the zero value stands for
 	// [DefaultThresholds].
@@ -22,7 +22,8 @@ type ViewOptions struct {
 	Name func(guid uint64) string
 }
 
-// View shows the profile in the terms that all formats share.
+// View shows the profile in the terms that all formats share. name is the
+// file's; "" for none.
 //
 // Stacks are the allocation contexts, from the function that allocates on, with
 // the values below as far as they are known of all contexts, and a label with
@@ -39,8 +40,9 @@ type ViewOptions struct {
 //	min_size, max_size       MinSize, MaxSize
 //	min_lifetime, …          MinLifetime, MaxLifetime
 //	min_access_count, …      MinAccessCount, MaxAccessCount
-func (p *Profile) View(opt ViewOptions) profile.View {
+func (p *Profile) View(name string, opt ViewOptions) profile.View {
 	v := newView(p, opt)
+	v.opt.Identity.File = name
 	v.opt.Identity.Family = "MemProf"
 	v.opt.Identity.Omits = append(v.opt.Identity.Omits, p.ViewOmits()...)
 	return v

@@ -56,7 +56,7 @@ func TestView(t *testing.T) {
 		{"indexed", indexed, profile.HasLineOffsets, hotCold, "0x508774264880ab6d 0x09cbfdc6fdfe8cfc 0xdb956436e78dd5fa"},
 		{"named", named, profile.HasLines, hotCold, "_ZL4pushP4Node _Z4makei main"},
 	} {
-		v := c.p.View(ViewOptions{})
+		v := c.p.View("", ViewOptions{})
 		if v.Features() != c.lines || v.Identity().Family != "MemProf" {
 			t.Errorf("%s: features %v, %+v", c.name, v.Features().Names(), v.Identity())
 		}
@@ -100,7 +100,7 @@ func TestView(t *testing.T) {
 	}
 	// Names that others know.
 	names := maps.Clone(raw.Names)
-	v := indexed.View(ViewOptions{Name: func(id uint64) string { return names[id] }})
+	v := indexed.View("", ViewOptions{Name: func(id uint64) string { return names[id] }})
 	for s := range v.Stacks()[0].Stacks {
 		if strings.Contains(functionsOn(s), "0x") {
 			t.Errorf("a function has no name: %s", functionsOn(s))
@@ -116,7 +116,7 @@ func TestViewOmits(t *testing.T) {
 		DataAccess: &DataAccess{ColdSymbols: []string{"x"}},
 	}
 	want := []string{"the data-access profile", "callees of call sites", "access histograms"}
-	if got := p.View(ViewOptions{}).Identity().Omits; !slices.Equal(got, want) {
+	if got := p.View("", ViewOptions{}).Identity().Omits; !slices.Equal(got, want) {
 		t.Errorf("omits %q, want %q", got, want)
 	}
 }

@@ -71,7 +71,7 @@ func TestReturnAddresses(t *testing.T) {
 		t.Error(diff)
 	}
 	var edges []string
-	for e := range p.View("", nil, nil).Edges() {
+	for e := range p.View("", ViewOptions{}).Edges() {
 		edges = append(edges, fmt.Sprint(e.Kind, " ", e.Caller.Name, " ", e.Site, " ", e.Target.Name, " ", e.Count))
 	}
 	if diff := cmp.Diff([]string{"call main 0 callee 6", "call main 1 callee 2"}, edges); diff != "" {

@@ -7,28 +7,34 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
+// ViewOptions adjust [Profile.View]. The zero value is right for a profile that
+// stands for no one file.
+type ViewOptions struct {
+	// Info is what the reader of the file says of it.
+	Info *Info
+	// BuildID is that of the program, as the file beside a .mip has it; nil if
+	// it is not known.
+	BuildID []byte
+	// Sources is what the program knows of its sources; nil if nothing is
+	// known. With them a view of block coverage is a [profile.LineView].
+	Sources *Sources
+}
+
 // View shows the profile in the terms that all formats share. name is the
-// file's, info what its reader says of it, and buildID that of the binary, as
-// the file beside a .mip has it; "" and nil where there is none.
+// file's; "" for none.
 //
 // Functions come in link order, so that neighbours are neighbours in memory.
 // Blocks are the entry, which ran if the function did, and those with a probe.
 // Hashes are control flow graph signatures, IDs are [Function.Signature]. With
 // timestamps there is one trace, see [Profile.Order]. Edges are estimates, see
 // [CallEdge].
-func (p *Profile) View(name string, info *Info, buildID []byte) profile.View {
-	return p.ViewWithSources(name, info, buildID, nil)
-}
-
-// ViewWithSources is View with what the program knows of the sources; nil if
-// nothing is known. With block coverage the view is a [profile.LineView].
-func (p *Profile) ViewWithSources(name string, info *Info, buildID []byte, sources *Sources) profile.View {
-	v := &view{p: p, sources: sources}
+func (p *Profile) View(name string, opt ViewOptions) profile.View {
+	v := &view{p: p, sources: opt.Sources}
 	v.identity = profile.Identity{File: name, Family: "MIP", Variant: p.Type.Names()}
-	if len(buildID) > 0 {
-		v.identity.BuildIDs = [][]byte{buildID}
+	if len(opt.BuildID) > 0 {
+		v.identity.BuildIDs = [][]byte{opt.BuildID}
 	}
-	if info != nil {
+	if info := opt.Info; info != nil {
 		v.identity.Format = info.FileType.String()
 		if info.Version != 0 {
 			v.identity.Version = fmt.Sprintf("%d%v", info.Version, info.Generation)
@@ -47,7 +53,7 @@ func (p *Profile) ViewWithSources(name string, info *Info, buildID []byte, sourc
 	if p.Type.Has(ReturnAddress) {
 		v.features |= profile.HasEdges
 	}
-	if sources != nil && p.Type.Has(BlockCoverage) {
+	if opt.Sources != nil && p.Type.Has(BlockCoverage) {
 		v.features |= profile.HasBlockLines
 		return &lineView{v}
 	}

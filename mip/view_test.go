@@ -37,7 +37,7 @@ func TestView(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			v := p.View(r.Name(), r.Info(), []byte{1, 2})
+			v := p.View(r.Name(), ViewOptions{Info: r.Info(), BuildID: []byte{1, 2}})
 			id := v.Identity()
 			if got, want := id.String(), "MIP .mip version 8B ("+p.Type.String()+")"; got != want || len(id.BuildIDs) != 1 {
 				t.Errorf("identity %q, want %q", got, want)
@@ -92,14 +92,14 @@ func TestViewBlocks(t *testing.T) {
 		{Name: "g"},
 	}}
 	var got [][]profile.Block
-	for f := range p.View("", nil, nil).Functions() {
+	for f := range p.View("", ViewOptions{}).Functions() {
 		got = append(got, append([]profile.Block{}, f.Blocks...))
 	}
 	if diff := cmp.Diff([][]profile.Block{{{Count: 1}, {Count: 1, Offset: 4}, {Offset: 7}}, {{}}}, got); diff != "" {
 		t.Error(diff)
 	}
 	p.Type = FunctionCoverage
-	for f := range p.View("", nil, nil).Functions() {
+	for f := range p.View("", ViewOptions{}).Functions() {
 		if len(f.Blocks) != 0 {
 			t.Errorf("%s has blocks %v", f.Name, f.Blocks)
 		}
@@ -108,7 +108,7 @@ func TestViewBlocks(t *testing.T) {
 	// The fixtures agree with what their own test counts, and each function has
 	// an entry.
 	all := read(t, fixture(t, "all.mip"))
-	s := profile.Summarize(all.View("", nil, nil), nil)
+	s := profile.Summarize(all.View("", ViewOptions{}), nil)
 	blocks, covered := countBlocks(all)
 	if s.Blocks != uint64(8+blocks) || s.CoveredBlocks != uint64(6+covered) || !s.OfCalls || s.Covered != 6 || s.Counts.Total != 13 {
 		t.Errorf("%+v; %d blocks, %d covered", s, blocks, covered)
@@ -129,7 +129,7 @@ func TestViewLines(t *testing.T) {
 		{Declared: Place{"f.c", 3}, Entry: block("f.c", 4, 4), Blocks: []BlockSource{block("f.h", 1, 6), block("f.c", 7, 7), block("f.c", 8, 8)}},
 		{Entry: block("", 0, 0), Blocks: nil},
 	}}
-	v := p.ViewWithSources("", nil, nil, sources)
+	v := p.View("", ViewOptions{Sources: sources})
 	if !v.Features().Has(profile.HasBlockLines) {
 		t.Errorf("features %q", v.Features().Names())
 	}
@@ -159,7 +159,7 @@ func TestViewLines(t *testing.T) {
 		t.Error(diff)
 	}
 	p.Type = FunctionCoverage
-	if _, ok := p.ViewWithSources("", nil, nil, sources).(profile.LineView); ok {
+	if _, ok := p.View("", ViewOptions{Sources: sources}).(profile.LineView); ok {
 		t.Error("lines without blocks")
 	}
 }

@@ -238,7 +238,7 @@ func TestAllocationsByTemperature(t *testing.T) {
 			[]string{"By the limits that were asked for: cold are", "more than 1000 times.", "hot above 1000<"},
 		},
 	} {
-		p, err := allocationsPage(newSource(0, Source{View: heap.View(memprof.ViewOptions{Thresholds: c.limits})}, Options{}))
+		p, err := allocationsPage(newSource(0, Source{View: heap.View("", memprof.ViewOptions{Thresholds: c.limits})}, Options{}))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -7,7 +7,7 @@
 //	full, err := program.Expand(p) // with the blocks that have no probe
 //	…
 //	sources, problems, err := program.Sources(full)
-//	view := full.ViewWithSources("app.mip", info, nil, sources)
+//	view := full.View("app.mip", mip.ViewOptions{Info: info, Sources: sources})
 //
 // The program has to be the file that ran, with debug information in it or where
 // package symbolize finds it; [Program.OtherBuild] and [Program.Displaced] tell

@@ -38,7 +38,7 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	view := full.ViewWithSources(name, nil, nil, sources)
+	view := full.View(name, mip.ViewOptions{Sources: sources})
 	for f := range view.Functions() {
 		fmt.Printf("%s at %s:%d, %d blocks\n", f.Name, path.Base(f.File), f.StartLine, len(f.Blocks))
 	}
