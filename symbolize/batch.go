@@ -13,16 +13,16 @@ import (
 // index in addrs and its frames, innermost first.
 //
 // yield runs on the calling goroutine. Equal addresses follow each other and
-// get the same frames, which may be kept but not modified. The order depends on
-// the file and the addresses only, not on the number of workers: it is grouped
-// by compilation unit. Addresses about which nothing is known get no frames.
+// share their frames, which the caller may keep but not modify. The order is
+// grouped by compilation unit; it depends on the file and the addresses, not on
+// the number of workers. An address without debug information gets no frames.
 //
-// Memory is needed for 32 bytes per address, and for as many compilation units
-// as there are workers.
+// Batch takes 32 bytes of memory per address, and the memory of as many
+// compilation units as there are workers.
 //
-// The error tells, for at most a few units, why they or parts of them could
-// not be read: see [File.Frames]. Only when the file itself cannot be read is
-// yield not called for the rest.
+// The error says, for at most a few units, why they or parts of them could not be
+// read; see [File.Frames]. If the file itself cannot be read, Batch returns
+// without calling yield for the remaining addresses.
 func (f *File) Batch(addrs []uint64, yield func(i int, frames []Frame)) error {
 	d, symbols, err := f.lookup()
 	if err != nil {
@@ -58,7 +58,7 @@ type job struct {
 	spans [][2]int // from and to in the order of the batch
 }
 
-// A task is a job, and where its answers go.
+// A task is a job with the channel for its answers.
 type task struct {
 	*job
 	answers chan answer
@@ -68,8 +68,8 @@ type task struct {
 type answer struct {
 	frames []Frame
 	runs   []run
-	err    error // why something is missing
-	fatal  error // why everything is
+	err    error // why some frames are missing
+	fatal  error // why the file cannot be read
 }
 
 // A run is equal addresses in the order of a batch.
@@ -78,8 +78,8 @@ type run struct {
 	frames     int // end of their frames in the answer's
 }
 
-// sortAddresses sorts by address with a radix sort that looks only at the
-// bytes that differ: in a program they are three or four.
+// sortAddresses sorts by address with a radix sort over the bytes in which the
+// addresses differ: three or four in a program.
 func (b *batch) sortAddresses(addrs []uint64) {
 	b.order = make([]place, len(addrs))
 	and, or := ^uint64(0), uint64(0)
@@ -142,8 +142,8 @@ func (b *batch) extend(j, i int) {
 	b.jobs[j].spans = append(spans, [2]int{i, i + 1})
 }
 
-// chunk is how many distinct addresses make an answer. An address in a large
-// program has ten frames, each of 72 bytes.
+// chunk is how many distinct addresses an answer holds. In a large program an
+// address has about ten frames of 72 bytes each.
 const chunk = 4096
 
 // run does the jobs and yields the answers in the order of the jobs.
@@ -152,8 +152,9 @@ func (b *batch) run(yield func(i int, frames []Frame)) error {
 	if workers <= 0 {
 		workers = runtime.GOMAXPROCS(0)
 	}
-	// The tasks wait in two channels: for a worker, and for their turn. Of a
-	// task whose turn has not come, a worker makes two answers and waits.
+	// Each task goes into two channels: work feeds the workers, turn keeps the
+	// order of delivery. A worker computes at most two answers of a task ahead of
+	// its turn.
 	work, turn := make(chan task), make(chan task, workers)
 	stop := make(chan struct{})
 	var wg sync.WaitGroup
@@ -195,7 +196,7 @@ func (b *batch) run(yield func(i int, frames []Frame)) error {
 	return errors.Join(problems...)
 }
 
-// maxProblems is how many units Batch explains why it could not read them.
+// maxProblems is how many unreadable units the error of Batch describes.
 const maxProblems = 8
 
 // do answers a task, in chunks.

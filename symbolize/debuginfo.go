@@ -19,15 +19,15 @@ import (
 
 const systemDir = "/usr/lib/debug"
 
-// A SplitError says that a unit's debug information lies in another file, a
-// .dwo, which cannot be read.
+// A SplitError says that the debug information of a unit is in a .dwo file that
+// cannot be read.
 type SplitError struct {
 	File string // the program
 	Path string // the .dwo file, where the compiler put it
 	Err  error
 }
 
-// Error names both files, and what to do.
+// Error names both files and the remedy.
 func (e *SplitError) Error() string {
 	why := e.Err
 	var path *fs.PathError
@@ -41,7 +41,7 @@ func (e *SplitError) Error() string {
 // Unwrap returns the reason.
 func (e *SplitError) Unwrap() error { return e.Err }
 
-// debugInfo is what DWARF there is for a file.
+// debugInfo is the DWARF of a file.
 type debugInfo struct {
 	file *File
 	path string // where it was found
@@ -49,14 +49,14 @@ type debugInfo struct {
 	dwp  *dwarf.Data // units of split DWARF; may be nil
 }
 
-// debugData finds and opens the debug information when it is first asked for.
+// debugData finds and opens the debug information on the first call.
 func (f *File) debugData() (*debugInfo, error) {
 	f.debugOnce.Do(func() { f.debug, f.debugErr = f.openDebugInfo() })
 	return f.debug, f.debugErr
 }
 
-// DebugFile returns the path of the file that debug information is taken from;
-// empty if there is none.
+// DebugFile returns the path of the file with the debug information; "" if there
+// is none.
 func (f *File) DebugFile() (string, error) {
 	d, err := f.debugData()
 	if err != nil || d.data.Empty() {
@@ -65,9 +65,8 @@ func (f *File) DebugFile() (string, error) {
 	return d.path, nil
 }
 
-// Problems returns why parts of the debug information are ignored, if any are:
-// unknown versions or damage. It does not look for problems: what has not been
-// needed yet has not been read.
+// Problems returns why lookups so far ignored parts of the debug information: an
+// unknown version or damage. It reads nothing itself.
 func (f *File) Problems() ([]error, error) {
 	d, err := f.debugData()
 	if err != nil {
@@ -141,7 +140,7 @@ func dwarfSection(image *object.Image, name string, split bool) *object.Section 
 	return image.Section(".zdebug_" + name)
 }
 
-// openDWARF takes an image's sections and reads how they are divided.
+// openDWARF reads the headers of an image's DWARF sections.
 func openDWARF(image *object.Image, c dwarf.Config) (*dwarf.Data, error) {
 	c.Name, c.BigEndian = image.Name, image.Order == binary.ByteOrder(binary.BigEndian)
 	var sections dwarf.Sections
@@ -178,8 +177,8 @@ func (f *File) openImage(path string) (*object.Image, error) {
 	return image, nil
 }
 
-// separateImage finds the file with the debug information of a stripped one.
-// Files that do not belong to it are passed over.
+// separateImage finds the file with the debug information of a stripped file. It
+// skips files with another build id or checksum.
 func (f *File) separateImage() (*object.Image, error) {
 	if f.image.Format == object.MachO {
 		return f.dsym(), nil
@@ -201,7 +200,7 @@ func (f *File) separateImage() (*object.Image, error) {
 	if err != nil || !ok || f.path == "" {
 		return nil, err
 	}
-	name = filepath.Base(name) // a file name, whatever the section says
+	name = filepath.Base(name) // the section may contain a path
 	dir := filepath.Dir(f.path)
 	places := []string{filepath.Join(dir, name), filepath.Join(dir, ".debug", name)}
 	if abs, err := filepath.Abs(dir); err == nil {
@@ -269,8 +268,8 @@ func fileCRC(path string) (uint32, error) {
 	return sum, err
 }
 
-// openDWP opens the package file of split units. Only one that was asked for
-// must exist.
+// openDWP opens the package file of split units. A missing file is an error only
+// if [Options.DWP] names it.
 func (f *File) openDWP(debugPath string) (*object.Image, error) {
 	path := f.opt.DWP
 	if path == "" {
@@ -285,8 +284,8 @@ func (f *File) openDWP(debugPath string) (*object.Image, error) {
 	return f.openImage(path)
 }
 
-// openSplit opens the .dwo file of a unit, if the package file does not have
-// it. The files are read, not mapped: each is needed for one unit only.
+// openSplit returns the package file if it has the unit, and else opens the unit's
+// .dwo file. It reads .dwo files instead of mapping them: each serves one unit.
 func (d *debugInfo) openSplit(dwoName, compDir string, id uint64) (*dwarf.Data, error) {
 	if d.dwp != nil && d.dwp.HasSplit(id) {
 		return d.dwp, nil
@@ -297,7 +296,7 @@ func (d *debugInfo) openSplit(dwoName, compDir string, id uint64) (*dwarf.Data, 
 	}
 	data, err := readRegular(path)
 	if err != nil && !filepath.IsAbs(dwoName) && d.file.path != "" {
-		// LLVM looks only there; but build folders get moved.
+		// LLVM looks there alone, but users move build folders.
 		beside := filepath.Join(filepath.Dir(d.file.path), dwoName)
 		if b, besideErr := readRegular(beside); besideErr == nil {
 			path, data, err = beside, b, nil
@@ -316,12 +315,12 @@ func (d *debugInfo) openSplit(dwoName, compDir string, id uint64) (*dwarf.Data, 
 	return split, nil
 }
 
-// maxDWO is the largest .dwo file that is read, in bytes. It is the debug
+// maxDWO bounds the size in bytes of a .dwo file, which holds the debug
 // information of one source file.
 const maxDWO = 2 << 30
 
-// readRegular reads a file that the debug information names, which might be
-// anything: a device never ends, and a pipe may never begin.
+// readRegular reads a regular file that the debug information names. It refuses
+// others: reading a device may never end, and reading a pipe may block.
 func readRegular(path string) ([]byte, error) {
 	info, err := os.Stat(path)
 	if err != nil {

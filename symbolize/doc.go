@@ -6,43 +6,42 @@
 //	defer f.Close()
 //	frames, err := f.Frames(0x401136)    // innermost first
 //
-// Addresses are those of the file: what the program would have if it were
-// loaded where it was linked to be. [File.Segments] and [File.PreferredBase]
-// tell how to get there from the addresses of a process, [File.BuildID]
-// whether it ran this file.
+// Addresses are link-time addresses of the file. [File.Segments] and
+// [File.PreferredBase] relate them to the addresses of a process; [File.BuildID]
+// shows whether the process ran this file.
 //
-// For more than a few addresses use [File.Batch]: it reads the debug
-// information of one compilation unit after another, several at a time, and
-// only of those that are hit.
+// For more than a few addresses use [File.Batch]: it reads the debug information
+// of every compilation unit that has one of the addresses once, several units in
+// parallel.
 //
 // # Where debug information is found
 //
-// In the file itself, compressed or not. Otherwise, unless
-// [Options.NoDebugFiles] is set, for Mach-O in the .dSYM bundle beside it, for
-// ELF in DIR/.build-id/xx/yyyy.debug and where .gnu_debuglink says. Units of
-// split DWARF are taken from FILE.dwp, or from the .dwo files that they name;
-// one that is missing is a [*SplitError].
+// The package looks for debug information in the file itself, compressed or not.
+// If there is none and [Options.NoDebugFiles] is not set, it looks for Mach-O in
+// the .dSYM bundle beside the file, and for ELF in DIR/.build-id/xx/yyyy.debug and
+// where .gnu_debuglink points. It takes units of split DWARF from FILE.dwp, or from
+// the .dwo files that the units name; a missing file is a [*SplitError].
 //
 // # Agreement with LLVM
 //
-// Frames are those that LLVM 22 finds: llvm-profdata when it reads MemProf's
-// raw profiles and, with [Options.SymbolTable], llvm-symbolizer
-// (--functions=linkage --inlines --no-demangle). Tests compare every address
-// of many programs. Differences:
+// Frames equal those of LLVM 22: of llvm-profdata when it reads MemProf's raw
+// profiles and, with [Options.SymbolTable], of llvm-symbolizer
+// (--functions=linkage --inlines --no-demangle). Tests compare every address of
+// many programs. Differences:
 //
-//   - A file that has debug information is not overruled by a separate one.
-//   - Sections compressed the older way, named .zdebug_*, are read.
-//   - Line tables may have files and columns beyond 65535.
-//   - A program that was moved finds its .dwo files beside it.
-//   - Relocatable ELF files (.o) are refused: all of their sections are at
-//     address 0.
+//   - A file's own debug information takes precedence over a separate file.
+//   - The older compressed sections, named .zdebug_*, are read.
+//   - Line tables may have more than 65535 files and columns.
+//   - .dwo files are also searched beside the program.
+//   - Relocatable ELF files (.o) are refused, because all of their sections are
+//     at address 0.
 //
 // # Hostile input
 //
-// Files may be damaged or malicious: nothing is allocated that their size does
-// not justify, tables that overlap are not read over and over, decompressed
-// sections are bounded by a ratio, and an address in more than 2000 functions
-// is in none. Errors about contents are *[profile.FormatError]; in sections of
-// debug information offsets count from the section's (decompressed) start, as
-// dwarfdump prints them.
+// Files may be damaged or malicious. Memory is proportional to the size of the
+// file, overlapping tables are read a bounded number of times, sections inflate by
+// a bounded ratio, and an address that is nested in more than 2000 functions gets
+// no frames. Errors about contents are *[profile.FormatError]; their offsets in
+// sections of debug information count from the section's (decompressed) start, as
+// in the output of dwarfdump.
 package symbolize

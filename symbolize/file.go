@@ -10,19 +10,19 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// Options says how files are opened and what frames contain. The zero value is
-// what MemProf needs.
+// Options modify how files are opened and what frames contain. The zero value is
+// right for MemProf.
 type Options struct {
-	// Arch chooses a slice of a universal Mach-O file: "arm64", "x86_64". Of a
-	// file of one architecture it is checked.
+	// Arch selects a slice of a universal Mach-O file: "arm64", "x86_64". Opening
+	// a file of another architecture fails; "" accepts any.
 	Arch string
 
 	// SymbolTable takes names from the symbol table as llvm-symbolizer does:
 	// the outermost frame gets the name of the symbol at the address, and an
 	// address without debug information gets a frame with the name alone.
 	//
-	// Without it only DWARF counts, as for llvm-profdata; [File.Symbol] asks
-	// the symbol table.
+	// Without it frames come from DWARF alone, as in llvm-profdata; [File.Symbol]
+	// looks in the symbol table.
 	SymbolTable bool
 
 	// DebugDirs are the folders with separate debug files, by build id; nil
@@ -38,15 +38,15 @@ type Options struct {
 	// Workers is how many compilation units [File.Batch] reads at a time; 0
 	// means one per processor.
 	Workers int
-	// CacheSize is how much [File.Frames] keeps of the units it has read, in
-	// bytes; 0 means 64 MiB. The last one is always kept.
+	// CacheSize bounds in bytes the units that [File.Frames] keeps in memory; 0
+	// means 64 MiB. It always keeps the last one.
 	CacheSize int
 }
 
 // A Format is an object file format.
 type Format string
 
-// The formats that are read.
+// The formats that [Open] reads.
 const (
 	ELF   Format = "ELF"
 	MachO Format = "Mach-O"
@@ -72,9 +72,8 @@ type File struct {
 	symbolsErr  error
 }
 
-// Open opens an ELF or Mach-O file, or a .dSYM bundle with one file. Large
-// files are mapped into memory. Debug information is not read before it is
-// needed.
+// Open opens an ELF or Mach-O file, or a .dSYM bundle with one file. It maps large
+// files into memory. The first lookup reads the debug information.
 func Open(path string, opt Options) (*File, error) {
 	if isBundle(path) {
 		var err error
@@ -98,8 +97,8 @@ func Open(path string, opt Options) (*File, error) {
 	return f, nil
 }
 
-// New reads a file from memory, which must stay as it is until Close. The name
-// is for errors: no file beside it is looked for.
+// New opens a file held in data, which must not change until Close. name is for
+// errors: New looks for no files beside it.
 func New(name string, data []byte, opt Options) (*File, error) {
 	image, err := parse(name, data, opt.Arch)
 	if err != nil {
@@ -108,8 +107,7 @@ func New(name string, data []byte, opt Options) (*File, error) {
 	return &File{opt: opt, image: image}, nil
 }
 
-// parse reads an image, and demands that it is for the architecture, unless that
-// is empty.
+// parse reads an image. It fails if arch is not "" and not the image's.
 func parse(name string, data []byte, arch string) (*object.Image, error) {
 	image, err := object.Parse(name, data, arch)
 	if err == nil && arch != "" && arch != image.Arch {
@@ -120,7 +118,8 @@ func parse(name string, data []byte, arch string) (*object.Image, error) {
 	return image, err
 }
 
-// guard runs fn, which reads the file's bytes.
+// guard runs fn, which reads the file's bytes, and turns a fault in a mapped file
+// into an error.
 func (f *File) guard(fn func() error) error {
 	f.mu.Lock()
 	mapped := f.mapped
@@ -128,8 +127,8 @@ func (f *File) guard(fn func() error) error {
 	return inputs.Guard(fn, mapped...)
 }
 
-// Close unmaps the file and those that were opened along with it. Nothing of
-// the File may be used after that; frames and symbols may.
+// Close closes the file and its debug files. Frames and symbols stay valid; the
+// File and its sections do not.
 func (f *File) Close() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -163,14 +162,14 @@ func (f *File) Arch() string { return f.image.Arch }
 // PointerSize returns the size of an address in bytes, 4 or 8.
 func (f *File) PointerSize() int { return f.image.PtrSize }
 
-// BigEndian reports whether the file's numbers begin with the highest byte.
+// BigEndian reports whether the file is big-endian.
 func (f *File) BigEndian() bool { return f.image.Order == binary.ByteOrder(binary.BigEndian) }
 
 // BuildID returns the GNU build id or the LC_UUID; nil without one.
 func (f *File) BuildID() []byte { return f.image.BuildID }
 
-// PositionIndependent reports whether the file may be loaded elsewhere than it
-// was linked to be, as shared libraries and PIEs are.
+// PositionIndependent reports whether the file may be loaded at another address
+// than it was linked for, as shared libraries and PIEs are.
 func (f *File) PositionIndependent() bool { return f.image.Movable }
 
 // A Segment is a part of the file that the system maps into memory (PT_LOAD,
@@ -196,10 +195,10 @@ func (f *File) Segments() []Segment {
 	return out
 }
 
-// PreferredBase returns the address that the file's first byte was linked to
-// have: 0 for most PIEs and shared libraries, 0x400000 for most other ELF
-// programs, 0x100000000 for Mach-O ones. The difference to where it was loaded
-// is the difference of all addresses.
+// PreferredBase returns the link-time address of the file's first byte: 0 for most
+// PIEs and shared libraries, 0x400000 for most other ELF programs, 0x100000000 for
+// Mach-O programs. An address in a process is the link-time address plus the load
+// address of the file minus PreferredBase.
 func (f *File) PreferredBase() uint64 {
 	base, lowest := uint64(0), uint64(math.MaxUint64)
 	for _, s := range f.image.Segments {
@@ -248,8 +247,8 @@ func (f *File) Sections() []*Section {
 	return out
 }
 
-// Data returns a copy of the section's bytes, decompressed. There are none if
-// the file has none, as for .bss.
+// Data returns a copy of the section's decompressed bytes; none for a section
+// without bytes in the file, such as .bss.
 func (s *Section) Data() ([]byte, error) {
 	var out []byte
 	err := s.file.guard(func() error {

@@ -23,8 +23,8 @@ type Folders struct {
 	below   map[string][]string // paths by build id
 }
 
-// NewFolders takes note of folders, which are gone through only when something
-// is looked for. arch chooses a slice of universal Mach-O files.
+// NewFolders returns a finder over folders, which it searches when [Folders.Find]
+// first needs it. arch selects a slice of universal Mach-O files.
 func NewFolders(dirs []string, arch string) *Folders {
 	return &Folders{dirs: dirs, arch: arch}
 }
@@ -39,11 +39,11 @@ func IsFolder(path string) bool {
 // isBundle reports whether path has the name of a .dSYM bundle.
 func isBundle(path string) bool { return filepath.Ext(filepath.Clean(path)) == ".dSYM" }
 
-// Find iterates over files that may have the build id: those of the names
-// DIR/.build-id/xx/yyyy.debug and DIR/.build-id/xx/yyyy, whether they are there
-// or not, then those anywhere below the folders that have it, in the order of
-// their names. A file may come twice. A folder that cannot be read is an error,
-// the last thing there is; what is in it and cannot be read is passed over.
+// Find iterates over files that may have the build id: first the paths
+// DIR/.build-id/xx/yyyy.debug and DIR/.build-id/xx/yyyy, whether or not they exist,
+// then the files below the folders that have it, in lexical order. A file may
+// occur twice. If a folder of the list cannot be read, Find ends with an error;
+// it skips unreadable files and folders below.
 func (d *Folders) Find(id []byte) iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) {
 		if len(id) == 0 {
@@ -69,8 +69,8 @@ func (d *Folders) Find(id []byte) iter.Seq2[string, error] {
 	}
 }
 
-// scan returns the files with that build id, of one walk through the folders
-// for all ids.
+// scan returns the files with the build id. Its first call walks the folders and
+// indexes the files of all ids.
 func (d *Folders) scan(id []byte) ([]string, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -7,10 +7,10 @@ import (
 	"github.com/profuse-pgo/profuse/symbolize/internal/dwarf"
 )
 
-// A Frame is one of the functions that an address is in.
+// A Frame is a function at an address, inlined or not.
 type Frame struct {
-	// Function is the linkage name (mangled), or the plain name of what has
-	// none; empty if not known.
+	// Function is the linkage (mangled) name, or the name of a function without
+	// one; "" if not known.
 	Function string
 	// File is the path of the source file as the compiler was given it, made
 	// absolute with the folder of the compilation; empty if not known.
@@ -21,19 +21,19 @@ type Frame struct {
 	Column uint32
 	// StartLine is the line where the function is declared; 0 if not known.
 	StartLine uint32
-	// Discriminator tells apart blocks of one line.
+	// Discriminator distinguishes blocks of one line.
 	Discriminator uint32
-	// IsInlined: the function has been inlined into that of the next frame.
+	// IsInlined reports that the function is inlined into that of the next frame.
 	IsInlined bool
 }
 
-// Frames returns the functions at an address of the file, innermost first.
-// Without debug information there are none; see [Options.SymbolTable].
+// Frames returns the functions at a link-time address, innermost first. Without
+// debug information there are none; see [Options.SymbolTable].
 //
-// An error may come with frames, if only part of what there should be could be
-// read: when a .dwo file is missing, say, file and line are still known.
+// Frames may return both frames and an error, if it could read only a part of the
+// unit: without its .dwo file, for example, file and line are still known.
 //
-// It reads the whole compilation unit, and keeps it for the next address.
+// It reads the whole compilation unit and caches it for the next address.
 func (f *File) Frames(addr uint64) ([]Frame, error) {
 	d, symbols, err := f.lookup()
 	if err != nil {
@@ -55,8 +55,8 @@ func (f *File) Frames(addr uint64) ([]Frame, error) {
 	return frames, err
 }
 
-// lookup returns what addresses are looked up in. The symbol table is nil if
-// it is not wanted.
+// lookup returns the debug information and the symbol table, which is nil without
+// [Options.SymbolTable].
 func (f *File) lookup() (*debugInfo, *object.SymbolTable, error) {
 	d, err := f.debugData()
 	if err != nil {
@@ -69,7 +69,7 @@ func (f *File) lookup() (*debugInfo, *object.SymbolTable, error) {
 	return d, symbols, err
 }
 
-// A looker looks addresses up, and uses its memory again.
+// A looker looks addresses up and reuses its memory.
 type looker struct{ found []dwarf.Frame }
 
 // frames appends the frames of an address. unit and symbols may be nil.
@@ -92,10 +92,10 @@ func (l *looker) frames(dst []Frame, unit *dwarf.Unit, symbols *object.SymbolTab
 	return dst
 }
 
-// defaultCacheSize is what Frames keeps, in bytes.
+// defaultCacheSize is the default of [Options.CacheSize], in bytes.
 const defaultCacheSize = 64 << 20
 
-// A unitCache keeps the units that were used last.
+// A unitCache keeps the units used most recently.
 type unitCache struct {
 	byIndex map[int]*list.Element
 	recent  list.List // of *cachedUnit, most recent first
@@ -109,8 +109,8 @@ type cachedUnit struct {
 	size  int
 }
 
-// get returns a unit, loading it if necessary. Whatever the limit, one unit is
-// kept.
+// get returns a unit and loads it if necessary. It keeps that unit even if its size
+// exceeds the limit.
 func (c *unitCache) get(d *dwarf.Data, index, limit int) (*dwarf.Unit, error) {
 	if e := c.byIndex[index]; e != nil {
 		c.recent.MoveToFront(e)

@@ -8,17 +8,16 @@ import (
 
 // A Symbol is a name in the file's symbol table.
 type Symbol struct {
-	Name string // mangled; in Mach-O without the underscore that all have
+	Name string // mangled; in Mach-O without the leading underscore
 	Addr uint64
 	Size uint64 // in bytes; 0 if the table does not say
-	// File is the base name of the source file, known only of local symbols
-	// of ELF files.
+	// File is the base name of the source file, for local symbols of ELF files.
 	File string
 }
 
-// Symbol returns the symbol that the address belongs to. Of several at one
-// address it is the largest, of equal ones the last in the table; one without
-// size reaches to the next.
+// Symbol returns the symbol that contains the address. Of several at one address
+// it returns the largest, of equally large ones the last in the table. A symbol
+// without size extends to the next.
 func (f *File) Symbol(addr uint64) (s Symbol, ok bool, err error) {
 	t, err := f.symbolTable()
 	if err != nil {
@@ -33,9 +32,8 @@ func (f *File) Symbol(addr uint64) (s Symbol, ok bool, err error) {
 	return s, ok, err
 }
 
-// Symbols iterates over the symbols of code and data that are defined in the
-// file, by address; those at one address by size. It ends early if the file is
-// cut short meanwhile.
+// Symbols iterates over the symbols of code and data that the file defines, by
+// address and then size. It ends early if another process truncates the file.
 func (f *File) Symbols() (iter.Seq[Symbol], error) {
 	t, err := f.symbolTable()
 	if err != nil {
@@ -63,7 +61,7 @@ func (f *File) Symbols() (iter.Seq[Symbol], error) {
 	}, nil
 }
 
-// symbolTable reads the symbol table when it is first asked for.
+// symbolTable reads the symbol table on the first call.
 func (f *File) symbolTable() (*object.SymbolTable, error) {
 	f.symbolsOnce.Do(func() {
 		f.symbolsErr = f.guard(func() error {

@@ -1,6 +1,6 @@
 package dwarf
 
-// A format is what the sizes of a unit's forms depend on.
+// A format holds the properties of a unit that determine the sizes of its forms.
 type format struct {
 	version  uint16
 	addrSize uint8 // 4 or 8
@@ -9,7 +9,7 @@ type format struct {
 
 // An attrSpec is one attribute of an abbreviation.
 type attrSpec struct {
-	attr, form uint16 // 0 for codes that need more bits: nobody's yet
+	attr, form uint16 // 0 for codes above 16 bits, which no producer uses
 	implicit   int64  // value of DW_FORM_implicit_const
 }
 
@@ -20,9 +20,9 @@ type abbrev struct {
 	tag      uint16
 	children bool
 	specs    []attrSpec
-	steps    []int32 // what passes over each attribute; only of functions
-	// skip passes over the attributes: a number of bytes where it is not
-	// negative, and a skip code otherwise.
+	steps    []int32 // for each attribute, as in skip; only of functions
+	// skip lists the steps that skip all attributes: a number of bytes, or a
+	// negative skip code.
 	skip []int32
 }
 
@@ -40,7 +40,7 @@ const (
 
 // An abbrevTable holds the abbreviations of a unit.
 type abbrevTable struct {
-	dense  []abbrev // code i is at i-1: how compilers number them
+	dense  []abbrev // code i is at i-1: compilers number from 1
 	sparse map[uint64]*abbrev
 }
 
@@ -112,7 +112,7 @@ func parseAbbrevs(r *buf, f format) *abbrevTable {
 		if a.code == 0 || r.bad {
 			return t
 		}
-		// What did not fit has moved to an array of its own.
+		// If append reallocated, a has arrays of its own.
 		if n := len(specs) + len(a.specs); n <= cap(specs) {
 			specs = specs[:n]
 		}
@@ -132,7 +132,8 @@ func parseAbbrevs(r *buf, f format) *abbrevTable {
 	}
 }
 
-// skipOf returns the step that passes over a form.
+// skipOf returns the step that skips a value of a form: its size in bytes, or a
+// skip code.
 func skipOf(form uint16, f format) int32 {
 	switch form {
 	case formFlagPresent, formImplicitConst:
@@ -176,10 +177,10 @@ func skipOf(form uint16, f format) int32 {
 	return skipUnknown
 }
 
-// skipAttrs passes over the attributes of a DIE.
+// skipAttrs skips the attributes of a DIE.
 func skipAttrs(r *buf, a *abbrev, f format) {
 	for _, step := range a.skip {
-		// Most are this, and most of the time goes here.
+		// A step of fixed size: the most frequent case, which dominates the time.
 		if uint64(step) <= uint64(len(r.b)-r.off) {
 			r.off += int(step)
 		} else {
@@ -218,9 +219,8 @@ func skipStep(r *buf, step int32, f format) {
 	}
 }
 
-// A value is an attribute's value before it is interpreted: a number, an
-// offset or an index, whatever the form says; of blocks and of strings within
-// the DIE, where they begin.
+// A value is an uninterpreted attribute value: a number, an offset or an index, as
+// the form says; for blocks and strings within the DIE, their offset.
 type value struct {
 	form uint16
 	u    uint64
@@ -259,8 +259,8 @@ func readValue(r *buf, s attrSpec, f format) value {
 	return v
 }
 
-// constant returns the value of a form of class constant that has no sign, or
-// zero. What is read from it is compared with what LLVM reads.
+// constant returns the value of an unsigned form of class constant, as LLVM's
+// DWARFFormValue::getAsUnsignedConstant.
 func (v value) constant() (uint64, bool) {
 	switch v.form {
 	case formData1, formData2, formData4, formData8, formUdata, formImplicitConst, formFlag, formFlagPresent:

@@ -15,8 +15,8 @@ type unitRange struct {
 	unit int32
 }
 
-// mapAddresses finds out which unit describes which addresses: from
-// .debug_aranges for the units that it lists, from their root DIEs for others.
+// mapAddresses computes which unit describes which addresses: from .debug_aranges
+// for the units that it lists, from the root DIEs of the other units.
 func (d *Data) mapAddresses() {
 	all, listed := d.readAranges()
 	roots := rootReader{d: d, left: maxRereads*len(d.s.Abbrev) + freeReads}
@@ -84,7 +84,7 @@ func (d *Data) readAranges() (all []unitRange, listed []bool) {
 	return all, listed
 }
 
-// unitStarting returns the index of the unit at that offset, or -1.
+// unitStarting returns the index of the unit that starts at the offset, or -1.
 func (d *Data) unitStarting(off uint64) int {
 	i := sort.Search(len(d.units), func(i int) bool { return d.units[i].off >= off })
 	if i < len(d.units) && d.units[i].off == off {
@@ -93,8 +93,8 @@ func (d *Data) unitStarting(off uint64) int {
 	return -1
 }
 
-// A rootReader reads root DIEs without the rest of the abbreviations, of which
-// every unit usually has a table of its own.
+// A rootReader reads root DIEs. Every unit usually has an abbreviation table of its
+// own, of which a rootReader parses only as much as the root DIE needs.
 type rootReader struct {
 	d    *Data
 	left int // bytes of abbreviations that may still be read
@@ -129,8 +129,8 @@ func (rr *rootReader) read(index int) (*cu, error) {
 		if rr.table.get(a.code) == nil {
 			rr.table.sparse[a.code] = &a
 		}
-		// A file could have each of its units use the same bytes as
-		// abbreviations of its own, and look for the last of them.
+		// In a hostile file, every unit could share one large table and need its
+		// last abbreviation.
 		if rr.left -= rr.next.off - before; rr.left < 0 {
 			return nil, d.fail("abbrev", u.abbrev, profile.ErrCorrupt, "abbreviations of the units", "overlap", "")
 		}
@@ -142,9 +142,10 @@ func (rr *rootReader) read(index int) (*cu, error) {
 	return c, err
 }
 
-// flatten makes disjoint ranges of ranges that may overlap. Where several units
-// claim an address, the one goes on that the address before belongs to; if that
-// does not claim it, the first in the file gets it.
+// flatten turns ranges that may overlap into disjoint ranges. Of several units that
+// claim an address, the one that owns the preceding address wins; if it does not
+// claim the address, the first in the file wins. llvm-symbolizer does the same
+// (DWARFDebugAranges::construct).
 func flatten(all []unitRange) []unitRange {
 	type end struct {
 		addr  uint64
@@ -178,11 +179,10 @@ func flatten(all []unitRange) []unitRange {
 	return out
 }
 
-// A claimSet is the units that claim the current address, each as often as it
-// does so.
+// A claimSet counts, for the current address, how often each unit claims it.
 type claimSet struct {
 	count map[int32]int
-	heap  unitHeap // may also have units whose count is 0 by now
+	heap  unitHeap // may contain units whose count has dropped to 0
 }
 
 func (s *claimSet) has(unit int32) bool { return s.count[unit] > 0 }

@@ -7,30 +7,29 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// Units refer to tables in other sections, each to its own. In a file made to
-// be slow, every one of a million units could refer to the same megabyte, and
-// every function to the same list of a million ranges. So what all units
-// together have read of a section is counted, and has to be in proportion to
-// its size.
+// Each unit refers to tables in other sections. In a hostile file, a million units
+// could refer to the same megabyte, and every function to the same list of a
+// million ranges. Therefore the bytes that all units together read from a section
+// are counted and must stay in proportion to its size.
 
 const (
-	// maxRereads is how often a section may be read, on average. Some sharing
-	// is usual: gcc gives a block and the function inlined in it one list, and
-	// dwz makes units share abbreviations.
+	// maxRereads is how often a section may be read on average. Some sharing is
+	// normal: gcc gives a block and the function inlined in it one range list,
+	// and dwz makes units share abbreviations.
 	maxRereads = 4
-	// freeReads does not count, in bytes.
+	// freeReads is how many bytes may be read beyond that.
 	freeReads = 1 << 20
 
-	// maxAttrs is how many attributes a DIE may have. Without data of their
-	// own (DW_FORM_implicit_const) they could be as many as fit into the file.
+	// maxAttrs bounds the attributes of a DIE. Attributes without data in the DIE
+	// (DW_FORM_implicit_const) have no other bound than the size of the file.
 	maxAttrs = 512
 
-	// maxDepth is how many functions an address may be in. Some programs
+	// maxDepth bounds the functions that an address is nested in. Some programs
 	// inline more than a hundred levels deep.
 	maxDepth = 2000
 )
 
-// A part is what is read of a unit at a time.
+// A part is a part of a unit's data that is read at once.
 type part uint32
 
 const (
@@ -39,14 +38,14 @@ const (
 	partLines
 )
 
-// newSpent are the counts, of the sections whose tables units might share.
+// newSpent returns counters for the sections whose tables units may share.
 func newSpent() map[string]*atomic.Int64 {
 	return map[string]*atomic.Int64{"abbrev": {}, "line": {}, "ranges": {}, "rnglists": {}}
 }
 
-// spend counts bytes that a part of the unit has read of a section. A part that
-// is read once more, because the unit has been dropped from memory meanwhile,
-// is not counted again.
+// spend counts n bytes that a part of the unit has read from a section of size
+// bytes, and fails if the units have read too much of it. A part that is read again,
+// because its unit was evicted from the cache, does not count again.
 func (c *cu) spend(p part, section string, size, n int) error {
 	if part(c.d.read[c.index].Load())&p != 0 {
 		return nil
@@ -58,11 +57,11 @@ func (c *cu) spend(p part, section string, size, n int) error {
 	return nil
 }
 
-// done remembers that a part has been read.
+// done records that a part has been read.
 func (c *cu) done(p part) { c.d.read[c.index].Or(uint32(p)) }
 
-// maxText bounds the names and paths that a unit's frames may have altogether,
-// which may overlap in the string sections.
+// maxText bounds the total bytes of names and paths in a unit's frames: strings may
+// overlap in their sections.
 func (c *cu) maxText() int {
 	s := &c.d.s
 	return 1<<20 + maxRereads*(len(s.Str)+len(s.LineStr)+len(s.Line)+int(c.end-c.off))

@@ -6,10 +6,9 @@ import (
 	"math/bits"
 )
 
-// A buf reads forward through a section. Reading past the end sets bad, and
-// gives zeros from then on: whoever decodes checks once, at the end of what it
-// decodes. It is the inner loop of everything here, hence the concrete type
-// instead of package cursor.
+// A buf reads forward through a section. Reading past the end sets bad and returns
+// zeros from then on, so callers check once, after decoding a whole structure. It
+// is the inner loop of this package and therefore leaner than package cursor.
 type buf struct {
 	b   []byte
 	off int
@@ -17,7 +16,8 @@ type buf struct {
 	bad bool
 }
 
-// at returns a reader at an offset of the section; past its end a bad one.
+// at returns a reader at an offset of the section; bad is set if off is past its
+// end.
 func at(section []byte, off uint64, big bool) buf {
 	if off > uint64(len(section)) {
 		return buf{b: section, off: len(section), big: big, bad: true}
@@ -116,8 +116,8 @@ func (r *buf) uint(size uint8) uint64 {
 	return 0
 }
 
-// uleb reads an unsigned LEB128 number. Bits beyond 64 are lost, as in every
-// reader of DWARF.
+// uleb reads an unsigned LEB128 number. Like other readers of DWARF it drops bits
+// beyond 64.
 func (r *buf) uleb() uint64 {
 	if r.off < len(r.b) {
 		if b := r.b[r.off]; b < 0x80 {
@@ -160,7 +160,7 @@ func (r *buf) skipULEB() {
 	}
 }
 
-// cstring returns the bytes up to the next zero, and skips that.
+// cstring returns the bytes up to the next zero, and skips the zero.
 func (r *buf) cstring() []byte {
 	n := bytes.IndexByte(r.b[r.off:], 0)
 	if n < 0 {
@@ -172,8 +172,8 @@ func (r *buf) cstring() []byte {
 	return s
 }
 
-// unitLength reads the length that a unit of any section begins with, and
-// tells the size of offsets in it: 8 in 64-bit DWARF, 4 otherwise.
+// unitLength reads the initial length of a unit of any section. offSize is the size
+// of offsets in the unit: 8 in 64-bit DWARF, 4 otherwise.
 func (r *buf) unitLength() (length uint64, offSize uint8) {
 	switch n := r.u32(); {
 	case n == 0xffffffff:

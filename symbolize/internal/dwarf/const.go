@@ -1,6 +1,6 @@
 package dwarf
 
-// Tags: those that the inline tree and the probes of profiles are made of.
+// Tags (DW_TAG_*) of the inline tree and of the probes of profiles.
 const (
 	tagSubprogram        = 0x2e
 	tagInlinedSubroutine = 0x1d

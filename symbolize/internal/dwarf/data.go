@@ -1,20 +1,19 @@
-// Package dwarf finds the functions, inlined ones included, and the source
-// line of a machine address, from DWARF 2 to 5.
+// Package dwarf finds the functions, inlined ones included, and the source line
+// of a machine address, from DWARF 2 to 5.
 //
-// [New] reads no more than the headers of the units and which addresses each
-// of them describes. [Data.Unit] finds the unit of an address, [Data.Load]
-// reads its inline tree and its line table, and [Unit.Frames] looks an address
-// up in those. A Data may be used by several goroutines at once, and so may a
-// Unit that does not change any more; see there.
+// [New] reads the headers of the units and the addresses that each describes.
+// [Data.Unit] finds the unit of an address, [Data.Load] reads its inline tree and
+// its line table, and [Unit.Frames] looks an address up in those. A Data is safe for
+// concurrent use, a Unit is not.
 //
-// It is not built on debug/dwarf, whose readers make a Go value of every
-// attribute of every entry (that alone takes longer than llvm-symbolizer does
-// for everything), clean up paths that LLVM prints as they are, cannot read
-// split DWARF, and allocate what the input says.
+// The package does not use debug/dwarf, whose readers make a Go value of every
+// attribute of every entry (that alone takes longer than a whole run of
+// llvm-symbolizer), clean paths that LLVM prints unchanged, do not support split
+// DWARF, and trust sizes in the input.
 //
-// Where DWARF leaves a choice, as when ranges of two units overlap, this
-// package chooses as llvm-symbolizer 22 does: addresses must get the same
-// frames here and there, since LLVM identifies MemProf's call stacks by them.
+// Where DWARF leaves a choice, as when the ranges of two units overlap, this package
+// chooses like llvm-symbolizer 22. Frames must agree, because LLVM identifies
+// MemProf's call stacks by them.
 package dwarf
 
 import (
@@ -26,8 +25,8 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// Sections are the sections of an image that are read, decompressed. Of those
-// that end in .dwo, which a .dwo or .dwp file has, the names are the same here.
+// Sections are the decompressed sections of an image that the package reads. The
+// sections of .dwo and .dwp files are named without their suffix .dwo.
 type Sections struct {
 	Abbrev, Addr, Aranges, Info, Line, LineStr, Ranges, Rnglists, Str, StrOffsets []byte
 
@@ -60,15 +59,15 @@ func (s *Sections) Each(fn func(name string, to *[]byte) error) error {
 	return nil
 }
 
-// Config is what the sections do not say of themselves.
+// Config describes the file that the sections come from.
 type Config struct {
 	Name      string // of the file, for errors
 	BigEndian bool
 	Split     bool // a .dwo or .dwp file, whose units need a skeleton elsewhere
 
-	// OpenSplit returns the file with the rest of a skeleton unit, whose
-	// DW_AT_dwo_name, DW_AT_comp_dir and DWO id are given. Its error is
-	// passed on.
+	// OpenSplit returns the file with the split unit of a skeleton unit, given
+	// its DW_AT_dwo_name, DW_AT_comp_dir and DWO id. [Data.Load] returns its
+	// error.
 	OpenSplit func(dwoName, compDir string, id uint64) (*Data, error)
 }
 
@@ -86,10 +85,10 @@ type Data struct {
 	spent map[string]*atomic.Int64
 }
 
-// New reads the unit headers, and the addresses of each unit. The sections
-// must stay as they are while the Data is used.
+// New reads the unit headers and the addresses of each unit. The sections must not
+// change while the Data is in use.
 //
-// Units that cannot be read are left out: see [Data.Problems].
+// New skips units that it cannot read: see [Data.Problems].
 func New(s Sections, c Config) *Data {
 	d := &Data{Config: c, s: s, spent: newSpent()}
 	d.readUnits()
@@ -105,13 +104,13 @@ func New(s Sections, c Config) *Data {
 	return d
 }
 
-// Problems returns why units were left out, if any were: at most a few of the
-// reasons. They are *[profile.FormatError] with offsets relative to the
-// (decompressed) section they name, as dwarfdump prints them.
+// Problems returns why units were skipped, at most eight reasons. They are
+// *[profile.FormatError] with offsets relative to the (decompressed) section that
+// they name, as in the output of dwarfdump.
 func (d *Data) Problems() []error { return d.problems }
 
-// maxProblems is how many problems are kept; a damaged file has as many as
-// there are units.
+// maxProblems bounds the problems that are kept: in a damaged file every unit may
+// be one.
 const maxProblems = 8
 
 func (d *Data) note(err error) {
@@ -147,20 +146,20 @@ func (d *Data) sectionName(name string) string {
 	return ".debug_" + name
 }
 
-// cut is the error for something that the section ends within.
+// cut returns the error for a structure that the section ends within.
 func (d *Data) cut(section string, off uint64, what string) error {
 	return d.fail(section, off, profile.ErrTruncated, what, "cut off by the end of the section", "")
 }
 
-// An abbrevKey tells abbreviation tables apart. The format is part of it for
-// the precomputed sizes.
+// An abbrevKey identifies an abbreviation table. The precomputed steps depend on
+// the format.
 type abbrevKey struct {
 	off uint64
 	f   format
 }
 
-// An abbrevCache keeps the tables that were used last: units that were linked
-// one by one have a table each, those that a linker or dwz rewrote share one.
+// An abbrevCache keeps the tables used most recently. Most units have a table of
+// their own; those that a linker or dwz rewrote share one.
 type abbrevCache struct {
 	mu     sync.Mutex
 	tables map[abbrevKey]*abbrevTable

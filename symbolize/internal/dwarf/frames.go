@@ -17,37 +17,36 @@ type Frame struct {
 	IsInlined     bool // into the next frame
 }
 
-// A Unit is the inline tree and the line table of one unit.
-//
-// It remembers what it has looked up, so only one goroutine at a time may use
-// it.
+// A Unit is the inline tree and the line table of one unit. It caches lookups and
+// is not safe for concurrent use.
 type Unit struct {
 	c     *cu // of the tree: the split unit, if there is one
 	tree  *tree
 	lines *lineTable
 
 	compDir []byte  // of the unit with the lines
-	calls   []*call // what is known of the tree's functions
+	calls   []*call // of the tree's functions, as far as they have been looked up
 	names   map[uint64]naming
 	paths   map[uint32]string
 	foreign map[int]*cu // other units that are referred to; nil if unreadable
 	text    int         // bytes that names and paths may still have
 }
 
-// A call is what a function's DIE says of itself and of where it is inlined.
+// A call is the decoded DIE of a function: its name, and the call site that it is
+// inlined at.
 type call struct {
 	naming
 	callFile, callLine, callColumn, discriminator uint32
 }
 
-// A naming is what DWARF calls a function, and where it says it is declared.
+// A naming is the name of a function and the place of its declaration.
 type naming struct {
 	name string
 	line uint32
 	file uint32 // index in the unit's line table, or noFile
 }
 
-// noFile is the index of no file, whatever the version: 0 is one in DWARF 5.
+// noFile is the index of no file in all versions; 0 is a valid index in DWARF 5.
 const noFile = math.MaxUint32
 
 // Load reads the tree and line table of a unit.
@@ -80,7 +79,7 @@ func (d *Data) Load(index int) (*Unit, error) {
 	return u, errors.Join(errs[:]...)
 }
 
-// Size is about how many bytes of memory the unit takes.
+// Size returns the approximate memory of the unit in bytes.
 func (u *Unit) Size() int {
 	n := u.tree.size() + 8*len(u.calls)
 	if u.lines != nil {
@@ -89,16 +88,16 @@ func (u *Unit) Size() int {
 	return n
 }
 
-// Frames appends the frames at an address, innermost first: all but the last
-// are inlined. Where only the line is known, that is a frame without function;
-// where nothing is known, there is no frame.
+// Frames appends the frames at an address, innermost first; all but the last are
+// inlined. If only the line is known, it appends one frame without a function; if
+// nothing is known, it appends none.
 func (u *Unit) Frames(dst []Frame, addr uint64) []Frame {
 	start := len(dst)
 	var at row
 	var file string
 	if u.lines != nil {
 		if r := u.lines.find(addr); r != nil {
-			// A row without file counts for nothing, as in LLVM.
+			// Like LLVM, ignore a row without a file.
 			if file = u.path(r.file); file != "" {
 				at = *r
 			}
@@ -121,14 +120,14 @@ func (u *Unit) Frames(dst []Frame, addr uint64) []Frame {
 		if !u.tree.functions[f].inlined {
 			return dst
 		}
-		// The next is called where this one says it is inlined.
+		// This function's DIE holds the call site in the next frame's function.
 		file = ""
 		if u.lines != nil {
 			file = u.path(c.callFile)
 		}
 		at = row{line: c.callLine, column: c.callColumn, discriminator: c.discriminator}
 	}
-	return dst[:start] // something is inlined into nothing, or too deep
+	return dst[:start] // no outermost function, or more than maxDepth frames
 }
 
 func (u *Unit) path(file uint32) string {
@@ -140,7 +139,7 @@ func (u *Unit) path(file uint32) string {
 	return p
 }
 
-// keep counts a name or path, and forgets it if there are too many.
+// keep returns s, or "" once the unit's names and paths exceed maxText.
 func (u *Unit) keep(s string) string {
 	if u.text -= len(s); u.text < 0 {
 		return ""
@@ -148,7 +147,7 @@ func (u *Unit) keep(s string) string {
 	return s
 }
 
-// call returns what the DIE of a function says.
+// call decodes the DIE of a function, once.
 func (u *Unit) call(f int32) *call {
 	if c := u.calls[f]; c != nil {
 		return c
@@ -189,17 +188,15 @@ func (u *Unit) eachAttr(c *cu, off uint64, fn func(attrSpec, value)) {
 	}
 }
 
-// maxOrigins is how many DIEs are followed for the name of a function. Three
-// are usual: the inlined function, its abstract instance, its declaration in a
-// class.
+// maxOrigins bounds the DIEs that name follows. Three are usual: the inlined
+// function, its abstract instance, its declaration in a class.
 const maxOrigins = 64
 
-// name finds name and line of a function: in its DIE, in those it is a copy or
-// the definition of, and so on. A linkage name further on comes before a plain
-// name nearby.
+// name finds the name and line of a function in its DIE and, recursively, in the
+// DIEs that DW_AT_abstract_origin and DW_AT_specification refer to. It prefers a
+// linkage name in any of them over a plain name.
 func (u *Unit) name(off uint64) naming {
-	// Most DIEs have but a reference to an abstract instance, which has them
-	// in common.
+	// Most DIEs refer to an abstract instance, which many share.
 	if n, ok := u.names[off]; ok {
 		return n
 	}
@@ -255,7 +252,7 @@ func (u *Unit) name(off uint64) naming {
 	return n
 }
 
-// unitOf returns the unit that an offset of .debug_info is in.
+// unitOf returns the unit that contains an offset of .debug_info, or nil.
 func (u *Unit) unitOf(off uint64) *cu {
 	if u.c.first <= off && off < u.c.end {
 		return u.c

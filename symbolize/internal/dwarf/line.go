@@ -17,21 +17,22 @@ type row struct {
 	discriminator uint32
 }
 
-// A sequence is rows of ascending addresses: those of one function or section.
+// A sequence is a run of rows of ascending addresses, those of one function or
+// section.
 type sequence struct {
 	low, high uint64
 	first     int // index of the first row
 	last      int // after the row that ends the sequence
 }
 
-// A lineTable is a unit's part of .debug_line, executed.
+// A lineTable is the matrix that a unit's line number program yields.
 type lineTable struct {
 	lineHeader
 	rows      []row
 	sequences []sequence // by high
 }
 
-// size is the memory that the table takes.
+// size returns the memory of the table in bytes.
 func (t *lineTable) size() int { return 24*cap(t.rows) + 32*cap(t.sequences) + 32*cap(t.files) }
 
 // find returns the row of an address, or nil.
@@ -41,9 +42,9 @@ func (t *lineTable) find(addr uint64) *row {
 		return nil
 	}
 	s := t.sequences[i]
-	// The last row at or below the address, but never the one that ends the
-	// sequence. Should the rows be out of order, what is found depends on how
-	// it is searched: so do LLVM's C++ library and this.
+	// Find the last row at or below the address, excluding the row that ends the
+	// sequence. If the rows are out of order the result depends on the search, so
+	// this loop is libstdc++'s std::upper_bound, which LLVM uses.
 	rows := t.rows[s.first : s.last-1]
 	lo, n := 1, len(rows)-1
 	for n > 0 {
@@ -57,8 +58,9 @@ func (t *lineTable) find(addr uint64) *row {
 	return &rows[lo-1]
 }
 
-// readLineTable executes the line number program of a unit. A unit without one
-// has a nil table; a damaged program counts up to the damage.
+// readLineTable executes the line number program of a unit. A unit without one has
+// a nil table. Of a damaged program it returns the rows before the damage, and an
+// error.
 func (c *cu) readLineTable() (*lineTable, error) {
 	if c.line.form == 0 {
 		return nil, nil
@@ -85,7 +87,7 @@ func (c *cu) readLineTable() (*lineTable, error) {
 	return t, err
 }
 
-// run executes the program. If its end is missing it tells the last opcode.
+// run executes the program. ok is false if it is truncated; last is the last opcode.
 func (t *lineTable) run(r *buf) (last uint8, ok bool) {
 	// A row takes about three bytes of program.
 	t.rows = make([]row, 0, (len(r.b)-r.off)/3)

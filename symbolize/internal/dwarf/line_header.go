@@ -27,14 +27,14 @@ type lineHeader struct {
 	files          []lineFile // DWARF 5: from 0 on; before: from 1 on
 }
 
-// A lineFile is a source file. Its bytes lie in the sections.
+// A lineFile is a source file. Its name aliases a section.
 type lineFile struct {
 	name []byte
 	dir  uint64
 }
 
-// readHeader reads the header, and leaves r at the program. The offset is the
-// table's.
+// readHeader reads the header and leaves r at the program. off is the offset of the
+// table in .debug_line, for errors.
 func (h *lineHeader) readHeader(r *buf, c *cu, off uint64, offSize uint8) error {
 	h.version = r.u16()
 	if !r.bad && (h.version < 2 || h.version > 5) {
@@ -103,8 +103,8 @@ func (h *lineHeader) readFile(r *buf) bool {
 	return !r.bad
 }
 
-// readTables reads directories and files of DWARF 5, which begin with their
-// own description.
+// readTables reads the directories and files of DWARF 5, each list preceded by the
+// description of its entries.
 func (h *lineHeader) readTables(r *buf, c *cu, f format) {
 	table := func(yield func(lineFile)) {
 		specs := make([]attrSpec, r.u8())

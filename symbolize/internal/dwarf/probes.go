@@ -36,8 +36,8 @@ const (
 // (INSTR_PROF_PROFC_VAR_PREFIX).
 var probePrefix = []byte("__profc_")
 
-// Probes calls yield for every probe, in the order of the file. Units that
-// cannot be read are left out; the first reason is returned.
+// Probes calls yield for every probe, in the order of the file. It skips units that
+// it cannot read, and returns the first reason.
 func (d *Data) Probes(yield func(*Probe)) error {
 	var first error
 	for i := range d.units {
@@ -111,7 +111,7 @@ func (u *Unit) probes(yield func(*Probe)) error {
 	return nil
 }
 
-// variable reads a variable and returns the probe that it is, or nil.
+// variable reads a variable and returns its probe, or nil if it is not one.
 func (u *Unit) variable(r *buf, a *abbrev, off uint64) *Probe {
 	p := &Probe{Offset: off}
 	named := false
@@ -132,7 +132,7 @@ func (u *Unit) variable(r *buf, a *abbrev, off uint64) *Probe {
 	return p
 }
 
-// location returns the address that a location is, if it is one.
+// location returns the address of a location expression, if it is a constant one.
 func (u *Unit) location(v value) (uint64, bool) {
 	c := u.c
 	r := at(c.d.s.Info[:c.end], v.u, c.d.BigEndian)
@@ -160,7 +160,7 @@ func (u *Unit) location(v value) (uint64, bool) {
 	return 0, false
 }
 
-// annotation reads what an annotation says of a probe.
+// annotation reads a DW_TAG_LLVM_annotation into a field of a probe.
 func (u *Unit) annotation(r *buf, a *abbrev, p *Probe) {
 	var name []byte
 	var content value
@@ -192,7 +192,7 @@ func (u *Unit) annotation(r *buf, a *abbrev, p *Probe) {
 	}
 }
 
-// function adds what the DIE of the function says, at an offset.
+// function adds the function whose DIE is at off to the probe.
 func (u *Unit) function(p *Probe, off uint64, lines *lineHeader) {
 	u.eachAttr(u.c, off, func(s attrSpec, v value) {
 		if addr, ok := u.c.address(v); ok && s.attr == attrLowPC {

@@ -3,8 +3,8 @@ package dwarf
 // An addrRange is the addresses from low up to but not including high.
 type addrRange struct{ low, high uint64 }
 
-// tombstone is the address that linkers put where code was dropped: the
-// largest there is.
+// tombstone returns the address that linkers write for discarded code: the largest
+// address.
 func (c *cu) tombstone() uint64 {
 	if c.addrSize == 4 {
 		return 1<<32 - 1
@@ -13,7 +13,7 @@ func (c *cu) tombstone() uint64 {
 }
 
 // dieRanges appends the addresses that a DIE describes, given its DW_AT_low_pc,
-// DW_AT_high_pc and DW_AT_ranges. A broken list is like none.
+// DW_AT_high_pc and DW_AT_ranges. It ignores a damaged range list.
 func (c *cu) dieRanges(dst []addrRange, low, high, ranges value) ([]addrRange, error) {
 	if lo, ok := c.address(low); ok && lo != c.tombstone() {
 		if hi, ok := c.address(high); ok {

@@ -6,7 +6,7 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// splitUnit returns the unit in a .dwo or .dwp file that a skeleton stands for.
+// splitUnit returns the unit of a skeleton in its .dwo or .dwp file.
 func (d *Data) splitUnit(skeleton *cu) (*cu, error) {
 	name := string(skeleton.string(skeleton.dwoName))
 	if d.OpenSplit == nil || name == "" {
@@ -36,8 +36,8 @@ func (d *Data) HasSplit(id uint64) bool {
 	return ok
 }
 
-// indexDWOIDs finds the ids of the units of a .dwo file, which are in their
-// header, or before DWARF 5 in their root DIE.
+// indexDWOIDs indexes the units of a .dwo file by id. The id is in the unit header,
+// before DWARF 5 in the root DIE.
 func (d *Data) indexDWOIDs() {
 	d.splits = make(map[uint64]int32)
 	for i := range d.units {
@@ -60,8 +60,8 @@ func (d *Data) indexDWOIDs() {
 	}
 }
 
-// readPackageIndex reads .debug_cu_index, which tells the share of each unit of
-// a package file in its sections.
+// readPackageIndex reads .debug_cu_index, which locates the contribution of each
+// unit of a package file to its sections.
 //
 //	version 4 (version 5: 2, and 2 bytes of padding), number of columns 4,
 //	number of units 4, number of slots 4,
@@ -107,8 +107,9 @@ func (d *Data) readPackageIndex() {
 	}
 }
 
-// addPackaged takes a unit's row of offsets from the index. Its offset of
-// abbreviations counts from its share of them, and is made absolute here.
+// addPackaged reads a unit's row of offsets from the index. The unit header's offset
+// of abbreviations is relative to the unit's contribution; addPackaged makes it
+// absolute.
 func (d *Data) addPackaged(id uint64, version uint32, kinds []uint32, share *buf) {
 	var info, abbrev uint64
 	var base sectionBases

@@ -12,17 +12,17 @@ import (
 // DW_TAG_inlined_subroutine.
 type function struct {
 	off     uint32 // of the DIE, from the start of its unit
-	parent  int32  // the function DIE that it is in, through whatever blocks; -1 if none
+	parent  int32  // index of the innermost enclosing function DIE; -1 if none
 	inlined bool   // DW_TAG_inlined_subroutine
 }
 
-// A codeRange is addresses that a function describes.
+// A codeRange is a range of addresses of a function.
 type codeRange struct {
 	addrRange
 	function int32
 }
 
-// A tree tells which function an address is in, innermost.
+// A tree finds the innermost function at an address.
 type tree struct {
 	functions []function
 	starts    []uint64 // of the ranges, which are disjoint and in order
@@ -43,10 +43,10 @@ func (t *tree) find(addr uint64) int32 {
 	return t.ranges[i-1].function
 }
 
-// size is the memory that the tree takes.
+// size returns the memory of the tree in bytes.
 func (t *tree) size() int { return 12*len(t.functions) + 24*len(t.starts) }
 
-// readTree reads all DIEs of a unit, but looks only at functions.
+// readTree reads all DIEs of a unit and decodes those of functions.
 func (c *cu) readTree() (*tree, error) {
 	t := new(tree)
 	var code []codeRange
@@ -78,7 +78,7 @@ func (c *cu) readTree() (*tree, error) {
 			if err != nil {
 				return nil, err
 			}
-			// Without code it matters only to those within.
+			// Without code, it matters only as the parent of others.
 			if len(ranges) > 0 || a.children {
 				if len(t.functions) == math.MaxInt32 || len(code) > math.MaxInt32/2-len(ranges) {
 					return nil, c.d.fail("info", off, profile.ErrUnsupported, "number of functions or ranges", "2^30", "fewer")
@@ -129,16 +129,14 @@ func (c *cu) functionRanges(r *buf, a *abbrev, dst []addrRange) ([]addrRange, er
 	return c.dieRanges(dst, low, high, ranges)
 }
 
-// build makes disjoint ranges from those of the functions, which come parents
-// first.
+// build turns the ranges of the functions, parents first, into disjoint ranges.
 //
-// Where functions are nested, as they should be, an address belongs to the
-// innermost. Where they overlap otherwise, or are equal since the linker folded
-// identical code, the result has to be LLVM's: it keeps a map from the start of
-// a range to its end and function, and when it adds a range it cuts the one
-// that contains the new range's start, but leaves alone those that begin
-// within the new range. The same is done here, on an array of all addresses
-// that can ever become a key.
+// Where functions nest, as they should, an address belongs to the innermost. Where
+// they overlap otherwise, or coincide because the linker folded identical code, the
+// result must equal LLVM's: LLVM keeps a map from the start of a range to its end
+// and function; adding a range splits the range that contains the new start, but
+// keeps ranges that begin within the new one. build does the same on an array of
+// all addresses that can become a key.
 func (t *tree) build(code []codeRange) {
 	keys, at := rank(code)
 	ends := make([]codeEnd, len(keys))
@@ -168,8 +166,8 @@ func (t *tree) build(code []codeRange) {
 	}
 }
 
-// rank returns the addresses that ranges begin and end at, sorted and without
-// repetition, and of each range the indexes of its two in them.
+// rank returns the distinct addresses at which ranges begin and end, sorted. For
+// range i, at[2i] and at[2i+1] are the indexes in keys of its start and end.
 func rank(code []codeRange) (keys []uint64, at []int32) {
 	type ref struct {
 		addr uint64
@@ -182,7 +180,8 @@ func rank(code []codeRange) (keys []uint64, at []int32) {
 		and &= r.low & r.high
 		or |= r.low | r.high
 	}
-	// A radix sort over the bytes that differ, two or three within a unit.
+	// A radix sort over the bytes in which the addresses differ: two or three
+	// within a unit.
 	for shift := 0; shift < 64; shift += 8 {
 		if (and^or)>>shift&0xff == 0 {
 			continue
@@ -215,8 +214,8 @@ func rank(code []codeRange) (keys []uint64, at []int32) {
 }
 
 // A bitset is a set of small numbers that finds the last member up to a given
-// one: words of bits, and above them words that tell which of the words below
-// are not empty.
+// number. Level 0 has a bit per number; each level above has a bit per word of the
+// level below, set if the word is not zero.
 type bitset [][]uint64
 
 func newBitset(n int) bitset {

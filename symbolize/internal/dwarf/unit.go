@@ -27,12 +27,12 @@ type unit struct {
 	base sectionBases
 }
 
-// sectionBases are where a unit's share of the sections of a package file
-// begins.
+// sectionBases are the offsets of a unit's contributions to the sections of a
+// package file.
 type sectionBases struct{ strOffsets, rnglists uint64 }
 
-// readUnits reads the headers of all units. Units that are not understood are
-// noted and left out.
+// readUnits reads the headers of all units. It notes and skips units that it cannot
+// read.
 func (d *Data) readUnits() {
 	r := at(d.s.Info, 0, d.BigEndian)
 	for r.more() && len(d.units) < math.MaxInt32 {
@@ -52,8 +52,8 @@ func (d *Data) readUnits() {
 	}
 }
 
-// readUnit reads the header of a unit after its length. The reader ends where
-// the unit does.
+// readUnit reads the header of a unit after its length. r ends at the end of the
+// unit.
 func (d *Data) readUnit(r *buf, off uint64, offSize uint8) (unit, error) {
 	u := unit{off: off, end: uint64(len(r.b)), kind: unitCompile}
 	u.offSize = offSize
@@ -100,8 +100,8 @@ func (d *Data) unitAt(off uint64) int {
 	return i
 }
 
-// A cu is a unit with what its root DIE says. For a split unit, what lies with
-// the skeleton is taken from there.
+// A cu is a unit with its decoded root DIE. For a split unit, the addresses and the
+// ranges of the skeleton are taken from the skeleton.
 type cu struct {
 	*unit
 	d       *Data
@@ -152,8 +152,8 @@ func (d *Data) splitOrCompileUnit(index int, skeleton *cu) (*cu, error) {
 	return c, nil
 }
 
-// rootDIE reads what a unit's first DIE says of it. Of the abbreviations, only
-// that of the DIE needs to be there.
+// rootDIE reads a unit's first DIE. abbrevs must contain the DIE's abbreviation and
+// need not contain others.
 func (d *Data) rootDIE(u *unit, abbrevs *abbrevTable, skeleton *cu) (*cu, error) {
 	c := &cu{
 		unit: u, d: d, abbrevs: abbrevs,
@@ -216,7 +216,7 @@ func (d *Data) rootDIE(u *unit, abbrevs *abbrevTable, skeleton *cu) (*cu, error)
 		c.low, c.hasPC = skeleton.low, skeleton.hasPC
 		return c, nil
 	}
-	// Indexed addresses and strings need the bases, which may come after them.
+	// Indexed addresses need DW_AT_addr_base, which may follow them.
 	if c.low, c.hasPC = c.address(c.lowValue); !c.hasPC {
 		c.low, c.hasPC = c.address(entry)
 	}
@@ -258,7 +258,7 @@ func element(section []byte, base, index uint64, size uint8) ([]byte, bool) {
 	return section[off : off+uint64(size)], true
 }
 
-// string interprets a value of class string; nil if it is none.
+// string interprets a value of class string; nil if it is of another class.
 func (c *cu) string(v value) []byte {
 	var section []byte
 	switch v.form {
@@ -276,7 +276,7 @@ func (c *cu) string(v value) []byte {
 		r := buf{b: b, big: c.d.BigEndian}
 		section, v.u = c.d.s.Str, r.uint(c.offSize)
 	default:
-		// In a supplementary file (dwz -m), which LLVM does not look up either.
+		// A string of a supplementary file (dwz -m), which LLVM does not read either.
 		return nil
 	}
 	r := at(section, v.u, c.d.BigEndian)
