@@ -17,14 +17,14 @@ import (
 
 const (
 	zipMagic  = "PK\x03\x04"
-	zipEmpty  = "PK\x05\x06" // the directory of an archive without files
+	zipEmpty  = "PK\x05\x06" // end of central directory: an archive without files
 	jmodMagic = "JM\x01\x00" // followed by a zip archive
 
 	versionsFolder = "META-INF/versions/"
 	manifestName   = "META-INF/MANIFEST.MF"
 	maxManifest    = 1 << 20
 
-	// minBudget is what any archive may decompress to.
+	// minBudget is how many bytes any archive may decompress to.
 	minBudget = 64 << 20
 )
 
@@ -40,11 +40,11 @@ func isArchive(head []byte) bool {
 	return false
 }
 
-// archive is one zip file being read.
+// An archive is one zip file being read.
 type archive struct {
 	x      *Index
 	name   string
-	budget *int64 // bytes that may still be decompressed; those in it share its budget
+	budget *int64 // bytes that may still be decompressed; shared with nested archives
 	nested bool
 	buf    bytes.Buffer
 }
@@ -94,7 +94,7 @@ func (a *archive) read(r io.ReaderAt, size int64) error {
 	return nil
 }
 
-// isNested reports whether a file in an archive is an archive to look into.
+// isNested reports whether a file in an archive is an archive to read, too.
 func isNested(name string) bool {
 	for _, folder := range nestedFolders {
 		if strings.HasPrefix(name, folder) {
@@ -104,8 +104,8 @@ func isNested(name string) bool {
 	return false
 }
 
-// splitVersion takes META-INF/versions/N/ off the path of a class; release is 0
-// for one outside, -1 for one that no release finds.
+// splitVersion removes META-INF/versions/N/ from the path of a class. release is N,
+// 0 for a class outside, or -1 for a class in a folder that no release reads.
 func splitVersion(name string) (base string, release int) {
 	rest, ok := strings.CutPrefix(name, versionsFolder)
 	if !ok {
@@ -119,8 +119,8 @@ func splitVersion(name string) (base string, release int) {
 	return base, release
 }
 
-// releases says from which folder of a multi-release jar the class at a path
-// is taken; paths that are not in the map have only one.
+// releases returns, for a multi-release jar, the release to take each class from,
+// by base path. Paths that are not in the map exist in release 0 only.
 func (a *archive) releases(z *zip.Reader) (map[string]int, error) {
 	multi := false
 	for _, f := range z.File {
@@ -133,7 +133,7 @@ func (a *archive) releases(z *zip.Reader) (map[string]int, error) {
 		}
 	}
 	if !multi {
-		return nil, nil // what is below versions has another number than 0
+		return nil, nil // all classes are taken from release 0
 	}
 	releases := make(map[string]int)
 	for _, f := range z.File {
@@ -159,7 +159,7 @@ func (a *archive) multiRelease(f *zip.File) (bool, error) {
 			return strings.EqualFold(strings.TrimSpace(value), "true"), nil
 		}
 	}
-	return false, nil // a broken manifest is one without the word
+	return false, nil // a damaged manifest counts as one without the attribute
 }
 
 func (a *archive) addClass(f *zip.File) error {
@@ -182,8 +182,8 @@ func (a *archive) addNested(f *zip.File) error {
 	return inner.read(bytes.NewReader(data), int64(len(data)))
 }
 
-// decompress returns the contents of f, which stay valid until the next call.
-// The buffer grows with what is really there.
+// decompress returns the contents of f, valid until the next call. The buffer grows
+// with the bytes read, not with the size in the directory.
 func (a *archive) decompress(f *zip.File, limit int64) ([]byte, error) {
 	r, err := f.Open()
 	if err != nil {
@@ -208,8 +208,8 @@ func (a *archive) decompress(f *zip.File, limit int64) ([]byte, error) {
 // member names a file of the archive for errors.
 func (a *archive) member(f *zip.File) string { return a.name + "!" + f.Name }
 
-// corrupt turns an error of the zip reader into one of this module. Errors of
-// the file below it stay what they are.
+// corrupt turns an error of the zip reader into a *[profile.FormatError]. It returns
+// errors of the underlying file unchanged.
 func (a *archive) corrupt(file, field string, err error) error {
 	if errors.As(err, new(*fs.PathError)) {
 		return err

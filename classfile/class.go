@@ -8,11 +8,11 @@ import (
 
 // A Class is a class or interface of a class file.
 type Class struct {
-	Name  string // as Class.getName has it, "a.b.C$D"
-	Major uint16 // version of the class file: 44 more than that of Java, from 5 on
+	Name  string // as Class.getName returns it, "a.b.C$D"
+	Major uint16 // major version of the class file: that of Java, from 5 on, plus 44
 	Flags uint16 // access_flags
-	// SourceFile is the name of the source file without its folder, "C.java";
-	// empty if the class does not say.
+	// SourceFile is the base name of the source file, "C.java"; "" if the class
+	// has no SourceFile attribute.
 	SourceFile string
 	Methods    []Method // in the order of the class file
 
@@ -38,21 +38,21 @@ type Method struct {
 	Descriptor string // "(I[Ljava/lang/String;)V"
 	Flags      uint16 // access_flags
 	CodeLength int    // bytes; 0 if the method has no code
-	// Lines say where the code of source lines begins, by ascending BCI. A
-	// line may come several times. Empty without debug information.
+	// Lines maps bytecode to source lines, by ascending BCI. A line may occur
+	// several times. Empty without debug information.
 	Lines []Line
 }
 
-// A Line says that the code from a bytecode index on belongs to a source line.
+// A Line says that the code from a bytecode index on belongs to a source line
+// (an entry of LineNumberTable).
 type Line struct {
 	BCI  uint16
 	Line uint16
 }
 
-// Line returns the source line of a bytecode index: that of the entry which is
-// at the index or next before it, as the virtual machine finds it. It reports
-// false for indexes outside of the code, negative ones among them, and where
-// the class does not say.
+// Line returns the source line of a bytecode index, as the virtual machine finds it:
+// that of the last entry at or before the index. ok is false for an index outside of
+// the code, and if the class has no line for it.
 func (m *Method) Line(bci int) (line int, ok bool) {
 	if bci < 0 || bci >= m.CodeLength {
 		return 0, false
@@ -61,8 +61,8 @@ func (m *Method) Line(bci int) (line int, ok bool) {
 	if after == 0 {
 		return 0, false
 	}
-	// Of entries at one index the virtual machine takes the first for that
-	// index itself and the last for those that follow.
+	// Of several entries at one index, the virtual machine uses the first for that
+	// index itself and the last for the following ones.
 	at := after - 1
 	if int(m.Lines[at].BCI) == bci {
 		at = sort.Search(len(m.Lines), func(i int) bool { return int(m.Lines[i].BCI) >= bci })
@@ -70,8 +70,8 @@ func (m *Method) Line(bci int) (line int, ok bool) {
 	return int(m.Lines[at].Line), true
 }
 
-// FirstLine returns the least line of the method's code, which is mostly that
-// of its first statement; false if the class does not say.
+// FirstLine returns the least line of the method's code, usually that of its first
+// statement. ok is false without line numbers.
 func (m *Method) FirstLine() (line int, ok bool) {
 	for i, l := range m.Lines {
 		if i == 0 || int(l.Line) < line {

@@ -1,43 +1,41 @@
-// Package classfile reads Java class files as far as a profile needs them:
-// which methods a class has, and which source line a bytecode index belongs
-// to.
+// Package classfile reads Java class files as far as a profile needs them: the
+// methods of a class, and the source line of a bytecode index.
 //
 //	x := classfile.NewIndex(classfile.Options{})
 //	err := x.Add("app.jar")               // or a folder, a .jmod, a .class file
 //	m, ok := x.Method("java.util.HashMap", "get", []string{"java.lang.Object"}, "java.lang.Object")
 //	line, ok := m.Line(17)
 //
-// Types go by the names that Class.getName returns, as in iprof profiles: int,
+// Types have the names that Class.getName returns, as in iprof profiles: int,
 // a.B$C, [I, [Ljava.lang.String;. [Parse] reads a single class file.
 //
 // # What is read
 //
-// Class files of every version from 45 up; [NewestMajor] is the newest that was
-// checked. Of their attributes SourceFile, Code and LineNumberTable are read
-// and all others passed over, also unknown ones, so that newer versions are
-// read, too, unless they bring constants of a new kind.
+// The package reads class files of every version from 45 up; [NewestMajor] is the
+// newest version that its tests cover. It reads the attributes SourceFile, Code and
+// LineNumberTable and skips all others, known or not, so it also reads newer
+// versions unless they add kinds of constants.
 //
-// Folders are read with everything below them: class files and archives.
-// Links to folders are not followed. Archives are zip files of any name (.jar,
-// .war, .zip) and .jmod files. In an archive the path of a class file does not
-// matter, since the class says its name, with two exceptions:
+// A folder stands for all class files and archives below it; links to folders are
+// not followed. Archives are zip files of any name (.jar, .war, .zip) and .jmod
+// files. The path of a class file in an archive does not matter, because the class
+// contains its name, with two exceptions:
 //
-//   - Of multi-release jars (Multi-Release: true in the manifest) the class of
-//     the newest release under META-INF/versions stands, or of the newest not
-//     above [Options].Release. Without the manifest's word these are passed
-//     over, as the virtual machine does.
-//   - Archives in archives are read under BOOT-INF/lib/ and WEB-INF/lib/, one
-//     level deep.
+//   - In a multi-release jar (Multi-Release: true in the manifest) the class of the
+//     newest release under META-INF/versions counts, or of the newest release up
+//     to [Options].Release. Like the virtual machine, the package ignores that
+//     folder in other jars.
+//   - Archives in archives are read in BOOT-INF/lib/ and WEB-INF/lib/, one level
+//     deep.
 //
-// Of several classes of one name the first added stands, as in a class path.
-// The image of a Java runtime (lib/modules) is not read: add jmods/*.jmod.
-// Generated classes (lambdas, proxies) are in no file and so never found.
+// Of several classes of one name the first one added counts, as in a class path.
+// The image of a Java runtime (lib/modules) cannot be read: add jmods/*.jmod
+// instead. Generated classes (lambdas, proxies) are in no file and are not found.
 //
 // # Hostile input
 //
 // Errors about contents are *[profile.FormatError] with offsets into the
-// (decompressed) class file; those of opening and reading files are the
-// system's. No input makes the package panic, and none makes it allocate more
-// than a small multiple of its size: what archives decompress to is bounded by
-// their own size and [Options].MaxExpansion.
+// (decompressed) class file; errors of opening and reading files are the system's.
+// No input makes the package panic or allocate more than a small multiple of its
+// size: [Options].MaxExpansion bounds what an archive decompresses to.
 package classfile

@@ -16,15 +16,15 @@ import (
 
 // Options adjust an [Index]. The zero value is right for most uses.
 type Options struct {
-	// Release is the newest Java release, at least 9, whose classes are taken
-	// from multi-release jars; 0 takes the newest there is.
+	// Release is the newest Java release, at least 9, whose classes to take from
+	// multi-release jars; 0 means the newest in the jar.
 	Release int
-	// MaxExpansion bounds what an archive may decompress to: 64 MiB and that
-	// many times its size; 0 means 64. Real ones expand to two to ten times.
+	// MaxExpansion bounds what an archive may decompress to: 64 MiB plus
+	// MaxExpansion times its size; 0 means 64. Real archives expand two to ten
+	// times.
 	MaxExpansion int
-	// Warn is told of class files in folders and archives that cannot be read
-	// and of archives in archives likewise; they are left out. nil drops the
-	// warnings.
+	// Warn, if not nil, is called for every class file or archive, in a folder or
+	// archive, that cannot be read and is skipped.
 	Warn func(error)
 }
 
@@ -46,8 +46,8 @@ func NewIndex(opt Options) *Index {
 	return &Index{opt: opt, classes: make(map[string]*Class)}
 }
 
-// Add adds the classes of a folder, an archive or a class file; which of the
-// latter it is the first bytes say.
+// Add adds the classes of a folder, an archive or a class file. It tells archives
+// and class files apart by their first bytes.
 func (x *Index) Add(path string) error {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -103,8 +103,8 @@ func (x *Index) addFile(path string) error {
 	return x.AddClass(path, data)
 }
 
-// AddClass adds one class file held in data, which may be changed afterwards.
-// name is used in errors.
+// AddClass adds the class file in data, which it does not retain. name is for
+// errors.
 func (x *Index) AddClass(name string, data []byte) error {
 	if len(data) > maxClassFile {
 		return &profile.FormatError{
@@ -135,8 +135,8 @@ func (x *Index) AddClass(name string, data []byte) error {
 	return nil
 }
 
-// maxClassFile bounds the size of a class file. Limits of the format would
-// allow more; the greatest seen in the wild have a few MiB.
+// maxClassFile bounds the size of a class file in bytes. The format allows more,
+// but the largest known class files have a few MiB.
 const maxClassFile = 64 << 20
 
 func (m *Method) compare(name, descriptor string) int {
@@ -152,22 +152,22 @@ func (x *Index) warn(err error) {
 // Len returns the number of classes.
 func (x *Index) Len() int { return len(x.order) }
 
-// Duplicates returns how many classes were left out because there was one of
-// the name.
+// Duplicates returns how many classes were skipped because a class of the same name
+// had been added.
 func (x *Index) Duplicates() int { return x.duplicates }
 
-// Classes iterates over the classes in the order they were added in.
+// Classes iterates over the classes in the order in which they were added.
 func (x *Index) Classes() iter.Seq[*Class] { return slices.Values(x.order) }
 
-// Class returns the class of a name as Class.getName has it.
+// Class returns the class of a name, as Class.getName returns it.
 func (x *Index) Class(name string) (*Class, bool) {
 	c, ok := x.classes[name]
 	return c, ok
 }
 
 // Method returns the method that a class declares with the given simple name,
-// parameter types and return type, all as Class.getName has them. Inherited
-// methods are not looked for: profiles name the class that declares.
+// parameter types and return type, all as Class.getName returns them. It does not
+// search inherited methods: profiles name the declaring class.
 func (x *Index) Method(class, name string, params []string, result string) (*Method, bool) {
 	c, ok := x.classes[class]
 	if !ok {

@@ -36,8 +36,8 @@ package classfile
 const (
 	magic = 0xCAFEBABE
 
-	// NewestMajor is the newest major version of class files that the list of
-	// constants was checked against: that of Java 25.
+	// NewestMajor is the newest major version whose list of constants is known to
+	// be complete: that of Java 25.
 	NewestMajor = 69
 	oldestMajor = 45
 
@@ -49,7 +49,7 @@ const (
 	maxCodeLength    = 1<<16 - 1
 )
 
-// Tags of constants, with what follows them.
+// Tags of constants (JVMS table 4.4-A) with their contents.
 const (
 	tagUTF8               = 1  // u16 length | bytes
 	tagInteger            = 3  // 4 bytes
@@ -70,15 +70,15 @@ const (
 	tagPackage            = 20 // u16
 )
 
-// constantSize is the size in bytes of what follows a tag; 0 for unknown tags
-// and strings.
+// constantSize is the size in bytes of the contents after a tag; 0 for unknown tags
+// and for CONSTANT_Utf8.
 var constantSize = [...]uint64{
 	tagInteger: 4, tagFloat: 4, tagLong: 8, tagDouble: 8,
 	tagClass: 2, tagString: 2, tagFieldref: 4, tagMethodref: 4, tagInterfaceMethodref: 4, tagNameAndType: 4,
 	tagMethodHandle: 3, tagMethodType: 2, tagDynamic: 4, tagInvokeDynamic: 4, tagModule: 2, tagPackage: 2,
 }
 
-// Access flags. Of these only Module changes what is read.
+// Access flags. Only Module changes what the package reads.
 const (
 	Native    = 0x0100 // of a method: no code in the class file
 	Interface = 0x0200 // of a class

@@ -51,23 +51,23 @@ func appendType(b *strings.Builder, name string) {
 	b.WriteString("L" + internal + ";")
 }
 
-// internalName turns what Class.getName returns into what class files have. The
-// slash before the suffix of a hidden class becomes a dot, as in the JVM.
+// internalName turns the result of Class.getName into an internal name of class
+// files. The slash before the suffix of a hidden class becomes a dot, as in the JVM.
 var internalName = strings.NewReplacer(".", "/", "/", ".")
 
-// decodeUTF8 decodes the modified UTF-8 of class files: no byte is zero, and
-// characters beyond U+FFFF are two surrogates of three bytes each. Surrogates
-// without partner become U+FFFD, which Java names may have and Go strings
-// should not. It reports false for anything else that is malformed.
+// decodeUTF8 decodes the modified UTF-8 of class files (JVMS 4.4.7): no byte is
+// zero, and a character beyond U+FFFF is two surrogates of three bytes each. Java
+// names may contain unpaired surrogates; they become U+FFFD. decodeUTF8 reports
+// false for other malformed bytes.
 func decodeUTF8(b []byte) (string, bool) {
-	plain := true
+	ascii := true
 	for _, c := range b {
 		if c == 0 || c >= 0x80 {
-			plain = false
+			ascii = false
 			break
 		}
 	}
-	if plain {
+	if ascii {
 		return string(b), true
 	}
 	out := make([]byte, 0, len(b))

@@ -21,7 +21,7 @@ func Parse(name string, data []byte) (*Class, error) {
 	return class, nil
 }
 
-// parser reads one class file after another and keeps its memory.
+// A parser reads one class file after another and reuses its memory.
 type parser struct {
 	c       *cursor.Cursor
 	data    []byte
@@ -30,8 +30,8 @@ type parser struct {
 	strings map[string]string // descriptors repeat a lot, in other classes too
 }
 
-// constant is where an entry of the constant pool is. The second index of a
-// long or double has tag 0, as has index 0.
+// A constant locates an entry of the constant pool. Index 0 and the second index of
+// a long or double have tag 0.
 type constant struct {
 	tag    byte
 	offset uint32 // of what follows the tag
@@ -100,7 +100,7 @@ func (p *parser) parse(data []byte) (*Class, error) {
 	return class, nil
 }
 
-// readPool finds where each constant is.
+// readPool locates the constants.
 func (p *parser) readPool() {
 	c := p.c
 	c.Section = "constant pool"
@@ -139,8 +139,8 @@ func (p *parser) readPool() {
 	c.Record = -1
 }
 
-// constant returns what is at an index of the pool, which was read at the
-// given offset.
+// constant returns the offset of the constant at an index of the pool, and fails if
+// it has another tag. at is the offset of the index, for the error.
 func (p *parser) constant(at int64, index uint16, tag byte, field string) (offset uint32, ok bool) {
 	if p.c.Err() != nil {
 		return 0, false
@@ -153,8 +153,8 @@ func (p *parser) constant(at int64, index uint16, tag byte, field string) (offse
 	return p.pool[index].offset, true
 }
 
-// string returns the string at an index, which was read at the given offset,
-// by cursor a; its error becomes that of the whole.
+// string returns the string at an index of the pool. a is the cursor that read the
+// index, at offset at; errors go to p.c.
 func (p *parser) string(a *cursor.Cursor, at int64, index uint16, field string) string {
 	if a.Err() != nil {
 		return ""
@@ -207,8 +207,8 @@ func (p *parser) readMethod(m *Method) {
 	})
 }
 
-// attributes reads the attributes at the cursor. what gets a cursor over the
-// contents of each; it may leave some of them unread.
+// attributes reads the attributes at the cursor. It calls what with a cursor over
+// the contents of each; what need not read all of them.
 func (p *parser) attributes(what func(name string, a *cursor.Cursor)) {
 	p.attributesOf(p.c, what)
 }

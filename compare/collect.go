@@ -10,17 +10,17 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// An item is a function or a stack of one profile, all records of it together.
+// An item is a function or a stack of one profile: the sum of its records.
 type item struct {
 	symbol profile.Symbol
 	frames []profile.Frame
 	count  uint64 // saturating
-	most   uint64 // greatest of its blocks, which its temperature goes by
+	most   uint64 // greatest count of its blocks, which decides its temperature
 	ran    bool
 	hashes []uint64
 }
 
-// A collection is the items of a profile by what identifies them.
+// A collection holds the items of a profile by their keys.
 type collection struct {
 	side  Side
 	value profile.ValueType
@@ -38,7 +38,7 @@ func (c *collection) item(key string) (it *item, fresh bool) {
 	return it, true
 }
 
-// collect brings the records of each item together and finds the thresholds.
+// collect sums the records of each item and computes the thresholds of temperature.
 func collect(v profile.View, opt Options) (*collection, error) {
 	c := &collection{items: make(map[string]*item)}
 	c.side.Identity = v.Identity()
@@ -80,8 +80,8 @@ func collect(v profile.View, opt Options) (*collection, error) {
 	return c, nil
 }
 
-// temperature is what compilers would say of the item. Where all counts are
-// alike everything is hot.
+// temperature returns the item's temperature by the thresholds of compilers. If all
+// counts are equal, every item that ran is hot.
 func (c *collection) temperature(it *item) Temperature {
 	switch {
 	case it == nil:
@@ -111,7 +111,7 @@ func (c *collection) functions(v profile.View, ofCalls bool) {
 		it.most = max(it.most, most)
 		it.ran = it.ran || f.Covered
 		if f.Covered && most == 0 {
-			// Only that it ran is known.
+			// Coverage without counts: the profile knows only that it ran.
 			it.count, it.most = max(it.count, 1), max(it.most, 1)
 		}
 		if hashes && !slices.Contains(it.hashes, f.Hash) {
@@ -151,7 +151,7 @@ func (c *collection) stacks(set profile.StackSet, at int) {
 	}
 }
 
-// findSet finds the stacks and the value that were asked for.
+// findSet finds the stack set and the index of the value that opt names.
 func findSet(v profile.View, opt Options) (set profile.StackSet, at int, err error) {
 	var names []string
 	for _, set = range v.Stacks() {
@@ -177,9 +177,9 @@ func findSet(v profile.View, opt Options) (set profile.StackSet, at int, err err
 	return set, 0, fmt.Errorf("%s: there are no stacks %q, but %s", v.Identity().File, opt.Table, has)
 }
 
-// functionKey is what a function is recognised by in another profile: its
-// name, or its id where it has none. The file belongs to it where the format
-// knows it of local functions.
+// functionKey returns the key that identifies a function in both profiles: its name
+// with signature and, for local functions where the format knows it, file; or its id
+// if it has no name.
 func functionKey(s *profile.Symbol) string {
 	if s.Name == "" {
 		return fmt.Sprintf("\x02%x", s.ID)
@@ -187,8 +187,8 @@ func functionKey(s *profile.Symbol) string {
 	return s.Name + "\x03" + s.Signature + "\x03" + s.File
 }
 
-// pair matches the items of two profiles. Functions whose file changed, or is
-// known on one side only, are matched by name where that is unambiguous.
+// pair matches the items of two profiles by key. It matches functions whose file
+// changed, or is known on one side only, by name if that is unambiguous.
 func pair(base, other *collection) []Change {
 	changes := make([]Change, 0, len(base.order))
 	add := func(b, n *item) { changes = append(changes, base.change(other, b, n)) }
@@ -225,7 +225,7 @@ func pair(base, other *collection) []Change {
 			add(nil, other.items[key])
 		}
 	}
-	// The same whichever came first.
+	// Sorting makes the order independent of which profile is the base.
 	slices.SortStableFunc(changes, func(a, b Change) int {
 		return cmp.Or(cmp.Compare(a.Symbol.Name, b.Symbol.Name), cmp.Compare(a.Symbol.Signature, b.Symbol.Signature), cmp.Compare(a.Symbol.File, b.Symbol.File))
 	})
@@ -241,8 +241,8 @@ func looseKey(it *item) string {
 	return it.symbol.Name + "\x03" + it.symbol.Signature
 }
 
-// unambiguous maps loose keys to the only item that has them; to "" if several
-// do.
+// unambiguous maps each loose key to the only item that has it, or to "" if several
+// have it.
 func unambiguous(c *collection, keys []string) map[string]string {
 	m := make(map[string]string)
 	for _, key := range keys {
@@ -258,7 +258,7 @@ func unambiguous(c *collection, keys []string) map[string]string {
 	return m
 }
 
-// change describes an item by both profiles; either may lack it.
+// change returns the change of an item; b or n is nil if the profile lacks it.
 func (c *collection) change(other *collection, b, n *item) Change {
 	ch := Change{Before: c.temperature(b), After: other.temperature(n)}
 	if b != nil {
@@ -273,7 +273,7 @@ func (c *collection) change(other *collection, b, n *item) Change {
 			ch.NewShare = float64(n.count) / other.side.Total
 		}
 	}
-	// Families have hashes of their own.
+	// Hashes of different families are not comparable.
 	if b != nil && n != nil && len(b.hashes) > 0 && len(n.hashes) > 0 && c.side.Identity.Family == other.side.Identity.Family {
 		ch.HashChanged = !slices.ContainsFunc(b.hashes, func(h uint64) bool { return slices.Contains(n.hashes, h) })
 	}

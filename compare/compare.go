@@ -17,9 +17,9 @@ type Options struct {
 	Table string
 	// Value is the name of the value of the stacks; empty means the first.
 	Value string
-	// Hot and Cold are the shares of the total, in millionths, that the hot
-	// items make up and that the others than the cold ones do. Zero means
-	// 990,000 and 999,999, as compilers have it.
+	// Hot is the share of the total, in millionths, that the hot items make up;
+	// Cold the share of all items but the cold ones. Zero means 990,000 and
+	// 999,999, the defaults of LLVM.
 	Hot, Cold uint32
 }
 
@@ -28,11 +28,10 @@ const (
 	defaultCold = 999_999
 )
 
-// A Temperature says how often something ran compared with the rest of its
-// profile.
+// A Temperature rates how often an item ran relative to the rest of its profile.
 type Temperature int
 
-// The temperatures. Items that the profile does not know are Absent.
+// The temperatures. An item that is not in the profile is Absent.
 const (
 	Absent   Temperature = iota
 	NeverRan             // count 0
@@ -58,15 +57,15 @@ func (t Temperature) String() string {
 	return fmt.Sprintf("temperature %d", int(t))
 }
 
-// A Side is what is said of one of the profiles.
+// A Side summarizes one of the profiles.
 type Side struct {
 	Identity profile.Identity
-	Items    int     // functions or stacks that it knows
-	Ran      int     // of them ran
+	Items    int     // functions or stacks in the profile
+	Ran      int     // items that ran
 	Total    float64 // sum of the items' counts
 	Hot      int     // hot items
-	HotMin   uint64  // least count of a block, function or stack that is hot
-	ColdMax  uint64  // greatest that is cold
+	HotMin   uint64  // least count of a hot block, function or stack
+	ColdMax  uint64  // greatest count of a cold one
 }
 
 // A Change is one item in both profiles.
@@ -77,16 +76,17 @@ type Change struct {
 	Base, New           uint64
 	BaseShare, NewShare float64 // of the totals, 0 to 1
 	Before, After       Temperature
-	// HashChanged: the function has no control flow in common any more.
-	// Never of profiles of different families, whose hashes are not alike.
+	// HashChanged reports that the profiles share no control flow hash of the
+	// function. It is false for profiles of different families, whose hashes are
+	// not comparable.
 	HashChanged bool
 }
 
-// Delta is by how much the share changed.
+// Delta returns the change of the share.
 func (c *Change) Delta() float64 { return c.NewShare - c.BaseShare }
 
-// A Result is how a new profile differs from a base. Lists are sorted, those
-// with the greater share first, and hold all items that they are about.
+// A Result holds the differences between a base and a new profile. Its lists are
+// complete and sorted by the greater of the two shares, descending.
 type Result struct {
 	Base, New Side
 	// Kind is what the items are: "functions" or the name of a stack set;
@@ -95,24 +95,24 @@ type Result struct {
 	ValueName string
 	Unit      profile.Unit
 
-	// Overlap is the weight that both profiles give to the same items: 1 for
-	// the same distribution, 0 for nothing in common.
+	// Overlap is the sum over all items of the lesser of the two shares: 1 for
+	// equal distributions, 0 for nothing in common.
 	Overlap float64
 	// HotTurnover is the share of the base's hot items that are no longer hot.
 	HotTurnover float64
 
-	BecameHot   []Change // hot, and were not
-	LeftHot     []Change // no longer hot
-	Started     []Change // ran, and did not although they were known
-	Stopped     []Change // do not run any more although they are known
-	Appeared    []Change // are new
-	Disappeared []Change // are gone
-	HashChanged []Change // have another control flow
-	Movers      []Change // whose share changed, by how much
+	BecameHot   []Change // hot in the new profile only
+	LeftHot     []Change // hot in the base only
+	Started     []Change // in both, ran in the new profile only
+	Stopped     []Change // in both, ran in the base only
+	Appeared    []Change // in the new profile only
+	Disappeared []Change // in the base only
+	HashChanged []Change // with another control flow
+	Movers      []Change // with another share, by the absolute change
 }
 
-// Views compares two profiles. An error says that one of them does not have the
-// table or value asked for, or that they measure the value in different units.
+// Views compares two profiles. It fails if one of them does not have opt.Table or
+// opt.Value, or if they measure the value in different units.
 func Views(base, other profile.View, opt Options) (*Result, error) {
 	if opt.Hot == 0 {
 		opt.Hot = defaultHot

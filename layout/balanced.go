@@ -9,15 +9,14 @@ import (
 	"github.com/profuse-pgo/profuse/internal/mt19937"
 )
 
-// Balanced orders functions by their traces so that those which are first
-// called at about the same time, in as many of the runs as possible, come to
-// lie on the same pages: recursive balanced graph partitioning, as
-// BalancedPartitioning of LLVM's Support library does it for "llvm-profdata
-// order". The result is the same as LLVM's, built with libstdc++, and the same
-// for any number of processors.
+// Balanced orders functions by their traces such that functions first called at
+// about the same time, in as many runs as possible, share pages. It is recursive
+// balanced graph partitioning as BalancedPartitioning in LLVM's Support library
+// implements it for "llvm-profdata order". The result equals that of an LLVM built
+// with libstdc++, for any number of processors.
 //
-// A trace holds the ids of the functions of one run by first call, the earliest
-// first. Every id of a trace is in the result once.
+// A trace holds the ids of the functions of one run in the order of their first
+// calls. The result has every id of a trace once.
 func Balanced(traces [][]uint64) []uint64 {
 	nodes := utilityNodes(traces)
 	p := &partitioner{log2: make([]float32, len(nodes)+2), slots: make(chan struct{}, maxSplits)}
@@ -43,23 +42,23 @@ func Balanced(traces [][]uint64) []uint64 {
 const (
 	splitDepth      = 18
 	splitIterations = 40
-	skipProbability = float32(0.1) // of a move that would pay, against cycles
+	skipProbability = float32(0.1) // probability of skipping a move with gain, which breaks cycles
 )
 
-// A node is a function, connected with the utility nodes of the stretches of
-// time during which it had been called.
+// A node is a function with its edges to utility nodes.
 type node struct {
 	id        uint64
 	first     int      // earliest position in any trace
-	utilities []uint32 // numbered anew for each call of bisect
+	utilities []uint32 // renumbered in each call of bisect
 	index     int      // in the order of the input
-	bucket    int      // side, and in the end the place
+	bucket    int      // the node's side; after the last split, its position
 }
 
-// utilityNodes makes a graph of traces, as TemporalProfTraceTy's
-// createBPFunctionNodes does: a trace is cut at the positions 1, 2, 4, 8 …, and
-// each stretch is a utility of the functions called in it or before it.
-// Utilities of one function, or of more than half of all, say nothing.
+// utilityNodes makes a bipartite graph of traces, like createBPFunctionNodes of
+// LLVM's TemporalProfTraceTy. It cuts a trace at the positions 1, 2, 4, 8 …; each
+// piece is a utility node, with edges to the functions called in it or before it.
+// Utility nodes of one function, or of more than half of all functions, carry no
+// information and are dropped.
 func utilityNodes(traces [][]uint64) []node {
 	var nodes []node
 	at := make(map[uint64]int) // into nodes, by id
@@ -109,18 +108,18 @@ func utilityNodes(traces [][]uint64) []node {
 	return nodes
 }
 
-// maxSplits bounds the halves that are being split at the same time.
+// maxSplits bounds the halves that are split concurrently.
 const maxSplits = 64
 
 type partitioner struct {
-	log2  []float32 // of the index
+	log2  []float32 // base-2 logarithm of the index
 	slots chan struct{}
 	group sync.WaitGroup
 }
 
-// bisect splits nodes, a half of which becomes bucket 2·root and the other the
-// one after it, and the halves again; in the end the buckets count from offset.
-// Halves share nothing, and what is random depends on root alone.
+// bisect splits nodes into the buckets 2·root and 2·root+1 and recurses into both
+// halves. At the bottom it numbers the nodes from offset. The halves share no data,
+// and root alone seeds the random numbers, so the order of execution is irrelevant.
 func (p *partitioner) bisect(nodes []*node, depth int, root, offset int) {
 	byIndex := func(a, b *node) int { return cmp.Compare(a.index, b.index) }
 	slices.SortFunc(nodes, byIndex)
@@ -152,21 +151,22 @@ func (p *partitioner) bisect(nodes []*node, depth int, root, offset int) {
 	p.bisect(b, depth+1, right, offset+middle)
 }
 
-// A signature is what the moves of a utility's functions are worth.
+// A signature holds the gain of moving a function of a utility node
+// (UtilitySignature).
 type signature struct {
-	left, right uint32 // functions on either side
-	toRight     float32
+	left, right uint32  // functions on each side
+	toRight     float32 // gain of moving one to the right
 	toLeft      float32
-	valid       bool
+	valid       bool // the gains are up to date
 }
 
-// A gain is what moving a node to the other side is worth.
+// A gain is the gain of moving a node to the other side.
 type gain struct {
 	gain float32
 	node *node
 }
 
-// split exchanges nodes between the two sides while that pays.
+// split exchanges nodes between the two sides while that has a gain.
 func (p *partitioner) split(nodes []*node, left, right int, rng *mt19937.Generator) {
 	signatures := compactUtilities(nodes)
 	for _, n := range nodes {
@@ -186,8 +186,8 @@ func (p *partitioner) split(nodes []*node, left, right int, rng *mt19937.Generat
 	}
 }
 
-// compactUtilities drops the utilities that cannot tell these nodes apart and
-// numbers the others from zero.
+// compactUtilities drops the utilities of one or of all nodes, which do not
+// distinguish these nodes, and renumbers the others from zero.
 func compactUtilities(nodes []*node) []signature {
 	degree := make(map[uint32]int)
 	for _, n := range nodes {
@@ -212,8 +212,8 @@ func compactUtilities(nodes []*node) []signature {
 	return make([]signature, len(number))
 }
 
-// iterate moves pairs of nodes, those first that gain most, and returns how
-// many nodes moved.
+// iterate moves pairs of nodes in descending order of gain, and returns how many
+// nodes it moved.
 func (p *partitioner) iterate(nodes []*node, gains []gain, signatures []signature, left, right int, rng *mt19937.Generator) (moved int) {
 	for i := range signatures {
 		if s := &signatures[i]; !s.valid {
@@ -278,16 +278,16 @@ func move(n *node, signatures []signature, left, right int) {
 	}
 }
 
-// cost is the logarithmic gap cost of a utility with x functions on one side
-// and y on the other. The conversions keep multiplication and addition from
-// being fused, which would round differently.
+// cost returns the logarithmic gap cost of a utility with x functions on one side
+// and y on the other. The conversions prevent a fused multiply-add, which would
+// round differently.
 func (p *partitioner) cost(x, y uint32) float32 {
 	return -(float32(float32(x)*p.log2[x+1]) + float32(float32(y)*p.log2[y+1]))
 }
 
-// partition puts the elements that satisfy pred first and returns their
-// number. The order that it leaves is that of libstdc++'s std::partition over
-// bidirectional iterators, which shows in the result.
+// partition moves the elements that satisfy pred to the front and returns their
+// number. The result depends on the order of the elements, so partition is
+// libstdc++'s std::partition over bidirectional iterators.
 func partition[E any](s []E, pred func(E) bool) int {
 	lo, hi := 0, len(s)
 	for {

@@ -9,30 +9,31 @@ import (
 type callNode struct {
 	Name  string
 	Size  uint64 // of its code in bytes; 0 if unknown
-	Count uint64 // how often it was called, or another measure of how hot it is
+	Count uint64 // number of calls, or another measure of hotness
 }
 
-// A callArc is a caller and a callee, as indexes of nodes, and how often the
-// one called the other.
+// A callArc counts the calls from a caller to a callee, both indexes of nodes.
 type callArc struct {
 	Caller, Callee int
 	Count          uint64
 }
 
 const (
-	// maxCluster keeps clusters to what the instruction TLB has an entry for,
-	// in bytes.
+	// maxCluster bounds the size of a cluster in bytes to one entry of the
+	// instruction TLB.
 	maxCluster = 2 << 20
-	// maxThinning is by how much a cluster may become less dense.
+	// maxThinning is the factor by which a cluster's density may drop when
+	// another is appended.
 	maxThinning = 8
-	// unknownSize is taken for the size of functions without one.
+	// unknownSize in bytes stands for the size of functions of unknown size.
 	unknownSize = 64
 )
 
-// clusterOrder returns indexes of nodes: from the hottest down, each function's
-// cluster is appended to that of its most frequent caller, unless that one would
-// become too large or too thin; then clusters follow by density. Functions that
-// were never called are left out. Equal ones keep their order.
+// clusterOrder returns indexes of nodes in the order of C3. From the hottest
+// function down, it appends the function's cluster to that of its most frequent
+// caller, unless the result would exceed maxCluster or lose too much density; then
+// it sorts the clusters by density. It omits functions that were never called.
+// Ties keep their order.
 func clusterOrder(nodes []callNode, arcs []callArc) []int {
 	callers := heaviestCallers(nodes, arcs)
 	clusters := make([]*cluster, len(nodes))
@@ -60,7 +61,7 @@ func clusterOrder(nodes []callNode, arcs []callArc) []int {
 			clusters[m] = into
 		}
 	}
-	// A cluster is met at its hottest member first.
+	// Visit each cluster at its hottest member.
 	var order []*cluster
 	for _, i := range hot {
 		if c := clusters[i]; !c.listed {
@@ -76,7 +77,7 @@ func clusterOrder(nodes []callNode, arcs []callArc) []int {
 	return out
 }
 
-// A cluster is functions in their order.
+// A cluster is a sequence of functions.
 type cluster struct {
 	members []int
 	size    uint64
@@ -93,8 +94,8 @@ func nodeSize(n callNode) uint64 {
 	return n.Size
 }
 
-// heaviestCallers returns the most frequent caller of each node, itself
-// excepted, or -1.
+// heaviestCallers returns the most frequent caller of each node other than itself,
+// or -1.
 func heaviestCallers(nodes []callNode, arcs []callArc) []int {
 	sums := make(map[[2]int]uint64)
 	for _, a := range arcs {

@@ -1,17 +1,17 @@
-// Package layout makes orders of functions in which those that run at the start
-// of a program, or at all, are together; judges them; and writes them for
+// Package layout computes function orders that place the functions which run, and
+// those which run at startup, close together; evaluates orders; and writes them for
 // linkers.
 //
-//	names := layout.BalancedOrder(view, name)      // name says what a symbol is called
+//	names := layout.BalancedOrder(view, name)      // name returns a symbol's name
 //	set := layout.NewSymbolSet(symbols of the program to be linked, layout.SymbolOptions{})
 //	m := set.Match(names)
 //	unwritten, err := layout.Write(w, layout.LLD, m.Symbols)
 //
-// [BalancedOrder] goes by the order of first calls, [ClusterOrder] by who calls
-// whom; any other list of names will do, too. Matching is optional: [Unique]
-// removes what is named twice, which all linkers either refuse or warn of.
-// [NewImage] and [Image.Evaluate] count the page faults of a program as it is,
-// [Image.Arrange] makes it what a linker would make of an order.
+// [BalancedOrder] uses the order of first calls, [ClusterOrder] the call graph; any
+// other list of names works, too. Instead of matching, [Unique] only removes
+// duplicate names, which linkers refuse or warn about. [NewImage] and
+// [Image.Evaluate] count the page faults of a program as it is linked;
+// [Image.Arrange] returns the program as a linker would arrange it for an order.
 //
 // # The formats
 //
@@ -20,16 +20,16 @@
 //	gold    ld.gold --section-ordering-file=FILE      a section pattern per line
 //	gnu-ld  ld: INCLUDE FILE inside .text { … }       a statement per line
 //
-// gold and GNU ld know sections only, so that the program has to be compiled
-// with -ffunction-sections. Beside .text.NAME they are told of .text.hot.NAME
-// and .text.startup.NAME, where compilers put some functions, but not of
-// .text.unlikely.NAME: beside functions that are said to be cold, that is where
-// GCC puts the cold part of a function that is not. The cold part itself, if
-// the profile names it (NAME.cold), is found there and in .text.split.NAME.
+// gold and GNU ld order sections, so the program must be compiled with
+// -ffunction-sections. For a function NAME the order names .text.NAME,
+// .text.hot.NAME and .text.startup.NAME, where compilers put functions, but not
+// .text.unlikely.NAME, where GCC also puts the cold part of a hot function. The
+// cold part itself, if the profile names it (NAME.cold), is matched there and in
+// .text.split.NAME.
 //
-// Before GNU ld 2.43, which has --section-ordering-file, the statements have to
-// go into a linker script, "ld --verbose" prints the one in use, before the
-// first of the .text sections. From 2.43 on
+// Before version 2.43, GNU ld needs the statements in a linker script, before the
+// first of the .text sections; "ld --verbose" prints the script in use. From 2.43
+// on, which has --section-ordering-file,
 //
 //	.text : { INCLUDE FILE }
 //
@@ -40,8 +40,8 @@
 //
 // # Errors and limits
 //
-// Symbols that a format cannot express, those with a line break for example,
-// are returned, not written. Errors are those of the writer, of unknown linkers
-// and, from [Image.Evaluate], [ErrEval]. Memory is in proportion to the symbols
-// and traces.
+// [Write] returns the symbols that a format cannot express, for example those with
+// a line break, instead of writing them. Errors are those of the writer, of unknown
+// linkers and, from [Image.Evaluate], [ErrEval]. Memory is proportional to the
+// symbols and traces.
 package layout

@@ -14,34 +14,34 @@ type Trace struct {
 
 // EvalOptions adjust [Image.Evaluate].
 type EvalOptions struct {
-	// PageSizes in bytes, powers of two; 4 KiB if there are none.
+	// PageSizes are in bytes and powers of two; nil means 4 KiB.
 	PageSizes []uint64
-	// Shares of first calls, in percent, until which page faults are counted.
+	// Shares of the first calls, in percent, for [Score].Until.
 	Shares []float64
 }
 
-// Score is how good a layout is for traces and one size of pages: the mean over
-// the traces. A page fault happens when the first function is called that has
-// code in the page; all of a function is taken to be needed at once, and no page
-// to be there before or to be brought in by the fault for another.
+// A Score rates a layout for traces and one page size; its values are weighted means
+// over the traces. The model: the first call of a function touches all of its code,
+// a page faults when it is first touched, and no page is present before or is
+// loaded by the fault of another.
 type Score struct {
 	PageSize uint64  // bytes
-	Pages    float64 // that have code of functions called
+	Pages    float64 // pages with code of called functions
 	Touched  float64 // bytes of those pages
-	Executed float64 // bytes of code of functions called
-	// Until has for each of the shares the page faults until that share of the
-	// first calls has been made.
+	Executed float64 // bytes of code of called functions
+	// Until has the page faults up to each of the shares of the first calls.
 	Until []float64
 	// Area is the area under the curve of page faults over first calls, divided
-	// by their number: the page faults that are to be expected when a run is
-	// looked at after one of its first calls.
+	// by the number of first calls: the mean number of page faults so far, over
+	// all points of a run.
 	Area float64
-	// Called is the number of functions called that the image has; Missing that
-	// of names it has not.
+	// Called counts the called functions that the image has, Missing the names
+	// that it does not have.
 	Called, Missing float64
 }
 
-// ErrEval is returned for what cannot be evaluated.
+// ErrEval is wrapped by the errors of [Image.Evaluate]: a bad option or weight, or
+// traces without a function of the image.
 var ErrEval = errors.New("cannot evaluate the layout")
 
 const defaultPage = 4096
@@ -93,7 +93,7 @@ func (im *Image) Evaluate(traces []Trace, opt EvalOptions) ([]Score, error) {
 	return scores, nil
 }
 
-// resolve returns the places that the names of a trace stand for, each once.
+// resolve returns the places of the functions that a trace names, each once.
 func (im *Image) resolve(names []string) (called []int32, missing int) {
 	m := im.symbols.Match(names)
 	taken := make(map[int32]bool, len(m.Symbols))

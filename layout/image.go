@@ -5,16 +5,16 @@ import (
 	"slices"
 )
 
-// A Function is where the code of a function is in a linked program.
+// A Function is a function's name and place in a linked program.
 type Function struct {
 	Name       string
 	Addr, Size uint64 // in bytes
 }
 
-// An Image is the code of a program as it is laid out in memory.
+// An Image is the layout of a program's code in memory.
 type Image struct {
 	places  []place
-	byName  map[string][]int32 // places; several of functions local to files
+	byName  map[string][]int32 // indexes of places; several for functions local to files
 	symbols *SymbolSet
 	opt     SymbolOptions
 }
@@ -25,12 +25,12 @@ type place struct {
 	names      []string
 }
 
-// maxFunction is the size from which on a function is not believed, in bytes.
+// maxFunction is the least size in bytes that is implausible for a function.
 const maxFunction = 1 << 28
 
-// NewImage returns the image with the given functions. Those at one address
-// are one with several names; those without size, and of 256 MiB and more, are
-// left out.
+// NewImage returns the image of the given functions. Functions at one address count
+// as one with several names. NewImage omits functions without a size or of 256 MiB
+// and more.
 func NewImage(functions []Function, opt SymbolOptions) *Image {
 	sorted := slices.Clone(functions)
 	slices.SortStableFunc(sorted, func(a, b Function) int {
@@ -55,7 +55,7 @@ func NewImage(functions []Function, opt SymbolOptions) *Image {
 	return im
 }
 
-// index fills in what finds places by name.
+// index builds the indexes of places by name.
 func (im *Image) index() {
 	im.byName = make(map[string][]int32, len(im.places))
 	for i := range im.places {
@@ -77,8 +77,7 @@ func (im *Image) index() {
 // Functions returns the number of functions.
 func (im *Image) Functions() int { return len(im.places) }
 
-// Size returns the number of bytes of code, without what lies between
-// functions.
+// Size returns the bytes of code, without padding between functions.
 func (im *Image) Size() (size uint64) {
 	for i := range im.places {
 		size += im.places[i].size
@@ -86,14 +85,14 @@ func (im *Image) Size() (size uint64) {
 	return size
 }
 
-// maxAlignment is the most that compilers align functions to by themselves.
+// maxAlignment is the largest alignment that compilers choose for functions.
 const maxAlignment = 64
 
-// Arrange returns the image as a linker might have made it of the order: the
-// functions named, found as [SymbolSet.Match] finds them, one after the other,
-// then the others in the order they have, from the first address on. A function
-// is aligned as its address is, up to what most functions have. Linkers add
-// what an image does not show, branch islands for example.
+// Arrange returns the image as a linker would lay it out for the order: from the
+// image's first address on, the named functions, found by [SymbolSet.Match], then
+// the other functions in their present order. Each function keeps the alignment of
+// its address, up to that of most functions. Arrange does not model what linkers
+// insert, such as branch islands.
 func (im *Image) Arrange(order []string) (*Image, Match) {
 	m := im.symbols.Match(order)
 	sequence := make([]int32, 0, len(im.places))
@@ -133,8 +132,8 @@ func (im *Image) Arrange(order []string) (*Image, Match) {
 	return out, m
 }
 
-// alignment is what the compiler aligned functions to: the largest power of two
-// that most addresses are multiples of.
+// alignment estimates the compiler's alignment of functions: the largest power of
+// two that divides most addresses.
 func (im *Image) alignment() uint64 {
 	for a := uint64(maxAlignment); a > 1; a /= 2 {
 		n := 0

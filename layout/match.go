@@ -6,23 +6,23 @@ import (
 	"strings"
 )
 
-// A SymbolSet holds the symbols of the program that is to be laid out, to find
-// those of a profile of another build among them.
+// A SymbolSet holds the symbols of the program to be laid out. It matches the names
+// of a profile, possibly of another build, with them.
 type SymbolSet struct {
-	count      map[string]int      // how many symbols have a name
-	byBase     map[string][]string // names by what baseName makes of them, sorted
+	count      map[string]int      // number of symbols by name
+	byBase     map[string][]string // sorted names by base name
 	underscore bool
 }
 
 // SymbolOptions adjust [NewSymbolSet]. The zero value is right for ELF.
 type SymbolOptions struct {
-	// Underscore: all symbols that come from C have a leading underscore, as
-	// in Mach-O.
+	// Underscore means that all C symbols have a leading underscore, as in
+	// Mach-O.
 	Underscore bool
 }
 
-// NewSymbolSet returns the set of the given names. A name that comes several
-// times is one of several functions, local to their files.
+// NewSymbolSet returns the set of the given names. A name that occurs several times
+// stands for several functions that are local to their files.
 func NewSymbolSet(symbols iter.Seq[string], opt SymbolOptions) *SymbolSet {
 	s := &SymbolSet{count: make(map[string]int), byBase: make(map[string][]string), underscore: opt.Underscore}
 	for name := range symbols {
@@ -41,25 +41,25 @@ func NewSymbolSet(symbols iter.Seq[string], opt SymbolOptions) *SymbolSet {
 // Len returns the number of different names.
 func (s *SymbolSet) Len() int { return len(s.count) }
 
-// A Match says which symbols the names of a profile stand for.
+// A Match is the result of matching the names of a profile with symbols.
 type Match struct {
-	Symbols    []string   // what to write, in the order of the names, each once
-	Kept       int        // names that are symbols as they are, repetitions aside
-	Renamed    []Renaming // names that stand for symbols with other suffixes
-	Missing    []string   // names that stand for none
-	Duplicates []string   // names that stand for what names before them do
-	// Ambiguous are those kept that several functions of the program have, of
-	// which linkers place all together, or the first.
+	Symbols    []string   // symbols to write, in the order of the names, each once
+	Kept       int        // number of distinct names that are symbols
+	Renamed    []Renaming // names that match symbols with other suffixes
+	Missing    []string   // names without a symbol
+	Duplicates []string   // names whose symbols previous names match already
+	// Ambiguous are the kept names that several functions of the program share.
+	// Linkers place all of them together, or only the first.
 	Ambiguous []string
 }
 
-// A Renaming is a name of the profile and the symbols that it stands for.
+// A Renaming is a name of the profile and the symbols that it matches.
 type Renaming struct {
 	From string
 	To   []string
 }
 
-// Unique matches names with themselves: only duplicates are found.
+// Unique matches the names with themselves, which removes duplicates.
 func Unique(names []string) Match {
 	var m Match
 	taken := make(map[string]bool, len(names))
@@ -73,14 +73,13 @@ func Unique(names []string) Match {
 	return m
 }
 
-// Match finds the symbols of the names of a profile, which are in the order
-// wanted.
+// Match finds the symbols of names, in the order of the names.
 //
-// A name that is no symbol stands for all symbols that differ from it in the
-// suffixes that compilers append, ".llvm.1234" say, which change from build to
-// build: for the cold part of a function if it names that and there is one,
-// otherwise never for cold parts. Where Mach-O's underscore is missing or too
-// much, names are looked for with or without it.
+// A name that is not a symbol matches all symbols that differ from it only in the
+// suffixes that compilers append, such as ".llvm.1234", which change from build to
+// build. The name of a cold part matches cold parts if there are any; other names
+// never do. Match adds or removes Mach-O's underscore if the names and the symbols
+// differ in it.
 func (s *SymbolSet) Match(names []string) Match {
 	var m Match
 	taken := make(map[string]bool, len(names))
@@ -107,7 +106,7 @@ func (s *SymbolSet) Match(names []string) Match {
 	return m
 }
 
-// take appends a symbol unless it has been taken.
+// take appends a symbol unless it has been taken, and reports whether it did.
 func (m *Match) take(taken map[string]bool, symbol string) bool {
 	if taken[symbol] {
 		return false
@@ -117,8 +116,8 @@ func (m *Match) take(taken map[string]bool, symbol string) bool {
 	return true
 }
 
-// find returns the symbols that a name stands for. strip allows for a leading
-// underscore that the symbols do not have.
+// find returns the symbols that a name matches. With strip it also tries the name
+// without its first byte, an underscore.
 func (s *SymbolSet) find(name string, strip bool) []string {
 	spellings := []string{name}
 	switch {

@@ -2,10 +2,10 @@ package layout
 
 import "github.com/profuse-pgo/profuse/profile"
 
-// BalancedOrder orders the functions of a profile's traces as [Balanced] does.
-// name says what a symbol is called in the order; those without a name are left
-// out of it. Of functions with several symbols each is ordered by itself. Nil
-// without traces.
+// BalancedOrder orders the functions of a profile's traces with [Balanced]. name
+// returns a symbol's name in the order; symbols for which it returns "" are
+// omitted. Several symbols of one function are ordered individually. The result is
+// nil if the profile has no traces.
 func BalancedOrder(v profile.View, name func(*profile.Symbol) string) (names []string) {
 	symbols := make(map[uint64]profile.Symbol)
 	ids := make(map[profile.Symbol]uint64)
@@ -15,8 +15,7 @@ func BalancedOrder(v profile.View, name func(*profile.Symbol) string) (names []s
 		for i, s := range t.Functions {
 			id, ok := ids[s]
 			if !ok {
-				// The identity of the format decides between equals, as in
-				// llvm-profdata.
+				// Like llvm-profdata, break ties by the format's function id.
 				id = s.ID
 				if _, taken := symbols[id]; taken || id == 0 {
 					id = uint64(len(ids)) + 1<<63
@@ -36,11 +35,11 @@ func BalancedOrder(v profile.View, name func(*profile.Symbol) string) (names []s
 	return names
 }
 
-// ClusterOrder orders the functions of a profile that ran by call-chain
-// clustering (C3: Ottoni and Maher, "Optimizing Function Placement for
-// Large-Scale Data-Center Applications", CGO 2017). name says what a symbol is
-// called in the order; functions of one name are one, and those without a name
-// are left out. Nil if no caller of any of them is known.
+// ClusterOrder orders the functions of a profile that ran by call-chain clustering
+// (C3: Ottoni and Maher, "Optimizing Function Placement for Large-Scale Data-Center
+// Applications", CGO 2017). name returns a symbol's name in the order; functions of
+// one name count as one, and those for which it returns "" are omitted. The result
+// is nil if the profile has no calls between functions.
 func ClusterOrder(v profile.View, name func(*profile.Symbol) string) (names []string) {
 	if !v.Features().Has(profile.HasEdges) {
 		return nil
@@ -60,9 +59,9 @@ func ClusterOrder(v profile.View, name func(*profile.Symbol) string) (names []st
 	}
 	var arcs []callArc
 	for e := range v.Edges() {
-		caller, known := at[name(&e.Caller)]
-		callee, also := at[name(&e.Target)]
-		if known && also && (e.Kind == profile.Call || e.Kind == profile.IndirectCall) {
+		caller, callerKnown := at[name(&e.Caller)]
+		callee, calleeKnown := at[name(&e.Target)]
+		if callerKnown && calleeKnown && (e.Kind == profile.Call || e.Kind == profile.IndirectCall) {
 			arcs = append(arcs, callArc{Caller: caller, Callee: callee, Count: e.Count})
 		}
 	}

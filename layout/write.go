@@ -7,24 +7,23 @@ import (
 	"strings"
 )
 
-// A Linker is what an order is written for.
+// A Linker is a linker whose order format [Write] writes.
 type Linker string
 
 // The linkers.
 const (
-	LLD   Linker = "lld"    // LLVM's for ELF
-	LD64  Linker = "ld64"   // Apple's, and LLVM's for Mach-O
-	Gold  Linker = "gold"   // of GNU binutils
-	GNULD Linker = "gnu-ld" // the other one of GNU binutils, ld.bfd
+	LLD   Linker = "lld"    // LLVM's ld.lld, for ELF
+	LD64  Linker = "ld64"   // Apple's ld64 and LLVM's ld64.lld, for Mach-O
+	Gold  Linker = "gold"   // GNU binutils' ld.gold
+	GNULD Linker = "gnu-ld" // GNU binutils' ld.bfd
 )
 
 // Linkers returns all linkers.
 func Linkers() []Linker { return []Linker{LLD, LD64, Gold, GNULD} }
 
-// Write writes the order of symbols, given by their names in the symbol table,
-// for a linker. Those that its format cannot express are left out and returned;
-// of a linker that is not one of [Linkers] that would be all, which is an error.
-// So is a failure of w.
+// Write writes an order of symbols, given by their names in the symbol table, for a
+// linker. It omits and returns symbols that the linker's format cannot express. It
+// fails if linker is not one of [Linkers], or if w does.
 func Write(w io.Writer, linker Linker, symbols []string) (unwritten []string, err error) {
 	line, ok := lines[linker]
 	if !ok {
@@ -43,8 +42,8 @@ func Write(w io.Writer, linker Linker, symbols []string) (unwritten []string, er
 	return unwritten, b.Flush()
 }
 
-// lines has what makes the text of one symbol, possibly of several lines; ""
-// if it cannot be expressed.
+// lines has the functions that return the text of one symbol, which may have
+// several lines; "" if the format cannot express the symbol.
 var lines = map[Linker]func(symbol string) string{
 	LLD:   symbolLine,
 	LD64:  symbolLine,
@@ -52,8 +51,8 @@ var lines = map[Linker]func(symbol string) string{
 	GNULD: gnuldLine,
 }
 
-// symbolLine: everything from # on is a comment, and blanks around a name are
-// not part of it.
+// symbolLine returns the symbol unless the linker would read the line as another
+// one: it ignores comments, which begin with #, and surrounding blanks.
 func symbolLine(symbol string) string {
 	if symbol == "" || strings.ContainsAny(symbol, "#\n\r\x00") || strings.TrimSpace(symbol) != symbol {
 		return ""
@@ -65,8 +64,8 @@ func goldLines(symbol string) string {
 	return strings.Join(sectionPatterns(symbol), "\n")
 }
 
-// gnuldLine gives each section a statement: in *(a b) the order would be that
-// of the object files.
+// gnuldLine returns a statement for each section: with one statement *(a b), the
+// order of the object files would decide.
 func gnuldLine(symbol string) string {
 	var b strings.Builder
 	for i, p := range sectionPatterns(symbol) {
@@ -78,7 +77,7 @@ func gnuldLine(symbol string) string {
 	return b.String()
 }
 
-// sectionPatterns returns the names of the sections that a function may be in.
+// sectionPatterns returns patterns of the sections that a function may be in.
 func sectionPatterns(symbol string) []string {
 	if symbol == "" {
 		return nil
@@ -95,8 +94,8 @@ func sectionPatterns(symbol string) []string {
 	return patterns
 }
 
-// pattern returns a wildcard pattern that matches a name. What could mean
-// something to a linker is replaced by the wildcard for any one character.
+// pattern returns a wildcard pattern that matches a name. It replaces every byte
+// that linkers may interpret with the wildcard for any one character.
 func pattern(name string) string {
 	b := []byte(name)
 	for i, c := range b {
