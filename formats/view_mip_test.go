@@ -38,8 +38,10 @@ func shapesMIP(t *testing.T) (program string, data []byte) {
 	check(err)
 	m, err := mip.NewMerger(empty, mip.MergeOptions{})
 	check(err)
-	check(m.AddRaw("1", read("shapes-1.mipraw")))
-	check(m.AddRaw("2", read("shapes-2.mipraw")))
+	_, err = m.AddRaw("1", read("shapes-1.mipraw"), 1)
+	check(err)
+	_, err = m.AddRaw("2", read("shapes-2.mipraw"), 1)
+	check(err)
 	data, err = mip.AppendMIP(nil, m.Profile(), mip.MIPOptions{})
 	check(err)
 	return program, data

@@ -190,7 +190,7 @@ func (tc toolchain) profile(t testing.TB, b *built, runs ...[]string) *mip.Profi
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := m.Add(r); err != nil {
+		if _, err := m.Add(r, 1); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -184,7 +184,7 @@ func BenchmarkMergeFiles(b *testing.B) {
 						for i := w; i < files; i += workers {
 							p, err := Read("f", load(i), ReaderOptions{})
 							if err == nil {
-								_, err = mergers[w].Add("f", p, Weights{})
+								_, err = mergers[w].AddProfile("f", p, 1)
 							}
 							must2(err)
 						}

@@ -32,10 +32,10 @@ func (m *Merger) Profile() *Profile {
 
 // Renumber returns p in canonical form, as [Merger.Profile] has it, in its own
 // version if that can be written. Equal contexts become one entry. It fails
-// where [Merger.Add] fails, with the default options.
+// where [Merger.AddProfile] fails, with the default options.
 func Renumber(p *Profile) (*Profile, error) {
 	m := NewMerger(MergeOptions{})
-	if _, err := m.Add("", p, Weights{}); err != nil {
+	if _, err := m.AddProfile("", p, 1); err != nil {
 		return nil, err
 	}
 	q := m.Profile()

@@ -45,7 +45,7 @@ func Example() {
 func ExampleMerger() {
 	m := iprof.NewMerger(iprof.MergeOptions{})
 	for _, name := range []string{"small.iprof", "twin-x3.iprof"} {
-		if _, err := m.Add(name, read(name), iprof.Weights{}); err != nil {
+		if _, err := m.AddProfile(name, read(name), 1); err != nil {
 			log.Fatal(err)
 		}
 	}

@@ -20,7 +20,7 @@ type MergeOptions struct {
 	// translated.
 	DropUnknown bool
 	// Warn is told of what could not be merged as it was; nil drops the
-	// warnings. A Merger calls it from the goroutine that calls Add.
+	// warnings. A Merger calls it from the goroutine that calls AddProfile.
 	Warn func(Warning)
 }
 
@@ -74,9 +74,9 @@ func NewMerger(opt MergeOptions) *Merger {
 // Fork returns an empty Merger for another worker, with the options of m.
 func (m *Merger) Fork() *Merger { return NewMerger(m.opt) }
 
-// Merge folds another Merger into m.
+// Merge folds another Merger into m and leaves the other unusable.
 func (m *Merger) Merge(o *Merger) error {
-	if _, err := m.Add("", o.Profile(), Weights{}); err != nil {
+	if _, err := m.AddProfile("", o.Profile(), 1); err != nil {
 		return err
 	}
 	m.added.Reshaped += o.added.Reshaped
@@ -84,12 +84,21 @@ func (m *Merger) Merge(o *Merger) error {
 	return nil
 }
 
-// Add merges a profile with the given weights; the zero value adds it once.
-// name is used in errors and warnings. A profile that is refused leaves no
-// trace: one that is of another major version (unsupported), whose recording
-// was not resolved (corrupt), with negative counts (corrupt), or with what
-// [MergeOptions] could drop (unresolved: corrupt, unknown: unsupported).
-func (m *Merger) Add(name string, p *Profile, w Weights) (Added, error) {
+// AddProfile merges p with the given weight, at least 1. name is used in errors
+// and warnings. A profile that is refused leaves no trace: one that is of
+// another major version (unsupported), whose recording was not resolved
+// (corrupt), with negative counts (corrupt), or with what [MergeOptions] could
+// drop (unresolved: corrupt, unknown: unsupported).
+func (m *Merger) AddProfile(name string, p *Profile, weight uint64) (Added, error) {
+	if weight == 0 {
+		return Added{}, profile.File(name).Field("weight").Got(0).Want("at least 1").Mismatch()
+	}
+	return m.AddScaled(name, p, Uniform(WeightOf(weight, 1)))
+}
+
+// AddScaled is [Merger.AddProfile] with weights that are fractions, or not the
+// same for counters and samples; the zero value adds p once.
+func (m *Merger) AddScaled(name string, p *Profile, w Weights) (Added, error) {
 	if err := m.Accepts(name, p); err != nil {
 		return Added{}, err
 	}
@@ -110,12 +119,12 @@ func (m *Merger) Add(name string, p *Profile, w Weights) (Added, error) {
 	return added, nil
 }
 
-// Added sums up what Add returned. Of Mergers merged into m the numbers of
+// Added sums up what AddProfile and AddScaled returned. Of Mergers merged into m the numbers of
 // conditionals and counts are in it; they say how the inputs were dealt to
 // Mergers, too, and only whether they are 0 does not.
 func (m *Merger) Added() Added { return m.added }
 
-// Accepts returns the error that Add would refuse p with; nil if it would not.
+// Accepts returns the error that AddProfile would refuse p with; nil if it would not.
 func (m *Merger) Accepts(name string, p *Profile) error {
 	if err := m.acceptable(p); err != nil {
 		return profile.InFile(err, name)

@@ -26,7 +26,7 @@ func mergeProfiles(t testing.TB, profiles ...*Profile) *Profile {
 	t.Helper()
 	m := NewMerger(MergeOptions{})
 	for i, p := range profiles {
-		_, err := m.Add(fmt.Sprint(i), p, Weights{})
+		_, err := m.AddProfile(fmt.Sprint(i), p, 1)
 		must(t, err)
 	}
 	return m.Profile()
@@ -35,7 +35,7 @@ func mergeProfiles(t testing.TB, profiles ...*Profile) *Profile {
 func weighted(t testing.TB, p *Profile, w uint64) *Profile {
 	t.Helper()
 	m := NewMerger(MergeOptions{})
-	_, err := m.Add("", p, Uniform(WeightOf(w, 1)))
+	_, err := m.AddScaled("", p, Uniform(WeightOf(w, 1)))
 	must(t, err)
 	return m.Profile()
 }
@@ -188,7 +188,7 @@ func TestMergeLaws(t *testing.T) {
 		first := NewMerger(MergeOptions{})
 		second := first.Fork()
 		for i, p := range order {
-			_, err := []*Merger{first, second}[i%2].Add("", p, Weights{})
+			_, err := []*Merger{first, second}[i%2].AddProfile("", p, 1)
 			must(t, err)
 		}
 		must(t, first.Merge(second))
@@ -229,7 +229,7 @@ func TestMergeConditionals(t *testing.T) {
 	m.opt.Warn = func(w Warning) { warnings = append(warnings, w.String()) }
 	in := p("9,1,5,7,0,9223372036854775807", "7,0,1,9,1,1")
 	for i, want := range []Added{{Entries: 1}, {Entries: 1, Reshaped: 1, Saturated: 1}} {
-		if added, err := m.Add("f", in[i], Weights{}); err != nil || added != want {
+		if added, err := m.AddProfile("f", in[i], 1); err != nil || added != want {
 			t.Errorf("input %d: added %+v, want %+v (%v)", i, added, want, err)
 		}
 	}
@@ -256,10 +256,10 @@ func TestMergeRefuses(t *testing.T) {
 		{"signature", `{"version":"1.0.0","types":[{"id":0,"name":"void"}],"methods":[{"id":1,"name":"m","signature":[0]}]}`, MergeOptions{}, profile.ErrCorrupt, Added{}},
 	} {
 		m := NewMerger(tc.opt)
-		_, err := m.Add("good", good, Weights{})
+		_, err := m.AddProfile("good", good, 1)
 		must(t, err)
 		before := encode(t, m.Profile(), WriteOptions{})
-		added, err := m.Add("f", read(t, []byte(tc.text)), Weights{})
+		added, err := m.AddProfile("f", read(t, []byte(tc.text)), 1)
 		if !errors.Is(err, tc.want) || added != tc.added {
 			t.Errorf("%s: %+v, %v", tc.name, added, err)
 		}
@@ -267,7 +267,7 @@ func TestMergeRefuses(t *testing.T) {
 			t.Errorf("%s left a trace", tc.name)
 		}
 	}
-	_, err := NewMerger(MergeOptions{}).Add("f", readFixture(t, "unresolved.iprof"), Weights{})
+	_, err := NewMerger(MergeOptions{}).AddProfile("f", readFixture(t, "unresolved.iprof"), 1)
 	if want := "f: recording is not resolved: instead of names there is a placeholder, so nothing says which methods its 4 entries are about, " +
 		"want one whose ids were translated to names when the program ended; record again: corrupt profile"; err == nil || err.Error() != want {
 		t.Errorf("got  %v\nwant %s", err, want)
@@ -338,7 +338,7 @@ func TestNormalize(t *testing.T) {
 	}
 	m := NewMerger(MergeOptions{})
 	for i, p := range []*Profile{a, b, none} {
-		_, err := m.Add("", p, weights[i])
+		_, err := m.AddScaled("", p, weights[i])
 		must(t, err)
 	}
 	p := m.Profile()

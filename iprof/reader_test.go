@@ -357,7 +357,7 @@ func TestSamples(t *testing.T) {
 				if rep.Worst() != Broken || rep.Findings[0].Rule != RuleUnresolved {
 					t.Error(rep.Findings)
 				}
-				_, err := NewMerger(MergeOptions{}).Add(name, p, Weights{})
+				_, err := NewMerger(MergeOptions{}).AddProfile(name, p, 1)
 				if !errors.Is(err, profile.ErrCorrupt) {
 					t.Errorf("merged: %v", err)
 				}

@@ -82,7 +82,7 @@ func TestRefusedMerges(t *testing.T) {
 		{"unknown type", noType, profile.ErrCorrupt, TypeChecks.Key(), 0, "type 999", "not in the table"},
 	} {
 		m := NewMerger(MergeOptions{})
-		_, err := m.Add("f", tc.p, Weights{})
+		_, err := m.AddProfile("f", tc.p, 1)
 		refused(t, tc.what, err, tc.class, tc.section, tc.record, tc.field, tc.found)
 		refused(t, tc.what, m.Accepts("f", tc.p), tc.class, tc.section, tc.record, tc.field, tc.found)
 		if m.Added() != (Added{}) || m.Profile().Entries() != 0 {
@@ -109,7 +109,7 @@ func TestMergeWarns(t *testing.T) {
 	must(t, p.Section(CallCounts).Add(Context{{999, 0}}, 1))
 	first := p.Section(CallCounts).Context(0)
 	must(t, p.Section(CallCounts).Add(append(Context{}, first...), math.MaxInt64))
-	added, err := m.Add("f", p, Weights{})
+	added, err := m.AddProfile("f", p, 1)
 	must(t, err)
 	if added.Skipped != 1 || added.Saturated != 1 {
 		t.Errorf("%+v", added)
@@ -123,7 +123,7 @@ func TestMergeWarns(t *testing.T) {
 		t.Errorf("%q\nwant %q", warned, want)
 	}
 	fork := m.Fork()
-	_, err = fork.Add("g", p, Weights{})
+	_, err = fork.AddProfile("g", p, 1)
 	must(t, err)
 	must(t, m.Merge(fork))
 	if sum := m.Added(); sum.Skipped != 1 || sum.Saturated < 2 || sum.Entries < added.Entries {

@@ -63,7 +63,8 @@ func (m *Merger) AddMemProf(name string, p *memprof.Profile, weight uint64) erro
 	if m.memprof == nil {
 		m.memprof = memprof.NewMerger(memprof.MergeOptions{Warn: m.warnMemProf})
 	}
-	return m.memprof.Add(name, p, weight)
+	_, err := m.memprof.AddProfile(name, p, weight)
+	return err
 }
 
 func (m *Merger) warnMemProf(w memprof.Warning) {
@@ -73,14 +74,14 @@ func (m *Merger) warnMemProf(w memprof.Warning) {
 }
 
 // mergeMemProf folds the heap profile of another Merger in.
-func (m *Merger) mergeMemProf(o *Merger) {
+func (m *Merger) mergeMemProf(o *Merger) error {
 	if o.memprof == nil {
-		return
+		return nil
 	}
 	if m.memprof == nil {
 		m.memprof = memprof.NewMerger(memprof.MergeOptions{Warn: m.warnMemProf})
 	}
-	m.memprof.Merge(o.memprof)
+	return m.memprof.Merge(o.memprof)
 }
 
 // memProfVersion returns the version of the memprof section for an indexed

@@ -23,7 +23,9 @@ func (m *Merger) Merge(o *Merger) error {
 	} else {
 		m.mergeFork(o)
 	}
-	m.mergeMemProf(o)
+	if err := m.mergeMemProf(o); err != nil {
+		return err
+	}
 	for id := range o.binaryIDs {
 		m.binaryIDs[id] = struct{}{}
 	}

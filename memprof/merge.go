@@ -2,7 +2,6 @@ package memprof
 
 import (
 	"cmp"
-	"fmt"
 	"maps"
 	"slices"
 
@@ -13,7 +12,7 @@ import (
 type MergeOptions struct {
 	// Warn is told of every input with which sums grew beyond what their
 	// fields can hold and were cut; nil drops the warnings. A Merger calls it
-	// from the goroutine that calls Add.
+	// from the goroutine that calls AddProfile.
 	Warn func(Warning)
 }
 
@@ -25,6 +24,12 @@ type Warning struct {
 
 // String prints the warning as "FILE: MESSAGE".
 func (w Warning) String() string { return w.Err.Error() }
+
+// Added says what one input brought.
+type Added struct {
+	Records int // of functions
+	Cut     int // contexts with a sum that outgrew its field and was cut
+}
 
 // Merger adds heap profiles up. It does no I/O and keeps one accumulator,
 // however many inputs there are.
@@ -91,28 +96,27 @@ func NewMerger(opt MergeOptions) *Merger { return &Merger{opt: opt} }
 // Fork returns an empty Merger for another worker, with the options of m.
 func (m *Merger) Fork() *Merger { return NewMerger(m.opt) }
 
-// Add merges p, weight times. The Merger may keep p: it must not be changed
-// afterwards. name is used in errors and warnings.
-func (m *Merger) Add(name string, p *Profile, weight uint64) error {
+// AddProfile merges p with the given weight, at least 1. The Merger may keep p:
+// it must not be changed afterwards. name is used in errors and warnings.
+func (m *Merger) AddProfile(name string, p *Profile, weight uint64) (Added, error) {
 	if weight == 0 {
-		return &profile.FormatError{
-			File: name, Offset: -1, Record: -1, Field: "weight", Found: "0", Want: "at least 1", Err: profile.ErrMismatch,
-		}
+		return Added{}, profile.File(name).Field("weight").Got(0).Want("at least 1").Mismatch()
 	}
 	if err := p.Validate(); err != nil {
-		return profile.InFile(err, name)
+		return Added{}, profile.InFile(err, name)
 	}
+	added := Added{Records: len(p.Records)}
 	if p.Empty() {
-		return nil
+		return added, nil
 	}
 	m.inputs++
 	if m.inputs == 1 && weight == 1 {
 		m.only = p
-		return nil
+		return added, nil
 	}
 	m.settle()
-	m.add(name, p, weight)
-	return nil
+	added.Cut = m.add(name, p, weight)
+	return added, nil
 }
 
 // settle accumulates the input that was kept.
@@ -124,7 +128,8 @@ func (m *Merger) settle() {
 }
 
 // Merge folds another Merger into m and leaves the other unusable.
-func (m *Merger) Merge(o *Merger) {
+// There is always a place for what it holds: the error is nil.
+func (m *Merger) Merge(o *Merger) error {
 	switch {
 	case o.inputs == 0:
 	case m.inputs == 0:
@@ -137,6 +142,7 @@ func (m *Merger) Merge(o *Merger) {
 		m.add("", o.Profile(), 1)
 	}
 	*o = Merger{}
+	return nil
 }
 
 // Profile returns the merged profile, which takes over the Merger's memory:
@@ -153,8 +159,8 @@ type mibPair struct{ have, in MIBIndex }
 
 const noMIB = ^MIBIndex(0)
 
-// add accumulates p.
-func (m *Merger) add(name string, p *Profile, weight uint64) {
+// add accumulates p, and returns the number of contexts with sums that were cut.
+func (m *Merger) add(name string, p *Profile, weight uint64) (cut int) {
 	if m.names == nil {
 		m.names = make(map[uint64]string)
 		m.sources = make(map[uint64]SourceLocation)
@@ -167,7 +173,6 @@ func (m *Merger) add(name string, p *Profile, weight uint64) {
 	// next input: until then it stands for a pair.
 	merged := newMergedMIBs(len(p.MIBs))
 	var released []MIBIndex
-	cut := 0
 	for i := range p.Records {
 		r := &p.Records[i]
 		function := m.records.find(r.GUID)
@@ -223,12 +228,10 @@ func (m *Merger) add(name string, p *Profile, weight uint64) {
 	}
 	cut += m.addDataAccess(p.DataAccess, weight)
 	if cut > 0 && m.opt.Warn != nil {
-		m.opt.Warn(Warning{File: name, Err: &profile.FormatError{
-			File: name, Section: "memprof", Offset: -1, Record: -1, Field: "number of contexts with a sum that outgrew its field and was cut",
-			Found: fmt.Sprint(cut), Want: "0",
-			Err: profile.ErrMismatch,
-		}})
+		m.opt.Warn(Warning{File: name, Err: profile.In("memprof").InFile(name).
+			Field("number of contexts with a sum that outgrew its field and was cut").Got(cut).Want(0).Mismatch()})
 	}
+	return cut
 }
 
 // mergedMIBs remembers the sums of pairs. Nearly always all sites with a MIB

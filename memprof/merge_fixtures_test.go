@@ -60,7 +60,7 @@ func TestMergeFixtures(t *testing.T) {
 			root := NewMerger(MergeOptions{Warn: func(w Warning) { t.Errorf("unexpected warning %v", w) }})
 			forks := []*Merger{root, root.Fork(), root.Fork()}
 			for i, in := range picked {
-				if err := forks[rng.IntN(3)].Add(picks[i], in.p, in.weight); err != nil {
+				if _, err := forks[rng.IntN(3)].AddProfile(picks[i], in.p, in.weight); err != nil {
 					t.Fatal(err)
 				}
 			}

@@ -260,7 +260,7 @@ func mergeAll(t testing.TB, inputs []weighted) *Profile {
 	t.Helper()
 	m := NewMerger(MergeOptions{})
 	for i, in := range inputs {
-		if err := m.Add(fmt.Sprint(i), in.p, in.weight); err != nil {
+		if _, err := m.AddProfile(fmt.Sprint(i), in.p, in.weight); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -318,7 +318,7 @@ func TestMergeInAnyOrder(t *testing.T) {
 				root := NewMerger(MergeOptions{})
 				forks := []*Merger{root, root.Fork(), root.Fork()}
 				for i, in := range inputs {
-					if err := forks[rng.IntN(len(forks))].Add(fmt.Sprint(i), in.p, in.weight); err != nil {
+					if _, err := forks[rng.IntN(len(forks))].AddProfile(fmt.Sprint(i), in.p, in.weight); err != nil {
 						t.Fatal(err)
 					}
 				}
@@ -388,7 +388,7 @@ func TestSingleInputStays(t *testing.T) {
 	m := NewMerger(MergeOptions{})
 	fork := m.Fork()
 	for _, in := range []*Profile{{}, p, {}} {
-		if err := fork.Add("", in, 1); err != nil {
+		if _, err := fork.AddProfile("", in, 1); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -416,7 +416,7 @@ func TestMergeWarnsOfOverflow(t *testing.T) {
 	var warnings []string
 	m := NewMerger(MergeOptions{Warn: func(w Warning) { warnings = append(warnings, w.String()) }})
 	for i, in := range []weighted{{profileOf(1 << 31), 1}, {profileOf(1<<31 - 1), 1}, {profileOf(1), 1}, {profileOf(1), math.MaxUint64}} {
-		if err := m.Add(fmt.Sprintf("in%d", i), in.p, in.weight); err != nil {
+		if _, err := m.AddProfile(fmt.Sprintf("in%d", i), in.p, in.weight); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -444,7 +444,7 @@ func TestMergeRefuses(t *testing.T) {
 		"in: weight is 0, want at least 1: mismatching profile":                                                 {&Profile{}, 0},
 		"in: memprof (record 0): stack of an alloc site is 3, want one that AddStack returned: corrupt profile": {broken, 1},
 	} {
-		if err := m.Add("in", in.p, in.weight); err == nil || err.Error() != name {
+		if _, err := m.AddProfile("in", in.p, in.weight); err == nil || err.Error() != name {
 			t.Errorf("error %v, want %s", err, name)
 		}
 	}

@@ -65,7 +65,8 @@ func TestValidate(t *testing.T) {
 				t.Error("a section is made of it")
 			}
 			want.File = "in"
-			if got := formatError(t, NewMerger(MergeOptions{}).Add("in", p, 1), profile.ErrCorrupt); !reflect.DeepEqual(got, want) {
+			_, err := NewMerger(MergeOptions{}).AddProfile("in", p, 1)
+			if got := formatError(t, err, profile.ErrCorrupt); !reflect.DeepEqual(got, want) {
 				t.Errorf("merged: got  %+v\nwant %+v", got, want)
 			}
 		})

@@ -30,7 +30,7 @@ func BenchmarkAddRaw(b *testing.B) {
 			b.SetBytes(int64(len(raws[0])))
 			b.ReportAllocs()
 			for i := 0; b.Loop(); i++ {
-				if err := m.AddRaw("raw", raws[i%len(raws)]); err != nil {
+				if _, err := m.AddRaw("raw", raws[i%len(raws)], 1); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -85,7 +85,7 @@ func BenchmarkMergeFiles(b *testing.B) {
 							for i := w; i < files; i += workers {
 								data, err := readInto(buf, filepath.Join(dir, strconv.Itoa(i)))
 								if err == nil && merge {
-									err = fork.AddRaw("raw", data)
+									_, err = fork.AddRaw("raw", data, 1)
 								}
 								if err != nil {
 									b.Error(err)

@@ -150,11 +150,12 @@ type edgeKey struct {
 // edgeSums are the weights of a merger's edges.
 type edgeSums map[edgeKey]uint64
 
-func (s *edgeSums) add(k edgeKey, weight uint64) {
+// add adds calls of an edge, as often as times says.
+func (s *edgeSums) add(k edgeKey, calls, times uint64) {
 	if *s == nil {
 		*s = edgeSums{}
 	}
-	(*s)[k] = saturate.Add((*s)[k], weight)
+	(*s)[k], _ = saturate.AddScaled((*s)[k], calls, times)
 }
 
 // fill sets the edges of the functions.

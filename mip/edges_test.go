@@ -45,7 +45,7 @@ func edgesRun(t testing.TB) *Profile {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := m.Add(r); err != nil {
+	if _, err := m.Add(r, 1); err != nil {
 		t.Fatal(err)
 	}
 	return m.Profile()
@@ -141,7 +141,7 @@ func TestReturnAddressesRejected(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = m.Add(r)
+		_, err = m.Add(r, 1)
 		var fe *profile.FormatError
 		if !errors.As(err, &fe) || fe.Class() != tt.class || !strings.Contains(err.Error(), tt.says) || fe.File != "f" {
 			t.Errorf("%s: %v, want %q: %v", tt.name, err, tt.says, tt.class)
@@ -163,7 +163,7 @@ func TestDropped(t *testing.T) {
 	}
 	r, err := NewReader("ret", data, ReaderOptions{})
 	if err == nil {
-		_, err = m.Add(r)
+		_, err = m.Add(r, 1)
 	}
 	if err != nil || len(warned) != 1 || !strings.Contains(warned[0], "about 9 calls") {
 		t.Errorf("error %v, warnings %q", err, warned)
@@ -194,7 +194,7 @@ func TestMovedEdges(t *testing.T) {
 			t.Fatal(err)
 		}
 		warned = nil
-		if _, err := m.AddProfile("old", old); err != nil {
+		if _, err := m.AddProfile("old", old, 1); err != nil {
 			t.Fatal(err)
 		}
 		p := m.Profile()

@@ -32,7 +32,7 @@ func Example() {
 		if err != nil {
 			log.Fatal(err)
 		}
-		if err := m.AddRaw(name, data); err != nil {
+		if _, err := m.AddRaw(name, data, 1); err != nil {
 			log.Fatal(err)
 		}
 	}

@@ -133,7 +133,7 @@ func TestRetOfAnotherKind(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	err = m.AddRaw("f", data)
+	_, err = m.AddRaw("f", data, 1)
 	var fe *profile.FormatError
 	if !errors.As(err, &fe) || fe.Class() != profile.ErrTruncated || !strings.Contains(err.Error(), "return addresses is missing") {
 		t.Errorf("%+v", err)

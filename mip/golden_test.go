@@ -129,7 +129,7 @@ func merged(t testing.TB, base *Profile, raws ...[]byte) *Profile {
 		t.Fatal(err)
 	}
 	for _, raw := range raws {
-		if err := m.AddRaw("raw", raw); err != nil {
+		if _, err := m.AddRaw("raw", raw, 1); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -125,7 +125,9 @@ func mergeIntoNamed(name string, base *Profile, raw []byte) (*Profile, error) {
 	if err != nil {
 		return nil, err
 	}
-	return m.Profile(), m.AddRaw(name, raw)
+	p := m.Profile()
+	_, err = m.AddRaw(name, raw, 1)
+	return p, err
 }
 
 // TestLongRaw: a file longer than the records is merged with a warning, for it
@@ -138,7 +140,7 @@ func TestLongRaw(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := m.AddRaw("long", append(unhex(t, goldenRaw), make([]byte, more)...)); err != nil {
+		if _, err := m.AddRaw("long", append(unhex(t, goldenRaw), make([]byte, more)...), 1); err != nil {
 			t.Fatal(err)
 		}
 		if len(warned) != want {

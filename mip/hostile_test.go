@@ -90,7 +90,7 @@ func readAny(base *Profile, data []byte) error {
 	if err != nil {
 		return err
 	}
-	if _, err := m.Add(r); err != nil {
+	if _, err := m.Add(r, 1); err != nil {
 		return err
 	}
 	m.Profile()
@@ -360,7 +360,7 @@ func mergeInto(base *Profile, raws ...[]byte) (*Profile, error) {
 		return nil, err
 	}
 	for _, raw := range raws {
-		if err := m.AddRaw("raw", raw); err != nil {
+		if _, err := m.AddRaw("raw", raw, 1); err != nil {
 			return nil, err
 		}
 	}

@@ -79,7 +79,7 @@ func NewMerger(base *Profile, opt MergeOptions) (*Merger, error) {
 	}
 	m := newMerger(newShape(base), opt)
 	m.shape.reportOverlaps(opt.Warn)
-	m.addFunctions("", base.Functions, nil)
+	m.addFunctions("", base.Functions, nil, 1)
 	return m, nil
 }
 
@@ -151,23 +151,21 @@ func (s *shape) reportOverlaps(warn func(Warning)) {
 func (m *Merger) Fork() *Merger { return newMerger(m.shape, m.opt) }
 
 // Add merges a raw profile, or a merged one in any form, of the same module
-// and type. An input that turns out to be broken leaves no trace.
+// and type, with the given weight, at least 1: it is the same as adding it that
+// many times. An input that turns out to be broken leaves no trace.
 //
 // The functions of a merged profile are matched by name, control flow
 // signature and number of blocks; where several agree in that, by their order.
 // Those that have no match are reported and left out.
-func (m *Merger) Add(r *Reader) (Added, error) {
-	if r.Info().FileType == FileRaw {
-		if err := m.AddRaw(r.Name(), r.data); err != nil {
-			return Added{}, err
-		}
-		return Added{Records: len(m.sums)}, nil
-	}
-	if r.Info().FileType == FileRet {
-		if err := m.addRet(r.Name(), r.data, 0); err != nil {
+func (m *Merger) Add(r *Reader, weight uint64) (Added, error) {
+	switch r.Info().FileType {
+	case FileRaw:
+		return m.AddRaw(r.Name(), r.data, weight)
+	case FileRet:
+		if err := checkWeight(weight); err != nil {
 			return Added{}, profile.InFile(err, r.Name())
 		}
-		return Added{}, nil
+		return Added{}, profile.InFile(m.addRet(r.Name(), r.data, 0, weight), r.Name())
 	}
 	if err := m.shape.checkModule(r.Info().Type, r.Info().ModuleHash); err != nil {
 		return Added{}, profile.InFile(err, r.Name())
@@ -176,17 +174,27 @@ func (m *Merger) Add(r *Reader) (Added, error) {
 	if err != nil {
 		return Added{}, err
 	}
-	return m.AddProfile(r.Name(), p)
+	return m.AddProfile(r.Name(), p, weight)
+}
+
+func checkWeight(weight uint64) error {
+	if weight == 0 {
+		return profile.In("").Field("weight").Got(0).Want("at least 1").Mismatch()
+	}
+	return nil
 }
 
 // AddProfile is [Merger.Add] for a merged profile in memory. name is used in
 // errors and warnings.
-func (m *Merger) AddProfile(name string, p *Profile) (Added, error) {
+func (m *Merger) AddProfile(name string, p *Profile, weight uint64) (Added, error) {
+	if err := checkWeight(weight); err != nil {
+		return Added{}, profile.InFile(err, name)
+	}
 	if err := m.shape.checkModule(p.Type, p.ModuleHash); err != nil {
 		return Added{}, profile.InFile(err, name)
 	}
 	target, added := m.match(name, p)
-	m.addFunctions(name, p.Functions, target)
+	m.addFunctions(name, p.Functions, target, weight)
 	return added, nil
 }
 
@@ -235,9 +243,9 @@ func (m *Merger) match(name string, p *Profile) (target []int, added Added) {
 	return target, added
 }
 
-// addFunctions adds the counts of functions to the targets, nil for those of
-// the same index.
-func (m *Merger) addFunctions(name string, functions []Function, target []int) {
+// addFunctions adds the counts of functions, weighted, to the targets, nil for
+// those of the same index.
+func (m *Merger) addFunctions(name string, functions []Function, target []int, weight uint64) {
 	mover := newMover(functions, m.shape.base.Functions, target)
 	for i := range functions {
 		to := i
@@ -248,13 +256,13 @@ func (m *Merger) addFunctions(name string, functions []Function, target []int) {
 			continue
 		}
 		f := &functions[i]
-		m.addSums(to, sums{uint64(f.MergeCount), f.CallCount, f.TimestampSum})
+		m.addSums(to, sums{uint64(f.MergeCount), f.CallCount, f.TimestampSum}, weight)
 		covered := m.blocks[m.shape.firstBlock[to]:]
 		for b := range f.Blocks {
 			covered[b] = covered[b] || f.Blocks[b].Covered
 		}
 		for _, e := range f.CallEdges {
-			m.edges.add(edgeKey{int32(to), mover.move(e.Source)}, e.Weight)
+			m.edges.add(edgeKey{int32(to), mover.move(e.Source)}, e.Weight, weight)
 		}
 	}
 	if mover != nil && mover.lost > 0 && m.opt.Warn != nil {
@@ -263,41 +271,42 @@ func (m *Merger) addFunctions(name string, functions []Function, target []int) {
 	}
 }
 
-// addSums adds s to the counts of function i. Under function coverage the
-// number of calls is only whether there were any.
-func (m *Merger) addSums(i int, s sums) {
+// addSums adds s, weighted, to the counts of function i. Under function coverage
+// the number of calls is only whether there were any.
+func (m *Merger) addSums(i int, s sums, weight uint64) {
 	to := &m.sums[i]
-	to.merges = saturate.Add(to.merges, s.merges)
-	to.timestamps = saturate.Add(to.timestamps, s.timestamps)
+	to.merges, _ = saturate.AddScaled(to.merges, s.merges, weight)
+	to.timestamps, _ = saturate.AddScaled(to.timestamps, s.timestamps, weight)
 	if m.shape.base.Type.Has(FunctionCoverage) {
 		to.calls = max(to.calls, s.calls)
 	} else {
-		to.calls = saturate.Add(to.calls, s.calls)
+		to.calls, _ = saturate.AddScaled(to.calls, s.calls, weight)
 	}
 }
 
-// Merge folds another Merger into m, a fork or one with a base of its own.
+// Merge folds another Merger into m, a fork or one with a base of its own, and
+// leaves the other unusable.
 func (m *Merger) Merge(o *Merger) error {
 	if m.shape != o.shape {
-		_, err := m.AddProfile("", o.Profile())
+		_, err := m.AddProfile("", o.Profile(), 1)
 		return err
 	}
-	o.drain()
+	o.drain(1)
 	for i, s := range o.sums {
-		m.addSums(i, s)
+		m.addSums(i, s, 1)
 	}
 	for i, covered := range o.blocks {
 		m.blocks[i] = m.blocks[i] || covered
 	}
 	for k, weight := range o.edges {
-		m.edges.add(k, weight)
+		m.edges.add(k, weight, 1)
 	}
 	return nil
 }
 
 // Profile returns what was merged so far.
 func (m *Merger) Profile() *Profile {
-	m.drain()
+	m.drain(1)
 	p := m.shape.base.Clone()
 	for i, s := range m.sums {
 		f := &p.Functions[i]

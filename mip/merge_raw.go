@@ -19,14 +19,17 @@ const maxRawFiles = 255
 
 // AddRaw is [Merger.Add] for the raw profile held in data. It does not allocate
 // unless there is an error or a warning, but for the first file.
-func (m *Merger) AddRaw(name string, data []byte) error {
+func (m *Merger) AddRaw(name string, data []byte, weight uint64) (Added, error) {
+	if err := checkWeight(weight); err != nil {
+		return Added{}, profile.InFile(err, name)
+	}
 	if err := m.shape.checkRaw(name, data, m.opt.Warn); err != nil {
-		return profile.InFile(err, name)
+		return Added{}, profile.InFile(err, name)
 	}
 	whole := data
 	data = data[:m.shape.rawSize]
-	if m.raw.files == maxRawFiles {
-		m.drain()
+	if m.raw.files == maxRawFiles || weight != 1 { // a weight is that of all files that are drained
+		m.drain(1)
 	}
 	if m.countsCalls() {
 		if m.raw.counts == nil {
@@ -34,7 +37,7 @@ func (m *Merger) AddRaw(name string, data []byte) error {
 		}
 		if addCounts(m.raw.counts, m.shape.rawOffsets, data) {
 			bad := subtractCounts(m.raw.counts, m.shape.rawOffsets, data)
-			return profile.InFile(badCounts(bad, m.shape.rawOffsets[bad], data), name)
+			return Added{}, profile.InFile(badCounts(bad, m.shape.rawOffsets[bad], data), name)
 		}
 	}
 	if m.hasCoverage() {
@@ -44,13 +47,16 @@ func (m *Merger) AddRaw(name string, data []byte) error {
 		addZeros(m.raw.zeros, data)
 	}
 	m.raw.files++
+	if weight != 1 {
+		m.drain(weight)
+	}
 	if m.shape.base.Type.Has(ReturnAddress) {
 		ret, at := m.shape.retPart(whole)
-		if err := m.addRet(name, ret, int64(at)); err != nil {
-			return profile.InFile(err, name)
+		if err := m.addRet(name, ret, int64(at), weight); err != nil {
+			return Added{}, profile.InFile(err, name)
 		}
 	}
-	return nil
+	return Added{Records: len(m.sums)}, nil
 }
 
 func (m *Merger) countsCalls() bool { return !m.shape.base.Type.Has(FunctionCoverage) }
@@ -58,19 +64,19 @@ func (m *Merger) hasCoverage() bool {
 	return m.shape.base.Type&(FunctionCoverage|BlockCoverage) != 0
 }
 
-// drain moves the sums over raw files to the functions and blocks.
-func (m *Merger) drain() {
+// drain moves the sums over raw files, weighted, to the functions and blocks.
+func (m *Merger) drain(weight uint64) {
 	if m.raw.files == 0 {
 		return
 	}
 	for i, s := range m.raw.counts {
 		if s.merges > 0 {
-			m.addSums(i, s)
+			m.addSums(i, s, weight)
 		}
 	}
 	if m.hasCoverage() {
 		for i, off := range m.shape.rawOffsets {
-			m.drainZeros(i, m.raw.zeros[off:])
+			m.drainZeros(i, m.raw.zeros[off:], weight)
 		}
 	}
 	m.raw.files = 0
@@ -79,10 +85,10 @@ func (m *Merger) drain() {
 }
 
 // drainZeros adds the sums of function i, whose record begins with record.
-func (m *Merger) drainZeros(i int, record []uint8) {
+func (m *Merger) drainZeros(i int, record []uint8, weight uint64) {
 	t := m.shape.base.Type
 	if n := uint64(record[0]); n > 0 && t.Has(FunctionCoverage) {
-		m.addSums(i, sums{merges: n, calls: 1})
+		m.addSums(i, sums{merges: n, calls: 1}, weight)
 	}
 	if !t.Has(BlockCoverage) {
 		return

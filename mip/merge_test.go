@@ -177,7 +177,7 @@ func mergeRandomly(t *testing.T, rng *rand.Rand, base *Profile, runs []*Profile,
 		if err != nil {
 			t.Fatal(err)
 		}
-		if added, err := m.Add(r); err != nil || added.Records != len(base.Functions) || added.Skipped != 0 {
+		if added, err := m.Add(r, 1); err != nil || added.Records != len(base.Functions) || added.Skipped != 0 {
 			t.Fatalf("added %+v, error %v", added, err)
 		}
 	}
@@ -208,7 +208,7 @@ func TestMergeSaturates(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, p := range []*Profile{run, full, full, run} {
-		if _, err := m.AddProfile("p", p); err != nil {
+		if _, err := m.AddProfile("p", p, 1); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -237,7 +237,7 @@ func TestMergeOtherBuild(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	added, err := m.AddProfile("other", other)
+	added, err := m.AddProfile("other", other, 1)
 	if err != nil || added != (Added{Records: 4, Skipped: 4}) {
 		t.Fatalf("added %+v, error %v", added, err)
 	}
@@ -266,13 +266,13 @@ func TestMergeLeavesNoTrace(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := m.AddRaw("bad", bad); err == nil {
+		if _, err := m.AddRaw("bad", bad, 1); err == nil {
 			t.Fatal("no error")
 		}
-		if err := m.AddRaw("good", good); err != nil {
+		if _, err := m.AddRaw("good", good, 1); err != nil {
 			t.Fatal(err)
 		}
-		if err := m.AddRaw("bad", bad); err == nil {
+		if _, err := m.AddRaw("bad", bad, 1); err == nil {
 			t.Fatal("no error")
 		}
 		if diff := cmp.Diff(merged(t, base, good), m.Profile()); diff != "" {
@@ -299,7 +299,7 @@ func TestOverlaps(t *testing.T) {
 		t.Errorf("warned of %q, want %q", warned, want)
 	}
 	raw := append(unhex(t, "fb4d4950 0800 1100 03000000 00000000 00000000 00000000 00000000 20000000"), 0, 0xff, 0, 0xff, 0xff)
-	if err := m.AddRaw("raw", raw); err != nil {
+	if _, err := m.AddRaw("raw", raw, 1); err != nil {
 		t.Fatal(err)
 	}
 	p := m.Profile()
@@ -348,7 +348,7 @@ func TestAddRawAllocates(t *testing.T) {
 			t.Fatal(err)
 		}
 		if n := testing.AllocsPerRun(300, func() {
-			if err := m.AddRaw("raw", raw); err != nil {
+			if _, err := m.AddRaw("raw", raw, 1); err != nil {
 				t.Fatal(err)
 			}
 		}); n != 0 {

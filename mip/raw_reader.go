@@ -44,7 +44,7 @@ func (s *shape) checkRaw(name string, data []byte, warn func(Warning)) error {
 		if ret == nil {
 			return s.noRet(size)
 		}
-		if _, err := s.readRet(ret, int64(at), nil); err != nil {
+		if _, err := s.readRet(ret, int64(at), nil, 0); err != nil {
 			return err
 		}
 		size, slack = uint64(at), rawSlack+retAlign

@@ -26,9 +26,9 @@ func (s *shape) noRet(size uint64) error {
 }
 
 // readRet checks samples of return addresses, which begin at offset base of
-// their file, and adds them to the sums, if these are not nil. dropped is the
-// number of calls that the program had no room for.
-func (s *shape) readRet(data []byte, base int64, to *edgeSums) (dropped uint64, err error) {
+// their file, and adds them to the sums, if these are not nil, as often as times
+// says. dropped is the number of calls that the program had no room for.
+func (s *shape) readRet(data []byte, base int64, to *edgeSums, times uint64) (dropped uint64, err error) {
 	h, err := parseHeader(data)
 	if err != nil {
 		return 0, err
@@ -63,7 +63,7 @@ func (s *shape) readRet(data []byte, base int64, to *edgeSums) (dropped uint64, 
 			break
 		}
 		if to != nil {
-			to.add(edgeKey{i, source}, uint64(weight))
+			to.add(edgeKey{i, source}, uint64(weight), times)
 		}
 	}
 	return dropped, c.Err()
@@ -71,11 +71,11 @@ func (s *shape) readRet(data []byte, base int64, to *edgeSums) (dropped uint64, 
 
 // addRet is [Merger.Add] for samples of return addresses, which begin at
 // offset base of their file.
-func (m *Merger) addRet(name string, data []byte, base int64) error {
-	if _, err := m.shape.readRet(data, base, nil); err != nil {
+func (m *Merger) addRet(name string, data []byte, base int64, weight uint64) error {
+	if _, err := m.shape.readRet(data, base, nil, 0); err != nil {
 		return err
 	}
-	dropped, err := m.shape.readRet(data, base, &m.edges)
+	dropped, err := m.shape.readRet(data, base, &m.edges, weight)
 	if err == nil && dropped > 0 && m.opt.Warn != nil {
 		m.opt.Warn(Warning{File: name, Err: errorIn("return addresses", -1, profile.ErrTruncated, "dropped",
 			fmt.Sprintf("about %d calls without a caller", dropped),

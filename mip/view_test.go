@@ -206,7 +206,7 @@ func TestInvalid(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = m.AddProfile("other.mip", &Profile{Type: FunctionCoverage, ModuleHash: 8})
+	_, err = m.AddProfile("other.mip", &Profile{Type: FunctionCoverage, ModuleHash: 8}, 1)
 	var fe *profile.FormatError
 	if !errors.As(err, &fe) || fe.Class() != profile.ErrMismatch || fe.File != "other.mip" || fe.Field != "ModuleHash" || fe.Found != "0x8" {
 		t.Errorf("%+v", err)

@@ -294,7 +294,7 @@ func TestEdgesOverflow(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := merger.AddRaw("a.raw", data); err != nil {
+	if _, err := merger.AddRaw("a.raw", data, 1); err != nil {
 		t.Fatal(err)
 	}
 	got := profiled(t, merger.Profile(), "main")

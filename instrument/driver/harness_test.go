@@ -165,7 +165,7 @@ func (b *bench) profile(image string, raws ...string) *mip.Profile {
 		if err != nil {
 			b.t.Fatal(err)
 		}
-		if _, err := merger.Add(r); err != nil {
+		if _, err := merger.Add(r, 1); err != nil {
 			b.t.Fatal(err)
 		}
 	}

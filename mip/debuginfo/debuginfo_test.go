@@ -59,7 +59,7 @@ func emptyProfile(t *testing.T, program string, runs ...string) *mip.Profile {
 		t.Fatal(err)
 	}
 	for _, run := range runs {
-		if err := m.AddRaw(run, read(filepath.Join(filepath.Dir(program), run))); err != nil {
+		if _, err := m.AddRaw(run, read(filepath.Join(filepath.Dir(program), run)), 1); err != nil {
 			t.Fatal(err)
 		}
 	}

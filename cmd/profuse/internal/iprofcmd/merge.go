@@ -293,7 +293,7 @@ func (m iprofFork) Add(name string, data []byte, place uint64) error {
 		}
 		w.Counters, w.Samples = w.Counters.Times(scale.Counters), w.Samples.Times(scale.Samples)
 	}
-	added, err := m.merger.Add(name, p, w)
+	added, err := m.merger.AddScaled(name, p, w)
 	if err != nil {
 		return err
 	}

@@ -174,7 +174,7 @@ func mergeInput(m *mip.Merger, raw rawInput, reader *inputs.Reader) (results []r
 		mapped = d.Name() == raw.in.Name
 		err := checkKind(d.Name(), d.Bytes(), mip.FileRaw)
 		if err == nil {
-			err = m.AddRaw(d.Name(), d.Bytes())
+			_, err = m.AddRaw(d.Name(), d.Bytes(), 1)
 		}
 		if mapped = mapped && err == nil; err != nil {
 			results = append(results, rawResult{name: d.Name(), err: err})

@@ -55,10 +55,10 @@ type mipFork struct {
 	merger *mip.Merger
 }
 
-func (m mipFork) Add(name string, data []byte, _ uint64) error {
+func (m mipFork) Add(name string, data []byte, weight uint64) error {
 	switch f, _ := formats.Detect(data); f {
 	case formats.MIPRaw:
-		if err := m.merger.AddRaw(name, data); err != nil {
+		if _, err := m.merger.AddRaw(name, data, weight); err != nil {
 			return err
 		}
 		m.raw.Add(1)
@@ -66,13 +66,13 @@ func (m mipFork) Add(name string, data []byte, _ uint64) error {
 	case formats.MIPRet:
 		r, err := mip.NewReader(name, data, mip.ReaderOptions{Warn: mipWarnings(m.report)})
 		if err == nil {
-			_, err = m.merger.Add(r)
+			_, err = m.merger.Add(r, weight)
 		}
 		return err
 	case formats.MIPProfile, formats.MIPYAML, formats.MIPMap:
 		r, err := mip.NewReader(name, data, mip.ReaderOptions{Warn: mipWarnings(m.report)})
 		if err == nil {
-			_, err = m.merger.Add(r)
+			_, err = m.merger.Add(r, weight)
 		}
 		if err != nil {
 			return err
