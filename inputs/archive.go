@@ -333,3 +333,10 @@ func unsupported(name, section, field, found, want string) error {
 func tooLarge(name, field string, limit int64) error {
 	return unsupported(name, "", field, fmt.Sprintf("more than %d bytes", limit), fmt.Sprintf("at most %d", limit))
 }
+
+// EmptyArchive is the error of an archive without files.
+func EmptyArchive(name string) error {
+	return &profile.FormatError{
+		File: name, Offset: -1, Record: -1, Field: "archive", Found: "without files", Err: profile.ErrEmpty,
+	}
+}

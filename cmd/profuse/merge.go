@@ -2,13 +2,11 @@ package main
 
 import (
 	"context"
-	"flag"
 	"slices"
 	"strings"
 
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/cli"
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/console"
-	"github.com/profuse-pgo/profuse/cmd/profuse/internal/family"
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/merging"
 	"github.com/profuse-pgo/profuse/formats"
 	"github.com/profuse-pgo/profuse/inputs"
@@ -53,14 +51,11 @@ budget allows, 2 if the command line is wrong, 1 if something else is.`,
 // mergeCmd is one run of "profuse merge".
 type mergeCmd struct {
 	merging.Run
-	format  cli.Choice
-	mergers []family.Merger // by family
-	owner   map[string]int  // the family that has an option alone
-	flags   *cli.Flags
+	format cli.Choice
+	adders adders
 }
 
 func (c *mergeCmd) declare(f *cli.Flags) {
-	c.flags, c.owner = f, make(map[string]int)
 	f.StringVar(&c.Output, "o", "", "`FILE` where to write the result; \"-\" is standard output")
 	f.Var(&c.format, "format", "`FORMAT` indexed or text; memprof-yaml, of heap profiles; of a MIP profile mip or yaml; iprof (default indexed, mip or iprof)")
 	f.Var(&c.Weighted, "weighted-input", "`W,INPUT` another input, its counts multiplied by W, of iprof also a fraction as 0.5; may be given again")
@@ -68,17 +63,8 @@ func (c *mergeCmd) declare(f *cli.Flags) {
 	c.Loss.Declare(f)
 	f.BoolVar(&c.Empty, "allow-empty", false, "write a profile also if no input has any function")
 	f.BoolVar(&c.Quiet, "q", false, "print neither progress nor warnings nor summary")
-	common := make(map[string]bool)
-	f.VisitAll(func(o *flag.Flag) { common[o.Name] = true })
-	for i, known := range families {
-		m := known.Merge()
-		m.Declare(f)
-		c.mergers = append(c.mergers, m)
-		f.VisitAll(func(o *flag.Flag) {
-			if _, ok := c.owner[o.Name]; !ok && !common[o.Name] {
-				c.owner[o.Name] = i
-			}
-		})
+	c.adders.declare(f, false)
+	for _, m := range c.adders.all {
 		for _, r := range m.Results() {
 			if !slices.Contains(c.format.Allowed, r.Name) {
 				c.format.Allowed = append(c.format.Allowed, r.Name)
@@ -89,38 +75,23 @@ func (c *mergeCmd) declare(f *cli.Flags) {
 
 func (c *mergeCmd) run(ctx context.Context, env *cli.Env, args []string) error {
 	c.Run.Format = c.format.Value
-	if err := c.check(env, args); err != nil {
+	text := slices.ContainsFunc(c.asked(), func(r merging.Result) bool { return r.Text })
+	if err := c.Run.Check(env, args, text); err != nil {
 		return err
 	}
-	progress := env.StartProgress("inputs read", c.Quiet)
-	defer progress.Stop()
-	report := merging.NewReport(progress)
-	if err := report.Start(&c.Loss, "merge", c.Output); err != nil {
+	if err := c.adders.check(&c.Run); err != nil {
 		return err
 	}
-	return report.Finish(c.merge(ctx, env, args, report))
-}
-
-// merge merges what the arguments name and writes the result.
-func (c *mergeCmd) merge(ctx context.Context, env *cli.Env, args []string, report *merging.Report) error {
-	ins, err := c.Expand(env, args, report)
-	if err != nil {
-		return err
-	}
-	if err := report.Apart(ins); err != nil {
-		return err
-	}
-	c.Family = c.chooseFamily(ins)
-	at := familyIndex(c.Family)
-	if err := c.refuse(at); err != nil {
-		return err
-	}
-	return c.mergers[at].Merge(ctx, env, &c.Run, ins, report)
+	return c.Merge(ctx, env, "merge", args, func(ins []inputs.Input) (merging.Adder, error) {
+		c.Family = c.chooseFamily(ins)
+		at := familyIndex(c.Family)
+		return c.adders.all[at], c.adders.refuse(at, &c.Run)
+	})
 }
 
 // asked are the results that option --format names.
-func (c *mergeCmd) asked() (results []family.Result) {
-	for _, m := range c.mergers {
+func (c *mergeCmd) asked() (results []merging.Result) {
+	for _, m := range c.adders.all {
 		for _, r := range m.Results() {
 			if r.Name == c.format.Value {
 				results = append(results, r)
@@ -128,20 +99,6 @@ func (c *mergeCmd) asked() (results []family.Result) {
 		}
 	}
 	return results
-}
-
-// check finds what is wrong with the command line itself.
-func (c *mergeCmd) check(env *cli.Env, args []string) error {
-	text := slices.ContainsFunc(c.asked(), func(r family.Result) bool { return r.Text })
-	if err := c.Run.Check(env, args, text); err != nil {
-		return err
-	}
-	for _, m := range c.mergers {
-		if err := m.Check(&c.Run); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // chooseFamily decides what kind of profiles is merged: by the option, by the
@@ -165,15 +122,4 @@ func (c *mergeCmd) chooseFamily(ins []inputs.Input) formats.Family {
 		kind = kinds[len(kinds)-1]
 	}
 	return kind
-}
-
-// refuse finds options among those given that are not for the family at hand.
-func (c *mergeCmd) refuse(at int) (err error) {
-	refused := c.mergers[at].Refuses()
-	c.flags.Visit(func(o *flag.Flag) {
-		if owner, ok := c.owner[o.Name]; ok && owner != at || slices.Contains(refused, o.Name) {
-			err = cli.Usagef("option --%s is not for %s profiles, which are merged here", o.Name, c.Family)
-		}
-	})
-	return err
 }

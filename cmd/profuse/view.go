@@ -5,7 +5,6 @@ import (
 
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/cli"
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/console"
-	"github.com/profuse-pgo/profuse/cmd/profuse/internal/merging"
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/sources"
 	"github.com/profuse-pgo/profuse/formats"
 	"github.com/profuse-pgo/profuse/inputs"
@@ -31,7 +30,7 @@ func openView(env *cli.Env, arg string, opt formats.ViewOptions) (profile.View, 
 		return err
 	})
 	if err == nil && v == nil {
-		err = merging.EmptyArchive(arg)
+		err = inputs.EmptyArchive(arg)
 	}
 	return v, err
 }

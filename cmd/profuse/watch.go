@@ -3,12 +3,11 @@ package main
 import (
 	"context"
 	"errors"
-	"slices"
+	"strings"
 	"time"
 
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/cli"
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/console"
-	"github.com/profuse-pgo/profuse/cmd/profuse/internal/family"
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/merging"
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/sources"
 	"github.com/profuse-pgo/profuse/formats"
@@ -48,17 +47,9 @@ was a file that could not be merged, and 2 if the command line is wrong.`,
 			f.IntVar(&c.batch, "batch", 1000, "`N` merge at most N files at once")
 			f.Var(&c.poll, "poll", "look through DIR every two seconds, or --poll=TIME, instead of waiting for the system to tell of "+
 				"changes; it is done anyway where the system does not tell")
-			for _, known := range families {
-				if known.Watch == nil {
-					continue
-				}
-				a := known.Watch()
-				a.Declare(f)
-				c.watchers = append(c.watchers, familyWatcher{known.Kinds, a})
-			}
-			f.Group("")
 			f.IntVar(&c.Workers, "j", 0, "`N` read N files at a time (default one per CPU)")
 			f.BoolVar(&c.Quiet, "q", false, "print only what cannot be merged and what fails")
+			c.adders.declare(f, true)
 			return c.run
 		},
 	}
@@ -74,19 +65,17 @@ type watchRun struct {
 	settle, every       durationOption
 	batch               int
 	poll                pollOption
-	watchers            []familyWatcher
-}
-
-type familyWatcher struct {
-	kinds []formats.Family
-	family.Watcher
+	adders              adders
 }
 
 func (c *watchRun) run(ctx context.Context, env *cli.Env, args []string) error {
 	if err := c.check(env, args); err != nil {
 		return err
 	}
-	var err error
+	at := c.choose(args[0])
+	if err := c.adders.refuse(at, &c.Run); err != nil {
+		return err
+	}
 	ignoreFileSizeSignal()
 	log := newWatchLog(env, args[0], &c.Run)
 	defer log.line.Clear()
@@ -101,14 +90,14 @@ func (c *watchRun) run(ctx context.Context, env *cli.Env, args []string) error {
 	case c.archive != "":
 		opt.Done = watch.Archive
 	}
-	for _, a := range c.watchers {
-		opt.Ignore = append(opt.Ignore, a.Ignored()...)
-	}
-	opt.Merge, err = c.choose().Adder(&c.Run, log.warn, log.warnings)
-	if err != nil {
+	adder := c.adders.all[at]
+	opt.Ignore = adder.Ignored()
+	opt.Merge = c.Watched(adder, log.warn)
+	if err := adder.Open(&c.Run, log.warn); err != nil {
 		return err
 	}
-	err = watch.Run(ctx, opt)
+	defer adder.Close()
+	err := watch.Run(ctx, opt)
 	if err != nil && ctx.Err() != nil {
 		// It is not the interrupt that made it fail.
 		log.line.Urgentf("profuse watch: %s", console.Printable(cli.Message(err)))
@@ -134,32 +123,30 @@ func (c *watchRun) check(env *cli.Env, args []string) error {
 	if err := c.Run.Check(env, args, false); err != nil {
 		return err
 	}
-	for _, a := range c.watchers {
-		if err := a.Check(&c.Run); err != nil {
-			return err
-		}
-	}
-	return nil
+	return c.adders.check(&c.Run)
 }
 
-// choose decides what kind of profiles is merged: by an option that only one
-// kind has, by the name of the output, or by what is in it. The first kind
-// stands for those that cannot be watched.
-func (c *watchRun) choose() family.Watcher {
-	kind := sources.PeekFormat(inputs.File(c.Output), false).Family()
-	if f, ok := formats.BySuffix(c.Output); ok {
-		kind = f.Family()
+// choose decides what kind of profiles is merged and returns the index of the
+// family: by the name of the output, by what is in it, by an option that only one
+// family has, or by what is in the folder.
+func (c *watchRun) choose(dir string) int {
+	out := inputs.File(c.Output)
+	if f, ok := formats.BySuffix(strings.TrimSuffix(c.Output, console.Compression(c.Output))); ok {
+		c.Family = f.Family()
+	} else if f := sources.PeekFormat(out, false); f != 0 {
+		c.Family = f.Family()
+	} else if f := sources.PeekFormat(out, true); f != 0 {
+		c.Family = f.Family()
+	} else if at := c.adders.given(); at >= 0 {
+		c.Family = families[at].Kinds[0]
+	} else if ins, err := inputs.Expand([]string{dir}, inputs.Options{}); err == nil {
+		c.Family = merging.InputFamily(ins)
 	}
-	chosen := c.watchers[0]
-	for _, a := range c.watchers {
-		if a.Asked() {
-			return a
-		}
-		if slices.Contains(a.kinds, kind) {
-			chosen = a
-		}
+	at := familyIndex(c.Family)
+	if c.Family == "" {
+		c.Family = families[at].Kinds[0]
 	}
-	return chosen
+	return at
 }
 
 // A durationOption is a time.

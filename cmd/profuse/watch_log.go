@@ -187,13 +187,7 @@ func (l *watchLog) stopped(e watch.Stopped) {
 	l.line.Printf("ended: %s", text)
 }
 
-// warnings prints those warnings of a merge that no merge before had.
-func (l *watchLog) warnings(m *merging.Report) {
-	for text := range m.EachWarning() {
-		l.warn(text)
-	}
-}
-
+// warn prints a warning that no merge before had.
 func (l *watchLog) warn(text string) {
 	switch {
 	case l.warned[text] || len(l.warned) > maxWarningsTold:

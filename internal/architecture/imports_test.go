@@ -28,7 +28,7 @@ var layers = [][]string{
 	{"memprof", "mip", "iprof"},
 	{"irpgo", "instrument/blocks", "instrument/runtime"},
 	{"mip/debuginfo", "instrument"},
-	{"instrument/driver", "formats", "export", "compare", "watch"},
+	{"instrument/driver", "formats", "export", "compare", "watch", "merge"},
 	{"report"},
 	{"cmd/profuse/internal/edit", "cmd/profuse/internal/ere", "cmd/profuse/internal/withcolor"},
 	{"cmd/profuse/internal/cli", "cmd/profuse/internal/clopt"},
@@ -47,7 +47,7 @@ var formatPackages = []string{"irpgo", "memprof", "mip", "iprof"}
 
 // neutral packages know no format.
 var neutral = []string{
-	"export", "compare", "report", "watch", "layout", "cmd/profuse", "cmd/profuse/internal/console", "cmd/profuse/internal/merging",
+	"export", "compare", "report", "watch", "merge", "layout", "cmd/profuse", "cmd/profuse/internal/console", "cmd/profuse/internal/merging",
 	"cmd/profuse/internal/family", "cmd/profuse/internal/ordering", "cmd/profuse/internal/coverage",
 }
 

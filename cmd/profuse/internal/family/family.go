@@ -1,7 +1,6 @@
 package family
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -13,8 +12,6 @@ import (
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/merging"
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/sources"
 	"github.com/profuse-pgo/profuse/formats"
-	"github.com/profuse-pgo/profuse/inputs"
-	"github.com/profuse-pgo/profuse/watch"
 )
 
 // A Family is what commands do with the formats of one kind. Commands that see
@@ -26,8 +23,7 @@ type Family struct {
 	Takes func(name string, data []byte) bool
 	Show  func() Shower
 	Check func() Checker
-	Merge func() Merger
-	Watch func() Watcher // nil if the family cannot be watched
+	Adder func() merging.Adder
 }
 
 // A Shower is one run of "profuse show", for the files of a family.
@@ -154,39 +150,4 @@ func (c *Checked) Note(errs ...error) {
 	for _, err := range errs {
 		c.Findings = append(c.Findings, console.NewFinding(err))
 	}
-}
-
-// A Merger is one run of "profuse merge" that makes a profile of a family.
-type Merger interface {
-	// Declare declares the options that the family has alone.
-	Declare(f *cli.Flags)
-	// Results are what it can write.
-	Results() []Result
-	// Refuses names the options, of those that are for all families, that it
-	// has no use for.
-	Refuses() []string
-	// Check finds what is wrong with the options, whatever the inputs.
-	Check(r *merging.Run) error
-	// Merge merges the inputs, writes the result and says what it has done.
-	Merge(ctx context.Context, env *cli.Env, r *merging.Run, ins []inputs.Input, report *merging.Report) error
-}
-
-// A Result is a value of option --format.
-type Result struct {
-	Name   string
-	Family formats.Family
-	Text   bool
-}
-
-// A Watcher is one run of "profuse watch" that adds to a profile of a family.
-type Watcher interface {
-	Declare(f *cli.Flags)
-	Check(r *merging.Run) error
-	// Asked reports whether an option was given that only the family has a use
-	// for.
-	Asked() bool
-	// Ignored are files that may lie among the profiles and are none.
-	Ignored() []string
-	// Adder returns what adds files to the output.
-	Adder(r *merging.Run, warn func(text string), merged func(*merging.Report)) (watch.Merge, error)
 }

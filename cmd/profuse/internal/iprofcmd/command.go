@@ -7,6 +7,7 @@ import (
 
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/cli"
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/console"
+	"github.com/profuse-pgo/profuse/cmd/profuse/internal/merging"
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/sources"
 	"github.com/profuse-pgo/profuse/inputs"
 	"github.com/profuse-pgo/profuse/iprof"
@@ -96,7 +97,7 @@ func (c *iprofRewriting) rewrite(env *cli.Env, args []string, change func(*iprof
 	if c.output == "" {
 		return cli.Usagef("-o says where to write the result and is missing")
 	}
-	opt, err := c.options()
+	opt, err := c.writeOptions()
 	if err != nil {
 		return err
 	}
@@ -109,20 +110,25 @@ func (c *iprofRewriting) rewrite(env *cli.Env, args []string, change func(*iprof
 	if err != nil {
 		return profile.InFile(err, before.name)
 	}
-	out, err := openIprofOutput(env, c.output, []inputs.Input{before.input})
+	out, err := console.OpenOutput(env, c.output, []inputs.Input{before.input})
 	if err != nil {
 		return err
 	}
 	defer out.Discard()
-	size := countingWriter{w: out}
-	if err = iprof.Write(&size, after, opt); err == nil {
+	var size uint64 // uncompressed
+	err = writeCompressed(out, c.output, func(w io.Writer) error {
+		counting := countingWriter{w: w}
+		defer func() { size = counting.n }()
+		return iprof.Write(&counting, after, opt)
+	})
+	if err == nil {
 		err = out.Commit()
 	}
 	if err != nil {
-		return fmt.Errorf("%s is not written: %w", console.OutputName(c.output), err)
+		return merging.NotWritten(c.output, err)
 	}
 	if !c.quiet {
-		c.report(env, before, after, size.n)
+		c.report(env, before, after, size)
 	}
 	return nil
 }

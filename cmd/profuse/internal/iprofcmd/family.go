@@ -5,6 +5,7 @@ import (
 
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/cli"
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/family"
+	"github.com/profuse-pgo/profuse/cmd/profuse/internal/merging"
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/sources"
 	"github.com/profuse-pgo/profuse/formats"
 )
@@ -16,7 +17,7 @@ func Family() family.Family {
 		Takes: isNamedIprof,
 		Show:  func() family.Shower { return show{} },
 		Check: func() family.Checker { return new(check) },
-		Merge: func() family.Merger { return new(merge) },
+		Adder: func() merging.Adder { return new(adder) },
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"fmt"
+	"io"
 	"math"
 	"os"
 	"slices"
@@ -14,22 +15,24 @@ import (
 
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/cli"
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/console"
-	"github.com/profuse-pgo/profuse/cmd/profuse/internal/family"
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/merging"
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/sources"
 	"github.com/profuse-pgo/profuse/formats"
 	"github.com/profuse-pgo/profuse/inputs"
 	"github.com/profuse-pgo/profuse/iprof"
+	"github.com/profuse-pgo/profuse/merge"
 )
 
 const formatIprof = "iprof"
 
-// merge is one run of "profuse merge" of iprof profiles.
-type merge struct {
+// adder adds iprof profiles up.
+type adder struct {
 	iprofWriting
 	normalize      cli.Choice
 	dropUnresolved bool
 	dropUnknown    bool
+
+	options iprof.WriteOptions
 }
 
 const (
@@ -37,96 +40,90 @@ const (
 	normalizeTotal = "total"
 )
 
-func (o *merge) Declare(f *cli.Flags) {
+func (o *adder) Declare(f *cli.Flags, watching bool) {
 	f.Group("iprof profiles")
 	o.normalize = cli.Choice{Value: normalizeNone, Allowed: []string{normalizeNone, normalizeTotal}}
-	f.Var(&o.normalize, "normalize", "`HOW` none adds counts as they are; total scales each input to the largest one first, "+
-		"so that long runs do not outweigh short ones")
+	if !watching { // it needs all inputs at once
+		f.Var(&o.normalize, "normalize", "`HOW` none adds counts as they are; total scales each input to the largest one first, "+
+			"so that long runs do not outweigh short ones")
+	}
 	f.BoolVar(&o.dropUnresolved, "drop-unresolved", false, "leave out entries whose methods or types their file does not name")
 	f.BoolVar(&o.dropUnknown, "drop-unknown", false, "leave out sections that are not known")
 	o.iprofWriting.declare(f)
 }
 
-func (o *merge) Results() []family.Result {
-	return []family.Result{{Name: formatIprof, Family: formats.Iprof, Text: true}}
+func (o *adder) Results() []merging.Result {
+	return []merging.Result{{Name: formatIprof, Family: formats.Iprof, Text: true}}
 }
 
-func (o *merge) Refuses() []string { return nil }
+func (o *adder) Refuses() []string { return nil }
 
-func (o *merge) Check(*merging.Run) error { return nil }
+func (o *adder) Check(*merging.Run) error { return nil }
 
-func (o *merge) Merge(ctx context.Context, env *cli.Env, r *merging.Run, ins []inputs.Input, report *merging.Report) error {
-	if err := r.CheckName(); err != nil {
-		return err
+func (o *adder) Ignored() []string { return nil }
+
+func (o *adder) Open(r *merging.Run, _ func(string)) (err error) {
+	if err = r.CheckName(); err == nil {
+		o.options, err = o.writeOptions()
 	}
-	writing, err := o.options()
-	if err != nil {
-		return err
+	return err
+}
+
+func (o *adder) Close() {}
+
+// Add adds up the base, if there is one, and the inputs. The order does not show.
+func (o *adder) Add(ctx context.Context, j *merging.Job) (*merging.Sum, error) {
+	s := &iprofSum{job: j, opt: iprof.MergeOptions{DropUnresolved: o.dropUnresolved, DropUnknown: o.dropUnknown}}
+	if err := s.weigh(); err != nil {
+		return nil, err
 	}
-	weights, err := iprofWeights(r)
-	if err != nil {
-		return err
-	}
-	out, err := openIprofOutput(env, r.Output, ins)
-	if err != nil {
-		return err
-	}
-	defer out.Discard()
-	m := &iprofMerge{
-		report: report, weights: weights, workers: merging.NumWorkers(r.Workers),
-		opt: iprof.MergeOptions{DropUnresolved: o.dropUnresolved, DropUnknown: o.dropUnknown},
+	ins := j.Inputs
+	if j.Base != "" {
+		ins = append(slices.Clone(ins), inputs.File(j.Base))
 	}
 	if o.normalize.Value == normalizeTotal {
-		if err := m.measure(ctx, ins); err != nil {
-			return err
-		}
-	}
-	merged, err := m.merge(ctx, ins)
-	report.Progress.Stop()
-	if err != nil {
-		return err
-	}
-	if err := report.Judge(env.Stderr); err != nil {
-		return err
-	}
-	if merged.Entries() == 0 && !r.Empty && !report.NeedsNoInput() {
-		return fmt.Errorf("no input has any counts; nothing is written (--allow-empty writes an empty profile)")
-	}
-	writing.Warn = func(w iprof.Warning) { report.AddError("iprof", 0, w.File, "", w.Err) }
-	if err = iprof.Write(out, merged, writing); err == nil {
-		err = out.Commit()
-	}
-	if err != nil {
-		return fmt.Errorf("%s is not written: %w", console.OutputName(r.Output), err)
-	}
-	if r.Quiet {
-		return nil
-	}
-	version := merged.Version
-	if writing.Version != (iprof.Version{}) {
-		version = writing.Version
-	}
-	report.PrintWarnings(env.Stderr)
-	report.PrintLoss(env.Stderr)
-	fmt.Fprintf(env.Stderr, "merged %s: %s → %s (version %s%s)\n", report.InputsLine(), iprofContents(merged),
-		console.OutputName(r.Output), version, m.scaled())
-	return nil
-}
-
-// iprofWeights are the weights of the inputs.
-func iprofWeights(r *merging.Run) ([]iprof.Weight, error) {
-	weights := make([]iprof.Weight, len(r.Weights))
-	for i, text := range r.Weights {
-		n, err := strconv.ParseUint(text, 10, 64)
-		weights[i] = iprof.WeightOf(n, 1)
-		if err != nil {
-			weights[i], err = iprof.ParseWeight(text)
-		}
-		if err != nil {
+		if err := s.measure(ctx, ins); err != nil {
 			return nil, err
 		}
 	}
-	return weights, nil
+	merged, err := s.add(ctx, ins)
+	if err != nil {
+		return nil, err
+	}
+	sum := &merging.Sum{
+		Contents: func() string { return iprofContents(merged) },
+		Write: func(w io.Writer) (string, error) {
+			opt := o.options
+			opt.Warn = func(w iprof.Warning) { j.WarnError("iprof", 0, w.File, "", w.Err) }
+			version := merged.Version
+			if opt.Version != (iprof.Version{}) {
+				version = opt.Version
+			}
+			return fmt.Sprintf("version %s%s", version, s.scaled()), writeCompressed(w, j.Output, func(w io.Writer) error {
+				return iprof.Write(w, merged, opt)
+			})
+		},
+	}
+	if merged.Entries() == 0 {
+		sum.Empty = "no input has any counts"
+	}
+	return sum, nil
+}
+
+// weigh finds out the weights of the inputs.
+func (s *iprofSum) weigh() error {
+	s.weights = make([]iprof.Weight, len(s.job.Weights))
+	for i, text := range s.job.Weights {
+		n, err := strconv.ParseUint(text, 10, 64)
+		s.weights[i] = iprof.WeightOf(n, 1)
+		if err != nil {
+			s.weights[i], err = iprof.ParseWeight(text)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // iprofContents sums up a profile.
@@ -142,12 +139,11 @@ func iprofContents(p *iprof.Profile) string {
 	return s
 }
 
-// An iprofMerge merges iprof inputs.
-type iprofMerge struct {
+// An iprofSum is iprof profiles added up.
+type iprofSum struct {
+	job     *merging.Job
 	opt     iprof.MergeOptions
-	weights []iprof.Weight // by input
-	workers int
-	report  *merging.Report
+	weights []iprof.Weight // by input; 1 for those that follow
 
 	mu     sync.Mutex
 	totals map[contentsHash]iprof.Totals  // of inputs that are to be normalized
@@ -181,7 +177,7 @@ func readIprof(name string, data []byte, warn func(iprof.Warning)) (*iprof.Profi
 }
 
 // measure finds out how much each input would bring.
-func (m *iprofMerge) measure(ctx context.Context, ins []inputs.Input) error {
+func (m *iprofSum) measure(ctx context.Context, ins []inputs.Input) error {
 	for _, in := range ins {
 		info, err := os.Stat(in.Name)
 		if in.Name == inputs.Stdin || err == nil && !info.Mode().IsRegular() {
@@ -189,13 +185,12 @@ func (m *iprofMerge) measure(ctx context.Context, ins []inputs.Input) error {
 		}
 	}
 	m.totals = make(map[contentsHash]iprof.Totals)
-	forks := make([]merging.Fork, m.workers)
-	for i := range forks {
-		forks[i] = iprofMeasure{m}
+	adders := make([]merge.Adder, merging.NumWorkers(m.job.Workers))
+	for i := range adders {
+		adders[i] = m.note
 	}
 	// What cannot be used is reported when it is merged.
-	silent := merging.NewReport(new(cli.Progress))
-	if err := merging.Unordered(ctx, ins, forks, silent); err != nil {
+	if err := merge.Run(ctx, ins, adders, merge.Options{}); err != nil {
 		return err
 	}
 	hashes := make([]contentsHash, 0, len(m.totals))
@@ -210,25 +205,23 @@ func (m *iprofMerge) measure(ctx context.Context, ins []inputs.Input) error {
 	return nil
 }
 
-// iprofMeasure takes note of totals only.
-type iprofMeasure struct{ *iprofMerge }
-
-func (m iprofMeasure) Add(name string, data []byte, _ uint64) error {
-	p, err := readIprof(name, data, nil)
+// note takes note of what a profile would bring.
+func (m *iprofSum) note(p *merge.Profile) (*merge.Brought, error) {
+	read, err := readIprof(p.Name, p.Data, nil)
 	if err == nil {
-		err = iprof.NewMerger(m.opt).Accepts(name, p)
+		err = iprof.NewMerger(m.opt).Accepts(p.Name, read)
 	}
 	if err != nil {
-		return err
+		return nil, err
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.totals[sha256.Sum256(data)] = p.Totals()
-	return nil
+	m.totals[sha256.Sum256(p.Data)] = read.Totals()
+	return nil, nil
 }
 
 // scaled says what inputs were scaled to.
-func (m *iprofMerge) scaled() string {
+func (m *iprofSum) scaled() string {
 	if m.totals == nil {
 		return ""
 	}
@@ -243,23 +236,15 @@ func (m *iprofMerge) scaled() string {
 	return s
 }
 
-// merge merges all inputs. The error is one that leaves no result.
-func (m *iprofMerge) merge(ctx context.Context, ins []inputs.Input) (*iprof.Profile, error) {
-	// The pool hands on a number for each input, which is its place in weights
-	// here: weights may be fractions.
-	ins = slices.Clone(ins)
-	for i := range ins {
-		ins[i].Weight = uint64(i) + 1
-	}
-	mergers := []*iprof.Merger{iprof.NewMerger(m.opt)}
-	for len(mergers) < min(m.workers, len(ins)/merging.MinPerWorker) {
-		mergers = append(mergers, mergers[0].Fork())
-	}
-	forks := make([]merging.Fork, len(mergers))
-	for i := range forks {
-		forks[i] = iprofFork{m, mergers[i]}
-	}
-	if err := merging.Unordered(ctx, ins, forks, m.report); err != nil {
+// add adds the inputs up. The error is one that leaves no result.
+func (m *iprofSum) add(ctx context.Context, ins []inputs.Input) (*iprof.Profile, error) {
+	var mergers []*iprof.Merger
+	adders := m.job.Adders(len(ins), func() merge.Adder {
+		merger := iprof.NewMerger(m.opt)
+		mergers = append(mergers, merger)
+		return func(p *merge.Profile) (*merge.Brought, error) { return nil, m.addTo(merger, p) }
+	})
+	if err := m.job.Add(ctx, ins, adders, false); err != nil {
 		return nil, err
 	}
 	for _, f := range mergers[1:] {
@@ -272,37 +257,36 @@ func (m *iprofMerge) merge(ctx context.Context, ins []inputs.Input) (*iprof.Prof
 	return p, nil
 }
 
-// An iprofFork is what one worker merges into.
-type iprofFork struct {
-	*iprofMerge
-	merger *iprof.Merger
-}
-
-func (m iprofFork) Add(name string, data []byte, place uint64) error {
-	p, err := readIprof(name, data, func(w iprof.Warning) { m.report.AddError("iprof", int(place), w.File, "", w.Err) })
+// addTo adds a profile to the sum of a worker.
+func (m *iprofSum) addTo(merger *iprof.Merger, p *merge.Profile) error {
+	place := p.Input + 1 // 0 is that of the sum
+	read, err := readIprof(p.Name, p.Data, func(w iprof.Warning) { m.job.WarnError("iprof", place, w.File, "", w.Err) })
 	if err != nil {
 		return err
 	}
-	w := iprof.Uniform(m.weights[place-1])
+	w := iprof.Uniform(iprof.Weight{})
+	if p.Input < len(m.weights) {
+		w = iprof.Uniform(m.weights[p.Input])
+	}
 	if m.scale != nil {
-		scale, ok := m.scale[sha256.Sum256(data)]
-		if err := m.merger.Accepts(name, p); err != nil {
+		scale, ok := m.scale[sha256.Sum256(p.Data)]
+		if err := merger.Accepts(p.Name, read); err != nil {
 			return err
 		} else if !ok {
-			return fmt.Errorf("%s: changed while it was merged", name)
+			return fmt.Errorf("%s: changed while it was merged", p.Name)
 		}
 		w.Counters, w.Samples = w.Counters.Times(scale.Counters), w.Samples.Times(scale.Samples)
 	}
-	added, err := m.merger.AddScaled(name, p, w)
+	added, err := merger.AddScaled(p.Name, read, w)
 	if err != nil {
 		return err
 	}
 	if added.Skipped > 0 {
-		m.report.Add("iprof unresolved", int(place), fmt.Sprintf("%s: left out %s with methods or types that the file does not name",
-			name, cli.Quantity(uint64(added.Skipped), "entry", "entries")), "")
+		m.job.Warn("iprof unresolved", place, fmt.Sprintf("%s: left out %s with methods or types that the file does not name",
+			p.Name, cli.Quantity(uint64(added.Skipped), "entry", "entries")), "")
 	}
-	if n := len(p.Unknown) + len(p.Extra); n > 0 {
-		m.report.Add("iprof unknown", int(place), fmt.Sprintf("%s: left out %s", name,
+	if n := len(read.Unknown) + len(read.Extra); n > 0 {
+		m.job.Warn("iprof unknown", place, fmt.Sprintf("%s: left out %s", p.Name,
 			cli.Quantity(uint64(n), "unknown section or member", "unknown sections and members")), "")
 	}
 	return nil
@@ -310,9 +294,9 @@ func (m iprofFork) Add(name string, data []byte, place uint64) error {
 
 // warn says what of the sum is not as it should be. It says the same however
 // the inputs were dealt to workers.
-func (m *iprofMerge) warn(p *iprof.Profile, added iprof.Added) {
+func (m *iprofSum) warn(p *iprof.Profile, added iprof.Added) {
 	if added.Reshaped > 0 {
-		m.report.Add("iprof branches", 0, "some conditionals have other branches in some inputs than in others: "+
+		m.job.Warn("iprof branches", 0, "some conditionals have other branches in some inputs than in others: "+
 			"the inputs are of different builds; such branches stand side by side", "")
 	}
 	if added.Saturated == 0 {
@@ -328,6 +312,6 @@ func (m *iprofMerge) warn(p *iprof.Profile, added iprof.Added) {
 			}
 		}
 	}
-	m.report.Add("iprof overflow", 0, fmt.Sprintf("%s too large for 64 bits: %d is written; smaller weights may help",
+	m.job.Warn("iprof overflow", 0, fmt.Sprintf("%s too large for 64 bits: %d is written; smaller weights may help",
 		cli.Quantity(n, "count is", "counts are"), int64(math.MaxInt64)), "")
 }

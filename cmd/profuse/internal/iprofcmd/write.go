@@ -8,7 +8,6 @@ import (
 
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/cli"
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/console"
-	"github.com/profuse-pgo/profuse/inputs"
 	"github.com/profuse-pgo/profuse/iprof"
 )
 
@@ -26,7 +25,7 @@ func (w *iprofWriting) declare(f *cli.Flags) {
 	f.Alias("entry-per-line", "lines")
 }
 
-func (w *iprofWriting) options() (opt iprof.WriteOptions, err error) {
+func (w *iprofWriting) writeOptions() (opt iprof.WriteOptions, err error) {
 	switch {
 	case w.indent && w.lines:
 		return opt, cli.Usagef("options --indent and --entry-per-line exclude each other")
@@ -45,32 +44,22 @@ func (w *iprofWriting) options() (opt iprof.WriteOptions, err error) {
 	return opt, nil
 }
 
-// openIprofOutput is console.OpenOutput for files that are compressed if their
-// name ends in .gz or .zst.
-func openIprofOutput(env *cli.Env, path string, ins []inputs.Input) (*console.Output, error) {
-	out, err := console.OpenOutput(env, path, ins)
-	if err != nil {
-		return nil, err
-	}
+// writeCompressed writes to a file that is compressed if its name ends in .gz or
+// .zst.
+func writeCompressed(w io.Writer, path string, write func(io.Writer) error) (err error) {
 	var z io.WriteCloser
 	switch console.Compression(path) {
 	case ".gz":
-		z = gzip.NewWriter(out.Writer)
+		z = gzip.NewWriter(w)
 	case ".zst":
-		if z, err = zstd.NewWriter(out.Writer, zstd.WithEncoderConcurrency(1)); err != nil {
-			out.Discard()
-			return nil, err
-		}
-	default:
-		return out, nil
-	}
-	commit := out.Commit
-	out.Writer = z
-	out.Commit = func() error {
-		if err := z.Close(); err != nil {
+		if z, err = zstd.NewWriter(w, zstd.WithEncoderConcurrency(1)); err != nil {
 			return err
 		}
-		return commit()
+	default:
+		return write(w)
 	}
-	return out, nil
+	if err := write(z); err != nil {
+		return err
+	}
+	return z.Close()
 }

@@ -5,6 +5,7 @@ import (
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/console"
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/family"
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/memprofcmd"
+	"github.com/profuse-pgo/profuse/cmd/profuse/internal/merging"
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/sources"
 	"github.com/profuse-pgo/profuse/formats"
 	"github.com/profuse-pgo/profuse/irpgo"
@@ -18,8 +19,7 @@ func Family() family.Family {
 		Kinds: []formats.Family{formats.IRPGO, formats.MemProf},
 		Show:  func() family.Shower { return new(show) },
 		Check: func() family.Checker { return new(check) },
-		Merge: func() family.Merger { return new(merge) },
-		Watch: func() family.Watcher { return new(watching) },
+		Adder: func() merging.Adder { return new(adder) },
 	}
 }
 

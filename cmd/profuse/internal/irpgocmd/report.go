@@ -2,7 +2,6 @@ package irpgocmd
 
 import (
 	"cmp"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"maps"
@@ -12,25 +11,25 @@ import (
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/cli"
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/merging"
 	"github.com/profuse-pgo/profuse/irpgo"
+	"github.com/profuse-pgo/profuse/merge"
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// A mergeReport is the report of a merge of IRPGO profiles. It also keeps what
-// the choice of an indexed version and the notes about programs go by.
+// A mergeReport keeps what the choice of an indexed version and the notes about
+// programs go by, beside what all jobs keep.
 type mergeReport struct {
-	*merging.Report
+	*merging.Job
 	mu       sync.Mutex
 	sources  map[sourceKind]int
 	programs knownPrograms
 }
 
-func newReport(m *merging.Report) *mergeReport {
-	r := &mergeReport{Report: m, sources: make(map[sourceKind]int)}
-	m.Unused = func(file string, data []byte) {
-		irpgo.NameRefs(file, data, func(ref uint64) bool { return m.MayBeLost(ref, "") })
+func newReport(j *merging.Job) *mergeReport {
+	j.Unused = func(file string, data []byte) {
+		irpgo.NameRefs(file, data, func(ref uint64) bool { return j.Accounts.MayBeLost(ref, "") })
 	}
-	m.Cause = likelyCause
-	return r
+	j.Cause = likelyCause
+	return &mergeReport{Job: j, sources: make(map[sourceKind]int)}
 }
 
 // A sourceKind is what the choice of an indexed version goes by; a merge has
@@ -64,27 +63,16 @@ func (m *mergeReport) infos() []*irpgo.Info {
 }
 
 // rescued takes note of a damaged function.
-func (m *mergeReport) rescued(a *merging.Account, r irpgo.Rescued) {
-	a.Rescue(r.Function, r.NameRef, r.Clamped, r.Err)
+func (m *mergeReport) rescued(p *merge.Profile, r irpgo.Rescued) {
+	p.Rescue(merge.Rescued{Function: r.Function, NameRef: r.NameRef, Clamped: r.Clamped, Err: r.Err})
 	if !r.Clamped && r.Function != "" {
-		m.MayBeLost(r.NameRef, r.Function)
+		m.Accounts.MayBeLost(r.NameRef, r.Function)
 	}
-}
-
-// used ends the account of a profile that is in the result; place is its place
-// in the order of all.
-func (m *mergeReport) used(a *merging.Account, place int, in *irpgo.Info, added irpgo.Added) {
-	b := &merging.Brought{Functions: added.Records, Unmergable: added.Skipped, Count: added.Count}
-	for _, id := range in.BinaryIDs {
-		b.BinaryIDs = append(b.BinaryIDs, hex.EncodeToString(id))
-	}
-	m.programs.add(place, a.File, in.BinaryIDs, a.Contents())
-	a.Used(b)
 }
 
 // foundIn takes the functions of the result off the list of lost ones.
 func (m *mergeReport) foundIn(p *irpgo.Profile) {
-	m.Found(len(p.Functions), func(yield func(ref uint64) bool) {
+	m.Accounts.Found(len(p.Functions), func(yield func(ref uint64) bool) {
 		for i := range p.Functions {
 			if !yield(irpgo.NameRef(p.Functions[i].Name)) {
 				return
@@ -96,12 +84,7 @@ func (m *mergeReport) foundIn(p *irpgo.Profile) {
 // asksNoFunction reports whether there is nothing to be looked for among the
 // functions of the result, neither by foundIn nor by printPrograms.
 func (m *mergeReport) asksNoFunction() bool {
-	return !m.AnyLost() && len(m.programs.all) <= 1
-}
-
-// readerWarning takes note of what a reader noticed.
-func (m *mergeReport) readerWarning(place int, w irpgo.Warning) {
-	m.warn(place, w, w.File)
+	return !m.Accounts.AnyLost() && len(m.programs.all) <= 1
 }
 
 // mergeWarning takes note of what the merger or a writer noticed.
@@ -131,7 +114,7 @@ func (m *mergeReport) warn(place int, w irpgo.Warning, file string) {
 	if file != "" {
 		text = file + ": " + text
 	}
-	m.Add(kind, place, text, hint)
+	m.Warn(kind, place, text, hint)
 }
 
 // likelyCause says in words what usually leads to such an error; "" if there

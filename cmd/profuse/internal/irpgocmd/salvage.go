@@ -61,7 +61,7 @@ func (c *salvageRun) run(ctx context.Context, env *cli.Env, args []string) error
 	case !c.text && console.ToTerminal(env, c.output):
 		return cli.Usagef("a binary profile is nothing for a terminal; write it to a file, or try --format text")
 	}
-	report := newReport(merging.NewReport(new(cli.Progress)))
+	report := newReport(new(merging.Job))
 	ins, err := inputs.Expand(args, inputs.Options{Stdin: env.Stdin, Skipped: report.Skipped})
 	if err != nil {
 		return err
@@ -99,9 +99,15 @@ func (c *salvageRun) run(ctx context.Context, env *cli.Env, args []string) error
 		return fmt.Errorf("no function is whole; nothing is written")
 	}
 	merged := merger.Profile()
-	what, err := c.write(out, c.output, merged, report)
-	if err != nil || c.quiet {
-		return err
+	what, err := c.encode(out, merged, report)
+	if err == nil {
+		err = out.Commit()
+	}
+	if err != nil {
+		return merging.NotWritten(c.output, err)
+	}
+	if c.quiet {
+		return nil
 	}
 	report.PrintWarnings(env.Stderr)
 	fmt.Fprintf(env.Stderr, "salvaged %s → %s (%s)\n", c.contents(merged), console.OutputName(c.output), what)

@@ -9,7 +9,7 @@ import (
 
 // selection returns which functions are kept, by the names that they have in
 // the end; nil if all are.
-func (c *merge) selection() (func(name string) bool, error) {
+func (c *adder) selection() (func(name string) bool, error) {
 	only, err := console.FunctionPattern("function", c.only)
 	if err != nil {
 		return nil, err
@@ -24,7 +24,7 @@ func (c *merge) selection() (func(name string) bool, error) {
 }
 
 // renaming returns how functions are renamed, nil if they are not.
-func (c *merge) renaming() (func(name string) string, error) {
+func (c *adder) renaming() (func(name string) string, error) {
 	if c.remap == "" {
 		return nil, nil
 	}

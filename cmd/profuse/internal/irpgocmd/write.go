@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/cli"
-	"github.com/profuse-pgo/profuse/cmd/profuse/internal/console"
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/memprofcmd"
 	"github.com/profuse-pgo/profuse/internal/saturate"
 	"github.com/profuse-pgo/profuse/irpgo"
@@ -19,18 +18,6 @@ type writer struct {
 	version uint32 // indexed; 0 for what suits the inputs
 	sparse  bool   // without functions that never ran
 	heaps   memprof.WriteOptions
-}
-
-// write writes a profile to the output of a name and says in which format it
-// is.
-func (w *writer) write(out *console.Output, name string, p *irpgo.Profile, report *mergeReport) (what string, err error) {
-	if what, err = w.encode(out, p, report); err == nil {
-		err = out.Commit()
-	}
-	if err != nil {
-		return "", fmt.Errorf("%s is not written: %w", console.OutputName(name), err)
-	}
-	return what, nil
 }
 
 // encode writes a profile to where nothing is seen of it yet.

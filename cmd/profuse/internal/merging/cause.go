@@ -2,37 +2,24 @@ package merging
 
 import (
 	"bytes"
-	"errors"
 
 	"github.com/profuse-pgo/profuse/formats"
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// likelyCause says in words what usually leads to such an error; "" if there
+// generalCause is what likely led to an error, whatever the format; "" if there
 // is nothing to say.
-func (m *Report) likelyCause(err error, data []byte) string {
-	var fe *profile.FormatError
-	if !errors.As(err, &fe) {
-		return ""
-	}
+func generalCause(e *profile.FormatError, data []byte) string {
 	kind, isKind := knownContents(data)
 	switch {
-	case fe.Class() == profile.ErrEmpty && fe.Field == "archive":
+	case e.Class() == profile.ErrEmpty && e.Field == "archive":
 		return "nothing was packed into it"
-	case fe.Class() == profile.ErrEmpty:
+	case e.Class() == profile.ErrEmpty:
 		return "the process was killed before it wrote its profile, or its disk was full"
 	case isKind:
 		return "it is " + kind
 	case len(data) > 0 && len(bytes.Trim(data, "\x00")) == 0:
 		return "it is all zeros: room was reserved, and the system stopped before the data was on disk"
-	}
-	if m.Cause != nil {
-		if cause := m.Cause(fe, data); cause != "" {
-			return cause
-		}
-	}
-	if fe.Class() == profile.ErrTruncated {
-		return "its end is missing: the writer was killed or its disk was full"
 	}
 	return ""
 }

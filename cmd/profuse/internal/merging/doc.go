@@ -1,4 +1,5 @@
-// Package merging is what merges of all formats have in common: the inputs and
-// their weights, workers, what became of each input, what may be lost, and the
-// report and the quarantine that tell of it.
+// Package merging is what the commands that merge have in common, whatever the
+// formats: "profuse merge", "profuse watch" and "profuse mip merge". It opens the
+// inputs and the output, has an [Adder] add the profiles up, judges by the budget
+// what was lost, writes, and prints what is to be said.
 package merging

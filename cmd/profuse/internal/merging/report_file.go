@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -12,7 +13,90 @@ import (
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/cli"
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/console"
 	"github.com/profuse-pgo/profuse/internal/atomicfile"
+	"github.com/profuse-pgo/profuse/merge"
 )
+
+const (
+	maxLostListed = 100 // functions
+	maxIDsListed  = 16  // of an input
+)
+
+// An entry is the account of one profile as JSON. docs/report.schema.json
+// describes it.
+type entry struct {
+	Input      int    `json:"input"` // position on the command line, archives and folders expanded
+	File       string `json:"file"`
+	Size       int    `json:"size"` // bytes, uncompressed
+	Format     string `json:"format,omitempty"`
+	Outcome    string `json:"outcome"`
+	Functions  *int   `json:"functions,omitempty"`  // records contributed
+	Unmergable int    `json:"unmergable,omitempty"` // records that contradict those of earlier inputs
+	// Count is the sum of the counters contributed, unweighted; 2^64-1 if it is
+	// more.
+	Count          *uint64           `json:"count,omitempty"`
+	BinaryIDs      []string          `json:"binary_ids,omitempty"` // of the binaries that ran
+	Reason         *reason           `json:"reason,omitempty"`
+	Rescued        []rescuedFunction `json:"rescued,omitempty"`
+	RescuedOmitted int               `json:"rescued_omitted,omitempty"`
+}
+
+// The outcomes of an input.
+const (
+	outcomeUsed    = "used"
+	outcomePartly  = "partly used"
+	outcomeLeftOut = "left out"
+)
+
+// A reason says why something is not in the result.
+type reason struct {
+	console.Finding
+	Cause string `json:"cause,omitempty"` // the likely one, in words
+}
+
+type rescuedFunction struct {
+	Function string          `json:"function,omitempty"`
+	NameRef  string          `json:"name_ref"`
+	Action   string          `json:"action"`
+	Reason   console.Finding `json:"reason"`
+}
+
+// actionOf says what became of a damaged function.
+func actionOf(r merge.Rescued) string {
+	if r.Clamped {
+		return "clamped"
+	}
+	return "left out"
+}
+
+func nameRef(ref uint64) string { return fmt.Sprintf("%#016x", ref) }
+
+// entryJSON returns the account of a profile as JSON, its lines indented.
+func (j *Job) entryJSON(a *merge.Account, indent string) []byte {
+	e := entry{
+		Input: j.position(a.Input), File: a.File, Size: a.Size, Format: formatOf(a.Data), Outcome: outcomeUsed, RescuedOmitted: a.RescuedOmitted,
+	}
+	if b := a.Brought; b != nil {
+		e.Functions, e.Count, e.Unmergable = &b.Functions, &b.Count, b.Unmergable
+		e.BinaryIDs = b.BinaryIDs[:min(len(b.BinaryIDs), maxIDsListed)]
+	}
+	for _, r := range a.Rescued {
+		e.Outcome = outcomePartly
+		e.Rescued = append(e.Rescued, rescuedFunction{r.Function, nameRef(r.NameRef), actionOf(r), console.NewFinding(r.Err)})
+	}
+	if a.Err != nil {
+		e.Outcome, e.Reason = outcomeLeftOut, &reason{console.NewFinding(a.Err), j.likelyCause(a.Err, a.Data)}
+	}
+	return e.json(indent)
+}
+
+func (e *entry) json(indent string) []byte {
+	var b bytes.Buffer
+	console.WriteJSON(&b, e, indent)
+	if indent == "" {
+		return b.Bytes()
+	}
+	return bytes.TrimSpace(b.Bytes())
+}
 
 // reportSummary is the end of a report.
 type reportSummary struct {
@@ -35,23 +119,31 @@ type lostFunction struct {
 	Function string `json:"function,omitempty"`
 }
 
-func (m *Report) summaryJSON(written bool, cause error) reportSummary {
-	l := m.loss()
+func (j *Job) summary(written bool, cause error) reportSummary {
+	l := j.Accounts.Loss()
 	s := reportSummary{
-		Written: written, Inputs: l.inputs, Used: m.Taken, Partly: m.partly, LeftOut: l.lostInputs, Classes: m.rejected,
-		Functions: m.functions, LostFunctions: l.lostFunctions, Lost: []lostFunction{}, Exceeded: append([]string{}, m.exceeded...),
-		Budget: map[string]string{"max-lost-inputs": m.budget.inputs.text, "max-lost-functions": m.budget.functions.text},
+		Written: written, Inputs: l.Inputs, Used: l.Used, Partly: l.Partly, LeftOut: l.Lost, Classes: make(map[string]int),
+		Functions: int(l.Functions - l.LostFunctions), LostFunctions: l.LostFunctions, Lost: []lostFunction{}, Exceeded: []string{},
+		Budget: map[string]string{maxLostInputs: j.budget.Inputs.String(), maxLostFunctions: j.budget.Functions.String()},
+	}
+	for _, k := range severities {
+		if n := l.LeftOut[k.class]; n > 0 {
+			s.Classes[k.word] = n
+		}
 	}
 	if cause != nil {
 		s.Message = cli.Message(cause)
 	}
-	refs := make([]uint64, 0, len(m.lost))
-	for ref := range m.lost {
-		refs = append(refs, ref)
+	if over := j.exceeded; over != nil && over.Inputs {
+		s.Exceeded = append(s.Exceeded, maxLostInputs)
 	}
-	slices.Sort(refs)
+	if over := j.exceeded; over != nil && over.Functions {
+		s.Exceeded = append(s.Exceeded, maxLostFunctions)
+	}
+	lost := j.Accounts.Lost()
+	refs := slices.Sorted(maps.Keys(lost))
 	for _, ref := range refs[:min(len(refs), maxLostListed)] {
-		s.Lost = append(s.Lost, lostFunction{fmt.Sprintf("%#016x", ref), m.lost[ref]})
+		s.Lost = append(s.Lost, lostFunction{nameRef(ref), lost[ref]})
 	}
 	return s
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/merging"
 	"github.com/profuse-pgo/profuse/internal/oracle"
+	"github.com/profuse-pgo/profuse/merge"
 )
 
 // TestReportSchema: reports of merges of all fixtures, most of them broken on
@@ -48,7 +49,7 @@ func TestReportSchema(t *testing.T) {
 	if _, stderr, code := oracle.Run(t, oracle.Tool(t, "go"), "build", "-o", profuse, "github.com/profuse-pgo/profuse/cmd/profuse"); code != 0 {
 		t.Fatal(stderr)
 	}
-	merge := func(want int, report string, args ...string) []byte {
+	run := func(want int, report string, args ...string) []byte {
 		t.Helper()
 		path := filepath.Join(dir, report)
 		if _, stderr, code := oracle.Run(t, profuse, append([]string{"merge", "--report", path}, args...)...); code != want {
@@ -59,22 +60,22 @@ func TestReportSchema(t *testing.T) {
 	out := filepath.Join(dir, "out.profdata")
 	all := filepath.Join(root, "testdata", "irpgo")
 	quarantine := filepath.Join(dir, "quarantine")
-	one := merge(0, "one.json", "-j", "1", "--failure-mode", "all", "-o", out, all)
+	one := run(0, "one.json", "-j", "1", "--failure-mode", "all", "-o", out, all)
 	for _, workers := range []string{"2", "7"} {
-		if many := merge(0, "many.json", "-j", workers, "--failure-mode", "all", "-o", out, all); !bytes.Equal(many, one) {
+		if many := run(0, "many.json", "-j", workers, "--failure-mode", "all", "-o", out, all); !bytes.Equal(many, one) {
 			t.Errorf("%s workers: another report", workers)
 		}
 	}
-	merge(merging.ExitOverBudget, "over.json", "--quarantine", quarantine, "-o", out, all)
-	merge(0, "mip.json", "-o", filepath.Join(dir, "out.mip"), filepath.Join(root, "testdata", "mip", "all.mip"), filepath.Join(root, "testdata", "mip", "all-1.mipraw"))
-	merge(0, "each.json", "--per-binary", "--failure-mode", "all", "-o", filepath.Join(dir, "each"), filepath.Join(all, "clang22"))
+	run(merging.ExitOverBudget, "over.json", "--quarantine", quarantine, "-o", out, all)
+	run(0, "mip.json", "-o", filepath.Join(dir, "out.mip"), filepath.Join(root, "testdata", "mip", "all.mip"), filepath.Join(root, "testdata", "mip", "all-1.mipraw"))
+	run(0, "each.json", "--per-binary", "--failure-mode", "all", "-o", filepath.Join(dir, "each"), filepath.Join(all, "clang22"))
 
 	reasons := 0
 	err := filepath.WalkDir(quarantine, func(path string, _ os.DirEntry, err error) error {
-		if strings.HasSuffix(path, merging.ReasonSuffix) {
+		if strings.HasSuffix(path, merge.ReasonSuffix) {
 			reasons++
 			validate(path, "#/$defs/input")
-			if _, err := os.Stat(strings.TrimSuffix(path, merging.ReasonSuffix)); err != nil {
+			if _, err := os.Stat(strings.TrimSuffix(path, merge.ReasonSuffix)); err != nil {
 				t.Error(err)
 			}
 		}

@@ -17,6 +17,7 @@ import (
 // A Run is what is asked of a merge whatever the formats of its inputs.
 type Run struct {
 	Output   string
+	Update   bool   // Output is a profile that is added to
 	Format   string // of the output, from option --format; "" if not given
 	Weighted cli.List
 	Workers  int // 0 for one per CPU
@@ -52,10 +53,10 @@ func NumWorkers(option int) int {
 	return option
 }
 
-// Expand finds the inputs. Weighted ones come last, as for llvm-profdata: the
+// expand finds the inputs. Weighted ones come last, as for llvm-profdata: the
 // order of the inputs shows in the order of records.
-func (r *Run) Expand(env *cli.Env, args []string, report *Report) ([]inputs.Input, error) {
-	opt := inputs.Options{Stdin: env.Stdin, Skipped: report.Skipped}
+func (r *Run) expand(env *cli.Env, args []string, skipped func(name, why string)) ([]inputs.Input, error) {
+	opt := inputs.Options{Stdin: env.Stdin, Skipped: skipped}
 	args, err := responsefile.Expand(args)
 	if err != nil {
 		return nil, err

@@ -1,51 +1,111 @@
 package merging
 
 import (
+	"bytes"
+	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
+	"sync"
 
-	"github.com/profuse-pgo/profuse/cmd/profuse/internal/cli"
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/console"
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/sources"
 	"github.com/profuse-pgo/profuse/inputs"
+	"github.com/profuse-pgo/profuse/merge"
 	"github.com/profuse-pgo/profuse/watch"
 )
 
-// WatchInputs returns what is to be merged, the base first if there is one,
-// and a report that tells of each.
-func WatchInputs(base string, files []string) ([]inputs.Input, *Report) {
-	if base != "" {
-		files = append([]string{base}, files...)
-	}
-	ins := make([]inputs.Input, len(files))
-	for i, name := range files {
-		ins[i] = inputs.File(name)
-	}
-	report := NewReport(&cli.Progress{})
-	report.each = make([]inputOutcome, len(ins))
-	return ins, report
-}
-
-// WatchOutcomes returns what became of the files. Without the base there is no
-// sum.
-func WatchOutcomes(base string, report *Report) ([]watch.Outcome, error) {
-	each := report.each
-	if base != "" {
-		if err := each[0].err; err != nil {
+// Watched returns what adds the files that land in a folder to the output. warn
+// is told the warnings of each time.
+func (r *Run) Watched(a Adder, warn func(text string)) watch.Merge {
+	return func(ctx context.Context, base string, files []string) (*watch.Sum, error) {
+		outcomes := newOutcomes()
+		j := &Job{Run: r, Base: base, watched: outcomes.add}
+		for _, name := range files {
+			j.Inputs = append(j.Inputs, inputs.File(name))
+		}
+		sum, err := a.Add(ctx, j)
+		if failed := (*BaseError)(nil); errors.As(err, &failed) {
+			err = fmt.Errorf("%w: %w", watch.ErrOutput, failed.Err)
+		}
+		if err != nil {
+			return nil, err
+		}
+		if err := outcomes.of(base).Err; err != nil {
 			return nil, fmt.Errorf("%w: %w", watch.ErrOutput, err)
 		}
-		each = each[1:]
-	}
-	outcomes := make([]watch.Outcome, len(each))
-	for i, o := range each {
-		outcomes[i] = watch.Outcome{Profiles: o.taken, Err: o.err}
-		if o.cause != "" {
-			outcomes[i].Err = &CausedError{o.err, o.cause}
+		for text := range j.EachWarning() {
+			warn(text)
 		}
+		s := &watch.Sum{Contents: sum.Contents(), Write: func(w io.Writer) error {
+			_, err := sum.Write(w)
+			if err == nil && sum.Written != nil {
+				err = sum.Written()
+			}
+			return err
+		}}
+		for _, name := range files {
+			s.Files = append(s.Files, outcomes.of(name))
+		}
+		return s, nil
 	}
-	return outcomes, nil
 }
+
+// outcomes are what became of files, by name.
+type outcomes struct {
+	mu    sync.Mutex
+	files map[string]*outcome
+}
+
+type outcome struct {
+	watch.Outcome
+	name string // of the profile that has the error; the first if there are several
+}
+
+func newOutcomes() *outcomes { return &outcomes{files: make(map[string]*outcome)} }
+
+// add takes note of what became of a profile of a file.
+func (o *outcomes) add(in inputs.Input, a *merge.Account, cause string) {
+	err := a.Err
+	if err == nil && len(a.Rescued) > 0 {
+		err = &rescuedError{a.File + ": " + rescuedLine(a.Rescued[0]), a.Rescued[0].Err}
+	}
+	if cause != "" {
+		err = &CausedError{err, cause}
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	f := o.files[in.Name]
+	if f == nil {
+		f = new(outcome)
+		o.files[in.Name] = f
+	}
+	if a.Err == nil {
+		f.Profiles++
+	}
+	if err != nil && (f.Err == nil || a.File < f.name) {
+		f.name, f.Err = a.File, err
+	}
+}
+
+// of returns what became of a file.
+func (o *outcomes) of(name string) watch.Outcome {
+	if f := o.files[name]; f != nil {
+		return f.Outcome
+	}
+	return watch.Outcome{}
+}
+
+// A rescuedError says which function of a profile is not in the sum.
+type rescuedError struct {
+	text string
+	err  error
+}
+
+func (e *rescuedError) Error() string { return e.text }
+
+func (e *rescuedError) Unwrap() error { return e.err }
 
 // A CausedError is an error with its likely cause, which is told apart.
 type CausedError struct {
@@ -58,18 +118,18 @@ func (e *CausedError) Unwrap() error { return e.error }
 // ExplainMoved writes beside a file in quarantine why it is there, as "profuse
 // merge" does.
 func ExplainMoved(to, file string, err error, partly bool) error {
-	a := &Account{File: file, Outcome: outcomeLeftOut, Reason: &reason{Finding: console.NewFinding(err)}}
+	e := entry{File: file, Outcome: outcomeLeftOut, Reason: &reason{Finding: console.NewFinding(err)}}
 	if partly {
-		a.Outcome = outcomePartly
+		e.Outcome = outcomePartly
 	}
 	if caused := (*CausedError)(nil); errors.As(err, &caused) {
-		a.Reason.Cause = caused.Cause
+		e.Reason.Cause = caused.Cause
 	}
 	if info, err := os.Stat(to); err == nil {
-		a.Size = int(info.Size())
+		e.Size = int(info.Size())
 	}
 	if f := sources.PeekFormat(inputs.File(to), false); f != 0 {
-		a.Format = f.String()
+		e.Format = f.String()
 	}
-	return a.explain(to)
+	return console.WriteWhole(to+merge.ReasonSuffix, bytes.NewReader(e.json("")))
 }

@@ -3,6 +3,7 @@ package mipcmd
 import (
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/cli"
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/family"
+	"github.com/profuse-pgo/profuse/cmd/profuse/internal/merging"
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/sources"
 	"github.com/profuse-pgo/profuse/formats"
 	"github.com/profuse-pgo/profuse/mip"
@@ -15,8 +16,7 @@ func Family() family.Family {
 		Kinds: []formats.Family{formats.MIP},
 		Show:  func() family.Shower { return show{} },
 		Check: func() family.Checker { return check{} },
-		Merge: func() family.Merger { return new(merge) },
-		Watch: func() family.Watcher { return new(watching) },
+		Adder: func() merging.Adder { return new(adder) },
 	}
 }
 

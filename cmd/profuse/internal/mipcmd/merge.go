@@ -2,19 +2,21 @@ package mipcmd
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
+	"io"
+	"slices"
+	"sync/atomic"
 
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/cli"
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/console"
-	"github.com/profuse-pgo/profuse/cmd/profuse/internal/family"
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/merging"
+	"github.com/profuse-pgo/profuse/cmd/profuse/internal/sources"
 	"github.com/profuse-pgo/profuse/formats"
 	"github.com/profuse-pgo/profuse/inputs"
-	"github.com/profuse-pgo/profuse/internal/filelock"
 	"github.com/profuse-pgo/profuse/internal/saturate"
+	"github.com/profuse-pgo/profuse/merge"
 	"github.com/profuse-pgo/profuse/mip"
+	"github.com/profuse-pgo/profuse/profile"
 )
 
 // The formats of the result.
@@ -23,91 +25,183 @@ const (
 	formatMIPYAML = "yaml"
 )
 
-// merge is one run of "profuse merge" of MIP profiles.
-type merge struct {
-	arch string
+// adder adds MIP profiles up.
+type adder struct {
+	program, arch string
+	watching      bool
 }
 
-func (c *merge) Declare(f *cli.Flags) {
+func (c *adder) Declare(f *cli.Flags, watching bool) {
 	f.Group("MIP profiles")
+	if c.watching = watching; watching { // a merge has the program among its inputs
+		f.StringVar(&c.program, "program", "", "`FILE` the program, or its .mipmap, that MIP profiles are of")
+	}
 	f.StringVar(&c.arch, "arch", "", "`ARCH` of a program for several architectures, the one that ran")
 }
 
-func (c *merge) Results() []family.Result {
-	return []family.Result{{Name: formatMIP, Family: formats.MIP, Text: false}, {Name: formatMIPYAML, Family: formats.MIP, Text: true}}
+func (c *adder) Results() []merging.Result {
+	return []merging.Result{{Name: formatMIP, Family: formats.MIP, Text: false}, {Name: formatMIPYAML, Family: formats.MIP, Text: true}}
 }
 
-func (c *merge) Refuses() []string { return []string{"weighted-input", "allow-empty"} }
+func (c *adder) Refuses() []string { return []string{"weighted-input", "allow-empty"} }
 
-func (c *merge) Check(*merging.Run) error { return nil }
-
-func (c *merge) Merge(ctx context.Context, env *cli.Env, r *merging.Run, ins []inputs.Input, report *merging.Report) error {
-	if err := r.CheckName(); err != nil {
-		return err
-	}
-	i, err := findMIPBase(ins)
-	if err != nil {
-		return err
-	}
-	base, err := readMIP(ins[i], c.arch, mipWarnings(report))
-	if err != nil {
-		return err
-	}
-	out, err := console.OpenOutput(env, r.Output, ins)
-	if err != nil {
-		return err
-	}
-	defer out.Discard()
-	rest := append(append([]inputs.Input{}, ins[:i]...), ins[i+1:]...)
-	m, err := mergeMIP(ctx, base, rest, merging.NumWorkers(r.Workers), report)
-	report.Progress.Stop()
-	if err != nil {
-		return err
-	}
-	if err := report.Judge(env.Stderr); err != nil {
-		return err
-	}
-	lock, err := lockMIP(ctx, env, r.Output)
-	if err != nil {
-		return err
-	}
-	defer lock.Release()
-	if r.Format == formatMIPYAML || r.Format == "" && console.IsYAML(r.Output) {
-		err = mip.WriteYAML(out, m.profile, mip.YAMLOptions{})
-	} else {
-		err = mip.WriteMIP(out, m.profile, mip.MIPOptions{})
-	}
-	if err == nil {
-		err = out.Commit()
-	}
-	if err != nil {
-		return fmt.Errorf("%s is not written: %w", console.OutputName(r.Output), err)
-	}
-	if err := keepBuildID(r.Output, base.binary.BuildID, false); err != nil {
-		return err
-	}
-	if !r.Quiet {
-		report.PrintWarnings(env.Stderr)
-		report.PrintLoss(env.Stderr)
-		fmt.Fprintf(env.Stderr, "merged %s: %s → %s (%s on the functions of %s)\n", report.InputsLine(),
-			mipContents(m.profile), console.OutputName(r.Output), m.added(), base.name)
+func (c *adder) Check(*merging.Run) error {
+	if c.watching && c.arch != "" && c.program == "" {
+		return cli.Usagef("option --arch is about the --program, and there is none")
 	}
 	return nil
 }
 
-// lockMIP keeps "profuse mip merge" from updating a file while it is replaced.
-// A file that does not exist yet needs no lock.
-func lockMIP(ctx context.Context, env *cli.Env, path string) (*filelock.Lock, error) {
-	if path == "-" {
-		return nil, nil
+// Ignored is the program, which may be in the folder that is watched.
+func (c *adder) Ignored() []string {
+	if c.program == "" {
+		return nil
 	}
-	lock, err := filelock.Acquire(ctx, path, func() {
-		fmt.Fprintf(env.Stderr, "waiting for another process that updates %s\n", path)
+	return []string{c.program}
+}
+
+func (c *adder) Open(r *merging.Run, _ func(string)) error { return r.CheckName() }
+
+func (c *adder) Close() {}
+
+// Add adds up on the functions of the base or, before there is one, of the
+// program: that of the options, or the one among the inputs.
+func (c *adder) Add(ctx context.Context, j *merging.Job) (*merging.Sum, error) {
+	in, rest, err := c.functions(j)
+	if err != nil {
+		return nil, err
+	}
+	base, err := readMIP(in, c.arch, mipWarnings(j))
+	if err == nil && j.Base != "" && base.format != formats.MIPProfile && base.format != formats.MIPYAML {
+		err = &profile.FormatError{
+			File: j.Base, Offset: -1, Record: -1, Field: "format", Found: base.format.String(),
+			Want: "a merged MIP profile (to make one, profuse mip create)", Err: profile.ErrMismatch,
+		}
+	}
+	if err != nil {
+		return nil, &merging.BaseError{Err: err}
+	}
+	s := &mipSum{job: j, base: base}
+	if err := s.add(ctx, rest); err != nil {
+		return nil, err
+	}
+	return &merging.Sum{
+		Contents: func() string { return mipContents(s.profile) },
+		Write:    s.write,
+		Written: func() error {
+			if j.Base != "" {
+				return nil
+			}
+			return keepBuildID(j.Output, base.binary.BuildID, false)
+		},
+		Locks: true,
+	}, nil
+}
+
+// functions returns the input that says which functions there are, and the
+// others.
+func (c *adder) functions(j *merging.Job) (in inputs.Input, rest []inputs.Input, err error) {
+	switch {
+	case j.Base != "":
+		return inputs.File(j.Base), j.Inputs, nil
+	case c.program != "":
+		in, err = sources.BinaryPath(c.program)
+		return in, j.Inputs, err
+	case j.Watched():
+		return in, nil, fmt.Errorf("%s does not exist, and raw profiles do not say which functions there are: add --program, with %s",
+			j.Output, mipWanted)
+	}
+	i, err := findMIPBase(j.Inputs)
+	if err != nil {
+		return in, nil, err
+	}
+	return j.Inputs[i], slices.Concat(j.Inputs[:i], j.Inputs[i+1:]), nil
+}
+
+// A mipSum is inputs added to the functions and counts of a profile.
+type mipSum struct {
+	job     *merging.Job
+	base    *mipFile
+	profile *mip.Profile // the sum, in the end
+
+	raw, merged atomic.Int64 // profiles that are in the sum
+}
+
+// add adds the inputs up. The error is one that leaves no result.
+func (s *mipSum) add(ctx context.Context, ins []inputs.Input) error {
+	merger, err := mip.NewMerger(s.base.profile, mip.MergeOptions{Warn: mipWarnings(s.job)})
+	if err != nil {
+		return err
+	}
+	var forks []*mip.Merger
+	adders := s.job.Adders(len(ins), func() merge.Adder {
+		m := merger
+		if len(forks) > 0 {
+			m = merger.Fork()
+		}
+		forks = append(forks, m)
+		return func(p *merge.Profile) (*merge.Brought, error) { return nil, s.addTo(m, p) }
 	})
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
+	if err := s.job.Add(ctx, ins, adders, false); err != nil {
+		return err
 	}
-	return lock, err
+	for _, m := range forks[1:] {
+		if err := merger.Merge(m); err != nil {
+			return err
+		}
+	}
+	s.profile = merger.Profile()
+	return nil
+}
+
+// addTo adds a profile to the sum of a worker.
+func (s *mipSum) addTo(m *mip.Merger, p *merge.Profile) error {
+	f, _ := formats.Detect(p.Data)
+	switch f {
+	case formats.MIPRaw:
+		p.Adding()
+		_, err := m.AddRaw(p.Name, p.Data, p.Weight)
+		if err == nil {
+			s.raw.Add(1)
+		}
+		return err
+	case formats.MIPRet, formats.MIPProfile, formats.MIPYAML, formats.MIPMap:
+		r, err := mip.NewReader(p.Name, p.Data, mip.ReaderOptions{Warn: mipWarnings(s.job)})
+		if err == nil {
+			p.Adding()
+			_, err = m.Add(r, p.Weight)
+		}
+		if err == nil && f != formats.MIPRet {
+			s.merged.Add(1)
+		}
+		return err
+	}
+	return sources.WrongFormat(p.Name, p.Data, "a MIP profile, as all that are merged here")
+}
+
+// write writes the sum in the form that the base had, if there is one.
+func (s *mipSum) write(w io.Writer) (what string, err error) {
+	j := s.job
+	yaml := j.Format == formatMIPYAML || j.Format == "" && console.IsYAML(j.Output)
+	what = s.added() + " on the functions of " + s.base.name
+	var opt mip.MIPOptions
+	if j.Base != "" {
+		yaml, what = s.base.format == formats.MIPYAML, s.added()+" added"
+		opt.DocumentLayout = s.base.info.Layout.NamesByLength
+	}
+	if yaml {
+		return what, mip.WriteYAML(w, s.profile, mip.YAMLOptions{})
+	}
+	return what, mip.WriteMIP(w, s.profile, opt)
+}
+
+// added says what was merged.
+func (s *mipSum) added() string {
+	text := cli.Quantity(uint64(s.raw.Load()), "raw profile", "raw profiles")
+	if n := s.merged.Load(); n > 0 {
+		text += " and " + cli.Quantity(uint64(n), "merged one", "merged ones")
+	}
+	return text
 }
 
 // mipContents sums up a profile.
@@ -165,6 +259,6 @@ func coveredBlocks(f *mip.Function) (n int) {
 }
 
 // mipWarnings returns what takes note of what a reader or the merger noticed.
-func mipWarnings(report *merging.Report) func(mip.Warning) {
-	return func(w mip.Warning) { report.AddError("mip", 0, w.File, w.Function, w.Err) }
+func mipWarnings(j *merging.Job) func(mip.Warning) {
+	return func(w mip.Warning) { j.WarnError("mip", 0, w.File, w.Function, w.Err) }
 }

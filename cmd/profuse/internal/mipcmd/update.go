@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"os"
 
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/cli"
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/console"
@@ -14,10 +15,8 @@ import (
 	"github.com/profuse-pgo/profuse/formats"
 	"github.com/profuse-pgo/profuse/inputs"
 	"github.com/profuse-pgo/profuse/internal/filelock"
-	"github.com/profuse-pgo/profuse/internal/responsefile"
 	"github.com/profuse-pgo/profuse/mip"
 	"github.com/profuse-pgo/profuse/mip/debuginfo"
-	"github.com/profuse-pgo/profuse/profile"
 	"github.com/profuse-pgo/profuse/symbolize"
 )
 
@@ -88,6 +87,21 @@ func (c *mipCreate) run(ctx context.Context, env *cli.Env, args []string) error 
 	return nil
 }
 
+// lockMIP keeps "profuse mip merge" from updating a file while it is replaced.
+// A file that does not exist yet needs no lock.
+func lockMIP(ctx context.Context, env *cli.Env, path string) (*filelock.Lock, error) {
+	if path == "-" {
+		return nil, nil
+	}
+	lock, err := filelock.Acquire(ctx, path, func() {
+		fmt.Fprintf(env.Stderr, "waiting for another process that updates %s\n", path)
+	})
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	return lock, err
+}
+
 // replaceMIP writes a profile that was made anew. A merge that goes on into
 // the old one is waited for: it must not come later.
 func replaceMIP(ctx context.Context, env *cli.Env, path string, ins []inputs.Input, write func(io.Writer) error) error {
@@ -100,7 +114,7 @@ func replaceMIP(ctx context.Context, env *cli.Env, path string, ins []inputs.Inp
 	}
 	defer lock.Release()
 	if err := console.WriteText(env, path, ins, write); err != nil {
-		return fmt.Errorf("%s is not written: %w", console.OutputName(path), err)
+		return merging.NotWritten(path, err)
 	}
 	return nil
 }
@@ -116,110 +130,35 @@ waits for the one before. The PROFILE is replaced whole or left as it was.
 
 An INPUT is what "profuse merge" takes, which makes a new profile in one step.`,
 		Setup: func(f *cli.Flags) cli.Action {
-			c := &mipUpdate{}
-			f.StringVar(&c.profile, "p", "", "`PROFILE` to merge into")
-			c.loss.Declare(f)
-			f.IntVar(&c.workers, "j", 0, "`N` read N inputs at a time (default one per CPU); the result is the same")
-			f.BoolVar(&c.quiet, "q", false, "print neither progress nor warnings nor summary")
+			c := &mipUpdate{merging.Run{Update: true}}
+			f.StringVar(&c.Output, "p", "", "`PROFILE` to merge into")
+			c.Loss.Declare(f)
+			f.IntVar(&c.Workers, "j", 0, "`N` read N inputs at a time (default one per CPU); the result is the same")
+			f.BoolVar(&c.Quiet, "q", false, "print neither progress nor warnings nor summary")
 			return c.run
 		},
 	}
 }
 
 // mipUpdate is one run of "profuse mip merge".
-type mipUpdate struct {
-	profile string
-	loss    merging.LossOptions
-	workers int
-	quiet   bool
-}
+type mipUpdate struct{ merging.Run }
 
 func (c *mipUpdate) run(ctx context.Context, env *cli.Env, args []string) error {
 	switch {
-	case c.profile == "":
+	case c.Output == "":
 		return cli.Usagef("-p says which profile to merge into and is missing")
-	case c.profile == "-":
+	case c.Output == "-":
 		return cli.Usagef("standard output cannot be merged into")
 	case len(args) == 0:
 		return cli.Usagef("no inputs")
-	case c.workers < 0:
+	case c.Workers < 0:
 		return cli.Usagef("option -j takes a number from 1 up")
 	}
-	progress := env.StartProgress("inputs read", c.quiet)
-	defer progress.Stop()
-	report := merging.NewReport(progress)
-	if err := report.Start(&c.loss, "mip merge", c.profile); err != nil {
-		return err
+	if _, err := os.Stat(c.Output); errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("%s: there is no such profile; \"profuse mip create\" makes it", c.Output)
 	}
-	return report.Finish(c.update(ctx, env, args, report))
-}
-
-// update merges what the arguments name into the profile.
-func (c *mipUpdate) update(ctx context.Context, env *cli.Env, args []string, report *merging.Report) error {
-	args, err := responsefile.Expand(args)
-	if err != nil {
-		return err
-	}
-	ins, err := inputs.Expand(args, inputs.Options{Stdin: env.Stdin, Skipped: report.Skipped})
-	if err != nil {
-		return err
-	}
-	if err := report.Apart(ins); err != nil {
-		return err
-	}
-	lock, err := filelock.Acquire(ctx, c.profile, func() {
-		report.Progress.Stop()
-		fmt.Fprintf(env.Stderr, "waiting for another process that updates %s\n", c.profile)
-	})
-	if errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("%s: there is no such profile; \"profuse mip create\" makes it", c.profile)
-	} else if err != nil {
-		return err
-	}
-	defer lock.Release()
-	m, err := c.merge(ctx, ins, report)
-	report.Progress.Stop()
-	if err != nil {
-		return err
-	}
-	if err := report.Judge(env.Stderr); err != nil {
-		return err
-	}
-	if err := c.write(env, ins, m); err != nil {
-		return fmt.Errorf("%s is not written: %w", c.profile, err)
-	}
-	if !c.quiet {
-		report.PrintWarnings(env.Stderr)
-		report.PrintLoss(env.Stderr)
-		fmt.Fprintf(env.Stderr, "merged %s: %s → %s (%s added)\n", report.InputsLine(),
-			mipContents(m.profile), c.profile, m.added())
-	}
-	return nil
-}
-
-// merge merges the inputs into what is in the profile.
-func (c *mipUpdate) merge(ctx context.Context, ins []inputs.Input, report *merging.Report) (*mipMerge, error) {
-	base, err := readMIP(inputs.File(c.profile), "", mipWarnings(report))
-	if err != nil {
-		return nil, err
-	}
-	if base.format != formats.MIPProfile && base.format != formats.MIPYAML {
-		return nil, &profile.FormatError{
-			File: c.profile, Offset: -1, Record: -1, Field: "format", Found: base.format.String(),
-			Want: "a merged MIP profile (to make one, profuse mip create)", Err: profile.ErrMismatch,
-		}
-	}
-	return mergeMIP(ctx, base, ins, merging.NumWorkers(c.workers), report)
-}
-
-// write writes the result in the form that the profile had.
-func (c *mipUpdate) write(env *cli.Env, ins []inputs.Input, m *mipMerge) error {
-	return console.WriteText(env, c.profile, ins, func(w io.Writer) error {
-		if m.base.format == formats.MIPYAML {
-			return mip.WriteYAML(w, m.profile, mip.YAMLOptions{})
-		}
-		return mip.WriteMIP(w, m.profile, mip.MIPOptions{DocumentLayout: m.base.info.Layout.NamesByLength})
-	})
+	c.Family = formats.MIP
+	return c.Merge(ctx, env, "mip merge", args, func([]inputs.Input) (merging.Adder, error) { return new(adder), nil })
 }
 
 func mip2yamlCommand() *cli.Command {

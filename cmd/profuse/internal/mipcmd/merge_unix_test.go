@@ -13,7 +13,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/profuse-pgo/profuse/cmd/profuse/internal/cli"
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/merging"
 	"github.com/profuse-pgo/profuse/inputs"
 	"github.com/profuse-pgo/profuse/internal/oracle"
@@ -38,29 +37,28 @@ func mipInputs(t *testing.T) (*mipFile, []inputs.Input) {
 
 func TestMergeMIPWorkers(t *testing.T) {
 	base, ins := mipInputs(t)
-	merge := func(workers int) (*mipMerge, *merging.Report) {
-		report := merging.NewReport(&cli.Progress{})
-		m, err := mergeMIP(t.Context(), base, ins, workers, report)
-		if err != nil {
+	merge := func(workers int) *mipSum {
+		s := &mipSum{job: &merging.Job{Run: &merging.Run{Workers: workers}}, base: base}
+		if err := s.add(t.Context(), ins); err != nil {
 			t.Fatal(err)
 		}
-		return m, report
+		return s
 	}
-	one, oneReport := merge(1)
-	if got := oneReport.InputsLine(); got != "80 of 100 inputs (left out: 20 mismatching)" {
+	one := merge(1)
+	if got := merging.InputsLine(one.job.Accounts.Loss()); got != "80 of 100 inputs (left out: 20 mismatching)" {
 		t.Error(got)
 	}
 	if got := one.added(); got != "60 raw profiles and 20 merged ones" {
 		t.Error(got)
 	}
 	for _, workers := range []int{2, 7, 50} {
-		m, report := merge(workers)
+		m := merge(workers)
 		if !reflect.DeepEqual(m.profile, one.profile) {
 			t.Errorf("%d workers: another profile", workers)
 		}
 		var got, want strings.Builder
-		report.PrintRejects(&got)
-		oneReport.PrintRejects(&want)
+		m.job.PrintLeftOut(&got, m.job.Accounts.Loss())
+		one.job.PrintLeftOut(&want, one.job.Accounts.Loss())
 		if got.String() != want.String() {
 			t.Errorf("%d workers: %s, want %s", workers, got.String(), want.String())
 		}
@@ -82,7 +80,8 @@ func TestMergeMIPInterrupt(t *testing.T) {
 	defer keep.Close()
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
-	_, err = mergeMIP(ctx, base, append(ins, inputs.File(pipe)), 2, merging.NewReport(&cli.Progress{}))
+	s := &mipSum{job: &merging.Job{Run: &merging.Run{Workers: 2}}, base: base}
+	err = s.add(ctx, append(ins, inputs.File(pipe)))
 	if !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("%v, want the context's error", err)
 	}

@@ -13,7 +13,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/profuse-pgo/profuse/cmd/profuse/internal/cli"
+	"github.com/profuse-pgo/profuse/cmd/profuse/internal/memprofcmd"
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/merging"
 	"github.com/profuse-pgo/profuse/inputs"
 	"github.com/profuse-pgo/profuse/internal/oracle"
@@ -78,6 +78,24 @@ func tarred(t *testing.T, members []oracle.Fixture) []byte {
 	return b.Bytes()
 }
 
+func newJob(ins []inputs.Input, workers int) *merging.Job {
+	return &merging.Job{Run: &merging.Run{Workers: workers}, Inputs: ins}
+}
+
+// addUp is adder.addUp without the programs that options name.
+func addUp(ctx context.Context, c *adder, report *mergeReport) (*irpgo.Profile, error) {
+	var err error
+	if c.heapReader, err = memprofcmd.OpenReader(nil, 1); err != nil {
+		return nil, err
+	}
+	defer c.Close()
+	merged, err := c.addUp(ctx, report.Job, report)
+	if err != nil {
+		return nil, err
+	}
+	return merged.Profile(), nil
+}
+
 // The file and everything that is said about it are the same for any number
 // of workers.
 func TestMergeWorkers(t *testing.T) {
@@ -87,8 +105,8 @@ func TestMergeWorkers(t *testing.T) {
 		var wantText string
 		for _, workers := range []int{1, 2, 3, 8, 32} {
 			for range 3 / oracle.Step(3) {
-				report := newReport(merging.NewReport(&cli.Progress{}))
-				p, err := mergeInputs(t.Context(), ins, workers, reading{}, irpgo.MergeOptions{AllowMixed: mixed}, report)
+				report := newReport(newJob(ins, workers))
+				p, err := addUp(t.Context(), &adder{mixed: mixed}, report)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -99,7 +117,7 @@ func TestMergeWorkers(t *testing.T) {
 				text := reportText(report, p)
 				if want == nil {
 					want, wantText = data, text
-					t.Logf("mixed %v: %s", mixed, report.InputsLine())
+					t.Logf("mixed %v: %s", mixed, merging.InputsLine(report.Accounts.Loss()))
 					continue
 				}
 				if !bytes.Equal(data, want) {
@@ -115,9 +133,9 @@ func TestMergeWorkers(t *testing.T) {
 
 func reportText(r *mergeReport, p *irpgo.Profile) string {
 	var b strings.Builder
-	r.PrintRejects(&b)
+	r.PrintLeftOut(&b, r.Accounts.Loss())
 	r.PrintWarnings(&b)
-	b.WriteString(r.InputsLine() + "\n")
+	b.WriteString(merging.InputsLine(r.Accounts.Loss()) + "\n")
 	choice := irpgo.ChooseIndexedVersion(p, r.infos())
 	fmt.Fprintf(&b, "%d: %s\n", choice.Version, choice.Reason)
 	return b.String()
@@ -145,7 +163,7 @@ func TestMergeFileCutShort(t *testing.T) {
 		t.Fatal(err)
 	}
 	cut := false
-	opt := irpgo.MergeOptions{Rename: func(name string) string {
+	c := &adder{rename: func(name string) string {
 		if !cut {
 			cut = true
 			if err := os.Truncate(path, 100); err != nil {
@@ -154,8 +172,7 @@ func TestMergeFileCutShort(t *testing.T) {
 		}
 		return name
 	}}
-	report := newReport(merging.NewReport(&cli.Progress{}))
-	_, err = mergeInputs(t.Context(), []inputs.Input{inputs.File(path)}, 1, reading{}, opt, report)
+	_, err = addUp(t.Context(), c, newReport(newJob([]inputs.Input{inputs.File(path)}, 1)))
 	if err == nil {
 		t.Skip("files are not mapped here")
 	}
@@ -177,7 +194,7 @@ func TestMergeCancelled(t *testing.T) {
 		w.Write([]byte("half a profile")) // the worker is reading now
 		cancel()
 	}()
-	_, err = mergeInputs(ctx, ins, 4, reading{}, irpgo.MergeOptions{}, newReport(merging.NewReport(&cli.Progress{})))
+	_, err = addUp(ctx, new(adder), newReport(newJob(ins, 4)))
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("%v, want %v", err, context.Canceled)
 	}

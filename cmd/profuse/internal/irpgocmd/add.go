@@ -1,0 +1,265 @@
+package irpgocmd
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"runtime"
+	"runtime/debug"
+	"slices"
+	"sync"
+
+	"github.com/profuse-pgo/profuse/cmd/profuse/internal/cli"
+	"github.com/profuse-pgo/profuse/cmd/profuse/internal/console"
+	"github.com/profuse-pgo/profuse/cmd/profuse/internal/merging"
+	"github.com/profuse-pgo/profuse/cmd/profuse/internal/sources"
+	"github.com/profuse-pgo/profuse/formats"
+	"github.com/profuse-pgo/profuse/inputs"
+	"github.com/profuse-pgo/profuse/irpgo"
+	"github.com/profuse-pgo/profuse/memprof"
+	"github.com/profuse-pgo/profuse/merge"
+	"github.com/profuse-pgo/profuse/profile"
+)
+
+// Add adds up with a fork of the merger for each worker. The order of the
+// profiles shows in the result; see [irpgo.Merger.AddAt].
+func (c *adder) Add(ctx context.Context, j *merging.Job) (*merging.Sum, error) {
+	report := newReport(j)
+	merged, err := c.addUp(ctx, j, report)
+	if err != nil {
+		return nil, err
+	}
+	if c.heapYAML(j.Run) {
+		return c.heapSum(j, merged.Profile(), report), nil
+	}
+	if c.keep == nil && !c.sparse && !c.text && report.asksNoFunction() {
+		return c.wholeSum(merged, report), nil
+	}
+	p := merged.Profile()
+	report.foundIn(p)
+	sum := &merging.Sum{
+		Empty:    emptiness(len(p.Functions), p),
+		Contents: func() string { return c.contents(p) },
+		Write:    func(w io.Writer) (string, error) { return c.encode(w, p, report) },
+		Notes: func(w io.Writer) {
+			report.printPrograms(w, p)
+			c.heapReader.PrintLosses(w)
+		},
+	}
+	if c.keep != nil {
+		p.Functions = slices.DeleteFunc(p.Functions, func(f irpgo.Function) bool { return !c.keep(f.Name) })
+	}
+	return sum, nil
+}
+
+// wholeSum is the sum of whose functions nothing is asked: it need not be built
+// as a profile.
+func (c *adder) wholeSum(merged *irpgo.Merged, report *mergeReport) *merging.Sum {
+	found := merged.Contents()
+	report.Accounts.Found(found.Functions, nil)
+	return &merging.Sum{
+		Empty: emptiness(found.Functions, merged.Head()),
+		Contents: func() string {
+			return contentsLine(uint64(found.Functions), 0, uint64(found.Counters), found.Total, merged.Head())
+		},
+		Write: func(w io.Writer) (string, error) {
+			version, what := c.chosenVersion(func() irpgo.VersionChoice { return merged.ChooseVersion(report.infos()) })
+			return what, merged.WriteIndexed(w, c.indexedOptions(version, report))
+		},
+		Notes: c.heapReader.PrintLosses,
+	}
+}
+
+// heapSum is the heap profile alone, as YAML.
+func (c *adder) heapSum(j *merging.Job, p *irpgo.Profile, report *mergeReport) *merging.Sum {
+	report.foundIn(p)
+	sum := new(merging.Sum)
+	heap := p.MemProf
+	if heap.Empty() {
+		sum.Empty = "no input has a heap profile"
+	}
+	if heap == nil {
+		heap = new(memprof.Profile)
+	}
+	if len(p.Functions) > 0 {
+		j.Warn("memprof yaml", 0, fmt.Sprintf("the counters of %s are left out: MemProf YAML has no place for them",
+			cli.Quantity(uint64(len(p.Functions)), "function", "functions")), "")
+		p.Functions = nil
+	}
+	sum.Contents = func() string { return c.contents(p) }
+	sum.Write = func(w io.Writer) (string, error) { return "MemProf YAML", memprof.WriteYAML(w, heap) }
+	sum.Notes = c.heapReader.PrintLosses
+	return sum
+}
+
+// emptiness says that a profile without functions is not what was asked for.
+func emptiness(functions int, p *irpgo.Profile) string {
+	if functions == 0 && p.MemProf.Empty() {
+		return "no input has any function"
+	}
+	return ""
+}
+
+// collectLate puts the first garbage collection off until the heap has 32 MiB:
+// what a merge allocates first it mostly keeps. From there on the collector
+// works as ever. It is for the one merge that a process is started for.
+var collectLate = sync.OnceFunc(func() {
+	const percent = 800 // of the 4 MiB where the first collection would be
+	usual := debug.SetGCPercent(percent)
+	if usual < 0 {
+		debug.SetGCPercent(usual) // it is off
+		return
+	}
+	runtime.AddCleanup(new([64]byte), func(usual int) { debug.SetGCPercent(usual) }, usual)
+})
+
+// addUp adds up the base, if there is one, and then the inputs.
+func (c *adder) addUp(ctx context.Context, j *merging.Job, report *mergeReport) (*irpgo.Merged, error) {
+	collectLate()
+	ins := j.Inputs
+	if j.Base != "" {
+		ins = append([]inputs.Input{inputs.File(j.Base)}, ins...)
+	}
+	merger := irpgo.NewMerger(irpgo.MergeOptions{
+		AllowMixed:      true, // the gate decides
+		KeepVTableNames: c.keepVTables, KeepSymbols: c.text, Rename: c.rename, Warn: report.mergeWarning,
+	})
+	gate := newKindGate(c.mixed)
+	forks := make([]*irpgo.Merger, merging.NumWorkers(j.Workers))
+	adders := make([]merge.Adder, len(forks))
+	for i := range forks {
+		forks[i] = merger.Fork()
+		w := &worker{adder: c, gate: gate, report: report, merger: forks[i]}
+		adders[i] = w.add
+	}
+	if err := j.Add(ctx, ins, adders, true); err != nil {
+		return nil, err
+	}
+	if err := joinForks(forks); err != nil {
+		return nil, err
+	}
+	if err := merger.Merge(forks[0]); err != nil {
+		return nil, err
+	}
+	return merger.Finish(), nil
+}
+
+// joinForks merges all forks into the first: the upper half into the lower, at
+// once, and again.
+func joinForks(forks []*irpgo.Merger) error {
+	for n := len(forks); n > 1; n = (n + 1) / 2 {
+		half := (n + 1) / 2
+		errs := make([]error, n-half)
+		var group sync.WaitGroup
+		for i := range errs {
+			group.Go(func() {
+				errs[i] = forks[i].Merge(forks[half+i])
+				forks[half+i] = nil
+			})
+		}
+		group.Wait()
+		if err := errors.Join(errs...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// A worker adds to a fork of its own.
+type worker struct {
+	*adder
+	gate   *kindGate
+	report *mergeReport
+	merger *irpgo.Merger
+}
+
+// add adds one profile to the worker's fork.
+func (w *worker) add(p *merge.Profile) (brought *merge.Brought, err error) {
+	var kind irpgo.Variant
+	entered, counts := false, false
+	// Also when reading faults: the others wait for this place.
+	defer func() {
+		if !entered {
+			w.merger.Skip(p.Place)
+		}
+		w.gate.settle(p.Place, kind, counts)
+	}()
+	format, _ := formats.Detect(p.Data)
+	if format.Family() == formats.MemProf {
+		return nil, w.addHeap(p, format)
+	}
+	r, err := irpgo.NewReader(p.Name, p.Data, irpgo.ReaderOptions{
+		Warn:      func(warning irpgo.Warning) { w.report.warn(p.Place, warning, warning.File) },
+		Correlate: w.correlations.forProfile,
+		Rescue:    w.rescue(), Rescued: func(r irpgo.Rescued) { w.report.rescued(p, r) },
+	})
+	if f := format.Family(); err != nil && f == formats.MIP || f == formats.Iprof {
+		err = sources.WrongFormat(p.Name, p.Data, "an IRPGO profile, as all that are merged here")
+	}
+	if err == nil {
+		kind = r.Info().Variant & kindBits
+		err = w.admit(p, r)
+	}
+	if err != nil {
+		return nil, err
+	}
+	entered = true
+	p.Adding()
+	added, err := w.merger.AddAt(p.Place, r, p.Weight)
+	if err != nil && added.Records == 0 {
+		return nil, err
+	}
+	brought = &merge.Brought{Functions: added.Records, Unmergable: added.Skipped, Count: added.Count}
+	if err != nil {
+		return brought, err
+	}
+	counts = kind != 0 || added.Records > 0
+	w.report.merged(p.Place, r.Info())
+	w.report.programs.add(p.Place, p.Name, r.Info().BinaryIDs, p.Data)
+	for _, id := range r.Info().BinaryIDs {
+		brought.BinaryIDs = append(brought.BinaryIDs, hex.EncodeToString(id))
+	}
+	return brought, nil
+}
+
+// addHeap adds a heap profile that is a file of its own.
+func (w *worker) addHeap(p *merge.Profile, format formats.Format) error {
+	heap, info, err := w.heapReader.Read(p.Name, p.Data, format, func(kind string, err error) {
+		w.report.Warn(kind, p.Place, console.DescribeError(err).Message, "")
+	})
+	if err == nil {
+		err = w.merger.AddMemProf(p.Name, heap, p.Weight)
+	}
+	if err == nil && info != nil {
+		w.report.merged(p.Place, info)
+	}
+	return err
+}
+
+// admit asks whether the profile may meet the others.
+func (w *worker) admit(p *merge.Profile, r *irpgo.Reader) error {
+	v := r.Info().Variant
+	have, ok := w.gate.admit(p.Place, v&kindBits)
+	if ok || v&kindBits == 0 && !hasRecords(r) {
+		return nil
+	}
+	return &profile.FormatError{
+		File: p.Name, Section: "header", Offset: -1, Record: -1, Field: "kind of profile", Found: kindName(v),
+		Want: fmt.Sprintf("%s as the inputs before it (or --allow-mixed)", kindName(have)),
+		Err:  errMixedKinds,
+	}
+}
+
+var errMixedKinds = fmt.Errorf("another kind of instrumentation: %w", profile.ErrMismatch)
+
+// hasRecords reports whether the profile has any record. Programs that are
+// linked for profiling but contain nothing instrumented write profiles without
+// records, and without the marks of the kind they would have been.
+func hasRecords(r *irpgo.Reader) bool {
+	for range r.Records() {
+		return true
+	}
+	return false
+}

@@ -1,0 +1,83 @@
+package merging
+
+import (
+	"github.com/profuse-pgo/profuse/cmd/profuse/internal/cli"
+	"github.com/profuse-pgo/profuse/merge"
+)
+
+// ExitOverBudget is the exit code of a merge that would lose more than it may.
+const ExitOverBudget = 4
+
+// The names of the limits, as options and in reports.
+const (
+	maxLostInputs    = "max-lost-inputs"
+	maxLostFunctions = "max-lost-functions"
+)
+
+// The failure modes: older names of budgets.
+const (
+	failAny  = "any"
+	failAll  = "all"
+	failWarn = "warn"
+)
+
+// LossOptions are the options of commands that merge about what is lost: what
+// may be, and where it is told.
+type LossOptions struct {
+	inputs, functions merge.Limit
+	mode              cli.Choice
+	report            string // file
+	quarantine        string // folder
+	move              bool   // into it
+
+	flags *cli.Flags
+}
+
+// defaultLoss is what may be lost unless something else is said: in a merge of
+// thousands a crashed process now and then, in one of few inputs none.
+const defaultLoss = "1%"
+
+// Declare declares them.
+func (o *LossOptions) Declare(f *cli.Flags) {
+	o.flags = f
+	_ = o.inputs.Set(defaultLoss)
+	_ = o.functions.Set(defaultLoss)
+	f.Var(&o.inputs, maxLostInputs, "`N|P%` how many inputs, or P % of them, may be left out because they cannot be used")
+	f.Var(&o.functions, maxLostFunctions, "`P%` how many functions that only unusable inputs know may be missing from the result")
+	o.mode.Allowed = []string{failAny, failAll, failWarn}
+	f.Var(&o.mode, "failure-mode", "`MODE` in place of the limits --max-lost-…: any is 0 and 0%, all is 100% of both as long as there are other inputs, "+
+		"warn even if there are none")
+	f.StringVar(&o.report, "report", "", "`FILE` tell of every input as JSON: used or not, why, and what it brought")
+	f.StringVar(&o.quarantine, "quarantine", "", "`DIR` link what is left out into DIR, with a file beside each that says why")
+	f.BoolVar(&o.move, "quarantine-move", false, "move it there instead, if the result is written")
+}
+
+// budget returns what may be lost.
+func (o *LossOptions) budget() (merge.Budget, error) {
+	b := merge.Budget{Inputs: o.inputs, Functions: o.functions}
+	var clash string
+	o.flags.Given(func(name string) {
+		if name == maxLostInputs || name == maxLostFunctions {
+			clash = name
+		}
+	})
+	if o.mode.Value != "" && clash != "" {
+		return b, cli.Usagef("options --failure-mode and --%s exclude each other", clash)
+	}
+	if o.move && o.quarantine == "" {
+		return b, cli.Usagef("option --quarantine-move needs --quarantine")
+	}
+	share := "0%"
+	switch o.mode.Value {
+	case "":
+		return b, nil
+	case failAll, failWarn:
+		share = "100%"
+	}
+	b = merge.Budget{NoInput: o.mode.Value == failWarn}
+	_ = b.Functions.Set(share)
+	if b.Inputs = b.Functions; o.mode.Value == failAny {
+		_ = b.Inputs.Set("0")
+	}
+	return b, nil
+}

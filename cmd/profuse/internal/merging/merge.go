@@ -1,0 +1,197 @@
+package merging
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/profuse-pgo/profuse/cmd/profuse/internal/cli"
+	"github.com/profuse-pgo/profuse/cmd/profuse/internal/console"
+	"github.com/profuse-pgo/profuse/inputs"
+	"github.com/profuse-pgo/profuse/internal/filelock"
+)
+
+// Merge merges what the arguments name into r.Output. choose says what adds the
+// inputs up.
+func (r *Run) Merge(ctx context.Context, env *cli.Env, command string, args []string, choose func(ins []inputs.Input) (Adder, error)) error {
+	j := &Job{Run: r, progress: env.StartProgress("inputs read", r.Quiet)}
+	defer j.progress.Stop()
+	if err := j.start(command); err != nil {
+		return err
+	}
+	return j.finish(j.merge(ctx, env, args, choose))
+}
+
+func (j *Job) merge(ctx context.Context, env *cli.Env, args []string, choose func(ins []inputs.Input) (Adder, error)) error {
+	ins, err := j.expand(env, args, j.Skipped)
+	if err != nil {
+		return err
+	}
+	if err := j.refuseQuarantined(ins); err != nil {
+		return err
+	}
+	a, err := choose(ins)
+	if err != nil {
+		return err
+	}
+	if err := a.Open(j.Run, func(text string) { j.Warn("programs", 0, text, "") }); err != nil {
+		return err
+	}
+	defer a.Close()
+	if s, ok := a.(Splitter); ok {
+		groups, err := s.Split(ctx, j.Run, ins)
+		if err != nil {
+			return err
+		}
+		if groups != nil {
+			return j.mergeGroups(ctx, env, a, ins, groups)
+		}
+	}
+	j.Inputs = ins
+	return j.mergeAll(ctx, env, a)
+}
+
+// mergeAll merges all inputs into one result.
+func (j *Job) mergeAll(ctx context.Context, env *cli.Env, a Adder) error {
+	var lock *filelock.Lock
+	defer func() { lock.Release() }()
+	var err error
+	if j.Update {
+		j.Base = j.Output
+		if lock, err = j.lock(ctx, env); err != nil {
+			return err
+		}
+	}
+	out, err := console.OpenOutput(env, j.Output, j.Inputs)
+	if err != nil {
+		return err
+	}
+	defer out.Discard()
+	sum, err := a.Add(ctx, j)
+	j.progress.Stop()
+	if err != nil {
+		return err
+	}
+	if err := j.judge(env); err != nil {
+		return err
+	}
+	if sum.Empty != "" && !j.Empty && !j.budget.NoInput {
+		return fmt.Errorf("%s; nothing is written (--allow-empty writes an empty profile)", sum.Empty)
+	}
+	if sum.Locks && !j.Update && j.Output != "-" {
+		if lock, err = j.lock(ctx, env); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	format, err := sum.Write(out)
+	if err == nil {
+		err = out.Commit()
+	}
+	if err != nil {
+		return NotWritten(j.Output, err)
+	}
+	if sum.Written != nil {
+		if err := sum.Written(); err != nil {
+			return err
+		}
+	}
+	if j.Quiet {
+		return nil
+	}
+	j.PrintWarnings(env.Stderr)
+	if sum.Notes != nil {
+		sum.Notes(env.Stderr)
+	}
+	l := j.Accounts.Loss()
+	fmt.Fprintf(env.Stderr, "%smerged %s: %s → %s (%s)\n", j.lossLine(l, &j.budget), InputsLine(l), sum.Contents(), console.OutputName(j.Output), format)
+	return nil
+}
+
+// mergeGroups writes one profile for each group into a folder, all or none.
+func (j *Job) mergeGroups(ctx context.Context, env *cli.Env, a Adder, ins []inputs.Input, groups []*Group) error {
+	if err := os.MkdirAll(j.Output, 0o777); err != nil {
+		return err
+	}
+	var outs []*console.Output
+	defer func() {
+		for _, out := range outs {
+			out.Discard()
+		}
+	}()
+	var lines []string
+	for _, g := range groups {
+		before := j.Accounts.Loss().Used
+		j.group, j.Inputs = g, make([]inputs.Input, len(g.Inputs))
+		for i, at := range g.Inputs {
+			j.Inputs[i] = ins[at]
+		}
+		sum, err := a.Add(ctx, j)
+		if err != nil {
+			j.progress.Stop()
+			return err
+		}
+		j.before += len(g.Inputs)
+		used := j.Accounts.Loss().Used - before
+		if used == 0 {
+			continue
+		}
+		path := filepath.Join(j.Output, g.Name)
+		out, err := console.OpenOutput(env, path, ins)
+		if err != nil {
+			return err
+		}
+		outs = append(outs, out)
+		format, err := sum.Write(out)
+		if err != nil {
+			return NotWritten(path, err)
+		}
+		lines = append(lines, fmt.Sprintf("merged %s: %s → %s (%s)", cli.Quantity(uint64(used), "profile", "profiles"), sum.Contents(), path, format))
+	}
+	j.progress.Stop()
+	if err := j.judge(env); err != nil {
+		return err
+	}
+	for _, out := range outs {
+		if err := out.Commit(); err != nil {
+			return fmt.Errorf("%s: not all profiles are written: %w", j.Output, err)
+		}
+	}
+	if j.Quiet {
+		return nil
+	}
+	j.PrintWarnings(env.Stderr)
+	l := j.Accounts.Loss()
+	fmt.Fprint(env.Stderr, j.lossLine(l, &j.budget))
+	for _, line := range lines {
+		fmt.Fprintln(env.Stderr, console.Printable(line))
+	}
+	fmt.Fprintf(env.Stderr, "merged %s into %s in %s\n", InputsLine(l), cli.Quantity(uint64(len(lines)), "profile", "profiles"), j.Output)
+	return nil
+}
+
+// judge decides by the budget whether there is a result, and prints what was
+// left out.
+func (j *Job) judge(env *cli.Env) error {
+	l := j.Accounts.Loss()
+	j.PrintLeftOut(env.Stderr, l)
+	if errors.As(j.budget.Judge(l), &j.exceeded) {
+		return overBudget(j.exceeded)
+	}
+	return nil
+}
+
+// lock keeps others from updating the output while it is replaced.
+func (j *Job) lock(ctx context.Context, env *cli.Env) (*filelock.Lock, error) {
+	return filelock.Acquire(ctx, j.Output, func() {
+		j.progress.Stop()
+		fmt.Fprintf(env.Stderr, "waiting for another process that updates %s\n", j.Output)
+	})
+}
+
+// NotWritten says of which output err is.
+func NotWritten(output string, err error) error {
+	return fmt.Errorf("%s is not written: %w", console.OutputName(output), err)
+}

@@ -1,0 +1,102 @@
+package merge
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// A Budget is what a merge may lose. The zero value allows nothing.
+type Budget struct {
+	Inputs, Functions Limit
+	// NoInput says that there need not be any profile that can be used.
+	NoInput bool
+}
+
+// Judge returns an *[OverBudget] if more is lost than the budget allows.
+func (b *Budget) Judge(l Loss) error {
+	over := &OverBudget{
+		Loss:      l,
+		Inputs:    !b.Inputs.allows(l.Lost, l.Inputs),
+		Functions: !b.Functions.allows(l.LostFunctions, l.Functions),
+		Budget:    *b,
+	}
+	if l.Lost > 0 && l.Used == 0 && !b.NoInput {
+		over.Nothing, over.Inputs, over.Functions = true, true, false
+	}
+	if !over.Inputs && !over.Functions {
+		return nil
+	}
+	return over
+}
+
+// OverBudget is the error of a merge that would lose more than it may.
+type OverBudget struct {
+	Loss      Loss
+	Budget    Budget
+	Nothing   bool // no profile can be used
+	Inputs    bool // more are lost than Budget.Inputs allows
+	Functions bool
+}
+
+// Error says what is lost and what is allowed.
+func (e *OverBudget) Error() string {
+	var parts []string
+	switch {
+	case e.Nothing:
+		return "no input can be merged"
+	case e.Inputs:
+		parts = append(parts, fmt.Sprintf("%d of %d inputs cannot be merged, and %s is allowed", e.Loss.Lost, e.Loss.Inputs, e.Budget.Inputs))
+	}
+	if e.Functions {
+		parts = append(parts, fmt.Sprintf("%d of %d functions would be missing, and %s is allowed", e.Loss.LostFunctions, e.Loss.Functions, e.Budget.Functions))
+	}
+	return strings.Join(parts, "; ")
+}
+
+// A Limit is a number, or a share in percent. It is a [flag.Value].
+type Limit struct {
+	number   uint64
+	percent  float64
+	relative bool
+	text     string
+}
+
+// ParseLimit parses a number such as "7" or a share such as "0.5%".
+func ParseLimit(s string) (Limit, error) {
+	if share, ok := strings.CutSuffix(s, "%"); ok {
+		p, err := strconv.ParseFloat(share, 64)
+		if err == nil && p >= 0 && p <= 100 {
+			return Limit{percent: p, relative: true, text: s}, nil
+		}
+	} else if n, err := strconv.ParseUint(s, 10, 64); err == nil {
+		return Limit{number: n, text: s}, nil
+	}
+	return Limit{}, errors.New("it takes a number, or a percentage from 0% to 100%")
+}
+
+// String returns the limit as it was parsed.
+func (l Limit) String() string {
+	if l.text == "" {
+		return strconv.FormatUint(l.number, 10)
+	}
+	return l.text
+}
+
+// Set parses a limit.
+func (l *Limit) Set(s string) (err error) {
+	parsed, err := ParseLimit(s)
+	if err == nil {
+		*l = parsed
+	}
+	return err
+}
+
+// allows reports whether that many of all may be lost.
+func (l Limit) allows(lost, all uint64) bool {
+	if l.relative {
+		return float64(lost)*100 <= l.percent*float64(all)
+	}
+	return lost <= l.number
+}
