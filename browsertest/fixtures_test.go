@@ -61,7 +61,7 @@ func (f *fixture) sources(t *testing.T) []report.Source {
 	testdata := filepath.Join(oracle.Root(t), "testdata")
 	var opt formats.ViewOptions
 	for _, b := range f.binaries {
-		opt.ProfiledBinaries = append(opt.ProfiledBinaries, filepath.Join(testdata, filepath.FromSlash(b)))
+		opt.Programs = append(opt.Programs, filepath.Join(testdata, filepath.FromSlash(b)))
 	}
 	var out []report.Source
 	for _, file := range f.files {

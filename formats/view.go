@@ -9,6 +9,7 @@ import (
 	"github.com/profuse-pgo/profuse/memprof"
 	"github.com/profuse-pgo/profuse/mip"
 	"github.com/profuse-pgo/profuse/profile"
+	"github.com/profuse-pgo/profuse/symbolize"
 )
 
 // ViewOptions adjust [View]. The zero value is right for most uses.
@@ -18,13 +19,13 @@ type ViewOptions struct {
 	// Classes are those of the program, to find the source lines of an iprof
 	// profile's bytecode indexes in; nil does without lines.
 	Classes *classfile.Index
-	// ProfiledBinaries are the programs and libraries, and folders to find them
-	// in by build id, that raw MemProf and MIP profiles are of. Those given by name also
+	// Programs are the programs and libraries, and folders to find them in by
+	// build id, that raw MemProf and MIP profiles are of. Those given by name also
 	// name the functions of other heap profiles. The programs of MIP profiles
 	// tell where functions and blocks are in the sources, and which blocks
 	// without probes ran; in folders they are found if the build id is known,
 	// which a file beside a .mip holds ([mip.BuildIDSuffix]).
-	ProfiledBinaries []string
+	Programs []string
 	// Warn receives what is suspicious but readable; nil drops it.
 	Warn func(error)
 }
@@ -51,6 +52,11 @@ func (o *ViewOptions) warn(err error) {
 	if o.Warn != nil {
 		o.Warn(err)
 	}
+}
+
+// open opens the programs.
+func (o *ViewOptions) open() (*symbolize.Programs, error) {
+	return symbolize.OpenPrograms(o.Programs, symbolize.Options{Arch: o.Arch})
 }
 
 func viewIRPGO(name string, data []byte, opt ViewOptions) (profile.View, error) {
@@ -81,15 +87,15 @@ func viewIRPGO(name string, data []byte, opt ViewOptions) (profile.View, error) 
 
 // nameFunctions adds names to a heap profile that has hashes only.
 func (o *ViewOptions) nameFunctions(p *memprof.Profile) error {
-	if len(o.ProfiledBinaries) == 0 {
+	if len(o.Programs) == 0 {
 		return nil
 	}
-	b, err := memprof.OpenBinaries(o.ProfiledBinaries, memprof.BinaryOptions{Arch: o.Arch})
+	programs, err := o.open()
 	if err != nil {
 		return err
 	}
-	defer b.Close()
-	return b.NameFunctions(p)
+	defer programs.Close()
+	return memprof.NewBinaries(programs).NameFunctions(p)
 }
 
 func viewMemProf(name string, data []byte, f Format, opt ViewOptions) (profile.View, error) {
@@ -107,12 +113,12 @@ func viewMemProf(name string, data []byte, f Format, opt ViewOptions) (profile.V
 	if err != nil {
 		return nil, err
 	}
-	b, err := memprof.OpenBinaries(opt.ProfiledBinaries, memprof.BinaryOptions{Arch: opt.Arch})
+	programs, err := opt.open()
 	if err != nil {
 		return nil, err
 	}
-	defer b.Close()
-	p, about, err := raw.Symbolize(b, memprof.SymbolizeOptions{KeepNames: true, Warn: opt.warn})
+	defer programs.Close()
+	p, about, err := raw.Symbolize(memprof.NewBinaries(programs), memprof.SymbolizeOptions{KeepNames: true, Warn: opt.warn})
 	if err != nil {
 		return nil, err
 	}

@@ -21,8 +21,8 @@ var viewed = []struct {
 	{"../testdata/irpgo/clang22/ir-run1.profraw", formats.IRPGORaw, formats.ViewOptions{}},
 	{"../testdata/irpgo/llvm22/merged.profdata", formats.IRPGOIndexed, formats.ViewOptions{}},
 	{"../testdata/irpgo/text/values.proftext", formats.IRPGOText, formats.ViewOptions{}},
-	{memprofDir + "clang22-pie.memprofraw", formats.MemProfRaw, formats.ViewOptions{ProfiledBinaries: []string{memprofDir + "clang22-pie.debug"}}},
-	{memprofDir + "clang22-pie.profdata", formats.IRPGOIndexed, formats.ViewOptions{ProfiledBinaries: []string{memprofDir + "clang22-pie.debug"}}},
+	{memprofDir + "clang22-pie.memprofraw", formats.MemProfRaw, formats.ViewOptions{Programs: []string{memprofDir + "clang22-pie.debug"}}},
+	{memprofDir + "clang22-pie.profdata", formats.IRPGOIndexed, formats.ViewOptions{Programs: []string{memprofDir + "clang22-pie.debug"}}},
 	{"../testdata/mip/counts.mipmap", formats.MIPMap, formats.ViewOptions{}},
 	{"../testdata/mip/counts.mip", formats.MIPProfile, formats.ViewOptions{}},
 	{"../testdata/mip/all.elf", formats.Binary, formats.ViewOptions{}},
@@ -102,8 +102,8 @@ func TestViewRefused(t *testing.T) {
 		{"of another kind", []byte("\x89PNG\r\n\x1a\n\x00\x00\x00\x00"), formats.ViewOptions{}, profile.ErrUnrecognized},
 		{"raw MIP", readFile(t, "../testdata/mip/counts-1.mipraw"), formats.ViewOptions{}, profile.ErrMismatch},
 		{"MemProf YAML that is not", []byte("---\nHeapProfileRecords: 7\n...\n"), formats.ViewOptions{}, profile.ErrCorrupt},
-		{"a program that is no program", readFile(t, memprofDir+"clang22-pie.profdata"), formats.ViewOptions{ProfiledBinaries: []string{"../testdata/iprof/fib.iprof"}}, profile.ErrUnrecognized},
-		{"a program that is not there", readFile(t, memprofDir+"clang22-pie.memprofraw"), formats.ViewOptions{ProfiledBinaries: []string{"none"}}, os.ErrNotExist},
+		{"a program that is no program", readFile(t, memprofDir+"clang22-pie.profdata"), formats.ViewOptions{Programs: []string{"../testdata/iprof/fib.iprof"}}, profile.ErrUnrecognized},
+		{"a program that is not there", readFile(t, memprofDir+"clang22-pie.memprofraw"), formats.ViewOptions{Programs: []string{"none"}}, os.ErrNotExist},
 	} {
 		if v, err := formats.View("f", c.data, c.opt); !errors.Is(err, c.want) || v != nil {
 			t.Errorf("%s: %v, want %v", c.name, err, c.want)

@@ -14,14 +14,22 @@ import (
 // those given. That it is not, or knows no sources, is worth a warning only; one
 // that has other functions is an error.
 func (o *ViewOptions) viewWithProgram(p *mip.Profile, name string, info *mip.Info, buildID []byte) (profile.View, error) {
-	program, err := o.openInstrumented(name, buildID)
+	plain := mip.ViewOptions{Info: info, BuildID: buildID}
+	if len(o.Programs) == 0 {
+		return p.View(name, plain), nil
+	}
+	programs, err := o.open()
+	if err != nil {
+		return nil, err
+	}
+	defer programs.Close()
+	program, err := o.openInstrumented(name, programs, buildID)
 	if err != nil {
 		return nil, err
 	}
 	if program == nil {
-		return p.View(name, mip.ViewOptions{Info: info, BuildID: buildID}), nil
+		return p.View(name, plain), nil
 	}
-	defer program.Close()
 	if count, first := program.Displaced(p); count > 0 {
 		o.warn(&profile.FormatError{
 			File: program.File().Name(), Offset: -1, Record: -1, Field: "functions that do not begin where its symbols do",
@@ -42,44 +50,26 @@ func (o *ViewOptions) viewWithProgram(p *mip.Profile, name string, info *mip.Inf
 	return p.View(name, mip.ViewOptions{Info: info, BuildID: buildID, Sources: sources}), nil
 }
 
-// openInstrumented opens the program with that build id, or else the first of
+// openInstrumented returns the program with that build id, or else the first of
 // those given by name that may be it; nil, with a warning, if there is none. In
 // folders programs are found by build id alone.
-func (o *ViewOptions) openInstrumented(name string, buildID []byte) (*debuginfo.Program, error) {
-	if len(o.ProfiledBinaries) == 0 {
-		return nil, nil
-	}
-	var folders []string
+func (o *ViewOptions) openInstrumented(name string, programs *symbolize.Programs, buildID []byte) (*debuginfo.Program, error) {
 	others := 0 // of another build
-	// use says whether a program is the one, and closes it if it is not.
-	use := func(program *debuginfo.Program) bool {
+	for _, file := range programs.Named() {
+		program, err := debuginfo.New(file)
+		if err != nil {
+			continue // it is of another profile
+		}
 		if _, other := program.OtherBuild(buildID); !other {
-			return true
-		}
-		others++
-		program.Close()
-		return false
-	}
-	for _, path := range o.ProfiledBinaries {
-		if symbolize.IsFolder(path) {
-			folders = append(folders, path)
-			continue
-		}
-		program, err := debuginfo.Open(path, o.Arch)
-		switch {
-		case errors.Is(err, profile.ErrMismatch): // it is of another profile
-		case err != nil:
-			return nil, err
-		case use(program):
 			return program, nil
 		}
+		others++
 	}
-	for path, err := range symbolize.NewFolders(folders, o.Arch).Find(buildID) {
+	for file, err := range programs.Find(buildID) {
 		if err != nil {
 			return nil, err
 		}
-		// What cannot be opened is not there, or not instrumented.
-		if program, err := debuginfo.Open(path, o.Arch); err == nil && use(program) {
+		if program, err := debuginfo.New(file); err == nil {
 			return program, nil
 		}
 	}
@@ -91,7 +81,7 @@ func (o *ViewOptions) openInstrumented(name string, buildID []byte) (*debuginfo.
 	case others > 0:
 		lack.Found = "not among those given, which are of other builds"
 		lack.Want = fmt.Sprintf("build id %x", buildID)
-	case len(folders) > 0 && buildID == nil:
+	case len(programs.Folders()) > 0 && buildID == nil:
 		lack.Found = "not found in folders: the build id, which is in a file beside a profile (" + mip.BuildIDSuffix + "), is not known"
 	}
 	o.warn(lack)

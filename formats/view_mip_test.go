@@ -57,7 +57,7 @@ func notInstrumented(t *testing.T) string {
 func TestViewMIPWithProgram(t *testing.T) {
 	program, data := shapesMIP(t)
 	view := func(binaries ...string) (v profile.View, warnings []string) {
-		v, err := formats.View("shapes.mip", data, formats.ViewOptions{ProfiledBinaries: binaries, Warn: func(err error) {
+		v, err := formats.View("shapes.mip", data, formats.ViewOptions{Programs: binaries, Warn: func(err error) {
 			warnings = append(warnings, err.Error())
 		}})
 		if err != nil {
@@ -125,7 +125,7 @@ func TestViewMIPWithOtherProgram(t *testing.T) {
 		t.Fatal(err)
 	}
 	var warnings []string
-	v, err := formats.View("shapes.mip", data, formats.ViewOptions{ProfiledBinaries: []string{stripped}, Warn: func(err error) {
+	v, err := formats.View("shapes.mip", data, formats.ViewOptions{Programs: []string{stripped}, Warn: func(err error) {
 		warnings = append(warnings, err.Error())
 	}})
 	if err != nil {
@@ -186,7 +186,7 @@ func TestViewMIPFindsProgram(t *testing.T) {
 			write(file+mip.BuildIDSuffix, []byte(c.id))
 		}
 		var warnings []string
-		v, err := formats.View(file, data, formats.ViewOptions{ProfiledBinaries: []string{folder}, Warn: func(err error) {
+		v, err := formats.View(file, data, formats.ViewOptions{Programs: []string{folder}, Warn: func(err error) {
 			warnings = append(warnings, err.Error())
 		}})
 		if err != nil {
@@ -209,7 +209,7 @@ func TestViewMIPFindsProgram(t *testing.T) {
 		{t.TempDir(), "none of which is instrumented for MIP profiles"},
 	} {
 		var warnings []string
-		v, err := formats.View(file, data, formats.ViewOptions{ProfiledBinaries: []string{c.program}, Warn: func(err error) {
+		v, err := formats.View(file, data, formats.ViewOptions{Programs: []string{c.program}, Warn: func(err error) {
 			warnings = append(warnings, err.Error())
 		}})
 		if err != nil {
@@ -219,7 +219,7 @@ func TestViewMIPFindsProgram(t *testing.T) {
 			t.Errorf("%s: lines: %v, warnings: %q", c.program, ok, warnings)
 		}
 	}
-	if _, err := formats.View(file, data, formats.ViewOptions{ProfiledBinaries: []string{filepath.Join(t.TempDir(), "missing")}}); err == nil {
+	if _, err := formats.View(file, data, formats.ViewOptions{Programs: []string{filepath.Join(t.TempDir(), "missing")}}); err == nil {
 		t.Error("a missing program is no error")
 	}
 }

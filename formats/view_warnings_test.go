@@ -74,7 +74,7 @@ func TestViewBoth(t *testing.T) {
 		t.Errorf("%d functions, %d stacks, want %d and %d, %+v", functions, stacks, len(p.Functions), want, v.Identity())
 	}
 	// The heap profile's program has to be one.
-	_, err = formats.View("both", data, formats.ViewOptions{ProfiledBinaries: []string{"../testdata/iprof/fib.iprof"}})
+	_, err = formats.View("both", data, formats.ViewOptions{Programs: []string{"../testdata/iprof/fib.iprof"}})
 	if fe := (*profile.FormatError)(nil); !errors.As(err, &fe) || fe.File != "../testdata/iprof/fib.iprof" {
 		t.Errorf("a program that is none: %v", err)
 	}

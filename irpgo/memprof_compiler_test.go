@@ -13,6 +13,7 @@ import (
 
 	"github.com/profuse-pgo/profuse/internal/oracle"
 	"github.com/profuse-pgo/profuse/memprof"
+	"github.com/profuse-pgo/profuse/symbolize"
 )
 
 // heapProgram allocates in contexts that differ by caller, depth and lifetime.
@@ -96,12 +97,12 @@ func (h heapRun) symbolize(t *testing.T, compat bool) *memprof.Profile {
 	if err != nil {
 		t.Fatal(err)
 	}
-	programs, err := memprof.OpenBinaries([]string{filepath.Join(h.dir, "program")}, memprof.BinaryOptions{})
+	programs, err := symbolize.OpenPrograms([]string{filepath.Join(h.dir, "program")}, symbolize.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer programs.Close()
-	p, _, err := raw.Symbolize(programs, memprof.SymbolizeOptions{LLVMCompat: compat})
+	p, _, err := raw.Symbolize(memprof.NewBinaries(programs), memprof.SymbolizeOptions{LLVMCompat: compat})
 	if err != nil {
 		t.Fatal(err)
 	}

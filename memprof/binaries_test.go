@@ -94,7 +94,7 @@ func TestWrongProgram(t *testing.T) {
 		}
 	}
 	for _, path := range []string{"missing", f.file} {
-		if _, err := OpenBinaries([]string{f.program, path}, BinaryOptions{}); err == nil {
+		if _, err := symbolize.OpenPrograms([]string{f.program, path}, symbolize.Options{}); err == nil {
 			t.Errorf("%s is taken for a program", path)
 		}
 	}
@@ -164,10 +164,10 @@ func TestSplitMissing(t *testing.T) {
 	if !errors.As(warned, &split) || !errors.Is(err, profile.ErrMismatch) || !strings.Contains(err.Error(), "debug information") {
 		t.Errorf("lenient: warned of %v, error %v", warned, err)
 	}
-	withDWP, err := OpenBinaries([]string{program}, BinaryOptions{DWP: f.program + ".dwp"})
+	withDWP, err := symbolize.OpenPrograms([]string{program}, symbolize.Options{DWP: f.program + ".dwp"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer withDWP.Close()
-	symbolizeRaw(t, raw, withDWP, SymbolizeOptions{})
+	symbolizeRaw(t, raw, NewBinaries(withDWP), SymbolizeOptions{})
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/profuse-pgo/profuse/internal/oracle"
 	"github.com/profuse-pgo/profuse/irpgo"
 	"github.com/profuse-pgo/profuse/memprof"
+	"github.com/profuse-pgo/profuse/symbolize"
 )
 
 var profiledSize = regexp.MustCompile(`total profiled size (\d+)`)
@@ -101,12 +102,12 @@ func indexedOf(t *testing.T, file, program string, version int) []byte {
 	if err != nil {
 		t.Fatal(err)
 	}
-	binaries, err := memprof.OpenBinaries([]string{program}, memprof.BinaryOptions{})
+	binaries, err := symbolize.OpenPrograms([]string{program}, symbolize.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer binaries.Close()
-	p, _, err := raw.Symbolize(binaries, memprof.SymbolizeOptions{})
+	p, _, err := raw.Symbolize(memprof.NewBinaries(binaries), memprof.SymbolizeOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

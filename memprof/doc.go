@@ -5,7 +5,7 @@
 //
 // # First calls
 //
-// [ReadRaw] reads a raw profile, [OpenBinaries] finds the programs it is of,
+// [ReadRaw] reads a raw profile, symbolize.OpenPrograms opens the programs it is of,
 // and [RawProfile.Symbolize] makes a [Profile] of it. [ReadYAML] and
 // [IndexedReader.Profile] read the other forms. A [Merger] adds profiles up;
 // [NewSection] arranges the result for an indexed file, which package irpgo

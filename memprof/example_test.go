@@ -6,6 +6,7 @@ import (
 	"os"
 
 	"github.com/profuse-pgo/profuse/memprof"
+	"github.com/profuse-pgo/profuse/symbolize"
 )
 
 // Read what a process measured, and find its functions in the program's debug
@@ -20,12 +21,12 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	programs, err := memprof.OpenBinaries([]string{name + ".debug"}, memprof.BinaryOptions{})
+	programs, err := symbolize.OpenPrograms([]string{name + ".debug"}, symbolize.Options{})
 	if err != nil {
 		log.Fatal(err)
 	}
 	defer programs.Close()
-	p, _, err := raw.Symbolize(programs, memprof.SymbolizeOptions{KeepNames: true})
+	p, _, err := raw.Symbolize(memprof.NewBinaries(programs), memprof.SymbolizeOptions{KeepNames: true})
 	if err != nil {
 		log.Fatal(err)
 	}

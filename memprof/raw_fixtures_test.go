@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/profuse-pgo/profuse/internal/oracle"
+	"github.com/profuse-pgo/profuse/symbolize"
 )
 
 // rawFixture is a profile of testdata/memprof/raw.
@@ -68,12 +69,12 @@ func (f rawFixture) read(t testing.TB, opt RawOptions) *RawProfile {
 
 func openBinaries(t testing.TB, paths ...string) *Binaries {
 	t.Helper()
-	b, err := OpenBinaries(paths, BinaryOptions{})
+	programs, err := symbolize.OpenPrograms(paths, symbolize.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { b.Close() })
-	return b
+	t.Cleanup(func() { programs.Close() })
+	return NewBinaries(programs)
 }
 
 func symbolizeRaw(t testing.TB, raw *RawProfile, b *Binaries, opt SymbolizeOptions) (*Profile, *Coverage) {

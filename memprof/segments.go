@@ -95,7 +95,7 @@ func (p *RawProfile) misplaced(field, found, want string, cause error) error {
 
 // noProgram is the error if none of the programs took part in the process.
 func (p *RawProfile) noProgram(b *Binaries) error {
-	if len(b.files) == 0 && len(b.folders) == 0 {
+	if b.programs.Empty() {
 		return p.missingProgram()
 	}
 	text := "No matching executable segments found in binary"
@@ -143,7 +143,7 @@ func (p *RawProfile) BuildIDs() [][]byte {
 // placeByOffset places programs in the segments of raw versions 1 and 2.
 func (p *RawProfile) placeByOffset(b *Binaries) (placements, error) {
 	if len(b.files) == 0 {
-		if len(b.folders) == 0 {
+		if b.programs.Empty() {
 			return nil, p.missingProgram()
 		}
 		return nil, p.misplaced("program", fmt.Sprintf("to be looked for, but version %d has no build ids", p.Version()),

@@ -28,14 +28,6 @@ func newProgram(path string, f *symbolize.File) *program {
 	}
 }
 
-// close closes the file. It may be called on nil.
-func (p *program) close() error {
-	if p == nil {
-		return nil
-	}
-	return p.file.Close()
-}
-
 func (p *program) hasDebug() bool {
 	path, err := p.file.DebugFile()
 	return err == nil && path != ""

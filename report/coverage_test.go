@@ -56,7 +56,7 @@ func shapesSource(t *testing.T, opt Options) *source {
 	must(err)
 	data, err := mip.AppendMIP(nil, m.Profile(), mip.MIPOptions{})
 	must(err)
-	v, err := formats.View("shapes.mip", data, formats.ViewOptions{ProfiledBinaries: []string{program}})
+	v, err := formats.View("shapes.mip", data, formats.ViewOptions{Programs: []string{program}})
 	must(err)
 	return newSource(0, Source{View: v}, opt)
 }

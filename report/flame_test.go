@@ -41,9 +41,9 @@ func eachProfile(t *testing.T, dir string, f func(t *testing.T, src *source)) (r
 		if err != nil {
 			return err
 		}
-		opt := formats.ViewOptions{ProfiledBinaries: []string{strings.TrimSuffix(path, filepath.Ext(path)) + ".debug"}}
-		if !exists(opt.ProfiledBinaries[0]) {
-			opt.ProfiledBinaries = nil
+		opt := formats.ViewOptions{Programs: []string{strings.TrimSuffix(path, filepath.Ext(path)) + ".debug"}}
+		if !exists(opt.Programs[0]) {
+			opt.Programs = nil
 		}
 		view, err := formats.View(path, data, opt)
 		if err != nil {

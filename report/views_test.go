@@ -23,7 +23,7 @@ func fixture(t *testing.T, name string, programs ...string) *source {
 	}
 	opt := formats.ViewOptions{}
 	for _, p := range programs {
-		opt.ProfiledBinaries = append(opt.ProfiledBinaries, filepath.Join("..", "testdata", filepath.FromSlash(p)))
+		opt.Programs = append(opt.Programs, filepath.Join("..", "testdata", filepath.FromSlash(p)))
 	}
 	v, err := formats.View(file, data, opt)
 	if err != nil {

@@ -33,8 +33,8 @@ the command line is wrong.`,
 			f.BoolVar(&c.json, "json", false, "print the findings as a JSON array with one object per file, and with --against the verdict in the object")
 			f.BoolVar(&c.markdown, "markdown", false, "with --against: print the verdict as Markdown, for a comment on a change")
 			f.BoolVar(&c.quiet, "q", false, "print nothing of files that are sound")
-			f.Var(&c.programs.Classes, "classes", sources.ClassesUsage+": tell which methods of iprof profiles they lack")
-			sources.DeclareProfiledBinary(f, &c.programs.Binaries)
+			c.programs.Declare(f)
+			c.programs.DeclareClasses(f)
 			for _, known := range families {
 				c.checkers = append(c.checkers, known.Check())
 			}
@@ -67,7 +67,7 @@ func (c *checkRun) run(ctx context.Context, env *cli.Env, args []string) error {
 			return cli.Usagef("options --json and --markdown exclude each other")
 		}
 		var err error
-		c.gate.binaries = c.programs.Binaries
+		c.gate.programs = &c.programs
 		if verdict, err = c.gate.judge(env, args[0]); err != nil {
 			return err
 		}
@@ -78,6 +78,7 @@ func (c *checkRun) run(ctx context.Context, env *cli.Env, args []string) error {
 	if err != nil {
 		return err
 	}
+	defer c.programs.Close()
 	for _, k := range c.checkers {
 		if err := k.Open(env, &c.programs); err != nil {
 			return err

@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"encoding/json"
-	"flag"
 	"fmt"
 	"io"
 	"strconv"
@@ -11,8 +10,8 @@ import (
 
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/cli"
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/console"
+	"github.com/profuse-pgo/profuse/cmd/profuse/internal/sources"
 	"github.com/profuse-pgo/profuse/compare"
-	"github.com/profuse-pgo/profuse/formats"
 	"github.com/profuse-pgo/profuse/profile"
 )
 
@@ -25,17 +24,17 @@ type gate struct {
 	lostFunction string
 	overlap      string
 
-	binaries cli.List // of raw heap profiles
+	programs *sources.Programs
 	flagSet  *cli.Flags
 }
 
 // idle returns an option that is given and says how to judge, though nothing is
 // to be judged; "" if there is none.
 func (g *gate) idle() (name string) {
-	g.flagSet.Visit(func(o *flag.Flag) {
-		switch o.Name {
+	g.flagSet.Given(func(option string) {
+		switch option {
 		case "markdown", "min-total-ratio", "max-hot-turnover", "max-lost-functions", "min-overlap":
-			name = o.Name
+			name = option
 		}
 	})
 	return name
@@ -101,7 +100,7 @@ func (g *gate) judge(env *cli.Env, file string) (*judgement, error) {
 	}
 	var views [2]profile.View
 	for i, name := range []string{g.base, file} {
-		if views[i], err = openView(env, name, formats.ViewOptions{ProfiledBinaries: g.binaries}); err != nil {
+		if views[i], err = openView(env, name, g.programs); err != nil {
 			return nil, err
 		}
 	}

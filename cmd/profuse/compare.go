@@ -11,7 +11,6 @@ import (
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/console"
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/sources"
 	"github.com/profuse-pgo/profuse/compare"
-	"github.com/profuse-pgo/profuse/formats"
 	"github.com/profuse-pgo/profuse/profile"
 )
 
@@ -38,7 +37,7 @@ not, 2 if the command line is wrong. "profuse check --against" judges.`,
 			f.StringVar(&c.table, "table", "", "`NAME` compare the stacks of this name (samples, allocations …) instead of the functions")
 			f.StringVar(&c.value, "value", "", "`NAME` compare by this value of the stacks")
 			f.StringVar(&c.hot, "hot", "99", "`PERCENT` of the total that hot functions make up")
-			sources.DeclareProfiledBinary(f, &c.binaries)
+			c.programs.Declare(f)
 			f.BoolVar(&c.mangled, "mangled", false, "print names as they are in the profile")
 			return c.run
 		},
@@ -50,7 +49,7 @@ type compareRun struct {
 	json, markdown, mangled bool
 	top                     int
 	table, value, hot       string
-	binaries                cli.List
+	programs                sources.Programs
 }
 
 func (c *compareRun) run(_ context.Context, env *cli.Env, args []string) error {
@@ -60,7 +59,7 @@ func (c *compareRun) run(_ context.Context, env *cli.Env, args []string) error {
 	}
 	var views [2]profile.View
 	for i := range views {
-		if views[i], err = openView(env, args[i], formats.ViewOptions{ProfiledBinaries: c.binaries}); err != nil {
+		if views[i], err = openView(env, args[i], &c.programs); err != nil {
 			return err
 		}
 	}

@@ -10,7 +10,6 @@ import (
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/console"
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/sources"
 	"github.com/profuse-pgo/profuse/export"
-	"github.com/profuse-pgo/profuse/formats"
 	"github.com/profuse-pgo/profuse/inputs"
 )
 
@@ -39,9 +38,8 @@ wrong.`,
 			f.BoolVar(&c.opt.Demangle, "demangle", false, "write C++ and Rust names as people write them")
 			f.BoolVar(&c.opt.Signatures, "signatures", false, "append method descriptors to names")
 			f.BoolVar(&c.opt.Lines, "lines", false, "tell lines of one function apart in folded stacks and speedscope")
-			sources.DeclareProfiledBinary(f, &c.binaries)
-			f.StringVar(&c.arch, "arch", "", "`ARCH` of a program for several architectures, the one that ran")
-			f.Var(&c.classes, "classes", sources.ClassesUsage+", to find source lines of an iprof profile in")
+			c.programs.Declare(f)
+			c.programs.DeclareClasses(f)
 			f.BoolVar(&c.quiet, "q", false, "do not say what is lost")
 			return c.run
 		},
@@ -59,12 +57,11 @@ func exportFormats() string {
 
 // exportRun is one run of "profuse export".
 type exportRun struct {
-	to           cli.Choice
-	output, arch string
-	opt          export.Options
-	quiet        bool
-	binaries     cli.List
-	classes      cli.List
+	to       cli.Choice
+	output   string
+	opt      export.Options
+	quiet    bool
+	programs sources.Programs
 }
 
 func (c *exportRun) run(_ context.Context, env *cli.Env, args []string) error {
@@ -77,16 +74,9 @@ func (c *exportRun) run(_ context.Context, env *cli.Env, args []string) error {
 	case format == export.Pprof && console.ToTerminal(env, c.output):
 		return cli.Usagef("a pprof file is nothing for a terminal; write it to a file")
 	}
-	classes, err := sources.ReadClasses(env, c.classes)
+	v, err := openView(env, args[0], &c.programs)
 	if err != nil {
 		return err
-	}
-	v, err := openView(env, args[0], formats.ViewOptions{Arch: c.arch, ProfiledBinaries: c.binaries, Classes: classes})
-	if err != nil {
-		return err
-	}
-	if classes != nil && v.Identity().Family != string(formats.Iprof) {
-		return cli.Usagef("option --classes is for iprof profiles, and %s is none", args[0])
 	}
 	out, err := console.OpenOutput(env, c.output, []inputs.Input{inputs.File(args[0])})
 	if err != nil {

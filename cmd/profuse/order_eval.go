@@ -12,6 +12,7 @@ import (
 
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/cli"
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/console"
+	"github.com/profuse-pgo/profuse/cmd/profuse/internal/sources"
 	"github.com/profuse-pgo/profuse/layout"
 )
 
@@ -38,7 +39,7 @@ have.`,
 			f.Var(&c.traces, "trace", "`FILE` with first calls; may be repeated")
 			f.Func("page-size", "`SIZES` of pages, with commas between them (default 4K,16K,64K)", c.setPages)
 			f.Func("until", "`PERCENTS` of first calls until which to count page faults (default 25,50,75,90)", c.setUntil)
-			f.StringVar(&c.arch, "arch", "", "`ARCH` to look at, of programs for several architectures")
+			c.programs.DeclareArch(f)
 			f.BoolVar(&c.json, "json", false, "print everything as a JSON object")
 			return c.run
 		},
@@ -47,22 +48,11 @@ have.`,
 
 // orderEval is one run of "profuse order eval".
 type orderEval struct {
-	traces fileList
-	pages  []uint64
-	until  []float64
-	arch   string
-	json   bool
-}
-
-// fileList is an option that may be repeated.
-type fileList []string
-
-func (l *fileList) String() string { return "" }
-
-// Set adds a file.
-func (l *fileList) Set(s string) error {
-	*l = append(*l, s)
-	return nil
+	traces   cli.List
+	pages    []uint64
+	until    []float64
+	programs sources.Programs
+	json     bool
 }
 
 func (c *orderEval) setPages(s string) error {
@@ -135,13 +125,13 @@ func (c *orderEval) run(_ context.Context, env *cli.Env, args []string) error {
 	if len(c.traces) == 0 {
 		return cli.Usagef("no trace given: --trace names a profile with the order of first calls")
 	}
-	program, err := readImage(args[0], c.arch)
+	program, err := readImage(args[0], c.programs.Arch)
 	if err != nil {
 		return err
 	}
 	var traces []layout.Trace
 	for _, file := range c.traces {
-		t, err := readTraces(env, file)
+		t, err := readTraces(env, file, &c.programs)
 		if err != nil {
 			return err
 		}
@@ -178,7 +168,7 @@ func (c *orderEval) run(_ context.Context, env *cli.Env, args []string) error {
 // arrange returns the image that an order file or another program stands for.
 func (c *orderEval) arrange(program *layout.Image, file string, o *orderScores) (*layout.Image, error) {
 	if isProgram(file) {
-		return readImage(file, c.arch)
+		return readImage(file, c.programs.Arch)
 	}
 	order, err := readOrder(file)
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/cli"
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/ordering"
-	"github.com/profuse-pgo/profuse/formats"
+	"github.com/profuse-pgo/profuse/cmd/profuse/internal/sources"
 	"github.com/profuse-pgo/profuse/layout"
 	"github.com/profuse-pgo/profuse/profile"
 )
@@ -41,7 +41,8 @@ list is for a linker:
 ` + ordering.About,
 		Setup: func(f *cli.Flags) cli.Action {
 			c := &orderMake{by: cli.Choice{Allowed: []string{byTraces, byCalls, byEdges, byHeat}}}
-			c.Declare(f)
+			c.programs.Declare(f)
+			c.Writer.Declare(f, &c.programs.Arch)
 			f.Var(&c.by, "by", "`WHAT` to order by")
 			return c.run
 		},
@@ -51,7 +52,8 @@ list is for a linker:
 // orderMake is one run of "profuse order make".
 type orderMake struct {
 	ordering.Writer
-	by cli.Choice
+	programs sources.Programs
+	by       cli.Choice
 }
 
 func (c *orderMake) run(_ context.Context, env *cli.Env, args []string) error {
@@ -61,7 +63,7 @@ func (c *orderMake) run(_ context.Context, env *cli.Env, args []string) error {
 	if err := c.Check(); err != nil {
 		return err
 	}
-	v, err := openView(env, args[0], formats.ViewOptions{})
+	v, err := openView(env, args[0], &c.programs)
 	if err != nil {
 		return err
 	}

@@ -112,8 +112,8 @@ func readOrder(path string) ([]string, error) {
 }
 
 // readTraces reads the orders of first calls that a profile has.
-func readTraces(env *cli.Env, path string) (traces []layout.Trace, err error) {
-	v, err := openView(env, path, formats.ViewOptions{})
+func readTraces(env *cli.Env, path string, programs *sources.Programs) (traces []layout.Trace, err error) {
+	v, err := openView(env, path, programs)
 	if err != nil {
 		return nil, err
 	}

@@ -7,7 +7,6 @@ import (
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/cli"
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/console"
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/sources"
-	"github.com/profuse-pgo/profuse/formats"
 	"github.com/profuse-pgo/profuse/inputs"
 	"github.com/profuse-pgo/profuse/report"
 )
@@ -39,9 +38,7 @@ wrong.`,
 // reportOptions are what reports are made with.
 type reportOptions struct {
 	opt      report.Options
-	arch     string
-	binaries cli.List
-	classes  cli.List
+	programs sources.Programs
 	sources  cli.List
 }
 
@@ -49,10 +46,8 @@ func (o *reportOptions) declare(f *cli.Flags) {
 	f.StringVar(&o.opt.Title, "title", "", "`TEXT` title of the page instead of the names of the files")
 	f.BoolVar(&o.opt.Mangled, "mangled", false, "show names as they are in the profile")
 	f.Var(&o.sources, "source", "`DIR` folder to find source files in, to show counts beside their lines; may be given again")
-	f.Var(&o.binaries, "profiled-binary", "`PATH` program or library that was profiled, with debug information, to find source lines of MIP "+
-		"and raw MemProf profiles in, or a folder to find it in by build id; may be given again")
-	f.StringVar(&o.arch, "arch", "", "`ARCH` of a program for several architectures, the one that ran")
-	f.Var(&o.classes, "classes", sources.ClassesUsage+", to find source lines of an iprof profile in")
+	o.programs.Declare(f)
+	o.programs.DeclareClasses(f)
 }
 
 // open reads the profiles.
@@ -61,22 +56,13 @@ func (o *reportOptions) open(env *cli.Env, args []string) ([]report.Source, erro
 		return nil, cli.Usagef("the profiles to report on are missing")
 	}
 	o.opt.SourceDirs = o.sources
-	classes, err := sources.ReadClasses(env, o.classes)
+	views, err := openViews(env, args, &o.programs)
 	if err != nil {
 		return nil, err
 	}
-	var out []report.Source
-	forClasses := false
-	for _, arg := range args {
-		v, err := openView(env, arg, formats.ViewOptions{Arch: o.arch, ProfiledBinaries: o.binaries, Classes: classes})
-		if err != nil {
-			return nil, err
-		}
-		forClasses = forClasses || v.Identity().Family == string(formats.Iprof)
-		out = append(out, report.Source{View: v})
-	}
-	if classes != nil && !forClasses {
-		return nil, cli.Usagef("option --classes is for iprof profiles, and there is none")
+	out := make([]report.Source, len(views))
+	for i, v := range views {
+		out[i].View = v
 	}
 	return out, nil
 }

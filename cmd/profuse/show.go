@@ -29,7 +29,7 @@ them, it tells what was covered; of profiles of GraalVM native images (iprof) th
 hottest methods, contexts and branches, calls with several types, and locks. Of
 heap profiles (MemProf) it tells what was allocated, what compilers will take for
 cold, and the largest contexts as trees: the call that allocates first, its
-callers below. Raw ones need their program for that (--profiled-binary), with
+callers below. Raw ones need their program for that (--program), with
 which the functions of others have names and lines, too.
 
 The exit code is 0 if all files could be read, 1 if not, 2 if the command line
@@ -40,7 +40,7 @@ is wrong.`,
 			f.IntVar(&c.top, "top", 10, "`N` list the N hottest functions")
 			f.StringVar(&c.functions, "functions", "", "`REGEX` list the functions whose name, mangled or not, matches REGEX")
 			f.BoolVar(&c.counts, "counts", false, "print the counters of those functions, or the blocks of MIP (of all, without --functions)")
-			sources.DeclareProfiledBinary(f, &c.programs.Binaries)
+			c.programs.Declare(f)
 			f.Group("LLVM profiles")
 			f.BoolVar(&c.cutoffs, "cutoffs", false, "list how many counters make up which share of the total count")
 			f.BoolVar(&c.values, "values", false, "print the call targets, sizes and tables seen in those functions")
@@ -78,6 +78,7 @@ func (c *showRun) run(ctx context.Context, env *cli.Env, args []string) error {
 	if err != nil {
 		return err
 	}
+	defer c.programs.Close()
 	for _, k := range c.showers {
 		if err := k.Open(&c.programs); err != nil {
 			return err

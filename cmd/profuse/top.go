@@ -12,7 +12,6 @@ import (
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/cli"
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/console"
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/sources"
-	"github.com/profuse-pgo/profuse/formats"
 	"github.com/profuse-pgo/profuse/profile"
 )
 
@@ -33,8 +32,7 @@ together.`,
 			f.BoolVar(&c.cutoffs, "cutoffs", false, "list how many of them make up which share of the total instead")
 			f.BoolVar(&c.json, "json", false, "print JSON")
 			f.BoolVar(&c.mangled, "mangled", false, "print names as they are in the profile")
-			sources.DeclareProfiledBinary(f, &c.binaries)
-			f.StringVar(&c.arch, "arch", "", "`ARCH` of a program for several architectures, the one that ran")
+			c.programs.Declare(f)
 			return c.run
 		},
 	}
@@ -42,10 +40,10 @@ together.`,
 
 // topRun is one run of "profuse top".
 type topRun struct {
-	n                            int
-	table, value, function, arch string
-	cutoffs, json, mangled       bool
-	binaries                     cli.List
+	n                      int
+	table, value, function string
+	cutoffs, json, mangled bool
+	programs               sources.Programs
 }
 
 // A topItem is a function or a stack.
@@ -68,7 +66,7 @@ func (c *topRun) run(_ context.Context, env *cli.Env, args []string) error {
 	if err != nil {
 		return err
 	}
-	v, err := openView(env, args[0], formats.ViewOptions{Arch: c.arch, ProfiledBinaries: c.binaries})
+	v, err := openView(env, args[0], &c.programs)
 	if err != nil {
 		return err
 	}

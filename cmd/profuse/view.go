@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/cli"
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/console"
@@ -11,9 +12,37 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// openView reads the one profile that an argument names, of whatever format.
-// Warnings are printed.
-func openView(env *cli.Env, arg string, opt formats.ViewOptions) (profile.View, error) {
+// openView is openViews for the one profile that an argument names.
+func openView(env *cli.Env, arg string, programs *sources.Programs) (profile.View, error) {
+	views, err := openViews(env, []string{arg}, programs)
+	if err != nil {
+		return nil, err
+	}
+	return views[0], nil
+}
+
+// openViews reads the profiles that the arguments name, one each, of whatever
+// format. Warnings are printed.
+func openViews(env *cli.Env, args []string, programs *sources.Programs) ([]profile.View, error) {
+	opt, err := programs.ViewOptions(env)
+	if err != nil {
+		return nil, err
+	}
+	bytecode := false
+	views := make([]profile.View, len(args))
+	for i, arg := range args {
+		if views[i], err = readView(env, arg, opt); err != nil {
+			return nil, err
+		}
+		bytecode = bytecode || views[i].Features().Has(profile.HasBytecodes)
+	}
+	if opt.Classes != nil && !bytecode {
+		return nil, cli.Usagef("option --classes is for profiles of Java bytecode, and %s is none", strings.Join(args, ", "))
+	}
+	return views, nil
+}
+
+func readView(env *cli.Env, arg string, opt formats.ViewOptions) (profile.View, error) {
 	in, err := sources.One(env, arg)
 	if err != nil {
 		return nil, err

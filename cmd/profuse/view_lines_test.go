@@ -65,7 +65,7 @@ func TestViewLinesAreThoseOfLCOV(t *testing.T) {
 	}{
 		{
 			"MIP", mipFile,
-			formats.ViewOptions{ProfiledBinaries: []string{shapes + ".elf"}},
+			formats.ViewOptions{Programs: []string{shapes + ".elf"}},
 			[]string{"mip", "covered", "-q", "--lcov", "--debug", shapes + ".elf", mipFile},
 			15,
 		},

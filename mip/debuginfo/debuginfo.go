@@ -50,10 +50,18 @@ func Open(path, arch string) (*Program, error) {
 	if err != nil {
 		return nil, err
 	}
+	p, err := New(f)
+	if err != nil {
+		f.Close()
+	}
+	return p, err
+}
+
+// New returns the program that an open file is. The error is as of [Open].
+func New(f *symbolize.File) (*Program, error) {
 	raw := f.Section(rawSection)
 	if raw == nil {
-		f.Close()
-		return nil, &notProfiled{path}
+		return nil, &notProfiled{f.Name()}
 	}
 	return &Program{f, raw.Addr}, nil
 }

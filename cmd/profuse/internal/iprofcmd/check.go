@@ -79,8 +79,8 @@ type iprofClasses struct {
 }
 
 // newIprofClasses reads the classes; nil if there are none.
-func newIprofClasses(env *cli.Env, paths []string) (*iprofClasses, error) {
-	index, err := sources.ReadClasses(env, paths)
+func newIprofClasses(env *cli.Env, p *sources.Programs) (*iprofClasses, error) {
+	index, err := p.ReadClasses(env)
 	if index == nil || err != nil {
 		return nil, err
 	}

@@ -37,7 +37,7 @@ often the line ran at least; 0 is the first line of a method that was not seen
 to run. What a compiler inlines before it places counters looks so, too.`,
 		Setup: func(f *cli.Flags) cli.Action {
 			c := &iprofCovered{}
-			f.Var(&c.classes, "classes", sources.ClassesUsage)
+			c.programs.DeclareClasses(f)
 			f.StringVar(&c.source, "source", "", "`DIR` folder of the sources, put before the files' names")
 			c.Options.Declare(f, "methods", "`REGEX` only methods whose name matches REGEX")
 			return c.run
@@ -48,8 +48,8 @@ to run. What a compiler inlines before it places counters looks so, too.`,
 // iprofCovered is one run of "profuse iprof covered".
 type iprofCovered struct {
 	coverage.Options
-	classes cli.List
-	source  string // folder
+	programs sources.Programs
+	source   string // folder
 
 	find func(iprof.MethodRef) (iprof.Source, bool)
 }
@@ -64,7 +64,7 @@ type coveredMethod struct {
 }
 
 func (c *iprofCovered) run(_ context.Context, env *cli.Env, args []string) error {
-	choose, err := c.Check(len(c.classes) > 0, "source lines are in the classes of the program: --classes PATH names them")
+	choose, err := c.Check(len(c.programs.Classes) > 0, "source lines are in the classes of the program: --classes PATH names them")
 	if err != nil {
 		return err
 	}
@@ -72,7 +72,7 @@ func (c *iprofCovered) run(_ context.Context, env *cli.Env, args []string) error
 	if err != nil {
 		return err
 	}
-	classes, err := sources.ReadClasses(env, c.classes)
+	classes, err := c.programs.ReadClasses(env)
 	if err != nil {
 		return err
 	}

@@ -38,7 +38,7 @@ type check struct {
 }
 
 func (c *check) Open(env *cli.Env, p *sources.Programs) (err error) {
-	c.classes, err = newIprofClasses(env, p.Classes)
+	c.classes, err = newIprofClasses(env, p)
 	return err
 }
 

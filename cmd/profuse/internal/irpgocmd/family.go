@@ -26,8 +26,7 @@ func Family() family.Family {
 // show is one run of "profuse show".
 type show struct {
 	by    cli.Choice
-	named bool // there are programs
-	heaps *memprof.Binaries
+	heaps *memprof.Binaries // nil if no program is given
 }
 
 func (s *show) Declare(f *cli.Flags) {
@@ -37,15 +36,26 @@ func (s *show) Declare(f *cli.Flags) {
 }
 
 func (s *show) Open(p *sources.Programs) (err error) {
-	s.named = len(p.Binaries) > 0
-	s.heaps, err = memprof.OpenBinaries(p.Binaries, memprof.BinaryOptions{})
+	s.heaps, err = openHeaps(p)
 	return err
 }
 
-func (s *show) Close() { s.heaps.Close() }
+func (s *show) Close() {}
+
+// openHeaps returns the programs of heap profiles; nil if none are given.
+func openHeaps(p *sources.Programs) (*memprof.Binaries, error) {
+	if len(p.Paths) == 0 {
+		return nil, nil
+	}
+	programs, err := p.Open()
+	if err != nil {
+		return nil, err
+	}
+	return memprof.NewBinaries(programs), nil
+}
 
 func (s *show) Facts(name string, data []byte, f formats.Format, opt *family.ShowOptions) (family.Facts, error) {
-	heap := memprofcmd.FactsOptions{Top: opt.Top, Choose: opt.Choose, Binaries: s.heaps, Named: s.named, By: s.by.Value}
+	heap := memprofcmd.FactsOptions{Top: opt.Top, Choose: opt.Choose, Binaries: s.heaps, By: s.by.Value}
 	if f.Family() == formats.MemProf {
 		return memprofcmd.CollectFileFacts(name, data, f, heap)
 	}
@@ -58,17 +68,11 @@ type check struct {
 }
 
 func (c *check) Open(_ *cli.Env, p *sources.Programs) (err error) {
-	if len(p.Binaries) > 0 {
-		c.heaps, err = memprof.OpenBinaries(p.Binaries, memprof.BinaryOptions{})
-	}
+	c.heaps, err = openHeaps(p)
 	return err
 }
 
-func (c *check) Close() {
-	if c.heaps != nil {
-		c.heaps.Close()
-	}
-}
+func (c *check) Close() {}
 
 func (c *check) Admit(string, []byte) error { return nil }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/profuse-pgo/profuse/irpgo"
 	"github.com/profuse-pgo/profuse/memprof"
 	"github.com/profuse-pgo/profuse/profile"
+	"github.com/profuse-pgo/profuse/symbolize"
 )
 
 // rawHeapMagic is how raw profiles begin that merge takes for such.
@@ -48,6 +49,7 @@ var errClash = &irpgo.InstrError{Code: irpgo.CodeMixedKinds}
 // heapPrograms is the program of --profiled-binary, opened when it is needed.
 type heapPrograms struct {
 	once     sync.Once
+	programs *symbolize.Programs
 	binaries *memprof.Binaries
 	err      error
 }
@@ -65,17 +67,19 @@ func (h *heapPrograms) open(path string) (*memprof.Binaries, error) {
 			paths = []string{path}
 		}
 		var err error
-		if h.binaries, err = memprof.OpenBinaries(paths, memprof.BinaryOptions{}); err != nil {
+		if h.programs, err = symbolize.OpenPrograms(paths, symbolize.Options{}); err != nil {
 			h.err = &failure{message: path + "\n" + programWords(err)}
+			return
 		}
+		h.binaries = memprof.NewBinaries(h.programs)
 	})
 	return h.binaries, h.err
 }
 
 // close closes what was opened, if anything.
 func (h *heapPrograms) close() {
-	if h.binaries != nil {
-		h.binaries.Close()
+	if h.programs != nil {
+		h.programs.Close()
 	}
 }
 
@@ -109,7 +113,7 @@ func (t *tool) readRawHeap(name string, data []byte, names bool, warn func(error
 		return nil, nil, nil, err
 	}
 	if t.opt.profiledBin == "" {
-		_, _, err := raw.Symbolize(new(memprof.Binaries), memprof.SymbolizeOptions{LLVMCompat: true})
+		_, _, err := raw.Symbolize(memprof.NewBinaries(nil), memprof.SymbolizeOptions{LLVMCompat: true})
 		return nil, nil, nil, err
 	}
 	programs, err := t.heap.open(t.opt.profiledBin)

@@ -149,11 +149,10 @@ func rankValue(by string, m *memprof.MIB) float64 {
 
 // FactsOptions adjust what is collected.
 type FactsOptions struct {
-	Top      int            // contexts to list of each ranking
-	Choose   *regexp.Regexp // functions of which one must be on the stack; nil for all
-	Binaries *memprof.Binaries
-	Named    bool   // there are binaries
-	By       string // Rankings to print; JSON has all
+	Top      int               // contexts to list of each ranking
+	Choose   *regexp.Regexp    // functions of which one must be on the stack; nil for all
+	Binaries *memprof.Binaries // nil without
+	By       string            // Rankings to print; JSON has all
 }
 
 // CollectFileFacts reads a heap profile as far as it can be read. The error
@@ -181,7 +180,7 @@ func CollectFileFacts(name string, data []byte, format formats.Format, opt Facts
 
 // NameFunctions names the functions of a profile that knows hashes only.
 func (o *FactsOptions) NameFunctions(p *memprof.Profile) error {
-	if !o.Named {
+	if o.Binaries == nil {
 		return nil
 	}
 	return o.Binaries.NameFunctions(p)
@@ -201,12 +200,12 @@ func (f *fileFacts) raw(name string, data []byte, opt FactsOptions) error {
 	for _, id := range raw.BuildIDs() {
 		f.BuildIDs = append(f.BuildIDs, hex.EncodeToString(id))
 	}
-	if !opt.Named {
+	if opt.Binaries == nil {
 		wanted := "the program"
 		if len(f.BuildIDs) > 0 && f.BuildIDs[0] != "" {
 			wanted += " with build id " + f.BuildIDs[0]
 		}
-		f.warn("functions and lines are not known: --profiled-binary gives " + wanted)
+		f.warn("functions and lines are not known: --program names " + wanted)
 		f.Heap = heapOfAddresses(raw)
 		return nil
 	}

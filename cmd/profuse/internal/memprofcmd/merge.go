@@ -16,10 +16,12 @@ import (
 	"github.com/profuse-pgo/profuse/irpgo"
 	"github.com/profuse-pgo/profuse/memprof"
 	"github.com/profuse-pgo/profuse/profile"
+	"github.com/profuse-pgo/profuse/symbolize"
 )
 
 // A Reader is what the workers of a merge share to read heap profiles.
 type Reader struct {
+	programs *symbolize.Programs
 	binaries *memprof.Binaries
 
 	mu       sync.Mutex
@@ -32,11 +34,11 @@ type Reader struct {
 // OpenReader opens the programs. Those in folders are looked for when they
 // are needed.
 func OpenReader(paths []string, workers int) (*Reader, error) {
-	b, err := memprof.OpenBinaries(paths, memprof.BinaryOptions{Workers: workers})
+	programs, err := symbolize.OpenPrograms(paths, symbolize.Options{Workers: workers})
 	if err != nil {
 		return nil, err
 	}
-	return &Reader{binaries: b, outside: make(map[string]int)}, nil
+	return &Reader{programs: programs, binaries: memprof.NewBinaries(programs), outside: make(map[string]int)}, nil
 }
 
 // Read reads a heap profile that is a file of its own. It does not refer to
@@ -79,7 +81,7 @@ func (h *Reader) Read(name string, data []byte, format formats.Format, warn func
 }
 
 // Close closes the programs.
-func (h *Reader) Close() { h.binaries.Close() }
+func (h *Reader) Close() { h.programs.Close() }
 
 // Contents sums up a heap profile; empty for none.
 func Contents(p *memprof.Profile) string {

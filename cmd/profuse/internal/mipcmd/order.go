@@ -20,7 +20,8 @@ for a linker:
 		Setup: func(f *cli.Flags) cli.Action {
 			c := &mipOrder{}
 			c.mipSource.declare(f)
-			c.Writer.Declare(f)
+			f.StringVar(&c.arch, "arch", "", "`ARCH` of programs for several architectures, the one that ran")
+			c.Writer.Declare(f, &c.arch)
 			f.StringVar(&c.regex, "r", "", "`REGEX` only functions whose name, mangled or not, matches REGEX")
 			return c.run
 		},

@@ -35,13 +35,14 @@ differ, and so may Mach-O's underscore.`
 type Writer struct {
 	output string
 	format cli.Choice
-	binary string // the program to be laid out
-	arch   string // of that
+	binary string  // the program to be laid out
+	arch   *string // of that
 	Quiet  bool
 }
 
-// Declare declares the options.
-func (c *Writer) Declare(f *cli.Flags) {
+// Declare declares the options. arch is where that of programs comes from.
+func (c *Writer) Declare(f *cli.Flags, arch *string) {
+	c.arch = arch
 	c.format.Value = string(layout.LLD)
 	for _, l := range layout.Linkers() {
 		c.format.Allowed = append(c.format.Allowed, string(l))
@@ -50,7 +51,6 @@ func (c *Writer) Declare(f *cli.Flags) {
 	f.StringVar(&c.output, "o", "-", "`FILE` where to write; \"-\" is standard output")
 	f.Var(&c.format, "format", "`LINKER` to write for: "+strings.Join(c.format.Allowed[:len(c.format.Allowed)-1], ", "))
 	f.StringVar(&c.binary, "binary", "", "`FILE` the program to be laid out, whose names to use")
-	f.StringVar(&c.arch, "arch", "", "`ARCH` of that, if it is for several architectures")
 	f.BoolVar(&c.Quiet, "q", false, "print neither warnings nor summary")
 }
 
@@ -96,7 +96,7 @@ func (c *Writer) match(names []string) (layout.Match, error) {
 	if err != nil {
 		return layout.Match{}, err
 	}
-	f, err := symbolize.Open(in.Name, symbolize.Options{Arch: c.arch, NoDebugFiles: true})
+	f, err := symbolize.Open(in.Name, symbolize.Options{Arch: *c.arch, NoDebugFiles: true})
 	if err != nil {
 		return layout.Match{}, err
 	}

@@ -7,33 +7,81 @@ import (
 	"github.com/profuse-pgo/profuse/classfile"
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/cli"
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/console"
+	"github.com/profuse-pgo/profuse/formats"
+	"github.com/profuse-pgo/profuse/symbolize"
 )
 
-// Programs say where the programs are that profiles are of.
+// Programs are the options that say what profiles are of. They are declared here
+// alone, and mean the same in all commands that have them.
 type Programs struct {
-	Binaries cli.List // of raw heap profiles
-	Classes  cli.List // of iprof profiles
+	Paths   cli.List // programs, and folders to find them in
+	Arch    string   // of programs for several architectures
+	Classes cli.List // of programs for the Java VM
+
+	open *symbolize.Programs
 }
 
-// DeclareProfiledBinary declares the option that all commands have which read
-// raw heap profiles.
+// Declare declares the options about programs of machine code.
+func (p *Programs) Declare(f *cli.Flags) {
+	f.Var(&p.Paths, "program", "`PATH` program or library that was profiled, with debug information, or a folder to find it in by build id; "+
+		"may be given again")
+	f.Alias("program", "profiled-binary")
+	p.DeclareArch(f)
+}
+
+// DeclareArch declares the option for commands that take programs as arguments.
+func (p *Programs) DeclareArch(f *cli.Flags) {
+	f.StringVar(&p.Arch, "arch", "", "`ARCH` of programs for several architectures, the one that ran")
+}
+
+// DeclareClasses declares the option about classes.
+func (p *Programs) DeclareClasses(f *cli.Flags) {
+	f.Var(&p.Classes, "classes", "`PATH` a .jar, .jmod or .class file of the program, or a folder of them; may be given again")
+}
+
+// DeclareProfiledBinary declares the programs of raw heap profiles.
 func DeclareProfiledBinary(f *cli.Flags, list *cli.List) {
 	f.Var(list, "profiled-binary", "`PATH` program or library that raw MemProf profiles are of, with debug information, "+
 		"or a folder to find it in by build id; may be given again")
 }
 
-const ClassesUsage = "`PATH` a .jar, .jmod or .class file of the program, or a folder of them; may be given again"
+// Open opens the programs, once.
+func (p *Programs) Open() (*symbolize.Programs, error) {
+	if p.open == nil {
+		open, err := symbolize.OpenPrograms(p.Paths, symbolize.Options{Arch: p.Arch})
+		if err != nil {
+			return nil, err
+		}
+		p.open = open
+	}
+	return p.open, nil
+}
+
+// Close closes the programs, if they are open.
+func (p *Programs) Close() {
+	if p.open != nil {
+		p.open.Close()
+		p.open = nil
+	}
+}
+
+// ViewOptions reads the classes and returns what views of profiles take.
+func (p *Programs) ViewOptions(env *cli.Env) (opt formats.ViewOptions, err error) {
+	opt.Programs, opt.Arch = p.Paths, p.Arch
+	opt.Classes, err = p.ReadClasses(env)
+	return opt, err
+}
 
 // ReadClasses reads the classes of jars, folders and class files; nil if there
 // are none. What cannot be read inside of them is printed.
-func ReadClasses(env *cli.Env, paths []string) (*classfile.Index, error) {
-	if len(paths) == 0 {
+func (p *Programs) ReadClasses(env *cli.Env) (*classfile.Index, error) {
+	if len(p.Classes) == 0 {
 		return nil, nil
 	}
 	x := classfile.NewIndex(classfile.Options{Warn: func(err error) {
 		fmt.Fprintf(env.Stderr, "warning: %s\n", console.Printable(cli.Message(err)))
 	}})
-	for _, path := range paths {
+	for _, path := range p.Classes {
 		if err := x.Add(path); err != nil {
 			return nil, err
 		}

@@ -1,0 +1,203 @@
+package symbolize
+
+import (
+	"bytes"
+	"encoding/hex"
+	"errors"
+	"io"
+	"io/fs"
+	"iter"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+
+	"github.com/profuse-pgo/profuse/internal/object"
+)
+
+// Programs are the programs and libraries that profiles are of: those given by
+// name, and those that folders have, found by build id. Their methods may be
+// called by several goroutines at once, and all but Close on nil, which has
+// none.
+type Programs struct {
+	opt     Options
+	names   []string
+	files   []*File // by those names
+	folders []string
+
+	mu      sync.Mutex
+	scanned bool
+	below   map[string][]string // paths in the folders, by build id
+	opened  map[string]*File    // files in the folders, by path; nil for none that can be read
+}
+
+// OpenPrograms opens the ELF and Mach-O files among the paths, also separate
+// files with debug information (.debug, .dSYM). Folders among them are gone
+// through when a program is looked for.
+func OpenPrograms(paths []string, opt Options) (*Programs, error) {
+	p := &Programs{opt: opt, opened: make(map[string]*File)}
+	for _, path := range paths {
+		if info, err := os.Stat(path); err == nil && info.IsDir() && !isBundle(path) {
+			p.folders = append(p.folders, path)
+			continue
+		}
+		f, err := Open(path, opt)
+		if err != nil {
+			return nil, errors.Join(err, p.Close())
+		}
+		p.names, p.files = append(p.names, path), append(p.files, f)
+	}
+	return p, nil
+}
+
+// Close closes all files. None may be used afterwards.
+func (p *Programs) Close() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var errs []error
+	for _, f := range p.files {
+		errs = append(errs, f.Close())
+	}
+	for _, f := range p.opened {
+		if f != nil {
+			errs = append(errs, f.Close())
+		}
+	}
+	p.names, p.files, p.folders, p.opened = nil, nil, nil, make(map[string]*File)
+	return errors.Join(errs...)
+}
+
+// Empty reports whether there is neither a file nor a folder.
+func (p *Programs) Empty() bool { return p == nil || len(p.files)+len(p.folders) == 0 }
+
+// Named iterates over the files that were given by name, with these names.
+func (p *Programs) Named() iter.Seq2[string, *File] {
+	return func(yield func(string, *File) bool) {
+		if p == nil {
+			return
+		}
+		for i, f := range p.files {
+			if !yield(p.names[i], f) {
+				return
+			}
+		}
+	}
+}
+
+// Folders returns the folders that are searched.
+func (p *Programs) Folders() []string {
+	if p == nil {
+		return nil
+	}
+	return slices.Clone(p.folders)
+}
+
+// Find iterates over the files with a build id: those given by name, then in
+// each folder DIR/.build-id/xx/yyyy.debug and DIR/.build-id/xx/yyyy, then those
+// anywhere below the folders, in the order of their names. A folder that cannot
+// be read is an error, the last thing there is; a file in it that cannot be read
+// is passed over.
+func (p *Programs) Find(id []byte) iter.Seq2[*File, error] {
+	return func(yield func(*File, error) bool) {
+		if p == nil || len(id) == 0 {
+			return
+		}
+		for _, f := range p.files {
+			if bytes.Equal(f.BuildID(), id) && !yield(f, nil) {
+				return
+			}
+		}
+		if len(p.folders) == 0 {
+			return
+		}
+		seen := make(map[*File]bool)
+		try := func(path string) bool {
+			f := p.open(path)
+			if f == nil || seen[f] || !bytes.Equal(f.BuildID(), id) {
+				return true
+			}
+			seen[f] = true
+			return yield(f, nil)
+		}
+		digits := hex.EncodeToString(id)
+		for _, dir := range p.folders {
+			for _, suffix := range []string{".debug", ""} {
+				if !try(filepath.Join(dir, ".build-id", digits[:2], digits[2:]+suffix)) {
+					return
+				}
+			}
+		}
+		paths, err := p.scan(id)
+		for _, path := range paths {
+			if !try(path) {
+				return
+			}
+		}
+		if err != nil {
+			yield(nil, err)
+		}
+	}
+}
+
+// open returns a file in a folder, nil if it cannot be read.
+func (p *Programs) open(path string) *File {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	f, ok := p.opened[path]
+	if !ok {
+		if opened, err := Open(path, p.opt); err == nil {
+			f = opened
+		}
+		p.opened[path] = f
+	}
+	return f
+}
+
+// scan returns the files below the folders with that build id, of one walk for
+// all ids.
+func (p *Programs) scan(id []byte) ([]string, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.scanned {
+		below := make(map[string][]string)
+		for _, dir := range p.folders {
+			err := filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
+				if err != nil {
+					if path == dir {
+						return err
+					}
+					return nil
+				}
+				if e.Type().IsRegular() && isProgram(path) {
+					if f, err := Open(path, p.opt); err == nil {
+						if own := string(f.BuildID()); own != "" {
+							below[own] = append(below[own], path)
+						}
+						f.Close()
+					}
+				}
+				return nil
+			})
+			if err != nil {
+				return nil, err
+			}
+		}
+		p.below, p.scanned = below, true
+	}
+	return p.below[string(id)], nil
+}
+
+// isBundle reports whether path has the name of a .dSYM bundle.
+func isBundle(path string) bool { return filepath.Ext(filepath.Clean(path)) == ".dSYM" }
+
+// isProgram reports whether a file begins like one that Open reads.
+func isProgram(path string) bool {
+	f, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	var head [object.HeadSize]byte
+	n, _ := io.ReadFull(f, head[:])
+	return object.IsImage(head[:n])
+}

@@ -1,0 +1,139 @@
+package symbolize
+
+import (
+	"encoding/hex"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/profuse-pgo/profuse/internal/oracle"
+)
+
+// TestFindPrograms finds a program by its build id among other files.
+func TestFindPrograms(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(oracle.Root(t), "testdata", "mip", "all.elf")
+	program := readFile(t, file)
+	for name, data := range map[string][]byte{
+		"a/program": program, "b/twin": program, "b/damaged": program[:100], "b/text": []byte("text"),
+		"b/program.class": []byte("\xca\xfe\xba\xbe\x00\x00\x00\x34"), "b/empty": nil,
+	} {
+		name = filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(name), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(name, data, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	id := open(t, file, Options{}).BuildID()
+	programs, err := OpenPrograms([]string{dir, file}, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer programs.Close()
+	want := []string{file, filepath.Join(dir, "a", "program"), filepath.Join(dir, "b", "twin")}
+	find := func(id []byte) (paths []string, err error) {
+		for f, err := range programs.Find(id) {
+			if err != nil {
+				return paths, err
+			}
+			paths = append(paths, f.Name())
+		}
+		return paths, nil
+	}
+	for range 2 { // the folders are gone through once
+		if got, err := find(id); !slices.Equal(got, want) || err != nil {
+			t.Errorf("found %q, %v, want %q", got, err, want)
+		}
+	}
+	for n := 1; n <= len(want); n++ {
+		taken := 0
+		for range programs.Find(id) {
+			if taken++; taken == n {
+				break
+			}
+		}
+	}
+	for _, none := range [][]byte{nil, {1, 2, 3}} {
+		if got, err := find(none); got != nil || err != nil {
+			t.Errorf("of build id %x there are %q, %v", none, got, err)
+		}
+	}
+	for name, f := range programs.Named() {
+		if name != file || f.Name() != file {
+			t.Errorf("%s is named %s", f.Name(), name)
+		}
+	}
+	if got := programs.Folders(); !slices.Equal(got, []string{dir}) || programs.Empty() {
+		t.Errorf("the folders are %q", got)
+	}
+
+	// A name by the build id comes first, and a file counts once.
+	digits := hex.EncodeToString(id)
+	place := filepath.Join(dir, ".build-id", digits[:2], digits[2:]+".debug")
+	if err := os.MkdirAll(filepath.Dir(place), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(place, program, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if programs, err = OpenPrograms([]string{dir}, Options{}); err != nil {
+		t.Fatal(err)
+	}
+	defer programs.Close()
+	if got, err := find(id); !slices.Equal(got, append([]string{place}, want[1:]...)) || err != nil {
+		t.Errorf("found %q, %v", got, err)
+	}
+
+	if err := os.RemoveAll(filepath.Join(dir, "b")); err != nil {
+		t.Fatal(err)
+	}
+	gone := filepath.Join(dir, "gone")
+	if err := os.Mkdir(gone, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if programs, err = OpenPrograms([]string{gone}, Options{}); err != nil {
+		t.Fatal(err)
+	}
+	defer programs.Close()
+	if err := os.Remove(gone); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := find(id); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a folder that has gone: %v", err)
+	}
+}
+
+// TestOpenProgramsFails: what is given by name has to be there and a program; a
+// bundle is no folder.
+func TestOpenProgramsFails(t *testing.T) {
+	dir := t.TempDir()
+	bundle := filepath.Join(dir, "app.dSYM")
+	if err := os.Mkdir(bundle, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	text := filepath.Join(dir, "text")
+	if err := os.WriteFile(text, []byte("text"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	program := filepath.Join(oracle.Root(t), "testdata", "mip", "all.elf")
+	for _, path := range []string{bundle, text, filepath.Join(dir, "missing")} {
+		if p, err := OpenPrograms([]string{program, path}, Options{}); err == nil || p != nil {
+			t.Errorf("%s is taken for a program", path)
+		}
+	}
+	var none *Programs
+	for range none.Find([]byte{1}) {
+		t.Error("no programs have one")
+	}
+	for name := range none.Named() {
+		t.Errorf("no programs have %s", name)
+	}
+	if !none.Empty() || none.Folders() != nil {
+		t.Error("no programs are some")
+	}
+}
