@@ -80,20 +80,41 @@ type Checker interface {
 
 // Checked is what was found out about one file.
 type Checked struct {
-	File    string `json:"file"`
-	Sound   bool   `json:"sound"`
-	Format  string `json:"format"`  // "" if unknown
-	Version uint32 `json:"version"` // 0 if it has none
-	// FormatVersion is that of iprof, "1.0.0".
-	FormatVersion string            `json:"format_version,omitempty"`
-	Records       int               `json:"records"` // read before anything stopped it
-	Findings      []console.Finding `json:"findings"`
-	Classes       relevance         `json:"classes,omitempty"` // with --classes
+	File     string            `json:"file"`
+	Sound    bool              `json:"sound"`
+	Format   string            `json:"format"`  // "" if unknown
+	Version  uint32            `json:"version"` // 0 if it has none
+	Records  int               `json:"records"` // read before anything stopped it
+	Findings []console.Finding `json:"findings"`
 	// Remarks are odd, but no reason to call the file unsound.
 	Remarks []console.Finding `json:"remarks,omitempty"`
 	Omitted int               `json:"omitted,omitempty"` // findings and remarks beyond those above
 	// Against is the verdict of --against.
 	Against json.RawMessage `json:"against,omitempty"`
+	// Own is what the family alone tells; may be nil.
+	Own Own `json:"-"`
+}
+
+// Own is what only one family tells of a file. As JSON it is an object, whose
+// members follow those of Checked.
+type Own interface {
+	// Version returns the version of formats that do not number theirs; "" for none.
+	Version() string
+	Print(w io.Writer)
+}
+
+// MarshalJSON puts the members of Own to the others.
+func (r Checked) MarshalJSON() ([]byte, error) {
+	type plain Checked
+	all, err := json.Marshal(plain(r))
+	if err != nil || r.Own == nil {
+		return all, err
+	}
+	own, err := json.Marshal(r.Own)
+	if err != nil || len(own) <= len("{}") {
+		return all, err
+	}
+	return append(append(all[:len(all)-1], ','), own[1:]...), nil
 }
 
 // Print writes "FILE: ok: …", or "FILE: not sound" and the findings below it.
@@ -102,8 +123,8 @@ func (r *Checked) Print(p *console.Printer) {
 	if r.Version > 0 {
 		what += fmt.Sprintf(" version %d", r.Version)
 	}
-	if r.FormatVersion != "" {
-		what += " version " + r.FormatVersion
+	if r.Own != nil && r.Own.Version() != "" {
+		what += " version " + r.Own.Version()
 	}
 	if what == "" {
 		what = "not a profile that is known"
@@ -124,15 +145,9 @@ func (r *Checked) Print(p *console.Printer) {
 	if r.Omitted > 0 {
 		p.Item(fmt.Sprintf("… and %s more", cli.Count(uint64(r.Omitted))))
 	}
-	if r.Classes != nil {
-		r.Classes.Print(p.W)
+	if r.Own != nil {
+		r.Own.Print(p.W)
 	}
-}
-
-// A relevance says how much of a profile is about what a program still has. As
-// JSON it is an object.
-type relevance interface {
-	Print(w io.Writer)
 }
 
 // NewChecked returns what is known of a file before it is read; f is 0 if its

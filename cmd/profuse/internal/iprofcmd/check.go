@@ -21,8 +21,11 @@ import (
 func checkIprof(res *family.Checked, name string, data []byte, classes *iprofClasses) {
 	rep := iprof.Check(name, data)
 	if p := rep.Profile; p != nil {
-		res.FormatVersion = p.Version.String()
-		res.Records = p.Entries()
+		own := &checked{FormatVersion: p.Version.String()}
+		if classes != nil && !p.Placeholder() {
+			own.Classes = classes.judge(p)
+		}
+		res.Own, res.Records = own, p.Entries()
 	}
 	for _, f := range rep.Findings {
 		if f.Severity == iprof.Broken {
@@ -31,8 +34,19 @@ func checkIprof(res *family.Checked, name string, data []byte, classes *iprofCla
 			res.Remarks = append(res.Remarks, newIprofFinding(f))
 		}
 	}
-	if classes != nil && rep.Profile != nil && !rep.Profile.Placeholder() {
-		res.Classes = classes.judge(rep.Profile)
+}
+
+// checked is what is found out about iprof profiles alone.
+type checked struct {
+	FormatVersion string        `json:"format_version,omitempty"`
+	Classes       *classesFacts `json:"classes,omitempty"` // with --classes
+}
+
+func (c *checked) Version() string { return c.FormatVersion }
+
+func (c *checked) Print(w io.Writer) {
+	if c.Classes != nil {
+		c.Classes.Print(w)
 	}
 }
 
