@@ -167,7 +167,7 @@ func (a *archive) addClass(f *zip.File) error {
 	if err != nil {
 		return err
 	}
-	return a.x.AddClass(a.member(f), data)
+	return a.x.addClass(a.member(f), data)
 }
 
 func (a *archive) addNested(f *zip.File) error {

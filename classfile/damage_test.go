@@ -34,7 +34,7 @@ func (c tiny) bytes() []byte {
 	}
 	utf8 := func(s string) { b = append(be.AppendUint16(append(b, tagUTF8), uint16(len(s))), s...) }
 	b = be.AppendUint32(b, magic)
-	u16(0, NewestMajor, 9)
+	u16(0, newestMajor, 9)
 	utf8("C")
 	b = append(b, tagClass, 0, 1)
 	for _, s := range []string{"m", "()V", "Code", "LineNumberTable", c.text, "SourceFile"} {
@@ -62,7 +62,7 @@ func (c tiny) bytes() []byte {
 // place and what was allowed.
 func TestBadParts(t *testing.T) {
 	good := newTiny()
-	c, err := Parse("x", good.bytes())
+	c, err := parse("x", good.bytes())
 	if err != nil || c.Name != "C" || c.SourcePath() != "C.java" {
 		t.Fatalf("%+v, %v", c, err)
 	}
@@ -88,7 +88,7 @@ func TestBadParts(t *testing.T) {
 		bad := good
 		tc.change(&bad)
 		data := bad.bytes()
-		c, err := Parse("x", data)
+		c, err := parse("x", data)
 		var fe *profile.FormatError
 		if !errors.As(err, &fe) || fe.Class() != profile.ErrCorrupt || !strings.Contains(err.Error(), tc.text) {
 			t.Errorf("%s: %+v, %v\nwant %s", tc.name, c, err, tc.text)
@@ -105,7 +105,7 @@ func TestEveryByte(t *testing.T) {
 	for at, was := range data {
 		for v := range 256 {
 			data[at] = byte(v)
-			c, err := Parse("x", data)
+			c, err := parse("x", data)
 			if err != nil {
 				var fe *profile.FormatError
 				if !errors.As(err, &fe) || fe.File != "x" || fe.Offset < 0 || fe.Offset > int64(len(data)) {

@@ -7,11 +7,11 @@
 //	line, ok := m.Line(17)
 //
 // Types have the names that Class.getName returns, as in iprof profiles: int,
-// a.B$C, [I, [Ljava.lang.String;. [Parse] reads a single class file.
+// a.B$C, [I, [Ljava.lang.String;.
 //
 // # What is read
 //
-// The package reads class files of every version from 45 up; [NewestMajor] is the
+// The package reads class files of every version from 45 up; 69 is the
 // newest version that its tests cover. It reads the attributes SourceFile, Code and
 // LineNumberTable and skips all others, known or not, so it also reads newer
 // versions unless they add kinds of constants.

@@ -42,8 +42,8 @@ func TestIndexWarns(t *testing.T) {
 	if err := x.Add(dir); err != nil {
 		t.Fatal(err)
 	}
-	if x.Len() != 1 || x.Duplicates() != 1 || len(warned) != 2 {
-		t.Fatalf("%d classes, %d duplicates, %v", x.Len(), x.Duplicates(), warned)
+	if x.Len() != 1 || x.duplicates != 1 || len(warned) != 2 {
+		t.Fatalf("%d classes, %d duplicates, %v", x.Len(), x.duplicates, warned)
 	}
 	if fe := warned[0]; fe.File != filepath.Join(dir, "c", "cut.class") || fe.Class() != profile.ErrTruncated || fe.Section != "constant pool" || fe.Offset < 8 {
 		t.Errorf("%+v", fe)
@@ -64,19 +64,19 @@ func TestIndexWarns(t *testing.T) {
 		t.Error("a method of no class")
 	}
 	// Without an index methods are looked for one by one.
-	own, err := Parse("Plain.class", plain)
+	own, err := parse("Plain.class", plain)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, m := range c.Methods {
-		a, _ := c.Method(m.Name, m.Descriptor)
-		b, ok := own.Method(m.Name, m.Descriptor)
+		a, _ := c.method(m.Name, m.Descriptor)
+		b, ok := own.method(m.Name, m.Descriptor)
 		if !ok || a.Name != b.Name || a.Descriptor != b.Descriptor {
 			t.Errorf("%s%s: %+v and %+v", m.Name, m.Descriptor, a, b)
 		}
 	}
 	for _, class := range []*Class{c, own} {
-		if m, ok := class.Method("none", "()V"); ok {
+		if m, ok := class.method("none", "()V"); ok {
 			t.Errorf("%+v", m)
 		}
 	}

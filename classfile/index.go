@@ -100,12 +100,12 @@ func (x *Index) addFile(path string) error {
 	if err != nil {
 		return err
 	}
-	return x.AddClass(path, data)
+	return x.addClass(path, data)
 }
 
-// AddClass adds the class file in data, which it does not retain. name is for
+// addClass adds the class file in data, which it does not retain. name is for
 // errors.
-func (x *Index) AddClass(name string, data []byte) error {
+func (x *Index) addClass(name string, data []byte) error {
 	if len(data) > maxClassFile {
 		return &profile.FormatError{
 			File: name, Offset: -1, Record: -1, Field: "size of the class file",
@@ -117,7 +117,7 @@ func (x *Index) AddClass(name string, data []byte) error {
 		return profile.InFile(err, name)
 	}
 	switch {
-	case class.Flags&Module != 0:
+	case class.Flags&accModule != 0:
 		return nil
 	case x.classes[class.Name] != nil:
 		x.duplicates++
@@ -152,10 +152,6 @@ func (x *Index) warn(err error) {
 // Len returns the number of classes.
 func (x *Index) Len() int { return len(x.order) }
 
-// Duplicates returns how many classes were skipped because a class of the same name
-// had been added.
-func (x *Index) Duplicates() int { return x.duplicates }
-
 // Classes iterates over the classes in the order in which they were added.
 func (x *Index) Classes() iter.Seq[*Class] { return slices.Values(x.order) }
 
@@ -165,7 +161,7 @@ func (x *Index) Class(name string) (*Class, bool) {
 	return c, ok
 }
 
-// Method returns the method that a class declares with the given simple name,
+// method returns the method that a class declares with the given simple name,
 // parameter types and return type, all as Class.getName returns them. It does not
 // search inherited methods: profiles name the declaring class.
 func (x *Index) Method(class, name string, params []string, result string) (*Method, bool) {
@@ -173,11 +169,11 @@ func (x *Index) Method(class, name string, params []string, result string) (*Met
 	if !ok {
 		return nil, false
 	}
-	return c.Method(name, Descriptor(params, result))
+	return c.method(name, Descriptor(params, result))
 }
 
-// Method returns the method with the given name and descriptor.
-func (c *Class) Method(name, descriptor string) (*Method, bool) {
+// method returns the method with the given name and descriptor.
+func (c *Class) method(name, descriptor string) (*Method, bool) {
 	if len(c.byName) != len(c.Methods) { // not in an index
 		for i := range c.Methods {
 			if m := &c.Methods[i]; m.Name == name && m.Descriptor == descriptor {

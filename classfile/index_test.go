@@ -59,8 +59,8 @@ func TestIndexLookup(t *testing.T) {
 	for c := range x.Classes() {
 		names = append(names, c.Name)
 	}
-	if want := []string{"sample.Plain$Inner", "sample.Plain", "sample.Shapes$Circle", "sample.Shapes$Square", "sample.Shapes"}; !slices.Equal(names, want) || x.Len() != len(want) || x.Duplicates() != 2 {
-		t.Errorf("classes %q, %d duplicates", names, x.Duplicates())
+	if want := []string{"sample.Plain$Inner", "sample.Plain", "sample.Shapes$Circle", "sample.Shapes$Square", "sample.Shapes"}; !slices.Equal(names, want) || x.Len() != len(want) || x.duplicates != 2 {
+		t.Errorf("classes %q, %d duplicates", names, x.duplicates)
 	}
 	for _, tc := range []struct {
 		class, name string
@@ -95,16 +95,16 @@ func TestIndexLookup(t *testing.T) {
 	for c := range x.Classes() {
 		for i := range c.Methods {
 			want := &c.Methods[i]
-			if m, ok := c.Method(want.Name, want.Descriptor); !ok || m != want {
+			if m, ok := c.method(want.Name, want.Descriptor); !ok || m != want {
 				t.Errorf("%s.%s%s is not found", c.Name, want.Name, want.Descriptor)
 			}
 		}
 	}
 	c := parseFixture(t, "java25/sample/Plain.class")
-	if m, ok := c.Method("<clinit>", "()V"); !ok || m != &c.Methods[4] {
+	if m, ok := c.method("<clinit>", "()V"); !ok || m != &c.Methods[4] {
 		t.Errorf("%+v, %v", m, ok)
 	}
-	if _, ok := c.Method("none", "()V"); ok {
+	if _, ok := c.method("none", "()V"); ok {
 		t.Error("found")
 	}
 }
@@ -220,7 +220,7 @@ func TestBomb(t *testing.T) {
 		}
 	}
 	x := NewIndex(Options{})
-	if err := x.AddClass("x.class", make([]byte, maxClassFile+1)); !errors.Is(err, profile.ErrUnsupported) {
+	if err := x.addClass("x.class", make([]byte, maxClassFile+1)); !errors.Is(err, profile.ErrUnsupported) {
 		t.Errorf("%v", err)
 	}
 }

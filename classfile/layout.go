@@ -36,9 +36,9 @@ package classfile
 const (
 	magic = 0xCAFEBABE
 
-	// NewestMajor is the newest major version whose list of constants is known to
+	// newestMajor is the newest major version whose list of constants is known to
 	// be complete: that of Java 25.
-	NewestMajor = 69
+	newestMajor = 69
 	oldestMajor = 45
 
 	memberMinSize    = 8 // a field or method without attributes
@@ -80,9 +80,9 @@ var constantSize = [...]uint64{
 
 // Access flags. Only Module changes what the package reads.
 const (
-	Native    = 0x0100 // of a method: no code in the class file
-	Interface = 0x0200 // of a class
-	Abstract  = 0x0400
-	Synthetic = 0x1000 // not in the source
-	Module    = 0x8000 // of a class: a module-info, which is no class
+	accNative    = 0x0100 // of a method: no code in the class file
+	accInterface = 0x0200 // of a class
+	accAbstract  = 0x0400
+	accSynthetic = 0x1000 // not in the source
+	accModule    = 0x8000 // of a class: a module-info, which is no class
 )

@@ -7,19 +7,7 @@ import (
 	"strings"
 
 	"github.com/profuse-pgo/profuse/internal/cursor"
-	"github.com/profuse-pgo/profuse/profile"
 )
-
-// Parse reads one class file. name is used in errors. The class keeps nothing
-// of data.
-func Parse(name string, data []byte) (*Class, error) {
-	var p parser
-	class, err := p.parse(data)
-	if err != nil {
-		return nil, profile.InFile(err, name)
-	}
-	return class, nil
-}
 
 // A parser reads one class file after another and reuses its memory.
 type parser struct {
@@ -127,7 +115,7 @@ func (p *parser) readPool() {
 			if tag == tagLong || tag == tagDouble {
 				p.pool = append(p.pool, constant{})
 			}
-		case p.major > NewestMajor:
+		case p.major > newestMajor:
 			c.Fail(c.At(at).Field("tag").Got(tag).Want("one known in class files of version 69").Unsupported())
 		default:
 			c.Fail(c.At(at).Field("tag").Got(tag).Want("1, 3 to 12 or 15 to 20").Corrupt())

@@ -48,7 +48,7 @@ func fixture(t testing.TB, name string) []byte {
 
 func parseFixture(t testing.TB, name string) *Class {
 	t.Helper()
-	c, err := Parse(name, fixture(t, name))
+	c, err := parse(name, fixture(t, name))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -57,7 +57,7 @@ func parseFixture(t testing.TB, name string) *Class {
 
 func TestParse(t *testing.T) {
 	c := parseFixture(t, "java25/sample/Plain.class")
-	if c.Name != "sample.Plain" || c.Major != 69 || c.Flags&Abstract == 0 || c.SourcePath() != "sample/Plain.java" {
+	if c.Name != "sample.Plain" || c.Major != 69 || c.Flags&accAbstract == 0 || c.SourcePath() != "sample/Plain.java" {
 		t.Errorf("class %s, version %d, flags %#x, source %s", c.Name, c.Major, c.Flags, c.SourcePath())
 	}
 	if len(c.Methods) != 5 {
@@ -72,7 +72,7 @@ func TestParse(t *testing.T) {
 	if line, ok := m.FirstLine(); line != 18 || !ok {
 		t.Errorf("first line %d, %v", line, ok)
 	}
-	if m := c.Methods[2]; m.Name != "away" || m.Flags&Native == 0 || m.CodeLength != 0 {
+	if m := c.Methods[2]; m.Name != "away" || m.Flags&accNative == 0 || m.CodeLength != 0 {
 		t.Errorf("method %+v", m)
 	}
 
@@ -89,11 +89,11 @@ func TestParse(t *testing.T) {
 		if _, ok := m.FirstLine(); ok {
 			t.Errorf("%s has a first line", m.Name)
 		}
-		if (m.CodeLength > 0) == (m.Flags&(Native|Abstract) != 0) {
+		if (m.CodeLength > 0) == (m.Flags&(accNative|accAbstract) != 0) {
 			t.Errorf("%s has %d bytes of code and flags %#x", m.Name, m.CodeLength, m.Flags)
 		}
 	}
-	if c := parseFixture(t, "java25/module-info.class"); c.Flags&Module == 0 || len(c.Methods) != 0 {
+	if c := parseFixture(t, "java25/module-info.class"); c.Flags&accModule == 0 || len(c.Methods) != 0 {
 		t.Errorf("%+v", c)
 	}
 }
@@ -193,11 +193,11 @@ func TestJavap(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		c, err := Parse(f, data)
+		c, err := parse(f, data)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if c.Flags&Module != 0 {
+		if c.Flags&accModule != 0 {
 			continue // javap prints what it requires
 		}
 		files = append(files, f)
@@ -247,7 +247,7 @@ func TestCut(t *testing.T) {
 			t.Fatal(err)
 		}
 		for n := range data {
-			_, err := Parse("cut.class", data[:n])
+			_, err := parse("cut.class", data[:n])
 			var fe *profile.FormatError
 			if !errors.As(err, &fe) || fe.File != "cut.class" || fe.Offset < 0 || fe.Offset > int64(n) {
 				t.Fatalf("%s cut at %d: %v", f, n, err)
@@ -282,7 +282,7 @@ func TestDamage(t *testing.T) {
 		{"more", append(slices.Clone(good), 0), profile.ErrCorrupt, "end of the class file is followed by 1 bytes, want nothing"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			_, err := Parse("x", tc.data)
+			_, err := parse("x", tc.data)
 			if !errors.Is(err, tc.class) || !strings.Contains(err.Error(), tc.text) {
 				t.Errorf("got %v\nwant %s: %v", err, tc.text, tc.class)
 			}
@@ -300,7 +300,7 @@ func TestConstants(t *testing.T) {
 		}
 	}
 	b = binary.BigEndian.AppendUint32(b, magic)
-	u16(0, NewestMajor, 0)
+	u16(0, newestMajor, 0)
 	n := uint16(1)
 	add := func(tag byte, body ...byte) {
 		b = append(append(b, tag), body...)
@@ -317,17 +317,17 @@ func TestConstants(t *testing.T) {
 		}
 	}
 	binary.BigEndian.PutUint16(b[8:], n)
-	u16(Interface, 2, 0, 0, 0, 0, 0)
-	c, err := Parse("x", b)
-	if err != nil || c.Name != "p.éC" || c.Flags != Interface {
+	u16(accInterface, 2, 0, 0, 0, 0, 0)
+	c, err := parse("x", b)
+	if err != nil || c.Name != "p.éC" || c.Flags != accInterface {
 		t.Errorf("%+v, %v", c, err)
 	}
 
 	b = binary.BigEndian.AppendUint32(nil, magic)
-	u16(0, NewestMajor, 2)
+	u16(0, newestMajor, 2)
 	b = append(b, tagLong)
 	b = append(b, make([]byte, 40)...)
-	if _, err := Parse("x", b); !errors.Is(err, profile.ErrCorrupt) || !strings.Contains(err.Error(), "last constant is of two indexes") {
+	if _, err := parse("x", b); !errors.Is(err, profile.ErrCorrupt) || !strings.Contains(err.Error(), "last constant is of two indexes") {
 		t.Errorf("%v", err)
 	}
 }
@@ -385,7 +385,7 @@ func FuzzParse(f *testing.F) {
 		f.Add(data)
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		c, err := Parse("fuzz", data)
+		c, err := parse("fuzz", data)
 		if err != nil {
 			var fe *profile.FormatError
 			if !errors.As(err, &fe) || fe.Offset < 0 || fe.Offset > int64(len(data)) || profile.Class(err) == err {
@@ -405,4 +405,15 @@ func FuzzParse(f *testing.F) {
 			}
 		}
 	})
+}
+
+// parse reads one class file. name is used in errors. The class keeps nothing
+// of data.
+func parse(name string, data []byte) (*Class, error) {
+	var p parser
+	class, err := p.parse(data)
+	if err != nil {
+		return nil, profile.InFile(err, name)
+	}
+	return class, nil
 }

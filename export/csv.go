@@ -20,7 +20,7 @@ func (e *exporter) csv() error {
 		}
 	}
 	e.loseOmitted()
-	for _, t := range Tables(e.v) {
+	for _, t := range tables(e.v) {
 		if t != table {
 			e.lose(0, "table "+t, "a file has one table")
 		}

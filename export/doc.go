@@ -4,7 +4,7 @@
 //	losses, err := export.Write(w, export.Pprof, p.View(name, irpgo.ViewOptions{}), export.Options{})
 //
 // No format holds everything. What was left out, or stands for something else
-// than usual, [Write] returns, in words for the user; [Format.Limits] says it
+// than usual, [Write] returns, in words for the user; [Format.limits] says it
 // in general. docs/export.md has both as a table, and the schema of the JSON
 // formats.
 //

@@ -82,10 +82,6 @@ func (f Format) Suffix() string { return f.entry().suffix }
 // Description returns what the format is for, in a phrase.
 func (f Format) Description() string { return f.entry().description }
 
-// Limits returns what files of the format can never hold, as phrases. What was
-// lost of one profile [Write] returns.
-func (f Format) Limits() []string { return slices.Clone(f.entry().limits) }
-
 // Names of tables beside those of the view's stack sets.
 const (
 	FunctionTable = profile.FunctionSet
@@ -97,7 +93,7 @@ const (
 type Options struct {
 	// Table is the part of the profile to write: the name of a stack set,
 	// [FunctionTable], [EdgeTable], or, where there are no stacks to be drawn,
-	// [TraceTable]. See [Tables].
+	// [TraceTable]. See [tables].
 	//
 	// Empty means the first stack set, or the functions if the profile has no
 	// stacks, for pprof, folded and callgrind; all stack sets, or the
@@ -149,8 +145,8 @@ func Write(w io.Writer, f Format, v profile.View, opt Options) ([]Loss, error) {
 		format: f, v: v, opt: opt, features: v.Features(),
 		symbols: newSymbols(opt),
 	}
-	if opt.Table != "" && !slices.Contains(Tables(v), opt.Table) {
-		return nil, fmt.Errorf("no table %q in this profile: want one of %s", opt.Table, join(Tables(v)))
+	if opt.Table != "" && !slices.Contains(tables(v), opt.Table) {
+		return nil, fmt.Errorf("no table %q in this profile: want one of %s", opt.Table, join(tables(v)))
 	}
 	if err := write(e); err != nil {
 		return nil, err
@@ -161,9 +157,9 @@ func Write(w io.Writer, f Format, v profile.View, opt Options) ([]Loss, error) {
 	return e.losses, nil
 }
 
-// Tables returns the names that Options.Table may have for v: the stack sets,
+// tables returns the names that Options.Table may have for v: the stack sets,
 // then the others that have something in them.
-func Tables(v profile.View) []string {
+func tables(v profile.View) []string {
 	var names []string
 	for _, set := range v.Stacks() {
 		names = append(names, set.Name)

@@ -175,7 +175,7 @@ func TestCSV(t *testing.T) {
 		for _, set := range nv.v.Stacks() {
 			want[set.Name] = 1 + len(collect(set))
 		}
-		for _, table := range Tables(nv.v) {
+		for _, table := range tables(nv.v) {
 			data, _ := written(t, CSV, nv.v, Options{Table: table})
 			rows, err := csv.NewReader(bytes.NewReader(data)).ReadAll() // refuses rows of other lengths
 			if err != nil {

@@ -105,15 +105,6 @@ func (f Format) Family() Family {
 	return formats[f].family
 }
 
-// Suffixes returns how the names of files of the format usually end, dot
-// included and the most usual first. Binaries have no usual name.
-func (f Format) Suffixes() []string {
-	if f < IRPGORaw || int(f) >= len(formats) {
-		return nil
-	}
-	return append([]string(nil), formats[f].suffixes...)
-}
-
 // Detect says which format the contents of a file, or the beginning of one,
 // have. It goes by the first bytes alone, whatever comes after them.
 //

@@ -2,6 +2,7 @@ package formats_test
 
 import (
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -42,7 +43,7 @@ func shapesMIP(t *testing.T) (program string, data []byte) {
 	check(err)
 	_, err = m.AddRaw("2", read("shapes-2.mipraw"), 1)
 	check(err)
-	data, err = mip.AppendMIP(nil, m.Profile(), mip.MIPOptions{})
+	data, err = oracle.Written(func(w io.Writer) error { return mip.WriteMIP(w, m.Profile(), mip.MIPOptions{}) })
 	check(err)
 	return program, data
 }

@@ -2,10 +2,12 @@ package formats_test
 
 import (
 	"errors"
+	"io"
 	"strings"
 	"testing"
 
 	"github.com/profuse-pgo/profuse/formats"
+	"github.com/profuse-pgo/profuse/internal/oracle"
 	"github.com/profuse-pgo/profuse/irpgo"
 	"github.com/profuse-pgo/profuse/memprof"
 	"github.com/profuse-pgo/profuse/profile"
@@ -54,7 +56,7 @@ func TestViewBoth(t *testing.T) {
 	if p.MemProf, err = memprof.ReadYAML("heap", readFile(t, "../testdata/memprof/temperatures.memprof.yaml")); err != nil {
 		t.Fatal(err)
 	}
-	data, err := irpgo.AppendIndexed(nil, p, irpgo.IndexedOptions{})
+	data, err := oracle.Written(func(w io.Writer) error { return irpgo.WriteIndexed(w, p, irpgo.IndexedOptions{}) })
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,7 +15,7 @@ var filesDir = flag.String("files", "", "folder with *.iprof files for Benchmark
 // benchFile is a file of about 100 MB, an image of 500,000 methods.
 var benchFile = sync.OnceValue(func() []byte {
 	rng := rand.New(rand.NewPCG(1, 1))
-	p := randomProfile(rng, Version110, 500_000)
+	p := randomProfile(rng, version110, 500_000)
 	randomEntriesMore(rng, p, 750_000)
 	data, err := written(p, WriteOptions{})
 	must2(err)
@@ -32,7 +32,7 @@ func randomEntriesMore(rng *rand.Rand, p *Profile, n int) {
 // benchFiles are ten files of about 10 MB, runs of one program.
 var benchFiles = sync.OnceValue(func() (files [][]byte) {
 	rng := rand.New(rand.NewPCG(2, 2))
-	p := randomProfile(rng, Version110, 72_000)
+	p := randomProfile(rng, version110, 72_000)
 	randomEntriesMore(rng, p, 72_000)
 	for range 10 {
 		run := p.derive()
@@ -46,7 +46,7 @@ var benchFiles = sync.OnceValue(func() (files [][]byte) {
 				for j := k.Arity() - 1; j < len(records); j += k.Arity() {
 					records[j] = records[j]/2 + rng.Int64N(records[j]+1)
 				}
-				must2(run.Section(k).Add(s.Context(i), records...))
+				must2(run.Section(k).add(s.Context(i), records...))
 			}
 		}
 		data, err := written(run, WriteOptions{})
@@ -121,7 +121,7 @@ func BenchmarkRead(b *testing.B) {
 	b.Run("check", func(b *testing.B) {
 		b.SetBytes(int64(len(data)))
 		for b.Loop() {
-			if rep := Check("f", data); rep.Worst() == Broken {
+			if rep := Check("f", data); rep.worst() == Broken {
 				b.Fatal(rep.Findings)
 			}
 		}

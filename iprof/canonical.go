@@ -16,9 +16,9 @@ import (
 // sections of the version are there. All types and methods of the inputs are
 // in the tables, whether they are used or not.
 func (m *Merger) Profile() *Profile {
-	p := New(Version100)
+	p := newProfile(version100)
 	if m.checks {
-		p.Version = Version110
+		p.Version = version110
 	}
 	p.Order = usualOrder(p.Version)
 	types := m.canonicalTypes(p)
@@ -26,7 +26,7 @@ func (m *Merger) Profile() *Profile {
 	for k := range m.sections {
 		m.sections[k].canonical(&p.sections[k], types, methods)
 	}
-	p.Reindex()
+	p.reindex()
 	return p
 }
 
@@ -138,7 +138,7 @@ func (s *sums) canonical(to *Section, types, methods []int32) {
 		from := len(to.records)
 		to.frames = append(to.frames, context(k.entry)...)
 		to.records = append(to.records, s.recordsOf(&s.entries[k.entry])...)
-		if s.kind.HasTypes() {
+		if s.kind.hasTypes() {
 			records := to.records[from:]
 			for i := 0; i < len(records); i += 2 {
 				records[i] = int64(types[records[i]])

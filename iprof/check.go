@@ -29,32 +29,30 @@ func (s Severity) String() string {
 	return "unknown severity"
 }
 
-// A Rule names what a [Finding] is about.
-type Rule string
-
+// The rules, what a [Finding] is about.
 const (
-	RuleSyntax      Rule = "syntax"       // not JSON, cut short, or not of a readable version
-	RuleSchema      Rule = "schema"       // JSON, but not what the schema has there
-	RuleUnresolved  Rule = "unresolved"   // a recording whose ids were never given names
-	RuleDuplicateID Rule = "duplicate-id" // two types or methods of one id
-	RuleDuplicate   Rule = "duplicate"    // two types or methods of one identity, or entries of one context
-	RuleSignature   Rule = "signature"    // too short, or with unknown types
-	RuleEmptyName   Rule = "empty-name"   // of a type or method
-	RuleDangling    Rule = "dangling-id"  // of a method or type that the tables lack
-	RuleNegative    Rule = "negative"     // count
-	RuleLarge       Rule = "large"        // count, as in recordings with garbage; or a total beyond 64 bits
-	RuleZero        Rule = "zero"         // count of what was not recorded, then
-	RuleBranch      Rule = "branch"       // records that share a target with none
-	RuleBytecode    Rule = "bytecode"     // index that no method can have
-	RuleVersion     Rule = "version"      // unknown
-	RuleUnknownKey  Rule = "unknown-key"
-	RuleNoData      Rule = "no-data" // no entry in any section
+	ruleSyntax      = "syntax"       // not JSON, cut short, or not of a readable version
+	ruleSchema      = "schema"       // JSON, but not what the schema has there
+	ruleUnresolved  = "unresolved"   // a recording whose ids were never given names
+	ruleDuplicateID = "duplicate-id" // two types or methods of one id
+	ruleDuplicate   = "duplicate"    // two types or methods of one identity, or entries of one context
+	ruleSignature   = "signature"    // too short, or with unknown types
+	ruleEmptyName   = "empty-name"   // of a type or method
+	ruleDangling    = "dangling-id"  // of a method or type that the tables lack
+	ruleNegative    = "negative"     // count
+	ruleLarge       = "large"        // count, as in recordings with garbage; or a total beyond 64 bits
+	ruleZero        = "zero"         // count of what was not recorded, then
+	ruleBranch      = "branch"       // records that share a target with none
+	ruleBytecode    = "bytecode"     // index that no method can have
+	ruleVersion     = "version"      // unknown
+	ruleUnknownKey  = "unknown-key"
+	ruleNoData      = "no-data" // no entry in any section
 )
 
 // A Finding is something that [Check] found, once for each rule and section.
 type Finding struct {
 	Severity Severity
-	Rule     Rule
+	Rule     string // a word for what it is about: "syntax", "dangling-id"
 	Place    Place  // the first one
 	Message  string // a sentence without its full stop
 	Count    int    // places
@@ -102,15 +100,6 @@ type CheckReport struct {
 	Findings []Finding
 }
 
-// Worst returns the highest severity of a finding, 0 if there is none.
-func (r CheckReport) Worst() Severity {
-	worst := Severity(0)
-	for _, f := range r.Findings {
-		worst = max(worst, f.Severity)
-	}
-	return worst
-}
-
 // maxViolations is how many violations of the schema are reported one by one.
 const maxViolations = 100
 
@@ -127,24 +116,24 @@ func Check(name string, data []byte) CheckReport {
 	d := newDecoder(name, data, ReaderOptions{})
 	d.opt.Warn = func(w Warning) {
 		e := w.Err.(*profile.FormatError)
-		c.add(Finding{Severity: Suspect, Rule: RuleVersion, Place: placeOf(e), Message: e.What()})
+		c.add(Finding{Severity: Suspect, Rule: ruleVersion, Place: placeOf(e), Message: e.What()})
 	}
 	d.places = new(places)
 	d.tolerate = func(e *profile.FormatError) {
 		e.File = name
-		c.add(Finding{Severity: Broken, Rule: RuleSchema, Place: placeOf(e), Message: e.What(), Err: e})
+		c.add(Finding{Severity: Broken, Rule: ruleSchema, Place: placeOf(e), Message: e.What(), Err: e})
 	}
 	err := d.read()
 	if err != nil {
 		e := profile.InFile(err, name).(*profile.FormatError)
-		c.add(Finding{Severity: Broken, Rule: RuleSyntax, Place: placeOf(e), Message: e.What(), Err: e})
+		c.add(Finding{Severity: Broken, Rule: ruleSyntax, Place: placeOf(e), Message: e.What(), Err: e})
 		if len(d.p.Order) == 0 {
 			return CheckReport{Findings: c.findings}
 		}
 		d.salvage()
 	}
 	if more := d.violations - maxViolations; more > 0 {
-		c.add(Finding{Severity: Broken, Rule: RuleSchema, Place: nowhere, Message: "more of the same kind", Count: more})
+		c.add(Finding{Severity: Broken, Rule: ruleSchema, Place: nowhere, Message: "more of the same kind", Count: more})
 	}
 	c.p, c.text, c.places = d.p, data, d.places
 	c.partial = d.tables != [2]bool{true, true}
@@ -154,7 +143,7 @@ func Check(name string, data []byte) CheckReport {
 	}
 	c.unknown()
 	if err == nil && c.p.Entries() == 0 {
-		c.add(Finding{Severity: Suspect, Rule: RuleNoData, Place: nowhere, Message: "the file has no profile data: all sections are empty or absent"})
+		c.add(Finding{Severity: Suspect, Rule: ruleNoData, Place: nowhere, Message: "the file has no profile data: all sections are empty or absent"})
 	}
 	return CheckReport{Profile: d.p, Findings: c.findings}
 }
@@ -178,7 +167,7 @@ type checker struct {
 
 // findingKey is what occurrences of one finding have in common.
 type findingKey struct {
-	rule    Rule
+	rule    string
 	section string
 	what    string
 }
@@ -191,15 +180,15 @@ func (c *checker) add(f Finding) {
 
 // count records one more occurrence of a finding; message is asked for the
 // first one only. what tells apart findings of one rule in one section.
-func (c *checker) count(s Severity, r Rule, section string, at place, what string, of int, message func() string) {
-	key := findingKey{r, section, what}
+func (c *checker) count(s Severity, rule, section string, at place, what string, of int, message func() string) {
+	key := findingKey{rule, section, what}
 	i, ok := c.index[key]
 	if !ok {
 		i = len(c.findings)
 		c.index[key] = i
 		where := Place{Section: section, Record: int(at.record), Offset: int64(at.offset)}
 		where.Line, where.Column = c.lines.find(c.text, int(at.offset))
-		c.findings = append(c.findings, Finding{Severity: s, Rule: r, Place: where, Message: message(), Of: of})
+		c.findings = append(c.findings, Finding{Severity: s, Rule: rule, Place: where, Message: message(), Of: of})
 	}
 	c.findings[i].Count++
 }
@@ -217,7 +206,7 @@ func (c *checker) tables() {
 	if p.Placeholder() {
 		c.partial = true
 		c.add(Finding{
-			Severity: Broken, Rule: RuleUnresolved, Place: nowhere,
+			Severity: Broken, Rule: ruleUnresolved, Place: nowhere,
 			Message: "the recording was " + notResolved(p) + "; it cannot be used, and has to be recorded again",
 		})
 		return
@@ -226,15 +215,15 @@ func (c *checker) tables() {
 	for i := range p.Types {
 		t, at := &p.Types[i], placeAt(c.places.types, i)
 		if _, twice := ids[t.ID]; twice {
-			c.count(Broken, RuleDuplicateID, keyTypes, at, "", 0, func() string { return fmt.Sprintf("type id %d is not the only one", t.ID) })
+			c.count(Broken, ruleDuplicateID, keyTypes, at, "", 0, func() string { return fmt.Sprintf("type id %d is not the only one", t.ID) })
 		}
 		ids[t.ID] = struct{}{}
 		if _, twice := names[t.Name]; twice {
-			c.count(Suspect, RuleDuplicate, keyTypes, at, "", 0, func() string { return fmt.Sprintf("type %q is there twice", t.Name) })
+			c.count(Suspect, ruleDuplicate, keyTypes, at, "", 0, func() string { return fmt.Sprintf("type %q is there twice", t.Name) })
 		}
 		names[t.Name] = struct{}{}
 		if t.Name == "" {
-			c.count(Suspect, RuleEmptyName, keyTypes, at, "", 0, func() string { return fmt.Sprintf("type %d has an empty name", t.ID) })
+			c.count(Suspect, ruleEmptyName, keyTypes, at, "", 0, func() string { return fmt.Sprintf("type %d has an empty name", t.ID) })
 		}
 	}
 	c.methods()
@@ -247,14 +236,14 @@ func (c *checker) methods() {
 	for i := range p.Methods {
 		m, at := &p.Methods[i], placeAt(c.places.methods, i)
 		if _, twice := ids[m.ID]; twice {
-			c.count(Broken, RuleDuplicateID, keyMethods, at, "", 0, func() string { return fmt.Sprintf("method id %d is not the only one", m.ID) })
+			c.count(Broken, ruleDuplicateID, keyMethods, at, "", 0, func() string { return fmt.Sprintf("method id %d is not the only one", m.ID) })
 		}
 		ids[m.ID] = struct{}{}
 		if m.Name == "" {
-			c.count(Suspect, RuleEmptyName, keyMethods, at, "", 0, func() string { return fmt.Sprintf("method %d has an empty name", m.ID) })
+			c.count(Suspect, ruleEmptyName, keyMethods, at, "", 0, func() string { return fmt.Sprintf("method %d has an empty name", m.ID) })
 		}
 		if missing, ok := p.resolved(m); !ok {
-			c.count(Broken, RuleSignature, keyMethods, at, "", len(p.Methods), func() string {
+			c.count(Broken, ruleSignature, keyMethods, at, "", len(p.Methods), func() string {
 				if len(m.Signature) < 2 {
 					return fmt.Sprintf("the signature of method %d has %d types, fewer than declaring and return type", m.ID, len(m.Signature))
 				}
@@ -264,7 +253,7 @@ func (c *checker) methods() {
 		}
 		key = appendMethodKey(key[:0], m.Name, m.Signature)
 		if _, twice := known[string(key)]; twice {
-			c.count(Suspect, RuleDuplicate, keyMethods, at, "", 0, func() string { return fmt.Sprintf("method %s is there twice", p.MethodName(m.ID)) })
+			c.count(Suspect, ruleDuplicate, keyMethods, at, "", 0, func() string { return fmt.Sprintf("method %s is there twice", p.MethodName(m.ID)) })
 		}
 		known[string(key)] = struct{}{}
 	}
@@ -282,11 +271,11 @@ func (c *checker) section(s *Section) {
 	index := newContextIndex(func(e uint32) Context { return s.Context(int(e)) })
 	for i := range s.ends {
 		ctx, records, at := s.Context(i), s.Records(i), placeAt(c.places.entries[s.kind], i)
-		find := func(sev Severity, r Rule, what string, of int, message func() string) {
-			c.count(sev, r, section, at, what, of, message)
+		find := func(sev Severity, rule, what string, of int, message func() string) {
+			c.count(sev, rule, section, at, what, of, message)
 		}
 		if first, slot, twice := index.find(ctx); twice {
-			find(Suspect, RuleDuplicate, "", 0, func() string {
+			find(Suspect, ruleDuplicate, "", 0, func() string {
 				return fmt.Sprintf("context %s is there twice, first in entry %d", shortContext(ctx), first)
 			})
 		} else {
@@ -299,7 +288,7 @@ func (c *checker) section(s *Section) {
 }
 
 // finder is checker.count at a known place.
-type finder func(sev Severity, r Rule, what string, of int, message func() string)
+type finder func(sev Severity, rule, what string, of int, message func() string)
 
 func (c *checker) context(s *Section, ctx Context, find finder) {
 	if s.kind == Monitors {
@@ -309,13 +298,13 @@ func (c *checker) context(s *Section, ctx Context, find finder) {
 	for _, f := range ctx {
 		if !dangling && !c.partial && c.p.methIndex.find(int32(f.Method)) < 0 {
 			dangling = true
-			find(Broken, RuleDangling, "method", s.Len(), func() string {
+			find(Broken, ruleDangling, "method", s.Len(), func() string {
 				return fmt.Sprintf("context %s has method %d, which is not in the table", shortContext(ctx), f.Method)
 			})
 		}
 		if !f.BCI.valid() {
-			find(Suspect, RuleBytecode, "", 0, func() string {
-				return fmt.Sprintf("bytecode index %d is not from %d to %d", f.BCI, InvalidFrameStateBCI, MaxBCI)
+			find(Suspect, ruleBytecode, "", 0, func() string {
+				return fmt.Sprintf("bytecode index %d is not from %d to %d", f.BCI, invalidFrameStateBCI, maxBCI)
 			})
 		}
 	}
@@ -329,21 +318,21 @@ func (c *checker) records(s *Section, records []int64, find finder) {
 		sum, _ = addSaturating(sum, n)
 		if n < 0 && !negative {
 			negative = true
-			find(Broken, RuleNegative, "", s.Len(), func() string { return fmt.Sprintf("count %d is negative", n) })
+			find(Broken, ruleNegative, "", s.Len(), func() string { return fmt.Sprintf("count %d is negative", n) })
 		}
-		if n > largeReceivers && s.kind.HasTypes() {
-			find(Suspect, RuleLarge, "", s.Len(), func() string {
+		if n > largeReceivers && s.kind.hasTypes() {
+			find(Suspect, ruleLarge, "", s.Len(), func() string {
 				return fmt.Sprintf("count %d of a type is above 2^40, as in recordings that hold garbage", n)
 			})
 		}
 	}
-	if sum == 0 && len(records) > 0 && !s.kind.HasTypes() {
-		find(Info, RuleZero, "", s.Len(), func() string { return "all counts of the entry are 0" })
+	if sum == 0 && len(records) > 0 && !s.kind.hasTypes() {
+		find(Info, ruleZero, "", s.Len(), func() string { return "all counts of the entry are 0" })
 	}
-	if s.kind.HasTypes() && !c.partial {
-		for t := range TypeCounts(records) {
+	if s.kind.hasTypes() && !c.partial {
+		for t := range typeCountsIn(records) {
 			if c.p.typeIndex.find(int32(t.Type)) < 0 {
-				find(Broken, RuleDangling, "type", s.Len(), func() string {
+				find(Broken, ruleDangling, "type", s.Len(), func() string {
 					return fmt.Sprintf("type %d is not in the table", t.Type)
 				})
 				break
@@ -356,26 +345,26 @@ func (c *checker) records(s *Section, records []int64, find finder) {
 }
 
 func branches(records []int64, find finder) {
-	for b := range Branches(records) {
+	for b := range branchesIn(records) {
 		if !b.Target.valid() {
-			find(Suspect, RuleBytecode, "", 0, func() string {
-				return fmt.Sprintf("branch target %d is not from %d to %d", b.Target, InvalidFrameStateBCI, MaxBCI)
+			find(Suspect, ruleBytecode, "", 0, func() string {
+				return fmt.Sprintf("branch target %d is not from %d to %d", b.Target, invalidFrameStateBCI, maxBCI)
 			})
 		}
-		if b.Target != UnknownBCI {
+		if b.Target != unknownBCI {
 			continue
 		}
 		if b.Count != 0 {
-			find(Suspect, RuleBranch, "count", 0, func() string {
+			find(Suspect, ruleBranch, "count", 0, func() string {
 				return fmt.Sprintf("branch %d has no target of its own and the count %d, want 0", b.Index, b.Count)
 			})
 		}
 		partner := false
-		for o := range Branches(records) {
-			partner = partner || o.Index == b.Index && o.Target != UnknownBCI
+		for o := range branchesIn(records) {
+			partner = partner || o.Index == b.Index && o.Target != unknownBCI
 		}
 		if !partner {
-			find(Suspect, RuleBranch, "partner", 0, func() string {
+			find(Suspect, ruleBranch, "partner", 0, func() string {
 				return fmt.Sprintf("branch %d has no target, and no other of its index has one", b.Index)
 			})
 		}
@@ -394,7 +383,7 @@ func (c *checker) total(s *Section, section string) {
 	}
 	if overflow {
 		c.add(Finding{
-			Severity: Suspect, Rule: RuleLarge, Place: Place{Section: section, Record: -1, Offset: -1},
+			Severity: Suspect, Rule: ruleLarge, Place: Place{Section: section, Record: -1, Offset: -1},
 			Message: fmt.Sprintf("the counts add up to more than %d", int64(math.MaxInt64)),
 		})
 	}
@@ -404,20 +393,20 @@ func (c *checker) total(s *Section, section string) {
 func (c *checker) unknown() {
 	for _, u := range c.p.Unknown {
 		c.add(Finding{
-			Severity: Info, Rule: RuleUnknownKey, Place: Place{Section: u.Key, Record: -1, Offset: -1},
+			Severity: Info, Rule: ruleUnknownKey, Place: Place{Section: u.Key, Record: -1, Offset: -1},
 			Message: fmt.Sprintf("section %s is unknown; it is kept when the file is rewritten, and cannot be merged", quoteShort([]byte(u.Key))),
 		})
 	}
 	seen := make(map[findingKey]int)
 	for _, x := range c.p.Extra {
-		key := findingKey{RuleUnknownKey, x.Section, x.Key}
+		key := findingKey{ruleUnknownKey, x.Section, x.Key}
 		if i, ok := seen[key]; ok {
 			c.findings[i].Count++
 			continue
 		}
 		seen[key] = len(c.findings)
 		c.add(Finding{
-			Severity: Info, Rule: RuleUnknownKey, Place: Place{Section: x.Section, Record: x.Entry, Offset: -1},
+			Severity: Info, Rule: ruleUnknownKey, Place: Place{Section: x.Section, Record: x.Entry, Offset: -1},
 			Message: fmt.Sprintf("entries have the unknown key %s; it is kept when the file is rewritten, and cannot be merged", quoteShort([]byte(x.Key))),
 		})
 	}

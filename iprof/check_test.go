@@ -88,7 +88,7 @@ func TestCheck(t *testing.T) {
 		var got []string
 		for _, f := range rep.Findings {
 			got = append(got, f.String())
-			if (f.Err != nil) != (f.Rule == RuleSyntax || f.Rule == RuleSchema) {
+			if (f.Err != nil) != (f.Rule == ruleSyntax || f.Rule == ruleSchema) {
 				t.Errorf("%s: %v has error %v", tc.name, f, f.Err)
 			}
 			if f.Err == nil && f.Place.Offset >= 0 && f.Place.Record >= 0 && tc.text[f.Place.Offset] != '{' {
@@ -131,7 +131,7 @@ func (s schemaSays) valid(data []byte) bool {
 // schema cannot express, or leaves open.
 func beyondSchema(findings []Finding) bool {
 	for _, f := range findings {
-		if f.Rule != RuleSchema {
+		if f.Rule != ruleSchema {
 			continue
 		}
 		m := f.Message
@@ -147,7 +147,7 @@ func beyondSchema(findings []Finding) bool {
 }
 
 func violates(rep CheckReport) bool {
-	return slices.ContainsFunc(rep.Findings, func(f Finding) bool { return f.Rule == RuleSchema })
+	return slices.ContainsFunc(rep.Findings, func(f Finding) bool { return f.Rule == ruleSchema })
 }
 
 // TestCheckIsSchema compares the verdict on the schema with a validator's.
@@ -158,7 +158,7 @@ func TestCheckIsSchema(t *testing.T) {
 		rep := Check("f", data)
 		valid = schemas.valid(data)
 		switch {
-		case slices.ContainsFunc(rep.Findings, func(f Finding) bool { return f.Rule == RuleSyntax }):
+		case slices.ContainsFunc(rep.Findings, func(f Finding) bool { return f.Rule == ruleSyntax }):
 		case !valid && !violates(rep):
 			t.Errorf("%s: %q: the schema refuses it, Check finds %v", name, data, rep.Findings)
 		case valid && violates(rep) && !beyondSchema(rep.Findings):
@@ -269,7 +269,16 @@ func TestCheckManyViolations(t *testing.T) {
 	if rep.Profile.Section(Samples).Len() != 1 {
 		t.Errorf("%d entries left", rep.Profile.Section(Samples).Len())
 	}
-	if got := fmt.Sprint(rep.Worst(), " ", Info, " ", Severity(9)); got != "error info unknown severity" {
+	if got := fmt.Sprint(rep.worst(), " ", Info, " ", Severity(9)); got != "error info unknown severity" {
 		t.Error(got)
 	}
+}
+
+// worst returns the highest severity of a finding, 0 if there is none.
+func (r CheckReport) worst() Severity {
+	worst := Severity(0)
+	for _, f := range r.Findings {
+		worst = max(worst, f.Severity)
+	}
+	return worst
 }

@@ -13,42 +13,42 @@ type TypeID int32
 // A MethodID is the number of a method in one file.
 type MethodID int32
 
-// A BCI is the index of a bytecode in its method, 0 to [MaxBCI], or one of the
+// A BCI is the index of a bytecode in its method, 0 to [maxBCI], or one of the
 // constants below.
 type BCI int32
 
 // Places that no bytecode has, as jdk.vm.ci.code.BytecodeFrame names them.
 const (
-	UnwindBCI            BCI = -1 // UNWIND_BCI: leaving the method with an exception
-	BeforeBCI            BCI = -2 // BEFORE_BCI: before the first bytecode
-	AfterBCI             BCI = -3 // AFTER_BCI: after the last one
-	AfterExceptionBCI    BCI = -4 // AFTER_EXCEPTION_BCI: likewise, with an exception
-	UnknownBCI           BCI = -5 // UNKNOWN_BCI: as a branch target, one that another record names
-	InvalidFrameStateBCI BCI = -6 // INVALID_FRAMESTATE_BCI: the compiler had lost the place
+	unwindBCI            BCI = -1 // UNWIND_BCI: leaving the method with an exception
+	beforeBCI            BCI = -2 // BEFORE_BCI: before the first bytecode
+	afterBCI             BCI = -3 // AFTER_BCI: after the last one
+	afterExceptionBCI    BCI = -4 // AFTER_EXCEPTION_BCI: likewise, with an exception
+	unknownBCI           BCI = -5 // UNKNOWN_BCI: as a branch target, one that another record names
+	invalidFrameStateBCI BCI = -6 // INVALID_FRAMESTATE_BCI: the compiler had lost the place
 
-	// MaxBCI is the largest index that a class file can have.
-	MaxBCI BCI = math.MaxUint16
+	// maxBCI is the largest index that a class file can have.
+	maxBCI BCI = math.MaxUint16
 )
 
 var bciNames = [...]string{
-	-UnwindBCI:            "UNWIND_BCI",
-	-BeforeBCI:            "BEFORE_BCI",
-	-AfterBCI:             "AFTER_BCI",
-	-AfterExceptionBCI:    "AFTER_EXCEPTION_BCI",
-	-UnknownBCI:           "UNKNOWN_BCI",
-	-InvalidFrameStateBCI: "INVALID_FRAMESTATE_BCI",
+	-unwindBCI:            "UNWIND_BCI",
+	-beforeBCI:            "BEFORE_BCI",
+	-afterBCI:             "AFTER_BCI",
+	-afterExceptionBCI:    "AFTER_EXCEPTION_BCI",
+	-unknownBCI:           "UNKNOWN_BCI",
+	-invalidFrameStateBCI: "INVALID_FRAMESTATE_BCI",
 }
 
 // String returns the number, or the name of a constant: "UNWIND_BCI".
 func (b BCI) String() string {
-	if b >= 0 || b < InvalidFrameStateBCI {
+	if b >= 0 || b < invalidFrameStateBCI {
 		return strconv.Itoa(int(b))
 	}
 	return bciNames[-b]
 }
 
 // valid reports whether b is a bytecode index or a known constant.
-func (b BCI) valid() bool { return InvalidFrameStateBCI <= b && b <= MaxBCI }
+func (b BCI) valid() bool { return invalidFrameStateBCI <= b && b <= maxBCI }
 
 // A Frame is a place in a method.
 type Frame struct {
@@ -62,11 +62,11 @@ type Frame struct {
 // the others inlined into it; in [Samples] it is the bottom of the stack.
 type Context []Frame
 
-// Leaf returns the place that the count is about.
-func (c Context) Leaf() Frame { return c[0] }
+// leaf returns the place that the count is about.
+func (c Context) leaf() Frame { return c[0] }
 
-// Inlined reports whether the place was inlined into another method.
-func (c Context) Inlined() bool { return len(c) > 1 }
+// inlined reports whether the place was inlined into another method.
+func (c Context) inlined() bool { return len(c) > 1 }
 
 // append appends the context as files since 0.4.0 spell it.
 func (c Context) append(dst []byte) []byte {

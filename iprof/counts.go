@@ -63,7 +63,7 @@ func (p *Profile) MethodCounts(k Kind) []MethodCount {
 			if j == 0 {
 				c.Self, _ = addSaturating(c.Self, count)
 				c.Entries++
-				if ctx.Inlined() {
+				if ctx.inlined() {
 					c.Inlined, _ = addSaturating(c.Inlined, count)
 				}
 			}
@@ -90,15 +90,15 @@ func sortByName[T any](all []T, name func(T) string, first, last func(a, b T) in
 	})
 }
 
-// Edge is a place that calls a method.
-type Edge struct {
+// edge is a place that calls a method.
+type edge struct {
 	Caller  Frame
 	Callee  MethodID
 	Count   int64
 	Entries int // contexts with the edge
 }
 
-// Edges returns the calls that contexts of the kind show, those with the
+// edges returns the calls that contexts of the kind show, those with the
 // largest counts first.
 //
 // Of [Samples] these are all pairs of neighbours in the stacks; the count is
@@ -107,13 +107,13 @@ type Edge struct {
 // made from there as far as the callee was inlined, since the callers of
 // methods that were not are unknown. The other kinds are treated as the
 // latter, with the counts of what happened in the callee.
-func (p *Profile) Edges(k Kind) []Edge {
+func (p *Profile) edges(k Kind) []edge {
 	type key struct {
 		caller Frame
 		callee MethodID
 	}
 	type found struct {
-		edge Edge
+		edge edge
 		last int // entry, plus 1
 	}
 	edges := make(map[key]*found)
@@ -127,7 +127,7 @@ func (p *Profile) Edges(k Kind) []Edge {
 			at := key{ctx[j], ctx[j-1].Method}
 			f := edges[at]
 			if f == nil {
-				f = &found{edge: Edge{Caller: at.caller, Callee: at.callee}}
+				f = &found{edge: edge{Caller: at.caller, Callee: at.callee}}
 				edges[at] = f
 			}
 			if f.last != i+1 {
@@ -137,11 +137,11 @@ func (p *Profile) Edges(k Kind) []Edge {
 			}
 		}
 	}
-	out := make([]Edge, 0, len(edges))
+	out := make([]edge, 0, len(edges))
 	for _, f := range edges {
 		out = append(out, f.edge)
 	}
-	slices.SortFunc(out, func(a, b Edge) int {
+	slices.SortFunc(out, func(a, b edge) int {
 		return cmp.Or(cmp.Compare(b.Count, a.Count), compareContexts(Context{a.Caller}, Context{b.Caller}), cmp.Compare(a.Callee, b.Callee))
 	})
 	return out
@@ -167,7 +167,7 @@ func (p *Profile) Summary(k Kind) Summary {
 		ctx := s.Context(i)
 		sum.MaxFrames = max(sum.MaxFrames, len(ctx))
 		sum.Largest = max(sum.Largest, s.Count(i))
-		about[ctx.Leaf().Method] = struct{}{}
+		about[ctx.leaf().Method] = struct{}{}
 	}
 	if k != Monitors {
 		sum.Methods = len(about)

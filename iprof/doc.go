@@ -9,7 +9,7 @@
 // the tools have it. A [Merger] adds profiles up; [Prune], [Filter] and
 // [Renumber] make smaller or comparable ones. [Check] says what is wrong with
 // a file. [Profile.MethodCounts], [Profile.BranchSites], [Profile.TypeSites],
-// [Profile.Monitors] and [Profile.Edges] sum the counts up; [Section.All] walks
+// [Profile.Monitors] and [Profile.edges] sum the counts up; [Section.All] walks
 // over the entries themselves. [Profile.View] is the view that all formats
 // share, for exports and comparisons.
 //

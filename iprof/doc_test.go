@@ -12,7 +12,7 @@ import (
 
 func TestDocumentMinimalFile(t *testing.T) {
 	p := read(t, []byte("{\n  \"version\": \"1.0.0\",\n  \"types\": [],\n  \"methods\": []\n}\n"))
-	if p.Version != Version100 || len(p.Types)+len(p.Methods)+p.Entries() != 0 {
+	if p.Version != version100 || len(p.Types)+len(p.Methods)+p.Entries() != 0 {
 		t.Errorf("read as %+v", p)
 	}
 }
@@ -143,11 +143,11 @@ func TestDocumentEvenOdd(t *testing.T) {
 		}
 	}
 	// The call graph of the document, with "2:9<1:3" and "1:3" as callers.
-	edges := map[Edge]bool{}
-	for _, e := range p.Edges(CallCounts) {
-		edges[Edge{Caller: e.Caller, Callee: e.Callee}] = true
+	edges := map[edge]bool{}
+	for _, e := range p.edges(CallCounts) {
+		edges[edge{Caller: e.Caller, Callee: e.Callee}] = true
 	}
-	for _, e := range []Edge{
+	for _, e := range []edge{
 		{Caller: Frame{1, 3}, Callee: 2}, {Caller: Frame{2, 9}, Callee: 3}, {Caller: Frame{3, 2}, Callee: 5}, {Caller: Frame{4, 2}, Callee: 5},
 	} {
 		if !edges[e] {

@@ -32,7 +32,7 @@ func (p *Profile) Executed() map[Frame]int64 {
 				continue
 			}
 			if k != Samples {
-				add(ctx.Leaf(), n)
+				add(ctx.leaf(), n)
 			}
 			for _, f := range ctx {
 				atLeast(f, 1)
@@ -47,8 +47,8 @@ func (p *Profile) Executed() map[Frame]int64 {
 	}
 	take()
 	for ctx, records := range p.Section(Conditionals).All() {
-		for b := range Branches(records) {
-			add(Frame{ctx.Leaf().Method, b.Target}, b.Count)
+		for b := range branchesIn(records) {
+			add(Frame{ctx.leaf().Method, b.Target}, b.Count)
 		}
 	}
 	take()

@@ -16,7 +16,7 @@ import (
 // the disk is the beginning of the file.
 func TestFullDisk(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 5))
-	large := randomProfile(rng, Version110, 4000)
+	large := randomProfile(rng, version110, 4000)
 	randomEntriesMore(rng, large, 4000)
 	for name, p := range map[string]*Profile{"small": readFixture(t, "fib.iprof"), "large": large} {
 		for _, style := range []Style{Compact, Lines, Indented} {
@@ -91,13 +91,13 @@ func TestUnwritable(t *testing.T) {
 // holds it.
 func TestOldVersionWithChecks(t *testing.T) {
 	p := readFixture(t, "small-0.2.iprof")
-	p.Version = Version020
-	if got := read(t, encode(t, p, WriteOptions{})).Version; got != Version100 {
+	p.Version = version020
+	if got := read(t, encode(t, p, WriteOptions{})).Version; got != version100 {
 		t.Errorf("written as %s", got)
 	}
-	must(t, p.Section(TypeChecks).Add(Context{{p.Methods[0].ID, 7}}, int64(p.Types[0].ID), 12))
+	must(t, p.Section(TypeChecks).add(Context{{p.Methods[0].ID, 7}}, int64(p.Types[0].ID), 12))
 	q := read(t, encode(t, p, WriteOptions{}))
-	if q.Version != Version110 || q.Section(TypeChecks).Len() != 1 {
+	if q.Version != version110 || q.Section(TypeChecks).Len() != 1 {
 		t.Errorf("written as %s with %d checks", q.Version, q.Section(TypeChecks).Len())
 	}
 }

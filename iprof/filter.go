@@ -173,7 +173,7 @@ func (f *filter) monitors(s *Section) Section {
 		out.frames = append(out.frames, ctx...)
 		for i := 0; i < len(records); i += 2 {
 			name := ""
-			if t := f.p.Type(TypeID(records[i])); t != nil {
+			if t := f.p.typeOf(TypeID(records[i])); t != nil {
 				name = t.Name
 			}
 			match := func(pattern Pattern) bool { return name != "" && pattern.matchClass(name) }

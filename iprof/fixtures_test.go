@@ -21,9 +21,9 @@ func fixtures(t testing.TB) map[string][]byte {
 	small := smallProfile()
 	twin := shuffled(rand.New(rand.NewPCG(7, 7)), small, 3)
 	checks := smallProfile()
-	checks.Version = Version110
-	must(t, checks.Section(TypeChecks).Add(Context{{4, 7}}, 9, 12, 11, 3))
-	must(t, checks.Section(TypeChecks).Add(Context{{4, 7}, {2, 5}}, 12, 1))
+	checks.Version = version110
+	must(t, checks.Section(TypeChecks).add(Context{{4, 7}}, 9, 12, 11, 3))
+	must(t, checks.Section(TypeChecks).add(Context{{4, 7}, {2, 5}}, 12, 1))
 	recorded := encode(t, small, WriteOptions{})
 	return map[string][]byte{
 		"fib.iprof":       encode(t, fibProfile(t), WriteOptions{}),
@@ -34,7 +34,7 @@ func fixtures(t testing.TB) map[string][]byte {
 		"checks.iprof":    encode(t, checks, WriteOptions{}),
 		"indented.iprof":  encode(t, small, WriteOptions{Style: Indented, Indent: "    "}),
 		"small-0.2.iprof": oldText(small),
-		"small-0.4.iprof": encode(t, small, WriteOptions{Version: Version040}),
+		"small-0.4.iprof": encode(t, small, WriteOptions{Version: version040}),
 		"schema-spelling.iprof": bytes.Replace(encode(t, checks, WriteOptions{}),
 			[]byte(`"instanceOfProfiles"`), []byte(`"instanceofProfiles"`), 1),
 		"unresolved.iprof": []byte(`{"version":"1.0.0","types":[{"id":-1,"name":""}],"methods":[{"id":-1,"name":"","signature":[]}],` +
@@ -116,7 +116,7 @@ func encode(t testing.TB, p *Profile, opt WriteOptions) []byte {
 // appProfile is what a recording of testdata/iprof/app would be if the compiler
 // inlined all that main calls. The bytecode indexes are those of its classes.
 func appProfile() *Profile {
-	p := New(Version100)
+	p := newProfile(version100)
 	for i, prim := range primitives {
 		p.Types = append(p.Types, Type{TypeID(i), prim.name})
 	}
@@ -176,7 +176,7 @@ func parseContext(s string) (Context, error) {
 func addTo(p *Profile, k Kind, ctx string, records ...int64) {
 	c, err := parseContext(ctx)
 	if err == nil {
-		err = p.Section(k).Add(c, records...)
+		err = p.Section(k).add(c, records...)
 	}
 	if err != nil {
 		panic(err)
@@ -185,7 +185,7 @@ func addTo(p *Profile, k Kind, ctx string, records ...int64) {
 
 // smallProfile has every oddity that real files have.
 func smallProfile() *Profile {
-	p := New(Version100)
+	p := newProfile(version100)
 	for i, prim := range primitives {
 		p.Types = append(p.Types, Type{TypeID(i), prim.name})
 	}
@@ -215,14 +215,14 @@ func smallProfile() *Profile {
 	add(Monitors, "0:0", 9, 4, 11, 1)
 	add(Samples, "4:3<2:9<1:3", 10)
 	add(Samples, "2:9<2:9<2:9<1:3", 2)
-	p.Reindex()
+	p.reindex()
 	return p
 }
 
 // fibProfile has the numbers of the first example of the format's document.
 // Where the document gives an id without a name, the name here is made up.
 func fibProfile(t testing.TB) *Profile {
-	p := New(Version100)
+	p := newProfile(version100)
 	p.Order = []string{keyVersion, keyTypes, keyMethods, "monitorProfiles", "virtualInvokeProfiles", "callCountProfiles", "conditionalProfiles", "samplingProfiles"}
 	names := map[TypeID]string{
 		9: "java.lang.Object", 10: "Fib", 629: "java.lang.System", 2280: "java.lang.String", 4823: "[Ljava.lang.String;",
@@ -257,7 +257,7 @@ func fibProfile(t testing.TB) *Profile {
 	add := func(k Kind, ctx string, records ...int64) {
 		c, err := parseContext(ctx)
 		must(t, err)
-		must(t, p.Section(k).Add(c, records...))
+		must(t, p.Section(k).add(c, records...))
 		for _, f := range c {
 			if _, ok := methods[f.Method]; !ok && k != Monitors {
 				methods[f.Method] = Method{Name: fmt.Sprintf("method%d", f.Method), Signature: []TypeID{9, 8}}
@@ -277,7 +277,7 @@ func fibProfile(t testing.TB) *Profile {
 		p.Methods = append(p.Methods, m)
 	}
 	slices.SortFunc(p.Methods, func(a, b Method) int { return int(a.ID - b.ID) })
-	p.Reindex()
+	p.reindex()
 	return p
 }
 
@@ -285,7 +285,7 @@ func fibProfile(t testing.TB) *Profile {
 // inlined and calls printEven, inlined too, or printOdd, both of which call
 // print.
 func evenOddProfile(t testing.TB) *Profile {
-	p := New(Version100)
+	p := newProfile(version100)
 	p.Types = []Type{{0, "void"}, {1, "EvenOrOddLength"}, {2, "java.lang.String"}, {3, "[Ljava.lang.String;"}}
 	p.Methods = []Method{
 		{1, "main", []TypeID{1, 0, 3}},
@@ -297,16 +297,16 @@ func evenOddProfile(t testing.TB) *Profile {
 	for i, ctx := range []string{"1:0", "2:0<1:3", "3:0<2:9<1:3", "5:0<3:2<2:9<1:3", "5:0<3:2<2:2<1:3", "4:0", "5:0<4:2", "5:0"} {
 		c, err := parseContext(ctx)
 		must(t, err)
-		must(t, p.Section(CallCounts).Add(c, int64(i+1)))
+		must(t, p.Section(CallCounts).add(c, int64(i+1)))
 	}
-	p.Reindex()
+	p.reindex()
 	return p
 }
 
 // shuffled returns p with other ids and everything in another order, and with
 // counts multiplied: the meaning is that of p, counted several times.
 func shuffled(rng *rand.Rand, p *Profile, times int64) *Profile {
-	q := New(p.Version)
+	q := newProfile(p.Version)
 	types := rng.Perm(2 * len(p.Types))
 	methods := rng.Perm(2*len(p.Methods) + 1)
 	methods = slices.DeleteFunc(methods, func(i int) bool { return i == 0 })
@@ -335,21 +335,21 @@ func shuffled(rng *rand.Rand, p *Profile, times int64) *Profile {
 				}
 			}
 			for j := 0; j < len(records); j += k.Arity() {
-				if k.HasTypes() {
+				if k.hasTypes() {
 					records[j] = int64(typeIDs[TypeID(records[j])])
 				}
 				last := j + k.Arity() - 1
 				records[last], _ = mulDivRound(records[last], uint64(times), 1)
 			}
-			if k.HasTypes() { // types are in order of their ids, usually
+			if k.hasTypes() { // types are in order of their ids, usually
 				records = sortRecords(records, k, new(Added))
 			}
-			if err := q.Section(k).Add(ctx, records...); err != nil {
+			if err := q.Section(k).add(ctx, records...); err != nil {
 				panic(err)
 			}
 		}
 	}
-	q.Reindex()
+	q.reindex()
 	return q
 }
 
@@ -388,7 +388,7 @@ func oldText(p *Profile) []byte {
 // randomProfile makes a profile of about the given number of methods, with
 // contexts and records as recordings have them.
 func randomProfile(rng *rand.Rand, version Version, methods int) *Profile {
-	p := New(version)
+	p := newProfile(version)
 	for i, prim := range primitives {
 		p.Types = append(p.Types, Type{TypeID(i), prim.name})
 	}
@@ -421,7 +421,7 @@ func randomProfile(rng *rand.Rand, version Version, methods int) *Profile {
 		p.Methods = append(p.Methods, m)
 		mid += MethodID(1 + rng.IntN(10)/9)
 	}
-	p.Reindex()
+	p.reindex()
 	randomEntries(rng, p, methods)
 	return p
 }
@@ -449,10 +449,10 @@ func randomEntries(rng *rand.Rand, p *Profile, n int) {
 			for _, i := range rng.Perm(len(p.Types))[:min(5, len(p.Types))] {
 				records = append(records, int64(p.Types[i].ID), count())
 			}
-			_ = p.Section(k).Add(Context{{}}, sortRecords(records, k, new(Added))...)
+			_ = p.Section(k).add(Context{{}}, sortRecords(records, k, new(Added))...)
 			continue
 		}
-		if k == TypeChecks && p.Version.Compare(Version110) < 0 {
+		if k == TypeChecks && p.Version.compare(version110) < 0 {
 			continue
 		}
 		var seen contextIndex
@@ -490,7 +490,7 @@ func randomEntries(rng *rand.Rand, p *Profile, n int) {
 				}
 				records = sortRecords(records, k, new(Added))
 			}
-			must2(s.Add(ctx, records...))
+			must2(s.add(ctx, records...))
 			seen.add(uint32(s.Len()-1), slot)
 		}
 	}

@@ -58,7 +58,7 @@ func TestTruncation(t *testing.T) {
 				checkError(t, data[:n], err)
 			}
 			rep := Check("f", data[:n])
-			if rep.Worst() != Broken {
+			if rep.worst() != Broken {
 				t.Errorf("%s cut at %d: found %v", name, n, rep.Findings)
 			}
 			if p, err := Read("f", data[:n], ReaderOptions{Salvage: true}); err == nil {

@@ -33,7 +33,7 @@ const (
 	// first frame has BCI 0.
 	CallCounts Kind = iota
 	// Conditionals: how often each way of a branch or switch was taken.
-	// Records are (target BCI, index, count)*, see [Branch].
+	// Records are (target BCI, index, count)*, see [branch].
 	Conditionals
 	// VirtualInvokes: the types of receivers at calls. Records are (type,
 	// count)*.
@@ -101,8 +101,8 @@ func (k Kind) Key() string { return kinds[k].key }
 // Arity returns how many numbers make one record: the last of them is a count.
 func (k Kind) Arity() int { return kinds[k].arity }
 
-// HasTypes reports whether records are pairs of a type's id and a count.
-func (k Kind) HasTypes() bool { return kinds[k].arity == 2 }
+// hasTypes reports whether records are pairs of a type's id and a count.
+func (k Kind) hasTypes() bool { return kinds[k].arity == 2 }
 
 // Kinds returns all kinds in the order in which files of 1.1.0 hold them.
 func Kinds() [NumKinds]Kind {

@@ -110,7 +110,7 @@ func (m *Merger) AddScaled(name string, p *Profile, w Weights) (Added, error) {
 			return added, profile.InFile(err, name)
 		}
 	}
-	m.checks = m.checks || p.Has(TypeChecks) || p.Version.Compare(Version110) >= 0
+	m.checks = m.checks || p.has(TypeChecks) || p.Version.compare(version110) >= 0
 	m.added.Entries += added.Entries
 	m.added.Skipped += added.Skipped
 	m.added.Reshaped += added.Reshaped
@@ -224,7 +224,7 @@ func (p *Profile) firstUnresolved(s *Section) (entry int, what string) {
 			}
 		}
 	}
-	if s.kind.HasTypes() {
+	if s.kind.hasTypes() {
 		for i := 0; i < len(s.records); i += 2 {
 			if p.typeIndex.find(int32(s.records[i])) < 0 {
 				return s.entryOfRecord(i), fmt.Sprintf("type %d", s.records[i])

@@ -157,7 +157,7 @@ func (m *Merger) translateContext(in *input, k Kind, c Context) (Context, bool) 
 func (m *Merger) translateRecords(in *input, k Kind, records []int64, w Weight, added *Added) ([]int64, bool) {
 	out := append(m.scratch.records[:0], records...)
 	m.scratch.records = out
-	if k.HasTypes() {
+	if k.hasTypes() {
 		for i := 0; i < len(out); i += 2 {
 			t := in.typ(TypeID(out[i]))
 			if t == none {
@@ -232,11 +232,11 @@ func unite(dst, a, b []int64, k Kind, added *Added) []int64 {
 // compareRecords orders records by what they are about. Of one index, the
 // records that have no target of their own come last.
 func compareRecords(a, b []int64, k Kind) int {
-	if k.HasTypes() {
+	if k.hasTypes() {
 		return cmp.Compare(a[0], b[0])
 	}
 	last := func(r []int64) int {
-		if r[0] == int64(UnknownBCI) {
+		if r[0] == int64(unknownBCI) {
 			return 1
 		}
 		return 0
@@ -254,7 +254,7 @@ func sortRecords(records []int64, k Kind, added *Added) []int64 {
 	sorted := true
 	for i := n; i < len(records) && sorted; i += n {
 		c := compareRecords(records[i-n:], records[i:], k)
-		sorted = c < 0 || c == 0 && !k.HasTypes()
+		sorted = c < 0 || c == 0 && !k.hasTypes()
 	}
 	if sorted {
 		return records
@@ -266,7 +266,7 @@ func sortRecords(records []int64, k Kind, added *Added) []int64 {
 	slices.SortStableFunc(order, func(a, b []int64) int { return compareRecords(a, b, k) })
 	out := records[:0]
 	for _, r := range order {
-		if k.HasTypes() && len(out) > 0 && out[len(out)-n] == r[0] {
+		if k.hasTypes() && len(out) > 0 && out[len(out)-n] == r[0] {
 			sum, saturated := addSaturating(out[len(out)-1], r[1])
 			added.saturated(saturated)
 			out[len(out)-1] = sum

@@ -122,7 +122,7 @@ func TestMergeTwins(t *testing.T) {
 		checkTwin(t, f, readFixture(t, f))
 	}
 	for seed := range uint64(20) {
-		checkTwin(t, fmt.Sprint("random ", seed), randomProfile(rand.New(rand.NewPCG(seed, 1)), Version110, 5+int(seed)*10))
+		checkTwin(t, fmt.Sprint("random ", seed), randomProfile(rand.New(rand.NewPCG(seed, 1)), version110, 5+int(seed)*10))
 	}
 	if got, want := merge(t, readFixture(t, "small.iprof"), readFixture(t, "twin-x3.iprof")),
 		encode(t, weighted(t, readFixture(t, "small.iprof"), 4), WriteOptions{}); !bytes.Equal(got, want) {
@@ -134,7 +134,7 @@ func TestMergeTwins(t *testing.T) {
 // own, and some contexts; conditionals differ in shape now and then, counts
 // come close to the limit.
 func relatives(rng *rand.Rand, n int) []*Profile {
-	base := randomProfile(rng, []Version{Version040, Version100, Version110}[rng.IntN(3)], 4+rng.IntN(30))
+	base := randomProfile(rng, []Version{version040, version100, version110}[rng.IntN(3)], 4+rng.IntN(30))
 	var out []*Profile
 	for range n {
 		p := base.derive()
@@ -157,9 +157,9 @@ func relatives(rng *rand.Rand, n int) []*Profile {
 				case rng.IntN(20) == 0:
 					records[arity-1] = math.MaxInt64 - int64(rng.IntN(3))
 				}
-				must2(p.Section(k).Add(s.Context(i), records...))
+				must2(p.Section(k).add(s.Context(i), records...))
 				if rng.IntN(30) == 0 { // the same context twice
-					must2(p.Section(k).Add(s.Context(i), records...))
+					must2(p.Section(k).add(s.Context(i), records...))
 				}
 			}
 		}
@@ -195,7 +195,7 @@ func TestMergeLaws(t *testing.T) {
 		if got := encode(t, first.Profile(), WriteOptions{}); !bytes.Equal(got, want) {
 			t.Fatalf("seed %d: forks give\n%s\nwant\n%s", seed, got, want)
 		}
-		if rep := Check("merged", want); rep.Worst() == Broken {
+		if rep := Check("merged", want); rep.worst() == Broken {
 			t.Fatalf("seed %d: %v", seed, rep.Findings)
 		}
 	}
@@ -276,11 +276,11 @@ func TestMergeRefuses(t *testing.T) {
 
 func TestMergeVersions(t *testing.T) {
 	small, old, four, checks := readFixture(t, "small.iprof"), readFixture(t, "small-0.2.iprof"), readFixture(t, "small-0.4.iprof"), readFixture(t, "checks.iprof")
-	if p := mergeProfiles(t, old, four, small); p.Version != Version100 || p.Section(CallCounts).Total() != 3*small.Section(CallCounts).Total() {
+	if p := mergeProfiles(t, old, four, small); p.Version != version100 || p.Section(CallCounts).Total() != 3*small.Section(CallCounts).Total() {
 		t.Errorf("0.2, 0.4 and 1.0 give %s", p.Version)
 	}
 	p := mergeProfiles(t, old, checks)
-	if p.Version != Version110 || !p.Has(TypeChecks) || p.Section(TypeChecks).Total() != checks.Section(TypeChecks).Total() {
+	if p.Version != version110 || !p.has(TypeChecks) || p.Section(TypeChecks).Total() != checks.Section(TypeChecks).Total() {
 		t.Errorf("0.2 and 1.1 give %s", p.Version)
 	}
 	if p := NewMerger(MergeOptions{}).Profile(); string(encode(t, p, WriteOptions{})) !=

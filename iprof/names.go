@@ -19,7 +19,7 @@ type MethodRef struct {
 
 // TypeName returns the name of a type, "type 12" if the table has none.
 func (p *Profile) TypeName(id TypeID) string {
-	if t := p.Type(id); t != nil {
+	if t := p.typeOf(id); t != nil {
 		return t.Name
 	}
 	return fmt.Sprintf("type %d", id)
@@ -28,7 +28,7 @@ func (p *Profile) TypeName(id TypeID) string {
 // Ref returns the names of the method with the given id; ok is false if it or
 // one of its types is not in the tables.
 func (p *Profile) Ref(id MethodID) (ref MethodRef, ok bool) {
-	if m := p.Method(id); m != nil {
+	if m := p.methodOf(id); m != nil {
 		return p.refOf(m)
 	}
 	return ref, false
@@ -40,7 +40,7 @@ func (p *Profile) refOf(m *Method) (ref MethodRef, ok bool) {
 	}
 	names := make([]string, len(m.Signature))
 	for i, id := range m.Signature {
-		t := p.Type(id)
+		t := p.typeOf(id)
 		if t == nil {
 			return MethodRef{Name: m.Name}, false
 		}
@@ -52,7 +52,7 @@ func (p *Profile) refOf(m *Method) (ref MethodRef, ok bool) {
 // MethodName returns "pkg.Class.name" for a method, "method 12" if the table
 // has none.
 func (p *Profile) MethodName(id MethodID) string {
-	m := p.Method(id)
+	m := p.methodOf(id)
 	if m == nil {
 		return fmt.Sprintf("method %d", id)
 	}

@@ -49,8 +49,8 @@ type ExtraMember struct {
 	Member
 }
 
-// New returns an empty profile of the given version.
-func New(v Version) *Profile {
+// newProfile returns an empty profile of the given version.
+func newProfile(v Version) *Profile {
 	p := &Profile{Version: v}
 	p.init()
 	return p
@@ -66,8 +66,8 @@ func (p *Profile) init() {
 // empty.
 func (p *Profile) Section(k Kind) *Section { return &p.sections[k] }
 
-// Has reports whether the file has the section, be it empty.
-func (p *Profile) Has(k Kind) bool {
+// has reports whether the file has the section, be it empty.
+func (p *Profile) has(k Kind) bool {
 	for _, key := range p.order() {
 		if of, ok := kindOfKey(key); ok && of == k {
 			return true
@@ -89,7 +89,7 @@ func (p *Profile) order() []string {
 func usualOrder(v Version) []string {
 	keys := []string{keyVersion, keyTypes, keyMethods}
 	for _, k := range Kinds() {
-		if k != TypeChecks || v.Compare(Version110) >= 0 {
+		if k != TypeChecks || v.compare(version110) >= 0 {
 			keys = append(keys, k.Key())
 		}
 	}
@@ -105,27 +105,27 @@ func (p *Profile) Entries() int {
 	return n
 }
 
-// Type returns the type with the given id, nil if the table has none. Of
+// typeOf returns the type with the given id, nil if the table has none. Of
 // several it returns the first.
-func (p *Profile) Type(id TypeID) *Type {
+func (p *Profile) typeOf(id TypeID) *Type {
 	if i := p.typeIndex.find(int32(id)); i >= 0 && i < len(p.Types) {
 		return &p.Types[i]
 	}
 	return nil
 }
 
-// Method returns the method with the given id, nil if the table has none.
-func (p *Profile) Method(id MethodID) *Method {
+// methodOf returns the method with the given id, nil if the table has none.
+func (p *Profile) methodOf(id MethodID) *Method {
 	if i := p.methIndex.find(int32(id)); i >= 0 && i < len(p.Methods) {
 		return &p.Methods[i]
 	}
 	return nil
 }
 
-// Reindex has to be called after Types or Methods were changed, before
+// reindex has to be called after Types or Methods were changed, before
 // anything looks ids up. Reading and the functions of this package do it
 // themselves.
-func (p *Profile) Reindex() {
+func (p *Profile) reindex() {
 	p.typeIndex = newIDIndex(len(p.Types), func(i int) int32 { return int32(p.Types[i].ID) })
 	p.methIndex = newIDIndex(len(p.Methods), func(i int) int32 { return int32(p.Methods[i].ID) })
 }

@@ -62,7 +62,7 @@ func Prune(p *Profile, opt PruneOptions) (*Profile, Pruned, error) {
 	if !opt.KeepUnused {
 		q.dropUnused()
 	}
-	q.Reindex()
+	q.reindex()
 	pruned.Types = len(p.Types) - len(q.Types)
 	pruned.Methods = len(p.Methods) - len(q.Methods)
 	return q, pruned, nil
@@ -125,7 +125,7 @@ func cutContexts(s *Section, n int, pruned *Pruned) (*Section, error) {
 	pruned.Saturated += added.Saturated
 	out := &Section{kind: s.kind}
 	for i := range sum.entries {
-		if err := out.Add(sum.context(uint32(i)), sum.recordsOf(&sum.entries[i])...); err != nil {
+		if err := out.add(sum.context(uint32(i)), sum.recordsOf(&sum.entries[i])...); err != nil {
 			return nil, err
 		}
 	}
@@ -158,7 +158,7 @@ func (p *Profile) dropUnused() {
 				}
 			}
 		}
-		if s.kind.HasTypes() {
+		if s.kind.hasTypes() {
 			for i := 0; i < len(s.records); i += 2 {
 				if t := p.typeIndex.find(int32(s.records[i])); t >= 0 {
 					types[t] = true

@@ -86,7 +86,7 @@ func TestPruneEntries(t *testing.T) {
 				t.Errorf("%s: %+v", tc.name, pruned)
 			}
 		}
-		if rep := Check(tc.name, encode(t, q, WriteOptions{})); rep.Worst() > Info {
+		if rep := Check(tc.name, encode(t, q, WriteOptions{})); rep.worst() > Info {
 			t.Errorf("%s: %v", tc.name, rep.Findings)
 		}
 	}
@@ -234,7 +234,7 @@ func TestNames(t *testing.T) {
 	if !ok || ref.String() != "java.lang.Object app.Main.pick(int, long)" || ref.Descriptor() != "(IJ)Ljava/lang/Object;" || ref.Qualified() != "app.Main.pick" {
 		t.Errorf("method 4 is %s %s", ref, ref.Descriptor())
 	}
-	if _, ok := p.Ref(99); ok || p.MethodName(99) != "method 99" || p.TypeName(99) != "type 99" || p.Type(99) != nil {
+	if _, ok := p.Ref(99); ok || p.MethodName(99) != "method 99" || p.TypeName(99) != "type 99" || p.typeOf(99) != nil {
 		t.Error("method 99 has a name")
 	}
 }
@@ -272,8 +272,8 @@ func TestViews(t *testing.T) {
 			t.Errorf("loop: %+v", c)
 		}
 	}
-	edges := p.Edges(Samples)
-	if diff := cmp.Diff([]Edge{{Frame{1, 3}, 2, 12, 2}, {Frame{2, 9}, 4, 10, 1}, {Frame{2, 9}, 2, 2, 1}}, edges); diff != "" {
+	edges := p.edges(Samples)
+	if diff := cmp.Diff([]edge{{Frame{1, 3}, 2, 12, 2}, {Frame{2, 9}, 4, 10, 1}, {Frame{2, 9}, 2, 2, 1}}, edges); diff != "" {
 		t.Error(diff)
 	}
 	sum := p.Summary(Samples)

@@ -128,7 +128,7 @@ func newDecoder(name string, data []byte, opt ReaderOptions) *decoder {
 
 // read reads the file. The profile holds what came before an error.
 func (d *decoder) read() error {
-	defer d.p.Reindex()
+	defer d.p.reindex()
 	d.p.init()
 	switch {
 	case len(d.data) == 0:

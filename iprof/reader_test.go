@@ -173,13 +173,13 @@ func TestReadVersions(t *testing.T) {
 		if !sameTables(p, want) {
 			t.Errorf("%s differs from small.iprof", name)
 		}
-		out := encode(t, p, WriteOptions{Version: Version100})
+		out := encode(t, p, WriteOptions{Version: version100})
 		p = read(t, out)
-		if p.Version != Version100 || !sameTables(p, want) {
+		if p.Version != version100 || !sameTables(p, want) {
 			t.Errorf("%s differs after writing it as 1.0.0", name)
 		}
 	}
-	if p := readFixture(t, "small-0.2.iprof"); p.Version != Version020 ||
+	if p := readFixture(t, "small-0.2.iprof"); p.Version != version020 ||
 		!bytes.HasPrefix(encode(t, p, WriteOptions{}), []byte(`{"version":"1.0.0",`)) {
 		t.Error("0.2.0 is not written as 1.0.0")
 	}
@@ -296,7 +296,7 @@ func TestRoundTrip(t *testing.T) {
 func TestWriteVersions(t *testing.T) {
 	p := readFixture(t, "checks.iprof")
 	var warnings []string
-	out := encode(t, p, WriteOptions{Version: Version100, Warn: func(w Warning) { warnings = append(warnings, w.String()) }})
+	out := encode(t, p, WriteOptions{Version: version100, Warn: func(w Warning) { warnings = append(warnings, w.String()) }})
 	want := []string{"instanceOfProfiles: section is left out with 2 entries, want version 1.1.0 to hold it, not 1.0.0: unsupported profile version or variant"}
 	if diff := cmp.Diff(want, warnings); diff != "" {
 		t.Error(diff)
@@ -304,7 +304,7 @@ func TestWriteVersions(t *testing.T) {
 	if !bytes.Equal(out, fixture(t, "small.iprof")) {
 		t.Errorf("as 1.0.0: %s", out)
 	}
-	for _, v := range []Version{Version020, {0, 5, 0}, {2, 0, 0}} {
+	for _, v := range []Version{version020, {0, 5, 0}, {2, 0, 0}} {
 		if _, err := written(p, WriteOptions{Version: v}); !errors.Is(err, profile.ErrUnsupported) {
 			t.Errorf("written as %s: %v", v, err)
 		}
@@ -346,7 +346,7 @@ func TestSamples(t *testing.T) {
 				t.Errorf("%+v, want %+v", got, want[name])
 			}
 			out := encode(t, p, WriteOptions{})
-			if p.Version != Version020 && !bytes.Equal(out, data) {
+			if p.Version != version020 && !bytes.Equal(out, data) {
 				t.Error("it is not written as it was")
 			}
 			if !sameTables(read(t, out), p) {
@@ -354,7 +354,7 @@ func TestSamples(t *testing.T) {
 			}
 			rep := Check(name, data)
 			if strings.Contains(name, "unresolved") {
-				if rep.Worst() != Broken || rep.Findings[0].Rule != RuleUnresolved {
+				if rep.worst() != Broken || rep.Findings[0].Rule != ruleUnresolved {
 					t.Error(rep.Findings)
 				}
 				_, err := NewMerger(MergeOptions{}).AddProfile(name, p, 1)
@@ -363,7 +363,7 @@ func TestSamples(t *testing.T) {
 				}
 				return
 			}
-			if rep.Worst() > Info {
+			if rep.worst() > Info {
 				t.Error(rep.Findings)
 			}
 			if len(p.Methods) > 1000 {

@@ -22,9 +22,9 @@ func refused(t *testing.T, what string, err error, class error, section string, 
 
 // TestRefusedEntries: what is no entry does not get into a section.
 func TestRefusedEntries(t *testing.T) {
-	p := New(Version110)
+	p := newProfile(version110)
 	here := Context{{1, 0}}
-	must(t, p.Section(Conditionals).Add(here, 5, 0, 1))
+	must(t, p.Section(Conditionals).add(here, 5, 0, 1))
 	for _, tc := range []struct {
 		kind    Kind
 		ctx     Context
@@ -39,7 +39,7 @@ func TestRefusedEntries(t *testing.T) {
 		{TypeChecks, here, []int64{1, 2, 3}, "number of records", "3"},
 	} {
 		before := p.Section(tc.kind).Len()
-		err := p.Section(tc.kind).Add(tc.ctx, tc.records...)
+		err := p.Section(tc.kind).add(tc.ctx, tc.records...)
 		refused(t, tc.kind.String(), err, profile.ErrCorrupt, tc.kind.Key(), before, tc.field, tc.found)
 		if p.Section(tc.kind).Len() != before {
 			t.Errorf("%s: there are %d entries", tc.kind, p.Section(tc.kind).Len())
@@ -54,12 +54,12 @@ func TestRefusedEntries(t *testing.T) {
 func TestRefusedMerges(t *testing.T) {
 	good := func() *Profile { return readFixture(t, "small.iprof") }
 	negative := good()
-	must(t, negative.Section(Samples).Add(Context{{1, 0}}, -1))
+	must(t, negative.Section(Samples).add(Context{{1, 0}}, -1))
 	last := negative.Section(Samples).Len() - 1
 	noMethod := good()
-	must(t, noMethod.Section(CallCounts).Add(Context{{1, 0}, {999, 3}}, 1))
+	must(t, noMethod.Section(CallCounts).add(Context{{1, 0}, {999, 3}}, 1))
 	noType := good()
-	must(t, noType.Section(TypeChecks).Add(Context{{1, 0}}, 999, 1))
+	must(t, noType.Section(TypeChecks).add(Context{{1, 0}}, 999, 1))
 	signature := good()
 	signature.Methods[2].Signature = signature.Methods[2].Signature[:1]
 	later := good()
@@ -106,9 +106,9 @@ func TestMergeWarns(t *testing.T) {
 	}}
 	m := NewMerger(opt)
 	p := readFixture(t, "future.iprof")
-	must(t, p.Section(CallCounts).Add(Context{{999, 0}}, 1))
+	must(t, p.Section(CallCounts).add(Context{{999, 0}}, 1))
 	first := p.Section(CallCounts).Context(0)
-	must(t, p.Section(CallCounts).Add(append(Context{}, first...), math.MaxInt64))
+	must(t, p.Section(CallCounts).add(append(Context{}, first...), math.MaxInt64))
 	added, err := m.AddProfile("f", p, 1)
 	must(t, err)
 	if added.Skipped != 1 || added.Saturated != 1 {

@@ -244,7 +244,7 @@ func checkRead(t *testing.T, data []byte) {
 	}
 	if err != nil {
 		checkError(t, data, err)
-		if rep.Worst() != Broken {
+		if rep.worst() != Broken {
 			t.Errorf("%q: refused with %v, but found %v", data, err, rep.Findings)
 		}
 		return
@@ -258,7 +258,7 @@ func checkRead(t *testing.T, data []byte) {
 		}
 		_ = f.String()
 	}
-	if p.Version.Compare(Version040) >= 0 {
+	if p.Version.compare(version040) >= 0 {
 		reference := decodePlain(data)
 		if reference == nil {
 			t.Fatalf("%q: encoding/json refuses it", data)

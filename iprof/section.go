@@ -84,10 +84,10 @@ func (s *Section) Count(i int) int64 {
 // Total returns the sum of all counts of the section.
 func (s *Section) Total() int64 { return sumCounts(s.records, s.kind.Arity()) }
 
-// Add appends an entry. It refuses, as corrupt, a context without frames and
+// add appends an entry. It refuses, as corrupt, a context without frames and
 // records of a wrong number, and as unsupported what makes the section hold
 // 2^32 frames or numbers.
-func (s *Section) Add(ctx Context, records ...int64) error {
+func (s *Section) add(ctx Context, records ...int64) error {
 	if len(ctx) == 0 {
 		return s.invalid(profile.ErrCorrupt, "context", "empty", "at least one frame")
 	}

@@ -6,21 +6,21 @@ import (
 	"slices"
 )
 
-// Branch is one record of [Conditionals]: a way that a conditional can take.
+// branch is one record of [Conditionals]: a way that a conditional can take.
 // Cases of a switch with a common target have one record with the target and
-// the count of all, and one with [UnknownBCI] and count 0 for each case beyond
+// the count of all, and one with [unknownBCI] and count 0 for each case beyond
 // the first, all of one index.
-type Branch struct {
+type branch struct {
 	Target BCI
 	Index  int32 // order of the ways as the compiler sees it; not unique
 	Count  int64
 }
 
-// Branches iterates over records of [Conditionals].
-func Branches(records []int64) iter.Seq[Branch] {
-	return func(yield func(Branch) bool) {
+// branchesIn iterates over records of [Conditionals].
+func branchesIn(records []int64) iter.Seq[branch] {
+	return func(yield func(branch) bool) {
 		for ; len(records) >= 3; records = records[3:] {
-			if !yield(Branch{BCI(records[0]), int32(records[1]), records[2]}) {
+			if !yield(branch{BCI(records[0]), int32(records[1]), records[2]}) {
 				return
 			}
 		}
@@ -33,8 +33,8 @@ type TypeCount struct {
 	Count int64
 }
 
-// TypeCounts iterates over records of pairs of type and count.
-func TypeCounts(records []int64) iter.Seq[TypeCount] {
+// typeCountsIn iterates over records of pairs of type and count.
+func typeCountsIn(records []int64) iter.Seq[TypeCount] {
 	return func(yield func(TypeCount) bool) {
 		for ; len(records) >= 2; records = records[2:] {
 			if !yield(TypeCount{TypeID(records[0]), records[1]}) {
@@ -79,14 +79,14 @@ func (p *Profile) BranchSites() []BranchSite {
 	sites := make(map[Frame]*BranchSite)
 	s := p.Section(Conditionals)
 	for ctx, records := range s.All() {
-		site := sites[ctx.Leaf()]
+		site := sites[ctx.leaf()]
 		if site == nil {
-			site = &BranchSite{Frame: ctx.Leaf()}
-			sites[ctx.Leaf()] = site
+			site = &BranchSite{Frame: ctx.leaf()}
+			sites[ctx.leaf()] = site
 		}
 		site.Entries++
 		cases := make(map[int32]int)
-		for b := range Branches(records) {
+		for b := range branchesIn(records) {
 			i, ok := slices.BinarySearchFunc(site.Ways, b.Index, func(w Way, i int32) int { return cmp.Compare(w.Index, i) })
 			if !ok {
 				site.Ways = slices.Insert(site.Ways, i, Way{Index: b.Index})
@@ -96,7 +96,7 @@ func (p *Profile) BranchSites() []BranchSite {
 			w.Cases = max(w.Cases, cases[b.Index])
 			w.Count, _ = addSaturating(w.Count, b.Count)
 			site.Total, _ = addSaturating(site.Total, b.Count)
-			if b.Target != UnknownBCI && !slices.Contains(w.Targets, b.Target) {
+			if b.Target != unknownBCI && !slices.Contains(w.Targets, b.Target) {
 				w.Targets = append(w.Targets, b.Target)
 			}
 		}
@@ -127,7 +127,7 @@ func (t *TypeSite) Polymorphic() bool { return len(t.Types) > 1 }
 // [TypeChecks], with the largest totals first, then by name of the method and
 // bytecode.
 func (p *Profile) TypeSites(k Kind) []TypeSite {
-	if !k.HasTypes() || k == Monitors {
+	if !k.hasTypes() || k == Monitors {
 		return nil
 	}
 	type site struct {
@@ -136,13 +136,13 @@ func (p *Profile) TypeSites(k Kind) []TypeSite {
 	}
 	sites := make(map[Frame]*site)
 	for ctx, records := range p.Section(k).All() {
-		s := sites[ctx.Leaf()]
+		s := sites[ctx.leaf()]
 		if s == nil {
 			s = &site{types: make(map[TypeID]int64)}
-			sites[ctx.Leaf()] = s
+			sites[ctx.leaf()] = s
 		}
 		s.entries++
-		for t := range TypeCounts(records) {
+		for t := range typeCountsIn(records) {
 			s.types[t.Type], _ = addSaturating(s.types[t.Type], t.Count)
 		}
 	}
@@ -165,7 +165,7 @@ func (p *Profile) TypeSites(k Kind) []TypeSite {
 func (p *Profile) Monitors() []TypeCount {
 	types := make(map[TypeID]int64)
 	for _, records := range p.Section(Monitors).All() {
-		for t := range TypeCounts(records) {
+		for t := range typeCountsIn(records) {
 			types[t.Type], _ = addSaturating(types[t.Type], t.Count)
 		}
 	}

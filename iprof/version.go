@@ -15,17 +15,17 @@ type Version struct {
 // The versions that files are known to have. 0.2.0 and 0.4.0 are not
 // documented; 0.4.0 has the layout of 1.0.0.
 var (
-	Version020 = Version{0, 2, 0}
-	Version040 = Version{0, 4, 0}
-	Version100 = Version{1, 0, 0}
-	Version110 = Version{1, 1, 0}
+	version020 = Version{0, 2, 0}
+	version040 = Version{0, 4, 0}
+	version100 = Version{1, 0, 0}
+	version110 = Version{1, 1, 0}
 )
 
 // String returns "1.0.0".
 func (v Version) String() string { return fmt.Sprintf("%d.%d.%d", v.Major, v.Minor, v.Patch) }
 
-// Compare returns -1, 0 or 1 as v is lower than, equal to or higher than o.
-func (v Version) Compare(o Version) int {
+// compare returns -1, 0 or 1 as v is lower than, equal to or higher than o.
+func (v Version) compare(o Version) int {
 	for _, d := range [][2]uint32{{v.Major, o.Major}, {v.Minor, o.Minor}, {v.Patch, o.Patch}} {
 		if d[0] != d[1] {
 			if d[0] < d[1] {
@@ -41,19 +41,19 @@ func (v Version) Compare(o Version) int {
 // level.
 func (v Version) known() bool {
 	v.Patch = 0
-	return v == Version020 || v == Version040 || v == Version100 || v == Version110
+	return v == version020 || v == version040 || v == version100 || v == version110
 }
 
 // Writable reports whether [Write] can write v: 0.4.0 and the known versions
 // from 1.0.0 on.
-func (v Version) Writable() bool { return v.known() && v.Compare(Version040) >= 0 }
+func (v Version) Writable() bool { return v.known() && v.compare(version040) >= 0 }
 
 // supported reports whether a file of version v can be read: unknown minor
 // versions can, unknown major versions cannot.
 func (v Version) supported() bool { return v.Major <= 1 }
 
 func (v Version) dialect() *dialect {
-	if v.Compare(Version{0, 3, 0}) < 0 {
+	if v.compare(Version{0, 3, 0}) < 0 {
 		return &dialectBefore04
 	}
 	return &dialectSince04

@@ -42,7 +42,7 @@ type Source struct {
 //	type_checks  TypeChecks, label type
 //	locks        Monitors
 //
-// Edges are the calls that [Profile.Edges] finds in the call counts, the
+// Edges are the calls that [Profile.edges] finds in the call counts, the
 // receivers and the checked types. With a Source the view is a
 // [profile.LineView].
 func (p *Profile) View(name string, opt ViewOptions) profile.View {
@@ -261,7 +261,7 @@ func (v *view) stacks(s *Section, yield func(*profile.Stack) bool) {
 			count := records[arity-1]
 			switch s.kind {
 			case Conditionals:
-				if BCI(records[0]) == UnknownBCI && count == 0 {
+				if BCI(records[0]) == unknownBCI && count == 0 {
 					continue // its count is that of another record
 				}
 				stack.Labels[0] = profile.Label{Key: profile.LabelBranch, Value: fmt.Sprintf("%d@%d", records[1], records[0])}
@@ -311,7 +311,7 @@ func (v *view) Edges() iter.Seq[*profile.Edge] {
 // edges returns the edges, those of one caller together.
 func (v *view) edges() []viewEdge {
 	var edges []viewEdge
-	for _, e := range v.p.Edges(CallCounts) {
+	for _, e := range v.p.edges(CallCounts) {
 		edges = append(edges, viewEdge{profile.Call, e.Caller, int32(e.Callee), e.Count})
 	}
 	for _, of := range []struct {

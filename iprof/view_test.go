@@ -138,7 +138,7 @@ func TestViewOfOdd(t *testing.T) {
 			t.Errorf("%+v", f)
 		}
 	}
-	empty := viewLines(New(Version100).View("", ViewOptions{}))
+	empty := viewLines(newProfile(version100).View("", ViewOptions{}))
 	if diff := cmp.Diff([]string{"iprof version 1.0.0, GraalVM native-image omits []", "bytecode_indexes"}, empty); diff != "" {
 		t.Error(diff)
 	}
@@ -155,7 +155,7 @@ func TestViewAllocates(t *testing.T) {
 	samples := p.Section(Samples)
 	ctx := append(Context(nil), samples.Context(0)...)
 	for range 10_000 {
-		must(t, samples.Add(ctx, 1))
+		must(t, samples.add(ctx, 1))
 	}
 	v := p.View("", ViewOptions{})
 	walk := func() {

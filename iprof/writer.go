@@ -59,12 +59,12 @@ func Write(w io.Writer, p *Profile, opt WriteOptions) error {
 // writeVersion returns the version to write when want is asked for.
 func writeVersion(p *Profile, want Version) (Version, error) {
 	switch {
-	case want == Version{} && (p.Version.Writable() || p.Version.Compare(Version040) > 0):
+	case want == Version{} && (p.Version.Writable() || p.Version.compare(version040) > 0):
 		return p.Version, nil // of a later minor version, everything was kept
-	case want == Version{} && p.Has(TypeChecks):
-		return Version110, nil
+	case want == Version{} && p.has(TypeChecks):
+		return version110, nil
 	case want == Version{}:
-		return Version100, nil
+		return version100, nil
 	case !want.Writable():
 		return want, errorIn(keyVersion, -1, profile.ErrUnsupported, "version to write", want.String(), "0.4.0, 1.0.0 or 1.1.0")
 	}
@@ -169,7 +169,7 @@ func members(p *Profile, v Version, warn func(Warning)) []topMember {
 			if k == TypeChecks && p.checksKey != "" && key != p.checksKey {
 				m.section = empty // the entries go under the other spelling
 			}
-			if k == TypeChecks && v.Compare(Version110) < 0 && v != p.Version {
+			if k == TypeChecks && v.compare(version110) < 0 && v != p.Version {
 				if warn != nil && m.section.Len() > 0 {
 					warn(Warning{Err: lost(key, m.section.Len(), v)})
 				}

@@ -18,7 +18,7 @@ func TestCheckIndexedContents(t *testing.T) {
 	}
 	write := func(p *Profile, opt IndexedOptions) []byte {
 		t.Helper()
-		b, err := AppendIndexed(nil, p, opt)
+		b, err := appendIndexed(nil, p, opt)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -142,7 +142,7 @@ func (c *checker) addresses(p *rawProfile) {
 func (c *checker) vtables(p *rawProfile) {
 	var names Symtab
 	// Damage there is reported by the reader.
-	_ = decodeNames("vtable names", p.vnames.off, p.vnames.data, func(name string) { names.Add(name) })
+	_ = decodeNames("vtable names", p.vnames.off, p.vnames.data, func(name string) { names.learn(name) })
 	size := vtableRecordSize(p.ptr)
 	for i := 0; i*size < len(p.vtables.data); i++ {
 		if ref := p.u64(p.vtables.data, i*size); names.Name(ref) == "" {

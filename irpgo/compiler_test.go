@@ -85,7 +85,7 @@ func mergeForCompiler(t *testing.T, dir string, inputs []string) string {
 		infos = append(infos, r.Info())
 	}
 	p := m.Profile()
-	file, err := AppendIndexed(nil, p, IndexedOptions{Version: ChooseIndexedVersion(p, infos).Version})
+	file, err := appendIndexed(nil, p, IndexedOptions{Version: ChooseIndexedVersion(p, infos).Version})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -18,7 +18,7 @@ import (
 // A Correlation does not change any more and may serve several readers at once.
 type Correlation struct {
 	// Functions are in the order in which they were described.
-	Functions []CorrelatedFunction
+	Functions []correlatedFunction
 	// CountersSize is the size of the program's counter section in bytes.
 	CountersSize uint64
 	// BinaryID is the build id of the program; nil if it has none.
@@ -27,8 +27,8 @@ type Correlation struct {
 	names []string
 }
 
-// A CorrelatedFunction is the data record of a function.
-type CorrelatedFunction struct {
+// A correlatedFunction is the data record of a function.
+type correlatedFunction struct {
 	NameRef  uint64
 	Hash     uint64
 	Counter  uint64 // offset of the first counter in its section, in bytes
@@ -42,7 +42,7 @@ type CorrelatedFunction struct {
 }
 
 // Name returns the PGO name of a function, "" if the program does not say.
-func (c *Correlation) Name(f *CorrelatedFunction) string {
+func (c *Correlation) Name(f *correlatedFunction) string {
 	i, ok := slices.BinarySearchFunc(c.names, f.NameRef, func(name string, ref uint64) int { return cmp.Compare(NameRef(name), ref) })
 	if !ok {
 		return ""
@@ -181,7 +181,7 @@ func (b *correlationBuilder) probe(p *symbolize.Probe) {
 		b.skip(p.Function, at.Field("address of the function").Got("none").Want("one").
 			Because(unable("Could not find address of function "+p.Function)))
 	}
-	if b.add(CorrelatedFunction{
+	if b.add(correlatedFunction{
 		NameRef: NameRef(p.Function), Hash: p.Hash, Counter: p.Counter - b.start, Counters: uint32(p.Counters), Address: p.Entry,
 		LinkageName: p.LinkageName, File: p.File, Line: p.Line,
 	}) {
@@ -210,7 +210,7 @@ func (b *correlationBuilder) records(data []byte, off int64) {
 					counter, b.start, b.end, at))))
 			continue
 		}
-		b.add(CorrelatedFunction{
+		b.add(correlatedFunction{
 			NameRef: p.u64(r, p.layout.nameRef), Hash: p.u64(r, p.layout.hash), Counter: counter - b.start,
 			Counters: p.u32(r, p.layout.numCounters), Address: p.addr(r, p.layout.funcPtr),
 		})
@@ -219,7 +219,7 @@ func (b *correlationBuilder) records(data []byte, off int64) {
 
 // add adds a function unless another has its counters: copies of a function in
 // several compilation units share them.
-func (b *correlationBuilder) add(f CorrelatedFunction) bool {
+func (b *correlationBuilder) add(f correlatedFunction) bool {
 	if _, ok := b.seen[f.Counter]; ok {
 		return false
 	}

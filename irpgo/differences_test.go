@@ -100,7 +100,7 @@ func TestTotalOfSummary(t *testing.T) {
 // profile: no file of version 3 is to be had.
 func TestIndexedVersion3(t *testing.T) {
 	p := randomProfile(rand.New(rand.NewPCG(3, 3)), randomOptions{functions: 40, maxHashes: 3, values: 1})
-	file, err := AppendIndexed(nil, p, IndexedOptions{Version: 4})
+	file, err := appendIndexed(nil, p, IndexedOptions{Version: 4})
 	if err != nil {
 		t.Fatal(err)
 	}

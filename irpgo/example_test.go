@@ -1,6 +1,7 @@
 package irpgo_test
 
 import (
+	"bytes"
 	"fmt"
 	"log"
 	"os"
@@ -28,11 +29,11 @@ func Example() {
 	}
 	p := m.Profile()
 	choice := irpgo.ChooseIndexedVersion(p, inputs)
-	file, err := irpgo.AppendIndexed(nil, p, irpgo.IndexedOptions{Version: choice.Version})
-	if err != nil {
+	var file bytes.Buffer
+	if err := irpgo.WriteIndexed(&file, p, irpgo.IndexedOptions{Version: choice.Version}); err != nil {
 		log.Fatal(err)
 	}
-	fmt.Printf("%d functions, %v, indexed version %d, %d bytes\n", len(p.Functions), p.Variant, choice.Version, len(file))
+	fmt.Printf("%d functions, %v, indexed version %d, %d bytes\n", len(p.Functions), p.Variant, choice.Version, file.Len())
 	fmt.Println(choice.Reason)
 	// Output:
 	// 24 functions, ir, indexed version 12, 4464 bytes

@@ -107,7 +107,7 @@ func indexFixture(data []byte, version uint32, release int, compat bool) ([]byte
 	if compat {
 		opt.LLVMRelease = release
 	}
-	return AppendIndexed(nil, m.Profile(), opt)
+	return appendIndexed(nil, m.Profile(), opt)
 }
 
 // TestSamples reads the real profiles of old versions that do not ship with
@@ -147,4 +147,11 @@ func TestSamples(t *testing.T) {
 			t.Errorf("no sample of %s was read", v)
 		}
 	}
+}
+
+// appendIndexed returns the bytes that [WriteIndexed] writes.
+func appendIndexed(dst []byte, p *Profile, opt IndexedOptions) ([]byte, error) {
+	b := bytes.NewBuffer(dst)
+	err := WriteIndexed(b, p, opt)
+	return b.Bytes(), err
 }

@@ -39,7 +39,7 @@ func hostileSeeds(t testing.TB) map[string][]byte {
 		if version >= 12 {
 			p.VTableNames = []string{"_ZTV1A"}
 		}
-		file, err := AppendIndexed(nil, p, IndexedOptions{Version: version})
+		file, err := appendIndexed(nil, p, IndexedOptions{Version: version})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -178,7 +178,7 @@ func checkRoundTrip(t *testing.T, data []byte) {
 		}
 		return
 	}
-	file, err := AppendIndexed(nil, p, IndexedOptions{})
+	file, err := appendIndexed(nil, p, IndexedOptions{})
 	if err != nil {
 		t.Fatalf("writing: %v", err)
 	}
@@ -189,7 +189,7 @@ func checkRoundTrip(t *testing.T, data []byte) {
 	if diff := cmp.Diff(contents(p), contents(q)); diff != "" {
 		t.Fatalf("content changed (-read +reread):\n%s", diff)
 	}
-	again, err := AppendIndexed(nil, q, IndexedOptions{})
+	again, err := appendIndexed(nil, q, IndexedOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -143,11 +143,11 @@ func (r *indexedReader) symbols() *Symtab {
 	r.syms = &Symtab{}
 	// Damage in the table is reported by records.
 	_ = r.table.Items(false, func(it ondisk.Item) bool {
-		r.syms.Add(string(it.Key))
+		r.syms.learn(string(it.Key))
 		return true
 	})
 	for _, n := range r.vnames {
-		r.syms.Add(n)
+		r.syms.learn(n)
 	}
 	return r.syms
 }

@@ -20,7 +20,7 @@ func TestIndexedErrors(t *testing.T) {
 		Traces:          []Trace{{Weight: 1, NameRefs: []uint64{NameRef("f")}}},
 		TraceStreamSize: 1,
 	}
-	file, err := AppendIndexed(nil, p, IndexedOptions{Version: 12})
+	file, err := appendIndexed(nil, p, IndexedOptions{Version: 12})
 	if err != nil {
 		t.Fatal(err)
 	}

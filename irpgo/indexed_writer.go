@@ -2,7 +2,6 @@ package irpgo
 
 import (
 	"bufio"
-	"bytes"
 	"io"
 	"runtime"
 	"slices"
@@ -410,11 +409,4 @@ func (pl *placement) cut(from int) (to int) {
 		}
 	}
 	return to
-}
-
-// AppendIndexed returns the bytes that [WriteIndexed] writes.
-func AppendIndexed(dst []byte, p *Profile, opt IndexedOptions) ([]byte, error) {
-	b := bytes.NewBuffer(dst)
-	err := WriteIndexed(b, p, opt)
-	return b.Bytes(), err
 }

@@ -64,7 +64,7 @@ func TestIndexedBytesRandom(t *testing.T) {
 					if err != nil {
 						t.Fatal(err)
 					}
-					got, err := AppendIndexed(nil, p, IndexedOptions{Version: llvm.version, Sparse: sparse})
+					got, err := appendIndexed(nil, p, IndexedOptions{Version: llvm.version, Sparse: sparse})
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -99,7 +99,7 @@ func TestWritePrevVersion(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := AppendIndexed(nil, p, IndexedOptions{Version: 11, LLVMRelease: 22})
+	got, err := appendIndexed(nil, p, IndexedOptions{Version: 11, LLVMRelease: 22})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -133,7 +133,7 @@ func TestIndexedRoundTrip(t *testing.T) {
 				p.VTableNames = []string{"_ZTV1A", "_ZTV1B"}
 			}
 			text := textOf(t, p)
-			file, err := AppendIndexed(nil, p, IndexedOptions{Version: version, Warn: func(w Warning) { t.Error(w) }})
+			file, err := appendIndexed(nil, p, IndexedOptions{Version: version, Warn: func(w Warning) { t.Error(w) }})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -178,7 +178,7 @@ func TestIndexedLosses(t *testing.T) {
 	p := randomProfile(rng, randomOptions{functions: 30, maxHashes: 1, values: 3, bitmaps: true, variant: IRLevel | HasTemporal | LoopEntries | EntryFirst, traces: 2})
 	p.BinaryIDs = [][]byte{{1}}
 	var lost []string
-	file, err := AppendIndexed(nil, p, IndexedOptions{Version: 6, Warn: func(w Warning) {
+	file, err := appendIndexed(nil, p, IndexedOptions{Version: 6, Warn: func(w Warning) {
 		var fe *profile.FormatError
 		if !errors.As(w.Err, &fe) || fe.Class() != profile.ErrUnsupported {
 			t.Errorf("warning %v", w)
@@ -197,12 +197,12 @@ func TestIndexedLosses(t *testing.T) {
 	}
 	for _, v := range []Variant{SingleByte, ContextSens, EntryOnly} {
 		p.Variant = IRLevel | v
-		if _, err := AppendIndexed(nil, p, IndexedOptions{Version: 4}); !errors.Is(err, profile.ErrUnsupported) {
+		if _, err := appendIndexed(nil, p, IndexedOptions{Version: 4}); !errors.Is(err, profile.ErrUnsupported) {
 			t.Errorf("%v as version 4: %v", v, err)
 		}
 	}
 	for _, v := range []uint32{1, 3, 14} {
-		if _, err := AppendIndexed(nil, p, IndexedOptions{Version: v}); !errors.Is(err, profile.ErrUnsupported) {
+		if _, err := appendIndexed(nil, p, IndexedOptions{Version: v}); !errors.Is(err, profile.ErrUnsupported) {
 			t.Errorf("writing version %d: %v", v, err)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/profuse-pgo/profuse/internal/blake3"
 	"github.com/profuse-pgo/profuse/internal/oracle"
 	"github.com/profuse-pgo/profuse/memprof"
 	"github.com/profuse-pgo/profuse/symbolize"
@@ -130,7 +131,7 @@ func (h heapRun) merged(t *testing.T, heaps ...*memprof.Profile) *Profile {
 
 func indexedFile(t *testing.T, p *Profile, opt IndexedOptions) []byte {
 	t.Helper()
-	b, err := AppendIndexed(nil, p, opt)
+	b, err := appendIndexed(nil, p, opt)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -226,7 +227,7 @@ func TestCombinedProfile(t *testing.T) {
 					predicted := make(map[uint64]bool)
 					for _, r := range own.MemProf.Records {
 						for _, a := range r.AllocSites {
-							predicted[own.MemProf.Stacks.ContextID(a.Stack)] = true
+							predicted[fullStackID(&own.MemProf.Stacks, a.Stack)] = true
 						}
 					}
 					for _, p := range []*Profile{own, twice} {
@@ -248,4 +249,17 @@ func TestCombinedProfile(t *testing.T) {
 			}
 		})
 	}
+}
+
+// fullStackID returns the id by which clang's diagnostics name a context
+// (memprof::computeFullStackId).
+func fullStackID(s *memprof.Stacks, i memprof.StackIndex) uint64 {
+	var b []byte
+	for at := range s.Walk(i) {
+		f := s.Frame(at)
+		b = le.AppendUint64(b, f.GUID)
+		b = le.AppendUint32(b, f.LineOffset)
+		b = le.AppendUint32(b, f.Column)
+	}
+	return blake3.Sum64(b)
 }

@@ -27,7 +27,7 @@ func (in *input) directly(d *rawReader) func(i int) bool {
 		}
 		dst := f.find(le.Uint64(b[8:]))
 		n := int(le.Uint32(b[modernNumCounters:]))
-		if dst == nil || len(dst.Counts) != n || len(dst.Bitmap) != 0 || !dst.Values.Empty() || dst.Pseudo() != 0 {
+		if dst == nil || len(dst.Counts) != n || len(dst.Bitmap) != 0 || !dst.Values.empty() || dst.Pseudo() != 0 {
 			return false
 		}
 		start := le.Uint64(b[modernCounterPtr:]) - delta + uint64(i*modernRecord)

@@ -77,7 +77,7 @@ func (m *Merger) newRecord(src *Record, weight, seq uint64, warn func(Code)) *ac
 // clone copies the sites of v into one block of memory.
 func (v *Values) clone() Values {
 	var out Values
-	if v.Empty() {
+	if v.empty() {
 		return out
 	}
 	sites, values := 0, 0

@@ -266,7 +266,7 @@ func mergeGrouped(t testing.TB, inputs []mergeInput, deal []int, workers int) []
 			t.Fatal(err)
 		}
 	}
-	out, err := AppendIndexed(nil, root.Profile(), IndexedOptions{})
+	out, err := appendIndexed(nil, root.Profile(), IndexedOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

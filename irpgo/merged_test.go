@@ -71,14 +71,14 @@ func TestMergedEqualsProfile(t *testing.T) {
 					if !tc.opt.hugeCounts {
 						run = otherRun(rng, base, 1<<(4+8*seed))
 					}
-					data, err := AppendIndexed(nil, run, IndexedOptions{Version: tc.from})
+					data, err := appendIndexed(nil, run, IndexedOptions{Version: tc.from})
 					if err != nil {
 						t.Fatal(err)
 					}
 					inputs = append(inputs, data)
 				}
 				for _, opt := range []MergeOptions{{}, {LLVMCompat: true}} {
-					want, err := AppendIndexed(nil, finished(t, opt, inputs).Profile(), tc.to)
+					want, err := appendIndexed(nil, finished(t, opt, inputs).Profile(), tc.to)
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -94,7 +94,7 @@ func TestMergedEqualsProfile(t *testing.T) {
 						t.Errorf("seed %d, %+v: writing again gives another file", seed, opt)
 					}
 					p := m.Profile()
-					if got, err := AppendIndexed(nil, p, tc.to); err != nil || !bytes.Equal(got, want) {
+					if got, err := appendIndexed(nil, p, tc.to); err != nil || !bytes.Equal(got, want) {
 						t.Errorf("seed %d, %+v: the profile afterwards is another (%v)", seed, opt, err)
 					}
 					if built := m.Contents(); built != contents {
@@ -111,7 +111,7 @@ func TestMergedEqualsProfile(t *testing.T) {
 func TestMergedDamagedTable(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 3))
 	base := randomProfile(rng, randomOptions{functions: 400, maxHashes: 2, values: 2, variant: IRLevel})
-	data, err := AppendIndexed(nil, base, IndexedOptions{})
+	data, err := appendIndexed(nil, base, IndexedOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -187,8 +187,8 @@ type Symtab struct {
 // index returns all names by their references.
 func (s *Symtab) index() map[uint64]string { return s.names.All() }
 
-// Add makes name known and returns its reference.
-func (s *Symtab) Add(name string) uint64 {
+// learn makes name known and returns its reference.
+func (s *Symtab) learn(name string) uint64 {
 	ref := NameRef(name)
 	s.add(ref, name)
 	return ref

@@ -124,8 +124,8 @@ type ValueSite []ValueData
 // kind is fixed when the function is instrumented, and many are empty.
 type Values [NumValueKinds][]ValueSite
 
-// Empty reports whether no kind has a site.
-func (v *Values) Empty() bool {
+// empty reports whether no kind has a site.
+func (v *Values) empty() bool {
 	return len(v[0]) == 0 && len(v[1]) == 0 && len(v[2]) == 0
 }
 

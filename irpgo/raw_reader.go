@@ -169,7 +169,7 @@ func (r *rawReader) readNames() error {
 	}
 	if p.correlation != nil {
 		for _, name := range p.correlation.names {
-			r.syms.Add(name)
+			r.syms.learn(name)
 		}
 		return nil
 	}
@@ -184,7 +184,7 @@ func (r *rawReader) readNames() error {
 		return err
 	}
 	return decodeNames("vtable names", p.vnames.off, p.vnames.data, func(name string) {
-		r.syms.Add(name)
+		r.syms.learn(name)
 		if !r.walked {
 			r.vnames = append(r.vnames, name)
 		}

@@ -211,7 +211,7 @@ func mergeBytes(t *testing.T, version uint32, inputs ...[]byte) []byte {
 			t.Fatal(err)
 		}
 	}
-	out, err := AppendIndexed(nil, m.Profile(), IndexedOptions{Version: version})
+	out, err := appendIndexed(nil, m.Profile(), IndexedOptions{Version: version})
 	if err != nil {
 		t.Fatal(err)
 	}

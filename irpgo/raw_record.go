@@ -133,7 +133,7 @@ func (r *rawReader) decodeRecord(i int) (known bool, err error) {
 		r.rec.Name = r.nameOf(ref)
 		known = r.rec.Name != ""
 	} else if r.rec.Name, known = p.plainName(b); known {
-		ref = r.syms.Add(r.rec.Name)
+		ref = r.syms.learn(r.rec.Name)
 	}
 	var nameless error
 	if !known {

@@ -59,7 +59,7 @@ func (s *Siblings) Add(r *Reader) error {
 		if err != nil {
 			return err
 		}
-		ref := s.names.Add(rec.Name)
+		ref := s.names.learn(rec.Name)
 		shape := siblingShape{rec.Hash, len(rec.Counts)}
 		if !slices.Contains(s.shapes[ref], shape) {
 			s.shapes[ref] = append(s.shapes[ref], shape)
@@ -131,7 +131,7 @@ func (s *salvager) open() error {
 			Want("data that is in the file").Because(&InstrError{Code: CodeMalformed})
 	}
 	r.relative = p.version >= 8 || p.version == 7 && r.looksRelative()
-	salvageNames(p.names.data, func(name string) { r.syms.Add(name) })
+	salvageNames(p.names.data, func(name string) { r.syms.learn(name) })
 	if n := s.opt.Names; n != nil {
 		if err := n.sameProgram(p.binaryIDs); err != nil {
 			return err

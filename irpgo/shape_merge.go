@@ -82,7 +82,7 @@ func (m *Merger) addShapeNames(s *shape, r *Reader, first bool) {
 			s.eachSymbol(m.symbols.add)
 		}
 		for _, n := range vtables {
-			m.symbols.Add(n)
+			m.symbols.learn(n)
 		}
 	}
 }

@@ -106,7 +106,7 @@ func mergeShapes(t testing.TB, opt MergeOptions, plain bool, inputs []shapeInput
 			fast++
 		}
 	}
-	file, err := AppendIndexed(nil, m.Profile(), IndexedOptions{})
+	file, err := appendIndexed(nil, m.Profile(), IndexedOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -212,7 +212,7 @@ func mergeShapesForked(t testing.TB, rng *rand.Rand, inputs []shapeInput) []byte
 			t.Fatal(err)
 		}
 	}
-	file, err := AppendIndexed(nil, root.Profile(), IndexedOptions{})
+	file, err := appendIndexed(nil, root.Profile(), IndexedOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

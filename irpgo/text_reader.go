@@ -106,7 +106,7 @@ func (d *textReader) vtableNames() []string { return d.vtables }
 // reading them, and most callers never ask.
 func (d *textReader) symbols() *Symtab {
 	for ; d.hashed < len(d.names); d.hashed++ {
-		d.syms.Add(d.names[d.hashed])
+		d.syms.learn(d.names[d.hashed])
 	}
 	return &d.syms
 }
@@ -321,7 +321,7 @@ func (d *textReader) ref(name []byte, vtable bool) uint64 {
 	}
 	s := string(name)
 	if !ok {
-		t.ref = d.syms.Add(s)
+		t.ref = d.syms.learn(s)
 	}
 	if vtable {
 		t.vtable = true

@@ -287,7 +287,7 @@ func (t *textWriter) functions() {
 // misread reports whether a name on the line after a record would be taken
 // for the record's bitmap or value data.
 func misread(prev *Record, name string) bool {
-	if name == "" || !prev.Values.Empty() {
+	if name == "" || !prev.Values.empty() {
 		return false
 	}
 	if name[0] == bitmapMark {
@@ -323,7 +323,7 @@ func AppendTextRecord(dst []byte, rec *Record, symtab *Symtab) []byte {
 		}
 		dst = append(dst, '\n')
 	}
-	if !rec.Values.Empty() {
+	if !rec.Values.empty() {
 		dst = appendTextValues(dst, &rec.Values, symtab)
 	}
 	return append(dst, '\n')

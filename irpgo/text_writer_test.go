@@ -48,9 +48,9 @@ func TestAppendTextRecord(t *testing.T) {
 	rec := &Record{
 		Name: "foo", Hash: 1<<64 - 3, Counts: []uint64{0, 1<<64 - 1}, Bitmap: []byte{0, 0x0a, 0xff},
 		Values: Values{
-			IndirectCallTarget: {{{Value: symtab.Add("bar"), Count: 7}, {Value: 0, Count: 6}, {Value: 12345, Count: 5}}, {}},
+			IndirectCallTarget: {{{Value: symtab.learn("bar"), Count: 7}, {Value: 0, Count: 6}, {Value: 12345, Count: 5}}, {}},
 			MemOPSize:          {{{Value: 64, Count: 3}}},
-			VTableTarget:       {{{Value: symtab.Add("_ZTV1A"), Count: 2}}},
+			VTableTarget:       {{{Value: symtab.learn("_ZTV1A"), Count: 2}}},
 		},
 	}
 	const want = "foo\n# Func Hash:\n18446744073709551613\n# Num Counters:\n2\n# Counter Values:\n0\n18446744073709551615\n" +
@@ -144,10 +144,10 @@ func TestWriteTextTargets(t *testing.T) {
 			IndirectCallTarget: {{
 				{Value: NameRef("caller"), Count: 9},
 				{Value: NameRef("never"), Count: 8},
-				{Value: symtab.Add("elsewhere"), Count: 7},
-				{Value: symtab.Add("#hidden"), Count: 6},
-				{Value: symtab.Add("a\nb"), Count: 5},
-				{Value: symtab.Add(externalSymbol), Count: 4},
+				{Value: symtab.learn("elsewhere"), Count: 7},
+				{Value: symtab.learn("#hidden"), Count: 6},
+				{Value: symtab.learn("a\nb"), Count: 5},
+				{Value: symtab.learn(externalSymbol), Count: 4},
 				{Value: 12345, Count: 3},
 				{Value: 0, Count: 2},
 				{Value: 12345, Count: 1},
@@ -293,10 +293,10 @@ func TestWriteTextTraces(t *testing.T) {
 	p.Symbols = &symtab
 	p.TraceStreamSize = 9
 	p.Traces = []Trace{
-		{Weight: 3, NameRefs: []uint64{NameRef("foo"), symtab.Add("bar"), NameRef("foo")}},
+		{Weight: 3, NameRefs: []uint64{NameRef("foo"), symtab.learn("bar"), NameRef("foo")}},
 		{Weight: 1},
-		{Weight: 1, NameRefs: []uint64{symtab.Add("#x"), symtab.Add("y")}},
-		{Weight: 1, NameRefs: []uint64{symtab.Add("a,b"), symtab.Add(" c"), 12345, symtab.Add("d e")}},
+		{Weight: 1, NameRefs: []uint64{symtab.learn("#x"), symtab.learn("y")}},
+		{Weight: 1, NameRefs: []uint64{symtab.learn("a,b"), symtab.learn(" c"), 12345, symtab.learn("d e")}},
 	}
 	var warnings []Warning
 	out := writeText(t, p, TextOptions{Warn: func(w Warning) { warnings = append(warnings, w) }})

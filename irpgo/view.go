@@ -61,7 +61,7 @@ func (p *Profile) View(name string, opt ViewOptions) profile.View {
 			if len(r.Counts) > 0 {
 				v.features |= profile.HasBlocks
 			}
-			if !r.Values.Empty() {
+			if !r.Values.empty() {
 				v.features |= profile.HasEdges
 			}
 		}

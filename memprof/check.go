@@ -49,7 +49,7 @@ func (p *RawProfile) Check() []error {
 		c.record = i
 		p.readMIB(&p.contexts[i], &m)
 		if p.contexts[i].layout == 1 {
-			m.keep(rawSchema1 &^ (1<<MaxAccessCount | 1<<MaxSize | 1<<MaxLifetime))
+			m.keep(rawSchema1 &^ (1<<maxAccessCount | 1<<maxSize | 1<<maxLifetime))
 		}
 		c.checkMIB(&m)
 	}
@@ -145,19 +145,19 @@ var families = [...]struct {
 	total, low, high Field
 	exact            bool // low and high are of the total's width and unit
 }{
-	{TotalAccessCount, MinAccessCount, MaxAccessCount, true},
-	{TotalSize, MinSize, MaxSize, true},
-	{TotalLifetime, MinLifetime, MaxLifetime, true},
-	{TotalAccessDensity, MinAccessDensity, MaxAccessDensity, false},
-	{TotalLifetimeAccessDensity, MinLifetimeAccessDensity, MaxLifetimeAccessDensity, false},
+	{TotalAccessCount, minAccessCount, maxAccessCount, true},
+	{totalSize, minSize, maxSize, true},
+	{totalLifetime, minLifetime, maxLifetime, true},
+	{totalAccessDensity, minAccessDensity, maxAccessDensity, false},
+	{totalLifetimeAccessDensity, minLifetimeAccessDensity, maxLifetimeAccessDensity, false},
 }
 
 func (c *checker) checkMIB(m *MIB) {
-	if m.Fields.Has(AllocCount) && m.AllocCount == 0 {
+	if m.Fields.Has(allocCount) && m.AllocCount == 0 {
 		c.note("AllocCount", "0", "at least 1")
 	}
 	for _, f := range families {
-		low, high := m.Get(f.low), m.Get(f.high)
+		low, high := m.get(f.low), m.get(f.high)
 		if !m.Fields.Has(f.low) || !m.Fields.Has(f.high) {
 			continue
 		}
@@ -165,8 +165,8 @@ func (c *checker) checkMIB(m *MIB) {
 			c.note(f.low.String(), fmt.Sprint(low), fmt.Sprintf("at most %d, %v", high, f.high))
 			continue
 		}
-		total := m.Get(f.total)
-		if !f.exact || !m.Fields.Has(f.total) || !m.Fields.Has(AllocCount) || m.AllocCount == 0 || total == 1<<64-1 {
+		total := m.get(f.total)
+		if !f.exact || !m.Fields.Has(f.total) || !m.Fields.Has(allocCount) || m.AllocCount == 0 || total == 1<<64-1 {
 			continue
 		}
 		least, _ := saturate.Mul(low, uint64(m.AllocCount))

@@ -11,10 +11,10 @@ import (
 // into function 1.
 func oneContext(edit func(p *Profile, m *MIB)) *Profile {
 	p := &Profile{}
-	leaf := p.Stacks.AddFrame(Frame{GUID: 2, Inline: true})
-	caller := p.Stacks.AddFrame(Frame{GUID: 1})
-	root := p.Stacks.AddFrame(Frame{GUID: 3})
-	alloc, call := p.Stacks.AddStack([]FrameIndex{leaf, caller, root}), p.Stacks.AddStack([]FrameIndex{root})
+	leaf := p.Stacks.addFrame(Frame{GUID: 2, Inline: true})
+	caller := p.Stacks.addFrame(Frame{GUID: 1})
+	root := p.Stacks.addFrame(Frame{GUID: 3})
+	alloc, call := p.Stacks.addStack([]FrameIndex{leaf, caller, root}), p.Stacks.addStack([]FrameIndex{root})
 	m := MIB{Fields: FullSchema, AllocCount: 2, TotalSize: 24, MinSize: 8, MaxSize: 16, TotalLifetime: 400_000, MinLifetime: 100_000, MaxLifetime: 300_000}
 	p.MIBs = []MIB{m}
 	p.Records = []Record{
@@ -36,16 +36,16 @@ func TestCheck(t *testing.T) {
 	}{
 		{"sound", nil, nil},
 		{"sound summary", func(p *Profile, m *MIB) {
-			p.summary = &Summary{NumContexts: 1, NumColdContexts: 1, MaxColdTotalSize: 24}
+			p.summary = &summary{NumContexts: 1, NumColdContexts: 1, MaxColdTotalSize: 24}
 		}, nil},
 		{
 			"summary", func(p *Profile, m *MIB) {
-				p.summary = &Summary{NumContexts: 2, NumColdContexts: 1, MaxColdTotalSize: 24}
+				p.summary = &summary{NumContexts: 2, NumColdContexts: 1, MaxColdTotalSize: 24}
 			},
 			[]string{"memprof: number of contexts of the summary is 2, want 1, as the records have it: corrupt profile"},
 		},
 		{"summary of contradicting functions", func(p *Profile, m *MIB) {
-			p.summary = &Summary{NumContexts: 2}
+			p.summary = &summary{NumContexts: 2}
 			p.MIBs = append(p.MIBs, *m)
 			p.MIBs[1].TotalLifetime++
 			p.Records[1].AllocSites[0].MIB = 1
@@ -63,7 +63,7 @@ func TestCheck(t *testing.T) {
 			[]string{"memprof (record 0): TotalSize is 33 (the first of 2), want 16 to 32, for 2 allocations: corrupt profile"},
 		},
 		{"cut total", func(p *Profile, m *MIB) { m.TotalSize = math.MaxUint64 }, nil},
-		{"unknown bounds", func(p *Profile, m *MIB) { m.TotalSize = 33; m.Fields &^= 1 << MaxSize }, nil},
+		{"unknown bounds", func(p *Profile, m *MIB) { m.TotalSize = 33; m.Fields &^= 1 << maxSize }, nil},
 		{
 			"another function's", func(p *Profile, m *MIB) { p.Records[1].GUID = 4 },
 			[]string{"memprof (record 1): alloc site of function is 0x4 that is not among the inlined frames of the allocation, want a record of a function that allocates: corrupt profile"},
@@ -149,10 +149,10 @@ func TestSummaryIgnoresInlining(t *testing.T) {
 	for f := range p.Stacks.Walk(p.Records[0].AllocSites[0].Stack) {
 		frame := p.Stacks.Frame(f)
 		frame.Inline = false
-		frames = append(frames, p.Stacks.AddFrame(frame))
+		frames = append(frames, p.Stacks.addFrame(frame))
 	}
-	p.Records[2].AllocSites = []AllocSite{{p.Stacks.AddStack(frames), 0}}
-	if n := p.Summary(DefaultThresholds).NumContexts; n != 1 {
+	p.Records[2].AllocSites = []AllocSite{{p.Stacks.addStack(frames), 0}}
+	if n := p.summarize(DefaultThresholds).NumContexts; n != 1 {
 		t.Errorf("%d contexts, want 1", n)
 	}
 	if n := p.written().NumContexts; n != 2 {

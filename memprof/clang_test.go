@@ -3,6 +3,7 @@ package memprof_test
 import (
 	"bytes"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -115,7 +116,9 @@ func indexedOf(t *testing.T, file, program string, version int) []byte {
 	if err := m.AddMemProf(file, p, 1); err != nil {
 		t.Fatal(err)
 	}
-	out, err := irpgo.AppendIndexed(nil, m.Profile(), irpgo.IndexedOptions{Version: 12, MemProf: memprof.WriteOptions{Version: version}})
+	out, err := oracle.Written(func(w io.Writer) error {
+		return irpgo.WriteIndexed(w, m.Profile(), irpgo.IndexedOptions{Version: 12, MemProf: memprof.WriteOptions{Version: version}})
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -22,7 +22,7 @@ type Context struct {
 // told apart.
 func (p *Profile) Contexts() iter.Seq[Context] {
 	return func(yield func(Context) bool) {
-		byStack := make([]uint32, p.Stacks.NumNodes()+1) // index in contexts + 1
+		byStack := make([]uint32, p.Stacks.numNodes()+1) // index in contexts + 1
 		var contexts []Context
 		var mibs []MIBIndex
 		for i := range p.Records {
@@ -55,8 +55,8 @@ func (m *MIB) equal(o *MIB) bool {
 	if m.Fields != o.Fields {
 		return false
 	}
-	for f := AllocCount; f <= AccessHistogram; f++ {
-		if m.Get(f) != o.Get(f) {
+	for f := allocCount; f <= accessHistogram; f++ {
+		if m.get(f) != o.get(f) {
 			return false
 		}
 	}

@@ -94,8 +94,8 @@ func TestWhatSectionsSay(t *testing.T) {
 		if i := r.Info(); i.Version != uint32(version) || !slices.Equal(i.Fields, HotColdSchema.Fields()) || i.Offset != 0 {
 			t.Errorf("version %d: %+v", version, i)
 		}
-		if (r.Summary() != nil) != (version == 4) {
-			t.Errorf("version %d: summary %+v", version, r.Summary())
+		if (r.summary != nil) != (version == 4) {
+			t.Errorf("version %d: summary %+v", version, r.summary)
 		}
 		q, err := r.Profile()
 		if err != nil {

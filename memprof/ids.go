@@ -55,17 +55,3 @@ func (s *Stacks) stackID(i StackIndex, frameIDs []uint64, buf []byte) (uint64, [
 	}
 	return blake3.Sum64(buf), buf
 }
-
-// ContextID returns the id by which clang's diagnostics name a context: a hash
-// of function, line offset and column of every frame
-// (memprof::computeFullStackId).
-func (s *Stacks) ContextID(i StackIndex) uint64 {
-	var buf []byte
-	for f := range s.Walk(i) {
-		frame := s.frames[f]
-		buf = le.AppendUint64(buf, frame.GUID)
-		buf = le.AppendUint32(buf, frame.LineOffset)
-		buf = le.AppendUint32(buf, frame.Column)
-	}
-	return blake3.Sum64(buf)
-}

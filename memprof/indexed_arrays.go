@@ -27,7 +27,7 @@ func (b *sectionDecoder) readArrays() error {
 	b.array.frames = make([]FrameIndex, n)
 	for i := range n {
 		c.Record = i
-		b.array.frames[i] = b.p.Stacks.AddFrame(readFrame(c))
+		b.array.frames[i] = b.p.Stacks.addFrame(readFrame(c))
 		if c.Err() != nil {
 			return c.Err()
 		}

@@ -59,7 +59,7 @@ func mustBeSound(t testing.TB, p *Profile, err error) {
 		}
 		return
 	}
-	if err := p.Validate(); err != nil {
+	if err := p.validate(); err != nil {
 		t.Fatalf("read what is not valid: %v", err)
 	}
 	want := canonicalYAML(t, p)
@@ -131,8 +131,8 @@ func TestHostileSections(t *testing.T) {
 	// Two stacks: 2 called from 1, and 1 alone, which jumps to the end of the
 	// other. The array is 1, jump by 3, 2, frame of 2, frame of 1.
 	p := &Profile{}
-	f, g := p.Stacks.AddFrame(Frame{GUID: 1}), p.Stacks.AddFrame(Frame{GUID: 2})
-	one, two := p.Stacks.AddStack([]FrameIndex{f}), p.Stacks.AddStack([]FrameIndex{g, f})
+	f, g := p.Stacks.addFrame(Frame{GUID: 1}), p.Stacks.addFrame(Frame{GUID: 2})
+	one, two := p.Stacks.addStack([]FrameIndex{f}), p.Stacks.addStack([]FrameIndex{g, f})
 	p.MIBs = []MIB{{Fields: HotColdSchema, AllocCount: 1}}
 	p.Records = []Record{{GUID: 7, AllocSites: []AllocSite{{one, 0}, {two, 0}}}}
 	v3 := writeSection(t, p, WriteOptions{Version: 3}, 0)
@@ -185,16 +185,16 @@ func TestHostileSections(t *testing.T) {
 // stack of its own would unfold to the square of its size; it is refused.
 func TestStackArrayOfManyStacks(t *testing.T) {
 	const depth = 20000
-	p := &Profile{MIBs: []MIB{{Fields: 1 << AllocCount}}, Records: []Record{{GUID: 7}}}
+	p := &Profile{MIBs: []MIB{{Fields: 1 << allocCount}}, Records: []Record{{GUID: 7}}}
 	frames := make([]FrameIndex, depth+1)
 	for i := range frames {
-		frames[i] = p.Stacks.AddFrame(Frame{GUID: uint64(i)})
+		frames[i] = p.Stacks.addFrame(Frame{GUID: uint64(i)})
 	}
-	stack := p.Stacks.AddStack(slices.Concat(frames, frames, frames))
+	stack := p.Stacks.addStack(slices.Concat(frames, frames, frames))
 	for range depth {
 		p.Records[0].AllocSites = append(p.Records[0].AllocSites, AllocSite{stack, 0})
 	}
-	file := writeSection(t, p, WriteOptions{Version: 3, Schema: 1 << AllocCount}, 0)
+	file := writeSection(t, p, WriteOptions{Version: 3, Schema: 1 << allocCount}, 0)
 	array, records := int(le.Uint64(file[8:])), int(le.Uint64(file[16:]))
 	for at := array; at < records; at += 4 {
 		le.PutUint32(file[at:], depth) // as a length, and as a frame

@@ -15,7 +15,7 @@ type IndexedReader struct {
 	file    []byte // up to the end of the section
 	lenient bool
 	info    IndexedInfo
-	summary *Summary
+	summary *summary
 	offsets []uint64 // of the header, as layout.go lists them
 	parts   int64    // offset just after the schema
 }
@@ -89,9 +89,6 @@ func (r *IndexedReader) cursor(part string, off int64) *cursor.Cursor {
 // Info returns what the section says of itself. Do not change it.
 func (r *IndexedReader) Info() *IndexedInfo { return &r.info }
 
-// Summary returns the stored summary, nil before version 4.
-func (r *IndexedReader) Summary() *Summary { return r.summary }
-
 // readSummary reads the summary; a newer release may have added fields.
 func (r *IndexedReader) readSummary(c *cursor.Cursor) {
 	at := c.Offset()
@@ -99,7 +96,7 @@ func (r *IndexedReader) readSummary(c *cursor.Cursor) {
 	if c.Err() == nil && n < numSummaryFields {
 		c.Fail(c.At(at).Field("number of summary fields").Got(n).Wantf("at least %d", numSummaryFields).Corrupt())
 	}
-	r.summary = &Summary{}
+	r.summary = &summary{}
 	for _, to := range r.summary.fields() {
 		*to = c.U64("summary field")
 	}
@@ -255,7 +252,7 @@ func (b *sectionDecoder) readFrameTable(payload, index uint64) error {
 	return b.items(t, "memprof frames", func(c *cursor.Cursor, key uint64) error {
 		f := readFrame(c)
 		if c.Err() == nil {
-			b.frameOf[key] = b.p.Stacks.AddFrame(f)
+			b.frameOf[key] = b.p.Stacks.addFrame(f)
 		}
 		return nil
 	})
@@ -293,7 +290,7 @@ func (b *sectionDecoder) stackOfIDs(c *cursor.Cursor, n int) StackIndex {
 		}
 		b.frames = append(b.frames, f)
 	}
-	return b.p.Stacks.AddStack(b.frames)
+	return b.p.Stacks.addStack(b.frames)
 }
 
 func (b *sectionDecoder) readRecords(payload, index uint64) error {
@@ -376,7 +373,7 @@ func (b *sectionDecoder) readStack(c *cursor.Cursor) StackIndex {
 // mib decodes a MIB, or finds that it is the same as that of the last site
 // with the same stack.
 func (b *sectionDecoder) mib(stack StackIndex, off int64, data []byte) MIBIndex {
-	if need := b.p.Stacks.NumNodes() + 1; need > len(b.seen) {
+	if need := b.p.Stacks.numNodes() + 1; need > len(b.seen) {
 		b.seen = append(b.seen, make([]seenMIB, max(need-len(b.seen), len(b.seen)))...)
 	}
 	s := &b.seen[stack]
@@ -385,12 +382,12 @@ func (b *sectionDecoder) mib(stack StackIndex, off int64, data []byte) MIBIndex 
 	}
 	m := MIB{Fields: b.schema}
 	for _, f := range b.r.info.Fields {
-		if f.Size() == 8 {
+		if f.size() == 8 {
 			*m.wide(f) = le.Uint64(data)
 		} else {
 			*m.narrow(f) = le.Uint32(data)
 		}
-		data = data[f.Size():]
+		data = data[f.size():]
 	}
 	b.p.MIBs = append(b.p.MIBs, m)
 	*s = seenMIB{off, MIBIndex(len(b.p.MIBs) - 1)}

@@ -13,7 +13,7 @@ import (
 // data-access block of version 4 is an error with its place in the file.
 func TestHostileTables(t *testing.T) {
 	p := &Profile{MIBs: []MIB{{Fields: HotColdSchema, AllocCount: 1}}}
-	stack := p.Stacks.AddStack([]FrameIndex{p.Stacks.AddFrame(Frame{GUID: 7})})
+	stack := p.Stacks.addStack([]FrameIndex{p.Stacks.addFrame(Frame{GUID: 7})})
 	p.Records = []Record{{GUID: 7, AllocSites: []AllocSite{{stack, 0}}}}
 	p.DataAccess = &DataAccess{
 		Records: []DataAccessRecord{

@@ -128,7 +128,7 @@ func newTable(hashes []uint64, restore bool) table {
 // NewSection arranges p in a section. [Section.Place] tells its size and has
 // to be called before [Section.Write].
 func NewSection(p *Profile, opt WriteOptions) (*Section, error) {
-	if err := p.Validate(); err != nil {
+	if err := p.validate(); err != nil {
 		return nil, err
 	}
 	if err := opt.complete(p); err != nil {
@@ -149,7 +149,7 @@ func NewSection(p *Profile, opt WriteOptions) (*Section, error) {
 		s.arrangeArrays()
 	}
 	if s.version == 2 {
-		s.stackID = make([]uint64, p.Stacks.NumNodes()+1)
+		s.stackID = make([]uint64, p.Stacks.numNodes()+1)
 		hashes := make([]uint64, len(p.Stacks.whole))
 		var buf []byte
 		for i, stack := range p.Stacks.whole {
@@ -350,7 +350,7 @@ func (s *Section) recordItem(dst []byte, i int) []byte {
 		dst = s.appendStack(dst, a.Stack)
 		m := &s.p.MIBs[a.MIB]
 		for _, f := range s.fields {
-			if f.Size() == 8 {
+			if f.size() == 8 {
 				dst = le.AppendUint64(dst, *m.wide(f))
 			} else {
 				dst = le.AppendUint32(dst, *m.narrow(f))

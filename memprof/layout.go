@@ -83,7 +83,7 @@ func headerSize(version uint32, fields int) int {
 func mibSize(fields []Field) int {
 	n := 0
 	for _, f := range fields {
-		n += f.Size()
+		n += f.size()
 	}
 	return n
 }

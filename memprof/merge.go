@@ -102,7 +102,7 @@ func (m *Merger) AddProfile(name string, p *Profile, weight uint64) (Added, erro
 	if weight == 0 {
 		return Added{}, profile.File(name).Field("weight").Got(0).Want("at least 1").Mismatch()
 	}
-	if err := p.Validate(); err != nil {
+	if err := p.validate(); err != nil {
 		return Added{}, profile.InFile(err, name)
 	}
 	added := Added{Records: len(p.Records)}
@@ -302,7 +302,7 @@ func (l calleeList) unite(callees []uint64) calleeList {
 func (s *Stacks) addAll(o *Stacks) []StackIndex {
 	frames := make([]FrameIndex, len(o.frames))
 	for i, f := range o.frames {
-		frames[i] = s.AddFrame(f)
+		frames[i] = s.addFrame(f)
 	}
 	stacks := make([]StackIndex, len(o.nodes)+1)
 	for i, n := range o.nodes {

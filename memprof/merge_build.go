@@ -26,7 +26,7 @@ func (m *Merger) build() *Profile {
 	for i, f := range order {
 		position[f] = int32(i)
 	}
-	used := make([]bool, m.stacks.NumNodes()+1)
+	used := make([]bool, m.stacks.numNodes()+1)
 	for _, keys := range [][]uint64{m.allocs.keys.list, m.calls.keys.list} {
 		for _, k := range keys {
 			_, stack := splitSiteKey(k)
@@ -115,7 +115,7 @@ func (s *Stacks) canonical(used []bool, to *Stacks) []StackIndex {
 	rank := make([]uint32, len(s.frames))
 	for i, f := range order {
 		rank[f] = uint32(i)
-		to.AddFrame(s.frames[f])
+		to.addFrame(s.frames[f])
 	}
 	tree := s.children(through, rank)
 	out := make([]StackIndex, len(s.nodes)+1)

@@ -86,10 +86,10 @@ func (m *MIB) keep(s Schema) {
 		return
 	}
 	for _, f := range (m.Fields &^ s).Fields() {
-		m.Set(f, 0)
+		m.set(f, 0)
 	}
 	m.Fields &= s
-	if !m.Fields.Has(AccessHistogramSize) {
+	if !m.Fields.Has(accessHistogramSize) {
 		m.Histogram = nil
 	}
 }

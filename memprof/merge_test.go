@@ -80,8 +80,8 @@ func (e *expected) alloc(key string, m *MIB) {
 		e.fields[key] = m.Fields
 	}
 	e.fields[key] &= m.Fields
-	for f := AllocCount; f <= AccessHistogram; f++ {
-		v := new(big.Int).SetUint64(m.Get(f))
+	for f := allocCount; f <= accessHistogram; f++ {
+		v := new(big.Int).SetUint64(m.get(f))
 		switch name := f.String(); {
 		case !ok:
 			have[f] = v
@@ -91,7 +91,7 @@ func (e *expected) alloc(key string, m *MIB) {
 			if v.Cmp(have[f]) < 0 {
 				have[f] = v
 			}
-		case strings.HasPrefix(name, "Max"), strings.HasSuffix(name, "Timestamp"), f == AccessHistogramSize:
+		case strings.HasPrefix(name, "Max"), strings.HasSuffix(name, "Timestamp"), f == accessHistogramSize:
 			if v.Cmp(have[f]) > 0 {
 				have[f] = v
 			}
@@ -99,12 +99,12 @@ func (e *expected) alloc(key string, m *MIB) {
 			if v.Cmp(have[f]) != 0 {
 				have[f] = big.NewInt(math.MaxUint32)
 			}
-		case f == DataTypeID:
+		case f == dataTypeID:
 			if v.Cmp(have[f]) != 0 {
 				have[f] = new(big.Int)
 			}
 		}
-		if f == AccessHistogram {
+		if f == accessHistogram {
 			have[f] = new(big.Int)
 		}
 	}
@@ -161,17 +161,17 @@ func (e *expected) check(t *testing.T, p *Profile) {
 			if m.Fields != e.fields[key] {
 				t.Fatalf("%s: fields %v, want %v", key, m.Fields.Fields(), e.fields[key].Fields())
 			}
-			for f := AllocCount; f <= AccessHistogram; f++ {
+			for f := allocCount; f <= accessHistogram; f++ {
 				w := new(big.Int)
 				if m.Fields.Has(f) {
 					w = want[f]
 				}
-				limit := new(big.Int).SetUint64(math.MaxUint64 >> (64 - 8*f.Size()))
+				limit := new(big.Int).SetUint64(math.MaxUint64 >> (64 - 8*f.size()))
 				if w.Cmp(limit) > 0 {
 					w = limit
 				}
-				if m.Get(f) != w.Uint64() {
-					t.Fatalf("%s: %v is %d, want %d", key, f, m.Get(f), w)
+				if m.get(f) != w.Uint64() {
+					t.Fatalf("%s: %v is %d, want %d", key, f, m.get(f), w)
 				}
 			}
 			e.checkHistogram(t, key, m)
@@ -193,7 +193,7 @@ func (e *expected) check(t *testing.T, p *Profile) {
 func (e *expected) checkHistogram(t *testing.T, key string, m *MIB) {
 	t.Helper()
 	want := e.buckets[key]
-	if !m.Fields.Has(AccessHistogramSize) || slices.Contains(want, nil) {
+	if !m.Fields.Has(accessHistogramSize) || slices.Contains(want, nil) {
 		want = nil
 	}
 	if len(m.Histogram) != len(want) {
@@ -396,7 +396,7 @@ func TestSingleInputStays(t *testing.T) {
 	if m.inputs != 1 || content(t, m.Profile()) != want {
 		t.Error("a single input changed")
 	}
-	if got := mergeAll(t, nil); !got.Empty() || got.Validate() != nil {
+	if got := mergeAll(t, nil); !got.Empty() || got.validate() != nil {
 		t.Errorf("nothing merged to %v", got)
 	}
 }
@@ -405,10 +405,10 @@ func TestSingleInputStays(t *testing.T) {
 func TestMergeWarnsOfOverflow(t *testing.T) {
 	profileOf := func(count uint64) *Profile {
 		p := &Profile{}
-		stack := p.Stacks.AddStack([]FrameIndex{p.Stacks.AddFrame(Frame{GUID: 1})})
+		stack := p.Stacks.addStack([]FrameIndex{p.Stacks.addFrame(Frame{GUID: 1})})
 		var m MIB
-		m.Set(AllocCount, count)
-		m.Set(TotalSize, 8*count)
+		m.set(allocCount, count)
+		m.set(totalSize, 8*count)
 		p.MIBs = []MIB{m}
 		p.Records = []Record{{GUID: 1, AllocSites: []AllocSite{{stack, 0}}}}
 		return p

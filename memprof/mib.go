@@ -6,36 +6,36 @@ type Field int
 
 // The fields with LLVM's names, in the order of the raw format.
 const (
-	AllocCount Field = iota + 1
+	allocCount Field = iota + 1
 	TotalAccessCount
-	MinAccessCount
-	MaxAccessCount
-	TotalSize
-	MinSize
-	MaxSize
-	AllocTimestamp
-	DeallocTimestamp
-	TotalLifetime
-	MinLifetime
-	MaxLifetime
-	AllocCPUID
-	DeallocCPUID
-	NumMigratedCPU
-	NumLifetimeOverlaps
-	NumSameAllocCPU
-	NumSameDeallocCPU
-	DataTypeID
-	TotalAccessDensity
-	MinAccessDensity
-	MaxAccessDensity
-	TotalLifetimeAccessDensity
-	MinLifetimeAccessDensity
-	MaxLifetimeAccessDensity
-	AccessHistogramSize
-	AccessHistogram
+	minAccessCount
+	maxAccessCount
+	totalSize
+	minSize
+	maxSize
+	allocTimestamp
+	deallocTimestamp
+	totalLifetime
+	minLifetime
+	maxLifetime
+	allocCPUID
+	deallocCPUID
+	numMigratedCPU
+	numLifetimeOverlaps
+	numSameAllocCPU
+	numSameDeallocCPU
+	dataTypeID
+	totalAccessDensity
+	minAccessDensity
+	maxAccessDensity
+	totalLifetimeAccessDensity
+	minLifetimeAccessDensity
+	maxLifetimeAccessDensity
+	accessHistogramSize
+	accessHistogram
 
 	// numFields is one more than the largest number of a field.
-	numFields = int(AccessHistogram) + 1
+	numFields = int(accessHistogram) + 1
 )
 
 // fieldTraits are name and size in bytes of every field, as in the formats.
@@ -43,45 +43,45 @@ var fieldTraits = [numFields]struct {
 	name string
 	size int
 }{
-	AllocCount:                 {"AllocCount", 4},
+	allocCount:                 {"AllocCount", 4},
 	TotalAccessCount:           {"TotalAccessCount", 8},
-	MinAccessCount:             {"MinAccessCount", 8},
-	MaxAccessCount:             {"MaxAccessCount", 8},
-	TotalSize:                  {"TotalSize", 8},
-	MinSize:                    {"MinSize", 4},
-	MaxSize:                    {"MaxSize", 4},
-	AllocTimestamp:             {"AllocTimestamp", 4},
-	DeallocTimestamp:           {"DeallocTimestamp", 4},
-	TotalLifetime:              {"TotalLifetime", 8},
-	MinLifetime:                {"MinLifetime", 4},
-	MaxLifetime:                {"MaxLifetime", 4},
-	AllocCPUID:                 {"AllocCpuId", 4},
-	DeallocCPUID:               {"DeallocCpuId", 4},
-	NumMigratedCPU:             {"NumMigratedCpu", 4},
-	NumLifetimeOverlaps:        {"NumLifetimeOverlaps", 4},
-	NumSameAllocCPU:            {"NumSameAllocCpu", 4},
-	NumSameDeallocCPU:          {"NumSameDeallocCpu", 4},
-	DataTypeID:                 {"DataTypeId", 8},
-	TotalAccessDensity:         {"TotalAccessDensity", 8},
-	MinAccessDensity:           {"MinAccessDensity", 4},
-	MaxAccessDensity:           {"MaxAccessDensity", 4},
-	TotalLifetimeAccessDensity: {"TotalLifetimeAccessDensity", 8},
-	MinLifetimeAccessDensity:   {"MinLifetimeAccessDensity", 4},
-	MaxLifetimeAccessDensity:   {"MaxLifetimeAccessDensity", 4},
-	AccessHistogramSize:        {"AccessHistogramSize", 4},
-	AccessHistogram:            {"AccessHistogram", 8},
+	minAccessCount:             {"MinAccessCount", 8},
+	maxAccessCount:             {"MaxAccessCount", 8},
+	totalSize:                  {"TotalSize", 8},
+	minSize:                    {"MinSize", 4},
+	maxSize:                    {"MaxSize", 4},
+	allocTimestamp:             {"AllocTimestamp", 4},
+	deallocTimestamp:           {"DeallocTimestamp", 4},
+	totalLifetime:              {"TotalLifetime", 8},
+	minLifetime:                {"MinLifetime", 4},
+	maxLifetime:                {"MaxLifetime", 4},
+	allocCPUID:                 {"AllocCpuId", 4},
+	deallocCPUID:               {"DeallocCpuId", 4},
+	numMigratedCPU:             {"NumMigratedCpu", 4},
+	numLifetimeOverlaps:        {"NumLifetimeOverlaps", 4},
+	numSameAllocCPU:            {"NumSameAllocCpu", 4},
+	numSameDeallocCPU:          {"NumSameDeallocCpu", 4},
+	dataTypeID:                 {"DataTypeId", 8},
+	totalAccessDensity:         {"TotalAccessDensity", 8},
+	minAccessDensity:           {"MinAccessDensity", 4},
+	maxAccessDensity:           {"MaxAccessDensity", 4},
+	totalLifetimeAccessDensity: {"TotalLifetimeAccessDensity", 8},
+	minLifetimeAccessDensity:   {"MinLifetimeAccessDensity", 4},
+	maxLifetimeAccessDensity:   {"MaxLifetimeAccessDensity", 4},
+	accessHistogramSize:        {"AccessHistogramSize", 4},
+	accessHistogram:            {"AccessHistogram", 8},
 }
 
 // String returns LLVM's name of the field.
 func (f Field) String() string {
-	if f < AllocCount || f > AccessHistogram {
+	if f < allocCount || f > accessHistogram {
 		return "unknown field"
 	}
 	return fieldTraits[f].name
 }
 
-// Size returns the number of bytes of the field in the formats, 4 or 8.
-func (f Field) Size() int { return fieldTraits[f].size }
+// size returns the number of bytes of the field in the formats, 4 or 8.
+func (f Field) size() int { return fieldTraits[f].size }
 
 // Schema is a set of fields, bit n for field n.
 type Schema uint32
@@ -90,11 +90,11 @@ const (
 	// FullSchema has all fields (LLVM 17 and later).
 	FullSchema Schema = 1<<numFields - 2
 	// fullSchema16 is LLVM 16's full schema, which has no histogram.
-	fullSchema16 Schema = FullSchema &^ (1<<AccessHistogramSize | 1<<AccessHistogram)
+	fullSchema16 Schema = FullSchema &^ (1<<accessHistogramSize | 1<<accessHistogram)
 	// rawSchema1 has the fields of raw version 1.
-	rawSchema1 Schema = 1<<(DataTypeID+1) - 2
+	rawSchema1 Schema = 1<<(dataTypeID+1) - 2
 	// HotColdSchema has what compilers need to tell hot from cold contexts.
-	HotColdSchema Schema = 1<<AllocCount | 1<<TotalSize | 1<<TotalLifetime | 1<<TotalLifetimeAccessDensity
+	HotColdSchema Schema = 1<<allocCount | 1<<totalSize | 1<<totalLifetime | 1<<totalLifetimeAccessDensity
 )
 
 // Has reports whether the schema has field f.
@@ -103,7 +103,7 @@ func (s Schema) Has(f Field) bool { return s&(1<<f) != 0 }
 // Fields returns the fields in ascending order.
 func (s Schema) Fields() []Field {
 	var out []Field
-	for f := AllocCount; f <= AccessHistogram; f++ {
+	for f := allocCount; f <= accessHistogram; f++ {
 		if s.Has(f) {
 			out = append(out, f)
 		}
@@ -154,8 +154,8 @@ type MIB struct {
 	Histogram []uint64
 }
 
-// Get returns the value of a field.
-func (m *MIB) Get(f Field) uint64 {
+// get returns the value of a field.
+func (m *MIB) get(f Field) uint64 {
 	if p := m.wide(f); p != nil {
 		return *p
 	}
@@ -165,8 +165,8 @@ func (m *MIB) Get(f Field) uint64 {
 	return 0
 }
 
-// Set sets a field, cut to its size, and marks it known.
-func (m *MIB) Set(f Field, v uint64) {
+// set sets a field, cut to its size, and marks it known.
+func (m *MIB) set(f Field, v uint64) {
 	if p := m.wide(f); p != nil {
 		*p = v
 	} else if p := m.narrow(f); p != nil {
@@ -181,21 +181,21 @@ func (m *MIB) wide(f Field) *uint64 {
 	switch f {
 	case TotalAccessCount:
 		return &m.TotalAccessCount
-	case MinAccessCount:
+	case minAccessCount:
 		return &m.MinAccessCount
-	case MaxAccessCount:
+	case maxAccessCount:
 		return &m.MaxAccessCount
-	case TotalSize:
+	case totalSize:
 		return &m.TotalSize
-	case TotalLifetime:
+	case totalLifetime:
 		return &m.TotalLifetime
-	case DataTypeID:
+	case dataTypeID:
 		return &m.DataTypeID
-	case TotalAccessDensity:
+	case totalAccessDensity:
 		return &m.TotalAccessDensity
-	case TotalLifetimeAccessDensity:
+	case totalLifetimeAccessDensity:
 		return &m.TotalLifetimeAccessDensity
-	case AccessHistogram:
+	case accessHistogram:
 		return &m.AccessHistogram
 	}
 	return nil
@@ -203,41 +203,41 @@ func (m *MIB) wide(f Field) *uint64 {
 
 func (m *MIB) narrow(f Field) *uint32 {
 	switch f {
-	case AllocCount:
+	case allocCount:
 		return &m.AllocCount
-	case MinSize:
+	case minSize:
 		return &m.MinSize
-	case MaxSize:
+	case maxSize:
 		return &m.MaxSize
-	case AllocTimestamp:
+	case allocTimestamp:
 		return &m.AllocTimestamp
-	case DeallocTimestamp:
+	case deallocTimestamp:
 		return &m.DeallocTimestamp
-	case MinLifetime:
+	case minLifetime:
 		return &m.MinLifetime
-	case MaxLifetime:
+	case maxLifetime:
 		return &m.MaxLifetime
-	case AllocCPUID:
+	case allocCPUID:
 		return &m.AllocCPUID
-	case DeallocCPUID:
+	case deallocCPUID:
 		return &m.DeallocCPUID
-	case NumMigratedCPU:
+	case numMigratedCPU:
 		return &m.NumMigratedCPU
-	case NumLifetimeOverlaps:
+	case numLifetimeOverlaps:
 		return &m.NumLifetimeOverlaps
-	case NumSameAllocCPU:
+	case numSameAllocCPU:
 		return &m.NumSameAllocCPU
-	case NumSameDeallocCPU:
+	case numSameDeallocCPU:
 		return &m.NumSameDeallocCPU
-	case MinAccessDensity:
+	case minAccessDensity:
 		return &m.MinAccessDensity
-	case MaxAccessDensity:
+	case maxAccessDensity:
 		return &m.MaxAccessDensity
-	case MinLifetimeAccessDensity:
+	case minLifetimeAccessDensity:
 		return &m.MinLifetimeAccessDensity
-	case MaxLifetimeAccessDensity:
+	case maxLifetimeAccessDensity:
 		return &m.MaxLifetimeAccessDensity
-	case AccessHistogramSize:
+	case accessHistogramSize:
 		return &m.AccessHistogramSize
 	}
 	return nil

@@ -83,7 +83,7 @@ type Profile struct {
 	// hash tables. Writing restores an order of insertion that leads to it.
 	bucketOrder bool
 	// summary is what the file says of itself; nil if it does not.
-	summary *Summary
+	summary *summary
 }
 
 // Empty reports whether the profile says nothing at all; nil says nothing.

@@ -22,8 +22,8 @@ func (p *Profile) RandomizeHotness(seed uint32) {
 			if rng.next()%2 == 1 {
 				lifetime, density = math.MaxUint64, 0
 			}
-			m.Set(TotalLifetime, lifetime)
-			m.Set(TotalLifetimeAccessDensity, density)
+			m.set(totalLifetime, lifetime)
+			m.set(totalLifetimeAccessDensity, density)
 			sites[k].MIB = MIBIndex(len(mibs))
 			mibs = append(mibs, m)
 		}

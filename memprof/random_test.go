@@ -22,12 +22,12 @@ func randomProfile(rng *rand.Rand, sh shapeOf) *Profile {
 	p := &Profile{}
 	frames := make([]FrameIndex, max(sh.frames, 1))
 	for i := range frames {
-		frames[i] = p.Stacks.AddFrame(Frame{
+		frames[i] = p.Stacks.addFrame(Frame{
 			GUID: GUID(fmt.Sprint("function", rng.IntN(len(frames)))), LineOffset: rng.Uint32N(70000) >> rng.IntN(16),
 			Column: rng.Uint32N(100), Inline: rng.IntN(3) == 0,
 		})
 		if sh.small {
-			frames[i] = p.Stacks.AddFrame(Frame{GUID: uint64(i), LineOffset: uint32(i * i), Inline: i%3 == 0})
+			frames[i] = p.Stacks.addFrame(Frame{GUID: uint64(i), LineOffset: uint32(i * i), Inline: i%3 == 0})
 		}
 	}
 	var stacks [][]FrameIndex
@@ -44,7 +44,7 @@ func randomProfile(rng *rand.Rand, sh shapeOf) *Profile {
 			s = s[:4*sh.depth]
 		}
 		stacks = append(stacks, s)
-		return p.Stacks.AddStack(s)
+		return p.Stacks.addStack(s)
 	}
 	seen := map[uint64]bool{}
 	for range sh.functions {
@@ -88,14 +88,14 @@ func randomMIB(rng *rand.Rand, sh shapeOf) MIB {
 		if sh.maxValue > 0 {
 			v %= sh.maxValue + 1
 		}
-		m.Set(f, v)
+		m.set(f, v)
 	}
 	if sh.histograms && rng.IntN(2) == 0 {
 		m.Histogram = make([]uint64, rng.IntN(5))
 		for i := range m.Histogram {
 			m.Histogram[i] = rng.Uint64N(1000)
 		}
-		m.Set(AccessHistogramSize, uint64(len(m.Histogram)))
+		m.set(accessHistogramSize, uint64(len(m.Histogram)))
 	}
 	return m
 }

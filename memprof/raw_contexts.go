@@ -166,7 +166,7 @@ func decodeRawMIB(m *MIB, b []byte, version int) {
 		NumLifetimeOverlaps: le.Uint32(b[80:]),
 		NumSameAllocCPU:     le.Uint32(b[84:]),
 		NumSameDeallocCPU:   le.Uint32(b[88:]),
-		Fields:              rawSchema1 &^ (1 << DataTypeID),
+		Fields:              rawSchema1 &^ (1 << dataTypeID),
 	}
 	if version == 1 {
 		return

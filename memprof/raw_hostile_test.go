@@ -54,7 +54,7 @@ func exerciseRaw(t testing.TB, data []byte, programs *Binaries) (ok bool) {
 			}
 			continue
 		}
-		if err := out.Validate(); err != nil {
+		if err := out.validate(); err != nil {
 			t.Error(err)
 		}
 		if about.Contexts != p.NumContexts() || len(out.MIBs) > about.Contexts-about.Dropped {

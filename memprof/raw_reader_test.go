@@ -52,12 +52,12 @@ func TestRawVersions(t *testing.T) {
 				if len(c.MIB.Fields.Fields()) != known {
 					t.Errorf("%d fields known, want %d", len(c.MIB.Fields.Fields()), known)
 				}
-				for f := AllocCount; int(f) <= known; f++ {
+				for f := allocCount; int(f) <= known; f++ {
 					want := d.mibs[i].fields[f-1]
-					if f == AccessHistogramSize {
+					if f == accessHistogramSize {
 						want = uint64(5 - i)
 					}
-					if got := c.MIB.Get(f); got != want || !c.MIB.Fields.Has(f) {
+					if got := c.MIB.get(f); got != want || !c.MIB.Fields.Has(f) {
 						t.Errorf("%s is %d, want %d", f, got, want)
 					}
 				}
@@ -87,9 +87,9 @@ func TestSeveralDumps(t *testing.T) {
 	for i := range m.fields {
 		m.fields[i] = 7 * uint64(i+1)
 	}
-	m.fields[AllocTimestamp-1] = 10                             // before the first was freed, at 91
-	m.fields[AllocCPUID-1] = first.mibs[1].fields[AllocCPUID-1] // the same
-	m.fields[DeallocCPUID-1] = 3 + first.mibs[1].fields[DeallocCPUID-1]
+	m.fields[allocTimestamp-1] = 10                             // before the first was freed, at 91
+	m.fields[allocCPUID-1] = first.mibs[1].fields[allocCPUID-1] // the same
+	m.fields[deallocCPUID-1] = 3 + first.mibs[1].fields[deallocCPUID-1]
 	m.histogram = []uint16{1, 1, 1, 1, 1, 1}
 	second.mibs = []mibBuild{{id: 300, fields: [27]uint64{9}}, *m}
 	second.stacks = []stackBuild{second.stacks[1], {300, []uint64{5}}}
@@ -120,29 +120,29 @@ func TestSeveralDumps(t *testing.T) {
 			t.Fatalf("contexts %+v", contexts)
 		}
 		got := contexts[1].MIB
-		for f := AllocCount; f <= AccessHistogram; f++ {
+		for f := allocCount; f <= accessHistogram; f++ {
 			x, y := first.mibs[1].fields[f-1], m.fields[f-1]
 			name := f.String()
 			want := x
 			switch {
-			case strings.HasPrefix(name, "Total") || f == AllocCount:
+			case strings.HasPrefix(name, "Total") || f == allocCount:
 				want = x + y
 			case strings.HasPrefix(name, "Min"):
 				want = min(x, y)
 			case strings.HasPrefix(name, "Max"):
 				want = max(x, y)
-			case f == AllocTimestamp || f == DeallocTimestamp || f == AllocCPUID || f == DeallocCPUID:
+			case f == allocTimestamp || f == deallocTimestamp || f == allocCPUID || f == deallocCPUID:
 				want = y
-			case f == NumLifetimeOverlaps || f == NumSameAllocCPU:
+			case f == numLifetimeOverlaps || f == numSameAllocCPU:
 				want = x + 1
-			case f == AccessHistogramSize:
+			case f == accessHistogramSize:
 				want = 6
 			}
 			if !compat && strings.HasPrefix(name, "Num") {
 				want += y
 			}
-			if got.Get(f) != want {
-				t.Errorf("compat %t: %s is %d, want %d (of %d and %d)", compat, f, got.Get(f), want, x, y)
+			if got.get(f) != want {
+				t.Errorf("compat %t: %s is %d, want %d (of %d and %d)", compat, f, got.get(f), want, x, y)
 			}
 		}
 		if want := []uint64{1, 2, 4096, 4097, 1, 1}; !slices.Equal(got.Histogram, want) {

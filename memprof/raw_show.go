@@ -105,8 +105,8 @@ func (s *rawShow) frame(i FrameIndex) {
 
 func (s *rawShow) mib(m *MIB) {
 	s.w.WriteString("      MemInfoBlock:\n")
-	for f := AllocCount; f <= AccessHistogram; f++ {
-		s.number(f.String(), m.Get(f))
+	for f := allocCount; f <= accessHistogram; f++ {
+		s.number(f.String(), m.get(f))
 	}
 	if len(m.Histogram) > 0 {
 		s.w.WriteString("        AccessHistogramValues:")

@@ -17,7 +17,7 @@ func WriteShow(w io.Writer, p *Profile) error {
 // showSummary returns the summary as "show --memory" prints it: the stored one
 // if there is one.
 func (p *Profile) showSummary() string {
-	s := p.Summary(DefaultThresholds)
+	s := p.summarize(DefaultThresholds)
 	if p.summary != nil {
 		s = *p.summary
 	}

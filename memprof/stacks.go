@@ -36,9 +36,9 @@ type stackNode struct {
 // NumFrames returns the number of frames.
 func (s *Stacks) NumFrames() int { return len(s.frames) }
 
-// NumNodes returns the number of call stacks including the callers' stacks of
-// each, without the empty one. Valid stack indices are 0 to NumNodes.
-func (s *Stacks) NumNodes() int { return len(s.nodes) }
+// numNodes returns the number of call stacks including the callers' stacks of
+// each, without the empty one. Valid stack indices are 0 to numNodes.
+func (s *Stacks) numNodes() int { return len(s.nodes) }
 
 // Frame returns a frame.
 func (s *Stacks) Frame(i FrameIndex) Frame { return s.frames[i] }
@@ -61,8 +61,8 @@ func (s *Stacks) Walk(i StackIndex) iter.Seq[FrameIndex] {
 	}
 }
 
-// AddFrame returns the index of f, which it adds if it is new.
-func (s *Stacks) AddFrame(f Frame) FrameIndex {
+// addFrame returns the index of f, which it adds if it is new.
+func (s *Stacks) addFrame(f Frame) FrameIndex {
 	if i, ok := s.frameIndex[f]; ok {
 		return i
 	}
@@ -75,9 +75,9 @@ func (s *Stacks) AddFrame(f Frame) FrameIndex {
 	return i
 }
 
-// AddStack returns the index of the call stack with these frames, innermost
+// addStack returns the index of the call stack with these frames, innermost
 // first, and notes it as a whole one.
-func (s *Stacks) AddStack(frames []FrameIndex) StackIndex {
+func (s *Stacks) addStack(frames []FrameIndex) StackIndex {
 	i := StackIndex(0)
 	for k := len(frames) - 1; k >= 0; k-- {
 		i = s.push(i, frames[k])

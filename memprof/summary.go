@@ -1,8 +1,8 @@
 package memprof
 
-// Summary counts the contexts of a profile by their temperature
+// summary counts the contexts of a profile by their temperature
 // (memprof::MemProfSummary).
-type Summary struct {
+type summary struct {
 	NumContexts     uint64
 	NumColdContexts uint64
 	NumHotContexts  uint64
@@ -13,14 +13,14 @@ type Summary struct {
 }
 
 // fields returns the fields in the order of the file.
-func (s *Summary) fields() [numSummaryFields]*uint64 {
+func (s *summary) fields() [numSummaryFields]*uint64 {
 	return [...]*uint64{
 		&s.NumContexts, &s.NumColdContexts, &s.NumHotContexts,
 		&s.MaxColdTotalSize, &s.MaxWarmTotalSize, &s.MaxHotTotalSize,
 	}
 }
 
-func (s *Summary) add(m *MIB, t Thresholds) {
+func (s *summary) add(m *MIB, t Thresholds) {
 	s.NumContexts++
 	switch t.Classify(m) {
 	case Cold:
@@ -34,13 +34,13 @@ func (s *Summary) add(m *MIB, t Thresholds) {
 	}
 }
 
-// Summary counts the contexts anew. Contexts are the same if their stacks are
+// summarize counts the contexts anew. Contexts are the same if their stacks are
 // but for marks of inlining, as compilers see them; of equal ones the first
 // counts.
-func (p *Profile) Summary(t Thresholds) Summary {
-	var s Summary
+func (p *Profile) summarize(t Thresholds) summary {
+	var s summary
 	context := p.Stacks.contexts()
-	seen := make([]bool, p.Stacks.NumNodes()+1)
+	seen := make([]bool, p.Stacks.numNodes()+1)
 	for _, rec := range p.Records {
 		for _, site := range rec.AllocSites {
 			if c := context[site.Stack]; !seen[c] {
@@ -54,9 +54,9 @@ func (p *Profile) Summary(t Thresholds) Summary {
 
 // written counts contexts as the writer of version 4 does, to which marks of
 // inlining make a difference.
-func (p *Profile) written() Summary {
-	var s Summary
-	seen := make([]bool, p.Stacks.NumNodes()+1)
+func (p *Profile) written() summary {
+	var s summary
+	seen := make([]bool, p.Stacks.numNodes()+1)
 	for _, rec := range p.Records {
 		for _, site := range rec.AllocSites {
 			if !seen[site.Stack] {
@@ -78,7 +78,7 @@ func (s *Stacks) contexts() []StackIndex {
 	frames := make([]FrameIndex, len(s.frames))
 	for i, f := range s.frames {
 		f.Inline = false
-		frames[i] = plain.AddFrame(f)
+		frames[i] = plain.addFrame(f)
 	}
 	for i, n := range s.nodes {
 		at := StackIndex(i + 1)

@@ -239,7 +239,7 @@ func (s *symbolizer) importChains(found []StackIndex, of []*program) {
 			c.start = len(s.arena)
 			s.arena = of[i].export(s.arena, stack, s.out)
 			c.end = len(s.arena)
-			all := distinct.AddStack(s.arena[c.start:c.end])
+			all := distinct.addStack(s.arena[c.start:c.end])
 			if c.same, ok = first[all]; !ok {
 				c.same = int32(i)
 				first[all] = c.same

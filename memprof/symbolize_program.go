@@ -80,11 +80,11 @@ func (p *program) addChain(frames []symbolize.Frame, scratch []FrameIndex) (Stac
 	for _, f := range frames {
 		guid := p.guid(f.Function)
 		p.noteStart(guid, &f)
-		scratch = append(scratch, p.chains.AddFrame(Frame{
+		scratch = append(scratch, p.chains.addFrame(Frame{
 			GUID: guid, LineOffset: f.Line - f.StartLine, Column: f.Column, Inline: f.IsInlined,
 		}))
 	}
-	return p.chains.AddStack(scratch), scratch
+	return p.chains.addStack(scratch), scratch
 }
 
 // noteStart notes where a function begins: of several of one name where the
@@ -136,7 +136,7 @@ func (p *program) export(dst []FrameIndex, stack StackIndex, out *Profile) []Fra
 				out.Sources[f.GUID] = at
 			}
 		}
-		dst = append(dst, out.Stacks.AddFrame(f))
+		dst = append(dst, out.Stacks.addFrame(f))
 	}
 	return dst
 }

@@ -207,7 +207,7 @@ func (b *recordBuilder) addCallSites() {
 		}
 		sites := make([]CallSite, len(b.sites[i]))
 		for k, id := range b.sites[i] {
-			sites[k].Stack = b.out.Stacks.AddStack(b.chain(id))
+			sites[k].Stack = b.out.Stacks.addStack(b.chain(id))
 		}
 		b.out.Records[r].CallSites = sites
 	}
@@ -226,8 +226,8 @@ func estimateDensities(m *MIB) {
 	lifetime := o.mul(density, 1000) / max(m.TotalLifetime/n, 1)
 	total, totalLifetime := o.mul(density, n), o.mul(lifetime, n)
 	if !o.happened {
-		m.Set(TotalAccessDensity, total)
-		m.Set(TotalLifetimeAccessDensity, totalLifetime)
+		m.set(totalAccessDensity, total)
+		m.set(totalLifetimeAccessDensity, totalLifetime)
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/profuse-pgo/profuse/internal/blake3"
 	"github.com/profuse-pgo/profuse/profile"
 	"github.com/profuse-pgo/profuse/symbolize"
 )
@@ -185,7 +186,7 @@ func TestSymbolize(t *testing.T) {
 			p, about := symbolizeRaw(t, raw, openBinaries(t, f.program), SymbolizeOptions{})
 			if f.version == 1 {
 				for _, m := range e.contexts {
-					m.Fields |= 1<<TotalAccessDensity | 1<<TotalLifetimeAccessDensity
+					m.Fields |= 1<<totalAccessDensity | 1<<totalLifetimeAccessDensity
 				}
 				for i := range p.MIBs {
 					m := &p.MIBs[i]
@@ -196,7 +197,7 @@ func TestSymbolize(t *testing.T) {
 				}
 			}
 			e.check(t, p, about)
-			if err := p.Validate(); err != nil {
+			if err := p.validate(); err != nil {
 				t.Error(err)
 			}
 			if about.Contexts != raw.NumContexts() || about.PCs != about.Outside+about.Programs[0].PCs || about.Programs[0].File != f.program {
@@ -211,7 +212,7 @@ func contextIDs(p *Profile) map[uint64]uint32 {
 	out := make(map[uint64]uint32)
 	for i := range p.Records {
 		for _, a := range p.Records[i].AllocSites {
-			out[p.Stacks.ContextID(a.Stack)] = p.MIBs[a.MIB].AllocCount
+			out[p.Stacks.contextID(a.Stack)] = p.MIBs[a.MIB].AllocCount
 		}
 	}
 	return out
@@ -251,7 +252,7 @@ func TestVersion1(t *testing.T) {
 	p, _ := symbolizeRaw(t, old.read(t, RawOptions{}), openBinaries(t, old.program), SymbolizeOptions{})
 	for i := range p.MIBs {
 		m := &p.MIBs[i]
-		if m.Fields.Has(DataTypeID) || m.DataTypeID != 0 || m.Fields.Has(MaxLifetimeAccessDensity) {
+		if m.Fields.Has(dataTypeID) || m.DataTypeID != 0 || m.Fields.Has(maxLifetimeAccessDensity) {
 			t.Errorf("fields %b", m.Fields)
 		}
 		n := float64(m.AllocCount)
@@ -358,9 +359,9 @@ func TestDeepInlining(t *testing.T) {
 	prog := b.files[0]
 	chain := make([]FrameIndex, 2000)
 	for i := range chain {
-		chain[i] = prog.chains.AddFrame(Frame{GUID: uint64(i), Inline: i+1 < len(chain)})
+		chain[i] = prog.chains.addFrame(Frame{GUID: uint64(i), Inline: i+1 < len(chain)})
 	}
-	deep := prog.chains.AddStack(chain)
+	deep := prog.chains.addStack(chain)
 	d := dumpBuild{version: 5, segments: []Segment{{Start: 0x10000, End: 0x20000, BuildID: prog.file.BuildID()}}}
 	code := prog.executable()[0]
 	for id := range uint64(40) {
@@ -418,4 +419,18 @@ func TestAddressesOfSegments(t *testing.T) {
 			}
 		}
 	}
+}
+
+// contextID returns the id by which clang's diagnostics name a context: a hash
+// of function, line offset and column of every frame
+// (memprof::computeFullStackId).
+func (s *Stacks) contextID(i StackIndex) uint64 {
+	var buf []byte
+	for f := range s.Walk(i) {
+		frame := s.frames[f]
+		buf = le.AppendUint64(buf, frame.GUID)
+		buf = le.AppendUint32(buf, frame.LineOffset)
+		buf = le.AppendUint32(buf, frame.Column)
+	}
+	return blake3.Sum64(buf)
 }

@@ -7,9 +7,9 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// Validate checks that the parts of the profile fit together and can be
+// validate checks that the parts of the profile fit together and can be
 // written. What readers and mergers return is valid.
-func (p *Profile) Validate() error {
+func (p *Profile) validate() error {
 	seen := make(map[uint64]struct{}, len(p.Records))
 	for i := range p.Records {
 		r := &p.Records[i]

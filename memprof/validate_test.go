@@ -51,14 +51,14 @@ func TestValidate(t *testing.T) {
 				Records:     []DataAccessRecord{{Symbol: "s"}, {Hash: 5}},
 				ColdSymbols: []string{"c"}, ColdHashes: []uint64{6},
 			}}
-			stack := p.Stacks.AddStack([]FrameIndex{p.Stacks.AddFrame(Frame{GUID: 7}), p.Stacks.AddFrame(Frame{GUID: 8})})
+			stack := p.Stacks.addStack([]FrameIndex{p.Stacks.addFrame(Frame{GUID: 7}), p.Stacks.addFrame(Frame{GUID: 8})})
 			p.Records = []Record{{GUID: 7, AllocSites: []AllocSite{{stack, 0}}, CallSites: []CallSite{{Stack: stack}}}}
-			if err := p.Validate(); err != nil {
+			if err := p.validate(); err != nil {
 				t.Fatalf("before: %v", err)
 			}
 			c.damage(p)
 			want := profile.FormatError{Section: "memprof", Offset: -1, Record: c.record, Field: c.field, Found: c.found, Want: c.want}
-			if got := formatError(t, p.Validate(), profile.ErrCorrupt); !reflect.DeepEqual(got, want) {
+			if got := formatError(t, p.validate(), profile.ErrCorrupt); !reflect.DeepEqual(got, want) {
 				t.Errorf("got  %+v\nwant %+v", got, want)
 			}
 			if _, err := NewSection(p, WriteOptions{}); err == nil {

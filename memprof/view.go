@@ -7,8 +7,8 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// AllocationSet is the name of the stacks of a profile's view.
-const AllocationSet = "allocations"
+// allocationSet is the name of the stacks of a profile's view.
+const allocationSet = "allocations"
 
 // ViewOptions adjust [Profile.View]. The zero value is right for most uses.
 type ViewOptions struct {
@@ -154,23 +154,23 @@ var viewValues = [...]struct {
 	profile.ValueType
 	field Field
 }{
-	{profile.ValueType{Name: "alloc_space", Unit: profile.Bytes}, TotalSize},
-	{profile.ValueType{Name: "alloc_objects", Unit: profile.Count}, AllocCount},
+	{profile.ValueType{Name: "alloc_space", Unit: profile.Bytes}, totalSize},
+	{profile.ValueType{Name: "alloc_objects", Unit: profile.Count}, allocCount},
 	{profile.ValueType{Name: "access_count", Unit: profile.Count}, TotalAccessCount},
-	{profile.ValueType{Name: "lifetime", Unit: profile.Milliseconds}, TotalLifetime},
-	{profile.ValueType{Name: "lifetime_access_density", Unit: profile.Count}, TotalLifetimeAccessDensity},
-	{profile.ValueType{Name: "min_size", Unit: profile.Bytes, Combine: profile.Min}, MinSize},
-	{profile.ValueType{Name: "max_size", Unit: profile.Bytes, Combine: profile.Max}, MaxSize},
-	{profile.ValueType{Name: "min_lifetime", Unit: profile.Milliseconds, Combine: profile.Min}, MinLifetime},
-	{profile.ValueType{Name: "max_lifetime", Unit: profile.Milliseconds, Combine: profile.Max}, MaxLifetime},
-	{profile.ValueType{Name: "min_access_count", Unit: profile.Count, Combine: profile.Min}, MinAccessCount},
-	{profile.ValueType{Name: "max_access_count", Unit: profile.Count, Combine: profile.Max}, MaxAccessCount},
+	{profile.ValueType{Name: "lifetime", Unit: profile.Milliseconds}, totalLifetime},
+	{profile.ValueType{Name: "lifetime_access_density", Unit: profile.Count}, totalLifetimeAccessDensity},
+	{profile.ValueType{Name: "min_size", Unit: profile.Bytes, Combine: profile.Min}, minSize},
+	{profile.ValueType{Name: "max_size", Unit: profile.Bytes, Combine: profile.Max}, maxSize},
+	{profile.ValueType{Name: "min_lifetime", Unit: profile.Milliseconds, Combine: profile.Min}, minLifetime},
+	{profile.ValueType{Name: "max_lifetime", Unit: profile.Milliseconds, Combine: profile.Max}, maxLifetime},
+	{profile.ValueType{Name: "min_access_count", Unit: profile.Count, Combine: profile.Min}, minAccessCount},
+	{profile.ValueType{Name: "max_access_count", Unit: profile.Count, Combine: profile.Max}, maxAccessCount},
 }
 
 func (v *view) allocations() profile.StackSet {
 	limits := v.opt.Thresholds
 	set := profile.StackSet{
-		Name: AllocationSet, Description: "a call stack that allocates on the heap, and the blocks allocated by it",
+		Name: allocationSet, Description: "a call stack that allocates on the heap, and the blocks allocated by it",
 		Temperatures: &profile.TemperatureLimits{
 			Default: limits == DefaultThresholds, ColdLifetime: limits.ColdLifetime, ColdAccessDensity: limits.ColdAccessDensity,
 			HotAccessDensity: limits.HotAccessDensity, HasHot: limits.UseHot,
@@ -179,7 +179,7 @@ func (v *view) allocations() profile.StackSet {
 	known := v.p.KnownFields()
 	var fields []Field
 	for i := range viewValues {
-		if known.Has(viewValues[i].field) || viewValues[i].field == TotalSize {
+		if known.Has(viewValues[i].field) || viewValues[i].field == totalSize {
 			set.Values = append(set.Values, viewValues[i].ValueType)
 			fields = append(fields, viewValues[i].field)
 		}
@@ -193,7 +193,7 @@ func (v *view) allocations() profile.StackSet {
 				s.Frames = append(s.Frames, frames[f])
 			}
 			for _, f := range fields {
-				s.Values = append(s.Values, c.MIB.Get(f))
+				s.Values = append(s.Values, c.MIB.get(f))
 			}
 			s.Labels = append(s.Labels[:0], profile.Label{
 				Key: profile.LabelTemperature, Value: limits.Classify(c.MIB).CompilerWord(),

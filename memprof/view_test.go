@@ -146,7 +146,7 @@ func TestRandomizeHotness(t *testing.T) {
 	if seen[Cold] < 3 || seen[Warm] < 3 || len(seen) != 2 {
 		t.Errorf("temperatures %v", seen)
 	}
-	if err := p.Validate(); err != nil {
+	if err := p.validate(); err != nil {
 		t.Error(err)
 	}
 }
@@ -160,7 +160,7 @@ func TestCheckRaw(t *testing.T) {
 	}
 	d := dumpBuild{version: 5, segments: []Segment{{Start: 0x1000, End: 0x2000}}}
 	m := mibBuild{id: 1}
-	for f, v := range map[Field]uint64{TotalSize: 10, MinSize: 9, MaxSize: 8} {
+	for f, v := range map[Field]uint64{totalSize: 10, minSize: 9, maxSize: 8} {
 		m.fields[f-1] = v
 	}
 	d.mibs, d.stacks = []mibBuild{m}, []stackBuild{{1, []uint64{0x1100}}}

@@ -165,10 +165,10 @@ func (r *yamlReader) stack() StackIndex {
 			}
 		})
 		if r.s.Err() == nil {
-			r.frames = append(r.frames, r.p.Stacks.AddFrame(f))
+			r.frames = append(r.frames, r.p.Stacks.addFrame(f))
 		}
 	})
-	return r.p.Stacks.AddStack(r.frames)
+	return r.p.Stacks.addStack(r.frames)
 }
 
 // mib reads a MIB. Values are of 64 bits and cut to the size of their field,
@@ -176,9 +176,9 @@ func (r *yamlReader) stack() StackIndex {
 func (r *yamlReader) mib() MIB {
 	var m MIB
 	r.s.Mapping(func(key string) {
-		for f := AllocCount; f <= AccessHistogram; f++ {
+		for f := allocCount; f <= accessHistogram; f++ {
 			if fieldTraits[f].name == key {
-				m.Set(f, r.s.Unsigned(key, 64))
+				m.set(f, r.s.Unsigned(key, 64))
 				return
 			}
 		}

@@ -204,9 +204,9 @@ func (y *yamlPrinter) mib(m *MIB) {
 		return
 	}
 	y.parent("        ", keyMIB)
-	for f := AllocCount; f <= AccessHistogram; f++ {
+	for f := allocCount; f <= accessHistogram; f++ {
 		if m.Fields.Has(f) {
-			y.decimal("          ", f.String(), m.Get(f))
+			y.decimal("          ", f.String(), m.get(f))
 		}
 	}
 }

@@ -127,11 +127,11 @@ func readInto(buf []byte, name string) ([]byte, error) {
 func BenchmarkRead(b *testing.B) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	p := randomRun(rng, randomMap(rng, callGraph|BlockCoverage, benchFunctions))
-	mapped, err := AppendMap(nil, p, MapOptions{})
+	mapped, err := appendMap(nil, p, mapOptions{})
 	if err != nil {
 		b.Fatal(err)
 	}
-	yaml, err := AppendYAML(nil, p, YAMLOptions{})
+	yaml, err := appendYAML(nil, p, YAMLOptions{})
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -18,23 +18,23 @@ const (
 type BinaryType int
 
 const (
-	BinaryUnknown    BinaryType = iota
-	BinaryExecutable            // at the addresses it was linked for
-	BinaryPIE                   // position-independent executable
-	BinaryShared                // shared library, bundle, or a PIE that does not say so
-	BinaryDebug                 // Mach-O dSYM: debug info only
+	binaryUnknown    BinaryType = iota
+	binaryExecutable            // at the addresses it was linked for
+	binaryPIE                   // position-independent executable
+	binaryShared                // shared library, bundle, or a PIE that does not say so
+	binaryDebug                 // Mach-O dSYM: debug info only
 )
 
 // String returns "executable", "PIE", "shared", "debug" or "unknown".
 func (t BinaryType) String() string {
 	switch t {
-	case BinaryExecutable:
+	case binaryExecutable:
 		return "executable"
-	case BinaryPIE:
+	case binaryPIE:
 		return "PIE"
-	case BinaryShared:
+	case binaryShared:
 		return "shared"
-	case BinaryDebug:
+	case binaryDebug:
 		return "debug"
 	}
 	return "unknown"
@@ -115,7 +115,7 @@ func findMap(name string, data []byte, opt BinaryOptions) ([]byte, BinaryInfo, e
 }
 
 var binaryTypes = map[object.Kind]BinaryType{
-	object.Executable: BinaryExecutable, object.PIE: BinaryPIE, object.Shared: BinaryShared, object.Debug: BinaryDebug,
+	object.Executable: binaryExecutable, object.PIE: binaryPIE, object.Shared: binaryShared, object.Debug: binaryDebug,
 }
 
 // noMap is the error of a binary without a map.

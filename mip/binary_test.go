@@ -24,7 +24,7 @@ func TestFindMapFixture(t *testing.T) {
 	if !bytes.Equal(m, fixture(t, "all.mipmap")) {
 		t.Error("another map than the one dumped")
 	}
-	if info.Format != "ELF" || info.Arch != "x86_64" || info.Type != BinaryPIE || info.PointerSize != 8 ||
+	if info.Format != "ELF" || info.Arch != "x86_64" || info.Type != binaryPIE || info.PointerSize != 8 ||
 		len(info.BuildID) != 20 || !info.HasRawSection {
 		t.Errorf("info %+v", info)
 	}
@@ -106,12 +106,12 @@ func TestFindMapELF(t *testing.T) {
 		typ   BinaryType
 		id    bool
 	}{
-		{"pie", []string{"-pie", "-Wl,--build-id=sha1"}, BinaryPIE, true},
-		{"fixed", []string{"-no-pie", "-Wl,--build-id=0xabcd"}, BinaryExecutable, true},
-		{"noid", []string{"-pie", "-Wl,--build-id=none"}, BinaryPIE, false},
-		{"zlib", []string{"-pie", "-Wl,--compress-sections=__llvm_mipmap=zlib"}, BinaryPIE, false},
-		{"zstd", []string{"-pie", "-Wl,--compress-sections=__llvm_mipmap=zstd"}, BinaryPIE, false},
-		{"gc", []string{"-pie", "-Wl,--gc-sections"}, BinaryPIE, false},
+		{"pie", []string{"-pie", "-Wl,--build-id=sha1"}, binaryPIE, true},
+		{"fixed", []string{"-no-pie", "-Wl,--build-id=0xabcd"}, binaryExecutable, true},
+		{"noid", []string{"-pie", "-Wl,--build-id=none"}, binaryPIE, false},
+		{"zlib", []string{"-pie", "-Wl,--compress-sections=__llvm_mipmap=zlib"}, binaryPIE, false},
+		{"zstd", []string{"-pie", "-Wl,--compress-sections=__llvm_mipmap=zstd"}, binaryPIE, false},
+		{"gc", []string{"-pie", "-Wl,--gc-sections"}, binaryPIE, false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			if tt.name != "pie" && tt.name != "zstd" {
@@ -183,7 +183,7 @@ func TestFindMapMachO(t *testing.T) {
 		w.run("llvm-objcopy", "--dump-section=__DATA,__llvm_mipmap="+arch+".mipmap", lib, "copied")
 		dumped[arch], symbols[arch] = w.bytes(arch+".mipmap"), w.run("llvm-nm", lib)
 		info := w.checkMap(lib, BinaryOptions{}, dumped[arch], symbols[arch])
-		if info.Format != "Mach-O" || info.Arch != arch || info.Type != BinaryShared || len(info.BuildID) != 16 {
+		if info.Format != "Mach-O" || info.Arch != arch || info.Type != binaryShared || len(info.BuildID) != 16 {
 			t.Errorf("info %+v", info)
 		}
 		if uuid := strings.ReplaceAll(w.run("llvm-objdump", "--macho", "--private-headers", lib), "-", ""); !strings.Contains(strings.ToLower(uuid), fmt.Sprintf("uuid %x", info.BuildID)) {
@@ -261,7 +261,7 @@ func TestBuildID(t *testing.T) {
 		{strings.Repeat("x", 1<<20), profile.ErrTruncated},
 		{"build-id " + strings.Repeat("00", maxBuildID+1), profile.ErrCorrupt},
 	} {
-		got, err := ReadBuildID(strings.NewReader(tt.in))
+		got, err := readBuildID(strings.NewReader(tt.in))
 		if !errors.Is(err, tt.class) || err == nil && !bytes.Equal(got, id) {
 			t.Errorf("%q: %x, error %v; want class %v", tt.in[:min(20, len(tt.in))], got, err, tt.class)
 		}

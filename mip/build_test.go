@@ -85,13 +85,13 @@ func variants(t testing.TB, p *Profile) []variant {
 	}
 	for ptr, name := range map[int]string{4: "32", 8: "64"} {
 		for _, off := range []int64{0, -0x160, 0x7000} {
-			m, err := AppendMap(nil, p, MapOptions{PointerSize: ptr, RawSectionOffset: off})
+			m, err := appendMap(nil, p, mapOptions{PointerSize: ptr, RawSectionOffset: off})
 			if err != nil {
 				t.Fatal(err)
 			}
 			out = append(out, variant{name: "map " + name, data: m, maps: true})
 		}
-		raw, err := AppendRaw(nil, p, RawOptions{PointerSize: ptr})
+		raw, err := appendRaw(nil, p, rawOptions{PointerSize: ptr})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -165,18 +165,18 @@ func TestWide(t *testing.T) {
 	if diff := cmp.Diff(p, read(t, mipOf(t, p, MIPOptions{}))); diff != "" {
 		t.Error(diff)
 	}
-	if _, err := AppendMIP(nil, p, MIPOptions{DocumentLayout: true}); err == nil {
+	if _, err := appendMIP(nil, p, MIPOptions{DocumentLayout: true}); err == nil {
 		t.Error("written with 32 bits")
 	}
-	m, err := AppendMap(nil, p, MapOptions{RawSectionOffset: 1 << 50})
+	m, err := appendMap(nil, p, mapOptions{RawSectionOffset: 1 << 50})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(p, read(t, m)); diff != "" {
 		t.Error(diff)
 	}
-	for _, opt := range []MapOptions{{PointerSize: 4}, {PointerSize: 2}} {
-		if _, err := AppendMap(nil, p, opt); err == nil {
+	for _, opt := range []mapOptions{{PointerSize: 4}, {PointerSize: 2}} {
+		if _, err := appendMap(nil, p, opt); err == nil {
 			t.Errorf("%+v: written", opt)
 		}
 	}

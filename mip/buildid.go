@@ -52,15 +52,15 @@ func FindBuildID(profilePath string) ([]byte, error) {
 		return nil, err
 	}
 	defer f.Close()
-	id, err := ReadBuildID(f)
+	id, err := readBuildID(f)
 	if err != nil {
 		return nil, profile.InFile(err, f.Name())
 	}
 	return id, nil
 }
 
-// ReadBuildID reads what [WriteBuildID] wrote.
-func ReadBuildID(r io.Reader) ([]byte, error) {
+// readBuildID reads what [WriteBuildID] wrote.
+func readBuildID(r io.Reader) ([]byte, error) {
 	s := bufio.NewScanner(r)
 	line := 0
 	for s.Scan() {

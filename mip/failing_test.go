@@ -21,8 +21,8 @@ func TestFullDisk(t *testing.T) {
 	for name, write := range map[string]func(io.Writer) error{
 		"mip":      func(w io.Writer) error { return WriteMIP(w, p, MIPOptions{}) },
 		"document": func(w io.Writer) error { return WriteMIP(w, p, MIPOptions{DocumentLayout: true}) },
-		"map":      func(w io.Writer) error { return WriteMap(w, p, MapOptions{}) },
-		"raw":      func(w io.Writer) error { return WriteRaw(w, run, RawOptions{}) },
+		"map":      func(w io.Writer) error { return writeMap(w, p, mapOptions{}) },
+		"raw":      func(w io.Writer) error { return writeRaw(w, run, rawOptions{}) },
 		"yaml":     func(w io.Writer) error { return WriteYAML(w, p, YAMLOptions{}) },
 	} {
 		fulldisk.Check(t, name, write)
@@ -44,23 +44,23 @@ func TestNothingWritten(t *testing.T) {
 		says  string
 	}{
 		{"map of a far section", func(w io.Writer) error {
-			return WriteMap(w, p, MapOptions{PointerSize: 4, RawSectionOffset: 1 << 31})
+			return writeMap(w, p, mapOptions{PointerSize: 4, RawSectionOffset: 1 << 31})
 		}, profile.ErrUnsupported, "RawSectionOffset is 0x80000000, want 32 bits for 32-bit targets"},
 		{"map of a section far below", func(w io.Writer) error {
-			return WriteMap(w, p, MapOptions{PointerSize: 4, RawSectionOffset: -1<<31 - 1})
+			return writeMap(w, p, mapOptions{PointerSize: 4, RawSectionOffset: -1<<31 - 1})
 		}, profile.ErrUnsupported, "RawSectionOffset is -0x80000001"},
 		{"map for a machine of 24 bits", func(w io.Writer) error {
-			return WriteMap(w, p, MapOptions{PointerSize: 3})
+			return writeMap(w, p, mapOptions{PointerSize: 3})
 		}, profile.ErrUnsupported, "pointer size is 3, want 4 or 8"},
 		{"raw for a machine of 128 bits", func(w io.Writer) error {
-			return WriteRaw(w, p, RawOptions{PointerSize: 16})
+			return writeRaw(w, p, rawOptions{PointerSize: 16})
 		}, profile.ErrUnsupported, "pointer size is 16, want 4 or 8"},
 		{
-			"raw with calls nobody sampled", func(w io.Writer) error { return WriteRaw(w, stray, RawOptions{}) },
+			"raw with calls nobody sampled", func(w io.Writer) error { return writeRaw(w, stray, rawOptions{}) },
 			profile.ErrCorrupt, "CallEdges is 1, want none in a",
 		},
 		{
-			"raw with a weight of 33 bits", func(w io.Writer) error { return WriteRaw(w, heavy, RawOptions{}) },
+			"raw with a weight of 33 bits", func(w io.Writer) error { return writeRaw(w, heavy, rawOptions{}) },
 			profile.ErrCorrupt, "Weight is 4294967296, want 32 bits in a single run",
 		},
 	} {
@@ -88,7 +88,7 @@ func TestStopReading(t *testing.T) {
 		whole := read(t, v.data)
 		for stop := range whole.Functions {
 			n := 0
-			for f, err := range r.Records() {
+			for f, err := range r.records() {
 				if err != nil {
 					t.Fatalf("%s: %v", v.name, err)
 				}

@@ -3,6 +3,8 @@ package mip
 import (
 	"bytes"
 	"encoding/hex"
+	"fmt"
+	"io"
 	"strings"
 	"testing"
 )
@@ -138,7 +140,7 @@ func merged(t testing.TB, base *Profile, raws ...[]byte) *Profile {
 
 func yamlOf(t testing.TB, p *Profile) string {
 	t.Helper()
-	b, err := AppendYAML(nil, p, YAMLOptions{})
+	b, err := appendYAML(nil, p, YAMLOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -147,7 +149,7 @@ func yamlOf(t testing.TB, p *Profile) string {
 
 func mipOf(t testing.TB, p *Profile, opt MIPOptions) []byte {
 	t.Helper()
-	b, err := AppendMIP(nil, p, opt)
+	b, err := appendMIP(nil, p, opt)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -208,14 +210,14 @@ func TestGoldenFiles(t *testing.T) {
 	if got := yamlOf(t, read(t, unhex(t, goldenDocument))); got != goldenYAML {
 		t.Errorf("document layout: %s", got)
 	}
-	raw, err := AppendRaw(nil, p, RawOptions{})
+	raw, err := appendRaw(nil, p, rawOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if !bytes.Equal(raw, unhex(t, goldenRaw)) {
 		t.Errorf(".mipraw:\n% x", raw)
 	}
-	m, err := AppendMap(nil, p, MapOptions{RawSectionOffset: -0x160})
+	m, err := appendMap(nil, p, mapOptions{RawSectionOffset: -0x160})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -250,4 +252,44 @@ func TestCFGSignature(t *testing.T) {
 			t.Errorf("CFGSignature(%v) = %#x, want %#x", tt.successors, got, tt.want)
 		}
 	}
+}
+
+// appendMIP appends to dst what [WriteMIP] writes.
+func appendMIP(dst []byte, p *Profile, opt MIPOptions) ([]byte, error) {
+	return appendWritten(dst, p, opt, WriteMIP)
+}
+
+// appendYAML appends to dst what [WriteYAML] writes.
+func appendYAML(dst []byte, p *Profile, opt YAMLOptions) ([]byte, error) {
+	return appendWritten(dst, p, opt, WriteYAML)
+}
+
+// writeAppended writes what appendTo makes of p.
+func writeAppended[O any](w io.Writer, p *Profile, opt O, appendTo func([]byte, *Profile, O) ([]byte, error)) error {
+	b, err := appendTo(nil, p, opt)
+	if err != nil {
+		return err
+	}
+	_, err = w.Write(b)
+	return err
+}
+
+// appendWritten appends to dst what write makes of p; nothing if it fails.
+func appendWritten[O any](dst []byte, p *Profile, opt O, write func(io.Writer, *Profile, O) error) ([]byte, error) {
+	b := bytes.NewBuffer(dst)
+	if err := write(b, p, opt); err != nil {
+		return dst, err
+	}
+	return b.Bytes(), nil
+}
+
+// pointerSize returns the width of addresses that an option asks for.
+func pointerSize(option int) (int, error) {
+	switch option {
+	case 0:
+		return 8, nil
+	case 4, 8:
+		return option, nil
+	}
+	return 0, optionError("pointer size", fmt.Sprint(option), "4 or 8")
 }

@@ -169,10 +169,10 @@ func TestUnwritable(t *testing.T) {
 		"raw offset": with(func(f *Function) { f.RawOffset = 8 }),
 		"far away":   with(func(f *Function) { f.RawOffset = 1 << 31 }),
 	} {
-		_, errMIP := AppendMIP(nil, p, MIPOptions{})
-		_, errMap := AppendMap(nil, p, MapOptions{})
-		_, errRaw := AppendRaw(nil, p, RawOptions{})
-		_, errYAML := AppendYAML(nil, p, YAMLOptions{})
+		_, errMIP := appendMIP(nil, p, MIPOptions{})
+		_, errMap := appendMap(nil, p, mapOptions{})
+		_, errRaw := appendRaw(nil, p, rawOptions{})
+		_, errYAML := appendYAML(nil, p, YAMLOptions{})
 		_, errMerge := NewMerger(p, MergeOptions{})
 		for _, err := range []error{errMIP, errMap, errRaw, errYAML, errMerge} {
 			if fe := (*profile.FormatError)(nil); !errors.As(err, &fe) {
@@ -189,7 +189,7 @@ func TestUnwritable(t *testing.T) {
 		"in the header":        with(func(f *Function) { f.RawOffset = headerSizeA }),
 		"a gap":                with(func(f *Function) { f.RawOffset = 1 << 30 }),
 	} {
-		if _, err := AppendRaw(nil, p, RawOptions{}); err == nil {
+		if _, err := appendRaw(nil, p, rawOptions{}); err == nil {
 			t.Errorf("%s: written", name)
 		}
 	}
@@ -229,8 +229,8 @@ func TestWriters(t *testing.T) {
 		want  []byte
 	}{
 		"mip":  {func(w io.Writer) error { return WriteMIP(w, p, MIPOptions{}) }, unhex(t, goldenMIP)},
-		"map":  {func(w io.Writer) error { return WriteMap(w, p, MapOptions{RawSectionOffset: -0x160}) }, unhex(t, goldenMap)},
-		"raw":  {func(w io.Writer) error { return WriteRaw(w, p, RawOptions{}) }, unhex(t, goldenRaw)},
+		"map":  {func(w io.Writer) error { return writeMap(w, p, mapOptions{RawSectionOffset: -0x160}) }, unhex(t, goldenMap)},
+		"raw":  {func(w io.Writer) error { return writeRaw(w, p, rawOptions{}) }, unhex(t, goldenRaw)},
 		"yaml": {func(w io.Writer) error { return WriteYAML(w, p, YAMLOptions{}) }, []byte(goldenYAML)},
 	} {
 		var b bytes.Buffer
@@ -244,7 +244,7 @@ func TestWriters(t *testing.T) {
 		}
 	}
 	// What was there before is kept.
-	if b, err := AppendMap([]byte("before"), p, MapOptions{RawSectionOffset: -0x160}); err != nil || string(b) != "before"+string(unhex(t, goldenMap)) {
+	if b, err := appendMap([]byte("before"), p, mapOptions{RawSectionOffset: -0x160}); err != nil || string(b) != "before"+string(unhex(t, goldenMap)) {
 		t.Errorf("appended % x, error %v", b, err)
 	}
 }
@@ -254,7 +254,7 @@ func TestStrings(t *testing.T) {
 		FileRaw.String() + FileRet.String() + FileMap.String() + FileProfile.String() + FileYAML.String(): ".mipraw.mipret.mipmap.mip.yaml",
 		FileType(0).String() + GenerationA.String() + Generation(0).String():                              "unknownA",
 		ProfileType(0).String() + (FunctionCoverage | BlockCoverage).String():                             "noneFunction Coverage, Block Coverage",
-		BinaryUnknown.String() + BinaryExecutable.String() + BinaryShared.String() + BinaryDebug.String(): "unknownexecutableshareddebug",
+		binaryUnknown.String() + binaryExecutable.String() + binaryShared.String() + binaryDebug.String(): "unknownexecutableshareddebug",
 		(&MIPError{Code: CodeRawMismatch, Found: "20"}).Error():                                           "Corrupt raw profile near offset 0x20",
 		(&MIPError{Code: CodeModuleHash, Found: "20"}).Error():                                            "Invalid module hash",
 	} {

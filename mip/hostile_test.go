@@ -253,20 +253,20 @@ func checkRewritten(t *testing.T, data []byte) {
 			t.Fatalf("%s (-want +got)\n%s", what, cmp.Diff(want, q))
 		}
 	}
-	file, err := AppendMIP(nil, p, MIPOptions{})
+	file, err := appendMIP(nil, p, MIPOptions{})
 	same("mip", p, file, err)
-	again, err := AppendMIP(nil, p, MIPOptions{})
+	again, err := appendMIP(nil, p, MIPOptions{})
 	if err != nil || !bytes.Equal(file, again) {
 		t.Fatalf("written again with other bytes, error %v", err)
 	}
-	file, err = AppendMIP(nil, p, MIPOptions{DocumentLayout: true})
+	file, err = appendMIP(nil, p, MIPOptions{DocumentLayout: true})
 	same("document", p, file, err)
-	file, err = AppendYAML(nil, p, YAMLOptions{})
+	file, err = appendYAML(nil, p, YAMLOptions{})
 	same("yaml", p, file, err)
 	empty := withoutCounts(p)
 	if !slices.ContainsFunc(p.Functions, func(f Function) bool { return f.RawOffset < headerSizeB }) {
 		for _, ptr := range []int{4, 8} {
-			file, err = AppendMap(nil, p, MapOptions{PointerSize: ptr, RawSectionOffset: 0x1234})
+			file, err = appendMap(nil, p, mapOptions{PointerSize: ptr, RawSectionOffset: 0x1234})
 			same("map", empty, file, err)
 		}
 	}
@@ -319,7 +319,7 @@ func FuzzYAML(f *testing.F) {
 func FuzzRaw(f *testing.F) {
 	for _, s := range hostileSeeds(f) {
 		if kind, _ := Detect(s.data); kind == FileRaw {
-			m, err := AppendMap(nil, s.base, MapOptions{})
+			m, err := appendMap(nil, s.base, mapOptions{})
 			if err != nil {
 				f.Fatal(err)
 			}
@@ -340,7 +340,7 @@ func FuzzRaw(f *testing.F) {
 		if err != nil || !cmp.Equal(twice, mergePlain(base, once, once)) {
 			t.Fatalf("error %v, or merged twice (-want +got)\n%s", err, cmp.Diff(mergePlain(base, once, once), twice))
 		}
-		written, err := AppendRaw(nil, once, RawOptions{})
+		written, err := appendRaw(nil, once, rawOptions{})
 		if err != nil {
 			return // more gaps than records, or generation A's offsets
 		}

@@ -90,7 +90,7 @@ func randomRun(rng *rand.Rand, p *Profile) *Profile {
 
 func rawOf(t testing.TB, p *Profile) []byte {
 	t.Helper()
-	raw, err := AppendRaw(nil, p, RawOptions{})
+	raw, err := appendRaw(nil, p, rawOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -36,11 +36,6 @@ func WriteMIP(w io.Writer, p *Profile, opt MIPOptions) error {
 	return b.Flush()
 }
 
-// AppendMIP appends to dst what [WriteMIP] writes.
-func AppendMIP(dst []byte, p *Profile, opt MIPOptions) ([]byte, error) {
-	return appendWritten(dst, p, opt, WriteMIP)
-}
-
 // checkMIP reports what the layout cannot hold.
 func checkMIP(p *Profile, l Layout) error {
 	if err := p.Validate(); err != nil || l.Wide {
@@ -50,7 +45,7 @@ func checkMIP(p *Profile, l Layout) error {
 }
 
 func appendMIPRecord(dst []byte, f *Function, l Layout) []byte {
-	dst = le.AppendUint64(dst, f.Signature())
+	dst = le.AppendUint64(dst, f.signature())
 	if l.Wide {
 		dst = le.AppendUint64(dst, f.RawOffset)
 		dst = le.AppendUint64(dst, uint64(f.Address))

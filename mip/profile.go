@@ -123,8 +123,8 @@ func (f *Function) Covered() bool { return f.MergeCount > 0 }
 // byte of its own.
 func (f *Function) EntryCovered() bool { return f.CallCount > 0 || f.MergeCount > 0 }
 
-// Signature identifies the function by its name (FunctionSignature).
-func (f *Function) Signature() uint64 { return Signature(f.Name) }
+// signature identifies the function by its name (FunctionSignature).
+func (f *Function) signature() uint64 { return Signature(f.Name) }
 
 // Profile is a MIP profile in memory, free of any generation or layout.
 type Profile struct {

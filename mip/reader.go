@@ -104,12 +104,12 @@ func (r *Reader) Name() string { return r.name }
 // Info returns what the file says of itself. Do not change it.
 func (r *Reader) Info() *Info { return r.dec.info() }
 
-// Records iterates over the functions in file order. The function and its
+// records iterates over the functions in file order. The function and its
 // blocks, but not its name, are reused: copy what is kept beyond one step. The
 // iteration ends after the first error, a [profile.FormatError]. A raw profile
 // or samples of return addresses alone have no functions: they have to be merged
 // into a profile, see [Merger].
-func (r *Reader) Records() iter.Seq2[*Function, error] {
+func (r *Reader) records() iter.Seq2[*Function, error] {
 	return func(yield func(*Function, error) bool) {
 		r.dec.records(func(f *Function, err error) bool {
 			if err != nil {
@@ -129,7 +129,7 @@ func (r *Reader) Profile() (*Profile, error) {
 		p.Functions = make([]Function, 0, about.Functions)
 	}
 	var blocks []Block
-	for f, err := range r.Records() {
+	for f, err := range r.records() {
 		if err != nil {
 			return nil, err
 		}

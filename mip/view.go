@@ -25,7 +25,7 @@ type ViewOptions struct {
 //
 // Functions come in link order, so that neighbours are neighbours in memory.
 // Blocks are the entry, which ran if the function did, and those with a probe.
-// Hashes are control flow graph signatures, IDs are [Function.Signature]. With
+// Hashes are control flow graph signatures, IDs are [Function.signature]. With
 // timestamps there is one trace, see [Profile.Order]. Edges are estimates, see
 // [CallEdge].
 func (p *Profile) View(name string, opt ViewOptions) profile.View {
@@ -75,7 +75,7 @@ func (v *view) Features() profile.Features { return v.features }
 // symbol returns that of the function with index i.
 func (v *view) symbol(i int) profile.Symbol {
 	f := &v.p.Functions[i]
-	s := profile.Symbol{Name: f.Name, ID: f.Signature()}
+	s := profile.Symbol{Name: f.Name, ID: f.signature()}
 	if v.sources != nil {
 		if at := v.sources.Functions[i].Declared; at.Line > 0 {
 			s.File, s.StartLine = at.File, int32(at.Line)

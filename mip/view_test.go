@@ -195,7 +195,7 @@ func TestInvalid(t *testing.T) {
 	}
 	// Addresses beyond 32 bits have no place in narrow files.
 	far := &Profile{Type: FunctionCoverage, Functions: []Function{good, bad(func(f *Function) { f.Address = 1 << 40 })}}
-	_, mapErr := AppendMap(nil, far, MapOptions{PointerSize: 4})
+	_, mapErr := appendMap(nil, far, mapOptions{PointerSize: 4})
 	for field, err := range map[string]error{"function address": mapErr, "FunctionStartOffset": WriteMIP(nil, far, MIPOptions{DocumentLayout: true})} {
 		var fe *profile.FormatError
 		if !errors.As(err, &fe) || fe.Class() != profile.ErrUnsupported || fe.Section != "functions" || fe.Record != 1 || fe.Field != field || fe.Found != "0x10000000000" {

@@ -208,9 +208,9 @@ func (r *yamlReader) function(s *llvmyaml.Scanner) {
 		return
 	}
 	switch {
-	case signature != f.Signature():
+	case signature != f.signature():
 		s.Fail(line, profile.ErrCorrupt, keySignature, fmt.Sprintf("%#x", signature),
-			fmt.Sprintf("%#x, that of %s", f.Signature(), llvmyaml.Short(f.Name)))
+			fmt.Sprintf("%#x, that of %s", f.signature(), llvmyaml.Short(f.Name)))
 	case f.RawOffset < headerSizeA || f.RawOffset >= rawOffsetLimit:
 		s.Fail(line, profile.ErrCorrupt, keyRawOffset, fmt.Sprintf("%#x", f.RawOffset), rawOffsetWant(headerSizeA))
 	case entry != f.EntryCovered():

@@ -120,7 +120,7 @@ func TestYAMLRejected(t *testing.T) {
 
 func TestYAMLSourceInfo(t *testing.T) {
 	p := read(t, []byte(goldenYAML))
-	got, err := AppendYAML(nil, p, YAMLOptions{SourceInfo: func(f *Function) (SourceInfo, bool) {
+	got, err := appendYAML(nil, p, YAMLOptions{SourceInfo: func(f *Function) (SourceInfo, bool) {
 		return SourceInfo{File: "/src/a.cpp", Function: "foo(int)", Line: 9}, f.Name == "foo"
 	}})
 	if err != nil {
@@ -160,7 +160,7 @@ Profiles:        []
 
 func TestYAMLUnwritable(t *testing.T) {
 	p := &Profile{Type: FunctionCoverage, Functions: []Function{{Name: "a\xff", RawOffset: 32}}}
-	if _, err := AppendYAML(nil, p, YAMLOptions{}); !errors.Is(err, profile.ErrUnsupported) {
+	if _, err := appendYAML(nil, p, YAMLOptions{}); !errors.Is(err, profile.ErrUnsupported) {
 		t.Errorf("got %v", err)
 	}
 }

@@ -54,11 +54,6 @@ func WriteYAML(w io.Writer, p *Profile, opt YAMLOptions) error {
 	return b.Flush()
 }
 
-// AppendYAML appends to dst what [WriteYAML] writes.
-func AppendYAML(dst []byte, p *Profile, opt YAMLOptions) ([]byte, error) {
-	return appendWritten(dst, p, opt, WriteYAML)
-}
-
 // The keys, in the order in which they are written.
 const (
 	keyHeader      = "Header"
@@ -164,7 +159,7 @@ func (y *yamlPrinter) header(p *Profile) {
 func (y *yamlPrinter) function(f *Function) {
 	y.indent, y.first = "    ", "  - "
 	y.text(keyFunctionName, llvmyaml.Quote(f.Name))
-	y.hex(keySignature, f.Signature())
+	y.hex(keySignature, f.signature())
 	y.hex(keyRawOffset, f.RawOffset)
 	y.hex(keyAddress, uint64(f.Address))
 	y.hex(keySize, uint64(f.Size))

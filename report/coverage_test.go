@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"io"
 	"iter"
 	"os"
 	"path/filepath"
@@ -54,7 +55,7 @@ func shapesSource(t *testing.T, opt Options) *source {
 	must(err)
 	_, err = m.AddRaw("2", read("shapes-2.mipraw"), 1)
 	must(err)
-	data, err := mip.AppendMIP(nil, m.Profile(), mip.MIPOptions{})
+	data, err := oracle.Written(func(w io.Writer) error { return mip.WriteMIP(w, m.Profile(), mip.MIPOptions{}) })
 	must(err)
 	v, err := formats.View("shapes.mip", data, formats.ViewOptions{Programs: []string{program}})
 	must(err)

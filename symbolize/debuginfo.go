@@ -65,20 +65,6 @@ func (f *File) DebugFile() (string, error) {
 	return d.path, nil
 }
 
-// Problems returns why lookups so far ignored parts of the debug information: an
-// unknown version or damage. It reads nothing itself.
-func (f *File) Problems() ([]error, error) {
-	d, err := f.debugData()
-	if err != nil {
-		return nil, err
-	}
-	problems := d.data.Problems()
-	if d.dwp != nil {
-		problems = append(problems[:len(problems):len(problems)], d.dwp.Problems()...)
-	}
-	return problems, nil
-}
-
 func (f *File) openDebugInfo() (*debugInfo, error) {
 	if f.image.Format == object.ELF && f.image.Kind == object.Object {
 		return nil, &profile.FormatError{

@@ -6,9 +6,9 @@
 //	defer f.Close()
 //	frames, err := f.Frames(0x401136)    // innermost first
 //
-// Addresses are link-time addresses of the file. [File.Segments] and
-// [File.PreferredBase] relate them to the addresses of a process; [File.BuildID]
-// shows whether the process ran this file.
+// Addresses are link-time addresses of the file. [File.Segments]
+// relates them to the addresses of a process; [File.BuildID] shows whether the
+// process ran this file.
 //
 // For more than a few addresses use [File.Batch]: it reads the debug information
 // of every compilation unit that has one of the addresses once, several units in

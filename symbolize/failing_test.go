@@ -94,7 +94,7 @@ func TestDWPUnreadable(t *testing.T) {
 		if _, err := f.DebugFile(); !errors.Is(err, tc.class) {
 			t.Errorf("%s: %v, want %v", tc.dwp, err, tc.class)
 		}
-		if _, err := f.Problems(); !errors.Is(err, tc.class) {
+		if _, err := f.problems(); !errors.Is(err, tc.class) {
 			t.Errorf("%s: %v, want %v", tc.dwp, err, tc.class)
 		}
 		if err := f.Probes(func(*Probe) { t.Error("yielded") }); !errors.Is(err, tc.class) {

@@ -2,7 +2,6 @@ package symbolize
 
 import (
 	"encoding/binary"
-	"math"
 	"sync"
 
 	"github.com/profuse-pgo/profuse/inputs"
@@ -193,21 +192,6 @@ func (f *File) Segments() []Segment {
 		out[i] = Segment(s)
 	}
 	return out
-}
-
-// PreferredBase returns the link-time address of the file's first byte: 0 for most
-// PIEs and shared libraries, 0x400000 for most other ELF programs, 0x100000000 for
-// Mach-O programs. An address in a process is the link-time address plus the load
-// address of the file minus PreferredBase.
-func (f *File) PreferredBase() uint64 {
-	base, lowest := uint64(0), uint64(math.MaxUint64)
-	for _, s := range f.image.Segments {
-		if s.FileSize > 0 && s.Addr < lowest {
-			lowest = s.Addr
-			base = s.Addr - s.Offset
-		}
-	}
-	return base
 }
 
 // A Section is a named part of the file.

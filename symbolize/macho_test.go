@@ -115,8 +115,8 @@ func checkMachOFacts(t *testing.T, f *File, arch string) {
 	if f.Format() != MachO || f.Arch() != arch || f.PointerSize() != 8 || !f.PositionIndependent() {
 		t.Errorf("%s %s, pointers of %d bytes, position independent %t", f.Format(), f.Arch(), f.PointerSize(), f.PositionIndependent())
 	}
-	if f.PreferredBase() != 0x100000000 {
-		t.Errorf("PreferredBase = %#x", f.PreferredBase())
+	if f.preferredBase() != 0x100000000 {
+		t.Errorf("PreferredBase = %#x", f.preferredBase())
 	}
 	stdout, _, _ := oracle.Run(t, oracle.Tool(t, "llvm-objdump-22"), "--macho", "--private-headers", f.Name())
 	var uuid, segment string
@@ -143,7 +143,7 @@ func checkMachOFacts(t *testing.T, f *File, arch string) {
 			t.Errorf("segment %s: executable is %t", s.Name, s.Executable)
 		}
 	}
-	if s := f.Section("__TEXT,__text"); s == nil || s.Segment != "__TEXT" || s.Addr < f.PreferredBase() {
+	if s := f.Section("__TEXT,__text"); s == nil || s.Segment != "__TEXT" || s.Addr < f.preferredBase() {
 		t.Errorf("section __text is %+v", s)
 	}
 	if f.Section("__DATA,__text") != nil {

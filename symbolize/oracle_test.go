@@ -187,7 +187,7 @@ func compareELF(t testing.TB, file string, step uint64) census {
 	want := llvmFrames(t, withoutSymbols(t, file), addrs)
 	got := batchFrames(t, f, addrs)
 	c := compareFrames(t, addrs, got, want)
-	if p, err := f.Problems(); len(p) > 0 || err != nil {
+	if p, err := f.problems(); len(p) > 0 || err != nil {
 		t.Errorf("problems %v, error %v", p, err)
 	}
 	// One by one it must be the same.

@@ -254,7 +254,7 @@ func (w *watcher) writeJournal(adds []*entry, after outputState, ended bool) err
 	for _, e := range w.merged {
 		j.has = append(j.has, e)
 	}
-	if err := j.write(JournalOf(w.Output)); err != nil {
+	if err := j.write(journalOf(w.Output)); err != nil {
 		return fmt.Errorf("the journal cannot be written, and without it nothing is merged: %w", err)
 	}
 	return nil

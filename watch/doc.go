@@ -10,7 +10,7 @@
 // [Run] tells what happens as an [Event] to [Options.Report] and returns when ctx
 // is done. A file that cannot be merged is an event ([Refused]), and so is what
 // is tried again ([Trouble]). Errors are about the options, the output
-// ([ErrForeign], [ErrOutput]) and, with [Options.Once], files that were left out
+// ([errForeign], [ErrOutput]) and, with [Options.Once], files that were left out
 // ([ErrRefused]). Memory is in proportion to the number of files that are
 // remembered, besides what the Merge needs.
 //
@@ -21,7 +21,7 @@
 //
 //   - A file is deleted or moved only after the output that contains it has
 //     reached the disk, and its folder has too.
-//   - What the output contains stands in a journal beside it (see [JournalOf]),
+//   - What the output contains stands in a journal beside it (see [journalOf]),
 //     which names the output it belongs to by a hash. The journal is written
 //     first, with the hashes of the output before and after, so that whichever
 //     of the two a crash leaves behind, it says what is in it.

@@ -20,7 +20,7 @@ func TestFailsAtEveryStep(t *testing.T) {
 		want  string
 	}{
 		{
-			"written", func(b *bench) string { return JournalOf(b.opt.Output) },
+			"written", func(b *bench) string { return journalOf(b.opt.Output) },
 			"the journal cannot be written, and without it nothing is merged: ",
 		},
 		{"announced", func(b *bench) string { return b.opt.Output }, "replace "},

@@ -22,8 +22,8 @@ const (
 	lockSuffix    = ".watch.lock"
 )
 
-// JournalOf returns the path of the journal of an output, "app.profdata.watch".
-func JournalOf(output string) string { return output + journalSuffix }
+// journalOf returns the path of the journal of an output, "app.profdata.watch".
+func journalOf(output string) string { return output + journalSuffix }
 
 // A journal says which files an output contains. It is replaced before the
 // output is, and describes both, the one of then and the one to come:

@@ -112,10 +112,10 @@ type Outcome struct {
 var (
 	// ErrOutput is wrapped by errors of a [Merge] about its base.
 	ErrOutput = errors.New("the profile cannot be added to")
-	// ErrForeign is returned by [Run] when the output is neither of those that
+	// errForeign is returned by [Run] when the output is neither of those that
 	// the journal belongs to, and files that the journal lists are still there:
 	// whether the output contains them cannot be known.
-	ErrForeign = errors.New("the profile was changed by something else since the journal was written")
+	errForeign = errors.New("the profile was changed by something else since the journal was written")
 	// ErrRefused is wrapped by the error of [Run] with Options.Once if there
 	// are files that cannot be merged.
 	ErrRefused = errors.New("cannot be merged")

@@ -30,7 +30,7 @@ func (w *watcher) resolve() error {
 		return err
 	}
 	w.ignore = make(map[string]bool)
-	ignored := append([]string{w.Output, JournalOf(w.Output), w.Output + lockSuffix}, w.Ignore...)
+	ignored := append([]string{w.Output, journalOf(w.Output), w.Output + lockSuffix}, w.Ignore...)
 	for _, folder := range []*string{&w.Archive, &w.Quarantine} {
 		if *folder == "" {
 			continue
@@ -170,7 +170,7 @@ func (w *watcher) start(ctx context.Context) error {
 
 // load reads the journal and decides by the output what has been merged.
 func (w *watcher) load(s *Started) error {
-	path := JournalOf(w.Output)
+	path := journalOf(w.Output)
 	j, err := readJournal(path)
 	if err != nil {
 		return err
@@ -196,7 +196,7 @@ func (w *watcher) load(s *Started) error {
 		for _, e := range append(slices.Clone(j.has), j.adds...) {
 			if id, err := lookAt(e.path); err == nil && id.size == e.id.size && id.mtime == e.id.mtime {
 				return fmt.Errorf("%s: %w: whether it contains %s and others cannot be told; remove %s to count all files in %s once more on top of it",
-					w.Output, ErrForeign, e.path, path, w.Dir)
+					w.Output, errForeign, e.path, path, w.Dir)
 			}
 		}
 		s.Adopted = true

@@ -41,7 +41,7 @@ type watcher struct {
 //
 // A failure to write or delete is told and tried again; it is returned if it
 // lasts until the end. Other errors are about the options, about an output
-// that cannot be written or added to at the start, and [ErrForeign].
+// that cannot be written or added to at the start, and [errForeign].
 func Run(ctx context.Context, opt Options) error {
 	if err := opt.check(); err != nil {
 		return err
@@ -127,7 +127,7 @@ func (w *watcher) loop(ctx context.Context) error {
 			if err == nil {
 				continue
 			}
-			if w.Once || errors.Is(err, ErrForeign) {
+			if w.Once || errors.Is(err, errForeign) {
 				return err
 			}
 			w.failed(err)

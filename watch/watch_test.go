@@ -328,11 +328,11 @@ func TestOutputReplaced(t *testing.T) {
 		b.mustRun()
 		foreign(b)
 		err := b.run()
-		if !errors.Is(err, ErrForeign) || !strings.Contains(err.Error(), JournalOf(b.opt.Output)) {
-			t.Errorf("%v, want %v and what to do", err, ErrForeign)
+		if !errors.Is(err, errForeign) || !strings.Contains(err.Error(), journalOf(b.opt.Output)) {
+			t.Errorf("%v, want %v and what to do", err, errForeign)
 		}
 		b.wantOut("z 5")
-		if err := os.Remove(JournalOf(b.opt.Output)); err != nil {
+		if err := os.Remove(journalOf(b.opt.Output)); err != nil {
 			t.Fatal(err)
 		}
 		b.mustRun()

@@ -1,7 +1,9 @@
 package oracle
 
 import (
+	"bytes"
 	"encoding/json"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -70,4 +72,11 @@ func Fixtures(t testing.TB) []Fixture {
 		fixtures[i].dir = dir
 	}
 	return fixtures
+}
+
+// Written returns what write writes.
+func Written(write func(w io.Writer) error) ([]byte, error) {
+	var b bytes.Buffer
+	err := write(&b)
+	return b.Bytes(), err
 }

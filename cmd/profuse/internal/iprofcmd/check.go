@@ -52,7 +52,7 @@ func (c *checked) Print(w io.Writer) {
 
 func newIprofFinding(f iprof.Finding) console.Finding {
 	out := console.Finding{
-		Class: profile.ErrCorrupt.Error(), Rule: string(f.Rule), Severity: f.Severity.String(),
+		Class: profile.ErrCorrupt.Error(), Rule: f.Rule, Severity: f.Severity.String(),
 		Section: f.Place.Section, Line: f.Place.Line, Column: f.Place.Column, Count: f.Count, Of: f.Of, Message: f.Message,
 	}
 	switch {

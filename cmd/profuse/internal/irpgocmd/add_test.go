@@ -110,7 +110,7 @@ func TestMergeWorkers(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				data, err := irpgo.AppendIndexed(nil, p, irpgo.IndexedOptions{})
+				data, err := oracle.Written(func(w io.Writer) error { return irpgo.WriteIndexed(w, p, irpgo.IndexedOptions{}) })
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -155,7 +155,7 @@ func TestMergeFileCutShort(t *testing.T) {
 			Name: name, Records: []*irpgo.Record{{Name: name, Hash: 1, Counts: counts}},
 		})
 	}
-	data, err := irpgo.AppendIndexed(nil, large, irpgo.IndexedOptions{})
+	data, err := oracle.Written(func(w io.Writer) error { return irpgo.WriteIndexed(w, large, irpgo.IndexedOptions{}) })
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,6 +3,7 @@ package irpgocmd
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"math"
 	"os"
 	"path/filepath"
@@ -215,7 +216,7 @@ func TestFactsForeignSummary(t *testing.T) {
 	p := &irpgo.Profile{Variant: irpgo.IRLevel, Functions: []irpgo.Function{
 		{Name: "f", Records: []*irpgo.Record{{Name: "f", Hash: 1, Counts: []uint64{5}}}},
 	}}
-	data, err := irpgo.AppendIndexed(nil, p, irpgo.IndexedOptions{})
+	data, err := oracle.Written(func(w io.Writer) error { return irpgo.WriteIndexed(w, p, irpgo.IndexedOptions{}) })
 	if err != nil {
 		t.Fatal(err)
 	}

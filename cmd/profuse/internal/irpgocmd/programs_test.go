@@ -2,9 +2,11 @@ package irpgocmd
 
 import (
 	"fmt"
+	"io"
 	"slices"
 	"testing"
 
+	"github.com/profuse-pgo/profuse/internal/oracle"
 	"github.com/profuse-pgo/profuse/irpgo"
 )
 
@@ -21,7 +23,7 @@ func TestSketch(t *testing.T) {
 		}
 		p.Functions = append(p.Functions, irpgo.Function{Name: "main", Records: []*irpgo.Record{{Name: "main", Hash: 1, Counts: []uint64{1}}}})
 		slices.SortFunc(p.Functions, func(a, b irpgo.Function) int { return slices.Compare([]byte(a.Name), []byte(b.Name)) })
-		data, err := irpgo.AppendIndexed(nil, p, irpgo.IndexedOptions{})
+		data, err := oracle.Written(func(w io.Writer) error { return irpgo.WriteIndexed(w, p, irpgo.IndexedOptions{}) })
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -2,6 +2,7 @@ package llvmmipdata
 
 import (
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -19,7 +20,7 @@ func cover(t *testing.T, profile, binary string, args ...string) *mip.Profile {
 	for i := range p.Functions {
 		p.Functions[i].MergeCount, p.Functions[i].CallCount = 1, 1
 	}
-	data, err := mip.AppendMIP(nil, p, mip.MIPOptions{})
+	data, err := oracle.Written(func(w io.Writer) error { return mip.WriteMIP(w, p, mip.MIPOptions{}) })
 	if err != nil {
 		t.Fatal(err)
 	}

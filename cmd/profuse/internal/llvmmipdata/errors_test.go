@@ -4,12 +4,14 @@ import (
 	"bytes"
 	"debug/elf"
 	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
 
+	"github.com/profuse-pgo/profuse/internal/oracle"
 	"github.com/profuse-pgo/profuse/mip"
 	"github.com/profuse-pgo/profuse/profile"
 	"github.com/profuse-pgo/profuse/symbolize"
@@ -27,7 +29,7 @@ func large(t *testing.T) string {
 	for i := range 200 {
 		p.Functions = append(p.Functions, mip.Function{Name: strings.Repeat("f", 100), RawOffset: uint64(32 + i), MergeCount: 1})
 	}
-	data, err := mip.AppendMIP(nil, p, mip.MIPOptions{})
+	data, err := oracle.Written(func(w io.Writer) error { return mip.WriteMIP(w, p, mip.MIPOptions{}) })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -73,7 +75,7 @@ func TestSharedRecord(t *testing.T) {
 		for _, n := range names {
 			p.Functions = append(p.Functions, mip.Function{Name: string(n), RawOffset: 32, MergeCount: 1})
 		}
-		data, err := mip.AppendMIP(nil, p, mip.MIPOptions{})
+		data, err := oracle.Written(func(w io.Writer) error { return mip.WriteMIP(w, p, mip.MIPOptions{}) })
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -2,6 +2,7 @@ package llvmmipdata
 
 import (
 	"bytes"
+	"encoding/binary"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -154,10 +155,12 @@ func TestMergeSpoiled(t *testing.T) {
 	for i := range functions {
 		base.Functions = append(base.Functions, mip.Function{Name: "f", RawOffset: uint64(32 + 8*i)})
 	}
-	raw, err := mip.AppendRaw(nil, base, mip.RawOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := []byte("\xfbMIP\x08\x00\x11\x00") // a raw profile of version 8 for 64 bits
+	raw = binary.LittleEndian.AppendUint32(raw, uint32(base.Type))
+	raw = binary.LittleEndian.AppendUint32(raw, base.ModuleHash)
+	raw = append(raw, make([]byte, 12)...)
+	raw = binary.LittleEndian.AppendUint32(raw, 32)               // the records begin here
+	raw = append(raw, bytes.Repeat([]byte{0xff}, 8*functions)...) // none was called
 	name := filepath.Join(t.TempDir(), "raw")
 	if err := os.WriteFile(name, append(raw, make([]byte, 64)...), 0o666); err != nil {
 		t.Fatal(err)

@@ -8,8 +8,8 @@ import (
 	"github.com/profuse-pgo/profuse/internal/cursor"
 )
 
-// MapOptions adjust [AppendMap]. The zero value is right for most uses.
-type MapOptions struct {
+// mapOptions adjust [appendMap]. The zero value is right for most uses.
+type mapOptions struct {
 	// PointerSize is the width of the target's addresses in bytes, 4 or 8;
 	// 0 means 8.
 	PointerSize int
@@ -18,14 +18,14 @@ type MapOptions struct {
 	RawSectionOffset int64
 }
 
-// WriteMap writes the functions of p as a .mipmap of generation B. Counts are
+// writeMap writes the functions of p as a .mipmap of generation B. Counts are
 // not part of a map.
-func WriteMap(w io.Writer, p *Profile, opt MapOptions) error {
-	return writeAppended(w, p, opt, AppendMap)
+func writeMap(w io.Writer, p *Profile, opt mapOptions) error {
+	return writeAppended(w, p, opt, appendMap)
 }
 
-// AppendMap appends to dst what [WriteMap] writes.
-func AppendMap(dst []byte, p *Profile, opt MapOptions) ([]byte, error) {
+// appendMap appends to dst what [writeMap] writes.
+func appendMap(dst []byte, p *Profile, opt mapOptions) ([]byte, error) {
 	ptr, err := pointerSize(opt.PointerSize)
 	if err != nil {
 		return dst, err
@@ -60,7 +60,7 @@ func appendAddress(dst []byte, v int64, ptr int) []byte {
 	return le.AppendUint64(dst, uint64(v))
 }
 
-func checkMap(p *Profile, ptr int, opt MapOptions) error {
+func checkMap(p *Profile, ptr int, opt mapOptions) error {
 	if err := p.Validate(); err != nil || ptr == 8 {
 		return err
 	}

@@ -9,8 +9,8 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// RawOptions adjust [AppendRaw]. The zero value is right for most uses.
-type RawOptions struct {
+// rawOptions adjust [appendRaw]. The zero value is right for most uses.
+type rawOptions struct {
 	// PointerSize is the width of the target's addresses in bytes, 4 or 8;
 	// 0 means 8. It stands in the header and changes nothing else.
 	PointerSize int
@@ -20,14 +20,14 @@ type RawOptions struct {
 // accounts for, to this many for each byte of a record.
 const maxRawGap = 64
 
-// WriteRaw writes a .mipraw of generation B as one run would leave it whose
+// writeRaw writes a .mipraw of generation B as one run would leave it whose
 // profile is p: no function may have been merged more than once.
-func WriteRaw(w io.Writer, p *Profile, opt RawOptions) error {
-	return writeAppended(w, p, opt, AppendRaw)
+func writeRaw(w io.Writer, p *Profile, opt rawOptions) error {
+	return writeAppended(w, p, opt, appendRaw)
 }
 
-// AppendRaw appends to dst what [WriteRaw] writes.
-func AppendRaw(dst []byte, p *Profile, opt RawOptions) ([]byte, error) {
+// appendRaw appends to dst what [writeRaw] writes.
+func appendRaw(dst []byte, p *Profile, opt rawOptions) ([]byte, error) {
 	ptr, err := pointerSize(opt.PointerSize)
 	if err != nil {
 		return dst, err
