@@ -22,6 +22,7 @@ const (
 	NDJSON     Format = "ndjson"     // the same, a record per line
 	CSV        Format = "csv"        // one table
 	Callgrind  Format = "callgrind"  // of KCachegrind and callgrind_annotate
+	LCOV       Format = "lcov"       // tracefile of lcov: what ran of the sources
 )
 
 // formatEntry is what is known of a format.
@@ -64,6 +65,9 @@ var formats = [...]formatEntry{
 		"one kind of stacks to a file, added up to calls", "values that do not add up", "labels",
 		"counts of single blocks, hashes, sizes, addresses", "traces, receivers, sizes of memory operations", "functions that never ran",
 	}, (*exporter).callgrind},
+	{LCOV, ".info", "coverage of source files, for genhtml, lcov and editors", []string{
+		"functions without a known source line", "stacks, edges, traces", "counts of single blocks, hashes, sizes, addresses",
+	}, (*exporter).lcov},
 }
 
 // Formats returns all formats.
@@ -99,6 +103,7 @@ type Options struct {
 	// stacks, for pprof, folded and callgrind; all stack sets, or the
 	// functions, for speedscope; everything for JSON and NDJSON; and for CSV the
 	// functions if anything was counted of them, otherwise the first stack set.
+	// An lcov file has the functions and nothing else.
 	Table string
 	// Value is the name of the value to write, for formats that have one
 	// (folded), or to show first (pprof, speedscope). Empty means the first.
@@ -108,7 +113,7 @@ type Options struct {
 	Demangle bool
 	// Signatures appends method descriptors to names, where there are any and
 	// the format has no place of its own for them (folded, speedscope,
-	// callgrind).
+	// callgrind). Names in lcov files always have them.
 	Signatures bool
 	// Lines tells frames of different lines, or bytecode indexes, of one
 	// function apart where the format does so by name (folded, speedscope).

@@ -65,6 +65,8 @@ func TestGolden(t *testing.T) {
 		{"java.callgrind", Callgrind, javaView(), Options{}},
 		{"heap.callgrind", Callgrind, heapView(), Options{}},
 		{"counter.callgrind", Callgrind, counterView(), Options{Demangle: true}},
+		{"source.info", LCOV, sourceView(), Options{Demangle: true}},
+		{"functions.info", LCOV, sourceView().fakeView, Options{Table: FunctionTable}},
 	} {
 		t.Run(tc.file, func(t *testing.T) {
 			got, losses := written(t, tc.format, tc.v, tc.opt)
@@ -115,6 +117,9 @@ func TestFixtures(t *testing.T) {
 				var first, second bytes.Buffer
 				_, err := Write(&first, f, nv.v, opt)
 				if err != nil {
+					if f == LCOV && strings.Contains(err.Error(), "source lines") {
+						continue // see TestNoSourceLines
+					}
 					if table == TraceTable && strings.Contains(err.Error(), `table "traces" has no stacks, which `+string(f)+` is made of`) {
 						continue
 					}
@@ -196,7 +201,7 @@ func TestErrors(t *testing.T) {
 		opt    Options
 		want   string
 	}{
-		{"svg", javaView(), Options{}, `unknown format "svg": want one of pprof, folded, speedscope, json, ndjson, csv, callgrind`},
+		{"svg", javaView(), Options{}, `unknown format "svg": want one of pprof, folded, speedscope, json, ndjson, csv, callgrind, lcov`},
 		{JSON, javaView(), Options{Table: "x"}, `no table "x" in this profile: want one of samples, receivers, functions, edges`},
 		{Folded, heapView(), Options{Table: "edges"}, `no table "edges" in this profile: want one of allocations, functions`},
 		{Folded, heapView(), Options{Value: "x"}, `no value "x" that adds up over stacks: want one of alloc_space, alloc_objects, lifetime`},
@@ -232,12 +237,19 @@ func (w *failing) Write(b []byte) (int, error) {
 
 // TestWriteFails: an error of the file is never swallowed.
 func TestWriteFails(t *testing.T) {
-	many := counterView()
+	many, lined := counterView(), sourceView()
 	for range 12 { // so that buffers overflow before the end
 		many.functions = append(many.functions, many.functions...)
+		lined.functions = append(lined.functions, lined.functions...)
 	}
-	for _, v := range []*fakeView{counterView(), many} {
+	for i := range 10_000 {
+		lined.lines = append(lined.lines, profile.Line{File: "Fib.java", Number: uint32(i + 1)})
+	}
+	for _, v := range []profile.View{counterView(), many, sourceView(), lined} {
 		for _, f := range Formats() {
+			if _, known := v.(profile.LineView); f == LCOV && !known {
+				continue
+			}
 			data, _ := written(t, f, v, Options{})
 			for _, n := range []int{0, len(data) / 2, len(data) - 1} {
 				if _, err := Write(&failing{n}, f, v, Options{}); !errors.Is(err, errFull) {

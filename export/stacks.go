@@ -100,7 +100,8 @@ func (e *exporter) loseTables(written ...string) {
 		if len(e.v.Stacks()) == 0 {
 			e.lose(0, "callers", "the profile has counters, which know no stacks: every function stands by itself")
 		}
-		e.loseFunctionDetails()
+		e.loseDetails("a function is a stack with a value for all of it")
+		e.loseNeverRun()
 	} else if f&(profile.HasCalls|profile.HasBlocks) != 0 {
 		e.lose(0, "functions with their counts", "another table is written")
 	}
@@ -114,9 +115,8 @@ func (e *exporter) loseTables(written ...string) {
 	}
 }
 
-// loseFunctionDetails notes what a stack of one frame does not say of a
-// function.
-func (e *exporter) loseFunctionDetails() {
+// loseDetails notes what a format does not say of a function.
+func (e *exporter) loseDetails(why string) {
 	for _, d := range []struct {
 		feature profile.Features
 		what    string
@@ -128,9 +128,13 @@ func (e *exporter) loseFunctionDetails() {
 		{profile.HasRuns, "numbers of runs"},
 	} {
 		if e.features.Has(d.feature) {
-			e.lose(0, d.what, "a function is a stack with a value for all of it")
+			e.lose(0, d.what, why)
 		}
 	}
+}
+
+// loseNeverRun notes the functions that are in no stack.
+func (e *exporter) loseNeverRun() {
 	var never uint64
 	for f := range e.v.Functions() {
 		if !f.Covered {

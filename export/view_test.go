@@ -162,7 +162,7 @@ type namedView struct {
 }
 
 func fakeViews() []namedView {
-	return []namedView{{"java", javaView()}, {"heap", heapView()}, {"counter", counterView()}, {"empty", &fakeView{identity: profile.Identity{Family: "MIP"}}}}
+	return []namedView{{"java", javaView()}, {"heap", heapView()}, {"counter", counterView()}, {"source", sourceView()}, {"empty", &fakeView{identity: profile.Identity{Family: "MIP"}}}}
 }
 
 // fixtures are read once for all tests.

@@ -1,7 +1,10 @@
 package iprof
 
 import (
+	"cmp"
 	"iter"
+	"maps"
+	"slices"
 
 	"github.com/profuse-pgo/profuse/profile"
 )
@@ -12,27 +15,30 @@ type lineView struct{ *view }
 // Lines are the first lines of the methods, and those of the bytecodes that
 // [Profile.Executed] knows. The first line of a method that ran without being
 // counted has 1.
-func (v *lineView) Lines() iter.Seq[*profile.Line] {
-	return func(yield func(*profile.Line) bool) {
-		lines := make(profile.Lines)
+func (v *lineView) Lines() iter.Seq[profile.Line] {
+	return func(yield func(profile.Line) bool) {
 		calls, covered := v.functionCounts()
 		methods := v.methods()
-		at := func(m *viewMethod, bci BCI, count uint64) {
-			if m.symbol.StartLine > 0 {
-				lines.Add(m.symbol.File, uint32(m.lineAt(bci)), count)
-			}
+		more := func(m *viewMethod, bci BCI, count uint64) bool {
+			line := m.lineAt(bci)
+			return line <= 0 || m.symbol.StartLine <= 0 ||
+				yield(profile.Line{Function: m.symbol, File: m.symbol.File, Number: uint32(line), Count: count})
 		}
 		for i := range methods {
 			if covered[i] {
 				calls[i] = max(calls[i], 1)
 			}
-			at(&methods[i], 0, calls[i])
-		}
-		for f, n := range v.p.Executed() {
-			if i := v.p.methIndex.find(int32(f.Method)); i >= 0 && i < len(methods) {
-				at(&methods[i], f.BCI, uint64(n))
+			if !more(&methods[i], 0, calls[i]) {
+				return
 			}
 		}
-		lines.All()(yield)
+		executed := v.p.Executed()
+		for _, at := range slices.SortedFunc(maps.Keys(executed), func(a, b Frame) int {
+			return cmp.Or(cmp.Compare(a.Method, b.Method), cmp.Compare(a.BCI, b.BCI))
+		}) {
+			if i := v.p.methIndex.find(int32(at.Method)); i >= 0 && i < len(methods) && !more(&methods[i], at.BCI, uint64(executed[at])) {
+				return
+			}
+		}
 	}
 }

@@ -10,25 +10,27 @@ import (
 type lineView struct{ *view }
 
 // Lines are those on which a function or a block with a probe begins. The count
-// is the number of calls where it is the line of a function's first
-// instruction, and otherwise 1 if a block ran.
-func (v *lineView) Lines() iter.Seq[*profile.Line] {
-	return func(yield func(*profile.Line) bool) {
-		lines := make(profile.Lines)
+// of a function's first line is the number of calls, that of a block 1 if it
+// ran.
+func (v *lineView) Lines() iter.Seq[profile.Line] {
+	return func(yield func(profile.Line) bool) {
 		for i := range v.p.Functions {
-			f, source := &v.p.Functions[i], &v.sources.Functions[i]
-			lines.Add(source.Entry.File, source.Entry.Line, f.CallCount)
+			f, source, symbol := &v.p.Functions[i], &v.sources.Functions[i], v.symbol(i)
+			more := func(at Place, count uint64) bool {
+				return at.Line == 0 || yield(profile.Line{Function: symbol, File: at.File, Number: at.Line, Count: count})
+			}
+			if !more(source.Entry.Place, f.CallCount) {
+				return
+			}
 			for b, at := range source.Blocks {
-				if f.Blocks[b].Offset == 0 {
-					continue // without a probe
-				}
 				count := uint64(0)
 				if f.Blocks[b].Covered {
 					count = 1
 				}
-				lines.Add(at.File, at.Line, count)
+				if f.Blocks[b].Offset != 0 && !more(at.Place, count) { // 0: without a probe
+					return
+				}
 			}
 		}
-		lines.All()(yield)
 	}
 }

@@ -129,7 +129,8 @@ const (
 	// HasLineOffsets: Frame.Line counts from the function's first line, which
 	// is 0.
 	HasLineOffsets
-	// HasBytecodes: Frame.BCI and Edge.Site are bytecode indexes.
+	// HasBytecodes: Frame.BCI and Edge.Site are bytecode indexes, and functions
+	// are methods of the JVM, with its names.
 	HasBytecodes
 	// HasEdges: there may be edges.
 	HasEdges

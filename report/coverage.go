@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/profuse-pgo/profuse/coverage"
 	"github.com/profuse-pgo/profuse/profile"
 )
 
@@ -15,8 +16,6 @@ const (
 	maxCoverageFunctions = 100_000
 	// maxCoverageLines bounds the lines that are listed by file.
 	maxCoverageLines = 400_000
-	// maxPathDepth bounds the folders of a path; what is below is one name.
-	maxPathDepth = 40
 )
 
 // coverageData is what the page's script works on.
@@ -46,10 +45,17 @@ type coverageSum struct {
 	LinesRan     []int `json:"linesRan"`
 }
 
-func (s *coverageSum) add(c covered) {
-	s.Functions, s.FunctionsRan = append(s.Functions, c.functions), append(s.FunctionsRan, c.functionsRan)
-	s.Blocks, s.BlocksRan = append(s.Blocks, c.blocks), append(s.BlocksRan, c.blocksRan)
-	s.Lines, s.LinesRan = append(s.Lines, c.lines), append(s.LinesRan, c.linesRan)
+func (s *coverageSum) add(sum coverage.Summary) {
+	for _, column := range []struct {
+		all, ran *[]int
+		coverage.Ratio
+	}{
+		{&s.Functions, &s.FunctionsRan, sum.Functions},
+		{&s.Blocks, &s.BlocksRan, sum.Blocks},
+		{&s.Lines, &s.LinesRan, sum.Lines},
+	} {
+		*column.all, *column.ran = append(*column.all, column.Total), append(*column.ran, column.Covered)
+	}
 }
 
 // coverageFuncs are the functions by file and line, in columns.
@@ -69,49 +75,17 @@ type coverageLines struct {
 	Count  []uint64 `json:"count"`
 }
 
-// covered says how much of something ran.
-type covered struct {
-	functions, functionsRan int
-	blocks, blocksRan       int
-	lines, linesRan         int
-}
-
-func (c *covered) add(o covered) {
-	c.functions += o.functions
-	c.functionsRan += o.functionsRan
-	c.blocks += o.blocks
-	c.blocksRan += o.blocksRan
-	c.lines += o.lines
-	c.linesRan += o.linesRan
-}
-
 // A coveredFile is a source file.
 type coveredFile struct {
-	path string
-	covered
-	functions []coveredFunction
-	lines     []coveredLine
-	source    *coverageSource // nil if it is not shown
+	*coverage.File
+	source *coverageSource // nil if it is not shown
 }
 
-type coveredFunction struct {
-	symbol profile.Symbol
-	calls  uint64
-	covered
-}
-
-type coveredLine struct {
-	number uint32
-	count  uint64
-}
-
-// coverage is what ran, by source file.
-type coverage struct {
-	files    []*coveredFile // by path
-	all      covered
-	unplaced covered // of functions whose file is not known
-	blocks   bool    // are known
-	lines    bool
+// pageCoverage is what the page shows of the coverage.
+type pageCoverage struct {
+	*coverage.Coverage
+	files  []*coveredFile // by path
+	blocks bool           // are known
 	// What there is too much of to show.
 	filesOmitted     int
 	functionsOmitted int
@@ -129,7 +103,11 @@ func coveragePage(src *source) (*page, error) {
 	if err := c.embed(src.opt.SourceDirs); err != nil {
 		return nil, err
 	}
-	tree := c.tree()
+	shown := make([]*coverage.File, len(c.files))
+	for i, f := range c.files {
+		shown[i] = f.File
+	}
+	tree := coverage.Tree(shown)
 	body, err := execute("coverage", c.static(tree))
 	if err != nil {
 		return nil, err
@@ -137,94 +115,53 @@ func coveragePage(src *source) (*page, error) {
 	return &page{id: "coverage", title: "Coverage", body: body, data: c.data(src, tree)}, nil
 }
 
-// collectCoverage finds the files of the functions that have a line.
-func collectCoverage(src *source) *coverage {
-	c := &coverage{blocks: src.features.Has(profile.HasBlocks)}
-	byPath := make(map[string]*coveredFile)
-	file := func(path string) *coveredFile {
-		f := byPath[path]
-		if f == nil {
-			f = &coveredFile{path: path}
-			byPath[path] = f
-			c.files = append(c.files, f)
+// collectCoverage finds the files of the functions that have a line, and leaves
+// out what is too much.
+func collectCoverage(src *source) *pageCoverage {
+	c := &pageCoverage{Coverage: coverage.Collect(src.view, coverage.Options{}), blocks: src.features.Has(profile.HasBlocks)}
+	for _, f := range c.Files {
+		if !c.HasLines {
+			f.Lines = functionLines(f.Functions)
 		}
-		return f
-	}
-	for f := range src.view.Functions() {
-		fn := coveredFunction{symbol: f.Symbol, calls: f.Calls}
-		fn.functions = 1
-		if c.blocks {
-			fn.blocks, fn.blocksRan = len(f.Blocks), f.CoveredBlocks()
-		}
-		if f.Covered {
-			fn.functionsRan, fn.calls = 1, max(fn.calls, 1)
-		}
-		if f.File == "" || f.StartLine <= 0 {
-			c.unplaced.add(fn.covered)
-			continue
-		}
-		to := file(f.File)
-		to.functions = append(to.functions, fn)
-		to.covered.add(fn.covered)
-	}
-	if v, ok := src.view.(profile.LineView); ok {
-		c.lines = true
-		for l := range v.Lines() {
-			to := file(l.File)
-			to.lines = append(to.lines, coveredLine{l.Number, l.Count})
-			to.covered.lines++
-			if l.Count > 0 {
-				to.covered.linesRan++
-			}
-		}
-	}
-	for _, f := range c.files {
-		c.all.add(f.covered)
-		slices.SortStableFunc(f.functions, func(a, b coveredFunction) int {
-			return cmp.Or(cmp.Compare(a.symbol.StartLine, b.symbol.StartLine), strings.Compare(a.symbol.Name, b.symbol.Name))
-		})
-	}
-	if !c.lines {
-		c.functionLines()
+		c.files = append(c.files, &coveredFile{File: f})
 	}
 	c.limit()
-	slices.SortFunc(c.files, func(a, b *coveredFile) int { return strings.Compare(a.path, b.path) })
+	slices.SortFunc(c.files, func(a, b *coveredFile) int { return strings.Compare(a.Path, b.Path) })
 	return c
 }
 
-// functionLines marks the lines where functions begin, for want of others. They
-// are not counted as lines.
-func (c *coverage) functionLines() {
-	for _, f := range c.files {
-		for i := range f.functions {
-			fn := &f.functions[i]
-			number := uint32(fn.symbol.StartLine)
-			if n := len(f.lines); n > 0 && f.lines[n-1].number == number {
-				f.lines[n-1].count = max(f.lines[n-1].count, fn.calls)
-				continue
-			}
-			f.lines = append(f.lines, coveredLine{number, fn.calls})
+// functionLines returns the lines where functions begin, for want of others.
+// They are not counted as lines.
+func functionLines(functions []coverage.Function) (lines []coverage.Line) {
+	for i := range functions {
+		f := &functions[i]
+		number := uint32(f.StartLine)
+		if n := len(lines); n > 0 && lines[n-1].Number == number {
+			lines[n-1].Count = max(lines[n-1].Count, f.Calls)
+			continue
 		}
+		lines = append(lines, coverage.Line{Number: number, Count: f.Calls})
 	}
+	return lines
 }
 
 // limit leaves out what is too much, from the files in which least ran.
-func (c *coverage) limit() {
+func (c *pageCoverage) limit() {
 	slices.SortStableFunc(c.files, mostRanFirst)
 	if n := len(c.files) - maxCoverageFiles; n > 0 {
 		c.filesOmitted, c.files = n, c.files[:maxCoverageFiles]
 	}
 	functions, lines := 0, 0
 	for _, f := range c.files {
-		if functions += len(f.functions); functions > maxCoverageFunctions {
-			c.functionsOmitted += len(f.functions)
-			functions -= len(f.functions)
-			f.functions = nil
+		if functions += len(f.Functions); functions > maxCoverageFunctions {
+			c.functionsOmitted += len(f.Functions)
+			functions -= len(f.Functions)
+			f.Functions = nil
 		}
-		if lines += len(f.lines); lines > maxCoverageLines {
-			c.linesOmitted += len(f.lines)
-			lines -= len(f.lines)
-			f.lines = nil
+		if lines += len(f.Lines); lines > maxCoverageLines {
+			c.linesOmitted += len(f.Lines)
+			lines -= len(f.Lines)
+			f.Lines = nil
 		}
 	}
 }
@@ -232,41 +169,41 @@ func (c *coverage) limit() {
 // mostRanFirst orders files by what ran in them.
 func mostRanFirst(a, b *coveredFile) int {
 	return cmp.Or(
-		cmp.Compare(b.functionsRan, a.functionsRan), cmp.Compare(b.linesRan, a.linesRan),
-		cmp.Compare(b.covered.functions, a.covered.functions), strings.Compare(a.path, b.path),
+		cmp.Compare(b.Total.Functions.Covered, a.Total.Functions.Covered), cmp.Compare(b.Total.Lines.Covered, a.Total.Lines.Covered),
+		cmp.Compare(b.Total.Functions.Total, a.Total.Functions.Total), strings.Compare(a.Path, b.Path),
 	)
 }
 
 // data lays everything out in columns.
-func (c *coverage) data(src *source, tree []treeRow) *coverageData {
+func (c *pageCoverage) data(src *source, tree []coverage.Row) *coverageData {
 	has := src.features.Has
 	d := &coverageData{
-		Blocks: c.blocks, Lines: c.lines, Counts: has(profile.HasCalls) && !has(profile.CallsAreCoverage),
+		Blocks: c.blocks, Lines: c.HasLines, Counts: has(profile.HasCalls) && !has(profile.CallsAreCoverage),
 		Sources: []coverageSource{},
 	}
 	for _, r := range tree {
-		d.Label = append(d.Label, src.names.add(r.label))
-		d.Depth = append(d.Depth, r.depth)
-		d.File = append(d.File, r.file)
-		d.Of.add(r.covered)
+		d.Label = append(d.Label, src.names.add(r.Label))
+		d.Depth = append(d.Depth, r.Depth)
+		d.File = append(d.File, r.File)
+		d.Of.add(r.Total)
 	}
 	for i, f := range c.files {
-		d.Path = append(d.Path, src.names.add(f.path))
+		d.Path = append(d.Path, src.names.add(f.Path))
 		d.Functions.Start = append(d.Functions.Start, len(d.Functions.Name))
-		for j := range f.functions {
-			fn := &f.functions[j]
-			d.Functions.Name = append(d.Functions.Name, src.names.add(src.symbolName(&fn.symbol)))
-			d.Functions.Line = append(d.Functions.Line, fn.symbol.StartLine)
-			d.Functions.Calls = append(d.Functions.Calls, fn.calls)
-			d.Functions.Blocks = append(d.Functions.Blocks, fn.blocks)
-			d.Functions.BlocksRan = append(d.Functions.BlocksRan, fn.blocksRan)
+		for j := range f.Functions {
+			fn := &f.Functions[j]
+			d.Functions.Name = append(d.Functions.Name, src.names.add(src.symbolName(&fn.Symbol)))
+			d.Functions.Line = append(d.Functions.Line, fn.StartLine)
+			d.Functions.Calls = append(d.Functions.Calls, fn.Calls)
+			d.Functions.Blocks = append(d.Functions.Blocks, fn.Blocks.Total)
+			d.Functions.BlocksRan = append(d.Functions.BlocksRan, fn.Blocks.Covered)
 		}
 		d.LineOf.Start = append(d.LineOf.Start, len(d.LineOf.Number))
 		last := uint32(0)
-		for _, l := range f.lines {
-			d.LineOf.Number = append(d.LineOf.Number, l.number-last)
-			d.LineOf.Count = append(d.LineOf.Count, l.count)
-			last = l.number
+		for _, l := range f.Lines {
+			d.LineOf.Number = append(d.LineOf.Number, l.Number-last)
+			d.LineOf.Count = append(d.LineOf.Count, l.Count)
+			last = l.Number
 		}
 		if f.source != nil {
 			f.source.File = i

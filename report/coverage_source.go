@@ -18,6 +18,8 @@ const (
 	// maxSourceFile that of one.
 	maxSourceBytes = 4 << 20
 	maxSourceFile  = 1 << 20
+	// maxPathEnds bounds the ends of a path that are tried.
+	maxPathEnds = 40
 )
 
 // A coverageSource is the text of a source file.
@@ -44,7 +46,7 @@ type embedding struct {
 // and is a regular file. A file is looked for by the longest end of its
 // recorded path that there is below a folder, the folders in order. One with
 // fewer lines than the profile knows is another file and not shown.
-func (c *coverage) embed(dirs []string) error {
+func (c *pageCoverage) embed(dirs []string) error {
 	if len(dirs) == 0 {
 		return nil
 	}
@@ -66,7 +68,7 @@ func (c *coverage) embed(dirs []string) error {
 	files := slices.Clone(c.files)
 	slices.SortStableFunc(files, mostRanFirst)
 	for _, f := range files {
-		text, from, err := readSource(roots, f.path)
+		text, from, err := readSource(roots, f.Path)
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
 			c.embedding.missing++
@@ -86,11 +88,11 @@ func (c *coverage) embed(dirs []string) error {
 // fits reports whether the text has all lines that the profile knows of.
 func (f *coveredFile) fits(text string) bool {
 	last := uint32(0)
-	for _, l := range f.lines {
-		last = max(last, l.number)
+	for _, l := range f.Lines {
+		last = max(last, l.Number)
 	}
-	for i := range f.functions {
-		last = max(last, uint32(f.functions[i].symbol.StartLine))
+	for i := range f.Functions {
+		last = max(last, uint32(f.Functions[i].StartLine))
 	}
 	return uint64(last) <= uint64(strings.Count(text, "\n"))
 }
@@ -123,7 +125,7 @@ func pathEnds(recorded string) []string {
 	// Cleaned below a root nothing is left that leads upward.
 	rest := strings.TrimPrefix(path.Clean("/"+recorded), "/")
 	var ends []string
-	for rest != "" && len(ends) < maxPathDepth {
+	for rest != "" && len(ends) < maxPathEnds {
 		ends = append(ends, rest)
 		_, below, ok := strings.Cut(rest, "/")
 		if !ok {

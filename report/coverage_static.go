@@ -4,6 +4,8 @@ import (
 	"html/template"
 	"strconv"
 	"strings"
+
+	"github.com/profuse-pgo/profuse/coverage"
 )
 
 // staticCoverage is what is read without scripts.
@@ -32,19 +34,13 @@ type coverageCell struct {
 	Width    template.HTMLAttr
 }
 
-func newCoverageCell(ran, all int) coverageCell {
-	c := coverageCell{Ran: uint64(ran), All: uint64(all)}
-	if all > 0 {
-		c.Share = float64(ran) / float64(all)
-	}
-	c.Width = percentAttr("width", c.Share)
-	return c
+func newCoverageCell(r coverage.Ratio) coverageCell {
+	return coverageCell{Ran: uint64(r.Covered), All: uint64(r.Total), Share: r.Share(), Width: percentAttr("width", r.Share())}
 }
 
-func newCoverageRow(label string, c covered) coverageRow {
+func newCoverageRow(label string, sum coverage.Summary) coverageRow {
 	return coverageRow{
-		Label: clean(label), Functions: newCoverageCell(c.functionsRan, c.functions),
-		Blocks: newCoverageCell(c.blocksRan, c.blocks), Lines: newCoverageCell(c.linesRan, c.lines),
+		Label: clean(label), Functions: newCoverageCell(sum.Functions), Blocks: newCoverageCell(sum.Blocks), Lines: newCoverageCell(sum.Lines),
 	}
 }
 
@@ -62,17 +58,17 @@ type staticLine struct {
 }
 
 // static makes the tables that are read without scripts.
-func (c *coverage) static(tree []treeRow) *staticCoverage {
+func (c *pageCoverage) static(tree []coverage.Row) *staticCoverage {
 	s := &staticCoverage{
-		Blocks: c.blocks, Lines: c.lines, All: newCoverageRow("All files", c.all),
-		Unplaced: uint64(c.unplaced.functions), FilesOmitted: uint64(c.filesOmitted),
+		Blocks: c.blocks, Lines: c.HasLines, All: newCoverageRow("All files", c.Total),
+		Unplaced: uint64(c.Unplaced.Functions.Total), FilesOmitted: uint64(c.filesOmitted),
 		FunctionsOmitted: uint64(c.functionsOmitted), LinesOmitted: uint64(c.linesOmitted),
 		Sources: c.embedding.String(),
 	}
 	for _, r := range tree[:min(len(tree), maxStaticRows)] {
-		row := newCoverageRow(r.label, r.covered)
-		row.Folder = r.file < 0
-		row.Class = "depth-" + strconv.Itoa(min(r.depth, 8))
+		row := newCoverageRow(r.Label, r.Total)
+		row.Folder = r.File < 0
+		row.Class = "depth-" + strconv.Itoa(min(r.Depth, 8))
 		s.Rows = append(s.Rows, row)
 	}
 	s.MoreRows = len(tree) - len(s.Rows)
@@ -91,9 +87,9 @@ func (c *coverage) static(tree []treeRow) *staticCoverage {
 // staticSource shows the first lines of the file.
 func (f *coveredFile) staticSource() *staticSource {
 	s := &staticSource{From: f.source.From}
-	counts := make(map[uint32]uint64, len(f.lines))
-	for _, l := range f.lines {
-		counts[l.number] = l.count
+	counts := make(map[uint32]uint64, len(f.Lines))
+	for _, l := range f.Lines {
+		counts[l.Number] = l.Count
 	}
 	for text := range strings.Lines(f.source.Text) {
 		number := len(s.Lines) + 1

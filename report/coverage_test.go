@@ -25,7 +25,7 @@ type linedView struct {
 	lines []profile.Line
 }
 
-func (v *linedView) Lines() iter.Seq[*profile.Line] { return reused(v.lines) }
+func (v *linedView) Lines() iter.Seq[profile.Line] { return slices.Values(v.lines) }
 
 // shapesSource is a MIP profile of a program with debug information.
 func shapesSource(t *testing.T, opt Options) *source {
@@ -102,8 +102,11 @@ func TestCoverageLinesAreThoseOfTheView(t *testing.T) {
 		want := make(map[string]uint64)
 		ran := 0
 		for l := range src.view.(profile.LineView).Lines() {
-			want[fmt.Sprintf("%s:%d", l.File, l.Number)] = l.Count
-			if l.Count > 0 {
+			at := fmt.Sprintf("%s:%d", l.File, l.Number)
+			want[at] = max(want[at], l.Count)
+		}
+		for _, n := range want {
+			if n > 0 {
 				ran++
 			}
 		}

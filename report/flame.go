@@ -195,7 +195,7 @@ func (t *callTree) place(label int32) (group, short string) {
 }
 
 // java reports whether names are those of the JVM.
-func (s *source) java() bool { return s.id.Family == "iprof" }
+func (s *source) java() bool { return s.features.Has(profile.HasBytecodes) }
 
 func (t *callTree) data() *flameSet {
 	d := &flameSet{

@@ -80,7 +80,7 @@ func newSiteTable(src *source) *siteTable {
 		t.sites[i].targets = joinTargets(t.sites[i].targets)
 	}
 	slices.SortStableFunc(t.sites, func(a, b valueSite) int { return cmp.Compare(b.total, a.total) })
-	p := newPromotion(src)
+	p := promotion{src.heat.hot}
 	for i := range t.sites {
 		p.judge(&t.sites[i])
 	}

@@ -104,12 +104,11 @@ func valuesPage(src *source) (*page, error) {
 		OfRest: promoteOfRest, OfTotal: promoteOfTotal, Most: maxPromoted,
 		SizeCount: minSizeCount, OfRestSizes: versionOfRest, MostSizes: maxVersions, GreatestSize: maxVersionSize,
 	}
-	p := newPromotion(src)
-	text.HotCount = p.hot
+	text.HotCount = src.heat.hot
 	for _, k := range t.kinds {
-		text.Judged = text.Judged || p.applies && k.kind == profile.IndirectCall
-		text.JudgedSizes = text.JudgedSizes || p.applies && k.kind == profile.MemOpSize
-		text.Kinds = append(text.Kinds, newKindRow(k, p.applies))
+		text.Judged = text.Judged || k.kind == profile.IndirectCall
+		text.JudgedSizes = text.JudgedSizes || k.kind == profile.MemOpSize
+		text.Kinds = append(text.Kinds, newKindRow(k))
 	}
 	var err error
 	if sizes := t.sizes(); len(sizes) > 0 {
@@ -126,7 +125,7 @@ func valuesPage(src *source) (*page, error) {
 	return &page{id: "values", title: "Values", body: body, data: t.data(src)}, err
 }
 
-func newKindRow(k kindTotal, judged bool) kindRow {
+func newKindRow(k kindTotal) kindRow {
 	part := func(n uint64) string {
 		if k.total == 0 {
 			return "–"
@@ -137,7 +136,7 @@ func newKindRow(k kindTotal, judged bool) kindRow {
 	if k.kind != profile.MemOpSize {
 		row.Unknown = part(k.unknown)
 	}
-	if judged && (k.kind == profile.IndirectCall || k.kind == profile.MemOpSize) {
+	if k.kind == profile.IndirectCall || k.kind == profile.MemOpSize {
 		row.Promoted, row.Part = countText(uint64(k.promoted)), part(k.direct)
 	}
 	return row

@@ -58,23 +58,18 @@ var fateWords = [...]string{
 
 func (f fate) String() string { return fateWords[f] }
 
-// promotion judges what LLVM would do with the sites of a profile.
+// promotion judges what LLVM would do with the indirect calls and the memory
+// operations of a profile. Profiles for other compilers have neither.
 type promotion struct {
-	applies bool   // the profile is for LLVM
-	hot     uint64 // the least count of sites that are not left alone; 0 if it is not known
-}
-
-func newPromotion(src *source) *promotion {
-	return &promotion{applies: src.id.Family == "IRPGO", hot: src.heat.hot}
+	hot uint64 // the least count of sites that are not left alone; 0 if it is not known
 }
 
 // judge sets the fate of a site.
 func (p *promotion) judge(s *valueSite) {
-	switch {
-	case !p.applies:
-	case s.kind == profile.IndirectCall:
+	switch s.kind {
+	case profile.IndirectCall:
 		s.promoted, s.fate = p.calls(s)
-	case s.kind == profile.MemOpSize:
+	case profile.MemOpSize:
 		s.promoted, s.fate = sizeVersions(s)
 	}
 }

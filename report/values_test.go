@@ -37,7 +37,7 @@ func callSite(targets ...any) *valueSite {
 }
 
 func TestPromotion(t *testing.T) {
-	p := &promotion{applies: true, hot: 100}
+	p := &promotion{hot: 100}
 	for _, c := range []struct {
 		site *valueSite
 		n    int
@@ -59,9 +59,10 @@ func TestPromotion(t *testing.T) {
 		}
 	}
 	other := callSite("a", 1000)
-	(&promotion{}).judge(other)
+	other.kind = profile.Receiver
+	p.judge(other)
 	if other.promoted != 0 || other.fate != notJudged {
-		t.Errorf("the site of another compiler is judged: %+v", other)
+		t.Errorf("a receiver is judged: %+v", other)
 	}
 }
 
@@ -93,7 +94,7 @@ func TestPromotionIsLLVMs(t *testing.T) {
 		}
 		for i, body := range optimized(t, opt, "pgo-icall-prom", ir.String(), len(sites)) {
 			s, want := sites[i], strings.Count(body, "call void @t")
-			(&promotion{applies: true}).judge(s)
+			(&promotion{}).judge(s)
 			if s.promoted != want {
 				t.Fatalf("opt-%d promotes %d of %v, not %d:\n%s", version, want, s.targets, s.promoted, body)
 			}
@@ -121,7 +122,7 @@ func TestSizeVersionsAreLLVMs(t *testing.T) {
 		}
 		for i, body := range optimized(t, opt, "pgo-memop-opt", ir.String(), len(sites), "-pgo-memop-scale-count=false") {
 			s := sites[i]
-			(&promotion{applies: true}).judge(s)
+			(&promotion{}).judge(s)
 			var want []uint64
 			for _, m := range regexp.MustCompile(`(?m)^    i64 (\d+), label`).FindAllStringSubmatch(body, -1) {
 				n, _ := strconv.ParseUint(m[1], 10, 64)

@@ -17,7 +17,7 @@ func exportCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "export",
 		Args:  "--to FORMAT [-o OUTPUT] [OPTION]... FILE",
-		Short: "write a profile for other tools: pprof, flame graphs, speedscope, callgrind, JSON, CSV",
+		Short: "write a profile for other tools: pprof, flame graphs, speedscope, callgrind, JSON, CSV, lcov",
 		Long: `Writes the profile FILE, of whatever format, in a format that other tools read:
 
 ` + exportFormats() + `

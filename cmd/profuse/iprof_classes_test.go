@@ -117,6 +117,17 @@ func TestCoverageOfCompiledClasses(t *testing.T) {
 	if stdout, stderr, code := oracle.Run(t, genhtml, "-o", filepath.Join(dir, "html"), info); code != 0 || !strings.Contains(stdout, "(17 of 18 lines)") || !strings.Contains(stdout, "(8 of 9 functions)") {
 		t.Errorf("genhtml: %d\n%s%s", code, stdout, stderr)
 	}
+
+	// The general command has the branches, too.
+	exported := profuseOutput(t, "export", "-q", "--to", "lcov", "--classes", jar, profile)
+	exported = strings.ReplaceAll(exported, "SF:", "SF:"+filepath.ToSlash(filepath.Dir(filepath.Dir(sources[0])))+"/")
+	if err := os.WriteFile(info, []byte(exported), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if stdout, stderr, code := oracle.Run(t, genhtml, "--branch-coverage", "-o", filepath.Join(dir, "branches"), info); code != 0 ||
+		!strings.Contains(stdout, "(17 of 18 lines)") || !strings.Contains(stdout, "(7 of 8 branches)") {
+		t.Errorf("genhtml of the export: %d\n%s%s", code, stdout, stderr)
+	}
 }
 
 // TestCheckByCompiledClasses changes the program: a method has another type, a

@@ -3,6 +3,7 @@ package main
 import (
 	"os"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"testing"
@@ -61,23 +62,32 @@ func TestViewLinesAreThoseOfLCOV(t *testing.T) {
 		name, file string
 		opt        formats.ViewOptions
 		lcov       []string
+		export     []string
 		lines      int // at least
 	}{
 		{
 			"MIP", mipFile,
 			formats.ViewOptions{Programs: []string{shapes + ".elf"}},
 			[]string{"mip", "covered", "-q", "--lcov", "--debug", shapes + ".elf", mipFile},
+			[]string{"export", "-q", "--to", "lcov", "--program", shapes + ".elf", mipFile},
 			15,
 		},
 		{
 			"iprof", app,
 			formats.ViewOptions{Classes: index},
 			[]string{"iprof", "covered", "-q", "--lcov", "--classes", classes, app},
+			[]string{"export", "-q", "--to", "lcov", "--classes", classes, app},
 			15,
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			wantLines, wantFunctions := tracedLines(t, profuseOutput(t, c.lcov...))
+			tracefile := profuseOutput(t, c.lcov...)
+			wantLines, wantFunctions := tracedLines(t, tracefile)
+			// Only "export" writes branches.
+			exported := regexp.MustCompile(`(?m)^BR.*\n`).ReplaceAllString(profuseOutput(t, c.export...), "")
+			if diff := cmp.Diff(tracefile, exported); diff != "" {
+				t.Errorf("tracefile of the family's command and of export (-/+):\n%s", diff)
+			}
 			data, err := os.ReadFile(c.file)
 			if err != nil {
 				t.Fatal(err)
@@ -89,7 +99,8 @@ func TestViewLinesAreThoseOfLCOV(t *testing.T) {
 			}
 			lines, functions := make(map[string]uint64), make(map[string]uint64)
 			for l := range v.(profile.LineView).Lines() {
-				lines[l.File+":"+strconv.Itoa(int(l.Number))] = l.Count
+				at := l.File + ":" + strconv.Itoa(int(l.Number))
+				lines[at] = max(lines[at], l.Count)
 			}
 			for f := range v.Functions() {
 				if f.StartLine > 0 {

@@ -24,7 +24,7 @@ var layers = [][]string{
 	{"internal/atomicfile", "internal/blake3", "internal/densemap", "internal/filelock", "internal/lazymap", "internal/mt19937", "internal/symbols", "internal/zlibtext"},
 	{"internal/cursor", "internal/responsefile", "inputs", "internal/llvmyaml"},
 	{"internal/object", "internal/ondisk", "symbolize/internal/dwarf"},
-	{"symbolize", "classfile", "layout"},
+	{"symbolize", "classfile", "layout", "coverage"},
 	{"memprof", "mip", "iprof"},
 	{"irpgo", "instrument/blocks", "instrument/runtime"},
 	{"mip/debuginfo", "instrument"},
@@ -33,7 +33,7 @@ var layers = [][]string{
 	{"cmd/profuse/internal/edit", "cmd/profuse/internal/ere", "cmd/profuse/internal/withcolor"},
 	{"cmd/profuse/internal/cli", "cmd/profuse/internal/clopt"},
 	{"cmd/profuse/internal/llvmprofdata", "cmd/profuse/internal/llvmmipdata", "cmd/profuse/internal/console", "testdata"},
-	{"cmd/profuse/internal/sources", "cmd/profuse/internal/coverage", "cmd/profuse/internal/doctorcmd"},
+	{"cmd/profuse/internal/sources", "cmd/profuse/internal/covered", "cmd/profuse/internal/doctorcmd"},
 	{"cmd/profuse/internal/merging"},
 	{"cmd/profuse/internal/family", "cmd/profuse/internal/ordering"},
 	{"cmd/profuse/internal/memprofcmd"},
@@ -47,8 +47,8 @@ var formatPackages = []string{"irpgo", "memprof", "mip", "iprof"}
 
 // neutral packages know no format.
 var neutral = []string{
-	"export", "compare", "report", "watch", "merge", "layout", "cmd/profuse", "cmd/profuse/internal/console", "cmd/profuse/internal/merging",
-	"cmd/profuse/internal/family", "cmd/profuse/internal/ordering", "cmd/profuse/internal/coverage",
+	"coverage", "export", "compare", "report", "watch", "merge", "layout", "cmd/profuse", "cmd/profuse/internal/console", "cmd/profuse/internal/merging",
+	"cmd/profuse/internal/family", "cmd/profuse/internal/ordering", "cmd/profuse/internal/covered",
 }
 
 // forTests are packages that only tests import.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/cli"
+	"github.com/profuse-pgo/profuse/cmd/profuse/internal/console"
 	"github.com/profuse-pgo/profuse/mip"
 	"github.com/profuse-pgo/profuse/mip/debuginfo"
 	"github.com/profuse-pgo/profuse/symbolize"
@@ -30,7 +31,9 @@ func mipDoubts(debug *debuginfo.Program, profilePath string, p *mip.Profile) str
 // innermost returns the source of the innermost frame, as facts.
 func innermost(frames []symbolize.Frame) sourceFacts { return sourceFacts(debuginfo.Innermost(frames)) }
 
-// declaration returns where the outermost function is declared, as facts.
-func declaration(frames []symbolize.Frame) sourceFacts {
-	return sourceFacts(debuginfo.Declaration(frames))
+// warnAll prints the problems of reading debug information.
+func warnAll(env *cli.Env, warnings []string) {
+	for _, w := range warnings {
+		fmt.Fprintf(env.Stderr, "warning: %s\n", console.Printable(w))
+	}
 }

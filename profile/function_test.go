@@ -5,41 +5,6 @@ import (
 	"testing"
 )
 
-// TestLines: of a line's counts the greatest stands, also if the line did not
-// run, and lines come by file and number.
-func TestLines(t *testing.T) {
-	l := make(Lines)
-	for _, add := range []Line{
-		{"b.c", 2, 5},
-		{"a.c", 10, 0},
-		{"a.c", 9, 1},
-		{"b.c", 2, 7},
-		{"b.c", 2, 6},
-		{"a.c", 10, 0},
-		{"", 1, 3},
-		{"a.c", 0, 99}, // not known
-		{"b.c", 1, math.MaxUint64},
-	} {
-		l.Add(add.File, add.Number, add.Count)
-	}
-	want := []Line{{"", 1, 3}, {"a.c", 9, 1}, {"a.c", 10, 0}, {"b.c", 1, math.MaxUint64}, {"b.c", 2, 7}}
-	var got []Line
-	for line := range l.All() {
-		got = append(got, *line)
-	}
-	if len(got) != len(want) {
-		t.Fatalf("%v, want %v", got, want)
-	}
-	for i := range want {
-		if got[i] != want[i] {
-			t.Errorf("line %d is %+v, want %+v", i, got[i], want[i])
-		}
-	}
-	for range l.All() {
-		break // an iteration may end early
-	}
-}
-
 // TestHeat: what a function's counts come to, with blocks and without.
 func TestHeat(t *testing.T) {
 	for _, c := range []struct {

@@ -1,0 +1,89 @@
+package coverage
+
+import (
+	"maps"
+	"slices"
+	"strings"
+)
+
+// maxDepth bounds the folders of a path. What is below is one name.
+const maxDepth = 40
+
+// A Row is a folder or a file in the tree of source files.
+type Row struct {
+	Label string // "src/lib/" of a folder, "a.c" of a file
+	Depth int    // 0 at the top
+	File  int    // index of the file; -1 of a folder
+	Total Summary
+}
+
+// Tree lays files out below their folders, each folder before what is in it. A
+// folder that holds one folder alone shares its row.
+func Tree(files []*File) []Row {
+	root := &folder{}
+	base := make([]string, len(files))
+	for i, f := range files {
+		parts := splitPath(f.Path)
+		base[i] = parts[len(parts)-1]
+		root.add(i, f, parts)
+	}
+	var rows []Row
+	var walk func(d *folder, depth int)
+	walk = func(d *folder, depth int) {
+		for _, name := range sortedKeys(d.folders) {
+			sub := d.folders[name]
+			for len(sub.files) == 0 && len(sub.folders) == 1 {
+				for more, only := range sub.folders {
+					name, sub = name+more, only
+				}
+			}
+			rows = append(rows, Row{name, depth, -1, sub.total})
+			walk(sub, depth+1)
+		}
+		for _, i := range d.files {
+			rows = append(rows, Row{base[i], depth, i, files[i].Total})
+		}
+	}
+	walk(root, 0)
+	return rows
+}
+
+// A folder is one while the tree is made.
+type folder struct {
+	folders map[string]*folder
+	files   []int
+	total   Summary
+}
+
+func (d *folder) add(number int, f *File, parts []string) {
+	d.total.Add(f.Total)
+	if len(parts) == 1 {
+		d.files = append(d.files, number)
+		return
+	}
+	sub := d.folders[parts[0]]
+	if sub == nil {
+		sub = &folder{}
+		if d.folders == nil {
+			d.folders = make(map[string]*folder)
+		}
+		d.folders[parts[0]] = sub
+	}
+	sub.add(number, f, parts[1:])
+}
+
+// splitPath splits a path at slashes, or at backslashes if it has no others;
+// these stay at the ends of the folders' names.
+func splitPath(path string) []string {
+	separator := "/"
+	if !strings.Contains(path, separator) {
+		separator = `\`
+	}
+	parts := strings.SplitAfterN(path, separator, maxDepth)
+	if last := len(parts) - 1; last > 0 && parts[last] == "" {
+		parts = parts[:last]
+	}
+	return parts
+}
+
+func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

@@ -1,0 +1,69 @@
+package export
+
+import (
+	"bytes"
+	"iter"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/profuse-pgo/profuse/profile"
+)
+
+// linedView is a view that knows lines.
+type linedView struct {
+	*fakeView
+	lines []profile.Line
+}
+
+func (v *linedView) Lines() iter.Seq[profile.Line] { return slices.Values(v.lines) }
+
+// sourceView has the places of functions, lines and branches, overloads, a name
+// to demangle, and a function whose place is not known.
+func sourceView() *linedView {
+	fib := profile.Symbol{Name: "Fib.fib", Signature: "(I)I", File: "Fib.java", StartLine: 7}
+	fibLong := profile.Symbol{Name: "Fib.fib", Signature: "(J)J", File: "Fib.java", StartLine: 20}
+	native := profile.Symbol{Name: "_ZL6helperi", File: "dir/a.c", StartLine: 3}
+	branch := func(way string, count uint64) profile.Stack {
+		return profile.Stack{
+			Frames: []profile.Frame{{Symbol: fib, Line: 8, BCI: 2}}, Values: []uint64{count},
+			Labels: []profile.Label{{Key: profile.LabelBranch, Value: way}},
+		}
+	}
+	return &linedView{
+		&fakeView{
+			identity: profile.Identity{Family: "iprof"},
+			features: profile.HasCalls | profile.HasLines | profile.HasBytecodes | profile.HasBlocks | profile.HasEdges,
+			functions: []profile.Function{
+				{Symbol: fib, Calls: 41, Covered: true, Blocks: []profile.Block{{Count: 41}}},
+				{Symbol: fibLong}, {Symbol: native, Calls: 2, Covered: true}, {Symbol: profile.Symbol{Name: "Lost.f"}},
+			},
+			stacks: []profile.StackSet{{
+				Name: "branches", Values: []profile.ValueType{{Name: "branches", Unit: profile.Count}},
+				Stacks: reusing([]profile.Stack{branch("0@5", 20), branch("1@9", 21)}),
+			}},
+			edges: []profile.Edge{{Kind: profile.Call, Caller: fib, Site: 9, Line: 10, Target: fib, Count: 40}},
+		},
+		[]profile.Line{{Function: fib, File: "Fib.java", Number: 7, Count: 41}, {Function: fibLong, File: "Fib.java", Number: 20}},
+	}
+}
+
+// TestNoSourceLines: a view without source lines, or a table that has none, is
+// refused before anything is written.
+func TestNoSourceLines(t *testing.T) {
+	for _, c := range []struct {
+		v     profile.View
+		table string
+		want  string
+	}{
+		{javaView(), "", "the source lines of the functions are not known"},
+		{javaView(), FunctionTable, "the source lines of the functions are not known"},
+		{sourceView(), EdgeTable, `table "edges" has no source lines, which lcov is made of`},
+		{sourceView(), "branches", `table "branches" has no source lines, which lcov is made of`},
+	} {
+		var out bytes.Buffer
+		if _, err := Write(&out, LCOV, c.v, Options{Table: c.table}); err == nil || !strings.HasPrefix(err.Error(), c.want) || out.Len() > 0 {
+			t.Errorf("table %q: %v, %d bytes", c.table, err, out.Len())
+		}
+	}
+}
