@@ -19,9 +19,9 @@ func (s *Stacks) depths() []uint32 {
 // CallStackRadixTreeBuilder).
 func (s *Section) arrangeArrays() {
 	st := &s.p.Stacks
-	// The tree tells for all whole stacks together how often a frame is on
-	// one, and how far from the leaf: by node, stacks that lead through it and
-	// the sum of their depths.
+	// Count, for each node of the tree, the whole stacks that lead through it and
+	// the sum of their depths: they give how many stacks a frame is on, and at what
+	// distance from the leaf.
 	through := make([]uint64, len(st.nodes)+1)
 	depths := make([]uint64, len(st.nodes)+1)
 	for _, w := range st.whole {
@@ -65,14 +65,14 @@ func (s *Section) arrangeArrays() {
 	b.walk()
 }
 
-// callTree is the tree of stacks from the outermost frames on.
+// A callTree is the tree of stacks, rooted at the outermost frames.
 type callTree struct {
 	first  []uint32 // by stack: its callees are sorted[first[i]:first[i+1]]
 	sorted []StackIndex
 }
 
-// children returns the tree of the nodes with through above zero; siblings are
-// ordered by the rank of their frames.
+// children returns the tree of the nodes with through above zero. Siblings are sorted
+// by the rank of their frames.
 func (s *Stacks) children(through []uint64, rank []uint32) callTree {
 	first := make([]uint32, len(s.nodes)+2)
 	for i, n := range s.nodes {
@@ -101,18 +101,18 @@ func (s *Stacks) children(through []uint64, rank []uint32) callTree {
 	return callTree{first, sorted}
 }
 
-// arrayBuilder makes the stack array. LLVM sorts the stacks from the outermost
-// frame on, frames on few stacks first, takes them from the last to the first,
-// appends of each what it does not share with the one before, outermost frame
-// first, and turns the array around at the end. Here a walk over the tree does
-// the same without comparing stacks.
+// An arrayBuilder builds the stack array. LLVM sorts the stacks by their frames from
+// the outermost on, rare frames first. From the last stack to the first it appends the
+// frames that the stack does not share with its predecessor, outermost first, and
+// finally reverses the array. arrayBuilder does the same by walking the tree, without
+// comparing stacks.
 type arrayBuilder struct {
 	s     *Section
 	place []uint32 // by frame: index in the frame array
 	tree  callTree
 }
 
-// walk visits the tree, a stack after those that it is the callers of.
+// walk visits the tree, callees before their callers.
 func (b *arrayBuilder) walk() {
 	s, st := b.s, &b.s.p.Stacks
 	type visit struct {

@@ -71,7 +71,7 @@ func (b *Binaries) findInFolders(id []byte) (best *program, err error) {
 	return best, nil
 }
 
-// describe names the programs for errors: at most a few.
+// describe names the first few programs, for errors.
 func (b *Binaries) describe() string {
 	const most = 4
 	var out []string

@@ -8,14 +8,14 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// Check looks for what is readable but cannot be right in a profile: records
-// of functions that are not on their stacks, sites without allocations, minima
-// above maxima, totals that neither fit, a stored summary that the records do
-// not bear out. Each kind of finding is given once, with its first place and
-// how often it occurs. The findings are *[profile.FormatError].
+// Check returns what is readable but cannot be right in a profile: records of functions
+// that are not on their stacks, sites without allocations, minima above maxima, totals
+// outside of both, a stored summary that does not match the records. It returns each
+// kind of finding once, a *[profile.FormatError] with the first place and the number of
+// occurrences.
 //
-// All of it can come from an LLVM tool or runtime, so Check is no part of
-// reading: raw version 1 has its maxima wrong, for one.
+// LLVM's tools and runtime can cause all of these (the maxima of raw version 1 are
+// wrong, for example), so readers do not call Check.
 func (p *Profile) Check() []error {
 	var c checker
 	for i := range p.Records {
@@ -38,10 +38,10 @@ func (p *Profile) Check() []error {
 	return c.findings()
 }
 
-// Check looks for contexts of a raw profile whose measurements cannot be right:
-// without allocations, minima above maxima, totals that neither fit. Findings
-// are those of [Profile.Check]. Of raw version 1 maxima are known to be wrong and
-// not looked at.
+// Check returns the contexts of a raw profile whose measurements cannot be right:
+// without allocations, with minima above maxima, with totals outside of both. Findings
+// have the form of those of [Profile.Check]. Check ignores the maxima of raw version 1,
+// which are wrong.
 func (p *RawProfile) Check() []error {
 	c := checker{section: "MIBs"}
 	var m MIB
@@ -56,8 +56,8 @@ func (p *RawProfile) Check() []error {
 	return c.findings()
 }
 
-// contradicts reports whether functions say different things of a context. The
-// summary then depends on whom its writer met first.
+// contradicts reports whether functions have different measurements of one context. A
+// summary then depends on which function its writer visited first.
 func (p *Profile) contradicts() bool {
 	for c := range p.Contexts() {
 		if c.Differs {
@@ -67,7 +67,7 @@ func (p *Profile) contradicts() bool {
 	return false
 }
 
-// checker gathers findings, the first of each kind.
+// A checker collects findings, the first of each kind.
 type checker struct {
 	section string // empty stands for "memprof"
 	record  int
@@ -116,8 +116,8 @@ func (c *checker) checkRecord(p *Profile, r *Record) {
 	}
 }
 
-// allocatesIn reports whether the function is that of the innermost frame or
-// one that this is inlined into.
+// allocatesIn reports whether the function is that of the innermost frame, or one that
+// the innermost frame is inlined into.
 func (s *Stacks) allocatesIn(i StackIndex, guid uint64) bool {
 	for f := range s.Walk(i) {
 		frame := s.frames[f]
@@ -143,7 +143,7 @@ func (s *Stacks) contains(i StackIndex, guid uint64) bool {
 // families are the fields that are kept as total, least and greatest value.
 var families = [...]struct {
 	total, low, high Field
-	exact            bool // low and high are of the total's width and unit
+	exact            bool // low and high have the width and unit of the total
 }{
 	{TotalAccessCount, minAccessCount, maxAccessCount, true},
 	{totalSize, minSize, maxSize, true},
@@ -152,6 +152,9 @@ var families = [...]struct {
 	{totalLifetimeAccessDensity, minLifetimeAccessDensity, maxLifetimeAccessDensity, false},
 }
 
+// checkMIB checks one MIB. With n blocks, a total must be between n times the least and
+// n times the greatest value; a rounded field is compared with its least and greatest
+// value only.
 func (c *checker) checkMIB(m *MIB) {
 	if m.Fields.Has(allocCount) && m.AllocCount == 0 {
 		c.note("AllocCount", "0", "at least 1")

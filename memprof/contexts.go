@@ -4,22 +4,21 @@ import (
 	"iter"
 )
 
-// Context is an allocation context of a profile, once for all the functions
-// that record it.
+// A Context is an allocation context of a profile, merged over the functions that
+// record it.
 type Context struct {
 	Stack StackIndex
 	MIB   *MIB
-	// Functions is the number of records that the context stands in: one more
-	// than the allocation is inlined deep.
+	// Functions is the number of records with the context: the inline depth of
+	// the allocation plus one.
 	Functions int
-	// Differs tells that not all of them say the same of it; MIB is what the
-	// first one says.
+	// Differs reports that the records have different MIBs; MIB is that of the
+	// first record.
 	Differs bool
 }
 
-// Contexts iterates over the allocation contexts in the order in which they
-// first occur. Contexts whose stacks differ only in marks of inlining are
-// told apart.
+// Contexts iterates over the allocation contexts in the order in which they first
+// occur. Contexts whose stacks differ in inline flags only are distinct.
 func (p *Profile) Contexts() iter.Seq[Context] {
 	return func(yield func(Context) bool) {
 		byStack := make([]uint32, p.Stacks.numNodes()+1) // index in contexts + 1
@@ -50,7 +49,7 @@ func (p *Profile) Contexts() iter.Seq[Context] {
 	}
 }
 
-// equal reports whether the known fields are the same.
+// equal reports whether m and o have the same known fields with the same values.
 func (m *MIB) equal(o *MIB) bool {
 	if m.Fields != o.Fields {
 		return false
@@ -63,8 +62,9 @@ func (m *MIB) equal(o *MIB) bool {
 	return true
 }
 
-// KnownFields returns the fields that are known of all contexts: the schema
-// with which nothing unknown is written as zero. An empty profile knows all.
+// KnownFields returns the fields that are known of all contexts. Written with this
+// schema, a section has no zeros in place of unknown values. For an empty profile it
+// returns all fields.
 func (p *Profile) KnownFields() Schema {
 	s := FullSchema
 	for i := range p.Records {
@@ -75,17 +75,16 @@ func (p *Profile) KnownFields() Schema {
 	return s
 }
 
-// AveLifetime returns the average life of the context's blocks in
-// milliseconds, 0 without allocations.
+// AveLifetime returns the average lifetime of the context's blocks in milliseconds, 0
+// without allocations.
 func (m *MIB) AveLifetime() float64 { return m.average(m.TotalLifetime) }
 
 // AveSize returns the average size of the context's blocks in bytes, 0 without
 // allocations.
 func (m *MIB) AveSize() float64 { return m.average(m.TotalSize) }
 
-// AveAccessDensity returns the average number of accesses per byte and second
-// of life of the context's blocks, 0 without allocations. It is what
-// [Thresholds] compare.
+// AveAccessDensity returns the average number of accesses per byte and second of
+// lifetime of the context's blocks, 0 without allocations. [Thresholds] apply to it.
 func (m *MIB) AveAccessDensity() float64 { return m.average(m.TotalLifetimeAccessDensity) / 100 }
 
 func (m *MIB) average(total uint64) float64 {

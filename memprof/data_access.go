@@ -118,7 +118,7 @@ func readStrings(c *cursor.Cursor) []string {
 	return strings.Split(text, stringSeparator)
 }
 
-// distinct fails at a value that stands twice.
+// distinct fails at a value that occurs twice.
 func distinct[T comparable](c *cursor.Cursor, at int64, field string, values []T) []T {
 	if len(values) == 0 {
 		return nil
@@ -133,7 +133,7 @@ func distinct[T comparable](c *cursor.Cursor, at int64, field string, values []T
 	return values
 }
 
-// dataKey is what a data-access record is about.
+// A dataKey identifies the data of a data-access record.
 type dataKey struct {
 	symbol string
 	hash   uint64
@@ -153,20 +153,20 @@ func (r *DataAccessRecord) key() dataKey {
 	return dataKey{hash: r.Hash}
 }
 
-// dataKeys is the set of things that records were seen for.
+// dataKeys is a set of keys.
 type dataKeys map[dataKey]struct{}
 
 func newDataKeys() dataKeys { return make(dataKeys) }
 
-// add reports whether the record is the first about its thing.
+// add adds the record's key and reports whether it is new.
 func (s dataKeys) add(r *DataAccessRecord) bool {
 	n := len(s)
 	s[r.key()] = struct{}{}
 	return len(s) > n
 }
 
-// appendBlock appends the data-access block to dst; the block begins at a
-// multiple of eight only if dst does.
+// appendBlock appends the data-access block to dst, whose length must be a multiple of
+// eight for the block to be aligned.
 func (d *DataAccess) appendBlock(dst []byte) []byte {
 	var table []string
 	index := make(map[string]uint64)

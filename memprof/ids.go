@@ -4,7 +4,7 @@ import (
 	"github.com/profuse-pgo/profuse/internal/blake3"
 )
 
-// appendFrame appends a frame as files have it.
+// appendFrame appends a frame in the encoding of the frame table and array.
 func appendFrame(dst []byte, f Frame) []byte {
 	dst = le.AppendUint64(dst, f.GUID)
 	dst = le.AppendUint32(dst, f.LineOffset)
@@ -15,11 +15,11 @@ func appendFrame(dst []byte, f Frame) []byte {
 	return append(dst, 0)
 }
 
-// oldFrameIDs is the last LLVM release that names frames by its own mixing;
-// later ones take a cryptographic hash.
+// oldFrameIDs is the last LLVM release whose frame ids are a hash_combine; later
+// releases use BLAKE3.
 const oldFrameIDs = 19
 
-// frameID names a frame as the given LLVM release does (Frame::hash, then
+// frameID returns the id of a frame in the given LLVM release (Frame::hash, later
 // IndexedMemProfData::addFrame).
 func frameID(f Frame, llvm int) uint64 {
 	if llvm > oldFrameIDs {
@@ -46,8 +46,8 @@ func (s *Stacks) frameIDs(llvm int) []uint64 {
 	return ids
 }
 
-// stackID names a call stack by the ids of its frames (hashCallStack). buf is
-// scratch space, returned to be used again.
+// stackID returns the id of a call stack, a hash of the ids of its frames
+// (hashCallStack). buf is scratch space, returned for reuse.
 func (s *Stacks) stackID(i StackIndex, frameIDs []uint64, buf []byte) (uint64, []byte) {
 	buf = buf[:0]
 	for f := range s.Walk(i) {

@@ -49,8 +49,8 @@ func (b *sectionDecoder) readArrays() error {
 	return err
 }
 
-// stackArray is the array of call stacks. What is found at an element is kept,
-// so that all stacks together take as many steps as there are elements.
+// A stackArray is the array of call stacks. It caches the stack at each element, so
+// that decoding all stacks takes as many steps as there are elements.
 type stackArray struct {
 	data   []byte
 	base   int64 // of data in the file

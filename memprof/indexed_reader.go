@@ -20,7 +20,7 @@ type IndexedReader struct {
 	parts   int64    // offset just after the schema
 }
 
-// IndexedInfo is what a section says of itself before its records.
+// IndexedInfo is the header and the schema of a section.
 type IndexedInfo struct {
 	Version uint32
 	Fields  []Field // the schema, in the order of the file
@@ -29,13 +29,13 @@ type IndexedInfo struct {
 
 // IndexedOptions adjust [NewIndexedReader].
 type IndexedOptions struct {
-	// Lenient accepts hash tables that no lookup would find its way through.
+	// Lenient accepts hash tables in which lookups would fail.
 	Lenient bool
 }
 
-// NewIndexedReader begins to read the section at the given offset of an
-// indexed profile. end is where the next section of the file begins, or the
-// file ends. Errors are *[profile.FormatError].
+// NewIndexedReader reads the header of the section at the given offset of an indexed
+// profile. end is the offset of the next section, or the size of the file. Errors are
+// *[profile.FormatError].
 func NewIndexedReader(file []byte, offset, end int64, opt IndexedOptions) (*IndexedReader, error) {
 	if offset < 0 || end > int64(len(file)) || offset > end {
 		return nil, sectionError(offset, "extent of the section", fmt.Sprintf("%#x to %#x", offset, end),
@@ -73,7 +73,7 @@ func sectionError(off int64, field, found, want string) error {
 // VersionError is the cause of an error about a section of an unknown version.
 type VersionError struct{ Version uint64 }
 
-// Error returns the text llvm-profdata 22 prints.
+// Error returns llvm-profdata 22's text of the error.
 func (e *VersionError) Error() string {
 	return fmt.Sprintf("MemProf version %d not supported; requires version between 2 and 4, inclusive", e.Version)
 }
@@ -81,12 +81,13 @@ func (e *VersionError) Error() string {
 // Unwrap returns [profile.ErrUnsupported].
 func (e *VersionError) Unwrap() error { return profile.ErrUnsupported }
 
-// cursor returns one at an offset within the section.
+// cursor returns a cursor at an offset within the section.
 func (r *IndexedReader) cursor(part string, off int64) *cursor.Cursor {
 	return cursor.New(part, off, r.file[off:], le)
 }
 
-// Info returns what the section says of itself. Do not change it.
+// Info returns the header and the schema of the section. The caller must not modify
+// it.
 func (r *IndexedReader) Info() *IndexedInfo { return &r.info }
 
 // readSummary reads the summary; a newer release may have added fields.
@@ -105,6 +106,8 @@ func (r *IndexedReader) readSummary(c *cursor.Cursor) {
 	}
 }
 
+// readSchema reads the schema: the number of fields, at most one of each, and their
+// numbers.
 func (r *IndexedReader) readSchema(c *cursor.Cursor) {
 	at := c.Offset()
 	n := c.U64("number of schema fields")
@@ -131,7 +134,7 @@ func (r *IndexedReader) readSchema(c *cursor.Cursor) {
 	}
 }
 
-// Profile reads the whole section. The profile does not refer to the file.
+// Profile reads the whole section. The profile does not alias the file.
 func (r *IndexedReader) Profile() (*Profile, error) {
 	b := sectionDecoder{r: r, p: &Profile{summary: r.summary, bucketOrder: true}, mibSize: mibSize(r.info.Fields)}
 	for _, f := range r.info.Fields {
@@ -165,14 +168,14 @@ type sectionDecoder struct {
 	seen []seenMIB // by StackIndex: the last site with that stack
 }
 
-// seenMIB is where in the file a MIB is, and its place in Profile.MIBs. The
-// functions of one context repeat its MIB.
+// A seenMIB is the file offset of a MIB and its index in Profile.MIBs. The functions of
+// one context repeat its MIB, so that most MIBs equal the last one with their stack.
 type seenMIB struct {
 	off int64 // 0: none yet
 	mib MIBIndex
 }
 
-// table opens a hash table after checking where it is.
+// table opens the hash table at the given offsets, which it checks.
 func (b *sectionDecoder) table(name string, payload, index uint64) (*ondisk.Table, error) {
 	if payload < uint64(b.r.parts) || payload > uint64(len(b.r.file)) {
 		return nil, sectionError(-1, "offset of the "+name, fmt.Sprintf("%#x", payload),
@@ -195,8 +198,8 @@ func (b *sectionDecoder) readTables() error {
 	return b.readRecords(uint64(b.r.parts), off[0])
 }
 
-// items walks over a table and has decode take each item apart. Keys are
-// numbers and their own hashes, and each stands once.
+// items calls decode with each item of a table. Keys are u64 numbers that equal their
+// hashes; a key that occurs twice is an error.
 func (b *sectionDecoder) items(t *ondisk.Table, section string, decode func(c *cursor.Cursor, key uint64) error) error {
 	var bad error
 	n := 0
@@ -275,7 +278,7 @@ func (b *sectionDecoder) readStackTable(payload, index uint64) error {
 	})
 }
 
-// stackOfIDs reads n frame ids.
+// stackOfIDs reads a stack of n frame ids, leaf first.
 func (b *sectionDecoder) stackOfIDs(c *cursor.Cursor, n int) StackIndex {
 	b.frames = b.frames[:0]
 	for range n {
@@ -304,6 +307,7 @@ func (b *sectionDecoder) readRecords(payload, index uint64) error {
 	})
 }
 
+// readRecord reads the record of a function: its allocation sites, then its call sites.
 func (b *sectionDecoder) readRecord(c *cursor.Cursor, guid uint64) {
 	rec := Record{GUID: guid}
 	stackSize := 4
@@ -349,7 +353,7 @@ func (b *sectionDecoder) readRecord(c *cursor.Cursor, guid uint64) {
 	b.p.Records = append(b.p.Records, rec)
 }
 
-// readStack reads what stands for a stack in a record.
+// readStack reads a stack of a record (STACK in layout.go).
 func (b *sectionDecoder) readStack(c *cursor.Cursor) StackIndex {
 	at := c.Offset()
 	switch b.r.info.Version {
@@ -370,8 +374,8 @@ func (b *sectionDecoder) readStack(c *cursor.Cursor) StackIndex {
 	return b.array.stack(c, at, id, &b.p.Stacks)
 }
 
-// mib decodes a MIB, or finds that it is the same as that of the last site
-// with the same stack.
+// mib decodes a MIB, or returns that of the last site with the same stack if their bytes
+// are equal.
 func (b *sectionDecoder) mib(stack StackIndex, off int64, data []byte) MIBIndex {
 	if need := b.p.Stacks.numNodes() + 1; need > len(b.seen) {
 		b.seen = append(b.seen, make([]seenMIB, max(need-len(b.seen), len(b.seen)))...)

@@ -22,16 +22,17 @@ const DefaultVersion = 3
 type WriteOptions struct {
 	// Version is 1 to 4, Version0, or 0 for DefaultVersion.
 	Version int
-	// Schema has the fields to write. Those that a MIB does not know are
-	// written as zero. 0 stands for HotColdSchema or, in versions 0 and 1, for
-	// all fields that are known of all contexts.
+	// Schema has the fields to write. A field that a MIB lacks is written as
+	// zero. 0 means HotColdSchema or, in versions 0 and 1, the fields that are
+	// known of all contexts.
 	Schema Schema
-	// LLVMRelease is the LLVM major release whose bytes to reproduce; 0 means
-	// 16 for version 0, 19 for version 1, and 22 for the others. It selects
-	// the names and the order of frames.
+	// LLVMRelease is the LLVM major release whose bytes to reproduce; 0 means 16
+	// for version 0, 19 for version 1, and 22 for the others. It selects the ids
+	// and the order of frames.
 	LLVMRelease int
 }
 
+// complete checks the options and replaces zeros with defaults.
 func (o *WriteOptions) complete(p *Profile) error {
 	version := o.Version
 	switch version {
@@ -63,16 +64,16 @@ func (o *WriteOptions) complete(p *Profile) error {
 	return nil
 }
 
-// unwritable is the error about what no section can hold.
+// unwritable returns the error for a profile that no section can hold.
 func unwritable(field, found, want string) error {
 	return &profile.FormatError{
 		Section: "memprof", Offset: -1, Record: -1, Field: field, Found: found, Want: want, Err: profile.ErrUnsupported,
 	}
 }
 
-// Section is a memprof section to be written. Sizes are computed first, so it
-// is written front to back; of its parts only the arrays of versions 3 and 4
-// are held in memory.
+// A Section is a memprof section to be written. Because all sizes are computed first,
+// it is written front to back, and only the arrays of versions 3 and 4 are held in
+// memory.
 type Section struct {
 	p       *Profile
 	version int
@@ -100,13 +101,12 @@ type table struct {
 	entries []int    // in order of insertion
 	hashes  []uint64 // of entries
 	chains  *ondisk.Chains
-	// placed:
-	payload, index int64
+	payload, index int64 // file offsets, set by place
 	buckets        []uint64
 }
 
-// newTable arranges entries with the given hashes. With restore they stand in
-// the order of a table already.
+// newTable arranges entries with the given hashes. With restore they are in the order
+// of a table, which newTable reproduces.
 func newTable(hashes []uint64, restore bool) table {
 	t := table{hashes: hashes}
 	if restore {
@@ -125,8 +125,8 @@ func newTable(hashes []uint64, restore bool) table {
 	return t
 }
 
-// NewSection arranges p in a section. [Section.Place] tells its size and has
-// to be called before [Section.Write].
+// NewSection arranges p in a section. Call [Section.Place], which returns its end,
+// before [Section.Write].
 func NewSection(p *Profile, opt WriteOptions) (*Section, error) {
 	if err := p.validate(); err != nil {
 		return nil, err
@@ -164,8 +164,7 @@ func NewSection(p *Profile, opt WriteOptions) (*Section, error) {
 	return s, nil
 }
 
-// Loses says what of the profile the section has no place for, in words; empty
-// if nothing.
+// Loses describes, in words, the data of the profile that the section cannot hold.
 func (s *Section) Loses() []string {
 	var lost []string
 	if s.version < 4 {
@@ -182,8 +181,8 @@ func (s *Section) Loses() []string {
 	return lost
 }
 
-// NeedsVersion4 reports whether the profile has what no older version of the
-// section can hold: callees of call sites, or a data-access profile.
+// NeedsVersion4 reports whether the profile has callees of call sites or a data-access
+// profile, which older versions of the section cannot hold.
 func (p *Profile) NeedsVersion4() bool { return p.hasCallees() || !p.DataAccess.Empty() }
 
 func (p *Profile) hasCallees() bool {
@@ -245,8 +244,8 @@ func (s *Section) Place(offset int64) (int64, error) {
 	return at, err
 }
 
-// place computes where the buckets of a table come to stand whose payload
-// begins at the given offset.
+// place computes the offsets of the buckets of a table whose payload begins at the given
+// offset.
 func (t *table) place(at int64, size func(entry int) int) (end int64, err error) {
 	t.payload = at
 	t.buckets = make([]uint64, t.chains.NumBuckets())
@@ -295,7 +294,7 @@ func (s *Section) stackSize(i StackIndex) int {
 	return 4
 }
 
-// Write writes the section, for the place that it was given.
+// Write writes the section for the offset given to [Section.Place].
 func (s *Section) Write(w io.Writer) error {
 	o := output{w: w}
 	s.header(&o)
@@ -340,6 +339,7 @@ func (s *Section) header(o *output) {
 	}
 }
 
+// recordItem appends the item of record i in the record table, without its hash.
 func (s *Section) recordItem(dst []byte, i int) []byte {
 	r := &s.p.Records[i]
 	dst = le.AppendUint64(dst, 8)
@@ -371,7 +371,7 @@ func (s *Section) recordItem(dst []byte, i int) []byte {
 	return dst
 }
 
-// appendStack appends what stands for a stack in a record.
+// appendStack appends a stack of a record (STACK in layout.go).
 func (s *Section) appendStack(dst []byte, i StackIndex) []byte {
 	switch {
 	case s.version <= 1:
@@ -404,7 +404,7 @@ func (s *Section) stackItem(dst []byte, i int) []byte {
 	return s.appendFrameIDs(dst, stack)
 }
 
-// output gathers bytes and writes them in large pieces.
+// An output buffers bytes and writes them in large pieces.
 type output struct {
 	w       io.Writer
 	buf     []byte
@@ -429,7 +429,7 @@ func (o *output) flush() error {
 	return o.err
 }
 
-// table writes a hash table. item appends an entry of it but for its hash.
+// table writes a hash table. item appends an entry without its hash.
 func (o *output) table(t *table, item func(dst []byte, entry int) []byte) {
 	start := o.written + int64(len(o.buf)) - t.payload // of file offset 0
 	for b, at := range t.buckets {

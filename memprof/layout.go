@@ -1,8 +1,8 @@
 package memprof
 
 // The memprof section of an indexed profile, little-endian and unaligned. All
-// offsets are from the start of the file. Its place is in the file's header;
-// its end is that of its last part.
+// offsets are from the start of the file, whose header has the offset of the section.
+// The section ends with its last part.
 //
 //	version   u64 Version (absent in version 0)
 //	offsets   v0, v1  u64 RecordTable | u64 FramePayload | u64 FrameTable
@@ -16,9 +16,8 @@ package memprof
 //	          v3      frame array, stack array, record table
 //	          v4      and data-access block
 //
-// Tables are on-disk chained hash tables; the stack table leaves out the
-// length of keys. Keys and hashes are GUIDs (record table), frame ids and
-// stack ids.
+// Tables are on-disk chained hash tables; the stack table omits the length of keys.
+// Keys and hashes are GUIDs (record table), frame ids and stack ids.
 //
 //	record    u64 number of alloc sites | alloc sites |
 //	          u64 number of call sites | call sites
@@ -30,10 +29,10 @@ package memprof
 //	frame     u64 GUID | u32 LineOffset | u32 Column | u8 IsInlineFrame
 //	stack     v2: u64 frame id of each, leaf first
 //
-// The stack array is of u32. At its index a stack has the number of its frames,
-// then the frames, leaf first, as indices in the frame array. A number of 2^31
-// or more, taken as a negative one, is a jump: the rest of the stack continues
-// so many elements further on, where another stack has the same callers.
+// The stack array has u32 elements. At its index a stack has the number of its frames,
+// then the frames, leaf first, as indices in the frame array. An element of 2^31 or
+// more, as a negative number, is a jump: the stack continues that many elements further
+// on, where another stack has the same callers.
 //
 // The data-access block:
 //
@@ -53,8 +52,8 @@ const (
 	// IndexedVersionMax is the newest version of the section, read and written.
 	IndexedVersionMax = 4
 
-	// minHeaderSize0 is the size of version 0's header, from which its first
-	// word, an offset, cannot be less.
+	// minHeaderSize0 is the size of version 0's header, and so the least value of
+	// its first word, an offset.
 	minHeaderSize0 = 24
 
 	frameSize        = 8 + 4 + 4 + 1

@@ -31,21 +31,20 @@ type Added struct {
 	Cut     int // contexts with a sum that outgrew its field and was cut
 }
 
-// Merger adds heap profiles up. It does no I/O and keeps one accumulator,
-// however many inputs there are.
+// A Merger merges heap profiles. It does no I/O and keeps one accumulator, however many
+// inputs there are.
 //
-// Contexts are the same if all their frames are: what was measured of them is
-// merged field by field, function by function; see the package documentation
-// for the rules. The result is the same for any order and grouping of the
-// inputs, and its records, sites and stacks stand in an order of their own. A
-// single input with weight 1 is the exception: it comes out as it went in,
-// with its order and with equal contexts apart.
+// Contexts are the same if all their frames are the same. Their MIBs are merged field by
+// field in each function; see the package documentation for the rules. The result is
+// equal for any order and grouping of the inputs, and its records, sites and stacks have
+// a canonical order. The exception is a single input with weight 1, which is returned
+// unchanged, in its own order and with equal contexts unmerged.
 //
 // Mergers are not safe for concurrent use. For parallel merging give each
 // worker a [Merger.Fork] and [Merger.Merge] the forks into the first.
 type Merger struct {
 	opt    MergeOptions
-	inputs int      // that say anything
+	inputs int      // number of inputs that are not empty
 	only   *Profile // the only input so far, of weight 1
 
 	stacks  Stacks
@@ -53,7 +52,7 @@ type Merger struct {
 	allocs  sites[MIBIndex]
 	calls   sites[calleeList]
 	mibs    []MIB
-	uses    []uint32   // by MIBIndex: how many sites
+	uses    []uint32   // by MIBIndex: number of sites
 	free    []MIBIndex // unused places in mibs
 	names   map[uint64]string
 	sources map[uint64]SourceLocation
@@ -63,13 +62,13 @@ type Merger struct {
 	has  bool                 // some input has a data-access profile
 }
 
-// sites are what is known of call stacks in functions.
+// sites maps pairs of function and call stack to values.
 type sites[T any] struct {
 	keys   numbering // see siteKey
 	values []T       // by number of the key
 }
 
-// siteKey is a function, by its number, and a call stack in it.
+// siteKey returns the key of a function, given by its number, and a call stack in it.
 func siteKey(function int32, stack StackIndex) uint64 { return uint64(function)<<32 | uint64(stack) }
 
 func splitSiteKey(key uint64) (function int32, stack StackIndex) {
@@ -87,7 +86,7 @@ func (s *sites[T]) at(key uint64) (n int32, isNew bool) {
 	return int32(len(s.values) - 1), true
 }
 
-// calleeList is sorted and has each callee once.
+// A calleeList is a sorted list of distinct callees.
 type calleeList []uint64
 
 // NewMerger returns an empty Merger.
@@ -114,20 +113,20 @@ func (m *Merger) AddProfile(name string, p *Profile, weight uint64) (Added, erro
 		m.only = p
 		return added, nil
 	}
-	m.settle()
+	m.addOnly()
 	added.Cut = m.add(name, p, weight)
 	return added, nil
 }
 
-// settle accumulates the input that was kept.
-func (m *Merger) settle() {
+// addOnly adds the only input so far, which Add kept, to the accumulator.
+func (m *Merger) addOnly() {
 	if p := m.only; p != nil {
 		m.only = nil
 		m.add("", p, 1)
 	}
 }
 
-// Merge folds another Merger into m and leaves the other unusable.
+// Merge adds the inputs of another Merger to m and leaves the other unusable.
 // There is always a place for what it holds: the error is nil.
 func (m *Merger) Merge(o *Merger) error {
 	switch {
@@ -137,7 +136,7 @@ func (m *Merger) Merge(o *Merger) error {
 		*m = *o
 		m.opt = opt
 	default:
-		m.settle()
+		m.addOnly()
 		m.inputs += o.inputs
 		m.add("", o.Profile(), 1)
 	}
@@ -145,8 +144,8 @@ func (m *Merger) Merge(o *Merger) error {
 	return nil
 }
 
-// Profile returns the merged profile, which takes over the Merger's memory:
-// nothing may be added afterwards. Without inputs it is empty.
+// Profile returns the merged profile, empty without inputs. It uses the Merger's
+// memory: nothing may be added afterwards.
 func (m *Merger) Profile() *Profile {
 	if m.only != nil {
 		return m.only
@@ -168,9 +167,9 @@ func (m *Merger) add(name string, p *Profile, weight uint64) (cut int) {
 		m.cold = make(map[dataKey]struct{})
 	}
 	stacks := m.stacks.addAll(&p.Stacks)
-	// Sites that share a MIB go on sharing one if they did so before: it is
-	// merged once. A MIB that lost its last site is free, but not before the
-	// next input: until then it stands for a pair.
+	// Sites that share a MIB in both profiles share the sum, which is computed
+	// once. A MIB without sites is reused, but only for the next input: until then
+	// it identifies a pair.
 	merged := newMergedMIBs(len(p.MIBs))
 	var released []MIBIndex
 	for i := range p.Records {
@@ -208,7 +207,7 @@ func (m *Merger) add(name string, p *Profile, weight uint64) (cut int) {
 			m.calls.values[site] = m.calls.values[site].unite(c.Callees)
 		}
 	}
-	// A MIB may have found sites again after it was released.
+	// A released MIB may have got sites again.
 	slices.Sort(released)
 	for _, i := range slices.Compact(released) {
 		if m.uses[i] == 0 {
@@ -234,9 +233,8 @@ func (m *Merger) add(name string, p *Profile, weight uint64) (cut int) {
 	return cut
 }
 
-// mergedMIBs remembers the sums of pairs. Nearly always all sites with a MIB
-// of the input have the same one in the accumulator, so the last pair of each
-// is kept where it is found at once.
+// mergedMIBs caches the sums of pairs. Nearly always, all sites with one MIB of the
+// input have one MIB in the accumulator, so last has the last pair of each.
 type mergedMIBs struct {
 	last   []mergedMIB // by MIB of the input
 	others map[mibPair]MIBIndex
@@ -297,8 +295,8 @@ func (l calleeList) unite(callees []uint64) calleeList {
 	return l
 }
 
-// addAll adds the frames and stacks of o and returns by stack of o which it is
-// in s.
+// addAll adds the frames and stacks of o, and returns the index in s of each stack of
+// o.
 func (s *Stacks) addAll(o *Stacks) []StackIndex {
 	frames := make([]FrameIndex, len(o.frames))
 	for i, f := range o.frames {
@@ -311,7 +309,7 @@ func (s *Stacks) addAll(o *Stacks) []StackIndex {
 	return stacks
 }
 
-// addDataAccess adds accesses up and returns how many sums were cut.
+// addDataAccess adds a data-access profile and returns how many sums saturated.
 func (m *Merger) addDataAccess(d *DataAccess, weight uint64) (cut int) {
 	if d == nil {
 		return 0
@@ -348,8 +346,8 @@ func (l SourceLocation) compare(o SourceLocation) int {
 	return cmp.Or(cmp.Compare(l.File, o.File), cmp.Compare(l.Line, o.Line))
 }
 
-// dataAccess returns the merged data-access profile. What was sampled in one
-// input is not cold, even if another knows no access to it.
+// dataAccess returns the merged data-access profile. Data sampled in one input is not
+// cold, even if it is cold in another.
 func (m *Merger) dataAccess() *DataAccess {
 	if !m.has {
 		return nil

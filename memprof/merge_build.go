@@ -5,9 +5,9 @@ import (
 	"slices"
 )
 
-// build makes a profile of what was accumulated, in an order that depends on
-// nothing but the content: frames by what they say, stacks from the outermost
-// frame on, records by GUID, sites by their stacks.
+// build returns the accumulated profile in an order that depends on the content alone:
+// frames by their fields, stacks by their frames from the outermost on, records by
+// GUID, sites by their stacks.
 func (m *Merger) build() *Profile {
 	p := &Profile{MIBs: m.mibs, DataAccess: m.dataAccess()}
 	if len(m.names) > 0 {
@@ -78,8 +78,7 @@ func orderSites(keys []uint64, position []int32, stacks []StackIndex) []orderedS
 	return out
 }
 
-// sitesOf returns how many of the ordered sites are the record's, with which
-// they begin.
+// sitesOf returns how many of the first of the ordered sites belong to the record.
 func sitesOf(s []orderedSite, record int32) int {
 	n := 0
 	for n < len(s) && s[n].record == record {
@@ -88,9 +87,9 @@ func sitesOf(s []orderedSite, record int32) int {
 	return n
 }
 
-// canonical adds to the empty to the used stacks and their callers, ordered
-// from the outermost frame on, and their frames, ordered by what they say. It
-// returns by stack of s which it is there.
+// canonical adds to to, which is empty, the used stacks and their callers, sorted by
+// their frames from the outermost on, and their frames, sorted by their fields. It
+// returns the index in to of each stack of s.
 func (s *Stacks) canonical(used []bool, to *Stacks) []StackIndex {
 	through := make([]uint64, len(s.nodes)+1)
 	for i := len(s.nodes); i > 0; i-- {
@@ -119,7 +118,7 @@ func (s *Stacks) canonical(used []bool, to *Stacks) []StackIndex {
 	}
 	tree := s.children(through, rank)
 	out := make([]StackIndex, len(s.nodes)+1)
-	// Depth first; what is still to be visited, the next one last.
+	// Depth first: todo is the stack of nodes to visit, the next one last.
 	todo := []StackIndex{0}
 	for len(todo) > 0 {
 		node := todo[len(todo)-1]

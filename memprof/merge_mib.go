@@ -6,11 +6,10 @@ import (
 	"github.com/profuse-pgo/profuse/internal/saturate"
 )
 
-// follow merges what was measured of the same context later in the same
-// process (MemInfoBlock::Merge of the MemProf runtime): the rule for several
-// dumps in one raw file. What the later block says of overlaps and equal CPUs
-// is replaced by a comparison with the earlier one. It reports whether a sum
-// did not fit and was cut to the largest value.
+// follow merges a later MIB of the same context and process, by the rule for several
+// dumps in one raw file (MemInfoBlock::Merge of the MemProf runtime). It replaces the
+// later MIB's counts of overlaps and equal CPUs with a comparison of both MIBs. It
+// reports whether a sum saturated.
 func (m *MIB) follow(later *MIB) (overflow bool) {
 	o := overflowing{}
 	m.addSums(later, 1, &o)
@@ -30,20 +29,18 @@ func (m *MIB) follow(later *MIB) (overflow bool) {
 	return o.happened
 }
 
-// unknownCPU is the id that the runtime gives before it knows CPUs.
+// unknownCPU is the CPU id that the runtime records before it can determine CPUs.
 const unknownCPU = math.MaxUint32
 
-// merge adds, weight times, what was measured of the same context elsewhere:
-// in another process, or by another stack of addresses in this one. Sums
-// (AllocCount, Total…, Num…, histogram buckets) are added, minima and maxima
-// joined; the timestamps are those of the latest allocation and deallocation.
-// A CPU or data type stays only if all agree, else it becomes unknown
-// (2^32-1 and 0). A field that is not known of both is not known of the
-// result: a part of a sum is no sum. AccessHistogram becomes 0.
+// merge merges, weight times, the MIB of the same context in another process, or of
+// another stack of addresses in this one. It adds sums (AllocCount, Total…, Num…,
+// histogram buckets) and takes the least minimum, the greatest maximum and the latest
+// timestamps. A CPU or data type that differs becomes unknown (2^32-1 and 0). A field
+// that one of the two lacks is unknown in the result, because a partial sum would be
+// wrong. AccessHistogram becomes 0.
 //
-// The rule is associative and commutative, and merging with weight w is
-// merging w times. It reports whether a sum did not fit and was cut to the
-// largest value.
+// The rule is associative and commutative, and merging with weight w equals merging w
+// times. merge reports whether a sum saturated.
 func (m *MIB) merge(o *MIB, weight uint64) (overflow bool) {
 	c := *o
 	c.keep(m.Fields)
@@ -68,7 +65,7 @@ func (m *MIB) merge(o *MIB, weight uint64) (overflow bool) {
 	return of.happened
 }
 
-// scale turns m into weight times m: the sums are multiplied.
+// scale multiplies the sums of m by weight.
 func (m *MIB) scale(weight uint64) (overflow bool) {
 	if weight == 1 {
 		return false
@@ -80,7 +77,7 @@ func (m *MIB) scale(weight uint64) (overflow bool) {
 	return overflow
 }
 
-// keep forgets the fields that are not in s.
+// keep marks the fields that are not in s as unknown.
 func (m *MIB) keep(s Schema) {
 	if m.Fields&^s == 0 {
 		return
@@ -103,8 +100,8 @@ func (m *MIB) addSums(n *MIB, weight uint64, o *overflowing) {
 	o.add64(&m.TotalLifetimeAccessDensity, n.TotalLifetimeAccessDensity, weight)
 }
 
-// addCoincidences adds how often a block and the one before it overlapped, or
-// had a CPU in common.
+// addCoincidences adds how often a block overlapped its predecessor or shared a CPU with
+// it (NumLifetimeOverlaps, NumSame…).
 func (m *MIB) addCoincidences(n *MIB, weight uint64, o *overflowing) {
 	o.add32(&m.NumMigratedCPU, n.NumMigratedCPU, weight)
 	o.add32(&m.NumLifetimeOverlaps, n.NumLifetimeOverlaps, weight)
@@ -125,9 +122,9 @@ func (m *MIB) joinExtremes(n *MIB) {
 	m.MaxLifetimeAccessDensity = max(m.MaxLifetimeAccessDensity, n.MaxLifetimeAccessDensity)
 }
 
-// joinHistogram adds histograms bucket by bucket; the longer one gives the
-// size. If the buckets of one are lost, so are those of the result. n is not
-// changed and not referred to afterwards; m's buckets are its own.
+// joinHistogram adds histograms bucket by bucket; the result has the size of the longer
+// one. If the buckets of one are unknown, so are those of the result. m's buckets are
+// its own; n is neither changed nor retained.
 func (m *MIB) joinHistogram(n *MIB, weight uint64, o *overflowing) {
 	known := int(m.AccessHistogramSize) == len(m.Histogram) && int(n.AccessHistogramSize) == len(n.Histogram)
 	m.AccessHistogramSize = max(m.AccessHistogramSize, n.AccessHistogramSize)
@@ -143,7 +140,7 @@ func (m *MIB) joinHistogram(n *MIB, weight uint64, o *overflowing) {
 	}
 }
 
-// overflowing is arithmetic that stops at the largest value and remembers it.
+// overflowing does saturating arithmetic and records whether a sum saturated.
 type overflowing struct{ happened bool }
 
 func (o *overflowing) mul(a, b uint64) uint64 {

@@ -111,10 +111,10 @@ func (s Schema) Fields() []Field {
 	return out
 }
 
-// MIB is a memory information block: what was measured of all blocks
-// allocated in one context. Sizes are in bytes, times in milliseconds;
-// AccessDensity is accesses per 100 bytes, LifetimeAccessDensity that per
-// second of the block's life, at least one.
+// A MIB is a memory information block: the measurements of all blocks allocated in one
+// context. Sizes are in bytes, times in milliseconds. AccessDensity is accesses per 100
+// bytes; LifetimeAccessDensity is AccessDensity per second of the block's lifetime,
+// which counts as at least one second.
 type MIB struct {
 	TotalAccessCount           uint64
 	MinAccessCount             uint64
@@ -124,8 +124,8 @@ type MIB struct {
 	DataTypeID                 uint64 // DataTypeId
 	TotalAccessDensity         uint64
 	TotalLifetimeAccessDensity uint64
-	// AccessHistogram is where the histogram was in the process that wrote the
-	// profile, or in LLVM's tool: meaningless, kept to copy files exactly.
+	// AccessHistogram is the address of the histogram in the process that wrote
+	// the file. It is meaningless, and kept to copy files exactly.
 	AccessHistogram uint64
 
 	AllocCount               uint32
@@ -145,12 +145,12 @@ type MIB struct {
 	MaxAccessDensity         uint32
 	MinLifetimeAccessDensity uint32
 	MaxLifetimeAccessDensity uint32
-	AccessHistogramSize      uint32 // buckets in the process; Histogram may be gone
+	AccessHistogramSize      uint32 // number of buckets; Histogram may be nil nevertheless
 
 	// Fields says which fields are known; the others are zero.
 	Fields Schema
-	// Histogram has the accesses by 8 bytes of the block. It is known from raw
-	// profiles only: no other format holds it.
+	// Histogram has the number of accesses to each 8 bytes of the blocks. Only
+	// raw profiles contain it.
 	Histogram []uint64
 }
 
@@ -201,6 +201,7 @@ func (m *MIB) wide(f Field) *uint64 {
 	return nil
 }
 
+// narrow returns the place of a 32-bit field, or nil for a 64-bit field.
 func (m *MIB) narrow(f Field) *uint32 {
 	switch f {
 	case allocCount:

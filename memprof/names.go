@@ -8,21 +8,21 @@ import (
 )
 
 const (
-	// callBytes is the distance of the addresses that are looked at: no call
-	// and its return address are nearer to each other on the targets of MemProf.
+	// callBytes is the distance of the addresses that are looked up: a call on
+	// the targets of MemProf has at least as many bytes.
 	callBytes = 4
-	// maxNamedAddresses bounds how many addresses are looked at in a program.
+	// maxNamedAddresses bounds how many addresses of a program are looked up.
 	maxNamedAddresses = 16 << 20
 	namedBatch        = 1 << 16
 )
 
-// NameFunctions looks in the programs that were given by name for the functions
-// of a profile, and adds names and sources of those that it finds to the
-// profile: indexed profiles and YAML know functions by hash only.
+// NameFunctions adds to a profile the names and sources of the functions that it finds
+// in the programs given by name. Indexed profiles and YAML identify functions by hash
+// only.
 //
-// It looks at the code of the functions that the symbol table has and at what
-// is inlined there; without symbol table at all code. Debug information that is
-// missing or damaged is passed over.
+// It searches the code of the functions in the symbol table, and the functions inlined
+// there; without a symbol table it searches all code. It ignores missing or damaged
+// debug information.
 func (b *Binaries) NameFunctions(p *Profile) error {
 	unknown := make(map[uint64]bool)
 	for i := range p.Records {
@@ -51,7 +51,7 @@ func (b *Binaries) NameFunctions(p *Profile) error {
 	return nil
 }
 
-// nameFunctions adds names to a profile and takes them out of unknown.
+// nameFunctions adds names to a profile and removes their functions from unknown.
 func (p *program) nameFunctions(to *Profile, unknown map[uint64]bool) error {
 	ranges, err := p.codeOf(to, unknown)
 	if err != nil {
@@ -62,7 +62,7 @@ func (p *program) nameFunctions(to *Profile, unknown map[uint64]bool) error {
 	left := maxNamedAddresses
 	batch := make([]uint64, 0, namedBatch)
 	flush := func() {
-		// What cannot be read stays without a name.
+		// Functions in units that cannot be read stay without a name.
 		_ = p.file.Batch(batch, func(_ int, frames []symbolize.Frame) {
 			for k := range frames {
 				f := &frames[k]
@@ -95,8 +95,8 @@ func (p *program) nameFunctions(to *Profile, unknown map[uint64]bool) error {
 	return nil
 }
 
-// codeOf returns the addresses to look at. Symbols name functions also where
-// there is no debug information.
+// codeOf returns the addresses to look up. It names the functions in the symbol table
+// itself, with or without debug information.
 func (p *program) codeOf(to *Profile, unknown map[uint64]bool) (iter.Seq[uint64], error) {
 	symbols, err := p.file.Symbols()
 	if err != nil {

@@ -5,8 +5,8 @@ import (
 	"math/bits"
 )
 
-// hashSeed keeps a hostile file from choosing numbers that meet in one place of
-// a hash table. It shows in no result.
+// A hashSeed randomizes a hash table, so that a hostile file cannot force collisions. No
+// result depends on it.
 type hashSeed [2]uint64
 
 func newHashSeed() hashSeed {
@@ -19,15 +19,15 @@ func (s *hashSeed) hash(x uint64) int {
 	return int(hi ^ lo)
 }
 
-// numbering numbers distinct values by first appearance: the millions of PCs of
-// a profile are a few thousand distinct ones.
+// A numbering numbers distinct values by first appearance. The millions of PCs of a
+// profile have a few thousand distinct values.
 type numbering struct {
 	list  []uint64
 	slots []int32 // index in list plus 1; 0 if empty
 	seed  hashSeed
 }
 
-// slot returns where a value is or belongs.
+// slot returns the slot of a value, or the empty slot to put it in.
 func (t *numbering) slot(v uint64) int {
 	mask := len(t.slots) - 1
 	i := t.seed.hash(v) & mask

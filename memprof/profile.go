@@ -13,9 +13,9 @@ func GUID(name string) uint64 {
 	return binary.LittleEndian.Uint64(sum[:8])
 }
 
-// CanonicalName cuts what optimizers append to the name of a function that
-// they promoted or split: ".llvm." and ".part." with the last component
-// (sampleprof::FunctionSamples::getCanonicalFnName). ".__uniq." stays.
+// CanonicalName removes the suffixes that optimizers append to the name of a function
+// that they promote or split: ".llvm." and ".part." with the component after it
+// (sampleprof::FunctionSamples::getCanonicalFnName). It keeps ".__uniq.".
 func CanonicalName(name string) string {
 	for _, suffix := range []string{".llvm.", ".part."} {
 		at := strings.LastIndex(name, suffix)
@@ -29,14 +29,14 @@ func CanonicalName(name string) string {
 // Frame is one level of a call stack, inlined calls being levels of their own.
 type Frame struct {
 	GUID       uint64 // of the function, see [GUID]
-	LineOffset uint32 // line less that of the function's declaration, modulo 2^32
+	LineOffset uint32 // line minus that of the function's declaration, modulo 2^32
 	Column     uint32 // 0 if unknown
 	Inline     bool   // the function is inlined into that of the next frame (IsInlineFrame)
 }
 
-// AllocSite is an allocation context as one of its functions sees it: the
-// call stack and what was measured of its blocks. A context is recorded in the
-// function that allocates and, if that is inlined, in all it is inlined into.
+// An AllocSite is an allocation context in the record of a function: the call stack and
+// the measurements of its blocks. A context is recorded in the function that allocates
+// and, if that is inlined, in all functions it is inlined into.
 type AllocSite struct {
 	Stack StackIndex // from the allocation to the outermost caller
 	// MIB is the index in Profile.MIBs. Sites of one context, in the functions
@@ -53,7 +53,7 @@ type CallSite struct {
 	Callees []uint64
 }
 
-// Record is what the profile knows of one function.
+// A Record holds the allocation and call sites of one function.
 type Record struct {
 	GUID       uint64
 	AllocSites []AllocSite
@@ -63,9 +63,8 @@ type Record struct {
 // MIBIndex is an index in Profile.MIBs.
 type MIBIndex uint32
 
-// Profile is a symbolized heap profile in memory, free of any version. Records
-// stand in the order in which their functions were first seen, which is that
-// of the file for what was read from one.
+// A Profile is a symbolized heap profile in memory, independent of versions. Records are
+// in the order in which their functions first occurred: for a file, its order.
 type Profile struct {
 	Stacks  Stacks // frames and call stacks, each once
 	MIBs    []MIB
@@ -86,24 +85,24 @@ type Profile struct {
 	summary *summary
 }
 
-// Empty reports whether the profile says nothing at all; nil says nothing.
+// Empty reports whether the profile has no data; a nil profile is empty.
 func (p *Profile) Empty() bool { return p == nil || len(p.Records) == 0 && p.DataAccess.Empty() }
 
 // DataAccess is a profile of accesses to static data (memprof::DataAccessProfData).
 type DataAccess struct {
 	Records []DataAccessRecord // of distinct symbols and hashes, in order of first appearance
 	// ColdSymbols and ColdHashes are symbols, and hashes of the contents of
-	// string literals, known not to be accessed. Each stands once.
+	// string literals, known not to be accessed. Their elements are distinct.
 	ColdSymbols []string
 	ColdHashes  []uint64
 }
 
-// Empty reports whether there is nothing in it; a nil profile is empty.
+// Empty reports whether the profile has no data; a nil profile is empty.
 func (d *DataAccess) Empty() bool {
 	return d == nil || len(d.Records) == 0 && len(d.ColdSymbols) == 0 && len(d.ColdHashes) == 0
 }
 
-// DataAccessRecord is what was sampled of one symbol or string literal.
+// A DataAccessRecord holds the samples of one symbol or string literal.
 type DataAccessRecord struct {
 	Symbol      string // canonical name; empty for a string literal
 	Hash        uint64 // of the contents of a string literal; 0 for a symbol
@@ -111,7 +110,7 @@ type DataAccessRecord struct {
 	Locations   []SourceLocation
 }
 
-// SourceLocation is where data is defined or a function begins.
+// A SourceLocation is the place where data is defined or a function begins.
 type SourceLocation struct {
 	File string
 	Line uint32

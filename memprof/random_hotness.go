@@ -2,14 +2,12 @@ package memprof
 
 import "math"
 
-// RandomizeHotness makes the context of every site either cold or warm, at
-// random: for experiments with what compilers make of hints. Of the sites of
-// one context, in the functions that it is inlined into, each has a value of its
-// own.
+// RandomizeHotness makes the context of every site cold or warm at random, for
+// experiments with the hints of compilers. The sites of one context, in the functions
+// that it is inlined into, are independent.
 //
-// It is what llvm-profdata 22 does for --memprof-random-hotness with a single
-// input, with the generator of the GNU C library: the same seed gives the same
-// bytes.
+// For a single input it equals llvm-profdata 22's --memprof-random-hotness with the
+// generator of the GNU C library: the same seed gives the same bytes.
 func (p *Profile) RandomizeHotness(seed uint32) {
 	p.summary = nil
 	rng := newLibcRand(seed)
@@ -31,14 +29,14 @@ func (p *Profile) RandomizeHotness(seed uint32) {
 	p.MIBs = mibs
 }
 
-// libcRand is rand of the GNU C library: an additive feedback generator over 31
+// libcRand is rand(3) of the GNU C library: an additive feedback generator over 31
 // words.
 type libcRand struct {
 	words [31]uint32
 	at    int // of the word to be replaced
 }
 
-// randLag is how far the other word that goes into a new one is behind.
+// randLag is the distance of the second word that a new word is computed from.
 const randLag = 3
 
 func newLibcRand(seed uint32) *libcRand {

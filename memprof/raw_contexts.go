@@ -10,13 +10,13 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// rawStack is where the PCs of a stack are.
+// A rawStack locates the PCs of a stack.
 type rawStack struct {
 	off   int64
 	depth uint32
 }
 
-// stackTable is the stacks of a dump.
+// A stackTable holds the stacks of a dump.
 type stackTable struct {
 	stacks []rawStack
 	ids    numbering
@@ -42,8 +42,8 @@ func readStacks(c *cursor.Cursor) (stackTable, error) {
 	return t, endSection(c)
 }
 
-// find returns the index of the stack with that id, or -1. The runtime writes
-// stacks in the order of the MIBs: mostly it is the one at hint.
+// find returns the index of the stack with the id, or -1. The runtime writes stacks in
+// the order of the MIBs, so the stack is usually the one at hint.
 func (t *stackTable) find(hint int, id uint64) int {
 	if hint < len(t.stacks) && t.ids.list[hint] == id {
 		return hint
@@ -51,13 +51,13 @@ func (t *stackTable) find(hint int, id uint64) int {
 	return int(t.ids.find(id))
 }
 
-// readMIBs reads the MIBs of a dump and adds them to those of the dumps before.
+// readMIBs reads the MIBs of a dump and merges them with those of previous dumps.
 func (r *rawReader) readMIBs(c *cursor.Cursor, version int, t stackTable) (int, error) {
 	l := &rawLayouts[version]
 	n := c.Count(c.U64("number of MIBs"), 8+l.mib, "number of MIBs")
 	r.p.contexts = slices.Grow(r.p.contexts, n)
 	r.indexContexts()
-	// The context of each stack in this dump, plus 1.
+	// known is the context of each stack in this dump, plus 1.
 	known := make([]int32, len(t.stacks))
 	for c.Record = 0; c.Record < n && c.Err() == nil; c.Record++ {
 		at := c.Offset()
@@ -97,8 +97,8 @@ func (r *rawReader) readMIBs(c *cursor.Cursor, version int, t stackTable) (int, 
 	return n, endSection(c)
 }
 
-// indexContexts makes the index of the dumps before, once there are several:
-// most files have one.
+// indexContexts indexes the contexts of previous dumps. Most files have one dump and
+// need no index.
 func (r *rawReader) indexContexts() {
 	if len(r.p.Dumps) == 0 {
 		return
@@ -130,7 +130,8 @@ func (r *rawReader) merge(to int32, ctx *rawContext) error {
 	m.keep(later.Fields)
 	overflow := m.follow(&later)
 	if !r.opt.LLVMCompat {
-		// Counts within a dump are as good as those within the first.
+		// The counts of coincidences within later dumps are as valid as those
+		// within the first.
 		var o overflowing
 		m.addCoincidences(&later, 1, &o)
 		overflow = overflow || o.happened
@@ -141,11 +142,11 @@ func (r *rawReader) merge(to int32, ctx *rawContext) error {
 	return nil
 }
 
-// decodeRawMIB decodes the MIB at the start of b, and the histogram after it,
-// which has been seen to be there.
+// decodeRawMIB decodes the MIB at the start of b, and the histogram after it. The caller
+// has checked that b contains both.
 //
-// Raw version 1 leaves DataTypeId uninitialized: it does not count as known.
-// Its MaxAccessCount is a minimum, by a mistake in the runtime.
+// The runtime of raw version 1 leaves DataTypeId uninitialized, so the field counts as
+// unknown. By a bug in that runtime its MaxAccessCount is a minimum.
 func decodeRawMIB(m *MIB, b []byte, version int) {
 	*m = MIB{
 		AllocCount:          le.Uint32(b[0:]),

@@ -12,10 +12,10 @@ import (
 type RawError struct {
 	Text  string
 	class error
-	named bool // it is printed below the file's name
+	named bool // llvm-profdata prints it after the file's name
 }
 
-// Error returns the text llvm-profdata 22 prints for the failure.
+// Error returns llvm-profdata 22's text of the failure.
 func (e *RawError) Error() string { return e.Text }
 
 // Unwrap returns the class of the failure.
@@ -23,7 +23,7 @@ func (e *RawError) Unwrap() error { return e.class }
 
 const malformed = "malformed instrumentation profile data"
 
-// What llvm-profdata says of raw profiles.
+// The error texts of llvm-profdata for raw profiles.
 var (
 	errRawMagic     = &RawError{"invalid instrumentation profile data (bad magic)", profile.ErrUnrecognized, false}
 	errRawTruncated = &RawError{"truncated profile data", profile.ErrTruncated, true}
@@ -37,7 +37,7 @@ var (
 
 func newRawError(text string, class error) *RawError { return &RawError{Text: text, class: class} }
 
-// rawFail makes an error at an absolute offset of a raw file.
+// rawFail returns an error at an absolute offset of a raw file.
 func rawFail(section string, off int64, cause error, field string, found, want any) error {
 	return &profile.FormatError{
 		Section: section, Offset: off, Record: -1, Field: field,
@@ -45,7 +45,7 @@ func rawFail(section string, off int64, cause error, field string, found, want a
 	}
 }
 
-// inDump says which dump of several an error is about.
+// inDump adds the number of the dump to an error, if there are several.
 func inDump(err error, dump int) error {
 	if fe, ok := err.(*profile.FormatError); ok && dump > 0 {
 		c := *fe

@@ -34,7 +34,7 @@ import (
 const (
 	rawMagic        = 0xff<<56 | 'm'<<48 | 'p'<<40 | 'r'<<32 | 'o'<<24 | 'f'<<16 | 'r'<<8 | 0x81
 	rawMagicSwapped = 0x81<<56 | 'r'<<48 | 'f'<<40 | 'o'<<32 | 'r'<<24 | 'p'<<16 | 'm'<<8 | 0xff
-	// accessMagic begins a raw profile of accesses to data, another format.
+	// accessMagic is the magic of raw profiles of data accesses, another format.
 	accessMagic = 0xff<<56 | 'f'<<48 | 'b'<<40 | 'm'<<32 | 'b'<<24 | 'i'<<16 | 'n'<<8 | 0x81
 
 	rawHeaderSize  = 48
@@ -42,15 +42,15 @@ const (
 	rawStackHeader = 16
 	maxBuildID     = 32
 
-	// RawVersionMin and RawVersionMax are the raw versions that are read: those
-	// of LLVM 14 to 22.
+	// RawVersionMin and RawVersionMax bound the raw versions that ReadRaw reads:
+	// those of LLVM 14 to 22.
 	RawVersionMin = 1
 	RawVersionMax = 5
 )
 
-// rawLayout is what depends on the raw version. Sizes are in bytes.
+// A rawLayout holds the properties of a raw version. Sizes are in bytes.
 type rawLayout struct {
-	buildIDSize bool // segments say how long their build id is
+	buildIDSize bool // segments have the size of their build id
 	segment     int  // size of a segment entry
 	mib         int  // size of a MIB
 	bucket      int  // size of a histogram bucket; 0 without histograms
@@ -69,8 +69,8 @@ const histogramSizeAt = 132
 
 var le = binary.LittleEndian
 
-// bucketValue expands a bucket of raw version 5: 12 bits of mantissa, and above
-// them 4 bits by which it is shifted.
+// bucketValue decodes a bucket of raw version 5: the low 12 bits, shifted left by the
+// high 4 bits.
 func bucketValue(b uint16) uint64 { return uint64(b&0xfff) << (b >> 12) }
 
 // appendHistogram decodes buckets of the given size.

@@ -2,12 +2,12 @@ package memprof
 
 import "github.com/profuse-pgo/profuse/internal/densemap"
 
-// The order in which llvm-profdata comes across the frames of a raw profile is
-// that of a hash map of its stacks. It shows in section version 2 only, where
-// the frames of a bucket stand in that order.
+// llvm-profdata visits the frames of a raw profile in the order of a hash map of its
+// stacks. The order is visible in section version 2 only, in the order of frames within
+// a bucket.
 
-// noteStacks notes the order in which llvm-profdata adds the stacks of a dump
-// to its map.
+// noteStacks records the order in which llvm-profdata adds the stacks of a dump to its
+// map.
 func (r *rawReader) noteStacks(t stackTable) {
 	p := r.p
 	ids := t.ids.list
@@ -15,7 +15,7 @@ func (r *rawReader) noteStacks(t stackTable) {
 		p.stackIDs = ids
 		return
 	}
-	// The stacks of a later dump have been in a map of their own.
+	// llvm-profdata reads a later dump into a map of its own first.
 	if r.stacksSeen == nil {
 		r.stacksSeen = make(map[uint64]bool, len(p.stackIDs))
 		for _, id := range p.stackIDs {

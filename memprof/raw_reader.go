@@ -12,20 +12,17 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// RawOptions adjust reading raw profiles. The zero value is right for most
-// uses.
+// RawOptions adjust [ReadRaw]. The zero value is right for most uses.
 type RawOptions struct {
-	// LLVMCompat adds up the dumps of a file as llvm-profdata does: counts of
-	// coincidences (NumMigratedCpu, NumLifetimeOverlaps, NumSame…) of later
-	// dumps are lost, and all dumps must have the same segments.
+	// LLVMCompat merges the dumps of a file as llvm-profdata does: it loses the
+	// counts of coincidences (NumMigratedCpu, NumLifetimeOverlaps, NumSame…) of
+	// later dumps, and all dumps must have the same segments.
 	LLVMCompat bool
-	// Overflow is told of each context of which a sum has been cut to what its
-	// field can hold. It may be nil.
+	// Overflow, if not nil, is called for each context with a sum that saturated.
 	Overflow func(stackID uint64)
 }
 
-// RawProfile is a raw profile: what one process measured, before its addresses
-// are symbolized.
+// A RawProfile is a raw profile: the measurements of one process, not symbolized.
 type RawProfile struct {
 	Name     string
 	Dumps    []RawDump // in the order of the file
@@ -47,26 +44,25 @@ type RawDump struct {
 	NumStacks   int
 }
 
-// Segment is a piece of code of the process.
+// A Segment is a mapping of code in the process.
 type Segment struct {
-	Start, End uint64 // addresses in the process; End is after it
-	// Offset is, since raw version 3, what was added to all addresses of the
-	// program or library when it was loaded: 0 if it could not be moved.
-	// Before, it is where the piece begins in its file, in bytes.
+	Start, End uint64 // addresses in the process; End is exclusive
+	// Offset is, since raw version 3, the load bias of the program or library: 0
+	// if it is not position-independent. Before version 3 it is the offset of the
+	// segment in its file, in bytes.
 	Offset uint64
-	// BuildID is the GNU build id; nil if there is none or, before raw version
-	// 3, if it is not known.
+	// BuildID is the GNU build id; nil if there is none, and before raw version 3.
 	BuildID []byte
 }
 
-// RawContext is what was measured of the blocks allocated in one context.
+// A RawContext holds the measurements of the blocks allocated in one context.
 type RawContext struct {
-	StackID uint64 // means something in one process only
+	StackID uint64 // valid within one process only
 	MIB     MIB
-	PCs     []uint64 // leaf first: the addresses of the calls, each return address less one
+	PCs     []uint64 // leaf first: addresses within the calls, return address minus one
 }
 
-// rawContext is where a context's parts are in the file.
+// A rawContext locates a context's parts in the file.
 type rawContext struct {
 	id     uint64
 	mib    int64 // offset of the first MIB
@@ -76,8 +72,8 @@ type rawContext struct {
 	merged int32 // index in merged, or -1
 }
 
-// IsRaw reports whether data begins like a raw MemProf profile, or one that
-// this package knows to refuse.
+// IsRaw reports whether data begins like a raw MemProf profile, including those of data
+// accesses, which ReadRaw refuses.
 func IsRaw(data []byte) bool {
 	if len(data) < 8 {
 		return false
@@ -89,16 +85,14 @@ func IsRaw(data []byte) bool {
 	return false
 }
 
-// maxRawFile is how many bytes a raw file may have, so that all it contains can
-// be numbered with 31 bits.
+// maxRawFile bounds the bytes of a raw file, so that 31 bits number its contents.
 const maxRawFile = 8 << 30
 
-// ReadRaw reads a raw profile of any number of dumps, held in data, which must
-// stay unchanged while the profile is used: contexts are decoded only when they
-// are asked for. name is used in errors.
+// ReadRaw reads a raw profile of any number of dumps from data, which must not change
+// while the profile is in use: contexts are decoded on demand. name is for errors.
 //
-// Everything is checked here, against the size of the file before anything is
-// allocated. Errors are *[profile.FormatError].
+// ReadRaw validates the whole file, and checks sizes against that of the file before it
+// allocates memory. Errors are *[profile.FormatError].
 func ReadRaw(name string, data []byte, opt RawOptions) (*RawProfile, error) {
 	if len(data) == 0 {
 		return nil, profile.File(name).Field("").Because(newRawError(errRawMagic.Text, profile.ErrEmpty))
@@ -125,8 +119,8 @@ func (p *RawProfile) Version() int { return p.Dumps[len(p.Dumps)-1].Version }
 // NumContexts returns the number of contexts.
 func (p *RawProfile) NumContexts() int { return len(p.contexts) }
 
-// Contexts iterates over the contexts in the order of the file. The context is
-// reused, but for its histogram.
+// Contexts iterates over the contexts in the order of the file. It reuses the context
+// except for its histogram: copy what you keep.
 func (p *RawProfile) Contexts() iter.Seq[*RawContext] {
 	return func(yield func(*RawContext) bool) {
 		var out RawContext
@@ -207,6 +201,8 @@ type rawHeader struct {
 	segments, mibs, stacks uint64
 }
 
+// readRawHeader reads the header of the dump at start, and checks that its sections are
+// in order and within its TotalSize.
 func readRawHeader(data []byte, start int64) (*rawHeader, error) {
 	const section = "header"
 	rest := data[start:]
@@ -251,7 +247,7 @@ func readRawHeader(data []byte, start int64) (*rawHeader, error) {
 	return h, nil
 }
 
-// badRawMagic explains what the bytes at the start of a dump are.
+// badRawMagic returns the error for bytes that begin no dump.
 func badRawMagic(rest []byte, start int64) error {
 	found, want, cause := fmt.Sprintf("% x", rest[:min(8, len(rest))]), "that of a raw MemProf profile", error(errRawMagic)
 	if len(rest) >= 8 {
@@ -277,7 +273,7 @@ func (h *rawHeader) section(data []byte, name string, from, to uint64) *cursor.C
 	return cursor.New(name, base, data[base:h.start+int64(to)], binary.LittleEndian)
 }
 
-// endSection checks that a section is used up but for its padding.
+// endSection checks that nothing but padding is left of a section.
 func endSection(c *cursor.Cursor) error {
 	c.Record = -1
 	if c.Err() == nil && c.Len() >= 8 {
@@ -287,6 +283,7 @@ func endSection(c *cursor.Cursor) error {
 	return c.Err()
 }
 
+// readSegments reads the segments of a dump.
 func readSegments(c *cursor.Cursor, l *rawLayout) ([]Segment, error) {
 	n := c.Count(c.U64("number of segments"), l.segment, "number of segments")
 	out := make([]Segment, 0, n)
@@ -316,12 +313,12 @@ func readSegments(c *cursor.Cursor, l *rawLayout) ([]Segment, error) {
 	return out, endSection(c)
 }
 
-// maxSegments is how many segments a process can have: more mappings Linux
-// does not allow by default.
+// maxSegments bounds the segments of a process, by the default limit of Linux for
+// mappings (vm.max_map_count).
 const maxSegments = 1 << 16
 
-// addSegments adds the segments of a dump. Each dump lists all; between two,
-// libraries may have been loaded or unloaded.
+// addSegments adds the segments of a dump. Each dump lists all segments at its time;
+// libraries may be loaded or unloaded between dumps.
 func (r *rawReader) addSegments(list []Segment, off int64) error {
 	p := r.p
 	if r.opt.LLVMCompat && len(p.Dumps) > 0 && !slices.EqualFunc(list, p.Segments, Segment.equal) {
@@ -343,9 +340,9 @@ func (r *rawReader) addSegments(list []Segment, off int64) error {
 			if o.End <= s.Start || s.End <= o.Start {
 				continue
 			}
-			// Those of one dump overlap in damaged files; those of several if
-			// the dumps are of different processes, or if one library took the
-			// place of another.
+			// Segments of one dump overlap in damaged files only; those of
+			// several dumps if these are of different processes, or if one
+			// library replaced another.
 			cause, want := errRawSegments, "the same, or apart: dumps of one process"
 			if other >= before {
 				cause, want = errRawMalformed, "apart"

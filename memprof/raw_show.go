@@ -7,10 +7,10 @@ import (
 	"strconv"
 )
 
-// WriteRawShow writes what "llvm-profdata show --memory" of LLVM 22 prints of a
-// raw profile: a summary, the segments, and every record with the measurements
-// of its contexts. p is what raw became with LLVMCompat and KeepNames, about
-// what came with it.
+// WriteRawShow writes the output of "llvm-profdata show --memory" of LLVM 22 for a raw
+// profile: a summary, the segments, and every record with the measurements of its
+// contexts. p and about are the results of symbolizing raw with LLVMCompat and
+// KeepNames.
 func WriteRawShow(w io.Writer, raw *RawProfile, p *Profile, about *Coverage) error {
 	s := rawShow{p: p, w: bufio.NewWriterSize(w, 1<<16)}
 	s.w.WriteString(p.showSummary())

@@ -11,15 +11,15 @@ import (
 	"github.com/profuse-pgo/profuse/symbolize"
 )
 
-// A placement says where a piece of a program's code was in the process.
+// A placement maps a segment of a program's code to addresses of the process.
 type placement struct {
 	start, end uint64 // addresses in the process: start ≤ PC < end
-	delta      uint64 // what to add for the address in the program, modulo 2^64
+	delta      uint64 // add to a PC for the link-time address, modulo 2^64
 	program    *program
 	segment    *Segment
 }
 
-// placements tells programs by address, in ascending order.
+// placements are sorted by address.
 type placements []placement
 
 // find returns the placement that an address of the process is in, or nil.
@@ -34,11 +34,11 @@ func (p placements) find(pc uint64) *placement {
 	return &p[i]
 }
 
-// place finds out which program was where.
+// place maps the programs to the segments of the process.
 //
-// Since raw version 3 the build ids tell. Before, a segment is recognised by
-// where it lies in its file and how long it is, so that only programs given by
-// name can be found, and only if nothing else in the process looks the same.
+// Since raw version 3 it matches build ids. Before, it matches the file offset and the
+// size of segments, which finds programs given by name only, and only if no other
+// segment of the process has the same offset and size.
 func (p *RawProfile) place(b *Binaries) (placements, error) {
 	if p.Version() < 3 {
 		return p.placeByOffset(b)
@@ -70,8 +70,7 @@ func (p placements) sort() placements {
 	return p
 }
 
-// linkedAt returns the address in the program that a segment's start was linked
-// to have.
+// linkedAt returns the link-time address of a segment's start in the program.
 func (p *RawProfile) linkedAt(s *Segment, prog *program) (uint64, error) {
 	code := prog.executable()
 	if len(code) == 1 {
@@ -86,14 +85,14 @@ func (p *RawProfile) linkedAt(s *Segment, prog *program) (uint64, error) {
 		"that of one of its segments of code", profile.ErrMismatch)
 }
 
-// misplaced is the error that the programs given do not fit the process.
+// misplaced returns the error for programs that do not match the process.
 func (p *RawProfile) misplaced(field, found, want string, cause error) error {
 	return &profile.FormatError{
 		File: p.Name, Section: "segments", Offset: -1, Record: -1, Field: field, Found: found, Want: want, Err: cause,
 	}
 }
 
-// noProgram is the error if none of the programs took part in the process.
+// noProgram returns the error if no program matches a segment of the process.
 func (p *RawProfile) noProgram(b *Binaries) error {
 	if b.programs.Empty() {
 		return p.missingProgram()
@@ -105,7 +104,7 @@ func (p *RawProfile) noProgram(b *Binaries) error {
 	return p.misplaced("build id of the program", p.mainID(), b.describe(), newRawError(text, profile.ErrMismatch))
 }
 
-// missingProgram is the error if no program was given.
+// missingProgram returns the error if no program was given.
 func (p *RawProfile) missingProgram() error {
 	var text strings.Builder
 	text.WriteString("\nPath to profiled binary is empty, expected binary with one of the following build ids:\n")
@@ -115,7 +114,7 @@ func (p *RawProfile) missingProgram() error {
 	return p.misplaced("program", "not given", "the one with build id "+p.mainID(), newRawError(text.String(), profile.ErrMismatch))
 }
 
-// mainID names the program: its segment is the first.
+// mainID returns the build id of the main program, whose segment is the first.
 func (p *RawProfile) mainID() string {
 	if len(p.Segments) == 0 {
 		return "not known: there are no segments"
@@ -126,8 +125,8 @@ func (p *RawProfile) mainID() string {
 	return idString(p.Segments[0].BuildID)
 }
 
-// BuildIDs returns the distinct build ids of the process's program, which is
-// the first, and libraries; a nil one stands for those without.
+// BuildIDs returns the distinct build ids of the process's program, which is the first,
+// and libraries. nil stands for those without a build id.
 func (p *RawProfile) BuildIDs() [][]byte {
 	var out [][]byte
 	seen := make(map[string]bool)
@@ -175,13 +174,12 @@ func (p *RawProfile) placeByOffset(b *Binaries) (placements, error) {
 	return out, nil
 }
 
-// pageSize is what mappings of x86-64, the only target of that time, are
-// rounded to.
+// pageSize is the page size of x86-64, the only target of raw versions 1 and 2.
 const pageSize = 4096
 
-// mappingOf returns the mapping of a program's segment of code; nil if it was
-// not in the process. Of a file with debug information only, which no longer
-// says where in the program the segment was, the size has to do.
+// mappingOf returns the mapping of a program's segment of code; nil if the process did
+// not have it. A separate debug file has lost the file offset of the segment, so for
+// one mappingOf compares sizes only.
 func (p *RawProfile) mappingOf(prog *program, code symbolize.Segment) (*Segment, error) {
 	first := code.Addr - code.Addr%pageSize
 	size := (code.Addr - first + code.MemSize + pageSize - 1) &^ (pageSize - 1)
@@ -204,9 +202,9 @@ func (p *RawProfile) mappingOf(prog *program, code symbolize.Segment) (*Segment,
 	return nil, p.misplaced("segments that may be of "+prog.path, fmt.Sprint(len(found)), "one", profile.ErrMismatch)
 }
 
-// placeLLVM places the one program that llvm-profdata takes, where it does:
-// the addresses after a segment's start up to its end are its, and those of all
-// other segments are looked up in the program as they are.
+// placeLLVM maps the one program that llvm-profdata takes as llvm-profdata does:
+// addresses after a segment's start up to its end are relocated, and addresses in all
+// other segments are looked up in the program unchanged.
 func (p *RawProfile) placeLLVM(b *Binaries) (placements, error) {
 	fail := func(field, found, want, text string) error {
 		return p.misplaced(field, found, want, newRawError(text, profile.ErrMismatch))

@@ -5,8 +5,8 @@ import (
 	"io"
 )
 
-// WriteShow writes what "llvm-profdata show --memory" of LLVM 22 prints of an
-// indexed profile: the summary as comments, then the profile as YAML.
+// WriteShow writes the output of "llvm-profdata show --memory" of LLVM 22 for an indexed
+// profile: the summary as comments, then the profile as YAML.
 func WriteShow(w io.Writer, p *Profile) error {
 	if _, err := io.WriteString(w, p.showSummary()); err != nil {
 		return err
@@ -14,8 +14,8 @@ func WriteShow(w io.Writer, p *Profile) error {
 	return WriteYAML(w, p)
 }
 
-// showSummary returns the summary as "show --memory" prints it: the stored one
-// if there is one.
+// showSummary returns the text of the summary: of the stored one, or else of a computed
+// one.
 func (p *Profile) showSummary() string {
 	s := p.summarize(DefaultThresholds)
 	if p.summary != nil {

@@ -11,11 +11,10 @@ type StackIndex uint32
 // Stacks holds frames and call stacks, each once, numbered in the order in
 // which they were added. The zero value is ready to use.
 //
-// Call stacks form a tree: each is a frame and the stack of its callers. A
-// stack that shares its outer part with others takes room for the rest only,
-// and what is done for all stacks takes as many steps as there are nodes, which
-// is much less than frames on all stacks. A node's callers have smaller
-// numbers than the node.
+// Call stacks form a tree: a stack is a frame and the stack of its callers. Stacks
+// share their common outer frames, so memory, and the time of operations on all stacks,
+// are proportional to the nodes, of which there are much fewer than frames on all
+// stacks. The callers of a node have smaller indices than the node.
 type Stacks struct {
 	frames     []Frame
 	frameIndex map[Frame]FrameIndex
@@ -24,7 +23,7 @@ type Stacks struct {
 	slots  []StackIndex
 	seed   hashSeed
 	whole  []StackIndex // what AddStack returned, each once
-	marked []bool       // by StackIndex: is it in whole?
+	marked []bool       // by StackIndex: whether it is in whole
 }
 
 // stackNode is a frame and its callers.
@@ -86,8 +85,8 @@ func (s *Stacks) addStack(frames []FrameIndex) StackIndex {
 	return i
 }
 
-// push returns the index of the call stack with frame f called from the given
-// stack, without noting it as a whole one.
+// push returns the index of the call stack with frame f called from the given stack,
+// without marking it as whole.
 func (s *Stacks) push(caller StackIndex, f FrameIndex) StackIndex {
 	if len(s.nodes) == cap(s.nodes) {
 		s.grow()
@@ -105,8 +104,8 @@ func (s *Stacks) push(caller StackIndex, f FrameIndex) StackIndex {
 	return s.slots[slot]
 }
 
-// markWhole notes a call stack as one that stands for itself, not for the
-// callers of others only.
+// markWhole marks a call stack as one of the profile, as opposed to the callers of
+// another one.
 func (s *Stacks) markWhole(i StackIndex) {
 	if need := len(s.nodes) + 1; need > len(s.marked) {
 		s.marked = append(s.marked, make([]bool, max(need-len(s.marked), len(s.marked)))...)
@@ -122,8 +121,8 @@ func (s *Stacks) grow() {
 		s.seed = newHashSeed()
 	}
 	s.slots = make([]StackIndex, max(64, 2*len(s.slots)))
-	// The nodes fill the table by two thirds. They grow with it: small steps
-	// would leave a multiple of their size behind.
+	// Nodes fill two thirds of the table. Grow both together: append's smaller
+	// steps would leave a multiple of their size as garbage.
 	s.nodes = append(make([]stackNode, 0, 2*len(s.slots)/3), s.nodes...)
 	for i, n := range s.nodes {
 		slot := s.slot(n)
@@ -134,7 +133,7 @@ func (s *Stacks) grow() {
 	}
 }
 
-// slot is where the search for n begins.
+// slot returns the slot where the search for n begins.
 func (s *Stacks) slot(n stackNode) int {
 	return s.seed.hash(uint64(n.caller)<<32|uint64(n.frame)) & (len(s.slots) - 1)
 }

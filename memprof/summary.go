@@ -68,8 +68,8 @@ func (p *Profile) written() summary {
 	return s
 }
 
-// contexts returns for every stack the first one that differs from it in marks
-// of inlining at most.
+// contexts returns for every stack the first stack that equals it apart from inline
+// flags.
 func (s *Stacks) contexts() []StackIndex {
 	plain := Stacks{}
 	first := make([]StackIndex, len(s.nodes)+1)   // by index in plain

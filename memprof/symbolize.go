@@ -10,57 +10,55 @@ import (
 // SymbolizeOptions adjust [RawProfile.Symbolize]. The zero value is right for
 // most uses.
 type SymbolizeOptions struct {
-	// LLVMCompat does what llvm-profdata 22 does: one program, the first, and
-	// none of its libraries; a context for each stack of addresses, though
-	// several may be the same calls; a call site for each address.
+	// LLVMCompat does what llvm-profdata 22 does: it symbolizes the first program
+	// only, without libraries, and keeps a context for each stack of addresses and
+	// a call site for each address, even if several have the same frames.
 	LLVMCompat bool
 	// KeepNames fills Profile.Names and Profile.Sources.
 	KeepNames bool
-	// Lenient goes on without debug information that is missing or damaged, as
-	// LLVM does, and tells Warn of it. Otherwise that is an error, such as a
+	// Lenient ignores missing or damaged debug information, as LLVM does, and
+	// passes it to Warn. Otherwise it is an error, such as a
 	// [*symbolize.SplitError] that names a .dwo file.
 	Lenient bool
-	// Warn receives what is suspicious; nil drops it.
+	// Warn, if not nil, is called with suspicious findings.
 	Warn func(error)
-	// Overflow is told of each context of which a sum has been cut to what its
-	// field can hold, by the index of its MIB. It may be nil.
+	// Overflow, if not nil, is called with the index of each MIB with a sum that
+	// saturated.
 	Overflow func(MIBIndex)
 }
 
-// Coverage counts what symbolizing has found.
+// Coverage counts the results of symbolizing.
 type Coverage struct {
 	Contexts int // of the raw profile
-	// Dropped contexts have no call in a known function: those of libraries'
-	// own allocations, say.
+	// Dropped is the number of contexts without a frame in a known function, such
+	// as allocations within libraries.
 	Dropped int
 	PCs     int // distinct addresses
-	// Outside counts those in other programs and libraries than were found,
-	// Unknown those without debug information and of MemProf's runtime. These
-	// calls are left out of call stacks.
+	// Outside counts the addresses in programs and libraries that were not found,
+	// Unknown those without debug information or in MemProf's runtime. Call stacks
+	// lack these calls.
 	Outside, Unknown int
-	Programs         []ProgramUse // that were found
-	Missing          []ProgramUse // that were not, in the order of their segments
+	Programs         []ProgramUse // found programs and libraries
+	Missing          []ProgramUse // missing ones, in the order of their segments
 }
 
-// ProgramUse is a program or library that took part.
+// A ProgramUse is a program or library of the process.
 type ProgramUse struct {
 	File    string // empty if it was not found
 	BuildID []byte // nil if it has none, or before raw version 3
 	PCs     int    // distinct addresses in it
 }
 
-// Symbolize turns the addresses of a raw profile into functions and lines, and
-// makes records of its contexts by function.
+// Symbolize turns the addresses of a raw profile into functions and lines, and its
+// contexts into records by function.
 //
-// A context is recorded in the function that allocates; if that is inlined,
-// also in the one it is inlined into, and so on up to the first that is not.
-// Each other call is recorded as a call site in its function, with its inlined
-// frames. Calls that no debug information tells of are left out, and with the
-// last of them the context.
+// It records a context in the function that allocates and, if that is inlined, in each
+// function that it is inlined into. It records each other call as a call site in its
+// function, with its inlined frames. It omits calls without debug information, and
+// contexts without any other call.
 //
-// Raw version 1 does not have access densities. The profile gets those that
-// the blocks of a context would have if all of them were alike: without,
-// compilers would take them for cold.
+// Raw version 1 has no access densities. Symbolize estimates them as if all blocks of a
+// context were alike; without densities compilers would treat all contexts as cold.
 func (p *RawProfile) Symbolize(b *Binaries, opt SymbolizeOptions) (*Profile, *Coverage, error) {
 	s := symbolizer{raw: p, opt: opt}
 	s.about.Contexts = len(p.contexts)
@@ -96,8 +94,8 @@ type symbolizer struct {
 	arena  []FrameIndex
 }
 
-// chain is the inlined frames at a PC: a part of the arena, innermost first.
-// A PC that counts for nothing has none.
+// A chain is the inlined frames at a PC: a part of the arena, innermost first. It is
+// empty for a PC that is omitted.
 type chain struct {
 	start, end int
 	// same is the first PC with the same frames, or with LLVMCompat the PC.
@@ -159,8 +157,8 @@ func (s *symbolizer) lookup() error {
 	return nil
 }
 
-// warnOfMain warns if only libraries of the process were found: often the
-// program is there in another build.
+// warnOfMain warns if only libraries of the process were found: the user may have given
+// another build of the program.
 func (s *symbolizer) warnOfMain(b *Binaries) {
 	p := s.raw
 	if len(p.Segments) == 0 || s.places.find(p.Segments[0].Start) != nil {
@@ -169,8 +167,7 @@ func (s *symbolizer) warnOfMain(b *Binaries) {
 	s.warn(p.misplaced("build id of the program", p.mainID(), b.describe(), profile.ErrMismatch))
 }
 
-// countOutside tells which programs the addresses are of that none was found
-// for.
+// countOutside counts the addresses in each program that was not found.
 func (s *symbolizer) countOutside(pcs []uint64) {
 	s.about.Outside = len(pcs)
 	slices.Sort(pcs)
@@ -215,8 +212,8 @@ func (s *symbolizer) collect() {
 	}
 }
 
-// importChains adds the frames of the programs to the profile, in the order of
-// their first appearance, which is LLVM's.
+// importChains adds the frames of the programs to the profile in the order of their
+// first occurrence, as LLVM does.
 func (s *symbolizer) importChains(found []StackIndex, of []*program) {
 	s.out = new(Profile)
 	if s.opt.KeepNames {
@@ -253,7 +250,7 @@ func (s *symbolizer) importChains(found []StackIndex, of []*program) {
 	}
 }
 
-// noFrames is the error if nothing is left of any context.
+// noFrames returns the error for a profile without any context left.
 func (s *symbolizer) noFrames() error {
 	found := fmt.Sprintf("none at the %d addresses of %d contexts", s.about.PCs, s.about.Contexts)
 	if s.about.Outside < s.about.PCs {

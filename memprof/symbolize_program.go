@@ -8,14 +8,14 @@ import (
 	"github.com/profuse-pgo/profuse/symbolize"
 )
 
-// program is a program or library, and what was looked up in it.
+// A program is a program or library with a cache of lookups.
 type program struct {
 	path string
 	file *symbolize.File
 
 	mu     sync.Mutex
 	chains Stacks                // of inlined frames
-	addrs  map[uint64]StackIndex // 0 where there are none, or where they do not count
+	addrs  map[uint64]StackIndex // 0 for addresses without frames, or to be omitted
 	guids  map[string]uint64     // by linkage name
 	names  map[uint64]string     // canonical names by GUID
 	starts map[uint64]SourceLocation
@@ -38,9 +38,9 @@ func (p *program) executable() []symbolize.Segment {
 	return slices.DeleteFunc(p.file.Segments(), func(s symbolize.Segment) bool { return !s.Executable })
 }
 
-// lookup appends the frames at addresses: for each a stack of p.chains, 0 for
-// those without. lenient caches and returns what could be read although some
-// debug information is missing or damaged.
+// lookup returns for each address a stack of p.chains, 0 if it has no frames. With
+// lenient it caches and returns what it could read in spite of missing or damaged debug
+// information.
 func (p *program) lookup(addrs []uint64, lenient bool) ([]StackIndex, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -71,7 +71,7 @@ func (p *program) lookup(addrs []uint64, lenient bool) ([]StackIndex, error) {
 	return out, problem
 }
 
-// addChain makes frames of the model. scratch is returned for the next call.
+// addChain adds the frames to p.chains. It returns scratch for the next call.
 func (p *program) addChain(frames []symbolize.Frame, scratch []FrameIndex) (StackIndex, []FrameIndex) {
 	if len(frames) == 0 || frames[0].Function == "" || isRuntimeFile(frames[0].File) {
 		return 0, scratch
@@ -87,8 +87,8 @@ func (p *program) addChain(frames []symbolize.Frame, scratch []FrameIndex) (Stac
 	return p.chains.addStack(scratch), scratch
 }
 
-// noteStart notes where a function begins: of several of one name where the
-// first does.
+// noteStart records where a function begins; of several functions of one name, the
+// first.
 func (p *program) noteStart(guid uint64, f *symbolize.Frame) {
 	if _, ok := p.starts[guid]; !ok && f.File != "" {
 		p.starts[guid] = SourceLocation{f.File, f.StartLine}
@@ -113,8 +113,8 @@ func (p *program) guid(name string) uint64 {
 	return g
 }
 
-// isRuntimeFile reports whether a source file is one of those of the MemProf
-// runtime that the program enters when it allocates.
+// isRuntimeFile reports whether a source file belongs to the MemProf runtime's
+// allocation functions.
 func isRuntimeFile(path string) bool {
 	switch path[strings.LastIndexByte(path, '/')+1:] {
 	case "memprof_malloc_linux.cpp", "memprof_interceptors.cpp", "memprof_new_delete.cpp":
@@ -123,8 +123,7 @@ func isRuntimeFile(path string) bool {
 	return false
 }
 
-// export appends the frames of a stack of p.chains as frames of a profile, to
-// which it adds them.
+// export adds the frames of a stack of p.chains to a profile, and appends their indexes.
 func (p *program) export(dst []FrameIndex, stack StackIndex, out *Profile) []FrameIndex {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -7,15 +7,14 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// Frames that the stacks of a profile may have at most: for each address as
-// many as no compiler inlines on average. Only a program made for it exceeds
-// them.
+// Bounds of the frames on all stacks of a profile: per address more than compilers
+// inline on average. Only hostile programs exceed them.
 const (
 	maxFramesPerPC = 256
 	freeFrames     = 1 << 20
 )
 
-// recordBuilder makes records of contexts.
+// A recordBuilder turns contexts into records.
 type recordBuilder struct {
 	*symbolizer
 	ids []int32 // the current context's PCs that have frames, leaf first
@@ -29,12 +28,13 @@ type recordBuilder struct {
 	calls, frames int // on all stacks
 }
 
-// siteState says in which functions of its frames a PC is a call site already.
+// A siteState says in which functions of its frames a PC is already recorded as a call
+// site.
 type siteState uint8
 
 const (
 	notSited   siteState = iota
-	outerSited           // in all but the innermost, from which it allocates
+	outerSited           // in all but the innermost, which allocates
 	allSited
 )
 
@@ -98,8 +98,8 @@ func (b *recordBuilder) addStack() StackIndex {
 	return at
 }
 
-// measure adds the MIB of the current context. ok is false if the context is
-// there already, as another stack of addresses: then the MIB is merged.
+// measure adds the MIB of the current context. If another stack of addresses has the
+// same frames, it merges the MIB and returns false.
 func (b *recordBuilder) measure(c *rawContext) (site AllocSite, ok bool) {
 	out := b.out
 	var m MIB
@@ -145,7 +145,7 @@ func (b *recordBuilder) addAllocSites(site AllocSite) {
 	}
 }
 
-// record returns the record of a frame's function, which it adds if need be.
+// record returns the record of a frame's function, and adds it if it is missing.
 func (b *recordBuilder) record(f FrameIndex) *Record {
 	guid := b.guid(f)
 	i, added := b.records.index(f, guid)
@@ -155,9 +155,9 @@ func (b *recordBuilder) record(f FrameIndex) *Record {
 	return &b.out.Records[i]
 }
 
-// noteCallSite notes that a PC is a call site in the functions of its frames.
-// Where the context's blocks are allocated, the innermost frame is none: its
-// call is the allocation.
+// noteCallSite records a PC as a call site in the functions of its frames. At the leaf
+// of a context the innermost frame is not a call site, because its call is the
+// allocation.
 func (b *recordBuilder) noteCallSite(id int32, leaf bool) {
 	id = b.chains[id].same
 	frames := b.chain(id)
@@ -178,7 +178,7 @@ func (b *recordBuilder) noteCallSite(id int32, leaf bool) {
 	}
 }
 
-// noteCalls notes a call site in each of the functions once.
+// noteCalls records a call site once in each of the functions.
 func (b *recordBuilder) noteCalls(id int32, frames []FrameIndex) {
 	for _, f := range frames {
 		i, added := b.callers.index(f, b.guid(f))
@@ -198,7 +198,7 @@ func (b *recordBuilder) chain(id int32) []FrameIndex {
 
 func (b *recordBuilder) guid(f FrameIndex) uint64 { return b.out.Stacks.Frame(f).GUID }
 
-// addCallSites gives the call sites to the records.
+// addCallSites adds the call sites to the records.
 func (b *recordBuilder) addCallSites() {
 	for i, guid := range b.callers.guids {
 		r, added := b.records.indexOf(guid)
@@ -213,9 +213,8 @@ func (b *recordBuilder) addCallSites() {
 	}
 }
 
-// estimateDensities gives a MIB of raw version 1 the access densities that it
-// would have if all its blocks were alike: accesses per 100 bytes, and that per
-// second of their lives.
+// estimateDensities sets the access densities of a MIB of raw version 1 as if all its
+// blocks were alike: accesses per 100 bytes, and these per second of lifetime.
 func estimateDensities(m *MIB) {
 	if m.AllocCount == 0 || m.TotalSize == 0 {
 		return

@@ -5,7 +5,7 @@ package memprof
 type Temperature int
 
 const (
-	// Warm blocks are neither cold nor hot; compilers say "notcold".
+	// Warm blocks are neither cold nor hot; compilers call them "notcold".
 	Warm Temperature = iota
 	// Cold blocks live long and are rarely accessed.
 	Cold
@@ -24,29 +24,29 @@ func (t Temperature) String() string {
 	return "warm"
 }
 
-// Thresholds tell cold and hot contexts from the others. All are about
-// averages over the blocks of a context.
+// Thresholds classify contexts by averages over their blocks.
 type Thresholds struct {
-	// ColdAccessDensity: cold blocks have fewer accesses per byte and second of
-	// life (-memprof-lifetime-access-density-cold-threshold).
+	// ColdAccessDensity is the accesses per byte and second of lifetime below
+	// which blocks are cold (-memprof-lifetime-access-density-cold-threshold).
 	ColdAccessDensity float32
-	// ColdLifetime: cold blocks live at least so many seconds
+	// ColdLifetime is the least lifetime of cold blocks, in seconds
 	// (-memprof-ave-lifetime-cold-threshold).
 	ColdLifetime uint32
-	// HotAccessDensity: hot blocks have more accesses per byte and second of
-	// life (-memprof-min-ave-lifetime-access-density-hot-threshold).
+	// HotAccessDensity is the accesses per byte and second of lifetime above
+	// which blocks are hot
+	// (-memprof-min-ave-lifetime-access-density-hot-threshold).
 	HotAccessDensity uint32
-	// UseHot tells hot contexts from warm ones, as clang 17 to 19 always do and
-	// later ones if asked to (-memprof-use-hot-hints).
+	// UseHot distinguishes hot contexts from warm ones, as clang 17 to 19 do, and
+	// later releases with -memprof-use-hot-hints.
 	UseHot bool
 }
 
 // DefaultThresholds are those of clang 20 to 22.
 var DefaultThresholds = Thresholds{ColdAccessDensity: 0.05, ColdLifetime: 200, HotAccessDensity: 1000}
 
-// Classify returns the temperature of a context (memprof::getAllocType), in
-// the compiler's single precision. Fields that are not known count as zero, as
-// in files; what has no allocations is not cold.
+// Classify returns the temperature of a context (memprof::getAllocType), computed in
+// single precision like the compiler. Unknown fields count as zero, as in files; a
+// context without allocations is not cold.
 func (t Thresholds) Classify(m *MIB) Temperature {
 	density := float32(float32(m.TotalLifetimeAccessDensity)/float32(m.AllocCount)) / 100
 	switch lifetime := float32(m.TotalLifetime) / float32(m.AllocCount); {

@@ -75,7 +75,7 @@ func (d *DataAccess) validate() error {
 	return nil
 }
 
-// checkString refuses what the file's table of strings cannot hold.
+// checkString refuses strings that the string table of a file cannot hold.
 func checkString(i int, field, s string, mayBeEmpty bool) error {
 	if s == "" && !mayBeEmpty {
 		return invalid(i, field, "empty", "at least one byte")
@@ -86,7 +86,7 @@ func checkString(i int, field, s string, mayBeEmpty bool) error {
 	return nil
 }
 
-// invalid is an error about a profile in memory.
+// invalid returns an error about a profile in memory.
 func invalid(i int, field, found, want string) error {
 	return &profile.FormatError{
 		Section: "memprof", Offset: -1, Record: i, Field: field, Found: found, Want: want, Err: profile.ErrCorrupt,

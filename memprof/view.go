@@ -12,25 +12,22 @@ const allocationSet = "allocations"
 
 // ViewOptions adjust [Profile.View]. The zero value is right for most uses.
 type ViewOptions struct {
-	// Identity is what is known of the file; View fills in File, Family and Omits.
+	// Identity describes the file; View sets File, Family and Omits.
 	Identity profile.Identity
-	// Thresholds tell cold contexts; the zero value stands for
-	// [DefaultThresholds].
+	// Thresholds classify contexts; the zero value means [DefaultThresholds].
 	Thresholds Thresholds
-	// Name returns the linkage name of a function that the profile has no name
-	// of, "" if it is not known; nil knows none.
+	// Name, if not nil, returns the linkage name of a function without a name in
+	// the profile, or "".
 	Name func(guid uint64) string
 }
 
-// View shows the profile in the terms that all formats share. name is the
-// file's; "" for none.
+// View returns the format-neutral view of the profile. name is the file's; "" for none.
 //
-// Stacks are the allocation contexts, from the function that allocates on, with
-// the values below as far as they are known of all contexts, and a label with
-// the temperature that compilers see: "notcold", "cold" or "hot". Functions are
-// those of the records; their IDs are GUIDs. Lines are those of the source files
-// if these are known of all functions, otherwise they count from the function's
-// first.
+// Stacks are the allocation contexts, innermost function first. They have the following
+// values, if known of all contexts, and a label with the compiler's word for the
+// temperature: "notcold", "cold" or "hot". Functions are those of the records; their IDs
+// are GUIDs. Lines are lines of the source files if the sources of all functions are
+// known, and otherwise relative to the function's first line.
 //
 //	alloc_space              TotalSize
 //	alloc_objects            AllocCount
@@ -48,7 +45,7 @@ func (p *Profile) View(name string, opt ViewOptions) profile.View {
 	return v
 }
 
-// ViewOmits names what the profile holds and its view does not show.
+// ViewOmits names the data of the profile that its view does not show.
 func (p *Profile) ViewOmits() (omits []string) {
 	if !p.DataAccess.Empty() {
 		omits = append(omits, "the data-access profile")
@@ -62,8 +59,8 @@ func (p *Profile) ViewOmits() (omits []string) {
 	return omits
 }
 
-// Allocations returns the stacks of the view and what their lines are, for
-// views of profiles that hold more than heap profiles.
+// Allocations returns the stacks of the view and the meaning of their lines, for views
+// of profiles that contain more than a heap profile.
 func (p *Profile) Allocations(opt ViewOptions) (profile.StackSet, profile.Features) {
 	v := newView(p, opt)
 	return v.allocations(), v.Features()
@@ -85,7 +82,7 @@ type view struct {
 	frames func() []profile.Frame // by FrameIndex
 }
 
-// hasSources reports whether the profile knows where all its functions begin.
+// hasSources reports whether the profile has the sources of all its functions.
 func (v *view) hasSources() bool {
 	for i := range v.p.Stacks.frames {
 		if _, ok := v.p.Sources[v.p.Stacks.frames[i].GUID]; !ok {

@@ -9,15 +9,15 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// IsYAML reports whether data begins like MemProf YAML: as LLVM, which takes
-// whatever begins with "---" for it.
+// IsYAML reports whether data begins like MemProf YAML. Like LLVM it accepts everything
+// that begins with "---".
 func IsYAML(data []byte) bool { return bytes.HasPrefix(data, []byte("---")) }
 
-// ReadYAML reads MemProf YAML, as llvm-profdata 20 to 22 print it or as people
-// write it. Functions may be given by name. Records of one function are taken
-// together. name is used in errors, which are *[profile.FormatError].
+// ReadYAML reads MemProf YAML, as llvm-profdata 20 to 22 print it or as people write it.
+// Functions may be given by name. ReadYAML joins the records of one function. name is
+// for errors, which are *[profile.FormatError].
 //
-// A document that says nothing is ErrEmpty, as for LLVM.
+// As in LLVM, a document without data is an error (ErrEmpty).
 func ReadYAML(name string, data []byte) (*Profile, error) {
 	r := yamlReader{s: llvmyaml.NewScanner(data), p: &Profile{}, index: make(map[uint64]int)}
 	r.document()
@@ -45,8 +45,8 @@ type yamlReader struct {
 	frames []FrameIndex   // scratch: a stack
 }
 
-// mapping reads a mapping whose keys are all in keys; the first required of
-// them must not be missing.
+// mapping reads a mapping with the given keys, of which the first required ones are
+// mandatory.
 func (r *yamlReader) mapping(required int, keys []string, value func(key string)) {
 	line := r.s.Line()
 	var seen uint
@@ -171,8 +171,8 @@ func (r *yamlReader) stack() StackIndex {
 	return r.p.Stacks.addStack(r.frames)
 }
 
-// mib reads a MIB. Values are of 64 bits and cut to the size of their field,
-// as in LLVM.
+// mib reads a MIB. As in LLVM, values have 64 bits and are truncated to the size of
+// their field.
 func (r *yamlReader) mib() MIB {
 	var m MIB
 	r.s.Mapping(func(key string) {
@@ -187,8 +187,8 @@ func (r *yamlReader) mib() MIB {
 	return m
 }
 
-// guid reads a function: its GUID in hexadecimal, or its name, which becomes
-// known.
+// guid reads a function: its GUID in hexadecimal, or its name, which it adds to the
+// profile's names.
 func (r *yamlReader) guid(field string) uint64 {
 	line := r.s.Line()
 	text := r.s.Scalar()
@@ -254,7 +254,8 @@ func (r *yamlReader) dataAccess(d *DataAccess) {
 	})
 }
 
-// sample reads a data-access record. A symbol stands before a hash.
+// sample reads a data-access record. If it has both a symbol and a hash, the symbol
+// counts.
 func (r *yamlReader) sample() DataAccessRecord {
 	var rec DataAccessRecord
 	line := r.s.Line()

@@ -11,11 +11,10 @@ import (
 	"github.com/profuse-pgo/profuse/internal/llvmyaml"
 )
 
-// WriteYAML writes p as MemProf YAML: to the byte what llvm-profdata 22 prints
-// of an indexed profile with the same content. Records stand in the order of
-// p, data-access records by falling number of accesses, known-cold symbols and
-// hashes in ascending order. Of each MIB the known fields are written; names
-// and histograms are not.
+// WriteYAML writes p as MemProf YAML, byte for byte as llvm-profdata 22 prints an
+// indexed profile with the same content. Records are in the order of p, data-access
+// records in descending order of accesses, known-cold symbols and hashes in ascending
+// order. MIBs have their known fields; names and histograms are not written.
 func WriteYAML(w io.Writer, p *Profile) error {
 	y := yamlPrinter{out: output{w: w}}
 	y.text("---\n")
@@ -60,15 +59,15 @@ const (
 )
 
 const (
-	// yamlValueColumn is how far after the start of a key its value begins, if
-	// the key leaves a blank before it.
+	// yamlValueColumn is the distance of a value from the start of its key, if
+	// the key is short enough.
 	yamlValueColumn = 17
-	// yamlWrapColumn is the column after which flow collections go on in the
+	// yamlWrapColumn is the column after which flow collections continue in the
 	// next line.
 	yamlWrapColumn = 80
 )
 
-// yamlPrinter prints in the manner of LLVM's YAML output.
+// A yamlPrinter prints in the style of LLVM's yaml::Output.
 type yamlPrinter struct {
 	out   output
 	first string // indentation with the dash of a list item, for its first key
@@ -261,8 +260,8 @@ func (y *yamlPrinter) string(indent, k, v string) {
 	y.quoted(v)
 }
 
-// quoted prints a string that ends its line. As in LLVM, it ends where it
-// ceases to be UTF-8.
+// quoted prints a string at the end of a line. As in LLVM, it truncates the string at
+// the first byte that is not UTF-8.
 func (y *yamlPrinter) quoted(v string) {
 	for i, r := range v {
 		if r == utf8.RuneError && !strings.HasPrefix(v[i:], string(utf8.RuneError)) {
