@@ -98,9 +98,9 @@ type Section struct {
 
 // table is the arrangement of a hash table.
 type table struct {
-	entries []int    // in order of insertion
-	hashes  []uint64 // of entries
-	chains  *ondisk.Chains
+	entries        []int    // in order of insertion
+	hashes         []uint64 // of entries
+	chains         *ondisk.Chains
 	payload, index int64 // file offsets, set by place
 	buckets        []uint64
 }
