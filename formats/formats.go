@@ -1,6 +1,5 @@
-// Package formats is the list of all profile formats that this module knows:
-// what they are called, which family they belong to, how their files are
-// usually named, and how to tell from the bytes of a file which one it is.
+// Package formats lists all profile formats of this module: their names, families and
+// usual file suffixes. It detects the format of a file from its bytes.
 //
 //	if f, ok := formats.Detect(data); ok && f.Family() == formats.MIP {
 //		p, err := mip.Read(name, data, mip.ReaderOptions{})
@@ -11,11 +10,11 @@
 // package: [IRPGO] by irpgo, [MemProf] by memprof, [MIP] by mip, [Iprof] by iprof.
 // An indexed IRPGO profile may have a MemProf profile in it.
 //
-// [View] reads a file of any of them and shows it in the terms of package
-// profile, on which reports, exports and comparisons stand. What can be read,
-// the limits for hostile input and the errors, *[profile.FormatError], are
-// those of the package that reads the format; programs that cannot be opened
-// give the system's errors. Nothing here decompresses files or opens archives.
+// [View] reads a file of any format and returns its format-neutral view, the input of
+// reports, exports and comparisons. Supported versions, limits on hostile input and
+// errors, *[profile.FormatError], are those of the package that reads the format; errors
+// of opening programs are the system's. The package does not decompress files or open
+// archives, see package inputs.
 package formats
 
 import (
@@ -43,8 +42,8 @@ const (
 	MIPMap                         // .mipmap, the functions of a linked binary
 	MIPProfile                     // .mip, merged
 	MIPYAML                        // merged, as YAML
-	// Binary is an ELF or Mach-O file, which stands for the map it was linked
-	// with. Whether it has one shows when it is looked for, see mip.FindMap.
+	// Binary is an ELF or Mach-O file that may contain a MIP map; mip.FindMap
+	// finds it.
 	Binary
 	IprofProfile // .iprof, of a GraalVM native image
 )
@@ -89,7 +88,7 @@ func All() []Format {
 	return all
 }
 
-// String returns what a file of the format is called in a sentence, "MIP map".
+// String returns the name of the format for messages, "MIP map".
 func (f Format) String() string {
 	if f < IRPGORaw || int(f) >= len(formats) {
 		return "unknown format"
@@ -108,10 +107,10 @@ func (f Format) Family() Family {
 // Detect says which format the contents of a file, or the beginning of one,
 // have. It goes by the first bytes alone, whatever comes after them.
 //
-// IRPGO's text profiles begin with any text: that they are detected says that
-// a file is text and none of the others.
+// An IRPGO text profile may begin with any text, so IRPGOText means a text of no other
+// format.
 func Detect(data []byte) (Format, bool) {
-	// IRPGO comes last, because of its text.
+	// IRPGO is last, because its text profiles match any text.
 	if mip.IsBinary(data) {
 		return Binary, true
 	}
@@ -151,8 +150,8 @@ func Detect(data []byte) (Format, bool) {
 	return 0, false
 }
 
-// BySuffix returns the format that files of this name usually have. Upper case
-// is as good as lower case.
+// BySuffix returns the usual format of files with the suffix of name, in upper or lower
+// case.
 func BySuffix(name string) (Format, bool) {
 	base := strings.ToLower(filepath.Base(name))
 	for _, f := range All() {

@@ -8,9 +8,9 @@ import (
 	"github.com/profuse-pgo/profuse/mip"
 )
 
-// Versions says in words which versions of the format are read and which are
-// written: "1 to 13". A format that is never written has "" for that, one
-// without version numbers "all".
+// Versions returns the versions of the format that are read and those that are written,
+// in words: "1 to 13". written is "" for a format that is never written; a format without
+// version numbers has "all".
 func (f Format) Versions() (read, written string) {
 	const all = "all"
 	span := func(first, last int) string { return fmt.Sprintf("%d to %d", first, last) }

@@ -14,10 +14,10 @@ import (
 
 // ViewOptions adjust [View]. The zero value is right for most uses.
 type ViewOptions struct {
-	// Arch chooses the program of a universal Mach-O file.
+	// Arch selects the program of a universal Mach-O file.
 	Arch string
-	// Classes are those of the program, to find the source lines of an iprof
-	// profile's bytecode indexes in; nil does without lines.
+	// Classes are the classes of the program, which map the bytecode indexes of
+	// an iprof profile to source lines; nil leaves them unmapped.
 	Classes *classfile.Index
 	// Programs are the programs and libraries, and folders to find them in by
 	// build id, that raw MemProf and MIP profiles are of. Those given by name also
@@ -30,10 +30,9 @@ type ViewOptions struct {
 	Warn func(error)
 }
 
-// View reads a profile of any format, which data holds, and shows it in terms
-// of package profile. data is not needed afterwards. Raw MIP profiles cannot
-// be shown without the map of their program: merge them first. Raw MemProf
-// profiles need their program, see [ViewOptions].
+// View reads a profile of any format from data, which it does not retain, and returns its
+// format-neutral view. Raw MIP profiles have no view without the map of their program:
+// merge them first. Raw MemProf profiles need their program, see [ViewOptions].
 func View(name string, data []byte, opt ViewOptions) (profile.View, error) {
 	f, _ := Detect(data)
 	switch f.Family() {
@@ -43,7 +42,7 @@ func View(name string, data []byte, opt ViewOptions) (profile.View, error) {
 		return viewMIP(name, data, f, opt)
 	case Iprof:
 		return viewIprof(name, data, opt)
-	default: // what is unknown gets IRPGO's error
+	default: // the IRPGO reader returns the error for an unknown format
 		return viewIRPGO(name, data, opt)
 	}
 }
@@ -85,7 +84,7 @@ func viewIRPGO(name string, data []byte, opt ViewOptions) (profile.View, error) 
 	}}), nil
 }
 
-// nameFunctions adds names to a heap profile that has hashes only.
+// nameFunctions adds names to a heap profile that identifies functions by hash.
 func (o *ViewOptions) nameFunctions(p *memprof.Profile) error {
 	if len(o.Programs) == 0 {
 		return nil
@@ -181,8 +180,8 @@ func viewIprof(name string, data []byte, opt ViewOptions) (profile.View, error) 
 	return p.View(name, iprof.ViewOptions{Source: IprofSource(opt.Classes)}), nil
 }
 
-// IprofSource returns what finds the methods of iprof profiles in classes; nil
-// if there are none.
+// IprofSource returns a function that finds the sources of iprof methods in classes; nil
+// if classes is nil.
 func IprofSource(classes *classfile.Index) func(iprof.MethodRef) (iprof.Source, bool) {
 	if classes == nil {
 		return nil

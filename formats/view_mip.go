@@ -10,9 +10,9 @@ import (
 	"github.com/profuse-pgo/profuse/symbolize"
 )
 
-// viewWithProgram shows a profile with what its program knows, if that is among
-// those given. That it is not, or knows no sources, is worth a warning only; one
-// that has other functions is an error.
+// viewWithProgram returns the view of a profile with the sources in its program. If the
+// program is missing or has no debug information, it only warns; a program with other
+// functions is an error.
 func (o *ViewOptions) viewWithProgram(p *mip.Profile, name string, info *mip.Info, buildID []byte) (profile.View, error) {
 	plain := mip.ViewOptions{Info: info, BuildID: buildID}
 	if len(o.Programs) == 0 {

@@ -152,9 +152,8 @@ var families = [...]struct {
 	{totalLifetimeAccessDensity, minLifetimeAccessDensity, maxLifetimeAccessDensity, false},
 }
 
-// checkMIB checks one MIB. With n blocks, a total must be between n times the least and
-// n times the greatest value; a rounded field is compared with its least and greatest
-// value only.
+// checkMIB checks one MIB: no minimum may exceed its maximum, and for n blocks an exact
+// total must be between n times the minimum and n times the maximum.
 func (c *checker) checkMIB(m *MIB) {
 	if m.Fields.Has(allocCount) && m.AllocCount == 0 {
 		c.note("AllocCount", "0", "at least 1")

@@ -71,11 +71,11 @@ type Profile struct {
 	Records []Record // of distinct functions
 	// DataAccess is nil if the profile has no data-access profile.
 	DataAccess *DataAccess
-	// Names are canonical linkage names of functions by GUID, as far as they
-	// are known. No indexed file and no YAML holds them.
+	// Names has the canonical linkage names of functions by GUID, where known.
+	// Indexed files and YAML do not contain names.
 	Names map[uint64]string
-	// Sources are where functions begin, by GUID, as far as it is known; line 0
-	// if only the file is. They come and go with names.
+	// Sources has the places where functions begin, by GUID, where known; the
+	// line is 0 if only the file is known. Names and Sources are set together.
 	Sources map[uint64]SourceLocation
 
 	// bucketOrder: records, frames and stacks stand in the order of a file's

@@ -26,8 +26,8 @@ type candidate struct {
 	err     error // while it was read
 }
 
-// batch merges files that wait, as many as the limit allows, and writes the
-// output if there is something new in it. An error is about the output.
+// batch merges waiting files, as many as the limit allows, and writes the output if it
+// changed. An error concerns the output.
 func (w *watcher) batch(ctx context.Context) error {
 	w.status.Merging = true
 	w.Report(w.status)
@@ -56,11 +56,11 @@ func (w *watcher) batch(ctx context.Context) error {
 	for i, c := range batch {
 		paths[i] = c.path
 	}
-	// A signal ends the run only when what is complete has been merged.
+	// After a signal the run ends when the complete files have been merged.
 	sum, err := w.Merge(context.WithoutCancel(ctx), base, paths)
 	w.step("merged")
 	if w.changed(batch) {
-		return nil // nobody knows what was read of those that changed
+		return nil // the sum may contain half-written versions of the changed files
 	}
 	switch {
 	case err == nil:
@@ -87,8 +87,8 @@ func (w *watcher) batch(ctx context.Context) error {
 	return nil
 }
 
-// lockOutput keeps other commands from replacing the output meanwhile. One
-// that does not exist needs no lock.
+// lockOutput keeps other commands from replacing the output. A missing output needs no
+// lock.
 func (w *watcher) lockOutput(ctx context.Context) (*filelock.Lock, error) {
 	lock, err := filelock.Acquire(ctx, w.Output, nil)
 	switch {
@@ -100,8 +100,8 @@ func (w *watcher) lockOutput(ctx context.Context) (*filelock.Lock, error) {
 	return lock, err
 }
 
-// reload begins anew if the output is not the one that this process knows:
-// somebody replaced or removed it, or a write failed halfway.
+// reload reads the state again if the output is not the one that this process wrote or
+// read last: another process replaced or removed it, or a write failed halfway.
 func (w *watcher) reload() error {
 	id, err := lookAt(w.Output)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -121,8 +121,8 @@ func (w *watcher) reload() error {
 	return w.scan()
 }
 
-// choose reads the files of the next batch. Those that changed have to settle
-// again, those that are gone are forgotten.
+// choose reads the files of the next batch. Files that changed must settle again; files
+// that are gone are dropped.
 func (w *watcher) choose() []candidate {
 	var batch []candidate
 	for _, path := range slices.Sorted(maps.Keys(w.files)) {
@@ -159,8 +159,7 @@ func (w *watcher) choose() []candidate {
 	})
 }
 
-// changed reports whether a file of the batch is not what it was when it was
-// chosen.
+// changed reports whether a file of the batch has changed since it was chosen.
 func (w *watcher) changed(batch []candidate) bool {
 	any := false
 	for _, c := range batch {
@@ -181,8 +180,7 @@ func (w *watcher) changedOne(c candidate) {
 	w.unsettle(c.file, id)
 }
 
-// write replaces the journal and then the output, and disposes of the files
-// that are in it.
+// write replaces the journal and then the output, and then disposes of the merged files.
 func (w *watcher) write(batch []candidate, sum *Sum, began time.Time) error {
 	var adds []*entry
 	told := Written{Contents: sum.Contents, Total: w.out.Total}
@@ -238,7 +236,7 @@ func (w *watcher) write(batch []candidate, sum *Sum, began time.Time) error {
 	w.Report(told)
 	for _, e := range adds {
 		if e.part {
-			continue // told first
+			continue // reported above
 		}
 		if err := w.dispose(e); err != nil {
 			w.trouble(err)
@@ -248,7 +246,8 @@ func (w *watcher) write(batch []candidate, sum *Sum, began time.Time) error {
 	return nil
 }
 
-// writeJournal writes the journal for an output that is to contain more.
+// writeJournal writes the journal of the output and of the one that replaces it, which
+// also contains adds.
 func (w *watcher) writeJournal(adds []*entry, after outputState, ended bool) error {
 	j := &journal{before: w.out, after: after, adds: adds, ended: ended}
 	for _, e := range w.merged {
@@ -260,7 +259,7 @@ func (w *watcher) writeJournal(adds []*entry, after outputState, ended bool) err
 	return nil
 }
 
-// failedOne tries a file again after a while, and after some times gives up.
+// failedOne schedules another attempt at a file, or after maxTries refuses it.
 func (w *watcher) failedOne(c candidate, o Outcome) {
 	f := c.file
 	partly := o.Profiles > 0

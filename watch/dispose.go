@@ -12,14 +12,14 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// mayGrow reports whether an error may be gone when the file is complete. A
-// file of another kind or version stays what it is.
+// mayGrow reports whether an error may disappear when the file is complete. A file of
+// another kind or version will not change that.
 func mayGrow(err error) bool {
 	return !errors.Is(err, profile.ErrMismatch) && !errors.Is(err, profile.ErrUnsupported)
 }
 
-// removeMerged disposes of merged files that are still there: the run before
-// was cut short, or it failed.
+// removeMerged disposes of merged files that still exist because a previous run was
+// killed or failed to do so.
 func (w *watcher) removeMerged() {
 	for _, e := range w.merged {
 		if e.seen != w.scans {
@@ -31,15 +31,15 @@ func (w *watcher) removeMerged() {
 	}
 }
 
-// dispose does with a merged file what is to be done with it. A file that is
-// not the one that was merged any more is not touched.
+// dispose deletes, moves or keeps a merged file. It does not touch a file that has
+// changed since it was merged.
 func (w *watcher) dispose(e *entry) error {
 	if w.Done == Keep && !e.part || e.part && w.Quarantine == "" {
 		return nil
 	}
 	id, err := lookAt(e.path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil // perhaps renamed, and found again
+		return nil // it may have been renamed, then scan finds it again
 	} else if err != nil {
 		return err
 	}
@@ -48,7 +48,7 @@ func (w *watcher) dispose(e *entry) error {
 		return nil
 	}
 	if !e.ours {
-		// All that is known of it are numbers from the journal.
+		// The identity is from the journal of another run: compare the contents.
 		content, err := contentOf(e.path, id)
 		if err != nil {
 			return err
@@ -75,10 +75,9 @@ func (w *watcher) dispose(e *entry) error {
 	return fmt.Errorf("merged, but still there: %w", err)
 }
 
-// moveTo moves a file of the watched folder to the same relative path in
-// another one, and returns its new path. If that is taken by another file, a
-// number is added to the name; if by the same one, it was on its way when a
-// run before was cut short.
+// moveTo moves a file of the watched folder to the same relative path in another folder
+// and returns its new path. If another file has that path, moveTo adds a number to the
+// name. If the same file has it, a previous run was killed while it moved the file.
 func (w *watcher) moveTo(folder, path string, id fileID, content contentID) (to string, err error) {
 	rel, err := filepath.Rel(w.root, path)
 	if err != nil {
@@ -88,8 +87,8 @@ func (w *watcher) moveTo(folder, path string, id fileID, content contentID) (to 
 	if err := os.MkdirAll(filepath.Dir(first), 0o777); err != nil {
 		return "", err
 	}
-	// A folder to which one name is moved again and again is not tried from
-	// the beginning each time, apart from the first.
+	// Programs may write the same name again and again: start at the last number
+	// given to the name.
 	for n := w.numbered[first]; ; n++ {
 		if to = first; n > 0 {
 			w.numbered[first] = n
@@ -110,8 +109,8 @@ func (w *watcher) moveTo(folder, path string, id fileID, content contentID) (to 
 	return to, nil
 }
 
-// put makes a file appear at another path, which must be free, and may leave
-// it at its own.
+// put links or copies a file to another path, which must not exist. The file may stay at
+// its own path, too.
 func put(path, to string) error {
 	err := os.Link(path, to)
 	if err == nil || errors.Is(err, fs.ErrExist) || errors.Is(err, fs.ErrNotExist) {
@@ -127,8 +126,8 @@ func put(path, to string) error {
 	return copyFile(path, to) // another disk
 }
 
-// sameFile reports whether the file at to is that of id and content, or a copy
-// of it with its time.
+// sameFile reports whether the file at to has the given identity and contents, or is a
+// copy with the same modification time.
 func sameFile(to string, id fileID, content contentID) bool {
 	other, err := lookAt(to)
 	if err != nil || other.size != id.size || other.mtime != id.mtime {

@@ -1,7 +1,7 @@
-// Package watch keeps the sum of the profiles that land in a folder: it merges
-// each once it is complete, and then deletes it, archives it, or leaves it
-// there and remembers it. It knows no format; what adds profiles up is a
-// [Merge].
+// Package watch merges the profiles that arrive in a folder into one output. It merges
+// each profile once it is complete, and then deletes it, archives it, or leaves it in
+// place and remembers it. The package is independent of formats: a [Merge] merges the
+// profiles.
 //
 //	err := watch.Run(ctx, watch.Options{
 //		Dir: "profiles", Output: "app.profdata", Merge: merge, Done: watch.Delete,
@@ -14,10 +14,10 @@
 // ([ErrRefused]). Memory is in proportion to the number of files that are
 // remembered, besides what the Merge needs.
 //
-// # What is guaranteed
+// # Guarantees
 //
-// Every state in which a file was left alone for [Options.Settle] counts once,
-// also if the process is killed or the power fails at any moment:
+// Every version of a file that stays unchanged for [Options.Settle] counts exactly once,
+// even if the process is killed or the power fails at any moment:
 //
 //   - A file is deleted or moved only after the output that contains it has
 //     reached the disk, and its folder has too.
@@ -26,20 +26,19 @@
 //     first, with the hashes of the output before and after, so that whichever
 //     of the two a crash leaves behind, it says what is in it.
 //
-// A file that counted already is recognised by its path, size, time of
-// modification and contents together; contents alone would not do, since two
-// runs of one program often leave the same bytes, and both count. A file that
-// was rewritten has another time and counts again. One that was renamed within
-// the folder is recognised by its inode, where there are inodes. One with the
-// same path, size, time and contents on another inode is the same: folders are
-// copied, and not all file systems keep their numbers.
+// Run recognizes a file that has counted by path, size, modification time and contents
+// together. Contents alone are not enough, because two runs of one program often write
+// the same bytes, and both count. A rewritten file has another time and counts again. A
+// file that was renamed within the folder is recognized by its inode, on systems with
+// inodes. A file with the same path, size, time and contents but another inode is the
+// same file, because folders are copied and some file systems change inode numbers.
 //
-// This needs a file system that keeps what it was told to sync, and whose
-// times are finer than Settle.
+// This requires a file system that honours sync and whose timestamps are finer than
+// Settle.
 //
-// What cannot be guaranteed: a program that rewrites its own file before the
-// old contents were merged has discarded those itself. Files that accumulate
-// (LLVM's %m pools) hold the counts of earlier states again, and should be
-// merged when nobody writes to them any more. Between the last look at a file
-// and its deletion are a few microseconds in which a program can open it.
+// Not guaranteed: a program that rewrites its own file before the old contents were
+// merged loses them. Files that accumulate counts (LLVM's %m pools) contain the counts
+// of earlier versions again; merge them when no process writes to them any more. Between
+// the last check of a file and its deletion a program has a few microseconds in which it
+// could open the file.
 package watch

@@ -5,28 +5,30 @@ import "time"
 // An Event is one of the types below, passed by value.
 type Event interface{ event() }
 
-// Started says what was found at the start.
+// Started reports the state at the start of a run.
 type Started struct {
 	Files int   // candidates
 	Bytes int64 // in them
-	Known int   // of them merged before, and still there
-	Total Total // what the output holds
+	Known int   // files merged by previous runs that still exist
+	Total Total // contents of the output
 	// Contents describes the output; it is "" if there is none yet.
 	Contents string
-	// Interrupted is set if the last run did not end by itself. Rolled is the
-	// number of files that it was about to add and that do not count.
+	// Interrupted reports that the previous run was killed. Rolled is the number
+	// of files that it was about to add and that do not count yet.
 	Interrupted bool
 	Rolled      int
-	// Restarted is set if the output is gone and counting begins anew, Adopted
-	// if it was changed by something else, or has no journal, and is added to.
+	// Restarted reports that the output is gone, so that counting starts at zero;
+	// Adopted that another process changed the output, or that it has no journal,
+	// and that the run adds to it.
 	Restarted, Adopted bool
-	// Polling is how often the folder is looked through, 0 if the system tells
-	// of changes; Why is the reason, if that was not asked for.
+	// Polling is the interval between scans of the folder, 0 if the system
+	// notifies of changes; Why is the reason for polling unless the options asked
+	// for it.
 	Polling time.Duration
 	Why     string
 }
 
-// Total counts what an output holds, since its journal was begun.
+// Total counts the files and profiles in an output since its journal was started.
 type Total struct {
 	Files    int64
 	Profiles int64 // archives hold several
@@ -42,45 +44,44 @@ type Written struct {
 	Took     time.Duration
 }
 
-// Refused says that a file cannot be merged, or in part only, and will not be
-// tried again until it changes.
+// Refused reports a file that cannot be merged, or only in part. Run does not try it
+// again until it changes.
 type Refused struct {
 	File   string
 	Partly bool
 	Err    error
-	Moved  string // where to; "" if it was left
+	Moved  string // its path in Quarantine; "" if it was left in place
 }
 
-// Trouble says that something failed that will be tried again. Trouble of one
-// kind is told once until it is over.
+// Trouble reports a failure that Run will retry. It is reported once until it is
+// resolved.
 type Trouble struct {
 	Err error
 }
 
-// Status says how things stand. It is told whenever that changes.
+// Status reports the counts of files by state, whenever they change.
 type Status struct {
 	Settling int // files that are being written or were lately
 	Waiting  int // files that are complete
-	Busy     int // files that were given up because they keep changing, see Options.Once
-	Refused  int // files of which this run told that they cannot be merged
+	Busy     int // files skipped because they keep changing, see Options.Once
+	Refused  int // files that this run refused
 	Merged   int // files merged by this run
 	Total    Total
 	Merging  bool // at this moment
 }
 
-// Replaced says that the output was replaced by something else, or is gone, and
-// what now counts: what the new one holds, or nothing.
+// Replaced reports that another process replaced or removed the output, and the contents
+// that now count: those of the new output, or none.
 type Replaced struct {
 	Gone  bool
 	Total Total
 }
 
-// Stopped is the last event of a run that ended as it should, and says how
-// things are left.
+// Stopped is the last event of a run that ended normally, with its final status.
 type Stopped struct{ Status }
 
-// Locked says that another process watches for the same output, and that this
-// one waits for it to end.
+// Locked reports that another process watches for the same output, and that this one
+// waits for it to end.
 type Locked struct{}
 
 func (Locked) event()   {}

@@ -10,13 +10,13 @@ import (
 	"time"
 )
 
-// A file is one in the folder that is not in the output.
+// A file is a file in the folder that is not in the output.
 type file struct {
 	id    fileID
 	state fileState
-	since time.Time // when it was first seen as it is, or last seen being written
-	tries int       // to merge it as it is
-	moves int       // how often since changed
+	since time.Time // when this version was first seen, or was last being written
+	tries int       // attempts to merge this version
+	moves int       // changes of since
 }
 
 type fileState int
@@ -24,15 +24,15 @@ type fileState int
 const (
 	settling fileState = iota // may still be written
 	waiting                   // to be merged
-	refused                   // cannot be merged, until it changes
-	busy                      // left alone: it keeps changing, and there is no time to wait for it
+	refused                   // cannot be merged unless it changes
+	busy                      // keeps changing, and the run cannot wait for it
 )
 
-// maxMoves is how often a run that is to end waits for a file to settle.
+// maxMoves bounds how often a run that is about to end waits for a file to settle.
 const maxMoves = 3
 
-// scan looks through the whole folder. Folders below it that cannot be read
-// are told as trouble.
+// scan reads the whole folder. Folders below it that cannot be read are reported as
+// trouble.
 func (w *watcher) scan() error {
 	w.scans++
 	w.scanned = time.Now()
@@ -52,10 +52,10 @@ func (w *watcher) scan() error {
 	return nil
 }
 
-// scanFolder takes note of the files in a folder and below it.
+// scanFolder records the files in a folder and below it.
 func (w *watcher) scanFolder(dir string, found func(path string)) error {
 	if w.notifier != nil {
-		// Before reading it, so that nothing lands in between.
+		// Add the folder before reading it, so that no change is missed in between.
 		if why := w.notifier.add(dir); why != "" {
 			w.stopNotifier()
 			w.poll, w.why = DefaultPoll, why
@@ -91,13 +91,13 @@ func (w *watcher) scanFolder(dir string, found func(path string)) error {
 	return nil
 }
 
-// passedOver reports whether a file or folder is none of ours: hidden, as
-// temporary files are too, or not a profile by what we know.
+// passedOver reports whether to skip a file or folder: a hidden one, as temporary files
+// are, or one of the files and folders of the options.
 func (w *watcher) passedOver(path string) bool {
 	return w.ignore[path] || strings.HasPrefix(filepath.Base(path), ".")
 }
 
-// lookAgain takes note of what became of one path that changed.
+// lookAgain records the state of one path that changed.
 func (w *watcher) lookAgain(path string) error {
 	for p := path; p != w.root; p = filepath.Dir(p) {
 		if len(p) <= len(w.root) {
@@ -124,7 +124,7 @@ func (w *watcher) lookAgain(path string) error {
 	return nil
 }
 
-// note takes note of how a file is now.
+// note records the current identity of a file.
 func (w *watcher) note(path string, id fileID) {
 	if e := w.merged[path]; e != nil && (e.id == id || w.sameElsewhere(e, path, id)) {
 		e.id, e.seen = id, w.scans
@@ -141,7 +141,7 @@ func (w *watcher) note(path string, id fileID) {
 	w.unsettle(f, id)
 }
 
-// unsettle begins to wait for a file as it is now to be left alone.
+// unsettle starts to wait until a file has not changed for Settle.
 func (w *watcher) unsettle(f *file, id fileID) {
 	moves := f.moves + 1
 	*f = file{id: id, since: time.Now(), moves: moves}
@@ -150,8 +150,8 @@ func (w *watcher) unsettle(f *file, id fileID) {
 	}
 }
 
-// sameElsewhere reports whether the file at path, with identity id, is the one
-// of the entry although its inode or path is not.
+// sameElsewhere reports whether the file at path, with identity id, is the file of the
+// entry although its inode or its path differs.
 func (w *watcher) sameElsewhere(e *entry, path string, id fileID) bool {
 	if e.id.size != id.size || e.id.mtime != id.mtime {
 		return false
@@ -160,7 +160,7 @@ func (w *watcher) sameElsewhere(e *entry, path string, id fileID) bool {
 	return err == nil && content == e.content
 }
 
-// promote lets files that were left alone for long enough be merged.
+// promote makes files that have not changed for Settle wait for a batch.
 func (w *watcher) promote(now time.Time) {
 	for path, f := range w.files {
 		if f.state == settling && now.Sub(f.since) >= w.Settle {
@@ -198,11 +198,11 @@ func (w *watcher) promoteFile(path string, f *file) {
 	f.state = waiting
 }
 
-// vanished is how many files that are not there any more are remembered, if
-// there are fewer others. They may come back: with a disk that was not there.
+// vanished is the least number of missing merged files to remember: they may come back
+// with a disk that is mounted again.
 const vanished = 10_000
 
-// dropVanished forgets merged files that are gone, if they are many.
+// dropVanished drops missing merged files if there are too many.
 func (w *watcher) dropVanished() {
 	there := 0
 	for _, e := range w.merged {

@@ -10,8 +10,8 @@ import (
 	"os"
 )
 
-// A fileID is what the system tells of a file without reading it. Two states
-// of one file differ in it.
+// A fileID is the identity of a version of a file, which the system provides without
+// reading the file. Two versions of one file have different identities.
 type fileID struct {
 	size  int64
 	mtime int64  // nanoseconds since 1970
@@ -50,10 +50,10 @@ func parseContentID(s string) (c contentID, err error) {
 	return c, err
 }
 
-// errChanged says that a file is not what it was a moment ago.
+// errChanged says that a file changed while it was read.
 var errChanged = errors.New("the file changed while it was read")
 
-// contentOf reads the file whose identity is id.
+// contentOf returns the hash of a file, and errChanged if its identity is not id.
 func contentOf(path string, id fileID) (c contentID, err error) {
 	f, err := os.Open(path)
 	if err != nil {

@@ -25,15 +25,15 @@ const (
 // journalOf returns the path of the journal of an output, "app.profdata.watch".
 func journalOf(output string) string { return output + journalSuffix }
 
-// A journal says which files an output contains. It is replaced before the
-// output is, and describes both, the one of then and the one to come:
+// A journal lists the files in an output. It is replaced before the output is, and
+// describes both the old and the new output:
 //
 //	profuse watch journal 1
 //	before HASH FILES PROFILES             of the output; HASH is "none" if there is none
 //	after HASH FILES PROFILES
 //	has whole|part SIZE MTIME INODE CONTENT "PATH"    in both
-//	adds whole|part SIZE MTIME INODE CONTENT "PATH"   in the one after only
-//	end                                    or else the run has not ended by itself
+//	adds whole|part SIZE MTIME INODE CONTENT "PATH"   in the new one only
+//	end                                    missing if the run was killed
 //	sum HASH                               of all bytes before this line
 //
 // Hashes are SHA-256 in hexadecimal, MTIME is in nanoseconds since 1970, paths
@@ -68,7 +68,7 @@ const (
 	noOutput    = "none"
 )
 
-// write replaces the journal at path and makes that durable.
+// write replaces the journal at path and syncs it.
 func (j *journal) write(path string) error {
 	f, err := atomicfile.Create(path, atomicfile.Options{})
 	if err != nil {
@@ -76,10 +76,10 @@ func (j *journal) write(path string) error {
 	}
 	defer f.Close()
 	f.Write(j.append(nil))
-	return f.Commit() // has the error of writing, too
+	return f.Commit() // which returns errors of writing, too
 }
 
-// append appends the bytes of the journal, and puts its entries in order.
+// append sorts the entries and appends the bytes of the journal.
 func (j *journal) append(b []byte) []byte {
 	b = append(b, journalHead...)
 	b = append(b, '\n')
@@ -127,6 +127,7 @@ func readJournal(path string) (*journal, error) {
 	return j, profile.InFile(err, path)
 }
 
+// parseJournal parses a journal and verifies its sum line.
 func parseJournal(data []byte) (*journal, error) {
 	damaged := func(line int, field, found, want string) error {
 		return &profile.FormatError{
@@ -202,11 +203,11 @@ func parseEntry(s string) (*entry, error) {
 	return e, err
 }
 
-// settle says what an output with the given hash contains, zero for none.
-// known is false if the output is none of the two that the journal describes.
-func (j *journal) settle(hash contentID) (state outputState, has []*entry, known bool) {
+// stateOf returns the state and the entries of the output with the given hash, which is
+// zero for no output. known is false if the journal describes no output of this hash.
+func (j *journal) stateOf(hash contentID) (state outputState, has []*entry, known bool) {
 	switch hash {
-	case j.after.hash: // comes first: both may have the same bytes
+	case j.after.hash: // first, because both outputs may have the same bytes
 		return j.after, append(slices.Clone(j.has), j.adds...), true
 	case j.before.hash:
 		return j.before, j.has, true

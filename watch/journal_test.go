@@ -105,14 +105,14 @@ func TestJournalLines(t *testing.T) {
 func TestJournalSettle(t *testing.T) {
 	j := testJournal()
 	for hash, want := range map[contentID]int{{1, 2, 3}: 3, {}: 1, {5}: -1} {
-		_, has, known := j.settle(hash)
+		_, has, known := j.stateOf(hash)
 		if known != (want >= 0) || known && len(has) != want {
 			t.Errorf("%v: %d entries, %v; want %d", hash, len(has), known, want)
 		}
 	}
 	// An addition may change nothing.
 	j.before = j.after
-	if state, has, _ := j.settle(j.after.hash); state != j.after || len(has) != 3 {
+	if state, has, _ := j.stateOf(j.after.hash); state != j.after || len(has) != 3 {
 		t.Errorf("%d entries", len(has))
 	}
 }

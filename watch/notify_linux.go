@@ -12,15 +12,15 @@ import (
 // A notifier collects the paths that changed in some folders.
 type notifier struct {
 	w    *fsnotify.Watcher
-	wake chan struct{} // something is to be taken
+	wake chan struct{} // signals that take has paths
 
 	mu    sync.Mutex
 	dirty map[string]struct{}
 	lost  bool
 }
 
-// remote names the file systems on which other machines make changes that
-// inotify does not see, or that a process serves, which is often the same.
+// remote names the file systems on which other machines can make changes that inotify
+// does not report: network file systems, and those that a process serves.
 var remote = map[uint32]string{
 	unix.NFS_SUPER_MAGIC:   "NFS",
 	unix.SMB_SUPER_MAGIC:   "SMB",
@@ -40,8 +40,8 @@ var remote = map[uint32]string{
 	0x19830326:             "BeeGFS",
 }
 
-// newNotifier starts to collect. If the system does not tell of changes under
-// root it says why.
+// newNotifier starts to collect changes. If the system does not report changes under
+// root, why is the reason.
 func newNotifier(root string) (n *notifier, why string) {
 	var st unix.Statfs_t
 	if err := unix.Statfs(root, &st); err != nil {
@@ -59,7 +59,7 @@ func newNotifier(root string) (n *notifier, why string) {
 	return n, ""
 }
 
-// notifyProblem puts the limits that people run into in words.
+// notifyProblem describes the error of an exceeded limit.
 func notifyProblem(err error) string {
 	switch {
 	case errors.Is(err, unix.ENOSPC):
@@ -70,11 +70,11 @@ func notifyProblem(err error) string {
 	return err.Error()
 }
 
-// maxDirty bounds the paths kept; beyond it the folder is looked through.
+// maxDirty bounds the number of collected paths; beyond it the folder is scanned.
 const maxDirty = 1 << 16
 
-// collect empties the queue all the time, also during a merge: the system's
-// own is short.
+// collect reads the system's queue continuously, also during a merge, because the queue
+// is short.
 func (n *notifier) collect() {
 	for {
 		select {
@@ -87,7 +87,7 @@ func (n *notifier) collect() {
 			if !ok {
 				return
 			}
-			n.note("") // the queue overflowed, or worse
+			n.note("") // the queue overflowed or failed
 		}
 		select {
 		case n.wake <- struct{}{}:
@@ -107,7 +107,7 @@ func (n *notifier) note(path string) {
 	n.dirty[path] = struct{}{}
 }
 
-// add asks to be told of changes in a folder, not of those below it.
+// add requests notifications of changes in a folder, but not below it.
 func (n *notifier) add(dir string) (why string) {
 	if err := n.w.Add(dir); err != nil {
 		return notifyProblem(err)
@@ -115,8 +115,8 @@ func (n *notifier) add(dir string) (why string) {
 	return ""
 }
 
-// take returns the paths that changed since the last time; lost says that
-// there were others.
+// take returns the paths that changed since the last call; lost reports that there were
+// others.
 func (n *notifier) take() (paths map[string]struct{}, lost bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()

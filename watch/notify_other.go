@@ -2,8 +2,8 @@
 
 package watch
 
-// A notifier is for systems that tell of changes. That of macOS has to open
-// every file for it, and that of Windows is lossy; profiles come in thousands.
+// A notifier does nothing here: the run polls. The notifications of macOS require every
+// file to be opened, and those of Windows lose changes when thousands of files arrive.
 type notifier struct {
 	wake chan struct{}
 }

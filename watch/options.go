@@ -13,99 +13,96 @@ type Done int
 
 // The values of Options.Done.
 const (
-	Keep    Done = iota // left where it is and remembered
+	Keep    Done = iota // left in place and remembered
 	Delete              // removed
 	Archive             // moved to Options.Archive, under the same relative path
 )
 
-// Options say what [Run] does. Dir, Output and Merge must be set.
+// Options configure [Run]. Dir, Output and Merge must be set.
 type Options struct {
-	// Dir is the folder that is watched, with the folders below it. Left alone
-	// are names that begin with a dot, symbolic links and what else is no
-	// regular file, and of course Output, its journal, Archive and Quarantine.
+	// Dir is the folder to watch, with the folders below it. Run skips names that
+	// begin with a dot, everything that is not a regular file, and Output, its
+	// journal, Archive and Quarantine.
 	Dir string
-	// Output is the file that holds the sum. What it holds at the start is
-	// part of the sum.
+	// Output is the file with the sum. If it exists at the start, Run adds to it.
 	Output string
-	// Merge adds profiles up.
+	// Merge merges profiles.
 	Merge Merge
 
 	// Done is what happens to merged files, Archive the folder for [Archive].
-	// Folders are made as needed.
+	// Run creates folders as needed.
 	Done    Done
 	Archive string
-	// Quarantine is a folder for files that cannot be merged, or not whole;
-	// "" leaves them where they are.
+	// Quarantine is a folder for files that cannot be merged completely; ""
+	// leaves them in place.
 	Quarantine string
-	// Ignore are files in Dir that are no profiles.
+	// Ignore lists files in Dir that are not profiles.
 	Ignore []string
 
-	// Settle is how long a file must not have changed before it is read. On
-	// Linux a file that some process has open for writing, or mapped, is left
-	// alone as well, if the user may ask (owns it).
+	// Settle is how long a file must be unchanged before it is read. On Linux Run
+	// also waits until no process has the file open for writing or mapped, if the
+	// user owns the file or is root.
 	Settle time.Duration
-	// Every is the least time from one writing of Output to the next, 0 for
-	// none. It grows to nine times what a writing takes.
+	// Every is the least time between two writes of Output; 0 means none. It grows
+	// to nine times the duration of a write.
 	Every time.Duration
-	// Batch is the number of files that are merged at once; that many do not
-	// wait for Every. 0 means 1000.
+	// Batch is the number of files to merge at once; that many files do not wait
+	// for Every. 0 means 1000.
 	Batch int
-	// Poll is how often Dir is looked through. 0 asks the system to be told of
-	// changes, and looks every two seconds only where it does not tell: outside
+	// Poll is the interval between scans of Dir. 0 means to rely on the system's
+	// notifications, and to scan every two seconds where there are none: outside
 	// of Linux, and on network file systems.
 	Poll time.Duration
-	// Once merges what is there and ends.
+	// Once merges the files that are there and ends.
 	Once bool
 
-	// Report is told what happens, from the goroutine of Run; it may be nil.
+	// Report, if not nil, is called with each event, from the goroutine of Run.
 	Report func(Event)
 
 	step func(point string) // for tests: dies at one of the points
 }
 
-// DefaultPoll is how often a folder is looked through that the system tells
-// nothing about.
+// DefaultPoll is the interval between scans of a folder without notifications.
 const DefaultPoll = 2 * time.Second
 
 const (
 	defaultBatch = 1000
-	// rescan is how often a folder is looked through although the system tells
-	// of changes: it loses some when there are too many.
+	// rescan is the interval between scans of a folder with notifications: the
+	// system drops some when there are too many.
 	rescan = time.Minute
-	// maxTries is how often a file that cannot be merged is tried, each time
-	// after another Settle: it may still be growing, slowly.
+	// maxTries bounds the attempts to merge a file, each after another Settle,
+	// because the file may still be growing slowly.
 	maxTries = 3
 	// maxBackoff bounds the time between two attempts to write.
 	maxBackoff = time.Minute
-	// workShare is what part of the time may go into rewriting the output.
+	// workShare is the inverse of the share of time for rewriting the output.
 	workShare = 10
 )
 
-// A Merge returns the sum of base, a file that an earlier Sum wrote, or of
-// nothing if base is "", and of files. It must not change them.
+// A Merge returns the sum of files and of base, a file that an earlier Sum wrote; "" is
+// an empty base. It must not change the files.
 //
-// A file that cannot be merged is no error: it is told in Sum.Files. An error
-// that wraps [ErrOutput] says that base is at fault, any other one that one of
-// the files is, without saying which, and leads to smaller batches until it is
-// found.
+// A file that cannot be merged is not an error: Sum.Files reports it. An error that
+// wraps [ErrOutput] concerns base. Any other error concerns an unknown file of the
+// batch; Run then merges smaller batches until it has found the file.
 type Merge func(ctx context.Context, base string, files []string) (*Sum, error)
 
 // A Sum is the result of a [Merge].
 type Sum struct {
-	// Files says what became of each of the files, in their order.
+	// Files has the outcome of each of the files, in their order.
 	Files []Outcome
 	// Write writes the new output. It is called at most once.
 	Write func(io.Writer) error
-	// Contents describes what the new output holds, for messages.
+	// Contents describes the new output, for messages.
 	Contents string
 }
 
-// An Outcome is what became of one file.
+// An Outcome is the outcome of merging one file.
 type Outcome struct {
-	// Profiles is the number of profiles of the file that are in the sum. A
-	// file is none at all, one, or an archive of many.
+	// Profiles is the number of the file's profiles in the sum: 0, 1, or more for
+	// an archive.
 	Profiles int
-	// Err says why the file, or some of its profiles, are not in the sum.
+	// Err is the reason if the file, or some of its profiles, are not in the sum.
 	Err error
 }
 
@@ -121,7 +118,7 @@ var (
 	ErrRefused = errors.New("cannot be merged")
 )
 
-// check finds what is wrong with the options and fills in what is left out.
+// check validates the options and sets defaults.
 func (o *Options) check() error {
 	switch {
 	case o.Dir == "" || o.Output == "" || o.Merge == nil:

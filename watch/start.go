@@ -72,7 +72,7 @@ func canonical(path string) (string, error) {
 	return filepath.Join(dir, filepath.Base(path)), nil
 }
 
-// checkWritable fails now if a file could not be replaced later.
+// checkWritable fails if the file cannot be replaced.
 func checkWritable(path string) error {
 	info, err := os.Stat(path)
 	if err == nil && !info.Mode().IsRegular() {
@@ -85,7 +85,7 @@ func checkWritable(path string) error {
 	return f.Close()
 }
 
-// lock makes this process the only one that watches for the output.
+// lock acquires the lock of the output, so that one process watches for it.
 func (w *watcher) lock(ctx context.Context) (*filelock.Lock, error) {
 	name := w.Output + lockSuffix
 	for {
@@ -96,19 +96,18 @@ func (w *watcher) lock(ctx context.Context) (*filelock.Lock, error) {
 		f.Close()
 		lock, err := filelock.Acquire(ctx, name, func() { w.Report(Locked{}) })
 		if errors.Is(err, fs.ErrNotExist) {
-			continue // the one before removed it at its end
+			continue // the previous holder removed the lock file
 		}
 		return lock, err
 	}
 }
 
-// leftoverAge is how long a temporary file must have been closed. Those in use
-// are renamed at once.
+// leftoverAge is the least age of a temporary file to remove. A file in use is renamed
+// as soon as it is closed.
 const leftoverAge = time.Minute
 
-// removeLeftovers removes the temporary files of killed processes beside the
-// output, which are as large as it is, where the system tells that nobody
-// writes to them.
+// removeLeftovers removes the temporary files of killed processes beside the output,
+// which are as large as it is, if the system can tell that no process writes to them.
 func (w *watcher) removeLeftovers() {
 	dir := filepath.Dir(w.Output)
 	entries, err := os.ReadDir(dir)
@@ -129,7 +128,7 @@ func (w *watcher) removeLeftovers() {
 	}
 }
 
-// start finds out what the output contains and what is in the folder.
+// start loads the state of the output and scans the folder.
 func (w *watcher) start(ctx context.Context) error {
 	var started Started
 	if err := w.load(&started); err != nil {
@@ -168,7 +167,8 @@ func (w *watcher) start(ctx context.Context) error {
 	return nil
 }
 
-// load reads the journal and decides by the output what has been merged.
+// load reads the journal and determines from the hash of the output which files have
+// been merged.
 func (w *watcher) load(s *Started) error {
 	path := journalOf(w.Output)
 	j, err := readJournal(path)
@@ -187,12 +187,12 @@ func (w *watcher) load(s *Started) error {
 	case hash == contentID{} && j.before.exists():
 		s.Restarted = true
 	default:
-		if state, has, known = j.settle(hash); known {
+		if state, has, known = j.stateOf(hash); known {
 			s.Interrupted = !j.ended
 			s.Rolled = len(j.has) + len(j.adds) - len(has)
 			break
 		}
-		// Harmless if nothing is left that might be in it or not.
+		// The output is foreign. That matters only if files of the journal exist.
 		for _, e := range append(slices.Clone(j.has), j.adds...) {
 			if id, err := lookAt(e.path); err == nil && id.size == e.id.size && id.mtime == e.id.mtime {
 				return fmt.Errorf("%s: %w: whether it contains %s and others cannot be told; remove %s to count all files in %s once more on top of it",
@@ -208,7 +208,7 @@ func (w *watcher) load(s *Started) error {
 		w.remember(e)
 	}
 	if len(has) > 0 {
-		// The process that wrote it may not have come as far as to sync it.
+		// The process that wrote it may have been killed before it synced it.
 		return atomicfile.Sync(w.Output)
 	}
 	return nil

@@ -9,14 +9,14 @@ import (
 	"time"
 )
 
-// A watcher is one run. All of it belongs to the goroutine of Run.
+// A watcher is the state of one run. Only the goroutine of Run uses it.
 type watcher struct {
 	Options
 	root   string // Dir, absolute and without symbolic links
 	ignore map[string]bool
 
-	out     outputState // what is in the output
-	outID   fileID      // that it had when it was last written or read
+	out     outputState // contents of the output
+	outID   fileID      // of the output when it was last written or read
 	merged  map[string]*entry
 	renamed map[uint64]*entry // of merged, by inode
 	files   map[string]*file  // the others
@@ -25,19 +25,19 @@ type watcher struct {
 
 	notifier *notifier
 	poll     time.Duration // 0 with a notifier
-	why      string        // there is none
+	why      string        // reason for polling
 	scans    int
 	scanned  time.Time // when the last scan began
 
-	limit   int // on batches; small while the one is sought that breaks them
+	limit   int // size of batches; small during the search for a file that fails them
 	next    time.Time
 	backoff time.Duration
 	status  Status
-	told    map[string]bool // trouble that goes on
+	told    map[string]bool // unresolved trouble
 }
 
-// Run watches until ctx is done, then merges what is complete and returns nil.
-// With Options.Once it returns when it is through.
+// Run watches until ctx is done, then merges the complete files and returns nil. With
+// Options.Once it returns when it has merged the files that are there.
 //
 // A failure to write or delete is told and tried again; it is returned if it
 // lasts until the end. Other errors are about the options, about an output
@@ -72,7 +72,7 @@ func Run(ctx context.Context, opt Options) error {
 	return w.loop(ctx)
 }
 
-// remember takes a file for merged.
+// remember records a file as merged.
 func (w *watcher) remember(e *entry) {
 	w.merged[e.path] = e
 	if e.id.inode != 0 {
@@ -111,10 +111,10 @@ func (w *watcher) stopNotifier() {
 	}
 }
 
-// loop runs until there is no more to do.
+// loop runs until the run ends.
 func (w *watcher) loop(ctx context.Context) error {
-	// Events come in swarms; looking at the files for each would take a time
-	// that grows with the square of their number.
+	// Notifications arrive in bursts; checking the files after each would take
+	// quadratic time.
 	pause := min(max(w.Settle/4, 2*time.Millisecond), 250*time.Millisecond)
 	var wake <-chan struct{}
 	for ctx.Err() == nil {
@@ -153,7 +153,7 @@ func (w *watcher) loop(ctx context.Context) error {
 	return w.finish(ctx)
 }
 
-// look takes note of what changed in the folder.
+// look records the changes in the folder.
 func (w *watcher) look() error {
 	interval := w.poll
 	if w.notifier != nil {
@@ -181,7 +181,7 @@ func (w *watcher) look() error {
 	return nil
 }
 
-// nextDeadline is when there is something to do if nothing happens.
+// nextDeadline returns the time of the next action without further notifications.
 func (w *watcher) nextDeadline(now time.Time) time.Time {
 	interval := w.poll
 	if w.notifier != nil {
@@ -216,14 +216,14 @@ func (w *watcher) due(now time.Time) bool {
 		(!now.Before(w.next) || w.backoff == 0 && (w.status.Waiting >= w.limit || w.Once))
 }
 
-// failed plans the next attempt to write.
+// failed schedules the next attempt to write.
 func (w *watcher) failed(err error) {
 	w.trouble(err)
 	w.backoff = min(max(2*w.backoff, w.Every, time.Second), maxBackoff)
 	w.next = time.Now().Add(w.backoff)
 }
 
-// finish merges what is complete and leaves everything in order.
+// finish merges the complete files, and ends the journal.
 func (w *watcher) finish(ctx context.Context) error {
 	if !w.Once {
 		if err := w.scan(); err != nil {
@@ -255,7 +255,7 @@ func (w *watcher) finish(ctx context.Context) error {
 	return nil
 }
 
-// trouble tells an error once until [watcher.solved].
+// trouble reports an error, once until [watcher.solved].
 func (w *watcher) trouble(err error) {
 	if text := err.Error(); !w.told[text] {
 		w.told[text] = true
@@ -265,7 +265,7 @@ func (w *watcher) trouble(err error) {
 
 func (w *watcher) solved() { clear(w.told) }
 
-// tellStatus tells how things stand if that changed.
+// tellStatus reports the status if it changed.
 func (w *watcher) tellStatus() {
 	s := w.status
 	s.Total = w.out.Total

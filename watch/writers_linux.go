@@ -7,10 +7,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// hasWriter reports whether some process has the file open for writing or
-// mapped for that. Linux tells by granting a read lease, given back at once,
-// only if there is none. known is false if the question is not allowed, of
-// files of other users, or the file system has no leases.
+// hasWriter reports whether a process has the file open for writing or mapped writable.
+// Linux grants a read lease, which hasWriter returns at once, only if there is none.
+// known is false if the file belongs to another user or the file system has no leases.
 func hasWriter(path string) (yes, known bool) {
 	f, err := os.OpenFile(path, os.O_RDONLY|unix.O_NONBLOCK, 0)
 	if err != nil {

@@ -2,5 +2,5 @@
 
 package watch
 
-// hasWriter cannot tell here.
+// hasWriter reports that it does not know.
 func hasWriter(string) (yes, known bool) { return false, false }
