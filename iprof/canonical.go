@@ -6,15 +6,15 @@ import (
 	"slices"
 )
 
-// Profile returns what was merged so far, in canonical form: two profiles that
-// say the same, whatever their ids and order, have one canonical form.
+// Profile returns the sum of the inputs so far in canonical form: profiles with equal
+// contents have one canonical form, whatever their ids and order.
 //
 // Types are sorted by name, after the primitive ones in their usual order, and
 // numbered from 0; methods by class, name, parameters and return type, from 1;
 // entries by context; types in records by id. The version is 1.1.0 if an input
-// had that version or a section for type checks, 1.0.0 otherwise, and all
-// sections of the version are there. All types and methods of the inputs are
-// in the tables, whether they are used or not.
+// had that version or a section for type checks, 1.0.0 otherwise; the profile has all
+// sections of the version. The tables have all types and methods of the inputs, used or
+// not.
 func (m *Merger) Profile() *Profile {
 	p := newProfile(version100)
 	if m.checks {
@@ -30,9 +30,9 @@ func (m *Merger) Profile() *Profile {
 	return p
 }
 
-// Renumber returns p in canonical form, as [Merger.Profile] has it, in its own
-// version if that can be written. Equal contexts become one entry. It fails
-// where [Merger.AddProfile] fails, with the default options.
+// Renumber returns p in the canonical form of [Merger.Profile], in its own version if
+// that can be written. Equal contexts become one entry. It fails if [Merger.AddProfile]
+// with the default options fails.
 func Renumber(p *Profile) (*Profile, error) {
 	m := NewMerger(MergeOptions{})
 	if _, err := m.AddProfile("", p, 1); err != nil {
@@ -102,8 +102,8 @@ func (m *Merger) canonicalMethods(p *Profile, types []int32) (ids []int32) {
 
 // canonical fills s with the entries, sorted.
 func (s *sums) canonical(to *Section, types, methods []int32) {
-	// Most contexts differ in their first frame: the number made of it saves
-	// looking at the rest.
+	// Most contexts differ in their first frame: compare a number made of it
+	// before the rest.
 	type keyed struct {
 		first uint64
 		entry uint32

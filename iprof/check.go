@@ -12,8 +12,8 @@ type Severity int
 
 const (
 	Info    Severity = iota + 1 // unusual and harmless
-	Suspect                     // readable, but probably not what was meant
-	Broken                      // a reader or compiler may refuse the file or be misled by it
+	Suspect                     // readable, but probably not intended
+	Broken                      // a reader or compiler may refuse the file or misinterpret it
 )
 
 // String returns "info", "warning" or "error".
@@ -49,19 +49,19 @@ const (
 	ruleNoData      = "no-data" // no entry in any section
 )
 
-// A Finding is something that [Check] found, once for each rule and section.
+// A Finding is a finding of [Check]: one for each rule and section.
 type Finding struct {
 	Severity Severity
 	Rule     string // a word for what it is about: "syntax", "dangling-id"
 	Place    Place  // the first one
 	Message  string // a sentence without its full stop
 	Count    int    // places
-	Of       int    // of how many; 0 where that says nothing
-	// Err is set if a reader finds it, too, and refuses the file.
+	Of       int    // number of places checked; 0 if that means nothing
+	// Err is set if readers also refuse the file for this finding.
 	Err *profile.FormatError
 }
 
-// Place is where a finding is in the file. Fields are as in
+// A Place is the position of a finding in the file. Fields are as in
 // [profile.FormatError].
 type Place struct {
 	Section      string
@@ -91,26 +91,25 @@ func (f Finding) String() string {
 	return s
 }
 
-// CheckReport is what [Check] found out about a file.
+// A CheckReport is the result of [Check].
 type CheckReport struct {
-	// Profile is what could be read; nil if not even the beginning was right.
+	// Profile is the readable part of the file; nil if there is none.
 	Profile *Profile
-	// Findings are in the order of the file where they have a place in it:
-	// what is wrong with its text first, then what is wrong with its contents.
+	// Findings are sorted: errors in the text first, then errors in the contents,
+	// both in the order of the file as far as they have a place in it.
 	Findings []Finding
 }
 
-// maxViolations is how many violations of the schema are reported one by one.
+// maxViolations bounds the violations of the schema that are reported individually.
 const maxViolations = 100
 
-// Check reads a file from end to end and reports what is wrong with it: with
-// its text, with what the JSON schema demands of it, and with what that cannot
-// express. It goes on after what is JSON but not as it should be; entries with
-// such are left out of what follows.
+// Check reads a file from end to end and reports errors in its syntax, violations of the
+// JSON schema, and violations of rules that the schema cannot express. It continues
+// after a violation of the schema, without the entry that violates it.
 //
-// The rules of the schema are checked while reading and not by interpreting
-// the schema, which needs the whole file as a tree, many times its size, and
-// knows no lines and columns. Tests compare the verdicts with a validator's.
+// Check does not interpret the schema: that would need the whole file as a tree, many
+// times its size, and provides no lines and columns. Tests compare its verdicts with a
+// validator's.
 func Check(name string, data []byte) CheckReport {
 	c := checker{index: make(map[findingKey]int)}
 	d := newDecoder(name, data, ReaderOptions{})
@@ -161,25 +160,25 @@ type checker struct {
 	places   *places
 	findings []Finding
 	index    map[findingKey]int
-	partial  bool // tables are missing or cut short, so that missing ids say nothing
+	partial  bool // tables are missing or truncated, so missing ids are no finding
 	lines    lineCounter
 }
 
-// findingKey is what occurrences of one finding have in common.
+// A findingKey identifies the occurrences of one finding.
 type findingKey struct {
 	rule    string
 	section string
 	what    string
 }
 
-// add records a finding that stands alone.
+// add records a finding with one occurrence.
 func (c *checker) add(f Finding) {
 	f.Count = max(f.Count, 1)
 	c.findings = append(c.findings, f)
 }
 
-// count records one more occurrence of a finding; message is asked for the
-// first one only. what tells apart findings of one rule in one section.
+// count records an occurrence of a finding; it calls message for the first one only.
+// what distinguishes findings of one rule in one section.
 func (c *checker) count(s Severity, rule, section string, at place, what string, of int, message func() string) {
 	key := findingKey{rule, section, what}
 	i, ok := c.index[key]
@@ -259,8 +258,8 @@ func (c *checker) methods() {
 	}
 }
 
-// largeReceivers is the count of a type at one place beyond which recordings
-// of real programs have nothing but garbage.
+// largeReceivers is the largest plausible count of a type at one place; larger ones in
+// recordings of real programs are garbage.
 const largeReceivers = 1 << 40
 
 func (c *checker) section(s *Section) {
@@ -287,7 +286,7 @@ func (c *checker) section(s *Section) {
 	c.total(s, section)
 }
 
-// finder is checker.count at a known place.
+// A finder is checker.count for a fixed section and place.
 type finder func(sev Severity, rule, what string, of int, message func() string)
 
 func (c *checker) context(s *Section, ctx Context, find finder) {
@@ -371,7 +370,7 @@ func branches(records []int64, find finder) {
 	}
 }
 
-// total reports a section whose counts no 64-bit sum holds.
+// total reports a section whose total exceeds 64 bits.
 func (c *checker) total(s *Section, section string) {
 	sum, overflow, arity := int64(0), false, s.kind.Arity()
 	for i := arity - 1; i < len(s.records); i += arity {
@@ -389,7 +388,7 @@ func (c *checker) total(s *Section, section string) {
 	}
 }
 
-// unknown reports keys that no known version has.
+// unknown reports keys of no known version.
 func (c *checker) unknown() {
 	for _, u := range c.p.Unknown {
 		c.add(Finding{

@@ -17,7 +17,7 @@ type MethodID int32
 // constants below.
 type BCI int32
 
-// Places that no bytecode has, as jdk.vm.ci.code.BytecodeFrame names them.
+// Pseudo indexes, with their names in jdk.vm.ci.code.BytecodeFrame.
 const (
 	unwindBCI            BCI = -1 // UNWIND_BCI: leaving the method with an exception
 	beforeBCI            BCI = -2 // BEFORE_BCI: before the first bytecode
@@ -56,10 +56,10 @@ type Frame struct {
 	BCI    BCI
 }
 
-// A Context is the place that a count is about, frame 0, and how it was
-// reached: each further frame is the caller of the one before, at the
-// bytecode of the call. The last frame is the method that was compiled, with
-// the others inlined into it; in [Samples] it is the bottom of the stack.
+// A Context is the place of a count, frame 0, and the calls that led there: each further
+// frame is the caller of its predecessor, at the bytecode of the call. The last frame is
+// the compiled method, which the others are inlined into; in [Samples] it is the bottom
+// of the stack.
 type Context []Frame
 
 // leaf returns the place that the count is about.
@@ -68,7 +68,7 @@ func (c Context) leaf() Frame { return c[0] }
 // inlined reports whether the place was inlined into another method.
 func (c Context) inlined() bool { return len(c) > 1 }
 
-// append appends the context as files since 0.4.0 spell it.
+// append appends the context in the notation of files since 0.4.0.
 func (c Context) append(dst []byte) []byte {
 	for i, f := range c {
 		if i > 0 {
@@ -81,11 +81,11 @@ func (c Context) append(dst []byte) []byte {
 	return dst
 }
 
-// String returns the context as files since 0.4.0 spell it: "5:0<3:2<1:3".
+// String returns the context in the notation of files since 0.4.0: "5:0<3:2<1:3".
 func (c Context) String() string { return string(c.append(nil)) }
 
-// parseFrames appends the frames in text to dst. If it fails it says where, and
-// what is wanted there.
+// parseFrames appends the frames in text to dst. If it fails, want is not empty: it
+// describes what is expected at offset at.
 func parseFrames(dst []Frame, text []byte, separator byte) (frames []Frame, at int, want string) {
 	for {
 		method, n := parseDigits(text[at:])
@@ -126,8 +126,7 @@ func parseFrames(dst []Frame, text []byte, separator byte) (frames []Frame, at i
 	}
 }
 
-// parseDigits returns the number that text begins with and its length; large
-// numbers are cut to 2^32.
+// parseDigits returns the number that text begins with, at most 2^32, and its length.
 func parseDigits(text []byte) (v uint64, n int) {
 	for n < len(text) && text[n]-'0' <= 9 {
 		v = min(v*10+uint64(text[n]-'0'), 1<<32)

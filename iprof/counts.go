@@ -5,25 +5,24 @@ import (
 	"slices"
 )
 
-// MethodCount is what the entries of one kind say of one method.
+// A MethodCount sums the entries of one kind for one method.
 type MethodCount struct {
 	Method MethodID
-	// Self is the sum of the counts of entries about the method, that is, with
-	// it in their first frame.
+	// Self is the sum of the counts of entries with the method in their first
+	// frame.
 	Self int64
-	// Total is the sum of the counts of entries with the method in any frame,
-	// each entry once. For [Samples] that is the time under the method. The
-	// contexts of the other kinds are partial: their totals say how much
-	// happened in code that was compiled as part of the method, and not how
-	// often it or what it called ran.
+	// Total is the sum of the counts of entries with the method in any frame, each
+	// entry once. For [Samples] that is the inclusive time of the method. The
+	// contexts of the other kinds are partial: their totals cover the code that
+	// was compiled as part of the method, and not all its callees.
 	Total int64
 	// Inlined is the part of Self with a caller in the context.
 	Inlined int64
-	Entries int // number of entries about the method
+	Entries int // number of entries with the method in their first frame
 }
 
-// MethodCounts returns the methods that entries of the kind name, those with
-// the largest Self first, then by Total, name and id. Monitors has none.
+// MethodCounts returns the methods in the entries of the kind, sorted by Self and Total,
+// descending, then by name and id. Monitors has none.
 func (p *Profile) MethodCounts(k Kind) []MethodCount {
 	s := p.Section(k)
 	if k == Monitors {
@@ -79,8 +78,8 @@ func (p *Profile) MethodCounts(k Kind) []MethodCount {
 	return counts
 }
 
-// sortByName sorts by first, then by name, then by last. Names are only made
-// where they decide.
+// sortByName sorts by first, then by name, then by last. It calls name only for elements
+// that are equal by first.
 func sortByName[T any](all []T, name func(T) string, first, last func(a, b T) int) {
 	slices.SortFunc(all, func(a, b T) int {
 		if c := first(a, b); c != 0 {
@@ -152,10 +151,10 @@ type Summary struct {
 	Kind      Kind
 	Entries   int
 	Total     int64 // sum of all counts
-	Largest   int64 // count of the entry with the largest one
-	Methods   int   // that entries are about
-	Frames    int   // in all contexts
-	MaxFrames int   // in one context
+	Largest   int64 // greatest count of an entry
+	Methods   int   // distinct methods in first frames
+	Frames    int   // frames of all contexts
+	MaxFrames int   // greatest number of frames of a context
 }
 
 // Summary describes the section of a kind.

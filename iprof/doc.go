@@ -1,7 +1,6 @@
-// Package iprof reads, checks, merges, prunes and writes the profiles of GraalVM
-// native images (.iprof): JSON files with counts of calls, branches, receiver
-// types, locks and sampled stacks, each at a place in the bytecode and in the
-// context that it was inlined into.
+// Package iprof reads, checks, merges, prunes and writes profiles of GraalVM native
+// images (.iprof): JSON files with counts of calls, branches, receiver types, locks and
+// sampled stacks, each with a place in the bytecode and its inlining context.
 //
 // # First calls
 //
@@ -15,34 +14,30 @@
 //
 // # Versions
 //
-// 1.0.0 and 1.1.0 are documented. 0.4.0 has the layout of 1.0.0; 0.2.0, which
-// names everything differently, is read and written as 1.0.0. Later minor
-// versions are read with a warning and what is unknown in them is kept as it
-// is; other major versions are refused. A profile in memory is that of 1.1.0,
-// whatever it was read from.
+// Versions 1.0.0 and 1.1.0 are documented. 0.4.0 has the layout of 1.0.0; 0.2.0, which
+// has other names for everything, is read and then written as 1.0.0. Later minor versions
+// are read with a warning and keep their unknown members; other major versions are
+// refused. A profile in memory has the model of 1.1.0 whatever its version.
 //
 // # Ids
 //
-// Ids of types and methods mean something in one file only, so everything that
-// combines files goes by names: see [MethodRef]. Names of some generated
-// classes differ from build to build. Sums of profiles of different builds
-// hold the contexts of each beside those of the others.
+// Ids of types and methods are valid within one file, so everything that combines files
+// matches names: see [MethodRef]. The names of some generated classes differ from build
+// to build. The sum of profiles of different builds contains the contexts of each build.
 //
 // # JSON
 //
-// The text is read by a scanner made for it. It takes any order of keys, white
-// space, escapes and a byte order mark, and is stricter than encoding/json
-// where leniency would hide damage: a known key that occurs twice, a fraction
-// or exponent where an integer has to be, integers beyond 64 bits (32 for ids
-// and bytecode indexes), text that is not UTF-8, surrogates without their
-// pair, and nesting beyond 1000 levels are errors. Keys are compared with
-// upper and lower case told apart, and null is no value of a known key.
+// The package has its own JSON scanner. It accepts any order of keys, white space,
+// escapes and a byte order mark, and is stricter than encoding/json where leniency would
+// hide damage: a known key that occurs twice, a fraction or exponent in place of an
+// integer, integers beyond 64 bits (32 for ids and bytecode indexes), text that is not
+// UTF-8, unpaired surrogates, and nesting beyond 1000 levels are errors. Keys are
+// case-sensitive, and null is not a value of a known key.
 //
 // # Hostile input
 //
-// Every error of a reader is a [profile.FormatError] with section, entry, line,
-// column and offset, what was found and what is allowed, of one of the classes
-// in package profile. Nothing panics on any input, and memory stays within a
-// small multiple of it. A profile keeps nothing of the text that it was read
-// from.
+// Every error of a reader is a [profile.FormatError] with section, entry, line, column
+// and offset, the found and the allowed value, of one of the classes in package profile.
+// No input causes a panic, and memory is at most a small multiple of the input. A profile
+// does not alias the text that it was read from.
 package iprof

@@ -14,8 +14,8 @@ func (w Warning) String() string {
 	return profile.InFile(w.Err, w.File).Error()
 }
 
-// errorIn returns an error about an entry of a section or table, or about all of
-// it if record is -1, of a profile in memory: it has no place in a file.
+// errorIn returns an error about an entry of a section or table of a profile in memory,
+// or about the whole section if record is -1.
 func errorIn(section string, record int, class error, field, found, want string) error {
 	return &profile.FormatError{
 		Section: section, Offset: -1, Record: record, Field: field, Found: found, Want: want, Err: class,

@@ -1,12 +1,12 @@
 package iprof
 
-// Executed returns the bytecodes that certainly ran and how often each did at
-// least. Of most bytecodes a profile says nothing; those are not in the result.
+// Executed returns the bytecodes that certainly ran, with the least number of times that
+// each ran. The result lacks most bytecodes, because a profile has no data on them.
 //
-// Known are entries of methods (call counts), calls that were inlined (call
-// counts of the callee), conditionals and where they led to, virtual calls and
-// type checks. Where contexts or stacks only pass through, once is certain. Of
-// several numbers for one bytecode the largest stands: they count the same.
+// Data comes from entries of methods (call counts), inlined calls (call counts of the
+// callee), conditionals and their targets, virtual calls and type checks. A bytecode that
+// contexts or stacks only pass through ran at least once. If a bytecode has several
+// numbers, which count the same, the largest is used.
 func (p *Profile) Executed() map[Frame]int64 {
 	out := make(map[Frame]int64)
 	atLeast := func(f Frame, n int64) {
@@ -14,7 +14,7 @@ func (p *Profile) Executed() map[Frame]int64 {
 			out[f] = n
 		}
 	}
-	// Sums over all contexts, of one way of knowing.
+	// sums are the sums over all contexts from one kind of data.
 	sums := make(map[Frame]int64)
 	add := func(f Frame, n int64) { sums[f], _ = addSaturating(sums[f], max(n, 0)) }
 	take := func() {

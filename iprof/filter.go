@@ -8,10 +8,10 @@ import (
 // A Pattern selects classes and methods by name. An asterisk stands for any
 // text, dots included, a question mark for one character.
 //
-//	java.util.*          all methods of classes whose name begins so
+//	java.util.*          all methods of classes whose name begins with java.util.
 //	java.util.HashMap    all methods of this class
-//	*.HashMap.get*       by the name of class and method, with a dot between
-//	*Map#get             the same with class and method matched each on its own
+//	*.HashMap.get*       class and method names joined by a dot
+//	*Map#get             class and method names matched separately
 //
 // A pattern without # matches a method if it matches the name of its class or
 // that of the class, a dot and the name of the method.
@@ -46,8 +46,8 @@ func (p Pattern) matchClass(class string) bool {
 	return glob(p.text, class)
 }
 
-// glob reports whether pattern matches all of s, in a time that grows with the
-// product of their lengths at most.
+// glob reports whether pattern matches all of s, in time proportional to the product of
+// their lengths at most.
 func glob(pattern, s string) bool {
 	star, retry := -1, 0 // the last asterisk, and where its text ends so far
 	i, j := 0, 0
@@ -69,27 +69,27 @@ func glob(pattern, s string) bool {
 	return strings.Trim(pattern[i:], "*") == ""
 }
 
-// Where says which frames of a context a filter looks at.
+// Where selects the frames of a context that a filter matches.
 type Where int
 
 const (
-	Leaf     Where = iota // the method that the count is about
+	Leaf     Where = iota // the method of the count
 	Anywhere              // any method of the context
 	Root                  // the compilation root; of samples the bottom of the stack
 )
 
-// FilterOptions select the entries that [Filter] keeps: those of which Keep,
-// unless it is empty, matches a frame, and Drop matches none. Methods that the
-// table lacks match nothing. Of Monitors, which has no contexts, the types are
-// kept that the patterns select as classes.
+// FilterOptions select the entries that [Filter] keeps: those with a frame that Keep
+// matches, if Keep is not empty, and without a frame that Drop matches. Methods that are
+// not in the table match nothing. In Monitors, which has no contexts, the patterns select
+// types.
 type FilterOptions struct {
 	Keep, Drop []Pattern
 	Where      Where
 }
 
-// Filter returns p with the selected entries, in the order it has, and with
-// whole tables: [Prune] drops what is unused then. Types in records are not
-// filtered, those of Monitors apart.
+// Filter returns p with the selected entries in their order, and with all types and
+// methods; [Prune] drops the unused ones. It does not filter types in records, except in
+// Monitors.
 func Filter(p *Profile, opt FilterOptions) (*Profile, Pruned) {
 	var pruned Pruned
 	q := p.derive()
@@ -111,11 +111,11 @@ func Filter(p *Profile, opt FilterOptions) (*Profile, Pruned) {
 	return q, pruned
 }
 
-// filter holds what the patterns say of each method.
+// A filter holds the verdict of the patterns on each method.
 type filter struct {
 	p    *Profile
 	opt  FilterOptions
-	keep []bool // by index in the table; one more for what it lacks
+	keep []bool // by index in the table; the last one is for missing methods
 	drop []bool
 }
 

@@ -6,21 +6,20 @@ import (
 	"slices"
 )
 
-// contextIndex finds entries by their context. It is a hash table with open
-// addressing that holds nothing but numbers of entries: the contexts lie where
-// the owner keeps them.
+// A contextIndex finds entries by their context. It is a hash table with open addressing
+// that holds numbers of entries only; its owner holds the contexts.
 type contextIndex struct {
 	at    func(entry uint32) Context
 	slots []uint32 // entry + 1; 0 is free
 	used  int
-	seed  uint64 // so that no file can be made to collide
+	seed  uint64 // random, so that no file can force collisions
 }
 
 func newContextIndex(at func(entry uint32) Context) contextIndex {
 	return contextIndex{at: at, seed: rand.Uint64() | 1}
 }
 
-// find returns the entry with the context, or where to put it.
+// find returns the entry with the context, or the slot to put it in.
 func (x *contextIndex) find(c Context) (entry uint32, slot int, ok bool) {
 	if len(x.slots) == 0 {
 		return 0, 0, false

@@ -29,21 +29,21 @@ import "fmt"
 type Kind int
 
 const (
-	// CallCounts: how often a method was entered. Records are [count]; the
+	// CallCounts are the numbers of entries of methods. Records are [count]; the
 	// first frame has BCI 0.
 	CallCounts Kind = iota
 	// Conditionals: how often each way of a branch or switch was taken.
 	// Records are (target BCI, index, count)*, see [branch].
 	Conditionals
-	// VirtualInvokes: the types of receivers at calls. Records are (type,
+	// VirtualInvokes are the types of receivers at calls. Records are (type,
 	// count)*.
 	VirtualInvokes
-	// Monitors: the types that were synchronized on, in the whole program.
+	// Monitors are the types that were synchronized on, in the whole program.
 	// There is one entry, with the context 0:0. Records are (type, count)*.
 	Monitors
-	// Samples: whole stacks. Records are [count].
+	// Samples are whole stacks. Records are [count].
 	Samples
-	// TypeChecks: the types of objects at casts and instanceof, since 1.1.0.
+	// TypeChecks are the types of objects at casts and instanceof, since 1.1.0.
 	// Records are (type, count)*.
 	TypeChecks
 
@@ -65,8 +65,8 @@ var kinds = [NumKinds]struct {
 	TypeChecks:     {"type checks", "instanceOfProfiles", "", 2},
 }
 
-// schemaTypeChecks is how the JSON schema of 1.1.0 and the manual spell the
-// key of TypeChecks. Files written by the tool spell it as in kinds.
+// schemaTypeChecks is the spelling of TypeChecks' key in the JSON schema of 1.1.0 and
+// the manual. The tool writes the spelling in kinds.
 const schemaTypeChecks = "instanceofProfiles"
 
 // The other keys.
@@ -87,7 +87,7 @@ const (
 // monitorContext is the context of the one entry of Monitors.
 const monitorContext = "0:0"
 
-// String returns what the counts are called, "call counts".
+// String returns the name of the counts, "call counts".
 func (k Kind) String() string {
 	if k < 0 || k >= NumKinds {
 		return fmt.Sprintf("kind %d", int(k))
@@ -98,7 +98,7 @@ func (k Kind) String() string {
 // Key returns the key of the section in files, "callCountProfiles".
 func (k Kind) Key() string { return kinds[k].key }
 
-// Arity returns how many numbers make one record: the last of them is a count.
+// Arity returns the number of integers of a record; the last one is a count.
 func (k Kind) Arity() int { return kinds[k].arity }
 
 // hasTypes reports whether records are pairs of a type's id and a count.
@@ -120,7 +120,7 @@ func kindOfKey(key string) (Kind, bool) {
 	return TypeChecks, key == schemaTypeChecks
 }
 
-// A dialect is how a range of versions names things.
+// A dialect holds the key names of a range of versions.
 type dialect struct {
 	typeName, methodName string
 	context              string

@@ -12,12 +12,11 @@ import (
 
 // MergeOptions adjust a [Merger]. The zero value is right for most uses.
 type MergeOptions struct {
-	// DropUnresolved leaves out entries that name a method or type which the
-	// tables of their file lack; otherwise such a file is refused.
+	// DropUnresolved skips entries with a method or type that is not in the tables
+	// of their file; otherwise such a file is refused.
 	DropUnresolved bool
-	// DropUnknown leaves out sections and members that no known version has;
-	// otherwise a file with some is refused, because ids in them could not be
-	// translated.
+	// DropUnknown drops sections and members of no known version; otherwise a file
+	// with any is refused, because ids in them cannot be translated.
 	DropUnknown bool
 	// Warn is told of what could not be merged as it was; nil drops the
 	// warnings. A Merger calls it from the goroutine that calls AddProfile.
@@ -27,23 +26,22 @@ type MergeOptions struct {
 // Added says what one input brought.
 type Added struct {
 	Entries   int // merged
-	Skipped   int // left out because of ids that their file's tables lack
-	Reshaped  int // conditionals whose branches differed from those merged before
-	Saturated int // counts that are too large and became the largest one
+	Skipped   int // entries skipped because of ids that are not in the tables
+	Reshaped  int // conditionals with other branches than in previous inputs
+	Saturated int // counts that saturated
 }
 
-// Merger adds profiles up. It does no I/O and holds one accumulator, however
-// many inputs there are.
+// A Merger merges profiles. It does no I/O and holds one accumulator, however many
+// inputs there are.
 //
-// Types are identified by name, methods by name and the names of all types of
-// their signature, entries by kind and context; ids of files mean nothing.
-// Equal entries are added up: their counts, per type where they have types.
-// Conditionals with the same targets and indexes in the same order are added
-// record by record; others are united by target, index and rank among records
-// that agree in these, and are ordered by index then.
+// Types are identified by name, methods by name and the names of all types of their
+// signature, entries by kind and context; ids are translated. The counts of equal entries
+// are added, per type where they have types. Conditionals with the same targets and
+// indexes in the same order are added record by record; of others the Merger takes the
+// union by target, index and rank among records that agree in these, sorted by index.
 //
-// The result is in canonical form, see [Merger.Profile], and the same for any
-// order and grouping of the inputs.
+// The result has the canonical form of [Merger.Profile] and is equal for any order and
+// grouping of the inputs.
 //
 // Mergers are not safe for concurrent use. For parallel merging give each
 // worker a [Merger.Fork] and [Merger.Merge] the forks into the first.
@@ -74,7 +72,7 @@ func NewMerger(opt MergeOptions) *Merger {
 // Fork returns an empty Merger for another worker, with the options of m.
 func (m *Merger) Fork() *Merger { return NewMerger(m.opt) }
 
-// Merge folds another Merger into m and leaves the other unusable.
+// Merge adds the inputs of another Merger to m and leaves the other unusable.
 func (m *Merger) Merge(o *Merger) error {
 	if _, err := m.AddProfile("", o.Profile(), 1); err != nil {
 		return err
@@ -154,7 +152,7 @@ func (m *Merger) report(name string, p *Profile, added Added) {
 	}
 }
 
-// acceptable refuses profiles that cannot be merged.
+// acceptable returns the error for a profile that cannot be merged.
 func (m *Merger) acceptable(p *Profile) error {
 	if !p.Version.supported() {
 		return errorIn("", -1, profile.ErrUnsupported, keyVersion, p.Version.String(), "a major version of 0 or 1")
@@ -214,8 +212,8 @@ func (p *Profile) resolved(m *Method) (missing TypeID, ok bool) {
 	return 0, len(m.Signature) >= 2
 }
 
-// firstUnresolved returns the first entry with an id that the tables lack, and
-// which one; -1 if there is none.
+// firstUnresolved returns the first entry with an id that is not in the tables, and the
+// id; -1 if there is none.
 func (p *Profile) firstUnresolved(s *Section) (entry int, what string) {
 	if s.kind != Monitors {
 		for i, f := range s.frames {
@@ -244,10 +242,10 @@ func (s *Section) entryOfRecord(i int) int {
 	return sort.Search(len(s.ends), func(e int) bool { return int(s.ends[e].records) > i })
 }
 
-// none stands for what an input refers to and lacks.
+// none is the index of a type or method that an input refers to and lacks.
 const none = math.MaxUint32
 
-// input translates the ids of a profile to indexes in the Merger.
+// An input translates the ids of a profile to indexes in the Merger.
 type input struct {
 	p       *Profile
 	types   []uint32 // by index in the profile's table
@@ -280,9 +278,8 @@ func (in *input) method(id MethodID) uint32 {
 	return none
 }
 
-// typeTable holds the names of types. The type that followed the last one when
-// it was added is tried first: recordings of one program have their tables in
-// one order.
+// A typeTable numbers types by name. Recordings of one program have their tables in one
+// order, so a lookup first tries the type after the last one found.
 type typeTable struct {
 	names []string
 	index map[string]uint32
@@ -304,7 +301,7 @@ func (t *typeTable) add(name string) uint32 {
 	return i
 }
 
-// methodTable is typeTable for methods.
+// A methodTable is a typeTable for methods.
 type methodTable struct {
 	methods []mergedMethod
 	index   map[string]uint32 // by key
@@ -354,12 +351,11 @@ func (t *methodTable) add(name string, sig []uint32) uint32 {
 	return i
 }
 
-// appendMethodKey appends what methods of one name and signature have in common
-// and no others.
+// appendMethodKey appends a key that identifies a method by name and signature.
 func appendMethodKey[T ~int32 | ~uint32](key []byte, name string, sig []T) []byte {
 	for _, t := range sig {
 		key = binary.NativeEndian.AppendUint32(key, uint32(t))
 	}
 	key = append(key, name...)
-	return binary.NativeEndian.AppendUint32(key, uint32(len(sig))) // tells where the name begins
+	return binary.NativeEndian.AppendUint32(key, uint32(len(sig))) // makes the key unambiguous
 }

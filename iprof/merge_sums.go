@@ -8,14 +8,13 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// sums are the entries of one kind that a Merger has added up so far. Methods
-// and types are indexes into the Merger's tables. As in typeTable, the entry
-// after the last one is tried first.
+// sums are the merged entries of one kind. Methods and types are indexes into the
+// Merger's tables. As in typeTable, a lookup first tries the entry after the last one.
 type sums struct {
 	kind    Kind
 	entries []sumEntry
 	frames  []Frame
-	records []int64 // of entries whose records grew, the old ones stay behind
+	records []int64 // if the records of an entry grow, the old ones remain unused
 	index   contextIndex
 	next    int
 	union   []int64 // scratch
@@ -26,7 +25,7 @@ func (s *sums) init(k Kind) {
 	s.index = newContextIndex(s.context)
 }
 
-// sumEntry says where frames and records of an entry lie.
+// A sumEntry locates the frames and records of an entry.
 type sumEntry struct {
 	frames, frameCount   uint32
 	records, recordCount uint32
@@ -41,8 +40,8 @@ func (s *sums) recordsOf(e *sumEntry) []int64 {
 	return s.records[e.records : e.records+e.recordCount]
 }
 
-// find returns the entry with the context; a new one has no records and
-// isNew is set.
+// find returns the entry with the context, and adds one without records if there is
+// none.
 func (s *sums) find(c Context) (e *sumEntry, isNew bool, err error) {
 	if s.next < len(s.entries) && slices.Equal(s.context(uint32(s.next)), c) {
 		s.next++
@@ -62,7 +61,7 @@ func (s *sums) find(c Context) (e *sumEntry, isNew bool, err error) {
 	return &s.entries[i], !ok, nil
 }
 
-// replace gives the entry other records.
+// replace replaces the records of the entry.
 func (s *sums) replace(e *sumEntry, records []int64) error {
 	if len(records) <= int(e.recordCount) {
 		copy(s.recordsOf(e), records)
@@ -176,8 +175,7 @@ func (m *Merger) translateRecords(in *input, k Kind, records []int64, w Weight, 
 	return out, true
 }
 
-// sameShape reports whether two lists of records differ in their counts at
-// most.
+// sameShape reports whether two lists of records are equal apart from their counts.
 func sameShape(a, b []int64, arity int) bool {
 	if len(a) != len(b) {
 		return false
@@ -199,8 +197,8 @@ func sameShape(a, b []int64, arity int) bool {
 	return true
 }
 
-// unite appends to dst the union of two lists of records of different shape,
-// sorted, see [Merger]. It sorts them, too.
+// unite appends to dst the sorted union of two lists of records of different shape, see
+// [Merger]. It also sorts both lists.
 func unite(dst, a, b []int64, k Kind, added *Added) []int64 {
 	n := k.Arity()
 	a, b = sortRecords(a, k, added), sortRecords(b, k, added)
@@ -229,8 +227,8 @@ func unite(dst, a, b []int64, k Kind, added *Added) []int64 {
 	return dst
 }
 
-// compareRecords orders records by what they are about. Of one index, the
-// records that have no target of their own come last.
+// compareRecords compares records without their counts. Of one index, the records
+// without a target of their own come last.
 func compareRecords(a, b []int64, k Kind) int {
 	if k.hasTypes() {
 		return cmp.Compare(a[0], b[0])
@@ -244,8 +242,8 @@ func compareRecords(a, b []int64, k Kind) int {
 	return cmp.Or(cmp.Compare(a[1], b[1]), cmp.Compare(last(a), last(b)), cmp.Compare(a[0], b[0]))
 }
 
-// sortRecords sorts records, those about the same in the order in which they
-// are. Of types, those that occur several times are added up.
+// sortRecords sorts records stably and adds the counts of types that occur several
+// times.
 func sortRecords(records []int64, k Kind, added *Added) []int64 {
 	n := k.Arity()
 	if n == 1 {

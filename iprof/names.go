@@ -80,8 +80,8 @@ func (p *Profile) FormatContext(c Context) string {
 // Qualified returns "pkg.Class.name".
 func (r MethodRef) Qualified() string { return r.Class + "." + r.Name }
 
-// String returns the method as Java programmers write it, with its return type
-// in front: "int pkg.Class.name(int, java.lang.String[])".
+// String returns the method in Java notation, with its return type first:
+// "int pkg.Class.name(int, java.lang.String[])".
 func (r MethodRef) String() string {
 	params := make([]string, len(r.Parameters))
 	for i, p := range r.Parameters {
@@ -90,14 +90,14 @@ func (r MethodRef) String() string {
 	return sourceType(r.Return) + " " + r.Qualified() + "(" + strings.Join(params, ", ") + ")"
 }
 
-// Descriptor returns the method's descriptor as class files have it (JVM
-// specification 4.3.3): "(I[Ljava/lang/String;)I".
+// Descriptor returns the method's descriptor in class files (JVMS 4.3.3):
+// "(I[Ljava/lang/String;)I".
 func (r MethodRef) Descriptor() string {
 	return classfile.Descriptor(r.Parameters, r.Return)
 }
 
-// primitives are the types of the language that are not classes, in the order
-// in which most files number them from 0, with their letters in descriptors.
+// primitives are the primitive types in the order in which most files number them from
+// 0, with their letters in descriptors.
 var primitives = []struct {
 	name   string
 	letter byte

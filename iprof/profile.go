@@ -11,7 +11,7 @@ type Method struct {
 	ID   MethodID
 	Name string // simple name: get, <init>, lambda$main$0
 	// Signature holds the declaring type, the return type and the types of the
-	// parameters, without the receiver. Broken recordings have less.
+	// parameters, without the receiver. It may be shorter in broken recordings.
 	Signature []TypeID
 }
 
@@ -21,23 +21,23 @@ type Member struct {
 	Raw []byte // JSON text of the value, as in the file
 }
 
-// Profile is an iprof file in memory. Ids are those of the file. As long as it
-// is not changed it may be used by several goroutines.
+// A Profile is an iprof file in memory. Ids are those of the file. It is safe for
+// concurrent use while it is not changed.
 type Profile struct {
 	Version Version
 	Types   []Type   // in the order of the file
 	Methods []Method // in the order of the file
-	// Order holds the keys at the top of the file, in their spelling since
-	// 0.4.0; nil for the usual ones. [Write] writes them in this order, and
-	// what they do not name at its usual place if it is not empty.
+	// Order holds the top-level keys, in their spelling since 0.4.0; nil for the
+	// usual order. [Write] writes them in this order, and other members that are
+	// not empty at their usual place.
 	Order []string
-	// Unknown are the members at the top that no known version has.
+	// Unknown are the top-level members of no known version.
 	Unknown []Member
-	// Extra are members that entries have beside the known ones.
+	// Extra are the unknown members of entries.
 	Extra []ExtraMember
 
 	sections  [NumKinds]Section
-	checksKey string // which spelling of TypeChecks' key has the entries
+	checksKey string // the spelling of TypeChecks' key with the entries
 	typeIndex idIndex
 	methIndex idIndex
 }
@@ -62,8 +62,7 @@ func (p *Profile) init() {
 	}
 }
 
-// Section returns the entries of one kind; a section that the file lacks is
-// empty.
+// Section returns the entries of one kind; a missing section is empty.
 func (p *Profile) Section(k Kind) *Section { return &p.sections[k] }
 
 // has reports whether the file has the section, be it empty.
@@ -84,8 +83,7 @@ func (p *Profile) order() []string {
 	return usualOrder(p.Version)
 }
 
-// usualOrder is the order in which the tool that writes a version has its
-// keys.
+// usualOrder returns the order in which the tool of a version writes its keys.
 func usualOrder(v Version) []string {
 	keys := []string{keyVersion, keyTypes, keyMethods}
 	for _, k := range Kinds() {
@@ -130,9 +128,9 @@ func (p *Profile) reindex() {
 	p.methIndex = newIDIndex(len(p.Methods), func(i int) int32 { return int32(p.Methods[i].ID) })
 }
 
-// Placeholder reports whether the recording was never resolved: instead of its
-// types or methods the file has one entry without a name, id -1, so that
-// nothing says what its contexts are about.
+// Placeholder reports whether the recording was never resolved: instead of its types or
+// methods the file has one entry without a name, with id -1, so its contexts cannot be
+// attributed.
 func (p *Profile) Placeholder() bool {
 	return len(p.Types) == 1 && p.Types[0].ID == -1 && p.Types[0].Name == "" ||
 		len(p.Methods) == 1 && p.Methods[0].ID == -1 && p.Methods[0].Name == ""

@@ -7,40 +7,39 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// PruneOptions select what [Prune] drops. The zero value drops the types and
-// methods that nothing refers to, which loses no counts and makes recordings of
-// short runs half to three quarters smaller.
+// PruneOptions select what [Prune] drops. The zero value drops unused types and methods,
+// which loses no counts and makes recordings of short runs half to three quarters
+// smaller.
 type PruneOptions struct {
-	// KeepUnused keeps the types and methods that nothing refers to.
+	// KeepUnused keeps unused types and methods.
 	KeepUnused bool
-	// MinCount drops entries whose counts add up to less.
+	// MinCount is the least sum of counts of an entry to keep.
 	MinCount int64
-	// Top keeps only that many entries of each section, those with the largest
+	// Top is the number of entries to keep in each section, those with the largest
 	// counts; 0 keeps all.
 	Top int
-	// MaxFrames cuts contexts to their first frames and adds up what becomes
-	// equal; 0 leaves them whole. Cut samples are no longer whole stacks, and
-	// compilers look contexts up whole first.
+	// MaxFrames truncates contexts to their first frames and merges entries that
+	// become equal; 0 keeps contexts whole. Truncated samples are no longer whole
+	// stacks, and compilers look up whole contexts first.
 	MaxFrames int
-	// Drop names sections to leave empty.
+	// Drop lists sections to empty.
 	Drop []Kind
-	// DropUnknown leaves out sections and members that no known version has.
-	// With some of them, types and methods that only they refer to cannot be
-	// told, so that without it, dropping unused ones is refused.
+	// DropUnknown drops sections and members of no known version. Without it, a
+	// profile with any is refused unless KeepUnused is set, because they may refer
+	// to types and methods that seem unused.
 	DropUnknown bool
 }
 
-// Pruned says what [Prune] and [Filter] left out.
+// Pruned counts what [Prune] and [Filter] dropped.
 type Pruned struct {
 	Types, Methods int
-	Entries        [NumKinds]int // dropped, or added to others
-	Saturated      int           // counts that became too large when entries were added up
+	Entries        [NumKinds]int // dropped, or merged with others
+	Saturated      int           // counts that saturated in merges of entries
 }
 
-// Prune returns p without some of its contents, with the ids and in the order
-// it has. To a compiler, counts that are absent mean code that did not run:
-// only unused table entries may be dropped without loss. Monitors has one
-// entry, to which MinCount, Top and MaxFrames do not apply.
+// Prune returns p without some of its contents, with its ids and in its order. For a
+// compiler, code without counts did not run, so only unused table entries can be dropped
+// without loss. MinCount, Top and MaxFrames do not apply to the one entry of Monitors.
 func Prune(p *Profile, opt PruneOptions) (*Profile, Pruned, error) {
 	var pruned Pruned
 	if err := unknownRefused(p, !opt.KeepUnused && !opt.DropUnknown); err != nil {
@@ -68,7 +67,7 @@ func Prune(p *Profile, opt PruneOptions) (*Profile, Pruned, error) {
 	return q, pruned, nil
 }
 
-// unknownRefused refuses what cannot be interpreted, if it matters.
+// unknownRefused returns the error for a profile with unknown members, if they matter.
 func unknownRefused(p *Profile, matters bool) error {
 	key := ""
 	switch {
@@ -93,7 +92,7 @@ func pruneSection(q *Profile, from, to *Section, opt PruneOptions, pruned *Prune
 			return err
 		}
 		if cut.Len() < from.Len() {
-			q.selectExtra(from.kind, nil) // their entries are no more
+			q.selectExtra(from.kind, nil) // their entries are gone
 		}
 	}
 	keep := make([]bool, cut.Len())
@@ -132,8 +131,8 @@ func cutContexts(s *Section, n int, pruned *Pruned) (*Section, error) {
 	return out, nil
 }
 
-// Largest returns the n entries with the largest counts, the largest first;
-// those with equal counts in the order of the section.
+// Largest returns the n entries with the largest counts in descending order; ties keep
+// the order of the section.
 func (s *Section) Largest(n int) []int {
 	counts := make([]int64, s.Len())
 	order := make([]int, s.Len())
@@ -144,8 +143,8 @@ func (s *Section) Largest(n int) []int {
 	return order[:max(0, min(n, len(order)))]
 }
 
-// dropUnused drops the methods that no context has and the types that no
-// record and no signature has.
+// dropUnused drops methods that occur in no context, and types that occur in no record
+// or signature.
 func (p *Profile) dropUnused() {
 	methods := make([]bool, len(p.Methods))
 	types := make([]bool, len(p.Types))
@@ -182,7 +181,7 @@ func (p *Profile) dropUnused() {
 	p.remapExtra(keyTypes, types)
 }
 
-// selected returns a copy of the elements that keep has.
+// selected returns a copy of the elements for which keep is true.
 func selected[T any](all []T, keep []bool) []T {
 	out := make([]T, 0, len(all))
 	for i := range all {
@@ -193,8 +192,8 @@ func selected[T any](all []T, keep []bool) []T {
 	return out
 }
 
-// selectExtra keeps the extra members of the entries that keep has; keep may
-// be nil for none.
+// selectExtra keeps the extra members of the entries for which keep is true; nil keeps
+// none.
 func (p *Profile) selectExtra(k Kind, keep []bool) {
 	p.remapExtra(k.Key(), keep)
 	if k == TypeChecks {

@@ -13,31 +13,28 @@ import (
 type ReaderOptions struct {
 	// Warn receives what is suspicious but readable; nil drops it.
 	Warn func(Warning)
-	// Salvage reads a file that ends early up to its last complete entry, with
-	// a warning, provided that both tables are complete. The commands refuse
-	// such files, because a sum does not show that part of a run is missing; a
-	// program that has nothing else of the run may find it better than nothing.
+	// Salvage reads a truncated file up to its last complete entry, with a
+	// warning, if both tables are complete. The commands refuse such files,
+	// because a sum does not show that part of a run is missing.
 	Salvage bool
 }
 
-// maxSize is the largest input in bytes; within it, offsets and numbers of
-// entries fit 32 bits.
+// maxSize bounds the input in bytes, so that offsets and numbers of entries fit 32 bits.
 const maxSize = math.MaxUint32
 
-// Detect reports whether data, the contents of a file or the beginning of one,
-// looks like an iprof file: a JSON object that begins with a key that such
-// files begin with. A file that ends within its first members counts as far as
-// it goes.
+// Detect reports whether data, the contents of a file or the beginning of one, looks like
+// an iprof file: a JSON object whose first key is one of iprof files. Data may end within
+// the first members.
 func Detect(data []byte) bool {
 	s := newScanner(data)
-	if !s.take('{') { // files of all formats are asked about
+	if !s.take('{') { // most files are of other formats
 		return false
 	}
 	key, ok := detectKey(&s, data, 2) // one letter at least
 	if key != keyVersion || s.cut() {
 		return ok
 	}
-	// Other JSON files have a version, too.
+	// Other JSON files also begin with a version.
 	if s.peek() != '"' {
 		return s.pos == len(s.data)
 	}
@@ -48,9 +45,8 @@ func Detect(data []byte) bool {
 	return ok
 }
 
-// detectKey reads a key and reports whether it is one at the top of iprof
-// files, or the beginning of one where the text ends after least bytes of it or
-// more.
+// detectKey reads a key and reports whether it is a top-level key of iprof files, or a
+// prefix of one of at least least bytes at the end of the text.
 func detectKey(s *scanner, data []byte, least int) (key string, ok bool) {
 	s.peek()
 	start := s.pos
@@ -70,15 +66,14 @@ func detectKey(s *scanner, data []byte, least int) (key string, ok bool) {
 	return key, false
 }
 
-// cut reports whether the text ended too early.
+// cut reports whether the text is truncated.
 func (s *scanner) cut() bool { return s.err != nil && s.err.Err == profile.ErrTruncated }
 
-// Read reads a whole file into memory. name is used in errors and warnings.
-// data may be changed or freed afterwards.
+// Read reads a whole file into memory. name is for errors and warnings. Read does not
+// retain data.
 //
-// Errors are of type [profile.FormatError], with line, column and offset. Read
-// checks the syntax and everything that the JSON schema demands; whether ids
-// are in the tables and counts make sense is for [Check].
+// Errors are *[profile.FormatError] with line, column and offset. Read checks the syntax
+// and the JSON schema; [Check] also checks ids and counts.
 func Read(name string, data []byte, opt ReaderOptions) (*Profile, error) {
 	d := newDecoder(name, data, opt)
 	if err := d.read(); err != nil {
@@ -126,7 +121,7 @@ func newDecoder(name string, data []byte, opt ReaderOptions) *decoder {
 	}
 }
 
-// read reads the file. The profile holds what came before an error.
+// read reads the file. After an error the profile holds what precedes it.
 func (d *decoder) read() error {
 	defer d.p.reindex()
 	d.p.init()
@@ -152,7 +147,7 @@ func (d *decoder) read() error {
 	return d.err
 }
 
-// salvage drops what was begun and not completed.
+// salvage drops incomplete entries.
 func (d *decoder) salvage() {
 	for k := range d.p.sections {
 		s := &d.p.sections[k]
@@ -166,8 +161,7 @@ func (d *decoder) warn(e *profile.FormatError) {
 	}
 }
 
-// violation records that the text at an offset is JSON but not what iprof has
-// there.
+// violation records that the JSON at an offset violates the schema.
 func (d *decoder) violation(at int, field, found, want string) {
 	switch {
 	case d.err != nil:
@@ -180,12 +174,12 @@ func (d *decoder) violation(at int, field, found, want string) {
 	d.violations++
 }
 
-// findVersion finds out how the file names things. Nearly always the version
-// is the first key.
+// findVersion determines the dialect of the file. The version is nearly always the first
+// key.
 func (d *decoder) findVersion() {
 	s := d.scanner
 	if !s.need('{', "file") {
-		return // document will say so
+		return // document returns the error
 	}
 	for first := true; s.more(first, '}', "file"); first = false {
 		if string(s.key()) != keyVersion {
@@ -202,7 +196,7 @@ func (d *decoder) findVersion() {
 	}
 }
 
-// document reads the object that the file is.
+// document reads the top-level object.
 func (d *decoder) document() {
 	if !d.need('{', "file") {
 		return
@@ -226,7 +220,7 @@ func (d *decoder) document() {
 	}
 }
 
-// member reads a value at the top.
+// member reads a top-level value.
 func (d *decoder) member(key string, at int) {
 	if d.err != nil {
 		return
@@ -299,7 +293,7 @@ func (d *decoder) open(c byte, field string) bool {
 	return false
 }
 
-// wrongType passes over a value of another type than the schema has there.
+// wrongType records a value of the wrong type and skips it.
 func (d *decoder) wrongType(field, want string) {
 	at := d.offset()
 	if text := d.skip(field); d.err == nil {

@@ -8,8 +8,8 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// Each entry is tried by the fast way first, see reader_fast.go, which gives up
-// without a trace on whatever is not as the tools write it.
+// The reader tries the fast path in reader_fast.go first for each entry. The fast path
+// gives up, without side effects, on text that the tools would not write.
 
 // types reads the table of types.
 func (d *decoder) types() {
@@ -37,8 +37,8 @@ const (
 	hasRecords
 )
 
-// entryReader walks over the members of one entry and keeps account of what it
-// has. Members that are unknown go into the profile.
+// An entryReader reads the members of one entry and records which it has. It adds
+// unknown members to the profile.
 type entryReader struct {
 	*decoder
 	start     int
@@ -51,8 +51,8 @@ func (d *decoder) entry() (entryReader, bool) {
 	return entryReader{decoder: d, start: start, extras: len(d.p.Extra)}, d.open('{', "entry")
 }
 
-// first reports whether the key is not there twice; otherwise it passes over
-// its value.
+// first reports whether a known key occurs for the first time. If not, it skips the
+// value.
 func (e *entryReader) first(member uint, at int, key string) bool {
 	if e.seen&member == 0 {
 		e.seen |= member
@@ -83,8 +83,8 @@ func (e *entryReader) extra(text []byte, index int) {
 	}
 }
 
-// complete reports whether the entry has all members and they are valid;
-// names are theirs, in the order of the bits of want.
+// complete reports whether the entry has all members of want and they are valid. names
+// are their names, in the order of the bits.
 func (e *entryReader) complete(want uint, names ...string) bool {
 	for bit := uint(1); bit <= want; bit <<= 1 {
 		if want&bit == 0 {
@@ -103,8 +103,8 @@ func (e *entryReader) complete(want uint, names ...string) bool {
 	return false
 }
 
-// idOrName reads a member that types and methods have in common; it reports
-// whether the key is that of one.
+// idOrName reads a member that types and methods share, and reports whether the key is
+// one of these.
 func (e *entryReader) idOrName(key []byte, at int, nameKey string, id *int32, name *string) bool {
 	switch {
 	case string(key) == keyID:
@@ -214,8 +214,8 @@ func (d *decoder) signature() (ids []TypeID, ok bool) {
 	return d.signatures[start:end:end], ok && d.err == nil
 }
 
-// signatureRoom makes room for one more id in the slab and returns where the
-// signature that begins at start does so then.
+// signatureRoom makes room for one more id in the slab and returns the new start of the
+// signature that begins at start.
 func (d *decoder) signatureRoom(start int) int {
 	if len(d.signatures) < cap(d.signatures) {
 		return start
@@ -259,8 +259,8 @@ func (d *decoder) entries(kind Kind, key string) {
 	}
 }
 
-// oneEntry reads an entry that has the given members; one without a context is
-// that of Monitors.
+// oneEntry reads an entry with the given members; an entry without a context is that of
+// Monitors.
 func (d *decoder) oneEntry(s *Section, members uint) {
 	e, ok := d.entry()
 	if !ok {
@@ -333,8 +333,8 @@ func (d *decoder) ctx(s *Section) bool {
 	return true
 }
 
-// zeroLeaf reports whether the first frame of a valid context has the bytecode
-// index 0, written so.
+// zeroLeaf reports whether the first frame of a valid context has the bytecode index
+// "0".
 func zeroLeaf(text []byte) bool {
 	i := 0
 	for text[i] != ':' {
@@ -375,8 +375,7 @@ func (d *decoder) record64(k Kind, i int) (int64, bool) {
 	return d.integer(field, math.MinInt32, math.MaxInt32)
 }
 
-// truncate drops all but the first n entries and what was appended after the
-// last one.
+// truncate drops all but the first n entries, including an incomplete last one.
 func (s *Section) truncate(n int) {
 	frames, records := uint32(0), uint32(0)
 	if n > 0 {
@@ -385,8 +384,7 @@ func (s *Section) truncate(n int) {
 	s.frames, s.records, s.ends = s.frames[:frames], s.records[:records], s.ends[:n]
 }
 
-// stringArena keeps short strings together, which costs fewer allocations than
-// one for each.
+// A stringArena allocates short strings together.
 type stringArena struct {
 	b strings.Builder
 }

@@ -2,30 +2,30 @@ package iprof
 
 import "bytes"
 
-// This is the fast way through what tools write: members in the usual order,
-// no blanks, no escapes, plain ASCII, numbers of usual size. It reads an entry
-// whole or leaves everything as it was; the general way in reader_entries.go
-// then reads the entry, or finds the error. The tests' checkRead compares the two.
+// This is the fast path for files as tools write them: members in the usual order, no
+// blanks, no escapes, ASCII only, numbers of usual size. It reads a whole entry or changes
+// nothing; then the general path in reader_entries.go reads the entry or finds the error.
+// checkRead in the tests compares both.
 
-// Texts that end a table or section. In the text of a file as tools write it
-// they occur nowhere before that end.
+// Texts that end a table or section. In files as tools write them they occur at the end
+// only.
 const (
 	tableEndTypes   = `"}]`
 	tableEndMethods = `]}]`
 	sectionEnd      = `]}]`
 )
 
-// expected is how much a table or section is expected to hold.
+// expected has the expected sizes of a table or section.
 type expected struct {
 	entries, frames, records int
 }
 
-// expect counts what is in the text up to end. The counts are exact for a file
-// as tools write it; for any other they are only used as capacities, and each
-// is at most the number of bytes.
+// expect counts the elements in the text up to end. The counts are exact for a file as
+// tools write it. For other files they are capacities only, and at most the number of
+// bytes.
 func (d *decoder) expect(end string) expected {
 	if d.peek() == ']' {
-		return expected{} // what follows belongs to something else
+		return expected{} // the end is missing: do not count the rest of the file
 	}
 	text := d.data[d.pos:]
 	i := bytes.Index(text, []byte(end))
@@ -49,8 +49,8 @@ func has(text []byte, p int, word string) bool {
 	return len(text)-p >= len(word) && string(text[p:p+len(word)]) == word
 }
 
-// plainString returns the end of the string that begins at p, after its
-// opening quote: the offset of its closing quote, or 0 if it is not plain.
+// plainString returns the offset of the closing quote of the string that begins at p,
+// after its opening quote; 0 if the string has a byte that is not plain.
 func plainString(text []byte, p int) int {
 	for i, c := range text[p:] {
 		if plainByte[c] {
@@ -64,7 +64,7 @@ func plainString(text []byte, p int) int {
 	return 0
 }
 
-// plainByte are the characters that a string may have as they are: ASCII
+// plainByte is the set of bytes that need no decoding in a string: printable ASCII
 // without quote and backslash.
 var plainByte = func() (plain [256]bool) {
 	for c := ' '; c < 0x80; c++ {
@@ -73,8 +73,8 @@ var plainByte = func() (plain [256]bool) {
 	return plain
 }()
 
-// fastNamed reads what types and methods begin with, up to the quote that closes
-// the name; end is its offset, 0 if it is not plain.
+// fastNamed reads the id and name that types and methods begin with. end is the offset of
+// the quote that closes the name, 0 if the fast path gives up.
 func (d *decoder) fastNamed() (id int32, name []byte, end int) {
 	const head, middle = `{"id":`, `,"name":"`
 	text := d.data
@@ -140,14 +140,14 @@ func (d *decoder) fastMethod() bool {
 	return true
 }
 
-// fastEntry reads an entry of any section but Monitors, which has one.
+// fastEntry reads an entry of any section but Monitors, which has a single entry.
 func (d *decoder) fastEntry(s *Section) bool {
 	const head, records, tail = `{"ctx":"`, `","records":[`, `]}`
 	text, start := d.data, d.pos
 	if d.plain || d.old || s.kind == Monitors || !has(text, start, head) {
 		return false
 	}
-	// What is appended counts only once the section has it.
+	// Appended frames and numbers take effect when they are stored in the section.
 	frames, p := fastFrames(s.frames, text, start+len(head), s.kind == CallCounts)
 	if p == 0 || !has(text, p, records) {
 		return false
@@ -165,8 +165,8 @@ func (d *decoder) fastEntry(s *Section) bool {
 	return true
 }
 
-// fastFrames appends the frames of a context that ends with a quote and
-// returns the offset of that, or 0.
+// fastFrames appends the frames of a context and returns the offset of its closing
+// quote, or 0.
 func fastFrames(frames []Frame, text []byte, p int, entry bool) ([]Frame, int) {
 	for {
 		method, q := digits9(text, p)
@@ -182,7 +182,7 @@ func fastFrames(frames []Frame, text []byte, p int, entry bool) ([]Frame, int) {
 		if q == p || q >= len(text) {
 			return nil, 0
 		}
-		if entry { // 0 and nothing else
+		if entry { // the index must be 0
 			if bci != 0 || negative || q-p > 1 {
 				return nil, 0
 			}
@@ -203,8 +203,8 @@ func fastFrames(frames []Frame, text []byte, p int, entry bool) ([]Frame, int) {
 	}
 }
 
-// digits9 reads at most nine digits, which fit 31 bits. More of them end
-// before the number does, so that what follows is not what is expected.
+// digits9 reads at most nine digits, which fit 31 bits. After nine of more digits the
+// next byte is not the separator that the caller expects, so the fast path gives up.
 func digits9(text []byte, p int) (v int32, next int) {
 	end := min(p+9, len(text))
 	for p < end && text[p]-'0' <= 9 {
@@ -224,8 +224,8 @@ func smallInt(text []byte, p int) (v int32, next int) {
 	return v, next
 }
 
-// fastRecords appends the numbers up to a bracket and returns the offset of
-// that, or 0. Counts may have 18 digits, which fit 63 bits, other numbers nine.
+// fastRecords appends the numbers up to the closing bracket and returns its offset, or 0.
+// Counts may have 18 digits, which fit 63 bits; other numbers nine.
 func fastRecords(numbers []int64, text []byte, p, arity int) ([]int64, int) {
 	for left := arity; ; p++ {
 		negative := p < len(text) && text[p] == '-'

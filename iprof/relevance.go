@@ -12,16 +12,16 @@ type Relevance struct {
 	Count, Total int64
 }
 
-// MissingMethod is a method that the profile names and a build lacks.
+// A MissingMethod is a method of the profile that does not exist in a build.
 type MissingMethod struct {
-	MethodCount // of the kind that was asked for
+	MethodCount // of the kind in question
 	Ref         MethodRef
 }
 
-// Relevance asks for each method that contexts of the kind have whether it
-// exists, and returns how much of the section that is and which methods do
-// not, those with the largest counts first. Methods that the table cannot name
-// do not exist, but are not listed. Monitors has no methods.
+// Relevance calls exists for each method in contexts of the kind. It returns the share of
+// the section in existing methods, and the missing methods by count, descending. Methods
+// without a name in the table count as missing but are not listed. Monitors has no
+// methods.
 func (p *Profile) Relevance(k Kind, exists func(MethodRef) bool) (Relevance, []MissingMethod) {
 	r := Relevance{Kind: k}
 	if k == Monitors {

@@ -12,23 +12,22 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// maxDepth is how deep arrays and objects may nest in values that are passed
-// over; what is read nests four deep.
+// maxDepth bounds the nesting of arrays and objects in skipped values; known members
+// nest four deep.
 const maxDepth = 1000
 
-// scanner reads JSON text from front to back. It knows nothing of the schema
-// but carries the place in it for errors. Like a cursor it keeps the first
-// failure; after that every get returns zero and the scanner stands at the
-// end.
+// A scanner reads JSON text from front to back. It is independent of the schema, apart
+// from the section and record that it puts into errors. Like a cursor it keeps the first
+// failure; after that every get returns zero and the scanner is at the end.
 //
-// It accepts exactly the documents of RFC 8259 that are UTF-8, with a byte
-// order mark or without, and demands that escaped surrogates come in pairs.
+// It accepts exactly the UTF-8 documents of RFC 8259, with or without a byte order mark,
+// in which escaped surrogates are paired.
 type scanner struct {
 	data []byte
 	pos  int
 	err  *profile.FormatError
 
-	section string // key at the top of the file; empty outside of any
+	section string // top-level key; empty outside of its value
 	record  int    // index of the entry; -1 outside of entries
 	// The last complete entry of the section, for errors about what comes
 	// after it.
@@ -68,8 +67,8 @@ func (s *scanner) fail(e *profile.FormatError) {
 	}
 }
 
-// lineCounter finds lines and columns of offsets. It remembers the last one, so
-// that asking for many of them in ascending order reads the text once.
+// A lineCounter finds lines and columns of offsets. It caches the last one, so that
+// finding many in ascending order reads the text once.
 type lineCounter struct {
 	at, line, start int // start of the line, lines before it
 }
@@ -89,8 +88,8 @@ func (c *lineCounter) find(data []byte, at int) (line, column int) {
 	return c.line + 1, at - c.start + 1
 }
 
-// syntax fails at the current position: what is needed is not there. The end
-// of the text is a truncation.
+// syntax fails at the current position, where want is missing. At the end of the text
+// the failure is a truncation.
 func (s *scanner) syntax(field, want string) {
 	if s.err != nil {
 		return
@@ -119,7 +118,7 @@ func quoteShort(text []byte) string {
 	return strconv.Quote(string(text))
 }
 
-// short returns the beginning of an entry, without quotes if it is plain.
+// short returns the beginning of an entry, quoted unless it is plain.
 func short(text []byte) string {
 	n := shortLen(text)
 	for _, c := range text[:n] {
@@ -133,7 +132,7 @@ func short(text []byte) string {
 	return string(text)
 }
 
-// shortLen is how much of a text fits into a message.
+// shortLen returns how many bytes of a text to put into a message.
 func shortLen(text []byte) int {
 	const limit = 100
 	if len(text) <= limit {
@@ -177,8 +176,8 @@ func (s *scanner) need(c byte, field string) bool {
 	return false
 }
 
-// more is for walking over an array or object: it reports whether another
-// element follows, and consumes what stands before it or after the last one.
+// more reports whether an array or object has another element. It consumes the comma
+// before it, or the closing bracket.
 func (s *scanner) more(first bool, end byte, field string) bool {
 	if s.err != nil {
 		return false
@@ -201,8 +200,8 @@ func (s *scanner) key() []byte {
 	return k
 }
 
-// str reads a string. The result is part of the text or valid until the next
-// string is read.
+// str reads a string. The result aliases the text, or is valid until the next string is
+// read.
 func (s *scanner) str(field string) []byte {
 	if s.peek() != '"' {
 		s.syntax(field, "a string")
@@ -225,7 +224,7 @@ func (s *scanner) str(field string) []byte {
 	return nil
 }
 
-// strRest is str from the first character on that is not plain ASCII.
+// strRest continues str at the first character that is not plain ASCII.
 func (s *scanner) strRest(field string, start int) []byte {
 	s.scratch = append(s.scratch[:0], s.data[start:s.pos]...)
 	for s.pos < len(s.data) {
@@ -257,8 +256,8 @@ func (s *scanner) strRest(field string, start int) []byte {
 	return nil
 }
 
-// notUTF8 fails on a byte that no UTF-8 has here, or at the end of the text in
-// the middle of a character.
+// notUTF8 fails at a byte that is not valid UTF-8, or at the end of the text within a
+// character.
 func (s *scanner) notUTF8(field string) {
 	if rest := s.data[s.pos:]; !utf8.FullRune(rest) {
 		s.pos = len(s.data)
@@ -345,8 +344,8 @@ func (s *scanner) hex4(field string) (r rune, ok bool) {
 	return r, true
 }
 
-// number passes over a number and returns its text and whether it is written
-// as an integer.
+// number skips a number and returns its text. integer reports that it has no fraction or
+// exponent.
 func (s *scanner) number(field string) (text []byte, integer bool) {
 	s.peek()
 	start := s.pos
@@ -413,11 +412,11 @@ func parseInt(text []byte) (v int64, ok bool) {
 	return 0, false
 }
 
-// skip passes over a value of any type and returns its text.
+// skip skips a value of any type and returns its text.
 func (s *scanner) skip(field string) []byte {
 	s.peek()
 	start := s.pos
-	var open []byte // the closing brackets that are due, outermost first
+	var open []byte // the missing closing brackets, outermost first
 	for s.err == nil {
 		if s.scalarOrOpen(field, &open) {
 			if len(open) == 0 {
@@ -431,9 +430,8 @@ func (s *scanner) skip(field string) []byte {
 	return nil
 }
 
-// scalarOrOpen reads a scalar, or opens an array or object and, unless it is
-// empty, stands before its first value. It reports whether a value was
-// completed.
+// scalarOrOpen reads a scalar or an empty array or object and returns true, or moves to
+// the first value of an array or object and returns false.
 func (s *scanner) scalarOrOpen(field string, open *[]byte) bool {
 	switch c := s.peek(); {
 	case c == '{' || c == '[':
@@ -469,8 +467,8 @@ func (s *scanner) scalarOrOpen(field string, open *[]byte) bool {
 	return s.err == nil
 }
 
-// between goes from the end of a value to the beginning of the next one,
-// closing what ends here. It reports whether there is a next one.
+// between moves from the end of a value to the next one, past closing brackets, and
+// reports whether there is one.
 func (s *scanner) between(field string, open *[]byte) bool {
 	for len(*open) > 0 {
 		end := (*open)[len(*open)-1]

@@ -9,9 +9,8 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// A Section holds the entries of one [Kind], in the order of the file. It is
-// meant for millions of them: all frames lie in one slice, all records in
-// another.
+// A Section holds the entries of one [Kind] in the order of the file. To hold millions of
+// entries, it has all frames in one slice and all records in another.
 type Section struct {
 	kind    Kind
 	frames  []Frame
@@ -19,19 +18,19 @@ type Section struct {
 	ends    []entryEnd
 }
 
-// entryEnd says where an entry's frames and records end; they begin where
-// those of the entry before end.
+// An entryEnd holds the ends of an entry's frames and records, which begin at the ends of
+// the previous entry.
 type entryEnd struct {
 	frames, records uint32
 }
 
-// Kind says what the section counts.
+// Kind returns the kind of the section.
 func (s *Section) Kind() Kind { return s.kind }
 
 // Len returns the number of entries.
 func (s *Section) Len() int { return len(s.ends) }
 
-// Context returns the context of entry i. Do not change it.
+// Context returns the context of entry i, which must not be modified.
 func (s *Section) Context(i int) Context {
 	start := uint32(0)
 	if i > 0 {
@@ -41,8 +40,8 @@ func (s *Section) Context(i int) Context {
 	return s.frames[start:end:end]
 }
 
-// Records returns the records of entry i, a multiple of [Kind.Arity] numbers.
-// Do not change them.
+// Records returns the records of entry i, a multiple of [Kind.Arity] numbers, which must
+// not be modified.
 func (s *Section) Records(i int) []int64 {
 	start := uint32(0)
 	if i > 0 {
@@ -63,8 +62,7 @@ func (s *Section) All() iter.Seq2[Context, []int64] {
 	}
 }
 
-// Counts iterates over contexts and their counts, those of all records of an
-// entry added up.
+// Counts iterates over contexts and the sums of the counts of their records.
 func (s *Section) Counts() iter.Seq2[Context, int64] {
 	return func(yield func(Context, int64) bool) {
 		for i := range s.ends {
@@ -75,8 +73,8 @@ func (s *Section) Counts() iter.Seq2[Context, int64] {
 	}
 }
 
-// Count returns the sum of the counts of entry i. Sums in this package end at
-// the largest and the smallest 64-bit integer.
+// Count returns the sum of the counts of entry i. Sums in this package saturate at the
+// largest and the smallest int64.
 func (s *Section) Count(i int) int64 {
 	return sumCounts(s.Records(i), s.kind.Arity())
 }
@@ -104,7 +102,7 @@ func (s *Section) invalid(class error, field, found, want string) error {
 	return errorIn(s.kind.Key(), len(s.ends), class, field, found, want)
 }
 
-// end ends the entry that frames and records were appended for.
+// end completes the entry whose frames and records have been appended.
 func (s *Section) end() error {
 	if uint64(max(len(s.frames), len(s.records))) > math.MaxUint32 {
 		return s.invalid(profile.ErrUnsupported, "size",
@@ -150,7 +148,7 @@ func sumCounts(records []int64, arity int) int64 {
 	return sum
 }
 
-// addSaturating adds two numbers and reports whether the sum does not fit.
+// addSaturating adds two numbers and reports whether the sum saturated.
 func addSaturating(a, b int64) (sum int64, saturated bool) {
 	sum = a + b
 	if (a^sum)&(b^sum) < 0 { // the sign of the sum is that of neither
@@ -162,8 +160,8 @@ func addSaturating(a, b int64) (sum int64, saturated bool) {
 	return sum, false
 }
 
-// mulDivRound returns count × num / den rounded half up and cut to the largest
-// int64. count is not negative.
+// mulDivRound returns count × num / den, rounded half up, at most the largest int64.
+// count is not negative.
 func mulDivRound(count int64, num, den uint64) (v int64, saturated bool) {
 	hi, lo := bits.Mul64(uint64(count), num)
 	lo, carry := bits.Add64(lo, den/2, 0)

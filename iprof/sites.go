@@ -12,7 +12,7 @@ import (
 // the first, all of one index.
 type branch struct {
 	Target BCI
-	Index  int32 // order of the ways as the compiler sees it; not unique
+	Index  int32 // position of the outcome in the compiler; not unique
 	Count  int64
 }
 
@@ -44,11 +44,11 @@ func typeCountsIn(records []int64) iter.Seq[TypeCount] {
 	}
 }
 
-// Way is all records of one index at a conditional.
+// A Way is the sum of the records of one index at a conditional.
 type Way struct {
 	Index   int32
 	Targets []BCI // without UnknownBCI, in the order in which they appear
-	Cases   int   // records of the index, in one entry at most
+	Cases   int   // greatest number of records of the index in one entry
 	Count   int64
 }
 
@@ -60,7 +60,7 @@ type BranchSite struct {
 	Entries int // contexts
 }
 
-// Bias is the share of the way taken most, from 0 to 1; 0 if none was taken.
+// Bias returns the share of the most frequent way, from 0 to 1; 0 if none was taken.
 func (b *BranchSite) Bias() float64 {
 	most := int64(0)
 	for _, w := range b.Ways {
@@ -72,9 +72,8 @@ func (b *BranchSite) Bias() float64 {
 	return float64(most) / float64(b.Total)
 }
 
-// BranchSites returns the conditionals with the largest totals first, then by
-// name of the method and bytecode. Counts are added up by index, as the
-// compiler does.
+// BranchSites returns the conditionals by total, descending, then by name of the method
+// and bytecode. It adds counts by index, as the compiler does.
 func (p *Profile) BranchSites() []BranchSite {
 	sites := make(map[Frame]*BranchSite)
 	s := p.Section(Conditionals)
@@ -111,8 +110,8 @@ func (p *Profile) BranchSites() []BranchSite {
 	return out
 }
 
-// TypeSite is a place in the bytecode where types were counted, with the
-// counts of all contexts.
+// A TypeSite is a place in the bytecode with counted types, with the counts of all
+// contexts.
 type TypeSite struct {
 	Frame
 	Types   []TypeCount // the largest counts first, then by name
@@ -123,9 +122,8 @@ type TypeSite struct {
 // Polymorphic reports whether more than one type was seen.
 func (t *TypeSite) Polymorphic() bool { return len(t.Types) > 1 }
 
-// TypeSites returns the places where types were counted, [VirtualInvokes] or
-// [TypeChecks], with the largest totals first, then by name of the method and
-// bytecode.
+// TypeSites returns the places with counted types, [VirtualInvokes] or [TypeChecks], by
+// total, descending, then by name of the method and bytecode.
 func (p *Profile) TypeSites(k Kind) []TypeSite {
 	if !k.hasTypes() || k == Monitors {
 		return nil
@@ -160,8 +158,8 @@ func (p *Profile) TypeSites(k Kind) []TypeSite {
 	return out
 }
 
-// Monitors returns the types that were synchronized on, the largest counts
-// first, then by name.
+// Monitors returns the types that were synchronized on, by count, descending, then by
+// name.
 func (p *Profile) Monitors() []TypeCount {
 	types := make(map[TypeID]int64)
 	for _, records := range p.Section(Monitors).All() {

@@ -6,14 +6,14 @@ import (
 	"strings"
 )
 
-// A Version is that of the format: Major changes with what breaks readers,
-// Minor with what may be added, Patch with what concerns nobody.
+// A Version is a version of the format. Major changes break readers, Minor changes add
+// members, Patch changes do not affect readers.
 type Version struct {
 	Major, Minor, Patch uint32
 }
 
-// The versions that files are known to have. 0.2.0 and 0.4.0 are not
-// documented; 0.4.0 has the layout of 1.0.0.
+// The known versions of files. 0.2.0 and 0.4.0 are not documented; 0.4.0 has the layout
+// of 1.0.0.
 var (
 	version020 = Version{0, 2, 0}
 	version040 = Version{0, 4, 0}

@@ -12,28 +12,27 @@ import (
 
 // ViewOptions adjust [Profile.View]. The zero value is right for most uses.
 type ViewOptions struct {
-	// Source finds where a method is in the sources, which a profile does not
-	// say; ok is false if it is not known. nil leaves bytecode indexes alone.
+	// Source returns the source of a method, which a profile does not contain; ok
+	// is false if it is not known. nil keeps bytecode indexes.
 	Source func(MethodRef) (source Source, ok bool)
 }
 
-// Source is where a method is in the sources.
+// A Source is the place of a method in the sources.
 type Source struct {
 	File      string // path below a source folder, "java/util/Map.java"
 	StartLine int    // 0 if unknown
-	// Line returns the line of a bytecode index, where there is one.
+	// Line returns the line of a bytecode index, if there is one.
 	Line func(bci int) (line int, ok bool)
 }
 
-// View shows the profile in the terms that all formats share. name is the
-// file's, "" if there is none.
+// View returns the format-neutral view of the profile. name is the file's, "" if there is
+// none.
 //
-// Functions are the methods of the table, in its order. Calls are the sum of
-// their call counts, inlined calls included. Their descriptor is the signature.
-// Stacks come in the sets below, as far as the profile has any. All but
-// samples are partial: they end where the compiled method begins. Branches,
-// receivers and checked types that were seen at one place are stacks of their
-// own, told apart by labels; a lock is a stack of one frame, that of its type.
+// Functions are the methods of the table, in its order. Their calls are the sum of their
+// call counts, inlined calls included; their signature is the descriptor. The view has
+// those of the following stack sets that are not empty. All but samples are partial: they
+// end at the compiled method. Each branch, receiver type and checked type at a place is a
+// stack of its own, with a label; a lock is a stack of one frame, that of its type.
 //
 //	samples      Samples
 //	calls        CallCounts
@@ -92,7 +91,7 @@ type view struct {
 	methods  func() []viewMethod // by index in the table
 }
 
-// viewMethod is what the view has to put together of a method.
+// A viewMethod is the data of a method that the view computes once.
 type viewMethod struct {
 	symbol profile.Symbol
 	line   func(bci int) (int, bool) // nil if not known
@@ -123,10 +122,10 @@ func (v *view) Identity() profile.Identity { return v.identity }
 
 func (v *view) Features() profile.Features { return v.features }
 
-// Traces is empty: nothing records first calls.
+// Traces is empty: the format does not record first calls.
 func (v *view) Traces() iter.Seq[*profile.Trace] { return func(func(*profile.Trace) bool) {} }
 
-// method returns what is known of a method, also of one that the table lacks.
+// method returns the data of a method, which may be missing in the table.
 func (v *view) method(id MethodID) viewMethod {
 	if i := v.p.methIndex.find(int32(id)); i >= 0 && i < len(v.p.Methods) {
 		return v.methods()[i]
@@ -162,8 +161,8 @@ func (v *view) Functions() iter.Seq[*profile.Function] {
 	}
 }
 
-// functionCounts returns how often each method of the table was called, and
-// whether anything was counted in it or in what is inlined there.
+// functionCounts returns the number of calls of each method in the table, and whether it
+// or code inlined into it has a count.
 func (v *view) functionCounts() (calls []uint64, covered []bool) {
 	p := v.p
 	calls, covered = make([]uint64, len(p.Methods)), make([]bool, len(p.Methods))
@@ -205,8 +204,8 @@ var viewSets = [...]struct {
 	{Monitors, "locks", "locks taken of objects of one type, in the whole program"},
 }
 
-// SetName returns what the view calls the stacks of the kind: "samples",
-// "calls", "branches", "receivers", "type_checks", "locks".
+// SetName returns the name of the kind's stack set: "samples", "calls", "branches",
+// "receivers", "type_checks", "locks".
 func (k Kind) SetName() string {
 	for _, s := range viewSets {
 		if s.kind == k {
@@ -216,7 +215,7 @@ func (k Kind) SetName() string {
 	return ""
 }
 
-// KindOfSet returns the kind whose stacks the view calls name.
+// KindOfSet returns the kind whose stack set has the name.
 func KindOfSet(name string) (Kind, bool) {
 	for _, s := range viewSets {
 		if s.name == name {
@@ -262,7 +261,7 @@ func (v *view) stacks(s *Section, yield func(*profile.Stack) bool) {
 			switch s.kind {
 			case Conditionals:
 				if BCI(records[0]) == unknownBCI && count == 0 {
-					continue // its count is that of another record
+					continue // another record has its count
 				}
 				stack.Labels[0] = profile.Label{Key: profile.LabelBranch, Value: fmt.Sprintf("%d@%d", records[1], records[0])}
 			case VirtualInvokes, TypeChecks:
@@ -279,7 +278,7 @@ func (v *view) stacks(s *Section, yield func(*profile.Stack) bool) {
 	}
 }
 
-// viewEdge is an edge before names are put to it.
+// A viewEdge is an edge with ids instead of names.
 type viewEdge struct {
 	kind   profile.EdgeKind
 	caller Frame

@@ -9,12 +9,11 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// lineView is a view that knows lines.
+// A lineView is a view with lines.
 type lineView struct{ *view }
 
-// Lines are the first lines of the methods, and those of the bytecodes that
-// [Profile.Executed] knows. The first line of a method that ran without being
-// counted has 1.
+// Lines iterates over the first lines of the methods and the lines of the bytecodes of
+// [Profile.Executed]. The first line of a method that ran without a count has 1.
 func (v *lineView) Lines() iter.Seq[profile.Line] {
 	return func(yield func(profile.Line) bool) {
 		calls, covered := v.functionCounts()

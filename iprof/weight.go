@@ -7,13 +7,13 @@ import (
 	"strings"
 )
 
-// A Weight is what the counts of an input are multiplied with when it is
-// merged: a fraction. Products are rounded, halves up. The zero value is 1.
+// A Weight is the fraction that a merge multiplies the counts of an input with. Products
+// are rounded, halves up. The zero value is 1.
 type Weight struct {
 	num, den uint64 // both 0 for 1
 }
 
-// WeightOf returns the weight num/den. A denominator of 0 is taken for 1.
+// WeightOf returns the weight num/den. A denominator of 0 counts as 1.
 func WeightOf(num, den uint64) Weight { return Weight{num, max(den, 1)} }
 
 // ParseWeight parses a decimal number that is not negative, such as 3 or 0.25,
@@ -48,8 +48,7 @@ func (w Weight) ints() (num, den *big.Int) {
 	return new(big.Int).SetUint64(w.num), new(big.Int).SetUint64(w.den)
 }
 
-// Times returns the product, to a relative precision of 2^-62 if it cannot be
-// held exactly.
+// Times returns the product, with a relative precision of 2^-62 if it is not exact.
 func (w Weight) Times(o Weight) Weight {
 	switch {
 	case w.one():
@@ -71,8 +70,7 @@ func (w Weight) Times(o Weight) Weight {
 	return Weight{num.Uint64(), den.Uint64()}
 }
 
-// apply returns count × w, and whether that is too large for a count. count is
-// not negative.
+// apply returns count × w, and whether it saturated. count is not negative.
 func (w Weight) apply(count int64) (v int64, saturated bool) {
 	if w.one() {
 		return count, false
@@ -82,7 +80,7 @@ func (w Weight) apply(count int64) (v int64, saturated bool) {
 
 // Weights are the weights of one input.
 type Weights struct {
-	Counters Weight // of what was counted
+	Counters Weight // of all kinds but Samples
 	Samples  Weight // of Samples
 }
 
@@ -96,7 +94,7 @@ func (w Weights) of(k Kind) Weight {
 	return w.Counters
 }
 
-// Totals says how much an input would bring, for [Normalize].
+// Totals are the totals of an input, for [Normalize].
 type Totals struct {
 	Counters int64 // sum of the call counts; of the branch counts if there are none
 	Samples  int64 // sum of the samples
@@ -111,10 +109,10 @@ func (p *Profile) Totals() Totals {
 	return t
 }
 
-// Normalize returns weights under which all inputs count alike, however long
-// their runs were: each is scaled to the largest total among them. Counters
-// and samples are scaled apart, since nothing says how often samples were
-// taken; all counters of an input keep their proportions.
+// Normalize returns weights that give all inputs the same influence, however long their
+// runs were: each is scaled to the largest total. Counters and samples are scaled
+// separately, because the sampling interval is unknown; the counters of an input keep
+// their proportions.
 func Normalize(totals []Totals) []Weights {
 	var most Totals
 	for _, t := range totals {

@@ -11,35 +11,34 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// Style is how a written file is laid out.
+// A Style is the formatting of a written file.
 type Style int
 
 const (
 	Compact  Style = iota // on one line, as the tools write it
-	Lines                 // each entry on a line of its own, for version control
+	Lines                 // one line per entry, for version control
 	Indented              // each number on a line of its own, as json.Indent does
 )
 
 // WriteOptions adjust [Write]. The zero value writes what the tools write.
 type WriteOptions struct {
-	// Version to write; the zero value stands for that of the profile, or the
-	// lowest one from 1.0.0 on that holds it if that cannot be written.
+	// Version is the version to write; the zero value means that of the profile or,
+	// if that cannot be written, the lowest from 1.0.0 on that can hold it.
 	Version Version
 	Style   Style
-	// Indent is one level of indentation in [Indented]; "" stands for two
-	// blanks.
+	// Indent is one level of indentation in [Indented]; "" means two blanks.
 	Indent string
 	// Warn is told of what the version cannot hold and is left out; nil drops
 	// the warnings.
 	Warn func(Warning)
 }
 
-// Write writes p. A file that a tool wrote, version 0.4.0 and later, comes out
-// byte for byte as it was read: in the order of its keys, in their spelling,
-// with its empty sections and unknown members.
+// Write writes p. It reproduces a file that a tool wrote, version 0.4.0 or later, byte
+// for byte: with the order and spelling of its keys, its empty sections and unknown
+// members.
 //
-// Versions that cannot be written are refused as unsupported, names that are
-// not UTF-8 as corrupt.
+// A version that cannot be written is an error of class ErrUnsupported, a name that is
+// not UTF-8 one of class ErrCorrupt.
 func Write(w io.Writer, p *Profile, opt WriteOptions) error {
 	v, err := writeVersion(p, opt.Version)
 	if err != nil {
@@ -56,11 +55,11 @@ func Write(w io.Writer, p *Profile, opt WriteOptions) error {
 	return pr.flush()
 }
 
-// writeVersion returns the version to write when want is asked for.
+// writeVersion returns the version to write for the option want.
 func writeVersion(p *Profile, want Version) (Version, error) {
 	switch {
 	case want == Version{} && (p.Version.Writable() || p.Version.compare(version040) > 0):
-		return p.Version, nil // of a later minor version, everything was kept
+		return p.Version, nil // a later minor version: the profile has kept everything
 	case want == Version{} && p.has(TypeChecks):
 		return version110, nil
 	case want == Version{}:
@@ -74,7 +73,7 @@ func writeVersion(p *Profile, want Version) (Version, error) {
 // printerBuffer is the number of bytes written at a time, at least.
 const printerBuffer = 64 << 10
 
-// printer writes JSON. It keeps the first failure.
+// A printer writes JSON. It keeps the first failure.
 type printer struct {
 	w       io.Writer
 	style   Style
@@ -96,7 +95,7 @@ func (pr *printer) flush() error {
 
 func (pr *printer) text(s string) { pr.buf = append(pr.buf, s...) }
 
-// line begins a new line in the styles that have several.
+// line begins a new line in styles with several lines.
 func (pr *printer) line(depth int) {
 	switch pr.style {
 	case Lines:
@@ -146,14 +145,14 @@ func (pr *printer) document(p *Profile, v Version, warn func(Warning)) {
 	}
 }
 
-// topMember is a member to write at the top.
+// A topMember is a top-level member to write.
 type topMember struct {
 	key     string
 	section *Section
 	raw     []byte
 }
 
-// members returns what to write, in order.
+// members returns the top-level members to write, in order.
 func members(p *Profile, v Version, warn func(Warning)) []topMember {
 	var out []topMember
 	written := make(map[string]bool)
@@ -251,7 +250,7 @@ func (pr *printer) array(n int, entry func(b []byte, i int) []byte) {
 	pr.text("]")
 }
 
-// json writes a value that is nested at the given depth.
+// json writes a JSON value, indented for the given depth.
 func (pr *printer) json(value []byte, depth int) {
 	if pr.style != Indented {
 		pr.buf = append(pr.buf, value...)
@@ -289,7 +288,7 @@ func (s *Section) appendEntry(b []byte, i int) []byte {
 	return append(b, `]}`...)
 }
 
-// appendNamed appends the members that types and methods have in common.
+// appendNamed appends the members that types and methods share.
 func appendNamed(b []byte, id int32, name string) []byte {
 	b = append(b, `{"id":`...)
 	b = strconv.AppendInt(b, int64(id), 10)
@@ -333,8 +332,7 @@ func appendString(b []byte, s string) []byte {
 	return append(b, '"')
 }
 
-// checkNames refuses names that JSON cannot hold. Profiles that were read have
-// none.
+// checkNames refuses names that JSON cannot hold. Profiles from Read have none.
 func checkNames(p *Profile) error {
 	refuse := func(section string, i int, name string) error {
 		return errorIn(section, i, profile.ErrCorrupt, "name", strconv.QuoteToASCII(name), "UTF-8")
