@@ -10,16 +10,16 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// edgeEvent is the event of calls that are known from their places only.
+// edgeEvent is the event that counts the calls of edges.
 const edgeEvent = "edge_calls"
 
-// callgrind writes the format of Valgrind's manual, version 1. Stacks are added
-// up: costs of a function's own lines, and of each call from a line to a
-// function with all that it calls. The functions of a profile without stacks
-// have their own costs, and calls from the edges.
+// callgrind writes version 1 of the format in Valgrind's manual ("Callgrind Format
+// Specification"). It sums stacks to the costs of each function's own lines and the
+// inclusive costs of each call from a line to a function. The functions of a profile
+// without stacks have their own costs, and the calls of the edges.
 //
-// The number of calls that the format wants is that of the first event that
-// counts something: how often the call was on a stack.
+// The format requires a number of calls. It is the value of the first event with the unit
+// count: how often the call was on a stack.
 func (e *exporter) callgrind() error {
 	set, err := e.set()
 	if err != nil {
@@ -97,7 +97,7 @@ func (g *callgrindWriter) header(set profile.StackSet) {
 
 func (g *callgrindWriter) print(parts ...string) {
 	for _, p := range parts {
-		g.e.WriteString(p) // the error stays in the writer
+		g.e.WriteString(p) // the writer keeps the error
 	}
 }
 
@@ -110,12 +110,12 @@ func spaces(r rune) rune {
 	return r
 }
 
-// position writes where the following costs are: file and function, or with
-// "c" before them those of what is called. Names are written once.
+// position writes the file and function of the following costs, or of a callee with the
+// prefix "c". A name is written once, and then as a number.
 func (g *callgrindWriter) position(prefix string, s *profile.Symbol) {
 	file := s.File
 	if file == "" {
-		file = "???" // as callgrind says it
+		file = "???" // callgrind's word for an unknown file
 	}
 	n, ok := g.files[file]
 	if !ok {
@@ -144,10 +144,10 @@ func (g *callgrindWriter) costs(line int32, costs []uint64, edge uint64) {
 	if g.edges {
 		g.line = strconv.AppendUint(append(g.line, ' '), edge, 10)
 	}
-	g.e.Write(append(g.line, '\n')) // the error stays in the writer
+	g.e.Write(append(g.line, '\n')) // the writer keeps the error
 }
 
-// total adds what is spent in a function itself.
+// total adds own costs to the totals.
 func (g *callgrindWriter) total(costs []uint64) {
 	for i, c := range costs {
 		g.totals[i] = saturate.Add(g.totals[i], c)
@@ -171,8 +171,7 @@ func (g *callgrindWriter) functions(set profile.StackSet) {
 	}
 }
 
-// writeEdges writes the calls among the edges. What the callees cost there is
-// not known, except in calls.
+// writeEdges writes the edges that are calls. Their only cost is the number of calls.
 func (g *callgrindWriter) writeEdges() {
 	none := make([]uint64, len(g.values))
 	var others uint64
@@ -194,15 +193,14 @@ func (g *callgrindWriter) writeEdges() {
 	}
 }
 
-// callKey is a place in a function, and what is called from there; callee -1 for
-// what is spent at the place itself.
+// A callKey is a place in a function and its callee; -1 for the costs of the place itself.
 type callKey struct {
 	caller int
 	line   int32
 	callee int
 }
 
-// callSum adds up what is known of a callKey.
+// A callSum is the sum of the costs of a callKey.
 type callSum struct {
 	callKey
 	calleeLine int32
@@ -210,8 +208,8 @@ type callSum struct {
 	last       uint64 // number of the last stack that was added
 }
 
-// stacks adds the stacks up and writes the result. Memory grows with the number
-// of different places and calls.
+// stacks sums the stacks and writes the result. Memory is proportional to the number of
+// distinct places and calls.
 func (g *callgrindWriter) stacks(set profile.StackSet) {
 	sums := make(map[callKey]*callSum)
 	var order []*callSum
@@ -224,7 +222,7 @@ func (g *callgrindWriter) stacks(set profile.StackSet) {
 			order = append(order, sum)
 		}
 		if sum.last == stack {
-			return // recursion: the cost is in there already
+			return // recursion: this stack has been counted
 		}
 		sum.last = stack
 		for i, at := range g.values {

@@ -9,8 +9,8 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// csv writes one table, a line of column names first. Columns are those that
-// the profile has something in.
+// csv writes one table, a line of column names first. It omits columns for which the
+// profile has no data.
 func (e *exporter) csv() error {
 	table := e.opt.Table
 	if table == "" {
@@ -44,7 +44,7 @@ func (e *exporter) csv() error {
 	return c.w.Error()
 }
 
-// csvTable collects a line at a time.
+// A csvTable collects the columns of one line.
 type csvTable struct {
 	e   *exporter
 	w   *csv.Writer
@@ -58,7 +58,7 @@ func (c *csvTable) hash(v uint64)               { c.text(fmt.Sprintf("0x%016x", 
 func (c *csvTable) float(v float64)             { c.text(strconv.FormatFloat(v, 'f', -1, 64)) }
 func (c *csvTable) has(f profile.Features) bool { return c.e.features.Has(f) }
 
-// id is empty where there is none.
+// id appends an id; 0 gives an empty column.
 func (c *csvTable) id(v uint64) {
 	if v == 0 {
 		c.text("")
@@ -68,7 +68,7 @@ func (c *csvTable) id(v uint64) {
 }
 
 func (c *csvTable) end() {
-	c.w.Write(c.row) // the error stays in the writer
+	c.w.Write(c.row) // the writer keeps the error
 	c.row = c.row[:0]
 }
 
@@ -91,6 +91,8 @@ func (c *csvTable) symbol(s *profile.Symbol) {
 	c.id(s.ID)
 }
 
+// functions writes a line per function: names, place, hash and counts, as far as the view
+// has them.
 func (c *csvTable) functions() {
 	c.text(symbolColumns...)
 	columns := []struct {

@@ -10,18 +10,17 @@
 //
 // # Errors
 //
-// Errors are those of the writer, and of options that the profile or the format
-// does not have. The latter are found before anything is written.
+// Errors are those of the writer, and of options that the profile or the format does not
+// support. The latter are returned before anything is written.
 //
 // # Memory
 //
-// Folded, speedscope, JSON, NDJSON and CSV go through the view and hold no more
-// than its names. Callgrind needs the sums per place and call, and pprof, whose
-// library takes whole profiles, every stack.
+// Folded, speedscope, JSON, NDJSON and CSV stream the view and hold only its names in
+// memory. Callgrind holds the sums per place and call. pprof holds every stack, because
+// its library writes whole profiles.
 //
 // # Names
 //
-// Functions are displayed by the names that linkers or the virtual machine
-// know them by, demangled if asked for, or by their ID where nothing else is
-// known.
+// Functions have their names for linkers or the virtual machine, demangled on request, or
+// their ID if they have no name.
 package export

@@ -18,14 +18,14 @@ const (
 	Pprof      Format = "pprof"      // protocol buffer of google/pprof, gzip-compressed
 	Folded     Format = "folded"     // a stack per line, for flame graphs
 	Speedscope Format = "speedscope" // JSON of speedscope.app
-	JSON       Format = "json"       // everything, see docs/export.md
+	JSON       Format = "json"       // all data, see docs/export.md
 	NDJSON     Format = "ndjson"     // the same, a record per line
 	CSV        Format = "csv"        // one table
 	Callgrind  Format = "callgrind"  // of KCachegrind and callgrind_annotate
 	LCOV       Format = "lcov"       // tracefile of lcov: what ran of the sources
 )
 
-// formatEntry is what is known of a format.
+// A formatEntry describes a format.
 type formatEntry struct {
 	format      Format
 	suffix      string
@@ -79,11 +79,10 @@ func Formats() []Format {
 	return out
 }
 
-// Suffix returns how names of files of the format usually end, dot included;
-// "" for an unknown one.
+// Suffix returns the usual suffix of file names, with the dot; "" for an unknown format.
 func (f Format) Suffix() string { return f.entry().suffix }
 
-// Description returns what the format is for, in a phrase.
+// Description returns a phrase about the use of the format.
 func (f Format) Description() string { return f.entry().description }
 
 // Names of tables beside those of the view's stack sets.
@@ -120,12 +119,12 @@ type Options struct {
 	Lines bool
 }
 
-// A Loss is something of the profile that the file written does not have, or
-// has in another meaning.
+// A Loss describes data of the profile that the written file lacks or represents with
+// another meaning.
 type Loss struct {
 	What  string // "edges"
 	Why   string // "a pprof file has stacks only"
-	Count uint64 // how many; 0 if that says nothing
+	Count uint64 // number of lost items; 0 if that means nothing
 }
 
 // String returns "WHAT: WHY", after the count if there is one.
@@ -137,9 +136,8 @@ func (l Loss) String() string {
 	return s
 }
 
-// Write writes what v shows to w and returns what was lost on the way. The
-// same view and options give the same bytes. An error is one of w, or says
-// what of the options there is not.
+// Write writes v to w and returns the losses. The same view and options give the same
+// bytes. Errors are those of w and of options that v or the format does not support.
 func Write(w io.Writer, f Format, v profile.View, opt Options) ([]Loss, error) {
 	write := f.entry().write
 	if write == nil {
@@ -190,9 +188,9 @@ func join[S ~string](names []S) string {
 	return b.String()
 }
 
-// exporter writes one file.
+// An exporter writes one file.
 type exporter struct {
-	*bufio.Writer // remembers the first error
+	*bufio.Writer // keeps the first error
 	format        Format
 	v             profile.View
 	opt           Options
@@ -201,7 +199,7 @@ type exporter struct {
 	losses        []Loss
 }
 
-// lose notes a loss; losses of one kind add up.
+// lose records a loss; the counts of equal losses add up.
 func (e *exporter) lose(count uint64, what, why string) {
 	for i := range e.losses {
 		if e.losses[i].What == what && e.losses[i].Why == why {
@@ -212,14 +210,14 @@ func (e *exporter) lose(count uint64, what, why string) {
 	e.losses = append(e.losses, Loss{What: what, Why: why, Count: count})
 }
 
-// loseCounted notes a loss unless there is none.
+// loseCounted records a loss unless its count is 0.
 func (e *exporter) loseCounted(count uint64, what, why string) {
 	if count > 0 {
 		e.lose(count, what, why)
 	}
 }
 
-// loseOmitted notes what not even the view has.
+// loseOmitted records the data that the view omits.
 func (e *exporter) loseOmitted() {
 	id := e.v.Identity()
 	for _, what := range id.Omits {

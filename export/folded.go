@@ -11,8 +11,8 @@ import (
 //
 //	main;f;g 12
 //
-// Stacks that differ only in what the format leaves out come as several lines,
-// which readers add up. Stacks with value 0 are left out.
+// Stacks that the format cannot distinguish give several equal lines, which readers sum.
+// Stacks with value 0 are omitted.
 func (e *exporter) folded() error {
 	set, err := e.set()
 	if err != nil {
@@ -55,13 +55,13 @@ func (e *exporter) folded() error {
 	return nil
 }
 
-// foldedNames joins the names of frames and keeps those that had to change.
+// foldedNames joins the names of frames and caches their escaped forms.
 type foldedNames struct {
 	e     *exporter
 	clean map[string]string
 }
 
-// append appends the frames, the outermost first, with lines if asked for.
+// append appends the frames, outermost first, and their lines if lines is true.
 func (n *foldedNames) append(dst []byte, frames []profile.Frame, lines bool) []byte {
 	for i, f := range slices.Backward(frames) {
 		name := n.e.symbols.name(&f.Symbol)
@@ -81,8 +81,8 @@ func (n *foldedNames) append(dst []byte, frames []profile.Frame, lines bool) []b
 	return dst
 }
 
-// appendLine appends ":" and the line of a frame if it has one. Placeholders
-// of bytecode indexes are kept.
+// appendLine appends ":" and the line of a frame if it has one, or its negative bytecode
+// index.
 func (e *exporter) appendLine(dst []byte, f *profile.Frame) []byte {
 	line := e.line(f)
 	bytecodes := e.features&(profile.HasLines|profile.HasLineOffsets) == 0 && e.features.Has(profile.HasBytecodes)

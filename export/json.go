@@ -6,15 +6,14 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// schemaName and schemaVersion stand in every JSON and NDJSON file. The
-// version goes up when something that was there changes or goes away, not when
-// something is added.
+// schemaName and schemaVersion are in every JSON and NDJSON file. The version increases
+// when a member changes or disappears, but not when one is added.
 const (
 	schemaName    = "profuse-profile"
 	schemaVersion = 1
 )
 
-// json writes one document, as docs/profile.schema.json has it.
+// json writes one document of docs/profile.schema.json.
 func (e *exporter) json() error {
 	r := recordWriter{e: e}
 	r.j.w = e
@@ -64,7 +63,7 @@ func (e *exporter) json() error {
 		}
 		j.close(']')
 	}
-	r.array("symbols") // last, when all are known
+	r.array("symbols") // last, when all symbols have numbers
 	for i := range e.symbols.list {
 		r.object(func() { r.symbol(&e.symbols.list[i]) })
 	}
@@ -74,8 +73,8 @@ func (e *exporter) json() error {
 	return r.done()
 }
 
-// ndjson writes the records of json one to a line, each with its kind. Symbols
-// come before the first record that refers to them.
+// ndjson writes the records of json, one per line, each with its kind. A symbol precedes
+// the first record that refers to it.
 func (e *exporter) ndjson() error {
 	r := recordWriter{e: e, lines: true}
 	r.j.w = e
@@ -122,8 +121,7 @@ func (e *exporter) ndjson() error {
 	return r.done()
 }
 
-// recordWriter writes the members of the objects that JSON and NDJSON have in
-// common.
+// A recordWriter writes the members of the objects that JSON and NDJSON share.
 type recordWriter struct {
 	e     *exporter
 	j     jsonWriter
@@ -168,7 +166,7 @@ func (r *recordWriter) record(kind string, members func()) {
 	r.j.end()
 }
 
-// introduce writes the record of a symbol that was not used before.
+// introduce writes the record of a symbol before its first use.
 func (r *recordWriter) introduce(s *profile.Symbol) {
 	if n, fresh := r.e.symbols.number(s); fresh {
 		r.record("symbol", func() {
@@ -401,10 +399,11 @@ func (r *recordWriter) reference(key string, s *profile.Symbol) {
 	r.j.int(int64(n))
 }
 
-// known reports whether an edge says where it leads.
+// known reports whether a symbol is known.
 func known(s *profile.Symbol) bool { return s.Name != "" || s.ID != 0 }
 
-// edge writes an edge, its kind under a key that a record has not taken.
+// edge writes an edge, with its kind under kindKey, because NDJSON records use "kind"
+// themselves.
 func (r *recordWriter) edge(kindKey string, edge *profile.Edge) {
 	j := &r.j
 	r.text(kindKey, edge.Kind.String())

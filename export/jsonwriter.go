@@ -6,11 +6,11 @@ import (
 	"unicode/utf8"
 )
 
-// jsonWriter writes JSON piece by piece, with commas where they belong.
+// A jsonWriter writes JSON piece by piece and inserts commas.
 type jsonWriter struct {
 	w     io.Writer
 	buf   []byte
-	comma bool // the next value or key needs one
+	comma bool // the next value or key needs a comma
 	err   error
 	bad   uint64 // strings that are not UTF-8
 }
@@ -57,7 +57,7 @@ func (j *jsonWriter) line() {
 	j.buf = append(j.buf, '\n')
 }
 
-// end ends the line and with it the document.
+// end ends the document with a line break.
 func (j *jsonWriter) end() {
 	j.buf = append(j.buf, '\n')
 	j.comma = false
@@ -89,8 +89,8 @@ func (j *jsonWriter) bool(v bool) {
 	j.buf = strconv.AppendBool(j.buf, v)
 }
 
-// hex writes v as a string "0x…" of 16 digits: readers that keep numbers as
-// floating point would ruin it.
+// hex writes v as a string "0x…" of 16 digits, because readers with floating-point numbers
+// would round a number.
 func (j *jsonWriter) hex(v uint64) {
 	j.value()
 	const digits = "0123456789abcdef"

@@ -10,7 +10,7 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// pprof writes a profile.proto. The library needs it in memory as a whole.
+// pprof writes a profile.proto. The library needs the whole profile in memory.
 func (e *exporter) pprof() error {
 	set, err := e.set()
 	if err != nil {
@@ -34,7 +34,7 @@ func (e *exporter) pprof() error {
 	}
 	id := e.v.Identity()
 	b.p.Comments = append(b.p.Comments, id.String(), set.Name+": "+set.Description)
-	if len(id.BuildIDs) > 1 { // which of them a function is from is not known
+	if len(id.BuildIDs) > 1 { // the view does not say which one a function is from
 		for _, build := range id.BuildIDs {
 			b.p.Comments = append(b.p.Comments, "build id "+hex.EncodeToString(build))
 		}
@@ -56,7 +56,8 @@ func (e *exporter) pprof() error {
 	return b.p.Write(e)
 }
 
-// errNoValue: viewers could do nothing with the stacks.
+// errNoValue returns the error for a stack set without an additive value, which viewers
+// cannot show.
 func errNoValue(set profile.StackSet) error {
 	return fmt.Errorf("table %q has no value that adds up over stacks", set.Name)
 }
@@ -71,8 +72,8 @@ type pprofBuilder struct {
 	beyond, zero, negative uint64
 }
 
-// mapping adds the one mapping that all locations are in. It says that there
-// is nothing left to symbolize.
+// mapping adds the only mapping, which contains all locations, and marks it as fully
+// symbolized.
 func (b *pprofBuilder) mapping() {
 	m := &pprof.Mapping{ID: 1, HasFunctions: true, HasFilenames: true, HasLineNumbers: true, HasInlineFrames: true}
 	if ids := b.e.v.Identity().BuildIDs; len(ids) == 1 {
@@ -81,6 +82,7 @@ func (b *pprofBuilder) mapping() {
 	b.p.Mapping = []*pprof.Mapping{m}
 }
 
+// sample adds a stack as a sample with the given values and its labels.
 func (b *pprofBuilder) sample(s *profile.Stack, values []int) {
 	sample := &pprof.Sample{Value: make([]int64, len(values))}
 	any := false
@@ -96,8 +98,8 @@ func (b *pprofBuilder) sample(s *profile.Stack, values []int) {
 		b.zero++
 		return
 	}
-	// A location is a place in machine code: the frames inlined there and the
-	// one that they are inlined into.
+	// A location is a machine address: the frames inlined there and the frame that
+	// they are inlined into.
 	for frames := s.Frames; len(frames) > 0; {
 		n := 1
 		for n < len(frames) && frames[n-1].Inlined {

@@ -5,10 +5,9 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// speedscope writes the file format of speedscope.app: a sampled profile per
-// value, in which each stack is a sample with the value as its weight. Stacks
-// are walked twice per value instead of being kept: for the samples, and for
-// the weights.
+// speedscope writes the file format of speedscope.app: a sampled profile per value, in
+// which each stack is a sample with the value as its weight. Instead of holding the stacks
+// in memory it iterates twice per value: for the samples and for the weights.
 func (e *exporter) speedscope() error {
 	sets, err := e.sets()
 	if err != nil {
@@ -66,18 +65,20 @@ type speedscopeWriter struct {
 	labels, inexact uint64
 }
 
-// speedscopeFrame is what a frame is told apart by.
+// A speedscopeFrame identifies a frame.
 type speedscopeFrame struct {
 	symbol       int
 	line, column int32
 }
 
-// units are those that speedscope knows; others are "none".
+// units are speedscope's units; other units are "none".
 var units = map[profile.Unit]string{
 	profile.Bytes: "bytes", profile.Milliseconds: "milliseconds",
 	"nanoseconds": "nanoseconds", "microseconds": "microseconds", "seconds": "seconds",
 }
 
+// profile writes one value of a stack set as a profile: its name, unit, samples and
+// weights. With several sets the name includes that of the set.
 func (s *speedscopeWriter) profile(set profile.StackSet, at int, several bool) {
 	j := &s.j
 	j.line()
@@ -151,7 +152,7 @@ func (s *speedscopeWriter) frame(f *profile.Frame) int {
 	return n
 }
 
-// frames writes the table of frames, last, when all are known.
+// frames writes the table of frames. It is last, when all frames have numbers.
 func (s *speedscopeWriter) frames() {
 	j := &s.j
 	j.line()

@@ -50,7 +50,7 @@ func (e *exporter) setNamed(name string) (profile.StackSet, error) {
 	return profile.StackSet{}, fmt.Errorf("table %q has no stacks, which %s is made of", name, e.format)
 }
 
-// checkValue sees that there is a value as asked for.
+// checkValue returns an error if no set has the value of the options.
 func (e *exporter) checkValue(sets ...profile.StackSet) error {
 	if e.opt.Value == "" {
 		return nil
@@ -69,8 +69,7 @@ func (e *exporter) checkValue(sets ...profile.StackSet) error {
 	return fmt.Errorf("no value %q that adds up over stacks: want one of %s", e.opt.Value, join(names))
 }
 
-// additive returns the indexes of the values that viewers may add up, and
-// notes the others as lost.
+// additive returns the indexes of the additive values, and records the others as losses.
 func (e *exporter) additive(set profile.StackSet) []int {
 	var out []int
 	for i, v := range set.Values {
@@ -87,7 +86,7 @@ func (e *exporter) additive(set profile.StackSet) []int {
 	return out
 }
 
-// loseTables notes what is in no stack of the sets that are written.
+// loseTables records the tables that are not in the written ones as losses.
 func (e *exporter) loseTables(written ...string) {
 	e.loseOmitted()
 	for _, set := range e.v.Stacks() {
@@ -144,7 +143,7 @@ func (e *exporter) loseNeverRun() {
 	e.loseCounted(never, "functions that never ran", "they are in no stack")
 }
 
-// loseFrames notes what names of functions alone do not say.
+// loseFrames records the data of frames that formats with names alone lack.
 func (e *exporter) loseFrames(labels uint64) {
 	if e.symbols.overloads {
 		e.lose(0, "signatures", "methods of one name look like one: ask for signatures")

@@ -8,14 +8,14 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// symbols numbers the symbols of a file in the order of their first use and
-// keeps the names that they are displayed by.
+// symbols numbers the symbols of a file in the order of their first use and caches their
+// display names.
 type symbols struct {
 	opt     Options
 	numbers map[profile.Symbol]int
 	list    []profile.Symbol
 	names   []string
-	// overloads: there are signatures, and names do not have them.
+	// overloads reports that symbols have signatures which their names lack.
 	overloads bool
 }
 
@@ -34,7 +34,7 @@ func (t *symbols) number(s *profile.Symbol) (n int, fresh bool) {
 	return n, true
 }
 
-// name returns what s is displayed as.
+// name returns the display name of s.
 func (t *symbols) name(s *profile.Symbol) string {
 	n, _ := t.number(s)
 	for len(t.names) <= n {
@@ -57,8 +57,8 @@ func (t *symbols) display(s *profile.Symbol) string {
 	return name
 }
 
-// line returns the line that a frame is at, which is a line of its file, a line
-// of its function, or a bytecode index; 0 if there is none.
+// line returns the line of a frame: a line of its file, a line relative to its function,
+// or a bytecode index; 0 if there is none.
 func (e *exporter) line(f *profile.Frame) int32 {
 	switch {
 	case e.features&(profile.HasLines|profile.HasLineOffsets) != 0:
@@ -69,7 +69,7 @@ func (e *exporter) line(f *profile.Frame) int32 {
 	return 0
 }
 
-// loseLines says what line numbers mean that are none of the source file.
+// loseLines records the meaning of line numbers that are not lines of the source file.
 func (e *exporter) loseLines() {
 	switch {
 	case e.features.Has(profile.HasLines):
@@ -80,7 +80,7 @@ func (e *exporter) loseLines() {
 	}
 }
 
-// clean replaces what would end a name: line breaks by spaces, others by
+// clean replaces bytes that would end a name: line breaks with spaces, separators with
 // commas.
 func (e *exporter) clean(name, separators string) string {
 	if !strings.ContainsAny(name, separators) {
@@ -98,8 +98,8 @@ func (e *exporter) clean(name, separators string) string {
 	}, name)
 }
 
-// toInt64 converts v for formats with signed integers; beyond reports whether
-// that changed it.
+// toInt64 converts v for formats with signed integers, at most 2^63-1; beyond reports
+// whether v is larger.
 func toInt64(v uint64) (n int64, beyond bool) {
 	if v > math.MaxInt64 {
 		return math.MaxInt64, true

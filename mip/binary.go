@@ -14,7 +14,7 @@ const (
 	rawSection = "__llvm_mipraw"
 )
 
-// BinaryType says how a linked binary is loaded.
+// A BinaryType is the kind of a linked binary.
 type BinaryType int
 
 const (
@@ -40,9 +40,9 @@ func (t BinaryType) String() string {
 	return "unknown"
 }
 
-// BinaryInfo says what a map was taken from.
+// BinaryInfo describes the file that a map was found in.
 type BinaryInfo struct {
-	Format      string // "ELF", "Mach-O", or "" for a map that was already dumped
+	Format      string // "ELF", "Mach-O", or "" for a dumped map
 	Arch        string // as LLVM names it, "x86_64", "aarch64" or "arm64"; "" if unknown
 	Type        BinaryType
 	PointerSize int    // 4 or 8 bytes
@@ -55,18 +55,17 @@ type BinaryInfo struct {
 
 // BinaryOptions adjust [FindMap]. The zero value is right for most uses.
 type BinaryOptions struct {
-	// Arch chooses from a fat Mach-O file that has several architectures.
-	// It means nothing to other files.
+	// Arch selects the architecture of a fat Mach-O file. It is ignored for other
+	// files.
 	Arch string
 }
 
 // IsBinary reports whether data begins like an ELF or Mach-O file.
 func IsBinary(data []byte) bool { return object.IsImage(data) }
 
-// FindMap finds the map in a linked binary held in data: the section
-// __llvm_mipmap of an ELF or Mach-O file, also of a fat one. A map that was
-// dumped before is returned as it is. name is used in errors. The map may be a
-// part of data.
+// FindMap finds the map in a linked binary held in data: the section __llvm_mipmap of an
+// ELF or Mach-O file, fat ones included. It returns a dumped map unchanged. name is for
+// errors. The map may alias data.
 //
 // Object files are refused: only linking gives the map its addresses.
 func FindMap(name string, data []byte, opt BinaryOptions) ([]byte, BinaryInfo, error) {
@@ -118,14 +117,14 @@ var binaryTypes = map[object.Kind]BinaryType{
 	object.Executable: binaryExecutable, object.PIE: binaryPIE, object.Shared: binaryShared, object.Debug: binaryDebug,
 }
 
-// noMap is the error of a binary without a map.
+// noMap returns the error for a binary without a map.
 func noMap(found string) error {
 	return errorIn(mapSection, -1, profile.ErrMismatch, "section", found,
 		"the map of a program built with MIP instrumentation and not stripped")
 }
 
-// BinaryFile returns the file to look into for a path that the user gave: the
-// one DWARF file inside if the path is a .dSYM bundle, otherwise the path.
+// BinaryFile returns the file to open for a path: the only DWARF file inside a .dSYM
+// bundle, otherwise the path itself.
 func BinaryFile(path string) (string, error) {
 	file, err := object.BundledFile(path)
 	if fe := (*profile.FormatError)(nil); errors.As(err, &fe) {

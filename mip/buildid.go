@@ -15,8 +15,8 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// BuildIDSuffix is appended to the name of a .mip for the name of the file
-// beside it that holds the build id of the binary.
+// BuildIDSuffix is the suffix, after the name of a .mip, of the file with the build id of
+// the binary.
 //
 // The .mip format has no place for a build id, and its module hash is the same
 // for every build. The file is optional; it is text of one line,
@@ -29,7 +29,7 @@ const BuildIDSuffix = ".id"
 
 const (
 	buildIDKey = "build-id"
-	// maxBuildID bounds a build id, of 16 or 20 bytes as a rule.
+	// maxBuildID bounds the bytes of a build id, which usually has 16 or 20.
 	maxBuildID = 1 << 10
 )
 
@@ -42,8 +42,7 @@ func WriteBuildID(w io.Writer, id []byte) error {
 	return err
 }
 
-// FindBuildID returns the build id that is kept beside a .mip of that name; nil
-// if none is.
+// FindBuildID returns the build id in the file beside a .mip; nil if there is no file.
 func FindBuildID(profilePath string) ([]byte, error) {
 	f, err := os.Open(profilePath + BuildIDSuffix)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -7,10 +7,10 @@ import "strconv"
 // print. successors holds, for each non-empty block in layout order, the entry
 // block first, the indices of its successors.
 //
-// LLVM has successors in the order of its own list, which assembly does not
-// carry. Producers outside LLVM name the branch target first, then the block
-// that is fallen through to, jump tables in table order, each successor once;
-// so signatures compare only among profiles of one producer.
+// LLVM uses the order of its own successor lists, which assembly does not contain.
+// Producers outside LLVM list the branch target first, then the fall-through block, jump
+// tables in table order, each successor once. So signatures are comparable only among
+// profiles of one producer.
 func CFGSignature(successors [][]int) uint32 {
 	if len(successors) <= 1 {
 		return 0

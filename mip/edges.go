@@ -11,13 +11,12 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// CallEdge says how often a function was called from one place.
+// A CallEdge counts the calls of a function from one place.
 //
-// The numbers are estimates: of the calls of a function only some were looked
-// at, each for all the calls around it, and of a function that was tail-called
-// what is known is the place from which the function before it was called.
+// The counts are estimates: the runtime samples the calls of a function, and each sample
+// stands for the calls around it. The place of a tail call is that of the call before it.
 type CallEdge struct {
-	// Source is the return address less the start of the raw section, usually
+	// Source is the return address minus the start of the raw section, usually
 	// negative (SectionRelativeSourceAddress); 0 for calls from outside of the
 	// program or library.
 	Source int32
@@ -25,21 +24,20 @@ type CallEdge struct {
 	Weight uint64
 }
 
-// Call is a [CallEdge] whose place has been looked up.
+// A Call is a [CallEdge] with its caller.
 type Call struct {
-	// Caller and Callee are indexes of functions of the profile. Caller is -1
-	// if the profile does not know the caller: code that is not instrumented,
-	// or outside of the program.
+	// Caller and Callee are indexes of functions of the profile. Caller is -1 for
+	// code that is not instrumented or outside of the program.
 	Caller, Callee int
-	// Offset is that of the return address from the start of the caller, in
-	// bytes; 0 without a caller. It is that of the instruction after the call,
-	// and the size of the caller if the call is the last.
+	// Offset is the offset of the return address from the start of the caller, in
+	// bytes; 0 without a caller. It equals the size of the caller if the call is
+	// the last instruction.
 	Offset uint32
 	CallEdge
 }
 
-// Calls returns the call edges of all functions, those of one callee together,
-// in the order of the profile and of places.
+// Calls returns the call edges of all functions, grouped by callee, in the order of the
+// profile and of places.
 func (p *Profile) Calls() []Call {
 	n := 0
 	for i := range p.Functions {
@@ -62,8 +60,8 @@ func (p *Profile) Calls() []Call {
 	return calls
 }
 
-// viewEdges yields the calls, those of one caller together and by place. symbol
-// returns that of the function with an index.
+// viewEdges yields the calls, grouped by caller, in the order of places. symbol returns
+// the symbol of a function by its index.
 func (p *Profile) viewEdges(symbol func(i int) profile.Symbol, yield func(*profile.Edge) bool) {
 	calls := slices.DeleteFunc(p.Calls(), func(c Call) bool { return c.Caller < 0 })
 	slices.SortStableFunc(calls, func(a, b Call) int {
@@ -104,8 +102,8 @@ func newCodeRanges(functions []Function) *codeRanges {
 	return r
 }
 
-// caller returns the function that a return address is in, -1 for none. The
-// call is before the address, and so may be the last thing in the function.
+// caller returns the function of the call before a return address, -1 for none. The call
+// may be the last instruction, so the address may be the end of the function.
 func (r *codeRanges) caller(source int32) int {
 	if source == 0 {
 		return -1
@@ -127,8 +125,7 @@ func (r *codeRanges) caller(source int32) int {
 	return i
 }
 
-// checkEdges returns what is wrong with call edges: they are sorted, each
-// place is there once.
+// checkEdges returns an error unless the call edges are sorted and their places distinct.
 func (f *Function) checkEdges(i int) error {
 	if uint64(len(f.CallEdges)) > math.MaxUint32 {
 		return invalid(i, "number of call edges", fmt.Sprint(len(f.CallEdges)), "at most 2^32-1")
@@ -141,7 +138,7 @@ func (f *Function) checkEdges(i int) error {
 	return nil
 }
 
-// edgeKey is the function called and the return address.
+// An edgeKey is the callee and the return address.
 type edgeKey struct {
 	callee int32 // index
 	source int32
@@ -150,7 +147,7 @@ type edgeKey struct {
 // edgeSums are the weights of a merger's edges.
 type edgeSums map[edgeKey]uint64
 
-// add adds calls of an edge, as often as times says.
+// add adds calls of an edge, times times.
 func (s *edgeSums) add(k edgeKey, calls, times uint64) {
 	if *s == nil {
 		*s = edgeSums{}
@@ -178,14 +175,14 @@ func (s edgeSums) fill(functions []Function) {
 	}
 }
 
-// mover translates the places in functions of one profile into those of the
-// profile merged into, which may be of a later build.
+// A mover translates places in the functions of one profile into places in the profile
+// merged into, which may be of a later build.
 type mover struct {
 	from   []Function
 	ranges *codeRanges // nil if nothing has moved
 	to     []Function
 	target []int // as of Merger.match
-	lost   int   // edges whose place is no more
+	lost   int   // edges whose place no longer exists
 }
 
 // newMover returns nil for functions without edges.
@@ -205,8 +202,8 @@ func newMover(from, to []Function, target []int) *mover {
 	return m
 }
 
-// move returns the new place, 0 if it is not known: the caller has changed, or
-// is none of the functions.
+// move returns the new place, or 0 if the caller has changed or is not one of the
+// functions.
 func (m *mover) move(source int32) int32 {
 	if m.ranges == nil || source == 0 {
 		return source

@@ -8,8 +8,8 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// Code is a kind of failure that the reference tool llvm-mipdata detects, too,
-// so that a stand-in for it can use its words.
+// A Code is a kind of failure that the reference tool llvm-mipdata also detects, so that
+// the drop-in can print its message.
 type Code int
 
 const (
@@ -21,12 +21,12 @@ const (
 	CodeBadProfileType
 	CodeModuleHash
 	CodeRawOffset
-	CodeRawMismatch // count and timestamp disagree on whether the function was called
+	CodeRawMismatch // only one of count and timestamp says that the function was called
 	CodeObjects     // a .dSYM bundle without or with several files of debug info
 )
 
-// Messages, one for each "error:" line; %s is the value found, %w the one
-// expected.
+// The messages of llvm-mipdata, one for each "error:" line; %s is the found value, %w the
+// expected one.
 var codes = map[Code]struct {
 	class error
 	lines []string
@@ -43,17 +43,17 @@ var codes = map[Code]struct {
 	CodeObjects:        {profile.ErrUnsupported, []string{"Cannot handle %s objects in %f"}},
 }
 
-// MIPError is the cause inside a [profile.FormatError] where llvm-mipdata has
-// words for it.
+// A MIPError is the cause inside a [profile.FormatError] for which llvm-mipdata has a
+// message.
 type MIPError struct {
 	Code     Code
 	Found    string // as the tool prints it
 	Expected string // likewise; empty where it prints none
 
-	class error // overrides the code's class where the tool's word is too coarse
+	class error // overrides the code's class, if that is too coarse
 }
 
-// Error returns the tool's words without the file's name.
+// Error returns the tool's message without the file's name.
 func (e *MIPError) Error() string {
 	s := strings.TrimPrefix(codes[e.Code].lines[0], "%f: ")
 	s, _, _ = strings.Cut(strings.TrimSuffix(s, " in %f"), "\n")
@@ -68,8 +68,8 @@ func (e *MIPError) Unwrap() error {
 	return codes[e.Code].class
 }
 
-// LLVMMessages returns what llvm-mipdata prints for err, one string for each
-// time it prints "error: "; nil where it has no words of its own.
+// LLVMMessages returns the messages that llvm-mipdata prints for err, each after
+// "error: "; nil if it has none.
 func LLVMMessages(err error) []string {
 	var me *MIPError
 	if !errors.As(err, &me) {
@@ -106,8 +106,8 @@ func (w Warning) String() string {
 	return s + w.Err.Error()
 }
 
-// errorIn returns an error about a record of a section, or about all of it if
-// record is -1, that has no place in a file, or none that is known.
+// errorIn returns an error without an offset about a record of a section, or about the
+// whole section if record is -1.
 func errorIn(section string, record int, class error, field, found, want string) error {
 	return &profile.FormatError{
 		Section: section, Offset: -1, Record: record, Field: field, Found: found, Want: want, Err: class,
@@ -123,5 +123,5 @@ func optionError(field, found, want string) error {
 	return errorIn("options", -1, profile.ErrUnsupported, field, found, want)
 }
 
-// toolHex prints v as llvm-mipdata does: upper case without prefix.
+// toolHex formats v like llvm-mipdata: upper case without prefix.
 func toolHex(v uint64) string { return fmt.Sprintf("%X", v) }

@@ -7,7 +7,7 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// FileType says which of the MIP files one is.
+// A FileType is a type of MIP file.
 type FileType int
 
 const (
@@ -35,8 +35,7 @@ func (t FileType) String() string {
 	return "unknown"
 }
 
-// Generation tells the two forms of the format apart that both call
-// themselves version 8.
+// A Generation is one of the two forms of the format with version number 8.
 type Generation byte
 
 const (
@@ -52,18 +51,17 @@ func (g Generation) String() string {
 	return string(rune(g))
 }
 
-// header is a decoded header. Its zero pointer size means that the file does
-// not tell.
+// A header is a decoded header.
 type header struct {
 	generation Generation
 	version    uint16
 	fileType   FileType
 	typeWord   uint16 // FileType as in the file
-	ptr        int    // bytes of an address: 4, 8 or 0
+	ptr        int    // bytes of an address: 4, 8, or 0 if the file does not say
 	typ        ProfileType
 	moduleHash uint32
 	rawSection int64  // RawSectionOffset; 0 in generation A
-	reserved   uint64 // bits that should be 0: the word Reserved, and RawSectionOffset where it means nothing
+	reserved   uint64 // bits that should be 0: Reserved, and RawSectionOffset in files other than maps
 }
 
 // size is the size of the header, after which the records start.
@@ -77,8 +75,8 @@ func (h *header) size() int {
 // hasMagic reports whether data begins like a MIP file.
 func hasMagic(data []byte) bool { return len(data) >= 4 && le.Uint32(data) == magic }
 
-// generationOf tells by OffsetToData, which both generations have but in
-// different places, and by the width bits, which generation A lacks.
+// generationOf determines the generation from OffsetToData, which the generations have at
+// different offsets, and from the width bits, which generation A lacks.
 func generationOf(data []byte) Generation {
 	if len(data) >= headerSizeA && le.Uint32(data[offsetToDataA:]) == headerSizeA &&
 		le.Uint16(data[fileTypeAt:])&^fileTypeKindBits == 0 {
@@ -139,8 +137,8 @@ func parseHeader(data []byte) (h header, err error) {
 	return h, nil
 }
 
-// check sets what follows from the words of the header and checks them, in the
-// order of the reference.
+// check checks the fields of the header, in the order of the reference, and sets the
+// fields derived from them.
 func (h *header) check() error {
 	if h.version > VersionMax {
 		return headerError(4, CodeBadVersion, nil, "version", fmt.Sprint(h.version),
@@ -168,7 +166,7 @@ func (h *header) check() error {
 	return nil
 }
 
-// suspicious returns what is odd in a header that is good.
+// suspicious returns a warning about a valid but unusual header.
 func (h *header) suspicious() error {
 	if h.reserved == 0 {
 		return nil
@@ -191,7 +189,7 @@ func tooSmall(data []byte, class error, found string) error {
 		fmt.Sprint(len(data)), fmt.Sprint(headerSizeB))
 }
 
-// firstWord is the first four bytes of data, zeros where it ends before.
+// firstWord returns the first four bytes of data, padded with zeros.
 func firstWord(data []byte) uint32 {
 	var b [4]byte
 	copy(b[:], data)

@@ -5,8 +5,8 @@ import "encoding/binary"
 // le is the byte order of every MIP file.
 var le = binary.LittleEndian
 
-// Header, at the start of every file. Two generations of it exist and both
-// call themselves version 8; the tests of the first say 7.
+// Header, at the start of every file. Its two generations both have version number 8; the
+// tests of the first have 7.
 //
 //	off  generation B                   off  generation A
 //	 0   u32 magic                       0   u32 magic
@@ -19,25 +19,26 @@ var le = binary.LittleEndian
 //	24   u32 Reserved
 //	28   u32 OffsetToData = 0x20
 //
-// RawSectionOffset is the address of the raw section less the address of the
-// map's header.
+// RawSectionOffset is the address of the raw section minus the address of the map's
+// header.
 const (
 	magic = 0x50494dfb // "\xfbMIP"
 
-	// VersionMax is the newest version that is read, and the one written.
+	// VersionMax is the newest version that the package reads, and the one that it
+	// writes.
 	VersionMax = 8
 
 	headerSizeA = 0x18
 	headerSizeB = 0x20
-	// offsetToDataA is where generation A keeps OffsetToData. In generation B
-	// the upper half of RawSectionOffset is there, 0 or all ones for any
+	// offsetToDataA is the offset of OffsetToData in generation A. Generation B
+	// has the upper half of RawSectionOffset there, which is 0 or all ones for a
 	// section within 4 GiB.
 	offsetToDataA = 20
 	fileTypeAt    = 6
 )
 
-// FileType of the header. Generation B has one bit for each and two that tell
-// the width of the target's addresses; generation A counts.
+// FileType of the header. Generation B has a bit for each type and two for the width of
+// the target's addresses; generation A numbers the types.
 const (
 	fileTypeKindBits = 0x0f
 	fileType64       = 0x10
@@ -54,9 +55,9 @@ const (
 	fileTypeARet = 4
 )
 
-// Raw profiles (.mipraw): the header, then the records in link order, framed
-// by nothing; the map says where each one is. A record has one of two forms,
-// by the profile's type; n is the function's number of blocks but the entry.
+// Raw profiles (.mipraw): the header, then the records in link order, without framing; the
+// map has the offset of each. A record has one of two forms, by the profile's type; n is
+// the function's number of blocks without the entry.
 //
 //	function coverage           u8 entry | u8 block[n]
 //	call counts and timestamps  u32 count | u32 timestamp | u8 block[n], aligned to 4
@@ -73,8 +74,8 @@ const (
 	rawEntryCounts   = 8
 	rawAlignCounts   = 4
 
-	// rawOffsetLimit bounds where a record may be: instrumented code reaches
-	// the raw section with 32-bit displacements.
+	// rawOffsetLimit bounds the offset of a record: instrumented code addresses the
+	// raw section with 32-bit displacements.
 	rawOffsetLimit = 1 << 31
 )
 
@@ -83,14 +84,14 @@ const (
 //
 //	u32 callee | i32 return address | u32 weight
 //
-// where the callee is the offset of its raw record and the return address
-// counts from the raw section, 0 for one outside of the image. Weight is the
-// number of calls that a sample stands for. The last record has callee 0, and as
-// weight the calls that the program had no room for. A program writes all that
-// behind its raw records, aligned to 8.
+// where callee is the offset of the callee's raw record, and return address is relative to
+// the raw section, 0 for an address outside of the image. Weight is the number of calls
+// that the sample stands for. The last record has callee 0; its weight is the number of
+// calls that did not fit the table. A program writes the samples after its raw records,
+// aligned to 8.
 //
-// The document has the type of the file and no more. The reference's sources
-// have records of the first two words, and nothing that writes or reads them.
+// The document has the type of the file only. The reference's sources have records of the
+// first two words, but do not write or read them.
 const (
 	retSize  = 12
 	retAlign = 8
@@ -108,8 +109,8 @@ const (
 //	u32    FunctionNameLength L
 //	L      FunctionName
 //
-// Generation A, aligned to 8; the first three fields are 32-bit differences to
-// one and the same place, of which only the differences between them matter:
+// Generation A, aligned to 8; the first three fields are 32-bit differences to one place,
+// so only the differences between them matter:
 //
 //	u32 raw section | u32 raw record | u32 function | u32 FunctionSize | … as above
 const (
@@ -134,12 +135,12 @@ const (
 //	u32      CallEdgeCount e
 //	12×e     { i32 SectionRelativeSourceAddress | u64 Weight }
 //
-// The document reserves call edges, and the code of the reference stops at
-// files that have any; the reference's YAML has their fields.
+// The document reserves call edges, and the code of the reference refuses files that have
+// any; the fields are those of the reference's YAML.
 //
-// Names: u64, then each distinct name once, in byte order. The code of both
-// generations writes the number of names and ends each with a zero byte; the
-// document says that the length in bytes is there and separates them.
+// Names: u64, then the distinct names in byte order. The code of both generations writes
+// the number of names and terminates each with a zero byte; in the document the u64 is
+// the length in bytes, and zero bytes separate the names.
 const (
 	mipFixedWide   = 8 + 8 + 8 + 4*4 + 2*8 // without CallEdgeCount
 	mipFixedNarrow = 8 + 4 + 4 + 4*4 + 2*8

@@ -7,7 +7,7 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// mapReader reads a .mipmap, the section __llvm_mipmap of a linked binary.
+// A mapReader reads a .mipmap, the section __llvm_mipmap of a linked binary.
 type mapReader struct {
 	head  header
 	about Info
@@ -49,10 +49,9 @@ func (r *mapReader) record(c *cursor.Cursor) {
 		f.Address = int64(int32(c.U32("address of the function") - section))
 	} else {
 		align = r.head.ptr
-		// Both fields count from this record, RawSectionOffset counts from
-		// the header: what is left of the difference counts from the raw
-		// section. A linker may have resolved all three with wrong addresses
-		// of the map, which cancel.
+		// Both fields are relative to this record, RawSectionOffset to the
+		// header; their difference is relative to the raw section. A linker may
+		// have resolved all three with a wrong address of the map, which cancels.
 		section := uint64(r.head.rawSection - at)
 		f.RawOffset = r.offset(c.Ptr(align, "RawProfilePCOffset") - section)
 		f.Address = int64(r.offset(c.Ptr(align, "FunctionPCOffset") - section))
@@ -83,7 +82,7 @@ func (r *mapReader) record(c *cursor.Cursor) {
 	}
 }
 
-// offset cuts an address difference to the width of the target's addresses.
+// offset truncates an address difference to the width of the target's addresses.
 func (r *mapReader) offset(v uint64) uint64 {
 	if r.head.ptr == 4 {
 		return uint64(uint32(v))

@@ -21,16 +21,15 @@ type MergeOptions struct {
 // Added says what one input brought.
 type Added struct {
 	Records int // functions merged
-	Skipped int // functions left out because the profile merged into lacks them
+	Skipped int // functions skipped because the profile merged into lacks them
 }
 
-// Merger adds profiles up: raw profiles and merged ones of one module. It does
-// no I/O and keeps one accumulator, however many inputs there are. Sums
-// saturate, and the result is the same for any order and grouping of the
-// inputs.
+// A Merger merges raw and merged profiles of one module. It does no I/O and keeps one
+// accumulator, however many inputs there are. Sums saturate, and the result is equal for
+// any order and grouping of the inputs.
 //
-// It starts with a profile, often the empty one of a map, that says which
-// functions there are; inputs add to its counts and never to its functions.
+// It starts with a base profile, often the empty one of a map, which determines the
+// functions; inputs add to its counts but never to its functions.
 //
 // Mergers are not safe for concurrent use. For parallel merging give each
 // worker a [Merger.Fork] and [Merger.Merge] the forks into the first.
@@ -43,25 +42,24 @@ type Merger struct {
 	raw    rawSums // not yet in sums and blocks
 }
 
-// sums are the counts of one function. The number of merges fits 64 bits and
-// is cut to the 32 of the format at the end.
+// sums are the counts of one function. The number of merges has 64 bits; Profile caps it
+// to the 32 bits of the format.
 type sums struct {
 	merges, calls, timestamps uint64
 }
 
-// shape is what a module's profiles have in common. Forks share it.
+// A shape holds what all profiles of a module share. Forks share it, too.
 type shape struct {
 	base       *Profile // counts are not used after NewMerger
 	firstBlock []int    // by function: index of its first block; one more at the end
 	rawOffsets []uint32
 	rawMin     uint64 // smallest offset of a raw record
-	rawSize    uint64 // of a raw file, at least
+	rawSize    uint64 // least size of a raw file
 	index      map[functionKey][]int
 	byRaw      map[uint32]int32 // functions by raw offset; only for return addresses
 }
 
-// functionKey is what a function of one profile must have in common with one
-// of another to be the same.
+// A functionKey identifies a function across profiles.
 type functionKey struct {
 	name   string
 	cfg    uint32
@@ -70,9 +68,9 @@ type functionKey struct {
 
 func keyOf(f *Function) functionKey { return functionKey{f.Name, f.CFG, len(f.Blocks)} }
 
-// NewMerger returns a Merger that starts with the functions and counts of
-// base, which must not be changed while it is used. Functions whose raw
-// records overlap are reported: they are counted as one.
+// NewMerger returns a Merger that starts with the functions and counts of base, which
+// must not change while the Merger is in use. It warns of functions with overlapping raw
+// records, because they are counted as one.
 func NewMerger(base *Profile, opt MergeOptions) (*Merger, error) {
 	if err := base.Validate(); err != nil {
 		return nil, err
@@ -118,9 +116,9 @@ func newShape(base *Profile) *shape {
 	return s
 }
 
-// reportOverlaps warns of every function whose raw record begins inside that
-// of another. The reference makes such records for functions of one name that
-// are local to their files.
+// reportOverlaps warns of every function whose raw record begins inside that of another.
+// The reference writes such records for functions of one name that are local to their
+// files.
 func (s *shape) reportOverlaps(warn func(Warning)) {
 	if warn == nil {
 		return
@@ -133,7 +131,7 @@ func (s *shape) reportOverlaps(warn func(Warning)) {
 	slices.SortStableFunc(order, func(a, b int) int {
 		return cmp.Compare(p.Functions[a].RawOffset, p.Functions[b].RawOffset)
 	})
-	last := 0 // the function so far whose record ends last
+	last := 0 // the function whose record has the greatest end so far
 	for k, i := range order {
 		f, g := &p.Functions[i], &p.Functions[order[last]]
 		if k > 0 && f.RawOffset < g.rawEnd(p.Type) {
@@ -150,13 +148,12 @@ func (s *shape) reportOverlaps(warn func(Warning)) {
 // options of m.
 func (m *Merger) Fork() *Merger { return newMerger(m.shape, m.opt) }
 
-// Add merges a raw profile, or a merged one in any form, of the same module
-// and type, with the given weight, at least 1: it is the same as adding it that
-// many times. An input that turns out to be broken leaves no trace.
+// Add merges a raw or merged profile of the same module and type. A weight w, at least 1,
+// counts the input w times. If Add fails, the input does not count at all.
 //
-// The functions of a merged profile are matched by name, control flow
-// signature and number of blocks; where several agree in that, by their order.
-// Those that have no match are reported and left out.
+// Add matches the functions of a merged profile by name, control flow signature and number
+// of blocks, and functions that agree in these by their order. It warns of functions
+// without a match and skips them.
 func (m *Merger) Add(r *Reader, weight uint64) (Added, error) {
 	switch r.Info().FileType {
 	case FileRaw:
@@ -198,7 +195,7 @@ func (m *Merger) AddProfile(name string, p *Profile, weight uint64) (Added, erro
 	return added, nil
 }
 
-// checkModule refuses what is not of the same module and type.
+// checkModule returns an error for another module or type.
 func (s *shape) checkModule(t ProfileType, hash uint32) error {
 	if base := s.base; hash != base.ModuleHash {
 		return headerError(-1, CodeModuleHash, nil, "ModuleHash", fmt.Sprintf("%#x", hash),
@@ -209,8 +206,8 @@ func (s *shape) checkModule(t ProfileType, hash uint32) error {
 	return nil
 }
 
-// match returns for each function of p which of the base it is, -1 for none;
-// nil if it is the one of the same index throughout.
+// match returns for each function of p the index of the function of the base, -1 for
+// none; nil if all indexes are equal.
 func (m *Merger) match(name string, p *Profile) (target []int, added Added) {
 	base := m.shape.base.Functions
 	if slices.EqualFunc(base, p.Functions, func(a, b Function) bool { return keyOf(&a) == keyOf(&b) }) {
@@ -226,7 +223,7 @@ func (m *Merger) match(name string, p *Profile) (target []int, added Added) {
 		f := &p.Functions[i]
 		key := keyOf(f)
 		same := m.shape.index[key]
-		if len(same) == seen[key] { // else which is which cannot be told
+		if len(same) == seen[key] { // otherwise the match would be ambiguous
 			target[i] = same[rank[key]]
 			rank[key]++
 			added.Records++
@@ -243,8 +240,8 @@ func (m *Merger) match(name string, p *Profile) (target []int, added Added) {
 	return target, added
 }
 
-// addFunctions adds the counts of functions, weighted, to the targets, nil for
-// those of the same index.
+// addFunctions adds the weighted counts of functions to the targets; nil means the same
+// indexes.
 func (m *Merger) addFunctions(name string, functions []Function, target []int, weight uint64) {
 	mover := newMover(functions, m.shape.base.Functions, target)
 	for i := range functions {
@@ -271,8 +268,8 @@ func (m *Merger) addFunctions(name string, functions []Function, target []int, w
 	}
 }
 
-// addSums adds s, weighted, to the counts of function i. Under function coverage
-// the number of calls is only whether there were any.
+// addSums adds s, weighted, to the counts of function i. Under function coverage the
+// number of calls is 0 or 1.
 func (m *Merger) addSums(i int, s sums, weight uint64) {
 	to := &m.sums[i]
 	to.merges, _ = saturate.AddScaled(to.merges, s.merges, weight)
@@ -284,7 +281,7 @@ func (m *Merger) addSums(i int, s sums, weight uint64) {
 	}
 }
 
-// Merge folds another Merger into m, a fork or one with a base of its own, and
+// Merge adds the inputs of another Merger, a fork or one with a base of its own, to m and
 // leaves the other unusable.
 func (m *Merger) Merge(o *Merger) error {
 	if m.shape != o.shape {
@@ -304,7 +301,7 @@ func (m *Merger) Merge(o *Merger) error {
 	return nil
 }
 
-// Profile returns what was merged so far.
+// Profile returns the sum of the base and the inputs so far.
 func (m *Merger) Profile() *Profile {
 	m.drain(1)
 	p := m.shape.base.Clone()

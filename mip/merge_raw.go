@@ -2,23 +2,23 @@ package mip
 
 import "github.com/profuse-pgo/profuse/profile"
 
-// Raw profiles of a module are all alike: the same records at the same places.
-// So they are not decoded one by one but added up as flat memory, and the
-// functions are looked at when the sums are drained.
+// Raw profiles of a module have the same records at the same offsets. So a Merger adds
+// them as flat memory, without decoding them one by one, and distributes the sums to the
+// functions in drain.
 
 // rawSums are the sums over the raw files since the last drain.
 type rawSums struct {
 	files  int
-	zeros  []uint8 // by byte of the file: in how many files it was zero
+	zeros  []uint8 // by byte of the file: number of files in which it was zero
 	counts []sums  // by function, unless the profile is of function coverage
 }
 
-// maxRawFiles is how many files fit the 8-bit sums. With so few the 64-bit
-// ones are exact, too.
+// maxRawFiles is how many files fit the 8-bit sums. The 64-bit sums of so few files
+// cannot overflow.
 const maxRawFiles = 255
 
-// AddRaw is [Merger.Add] for the raw profile held in data. It does not allocate
-// unless there is an error or a warning, but for the first file.
+// AddRaw is [Merger.Add] for the raw profile held in data. After the first file it
+// allocates memory for errors and warnings only.
 func (m *Merger) AddRaw(name string, data []byte, weight uint64) (Added, error) {
 	if err := checkWeight(weight); err != nil {
 		return Added{}, profile.InFile(err, name)
@@ -28,7 +28,7 @@ func (m *Merger) AddRaw(name string, data []byte, weight uint64) (Added, error) 
 	}
 	whole := data
 	data = data[:m.shape.rawSize]
-	if m.raw.files == maxRawFiles || weight != 1 { // a weight is that of all files that are drained
+	if m.raw.files == maxRawFiles || weight != 1 { // drain applies one weight to all files
 		m.drain(1)
 	}
 	if m.countsCalls() {
@@ -64,7 +64,8 @@ func (m *Merger) hasCoverage() bool {
 	return m.shape.base.Type&(FunctionCoverage|BlockCoverage) != 0
 }
 
-// drain moves the sums over raw files, weighted, to the functions and blocks.
+// drain adds the weighted sums over raw files to the functions and blocks, and clears
+// them.
 func (m *Merger) drain(weight uint64) {
 	if m.raw.files == 0 {
 		return
@@ -100,19 +101,18 @@ func (m *Merger) drainZeros(i int, record []uint8, weight uint64) {
 	}
 }
 
-// called splits a record of count and timestamp without branching, since which
-// functions ran is not predictable: mask is all ones if the function was
-// called and 0 otherwise, damaged is 1 if the record contradicts itself. A
-// count of 0 is no call, as in the reference, though nothing writes it.
+// called splits a record of count and timestamp without branches, which would be
+// unpredictable. mask is all ones if the function was called and 0 otherwise; damaged is 1
+// if only one of both fields says so. As in the reference a count of 0, which no program
+// writes, is no call.
 func called(record uint64) (count, timestamp, mask, damaged uint64) {
 	count, timestamp = uint64(uint32(record)), record>>32
 	noCount, noTimestamp := (count+1)>>32, (timestamp+1)>>32 // 1 for 0xffffffff
 	return count, timestamp, (noCount | (count-1)>>63) - 1, noCount ^ noTimestamp
 }
 
-// addCounts adds the count and timestamp at each offset of raw. It reports
-// whether a record was damaged; then the sums are good only for
-// subtractCounts.
+// addCounts adds the count and timestamp at each offset of raw. It reports whether a
+// record is damaged; then the caller must undo it with subtractCounts.
 func addCounts(to []sums, offsets []uint32, raw []byte) (anyDamaged bool) {
 	to = to[:len(offsets)]
 	bad := uint64(0)
@@ -143,9 +143,9 @@ func subtractCounts(to []sums, offsets []uint32, raw []byte) (first int) {
 	return first
 }
 
-// addZeros adds 1 to to[i] for every byte raw[i] that is zero, eight at a
-// time: in each byte of a word, (x & 0x7f) + 0x7f | x has the top bit clear
-// exactly if x is zero, and no carry leaves the byte.
+// addZeros adds 1 to to[i] for every byte raw[i] that is zero, eight bytes at a time: in
+// each byte x of a word, (x & 0x7f) + 0x7f | x has a clear top bit exactly if x is zero,
+// and the sum does not carry into the next byte.
 func addZeros(to, raw []byte) {
 	const low7, ones = 0x7f7f7f7f7f7f7f7f, 0x0101010101010101
 	to = to[:len(raw)]
@@ -158,7 +158,7 @@ func addZeros(to, raw []byte) {
 	addZerosPlain(to, raw)
 }
 
-// addZerosPlain does the same byte by byte.
+// addZerosPlain is addZeros byte by byte.
 func addZerosPlain(to, raw []byte) {
 	for i, b := range raw {
 		if b == 0 {

@@ -8,14 +8,14 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// Layout is one of the forms of a .mip, which its header does not tell apart.
+// A Layout is one of the layouts of a .mip, which its header does not distinguish.
 type Layout struct {
-	// Wide: raw offsets and addresses have 64 bits, as the code of generation
-	// B has it; otherwise 32, as generation A and the document have it.
+	// Wide means that raw offsets and addresses have 64 bits, as in the code of
+	// generation B, and not 32, as in generation A and the document.
 	Wide bool
-	// NamesByLength: the names are preceded by their length in bytes and
-	// separated by zero bytes, as the document has it; otherwise by their
-	// number and each ends with a zero byte, as both generations' code has it.
+	// NamesByLength means that the names are preceded by their length in bytes and
+	// separated by zero bytes, as in the document; otherwise they are preceded by
+	// their number and each ends with a zero byte, as in both generations' code.
 	NamesByLength bool
 }
 
@@ -51,8 +51,8 @@ type mipReader struct {
 	buf    Function
 }
 
-// newMIPReader finds the layout in which the file is consumed exactly and
-// every record has a name: the wrong one finds garbage for signatures.
+// newMIPReader determines the layout: the one that consumes the file exactly and has a
+// name for every record. With a wrong layout the signatures are garbage.
 func newMIPReader(h header, data []byte) (decoder, error) {
 	var first error
 	for _, l := range layoutsOf(h.generation) {
@@ -76,7 +76,7 @@ func (r *mipReader) cursor() (*cursor.Cursor, int) {
 	return c, c.Count(c.U64("ProfileCount"), r.layout.fixed()+mipEdgeCount, "ProfileCount")
 }
 
-// scan walks over the whole file in the layout and reads the names.
+// scan checks the whole file in the layout and reads the names.
 func (r *mipReader) scan() error {
 	c, n := r.cursor()
 	seen := make(map[uint64]struct{}, n)
@@ -108,7 +108,7 @@ func (r *mipReader) scan() error {
 	return nil
 }
 
-// nameless is the error of a file with a record that has no name.
+// nameless returns the error for a file with a record without a name.
 func (r *mipReader) nameless() error {
 	c, n := r.cursor()
 	for c.Record = 0; c.Record < n; c.Record++ {

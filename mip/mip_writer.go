@@ -9,9 +9,9 @@ import (
 
 // MIPOptions adjust [WriteMIP]. The zero value is right for most uses.
 type MIPOptions struct {
-	// DocumentLayout writes the records and names as the document has them:
-	// 32-bit offsets, and names preceded by their length. Without it the file
-	// is the one that llvm-mipdata of generation B writes and reads.
+	// DocumentLayout writes the records and names as in the document: 32-bit
+	// offsets, and names preceded by their length. Without it the layout is that
+	// of generation B's llvm-mipdata.
 	DocumentLayout bool
 }
 
@@ -28,7 +28,7 @@ func WriteMIP(w io.Writer, p *Profile, opt MIPOptions) error {
 	buf := appendHeader(nil, fileTypeBMIP, 0, p, 0)
 	buf = le.AppendUint64(buf, uint64(len(p.Functions)))
 	for i := range p.Functions {
-		b.Write(buf) // a failure stays until Flush
+		b.Write(buf) // Flush returns the error
 		buf = appendMIPRecord(buf[:0], &p.Functions[i], l)
 	}
 	b.Write(buf)
@@ -36,7 +36,7 @@ func WriteMIP(w io.Writer, p *Profile, opt MIPOptions) error {
 	return b.Flush()
 }
 
-// checkMIP reports what the layout cannot hold.
+// checkMIP returns an error for a profile that the layout cannot hold.
 func checkMIP(p *Profile, l Layout) error {
 	if err := p.Validate(); err != nil || l.Wide {
 		return err

@@ -6,10 +6,9 @@ import (
 	"slices"
 )
 
-// Order returns the covered functions by the mean rank of their first calls,
-// the earliest first, equal ones in the order of the profile. The mean is over
-// the runs that called the function. Without timestamps it is the order of the
-// profile.
+// Order returns the covered functions by the mean rank of their first calls, the earliest
+// first; ties, and all functions of a profile without timestamps, are in the order of the
+// profile. The mean is over the runs that called the function.
 func (p *Profile) Order() []*Function {
 	var out []*Function
 	for i := range p.Functions {

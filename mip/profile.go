@@ -9,13 +9,13 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// ProfileType is the set of things that a program was instrumented for
+// A ProfileType is the set of data that a program was instrumented to record
 // (MIP_PROFILE_TYPE_*).
 type ProfileType uint32
 
 const (
-	FunctionCoverage  ProfileType = 1 << iota // one byte per function: did it run?
-	BlockCoverage                             // and one per block but the entry
+	FunctionCoverage  ProfileType = 1 << iota // whether a function ran: one byte per function
+	BlockCoverage                             // and one byte per block but the entry
 	FunctionTimestamp                         // order of the first calls; with FunctionCallCount only
 	FunctionCallCount                         // number of calls; with FunctionTimestamp only
 	// ReturnAddress is the callers of functions; with call counts only.
@@ -57,8 +57,8 @@ func (t ProfileType) String() string {
 	return "none"
 }
 
-// check returns what is wrong with the type: the form of raw records has to
-// follow from it.
+// check returns the wanted type and the class of the error unless the type determines the
+// form of raw records.
 func (t ProfileType) check() (want string, class error) {
 	mode := t & (FunctionCoverage | callGraph)
 	switch {
@@ -95,7 +95,7 @@ type Function struct {
 	// of the raw section, which is also the start of a raw file
 	// (RawProfileDataOffset).
 	RawOffset uint64
-	// Address is the start of the function less the start of the raw section,
+	// Address is the start of the function minus the start of the raw section,
 	// usually negative (FunctionStartOffset, Encoded Function Address).
 	Address int64
 	Size    uint32 // bytes of code
@@ -109,40 +109,40 @@ type Function struct {
 	// function's first call (Function Order Sum).
 	TimestampSum uint64
 	// Blocks are all blocks but the entry. A map may list them without block
-	// coverage; then raw records have nothing on them.
+	// coverage; then raw records have no bytes for them.
 	Blocks []Block
-	// CallEdges are the places that the function was called from, by address;
-	// see [Profile.Calls].
+	// CallEdges are the places that the function was called from, sorted by
+	// address; see [Profile.Calls].
 	CallEdges []CallEdge
 }
 
 // Covered reports whether any merged raw profile had the function called.
 func (f *Function) Covered() bool { return f.MergeCount > 0 }
 
-// EntryCovered reports whether the entry block counts as covered: it has no
-// byte of its own.
+// EntryCovered reports whether the entry block is covered. It has no byte of its own and
+// is covered if the function was called.
 func (f *Function) EntryCovered() bool { return f.CallCount > 0 || f.MergeCount > 0 }
 
 // signature identifies the function by its name (FunctionSignature).
 func (f *Function) signature() uint64 { return Signature(f.Name) }
 
-// Profile is a MIP profile in memory, free of any generation or layout.
+// A Profile is a MIP profile in memory, independent of generation and layout.
 type Profile struct {
 	Type       ProfileType
 	ModuleHash uint32     // see [ModuleHash]
 	Functions  []Function // in the order of the map, which is link order
 }
 
-// Signature returns the identity of a function name: the first eight bytes of
-// its MD5, read as little-endian.
+// Signature returns the first eight bytes of the MD5 of a function name, as a
+// little-endian number.
 func Signature(name string) uint64 {
 	sum := md5.Sum([]byte(name))
 	return le.Uint64(sum[:8])
 }
 
-// ModuleHash returns the hash of a link unit's name, by which raw files, maps
-// and profiles of one program find each other: the low half of its
-// [Signature]. It does not change when the program is built anew.
+// ModuleHash returns the hash of a link unit's name, the low half of its [Signature],
+// which connects raw files, maps and profiles of one program. It is the same for all
+// builds of the program.
 func ModuleHash(linkUnit string) uint32 { return uint32(Signature(linkUnit)) }
 
 // rawSize returns the size in bytes of the smallest raw file that holds the
@@ -164,8 +164,7 @@ func (f *Function) rawEnd(t ProfileType) uint64 {
 	return end
 }
 
-// Validate checks the profile against what the formats can hold. What readers
-// return is valid.
+// Validate checks that the formats can hold the profile. Readers return valid profiles.
 func (p *Profile) Validate() error {
 	if want, class := p.Type.check(); class != nil {
 		return errorIn("header", -1, class, "ProfileType", fmt.Sprintf("%#x", uint32(p.Type)), want)

@@ -6,9 +6,9 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// partReader stands for what says nothing of functions before it is merged into a
-// profile: raw profiles, whose records only a map can find, and samples of
-// return addresses.
+// A partReader is the decoder of files without functions, which must be merged into a
+// profile: raw profiles, whose records only a map locates, and samples of return
+// addresses.
 type partReader struct {
 	about    Info
 	typeWord uint16
@@ -25,7 +25,7 @@ func (r *partReader) records(yield func(*Function, error) bool) {
 		toolHex(uint64(r.typeWord)), toolHex(fileTypeBMIP)))
 }
 
-// checkRaw checks that data can be a raw profile of the module.
+// checkRaw checks the header and the size of a raw profile of the module.
 func (s *shape) checkRaw(name string, data []byte, warn func(Warning)) error {
 	h, err := parseHeader(data)
 	if err != nil {
@@ -66,10 +66,10 @@ func (s *shape) checkRaw(name string, data []byte, warn func(Warning)) error {
 	return nil
 }
 
-// rawSlack is what alignment may add to the end of a raw section.
+// rawSlack is how many bytes alignment may add to the end of a raw section.
 const rawSlack = 16
 
-// tooShort names the first function that the file does not reach.
+// tooShort returns the error that names the first function beyond the end of the file.
 func (s *shape) tooShort(size uint64) error {
 	base := s.base
 	for i := range base.Functions {

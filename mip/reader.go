@@ -6,7 +6,7 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// Info is what a file says of itself before its records.
+// Info is the header of a file.
 type Info struct {
 	FileType    FileType
 	Generation  Generation // 0 for YAML
@@ -30,8 +30,8 @@ type ReaderOptions struct {
 	Warn func(Warning)
 }
 
-// decoder is one format's reader. records yields a reused function, stops
-// after an error, and may be called again.
+// A decoder is the reader of one format. records yields a reused function, stops after an
+// error, and may be called again.
 type decoder interface {
 	info() *Info
 	records(yield func(*Function, error) bool)
@@ -44,7 +44,7 @@ type Reader struct {
 	dec  decoder
 }
 
-// Detect says which MIP file data begins with.
+// Detect returns the type of the MIP file that data begins with.
 func Detect(data []byte) (FileType, bool) {
 	switch {
 	case hasMagic(data) && len(data) >= fileTypeAt+2:
@@ -56,9 +56,9 @@ func Detect(data []byte) (FileType, bool) {
 	return 0, false
 }
 
-// NewReader begins to read the file held in data, which must stay unchanged
-// while the reader is used. name is used in errors and warnings. The header
-// and everything outside the records is checked here.
+// NewReader returns a reader of the file held in data, which must not change while the
+// reader is in use. name is for errors and warnings. NewReader checks the header and
+// everything outside of the records.
 func NewReader(name string, data []byte, opt ReaderOptions) (*Reader, error) {
 	dec, err := newDecoder(data, func(err error) {
 		if opt.Warn != nil {
@@ -101,7 +101,7 @@ func (h *header) about() Info {
 // Name returns the name given to [NewReader].
 func (r *Reader) Name() string { return r.name }
 
-// Info returns what the file says of itself. Do not change it.
+// Info returns the header of the file, which must not be modified.
 func (r *Reader) Info() *Info { return r.dec.info() }
 
 // records iterates over the functions in file order. The function and its
@@ -121,7 +121,7 @@ func (r *Reader) records() iter.Seq2[*Function, error] {
 	}
 }
 
-// Profile reads everything into memory. A map gives an empty profile.
+// Profile reads the whole file into memory. A map gives an empty profile.
 func (r *Reader) Profile() (*Profile, error) {
 	about := r.Info()
 	p := &Profile{Type: about.Type, ModuleHash: about.ModuleHash}

@@ -18,16 +18,16 @@ func (s *shape) retPart(raw []byte) (part []byte, at int) {
 	return nil, len(raw)
 }
 
-// noRet is the error of a raw profile without the .mipret at its end.
+// noRet returns the error for a raw profile without the .mipret at its end.
 func (s *shape) noRet(size uint64) error {
 	return profile.At("records", int64(s.rawSize)).Field("return addresses").Got("missing").
 		Wantf("behind the raw records: the file of %d bytes is cut off, or of another build of the module", size).
 		Truncated()
 }
 
-// readRet checks samples of return addresses, which begin at offset base of
-// their file, and adds them to the sums, if these are not nil, as often as times
-// says. dropped is the number of calls that the program had no room for.
+// readRet checks samples of return addresses, which begin at offset base of their file,
+// and adds them, times times, to the sums unless these are nil. dropped is the number of
+// calls that did not fit the program's table.
 func (s *shape) readRet(data []byte, base int64, to *edgeSums, times uint64) (dropped uint64, err error) {
 	h, err := parseHeader(data)
 	if err != nil {

@@ -1,30 +1,29 @@
 package mip
 
-// A Place is a line of a source file. Line is 0 where it is not known.
+// A Place is a line of a source file. Line is 0 if it is not known.
 type Place struct {
 	File string
 	Line uint32
 }
 
-// Sources says where the functions and blocks of a profile are in the sources.
-// Package mip/debuginfo finds out.
+// Sources are the places of a profile's functions and blocks in the sources. Package
+// mip/debuginfo finds them.
 type Sources struct {
-	Functions []FunctionSource // as many as the profile has, by index
+	Functions []FunctionSource // by index of the profile's function
 }
 
-// FunctionSource says where a function is in the sources.
+// A FunctionSource is the place of a function in the sources.
 type FunctionSource struct {
-	Declared Place // the function; in its absence the line of its first instruction
+	Declared Place // of the declaration, or else of the first instruction
 	Entry    BlockSource
-	// Blocks are as many as the function has, by index; nil without block
-	// coverage.
+	// Blocks are by index of the function's block; nil without block coverage.
 	Blocks []BlockSource
 }
 
-// BlockSource says where a block begins in the sources.
+// A BlockSource is the place where a block begins in the sources.
 type BlockSource struct {
-	Place // of what runs first, which may be inlined there from another file
-	// LineInFunction is that in the function itself: where something is inlined
-	// the line of its call. 0 if unknown.
+	Place // of the first instruction, which may be inlined from another file
+	// LineInFunction is the line in the function itself: for an inlined
+	// instruction, the line of the call. 0 if unknown.
 	LineInFunction uint32
 }

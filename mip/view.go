@@ -7,16 +7,16 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// ViewOptions adjust [Profile.View]. The zero value is right for a profile that
-// stands for no one file.
+// ViewOptions adjust [Profile.View]. The zero value is right for a profile without a
+// file.
 type ViewOptions struct {
-	// Info is what the reader of the file says of it.
+	// Info is the header of the file, see [Reader.Info].
 	Info *Info
-	// BuildID is that of the program, as the file beside a .mip has it; nil if
+	// BuildID is the build id of the program, from the file beside a .mip; nil if
 	// it is not known.
 	BuildID []byte
-	// Sources is what the program knows of its sources; nil if nothing is
-	// known. With them a view of block coverage is a [profile.LineView].
+	// Sources are the places in the sources; nil if they are not known. With them
+	// a view of block coverage is a [profile.LineView].
 	Sources *Sources
 }
 
@@ -117,7 +117,7 @@ func (v *view) Functions() iter.Seq[*profile.Function] {
 	}
 }
 
-// appendBlocks appends the blocks that something is known of, the entry first.
+// appendBlocks appends the entry block and the blocks with a probe.
 func appendBlocks(dst []profile.Block, f *Function, at *FunctionSource) []profile.Block {
 	add := func(b Block, line uint32) {
 		block := profile.Block{Offset: b.Offset, Line: line}
@@ -140,10 +140,10 @@ func appendBlocks(dst []profile.Block, f *Function, at *FunctionSource) []profil
 	return dst
 }
 
-// Stacks is empty: nothing records callers.
+// Stacks is empty: the format does not record stacks.
 func (v *view) Stacks() []profile.StackSet { return nil }
 
-// Edges are the calls with a caller that the profile knows.
+// Edges iterates over the calls with a known caller.
 func (v *view) Edges() iter.Seq[*profile.Edge] {
 	return func(yield func(*profile.Edge) bool) { v.p.viewEdges(v.symbol, yield) }
 }

@@ -6,7 +6,7 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// lineView is a view that knows lines.
+// A lineView is a view with lines.
 type lineView struct{ *view }
 
 // Lines are those on which a function or a block with a probe begins. The count

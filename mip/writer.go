@@ -7,8 +7,7 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// checkNarrow refuses functions that lie too far from the raw section for
-// addresses of 32 bits.
+// checkNarrow refuses functions whose distance to the raw section exceeds 32 bits.
 func (p *Profile) checkNarrow(field, want string) error {
 	for i := range p.Functions {
 		if a := p.Functions[i].Address; a < math.MinInt32 || a > math.MaxInt32 {

@@ -10,9 +10,8 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// yamlReader reads a profile that WriteYAML or "llvm-mipdata mip2yaml" wrote,
-// or that was edited by hand: keys may stand in any order, but the header
-// comes before the profiles.
+// A yamlReader reads a profile that WriteYAML or "llvm-mipdata mip2yaml" wrote, or that
+// was edited by hand: keys may be in any order, but the header precedes the profiles.
 type yamlReader struct {
 	about  Info
 	start  *llvmyaml.Scanner // at the value of "Profiles"
@@ -31,7 +30,7 @@ func looksLikeYAML(data []byte) bool {
 		switch {
 		case len(text) == 0, text[0] == '#', bytes.HasPrefix(line, []byte("---")):
 		case len(text) < len(line):
-			return false // Header stands in the first column
+			return false // Header begins in the first column
 		default:
 			return bytes.HasPrefix(bytes.TrimLeft(text, `"'`), []byte(keyHeader)) && bytes.IndexByte(text, ':') > 0
 		}
@@ -62,8 +61,8 @@ func newYAMLReader(data []byte, warn func(error)) (decoder, error) {
 
 func (r *yamlReader) info() *Info { return &r.about }
 
-// yamlFields reads a mapping that has each of the keys, those of optional
-// perhaps not. value is called with each key.
+// yamlFields reads a mapping that has each of the keys except for the optional one, and
+// calls value with each key.
 func yamlFields(s *llvmyaml.Scanner, keys []string, optional string, value func(key string)) {
 	seen, line := uint(0), s.Line()
 	s.Mapping(func(key string) {
@@ -101,8 +100,8 @@ func (r *yamlReader) header(s *llvmyaml.Scanner, warn func(error)) {
 	})
 }
 
-// fileType reads the type. As in the reference it is taken to be that of a
-// profile whatever it says. Generation A has a scalar there.
+// fileType reads the file type. Like the reference it treats all types as that of a
+// profile. In generation A the type is a scalar.
 func (r *yamlReader) fileType(s *llvmyaml.Scanner, warn func(error)) {
 	line, bits := s.Line(), uint16(0)
 	add := func() {
@@ -220,8 +219,8 @@ func (r *yamlReader) function(s *llvmyaml.Scanner) {
 
 var yamlBlockKeys = []string{keyOffset, keyCovered}
 
-// blocks reads the blocks of r.buf. The first is the entry block, of which it
-// returns whether it is covered.
+// blocks reads the blocks of r.buf. The first one is the entry block; entry reports
+// whether it is covered.
 func (r *yamlReader) blocks(s *llvmyaml.Scanner) (entry bool) {
 	line, n := s.Line(), 0
 	s.Sequence(func() {

@@ -15,12 +15,12 @@ import (
 // YAMLOptions adjust [WriteYAML]. The zero value writes what "llvm-mipdata
 // mip2yaml" writes.
 type YAMLOptions struct {
-	// SourceInfo gives the source of a function, as "mip2yaml --debug" adds
-	// it; nil leaves all out.
+	// SourceInfo, if not nil, returns the source of a function, which "mip2yaml
+	// --debug" adds.
 	SourceInfo func(*Function) (SourceInfo, bool)
 }
 
-// SourceInfo is where a function begins in its source.
+// SourceInfo is the place where a function begins in its source.
 type SourceInfo struct {
 	File     string
 	Function string // as debug info names it
@@ -98,15 +98,15 @@ var yamlFileTypes = []struct {
 	{"32 bit", fileType32},
 }
 
-// yamlPrinter prints in the manner of LLVM's YAML output.
+// A yamlPrinter prints in the style of LLVM's yaml::Output.
 type yamlPrinter struct {
 	buf    []byte
 	indent string // of the keys
 	first  string // of the first key of a list item instead
 }
 
-// yamlValueColumn is how far after the start of a key its value begins, if the
-// key leaves a blank before it.
+// yamlValueColumn is the distance of a value from the start of its key, if the key is
+// short enough.
 const yamlValueColumn = 17
 
 // key begins a line with a key that has a value beside it.

@@ -9,12 +9,11 @@
 //	sources, problems, err := program.Sources(full)
 //	view := full.View("app.mip", mip.ViewOptions{Info: info, Sources: sources})
 //
-// The program has to be the file that ran, with debug information in it or where
-// package symbolize finds it; [Program.OtherBuild] and [Program.Displaced] tell
-// when it is not. What is not known of single functions is a problem, in words;
-// an error is only when nothing is known. Errors about the program's contents are
-// *[profile.FormatError]; the limits for hostile programs are those of package
-// symbolize.
+// The program must be the file that ran, with debug information that package symbolize
+// finds; [Program.OtherBuild] and [Program.Displaced] detect other files. Missing data of
+// single functions is a problem, described in words; it is an error only if there is no
+// data at all. Errors about the program's contents are *[profile.FormatError]; the limits
+// for hostile programs are those of package symbolize.
 package debuginfo
 
 import (
@@ -28,7 +27,7 @@ import (
 	"github.com/profuse-pgo/profuse/symbolize"
 )
 
-// rawSection is the section from which functions are counted.
+// rawSection is the section that the addresses of functions are relative to.
 const rawSection = "__llvm_mipraw"
 
 // A Program is a program or library that was profiled. Its methods may be
@@ -38,9 +37,9 @@ type Program struct {
 	raw  uint64 // address of the raw section
 }
 
-// Open opens a program, or the one in a .dSYM bundle. arch chooses one of a
-// universal file. A file without a section for raw profiles is an error that
-// matches [profile.ErrMismatch].
+// Open opens a program, or the one in a .dSYM bundle. arch selects the slice of a
+// universal file. A file without a section for raw profiles is an error that matches
+// [profile.ErrMismatch].
 func Open(path, arch string) (*Program, error) {
 	path, err := mip.BinaryFile(path)
 	if err != nil {
@@ -83,16 +82,16 @@ func (p *Program) Close() error {
 	return p.file.Close()
 }
 
-// File returns the file, to look up more in it.
+// File returns the file for other lookups.
 func (p *Program) File() *symbolize.File { return p.file }
 
-// Address returns the address in the file of what is offset bytes after the
-// start of the raw section, as [mip.Function] counts.
+// Address returns the link-time address of an offset from the start of the raw section,
+// such as [mip.Function].Address.
 func (p *Program) Address(offset int64) uint64 { return p.raw + uint64(offset) }
 
-// Frames calls yield for each address, counted from the raw section, with its
-// index and its frames, innermost first. The problems say why some are not
-// known. That none are is an error.
+// Frames calls yield for each address, relative to the raw section, with its index and its
+// frames, innermost first. The problems describe why some have no frames. It is an error
+// if none has.
 func (p *Program) Frames(at []int64, yield func(i int, frames []symbolize.Frame)) (problems []string, err error) {
 	addrs := make([]uint64, len(at))
 	for i, a := range at {
@@ -116,16 +115,16 @@ func (p *Program) Frames(at []int64, yield func(i int, frames []symbolize.Frame)
 	return problems, nil
 }
 
-// OtherBuild returns the program's build id if it is not the wanted one. An id
-// that is not known on one side fits.
+// OtherBuild returns the program's build id and true if it differs from want. Unknown ids
+// do not differ.
 func (p *Program) OtherBuild(want []byte) (got []byte, other bool) {
 	got = p.file.BuildID()
 	return got, want != nil && got != nil && !bytes.Equal(got, want)
 }
 
-// Displaced counts the functions that do not begin where the program's symbols
-// do, as those of another build, and names the first. A program without symbols
-// has none.
+// Displaced counts the functions that begin at another address than their symbols, as
+// those of another build do, and returns the name of the first. It returns 0 for a program
+// without symbols.
 func (p *Program) Displaced(of *mip.Profile) (count int, first string) {
 	for i := range of.Functions {
 		f := &of.Functions[i]
@@ -139,9 +138,8 @@ func (p *Program) Displaced(of *mip.Profile) (count int, first string) {
 	return count, first
 }
 
-// Expand returns the profile with the blocks that have no probe, where the
-// program says how their coverage follows from that of others. See
-// [blocks.Table.Expand].
+// Expand returns the profile with the coverage of blocks without a probe, inferred with
+// the table in the program. See [blocks.Table.Expand].
 func (p *Program) Expand(of *mip.Profile) (*mip.Profile, error) {
 	section := p.file.Section(blocks.Section)
 	if section == nil || !of.Type.Has(mip.BlockCoverage) {

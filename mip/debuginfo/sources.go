@@ -7,8 +7,8 @@ import (
 	"github.com/profuse-pgo/profuse/symbolize"
 )
 
-// Sources finds the places of all functions and blocks. The problems say why
-// some are not known. That none are is an error.
+// Sources finds the places of all functions and blocks. The problems describe why some are
+// not known. It is an error if none is.
 func (p *Program) Sources(of *mip.Profile) (s *mip.Sources, problems []string, err error) {
 	s = &mip.Sources{Functions: make([]mip.FunctionSource, len(of.Functions))}
 	const entry = -1
@@ -42,8 +42,7 @@ func (p *Program) Sources(of *mip.Profile) (s *mip.Sources, problems []string, e
 	return s, problems, err
 }
 
-// Innermost returns the source of the innermost frame: what runs there first,
-// which may be inlined.
+// Innermost returns the place of the innermost frame, which may be inlined.
 func Innermost(frames []symbolize.Frame) mip.Place {
 	if len(frames) == 0 {
 		return mip.Place{}
@@ -51,8 +50,8 @@ func Innermost(frames []symbolize.Frame) mip.Place {
 	return mip.Place{File: cleanPath(frames[0].File), Line: frames[0].Line}
 }
 
-// Declaration returns where the function that was not inlined is declared, or
-// else the source line of its first instruction.
+// Declaration returns the place where the outermost function is declared, or else the
+// line of its frame.
 func Declaration(frames []symbolize.Frame) mip.Place {
 	if len(frames) == 0 {
 		return mip.Place{}
@@ -64,8 +63,8 @@ func Declaration(frames []symbolize.Frame) mip.Place {
 	return mip.Place{File: cleanPath(outer.File), Line: outer.Line}
 }
 
-// lineIn returns the line in the function that was not inlined: of a block of
-// an inlined one, that of the call.
+// lineIn returns the line in the outermost function: for a block of an inlined function,
+// the line of the call.
 func lineIn(frames []symbolize.Frame) uint32 {
 	if len(frames) == 0 {
 		return 0
@@ -73,6 +72,6 @@ func lineIn(frames []symbolize.Frame) uint32 {
 	return frames[len(frames)-1].Line
 }
 
-// cleanPath makes the spellings of a path one that compilers use beside each
-// other, "/src/./a.h" and "/src/a.h". What is above a "..", nobody knows here.
+// cleanPath unifies two spellings of a path that compilers mix, "/src/./a.h" and
+// "/src/a.h". It keeps "..", which symbolic links may make meaningful.
 func cleanPath(path string) string { return strings.ReplaceAll(path, "/./", "/") }
