@@ -21,7 +21,10 @@ func watchCommand() *cli.Command {
 		Args:  "DIR -o OUTPUT [OPTION]...",
 		Short: "merge profiles as they land in a folder",
 		Long: `Adds profiles up as "profuse merge" does, but as they land in DIR or a folder
-below it. What OUTPUT holds already is part of the sum.
+below it. What OUTPUT holds already is part of the sum. The name of OUTPUT decides
+which kind of profiles is merged, or what OUTPUT holds, or the options given, or
+else what is in DIR; profiles of other kinds are left where they are. OUTPUT is what
+"profuse merge" writes for the same files.
 
 A profile that is in OUTPUT is deleted or moved, as asked for, when OUTPUT has
 reached the disk, or else it is left and remembered. It counts once, whatever

@@ -1,0 +1,265 @@
+package merge
+
+import (
+	"archive/tar"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/profuse-pgo/profuse/inputs"
+	"github.com/profuse-pgo/profuse/profile"
+)
+
+// folder lays out files, and archives of three files after every third.
+func folder(t *testing.T, files int) (ins []inputs.Input, names []string) {
+	t.Helper()
+	dir := t.TempDir()
+	write := func(name string, data []byte) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, data, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		ins = append(ins, inputs.File(path))
+		return path
+	}
+	for i := range files {
+		names = append(names, write(fmt.Sprintf("%03d", i), fmt.Appendf(nil, "file %d", i)))
+		if i%3 != 2 {
+			continue
+		}
+		var b bytes.Buffer
+		w := tar.NewWriter(&b)
+		members := []string{"a", "b", "c"}
+		for _, m := range members {
+			if err := w.WriteHeader(&tar.Header{Name: m, Mode: 0o644, Size: 1}); err != nil {
+				t.Fatal(err)
+			}
+			io.WriteString(w, m)
+		}
+		if err := w.Close(); err != nil {
+			t.Fatal(err)
+		}
+		path := write(fmt.Sprintf("%03d.tar", i), b.Bytes())
+		for _, m := range members {
+			names = append(names, path+"!"+m)
+		}
+	}
+	return ins, names
+}
+
+// Every profile gets its place in the order of all, with any number of workers,
+// and an account.
+func TestOrdered(t *testing.T) {
+	ins, want := folder(t, 60)
+	for _, workers := range []int{1, 2, 7, 40} {
+		var mu sync.Mutex
+		places := make([]string, len(want))
+		accounts := make(map[string]int)
+		ended := 0
+		adders := slices.Repeat([]Adder{func(p *Profile) (*Brought, error) {
+			mu.Lock()
+			defer mu.Unlock()
+			places[p.Place] = p.Name
+			return nil, nil
+		}}, workers)
+		err := Run(t.Context(), ins, adders, Options{
+			Ordered: true,
+			Ended: func(a *Account) {
+				mu.Lock()
+				defer mu.Unlock()
+				accounts[fmt.Sprintf("%d %d", a.Input, a.Member)]++
+			},
+			InputEnded: func(input, profiles int) {
+				mu.Lock()
+				defer mu.Unlock()
+				ended += profiles
+			},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(places, want) {
+			t.Errorf("%d workers: places %q", workers, places)
+		}
+		if len(accounts) != len(want) || ended != len(want) {
+			t.Errorf("%d workers: %d accounts, %d profiles of inputs, want %d", workers, len(accounts), ended, len(want))
+		}
+	}
+}
+
+// What an adder refuses is left out, and so is what cannot be read.
+func TestLeftOut(t *testing.T) {
+	ins, _ := folder(t, 9)
+	ins = append(ins, inputs.File(filepath.Join(t.TempDir(), "nothing")))
+	for _, ordered := range []bool{false, true} {
+		var accounts Accounts
+		refused := &profile.FormatError{Offset: -1, Record: -1, Err: profile.ErrCorrupt}
+		adder := func(p *Profile) (*Brought, error) {
+			p.Rescue(Rescued{Function: "f", Err: refused})
+			if strings.HasSuffix(p.Name, "!b") {
+				return nil, refused
+			}
+			return &Brought{Functions: 1}, nil
+		}
+		if err := Run(t.Context(), ins, []Adder{adder, adder}, Options{Ordered: ordered, Ended: accounts.Add}); err != nil {
+			t.Fatal(err)
+		}
+		l := accounts.Loss()
+		if l.Inputs != 19 || l.Used != 15 || l.Partly != 15 || l.Lost != 4 || l.LeftOut[profile.ErrCorrupt] != 3 || l.LeftOut[nil] != 1 {
+			t.Errorf("ordered %v: %+v", ordered, l)
+		}
+	}
+}
+
+// An adder that has added a part of a profile ends the run.
+func TestPartlyAdded(t *testing.T) {
+	ins, _ := folder(t, 3)
+	adder := func(*Profile) (*Brought, error) { return new(Brought), errors.New("torn") }
+	err := Run(t.Context(), ins, []Adder{adder}, Options{})
+	if err == nil || err.Error() != "torn; part of it is merged already, nothing is written" {
+		t.Error(err)
+	}
+}
+
+// A file that is cut short is left out before anything of it is added, and ends
+// the run afterwards.
+func TestCutShort(t *testing.T) {
+	for _, adding := range []bool{false, true} {
+		path := filepath.Join(t.TempDir(), "large")
+		if err := os.WriteFile(path, make([]byte, 4<<20), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		var accounts []*Account
+		profiles := 0
+		err := Run(t.Context(), []inputs.Input{inputs.File(path)}, []Adder{func(p *Profile) (*Brought, error) {
+			if adding {
+				p.Adding()
+			}
+			if err := os.Truncate(path, 100); err != nil {
+				t.Error(err)
+			}
+			return nil, fmt.Errorf("read %d", p.Data[3<<20])
+		}}, Options{
+			Ended:      func(a *Account) { accounts = append(accounts, a) },
+			InputEnded: func(_, n int) { profiles = n },
+		})
+		switch {
+		case adding && (!errors.Is(err, profile.ErrTruncated) || len(accounts) > 0):
+			t.Errorf("%v, %d accounts", err, len(accounts))
+		case !adding && (err != nil || len(accounts) != 1 || profiles != 1 || accounts[0].Member != 0):
+			t.Errorf("%v, %d accounts of %d profiles", err, len(accounts), profiles)
+		case !adding && !errors.Is(accounts[0].Err, profile.ErrTruncated):
+			if strings.HasPrefix(accounts[0].Err.Error(), "read") {
+				t.Skip("files are not mapped here")
+			}
+			t.Error(accounts[0].Err)
+		}
+	}
+}
+
+// A run ends although an input never comes.
+func TestCancelled(t *testing.T) {
+	r, w := io.Pipe()
+	defer w.Close()
+	ins, err := inputs.Expand([]string{"-"}, inputs.Options{Stdin: r})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+	defer cancel()
+	adder := func(*Profile) (*Brought, error) { return nil, nil }
+	if err := Run(ctx, ins, []Adder{adder, adder}, Options{Ordered: true}); !errors.Is(err, context.DeadlineExceeded) {
+		t.Error(err)
+	}
+	if err := Run(t.Context(), nil, nil, Options{}); err != nil {
+		t.Error(err)
+	}
+}
+
+// Budgets count profiles and functions.
+func TestJudge(t *testing.T) {
+	var accounts Accounts
+	for i := range 10 {
+		var err error
+		if i == 0 {
+			err = &profile.FormatError{Offset: -1, Record: -1, Err: profile.ErrEmpty}
+		}
+		accounts.Add(&Account{Err: err})
+	}
+	accounts.MayBeLost(1, "found")
+	accounts.MayBeLost(2, "lost")
+	accounts.Found(3, slices.Values([]uint64{1, 7}))
+	if lost := accounts.Lost(); len(lost) != 1 || lost[2] != "lost" {
+		t.Errorf("lost %v", lost)
+	}
+	for _, c := range []struct{ inputs, functions, want string }{
+		{"1", "1", ""},
+		{"10%", "25%", ""},
+		{"0", "1", "1 of 10 inputs cannot be merged, and 0 is allowed"},
+		{"5%", "20%", "1 of 10 inputs cannot be merged, and 5% is allowed; 1 of 4 functions would be missing, and 20% is allowed"},
+	} {
+		var b Budget
+		if err := errors.Join(b.Inputs.Set(c.inputs), b.Functions.Set(c.functions)); err != nil {
+			t.Fatal(err)
+		}
+		err := b.Judge(accounts.Loss())
+		if got := fmt.Sprint(err); c.want == "" && err != nil || c.want != "" && got != c.want {
+			t.Errorf("%s, %s: %v", c.inputs, c.functions, err)
+		}
+		if over := (*OverBudget)(nil); c.want != "" && !errors.As(err, &over) {
+			t.Errorf("%T", err)
+		}
+	}
+	none := Loss{Inputs: 1, Lost: 1}
+	b := Budget{Inputs: Limit{number: 5}}
+	if err := b.Judge(none); err == nil || err.Error() != "no input can be merged" {
+		t.Error(err)
+	}
+	b.NoInput = true
+	if err := b.Judge(none); err != nil {
+		t.Error(err)
+	}
+}
+
+// A quarantine links or moves files, copies members, and says why.
+func TestQuarantine(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for _, move := range []bool{false, true} {
+		if err := os.WriteFile("bad", []byte("x"), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		q, err := OpenQuarantine("odd")
+		if err != nil {
+			t.Fatal(err)
+		}
+		q.Move, q.Reason = move, func(a *Account) []byte { return []byte(a.Err.Error()) }
+		q.Add(&Account{File: "good"})
+		q.Add(&Account{File: "bad", Err: errors.New("why")})
+		q.Add(&Account{File: "../a.tar!m", Data: []byte("m"), Err: errors.New("also")})
+		if err := q.Finish(true); err != nil {
+			t.Fatal(err)
+		}
+		for name, want := range map[string]string{
+			"odd/bad": "x", "odd/bad" + ReasonSuffix: "why", "odd/_up/a.tar!m": "m", "odd/_up/a.tar!m" + ReasonSuffix: "also",
+		} {
+			if got, err := os.ReadFile(name); err != nil || string(got) != want {
+				t.Errorf("move %v: %s: %q, %v", move, name, got, err)
+			}
+		}
+		if _, err := os.Stat("bad"); (err != nil) != move {
+			t.Errorf("move %v: %v", move, err)
+		}
+		if !q.Holds("odd/x/y") || q.Holds("bad") {
+			t.Error("what is in it and what is not")
+		}
+	}
+}
