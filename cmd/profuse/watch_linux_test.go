@@ -30,15 +30,26 @@ type farm struct {
 	in  string // where they land
 	out string
 	raw [][]byte
-	n   int // landed
+	ext string // of their names
+	// only is the profile of one function that is in no other; may be nil.
+	only func(n int) []byte
+	n    int // landed
 }
 
 func newFarm(t *testing.T) *farm {
 	t.Helper()
-	f := &farm{t: t, dir: t.TempDir()}
-	f.in, f.out = filepath.Join(f.dir, "in"), filepath.Join(f.dir, "out.profdata")
-	for _, run := range []string{"1", "2", "3"} {
-		data, err := os.ReadFile(filepath.Join(oracle.Root(t), "testdata", "irpgo", "clang22", "ir-run"+run+".profraw"))
+	f := newFarmOf(t, "out.profdata", "irpgo/clang22/ir-run1.profraw", "irpgo/clang22/ir-run2.profraw", "irpgo/clang22/ir-run3.profraw")
+	f.only = func(n int) []byte { return fmt.Appendf(nil, ":ir\nonly%d\n1\n1\n1\n", n) }
+	return f
+}
+
+// newFarmOf returns a farm in which copies of files of testdata land.
+func newFarmOf(t *testing.T, out string, files ...string) *farm {
+	t.Helper()
+	f := &farm{t: t, dir: t.TempDir(), ext: filepath.Ext(files[0])}
+	f.in, f.out = filepath.Join(f.dir, "in"), filepath.Join(f.dir, out)
+	for _, name := range files {
+		data, err := os.ReadFile(filepath.Join(oracle.Root(t), "testdata", name))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -58,10 +69,10 @@ func (f *farm) all() string { return filepath.Join(f.dir, "all") }
 // land lets one more profile land, in one of several ways.
 func (f *farm) land() {
 	data := f.raw[f.n%len(f.raw)]
-	if f.n%2 == 0 {
-		data = fmt.Appendf(nil, ":ir\nonly%d\n1\n1\n1\n", f.n)
+	if f.n%2 == 0 && f.only != nil {
+		data = f.only(f.n)
 	}
-	name := fmt.Sprintf("%d.profraw", f.n)
+	name := fmt.Sprintf("%d%s", f.n, f.ext)
 	path := filepath.Join(f.in, name)
 	if f.n%3 == 0 {
 		path = filepath.Join(f.in, "sub", name)
