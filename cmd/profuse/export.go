@@ -8,6 +8,7 @@ import (
 
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/cli"
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/console"
+	"github.com/profuse-pgo/profuse/cmd/profuse/internal/merging"
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/sources"
 	"github.com/profuse-pgo/profuse/export"
 	"github.com/profuse-pgo/profuse/inputs"
@@ -88,7 +89,7 @@ func (c *exportRun) run(_ context.Context, env *cli.Env, args []string) error {
 		err = out.Commit()
 	}
 	if err != nil {
-		return fmt.Errorf("%s is not written: %w", console.OutputName(c.output), err)
+		return merging.NotWritten(c.output, err)
 	}
 	if c.quiet {
 		return nil

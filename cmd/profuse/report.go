@@ -6,6 +6,7 @@ import (
 
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/cli"
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/console"
+	"github.com/profuse-pgo/profuse/cmd/profuse/internal/merging"
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/sources"
 	"github.com/profuse-pgo/profuse/inputs"
 	"github.com/profuse-pgo/profuse/report"
@@ -101,7 +102,7 @@ func (c *reportRun) run(ctx context.Context, env *cli.Env, args []string) error 
 		err = out.Commit()
 	}
 	if err != nil {
-		return fmt.Errorf("%s is not written: %w", console.OutputName(c.output), err)
+		return merging.NotWritten(c.output, err)
 	}
 	return nil
 }

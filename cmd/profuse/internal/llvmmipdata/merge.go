@@ -1,12 +1,16 @@
 package llvmmipdata
 
 import (
+	"cmp"
+	"context"
 	"fmt"
+	"io"
 	"runtime"
+	"slices"
 	"sync"
-	"sync/atomic"
 
 	"github.com/profuse-pgo/profuse/inputs"
+	"github.com/profuse-pgo/profuse/merge"
 	"github.com/profuse-pgo/profuse/mip"
 )
 
@@ -29,12 +33,13 @@ func (t *tool) merge() error {
 	}
 	t.reportShared(warnings.take(""))
 
+	all, err := mergeAll(merger, t.opt.raw, t.Stdin)
+	if err != nil {
+		t.msg.Error(err.Error())
+		return errInvalid
+	}
 	merged := 0
-	for _, raw := range mergeAll(merger, t.rawInputs(), t.opt.strict) {
-		if raw.spoiled {
-			t.msg.Error(fmt.Sprintf("%v; part of it is merged already, nothing is written", raw.err))
-			return errInvalid
-		}
+	for _, raw := range all {
 		for _, w := range warnings.take(raw.name) {
 			t.warn(w)
 		}
@@ -88,105 +93,63 @@ func (t *tool) reportShared(shared []mip.Warning) {
 
 // A rawResult is what became of one raw profile.
 type rawResult struct {
-	name    string
-	err     error // why it is not merged
-	spoiled bool  // part of it is, because it changed while it was read
-}
-
-// A rawInput is a file or archive of raw profiles, or the reason why there is
-// none.
-type rawInput struct {
-	in  inputs.Input
-	err error
-}
-
-// rawInputs returns the raw profiles of the command line. The original takes
-// every argument for a file; here it may be a folder, too.
-func (t *tool) rawInputs() []rawInput {
-	var list []rawInput
-	for _, arg := range t.opt.raw {
-		found, err := inputs.Expand([]string{arg}, inputs.Options{Stdin: t.Stdin, NoGlob: true})
-		if err != nil {
-			list = append(list, rawInput{inputs.File(arg), err})
-			continue
-		}
-		for _, in := range found {
-			list = append(list, rawInput{in: in})
-		}
-	}
-	return list
+	name   string
+	member int   // position in its input
+	err    error // why it is not merged
 }
 
 // minPerWorker is the number of inputs for which another worker is worth its
 // memory, that of the sums over all functions.
 const minPerWorker = 8
 
-// mergeAll merges the inputs into m with several workers, and returns what
-// became of each, in order. If strict, it may stop anywhere after the first
-// that is not merged.
-func mergeAll(m *mip.Merger, list []rawInput, strict bool) []rawResult {
-	results := make([][]rawResult, len(list))
-	var next atomic.Int64
-	var failed atomic.Bool
-	work := func(m *mip.Merger) {
-		var reader inputs.Reader
-		defer reader.Close()
-		for !strict || !failed.Load() {
-			i := int(next.Add(1)) - 1
-			if i >= len(list) {
-				return
-			}
-			results[i] = mergeInput(m, list[i], &reader)
-			if last := len(results[i]) - 1; last >= 0 && results[i][last].err != nil {
-				failed.Store(true)
-			}
+// mergeAll merges the raw profiles that the arguments name into m with several
+// workers, and returns what became of each, in order. The original takes every
+// argument for a file; here it may be a folder, too. The error is one that leaves
+// no result.
+func mergeAll(m *mip.Merger, args []string, stdin io.Reader) (all []rawResult, err error) {
+	var ins []inputs.Input
+	var results [][]rawResult // by argument, or by file of a folder
+	var at []int              // where in results those of an input are
+	for _, arg := range args {
+		found, err := inputs.Expand([]string{arg}, inputs.Options{Stdin: stdin, NoGlob: true})
+		if err != nil {
+			results = append(results, []rawResult{{name: arg, err: err}})
+		}
+		for _, in := range found {
+			ins, at, results = append(ins, in), append(at, len(results)), append(results, nil)
 		}
 	}
-	workers := []*mip.Merger{m}
-	for len(workers) < min(runtime.GOMAXPROCS(0), len(list)/minPerWorker) {
-		workers = append(workers, m.Fork())
+	mergers := []*mip.Merger{m}
+	for len(mergers) < min(runtime.GOMAXPROCS(0), len(ins)/minPerWorker) {
+		mergers = append(mergers, m.Fork())
 	}
-	var wg sync.WaitGroup
-	for _, w := range workers[1:] {
-		wg.Go(func() { work(w) })
+	adders := make([]merge.Adder, len(mergers))
+	for i, m := range mergers {
+		adders[i] = func(p *merge.Profile) (*merge.Brought, error) {
+			err := checkKind(p.Name, p.Data, mip.FileRaw)
+			if err == nil {
+				p.Adding()
+				_, err = m.AddRaw(p.Name, p.Data, 1)
+			}
+			return nil, err
+		}
 	}
-	work(m)
-	wg.Wait()
-	var all []rawResult
-	for _, fork := range workers[1:] {
-		if err := m.Merge(fork); err != nil {
-			all = append(all, rawResult{err: err, spoiled: true})
+	var mu sync.Mutex
+	err = merge.Run(context.Background(), ins, adders, merge.Options{Ended: func(a *merge.Account) {
+		mu.Lock()
+		defer mu.Unlock()
+		results[at[a.Input]] = append(results[at[a.Input]], rawResult{a.File, a.Member, a.Err})
+	}})
+	for _, fork := range mergers[1:] {
+		if err == nil {
+			err = m.Merge(fork)
 		}
 	}
 	for _, r := range results {
+		slices.SortFunc(r, func(a, b rawResult) int { return cmp.Compare(a.member, b.member) })
 		all = append(all, r...)
 	}
-	return all
-}
-
-// mergeInput merges the raw profiles of one input.
-func mergeInput(m *mip.Merger, raw rawInput, reader *inputs.Reader) (results []rawResult) {
-	if raw.err != nil {
-		return []rawResult{{name: raw.in.Name, err: raw.err}}
-	}
-	mapped := false // the profile at hand may be in a file that others can change
-	err := raw.in.Each(reader, func(d *inputs.Data) error {
-		mapped = d.Name() == raw.in.Name
-		err := checkKind(d.Name(), d.Bytes(), mip.FileRaw)
-		if err == nil {
-			_, err = m.AddRaw(d.Name(), d.Bytes(), 1)
-		}
-		if mapped = mapped && err == nil; err != nil {
-			results = append(results, rawResult{name: d.Name(), err: err})
-			return nil
-		}
-		results = append(results, rawResult{name: d.Name()})
-		return nil
-	})
-	if err != nil {
-		results = append(results, rawResult{name: raw.in.Name, err: err, spoiled: mapped})
-	}
-	return results
+	return all, err
 }
 
 // warnings collects the warnings of mergers, by file.

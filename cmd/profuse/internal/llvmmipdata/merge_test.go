@@ -11,7 +11,6 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/profuse-pgo/profuse/inputs"
 	"github.com/profuse-pgo/profuse/internal/oracle"
 	"github.com/profuse-pgo/profuse/mip"
 )
@@ -126,20 +125,23 @@ func TestMergeMany(t *testing.T) {
 
 // TestStrictStopsAtFirst: of several bad inputs the first is the one reported.
 func TestStrictStopsAtFirst(t *testing.T) {
-	list := make([]rawInput, 64)
-	for i := range list {
+	args := make([]string, 64)
+	for i := range args {
 		name := "all-1.mipraw"
 		if i >= 20 {
 			name = "counts-1.mipraw"
 		}
-		list[i].in = inputs.File(fixture(t, name))
+		args[i] = fixture(t, name)
 	}
 	for range 20 {
 		m, err := mip.NewMerger(readMIP(t, fixture(t, "all.mip")), mip.MergeOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		results := mergeAll(m, list, true)
+		results, err := mergeAll(m, args, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
 		first := slices.IndexFunc(results, func(r rawResult) bool { return r.err != nil })
 		if first != 20 {
 			t.Fatalf("the first failure is number %d, want 20", first)
@@ -177,9 +179,8 @@ func TestMergeSpoiled(t *testing.T) {
 	if info, err := os.Stat(name); err != nil || info.Size() < 8<<20 {
 		t.Fatal(info, err)
 	}
-	results := mergeAll(m, []rawInput{{in: inputs.File(name)}}, false)
-	last := results[len(results)-1]
-	if last.err == nil || !last.spoiled || last.name != name {
-		t.Errorf("%+v", results)
+	_, err = mergeAll(m, []string{name}, nil)
+	if err == nil || !strings.HasPrefix(err.Error(), name) || !strings.HasSuffix(err.Error(), "; part of it is merged already, nothing is written") {
+		t.Error(err)
 	}
 }
