@@ -3,10 +3,9 @@
 //
 //	losses, err := export.Write(w, export.Pprof, p.View(name, irpgo.ViewOptions{}), export.Options{})
 //
-// No format holds everything. What was left out, or stands for something else
-// than usual, [Write] returns, in words for the user; [Format.limits] says it
-// in general. docs/export.md has both as a table, and the schema of the JSON
-// formats.
+// Most formats cannot hold everything. [Write] returns what a file lacks, or represents in
+// an unusual way, in words for the user. docs/export.md has a table of what each format
+// lacks, and the schema of the JSON formats.
 //
 // # Errors
 //

@@ -95,27 +95,26 @@ const (
 // Options adjust [Write]. The zero value is right for most uses.
 type Options struct {
 	// Table is the part of the profile to write: the name of a stack set,
-	// [FunctionTable], [EdgeTable], or, where there are no stacks to be drawn,
-	// [TraceTable]. See [tables].
+	// [FunctionTable], [EdgeTable] or, in formats without stacks, [TraceTable].
 	//
 	// Empty means the first stack set, or the functions if the profile has no
-	// stacks, for pprof, folded and callgrind; all stack sets, or the
-	// functions, for speedscope; everything for JSON and NDJSON; and for CSV the
-	// functions if anything was counted of them, otherwise the first stack set.
-	// An lcov file has the functions and nothing else.
+	// stacks, for pprof, folded and callgrind; all stack sets, or the functions,
+	// for speedscope; all data for JSON and NDJSON; and for CSV the functions if
+	// they have counts, otherwise the first stack set. An lcov file has the
+	// functions only.
 	Table string
-	// Value is the name of the value to write, for formats that have one
-	// (folded), or to show first (pprof, speedscope). Empty means the first.
+	// Value is the name of the only value to write (folded), or of the default
+	// value (pprof, speedscope). Empty means the first.
 	Value string
 	// Demangle shows C++ and Rust names readable. JSON, NDJSON and CSV keep
 	// the names as they are.
 	Demangle bool
-	// Signatures appends method descriptors to names, where there are any and
-	// the format has no place of its own for them (folded, speedscope,
-	// callgrind). Names in lcov files always have them.
+	// Signatures appends method descriptors to names in formats without another
+	// place for them (folded, speedscope, callgrind). Names in lcov files always
+	// have them.
 	Signatures bool
-	// Lines tells frames of different lines, or bytecode indexes, of one
-	// function apart where the format does so by name (folded, speedscope).
+	// Lines appends lines, or bytecode indexes, to the names of frames in formats
+	// that distinguish frames by name (folded, speedscope).
 	Lines bool
 }
 

@@ -104,8 +104,8 @@ func (f Format) Family() Family {
 	return formats[f].family
 }
 
-// Detect says which format the contents of a file, or the beginning of one,
-// have. It goes by the first bytes alone, whatever comes after them.
+// Detect returns the format of the contents of a file, or of the beginning of one. It
+// looks at the first bytes only.
 //
 // An IRPGO text profile may begin with any text, so IRPGOText means a text of no other
 // format.

@@ -26,18 +26,18 @@ type Options struct {
 	// Plain files have no limit.
 	MaxSize int64
 
-	// Skipped, if not nil, is told what was found in a folder or archive and
-	// left out, and why. It must be safe for concurrent use if the inputs are
-	// read concurrently.
+	// Skipped, if not nil, is called with the name of each file in a folder or
+	// archive that is skipped, and the reason. It must be safe for concurrent use
+	// if the inputs are read concurrently.
 	Skipped func(name string, why string)
 
 	limits limits // for tests
 }
 
-// Hidden is the reason that Options.Skipped is given for a file that hides.
+// Hidden is the reason in calls of Options.Skipped for a hidden file.
 const Hidden = "its name begins with a dot"
 
-// The other reasons.
+// The other reasons for skipping a file.
 const (
 	temporary    = "temporary file of an unfinished run"
 	notRegular   = "not a regular file"

@@ -112,7 +112,7 @@ func BenchmarkRead(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
 			d := newDecoder("f", data, ReaderOptions{})
-			d.plain = true
+			d.generalOnly = true
 			if err := d.read(); err != nil {
 				b.Fatal(err)
 			}

@@ -13,8 +13,8 @@ type TypeID int32
 // A MethodID is the number of a method in one file.
 type MethodID int32
 
-// A BCI is the index of a bytecode in its method, 0 to [maxBCI], or one of the
-// constants below.
+// A BCI is the index of a bytecode in its method, 0 to 65535, or one of the constants
+// below.
 type BCI int32
 
 // Pseudo indexes, with their names in jdk.vm.ci.code.BytecodeFrame.

@@ -4,13 +4,12 @@
 //
 // # First calls
 //
-// [Read] makes a [Profile] of a file, [Write] writes it back, byte for byte as
-// the tools have it. A [Merger] adds profiles up; [Prune], [Filter] and
-// [Renumber] make smaller or comparable ones. [Check] says what is wrong with
-// a file. [Profile.MethodCounts], [Profile.BranchSites], [Profile.TypeSites],
-// [Profile.Monitors] and [Profile.edges] sum the counts up; [Section.All] walks
-// over the entries themselves. [Profile.View] is the view that all formats
-// share, for exports and comparisons.
+// [Read] reads a file into a [Profile]; [Write] writes it back, byte for byte like the
+// tools. A [Merger] merges profiles; [Prune], [Filter] and [Renumber] make them smaller
+// or comparable. [Check] reports errors in a file. [Profile.MethodCounts],
+// [Profile.BranchSites], [Profile.TypeSites] and [Profile.Monitors] sum counts;
+// [Section.All] iterates over the entries. [Profile.View] returns the format-neutral view
+// for exports and comparisons.
 //
 // # Versions
 //

@@ -32,8 +32,8 @@ const (
 	// CallCounts are the numbers of entries of methods. Records are [count]; the
 	// first frame has BCI 0.
 	CallCounts Kind = iota
-	// Conditionals: how often each way of a branch or switch was taken.
-	// Records are (target BCI, index, count)*, see [branch].
+	// Conditionals are the counts of the outcomes of branches and switches.
+	// Records are (target BCI, index, count)*.
 	Conditionals
 	// VirtualInvokes are the types of receivers at calls. Records are (type,
 	// count)*.

@@ -18,8 +18,8 @@ type MergeOptions struct {
 	// DropUnknown drops sections and members of no known version; otherwise a file
 	// with any is refused, because ids in them cannot be translated.
 	DropUnknown bool
-	// Warn is told of what could not be merged as it was; nil drops the
-	// warnings. A Merger calls it from the goroutine that calls AddProfile.
+	// Warn, if not nil, is called for data that could not be merged unchanged,
+	// from the goroutine that calls Add or AddProfile.
 	Warn func(Warning)
 }
 

@@ -65,7 +65,7 @@ func (p *Profile) init() {
 // Section returns the entries of one kind; a missing section is empty.
 func (p *Profile) Section(k Kind) *Section { return &p.sections[k] }
 
-// has reports whether the file has the section, be it empty.
+// has reports whether the file has the section, empty or not.
 func (p *Profile) has(k Kind) bool {
 	for _, key := range p.order() {
 		if of, ok := kindOfKey(key); ok && of == k {
@@ -103,8 +103,7 @@ func (p *Profile) Entries() int {
 	return n
 }
 
-// typeOf returns the type with the given id, nil if the table has none. Of
-// several it returns the first.
+// typeOf returns the first type with the given id, nil if the table has none.
 func (p *Profile) typeOf(id TypeID) *Type {
 	if i := p.typeIndex.find(int32(id)); i >= 0 && i < len(p.Types) {
 		return &p.Types[i]

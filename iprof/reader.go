@@ -90,17 +90,17 @@ type decoder struct {
 	p    *Profile
 	*dialect
 
-	// tolerate receives what is JSON but not iprof, and reading goes on
-	// without it; nil makes it a failure. It gets maxViolations of them.
+	// tolerate is called with up to maxViolations violations of the schema, which
+	// are then skipped; if it is nil, a violation is a failure.
 	tolerate   func(*profile.FormatError)
 	violations int
-	places     *places // nil if nobody asks for them
+	places     *places // nil unless needed
 
-	keys       map[string]bool // at the top, seen so far
-	tables     [2]bool         // types, methods: complete
-	names      stringArena
-	signatures []TypeID
-	plain      bool // do without the fast way, to test it
+	keys        map[string]bool // top-level keys so far
+	tables      [2]bool         // types, methods: complete
+	names       stringArena
+	signatures  []TypeID
+	generalOnly bool // skip the fast path, for tests
 }
 
 // places are the positions of entries in the text.

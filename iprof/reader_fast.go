@@ -78,7 +78,7 @@ var plainByte = func() (plain [256]bool) {
 func (d *decoder) fastNamed() (id int32, name []byte, end int) {
 	const head, middle = `{"id":`, `,"name":"`
 	text := d.data
-	if d.plain || d.old || !has(text, d.pos, head) {
+	if d.generalOnly || d.old || !has(text, d.pos, head) {
 		return 0, nil, 0
 	}
 	id, p := smallInt(text, d.pos+len(head))
@@ -144,7 +144,7 @@ func (d *decoder) fastMethod() bool {
 func (d *decoder) fastEntry(s *Section) bool {
 	const head, records, tail = `{"ctx":"`, `","records":[`, `]}`
 	text, start := d.data, d.pos
-	if d.plain || d.old || s.kind == Monitors || !has(text, start, head) {
+	if d.generalOnly || d.old || s.kind == Monitors || !has(text, start, head) {
 		return false
 	}
 	// Appended frames and numbers take effect when they are stored in the section.

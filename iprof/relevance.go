@@ -2,11 +2,11 @@ package iprof
 
 import "cmp"
 
-// Relevance says how much of a section is about code that a build has.
+// Relevance is the share of a section whose code exists in a build.
 type Relevance struct {
 	Kind Kind
-	// Entries counts those whose methods all exist, Of all of them. Their
-	// quotient is near what GraalVM calls relevance.
+	// Entries is the number of entries whose methods all exist, Of the number of
+	// all entries. Their quotient approximates GraalVM's relevance.
 	Entries, Of int
 	// Count and Total are the sums of their counts.
 	Count, Total int64

@@ -237,7 +237,7 @@ func checkRead(t *testing.T, data []byte) {
 	p, err := Read("f", data, ReaderOptions{})
 	rep := Check("f", data)
 	general := newDecoder("f", data, ReaderOptions{})
-	general.plain = true
+	general.generalOnly = true
 	generalErr := profile.InFile(general.read(), "f")
 	if (err == nil) != (generalErr == nil) || err != nil && err.Error() != generalErr.Error() {
 		t.Fatalf("%q:\nfast    %v\ngeneral %v", data, err, generalErr)

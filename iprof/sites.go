@@ -6,10 +6,9 @@ import (
 	"slices"
 )
 
-// branch is one record of [Conditionals]: a way that a conditional can take.
-// Cases of a switch with a common target have one record with the target and
-// the count of all, and one with [unknownBCI] and count 0 for each case beyond
-// the first, all of one index.
+// A branch is one record of [Conditionals]: an outcome of a conditional. Cases of a
+// switch with a common target have one record with the target and the count of all, and
+// one with unknownBCI and count 0 for each case beyond the first, all with one index.
 type branch struct {
 	Target BCI
 	Index  int32 // position of the outcome in the compiler; not unique

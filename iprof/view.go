@@ -41,9 +41,8 @@ type Source struct {
 //	type_checks  TypeChecks, label type
 //	locks        Monitors
 //
-// Edges are the calls that [Profile.edges] finds in the call counts, the
-// receivers and the checked types. With a Source the view is a
-// [profile.LineView].
+// Edges are the calls from the call counts, the receivers and the checked types. With a
+// Source the view is a [profile.LineView].
 func (p *Profile) View(name string, opt ViewOptions) profile.View {
 	v := &view{p: p, opt: opt}
 	v.identity = profile.Identity{File: name, Family: "iprof", Version: p.Version.String(), Producer: "GraalVM native-image"}

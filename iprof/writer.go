@@ -28,8 +28,8 @@ type WriteOptions struct {
 	Style   Style
 	// Indent is one level of indentation in [Indented]; "" means two blanks.
 	Indent string
-	// Warn is told of what the version cannot hold and is left out; nil drops
-	// the warnings.
+	// Warn, if not nil, is called for data that the version cannot hold and that
+	// is dropped.
 	Warn func(Warning)
 }
 

@@ -5,13 +5,13 @@
 //
 // # First calls
 //
-// [ReadRaw] reads a raw profile, symbolize.OpenPrograms opens the programs it is of,
-// and [RawProfile.Symbolize] makes a [Profile] of it. [ReadYAML] and
-// [IndexedReader.Profile] read the other forms. A [Merger] adds profiles up;
-// [NewSection] arranges the result for an indexed file, which package irpgo
-// reads and writes around it (irpgo.Profile.MemProf), and [WriteYAML] prints
-// it. [Profile.Contexts] lists what a profile knows of each allocation
-// context, and [Thresholds.Classify] tells how warm it is.
+// [ReadRaw] reads a raw profile, symbolize.OpenPrograms opens its programs, and
+// [RawProfile.Symbolize] turns it into a [Profile]. [ReadYAML] and
+// [IndexedReader.Profile] read the other formats. A [Merger] merges profiles;
+// [NewSection] arranges the result for an indexed file, the rest of which package irpgo
+// reads and writes (irpgo.Profile.MemProf), and [WriteYAML] prints it.
+// [Profile.Contexts] iterates over the allocation contexts, and [Thresholds.Classify]
+// classifies them as cold, warm or hot.
 //
 // # Versions
 //

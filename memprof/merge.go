@@ -10,9 +10,8 @@ import (
 
 // MergeOptions adjust a [Merger]. The zero value is right for most uses.
 type MergeOptions struct {
-	// Warn is told of every input with which sums grew beyond what their
-	// fields can hold and were cut; nil drops the warnings. A Merger calls it
-	// from the goroutine that calls AddProfile.
+	// Warn, if not nil, is called for every input with which sums saturated, from
+	// the goroutine that calls Add or AddProfile.
 	Warn func(Warning)
 }
 

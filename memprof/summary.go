@@ -34,9 +34,8 @@ func (s *summary) add(m *MIB, t Thresholds) {
 	}
 }
 
-// summarize counts the contexts anew. Contexts are the same if their stacks are
-// but for marks of inlining, as compilers see them; of equal ones the first
-// counts.
+// summarize computes the summary. Like compilers it treats stacks that differ in inline
+// flags only as one context; the first of them counts.
 func (p *Profile) summarize(t Thresholds) summary {
 	var s summary
 	context := p.Stacks.contexts()
@@ -71,19 +70,19 @@ func (p *Profile) written() summary {
 // contexts returns for every stack the first stack that equals it apart from inline
 // flags.
 func (s *Stacks) contexts() []StackIndex {
-	plain := Stacks{}
-	first := make([]StackIndex, len(s.nodes)+1)   // by index in plain
-	toPlain := make([]StackIndex, len(s.nodes)+1) // by index in s
+	flagless := Stacks{}                             // the stacks without inline flags
+	first := make([]StackIndex, len(s.nodes)+1)      // by index in flagless
+	toFlagless := make([]StackIndex, len(s.nodes)+1) // by index in s
 	out := make([]StackIndex, len(s.nodes)+1)
 	frames := make([]FrameIndex, len(s.frames))
 	for i, f := range s.frames {
 		f.Inline = false
-		frames[i] = plain.addFrame(f)
+		frames[i] = flagless.addFrame(f)
 	}
 	for i, n := range s.nodes {
 		at := StackIndex(i + 1)
-		p := plain.push(toPlain[n.caller], frames[n.frame])
-		toPlain[at] = p
+		p := flagless.push(toFlagless[n.caller], frames[n.frame])
+		toFlagless[at] = p
 		if first[p] == 0 {
 			first[p] = at
 		}

@@ -58,7 +58,7 @@ func FindBuildID(profilePath string) ([]byte, error) {
 	return id, nil
 }
 
-// readBuildID reads what [WriteBuildID] wrote.
+// readBuildID reads the contents of the file beside a .mip.
 func readBuildID(r io.Reader) ([]byte, error) {
 	s := bufio.NewScanner(r)
 	line := 0

@@ -12,9 +12,9 @@ import (
 
 // MergeOptions adjust a [Merger]. The zero value is right for most uses.
 type MergeOptions struct {
-	// Warn is told of every function that could not be merged and of raw
-	// files that look like those of another build; nil drops the warnings. A
-	// Merger calls it from the goroutine that calls Add.
+	// Warn, if not nil, is called for every function that cannot be merged and for
+	// raw files that seem to be of another build, from the goroutine that calls
+	// Add.
 	Warn func(Warning)
 }
 

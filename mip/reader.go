@@ -11,16 +11,15 @@ type Info struct {
 	FileType    FileType
 	Generation  Generation // 0 for YAML
 	Version     int        // of the header, at most 8; 0 for YAML
-	PointerSize int        // 4 or 8 bytes; 0 where the file does not tell, as a .mip
+	PointerSize int        // 4 or 8 bytes; 0 if the file does not say, as a .mip
 	Type        ProfileType
 	ModuleHash  uint32
-	// RawSectionOffset of a map: address of the raw section − address of the
-	// map's header. 0 otherwise and in generation A.
+	// RawSectionOffset of a map is the address of the raw section minus that of
+	// the map's header; 0 for other files and in generation A.
 	RawSectionOffset int64
-	// Layout of the records of a .mip.
+	// Layout is the layout of a .mip.
 	Layout Layout
-	// Functions is the number of records of a .mip; -1 where it is known only
-	// after reading.
+	// Functions is the number of records of a .mip; -1 for files without it.
 	Functions int
 }
 

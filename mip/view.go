@@ -20,14 +20,12 @@ type ViewOptions struct {
 	Sources *Sources
 }
 
-// View shows the profile in the terms that all formats share. name is the
-// file's; "" for none.
+// View returns the format-neutral view of the profile. name is the file's; "" for none.
 //
-// Functions come in link order, so that neighbours are neighbours in memory.
-// Blocks are the entry, which ran if the function did, and those with a probe.
-// Hashes are control flow graph signatures, IDs are [Function.signature]. With
-// timestamps there is one trace, see [Profile.Order]. Edges are estimates, see
-// [CallEdge].
+// Functions are in link order, the order in memory. Their blocks are the entry, which ran
+// if the function did, and those with a probe. Hashes are control flow graph signatures,
+// IDs are [Signature] of the name. With timestamps there is one trace, see
+// [Profile.Order]. Edges are estimates, see [CallEdge].
 func (p *Profile) View(name string, opt ViewOptions) profile.View {
 	v := &view{p: p, sources: opt.Sources}
 	v.identity = profile.Identity{File: name, Family: "MIP", Variant: p.Type.Names()}

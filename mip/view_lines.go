@@ -9,9 +9,8 @@ import (
 // A lineView is a view with lines.
 type lineView struct{ *view }
 
-// Lines are those on which a function or a block with a probe begins. The count
-// of a function's first line is the number of calls, that of a block 1 if it
-// ran.
+// Lines iterates over the lines on which a function or a block with a probe begins. The
+// count of a function's first line is the number of calls, that of a block 1 if it ran.
 func (v *lineView) Lines() iter.Seq[profile.Line] {
 	return func(yield func(profile.Line) bool) {
 		for i := range v.p.Functions {

@@ -15,25 +15,23 @@ import (
 	"github.com/profuse-pgo/profuse/internal/object"
 )
 
-// Programs are the programs and libraries that profiles are of: those given by
-// name, and those that folders have, found by build id. Their methods may be
-// called by several goroutines at once, and all but Close on nil, which has
-// none.
+// Programs finds the programs and libraries of profiles: files given by name, and files
+// in folders, by build id. It is safe for concurrent use. A nil Programs is empty; only
+// Close must not be called on it.
 type Programs struct {
 	opt     Options
 	names   []string
-	files   []*File // by those names
+	files   []*File // in the order of names
 	folders []string
 
 	mu      sync.Mutex
 	scanned bool
 	below   map[string][]string // paths in the folders, by build id
-	opened  map[string]*File    // files in the folders, by path; nil for none that can be read
+	opened  map[string]*File    // files in the folders, by path; nil for unreadable ones
 }
 
-// OpenPrograms opens the ELF and Mach-O files among the paths, also separate
-// files with debug information (.debug, .dSYM). Folders among them are gone
-// through when a program is looked for.
+// OpenPrograms opens the ELF and Mach-O files among the paths, including separate files
+// with debug information (.debug, .dSYM). It searches folders among them on demand.
 func OpenPrograms(paths []string, opt Options) (*Programs, error) {
 	p := &Programs{opt: opt, opened: make(map[string]*File)}
 	for _, path := range paths {
@@ -50,7 +48,7 @@ func OpenPrograms(paths []string, opt Options) (*Programs, error) {
 	return p, nil
 }
 
-// Close closes all files. None may be used afterwards.
+// Close closes all files.
 func (p *Programs) Close() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -70,7 +68,7 @@ func (p *Programs) Close() error {
 // Empty reports whether there is neither a file nor a folder.
 func (p *Programs) Empty() bool { return p == nil || len(p.files)+len(p.folders) == 0 }
 
-// Named iterates over the files that were given by name, with these names.
+// Named iterates over the names and files that were given by name.
 func (p *Programs) Named() iter.Seq2[string, *File] {
 	return func(yield func(string, *File) bool) {
 		if p == nil {
@@ -92,11 +90,10 @@ func (p *Programs) Folders() []string {
 	return slices.Clone(p.folders)
 }
 
-// Find iterates over the files with a build id: those given by name, then in
-// each folder DIR/.build-id/xx/yyyy.debug and DIR/.build-id/xx/yyyy, then those
-// anywhere below the folders, in the order of their names. A folder that cannot
-// be read is an error, the last thing there is; a file in it that cannot be read
-// is passed over.
+// Find iterates over the files with a build id: those given by name, then in each folder
+// DIR/.build-id/xx/yyyy.debug and DIR/.build-id/xx/yyyy, then those anywhere below the
+// folders, in lexical order. If a folder cannot be read, Find ends with an error; it
+// skips unreadable files in folders.
 func (p *Programs) Find(id []byte) iter.Seq2[*File, error] {
 	return func(yield func(*File, error) bool) {
 		if p == nil || len(id) == 0 {

@@ -7,24 +7,22 @@
 //		Dir: "profiles", Output: "app.profdata", Merge: merge, Done: watch.Delete,
 //	})
 //
-// [Run] tells what happens as an [Event] to [Options.Report] and returns when ctx
-// is done. A file that cannot be merged is an event ([Refused]), and so is what
-// is tried again ([Trouble]). Errors are about the options, the output
-// ([errForeign], [ErrOutput]) and, with [Options.Once], files that were left out
-// ([ErrRefused]). Memory is in proportion to the number of files that are
-// remembered, besides what the Merge needs.
+// [Run] reports progress as [Event] values to [Options.Report] and returns when ctx is
+// done. A file that cannot be merged is an event ([Refused]), and so is a failure that
+// Run will retry ([Trouble]). Errors concern the options, the output (one of another
+// origin, or [ErrOutput]) and, with [Options.Once], refused files ([ErrRefused]). Apart
+// from the Merge, memory is proportional to the number of remembered files.
 //
 // # Guarantees
 //
 // Every version of a file that stays unchanged for [Options.Settle] counts exactly once,
 // even if the process is killed or the power fails at any moment:
 //
-//   - A file is deleted or moved only after the output that contains it has
-//     reached the disk, and its folder has too.
-//   - What the output contains stands in a journal beside it (see [journalOf]),
-//     which names the output it belongs to by a hash. The journal is written
-//     first, with the hashes of the output before and after, so that whichever
-//     of the two a crash leaves behind, it says what is in it.
+//   - Run deletes or moves a file only after the output that contains it, and the
+//     entry of the output in its folder, are on disk.
+//   - A journal beside the output, OUTPUT.watch, lists the files in it and identifies
+//     the output by a hash. Run writes the journal first, with the hashes of the old
+//     and the new output, so after a crash it describes whichever of the two is there.
 //
 // Run recognizes a file that has counted by path, size, modification time and contents
 // together. Contents alone are not enough, because two runs of one program often write

@@ -39,9 +39,9 @@ type watcher struct {
 // Run watches until ctx is done, then merges the complete files and returns nil. With
 // Options.Once it returns when it has merged the files that are there.
 //
-// A failure to write or delete is told and tried again; it is returned if it
-// lasts until the end. Other errors are about the options, about an output
-// that cannot be written or added to at the start, and [errForeign].
+// Run reports and retries a failure to write or delete; it returns the failure if it
+// lasts until the end. Other errors concern the options, and an output that cannot be
+// written or added to at the start, or that another process changed.
 func Run(ctx context.Context, opt Options) error {
 	if err := opt.check(); err != nil {
 		return err
