@@ -48,8 +48,8 @@ func (a *adders) check(r *merging.Run) error {
 // has, -1 for none.
 func (a *adders) given() int {
 	at := -1
-	a.flags.Visit(func(o *flag.Flag) {
-		if owner, ok := a.owner[o.Name]; ok && at < 0 {
+	a.flags.Given(func(name string) {
+		if owner, ok := a.owner[name]; ok && at < 0 {
 			at = owner
 		}
 	})
@@ -59,9 +59,9 @@ func (a *adders) given() int {
 // refuse finds options among those given that are not for the family at hand.
 func (a *adders) refuse(at int, r *merging.Run) (err error) {
 	refused := a.all[at].Refuses()
-	a.flags.Visit(func(o *flag.Flag) {
-		if owner, ok := a.owner[o.Name]; ok && owner != at || slices.Contains(refused, o.Name) {
-			err = cli.Usagef("option --%s is not for %s profiles, which are merged here", o.Name, r.Family)
+	a.flags.Given(func(name string) {
+		if owner, ok := a.owner[name]; ok && owner != at || slices.Contains(refused, name) {
+			err = cli.Usagef("option --%s is not for %s profiles, which are merged here", name, r.Family)
 		}
 	})
 	return err

@@ -25,7 +25,7 @@ pattern, "-" for standard input, or @FILE, a file that lists more inputs. Inputs
 may be compressed with gzip or zstd and packed with tar.
 
 Heap profiles (MemProf, clang -fmemory-profile) may be among them, raw ones with
-the programs that they are of (--profiled-binary), and go into the same OUTPUT,
+the programs that they are of (--program), and go into the same OUTPUT,
 for clang -fmemory-profile-use=OUTPUT, or alone into YAML.
 
 Machine IR profiles (MIP) are merged into one .mip: the inputs are then raw or
@@ -60,6 +60,7 @@ func (c *mergeCmd) declare(f *cli.Flags) {
 	f.Var(&c.format, "format", "`FORMAT` indexed or text; memprof-yaml, of heap profiles; of a MIP profile mip or yaml; iprof (default indexed, mip or iprof)")
 	f.Var(&c.Weighted, "weighted-input", "`W,INPUT` another input, its counts multiplied by W, of iprof also a fraction as 0.5; may be given again")
 	f.IntVar(&c.Workers, "j", 0, "`N` read N inputs at a time (default one per CPU); the result is the same")
+	c.Programs.Declare(f)
 	c.Loss.Declare(f)
 	f.BoolVar(&c.Empty, "allow-empty", false, "write a profile also if no input has any function")
 	f.BoolVar(&c.Quiet, "q", false, "print neither progress nor warnings nor summary")

@@ -50,6 +50,7 @@ was a file that could not be merged, and 2 if the command line is wrong.`,
 			f.IntVar(&c.batch, "batch", 1000, "`N` merge at most N files at once")
 			f.Var(&c.poll, "poll", "look through DIR every two seconds, or --poll=TIME, instead of waiting for the system to tell of "+
 				"changes; it is done anyway where the system does not tell")
+			c.Programs.Declare(f)
 			f.IntVar(&c.Workers, "j", 0, "`N` read N files at a time (default one per CPU)")
 			f.BoolVar(&c.Quiet, "q", false, "print only what cannot be merged and what fails")
 			c.adders.declare(f, true)
@@ -94,7 +95,7 @@ func (c *watchRun) run(ctx context.Context, env *cli.Env, args []string) error {
 		opt.Done = watch.Archive
 	}
 	adder := c.adders.all[at]
-	opt.Ignore = adder.Ignored()
+	opt.Ignore = c.Programs.Paths
 	opt.Merge = c.Watched(adder, log.warn)
 	if err := adder.Open(&c.Run, log.warn); err != nil {
 		return err

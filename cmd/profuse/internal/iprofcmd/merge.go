@@ -56,11 +56,9 @@ func (o *adder) Results() []merging.Result {
 	return []merging.Result{{Name: formatIprof, Family: formats.Iprof, Text: true}}
 }
 
-func (o *adder) Refuses() []string { return nil }
+func (o *adder) Refuses() []string { return []string{"program", "arch"} }
 
 func (o *adder) Check(*merging.Run) error { return nil }
-
-func (o *adder) Ignored() []string { return nil }
 
 func (o *adder) Open(r *merging.Run, _ func(string)) (err error) {
 	if err = r.CheckName(); err == nil {

@@ -84,11 +84,7 @@ func newJob(ins []inputs.Input, workers int) *merging.Job {
 
 // addUp is adder.addUp without the programs that options name.
 func addUp(ctx context.Context, c *adder, report *mergeReport) (*irpgo.Profile, error) {
-	var err error
-	if c.heapReader, err = memprofcmd.OpenReader(nil, 1); err != nil {
-		return nil, err
-	}
-	defer c.Close()
+	c.heapReader, c.correlations = memprofcmd.NewReader(nil), newCorrelations(nil, nil)
 	merged, err := c.addUp(ctx, report.Job, report)
 	if err != nil {
 		return nil, err

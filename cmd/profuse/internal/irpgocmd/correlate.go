@@ -1,78 +1,90 @@
 package irpgocmd
 
 import (
-	"bytes"
 	"encoding/hex"
 	"fmt"
 	"strings"
+	"sync"
 
 	"github.com/profuse-pgo/profuse/irpgo"
 	"github.com/profuse-pgo/profuse/profile"
 	"github.com/profuse-pgo/profuse/symbolize"
 )
 
-// correlations are programs whose profiles were written without data records
-// and names.
-type correlations []correlation
+// correlations are what the programs of profiles say that were written without
+// data records and names. A program is read when a profile needs it.
+type correlations struct {
+	programs *symbolize.Programs
+	warn     func(irpgo.Warning)
 
-type correlation struct {
-	file string
-	*irpgo.Correlation
+	mu   sync.Mutex
+	read map[*symbolize.File]func() (*irpgo.Correlation, error)
 }
 
-// openCorrelations reads the programs. Each says by its sections which kind of
-// correlation it was built for.
-func openCorrelations(files []string, warn func(irpgo.Warning)) (correlations, error) {
-	var all correlations
-	for _, name := range files {
-		c, err := openCorrelation(name, warn)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, correlation{name, c})
-	}
-	return all, nil
+func newCorrelations(programs *symbolize.Programs, warn func(irpgo.Warning)) *correlations {
+	return &correlations{programs: programs, warn: warn, read: make(map[*symbolize.File]func() (*irpgo.Correlation, error))}
 }
 
-func openCorrelation(name string, warn func(irpgo.Warning)) (*irpgo.Correlation, error) {
-	f, err := symbolize.Open(name, symbolize.Options{})
-	if err != nil {
-		return nil, err
+// of returns what a program says. It tells by its sections for which kind of
+// correlation it was built.
+func (a *correlations) of(f *symbolize.File) (*irpgo.Correlation, error) {
+	a.mu.Lock()
+	read := a.read[f]
+	if read == nil {
+		read = sync.OnceValues(func() (*irpgo.Correlation, error) {
+			if irpgo.HasCorrelationData(f) {
+				return irpgo.CorrelateBinary(f, a.warn)
+			}
+			return irpgo.CorrelateDebugInfo(f, a.warn)
+		})
+		a.read[f] = read
 	}
-	defer f.Close()
-	if irpgo.HasCorrelationData(f) {
-		return irpgo.CorrelateBinary(f, warn)
-	}
-	return irpgo.CorrelateDebugInfo(f, warn)
+	a.mu.Unlock()
+	return read()
 }
 
-// forProfile returns what completes a profile of the binaries with these ids.
-// Without ids there must be no choice.
-func (all correlations) forProfile(ids [][]byte) (*irpgo.Correlation, error) {
-	if len(all) == 0 {
+// forProfile returns what completes a profile of the binaries with these ids:
+// the first of their programs that says it. Without ids there must be no choice.
+func (a *correlations) forProfile(ids [][]byte) (*irpgo.Correlation, error) {
+	if a.programs.Empty() {
 		return nil, nil
 	}
+	var failed error
 	for _, id := range ids {
-		for _, c := range all {
-			if bytes.Equal(c.BinaryID, id) {
-				return c.Correlation, nil
+		for f, err := range a.programs.Find(id) {
+			if err != nil {
+				return nil, err
+			}
+			c, err := a.of(f)
+			if err == nil {
+				return c, nil
+			}
+			if failed == nil {
+				failed = err
 			}
 		}
 	}
-	if len(all) == 1 && (len(ids) == 0 || len(all[0].BinaryID) == 0) {
-		return all[0].Correlation, nil
+	if failed != nil {
+		return nil, failed
+	}
+	var known []string
+	var last *symbolize.File
+	for name, f := range a.programs.Named() {
+		id := hex.EncodeToString(f.BuildID())
+		if id == "" {
+			id = "no id"
+		}
+		known, last = append(known, fmt.Sprintf("%s (%s)", name, id)), f
+	}
+	for _, dir := range a.programs.Folders() {
+		known = append(known, "one in "+dir)
+	}
+	if len(known) == 1 && last != nil && (len(ids) == 0 || len(last.BuildID()) == 0) {
+		return a.of(last)
 	}
 	found := "no binary id"
 	if len(ids) > 0 {
 		found = "binary id " + hex.EncodeToString(ids[0])
-	}
-	var known []string
-	for _, c := range all {
-		id := hex.EncodeToString(c.BinaryID)
-		if id == "" {
-			id = "no id"
-		}
-		known = append(known, fmt.Sprintf("%s (%s)", c.file, id))
 	}
 	return nil, &profile.FormatError{
 		Section: "binary ids", Offset: -1, Record: -1, Field: "program to correlate with", Found: found,

@@ -31,10 +31,9 @@ type adder struct {
 	only, without string // functions to keep, to leave out
 	remap         string // file
 	heapOptions   heapOptions
-	correlate     cli.List
-	binaries      cli.List // of raw heap profiles
 
-	correlations correlations
+	programs     *sources.Programs
+	correlations *correlations
 	heapReader   *memprofcmd.Reader
 	keep         func(name string) bool   // nil for all
 	rename       func(name string) string // nil for none
@@ -48,7 +47,6 @@ func (c *adder) Declare(f *cli.Flags, watching bool) {
 	f.BoolVar(&c.sparse, "sparse", false, "leave out functions that never ran")
 	f.BoolVar(&c.mixed, "allow-mixed", false, "merge profiles of different kinds of instrumentation too")
 	f.BoolVar(&c.keepVTables, "keep-vtable-names", false, "keep the names of virtual tables")
-	f.Var(&c.correlate, "correlate", "`PROGRAM` that raw profiles without functions and names (-profile-correlate) are of; may be given again")
 	c.rescueMode = cli.Choice{Value: rescueDrop, Allowed: []string{rescueDrop, rescueClamp, rescueOff}}
 	f.Var(&c.rescueMode, "rescue", "`HOW` single damaged functions of a raw or indexed profile: drop leaves them out, clamp leaves them out "+
 		"but replaces absurd counters (above 2^56), off leaves the input out and only warns of absurd counters")
@@ -58,7 +56,6 @@ func (c *adder) Declare(f *cli.Flags, watching bool) {
 		f.BoolVar(&c.perBinary, "per-binary", false, "write a profile for each binary into the folder OUTPUT, named by its binary id")
 		f.StringVar(&c.remap, "remap", "", "`FILE` give functions other names: a line for each, OLD NEW")
 	}
-	sources.DeclareProfiledBinary(f, &c.binaries)
 	c.heapOptions.declare(f)
 }
 
@@ -72,8 +69,6 @@ func (c *adder) Results() []merging.Result {
 }
 
 func (c *adder) Refuses() []string { return nil }
-
-func (c *adder) Ignored() []string { return nil }
 
 // Check finds out how the result is to be written.
 func (c *adder) Check(r *merging.Run) error {
@@ -100,29 +95,30 @@ func (c *adder) Open(r *merging.Run, warn func(text string)) (err error) {
 	if c.heaps, err = c.heapOptions.options(); err != nil {
 		return err
 	}
-	c.correlations, err = openCorrelations(c.correlate, func(w irpgo.Warning) {
+	c.programs = &r.Programs
+	c.programs.Workers = merging.NumWorkers(r.Workers)
+	programs, err := c.programs.Open()
+	if err != nil {
+		return err
+	}
+	c.correlations = newCorrelations(programs, func(w irpgo.Warning) {
 		text := warningText(w)
 		if w.File != "" {
 			text = w.File + ": " + text
 		}
 		warn(text)
 	})
-	if err != nil {
-		return err
-	}
+	c.heapReader = memprofcmd.NewReader(programs)
 	if c.rename, err = c.renaming(); err != nil {
 		return err
 	}
-	if c.keep, err = c.selection(); err != nil {
-		return err
-	}
-	c.heapReader, err = memprofcmd.OpenReader(c.binaries, merging.NumWorkers(r.Workers))
+	c.keep, err = c.selection()
 	return err
 }
 
 func (c *adder) Close() {
-	if c.heapReader != nil {
-		c.heapReader.Close()
+	if c.programs != nil {
+		c.programs.Close()
 	}
 }
 

@@ -21,7 +21,6 @@ import (
 
 // A Reader is what the workers of a merge share to read heap profiles.
 type Reader struct {
-	programs *symbolize.Programs
 	binaries *memprof.Binaries
 
 	mu       sync.Mutex
@@ -31,14 +30,9 @@ type Reader struct {
 	outside  map[string]int // addresses by build id of the program that was not found
 }
 
-// OpenReader opens the programs. Those in folders are looked for when they
-// are needed.
-func OpenReader(paths []string, workers int) (*Reader, error) {
-	programs, err := symbolize.OpenPrograms(paths, symbolize.Options{Workers: workers})
-	if err != nil {
-		return nil, err
-	}
-	return &Reader{programs: programs, binaries: memprof.NewBinaries(programs), outside: make(map[string]int)}, nil
+// NewReader returns a reader of profiles of these programs.
+func NewReader(programs *symbolize.Programs) *Reader {
+	return &Reader{binaries: memprof.NewBinaries(programs), outside: make(map[string]int)}
 }
 
 // Read reads a heap profile that is a file of its own. It does not refer to
@@ -79,9 +73,6 @@ func (h *Reader) Read(name string, data []byte, format formats.Format, warn func
 	}
 	return p, irpgo.RawMemProfInfo(raw.Version()), nil
 }
-
-// Close closes the programs.
-func (h *Reader) Close() { h.programs.Close() }
 
 // Contents sums up a heap profile; empty for none.
 func Contents(p *memprof.Profile) string {

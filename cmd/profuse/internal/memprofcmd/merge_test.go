@@ -9,16 +9,18 @@ import (
 
 	"github.com/profuse-pgo/profuse/formats"
 	"github.com/profuse-pgo/profuse/internal/oracle"
+	"github.com/profuse-pgo/profuse/symbolize"
 )
 
 // TestHeapMergeShares: workers share what they look up, and count what is lost
 // together.
 func TestHeapMergeShares(t *testing.T) {
-	h, err := OpenReader([]string{filepath.Join(oracle.Root(t), "testdata", "memprof", "raw")}, 1)
+	programs, err := symbolize.OpenPrograms([]string{filepath.Join(oracle.Root(t), "testdata", "memprof", "raw")}, symbolize.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer h.Close()
+	defer programs.Close()
+	h := NewReader(programs)
 	data, err := os.ReadFile(filepath.Join(filepath.Join(oracle.Root(t), "testdata", "memprof", "raw"), "clang22-pie.memprofraw"))
 	if err != nil {
 		t.Fatal(err)

@@ -22,8 +22,6 @@ type Adder interface {
 	Refuses() []string
 	// Check finds what is wrong with the options, whatever the inputs.
 	Check(r *Run) error
-	// Ignored are files that may lie among the profiles and are none.
-	Ignored() []string
 	// Open opens what the options name; warn is told of what is odd about it.
 	Open(r *Run, warn func(text string)) error
 	Close()

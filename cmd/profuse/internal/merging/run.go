@@ -24,6 +24,7 @@ type Run struct {
 	Loss     LossOptions
 	Empty    bool // may be the result
 	Quiet    bool
+	Programs sources.Programs // that the inputs are of
 
 	Family  formats.Family // that is merged
 	Weights []string       // of the inputs, as they were written: numbers from 1 up, or fractions as 0.5

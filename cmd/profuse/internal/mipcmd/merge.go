@@ -26,18 +26,9 @@ const (
 )
 
 // adder adds MIP profiles up.
-type adder struct {
-	program, arch string
-	watching      bool
-}
+type adder struct{}
 
-func (c *adder) Declare(f *cli.Flags, watching bool) {
-	f.Group("MIP profiles")
-	if c.watching = watching; watching { // a merge has the program among its inputs
-		f.StringVar(&c.program, "program", "", "`FILE` the program, or its .mipmap, that MIP profiles are of")
-	}
-	f.StringVar(&c.arch, "arch", "", "`ARCH` of a program for several architectures, the one that ran")
-}
+func (*adder) Declare(*cli.Flags, bool) {}
 
 func (c *adder) Results() []merging.Result {
 	return []merging.Result{{Name: formatMIP, Family: formats.MIP, Text: false}, {Name: formatMIPYAML, Family: formats.MIP, Text: true}}
@@ -45,22 +36,21 @@ func (c *adder) Results() []merging.Result {
 
 func (c *adder) Refuses() []string { return []string{"weighted-input", "allow-empty"} }
 
-func (c *adder) Check(*merging.Run) error {
-	if c.watching && c.arch != "" && c.program == "" {
-		return cli.Usagef("option --arch is about the --program, and there is none")
-	}
-	return nil
-}
+func (*adder) Check(*merging.Run) error { return nil }
 
-// Ignored is the program, which may be in the folder that is watched.
-func (c *adder) Ignored() []string {
-	if c.program == "" {
-		return nil
+// Open wants one program at most, by name: raw profiles do not tell which build id
+// to look for in a folder.
+func (c *adder) Open(r *merging.Run, _ func(string)) error {
+	if n := len(r.Programs.Paths); n > 1 {
+		return cli.Usagef("MIP profiles that are merged are of one program, and --program names %d", n)
 	}
-	return []string{c.program}
+	for _, path := range r.Programs.Paths {
+		if in, err := sources.BinaryPath(path); sources.IsFolder(path) && (err != nil || sources.IsFolder(in.Name)) {
+			return cli.Usagef("option --program names a folder, %s, but raw MIP profiles do not say which build id to look for: name the program", path)
+		}
+	}
+	return r.CheckName()
 }
-
-func (c *adder) Open(r *merging.Run, _ func(string)) error { return r.CheckName() }
 
 func (c *adder) Close() {}
 
@@ -71,7 +61,7 @@ func (c *adder) Add(ctx context.Context, j *merging.Job) (*merging.Sum, error) {
 	if err != nil {
 		return nil, err
 	}
-	base, err := readMIP(in, c.arch, mipWarnings(j))
+	base, err := readMIP(in, j.Programs.Arch, mipWarnings(j))
 	if err == nil && j.Base != "" && base.format != formats.MIPProfile && base.format != formats.MIPYAML {
 		err = &profile.FormatError{
 			File: j.Base, Offset: -1, Record: -1, Field: "format", Found: base.format.String(),
@@ -104,8 +94,8 @@ func (c *adder) functions(j *merging.Job) (in inputs.Input, rest []inputs.Input,
 	switch {
 	case j.Base != "":
 		return inputs.File(j.Base), j.Inputs, nil
-	case c.program != "":
-		in, err = sources.BinaryPath(c.program)
+	case len(j.Programs.Paths) > 0:
+		in, err = sources.BinaryPath(j.Programs.Paths[0])
 		return in, j.Inputs, err
 	case j.Watched():
 		return in, nil, fmt.Errorf("%s does not exist, and raw profiles do not say which functions there are: add --program, with %s",

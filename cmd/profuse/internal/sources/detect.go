@@ -18,6 +18,12 @@ func BinaryPath(path string) (inputs.Input, error) {
 	return inputs.File(file), err
 }
 
+// IsFolder reports whether a path is that of a folder.
+func IsFolder(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
+}
+
 // BundleFiles replaces .dSYM bundles among arguments by the file inside, where
 // there is one.
 func BundleFiles(args []string) []string {

@@ -17,6 +17,7 @@ type Programs struct {
 	Paths   cli.List // programs, and folders to find them in
 	Arch    string   // of programs for several architectures
 	Classes cli.List // of programs for the Java VM
+	Workers int      // that look into programs; 0 for one per CPU
 
 	open *symbolize.Programs
 }
@@ -25,7 +26,7 @@ type Programs struct {
 func (p *Programs) Declare(f *cli.Flags) {
 	f.Var(&p.Paths, "program", "`PATH` program or library that was profiled, with debug information, or a folder to find it in by build id; "+
 		"may be given again")
-	f.Alias("program", "profiled-binary")
+	f.Alias("program", "profiled-binary", "correlate", "debug")
 	p.DeclareArch(f)
 }
 
@@ -39,16 +40,10 @@ func (p *Programs) DeclareClasses(f *cli.Flags) {
 	f.Var(&p.Classes, "classes", "`PATH` a .jar, .jmod or .class file of the program, or a folder of them; may be given again")
 }
 
-// DeclareProfiledBinary declares the programs of raw heap profiles.
-func DeclareProfiledBinary(f *cli.Flags, list *cli.List) {
-	f.Var(list, "profiled-binary", "`PATH` program or library that raw MemProf profiles are of, with debug information, "+
-		"or a folder to find it in by build id; may be given again")
-}
-
 // Open opens the programs, once.
 func (p *Programs) Open() (*symbolize.Programs, error) {
 	if p.open == nil {
-		open, err := symbolize.OpenPrograms(p.Paths, symbolize.Options{Arch: p.Arch})
+		open, err := symbolize.OpenPrograms(p.Paths, symbolize.Options{Arch: p.Arch, Workers: p.Workers})
 		if err != nil {
 			return nil, err
 		}
