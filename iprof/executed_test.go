@@ -21,7 +21,7 @@ func TestExecuted(t *testing.T) {
 		{4, 3}:  1,                      // sampled
 		{4, 12}: 94, {4, 204}: 94, {8, 4}: 60,
 	}
-	if diff := cmp.Diff(want, readFixture(t, "small.iprof").Executed()); diff != "" {
+	if diff := cmp.Diff(want, readFixture(t, "small.iprof").executed()); diff != "" {
 		t.Error(diff)
 	}
 }

@@ -12,8 +12,8 @@ import (
 // A lineView is a view with lines.
 type lineView struct{ *view }
 
-// Lines iterates over the first lines of the methods and the lines of the bytecodes of
-// [Profile.Executed]. The first line of a method that ran without a count has 1.
+// Lines iterates over the first lines of the methods and the lines of the bytecodes that
+// certainly ran. The first line of a method that ran without a count has 1.
 func (v *lineView) Lines() iter.Seq[profile.Line] {
 	return func(yield func(profile.Line) bool) {
 		calls, covered := v.functionCounts()
@@ -31,11 +31,11 @@ func (v *lineView) Lines() iter.Seq[profile.Line] {
 				return
 			}
 		}
-		executed := v.p.Executed()
-		for _, at := range slices.SortedFunc(maps.Keys(executed), func(a, b Frame) int {
+		counts := v.p.executed()
+		for _, at := range slices.SortedFunc(maps.Keys(counts), func(a, b Frame) int {
 			return cmp.Or(cmp.Compare(a.Method, b.Method), cmp.Compare(a.BCI, b.BCI))
 		}) {
-			if i := v.p.methIndex.find(int32(at.Method)); i >= 0 && i < len(methods) && !more(&methods[i], at.BCI, uint64(executed[at])) {
+			if i := v.p.methIndex.find(int32(at.Method)); i >= 0 && i < len(methods) && !more(&methods[i], at.BCI, uint64(counts[at])) {
 				return
 			}
 		}

@@ -59,8 +59,11 @@ func (c *mipCovered) run(_ context.Context, env *cli.Env, args []string) error {
 		if m.profile, err = debug.Expand(m.profile); err != nil {
 			return err
 		}
-		var problems []string
-		sources, problems, err = debug.Sources(m.profile)
+		of, problems := *m.profile, []string(nil)
+		if !c.LCOV {
+			of.Type &^= mip.BlockCoverage // the places of functions are enough
+		}
+		sources, problems, err = debug.Sources(&of)
 		warnAll(env, problems)
 		if err != nil {
 			return err
