@@ -144,6 +144,8 @@ func (c *csvTable) functions() {
 	}
 }
 
+// stacks writes a line per stack: its values, its labels, and its frames in one column,
+// outermost first.
 func (c *csvTable) stacks(set profile.StackSet) {
 	for _, v := range set.Values {
 		c.text(v.Name)
@@ -168,6 +170,7 @@ func (c *csvTable) stacks(set profile.StackSet) {
 	}
 }
 
+// edges writes a line per edge: caller, place, target, kind and count.
 func (c *csvTable) edges() {
 	c.text("kind", "caller", "caller_signature", "caller_file", "hash", "site", "line", "target", "target_signature", "target_file", "target_id", "size", "count")
 	c.end()
@@ -188,6 +191,7 @@ func (c *csvTable) edges() {
 	}
 }
 
+// traces writes a line per function of each trace, with its rank.
 func (c *csvTable) traces() {
 	c.text("trace", "weight", "mean", "rank")
 	c.text(symbolColumns...)

@@ -128,10 +128,12 @@ type recordWriter struct {
 	lines bool
 }
 
+// wants reports whether Options.Table selects the table.
 func (r *recordWriter) wants(table string) bool {
 	return r.e.opt.Table == "" || r.e.opt.Table == table
 }
 
+// done records the losses of the whole file and flushes it.
 func (r *recordWriter) done() error {
 	e := r.e
 	e.loseOmitted()
@@ -209,6 +211,7 @@ func (r *recordWriter) labels(labels []profile.Label) {
 	r.j.close('}')
 }
 
+// header writes the schema, and the identity and features of the profile.
 func (r *recordWriter) header() {
 	j := &r.j
 	j.key("schema")
@@ -247,6 +250,7 @@ func (r *recordWriter) lineOfDocument() {
 	}
 }
 
+// summary writes the totals of the functions and the cutoffs of their counts.
 func (r *recordWriter) summary() {
 	j := &r.j
 	s := profile.Summarize(r.e.v, profile.DefaultCutoffs())
@@ -279,6 +283,8 @@ func (r *recordWriter) summary() {
 	j.close('}')
 }
 
+// symbol writes the members of a symbol. Other records refer to it by its position among
+// the symbols.
 func (r *recordWriter) symbol(s *profile.Symbol) {
 	r.text("name", s.Name)
 	r.text("signature", s.Signature)
@@ -293,6 +299,8 @@ func (r *recordWriter) symbol(s *profile.Symbol) {
 	}
 }
 
+// function writes a function with its counts and blocks. It omits members that the
+// features of the view do not include.
 func (r *recordWriter) function(f *profile.Function) {
 	j, features := &r.j, r.e.features
 	r.symbol(&f.Symbol)
@@ -356,6 +364,7 @@ func (r *recordWriter) stackSet(set profile.StackSet) {
 	j.close(']')
 }
 
+// stack writes the frames of a stack, innermost first, its values and its labels.
 func (r *recordWriter) stack(s *profile.Stack) {
 	j, features := &r.j, r.e.features
 	j.key("frames")

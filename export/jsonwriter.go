@@ -101,6 +101,8 @@ func (j *jsonWriter) hex(v uint64) {
 	j.buf = append(j.buf, '"')
 }
 
+// string writes s with the escapes that JSON requires. It replaces bytes that are not
+// UTF-8 with U+FFFD and counts such strings in bad.
 func (j *jsonWriter) string(s string) {
 	j.value()
 	const digits = "0123456789abcdef"

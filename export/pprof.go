@@ -117,6 +117,8 @@ func (b *pprofBuilder) sample(s *profile.Stack, values []int) {
 	b.p.Sample = append(b.p.Sample, sample)
 }
 
+// location returns the location of frames that are inlined into the last of them. Equal
+// frames share a location.
 func (b *pprofBuilder) location(frames []profile.Frame) *pprof.Location {
 	key := b.key[:0]
 	for i := range frames {

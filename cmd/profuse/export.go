@@ -22,8 +22,8 @@ func exportCommand() *cli.Command {
 		Long: `Writes the profile FILE, of whatever format, in a format that other tools read:
 
 ` + exportFormats() + `
-What is lost on the way is said on standard error. Without --to the name of
-OUTPUT decides.
+Prints on standard error what the format cannot hold. Without --to the name of
+OUTPUT decides on the format.
 
 The exit code is 0 if the file was written, 1 if not, 2 if the command line is
 wrong.`,

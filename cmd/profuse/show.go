@@ -20,17 +20,17 @@ func showCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "show",
 		Args:  "[OPTION]... FILE...",
-		Short: "tell what is in a profile",
-		Long: `Tells what each FILE is and what is in it: format and version and which compilers
-write them, how the program was instrumented, functions, counters, the hottest
+		Short: "show the contents of a profile",
+		Long: `Shows the contents of each FILE: its format, version and the compilers that write
+it, how the program was instrumented, functions, counters and the hottest
 functions. Takes what "profuse merge" takes. A damaged profile is shown as far
-as it can be read. Of Machine IR profiles (MIP), and of programs with a map for
-them, it tells what was covered; of profiles of GraalVM native images (iprof) the
-hottest methods, contexts and branches, calls with several types, and locks. Of
-heap profiles (MemProf) it tells what was allocated, what compilers will take for
-cold, and the largest contexts as trees: the call that allocates first, its
-callers below. Raw ones need their program for that (--program), with
-which the functions of others have names and lines, too.
+as it can be read. For Machine IR profiles (MIP), and for programs with a map of
+them, it shows coverage; for profiles of GraalVM native images (iprof) the hottest
+methods, contexts and branches, calls with several types, and locks. For heap
+profiles (MemProf) it shows what was allocated, what compilers will treat as cold,
+and the largest contexts as trees: the allocating call first, its callers below.
+Raw heap profiles need their program for that (--program), which also names the
+functions and lines of others.
 
 The exit code is 0 if all files could be read, 1 if not, 2 if the command line
 is wrong.`,

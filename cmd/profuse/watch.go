@@ -19,22 +19,22 @@ func watchCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "watch",
 		Args:  "DIR -o OUTPUT [OPTION]...",
-		Short: "merge profiles as they land in a folder",
-		Long: `Adds profiles up as "profuse merge" does, but as they land in DIR or a folder
-below it. What OUTPUT holds already is part of the sum. The name of OUTPUT decides
-which kind of profiles is merged, or what OUTPUT holds, or the options given, or
-else what is in DIR; profiles of other kinds are left where they are. OUTPUT is what
-"profuse merge" writes for the same files.
+		Short: "merge profiles as they arrive in a folder",
+		Long: `Merges profiles like "profuse merge", as they arrive in DIR or a folder below it,
+and adds them to OUTPUT if that exists. The kind of profiles to merge follows from
+the name of OUTPUT, from its contents, from the options, or else from the files in
+DIR; profiles of other kinds stay in place. OUTPUT is what "profuse merge" writes
+for the same files.
 
-A profile that is in OUTPUT is deleted or moved, as asked for, when OUTPUT has
-reached the disk, or else it is left and remembered. It counts once, whatever
-happens: OUTPUT.watch, a journal, says which ones OUTPUT contains. A file that is
-written again is another profile.
+When OUTPUT is on disk, the profiles in it are deleted or moved, if the options say
+so, or else remembered. A profile counts exactly once, even after a crash: a
+journal, OUTPUT.watch, lists the profiles in OUTPUT. A file that is written again
+is another profile.
 
-Files that change, or are open for writing, are left alone. Those that cannot be
-merged are told once and left where they are, or moved to the --quarantine.
+Files that change, or are open for writing, wait. Files that cannot be merged are
+reported once and left in place, or moved to the --quarantine.
 
-An interrupt (SIGINT, SIGTERM) lets it merge what is complete and end. The exit
+On SIGINT or SIGTERM it merges the complete files and ends. The exit
 code is 0 then; it is 1 if OUTPUT could not be written, or with --once if there
 was a file that could not be merged, and 2 if the command line is wrong.`,
 		Setup: func(f *cli.Flags) cli.Action {
@@ -44,7 +44,7 @@ was a file that could not be merged, and 2 if the command line is wrong.`,
 			f.BoolVar(&c.delete, "delete", false, "delete profiles that were merged")
 			f.StringVar(&c.archive, "archive", "", "`FOLDER` move profiles there that were merged")
 			f.StringVar(&c.quarantine, "quarantine", "", "`FOLDER` move files there that cannot be merged, or not wholly")
-			f.BoolVar(&c.once, "once", false, "merge what is there and end")
+			f.BoolVar(&c.once, "once", false, "merge the profiles that are there and end")
 			f.Var(&c.settle, "settle", "`TIME` for which a file must not have changed")
 			f.Var(&c.every, "every", "`TIME` that passes at least between two writings of OUTPUT, unless --batch files wait")
 			f.IntVar(&c.batch, "batch", 1000, "`N` merge at most N files at once")

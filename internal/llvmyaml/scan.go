@@ -90,6 +90,7 @@ func (s *Scanner) Fail(line int, cause error, field, found, want string) {
 	}
 }
 
+// corrupt records a corrupt value in the current line.
 func (s *Scanner) corrupt(field, found, want string) {
 	s.Fail(s.line, profile.ErrCorrupt, field, found, want)
 }

@@ -17,19 +17,19 @@ func SalvageCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "salvage",
 		Args:  "-o OUTPUT [--names-from FILE]... INPUT...",
-		Short: "save what is whole of truncated raw profiles",
-		Long: `Reads IRPGO raw profiles that end too early, because their process was killed or
-its disk was full, and writes the functions that are whole in them. Their counts
-are right, but the others' are missing: of such a profile compilers know what is
-hot in the functions that it has, and nothing of the rest.
+		Short: "recover the complete functions of truncated raw profiles",
+		Long: `Reads truncated IRPGO raw profiles, whose process was killed or whose disk was
+full, and writes their complete functions. The counts of these are right, but the
+other functions are missing: compilers will optimize the functions in the result by
+their counts, and have no data on the rest.
 
-The names of functions come late in the file. Where they are missing they are
-taken from other profiles of the same program (--names-from), raw, indexed or
-text. A name fits by its hash, and the function must look there as it looks
-here.
+The names of functions are near the end of the file. If they are missing, salvage
+takes them from other profiles of the same program (--names-from), raw, indexed or
+text. It matches names by hash, and the function must have the same control flow
+hash and number of counters in both profiles.
 
-What is lost is listed. The exit code is 0 if a profile was written, 1 if nothing
-is whole or could be read, 2 if the command line is wrong.`,
+It lists what is lost. The exit code is 0 if a profile was written, 1 if no function
+is complete or no file can be read, 2 if the command line is wrong.`,
 		Setup: func(f *cli.Flags) cli.Action {
 			c := &salvageRun{}
 			c.format = cli.Choice{Allowed: []string{formatIndexed, formatText}}
