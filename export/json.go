@@ -283,8 +283,8 @@ func (r *recordWriter) summary() {
 	j.close('}')
 }
 
-// symbol writes the members of a symbol. Other records refer to it by its position among
-// the symbols.
+// symbol writes the members of a symbol. Other records refer to it by its number, in a
+// document its position in the array.
 func (r *recordWriter) symbol(s *profile.Symbol) {
 	r.text("name", s.Name)
 	r.text("signature", s.Signature)
