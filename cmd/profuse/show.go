@@ -38,8 +38,9 @@ is wrong.`,
 			c := &showRun{}
 			f.BoolVar(&c.json, "json", false, "print everything as a JSON array with one object per file")
 			f.IntVar(&c.top, "top", 10, "`N` list the N hottest functions")
-			f.StringVar(&c.functions, "functions", "", "`REGEX` list the functions whose name, mangled or not, matches REGEX")
-			f.BoolVar(&c.counts, "counts", false, "print the counters of those functions, or the blocks of MIP (of all, without --functions)")
+			f.StringVar(&c.function, "function", "", "`REGEX` list the functions whose name, mangled or not, matches REGEX")
+			f.Alias("function", "functions")
+			f.BoolVar(&c.counts, "counts", false, "print the counters of those functions, or the blocks of MIP (of all, without --function)")
 			c.programs.Declare(f)
 			f.Group("LLVM profiles")
 			f.BoolVar(&c.cutoffs, "cutoffs", false, "list how many counters make up which share of the total count")
@@ -58,15 +59,15 @@ is wrong.`,
 
 // showRun is one run of "profuse show".
 type showRun struct {
-	json      bool
-	top       int
-	cutoffs   bool
-	functions string
-	counts    bool
-	values    bool
-	mangled   bool
-	programs  sources.Programs
-	showers   []family.Shower // by family
+	json     bool
+	top      int
+	cutoffs  bool
+	function string
+	counts   bool
+	values   bool
+	mangled  bool
+	programs sources.Programs
+	showers  []family.Shower // by family
 }
 
 func (c *showRun) run(ctx context.Context, env *cli.Env, args []string) error {
@@ -149,10 +150,10 @@ func (c *showRun) check(args []string) (*family.ShowOptions, error) {
 	if c.top < 0 {
 		return opt, cli.Usagef("option --top takes a number from 0 up")
 	}
-	if c.functions != "" || c.counts || c.values {
+	if c.function != "" || c.counts || c.values {
 		var err error
-		if opt.Choose, err = regexp.Compile(c.functions); err != nil {
-			return opt, cli.Usagef("option --functions: %v", err)
+		if opt.Choose, err = regexp.Compile(c.function); err != nil {
+			return opt, cli.Usagef("option --function: %v", err)
 		}
 	}
 	return opt, nil

@@ -35,7 +35,8 @@ type Options struct {
 // Declare declares the options; one and many are what functions are called.
 func (o *Options) Declare(f *cli.Flags, one, many, aboutRegex string) {
 	o.one, o.many = one, many
-	f.StringVar(&o.regex, "r", "", aboutRegex)
+	f.StringVar(&o.regex, "function", "", aboutRegex)
+	f.Alias("function", "r")
 	f.StringVar(&o.output, "o", "-", "`FILE` where to write; \"-\" is standard output")
 	f.BoolVar(&o.Lines, "lines", false, "print files, and the lines and names of their "+many+" that ran")
 	f.BoolVar(&o.Paths, "paths", false, "print the files that have "+many+" that ran")
@@ -60,7 +61,7 @@ func (o *Options) Check(sources bool, without string) error {
 	}
 	var err error
 	if o.choose, err = regexp.Compile(o.regex); err != nil {
-		return cli.Usagef("option -r: %v", err)
+		return cli.Usagef("option --function: %v", err)
 	}
 	return nil
 }

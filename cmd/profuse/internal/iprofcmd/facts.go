@@ -30,7 +30,7 @@ type iprofFacts struct {
 	Sites    []iprofSiteFacts    `json:"polymorphic_sites"`
 	Branches []iprofBranchFacts  `json:"hottest_branches"`
 	Locks    []iprofTypeFacts    `json:"locks"`
-	Selected []iprofMethodFacts  `json:"method_records,omitzero"` // with --functions only
+	Selected []iprofMethodFacts  `json:"method_records,omitzero"` // with --function only
 	Warnings []string            `json:"warnings"`
 	Error    *console.Error      `json:"error"`
 

@@ -44,7 +44,7 @@ type counterFacts struct {
 	MemProf *memprofcmd.Facts `json:"memprof,omitzero"` // with a section only
 
 	Hottest   []functionFacts `json:"hottest"`
-	Selected  []recordFacts   `json:"function_records,omitzero"` // with --functions only
+	Selected  []recordFacts   `json:"function_records,omitzero"` // with --function only
 	Warnings  []string        `json:"warnings"`
 	Error     *console.Error  `json:"error"`
 	variant   irpgo.Variant

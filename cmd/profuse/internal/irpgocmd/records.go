@@ -9,7 +9,7 @@ import (
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/family"
 )
 
-// printSelected prints the records that --functions chose: one line each, or a
+// printSelected prints the records that --function chose: one line each, or a
 // paragraph each when their counts or values are asked for.
 func printSelected(p *family.Printer, f *counterFacts) {
 	if len(f.Selected) == 0 {

@@ -136,7 +136,8 @@ included.`,
 			c := &mipShow{list: true}
 			c.declare(f)
 			c.declareDebug(f)
-			f.StringVar(&c.regex, "r", "", "`REGEX` only functions whose name, mangled or not, matches REGEX")
+			f.StringVar(&c.regex, "function", "", "`REGEX` only functions whose name, mangled or not, matches REGEX")
+			f.Alias("function", "r")
 			f.BoolVar(&c.blocks, "blocks", false, "list the blocks of each function")
 			f.BoolVar(&c.edges, "edges", false, "list who calls whom instead, the most frequent first")
 			f.BoolVar(&c.mangled, "mangled", false, "print names as they are in the profile")
@@ -181,7 +182,7 @@ func (c *mipShow) run(_ context.Context, env *cli.Env, args []string) error {
 	if c.list {
 		var err error
 		if opt.choose, err = regexp.Compile(c.regex); err != nil {
-			return cli.Usagef("option -r: %v", err)
+			return cli.Usagef("option --function: %v", err)
 		}
 	}
 	in, err := c.input(env)

@@ -22,7 +22,8 @@ for a linker:
 			c.mipSource.declare(f)
 			f.StringVar(&c.arch, "arch", "", "`ARCH` of programs for several architectures, the one that ran")
 			c.Writer.Declare(f, &c.arch)
-			f.StringVar(&c.regex, "r", "", "`REGEX` only functions whose name, mangled or not, matches REGEX")
+			f.StringVar(&c.regex, "function", "", "`REGEX` only functions whose name, mangled or not, matches REGEX")
+			f.Alias("function", "r")
 			return c.run
 		},
 	}
@@ -42,7 +43,7 @@ func (c *mipOrder) run(_ context.Context, env *cli.Env, args []string) error {
 	if err := c.Check(); err != nil {
 		return err
 	}
-	choose, err := console.FunctionPattern("r", c.regex)
+	choose, err := console.FunctionPattern("function", c.regex)
 	if err != nil {
 		return err
 	}
