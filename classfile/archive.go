@@ -5,7 +5,6 @@ import (
 	"bufio"
 	"bytes"
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"math"
@@ -195,10 +194,8 @@ func (a *archive) decompress(f *zip.File, limit int64) ([]byte, error) {
 	*a.budget -= n
 	switch {
 	case *a.budget < 0:
-		return nil, &profile.FormatError{
-			File: a.member(f), Offset: -1, Record: -1, Field: "decompressed size of the archive", Found: "more",
-			Want: fmt.Sprintf("at most %d MiB and %d times its size", minBudget>>20, a.x.opt.MaxExpansion), Err: profile.ErrUnsupported,
-		}
+		return nil, profile.File(a.member(f)).Field("decompressed size of the archive").Got("more").
+			Wantf("at most %d MiB and %d times its size", minBudget>>20, a.x.opt.MaxExpansion).Unsupported()
 	case err != nil:
 		return nil, a.corrupt(a.member(f), "entry", err)
 	}
@@ -221,5 +218,5 @@ func (a *archive) corrupt(file, field string, err error) error {
 	case errors.Is(err, zip.ErrAlgorithm):
 		class = profile.ErrUnsupported
 	}
-	return &profile.FormatError{File: file, Section: "archive", Offset: -1, Record: -1, Field: field, Found: err.Error(), Err: class}
+	return profile.In("archive").InFile(file).Field(field).Got(err.Error()).Because(class)
 }

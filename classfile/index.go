@@ -2,7 +2,6 @@ package classfile
 
 import (
 	"cmp"
-	"fmt"
 	"io"
 	"io/fs"
 	"iter"
@@ -107,10 +106,8 @@ func (x *Index) addFile(path string) error {
 // errors.
 func (x *Index) addClass(name string, data []byte) error {
 	if len(data) > maxClassFile {
-		return &profile.FormatError{
-			File: name, Offset: -1, Record: -1, Field: "size of the class file",
-			Found: "more", Want: fmt.Sprintf("at most %d bytes", maxClassFile), Err: profile.ErrUnsupported,
-		}
+		return profile.File(name).Field("size of the class file").Got("more").
+			Wantf("at most %d bytes", maxClassFile).Unsupported()
 	}
 	class, err := x.parser.parse(data)
 	if err != nil {

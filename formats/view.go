@@ -139,10 +139,8 @@ func viewMIP(name string, data []byte, f Format, opt ViewOptions) (profile.View,
 	var buildID []byte
 	switch f {
 	case MIPRaw, MIPRet:
-		return nil, &profile.FormatError{
-			File: name, Offset: -1, Record: -1, Field: "format", Found: f.String(),
-			Want: "a merged profile, since only the program knows what the bytes mean", Err: profile.ErrMismatch,
-		}
+		return nil, profile.File(name).Field("format").Got(f.String()).
+			Want("a merged profile, since only the program knows what the bytes mean").Mismatch()
 	case Binary, MIPMap:
 		found, info, err := mip.FindMap(name, data, mip.BinaryOptions{Arch: opt.Arch})
 		if err != nil {
@@ -172,10 +170,9 @@ func viewIprof(name string, data []byte, opt ViewOptions) (profile.View, error) 
 		return nil, err
 	}
 	if p.Placeholder() {
-		opt.warn(&profile.FormatError{
-			File: name, Offset: -1, Record: -1, Field: "recording", Found: "not resolved: methods and types have numbers instead of names",
-			Want: "another recording", Err: profile.ErrCorrupt,
-		})
+		opt.warn(profile.File(name).Field("recording").
+			Got("not resolved: methods and types have numbers instead of names").Want("another recording").
+			Corrupt())
 	}
 	return p.View(name, iprof.ViewOptions{Source: IprofSource(opt.Classes)}), nil
 }

@@ -2,7 +2,6 @@ package formats
 
 import (
 	"errors"
-	"fmt"
 
 	"github.com/profuse-pgo/profuse/mip"
 	"github.com/profuse-pgo/profuse/mip/debuginfo"
@@ -31,10 +30,8 @@ func (o *ViewOptions) viewWithProgram(p *mip.Profile, name string, info *mip.Inf
 		return p.View(name, plain), nil
 	}
 	if count, first := program.Displaced(p); count > 0 {
-		o.warn(&profile.FormatError{
-			File: program.File().Name(), Offset: -1, Record: -1, Field: "functions that do not begin where its symbols do",
-			Found: fmt.Sprintf("%d, %s the first", count, first), Want: "the build that was profiled", Err: profile.ErrMismatch,
-		})
+		o.warn(profile.File(program.File().Name()).Field("functions that do not begin where its symbols do").
+			Gotf("%d, %s the first", count, first).Want("the build that was profiled").Mismatch())
 	}
 	if p, err = program.Expand(p); err != nil {
 		return nil, err
@@ -73,17 +70,17 @@ func (o *ViewOptions) openInstrumented(name string, programs *symbolize.Programs
 			return program, nil
 		}
 	}
-	lack := &profile.FormatError{
-		File: name, Offset: -1, Record: -1, Field: "program", Found: "not among those given, none of which is instrumented for MIP profiles",
-		Want: "the one that was profiled, to know sources and blocks without probes", Err: profile.ErrMismatch,
-	}
+	const wantProfiled = "the one that was profiled, to know sources and blocks without probes"
+	lack := profile.File(name).Field("program")
 	switch {
 	case others > 0:
-		lack.Found = "not among those given, which are of other builds"
-		lack.Want = fmt.Sprintf("build id %x", buildID)
+		lack = lack.Got("not among those given, which are of other builds").Wantf("build id %x", buildID)
 	case len(programs.Folders()) > 0 && buildID == nil:
-		lack.Found = "not found in folders: the build id, which is in a file beside a profile (" + mip.BuildIDSuffix + "), is not known"
+		lack = lack.Gotf("not found in folders: the build id, which is in a file beside a profile (%s), is not known", mip.BuildIDSuffix).
+			Want(wantProfiled)
+	default:
+		lack = lack.Got("not among those given, none of which is instrumented for MIP profiles").Want(wantProfiled)
 	}
-	o.warn(lack)
+	o.warn(lack.Mismatch())
 	return nil, nil
 }

@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
-	"fmt"
 	"io"
 	"strconv"
 
@@ -172,8 +171,8 @@ func (s *source) stream(name string, src io.Reader, depth int) error {
 	}
 	kind := sniff(head)
 	if kind != plain && depth == maxDepth {
-		return unsupported(name, "", "nesting of archives and compressed files",
-			"deeper", fmt.Sprintf("at most %d levels", maxDepth))
+		return profile.File(name).Field("nesting of archives and compressed files").Got("deeper").
+			Wantf("at most %d levels", maxDepth).Unsupported()
 	}
 	switch kind {
 	case gzipped:
@@ -192,7 +191,7 @@ func (s *source) stream(name string, src io.Reader, depth int) error {
 		return s.compressed(name, "zstd stream", z, depth)
 	case tarred:
 		if s.single {
-			return unsupported(name, "", "input", "a tar archive", "a single file")
+			return profile.File(name).Field("input").Got("a tar archive").Want("a single file").Unsupported()
 		}
 		return s.archive(name, br, depth)
 	}
@@ -278,9 +277,10 @@ func (s *source) slurp(name string, src io.Reader, depth int) (*Data, error) {
 		case size > maxSize:
 			err = tooLarge(name, "size", maxSize)
 		case depth > 0 && size > limits.free && size/limits.maxRatio > s.root.n-start:
-			err = unsupported(name, "", "size",
-				fmt.Sprintf("%d bytes and more, from %d compressed", size, s.root.n-start),
-				fmt.Sprintf("at most %d times as many beyond %d MiB unless decompressed first", limits.maxRatio, limits.free>>20))
+			err = profile.File(name).Field("size").
+				Gotf("%d bytes and more, from %d compressed", size, s.root.n-start).
+				Wantf("at most %d times as many beyond %d MiB unless decompressed first", limits.maxRatio, limits.free>>20).
+				Unsupported()
 		case err == io.EOF:
 			return &Data{name: name, bytes: buf, r: s.r}, nil
 		case err != nil:
@@ -311,32 +311,24 @@ func (s *source) damaged(name, section string, err error) error {
 	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF):
 		class = profile.ErrTruncated
 	case errors.Is(err, zstd.ErrWindowSizeExceeded):
-		return unsupported(name, section, "window", "larger", fmt.Sprintf("at most %d MiB", maxZstdWindow>>20))
+		return profile.In(section).InFile(name).Field("window").Got("larger").
+			Wantf("at most %d MiB", maxZstdWindow>>20).Unsupported()
 	case errors.Is(err, zstd.ErrUnknownDictionary):
-		return unsupported(name, section, "dictionary", "external", "none")
+		return profile.In(section).InFile(name).Field("dictionary").Got("external").Want("none").Unsupported()
 	}
-	fe := &profile.FormatError{File: name, Section: section, Offset: -1, Record: -1, Err: class}
-	if class == profile.ErrCorrupt {
-		fe.Field = err.Error()
+	at := profile.In(section).InFile(name)
+	if class == profile.ErrTruncated {
+		return at.Because(class)
 	}
-	return fe
-}
-
-func unsupported(name, section, field, found, want string) error {
-	return &profile.FormatError{
-		File: name, Section: section, Offset: -1, Record: -1,
-		Field: field, Found: found, Want: want, Err: profile.ErrUnsupported,
-	}
+	return at.Field(err.Error()).Corrupt()
 }
 
 // tooLarge is the error for a file that exceeds what is allowed or possible.
 func tooLarge(name, field string, limit int64) error {
-	return unsupported(name, "", field, fmt.Sprintf("more than %d bytes", limit), fmt.Sprintf("at most %d", limit))
+	return profile.File(name).Field(field).Gotf("more than %d bytes", limit).Wantf("at most %d", limit).Unsupported()
 }
 
 // EmptyArchive is the error of an archive without files.
 func EmptyArchive(name string) error {
-	return &profile.FormatError{
-		File: name, Offset: -1, Record: -1, Field: "archive", Found: "without files", Err: profile.ErrEmpty,
-	}
+	return profile.File(name).Field("archive").Got("without files").Empty()
 }

@@ -86,11 +86,6 @@ func (d *Data) faulted(off int64) error {
 // shrunk returns the error for a file of had bytes when it was opened that has
 // fewer now.
 func shrunk(name string, has, had int64) error {
-	return &profile.FormatError{
-		File: name, Offset: has, Record: -1,
-		Field: "size of the file, which changed while it was read,",
-		Found: fmt.Sprintf("%d bytes", has),
-		Want:  fmt.Sprintf("the %d it had", had),
-		Err:   profile.ErrTruncated,
-	}
+	return profile.At("", has).InFile(name).Field("size of the file, which changed while it was read,").
+		Gotf("%d bytes", has).Wantf("the %d it had", had).Truncated()
 }

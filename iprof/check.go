@@ -52,32 +52,19 @@ const (
 // A Finding is a finding of [Check]: one for each rule and section.
 type Finding struct {
 	Severity Severity
-	Rule     string // a word for what it is about: "syntax", "dangling-id"
-	Place    Place  // the first one
-	Message  string // a sentence without its full stop
-	Count    int    // places
-	Of       int    // number of places checked; 0 if that means nothing
+	Rule     string        // a word for what it is about: "syntax", "dangling-id"
+	Place    profile.Place // the first one
+	Message  string        // a sentence without its full stop
+	Count    int           // places
+	Of       int           // number of places checked; 0 if that means nothing
 	// Err is set if readers also refuse the file for this finding.
 	Err *profile.FormatError
-}
-
-// A Place is the position of a finding in the file. Fields are as in
-// [profile.FormatError].
-type Place struct {
-	Section      string
-	Record       int
-	Line, Column int
-	Offset       int64
 }
 
 // String prints the finding as "SECTION line L, column C (record N): error:
 // MESSAGE (COUNT of OF, P%)".
 func (f Finding) String() string {
-	where := profile.FormatError{
-		Section: f.Place.Section, Record: f.Place.Record,
-		Line: f.Place.Line, Column: f.Place.Column, Offset: f.Place.Offset,
-	}
-	s := where.Where()
+	s := f.Place.Where()
 	if s != "" {
 		s += ": "
 	}
@@ -115,17 +102,17 @@ func Check(name string, data []byte) CheckReport {
 	d := newDecoder(name, data, ReaderOptions{})
 	d.opt.Warn = func(w Warning) {
 		e := w.Err.(*profile.FormatError)
-		c.add(Finding{Severity: Suspect, Rule: ruleVersion, Place: placeOf(e), Message: e.What()})
+		c.add(Finding{Severity: Suspect, Rule: ruleVersion, Place: e.Place, Message: e.What()})
 	}
 	d.places = new(places)
-	d.tolerate = func(e *profile.FormatError) {
-		e.File = name
-		c.add(Finding{Severity: Broken, Rule: ruleSchema, Place: placeOf(e), Message: e.What(), Err: e})
+	d.tolerate = func(err error) {
+		e := profile.InFile(err, name).(*profile.FormatError)
+		c.add(Finding{Severity: Broken, Rule: ruleSchema, Place: e.Place, Message: e.What(), Err: e})
 	}
 	err := d.read()
 	if err != nil {
 		e := profile.InFile(err, name).(*profile.FormatError)
-		c.add(Finding{Severity: Broken, Rule: ruleSyntax, Place: placeOf(e), Message: e.What(), Err: e})
+		c.add(Finding{Severity: Broken, Rule: ruleSyntax, Place: e.Place, Message: e.What(), Err: e})
 		if len(d.p.Order) == 0 {
 			return CheckReport{Findings: c.findings}
 		}
@@ -147,11 +134,7 @@ func Check(name string, data []byte) CheckReport {
 	return CheckReport{Profile: d.p, Findings: c.findings}
 }
 
-var nowhere = Place{Record: -1, Offset: -1}
-
-func placeOf(e *profile.FormatError) Place {
-	return Place{e.Section, e.Record, e.Line, e.Column, e.Offset}
-}
+var nowhere = profile.In("")
 
 // checker collects findings.
 type checker struct {
@@ -185,7 +168,7 @@ func (c *checker) count(s Severity, rule, section string, at place, what string,
 	if !ok {
 		i = len(c.findings)
 		c.index[key] = i
-		where := Place{Section: section, Record: int(at.record), Offset: int64(at.offset)}
+		where := profile.At(section, int64(at.offset)).InRecord(int(at.record))
 		where.Line, where.Column = c.lines.find(c.text, int(at.offset))
 		c.findings = append(c.findings, Finding{Severity: s, Rule: rule, Place: where, Message: message(), Of: of})
 	}
@@ -382,7 +365,7 @@ func (c *checker) total(s *Section, section string) {
 	}
 	if overflow {
 		c.add(Finding{
-			Severity: Suspect, Rule: ruleLarge, Place: Place{Section: section, Record: -1, Offset: -1},
+			Severity: Suspect, Rule: ruleLarge, Place: profile.In(section),
 			Message: fmt.Sprintf("the counts add up to more than %d", int64(math.MaxInt64)),
 		})
 	}
@@ -392,7 +375,7 @@ func (c *checker) total(s *Section, section string) {
 func (c *checker) unknown() {
 	for _, u := range c.p.Unknown {
 		c.add(Finding{
-			Severity: Info, Rule: ruleUnknownKey, Place: Place{Section: u.Key, Record: -1, Offset: -1},
+			Severity: Info, Rule: ruleUnknownKey, Place: profile.In(u.Key),
 			Message: fmt.Sprintf("section %s is unknown; it is kept when the file is rewritten, and cannot be merged", quoteShort([]byte(u.Key))),
 		})
 	}
@@ -405,7 +388,7 @@ func (c *checker) unknown() {
 		}
 		seen[key] = len(c.findings)
 		c.add(Finding{
-			Severity: Info, Rule: ruleUnknownKey, Place: Place{Section: x.Section, Record: x.Entry, Offset: -1},
+			Severity: Info, Rule: ruleUnknownKey, Place: profile.In(x.Section).InRecord(x.Entry),
 			Message: fmt.Sprintf("entries have the unknown key %s; it is kept when the file is rewritten, and cannot be merged", quoteShort([]byte(x.Key))),
 		})
 	}

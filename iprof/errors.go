@@ -13,11 +13,3 @@ type Warning struct {
 func (w Warning) String() string {
 	return profile.InFile(w.Err, w.File).Error()
 }
-
-// errorIn returns an error about an entry of a section or table of a profile in memory,
-// or about the whole section if record is -1.
-func errorIn(section string, record int, class error, field, found, want string) error {
-	return &profile.FormatError{
-		Section: section, Offset: -1, Record: record, Field: field, Found: found, Want: want, Err: class,
-	}
-}

@@ -135,7 +135,7 @@ func (m *Merger) report(name string, p *Profile, added Added) {
 		return
 	}
 	warn := func(section, field, found, want string) {
-		m.opt.Warn(Warning{File: name, Err: errorIn(section, -1, profile.ErrMismatch, field, found, want)})
+		m.opt.Warn(Warning{File: name, Err: profile.In(section).Field(field).Got(found).Want(want).Mismatch()})
 	}
 	if added.Skipped > 0 {
 		warn("", "entries", fmt.Sprintf("left out, %d of them", added.Skipped), "only ids that the tables have")
@@ -155,25 +155,27 @@ func (m *Merger) report(name string, p *Profile, added Added) {
 // acceptable returns the error for a profile that cannot be merged.
 func (m *Merger) acceptable(p *Profile) error {
 	if !p.Version.supported() {
-		return errorIn("", -1, profile.ErrUnsupported, keyVersion, p.Version.String(), "a major version of 0 or 1")
+		return profile.In("").Field(keyVersion).Got(p.Version.String()).Want("a major version of 0 or 1").
+			Unsupported()
 	}
 	if p.Placeholder() {
-		return errorIn("", -1, profile.ErrCorrupt, "recording", notResolved(p), recordAgain)
+		return profile.In("").Field("recording").Got(notResolved(p)).Want(recordAgain).Corrupt()
 	}
 	if !m.opt.DropUnknown {
 		const want = "a known one, because ids inside could not be translated"
 		for _, u := range p.Unknown {
-			return errorIn(u.Key, -1, profile.ErrUnsupported, "section", "unknown", want)
+			return profile.In(u.Key).Field("section").Got("unknown").Want(want).Unsupported()
 		}
 		for _, x := range p.Extra {
-			return errorIn(x.Section, x.Entry, profile.ErrUnsupported, "member", quoteShort([]byte(x.Key)), want)
+			return profile.In(x.Section).InRecord(x.Entry).Field("member").Got(quoteShort([]byte(x.Key))).
+				Want(want).Unsupported()
 		}
 	}
 	if !m.opt.DropUnresolved {
 		for i := range p.Methods {
 			if _, ok := p.resolved(&p.Methods[i]); !ok {
-				return errorIn(keyMethods, i, profile.ErrCorrupt, "signature", fmt.Sprint(p.Methods[i].Signature),
-					"declaring type and return type at least, all of the table types")
+				return profile.In(keyMethods).InRecord(i).Field("signature").Got(p.Methods[i].Signature).
+					Want("declaring type and return type at least, all of the table types").Corrupt()
 			}
 		}
 	}
@@ -182,14 +184,16 @@ func (m *Merger) acceptable(p *Profile) error {
 		arity := s.kind.Arity()
 		for i := arity - 1; i < len(s.records); i += arity {
 			if s.records[i] < 0 {
-				return errorIn(s.kind.Key(), s.entryOfRecord(i), profile.ErrCorrupt, "count", fmt.Sprint(s.records[i]), "0 or more")
+				return profile.In(s.kind.Key()).InRecord(s.entryOfRecord(i)).Field("count").Got(s.records[i]).
+					Want("0 or more").Corrupt()
 			}
 		}
 		if m.opt.DropUnresolved {
 			continue
 		}
 		if e, what := p.firstUnresolved(s); e >= 0 {
-			return errorIn(s.kind.Key(), e, profile.ErrCorrupt, what, "not in the table", "an id that is")
+			return profile.In(s.kind.Key()).InRecord(e).Field(what).Got("not in the table").
+				Want("an id that is").Corrupt()
 		}
 	}
 	return nil

@@ -77,7 +77,8 @@ func (s *sums) replace(e *sumEntry, records []int64) error {
 }
 
 func tooMuch(k Kind) error {
-	return errorIn(k.Key(), -1, profile.ErrUnsupported, "merged section", "too large", "less than 2^32 frames and numbers")
+	return profile.In(k.Key()).Field("merged section").Got("too large").
+		Want("less than 2^32 frames and numbers").Unsupported()
 }
 
 // addSection adds the entries of one kind.

@@ -80,8 +80,8 @@ func unknownRefused(p *Profile, matters bool) error {
 	default:
 		return nil
 	}
-	return errorIn(key, -1, profile.ErrUnsupported, "section or member", "unknown",
-		"a known one, because what it refers to cannot be told")
+	return profile.In(key).Field("section or member").Got("unknown").
+		Want("a known one, because what it refers to cannot be told").Unsupported()
 }
 
 func pruneSection(q *Profile, from, to *Section, opt PruneOptions, pruned *Pruned) error {

@@ -67,7 +67,7 @@ func detectKey(s *scanner, data []byte, least int) (key string, ok bool) {
 }
 
 // cut reports whether the text is truncated.
-func (s *scanner) cut() bool { return s.err != nil && s.err.Err == profile.ErrTruncated }
+func (s *scanner) cut() bool { return s.err != nil && profile.Class(s.err) == profile.ErrTruncated }
 
 // Read reads a whole file into memory. name is for errors and warnings. Read does not
 // retain data.
@@ -92,7 +92,7 @@ type decoder struct {
 
 	// tolerate is called with up to maxViolations violations of the schema, which
 	// are then skipped; if it is nil, a violation is a failure.
-	tolerate   func(*profile.FormatError)
+	tolerate   func(error)
 	violations int
 	places     *places // nil unless needed
 
@@ -127,19 +127,19 @@ func (d *decoder) read() error {
 	d.p.init()
 	switch {
 	case len(d.data) == 0:
-		return d.problem(0, profile.ErrEmpty, "size", "0 bytes", "a JSON object")
+		return d.at(0).Field("size").Got("0 bytes").Want("a JSON object").Empty()
 	case uint64(len(d.data)) > maxSize:
-		return d.problem(0, profile.ErrUnsupported, "size", fmt.Sprintf("%d bytes", len(d.data)), fmt.Sprintf("at most %d", int64(maxSize)))
+		return d.at(0).Field("size").Gotf("%d bytes", len(d.data)).Wantf("at most %d", int64(maxSize)).Unsupported()
 	}
 	if c := d.peek(); c != '{' && d.pos < len(d.data) {
-		return d.problem(d.pos, profile.ErrUnrecognized, "file", quoteShort(d.data[d.pos:]), "a JSON object")
+		return d.at(d.pos).Field("file").Got(quoteShort(d.data[d.pos:])).Want("a JSON object").Unrecognized()
 	}
 	d.findVersion()
 	d.document()
 	if d.err == nil {
 		return nil
 	}
-	if d.opt.Salvage && d.err.Err == profile.ErrTruncated && d.tables == [2]bool{true, true} {
+	if d.opt.Salvage && profile.Class(d.err) == profile.ErrTruncated && d.tables == [2]bool{true, true} {
 		d.salvage()
 		d.warn(d.err)
 		return nil
@@ -155,9 +155,9 @@ func (d *decoder) salvage() {
 	}
 }
 
-func (d *decoder) warn(e *profile.FormatError) {
+func (d *decoder) warn(err error) {
 	if d.opt.Warn != nil {
-		d.opt.Warn(Warning{File: d.name, Err: e})
+		d.opt.Warn(Warning{File: d.name, Err: err})
 	}
 }
 
@@ -167,9 +167,9 @@ func (d *decoder) violation(at int, field, found, want string) {
 	case d.err != nil:
 		return
 	case d.tolerate == nil:
-		d.fail(d.problem(at, profile.ErrCorrupt, field, found, want))
+		d.fail(d.at(at).Field(field).Got(found).Want(want).Corrupt())
 	case d.violations < maxViolations:
-		d.tolerate(d.problem(at, profile.ErrCorrupt, field, found, want))
+		d.tolerate(d.at(at).Field(field).Got(found).Want(want).Corrupt())
 	}
 	d.violations++
 }
@@ -266,10 +266,10 @@ func (d *decoder) version() {
 	case err != nil:
 		d.violation(at, keyVersion, quoteShort(text), "three numbers as in 1.0.0")
 	case !v.supported():
-		d.fail(d.problem(at, profile.ErrUnsupported, keyVersion, v.String(), "a major version of 0 or 1"))
+		d.fail(d.at(at).Field(keyVersion).Got(v.String()).Want("a major version of 0 or 1").Unsupported())
 	case !v.known():
-		d.warn(d.problem(at, profile.ErrUnsupported, keyVersion, v.String(),
-			"0.2, 0.4, 1.0 or 1.1; what is new in it is kept as it is"))
+		d.warn(d.at(at).Field(keyVersion).Got(v.String()).
+			Want("0.2, 0.4, 1.0 or 1.1; what is new in it is kept as it is").Unsupported())
 	}
 }
 

@@ -4,8 +4,6 @@ import (
 	"math"
 	"strconv"
 	"strings"
-
-	"github.com/profuse-pgo/profuse/profile"
 )
 
 // The reader tries the fast path in reader_fast.go first for each entry. The fast path
@@ -293,7 +291,8 @@ func (d *decoder) oneEntry(s *Section, members uint) {
 		return
 	}
 	if err := s.end(); err != nil {
-		d.fail(d.problem(e.start, profile.ErrUnsupported, "section", "too large", "less than 2^32 frames and numbers"))
+		d.fail(d.at(e.start).Field("section").Got("too large").Want("less than 2^32 frames and numbers").
+			Unsupported())
 	} else if d.places != nil {
 		d.places.entries[s.kind] = append(d.places.entries[s.kind], e.place())
 	}

@@ -25,7 +25,7 @@ const maxDepth = 1000
 type scanner struct {
 	data []byte
 	pos  int
-	err  *profile.FormatError
+	err  error
 
 	section string // top-level key; empty outside of its value
 	record  int    // index of the entry; -1 outside of entries
@@ -48,20 +48,17 @@ func newScanner(data []byte) scanner {
 	return s
 }
 
-// problem returns an error about the text at offset at.
-func (s *scanner) problem(at int, class error, field, found, want string) *profile.FormatError {
-	e := &profile.FormatError{
-		Section: s.section, Offset: int64(at), Record: s.record,
-		Field: field, Found: found, Want: want, Err: class,
-	}
-	e.Line, e.Column = s.lines.find(s.data, at)
-	return e
+// at returns the place of the text at offset off.
+func (s *scanner) at(off int) profile.Place {
+	at := profile.At(s.section, int64(off)).InRecord(s.record)
+	at.Line, at.Column = s.lines.find(s.data, off)
+	return at
 }
 
 // fail records a failure, unless there is one already.
-func (s *scanner) fail(e *profile.FormatError) {
+func (s *scanner) fail(err error) {
 	if s.err == nil {
-		s.err = e
+		s.err = err
 		s.data = s.data[:min(s.pos, len(s.data))]
 		s.pos = len(s.data)
 	}
@@ -95,7 +92,7 @@ func (s *scanner) syntax(field, want string) {
 		return
 	}
 	if s.pos < len(s.data) {
-		s.fail(s.problem(s.pos, profile.ErrCorrupt, field, quoteShort(s.data[s.pos:]), want))
+		s.fail(s.at(s.pos).Field(field).Got(quoteShort(s.data[s.pos:])).Want(want).Corrupt())
 		return
 	}
 	found := "cut short in its " + field
@@ -107,7 +104,7 @@ func (s *scanner) syntax(field, want string) {
 	default:
 		found += ", no entry complete"
 	}
-	s.fail(s.problem(len(s.data), profile.ErrTruncated, cmp.Or(s.section, "file"), found, want))
+	s.fail(s.at(len(s.data)).Field(cmp.Or(s.section, "file")).Got(found).Want(want).Truncated())
 }
 
 // quoteShort quotes the beginning of text.
@@ -237,7 +234,7 @@ func (s *scanner) strRest(field string, start int) []byte {
 				return nil
 			}
 		case c < ' ':
-			s.fail(s.problem(s.pos, profile.ErrCorrupt, field, fmt.Sprintf("a control character, %#02x", c), "it escaped"))
+			s.fail(s.at(s.pos).Field(field).Gotf("a control character, %#02x", c).Want("it escaped").Corrupt())
 			return nil
 		case c < utf8.RuneSelf:
 			s.scratch = append(s.scratch, c)
@@ -264,7 +261,7 @@ func (s *scanner) notUTF8(field string) {
 		s.syntax(field, "the rest of a character")
 		return
 	}
-	s.fail(s.problem(s.pos, profile.ErrCorrupt, field, fmt.Sprintf("byte %#02x", s.data[s.pos]), "UTF-8"))
+	s.fail(s.at(s.pos).Field(field).Gotf("byte %#02x", s.data[s.pos]).Want("UTF-8").Corrupt())
 }
 
 // escape decodes the escape at the current position into scratch.
@@ -303,7 +300,7 @@ func (s *scanner) escape(field string) bool {
 			}
 			r = utf16.DecodeRune(r, second)
 			if ok && r == utf8.RuneError {
-				s.fail(s.problem(at, profile.ErrCorrupt, field, quoteShort(s.data[at:]), "a pair of surrogates"))
+				s.fail(s.at(at).Field(field).Got(quoteShort(s.data[at:])).Want("a pair of surrogates").Corrupt())
 				return false
 			}
 		}
@@ -436,7 +433,7 @@ func (s *scanner) scalarOrOpen(field string, open *[]byte) bool {
 	switch c := s.peek(); {
 	case c == '{' || c == '[':
 		if len(*open) == maxDepth {
-			s.fail(s.problem(s.pos, profile.ErrUnsupported, field, "nested deeper", fmt.Sprintf("at most %d levels", maxDepth)))
+			s.fail(s.at(s.pos).Field(field).Got("nested deeper").Wantf("at most %d levels", maxDepth).Unsupported())
 			return false
 		}
 		s.pos++

@@ -87,26 +87,26 @@ func (s *Section) Total() int64 { return sumCounts(s.records, s.kind.Arity()) }
 // 2^32 frames or numbers.
 func (s *Section) add(ctx Context, records ...int64) error {
 	if len(ctx) == 0 {
-		return s.invalid(profile.ErrCorrupt, "context", "empty", "at least one frame")
+		return s.next().Field("context").Got("empty").Want("at least one frame").Corrupt()
 	}
 	if !s.kind.fits(len(records)) {
-		return s.invalid(profile.ErrCorrupt, "number of records", fmt.Sprint(len(records)), s.kind.wantRecords())
+		return s.next().Field("number of records").Got(len(records)).Want(s.kind.wantRecords()).Corrupt()
 	}
 	s.frames = append(s.frames, ctx...)
 	s.records = append(s.records, records...)
 	return s.end()
 }
 
-// invalid returns an error about the entry that is being appended.
-func (s *Section) invalid(class error, field, found, want string) error {
-	return errorIn(s.kind.Key(), len(s.ends), class, field, found, want)
+// next returns the place of the entry that is being appended.
+func (s *Section) next() profile.Place {
+	return profile.In(s.kind.Key()).InRecord(len(s.ends))
 }
 
 // end completes the entry whose frames and records have been appended.
 func (s *Section) end() error {
 	if uint64(max(len(s.frames), len(s.records))) > math.MaxUint32 {
-		return s.invalid(profile.ErrUnsupported, "size",
-			fmt.Sprintf("%d frames and %d numbers", len(s.frames), len(s.records)), "less than 2^32")
+		return s.next().Field("size").Gotf("%d frames and %d numbers", len(s.frames), len(s.records)).
+			Want("less than 2^32").Unsupported()
 	}
 	s.ends = append(s.ends, entryEnd{uint32(len(s.frames)), uint32(len(s.records))})
 	return nil

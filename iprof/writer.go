@@ -65,7 +65,8 @@ func writeVersion(p *Profile, want Version) (Version, error) {
 	case want == Version{}:
 		return version100, nil
 	case !want.Writable():
-		return want, errorIn(keyVersion, -1, profile.ErrUnsupported, "version to write", want.String(), "0.4.0, 1.0.0 or 1.1.0")
+		return want, profile.In(keyVersion).Field("version to write").Got(want.String()).
+			Want("0.4.0, 1.0.0 or 1.1.0").Unsupported()
 	}
 	return want, nil
 }
@@ -216,8 +217,8 @@ func unknownIndex(p *Profile, key string) int {
 }
 
 func lost(key string, entries int, v Version) error {
-	return errorIn(key, -1, profile.ErrUnsupported, "section",
-		fmt.Sprintf("left out with %d entries", entries), fmt.Sprintf("version 1.1.0 to hold it, not %s", v))
+	return profile.In(key).Field("section").Gotf("left out with %d entries", entries).
+		Wantf("version 1.1.0 to hold it, not %s", v).Unsupported()
 }
 
 // array writes n entries. The extra members of the section follow the known
@@ -335,7 +336,7 @@ func appendString(b []byte, s string) []byte {
 // checkNames refuses names that JSON cannot hold. Profiles from Read have none.
 func checkNames(p *Profile) error {
 	refuse := func(section string, i int, name string) error {
-		return errorIn(section, i, profile.ErrCorrupt, "name", strconv.QuoteToASCII(name), "UTF-8")
+		return profile.In(section).InRecord(i).Field("name").Got(strconv.QuoteToASCII(name)).Want("UTF-8").Corrupt()
 	}
 	for i := range p.Types {
 		if !utf8.ValidString(p.Types[i].Name) {

@@ -76,7 +76,7 @@ func TestIndexedErrors(t *testing.T) {
 		got := *fe
 		got.Err = nil
 		want := profile.FormatError{
-			File: "in", Section: c.section, Offset: int64(c.offset), Record: c.record, Field: c.field, Found: c.found, Want: c.want,
+			Place: profile.At(c.section, int64(c.offset)).InFile("in").InRecord(c.record), Field: c.field, Found: c.found, Want: c.want,
 		}
 		if !reflect.DeepEqual(got, want) {
 			t.Errorf("%s:\ngot  %+v\nwant %+v", c.name, got, want)

@@ -71,29 +71,37 @@ func (p *Profile) contradicts() bool {
 type checker struct {
 	section string // empty stands for "memprof"
 	record  int
-	first   []*profile.FormatError
-	count   map[string]int // by field
+	first   []finding
+	index   map[string]int // of fields in first
+}
+
+// A finding is the first one about a field.
+type finding struct {
+	problem profile.Problem
+	found   string
+	times   int
 }
 
 func (c *checker) note(field, found, want string) {
-	if c.count == nil {
-		c.count = make(map[string]int)
+	if i, ok := c.index[field]; ok {
+		c.first[i].times++
+		return
 	}
-	c.count[field]++
-	if c.count[field] == 1 {
-		c.first = append(c.first, &profile.FormatError{
-			Section: cmp.Or(c.section, "memprof"), Offset: -1, Record: c.record, Field: field, Found: found, Want: want, Err: profile.ErrCorrupt,
-		})
+	if c.index == nil {
+		c.index = make(map[string]int)
 	}
+	c.index[field] = len(c.first)
+	at := profile.In(cmp.Or(c.section, "memprof")).InRecord(c.record)
+	c.first = append(c.first, finding{at.Field(field).Want(want), found, 1})
 }
 
 func (c *checker) findings() []error {
 	var out []error
-	for _, fe := range c.first {
-		if n := c.count[fe.Field]; n > 1 {
-			fe.Found += fmt.Sprintf(" (the first of %d)", n)
+	for _, f := range c.first {
+		if f.times > 1 {
+			f.found += fmt.Sprintf(" (the first of %d)", f.times)
 		}
-		out = append(out, fe)
+		out = append(out, f.problem.Got(f.found).Corrupt())
 	}
 	return out
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/profuse-pgo/profuse/internal/cursor"
+	"github.com/profuse-pgo/profuse/profile"
 )
 
 // readArrays reads versions 3 and 4.
@@ -14,13 +15,17 @@ func (b *sectionDecoder) readArrays() error {
 	end := uint64(len(b.r.file))
 	switch {
 	case stacks < frames || stacks > end:
-		return sectionError(-1, "offset of the stack array", fmt.Sprintf("%#x", stacks), fmt.Sprintf("%#x to %#x, within the section", frames, end))
+		return profile.In("memprof").Field("offset of the stack array").Gotf("%#x", stacks).
+			Wantf("%#x to %#x, within the section", frames, end).Corrupt()
 	case (stacks-frames)%frameSize != 0:
-		return sectionError(-1, "size of the frame array", fmt.Sprint(stacks-frames), fmt.Sprintf("a multiple of %d", frameSize))
+		return profile.In("memprof").Field("size of the frame array").Got(stacks-frames).
+			Wantf("a multiple of %d", frameSize).Corrupt()
 	case records < stacks || records > end:
-		return sectionError(-1, "offset of the records", fmt.Sprintf("%#x", records), fmt.Sprintf("%#x to %#x, within the section", stacks, end))
+		return profile.In("memprof").Field("offset of the records").Gotf("%#x", records).
+			Wantf("%#x to %#x, within the section", stacks, end).Corrupt()
 	case (records-stacks)%4 != 0:
-		return sectionError(-1, "size of the stack array", fmt.Sprint(records-stacks), "a multiple of 4")
+		return profile.In("memprof").Field("size of the stack array").Got(records - stacks).
+			Want("a multiple of 4").Corrupt()
 	}
 	c := b.r.cursor("memprof frames", int64(frames))
 	n := int((stacks - frames) / frameSize)
@@ -42,7 +47,8 @@ func (b *sectionDecoder) readArrays() error {
 		return nil
 	}
 	if off[3] <= index || off[3] > end {
-		return sectionError(-1, "offset of the data-access block", fmt.Sprintf("%#x", off[3]), fmt.Sprintf("more than %#x, within the section", index))
+		return profile.In("memprof").Field("offset of the data-access block").Gotf("%#x", off[3]).
+			Wantf("more than %#x, within the section", index).Corrupt()
 	}
 	var err error
 	b.p.DataAccess, err = readDataAccess(b.r.cursor("memprof data access", int64(off[3])))

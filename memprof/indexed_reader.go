@@ -38,8 +38,8 @@ type IndexedOptions struct {
 // *[profile.FormatError].
 func NewIndexedReader(file []byte, offset, end int64, opt IndexedOptions) (*IndexedReader, error) {
 	if offset < 0 || end > int64(len(file)) || offset > end {
-		return nil, sectionError(offset, "extent of the section", fmt.Sprintf("%#x to %#x", offset, end),
-			fmt.Sprintf("within the file's %#x bytes", len(file)))
+		return nil, profile.At("memprof", offset).Field("extent of the section").Gotf("%#x to %#x", offset, end).
+			Wantf("within the file's %#x bytes", len(file)).Corrupt()
 	}
 	r := &IndexedReader{file: file[:end], lenient: opt.Lenient, info: IndexedInfo{Offset: offset}}
 	c := r.cursor("memprof header", offset)
@@ -64,10 +64,6 @@ func NewIndexedReader(file []byte, offset, end int64, opt IndexedOptions) (*Inde
 	r.readSchema(c)
 	r.parts = c.Offset()
 	return r, c.Err()
-}
-
-func sectionError(off int64, field, found, want string) error {
-	return profile.At("memprof", off).Field(field).Got(found).Want(want).Corrupt()
 }
 
 // VersionError is the cause of an error about a section of an unknown version.
@@ -178,8 +174,8 @@ type seenMIB struct {
 // table opens the hash table at the given offsets, which it checks.
 func (b *sectionDecoder) table(name string, payload, index uint64) (*ondisk.Table, error) {
 	if payload < uint64(b.r.parts) || payload > uint64(len(b.r.file)) {
-		return nil, sectionError(-1, "offset of the "+name, fmt.Sprintf("%#x", payload),
-			fmt.Sprintf("%#x to %#x, within the section", b.r.parts, len(b.r.file)))
+		return nil, profile.In("memprof").Field("offset of the "+name).Gotf("%#x", payload).
+			Wantf("%#x to %#x, within the section", b.r.parts, len(b.r.file)).Corrupt()
 	}
 	return ondisk.Open("memprof "+name, b.r.file, int64(payload), index)
 }

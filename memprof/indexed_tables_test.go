@@ -72,7 +72,7 @@ func TestHostileTables(t *testing.T) {
 		_, err := readWhole(c.file)
 		got := formatError(t, err, c.class)
 		want := profile.FormatError{
-			Section: c.section, Offset: int64(c.offset), Record: c.record, Field: c.field, Found: c.found, Want: c.want,
+			Place: profile.At(c.section, int64(c.offset)).InRecord(c.record), Field: c.field, Found: c.found, Want: c.want,
 		}
 		if c.want == "" { // how much is left
 			want.Want = got.Want

@@ -1,7 +1,6 @@
 package memprof
 
 import (
-	"fmt"
 	"io"
 	"math"
 
@@ -42,7 +41,8 @@ func (o *WriteOptions) complete(p *Profile) error {
 		version = 0
 	}
 	if version < 0 || version > IndexedVersionMax {
-		return unwritable("version to write", fmt.Sprint(version), fmt.Sprintf("0 to %d", IndexedVersionMax))
+		return profile.In("memprof").Field("version to write").Got(version).Wantf("0 to %d", IndexedVersionMax).
+			Unsupported()
 	}
 	o.Version = version
 	if o.LLVMRelease == 0 {
@@ -59,16 +59,10 @@ func (o *WriteOptions) complete(p *Profile) error {
 		}
 	}
 	if o.Schema&^FullSchema != 0 {
-		return unwritable("schema to write", fmt.Sprintf("%#x", uint32(o.Schema)), fmt.Sprintf("bits of %#x", uint32(FullSchema)))
+		return profile.In("memprof").Field("schema to write").Gotf("%#x", uint32(o.Schema)).
+			Wantf("bits of %#x", uint32(FullSchema)).Unsupported()
 	}
 	return nil
-}
-
-// unwritable returns the error for a profile that no section can hold.
-func unwritable(field, found, want string) error {
-	return &profile.FormatError{
-		Section: "memprof", Offset: -1, Record: -1, Field: field, Found: found, Want: want, Err: profile.ErrUnsupported,
-	}
 }
 
 // A Section is a memprof section to be written. Because all sizes are computed first,
@@ -259,7 +253,8 @@ func (t *table) place(at int64, size func(entry int) int) (end int64, err error)
 			continue
 		}
 		if n > math.MaxUint16 {
-			return 0, unwritable("entries in one bucket of a hash table", fmt.Sprint(n), fmt.Sprintf("at most %d", math.MaxUint16))
+			return 0, profile.In("memprof").Field("entries in one bucket of a hash table").Got(n).
+				Wantf("at most %d", math.MaxUint16).Unsupported()
 		}
 		t.buckets[b] = uint64(start)
 		at += ondisk.BucketHeaderSize

@@ -37,14 +37,6 @@ var (
 
 func newRawError(text string, class error) *RawError { return &RawError{Text: text, class: class} }
 
-// rawFail returns an error at an absolute offset of a raw file.
-func rawFail(section string, off int64, cause error, field string, found, want any) error {
-	return &profile.FormatError{
-		Section: section, Offset: off, Record: -1, Field: field,
-		Found: fmt.Sprint(found), Want: fmt.Sprint(want), Err: cause,
-	}
-}
-
 // inDump adds the number of the dump to an error, if there are several.
 func inDump(err error, dump int) error {
 	if fe, ok := err.(*profile.FormatError); ok && dump > 0 {

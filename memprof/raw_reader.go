@@ -95,11 +95,12 @@ const maxRawFile = 8 << 30
 // allocates memory. Errors are *[profile.FormatError].
 func ReadRaw(name string, data []byte, opt RawOptions) (*RawProfile, error) {
 	if len(data) == 0 {
-		return nil, profile.File(name).Field("").Because(newRawError(errRawMagic.Text, profile.ErrEmpty))
+		return nil, profile.File(name).Because(newRawError(errRawMagic.Text, profile.ErrEmpty))
 	}
 	if int64(len(data)) > maxRawFile {
-		return nil, profile.InFile(rawFail("", -1, newRawError(malformed, profile.ErrUnsupported),
-			"size of the file", len(data), fmt.Sprintf("at most %d", int64(maxRawFile))), name)
+		return nil, profile.InFile(profile.In("").Field("size of the file").Got(len(data)).
+			Wantf("at most %d", int64(maxRawFile)).
+			Because(newRawError(malformed, profile.ErrUnsupported)), name)
 	}
 	r := rawReader{p: &RawProfile{Name: name, data: data}, opt: opt}
 	for off := int64(0); off < int64(len(data)); {
@@ -216,21 +217,21 @@ func readRawHeader(data []byte, start int64) (*rawHeader, error) {
 	h.size = c.U64("TotalSize")
 	h.segments, h.mibs, h.stacks = c.U64("SegmentOffset"), c.U64("MIBOffset"), c.U64("StackOffset")
 	if c.Err() != nil {
-		return nil, rawFail(section, start, errRawTruncated, "header",
-			fmt.Sprintf("cut off after %d bytes", len(rest)), fmt.Sprintf("%d bytes", rawHeaderSize))
+		return nil, profile.At(section, start).Field("header").Gotf("cut off after %d bytes", len(rest)).
+			Wantf("%d bytes", rawHeaderSize).Because(errRawTruncated)
 	}
 	if version < RawVersionMin || version > RawVersionMax {
-		return nil, rawFail(section, start+8, errRawVersion, "Version", version,
-			fmt.Sprintf("%d to %d", RawVersionMin, RawVersionMax))
+		return nil, profile.At(section, start+8).Field("Version").Got(version).
+			Wantf("%d to %d", RawVersionMin, RawVersionMax).Because(errRawVersion)
 	}
 	h.version = int(version)
 	switch left := uint64(len(rest)); {
 	case h.size < rawHeaderSize || h.size%8 != 0:
-		return nil, rawFail(section, start+16, errRawMalformed, "TotalSize", h.size,
-			fmt.Sprintf("a multiple of 8, at least %d", rawHeaderSize))
+		return nil, profile.At(section, start+16).Field("TotalSize").Got(h.size).
+			Wantf("a multiple of 8, at least %d", rawHeaderSize).Because(errRawMalformed)
 	case h.size > left:
-		return nil, rawFail(section, start+16, errRawCutShort, "TotalSize", h.size,
-			fmt.Sprintf("at most the %d bytes left in the file", left))
+		return nil, profile.At(section, start+16).Field("TotalSize").Got(h.size).
+			Wantf("at most the %d bytes left in the file", left).Because(errRawCutShort)
 	}
 	// Each section has at least its count.
 	low := uint64(rawHeaderSize)
@@ -239,8 +240,8 @@ func readRawHeader(data []byte, start int64) (*rawHeader, error) {
 		at   uint64
 	}{{"SegmentOffset", h.segments}, {"MIBOffset", h.mibs}, {"StackOffset", h.stacks}} {
 		if s.at < low || s.at > h.size-rawCountSize || s.at%8 != 0 {
-			return nil, rawFail(section, start+24+8*int64(i), errRawMalformed, s.name, s.at,
-				fmt.Sprintf("a multiple of 8 from %d to %d", low, h.size-rawCountSize))
+			return nil, profile.At(section, start+24+8*int64(i)).Field(s.name).Got(s.at).
+				Wantf("a multiple of 8 from %d to %d", low, h.size-rawCountSize).Because(errRawMalformed)
 		}
 		low = s.at + rawCountSize
 	}
@@ -264,7 +265,7 @@ func badRawMagic(rest []byte, start int64) error {
 		cause = errRawMalformed
 		want += ", or the end of the file"
 	}
-	return rawFail("header", start, cause, "Magic", found, want)
+	return profile.At("header", start).Field("Magic").Got(found).Want(want).Because(cause)
 }
 
 // section returns a cursor over a section.
@@ -322,7 +323,8 @@ const maxSegments = 1 << 16
 func (r *rawReader) addSegments(list []Segment, off int64) error {
 	p := r.p
 	if r.opt.LLVMCompat && len(p.Dumps) > 0 && !slices.EqualFunc(list, p.Segments, Segment.equal) {
-		return rawFail("segments", off, errRawSegments, "segments", "others than in the dump before", "the same")
+		return profile.At("segments", off).Field("segments").Got("others than in the dump before").
+			Want("the same").Because(errRawSegments)
 	}
 	before := int32(len(p.Segments))
 	for _, s := range list {
@@ -333,7 +335,8 @@ func (r *rawReader) addSegments(list []Segment, off int64) error {
 			continue
 		}
 		if len(p.Segments) == maxSegments {
-			return rawFail("segments", off, errRawMalformed, "number of segments", "more", fmt.Sprintf("at most %d", maxSegments))
+			return profile.At("segments", off).Field("number of segments").Got("more").
+				Wantf("at most %d", maxSegments).Because(errRawMalformed)
 		}
 		for _, other := range r.byStart[max(at-1, 0):min(at+1, len(r.byStart))] {
 			o := p.Segments[other]
@@ -347,8 +350,8 @@ func (r *rawReader) addSegments(list []Segment, off int64) error {
 			if other >= before {
 				cause, want = errRawMalformed, "apart"
 			}
-			return rawFail("segments", off, cause, "segment",
-				fmt.Sprintf("%#x to %#x beside %#x to %#x", s.Start, s.End, o.Start, o.End), want)
+			return profile.At("segments", off).Field("segment").
+				Gotf("%#x to %#x beside %#x to %#x", s.Start, s.End, o.Start, o.End).Want(want).Because(cause)
 		}
 		r.byStart = slices.Insert(r.byStart, at, int32(len(p.Segments)))
 		p.Segments = append(p.Segments, s)

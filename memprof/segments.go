@@ -81,15 +81,8 @@ func (p *RawProfile) linkedAt(s *Segment, prog *program) (uint64, error) {
 			return c.Addr, nil
 		}
 	}
-	return 0, p.misplaced("address of a segment of "+prog.path, fmt.Sprintf("%#x", s.Start-s.Offset),
-		"that of one of its segments of code", profile.ErrMismatch)
-}
-
-// misplaced returns the error for programs that do not match the process.
-func (p *RawProfile) misplaced(field, found, want string, cause error) error {
-	return &profile.FormatError{
-		File: p.Name, Section: "segments", Offset: -1, Record: -1, Field: field, Found: found, Want: want, Err: cause,
-	}
+	return 0, profile.In("segments").InFile(p.Name).Field("address of a segment of "+prog.path).
+		Gotf("%#x", s.Start-s.Offset).Want("that of one of its segments of code").Mismatch()
 }
 
 // noProgram returns the error if no program matches a segment of the process.
@@ -101,7 +94,8 @@ func (p *RawProfile) noProgram(b *Binaries) error {
 	if len(b.files) > 0 {
 		text += " " + b.files[0].path
 	}
-	return p.misplaced("build id of the program", p.mainID(), b.describe(), newRawError(text, profile.ErrMismatch))
+	return profile.In("segments").InFile(p.Name).Field("build id of the program").Got(p.mainID()).
+		Want(b.describe()).Because(newRawError(text, profile.ErrMismatch))
 }
 
 // missingProgram returns the error if no program was given.
@@ -111,7 +105,8 @@ func (p *RawProfile) missingProgram() error {
 	for _, id := range p.BuildIDs() {
 		text.WriteString("\n BuildId: " + llvmID(id))
 	}
-	return p.misplaced("program", "not given", "the one with build id "+p.mainID(), newRawError(text.String(), profile.ErrMismatch))
+	return profile.In("segments").InFile(p.Name).Field("program").Got("not given").
+		Want("the one with build id " + p.mainID()).Because(newRawError(text.String(), profile.ErrMismatch))
 }
 
 // mainID returns the build id of the main program, whose segment is the first.
@@ -145,8 +140,9 @@ func (p *RawProfile) placeByOffset(b *Binaries) (placements, error) {
 		if b.programs.Empty() {
 			return nil, p.missingProgram()
 		}
-		return nil, p.misplaced("program", fmt.Sprintf("to be looked for, but version %d has no build ids", p.Version()),
-			"given by name", profile.ErrMismatch)
+		return nil, profile.In("segments").InFile(p.Name).Field("program").
+			Gotf("to be looked for, but version %d has no build ids", p.Version()).Want("given by name").
+			Mismatch()
 	}
 	var out placements
 	for _, prog := range b.files {
@@ -167,8 +163,9 @@ func (p *RawProfile) placeByOffset(b *Binaries) (placements, error) {
 	out.sort()
 	for i := 1; i < len(out); i++ {
 		if out[i].start == out[i-1].start {
-			return nil, p.misplaced(fmt.Sprintf("programs that the segment at %#x may be of", out[i].start),
-				out[i-1].program.path+" and "+out[i].program.path, "one", profile.ErrMismatch)
+			return nil, profile.In("segments").InFile(p.Name).
+				Field(fmt.Sprintf("programs that the segment at %#x may be of", out[i].start)).
+				Got(out[i-1].program.path + " and " + out[i].program.path).Want("one").Mismatch()
 		}
 	}
 	return out, nil
@@ -199,7 +196,8 @@ func (p *RawProfile) mappingOf(prog *program, code symbolize.Segment) (*Segment,
 	case len(found) == 1 || prog.file.Section(".interp") != nil:
 		return found[0], nil // the program is mapped below its libraries
 	}
-	return nil, p.misplaced("segments that may be of "+prog.path, fmt.Sprint(len(found)), "one", profile.ErrMismatch)
+	return nil, profile.In("segments").InFile(p.Name).Field("segments that may be of " + prog.path).
+		Got(len(found)).Want("one").Mismatch()
 }
 
 // placeLLVM maps the one program that llvm-profdata takes as llvm-profdata does:
@@ -207,7 +205,8 @@ func (p *RawProfile) mappingOf(prog *program, code symbolize.Segment) (*Segment,
 // other segments are looked up in the program unchanged.
 func (p *RawProfile) placeLLVM(b *Binaries) (placements, error) {
 	fail := func(field, found, want, text string) error {
-		return p.misplaced(field, found, want, newRawError(text, profile.ErrMismatch))
+		return profile.In("segments").InFile(p.Name).Field(field).Got(found).Want(want).
+			Because(newRawError(text, profile.ErrMismatch))
 	}
 	if len(b.files) == 0 {
 		return nil, p.missingProgram()

@@ -164,7 +164,8 @@ func (s *symbolizer) warnOfMain(b *Binaries) {
 	if len(p.Segments) == 0 || s.places.find(p.Segments[0].Start) != nil {
 		return
 	}
-	s.warn(p.misplaced("build id of the program", p.mainID(), b.describe(), profile.ErrMismatch))
+	s.warn(profile.In("segments").InFile(p.Name).Field("build id of the program").Got(p.mainID()).
+		Want(b.describe()).Mismatch())
 }
 
 // countOutside counts the addresses in each program that was not found.
@@ -261,8 +262,6 @@ func (s *symbolizer) noFrames() error {
 			}
 		}
 	}
-	return &profile.FormatError{
-		Section: "stacks", Offset: -1, Record: -1, Field: "debug information",
-		Found: found, Want: "functions and lines (compile with -g)", Err: errRawNoEntries,
-	}
+	return profile.In("stacks").Field("debug information").Got(found).
+		Want("functions and lines (compile with -g)").Because(errRawNoEntries)
 }

@@ -1,7 +1,6 @@
 package memprof
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/profuse-pgo/profuse/profile"
@@ -66,11 +65,8 @@ func (b *recordBuilder) addContext(c *rawContext) error {
 	}
 	b.calls += len(b.ids)
 	if b.frames > freeFrames+maxFramesPerPC*b.calls {
-		return &profile.FormatError{
-			Section: "stacks", Offset: -1, Record: -1, Field: "frames of the call stacks",
-			Found: fmt.Sprintf("%d of %d calls", b.frames, b.calls), Want: fmt.Sprintf("at most %d of each", maxFramesPerPC),
-			Err: profile.ErrUnsupported,
-		}
+		return profile.In("stacks").Field("frames of the call stacks").Gotf("%d of %d calls", b.frames, b.calls).
+			Wantf("at most %d of each", maxFramesPerPC).Unsupported()
 	}
 	if len(b.ids) == 0 {
 		b.about.Dropped++

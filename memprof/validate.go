@@ -1,7 +1,6 @@
 package memprof
 
 import (
-	"fmt"
 	"strings"
 
 	"github.com/profuse-pgo/profuse/profile"
@@ -14,20 +13,24 @@ func (p *Profile) validate() error {
 	for i := range p.Records {
 		r := &p.Records[i]
 		if _, twice := seen[r.GUID]; twice {
-			return invalid(i, "GUID", fmt.Sprintf("%#x again", r.GUID), "one record per function")
+			return profile.In("memprof").InRecord(i).Field("GUID").Gotf("%#x again", r.GUID).
+				Want("one record per function").Corrupt()
 		}
 		seen[r.GUID] = struct{}{}
 		for _, a := range r.AllocSites {
 			if !p.Stacks.isWhole(a.Stack) {
-				return invalid(i, "stack of an alloc site", fmt.Sprint(a.Stack), "one that AddStack returned")
+				return profile.In("memprof").InRecord(i).Field("stack of an alloc site").Got(a.Stack).
+					Want("one that AddStack returned").Corrupt()
 			}
 			if int(a.MIB) >= len(p.MIBs) {
-				return invalid(i, "index of a MIB", fmt.Sprint(a.MIB), fmt.Sprintf("less than %d", len(p.MIBs)))
+				return profile.In("memprof").InRecord(i).Field("index of a MIB").Got(a.MIB).
+					Wantf("less than %d", len(p.MIBs)).Corrupt()
 			}
 		}
 		for _, c := range r.CallSites {
 			if !p.Stacks.isWhole(c.Stack) {
-				return invalid(i, "stack of a call site", fmt.Sprint(c.Stack), "one that AddStack returned")
+				return profile.In("memprof").InRecord(i).Field("stack of a call site").Got(c.Stack).
+					Want("one that AddStack returned").Corrupt()
 			}
 		}
 	}
@@ -44,7 +47,8 @@ func (d *DataAccess) validate() error {
 	for i := range d.Records {
 		r := &d.Records[i]
 		if !seen.add(r) {
-			return invalid(i, "data-access record of", r.key().String()+" again", "one record each")
+			return profile.In("memprof").InRecord(i).Field("data-access record of").
+				Got(r.key().String() + " again").Want("one record each").Corrupt()
 		}
 		if err := checkString(i, "symbol", r.Symbol, true); err != nil {
 			return err
@@ -61,14 +65,14 @@ func (d *DataAccess) validate() error {
 			return err
 		}
 		if _, twice := symbols[s]; twice {
-			return invalid(-1, "cold symbol", s+" again", "each once")
+			return profile.In("memprof").Field("cold symbol").Got(s + " again").Want("each once").Corrupt()
 		}
 		symbols[s] = struct{}{}
 	}
 	hashes := make(map[uint64]struct{}, len(d.ColdHashes))
 	for _, h := range d.ColdHashes {
 		if _, twice := hashes[h]; twice {
-			return invalid(-1, "cold hash", fmt.Sprintf("%#x again", h), "each once")
+			return profile.In("memprof").Field("cold hash").Gotf("%#x again", h).Want("each once").Corrupt()
 		}
 		hashes[h] = struct{}{}
 	}
@@ -78,17 +82,10 @@ func (d *DataAccess) validate() error {
 // checkString refuses strings that the string table of a file cannot hold.
 func checkString(i int, field, s string, mayBeEmpty bool) error {
 	if s == "" && !mayBeEmpty {
-		return invalid(i, field, "empty", "at least one byte")
+		return profile.In("memprof").InRecord(i).Field(field).Got("empty").Want("at least one byte").Corrupt()
 	}
 	if strings.Contains(s, stringSeparator) {
-		return invalid(i, field, fmt.Sprintf("%q", s), "no byte 0x01")
+		return profile.In("memprof").InRecord(i).Field(field).Gotf("%q", s).Want("no byte 0x01").Corrupt()
 	}
 	return nil
-}
-
-// invalid returns an error about a profile in memory.
-func invalid(i int, field, found, want string) error {
-	return &profile.FormatError{
-		Section: "memprof", Offset: -1, Record: i, Field: field, Found: found, Want: want, Err: profile.ErrCorrupt,
-	}
 }

@@ -57,7 +57,7 @@ func TestValidate(t *testing.T) {
 				t.Fatalf("before: %v", err)
 			}
 			c.damage(p)
-			want := profile.FormatError{Section: "memprof", Offset: -1, Record: c.record, Field: c.field, Found: c.found, Want: c.want}
+			want := profile.FormatError{Place: profile.In("memprof").InRecord(c.record), Field: c.field, Found: c.found, Want: c.want}
 			if got := formatError(t, p.validate(), profile.ErrCorrupt); !reflect.DeepEqual(got, want) {
 				t.Errorf("got  %+v\nwant %+v", got, want)
 			}

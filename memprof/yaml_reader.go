@@ -27,10 +27,8 @@ func ReadYAML(name string, data []byte) (*Profile, error) {
 		err = r.p.DataAccess.validate()
 	}
 	if err == nil && r.p.Empty() {
-		err = &profile.FormatError{
-			Section: "YAML", Offset: -1, Record: -1, Field: "document", Found: "without records",
-			Want: keyRecords + " or " + keyDataAccess, Err: profile.ErrEmpty,
-		}
+		err = profile.In("YAML").Field("document").Got("without records").
+			Want(keyRecords + " or " + keyDataAccess).Empty()
 	}
 	if err != nil {
 		return nil, profile.InFile(err, name)
@@ -58,11 +56,12 @@ func (r *yamlReader) mapping(required int, keys []string, value func(key string)
 				return
 			}
 		}
-		r.s.Fail(r.s.Line(), profile.ErrCorrupt, "key", llvmyaml.Short(key), "one of "+strings.Join(keys, ", "))
+		r.s.Fail(r.s.At(r.s.Line()).Field("key").Got(llvmyaml.Short(key)).
+			Want("one of " + strings.Join(keys, ", ")).Corrupt())
 	})
 	for i, k := range keys[:required] {
 		if seen&(1<<i) == 0 {
-			r.s.Fail(line, profile.ErrCorrupt, "key "+k, "missing", "a value")
+			r.s.Fail(r.s.At(line).Field("key " + k).Got("missing").Want("a value").Corrupt())
 		}
 	}
 }
@@ -182,7 +181,8 @@ func (r *yamlReader) mib() MIB {
 				return
 			}
 		}
-		r.s.Fail(r.s.Line(), profile.ErrCorrupt, "key of "+keyMIB, llvmyaml.Short(key), "the name of a field, as AllocCount")
+		r.s.Fail(r.s.At(r.s.Line()).Field("key of " + keyMIB).Got(llvmyaml.Short(key)).
+			Want("the name of a field, as AllocCount").Corrupt())
 	})
 	return m
 }
@@ -197,11 +197,13 @@ func (r *yamlReader) guid(field string) uint64 {
 	case len(text) >= 2 && text[0] == '0' && text[1]|0x20 == 'x':
 		id, err := strconv.ParseUint(text[2:], 16, 64)
 		if err != nil {
-			r.s.Fail(line, profile.ErrCorrupt, field, llvmyaml.Short(text), "0x and at most 16 hexadecimal digits")
+			r.s.Fail(r.s.At(line).Field(field).Got(llvmyaml.Short(text)).
+				Want("0x and at most 16 hexadecimal digits").Corrupt())
 		}
 		return id
 	case strings.Trim(text, "0123456789") == "":
-		r.s.Fail(line, profile.ErrCorrupt, field, llvmyaml.Short(text), "a GUID in hexadecimal or a function's name")
+		r.s.Fail(r.s.At(line).Field(field).Got(llvmyaml.Short(text)).
+			Want("a GUID in hexadecimal or a function's name").Corrupt())
 	default:
 		id, name := GUID(text), CanonicalName(text)
 		if _, known := r.p.Names[id]; !known {
@@ -229,7 +231,8 @@ func (r *yamlReader) dataAccess(d *DataAccess) {
 				line := r.s.Line()
 				rec := r.sample()
 				if r.s.Err() == nil && !seen.add(&rec) {
-					r.s.Fail(line, profile.ErrCorrupt, "data-access record of", rec.key().String()+" again", "one record each")
+					r.s.Fail(r.s.At(line).Field("data-access record of").Got(rec.key().String() + " again").
+						Want("one record each").Corrupt())
 				}
 				d.Records = append(d.Records, rec)
 			})
@@ -285,7 +288,8 @@ func (r *yamlReader) sample() DataAccessRecord {
 		}
 	})
 	if !named {
-		r.s.Fail(line, profile.ErrCorrupt, "data-access record", "without "+keySymbol+" and "+keyHash, "one of them")
+		r.s.Fail(r.s.At(line).Field("data-access record").Got("without " + keySymbol + " and " + keyHash).
+			Want("one of them").Corrupt())
 	}
 	if rec.Symbol != "" {
 		rec.Hash = 0

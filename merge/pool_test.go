@@ -102,7 +102,7 @@ func TestLeftOut(t *testing.T) {
 	ins = append(ins, inputs.File(filepath.Join(t.TempDir(), "nothing")))
 	for _, ordered := range []bool{false, true} {
 		var accounts Accounts
-		refused := &profile.FormatError{Offset: -1, Record: -1, Err: profile.ErrCorrupt}
+		refused := &profile.FormatError{Place: profile.In(""), Err: profile.ErrCorrupt}
 		adder := func(p *Profile) (*Brought, error) {
 			p.Rescue(Rescued{Function: "f", Err: refused})
 			if strings.HasSuffix(p.Name, "!b") {
@@ -191,7 +191,7 @@ func TestJudge(t *testing.T) {
 	for i := range 10 {
 		var err error
 		if i == 0 {
-			err = &profile.FormatError{Offset: -1, Record: -1, Err: profile.ErrEmpty}
+			err = &profile.FormatError{Place: profile.In(""), Err: profile.ErrEmpty}
 		}
 		accounts.Add(&Account{Err: err})
 	}

@@ -75,8 +75,8 @@ func FindMap(name string, data []byte, opt BinaryOptions) ([]byte, BinaryInfo, e
 	}
 	h, err := parseHeader(data)
 	if err == nil && h.fileType != FileMap {
-		err = headerError(fileTypeAt, CodeBadFileType, nil, "FileType", h.fileType.String(), FileMap.String(),
-			toolHex(uint64(h.typeWord)), toolHex(fileTypeBMap))
+		err = profile.At("header", fileTypeAt).Field("FileType").Got(h.fileType.String()).Want(FileMap.String()).
+			Because(&MIPError{Code: CodeBadFileType, Found: toolHex(uint64(h.typeWord)), Expected: toolHex(fileTypeBMap)})
 	}
 	if err != nil {
 		return nil, BinaryInfo{}, profile.InFile(err, name)
@@ -100,7 +100,8 @@ func findMap(name string, data []byte, opt BinaryOptions) ([]byte, BinaryInfo, e
 	s := im.Section(mapSection)
 	switch {
 	case im.Kind == object.Object:
-		err = errorIn("header", -1, profile.ErrUnsupported, "type", "an object file", "a linked binary: the map has no addresses before")
+		err = profile.In("header").Field("type").Got("an object file").
+			Want("a linked binary: the map has no addresses before").Unsupported()
 	case s == nil:
 		err = noMap("missing")
 	case im.Kind == object.Debug || s.FileSize == 0:
@@ -119,8 +120,8 @@ var binaryTypes = map[object.Kind]BinaryType{
 
 // noMap returns the error for a binary without a map.
 func noMap(found string) error {
-	return errorIn(mapSection, -1, profile.ErrMismatch, "section", found,
-		"the map of a program built with MIP instrumentation and not stripped")
+	return profile.In(mapSection).Field("section").Got(found).
+		Want("the map of a program built with MIP instrumentation and not stripped").Mismatch()
 }
 
 // BinaryFile returns the file to open for a path: the only DWARF file inside a .dSYM

@@ -36,7 +36,8 @@ const (
 // WriteBuildID writes the contents of the file beside a .mip.
 func WriteBuildID(w io.Writer, id []byte) error {
 	if len(id) == 0 || len(id) > maxBuildID {
-		return optionError("build id", fmt.Sprintf("%d bytes", len(id)), fmt.Sprintf("1 to %d", maxBuildID))
+		return profile.In("options").Field("build id").Gotf("%d bytes", len(id)).Wantf("1 to %d", maxBuildID).
+			Unsupported()
 	}
 	_, err := fmt.Fprintf(w, "%s %x\n", buildIDKey, id)
 	return err
@@ -70,18 +71,15 @@ func readBuildID(r io.Reader) ([]byte, error) {
 		}
 		id, err := hex.DecodeString(strings.TrimSpace(value))
 		if err != nil || len(id) == 0 || len(id) > maxBuildID {
-			return nil, &profile.FormatError{
-				Section: "build id", Offset: -1, Line: line, Record: -1, Field: buildIDKey,
-				Found: llvmyaml.Short(bytes.TrimSpace([]byte(value))), Want: fmt.Sprintf("1 to %d bytes in hexadecimal", maxBuildID), Err: profile.ErrCorrupt,
-			}
+			return nil, profile.In("build id").OnLine(line).Field(buildIDKey).
+				Got(llvmyaml.Short(bytes.TrimSpace([]byte(value)))).
+				Wantf("1 to %d bytes in hexadecimal", maxBuildID).Corrupt()
 		}
 		return id, nil
 	}
 	if err := s.Err(); err != nil && err != bufio.ErrTooLong {
 		return nil, err
 	}
-	return nil, &profile.FormatError{
-		Section: "build id", Offset: -1, Line: max(line, 1), Record: -1, Field: buildIDKey,
-		Found: "missing", Want: "a line with it", Err: profile.ErrTruncated,
-	}
+	return nil, profile.In("build id").OnLine(max(line, 1)).Field(buildIDKey).Got("missing").
+		Want("a line with it").Truncated()
 }

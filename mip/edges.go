@@ -2,7 +2,6 @@ package mip
 
 import (
 	"cmp"
-	"fmt"
 	"math"
 	"slices"
 	"sort"
@@ -128,11 +127,13 @@ func (r *codeRanges) caller(source int32) int {
 // checkEdges returns an error unless the call edges are sorted and their places distinct.
 func (f *Function) checkEdges(i int) error {
 	if uint64(len(f.CallEdges)) > math.MaxUint32 {
-		return invalid(i, "number of call edges", fmt.Sprint(len(f.CallEdges)), "at most 2^32-1")
+		return profile.In("functions").InRecord(i).Field("number of call edges").Got(len(f.CallEdges)).
+			Want("at most 2^32-1").Corrupt()
 	}
 	for k := 1; k < len(f.CallEdges); k++ {
 		if a, b := f.CallEdges[k-1].Source, f.CallEdges[k].Source; a >= b {
-			return invalid(i, "SectionRelativeSourceAddress", fmt.Sprintf("%#x after %#x", uint32(b), uint32(a)), "ascending addresses")
+			return profile.In("functions").InRecord(i).Field("SectionRelativeSourceAddress").
+				Gotf("%#x after %#x", uint32(b), uint32(a)).Want("ascending addresses").Corrupt()
 		}
 	}
 	return nil

@@ -106,22 +106,5 @@ func (w Warning) String() string {
 	return s + w.Err.Error()
 }
 
-// errorIn returns an error without an offset about a record of a section, or about the
-// whole section if record is -1.
-func errorIn(section string, record int, class error, field, found, want string) error {
-	return &profile.FormatError{
-		Section: section, Offset: -1, Record: record, Field: field, Found: found, Want: want, Err: class,
-	}
-}
-
-// invalid returns an error about a function in memory.
-func invalid(i int, field, found, want string) error {
-	return errorIn("functions", i, profile.ErrCorrupt, field, found, want)
-}
-
-func optionError(field, found, want string) error {
-	return errorIn("options", -1, profile.ErrUnsupported, field, found, want)
-}
-
 // toolHex formats v like llvm-mipdata: upper case without prefix.
 func toolHex(v uint64) string { return fmt.Sprintf("%X", v) }

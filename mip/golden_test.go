@@ -3,10 +3,11 @@ package mip
 import (
 	"bytes"
 	"encoding/hex"
-	"fmt"
 	"io"
 	"strings"
 	"testing"
+
+	"github.com/profuse-pgo/profuse/profile"
 )
 
 // The bytes of the reference's own tool test, unless said otherwise: foo with
@@ -291,5 +292,5 @@ func pointerSize(option int) (int, error) {
 	case 4, 8:
 		return option, nil
 	}
-	return 0, optionError("pointer size", fmt.Sprint(option), "4 or 8")
+	return 0, profile.In("options").Field("pointer size").Got(option).Want("4 or 8").Unsupported()
 }

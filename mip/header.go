@@ -96,8 +96,9 @@ func parseHeader(data []byte) (h header, err error) {
 	case len(data) == 0:
 		return h, tooSmall(data, profile.ErrEmpty, "0 bytes")
 	case !hasMagic(data) && !(len(data) < 4 && hasMagic(append(data[:len(data):len(data)], "\xfbMIP"[len(data):]...))):
-		return h, headerError(0, CodeBadMagic, nil, "magic",
-			fmt.Sprintf("% x", data[:min(4, len(data))]), "fb 4d 49 50", toolHex(uint64(firstWord(data))), toolHex(magic))
+		return h, profile.At("header", 0).Field("magic").Gotf("% x", data[:min(4, len(data))]).
+			Want("fb 4d 49 50").
+			Because(&MIPError{Code: CodeBadMagic, Found: toolHex(uint64(firstWord(data))), Expected: toolHex(magic)})
 	}
 	h.generation = generationOf(data)
 	if len(data) < h.size() {
@@ -129,10 +130,7 @@ func parseHeader(data []byte) (h header, err error) {
 		return h, err
 	}
 	if toData != uint32(h.size()) {
-		return h, &profile.FormatError{
-			Section: "header", Offset: at, Record: -1, Field: "OffsetToData",
-			Found: fmt.Sprintf("%#x", toData), Want: fmt.Sprintf("%#x", h.size()), Err: profile.ErrCorrupt,
-		}
+		return h, profile.At("header", at).Field("OffsetToData").Gotf("%#x", toData).Wantf("%#x", h.size()).Corrupt()
 	}
 	return h, nil
 }
@@ -141,14 +139,15 @@ func parseHeader(data []byte) (h header, err error) {
 // fields derived from them.
 func (h *header) check() error {
 	if h.version > VersionMax {
-		return headerError(4, CodeBadVersion, nil, "version", fmt.Sprint(h.version),
-			fmt.Sprintf("at most %d", VersionMax), fmt.Sprint(h.version), fmt.Sprint(VersionMax))
+		return profile.At("header", 4).Field("version").Got(h.version).Wantf("at most %d", VersionMax).
+			Because(&MIPError{Code: CodeBadVersion, Found: fmt.Sprint(h.version), Expected: fmt.Sprint(VersionMax)})
 	}
 	word := h.typeWord
 	h.fileType = fileTypes[h.generation][word&fileTypeKindBits]
 	if h.fileType == 0 || word&^(fileTypeKindBits|fileType32|fileType64) != 0 {
-		return headerError(fileTypeAt, CodeBadFileType, profile.ErrUnsupported, "FileType",
-			fmt.Sprintf("%#x", word), "a raw profile, map or profile", toolHex(uint64(word)), "")
+		return profile.At("header", fileTypeAt).Field("FileType").Gotf("%#x", word).
+			Want("a raw profile, map or profile").
+			Because(&MIPError{Code: CodeBadFileType, Found: toolHex(uint64(word)), class: profile.ErrUnsupported})
 	}
 	switch word & (fileType32 | fileType64) {
 	case fileType32:
@@ -156,12 +155,13 @@ func (h *header) check() error {
 	case fileType64:
 		h.ptr = 8
 	case fileType32 | fileType64:
-		return headerError(fileTypeAt, CodeBothWidths, nil, "FileType",
-			fmt.Sprintf("%#x", word), "either 64 bit or 32 bit", toolHex(uint64(word)), "")
+		return profile.At("header", fileTypeAt).Field("FileType").Gotf("%#x", word).
+			Want("either 64 bit or 32 bit").
+			Because(&MIPError{Code: CodeBothWidths, Found: toolHex(uint64(word))})
 	}
 	if want, class := h.typ.check(); class != nil {
-		return headerError(8, CodeBadProfileType, class, "ProfileType",
-			fmt.Sprintf("%#x", uint32(h.typ)), want, toolHex(uint64(h.typ)), "")
+		return profile.At("header", 8).Field("ProfileType").Gotf("%#x", uint32(h.typ)).Want(want).
+			Because(&MIPError{Code: CodeBadProfileType, Found: toolHex(uint64(h.typ)), class: class})
 	}
 	return nil
 }
@@ -171,22 +171,13 @@ func (h *header) suspicious() error {
 	if h.reserved == 0 {
 		return nil
 	}
-	return &profile.FormatError{
-		Section: "header", Offset: int64(h.size()) - 8, Record: -1, Field: "reserved bits",
-		Found: fmt.Sprintf("%#x", h.reserved), Want: "0", Err: profile.ErrCorrupt,
-	}
-}
-
-func headerError(off int64, code Code, class error, field, found, want, toolFound, toolExpected string) error {
-	return &profile.FormatError{
-		Section: "header", Offset: off, Record: -1, Field: field, Found: found, Want: want,
-		Err: &MIPError{Code: code, Found: toolFound, Expected: toolExpected, class: class},
-	}
+	return profile.At("header", int64(h.size())-8).Field("reserved bits").Gotf("%#x", h.reserved).Want("0").
+		Corrupt()
 }
 
 func tooSmall(data []byte, class error, found string) error {
-	return headerError(0, CodeTooSmall, class, "header", found, "a whole one",
-		fmt.Sprint(len(data)), fmt.Sprint(headerSizeB))
+	return profile.At("header", 0).Field("header").Got(found).Want("a whole one").
+		Because(&MIPError{Code: CodeTooSmall, Found: fmt.Sprint(len(data)), Expected: fmt.Sprint(headerSizeB), class: class})
 }
 
 // firstWord returns the first four bytes of data, padded with zeros.

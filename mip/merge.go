@@ -2,7 +2,6 @@ package mip
 
 import (
 	"cmp"
-	"fmt"
 	"math"
 	"slices"
 
@@ -135,8 +134,9 @@ func (s *shape) reportOverlaps(warn func(Warning)) {
 	for k, i := range order {
 		f, g := &p.Functions[i], &p.Functions[order[last]]
 		if k > 0 && f.RawOffset < g.rawEnd(p.Type) {
-			warn(Warning{Function: f.Name, Err: errorIn("functions", i, profile.ErrMismatch, "raw record",
-				fmt.Sprintf("at %#x, inside that of function %d, %s", f.RawOffset, order[last], g.Name), "one of its own")})
+			warn(Warning{Function: f.Name, Err: profile.In("functions").InRecord(i).Field("raw record").
+				Gotf("at %#x, inside that of function %d, %s", f.RawOffset, order[last], g.Name).
+				Want("one of its own").Mismatch()})
 		}
 		if f.rawEnd(p.Type) > g.rawEnd(p.Type) {
 			last = k
@@ -198,10 +198,12 @@ func (m *Merger) AddProfile(name string, p *Profile, weight uint64) (Added, erro
 // checkModule returns an error for another module or type.
 func (s *shape) checkModule(t ProfileType, hash uint32) error {
 	if base := s.base; hash != base.ModuleHash {
-		return headerError(-1, CodeModuleHash, nil, "ModuleHash", fmt.Sprintf("%#x", hash),
-			fmt.Sprintf("%#x as the profile merged into", base.ModuleHash), toolHex(uint64(hash)), toolHex(uint64(base.ModuleHash)))
+		return profile.In("header").Field("ModuleHash").Gotf("%#x", hash).
+			Wantf("%#x as the profile merged into", base.ModuleHash).
+			Because(&MIPError{Code: CodeModuleHash, Found: toolHex(uint64(hash)), Expected: toolHex(uint64(base.ModuleHash))})
 	} else if t != base.Type {
-		return errorIn("header", -1, profile.ErrMismatch, "ProfileType", t.String(), base.Type.String()+" as the profile merged into")
+		return profile.In("header").Field("ProfileType").Got(t.String()).
+			Want(base.Type.String() + " as the profile merged into").Mismatch()
 	}
 	return nil
 }
@@ -232,9 +234,10 @@ func (m *Merger) match(name string, p *Profile) (target []int, added Added) {
 		target[i] = -1
 		added.Skipped++
 		if m.opt.Warn != nil {
-			m.opt.Warn(Warning{File: name, Function: f.Name, Err: errorIn("functions", i, profile.ErrMismatch, "function",
-				fmt.Sprintf("one of %d with CFG signature %#x and %d blocks", seen[key], f.CFG, len(f.Blocks)),
-				fmt.Sprintf("as many as in the profile merged into, which has %d", len(same)))})
+			m.opt.Warn(Warning{File: name, Function: f.Name, Err: profile.In("functions").InRecord(i).
+				Field("function").
+				Gotf("one of %d with CFG signature %#x and %d blocks", seen[key], f.CFG, len(f.Blocks)).
+				Wantf("as many as in the profile merged into, which has %d", len(same)).Mismatch()})
 		}
 	}
 	return target, added
@@ -263,8 +266,9 @@ func (m *Merger) addFunctions(name string, functions []Function, target []int, w
 		}
 	}
 	if mover != nil && mover.lost > 0 && m.opt.Warn != nil {
-		m.opt.Warn(Warning{File: name, Err: errorIn("functions", -1, profile.ErrMismatch, "call edges",
-			fmt.Sprintf("%d from code that has changed", mover.lost), "the same code: they are kept without their callers")})
+		m.opt.Warn(Warning{File: name, Err: profile.In("functions").Field("call edges").
+			Gotf("%d from code that has changed", mover.lost).
+			Want("the same code: they are kept without their callers").Mismatch()})
 	}
 }
 

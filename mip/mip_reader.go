@@ -124,7 +124,7 @@ func (r *mipReader) nameless() error {
 }
 
 func nameError(i int, name, want string) error {
-	return errorIn("names", i, profile.ErrCorrupt, "function name", strconv.QuoteToASCII(name), want)
+	return profile.In("names").InRecord(i).Field("function name").Got(strconv.QuoteToASCII(name)).Want(want).Corrupt()
 }
 
 // readNames reads the names, from their number or length at offset start up to

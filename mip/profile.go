@@ -167,17 +167,20 @@ func (f *Function) rawEnd(t ProfileType) uint64 {
 // Validate checks that the formats can hold the profile. Readers return valid profiles.
 func (p *Profile) Validate() error {
 	if want, class := p.Type.check(); class != nil {
-		return errorIn("header", -1, class, "ProfileType", fmt.Sprintf("%#x", uint32(p.Type)), want)
+		return profile.In("header").Field("ProfileType").Gotf("%#x", uint32(p.Type)).Want(want).Because(class)
 	}
 	for i := range p.Functions {
 		f := &p.Functions[i]
 		switch {
 		case strings.IndexByte(f.Name, 0) >= 0:
-			return invalid(i, "function name", fmt.Sprintf("%q", f.Name), "no zero byte")
+			return profile.In("functions").InRecord(i).Field("function name").Gotf("%q", f.Name).
+				Want("no zero byte").Corrupt()
 		case f.RawOffset < headerSizeA || f.RawOffset >= rawOffsetLimit:
-			return invalid(i, "raw offset", fmt.Sprintf("%#x", f.RawOffset), rawOffsetWant(headerSizeA))
+			return profile.In("functions").InRecord(i).Field("raw offset").Gotf("%#x", f.RawOffset).
+				Want(rawOffsetWant(headerSizeA)).Corrupt()
 		case uint64(len(f.Blocks)) > math.MaxUint32:
-			return invalid(i, "number of blocks", fmt.Sprint(len(f.Blocks)), "at most 2^32-1")
+			return profile.In("functions").InRecord(i).Field("number of blocks").Got(len(f.Blocks)).
+				Want("at most 2^32-1").Corrupt()
 		}
 		if err := f.checkEdges(i); err != nil {
 			return err

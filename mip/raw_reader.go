@@ -21,8 +21,8 @@ func (r *partReader) records(yield func(*Function, error) bool) {
 	if r.about.FileType == FileRet {
 		want = "a map or profile that says whose return addresses they are"
 	}
-	yield(nil, headerError(fileTypeAt, CodeBadFileType, nil, "FileType", r.about.FileType.String(), want,
-		toolHex(uint64(r.typeWord)), toolHex(fileTypeBMIP)))
+	yield(nil, profile.At("header", fileTypeAt).Field("FileType").Got(r.about.FileType.String()).Want(want).
+		Because(&MIPError{Code: CodeBadFileType, Found: toolHex(uint64(r.typeWord)), Expected: toolHex(fileTypeBMIP)}))
 }
 
 // checkRaw checks the header and the size of a raw profile of the module.
@@ -32,8 +32,9 @@ func (s *shape) checkRaw(name string, data []byte, warn func(Warning)) error {
 		return err
 	}
 	if h.fileType != FileRaw {
-		return headerError(fileTypeAt, CodeBadFileType, nil, "FileType", h.fileType.String(), FileRaw.String(),
-			toolHex(uint64(h.typeWord)), toolHex(fileTypeBRaw))
+		return profile.At("header", fileTypeAt).Field("FileType").Got(h.fileType.String()).
+			Want(FileRaw.String()).
+			Because(&MIPError{Code: CodeBadFileType, Found: toolHex(uint64(h.typeWord)), Expected: toolHex(fileTypeBRaw)})
 	}
 	if err := s.checkModule(h.typ, h.moduleHash); err != nil {
 		return err
@@ -53,15 +54,12 @@ func (s *shape) checkRaw(name string, data []byte, warn func(Warning)) error {
 	case size < s.rawSize:
 		return s.tooShort(size)
 	case s.rawMin < uint64(h.size()):
-		return errorIn("records", -1, profile.ErrMismatch, "offset of the first raw record",
-			fmt.Sprintf("%#x", s.rawMin), fmt.Sprintf("at least %#x, the header's size", h.size()))
+		return profile.In("records").Field("offset of the first raw record").Gotf("%#x", s.rawMin).
+			Wantf("at least %#x, the header's size", h.size()).Mismatch()
 	case size >= s.rawSize+slack && warn != nil:
-		warn(Warning{File: name, Err: &profile.FormatError{
-			Section: "records", Offset: int64(s.rawSize), Record: -1, Field: "size of the file",
-			Found: fmt.Sprintf("%d bytes", size),
-			Want:  fmt.Sprintf("%d: the program may be another build of the module", s.rawSize),
-			Err:   profile.ErrMismatch,
-		}})
+		warn(Warning{File: name, Err: profile.At("records", int64(s.rawSize)).Field("size of the file").
+			Gotf("%d bytes", size).Wantf("%d: the program may be another build of the module", s.rawSize).
+			Mismatch()})
 	}
 	return nil
 }
@@ -75,11 +73,9 @@ func (s *shape) tooShort(size uint64) error {
 	for i := range base.Functions {
 		f := &base.Functions[i]
 		if end := f.rawEnd(base.Type); end > size {
-			return &profile.FormatError{
-				Section: "records", Offset: int64(size), Record: i, Field: "end of the raw record of " + f.Name,
-				Found: fmt.Sprintf("%#x", end), Want: fmt.Sprintf("at most the size of the file, %#x", size),
-				Err: &MIPError{Code: CodeRawOffset, Found: toolHex(f.RawOffset), Expected: toolHex(size), class: profile.ErrTruncated},
-			}
+			return profile.At("records", int64(size)).InRecord(i).Field("end of the raw record of "+f.Name).
+				Gotf("%#x", end).Wantf("at most the size of the file, %#x", size).
+				Because(&MIPError{Code: CodeRawOffset, Found: toolHex(f.RawOffset), Expected: toolHex(size), class: profile.ErrTruncated})
 		}
 	}
 	return tooSmall(nil, profile.ErrTruncated, fmt.Sprintf("%d bytes", size))
@@ -87,9 +83,7 @@ func (s *shape) tooShort(size uint64) error {
 
 func badCounts(i int, off uint32, data []byte) error {
 	count, timestamp := le.Uint32(data[off:]), le.Uint32(data[off+4:])
-	return &profile.FormatError{
-		Section: "records", Offset: int64(off), Record: i, Field: "count and timestamp",
-		Found: fmt.Sprintf("%#x and %#x", count, timestamp), Want: "both 0xffffffff or neither",
-		Err: &MIPError{Code: CodeRawMismatch, Found: toolHex(uint64(off) + rawEntryCounts)},
-	}
+	return profile.At("records", int64(off)).InRecord(i).Field("count and timestamp").
+		Gotf("%#x and %#x", count, timestamp).Want("both 0xffffffff or neither").
+		Because(&MIPError{Code: CodeRawMismatch, Found: toolHex(uint64(off) + rawEntryCounts)})
 }

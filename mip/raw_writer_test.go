@@ -2,7 +2,6 @@ package mip
 
 import (
 	"bytes"
-	"fmt"
 	"io"
 	"math"
 
@@ -107,25 +106,31 @@ func checkRaw(p *Profile) error {
 		runs := uint64(f.MergeCount)
 		switch {
 		case f.RawOffset < headerSizeB:
-			return invalid(i, "raw offset", fmt.Sprintf("%#x", f.RawOffset), rawOffsetWant(headerSizeB))
+			return profile.In("functions").InRecord(i).Field("raw offset").Gotf("%#x", f.RawOffset).
+				Want(rawOffsetWant(headerSizeB)).Corrupt()
 		case runs > 1:
-			return invalid(i, "MergeCount", fmt.Sprint(runs), "at most 1 in a single run")
+			return profile.In("functions").InRecord(i).Field("MergeCount").Got(runs).
+				Want("at most 1 in a single run").Corrupt()
 		case f.CallCount < runs || f.CallCount > runs*maxCalls:
-			return invalid(i, "CallCount", fmt.Sprint(f.CallCount), fmt.Sprintf("%d to %d with MergeCount %d", runs, runs*maxCalls, runs))
+			return profile.In("functions").InRecord(i).Field("CallCount").Got(f.CallCount).
+				Wantf("%d to %d with MergeCount %d", runs, runs*maxCalls, runs).Corrupt()
 		case f.TimestampSum > runs*maxTimestamp:
-			return invalid(i, "TimestampSum", fmt.Sprint(f.TimestampSum), fmt.Sprintf("at most %d with MergeCount %d", runs*maxTimestamp, runs))
+			return profile.In("functions").InRecord(i).Field("TimestampSum").Got(f.TimestampSum).
+				Wantf("at most %d with MergeCount %d", runs*maxTimestamp, runs).Corrupt()
 		case len(f.CallEdges) > 0 && !p.Type.Has(ReturnAddress):
-			return invalid(i, "CallEdges", fmt.Sprint(len(f.CallEdges)), "none in a "+p.Type.String()+" profile")
+			return profile.In("functions").InRecord(i).Field("CallEdges").Got(len(f.CallEdges)).
+				Want("none in a " + p.Type.String() + " profile").Corrupt()
 		}
 		for _, e := range f.CallEdges {
 			if e.Weight > math.MaxUint32 {
-				return invalid(i, "Weight", fmt.Sprint(e.Weight), "32 bits in a single run")
+				return profile.In("functions").InRecord(i).Field("Weight").Got(e.Weight).
+					Want("32 bits in a single run").Corrupt()
 			}
 		}
 	}
 	if total := p.rawSize(); total > size*maxRawGap {
-		return errorIn("functions", -1, profile.ErrUnsupported, "size of the raw section",
-			fmt.Sprint(total), fmt.Sprintf("at most %d for records of %d bytes", size*maxRawGap, size))
+		return profile.In("functions").Field("size of the raw section").Got(total).
+			Wantf("at most %d for records of %d bytes", size*maxRawGap, size).Unsupported()
 	}
 	return nil
 }

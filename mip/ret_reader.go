@@ -1,8 +1,6 @@
 package mip
 
 import (
-	"fmt"
-
 	"github.com/profuse-pgo/profuse/internal/cursor"
 	"github.com/profuse-pgo/profuse/profile"
 )
@@ -34,8 +32,9 @@ func (s *shape) readRet(data []byte, base int64, to *edgeSums, times uint64) (dr
 		return 0, err
 	}
 	if h.fileType != FileRet {
-		return 0, headerError(base+fileTypeAt, CodeBadFileType, nil, "FileType", h.fileType.String(), FileRet.String(),
-			toolHex(uint64(h.typeWord)), toolHex(fileTypeBRet))
+		return 0, profile.At("header", base+fileTypeAt).Field("FileType").Got(h.fileType.String()).
+			Want(FileRet.String()).
+			Because(&MIPError{Code: CodeBadFileType, Found: toolHex(uint64(h.typeWord)), Expected: toolHex(fileTypeBRet)})
 	}
 	if err := s.checkModule(h.typ, h.moduleHash); err != nil {
 		return 0, err
@@ -77,9 +76,9 @@ func (m *Merger) addRet(name string, data []byte, base int64, weight uint64) err
 	}
 	dropped, err := m.shape.readRet(data, base, &m.edges, weight)
 	if err == nil && dropped > 0 && m.opt.Warn != nil {
-		m.opt.Warn(Warning{File: name, Err: errorIn("return addresses", -1, profile.ErrTruncated, "dropped",
-			fmt.Sprintf("about %d calls without a caller", dropped),
-			"none: the program needs a larger -fmachine-profile-runtime-buffer")})
+		m.opt.Warn(Warning{File: name, Err: profile.In("return addresses").Field("dropped").
+			Gotf("about %d calls without a caller", dropped).
+			Want("none: the program needs a larger -fmachine-profile-runtime-buffer").Truncated()})
 	}
 	return err
 }

@@ -1,7 +1,6 @@
 package mip
 
 import (
-	"fmt"
 	"math"
 
 	"github.com/profuse-pgo/profuse/profile"
@@ -11,7 +10,7 @@ import (
 func (p *Profile) checkNarrow(field, want string) error {
 	for i := range p.Functions {
 		if a := p.Functions[i].Address; a < math.MinInt32 || a > math.MaxInt32 {
-			return errorIn("functions", i, profile.ErrUnsupported, field, fmt.Sprintf("%#x", a), want)
+			return profile.In("functions").InRecord(i).Field(field).Gotf("%#x", a).Want(want).Unsupported()
 		}
 	}
 	return nil

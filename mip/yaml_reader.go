@@ -2,7 +2,6 @@ package mip
 
 import (
 	"bytes"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -49,12 +48,12 @@ func newYAMLReader(data []byte, warn func(error)) (decoder, error) {
 		case parts == 1 && key == keyProfiles:
 			r.start = s.Rest() // read by records
 		default:
-			s.Fail(s.Line(), profile.ErrCorrupt, "key", llvmyaml.Short(key), "Header, then Profiles")
+			s.Fail(s.At(s.Line()).Field("key").Got(llvmyaml.Short(key)).Want("Header, then Profiles").Corrupt())
 		}
 		parts++
 	})
 	if parts < 2 {
-		s.Fail(s.Line(), profile.ErrTruncated, "document", "ended", "the keys Header and Profiles")
+		s.Fail(s.At(s.Line()).Field("document").Got("ended").Want("the keys Header and Profiles").Truncated())
 	}
 	return r, s.Err()
 }
@@ -68,7 +67,7 @@ func yamlFields(s *llvmyaml.Scanner, keys []string, optional string, value func(
 	s.Mapping(func(key string) {
 		i := slices.Index(keys, key)
 		if i < 0 {
-			s.Fail(s.Line(), profile.ErrCorrupt, "key", llvmyaml.Short(key), "a key of the format")
+			s.Fail(s.At(s.Line()).Field("key").Got(llvmyaml.Short(key)).Want("a key of the format").Corrupt())
 			return
 		}
 		seen |= 1 << i
@@ -76,7 +75,7 @@ func yamlFields(s *llvmyaml.Scanner, keys []string, optional string, value func(
 	})
 	for i, k := range keys {
 		if seen&(1<<i) == 0 && k != optional {
-			s.Fail(line, profile.ErrCorrupt, "key "+k, "missing", "a value")
+			s.Fail(s.At(line).Field("key " + k).Got("missing").Want("a value").Corrupt())
 		}
 	}
 }
@@ -92,7 +91,7 @@ func (r *yamlReader) header(s *llvmyaml.Scanner, warn func(error)) {
 			line := s.Line()
 			s.Sequence(func() { r.about.Type |= yamlProfileType(s) })
 			if want, class := r.about.Type.check(); class != nil {
-				s.Fail(line, class, keyProfileType, r.about.Type.String(), want)
+				s.Fail(s.At(line).Field(keyProfileType).Got(r.about.Type.String()).Want(want).Because(class))
 			}
 		case keyModuleHash:
 			r.about.ModuleHash = uint32(s.Unsigned(key, 32))
@@ -113,7 +112,7 @@ func (r *yamlReader) fileType(s *llvmyaml.Scanner, warn func(error)) {
 				return
 			}
 		}
-		s.Fail(line, profile.ErrCorrupt, keyFileType, llvmyaml.Short(v), "[ .mip ]")
+		s.Fail(s.At(line).Field(keyFileType).Got(llvmyaml.Short(v)).Want("[ .mip ]").Corrupt())
 	}
 	if r.narrow = s.AtScalar(); r.narrow {
 		add()
@@ -121,10 +120,7 @@ func (r *yamlReader) fileType(s *llvmyaml.Scanner, warn func(error)) {
 		s.Sequence(add)
 	}
 	if s.Err() == nil && bits&fileTypeKindBits != fileTypeBMIP {
-		warn(&profile.FormatError{
-			Section: "YAML", Offset: -1, Line: line, Record: -1, Field: keyFileType,
-			Found: fmt.Sprintf("%#x", bits), Want: "[ .mip ]", Err: profile.ErrCorrupt,
-		})
+		warn(profile.In("YAML").OnLine(line).Field(keyFileType).Gotf("%#x", bits).Want("[ .mip ]").Corrupt())
 	}
 }
 
@@ -136,7 +132,8 @@ func yamlProfileType(s *llvmyaml.Scanner) ProfileType {
 			return n.bit
 		}
 	}
-	s.Fail(line, profile.ErrCorrupt, keyProfileType, llvmyaml.Short(v), "a type of profile, as Function Coverage")
+	s.Fail(s.At(line).Field(keyProfileType).Got(llvmyaml.Short(v)).
+		Want("a type of profile, as Function Coverage").Corrupt())
 	return 0
 }
 
@@ -208,12 +205,13 @@ func (r *yamlReader) function(s *llvmyaml.Scanner) {
 	}
 	switch {
 	case signature != f.signature():
-		s.Fail(line, profile.ErrCorrupt, keySignature, fmt.Sprintf("%#x", signature),
-			fmt.Sprintf("%#x, that of %s", f.signature(), llvmyaml.Short(f.Name)))
+		s.Fail(s.At(line).Field(keySignature).Gotf("%#x", signature).
+			Wantf("%#x, that of %s", f.signature(), llvmyaml.Short(f.Name)).Corrupt())
 	case f.RawOffset < headerSizeA || f.RawOffset >= rawOffsetLimit:
-		s.Fail(line, profile.ErrCorrupt, keyRawOffset, fmt.Sprintf("%#x", f.RawOffset), rawOffsetWant(headerSizeA))
+		s.Fail(s.At(line).Field(keyRawOffset).Gotf("%#x", f.RawOffset).Want(rawOffsetWant(headerSizeA)).Corrupt())
 	case entry != f.EntryCovered():
-		s.Fail(line, profile.ErrCorrupt, "Covered of the entry block", fmt.Sprint(entry), fmt.Sprintf("%t, as the counts have it", f.EntryCovered()))
+		s.Fail(s.At(line).Field("Covered of the entry block").Got(entry).
+			Wantf("%t, as the counts have it", f.EntryCovered()).Corrupt())
 	}
 }
 
@@ -236,14 +234,15 @@ func (r *yamlReader) blocks(s *llvmyaml.Scanner) (entry bool) {
 		case n > 0:
 			r.buf.Blocks = append(r.buf.Blocks, b)
 		case b.Offset != 0:
-			s.Fail(line, profile.ErrCorrupt, "Offset of the first block", fmt.Sprintf("%#x", b.Offset), "0x0, the entry block's")
+			s.Fail(s.At(line).Field("Offset of the first block").Gotf("%#x", b.Offset).
+				Want("0x0, the entry block's").Corrupt())
 		default:
 			entry = b.Covered
 		}
 		n++
 	})
 	if n == 0 {
-		s.Fail(line, profile.ErrCorrupt, keyBlocks, "empty", "at least the entry block")
+		s.Fail(s.At(line).Field(keyBlocks).Got("empty").Want("at least the entry block").Corrupt())
 	}
 	return entry
 }
@@ -263,7 +262,7 @@ func (r *yamlReader) edges(s *llvmyaml.Scanner) {
 			}
 		})
 		if n := len(r.buf.CallEdges); n > 0 && r.buf.CallEdges[n-1].Source >= e.Source {
-			s.Fail(line, profile.ErrCorrupt, keySource, fmt.Sprintf("%#x", uint32(e.Source)), "ascending addresses")
+			s.Fail(s.At(line).Field(keySource).Gotf("%#x", uint32(e.Source)).Want("ascending addresses").Corrupt())
 		}
 		r.buf.CallEdges = append(r.buf.CallEdges, e)
 	})
@@ -286,7 +285,7 @@ func yamlName(s *llvmyaml.Scanner) string {
 	line := s.Line()
 	name := s.Scalar()
 	if strings.IndexByte(name, 0) >= 0 {
-		s.Fail(line, profile.ErrCorrupt, keyFunctionName, llvmyaml.Short(name), "no zero byte")
+		s.Fail(s.At(line).Field(keyFunctionName).Got(llvmyaml.Short(name)).Want("no zero byte").Corrupt())
 	}
 	return name
 }

@@ -39,7 +39,8 @@ func WriteYAML(w io.Writer, p *Profile, opt YAMLOptions) error {
 	for i := range p.Functions {
 		f := &p.Functions[i]
 		if !utf8.ValidString(f.Name) {
-			return errorIn("functions", i, profile.ErrUnsupported, "function name", strconv.QuoteToASCII(f.Name), "UTF-8")
+			return profile.In("functions").InRecord(i).Field("function name").Got(strconv.QuoteToASCII(f.Name)).
+				Want("UTF-8").Unsupported()
 		}
 		y.function(f)
 		if opt.SourceInfo != nil {

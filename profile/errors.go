@@ -2,7 +2,6 @@ package profile
 
 import (
 	"errors"
-	"fmt"
 	"strings"
 )
 
@@ -29,16 +28,11 @@ var (
 // FormatError says where in which input the bytes stopped making sense, what
 // was found there and what would have been allowed.
 type FormatError struct {
-	File    string // as given by the caller; may be empty
-	Section string // "header", "counters", "value data", …; may be empty
-	Offset  int64  // absolute byte offset in the (uncompressed) input; -1 if none
-	Line    int    // 1-based line of a text input; 0 if none
-	Column  int    // 1-based column in that line, in bytes; 0 if none
-	Record  int    // 0-based index of the record; -1 when not in a record
-	Field   string // what was being read, "number of counters"
-	Found   string // the offending value; may be empty
-	Want    string // what is allowed; may be empty
-	Err     error  // wraps one of the class sentinels above
+	Place
+	Field string // what was being read, "number of counters"
+	Found string // the offending value; may be empty
+	Want  string // what is allowed; may be empty
+	Err   error  // wraps one of the class sentinels above
 }
 
 // Error prints "FILE: SECTION at 0xOFFSET (record N): FIELD is FOUND, want
@@ -59,31 +53,6 @@ func (e *FormatError) Error() string {
 	}
 	b.WriteString(e.Class().Error())
 	return b.String()
-}
-
-// Where names the place: section, offset or line and column, and record.
-func (e *FormatError) Where() string {
-	var b strings.Builder
-	b.WriteString(e.Section)
-	switch {
-	case e.Line > 0:
-		if b.Len() > 0 {
-			b.WriteByte(' ')
-		}
-		fmt.Fprintf(&b, "line %d", e.Line)
-		if e.Column > 0 {
-			fmt.Fprintf(&b, ", column %d", e.Column)
-		}
-	case e.Offset >= 0:
-		if b.Len() > 0 {
-			b.WriteByte(' ')
-		}
-		fmt.Fprintf(&b, "at %#x", e.Offset)
-	}
-	if e.Record >= 0 {
-		fmt.Fprintf(&b, " (record %d)", e.Record)
-	}
-	return strings.TrimSpace(b.String())
 }
 
 // What says what was found and what was allowed.

@@ -1,6 +1,9 @@
 package profile
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+)
 
 // Place is where in an input something stands. What is not known is empty, 0
 // or, of Offset and Record, -1: make one with [At], [In] or [File].
@@ -32,6 +35,32 @@ func (p Place) InRecord(i int) Place { p.Record = i; return p }
 
 // OnLine returns the place on a line, 0 for none.
 func (p Place) OnLine(line int) Place { p.Line = line; return p }
+
+// Where names the place in its file: section, offset or line and column, and
+// record.
+func (p Place) Where() string {
+	var b strings.Builder
+	b.WriteString(p.Section)
+	switch {
+	case p.Line > 0:
+		if b.Len() > 0 {
+			b.WriteByte(' ')
+		}
+		fmt.Fprintf(&b, "line %d", p.Line)
+		if p.Column > 0 {
+			fmt.Fprintf(&b, ", column %d", p.Column)
+		}
+	case p.Offset >= 0:
+		if b.Len() > 0 {
+			b.WriteByte(' ')
+		}
+		fmt.Fprintf(&b, "at %#x", p.Offset)
+	}
+	if p.Record >= 0 {
+		fmt.Fprintf(&b, " (record %d)", p.Record)
+	}
+	return strings.TrimSpace(b.String())
+}
 
 // Field begins the error about a field that was read, or about to be written,
 // at the place:
@@ -84,11 +113,11 @@ func (p Problem) Unrecognized() error { return p.Because(ErrUnrecognized) }
 // Empty makes an error of class [ErrEmpty].
 func (p Problem) Empty() error { return p.Because(ErrEmpty) }
 
+// Because makes an error about the place as a whole. The cause wraps one of the
+// classes.
+func (p Place) Because(cause error) error { return Problem{place: p}.Because(cause) }
+
 // Because makes an error with a cause, which wraps one of the classes.
 func (p Problem) Because(cause error) error {
-	return &FormatError{
-		File: p.place.File, Section: p.place.Section, Offset: p.place.Offset,
-		Line: p.place.Line, Column: p.place.Column, Record: p.place.Record,
-		Field: p.field, Found: p.found, Want: p.want, Err: cause,
-	}
+	return &FormatError{Place: p.place, Field: p.field, Found: p.found, Want: p.want, Err: cause}
 }

@@ -67,10 +67,8 @@ func (f *File) DebugFile() (string, error) {
 
 func (f *File) openDebugInfo() (*debugInfo, error) {
 	if f.image.Format == object.ELF && f.image.Kind == object.Object {
-		return nil, &profile.FormatError{
-			File: f.Name(), Offset: -1, Record: -1, Field: "kind of file", Found: "a relocatable object",
-			Want: "a linked program or library", Err: profile.ErrUnsupported,
-		}
+		return nil, profile.File(f.Name()).Field("kind of file").Got("a relocatable object").
+			Want("a linked program or library").Unsupported()
 	}
 	d := &debugInfo{file: f, path: f.Name()}
 	image := f.image

@@ -110,9 +110,7 @@ func New(name string, data []byte, opt Options) (*File, error) {
 func parse(name string, data []byte, arch string) (*object.Image, error) {
 	image, err := object.Parse(name, data, arch)
 	if err == nil && arch != "" && arch != image.Arch {
-		return nil, &profile.FormatError{
-			File: name, Offset: -1, Record: -1, Field: "architecture", Found: image.Arch, Want: arch, Err: profile.ErrMismatch,
-		}
+		return nil, profile.File(name).Field("architecture").Got(image.Arch).Want(arch).Mismatch()
 	}
 	return image, err
 }

@@ -129,17 +129,13 @@ func readJournal(path string) (*journal, error) {
 
 // parseJournal parses a journal and verifies its sum line.
 func parseJournal(data []byte) (*journal, error) {
-	damaged := func(line int, field, found, want string) error {
-		return &profile.FormatError{
-			Section: "journal", Offset: -1, Line: line, Record: -1, Field: field, Found: found, Want: want, Err: profile.ErrCorrupt,
-		}
-	}
 	at := bytes.LastIndex(data, []byte("sum "))
 	if at < 0 || at > 0 && data[at-1] != '\n' {
-		return nil, damaged(0, "last line", "another", "a sum")
+		return nil, profile.In("journal").Field("last line").Got("another").Want("a sum").Corrupt()
 	}
 	if !bytes.Equal(appendSum(data[:at:at]), data) {
-		return nil, damaged(0, "sum", "another", "that of the lines before")
+		return nil, profile.In("journal").Field("sum").Got("another").Want("that of the lines before").
+			Corrupt()
 	}
 	j := &journal{}
 	n := 0
@@ -147,7 +143,8 @@ func parseJournal(data []byte) (*journal, error) {
 		line = strings.TrimSuffix(line, "\n")
 		if n++; n == 1 {
 			if line != journalHead {
-				return nil, damaged(n, "head", strconv.Quote(line), strconv.Quote(journalHead))
+				return nil, profile.In("journal").OnLine(n).Field("head").Got(strconv.Quote(line)).
+					Want(strconv.Quote(journalHead)).Corrupt()
 			}
 			continue
 		}
@@ -174,7 +171,7 @@ func parseJournal(data []byte) (*journal, error) {
 			err = errors.New("unknown word")
 		}
 		if err != nil {
-			return nil, damaged(n, "line: "+err.Error(), "", "")
+			return nil, profile.In("journal").OnLine(n).Field("line: " + err.Error()).Corrupt()
 		}
 	}
 	return j, nil

@@ -13,7 +13,6 @@ package blocks
 
 import (
 	"encoding/binary"
-	"fmt"
 
 	"github.com/profuse-pgo/profuse/internal/cursor"
 	"github.com/profuse-pgo/profuse/mip"
@@ -208,7 +207,8 @@ func (f *Function) cyclic() int {
 // the blocks with probes only.
 func (t *Table) Expand(p *mip.Profile) (*mip.Profile, error) {
 	if p.ModuleHash != t.ModuleHash {
-		return nil, mismatch(-1, "ModuleHash", fmt.Sprintf("%#x", p.ModuleHash), fmt.Sprintf("%#x", t.ModuleHash))
+		return nil, profile.In("functions").Field("ModuleHash").Gotf("%#x", p.ModuleHash).
+			Wantf("%#x", t.ModuleHash).Mismatch()
 	}
 	// Functions that share a raw record, see instrument.Options.RawSymbols,
 	// have entries of their own in the same order.
@@ -245,13 +245,15 @@ func (f *Function) expand(record int, p *mip.Function) ([]mip.Block, error) {
 			continue
 		}
 		if next == len(p.Blocks) || p.Blocks[next].Offset != f.Blocks[b].Offset {
-			return nil, mismatch(record, "blocks with probes", fmt.Sprintf("%d", len(p.Blocks)), "those of the table")
+			return nil, profile.In("functions").InRecord(record).Field("blocks with probes").Got(len(p.Blocks)).
+				Want("those of the table").Mismatch()
 		}
 		covered[b], known[b] = p.Blocks[next].Covered, true
 		next++
 	}
 	if next != len(p.Blocks) {
-		return nil, mismatch(record, "blocks with probes", fmt.Sprint(len(p.Blocks)), fmt.Sprint(next))
+		return nil, profile.In("functions").InRecord(record).Field("blocks with probes").Got(len(p.Blocks)).
+			Want(next).Mismatch()
 	}
 	// A block's sources are decided before the block, without recursion: there
 	// may be as many levels as blocks.
@@ -284,8 +286,4 @@ func (f *Function) expand(record int, p *mip.Function) ([]mip.Block, error) {
 		out = append(out, mip.Block{Offset: f.Blocks[b].Offset, Covered: covered[b]})
 	}
 	return out, nil
-}
-
-func mismatch(record int, field, found, want string) error {
-	return profile.In("functions").InRecord(record).Field(field).Got(found).Want(want).Mismatch()
 }

@@ -37,7 +37,8 @@ func NewScanner(data []byte) *Scanner {
 	// Keys and scalars are substrings of one string instead of copies.
 	s := &Scanner{Record: -1, data: string(data), line: 1, parent: -1}
 	if !utf8.ValidString(s.data) {
-		s.Fail(1+strings.Count(validPrefix(s.data), "\n"), profile.ErrCorrupt, "text", "not UTF-8", "UTF-8")
+		s.Fail(s.At(1 + strings.Count(validPrefix(s.data), "\n")).Field("text").Got("not UTF-8").Want("UTF-8").
+			Corrupt())
 		return s
 	}
 	if strings.HasPrefix(s.data, "\ufeff") {
@@ -79,20 +80,16 @@ func (s *Scanner) valueLine() int {
 	return s.line
 }
 
-// Fail records a failure in the given line, 0 for none, unless there is one
-// already.
-func (s *Scanner) Fail(line int, cause error, field, found, want string) {
-	if s.err == nil {
-		s.err = &profile.FormatError{
-			Section: "YAML", Offset: -1, Line: line, Record: s.Record,
-			Field: field, Found: found, Want: want, Err: cause,
-		}
-	}
+// At returns the place on the given line, 0 for none, in the record being read.
+func (s *Scanner) At(line int) profile.Place {
+	return profile.In("YAML").InRecord(s.Record).OnLine(line)
 }
 
-// corrupt records a corrupt value in the current line.
-func (s *Scanner) corrupt(field, found, want string) {
-	s.Fail(s.line, profile.ErrCorrupt, field, found, want)
+// Fail records a failure, unless there is one already.
+func (s *Scanner) Fail(err error) {
+	if s.err == nil {
+		s.err = err
+	}
 }
 
 // Short quotes text for an error, cut to a readable length.
@@ -134,7 +131,7 @@ func (s *Scanner) blank() {
 		case c == '\t':
 			if !s.inline && s.flow == 0 && len(strings.TrimSpace(s.data[s.start:s.pos])) == 0 &&
 				len(strings.TrimSpace(s.rest())) > 0 {
-				s.corrupt("indentation", "a tab", "blanks")
+				s.Fail(s.At(s.line).Field("indentation").Got("a tab").Want("blanks").Corrupt())
 				return
 			}
 			s.pos++
@@ -169,14 +166,15 @@ func (s *Scanner) end() bool {
 func (s *Scanner) Finish() {
 	s.Record = -1
 	if s.err == nil && !s.end() {
-		s.corrupt("text", Short(s.rest()), "the end of the document")
+		s.Fail(s.At(s.line).Field("text").Got(Short(s.rest())).Want("the end of the document").Corrupt())
 	}
 	if s.err == nil && s.mark("...") {
 		s.pos += 3
 		s.blank()
 	}
 	if s.err == nil && s.pos < len(s.data) {
-		s.Fail(s.line, profile.ErrUnsupported, "text", Short(s.rest()), "nothing after the end of the document")
+		s.Fail(s.At(s.line).Field("text").Got(Short(s.rest())).Want("nothing after the end of the document").
+			Unsupported())
 	}
 }
 
@@ -233,14 +231,14 @@ func (s *Scanner) close(bracket byte, first bool) bool {
 		return true
 	}
 	if s.pos >= len(s.data) {
-		s.Fail(s.line, profile.ErrTruncated, "flow collection", "not ended", fmt.Sprintf("%q", bracket))
+		s.Fail(s.At(s.line).Field("flow collection").Got("not ended").Wantf("%q", bracket).Truncated())
 		return true
 	}
 	if c := s.data[s.pos]; c == ',' && !first {
 		s.pos++
 		s.blank()
 	} else if c != bracket && !first {
-		s.corrupt("flow collection", Short(s.rest()), fmt.Sprintf("a comma or %q", bracket))
+		s.Fail(s.At(s.line).Field("flow collection").Got(Short(s.rest())).Wantf("a comma or %q", bracket).Corrupt())
 		return true
 	}
 	if s.pos < len(s.data) && s.data[s.pos] == bracket {
@@ -256,7 +254,7 @@ func (s *Scanner) close(bracket byte, first bool) bool {
 func (s *Scanner) after() {
 	s.blank()
 	if s.err == nil && s.flow == 0 && s.inline && !s.end() {
-		s.corrupt("text after the value", Short(s.rest()), "nothing or a comment")
+		s.Fail(s.At(s.line).Field("text after the value").Got(Short(s.rest())).Want("nothing or a comment").Corrupt())
 	}
 }
 
@@ -272,7 +270,7 @@ func (s *Scanner) Mapping(value func(key string)) {
 	each := func(line int, key string) {
 		for _, k := range seen {
 			if k == key {
-				s.Fail(line, profile.ErrCorrupt, "key", Short(key), "each key once")
+				s.Fail(s.At(line).Field("key").Got(Short(key)).Want("each key once").Corrupt())
 				return
 			}
 		}
@@ -290,7 +288,7 @@ func (s *Scanner) Mapping(value func(key string)) {
 		return
 	}
 	if s.flow > 0 || s.dash() || s.inline && s.parent >= 0 {
-		s.corrupt("value", Short(s.rest()), "a mapping")
+		s.Fail(s.At(s.line).Field("value").Got(Short(s.rest())).Want("a mapping").Corrupt())
 		return
 	}
 	s.block(func() {
@@ -311,7 +309,7 @@ func (s *Scanner) block(entry func(), dashes bool) {
 	}
 	s.parent = outer
 	if s.err == nil && !s.end() && s.column() > col {
-		s.corrupt("indentation", fmt.Sprintf("%d blanks", s.column()), fmt.Sprintf("at most %d", col))
+		s.Fail(s.At(s.line).Field("indentation").Gotf("%d blanks", s.column()).Wantf("at most %d", col).Corrupt())
 	}
 }
 
@@ -323,7 +321,7 @@ func (s *Scanner) key() string {
 		return ""
 	}
 	if s.pos >= len(s.data) || s.data[s.pos] != ':' || s.line != line {
-		s.Fail(line, profile.ErrCorrupt, "key", Short(key), "a colon after it")
+		s.Fail(s.At(line).Field("key").Got(Short(key)).Want("a colon after it").Corrupt())
 		return ""
 	}
 	s.pos++
@@ -345,7 +343,7 @@ func (s *Scanner) Sequence(item func()) {
 		return
 	}
 	if s.flow > 0 || !s.dash() || s.inline && s.parent >= 0 {
-		s.corrupt("value", Short(s.rest()), "a sequence")
+		s.Fail(s.At(s.line).Field("value").Got(Short(s.rest())).Want("a sequence").Corrupt())
 		return
 	}
 	s.block(func() {
@@ -393,10 +391,10 @@ func (s *Scanner) scalar() (text string, quoted bool) {
 		}
 		return text, true
 	case '&', '*', '!', '|', '>', '%', '@', '`':
-		s.Fail(s.line, profile.ErrUnsupported, "value", Short(s.rest()), "a plain or quoted scalar")
+		s.Fail(s.At(s.line).Field("value").Got(Short(s.rest())).Want("a plain or quoted scalar").Unsupported())
 		return "", false
 	case '[', '{', ']', '}':
-		s.corrupt("value", Short(s.rest()), "a scalar")
+		s.Fail(s.At(s.line).Field("value").Got(Short(s.rest())).Want("a scalar").Corrupt())
 		return "", false
 	}
 	rest := s.rest()
@@ -444,7 +442,8 @@ func (s *Scanner) quoted(quote byte) string {
 		case c == '\\' && quote == '"':
 			r, n := unescape(rest[i+1:])
 			if n == 0 {
-				s.corrupt("escape", Short(rest[i:min(len(rest), i+10)]), "one of YAML")
+				s.Fail(s.At(s.line).Field("escape").Got(Short(rest[i:min(len(rest), i+10)])).Want("one of YAML").
+					Corrupt())
 				return ""
 			}
 			out = utf8.AppendRune(out, r)
@@ -453,7 +452,7 @@ func (s *Scanner) quoted(quote byte) string {
 			out = append(out, c)
 		}
 	}
-	s.Fail(s.line, profile.ErrUnsupported, "quoted scalar", Short(rest), "its end in the same line")
+	s.Fail(s.At(s.line).Field("quoted scalar").Got(Short(rest)).Want("its end in the same line").Unsupported())
 	return ""
 }
 
@@ -516,7 +515,7 @@ func (s *Scanner) Unsigned(field string, bits int) uint64 {
 	}
 	v, err := strconv.ParseUint(digits, base, bits)
 	if err != nil {
-		s.Fail(line, profile.ErrCorrupt, field, Short(text), fmt.Sprintf("a number of at most %d bits", bits))
+		s.Fail(s.At(line).Field(field).Got(Short(text)).Wantf("a number of at most %d bits", bits).Corrupt())
 	}
 	return v
 }
@@ -529,7 +528,7 @@ func (s *Scanner) Bool(field string) bool {
 		return true
 	case "false", "False", "FALSE", "no", "No", "NO", "off", "Off", "OFF", "n", "N":
 	default:
-		s.Fail(line, profile.ErrCorrupt, field, Short(text), "true or false")
+		s.Fail(s.At(line).Field(field).Got(Short(text)).Want("true or false").Corrupt())
 	}
 	return false
 }

@@ -29,11 +29,9 @@ func BundledFile(path string) (string, error) {
 		for _, e := range entries {
 			names = append(names, e.Name())
 		}
-		return "", &profile.FormatError{
-			File: path, Section: "bundle", Offset: -1, Record: -1, Field: "number of objects",
-			Found: strings.TrimSuffix(fmt.Sprintf("%d: %s", len(names), strings.Join(names, ", ")), ": "), Want: "1",
-			Err: profile.ErrUnsupported,
-		}
+		return "", profile.In("bundle").InFile(path).Field("number of objects").
+			Got(strings.TrimSuffix(fmt.Sprintf("%d: %s", len(names), strings.Join(names, ", ")), ": ")).
+			Want("1").Unsupported()
 	}
 	return filepath.Join(dir, entries[0].Name()), nil
 }

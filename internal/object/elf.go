@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"debug/elf"
 	"encoding/binary"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -43,23 +42,20 @@ type elfTable struct {
 // bytes returns the headers, of which each has at least size bytes.
 func (t *elfTable) bytes(data []byte, size int) ([]byte, error) {
 	if t.entry < size {
-		return nil, elfError(-1, profile.ErrCorrupt, "size of a "+t.what+" header", fmt.Sprint(t.entry), fmt.Sprintf("at least %d", size))
+		return nil, profile.In("ELF header").Field("size of a "+t.what+" header").Got(t.entry).
+			Wantf("at least %d", size).Corrupt()
 	}
 	if t.number > uint64(len(data)) { // before it is multiplied
-		return nil, elfError(-1, profile.ErrTruncated, "number of "+t.what+"s", fmt.Sprint(t.number), "what fits the file")
+		return nil, profile.In("ELF header").Field("number of " + t.what + "s").Got(t.number).
+			Want("what fits the file").Truncated()
 	}
 	return part(data, t.offset, t.number*uint64(t.entry), t.what+" table")
 }
 
-func elfError(off int64, class error, field, found, want string) error {
-	return &profile.FormatError{
-		Section: "ELF header", Offset: off, Record: -1, Field: field, Found: found, Want: want, Err: class,
-	}
-}
-
 func parseELF(data []byte) (*Image, error) {
 	if len(data) < elf.EI_NIDENT {
-		return nil, elfError(0, profile.ErrTruncated, "header", fmt.Sprintf("cut off after %d bytes", len(data)), "a whole one")
+		return nil, profile.At("ELF header", 0).Field("header").Gotf("cut off after %d bytes", len(data)).
+			Want("a whole one").Truncated()
 	}
 	im := &Image{Format: ELF, Order: binary.LittleEndian, PtrSize: 4, data: data}
 	switch elf.Class(data[elf.EI_CLASS]) {
@@ -67,14 +63,16 @@ func parseELF(data []byte) (*Image, error) {
 	case elf.ELFCLASS64:
 		im.PtrSize = 8
 	default:
-		return nil, elfError(elf.EI_CLASS, profile.ErrCorrupt, "class", fmt.Sprint(data[elf.EI_CLASS]), "1 or 2")
+		return nil, profile.At("ELF header", elf.EI_CLASS).Field("class").Got(data[elf.EI_CLASS]).Want("1 or 2").
+			Corrupt()
 	}
 	switch elf.Data(data[elf.EI_DATA]) {
 	case elf.ELFDATA2LSB:
 	case elf.ELFDATA2MSB:
 		im.Order = binary.BigEndian
 	default:
-		return nil, elfError(elf.EI_DATA, profile.ErrCorrupt, "byte order", fmt.Sprint(data[elf.EI_DATA]), "1 or 2")
+		return nil, profile.At("ELF header", elf.EI_DATA).Field("byte order").Got(data[elf.EI_DATA]).
+			Want("1 or 2").Corrupt()
 	}
 	c := cursor.New("ELF header", 0, data, im.Order)
 	c.Skip(elf.EI_NIDENT, "ident")
@@ -184,11 +182,13 @@ func (im *Image) elfSections(t elfTable, names uint32) error {
 		return nil // the first is always empty
 	}
 	if uint64(names) >= t.number || names == 0 {
-		return elfError(-1, profile.ErrCorrupt, "index of the section names", fmt.Sprint(names), fmt.Sprintf("1 to %d", t.number-min(t.number, 1)))
+		return profile.In("ELF header").Field("index of the section names").Got(names).
+			Wantf("1 to %d", t.number-min(t.number, 1)).Corrupt()
 	}
 	s := &sections[names]
 	if s.kind != elf.SHT_STRTAB || s.compressed {
-		return elfError(-1, profile.ErrCorrupt, "section of the names", s.kind.String(), "a plain string table")
+		return profile.In("ELF header").Field("section of the names").Got(s.kind.String()).
+			Want("a plain string table").Corrupt()
 	}
 	b, err := part(im.data, uint64(s.Offset), s.FileSize, "section names")
 	if err != nil {

@@ -10,7 +10,6 @@ import (
 	"bytes"
 	"debug/elf"
 	"encoding/binary"
-	"fmt"
 
 	"github.com/profuse-pgo/profuse/profile"
 )
@@ -104,7 +103,7 @@ func isELF(head []byte) bool { return bytes.HasPrefix(head, []byte(elf.ELFMAG)) 
 // [profile.ErrUnrecognized].
 func Parse(name string, data []byte, arch string) (*Image, error) {
 	if len(data) == 0 {
-		return nil, &profile.FormatError{File: name, Offset: -1, Record: -1, Err: profile.ErrEmpty}
+		return nil, profile.File(name).Because(profile.ErrEmpty)
 	}
 	var im *Image
 	var err error
@@ -116,10 +115,8 @@ func Parse(name string, data []byte, arch string) (*Image, error) {
 	case isFat(data):
 		im, err = parseFat(data, arch)
 	default:
-		err = &profile.FormatError{
-			Offset: 0, Record: -1, Field: "first bytes", Found: fmt.Sprintf("%x", data[:min(4, len(data))]),
-			Want: "those of ELF or Mach-O", Err: profile.ErrUnrecognized,
-		}
+		err = profile.At("", 0).Field("first bytes").Gotf("%x", data[:min(4, len(data))]).
+			Want("those of ELF or Mach-O").Unrecognized()
 	}
 	if err != nil {
 		return nil, profile.InFile(err, name)
@@ -150,12 +147,9 @@ func (im *Image) raw(s *Section) ([]byte, error) {
 	return b, profile.InFile(err, im.Name)
 }
 
-// fail returns an error at an offset within the image.
-func (im *Image) fail(section string, class error, offset int64, field, found, want string) error {
-	return &profile.FormatError{
-		File: im.Name, Section: section, Offset: im.base + offset, Record: -1,
-		Field: field, Found: found, Want: want, Err: class,
-	}
+// at returns the place in a section at an offset in the image.
+func (im *Image) at(section string, offset int64) profile.Place {
+	return profile.At(section, im.base+offset).InFile(im.Name)
 }
 
 // part returns the n bytes of b at off, where a header says that section is.
@@ -164,11 +158,8 @@ func part(b []byte, off, n uint64, section string) ([]byte, error) {
 		return nil, nil
 	}
 	if off > uint64(len(b)) || n > uint64(len(b))-off {
-		return nil, &profile.FormatError{
-			Section: section, Offset: -1, Record: -1, Field: "place in the file",
-			Found: fmt.Sprintf("%d bytes at %#x", n, off), Want: fmt.Sprintf("within the %d bytes of the file", len(b)),
-			Err: profile.ErrTruncated,
-		}
+		return nil, profile.In(section).Field("place in the file").Gotf("%d bytes at %#x", n, off).
+			Wantf("within the %d bytes of the file", len(b)).Truncated()
 	}
 	return b[off : off+n : off+n], nil
 }

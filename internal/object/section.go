@@ -89,11 +89,11 @@ func (im *Image) inflate(s *Section, h compression, b []byte) ([]byte, error) {
 		ratio = largeRatio
 	}
 	if size > uint64(len(b))*ratio {
-		return nil, im.fail(s.Name, profile.ErrCorrupt, s.Offset, "inflated size",
-			fmt.Sprint(size), fmt.Sprintf("at most %d times the %d bytes compressed", ratio, len(b)))
+		return nil, im.at(s.Name, s.Offset).Field("inflated size").Got(size).
+			Wantf("at most %d times the %d bytes compressed", ratio, len(b)).Corrupt()
 	}
 	damaged := func(found string) error {
-		return im.fail(s.Name, profile.ErrCorrupt, s.Offset, "compressed contents", found, fmt.Sprintf("%d bytes", size))
+		return im.at(s.Name, s.Offset).Field("compressed contents").Got(found).Wantf("%d bytes", size).Corrupt()
 	}
 	var z io.Reader
 	switch h.method {
@@ -112,8 +112,8 @@ func (im *Image) inflate(s *Section, h compression, b []byte) ([]byte, error) {
 		defer zr.Close()
 		z = zr
 	default:
-		return nil, im.fail(s.Name, profile.ErrUnsupported, s.Offset, "compression",
-			fmt.Sprint(h.method), "1 (zlib) or 2 (zstd)")
+		return nil, im.at(s.Name, s.Offset).Field("compression").Got(h.method).Want("1 (zlib) or 2 (zstd)").
+			Unsupported()
 	}
 	// The buffer grows with the inflated bytes, whatever size says.
 	var out bytes.Buffer

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"debug/elf"
-	"fmt"
 	"math"
 	"slices"
 	"sort"
@@ -146,7 +145,8 @@ func (im *Image) elfSymbols(t *SymbolTable) error {
 	}
 	n := len(b) / size
 	if n > math.MaxInt32 {
-		return im.fail(section.Name, profile.ErrUnsupported, section.Offset, "number of symbols", fmt.Sprint(n), "fewer than 2^31")
+		return im.at(section.Name, section.Offset).Field("number of symbols").Got(n).Want("fewer than 2^31").
+			Unsupported()
 	}
 	for i := 1; i < n; i++ { // the first is always empty
 		e, kind, index := im.elfSymbol(b[i*size:])

@@ -58,9 +58,6 @@ func (t *Table) ImplyKeyLength(n int) { t.impliedKey = uint64(n) }
 // file and whose index is at offset index. section names it in errors.
 func Open(section string, file []byte, payload int64, index uint64) (*Table, error) {
 	t := &Table{section: section, file: file, payload: payload}
-	bad := func(off int64, field string, found any, want string) error {
-		return profile.At(section, off).Field(field).Got(found).Want(want).Corrupt()
-	}
 	if index < uint64(payload) || index > uint64(len(file)) {
 		return nil, profile.In(section).Field("offset of the hash table index").Gotf("%#x", index).
 			Wantf("%#x to %#x, the end of the file", payload, len(file)).
@@ -71,14 +68,16 @@ func Open(section string, file []byte, payload int64, index uint64) (*Table, err
 	t.numBuckets = c.U64("number of buckets")
 	t.numEntries = c.U64("number of entries")
 	if c.Err() == nil && bits.OnesCount64(t.numBuckets) != 1 {
-		return nil, bad(t.index, "number of buckets", t.numBuckets, "a power of two")
+		return nil, profile.At(section, t.index).Field("number of buckets").Got(t.numBuckets).
+			Want("a power of two").Corrupt()
 	}
 	c.Count(t.numBuckets, 8, "number of buckets")
 	if c.Err() != nil {
 		return nil, c.Err()
 	}
 	if limit := uint64(t.index-payload) / itemHeader; t.numEntries > limit {
-		return nil, bad(t.index+8, "number of entries", t.numEntries, fmt.Sprintf("at most %d, what the payload can hold", limit))
+		return nil, profile.At(section, t.index+8).Field("number of entries").Got(t.numEntries).
+			Wantf("at most %d, what the payload can hold", limit).Corrupt()
 	}
 	return t, nil
 }

@@ -5,8 +5,6 @@ import (
 	"container/heap"
 	"slices"
 	"sort"
-
-	"github.com/profuse-pgo/profuse/profile"
 )
 
 // A unitRange is addresses that a unit describes.
@@ -132,7 +130,7 @@ func (rr *rootReader) read(index int) (*cu, error) {
 		// In a hostile file, every unit could share one large table and need its
 		// last abbreviation.
 		if rr.left -= rr.next.off - before; rr.left < 0 {
-			return nil, d.fail("abbrev", u.abbrev, profile.ErrCorrupt, "abbreviations of the units", "overlap", "")
+			return nil, d.at("abbrev", u.abbrev).Field("abbreviations of the units").Got("overlap").Corrupt()
 		}
 	}
 	c, err := d.rootDIE(u, rr.table, nil)

@@ -3,8 +3,6 @@ package dwarf
 import (
 	"fmt"
 	"sync/atomic"
-
-	"github.com/profuse-pgo/profuse/profile"
 )
 
 // Each unit refers to tables in other sections. In a hostile file, a million units
@@ -51,8 +49,9 @@ func (c *cu) spend(p part, section string, size, n int) error {
 		return nil
 	}
 	if c.d.spent[section].Add(int64(n)) > maxRereads*int64(size)+freeReads {
-		return c.d.fail(section, 0, profile.ErrCorrupt, fmt.Sprintf("what the units up to %#x have read of the section", c.off),
-			fmt.Sprintf("more than %d times its %d bytes", maxRereads, size), "tables that do not overlap")
+		return c.d.at(section, 0).Field(fmt.Sprintf("what the units up to %#x have read of the section", c.off)).
+			Gotf("more than %d times its %d bytes", maxRereads, size).Want("tables that do not overlap").
+			Corrupt()
 	}
 	return nil
 }

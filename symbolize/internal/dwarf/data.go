@@ -131,12 +131,9 @@ func (d *Data) Unit(addr uint64) int {
 	return int(d.ranges[i].unit)
 }
 
-// fail makes an error about a section.
-func (d *Data) fail(section string, off uint64, class error, field, found, want string) error {
-	return &profile.FormatError{
-		File: d.Name, Section: d.sectionName(section), Offset: int64(off), Record: -1,
-		Field: field, Found: found, Want: want, Err: class,
-	}
+// at returns the place at an offset in a section.
+func (d *Data) at(section string, off uint64) profile.Place {
+	return profile.At(d.sectionName(section), int64(off)).InFile(d.Name)
 }
 
 func (d *Data) sectionName(name string) string {
@@ -148,7 +145,7 @@ func (d *Data) sectionName(name string) string {
 
 // cut returns the error for a structure that the section ends within.
 func (d *Data) cut(section string, off uint64, what string) error {
-	return d.fail(section, off, profile.ErrTruncated, what, "cut off by the end of the section", "")
+	return d.at(section, off).Field(what).Got("cut off by the end of the section").Truncated()
 }
 
 // An abbrevKey identifies an abbreviation table. The precomputed steps depend on

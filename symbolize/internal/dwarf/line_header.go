@@ -1,10 +1,7 @@
 package dwarf
 
 import (
-	"fmt"
 	"strings"
-
-	"github.com/profuse-pgo/profuse/profile"
 )
 
 // A lineHeader is the beginning of a line table.
@@ -38,7 +35,7 @@ type lineFile struct {
 func (h *lineHeader) readHeader(r *buf, c *cu, off uint64, offSize uint8) error {
 	h.version = r.u16()
 	if !r.bad && (h.version < 2 || h.version > 5) {
-		return c.d.fail("line", off, profile.ErrUnsupported, "version of the line table", fmt.Sprint(h.version), "2 to 5")
+		return c.d.at("line", off).Field("version of the line table").Got(h.version).Want("2 to 5").Unsupported()
 	}
 	f := format{version: h.version, addrSize: c.addrSize, offSize: offSize}
 	if h.version >= 5 {
@@ -69,7 +66,7 @@ func (h *lineHeader) readHeader(r *buf, c *cu, off uint64, offSize uint8) error 
 		h.readOldTables(&header)
 	}
 	if header.bad {
-		return c.d.fail("line", off, profile.ErrCorrupt, "header of the line table", "cut off or damaged", "")
+		return c.d.at("line", off).Field("header of the line table").Got("cut off or damaged").Corrupt()
 	}
 	return nil
 }

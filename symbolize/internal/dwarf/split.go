@@ -22,10 +22,7 @@ func (d *Data) splitUnit(skeleton *cu) (*cu, error) {
 	}
 	index, ok := file.splits[id]
 	if !ok {
-		return nil, &profile.FormatError{
-			File: file.Name, Offset: -1, Record: -1, Field: "split unit", Found: "missing",
-			Want: fmt.Sprintf("DWO id %#016x", id), Err: profile.ErrMismatch,
-		}
+		return nil, profile.File(file.Name).Field("split unit").Got("missing").Wantf("DWO id %#016x", id).Mismatch()
 	}
 	return file.splitOrCompileUnit(int(index), skeleton)
 }
@@ -79,7 +76,7 @@ func (d *Data) readPackageIndex() {
 	}
 	columns, units, slots := uint64(r.u32()), uint64(r.u32()), uint64(r.u32())
 	if version != 2 && version != 5 {
-		d.note(d.fail("cu_index", 0, profile.ErrUnsupported, "version", fmt.Sprint(version), "2 or 5"))
+		d.note(d.at("cu_index", 0).Field("version").Got(version).Want("2 or 5").Unsupported())
 		return
 	}
 	left := uint64(len(r.b) - r.off)
@@ -128,8 +125,8 @@ func (d *Data) addPackaged(id uint64, version uint32, kinds []uint32, share *buf
 	}
 	i := d.unitStarting(info)
 	if i < 0 || !d.units[i].isCompile() {
-		d.note(d.fail("cu_index", 0, profile.ErrCorrupt, fmt.Sprintf("unit of DWO id %#016x", id),
-			fmt.Sprintf("at %#x of .debug_info.dwo", info), "where a unit begins"))
+		d.note(d.at("cu_index", 0).Field(fmt.Sprintf("unit of DWO id %#016x", id)).
+			Gotf("at %#x of .debug_info.dwo", info).Want("where a unit begins").Corrupt())
 		return
 	}
 	if _, ok := d.splits[id]; !ok {

@@ -4,8 +4,6 @@ import (
 	"math"
 	"math/bits"
 	"sort"
-
-	"github.com/profuse-pgo/profuse/profile"
 )
 
 // A function is a DIE that may describe code: a DW_TAG_subprogram or a
@@ -81,7 +79,8 @@ func (c *cu) readTree() (*tree, error) {
 			// Without code, it matters only as the parent of others.
 			if len(ranges) > 0 || a.children {
 				if len(t.functions) == math.MaxInt32 || len(code) > math.MaxInt32/2-len(ranges) {
-					return nil, c.d.fail("info", off, profile.ErrUnsupported, "number of functions or ranges", "2^30", "fewer")
+					return nil, c.d.at("info", off).Field("number of functions or ranges").Got("2^30").
+						Want("fewer").Unsupported()
 				}
 				self = int32(len(t.functions))
 				t.functions = append(t.functions, function{uint32(off - c.off), parent, a.tag == tagInlinedSubroutine})

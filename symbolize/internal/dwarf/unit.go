@@ -1,11 +1,8 @@
 package dwarf
 
 import (
-	"fmt"
 	"math"
 	"sort"
-
-	"github.com/profuse-pgo/profuse/profile"
 )
 
 // A unit is the header of a unit of .debug_info.
@@ -59,7 +56,7 @@ func (d *Data) readUnit(r *buf, off uint64, offSize uint8) (unit, error) {
 	u.offSize = offSize
 	u.version = r.u16()
 	if !r.bad && (u.version < 2 || u.version > 5) {
-		return u, d.fail("info", off, profile.ErrUnsupported, "version of the unit", fmt.Sprint(u.version), "2 to 5")
+		return u, d.at("info", off).Field("version of the unit").Got(u.version).Want("2 to 5").Unsupported()
 	}
 	if u.version == 5 {
 		u.kind = r.u8()
@@ -80,9 +77,9 @@ func (d *Data) readUnit(r *buf, off uint64, offSize uint8) (unit, error) {
 	case r.bad:
 		return u, d.cut("info", off, "header of the unit")
 	case u.addrSize != 4 && u.addrSize != 8:
-		return u, d.fail("info", off, profile.ErrUnsupported, "address size of the unit", fmt.Sprint(u.addrSize), "4 or 8")
+		return u, d.at("info", off).Field("address size of the unit").Got(u.addrSize).Want("4 or 8").Unsupported()
 	case u.end-u.off > math.MaxUint32:
-		return u, d.fail("info", off, profile.ErrUnsupported, "size of the unit", fmt.Sprint(u.end-u.off), "less than 4 GiB")
+		return u, d.at("info", off).Field("size of the unit").Got(u.end - u.off).Want("less than 4 GiB").Unsupported()
 	}
 	return u, nil
 }
@@ -224,7 +221,7 @@ func (d *Data) rootDIE(u *unit, abbrevs *abbrevTable, skeleton *cu) (*cu, error)
 }
 
 func (d *Data) badCode(off, code uint64) error {
-	return d.fail("info", off, profile.ErrCorrupt, "abbreviation code", fmt.Sprint(code), "one of the unit's abbreviations")
+	return d.at("info", off).Field("abbreviation code").Got(code).Want("one of the unit's abbreviations").Corrupt()
 }
 
 // address interprets a value of class address.

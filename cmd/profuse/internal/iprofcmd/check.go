@@ -67,10 +67,7 @@ func newIprofFinding(f iprof.Finding) console.Finding {
 	if f.Place.Record >= 0 {
 		out.Record = &f.Place.Record
 	}
-	place := profile.FormatError{
-		Section: f.Place.Section, Record: f.Place.Record, Line: f.Place.Line, Column: f.Place.Column, Offset: f.Place.Offset,
-	}
-	if where := place.Where(); where != "" {
+	if where := f.Place.Where(); where != "" {
 		out.Message = where + ": " + out.Message
 	}
 	switch {

@@ -245,11 +245,8 @@ func (w *worker) admit(p *merge.Profile, r *irpgo.Reader) error {
 	if ok || v&kindBits == 0 && !hasRecords(r) {
 		return nil
 	}
-	return &profile.FormatError{
-		File: p.Name, Section: "header", Offset: -1, Record: -1, Field: "kind of profile", Found: kindName(v),
-		Want: fmt.Sprintf("%s as the inputs before it (or --allow-mixed)", kindName(have)),
-		Err:  errMixedKinds,
-	}
+	return profile.In("header").InFile(p.Name).Field("kind of profile").Got(kindName(v)).
+		Wantf("%s as the inputs before it (or --allow-mixed)", kindName(have)).Because(errMixedKinds)
 }
 
 var errMixedKinds = fmt.Errorf("another kind of instrumentation: %w", profile.ErrMismatch)

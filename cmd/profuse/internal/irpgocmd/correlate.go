@@ -86,8 +86,6 @@ func (a *correlations) forProfile(ids [][]byte) (*irpgo.Correlation, error) {
 	if len(ids) > 0 {
 		found = "binary id " + hex.EncodeToString(ids[0])
 	}
-	return nil, &profile.FormatError{
-		Section: "binary ids", Offset: -1, Record: -1, Field: "program to correlate with", Found: found,
-		Want: "that of " + strings.Join(known, " or "), Err: profile.ErrMismatch,
-	}
+	return nil, profile.In("binary ids").Field("program to correlate with").Got(found).
+		Want("that of " + strings.Join(known, " or ")).Mismatch()
 }

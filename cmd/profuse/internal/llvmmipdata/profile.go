@@ -113,9 +113,7 @@ var fileTypeBits = map[mip.FileType]uint16{mip.FileProfile: 8, mip.FileMap: 4, m
 // and looks at the first bytes of what is too short for a header.
 func checkKind(name string, data []byte, want mip.FileType) error {
 	fail := func(field, found, wanted string, err *mip.MIPError) error {
-		return &profile.FormatError{
-			File: name, Section: "header", Offset: -1, Record: -1, Field: field, Found: found, Want: wanted, Err: err,
-		}
+		return profile.In("header").InFile(name).Field(field).Got(found).Want(wanted).Because(err)
 	}
 	isMIP := bytes.HasPrefix(data, magic)
 	if len(data) < headerSize && !isMIP {

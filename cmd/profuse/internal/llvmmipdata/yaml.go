@@ -74,8 +74,5 @@ func notYAML(name string, kind mip.FileType) error {
 	if kind != 0 {
 		found = kind.String()
 	}
-	return &profile.FormatError{
-		File: name, Offset: -1, Record: -1, Field: "file", Found: found, Want: "YAML with a Header and Profiles",
-		Err: profile.ErrUnrecognized,
-	}
+	return profile.File(name).Field("file").Got(found).Want("YAML with a Header and Profiles").Unrecognized()
 }

@@ -58,10 +58,9 @@ func (h *Reader) Read(name string, data []byte, format formats.Format, warn func
 		return nil, nil, err
 	}
 	if cut > 0 {
-		warn("memprof overflow", &profile.FormatError{
-			File: name, Offset: -1, Record: -1, Field: "number of contexts with a sum that outgrew its field and was cut",
-			Found: fmt.Sprint(cut), Want: "0", Err: profile.ErrMismatch,
-		})
+		warn("memprof overflow", profile.File(name).
+			Field("number of contexts with a sum that outgrew its field and was cut").Got(cut).Want("0").
+			Mismatch())
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()

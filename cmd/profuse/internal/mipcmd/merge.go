@@ -63,10 +63,8 @@ func (c *adder) Add(ctx context.Context, j *merging.Job) (*merging.Sum, error) {
 	}
 	base, err := readMIP(in, j.Programs.Arch, mipWarnings(j))
 	if err == nil && j.Base != "" && base.format != formats.MIPProfile && base.format != formats.MIPYAML {
-		err = &profile.FormatError{
-			File: j.Base, Offset: -1, Record: -1, Field: "format", Found: base.format.String(),
-			Want: "a merged MIP profile (to make one, profuse mip create)", Err: profile.ErrMismatch,
-		}
+		err = profile.File(j.Base).Field("format").Got(base.format.String()).
+			Want("a merged MIP profile (to make one, profuse mip create)").Mismatch()
 	}
 	if err != nil {
 		return nil, &merging.BaseError{Err: err}

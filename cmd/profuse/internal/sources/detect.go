@@ -50,7 +50,7 @@ func expand(env *cli.Env, arg string) ([]inputs.Input, error) {
 func Expand(env *cli.Env, arg string) ([]inputs.Input, error) {
 	ins, err := expand(env, arg)
 	if err == nil && len(ins) == 0 {
-		err = &profile.FormatError{File: arg, Offset: -1, Record: -1, Field: "number of files", Found: "0", Want: "at least 1", Err: profile.ErrEmpty}
+		err = profile.File(arg).Field("number of files").Got("0").Want("at least 1").Empty()
 	}
 	return ins, err
 }
@@ -72,18 +72,16 @@ func One(env *cli.Env, arg string) (inputs.Input, error) {
 
 // WrongFormat is the error of a file whose contents are not what is wanted.
 func WrongFormat(name string, data []byte, want string) error {
-	e := &profile.FormatError{
-		File: name, Offset: -1, Record: -1, Field: "format", Found: "unknown", Want: want, Err: profile.ErrUnrecognized,
-	}
+	at := profile.File(name)
 	switch f, ok := formats.Detect(data); {
 	case len(data) == 0:
-		e.Field, e.Found, e.Err = "size", "0 bytes", profile.ErrEmpty
+		return at.Field("size").Got("0 bytes").Want(want).Empty()
 	case f == formats.IRPGOText: // any text is taken for it
-		e.Found = "text"
+		return at.Field("format").Got("text").Want(want).Unrecognized()
 	case ok:
-		e.Found, e.Err = f.String(), profile.ErrMismatch
+		return at.Field("format").Got(f).Want(want).Mismatch()
 	}
-	return e
+	return at.Field("format").Got("unknown").Want(want).Unrecognized()
 }
 
 // errSeen ends the reading of an input of which enough has been seen.

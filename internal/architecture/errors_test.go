@@ -1,0 +1,34 @@
+package architecture_test
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"path/filepath"
+	"testing"
+)
+
+// TestOneBuilderOfErrors: errors about profiles are made by profile.At, In and
+// File, so that none lacks what the others have.
+func TestOneBuilderOfErrors(t *testing.T) {
+	for pkg, files := range packages(t, false) {
+		if pkg == "profile" {
+			continue
+		}
+		for file := range files {
+			set := token.NewFileSet()
+			parsed, err := parser.ParseFile(set, filepath.Join(root, file), nil, parser.SkipObjectResolution)
+			if err != nil {
+				t.Fatal(err)
+			}
+			ast.Inspect(parsed, func(n ast.Node) bool {
+				if lit, ok := n.(*ast.CompositeLit); ok {
+					if typ, ok := lit.Type.(*ast.SelectorExpr); ok && typ.Sel.Name == "FormatError" {
+						t.Errorf("%s makes a FormatError of its own", set.Position(lit.Pos()))
+					}
+				}
+				return true
+			})
+		}
+	}
+}
