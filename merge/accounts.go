@@ -69,14 +69,11 @@ func (a *Accounts) MayBeLost(ref uint64, name string) bool {
 	return false
 }
 
-// AnyLost reports whether the sum may lack a function of an input.
-func (a *Accounts) AnyLost() bool { return len(a.lost) > 0 }
-
 // Found counts functions of the sum and takes them, by their references, off the
 // list of lost ones.
 func (a *Accounts) Found(functions int, refs iter.Seq[uint64]) {
 	a.functions += functions
-	if !a.AnyLost() {
+	if len(a.lost) == 0 {
 		return
 	}
 	for ref := range refs {

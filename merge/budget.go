@@ -63,19 +63,6 @@ type Limit struct {
 	text     string
 }
 
-// ParseLimit parses a number such as "7" or a share such as "0.5%".
-func ParseLimit(s string) (Limit, error) {
-	if share, ok := strings.CutSuffix(s, "%"); ok {
-		p, err := strconv.ParseFloat(share, 64)
-		if err == nil && p >= 0 && p <= 100 {
-			return Limit{percent: p, relative: true, text: s}, nil
-		}
-	} else if n, err := strconv.ParseUint(s, 10, 64); err == nil {
-		return Limit{number: n, text: s}, nil
-	}
-	return Limit{}, errors.New("it takes a number, or a percentage from 0% to 100%")
-}
-
 // String returns the limit as it was parsed.
 func (l Limit) String() string {
 	if l.text == "" {
@@ -84,13 +71,19 @@ func (l Limit) String() string {
 	return l.text
 }
 
-// Set parses a limit.
-func (l *Limit) Set(s string) (err error) {
-	parsed, err := ParseLimit(s)
-	if err == nil {
-		*l = parsed
+// Set parses a number such as "7" or a share such as "0.5%".
+func (l *Limit) Set(s string) error {
+	if share, ok := strings.CutSuffix(s, "%"); ok {
+		p, err := strconv.ParseFloat(share, 64)
+		if err == nil && p >= 0 && p <= 100 {
+			*l = Limit{percent: p, relative: true, text: s}
+			return nil
+		}
+	} else if n, err := strconv.ParseUint(s, 10, 64); err == nil {
+		*l = Limit{number: n, text: s}
+		return nil
 	}
-	return err
+	return errors.New("it takes a number, or a percentage from 0% to 100%")
 }
 
 // allows reports whether that many of all may be lost.

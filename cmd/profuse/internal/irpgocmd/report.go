@@ -84,7 +84,7 @@ func (m *mergeReport) foundIn(p *irpgo.Profile) {
 // asksNoFunction reports whether there is nothing to be looked for among the
 // functions of the result, neither by foundIn nor by printPrograms.
 func (m *mergeReport) asksNoFunction() bool {
-	return !m.Accounts.AnyLost() && len(m.programs.all) <= 1
+	return len(m.Accounts.Lost()) == 0 && len(m.programs.all) <= 1
 }
 
 // mergeWarning takes note of what the merger or a writer noticed.
