@@ -9,9 +9,11 @@ import (
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/cli"
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/console"
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/family"
+	"github.com/profuse-pgo/profuse/cmd/profuse/internal/sources"
 	"github.com/profuse-pgo/profuse/inputs"
 	"github.com/profuse-pgo/profuse/mip"
 	"github.com/profuse-pgo/profuse/mip/debuginfo"
+	"github.com/profuse-pgo/profuse/symbolize"
 )
 
 // Command is "profuse mip", a list of commands of its own.
@@ -53,18 +55,12 @@ RAW..." brings both together in one .mip, which is what the other commands read.
 // mipSource is the profile that a command reads, and where it finds the
 // sources of its functions.
 type mipSource struct {
-	path  string
-	debug string
-	arch  string
+	path     string
+	programs sources.Programs
 }
 
 func (s *mipSource) declare(f *cli.Flags) {
 	f.StringVar(&s.path, "p", "", "`FILE` the profile; it may also stand alone")
-}
-
-func (s *mipSource) declareDebug(f *cli.Flags) {
-	f.StringVar(&s.debug, "debug", "", "`FILE` the program that was profiled, or its .dSYM, to find source lines in")
-	f.StringVar(&s.arch, "arch", "", "`ARCH` the one that ran, of a program for several architectures")
 }
 
 // take makes the one argument the profile, unless -p named it.
@@ -102,18 +98,44 @@ func (s *mipSource) read(env *cli.Env) (*mipFile, error) {
 	if err != nil {
 		return nil, err
 	}
-	return readMIP(in, s.arch, func(w mip.Warning) {
+	return readMIP(in, s.programs.Arch, func(w mip.Warning) {
 		fmt.Fprintf(env.Stderr, "warning: %s\n", console.Printable(w.String()))
 	})
 }
 
-// openDebug opens the program with the sources; nil if none is given. It warns
-// if that is not the program of the profile.
+// openDebug opens the program with the sources: the first that is given by name,
+// or the one with the profile's build id; nil if none is given. It warns if that
+// is not the program of the profile.
 func (s *mipSource) openDebug(env *cli.Env, p *mip.Profile) (*debuginfo.Program, error) {
-	if s.debug == "" {
+	if len(s.programs.Paths) == 0 {
 		return nil, nil
 	}
-	d, err := debuginfo.Open(s.debug, s.arch)
+	programs, err := s.programs.Open()
+	if err != nil {
+		return nil, err
+	}
+	var file *symbolize.File
+	for _, file = range programs.Named() {
+		break
+	}
+	if file == nil {
+		id, err := mip.FindBuildID(s.path)
+		if err != nil {
+			return nil, err
+		}
+		for found, err := range programs.Find(id) {
+			if err != nil {
+				return nil, err
+			}
+			file = found
+			break
+		}
+	}
+	if file == nil {
+		return nil, fmt.Errorf("%s: its program is not in the folders of --program, which are searched for the build id in %s%s",
+			s.path, s.path, mip.BuildIDSuffix)
+	}
+	d, err := debuginfo.New(file)
 	if err != nil {
 		return nil, err
 	}
@@ -135,7 +157,7 @@ included.`,
 		Setup: func(f *cli.Flags) cli.Action {
 			c := &mipShow{list: true}
 			c.declare(f)
-			c.declareDebug(f)
+			c.programs.Declare(f)
 			f.StringVar(&c.regex, "function", "", "`REGEX` only functions whose name, mangled or not, matches REGEX")
 			f.Alias("function", "r")
 			f.BoolVar(&c.blocks, "blocks", false, "list the blocks of each function")
@@ -156,7 +178,7 @@ func mipInfoCommand() *cli.Command {
 		Setup: func(f *cli.Flags) cli.Action {
 			c := &mipShow{}
 			c.declare(f)
-			f.StringVar(&c.arch, "arch", "", "`ARCH` the one that ran, of a program for several architectures")
+			c.programs.DeclareArch(f)
 			f.BoolVar(&c.json, "json", false, "print everything as a JSON object")
 			return c.run
 		},
@@ -178,7 +200,7 @@ func (c *mipShow) run(_ context.Context, env *cli.Env, args []string) error {
 	if err := c.take(args); err != nil {
 		return err
 	}
-	opt := mipFactsOptions{blocks: c.blocks, edges: c.edges, arch: c.arch}
+	opt := mipFactsOptions{blocks: c.blocks, edges: c.edges, arch: c.programs.Arch}
 	if c.list {
 		var err error
 		if opt.choose, err = regexp.Compile(c.regex); err != nil {
@@ -196,8 +218,8 @@ func (c *mipShow) run(_ context.Context, env *cli.Env, args []string) error {
 	defer d.Close()
 	var facts *mipFacts
 	err = inputs.Guard(func() error {
-		if c.debug != "" {
-			m, err := parseMIP(d.Name(), d.Bytes(), c.arch, nil)
+		if len(c.programs.Paths) > 0 {
+			m, err := parseMIP(d.Name(), d.Bytes(), c.programs.Arch, nil)
 			if err != nil {
 				return err
 			}

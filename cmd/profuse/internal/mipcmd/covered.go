@@ -24,7 +24,7 @@ which one did; where it is the entry of a function, how often that was called.`,
 		Setup: func(f *cli.Flags) cli.Action {
 			c := &mipCovered{}
 			c.declare(f)
-			c.declareDebug(f)
+			c.programs.Declare(f)
 			c.Options.Declare(f, "function", "functions", "`REGEX` only functions whose name, mangled or not, matches REGEX")
 			f.BoolVar(&c.Demangle, "demangle", false, "demangle names")
 			return c.run
@@ -42,7 +42,7 @@ func (c *mipCovered) run(_ context.Context, env *cli.Env, args []string) error {
 	if err := c.take(args); err != nil {
 		return err
 	}
-	if err := c.Check(c.debug != "", "source lines are in the program that was profiled: --debug FILE names it"); err != nil {
+	if err := c.Check(len(c.programs.Paths) > 0, "source lines are in the program that was profiled: --program PATH names it"); err != nil {
 		return err
 	}
 	m, err := c.read(env)

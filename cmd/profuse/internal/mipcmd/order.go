@@ -20,8 +20,8 @@ for a linker:
 		Setup: func(f *cli.Flags) cli.Action {
 			c := &mipOrder{}
 			c.mipSource.declare(f)
-			f.StringVar(&c.arch, "arch", "", "`ARCH` of programs for several architectures, the one that ran")
-			c.Writer.Declare(f, &c.arch)
+			c.programs.DeclareArch(f)
+			c.Writer.Declare(f, &c.programs.Arch)
 			f.StringVar(&c.regex, "function", "", "`REGEX` only functions whose name, mangled or not, matches REGEX")
 			f.Alias("function", "r")
 			return c.run

@@ -31,7 +31,7 @@ map alone, as a .mipmap. A PROFILE that exists is replaced.`,
 		Setup: func(f *cli.Flags) cli.Action {
 			c := &mipCreate{}
 			f.StringVar(&c.profile, "p", "", "`PROFILE` where to write the profile; \"-\" is standard output")
-			f.StringVar(&c.arch, "arch", "", "`ARCH` the one that runs, of a program for several architectures")
+			c.programs.DeclareArch(f)
 			f.BoolVar(&c.buildID, "build-id", false, "write the program's build id to PROFILE"+mip.BuildIDSuffix+", too")
 			f.BoolVar(&c.document, "document-layout", false, "write the layout of the format's document, which differs from that of llvm-mipdata")
 			f.BoolVar(&c.quiet, "q", false, "print no summary")
@@ -42,7 +42,8 @@ map alone, as a .mipmap. A PROFILE that exists is replaced.`,
 
 // mipCreate is one run of "profuse mip create".
 type mipCreate struct {
-	profile, arch            string
+	profile                  string
+	programs                 sources.Programs
 	buildID, document, quiet bool
 }
 
@@ -59,7 +60,7 @@ func (c *mipCreate) run(ctx context.Context, env *cli.Env, args []string) error 
 	if err != nil {
 		return err
 	}
-	m, err := readMIP(in, c.arch, func(w mip.Warning) {
+	m, err := readMIP(in, c.programs.Arch, func(w mip.Warning) {
 		fmt.Fprintf(env.Stderr, "warning: %s\n", console.Printable(w.String()))
 	})
 	if err != nil {
@@ -170,7 +171,7 @@ func mip2yamlCommand() *cli.Command {
 		Setup: func(f *cli.Flags) cli.Action {
 			c := &mip2yaml{}
 			c.declare(f)
-			c.declareDebug(f)
+			c.programs.Declare(f)
 			f.StringVar(&c.output, "o", "-", "`FILE` where to write; \"-\" is standard output")
 			return c.run
 		},
