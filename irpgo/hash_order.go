@@ -4,25 +4,24 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/profuse-pgo/profuse/internal/densemap"
+	"github.com/profuse-pgo/profuse/internal/llvmorder"
 )
 
-// The order of records in an indexed file is the iteration order of LLVM's
-// hash maps; this file reproduces it. It matters to no reader, only to who
-// compares bytes.
+// The order of names and records in an indexed file is that of LLVM's hash
+// maps. It matters to no reader, only to whoever compares bytes.
 
 // release says how the LLVM releases that write a version order things.
 type release struct {
 	sortedKeys bool // names sorted bytewise; before LLVM 17 in StringMap order
-	hash       densemap.Hash
+	hash       llvmorder.Hash
 }
 
 // releaseOf maps an LLVM major release to its ordering. Verified against 14,
 // 16, 19 and 22; 17 and 18 follow from their sources.
 func releaseOf(llvm int) release {
-	r := release{sortedKeys: llvm >= 17, hash: densemap.Times37}
+	r := release{sortedKeys: llvm >= 17, hash: llvmorder.Times37}
 	if llvm >= 19 {
-		r.hash = densemap.Mixed
+		r.hash = llvmorder.Mixed
 	}
 	return r
 }
@@ -39,7 +38,7 @@ func recordOrder(records []*Record, rel release) []*Record {
 		hashes[i] = r.Hash
 	}
 	ordered := make([]*Record, len(records))
-	for i, at := range densemap.Order(hashes, 4, rel.hash) {
+	for i, at := range llvmorder.DenseMap(hashes, 4, rel.hash) {
 		ordered[i] = records[at]
 	}
 	return ordered
@@ -53,56 +52,9 @@ func keyOrder(functions []*Function, rel release) []*Function {
 	}
 	bySeq := slices.Clone(functions)
 	slices.SortStableFunc(bySeq, func(a, b *Function) int { return cmp.Compare(a.seq, b.seq) })
-	return stringMapOrder(bySeq)
-}
-
-// stringMapOrder is the iteration order of LLVM's StringMap up to release 16
-// after inserting the names in the given order.
-func stringMapOrder(functions []*Function) []*Function {
-	type slot struct {
-		f    *Function
-		hash uint32
+	ordered := make([]*Function, len(bySeq))
+	for i, at := range llvmorder.StringMap(len(bySeq), func(i int) string { return bySeq[i].Name }) {
+		ordered[i] = bySeq[at]
 	}
-	table := make([]slot, 16)
-	place := func(s slot) {
-		i := s.hash & uint32(len(table)-1)
-		for step := uint32(1); table[i].f != nil; step++ {
-			i = (i + step) & uint32(len(table)-1)
-		}
-		table[i] = s
-	}
-	rehash := func(size int) {
-		old := table
-		table = make([]slot, size)
-		for _, s := range old {
-			if s.f != nil {
-				place(s)
-			}
-		}
-	}
-	for i, f := range functions {
-		place(slot{f, djbHash(f.Name)})
-		n := i + 1
-		switch {
-		case 4*n > 3*len(table):
-			rehash(2 * len(table))
-		case len(table)-n <= len(table)/8:
-			rehash(len(table))
-		}
-	}
-	out := functions[:0:0]
-	for _, s := range table {
-		if s.f != nil {
-			out = append(out, s.f)
-		}
-	}
-	return out
-}
-
-func djbHash(s string) uint32 {
-	h := uint32(0)
-	for i := range len(s) {
-		h = h*33 + uint32(s[i])
-	}
-	return h
+	return ordered
 }

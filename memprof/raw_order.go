@@ -1,6 +1,6 @@
 package memprof
 
-import "github.com/profuse-pgo/profuse/internal/densemap"
+import "github.com/profuse-pgo/profuse/internal/llvmorder"
 
 // llvm-profdata visits the frames of a raw profile in the order of a hash map of its
 // stacks. The order is visible in section version 2 only, in the order of frames within
@@ -22,7 +22,7 @@ func (r *rawReader) noteStacks(t stackTable) {
 			r.stacksSeen[id] = true
 		}
 	}
-	for _, i := range densemap.Order(ids, 0, densemap.Mixed) {
+	for _, i := range llvmorder.DenseMap(ids, 0, llvmorder.Mixed) {
 		if id := ids[i]; !r.stacksSeen[id] {
 			r.stacksSeen[id] = true
 			p.stackIDs = append(p.stackIDs, id)
@@ -33,7 +33,7 @@ func (r *rawReader) noteStacks(t stackTable) {
 // llvmOrder returns the contexts in the order in which llvm-profdata
 // symbolizes their stacks.
 func (p *RawProfile) llvmOrder() []int32 {
-	order := densemap.Order(p.stackIDs, 0, densemap.Mixed)
+	order := llvmorder.DenseMap(p.stackIDs, 0, llvmorder.Mixed)
 	if len(p.Dumps) == 1 && len(p.stackIDs) == len(p.contexts) {
 		same := true
 		for i := range p.contexts {

@@ -1,0 +1,106 @@
+// Package llvmorder knows in what order LLVM's hash maps have their entries:
+// files that LLVM writes by walking over such a map have that order, too. It
+// matters to no reader, only to whoever compares bytes. (The order inside the
+// hash tables of files is in package ondisk.)
+package llvmorder
+
+// A Hash is how a release of LLVM hashes integers
+// (DenseMapInfo<uint64_t>::getHashValue).
+type Hash func(key uint64) uint32
+
+// Times37 is the hash before LLVM 19.
+func Times37(key uint64) uint32 { return uint32(key * 37) }
+
+// Mixed is the hash since LLVM 19.
+func Mixed(key uint64) uint32 {
+	key *= 0xbf58476d1ce4e5b9
+	return uint32(key ^ key>>31)
+}
+
+// leastBuckets is how many buckets a dense map has once its entries do not fit
+// the map object itself.
+const leastBuckets = 64
+
+// DenseMap returns the indexes of the keys, which are distinct, in the order of
+// a DenseMap or SmallDenseMap into which they were inserted one by one. inline
+// is the number of buckets in a SmallDenseMap itself, a power of two; 0 stands
+// for a DenseMap.
+func DenseMap(keys []uint64, inline int, hash Hash) []int32 {
+	if inline == 0 {
+		inline = leastBuckets
+	}
+	t := newTable(inline, func(i int32) uint32 { return hash(keys[i]) })
+	for i := range keys {
+		if 4*(i+1) >= 3*len(t.buckets) {
+			t.rehash(max(leastBuckets, 2*len(t.buckets)))
+		}
+		t.insert(int32(i))
+	}
+	return t.order(len(keys))
+}
+
+// StringMap returns the indexes of n distinct strings in the order of a
+// StringMap of LLVM up to 16 into which they were inserted one by one.
+func StringMap(n int, key func(i int) string) []int32 {
+	hashes := make([]uint32, n)
+	t := newTable(16, func(i int32) uint32 { return hashes[i] })
+	for i := range n {
+		hashes[i] = djbHash(key(i))
+		t.insert(int32(i))
+		switch size := len(t.buckets); {
+		case 4*(i+1) > 3*size:
+			t.rehash(2 * size)
+		case size-(i+1) <= size/8:
+			t.rehash(size)
+		}
+	}
+	return t.order(n)
+}
+
+// djbHash is the hash of StringMap before LLVM 17, with a seed of 0.
+func djbHash(s string) uint32 {
+	h := uint32(0)
+	for i := range len(s) {
+		h = h*33 + uint32(s[i])
+	}
+	return h
+}
+
+// A table is a hash table with quadratic probing, which all of LLVM's are.
+type table struct {
+	buckets []int32 // index of the key plus 1, 0 if empty
+	hash    func(i int32) uint32
+}
+
+func newTable(buckets int, hash func(i int32) uint32) *table {
+	return &table{make([]int32, buckets), hash}
+}
+
+func (t *table) insert(i int32) {
+	mask := uint32(len(t.buckets) - 1)
+	at := t.hash(i) & mask
+	for step := uint32(1); t.buckets[at] != 0; step++ {
+		at = (at + step) & mask
+	}
+	t.buckets[at] = i + 1
+}
+
+func (t *table) rehash(buckets int) {
+	old := t.buckets
+	t.buckets = make([]int32, buckets)
+	for _, i := range old {
+		if i != 0 {
+			t.insert(i - 1)
+		}
+	}
+}
+
+func (t *table) order(n int) []int32 {
+	order := make([]int32, 0, n)
+	for _, i := range t.buckets {
+		if i != 0 {
+			order = append(order, i-1)
+		}
+	}
+	return order
+}
