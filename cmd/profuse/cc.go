@@ -2,8 +2,10 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"syscall"
 
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/cli"
@@ -59,23 +61,33 @@ func runCC(env *cli.Env, args []string) int {
 	if len(args) > 0 && (args[0] == "-h" || args[0] == "--help" || args[0] == "-help") {
 		return app().Run(context.Background(), env, []string{"help", ccName})
 	}
-	job, err := driver.ParseJob(args)
-	if err != nil {
-		fmt.Fprintf(env.Stderr, "profuse cc: %v\nRun \"profuse help cc\" for its options.\n", err)
-		return cli.ExitUsage
-	}
-	if job.Report == "" {
-		job.Report = env.Getenv("PROFUSE_CC_REPORT")
-	}
 	self, err := os.Executable()
 	if err != nil {
 		self = os.Args[0]
 	}
 	ctx, stop := driver.NotifyContext(context.Background())
 	defer stop()
-	return driver.Run(ctx, driver.Env{
+	err = driver.Run(ctx, driver.Env{
 		Stdin: env.Stdin, Stdout: env.Stdout, Stderr: env.Stderr, Getenv: env.Getenv,
 		Self:    []string{self, ccName},
 		Replace: func(path string, argv []string) error { return syscall.Exec(path, argv, os.Environ()) },
-	}, job)
+	}, args)
+	var exit *driver.ExitError
+	switch {
+	case err == nil:
+		return cli.ExitOK
+	case errors.As(err, &exit):
+		return exit.Code
+	case errors.Is(err, driver.ErrUsage):
+		fmt.Fprintf(env.Stderr, "profuse cc: %v\nRun \"profuse help cc\" for its options.\n", err)
+		return cli.ExitUsage
+	}
+	fmt.Fprintf(env.Stderr, "profuse cc: error: %v\n", err)
+	if errors.Is(err, exec.ErrNotFound) {
+		return exitNotFound
+	}
+	return cli.ExitFailure
 }
+
+// exitNotFound is the exit code of shells for a command that does not exist.
+const exitNotFound = 127

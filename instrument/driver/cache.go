@@ -51,7 +51,7 @@ func (d *driver) store(file string, data []byte) error {
 }
 
 // runtimeObject returns the compiled runtime for the compiler's target.
-func (d *driver) runtimeObject(ctx context.Context, c *compiler, flags *Flags) (string, error) {
+func (d *driver) runtimeObject(ctx context.Context, c *compiler, flags *machineFlags) (string, error) {
 	small := "-Os"
 	if c.Clang {
 		small = "-Oz"
@@ -61,7 +61,7 @@ func (d *driver) runtimeObject(ctx context.Context, c *compiler, flags *Flags) (
 		NoDump: !flags.Dump, Coverage: flags.FunctionCoverage, Signals: flags.Signals, Buffer: flags.RuntimeBuffer,
 	}.Args()...)
 	h := sha256.New()
-	fmt.Fprintf(h, "%s\x00%s\x00%s", runtime.Hash(), c.id, strings.Join(options, "\x00"))
+	fmt.Fprintf(h, "%s\x00%s\x00%s", runtime.Source(), c.id, strings.Join(options, "\x00"))
 	file := filepath.Join(d.cache, "runtime-"+hex.EncodeToString(h.Sum(nil)[:16])+".o")
 	if _, err := os.Stat(file); err == nil {
 		return file, nil

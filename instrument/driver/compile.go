@@ -47,7 +47,7 @@ func (j *gnuJob) run(ctx context.Context, rustAssembly string) error {
 				err = j.assembleAsIs(ctx, in)
 			}
 		}
-		if exit := (*exitError)(nil); err != nil && (ctx.Err() != nil || !errors.As(err, &exit)) {
+		if exit := (*ExitError)(nil); err != nil && (ctx.Err() != nil || !errors.As(err, &exit)) {
 			return err
 		}
 		if failure == nil {

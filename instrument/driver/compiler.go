@@ -96,7 +96,7 @@ func (d *driver) openCompiler(ctx context.Context, argv, machine []string) (*com
 
 // errNotCompiler hides that the command has failed in silence.
 func errNotCompiler(err error) error {
-	if exit := (*exitError)(nil); err == nil || errors.As(err, &exit) {
+	if exit := (*ExitError)(nil); err == nil || errors.As(err, &exit) {
 		return instrument.ErrUnsupportedTarget
 	}
 	return err

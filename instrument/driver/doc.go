@@ -7,7 +7,7 @@
 // as it would have without the driver. With the first, each source file is compiled to assembly, instrumented
 // by package instrument, and assembled by the same compiler; where the command
 // links, the runtime of package runtime is added. Everything that says how to
-// do this stands among the compiler's own arguments, see [Flags], and is taken
+// do this stands among the compiler's own arguments, see docs/mip.md, and is taken
 // out before the compiler sees them.
 //
 // What cannot be instrumented is an error: link-time optimization, XRay, large

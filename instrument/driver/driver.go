@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"os/exec"
 	"os/signal"
 	"path/filepath"
 	"slices"
@@ -16,43 +15,36 @@ import (
 	"github.com/profuse-pgo/profuse/instrument"
 )
 
-// Exit codes besides those of the compiler.
-const (
-	exitFailure  = 1
-	exitNotFound = 127 // no such compiler, as shells have it
-)
-
-// A Job is a command line of a compiler with the driver's own options.
-type Job struct {
-	// Flags are -fmachine-profile flags that count as if they stood before the
+// commandLine is a compiler's command line with the driver's own options.
+type commandLine struct {
+	// flags are -fmachine-profile flags that count as if they stood before the
 	// compiler's arguments.
-	Flags []string
-	// Report is a file that what is not instrumented is appended to, "" for
-	// none.
-	Report string
-	// Command is the compiler and its arguments.
-	Command []string
-	// RustAssembly is for the driver as the linker of rustc, which it makes
-	// itself: the assembly of the crate that is linked.
-	RustAssembly string
+	flags []string
+	// report is the file that lists what is not instrumented, "" for none.
+	report string
+	// compiler is the compiler and its arguments.
+	compiler []string
+	// rustAssembly is the assembly of the crate that is linked, where the driver
+	// has made itself the linker of rustc.
+	rustAssembly string
 }
 
-// ErrUsage is returned for command lines that [ParseJob] does not understand.
+// ErrUsage is returned for command lines that the driver does not understand.
 var ErrUsage = errors.New("invalid command line")
 
-// ParseJob parses a command line: the driver's own options, "--", which may be
-// left out, the compiler and its arguments.
-func ParseJob(args []string) (Job, error) {
-	var job Job
+// parseCommandLine parses the driver's own options, "--", which may be left out,
+// the compiler and its arguments.
+func parseCommandLine(args []string) (commandLine, error) {
+	var job commandLine
 	for len(args) > 0 {
 		arg := args[0]
 		switch {
 		case arg == "--":
-			job.Command = args[1:]
+			job.compiler = args[1:]
 		case !strings.HasPrefix(arg, "-"):
-			job.Command = args
+			job.compiler = args
 		case strings.HasPrefix(arg, "-f"+flagStem) || strings.HasPrefix(arg, "-fno-"+flagStem):
-			job.Flags = append(job.Flags, arg)
+			job.flags = append(job.flags, arg)
 			args = args[1:]
 			continue
 		case arg == "--report" || arg == rustAssemblyOption:
@@ -60,9 +52,9 @@ func ParseJob(args []string) (Job, error) {
 				return job, fmt.Errorf("%w: option %s needs a value", ErrUsage, arg)
 			}
 			if arg == "--report" {
-				job.Report = args[1]
+				job.report = args[1]
 			} else {
-				job.RustAssembly = args[1]
+				job.rustAssembly = args[1]
 			}
 			args = args[2:]
 			continue
@@ -71,18 +63,18 @@ func ParseJob(args []string) (Job, error) {
 		}
 		break
 	}
-	if len(job.Command) == 0 {
+	if len(job.compiler) == 0 {
 		return job, fmt.Errorf("%w: no compiler", ErrUsage)
 	}
 	return job, nil
 }
 
-// rustAssemblyOption is how the driver tells itself [Job.RustAssembly].
+// rustAssemblyOption is how the driver tells itself the assembly of a crate.
 const rustAssemblyOption = "--rust-assembly"
 
 type driver struct {
 	env    Env
-	flags  Flags
+	flags  machineFlags
 	temp   string // folder of temporary files
 	cache  string
 	report reporter
@@ -90,41 +82,32 @@ type driver struct {
 	evidence *instrument.Evidence
 }
 
-// Run carries out a command line and returns the exit code: that of the first
-// compiler that fails, 1 for failures of the driver, 128 and the signal when
-// interrupted.
-func Run(ctx context.Context, env Env, job Job) int {
-	d := &driver{env: env, report: reporter{job.Report}}
-	err := d.main(ctx, job)
+// Run carries out a command line: the driver's own options, "--", which may be
+// left out, the compiler and its arguments. The error is [ErrUsage] for options
+// that the driver does not know, an [*ExitError] if the compiler fails, and the
+// cause of the context if that ends.
+func Run(ctx context.Context, env Env, args []string) error {
+	job, err := parseCommandLine(args)
+	if err != nil {
+		return err
+	}
+	if job.report == "" {
+		job.report = env.Getenv("PROFUSE_CC_REPORT")
+	}
+	d := &driver{env: env, report: reporter{job.report}}
+	err = d.main(ctx, job)
 	if d.temp != "" {
 		os.RemoveAll(d.temp)
 	}
-	var exit *exitError
-	switch {
-	case err == nil:
-		return 0
-	case errors.As(err, &exit):
-		return exit.code
-	case ctx.Err() != nil:
-		if sig, ok := context.Cause(ctx).(Interrupted); ok {
-			return 128 + int(sig.Signal)
-		}
-		return 128 + int(syscall.SIGINT)
+	if err != nil && ctx.Err() != nil {
+		return context.Cause(ctx)
 	}
-	fmt.Fprintf(env.Stderr, "profuse cc: error: %v\n", err)
-	if errors.Is(err, exec.ErrNotFound) {
-		return exitNotFound
-	}
-	return exitFailure
+	return err
 }
 
-// Interrupted is the cause of a context that a signal has ended.
-type Interrupted struct{ Signal syscall.Signal }
-
-func (i Interrupted) Error() string { return i.Signal.String() }
-
-// NotifyContext returns a context that ends, with [Interrupted] as its cause,
-// with the first signal that asks the process to.
+// NotifyContext returns a context that ends with the first signal that asks the
+// process to end. Its cause is an [*ExitError] then, with the code that shells
+// give to such a process.
 func NotifyContext(parent context.Context) (ctx context.Context, stop func()) {
 	ctx, cancel := context.WithCancelCause(parent)
 	signals := make(chan os.Signal, 1)
@@ -133,7 +116,7 @@ func NotifyContext(parent context.Context) (ctx context.Context, stop func()) {
 		select {
 		case s := <-signals:
 			if s, ok := s.(syscall.Signal); ok {
-				cancel(Interrupted{s})
+				cancel(&ExitError{signalCode(s)})
 			}
 		case <-ctx.Done():
 		}
@@ -149,10 +132,10 @@ func (d *driver) warn(format string, args ...any) {
 }
 
 // main chooses what to do.
-func (d *driver) main(ctx context.Context, job Job) error {
-	argv, given := splitCommand(job.Command)
+func (d *driver) main(ctx context.Context, job commandLine) error {
+	argv, given := splitCommand(job.compiler)
 	args := expandResponseFiles("", given, 0)
-	flags, rest, err := ParseFlags(append(slices.Clone(job.Flags), args...))
+	flags, rest, err := parseFlags(append(slices.Clone(job.flags), args...))
 	if err != nil {
 		return err
 	}
@@ -181,7 +164,7 @@ func (d *driver) main(ctx context.Context, job Job) error {
 		d.discardTemp()
 		return d.passThrough(ctx, plain)
 	}
-	return d.compileAndLink(ctx, argv, rest, plain, job.RustAssembly)
+	return d.compileAndLink(ctx, argv, rest, plain, job.rustAssembly)
 }
 
 // discardTemp removes the temporary files before the process is replaced.

@@ -1,28 +1,30 @@
 package driver_test
 
 import (
+	"context"
+	"errors"
 	"fmt"
-	"log"
+	"os"
+	"os/exec"
 
 	"github.com/profuse-pgo/profuse/instrument/driver"
 )
 
-// Take a compiler's command line apart as the driver does: what is asked of it,
-// and what is left for the compiler.
+// Stand in front of a compiler, as profuse cc does, and end with its exit code.
 func Example() {
-	job, err := driver.ParseJob([]string{
-		"--", "clang", "-O2", "-fmachine-profile-generate", "-fmachine-profile-function-coverage", "-c", "x.c",
+	ctx, stop := driver.NotifyContext(context.Background())
+	defer stop()
+	env := driver.Env{
+		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Getenv: os.Getenv,
+		Self: []string{os.Args[0]},
+	}
+	err := driver.Run(ctx, env, []string{
+		"--", "no-such-clang", "-O2", "-fmachine-profile-generate", "-fmachine-profile-function-coverage", "-c", "x.c",
 	})
-	if err != nil {
-		log.Fatal(err)
+	if exit := (*driver.ExitError)(nil); errors.As(err, &exit) {
+		os.Exit(exit.Code)
 	}
-	flags, rest, err := driver.ParseFlags(job.Command[1:])
-	if err != nil {
-		log.Fatal(err)
-	}
-	fmt.Println(flags.Generate, flags.Profile())
-	fmt.Println(job.Command[0], rest)
+	fmt.Println(errors.Is(err, exec.ErrNotFound))
 	// Output:
-	// true Function Coverage
-	// clang [-O2 -c x.c]
+	// true
 }

@@ -12,13 +12,13 @@ import (
 	"github.com/profuse-pgo/profuse/mip"
 )
 
-// ErrFlags is returned for -fmachine-profile flags that are malformed or
+// errFlags is returned for -fmachine-profile flags that are malformed or
 // contradict each other or the compiler's own.
-var ErrFlags = errors.New("invalid flags")
+var errFlags = errors.New("invalid flags")
 
-// Flags are what the -fmachine-profile flags in a command line ask for. Of
+// machineFlags are what the -fmachine-profile flags in a command line ask for. Of
 // flags that occur several times the last one counts.
-type Flags struct {
+type machineFlags struct {
 	Generate         bool // -f[no-]machine-profile-generate: instrument
 	FunctionCoverage bool // -f[no-]machine-profile-function-coverage
 	BlockCoverage    bool // -f[no-]machine-profile-block-coverage
@@ -49,17 +49,17 @@ type Flags struct {
 	// Threads, -f[no-]machine-profile-threads, says whether the program's
 	// threads run the same functions at the same time, see
 	// instrument.Options.Threads. Unless it is given, Rust and -pthread do.
-	Threads Switch
+	Threads tristate
 	Signals bool // -f[no-]machine-profile-signals: link a runtime that can write a profile on signals
 }
 
-// A Switch is a flag that may not have been given.
-type Switch int8
+// tristate is the value of a switch whose default is not the same everywhere.
+type tristate int8
 
 const (
-	Unset Switch = iota
-	On
-	Off
+	unset tristate = iota
+	switchedOn
+	switchedOff
 )
 
 const flagStem = "machine-profile-"
@@ -69,11 +69,11 @@ const (
 	maxRuntimeBuffer = 1 << 30 // what displacements of code can reach, with room for the program
 )
 
-// ParseFlags returns the flags in a command line and its other arguments in
+// parseFlags returns the flags in a command line and its other arguments in
 // order.
-func ParseFlags(args []string) (Flags, []string, error) {
-	f := Flags{GroupCount: 1, Runtime: true, Dump: true, Split: true}
-	var callGraph Switch
+func parseFlags(args []string) (machineFlags, []string, error) {
+	f := machineFlags{GroupCount: 1, Runtime: true, Dump: true, Split: true}
+	var callGraph tristate
 	var rest []string
 	for i := 0; i < len(args); i++ {
 		arg := args[i]
@@ -98,23 +98,23 @@ func ParseFlags(args []string) (Flags, []string, error) {
 			}
 		}
 		if err := f.set(name, on, &callGraph); err != nil {
-			return Flags{}, nil, fmt.Errorf("%w: %s: %w", ErrFlags, arg, err)
+			return machineFlags{}, nil, fmt.Errorf("%w: %s: %w", errFlags, arg, err)
 		}
 	}
 	f.CallGraph = !f.FunctionCoverage
-	if callGraph != Unset {
-		f.CallGraph = callGraph == On
+	if callGraph != unset {
+		f.CallGraph = callGraph == switchedOn
 	}
 	if !f.Generate {
 		return f, rest, nil
 	}
 	if f.Use != "" {
-		return f, rest, fmt.Errorf("%w: -fmachine-profile-use and -fmachine-profile-generate exclude each other", ErrFlags)
+		return f, rest, fmt.Errorf("%w: -fmachine-profile-use and -fmachine-profile-generate exclude each other", errFlags)
 	}
 	return f, rest, f.check()
 }
 
-func (f *Flags) set(name string, on bool, callGraph *Switch) error {
+func (f *machineFlags) set(name string, on bool, callGraph *tristate) error {
 	switches := map[string]*bool{
 		"generate": &f.Generate, "function-coverage": &f.FunctionCoverage, "block-coverage": &f.BlockCoverage,
 		"runtime": &f.Runtime, "dump": &f.Dump, "all-block-probes": &f.AllBlockProbes, "atomic": &f.Atomic, "split": &f.Split,
@@ -124,10 +124,10 @@ func (f *Flags) set(name string, on bool, callGraph *Switch) error {
 		*p = on
 		return nil
 	}
-	given := map[string]*Switch{"threads": &f.Threads, "call-graph": callGraph}
+	given := map[string]*tristate{"threads": &f.Threads, "call-graph": callGraph}
 	if p, ok := given[name]; ok {
-		if *p = Off; on {
-			*p = On
+		if *p = switchedOff; on {
+			*p = switchedOn
 		}
 		return nil
 	}
@@ -170,26 +170,26 @@ func (f *Flags) set(name string, on bool, callGraph *Switch) error {
 	return nil
 }
 
-func (f *Flags) check() error {
+func (f *machineFlags) check() error {
 	switch {
 	case f.FunctionCoverage && f.CallGraph:
-		return fmt.Errorf("%w: -fmachine-profile-call-graph and -fmachine-profile-function-coverage exclude each other", ErrFlags)
+		return fmt.Errorf("%w: -fmachine-profile-call-graph and -fmachine-profile-function-coverage exclude each other", errFlags)
 	case !f.FunctionCoverage && !f.CallGraph:
-		return fmt.Errorf("%w: -fno-machine-profile-call-graph without -fmachine-profile-function-coverage leaves nothing to record", ErrFlags)
+		return fmt.Errorf("%w: -fno-machine-profile-call-graph without -fmachine-profile-function-coverage leaves nothing to record", errFlags)
 	case f.RuntimeBuffer > 0 && !f.CallGraph:
-		return fmt.Errorf("%w: -fmachine-profile-runtime-buffer is for call edges, which -fmachine-profile-function-coverage excludes", ErrFlags)
+		return fmt.Errorf("%w: -fmachine-profile-runtime-buffer is for call edges, which -fmachine-profile-function-coverage excludes", errFlags)
 	case f.RuntimeBuffer > 0 && f.RuntimeBuffer < edgeSize || f.RuntimeBuffer > maxRuntimeBuffer:
 		return fmt.Errorf("%w: -fmachine-profile-runtime-buffer=%d: it takes %d bytes for each pair of call site and function called, and at most %d are possible",
-			ErrFlags, f.RuntimeBuffer, edgeSize, maxRuntimeBuffer)
+			errFlags, f.RuntimeBuffer, edgeSize, maxRuntimeBuffer)
 	case f.SelectedGroup >= f.GroupCount:
 		return fmt.Errorf("%w: -fmachine-profile-selected-function-group=%d is not below -fmachine-profile-function-group-count=%d",
-			ErrFlags, f.SelectedGroup, f.GroupCount)
+			errFlags, f.SelectedGroup, f.GroupCount)
 	}
 	return nil
 }
 
 // Profile returns what is to be recorded.
-func (f *Flags) Profile() mip.ProfileType {
+func (f *machineFlags) Profile() mip.ProfileType {
 	t := mip.FunctionCoverage
 	if f.CallGraph {
 		t = mip.FunctionTimestamp | mip.FunctionCallCount
@@ -206,11 +206,11 @@ func (f *Flags) Profile() mip.ProfileType {
 // Options returns the options of instrumentation for a target; threads is
 // whether the code is meant for several, where the flags do not say. It reads
 // the special-case list.
-func (f *Flags) Options(target instrument.Target, threads bool) (instrument.Options, error) {
+func (f *machineFlags) Options(target instrument.Target, threads bool) (instrument.Options, error) {
 	opt := instrument.Options{
 		Target: target, Profile: f.Profile(), LinkUnit: f.LinkUnit,
 		AllBlockProbes: f.AllBlockProbes, MinInstructions: f.MinInstructions, Atomic: f.Atomic,
-		Threads: f.Threads == On || f.Threads == Unset && threads,
+		Threads: f.Threads == switchedOn || f.Threads == unset && threads,
 	}
 	if f.GroupCount > 1 {
 		opt.GroupCount, opt.SelectedGroup = f.GroupCount, f.SelectedGroup
@@ -228,7 +228,7 @@ func (f *Flags) Options(target instrument.Target, threads bool) (instrument.Opti
 }
 
 // Args returns the flags as arguments, for a driver started by another.
-func (f *Flags) Args() []string {
+func (f *machineFlags) Args() []string {
 	if f.Use != "" {
 		args := []string{"-fmachine-profile-use=" + f.Use}
 		if !f.Split {
@@ -250,8 +250,8 @@ func (f *Flags) Args() []string {
 		{!f.Dump, "-fno-machine-profile-dump"},
 		{f.AllBlockProbes, "-fmachine-profile-all-block-probes"},
 		{f.Atomic, "-fmachine-profile-atomic"},
-		{f.Threads == On, "-fmachine-profile-threads"},
-		{f.Threads == Off, "-fno-machine-profile-threads"},
+		{f.Threads == switchedOn, "-fmachine-profile-threads"},
+		{f.Threads == switchedOff, "-fno-machine-profile-threads"},
 		{f.Signals, "-fmachine-profile-signals"},
 		{f.LinkUnit != "", "-fmachine-profile-link-unit-name=" + f.LinkUnit},
 		{f.SpecialCaseList != "", "-fmachine-profile-special-case-list=" + f.SpecialCaseList},

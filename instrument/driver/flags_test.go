@@ -1,13 +1,14 @@
-package driver_test
+package driver
 
 import (
 	"errors"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/profuse-pgo/profuse/instrument"
-	"github.com/profuse-pgo/profuse/instrument/driver"
 	"github.com/profuse-pgo/profuse/mip"
 )
 
@@ -57,9 +58,9 @@ func TestParseFlags(t *testing.T) {
 		{args: "-fmachine-profile-nonsense", fails: "unknown flag"},
 		{args: "-fno-machine-profile-link-unit-name=x", fails: "unknown flag"},
 	} {
-		f, rest, err := driver.ParseFlags(strings.Fields(c.args))
+		f, rest, err := parseFlags(strings.Fields(c.args))
 		if c.fails != "" {
-			if !errors.Is(err, driver.ErrFlags) || !strings.Contains(err.Error(), c.fails) {
+			if !errors.Is(err, errFlags) || !strings.Contains(err.Error(), c.fails) {
 				t.Errorf("%s: error %v, want one with %q", c.args, err, c.fails)
 			}
 			continue
@@ -74,7 +75,7 @@ func TestParseFlags(t *testing.T) {
 		if f.Generate != (c.profile != 0) || f.Generate && f.Profile() != c.profile {
 			t.Errorf("%s: generate %v, profile %v; want %v", c.args, f.Generate, f.Profile(), c.profile)
 		}
-		again, rest, err := driver.ParseFlags(f.Args())
+		again, rest, err := parseFlags(f.Args())
 		if (f.Generate || f.Use != "") && (err != nil || len(rest) != 0 || again != f) {
 			t.Errorf("%s: Args gives %v, which is %+v, %v; want %+v", c.args, f.Args(), again, err, f)
 		}
@@ -82,9 +83,15 @@ func TestParseFlags(t *testing.T) {
 }
 
 func TestOptionsOfFlags(t *testing.T) {
-	b := newBench(t, "list", "fun:main\nfun:_Z*v\n", "bad", "nonsense\n")
-	f, _, err := driver.ParseFlags([]string{
-		generate, "-fmachine-profile-special-case-list=" + b.path("list"), "-fmachine-profile-min-instruction-count=5",
+	dir := t.TempDir()
+	list, bad := filepath.Join(dir, "list"), filepath.Join(dir, "bad")
+	for file, text := range map[string]string{list: "fun:main\nfun:_Z*v\n", bad: "nonsense\n"} {
+		if err := os.WriteFile(file, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	f, _, err := parseFlags([]string{
+		"-fmachine-profile-generate", "-fmachine-profile-special-case-list=" + list, "-fmachine-profile-min-instruction-count=5",
 		"-fmachine-profile-link-unit-name=unit", "-fmachine-profile-function-group-count=3", "-fmachine-profile-selected-function-group=2",
 	})
 	if err != nil {
@@ -107,40 +114,40 @@ func TestOptionsOfFlags(t *testing.T) {
 		t.Errorf("skipped %v", skipped)
 	}
 	for _, c := range []struct {
-		flag          driver.Switch
+		flag          tristate
 		threads, want bool
-	}{{driver.Unset, false, false}, {driver.Unset, true, true}, {driver.On, false, true}, {driver.Off, true, false}} {
+	}{{unset, false, false}, {unset, true, true}, {switchedOn, false, true}, {switchedOff, true, false}} {
 		f.Threads = c.flag
 		if opt, err := f.Options(instrument.Target{}, c.threads); err != nil || opt.Threads != c.want {
 			t.Errorf("%+v: threads %v, %v", c, opt.Threads, err)
 		}
 	}
-	f.SpecialCaseList = b.path("bad")
+	f.SpecialCaseList = bad
 	if _, err := f.Options(instrument.Target{}, false); !errors.Is(err, instrument.ErrOptions) || !strings.Contains(err.Error(), "bad") {
 		t.Errorf("bad list: %v", err)
 	}
 }
 
-func TestParseJob(t *testing.T) {
+func TestParseCommandLine(t *testing.T) {
 	for _, c := range []struct {
 		args, command, flags, report, fails string
 	}{
 		{args: "-- clang -c x.c", command: "clang -c x.c"},
 		{args: "clang -- x.c", command: "clang -- x.c"},
-		{args: "--report r -fmachine-profile-generate -- gcc", command: "gcc", flags: generate, report: "r"},
+		{args: "--report r -fmachine-profile-generate -- gcc", command: "gcc", flags: "-fmachine-profile-generate", report: "r"},
 		{args: "", fails: "no compiler"},
 		{args: "--", fails: "no compiler"},
 		{args: "--report", fails: "needs a value"},
 		{args: "--what -- gcc", fails: "unknown option --what"},
 	} {
-		job, err := driver.ParseJob(strings.Fields(c.args))
+		job, err := parseCommandLine(strings.Fields(c.args))
 		if c.fails != "" {
-			if !errors.Is(err, driver.ErrUsage) || !strings.Contains(err.Error(), c.fails) {
+			if !errors.Is(err, ErrUsage) || !strings.Contains(err.Error(), c.fails) {
 				t.Errorf("%q: error %v, want one with %q", c.args, err, c.fails)
 			}
 			continue
 		}
-		if err != nil || strings.Join(job.Command, " ") != c.command || strings.Join(job.Flags, " ") != c.flags || job.Report != c.report {
+		if err != nil || strings.Join(job.compiler, " ") != c.command || strings.Join(job.flags, " ") != c.flags || job.report != c.report {
 			t.Errorf("%q: %+v, %v", c.args, job, err)
 		}
 	}

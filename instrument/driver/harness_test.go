@@ -29,17 +29,27 @@ func TestMain(m *testing.M) {
 }
 
 func driverMain() int {
-	job, err := driver.ParseJob(os.Args[1:])
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 2
-	}
 	ctx, stop := driver.NotifyContext(context.Background())
 	defer stop()
-	return driver.Run(ctx, driver.Env{
+	err := driver.Run(ctx, driver.Env{
 		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Getenv: os.Getenv, Self: []string{os.Args[0]},
 		Replace: func(path string, argv []string) error { return syscall.Exec(path, argv, os.Environ()) },
-	}, job)
+	}, os.Args[1:])
+	var exit *driver.ExitError
+	switch {
+	case err == nil:
+		return 0
+	case errors.As(err, &exit):
+		return exit.Code
+	}
+	fmt.Fprintf(os.Stderr, "profuse cc: error: %v\n", err)
+	switch {
+	case errors.Is(err, driver.ErrUsage):
+		return 2
+	case errors.Is(err, exec.ErrNotFound):
+		return 127
+	}
+	return 1
 }
 
 // A bench is a folder with sources and the driver's command.

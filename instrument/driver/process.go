@@ -28,10 +28,11 @@ type Env struct {
 	Replace func(path string, argv []string) error
 }
 
-// An exitError is a command that failed and has said why.
-type exitError struct{ code int }
+// ExitError is a command that failed and has printed why, or a signal that asked
+// the process to end: nothing is left to say.
+type ExitError struct{ Code int }
 
-func (e *exitError) Error() string { return fmt.Sprintf("exit code %d", e.code) }
+func (e *ExitError) Error() string { return fmt.Sprintf("exit code %d", e.Code) }
 
 // interruptGrace is how long a compiler may take to end when it is asked to.
 const interruptGrace = 5 * time.Second
@@ -58,10 +59,10 @@ func (d *driver) run(ctx context.Context, argv []string) error {
 func (d *driver) wait(ctx context.Context, cmd *exec.Cmd) error {
 	err := cmd.Run()
 	if ctx.Err() != nil {
-		return ctx.Err()
+		return context.Cause(ctx)
 	}
 	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) {
-		return &exitError{exitCode(exit.ProcessState)}
+		return &ExitError{exitCode(exit.ProcessState)}
 	}
 	return err
 }
@@ -70,10 +71,13 @@ func (d *driver) wait(ctx context.Context, cmd *exec.Cmd) error {
 // shells.
 func exitCode(state *os.ProcessState) int {
 	if status, ok := state.Sys().(syscall.WaitStatus); ok && status.Signaled() {
-		return 128 + int(status.Signal())
+		return signalCode(status.Signal())
 	}
 	return state.ExitCode()
 }
+
+// signalCode is the exit code that shells give to a process that a signal ends.
+func signalCode(s syscall.Signal) int { return 128 + int(s) }
 
 // maxArguments is the size from which arguments go into a response file; the
 // least that systems allow is about that.

@@ -12,9 +12,7 @@ package runtime
 
 import (
 	"bytes"
-	"crypto/sha256"
 	_ "embed"
-	"encoding/hex"
 	"fmt"
 	"slices"
 )
@@ -62,10 +60,3 @@ func (o Options) Args() (args []string) {
 
 // Source returns the runtime, a file of GNU C99 for ELF systems and macOS.
 func Source() []byte { return bytes.Clone(source) }
-
-// Hash returns the SHA-256 of the source in hexadecimal digits, to tell
-// compiled copies of different versions apart.
-func Hash() string {
-	sum := sha256.Sum256(source)
-	return hex.EncodeToString(sum[:])
-}
