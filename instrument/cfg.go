@@ -31,14 +31,6 @@ type block struct {
 	root bool
 	// external is set for roots that other functions jump to.
 	external bool
-	// anywhere is set when it ends with a jump to targets not known for
-	// certain.
-	anywhere bool
-	// On x86_64: the statement that its probe goes before, the registers that
-	// hold zero there, and how it finds its byte.
-	probe int32
-	zero  zeros
-	base  base
 }
 
 // findEntry finds where the entry probe of a function goes.
@@ -139,7 +131,7 @@ func (b *builder) current() *block { return &b.fn.blocks[len(b.fn.blocks)-1] }
 // start begins a block before statement i. Successors are labels until link
 // resolves them, the complement of a block's number for the one after it.
 func (b *builder) start(i int32) {
-	b.fn.blocks = append(b.fn.blocks, block{stmt: i, probe: i, stays: true})
+	b.fn.blocks = append(b.fn.blocks, block{stmt: i, stays: true})
 	b.succs = append(b.succs, nil)
 }
 
@@ -245,7 +237,6 @@ func (b *builder) instruction(i int32, s *stmt) {
 			break
 		}
 		blk.leave() // perhaps a tail call
-		blk.anywhere = true
 		b.indirect = append(b.indirect, int32(last))
 	case flowReturn:
 		blk.leaves = true

@@ -20,10 +20,9 @@
 // calls, and notes when the call came.
 //
 // A block probe stores a zero byte when control reaches the start of the
-// block. On x86_64 it may stand behind instructions that cannot fault; it
-// changes no flags, and of the registers only r11, where that is free. Blocks
-// whose coverage follows from that of others get none, see
-// [Options.AllBlockProbes] and package blocks.
+// block. On x86_64 it changes no flags and no registers. Blocks whose coverage
+// follows from that of others get none, see [Options.AllBlockProbes] and package
+// blocks.
 //
 // With block probes on x86_64, blocks inside of functions lose their alignment,
 // see [Options.KeepAlignment]: the lines that ask for it stay, in a conditional
@@ -76,6 +75,5 @@
 // never can, but for those of functions of the C library and of the file itself
 // that always do. With -ffreestanding, programs must not give the names of the
 // former to functions that do not return, nor those of exit, abort, longjmp and
-// the like to functions that do. With block coverage on x86_64, functions with
-// the attribute no_caller_saved_registers may overwrite r11.
+// the like to functions that do.
 package instrument

@@ -85,9 +85,6 @@ func (e *emitter) probes() {
 			counts: e.opt.counts(), samples: e.opt.samples(), atomic: e.opt.Atomic,
 			threads: e.opt.Threads, syntax: e.syntaxAt(fn.entry.stmt), thumb: e.stmts[fn.label].thumb,
 		}
-		if len(fn.blocks) > 0 {
-			p.base = fn.blocks[0].base
-		}
 		e.text = e.isa.entryProbe(e.text, p)
 		e.insert(e.beforeStmt(fn.entry.stmt))
 		if fn.blocksSkip == 0 {
@@ -124,38 +121,20 @@ func (e *emitter) blockProbes(id int, fn *function, p *probe) {
 			p.scratch = scratch[b]
 		}
 		// Control enters the cold part of a function in the middle.
-		if p.zero, p.base = 0, (base{}); fn.fragment && blk.external {
+		if fn.fragment && blk.external {
 			e.text = e.isa.blockProbe(e.text, p, 0)
 		}
-		p.zero, p.base = blk.zero, blk.base
-		later := blk.probe != blk.stmt
-		if !later {
-			e.blockProbe(fn, b, p, offset)
+		if fn.probed(b) {
+			e.text = e.isa.blockProbe(e.text, p, offset)
+			offset++
 		}
 		at := blk.stmt
 		for at > 0 && int(at) <= len(e.stmts) && e.isPCAnchor(at-1) {
 			at--
 		}
 		e.insert(e.beforeStmt(at))
-		if later {
-			e.blockProbe(fn, b, p, offset)
-			e.insert(e.beforeStmt(blk.probe))
-		}
-		if fn.probed(b) {
-			offset++
-		}
 	}
 	e.rewriteCompares(id)
-}
-
-// blockProbe prints the probe of a block, and what other probes need.
-func (e *emitter) blockProbe(fn *function, b int, p *probe, offset int) {
-	switch {
-	case fn.probed(b):
-		e.text = e.isa.blockProbe(e.text, p, offset)
-	case p.base.loads:
-		e.text = x86Load(e.text, p, p.base.disp)
-	}
 }
 
 // blocksAt is where the bytes of blocks begin in a raw record.

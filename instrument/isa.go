@@ -40,9 +40,6 @@ type probe struct {
 	threads bool // see Options
 	syntax  x86Syntax
 	thumb   bool
-	// zero are registers that hold zero, base how the probe finds its byte.
-	zero zeros
-	base base
 	// scratch are registers that the probe may overwrite.
 	scratch []string
 	anchors int // labels made so far, of ARM probes

@@ -74,9 +74,6 @@ func parse(src []byte, opt *Options) (*file, error) {
 			continue
 		}
 		f.buildBlocks(id, set)
-		if target.Arch == X86_64 && !opt.AllBlockProbes {
-			f.findZeros(id, set)
-		}
 		switch {
 		case fn.hasMacro:
 			fn.blocksSkip = SkipMacro
@@ -93,9 +90,6 @@ func parse(src []byte, opt *Options) (*file, error) {
 		if fn := &f.functions[i]; fn.skip == 0 && fn.blocksSkip == 0 && !opt.AllBlockProbes {
 			fn.formula = infer(fn.blocks, fn.fragment)
 		}
-	}
-	if target.Arch == X86_64 && opt.blocks() && !opt.AllBlockProbes {
-		f.findBases(set, opt)
 	}
 	return f, nil
 }

@@ -98,7 +98,7 @@ func (x86) staysFirst(ins []byte) bool {
 
 func (x86) entryProbe(dst []byte, p *probe) []byte {
 	if !p.counts {
-		if !p.threads || p.base.loads {
+		if !p.threads {
 			return x86Store(dst, p, 0)
 		}
 		// No function takes anything in the flags.
@@ -123,27 +123,10 @@ func (x86) entryProbe(dst []byte, p *probe) []byte {
 
 func (x86) blockProbe(dst []byte, p *probe, offset int) []byte { return x86Store(dst, p, offset) }
 
-// x86Store appends the store, which changes no flags and no registers, unless
-// p.base says so.
+// x86Store appends the store, which changes no flags and no registers.
 func x86Store(dst []byte, p *probe, offset int) []byte {
 	at := p.at(offset)
-	value, place, zero := "$0", at+"(%rip)", p.zero
-	switch {
-	case p.base.loads:
-		dst = x86Load(dst, p, offset)
-		place, zero = "(%r11)", zero&lowBytes
-	case p.base.uses:
-		place, zero = strconv.Itoa(p.base.disp)+"(%r11)", zero&lowBytes
-	}
-	if zero != 0 {
-		value = zero.name()
-	}
-	return inSyntax(dst, p.syntax, "\tmovb\t"+value+", "+place+"\n", "\tmov\tbyte ptr [rip + "+at+"], 0\n")
-}
-
-// x86Load appends the load of r11 with the address of the byte.
-func x86Load(dst []byte, p *probe, offset int) []byte {
-	return append(dst, "\tleaq\t"+p.at(offset)+"(%rip), %r11\n"...)
+	return inSyntax(dst, p.syntax, "\tmovb\t$0, "+at+"(%rip)\n", "\tmov\tbyte ptr [rip + "+at+"], 0\n")
 }
 
 // inSyntax appends the form for the syntax that the text is in. What only
