@@ -1,6 +1,10 @@
 package instrument
 
-import "bytes"
+import (
+	"bytes"
+
+	"github.com/profuse-pgo/profuse/instrument/internal/asm"
+)
 
 // Compilers align blocks that loops begin with to 16 or 32 bytes, which is
 // faster now and then and takes 3 % of an optimized program. Behind block
@@ -12,30 +16,30 @@ import "bytes"
 // innerAlignment returns the alignment directives inside of a function that
 // are for its code alone: instructions stand before and behind them. What is
 // not understood keeps its alignment.
-func (f *file) innerAlignment(id int32) (found []int32) {
-	fn := &f.functions[id]
+func innerAlignment(f *asm.File, id int32) (found []int32) {
+	fn := &f.Functions[id]
 	code, pending := false, 0 // directives found since the last instruction
-	for i := fn.label + 1; i <= fn.last; i++ {
-		s := &f.stmts[i]
-		if fn.entry.apart && i == fn.entry.stmt {
+	for i := fn.Label + 1; i <= fn.Last; i++ {
+		s := &f.Stmts[i]
+		if fn.Entry.Apart && i == fn.Entry.Stmt {
 			code = true // the entry probe
 		}
-		if s.fn != id {
+		if s.Fn != id {
 			found = found[:len(found)-pending]
 			code, pending = false, 0
 			continue
 		}
-		transparent := s.opaque == transparent && s.section == fn.section
+		transparent := s.Opaque == asm.Transparent && s.Section == fn.Section
 		switch {
-		case s.kind == stmtInstruction && transparent:
+		case s.Kind == asm.StmtInstruction && transparent:
 			code, pending = true, 0
-		case s.kind == stmtLabel && transparent:
-		case s.kind == stmtDirective && transparent && isAlignment(f.text(s)):
+		case s.Kind == asm.StmtLabel && transparent:
+		case s.Kind == asm.StmtDirective && transparent && asm.IsAlignment(f.Text(s)):
 			if code {
 				found = append(found, i)
 				pending++
 			}
-		case s.kind == stmtDirective && transparent && isLocation(f.text(s)):
+		case s.Kind == asm.StmtDirective && transparent && isLocation(f.Text(s)):
 		default:
 			found = found[:len(found)-pending]
 			code, pending = false, 0
@@ -47,19 +51,19 @@ func (f *file) innerAlignment(id int32) (found []int32) {
 // isLocation reports whether a directive is about debug information or
 // unwinding and puts nothing where it stands.
 func isLocation(text []byte) bool {
-	word, _ := splitWord(text)
+	word, _ := asm.SplitWord(text)
 	return string(word) == ".loc" || bytes.HasPrefix(word, []byte(".cfi_"))
 }
 
 // looseStatements returns the alignment directives that the assembler is to
 // pass over.
 func (e *emitter) looseStatements() (found []int32) {
-	if e.target.Arch != X86_64 || !e.opt.blocks() || e.opt.KeepAlignment {
+	if e.Target.Arch != asm.X86_64 || !e.opt.blocks() || e.opt.KeepAlignment {
 		return nil
 	}
-	for id := range e.functions {
-		if fn := &e.functions[id]; fn.skip == 0 && fn.blocksSkip == 0 && !fn.hasMacro {
-			found = append(found, e.innerAlignment(int32(id))...)
+	for id := range e.Functions {
+		if fn := &e.Functions[id]; fn.Skip == 0 && fn.BlocksSkip == 0 && !fn.HasMacro {
+			found = append(found, innerAlignment(e.File, int32(id))...)
 		}
 	}
 	return found

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/profuse-pgo/profuse/instrument/internal/asm"
 	"github.com/profuse-pgo/profuse/mip"
 )
 
@@ -70,7 +71,7 @@ func passed(t *testing.T, text string) (over, read []string) {
 			inside = true
 		case line == ".endif":
 			inside = false
-		case isAlignment([]byte(strings.Split(line, "#")[0])):
+		case asm.IsAlignment([]byte(strings.Split(line, "#")[0])):
 			if inside {
 				over = append(over, line)
 			} else {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/profuse-pgo/profuse/instrument/internal/asm"
 	"github.com/profuse-pgo/profuse/mip"
 )
 
@@ -23,7 +24,7 @@ func armFunction(thumb bool, body ...string) string {
 func rewriteARM(t *testing.T, profile mip.ProfileType, thumb bool, body ...string) (string, FunctionReport) {
 	t.Helper()
 	out, report, err := Rewrite(nil, []byte(armFunction(thumb, body...)), Options{
-		Target: Target{ARM, ELF}, Profile: profile, AllBlockProbes: true,
+		Target: "arm-linux", Profile: profile, AllBlockProbes: true,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -33,18 +34,18 @@ func rewriteARM(t *testing.T, profile mip.ProfileType, thumb bool, body ...strin
 
 // TestARMFlow: what ends a block, and how.
 func TestARMFlow(t *testing.T) {
-	for ins, want := range map[string]flowKind{
-		"b\t.L1": flowJump, "b.w\t.L1": flowJump, "bls\t.L1": flowBranch, "ble.w\t.L1": flowBranch, "blt\t.L1": flowBranch,
-		"bl\tf": flowCall, "blx\tr3": flowCall, "bleq\tf": flowCall, "blxne\tr3": flowCall, "cbz\tr3, .L1": flowBranch,
-		"bx\tlr": flowReturn, "bxeq\tlr": flowBranch, "bx\tr3": flowIndirect, "bic\tr3, r3, #1": flowNone,
-		"pop\t{r4, pc}": flowReturn, "popne\t{r4, pc}": flowBranch, "pop\t{r4, lr}": flowNone, "ldmfd\tsp!, {r4, pc}": flowReturn,
-		"ldmgtfd\tsp!, {r4, r5}": flowNone, "ldr\tpc, [sp], #4": flowReturn, "ldrgt\tpc, [sp], #4": flowBranch,
-		"ldr\tpc, [r0, r1, lsl #2]": flowIndirect, "mov\tpc, lr": flowReturn, "moveq\tpc, lr": flowBranch, "mov\tpc, r0": flowIndirect,
-		"add\tpc, r0": flowIndirect, "add\tr0, pc": flowNone, "add\tr0, pc, r0": flowNone, "ldr\tr0, [pc, #8]": flowNone,
-		"tbb\t[pc, r0]": flowIndirect, "subs\tpc, lr, #4": flowTrap, "udf\t#0": flowTrap, "svc\t#0": flowLeave, "str\tpc, [r0]": flowNone,
-		"it\teq": flowNone, "strb\tr0, [r1]": flowNone, "vldr\td0, .L1": flowNone,
+	for ins, want := range map[string]asm.FlowKind{
+		"b\t.L1": asm.FlowJump, "b.w\t.L1": asm.FlowJump, "bls\t.L1": asm.FlowBranch, "ble.w\t.L1": asm.FlowBranch, "blt\t.L1": asm.FlowBranch,
+		"bl\tf": asm.FlowCall, "blx\tr3": asm.FlowCall, "bleq\tf": asm.FlowCall, "blxne\tr3": asm.FlowCall, "cbz\tr3, .L1": asm.FlowBranch,
+		"bx\tlr": asm.FlowReturn, "bxeq\tlr": asm.FlowBranch, "bx\tr3": asm.FlowIndirect, "bic\tr3, r3, #1": asm.FlowNone,
+		"pop\t{r4, pc}": asm.FlowReturn, "popne\t{r4, pc}": asm.FlowBranch, "pop\t{r4, lr}": asm.FlowNone, "ldmfd\tsp!, {r4, pc}": asm.FlowReturn,
+		"ldmgtfd\tsp!, {r4, r5}": asm.FlowNone, "ldr\tpc, [sp], #4": asm.FlowReturn, "ldrgt\tpc, [sp], #4": asm.FlowBranch,
+		"ldr\tpc, [r0, r1, lsl #2]": asm.FlowIndirect, "mov\tpc, lr": asm.FlowReturn, "moveq\tpc, lr": asm.FlowBranch, "mov\tpc, r0": asm.FlowIndirect,
+		"add\tpc, r0": asm.FlowIndirect, "add\tr0, pc": asm.FlowNone, "add\tr0, pc, r0": asm.FlowNone, "ldr\tr0, [pc, #8]": asm.FlowNone,
+		"tbb\t[pc, r0]": asm.FlowIndirect, "subs\tpc, lr, #4": asm.FlowTrap, "udf\t#0": asm.FlowTrap, "svc\t#0": asm.FlowLeave, "str\tpc, [r0]": asm.FlowNone,
+		"it\teq": asm.FlowNone, "strb\tr0, [r1]": asm.FlowNone, "vldr\td0, .L1": asm.FlowNone,
 	} {
-		if got, _ := (arm{}).flow([]byte(ins), 0); got != want {
+		if got, _ := (asm.Arm{}).Flow([]byte(ins), 0); got != want {
 			t.Errorf("%s: %d, want %d", ins, got, want)
 		}
 	}
@@ -108,24 +109,24 @@ func TestARMRanges(t *testing.T) {
 		thumb bool
 		first string
 		n     int
-		want  SkipReason
+		want  asm.Reason
 	}{
 		{"literal", false, "\tldr\tr1, .L1", 20, 0},
-		{"far literal", false, "\tldr\tr1, .L1", 130, SkipBranchRange},
+		{"far literal", false, "\tldr\tr1, .L1", 130, asm.SkipBranchRange},
 		{"double", true, "\tvldr.64\td0, .L1", 20, 0},
-		{"far double", true, "\tvldr.64\td0, .L1", 60, SkipBranchRange},
-		{"pair in ARM code", false, "\tldrd\tr2, r3, .L1", 12, SkipBranchRange},
+		{"far double", true, "\tvldr.64\td0, .L1", 60, asm.SkipBranchRange},
+		{"pair in ARM code", false, "\tldrd\tr2, r3, .L1", 12, asm.SkipBranchRange},
 		{"pair in Thumb code", true, "\tldrd\tr2, r3, .L1", 12, 0},
-		{"narrow branch", true, "\tbne.n\t.L1", 20, SkipBranchRange},
+		{"narrow branch", true, "\tbne.n\t.L1", 20, asm.SkipBranchRange},
 		{"branch", true, "\tbne\t.L1", 200, 0},
-		{"table", true, "\ttbb\t[pc, r1]", 1, SkipJumpTable},
-		{"branches", false, "\taddls\tpc, pc, r3, lsl #2", 1, SkipJumpTable},
-		{"table behind", false, "\tldrls\tpc, [pc, r3, lsl #2]", 1, SkipJumpTable},
+		{"table", true, "\ttbb\t[pc, r1]", 1, asm.SkipJumpTable},
+		{"branches", false, "\taddls\tpc, pc, r3, lsl #2", 1, asm.SkipJumpTable},
+		{"table behind", false, "\tldrls\tpc, [pc, r3, lsl #2]", 1, asm.SkipJumpTable},
 		{"table elsewhere", false, "\tldr\tpc, [r2, r3, lsl #2]", 1, 0},
 	} {
 		_, r := rewriteARM(t, coverage|mip.BlockCoverage, tt.thumb,
 			append(append([]string{tt.first}, blocks(tt.n)...), "\tbx\tlr", ".L1:", "\t.word\t0", "\t.word\t0")...)
-		if r.BlocksSkipped != tt.want {
+		if r.BlocksSkipped != tt.want.String() {
 			t.Errorf("%s: %v, want %v", tt.name, r.BlocksSkipped, tt.want)
 		}
 	}
@@ -134,7 +135,7 @@ func TestARMRanges(t *testing.T) {
 		text, r := rewriteARM(t, coverage|mip.BlockCoverage, true, body...)
 		opposite := map[string]string{"cbz": "cbnz", "cbnz": "cbz"}[ins]
 		want := "\t" + opposite + "\tr1, .Lmip_o0_0\n\tb\t.L1\n.Lmip_o0_0:\n\t@ \t" + ins + "\tr1, .L1\n"
-		if !strings.Contains(text, want) || r.BlocksSkipped != 0 {
+		if !strings.Contains(text, want) || r.BlocksSkipped != "" {
 			t.Errorf("no %s in\n%s", want, text)
 		}
 		text, _ = rewriteARM(t, coverage|mip.BlockCoverage, true, append(body[:1:1], ".L1:", "\tbx\tlr")...)

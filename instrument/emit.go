@@ -3,24 +3,21 @@ package instrument
 import (
 	"strconv"
 
+	"github.com/profuse-pgo/profuse/instrument/internal/asm"
 	"github.com/profuse-pgo/profuse/mip"
 )
 
-// localStem is part of all local labels that are added. Text that has it
-// already is refused.
-const localStem = "Lmip_"
-
-// local returns the prefix of the added labels, which no symbol table shows.
-func (t Target) local() string {
-	if t.Format == MachO {
-		return localStem
+// localPrefix returns the prefix of the added labels, which no symbol table shows.
+func localPrefix(t asm.Target) string {
+	if t.Format == asm.MachO {
+		return asm.LocalStem
 	}
-	return "." + localStem
+	return "." + asm.LocalStem
 }
 
 // label returns a file-local label: kind tells what of function id it names.
 func (e *emitter) label(kind byte, id int) string {
-	return e.target.local() + string(kind) + strconv.Itoa(id)
+	return localPrefix(e.Target) + string(kind) + strconv.Itoa(id)
 }
 
 // Kinds of labels.
@@ -41,7 +38,7 @@ func (e *emitter) recordSymbol(id int) string {
 	switch {
 	case e.opt.RawSymbols:
 		return e.symbol(id, "$RAW")
-	case e.target.Format == MachO:
+	case e.Target.Format == asm.MachO:
 		// Dead stripping needs a symbol that the linker sees.
 		return "l_mip_r" + strconv.Itoa(id)
 	}
@@ -63,8 +60,8 @@ func (e *emitter) record(id int) string {
 // symbol returns the function's own symbol with a suffix, quoted if it has to
 // be.
 func (e *emitter) symbol(id int, suffix string) string {
-	name := e.functions[id].name + suffix
-	if end, ok := scanSymbol([]byte(name), 0); ok && end == len(name) && name[0] != '"' && !isDigit(name[0]) {
+	name := e.Functions[id].Name + suffix
+	if end, ok := asm.ScanSymbol([]byte(name), 0); ok && end == len(name) && name[0] != '"' && !asm.IsDigit(name[0]) {
 		return name
 	}
 	return `"` + name + `"`
@@ -73,63 +70,63 @@ func (e *emitter) symbol(id int, suffix string) string {
 // probes prints the probes of all functions and the labels that the records
 // refer to.
 func (e *emitter) probes() {
-	for id := range e.functions {
-		fn := &e.functions[id]
-		if fn.skip != 0 {
+	for id := range e.Functions {
+		fn := &e.Functions[id]
+		if fn.Skip != 0 {
 			continue
 		}
 		e.line(e.label(labelStart, id), ":")
-		e.insert(e.beforeStmt(fn.label + 1))
+		e.insert(e.beforeStmt(fn.Label + 1))
 		p := &probe{
-			target: e.target, record: e.record(id), label: e.label(labelGo, id),
+			target: e.Target, record: e.record(id), label: e.label(labelGo, id),
 			counts: e.opt.counts(), samples: e.opt.samples(), atomic: e.opt.Atomic,
-			threads: e.opt.Threads, syntax: e.syntaxAt(fn.entry.stmt), thumb: e.stmts[fn.label].thumb,
+			threads: e.opt.Threads, syntax: e.syntaxAt(fn.Entry.Stmt), thumb: e.Stmts[fn.Label].Thumb,
 		}
-		e.text = e.isa.entryProbe(e.text, p)
-		e.insert(e.beforeStmt(fn.entry.stmt))
-		if fn.blocksSkip == 0 {
+		e.text = e.prober.entryProbe(e.text, p)
+		e.insert(e.beforeStmt(fn.Entry.Stmt))
+		if fn.BlocksSkip == 0 {
 			e.blockProbes(id, fn, p)
 		}
 		e.line(e.label(labelEnd, id), ":")
-		e.insert(fn.end)
+		e.insert(fn.End)
 	}
 }
 
-func (e *emitter) syntaxAt(i int32) x86Syntax {
-	if int(i) >= len(e.stmts) {
-		return attPrefix
+func (e *emitter) syntaxAt(i int32) asm.X86Syntax {
+	if int(i) >= len(e.Stmts) {
+		return asm.AttPrefix
 	}
-	return e.stmts[i].syntax
+	return e.Stmts[i].Syntax
 }
 
 // blockProbes prints a label before each block, since the records need the
 // offsets of all, and a probe where there is one.
-func (e *emitter) blockProbes(id int, fn *function, p *probe) {
+func (e *emitter) blockProbes(id int, fn *asm.Function, p *probe) {
 	offset := e.opt.blocksAt()
 	var scratch [][]string
-	switch e.target.Arch {
-	case AArch64:
-		scratch = e.scratchRegisters(int32(id))
-	case ARM:
-		scratch = e.armScratch(int32(id))
+	switch e.Target.Arch {
+	case asm.AArch64:
+		scratch = scratchRegisters(e.File, int32(id))
+	case asm.ARM:
+		scratch = armScratch(e.File, int32(id))
 	}
-	for b := 1; b < len(fn.blocks); b++ {
-		blk := &fn.blocks[b]
+	for b := 1; b < len(fn.Blocks); b++ {
+		blk := &fn.Blocks[b]
 		e.line(e.label(labelBlock, id), "_", strconv.Itoa(b), ":")
-		p.syntax = e.syntaxAt(blk.stmt)
+		p.syntax = e.syntaxAt(blk.Stmt)
 		if scratch != nil {
 			p.scratch = scratch[b]
 		}
 		// Control enters the cold part of a function in the middle.
-		if fn.fragment && blk.external {
-			e.text = e.isa.blockProbe(e.text, p, 0)
+		if fn.Fragment && blk.External {
+			e.text = e.prober.blockProbe(e.text, p, 0)
 		}
-		if fn.probed(b) {
-			e.text = e.isa.blockProbe(e.text, p, offset)
+		if fn.Probed(b) {
+			e.text = e.prober.blockProbe(e.text, p, offset)
 			offset++
 		}
-		at := blk.stmt
-		for at > 0 && int(at) <= len(e.stmts) && e.isPCAnchor(at-1) {
+		at := blk.Stmt
+		for at > 0 && int(at) <= len(e.Stmts) && isPCAnchor(e.File, at-1) {
 			at--
 		}
 		e.insert(e.beforeStmt(at))
@@ -148,48 +145,48 @@ func (o *Options) blocksAt() int {
 // records prints what belongs into sections of their own, at the end.
 func (e *emitter) records() {
 	any := false
-	infers := false
-	for id := range e.functions {
-		any = any || e.functions[id].skip == 0
-		infers = infers || e.infers(&e.functions[id])
+	hasFormulas := false
+	for id := range e.Functions {
+		any = any || e.Functions[id].Skip == 0
+		hasFormulas = hasFormulas || infers(&e.Functions[id])
 	}
 	if !any {
 		return
 	}
 	w := e.objectWriter()
 	w.header(rawSection)
-	for id := range e.functions {
-		if fn := &e.functions[id]; fn.skip == 0 {
+	for id := range e.Functions {
+		if fn := &e.Functions[id]; fn.Skip == 0 {
 			w.section(rawSection, id)
 			e.rawRecord(id, fn)
 		}
 	}
 	w.header(mapSection)
-	for id := range e.functions {
-		if fn := &e.functions[id]; fn.skip == 0 {
+	for id := range e.Functions {
+		if fn := &e.Functions[id]; fn.Skip == 0 {
 			w.section(mapSection, id)
 			e.mapRecord(id, fn)
 		}
 	}
-	if infers {
+	if hasFormulas {
 		w.header(blocksSection)
-		for id := range e.functions {
-			if fn := &e.functions[id]; e.infers(fn) {
+		for id := range e.Functions {
+			if fn := &e.Functions[id]; infers(fn) {
 				w.section(blocksSection, id)
 				e.inferenceRecord(id, fn)
 			}
 		}
 	}
 	w.finish()
-	e.insert(e.tail)
+	e.insert(e.Tail)
 }
 
 // infers reports whether any block of the function has no probe.
-func (e *emitter) infers(fn *function) bool {
-	if fn.skip != 0 || fn.formula == nil {
+func infers(fn *asm.Function) bool {
+	if fn.Skip != 0 || fn.Formula == nil {
 		return false
 	}
-	for _, sources := range fn.formula {
+	for _, sources := range fn.Formula {
 		if sources != nil {
 			return true
 		}
@@ -197,10 +194,7 @@ func (e *emitter) infers(fn *function) bool {
 	return false
 }
 
-// probedBlocks returns the number of blocks with a byte in the raw record.
-func (fn *function) probedBlocks() int { return fn.probes() - 1 }
-
-func (e *emitter) rawRecord(id int, fn *function) {
+func (e *emitter) rawRecord(id int, fn *asm.Function) {
 	if e.opt.counts() {
 		e.line("\t.p2align\t2")
 	}
@@ -217,14 +211,14 @@ func (e *emitter) rawRecord(id int, fn *function) {
 	} else {
 		e.line("\t.byte\t0xff")
 	}
-	if n := fn.probedBlocks(); n > 0 {
+	if n := fn.ProbedBlocks(); n > 0 {
 		e.line("\t.fill\t", strconv.Itoa(n), ", 1, 0xff")
 	}
 }
 
 // hideSymbol gives a symbol the linkage that the reference uses.
 func (e *emitter) hideSymbol(symbol string) {
-	if e.target.Format == MachO {
+	if e.Target.Format == asm.MachO {
 		e.line("\t.globl\t", symbol)
 		e.line("\t.private_extern\t", symbol)
 		e.line("\t.weak_definition\t", symbol)
@@ -235,7 +229,7 @@ func (e *emitter) hideSymbol(symbol string) {
 }
 
 // mapRecord prints the record of package mip's layout.
-func (e *emitter) mapRecord(id int, fn *function) {
+func (e *emitter) mapRecord(id int, fn *asm.Function) {
 	here := e.beginRecord(labelMap, id)
 	if e.opt.RawSymbols {
 		mapSymbol := e.symbol(id, "$MAP")
@@ -246,28 +240,28 @@ func (e *emitter) mapRecord(id int, fn *function) {
 	e.address(e.record(id), here)
 	e.address(e.functionAddress(id), here)
 	e.difference(e.label(labelEnd, id), start)
-	e.word(uint64(fn.signature()))
-	e.word(uint64(fn.probedBlocks()))
-	for b := 1; b < len(fn.blocks); b++ {
-		if fn.probed(b) {
+	e.word(uint64(fn.Signature()))
+	e.word(uint64(fn.ProbedBlocks()))
+	for b := 1; b < len(fn.Blocks); b++ {
+		if fn.Probed(b) {
 			e.difference(e.label(labelBlock, id)+"_"+strconv.Itoa(b), start)
 		}
 	}
-	e.word(uint64(stringLength(fn.name)))
-	e.line("\t.ascii\t\"", fn.name, "\"")
+	e.word(uint64(stringLength(fn.Name)))
+	e.line("\t.ascii\t\"", fn.Name, "\"")
 }
 
 // inferenceRecord prints the record of package blocks' layout.
-func (e *emitter) inferenceRecord(id int, fn *function) {
+func (e *emitter) inferenceRecord(id int, fn *asm.Function) {
 	here := e.beginRecord(labelInfer, id)
 	words := 0
-	for _, sources := range fn.formula {
+	for _, sources := range fn.Formula {
 		words += 2 + len(sources)
 	}
 	e.address(e.record(id), here)
-	e.word(uint64(len(fn.blocks)))
+	e.word(uint64(len(fn.Blocks)))
 	e.word(uint64(words))
-	for b, sources := range fn.formula {
+	for b, sources := range fn.Formula {
 		if b == 0 {
 			e.word(0)
 		} else {
@@ -282,8 +276,8 @@ func (e *emitter) inferenceRecord(id int, fn *function) {
 
 // beginRecord aligns a record and returns a label for its first field.
 func (e *emitter) beginRecord(kind byte, id int) string {
-	e.line("\t.p2align\t", strconv.Itoa(log2(e.target.pointerSize())))
-	if e.target.Format == MachO {
+	e.line("\t.p2align\t", strconv.Itoa(log2(e.Target.PointerSize())))
+	if e.Target.Format == asm.MachO {
 		// Each record has to be a unit of its own for dead stripping.
 		e.line("l_mip_", string(kind), strconv.Itoa(id), ":")
 	}
@@ -295,7 +289,7 @@ func (e *emitter) beginRecord(kind byte, id int) string {
 // functionAddress returns a symbol at the start of the function. ELF linkers
 // refuse differences to symbols that other images may replace.
 func (e *emitter) functionAddress(id int) string {
-	if e.target.Format == MachO {
+	if e.Target.Format == asm.MachO {
 		return e.symbol(id, "")
 	}
 	return e.label(labelStart, id)
@@ -304,7 +298,7 @@ func (e *emitter) functionAddress(id int) string {
 // address prints the distance of a symbol from a label, as wide as addresses.
 func (e *emitter) address(symbol, from string) {
 	directive := "\t.quad\t"
-	if e.target.pointerSize() == 4 {
+	if e.Target.PointerSize() == 4 {
 		directive = "\t.long\t"
 	}
 	e.line(directive, symbol, "-", from)
@@ -312,11 +306,11 @@ func (e *emitter) address(symbol, from string) {
 
 // difference prints a distance within a section, 32 bits wide.
 func (e *emitter) difference(a, b string) {
-	if e.target.Format == MachO {
+	if e.Target.Format == asm.MachO {
 		// Differences in expressions may become relocations; what .set has
 		// computed does not.
 		e.sets++
-		set := e.target.local() + "s" + strconv.Itoa(e.sets)
+		set := localPrefix(e.Target) + "s" + strconv.Itoa(e.sets)
 		e.line("\t.set\t", set, ", ", a, "-", b)
 		e.line("\t.long\t", set)
 		return
@@ -371,12 +365,12 @@ func log2(n int) int {
 // functions of one section to each other: that section's own group, or the
 // first function with records in it.
 func (e *emitter) groupName(id int) (name string, comdat bool) {
-	sec := e.functions[id].section
-	if s := &e.sections[sec]; s.group != "" {
-		return s.group, s.comdat
+	sec := e.Functions[id].Section
+	if s := &e.Sections[sec]; s.Group != "" {
+		return s.Group, s.Comdat
 	}
 	if e.leaders == nil {
-		e.leaders = make([]string, len(e.sections))
+		e.leaders = make([]string, len(e.Sections))
 	}
 	if e.leaders[sec] == "" {
 		e.leaders[sec] = e.symbol(id, "")

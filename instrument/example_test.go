@@ -21,11 +21,7 @@ same:
 // Instrument the assembly text of one source file; the compiler assembles the
 // result.
 func Example() {
-	t, err := instrument.ParseTriple("x86_64-pc-linux-gnu")
-	if err != nil {
-		log.Fatal(err)
-	}
-	opt := instrument.Options{Target: t, Profile: mip.FunctionCoverage, LinkUnit: "app"}
+	opt := instrument.Options{Target: "x86_64-pc-linux-gnu", Profile: mip.FunctionCoverage, LinkUnit: "app"}
 	text, report, err := instrument.Rewrite(nil, []byte(assembly), opt)
 	if err != nil {
 		log.Fatal(err)

@@ -1,6 +1,9 @@
 package instrument
 
-import "github.com/profuse-pgo/profuse/mip"
+import (
+	"github.com/profuse-pgo/profuse/instrument/internal/asm"
+	"github.com/profuse-pgo/profuse/mip"
+)
 
 // Compiler is a family of compilers that share their options.
 type Compiler byte
@@ -12,18 +15,19 @@ const (
 )
 
 // CompilerFlags returns the options that a compiler should print assembly
-// with, besides those of the user, so that it can be instrumented in full.
-// They do not change what a program computes.
-func CompilerFlags(c Compiler, t Target, profile mip.ProfileType) []string {
+// with for a target, besides those of the user, so that it can be instrumented in
+// full. They do not change what a program computes.
+func CompilerFlags(c Compiler, triple string, profile mip.ProfileType) []string {
+	t, _ := asm.ParseTriple(triple) // of other targets there is nothing to say
 	var flags []string
 	if c == Clang {
 		// Only comments tell inline assembly outside of functions.
 		flags = append(flags, "-fverbose-asm")
 	}
 	switch {
-	case t.Arch == ARM && profile.Has(mip.BlockCoverage) && c != Rustc:
+	case t.Arch == asm.ARM && profile.Has(mip.BlockCoverage) && c != Rustc:
 		return append(flags, "-fno-jump-tables")
-	case t.Arch != AArch64:
+	case t.Arch != asm.AArch64:
 		return flags
 	}
 	if c == GCC {

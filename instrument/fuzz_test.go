@@ -7,10 +7,11 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/profuse-pgo/profuse/instrument/internal/asm"
 	"github.com/profuse-pgo/profuse/mip"
 )
 
-var fuzzTargets = []Target{{X86_64, ELF}, {AArch64, ELF}, {ARM, ELF}, {X86_64, MachO}, {AArch64, MachO}}
+var fuzzTargets = []string{"x86_64-linux", "aarch64-linux", "arm-linux", "x86_64-apple-macos", "aarch64-apple-macos"}
 
 var fuzzProfiles = []mip.ProfileType{coverage, callCounts, coverage | mip.BlockCoverage, callCounts | mip.BlockCoverage}
 
@@ -50,13 +51,13 @@ func FuzzRewrite(f *testing.F) {
 		if back := remove(out, e); !bytes.Equal(back, src) {
 			t.Fatalf("without what was added:\n%q\nwant\n%q", back, src)
 		}
-		report := parsed.report()
+		report := report(parsed)
 		probed := 0
 		for _, fn := range report.Functions {
-			if fn.Skipped == 0 {
+			if fn.Skipped == "" {
 				probed++
 			}
-			if fn.Probes > max(fn.Blocks, 1) || (fn.Probes == 0) != (fn.Skipped != 0) {
+			if fn.Probes > max(fn.Blocks, 1) || (fn.Probes == 0) != (fn.Skipped != "") {
 				t.Fatalf("%+v", fn)
 			}
 		}
@@ -64,7 +65,7 @@ func FuzzRewrite(f *testing.F) {
 			t.Fatalf("%d functions instrumented, changed: %t", probed, !bytes.Equal(out, src))
 		}
 		if probed > 0 {
-			if _, _, err := Rewrite(nil, out, opt); !errors.Is(err, ErrInstrumented) {
+			if _, _, err := Rewrite(nil, out, opt); !errors.Is(err, asm.ErrInstrumented) {
 				t.Fatalf("a second time: %v", err)
 			}
 		}
@@ -77,7 +78,7 @@ func remove(out []byte, e *emitter) []byte {
 	var back []byte
 	for _, ins := range e.insertions {
 		// Lines are added before the indentation of the one that follows.
-		n := max(len(bytes.TrimRight(e.src[:ins.pos], " \t"))-len(back), 0)
+		n := max(len(bytes.TrimRight(e.Src[:ins.pos], " \t"))-len(back), 0)
 		if n > len(out) {
 			return nil
 		}

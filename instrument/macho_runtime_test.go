@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/profuse-pgo/profuse/instrument"
+	"github.com/profuse-pgo/profuse/instrument/internal/asm"
 	"github.com/profuse-pgo/profuse/instrument/runtime"
 	"github.com/profuse-pgo/profuse/internal/oracle"
 	"github.com/profuse-pgo/profuse/mip"
@@ -63,10 +64,6 @@ func TestMachORuntime(t *testing.T) {
 			target := "--target=" + arch + "-apple-macos13"
 			source, tbd := write("runtime.c", string(runtime.Source())), write("libSystem.tbd", libSystem)
 			text := must(t, dir, clang, target, "-O1", "-S", write("m.c", machOProgram), "-o", "-")
-			triple, err := instrument.ParseTriple(arch + "-apple-macos13")
-			if err != nil {
-				t.Fatal(err)
-			}
 			for _, profile := range []mip.ProfileType{coverage, counts, counts | mip.ReturnAddress, counts | mip.ReturnAddress | withBB} {
 				flags := []string{
 					target, "-nostdlibinc", "-isystem", filepath.Join(dir, "include"), "-Wall", "-Wextra", "-Werror",
@@ -78,7 +75,7 @@ func TestMachORuntime(t *testing.T) {
 				}
 				flags = append(flags, opt.Args()...)
 				must(t, dir, clang, flags...)
-				out, report, err := instrument.Rewrite(nil, []byte(text), instrument.Options{Target: triple, Profile: profile})
+				out, report, err := instrument.Rewrite(nil, []byte(text), instrument.Options{Target: arch + "-apple-macos13", Profile: profile})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -104,7 +101,7 @@ func checkMachORecords(t *testing.T, exe string, profile mip.ProfileType) {
 		t.Fatal(err)
 	}
 	defer img.Close()
-	raw, err := img.Section(instrument.RawSection).Data()
+	raw, err := img.Section(asm.RawSection).Data()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/profuse-pgo/profuse/instrument"
 	"github.com/profuse-pgo/profuse/instrument/blocks"
+	"github.com/profuse-pgo/profuse/instrument/internal/asm"
 	"github.com/profuse-pgo/profuse/internal/oracle"
 	"github.com/profuse-pgo/profuse/mip"
 )
@@ -45,14 +46,15 @@ type machO struct {
 // instrumented returns the objects of a program.
 func (m machO) instrumented(t *testing.T, text []byte, profile mip.ProfileType) (objects []string, r instrument.Report) {
 	t.Helper()
-	target, err := instrument.ParseTriple(m.arch + "-apple-macos13")
+	triple := m.arch + "-apple-macos13"
+	target, err := asm.ParseTriple(triple)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if detected, err := instrument.DetectTarget(text); err != nil || detected != target {
+	if detected, err := asm.DetectTarget(text); err != nil || detected != target {
 		t.Errorf("detected %v, %v", detected, err)
 	}
-	text, r, err = instrument.Rewrite(nil, text, instrument.Options{Target: target, Profile: profile})
+	text, r, err = instrument.Rewrite(nil, text, instrument.Options{Target: triple, Profile: profile})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -87,7 +89,7 @@ func checkImage(t *testing.T, exe string, r instrument.Report, profile mip.Profi
 		t.Fatal(err)
 	}
 	defer img.Close()
-	raw := img.Section(instrument.RawSection)
+	raw := img.Section(asm.RawSection)
 	data, err := raw.Data()
 	if err != nil {
 		t.Fatal(err)
@@ -118,7 +120,7 @@ func checkImage(t *testing.T, exe string, r instrument.Report, profile mip.Profi
 	end := uint64(32)
 	for i, f := range p.Functions {
 		rep := r.Functions[i]
-		if rep.Name != f.Name || rep.Skipped != 0 {
+		if rep.Name != f.Name || rep.Skipped != "" {
 			t.Fatalf("record %d is for %s, reported is %+v", i, f.Name, rep)
 		}
 		if f.RawOffset < end || f.RawOffset >= uint64(len(data)) || data[f.RawOffset] != 0xff {

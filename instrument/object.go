@@ -5,18 +5,14 @@ import (
 	"strconv"
 
 	"github.com/profuse-pgo/profuse/instrument/blocks"
+	"github.com/profuse-pgo/profuse/instrument/internal/asm"
 )
 
-// Sections that records go into, in segment __DATA on Mach-O.
+// Functions that a runtime has to provide, hidden in each linked image; see the
+// package documentation.
 const (
-	RawSection = "__llvm_mipraw" // raw records, which probes write to
-	MapSection = "__llvm_mipmap" // map records; not loaded on ELF
-	// FirstCallHelper is the function that a runtime for call counts has to
-	// provide, hidden in each linked image; see the package documentation.
-	FirstCallHelper = "__profuse_mip_first"
-	// SampleHelper is the one for call counts with samples of return
-	// addresses.
-	SampleHelper = "__profuse_mip_sample"
+	firstCallHelper = "__profuse_mip_first"  // for call counts
+	sampleHelper    = "__profuse_mip_sample" // for call counts with samples of return addresses
 )
 
 // recordSection is a section that records go into.
@@ -30,7 +26,7 @@ const (
 
 // name is that of the section.
 func (s recordSection) name() string {
-	return [...]string{RawSection, MapSection, blocks.Section}[s]
+	return [...]string{asm.RawSection, asm.MapSection, blocks.Section}[s]
 }
 
 // objectWriter prints what differs between object formats.
@@ -44,7 +40,7 @@ type objectWriter interface {
 }
 
 func (e *emitter) objectWriter() objectWriter {
-	if e.target.Format == MachO {
+	if e.Target.Format == asm.MachO {
 		return machOWriter{e}
 	}
 	return elfWriter{e}
@@ -53,12 +49,12 @@ func (e *emitter) objectWriter() objectWriter {
 // headerFields prints a header at label; rawStart is a symbol at the start of
 // the raw section.
 func (e *emitter) headerFields(s recordSection, label, rawStart string) {
-	e.line("\t.p2align\t", strconv.Itoa(log2(e.target.pointerSize())))
+	e.line("\t.p2align\t", strconv.Itoa(log2(e.Target.PointerSize())))
 	e.line(label, ":")
 	if s == blocksSection {
 		e.line("\t.long\t", hex32(blocks.Magic))
 		e.line("\t.short\t", strconv.Itoa(blocks.Version))
-		e.line("\t.short\t", strconv.Itoa(e.target.pointerSize()))
+		e.line("\t.short\t", strconv.Itoa(e.Target.PointerSize()))
 		e.line("\t.long\t", hex32(e.opt.moduleHash()))
 		e.line("\t.long\t0")
 		e.headerOffset(rawStart, label)
@@ -66,7 +62,7 @@ func (e *emitter) headerFields(s recordSection, label, rawStart string) {
 	}
 	const kindRaw, kindMap, wide, narrow = 1, 4, 0x10, 0x20
 	kind := uint32(wide)
-	if e.target.pointerSize() == 4 {
+	if e.Target.PointerSize() == 4 {
 		kind = narrow
 	}
 	if s == rawSection {
@@ -91,7 +87,7 @@ func (e *emitter) headerFields(s recordSection, label, rawStart string) {
 // headerOffset prints RawSectionOffset, 64 bits on every target.
 func (e *emitter) headerOffset(rawStart, label string) {
 	e.address(rawStart, label)
-	if e.target.pointerSize() == 4 {
+	if e.Target.PointerSize() == 4 {
 		e.line("\t.long\t0")
 	}
 }

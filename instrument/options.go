@@ -4,14 +4,16 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/profuse-pgo/profuse/instrument/internal/asm"
 	"github.com/profuse-pgo/profuse/mip"
 )
 
 // Options say what to instrument and how. The zero value of all but Profile
 // is right for most uses.
 type Options struct {
-	// Target is what the text is for; the zero value means [DetectTarget].
-	Target Target
+	// Target is the triple that the text is for, as compilers print it for
+	// -dumpmachine; "" means that the text has to tell.
+	Target string
 	// Profile is what to record: mip.FunctionCoverage, or
 	// mip.FunctionTimestamp|mip.FunctionCallCount, each also with
 	// mip.BlockCoverage. With mip.ReturnAddress call counts come with samples of
@@ -85,17 +87,17 @@ func (o *Options) check() error {
 var (
 	// ErrOptions is returned for options that contradict themselves.
 	ErrOptions = errors.New("invalid options")
-	// ErrUnsupportedTarget is returned for targets, and profile types on
-	// targets, that there is no code for.
-	ErrUnsupportedTarget = errors.New("unsupported target")
-	// ErrInstrumented is returned for text that has MIP records already.
-	ErrInstrumented = errors.New("already instrumented")
-	// ErrNoMachineCode is returned for text without instructions by design:
-	// LLVM IR, and what compilers print under link-time optimization.
-	ErrNoMachineCode = errors.New("no machine code: link-time optimization has to be off")
 	// ErrCodeModel is returned for code that may be too far from its data for
 	// the probes to reach: the medium and large code models of x86_64.
 	ErrCodeModel = errors.New("unsupported code model")
+	// ErrUnsupportedTarget is returned for targets, and profile types on
+	// targets, that there is no code for.
+	ErrUnsupportedTarget = asm.ErrUnsupportedTarget
+	// ErrInstrumented is returned for text that has MIP records already.
+	ErrInstrumented = asm.ErrInstrumented
+	// ErrNoMachineCode is returned for text without instructions by design:
+	// LLVM IR, and what compilers print under link-time optimization.
+	ErrNoMachineCode = asm.ErrNoMachineCode
 	// ErrTooLarge is returned for text of 2 GiB and more.
-	ErrTooLarge = errors.New("assembly file too large")
+	ErrTooLarge = asm.ErrTooLarge
 )

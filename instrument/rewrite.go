@@ -1,10 +1,10 @@
 package instrument
 
 import (
-	"bytes"
 	"cmp"
 	"slices"
 
+	"github.com/profuse-pgo/profuse/instrument/internal/asm"
 	"github.com/profuse-pgo/profuse/mip"
 )
 
@@ -21,142 +21,102 @@ func Rewrite(dst, src []byte, opt Options) ([]byte, Report, error) {
 	if err != nil {
 		return dst, Report{}, err
 	}
-	if f.target.Arch == X86_64 && f.farData() {
+	if f.Target.Arch == asm.X86_64 && f.FarData() {
 		return dst, Report{}, ErrCodeModel
 	}
 	e := newEmitter(f, &opt)
 	e.emit()
-	return e.apply(dst), f.report(), nil
+	return e.apply(dst), report(f), nil
 }
 
 // parse takes the text apart, chooses the functions to instrument and recovers
 // what their probes need.
-func parse(src []byte, opt *Options) (*file, error) {
-	if err := checkText(src); err != nil {
-		return nil, err
-	}
-	target := opt.Target
-	if target == (Target{}) {
-		var err error
-		if target, err = DetectTarget(src); err != nil {
-			return nil, err
-		}
-	}
-	if err := target.check(); err != nil {
-		return nil, err
-	}
+func parse(src []byte, opt *Options) (*asm.File, error) {
 	if err := opt.check(); err != nil {
 		return nil, err
 	}
-	f := &file{src: src, target: target}
-	if err := f.lex(); err != nil {
+	target, err := asm.ParseTriple(opt.Target)
+	if err != nil {
 		return nil, err
 	}
-	if err := f.trackSections(); err != nil {
+	f, err := asm.Read(src, target)
+	if err != nil {
 		return nil, err
 	}
-	f.recover()
-	preV7 := target.Arch == ARM && f.preV7()
-	set := target.isa()
-	f.findReferences(set)
-	for i := range f.functions {
-		fn := &f.functions[i]
-		fn.skip = f.choose(fn, opt)
-		if fn.skip == 0 && preV7 {
-			fn.skip = SkipInstructionSet
+	preV7 := f.Target.Arch == asm.ARM && preV7(f)
+	for i := range f.Functions {
+		fn := &f.Functions[i]
+		fn.Skip = choose(f, fn, opt)
+		if fn.Skip == 0 && preV7 {
+			fn.Skip = asm.SkipInstructionSet
 		}
-		if fn.skip != 0 {
+		if fn.Skip != 0 {
 			continue
 		}
-		id := int32(i)
-		f.findEntry(id, set)
-		if !opt.blocks() {
-			continue
-		}
-		f.buildBlocks(id, set)
-		switch {
-		case fn.hasMacro:
-			fn.blocksSkip = SkipMacro
-		case target.Arch == AArch64:
-			fn.blocksSkip = f.checkBlockRanges(id)
-		case target.Arch == ARM:
-			fn.blocksSkip = f.checkARMBlocks(id)
-		case fn.tableWidth > 0: // compilers for x86_64 print none
-			fn.blocksSkip = SkipJumpTable
+		f.FindEntry(int32(i))
+		if opt.blocks() {
+			f.BuildBlocks(int32(i))
+			fn.BlocksSkip = checkBlocks(f, int32(i))
 		}
 	}
-	f.resolveCalls()
-	for i := range f.functions {
-		if fn := &f.functions[i]; fn.skip == 0 && fn.blocksSkip == 0 && !opt.AllBlockProbes {
-			fn.formula = infer(fn.blocks, fn.fragment)
+	f.ResolveCalls()
+	for i := range f.Functions {
+		if fn := &f.Functions[i]; fn.Skip == 0 && fn.BlocksSkip == 0 && !opt.AllBlockProbes {
+			fn.Infer()
 		}
 	}
 	return f, nil
 }
 
-// choose returns why the function is not to be instrumented, 0 if it is.
-func (f *file) choose(fn *function, opt *Options) SkipReason {
+// checkBlocks returns why the blocks of a function cannot have probes, 0 if they
+// can.
+func checkBlocks(f *asm.File, id int32) asm.Reason {
+	fn := &f.Functions[id]
 	switch {
-	case fn.skip != 0:
-		return fn.skip
-	// The entry probe of the function covers its cold part, too, which is
-	// entered in the middle.
-	case fn.fragment && (!opt.blocks() || opt.counts()):
-		return SkipFragment
-	case opt.Skip != nil && opt.Skip(fn.name):
-		return SkipListed
-	case fn.instructions < opt.MinInstructions:
-		return SkipMinInstructions
-	case opt.GroupCount > 1 && mip.Signature(fn.name)%uint64(opt.GroupCount) != uint64(opt.SelectedGroup):
-		return SkipGroup
+	case fn.HasMacro:
+		return asm.SkipMacro
+	case f.Target.Arch == asm.AArch64:
+		return checkBlockRanges(f, id)
+	case f.Target.Arch == asm.ARM:
+		return checkARMBlocks(f, id)
+	case fn.TableWidth > 0: // compilers for x86_64 print none
+		return asm.SkipJumpTable
 	}
 	return 0
 }
 
-// checkText refuses text that cannot or must not be instrumented.
-func checkText(src []byte) error {
+// choose returns why the function is not to be instrumented, 0 if it is.
+func choose(f *asm.File, fn *asm.Function, opt *Options) asm.Reason {
 	switch {
-	case bytes.HasPrefix(src, []byte("; ModuleID")), bytes.HasPrefix(src, []byte("BC\xc0\xde")),
-		bytes.Contains(src, []byte(".gnu.lto_")):
-		return ErrNoMachineCode
-	case bytes.Contains(src, []byte(localStem)):
-		return ErrInstrumented
+	case fn.Skip != 0:
+		return fn.Skip
+	// The entry probe of the function covers its cold part, too, which is
+	// entered in the middle.
+	case fn.Fragment && (!opt.blocks() || opt.counts()):
+		return asm.SkipFragment
+	case opt.Skip != nil && opt.Skip(fn.Name):
+		return asm.SkipListed
+	case fn.Instructions < opt.MinInstructions:
+		return asm.SkipMinInstructions
+	case opt.GroupCount > 1 && mip.Signature(fn.Name)%uint64(opt.GroupCount) != uint64(opt.SelectedGroup):
+		return asm.SkipGroup
 	}
-	return nil
+	return 0
 }
 
-func (f *file) report() Report {
-	r := Report{Target: f.target, Functions: make([]FunctionReport, len(f.functions))}
-	for i := range f.functions {
-		fn := &f.functions[i]
+func report(f *asm.File) Report {
+	r := Report{Target: f.Target.String(), Functions: make([]FunctionReport, len(f.Functions))}
+	for i := range f.Functions {
+		fn := &f.Functions[i]
 		r.Functions[i] = FunctionReport{
-			Name: fn.name, Skipped: fn.skip, BlocksSkipped: fn.blocksSkip,
-			Instructions: fn.instructions, Blocks: len(fn.blocks), Probes: fn.probes(),
+			Name: fn.Name, Skipped: fn.Skip.String(), BlocksSkipped: fn.BlocksSkip.String(),
+			Instructions: fn.Instructions, Blocks: len(fn.Blocks), Probes: fn.Probes(),
 		}
-		if fn.skip != 0 || len(fn.blocks) == 0 {
-			r.Functions[i].BlocksSkipped = 0
+		if fn.Skip != 0 || len(fn.Blocks) == 0 {
+			r.Functions[i].BlocksSkipped = ""
 		}
 	}
 	return r
-}
-
-// probes returns the number of probes of the function.
-func (fn *function) probes() int {
-	if fn.skip != 0 {
-		return 0
-	}
-	n := 1
-	for b := range fn.blocks {
-		if b > 0 && fn.probed(b) {
-			n++
-		}
-	}
-	return n
-}
-
-// probed reports whether block b has a probe.
-func (fn *function) probed(b int) bool {
-	return b == 0 || fn.blocksSkip == 0 && (fn.formula == nil || fn.formula[b] == nil)
 }
 
 // emit prints all that is added.
@@ -176,9 +136,9 @@ type insertion struct {
 
 // emitter collects what is added to a file.
 type emitter struct {
-	*file
+	*asm.File
 	opt        *Options
-	isa        isa
+	prober     prober
 	text       []byte
 	insertions []insertion
 	from       int      // start of the insertion being printed
@@ -186,8 +146,8 @@ type emitter struct {
 	leaders    []string // per section, see groupName
 }
 
-func newEmitter(f *file, opt *Options) *emitter {
-	return &emitter{file: f, opt: opt, isa: f.target.isa()}
+func newEmitter(f *asm.File, opt *Options) *emitter {
+	return &emitter{File: f, opt: opt, prober: proberFor(f.Target.Arch)}
 }
 
 // insert makes what was printed since the last call an insertion at pos.
@@ -198,28 +158,28 @@ func (e *emitter) insert(pos int) {
 
 // beforeStmt is where text goes that precedes a statement.
 func (e *emitter) beforeStmt(i int32) int {
-	if int(i) >= len(e.stmts) {
-		return e.tail
+	if int(i) >= len(e.Stmts) {
+		return e.Tail
 	}
-	return int(e.stmts[i].pos)
+	return int(e.Stmts[i].Pos)
 }
 
 // apply appends the file with the insertions, each on lines of its own.
 func (e *emitter) apply(dst []byte) []byte {
 	slices.SortStableFunc(e.insertions, func(a, b insertion) int { return cmp.Compare(a.pos, b.pos) })
-	dst = slices.Grow(dst, len(e.src)+len(e.text)+len(e.insertions))
+	dst = slices.Grow(dst, len(e.Src)+len(e.text)+len(e.insertions))
 	done := 0
 	for _, ins := range e.insertions {
 		at := ins.pos
-		for at > done && (e.src[at-1] == ' ' || e.src[at-1] == '\t') {
+		for at > done && (e.Src[at-1] == ' ' || e.Src[at-1] == '\t') {
 			at--
 		}
-		dst = append(dst, e.src[done:at]...)
+		dst = append(dst, e.Src[done:at]...)
 		done = at
-		if at > 0 && e.src[at-1] != '\n' && dst[len(dst)-1] != '\n' {
+		if at > 0 && e.Src[at-1] != '\n' && dst[len(dst)-1] != '\n' {
 			dst = append(dst, '\n')
 		}
 		dst = append(dst, e.text[ins.lo:ins.hi]...)
 	}
-	return append(dst, e.src[done:]...)
+	return append(dst, e.Src[done:]...)
 }

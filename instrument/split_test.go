@@ -85,7 +85,7 @@ func (tc toolchain) splitAnywhere(t *testing.T, p program) {
 			for _, f := range report.Functions {
 				moved += f.Moved
 				cold += f.Cold
-				if f.NotSplit != 0 {
+				if f.NotSplit != "" {
 					t.Logf("%v: %s: %v", p.sources, f.Name, f.NotSplit)
 				}
 			}

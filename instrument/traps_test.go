@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/profuse-pgo/profuse/instrument"
+	"github.com/profuse-pgo/profuse/instrument/internal/asm"
 	"github.com/profuse-pgo/profuse/internal/oracle"
 	"github.com/profuse-pgo/profuse/mip"
 )
@@ -152,32 +153,32 @@ func TestSkips(t *testing.T) {
 	clang, gcc := native(t, "clang-22"), native(t, "gcc")
 	blocks := instrument.Options{Profile: coverage | withBB}
 	function := instrument.Options{Profile: coverage}
-	skipped := func(tc toolchain, source string, opt instrument.Options, flags ...string) map[string]instrument.SkipReason {
+	skipped := func(tc toolchain, source string, opt instrument.Options, flags ...string) map[string]string {
 		_, r := tc.instrumented(t, source, opt, flags...)
-		out := map[string]instrument.SkipReason{}
+		out := map[string]string{}
 		for name, f := range r {
 			out[name] = f.Skipped
-			if f.Skipped == 0 {
+			if f.Skipped == "" {
 				out[name] = f.BlocksSkipped
 			}
 		}
 		return out
 	}
-	check := func(what string, got map[string]instrument.SkipReason, name string, want instrument.SkipReason) {
+	check := func(what string, got map[string]string, name string, want asm.Reason) {
 		t.Helper()
-		if r, ok := got[name]; !ok || r != want {
+		if r, ok := got[name]; !ok || r != want.String() {
 			t.Errorf("%s: %s is %q (present: %t), want %q", what, name, r, ok, want)
 		}
 	}
-	check("module assembly of clang", skipped(clang, "traps.c", blocks), "raw_function", instrument.SkipInlineAssembly)
-	check("module assembly of gcc", skipped(gcc, "traps.c", blocks), "raw_function", instrument.SkipInlineAssembly)
-	check("XRay", skipped(clang, "traps.c", blocks, "-fxray-instrument", "-fxray-instruction-threshold=1"), "main", instrument.SkipXRay)
+	check("module assembly of clang", skipped(clang, "traps.c", blocks), "raw_function", asm.SkipInlineAssembly)
+	check("module assembly of gcc", skipped(gcc, "traps.c", blocks), "raw_function", asm.SkipInlineAssembly)
+	check("XRay", skipped(clang, "traps.c", blocks, "-fxray-instrument", "-fxray-instruction-threshold=1"), "main", asm.SkipXRay)
 	_, r := gcc.instrumented(t, "throw.cpp", function, "-O2")
 	fragments := 0
 	for name, f := range r {
 		if strings.HasSuffix(name, ".cold") {
 			fragments++
-			if f.Skipped != instrument.SkipFragment {
+			if f.Skipped != asm.SkipFragment.String() {
 				t.Errorf("%s: %v", name, f.Skipped)
 			}
 		}
@@ -187,7 +188,7 @@ func TestSkips(t *testing.T) {
 	}
 	opt := function
 	opt.MinInstructions = 10
-	check("small", skipped(clang, "traps.c", opt, "-O2"), "placed", instrument.SkipMinInstructions)
+	check("small", skipped(clang, "traps.c", opt, "-O2"), "placed", asm.SkipMinInstructions)
 	check("large", skipped(clang, "traps.c", opt, "-O2"), "main", 0)
 	list, err := instrument.ParseSpecialCaseList([]byte("[other]\nfun:main\n[mip]\n# no\nfun:pla*=block\nfun:bare=use\n"))
 	if err != nil {
@@ -195,7 +196,7 @@ func TestSkips(t *testing.T) {
 	}
 	opt = function
 	opt.Skip = list
-	check("listed", skipped(clang, "traps.c", opt), "placed", instrument.SkipListed)
+	check("listed", skipped(clang, "traps.c", opt), "placed", asm.SkipListed)
 	check("listed in another section", skipped(clang, "traps.c", opt), "main", 0)
 	check("listed in another category", skipped(clang, "traps.c", opt), "bare", 0)
 
@@ -204,7 +205,7 @@ func TestSkips(t *testing.T) {
 		opt := function
 		opt.GroupCount, opt.SelectedGroup = 3, i
 		for name, r := range skipped(clang, "traps.c", opt) {
-			if r == 0 {
+			if r == "" {
 				groups[name]++
 			}
 		}
@@ -216,7 +217,7 @@ func TestSkips(t *testing.T) {
 	}
 
 	arm64 := toolchain{cc: clang.cc, flags: []string{"--target=aarch64-linux-gnu", "-I/usr/aarch64-linux-gnu/include"}}
-	check("table of bytes", skipped(arm64, "bigswitch.c", blocks, "-O2"), "narrow", instrument.SkipJumpTable)
+	check("table of bytes", skipped(arm64, "bigswitch.c", blocks, "-O2"), "narrow", asm.SkipJumpTable)
 	check("table of halfwords", skipped(arm64, "bigswitch.c", blocks, "-O2"), "wide", 0)
 	check("table of words", skipped(arm64, "bigswitch.c", blocks, "-O2", "-mllvm", "-aarch64-enable-compress-jump-tables=false"), "narrow", 0)
 	// Both have to assemble.
@@ -354,7 +355,7 @@ func TestRegistersSurvive(t *testing.T) {
 		native(t, "gcc").sameOutput(t, p, profile)
 	}
 	oracle.Slow(t)
-	flags := instrument.CompilerFlags(instrument.GCC, instrument.Target{Arch: instrument.AArch64, Format: instrument.ELF}, counts|withBB)
+	flags := instrument.CompilerFlags(instrument.GCC, "aarch64-linux-gnu", counts|withBB)
 	tools := crossTools(t, "aarch64-linux-gnu", "qemu-aarch64")
 	tools["gcc"].sameOutput(t, p.with(flags...), counts|withBB)
 	crossTools(t, "arm-linux-gnueabihf", "qemu-arm")["gcc"].sameOutput(t, p, coverage)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/profuse-pgo/profuse/instrument/internal/asm"
 	"github.com/profuse-pgo/profuse/mip"
 )
 
@@ -17,7 +18,7 @@ type Evidence struct {
 // known is what one profile says of one function.
 type known struct {
 	function  *mip.Function
-	placement Placement
+	placement placement
 	blocks    bool // the profile has block coverage
 }
 
@@ -28,10 +29,10 @@ const hotShare = 99
 // NewEvidence returns the evidence of profiles, which must not be changed
 // meanwhile. Of several profiles any that had a function run counts.
 //
-// What never ran is [Unlikely]. Where calls were counted, the functions called
-// most often, which 99 % of all calls go to, are [Hot] unless they were called
-// but once in each run, and the others that ran are [Startup]. Coverage does
-// not tell them apart: all that ran are Hot then.
+// What never ran is unlikely. Where calls were counted, the functions called
+// most often, which 99 % of all calls go to, are hot unless they were called
+// but once in each run, and the others that ran are startup code. Coverage does
+// not tell them apart: all that ran are hot then.
 func NewEvidence(profiles ...*mip.Profile) *Evidence {
 	e := &Evidence{byName: map[string][]known{}}
 	listed := map[string]bool{}
@@ -41,12 +42,12 @@ func NewEvidence(profiles ...*mip.Profile) *Evidence {
 		least := hotCalls(p)
 		for i := range p.Functions {
 			f := &p.Functions[i]
-			k := known{function: f, blocks: blocks, placement: Startup}
+			k := known{function: f, blocks: blocks, placement: startup}
 			switch {
 			case !f.Covered():
-				k.placement = Unlikely
+				k.placement = unlikely
 			case !p.Type.Has(mip.FunctionCallCount), f.CallCount >= least && f.CallCount > uint64(f.MergeCount):
-				k.placement = Hot
+				k.placement = hot
 			}
 			e.byName[f.Name] = append(e.byName[f.Name], k)
 		}
@@ -86,34 +87,34 @@ func (e *Evidence) Order() []string { return slices.Clone(e.order) }
 
 // record is what is known of a function of the file.
 type record struct {
-	placement Placement
+	placement placement
 	// coverage tells of each block whether it ran; nil if that is not known.
 	coverage []bool
 }
 
 // find returns what is known of a function, or why nothing is.
-func (e *Evidence) find(fn *function) (*record, UseReason) {
+func (e *Evidence) find(fn *asm.Function) (*record, asm.Reason) {
 	var r *record
-	all := e.byName[fn.name]
+	all := e.byName[fn.Name]
 	for i := range all {
 		k := &all[i]
 		var coverage []bool
-		if k.blocks && len(fn.blocks) > 0 {
-			if k.function.CFG != fn.signature() {
+		if k.blocks && len(fn.Blocks) > 0 {
+			if k.function.CFG != fn.Signature() {
 				continue
 			}
-			if fn.blocksSkip == 0 {
+			if fn.BlocksSkip == 0 {
 				var fits bool
-				if coverage, fits = fn.coverage(k.function); !fits {
+				if coverage, fits = spreadCoverage(fn, k.function); !fits {
 					continue
 				}
 			}
 		}
 		switch {
-		case r == nil || r.placement == Unlikely:
+		case r == nil || r.placement == unlikely:
 			r = &record{placement: k.placement, coverage: coverage}
 			continue
-		case k.placement == Unlikely:
+		case k.placement == unlikely:
 			continue
 		}
 		r.placement = max(r.placement, k.placement)
@@ -128,15 +129,15 @@ func (e *Evidence) find(fn *function) (*record, UseReason) {
 	case r != nil:
 		return r, 0
 	case len(all) > 0:
-		return nil, UseStale
+		return nil, asm.UseStale
 	}
-	return nil, UseNew
+	return nil, asm.UseNew
 }
 
 // coverage spreads the coverage of the profile's blocks, those with probes,
 // over all blocks of the function.
-func (fn *function) coverage(p *mip.Function) (covered []bool, fits bool) {
-	n := len(fn.blocks)
+func spreadCoverage(fn *asm.Function, p *mip.Function) (covered []bool, fits bool) {
+	n := len(fn.Blocks)
 	covered = make([]bool, n)
 	covered[0] = p.Covered()
 	switch {
@@ -145,12 +146,12 @@ func (fn *function) coverage(p *mip.Function) (covered []bool, fits bool) {
 			covered[b+1] = p.Blocks[b].Covered
 		}
 		return covered, true
-	case len(p.Blocks) != fn.probedBlocks():
+	case len(p.Blocks) != fn.ProbedBlocks():
 		return nil, false
 	}
 	next := 0
 	for b := 1; b < n; b++ {
-		if fn.probed(b) {
+		if fn.Probed(b) {
 			covered[b] = p.Blocks[next].Covered
 			next++
 		}
@@ -159,10 +160,10 @@ func (fn *function) coverage(p *mip.Function) (covered []bool, fits bool) {
 	for changed := true; changed; {
 		changed = false
 		for b := 1; b < n; b++ {
-			if covered[b] || fn.probed(b) {
+			if covered[b] || fn.Probed(b) {
 				continue
 			}
-			for _, s := range fn.formula[b] {
+			for _, s := range fn.Formula[b] {
 				if covered[s] {
 					covered[b], changed = true, true
 					break

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/profuse-pgo/profuse/instrument/internal/asm"
+	"github.com/profuse-pgo/profuse/instrument/internal/split"
 	"github.com/profuse-pgo/profuse/mip"
 )
 
@@ -39,7 +41,7 @@ func FuzzUse(f *testing.F) {
 			}
 			return
 		}
-		if string(out) != string(src) || len(report.Functions) != len(before.functions) {
+		if string(out) != string(src) || len(report.Functions) != len(before.Functions) {
 			t.Fatalf("without evidence: %q", out)
 		}
 		out, report, err = Use(nil, src, NewEvidence(inventProfile(before, seed)), opt)
@@ -52,7 +54,7 @@ func FuzzUse(f *testing.F) {
 		}
 		moved := 0
 		for _, fn := range report.Functions {
-			if fn.Moved > fn.Cold || fn.Cold > fn.Blocks || fn.Moved > 0 && (!opt.Split || fn.NotSplit != 0 || fn.Left != 0) {
+			if fn.Moved > fn.Cold || fn.Cold > fn.Blocks || fn.Moved > 0 && (!opt.Split || fn.NotSplit != "" || fn.Left != "") {
 				t.Fatalf("%+v", fn)
 			}
 			moved += fn.Moved
@@ -71,17 +73,17 @@ func FuzzUse(f *testing.F) {
 
 // inventProfile returns a profile of the file with functions and blocks covered
 // by chance.
-func inventProfile(f *file, seed uint64) *mip.Profile {
+func inventProfile(f *asm.File, seed uint64) *mip.Profile {
 	r := rand.New(rand.NewPCG(seed, 1))
 	p := &mip.Profile{Type: mip.FunctionCoverage | mip.BlockCoverage}
-	for i := range f.functions {
-		fn := &f.functions[i]
-		record := mip.Function{Name: fn.name, CFG: fn.signature()}
+	for i := range f.Functions {
+		fn := &f.Functions[i]
+		record := mip.Function{Name: fn.Name, CFG: fn.Signature()}
 		if r.IntN(4) > 0 {
 			record.MergeCount, record.CallCount = 1, 1
 		}
-		for b := 1; b < len(fn.blocks); b++ {
-			if fn.blocksSkip == 0 {
+		for b := 1; b < len(fn.Blocks); b++ {
+			if fn.BlocksSkip == 0 {
 				record.Blocks = append(record.Blocks, mip.Block{Covered: r.IntN(2) > 0})
 			}
 		}
@@ -92,15 +94,15 @@ func inventProfile(f *file, seed uint64) *mip.Profile {
 
 // inventory counts the instructions, and the labels that splitting does not
 // add.
-func inventory(f *file) map[string]int {
+func inventory(f *asm.File) map[string]int {
 	m := map[string]int{}
-	for i := range f.stmts {
-		s := &f.stmts[i]
-		text := string(f.text(s))
+	for i := range f.Stmts {
+		s := &f.Stmts[i]
+		text := string(f.Text(s))
 		switch {
-		case s.kind == stmtInstruction:
+		case s.Kind == asm.StmtInstruction:
 			m[text]++
-		case s.kind == stmtLabel && !isFragment(string(unquote(f.text(s)))) && (len(text) < len(useStem) || text[:len(useStem)] != useStem):
+		case s.Kind == asm.StmtLabel && !asm.IsFragment(string(asm.Unquote(f.Text(s)))) && (len(text) < len(split.UseStem) || text[:len(split.UseStem)] != split.UseStem):
 			m[text+":"]++
 		}
 	}

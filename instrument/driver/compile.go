@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/profuse-pgo/profuse/instrument"
+	"github.com/profuse-pgo/profuse/instrument/internal/asm"
 )
 
 // gnuMode is how far a command line goes.
@@ -25,6 +26,7 @@ type gnuJob struct {
 	*driver
 	compiler *compiler
 	options  instrument.Options
+	target   asm.Target // of options
 	args     []argument
 	inputs   []*argument // of args
 	sources  bool        // any input is a source
@@ -204,7 +206,7 @@ func (j *gnuJob) dependencyWords(in *argument) []string {
 }
 
 // compilerFlags are what the compiler should print assembly with.
-func (d *driver) compilerFlags(family instrument.Compiler, target instrument.Target) []string {
+func (d *driver) compilerFlags(family instrument.Compiler, target string) []string {
 	if d.evidence != nil {
 		return instrument.UseFlags(family, target)
 	}

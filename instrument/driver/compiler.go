@@ -16,6 +16,7 @@ import (
 	"strings"
 
 	"github.com/profuse-pgo/profuse/instrument"
+	"github.com/profuse-pgo/profuse/instrument/internal/asm"
 )
 
 // A compiler is a GNU-like compiler as a command line calls it.
@@ -127,8 +128,8 @@ func parseVersion(out []byte) (f facts) {
 }
 
 // target is what the compiler's code is for with the given arguments.
-func (c *compiler) target(args []argument) (instrument.Target, error) {
-	t, err := instrument.ParseTriple(c.Triple)
+func (c *compiler) target(args []argument) (asm.Target, error) {
+	t, err := asm.ParseTriple(c.Triple)
 	if err != nil {
 		return t, err
 	}

@@ -214,11 +214,10 @@ func (d *driver) compileAndLink(ctx context.Context, argv, rest, plain []string,
 	if j.compiler, err = d.openCompiler(ctx, argv, machineWords(j.args)); err != nil {
 		return err
 	}
-	target, err := j.compiler.target(j.args)
-	if err != nil {
+	if j.target, err = j.compiler.target(j.args); err != nil {
 		return err
 	}
-	if j.options, err = d.flags.Options(target, hasThreads(j.args)); err != nil {
+	if j.options, err = d.flags.Options(j.target, hasThreads(j.args)); err != nil {
 		return err
 	}
 	j.options.KeepAlignment = alignsBlocks(j.args)

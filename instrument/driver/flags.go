@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/profuse-pgo/profuse/instrument"
+	"github.com/profuse-pgo/profuse/instrument/internal/asm"
 	"github.com/profuse-pgo/profuse/mip"
 )
 
@@ -206,9 +207,9 @@ func (f *machineFlags) Profile() mip.ProfileType {
 // Options returns the options of instrumentation for a target; threads is
 // whether the code is meant for several, where the flags do not say. It reads
 // the special-case list.
-func (f *machineFlags) Options(target instrument.Target, threads bool) (instrument.Options, error) {
+func (f *machineFlags) Options(target asm.Target, threads bool) (instrument.Options, error) {
 	opt := instrument.Options{
-		Target: target, Profile: f.Profile(), LinkUnit: f.LinkUnit,
+		Target: target.Triple(), Profile: f.Profile(), LinkUnit: f.LinkUnit,
 		AllBlockProbes: f.AllBlockProbes, MinInstructions: f.MinInstructions, Atomic: f.Atomic,
 		Threads: f.Threads == switchedOn || f.Threads == unset && threads,
 	}

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/profuse-pgo/profuse/instrument"
+	"github.com/profuse-pgo/profuse/instrument/internal/asm"
 	"github.com/profuse-pgo/profuse/mip"
 )
 
@@ -97,7 +98,7 @@ func TestOptionsOfFlags(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	opt, err := f.Options(instrument.Target{}, false)
+	opt, err := f.Options(asm.Target{}, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -118,12 +119,12 @@ func TestOptionsOfFlags(t *testing.T) {
 		threads, want bool
 	}{{unset, false, false}, {unset, true, true}, {switchedOn, false, true}, {switchedOff, true, false}} {
 		f.Threads = c.flag
-		if opt, err := f.Options(instrument.Target{}, c.threads); err != nil || opt.Threads != c.want {
+		if opt, err := f.Options(asm.Target{}, c.threads); err != nil || opt.Threads != c.want {
 			t.Errorf("%+v: threads %v, %v", c, opt.Threads, err)
 		}
 	}
 	f.SpecialCaseList = bad
-	if _, err := f.Options(instrument.Target{}, false); !errors.Is(err, instrument.ErrOptions) || !strings.Contains(err.Error(), "bad") {
+	if _, err := f.Options(asm.Target{}, false); !errors.Is(err, instrument.ErrOptions) || !strings.Contains(err.Error(), "bad") {
 		t.Errorf("bad list: %v", err)
 	}
 }

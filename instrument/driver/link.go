@@ -12,8 +12,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/profuse-pgo/profuse/instrument"
 	"github.com/profuse-pgo/profuse/instrument/blocks"
+	"github.com/profuse-pgo/profuse/instrument/internal/asm"
 	"github.com/profuse-pgo/profuse/mip"
 )
 
@@ -98,7 +98,7 @@ func (j *gnuJob) link(ctx context.Context, objects map[*argument]string, rustAss
 // linksImage reports whether the result is a program or library and not an
 // object again.
 func (j *gnuJob) linksImage() bool {
-	return j.options.Target.Format == instrument.MachO || !slices.ContainsFunc(j.args, func(a argument) bool {
+	return j.target.Format == asm.MachO || !slices.ContainsFunc(j.args, func(a argument) bool {
 		return a.words[0] == "-r" || a.words[0] == "-Wl,-r" || a.words[0] == "-Wl,--relocatable"
 	})
 }
@@ -106,7 +106,7 @@ func (j *gnuJob) linksImage() bool {
 // collectsGarbage reports whether the linker is asked for --gc-sections and is
 // one that knows start-stop-gc.
 func (j *gnuJob) collectsGarbage() bool {
-	if j.options.Target.Format != instrument.ELF {
+	if j.target.Format != asm.ELF {
 		return false
 	}
 	on, known := false, true
@@ -146,7 +146,7 @@ func (j *gnuJob) missingPart(line []byte) string {
 // the format asks for.
 func isHarmlessLinkerWarning(line []byte) bool {
 	return bytes.Contains(line, []byte("has non-ABS relocation")) &&
-		(bytes.Contains(line, []byte("("+instrument.MapSection)) || bytes.Contains(line, []byte("("+blocks.Section)))
+		(bytes.Contains(line, []byte("("+asm.MapSection)) || bytes.Contains(line, []byte("("+blocks.Section)))
 }
 
 // finishImage checks the linked ELF file and gives its headers the name of the
@@ -157,7 +157,7 @@ func (j *gnuJob) finishImage() error {
 		name = "a.out"
 	}
 	info, err := os.Stat(name)
-	if err != nil || !info.Mode().IsRegular() || j.options.Target.Format != instrument.ELF {
+	if err != nil || !info.Mode().IsRegular() || j.target.Format != asm.ELF {
 		return nil // not for us to judge
 	}
 	f, err := os.OpenFile(name, os.O_RDWR, 0)
@@ -169,15 +169,15 @@ func (j *gnuJob) finishImage() error {
 	if err != nil {
 		return nil
 	}
-	raw := image.Section(instrument.RawSection)
+	raw := image.Section(asm.RawSection)
 	if raw == nil || raw.Type == elf.SHT_NOBITS {
 		return nil // nothing instrumented in it
 	}
 	sections := []*elf.Section{raw}
-	if m := image.Section(instrument.MapSection); m != nil {
+	if m := image.Section(asm.MapSection); m != nil {
 		sections = append(sections, m)
 	} else {
-		j.warn("%s has lost its section %s while linking: nothing can tell what its profiles mean", name, instrument.MapSection)
+		j.warn("%s has lost its section %s while linking: nothing can tell what its profiles mean", name, asm.MapSection)
 	}
 	if b := image.Section(blocks.Section); b != nil {
 		sections = append(sections, b)

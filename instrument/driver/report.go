@@ -25,10 +25,10 @@ func (r *reporter) skipped(source string, rep *instrument.Report) error {
 	for i := range rep.Functions {
 		f := &rep.Functions[i]
 		switch {
-		case f.Skipped != 0:
-			fmt.Fprintf(&b, "%s\t%s\t%v\n", source, f.Name, f.Skipped)
-		case f.BlocksSkipped != 0:
-			fmt.Fprintf(&b, "%s\t%s\tno block probes: %v\n", source, f.Name, f.BlocksSkipped)
+		case f.Skipped != "":
+			fmt.Fprintf(&b, "%s\t%s\t%s\n", source, f.Name, f.Skipped)
+		case f.BlocksSkipped != "":
+			fmt.Fprintf(&b, "%s\t%s\tno block probes: %s\n", source, f.Name, f.BlocksSkipped)
 		}
 	}
 	return r.append(b.Bytes())
@@ -41,10 +41,10 @@ func (r *reporter) left(source string, rep *instrument.UseReport) error {
 	for i := range rep.Functions {
 		f := &rep.Functions[i]
 		switch {
-		case f.Left != 0:
-			fmt.Fprintf(&b, "%s\t%s\t%v\n", source, f.Name, f.Left)
-		case f.NotSplit != 0:
-			fmt.Fprintf(&b, "%s\t%s\tnot split: %v\n", source, f.Name, f.NotSplit)
+		case f.Left != "":
+			fmt.Fprintf(&b, "%s\t%s\t%s\n", source, f.Name, f.Left)
+		case f.NotSplit != "":
+			fmt.Fprintf(&b, "%s\t%s\tnot split: %s\n", source, f.Name, f.NotSplit)
 		}
 	}
 	return r.append(b.Bytes())

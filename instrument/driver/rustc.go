@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/profuse-pgo/profuse/instrument"
+	"github.com/profuse-pgo/profuse/instrument/internal/asm"
 )
 
 // rustc prints the assembly of a crate next to the objects it makes. The
@@ -158,7 +159,7 @@ func (d *driver) rustc(ctx context.Context, argv, args []string) error {
 		return err
 	}
 	command := append(slices.Clone(argv), r.words...)
-	command = append(command, d.compilerFlags(instrument.Rustc, target)...)
+	command = append(command, d.compilerFlags(instrument.Rustc, target.Triple())...)
 	command = append(command, "-Ccodegen-units=1", "-Cembed-bitcode=no", "-Clinker="+linker, "--emit=asm="+assembly)
 	if !slices.ContainsFunc(args, func(s string) bool { return strings.HasPrefix(s, "--emit") }) {
 		command = append(command, "--emit=link")
@@ -183,16 +184,16 @@ func (d *driver) rustc(ctx context.Context, argv, args []string) error {
 }
 
 // rustTarget is what rustc's code is for.
-func (d *driver) rustTarget(ctx context.Context, argv []string, r *rustCommand) (instrument.Target, error) {
+func (d *driver) rustTarget(ctx context.Context, argv []string, r *rustCommand) (asm.Target, error) {
 	triple := r.target
 	if triple == "" {
 		c, err := d.openCompiler(ctx, argv, nil)
 		if err != nil {
-			return instrument.Target{}, err
+			return asm.Target{}, err
 		}
 		triple = c.Triple
 	}
-	return instrument.ParseTriple(strings.TrimSuffix(filepath.Base(triple), ".json"))
+	return asm.ParseTriple(strings.TrimSuffix(filepath.Base(triple), ".json"))
 }
 
 // linkerScript makes a program that rustc can call as its linker: it calls the
@@ -233,9 +234,9 @@ const (
 
 // assemblerScript makes a program that assembles the assembly of the crate
 // with the assembler inside of rustc. Others may be older than its syntax.
-func (d *driver) assemblerScript(rustc string, target instrument.Target, machine []string) error {
+func (d *driver) assemblerScript(rustc string, target asm.Target, machine []string) error {
 	options := "raw"
-	if target.Arch == instrument.X86_64 {
+	if target.Arch == asm.X86_64 {
 		options += ", att_syntax"
 	}
 	source := filepath.Join(d.temp, "as.rs")
@@ -250,7 +251,7 @@ func (d *driver) assemblerScript(rustc string, target instrument.Target, machine
 }
 
 // rustObject rewrites and assembles the assembly of a crate.
-func (d *driver) rustObject(ctx context.Context, target instrument.Target, source, assembly string) (string, error) {
+func (d *driver) rustObject(ctx context.Context, target asm.Target, source, assembly string) (string, error) {
 	dir := filepath.Dir(assembly)
 	object := filepath.Join(dir, rustObjectFile)
 	if _, err := os.Stat(object); err == nil {
@@ -277,7 +278,7 @@ func (j *gnuJob) replaceRustObject(ctx context.Context, assembly string) error {
 		if a.kind != argInput || !isCrateObject(a.value) {
 			continue
 		}
-		object, err := j.rustObject(ctx, j.options.Target, a.value, assembly)
+		object, err := j.rustObject(ctx, j.target, a.value, assembly)
 		if err != nil {
 			return err
 		}

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/profuse-pgo/profuse/instrument"
+	"github.com/profuse-pgo/profuse/instrument/internal/asm"
 	"github.com/profuse-pgo/profuse/layout"
 	"github.com/profuse-pgo/profuse/mip"
 )
@@ -36,7 +37,7 @@ func readEvidence(list string) (*instrument.Evidence, error) {
 }
 
 // layOutFile places the functions of an assembly file.
-func (d *driver) layOutFile(source, file string, target instrument.Target) error {
+func (d *driver) layOutFile(source, file, target string) error {
 	text, err := os.ReadFile(file)
 	if err != nil {
 		return err
@@ -145,7 +146,7 @@ func (j *gnuJob) passesTo(words ...string) bool {
 
 // linker asks which linker the command runs; "" if it does not say.
 func (j *gnuJob) linker(ctx context.Context) (layout.Linker, error) {
-	if j.options.Target.Format == instrument.MachO {
+	if j.target.Format == asm.MachO {
 		return layout.LD64, nil
 	}
 	argv := slices.Clone(j.compiler.argv)

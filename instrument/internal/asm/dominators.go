@@ -1,4 +1,4 @@
-package instrument
+package asm
 
 import "slices"
 
@@ -88,7 +88,7 @@ func (in *inference) reversePostorder() (rank, order []int32) {
 		stack = append(stack[:0], frame{b: start})
 		for len(stack) > 0 {
 			top := &stack[len(stack)-1]
-			if succs := in.blocks[top.b].succs; int(top.next) < len(succs) {
+			if succs := in.blocks[top.b].Succs; int(top.next) < len(succs) {
 				s := succs[top.next]
 				top.next++
 				if !seen[s] {
@@ -127,7 +127,7 @@ func (in *inference) reach(b int32, reached []bool) {
 	for len(in.work) > 0 {
 		x := in.work[len(in.work)-1]
 		in.work = in.work[:len(in.work)-1]
-		for _, s := range in.blocks[x].succs {
+		for _, s := range in.blocks[x].Succs {
 			if !reached[s] {
 				reached[s] = true
 				in.work = append(in.work, s)

@@ -1,56 +1,62 @@
-package instrument
+package asm
 
 import "bytes"
 
-// section is a section of the file's own.
-type section struct {
+// Sections that MIP records go into, in segment __DATA on Mach-O.
+const (
+	RawSection = "__llvm_mipraw" // raw records, which probes write to
+	MapSection = "__llvm_mipmap" // map records; not loaded on ELF
+)
+
+// Section is a section of the file's own.
+type Section struct {
 	// key tells sections apart: name, group and unique number.
-	name, key string
-	group     string // with its quotes, if any; "" outside of groups
-	comdat    bool   // group is a COMDAT
-	code      bool
-	loaded    bool // part of the running program
-	exception bool // language-specific tables of exception handling
+	Name, Key string
+	Group     string // with its quotes, if any; "" outside of groups
+	Comdat    bool   // group is a COMDAT
+	Code      bool
+	Loaded    bool // part of the running program
+	Exception bool // language-specific tables of exception handling
 	sled      bool // the index of XRay sleds
 }
 
 // sectionTracker follows the directives that change sections.
 type sectionTracker struct {
-	*file
+	*File
 	byKey          map[string]int32
 	current, other int32 // other is what .previous returns to
 	stack          [][2]int32
 }
 
 // trackSections sets the section of every statement.
-func (f *file) trackSections() error {
-	t := sectionTracker{file: f, byKey: map[string]int32{}}
-	if f.target.Format == MachO {
+func (f *File) trackSections() error {
+	t := sectionTracker{File: f, byKey: map[string]int32{}}
+	if f.Target.Format == MachO {
 		t.current = t.intern(parseMachOSection([]byte("__TEXT,__text,regular,pure_instructions")))
 	} else {
 		t.current = t.intern(elfSection(".text"))
 	}
 	t.other = t.current
-	for i := range f.stmts {
-		s := &f.stmts[i]
+	for i := range f.Stmts {
+		s := &f.Stmts[i]
 		// Section changes inside macros take effect where the macro is used,
 		// which nothing follows: compilers print none.
-		if s.kind == stmtDirective && s.opaque != macro {
-			if err := t.directive(f.text(s)); err != nil {
+		if s.Kind == StmtDirective && s.Opaque != macro {
+			if err := t.directive(f.Text(s)); err != nil {
 				return err
 			}
 		}
-		s.section = t.current
+		s.Section = t.current
 	}
 	return nil
 }
 
 func (t *sectionTracker) directive(text []byte) error {
-	word, rest := splitWord(text)
+	word, rest := SplitWord(text)
 	switch string(word) {
 	case ".section", ".pushsection":
-		var s section
-		if t.target.Format == MachO {
+		var s Section
+		if t.Target.Format == MachO {
 			s = parseMachOSection(rest)
 		} else {
 			s = t.parseELFSection(rest)
@@ -70,13 +76,13 @@ func (t *sectionTracker) directive(text []byte) error {
 	case ".previous":
 		t.current, t.other = t.other, t.current
 	case ".text", ".data", ".bss":
-		if t.target.Format == ELF {
+		if t.Target.Format == ELF {
 			t.enter(t.intern(elfSection(string(word))))
 			break
 		}
 		fallthrough
 	default:
-		if t.target.Format == MachO {
+		if t.Target.Format == MachO {
 			if name, ok := machOShortSections[string(word)]; ok {
 				t.enter(t.intern(parseMachOSection([]byte(name))))
 			}
@@ -88,19 +94,19 @@ func (t *sectionTracker) directive(text []byte) error {
 func (t *sectionTracker) enter(id int32) { t.current, t.other = id, t.current }
 
 // intern returns the index of the section with the key of s.
-func (t *sectionTracker) intern(s section) int32 {
-	if id, ok := t.byKey[s.key]; ok {
+func (t *sectionTracker) intern(s Section) int32 {
+	if id, ok := t.byKey[s.Key]; ok {
 		return id
 	}
-	id := int32(len(t.sections))
-	t.sections = append(t.sections, s)
-	t.byKey[s.key] = id
+	id := int32(len(t.Sections))
+	t.Sections = append(t.Sections, s)
+	t.byKey[s.Key] = id
 	return id
 }
 
-// splitArgs cuts the operands of a directive at the commas outside of strings
+// SplitArgs cuts the operands of a directive at the commas outside of strings
 // and trims them.
-func splitArgs(text []byte) [][]byte {
+func SplitArgs(text []byte) [][]byte {
 	var args [][]byte
 	start := 0
 	for i := 0; i < len(text); {
@@ -115,4 +121,14 @@ func splitArgs(text []byte) [][]byte {
 		i++
 	}
 	return append(args, bytes.TrimSpace(text[start:]))
+}
+
+// IsSectionDirective reports whether a directive enters a section by its name.
+func IsSectionDirective(text []byte) bool {
+	word, _ := SplitWord(text)
+	switch string(word) {
+	case ".section", ".pushsection":
+		return true
+	}
+	return false
 }

@@ -1,10 +1,12 @@
-package instrument
+package split
 
 import (
 	"bytes"
 	"cmp"
 	"slices"
 	"strconv"
+
+	"github.com/profuse-pgo/profuse/instrument/internal/asm"
 )
 
 // cfiState is what call frame information says at an instruction, on x86_64.
@@ -60,8 +62,8 @@ type cfiTracker struct {
 // have to be printed anew when code moves. ok is false for what has effects
 // that are not known.
 func (t *cfiTracker) directive(text []byte) (changes, ok bool) {
-	word, rest := splitWord(text)
-	args := splitArgs(rest)
+	word, rest := asm.SplitWord(text)
+	args := asm.SplitArgs(rest)
 	number := func(i int) int {
 		if i >= len(args) {
 			ok = false

@@ -1,59 +1,26 @@
-package instrument
+package split
 
 import (
 	"bytes"
 	"strconv"
+
+	"github.com/profuse-pgo/profuse/instrument/internal/asm"
 )
 
-// Splitting moves the blocks of a function that never ran into another
-// section, .text.unlikely.FUNCTION, where they are a function FUNCTION.cold of
-// their own to linkers, unwinders and symbolizers. What falls through from one
-// part into the other gets a jump; branches need no change, since the
-// assembler chooses their form. Jump tables hold distances that have
-// relocations. Call frame information is computed for each instruction and
-// printed anew in both parts.
-//
-// Blocks stay that have inline assembly, that are landing pads or have calls
-// that lead to one, or with labels whose distance to others something needs.
-// What only debug information refers to stays in its place among the code that
-// is left.
+// UseStem is part of all labels that splitting adds.
+const UseStem = ".Lmipuse_"
 
-// useStem is part of all labels that splitting adds.
-const useStem = ".Lmipuse_"
-
-// split splits the functions where it pays.
-func (u *user) split() {
-	s := splitter{user: u}
-	for id := range u.functions {
-		r := &u.report.Functions[id]
-		switch {
-		case r.Cold == 0:
-		case u.target != Target{X86_64, ELF}:
-			r.NotSplit = UseTarget
-		case r.Left != 0 || r.Placed == Neutral:
-			r.NotSplit = max(r.Left, UseSection)
-		case bytes.Contains(u.src, []byte(useStem)):
-			r.NotSplit = UseOpaque
-		default:
-			if s.ties == nil {
-				s.ties = u.findTies()
-			}
-			s.function(int32(id))
-		}
-	}
-	if len(u.tailText) > 0 && s.coldUnits != nil {
-		u.tailText = s.appendDebugUnit(u.tailText)
-	}
-}
-
-// splitter splits the functions of a file.
-type splitter struct {
-	*user
-	ties []ties
+// Splitter splits the functions of a file.
+type Splitter struct {
+	*asm.File
+	ties     []ties  // of all labels; nil before the first function
+	entered  []int32 // the first statement that enters each section, -1 for none
+	edits    []asm.Edit
+	tailText []byte // goes to the end of the file
 
 	// Of the function at hand.
 	id    int32
-	fn    *function
+	fn    *asm.Function
 	parts []part
 	own   []int32             // its statements, in its own section
 	state map[int32]*cfiState // at each of its instructions
@@ -61,6 +28,7 @@ type splitter struct {
 	sites []callSite          // of its exception table
 	locs  map[int32][]byte    // the .loc in effect at each instruction
 	block []int32             // of each statement in own, -1 after the last
+	ran   []bool              // per block
 	cut   []bool              // per block: it moves
 	// coldUnits are the cold parts with line numbers.
 	coldUnits []coldUnit
@@ -74,40 +42,67 @@ type part struct {
 	falls       bool // control can get from its end to the next block
 }
 
-// function splits one function if it can.
-func (s *splitter) function(id int32) {
-	s.id, s.fn = id, &s.functions[id]
-	r := &s.report.Functions[id]
-	flags, ok := s.sectionFlags(s.fn.section)
+// New returns a Splitter for a file.
+func New(f *asm.File) *Splitter {
+	s := &Splitter{File: f, entered: make([]int32, len(f.Sections))}
+	for i := range s.entered {
+		s.entered[i] = -1
+	}
+	for i := range f.Stmts {
+		st := &f.Stmts[i]
+		if st.Kind == asm.StmtDirective && s.entered[st.Section] < 0 && asm.IsSectionDirective(f.Text(st)) {
+			s.entered[st.Section] = int32(i)
+		}
+	}
+	return s
+}
+
+// Function moves the blocks of a function that did not run, as far as that pays.
+// It returns how many, or why it could move none.
+func (s *Splitter) Function(id int32, ran []bool) (moved int, why asm.Reason) {
+	if s.ties == nil {
+		if bytes.Contains(s.Src, []byte(UseStem)) {
+			return 0, asm.UseOpaque
+		}
+		s.ties = findTies(s.File)
+	}
+	s.id, s.fn, s.ran = id, &s.Functions[id], ran
+	flags, ok := s.sectionFlags(s.fn.Section)
 	switch {
 	case !ok:
-		r.NotSplit = UseSection
-		return
-	case s.fn.blocksSkip != 0:
-		r.NotSplit = UseBlocks
-		return
+		return 0, asm.UseSection
+	case s.fn.BlocksSkip != 0:
+		return 0, asm.UseBlocks
 	}
-	if r.NotSplit = s.collect(); r.NotSplit != 0 {
-		return
+	if why := s.collect(); why != 0 {
+		return 0, why
 	}
-	if r.NotSplit = s.divide(); r.NotSplit != 0 {
-		return
+	if why := s.divide(); why != 0 {
+		return 0, why
 	}
-	if r.Moved = s.chooseBlocks(); r.Moved == 0 {
-		return
+	if moved = s.chooseBlocks(); moved > 0 {
+		s.cutBlocks(flags)
 	}
-	s.cutBlocks(flags)
+	return moved, 0
+}
+
+// Finish returns the edits to the file, and the text for its end.
+func (s *Splitter) Finish() (edits []asm.Edit, tailText []byte) {
+	if len(s.tailText) > 0 && s.coldUnits != nil {
+		s.tailText = s.appendDebugUnit(s.tailText)
+	}
+	return s.edits, s.tailText
 }
 
 // sectionFlags returns the flags and group of a section as they are to be
 // printed, if they are those of code and nothing else.
-func (s *splitter) sectionFlags(section int32) (flags string, ok bool) {
-	sec := &s.sections[section]
-	if len(s.entries[section]) == 0 {
+func (s *Splitter) sectionFlags(section int32) (flags string, ok bool) {
+	sec := &s.Sections[section]
+	if s.entered[section] < 0 {
 		return "", false
 	}
-	_, operands := splitWord(s.text(&s.stmts[s.entries[section][0]]))
-	args := splitArgs(operands)
+	_, operands := asm.SplitWord(s.Text(&s.Stmts[s.entered[section]]))
+	args := asm.SplitArgs(operands)
 	if len(args) < 2 {
 		return "", false
 	}
@@ -115,44 +110,44 @@ func (s *splitter) sectionFlags(section int32) (flags string, ok bool) {
 	case `"ax"`:
 		return `"ax",@progbits`, true
 	case `"axG"`:
-		flags = `"axG",@progbits,` + sec.group
-		if sec.comdat {
+		flags = `"axG",@progbits,` + sec.Group
+		if sec.Comdat {
 			flags += ",comdat"
 		}
-		return flags, sec.group != ""
+		return flags, sec.Group != ""
 	}
 	return "", false
 }
 
 // collect finds the statements of the function, and the call frame information
 // and line in effect at each instruction.
-func (s *splitter) collect() UseReason {
+func (s *Splitter) collect() asm.Reason {
 	s.own, s.state, s.locs = s.own[:0], map[int32]*cfiState{}, map[int32][]byte{}
 	s.cfi, s.sites = cfiTracker{}, nil
 	var loc []byte
 	current := &cfiState{}
-	for i := s.fn.label + 1; i <= s.fn.last; i++ {
-		st := &s.stmts[i]
-		if st.fn != s.id {
+	for i := s.fn.Label + 1; i <= s.fn.Last; i++ {
+		st := &s.Stmts[i]
+		if st.Fn != s.id {
 			continue
 		}
-		text := s.text(st)
+		text := s.Text(st)
 		s.own = append(s.own, i)
 		switch {
-		case st.opaque != transparent:
-			if st.kind == stmtDirective && (isCFI(text) || isSectionDirective(text)) {
-				return UseOpaque
+		case st.Opaque != asm.Transparent:
+			if st.Kind == asm.StmtDirective && (isCFI(text) || asm.IsSectionDirective(text)) {
+				return asm.UseOpaque
 			}
 			s.state[i], s.locs[i] = current, loc
-		case st.kind == stmtInstruction:
+		case st.Kind == asm.StmtInstruction:
 			s.state[i], s.locs[i] = current, loc
-		case st.kind == stmtAssign:
-			return UseDirective
-		case st.kind != stmtDirective:
+		case st.Kind == asm.StmtAssign:
+			return asm.UseDirective
+		case st.Kind != asm.StmtDirective:
 		case isCFI(text):
 			changes, ok := s.cfi.directive(text)
 			if !ok {
-				return UseUnwind
+				return asm.UseUnwind
 			}
 			if changes || !s.cfi.open || current.offset == 0 {
 				state := s.cfi.state
@@ -160,17 +155,17 @@ func (s *splitter) collect() UseReason {
 			}
 		case bytes.HasPrefix(text, []byte(".loc\t")), bytes.HasPrefix(text, []byte(".loc ")):
 			loc = text
-		case isAlignment(text), isSectionDirective(text), namesOnly(text):
+		case asm.IsAlignment(text), asm.IsSectionDirective(text), namesOnly(text):
 		case isNumericData(text):
 			s.state[i], s.locs[i] = current, loc
 		default:
-			return UseDirective
+			return asm.UseDirective
 		}
 	}
 	if s.cfi.lsda != nil {
 		var ok bool
-		if s.sites, ok = s.callSites(s.cfi.lsda); !ok {
-			return UseTable
+		if s.sites, ok = callSites(s.File, s.cfi.lsda); !ok {
+			return asm.UseTable
 		}
 	}
 	return 0
@@ -179,7 +174,7 @@ func (s *splitter) collect() UseReason {
 // namesOnly reports whether the directive is about symbols, or has no effect
 // at its place.
 func namesOnly(text []byte) bool {
-	word, _ := splitWord(text)
+	word, _ := asm.SplitWord(text)
 	switch string(word) {
 	case ".globl", ".global", ".weak", ".hidden", ".local", ".type", ".size", ".file", ".ident", ".text":
 		return true
@@ -190,7 +185,7 @@ func namesOnly(text []byte) bool {
 // isNumericData reports whether the directive is for bytes of an instruction,
 // such as the prefixes in accesses to thread-local storage.
 func isNumericData(text []byte) bool {
-	word, rest := splitWord(text)
+	word, rest := asm.SplitWord(text)
 	switch string(word) {
 	case ".byte", ".value", ".word", ".short":
 		return len(rest) > 0 && len(bytes.Trim(rest, "0123456789abcdefxABCDEFX, ")) == 0
@@ -199,15 +194,15 @@ func isNumericData(text []byte) bool {
 }
 
 // divide finds the statements of each block, and the blocks that cannot move.
-func (s *splitter) divide() UseReason {
-	n := len(s.fn.blocks)
+func (s *Splitter) divide() asm.Reason {
+	n := len(s.fn.Blocks)
 	s.parts = make([]part, n)
 	s.block = make([]int32, len(s.own))
 	b, lastEnd := 0, 0 // of the last instruction
 	s.parts[0].end = -1
 	for k, i := range s.own {
-		st := &s.stmts[i]
-		for b+1 < n && s.fn.blocks[b+1].stmt <= i {
+		st := &s.Stmts[i]
+		for b+1 < n && s.fn.Blocks[b+1].Stmt <= i {
 			b++
 			s.parts[b-1].last = int32(lastEnd)
 			s.parts[b].first, s.parts[b].end = int32(lastEnd), -1
@@ -216,22 +211,21 @@ func (s *splitter) divide() UseReason {
 			}
 		}
 		s.block[k] = int32(b)
-		if _, is := s.state[i]; is && (st.kind == stmtInstruction || st.opaque != transparent) {
+		if _, is := s.state[i]; is && (st.Kind == asm.StmtInstruction || st.Opaque != asm.Transparent) {
 			s.parts[b].end = int32(k)
 			lastEnd = k + 1
 		}
 	}
 	if b != n-1 {
-		return UseBlocks
+		return asm.UseBlocks
 	}
 	s.parts[n-1].last = int32(lastEnd)
 	for j := lastEnd; j < len(s.own); j++ {
 		s.block[j] = -1
 	}
 	s.parts[0].fixed = true
-	set := s.target.isa()
 	for b := range s.parts {
-		s.inspect(&s.parts[b], set)
+		s.inspect(&s.parts[b])
 		// There is no place for a jump in a block without instructions.
 		if b > 0 && s.parts[b-1].end < 0 {
 			s.parts[b].fixed = true
@@ -241,31 +235,31 @@ func (s *splitter) divide() UseReason {
 }
 
 // inspect decides whether a block can move, and whether it falls through.
-func (s *splitter) inspect(p *part, set isa) {
+func (s *Splitter) inspect(p *part) {
 	p.falls = true
 	if p.end < 0 {
 		p.fixed = true
 		return
 	}
 	for _, i := range s.own[p.first:p.last] {
-		st := &s.stmts[i]
+		st := &s.Stmts[i]
 		switch {
-		case st.opaque != transparent || st.kind == stmtOpaque:
+		case st.Opaque != asm.Transparent || st.Kind == asm.StmtOpaque:
 			p.fixed = true
-		case st.kind == stmtLabel:
-			if id := s.labels.find(unquote(s.text(st))); id < 0 || s.labels.all[id].stmt != i || s.ties[id]&fixed != 0 || s.ties[id] == goesAlong|staysBehind {
+		case st.Kind == asm.StmtLabel:
+			if id := s.Labels.Find(asm.Unquote(s.Text(st))); id < 0 || s.Labels.All[id].Stmt != i || s.ties[id]&fixed != 0 || s.ties[id] == goesAlong|staysBehind {
 				p.fixed = true
 			}
-		case st.kind == stmtInstruction:
+		case st.Kind == asm.StmtInstruction:
 			p.fixed = p.fixed || siteOf(s.sites, i) == siteLands
 		}
 	}
-	last := &s.stmts[s.own[p.end]]
-	if last.opaque != transparent || last.kind != stmtInstruction {
+	last := &s.Stmts[s.own[p.end]]
+	if last.Opaque != asm.Transparent || last.Kind != asm.StmtInstruction {
 		return
 	}
-	switch kind, _ := set.flow(s.text(last), last.syntax); kind {
-	case flowJump, flowIndirect, flowReturn, flowTrap:
+	switch kind, _ := s.ISA.Flow(s.Text(last), last.Syntax); kind {
+	case asm.FlowJump, asm.FlowIndirect, asm.FlowReturn, asm.FlowTrap:
 		p.falls = false
 	}
 }
@@ -279,12 +273,11 @@ const (
 
 // chooseBlocks marks the blocks that move and returns their number. Runs of
 // blocks that would leave more jumps than they take away stay.
-func (s *splitter) chooseBlocks() (moved int) {
+func (s *Splitter) chooseBlocks() (moved int) {
 	n := len(s.parts)
-	covered := s.known[s.id].coverage
 	s.cut = make([]bool, n)
 	for b := range s.parts {
-		s.cut[b] = !covered[b] && !s.parts[b].fixed
+		s.cut[b] = !s.ran[b] && !s.parts[b].fixed
 	}
 	run := make([]int, n) // that a block is in, counting from 1
 	gain := []int{0}
@@ -297,13 +290,13 @@ func (s *splitter) chooseBlocks() (moved int) {
 		}
 		run[b] = len(gain) - 1
 		for _, i := range s.own[s.parts[b].first:s.parts[b].last] {
-			if s.stmts[i].kind == stmtInstruction {
+			if s.Stmts[i].Kind == asm.StmtInstruction {
 				gain[run[b]] += instructionBytes
 			}
 		}
 	}
 	for b := range s.parts {
-		for _, succ := range s.fn.blocks[b].succs {
+		for _, succ := range s.fn.Blocks[b].Succs {
 			if !s.cut[b] && s.cut[succ] {
 				gain[run[succ]] -= longBranchBytes
 			}
@@ -319,7 +312,7 @@ func (s *splitter) chooseBlocks() (moved int) {
 
 // entryCost is what it costs to get into a run of blocks from the one before,
 // beyond a long branch.
-func (s *splitter) entryCost(from int) int {
+func (s *Splitter) entryCost(from int) int {
 	if !s.parts[from-1].falls {
 		return 0
 	}
@@ -360,40 +353,40 @@ var invertedBranches = func() map[string]string {
 
 // inverted returns the opposite of the conditional branch at the end of a
 // block if it leads to block to, which then may follow.
-func (s *splitter) inverted(b, to int) (mnemonic string, ok bool) {
+func (s *Splitter) inverted(b, to int) (mnemonic string, ok bool) {
 	word, target := s.lastBranch(b)
 	return invertedBranches[word], to < len(s.parts) && invertedBranches[word] != "" && s.leadsTo(target, to)
 }
 
 // lastBranch returns the last instruction of a block.
-func (s *splitter) lastBranch(b int) (word string, operand []byte) {
+func (s *Splitter) lastBranch(b int) (word string, operand []byte) {
 	p := &s.parts[b]
 	if p.end < 0 {
 		return "", nil
 	}
-	st := &s.stmts[s.own[p.end]]
-	if st.opaque != transparent || st.kind != stmtInstruction {
+	st := &s.Stmts[s.own[p.end]]
+	if st.Opaque != asm.Transparent || st.Kind != asm.StmtInstruction {
 		return "", nil
 	}
-	w, rest := splitWord(s.text(st))
+	w, rest := asm.SplitWord(s.Text(st))
 	return string(w), rest
 }
 
-func (s *splitter) leadsTo(target []byte, b int) bool {
-	id := s.labels.find(unquote(target))
-	return id >= 0 && s.labels.all[id].block == int32(b) && s.stmts[s.labels.all[id].stmt].fn == s.id
+func (s *Splitter) leadsTo(target []byte, b int) bool {
+	id := s.Labels.Find(asm.Unquote(target))
+	return id >= 0 && s.Labels.All[id].Block == int32(b) && s.Stmts[s.Labels.All[id].Stmt].Fn == s.id
 }
 
 // startLabel is the label that splitting puts at the start of a block.
-func (s *splitter) startLabel(b int) string {
-	return useStem + strconv.Itoa(int(s.id)) + "_" + strconv.Itoa(b)
+func (s *Splitter) startLabel(b int) string {
+	return UseStem + strconv.Itoa(int(s.id)) + "_" + strconv.Itoa(b)
 }
 
 // coldName returns a symbol for the cold part that the file does not have.
-func (s *splitter) coldName() string {
-	name := s.fn.name + ".cold"
-	for n := 1; s.labels.find([]byte(name)) >= 0; n++ {
-		name = s.fn.name + ".cold." + strconv.Itoa(n)
+func (s *Splitter) coldName() string {
+	name := s.fn.Name + ".cold"
+	for n := 1; s.Labels.Find([]byte(name)) >= 0; n++ {
+		name = s.fn.Name + ".cold." + strconv.Itoa(n)
 	}
-	return quoteLike(nil, name)
+	return asm.QuoteLike(nil, name)
 }

@@ -2,94 +2,31 @@ package instrument
 
 import (
 	"bytes"
-	"strconv"
+
+	"github.com/profuse-pgo/profuse/instrument/internal/asm"
 )
 
-// aarch64 is AArch64, for ELF and Mach-O.
-type aarch64 struct{}
-
-// conditions of AArch64 and ARM, as they stand after b or b.
-var conditions = map[string]bool{
-	"eq": true, "ne": true, "cs": true, "hs": true, "cc": true, "lo": true, "mi": true, "pl": true,
-	"vs": true, "vc": true, "hi": true, "ls": true, "ge": true, "lt": true, "gt": true, "le": true,
-	"any": true, "none": true, "first": true, "last": true, "nfrst": true, "nlast": true, "tcont": true, "tstop": true, "pmore": true, "plast": true,
-}
-
-func (aarch64) flow(ins []byte, _ x86Syntax) (flowKind, []byte) {
-	word, rest := splitWord(ins)
-	switch string(word) {
-	case "b":
-		return flowJump, rest
-	case "cbz", "cbnz", "tbz", "tbnz":
-		return flowBranch, lastOperand(rest)
-	case "br", "braa", "brab", "braaz", "brabz":
-		return flowIndirect, rest
-	case "bl", "blr", "blraa", "blrab", "blraaz", "blrabz":
-		return flowCall, rest
-	case "ret", "retaa", "retab":
-		return flowReturn, nil
-	case "brk", "udf", "hlt", "eret":
-		return flowTrap, nil
-	case "svc", "hvc", "smc":
-		return flowLeave, nil
-	}
-	if cond, ok := bytes.CutPrefix(word, []byte("b.")); ok && conditions[string(cond)] {
-		return flowBranch, rest
-	}
-	if cond, ok := bytes.CutPrefix(word, []byte("bc.")); ok && conditions[string(cond)] {
-		return flowBranch, rest
-	}
-	if len(word) == 3 && word[0] == 'b' && conditions[string(word[1:])] {
-		return flowBranch, rest
-	}
-	return flowNone, nil
-}
-
-// lastOperand returns what follows the last comma.
-func lastOperand(operands []byte) []byte {
-	return bytes.TrimSpace(operands[bytes.LastIndexByte(operands, ',')+1:])
-}
-
-func (aarch64) staysFirst(ins []byte) bool {
-	word, rest := splitWord(ins)
-	switch string(word) {
-	case "bti", "paciasp", "pacibsp", "nop":
-		return true
-	case "hint":
-		switch string(bytes.TrimPrefix(rest, []byte("#"))) {
-		case "0", "25", "27", "32", "34", "36", "38":
-			return true
-		}
-	}
-	return false
-}
+// aarch64Probes prints probes for AArch64, ELF and Mach-O.
+type aarch64Probes struct{}
 
 // page and lo12 return the operands that form the address of a symbol.
 func (p *probe) page(offset int) string {
-	if p.target.Format == MachO {
+	if p.target.Format == asm.MachO {
 		return p.at(offset) + "@PAGE"
 	}
 	return p.at(offset)
 }
 
 func (p *probe) lo12(offset int) string {
-	if p.target.Format == MachO {
+	if p.target.Format == asm.MachO {
 		return p.at(offset) + "@PAGEOFF"
 	}
 	return ":lo12:" + p.at(offset)
 }
 
-// at returns the place in the raw record.
-func (p *probe) at(offset int) string {
-	if offset == 0 {
-		return p.record
-	}
-	return p.record + "+" + strconv.Itoa(offset)
-}
-
 // entryProbe uses x16 and x17, which calls may overwrite and no convention
 // passes anything in.
-func (aarch64) entryProbe(dst []byte, p *probe) []byte {
+func (aarch64Probes) entryProbe(dst []byte, p *probe) []byte {
 	switch {
 	case !p.counts && p.threads:
 		dst = appendLines(dst, "adrp\tx16, "+p.page(0), "ldrb\tw17, [x16, "+p.lo12(0)+"]", "cbz\tw17, "+p.label, "strb\twzr, [x16, "+p.lo12(0)+"]")
@@ -116,21 +53,13 @@ func (aarch64) entryProbe(dst []byte, p *probe) []byte {
 	return append(append(dst, p.label...), ":\n"...)
 }
 
-// appendLines appends instructions, each on a line.
-func appendLines(dst []byte, lines ...string) []byte {
-	for _, line := range lines {
-		dst = append(append(append(dst, '\t'), line...), '\n')
-	}
-	return dst
-}
-
-func (aarch64) blockProbe(dst []byte, p *probe, offset int) []byte {
+func (aarch64Probes) blockProbe(dst []byte, p *probe, offset int) []byte {
 	if len(p.scratch) > 0 {
 		return aarch64Store(dst, p, p.scratch[0], offset)
 	}
 	// Apple's convention lets leaf functions use 128 bytes below sp.
 	room := "16"
-	if p.target.Format == MachO {
+	if p.target.Format == asm.MachO {
 		room = "144"
 	}
 	dst = append(dst, "\tstr\tx16, [sp, #-"+room+"]!\n"...)
@@ -148,24 +77,24 @@ func aarch64Store(dst []byte, p *probe, reg string, offset int) []byte {
 //
 // x16 and x17 are free in the whole function where it mentions neither half of
 // the register: no convention keeps anything in them across calls.
-func (f *file) scratchRegisters(id int32) [][]string {
-	fn := &f.functions[id]
-	regs := make([][]string, len(fn.blocks))
+func scratchRegisters(f *asm.File, id int32) [][]string {
+	fn := &f.Functions[id]
+	regs := make([][]string, len(fn.Blocks))
 	for _, reg := range []string{"x16", "x17"} {
-		if !f.mentionsRegister(id, reg) {
+		if !mentionsRegister(f, id, reg) {
 			for b := range regs {
 				regs[b] = []string{reg}
 			}
 			return regs
 		}
 	}
-	for b := range fn.blocks {
-		end := fn.last + 1
-		if b+1 < len(fn.blocks) {
-			end = fn.blocks[b+1].stmt
+	for b := range fn.Blocks {
+		end := fn.Last + 1
+		if b+1 < len(fn.Blocks) {
+			end = fn.Blocks[b+1].Stmt
 		}
 		for _, reg := range []string{"x16", "x17"} {
-			if f.writtenFirst(id, fn.blocks[b].stmt, end, reg) {
+			if writtenFirst(f, id, fn.Blocks[b].Stmt, end, reg) {
 				regs[b] = []string{reg}
 				break
 			}
@@ -174,10 +103,10 @@ func (f *file) scratchRegisters(id int32) [][]string {
 	return regs
 }
 
-func (f *file) mentionsRegister(id int32, reg string) bool {
-	fn := &f.functions[id]
-	for i := fn.label; i <= fn.last; i++ {
-		if s := &f.stmts[i]; s.fn == id && s.kind != stmtLabel && hasRegister(f.text(s), reg) {
+func mentionsRegister(f *asm.File, id int32, reg string) bool {
+	fn := &f.Functions[id]
+	for i := fn.Label; i <= fn.Last; i++ {
+		if s := &f.Stmts[i]; s.Fn == id && s.Kind != asm.StmtLabel && hasRegister(f.Text(s), reg) {
 			return true
 		}
 	}
@@ -191,24 +120,7 @@ func hasRegister(text []byte, reg string) bool {
 	if reg == "x17" {
 		ip = "ip1"
 	}
-	return hasWord(text, reg) || hasWord(text, "w"+reg[1:]) || hasWord(text, ip)
-}
-
-// hasWord reports whether the text has the word with no symbol character
-// beside it.
-func hasWord(text []byte, word string) bool {
-	for i := 0; ; {
-		n := bytes.Index(text[i:], []byte(word))
-		if n < 0 {
-			return false
-		}
-		i += n
-		end := i + len(word)
-		if (i == 0 || !symbolChar[text[i-1]]) && (end == len(text) || !symbolChar[text[end]]) {
-			return true
-		}
-		i = end
-	}
+	return asm.HasWord(text, reg) || asm.HasWord(text, "w"+reg[1:]) || asm.HasWord(text, ip)
 }
 
 // writesFirstOperand are instructions that overwrite their first operand and
@@ -222,16 +134,16 @@ var writesFirstOperand = map[string]bool{
 
 // writtenFirst reports whether between two statements of a function the
 // register is overwritten, or free by a call or return, before it is read.
-func (f *file) writtenFirst(id, from, to int32, reg string) bool {
+func writtenFirst(f *asm.File, id, from, to int32, reg string) bool {
 	for i := from; i < to; i++ {
-		s := &f.stmts[i]
-		if s.fn != id || s.kind == stmtLabel || s.kind == stmtDirective && s.opaque == transparent {
+		s := &f.Stmts[i]
+		if s.Fn != id || s.Kind == asm.StmtLabel || s.Kind == asm.StmtDirective && s.Opaque == asm.Transparent {
 			continue
 		}
-		if s.opaque != transparent {
+		if s.Opaque != asm.Transparent {
 			return false
 		}
-		word, rest := splitWord(f.text(s))
+		word, rest := asm.SplitWord(f.Text(s))
 		if !hasRegister(rest, reg) {
 			switch string(word) {
 			case "bl", "ret":
@@ -259,57 +171,57 @@ const (
 
 // checkBlockRanges returns why an AArch64 function cannot have block probes:
 // they move apart what its branches and jump tables span.
-func (f *file) checkBlockRanges(id int32) SkipReason {
-	fn := &f.functions[id]
+func checkBlockRanges(f *asm.File, id int32) asm.Reason {
+	fn := &f.Functions[id]
 	// at is where each statement ends up at most, relative to the function.
-	at := make(map[int32]int, fn.instructions)
+	at := make(map[int32]int, fn.Instructions)
 	size, next := 0, 0
-	for i := fn.label; i <= fn.last; i++ {
-		s := &f.stmts[i]
-		if s.fn != id {
+	for i := fn.Label; i <= fn.Last; i++ {
+		s := &f.Stmts[i]
+		if s.Fn != id {
 			continue
 		}
-		for next < len(fn.blocks) && fn.blocks[next].stmt <= i {
+		for next < len(fn.Blocks) && fn.Blocks[next].Stmt <= i {
 			size += blockProbeMax
 			next++
 		}
 		at[i] = size
 		switch {
-		case s.kind == stmtInstruction:
+		case s.Kind == asm.StmtInstruction:
 			size += 4
-		case s.kind == stmtDirective && isAlignment(f.text(s)):
+		case s.Kind == asm.StmtDirective && asm.IsAlignment(f.Text(s)):
 			size += alignmentMax
-		case s.kind == stmtDirective && bytes.HasPrefix(f.text(s), []byte(".cfi_")), s.kind != stmtDirective:
+		case s.Kind == asm.StmtDirective && bytes.HasPrefix(f.Text(s), []byte(".cfi_")), s.Kind != asm.StmtDirective:
 		default:
 			size += 8 // data, at most
 		}
 	}
 	switch {
-	case fn.tableWidth == 1 && size > narrowTableRange, fn.tableWidth == 2 && size > shortTableRange:
-		return SkipJumpTable
+	case fn.TableWidth == 1 && size > narrowTableRange, fn.TableWidth == 2 && size > shortTableRange:
+		return asm.SkipJumpTable
 	case size < testBranchRange:
 		return 0
 	}
-	for i := fn.label; i <= fn.last; i++ {
-		s := &f.stmts[i]
-		if s.fn != id || s.kind != stmtInstruction || s.opaque != transparent {
+	for i := fn.Label; i <= fn.Last; i++ {
+		s := &f.Stmts[i]
+		if s.Fn != id || s.Kind != asm.StmtInstruction || s.Opaque != asm.Transparent {
 			continue
 		}
-		kind, target := aarch64{}.flow(f.text(s), s.syntax)
-		if kind != flowBranch {
+		kind, target := asm.Aarch64{}.Flow(f.Text(s), s.Syntax)
+		if kind != asm.FlowBranch {
 			continue
 		}
 		limit := condBranchRange
-		if f.src[s.pos] == 't' {
+		if f.Src[s.Pos] == 't' {
 			limit = testBranchRange
 		}
-		id := f.labels.find(unquote(target))
+		id := f.Labels.Find(asm.Unquote(target))
 		if id < 0 {
 			continue
 		}
-		to, ok := at[f.labels.all[id].stmt]
+		to, ok := at[f.Labels.All[id].Stmt]
 		if d := to - at[i]; ok && (d >= limit-alignmentMax || d <= -limit+alignmentMax) {
-			return SkipBranchRange
+			return asm.SkipBranchRange
 		}
 	}
 	return 0

@@ -1,4 +1,4 @@
-package instrument
+package asm
 
 import (
 	"bytes"
@@ -93,20 +93,20 @@ type callee struct {
 
 // resolve finds out what the operand of a direct call or jump leads to; ok is
 // false for indirect ones.
-func (f *file) resolve(operand []byte) (c callee, ok bool) {
+func (f *File) resolve(operand []byte) (c callee, ok bool) {
 	name, plt := bytes.CutSuffix(operand, []byte("@PLT"))
-	if end, whole := scanSymbol(name, 0); !whole || end != len(name) {
+	if end, whole := ScanSymbol(name, 0); !whole || end != len(name) {
 		return callee{}, false
 	}
-	name = unquote(name)
-	if id := f.labels.find(name); id >= 0 {
-		at := f.labels.all[id].stmt
-		if fn := f.stmts[at].fn; fn >= 0 && f.functions[fn].label == at && f.binds(&f.functions[fn], plt) {
+	name = Unquote(name)
+	if id := f.Labels.Find(name); id >= 0 {
+		at := f.Labels.All[id].Stmt
+		if fn := f.Stmts[at].Fn; fn >= 0 && f.Functions[fn].Label == at && f.binds(&f.Functions[fn], plt) {
 			return callee{fn: fn}, true
 		}
 		return callee{fn: -1}, true
 	}
-	if f.target.Format == MachO {
+	if f.Target.Format == MachO {
 		name = bytes.TrimPrefix(name, []byte("_"))
 	}
 	return callee{fn: -1, name: string(name)}, true
@@ -115,16 +115,16 @@ func (f *file) resolve(operand []byte) (c callee, ok bool) {
 // binds reports whether references to a function of the file are to this
 // definition, whatever it is linked with: compilers rely on the same where they
 // put functions into their callers. On x86_64 they print the others with @PLT.
-func (f *file) binds(fn *function, plt bool) bool {
+func (f *File) binds(fn *Function, plt bool) bool {
 	if fn.local {
 		return true
 	}
-	return f.target.Arch == X86_64 && !plt && !fn.weak
+	return f.Target.Arch == X86_64 && !plt && !fn.weak
 }
 
 // call notes a call: the block leaves unless the callee returns for certain.
 // It returns whether the callee never does.
-func (b *builder) call(blk *block, operand []byte) (departs bool) {
+func (b *builder) call(blk *Block, operand []byte) (departs bool) {
 	c, ok := b.resolve(operand)
 	switch {
 	case ok && c.fn >= 0:
@@ -136,7 +136,7 @@ func (b *builder) call(blk *block, operand []byte) (departs bool) {
 }
 
 // tailCall notes a jump to a function, or to an unknown place.
-func (b *builder) tailCall(blk *block, operand []byte) {
+func (b *builder) tailCall(blk *Block, operand []byte) {
 	c, ok := b.resolve(operand)
 	switch {
 	case ok && c.fn >= 0:
@@ -149,14 +149,14 @@ func (b *builder) tailCall(blk *block, operand []byte) {
 	}
 }
 
-// resolveCalls decides which calls of functions of the file return. They do if
+// ResolveCalls decides which calls of functions of the file return. They do if
 // they have no loops, which might not end, and call, if anything, functions that
 // return.
-func (f *file) resolveCalls() {
-	returns := make([]bool, len(f.functions))
-	candidates := make([]int32, 0, len(f.functions))
-	for i := range f.functions {
-		if f.functions[i].straight() {
+func (f *File) ResolveCalls() {
+	returns := make([]bool, len(f.Functions))
+	candidates := make([]int32, 0, len(f.Functions))
+	for i := range f.Functions {
+		if f.Functions[i].straight() {
 			candidates = append(candidates, int32(i))
 		}
 	}
@@ -164,15 +164,15 @@ func (f *file) resolveCalls() {
 	for changed := true; changed; {
 		changed = false
 		for n, i := range candidates {
-			if i >= 0 && f.functions[i].allReturn(returns) {
+			if i >= 0 && f.Functions[i].allReturn(returns) {
 				returns[i], candidates[n] = true, -1
 				changed = true
 			}
 		}
 	}
-	for i := range f.functions {
-		for b := range f.functions[i].blocks {
-			blk := &f.functions[i].blocks[b]
+	for i := range f.Functions {
+		for b := range f.Functions[i].Blocks {
+			blk := &f.Functions[i].Blocks[b]
 			for _, callee := range blk.calls {
 				if !returns[callee] {
 					blk.leave()
@@ -184,9 +184,9 @@ func (f *file) resolveCalls() {
 
 // allReturn reports whether all calls of the function are to functions that
 // return.
-func (fn *function) allReturn(returns []bool) bool {
-	for b := range fn.blocks {
-		for _, callee := range fn.blocks[b].calls {
+func (fn *Function) allReturn(returns []bool) bool {
+	for b := range fn.Blocks {
+		for _, callee := range fn.Blocks[b].calls {
 			if !returns[callee] {
 				return false
 			}
@@ -198,16 +198,16 @@ func (fn *function) allReturn(returns []bool) bool {
 // straight reports whether control that enters the function returns from it,
 // as far as calls do: its blocks stay, none is entered from outside, and there
 // are no cycles.
-func (fn *function) straight() bool {
-	if len(fn.blocks) == 0 || fn.fragment || fn.hasMacro {
+func (fn *Function) straight() bool {
+	if len(fn.Blocks) == 0 || fn.Fragment || fn.HasMacro {
 		return false
 	}
-	preds := make([]int32, len(fn.blocks))
-	for b := range fn.blocks {
-		if !fn.blocks[b].stays || fn.blocks[b].root {
+	preds := make([]int32, len(fn.Blocks))
+	for b := range fn.Blocks {
+		if !fn.Blocks[b].stays || fn.Blocks[b].root {
 			return false
 		}
-		for _, s := range fn.blocks[b].succs {
+		for _, s := range fn.Blocks[b].Succs {
 			preds[s]++
 		}
 	}
@@ -222,11 +222,11 @@ func (fn *function) straight() bool {
 	for ; len(work) > 0; done++ {
 		b := work[len(work)-1]
 		work = work[:len(work)-1]
-		for _, s := range fn.blocks[b].succs {
+		for _, s := range fn.Blocks[b].Succs {
 			if preds[s]--; preds[s] == 0 {
 				work = append(work, s)
 			}
 		}
 	}
-	return done == len(fn.blocks)
+	return done == len(fn.Blocks)
 }

@@ -1,10 +1,12 @@
-package instrument
+package split
 
 import (
 	"bytes"
 	"cmp"
 	"slices"
 	"strconv"
+
+	"github.com/profuse-pgo/profuse/instrument/internal/asm"
 )
 
 // callSite is one entry of an exception table: the statements between two
@@ -28,17 +30,17 @@ const (
 
 // callSites reads the exception table that a .cfi_lsda directive names. ok is
 // false if it has not the form that compilers for x86_64 print.
-func (f *file) callSites(lsda []byte) (sites []callSite, ok bool) {
-	_, rest := splitWord(lsda)
-	args := splitArgs(rest)
+func callSites(f *asm.File, lsda []byte) (sites []callSite, ok bool) {
+	_, rest := asm.SplitWord(lsda)
+	args := asm.SplitArgs(rest)
 	if len(args) != 2 {
 		return nil, false
 	}
-	id := f.labels.find(unquote(args[1]))
+	id := f.Labels.Find(asm.Unquote(args[1]))
 	if id < 0 {
 		return nil, false
 	}
-	r := tableReader{file: f, next: f.labels.all[id].stmt + 1, section: f.stmts[f.labels.all[id].stmt].section}
+	r := tableReader{File: f, next: f.Labels.All[id].Stmt + 1, section: f.Stmts[f.Labels.All[id].Stmt].Section}
 	const omitted, uleb128 = 0xff, 1
 	if r.number(".byte") != omitted { // landing pads relative to the function
 		return nil, false
@@ -53,7 +55,7 @@ func (f *file) callSites(lsda []byte) (sites []callSite, ok bool) {
 	if r.failed {
 		return nil, false
 	}
-	last := f.labels.all[end[0]].stmt
+	last := f.Labels.All[end[0]].Stmt
 	for !r.failed && r.ahead() < last {
 		start, length := r.difference(), r.difference()
 		pad := r.operand(".uleb128", ".byte")
@@ -61,7 +63,7 @@ func (f *file) callSites(lsda []byte) (sites []callSite, ok bool) {
 		if r.failed || length[1] != start[0] {
 			return nil, false
 		}
-		sites = append(sites, callSite{f.labels.all[start[0]].stmt, f.labels.all[length[0]].stmt, string(pad) != "0"})
+		sites = append(sites, callSite{f.Labels.All[start[0]].Stmt, f.Labels.All[length[0]].Stmt, string(pad) != "0"})
 	}
 	ok = slices.IsSortedFunc(sites, func(a, b callSite) int { return cmp.Compare(a.from, b.from) })
 	return sites, ok && !r.failed
@@ -69,7 +71,7 @@ func (f *file) callSites(lsda []byte) (sites []callSite, ok bool) {
 
 // tableReader reads directives of one section in order.
 type tableReader struct {
-	*file
+	*asm.File
 	next    int32
 	section int32
 	failed  bool
@@ -78,12 +80,12 @@ type tableReader struct {
 // ahead returns the index of the next directive, that of a statement outside of
 // the section if there is none.
 func (r *tableReader) ahead() int32 {
-	for int(r.next) < len(r.stmts) {
-		s := &r.stmts[r.next]
-		if s.section != r.section || s.opaque != transparent {
+	for int(r.next) < len(r.Stmts) {
+		s := &r.Stmts[r.next]
+		if s.Section != r.section || s.Opaque != asm.Transparent {
 			break
 		}
-		if s.kind == stmtDirective && !isAlignment(r.text(s)) {
+		if s.Kind == asm.StmtDirective && !asm.IsAlignment(r.Text(s)) {
 			break
 		}
 		r.next++
@@ -94,12 +96,12 @@ func (r *tableReader) ahead() int32 {
 // operand returns that of the next directive, which has to be one of some.
 func (r *tableReader) operand(directives ...string) []byte {
 	i := r.ahead()
-	if r.failed || int(i) >= len(r.stmts) || r.stmts[i].section != r.section {
+	if r.failed || int(i) >= len(r.Stmts) || r.Stmts[i].Section != r.section {
 		r.failed = true
 		return nil
 	}
 	r.next++
-	word, rest := splitWord(r.text(&r.stmts[i]))
+	word, rest := asm.SplitWord(r.Text(&r.Stmts[i]))
 	for _, d := range directives {
 		if string(word) == d {
 			return rest
@@ -125,7 +127,7 @@ func (r *tableReader) difference() (ids [2]int32) {
 		r.failed = true
 		return ids
 	}
-	ids = [2]int32{r.labels.find(unquote(bytes.TrimSpace(a))), r.labels.find(unquote(bytes.TrimSpace(b)))}
+	ids = [2]int32{r.Labels.Find(asm.Unquote(bytes.TrimSpace(a))), r.Labels.Find(asm.Unquote(bytes.TrimSpace(b)))}
 	if ids[0] < 0 || ids[1] < 0 {
 		r.failed = true
 		ids = [2]int32{}

@@ -1,4 +1,4 @@
-package instrument
+package asm
 
 import (
 	"slices"
@@ -6,19 +6,19 @@ import (
 	"github.com/profuse-pgo/profuse/mip"
 )
 
-// entryPoint is where the entry probe of a function goes.
-type entryPoint struct {
-	stmt int32 // before this statement
+// EntryPoint is where the entry probe of a function goes.
+type EntryPoint struct {
+	Stmt int32 // before this statement
 	// apart is set when control can come back to the first instruction, which
 	// then begins a block of its own: the entry block is the probe alone.
-	apart bool
+	Apart bool
 }
 
-// block is a basic block: its start is reached, if at all, before any of its
+// Block is a basic block: its start is reached, if at all, before any of its
 // instructions, and only its last instructions branch.
-type block struct {
-	stmt  int32   // it begins before this statement
-	succs []int32 // branch targets first, then the block after it
+type Block struct {
+	Stmt  int32   // it begins before this statement
+	Succs []int32 // branch targets first, then the block after it
 	// leaves is set when control may not get from the start of the block to
 	// one of succs: calls, which may throw, exit or jump far away, and returns.
 	leaves bool
@@ -30,61 +30,61 @@ type block struct {
 	// landing pads, labels whose address is taken.
 	root bool
 	// external is set for roots that other functions jump to.
-	external bool
+	External bool
 }
 
-// findEntry finds where the entry probe of a function goes.
-func (f *file) findEntry(id int32, set isa) {
-	fn := &f.functions[id]
+// FindEntry finds where the entry probe of a function goes.
+func (f *File) FindEntry(id int32) {
+	fn := &f.Functions[id]
 	align := int32(-1)
-	for i := fn.label + 1; i <= fn.last; i++ {
-		s := &f.stmts[i]
-		if s.fn != id {
+	for i := fn.Label + 1; i <= fn.Last; i++ {
+		s := &f.Stmts[i]
+		if s.Fn != id {
 			continue
 		}
 		switch {
-		case s.kind == stmtOpaque:
+		case s.Kind == StmtOpaque:
 			if !f.emptyRegion(i) {
-				fn.entry = entryPoint{stmt: i}
+				fn.Entry = EntryPoint{Stmt: i}
 				return
 			}
-		case s.opaque != transparent:
-			fn.entry = entryPoint{stmt: i}
+		case s.Opaque != Transparent:
+			fn.Entry = EntryPoint{Stmt: i}
 			return
-		case s.kind == stmtInstruction:
-			if !set.staysFirst(f.text(s)) {
-				fn.entry = entryPoint{stmt: i}
+		case s.Kind == StmtInstruction:
+			if !f.ISA.staysFirst(f.Text(s)) {
+				fn.Entry = EntryPoint{Stmt: i}
 				return
 			}
 			align = -1
-		case s.kind == stmtDirective && isAlignment(f.text(s)):
+		case s.Kind == StmtDirective && IsAlignment(f.Text(s)):
 			if align < 0 {
 				align = i
 			}
-		case s.kind == stmtLabel:
-			l := f.labels.find(unquote(f.text(s)))
+		case s.Kind == StmtLabel:
+			l := f.Labels.Find(Unquote(f.Text(s)))
 			// Nothing falls into the cold part of a function.
-			if l >= 0 && f.leads(l) && !fn.fragment {
+			if l >= 0 && f.leads(l) && !fn.Fragment {
 				if align < 0 {
 					align = i
 				}
-				fn.entry = entryPoint{stmt: align, apart: true}
+				fn.Entry = EntryPoint{Stmt: align, Apart: true}
 				return
 			}
 		}
 	}
 	// Nothing but instructions that stay first.
-	fn.entry = entryPoint{stmt: fn.last + 1}
+	fn.Entry = EntryPoint{Stmt: fn.Last + 1}
 }
 
 // emptyRegion reports whether the inline assembly that begins at statement i
 // is empty, as compiler barriers are.
-func (f *file) emptyRegion(i int32) bool {
-	return int(i)+1 >= len(f.stmts) || f.stmts[i+1].opaque == transparent
+func (f *File) emptyRegion(i int32) bool {
+	return int(i)+1 >= len(f.Stmts) || f.Stmts[i+1].Opaque == Transparent
 }
 
-func isAlignment(text []byte) bool {
-	word, _ := splitWord(text)
+func IsAlignment(text []byte) bool {
+	word, _ := SplitWord(text)
 	switch string(word) {
 	case ".p2align", ".balign", ".align":
 		return true
@@ -94,10 +94,9 @@ func isAlignment(text []byte) bool {
 
 // builder recovers the basic blocks of one function.
 type builder struct {
-	*file
-	isa isa
-	id  int32
-	fn  *function
+	*File
+	id int32
+	fn *Function
 
 	run      []int32 // labels since the last instruction
 	open     bool    // control falls through to the next instruction
@@ -107,13 +106,13 @@ type builder struct {
 	succs    [][]int32
 }
 
-// buildBlocks recovers the basic blocks of a function whose entry is known.
-func (f *file) buildBlocks(id int32, set isa) {
-	b := builder{file: f, isa: set, id: id, fn: &f.functions[id]}
-	b.start(b.fn.entry.stmt)
-	b.open, b.fresh = true, b.fn.entry.apart
-	for i := b.fn.label + 1; i <= b.fn.last; i++ {
-		if s := &f.stmts[i]; s.fn == id {
+// BuildBlocks recovers the basic blocks of a function whose entry is known.
+func (f *File) BuildBlocks(id int32) {
+	b := builder{File: f, id: id, fn: &f.Functions[id]}
+	b.start(b.fn.Entry.Stmt)
+	b.open, b.fresh = true, b.fn.Entry.Apart
+	for i := b.fn.Label + 1; i <= b.fn.Last; i++ {
+		if s := &f.Stmts[i]; s.Fn == id {
 			b.statement(i, s)
 		}
 	}
@@ -124,113 +123,113 @@ func (f *file) buildBlocks(id int32, set isa) {
 }
 
 // leave notes that control may leave in the middle of the block for good.
-func (blk *block) leave() { blk.leaves, blk.stays = true, false }
+func (blk *Block) leave() { blk.leaves, blk.stays = true, false }
 
-func (b *builder) current() *block { return &b.fn.blocks[len(b.fn.blocks)-1] }
+func (b *builder) current() *Block { return &b.fn.Blocks[len(b.fn.Blocks)-1] }
 
 // start begins a block before statement i. Successors are labels until link
 // resolves them, the complement of a block's number for the one after it.
 func (b *builder) start(i int32) {
-	b.fn.blocks = append(b.fn.blocks, block{stmt: i, stays: true})
+	b.fn.Blocks = append(b.fn.Blocks, Block{Stmt: i, stays: true})
 	b.succs = append(b.succs, nil)
 }
 
-func (b *builder) statement(i int32, s *stmt) {
+func (b *builder) statement(i int32, s *Stmt) {
 	switch {
-	case s.kind == stmtOpaque:
+	case s.Kind == StmtOpaque:
 		if !b.emptyRegion(i) {
 			b.reach(i)
 		}
-	case s.opaque != transparent:
+	case s.Opaque != Transparent:
 		b.reach(i)
 		b.current().leave()
-		if b.mentionsBlock(b.text(s)) { // asm goto
+		if b.mentionsBlock(b.Text(s)) { // asm goto
 			b.fresh = true
 		}
-	case s.kind == stmtLabel:
-		if id := b.labels.find(unquote(b.text(s))); id >= 0 {
+	case s.Kind == StmtLabel:
+		if id := b.Labels.Find(Unquote(b.Text(s))); id >= 0 {
 			b.run = append(b.run, id)
 		}
-	case s.kind == stmtInstruction:
+	case s.Kind == StmtInstruction:
 		b.instruction(i, s)
 	}
 }
 
 // mentionsBlock reports whether inline assembly mentions a block.
 func (b *builder) mentionsBlock(text []byte) bool {
-	return slices.ContainsFunc(b.appendMentions(nil, text), func(id int32) bool {
-		is, _ := b.target.isBlockName(unquote(b.text(&b.stmts[b.labels.all[id].stmt])))
+	return slices.ContainsFunc(b.AppendMentions(nil, text), func(id int32) bool {
+		is, _ := b.Target.isBlockName(Unquote(b.Text(&b.Stmts[b.Labels.All[id].Stmt])))
 		return is
 	})
 }
 
 // reach begins a new block before statement i if there has to be one.
 func (b *builder) reach(i int32) {
-	if i < b.fn.entry.stmt {
+	if i < b.fn.Entry.Stmt {
 		b.take(0)
 		return
 	}
 	leads := slices.ContainsFunc(b.run, b.leads)
-	if i == b.fn.entry.stmt && !b.fn.entry.apart {
+	if i == b.fn.Entry.Stmt && !b.fn.Entry.Apart {
 		leads, b.fresh = false, false
 	}
 	if leads || b.fresh || !b.open {
 		if b.open {
 			last := len(b.succs) - 1
-			b.succs[last] = append(b.succs[last], ^int32(len(b.fn.blocks)))
+			b.succs[last] = append(b.succs[last], ^int32(len(b.fn.Blocks)))
 		}
 		orphan := !b.open && !leads
 		b.start(i)
 		b.current().root = orphan
 	}
-	b.take(int32(len(b.fn.blocks) - 1))
+	b.take(int32(len(b.fn.Blocks) - 1))
 	b.open, b.fresh, b.branches = true, false, false
 }
 
 // take makes the labels of the run those of a block.
 func (b *builder) take(n int32) {
-	blk := &b.fn.blocks[n]
+	blk := &b.fn.Blocks[n]
 	var uses labelUses
 	for _, id := range b.run {
-		b.labels.all[id].block = n
-		uses |= b.labels.all[id].uses
+		b.Labels.All[id].Block = n
+		uses |= b.Labels.All[id].Uses
 	}
 	if len(b.run) > 0 && n > 0 {
-		if uses&(usedByAddress|usedByOther|usedAsPad) != 0 || uses == 0 && slices.ContainsFunc(b.run, b.leads) {
+		if uses&(usedByAddress|usedByOther|UsedAsPad) != 0 || uses == 0 && slices.ContainsFunc(b.run, b.leads) {
 			blk.root = true
 		}
-		blk.external = uses&usedByOther != 0
+		blk.External = uses&usedByOther != 0
 	}
 	b.run = b.run[:0]
 }
 
-func (b *builder) instruction(i int32, s *stmt) {
-	text := b.text(s)
-	kind, target := b.isa.flow(text, s.syntax)
+func (b *builder) instruction(i int32, s *Stmt) {
+	text := b.Text(s)
+	kind, target := b.ISA.Flow(text, s.Syntax)
 	// A branch right after a branch belongs to the same block, as in LLVM.
-	if b.branches && len(b.run) == 0 && (kind == flowBranch || kind == flowJump) {
+	if b.branches && len(b.run) == 0 && (kind == FlowBranch || kind == FlowJump) {
 		b.fresh = false
 	}
 	b.reach(i)
-	if i < b.fn.entry.stmt {
+	if i < b.fn.Entry.Stmt {
 		return
 	}
 	blk, last := b.current(), len(b.succs)-1
 	switch kind {
-	case flowCall:
+	case FlowCall:
 		if b.call(blk, target) {
 			b.open = false
 		}
-	case flowLeave:
+	case FlowLeave:
 		blk.leave()
-	case flowBranch, flowJump:
-		if id := b.labels.find(unquote(target)); id >= 0 && b.stmts[b.labels.all[id].stmt].fn == b.id {
+	case FlowBranch, FlowJump:
+		if id := b.Labels.Find(Unquote(target)); id >= 0 && b.Stmts[b.Labels.All[id].Stmt].Fn == b.id {
 			b.succs[last] = append(b.succs[last], id)
 		} else {
 			b.tailCall(blk, target)
 		}
-		b.open, b.fresh, b.branches = kind == flowBranch, true, kind == flowBranch
-	case flowIndirect:
+		b.open, b.fresh, b.branches = kind == FlowBranch, true, kind == FlowBranch
+	case FlowIndirect:
 		b.open = false
 		if t := b.tableIn(target); t != nil {
 			b.succs[last] = append(b.succs[last], t.entries...)
@@ -238,10 +237,10 @@ func (b *builder) instruction(i int32, s *stmt) {
 		}
 		blk.leave() // perhaps a tail call
 		b.indirect = append(b.indirect, int32(last))
-	case flowReturn:
+	case FlowReturn:
 		blk.leaves = true
 		b.open = false
-	case flowTrap:
+	case FlowTrap:
 		blk.leave()
 		b.open = false
 	}
@@ -250,7 +249,7 @@ func (b *builder) instruction(i int32, s *stmt) {
 // tableIn returns the jump table that the operand of a jump indexes, nil if it
 // is not there for certain.
 func (b *builder) tableIn(operand []byte) *table {
-	ids := b.appendMentions(nil, operand)
+	ids := b.AppendMentions(nil, operand)
 	if len(ids) != 1 {
 		return nil
 	}
@@ -272,42 +271,42 @@ func (b *builder) link() {
 		}
 	}
 	var targets []int32
-	for i := b.fn.label + 1; i <= b.fn.last; i++ {
-		s := &b.stmts[i]
-		if s.fn != b.id || s.kind != stmtLabel || s.opaque != transparent {
+	for i := b.fn.Label + 1; i <= b.fn.Last; i++ {
+		s := &b.Stmts[i]
+		if s.Fn != b.id || s.Kind != StmtLabel || s.Opaque != Transparent {
 			continue
 		}
-		id := b.labels.find(unquote(b.text(s)))
-		if id < 0 || b.labels.all[id].uses&(usedByTable|usedByAddress) == 0 {
+		id := b.Labels.Find(Unquote(b.Text(s)))
+		if id < 0 || b.Labels.All[id].Uses&(usedByTable|usedByAddress) == 0 {
 			continue
 		}
-		if n := b.labels.all[id].block; n > 0 {
+		if n := b.Labels.All[id].Block; n > 0 {
 			targets = append(targets, n)
 			// A table that no jump of the function seems to use.
 			if len(b.indirect) == 0 && !resolved[id] {
-				b.fn.blocks[n].root = true
+				b.fn.Blocks[n].root = true
 			}
 		}
 	}
-	seen := make([]int32, len(b.fn.blocks)) // by the block numbered one less
+	seen := make([]int32, len(b.fn.Blocks)) // by the block numbered one less
 	add := func(from int, to int32) {
 		if seen[to] != int32(from)+1 {
 			seen[to] = int32(from) + 1
-			b.fn.blocks[from].succs = append(b.fn.blocks[from].succs, to)
+			b.fn.Blocks[from].Succs = append(b.fn.Blocks[from].Succs, to)
 		}
 	}
 	indirect := b.indirect
-	for n := range b.fn.blocks {
+	for n := range b.fn.Blocks {
 		for _, s := range b.succs[n] {
 			to := ^s
 			if s >= 0 {
-				to = b.labels.all[s].block
-				if b.stmts[b.labels.all[s].stmt].fn != b.id {
+				to = b.Labels.All[s].Block
+				if b.Stmts[b.Labels.All[s].Stmt].Fn != b.id {
 					to = -1
 				}
 			}
-			if to < 0 || int(to) >= len(b.fn.blocks) {
-				b.fn.blocks[n].leave()
+			if to < 0 || int(to) >= len(b.fn.Blocks) {
+				b.fn.Blocks[n].leave()
 				continue
 			}
 			add(n, to)
@@ -321,11 +320,11 @@ func (b *builder) link() {
 	}
 }
 
-// signature returns the control flow graph signature of a function.
-func (fn *function) signature() uint32 {
-	succs := make([][]int, len(fn.blocks))
-	for i := range fn.blocks {
-		for _, s := range fn.blocks[i].succs {
+// Signature returns the control flow graph signature of a function.
+func (fn *Function) Signature() uint32 {
+	succs := make([][]int, len(fn.Blocks))
+	for i := range fn.Blocks {
+		for _, s := range fn.Blocks[i].Succs {
 			succs[i] = append(succs[i], int(s))
 		}
 	}

@@ -1,8 +1,10 @@
-package instrument
+package split
 
 import (
 	"bytes"
 	"strconv"
+
+	"github.com/profuse-pgo/profuse/instrument/internal/asm"
 )
 
 // Compilers list the code of a compilation unit in its debug information, and
@@ -36,10 +38,10 @@ const (
 )
 
 // appendDebugUnit appends the unit of all cold parts with lines.
-func (s *splitter) appendDebugUnit(t []byte) []byte {
+func (s *Splitter) appendDebugUnit(t []byte) []byte {
 	table := ""
 	for _, name := range lineTables {
-		if s.labels.find([]byte(name)) >= 0 {
+		if s.Labels.Find([]byte(name)) >= 0 {
 			table = name
 		}
 	}
@@ -57,7 +59,7 @@ func (s *splitter) appendDebugUnit(t []byte) []byte {
 			line("\t.uleb128 ", strconv.Itoa(v))
 		}
 	}
-	const abbreviations, unit, ranges = useStem + "a", useStem + "u", useStem + "r"
+	const abbreviations, unit, ranges = UseStem + "a", UseStem + "u", UseStem + "r"
 	line("\t.section\t.debug_abbrev,\"\",@progbits")
 	line(abbreviations, ":")
 	numbers(1, dwTagCompileUnit, 1, dwAtStmtList, dwFormSecOffset, dwAtName, dwFormString, dwAtCompDir, dwFormString,
@@ -95,18 +97,18 @@ func (s *splitter) appendDebugUnit(t []byte) []byte {
 
 // sourceFile returns the name and folder of the source, escaped as in the
 // text, as far as .file directives tell.
-func (s *splitter) sourceFile() (name, dir string) {
-	for i := range s.stmts {
-		st := &s.stmts[i]
-		word, rest := splitWord(s.text(st))
-		if st.kind != stmtDirective || string(word) != ".file" {
+func (s *Splitter) sourceFile() (name, dir string) {
+	for i := range s.Stmts {
+		st := &s.Stmts[i]
+		word, rest := asm.SplitWord(s.Text(st))
+		if st.Kind != asm.StmtDirective || string(word) != ".file" {
 			continue
 		}
 		if rest = bytes.TrimSpace(rest); len(rest) > 0 && rest[0] == '"' {
-			name = string(unquote(rest))
+			name = string(asm.Unquote(rest))
 		} else if rest, ok := bytes.CutPrefix(rest, []byte("0 ")); ok { // of DWARF 5
 			rest = bytes.TrimLeft(rest, " \t")
-			if end, ok := scanSymbol(rest, 0); ok && rest[0] == '"' && len(bytes.TrimSpace(rest[end:])) > 0 {
+			if end, ok := asm.ScanSymbol(rest, 0); ok && rest[0] == '"' && len(bytes.TrimSpace(rest[end:])) > 0 {
 				dir = string(rest[1 : end-1])
 			}
 		}

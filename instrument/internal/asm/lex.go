@@ -1,4 +1,4 @@
-package instrument
+package asm
 
 import (
 	"bytes"
@@ -9,73 +9,74 @@ import (
 type stmtKind byte
 
 const (
-	stmtLabel       stmtKind = iota // without the colon
-	stmtDirective                   // begins with a dot
-	stmtAssign                      // symbol = expression
-	stmtInstruction                 // anything else, macro calls included
-	stmtOpaque                      // marks the start of an opaque region, where its comment stands
+	StmtLabel       stmtKind = iota // without the colon
+	StmtDirective                   // begins with a dot
+	StmtAssign                      // symbol = expression
+	StmtInstruction                 // anything else, macro calls included
+	StmtOpaque                      // marks the start of an opaque region, where its comment stands
 )
 
 // opacity is why the text of a statement is not ours to read or change.
 type opacity byte
 
 const (
-	transparent opacity = iota
+	Transparent opacity = iota
 	inlineAsm           // between the markers that compilers put around inline assembly
 	macro               // definition or use of a macro, repetition, conditional
 )
 
-// x86Syntax is the state of .intel_syntax and .att_syntax.
-type x86Syntax byte
+// X86Syntax is the state of .intel_syntax and .att_syntax.
+type X86Syntax byte
 
 const (
-	attPrefix x86Syntax = iota
-	intelNoPrefix
-	attNoPrefix
-	intelPrefix
+	AttPrefix X86Syntax = iota
+	IntelNoPrefix
+	AttNoPrefix
+	IntelPrefix
 )
 
-// stmt is one statement of the file.
-type stmt struct {
-	pos, end int32 // its text in file.src, without blanks and comments around it
-	section  int32 // index into file.sections
-	fn       int32 // index into file.functions, -1 outside of functions
-	kind     stmtKind
-	opaque   opacity
-	syntax   x86Syntax
-	thumb    bool // in Thumb code
+// Stmt is one statement of the file.
+type Stmt struct {
+	Pos, End int32 // its text in file.src, without blanks and comments around it
+	Section  int32 // index into file.sections
+	Fn       int32 // index into file.functions, -1 outside of functions
+	Kind     stmtKind
+	Opaque   opacity
+	Syntax   X86Syntax
+	Thumb    bool // in Thumb code
 }
 
-// file is an assembly file taken apart.
-type file struct {
-	src    []byte
-	target Target
-	stmts  []stmt
+// File is an assembly file taken apart.
+type File struct {
+	Src    []byte
+	Target Target
+	ISA    isa
+	Stmts  []Stmt
 	// tail is where text can be appended: the end of src, or .end.
-	tail int
+	Tail int
 
-	sections  []section
-	functions []function
-	labels    labels
+	Sections  []Section
+	Functions []Function
+	Labels    labels
 	tables    []table // data with the addresses of labels
 	// farCompares are cbz and cbnz of ARM functions that block probes move out
 	// of the reach of their targets.
-	farCompares map[int32][]int32
+	FarCompares map[int32][]int32
 }
 
-// text returns the text of a statement.
-func (f *file) text(s *stmt) []byte { return f.src[s.pos:s.end] }
+// Text returns the text of a statement.
+func (f *File) Text(s *Stmt) []byte { return f.Src[s.Pos:s.End] }
 
 // lexer splits a file into statements.
 type lexer struct {
-	*file
+	*File
 	comment    string // begins a comment anywhere
 	separator  string // of statements on one line
 	inAsm      int    // open inline assembly markers
 	macroDepth int
 	ifDepth    int
 	macros     map[string]bool // names defined
-	syntax     x86Syntax
+	syntax     X86Syntax
 	thumb      bool
 }
 
@@ -95,16 +96,16 @@ func (t Target) commentAndSeparator() (comment, separator string) {
 }
 
 // lex fills f.stmts.
-func (f *file) lex() error {
-	if len(f.src) > math.MaxInt32 {
+func (f *File) lex() error {
+	if len(f.Src) > math.MaxInt32 {
 		return ErrTooLarge
 	}
-	f.tail = len(f.src)
-	l := lexer{file: f}
-	l.comment, l.separator = f.target.commentAndSeparator()
+	f.Tail = len(f.Src)
+	l := lexer{File: f}
+	l.comment, l.separator = f.Target.commentAndSeparator()
 	// Compilers print 25 to 40 bytes for a statement.
-	f.stmts = make([]stmt, 0, len(f.src)/28+16)
-	for i := 0; i < f.tail; {
+	f.Stmts = make([]Stmt, 0, len(f.Src)/28+16)
+	for i := 0; i < f.Tail; {
 		i = l.next(i)
 	}
 	return nil
@@ -113,28 +114,28 @@ func (f *file) lex() error {
 // next consumes one statement, comment or separator at i and returns where it
 // ends.
 func (l *lexer) next(i int) int {
-	src := l.src
+	src := l.Src
 	switch c := src[i]; {
 	case c == ' ' || c == '\t' || c == '\n' || c == '\r':
 		return i + 1
 	case c == '/' && hasPrefixAt(src, i, "/*"):
 		return skipBlockComment(src, i)
 	case c == '#' || hasPrefixAt(src, i, l.comment):
-		end := lineEnd(src, i)
+		end := LineEnd(src, i)
 		l.marker(i, src[i:end])
 		return end
 	case hasPrefixAt(src, i, l.separator):
 		return i + len(l.separator)
 	}
-	if end, ok := scanSymbol(src, i); ok {
-		j := skipBlanks(src, end)
+	if end, ok := ScanSymbol(src, i); ok {
+		j := SkipBlanks(src, end)
 		if j < len(src) && src[j] == ':' {
-			l.add(stmtLabel, i, end)
+			l.add(StmtLabel, i, end)
 			return j + 1
 		}
 		if j < len(src) && src[j] == '=' && !hasPrefixAt(src, j, "==") {
 			end, next := l.scanStatement(j)
-			l.add(stmtAssign, i, end)
+			l.add(StmtAssign, i, end)
 			return next
 		}
 	}
@@ -142,7 +143,7 @@ func (l *lexer) next(i int) int {
 	if src[i] == '.' {
 		l.directive(i, end)
 	} else {
-		l.add(stmtInstruction, i, end)
+		l.add(StmtInstruction, i, end)
 	}
 	return next
 }
@@ -150,7 +151,7 @@ func (l *lexer) next(i int) int {
 // scanStatement returns the end of the statement's text and where the next one
 // may begin.
 func (l *lexer) scanStatement(i int) (end, next int) {
-	src := l.src
+	src := l.Src
 	end = i
 	for i < len(src) {
 		switch c := src[i]; {
@@ -186,27 +187,27 @@ func (l *lexer) scanStatement(i int) (end, next int) {
 
 // add appends a statement in the current state.
 func (l *lexer) add(kind stmtKind, pos, end int) {
-	s := stmt{pos: int32(pos), end: int32(end), fn: -1, kind: kind, syntax: l.syntax, thumb: l.thumb}
+	s := Stmt{Pos: int32(pos), End: int32(end), Fn: -1, Kind: kind, Syntax: l.syntax, Thumb: l.thumb}
 	switch {
 	case l.macroDepth > 0 || l.ifDepth > 0:
-		s.opaque = macro
+		s.Opaque = macro
 	case l.inAsm > 0:
-		s.opaque = inlineAsm
-	case kind == stmtInstruction && l.macros != nil:
-		if word, _ := splitWord(l.src[pos:end]); l.macros[string(word)] {
-			s.opaque = macro
+		s.Opaque = inlineAsm
+	case kind == StmtInstruction && l.macros != nil:
+		if word, _ := SplitWord(l.Src[pos:end]); l.macros[string(word)] {
+			s.Opaque = macro
 		}
 	}
-	l.stmts = append(l.stmts, s)
+	l.Stmts = append(l.Stmts, s)
 }
 
 // directive appends a directive and follows what it does to the text after it.
 func (l *lexer) directive(pos, end int) {
-	word, rest := splitWord(l.src[pos:end])
+	word, rest := SplitWord(l.Src[pos:end])
 	switch string(word) {
 	case ".macro":
 		l.macroDepth++
-		name, _ := splitWord(bytes.ReplaceAll(rest, []byte(","), []byte(" ")))
+		name, _ := SplitWord(bytes.ReplaceAll(rest, []byte(","), []byte(" ")))
 		if l.macros == nil {
 			l.macros = map[string]bool{}
 		}
@@ -214,22 +215,22 @@ func (l *lexer) directive(pos, end int) {
 	case ".rept", ".irp", ".irpc":
 		l.macroDepth++
 	case ".endm", ".endr", ".endmacro":
-		l.add(stmtDirective, pos, end)
+		l.add(StmtDirective, pos, end)
 		l.macroDepth = max(l.macroDepth-1, 0)
 		return
 	case ".endif":
-		l.add(stmtDirective, pos, end)
+		l.add(StmtDirective, pos, end)
 		l.ifDepth = max(l.ifDepth-1, 0)
 		return
 	case ".intel_syntax":
-		l.syntax = intelPrefix
+		l.syntax = IntelPrefix
 		if string(rest) == "noprefix" {
-			l.syntax = intelNoPrefix
+			l.syntax = IntelNoPrefix
 		}
 	case ".att_syntax":
-		l.syntax = attPrefix
+		l.syntax = AttPrefix
 		if string(rest) == "noprefix" {
-			l.syntax = attNoPrefix
+			l.syntax = AttNoPrefix
 		}
 	case ".thumb", ".thumb_func":
 		l.thumb = true
@@ -239,7 +240,7 @@ func (l *lexer) directive(pos, end int) {
 		l.thumb = string(rest) == "16"
 	case ".end":
 		if l.macroDepth == 0 && l.ifDepth == 0 {
-			l.tail = pos
+			l.Tail = pos
 			return
 		}
 	default:
@@ -247,7 +248,7 @@ func (l *lexer) directive(pos, end int) {
 			l.ifDepth++
 		}
 	}
-	l.add(stmtDirective, pos, end)
+	l.add(StmtDirective, pos, end)
 }
 
 // marker looks for the comments with which compilers enclose inline assembly.
@@ -258,7 +259,7 @@ func (l *lexer) marker(pos int, comment []byte) {
 		string(body) == "Start of file scope inline assembly":
 		// rustc's file-scope assembly may hold markers of its own.
 		l.inAsm = 1
-		l.add(stmtOpaque, pos, pos)
+		l.add(StmtOpaque, pos, pos)
 	case string(body) == "NO_APP", string(body) == "InlineAsm End",
 		string(body) == "End of file scope inline assembly":
 		l.inAsm = 0
@@ -269,7 +270,7 @@ func hasPrefixAt(b []byte, i int, prefix string) bool {
 	return len(b)-i >= len(prefix) && string(b[i:i+len(prefix)]) == prefix
 }
 
-func lineEnd(src []byte, i int) int {
+func LineEnd(src []byte, i int) int {
 	if n := bytes.IndexByte(src[i:], '\n'); n >= 0 {
 		return i + n
 	}
@@ -283,7 +284,7 @@ func skipBlockComment(src []byte, i int) int {
 	return len(src)
 }
 
-func skipBlanks(src []byte, i int) int {
+func SkipBlanks(src []byte, i int) int {
 	for i < len(src) && (src[i] == ' ' || src[i] == '\t') {
 		i++
 	}
@@ -315,8 +316,8 @@ var symbolChar = func() (t [256]bool) {
 	return t
 }()
 
-// scanSymbol returns the end of the symbol that starts at i, with its quotes.
-func scanSymbol(src []byte, i int) (end int, ok bool) {
+// ScanSymbol returns the end of the symbol that starts at i, with its quotes.
+func ScanSymbol(src []byte, i int) (end int, ok bool) {
 	if i < len(src) && src[i] == '"' {
 		end = skipString(src, i)
 		return end, end-i > 2 && src[end-1] == '"'
@@ -326,17 +327,17 @@ func scanSymbol(src []byte, i int) (end int, ok bool) {
 	return end, end > i
 }
 
-// unquote returns the symbol without the quotes around it. Escapes stay: the
+// Unquote returns the symbol without the quotes around it. Escapes stay: the
 // symbol is compared with and printed into assembly text only.
-func unquote(sym []byte) []byte {
+func Unquote(sym []byte) []byte {
 	if len(sym) >= 2 && sym[0] == '"' && sym[len(sym)-1] == '"' {
 		return sym[1 : len(sym)-1]
 	}
 	return sym
 }
 
-// splitWord cuts a statement into its first word and the operands.
-func splitWord(text []byte) (word, rest []byte) {
+// SplitWord cuts a statement into its first word and the operands.
+func SplitWord(text []byte) (word, rest []byte) {
 	i := bytes.IndexAny(text, " \t")
 	if i < 0 {
 		return text, nil

@@ -1,6 +1,10 @@
-package instrument
+package split
 
-import "bytes"
+import (
+	"bytes"
+
+	"github.com/profuse-pgo/profuse/instrument/internal/asm"
+)
 
 // ties is what becomes of a label when the code after it moves elsewhere.
 type ties byte
@@ -17,33 +21,33 @@ const (
 )
 
 // findTies finds the ties of all labels.
-func (f *file) findTies() []ties {
-	t := make([]ties, len(f.labels.all))
+func findTies(f *asm.File) []ties {
+	t := make([]ties, len(f.Labels.All))
 	add := func(text []byte, how ties) {
-		for _, id := range f.appendMentions(nil, text) {
+		for _, id := range f.AppendMentions(nil, text) {
 			t[id] |= how
 		}
 	}
-	for i := range f.stmts {
-		s := &f.stmts[i]
-		text := f.text(s)
+	for i := range f.Stmts {
+		s := &f.Stmts[i]
+		text := f.Text(s)
 		switch {
-		case s.opaque != transparent:
+		case s.Opaque != asm.Transparent:
 			add(text, fixed)
-		case s.kind == stmtInstruction:
+		case s.Kind == asm.StmtInstruction:
 			how := fixed
-			if ids := f.appendMentions(nil, text); len(ids) == 1 && f.reachesFar(text, ids[0]) {
+			if ids := f.AppendMentions(nil, text); len(ids) == 1 && reachesFar(f, text, ids[0]) {
 				how = goesAlong
 			}
 			add(text, how)
-		case s.kind == stmtAssign:
+		case s.Kind == asm.StmtAssign:
 			add(text, fixed)
-		case s.kind == stmtDirective:
-			f.tieDirective(t, s, text)
+		case s.Kind == asm.StmtDirective:
+			tieDirective(f, t, s, text)
 		}
 	}
 	for i := range t {
-		if f.labels.all[i].uses&usedAsPad != 0 {
+		if f.Labels.All[i].Uses&asm.UsedAsPad != 0 {
 			t[i] |= fixed
 		}
 	}
@@ -52,13 +56,13 @@ func (f *file) findTies() []ties {
 
 // reachesFar reports whether an instruction that mentions one label can do so
 // from another section.
-func (f *file) reachesFar(text []byte, label int32) bool {
-	word, rest := splitWord(text)
+func reachesFar(f *asm.File, text []byte, label int32) bool {
+	word, rest := asm.SplitWord(text)
 	if bytes.HasPrefix(word, []byte("loop")) || bytes.HasSuffix(word, []byte("cxz")) || string(word) == "xbegin" {
 		return false // displacements of a byte, or not worth a thought
 	}
 	// Differences of labels.
-	name := f.text(&f.stmts[f.labels.all[label].stmt])
+	name := f.Text(&f.Stmts[f.Labels.All[label].Stmt])
 	i := bytes.Index(rest, name)
 	if i < 0 {
 		return false
@@ -70,28 +74,28 @@ func (f *file) reachesFar(text []byte, label int32) bool {
 }
 
 // tieDirective finds what a directive needs of the labels in it.
-func (f *file) tieDirective(t []ties, s *stmt, text []byte) {
-	word, rest := splitWord(text)
-	sec := &f.sections[s.section]
+func tieDirective(f *asm.File, t []ties, s *asm.Stmt, text []byte) {
+	word, rest := asm.SplitWord(text)
+	sec := &f.Sections[s.Section]
 	wide := false
 	switch string(word) {
 	case ".long", ".4byte", ".int", ".quad", ".8byte":
-		wide = sec.loaded && !sec.exception && !sec.code
+		wide = sec.Loaded && !sec.Exception && !sec.Code
 	}
 	if !wide {
-		for _, id := range f.appendMentions(nil, rest) {
+		for _, id := range f.AppendMentions(nil, rest) {
 			t[id] |= staysBehind
 		}
 		return
 	}
-	for _, arg := range splitArgs(rest) {
-		ids := f.appendMentions(nil, arg)
+	for _, arg := range asm.SplitArgs(rest) {
+		ids := f.AppendMentions(nil, arg)
 		how := fixed
 		switch {
-		case len(ids) == 1 && bytes.Equal(arg, f.text(&f.stmts[f.labels.all[ids[0]].stmt])):
+		case len(ids) == 1 && bytes.Equal(arg, f.Text(&f.Stmts[f.Labels.All[ids[0]].Stmt])):
 			how = goesAlong
 		case len(ids) == 2 && bytes.Count(arg, []byte("-")) == 1 && bytes.IndexByte(arg, '+') < 0 && bytes.IndexByte(arg, '(') < 0 &&
-			f.stmts[f.labels.all[ids[1]].stmt].section == s.section:
+			f.Stmts[f.Labels.All[ids[1]].Stmt].Section == s.Section:
 			// The distance from a place in the section itself is one from here,
 			// for which there are relocations.
 			t[ids[0]] |= goesAlong

@@ -1,4 +1,4 @@
-package instrument
+package asm
 
 import (
 	"fmt"
@@ -9,30 +9,49 @@ import (
 	"github.com/profuse-pgo/profuse/mip"
 )
 
+// readBlocks reads a file, the blocks of its functions and what can be inferred.
+func readBlocks(t *testing.T, target Target, text string) *File {
+	t.Helper()
+	f, err := Read([]byte(text), target)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range f.Functions {
+		if f.Functions[i].Skip == 0 {
+			f.FindEntry(int32(i))
+			f.BuildBlocks(int32(i))
+		}
+	}
+	f.ResolveCalls()
+	for i := range f.Functions {
+		if f.Functions[i].Skip == 0 {
+			f.Functions[i].Infer()
+		}
+	}
+	return f
+}
+
 // graph prints the functions of a text: name, and for each block its
 // successors, L if control may leave it, R if it may be entered from outside
 // and P if it has a probe.
 func graph(t *testing.T, target Target, text string) []string {
 	t.Helper()
-	f, err := parse([]byte(text), &Options{Target: target, Profile: coverage | mip.BlockCoverage})
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := readBlocks(t, target, text)
 	var out []string
-	for i := range f.functions {
-		fn := &f.functions[i]
+	for i := range f.Functions {
+		fn := &f.Functions[i]
 		var s strings.Builder
-		fmt.Fprintf(&s, "%s", fn.name)
-		if fn.skip != 0 {
-			fmt.Fprintf(&s, " skipped: %v", fn.skip)
+		fmt.Fprintf(&s, "%s", fn.Name)
+		if fn.Skip != 0 {
+			fmt.Fprintf(&s, " skipped: %v", fn.Skip)
 		}
-		for b := range fn.blocks {
-			blk := &fn.blocks[b]
-			fmt.Fprintf(&s, " {%s", strings.Trim(fmt.Sprint(blk.succs), "[]"))
+		for b := range fn.Blocks {
+			blk := &fn.Blocks[b]
+			fmt.Fprintf(&s, " {%s", strings.Trim(fmt.Sprint(blk.Succs), "[]"))
 			for _, flag := range []struct {
 				set bool
 				c   string
-			}{{blk.leaves, "L"}, {blk.root, "R"}, {fn.probed(b), "P"}} {
+			}{{blk.leaves, "L"}, {blk.root, "R"}, {fn.Probed(b), "P"}} {
 				if flag.set {
 					s.WriteString(flag.c)
 				}
@@ -270,13 +289,9 @@ _h:
 
 // TestSignatureGolden is the value of the reference's tests.
 func TestSignatureGolden(t *testing.T) {
-	f, err := parse([]byte("\t.type f,@function\nf:\n\tcmpl $0, %edi\n\tje .L2\n\tnop\n.L2:\n\tret\n\t.size f,.-f\n"),
-		&Options{Target: Target{X86_64, ELF}, Profile: coverage | mip.BlockCoverage})
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := readBlocks(t, Target{X86_64, ELF}, "\t.type f,@function\nf:\n\tcmpl $0, %edi\n\tje .L2\n\tnop\n.L2:\n\tret\n\t.size f,.-f\n")
 	// The reference lists the fall-through first: {1;2;}{2;}{}.
-	if got, want := f.functions[0].signature(), mip.CFGSignature([][]int{{2, 1}, {2}, {}}); got != want {
+	if got, want := f.Functions[0].Signature(), mip.CFGSignature([][]int{{2, 1}, {2}, {}}); got != want {
 		t.Errorf("signature %#x, want %#x", got, want)
 	}
 }
@@ -301,7 +316,7 @@ h:
 	.section .text
 i:
 `
-	f := &file{src: []byte(text), target: Target{X86_64, ELF}}
+	f := &File{Src: []byte(text), Target: Target{X86_64, ELF}}
 	if err := f.lex(); err != nil {
 		t.Fatal(err)
 	}
@@ -309,10 +324,10 @@ i:
 		t.Fatal(err)
 	}
 	got := map[string]string{}
-	for i := range f.stmts {
-		if s := &f.stmts[i]; s.kind == stmtLabel {
-			sec := f.sections[s.section]
-			got[string(f.text(s))] = fmt.Sprintf("%s %s comdat:%t code:%t loaded:%t", sec.name, sec.group, sec.comdat, sec.code, sec.loaded)
+	for i := range f.Stmts {
+		if s := &f.Stmts[i]; s.Kind == StmtLabel {
+			sec := f.Sections[s.Section]
+			got[string(f.Text(s))] = fmt.Sprintf("%s %s comdat:%t code:%t loaded:%t", sec.Name, sec.Group, sec.Comdat, sec.Code, sec.Loaded)
 		}
 	}
 	want := map[string]string{
@@ -330,15 +345,15 @@ i:
 			t.Errorf("%s: %q, want %q", name, got[name], w)
 		}
 	}
-	if h, i := f.sectionOf("h"), f.sectionOf("i"); h != i {
+	if h, i := sectionOf(f, "h"), sectionOf(f, "i"); h != i {
 		t.Errorf(".text is section %d, .section .text %d", h, i)
 	}
 }
 
-func (f *file) sectionOf(label string) int32 {
-	for i := range f.stmts {
-		if s := &f.stmts[i]; s.kind == stmtLabel && string(f.text(s)) == label {
-			return s.section
+func sectionOf(f *File, label string) int32 {
+	for i := range f.Stmts {
+		if s := &f.Stmts[i]; s.Kind == StmtLabel && string(f.Text(s)) == label {
+			return s.Section
 		}
 	}
 	return -1

@@ -1,4 +1,4 @@
-package instrument
+package asm
 
 import (
 	"bytes"
@@ -48,8 +48,8 @@ func (f ObjectFormat) String() string {
 	return fmt.Sprintf("ObjectFormat(%d)", byte(f))
 }
 
-// Target is what an assembly file is for. The zero value asks [Rewrite] to
-// find out.
+// Target is what an assembly file is for. The zero value means that it is to be
+// found out.
 type Target struct {
 	Arch   Arch
 	Format ObjectFormat
@@ -58,8 +58,20 @@ type Target struct {
 // String returns "ARCH-FORMAT".
 func (t Target) String() string { return t.Arch.String() + "-" + t.Format.String() }
 
-// pointerSize is the width of addresses in bytes.
-func (t Target) pointerSize() int {
+// Triple returns a triple that [ParseTriple] makes the target of; "" for the zero
+// value.
+func (t Target) Triple() string {
+	switch {
+	case t == Target{}:
+		return ""
+	case t.Format == MachO:
+		return t.Arch.String() + "-apple-macos"
+	}
+	return t.Arch.String() + "-linux"
+}
+
+// PointerSize is the width of addresses in bytes.
+func (t Target) PointerSize() int {
 	if t.Arch == ARM {
 		return 4
 	}
@@ -78,8 +90,11 @@ func (t Target) check() error {
 }
 
 // ParseTriple returns the target that a triple such as x86_64-pc-linux-gnu or
-// arm64-apple-macos13 names, as compilers print it for -dumpmachine.
+// arm64-apple-macos13 names, as compilers print it for -dumpmachine; the zero value for "".
 func ParseTriple(triple string) (Target, error) {
+	if triple == "" {
+		return Target{}, nil
+	}
 	arch, rest, _ := strings.Cut(triple, "-")
 	var t Target
 	switch {
@@ -119,7 +134,7 @@ func DetectTarget(src []byte) (Target, error) {
 			}
 			continue
 		}
-		word, rest := splitWord(line)
+		word, rest := SplitWord(line)
 		switch string(word) {
 		case ".build_version", ".subsections_via_symbols", ".macosx_version_min", ".ios_version_min":
 			t.Format = MachO
@@ -147,7 +162,7 @@ func DetectTarget(src []byte) (Target, error) {
 
 // archOfLine guesses by the look of an instruction; 0 if it does not tell.
 func archOfLine(line []byte) Arch {
-	word, rest := splitWord(line)
+	word, rest := SplitWord(line)
 	switch string(word) {
 	case "adrp", "stp", "ldp", "cbz", "cbnz", "paciasp", "bti", "fmov", "madd":
 		return AArch64

@@ -1,4 +1,4 @@
-package instrument
+package asm
 
 import (
 	"cmp"
@@ -30,7 +30,7 @@ const searchLimit = 512
 
 // inference decides for the blocks of one function.
 type inference struct {
-	blocks   []block
+	blocks   []Block
 	fragment bool
 	preds    [][]int32
 	// pre and post number the dominator tree: a dominates b if and only if
@@ -51,9 +51,12 @@ type inference struct {
 	budget                                     int
 }
 
+// Infer finds the blocks whose coverage follows from that of others.
+func (fn *Function) Infer() { fn.Formula = infer(fn.Blocks, fn.Fragment) }
+
 // infer returns for each block the blocks from which its coverage follows, nil
 // for those that need a probe. The entry block always has one.
-func infer(blocks []block, fragment bool) [][]int32 {
+func infer(blocks []Block, fragment bool) [][]int32 {
 	n := len(blocks)
 	in := &inference{blocks: blocks, fragment: fragment, formula: make([][]int32, n), users: make([][]int32, n)}
 	if n < 2 {
@@ -70,10 +73,10 @@ func infer(blocks []block, fragment bool) [][]int32 {
 	return in.formula
 }
 
-func predecessors(blocks []block) [][]int32 {
+func predecessors(blocks []Block) [][]int32 {
 	preds := make([][]int32, len(blocks))
 	for i := range blocks {
-		for _, s := range blocks[i].succs {
+		for _, s := range blocks[i].Succs {
 			preds[s] = append(preds[s], int32(i))
 		}
 	}
@@ -140,7 +143,7 @@ func (in *inference) markInevitable(b int32) {
 			}
 			if in.missingOf[p] != in.stamp {
 				in.missingOf[p] = in.stamp
-				in.missing[p] = int32(len(in.blocks[p].succs))
+				in.missing[p] = int32(len(in.blocks[p].Succs))
 			}
 			if in.missing[p]--; in.missing[p] == 0 {
 				in.inevitable[p] = in.stamp
@@ -207,14 +210,14 @@ func (in *inference) after(b int32) (sources []int32, ok bool) {
 // forward reports whether all ways from x, which is not a source, inevitably
 // lead to a source.
 func (in *inference) forward(x, b int32, sources *[]int32) bool {
-	if in.blocks[x].leaves || len(in.blocks[x].succs) == 0 {
+	if in.blocks[x].leaves || len(in.blocks[x].Succs) == 0 {
 		return false
 	}
 	if in.budget--; in.budget <= 0 {
 		return false
 	}
 	in.onPath[x] = in.stamp
-	for _, s := range in.blocks[x].succs {
+	for _, s := range in.blocks[x].Succs {
 		switch {
 		case in.onPath[s] == in.stamp: // a cycle
 			return false

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/profuse-pgo/profuse/instrument/internal/asm"
 )
 
 // armRegisters are the registers that a block probe may take where they are
@@ -32,16 +34,16 @@ func armSet(words string) map[string]bool {
 
 // armScratch chooses for each block of an ARM function up to two registers
 // that its probe may overwrite: those that the block writes before it reads.
-func (f *file) armScratch(id int32) [][]string {
-	fn := &f.functions[id]
-	out := make([][]string, len(fn.blocks))
-	for b := range fn.blocks {
-		end := fn.last + 1
-		if b+1 < len(fn.blocks) {
-			end = fn.blocks[b+1].stmt
+func armScratch(f *asm.File, id int32) [][]string {
+	fn := &f.Functions[id]
+	out := make([][]string, len(fn.Blocks))
+	for b := range fn.Blocks {
+		end := fn.Last + 1
+		if b+1 < len(fn.Blocks) {
+			end = fn.Blocks[b+1].Stmt
 		}
 		for _, names := range armRegisters {
-			if len(out[b]) < 2 && f.armDead(id, fn.blocks[b].stmt, end, names) {
+			if len(out[b]) < 2 && armDead(f, id, fn.Blocks[b].Stmt, end, names) {
 				out[b] = append(out[b], names[0])
 			}
 		}
@@ -51,39 +53,39 @@ func (f *file) armScratch(id int32) [][]string {
 
 // armDead reports whether between two statements of a function the register is
 // overwritten before it is read.
-func (f *file) armDead(id, from, to int32, names []string) bool {
+func armDead(f *asm.File, id, from, to int32, names []string) bool {
 	for i := from; i < to; i++ {
-		s := &f.stmts[i]
-		if s.fn != id || s.kind == stmtLabel || s.kind == stmtDirective && s.opaque == transparent {
+		s := &f.Stmts[i]
+		if s.Fn != id || s.Kind == asm.StmtLabel || s.Kind == asm.StmtDirective && s.Opaque == asm.Transparent {
 			continue
 		}
-		if s.opaque != transparent || s.kind != stmtInstruction {
+		if s.Opaque != asm.Transparent || s.Kind != asm.StmtInstruction {
 			return false
 		}
-		word, rest := splitWord(f.text(s))
-		mentioned := slices.ContainsFunc(names, func(n string) bool { return hasWord(rest, n) }) ||
+		word, rest := asm.SplitWord(f.Text(s))
+		mentioned := slices.ContainsFunc(names, func(n string) bool { return asm.HasWord(rest, n) }) ||
 			bytes.IndexByte(rest, '{') >= 0 && bytes.IndexByte(rest, '-') >= 0 || // a range
 			bytes.HasPrefix(word, []byte("ldrd")) || bytes.HasPrefix(word, []byte("strd")) // the second need not be named
-		kind, _ := arm{}.flow(f.text(s), s.syntax)
+		kind, _ := asm.Arm{}.Flow(f.Text(s), s.Syntax)
 		switch {
-		case kind == flowCall && !mentioned:
-			base, conditional := armWord(word, "bl", "blx")
+		case kind == asm.FlowCall && !mentioned:
+			base, conditional := asm.ArmWord(word, "bl", "blx")
 			if names[0] == "lr" {
 				return !conditional && (base == "bl" || base == "blx")
 			}
 			if !calleeSaved(names[0]) {
 				return false // arguments, and the static chain
 			}
-		case kind != flowNone:
+		case kind != asm.FlowNone:
 			return false
 		case mentioned:
 			base := bytes.TrimSuffix(bytes.TrimSuffix(word, []byte(".n")), []byte(".w"))
-			args := splitArgs(rest)
+			args := asm.SplitArgs(rest)
 			if !armOverwrites[string(base)] && !(armCombines[string(base)] && len(args) > 2) || !slices.Contains(names, string(args[0])) {
 				return false
 			}
 			_, sources, _ := bytes.Cut(rest, []byte(","))
-			return !slices.ContainsFunc(names, func(n string) bool { return hasWord(sources, n) })
+			return !slices.ContainsFunc(names, func(n string) bool { return asm.HasWord(sources, n) })
 		}
 	}
 	return false
@@ -93,12 +95,12 @@ func calleeSaved(reg string) bool { return reg >= "r4" && reg <= "r7" }
 
 // isPCAnchor tells the labels from which position-independent code counts:
 // they stand for the instruction after them, and a probe must not come between.
-func (f *file) isPCAnchor(i int32) bool {
-	s := &f.stmts[i]
-	if f.target.Arch != ARM || s.kind != stmtLabel {
+func isPCAnchor(f *asm.File, i int32) bool {
+	s := &f.Stmts[i]
+	if f.Target.Arch != asm.ARM || s.Kind != asm.StmtLabel {
 		return false
 	}
-	return bytes.HasPrefix(f.text(s), []byte(".LPIC")) || bytes.HasPrefix(f.text(s), []byte(".LPC"))
+	return bytes.HasPrefix(f.Text(s), []byte(".LPIC")) || bytes.HasPrefix(f.Text(s), []byte(".LPC"))
 }
 
 // How far ARM instructions reach, in bytes, less what alignment and the
@@ -118,65 +120,65 @@ const (
 // checkARMBlocks returns why an ARM function cannot have block probes: they
 // move apart what its literals, jump tables and short branches span. Compare
 // and branch instructions that would not reach are noted.
-func (f *file) checkARMBlocks(id int32) SkipReason {
-	fn := &f.functions[id]
-	if fn.tableWidth > 0 {
-		return SkipJumpTable
+func checkARMBlocks(f *asm.File, id int32) asm.Reason {
+	fn := &f.Functions[id]
+	if fn.TableWidth > 0 {
+		return asm.SkipJumpTable
 	}
 	// at is where each statement ends up at most, relative to the function.
-	at := make(map[int32]int, fn.instructions)
+	at := make(map[int32]int, fn.Instructions)
 	size, next := 0, 0
-	for i := fn.label; i <= fn.last; i++ {
-		s := &f.stmts[i]
-		if s.fn != id {
+	for i := fn.Label; i <= fn.Last; i++ {
+		s := &f.Stmts[i]
+		if s.Fn != id {
 			continue
 		}
-		for next < len(fn.blocks) && fn.blocks[next].stmt <= i {
+		for next < len(fn.Blocks) && fn.Blocks[next].Stmt <= i {
 			size += armProbeMax
-			if s.thumb {
+			if s.Thumb {
 				size += armThumbProbeMax - armProbeMax
 			}
 			next++
 		}
 		at[i] = size
-		switch s.kind {
-		case stmtInstruction:
-			size += armSize(f.text(s), s.thumb)
-		case stmtDirective:
-			size += armDataSize(f.text(s))
+		switch s.Kind {
+		case asm.StmtInstruction:
+			size += armSize(f.Text(s), s.Thumb)
+		case asm.StmtDirective:
+			size += armDataSize(f.Text(s))
 		}
 	}
 	var far []int32
-	for i := fn.label; i <= fn.last; i++ {
-		s := &f.stmts[i]
-		if s.fn != id || s.kind != stmtInstruction || s.opaque != transparent {
+	for i := fn.Label; i <= fn.Last; i++ {
+		s := &f.Stmts[i]
+		if s.Fn != id || s.Kind != asm.StmtInstruction || s.Opaque != asm.Transparent {
 			continue
 		}
-		if armCountsFromPC(f.text(s)) {
-			return SkipJumpTable
+		if armCountsFromPC(f.Text(s)) {
+			return asm.SkipJumpTable
 		}
-		limit, target := armReach(f.text(s), s.thumb)
+		limit, target := armReach(f.Text(s), s.Thumb)
 		if limit == 0 {
 			continue
 		}
-		l := f.labels.find(unquote(target))
+		l := f.Labels.Find(asm.Unquote(target))
 		if l < 0 {
 			continue
 		}
-		to, ok := at[f.labels.all[l].stmt]
+		to, ok := at[f.Labels.All[l].Stmt]
 		if d := to - at[i]; !ok || d < limit && d > -limit {
 			continue
 		}
 		if limit != armCompareRange {
-			return SkipBranchRange
+			return asm.SkipBranchRange
 		}
 		far = append(far, i)
 	}
 	if far != nil {
-		if f.farCompares == nil {
-			f.farCompares = map[int32][]int32{}
+		if f.FarCompares == nil {
+			f.FarCompares = map[int32][]int32{}
 		}
-		f.farCompares[id] = far
+		f.FarCompares[id] = far
 	}
 	return 0
 }
@@ -184,38 +186,38 @@ func (f *file) checkARMBlocks(id int32) SkipReason {
 // armCountsFromPC reports whether an instruction jumps by a table, of entries
 // or of branches, that has to stand right behind it.
 func armCountsFromPC(ins []byte) bool {
-	word, rest := splitWord(ins)
-	if base, _ := armWord(word, "tbb", "tbh"); base == "tbb" || base == "tbh" {
+	word, rest := asm.SplitWord(ins)
+	if base, _ := asm.ArmWord(word, "tbb", "tbh"); base == "tbb" || base == "tbh" {
 		return true
 	}
-	kind, _ := arm{}.flow(ins, 0)
-	if kind != flowIndirect && kind != flowBranch {
+	kind, _ := asm.Arm{}.Flow(ins, 0)
+	if kind != asm.FlowIndirect && kind != asm.FlowBranch {
 		return false
 	}
 	dest, sources, _ := bytes.Cut(rest, []byte(","))
-	return string(dest) == "pc" && hasWord(sources, "pc")
+	return string(dest) == "pc" && asm.HasWord(sources, "pc")
 }
 
 // armReach returns how far the label in an instruction may be away, 0 if there
 // is no label or no limit that matters.
 func armReach(ins []byte, thumb bool) (limit int, label []byte) {
-	word, rest := splitWord(ins)
-	last := lastOperand(rest)
+	word, rest := asm.SplitWord(ins)
+	last := asm.LastOperand(rest)
 	if len(last) == 0 || last[0] != '.' {
 		return 0, nil
 	}
 	narrow := bytes.HasSuffix(word, []byte(".n"))
-	kind, target := arm{}.flow(ins, 0)
-	switch base, _ := armWord(word, "ldr", "ldrb", "ldrsb", "ldrh", "ldrsh", "ldrd", "adr"); {
+	kind, target := asm.Arm{}.Flow(ins, 0)
+	switch base, _ := asm.ArmWord(word, "ldr", "ldrb", "ldrsb", "ldrh", "ldrsh", "ldrd", "adr"); {
 	case base == "cbz" || base == "cbnz":
 		return armCompareRange, last
-	case kind == flowBranch && narrow:
+	case kind == asm.FlowBranch && narrow:
 		return armNarrowBranch, target
-	case kind == flowJump && narrow:
+	case kind == asm.FlowJump && narrow:
 		return armNarrowJump, target
-	case kind == flowBranch && thumb:
+	case kind == asm.FlowBranch && thumb:
 		return armCondRange, target
-	case kind != flowNone:
+	case kind != asm.FlowNone:
 		return 0, nil
 	case bytes.HasPrefix(word, []byte("vldr")), base == "ldrd" && thumb, base == "ldr" && narrow:
 		return armWideLiteral, last
@@ -232,12 +234,12 @@ func armSize(ins []byte, thumb bool) int {
 	if !thumb {
 		return 4
 	}
-	word, rest := splitWord(ins)
+	word, rest := asm.SplitWord(ins)
 	if bytes.HasPrefix(word, []byte("it")) && len(word) <= 4 {
 		return 2
 	}
 	for _, high := range []string{"r8", "r9", "r10", "r11", "r12", "fp", "ip", "sl", "sb", "lr"} {
-		if hasWord(rest, high) {
+		if asm.HasWord(rest, high) {
 			return 4
 		}
 	}
@@ -279,8 +281,8 @@ func armImmediate(operands []byte) (n int, ok bool) {
 
 // armDataSize is the size of what a directive puts among the code, or more.
 func armDataSize(text []byte) int {
-	word, rest := splitWord(text)
-	n := len(splitArgs(rest))
+	word, rest := asm.SplitWord(text)
+	n := len(asm.SplitArgs(rest))
 	switch string(word) {
 	case ".byte":
 		return n
@@ -294,7 +296,7 @@ func armDataSize(text []byte) int {
 	case ".ascii", ".asciz", ".string":
 		return len(rest)
 	case ".space", ".skip", ".zero", ".fill":
-		size, err := strconv.Atoi(string(splitArgs(rest)[0]))
+		size, err := strconv.Atoi(string(asm.SplitArgs(rest)[0]))
 		if err != nil || size < 0 || size > armCondRange {
 			return armCondRange
 		}
@@ -309,9 +311,9 @@ func armDataSize(text []byte) int {
 // their targets by their opposite around a jump. What was there becomes a
 // comment.
 func (e *emitter) rewriteCompares(id int) {
-	for n, i := range e.farCompares[int32(id)] {
-		s := &e.stmts[i]
-		word, rest := splitWord(e.file.text(s))
+	for n, i := range e.FarCompares[int32(id)] {
+		s := &e.Stmts[i]
+		word, rest := asm.SplitWord(e.File.Text(s))
 		opposite := "cbnz"
 		if string(word) == "cbnz" {
 			opposite = "cbz"
@@ -322,6 +324,6 @@ func (e *emitter) rewriteCompares(id int) {
 		e.line("\tb\t", string(bytes.TrimSpace(target)))
 		e.line(over, ":")
 		e.text = append(e.text, "\t@ "...)
-		e.insert(int(s.pos))
+		e.insert(int(s.Pos))
 	}
 }

@@ -1,4 +1,4 @@
-package instrument
+package asm
 
 import (
 	"math/rand/v2"
@@ -10,8 +10,8 @@ import (
 
 // randomGraph makes a function of n blocks in which any block may leave, loop
 // or be entered from outside.
-func randomGraph(r *rand.Rand, n int) []block {
-	blocks := make([]block, n)
+func randomGraph(r *rand.Rand, n int) []Block {
+	blocks := make([]Block, n)
 	leaves := r.IntN(60)
 	for i := range blocks {
 		b := &blocks[i]
@@ -22,11 +22,11 @@ func randomGraph(r *rand.Rand, n int) []block {
 			if r.IntN(8) > 0 { // mostly nearby and ahead
 				to = int32(min(n-1, i+1+r.IntN(3)))
 			}
-			if !slices.Contains(b.succs, to) {
-				b.succs = append(b.succs, to)
+			if !slices.Contains(b.Succs, to) {
+				b.Succs = append(b.Succs, to)
 			}
 		}
-		if len(b.succs) == 0 {
+		if len(b.Succs) == 0 {
 			b.leaves = true
 		}
 	}
@@ -35,7 +35,7 @@ func randomGraph(r *rand.Rand, n int) []block {
 
 // walk executes a function once and marks the blocks reached. The way may end
 // in any block that leaves, and in a cycle, where the process may be ended.
-func walk(r *rand.Rand, blocks []block, fragment bool, covered []bool) {
+func walk(r *rand.Rand, blocks []Block, fragment bool, covered []bool) {
 	var roots []int32
 	for i := range blocks {
 		if blocks[i].root {
@@ -51,7 +51,7 @@ func walk(r *rand.Rand, blocks []block, fragment bool, covered []bool) {
 		covered[at] = true
 		visits[at]++
 		b := &blocks[at]
-		if b.leaves && r.IntN(2) == 0 || len(b.succs) == 0 {
+		if b.leaves && r.IntN(2) == 0 || len(b.Succs) == 0 {
 			// A call may throw and come back at a landing pad.
 			if !b.leaves || len(roots) == 0 || r.IntN(2) == 0 {
 				return
@@ -64,14 +64,14 @@ func walk(r *rand.Rand, blocks []block, fragment bool, covered []bool) {
 				return
 			}
 		}
-		at = b.succs[r.IntN(len(b.succs))]
+		at = b.Succs[r.IntN(len(b.Succs))]
 	}
 }
 
 // onCycle reports whether b can reach itself.
-func onCycle(blocks []block, b int32) bool {
+func onCycle(blocks []Block, b int32) bool {
 	seen := make([]bool, len(blocks))
-	work := slices.Clone(blocks[b].succs)
+	work := slices.Clone(blocks[b].Succs)
 	for len(work) > 0 {
 		x := work[len(work)-1]
 		work = work[:len(work)-1]
@@ -80,7 +80,7 @@ func onCycle(blocks []block, b int32) bool {
 		}
 		if !seen[x] {
 			seen[x] = true
-			work = append(work, blocks[x].succs...)
+			work = append(work, blocks[x].Succs...)
 		}
 	}
 	return false
@@ -114,7 +114,7 @@ func resolve(t *testing.T, formula [][]int32, covered []bool) []bool {
 }
 
 // check compares the inferred coverage with the true one.
-func check(t *testing.T, g []block, fragment bool, formula [][]int32, covered []bool) {
+func check(t *testing.T, g []Block, fragment bool, formula [][]int32, covered []bool) {
 	t.Helper()
 	bytes := slices.Clone(covered)
 	if fragment { // every way in sets the byte of the entry
@@ -160,20 +160,20 @@ func TestInferRandomGraphs(t *testing.T) {
 
 // TestInferShapes: what the shapes of structured code need.
 func TestInferShapes(t *testing.T) {
-	b := func(leaves bool, succs ...int32) block { return block{leaves: leaves, succs: succs} }
+	b := func(leaves bool, succs ...int32) Block { return Block{leaves: leaves, Succs: succs} }
 	tests := []struct {
 		name   string
-		blocks []block
+		blocks []Block
 		probes int
 	}{
-		{"straight", []block{b(false, 1), b(false, 2), b(true)}, 1},
-		{"if", []block{b(false, 1, 2), b(false, 2), b(true)}, 2},
-		{"if with a call", []block{b(false, 1, 2), b(true, 2), b(true)}, 3},
-		{"if else", []block{b(false, 2, 1), b(false, 3), b(false, 3), b(true)}, 3},
-		{"two branches below a branch", []block{b(true, 1, 4), b(false, 2, 3), b(true), b(true), b(true)}, 4},
-		{"loop", []block{b(false, 1), b(false, 1, 2), b(true)}, 2},
-		{"loop without end", []block{b(false, 1), b(false, 1)}, 1},
-		{"call, then straight on", []block{b(true, 1), b(true, 2), b(true)}, 3},
+		{"straight", []Block{b(false, 1), b(false, 2), b(true)}, 1},
+		{"if", []Block{b(false, 1, 2), b(false, 2), b(true)}, 2},
+		{"if with a call", []Block{b(false, 1, 2), b(true, 2), b(true)}, 3},
+		{"if else", []Block{b(false, 2, 1), b(false, 3), b(false, 3), b(true)}, 3},
+		{"two branches below a branch", []Block{b(true, 1, 4), b(false, 2, 3), b(true), b(true), b(true)}, 4},
+		{"loop", []Block{b(false, 1), b(false, 1, 2), b(true)}, 2},
+		{"loop without end", []Block{b(false, 1), b(false, 1)}, 1},
+		{"call, then straight on", []Block{b(true, 1), b(true, 2), b(true)}, 3},
 	}
 	for _, tt := range tests {
 		got := 0
@@ -194,15 +194,15 @@ func TestInferLarge(t *testing.T) {
 	if oracle.Everything() {
 		n = 200_000
 	}
-	g := make([]block, n)
+	g := make([]Block, n)
 	for i := range g {
-		g[i].succs = []int32{int32(min(i+1, n-1)), int32(min(i+2, n-1))}
+		g[i].Succs = []int32{int32(min(i+1, n-1)), int32(min(i+2, n-1))}
 		if i%3 == 0 {
-			g[i].succs = append(g[i].succs, int32(i/2))
+			g[i].Succs = append(g[i].Succs, int32(i/2))
 		}
 		g[i].leaves = i%5 == 0
 	}
-	g[n-1] = block{leaves: true}
+	g[n-1] = Block{leaves: true}
 	infer(g, false)
 }
 

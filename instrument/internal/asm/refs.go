@@ -1,4 +1,4 @@
-package instrument
+package asm
 
 import "bytes"
 
@@ -10,16 +10,16 @@ type table struct {
 }
 
 // findReferences notes for every label how control may reach it.
-func (f *file) findReferences(set isa) {
-	r := references{file: f, isa: set, table: -1}
-	for i := range f.stmts {
-		s := &f.stmts[i]
+func (f *File) findReferences() {
+	r := references{File: f, table: -1}
+	for i := range f.Stmts {
+		s := &f.Stmts[i]
 		switch {
-		case s.kind == stmtLabel:
+		case s.Kind == StmtLabel:
 			r.label(s)
-		case s.kind == stmtInstruction:
+		case s.Kind == StmtInstruction:
 			r.instruction(s)
-		case s.kind == stmtDirective || s.kind == stmtAssign:
+		case s.Kind == StmtDirective || s.Kind == StmtAssign:
 			r.directive(s)
 		}
 	}
@@ -27,8 +27,7 @@ func (f *file) findReferences(set isa) {
 }
 
 type references struct {
-	*file
-	isa     isa
+	*File
 	table   int32 // index into file.tables, -1 outside of data
 	mention []int32
 	// The tables of exception handling print call sites as start − function,
@@ -39,49 +38,49 @@ type references struct {
 	expectPad bool
 }
 
-func (r *references) label(s *stmt) {
+func (r *references) label(s *Stmt) {
 	r.flushCallSite()
 	r.table = -1
-	if s.opaque != transparent || r.sections[s.section].code && s.fn >= 0 {
+	if s.Opaque != Transparent || r.Sections[s.Section].Code && s.Fn >= 0 {
 		return
 	}
-	if id := r.labels.find(unquote(r.text(s))); id >= 0 {
+	if id := r.Labels.Find(Unquote(r.Text(s))); id >= 0 {
 		r.table = int32(len(r.tables))
 		r.tables = append(r.tables, table{label: id})
 	}
 }
 
-func (r *references) instruction(s *stmt) {
-	text := r.text(s)
-	if s.opaque != transparent {
+func (r *references) instruction(s *Stmt) {
+	text := r.Text(s)
+	if s.Opaque != Transparent {
 		r.use(text, usedByOther)
 		return
 	}
-	switch kind, target := r.isa.flow(text, s.syntax); kind {
-	case flowBranch, flowJump:
-		id := r.labels.find(unquote(target))
+	switch kind, target := r.ISA.Flow(text, s.Syntax); kind {
+	case FlowBranch, FlowJump:
+		id := r.Labels.Find(Unquote(target))
 		if id < 0 {
 			r.use(target, usedByOther)
 			return
 		}
-		def := &r.stmts[r.labels.all[id].stmt]
-		if def.fn == s.fn && def.section == s.section {
-			r.labels.all[id].uses |= usedByBranch
+		def := &r.Stmts[r.Labels.All[id].Stmt]
+		if def.Fn == s.Fn && def.Section == s.Section {
+			r.Labels.All[id].Uses |= usedByBranch
 		} else {
-			r.labels.all[id].uses |= usedByOther
+			r.Labels.All[id].Uses |= usedByOther
 		}
 	default:
 		r.use(text, usedByAddress)
 	}
 }
 
-func (r *references) directive(s *stmt) {
-	text := r.text(s)
-	if s.opaque != transparent {
+func (r *references) directive(s *Stmt) {
+	text := r.Text(s)
+	if s.Opaque != Transparent {
 		r.use(text, usedByOther)
 		return
 	}
-	word, rest := splitWord(text)
+	word, rest := SplitWord(text)
 	width := 0
 	switch string(word) {
 	case ".byte", ".1byte":
@@ -91,21 +90,21 @@ func (r *references) directive(s *stmt) {
 	case ".file", ".loc", ".size", ".type", ".globl", ".ident", ".ascii", ".asciz", ".string", ".section", ".p2align":
 		return
 	}
-	sec := &r.sections[s.section]
-	if !sec.loaded || bytes.HasPrefix(word, []byte(".cfi_")) {
+	sec := &r.Sections[s.Section]
+	if !sec.Loaded || bytes.HasPrefix(word, []byte(".cfi_")) {
 		return
 	}
-	if sec.exception {
+	if sec.Exception {
 		r.exceptionTable(rest)
 		return
 	}
 	ids := r.mentions(rest)
 	for _, id := range ids {
-		l := &r.labels.all[id]
-		l.uses |= usedByTable
-		if id := r.stmts[l.stmt].fn; width > 0 && id >= 0 {
-			if fn := &r.functions[id]; fn.tableWidth == 0 || width < fn.tableWidth {
-				fn.tableWidth = width
+		l := &r.Labels.All[id]
+		l.Uses |= usedByTable
+		if id := r.Stmts[l.Stmt].Fn; width > 0 && id >= 0 {
+			if fn := &r.Functions[id]; fn.TableWidth == 0 || width < fn.TableWidth {
+				fn.TableWidth = width
 			}
 		}
 	}
@@ -113,7 +112,7 @@ func (r *references) directive(s *stmt) {
 		return
 	}
 	t := &r.tables[r.table]
-	for _, arg := range splitArgs(rest) {
+	for _, arg := range SplitArgs(rest) {
 		if ids := r.mentions(arg); len(ids) > 0 {
 			t.entries = append(t.entries, ids[0])
 		}
@@ -128,7 +127,7 @@ func (r *references) exceptionTable(operand []byte) {
 	case r.expectPad:
 		r.expectPad = false
 		if len(ids) > 0 {
-			r.labels.all[ids[0]].uses |= usedAsPad
+			r.Labels.All[ids[0]].Uses |= UsedAsPad
 		}
 	case len(ids) == 0:
 		r.flushCallSite()
@@ -143,7 +142,7 @@ func (r *references) exceptionTable(operand []byte) {
 
 func (r *references) flushCallSite() {
 	if r.held {
-		r.labels.all[r.siteStart].uses |= usedAsPad
+		r.Labels.All[r.siteStart].Uses |= UsedAsPad
 	}
 	r.held, r.expectPad = false, false
 }
@@ -151,22 +150,22 @@ func (r *references) flushCallSite() {
 // use adds a use to all labels in functions that the text mentions.
 func (r *references) use(text []byte, how labelUses) {
 	for _, id := range r.mentions(text) {
-		r.labels.all[id].uses |= how
+		r.Labels.All[id].Uses |= how
 	}
 }
 
-// appendMentions appends the private labels in the text, in order.
-func (f *file) appendMentions(dst []int32, text []byte) []int32 {
+// AppendMentions appends the private labels in the text, in order.
+func (f *File) AppendMentions(dst []int32, text []byte) []int32 {
 	first := byte('.')
-	if f.target.Format == MachO {
+	if f.Target.Format == MachO {
 		first = 'L'
 	}
 	for i := 0; i < len(text); {
 		switch c := text[i]; {
 		case c == '"':
 			end := skipString(text, i)
-			if name := unquote(text[i:end]); len(name) > 0 && f.target.private(name) {
-				if id := f.labels.find(name); id >= 0 {
+			if name := Unquote(text[i:end]); len(name) > 0 && f.Target.private(name) {
+				if id := f.Labels.Find(name); id >= 0 {
 					dst = append(dst, id)
 				}
 			}
@@ -176,8 +175,8 @@ func (f *file) appendMentions(dst []int32, text []byte) []int32 {
 			for end < len(text) && symbolChar[text[end]] {
 				end++
 			}
-			if (c == first || c == 'l' && first == 'L') && f.target.private(text[i:end]) {
-				if id := f.labels.find(text[i:end]); id >= 0 {
+			if (c == first || c == 'l' && first == 'L') && f.Target.private(text[i:end]) {
+				if id := f.Labels.Find(text[i:end]); id >= 0 {
 					dst = append(dst, id)
 				}
 			}
@@ -190,7 +189,7 @@ func (f *file) appendMentions(dst []int32, text []byte) []int32 {
 }
 
 func (r *references) mentions(text []byte) []int32 {
-	r.mention = r.appendMentions(r.mention[:0], text)
+	r.mention = r.AppendMentions(r.mention[:0], text)
 	return r.mention
 }
 
@@ -219,7 +218,7 @@ func (t Target) isBlockName(name []byte) (is, llvm bool) {
 
 func allDigits(b []byte) bool {
 	for _, c := range b {
-		if !isDigit(c) {
+		if !IsDigit(c) {
 			return false
 		}
 	}
@@ -227,11 +226,11 @@ func allDigits(b []byte) bool {
 }
 
 // leads reports whether a basic block begins at the label.
-func (f *file) leads(id int32) bool {
-	l := &f.labels.all[id]
-	if l.uses&(usedByBranch|usedByOther) != 0 {
+func (f *File) leads(id int32) bool {
+	l := &f.Labels.All[id]
+	if l.Uses&(usedByBranch|usedByOther) != 0 {
 		return true
 	}
-	is, llvm := f.target.isBlockName(unquote(f.text(&f.stmts[l.stmt])))
-	return llvm || is && l.uses != 0
+	is, llvm := f.Target.isBlockName(Unquote(f.Text(&f.Stmts[l.Stmt])))
+	return llvm || is && l.Uses != 0
 }

@@ -1,0 +1,311 @@
+package asm
+
+import (
+	"bytes"
+	"strings"
+)
+
+// Function is a function of the file, or the cold part of one that the
+// compiler put into another section.
+type Function struct {
+	Name    string // linkage name, without quotes
+	Label   int32  // the statement that defines it
+	Section int32
+	// last is its last statement; those between in other sections or of other
+	// functions are not part of it.
+	Last int32
+	// end is where the label goes that ends it.
+	End          int
+	Fragment     bool
+	local, weak  bool // its symbol is
+	Instructions int
+	HasMacro     bool // uses macros or conditionals
+	TableWidth   int  // bytes of the narrowest jump table entries below 4, 0 for none
+	Skip         Reason
+	BlocksSkip   Reason
+
+	Entry   EntryPoint
+	Blocks  []Block
+	Formula [][]int32 // per block, see infer; nil for one with a probe
+}
+
+// label is a name for a place in the file.
+type label struct {
+	Stmt int32 // that defines it
+	Uses labelUses
+	// block is the block it begins, -1 for none; only in functions whose
+	// blocks have been recovered.
+	Block int32
+}
+
+// labelUses is the set of ways in which control may reach a label.
+type labelUses byte
+
+const (
+	usedByBranch  labelUses = 1 << iota // of its own function
+	usedByTable                         // in data: a jump table or an array of label addresses
+	usedByAddress                       // an instruction takes its address, or data that is not a table
+	usedByOther                         // a branch of another function, or inline assembly
+	UsedAsPad                           // it is a landing pad
+)
+
+// labels is the table of the labels outside of inline assembly.
+type labels struct {
+	All    []label
+	byName map[string]int32
+}
+
+// Find returns the label of that name, -1 if there is none.
+func (l *labels) Find(name []byte) int32 {
+	if id, ok := l.byName[string(name)]; ok {
+		return id
+	}
+	return -1
+}
+
+// private reports whether the assembler keeps the symbol out of the symbol
+// table; functions never have such names on Mach-O.
+func (t Target) private(name []byte) bool {
+	if t.Format == MachO {
+		return name[0] == 'L' || name[0] == 'l'
+	}
+	return bytes.HasPrefix(name, []byte(".L"))
+}
+
+// recover finds the functions and labels of the file. Statements get the
+// functions they belong to.
+func (f *File) recover() {
+	r := recovery{File: f, text: string(f.Src), open: map[string]int32{}}
+	r.collectTypes()
+	r.current = make([]int32, len(f.Sections))
+	for i := range r.current {
+		r.current[i] = -1
+	}
+	f.Labels.byName = make(map[string]int32, len(f.Stmts)/8)
+	for i := range f.Stmts {
+		r.statement(int32(i))
+	}
+	for section := range r.current {
+		r.close(int32(section), -1)
+	}
+}
+
+type recovery struct {
+	*File
+	text    string // src, to take keys of maps from without copying each
+	typed   map[string]bool
+	global  map[string]bool
+	weak    map[string]bool
+	alt     map[string]bool // Mach-O: labels inside functions in spite of their names
+	current []int32         // the open function of each section, -1 for none
+	open    map[string]int32
+}
+
+// collectTypes reads what says which labels are functions; it may stand
+// anywhere.
+func (r *recovery) collectTypes() {
+	r.typed, r.alt, r.global, r.weak = map[string]bool{}, map[string]bool{}, map[string]bool{}, map[string]bool{}
+	for i := range r.Stmts {
+		s := &r.Stmts[i]
+		if s.Kind != StmtDirective {
+			continue
+		}
+		word, rest := SplitWord(r.File.Text(s))
+		switch string(word) {
+		case ".type":
+			args := SplitArgs(rest)
+			if len(args) == 1 { // the comma may be left out
+				name, typ := SplitWord(rest)
+				args = [][]byte{name, typ}
+			}
+			switch string(bytes.Trim(args[1], `@%#"`)) {
+			case "function", "STT_FUNC", "gnu_indirect_function", "STT_GNU_IFUNC":
+				r.typed[string(Unquote(args[0]))] = true
+			}
+		case ".globl", ".global", ".weak", ".weak_definition", ".private_extern":
+			for _, name := range SplitArgs(rest) {
+				r.global[string(Unquote(name))] = true
+				if bytes.HasPrefix(word, []byte(".weak")) {
+					r.weak[string(Unquote(name))] = true
+				}
+			}
+		case ".alt_entry":
+			r.alt[string(Unquote(rest))] = true
+		}
+	}
+}
+
+func (r *recovery) statement(i int32) {
+	s := &r.Stmts[i]
+	fn := r.current[s.Section]
+	if s.Kind == StmtLabel {
+		name := Unquote(r.File.Text(s))
+		if len(name) == 0 {
+			return
+		}
+		isFunction := r.isFunction(s, name)
+		if s.Opaque == Transparent {
+			if isFunction {
+				r.close(s.Section, i)
+				fn = r.begin(i, name)
+			}
+			if _, dup := r.Labels.byName[string(name)]; !dup {
+				off := int(s.Pos)
+				if r.Src[off] == '"' {
+					off++
+				}
+				r.Labels.byName[r.text[off:off+len(name)]] = int32(len(r.Labels.All))
+				r.Labels.All = append(r.Labels.All, label{Stmt: i, Block: -1})
+			}
+		} else if isFunction && (fn < 0 || r.Functions[fn].Name != string(name)) {
+			r.define(i, name)
+			r.Functions[len(r.Functions)-1].Skip = opaqueReason[s.Opaque]
+		}
+	}
+	if fn < 0 {
+		if s.Kind == StmtDirective {
+			r.sizeDirective(s, i)
+		}
+		return
+	}
+	f := &r.Functions[fn]
+	switch s.Kind {
+	case StmtDirective:
+		if r.sizeDirective(s, i) {
+			return
+		}
+		if r.Target.Format == MachO && s.Opaque == Transparent && string(r.File.Text(s)) == ".cfi_endproc" {
+			s.Fn, f.Last = fn, i
+			r.close(s.Section, -1)
+			return
+		}
+	case StmtInstruction:
+		f.Instructions++
+	case StmtLabel:
+		if bytes.Contains(r.File.Text(s), []byte("xray_sled")) {
+			f.Skip = SkipXRay
+		}
+	}
+	if s.Opaque == macro {
+		f.HasMacro = true
+	}
+	s.Fn, f.Last = fn, i
+}
+
+var opaqueReason = [...]Reason{inlineAsm: SkipInlineAssembly, macro: SkipMacro}
+
+// isFunction reports whether the label begins a function.
+func (r *recovery) isFunction(s *Stmt, name []byte) bool {
+	if r.Target.Format == ELF {
+		return r.typed[string(name)]
+	}
+	return r.Sections[s.Section].Code && !r.Target.private(name) && !IsDigit(name[0]) && !r.alt[string(name)]
+}
+
+// define appends a function that begins with statement i.
+func (r *recovery) define(i int32, name []byte) int32 {
+	id := int32(len(r.Functions))
+	s := &r.Stmts[i]
+	f := Function{Name: string(name), Label: i, Section: s.Section, Last: i, End: -1}
+	f.Fragment = IsFragment(f.Name)
+	f.local, f.weak = !r.global[f.Name], r.weak[f.Name]
+	switch {
+	case !r.Sections[s.Section].Code:
+		f.Skip = SkipSection
+	case isOutlined(f.Name):
+		f.Skip = SkipOutlined
+	}
+	r.Functions = append(r.Functions, f)
+	return id
+}
+
+// begin opens the function that begins with statement i.
+func (r *recovery) begin(i int32, name []byte) int32 {
+	id := r.define(i, name)
+	r.current[r.Stmts[i].Section] = id
+	r.open[r.Functions[id].Name] = id
+	return id
+}
+
+// close ends the open function of a section, before statement next, or after
+// its own last one if next is negative.
+func (r *recovery) close(section, next int32) {
+	id := r.current[section]
+	if id < 0 {
+		return
+	}
+	r.current[section] = -1
+	f := &r.Functions[id]
+	delete(r.open, f.Name)
+	if next < 0 || r.Stmts[next].Section != section {
+		next = f.Last + 1
+	}
+	f.End = r.Tail
+	if int(next) < len(r.Stmts) {
+		f.End = int(r.Stmts[next].Pos)
+	}
+	if f.Instructions == 0 && f.Skip == 0 {
+		f.Skip = SkipEmpty
+	}
+}
+
+// sizeDirective handles .size, which ends a function wherever it stands: gcc
+// prints it after the cold part, which lies in the middle of the function.
+func (r *recovery) sizeDirective(s *Stmt, i int32) bool {
+	text := r.File.Text(s)
+	if s.Opaque != Transparent || !bytes.HasPrefix(text, []byte(".size")) {
+		return false
+	}
+	word, rest := SplitWord(text)
+	if string(word) != ".size" {
+		return false
+	}
+	name, _, _ := bytes.Cut(rest, []byte(","))
+	id, ok := r.open[string(Unquote(bytes.TrimSpace(name)))]
+	if ok {
+		r.close(r.Functions[id].Section, i)
+	}
+	return ok
+}
+
+// IsFragment tells by its name the cold part that gcc and LLVM split off a
+// function, FUNCTION.cold or FUNCTION.cold.N.
+func IsFragment(name string) bool {
+	i := strings.LastIndex(name, ".cold")
+	if i <= 0 {
+		return false
+	}
+	rest := name[i+len(".cold"):]
+	if rest == "" {
+		return true
+	}
+	return len(rest) > 1 && rest[0] == '.' && strings.Trim(rest[1:], "0123456789") == ""
+}
+
+func isOutlined(name string) bool {
+	return strings.HasPrefix(strings.TrimPrefix(name, "_"), "OUTLINED_FUNCTION_")
+}
+
+func IsDigit(c byte) bool { return c >= '0' && c <= '9' }
+
+// Probes returns the number of probes of the function.
+func (fn *Function) Probes() int {
+	if fn.Skip != 0 {
+		return 0
+	}
+	n := 1
+	for b := range fn.Blocks {
+		if b > 0 && fn.Probed(b) {
+			n++
+		}
+	}
+	return n
+}
+
+// Probed reports whether block b has a probe.
+func (fn *Function) Probed(b int) bool {
+	return b == 0 || fn.BlocksSkip == 0 && (fn.Formula == nil || fn.Formula[b] == nil)
+}
+
+// ProbedBlocks returns the number of blocks with a byte in the raw record.
+func (fn *Function) ProbedBlocks() int { return fn.Probes() - 1 }

@@ -1,0 +1,35 @@
+package instrument
+
+import "strconv"
+
+// machOWriter prints sections of Mach-O objects.
+type machOWriter struct{ *emitter }
+
+// section enters the section for a record. Maps live as long as what they
+// refer to.
+func (w machOWriter) section(s recordSection, _ int) {
+	attributes := ""
+	if s != rawSection {
+		attributes = ",regular,live_support"
+	}
+	w.line("\t.section\t__DATA,", s.name(), attributes)
+}
+
+// header prints the header as a weak definition, of which the linker keeps one.
+func (w machOWriter) header(s recordSection) {
+	w.section(s, 0)
+	symbol := headerSymbol(s)
+	w.line("\t.globl\t", symbol)
+	w.line("\t.weak_definition\t", symbol)
+	w.line("\t.no_dead_strip\t", symbol)
+	w.line("\t.p2align\t3")
+	w.line(symbol, ":")
+	w.headerFields(s, localPrefix(w.Target)+"h"+strconv.Itoa(int(s)), headerSymbol(rawSection))
+}
+
+func headerSymbol(s recordSection) string { return "__header$" + s.name() }
+
+// finish allows the linker to take each record for itself.
+func (w machOWriter) finish() {
+	w.line("\t.subsections_via_symbols")
+}
