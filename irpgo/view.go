@@ -3,8 +3,10 @@ package irpgo
 import (
 	"fmt"
 	"iter"
+	"slices"
 	"sync"
 
+	"github.com/profuse-pgo/profuse/internal/slab"
 	"github.com/profuse-pgo/profuse/memprof"
 	"github.com/profuse-pgo/profuse/profile"
 )
@@ -150,6 +152,21 @@ var (
 )
 
 func (v *view) Functions() iter.Seq[*profile.Function] {
+	var blocks slab.Slab[profile.Block]
+	return v.functions(blocks.Make)
+}
+
+// ReusedFunctions is for [profile.ReusedFunctions].
+func (v *view) ReusedFunctions() iter.Seq[*profile.Function] {
+	var blocks []profile.Block
+	return v.functions(func(n int) []profile.Block {
+		blocks = slices.Grow(blocks[:0], n)[:n]
+		return blocks
+	})
+}
+
+// functions yields the functions with blocks that newBlocks makes.
+func (v *view) functions(newBlocks func(n int) []profile.Block) iter.Seq[*profile.Function] {
 	return func(yield func(*profile.Function) bool) {
 		var f profile.Function
 		var ranks map[uint64]rankSum
@@ -160,11 +177,11 @@ func (v *view) Functions() iter.Seq[*profile.Function] {
 			src := &v.p.Functions[i]
 			symbol := viewSymbol(src.Name, src.nameRef())
 			for _, r := range src.Records {
-				f = profile.Function{Symbol: symbol, Hash: r.Hash, Blocks: f.Blocks[:0], Labels: f.Labels[:0]}
+				f = profile.Function{Symbol: symbol, Hash: r.Hash}
 				if r.IsCS() {
 					f.Labels = append(f.Labels, csLabel)
 				}
-				v.fillCounts(&f, r)
+				v.fillCounts(&f, r, newBlocks)
 				if rank, ok := ranks[symbol.ID]; ok {
 					f.FirstCall = rank.sum / rank.weight
 				}
@@ -176,7 +193,7 @@ func (v *view) Functions() iter.Seq[*profile.Function] {
 	}
 }
 
-func (v *view) fillCounts(f *profile.Function, r *Record) {
+func (v *view) fillCounts(f *profile.Function, r *Record, newBlocks func(n int) []profile.Block) {
 	switch r.Pseudo() {
 	case PseudoHot:
 		f.Labels = append(f.Labels, hotLabel)
@@ -187,8 +204,9 @@ func (v *view) fillCounts(f *profile.Function, r *Record) {
 		f.Covered = true
 		return
 	}
-	for _, c := range r.Counts {
-		f.Blocks = append(f.Blocks, profile.Block{Count: c})
+	f.Blocks = newBlocks(len(r.Counts))
+	for i, c := range r.Counts {
+		f.Blocks[i].Count = c
 		f.Covered = f.Covered || c > 0
 	}
 	if v.features.Has(profile.HasCalls) && len(r.Counts) > 0 {
@@ -249,13 +267,12 @@ func (v *view) Edges() iter.Seq[*profile.Edge] {
 
 func (v *view) Traces() iter.Seq[*profile.Trace] {
 	return func(yield func(*profile.Trace) bool) {
-		var t profile.Trace
 		for _, src := range v.p.Traces {
-			t = profile.Trace{Weight: src.Weight, Functions: t.Functions[:0]}
-			for _, ref := range src.NameRefs {
-				t.Functions = append(t.Functions, v.symbol(ref))
+			t := &profile.Trace{Weight: src.Weight, Functions: make([]profile.Symbol, len(src.NameRefs))}
+			for i, ref := range src.NameRefs {
+				t.Functions[i] = v.symbol(ref)
 			}
-			if !yield(&t) {
+			if !yield(t) {
 				return
 			}
 		}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"iter"
 
+	"github.com/profuse-pgo/profuse/internal/slab"
 	"github.com/profuse-pgo/profuse/profile"
 )
 
@@ -85,12 +86,13 @@ func (v *view) symbol(i int) profile.Symbol {
 func (v *view) Functions() iter.Seq[*profile.Function] {
 	return func(yield func(*profile.Function) bool) {
 		var f profile.Function
+		var blocks slab.Slab[profile.Block]
 		for i := range v.p.Functions {
 			src := &v.p.Functions[i]
 			f = profile.Function{
 				Symbol: v.symbol(i), Hash: uint64(src.CFG),
 				Calls: src.CallCount, Covered: src.Covered(), Runs: uint64(src.MergeCount),
-				Address: src.Address, Size: uint64(src.Size), Blocks: f.Blocks[:0],
+				Address: src.Address, Size: uint64(src.Size),
 			}
 			if v.features.Has(profile.CallsAreCoverage) {
 				f.Calls = 0
@@ -106,7 +108,7 @@ func (v *view) Functions() iter.Seq[*profile.Function] {
 				if v.sources != nil {
 					at = v.sources.Functions[i]
 				}
-				f.Blocks = appendBlocks(f.Blocks, src, &at)
+				f.Blocks = appendBlocks(blocks.Make(1 + len(src.Blocks))[:0], src, &at)
 			}
 			if !yield(&f) {
 				return

@@ -20,7 +20,7 @@
 //
 // # Limits
 //
-// Views go through the profile each time they are asked, and use what they
-// yield again: copy what is to be kept. Sums that outgrow 64 bits stop at
+// Views go through the profile each time they are asked, and [View] says what of
+// that may be kept. Sums that outgrow 64 bits stop at
 // 2^64-1.
 package profile

@@ -12,8 +12,10 @@ import (
 //
 // A view stands on the format's model in memory and copies nothing of its
 // size: it is cheap to make, and iterating twice costs twice. It must not
-// outlive a change of the model. What the iterators yield, the slices in it
-// included, is reused: copy what is kept beyond one step. Strings may be kept.
+// outlive a change of the model. The iterators yield one pointer over and over:
+// keep a copy of the value (*f), never the pointer. Such a copy of a [Function],
+// an [Edge] or a [Trace] stays valid, with its slices. Only the slices of a [Stack]
+// are reused, since stacks come by the million: copy those that you keep.
 // Order is that of the model and the same every time. Views may be used by
 // several goroutines at once.
 //
@@ -29,8 +31,8 @@ import (
 // A format package has a method View on its model, in view.go, that takes what
 // the model leaves out (the reader's Info, nil if there is none). It
 //
-//   - yields one *Function, *Stack, *Edge, *Trace over and over and keeps its
-//     slices, so that a walk allocates nothing per step. Where names have to be
+//   - yields one *Function, *Stack, *Edge, *Trace over and over. The slices of a
+//     Function and a Trace are never used again. Where names have to be
 //     put together, it keeps a table of them by the model's index;
 //   - sets the features that hold for the profile at hand, not those that the
 //     format could have;
@@ -157,4 +159,13 @@ func (f Features) Names() []string {
 		}
 	}
 	return names
+}
+
+// ReusedFunctions iterates as v.Functions does, faster where the format can: the
+// blocks of a function are overwritten at the next step.
+func ReusedFunctions(v View) iter.Seq[*Function] {
+	if r, ok := v.(interface{ ReusedFunctions() iter.Seq[*Function] }); ok {
+		return r.ReusedFunctions()
+	}
+	return v.Functions()
 }

@@ -121,7 +121,7 @@ func FunctionStacks(v View) StackSet {
 	hasLines := v.Features().Has(HasLines)
 	set.Stacks = func(yield func(*Stack) bool) {
 		s := Stack{Frames: make([]Frame, 1), Values: make([]uint64, len(values))}
-		for f := range v.Functions() {
+		for f := range ReusedFunctions(v) {
 			if !f.Covered {
 				continue
 			}

@@ -84,7 +84,7 @@ func Summarize(v View, shares []uint32) Summary {
 	features := v.Features()
 	s.OfCalls = !features.Has(HasBlocks) ||
 		features.Has(HasCalls|BlocksAreCoverage) && !features.Has(CallsAreCoverage)
-	for f := range v.Functions() {
+	for f := range ReusedFunctions(v) {
 		s.Functions++
 		if f.Covered {
 			s.Covered++

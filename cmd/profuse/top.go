@@ -148,7 +148,7 @@ func topFunctions(v profile.View) *topList {
 		list.value = "calls"
 	}
 	list.calls = !s.OfCalls && features.Has(profile.HasCalls) && !features.Has(profile.CallsAreCoverage)
-	for f := range v.Functions() {
+	for f := range profile.ReusedFunctions(v) {
 		it := topItem{symbol: f.Symbol, count: f.Total(), calls: f.Calls, labels: slices.Clone(f.Labels)}
 		if s.OfCalls {
 			it.count = f.Calls

@@ -21,7 +21,7 @@ const module = "github.com/profuse-pgo/profuse"
 var layers = [][]string{
 	{"internal/saturate", "internal/tally"},
 	{"profile"},
-	{"internal/atomicfile", "internal/blake3", "internal/filelock", "internal/lazymap", "internal/llvmorder", "internal/mt19937", "internal/symbols", "internal/zlibtext"},
+	{"internal/atomicfile", "internal/blake3", "internal/filelock", "internal/lazymap", "internal/llvmorder", "internal/mt19937", "internal/slab", "internal/symbols", "internal/zlibtext"},
 	{"internal/cursor", "internal/responsefile", "inputs", "internal/llvmyaml"},
 	{"internal/object", "internal/ondisk", "symbolize/internal/dwarf"},
 	{"symbolize", "classfile", "layout", "coverage"},

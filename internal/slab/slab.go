@@ -1,0 +1,22 @@
+// Package slab gives out slices that stay valid, many of them in one allocation.
+package slab
+
+// length is how many values are allocated at once.
+const length = 1024
+
+// A Slab allocates values in pieces. It never uses memory again: a piece is freed
+// when nothing refers to any of its values. The zero value is ready to use.
+type Slab[T any] struct{ free []T }
+
+// Make returns a slice of n zero values, without room for more.
+func (s *Slab[T]) Make(n int) []T {
+	if n > len(s.free) {
+		if n > length/4 {
+			return make([]T, n)
+		}
+		s.free = make([]T, length)
+	}
+	made := s.free[:n:n]
+	s.free = s.free[n:]
+	return made
+}
