@@ -2,7 +2,6 @@ package irpgo
 
 import (
 	"bytes"
-	"errors"
 	"iter"
 
 	"github.com/profuse-pgo/profuse/profile"
@@ -45,25 +44,8 @@ type Info struct {
 	BinaryIDs   [][]byte
 }
 
-// Warning is something a reader or merge noticed that did not stop it.
-type Warning struct {
-	File     string
-	Function string // empty when it concerns the file
-	Err      error  // matches a class of package profile; [LLVMMessage] has LLVM's words
-}
-
-// String prints the warning as "FILE: FUNCTION: MESSAGE".
-func (w Warning) String() string {
-	s := ""
-	var fe *profile.FormatError
-	if w.File != "" && !(errors.As(w.Err, &fe) && fe.File == w.File) { // else the message has it
-		s = w.File + ": "
-	}
-	if w.Function != "" {
-		s += w.Function + ": "
-	}
-	return s + w.Err.Error()
-}
+// Warning is a [profile.Warning].
+type Warning = profile.Warning
 
 // ReaderOptions adjust reading. The zero value is right for most uses.
 type ReaderOptions struct {

@@ -15,14 +15,8 @@ type MergeOptions struct {
 	Warn func(Warning)
 }
 
-// Warning is something a merge noticed that did not stop it.
-type Warning struct {
-	File string // as given by the caller; may be empty
-	Err  error  // a *[profile.FormatError]
-}
-
-// String prints the warning as "FILE: MESSAGE".
-func (w Warning) String() string { return w.Err.Error() }
+// Warning is a [profile.Warning].
+type Warning = profile.Warning
 
 // Added says what one input brought.
 type Added struct {

@@ -87,24 +87,8 @@ func LLVMMessages(err error) []string {
 	return out
 }
 
-// Warning is something a reader or merge noticed that did not stop it.
-type Warning struct {
-	File     string // empty when it concerns the map or profile merged into
-	Function string // empty when it concerns the file
-	Err      error  // matches a class of package profile
-}
-
-// String prints the warning as "FILE: FUNCTION: MESSAGE".
-func (w Warning) String() string {
-	s := ""
-	if w.File != "" {
-		s = w.File + ": "
-	}
-	if w.Function != "" {
-		s += w.Function + ": "
-	}
-	return s + w.Err.Error()
-}
+// Warning is a [profile.Warning].
+type Warning = profile.Warning
 
 // toolHex formats v like llvm-mipdata: upper case without prefix.
 func toolHex(v uint64) string { return fmt.Sprintf("%X", v) }
