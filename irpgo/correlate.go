@@ -197,7 +197,7 @@ func (b *correlationBuilder) records(data []byte, off int64) {
 	if b.f.BigEndian() {
 		order = binary.BigEndian
 	}
-	p := &rawProfile{ptr: b.f.PointerSize(), order: order, layout: newRecordLayout(rawVersionLLVM22, b.f.PointerSize(), NumValueKinds)}
+	p := &rawProfile{ptr: b.f.PointerSize(), order: order, bigEndian: order == binary.ByteOrder(binary.BigEndian), layout: newRecordLayout(rawVersionLLVM22, b.f.PointerSize(), NumValueKinds)}
 	p.records = rawSection{data, off}
 	for i := range p.numRecords() {
 		r := p.record(i)

@@ -1,8 +1,6 @@
 package irpgo
 
 import (
-	"crypto/md5"
-
 	"github.com/profuse-pgo/profuse/internal/cursor"
 	"github.com/profuse-pgo/profuse/internal/ondisk"
 	"github.com/profuse-pgo/profuse/memprof"
@@ -26,15 +24,13 @@ type indexedReader struct {
 	stream  uint64
 	syms    *Symtab
 
-	rec      Record
-	ref      uint64 // of rec.Name, 0 if that was not checked
-	nameOf   func(key []byte) string
-	verified bool // by sound
-	counts   []uint64
-	bitmap   []byte
-	values   valueBuffer
-	walked   bool // damaged functions were told of
-	rescued  int  // damaged functions left out
+	rec     Record
+	ref     uint64 // of rec.Name, 0 if that was not checked
+	counts  []uint64
+	bitmap  []byte
+	values  valueBuffer
+	walked  bool // damaged functions were told of
+	rescued int  // damaged functions left out
 }
 
 // indexedHeader holds the offsets of the header; 0 where the version has none.
@@ -63,37 +59,6 @@ func (r *indexedReader) info() *Info               { return &r.about }
 func (r *indexedReader) vtableNames() []string     { return r.vnames }
 func (r *indexedReader) traces() ([]Trace, uint64) { return r.trace, r.stream }
 func (r *indexedReader) nameRef() uint64           { return r.ref }
-
-func (r *indexedReader) intern(name func(key []byte) string) { r.nameOf = name }
-
-func (r *indexedReader) name(key []byte) string {
-	if r.nameOf != nil {
-		return r.nameOf(key)
-	}
-	return string(key)
-}
-
-// sound checks the hash table and the form of all records.
-func (r *indexedReader) sound(known func(key []byte, hash uint64) bool) bool {
-	if r.opt.Lenient || r.about.Version < 4 {
-		return false
-	}
-	sound := true
-	err := r.table.Items(true, func(it ondisk.Item) bool {
-		if !known(it.Key, it.Hash) {
-			sum := md5.Sum(it.Key)
-			sound = le.Uint64(sum[:]) == it.Hash
-		}
-		for b := it.Data; sound && len(b) > 0; {
-			n := r.recordSize(b)
-			sound = n > 0
-			b = b[n:]
-		}
-		return sound
-	})
-	r.verified = err == nil && sound
-	return r.verified
-}
 
 // recordSize returns the size of the record that b begins with, 0 if it is not
 // as it should be.
@@ -324,11 +289,11 @@ func (r *indexedReader) records(yield func(*Record, error) bool) {
 	rescuer := rescuer{opt: &r.opt, file: r.file, silent: r.walked}
 	rescuer.allow(r.table.Len())
 	defer func() { r.walked = true }()
-	err := r.table.Items(!r.opt.Lenient && !r.verified, func(it ondisk.Item) bool {
-		name := r.name(it.Key)
+	err := r.table.Items(!r.opt.Lenient, func(it ondisk.Item) bool {
+		name := string(it.Key)
 		if r.ref = it.Hash; r.opt.Lenient {
 			r.ref = 0
-		} else if !r.verified && NameRef(name) != it.Hash {
+		} else if NameRef(name) != it.Hash {
 			bad = profile.At("hash table", it.DataOff-int64(len(it.Key))-24).InRecord(n).Field("hash").
 				Gotf("%#x", it.Hash).Wantf("%#x, that of the key", NameRef(name)).
 				Because(&InstrError{Code: CodeMalformed})

@@ -1,105 +1,256 @@
 package irpgo
 
 import (
+	"cmp"
 	"slices"
+	"sort"
+	"strings"
 
+	"github.com/profuse-pgo/profuse/internal/llvmorder"
 	"github.com/profuse-pgo/profuse/internal/ondisk"
+	"github.com/profuse-pgo/profuse/internal/tally"
 )
 
-// An indexedTable is what the hash table of an indexed file is made of. It may
-// be encoded by several goroutines.
-type indexedTable interface {
-	numKeys() int
-	numBuckets() int
-	// bucketSizes sets the bytes that each bucket's items take; those of empty
-	// ones are 0 already.
-	bucketSizes(sizes []uint64)
-	// appendBuckets appends the buckets from one up to before another.
-	appendBuckets(dst []byte, from, to int) []byte
-	// summarize adds the counters of all records, those of context-sensitive
-	// ones to cs.
-	summarize(sum, cs *SummaryBuilder)
+// release says how the LLVM releases that write a version order things.
+type release struct {
+	sortedKeys bool // names sorted bytewise; before LLVM 17 in StringMap order
+	hash       llvmorder.Hash
 }
 
-// profileTable is the table of a [Profile].
-type profileTable struct {
-	x         *indexedWriter
-	functions []*Function // in order of insertion
-	hashes    []uint64    // name references of functions
-	sizes     []int       // bytes that their records take
-	chains    *ondisk.Chains
+// releaseOf maps an LLVM major release to its ordering. Verified against 14,
+// 16, 19 and 22; 17 and 18 follow from their sources.
+func releaseOf(llvm int) release {
+	r := release{sortedKeys: llvm >= 17, hash: llvmorder.Times37}
+	if llvm >= 19 {
+		r.hash = llvmorder.Mixed
+	}
+	return r
 }
 
-// newProfileTable chooses the functions and their places.
-func newProfileTable(x *indexedWriter) *profileTable {
-	all := make([]*Function, len(x.p.Functions))
-	for i := range x.p.Functions {
-		all[i] = &x.p.Functions[i]
+// recordOrder returns the order in which LLVM emits the records of one name:
+// that of a SmallDenseMap<uint64_t, …, 4> into which the hashes were inserted
+// in the given order.
+func recordOrder(records []*Record, rel release) []*Record {
+	if len(records) < 2 {
+		return records
 	}
-	t := &profileTable{x: x, functions: keyOrder(all, x.rel)}
-	if x.opt.Sparse {
-		t.functions = slices.DeleteFunc(slices.Clone(t.functions), func(f *Function) bool { return !f.ran() })
+	hashes := make([]uint64, len(records))
+	for i, r := range records {
+		hashes[i] = r.Hash
 	}
-	t.hashes = make([]uint64, len(t.functions))
-	t.sizes = make([]int, len(t.functions))
-	for i, f := range t.functions {
-		t.hashes[i] = f.nameRef()
-		for _, r := range f.Records {
-			t.sizes[i] += x.recordSize(r)
+	ordered := make([]*Record, len(records))
+	for i, at := range llvmorder.DenseMap(hashes, 4, rel.hash) {
+		ordered[i] = records[at]
+	}
+	return ordered
+}
+
+// An indexedTable is the hash table of an indexed file.
+type indexedTable struct {
+	x       *indexedWriter
+	keys    keySource
+	buckets int
+	order   []int32  // keys as they are written: bucket by bucket
+	refs    []uint64 // by key
+	sizes   []int    // by key, bytes that its records take; 0 if it is left out
+}
+
+// newTable arranges keys that are in the order of their names.
+func (x *indexedWriter) newTable(keys keySource) *indexedTable {
+	inserted := make([]int32, keys.len())
+	for i := range inserted {
+		inserted[i] = int32(i)
+	}
+	if !x.rel.sortedKeys {
+		slices.SortStableFunc(inserted, func(a, b int32) int { return cmp.Compare(keys.seq(int(a)), keys.seq(int(b))) })
+		bySeq := slices.Clone(inserted)
+		for i, at := range llvmorder.StringMap(len(bySeq), func(i int) string { return keys.name(int(bySeq[i])) }) {
+			inserted[i] = bySeq[at]
 		}
 	}
-	t.chains = ondisk.Arrange(t.hashes)
+	if x.opt.Sparse {
+		var memory keyRecords
+		inserted = slices.DeleteFunc(inserted, func(key int32) bool {
+			return !slices.ContainsFunc(keys.records(int(key), &memory), (*Record).ran)
+		})
+	}
+	t := &indexedTable{x: x, keys: keys, order: make([]int32, 0, len(inserted))}
+	t.measure(inserted)
+	hashes := make([]uint64, len(inserted))
+	for i, key := range inserted {
+		hashes[i] = t.refs[key]
+	}
+	chains := ondisk.Arrange(hashes)
+	t.buckets = chains.NumBuckets()
+	for b := range t.buckets {
+		for i := range chains.Bucket(b) {
+			t.order = append(t.order, inserted[i])
+		}
+	}
 	return t
 }
 
-func (t *profileTable) numKeys() int    { return len(t.functions) }
-func (t *profileTable) numBuckets() int { return t.chains.NumBuckets() }
-
-func (t *profileTable) bucketSizes(sizes []uint64) {
-	mask := uint64(len(sizes) - 1)
-	for i, f := range t.functions {
-		sizes[t.hashes[i]&mask] += uint64(ondisk.ItemSize(len(f.Name), t.sizes[i]))
-	}
-}
-
-func (t *profileTable) summarize(sum, cs *SummaryBuilder) {
-	for _, f := range t.functions {
-		for _, r := range f.Records {
-			if r.IsCS() {
-				cs.Add(r.Counts)
-			} else {
-				sum.Add(r.Counts)
-			}
+// measure sets the references and sizes of keys.
+func (t *indexedTable) measure(keys []int32) {
+	t.refs, t.sizes = make([]uint64, t.keys.len()), make([]int, t.keys.len())
+	var memory keyRecords
+	for _, key := range keys {
+		t.refs[key] = t.keys.ref(int(key))
+		for _, r := range t.keys.records(int(key), &memory) {
+			t.sizes[key] += t.x.recordSize(r)
 		}
 	}
 }
 
-func (t *profileTable) appendBuckets(dst []byte, from, to int) []byte {
-	for b := from; b < to; b++ {
-		head, n := len(dst), uint16(0)
-		for i := range t.chains.Bucket(b) {
-			if n == 0 {
-				dst = le.AppendUint16(dst, 0)
-			}
-			f := t.functions[i]
-			dst = appendItemHead(dst, t.hashes[i], f.Name, t.sizes[i])
-			for _, r := range recordOrder(f.Records, t.x.rel) {
-				dst = t.x.appendRecord(dst, r)
-			}
-			n++
+// aloneTable arranges sums of indexed profiles that all have one catalog, in
+// the order of the hash table that those have: neither are the names sorted nor
+// is anything arranged anew. Only in what order the keys of one bucket stand has
+// to be found out, for the inputs may have been written by another release, or
+// have been less when they were written. It returns nil if the table is to have
+// other buckets, or to hold less.
+func (x *indexedWriter) aloneTable(sums *accumulator) *indexedTable {
+	const fewKeys = 256 // below which it makes no difference
+	c := sums.alone
+	items := c.indexed.items
+	if !x.rel.sortedKeys || x.opt.Sparse || len(items) < fewKeys || ondisk.NumBuckets(len(items)) != c.key.buckets {
+		return nil
+	}
+	t := &indexedTable{x: x, buckets: c.key.buckets, order: make([]int32, len(items))}
+	for i := range items {
+		t.order[i] = int32(i)
+	}
+	name := func(i int) string { return c.entries[items[i].first].name }
+	var turned []uint8
+	last := -1
+	for i := 0; i < len(items); i += int(items[i].bucket) {
+		b := int(c.entries[items[i].first].ref & uint64(t.buckets-1))
+		if b <= last {
+			return nil // they are out of order
 		}
-		if n > 0 {
-			le.PutUint16(dst[head:], n)
+		last = b
+		mates := t.order[i : i+int(items[i].bucket)]
+		if len(mates) == 1 {
+			continue
+		}
+		if turned == nil {
+			turned = turns(len(items), name)
+		}
+		slices.SortFunc(mates, func(a, b int32) int { return strings.Compare(name(int(a)), name(int(b))) })
+		ondisk.Chain(mates, func(item int32) int { return int(turned[item]) })
+	}
+	t.keys = sums.finishAlone()
+	t.measure(t.order)
+	return t
+}
+
+// turns returns for n names, which are inserted in their order, how often the
+// table is resized after each of them was inserted.
+func turns(n int, name func(i int) string) []uint8 {
+	keys := make([]nameKey, n)
+	for i := range keys {
+		keys[i].index = int32(i)
+	}
+	growth := ondisk.Growth(n)
+	splitNames(keys, growth, name, 0)
+	turned := make([]uint8, n)
+	from := 0
+	for i, to := range growth {
+		for _, k := range keys[from:to] {
+			turned[k.index] = uint8(len(growth) - i)
+		}
+		from = to
+	}
+	return turned
+}
+
+// bucket returns the bucket of a key.
+func (t *indexedTable) bucket(key int32) int {
+	return int(t.refs[key] & uint64(t.buckets-1))
+}
+
+// bucketSizes sets the bytes that each bucket's items take; those of empty ones
+// are 0 already.
+func (t *indexedTable) bucketSizes(sizes []uint64) {
+	for key, size := range t.sizes {
+		if size > 0 {
+			sizes[t.bucket(int32(key))] += uint64(ondisk.ItemSize(len(t.keys.name(key)), size))
+		}
+	}
+}
+
+// summarize adds the counters of all records that are written, those of
+// context-sensitive ones to cs.
+func (t *indexedTable) summarize(sum, cs *SummaryBuilder) {
+	if k, ok := t.keys.(*sumKeys); ok {
+		large := 0
+		for _, c := range k.sums.counts {
+			if !tally.IsSmall(c) {
+				large++
+			}
+		}
+		sum.counts.Expect(large)
+	}
+	for key, size := range t.sizes {
+		if size > 0 {
+			t.keys.summarize(key, sum, cs)
+		}
+	}
+}
+
+// appendBuckets appends the buckets from one up to before another. It may be
+// called by several goroutines.
+func (t *indexedTable) appendBuckets(dst []byte, from, to int) []byte {
+	i := sort.Search(len(t.order), func(i int) bool { return t.bucket(t.order[i]) >= from })
+	var memory keyRecords
+	for head, last := 0, -1; i < len(t.order); i++ {
+		key := int(t.order[i])
+		b := t.bucket(t.order[i])
+		if b >= to {
+			break
+		}
+		if b != last {
+			head, last = len(dst), b
+			dst = le.AppendUint16(dst, 0)
+		}
+		le.PutUint16(dst[head:], le.Uint16(dst[head:])+1)
+		name := t.keys.name(key)
+		dst = le.AppendUint64(dst, t.refs[key])
+		dst = le.AppendUint64(dst, uint64(len(name)))
+		dst = le.AppendUint64(dst, uint64(t.sizes[key]))
+		dst = append(dst, name...)
+		for _, r := range recordOrder(t.keys.records(key, &memory), t.x.rel) {
+			dst = t.x.appendRecord(dst, r)
 		}
 	}
 	return dst
 }
 
-// appendItemHead appends what precedes the records of a name, which take size
-// bytes.
-func appendItemHead(dst []byte, ref uint64, name string, size int) []byte {
-	dst = le.AppendUint64(dst, ref)
-	dst = le.AppendUint64(dst, uint64(len(name)))
-	dst = le.AppendUint64(dst, uint64(size))
-	return append(dst, name...)
+// profileKeys are the keys of a [Profile].
+type profileKeys struct {
+	functions []Function
+	refs      []uint64
+}
+
+func newProfileKeys(p *Profile) *profileKeys {
+	k := &profileKeys{p.Functions, make([]uint64, len(p.Functions))}
+	for i := range p.Functions {
+		k.refs[i] = p.Functions[i].nameRef()
+	}
+	return k
+}
+
+func (k *profileKeys) len() int                               { return len(k.functions) }
+func (k *profileKeys) name(i int) string                      { return k.functions[i].Name }
+func (k *profileKeys) ref(i int) uint64                       { return k.refs[i] }
+func (k *profileKeys) seq(i int) uint64                       { return k.functions[i].seq }
+func (k *profileKeys) records(i int, _ *keyRecords) []*Record { return k.functions[i].Records }
+
+func (k *profileKeys) summarize(i int, sum, cs *SummaryBuilder) {
+	for _, r := range k.functions[i].Records {
+		if r.IsCS() {
+			cs.Add(r.Counts)
+		} else {
+			sum.Add(r.Counts)
+		}
+	}
 }

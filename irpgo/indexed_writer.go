@@ -70,7 +70,8 @@ type indexedWriter struct {
 	variant Variant
 	rel     release
 
-	table   indexedTable
+	keys    keySource // nil for those of p
+	table   *indexedTable
 	kinds   int  // value kinds that the version can hold
 	native  bool // as the release that introduced the version
 	sum, cs SummaryBuilder
@@ -118,13 +119,19 @@ func newIndexedWriter(p *Profile, opt IndexedOptions) (*indexedWriter, error) {
 
 // writeTo writes the file.
 func (x *indexedWriter) writeTo(w io.Writer) error {
+	switch {
+	case x.table != nil:
+		x.keys = x.table.keys
+	case x.keys == nil:
+		x.keys = newProfileKeys(x.p)
+	}
 	if x.native {
 		if err := x.fitVersion(indexedVersions[x.opt.Version]); err != nil {
 			return err
 		}
 	}
 	if x.table == nil {
-		x.table = newProfileTable(x)
+		x.table = x.newTable(x.keys)
 	}
 	x.summed.Go(func() { x.table.summarize(&x.sum, &x.cs) })
 	defer x.summed.Wait()
@@ -164,8 +171,9 @@ func (x *indexedWriter) fitVersion(traits versionTraits) error {
 }
 
 func (x *indexedWriter) warnFirst(what string, has func(*Record) bool) {
-	for i := range x.p.Functions {
-		if slices.ContainsFunc(x.p.Functions[i].Records, has) {
+	var memory keyRecords
+	for i := range x.keys.len() {
+		if slices.ContainsFunc(x.keys.records(i, &memory), has) {
 			x.warnLost(what)
 			return
 		}
@@ -181,17 +189,17 @@ func (x *indexedWriter) warnLost(what string) {
 
 // ran reports whether any counter or bitmap bit of f is set. All records of a
 // name are kept or dropped together.
-func (f *Function) ran() bool {
-	for _, r := range f.Records {
-		for _, c := range r.Counts {
-			if c != 0 {
-				return true
-			}
+func (f *Function) ran() bool { return slices.ContainsFunc(f.Records, (*Record).ran) }
+
+func (r *Record) ran() bool {
+	for _, c := range r.Counts {
+		if c != 0 {
+			return true
 		}
-		for _, b := range r.Bitmap {
-			if b != 0 {
-				return true
-			}
+	}
+	for _, b := range r.Bitmap {
+		if b != 0 {
+			return true
 		}
 	}
 	return false
@@ -242,7 +250,7 @@ type placement struct {
 }
 
 func (x *indexedWriter) place(payloadStart int) (placement, error) {
-	pl := placement{buckets: make([]uint64, x.table.numBuckets())}
+	pl := placement{buckets: make([]uint64, x.table.buckets)}
 	x.table.bucketSizes(pl.buckets)
 	pos := payloadStart
 	for b, size := range pl.buckets {
@@ -341,7 +349,7 @@ func (x *indexedWriter) writeTable(w *bufio.Writer, pl *placement) error {
 	}
 	x.buf = append(x.buf[:0], make([]byte, pl.header.hashOffset-pl.bucketsEnd)...)
 	x.buf = le.AppendUint64(x.buf, uint64(len(pl.buckets)))
-	x.buf = le.AppendUint64(x.buf, uint64(x.table.numKeys()))
+	x.buf = le.AppendUint64(x.buf, uint64(len(x.table.order)))
 	for _, at := range pl.buckets {
 		x.buf = le.AppendUint64(x.buf, at)
 	}
@@ -361,7 +369,7 @@ type bucketChunk struct {
 
 // writeBuckets encodes the buckets with all CPUs and writes them in order.
 func (x *indexedWriter) writeBuckets(w io.Writer, pl *placement) error {
-	workers := min(runtime.GOMAXPROCS(0), 1+x.table.numKeys()/1000)
+	workers := min(runtime.GOMAXPROCS(0), 1+len(x.table.order)/1000)
 	ahead := make([]*bucketChunk, 0, 2*workers) // being encoded, in order
 	var spare [][]byte
 	next := 0

@@ -53,20 +53,19 @@ type Added struct {
 type Merger struct {
 	opt       MergeOptions
 	variant   Variant
-	functions accFunctions
+	sums      accumulator
 	binaryIDs map[string]struct{}
 	vtables   map[string]struct{}
 	symbols   Symtab
 	sampler   *traceSampler
 	next      int             // index of the next input of Add
-	names     *nameCache      // shared by all forks
 	memprof   *memprof.Merger // nil until an input has a heap profile
+	names     *nameCache      // shared by all forks
+	catalogs  *catalogCache   // shared by all forks; nil makes no use of catalogs
 
-	// The fast way, see shape.go.
-	shapes *shapeRegistry // shared by all forks
-	sums   map[*shape]*shapeSum
-	shaped shapedProfile // of the input that is being added
-	plain  bool          // only the general way from here on
+	fromCatalogs int     // inputs added by their catalogs, of all
+	numbers      numbers // memory for those of an input
+	spare        catalog // memory for one that is not kept
 }
 
 // NewMerger returns an empty Merger.
@@ -77,19 +76,18 @@ func NewMerger(opt MergeOptions) *Merger {
 		}
 		return max(n, 0)
 	}
-	return newMerger(opt, newTraceSampler(orDefault(opt.TraceReservoir, 100), orDefault(opt.MaxTraceLength, 10000)), newShapeRegistry(), newNameCache())
+	return newMerger(opt, newTraceSampler(orDefault(opt.TraceReservoir, 100), orDefault(opt.MaxTraceLength, 10000)), newCatalogCache(), newNameCache())
 }
 
-func newMerger(opt MergeOptions, sampler *traceSampler, shapes *shapeRegistry, names *nameCache) *Merger {
+func newMerger(opt MergeOptions, sampler *traceSampler, catalogs *catalogCache, names *nameCache) *Merger {
 	return &Merger{
 		opt:       opt,
-		functions: newAccFunctions(),
+		sums:      newAccumulator(opt.LLVMCompat),
 		binaryIDs: make(map[string]struct{}),
 		vtables:   make(map[string]struct{}),
 		sampler:   sampler,
-		shapes:    shapes,
 		names:     names,
-		sums:      make(map[*shape]*shapeSum),
+		catalogs:  catalogs,
 	}
 }
 
@@ -118,26 +116,20 @@ func (m *Merger) AddAt(index int, r *Reader, weight uint64) (added Added, err er
 	}
 	var heap *memprof.Profile
 	var heapErr error
-	added, ok := m.addShaped(index, r, weight)
+	added, ok := m.addNumbers(index, r, weight)
 	if ok {
 		m.variant = variant
 	} else {
-		sound := false
-		if m.opt.LLVMCompat {
-			// LLVM's result depends on the order in which records meet, so sums of
-			// a shape and other records must not be built up side by side.
-			m.plain = true
-			m.flush()
-		} else if sound, err = m.readable(r); err != nil {
-			return added, err
+		if !m.opt.LLVMCompat {
+			if err = readable(r); err != nil {
+				return added, err
+			}
 		}
 		if heap, heapErr = r.memProf(); heapErr != nil && !m.opt.LLVMCompat {
 			return added, heapErr
 		}
 		m.variant = variant
-		in := input{m: m, reader: r, index: index, weight: weight}
-		err = in.addRecords(sound)
-		added = in.added
+		added, err = m.addRecords(index, r, weight)
 		m.addNames(r)
 	}
 	traces, stream = r.weightedTraces(weight)
@@ -152,18 +144,14 @@ func (m *Merger) AddAt(index int, r *Reader, weight uint64) (added Added, err er
 	return added, heapErr
 }
 
-// readable reads all records, unless it is certain that they can be read. sound
-// tells that it is.
-func (m *Merger) readable(r *Reader) (sound bool, err error) {
-	if d, ok := r.dec.(binaryDecoder); ok && d.sound(m.functions.knows()) {
-		return true, nil
-	}
+// readable reads all records, to see whether they can be read.
+func readable(r *Reader) error {
 	for _, err := range r.Records() {
 		if err != nil {
-			return false, err
+			return err
 		}
 	}
-	return false, nil
+	return nil
 }
 
 // weightedTraces is [Reader.Traces] for a profile of that weight. Merged traces
@@ -181,49 +169,89 @@ func (r *Reader) weightedTraces(weight uint64) ([]Trace, uint64) {
 	return traces, stream
 }
 
-// An input is a profile that is added record by record.
-type input struct {
-	m      *Merger
-	reader *Reader
-	index  int
-	weight uint64
-	next   uint64 // number of the next record
-	added  Added
+// addNumbers adds a profile that has a catalog and reports whether it did; if
+// not, nothing has happened.
+func (m *Merger) addNumbers(index int, r *Reader, weight uint64) (added Added, ok bool) {
+	n := m.numbersOf(r)
+	if n == nil {
+		return added, false
+	}
+	to, added, ok := m.sums.addNumbers(n, index, weight, func(e *entry) { m.warn(r.Name(), e.name, CodeCounterOverflow) })
+	if !ok {
+		return added, false
+	}
+	if raw, ok := r.dec.(*rawReader); ok {
+		raw.stamps = n.stampsOf() // as reading the records leaves them
+	}
+	m.fromCatalogs++
+	m.addCatalogNames(n.catalog, r, to.profiles == 1)
+	return added, true
 }
 
-// seq is when the next record appears, among those of all inputs.
-func (in *input) seq() uint64 { return uint64(in.index)<<32 | in.next }
+// addCatalogNames keeps the names that the caller asked for: those of the
+// catalog once, those that an indexed profile has beside its functions each
+// time.
+func (m *Merger) addCatalogNames(c *catalog, r *Reader, first bool) {
+	var vtables []string
+	switch {
+	case c.indexed != nil:
+		vtables = r.dec.vtableNames()
+	case first:
+		vtables = c.raw.vtableNames
+	}
+	if m.opt.KeepVTableNames {
+		for _, n := range vtables {
+			m.vtables[n] = struct{}{}
+		}
+	}
+	if !m.opt.KeepSymbols {
+		return
+	}
+	if first {
+		c.eachSymbol(m.symbols.add)
+	}
+	for _, n := range vtables {
+		m.symbols.learn(n)
+	}
+}
 
-// addRecords adds all records, up to the first that cannot be read. sound says
-// that there is none such.
-func (in *input) addRecords(sound bool) error {
-	m, r := in.m, in.reader
-	if binary, ok := r.dec.(binaryDecoder); ok {
-		binary.intern(m.functions.guess)
-	}
-	if raw, ok := r.dec.(*rawReader); ok && sound {
-		raw.direct = in.directly(raw)
-		defer func() { raw.direct = nil }()
-	}
+// addRecords adds all records, up to the first that cannot be read.
+func (m *Merger) addRecords(index int, r *Reader, weight uint64) (added Added, err error) {
+	seq := uint64(index) << 32
 	for rec, err := range r.Records() {
 		if err != nil {
-			return err
+			return added, err
 		}
 		ref := r.dec.nameRef()
 		if m.opt.Rename != nil {
 			rec.Name, ref = m.opt.Rename(rec.Name), 0
 		}
-		if m.addRecord(rec, ref, in.weight, in.seq(), r.Name()) {
-			in.added.Records++
+		if m.addRecord(rec, ref, weight, seq, r.Name()) {
+			added.Records++
 			for _, c := range rec.Counts {
-				in.added.Count = saturate.Add(in.added.Count, c)
+				added.Count = saturate.Add(added.Count, c)
 			}
 		} else {
-			in.added.Skipped++
+			added.Skipped++
 		}
-		in.next++
+		seq++
 	}
-	return nil
+	return added, nil
+}
+
+// addRecord adds src, whose name has the given reference unless that is 0, and
+// reports whether it was taken.
+func (m *Merger) addRecord(src *Record, ref, weight, seq uint64, file string) bool {
+	taken, reported := true, false
+	// At most one warning per function and input.
+	m.sums.addRecord(src, ref, weight, seq, func(code Code) {
+		if !reported {
+			m.warn(file, src.Name, code)
+		}
+		reported = true
+		taken = taken && code == CodeCounterOverflow
+	})
+	return taken
 }
 
 func (m *Merger) addBinaryIDs(r *Reader) {
@@ -235,7 +263,7 @@ func (m *Merger) addBinaryIDs(r *Reader) {
 }
 
 // empty reports whether no record was merged yet.
-func (m *Merger) empty() bool { return len(m.functions.order) == 0 && len(m.sums) == 0 }
+func (m *Merger) empty() bool { return len(m.sums.entries) == 0 }
 
 // Skip says that the input with this index will not be added.
 func (m *Merger) Skip(index int) { m.sampler.admit(index, nil, 0) }

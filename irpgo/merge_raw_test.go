@@ -34,7 +34,7 @@ func relatedProgram(rng *rand.Rand) *rawBuild {
 		}
 		switch rng.IntN(60) {
 		case 0:
-			f.counts = append(f.counts, 1) // of another shape
+			f.counts = append(f.counts, 1) // of another form
 		case 1:
 			f.hash++
 		case 2:
@@ -51,15 +51,15 @@ func relatedProgram(rng *rand.Rand) *rawBuild {
 	return b
 }
 
-// TestDirectEqualsGeneral merges profiles of related programs with records
-// added from the bytes of the file, and the general way.
-func TestDirectEqualsGeneral(t *testing.T) {
+// TestRelatedPrograms merges profiles of programs that share functions, by
+// catalogs and record by record.
+func TestRelatedPrograms(t *testing.T) {
 	for seed := range uint64(200 / oracle.Step(8)) {
 		rng := rand.New(rand.NewPCG(seed, 77))
-		var inputs []shapeInput
+		var inputs []weightedInput
 		saturates := false // of a sum of a shape, each input does not warn anew
 		for range 6 {
-			in := shapeInput{relatedProgram(rng).build(), 1}
+			in := weightedInput{relatedProgram(rng).build(), 1}
 			switch rng.IntN(8) {
 			case 0:
 				in.weight, saturates = 1<<60, true
@@ -74,64 +74,16 @@ func TestDirectEqualsGeneral(t *testing.T) {
 			}
 			inputs = append(inputs, in)
 		}
-		want, wantAdded, wantWarn, _ := mergeShapes(t, MergeOptions{}, true, inputs)
-		got, gotAdded, gotWarn, _ := mergeShapes(t, MergeOptions{}, false, inputs)
+		want, wantAdded, wantWarn, _ := mergeWeighted(t, MergeOptions{}, true, inputs)
+		got, gotAdded, gotWarn, _ := mergeWeighted(t, MergeOptions{}, false, inputs)
 		if !bytes.Equal(got, want) {
 			t.Fatalf("seed %d: files differ at byte %d", seed, firstDifference(got, want))
 		}
 		if diff := cmp.Diff(wantAdded, gotAdded); diff != "" {
-			t.Errorf("seed %d: added (-general +direct):\n%s", seed, diff)
+			t.Errorf("seed %d: added (-records +catalogs):\n%s", seed, diff)
 		}
 		if diff := cmp.Diff(wantWarn, gotWarn); diff != "" && !saturates {
-			t.Errorf("seed %d: warnings (-general +direct):\n%s", seed, diff)
-		}
-	}
-}
-
-// TestDirectIsTaken has records added directly that are known and have nothing
-// but counters, and no others.
-func TestDirectIsTaken(t *testing.T) {
-	b := newRawBuild(10, 8, binary.LittleEndian, IRLevel)
-	values := b.funcs[0].values
-	b.funcs = nil
-	for i := range 20 {
-		b.funcs = append(b.funcs, rawFunc{name: fmt.Sprint("f", i), hash: uint64(i), addr: uint64(0x10_0000 + 64*i), counts: []uint64{1, 2}})
-	}
-	b.funcs[3].bitmap, b.funcs[7].values = []byte{1}, values
-	m := NewMerger(MergeOptions{})
-	m.shapes.entries[shapeKey{}] = &shapeEntry{} // no shape for the first profile
-	for round := range 2 {
-		r, err := NewReader("in", b.build(), ReaderOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if round == 0 {
-			if _, err := m.Add(r, 1); err != nil {
-				t.Fatal(err)
-			}
-			m.functions.last = nil
-			continue
-		}
-		in := input{m: m, reader: r, index: 1, weight: 1}
-		d := r.dec.(*rawReader)
-		if err := d.prepare(); err != nil {
-			t.Fatal(err)
-		}
-		direct := in.directly(d)
-		if direct == nil {
-			t.Fatal("not for this profile")
-		}
-		for i := range b.funcs {
-			plain := i != 3 && i != 7
-			if direct(i) != plain {
-				t.Errorf("record %d: direct is %v", i, !plain)
-			}
-			if !plain {
-				m.functions.get(b.funcs[i].name, 0, 0)
-			}
-		}
-		if want := (Added{Records: 18, Count: 3 * 18}); in.added != want {
-			t.Errorf("added %+v, want %+v", in.added, want)
+			t.Errorf("seed %d: warnings (-records +catalogs):\n%s", seed, diff)
 		}
 	}
 }

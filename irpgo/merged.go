@@ -1,7 +1,6 @@
 package irpgo
 
 import (
-	"cmp"
 	"io"
 	"maps"
 	"slices"
@@ -9,13 +8,15 @@ import (
 	"github.com/profuse-pgo/profuse/internal/saturate"
 )
 
-// Merged is what a [Merger] has added up. Where all of it came from indexed
-// profiles of one program it can be written, and counted, without being built
-// as a [Profile] first, which would take more time and memory than all else.
+// Merged is what a [Merger] has added up. It can be written, and counted,
+// without being built as a [Profile] first, which would take more time and
+// memory.
 type Merged struct {
-	m       *Merger
-	profile Profile   // without functions as long as sum has them
-	sum     *shapeSum // nil if profile is complete
+	sums    *accumulator
+	warn    func(name string, code Code)
+	profile Profile  // without functions as long as they are not built
+	keys    *sumKeys // in the order of names; nil until it is needed
+	built   bool
 }
 
 // Contents says how much a merged profile holds.
@@ -27,11 +28,15 @@ type Contents struct {
 
 // Finish ends the merging: nothing may be added afterwards.
 func (m *Merger) Finish() *Merged {
-	r := &Merged{m: m, profile: Profile{
-		Variant:         m.variant,
-		Traces:          m.sampler.traces,
-		TraceStreamSize: m.sampler.stream,
-	}}
+	r := &Merged{
+		sums: &m.sums,
+		warn: func(name string, code Code) { m.warn("", name, code) },
+		profile: Profile{
+			Variant:         m.variant,
+			Traces:          m.sampler.traces,
+			TraceStreamSize: m.sampler.stream,
+		},
+	}
 	p := &r.profile
 	for id := range m.binaryIDs {
 		p.BinaryIDs = append(p.BinaryIDs, []byte(id))
@@ -45,11 +50,18 @@ func (m *Merger) Finish() *Merged {
 		p.MemProf = m.memprof.Profile()
 		p.Variant |= HasMemProf
 	}
-	r.sum = m.soleSum()
-	if r.sum == nil || r.sum.shape.indexed == nil || !r.sum.shape.indexed.distinct {
-		r.build()
+	if r.sums.alone == nil {
+		r.byName()
 	}
 	return r
+}
+
+// byName returns the keys in the order of names.
+func (r *Merged) byName() *sumKeys {
+	if r.keys == nil {
+		r.keys = r.sums.finish(r.warn)
+	}
+	return r.keys
 }
 
 // Profile returns the merged profile, which takes over the Merger's memory:
@@ -57,39 +69,28 @@ func (m *Merger) Finish() *Merged {
 // be written.
 func (m *Merger) Profile() *Profile { return m.Finish().Profile() }
 
-// build makes the functions.
-func (r *Merged) build() {
-	if r.sum != nil {
-		r.profile.Functions = r.sum.asFunctions(r.m.opt.LLVMCompat)
-	} else {
-		r.m.flush()
-		r.profile.Functions = r.m.settled()
-	}
-	r.sum, r.m = nil, nil
-}
-
 // Profile returns the merged profile, always the same.
 func (r *Merged) Profile() *Profile {
-	if r.m != nil {
-		r.build()
+	if !r.built {
+		r.profile.Functions = r.byName().functions()
+		r.built = true
 	}
 	return &r.profile
 }
 
-// WriteIndexed writes the bytes that [WriteIndexed] writes of the profile. The
-// profile is built only where that is needed.
+// WriteIndexed writes the bytes that [WriteIndexed] writes of the profile.
 func (r *Merged) WriteIndexed(w io.Writer, opt IndexedOptions) error {
-	if r.m != nil {
-		x, err := newIndexedWriter(&r.profile, opt)
-		if err != nil {
-			return err
-		}
-		if t := newSumTable(x, r.sum, r.m.opt.LLVMCompat); t != nil {
-			x.table = t
+	x, err := newIndexedWriter(&r.profile, opt)
+	if err != nil {
+		return err
+	}
+	if r.keys == nil {
+		if x.table = x.aloneTable(r.sums); x.table != nil {
 			return x.writeTo(w)
 		}
 	}
-	return WriteIndexed(w, r.Profile(), opt)
+	x.keys = r.byName()
+	return x.writeTo(w)
 }
 
 // ChooseVersion is [ChooseIndexedVersion] for the profile.
@@ -100,26 +101,20 @@ func (r *Merged) ChooseVersion(inputs []*Info) VersionChoice {
 	return ChooseIndexedVersion(r.Profile(), inputs)
 }
 
-// Head returns the profile without its functions, if they have not been built
-// yet. It is not to be changed.
+// Head returns the profile, perhaps without its functions. It is not to be
+// changed.
 func (r *Merged) Head() *Profile { return &r.profile }
 
 // Contents counts what the profile holds.
 func (r *Merged) Contents() (c Contents) {
-	if r.m == nil {
-		c.Functions = len(r.profile.Functions)
-		for i := range r.profile.Functions {
-			for _, rec := range r.profile.Functions[i].Records {
-				c.add(rec.Counts)
-			}
-		}
-		return c
+	entries := r.sums.entries
+	if r.keys != nil {
+		c.Functions, entries = r.keys.len(), r.keys.entries
+	} else {
+		c.Functions = len(r.sums.alone.indexed.items)
 	}
-	s := r.sum.shape
-	c.Functions = len(s.indexed.items)
-	for i := range s.functions {
-		f := &s.functions[i]
-		c.add(r.sum.counts[f.counters : f.counters+f.count])
+	for i := range entries {
+		c.add(r.sums.countsOf(&entries[i]))
 	}
 	return c
 }
@@ -132,49 +127,4 @@ func (c *Contents) add(counts []uint64) {
 	for _, n := range counts {
 		c.Total = saturate.Add(c.Total, n)
 	}
-}
-
-func (m *Merger) sorted() []*accFunction {
-	fs := m.functions.order
-	out := make([]*accFunction, len(fs))
-	for i, at := range nameOrder(len(fs), func(i int) string { return fs[i].name }) {
-		out[i] = fs[at]
-	}
-	return out
-}
-
-// settled returns the functions of the accumulator.
-func (m *Merger) settled() []Function {
-	out := make([]Function, 0, len(m.functions.order))
-	for _, f := range m.sorted() {
-		fn := Function{Name: f.name, seq: f.seq, Records: make([]*Record, 0, len(f.records)), refOf: f.name, ref: f.ref}
-		for i, r := range f.records {
-			f.records[i] = m.settle(r)
-		}
-		if !m.opt.LLVMCompat && len(f.records) > 1 {
-			slices.SortFunc(f.records, func(a, b *accRecord) int { return cmp.Compare(a.seq, b.seq) })
-		}
-		for _, r := range f.records {
-			r.sortValues()
-			fn.Records = append(fn.Records, &r.Record)
-		}
-		out = append(out, fn)
-	}
-	return out
-}
-
-// settle lets the rival that appeared first stand and merges into it what the
-// others can give by LLVM's rules, in order of appearance.
-func (m *Merger) settle(r *accRecord) *accRecord {
-	if len(r.rivals) == 0 {
-		return r
-	}
-	all := append([]*accRecord{r}, r.rivals...)
-	slices.SortFunc(all, func(a, b *accRecord) int { return cmp.Compare(a.seq, b.seq) })
-	first := all[0]
-	first.rivals = nil
-	for _, o := range all[1:] {
-		first.merge(&o.Record, 1, false, func(code Code) { m.warn("", o.Name, code) })
-	}
-	return first
 }

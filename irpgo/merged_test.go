@@ -40,11 +40,11 @@ func writeMerged(t *testing.T, m *Merged, opt IndexedOptions) []byte {
 // TestMergedEqualsProfile writes sums as they are and by way of a profile.
 func TestMergedEqualsProfile(t *testing.T) {
 	for _, tc := range []struct {
-		name   string
-		opt    randomOptions
-		from   uint32 // version of the inputs
-		to     IndexedOptions
-		direct bool
+		name  string
+		opt   randomOptions
+		from  uint32 // version of the inputs
+		to    IndexedOptions
+		alone bool
 	}{
 		{"newest", randomOptions{functions: 700, maxHashes: 1, variant: IRLevel}, 13, IndexedOptions{}, true},
 		{"everything", randomOptions{functions: 500, maxHashes: 8, values: 3, bitmaps: true, variant: IRLevel | ContextSens}, 13, IndexedOptions{}, true},
@@ -55,8 +55,8 @@ func TestMergedEqualsProfile(t *testing.T) {
 		{"previous version", randomOptions{functions: 600, maxHashes: 6, values: 2, variant: IRLevel}, 13, IndexedOptions{Version: 11, LLVMRelease: 22}, true},
 		{"traces", randomOptions{functions: 600, maxHashes: 1, variant: IRLevel | HasTemporal, traces: 3}, 13, IndexedOptions{}, true},
 		{"to version 10", randomOptions{functions: 600, maxHashes: 2, variant: IRLevel}, 13, IndexedOptions{Version: 10}, true},
-		{"bitmaps to version 10", randomOptions{functions: 600, maxHashes: 2, bitmaps: true, variant: IRLevel}, 13, IndexedOptions{Version: 10}, false},
-		{"vtables to version 11", randomOptions{functions: 600, maxHashes: 2, values: 3, variant: IRLevel}, 13, IndexedOptions{Version: 11}, false},
+		{"bitmaps to version 10", randomOptions{functions: 600, maxHashes: 2, bitmaps: true, variant: IRLevel}, 13, IndexedOptions{Version: 10}, true},
+		{"vtables to version 11", randomOptions{functions: 600, maxHashes: 2, values: 3, variant: IRLevel}, 13, IndexedOptions{Version: 11}, true},
 		{"to an old order", randomOptions{functions: 600, maxHashes: 2, variant: IRLevel}, 13, IndexedOptions{Version: 8}, false},
 		{"sparse", randomOptions{functions: 600, maxHashes: 2, variant: IRLevel}, 13, IndexedOptions{Sparse: true}, false},
 		{"few", randomOptions{functions: 20, maxHashes: 2, variant: IRLevel}, 13, IndexedOptions{}, false},
@@ -87,8 +87,8 @@ func TestMergedEqualsProfile(t *testing.T) {
 					if got := writeMerged(t, m, tc.to); !bytes.Equal(got, want) {
 						t.Fatalf("seed %d, %+v: files differ at byte %d", seed, opt, firstDifference(got, want))
 					}
-					if direct := m.m != nil; direct != tc.direct {
-						t.Errorf("seed %d, %+v: written as it is: %t", seed, opt, direct)
+					if alone := m.keys == nil; alone != tc.alone {
+						t.Errorf("seed %d, %+v: written in the order of the inputs: %t", seed, opt, alone)
 					}
 					if got := writeMerged(t, m, tc.to); !bytes.Equal(got, want) {
 						t.Errorf("seed %d, %+v: writing again gives another file", seed, opt)
@@ -115,41 +115,43 @@ func TestMergedDamagedTable(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	direct := 0
+	alone := 0
 	for range 800 / oracle.Step(5) {
 		changed := bytes.Clone(data)
 		for range 1 + rng.IntN(2) {
 			changed[rng.IntN(len(changed))] ^= 1 << rng.IntN(8)
 		}
-		read := func(plain bool) (*Merged, error) {
+		read := func(byRecord bool) (*Merged, error) {
 			r, err := NewReader("in", changed, ReaderOptions{})
 			if err != nil {
 				return nil, err
 			}
 			m := NewMerger(MergeOptions{})
-			m.plain = plain
+			if byRecord {
+				m.catalogs = nil
+			}
 			if _, err := m.Add(r, 1); err != nil {
 				return nil, err
 			}
 			return m.Finish(), nil
 		}
-		plain, plainErr := read(true)
-		fast, fastErr := read(false)
-		if fmt.Sprint(plainErr) != fmt.Sprint(fastErr) {
-			t.Fatalf("%v, the fast way %v", plainErr, fastErr)
+		want, wantErr := read(true)
+		got, err := read(false)
+		if fmt.Sprint(err) != fmt.Sprint(wantErr) {
+			t.Fatalf("%v, record by record %v", err, wantErr)
 		}
-		if plainErr != nil {
+		if err != nil {
 			continue
 		}
-		if fast.m != nil {
-			direct++
+		if got.keys == nil {
+			alone++
 		}
-		if !bytes.Equal(writeMerged(t, fast, IndexedOptions{}), writeMerged(t, plain, IndexedOptions{})) {
+		if !bytes.Equal(writeMerged(t, got, IndexedOptions{}), writeMerged(t, want, IndexedOptions{})) {
 			t.Fatal("files differ")
 		}
 	}
-	if direct < 50 {
-		t.Errorf("only %d were written as they are", direct)
+	if alone < 50 {
+		t.Errorf("only %d were written in the order of the input", alone)
 	}
 }
 

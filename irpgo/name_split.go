@@ -6,6 +6,32 @@ import (
 	"strings"
 )
 
+// nameKey stands for a name: its eight bytes at the depth that is being looked
+// at, the first one highest, zeros after its end.
+type nameKey struct {
+	bytes uint64
+	index int32
+}
+
+// newNameKeys returns the keys of n names for the first bytes in which they
+// differ.
+func newNameKeys(n int, name func(i int) string) []nameKey {
+	keys := make([]nameKey, n)
+	for i := range keys {
+		keys[i].index = int32(i)
+	}
+	if n > 0 {
+		depth := inCommon(keys, name, 0)
+		for i := range keys {
+			keys[i].bytes = bytesAt(name(i), depth)
+		}
+	}
+	return keys
+}
+
+// fewNames are sorted by comparing whole names.
+const fewNames = 24
+
 // splitNames arranges keys so that, for each n in at, the n names that come
 // first in bytewise order come first, in any order. That takes a fraction of
 // the time of sorting them. at is ascending and within the number of keys. The
@@ -93,4 +119,43 @@ func splitBytes(keys []nameKey, n int) (from, to int) {
 		from, to = from+less, from+greater
 	}
 	return from, to
+}
+
+// inCommon returns how many bytes all names have in common from depth on.
+func inCommon(keys []nameKey, name func(i int) string, depth int) int {
+	rest := func(k nameKey) string {
+		s := name(int(k.index))
+		return s[min(depth, len(s)):]
+	}
+	common := rest(keys[0])
+	for _, k := range keys[1:] {
+		s := rest(k)
+		n := min(len(s), len(common))
+		i := 0
+		for i+8 <= n && s[i:i+8] == common[i:i+8] {
+			i += 8
+		}
+		for i < n && s[i] == common[i] {
+			i++
+		}
+		if common = common[:i]; i == 0 {
+			break
+		}
+	}
+	return len(common)
+}
+
+func bytesAt(s string, depth int) (key uint64) {
+	if depth+8 <= len(s) {
+		s = s[depth : depth+8]
+		return uint64(s[0])<<56 | uint64(s[1])<<48 | uint64(s[2])<<40 | uint64(s[3])<<32 |
+			uint64(s[4])<<24 | uint64(s[5])<<16 | uint64(s[6])<<8 | uint64(s[7])
+	}
+	for i := range 8 {
+		key <<= 8
+		if depth+i < len(s) {
+			key |= uint64(s[depth+i])
+		}
+	}
+	return key
 }

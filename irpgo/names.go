@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"hash/maphash"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -106,6 +107,17 @@ func (l *nameList) all(yield func(ref uint64, name string) bool) {
 			return
 		}
 	}
+}
+
+// inParts calls do for parts of the range from 0 to n-1, at once on all CPUs.
+func inParts(n int, do func(from, to int)) {
+	parts := min(runtime.GOMAXPROCS(0), 1+n/4096)
+	var wg sync.WaitGroup
+	for i := 1; i < parts; i++ {
+		wg.Go(func() { do(i*n/parts, (i+1)*n/parts) })
+	}
+	do(0, n/parts)
+	wg.Wait()
 }
 
 // nameCache keeps the names of chunks: programs of one source tree are linked

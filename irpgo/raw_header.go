@@ -22,14 +22,16 @@ type rawSection struct {
 
 // rawProfile is one profile of a raw file: a decoded header and its sections.
 type rawProfile struct {
-	start   int64
-	ptr     int // bytes of an address
-	order   binary.ByteOrder
-	version uint32
-	variant Variant
-	word    uint64 // version and variant as in the file
-	fields  [numRawFields]uint64
-	layout  recordLayout
+	start int64
+	ptr   int // bytes of an address
+	order binary.ByteOrder
+	// bigEndian is what order says, quicker to ask.
+	bigEndian bool
+	version   uint32
+	variant   Variant
+	word      uint64 // version and variant as in the file
+	fields    [numRawFields]uint64
+	layout    recordLayout
 
 	binaryIDs [][]byte
 	records   rawSection
@@ -83,7 +85,7 @@ func parseRawHeader(file []byte, start int64, lenient bool) (p *rawProfile, end 
 			Gotf("% x", file[start:min(start+8, int64(len(file)))]).Want("that of a raw profile").
 			Because(&InstrError{Code: CodeBadMagic})
 	}
-	p = &rawProfile{start: start, ptr: ptr, order: order}
+	p = &rawProfile{start: start, ptr: ptr, order: order, bigEndian: order == binary.ByteOrder(binary.BigEndian)}
 	c := cursor.New("header", start, file[start:], order)
 	c.U64("magic")
 	p.word = c.U64("version")

@@ -33,9 +33,6 @@ type rawReader struct {
 	countsAt int64 // file offset of counts
 	values   valueBuffer
 	rescuer  rescuer
-	// direct, unless nil, is asked about every record first, by number, and
-	// reports whether that is done with. It must leave those with value sites.
-	direct func(i int) bool
 	// ended, unless nil, is called after the records of a profile with the
 	// offset behind its value data.
 	ended func(next int64)
@@ -57,9 +54,8 @@ func newRawReader(file string, data []byte, opt ReaderOptions) (decoder, error) 
 	return r, nil
 }
 
-func (r *rawReader) info() *Info                { return &r.about }
-func (r *rawReader) nameRef() uint64            { return r.ref }
-func (r *rawReader) intern(func([]byte) string) {}
+func (r *rawReader) info() *Info     { return &r.about }
+func (r *rawReader) nameRef() uint64 { return r.ref }
 
 // symbols and vtableNames know the names of the profiles walked so far, and
 // of the first. Damage there is reported by records.
@@ -276,9 +272,6 @@ func (r *rawReader) profileRecords(yield func(*Record, error) bool) (next int64,
 	r.rescuer.allow(p.numRecords())
 	r.rescuer.silent = r.walked
 	for i := range p.numRecords() {
-		if r.direct != nil && r.direct(i) {
-			continue
-		}
 		stamps := len(r.stamps)
 		known, end, err := r.readRecord(i, next)
 		if err != nil {

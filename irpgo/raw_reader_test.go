@@ -438,3 +438,33 @@ func checkLLVMWords(t *testing.T, data []byte, want, differs string) {
 		t.Errorf("llvm-profdata agrees now, though: %s", differs)
 	}
 }
+
+// clone copies the sites of v into one block of memory.
+func (v *Values) clone() Values {
+	var out Values
+	if v.empty() {
+		return out
+	}
+	sites, values := 0, 0
+	for _, k := range v {
+		sites += len(k)
+		for _, s := range k {
+			values += len(s)
+		}
+	}
+	siteBlock := make([]ValueSite, 0, sites)
+	valueBlock := make([]ValueData, 0, values)
+	for k, in := range v {
+		if len(in) == 0 {
+			continue
+		}
+		start := len(siteBlock)
+		for _, s := range in {
+			at := len(valueBlock)
+			valueBlock = append(valueBlock, s...)
+			siteBlock = append(siteBlock, valueBlock[at:len(valueBlock):len(valueBlock)])
+		}
+		out[k] = siteBlock[start:len(siteBlock):len(siteBlock)]
+	}
+	return out
+}

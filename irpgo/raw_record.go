@@ -8,8 +8,19 @@ import (
 )
 
 // u64 and u32 read at an offset that the caller knows to be inside b.
-func (p *rawProfile) u64(b []byte, off int) uint64 { return p.order.Uint64(b[off:]) }
-func (p *rawProfile) u32(b []byte, off int) uint32 { return p.order.Uint32(b[off:]) }
+func (p *rawProfile) u64(b []byte, off int) uint64 {
+	if p.bigEndian {
+		return binary.BigEndian.Uint64(b[off:])
+	}
+	return le.Uint64(b[off:])
+}
+
+func (p *rawProfile) u32(b []byte, off int) uint32 {
+	if p.bigEndian {
+		return binary.BigEndian.Uint32(b[off:])
+	}
+	return le.Uint32(b[off:])
+}
 
 func (p *rawProfile) addr(b []byte, off int) uint64 {
 	if p.ptr == 4 {
@@ -50,7 +61,10 @@ func (p *rawProfile) plainName(b []byte) (string, bool) {
 
 // sites returns how many value sites of a kind a record has.
 func (p *rawProfile) sites(b []byte, kind int) int {
-	return int(p.order.Uint16(b[p.layout.valueSites+2*kind:]))
+	if b = b[p.layout.valueSites+2*kind:]; p.bigEndian {
+		return int(binary.BigEndian.Uint16(b))
+	}
+	return int(le.Uint16(b))
 }
 
 // hasValueSites reports whether a blob of value data belongs to the record.

@@ -19,6 +19,7 @@ type vtableRange struct{ start, end, nameRef uint64 }
 type addressMap struct {
 	callees []addressRef  // by address
 	vtables []vtableRange // by start
+	reused  bool          // for further profiles of the program
 }
 
 // mapAddresses prepares the translation for the current profile.
@@ -94,6 +95,14 @@ func (r *rawReader) readValues(i int, off int64) (int64, error) {
 		}
 	}
 	return off + int64(c.Pos()), nil
+}
+
+// valueAt returns what a value that is an address stands for.
+func (m *addressMap) valueAt(kind ValueKind, addr uint64) uint64 {
+	if kind == VTableTarget {
+		return m.vtable(addr)
+	}
+	return m.callee(addr)
 }
 
 // callee returns the name reference of the function at addr, 0 if none is

@@ -83,19 +83,6 @@ type decoder interface {
 	nameRef() uint64
 }
 
-// A binaryDecoder is one of those formats whose records are quicker to check
-// than to read.
-type binaryDecoder interface {
-	decoder
-	// sound reports whether records will surely come to its end without an
-	// error. It takes less time than a walk. known tells for the keys of a
-	// hash table in their order which are known to have a hash.
-	sound(known func(key []byte, hash uint64) bool) bool
-	// intern makes the decoder, if it would make a string of each name, let
-	// name do it.
-	intern(name func(key []byte) string)
-}
-
 // Reader reads one profile of any format and version.
 type Reader struct {
 	name string

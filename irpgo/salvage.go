@@ -320,14 +320,6 @@ func (s *salvager) decode(i int) (known, cut bool, err error) {
 // functions that are damaged themselves may be wrong.
 func NameRefs(name string, data []byte, yield func(ref uint64) bool) {
 	if p, _, err := parsePartial(data); err == nil {
-		if p.modern() {
-			for rest := p.records.data; len(rest) >= modernRecord; rest = rest[modernRecord:] {
-				if !yield(le.Uint64(rest)) {
-					return
-				}
-			}
-			return
-		}
 		for i := range p.numRecords() {
 			if !yield(p.nameRef(p.record(i))) {
 				return

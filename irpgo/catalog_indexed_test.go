@@ -44,9 +44,9 @@ func otherRun(rng *rand.Rand, p *Profile, most uint64) *Profile {
 	return out
 }
 
-// TestIndexedShapesEqualGeneral merges random indexed profiles of one program,
-// of every version, the fast and the general way.
-func TestIndexedShapesEqualGeneral(t *testing.T) {
+// TestIndexedCatalogsEqualRecords merges random indexed profiles of one program,
+// of every version, by catalogs and record by record.
+func TestIndexedCatalogsEqualRecords(t *testing.T) {
 	for _, tc := range []struct {
 		name string
 		opt  randomOptions
@@ -66,7 +66,7 @@ func TestIndexedShapesEqualGeneral(t *testing.T) {
 				rng := rand.New(rand.NewPCG(seed, 33))
 				base := randomProfile(rng, tc.opt)
 				version := []uint32{13, 12, 11, 10, 9, 8, 7, 4}[seed%8]
-				var inputs []shapeInput
+				var inputs []weightedInput
 				for range 5 {
 					data, err := appendIndexed(nil, otherRun(rng, base, tc.most), IndexedOptions{Version: version})
 					if err != nil && version < 8 {
@@ -75,25 +75,25 @@ func TestIndexedShapesEqualGeneral(t *testing.T) {
 					if err != nil {
 						t.Fatal(err)
 					}
-					inputs = append(inputs, shapeInput{data, uint64(1 + rng.IntN(3))})
+					inputs = append(inputs, weightedInput{data, uint64(1 + rng.IntN(3))})
 				}
 				if seed == 3 && tc.most > 1000 {
 					inputs[2].weight = 1 << 61 // saturates
 				}
 				for _, opt := range []MergeOptions{{KeepSymbols: true}, {LLVMCompat: true}} {
-					want, wantAdded, wantWarn, _ := mergeShapes(t, opt, true, inputs)
-					got, gotAdded, gotWarn, fast := mergeShapes(t, opt, false, inputs)
+					want, wantAdded, wantWarn, _ := mergeWeighted(t, opt, true, inputs)
+					got, gotAdded, gotWarn, fast := mergeWeighted(t, opt, false, inputs)
 					if !bytes.Equal(got, want) {
 						t.Fatalf("seed %d, %+v: files differ at byte %d", seed, opt, firstDifference(got, want))
 					}
 					if diff := cmp.Diff(wantAdded, gotAdded); diff != "" {
-						t.Errorf("seed %d, %+v: added (-general +fast):\n%s", seed, opt, diff)
+						t.Errorf("seed %d, %+v: added (-records +catalogs):\n%s", seed, opt, diff)
 					}
 					if diff := cmp.Diff(wantWarn, gotWarn); diff != "" && seed != 3 {
-						t.Errorf("seed %d, %+v: warnings (-general +fast):\n%s", seed, opt, diff)
+						t.Errorf("seed %d, %+v: warnings (-records +catalogs):\n%s", seed, opt, diff)
 					}
 					if tc.fast && fast != len(inputs) {
-						t.Errorf("seed %d, %+v: %d of %d inputs went the fast way", seed, opt, fast, len(inputs))
+						t.Errorf("seed %d, %+v: %d of %d inputs were added by a catalog", seed, opt, fast, len(inputs))
 					}
 				}
 				rawAndForked(t, rng, inputs)
@@ -104,13 +104,13 @@ func TestIndexedShapesEqualGeneral(t *testing.T) {
 
 // rawAndForked adds raw and text profiles that share functions, and deals all
 // to workers.
-func rawAndForked(t *testing.T, rng *rand.Rand, inputs []shapeInput) {
+func rawAndForked(t *testing.T, rng *rand.Rand, inputs []weightedInput) {
 	t.Helper()
 	p, err := Read("in", inputs[0].data, ReaderOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	inputs = append(inputs, shapeInput{textOf(t, p), 2})
+	inputs = append(inputs, weightedInput{textOf(t, p), 2})
 	for i := range inputs {
 		r, err := NewReader("in", inputs[i].data, ReaderOptions{})
 		if err != nil {
@@ -121,15 +121,15 @@ func rawAndForked(t *testing.T, rng *rand.Rand, inputs []shapeInput) {
 		}
 	}
 	rng.Shuffle(len(inputs), func(i, j int) { inputs[i], inputs[j] = inputs[j], inputs[i] })
-	want, _, _, _ := mergeShapes(t, MergeOptions{}, true, inputs)
-	if got := mergeShapesForked(t, rng, inputs); !bytes.Equal(got, want) {
+	want, _, _, _ := mergeWeighted(t, MergeOptions{}, true, inputs)
+	if got := mergeForked(t, rng, inputs); !bytes.Equal(got, want) {
 		t.Fatalf("forked: files differ at byte %d", firstDifference(got, want))
 	}
 }
 
-// TestIndexedShapeNotTrusted flips every bit of a second run: what the fast way
-// makes of it is what the general way makes of it.
-func TestIndexedShapeNotTrusted(t *testing.T) {
+// TestIndexedCatalogNotTrusted flips every bit of a third run: what its catalog
+// makes of it is what adding it record by record makes of it.
+func TestIndexedCatalogNotTrusted(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 5))
 	base := randomProfile(rng, randomOptions{functions: 4, maxHashes: 2, values: 3, bitmaps: true, variant: IRLevel})
 	var runs [3][]byte
@@ -142,9 +142,9 @@ func TestIndexedShapeNotTrusted(t *testing.T) {
 	for i := 0; i < 8*len(runs[2]); i += oracle.Step(7) {
 		runs[2][i/8] ^= 1 << (i % 8)
 		if _, err := NewReader("in", runs[2], ReaderOptions{}); err == nil {
-			inputs := []shapeInput{{runs[0], 1}, {runs[1], 1}, {runs[2], 1}}
-			want, wantAdded, _, _ := mergeShapes(t, MergeOptions{AllowMixed: true}, true, inputs)
-			got, gotAdded, _, _ := mergeShapes(t, MergeOptions{AllowMixed: true}, false, inputs)
+			inputs := []weightedInput{{runs[0], 1}, {runs[1], 1}, {runs[2], 1}}
+			want, wantAdded, _, _ := mergeWeighted(t, MergeOptions{AllowMixed: true}, true, inputs)
+			got, gotAdded, _, _ := mergeWeighted(t, MergeOptions{AllowMixed: true}, false, inputs)
 			if !bytes.Equal(got, want) || !slices.Equal(gotAdded, wantAdded) {
 				t.Fatalf("bit %d of byte %d: files differ at byte %d", i%8, i/8, firstDifference(got, want))
 			}
@@ -153,29 +153,29 @@ func TestIndexedShapeNotTrusted(t *testing.T) {
 	}
 }
 
-// soundAndWalk asks whether a profile is sound and walks it.
-func soundAndWalk(data []byte, opt ReaderOptions) (sound bool, walk error) {
+// catalogAndRecords asks whether a profile has a catalog and reads its records.
+func catalogAndRecords(data []byte, opt ReaderOptions) (found bool, walk error) {
 	r, err := NewReader("in", data, opt)
 	if err != nil {
 		return false, err
 	}
-	d, ok := r.dec.(binaryDecoder)
-	sound = ok && d.sound(func([]byte, uint64) bool { return false })
+	from, ok := r.dec.(catalogSource)
+	found = ok && newCatalogCache().find(from, &numbers{}, &catalog{})
 	r, err = NewReader("in", data, opt) // knows nothing of what was checked
 	if err != nil {
-		return sound, err
+		return found, err
 	}
 	for _, err := range r.Records() {
 		if err != nil {
-			return sound, err
+			return found, err
 		}
 	}
-	return sound, nil
+	return found, nil
 }
 
-// TestSoundIsSound: of the fixtures, whole and with every bit flipped, those
-// that are found to be sound can be read; and whole ones are found to be.
-func TestSoundIsSound(t *testing.T) {
+// TestCatalogIsSound: of the fixtures, whole and with every bit flipped, those
+// that have a catalog can be read; and whole ones have one.
+func TestCatalogIsSound(t *testing.T) {
 	rng := rand.New(rand.NewPCG(2, 2))
 	b := newRawBuild(10, 8, le, IRLevel)
 	p := randomProfile(rng, randomOptions{functions: 5, maxHashes: 2, values: 3, bitmaps: true, variant: IRLevel})
@@ -190,14 +190,14 @@ func TestSoundIsSound(t *testing.T) {
 		}
 	}
 	for n, data := range files {
-		if sound, err := soundAndWalk(data, ReaderOptions{}); !sound || err != nil {
-			t.Errorf("file %d: sound %v, but %v", n, sound, err)
+		if found, err := catalogAndRecords(data, ReaderOptions{}); !found || err != nil {
+			t.Errorf("file %d: catalog %v, but %v", n, found, err)
 		}
 		for i := 0; i < len(data); i += oracle.Step(5) {
 			bit := byte(1) << rng.IntN(8)
 			data[i] ^= bit
-			if sound, err := soundAndWalk(data, ReaderOptions{}); sound && err != nil {
-				t.Errorf("file %d, bits %#x of byte %d: sound, but %v", n, bit, i, err)
+			if found, err := catalogAndRecords(data, ReaderOptions{}); found && err != nil {
+				t.Errorf("file %d, bits %#x of byte %d: a catalog, but %v", n, bit, i, err)
 			}
 			data[i] ^= bit
 		}

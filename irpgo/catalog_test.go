@@ -71,59 +71,51 @@ func randomRawSite(rng *rand.Rand, k ValueKind, b *rawBuild) ValueSite {
 	return s
 }
 
-type shapeInput struct {
+type weightedInput struct {
 	data   []byte
 	weight uint64
 }
 
 // mergeShapes merges in order and returns the indexed file, what was added and
-// the warnings; plain forces the general way.
-func mergeShapes(t testing.TB, opt MergeOptions, plain bool, inputs []shapeInput) (file []byte, added []Added, warnings []string, fast int) {
+// the warnings, and how many inputs were added by a catalog; byRecord makes no
+// use of catalogs.
+func mergeWeighted(t testing.TB, opt MergeOptions, byRecord bool, inputs []weightedInput) (file []byte, added []Added, warnings []string, fromCatalogs int) {
 	t.Helper()
 	opt.KeepVTableNames = true
 	opt.Warn = func(w Warning) { warnings = append(warnings, w.String()) }
 	m := NewMerger(opt)
-	m.plain = plain
+	if byRecord {
+		m.catalogs = nil
+	}
 	for i, in := range inputs {
 		r, err := NewReader(fmt.Sprint("in", i), in.data, ReaderOptions{Lenient: opt.LLVMCompat, Warn: opt.Warn})
 		if err != nil {
 			t.Fatal(err)
-		}
-		before := 0
-		for _, s := range m.sums {
-			before += s.files
 		}
 		a, err := m.Add(r, in.weight)
 		if err != nil {
 			warnings = append(warnings, err.Error())
 		}
 		added = append(added, a)
-		after := 0
-		for _, s := range m.sums {
-			after += s.files
-		}
-		if after > before {
-			fast++
-		}
 	}
 	file, err := appendIndexed(nil, m.Profile(), IndexedOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return file, added, warnings, fast
+	return file, added, warnings, m.fromCatalogs
 }
 
-// TestShapesEqualGeneral merges random runs of programs of every version,
-// word size, byte order and variant the fast and the general way.
-func TestShapesEqualGeneral(t *testing.T) {
+// TestCatalogsEqualRecords merges random runs of programs of every version, word
+// size, byte order and variant by catalogs and record by record.
+func TestCatalogsEqualRecords(t *testing.T) {
 	for seed, b := range rawVersions() {
 		t.Run(b.String(), func(t *testing.T) {
 			rng := rand.New(rand.NewPCG(uint64(seed), 8))
 			for round := 0; round < 6; round += oracle.Step(3) {
 				weighted := round%2 == 1
-				var inputs []shapeInput
+				var inputs []weightedInput
 				for _, data := range randomRuns(rng, b, 6) {
-					in := shapeInput{data, 1}
+					in := weightedInput{data, 1}
 					if weighted {
 						in.weight = uint64(1 + rng.IntN(5))
 					}
@@ -133,21 +125,21 @@ func TestShapesEqualGeneral(t *testing.T) {
 					inputs = append(inputs, in)
 				}
 				for _, opt := range []MergeOptions{{}, {LLVMCompat: true}} {
-					want, wantAdded, wantWarn, _ := mergeShapes(t, opt, true, inputs)
-					got, gotAdded, gotWarn, fast := mergeShapes(t, opt, false, inputs)
+					want, wantAdded, wantWarn, _ := mergeWeighted(t, opt, true, inputs)
+					got, gotAdded, gotWarn, fast := mergeWeighted(t, opt, false, inputs)
 					if !bytes.Equal(got, want) {
 						t.Fatalf("%+v, round %d: files differ at byte %d", opt, round, firstDifference(got, want))
 					}
 					if diff := cmp.Diff(wantAdded, gotAdded); diff != "" {
-						t.Errorf("%+v: added (-general +fast):\n%s", opt, diff)
+						t.Errorf("%+v: added (-records +catalogs):\n%s", opt, diff)
 					}
 					if round != 4 {
 						if diff := cmp.Diff(wantWarn, gotWarn); diff != "" {
-							t.Errorf("%+v: warnings (-general +fast):\n%s", opt, diff)
+							t.Errorf("%+v: warnings (-records +catalogs):\n%s", opt, diff)
 						}
 					}
-					if wantFast := 6; b.version >= 8 && fast < wantFast {
-						t.Errorf("%+v: %d of 6 inputs went the fast way", opt, fast)
+					if b.version >= 3 && fast < 6 {
+						t.Errorf("%+v: %d of 6 inputs were added by a catalog", opt, fast)
 					}
 				}
 			}
@@ -155,49 +147,49 @@ func TestShapesEqualGeneral(t *testing.T) {
 	}
 }
 
-// TestShapesMixed deals profiles of several programs, of several formats, and
-// damaged ones to workers; the result is that of the general way.
-func TestShapesMixed(t *testing.T) {
+// TestCatalogsMixed deals profiles of several programs, of several formats, and
+// damaged ones to workers; the result is that of adding record by record.
+func TestCatalogsMixed(t *testing.T) {
 	for seed := range uint64(40 / oracle.Step(5)) {
 		rng := rand.New(rand.NewPCG(seed, 21))
 		a := newRawBuild(10, 8, binary.LittleEndian, IRLevel)
 		b := newRawBuild(10, 8, binary.LittleEndian, IRLevel)
 		b.funcs = b.funcs[1:] // shares functions with a
 		c := newRawBuild(10, 8, binary.LittleEndian, IRLevel)
-		c.funcs[1].counts = append(c.funcs[1].counts, 1) // same hash, other shape
-		var inputs []shapeInput
+		c.funcs[1].counts = append(c.funcs[1].counts, 1) // same hash, other form
+		var inputs []weightedInput
 		for _, build := range []*rawBuild{a, b, c} {
 			for _, data := range randomRuns(rng, build, 4) {
-				inputs = append(inputs, shapeInput{data, uint64(1 + rng.IntN(3))})
+				inputs = append(inputs, weightedInput{data, uint64(1 + rng.IntN(3))})
 			}
 		}
 		text := relatedInputs(t, rng, 1, false)[0].text
 		inputs = append(inputs,
-			shapeInput{[]byte(text), 1},
-			shapeInput{a.build()[:500], 1},
-			shapeInput{append(a.build(), b.build()...), 2},
-			shapeInput{append(a.build(), "garbage, long enough to be looked at as another header: "+string(make([]byte, 100))...), 1})
+			weightedInput{[]byte(text), 1},
+			weightedInput{a.build()[:500], 1},
+			weightedInput{append(a.build(), b.build()...), 2},
+			weightedInput{append(a.build(), "garbage, long enough to be looked at as another header: "+string(make([]byte, 100))...), 1})
 		rng.Shuffle(len(inputs), func(i, j int) { inputs[i], inputs[j] = inputs[j], inputs[i] })
 		for i := range inputs {
 			if _, err := NewReader("in", inputs[i].data, ReaderOptions{}); err != nil {
 				inputs[i].data = a.build() // NewReader refuses it already
 			}
 		}
-		want, _, _, _ := mergeShapes(t, MergeOptions{}, true, inputs)
-		if got, _, _, fast := mergeShapes(t, MergeOptions{}, false, inputs); !bytes.Equal(got, want) || fast == 0 {
+		want, _, _, _ := mergeWeighted(t, MergeOptions{}, true, inputs)
+		if got, _, _, fast := mergeWeighted(t, MergeOptions{}, false, inputs); !bytes.Equal(got, want) || fast == 0 {
 			t.Fatalf("seed %d: files differ at byte %d, %d fast", seed, firstDifference(got, want), fast)
 		}
-		compatWant, _, _, _ := mergeShapes(t, MergeOptions{LLVMCompat: true}, true, inputs)
-		if got, _, _, _ := mergeShapes(t, MergeOptions{LLVMCompat: true}, false, inputs); !bytes.Equal(got, compatWant) {
+		compatWant, _, _, _ := mergeWeighted(t, MergeOptions{LLVMCompat: true}, true, inputs)
+		if got, _, _, _ := mergeWeighted(t, MergeOptions{LLVMCompat: true}, false, inputs); !bytes.Equal(got, compatWant) {
 			t.Fatalf("seed %d, compatible: files differ at byte %d", seed, firstDifference(got, compatWant))
 		}
-		if got := mergeShapesForked(t, rng, inputs); !bytes.Equal(got, want) {
+		if got := mergeForked(t, rng, inputs); !bytes.Equal(got, want) {
 			t.Fatalf("seed %d, forked: files differ at byte %d", seed, firstDifference(got, want))
 		}
 	}
 }
 
-func mergeShapesForked(t testing.TB, rng *rand.Rand, inputs []shapeInput) []byte {
+func mergeForked(t testing.TB, rng *rand.Rand, inputs []weightedInput) []byte {
 	root := NewMerger(MergeOptions{KeepVTableNames: true})
 	forks := []*Merger{root.Fork(), root.Fork(), root.Fork()}
 	for i, in := range inputs {
@@ -219,18 +211,18 @@ func mergeShapesForked(t testing.TB, rng *rand.Rand, inputs []shapeInput) []byte
 	return file
 }
 
-// TestShapeNotTrusted flips every bit of a second run: what the fast way makes
-// of it is what the general way makes of it.
-func TestShapeNotTrusted(t *testing.T) {
+// TestCatalogNotTrusted flips every bit of a third run: what its catalog makes of
+// it is what adding it record by record makes of it.
+func TestCatalogNotTrusted(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 3))
 	b := newRawBuild(10, 8, binary.LittleEndian, IRLevel)
 	runs := randomRuns(rng, b, 3)
 	for i := 0; i < 8*len(runs[2]); i += oracle.Step(7) {
 		runs[2][i/8] ^= 1 << (i % 8)
 		if _, err := NewReader("in", runs[2], ReaderOptions{}); err == nil {
-			inputs := []shapeInput{{runs[0], 1}, {runs[1], 1}, {runs[2], 1}}
-			want, wantAdded, _, _ := mergeShapes(t, MergeOptions{AllowMixed: true}, true, inputs)
-			got, gotAdded, _, _ := mergeShapes(t, MergeOptions{AllowMixed: true}, false, inputs)
+			inputs := []weightedInput{{runs[0], 1}, {runs[1], 1}, {runs[2], 1}}
+			want, wantAdded, _, _ := mergeWeighted(t, MergeOptions{AllowMixed: true}, true, inputs)
+			got, gotAdded, _, _ := mergeWeighted(t, MergeOptions{AllowMixed: true}, false, inputs)
 			if !bytes.Equal(got, want) || !slices.Equal(gotAdded, wantAdded) {
 				t.Fatalf("bit %d of byte %d: files differ at byte %d", i%8, i/8, firstDifference(got, want))
 			}
@@ -251,12 +243,14 @@ func BenchmarkMergeRuns(b *testing.B) {
 		base.funcs = append(base.funcs, f)
 	}
 	runs := randomRuns(rng, base, 4)
-	for _, plain := range []bool{false, true} {
-		b.Run(map[bool]string{false: "shape", true: "general"}[plain], func(b *testing.B) {
+	for _, byRecord := range []bool{false, true} {
+		b.Run(map[bool]string{false: "catalogs", true: "records"}[byRecord], func(b *testing.B) {
 			b.SetBytes(int64(len(runs[0])))
 			b.ReportAllocs()
 			m := NewMerger(MergeOptions{})
-			m.plain = plain
+			if byRecord {
+				m.catalogs = nil
+			}
 			for i := 0; b.Loop(); i++ {
 				r, err := NewReader("in", runs[i%len(runs)], ReaderOptions{})
 				if err != nil {

@@ -1,0 +1,299 @@
+package irpgo
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/profuse-pgo/profuse/internal/saturate"
+)
+
+// siteSum adds up the values of one site.
+//
+// As a rule all values of a site differ. They then stand in the order in which
+// they appeared, each with the address that it had last, for finding out which
+// function an address is of takes longer than all else. A site where a value
+// stands several times (unknown callees are all 0) is merged by [mergeSite].
+type siteSum struct {
+	values ValueSite
+	homes  []valueHome      // of each value; nil if they repeat
+	space  *addressMap      // that the addresses are of
+	index  map[uint64]int32 // values by value, if there are many
+	merged bool             // several records were added: the order of the input is lost
+	repeat bool             // values may repeat
+}
+
+// valueHome is where a value was last.
+type valueHome struct {
+	address uint64
+	known   bool   // there is an address
+	visit   uint32 // number of the visit that had the value last
+}
+
+// maxScanned is how many values of a site are looked through without an index,
+// maxDistinct how many may be known to differ.
+const (
+	maxScanned  = 16
+	maxDistinct = 1 << 16
+)
+
+// addSite adds weight·src to a site and reports whether a count is at its
+// limit. src is overwritten. If its values are addresses, from tells what they
+// are; it is nil otherwise. fresh says that the record is the entry's first.
+func (a *accumulator) addSite(t *siteSum, src ValueSite, from *addressMap, kind ValueKind, weight uint64, fresh bool) (overflow bool) {
+	if len(src) == 0 {
+		return false
+	}
+	if !t.repeat {
+		var ok bool
+		if overflow, ok = a.addDistinct(t, src, from, kind, weight, fresh); !ok {
+			t.repeat, t.homes, t.space, t.index = true, nil, nil, nil
+		} else if a.policy.llvm && len(t.values) > maxValuesPerSite {
+			// LLVM orders and cuts a site after every step. With fewer values
+			// that all differ that makes no difference in the end.
+			sortSite(t.values, byValue)
+			t.values = byCount(t.values)
+			t.repeat, t.homes, t.space, t.index = true, nil, nil, nil
+			return overflow
+		} else {
+			return overflow
+		}
+	}
+	if from != nil {
+		for i := range src {
+			src[i].Value = from.valueAt(kind, src[i].Value)
+		}
+	}
+	if fresh {
+		t.values = slices.Clone(src)
+		for i := range t.values {
+			var cut bool
+			t.values[i].Count, cut = saturate.Mul(src[i].Count, weight)
+			overflow = overflow || cut
+		}
+	} else {
+		t.values, overflow = mergeSite(t.values, src, weight, a.policy)
+	}
+	if a.policy.llvm {
+		t.values = byCount(t.values)
+	}
+	return overflow
+}
+
+// addDistinct is addSite for values that all differ, those that are there and
+// those of src. If they do not, nothing is added and ok is false.
+func (a *accumulator) addDistinct(t *siteSum, src ValueSite, from *addressMap, kind ValueKind, weight uint64, fresh bool) (overflow, ok bool) {
+	if from != nil && from.reused && t.space != from {
+		t.space = from
+		for i := range t.homes {
+			t.homes[i].known = false
+		}
+	}
+	a.visits++
+	known := len(t.values)
+	places := a.places[:0]
+	for _, s := range src {
+		at := t.find(s.Value, from, kind, len(places))
+		if at == len(t.values) {
+			if at == 0 {
+				t.values, t.homes = make(ValueSite, 0, len(src)), make([]valueHome, 0, len(src))
+			}
+			t.append(s.Value, from, kind)
+		} else if t.homes[at].visit == a.visits {
+			t.truncate(known)
+			return false, false
+		}
+		t.homes[at].visit = a.visits
+		places = append(places, int32(at))
+	}
+	a.places = places
+	if len(t.values) > maxDistinct {
+		t.truncate(known)
+		return false, false
+	}
+	for i, at := range places {
+		w := weight
+		if int(at) >= known && a.policy.llvm && !fresh {
+			w = 1
+		}
+		v := &t.values[at]
+		var cut bool
+		v.Count, cut = saturate.AddScaled(v.Count, src[i].Count, w)
+		overflow = overflow || cut
+	}
+	return overflow, true
+}
+
+// find returns the place of a value, the number of values if it is not there.
+// hint is where it is if values came in the order of those before.
+func (t *siteSum) find(address uint64, from *addressMap, kind ValueKind, hint int) int {
+	value := address
+	if from != nil {
+		if from == t.space {
+			if hint < len(t.homes) && t.homes[hint].address == address && t.homes[hint].known {
+				return hint
+			}
+			for i := range t.homes[:min(len(t.homes), maxScanned)] {
+				if t.homes[i].address == address && t.homes[i].known {
+					return i
+				}
+			}
+		}
+		value = from.valueAt(kind, address)
+	}
+	at := t.findValue(value, hint)
+	if at < len(t.homes) && from != nil && from == t.space {
+		t.homes[at].address, t.homes[at].known = address, true
+	}
+	return at
+}
+
+func (t *siteSum) findValue(value uint64, hint int) int {
+	if hint < len(t.values) && t.values[hint].Value == value {
+		return hint
+	}
+	if len(t.values) > maxScanned {
+		if t.index == nil {
+			t.index = make(map[uint64]int32, len(t.values))
+			for i := range t.values {
+				t.index[t.values[i].Value] = int32(i)
+			}
+		}
+		if i, ok := t.index[value]; ok {
+			return int(i)
+		}
+		return len(t.values)
+	}
+	for i := range t.values {
+		if t.values[i].Value == value {
+			return i
+		}
+	}
+	return len(t.values)
+}
+
+// append makes a value known, with a count of 0.
+func (t *siteSum) append(address uint64, from *addressMap, kind ValueKind) {
+	value := address
+	if from != nil {
+		value = from.valueAt(kind, address)
+	}
+	if t.index != nil {
+		t.index[value] = int32(len(t.values))
+	}
+	t.values = append(t.values, ValueData{Value: value})
+	t.homes = append(t.homes, valueHome{address: address, known: from != nil && from == t.space})
+}
+
+func (t *siteSum) truncate(n int) { t.values, t.homes, t.index = t.values[:n], t.homes[:n], nil }
+
+// joinSite adds the site of another accumulator.
+func (a *accumulator) joinSite(t, o *siteSum) (overflow bool) {
+	if len(t.values) == 0 {
+		*t = *o
+	} else {
+		overflow = a.addSite(t, o.values, nil, 0, 1, false)
+	}
+	t.merged = true
+	return overflow
+}
+
+// finished returns the values as they are written: ordered by value, unless
+// there was but one record, then by count, and cut to what a file can hold
+// (InstrProfRecord::sortValueData).
+func (t *siteSum) finished(policy mergePolicy) ValueSite {
+	if len(t.values) > 1 {
+		if t.merged {
+			sortSite(t.values, policy.valueOrder())
+		}
+		t.values = byCount(t.values)
+		t.homes, t.index, t.repeat = nil, nil, true // they have moved
+	}
+	return t.values
+}
+
+// A site may hold a value several times. Equal values pair up in the order in
+// which they stand when two sites are merged.
+
+// valueOrder is the order of values in sites that are being merged.
+func (r mergePolicy) valueOrder() func(a, b ValueData) int {
+	if r.llvm {
+		return byValue
+	}
+	return byRank
+}
+
+// byRank orders values by value, equal ones by descending count, so that
+// they pair up by rank: that makes merging associative.
+func byRank(a, b ValueData) int {
+	if c := cmp.Compare(a.Value, b.Value); c != 0 {
+		return c
+	}
+	return cmp.Compare(b.Count, a.Count)
+}
+
+// byValue leaves equal values in the order of the input, as LLVM does.
+func byValue(a, b ValueData) int { return cmp.Compare(a.Value, b.Value) }
+
+// mergeSite adds weight·src to dst value by value; the result is ordered by
+// value and both arguments are consumed. Values that dst did not have are
+// weighted unless the rules are LLVM's.
+func mergeSite(dst, src ValueSite, weight uint64, policy mergePolicy) (out ValueSite, overflow bool) {
+	order := policy.valueOrder()
+	sortSite(dst, order)
+	sortSite(src, order)
+	if fresh := countNew(dst, src); fresh == 0 {
+		out = dst[:0]
+	} else {
+		out = make(ValueSite, 0, len(dst)+fresh)
+	}
+	i := 0
+	for _, s := range src {
+		for i < len(dst) && dst[i].Value < s.Value {
+			out = append(out, dst[i])
+			i++
+		}
+		sum, cut := s.Count, false
+		switch {
+		case i < len(dst) && dst[i].Value == s.Value:
+			sum, cut = saturate.AddScaled(dst[i].Count, s.Count, weight)
+			i++
+		case !policy.llvm:
+			sum, cut = saturate.Mul(s.Count, weight)
+		}
+		overflow = overflow || cut
+		out = append(out, ValueData{s.Value, sum})
+	}
+	return append(out, dst[i:]...), overflow
+}
+
+func sortSite(s ValueSite, order func(a, b ValueData) int) {
+	if !slices.IsSortedFunc(s, order) {
+		slices.SortStableFunc(s, order)
+	}
+}
+
+// countNew returns how many values of src have no partner in dst; both are
+// ordered by value.
+func countNew(dst, src ValueSite) int {
+	n, i := 0, 0
+	for _, s := range src {
+		for i < len(dst) && dst[i].Value < s.Value {
+			i++
+		}
+		if i < len(dst) && dst[i].Value == s.Value {
+			i++
+		} else {
+			n++
+		}
+	}
+	return n
+}
+
+// byCount orders a site by descending count and cuts it to what a file can
+// hold. Equal counts keep their order.
+func byCount(s ValueSite) ValueSite {
+	if len(s) > 1 {
+		slices.SortStableFunc(s, func(a, b ValueData) int { return cmp.Compare(b.Count, a.Count) })
+	}
+	return s[:min(len(s), maxValuesPerSite)]
+}

@@ -1,0 +1,181 @@
+package irpgo
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"strings"
+)
+
+// keySource is what the hash table of an indexed file is made of: the names of a
+// profile with their records. It may be asked by several goroutines.
+type keySource interface {
+	len() int
+	name(i int) string
+	ref(i int) uint64 // NameRef(name(i))
+	seq(i int) uint64 // first appearance
+	// records returns the records of a name in the order in which they
+	// appeared, in the memory given.
+	records(i int, memory *keyRecords) []*Record
+	// summarize adds the counters of a name's records, those of
+	// context-sensitive ones to cs.
+	summarize(i int, sum, cs *SummaryBuilder)
+}
+
+// keyRecords is memory for the records of a name.
+type keyRecords struct {
+	records  []Record
+	pointers []*Record
+}
+
+// sumKeys are the keys of an accumulator to which nothing is added any more.
+type sumKeys struct {
+	sums    *accumulator
+	entries []entry     // by key, one after the other
+	ends    []int32     // of each key in entries
+	sites   []ValueSite // of all entries of sums
+}
+
+// finish puts the entries into the order of their names, and joins those of one
+// name and hash: the one that appeared first stands. warn is told what the
+// others cannot give by LLVM's rules.
+func (a *accumulator) finish(warn func(name string, code Code)) *sumKeys {
+	a.own()
+	k := &sumKeys{sums: a, entries: make([]entry, 0, len(a.entries)), ends: make([]int32, 0, len(a.entries))}
+	order := newNameKeys(len(a.entries), func(i int) string { return a.entries[i].name })
+	slices.SortFunc(order, func(x, y nameKey) int {
+		if x.bytes != y.bytes {
+			return cmp.Compare(x.bytes, y.bytes)
+		}
+		p, q := &a.entries[x.index], &a.entries[y.index]
+		if c := strings.Compare(p.name, q.name); c != 0 {
+			return c
+		}
+		if !a.policy.llvm && p.seq != q.seq { // else in the order in which they came
+			return cmp.Compare(p.seq, q.seq)
+		}
+		return cmp.Compare(x.index, y.index)
+	})
+	for len(order) > 0 {
+		n := 1
+		for n < len(order) && a.entries[order[n].index].name == a.entries[order[0].index].name {
+			n++
+		}
+		for _, x := range a.joinForms(order[:n], warn) {
+			k.entries = append(k.entries, a.entries[x.index])
+		}
+		k.ends = append(k.ends, int32(len(k.entries)))
+		order = order[n:]
+	}
+	k.sites = a.finishSites()
+	return k
+}
+
+// joinForms merges the entries of one name that have a hash in common but differ
+// in form into the first of them, as far as LLVM's rules let it, and returns the
+// entries that are left: one of each hash.
+func (a *accumulator) joinForms(entries []nameKey, warn func(name string, code Code)) []nameKey {
+	if len(entries) == 1 {
+		return entries
+	}
+	first := make(map[uint64]*entry, len(entries))
+	stand := entries[:0]
+	for _, x := range entries {
+		e := &a.entries[x.index]
+		if first[e.hash] == nil {
+			first[e.hash] = e
+			stand = append(stand, x)
+			continue
+		}
+		alone, own := *e, make([]ValueSite, e.sites.all())
+		alone.site = 0
+		for i, s := range a.sitesOf(e) {
+			own[i] = s.values
+		}
+		var r Record
+		a.record(&r, &alone, own)
+		a.mergeRecord(first[e.hash], &r, 1, func(code Code) { warn(e.name, code) })
+	}
+	return stand
+}
+
+// finishAlone keeps the order of the one catalog that there is.
+func (a *accumulator) finishAlone() *sumKeys {
+	k := &sumKeys{sums: a, entries: a.entries, ends: make([]int32, len(a.alone.indexed.items))}
+	for i, it := range a.alone.indexed.items {
+		k.ends[i] = it.first + it.records
+	}
+	k.sites = a.finishSites()
+	return k
+}
+
+func (a *accumulator) finishSites() []ValueSite {
+	sites := make([]ValueSite, len(a.sites))
+	for i := range a.sites {
+		sites[i] = a.sites[i].finished(a.policy)
+	}
+	return sites
+}
+
+func (k *sumKeys) len() int { return len(k.ends) }
+
+// of returns the entries of a key.
+func (k *sumKeys) of(i int) []entry {
+	if i == 0 {
+		return k.entries[:k.ends[0]]
+	}
+	return k.entries[k.ends[i-1]:k.ends[i]]
+}
+
+func (k *sumKeys) name(i int) string { return k.of(i)[0].name }
+func (k *sumKeys) ref(i int) uint64  { return k.of(i)[0].ref }
+
+func (k *sumKeys) seq(i int) uint64 {
+	seq := uint64(math.MaxUint64)
+	for _, e := range k.of(i) {
+		seq = min(seq, e.seq+k.sums.base)
+	}
+	return seq
+}
+
+func (k *sumKeys) records(i int, memory *keyRecords) []*Record {
+	own := k.of(i)
+	if len(own) > len(memory.records) {
+		memory.records, memory.pointers = make([]Record, len(own)), make([]*Record, len(own))
+		for j := range memory.records {
+			memory.pointers[j] = &memory.records[j]
+		}
+	}
+	for j := range own {
+		k.sums.record(&memory.records[j], &own[j], k.sites)
+	}
+	return memory.pointers[:len(own)]
+}
+
+func (k *sumKeys) summarize(i int, sum, cs *SummaryBuilder) {
+	own := k.of(i)
+	for j := range own {
+		to := sum
+		if own[j].hash&csHashBit != 0 {
+			to = cs
+		}
+		to.Add(k.sums.countsOf(&own[j]))
+	}
+}
+
+// functions returns the functions of a profile, in the sums' memory.
+func (k *sumKeys) functions() []Function {
+	out := make([]Function, k.len())
+	records := make([]Record, len(k.entries))
+	pointers := make([]*Record, len(k.entries))
+	for i := range records {
+		k.sums.record(&records[i], &k.entries[i], k.sites)
+		pointers[i] = &records[i]
+	}
+	for i := range out {
+		n, name := len(k.of(i)), k.name(i)
+		out[i] = Function{Name: name, Records: pointers[:n:n], seq: k.seq(i), refOf: name, ref: k.ref(i)}
+		pointers = pointers[n:]
+	}
+	return out
+}
