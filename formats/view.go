@@ -59,12 +59,12 @@ func (o *ViewOptions) open() (*symbolize.Programs, error) {
 }
 
 func viewIRPGO(name string, data []byte, opt ViewOptions) (profile.View, error) {
-	r, err := irpgo.NewReader(name, data, irpgo.ReaderOptions{Warn: func(w irpgo.Warning) { opt.warn(w.Err) }})
+	r, err := irpgo.NewReader(name, data, irpgo.ReaderOptions{Warn: func(w profile.Warning) { opt.warn(w.Err) }})
 	if err != nil {
 		return nil, err
 	}
 	m := irpgo.NewMerger(irpgo.MergeOptions{
-		KeepVTableNames: true, KeepSymbols: true, Warn: func(w irpgo.Warning) { opt.warn(w.Err) },
+		KeepVTableNames: true, KeepSymbols: true, Warn: func(w profile.Warning) { opt.warn(w.Err) },
 	})
 	if _, err := m.Add(r, 1); err != nil {
 		return nil, err
@@ -148,7 +148,7 @@ func viewMIP(name string, data []byte, f Format, opt ViewOptions) (profile.View,
 		}
 		data, buildID = found, info.BuildID
 	}
-	r, err := mip.NewReader(name, data, mip.ReaderOptions{Warn: func(w mip.Warning) { opt.warn(w.Err) }})
+	r, err := mip.NewReader(name, data, mip.ReaderOptions{Warn: func(w profile.Warning) { opt.warn(w.Err) }})
 	if err != nil {
 		return nil, err
 	}
@@ -165,7 +165,7 @@ func viewMIP(name string, data []byte, f Format, opt ViewOptions) (profile.View,
 }
 
 func viewIprof(name string, data []byte, opt ViewOptions) (profile.View, error) {
-	p, err := iprof.Read(name, data, iprof.ReaderOptions{Warn: func(w iprof.Warning) { opt.warn(profile.InFile(w.Err, w.File)) }})
+	p, err := iprof.Read(name, data, iprof.ReaderOptions{Warn: func(w profile.Warning) { opt.warn(profile.InFile(w.Err, w.File)) }})
 	if err != nil {
 		return nil, err
 	}

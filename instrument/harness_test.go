@@ -17,6 +17,7 @@ import (
 	"github.com/profuse-pgo/profuse/instrument/blocks"
 	"github.com/profuse-pgo/profuse/internal/oracle"
 	"github.com/profuse-pgo/profuse/mip"
+	"github.com/profuse-pgo/profuse/profile"
 )
 
 const (
@@ -179,7 +180,7 @@ func (tc toolchain) exec(t testing.TB, exe string, args ...string) *ran {
 func (tc toolchain) profile(t testing.TB, b *built, runs ...[]string) *mip.Profile {
 	t.Helper()
 	p := readMap(t, b.exe)
-	m, err := mip.NewMerger(p, mip.MergeOptions{Warn: func(w mip.Warning) { t.Errorf("merging: %v", w) }})
+	m, err := mip.NewMerger(p, mip.MergeOptions{Warn: func(w profile.Warning) { t.Errorf("merging: %v", w) }})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -100,7 +100,7 @@ const maxViolations = 100
 func Check(name string, data []byte) CheckReport {
 	c := checker{index: make(map[findingKey]int)}
 	d := newDecoder(name, data, ReaderOptions{})
-	d.opt.Warn = func(w Warning) {
+	d.opt.Warn = func(w profile.Warning) {
 		e := w.Err.(*profile.FormatError)
 		c.add(Finding{Severity: Suspect, Rule: ruleVersion, Place: e.Place, Message: e.What()})
 	}

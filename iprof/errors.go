@@ -1,6 +1,1 @@
 package iprof
-
-import "github.com/profuse-pgo/profuse/profile"
-
-// Warning is a [profile.Warning].
-type Warning = profile.Warning

@@ -20,7 +20,7 @@ type MergeOptions struct {
 	DropUnknown bool
 	// Warn, if not nil, is called for data that could not be merged unchanged,
 	// from the goroutine that calls Add or AddProfile.
-	Warn func(Warning)
+	Warn func(profile.Warning)
 }
 
 // Added says what one input brought.
@@ -135,7 +135,7 @@ func (m *Merger) report(name string, p *Profile, added Added) {
 		return
 	}
 	warn := func(section, field, found, want string) {
-		m.opt.Warn(Warning{File: name, Err: profile.In(section).Field(field).Got(found).Want(want).Mismatch()})
+		m.opt.Warn(profile.Warning{File: name, Err: profile.In(section).Field(field).Got(found).Want(want).Mismatch()})
 	}
 	if added.Skipped > 0 {
 		warn("", "entries", fmt.Sprintf("left out, %d of them", added.Skipped), "only ids that the tables have")

@@ -226,7 +226,7 @@ func TestMergeConditionals(t *testing.T) {
 	}
 	m := NewMerger(MergeOptions{})
 	var warnings []string
-	m.opt.Warn = func(w Warning) { warnings = append(warnings, w.String()) }
+	m.opt.Warn = func(w profile.Warning) { warnings = append(warnings, w.String()) }
 	in := p("9,1,5,7,0,9223372036854775807", "7,0,1,9,1,1")
 	for i, want := range []Added{{Entries: 1}, {Entries: 1, Reshaped: 1, Saturated: 1}} {
 		if added, err := m.AddProfile("f", in[i], 1); err != nil || added != want {

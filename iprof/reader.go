@@ -12,7 +12,7 @@ import (
 // ReaderOptions adjust reading. The zero value is right for most uses.
 type ReaderOptions struct {
 	// Warn receives what is suspicious but readable; nil drops it.
-	Warn func(Warning)
+	Warn func(profile.Warning)
 	// Salvage reads a truncated file up to its last complete entry, with a
 	// warning, if both tables are complete. The commands refuse such files,
 	// because a sum does not show that part of a run is missing.
@@ -157,7 +157,7 @@ func (d *decoder) salvage() {
 
 func (d *decoder) warn(err error) {
 	if d.opt.Warn != nil {
-		d.opt.Warn(Warning{File: d.name, Err: err})
+		d.opt.Warn(profile.Warning{File: d.name, Err: err})
 	}
 }
 

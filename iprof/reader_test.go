@@ -191,7 +191,7 @@ func sameTables(a, b *Profile) bool { return sameContent(a, b) }
 func TestUnknownMinorVersion(t *testing.T) {
 	data := fixture(t, "future.iprof")
 	var warnings []string
-	p, err := Read("f", data, ReaderOptions{Warn: func(w Warning) { warnings = append(warnings, w.String()) }})
+	p, err := Read("f", data, ReaderOptions{Warn: func(w profile.Warning) { warnings = append(warnings, w.String()) }})
 	must(t, err)
 	want := []string{`f: line 1, column 12: version is 1.7.0, want 0.2, 0.4, 1.0 or 1.1; what is new in it is kept as it is: unsupported profile version or variant`}
 	if diff := cmp.Diff(want, warnings); diff != "" {
@@ -227,7 +227,7 @@ func TestSalvage(t *testing.T) {
 		t.Fatalf("not truncated: %v", err)
 	}
 	warned := 0
-	p, err := Read("f", data, ReaderOptions{Salvage: true, Warn: func(w Warning) {
+	p, err := Read("f", data, ReaderOptions{Salvage: true, Warn: func(w profile.Warning) {
 		warned++
 		if !errors.Is(w.Err, profile.ErrTruncated) {
 			t.Errorf("warning %v", w)
@@ -296,7 +296,7 @@ func TestRoundTrip(t *testing.T) {
 func TestWriteVersions(t *testing.T) {
 	p := readFixture(t, "checks.iprof")
 	var warnings []string
-	out := encode(t, p, WriteOptions{Version: version100, Warn: func(w Warning) { warnings = append(warnings, w.String()) }})
+	out := encode(t, p, WriteOptions{Version: version100, Warn: func(w profile.Warning) { warnings = append(warnings, w.String()) }})
 	want := []string{"instanceOfProfiles: section is left out with 2 entries, want version 1.1.0 to hold it, not 1.0.0: unsupported profile version or variant"}
 	if diff := cmp.Diff(want, warnings); diff != "" {
 		t.Error(diff)

@@ -98,7 +98,7 @@ func TestRefusedMerges(t *testing.T) {
 // summed up over all Mergers.
 func TestMergeWarns(t *testing.T) {
 	var warned []string
-	opt := MergeOptions{DropUnresolved: true, DropUnknown: true, Warn: func(w Warning) {
+	opt := MergeOptions{DropUnresolved: true, DropUnknown: true, Warn: func(w profile.Warning) {
 		if profile.Class(w.Err) != profile.ErrMismatch {
 			t.Errorf("%v", w.Err)
 		}

@@ -30,7 +30,7 @@ type WriteOptions struct {
 	Indent string
 	// Warn, if not nil, is called for data that the version cannot hold and that
 	// is dropped.
-	Warn func(Warning)
+	Warn func(profile.Warning)
 }
 
 // Write writes p. It reproduces a file that a tool wrote, version 0.4.0 or later, byte
@@ -109,7 +109,7 @@ func (pr *printer) line(depth int) {
 	}
 }
 
-func (pr *printer) document(p *Profile, v Version, warn func(Warning)) {
+func (pr *printer) document(p *Profile, v Version, warn func(profile.Warning)) {
 	extras := make(map[string][]ExtraMember)
 	for _, x := range p.Extra {
 		extras[x.Section] = append(extras[x.Section], x)
@@ -154,7 +154,7 @@ type topMember struct {
 }
 
 // members returns the top-level members to write, in order.
-func members(p *Profile, v Version, warn func(Warning)) []topMember {
+func members(p *Profile, v Version, warn func(profile.Warning)) []topMember {
 	var out []topMember
 	written := make(map[string]bool)
 	var sections [NumKinds]bool
@@ -171,7 +171,7 @@ func members(p *Profile, v Version, warn func(Warning)) []topMember {
 			}
 			if k == TypeChecks && v.compare(version110) < 0 && v != p.Version {
 				if warn != nil && m.section.Len() > 0 {
-					warn(Warning{Err: lost(key, m.section.Len(), v)})
+					warn(profile.Warning{Err: lost(key, m.section.Len(), v)})
 				}
 				sections[k] = true
 				return

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/profuse-pgo/profuse/internal/oracle"
+	"github.com/profuse-pgo/profuse/profile"
 )
 
 // randomRuns are n raw profiles of one program, loaded at different addresses.
@@ -82,7 +83,7 @@ type weightedInput struct {
 func mergeWeighted(t testing.TB, opt MergeOptions, byRecord bool, inputs []weightedInput) (file []byte, added []Added, warnings []string, fromCatalogs int) {
 	t.Helper()
 	opt.KeepVTableNames = true
-	opt.Warn = func(w Warning) { warnings = append(warnings, w.String()) }
+	opt.Warn = func(w profile.Warning) { warnings = append(warnings, w.String()) }
 	m := NewMerger(opt)
 	if byRecord {
 		m.catalogs = nil

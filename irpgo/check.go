@@ -52,7 +52,7 @@ func Check(name string, data []byte) CheckReport {
 	var rep CheckReport
 	c := &checker{&rep, name}
 	r, err := NewReader(name, data, ReaderOptions{
-		Warn:   func(w Warning) { c.note(w.Err) },
+		Warn:   func(w profile.Warning) { c.note(w.Err) },
 		Rescue: RescueDrop, Rescued: func(r Rescued) { c.note(r.Err) }, rescueAll: true,
 	})
 	if err != nil {
@@ -168,7 +168,7 @@ func (m *Merger) checkTotal(r *Reader, added Added) {
 		total += cs.TotalCount
 	}
 	if total != added.Count {
-		m.opt.Warn(Warning{File: r.Name(), Err: profile.InFile(profile.In("summary").Field("total count").
+		m.opt.Warn(profile.Warning{File: r.Name(), Err: profile.InFile(profile.In("summary").Field("total count").
 			Got(total).Wantf("%d, as the records have it", added.Count).Corrupt(), r.Name())})
 	}
 }

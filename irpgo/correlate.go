@@ -68,7 +68,7 @@ func HasCorrelationData(f *symbolize.File) bool { return f.Section(covDataSectio
 // CorrelateDebugInfo reads the debug information of a program built with
 // -profile-correlate=debug-info. warn, which may be nil, receives the functions
 // that are described incompletely; they are left out.
-func CorrelateDebugInfo(f *symbolize.File, warn func(Warning)) (*Correlation, error) {
+func CorrelateDebugInfo(f *symbolize.File, warn func(profile.Warning)) (*Correlation, error) {
 	b, err := newCorrelationBuilder(f, warn)
 	if err != nil {
 		return nil, err
@@ -79,7 +79,7 @@ func CorrelateDebugInfo(f *symbolize.File, warn func(Warning)) (*Correlation, er
 
 // CorrelateBinary reads the sections that the linker leaves in a program built
 // with -profile-correlate=binary, which strip removes. warn may be nil.
-func CorrelateBinary(f *symbolize.File, warn func(Warning)) (*Correlation, error) {
+func CorrelateBinary(f *symbolize.File, warn func(profile.Warning)) (*Correlation, error) {
 	b, err := newCorrelationBuilder(f, warn)
 	if err != nil {
 		return nil, err
@@ -114,13 +114,13 @@ func CorrelateBinary(f *symbolize.File, warn func(Warning)) (*Correlation, error
 // A correlationBuilder collects functions.
 type correlationBuilder struct {
 	f          *symbolize.File
-	warn       func(Warning)
+	warn       func(profile.Warning)
 	c          *Correlation
 	start, end uint64              // addresses of the counters
 	seen       map[uint64]struct{} // counter offsets
 }
 
-func newCorrelationBuilder(f *symbolize.File, warn func(Warning)) (*correlationBuilder, error) {
+func newCorrelationBuilder(f *symbolize.File, warn func(profile.Warning)) (*correlationBuilder, error) {
 	b := &correlationBuilder{f: f, warn: warn, c: &Correlation{BinaryID: f.BuildID()}, seen: make(map[uint64]struct{})}
 	s, err := b.section(countersSection)
 	if err != nil {
@@ -148,7 +148,7 @@ func unable(words string) *InstrError {
 // skip warns of a function that is described incompletely.
 func (b *correlationBuilder) skip(function string, err error) {
 	if b.warn != nil {
-		b.warn(Warning{File: b.f.Name(), Function: function, Err: profile.InFile(err, b.f.Name())})
+		b.warn(profile.Warning{File: b.f.Name(), Function: function, Err: profile.InFile(err, b.f.Name())})
 	}
 }
 
@@ -238,7 +238,7 @@ func (b *correlationBuilder) finish(err error) (*Correlation, error) {
 		return nil, err
 	}
 	if err != nil && b.warn != nil {
-		b.warn(Warning{File: b.f.Name(), Err: err})
+		b.warn(profile.Warning{File: b.f.Name(), Err: err})
 	}
 	slices.SortFunc(b.c.names, func(x, y string) int { return cmp.Compare(NameRef(x), NameRef(y)) })
 	return b.c, nil

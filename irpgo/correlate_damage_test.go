@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/profuse-pgo/profuse/irpgo"
+	"github.com/profuse-pgo/profuse/profile"
 )
 
 // TestCorrelateDamagedProgram: a program that lacks something, or describes
@@ -103,7 +104,7 @@ func TestCorrelateDamagedProgram(t *testing.T) {
 			t.Fatal(err)
 		}
 		warning := ""
-		got, err := correlate(c.kind, c.damage(t, bytes.Clone(program)), func(w irpgo.Warning) { warning = cmp.Or(warning, w.String()) })
+		got, err := correlate(c.kind, c.damage(t, bytes.Clone(program)), func(w profile.Warning) { warning = cmp.Or(warning, w.String()) })
 		if warning != c.warning {
 			t.Errorf("%s:\n warns %s\n  want %s", c.name, warning, c.warning)
 		}

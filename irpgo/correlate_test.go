@@ -30,7 +30,7 @@ func correlateFixture(t testing.TB, kind string) (program, raw []byte) {
 	return program, raw
 }
 
-func correlate(kind string, program []byte, warn func(irpgo.Warning)) (*irpgo.Correlation, error) {
+func correlate(kind string, program []byte, warn func(profile.Warning)) (*irpgo.Correlation, error) {
 	f, err := symbolize.New("program", program, symbolize.Options{NoDebugFiles: true})
 	if err != nil {
 		return nil, err
@@ -46,7 +46,7 @@ func TestCorrelate(t *testing.T) {
 	for _, kind := range []string{"debug-info", "binary"} {
 		t.Run(kind, func(t *testing.T) {
 			program, raw := correlateFixture(t, kind)
-			c, err := correlate(kind, program, func(w irpgo.Warning) { t.Error(w) })
+			c, err := correlate(kind, program, func(w profile.Warning) { t.Error(w) })
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -82,7 +82,7 @@ func TestTotalOfSummary(t *testing.T) {
 	file[totalCount]++
 	for _, compat := range []bool{false, true} {
 		var warnings []string
-		m := NewMerger(MergeOptions{LLVMCompat: compat, Warn: func(w Warning) { warnings = append(warnings, w.String()) }})
+		m := NewMerger(MergeOptions{LLVMCompat: compat, Warn: func(w profile.Warning) { warnings = append(warnings, w.String()) }})
 		r, err := NewReader("f", file, ReaderOptions{Lenient: compat})
 		if err == nil {
 			_, err = m.Add(r, 1)

@@ -30,7 +30,7 @@ type IndexedOptions struct {
 	// it asks for no version, that is chosen to be read wherever Version is.
 	MemProf memprof.WriteOptions
 	// Warn is told what the version cannot hold and was left out.
-	Warn func(Warning)
+	Warn func(profile.Warning)
 }
 
 // versionTraits says which release introduced an indexed version and what it
@@ -182,7 +182,7 @@ func (x *indexedWriter) warnFirst(what string, has func(*Record) bool) {
 
 func (x *indexedWriter) warnLost(what string) {
 	if x.opt.Warn != nil {
-		x.opt.Warn(Warning{Err: profile.In("").Field(what).Got("left out").
+		x.opt.Warn(profile.Warning{Err: profile.In("").Field(what).Got("left out").
 			Wantf("an indexed version above %d to hold it", x.opt.Version).Unsupported()})
 	}
 }

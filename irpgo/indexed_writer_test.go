@@ -133,7 +133,7 @@ func TestIndexedRoundTrip(t *testing.T) {
 				p.VTableNames = []string{"_ZTV1A", "_ZTV1B"}
 			}
 			text := textOf(t, p)
-			file, err := appendIndexed(nil, p, IndexedOptions{Version: version, Warn: func(w Warning) { t.Error(w) }})
+			file, err := appendIndexed(nil, p, IndexedOptions{Version: version, Warn: func(w profile.Warning) { t.Error(w) }})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -178,7 +178,7 @@ func TestIndexedLosses(t *testing.T) {
 	p := randomProfile(rng, randomOptions{functions: 30, maxHashes: 1, values: 3, bitmaps: true, variant: IRLevel | HasTemporal | LoopEntries | EntryFirst, traces: 2})
 	p.BinaryIDs = [][]byte{{1}}
 	var lost []string
-	file, err := appendIndexed(nil, p, IndexedOptions{Version: 6, Warn: func(w Warning) {
+	file, err := appendIndexed(nil, p, IndexedOptions{Version: 6, Warn: func(w profile.Warning) {
 		var fe *profile.FormatError
 		if !errors.As(w.Err, &fe) || fe.Class() != profile.ErrUnsupported {
 			t.Errorf("warning %v", w)

@@ -67,9 +67,9 @@ func (m *Merger) AddMemProf(name string, p *memprof.Profile, weight uint64) erro
 	return err
 }
 
-func (m *Merger) warnMemProf(w memprof.Warning) {
+func (m *Merger) warnMemProf(w profile.Warning) {
 	if m.opt.Warn != nil {
-		m.opt.Warn(Warning{File: w.File, Err: w.Err})
+		m.opt.Warn(profile.Warning{File: w.File, Err: w.Err})
 	}
 }
 
@@ -121,7 +121,7 @@ func (x *indexedWriter) arrangeMemProf() error {
 	}
 	if x.opt.Warn != nil {
 		for _, what := range x.memprof.Loses() {
-			x.opt.Warn(Warning{Err: profile.In("memprof").Field(what).Got("left out").
+			x.opt.Warn(profile.Warning{Err: profile.In("memprof").Field(what).Got("left out").
 				Want("a format that can hold it").Unsupported()})
 		}
 	}

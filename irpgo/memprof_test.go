@@ -11,6 +11,7 @@ import (
 
 	"github.com/profuse-pgo/profuse/internal/oracle"
 	"github.com/profuse-pgo/profuse/memprof"
+	"github.com/profuse-pgo/profuse/profile"
 )
 
 const heapDoc = `---
@@ -82,7 +83,7 @@ func TestMemProfPassesThrough(t *testing.T) {
 			var lost []string
 			opt := IndexedOptions{
 				Version: indexed, MemProf: memprof.WriteOptions{Version: section},
-				Warn: func(w Warning) { lost = append(lost, w.String()) },
+				Warn: func(w profile.Warning) { lost = append(lost, w.String()) },
 			}
 			file := heapFile(t, heapProfile(t, 3, 2), opt, main)
 			if rep := Check("file", file); len(rep.Findings) > 0 {
@@ -119,7 +120,7 @@ func TestMemProfPassesThrough(t *testing.T) {
 // TestOldVersionsLoseMemProf: indexed versions before 8 have no place for it.
 func TestOldVersionsLoseMemProf(t *testing.T) {
 	var lost []string
-	file := heapFile(t, heapProfile(t, 3, 2), IndexedOptions{Version: 7, Warn: func(w Warning) { lost = append(lost, w.String()) }},
+	file := heapFile(t, heapProfile(t, 3, 2), IndexedOptions{Version: 7, Warn: func(w profile.Warning) { lost = append(lost, w.String()) }},
 		&Record{Name: "main", Hash: 1, Counts: []uint64{5}})
 	if want := []string{"memprof section is left out, want an indexed version above 7 to hold it: unsupported profile version or variant"}; !slices.Equal(lost, want) {
 		t.Errorf("warnings %q, want %q", lost, want)

@@ -34,7 +34,7 @@ type MergeOptions struct {
 	Rename func(name string) string
 	// Warn is told of every record that could not be merged whole; nil drops
 	// the warnings. A Merger calls it from the goroutine that calls Add.
-	Warn func(Warning)
+	Warn func(profile.Warning)
 }
 
 // Added says what one input brought.
@@ -303,6 +303,6 @@ func (m *Merger) mergeVariant(v Variant) (Variant, error) {
 // warn tells of a record that could not be merged whole.
 func (m *Merger) warn(file, function string, code Code) {
 	if m.opt.Warn != nil {
-		m.opt.Warn(Warning{File: file, Function: function, Err: &InstrError{Code: code}})
+		m.opt.Warn(profile.Warning{File: file, Function: function, Err: &InstrError{Code: code}})
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/profuse-pgo/profuse/internal/oracle"
+	"github.com/profuse-pgo/profuse/profile"
 )
 
 // mergeInput is one text profile and its weight.
@@ -26,7 +27,7 @@ type mergeInput struct {
 // llvm-profdata prints them, "FUNCTION: MESSAGE".
 func mergeTexts(t testing.TB, opt MergeOptions, inputs []mergeInput) (text string, warnings []string) {
 	t.Helper()
-	opt.Warn = func(w Warning) { warnings = append(warnings, w.Function+": "+LLVMMessage(w.Err)) }
+	opt.Warn = func(w profile.Warning) { warnings = append(warnings, w.Function+": "+LLVMMessage(w.Err)) }
 	m := NewMerger(opt)
 	for i, in := range inputs {
 		r, err := NewReader(fmt.Sprint("in", i), []byte(in.text), ReaderOptions{Lenient: opt.LLVMCompat})

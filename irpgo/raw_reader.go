@@ -152,7 +152,7 @@ func (r *rawReader) prepare() error {
 
 func (r *rawReader) warn(function string, err error) {
 	if r.opt.Warn != nil && !r.walked {
-		r.opt.Warn(Warning{File: r.file, Function: function, Err: profile.InFile(err, r.file)})
+		r.opt.Warn(profile.Warning{File: r.file, Function: function, Err: profile.InFile(err, r.file)})
 	}
 }
 

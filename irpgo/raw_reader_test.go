@@ -296,8 +296,8 @@ func TestRawUnnamed(t *testing.T) {
 	b := newRawBuild(10, 8, binary.LittleEndian, IRLevel)
 	data := b.build()
 	data = bytes.Replace(data, le.AppendUint64(nil, NameRef("a.c;helper")), le.AppendUint64(nil, 0x4242), 1)
-	var warnings []Warning
-	opt := ReaderOptions{Warn: func(w Warning) { warnings = append(warnings, w) }}
+	var warnings []profile.Warning
+	opt := ReaderOptions{Warn: func(w profile.Warning) { warnings = append(warnings, w) }}
 	got, _ := readAll(t, data, opt)
 	if len(got) != 3 || len(warnings) != 1 || !strings.Contains(warnings[0].String(), "0x4242") {
 		t.Errorf("%d records, warnings %v", len(got), warnings)
@@ -313,8 +313,8 @@ func TestRawLargeCounter(t *testing.T) {
 	b := newRawBuild(9, 8, binary.BigEndian, 0)
 	b.funcs[0].counts[1] = 1<<56 + 1
 	b.funcs[2].counts[1] = 1 << 60
-	var warnings []Warning
-	readAll(t, b.build(), ReaderOptions{Warn: func(w Warning) { warnings = append(warnings, w) }})
+	var warnings []profile.Warning
+	readAll(t, b.build(), ReaderOptions{Warn: func(w profile.Warning) { warnings = append(warnings, w) }})
 	if len(warnings) != 1 {
 		t.Fatalf("warnings: %v", warnings)
 	}

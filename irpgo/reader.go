@@ -44,13 +44,10 @@ type Info struct {
 	BinaryIDs   [][]byte
 }
 
-// Warning is a [profile.Warning].
-type Warning = profile.Warning
-
 // ReaderOptions adjust reading. The zero value is right for most uses.
 type ReaderOptions struct {
 	// Warn receives what is suspicious but readable; nil drops it.
-	Warn func(Warning)
+	Warn func(profile.Warning)
 	// Lenient accepts what llvm-profdata 22 accepts: records whose name is not
 	// in the file (they get the empty name), unknown variant bits, value kinds
 	// that the header does not announce, hash tables that no lookup would find

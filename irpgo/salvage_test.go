@@ -160,7 +160,7 @@ func TestSalvageMerged(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := NewMerger(MergeOptions{Warn: func(w Warning) { t.Error(w) }})
+	m := NewMerger(MergeOptions{Warn: func(w profile.Warning) { t.Error(w) }})
 	if _, err := m.Add(r, 1); err != nil {
 		t.Fatal(err)
 	}

@@ -84,7 +84,7 @@ func newTextReader(name string, data []byte, opt ReaderOptions) (decoder, error)
 			err := d.at(i).Field("text").Got("a zero byte").
 				Wantf("none before the last %d bytes, which are ignored", len(data)-i).
 				Because(&InstrError{Code: CodeMalformed})
-			opt.Warn(Warning{File: name, Err: err})
+			opt.Warn(profile.Warning{File: name, Err: err})
 		}
 	}
 	d.header()

@@ -143,8 +143,8 @@ func TestTextZeroByteWarning(t *testing.T) {
 		in   string
 		want int
 	}{{one, 0}, {one + "\x00", 0}, {one + "\x00\x00\x00", 0}, {one + "\x00\x00x", 1}} {
-		var got []Warning
-		_, err := NewReader(textFile, []byte(tt.in), ReaderOptions{Warn: func(w Warning) { got = append(got, w) }})
+		var got []profile.Warning
+		_, err := NewReader(textFile, []byte(tt.in), ReaderOptions{Warn: func(w profile.Warning) { got = append(got, w) }})
 		if err != nil || len(got) != tt.want {
 			t.Errorf("%q: warnings %v, error %v; want %d warnings", tt.in, got, err, tt.want)
 		}

@@ -23,7 +23,7 @@ type TextOptions struct {
 	// warning.
 	LLVMCompat bool
 	// Warn receives what the text format cannot express; nil drops it.
-	Warn func(Warning)
+	Warn func(profile.Warning)
 }
 
 // WriteText writes p in the text format: the bytes are those of "llvm-profdata
@@ -390,6 +390,6 @@ func (t *textWriter) flush() {
 
 func (t *textWriter) warn(function string, err error) {
 	if t.opt.Warn != nil {
-		t.opt.Warn(Warning{Function: function, Err: err})
+		t.opt.Warn(profile.Warning{Function: function, Err: err})
 	}
 }

@@ -168,8 +168,8 @@ func TestWriteTextTargets(t *testing.T) {
 		{TextOptions{LLVMCompat: true}, "caller never ? ? ? ? ? ? ? _ZTV1A", "value targets is 5 of 8 without"},
 		{TextOptions{LLVMCompat: true, Sparse: true}, "caller ? ? ? ? ? ? ? ? _ZTV1A", "value targets is 6 of 8 without"},
 	} {
-		var warnings []Warning
-		tt.opt.Warn = func(w Warning) { warnings = append(warnings, w) }
+		var warnings []profile.Warning
+		tt.opt.Warn = func(w profile.Warning) { warnings = append(warnings, w) }
 		out := writeText(t, p, tt.opt)
 		if len(warnings) != 1 || !strings.Contains(warnings[0].String(), tt.lost) || !errors.Is(warnings[0].Err, profile.ErrUnsupported) {
 			t.Errorf("%+v: warnings %v, want one of %q", tt.opt, warnings, tt.lost)
@@ -224,8 +224,8 @@ func TestWriteTextUnreadable(t *testing.T) {
 		if b.Len() > 0 {
 			t.Errorf("%s: %d bytes were written", tt.what, b.Len())
 		}
-		var warnings []Warning
-		writeText(t, p, TextOptions{LLVMCompat: true, Warn: func(w Warning) { warnings = append(warnings, w) }})
+		var warnings []profile.Warning
+		writeText(t, p, TextOptions{LLVMCompat: true, Warn: func(w profile.Warning) { warnings = append(warnings, w) }})
 		if len(warnings) != 1 || !strings.Contains(warnings[0].String(), tt.what) {
 			t.Errorf("LLVMCompat: warnings %v, want one with %q", warnings, tt.what)
 		}
@@ -260,7 +260,7 @@ func TestWriteTextLookalikes(t *testing.T) {
 		t.Errorf("%d of the records end explicitly, want the 4 before $1, 1, 1 and 4294967295", got)
 	}
 	var warned []string
-	writeText(t, p, TextOptions{LLVMCompat: true, Warn: func(w Warning) { warned = append(warned, w.Function) }})
+	writeText(t, p, TextOptions{LLVMCompat: true, Warn: func(w profile.Warning) { warned = append(warned, w.Function) }})
 	if want := []string{"$1", "1", "1", "4294967295"}; !slices.Equal(warned, want) {
 		t.Errorf("LLVMCompat: warned of %q, want %q", warned, want)
 	}
@@ -298,8 +298,8 @@ func TestWriteTextTraces(t *testing.T) {
 		{Weight: 1, NameRefs: []uint64{symtab.learn("#x"), symtab.learn("y")}},
 		{Weight: 1, NameRefs: []uint64{symtab.learn("a,b"), symtab.learn(" c"), 12345, symtab.learn("d e")}},
 	}
-	var warnings []Warning
-	out := writeText(t, p, TextOptions{Warn: func(w Warning) { warnings = append(warnings, w) }})
+	var warnings []profile.Warning
+	out := writeText(t, p, TextOptions{Warn: func(w profile.Warning) { warnings = append(warnings, w) }})
 	const head = ":temporal_prof_traces\n# Num Temporal Profile Traces:\n4\n# Temporal Profile Trace Stream Size:\n9\n"
 	const want = head + "# Weight:\n3\nfoo,bar,foo,\n# Weight:\n1\n,\n# Weight:\n1\n,#x,y,\n# Weight:\n1\n,,,d e,\n\n" +
 		"foo\n# Func Hash:\n1\n# Num Counters:\n1\n# Counter Values:\n1\n\n"
@@ -319,7 +319,7 @@ func TestWriteTextLosses(t *testing.T) {
 	p := profileOf(IRLevel|EntryOnly|HasMemProf, &Record{Name: "foo", Hash: 1, Counts: []uint64{1}})
 	p.BinaryIDs = [][]byte{{1}, {2}}
 	var got []string
-	writeText(t, p, TextOptions{Warn: func(w Warning) { got = append(got, w.String()) }})
+	writeText(t, p, TextOptions{Warn: func(w profile.Warning) { got = append(got, w.String()) }})
 	want := []string{"variant is function-entry-only", "memory profile is present", "number of binary ids is 2"}
 	if len(got) != len(want) {
 		t.Fatalf("warnings %q, want %q", got, want)
@@ -381,8 +381,8 @@ func BenchmarkWriteText(b *testing.B) {
 	}
 }
 
-func failOnWarning(t testing.TB) func(Warning) {
-	return func(w Warning) { t.Errorf("warning: %v", w) }
+func failOnWarning(t testing.TB) func(profile.Warning) {
+	return func(w profile.Warning) { t.Errorf("warning: %v", w) }
 }
 
 // profileOf makes a profile of records that are ordered by name.

@@ -12,11 +12,8 @@ import (
 type MergeOptions struct {
 	// Warn, if not nil, is called for every input with which sums saturated, from
 	// the goroutine that calls Add or AddProfile.
-	Warn func(Warning)
+	Warn func(profile.Warning)
 }
-
-// Warning is a [profile.Warning].
-type Warning = profile.Warning
 
 // Added says what one input brought.
 type Added struct {
@@ -220,7 +217,7 @@ func (m *Merger) add(name string, p *Profile, weight uint64) (cut int) {
 	}
 	cut += m.addDataAccess(p.DataAccess, weight)
 	if cut > 0 && m.opt.Warn != nil {
-		m.opt.Warn(Warning{File: name, Err: profile.In("memprof").InFile(name).
+		m.opt.Warn(profile.Warning{File: name, Err: profile.In("memprof").InFile(name).
 			Field("number of contexts with a sum that outgrew its field and was cut").Got(cut).Want(0).Mismatch()})
 	}
 	return cut

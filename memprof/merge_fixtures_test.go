@@ -6,6 +6,8 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"github.com/profuse-pgo/profuse/profile"
 )
 
 // fixtureInputs are real profiles of one program in all forms: raw ones of
@@ -57,7 +59,7 @@ func TestMergeFixtures(t *testing.T) {
 			}
 		}
 		t.Run(fmt.Sprint(n), func(t *testing.T) {
-			root := NewMerger(MergeOptions{Warn: func(w Warning) { t.Errorf("unexpected warning %v", w) }})
+			root := NewMerger(MergeOptions{Warn: func(w profile.Warning) { t.Errorf("unexpected warning %v", w) }})
 			forks := []*Merger{root, root.Fork(), root.Fork()}
 			for i, in := range picked {
 				if _, err := forks[rng.IntN(3)].AddProfile(picks[i], in.p, in.weight); err != nil {

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/profuse-pgo/profuse/profile"
 )
 
 // weighted is an input of a merge.
@@ -414,7 +416,7 @@ func TestMergeWarnsOfOverflow(t *testing.T) {
 		return p
 	}
 	var warnings []string
-	m := NewMerger(MergeOptions{Warn: func(w Warning) { warnings = append(warnings, w.String()) }})
+	m := NewMerger(MergeOptions{Warn: func(w profile.Warning) { warnings = append(warnings, w.String()) }})
 	for i, in := range []weighted{{profileOf(1 << 31), 1}, {profileOf(1<<31 - 1), 1}, {profileOf(1), 1}, {profileOf(1), math.MaxUint64}} {
 		if _, err := m.AddProfile(fmt.Sprintf("in%d", i), in.p, in.weight); err != nil {
 			t.Fatal(err)

@@ -41,7 +41,7 @@ func edgesRun(t testing.TB) *Profile {
 	if in := r.Info(); in.FileType != FileRet || in.PointerSize != 8 || in.Type != edgesType {
 		t.Errorf("info %+v", in)
 	}
-	m, err := NewMerger(edgesMap(), MergeOptions{Warn: func(w Warning) { t.Error(w) }})
+	m, err := NewMerger(edgesMap(), MergeOptions{Warn: func(w profile.Warning) { t.Error(w) }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -157,7 +157,7 @@ func TestDropped(t *testing.T) {
 	data := unhex(t, edgesRet)
 	data[len(data)-4] = 9
 	var warned []string
-	m, err := NewMerger(edgesMap(), MergeOptions{Warn: func(w Warning) { warned = append(warned, w.String()) }})
+	m, err := NewMerger(edgesMap(), MergeOptions{Warn: func(w profile.Warning) { warned = append(warned, w.String()) }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -189,7 +189,7 @@ func TestMovedEdges(t *testing.T) {
 	} {
 		base.Functions[1].Size = 0x20 + tt.grown
 		var warned []string
-		m, err := NewMerger(base, MergeOptions{Warn: func(w Warning) { warned = append(warned, w.String()) }})
+		m, err := NewMerger(base, MergeOptions{Warn: func(w profile.Warning) { warned = append(warned, w.String()) }})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -87,8 +87,5 @@ func LLVMMessages(err error) []string {
 	return out
 }
 
-// Warning is a [profile.Warning].
-type Warning = profile.Warning
-
 // toolHex formats v like llvm-mipdata: upper case without prefix.
 func toolHex(v uint64) string { return fmt.Sprintf("%X", v) }

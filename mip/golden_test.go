@@ -127,7 +127,7 @@ func read(t testing.TB, data []byte) *Profile {
 // merged merges raw files into a map or profile.
 func merged(t testing.TB, base *Profile, raws ...[]byte) *Profile {
 	t.Helper()
-	m, err := NewMerger(base, MergeOptions{Warn: func(w Warning) { t.Error(w) }})
+	m, err := NewMerger(base, MergeOptions{Warn: func(w profile.Warning) { t.Error(w) }})
 	if err != nil {
 		t.Fatal(err)
 	}

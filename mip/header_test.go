@@ -135,8 +135,8 @@ func mergeIntoNamed(name string, base *Profile, raw []byte) (*Profile, error) {
 func TestLongRaw(t *testing.T) {
 	base := read(t, unhex(t, goldenMap))
 	for more, want := range map[int]int{0: 0, 15: 0, 16: 1, 500: 1} {
-		var warned []Warning
-		m, err := NewMerger(base, MergeOptions{Warn: func(w Warning) { warned = append(warned, w) }})
+		var warned []profile.Warning
+		m, err := NewMerger(base, MergeOptions{Warn: func(w profile.Warning) { warned = append(warned, w) }})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -211,7 +211,7 @@ func TestWarnings(t *testing.T) {
 		{"file type", []byte(strings.Replace(goldenYAML, "[ .mip ]", "[ .mipmap, 64 bit ]", 1)), "f: YAML line 3: File Type is 0x14, want [ .mip ]"},
 	} {
 		said := ""
-		if _, err := NewReader("f", tt.data, ReaderOptions{Warn: func(w Warning) { said += w.String() }}); err != nil {
+		if _, err := NewReader("f", tt.data, ReaderOptions{Warn: func(w profile.Warning) { said += w.String() }}); err != nil {
 			t.Errorf("%s: %v", tt.name, err)
 		}
 		if said == "" != (tt.says == "") || !strings.Contains(said, tt.says) {

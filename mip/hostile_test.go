@@ -369,6 +369,6 @@ func mergeInto(base *Profile, raws ...[]byte) (*Profile, error) {
 
 func overlapping(p *Profile) bool {
 	found := false
-	NewMerger(p, MergeOptions{Warn: func(Warning) { found = true }})
+	NewMerger(p, MergeOptions{Warn: func(profile.Warning) { found = true }})
 	return found
 }

@@ -14,7 +14,7 @@ type MergeOptions struct {
 	// Warn, if not nil, is called for every function that cannot be merged and for
 	// raw files that seem to be of another build, from the goroutine that calls
 	// Add.
-	Warn func(Warning)
+	Warn func(profile.Warning)
 }
 
 // Added says what one input brought.
@@ -118,7 +118,7 @@ func newShape(base *Profile) *shape {
 // reportOverlaps warns of every function whose raw record begins inside that of another.
 // The reference writes such records for functions of one name that are local to their
 // files.
-func (s *shape) reportOverlaps(warn func(Warning)) {
+func (s *shape) reportOverlaps(warn func(profile.Warning)) {
 	if warn == nil {
 		return
 	}
@@ -134,7 +134,7 @@ func (s *shape) reportOverlaps(warn func(Warning)) {
 	for k, i := range order {
 		f, g := &p.Functions[i], &p.Functions[order[last]]
 		if k > 0 && f.RawOffset < g.rawEnd(p.Type) {
-			warn(Warning{Function: f.Name, Err: profile.In("functions").InRecord(i).Field("raw record").
+			warn(profile.Warning{Function: f.Name, Err: profile.In("functions").InRecord(i).Field("raw record").
 				Gotf("at %#x, inside that of function %d, %s", f.RawOffset, order[last], g.Name).
 				Want("one of its own").Mismatch()})
 		}
@@ -234,7 +234,7 @@ func (m *Merger) match(name string, p *Profile) (target []int, added Added) {
 		target[i] = -1
 		added.Skipped++
 		if m.opt.Warn != nil {
-			m.opt.Warn(Warning{File: name, Function: f.Name, Err: profile.In("functions").InRecord(i).
+			m.opt.Warn(profile.Warning{File: name, Function: f.Name, Err: profile.In("functions").InRecord(i).
 				Field("function").
 				Gotf("one of %d with CFG signature %#x and %d blocks", seen[key], f.CFG, len(f.Blocks)).
 				Wantf("as many as in the profile merged into, which has %d", len(same)).Mismatch()})
@@ -266,7 +266,7 @@ func (m *Merger) addFunctions(name string, functions []Function, target []int, w
 		}
 	}
 	if mover != nil && mover.lost > 0 && m.opt.Warn != nil {
-		m.opt.Warn(Warning{File: name, Err: profile.In("functions").Field("call edges").
+		m.opt.Warn(profile.Warning{File: name, Err: profile.In("functions").Field("call edges").
 			Gotf("%d from code that has changed", mover.lost).
 			Want("the same code: they are kept without their callers").Mismatch()})
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/profuse-pgo/profuse/internal/oracle"
 	"github.com/profuse-pgo/profuse/internal/saturate"
+	"github.com/profuse-pgo/profuse/profile"
 )
 
 var profileTypes = []ProfileType{
@@ -233,7 +234,7 @@ func TestMergeOtherBuild(t *testing.T) {
 		fn("twice", 5, 80, 10), fn("twice", 5, 88, 10),
 	}}
 	var warned []string
-	m, err := NewMerger(base, MergeOptions{Warn: func(w Warning) { warned = append(warned, w.File+" "+w.Function) }})
+	m, err := NewMerger(base, MergeOptions{Warn: func(w profile.Warning) { warned = append(warned, w.File+" "+w.Function) }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -291,7 +292,7 @@ func TestOverlaps(t *testing.T) {
 		{Name: "d", RawOffset: 36},
 	}}
 	var warned []string
-	m, err := NewMerger(base, MergeOptions{Warn: func(w Warning) { warned = append(warned, w.Function) }})
+	m, err := NewMerger(base, MergeOptions{Warn: func(w profile.Warning) { warned = append(warned, w.Function) }})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -26,7 +26,7 @@ func (r *partReader) records(yield func(*Function, error) bool) {
 }
 
 // checkRaw checks the header and the size of a raw profile of the module.
-func (s *shape) checkRaw(name string, data []byte, warn func(Warning)) error {
+func (s *shape) checkRaw(name string, data []byte, warn func(profile.Warning)) error {
 	h, err := parseHeader(data)
 	if err != nil {
 		return err
@@ -57,7 +57,7 @@ func (s *shape) checkRaw(name string, data []byte, warn func(Warning)) error {
 		return profile.In("records").Field("offset of the first raw record").Gotf("%#x", s.rawMin).
 			Wantf("at least %#x, the header's size", h.size()).Mismatch()
 	case size >= s.rawSize+slack && warn != nil:
-		warn(Warning{File: name, Err: profile.At("records", int64(s.rawSize)).Field("size of the file").
+		warn(profile.Warning{File: name, Err: profile.At("records", int64(s.rawSize)).Field("size of the file").
 			Gotf("%d bytes", size).Wantf("%d: the program may be another build of the module", s.rawSize).
 			Mismatch()})
 	}

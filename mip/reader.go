@@ -26,7 +26,7 @@ type Info struct {
 // ReaderOptions adjust reading. The zero value is right for most uses.
 type ReaderOptions struct {
 	// Warn receives what is suspicious but readable; nil drops it.
-	Warn func(Warning)
+	Warn func(profile.Warning)
 }
 
 // A decoder is the reader of one format. records yields a reused function, stops after an
@@ -61,7 +61,7 @@ func Detect(data []byte) (FileType, bool) {
 func NewReader(name string, data []byte, opt ReaderOptions) (*Reader, error) {
 	dec, err := newDecoder(data, func(err error) {
 		if opt.Warn != nil {
-			opt.Warn(Warning{File: name, Err: err})
+			opt.Warn(profile.Warning{File: name, Err: err})
 		}
 	})
 	if err != nil {

@@ -76,7 +76,7 @@ func (m *Merger) addRet(name string, data []byte, base int64, weight uint64) err
 	}
 	dropped, err := m.shape.readRet(data, base, &m.edges, weight)
 	if err == nil && dropped > 0 && m.opt.Warn != nil {
-		m.opt.Warn(Warning{File: name, Err: profile.In("return addresses").Field("dropped").
+		m.opt.Warn(profile.Warning{File: name, Err: profile.In("return addresses").Field("dropped").
 			Gotf("about %d calls without a caller", dropped).
 			Want("none: the program needs a larger -fmachine-profile-runtime-buffer").Truncated()})
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/profuse-pgo/profuse/internal/oracle"
 	"github.com/profuse-pgo/profuse/mip"
+	"github.com/profuse-pgo/profuse/profile"
 )
 
 // edgesHeader lets functions note their callers themselves. It prints, of each
@@ -290,7 +291,7 @@ func TestEdgesOverflow(t *testing.T) {
 		t.Fatal(err)
 	}
 	var warned []string
-	merger, err := mip.NewMerger(base, mip.MergeOptions{Warn: func(w mip.Warning) { warned = append(warned, w.String()) }})
+	merger, err := mip.NewMerger(base, mip.MergeOptions{Warn: func(w profile.Warning) { warned = append(warned, w.String()) }})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/profuse-pgo/profuse/instrument/driver"
 	"github.com/profuse-pgo/profuse/internal/oracle"
 	"github.com/profuse-pgo/profuse/mip"
+	"github.com/profuse-pgo/profuse/profile"
 )
 
 // asDriver in the environment makes the test binary the driver's command.
@@ -162,7 +163,7 @@ func (b *bench) profile(image string, raws ...string) *mip.Profile {
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	merger, err := mip.NewMerger(p, mip.MergeOptions{Warn: func(w mip.Warning) { b.t.Errorf("merging: %v", w) }})
+	merger, err := mip.NewMerger(p, mip.MergeOptions{Warn: func(w profile.Warning) { b.t.Errorf("merging: %v", w) }})
 	if err != nil {
 		b.t.Fatal(err)
 	}

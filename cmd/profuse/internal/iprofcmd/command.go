@@ -70,7 +70,7 @@ func readIprofFile(env *cli.Env, args []string) (*iprofFile, error) {
 	defer d.Close()
 	f := &iprofFile{name: d.Name(), size: len(d.Bytes()), input: in}
 	err = inputs.Guard(func() (err error) {
-		f.Profile, err = readIprof(d.Name(), d.Bytes(), func(w iprof.Warning) {
+		f.Profile, err = readIprof(d.Name(), d.Bytes(), func(w profile.Warning) {
 			fmt.Fprintf(env.Stderr, "warning: %s\n", console.Printable(w.String()))
 		})
 		return err
@@ -101,7 +101,7 @@ func (c *iprofRewriting) rewrite(env *cli.Env, args []string, change func(*iprof
 	if err != nil {
 		return err
 	}
-	opt.Warn = func(w iprof.Warning) { fmt.Fprintf(env.Stderr, "warning: %s\n", console.Printable(w.String())) }
+	opt.Warn = func(w profile.Warning) { fmt.Fprintf(env.Stderr, "warning: %s\n", console.Printable(w.String())) }
 	before, err := readIprofFile(env, args)
 	if err != nil {
 		return err

@@ -7,6 +7,7 @@ import (
 
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/console"
 	"github.com/profuse-pgo/profuse/iprof"
+	"github.com/profuse-pgo/profuse/profile"
 )
 
 // iprofFacts is what "profuse show" tells of one iprof file. The JSON names are
@@ -107,7 +108,7 @@ func collectIprofFacts(name string, data []byte, top int, choose *regexp.Regexp)
 		Hottest: []iprofMethodFacts{}, Contexts: []iprofContextFacts{}, Sites: []iprofSiteFacts{},
 		Branches: []iprofBranchFacts{}, Locks: []iprofTypeFacts{}, Warnings: []string{},
 	}
-	p, err := iprof.Read(name, data, iprof.ReaderOptions{Warn: func(w iprof.Warning) {
+	p, err := iprof.Read(name, data, iprof.ReaderOptions{Warn: func(w profile.Warning) {
 		f.Warnings = append(f.Warnings, console.DescribeError(w.Err).Message)
 	}})
 	if err != nil {

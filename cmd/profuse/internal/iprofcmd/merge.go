@@ -21,6 +21,7 @@ import (
 	"github.com/profuse-pgo/profuse/inputs"
 	"github.com/profuse-pgo/profuse/iprof"
 	"github.com/profuse-pgo/profuse/merge"
+	"github.com/profuse-pgo/profuse/profile"
 )
 
 const formatIprof = "iprof"
@@ -92,7 +93,7 @@ func (o *adder) Add(ctx context.Context, j *merging.Job) (*merging.Sum, error) {
 		Contents: func() string { return iprofContents(merged) },
 		Write: func(w io.Writer) (string, error) {
 			opt := o.options
-			opt.Warn = func(w iprof.Warning) { j.WarnError("iprof", 0, w.File, "", w.Err) }
+			opt.Warn = func(w profile.Warning) { j.WarnError("iprof", 0, w.File, "", w.Err) }
 			version := merged.Version
 			if opt.Version != (iprof.Version{}) {
 				version = opt.Version
@@ -167,7 +168,7 @@ func isNamedIprof(name string, data []byte) bool {
 
 // readIprof reads a profile. What is recognized as something else gets an
 // error that says so.
-func readIprof(name string, data []byte, warn func(iprof.Warning)) (*iprof.Profile, error) {
+func readIprof(name string, data []byte, warn func(profile.Warning)) (*iprof.Profile, error) {
 	if f, _ := formats.Detect(data); f.Family() != formats.Iprof && len(data) > 0 && f != formats.IRPGOText {
 		return nil, sources.WrongFormat(name, data, "an iprof profile")
 	}
@@ -258,7 +259,7 @@ func (m *iprofSum) add(ctx context.Context, ins []inputs.Input) (*iprof.Profile,
 // addTo adds a profile to the sum of a worker.
 func (m *iprofSum) addTo(merger *iprof.Merger, p *merge.Profile) error {
 	place := p.Input + 1 // 0 is that of the sum
-	read, err := readIprof(p.Name, p.Data, func(w iprof.Warning) { m.job.WarnError("iprof", place, w.File, "", w.Err) })
+	read, err := readIprof(p.Name, p.Data, func(w profile.Warning) { m.job.WarnError("iprof", place, w.File, "", w.Err) })
 	if err != nil {
 		return err
 	}

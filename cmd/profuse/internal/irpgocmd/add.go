@@ -191,7 +191,7 @@ func (w *worker) add(p *merge.Profile) (brought *merge.Brought, err error) {
 		return nil, w.addHeap(p, format)
 	}
 	r, err := irpgo.NewReader(p.Name, p.Data, irpgo.ReaderOptions{
-		Warn:      func(warning irpgo.Warning) { w.report.warn(p.Place, warning, warning.File) },
+		Warn:      func(warning profile.Warning) { w.report.warn(p.Place, warning, warning.File) },
 		Correlate: w.correlations.forProfile,
 		Rescue:    w.rescue(), Rescued: func(r irpgo.Rescued) { w.report.rescued(p, r) },
 	})

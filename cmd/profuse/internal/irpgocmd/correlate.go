@@ -15,13 +15,13 @@ import (
 // data records and names. A program is read when a profile needs it.
 type correlations struct {
 	programs *symbolize.Programs
-	warn     func(irpgo.Warning)
+	warn     func(profile.Warning)
 
 	mu   sync.Mutex
 	read map[*symbolize.File]func() (*irpgo.Correlation, error)
 }
 
-func newCorrelations(programs *symbolize.Programs, warn func(irpgo.Warning)) *correlations {
+func newCorrelations(programs *symbolize.Programs, warn func(profile.Warning)) *correlations {
 	return &correlations{programs: programs, warn: warn, read: make(map[*symbolize.File]func() (*irpgo.Correlation, error))}
 }
 

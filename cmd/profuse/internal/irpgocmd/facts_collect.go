@@ -83,7 +83,7 @@ func (c *collector) open(name string, data []byte) (*irpgo.Reader, error) {
 		c.facts.Format = f.String()
 	}
 	r, err := irpgo.NewReader(name, data, irpgo.ReaderOptions{
-		Warn: func(w irpgo.Warning) { c.facts.Warnings = append(c.facts.Warnings, warningText(w)) },
+		Warn: func(w profile.Warning) { c.facts.Warnings = append(c.facts.Warnings, warningText(w)) },
 	})
 	if err != nil {
 		lenient, lenientErr := irpgo.NewReader(name, data, irpgo.ReaderOptions{Lenient: true})
@@ -386,7 +386,7 @@ func sumCounts(counts []uint64) (total, most, zero uint64) {
 }
 
 // warningText prints a warning without the file it concerns.
-func warningText(w irpgo.Warning) string {
+func warningText(w profile.Warning) string {
 	text := console.DescribeError(w.Err).Message
 	if w.Function != "" {
 		text = w.Function + ": " + text

@@ -10,6 +10,7 @@ import (
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/sources"
 	"github.com/profuse-pgo/profuse/formats"
 	"github.com/profuse-pgo/profuse/irpgo"
+	"github.com/profuse-pgo/profuse/profile"
 )
 
 // The formats of the result.
@@ -101,7 +102,7 @@ func (c *adder) Open(r *merging.Run, warn func(text string)) (err error) {
 	if err != nil {
 		return err
 	}
-	c.correlations = newCorrelations(programs, func(w irpgo.Warning) {
+	c.correlations = newCorrelations(programs, func(w profile.Warning) {
 		text := warningText(w)
 		if w.File != "" {
 			text = w.File + ": " + text

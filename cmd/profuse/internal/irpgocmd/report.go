@@ -88,7 +88,7 @@ func (m *mergeReport) asksNoFunction() bool {
 }
 
 // mergeWarning takes note of what the merger or a writer noticed.
-func (m *mergeReport) mergeWarning(w irpgo.Warning) {
+func (m *mergeReport) mergeWarning(w profile.Warning) {
 	file := w.File
 	if ie := (*irpgo.InstrError)(nil); errors.As(w.Err, &ie) && ie.Code == irpgo.CodeCounterOverflow {
 		// Which input a sum first overflowed at depends on how the inputs are
@@ -105,7 +105,7 @@ var warningHints = map[irpgo.Code]string{
 	irpgo.CodeCounterOverflow:        "Such counters stay at the greatest count there is. Smaller weights may help.",
 }
 
-func (m *mergeReport) warn(place int, w irpgo.Warning, file string) {
+func (m *mergeReport) warn(place int, w profile.Warning, file string) {
 	kind, hint := profile.Class(w.Err).Error(), ""
 	if ie := (*irpgo.InstrError)(nil); errors.As(w.Err, &ie) {
 		kind, hint = fmt.Sprint("code ", ie.Code), warningHints[ie.Code]

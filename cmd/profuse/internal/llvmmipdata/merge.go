@@ -12,6 +12,7 @@ import (
 	"github.com/profuse-pgo/profuse/inputs"
 	"github.com/profuse-pgo/profuse/merge"
 	"github.com/profuse-pgo/profuse/mip"
+	"github.com/profuse-pgo/profuse/profile"
 )
 
 // merge is the merge command.
@@ -80,7 +81,7 @@ func (t *tool) skip(raw rawResult) {
 // reportShared warns of functions whose raw records are those of others, in
 // one line: the original's compiler makes one for all functions of a name, and
 // of those a program may have many.
-func (t *tool) reportShared(shared []mip.Warning) {
+func (t *tool) reportShared(shared []profile.Warning) {
 	switch n := len(shared); {
 	case n == 1:
 		t.msg.Warning(fmt.Sprintf("%s: %s shares its raw record with another function; both are counted when one is called",
@@ -155,20 +156,20 @@ func mergeAll(m *mip.Merger, args []string, stdin io.Reader) (all []rawResult, e
 // warnings collects the warnings of mergers, by file.
 type warnings struct {
 	mu     sync.Mutex
-	byFile map[string][]mip.Warning
+	byFile map[string][]profile.Warning
 }
 
-func (w *warnings) add(warning mip.Warning) {
+func (w *warnings) add(warning profile.Warning) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.byFile == nil {
-		w.byFile = make(map[string][]mip.Warning)
+		w.byFile = make(map[string][]profile.Warning)
 	}
 	w.byFile[warning.File] = append(w.byFile[warning.File], warning)
 }
 
 // take returns the warnings about a file, once.
-func (w *warnings) take(file string) []mip.Warning {
+func (w *warnings) take(file string) []profile.Warning {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	found := w.byFile[file]

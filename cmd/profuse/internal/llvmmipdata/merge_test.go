@@ -13,6 +13,7 @@ import (
 
 	"github.com/profuse-pgo/profuse/internal/oracle"
 	"github.com/profuse-pgo/profuse/mip"
+	"github.com/profuse-pgo/profuse/profile"
 )
 
 // fixture returns the path of a file of testdata/mip.
@@ -168,7 +169,7 @@ func TestMergeSpoiled(t *testing.T) {
 		t.Fatal(err)
 	}
 	// The surplus bytes cause a warning before the records are read.
-	m, err := mip.NewMerger(base, mip.MergeOptions{Warn: func(w mip.Warning) {
+	m, err := mip.NewMerger(base, mip.MergeOptions{Warn: func(w profile.Warning) {
 		if w.File == name {
 			os.Truncate(name, 4096)
 		}

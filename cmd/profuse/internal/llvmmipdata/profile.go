@@ -56,7 +56,7 @@ func (t *tool) readProfile() (*mip.Profile, error) {
 	})
 }
 
-func (t *tool) warn(w mip.Warning) { t.msg.Warning(w.String()) }
+func (t *tool) warn(w profile.Warning) { t.msg.Warning(w.String()) }
 
 // writeProfile writes the profile that -p names, unless it is one of the
 // inputs.

@@ -86,7 +86,7 @@ func (t *tool) correlation(path, kind string) (*irpgo.Correlation, error) {
 	defer f.Close()
 	left := t.opt.maxDbgWarn
 	suppressed := 0
-	warn := func(w irpgo.Warning) {
+	warn := func(w profile.Warning) {
 		switch e := (*irpgo.InstrError)(nil); {
 		case left == 0 && t.opt.maxDbgWarn > 0:
 			suppressed++

@@ -8,6 +8,7 @@ import (
 
 	"github.com/profuse-pgo/profuse/inputs"
 	"github.com/profuse-pgo/profuse/irpgo"
+	"github.com/profuse-pgo/profuse/profile"
 )
 
 // input returns the input of that name, "-" being standard input.
@@ -55,7 +56,7 @@ func (t *tool) read(name string, use func(data []byte) error) error {
 
 // readProfile has use look at a profile. All failures are in LLVM's words.
 func (t *tool) readProfile(name string, use func(*irpgo.Reader) error) error {
-	warn := once(func(w irpgo.Warning) {
+	warn := once(func(w profile.Warning) {
 		// LLVM has no doubts about counters here.
 		if code(w.Err) != irpgo.CodeCounterValueTooLarge {
 			t.msg.warn(w.File, details(w.Err))

@@ -18,7 +18,7 @@ type mergeContext struct {
 	t      *tool
 	merger *irpgo.Merger
 	kind   irpgo.Variant // of the profiles merged so far, all together
-	warn   func(irpgo.Warning)
+	warn   func(profile.Warning)
 	errors []inputError
 	fatal  error // ends the run whatever the failure mode
 	levels levels
@@ -106,7 +106,7 @@ func (t *tool) newContext() *mergeContext {
 		Rename:          t.rename,
 		TraceReservoir:  orNone(t.opt.traceReservoir),
 		MaxTraceLength:  orNone(t.opt.maxTraceLength),
-		Warn:            func(w irpgo.Warning) { c.warn(w) },
+		Warn:            func(w profile.Warning) { c.warn(w) },
 	})
 	return c
 }
@@ -118,7 +118,7 @@ func clampInt(n uint64) int { return int(min(n, 1<<31-1)) }
 // Problems are told in the order of the inputs; the first that ends the run is
 // returned.
 func (t *tool) loadAll(contexts []*mergeContext, list worklist) error {
-	problems := make([][]irpgo.Warning, len(list))
+	problems := make([][]profile.Warning, len(list))
 	fatal := make([]error, len(list))
 	slots := make(chan struct{}, runtime.GOMAXPROCS(0))
 	var wg sync.WaitGroup
@@ -129,7 +129,7 @@ func (t *tool) loadAll(contexts []*mergeContext, list worklist) error {
 			var memory inputs.Reader
 			defer memory.Close()
 			for i := n; i < len(list); i += len(contexts) {
-				c.warn = func(w irpgo.Warning) { problems[i] = append(problems[i], w) }
+				c.warn = func(w profile.Warning) { problems[i] = append(problems[i], w) }
 				if c.load(&memory, list[i]); c.fatal != nil {
 					fatal[i] = c.fatal
 					return
@@ -176,7 +176,7 @@ func (c *mergeContext) add(in weightedFile, data []byte) {
 	}
 	var suspect error // first counter that cannot be true
 	warn := once(c.warn)
-	opt := irpgo.ReaderOptions{Lenient: true, Warn: func(w irpgo.Warning) {
+	opt := irpgo.ReaderOptions{Lenient: true, Warn: func(w profile.Warning) {
 		switch {
 		case code(w.Err) != irpgo.CodeCounterValueTooLarge:
 			warn(w)
@@ -214,9 +214,9 @@ func (c *mergeContext) add(in weightedFile, data []byte) {
 
 // once passes on the first warning about each field of a file: a damaged file
 // can be full of the same.
-func once(warn func(irpgo.Warning)) func(irpgo.Warning) {
+func once(warn func(profile.Warning)) func(profile.Warning) {
 	told := make(map[string]bool)
-	return func(w irpgo.Warning) {
+	return func(w profile.Warning) {
 		field := ""
 		if e := (*profile.FormatError)(nil); errors.As(w.Err, &e) {
 			field = e.Field
@@ -231,7 +231,7 @@ func once(warn func(irpgo.Warning)) func(irpgo.Warning) {
 // tellProblem prints that a function was not merged whole, with a hint the
 // first time that a problem of its kind comes up. Warnings about whole files
 // are profuse's own: LLVM passes over what they are about.
-func (t *tool) tellProblem(w irpgo.Warning) {
+func (t *tool) tellProblem(w profile.Warning) {
 	if w.Function == "" {
 		t.msg.warn(w.File, details(w.Err))
 		return
@@ -285,7 +285,7 @@ func (t *tool) join(contexts []*mergeContext, n int) error {
 }
 
 type joinResult struct {
-	problems []irpgo.Warning
+	problems []profile.Warning
 	err      error
 }
 
@@ -293,7 +293,7 @@ type joinResult struct {
 func (c *mergeContext) take(from *mergeContext) (r joinResult) {
 	c.errors = append(c.errors, from.errors...)
 	seen := make(map[irpgo.Code]bool)
-	c.warn = func(w irpgo.Warning) {
+	c.warn = func(w profile.Warning) {
 		if kind := code(w.Err); !seen[kind] {
 			seen[kind] = true
 			r.problems = append(r.problems, w)

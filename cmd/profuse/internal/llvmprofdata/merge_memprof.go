@@ -17,7 +17,7 @@ func (c *mergeContext) addHeap(in weightedFile, data []byte, kind heapKind) {
 	warn := once(c.warn)
 	switch kind {
 	case rawHeap:
-		_, p, _, err = c.t.readRawHeap(in.name, data, false, func(err error) { warn(irpgo.Warning{File: in.name, Err: err}) })
+		_, p, _, err = c.t.readRawHeap(in.name, data, false, func(err error) { warn(profile.Warning{File: in.name, Err: err}) })
 		if err != nil {
 			// It ends the run whatever --failure-mode says.
 			c.fatal = &failure{whence: in.name, message: heapWords(err)}
@@ -35,7 +35,7 @@ func (c *mergeContext) addHeap(in weightedFile, data []byte, kind heapKind) {
 		return
 	case err != nil:
 		if !errors.Is(err, profile.ErrEmpty) {
-			c.warn(irpgo.Warning{File: in.name, Err: err})
+			c.warn(profile.Warning{File: in.name, Err: err})
 		}
 		c.kind |= irpgo.HasMemProf
 		c.complain(in.name, "The profile is empty.")
@@ -87,7 +87,7 @@ func (t *tool) textLosesHeap(p *irpgo.Profile) {
 
 // sectionLoses warns of what the version of the memprof section cannot hold.
 // That none holds histograms is not worth saying each time.
-func (t *tool) sectionLoses(w irpgo.Warning) {
+func (t *tool) sectionLoses(w profile.Warning) {
 	var e *profile.FormatError
 	if errors.As(w.Err, &e) && e.Section == "memprof" && e.Field != "access histograms" {
 		t.msg.warn("", fmt.Sprintf("version %d of the memprof section cannot hold %s: left out", t.opt.memprofVersion, e.Field))

@@ -13,6 +13,7 @@ import (
 	"github.com/profuse-pgo/profuse/inputs"
 	"github.com/profuse-pgo/profuse/mip"
 	"github.com/profuse-pgo/profuse/mip/debuginfo"
+	"github.com/profuse-pgo/profuse/profile"
 	"github.com/profuse-pgo/profuse/symbolize"
 )
 
@@ -98,7 +99,7 @@ func (s *mipSource) read(env *cli.Env) (*mipFile, error) {
 	if err != nil {
 		return nil, err
 	}
-	return readMIP(in, s.programs.Arch, func(w mip.Warning) {
+	return readMIP(in, s.programs.Arch, func(w profile.Warning) {
 		fmt.Fprintf(env.Stderr, "warning: %s\n", console.Printable(w.String()))
 	})
 }

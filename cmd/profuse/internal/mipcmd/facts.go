@@ -12,6 +12,7 @@ import (
 	"github.com/profuse-pgo/profuse/internal/symbols"
 	"github.com/profuse-pgo/profuse/mip"
 	"github.com/profuse-pgo/profuse/mip/debuginfo"
+	"github.com/profuse-pgo/profuse/profile"
 	"github.com/profuse-pgo/profuse/symbolize"
 )
 
@@ -108,7 +109,7 @@ func collectMIPFacts(name string, data []byte, opt mipFactsOptions) (*mipFacts, 
 }
 
 func (f *mipFacts) collect(name string, data []byte, opt mipFactsOptions) error {
-	warn := func(w mip.Warning) {
+	warn := func(w profile.Warning) {
 		text := console.DescribeError(w.Err).Message
 		if w.Function != "" {
 			text = w.Function + ": " + text

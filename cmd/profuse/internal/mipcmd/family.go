@@ -7,6 +7,7 @@ import (
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/sources"
 	"github.com/profuse-pgo/profuse/formats"
 	"github.com/profuse-pgo/profuse/mip"
+	"github.com/profuse-pgo/profuse/profile"
 )
 
 // Family is that of Machine IR Profiles, with the programs and libraries
@@ -47,7 +48,7 @@ func (check) Check(name string, data []byte, f formats.Format) family.Checked {
 			return res
 		}
 	}
-	r, err := mip.NewReader(name, data, mip.ReaderOptions{Warn: func(w mip.Warning) { res.Note(w.Err) }})
+	r, err := mip.NewReader(name, data, mip.ReaderOptions{Warn: func(w profile.Warning) { res.Note(w.Err) }})
 	if err != nil {
 		res.Note(err)
 		return res

@@ -247,6 +247,6 @@ func coveredBlocks(f *mip.Function) (n int) {
 }
 
 // mipWarnings returns what takes note of what a reader or the merger noticed.
-func mipWarnings(j *merging.Job) func(mip.Warning) {
-	return func(w mip.Warning) { j.WarnError("mip", 0, w.File, w.Function, w.Err) }
+func mipWarnings(j *merging.Job) func(profile.Warning) {
+	return func(w profile.Warning) { j.WarnError("mip", 0, w.File, w.Function, w.Err) }
 }

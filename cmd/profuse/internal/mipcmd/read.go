@@ -7,6 +7,7 @@ import (
 	"github.com/profuse-pgo/profuse/formats"
 	"github.com/profuse-pgo/profuse/inputs"
 	"github.com/profuse-pgo/profuse/mip"
+	"github.com/profuse-pgo/profuse/profile"
 )
 
 // A mipFile is a file that says which functions a program has: the program
@@ -25,7 +26,7 @@ const mipWanted = "a program with a MIP map, a .mipmap or a .mip"
 // parseMIP reads such a file from memory and keeps none of it. arch is for
 // binaries with several architectures. An error comes with what was learned
 // before it.
-func parseMIP(name string, data []byte, arch string, warn func(mip.Warning)) (*mipFile, error) {
+func parseMIP(name string, data []byte, arch string, warn func(profile.Warning)) (*mipFile, error) {
 	m := &mipFile{name: name, size: len(data)}
 	m.format, _ = formats.Detect(data)
 	switch m.format {
@@ -48,7 +49,7 @@ func parseMIP(name string, data []byte, arch string, warn func(mip.Warning)) (*m
 }
 
 // readMIP is parseMIP for an input, which is a file.
-func readMIP(in inputs.Input, arch string, warn func(mip.Warning)) (m *mipFile, err error) {
+func readMIP(in inputs.Input, arch string, warn func(profile.Warning)) (m *mipFile, err error) {
 	d, err := in.Open(nil)
 	if err != nil {
 		return nil, err

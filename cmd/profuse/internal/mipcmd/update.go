@@ -17,6 +17,7 @@ import (
 	"github.com/profuse-pgo/profuse/internal/filelock"
 	"github.com/profuse-pgo/profuse/mip"
 	"github.com/profuse-pgo/profuse/mip/debuginfo"
+	"github.com/profuse-pgo/profuse/profile"
 	"github.com/profuse-pgo/profuse/symbolize"
 )
 
@@ -60,7 +61,7 @@ func (c *mipCreate) run(ctx context.Context, env *cli.Env, args []string) error 
 	if err != nil {
 		return err
 	}
-	m, err := readMIP(in, c.programs.Arch, func(w mip.Warning) {
+	m, err := readMIP(in, c.programs.Arch, func(w profile.Warning) {
 		fmt.Fprintf(env.Stderr, "warning: %s\n", console.Printable(w.String()))
 	})
 	if err != nil {
