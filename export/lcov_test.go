@@ -36,7 +36,9 @@ func sourceView() *linedView {
 			features: profile.HasCalls | profile.HasLines | profile.HasBytecodes | profile.HasBlocks | profile.HasEdges,
 			functions: []profile.Function{
 				{Symbol: fib, Calls: 41, Covered: true, Blocks: []profile.Block{{Count: 41}}},
-				{Symbol: fibLong}, {Symbol: native, Calls: 2, Covered: true}, {Symbol: profile.Symbol{Name: "Lost.f"}},
+				{Symbol: fibLong},
+				{Symbol: native, Calls: 2, Covered: true},
+				{Symbol: profile.Symbol{Name: "Lost.f"}},
 			},
 			stacks: []profile.StackSet{{
 				Name: "branches", Values: []profile.ValueType{{Name: "branches", Unit: profile.Count}},

@@ -8,6 +8,7 @@ import (
 // Compiler is a family of compilers that share their options.
 type Compiler byte
 
+// The compilers whose assembly can be instrumented.
 const (
 	Clang Compiler = iota + 1
 	GCC

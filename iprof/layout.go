@@ -47,7 +47,7 @@ const (
 	// Records are (type, count)*.
 	TypeChecks
 
-	NumKinds = 6
+	NumKinds = 6 // how many kinds there are
 )
 
 // kinds describes each Kind.

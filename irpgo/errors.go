@@ -10,6 +10,8 @@ import (
 // tool standing in for llvm-profdata can use its words.
 type Code int
 
+// The codes have the names of instrprof_error: CodeTruncated is
+// instrprof_error::truncated.
 const (
 	CodeEOF Code = iota + 1
 	CodeUnrecognizedFormat

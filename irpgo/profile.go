@@ -94,7 +94,7 @@ const (
 	IndirectCallTarget ValueKind = iota // value: NameRef of the callee, 0 if unknown
 	MemOPSize                           // value: size in bytes, or the runtime's range for it
 	VTableTarget                        // value: NameRef of the vtable, 0 if unknown
-	NumValueKinds      = 3
+	NumValueKinds      = 3              // how many kinds there are
 )
 
 // String returns LLVM's name of the kind, as the text format prints it.

@@ -12,6 +12,7 @@ import (
 // the drop-in can print its message.
 type Code int
 
+// The failures that llvm-mipdata has messages for.
 const (
 	CodeTooSmall Code = iota + 1
 	CodeBadMagic

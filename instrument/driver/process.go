@@ -32,6 +32,7 @@ type Env struct {
 // the process to end: nothing is left to say.
 type ExitError struct{ Code int }
 
+// Error says "exit code N".
 func (e *ExitError) Error() string { return fmt.Sprintf("exit code %d", e.Code) }
 
 // interruptGrace is how long a compiler may take to end when it is asked to.
