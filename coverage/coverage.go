@@ -9,18 +9,18 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// A Coverage is what ran of a program.
+// A Coverage says which parts of a program ran.
 type Coverage struct {
 	Files []*File // by path
-	// Total is the sum of all files, Unplaced that of the functions whose file
-	// or line is not known.
+	// Total sums up all files; Unplaced sums up the functions whose file or
+	// line is unknown.
 	Total, Unplaced Summary
-	// HasLines: the profile tells which lines ran. Without it all files have
-	// functions alone.
+	// HasLines reports whether the profile knows which lines ran. Without lines
+	// the files have functions only.
 	HasLines bool
 }
 
-// A File is what ran of a source file.
+// A File says which parts of a source file ran.
 type File struct {
 	Path      string
 	Functions []Function // by first line, then name
@@ -29,8 +29,8 @@ type File struct {
 	Total     Summary
 }
 
-// A Function is what ran of a function. A source function may have several
-// instances: a static function in a header, a template.
+// A Function is an instance of a source function. A static function in a header
+// and a template have several instances.
 type Function struct {
 	profile.Symbol
 	Calls  uint64 // at least 1 if the function ran
@@ -40,28 +40,28 @@ type Function struct {
 // Covered reports whether the function ran.
 func (f *Function) Covered() bool { return f.Calls > 0 }
 
-// A Line is a line of which the profile knows whether it ran.
+// A Line is a source line whose execution the profile counts.
 type Line struct {
 	Number uint32
-	Count  uint64 // how often at least; 0 if it did not run
+	Count  uint64 // lower bound of its executions; 0 if it did not run
 }
 
-// A Branch is a place where the program goes one of several ways.
+// A Branch is a point at which the program takes one of several ways.
 type Branch struct {
 	Function profile.Symbol
 	Line     uint32
-	Ways     []uint64 // how often the program went each way
+	Ways     []uint64 // how often the program took each way
 }
 
-// Covered reports whether the program came to the branch.
+// Covered reports whether the program reached the branch.
 func (b *Branch) Covered() bool {
 	return slices.ContainsFunc(b.Ways, func(n uint64) bool { return n > 0 })
 }
 
-// A Ratio says how many things there are, and how many of them ran.
+// A Ratio counts the parts of one kind and those of them that ran.
 type Ratio struct{ Total, Covered int }
 
-// count adds a thing.
+// count adds one part.
 func (r *Ratio) count(covered bool) {
 	r.Total++
 	if covered {
@@ -74,7 +74,7 @@ func (r *Ratio) add(o Ratio) {
 	r.Covered += o.Covered
 }
 
-// Share is Covered/Total, and 0 if there is nothing.
+// Share returns Covered/Total, or 0 if Total is 0.
 func (r Ratio) Share() float64 {
 	if r.Total == 0 {
 		return 0
@@ -82,7 +82,7 @@ func (r Ratio) Share() float64 {
 	return float64(r.Covered) / float64(r.Total)
 }
 
-// A Summary sums up a part of a program.
+// A Summary holds the ratios of a file, a folder or a whole program.
 type Summary struct {
 	Functions Ratio
 	Blocks    Ratio // of all functions
@@ -90,7 +90,7 @@ type Summary struct {
 	Branches  Ratio // counts the ways of each branch
 }
 
-// Add adds the sums of another part.
+// Add adds another summary.
 func (s *Summary) Add(o Summary) {
 	s.Functions.add(o.Functions)
 	s.Blocks.add(o.Blocks)
@@ -104,17 +104,18 @@ func (s *Summary) add(f *Function) {
 	s.Blocks.add(f.Blocks)
 }
 
-// Options adjust [Collect]. The zero value takes all functions, and no branches.
+// Options configures [Collect]. The zero value selects all functions and no
+// branches.
 type Options struct {
-	// Function chooses functions; nil chooses all. The lines and branches of
-	// other functions are left out.
+	// Function selects functions with their lines and branches; nil selects
+	// all.
 	Function func(*profile.Symbol) bool
-	// Branches says to collect branches, for which all stacks of the view are
-	// read.
+	// Branches collects branches too, which means reading all stacks of the
+	// view.
 	Branches bool
 }
 
-// Collect returns what ran according to a profile.
+// Collect returns the coverage of the program that a profile recorded.
 func Collect(v profile.View, opt Options) *Coverage {
 	c := &collector{view: v, opt: opt, files: make(map[string]*File)}
 	c.functions()
@@ -125,7 +126,7 @@ func Collect(v profile.View, opt Options) *Coverage {
 	return c.finish()
 }
 
-// A collector makes a [Coverage].
+// A collector builds a [Coverage].
 type collector struct {
 	Coverage
 	view  profile.View
@@ -164,8 +165,8 @@ func (c *collector) functions() {
 	}
 }
 
-// lines adds the lines of all pieces of code; [File.finish] puts those of one
-// line together.
+// lines adds an entry for each piece of code; [File.finish] combines the entries
+// of one line.
 func (c *collector) lines() {
 	v, ok := c.view.(profile.LineView)
 	if !ok {
@@ -180,15 +181,15 @@ func (c *collector) lines() {
 	}
 }
 
-// A branchPlace is where a branch is. Inlined copies of a function have its
-// branches at the same place.
+// A branchPlace identifies a branch. Inlined copies of a function share the
+// places of its branches.
 type branchPlace struct {
 	function profile.Symbol
 	line     int32
 	bci      int32
 }
 
-// branches adds the counts of each branch up over all stacks.
+// branches adds up the counts of each branch over all stacks.
 func (c *collector) branches() {
 	if !c.view.Features().Has(profile.HasLines) {
 		return
@@ -232,7 +233,7 @@ func (c *collector) branches() {
 	}
 }
 
-// finish sorts and sums up.
+// finish sorts the files and computes the totals.
 func (c *collector) finish() *Coverage {
 	slices.SortFunc(c.Files, func(a, b *File) int { return strings.Compare(a.Path, b.Path) })
 	for _, f := range c.Files {
@@ -242,8 +243,8 @@ func (c *collector) finish() *Coverage {
 	return &c.Coverage
 }
 
-// finish sorts what the file has. The greatest count of a line stands: the
-// others are of parts of it.
+// finish sorts the functions, lines and branches of the file. A line keeps its
+// greatest count, as the others count parts of the line.
 func (f *File) finish() {
 	slices.SortStableFunc(f.Functions, func(a, b Function) int {
 		return cmp.Or(cmp.Compare(a.StartLine, b.StartLine), strings.Compare(a.Name, b.Name))

@@ -1,6 +1,6 @@
-// Package coverage tells which parts of a program ran: its functions, lines and
-// branches by source file, with sums by file and folder. It works on the view of
-// a profile of any format, and writes tracefiles of lcov.
+// Package coverage computes which functions, lines and branches of a program ran,
+// by source file, with totals by file and folder. It works on the view of a
+// profile of any format and writes lcov tracefiles.
 //
 //	c := coverage.Collect(view, coverage.Options{Branches: true})
 //	fmt.Println(c.Total.Lines.Covered, "of", c.Total.Lines.Total, "lines ran")
@@ -8,18 +8,18 @@
 //
 // # What there is
 //
-// Most profiles know the place of a function only together with the program: the
-// view has to be made with its debug information or its class files. Functions
-// whose place is not known are in [Coverage.Unplaced]. If no function and no line
-// has a place, [Coverage.Files] is empty.
+// Most profiles do not record where a function stands in the source: make the
+// view with the program's debug information or class files. Functions of unknown
+// place count in [Coverage].Unplaced. If no function and no line has a place,
+// [Coverage].Files is empty.
 //
-// Lines come from views that are a [profile.LineView], branches from stacks with
-// a [profile.LabelBranch]. A line or branch that the profile says nothing of is
-// missing from the result; it is never taken for one that did not run.
+// Lines come from views that implement [profile.LineView], branches from stacks
+// with a [profile.LabelBranch]. The result omits a line or branch of which the
+// profile says nothing; it never counts as one that did not run.
 //
 // # Errors and memory
 //
-// [Collect] cannot fail. The errors of [WriteLCOV] are those of its writer.
-// Memory grows with the functions, with the pieces of code that the view has a
-// line for, and with the branches.
+// [Collect] cannot fail. [WriteLCOV] fails only if its writer does. Memory is
+// proportional to the functions, the lines that the view yields, and the
+// branches.
 package coverage

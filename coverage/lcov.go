@@ -12,30 +12,30 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// LCOVOptions adjust [WriteLCOV]. The zero value is right for most uses.
+// LCOVOptions configures [WriteLCOV]. The zero value suits most uses.
 type LCOVOptions struct {
-	// Name returns what a function is called. Functions of one file with one
-	// name are instances of one source function: they are written as one, with
-	// the sum of their calls. nil calls a function by its name and signature.
+	// Name returns the name to write for a function; nil means its name and
+	// signature. Functions of one file with the same name are instances of one
+	// source function and are written as one, with the sum of their calls.
 	Name func(*profile.Symbol) string
 }
 
-// WriteLCOV writes a tracefile of lcov, in the order of records that lcov itself
-// has. A section of a file has
+// WriteLCOV writes an lcov tracefile with the records in lcov's order. The
+// section of a file has
 //
-//	TN:                             no name of a test
+//	TN:                             empty test name
 //	SF:PATH                         the source file
 //	FN:LINE,NAME                    a function
 //	FNDA:CALLS,NAME                 its calls
 //	FNF:N, FNH:N                    functions, and those that ran
-//	BRDA:LINE,BRANCH,WAY,COUNT      a way of a branch; COUNT is "-" if the program did not come to the branch
-//	BRF:N, BRH:N                    ways of branches, and those that the program went
+//	BRDA:LINE,BRANCH,WAY,COUNT      a way of a branch; COUNT is "-" if the program did not reach the branch
+//	BRF:N, BRH:N                    ways of branches, and those that the program took
 //	DA:LINE,COUNT                   a line
 //	LF:N, LH:N                      lines, and those that ran
 //	end_of_record
 //
-// Without branches or lines their records are missing. The format cannot hold
-// line breaks in names: they are written as "\n" and "\r".
+// A file without branches or lines lacks their records. The format cannot hold
+// line breaks in names; WriteLCOV escapes them as "\n" and "\r".
 func WriteLCOV(w io.Writer, c *Coverage, opt LCOVOptions) error {
 	t := tracefile{bufio.NewWriter(w), opt}
 	for _, f := range c.Files {
@@ -50,7 +50,7 @@ func WriteLCOV(w io.Writer, c *Coverage, opt LCOVOptions) error {
 
 var oneLine = strings.NewReplacer("\n", `\n`, "\r", `\r`)
 
-// A tracefile is one while it is written.
+// A tracefile is a tracefile being written.
 type tracefile struct {
 	*bufio.Writer // remembers the first error
 	opt           LCOVOptions
@@ -67,7 +67,7 @@ func (t *tracefile) name(s *profile.Symbol) string {
 
 func (t *tracefile) functions(all []Function) {
 	type source struct {
-		line  int32 // the first of all instances
+		line  int32 // least line of all instances
 		calls uint64
 	}
 	functions := make(map[string]source, len(all))

@@ -6,19 +6,19 @@ import (
 	"strings"
 )
 
-// maxDepth bounds the folders of a path. What is below is one name.
+// maxDepth limits the folders of a path; the rest of a deeper path is one name.
 const maxDepth = 40
 
-// A Row is a folder or a file in the tree of source files.
+// A Row is a row of the tree of source files: a folder or a file.
 type Row struct {
-	Label string // "src/lib/" of a folder, "a.c" of a file
+	Label string // "src/lib/" for a folder, "a.c" for a file
 	Depth int    // 0 at the top
-	File  int    // index of the file; -1 of a folder
+	File  int    // index in the files; -1 for a folder
 	Total Summary
 }
 
-// Tree lays files out below their folders, each folder before what is in it. A
-// folder that holds one folder alone shares its row.
+// Tree arranges files below their folders, each folder before its contents. A
+// folder whose only entry is a folder shares that folder's row.
 func Tree(files []*File) []Row {
 	root := &folder{}
 	base := make([]string, len(files))
@@ -48,7 +48,7 @@ func Tree(files []*File) []Row {
 	return rows
 }
 
-// A folder is one while the tree is made.
+// A folder is a folder of the tree being built.
 type folder struct {
 	folders map[string]*folder
 	files   []int
@@ -72,8 +72,8 @@ func (d *folder) add(number int, f *File, parts []string) {
 	sub.add(number, f, parts[1:])
 }
 
-// splitPath splits a path at slashes, or at backslashes if it has no others;
-// these stay at the ends of the folders' names.
+// splitPath splits a path at slashes, or at backslashes if it has no slash. The
+// separators stay at the ends of the folders' names.
 func splitPath(path string) []string {
 	separator := "/"
 	if !strings.Contains(path, separator) {

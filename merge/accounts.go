@@ -8,22 +8,22 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// maxLost is how many functions are remembered as lost.
+// maxLost limits how many lost functions an Accounts remembers.
 const maxLost = 1 << 20
 
-// Accounts sum up the accounts of a merge. The zero value is that of no profile.
-// Add and MayBeLost may be called from several goroutines, the other methods
-// when these are done.
+// Accounts totals the accounts of a merge. The zero value counts no profile.
+// Several goroutines may call Add and MayBeLost; call the other methods only
+// after these have returned.
 type Accounts struct {
 	mu        sync.Mutex
 	used      int
-	partly    int // of these, those with damaged functions
+	partly    int // used profiles with damaged functions
 	leftOut   map[error]int
 	lost      map[uint64]string // names, by reference
 	functions int
 }
 
-// Add counts a profile. It is made for Options.Ended.
+// Add counts a profile. Pass it as [Options].Ended.
 func (a *Accounts) Add(p *Account) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -41,8 +41,8 @@ func (a *Accounts) Add(p *Account) {
 	}
 }
 
-// classOf returns the class of an error about a profile; nil for what no
-// profile is to blame for, such as an unreadable disk.
+// classOf returns the class of an error, or nil if the profile did not cause the
+// error, as when the disk cannot be read.
 func classOf(err error) error {
 	for _, class := range []error{
 		profile.ErrCorrupt, profile.ErrUnsupported, profile.ErrMismatch, profile.ErrUnrecognized, profile.ErrTruncated, profile.ErrEmpty,
@@ -54,8 +54,9 @@ func classOf(err error) error {
 	return nil
 }
 
-// MayBeLost takes note of a function that an input has and that is not used from
-// there. It reports whether more can be remembered.
+// MayBeLost records a function of a profile that was left out. The function is
+// lost unless [Accounts.Found] finds it in the sum. MayBeLost returns false once
+// it cannot remember more functions.
 func (a *Accounts) MayBeLost(ref uint64, name string) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -69,8 +70,8 @@ func (a *Accounts) MayBeLost(ref uint64, name string) bool {
 	return false
 }
 
-// Found counts functions of the sum and takes them, by their references, off the
-// list of lost ones.
+// Found counts the functions of the sum and removes those with the given
+// references from the lost ones.
 func (a *Accounts) Found(functions int, refs iter.Seq[uint64]) {
 	a.functions += functions
 	if len(a.lost) == 0 {
@@ -81,11 +82,11 @@ func (a *Accounts) Found(functions int, refs iter.Seq[uint64]) {
 	}
 }
 
-// Lost are the names of the functions that are lost, by reference; a name is ""
-// if it is not known.
+// Lost returns the names of the lost functions by reference. An unknown name is
+// "".
 func (a *Accounts) Lost() map[uint64]string { return a.lost }
 
-// Loss returns the sums.
+// Loss returns the totals.
 func (a *Accounts) Loss() Loss {
 	l := Loss{
 		Used: a.used, Partly: a.partly, LeftOut: a.leftOut,
@@ -98,14 +99,14 @@ func (a *Accounts) Loss() Loss {
 	return l
 }
 
-// A Loss is what became of the profiles of a merge, in numbers, and how many
-// functions only those know that are left out.
+// A Loss counts the profiles that a merge used and left out, and the functions
+// that occur only in profiles left out.
 type Loss struct {
 	Inputs  uint64        // profiles
-	Used    int           // that are in the sum
-	Partly  int           // of these, profiles with damaged functions
-	Lost    uint64        // that are left out
-	LeftOut map[error]int // the same by class; nil for what no profile is to blame for
+	Used    int           // profiles in the sum
+	Partly  int           // used profiles with damaged functions
+	Lost    uint64        // profiles left out
+	LeftOut map[error]int // profiles left out by class of error; nil if the profile did not cause the error
 
 	Functions, LostFunctions uint64
 }

@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// A Budget is what a merge may lose. The zero value allows nothing.
+// A Budget limits what a merge may lose. The zero value allows no loss.
 type Budget struct {
 	Inputs, Functions Limit
-	// NoInput says that there need not be any profile that can be used.
+	// NoInput allows a merge in which no profile can be used.
 	NoInput bool
 }
 
@@ -31,12 +31,12 @@ func (b *Budget) Judge(l Loss) error {
 	return over
 }
 
-// OverBudget is the error of a merge that would lose more than it may.
+// OverBudget is the error of a merge that lost more than its [Budget] allows.
 type OverBudget struct {
 	Loss      Loss
 	Budget    Budget
-	Nothing   bool // no profile can be used
-	Inputs    bool // more are lost than Budget.Inputs allows
+	Nothing   bool // no profile could be used
+	Inputs    bool // more profiles are lost than Budget.Inputs allows
 	Functions bool
 }
 
@@ -55,7 +55,7 @@ func (e *OverBudget) Error() string {
 	return strings.Join(parts, "; ")
 }
 
-// A Limit is a number, or a share in percent. It is a [flag.Value].
+// A Limit is a number, or a share in percent. *Limit implements [flag.Value].
 type Limit struct {
 	number   uint64
 	percent  float64
@@ -71,7 +71,7 @@ func (l Limit) String() string {
 	return l.text
 }
 
-// Set parses a number such as "7" or a share such as "0.5%".
+// Set parses a number such as "7" or a percentage such as "0.5%".
 func (l *Limit) Set(s string) error {
 	if share, ok := strings.CutSuffix(s, "%"); ok {
 		p, err := strconv.ParseFloat(share, 64)
@@ -86,7 +86,7 @@ func (l *Limit) Set(s string) error {
 	return errors.New("it takes a number, or a percentage from 0% to 100%")
 }
 
-// allows reports whether that many of all may be lost.
+// allows reports whether a merge may lose lost out of all.
 func (l Limit) allows(lost, all uint64) bool {
 	if l.relative {
 		return float64(lost)*100 <= l.percent*float64(all)

@@ -1,7 +1,7 @@
-// Package merge adds many profiles up with several workers, keeps an account of
-// each, and judges by a budget whether what is missing from the sum is little
-// enough. It knows no format: an [Adder] adds one profile to a sum, with the
-// Merger of package irpgo, memprof, mip or iprof, say.
+// Package merge adds up many profiles with several workers, keeps an account of
+// each, and checks the loss against a budget. It knows no format: an [Adder]
+// adds one profile to a sum, for example with the Merger of package irpgo,
+// memprof, mip or iprof.
 //
 //	ins, err := inputs.Expand(args, inputs.Options{})
 //	…
@@ -12,20 +12,21 @@
 //		return err // too much is missing
 //	}
 //
-// [Run] opens the inputs, archives and compressed files too, and hands their
-// profiles to the adders, one for each worker. A profile that an adder refuses
-// is left out and the others go on. [Quarantine] sets aside what is left out.
+// [Run] opens the inputs, archives and compressed files included, and hands
+// their profiles to the adders, one for each worker. Run leaves out a profile
+// that its adder refuses and goes on with the others. A [Quarantine] keeps the
+// profiles that were left out.
 //
 // # Order
 //
-// For most formats a sum is the same in any order, and whichever worker is free
-// takes the next profile. Where the order of the profiles shows in the result,
-// [Options.Ordered] gives each its place in the order of all, which does not
-// depend on the number of workers.
+// For most formats the order of addition does not change the sum, and any free
+// worker takes the next profile. Where the order does change the result,
+// [Options].Ordered numbers the profiles in the order of the inputs, whatever
+// the number of workers.
 //
 // # Hostile input
 //
-// The limits are those of package inputs and of the adders. A mapped file that
-// another process cuts short while an adder reads it is left out, or, if a part
-// of it may be in the sum already, ends the run with an error.
+// The limits are those of package inputs and of the adders. If another process
+// truncates a mapped file while an adder reads it, Run leaves the file out; if
+// part of the file may already be in the sum, Run fails.
 package merge

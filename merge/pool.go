@@ -9,27 +9,27 @@ import (
 	"github.com/profuse-pgo/profuse/inputs"
 )
 
-// Options adjust [Run]. The zero value is right for sums that are the same in
-// any order.
+// Options configures [Run]. The zero value suits sums that do not depend on the
+// order of the profiles.
 type Options struct {
-	// Ordered gives every profile its place in the order of all, the same for
-	// any number of workers.
+	// Ordered sets Profile.Place to the profile's index in the order of the
+	// inputs, whatever the number of workers.
 	Ordered bool
-	// Only says which members of the inputs are wanted; nil means all. A plain
-	// file is member 0.
+	// Only selects the members of the inputs to add; nil selects all. A plain
+	// file has one member, 0.
 	Only func(input, member int) bool
-	// Ended, if not nil, is told what became of each profile. Several
-	// goroutines call it, in any order.
+	// Ended, if not nil, receives the account of each profile. Several
+	// goroutines call it, in no particular order.
 	Ended func(*Account)
-	// InputEnded, if not nil, is told of how many profiles an input consists,
+	// InputEnded, if not nil, receives the number of profiles in an input,
 	// after all of them have ended or been handed to a worker.
 	InputEnded func(input, profiles int)
 }
 
-// Run adds the profiles of all inputs up, with one worker for each adder. The
-// error is one that leaves no result: ctx is done, or an input changed while it
-// was being added. Run returns when ctx is done also if a worker hangs on an
-// input that never comes.
+// Run adds up the profiles of all inputs, with one worker for each adder. After
+// an error there is no sum to use: ctx is done, or an input changed while an
+// adder read it. Once ctx is done Run returns even if a worker is blocked on an
+// input that never arrives.
 func Run(ctx context.Context, ins []inputs.Input, adders []Adder, opt Options) error {
 	p := &pool{
 		inputs: ins, Options: opt,
@@ -58,14 +58,14 @@ func Run(ctx context.Context, ins []inputs.Input, adders []Adder, opt Options) e
 	return context.Cause(p.ctx)
 }
 
-// A pool is one Run.
+// A pool is the state of one [Run].
 //
-// Workers take the inputs in order. A worker that has run out of inputs takes
-// members from the archive that another is reading. With Options.Ordered every
-// profile gets its place in the order of all profiles. How many profiles an
-// input holds is known at once for a file and only at the end for an archive, so
-// the place of an input's first profile is passed on from input to input, and a
-// worker that waits for it takes members as well.
+// Workers take the inputs in order. When no input is left, a worker takes
+// members of an archive that another worker is reading. With Options.Ordered
+// every profile needs its index among all profiles. A file holds one profile, but
+// the profiles of an archive are known only when it has been read to its end.
+// Each input therefore passes the index of the next input's first profile on,
+// and a worker that waits for an index takes members meanwhile.
 type pool struct {
 	Options
 	ctx    context.Context
@@ -78,7 +78,7 @@ type pool struct {
 	offers chan *worker
 
 	mu    sync.Mutex
-	first map[int]chan int // place of an input's first profile, by input
+	first map[int]chan int // delivers the place of an input's first profile, by input
 }
 
 // A worker adds to a sum of its own.
@@ -87,17 +87,17 @@ type worker struct {
 	adder  Adder
 	reader inputs.Reader
 	inbox  chan *Profile
-	copied []byte // of a member that another worker read
+	copied []byte // a member that another worker read
 }
 
-// pass says at which place the profiles of an input begin.
+// pass announces the place of an input's first profile.
 func (p *pool) pass(input, place int) {
 	if p.Ordered && input < len(p.inputs) {
 		p.place(input) <- place
 	}
 }
 
-// place returns where the place of an input's first profile arrives.
+// place returns the channel that delivers the place of an input's first profile.
 func (p *pool) place(input int) chan int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -135,8 +135,8 @@ func (w *worker) run() {
 	}
 }
 
-// await returns the place of an input's first profile. Until it is known the
-// worker helps with an archive before it.
+// await waits for the place of an input's first profile. Meanwhile the worker
+// takes members of an earlier archive.
 func (w *worker) await(input int) (int, error) {
 	if !w.Ordered {
 		return 0, nil
@@ -202,13 +202,13 @@ func (w *worker) read(input int) {
 		w.spoiled(err)
 		return
 	case plain != nil && plain.ended, err != nil && !w.wants(input, seen):
-		err = nil // has been told, or is for another run to tell
+		err = nil // already reported, or left to another run
 	case err == nil && seen == 0:
 		err = inputs.EmptyArchive(in.Name)
 	}
 	if err != nil {
 		a := &Account{Input: input, Member: members, File: in.Name, Err: err}
-		if members++; plain != nil { // it could not be read to its end
+		if members++; plain != nil { // the archive could not be read to its end
 			a.Member, members = plain.Member, members-1
 		}
 		w.end(a)
@@ -227,8 +227,8 @@ func (w *worker) read(input int) {
 	w.pass(input+1, place)
 }
 
-// spoiled ends the run: an input that changed while it was read has left a
-// part of itself in the sum.
+// spoiled ends the run: an input changed while an adder read it, and part of it
+// is in the sum.
 func (w *worker) spoiled(err error) {
 	w.cancel(fmt.Errorf("%w; part of it is merged already, nothing is written", err))
 }

@@ -1,31 +1,31 @@
 package merge
 
-// An Adder adds a profile to the sum of one worker, or refuses it without a
-// trace. It says what the profile brought, nil if it does not know. An error
-// together with what was brought says that a part of the profile is in the sum;
-// that ends the run.
+// An Adder adds a profile to the sum of one worker, or fails and leaves the sum
+// unchanged. It returns what the profile contributed, or nil if it does not know.
+// If it returns both a contribution and an error, part of the profile is in the
+// sum, and the run ends.
 type Adder func(p *Profile) (*Brought, error)
 
-// A Profile is one that an [Adder] is to add: a file, or a member of an archive.
+// A Profile is a file, or a member of an archive, for an [Adder] to add.
 type Profile struct {
-	Name   string // path, for a member "archive.tar!member"
+	Name   string // path; "archive.tar!member" for a member
 	Data   []byte // valid until the adder returns
-	Weight uint64 // to multiply the counts with, at least 1
-	Input  int    // its input's index
-	Member int    // position in the input, of those that are wanted
-	Place  int    // in the order of all profiles, with Options.Ordered
+	Weight uint64 // factor for the counts, at least 1
+	Input  int    // index of its input
+	Member int    // index among the selected members of the input
+	Place  int    // index among all profiles, with Options.Ordered
 
 	account Account
-	inSum   bool // it is, or a part of it may be
-	ended   bool // its account is
+	inSum   bool // the profile, or part of it, may be in the sum
+	ended   bool // its account has been delivered
 }
 
-// Adding says that from now on a failure leaves a part of the profile in the
-// sum. An adder calls it before it adds bytes that it has not copied: they may
-// lie in a file that another process cuts short.
+// Adding declares that a failure from now on leaves part of the profile in the
+// sum. An adder calls it before it adds from bytes that it has not copied: they
+// may lie in a mapped file that another process truncates.
 func (p *Profile) Adding() { p.inSum = true }
 
-// Rescue takes note of a damaged function.
+// Rescue records a damaged function.
 func (p *Profile) Rescue(r Rescued) {
 	if len(p.account.Rescued) < maxRescued {
 		p.account.Rescued = append(p.account.Rescued, r)
@@ -34,34 +34,35 @@ func (p *Profile) Rescue(r Rescued) {
 	}
 }
 
-// maxRescued is how many damaged functions an account lists.
+// maxRescued limits how many damaged functions an account lists.
 const maxRescued = 100
 
-// Brought is what a profile brought into the sum.
+// Brought is what a profile contributed to the sum.
 type Brought struct {
 	Functions  int      // records
 	Unmergable int      // records that contradict those of earlier profiles
 	Count      uint64   // sum of the counters, unweighted; 2^64-1 if it is more
-	BinaryIDs  []string // of the binaries that ran
+	BinaryIDs  []string // build ids of the binaries that ran
 }
 
 // A Rescued is a damaged function of a profile that is in the sum.
+// The sum has the function with clamped counters, or lacks it.
 type Rescued struct {
-	Function string // "" if not known
+	Function string // "" if unknown
 	NameRef  uint64
-	Clamped  bool // its absurd counters are; otherwise it is left out
+	Clamped  bool // its absurd counters are clamped; otherwise it is left out
 	Err      error
 }
 
-// An Account says what became of one profile, or of an input that could not be
-// read.
+// An Account records what a merge did with one profile, or with an input that it
+// could not read.
 type Account struct {
 	Input, Member  int
 	File           string
 	Size           int       // bytes, uncompressed
 	Data           []byte    // valid until Options.Ended returns
 	Err            error     // why it is not in the sum; nil if it is
-	Brought        *Brought  // nil if not known
-	Rescued        []Rescued // the first ones
-	RescuedOmitted int       // number of the others
+	Brought        *Brought  // nil if unknown
+	Rescued        []Rescued // the first damaged functions, at most 100
+	RescuedOmitted int       // number of damaged functions that Rescued omits
 }

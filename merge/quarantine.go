@@ -14,27 +14,27 @@ import (
 	"github.com/profuse-pgo/profuse/internal/atomicfile"
 )
 
-// A Quarantine is a folder for what a merge left out. Files keep their paths
-// below it, and beside each lies a file that says why it is there. Files are
-// linked; what is no file of its own, the member of an archive for one, is
-// copied.
+// A Quarantine is a folder that keeps the profiles left out of a merge. Each
+// keeps its path below the folder, and a file beside it states the reason. A
+// profile in a regular file is linked; any other, such as a member of an archive,
+// is copied.
 type Quarantine struct {
-	// Move moves files instead of linking them, if the result is written.
+	// Move moves files instead of linking them once the result is written.
 	Move bool
-	// Reason returns what the file beside a file says.
+	// Reason returns the content of the file beside a profile.
 	Reason func(*Account) []byte
 
 	dir string
 
 	mu    sync.Mutex
-	moves []string // files to move in the end
-	err   error    // the first
+	moves []string // files that Finish moves
+	err   error    // the first error of Add or Finish
 }
 
-// ReasonSuffix is what the name of the file that says why ends in.
+// ReasonSuffix ends the name of the file that states the reason.
 const ReasonSuffix = ".reason.json"
 
-// OpenQuarantine makes the folder if there is none.
+// OpenQuarantine makes the folder unless it exists.
 func OpenQuarantine(dir string) (*Quarantine, error) {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return nil, fmt.Errorf("quarantine: %w", err)
@@ -55,7 +55,7 @@ func (q *Quarantine) Holds(path string) bool {
 	return err == nil && filepath.IsLocal(rel)
 }
 
-// place is where a file comes to lie.
+// place returns the path in the folder for a file.
 func (q *Quarantine) place(name string) string {
 	name = filepath.Clean(strings.TrimPrefix(name, filepath.VolumeName(name)))
 	var parts []string
@@ -71,8 +71,8 @@ func (q *Quarantine) place(name string) string {
 	return filepath.Join(q.dir, filepath.Join(parts...))
 }
 
-// Add sets a profile aside that is left out; it does nothing with others. It is
-// made for Options.Ended. [Quarantine.Finish] returns what fails.
+// Add keeps the profile if it was left out. Pass Add as [Options].Ended.
+// [Quarantine.Finish] returns its first error.
 func (q *Quarantine) Add(a *Account) {
 	if a.Err == nil {
 		return
@@ -113,13 +113,13 @@ func (q *Quarantine) put(a *Account) error {
 	return linkFile(a.File, to)
 }
 
-// Finish moves what is to be moved if the result was written, and links it
-// otherwise: what was lost must not be forgotten before the next run. It returns
-// the first error of the quarantine.
+// Finish handles the files that Add has left for Move: it moves them if the result
+// was written and links them otherwise, so that the next run still finds them in
+// their old places. It returns the first error of the quarantine.
 func (q *Quarantine) Finish(written bool) error {
 	for _, name := range q.moves {
-		// Renaming to a link of the same file, of an earlier run, would do
-		// nothing, and to another file system it is not possible.
+		// Link and remove: renaming onto a link to the same file, left by an
+		// earlier run, does nothing, and renaming across file systems fails.
 		err := linkFile(name, q.place(name))
 		if err == nil && written {
 			err = os.Remove(name)
@@ -129,11 +129,12 @@ func (q *Quarantine) Finish(written bool) error {
 	return q.err
 }
 
-// linkFile makes to a hard link of a file, or a copy where there are none.
+// linkFile makes to a hard link to from, or a copy where the file system has no
+// hard links.
 func linkFile(from, to string) error {
 	if a, err := os.Stat(from); err == nil {
 		if b, err := os.Stat(to); err == nil && os.SameFile(a, b) {
-			return nil // of an earlier run
+			return nil // an earlier run linked it
 		}
 	}
 	if err := os.Remove(to); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -150,7 +151,7 @@ func linkFile(from, to string) error {
 	return writeFile(to, f)
 }
 
-// writeFile writes a file, or nothing of it.
+// writeFile writes the whole file or, on failure, leaves none.
 func writeFile(to string, r io.Reader) error {
 	f, err := atomicfile.Create(to, atomicfile.Options{})
 	if err != nil {

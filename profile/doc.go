@@ -1,26 +1,22 @@
-// Package profile is the ground that every profile format of this module
-// stands on.
-//
-// It holds what is common to all of them: the errors that every reader
-// returns, and the [View] that every format offers of its profiles, on which
-// everything stands that is done with profiles whatever their format.
+// Package profile defines what all profile formats of this module share: the
+// errors that readers return, and the [View], through which exports, reports and
+// comparisons read a profile of any format.
 //
 // # First calls
 //
 // formats.View makes a View of a file of any format; the profiles of packages
-// irpgo, memprof, mip and iprof have a method of that name. [Summarize] sums a
-// view up. [FunctionStacks] and [EdgeStacks] show functions and calls as
-// stacks, for what knows only those.
+// irpgo, memprof, mip and iprof have a method View. [Summarize] computes the
+// totals of a view. [FunctionStacks] and [EdgeStacks] turn functions and calls
+// into stacks, for consumers that know only stacks.
 //
 // # Errors
 //
-// A reader's error matches one of the classes, [ErrCorrupt] and the others,
-// with errors.Is, and holds a *[FormatError], which says where. A View has no
-// errors: its profile was read before.
+// A reader's error matches one class, such as [ErrCorrupt], with errors.Is, and
+// wraps a *[FormatError], which says where the error is. Views return no errors:
+// their profiles have been read already.
 //
 // # Limits
 //
-// Views go through the profile each time they are asked, and [View] says what of
-// that may be kept. Sums that outgrow 64 bits stop at
-// 2^64-1.
+// Each iteration of a view walks the profile anew; [View] says which results stay
+// valid. Sums that exceed 64 bits saturate at 2^64-1.
 package profile

@@ -12,11 +12,11 @@ var (
 	ErrCorrupt = errors.New("corrupt profile")
 	// ErrTruncated: the input ends before what it announces.
 	ErrTruncated = errors.New("truncated profile")
-	// ErrUnsupported: well formed as far as it can be judged, but of a version
-	// or variant that this module does not read.
+	// ErrUnsupported: well formed as far as this module can tell, but of a
+	// version or variant that it does not read.
 	ErrUnsupported = errors.New("unsupported profile version or variant")
-	// ErrMismatch: valid on its own, but it does not belong with what it is
-	// being combined with.
+	// ErrMismatch: valid on its own, but incompatible with what it is combined
+	// with.
 	ErrMismatch = errors.New("mismatching profile")
 	// ErrUnrecognized: not a profile of any known format.
 	ErrUnrecognized = errors.New("unrecognized profile format")
@@ -25,18 +25,18 @@ var (
 	ErrEmpty = errors.New("empty profile file")
 )
 
-// FormatError says where in which input the bytes stopped making sense, what
-// was found there and what would have been allowed.
+// FormatError says where an input violates its format, what the reader found
+// there, and what the format allows.
 type FormatError struct {
 	Place
-	Field string // what was being read, "number of counters"
-	Found string // the offending value; may be empty
-	Want  string // what is allowed; may be empty
+	Field string // the item being read, "number of counters"
+	Found string // the value found; may be empty
+	Want  string // the values allowed; may be empty
 	Err   error  // wraps one of the class sentinels above
 }
 
-// Error prints "FILE: SECTION at 0xOFFSET (record N): FIELD is FOUND, want
-// WANT: CLASS", leaving out what is not known.
+// Error returns "FILE: SECTION at 0xOFFSET (record N): FIELD is FOUND, want
+// WANT: CLASS" without the parts that are unknown.
 func (e *FormatError) Error() string {
 	var b strings.Builder
 	if e.File != "" {
@@ -55,7 +55,8 @@ func (e *FormatError) Error() string {
 	return b.String()
 }
 
-// What says what was found and what was allowed.
+// What returns the part of the message without place and class: what the reader
+// found and what the format allows.
 func (e *FormatError) What() string {
 	s := e.Field
 	if e.Found != "" {
@@ -73,8 +74,8 @@ func (e *FormatError) Unwrap() error { return e.Err }
 // Class returns the sentinel that the error belongs to.
 func (e *FormatError) Class() error { return Class(e.Err) }
 
-// Class returns the sentinel of this package that err matches, or err itself
-// when it matches none (an I/O error, say).
+// Class returns the sentinel of this package that err matches, or err itself if
+// it matches none, as an I/O error does.
 func Class(err error) error {
 	for _, s := range []error{
 		ErrCorrupt, ErrTruncated, ErrUnsupported, ErrMismatch, ErrUnrecognized, ErrEmpty,
@@ -86,8 +87,8 @@ func Class(err error) error {
 	return err
 }
 
-// InFile returns err with the file name filled in where a [FormatError] in
-// its chain has none yet.
+// InFile returns the [FormatError] that err wraps with the file name filled in,
+// or err itself if it wraps none or the file is named already.
 func InFile(err error, file string) error {
 	var fe *FormatError
 	if errors.As(err, &fe) {

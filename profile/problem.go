@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Place is where in an input something stands. What is not known is empty, 0
-// or, of Offset and Record, -1: make one with [At], [In] or [File].
+// Place is a position in an input. Unknown fields are empty or 0; an unknown
+// Offset or Record is -1, so make a Place with [At], [In] or [File].
 type Place struct {
 	File    string // as given by the caller
 	Section string // "header", "counters", "value data", …
@@ -16,28 +16,29 @@ type Place struct {
 	Record  int    // index of the record, from 0
 }
 
-// At returns the place at an absolute offset, -1 if that is not known, in a section.
+// At returns the place at an absolute byte offset in a section; -1 means an
+// unknown offset.
 func At(section string, offset int64) Place {
 	return Place{Section: section, Offset: offset, Record: -1}
 }
 
-// In returns the place that is all of a section, or somewhere in it.
+// In returns a section as a place, without an offset.
 func In(section string) Place { return At(section, -1) }
 
-// File returns the place that is all of a file, or somewhere in it.
+// File returns a file as a place, without section and offset.
 func File(name string) Place { return At("", -1).InFile(name) }
 
-// InFile returns the place in the file of that name.
+// InFile returns p in the file of that name.
 func (p Place) InFile(name string) Place { p.File = name; return p }
 
-// InRecord returns the place in record i, -1 for none.
+// InRecord returns p in record i; -1 means no record.
 func (p Place) InRecord(i int) Place { p.Record = i; return p }
 
-// OnLine returns the place on a line, 0 for none.
+// OnLine returns p on a line, counted from 1; 0 means no line.
 func (p Place) OnLine(line int) Place { p.Line = line; return p }
 
-// Where names the place in its file: section, offset or line and column, and
-// record.
+// Where describes the place within its file: section, then offset or line and
+// column, then record.
 func (p Place) Where() string {
 	var b strings.Builder
 	b.WriteString(p.Section)
@@ -62,34 +63,34 @@ func (p Place) Where() string {
 	return strings.TrimSpace(b.String())
 }
 
-// Field begins the error about a field that was read, or about to be written,
-// at the place:
+// Field starts an error about a field read from the place, or about to be written
+// there:
 //
 //	profile.At("header", 8).Field("version").Got(v).Want("1 to 10").Unsupported()
 //
-// Nothing is allocated before the last call makes the error.
+// Only the last call allocates the error.
 func (p Place) Field(name string) Problem { return Problem{place: p, field: name} }
 
-// Problem is an error in the making. Its last call is the class of the error,
-// or [Problem.Because].
+// Problem is an error under construction. The call that names its class, or
+// [Problem.Because], completes it.
 type Problem struct {
 	place              Place
 	field, found, want string
 }
 
-// Got says what was found.
+// Got sets the value found.
 func (p Problem) Got(value any) Problem { p.found = fmt.Sprint(value); return p }
 
-// Gotf says what was found, formatted.
+// Gotf sets the value found, formatted as by fmt.Sprintf.
 func (p Problem) Gotf(format string, args ...any) Problem {
 	p.found = fmt.Sprintf(format, args...)
 	return p
 }
 
-// Want says what is allowed.
+// Want sets the values allowed.
 func (p Problem) Want(value any) Problem { p.want = fmt.Sprint(value); return p }
 
-// Wantf says what is allowed, formatted.
+// Wantf sets the values allowed, formatted as by fmt.Sprintf.
 func (p Problem) Wantf(format string, args ...any) Problem {
 	p.want = fmt.Sprintf(format, args...)
 	return p
@@ -113,11 +114,11 @@ func (p Problem) Unrecognized() error { return p.Because(ErrUnrecognized) }
 // Empty makes an error of class [ErrEmpty].
 func (p Problem) Empty() error { return p.Because(ErrEmpty) }
 
-// Because makes an error about the place as a whole. The cause wraps one of the
-// classes.
+// Because makes an error about the place as a whole. The cause must wrap one of
+// the classes.
 func (p Place) Because(cause error) error { return Problem{place: p}.Because(cause) }
 
-// Because makes an error with a cause, which wraps one of the classes.
+// Because makes an error with a cause, which must wrap one of the classes.
 func (p Problem) Because(cause error) error {
 	return &FormatError{Place: p.place, Field: p.field, Found: p.found, Want: p.want, Err: cause}
 }

@@ -6,24 +6,24 @@ import (
 	"github.com/profuse-pgo/profuse/internal/saturate"
 )
 
-// A Symbol names a function, or what stands for one in a frame or an edge: a
-// type, a virtual table. Symbols are comparable: those of one function are
-// equal throughout a view.
+// A Symbol names a function, or a type or virtual table that takes the place of
+// one in a frame or an edge. Symbols are comparable: throughout a view equal
+// symbols mean the same function.
 type Symbol struct {
-	// Name is what linkers or the virtual machine call it: "_ZN1A1fEv",
+	// Name is the name that linkers or the virtual machine use: "_ZN1A1fEv",
 	// "java.util.HashMap.get". Empty if only the ID is known.
 	Name string
-	// Signature tells functions of one name apart: the method descriptor of
-	// the JVM, "(Ljava/lang/Object;)V". Empty elsewhere.
+	// Signature distinguishes functions of one name: the JVM's method
+	// descriptor, "(Ljava/lang/Object;)V". Empty for other functions.
 	Signature string
-	// File is the source file, as far as it is known. IRPGO knows it of
-	// functions local to their files only.
+	// File is the source file; empty if unknown. IRPGO profiles record it only
+	// for functions local to their files.
 	File string
-	// StartLine is the line of File where the function begins; 0 if unknown.
+	// StartLine is the line of File on which the function begins; 0 if unknown.
 	StartLine int32
-	// ID is the format's own identity of the function, mostly made from its
-	// name (name reference, GUID, signature); 0 if it has none that means
-	// anything outside the file.
+	// ID is the format's identifier of the function, usually a hash of its name
+	// (name reference, GUID, signature); 0 if the format has none that is valid
+	// outside the file.
 	ID uint64
 }
 
@@ -38,26 +38,26 @@ func (s *Symbol) String() string {
 	return "unknown"
 }
 
-// A Label says something more of a function or a stack, which has each key at
+// A Label is an additional property of a function or a stack. Each key occurs at
 // most once.
 type Label struct{ Key, Value string }
 
-// Keys of labels. Formats may have others.
+// Keys of labels. Formats may define others.
 const (
 	// LabelInstrumentation: "context-sensitive" if the counters were placed
 	// after inlining.
 	LabelInstrumentation = "instrumentation"
-	// LabelTemperature: "hot", "warm", "notcold" or "cold", as the compiler
-	// will take it.
+	// LabelTemperature: "hot", "warm", "notcold" or "cold", as the compiler will
+	// classify it.
 	LabelTemperature = "temperature"
-	// LabelType is the type of a receiver, lock or checked object.
+	// LabelType: the type of a receiver, lock or checked object.
 	LabelType = "type"
-	// LabelBranch is a way that a branch went.
+	// LabelBranch: a way that the program took at a branch.
 	LabelBranch = "branch"
 )
 
-// A Function is what a profile knows of one function. Which fields are filled
-// in the [Features] of the view say.
+// A Function holds the counts of one function. The [Features] of the view say
+// which fields are set.
 type Function struct {
 	Symbol
 	Hash uint64 // of the control flow
@@ -65,18 +65,18 @@ type Function struct {
 	Calls uint64
 	// Covered: it ran at least once.
 	Covered bool
-	// Runs is the number of profiles merged in which it ran.
+	// Runs is the number of merged profiles in which it ran.
 	Runs uint64
 	// FirstCall is the mean rank of its first call among those of all
 	// functions, 1 being the first; 0 if it never ran.
 	FirstCall float64
-	// Address is where the function starts. Only differences of addresses
-	// mean something.
+	// Address is the start address. Only differences of addresses are
+	// meaningful.
 	Address int64
 	Size    uint64 // bytes of machine code
 	// Blocks are the instrumented blocks, edges or regions in the format's
-	// order, those of which nothing is known left out. Whether the entry block
-	// is among them is the format's choice.
+	// order, without those of unknown count. Formats differ in whether the entry
+	// block is among them.
 	Blocks []Block
 	Labels []Label
 }
@@ -88,8 +88,8 @@ type Block struct {
 	Line   uint32 // in the function's file; 0 if unknown
 }
 
-// Max returns the greatest count in the function, calls included: how hot it
-// is, whichever the format counts.
+// Max returns the greatest count of the function, calls included. It measures how
+// hot the function is, whether the format counts calls, blocks or both.
 func (f *Function) Max() uint64 {
 	m := f.Calls
 	for _, b := range f.Blocks {
@@ -98,8 +98,8 @@ func (f *Function) Max() uint64 {
 	return m
 }
 
-// Total returns the sum of the block counts, or the calls of a function
-// without blocks; it stops at 2^64-1.
+// Total returns the sum of the block counts, or the calls of a function without
+// blocks. It saturates at 2^64-1.
 func (f *Function) Total() uint64 {
 	if len(f.Blocks) == 0 {
 		return f.Calls
@@ -111,7 +111,7 @@ func (f *Function) Total() uint64 {
 	return sum
 }
 
-// CoveredBlocks returns how many of the blocks ran.
+// CoveredBlocks returns the number of blocks that ran.
 func (f *Function) CoveredBlocks() int {
 	n := 0
 	for _, b := range f.Blocks {
@@ -136,7 +136,7 @@ const (
 
 var edgeKindNames = [...]string{Call: "call", IndirectCall: "indirect_call", Receiver: "receiver", TypeCheck: "type_check", MemOpSize: "memop_size"}
 
-// String returns a name for files: "indirect_call".
+// String returns the name that exported files use: "indirect_call".
 func (k EdgeKind) String() string {
 	if k > 0 && int(k) < len(edgeKindNames) {
 		return edgeKindNames[k]
@@ -144,28 +144,30 @@ func (k EdgeKind) String() string {
 	return fmt.Sprintf("edge kind %d", int(k))
 }
 
-// An Edge says what was seen at one place in a function, and how often.
+// An Edge is one target, type or size observed at one place in a function, with
+// its count.
 type Edge struct {
 	Kind   EdgeKind
 	Caller Symbol
-	// Hash is that of the caller's control flow, which belongs to its identity.
+	// Hash is the hash of the caller's control flow, which is part of the
+	// caller's identity.
 	Hash uint64
 	// Site is the place in the caller: the bytecode index if the view
 	// HasBytecodes, otherwise the index among the caller's sites of this kind.
 	Site int32
 	Line int32 // source line of the site; 0 if unknown
-	// Target is what was called or met. With neither name nor ID it is known
-	// only that it was something else.
+	// Target is the function called or the type met. Without name and ID it
+	// stands for targets that the profile does not name.
 	Target Symbol
-	Size   uint64 // bytes, or the least of a range; of MemOpSize only
+	Size   uint64 // bytes, or the lower bound of a range; MemOpSize only
 	Count  uint64
 }
 
 // A Trace is an order of first calls.
 type Trace struct {
 	Weight uint64 // how often it counts; at least 1
-	// Mean: put together from the mean ranks of several runs. Otherwise it is
-	// what happened in one run.
+	// Mean: the order was computed from the mean ranks of several runs;
+	// otherwise it is the order of one run.
 	Mean      bool
-	Functions []Symbol // the first to be called first
+	Functions []Symbol // in the order of their first calls
 }

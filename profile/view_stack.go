@@ -5,50 +5,51 @@ import (
 	"iter"
 )
 
-// A StackSet is all stacks of one kind, with values of the same meaning.
+// A StackSet holds all stacks of one kind, with values of the same meaning.
 type StackSet struct {
-	// Name is what users ask for it by: "samples", "calls", "allocations".
+	// Name is the name by which users select the set: "samples", "calls",
+	// "allocations".
 	Name string
-	// Description says in a sentence what a stack stands for, without a full
-	// stop.
+	// Description is a sentence, without full stop, that says what a stack
+	// stands for.
 	Description string
-	Values      []ValueType // of Stack.Values, in order; at least one
-	// Partial: stacks end where the compiled function begins, not where the
-	// thread does. What is summed up over callers then says nothing about
-	// those callers.
+	Values      []ValueType // describe Stack.Values by index; at least one
+	// Partial: the outermost frame of a stack is the compiled function, not
+	// the start of the thread. Sums over callers then omit the callers beyond
+	// it.
 	Partial bool
-	// Temperatures are the limits by which stacks have [LabelTemperature]; nil
-	// if they have no such label, or it is not known what it goes by.
+	// Temperatures are the limits that determined [LabelTemperature]; nil if
+	// the stacks have no such label or its limits are unknown.
 	Temperatures *TemperatureLimits
 	Stacks       iter.Seq[*Stack]
 }
 
-// TemperatureLimits tell the cold and the hot stacks of a heap profile from the
-// others. All are about averages over the blocks that a stack allocated.
+// TemperatureLimits classify the stacks of a heap profile as cold or hot. They
+// apply to averages over the blocks that a stack allocated.
 type TemperatureLimits struct {
-	// Default: the limits are those of compilers unless told otherwise.
+	// Default: the limits are the compilers' defaults.
 	Default bool
-	// ColdLifetime: cold blocks live at least so many seconds.
+	// ColdLifetime is the least lifetime of cold blocks, in seconds.
 	ColdLifetime uint32
 	// ColdAccessDensity: cold blocks have fewer accesses per byte and second of
-	// life.
+	// lifetime.
 	ColdAccessDensity float32
 	// HotAccessDensity: hot blocks have more accesses per byte and second of
-	// life. Without HasHot there are none, and compilers have this limit only if
-	// they are asked for it.
+	// lifetime. It applies only with HasHot; compilers classify blocks as hot
+	// only when an option asks for it.
 	HotAccessDensity uint32
 	HasHot           bool
 }
 
-// A ValueType says what a value of a stack means.
+// A ValueType describes one value of the stacks of a set.
 type ValueType struct {
 	Name string // "alloc_space"
 	Unit Unit
-	// Combine is how the values of several stacks make one.
+	// Combine says how to combine the values of several stacks.
 	Combine Combine
 }
 
-// A Unit is what a value counts. Files may show others than these.
+// A Unit is the unit of a value. Files may contain units other than these.
 type Unit string
 
 // The units.
@@ -58,13 +59,13 @@ const (
 	Milliseconds Unit = "milliseconds"
 )
 
-// Combine says how values are brought together.
+// Combine says how to combine values.
 type Combine int
 
 const (
 	Sum Combine = iota // values add up
-	Min                // the least counts
-	Max                // the greatest counts
+	Min                // the least value wins
+	Max                // the greatest value wins
 )
 
 // String returns "sum", "min" or "max".
@@ -90,14 +91,15 @@ type Stack struct {
 // A Frame is a place in a function.
 type Frame struct {
 	Symbol
-	// Line of the call, or of what was measured in the innermost frame. Its
-	// meaning is HasLines or HasLineOffsets; 0 if unknown under HasLines.
+	// Line is the line of the call; in the innermost frame, of the code that
+	// was measured. It is a source line under HasLines, 0 if unknown, and an
+	// offset under HasLineOffsets.
 	Line   int32
 	Column int32 // from 1; 0 if unknown
 	// BCI is the bytecode index under HasBytecodes. Negative ones are
 	// placeholders of the JVM.
 	BCI int32
-	// Inlined: the function is inlined into that of the next frame.
+	// Inlined: the function is inlined into the function of the next frame.
 	Inlined bool
 }
 
@@ -107,11 +109,11 @@ const (
 	EdgeSet     = "edges"
 )
 
-// FunctionStacks shows the functions of v as stacks of one frame each, for
-// viewers that know only stacks. Its values are those that the profile has:
-// "calls", and of the blocks "block_counts", their sum, and "max_block", the
-// greatest; where there are no counts "covered" and "covered_blocks", how many
-// ran. Functions that never ran are left out.
+// FunctionStacks presents the functions of v as stacks of one frame, for viewers
+// that know only stacks. The set has those values that the profile knows:
+// "calls"; "block_counts", the sum over the blocks; "max_block", the greatest
+// block count; and in profiles without counts "covered" and "covered_blocks",
+// the number of blocks that ran. It omits functions that never ran.
 func FunctionStacks(v View) StackSet {
 	values := functionValues(v.Features())
 	set := StackSet{Name: FunctionSet, Description: "a function, without its callers"}
@@ -178,9 +180,8 @@ func functionValues(features Features) []functionValue {
 	return values
 }
 
-// EdgeStacks shows the calls among the edges of v as stacks of two frames, the
-// callee in its caller. Edges to what is unknown are left out, and so are
-// types and sizes.
+// EdgeStacks presents the calls among the edges of v as stacks of two frames,
+// callee and caller. It omits types, sizes, and calls of unknown targets.
 func EdgeStacks(v View) StackSet {
 	features := v.Features()
 	return StackSet{

@@ -6,11 +6,11 @@ import (
 	"github.com/profuse-pgo/profuse/internal/tally"
 )
 
-// A Distribution describes how the values of a profile are spread.
+// A Distribution summarizes the values of a profile.
 type Distribution struct {
-	Values  uint64 // how many, those that are zero included
+	Values  uint64 // number of values, zeros included
 	Max     uint64
-	Total   uint64 // their sum; 2^64-1 if it is more
+	Total   uint64 // sum of the values, saturating at 2^64-1
 	Cutoffs []Cutoff
 }
 
@@ -22,8 +22,8 @@ type Cutoff struct {
 	Values uint64
 }
 
-// DefaultCutoffs returns the shares, in millionths, that the summaries of LLVM
-// have.
+// DefaultCutoffs returns the shares, in millionths, of LLVM's summaries
+// (ProfileSummaryBuilder::DefaultCutoffs).
 func DefaultCutoffs() []uint32 {
 	return []uint32{
 		10_000, 100_000, 200_000, 300_000, 400_000, 500_000, 600_000, 700_000,
@@ -31,12 +31,12 @@ func DefaultCutoffs() []uint32 {
 	}
 }
 
-// whole is the share that stands for all.
+// whole is the share of the whole total, in millionths.
 const whole = 1_000_000
 
-// Distribute computes the distribution of values, with an entry for each
-// share, in millionths, at most a million; in ascending order. Memory grows
-// with the number of distinct values.
+// Distribute computes the distribution of values, with a cutoff for each of the
+// shares, which are in millionths, at most a million, and ascending. Memory is
+// proportional to the number of distinct values.
 func Distribute(values iter.Seq[uint64], shares []uint32) Distribution {
 	var t tally.Tally
 	for v := range values {
@@ -61,23 +61,23 @@ func distribution(t *tally.Tally, shares []uint32) Distribution {
 	return d
 }
 
-// Summary gives the totals of a profile's functions and how their counts are
-// spread.
+// Summary holds the totals of a profile's functions and the distribution of their
+// counts.
 type Summary struct {
-	Functions     uint64 // records, those that never ran included
+	Functions     uint64 // records, including those that never ran
 	Covered       uint64 // records that ran
 	Blocks        uint64
 	CoveredBlocks uint64
 	MaxCalls      uint64
-	// Counts are of the blocks, or of the calls if OfCalls: if there are no
-	// blocks, or if only the calls were counted.
+	// Counts are the block counts, or with OfCalls the calls, because there are
+	// no blocks or only calls were counted.
 	Counts  Distribution
 	OfCalls bool
 }
 
-// Summarize goes through the functions of v. Shares are as in [Distribute]. For
-// an IRPGO profile Counts are what LLVM's summary says as long as the total
-// stays below 2^64, where LLVM's wraps.
+// Summarize computes the summary of v's functions, with shares as in
+// [Distribute]. For an IRPGO profile Counts equals LLVM's summary unless the total
+// exceeds 64 bits, where LLVM's wraps.
 func Summarize(v View, shares []uint32) Summary {
 	var s Summary
 	var t tally.Tally
