@@ -6,16 +6,17 @@ import (
 	"github.com/profuse-pgo/profuse/instrument/internal/asm"
 )
 
-// Compilers align blocks that loops begin with to 16 or 32 bytes, which is
-// faster now and then and takes 3 % of an optimized program. Behind block
-// probes the code is another and larger one, and what the alignment was worth
-// is not known any more. On x86_64 it is left out inside of functions, where
-// no meaning hangs on it; that of functions and of data stays. Nothing is taken
-// out of the text: the assembler passes over it.
+// Compilers align the blocks at the heads of loops to 16 or 32 bytes. That is
+// sometimes faster, and it takes 3 % of an optimized program. Block probes
+// change the size and place of the code, so the compiler's choice no longer
+// tells whether the alignment pays. On x86_64 the package therefore drops the
+// alignment of code inside functions, which has no meaning for the program;
+// functions and data keep theirs. The directives stay in the text, in a
+// conditional that is never true, so the assembler skips them.
 
-// innerAlignment returns the alignment directives inside of a function that
-// are for its code alone: instructions stand before and behind them. What is
-// not understood keeps its alignment.
+// innerAlignment returns the alignment directives inside a function that affect
+// only its code: those with instructions before and after them. A directive
+// that the package does not understand stays in effect.
 func innerAlignment(f *asm.File, id int32) (found []int32) {
 	fn := &f.Functions[id]
 	code, pending := false, 0 // directives found since the last instruction
@@ -48,15 +49,15 @@ func innerAlignment(f *asm.File, id int32) (found []int32) {
 	return found[:len(found)-pending]
 }
 
-// isLocation reports whether a directive is about debug information or
-// unwinding and puts nothing where it stands.
+// isLocation reports whether a directive concerns debug information or
+// unwinding and emits no bytes into the code.
 func isLocation(text []byte) bool {
 	word, _ := asm.SplitWord(text)
 	return string(word) == ".loc" || bytes.HasPrefix(word, []byte(".cfi_"))
 }
 
 // looseStatements returns the alignment directives that the assembler is to
-// pass over.
+// skip.
 func (e *emitter) looseStatements() (found []int32) {
 	if e.Target.Arch != asm.X86_64 || !e.opt.blocks() || e.opt.KeepAlignment {
 		return nil
@@ -69,8 +70,8 @@ func (e *emitter) looseStatements() (found []int32) {
 	return found
 }
 
-// endPassed prints what ends the text passed over. It goes before all else at
-// its place.
+// endPassed prints the end of the skipped text. It precedes everything else
+// inserted at its place.
 func (e *emitter) endPassed(loose []int32) {
 	for _, i := range loose {
 		e.line("\t.endif")
@@ -78,7 +79,8 @@ func (e *emitter) endPassed(loose []int32) {
 	}
 }
 
-// beginPassed prints what begins it, behind all else.
+// beginPassed prints the beginning of the skipped text. It follows everything
+// else inserted at its place.
 func (e *emitter) beginPassed(loose []int32) {
 	for _, i := range loose {
 		e.line("\t.if\t0")

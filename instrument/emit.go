@@ -15,25 +15,26 @@ func localPrefix(t asm.Target) string {
 	return "." + asm.LocalStem
 }
 
-// label returns a file-local label: kind tells what of function id it names.
+// label returns a label local to the file; kind says what part of function id
+// it names.
 func (e *emitter) label(kind byte, id int) string {
 	return localPrefix(e.Target) + string(kind) + strconv.Itoa(id)
 }
 
 // Kinds of labels.
 const (
-	labelStart  = 'f' // of the function
+	labelStart  = 'f' // start of the function
 	labelEnd    = 'e'
 	labelBlock  = 'b' // of block N, with _N
 	labelRecord = 'r' // raw record
 	labelMap    = 'm' // map record
 	labelInfer  = 'i' // record of inference
 	labelGo     = 'g' // inside of probes
-	labelOver   = 'o' // after the jump that a far compare became, with _N
+	labelOver   = 'o' // after the jump that replaces a far compare, with _N
 )
 
-// recordSymbol returns the symbol at which the raw record of a function
-// begins, with the words before it.
+// recordSymbol returns the symbol at which the raw record of a function begins,
+// the words that precede the record included.
 func (e *emitter) recordSymbol(id int) string {
 	switch {
 	case e.opt.RawSymbols:
@@ -45,8 +46,9 @@ func (e *emitter) recordSymbol(id int) string {
 	return e.label(labelRecord, id)
 }
 
-// sampleWords is the size of what precedes a record with samples: where the
-// next called function's record is, and which call is to be looked at.
+// sampleWords is the size in bytes of the two words before a record with
+// samples: the offset of the next called function's record, and the number of
+// the next call to sample.
 const sampleWords = 8
 
 // record returns an expression for the raw record of a function.
@@ -57,8 +59,8 @@ func (e *emitter) record(id int) string {
 	return e.recordSymbol(id)
 }
 
-// symbol returns the function's own symbol with a suffix, quoted if it has to
-// be.
+// symbol returns the function's own symbol with a suffix, quoted where the
+// assembler requires it.
 func (e *emitter) symbol(id int, suffix string) string {
 	name := e.Functions[id].Name + suffix
 	if end, ok := asm.ScanSymbol([]byte(name), 0); ok && end == len(name) && name[0] != '"' && !asm.IsDigit(name[0]) {
@@ -92,6 +94,7 @@ func (e *emitter) probes() {
 	}
 }
 
+// syntaxAt returns the x86 syntax in effect at statement i.
 func (e *emitter) syntaxAt(i int32) asm.X86Syntax {
 	if int(i) >= len(e.Stmts) {
 		return asm.AttPrefix
@@ -99,8 +102,8 @@ func (e *emitter) syntaxAt(i int32) asm.X86Syntax {
 	return e.Stmts[i].Syntax
 }
 
-// blockProbes prints a label before each block, since the records need the
-// offsets of all, and a probe where there is one.
+// blockProbes prints a label before every block, since the records hold the
+// offsets of all blocks, and a probe before each block that has one.
 func (e *emitter) blockProbes(id int, fn *asm.Function, p *probe) {
 	offset := e.opt.blocksAt()
 	var scratch [][]string
@@ -117,7 +120,7 @@ func (e *emitter) blockProbes(id int, fn *asm.Function, p *probe) {
 		if scratch != nil {
 			p.scratch = scratch[b]
 		}
-		// Control enters the cold part of a function in the middle.
+		// Other functions jump into the middle of a cold part.
 		if fn.Fragment && blk.External {
 			e.text = e.prober.blockProbe(e.text, p, 0)
 		}
@@ -134,7 +137,7 @@ func (e *emitter) blockProbes(id int, fn *asm.Function, p *probe) {
 	e.rewriteCompares(id)
 }
 
-// blocksAt is where the bytes of blocks begin in a raw record.
+// blocksAt returns the offset of the blocks' bytes in a raw record.
 func (o *Options) blocksAt() int {
 	if o.counts() {
 		return 8
@@ -142,7 +145,7 @@ func (o *Options) blocksAt() int {
 	return 1
 }
 
-// records prints what belongs into sections of their own, at the end.
+// records prints the sections of records, which follow the code.
 func (e *emitter) records() {
 	any := false
 	hasFormulas := false
@@ -194,6 +197,9 @@ func infers(fn *asm.Function) bool {
 	return false
 }
 
+// rawRecord prints the raw record of a function as it is before the program
+// runs: coverage bytes 0xff; counter and timestamp 0xffffffff, with samples
+// after the words next and due.
 func (e *emitter) rawRecord(id int, fn *asm.Function) {
 	if e.opt.counts() {
 		e.line("\t.p2align\t2")
@@ -216,7 +222,7 @@ func (e *emitter) rawRecord(id int, fn *asm.Function) {
 	}
 }
 
-// hideSymbol gives a symbol the linkage that the reference uses.
+// hideSymbol gives a symbol the linkage that the reference implementation uses.
 func (e *emitter) hideSymbol(symbol string) {
 	if e.Target.Format == asm.MachO {
 		e.line("\t.globl\t", symbol)
@@ -228,7 +234,7 @@ func (e *emitter) hideSymbol(symbol string) {
 	e.line("\t.weak\t", symbol)
 }
 
-// mapRecord prints the record of package mip's layout.
+// mapRecord prints a map record; package mip documents its layout.
 func (e *emitter) mapRecord(id int, fn *asm.Function) {
 	here := e.beginRecord(labelMap, id)
 	if e.opt.RawSymbols {
@@ -251,7 +257,8 @@ func (e *emitter) mapRecord(id int, fn *asm.Function) {
 	e.line("\t.ascii\t\"", fn.Name, "\"")
 }
 
-// inferenceRecord prints the record of package blocks' layout.
+// inferenceRecord prints a record of section __profuse_blocks; package blocks
+// documents its layout.
 func (e *emitter) inferenceRecord(id int, fn *asm.Function) {
 	here := e.beginRecord(labelInfer, id)
 	words := 0
@@ -278,7 +285,7 @@ func (e *emitter) inferenceRecord(id int, fn *asm.Function) {
 func (e *emitter) beginRecord(kind byte, id int) string {
 	e.line("\t.p2align\t", strconv.Itoa(log2(e.Target.PointerSize())))
 	if e.Target.Format == asm.MachO {
-		// Each record has to be a unit of its own for dead stripping.
+		// Dead stripping works on atoms: each record needs a label to be one.
 		e.line("l_mip_", string(kind), strconv.Itoa(id), ":")
 	}
 	label := e.label(kind, id)
@@ -287,7 +294,8 @@ func (e *emitter) beginRecord(kind byte, id int) string {
 }
 
 // functionAddress returns a symbol at the start of the function. ELF linkers
-// refuse differences to symbols that other images may replace.
+// refuse the distance to a symbol that another image may preempt, so those get
+// a local label.
 func (e *emitter) functionAddress(id int) string {
 	if e.Target.Format == asm.MachO {
 		return e.symbol(id, "")
@@ -295,7 +303,7 @@ func (e *emitter) functionAddress(id int) string {
 	return e.label(labelStart, id)
 }
 
-// address prints the distance of a symbol from a label, as wide as addresses.
+// address prints the distance of symbol from label from, as wide as an address.
 func (e *emitter) address(symbol, from string) {
 	directive := "\t.quad\t"
 	if e.Target.PointerSize() == 4 {
@@ -304,11 +312,11 @@ func (e *emitter) address(symbol, from string) {
 	e.line(directive, symbol, "-", from)
 }
 
-// difference prints a distance within a section, 32 bits wide.
+// difference prints the distance of two labels in one section, 32 bits wide.
 func (e *emitter) difference(a, b string) {
 	if e.Target.Format == asm.MachO {
-		// Differences in expressions may become relocations; what .set has
-		// computed does not.
+		// An assembler may turn a difference in an expression into a
+		// relocation, but never one that .set has computed.
 		e.sets++
 		set := localPrefix(e.Target) + "s" + strconv.Itoa(e.sets)
 		e.line("\t.set\t", set, ", ", a, "-", b)
@@ -336,8 +344,8 @@ func (o *Options) moduleHash() uint32 {
 	return mip.ModuleHash(o.LinkUnit)
 }
 
-// stringLength returns the length of a string of the assembler, whose escapes
-// count once.
+// stringLength returns the number of bytes that the assembler makes of a
+// string, in which an escape counts once.
 func stringLength(s string) int {
 	n := 0
 	for i := 0; i < len(s); i++ {
@@ -362,8 +370,8 @@ func log2(n int) int {
 }
 
 // groupName returns the signature of the group that ties the records of the
-// functions of one section to each other: that section's own group, or the
-// first function with records in it.
+// functions in one section together: the group of that section if it has one,
+// else the name of the first function in the section that has records.
 func (e *emitter) groupName(id int) (name string, comdat bool) {
 	sec := e.Functions[id].Section
 	if s := &e.Sections[sec]; s.Group != "" {

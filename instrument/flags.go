@@ -15,14 +15,15 @@ const (
 	Rustc
 )
 
-// CompilerFlags returns the options that a compiler should print assembly
-// with for a target, besides those of the user, so that it can be instrumented in
-// full. They do not change what a program computes.
+// CompilerFlags returns the options, besides those of the user, that let a
+// compiler print assembly which can be instrumented in full. They do not change
+// what the program computes.
 func CompilerFlags(c Compiler, triple string, profile mip.ProfileType) []string {
-	t, _ := asm.ParseTriple(triple) // of other targets there is nothing to say
+	t, _ := asm.ParseTriple(triple) // no options are known for other targets
 	var flags []string
 	if c == Clang {
-		// Only comments tell inline assembly outside of functions.
+		// Without -fverbose-asm no comments mark inline assembly outside
+		// functions.
 		flags = append(flags, "-fverbose-asm")
 	}
 	switch {
@@ -32,8 +33,8 @@ func CompilerFlags(c Compiler, triple string, profile mip.ProfileType) []string 
 		return flags
 	}
 	if c == GCC {
-		// Otherwise callers of functions local to the file may rely on the
-		// scratch registers that the functions do not use.
+		// By default, callers of file-local functions may keep values in
+		// scratch registers that the function does not use.
 		flags = append(flags, "-fno-ipa-ra")
 	}
 	if profile.Has(mip.BlockCoverage) {

@@ -15,7 +15,7 @@ const (
 	sampleHelper    = "__profuse_mip_sample" // for call counts with samples of return addresses
 )
 
-// recordSection is a section that records go into.
+// recordSection is a kind of section that holds records.
 type recordSection byte
 
 const (
@@ -24,18 +24,19 @@ const (
 	blocksSection
 )
 
-// name is that of the section.
+// name returns the section's name.
 func (s recordSection) name() string {
 	return [...]string{asm.RawSection, asm.MapSection, blocks.Section}[s]
 }
 
 // objectWriter prints what differs between object formats.
 type objectWriter interface {
-	// section enters the section for the record of function id.
+	// section switches to the section for the record of function id.
 	section(s recordSection, id int)
-	// header prints the header of a section, of which linkers keep one.
+	// header prints the header of a section. Linkers keep one of all objects'
+	// headers.
 	header(s recordSection)
-	// finish prints what comes after all records.
+	// finish prints the directives that follow all records.
 	finish()
 }
 
@@ -46,8 +47,8 @@ func (e *emitter) objectWriter() objectWriter {
 	return elfWriter{e}
 }
 
-// headerFields prints a header at label; rawStart is a symbol at the start of
-// the raw section.
+// headerFields prints the fields of a header at label; rawStart is a symbol at
+// the start of the raw section.
 func (e *emitter) headerFields(s recordSection, label, rawStart string) {
 	e.line("\t.p2align\t", strconv.Itoa(log2(e.Target.PointerSize())))
 	e.line(label, ":")

@@ -9,10 +9,10 @@ import (
 // elfWriter prints sections of ELF objects.
 type elfWriter struct{ *emitter }
 
-// section puts the record into the group of the function's code where that has
-// one, so that the linker keeps or drops them together. Records of functions
-// outside of groups form one for each section of code: without, --gc-sections
-// of GNU ld would drop the map, to which nothing refers.
+// section puts the record into the section group of the function's code, so
+// that the linker keeps or drops both together. Where the code is in no group,
+// the records of each code section form a group of their own: without it,
+// --gc-sections of GNU ld would drop the map, which nothing refers to.
 func (w elfWriter) section(s recordSection, id int) {
 	group, comdat := w.groupName(id)
 	suffix := ""
@@ -22,7 +22,7 @@ func (w elfWriter) section(s recordSection, id int) {
 	w.line("\t.section\t", s.name(), `,"`, w.flags(s), `G",`, w.progbits(), ",", group, suffix)
 }
 
-// flags are those of the section: only raw records are loaded.
+// flags returns the section flags: only raw records are loaded.
 func (w elfWriter) flags(s recordSection) string {
 	if s == rawSection {
 		return "aw"
@@ -30,7 +30,7 @@ func (w elfWriter) flags(s recordSection) string {
 	return "w"
 }
 
-// progbits is the section type; '@' begins comments on ARM.
+// progbits returns the section type; '@' begins a comment on ARM.
 func (w elfWriter) progbits() string {
 	if w.Target.Arch == asm.ARM {
 		return "%progbits"
@@ -38,9 +38,9 @@ func (w elfWriter) progbits() string {
 	return "@progbits"
 }
 
-// header prints the header as a COMDAT, which every object has and the first
-// object's survives, at the start of the section. R keeps it from garbage
-// collection.
+// header prints the header as a COMDAT at the start of the section: every
+// object has it and the linker keeps the first. The flag R (SHF_GNU_RETAIN)
+// keeps it from garbage collection.
 func (w elfWriter) header(s recordSection) {
 	w.line("\t.section\t", s.name(), `,"`, w.flags(s), `GR",`, w.progbits(), ",", s.name(), "_header,comdat")
 	const start = "__start_" + asm.RawSection

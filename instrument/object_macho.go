@@ -5,8 +5,8 @@ import "strconv"
 // machOWriter prints sections of Mach-O objects.
 type machOWriter struct{ *emitter }
 
-// section enters the section for a record. Maps live as long as what they
-// refer to.
+// section switches to the section for a record. A map record lives as long as
+// the function it refers to (live_support).
 func (w machOWriter) section(s recordSection, _ int) {
 	attributes := ""
 	if s != rawSection {
@@ -29,7 +29,8 @@ func (w machOWriter) header(s recordSection) {
 
 func headerSymbol(s recordSection) string { return "__header$" + s.name() }
 
-// finish allows the linker to take each record for itself.
+// finish lets the linker keep or drop each record separately
+// (.subsections_via_symbols).
 func (w machOWriter) finish() {
 	w.line("\t.subsections_via_symbols")
 }

@@ -8,27 +8,28 @@ import (
 	"github.com/profuse-pgo/profuse/mip"
 )
 
-// Options say what to instrument and how. The zero value of all but Profile
-// is right for most uses.
+// Options say what to instrument and how. Profile is required; for the other
+// fields the zero value suits most uses.
 type Options struct {
 	// Target is the triple that the text is for, as compilers print it for
-	// -dumpmachine; "" means that the text has to tell.
+	// -dumpmachine; "" means that Rewrite infers it from the text.
 	Target string
 	// Profile is what to record: mip.FunctionCoverage, or
-	// mip.FunctionTimestamp|mip.FunctionCallCount, each also with
-	// mip.BlockCoverage. With mip.ReturnAddress call counts come with samples of
-	// who called; the runtime has to be compiled for them, see package runtime.
+	// mip.FunctionTimestamp|mip.FunctionCallCount, either with
+	// mip.BlockCoverage as well. mip.ReturnAddress adds samples of the callers
+	// to call counts; the runtime has to be compiled for them, see package
+	// runtime.
 	Profile mip.ProfileType
 	// LinkUnit is the name of the program or library that the object becomes
 	// part of. All objects of one link unit need the same name: its hash
-	// identifies raw files, maps and profiles that belong together. Empty
+	// identifies the raw files, maps and profiles that belong together. ""
 	// means "a.out".
 	LinkUnit string
-	// AllBlockProbes gives every block a probe, as the reference does, also
-	// where its coverage follows from that of other blocks.
+	// AllBlockProbes gives every block a probe, as the reference implementation
+	// does, even where the coverage follows from that of other blocks.
 	AllBlockProbes bool
-	// KeepAlignment keeps the alignment of blocks inside of functions, which
-	// block probes on x86_64 do away with otherwise: it is for speed alone.
+	// KeepAlignment keeps the alignment of blocks inside functions, which
+	// affects speed alone and which block probes on x86_64 drop otherwise.
 	KeepAlignment bool
 	// MinInstructions skips functions with fewer instructions.
 	MinInstructions int
@@ -36,20 +37,22 @@ type Options struct {
 	// whose name hashes to SelectedGroup modulo GroupCount, to spread the cost
 	// over several builds. GroupCount 0 means no groups.
 	GroupCount, SelectedGroup int
-	// Skip is asked about each function by its linkage name; see
-	// [ParseSpecialCaseList]. Nil skips none.
+	// Skip reports whether to leave alone the function of that linkage name;
+	// see [ParseSpecialCaseList]. Nil skips none.
 	Skip func(name string) bool
-	// RawSymbols names records with the symbols of the reference, FUNCTION$RAW
-	// and FUNCTION$MAP, hidden and weak, instead of local labels. Functions of
-	// one name local to different files then share one record.
+	// RawSymbols names records with the symbols of the reference
+	// implementation, FUNCTION$RAW and FUNCTION$MAP, hidden and weak, instead
+	// of local labels. Functions of one name that are local to different files
+	// then share one record.
 	RawSymbols bool
-	// Atomic makes counting exact in programs with threads, at a multiple of
-	// the cost. It changes nothing for coverage, which needs no atomicity.
+	// Atomic makes counts exact in programs with threads, at a multiple of the
+	// cost. Coverage does not need it and does not change.
 	Atomic bool
 	// Threads is for programs whose threads run the same functions at the same
-	// time: probes of function coverage store only what is not there yet, so
-	// that caches can share what is. That takes 9 bytes more for each function on
-	// x86_64 and 8 on AArch64; on ARM it changes nothing.
+	// time: a probe of function coverage then stores only if the byte is not
+	// yet zero, so that the cores' caches can share the line. That costs 9 more
+	// bytes for each function on x86_64 and 8 on AArch64; on ARM the option
+	// changes nothing.
 	Threads bool
 }
 
@@ -85,18 +88,18 @@ func (o *Options) check() error {
 }
 
 var (
-	// ErrOptions is returned for options that contradict themselves.
+	// ErrOptions is returned for options that contradict each other.
 	ErrOptions = errors.New("invalid options")
-	// ErrCodeModel is returned for code that may be too far from its data for
-	// the probes to reach: the medium and large code models of x86_64.
+	// ErrCodeModel is returned for the medium and large code models of x86_64,
+	// where data may be out of the probes' reach.
 	ErrCodeModel = errors.New("unsupported code model")
-	// ErrUnsupportedTarget is returned for targets, and profile types on
-	// targets, that there is no code for.
+	// ErrUnsupportedTarget is returned for a target, or a profile type on a
+	// target, that the package cannot print probes for.
 	ErrUnsupportedTarget = asm.ErrUnsupportedTarget
 	// ErrInstrumented is returned for text that has MIP records already.
 	ErrInstrumented = asm.ErrInstrumented
-	// ErrNoMachineCode is returned for text without instructions by design:
-	// LLVM IR, and what compilers print under link-time optimization.
+	// ErrNoMachineCode is returned for text that is not machine code: LLVM IR,
+	// and what compilers print under link-time optimization.
 	ErrNoMachineCode = asm.ErrNoMachineCode
 	// ErrTooLarge is returned for text of 2 GiB and more.
 	ErrTooLarge = asm.ErrTooLarge

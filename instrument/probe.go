@@ -24,13 +24,13 @@ func proberFor(a asm.Arch) prober {
 	return armProbes{}
 }
 
-// probe is where and for what a probe is printed.
+// probe says where a probe is printed and what it does.
 type probe struct {
 	target asm.Target
 	record string // symbol of the raw record
-	label  string // free for a label inside of the probe
+	label  string // name for a label inside the probe
 	counts bool
-	// samples is set where some of the calls counted are looked at.
+	// samples is set if the probe hands some of the calls to the sampler.
 	samples bool
 	atomic  bool
 	threads bool // see Options
@@ -41,8 +41,8 @@ type probe struct {
 	anchors int // labels made so far, of ARM probes
 }
 
-// helper is the symbol of the runtime's function for the calls that are not
-// only counted.
+// helper returns the runtime function that handles the calls that need more
+// than a count.
 func (p *probe) helper() string {
 	name := firstCallHelper
 	if p.samples {
@@ -54,7 +54,7 @@ func (p *probe) helper() string {
 	return name
 }
 
-// at returns the place in the raw record.
+// at returns the expression for an offset in the raw record.
 func (p *probe) at(offset int) string {
 	if offset == 0 {
 		return p.record
@@ -62,7 +62,7 @@ func (p *probe) at(offset int) string {
 	return p.record + "+" + strconv.Itoa(offset)
 }
 
-// appendLines appends instructions, each on a line.
+// appendLines appends instructions, one a line.
 func appendLines(dst []byte, lines ...string) []byte {
 	for _, line := range lines {
 		dst = append(append(append(dst, '\t'), line...), '\n')

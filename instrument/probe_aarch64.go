@@ -9,7 +9,8 @@ import (
 // aarch64Probes prints probes for AArch64, ELF and Mach-O.
 type aarch64Probes struct{}
 
-// page and lo12 return the operands that form the address of a symbol.
+// page and lo12 return the operands that form the address of a byte in the
+// record.
 func (p *probe) page(offset int) string {
 	if p.target.Format == asm.MachO {
 		return p.at(offset) + "@PAGE"
@@ -24,8 +25,8 @@ func (p *probe) lo12(offset int) string {
 	return ":lo12:" + p.at(offset)
 }
 
-// entryProbe uses x16 and x17, which calls may overwrite and no convention
-// passes anything in.
+// entryProbe uses x16 and x17 (IP0 and IP1), which any call may overwrite and
+// no convention passes arguments in.
 func (aarch64Probes) entryProbe(dst []byte, p *probe) []byte {
 	switch {
 	case !p.counts && p.threads:
@@ -36,7 +37,8 @@ func (aarch64Probes) entryProbe(dst []byte, p *probe) []byte {
 	}
 	dst = appendLines(dst, "adrp\tx16, "+p.page(0), "add\tx16, x16, "+p.lo12(0))
 	if p.atomic {
-		// Exclusive accesses, which every AArch64 has, need a third register.
+		// Exclusive loads and stores, which every AArch64 has, need a third
+		// register.
 		retry := p.label + "r"
 		dst = appendLines(dst, "str\tx0, [sp, #-16]!")
 		dst = append(append(dst, retry...), ":\n"...)
@@ -47,7 +49,7 @@ func (aarch64Probes) entryProbe(dst []byte, p *probe) []byte {
 	}
 	pass := "cbnz\tw17, " // not the first call
 	if p.samples {
-		pass = "tbnz\tw17, #31, " // not yet the call to look at
+		pass = "tbnz\tw17, #31, " // not yet the call to sample
 	}
 	dst = appendLines(dst, pass+p.label, "mov\tx17, x30", "bl\t"+p.helper())
 	return append(append(dst, p.label...), ":\n"...)
@@ -57,7 +59,8 @@ func (aarch64Probes) blockProbe(dst []byte, p *probe, offset int) []byte {
 	if len(p.scratch) > 0 {
 		return aarch64Store(dst, p, p.scratch[0], offset)
 	}
-	// Apple's convention lets leaf functions use 128 bytes below sp.
+	// Apple's convention has a red zone: leaf functions may use 128 bytes below
+	// sp.
 	room := "16"
 	if p.target.Format == asm.MachO {
 		room = "144"
@@ -67,16 +70,18 @@ func (aarch64Probes) blockProbe(dst []byte, p *probe, offset int) []byte {
 	return append(dst, "\tldr\tx16, [sp], #"+room+"\n"...)
 }
 
+// aarch64Store appends the store of a zero byte, with the address formed in
+// reg.
 func aarch64Store(dst []byte, p *probe, reg string, offset int) []byte {
 	dst = append(dst, "\tadrp\t"+reg+", "+p.page(offset)+"\n"...)
 	return append(dst, "\tstrb\twzr, ["+reg+", "+p.lo12(offset)+"]\n"...)
 }
 
-// scratchRegisters chooses for each block of an AArch64 function the register
-// that its probe may overwrite, none where the probe has to save one.
+// scratchRegisters returns for each block of an AArch64 function the register
+// that its probe may overwrite, or none where the probe has to save one.
 //
-// x16 and x17 are free in the whole function where it mentions neither half of
-// the register: no convention keeps anything in them across calls.
+// x16 or x17 is free in the whole function if the function mentions it by
+// neither name: no convention keeps a value in them across calls.
 func scratchRegisters(f *asm.File, id int32) [][]string {
 	fn := &f.Functions[id]
 	regs := make([][]string, len(fn.Blocks))
@@ -103,6 +108,8 @@ func scratchRegisters(f *asm.File, id int32) [][]string {
 	return regs
 }
 
+// mentionsRegister reports whether any statement of the function mentions the
+// register.
 func mentionsRegister(f *asm.File, id int32, reg string) bool {
 	fn := &f.Functions[id]
 	for i := fn.Label; i <= fn.Last; i++ {
@@ -113,8 +120,8 @@ func mentionsRegister(f *asm.File, id int32, reg string) bool {
 	return false
 }
 
-// hasRegister reports whether the text has the register, x16 or x17, by any of
-// its names.
+// hasRegister reports whether the text mentions the register, x16 or x17, by
+// any of its names.
 func hasRegister(text []byte, reg string) bool {
 	ip := "ip0"
 	if reg == "x17" {
@@ -123,8 +130,8 @@ func hasRegister(text []byte, reg string) bool {
 	return asm.HasWord(text, reg) || asm.HasWord(text, "w"+reg[1:]) || asm.HasWord(text, ip)
 }
 
-// writesFirstOperand are instructions that overwrite their first operand and
-// read the others.
+// writesFirstOperand holds the instructions that overwrite their first operand
+// and read the others.
 var writesFirstOperand = map[string]bool{
 	"mov": true, "movz": true, "movn": true, "adr": true, "adrp": true, "add": true, "sub": true, "subs": true, "adds": true,
 	"and": true, "orr": true, "eor": true, "lsl": true, "lsr": true, "asr": true, "mul": true, "madd": true, "msub": true,
@@ -132,8 +139,8 @@ var writesFirstOperand = map[string]bool{
 	"csel": true, "cset": true, "csinc": true, "sxtw": true, "uxtw": true, "ubfx": true, "sbfx": true, "fmov": true, "umov": true,
 }
 
-// writtenFirst reports whether between two statements of a function the
-// register is overwritten, or free by a call or return, before it is read.
+// writtenFirst reports whether, between two statements of a function, the
+// register is overwritten, or freed by a call or return, before it is read.
 func writtenFirst(f *asm.File, id, from, to int32, reg string) bool {
 	for i := from; i < to; i++ {
 		s := &f.Stmts[i]
@@ -157,23 +164,23 @@ func writtenFirst(f *asm.File, id, from, to int32, reg string) bool {
 	return false
 }
 
-// Ranges of AArch64 in bytes.
+// How far AArch64 instructions reach, in bytes.
 const (
 	testBranchRange = 32 << 10 // tbz, tbnz
 	condBranchRange = 1 << 20  // b.cond, cbz, cbnz
-	// A table entry is a distance in instructions, signed in gcc's tables.
+	// Table entries count instructions; those of gcc are signed.
 	narrowTableRange = 4 * 127   // of one byte
 	shortTableRange  = 4 * 32767 // of two bytes
 
 	blockProbeMax = 16 // bytes
-	alignmentMax  = 64 // bytes that an alignment adds, with room to spare
+	alignmentMax  = 64 // bytes that an alignment adds, at most
 )
 
-// checkBlockRanges returns why an AArch64 function cannot have block probes:
-// they move apart what its branches and jump tables span.
+// checkBlockRanges returns why an AArch64 function cannot have block probes, 0
+// if it can. Probes lengthen the code that its branches and jump tables span.
 func checkBlockRanges(f *asm.File, id int32) asm.Reason {
 	fn := &f.Functions[id]
-	// at is where each statement ends up at most, relative to the function.
+	// at is the greatest possible offset of each statement in the function.
 	at := make(map[int32]int, fn.Instructions)
 	size, next := 0, 0
 	for i := fn.Label; i <= fn.Last; i++ {

@@ -10,8 +10,8 @@ import (
 // armProbes prints probes for ARMv7 and later, in ARM and Thumb-2 code.
 type armProbes struct{}
 
-// address appends instructions that form the address of the record, or of a
-// byte in it, in a register. They leave the flags alone.
+// address appends instructions that load the address of a byte in the record
+// into a register. They preserve the flags.
 func (armProbes) address(dst []byte, p *probe, reg string, offset int) []byte {
 	pcOffset, add := "8", "add\t"+reg+", pc, "+reg
 	if p.thumb {
@@ -25,8 +25,8 @@ func (armProbes) address(dst []byte, p *probe, reg string, offset int) []byte {
 	return appendLines(dst, add)
 }
 
-// entryProbe saves what it uses: r12, free by the procedure call standard, is
-// gcc's static chain. Flags are free at entry.
+// entryProbe saves the registers it uses. r12, free by the procedure call
+// standard, holds gcc's static chain. Flags are free at entry.
 func (a armProbes) entryProbe(dst []byte, p *probe) []byte {
 	if !p.counts {
 		zero := "mov\tr1, #0"
@@ -39,10 +39,10 @@ func (a armProbes) entryProbe(dst []byte, p *probe) []byte {
 	}
 	saved, pass := "{r0, r1}", "bne\t" // not the first call
 	if p.atomic {
-		saved = "{r0, r1, r2, r3}" // r3 for the alignment of the stack
+		saved = "{r0, r1, r2, r3}" // r3 keeps the stack aligned
 	}
 	if p.samples {
-		pass = "bmi\t" // not yet the call to look at
+		pass = "bmi\t" // not yet the call to sample
 	}
 	dst = appendLines(dst, "push\t"+saved)
 	dst = a.address(dst, p, "r0", 0)
@@ -58,8 +58,8 @@ func (a armProbes) entryProbe(dst []byte, p *probe) []byte {
 	return appendLines(dst, "pop\t"+saved)
 }
 
-// blockProbe changes nothing but the registers it may, which hold the address
-// and a zero; it saves what is missing.
+// blockProbe needs two registers, for the address and a zero. It takes
+// p.scratch and saves what that lacks; it changes nothing else.
 func (a armProbes) blockProbe(dst []byte, p *probe, offset int) []byte {
 	regs := p.scratch
 	saved := ""

@@ -9,16 +9,15 @@ import (
 	"github.com/profuse-pgo/profuse/instrument/internal/asm"
 )
 
-// armRegisters are the registers that a block probe may take where they are
-// free, with their other names. Those that need fewer bytes in Thumb code come
-// first.
+// armRegisters are the registers, with their aliases, that a block probe may
+// use where they are free. Those with short Thumb encodings come first.
 var armRegisters = [][]string{
 	{"r3"}, {"r2"}, {"r1"}, {"r0"}, {"r4"}, {"r5"}, {"r6"}, {"r7"}, {"r12", "ip"}, {"lr", "r14"},
 }
 
 // armOverwrites are instructions that write their first operand and read the
-// others; of those in armCombines there is a form with two operands that reads
-// both.
+// others; those in armCombines also have a two-operand form that reads both
+// operands.
 var (
 	armOverwrites = armSet("mov movs movw mvn mvns ldr ldrb ldrh ldrsb ldrsh sxtb sxth uxtb uxth clz rev")
 	armCombines   = armSet("add adds addw sub subs subw and ands orr orrs eor eors bic bics rsb rsbs lsl lsls lsr lsrs asr asrs ror mul muls mla mls ubfx sbfx")
@@ -32,8 +31,8 @@ func armSet(words string) map[string]bool {
 	return m
 }
 
-// armScratch chooses for each block of an ARM function up to two registers
-// that its probe may overwrite: those that the block writes before it reads.
+// armScratch returns for each block of an ARM function up to two registers that
+// its probe may overwrite: those that the block writes before it reads them.
 func armScratch(f *asm.File, id int32) [][]string {
 	fn := &f.Functions[id]
 	out := make([][]string, len(fn.Blocks))
@@ -51,8 +50,8 @@ func armScratch(f *asm.File, id int32) [][]string {
 	return out
 }
 
-// armDead reports whether between two statements of a function the register is
-// overwritten before it is read.
+// armDead reports whether the register is overwritten before it is read between
+// two statements of a function.
 func armDead(f *asm.File, id, from, to int32, names []string) bool {
 	for i := from; i < to; i++ {
 		s := &f.Stmts[i]
@@ -65,7 +64,7 @@ func armDead(f *asm.File, id, from, to int32, names []string) bool {
 		word, rest := asm.SplitWord(f.Text(s))
 		mentioned := slices.ContainsFunc(names, func(n string) bool { return asm.HasWord(rest, n) }) ||
 			bytes.IndexByte(rest, '{') >= 0 && bytes.IndexByte(rest, '-') >= 0 || // a range
-			bytes.HasPrefix(word, []byte("ldrd")) || bytes.HasPrefix(word, []byte("strd")) // the second need not be named
+			bytes.HasPrefix(word, []byte("ldrd")) || bytes.HasPrefix(word, []byte("strd")) // names the first of two registers only
 		kind, _ := asm.Arm{}.Flow(f.Text(s), s.Syntax)
 		switch {
 		case kind == asm.FlowCall && !mentioned:
@@ -93,8 +92,9 @@ func armDead(f *asm.File, id, from, to int32, names []string) bool {
 
 func calleeSaved(reg string) bool { return reg >= "r4" && reg <= "r7" }
 
-// isPCAnchor tells the labels from which position-independent code counts:
-// they stand for the instruction after them, and a probe must not come between.
+// isPCAnchor recognizes the labels that position-independent code counts from.
+// Such a label stands for the instruction after it, so a probe must not come
+// between them.
 func isPCAnchor(f *asm.File, i int32) bool {
 	s := &f.Stmts[i]
 	if f.Target.Arch != asm.ARM || s.Kind != asm.StmtLabel {
@@ -103,8 +103,8 @@ func isPCAnchor(f *asm.File, i int32) bool {
 	return bytes.HasPrefix(f.Text(s), []byte(".LPIC")) || bytes.HasPrefix(f.Text(s), []byte(".LPC"))
 }
 
-// How far ARM instructions reach, in bytes, less what alignment and the
-// position of the program counter may take.
+// How far ARM instructions reach, in bytes, less a reserve for alignment and
+// for the offset of the program counter.
 const (
 	armLiteralRange  = 4095 - 8 // ldr, adr
 	armShortLiteral  = 255 - 8  // ldrd and halfwords in ARM code
@@ -117,15 +117,16 @@ const (
 	armThumbProbeMax = 24
 )
 
-// checkARMBlocks returns why an ARM function cannot have block probes: they
-// move apart what its literals, jump tables and short branches span. Compare
-// and branch instructions that would not reach are noted.
+// checkARMBlocks returns why an ARM function cannot have block probes, 0 if it
+// can. Probes lengthen the code that its literals, jump tables and short
+// branches span. It records in FarCompares the cbz and cbnz that would no
+// longer reach their targets.
 func checkARMBlocks(f *asm.File, id int32) asm.Reason {
 	fn := &f.Functions[id]
 	if fn.TableWidth > 0 {
 		return asm.SkipJumpTable
 	}
-	// at is where each statement ends up at most, relative to the function.
+	// at is the greatest possible offset of each statement in the function.
 	at := make(map[int32]int, fn.Instructions)
 	size, next := 0, 0
 	for i := fn.Label; i <= fn.Last; i++ {
@@ -184,7 +185,7 @@ func checkARMBlocks(f *asm.File, id int32) asm.Reason {
 }
 
 // armCountsFromPC reports whether an instruction jumps by a table, of entries
-// or of branches, that has to stand right behind it.
+// or of branches, that must follow it directly.
 func armCountsFromPC(ins []byte) bool {
 	word, rest := asm.SplitWord(ins)
 	if base, _ := asm.ArmWord(word, "tbb", "tbh"); base == "tbb" || base == "tbh" {
@@ -198,8 +199,8 @@ func armCountsFromPC(ins []byte) bool {
 	return string(dest) == "pc" && asm.HasWord(sources, "pc")
 }
 
-// armReach returns how far the label in an instruction may be away, 0 if there
-// is no label or no limit that matters.
+// armReach returns how far away the label that an instruction mentions may be,
+// in bytes; 0 if it mentions none or its limit does not matter.
 func armReach(ins []byte, thumb bool) (limit int, label []byte) {
 	word, rest := asm.SplitWord(ins)
 	last := asm.LastOperand(rest)
@@ -226,10 +227,10 @@ func armReach(ins []byte, thumb bool) (limit int, label []byte) {
 	case base == "ldr", base == "ldrb", base == "ldrh", base == "ldrsh", base == "ldrsb", base == "adr":
 		return armLiteralRange, last
 	}
-	return armShortLiteral, last // whatever it is
+	return armShortLiteral, last // unknown instruction: assume the shortest reach
 }
 
-// armSize is the size of an instruction in bytes, or more.
+// armSize returns the size of an instruction in bytes, or an upper bound.
 func armSize(ins []byte, thumb bool) int {
 	if !thumb {
 		return 4
@@ -266,7 +267,7 @@ func armSize(ins []byte, thumb bool) int {
 	return 4
 }
 
-// armImmediate returns the number after the only '#' of the operands.
+// armImmediate returns the number after the only '#' in the operands.
 func armImmediate(operands []byte) (n int, ok bool) {
 	_, digits, ok := bytes.Cut(operands, []byte("#"))
 	if !ok {
@@ -279,7 +280,8 @@ func armImmediate(operands []byte) (n int, ok bool) {
 	return n, true
 }
 
-// armDataSize is the size of what a directive puts among the code, or more.
+// armDataSize returns the bytes that a directive puts among the code, or an
+// upper bound.
 func armDataSize(text []byte) int {
 	word, rest := asm.SplitWord(text)
 	n := len(asm.SplitArgs(rest))
@@ -291,7 +293,8 @@ func armDataSize(text []byte) int {
 	case ".word", ".long", ".4byte", ".inst", ".inst.w", ".inst.n":
 		return 4 * n
 	case ".p2align", ".align", ".balign":
-		// .align counts bits, .balign bytes; none is above a line of the cache.
+		// .align takes a power of two, .balign bytes; compilers ask for a cache
+		// line at most.
 		return alignmentMax
 	case ".ascii", ".asciz", ".string":
 		return len(rest)
@@ -307,9 +310,8 @@ func armDataSize(text []byte) int {
 	return 0
 }
 
-// rewriteCompares replaces compare and branch instructions that would not reach
-// their targets by their opposite around a jump. What was there becomes a
-// comment.
+// rewriteCompares replaces each cbz or cbnz that would not reach its target by
+// the opposite instruction around a jump. The original becomes a comment.
 func (e *emitter) rewriteCompares(id int) {
 	for n, i := range e.FarCompares[int32(id)] {
 		s := &e.Stmts[i]

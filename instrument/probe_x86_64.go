@@ -5,6 +5,8 @@ import "github.com/profuse-pgo/profuse/instrument/internal/asm"
 // x86Probes prints probes for x86_64.
 type x86Probes struct{}
 
+// entryProbe needs no register: the record is addressed from rip, and no
+// function takes an argument in the flags.
 func (x86Probes) entryProbe(dst []byte, p *probe) []byte {
 	if !p.counts {
 		if !p.threads {
@@ -22,7 +24,7 @@ func (x86Probes) entryProbe(dst []byte, p *probe) []byte {
 	}
 	pass := "jne" // not the first call
 	if p.samples {
-		pass = "js" // not yet the call to look at
+		pass = "js" // not yet the call to sample
 	}
 	rest := "\t" + pass + "\t" + p.label + "\n\tcall\t" + p.helper() + "\n" + p.label + ":\n"
 	att := "\t" + lock + "incl\t" + p.record + "(%rip)\n" + rest
@@ -32,14 +34,15 @@ func (x86Probes) entryProbe(dst []byte, p *probe) []byte {
 
 func (x86Probes) blockProbe(dst []byte, p *probe, offset int) []byte { return x86Store(dst, p, offset) }
 
-// x86Store appends the store, which changes no flags and no registers.
+// x86Store appends the store of a zero byte, which changes no flags and no
+// registers.
 func x86Store(dst []byte, p *probe, offset int) []byte {
 	at := p.at(offset)
 	return inSyntax(dst, p.syntax, "\tmovb\t$0, "+at+"(%rip)\n", "\tmov\tbyte ptr [rip + "+at+"], 0\n")
 }
 
-// inSyntax appends the form for the syntax that the text is in. What only
-// hand-written text uses is left for the time of the probe.
+// inSyntax appends the form for the syntax in effect. The rarer syntaxes, which
+// only hand-written text uses, are switched off around the probe.
 func inSyntax(dst []byte, syntax asm.X86Syntax, att, intel string) []byte {
 	switch syntax {
 	case asm.AttPrefix:

@@ -29,8 +29,8 @@ func Rewrite(dst, src []byte, opt Options) ([]byte, Report, error) {
 	return e.apply(dst), report(f), nil
 }
 
-// parse takes the text apart, chooses the functions to instrument and recovers
-// what their probes need.
+// parse reads the text, chooses the functions to instrument and recovers the
+// entry points and blocks that their probes need.
 func parse(src []byte, opt *Options) (*asm.File, error) {
 	if err := opt.check(); err != nil {
 		return nil, err
@@ -68,8 +68,8 @@ func parse(src []byte, opt *Options) (*asm.File, error) {
 	return f, nil
 }
 
-// checkBlocks returns why the blocks of a function cannot have probes, 0 if they
-// can.
+// checkBlocks returns why the blocks of a function cannot have probes, 0 if
+// they can.
 func checkBlocks(f *asm.File, id int32) asm.Reason {
 	fn := &f.Functions[id]
 	switch {
@@ -79,7 +79,7 @@ func checkBlocks(f *asm.File, id int32) asm.Reason {
 		return checkBlockRanges(f, id)
 	case f.Target.Arch == asm.ARM:
 		return checkARMBlocks(f, id)
-	case fn.TableWidth > 0: // compilers for x86_64 print none
+	case fn.TableWidth > 0: // compilers for x86_64 print no narrow tables
 		return asm.SkipJumpTable
 	}
 	return 0
@@ -90,8 +90,8 @@ func choose(f *asm.File, fn *asm.Function, opt *Options) asm.Reason {
 	switch {
 	case fn.Skip != 0:
 		return fn.Skip
-	// The entry probe of the function covers its cold part, too, which is
-	// entered in the middle.
+	// Only under function and block coverage does a cold part have a record of
+	// its own; otherwise the function's entry probe covers it.
 	case fn.Fragment && (!opt.blocks() || opt.counts()):
 		return asm.SkipFragment
 	case opt.Skip != nil && opt.Skip(fn.Name):
@@ -104,6 +104,7 @@ func choose(f *asm.File, fn *asm.Function, opt *Options) asm.Reason {
 	return 0
 }
 
+// report describes every function of the file.
 func report(f *asm.File) Report {
 	r := Report{Target: f.Target.String(), Functions: make([]FunctionReport, len(f.Functions))}
 	for i := range f.Functions {
@@ -119,7 +120,7 @@ func report(f *asm.File) Report {
 	return r
 }
 
-// emit prints all that is added.
+// emit prints all insertions.
 func (e *emitter) emit() {
 	loose := e.looseStatements()
 	e.endPassed(loose)
@@ -128,13 +129,13 @@ func (e *emitter) emit() {
 	e.records()
 }
 
-// insertion is text that goes before the byte at pos.
+// insertion is text to insert before the byte at pos.
 type insertion struct {
 	pos    int
 	lo, hi int // in emitter.text
 }
 
-// emitter collects what is added to a file.
+// emitter collects the insertions into a file.
 type emitter struct {
 	*asm.File
 	opt        *Options
@@ -150,13 +151,13 @@ func newEmitter(f *asm.File, opt *Options) *emitter {
 	return &emitter{File: f, opt: opt, prober: proberFor(f.Target.Arch)}
 }
 
-// insert makes what was printed since the last call an insertion at pos.
+// insert makes the text printed since the last call an insertion at pos.
 func (e *emitter) insert(pos int) {
 	e.insertions = append(e.insertions, insertion{pos, e.from, len(e.text)})
 	e.from = len(e.text)
 }
 
-// beforeStmt is where text goes that precedes a statement.
+// beforeStmt returns the position for text that precedes a statement.
 func (e *emitter) beforeStmt(i int32) int {
 	if int(i) >= len(e.Stmts) {
 		return e.Tail
@@ -164,7 +165,7 @@ func (e *emitter) beforeStmt(i int32) int {
 	return int(e.Stmts[i].Pos)
 }
 
-// apply appends the file with the insertions, each on lines of its own.
+// apply appends the file with its insertions, each on lines of its own.
 func (e *emitter) apply(dst []byte) []byte {
 	slices.SortStableFunc(e.insertions, func(a, b insertion) int { return cmp.Compare(a.pos, b.pos) })
 	dst = slices.Grow(dst, len(e.Src)+len(e.text)+len(e.insertions))

@@ -8,19 +8,20 @@ import (
 	"strings"
 )
 
-// ParseSpecialCaseList reads a list of functions to leave alone, as sanitizers
-// have them, and returns what [Options.Skip] takes:
+// ParseSpecialCaseList reads a list of functions to leave alone, in the special
+// case list format of LLVM's sanitizers, and returns the function for
+// [Options.Skip]:
 //
 //	# comment
 //	[mip]
 //	fun:_Z*debug*=block
 //	fun:main
 //
-// Lines before the first section and those of sections whose name matches
-// "mip" count; entries of other kinds than fun and other categories than
-// "block" are for others. In patterns * stands for any characters, ? for one,
-// [a-z] for one of a class. On Mach-O names begin with an underscore, as in
-// the symbol table.
+// Lines count if they stand before the first section or in a section whose name
+// matches "mip", their kind is fun and their category, if any, "block"; other
+// lines are for other tools. In patterns * matches any characters, ? one
+// character, [a-z] one of a class. On Mach-O names begin with an underscore, as
+// in the symbol table.
 func ParseSpecialCaseList(list []byte) (skip func(name string) bool, err error) {
 	exact := map[string]bool{}
 	var patterns []string

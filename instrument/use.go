@@ -9,17 +9,17 @@ import (
 	"github.com/profuse-pgo/profuse/mip"
 )
 
-// placement is where in the program the code of a function goes.
+// placement says where in the program the code of a function goes.
 type placement byte
 
 const (
 	// neutral: where the compiler put it.
 	neutral placement = iota
-	// unlikely: section .text.unlikely.FUNCTION, for what never ran.
+	// unlikely: section .text.unlikely.FUNCTION, for functions that never ran.
 	unlikely
-	// startup: section .text.startup.FUNCTION, for what ran, but seldom.
+	// startup: section .text.startup.FUNCTION, for functions that ran seldom.
 	startup
-	// hot: section .text.hot.FUNCTION.
+	// hot: section .text.hot.FUNCTION, for functions that ran often.
 	hot
 )
 
@@ -49,27 +49,27 @@ type FunctionUse struct {
 	// Placed is where the function was put: "hot", "startup" or "unlikely", as in
 	// the name of its section; "" if it was left alone.
 	Placed string
-	// Left is why it was left alone, "" if it was not.
+	// Left is why the function was left alone, "" if it was placed.
 	Left string
-	// Blocks is the number of its blocks, and Cold that of those that never
-	// ran, in functions that ran; 0 without block coverage.
+	// Blocks is the number of basic blocks in a function that ran, Cold the
+	// number of those that never ran; both are 0 without block coverage.
 	Blocks, Cold int
 	// Moved is the number of blocks that were moved, at most Cold.
 	Moved int
-	// NotSplit is why no block at all could be moved although some were cold, ""
-	// where some were or none is cold.
+	// NotSplit is why none of the cold blocks could be moved; "" if some were
+	// moved or no block is cold.
 	NotSplit string
 }
 
-// Use appends to dst the assembly text src with its functions placed by what
-// profiles say of them, and returns it with a report on every function. src is
-// left alone.
+// Use appends to dst the assembly text src with its functions placed according
+// to profiles, and returns it with a report on every function. src is left
+// alone.
 //
-// Only ELF has sections that say where code goes, and only functions in
-// sections of their own can be put into others: compile with
-// -ffunction-sections. Group, flags and everything else about the section
-// stay; sections that the compiler did not name by itself are left alone. On
-// error dst is returned as it was; the errors are those of [Rewrite].
+// Use works on ELF alone, where the name of a section says how hot its code is,
+// and moves only functions in sections of their own: compile with
+// -ffunction-sections. It changes the section's name and keeps its group, flags
+// and everything else; sections that the source or an option has named are left
+// alone. On error dst is returned as it was; the errors are those of [Rewrite].
 func Use(dst, src []byte, e *Evidence, opt UseOptions) ([]byte, UseReport, error) {
 	f, err := parseForUse(src, e, opt.Target)
 	if err != nil {
@@ -86,8 +86,8 @@ func Use(dst, src []byte, e *Evidence, opt UseOptions) ([]byte, UseReport, error
 	return u.Apply(dst, u.edits, u.tailText), u.report(), nil
 }
 
-// parseForUse recovers the functions, and their blocks where the profile has
-// those.
+// parseForUse recovers the functions, and their blocks if the profile has block
+// coverage.
 func parseForUse(src []byte, e *Evidence, target string) (*asm.File, error) {
 	arm, err := isARM(src, target)
 	if err != nil {
@@ -120,8 +120,7 @@ func (u *user) split() {
 	u.edits = append(u.edits, edits...)
 }
 
-// isARM reports whether the text is ARM code, whose blocks are not recovered to
-// be moved.
+// isARM reports whether the text is ARM code, whose blocks cannot be moved.
 func isARM(src []byte, triple string) (bool, error) {
 	t, err := asm.ParseTriple(triple)
 	if err == nil && t == (asm.Target{}) {
@@ -130,7 +129,7 @@ func isARM(src []byte, triple string) (bool, error) {
 	return t.Arch == asm.ARM, err
 }
 
-// report says what became of the functions.
+// report describes what became of each function.
 func (u *user) report() UseReport {
 	r := UseReport{Target: u.Target.String(), Functions: make([]FunctionUse, len(u.fates))}
 	for id, f := range u.fates {
@@ -156,14 +155,14 @@ type user struct {
 	known    []*record // per function, nil if nothing is known
 	edits    []asm.Edit
 	fates    []fate // per function
-	// entries are the statements that enter each section, and tied those that
-	// enter one with SHF_LINK_ORDER.
+	// entries lists the statements that enter each section, tied those that
+	// enter a section with SHF_LINK_ORDER to it.
 	entries  [][]int32
 	tied     []int32
 	tailText []byte // goes to the end of the file
 }
 
-// choose finds what is known of a function.
+// choose finds the evidence about a function, or the reason to leave it alone.
 func (u *user) choose(id int) {
 	fn, r := &u.Functions[id], &u.fates[id]
 	switch {
@@ -191,7 +190,7 @@ func (u *user) choose(id int) {
 	}
 }
 
-// place gives functions the sections where they belong.
+// place moves functions into the sections for their placements.
 func (u *user) place() {
 	u.findEntries()
 	inSection := make([][]int, len(u.Sections))
@@ -204,9 +203,9 @@ func (u *user) place() {
 	}
 }
 
-// placeSection renames a section if all that is in it are functions of which
-// something is known. Usually that is one; thunks share the section of what
-// they lead to.
+// placeSection renames a section if the profile knows all functions in it.
+// Usually a section has one function; thunks share the section of the function
+// they jump to.
 func (u *user) placeSection(s int32, ids []int) {
 	sec := &u.Sections[s]
 	to := neutral
@@ -251,8 +250,8 @@ func (u *user) placeSection(s int32, ids []int) {
 	}
 }
 
-// isCompilerSection reports whether the section's name is what a compiler gives
-// the section of a function with -ffunction-sections.
+// isCompilerSection reports whether the section has the name that compilers
+// give a function's section with -ffunction-sections.
 func isCompilerSection(s *asm.Section, function string) bool {
 	if s.Name == ".text" { // -fno-unique-section-names
 		return s.Key != s.Name
@@ -281,14 +280,14 @@ func (u *user) findEntries() {
 	}
 }
 
-// isOpaqueSection reports whether the section is entered in inline assembly or
-// macros, which are not read.
+// isOpaqueSection reports whether inline assembly or a macro enters the
+// section; the package does not read those.
 func (u *user) isOpaqueSection(s int32) bool {
 	return slices.ContainsFunc(u.entries[s], func(i int32) bool { return u.Stmts[i].Opaque != asm.Transparent })
 }
 
-// renameSection gives a section another name wherever it is entered, and where
-// sections are tied to it by its name.
+// renameSection renames a section wherever it is entered and wherever another
+// section is tied to it by name.
 func (u *user) renameSection(s int32, name string) {
 	old := u.Sections[s].Name
 	rename := func(i int32, chosen func(arg int) bool) {
@@ -305,7 +304,7 @@ func (u *user) renameSection(s int32, name string) {
 		rename(i, func(arg int) bool { return arg == 0 })
 	}
 	if old == ".text" {
-		return // it can be another of that name
+		return // the name may mean another section
 	}
 	for _, i := range u.tied {
 		if u.Stmts[i].Opaque == asm.Transparent {

@@ -15,24 +15,24 @@ type Evidence struct {
 	blocks bool // any profile has block coverage
 }
 
-// known is what one profile says of one function.
+// known is what one profile says about one function.
 type known struct {
 	function  *mip.Function
 	placement placement
 	blocks    bool // the profile has block coverage
 }
 
-// hotShare is the part of all calls, in percent, that hot functions make up
-// together; LLVM's ProfileSummaryCutoffHot.
+// hotShare is the share of all calls, in percent, that the hot functions
+// account for together; LLVM's ProfileSummaryCutoffHot.
 const hotShare = 99
 
-// NewEvidence returns the evidence of profiles, which must not be changed
-// meanwhile. Of several profiles any that had a function run counts.
+// NewEvidence returns the evidence of profiles, which the caller must not
+// change while it is in use. A function ran if it ran in any of the profiles.
 //
-// What never ran is unlikely. Where calls were counted, the functions called
-// most often, which 99 % of all calls go to, are hot unless they were called
-// but once in each run, and the others that ran are startup code. Coverage does
-// not tell them apart: all that ran are hot then.
+// Functions that never ran are unlikely. With call counts, the most frequently
+// called functions, which account for 99 % of all calls, are hot, except those
+// called only once in each run; the other functions that ran are startup code.
+// Coverage does not count calls: every function that ran is hot.
 func NewEvidence(profiles ...*mip.Profile) *Evidence {
 	e := &Evidence{byName: map[string][]known{}}
 	listed := map[string]bool{}
@@ -61,7 +61,7 @@ func NewEvidence(profiles ...*mip.Profile) *Evidence {
 	return e
 }
 
-// hotCalls returns the number of calls from which on functions are hot.
+// hotCalls returns the least number of calls of a hot function.
 func hotCalls(p *mip.Profile) uint64 {
 	counts := make([]uint64, 0, len(p.Functions))
 	total := uint64(0)
@@ -81,18 +81,18 @@ func hotCalls(p *mip.Profile) uint64 {
 	return 0
 }
 
-// Order returns the functions that ran in the order of their first calls, that
+// Order returns the functions that ran in the order of their first calls, those
 // of the first profile first.
 func (e *Evidence) Order() []string { return slices.Clone(e.order) }
 
-// record is what is known of a function of the file.
+// record is what the profiles say about a function of the file.
 type record struct {
 	placement placement
-	// coverage tells of each block whether it ran; nil if that is not known.
+	// coverage says for each block whether it ran; nil if that is unknown.
 	coverage []bool
 }
 
-// find returns what is known of a function, or why nothing is.
+// find returns what the profiles say about a function, or why they say nothing.
 func (e *Evidence) find(fn *asm.Function) (*record, asm.Reason) {
 	var r *record
 	all := e.byName[fn.Name]
@@ -118,7 +118,7 @@ func (e *Evidence) find(fn *asm.Function) (*record, asm.Reason) {
 			continue
 		}
 		r.placement = max(r.placement, k.placement)
-		if coverage == nil { // who knows which blocks ran
+		if coverage == nil { // this profile does not say which blocks ran
 			r.coverage = nil
 		}
 		for b := range r.coverage {
@@ -134,14 +134,15 @@ func (e *Evidence) find(fn *asm.Function) (*record, asm.Reason) {
 	return nil, asm.UseNew
 }
 
-// coverage spreads the coverage of the profile's blocks, those with probes,
-// over all blocks of the function.
+// spreadCoverage extends the coverage of the profile's blocks, those with
+// probes, to all blocks of the function. fits is false if the numbers of blocks
+// disagree.
 func spreadCoverage(fn *asm.Function, p *mip.Function) (covered []bool, fits bool) {
 	n := len(fn.Blocks)
 	covered = make([]bool, n)
 	covered[0] = p.Covered()
 	switch {
-	case len(p.Blocks) == n-1: // all have probes, or readers have filled the others in
+	case len(p.Blocks) == n-1: // every block has a probe, or a reader has filled in the others
 		for b := range p.Blocks {
 			covered[b+1] = p.Blocks[b].Covered
 		}
@@ -156,7 +157,7 @@ func spreadCoverage(fn *asm.Function, p *mip.Function) (covered []bool, fits boo
 			next++
 		}
 	}
-	// Sources may be inferred in turn; none depends on itself.
+	// A source may be inferred itself; no block depends on itself.
 	for changed := true; changed; {
 		changed = false
 		for b := 1; b < n; b++ {

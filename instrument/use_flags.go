@@ -2,11 +2,11 @@ package instrument
 
 import "github.com/profuse-pgo/profuse/instrument/internal/asm"
 
-// UseFlags returns the options that a compiler should print assembly with for
-// [Use], besides those of the user: each function in a section of its own, and
-// the same blocks as when it was instrumented as far as that costs nothing. On
-// AArch64, gcc instruments blocks without jump tables, so that its functions
-// with switches count as changed.
+// UseFlags returns the options, besides those of the user, that let a compiler
+// print assembly for [Use]: each function in a section of its own, and the same
+// blocks as in the instrumented build where that costs no speed. gcc for
+// AArch64 instruments blocks without jump tables only, so functions with
+// switches no longer match their profiles.
 func UseFlags(c Compiler, triple string) []string {
 	t, _ := asm.ParseTriple(triple)
 	flags := []string{"-ffunction-sections"}
@@ -16,7 +16,7 @@ func UseFlags(c Compiler, triple string) []string {
 		if t.Arch == asm.AArch64 {
 			flags = append(flags, "-mllvm", "-aarch64-enable-compress-jump-tables=false")
 		}
-	case Rustc: // has such sections by itself
+	case Rustc: // rustc gives each function a section by default
 		flags = nil
 		if t.Arch == asm.AArch64 {
 			flags = append(flags, "-Cllvm-args=-aarch64-enable-compress-jump-tables=false")

@@ -1,14 +1,14 @@
-// Package blocks reads the section that says how the coverage of blocks
-// without probes follows from that of others, and applies it to profiles.
+// Package blocks reads the section that says how the coverage of blocks without
+// probes follows from that of other blocks, and applies it to profiles.
 //
-// The map records of a program list only the blocks that have probes, so every
-// reader of MIP profiles sees correct coverage, of those blocks. Start with
-// [Read] on the section's contents and call [Table.Expand] on a profile to see
-// all blocks.
+// The map records of a program list only the blocks with probes, so every
+// reader of MIP profiles sees correct coverage, but of those blocks alone. Call
+// [Read] on the section's contents, then [Table.Expand] on a profile to see all
+// blocks.
 //
-// Package instrument emits the section, which is not loaded on ELF. Reading
-// hostile input fails with a *profile.FormatError and never allocates more
-// than in proportion to the input.
+// Package instrument emits the section, which is not loaded on ELF. Damaged or
+// hostile input gives a *profile.FormatError, and memory stays in proportion to
+// its size.
 package blocks
 
 import (
@@ -44,16 +44,17 @@ const Section = "__profuse_blocks"
 //	     number of sources k
 //	     k × number of a source block
 //
-// With k = 0 a block has a probe: the entry that of the function, the others
-// the bytes of the raw record in order. Otherwise it is covered if one of its
-// sources is, which may have sources in turn but never the block itself.
+// A block with k = 0 has a probe: the entry has the function's own, the others
+// have the bytes of the raw record in order. Any other block is covered if one
+// of its sources is. Sources may have sources in turn, but no block depends on
+// itself.
 const (
 	Magic   = 0x42494dfb
 	Version = 1
 )
 
-// Table tells for the functions with inferred blocks where their coverage
-// comes from. Functions that are not in it have probes in all blocks.
+// Table says where the coverage of inferred blocks comes from. Functions that
+// are not in it have probes in all blocks.
 type Table struct {
 	ModuleHash uint32
 	Functions  []Function
@@ -68,13 +69,13 @@ type Function struct {
 // Block is one basic block. The first of a function is its entry.
 type Block struct {
 	Offset  uint32   // bytes from the start of the function
-	Sources []uint32 // blocks one of which is covered if and only if this one is; none if it has a probe
+	Sources []uint32 // the block is covered if and only if one of these is; none if it has a probe
 }
 
 var le = binary.LittleEndian
 
 // Read decodes the section's contents, taken from a linked file. name is for
-// errors only.
+// errors only. The error is a *profile.FormatError.
 func Read(name string, data []byte) (*Table, error) {
 	t, err := read(data)
 	if err != nil {
@@ -125,6 +126,7 @@ func read(data []byte) (*Table, error) {
 	return t, nil
 }
 
+// readBlocks reads the blocks of one record, with a failure left in the cursor.
 func readBlocks(c *cursor.Cursor, f *Function) {
 	at := c.Offset()
 	n := uint64(c.U32("number of blocks"))
@@ -201,17 +203,16 @@ func (f *Function) cyclic() int {
 	return -1
 }
 
-// Expand returns the profile with all blocks of each function, the inferred
-// ones included. The profile itself is not changed. The result can be shown
-// and compared, but no longer merged with raw profiles, which have bytes for
-// the blocks with probes only.
+// Expand returns a copy of the profile with all blocks of each function, the
+// inferred ones included. The copy can be shown and compared but no longer
+// merged with raw profiles, which have bytes only for the blocks with probes.
 func (t *Table) Expand(p *mip.Profile) (*mip.Profile, error) {
 	if p.ModuleHash != t.ModuleHash {
 		return nil, profile.In("functions").Field("ModuleHash").Gotf("%#x", p.ModuleHash).
 			Wantf("%#x", t.ModuleHash).Mismatch()
 	}
-	// Functions that share a raw record, see instrument.Options.RawSymbols,
-	// have entries of their own in the same order.
+	// Functions that share a raw record (see instrument.Options.RawSymbols)
+	// each have an entry, in the order of the profile.
 	byOffset := make(map[uint64][]*Function, len(t.Functions))
 	for i := range t.Functions {
 		at := t.Functions[i].RawOffset
@@ -234,7 +235,7 @@ func (t *Table) Expand(p *mip.Profile) (*mip.Profile, error) {
 	return out, nil
 }
 
-// expand returns all blocks but the entry with their coverage.
+// expand returns all blocks but the entry, with their coverage.
 func (f *Function) expand(record int, p *mip.Function) ([]mip.Block, error) {
 	covered := make([]bool, len(f.Blocks))
 	known := make([]bool, len(f.Blocks))
@@ -255,8 +256,8 @@ func (f *Function) expand(record int, p *mip.Function) ([]mip.Block, error) {
 		return nil, profile.In("functions").InRecord(record).Field("blocks with probes").Got(len(p.Blocks)).
 			Want(next).Mismatch()
 	}
-	// A block's sources are decided before the block, without recursion: there
-	// may be as many levels as blocks.
+	// Blocks are decided after their sources, without recursion: the chain of
+	// sources may be as long as the function has blocks.
 	type frame struct {
 		block uint32
 		next  int

@@ -6,21 +6,21 @@ import (
 	"strings"
 )
 
-// argKind says which of the steps that a compilation is taken apart into get
-// an argument.
+// argKind says which steps of a compilation (compiling, assembling, linking)
+// get an argument.
 type argKind byte
 
 const (
-	argCompile argKind = iota // what is not listed below
+	argCompile argKind = iota // compiling; all arguments that no other kind fits
 	argInput
 	argOutput   // -o FILE
 	argLanguage // -x LANGUAGE
 	argMode     // -c, -S
-	argDepend   // -MD and its kin
+	argDepend   // -MD and its relatives
 	argLink     // -lm, -Wl,…
 	argAssemble // -Wa,…
-	argMachine  // the target and where its tools are: all steps
-	argDebug    // -g: compiling and assembling
+	argMachine  // all steps: the target, and the folders of its tools
+	argDebug    // compiling and assembling: -g
 	argKeep     // -save-temps
 )
 
@@ -29,23 +29,23 @@ type argument struct {
 	kind  argKind
 	words []string // as given
 	value string   // of argOutput: the file; of argInput: the file
-	// Of argInput: what kind of file, and the language -x has set, "" if none.
+	// Of argInput: the kind of file, and the language that -x has set, "" if none.
 	input    inputKind
 	language string
 }
 
-// inputKind is what becomes of an input file.
+// inputKind says what the compiler makes of an input file.
 type inputKind byte
 
 const (
-	inputLinker    inputKind = iota // objects, libraries
+	inputLinker    inputKind = iota // linked: objects, libraries
 	inputSource                     // compiled, and instrumented
-	inputAssembler                  // assembled as it is
+	inputAssembler                  // assembled unchanged
 	inputHeader                     // precompiled
-	inputForeign                    // compiled by toolchains that print no assembly for one target
+	inputForeign                    // compiled by toolchains that print no assembly for a single target
 )
 
-// separate lists options whose value is the argument after them.
+// separate lists the options whose value is the next argument.
 var separate = func() map[string]bool {
 	m := map[string]bool{}
 	for _, s := range strings.Fields(`-o -x -I -D -U -L -l -include -imacros -isystem -iquote -idirafter -iprefix
@@ -71,14 +71,14 @@ func wordsOf(arg string) int {
 	return 1
 }
 
-// parseArguments takes a command line of a GNU-like compiler apart.
+// parseArguments parses the command line of a GNU-like compiler.
 func parseArguments(args []string) []argument {
 	var list []argument
 	language, options := "", true
 	for i := 0; i < len(args); i++ {
 		arg := args[i]
 		if arg == "--" && options {
-			options = false // what follows are inputs; not passed on, since options will follow
+			options = false // inputs follow; "--" is not passed on, since the driver appends options
 			continue
 		}
 		if !options || arg == "-" || !strings.HasPrefix(arg, "-") {
@@ -118,14 +118,14 @@ func parseArguments(args []string) []argument {
 	return list
 }
 
-// linkOptions are those without a value that only linking heeds.
+// linkOptions are the options without a value that affect linking alone.
 var linkOptions = map[string]bool{
 	"-rdynamic": true, "-s": true, "-nostartfiles": true, "-nodefaultlibs": true, "-nolibc": true,
 	"-static-libgcc": true, "-shared-libgcc": true, "-static-libstdc++": true, "-static-libgfortran": true,
 }
 
-// machinePrefixes begin the options, apart from those with -m, that both
-// assembling and linking need.
+// machinePrefixes begin the options that both assembling and linking need,
+// besides those with -m.
 var machinePrefixes = []string{
 	"--target=", "--sysroot", "-isysroot", "--gcc-toolchain", "-gcc-toolchain", "--gcc-install-dir", "-B", "-fintegrated-as",
 	"-fno-integrated-as", "-ccc-gcc-name", "-specs=", "--specs=", "--config", "-no-canonical-prefixes",
@@ -207,8 +207,8 @@ func inputKindOf(file, language string) inputKind {
 	return inputLinker
 }
 
-// isQuietMode reports whether arg is an option with which a compiler produces
-// neither objects nor programs.
+// isQuietMode reports whether the option makes a compiler produce neither
+// objects nor programs.
 func isQuietMode(arg string) bool {
 	switch arg {
 	case "-E", "--preprocess", "-M", "-MM", "--dependencies", "--user-dependencies", "-fsyntax-only", "-###", "--analyze", "--version",

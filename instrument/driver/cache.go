@@ -12,8 +12,8 @@ import (
 	"github.com/profuse-pgo/profuse/instrument/runtime"
 )
 
-// cacheDir is where compiled runtimes stay: in the user's cache, without one in
-// the temporary folder of this run.
+// cacheDir returns the folder for compiled runtimes: in the user's cache, or,
+// if there is none, in the temporary folder of this run.
 func (d *driver) cacheDir() string {
 	if dir := d.env.Getenv("PROFUSE_CACHE"); dir != "" {
 		return dir
@@ -27,8 +27,8 @@ func (d *driver) cacheDir() string {
 	return filepath.Join(d.temp, "cache")
 }
 
-// store puts a file into the cache, whole or not at all: other builds may be
-// reading and storing the same.
+// store writes a file of the cache, whole or not at all: other builds may be
+// reading or writing the same file.
 func (d *driver) store(file string, data []byte) error {
 	if err := os.MkdirAll(filepath.Dir(file), 0o777); err != nil {
 		return err
@@ -87,13 +87,13 @@ func (d *driver) runtimeObject(ctx context.Context, c *compiler, flags *machineF
 		return "", err
 	}
 	if err := d.store(file, data); err != nil {
-		return object, nil // a cache that cannot be written is no reason to fail
+		return object, nil // the build goes on without a cache
 	}
 	return file, nil
 }
 
-// codegenOnly drops from the arguments of the machine those that the runtime
-// chooses itself: position independence and the syntax of its assembly.
+// codegenOnly drops from the target's arguments those that the runtime sets
+// itself: position independence and the syntax of its assembly.
 func codegenOnly(machine []string) (words []string) {
 	for _, w := range machine {
 		lower := strings.ToLower(w)

@@ -12,7 +12,7 @@ import (
 	"github.com/profuse-pgo/profuse/instrument/internal/asm"
 )
 
-// gnuMode is how far a command line goes.
+// gnuMode is the last step that a command line asks for.
 type gnuMode byte
 
 const (
@@ -34,8 +34,8 @@ type gnuJob struct {
 	output   string // -o, "" if not given
 }
 
-// run carries out the command: source by source, as compilers do, then links.
-// Every source is tried even after a failure.
+// run compiles source by source, as compilers do, and then links. It tries
+// every source even after a failure.
 func (j *gnuJob) run(ctx context.Context, rustAssembly string) error {
 	objects := map[*argument]string{}
 	var failure error
@@ -62,8 +62,8 @@ func (j *gnuJob) run(ctx context.Context, rustAssembly string) error {
 	return j.link(ctx, objects, rustAssembly)
 }
 
-// compile compiles a source and returns the object, "" if the command stops
-// before.
+// compile compiles a source and returns the object, or "" if the command stops
+// before assembling.
 func (j *gnuJob) compile(ctx context.Context, in *argument) (string, error) {
 	dir, err := j.tempDir()
 	if err != nil {
@@ -75,7 +75,7 @@ func (j *gnuJob) compile(ctx context.Context, in *argument) (string, error) {
 	}
 	name := stem(in.value)
 	if j.mode != modeLink && j.output != "" && j.output != "-" {
-		// Compilers name auxiliary files after the output.
+		// Compilers name auxiliary files after the output file.
 		name = stem(j.output)
 	}
 	assembly := filepath.Join(dir, name+".s")
@@ -109,7 +109,7 @@ func (j *gnuJob) compile(ctx context.Context, in *argument) (string, error) {
 	return object, j.moveAuxiliary(dir)
 }
 
-// compileWords is the command that compiles a source to assembly.
+// compileWords returns the command that compiles a source to assembly.
 func (j *gnuJob) compileWords(in *argument, assembly string) []string {
 	argv := append([]string{}, j.compiler.argv...)
 	for i := range j.args {
@@ -124,8 +124,8 @@ func (j *gnuJob) compileWords(in *argument, assembly string) []string {
 			}
 			argv = append(argv, a.words...)
 		case argLink:
-			// Of a command that does not link the compiler says that this is
-			// unused, which is what its user should see.
+			// The compiler warns that this option is unused if the command does
+			// not link, and the user should see that warning.
 			if j.mode != modeLink {
 				argv = append(argv, a.words...)
 			}
@@ -149,7 +149,7 @@ func (j *gnuJob) compileWords(in *argument, assembly string) []string {
 	return append(argv, "-S", "-o", assembly)
 }
 
-// auxiliaryPrefix is what stands before the names of gcc's auxiliary files.
+// auxiliaryPrefix returns the prefix of the names of gcc's auxiliary files.
 func (j *gnuJob) auxiliaryPrefix() string {
 	switch {
 	case j.mode != modeLink && j.output != "":
@@ -162,8 +162,8 @@ func (j *gnuJob) auxiliaryPrefix() string {
 	return "a-"
 }
 
-// dependencyWords returns the options of make dependencies with the names that
-// the compiler would choose for itself if it knew the real output.
+// dependencyWords returns the options for make dependencies, with the names
+// that the compiler would choose for the user's own output file.
 func (j *gnuJob) dependencyWords(in *argument) []string {
 	var words []string
 	makes, named, targeted := false, false, false
@@ -205,7 +205,8 @@ func (j *gnuJob) dependencyWords(in *argument) []string {
 	return words
 }
 
-// compilerFlags are what the compiler should print assembly with.
+// compilerFlags returns the options with which the compiler has to print
+// assembly.
 func (d *driver) compilerFlags(family instrument.Compiler, target string) []string {
 	if d.evidence != nil {
 		return instrument.UseFlags(family, target)
@@ -213,7 +214,7 @@ func (d *driver) compilerFlags(family instrument.Compiler, target string) []stri
 	return instrument.CompilerFlags(family, target, d.flags.Profile())
 }
 
-// rewrite does to an assembly file what the flags ask for.
+// rewrite instruments or lays out an assembly file, as the flags ask.
 func (d *driver) rewrite(source, file string, opt instrument.Options) error {
 	if d.evidence != nil {
 		return d.layOutFile(source, file, opt.Target)
@@ -250,14 +251,14 @@ func (j *gnuJob) assemble(ctx context.Context, assembly, object string) error {
 		}
 	}
 	if j.compiler.Clang {
-		// What there is to say about inline assembly has been said; about its
-		// own text clang may complain that not all files have checksums.
+		// Compiling has already printed the warnings about inline assembly, and
+		// clang may warn that some files in its own text have no checksums.
 		argv = append(argv, "-Wno-unused-command-line-argument", "-Wa,--no-warn")
 	}
 	return j.driver.run(ctx, append(argv, "-c", assembly, "-o", object))
 }
 
-// assembleAsIs runs the command for one assembler source of several inputs.
+// assembleAsIs assembles one assembler source of a command with several inputs.
 func (j *gnuJob) assembleAsIs(ctx context.Context, in *argument) error {
 	argv := append([]string{}, j.compiler.argv...)
 	for i := range j.args {
@@ -273,7 +274,7 @@ func (j *gnuJob) assembleAsIs(ctx context.Context, in *argument) error {
 	return j.driver.run(ctx, argv)
 }
 
-// deliver puts an assembly file where it was asked for.
+// deliver moves an assembly file to the place that the user asked for.
 func (j *gnuJob) deliver(assembly, to string) error {
 	text, err := os.ReadFile(assembly)
 	if err != nil {
@@ -286,8 +287,8 @@ func (j *gnuJob) deliver(assembly, to string) error {
 	return os.WriteFile(to, text, 0o666)
 }
 
-// keepTemporaries does what -save-temps asks for as far as it concerns
-// assembly: what is kept is the instrumented text.
+// keepTemporaries keeps the assembly if -save-temps asks for it: the
+// instrumented text.
 func (j *gnuJob) keepTemporaries(in *argument, assembly string) error {
 	if j.mode == modeAssembly {
 		return nil
@@ -306,8 +307,9 @@ func (j *gnuJob) keepTemporaries(in *argument, assembly string) error {
 	return nil
 }
 
-// moveAuxiliary moves what the compiler has left beside the assembly, such as
-// time traces and statistics, to where it would have been without the driver.
+// moveAuxiliary moves the files that the compiler has left beside the assembly,
+// such as time traces and statistics, to the folder where it would have left
+// them without the driver.
 func (j *gnuJob) moveAuxiliary(dir string) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil {

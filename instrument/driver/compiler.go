@@ -19,15 +19,15 @@ import (
 	"github.com/profuse-pgo/profuse/instrument/internal/asm"
 )
 
-// A compiler is a GNU-like compiler as a command line calls it.
+// A compiler is a GNU-like compiler as a command line names it.
 type compiler struct {
 	argv    []string // the program, with launchers like ccache before it
 	machine []string // arguments that choose the target
-	id      string   // changes with the program and the target
+	id      string   // differs between programs and between targets
 	facts
 }
 
-// facts are what a compiler says of itself.
+// facts are what a compiler reports about itself.
 type facts struct {
 	Clang  bool   `json:"clang"`
 	Major  int    `json:"major"` // of the version
@@ -37,7 +37,7 @@ type facts struct {
 // launchers run the compiler that is their first argument.
 var launchers = map[string]bool{"ccache": true, "distcc": true, "sccache": true, "icecc": true, "env": true}
 
-// splitCommand splits a command line behind the compiler.
+// splitCommand splits a command line after the compiler.
 func splitCommand(argv []string) (compiler, args []string) {
 	n := 1
 	for n < len(argv) && launchers[programName(argv[n-1])] && !strings.HasPrefix(argv[n], "-") {
@@ -48,7 +48,7 @@ func splitCommand(argv []string) (compiler, args []string) {
 
 func programName(path string) string { return strings.TrimSuffix(filepath.Base(path), ".exe") }
 
-// openCompiler finds out which compiler it is. The answer is kept in the cache.
+// openCompiler identifies the compiler and keeps the answer in the cache.
 func (d *driver) openCompiler(ctx context.Context, argv, machine []string) (*compiler, error) {
 	c := &compiler{argv: argv, machine: machine}
 	h := sha256.New()
@@ -58,7 +58,8 @@ func (d *driver) openCompiler(ctx context.Context, argv, machine []string) (*com
 			return nil, err
 		}
 		if real, err := filepath.EvalSymlinks(path); err == nil {
-			// The name stays part of the identity: clang and clang++ are one.
+			// The name stays part of the identity: clang and clang++ are one
+			// file.
 			info, err := os.Stat(real)
 			if err != nil {
 				return nil, err
@@ -90,12 +91,13 @@ func (d *driver) openCompiler(ctx context.Context, argv, machine []string) (*com
 		return nil, fmt.Errorf("%s -v does not name its target: %w\n%s", strings.Join(argv, " "), errNotCompiler(err), bytes.TrimSpace(out))
 	}
 	if data, err := json.Marshal(c.facts); err == nil {
-		_ = d.store(file, data) // the next one asks again
+		_ = d.store(file, data) // without a cache the next run asks again
 	}
 	return c, nil
 }
 
-// errNotCompiler hides that the command has failed in silence.
+// errNotCompiler replaces the error of a command that has failed by
+// ErrUnsupportedTarget, since it is no compiler.
 func errNotCompiler(err error) error {
 	if exit := (*ExitError)(nil); err == nil || errors.As(err, &exit) {
 		return instrument.ErrUnsupportedTarget
@@ -108,7 +110,7 @@ var (
 	gccVersion   = regexp.MustCompile(`^gcc version (\d+)`)
 )
 
-// parseVersion reads what compilers print for -v.
+// parseVersion parses the output of a compiler for -v.
 func parseVersion(out []byte) (f facts) {
 	s := bufio.NewScanner(bytes.NewReader(out))
 	for s.Scan() {
@@ -127,7 +129,7 @@ func parseVersion(out []byte) (f facts) {
 	return f
 }
 
-// target is what the compiler's code is for with the given arguments.
+// target returns the target of the compiler with the given arguments.
 func (c *compiler) target(args []argument) (asm.Target, error) {
 	t, err := asm.ParseTriple(c.Triple)
 	if err != nil {

@@ -1,25 +1,25 @@
 // Package driver stands between a build system and a compiler, as ccache does,
-// and instruments what passes: clang, gcc and their C++, Objective-C and
-// Fortran kin, and rustc.
+// and instruments what the compiler compiles. It supports clang, gcc and their
+// siblings for C++, Objective-C and Fortran, and rustc.
 //
 // [Run] takes the command line of the compiler. Without the flags
-// -fmachine-profile-generate and -fmachine-profile-use in it the compiler runs
-// as it would have without the driver. With the first, each source file is compiled to assembly, instrumented
-// by package instrument, and assembled by the same compiler; where the command
-// links, the runtime of package runtime is added. Everything that says how to
-// do this stands among the compiler's own arguments, see docs/mip.md, and is taken
-// out before the compiler sees them.
+// -fmachine-profile-generate and -fmachine-profile-use the compiler runs as it
+// would without the driver. With the first, the compiler compiles each source
+// file to assembly, package instrument instruments it, and the same compiler
+// assembles the result; where the command links, the driver adds the runtime of
+// package runtime. All flags for this stand among the compiler's own arguments,
+// see docs/mip.md, and the driver removes them before the compiler sees them.
 //
-// What cannot be instrumented is an error: link-time optimization, XRay, large
-// code models, other architectures. What needs no instrumentation passes
-// through: assembler sources, preprocessing, precompiled headers.
+// Code that cannot be instrumented is an error: link-time optimization, XRay,
+// large code models, other architectures. Commands without code to instrument
+// pass through: assembler sources, preprocessing, precompiled headers.
 //
-// With -fmachine-profile-use nothing is instrumented. The assembly is laid out
-// by the profile instead, see instrument.Use, and the linker is told the order
-// of the functions that ran in the way it understands: lld by
-// --symbol-ordering-file, gold by --section-ordering-file, ld64 by -order_file,
-// GNU ld by a linker script that adds an output section, .text.hot, to the
-// one in use. mold and unknown linkers go by the names of sections.
+// With -fmachine-profile-use the driver instruments nothing. It lays out the
+// assembly according to the profile instead, see instrument.Use, and tells the
+// linker the order of the functions that ran: lld by --symbol-ordering-file,
+// gold by --section-ordering-file, ld64 by -order_file, GNU ld by a linker
+// script that adds an output section, .text.hot, to the default one. mold and
+// unknown linkers place functions by the names of their sections.
 //
 // # Link units
 //

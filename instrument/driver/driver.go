@@ -20,20 +20,21 @@ type commandLine struct {
 	// flags are -fmachine-profile flags that count as if they stood before the
 	// compiler's arguments.
 	flags []string
-	// report is the file that lists what is not instrumented, "" for none.
+	// report is the file that lists the functions not instrumented, "" for
+	// none.
 	report string
 	// compiler is the compiler and its arguments.
 	compiler []string
-	// rustAssembly is the assembly of the crate that is linked, where the driver
-	// has made itself the linker of rustc.
+	// rustAssembly is the assembly of the crate that is linked, when rustc
+	// calls the driver as its linker.
 	rustAssembly string
 }
 
 // ErrUsage is returned for command lines that the driver does not understand.
 var ErrUsage = errors.New("invalid command line")
 
-// parseCommandLine parses the driver's own options, "--", which may be left out,
-// the compiler and its arguments.
+// parseCommandLine parses the driver's own options, an optional "--", the
+// compiler and its arguments.
 func parseCommandLine(args []string) (commandLine, error) {
 	var job commandLine
 	for len(args) > 0 {
@@ -69,7 +70,8 @@ func parseCommandLine(args []string) (commandLine, error) {
 	return job, nil
 }
 
-// rustAssemblyOption is how the driver tells itself the assembly of a crate.
+// rustAssemblyOption passes a crate's assembly from the driver to itself as
+// rustc's linker.
 const rustAssemblyOption = "--rust-assembly"
 
 type driver struct {
@@ -78,14 +80,14 @@ type driver struct {
 	temp   string // folder of temporary files
 	cache  string
 	report reporter
-	// evidence is what the profiles of -fmachine-profile-use say, nil without.
+	// evidence holds the profiles of -fmachine-profile-use, nil without it.
 	evidence *instrument.Evidence
 }
 
-// Run carries out a command line: the driver's own options, "--", which may be
-// left out, the compiler and its arguments. The error is [ErrUsage] for options
-// that the driver does not know, an [*ExitError] if the compiler fails, and the
-// cause of the context if that ends.
+// Run carries out a command line: the driver's own options, an optional "--",
+// the compiler and its arguments. The error is [ErrUsage] for options that the
+// driver does not know, an [*ExitError] if the compiler fails, and the cause of
+// the context if the context ends.
 func Run(ctx context.Context, env Env, args []string) error {
 	job, err := parseCommandLine(args)
 	if err != nil {
@@ -106,8 +108,8 @@ func Run(ctx context.Context, env Env, args []string) error {
 }
 
 // NotifyContext returns a context that ends with the first signal that asks the
-// process to end. Its cause is an [*ExitError] then, with the code that shells
-// give to such a process.
+// process to end. Its cause is then an [*ExitError] with the exit code that
+// shells give to such a process.
 func NotifyContext(parent context.Context) (ctx context.Context, stop func()) {
 	ctx, cancel := context.WithCancelCause(parent)
 	signals := make(chan os.Signal, 1)
@@ -131,7 +133,7 @@ func (d *driver) warn(format string, args ...any) {
 	fmt.Fprintf(d.env.Stderr, "profuse cc: warning: "+format+"\n", args...)
 }
 
-// main chooses what to do.
+// main decides how to run the compiler.
 func (d *driver) main(ctx context.Context, job commandLine) error {
 	argv, given := splitCommand(job.compiler)
 	args := expandResponseFiles("", given, 0)
@@ -141,7 +143,7 @@ func (d *driver) main(ctx context.Context, job commandLine) error {
 	}
 	d.flags = flags
 	plain := append(slices.Clone(argv), rest...)
-	if len(rest) == len(args) { // no flags in response files: leave them
+	if len(rest) == len(args) { // no flags: leave response files alone
 		plain = append(slices.Clone(argv), given...)
 	}
 	if !flags.Generate && flags.Use == "" {
@@ -167,13 +169,14 @@ func (d *driver) main(ctx context.Context, job commandLine) error {
 	return d.compileAndLink(ctx, argv, rest, plain, job.rustAssembly)
 }
 
-// discardTemp removes the temporary files before the process is replaced.
+// discardTemp removes the temporary files before another program replaces the
+// process.
 func (d *driver) discardTemp() {
 	os.RemoveAll(d.temp)
 	d.temp = ""
 }
 
-// compileAndLink takes the command line of a GNU-like compiler apart.
+// compileAndLink parses and runs the command line of a GNU-like compiler.
 func (d *driver) compileAndLink(ctx context.Context, argv, rest, plain []string, rustAssembly string) error {
 	j := &gnuJob{driver: d, args: parseArguments(rest)}
 	for i := range j.args {
@@ -192,10 +195,10 @@ func (d *driver) compileAndLink(ctx context.Context, argv, rest, plain []string,
 	}
 	switch {
 	case slices.ContainsFunc(j.inputs, func(a *argument) bool { return a.input == inputForeign }):
-		// refuse has an error for this.
+		// refuse has an error for this case.
 	case len(j.inputs) == 0,
 		!j.sources && j.mode != modeLink,
-		// The compiler has words for these two.
+		// The compiler reports these two errors itself.
 		j.output != "" && j.mode != modeLink && len(j.inputs) > 1,
 		slices.ContainsFunc(j.inputs, isMissing),
 		slices.ContainsFunc(j.inputs, func(a *argument) bool { return a.input == inputHeader }):
@@ -224,13 +227,13 @@ func (d *driver) compileAndLink(ctx context.Context, argv, rest, plain []string,
 	return j.run(ctx, rustAssembly)
 }
 
-// hasThreads reports whether the compiler is told that the program has threads.
+// hasThreads reports whether the arguments say that the program has threads.
 func hasThreads(args []argument) bool {
 	return slices.ContainsFunc(args, func(a argument) bool { return a.words[0] == "-pthread" || a.words[0] == "-pthreads" })
 }
 
-// alignsBlocks reports whether the alignment of blocks is asked for: then it
-// stays with the probes.
+// alignsBlocks reports whether the arguments ask for the alignment of blocks,
+// which then stays.
 func alignsBlocks(args []argument) bool {
 	return slices.ContainsFunc(args, func(a argument) bool {
 		for _, prefix := range []string{"-falign-loops", "-falign-jumps", "-falign-labels"} {
@@ -251,8 +254,8 @@ func isMissing(a *argument) bool {
 	return errors.Is(err, fs.ErrNotExist)
 }
 
-// refuse returns an error for what cannot be instrumented or laid out, and
-// warns of what makes a profile doubtful.
+// refuse returns an error for code that cannot be instrumented or laid out, and
+// warns of options that make a profile doubtful.
 func (j *gnuJob) refuse() error {
 	lto, xray, model, split, coverage, sections, parts, traps := "", "", "", "", "", "", "", ""
 	for _, a := range j.args {

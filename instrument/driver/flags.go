@@ -13,12 +13,12 @@ import (
 	"github.com/profuse-pgo/profuse/mip"
 )
 
-// errFlags is returned for -fmachine-profile flags that are malformed or
-// contradict each other or the compiler's own.
+// errFlags is returned for -fmachine-profile flags that are malformed, or that
+// contradict each other or the compiler's options.
 var errFlags = errors.New("invalid flags")
 
-// machineFlags are what the -fmachine-profile flags in a command line ask for. Of
-// flags that occur several times the last one counts.
+// machineFlags are the values of the -fmachine-profile flags in a command line.
+// The last of several equal flags counts.
 type machineFlags struct {
 	Generate         bool // -f[no-]machine-profile-generate: instrument
 	FunctionCoverage bool // -f[no-]machine-profile-function-coverage
@@ -36,25 +36,25 @@ type machineFlags struct {
 	SpecialCaseList string
 	Runtime         bool // -f[no-]machine-profile-runtime: link the runtime; true
 	Dump            bool // -f[no-]machine-profile-dump: write a profile at exit; true
-	// Use names the profiles to lay out functions by, with commas between them,
-	// -fmachine-profile-use=FILE[,FILE]...; "" after
-	// -fno-machine-profile-use. It excludes Generate.
+	// Use lists the profiles to lay out functions by, separated by commas,
+	// -fmachine-profile-use=FILE[,FILE]...; "" after -fno-machine-profile-use.
+	// It excludes Generate.
 	Use string
-	// RuntimeBuffer is the size in bytes of what the program records call
-	// edges in, 0 for none: -fmachine-profile-runtime-buffer=N.
+	// RuntimeBuffer is the size in bytes of the program's table of call edges,
+	// 0 for none: -fmachine-profile-runtime-buffer=N.
 	RuntimeBuffer int
-	// The following are not in the reference.
+	// The reference implementation does not have the following flags.
 	Split          bool // -f[no-]machine-profile-split: with Use, move blocks that never ran out of functions; true
 	AllBlockProbes bool // -f[no-]machine-profile-all-block-probes: infer nothing
 	Atomic         bool // -f[no-]machine-profile-atomic: count exactly in threads
 	// Threads, -f[no-]machine-profile-threads, says whether the program's
 	// threads run the same functions at the same time, see
-	// instrument.Options.Threads. Unless it is given, Rust and -pthread do.
+	// instrument.Options.Threads. By default they do in Rust and with -pthread.
 	Threads tristate
 	Signals bool // -f[no-]machine-profile-signals: link a runtime that can write a profile on signals
 }
 
-// tristate is the value of a switch whose default is not the same everywhere.
+// tristate is a switch whose default depends on the program.
 type tristate int8
 
 const (
@@ -67,10 +67,10 @@ const flagStem = "machine-profile-"
 
 const (
 	edgeSize         = 12      // bytes of a call edge in the runtime's buffer
-	maxRuntimeBuffer = 1 << 30 // what displacements of code can reach, with room for the program
+	maxRuntimeBuffer = 1 << 30 // within reach of code displacements, with room for the program
 )
 
-// parseFlags returns the flags in a command line and its other arguments in
+// parseFlags returns the flags in a command line, and its other arguments in
 // order.
 func parseFlags(args []string) (machineFlags, []string, error) {
 	f := machineFlags{GroupCount: 1, Runtime: true, Dump: true, Split: true}
@@ -90,7 +90,7 @@ func parseFlags(args []string) (machineFlags, []string, error) {
 			var off bool
 			if name, off = strings.CutPrefix(arg, "-fno-"+flagStem); !off {
 				rest = append(rest, arg)
-				// The value of an option is none itself.
+				// The value of an option is not an option.
 				if n := wordsOf(arg); n == 2 && i+1 < len(args) {
 					i++
 					rest = append(rest, args[i])
@@ -189,7 +189,7 @@ func (f *machineFlags) check() error {
 	return nil
 }
 
-// Profile returns what is to be recorded.
+// Profile returns the type of profile to record.
 func (f *machineFlags) Profile() mip.ProfileType {
 	t := mip.FunctionCoverage
 	if f.CallGraph {
@@ -204,9 +204,8 @@ func (f *machineFlags) Profile() mip.ProfileType {
 	return t
 }
 
-// Options returns the options of instrumentation for a target; threads is
-// whether the code is meant for several, where the flags do not say. It reads
-// the special-case list.
+// Options returns the instrumentation options for a target. threads is the
+// default of the flag Threads. It reads the special case list.
 func (f *machineFlags) Options(target asm.Target, threads bool) (instrument.Options, error) {
 	opt := instrument.Options{
 		Target: target.Triple(), Profile: f.Profile(), LinkUnit: f.LinkUnit,
@@ -228,7 +227,7 @@ func (f *machineFlags) Options(target asm.Target, threads bool) (instrument.Opti
 	return opt, nil
 }
 
-// Args returns the flags as arguments, for a driver started by another.
+// Args returns the flags as arguments for another process of the driver.
 func (f *machineFlags) Args() []string {
 	if f.Use != "" {
 		args := []string{"-fmachine-profile-use=" + f.Use}

@@ -17,7 +17,7 @@ import (
 	"github.com/profuse-pgo/profuse/mip"
 )
 
-// link links with the objects in place of the sources, and the runtime or the
+// link links the objects in place of the sources, and adds the runtime or the
 // order of the functions.
 func (j *gnuJob) link(ctx context.Context, objects map[*argument]string, rustAssembly string) error {
 	runtimeFile := ""
@@ -37,8 +37,8 @@ func (j *gnuJob) link(ctx context.Context, objects map[*argument]string, rustAss
 		a := &j.args[i]
 		switch a.kind {
 		case argInput:
-			// First: destructors run in reverse order, and the one that
-			// writes the profile should be the last.
+			// The runtime comes first: destructors run in reverse order, and
+			// the destructor that writes the profile should be the last.
 			if runtimeFile != "" {
 				argv = append(argv, runtimeFile)
 				runtimeFile = ""
@@ -65,8 +65,8 @@ func (j *gnuJob) link(ctx context.Context, objects map[*argument]string, rustAss
 	}
 	argv = append(argv, order...)
 	if j.flags.Generate && j.collectsGarbage() {
-		// Else GNU ld keeps all records, because the runtime refers to the
-		// section, and with the records all functions.
+		// Without start-stop-gc GNU ld keeps all records, because the runtime
+		// refers to their section, and with the records all functions.
 		argv = append(argv, "-Wl,-z,start-stop-gc")
 	}
 	argv, err = j.shorten(argv)
@@ -95,16 +95,16 @@ func (j *gnuJob) link(ctx context.Context, objects map[*argument]string, rustAss
 	return j.finishImage()
 }
 
-// linksImage reports whether the result is a program or library and not an
-// object again.
+// linksImage reports whether the result is a program or library, not a
+// relocatable object.
 func (j *gnuJob) linksImage() bool {
 	return j.target.Format == asm.MachO || !slices.ContainsFunc(j.args, func(a argument) bool {
 		return a.words[0] == "-r" || a.words[0] == "-Wl,-r" || a.words[0] == "-Wl,--relocatable"
 	})
 }
 
-// collectsGarbage reports whether the linker is asked for --gc-sections and is
-// one that knows start-stop-gc.
+// collectsGarbage reports whether the arguments ask for --gc-sections and the
+// linker knows start-stop-gc.
 func (j *gnuJob) collectsGarbage() bool {
 	if j.target.Format != asm.ELF {
 		return false
@@ -127,8 +127,8 @@ func (j *gnuJob) collectsGarbage() bool {
 	return on && known
 }
 
-// missingPart says what flag is amiss if a linker's message is about a part of
-// the runtime that this link leaves out, "" if it is about something else.
+// missingPart names the flag to change if a linker's message concerns a part of
+// the runtime that this link leaves out; "" if it does not.
 func (j *gnuJob) missingPart(line []byte) string {
 	switch {
 	case !j.flags.Generate || !j.flags.Runtime:
@@ -141,16 +141,16 @@ func (j *gnuJob) missingPart(line []byte) string {
 	return ""
 }
 
-// isHarmlessLinkerWarning tells what lld says of each field of the map: that
-// its relocation is relative to a section that is not loaded. It computes what
-// the format asks for.
+// isHarmlessLinkerWarning recognizes lld's warning, for each field of the map,
+// about a relocation relative to a section that is not loaded. lld computes the
+// value that the format requires.
 func isHarmlessLinkerWarning(line []byte) bool {
 	return bytes.Contains(line, []byte("has non-ABS relocation")) &&
 		(bytes.Contains(line, []byte("("+asm.MapSection)) || bytes.Contains(line, []byte("("+blocks.Section)))
 }
 
-// finishImage checks the linked ELF file and gives its headers the name of the
-// link unit.
+// finishImage checks the linked ELF file and writes the link unit's hash into
+// its headers.
 func (j *gnuJob) finishImage() error {
 	name := j.output
 	if name == "" {
@@ -158,7 +158,7 @@ func (j *gnuJob) finishImage() error {
 	}
 	info, err := os.Stat(name)
 	if err != nil || !info.Mode().IsRegular() || j.target.Format != asm.ELF {
-		return nil // not for us to judge
+		return nil // not a file to check
 	}
 	f, err := os.OpenFile(name, os.O_RDWR, 0)
 	if err != nil {
@@ -171,7 +171,7 @@ func (j *gnuJob) finishImage() error {
 	}
 	raw := image.Section(asm.RawSection)
 	if raw == nil || raw.Type == elf.SHT_NOBITS {
-		return nil // nothing instrumented in it
+		return nil // nothing instrumented in the file
 	}
 	sections := []*elf.Section{raw}
 	if m := image.Section(asm.MapSection); m != nil {
@@ -194,12 +194,12 @@ func (j *gnuJob) finishImage() error {
 const (
 	headerMagic      = 0
 	headerModuleHash = 12
-	headerModuleBlk  = 8 // in that of blocks
+	headerModuleBlk  = 8 // in the header of the block section
 	headerFields     = 16
 )
 
-// finishSection checks that the header is first, which linker scripts and
-// options that sort sections can change, and names the link unit.
+// finishSection checks that the header comes first, since linker scripts and
+// options that sort sections can move it, and writes the link unit's hash.
 func (j *gnuJob) finishSection(f interface {
 	io.ReaderAt
 	io.WriterAt
@@ -228,6 +228,6 @@ func (j *gnuJob) finishSection(f interface {
 
 const (
 	mipMagic = 0x50494dfb
-	// unnamedUnit is the link unit of objects made without a name.
+	// unnamedUnit is the link unit of objects that were given no name.
 	unnamedUnit = "a.out"
 )

@@ -15,27 +15,27 @@ import (
 	"time"
 )
 
-// Env is what the driver sees of the process it runs in.
+// Env is the driver's view of its process.
 type Env struct {
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer
 	Getenv         func(string) string
-	// Self is the command line that runs the driver again, up to where its own
-	// options begin: the driver is rustc's linker.
+	// Self is the command line that runs the driver again, without the driver's
+	// own options. The driver needs it to become rustc's linker.
 	Self []string
-	// Replace, if set, runs a command in place of the process and returns only
-	// if that fails. It is for commands that need nothing done after them.
+	// Replace, if set, replaces the process by a command and returns only if
+	// that fails. It serves commands after which the driver has nothing to do.
 	Replace func(path string, argv []string) error
 }
 
-// ExitError is a command that failed and has printed why, or a signal that asked
-// the process to end: nothing is left to say.
+// ExitError reports a command that failed and has printed why, or a signal that
+// asked the process to end. The caller prints nothing more.
 type ExitError struct{ Code int }
 
 // Error says "exit code N".
 func (e *ExitError) Error() string { return fmt.Sprintf("exit code %d", e.Code) }
 
-// interruptGrace is how long a compiler may take to end when it is asked to.
+// interruptGrace is the time that a compiler has to end after it was asked to.
 const interruptGrace = 5 * time.Second
 
 // command prepares a command that ends with the context.
@@ -47,8 +47,8 @@ func (d *driver) command(ctx context.Context, argv []string) *exec.Cmd {
 	return cmd
 }
 
-// run runs a compiler to its end. What it says of itself goes where it would
-// have gone without the driver.
+// run runs a compiler to its end. Its output goes where it would have gone
+// without the driver.
 func (d *driver) run(ctx context.Context, argv []string) error {
 	argv, err := d.shorten(argv)
 	if err != nil {
@@ -68,8 +68,8 @@ func (d *driver) wait(ctx context.Context, cmd *exec.Cmd) error {
 	return err
 }
 
-// exitCode is the code of the process, for one that a signal has ended that of
-// shells.
+// exitCode returns the exit code of the process, for one that a signal has
+// ended the code that shells give.
 func exitCode(state *os.ProcessState) int {
 	if status, ok := state.Sys().(syscall.WaitStatus); ok && status.Signaled() {
 		return signalCode(status.Signal())
@@ -77,14 +77,15 @@ func exitCode(state *os.ProcessState) int {
 	return state.ExitCode()
 }
 
-// signalCode is the exit code that shells give to a process that a signal ends.
+// signalCode returns the exit code that shells give to a process that a signal
+// ends.
 func signalCode(s syscall.Signal) int { return 128 + int(s) }
 
-// maxArguments is the size from which arguments go into a response file; the
-// least that systems allow is about that.
+// maxArguments is the size in bytes from which arguments go into a response
+// file; the lowest limit of a supported system is about that.
 const maxArguments = 96 << 10
 
-// shorten puts the arguments into a response file if they are too many.
+// shorten moves the arguments into a response file if they are too long.
 func (d *driver) shorten(argv []string) ([]string, error) {
 	n := 0
 	for _, arg := range argv {
@@ -111,13 +112,13 @@ func (d *driver) passThrough(ctx context.Context, argv []string) error {
 		if err != nil {
 			return err
 		}
-		// Where a process cannot be replaced, the command is run.
+		// If the process cannot be replaced, the command runs as a child.
 		_ = d.env.Replace(path, argv)
 	}
 	return d.wait(ctx, d.command(ctx, argv))
 }
 
-// output runs a command that is not to be seen and returns what it printed.
+// output runs a command out of the user's sight and returns its output.
 func (d *driver) output(ctx context.Context, argv []string) ([]byte, error) {
 	cmd := d.command(ctx, argv)
 	var out bytes.Buffer
@@ -126,12 +127,13 @@ func (d *driver) output(ctx context.Context, argv []string) ([]byte, error) {
 	return out.Bytes(), err
 }
 
-// tempDir returns a new folder inside of the driver's.
+// tempDir returns a new folder inside the driver's temporary folder.
 func (d *driver) tempDir() (string, error) {
 	return os.MkdirTemp(d.temp, "")
 }
 
-// A lineFilter drops lines from a stream. Close writes what is left.
+// A lineFilter drops lines from a stream. Close writes the last, incomplete
+// line.
 type lineFilter struct {
 	w    io.Writer
 	drop func(line []byte) bool

@@ -8,12 +8,12 @@ import (
 	"github.com/profuse-pgo/profuse/instrument"
 )
 
-// reporter appends what was not instrumented, or not laid out, to a file: one
-// line for each,
+// reporter appends the functions that are not instrumented, or not laid out, to
+// a file, one a line:
 //
 //	SOURCE TAB FUNCTION TAB REASON
 //
-// where FUNCTION is empty for whole files. Many processes append to it.
+// where FUNCTION is empty for whole files. Many processes append to one file.
 type reporter struct {
 	file string // "" for none
 }
@@ -34,8 +34,8 @@ func (r *reporter) skipped(source string, rep *instrument.Report) error {
 	return r.append(b.Bytes())
 }
 
-// left reports the functions of a file that a profile does not place, or whose
-// cold blocks stay.
+// left reports the functions of a file that a profile does not place, and those
+// whose cold blocks stay.
 func (r *reporter) left(source string, rep *instrument.UseReport) error {
 	var b bytes.Buffer
 	for i := range rep.Functions {
@@ -50,7 +50,7 @@ func (r *reporter) left(source string, rep *instrument.UseReport) error {
 	return r.append(b.Bytes())
 }
 
-// passed reports a file that passes as it is.
+// passed reports a file that passes through unchanged.
 func (r *reporter) passed(source, reason string) error {
 	return r.append(fmt.Appendf(nil, "%s\t\t%s\n", source, reason))
 }
@@ -63,7 +63,7 @@ func (r *reporter) append(lines []byte) error {
 	if err != nil {
 		return err
 	}
-	// One write, so that lines of parallel builds do not mix.
+	// A single write keeps the lines of parallel builds apart.
 	_, err = f.Write(lines)
 	if cerr := f.Close(); err == nil {
 		err = cerr

@@ -10,7 +10,7 @@ import (
 const maxResponseDepth = 16
 
 // expandResponseFiles replaces @FILE by the arguments in the file, as gcc and
-// clang do: an argument whose file cannot be read stands for itself.
+// clang do; an argument whose file cannot be read stays as it is.
 func expandResponseFiles(dir string, args []string, depth int) []string {
 	var out []string
 	for _, arg := range args {
@@ -33,7 +33,7 @@ func expandResponseFiles(dir string, args []string, depth int) []string {
 }
 
 // splitResponse splits the text of a response file: blanks separate arguments,
-// quotes of both kinds and backslashes protect.
+// and quotes of both kinds and backslashes protect blanks.
 func splitResponse(text string) []string {
 	var args []string
 	var word strings.Builder

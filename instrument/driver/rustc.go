@@ -12,18 +12,18 @@ import (
 	"github.com/profuse-pgo/profuse/instrument/internal/asm"
 )
 
-// rustc prints the assembly of a crate next to the objects it makes. The
-// driver lets it, with one code generation unit so that there is one file of
-// each, and puts the object made of the rewritten assembly in the place of
-// rustc's: in libraries after rustc has ended, and in what is linked by
-// standing in for the linker.
+// rustc can print the assembly of a crate beside its objects. The driver asks
+// for it, with one code generation unit so that the crate has one assembly file
+// and one object. It rewrites and assembles the text and replaces rustc's
+// object by the result: in libraries after rustc has ended, and in linked
+// images by acting as rustc's linker.
 
 func isRustc(argv []string) bool {
 	name := programName(argv[len(argv)-1])
 	return name == "rustc" || strings.HasPrefix(name, "rustc-")
 }
 
-// rustCommand is what a command line of rustc says.
+// rustCommand is the parsed command line of rustc.
 type rustCommand struct {
 	emitsLink  bool
 	crateTypes []string
@@ -33,13 +33,13 @@ type rustCommand struct {
 	output     string
 	linker     string   // -C linker
 	target     string   // --target
-	machine    []string // what chooses the target
+	machine    []string // arguments that choose the target
 	words      []string
-	queries    bool // only asks something
+	queries    bool // prints information and compiles nothing
 	inputs     []string
 }
 
-// rustSeparate lists options whose value is the argument after them.
+// rustSeparate lists the options whose value is the next argument.
 var rustSeparate = map[string]bool{
 	"-L": true, "-l": true, "-o": true, "-C": true, "-W": true, "-A": true, "-D": true, "-F": true, "-Z": true,
 	"--cfg": true, "--check-cfg": true, "--crate-type": true, "--crate-name": true, "--edition": true, "--emit": true, "--print": true,
@@ -48,8 +48,8 @@ var rustSeparate = map[string]bool{
 	"--color": true, "--diagnostic-width": true, "--remap-path-prefix": true, "--remap-path-scope": true, "--env-set": true,
 }
 
-// rustDropped are -C options that would make more objects than one, or put
-// into it what does not belong to its code.
+// rustDropped are the -C options that would make several objects, or add to the
+// object what is not code of the crate.
 var rustDropped = []string{"codegen-units", "incremental", "embed-bitcode"}
 
 func parseRustCommand(args []string) (r rustCommand, err error) {
@@ -126,12 +126,13 @@ func parseRustCommand(args []string) (r rustCommand, err error) {
 	return r, nil
 }
 
-// helper reports whether the crate runs only while building.
+// helper reports whether the crate runs only during the build (build scripts,
+// procedural macros).
 func (r *rustCommand) helper() bool {
 	return slices.Contains(r.crateTypes, "proc-macro") || strings.HasPrefix(r.crateName, "build_script_")
 }
 
-// rustc carries out a command line of rustc.
+// rustc runs a command line of rustc.
 func (d *driver) rustc(ctx context.Context, argv, args []string) error {
 	r, err := parseRustCommand(args)
 	if err != nil {
@@ -183,7 +184,7 @@ func (d *driver) rustc(ctx context.Context, argv, args []string) error {
 	return nil
 }
 
-// rustTarget is what rustc's code is for.
+// rustTarget returns the target that rustc compiles for.
 func (d *driver) rustTarget(ctx context.Context, argv []string, r *rustCommand) (asm.Target, error) {
 	triple := r.target
 	if triple == "" {
@@ -196,8 +197,8 @@ func (d *driver) rustTarget(ctx context.Context, argv []string, r *rustCommand) 
 	return asm.ParseTriple(strings.TrimSuffix(filepath.Base(triple), ".json"))
 }
 
-// linkerScript makes a program that rustc can call as its linker: it calls the
-// driver in front of the real one.
+// linkerScript writes a program that rustc can call as its linker: it runs the
+// driver in front of the real linker.
 func (d *driver) linkerScript(assembly, linker string) (string, error) {
 	if linker == "" {
 		linker = "cc"
@@ -214,8 +215,8 @@ func (d *driver) linkerScript(assembly, linker string) (string, error) {
 	return writeScript(filepath.Join(d.temp, "cc"), append(words, linker))
 }
 
-// writeScript makes a program that runs the command with its own arguments
-// behind.
+// writeScript writes a program that runs the command followed by the program's
+// own arguments.
 func writeScript(file string, command []string) (string, error) {
 	var b strings.Builder
 	b.WriteString("#!/bin/sh\nexec")
@@ -228,12 +229,12 @@ func writeScript(file string, command []string) (string, error) {
 
 // Files beside the assembly of a crate.
 const (
-	rustAssembler  = "as"      // a program that makes the object of it
+	rustAssembler  = "as"      // a program that assembles it
 	rustObjectFile = "crate.o" // its result
 )
 
-// assemblerScript makes a program that assembles the assembly of the crate
-// with the assembler inside of rustc. Others may be older than its syntax.
+// assemblerScript writes a program that assembles the crate's assembly with the
+// assembler inside rustc. Other assemblers may be too old for its syntax.
 func (d *driver) assemblerScript(rustc string, target asm.Target, machine []string) error {
 	options := "raw"
 	if target.Arch == asm.X86_64 {
@@ -255,7 +256,7 @@ func (d *driver) rustObject(ctx context.Context, target asm.Target, source, asse
 	dir := filepath.Dir(assembly)
 	object := filepath.Join(dir, rustObjectFile)
 	if _, err := os.Stat(object); err == nil {
-		return object, nil // a crate can become a library of two kinds
+		return object, nil // one crate can become a library of two kinds
 	}
 	opt, err := d.flags.Options(target, true)
 	if err != nil {
@@ -267,11 +268,11 @@ func (d *driver) rustObject(ctx context.Context, target asm.Target, source, asse
 	return object, d.run(ctx, []string{filepath.Join(dir, rustAssembler)})
 }
 
-// isCrateObject tells the object of the crate's code from the other that rustc
-// makes, with the choice of the allocator.
+// isCrateObject distinguishes the object of the crate's code from the allocator
+// shim, the other object that rustc makes.
 func isCrateObject(name string) bool { return strings.HasSuffix(name, "-cgu.0.rcgu.o") }
 
-// replaceRustObject replaces the crate's object in a command line that links.
+// replaceRustObject replaces the crate's object in a linker's command line.
 func (j *gnuJob) replaceRustObject(ctx context.Context, assembly string) error {
 	for i := range j.args {
 		a := &j.args[i]
@@ -289,10 +290,10 @@ func (j *gnuJob) replaceRustObject(ctx context.Context, assembly string) error {
 	return nil
 }
 
-// rustArchives asks rustc for the names of the libraries it has made.
+// rustArchives asks rustc for the names of the libraries that it has made.
 func (d *driver) rustArchives(ctx context.Context, argv []string, r *rustCommand) ([]string, error) {
 	archive := func(t string) bool { return t == "lib" || t == "rlib" || t == "staticlib" }
-	// Without a flag the source may say.
+	// Without --crate-type the source may say which.
 	if len(r.crateTypes) > 0 && !slices.ContainsFunc(r.crateTypes, archive) {
 		return nil, nil
 	}
@@ -331,8 +332,8 @@ func (d *driver) replaceMember(ctx context.Context, archive, object string) erro
 		if err != nil {
 			return err
 		}
-		// A member has the name of its file. The archive is replaced as a
-		// whole, since other builds may be reading it.
+		// A member has its file's name. The archive is replaced as a whole,
+		// since other builds may be reading it.
 		member, copied := filepath.Join(dir, name), filepath.Join(dir, "lib.a")
 		if err := os.Link(object, member); err != nil {
 			return err

@@ -36,7 +36,7 @@ func readEvidence(list string) (*instrument.Evidence, error) {
 	return instrument.NewEvidence(profiles...), nil
 }
 
-// layOutFile places the functions of an assembly file.
+// layOutFile lays out the functions of an assembly file.
 func (d *driver) layOutFile(source, file, target string) error {
 	text, err := os.ReadFile(file)
 	if err != nil {
@@ -55,8 +55,9 @@ func (d *driver) layOutFile(source, file, target string) error {
 	return os.WriteFile(file, out, 0o666)
 }
 
-// orderArguments are what tells the linker the order of the functions that ran.
-// Linkers that cannot be told go by the names of the sections.
+// orderArguments returns the arguments that tell the linker the order of the
+// functions that ran. Linkers without such an option place functions by the
+// names of their sections.
 func (j *gnuJob) orderArguments(ctx context.Context) ([]string, error) {
 	if j.evidence == nil || !j.linksImage() {
 		return nil, nil
@@ -77,7 +78,7 @@ func (j *gnuJob) orderArguments(ctx context.Context) ([]string, error) {
 		}
 		return err
 	}
-	// -Xlinker, since the name of the file may have a comma.
+	// -Xlinker, since the file name may contain a comma.
 	pass := func(words ...string) (args []string) {
 		for _, w := range words {
 			args = append(args, "-Xlinker", w)
@@ -107,7 +108,7 @@ func (j *gnuJob) orderArguments(ctx context.Context) ([]string, error) {
 			return nil, err
 		}
 		script := filepath.Join(j.temp, "order.ld")
-		// Statements of a script with INSERT precede those of the linker's own.
+		// A script with INSERT takes effect before the linker's default script.
 		text := "SECTIONS\n{\n  " + orderedSection + " : {\n    INCLUDE " + quoteScript(file) + "\n  }\n}\nINSERT BEFORE .text;\n"
 		return pass("-T", script), os.WriteFile(script, []byte(text), 0o666)
 	case mold:
@@ -116,11 +117,11 @@ func (j *gnuJob) orderArguments(ctx context.Context) ([]string, error) {
 	return nil, j.report.passed(j.imageName(), "not ordered: unknown linker")
 }
 
-// orderedSection is the output section of GNU ld that the functions in order
-// make up. That of lld with -z keep-text-section-prefix is the model.
+// orderedSection is the output section of GNU ld for the ordered functions,
+// named as lld names it with -z keep-text-section-prefix.
 const orderedSection = ".text.hot"
 
-// mold has no format of orders, see package layout.
+// mold has no order file; package layout does not know it
 const mold layout.Linker = "mold"
 
 func quoteScript(file string) string { return `"` + file + `"` }
@@ -132,7 +133,7 @@ func (j *gnuJob) imageName() string {
 	return j.output
 }
 
-// passesTo reports whether the linker is given one of some words.
+// passesTo reports whether one of some words is passed to the linker.
 func (j *gnuJob) passesTo(words ...string) bool {
 	for _, a := range j.args {
 		for w := range strings.SplitSeq(a.words[len(a.words)-1], ",") {
@@ -144,7 +145,7 @@ func (j *gnuJob) passesTo(words ...string) bool {
 	return false
 }
 
-// linker asks which linker the command runs; "" if it does not say.
+// linker returns the linker that the command runs; "" if it does not tell.
 func (j *gnuJob) linker(ctx context.Context) (layout.Linker, error) {
 	if j.target.Format == asm.MachO {
 		return layout.LD64, nil
@@ -161,7 +162,7 @@ func (j *gnuJob) linker(ctx context.Context) (layout.Linker, error) {
 		return "", ctx.Err()
 	}
 	if err != nil {
-		return "", nil // linking will say why
+		return "", nil // linking will report the failure
 	}
 	for i, mark := range linkerMarks {
 		if mark.Match(out) {
@@ -171,8 +172,8 @@ func (j *gnuJob) linker(ctx context.Context) (layout.Linker, error) {
 	return "", nil
 }
 
-// linkerMarks are how linkers begin what they print for --version, between
-// what compilers add: mold, lld, gold, GNU ld.
+// linkerMarks match the first words of linkers' output for --version, among
+// what compilers print: mold, lld, gold, GNU ld.
 var linkerMarks = []*regexp.Regexp{
 	regexp.MustCompile(`(?m)^mold \d`), regexp.MustCompile(`(?m)^[\w ]*LLD \d`), regexp.MustCompile(`(?m)^GNU gold `), regexp.MustCompile(`(?m)^GNU ld `),
 }

@@ -1,13 +1,13 @@
-// Package runtime is the part of MIP instrumentation that runs in the
-// instrumented program: a C source that the program's own compiler compiles,
-// and that writes the raw profile when the program ends. Package driver
-// compiles and links it; a build without the driver writes [Source] to a file
-// and does so with
+// Package runtime holds the part of MIP instrumentation that runs in the
+// instrumented program: C source that the program's own compiler compiles, and
+// that writes the raw profile when the program ends. Package driver compiles
+// and links it. A build without the driver writes [Source] to a file and
+// compiles it with
 //
 //	cc -Os -fPIC -c runtime.c
 //
-// One copy belongs into every linked image, program or library, that has
-// instrumented code.
+// Every linked image with instrumented code, program or library, needs one
+// copy.
 package runtime
 
 import (
@@ -26,18 +26,18 @@ var callGraph []byte
 //go:embed src/arm.c
 var armHelpers []byte
 
-// source is one translation unit: the parts share what is static.
+// source is one translation unit, since its parts share static functions.
 var source = slices.Concat(base, callGraph, armHelpers)
 
-// Options say what a runtime is able to do. What it is not able to do takes no
+// Options select the runtime's abilities. An ability that is left out takes no
 // room in the program.
 type Options struct {
 	NoDump   bool // write profiles only when the program calls a function that does
 	Coverage bool // no object that is linked counts calls
 	Signals  bool // PROFUSE_MIP_DUMP_ON_SIGNAL is obeyed
 	// Buffer is the size in bytes of the table of call edges, which programs
-	// instrumented with mip.ReturnAddress need; an edge takes 12. It excludes
-	// Coverage.
+	// instrumented with mip.ReturnAddress need; an edge takes 12 bytes. It
+	// excludes Coverage.
 	Buffer int
 }
 

@@ -5,17 +5,19 @@ import (
 	"strings"
 )
 
-// returning are functions that always return to where they were called: those
-// of the C library whose names it reserves and which neither call back nor can
-// be cancelled nor wait for others, and the parts of language runtimes that must
-// not throw. So what reads and writes files is none: it can be cancelled,
-// streams and conversions may be of the program's own making (fopencookie,
-// register_printf_function, which holds for snprintf, too). Nor is what checks
-// sizes, as __memcpy_chk: it may abort.
+// returning holds the functions that always return to their caller: functions
+// of the C library with reserved names that neither call back, nor are
+// cancellation points, nor wait for others; and functions of language runtimes
+// that must not throw.
 //
-// Compilers know them, too, but for -ffreestanding and -fno-builtin, with which
-// a program may have functions of its own by these names; they had better
-// return.
+// It excludes functions that read or write files: they are cancellation points,
+// and a program can define its own streams and conversions (fopencookie;
+// register_printf_function, which affects snprintf, too). It also excludes
+// checked functions such as __memcpy_chk, which may abort.
+//
+// Compilers assume the same of these names, except with -ffreestanding or
+// -fno-builtin. With those a program may define functions of these names, and
+// they have to return.
 var returning = names(`
 	memcpy memmove memset memcmp memchr memrchr memmem mempcpy memccpy bcmp bzero explicit_bzero rawmemchr
 	strlen strnlen strcmp strncmp strcasecmp strncasecmp strchr strrchr strchrnul strstr strcasestr strcpy strncpy
@@ -63,7 +65,7 @@ var returning = names(`
 	_ZNKSt8__detail20_Prime_rehash_policy11_M_next_bktEm _ZNKSt8__detail20_Prime_rehash_policy14_M_need_rehashEmmm
 	_ZSt11_Hash_bytesPKvmm`)
 
-// departing are functions that never return to where they were called.
+// departing holds the functions that never return to their caller.
 var departing = names(`
 	abort exit _exit _Exit quick_exit longjmp _longjmp siglongjmp __longjmp_chk pthread_exit
 	__assert_fail __assert_rtn __assert __stack_chk_fail __chk_fail __fortify_fail
@@ -83,16 +85,16 @@ func names(list string) map[string]bool {
 	return m
 }
 
-// callee is what a call leads to.
+// callee is the function that a call leads to.
 type callee struct {
-	// fn is the function of the file that it leads to for certain, -1 if it
-	// is another.
+	// fn is the function if the file defines it and no other definition can
+	// replace it, else -1.
 	fn   int32
-	name string // of other functions, without decoration
+	name string // linkage name if fn is -1
 }
 
-// resolve finds out what the operand of a direct call or jump leads to; ok is
-// false for indirect ones.
+// resolve finds the function that the operand of a direct call or jump leads
+// to; ok is false for indirect calls and jumps.
 func (f *File) resolve(operand []byte) (c callee, ok bool) {
 	name, plt := bytes.CutSuffix(operand, []byte("@PLT"))
 	if end, whole := ScanSymbol(name, 0); !whole || end != len(name) {
@@ -112,9 +114,9 @@ func (f *File) resolve(operand []byte) (c callee, ok bool) {
 	return callee{fn: -1, name: string(name)}, true
 }
 
-// binds reports whether references to a function of the file are to this
-// definition, whatever it is linked with: compilers rely on the same where they
-// put functions into their callers. On x86_64 they print the others with @PLT.
+// binds reports whether references to a function of the file always reach this
+// definition, however the object is linked. Compilers rely on the same
+// condition for inlining. On x86_64 they print the other references with @PLT.
 func (f *File) binds(fn *Function, plt bool) bool {
 	if fn.local {
 		return true
@@ -122,8 +124,8 @@ func (f *File) binds(fn *Function, plt bool) bool {
 	return f.Target.Arch == X86_64 && !plt && !fn.weak
 }
 
-// call notes a call: the block leaves unless the callee returns for certain.
-// It returns whether the callee never does.
+// call notes a call in the block, which may leave unless the callee always
+// returns. It reports whether the callee never returns.
 func (b *builder) call(blk *Block, operand []byte) (departs bool) {
 	c, ok := b.resolve(operand)
 	switch {
@@ -135,7 +137,7 @@ func (b *builder) call(blk *Block, operand []byte) (departs bool) {
 	return ok && c.fn < 0 && departing[c.name]
 }
 
-// tailCall notes a jump to a function, or to an unknown place.
+// tailCall notes a jump to a function or to an unknown place.
 func (b *builder) tailCall(blk *Block, operand []byte) {
 	c, ok := b.resolve(operand)
 	switch {
@@ -149,9 +151,9 @@ func (b *builder) tailCall(blk *Block, operand []byte) {
 	}
 }
 
-// ResolveCalls decides which calls of functions of the file return. They do if
-// they have no loops, which might not end, and call, if anything, functions that
-// return.
+// ResolveCalls decides which functions of the file always return. A function
+// does if it has no loop, which might not end, and every function that it calls
+// returns.
 func (f *File) ResolveCalls() {
 	returns := make([]bool, len(f.Functions))
 	candidates := make([]int32, 0, len(f.Functions))
@@ -160,7 +162,7 @@ func (f *File) ResolveCalls() {
 			candidates = append(candidates, int32(i))
 		}
 	}
-	// Functions that call each other stay undecided, and so may not return.
+	// Functions that call each other stay undecided: they may not return.
 	for changed := true; changed; {
 		changed = false
 		for n, i := range candidates {
@@ -182,8 +184,7 @@ func (f *File) ResolveCalls() {
 	}
 }
 
-// allReturn reports whether all calls of the function are to functions that
-// return.
+// allReturn reports whether every function of the file that fn calls returns.
 func (fn *Function) allReturn(returns []bool) bool {
 	for b := range fn.Blocks {
 		for _, callee := range fn.Blocks[b].calls {
@@ -196,8 +197,8 @@ func (fn *Function) allReturn(returns []bool) bool {
 }
 
 // straight reports whether control that enters the function returns from it,
-// as far as calls do: its blocks stay, none is entered from outside, and there
-// are no cycles.
+// provided that its calls return: every block stays, no block is entered from
+// outside, and the graph has no cycle.
 func (fn *Function) straight() bool {
 	if len(fn.Blocks) == 0 || fn.Fragment || fn.HasMacro {
 		return false
@@ -211,7 +212,7 @@ func (fn *Function) straight() bool {
 			preds[s]++
 		}
 	}
-	// What a topological order does not reach is on a cycle or behind one.
+	// A topological order does not reach blocks on a cycle or behind one.
 	var work []int32
 	for b, n := range preds {
 		if n == 0 {

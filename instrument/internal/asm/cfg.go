@@ -6,30 +6,32 @@ import (
 	"github.com/profuse-pgo/profuse/mip"
 )
 
-// EntryPoint is where the entry probe of a function goes.
+// EntryPoint is the place of a function's entry probe.
 type EntryPoint struct {
 	Stmt int32 // before this statement
-	// apart is set when control can come back to the first instruction, which
-	// then begins a block of its own: the entry block is the probe alone.
+	// Apart is set if control can come back to the first instruction. That
+	// instruction then begins a block of its own, and the entry block is the
+	// probe alone.
 	Apart bool
 }
 
-// Block is a basic block: its start is reached, if at all, before any of its
-// instructions, and only its last instructions branch.
+// Block is a basic block: control enters it at its start alone, and only its
+// last instructions branch.
 type Block struct {
 	Stmt  int32   // it begins before this statement
 	Succs []int32 // branch targets first, then the block after it
-	// leaves is set when control may not get from the start of the block to
-	// one of succs: calls, which may throw, exit or jump far away, and returns.
+	// leaves is set if control may not get from the start of the block to a
+	// successor: the block returns, or calls a function that may throw, exit or
+	// jump far away.
 	leaves bool
-	// stays is set when the only reasons to leave are returns and those of
-	// the functions of the file in calls.
+	// stays is set if the block can leave only by a return or by a call of a
+	// function of the file, in calls.
 	stays bool
 	calls []int32
-	// root is set when control may enter the block from outside of the graph:
-	// landing pads, labels whose address is taken.
+	// root is set if control may enter the block from outside the graph, as it
+	// enters landing pads and labels whose address is taken.
 	root bool
-	// external is set for roots that other functions jump to.
+	// External is set for roots that other functions jump to.
 	External bool
 }
 
@@ -63,7 +65,7 @@ func (f *File) FindEntry(id int32) {
 			}
 		case s.Kind == StmtLabel:
 			l := f.Labels.Find(Unquote(f.Text(s)))
-			// Nothing falls into the cold part of a function.
+			// Control does not fall through into a cold part.
 			if l >= 0 && f.leads(l) && !fn.Fragment {
 				if align < 0 {
 					align = i
@@ -73,12 +75,12 @@ func (f *File) FindEntry(id int32) {
 			}
 		}
 	}
-	// Nothing but instructions that stay first.
+	// The function has only instructions that precede its entry probe.
 	fn.Entry = EntryPoint{Stmt: fn.Last + 1}
 }
 
-// emptyRegion reports whether the inline assembly that begins at statement i
-// is empty, as compiler barriers are.
+// emptyRegion reports whether the inline assembly that begins at statement i is
+// empty, as a compiler barrier is.
 func (f *File) emptyRegion(i int32) bool {
 	return int(i)+1 >= len(f.Stmts) || f.Stmts[i+1].Opaque == Transparent
 }
@@ -102,7 +104,7 @@ type builder struct {
 	open     bool    // control falls through to the next instruction
 	fresh    bool    // the next instruction begins a block
 	branches bool    // the last instruction was a branch of the current block
-	indirect []int32 // blocks that end with an indirect jump not resolved
+	indirect []int32 // blocks that end with an unresolved indirect jump
 	succs    [][]int32
 }
 
@@ -122,13 +124,14 @@ func (f *File) BuildBlocks(id int32) {
 	b.link()
 }
 
-// leave notes that control may leave in the middle of the block for good.
+// leave notes that control may leave the block before its end and not come
+// back.
 func (blk *Block) leave() { blk.leaves, blk.stays = true, false }
 
 func (b *builder) current() *Block { return &b.fn.Blocks[len(b.fn.Blocks)-1] }
 
-// start begins a block before statement i. Successors are labels until link
-// resolves them, the complement of a block's number for the one after it.
+// start begins a block before statement i. Until link resolves them, successors
+// are labels, or the complement of the block's number for the block after it.
 func (b *builder) start(i int32) {
 	b.fn.Blocks = append(b.fn.Blocks, Block{Stmt: i, stays: true})
 	b.succs = append(b.succs, nil)
@@ -155,7 +158,7 @@ func (b *builder) statement(i int32, s *Stmt) {
 	}
 }
 
-// mentionsBlock reports whether inline assembly mentions a block.
+// mentionsBlock reports whether inline assembly mentions a label of a block.
 func (b *builder) mentionsBlock(text []byte) bool {
 	return slices.ContainsFunc(b.AppendMentions(nil, text), func(id int32) bool {
 		is, _ := b.Target.isBlockName(Unquote(b.Text(&b.Stmts[b.Labels.All[id].Stmt])))
@@ -163,7 +166,7 @@ func (b *builder) mentionsBlock(text []byte) bool {
 	})
 }
 
-// reach begins a new block before statement i if there has to be one.
+// reach begins a new block before statement i if one is needed.
 func (b *builder) reach(i int32) {
 	if i < b.fn.Entry.Stmt {
 		b.take(0)
@@ -186,7 +189,7 @@ func (b *builder) reach(i int32) {
 	b.open, b.fresh, b.branches = true, false, false
 }
 
-// take makes the labels of the run those of a block.
+// take assigns the pending labels to block n.
 func (b *builder) take(n int32) {
 	blk := &b.fn.Blocks[n]
 	var uses labelUses
@@ -247,7 +250,7 @@ func (b *builder) instruction(i int32, s *Stmt) {
 }
 
 // tableIn returns the jump table that the operand of a jump indexes, nil if it
-// is not there for certain.
+// is not certain.
 func (b *builder) tableIn(operand []byte) *table {
 	ids := b.AppendMentions(nil, operand)
 	if len(ids) != 1 {
@@ -261,8 +264,8 @@ func (b *builder) tableIn(operand []byte) *table {
 	return nil
 }
 
-// link turns the successors from labels into blocks and gives indirect jumps
-// all the targets they may have.
+// link replaces the labels among the successors by blocks and gives each
+// unresolved indirect jump all targets it may have.
 func (b *builder) link() {
 	resolved := map[int32]bool{}
 	for _, succs := range b.succs {
@@ -282,7 +285,7 @@ func (b *builder) link() {
 		}
 		if n := b.Labels.All[id].Block; n > 0 {
 			targets = append(targets, n)
-			// A table that no jump of the function seems to use.
+			// No jump of the function is known to use the table.
 			if len(b.indirect) == 0 && !resolved[id] {
 				b.fn.Blocks[n].root = true
 			}

@@ -2,10 +2,10 @@ package asm
 
 import "slices"
 
-// dominators numbers the dominator tree and measures loops. Blocks that
-// control may enter from outside hang below the entry block, which is covered
-// whenever any block of the function is; in fragments, which have no entry of
-// their own, below a root that is no block.
+// dominators numbers the dominator tree and measures loops. A block that
+// control may enter from outside is a child of the entry block, which is
+// covered whenever any block of the function is. A fragment has no such entry:
+// there the parent is a root that is no block.
 //
 // The algorithm is that of Cooper, Harvey and Kennedy, "A Simple, Fast
 // Dominance Algorithm".
@@ -48,6 +48,7 @@ func (in *inference) dominators() {
 	in.loops()
 }
 
+// intersect returns the closest common dominator of two blocks.
 func intersect(idom, rank []int32, a, b int32) int32 {
 	for a != b {
 		for rank[a] > rank[b] {
@@ -60,8 +61,8 @@ func intersect(idom, rank []int32, a, b int32) int32 {
 	return a
 }
 
-// reversePostorder orders the blocks below the root, number len(blocks). What
-// cannot be reached from the entry or a root becomes a root itself.
+// reversePostorder orders the blocks below the root, number len(blocks). A
+// block that neither the entry nor a root reaches becomes a root itself.
 func (in *inference) reversePostorder() (rank, order []int32) {
 	n := int32(len(in.blocks))
 	reached := make([]bool, n)
@@ -117,7 +118,7 @@ func (in *inference) reversePostorder() (rank, order []int32) {
 	return rank, order
 }
 
-// reach marks what can be reached from b.
+// reach marks the blocks that b reaches.
 func (in *inference) reach(b int32, reached []bool) {
 	if reached[b] {
 		return
@@ -136,7 +137,7 @@ func (in *inference) reach(b int32, reached []bool) {
 	}
 }
 
-// number sets pre and post.
+// number sets pre and post by a walk of the dominator tree.
 func (in *inference) number(idom []int32) {
 	n := len(in.blocks)
 	children := make([][]int32, n+1)
@@ -165,8 +166,8 @@ func (in *inference) number(idom []int32) {
 	}
 }
 
-// loops counts for each block the natural loops around it. Only the order of
-// decisions depends on it, so large loops are cut short.
+// loops counts for each block the natural loops around it. The depth affects
+// only the order of decisions, so the walk of a large loop stops early.
 func (in *inference) loops() {
 	const limit = 4096
 	in.depth = make([]int32, len(in.blocks))

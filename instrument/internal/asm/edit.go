@@ -5,20 +5,20 @@ import (
 	"slices"
 )
 
-// Edit replaces the bytes from Pos to End of a file.
+// Edit replaces the bytes from Pos to End of a file by a text.
 type Edit struct {
 	Pos, End int
 	Text     string
 }
 
-// Insertion returns the edit that puts text before the byte at pos.
+// Insertion returns the edit that inserts text before the byte at pos.
 func Insertion(pos int, text string) Edit { return Edit{pos, pos, text} }
 
-// Replacement returns the edit that puts text in place of the bytes from pos to
-// end.
+// Replacement returns the edit that replaces the bytes from pos to end by text.
 func Replacement(pos, end int, text string) Edit { return Edit{pos, end, text} }
 
-// Apply appends the file with edits made, which it sorts, and a text at its end.
+// Apply sorts the edits and appends the file with the edits made, then
+// tailText.
 func (f *File) Apply(dst []byte, edits []Edit, tailText []byte) []byte {
 	slices.SortStableFunc(edits, func(a, b Edit) int { return cmp.Compare(a.Pos, b.Pos) })
 	dst = slices.Grow(dst, len(f.Src)+len(tailText))
@@ -36,7 +36,7 @@ func (f *File) Apply(dst []byte, edits []Edit, tailText []byte) []byte {
 	return append(dst, f.Src[max(done, f.Tail):]...)
 }
 
-// QuoteLike puts a name into quotes if old has them or it needs them.
+// QuoteLike returns name, in quotes if old has them or name needs them.
 func QuoteLike(old []byte, name string) string {
 	if end, ok := ScanSymbol([]byte(name), 0); len(old) > 0 && old[0] == '"' || !ok || end != len(name) {
 		return `"` + name + `"`

@@ -40,20 +40,20 @@ func (t *sectionTracker) parseELFSection(operands []byte) Section {
 		s.Group = string(args[next])
 		s.Comdat = len(args) > next+1 && string(args[next+1]) == "comdat"
 	}
-	if bytes.IndexByte(flags, '?') >= 0 { // the group of the section before
+	if bytes.IndexByte(flags, '?') >= 0 { // the group of the previous section
 		s.Group, s.Comdat = t.Sections[t.current].Group, t.Sections[t.current].Comdat
 	}
 	s.Key = s.Name + "\x00" + s.Group
 	if len(args) > 3 && string(args[len(args)-2]) == "unique" {
 		s.Key += "\x00" + string(args[len(args)-1])
 	} else if s.Group == "" {
-		s.Key = s.Name // as the short forms
+		s.Key = s.Name // as for the short forms
 	}
 	return s
 }
 
-// isLargeModelSection tells the sections that only the medium and large code
-// models of x86_64 use.
+// isLargeModelSection recognizes the sections that only the medium and large
+// code models of x86_64 use.
 func isLargeModelSection(name string) bool {
 	for _, prefix := range []string{".ltext", ".ldata", ".lbss", ".lrodata"} {
 		if rest, ok := strings.CutPrefix(name, prefix); ok && (rest == "" || rest[0] == '.') {

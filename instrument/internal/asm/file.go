@@ -2,9 +2,8 @@ package asm
 
 import "bytes"
 
-// Read takes the text apart into statements, sections and functions, and
-// finds how control may reach each label. The zero target means that of the
-// text.
+// Read parses the text into statements, sections and functions, and finds how
+// control may reach each label. A zero target is inferred from the text.
 func Read(src []byte, target Target) (*File, error) {
 	if err := checkText(src); err != nil {
 		return nil, err
@@ -30,11 +29,11 @@ func Read(src []byte, target Target) (*File, error) {
 	return f, nil
 }
 
-// LocalStem is part of all local labels that are added. Text that has it
-// already is refused.
+// LocalStem is part of every local label that package instrument adds. Text
+// that already has it is refused.
 const LocalStem = "Lmip_"
 
-// checkText refuses text that cannot or must not be instrumented.
+// checkText refuses text that is already instrumented or not machine code.
 func checkText(src []byte) error {
 	switch {
 	case bytes.HasPrefix(src, []byte("; ModuleID")), bytes.HasPrefix(src, []byte("BC\xc0\xde")),

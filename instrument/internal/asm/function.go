@@ -11,16 +11,16 @@ type Function struct {
 	Name    string // linkage name, without quotes
 	Label   int32  // the statement that defines it
 	Section int32
-	// last is its last statement; those between in other sections or of other
-	// functions are not part of it.
+	// Last is its last statement. Statements in between that are in other
+	// sections or belong to other functions are not part of it.
 	Last int32
-	// end is where the label goes that ends it.
+	// End is the position for the label that ends it.
 	End          int
 	Fragment     bool
-	local, weak  bool // its symbol is
+	local, weak  bool // of its symbol
 	Instructions int
 	HasMacro     bool // uses macros or conditionals
-	TableWidth   int  // bytes of the narrowest jump table entries below 4, 0 for none
+	TableWidth   int  // width in bytes of the narrowest jump table entries, 0 if none is below 4
 	Skip         Reason
 	BlocksSkip   Reason
 
@@ -33,8 +33,8 @@ type Function struct {
 type label struct {
 	Stmt int32 // that defines it
 	Uses labelUses
-	// block is the block it begins, -1 for none; only in functions whose
-	// blocks have been recovered.
+	// Block is the block that the label begins, -1 for none; set only in
+	// functions whose blocks have been recovered.
 	Block int32
 }
 
@@ -49,7 +49,7 @@ const (
 	UsedAsPad                           // it is a landing pad
 )
 
-// labels is the table of the labels outside of inline assembly.
+// labels holds the labels outside inline assembly.
 type labels struct {
 	All    []label
 	byName map[string]int32
@@ -64,7 +64,7 @@ func (l *labels) Find(name []byte) int32 {
 }
 
 // private reports whether the assembler keeps the symbol out of the symbol
-// table; functions never have such names on Mach-O.
+// table. On Mach-O no function has such a name.
 func (t Target) private(name []byte) bool {
 	if t.Format == MachO {
 		return name[0] == 'L' || name[0] == 'l'
@@ -72,8 +72,8 @@ func (t Target) private(name []byte) bool {
 	return bytes.HasPrefix(name, []byte(".L"))
 }
 
-// recover finds the functions and labels of the file. Statements get the
-// functions they belong to.
+// recover finds the functions and labels of the file and assigns statements to
+// functions.
 func (f *File) recover() {
 	r := recovery{File: f, text: string(f.Src), open: map[string]int32{}}
 	r.collectTypes()
@@ -92,7 +92,7 @@ func (f *File) recover() {
 
 type recovery struct {
 	*File
-	text    string // src, to take keys of maps from without copying each
+	text    string // src; map keys are substrings of it, so they need no copy
 	typed   map[string]bool
 	global  map[string]bool
 	weak    map[string]bool
@@ -101,8 +101,8 @@ type recovery struct {
 	open    map[string]int32
 }
 
-// collectTypes reads what says which labels are functions; it may stand
-// anywhere.
+// collectTypes reads the directives that say which labels are functions; they
+// may stand anywhere.
 func (r *recovery) collectTypes() {
 	r.typed, r.alt, r.global, r.weak = map[string]bool{}, map[string]bool{}, map[string]bool{}, map[string]bool{}
 	for i := range r.Stmts {
@@ -192,6 +192,7 @@ func (r *recovery) statement(i int32) {
 	s.Fn, f.Last = fn, i
 }
 
+// opaqueReason is the reason to skip a function, by the opacity of its label.
 var opaqueReason = [...]Reason{inlineAsm: SkipInlineAssembly, macro: SkipMacro}
 
 // isFunction reports whether the label begins a function.
@@ -227,8 +228,8 @@ func (r *recovery) begin(i int32, name []byte) int32 {
 	return id
 }
 
-// close ends the open function of a section, before statement next, or after
-// its own last one if next is negative.
+// close ends the open function of a section before statement next, or after the
+// function's own last statement if next is negative.
 func (r *recovery) close(section, next int32) {
 	id := r.current[section]
 	if id < 0 {
@@ -250,7 +251,7 @@ func (r *recovery) close(section, next int32) {
 }
 
 // sizeDirective handles .size, which ends a function wherever it stands: gcc
-// prints it after the cold part, which lies in the middle of the function.
+// prints it after the cold part, which comes in the middle of the function.
 func (r *recovery) sizeDirective(s *Stmt, i int32) bool {
 	text := r.File.Text(s)
 	if s.Opaque != Transparent || !bytes.HasPrefix(text, []byte(".size")) {
@@ -268,7 +269,7 @@ func (r *recovery) sizeDirective(s *Stmt, i int32) bool {
 	return ok
 }
 
-// IsFragment tells by its name the cold part that gcc and LLVM split off a
+// IsFragment recognizes by its name the cold part that gcc and LLVM split off a
 // function, FUNCTION.cold or FUNCTION.cold.N.
 func IsFragment(name string) bool {
 	i := strings.LastIndex(name, ".cold")

@@ -8,27 +8,27 @@ import (
 // Which blocks need no probe.
 //
 // A block is covered when its start has been reached. Its coverage is the
-// disjunction of that of other blocks, its sources, if
+// disjunction of the coverage of other blocks, its sources, if
 //
-//   - each source implies it: either every way to the source passes the block
-//     (it dominates the source), or once the source is reached so is the block,
-//     inevitably; and
-//   - it implies one of them: either every way to the block passes a source, or
-//     once the block is reached so is a source, inevitably.
+//   - each source implies it: either every path to the source passes the block
+//     (the block dominates the source), or the block is inevitable once the
+//     source is reached; and
+//   - it implies one of them: either every path to the block passes a source, or
+//     a source is inevitable once the block is reached.
 //
-// "Inevitably" excludes three things between the two starts: a block that may
-// leave, because it has a call, which may throw, exit or jump elsewhere; a
-// cycle of the graph, which may go on until the process ends; and a branch to
-// somewhere else. Edges that the graph has too many of, where a jump cannot be
-// resolved, only make both conditions harder to meet.
+// "Inevitable" excludes three things between the two starts: a block that may
+// leave, because a call in it may throw, exit or jump elsewhere; a cycle of the
+// graph, which may go on until the process ends; and a branch to somewhere
+// else. Extra edges, which the graph has where a jump cannot be resolved, only
+// make both conditions harder to meet.
 //
-// Sources may be inferred in turn, as long as no block depends on itself.
+// Sources may be inferred themselves, as long as no block depends on itself.
 
-// searchLimit bounds the blocks looked at for one block; a block whose search
-// does not end within it keeps its probe.
+// searchLimit bounds the number of blocks visited to decide one block; a block
+// whose search exceeds it keeps its probe.
 const searchLimit = 512
 
-// inference decides for the blocks of one function.
+// inference decides which blocks of one function need a probe.
 type inference struct {
 	blocks   []Block
 	fragment bool
@@ -37,15 +37,16 @@ type inference struct {
 	// pre[a] <= pre[b] && post[b] <= post[a].
 	pre, post []int32
 	depth     []int32 // number of loops that a block is in
-	body      []int32 // mark of the loop being measured
+	body      []int32 // header of the last loop that counted the block, plus one
 	formula   [][]int32
 	users     [][]int32 // blocks that have it as a source
 
-	// Marks of the search for the block being decided: equal to stamp when set.
+	// Marks of the search for the block being decided; an entry is set if it
+	// equals stamp.
 	stamp                                      int32
 	inevitable, depends, seenBack, seenForward []int32
 	onPath                                     []int32
-	missing                                    []int32 // successors not yet known to be inevitable
+	missing                                    []int32 // number of successors not yet known to lead inevitably to the block
 	missingOf                                  []int32
 	work                                       []int32
 	budget                                     int
@@ -54,8 +55,8 @@ type inference struct {
 // Infer finds the blocks whose coverage follows from that of others.
 func (fn *Function) Infer() { fn.Formula = infer(fn.Blocks, fn.Fragment) }
 
-// infer returns for each block the blocks from which its coverage follows, nil
-// for those that need a probe. The entry block always has one.
+// infer returns for each block the sources of its coverage, nil for blocks that
+// need a probe. The entry block always needs one.
 func infer(blocks []Block, fragment bool) [][]int32 {
 	n := len(blocks)
 	in := &inference{blocks: blocks, fragment: fragment, formula: make([][]int32, n), users: make([][]int32, n)}
@@ -83,8 +84,8 @@ func predecessors(blocks []Block) [][]int32 {
 	return preds
 }
 
-// order returns the blocks but the entry in the order in which they are
-// decided: those in inner loops first, since their probes run most often.
+// order returns all blocks but the entry in the order of decision: blocks of
+// inner loops first, since their probes run most often.
 func (in *inference) order() []int32 {
 	order := make([]int32, 0, len(in.blocks)-1)
 	for b := 1; b < len(in.blocks); b++ {
@@ -130,9 +131,9 @@ func (in *inference) markDependents(b int32) {
 	}
 }
 
-// markInevitable marks the blocks after which b is inevitable: the least set
-// of blocks that do not leave and whose successors all are b or in the set.
-// The least, so that a cycle does not vouch for itself.
+// markInevitable marks the blocks after which b is inevitable: the least set of
+// blocks that do not leave and whose successors are all b or in the set. It has
+// to be the least set, so that a cycle does not vouch for itself.
 func (in *inference) markInevitable(b int32) {
 	in.inevitable[b] = in.stamp
 	in.work = append(in.work[:0], b)
@@ -153,8 +154,8 @@ func (in *inference) markInevitable(b int32) {
 	}
 }
 
-// source reports whether s implies b, and can be a source of b. The entry of a
-// fragment cannot: its byte tells that the fragment was entered anywhere.
+// source reports whether s implies b and may be a source of b. The entry of a
+// fragment may not: its byte is cleared wherever control enters the fragment.
 func (in *inference) source(s, b int32) bool {
 	if in.fragment && s == 0 {
 		return false
@@ -166,7 +167,7 @@ func (in *inference) dominates(a, b int32) bool {
 	return in.pre[a] <= in.pre[b] && in.post[b] <= in.post[a]
 }
 
-// before looks for sources that every way to b passes.
+// before looks for sources that every path to b passes.
 func (in *inference) before(b int32) (sources []int32, ok bool) {
 	in.work = append(in.work[:0], b)
 	in.seenBack[b] = in.stamp
@@ -198,7 +199,7 @@ func (in *inference) before(b int32) (sources []int32, ok bool) {
 	return sources, len(sources) > 0
 }
 
-// after looks for sources one of which is inevitable after b.
+// after looks for a set of sources of which one is inevitable after b.
 func (in *inference) after(b int32) (sources []int32, ok bool) {
 	if !in.forward(b, b, &sources) {
 		return nil, false
@@ -207,8 +208,8 @@ func (in *inference) after(b int32) (sources []int32, ok bool) {
 	return slices.Compact(sources), true
 }
 
-// forward reports whether all ways from x, which is not a source, inevitably
-// lead to a source.
+// forward reports whether every path from x, which is not a source, leads
+// inevitably to a source.
 func (in *inference) forward(x, b int32, sources *[]int32) bool {
 	if in.blocks[x].leaves || len(in.blocks[x].Succs) == 0 {
 		return false

@@ -5,19 +5,19 @@ type FlowKind byte
 
 const (
 	FlowNone     FlowKind = iota
-	FlowBranch            // conditional: target or next
-	FlowJump              // target only
-	FlowIndirect          // anywhere, the operand tells
-	FlowCall              // next, if the callee returns
-	FlowLeave             // next, perhaps: system calls and the like
+	FlowBranch            // conditional: to the target or the next instruction
+	FlowJump              // to the target
+	FlowIndirect          // to a place that the operand holds
+	FlowCall              // to the next instruction, if the callee returns
+	FlowLeave             // perhaps to the next instruction: system calls and the like
 	FlowReturn
-	FlowTrap // nowhere
+	FlowTrap // to none
 )
 
 // isa is an instruction set.
 type isa interface {
-	// flow classifies an instruction. target is the operand of a direct
-	// branch, jump or call, and the whole operand of an indirect one.
+	// Flow classifies an instruction. target is the operand of a direct branch,
+	// jump or call, and the whole operand of an indirect one.
 	Flow(ins []byte, syntax X86Syntax) (kind FlowKind, target []byte)
 	// staysFirst reports whether the instruction has to precede the entry
 	// probe: landing markers and the sleds of patchable entries.

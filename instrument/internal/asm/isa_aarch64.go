@@ -5,7 +5,7 @@ import "bytes"
 // Aarch64 is AArch64, for ELF and Mach-O.
 type Aarch64 struct{}
 
-// conditions of AArch64 and ARM, as they stand after b or b.
+// conditions of AArch64 and ARM, the suffixes of b and b. in mnemonics.
 var conditions = map[string]bool{
 	"eq": true, "ne": true, "cs": true, "hs": true, "cc": true, "lo": true, "mi": true, "pl": true,
 	"vs": true, "vc": true, "hi": true, "ls": true, "ge": true, "lt": true, "gt": true, "le": true,
@@ -61,8 +61,8 @@ func (Aarch64) staysFirst(ins []byte) bool {
 	return false
 }
 
-// HasWord reports whether the text has the word with no symbol character
-// beside it.
+// HasWord reports whether the text has the word, not as part of a longer
+// symbol.
 func HasWord(text []byte, word string) bool {
 	for i := 0; ; {
 		n := bytes.Index(text[i:], []byte(word))

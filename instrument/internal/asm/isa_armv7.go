@@ -14,8 +14,8 @@ var armConditions = func() map[string]bool {
 	return m
 }()
 
-// ArmWord takes the width that may be asked for, and the condition, off a
-// mnemonic of those in known.
+// ArmWord strips the width suffix (.n, .w) and the condition from a mnemonic if
+// the rest is in known.
 func ArmWord(word []byte, known ...string) (base string, conditional bool) {
 	w := string(bytes.TrimSuffix(bytes.TrimSuffix(word, []byte(".n")), []byte(".w")))
 	for _, k := range known {
@@ -31,7 +31,8 @@ func ArmWord(word []byte, known ...string) (base string, conditional bool) {
 
 func (Arm) Flow(ins []byte, _ X86Syntax) (FlowKind, []byte) {
 	word, rest := SplitWord(ins)
-	// In this order: "bls" is b under a condition, and "bleq" is bl.
+	// In this order, since "bls" is b with a condition but "bleq" is bl with
+	// one.
 	base, conditional := ArmWord(word, "b", "bl", "blx", "bx", "bxj")
 	switch base {
 	case "b":
@@ -51,7 +52,7 @@ func (Arm) Flow(ins []byte, _ X86Syntax) (FlowKind, []byte) {
 		return FlowLeave, nil
 	case "bx", "bxj":
 		switch {
-		case conditional: // to what is no label of the function
+		case conditional: // the target is no label of the function
 			return FlowBranch, rest
 		case string(rest) == "lr":
 			return FlowReturn, nil
@@ -65,7 +66,7 @@ func (Arm) Flow(ins []byte, _ X86Syntax) (FlowKind, []byte) {
 }
 
 // armWritesPC classifies an instruction that mentions the program counter and
-// is not a branch by name.
+// is no branch by its mnemonic.
 func armWritesPC(word, rest []byte) (FlowKind, []byte) {
 	kind, target := FlowNone, []byte(nil)
 	base, conditional := ArmWord(word, "pop", "ldm", "ldmfd", "ldmia", "ldmdb", "ldmea", "ldmib", "ldmda", "ldmed", "ldmfa",

@@ -8,7 +8,7 @@ import (
 // x86 is x86_64, in both syntaxes.
 type x86 struct{}
 
-// prefixes that may stand before the mnemonic as words of their own.
+// x86Prefixes are prefixes that may precede the mnemonic as separate words.
 var x86Prefixes = map[string]bool{
 	"lock": true, "rep": true, "repe": true, "repz": true, "repne": true, "repnz": true,
 	"notrack": true, "bnd": true, "data16": true, "addr32": true, "rex64": true,
@@ -96,10 +96,11 @@ func (x86) staysFirst(ins []byte) bool {
 	return false
 }
 
-// FarData reports whether the code may be too far from its data for 32-bit
-// displacements: only the medium and large code models have sections for large
-// data, and only the large one calls by 64-bit addresses. Clang moves those
-// into registers without optimization in any model that is not PIC, too.
+// FarData reports whether data may be out of reach of 32-bit displacements from
+// the code: only the medium and large code models have sections for large data,
+// and only the large one calls by 64-bit addresses. Without optimization clang
+// also moves 64-bit addresses into registers in any model that is not PIC,
+// which does not count.
 func (f *File) FarData() bool {
 	for i := range f.Sections {
 		if isLargeModelSection(f.Sections[i].Name) {
@@ -121,8 +122,8 @@ func (f *File) FarData() bool {
 	}
 }
 
-// farAddress splits the operands of movabs; symbolic is whether it moves an
-// address.
+// farAddress splits the operands of movabs; symbolic reports whether the value
+// is an address.
 func farAddress(operands []byte) (register []byte, symbolic bool) {
 	first, last, _ := bytes.Cut(operands, []byte(","))
 	first, last = bytes.TrimSpace(first), bytes.TrimSpace(last)
@@ -132,8 +133,8 @@ func farAddress(operands []byte) (register []byte, symbolic bool) {
 	return first, bytes.HasPrefix(bytes.ToLower(last), []byte("offset "))
 }
 
-// callsThrough reports whether the next call in the text, which is near, is
-// through a register.
+// callsThrough reports whether the next call within 2 KiB of text goes through
+// the register.
 func callsThrough(text, register []byte) bool {
 	const near = 1 << 11
 	text = text[:min(len(text), near)]

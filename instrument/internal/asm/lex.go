@@ -5,18 +5,18 @@ import (
 	"math"
 )
 
-// stmtKind is what a statement is by its look.
+// stmtKind is the syntactic kind of a statement.
 type stmtKind byte
 
 const (
-	StmtLabel       stmtKind = iota // without the colon
+	StmtLabel       stmtKind = iota // a label; its text is without the colon
 	StmtDirective                   // begins with a dot
 	StmtAssign                      // symbol = expression
 	StmtInstruction                 // anything else, macro calls included
-	StmtOpaque                      // marks the start of an opaque region, where its comment stands
+	StmtOpaque                      // the start of an opaque region, at the comment that marks it
 )
 
-// opacity is why the text of a statement is not ours to read or change.
+// opacity says why the package may not interpret or change a statement.
 type opacity byte
 
 const (
@@ -25,7 +25,7 @@ const (
 	macro               // definition or use of a macro, repetition, conditional
 )
 
-// X86Syntax is the state of .intel_syntax and .att_syntax.
+// X86Syntax is the syntax that .intel_syntax and .att_syntax have selected.
 type X86Syntax byte
 
 const (
@@ -37,9 +37,9 @@ const (
 
 // Stmt is one statement of the file.
 type Stmt struct {
-	Pos, End int32 // its text in file.src, without blanks and comments around it
-	Section  int32 // index into file.sections
-	Fn       int32 // index into file.functions, -1 outside of functions
+	Pos, End int32 // its text in File.Src, without the blanks and comments around it
+	Section  int32 // index into File.Sections
+	Fn       int32 // index into File.Functions, -1 outside functions
 	Kind     stmtKind
 	Opaque   opacity
 	Syntax   X86Syntax
@@ -52,15 +52,16 @@ type File struct {
 	Target Target
 	ISA    isa
 	Stmts  []Stmt
-	// tail is where text can be appended: the end of src, or .end.
+	// Tail is the position where text can be appended: the end of Src, or of
+	// what precedes .end.
 	Tail int
 
 	Sections  []Section
 	Functions []Function
 	Labels    labels
 	tables    []table // data with the addresses of labels
-	// farCompares are cbz and cbnz of ARM functions that block probes move out
-	// of the reach of their targets.
+	// FarCompares lists the cbz and cbnz of ARM functions whose targets would
+	// be out of reach after the insertion of block probes.
 	FarCompares map[int32][]int32
 }
 
@@ -70,7 +71,7 @@ func (f *File) Text(s *Stmt) []byte { return f.Src[s.Pos:s.End] }
 // lexer splits a file into statements.
 type lexer struct {
 	*File
-	comment    string // begins a comment anywhere
+	comment    string // begins a comment at any place
 	separator  string // of statements on one line
 	inAsm      int    // open inline assembly markers
 	macroDepth int
@@ -80,9 +81,9 @@ type lexer struct {
 	thumb      bool
 }
 
-// commentAndSeparator returns the target's comment and statement separator.
-// On every target '#' also begins a comment where a statement could, and /* */
-// works everywhere.
+// commentAndSeparator returns the characters that begin a comment and that
+// separate statements on one line. On every target '#' also begins a comment
+// where a statement could begin, and /* */ works everywhere.
 func (t Target) commentAndSeparator() (comment, separator string) {
 	switch {
 	case t.Arch == X86_64:
@@ -95,7 +96,7 @@ func (t Target) commentAndSeparator() (comment, separator string) {
 	return "@", ";"
 }
 
-// lex fills f.stmts.
+// lex fills f.Stmts.
 func (f *File) lex() error {
 	if len(f.Src) > math.MaxInt32 {
 		return ErrTooLarge
@@ -103,7 +104,7 @@ func (f *File) lex() error {
 	f.Tail = len(f.Src)
 	l := lexer{File: f}
 	l.comment, l.separator = f.Target.commentAndSeparator()
-	// Compilers print 25 to 40 bytes for a statement.
+	// Compilers print 25 to 40 bytes per statement.
 	f.Stmts = make([]Stmt, 0, len(f.Src)/28+16)
 	for i := 0; i < f.Tail; {
 		i = l.next(i)
@@ -111,8 +112,7 @@ func (f *File) lex() error {
 	return nil
 }
 
-// next consumes one statement, comment or separator at i and returns where it
-// ends.
+// next consumes one statement, comment or separator at i and returns its end.
 func (l *lexer) next(i int) int {
 	src := l.Src
 	switch c := src[i]; {
@@ -148,8 +148,8 @@ func (l *lexer) next(i int) int {
 	return next
 }
 
-// scanStatement returns the end of the statement's text and where the next one
-// may begin.
+// scanStatement returns the end of the statement's text and the place where the
+// next one may begin.
 func (l *lexer) scanStatement(i int) (end, next int) {
 	src := l.Src
 	end = i
@@ -201,7 +201,7 @@ func (l *lexer) add(kind stmtKind, pos, end int) {
 	l.Stmts = append(l.Stmts, s)
 }
 
-// directive appends a directive and follows what it does to the text after it.
+// directive appends a directive and applies its effect on the text after it.
 func (l *lexer) directive(pos, end int) {
 	word, rest := SplitWord(l.Src[pos:end])
 	switch string(word) {
@@ -251,7 +251,7 @@ func (l *lexer) directive(pos, end int) {
 	l.add(StmtDirective, pos, end)
 }
 
-// marker looks for the comments with which compilers enclose inline assembly.
+// marker recognizes the comments that compilers print around inline assembly.
 func (l *lexer) marker(pos int, comment []byte) {
 	body := bytes.TrimSpace(bytes.TrimLeft(comment, "#/;@"))
 	switch {
@@ -291,8 +291,8 @@ func SkipBlanks(src []byte, i int) int {
 	return i
 }
 
-// skipString returns the index after the string that starts at i; a line's end
-// ends it, too.
+// skipString returns the index after the string that starts at i; the end of
+// the line also ends a string.
 func skipString(src []byte, i int) int {
 	for i++; i < len(src) && src[i] != '\n'; i++ {
 		switch src[i] {
@@ -307,7 +307,7 @@ func skipString(src []byte, i int) int {
 	return i
 }
 
-// symbolChar tells the characters of symbols that need no quotes.
+// symbolChar holds the characters of symbols that need no quotes.
 var symbolChar = func() (t [256]bool) {
 	for c := range t {
 		t[c] = c >= '0' && c <= '9' || c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z' ||
@@ -327,8 +327,8 @@ func ScanSymbol(src []byte, i int) (end int, ok bool) {
 	return end, end > i
 }
 
-// Unquote returns the symbol without the quotes around it. Escapes stay: the
-// symbol is compared with and printed into assembly text only.
+// Unquote returns the symbol without its quotes. It keeps escapes, since
+// symbols are compared only with assembly text and printed only into it.
 func Unquote(sym []byte) []byte {
 	if len(sym) >= 2 && sym[0] == '"' && sym[len(sym)-1] == '"' {
 		return sym[1 : len(sym)-1]

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// machOShortSections are the directives that name a section.
+// machOShortSections maps directives to the section that they stand for.
 var machOShortSections = map[string]string{
 	".text":         "__TEXT,__text,regular,pure_instructions",
 	".data":         "__DATA,__data",

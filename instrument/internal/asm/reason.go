@@ -2,8 +2,8 @@ package asm
 
 import "fmt"
 
-// Reason is why a function, or its blocks, got no probes, or stay where they
-// are; 0 for none.
+// Reason says why a function or its blocks got no probes, or why they stay in
+// place; 0 means no reason.
 type Reason byte
 
 const (
@@ -17,33 +17,32 @@ const (
 	SkipGroup
 	// SkipListed: [Options.Skip] said so.
 	SkipListed
-	// SkipOutlined: made by the machine outliner, which gives its functions a
-	// calling convention of their own.
+	// SkipOutlined: made by LLVM's machine outliner, which gives its functions
+	// their own calling conventions.
 	SkipOutlined
 	// SkipXRay: has sleds for XRay, which probes would break.
 	SkipXRay
 	// SkipFragment: the cold part of another function, which its entry probe
 	// covers. Fragments get records of their own under block coverage.
 	SkipFragment
-	// SkipSection: in a section that is not code by its flags.
+	// SkipSection: in a section whose flags do not mark it as code.
 	SkipSection
 	// SkipInstructionSet: ARM code older than the probes need.
 	SkipInstructionSet
 	// SkipJumpTable: has jump tables with narrow entries, which block probes
-	// would make overflow. clang has -mllvm
-	// -aarch64-enable-compress-jump-tables=false against them, gcc
-	// -fno-jump-tables.
+	// would overflow. clang avoids them with -mllvm
+	// -aarch64-enable-compress-jump-tables=false, gcc with -fno-jump-tables.
 	SkipJumpTable
-	// SkipBranchRange: so large that block probes would put branches out of
-	// their range.
+	// SkipBranchRange: so large that block probes would push branch targets out
+	// of range.
 	SkipBranchRange
 	// SkipMacro: has assembler macros or conditionals.
 	SkipMacro
 
 	// UseNew: the profile does not know the function.
 	UseNew
-	// UseStale: the profile has only functions of that name with another
-	// control flow graph.
+	// UseStale: the profile knows the name, but with another control flow
+	// graph.
 	UseStale
 	// UseSection: in a section that the source or an option has chosen.
 	UseSection
@@ -52,22 +51,22 @@ const (
 	UseShared
 	// UseOpaque: defined or entered in inline assembly or macros.
 	UseOpaque
-	// UseFragment: the cold part of another function. The compiler has put it
-	// with other cold code.
+	// UseFragment: the cold part of another function, which the compiler has
+	// already placed with other cold code.
 	UseFragment
-	// UseFormat: Mach-O has no sections for the purpose; the linker's order
-	// file places its functions.
+	// UseFormat: Mach-O has no sections for hot and cold code; the linker's
+	// order file places functions.
 	UseFormat
 	// UseTarget: blocks are moved on x86_64 with ELF only.
 	UseTarget
-	// UseUnwind: has unwind information that cannot be computed anew.
+	// UseUnwind: has unwind information that cannot be recomputed.
 	UseUnwind
-	// UseDirective: has data or directives of unknown effect between its
+	// UseDirective: has data, or directives of unknown effect, among its
 	// instructions.
 	UseDirective
 	// UseBlocks: its blocks could not be recovered.
 	UseBlocks
-	// UseTable: its exception table has a form that is not understood.
+	// UseTable: its exception table has an unknown form.
 	UseTable
 )
 
@@ -99,7 +98,7 @@ var reasons = [...]string{
 	UseTable:            "exception table of an unknown form",
 }
 
-// String says the reason in a few words; "" for 0.
+// String returns the reason in a few words; "" for 0.
 func (r Reason) String() string {
 	if int(r) < len(reasons) {
 		return reasons[r]

@@ -2,8 +2,8 @@ package asm
 
 import "bytes"
 
-// table is data with the addresses of labels, or their distances to a base:
-// mostly jump tables.
+// table is data that holds the addresses of labels, or their distances to a
+// base: mostly a jump table.
 type table struct {
 	label   int32
 	entries []int32 // labels, in order
@@ -30,9 +30,9 @@ type references struct {
 	*File
 	table   int32 // index into file.tables, -1 outside of data
 	mention []int32
-	// The tables of exception handling print call sites as start − function,
-	// end − start, landing pad − function: the start is held until the second
-	// difference confirms it, then a landing pad is expected.
+	// Exception tables print a call site as start − function, end − start,
+	// landing pad − function. siteStart holds the start until the second
+	// difference confirms it; the next operand is then a landing pad.
 	siteStart int32
 	held      bool
 	expectPad bool
@@ -119,8 +119,8 @@ func (r *references) directive(s *Stmt) {
 	}
 }
 
-// exceptionTable reads a directive of a language-specific data area. What does
-// not look like a call site is taken for a landing pad.
+// exceptionTable reads a directive of a language-specific data area (LSDA). It
+// takes every label that is not part of a call site for a landing pad.
 func (r *references) exceptionTable(operand []byte) {
 	ids := r.mentions(operand)
 	switch {
@@ -140,6 +140,8 @@ func (r *references) exceptionTable(operand []byte) {
 	}
 }
 
+// flushCallSite ends a call site; a start that no second difference has
+// confirmed is taken for a landing pad.
 func (r *references) flushCallSite() {
 	if r.held {
 		r.Labels.All[r.siteStart].Uses |= UsedAsPad
@@ -147,14 +149,14 @@ func (r *references) flushCallSite() {
 	r.held, r.expectPad = false, false
 }
 
-// use adds a use to all labels in functions that the text mentions.
+// use adds a use to every label that the text mentions.
 func (r *references) use(text []byte, how labelUses) {
 	for _, id := range r.mentions(text) {
 		r.Labels.All[id].Uses |= how
 	}
 }
 
-// AppendMentions appends the private labels in the text, in order.
+// AppendMentions appends the private labels that the text mentions, in order.
 func (f *File) AppendMentions(dst []int32, text []byte) []int32 {
 	first := byte('.')
 	if f.Target.Format == MachO {
@@ -193,10 +195,11 @@ func (r *references) mentions(text []byte) []int32 {
 	return r.mention
 }
 
-// isBlockName tells by their names the labels that compilers print for basic
-// blocks: .L12 of gcc and .LBB3_12 of LLVM. Others, as those for debug
-// information, stand in the middle of blocks. llvm is set for the latter,
-// which LLVM prints only for blocks that are reached other than from above.
+// isBlockName recognizes the labels that compilers print for basic blocks by
+// their names: .L12 of gcc and .LBB3_12 of LLVM. Other labels, such as those
+// for debug information, stand in the middle of blocks. llvm is set for LLVM's,
+// which it prints only for blocks that control can reach other than by falling
+// through.
 func (t Target) isBlockName(name []byte) (is, llvm bool) {
 	if t.Format == ELF {
 		if len(name) == 0 || name[0] != '.' {
@@ -225,7 +228,7 @@ func allDigits(b []byte) bool {
 	return len(b) > 0
 }
 
-// leads reports whether a basic block begins at the label.
+// leads reports whether the label begins a basic block.
 func (f *File) leads(id int32) bool {
 	l := &f.Labels.All[id]
 	if l.Uses&(usedByBranch|usedByOther) != 0 {

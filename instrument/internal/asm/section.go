@@ -2,25 +2,25 @@ package asm
 
 import "bytes"
 
-// Sections that MIP records go into, in segment __DATA on Mach-O.
+// Sections of MIP records, in segment __DATA on Mach-O.
 const (
 	RawSection = "__llvm_mipraw" // raw records, which probes write to
 	MapSection = "__llvm_mipmap" // map records; not loaded on ELF
 )
 
-// Section is a section of the file's own.
+// Section is a section of the assembly file.
 type Section struct {
-	// key tells sections apart: name, group and unique number.
+	// Key identifies the section: name, group and unique number.
 	Name, Key string
 	Group     string // with its quotes, if any; "" outside of groups
-	Comdat    bool   // group is a COMDAT
+	Comdat    bool   // Group is a COMDAT
 	Code      bool
 	Loaded    bool // part of the running program
 	Exception bool // language-specific tables of exception handling
 	sled      bool // the index of XRay sleds
 }
 
-// sectionTracker follows the directives that change sections.
+// sectionTracker follows the directives that switch sections.
 type sectionTracker struct {
 	*File
 	byKey          map[string]int32
@@ -39,8 +39,8 @@ func (f *File) trackSections() error {
 	t.other = t.current
 	for i := range f.Stmts {
 		s := &f.Stmts[i]
-		// Section changes inside macros take effect where the macro is used,
-		// which nothing follows: compilers print none.
+		// A switch inside a macro takes effect where the macro is used. Nothing
+		// here follows those, since compilers print none.
 		if s.Kind == StmtDirective && s.Opaque != macro {
 			if err := t.directive(f.Text(s)); err != nil {
 				return err
@@ -123,7 +123,8 @@ func SplitArgs(text []byte) [][]byte {
 	return append(args, bytes.TrimSpace(text[start:]))
 }
 
-// IsSectionDirective reports whether a directive enters a section by its name.
+// IsSectionDirective reports whether a directive switches to a section by its
+// name.
 func IsSectionDirective(text []byte) bool {
 	word, _ := SplitWord(text)
 	switch string(word) {

@@ -28,8 +28,8 @@ func (a Arch) String() string {
 	return fmt.Sprintf("Arch(%d)", byte(a))
 }
 
-// ObjectFormat is the format of the objects that an assembly file is for: its
-// section directives and relocations depend on it.
+// ObjectFormat is the object format that the assembly file is for; section
+// directives and relocations depend on it.
 type ObjectFormat byte
 
 const (
@@ -48,8 +48,8 @@ func (f ObjectFormat) String() string {
 	return fmt.Sprintf("ObjectFormat(%d)", byte(f))
 }
 
-// Target is what an assembly file is for. The zero value means that it is to be
-// found out.
+// Target is the instruction set and object format of an assembly file. The zero
+// value means that they are to be inferred.
 type Target struct {
 	Arch   Arch
 	Format ObjectFormat
@@ -58,8 +58,8 @@ type Target struct {
 // String returns "ARCH-FORMAT".
 func (t Target) String() string { return t.Arch.String() + "-" + t.Format.String() }
 
-// Triple returns a triple that [ParseTriple] makes the target of; "" for the zero
-// value.
+// Triple returns a triple that [ParseTriple] maps to the target; "" for the
+// zero value.
 func (t Target) Triple() string {
 	switch {
 	case t == Target{}:
@@ -70,7 +70,7 @@ func (t Target) Triple() string {
 	return t.Arch.String() + "-linux"
 }
 
-// PointerSize is the width of addresses in bytes.
+// PointerSize returns the width of addresses in bytes.
 func (t Target) PointerSize() int {
 	if t.Arch == ARM {
 		return 4
@@ -78,7 +78,7 @@ func (t Target) PointerSize() int {
 	return 8
 }
 
-// check returns an error for combinations that no code exists for.
+// check returns an error for combinations without support.
 func (t Target) check() error {
 	switch {
 	case t.Arch != X86_64 && t.Arch != AArch64 && t.Arch != ARM,
@@ -89,8 +89,9 @@ func (t Target) check() error {
 	return nil
 }
 
-// ParseTriple returns the target that a triple such as x86_64-pc-linux-gnu or
-// arm64-apple-macos13 names, as compilers print it for -dumpmachine; the zero value for "".
+// ParseTriple returns the target of a triple such as x86_64-pc-linux-gnu or
+// arm64-apple-macos13, as compilers print it for -dumpmachine, and the zero
+// value for "".
 func ParseTriple(triple string) (Target, error) {
 	if triple == "" {
 		return Target{}, nil
@@ -119,8 +120,8 @@ func ParseTriple(triple string) (Target, error) {
 	return t, t.check()
 }
 
-// DetectTarget finds out what an assembly file is for by the directives and
-// registers in it. A driver that knows the triple should use [ParseTriple].
+// DetectTarget infers the target of an assembly file from its directives and
+// registers. A driver that knows the triple should use [ParseTriple].
 func DetectTarget(src []byte) (Target, error) {
 	t := Target{Format: ELF}
 	for line := range bytes.Lines(src) {
@@ -160,7 +161,8 @@ func DetectTarget(src []byte) (Target, error) {
 	return t, t.check()
 }
 
-// archOfLine guesses by the look of an instruction; 0 if it does not tell.
+// archOfLine guesses the instruction set from one instruction; 0 if that does
+// not tell.
 func archOfLine(line []byte) Arch {
 	word, rest := SplitWord(line)
 	switch string(word) {

@@ -9,16 +9,16 @@ import (
 	"github.com/profuse-pgo/profuse/instrument/internal/asm"
 )
 
-// cfiState is what call frame information says at an instruction, on x86_64.
-// States are not changed once they are in use.
+// cfiState is the call frame information in effect at an instruction on x86_64.
+// A state that is in use does not change.
 type cfiState struct {
-	register string    // of the CFA; "" is the initial one
-	offset   int       // of the CFA from it
-	rules    []cfiRule // by register; registers without one are as at entry
+	register string    // of the CFA; "" means the initial one
+	offset   int       // of the CFA from the register
+	rules    []cfiRule // by register; the others hold their values at entry
 }
 
-// cfiRule is the directive for a register, .cfi_offset REGISTER, N say, whose
-// offset is relative to the CFA and so the same wherever it stands.
+// cfiRule is the directive for a register, such as .cfi_offset REGISTER, N. Its
+// offset is relative to the CFA, so the directive means the same at any place.
 type cfiRule struct {
 	register, directive, operand string
 }
@@ -33,8 +33,8 @@ func (s *cfiState) equal(t *cfiState) bool {
 	return s == t || s.register == t.register && s.offset == t.offset && slices.Equal(s.rules, t.rules)
 }
 
-// with returns the state with another rule for a register; without one it is
-// restored.
+// with returns the state with another rule for a register; an empty directive
+// restores the register.
 func (s cfiState) with(register, directive, operand string) cfiState {
 	rules := slices.Clone(s.rules)
 	i, found := slices.BinarySearchFunc(rules, register, func(r cfiRule, name string) int { return cmp.Compare(r.register, name) })
@@ -58,9 +58,9 @@ type cfiTracker struct {
 	personality, lsda []byte
 }
 
-// directive follows one; changes is set for those that change the state, which
-// have to be printed anew when code moves. ok is false for what has effects
-// that are not known.
+// directive applies a directive. changes is set for directives that change the
+// state, which have to be printed again when code moves. ok is false for
+// directives of unknown effect.
 func (t *cfiTracker) directive(text []byte) (changes, ok bool) {
 	word, rest := asm.SplitWord(text)
 	args := asm.SplitArgs(rest)
@@ -125,7 +125,7 @@ func (t *cfiTracker) directive(text []byte) (changes, ok bool) {
 
 func isCFI(text []byte) bool { return bytes.HasPrefix(text, []byte(".cfi_")) }
 
-// appendCFI appends the directives that lead from one state to another.
+// appendCFI appends the directives that change one state into another.
 func appendCFI(dst []byte, from, to *cfiState) []byte {
 	line := func(parts ...string) {
 		dst = append(dst, '\t')

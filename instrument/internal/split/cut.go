@@ -7,7 +7,7 @@ import (
 	"github.com/profuse-pgo/profuse/instrument/internal/asm"
 )
 
-// cutBlocks takes the marked blocks out of the function and appends them to the
+// cutBlocks removes the marked blocks from the function and appends them to the
 // end of the file.
 func (s *Splitter) cutBlocks(flags string) {
 	s.cutFromHot()
@@ -35,19 +35,20 @@ func (s *Splitter) cutBlocks(flags string) {
 	}
 }
 
-// coldPart prints the blocks that leave a function, as a function of their own.
+// coldPart prints the blocks that move out of a function as a function of their
+// own.
 type coldPart struct {
 	*Splitter
 	text       []byte
-	start      string // begins all of its labels
+	start      string // prefix of all its labels
 	syntax     asm.X86Syntax
 	unwinds    bool // it has call frame information
 	needsTable bool // it has an exception table
 	hasLines   bool // it has line numbers
 
 	current  *cfiState // at the end of the text
-	sites    int       // entries of the exception table so far
-	openSite int       // the entry that has not ended, -1 for none
+	sites    int       // number of entries of the exception table so far
+	openSite int       // the open entry, -1 for none
 }
 
 func (c *coldPart) line(parts ...string) {
@@ -57,7 +58,7 @@ func (c *coldPart) line(parts ...string) {
 	c.text = append(c.text, '\n')
 }
 
-// begin prints what precedes the first block.
+// begin prints the directives before the first block.
 func (c *coldPart) begin(name, flags string) {
 	c.line("\t.section\t", asm.QuoteLike(nil, ".text.unlikely."+c.fn.Name), ",", flags)
 	c.line("\t.type\t", name, ", @function")
@@ -73,9 +74,9 @@ func (c *coldPart) begin(name, flags string) {
 	}
 }
 
-// block prints a block, and a jump to the next one if that stays.
+// block prints a block, and a jump if the next block stays.
 func (c *coldPart) block(b int) {
-	needsLine := !c.cut[b-1] // the block before has not set it
+	needsLine := !c.cut[b-1] // the previous block has not set the line
 	c.line(c.startLabel(b), ":")
 	for _, i := range c.own[c.parts[b].first:c.parts[b].last] {
 		st := &c.Stmts[i]
@@ -99,8 +100,8 @@ func (c *coldPart) block(b int) {
 	}
 }
 
-// code prints an instruction, and before it what is in effect there and not yet
-// at the end of the text: call frame information, line, entry of the exception
+// code prints an instruction, preceded by the directives that it needs and that
+// are not yet in effect: call frame information, line, entry of the exception
 // table, syntax.
 func (c *coldPart) code(i int32, needsLine bool) {
 	if c.unwinds && !c.state[i].equal(c.current) {
@@ -135,7 +136,7 @@ func (c *coldPart) endSite() {
 	}
 }
 
-// end prints what follows the last block.
+// end prints the directives after the last block.
 func (c *coldPart) end(name string) {
 	c.endSite()
 	c.line(c.start, "z:")
@@ -145,7 +146,7 @@ func (c *coldPart) end(name string) {
 	c.line("\t.size\t", name, ", ", c.start, "z-", c.start, "s")
 }
 
-// cutFromHot prepares the edits to what stays of the function.
+// cutFromHot prepares the edits to the remaining part of the function.
 func (s *Splitter) cutFromHot() {
 	insert := func(pos int, text string) { s.edits = append(s.edits, asm.Insertion(pos, text)) }
 	remove := func(i int32) { s.edits = append(s.edits, s.wholeLine(int(s.Stmts[i].Pos), int(s.Stmts[i].End))) }
@@ -208,8 +209,8 @@ func (s *Splitter) cutFromHot() {
 	}
 }
 
-// join makes the code right between block b, which stays, and block to, the
-// next that does.
+// join repairs the control flow from block b, which stays, to block to, the
+// next block that stays.
 func (s *Splitter) join(b, to int, insert func(int, string), remove func(int32)) {
 	p := &s.parts[b]
 	last := s.own[p.end]
@@ -226,7 +227,7 @@ func (s *Splitter) join(b, to int, insert func(int, string), remove func(int32))
 	}
 }
 
-// changesCFI reports whether a directive changes the state that is printed
+// changesCFI reports whether a directive changes the state, which is printed
 // anew.
 func (s *Splitter) changesCFI(text []byte) bool {
 	if !isCFI(text) {
@@ -240,8 +241,8 @@ func (s *Splitter) changesCFI(text []byte) bool {
 	return true
 }
 
-// wholeLine returns the edit that removes a statement, with its line if nothing
-// else is there but a comment.
+// wholeLine returns the edit that removes a statement, and its line if the line
+// holds nothing else but a comment.
 func (s *Splitter) wholeLine(pos, end int) asm.Edit {
 	from, to := pos, asm.SkipBlanks(s.Src, end)
 	for from > 0 && (s.Src[from-1] == ' ' || s.Src[from-1] == '\t') {
@@ -258,8 +259,8 @@ func isLoc(text []byte) bool {
 	return string(word) == ".loc"
 }
 
-// plainLoc returns a .loc directive without what belongs to the place where it
-// stood: view numbers, and marks of prologue and epilogue.
+// plainLoc returns a .loc directive without the options that hold only for its
+// original place: view numbers, and marks of prologue and epilogue.
 func plainLoc(text []byte) string {
 	fields := bytes.Fields(text)
 	n := 1
@@ -276,14 +277,14 @@ func plainLoc(text []byte) string {
 	return string(bytes.Join(keep, []byte(" ")))
 }
 
-// syntaxBefore is the syntax at statement i, or the end.
+// syntaxBefore returns the syntax in effect before statement i, or at the end.
 func (s *Splitter) syntaxBefore(i int) asm.X86Syntax {
 	if i == 0 {
 		return asm.AttPrefix
 	}
 	syntax := s.Stmts[i-1].Syntax
 	if st := &s.Stmts[i-1]; st.Kind == asm.StmtDirective {
-		switch string(s.Text(st)) { // the directive itself has that before it
+		switch string(s.Text(st)) { // the directive itself stands in the previous syntax
 		case ".att_syntax", ".att_syntax prefix":
 			syntax = asm.AttPrefix
 		case ".intel_syntax noprefix":
@@ -293,7 +294,7 @@ func (s *Splitter) syntaxBefore(i int) asm.X86Syntax {
 	return syntax
 }
 
-// appendSyntax changes from one syntax to another.
+// appendSyntax switches from one syntax to another.
 func appendSyntax(dst []byte, from, to asm.X86Syntax) ([]byte, asm.X86Syntax) {
 	if from == to {
 		return dst, to
@@ -304,8 +305,8 @@ func appendSyntax(dst []byte, from, to asm.X86Syntax) ([]byte, asm.X86Syntax) {
 	}[to]...), to
 }
 
-// needsTable reports whether the cold part needs an exception table: without
-// one, exceptions pass through.
+// needsTable reports whether the cold part needs an exception table. Without
+// one, exceptions pass through it.
 func (s *Splitter) needsTable() bool {
 	if s.cfi.lsda == nil || s.cfi.personality == nil {
 		return false
@@ -323,7 +324,7 @@ func (s *Splitter) needsTable() bool {
 	return false
 }
 
-// appendTable prints an exception table with entries that let exceptions pass.
+// appendTable prints an exception table whose entries let exceptions pass.
 func (s *Splitter) appendTable(t []byte, start, flags string, sites int) []byte {
 	line := func(parts ...string) {
 		for _, p := range parts {

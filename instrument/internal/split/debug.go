@@ -7,14 +7,14 @@ import (
 	"github.com/profuse-pgo/profuse/instrument/internal/asm"
 )
 
-// Compilers list the code of a compilation unit in its debug information, and
-// nothing in that can be extended in text. So cold parts get a unit of their
-// own, of DWARF 4 as all consumers read it, with a subprogram for each, that
-// has the line table of the file. Variables and inlined functions are not in
-// it.
+// Compilers list a compilation unit's code ranges in its debug information,
+// which cannot be extended in the assembly text. Cold parts therefore get a
+// unit of their own, of DWARF 4 since all consumers read it, with a subprogram
+// for each part and the line table of the file. It describes no variables and
+// no inlined functions.
 
-// coldUnit is a cold part with line numbers: start and end are label+"s" and
-// label+"z".
+// coldUnit is a cold part with line numbers; label+"s" marks its start and
+// label+"z" its end.
 type coldUnit struct{ name, label string }
 
 // lineTables are the labels of the line table, of LLVM and gcc.
@@ -37,7 +37,7 @@ const (
 	dwFormSecOffset  = 0x17
 )
 
-// appendDebugUnit appends the unit of all cold parts with lines.
+// appendDebugUnit appends the unit that describes all cold parts with lines.
 func (s *Splitter) appendDebugUnit(t []byte) []byte {
 	table := ""
 	for _, name := range lineTables {
@@ -95,8 +95,8 @@ func (s *Splitter) appendDebugUnit(t []byte) []byte {
 	return t
 }
 
-// sourceFile returns the name and folder of the source, escaped as in the
-// text, as far as .file directives tell.
+// sourceFile returns the name and folder of the source, escaped as in the text,
+// or "" if no .file directive gives them.
 func (s *Splitter) sourceFile() (name, dir string) {
 	for i := range s.Stmts {
 		st := &s.Stmts[i]
@@ -106,7 +106,7 @@ func (s *Splitter) sourceFile() (name, dir string) {
 		}
 		if rest = bytes.TrimSpace(rest); len(rest) > 0 && rest[0] == '"' {
 			name = string(asm.Unquote(rest))
-		} else if rest, ok := bytes.CutPrefix(rest, []byte("0 ")); ok { // of DWARF 5
+		} else if rest, ok := bytes.CutPrefix(rest, []byte("0 ")); ok { // DWARF 5
 			rest = bytes.TrimLeft(rest, " \t")
 			if end, ok := asm.ScanSymbol(rest, 0); ok && rest[0] == '"' && len(bytes.TrimSpace(rest[end:])) > 0 {
 				dir = string(rest[1 : end-1])

@@ -4,13 +4,13 @@
 // text of x86_64 ELF that compilers print; package instrument decides which
 // blocks did not run.
 //
-// Where control falls through from one part into the other the package adds a
-// jump. Branches need no change, since the assembler chooses their form, and jump
-// tables hold distances that have relocations. Call frame information is computed
-// for each instruction and printed anew in both parts.
+// Where control falls through from one part into the other, the package adds a
+// jump. Branches need no change, since the assembler chooses their form, and
+// jump tables hold distances that have relocations. The package computes the
+// call frame information at each instruction and prints it anew in both parts.
 //
-// These blocks stay: blocks with inline assembly, landing pads, blocks with calls
-// that lead to a landing pad, and blocks with labels whose distance to other
-// labels is computed. Labels that only debug information refers to stay where
-// they are, among the code that is left.
+// Four kinds of blocks stay: blocks with inline assembly, landing pads, blocks
+// with calls that lead to a landing pad, and blocks with labels whose distance
+// to other labels is computed. Labels that only debug information refers to
+// stay in place, in the remaining code.
 package split

@@ -6,21 +6,21 @@ import (
 	"github.com/profuse-pgo/profuse/instrument/internal/asm"
 )
 
-// ties is what becomes of a label when the code after it moves elsewhere.
+// ties says what becomes of a label when the code after it moves away.
 type ties byte
 
 const (
-	// goesAlong: control reaches it, by means that work across sections.
+	// goesAlong: control reaches the label, by means that work across sections.
 	goesAlong ties = 1 << iota
-	// staysBehind: something computes its distance from other places in the
-	// section, as debug information does. Ranges that end there then cover what
-	// is left of the code.
+	// staysBehind: something computes the label's distance from other places in
+	// the section, as debug information does. A range that ends at the label
+	// then covers the remaining code.
 	staysBehind
-	// fixed: neither is possible.
+	// fixed: the label can neither move nor stay, so its block cannot move.
 	fixed
 )
 
-// findTies finds the ties of all labels.
+// findTies returns the ties of all labels.
 func findTies(f *asm.File) []ties {
 	t := make([]ties, len(f.Labels.All))
 	add := func(text []byte, how ties) {
@@ -54,12 +54,12 @@ func findTies(f *asm.File) []ties {
 	return t
 }
 
-// reachesFar reports whether an instruction that mentions one label can do so
+// reachesFar reports whether an instruction that mentions one label could do so
 // from another section.
 func reachesFar(f *asm.File, text []byte, label int32) bool {
 	word, rest := asm.SplitWord(text)
 	if bytes.HasPrefix(word, []byte("loop")) || bytes.HasSuffix(word, []byte("cxz")) || string(word) == "xbegin" {
-		return false // displacements of a byte, or not worth a thought
+		return false // byte displacements, or too rare to matter
 	}
 	// Differences of labels.
 	name := f.Text(&f.Stmts[f.Labels.All[label].Stmt])
@@ -73,7 +73,7 @@ func reachesFar(f *asm.File, text []byte, label int32) bool {
 		!bytes.Contains(bytes.ToLower(before), []byte("short"))
 }
 
-// tieDirective finds what a directive needs of the labels in it.
+// tieDirective adds the ties that a directive imposes on the labels in it.
 func tieDirective(f *asm.File, t []ties, s *asm.Stmt, text []byte) {
 	word, rest := asm.SplitWord(text)
 	sec := &f.Sections[s.Section]
@@ -96,8 +96,8 @@ func tieDirective(f *asm.File, t []ties, s *asm.Stmt, text []byte) {
 			how = goesAlong
 		case len(ids) == 2 && bytes.Count(arg, []byte("-")) == 1 && bytes.IndexByte(arg, '+') < 0 && bytes.IndexByte(arg, '(') < 0 &&
 			f.Stmts[f.Labels.All[ids[1]].Stmt].Section == s.Section:
-			// The distance from a place in the section itself is one from here,
-			// for which there are relocations.
+			// The distance from a place in the table's own section is relative
+			// to the directive, and relocations exist for that.
 			t[ids[0]] |= goesAlong
 			ids = ids[1:]
 		}

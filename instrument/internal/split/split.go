@@ -7,27 +7,27 @@ import (
 	"github.com/profuse-pgo/profuse/instrument/internal/asm"
 )
 
-// UseStem is part of all labels that splitting adds.
+// UseStem is part of every label that splitting adds.
 const UseStem = ".Lmipuse_"
 
 // Splitter splits the functions of a file.
 type Splitter struct {
 	*asm.File
-	ties     []ties  // of all labels; nil before the first function
+	ties     []ties  // of all labels; nil before the first function is split
 	entered  []int32 // the first statement that enters each section, -1 for none
 	edits    []asm.Edit
-	tailText []byte // goes to the end of the file
+	tailText []byte // text for the end of the file
 
-	// Of the function at hand.
+	// State of the current function.
 	id    int32
 	fn    *asm.Function
 	parts []part
-	own   []int32             // its statements, in its own section
+	own   []int32             // its statements in its own section
 	state map[int32]*cfiState // at each of its instructions
-	cfi   cfiTracker          // at its end
+	cfi   cfiTracker          // state at its end
 	sites []callSite          // of its exception table
 	locs  map[int32][]byte    // the .loc in effect at each instruction
-	block []int32             // of each statement in own, -1 after the last
+	block []int32             // block of each statement in own, -1 after the last
 	ran   []bool              // per block
 	cut   []bool              // per block: it moves
 	// coldUnits are the cold parts with line numbers.
@@ -39,7 +39,7 @@ type part struct {
 	first, last int32 // statements in own: [first, last)
 	end         int32 // its last instruction, -1 if it has none
 	fixed       bool
-	falls       bool // control can get from its end to the next block
+	falls       bool // control can reach the next block from its end
 }
 
 // New returns a Splitter for a file.
@@ -57,8 +57,8 @@ func New(f *asm.File) *Splitter {
 	return s
 }
 
-// Function moves the blocks of a function that did not run, as far as that pays.
-// It returns how many, or why it could move none.
+// Function moves those blocks of a function that did not run, where the move
+// pays. It returns the number of blocks moved, or why it could move none.
 func (s *Splitter) Function(id int32, ran []bool) (moved int, why asm.Reason) {
 	if s.ties == nil {
 		if bytes.Contains(s.Src, []byte(UseStem)) {
@@ -86,7 +86,7 @@ func (s *Splitter) Function(id int32, ran []bool) (moved int, why asm.Reason) {
 	return moved, 0
 }
 
-// Finish returns the edits to the file, and the text for its end.
+// Finish returns the edits to the file and the text to append to it.
 func (s *Splitter) Finish() (edits []asm.Edit, tailText []byte) {
 	if len(s.tailText) > 0 && s.coldUnits != nil {
 		s.tailText = s.appendDebugUnit(s.tailText)
@@ -94,8 +94,8 @@ func (s *Splitter) Finish() (edits []asm.Edit, tailText []byte) {
 	return s.edits, s.tailText
 }
 
-// sectionFlags returns the flags and group of a section as they are to be
-// printed, if they are those of code and nothing else.
+// sectionFlags returns the flags and group of a section as .section takes them;
+// ok is false unless the flags are those of plain code.
 func (s *Splitter) sectionFlags(section int32) (flags string, ok bool) {
 	sec := &s.Sections[section]
 	if s.entered[section] < 0 {
@@ -120,7 +120,7 @@ func (s *Splitter) sectionFlags(section int32) (flags string, ok bool) {
 }
 
 // collect finds the statements of the function, and the call frame information
-// and line in effect at each instruction.
+// and the line in effect at each instruction.
 func (s *Splitter) collect() asm.Reason {
 	s.own, s.state, s.locs = s.own[:0], map[int32]*cfiState{}, map[int32][]byte{}
 	s.cfi, s.sites = cfiTracker{}, nil
@@ -171,8 +171,8 @@ func (s *Splitter) collect() asm.Reason {
 	return 0
 }
 
-// namesOnly reports whether the directive is about symbols, or has no effect
-// at its place.
+// namesOnly reports whether the directive concerns symbols alone, or has no
+// effect at its place.
 func namesOnly(text []byte) bool {
 	word, _ := asm.SplitWord(text)
 	switch string(word) {
@@ -182,7 +182,7 @@ func namesOnly(text []byte) bool {
 	return false
 }
 
-// isNumericData reports whether the directive is for bytes of an instruction,
+// isNumericData reports whether the directive spells bytes of an instruction,
 // such as the prefixes in accesses to thread-local storage.
 func isNumericData(text []byte) bool {
 	word, rest := asm.SplitWord(text)
@@ -193,7 +193,7 @@ func isNumericData(text []byte) bool {
 	return false
 }
 
-// divide finds the statements of each block, and the blocks that cannot move.
+// divide finds the statements of each block and the blocks that cannot move.
 func (s *Splitter) divide() asm.Reason {
 	n := len(s.fn.Blocks)
 	s.parts = make([]part, n)
@@ -226,7 +226,7 @@ func (s *Splitter) divide() asm.Reason {
 	s.parts[0].fixed = true
 	for b := range s.parts {
 		s.inspect(&s.parts[b])
-		// There is no place for a jump in a block without instructions.
+		// A block without instructions has no place for a jump.
 		if b > 0 && s.parts[b-1].end < 0 {
 			s.parts[b].fixed = true
 		}
@@ -234,7 +234,7 @@ func (s *Splitter) divide() asm.Reason {
 	return 0
 }
 
-// inspect decides whether a block can move, and whether it falls through.
+// inspect decides whether a block can move and whether it falls through.
 func (s *Splitter) inspect(p *part) {
 	p.falls = true
 	if p.end < 0 {
@@ -264,22 +264,22 @@ func (s *Splitter) inspect(p *part) {
 	}
 }
 
-// What a move costs and gains, in bytes, by and large.
+// Approximate cost and gain of a move, in bytes.
 const (
 	instructionBytes = 4
-	longBranchBytes  = 4 // more than a short branch
+	longBranchBytes  = 4 // more than a short branch takes
 	jumpBytes        = 5
 )
 
-// chooseBlocks marks the blocks that move and returns their number. Runs of
-// blocks that would leave more jumps than they take away stay.
+// chooseBlocks marks the blocks that move and returns their number. A run of
+// blocks stays if moving it would add more jumps than it saves.
 func (s *Splitter) chooseBlocks() (moved int) {
 	n := len(s.parts)
 	s.cut = make([]bool, n)
 	for b := range s.parts {
 		s.cut[b] = !s.ran[b] && !s.parts[b].fixed
 	}
-	run := make([]int, n) // that a block is in, counting from 1
+	run := make([]int, n) // number of the run that a block is in, from 1
 	gain := []int{0}
 	for b := 1; b < n; b++ {
 		if !s.cut[b] {
@@ -310,8 +310,8 @@ func (s *Splitter) chooseBlocks() (moved int) {
 	return moved
 }
 
-// entryCost is what it costs to get into a run of blocks from the one before,
-// beyond a long branch.
+// entryCost returns the bytes that control needs to get into a run of blocks
+// from the block before it, beyond a long branch.
 func (s *Splitter) entryCost(from int) int {
 	if !s.parts[from-1].falls {
 		return 0
@@ -326,7 +326,7 @@ func (s *Splitter) entryCost(from int) int {
 	return jumpBytes - longBranchBytes
 }
 
-// invertedBranches has the conditions of x86 with their opposites.
+// invertedBranches maps the conditional branches of x86 to their opposites.
 var invertedBranches = func() map[string]string {
 	m := map[string]string{}
 	for _, pair := range [][2]string{
@@ -351,8 +351,8 @@ var invertedBranches = func() map[string]string {
 	return m
 }()
 
-// inverted returns the opposite of the conditional branch at the end of a
-// block if it leads to block to, which then may follow.
+// inverted returns the opposite of the conditional branch at the end of block b
+// if the branch leads to block to, which can then follow directly.
 func (s *Splitter) inverted(b, to int) (mnemonic string, ok bool) {
 	word, target := s.lastBranch(b)
 	return invertedBranches[word], to < len(s.parts) && invertedBranches[word] != "" && s.leadsTo(target, to)
@@ -377,12 +377,12 @@ func (s *Splitter) leadsTo(target []byte, b int) bool {
 	return id >= 0 && s.Labels.All[id].Block == int32(b) && s.Stmts[s.Labels.All[id].Stmt].Fn == s.id
 }
 
-// startLabel is the label that splitting puts at the start of a block.
+// startLabel returns the label that splitting puts at the start of a block.
 func (s *Splitter) startLabel(b int) string {
 	return UseStem + strconv.Itoa(int(s.id)) + "_" + strconv.Itoa(b)
 }
 
-// coldName returns a symbol for the cold part that the file does not have.
+// coldName returns a name for the cold part that the file does not use yet.
 func (s *Splitter) coldName() string {
 	name := s.fn.Name + ".cold"
 	for n := 1; s.Labels.Find([]byte(name)) >= 0; n++ {

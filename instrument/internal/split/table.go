@@ -10,26 +10,26 @@ import (
 )
 
 // callSite is one entry of an exception table: the statements between two
-// labels, and whether exceptions in them land somewhere in the function.
+// labels, and whether exceptions in them reach a landing pad in the function.
 type callSite struct {
 	from, to int32
 	lands    bool
 }
 
-// coverage of instructions by call sites.
+// siteKind says how call sites cover an instruction.
 type siteKind byte
 
 const (
-	// siteNone: no entry. An exception ends the program.
+	// siteNone: no entry. An exception terminates the program.
 	siteNone siteKind = iota
-	// siteThrough: an entry without landing pad. Exceptions pass through.
+	// siteThrough: an entry without a landing pad. Exceptions pass through.
 	siteThrough
-	// siteLands: an entry with one.
+	// siteLands: an entry with a landing pad.
 	siteLands
 )
 
 // callSites reads the exception table that a .cfi_lsda directive names. ok is
-// false if it has not the form that compilers for x86_64 print.
+// false if the table does not have the form that compilers for x86_64 print.
 func callSites(f *asm.File, lsda []byte) (sites []callSite, ok bool) {
 	_, rest := asm.SplitWord(lsda)
 	args := asm.SplitArgs(rest)
@@ -69,7 +69,7 @@ func callSites(f *asm.File, lsda []byte) (sites []callSite, ok bool) {
 	return sites, ok && !r.failed
 }
 
-// tableReader reads directives of one section in order.
+// tableReader reads the directives of one section in order.
 type tableReader struct {
 	*asm.File
 	next    int32
@@ -77,8 +77,8 @@ type tableReader struct {
 	failed  bool
 }
 
-// ahead returns the index of the next directive, that of a statement outside of
-// the section if there is none.
+// ahead returns the index of the next directive, or of a statement outside the
+// section if none is left.
 func (r *tableReader) ahead() int32 {
 	for int(r.next) < len(r.Stmts) {
 		s := &r.Stmts[r.next]
@@ -93,7 +93,8 @@ func (r *tableReader) ahead() int32 {
 	return r.next
 }
 
-// operand returns that of the next directive, which has to be one of some.
+// operand returns the operand of the next directive, which has to be one of
+// directives.
 func (r *tableReader) operand(directives ...string) []byte {
 	i := r.ahead()
 	if r.failed || int(i) >= len(r.Stmts) || r.Stmts[i].Section != r.section {
@@ -119,7 +120,7 @@ func (r *tableReader) number(directive string) int64 {
 	return n
 }
 
-// difference reads the distance of two labels.
+// difference reads the distance between two labels.
 func (r *tableReader) difference() (ids [2]int32) {
 	text := r.operand(".uleb128")
 	a, b, ok := bytes.Cut(text, []byte("-"))
