@@ -23,8 +23,8 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// Add adds up with a fork of the merger for each worker. The order of the
-// profiles shows in the result; see [irpgo.Merger.AddAt].
+// Add adds up the profiles with a fork of the merger for each worker. The result
+// depends on the order of the profiles; see [irpgo.Merger.AddAt].
 func (c *adder) Add(ctx context.Context, j *merging.Job) (*merging.Sum, error) {
 	report := newReport(j)
 	merged, err := c.addUp(ctx, j, report)
@@ -54,8 +54,8 @@ func (c *adder) Add(ctx context.Context, j *merging.Job) (*merging.Sum, error) {
 	return sum, nil
 }
 
-// wholeSum is the sum of whose functions nothing is asked: it need not be built
-// as a profile.
+// wholeSum returns the sum if no option looks at single functions, so that it is
+// written without building a profile in memory.
 func (c *adder) wholeSum(merged *irpgo.Merged, report *mergeReport) *merging.Sum {
 	found := merged.Contents()
 	report.Accounts.Found(found.Functions, nil)
@@ -72,7 +72,7 @@ func (c *adder) wholeSum(merged *irpgo.Merged, report *mergeReport) *merging.Sum
 	}
 }
 
-// heapSum is the heap profile alone, as YAML.
+// heapSum returns the sum of which only the heap profile is written, as YAML.
 func (c *adder) heapSum(j *merging.Job, p *irpgo.Profile, report *mergeReport) *merging.Sum {
 	report.foundIn(p)
 	sum := new(merging.Sum)
@@ -94,7 +94,7 @@ func (c *adder) heapSum(j *merging.Job, p *irpgo.Profile, report *mergeReport) *
 	return sum
 }
 
-// emptiness says that a profile without functions is not what was asked for.
+// emptiness says why a profile is not worth writing; "" if it is worth writing.
 func emptiness(functions int, p *irpgo.Profile) string {
 	if functions == 0 && p.MemProf.Empty() {
 		return "no input has any function"
@@ -102,14 +102,14 @@ func emptiness(functions int, p *irpgo.Profile) string {
 	return ""
 }
 
-// collectLate puts the first garbage collection off until the heap has 32 MiB:
-// what a merge allocates first it mostly keeps. From there on the collector
-// works as ever. It is for the one merge that a process is started for.
+// collectLate delays the first garbage collection until the heap has 32 MiB,
+// because a merge keeps most of what it allocates first. Afterwards the collector
+// works as usual. It suits a process that does one merge.
 var collectLate = sync.OnceFunc(func() {
-	const percent = 800 // of the 4 MiB where the first collection would be
+	const percent = 800 // of 4 MiB, the heap size of the first collection
 	usual := debug.SetGCPercent(percent)
 	if usual < 0 {
-		debug.SetGCPercent(usual) // it is off
+		debug.SetGCPercent(usual) // the collector is off
 		return
 	}
 	runtime.AddCleanup(new([64]byte), func(usual int) { debug.SetGCPercent(usual) }, usual)
@@ -146,8 +146,8 @@ func (c *adder) addUp(ctx context.Context, j *merging.Job, report *mergeReport) 
 	return merger.Finish(), nil
 }
 
-// joinForks merges all forks into the first: the upper half into the lower, at
-// once, and again.
+// joinForks merges all forks into the first: it merges the upper half into the
+// lower half in parallel and repeats that until one is left.
 func joinForks(forks []*irpgo.Merger) error {
 	for n := len(forks); n > 1; n = (n + 1) / 2 {
 		half := (n + 1) / 2
@@ -167,7 +167,7 @@ func joinForks(forks []*irpgo.Merger) error {
 	return nil
 }
 
-// A worker adds to a fork of its own.
+// A worker adds profiles to its own fork of the merger.
 type worker struct {
 	*adder
 	gate   *kindGate
@@ -179,7 +179,7 @@ type worker struct {
 func (w *worker) add(p *merge.Profile) (brought *merge.Brought, err error) {
 	var kind irpgo.Variant
 	entered, counts := false, false
-	// Also when reading faults: the others wait for this place.
+	// Settle the place even if a mapped file faults: other workers wait for it.
 	defer func() {
 		if !entered {
 			w.merger.Skip(p.Place)
@@ -238,7 +238,7 @@ func (w *worker) addHeap(p *merge.Profile, format formats.Format) error {
 	return err
 }
 
-// admit asks whether the profile may meet the others.
+// admit asks the gate whether the profile is compatible with those before it.
 func (w *worker) admit(p *merge.Profile, r *irpgo.Reader) error {
 	v := r.Info().Variant
 	have, ok := w.gate.admit(p.Place, v&kindBits)

@@ -11,8 +11,9 @@ import (
 	"github.com/profuse-pgo/profuse/symbolize"
 )
 
-// correlations are what the programs of profiles say that were written without
-// data records and names. A program is read when a profile needs it.
+// correlations caches the correlation data of programs, for profiles written
+// without data records and names (LLVM's profile correlation). It reads a program
+// when a profile first needs it.
 type correlations struct {
 	programs *symbolize.Programs
 	warn     func(profile.Warning)
@@ -25,8 +26,8 @@ func newCorrelations(programs *symbolize.Programs, warn func(profile.Warning)) *
 	return &correlations{programs: programs, warn: warn, read: make(map[*symbolize.File]func() (*irpgo.Correlation, error))}
 }
 
-// of returns what a program says. It tells by its sections for which kind of
-// correlation it was built.
+// of returns the correlation data of a program. The program's sections tell for
+// which kind of correlation it was built.
 func (a *correlations) of(f *symbolize.File) (*irpgo.Correlation, error) {
 	a.mu.Lock()
 	read := a.read[f]
@@ -43,8 +44,9 @@ func (a *correlations) of(f *symbolize.File) (*irpgo.Correlation, error) {
 	return read()
 }
 
-// forProfile returns what completes a profile of the binaries with these ids:
-// the first of their programs that says it. Without ids there must be no choice.
+// forProfile returns the correlation data for a profile of the binaries with
+// these ids, from the first of their programs that has any. Without ids only one
+// program may be given.
 func (a *correlations) forProfile(ids [][]byte) (*irpgo.Correlation, error) {
 	if a.programs.Empty() {
 		return nil, nil

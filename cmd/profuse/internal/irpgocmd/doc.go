@@ -1,3 +1,3 @@
-// Package irpgocmd is what the commands know of IRPGO profiles, and of the heap
-// profiles that share their indexed format; and "profuse salvage".
+// Package irpgocmd implements the commands' operations on IRPGO profiles, and on
+// the heap profiles that share the indexed format, and "profuse salvage".
 package irpgocmd

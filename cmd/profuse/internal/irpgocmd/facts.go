@@ -6,10 +6,9 @@ import (
 	"github.com/profuse-pgo/profuse/irpgo"
 )
 
-// counterFacts is what "profuse show" tells of one profile: gathered here, printed as
-// tables or as JSON elsewhere. The JSON names are part of the interface.
-// Numbers are taken from the records that could be read, also when Error says
-// that more could not.
+// counterFacts holds what "profuse show" prints about one profile, as tables or
+// JSON. The JSON names are a stable interface. If Error is set, the numbers cover
+// the records before it.
 type counterFacts struct {
 	File        string   `json:"file"`
 	Size        int64    `json:"size"`       // bytes, decompressed
@@ -51,8 +50,8 @@ type counterFacts struct {
 	selecting bool
 }
 
-// summaryFacts is a profile summary, and whether it stands in the file or was
-// computed from the records.
+// summaryFacts is a profile summary, stored in the file or computed from the
+// records.
 type summaryFacts struct {
 	Stored           bool             `json:"stored"`
 	Functions        uint64           `json:"functions"` // records, in fact
@@ -96,7 +95,7 @@ type functionFacts struct {
 	Counters   int     `json:"counters"`
 	Records    int     `json:"records"`
 
-	ran bool // by a counter, a bitmap or a sample profile's word for it
+	ran bool // a counter or a bitmap bit is set, or a sample profile says so
 }
 
 // recordFacts is one record in full.
@@ -124,7 +123,7 @@ func (r *recordFacts) sites(k irpgo.ValueKind) *[]siteFacts {
 	return &r.IndirectTargets
 }
 
-// siteFacts is one value site; sites without values are there too.
+// siteFacts is one value site; it may have no values.
 type siteFacts struct {
 	Count  uint64          `json:"count"`
 	Values []siteValueFact `json:"values"`

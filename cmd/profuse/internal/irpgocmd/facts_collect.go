@@ -17,7 +17,7 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// factsOptions adjust collectFacts.
+// factsOptions configures collectFacts.
 type factsOptions struct {
 	top    int            // hottest functions to list
 	choose *regexp.Regexp // records to list in full; nil lists none
@@ -37,15 +37,15 @@ func newFacts(name string, size int) *counterFacts {
 	return f
 }
 
-// Unreadable is all there is to say of a file whose bytes could not be had.
+// Unreadable returns the facts of a file whose bytes could not be read.
 func Unreadable(name string, err error) *counterFacts {
 	f := newFacts(name, 0)
 	f.Error = console.DescribeError(err)
 	return f
 }
 
-// collectFacts reads a profile as far as it can be read. The error is what
-// stopped it; the facts hold it too.
+// collectFacts reads a profile up to its end or the first error, which it returns
+// and records in the facts.
 func collectFacts(name string, data []byte, opt factsOptions) (*counterFacts, error) {
 	c := &collector{opt: opt, facts: newFacts(name, len(data))}
 	if c.facts.selecting = opt.choose != nil; c.facts.selecting {
@@ -67,17 +67,17 @@ func collectFacts(name string, data []byte, opt factsOptions) (*counterFacts, er
 type collector struct {
 	facts     *counterFacts
 	opt       factsOptions
-	functions map[string]*functionFacts // unless the records of a name stand together
-	current   functionFacts             // if they do: of the last name
-	sum, cs   irpgo.SummaryBuilder      // by the CS bit of the hash, whatever it means
+	functions map[string]*functionFacts // used unless the records of a name are adjacent
+	current   functionFacts             // used if they are adjacent: the last name
+	sum, cs   irpgo.SummaryBuilder      // split by bit 60 of the hash, even where it means nothing
 
 	// Front-end hashes use all 64 bits: only at IR level does bit 60 mark a
 	// context-sensitive record.
 	ir bool
 }
 
-// open begins to read. When the profile is refused for what its header says,
-// the reader is returned beside the error if the header at least makes sense.
+// open opens the profile. If package irpgo refuses it, open returns the error
+// together with a lenient reader, nil if even that cannot read the header.
 func (c *collector) open(name string, data []byte) (*irpgo.Reader, error) {
 	if f, ok := irpgo.Detect(data); ok {
 		c.facts.Format = f.String()
@@ -120,8 +120,8 @@ func (c *collector) read(r *irpgo.Reader) error {
 	return failed
 }
 
-// header is taken after the records: only then is known how many profiles a
-// raw file holds.
+// header collects the facts of the header, after the records: only they tell how
+// many profiles a raw file holds.
 func (c *collector) header(r *irpgo.Reader) {
 	f, in := c.facts, r.Info()
 	f.Version, f.VersionWord, f.WrittenBy = in.Version, in.VersionWord, in.WrittenBy()
@@ -145,7 +145,7 @@ func (c *collector) header(r *irpgo.Reader) {
 	}
 }
 
-// heap tells of the memprof section.
+// heap collects the facts of the memprof section.
 func (c *collector) heap(r *irpgo.Reader) error {
 	section := r.MemProf()
 	if section == nil {
@@ -265,8 +265,8 @@ func copySites(sites []irpgo.ValueSite, named bool) []siteFacts {
 	return out
 }
 
-// summaries takes the summaries of the file, which the compiler goes by, or
-// computes them. Whole profiles are checked against what they store.
+// summaries takes the summaries from the file, as the compiler does, or computes
+// them. If the whole profile was read, it checks the stored summaries.
 func (c *collector) summaries(r *irpgo.Reader, whole bool) {
 	f := c.facts
 	stored := r.Summary(false)
@@ -305,8 +305,8 @@ func (c *collector) summary(stored *irpgo.Summary, b *irpgo.SummaryBuilder, whol
 	return out
 }
 
-// function returns the facts of a name. Those of names before it are finished
-// if no more records of them can come, so that they take no memory.
+// function returns the facts of a name. If the records of a name are adjacent, it
+// finishes the facts of the name before, to bound memory.
 func (c *collector) function(name string) *functionFacts {
 	if c.functions == nil {
 		if c.current.Name != name || c.current.Records == 0 {
@@ -323,7 +323,7 @@ func (c *collector) function(name string) *functionFacts {
 	return fn
 }
 
-// finish counts a function and keeps it if it is one of the hottest.
+// finish counts a function and keeps its facts if it is among the hottest.
 func (c *collector) finish(fn *functionFacts) {
 	if fn.Records == 0 {
 		return
@@ -354,8 +354,8 @@ func (c *collector) rank() {
 	}
 }
 
-// nameValues names the targets of the chosen records. Text profiles know
-// their names only after the last record.
+// nameValues names the targets of the chosen records. The names of a text profile
+// are known only after its last record.
 func (c *collector) nameValues(known *irpgo.Symtab) {
 	for i := range c.facts.Selected {
 		r := &c.facts.Selected[i]

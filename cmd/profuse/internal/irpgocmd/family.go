@@ -12,8 +12,8 @@ import (
 	"github.com/profuse-pgo/profuse/memprof"
 )
 
-// Family is that of IRPGO and MemProf profiles, which share the indexed
-// format. What is no profile at all is told of as one of these, too.
+// Family returns the family of IRPGO and MemProf profiles, which share the
+// indexed format. It also handles files that are not profiles.
 func Family() family.Family {
 	return family.Family{
 		Kinds: []formats.Family{formats.IRPGO, formats.MemProf},
@@ -42,7 +42,7 @@ func (s *show) Open(p *sources.Programs) (err error) {
 
 func (s *show) Close() {}
 
-// openHeaps returns the programs of heap profiles; nil if none are given.
+// openHeaps opens the programs of heap profiles; nil if none are given.
 func openHeaps(p *sources.Programs) (*memprof.Binaries, error) {
 	if len(p.Paths) == 0 {
 		return nil, nil

@@ -6,10 +6,10 @@ import (
 	"github.com/profuse-pgo/profuse/irpgo"
 )
 
-// kindBits are the properties by which profiles can be incompatible.
+// kindBits are the variant bits that can make profiles incompatible.
 const kindBits = irpgo.IRLevel | irpgo.SingleByte | irpgo.EntryOnly | irpgo.EntryFirst | irpgo.LoopEntries
 
-// kindName is how a kind is called in messages.
+// kindName names a kind in messages.
 func kindName(v irpgo.Variant) string {
 	if v &= kindBits; v&irpgo.IRLevel == 0 {
 		v |= irpgo.FrontEnd
@@ -17,12 +17,11 @@ func kindName(v irpgo.Variant) string {
 	return v.String()
 }
 
-// A kindGate decides which profiles meet, by the order of the inputs and not
-// by which of several workers comes first: a profile is admitted unless it
-// conflicts with what was merged of those before it. Profiles of a kind that
-// was merged already need not wait for the others.
+// A kindGate decides which profiles are merged, by the order of the inputs and not
+// of the workers. It admits a profile unless its kind conflicts with the profiles
+// merged before it. A profile of a kind that was merged already need not wait.
 type kindGate struct {
-	mixed bool // everything is admitted
+	mixed bool // admit all kinds
 
 	mu       sync.Mutex
 	settled  sync.Cond
@@ -38,9 +37,9 @@ func newKindGate(mixed bool) *kindGate {
 	return g
 }
 
-// admit says whether the profile at a place, of kind v, may be merged; have is
-// the kind of what was merged before. It waits until that is certain. Every
-// place must be settled afterwards.
+// admit reports whether the profile of kind v at a place may be merged; have is
+// the kind of the sum so far. It waits until the profiles before have decided
+// that. The caller must settle every place afterwards.
 func (g *kindGate) admit(place int, v irpgo.Variant) (have irpgo.Variant, ok bool) {
 	if g.mixed {
 		return 0, true
@@ -51,15 +50,14 @@ func (g *kindGate) admit(place int, v irpgo.Variant) (have irpgo.Variant, ok boo
 		if _, same := g.accepted[v]; same {
 			return g.have, true
 		}
-		if g.low == place { // before, what the others are is not certain
+		if g.low == place { // until then earlier profiles are undecided
 			return g.have, len(g.accepted) == 0 || !g.have.Conflicts(v)
 		}
 		g.settled.Wait()
 	}
 }
 
-// settle says what became of the profile at a place: whether it counts as one
-// of kind v that was merged.
+// settle records whether the profile of kind v at a place was merged.
 func (g *kindGate) settle(place int, v irpgo.Variant, counts bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()

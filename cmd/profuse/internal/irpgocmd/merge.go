@@ -21,7 +21,7 @@ const (
 	formatHeapYAML    = "yaml"
 )
 
-// adder adds IRPGO and heap profiles up.
+// adder adds up IRPGO and heap profiles.
 type adder struct {
 	writer
 	asked         string // version of the indexed format: "auto" or a number
@@ -71,7 +71,7 @@ func (c *adder) Results() []merging.Result {
 
 func (c *adder) Refuses() []string { return nil }
 
-// Check finds out how the result is to be written.
+// Check determines from the options how to write the result.
 func (c *adder) Check(r *merging.Run) error {
 	c.text = r.Format == formatText
 	if c.asked == "auto" {
@@ -129,7 +129,7 @@ const (
 	rescueClamp = "clamp"
 )
 
-// rescue is what a reader is told.
+// rescue returns how readers treat damaged functions.
 func (c *adder) rescue() irpgo.Rescue {
 	switch c.rescueMode.Value {
 	case rescueDrop:

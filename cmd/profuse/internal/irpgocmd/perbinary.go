@@ -12,12 +12,12 @@ import (
 	"github.com/profuse-pgo/profuse/irpgo"
 )
 
-// maxBinaries is how many profiles are written at once.
+// maxBinaries limits the profiles of one merge with --per-binary.
 const maxBinaries = 500
 
-// Split has a group for each binary, with --per-binary. It looks at the headers
-// of all inputs. What cannot be read is put to the first group, where adding up
-// says what is wrong with it.
+// Split returns a group for each binary with --per-binary. It reads the headers of
+// all inputs. An unreadable input joins the first group, whose merge reports the
+// error.
 func (c *adder) Split(ctx context.Context, r *merging.Run, ins []inputs.Input) ([]*merging.Group, error) {
 	if !c.perBinary {
 		return nil, nil

@@ -16,37 +16,37 @@ import (
 )
 
 const (
-	// sketchSize is how many functions stand for all of a program: those with
-	// the smallest references, which are hashes of their names. What two
-	// programs have of them in common is an estimate of what they have in
-	// common, within 3 percentage points.
+	// sketchSize is the number of functions in a sketch of a program: those with
+	// the smallest references, which are hashes of names (a bottom-k sketch). Two
+	// sketches give the share of common functions within 3 percentage points.
 	sketchSize = 1024
-	// maxPrograms is how many programs are told apart.
+	// maxPrograms limits the programs that are told apart.
 	maxPrograms = 256
-	// related is the share of the smaller program's functions that make two
-	// programs versions or relatives of each other.
+	// related is the share of the smaller program's functions that two programs
+	// must have in common to count as versions of each other.
 	related = 0.1
-	// maxSketchedText is the largest text profile that is read once more.
+	// maxSketchedText is the largest text profile, in bytes, that is read again
+	// for a sketch.
 	maxSketchedText = 1 << 20
 )
 
-// A program is what profiles come from: one binary, or, where a profile does
-// not say which, one list of functions.
+// A program is the origin of profiles: a binary or, for profiles without a binary
+// id, a list of functions.
 type program struct {
 	name      string // the binary id, or "" without one
-	place     int    // of the first profile
-	file      string // its name
+	place     int    // place of its first profile
+	file      string // name of its first profile
 	profiles  int
 	functions int
 	sketch    []uint64 // ascending
 }
 
-// knownPrograms tells the programs of a merge apart, in bounded memory and the same
-// for any number of workers.
+// knownPrograms tells the programs of a merge apart, in bounded memory and with
+// the same result for any number of workers.
 type knownPrograms struct {
 	mu   sync.Mutex
 	all  map[string]*program
-	more bool // than maxPrograms
+	more bool // there were more than maxPrograms
 }
 
 // programKey identifies the program of a profile.
@@ -84,7 +84,7 @@ func eachNameRef(file string, data []byte, visit func(ref uint64)) {
 	})
 }
 
-// add takes note of a profile that is in the result.
+// add records the program of a profile that is in the result.
 func (p *knownPrograms) add(place int, file string, ids [][]byte, data []byte) {
 	key := programKey(ids, file, data)
 	if key == "" {
@@ -120,12 +120,11 @@ func (p *knownPrograms) add(place int, file string, ids [][]byte, data []byte) {
 	}
 }
 
-// sketch returns how many functions a profile has and the smallest of their
-// references. These are hashes, so about how many are below a limit is known
-// beforehand, and few have to be sorted; should it be otherwise, that only
-// takes longer.
+// sketch returns the number of functions of a profile and their smallest
+// references. References are hashes, hence evenly distributed: a limit chosen in
+// advance leaves few to sort. If they are not, sorting only takes longer.
 func sketch(file string, data []byte) (functions int, refs []uint64) {
-	mainRef := irpgo.NameRef("main") // which all have
+	mainRef := irpgo.NameRef("main") // all programs have it
 	var all []uint64
 	eachNameRef(file, data, func(ref uint64) {
 		if functions++; ref != mainRef {
@@ -150,12 +149,12 @@ func sketch(file string, data []byte) (functions int, refs []uint64) {
 func smallest(refs []uint64) []uint64 {
 	slices.Sort(refs)
 	refs = slices.Compact(refs)
-	return slices.Clone(refs[:min(len(refs), sketchSize)]) // the others need not stay
+	return slices.Clone(refs[:min(len(refs), sketchSize)]) // cloned to free the others
 }
 
 // inCommon estimates how many functions two programs have in common.
 func (p *program) inCommon(q *program) float64 {
-	// The sketch of the two together is what the smallest of both lists are.
+	// The sketch of the union has the smallest references of both sketches.
 	a, b := p.sketch, q.sketch
 	union, both := 0, 0
 	for ; union < sketchSize && len(a)+len(b) > 0; union++ {
@@ -212,8 +211,8 @@ func (p *knownPrograms) families() [][]*program {
 
 const maxFamiliesListed = 5
 
-// printPrograms says that what was merged is of several programs that have
-// little to do with each other, and which functions they still share.
+// printPrograms warns that the merged profiles come from unrelated programs, and
+// lists the functions that these share.
 func (m *mergeReport) printPrograms(w io.Writer, result *irpgo.Profile) {
 	families := m.programs.families()
 	if len(families) > 1 {

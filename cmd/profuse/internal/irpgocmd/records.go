@@ -94,9 +94,9 @@ func printSites(p *family.Printer, kind string, sites []siteFacts) {
 	}
 }
 
-// sizeRange says which sizes in bytes a recorded one stands for: the runtime
-// keeps small ones and powers of two apart and records the others as the first
-// of their range.
+// sizeRange returns the range of sizes, in bytes, that a recorded size stands for:
+// the runtime records small sizes and powers of two exactly, and any other as the
+// first size of its range (InstrProfGetRangeRepValue).
 func sizeRange(v uint64) string {
 	const largest = 513
 	low := v - 1

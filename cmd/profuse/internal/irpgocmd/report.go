@@ -15,8 +15,8 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// A mergeReport keeps what the choice of an indexed version and the notes about
-// programs go by, beside what all jobs keep.
+// A mergeReport extends a job with the data for choosing the indexed version and
+// for the notes about programs.
 type mergeReport struct {
 	*merging.Job
 	mu       sync.Mutex
@@ -32,15 +32,15 @@ func newReport(j *merging.Job) *mergeReport {
 	return &mergeReport{Job: j, sources: make(map[sourceKind]int)}
 }
 
-// A sourceKind is what the choice of an indexed version goes by; a merge has
-// few of them. The value in mergeReport.sources is the first place.
+// A sourceKind holds the properties of profiles that decide the indexed version; a
+// merge has few of them. mergeReport.sources maps each to its first place.
 type sourceKind struct {
 	format  irpgo.Format
 	version uint32
 	variant irpgo.Variant
 }
 
-// merged takes note of what kind a profile in the result is of.
+// merged records the kind of a profile that is in the result.
 func (m *mergeReport) merged(place int, in *irpgo.Info) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -62,7 +62,7 @@ func (m *mergeReport) infos() []*irpgo.Info {
 	return infos
 }
 
-// rescued takes note of a damaged function.
+// rescued records a damaged function.
 func (m *mergeReport) rescued(p *merge.Profile, r irpgo.Rescued) {
 	p.Rescue(merge.Rescued{Function: r.Function, NameRef: r.NameRef, Clamped: r.Clamped, Err: r.Err})
 	if !r.Clamped && r.Function != "" {
@@ -70,7 +70,7 @@ func (m *mergeReport) rescued(p *merge.Profile, r irpgo.Rescued) {
 	}
 }
 
-// foundIn takes the functions of the result off the list of lost ones.
+// foundIn removes the functions of the result from the lost ones.
 func (m *mergeReport) foundIn(p *irpgo.Profile) {
 	m.Accounts.Found(len(p.Functions), func(yield func(ref uint64) bool) {
 		for i := range p.Functions {
@@ -81,13 +81,13 @@ func (m *mergeReport) foundIn(p *irpgo.Profile) {
 	})
 }
 
-// asksNoFunction reports whether there is nothing to be looked for among the
-// functions of the result, neither by foundIn nor by printPrograms.
+// asksNoFunction reports whether neither foundIn nor printPrograms needs the
+// functions of the result.
 func (m *mergeReport) asksNoFunction() bool {
 	return len(m.Accounts.Lost()) == 0 && len(m.programs.all) <= 1
 }
 
-// mergeWarning takes note of what the merger or a writer noticed.
+// mergeWarning records a warning of the merger or a writer.
 func (m *mergeReport) mergeWarning(w profile.Warning) {
 	file := w.File
 	if ie := (*irpgo.InstrError)(nil); errors.As(w.Err, &ie) && ie.Code == irpgo.CodeCounterOverflow {
@@ -117,8 +117,8 @@ func (m *mergeReport) warn(place int, w profile.Warning, file string) {
 	m.Warn(kind, place, text, hint)
 }
 
-// likelyCause says in words what usually leads to such an error; "" if there
-// is nothing to say.
+// likelyCause returns the usual cause of such an error in words, or "" if none is
+// known.
 func likelyCause(e *profile.FormatError, data []byte) string {
 	switch {
 	case errors.Is(e, errMixedKinds):

@@ -139,7 +139,7 @@ func (c *salvageRun) siblings(env *cli.Env) (*irpgo.Siblings, error) {
 	return all, nil
 }
 
-// add merges what is whole of one profile and says what is not.
+// add merges the intact functions of one profile and reports the others.
 func (c *salvageRun) add(env *cli.Env, m *irpgo.Merger, d *inputs.Data, names *irpgo.Siblings) (functions int, info *irpgo.Info, err error) {
 	r, rep, err := irpgo.Salvage(d.Name(), d.Bytes(), irpgo.SalvageOptions{Names: names})
 	if err != nil {
@@ -154,7 +154,7 @@ func (c *salvageRun) add(env *cli.Env, m *irpgo.Merger, d *inputs.Data, names *i
 	return rep.Whole, r.Info(), nil
 }
 
-// salvagedLine says what is whole of a profile and what is not.
+// salvagedLine says how much of a profile is intact.
 func salvagedLine(s *irpgo.Salvaged) string {
 	line := fmt.Sprintf("%s of %s whole", cli.Count(uint64(s.Whole)), cli.Quantity(uint64(s.Functions), "function", "functions"))
 	lost := cli.Parts(

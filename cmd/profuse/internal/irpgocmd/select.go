@@ -7,8 +7,7 @@ import (
 	"github.com/profuse-pgo/profuse/irpgo"
 )
 
-// selection returns which functions are kept, by the names that they have in
-// the end; nil if all are.
+// selection returns the filter of functions by their final names; nil keeps all.
 func (c *adder) selection() (func(name string) bool, error) {
 	only, err := console.FunctionPattern("function", c.only)
 	if err != nil {
@@ -23,7 +22,7 @@ func (c *adder) selection() (func(name string) bool, error) {
 	}, nil
 }
 
-// renaming returns how functions are renamed, nil if they are not.
+// renaming returns the function that renames functions; nil if none are renamed.
 func (c *adder) renaming() (func(name string) string, error) {
 	if c.remap == "" {
 		return nil, nil

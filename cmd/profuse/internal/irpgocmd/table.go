@@ -11,8 +11,8 @@ import (
 	"github.com/profuse-pgo/profuse/irpgo"
 )
 
-// Print prints the facts. Of a file that could not be read at all there are
-// none, and the error is printed elsewhere.
+// Print prints the facts. For a file that could not be read at all it prints
+// nothing; the caller prints the error.
 func (f *counterFacts) Print(p *family.Printer) {
 	if f.Error != nil && f.Version == 0 && f.Records == 0 {
 		return
@@ -43,8 +43,7 @@ func formatLine(f *counterFacts) string {
 	return s + ", " + cli.Quantity(uint64(f.Size), "byte", "bytes")
 }
 
-// printOverview prints the facts that fit on a line each. Those that say nothing
-// are left out.
+// printOverview prints the facts of one line each, without the empty ones.
 func printOverview(p *family.Printer, f *counterFacts) {
 	rows := [][2]string{{"Format", formatLine(f)}, {"Instrumented", instrumentation(f)}}
 	add := func(label, value string) {
@@ -166,8 +165,8 @@ func greatestLine(s *summaryFacts) string {
 		cli.Count(s.MaxFunctionCount), cli.Count(s.MaxInternalCount))
 }
 
-// The shares of the total count, in millionths, where counts are hot and where
-// they become cold, as compilers have it unless told otherwise.
+// The shares of the total count, in millionths, that bound hot and cold counts:
+// LLVM's defaults (profile-summary-cutoff-hot and -cold).
 const (
 	hotShare  = 990_000
 	coldShare = 999_999

@@ -12,7 +12,7 @@ import (
 	"github.com/profuse-pgo/profuse/memprof"
 )
 
-// A writer is how IRPGO profiles are written.
+// A writer holds the options for writing IRPGO profiles.
 type writer struct {
 	text    bool
 	version uint32 // indexed; 0 for what suits the inputs
@@ -20,7 +20,7 @@ type writer struct {
 	heaps   memprof.WriteOptions
 }
 
-// encode writes a profile to where nothing is seen of it yet.
+// encode writes a profile to out and returns the name of the format.
 func (w *writer) encode(out io.Writer, p *irpgo.Profile, report *mergeReport) (what string, err error) {
 	if w.text {
 		return "text", irpgo.WriteText(out, p, irpgo.TextOptions{Sparse: w.sparse, Warn: report.mergeWarning})
@@ -29,7 +29,7 @@ func (w *writer) encode(out io.Writer, p *irpgo.Profile, report *mergeReport) (w
 	return what, irpgo.WriteIndexed(out, p, w.indexedOptions(version, report))
 }
 
-// chosenVersion returns the indexed version to write and words for it.
+// chosenVersion returns the indexed version to write and its description.
 func (w *writer) chosenVersion(choose func() irpgo.VersionChoice) (version uint32, what string) {
 	if w.version != 0 {
 		return w.version, fmt.Sprintf("indexed version %d", w.version)
@@ -42,7 +42,7 @@ func (w *writer) indexedOptions(version uint32, report *mergeReport) irpgo.Index
 	return irpgo.IndexedOptions{Version: version, Sparse: w.sparse, Warn: report.mergeWarning, MemProf: w.heaps}
 }
 
-// contents sums up what was written.
+// contents summarizes the profile written.
 func (w *writer) contents(p *irpgo.Profile) string {
 	var functions, dropped, counters, total uint64
 	for i := range p.Functions {
@@ -63,8 +63,8 @@ func (w *writer) contents(p *irpgo.Profile) string {
 	return contentsLine(functions, dropped, counters, total, p)
 }
 
-// contentsLine puts into words what was written of a profile, and how many
-// functions of it were not.
+// contentsLine says in words what was written of a profile, and how many
+// functions were dropped.
 func contentsLine(functions, dropped, counters, total uint64, p *irpgo.Profile) string {
 	heap := memprofcmd.Contents(p.MemProf)
 	if heap != "" && functions == 0 && dropped == 0 {

@@ -12,32 +12,33 @@ import (
 // An Adder adds up the profiles of a family, for one run of "profuse merge" or
 // "profuse watch".
 type Adder interface {
-	// Declare declares the options that the family has alone; for watching,
+	// Declare declares the options that only this family has; for watching,
 	// without those that need all inputs at once.
 	Declare(f *cli.Flags, watching bool)
-	// Results are what it can write.
+	// Results returns the formats that it can write.
 	Results() []Result
-	// Refuses names the options, of those that are for all families, that it
-	// has no use for.
+	// Refuses names the options for all families that this family does not
+	// support.
 	Refuses() []string
-	// Check finds what is wrong with the options, whatever the inputs.
+	// Check returns what is wrong with the options, before any input is read.
 	Check(r *Run) error
-	// Open opens what the options name; warn is told of what is odd about it.
+	// Open opens the files that the options name and passes warn what is
+	// suspicious about them.
 	Open(r *Run, warn func(text string)) error
 	Close()
-	// Add adds the profiles of a job up. A profile that cannot be used is left
-	// out and told to the job; an error leaves no sum.
+	// Add adds up the profiles of a job. It leaves out a profile that cannot be
+	// used and reports that to the job. With an error there is no sum.
 	Add(ctx context.Context, j *Job) (*Sum, error)
 }
 
 // A Splitter is an Adder that may write several results from one set of inputs.
 type Splitter interface {
-	// Split returns the groups of inputs that have a result each; nil if there
-	// is to be one of all.
+	// Split returns the groups of inputs, one for each result; nil if all
+	// inputs have one result.
 	Split(ctx context.Context, r *Run, ins []inputs.Input) ([]*Group, error)
 }
 
-// A Group is those profiles among the inputs that have a result of their own.
+// A Group holds the profiles, among the inputs, of one of several results.
 type Group struct {
 	Name    string // of the file, in the folder Run.Output
 	Inputs  []int  // that hold any, ascending
@@ -51,24 +52,26 @@ type Result struct {
 	Text   bool
 }
 
-// A Sum is what an Adder has added up.
+// A Sum is the result of an Adder, ready to be written.
 type Sum struct {
-	// Empty says that nothing in it is worth writing, "no input has any
-	// function"; "" if something is.
+	// Empty says why nothing in the sum is worth writing, "no input has any
+	// function"; "" if the sum is worth writing.
 	Empty string
-	// Contents sums up in words what is in it.
+	// Contents summarizes the sum in words.
 	Contents func() string
-	// Write writes it and says in which format.
+	// Write writes the sum and returns the name of the format.
 	Write func(w io.Writer) (format string, err error)
-	// Written is called when it is in its place; may be nil.
+	// Written is called once the file has its final name; may be nil.
 	Written func() error
-	// Notes prints what else is to be said of it; may be nil.
+	// Notes prints further remarks about the sum; may be nil.
 	Notes func(w io.Writer)
-	// Locks says that other commands update such a file in place.
+	// Locks reports whether other commands update such files in place, so that
+	// writing needs a lock.
 	Locks bool
 }
 
-// A BaseError is about the profile that is added to, and not about an input.
+// A BaseError is an error about the base, the profile that the inputs are added
+// to, and not about an input.
 type BaseError struct{ Err error }
 
 func (e *BaseError) Error() string { return e.Err.Error() }

@@ -7,8 +7,8 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// generalCause is what likely led to an error, whatever the format; "" if there
-// is nothing to say.
+// generalCause returns the likely cause of an error in any format, or "" if none
+// is known.
 func generalCause(e *profile.FormatError, data []byte) string {
 	kind, isKind := knownContents(data)
 	switch {
@@ -24,7 +24,7 @@ func generalCause(e *profile.FormatError, data []byte) string {
 	return ""
 }
 
-// knownContents recognizes what is no profile but often among them.
+// knownContents recognizes files that are not profiles but often lie among them.
 func knownContents(data []byte) (string, bool) {
 	for _, k := range []struct{ magic, what string }{
 		{"version https://git-lfs", "a pointer of Git LFS, not the file itself"},

@@ -1,5 +1,5 @@
-// Package merging is what the commands that merge have in common, whatever the
-// formats: "profuse merge", "profuse watch" and "profuse mip merge". It opens the
-// inputs and the output, has an [Adder] add the profiles up, judges by the budget
-// what was lost, writes, and prints what is to be said.
+// Package merging is the part that "profuse merge", "profuse watch" and "profuse
+// mip merge" share, whatever the formats. It opens the inputs and the output, has
+// an [Adder] add up the profiles, checks the loss against the budget, writes the
+// result, and prints the messages.
 package merging

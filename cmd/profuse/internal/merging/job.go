@@ -11,25 +11,24 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// A Job is what an Adder adds up at once, and what it tells of that. The zero
-// value is that of no inputs.
+// A Job is the work of one call of [Adder].Add: its inputs, and the accounts and
+// warnings of their profiles. The zero value has no inputs.
 type Job struct {
 	*Run
-	// Base is the file, an earlier result, that the inputs are added to; "" for
+	// Base is the file of an earlier result that the inputs are added to; "" for
 	// none.
 	Base     string
 	Inputs   []inputs.Input // without Base
 	Accounts merge.Accounts
 	Printer
 
-	// What a family has to say of a profile that is left out: Unused takes note
-	// of its functions, Cause says in words what the likely cause is. Both may be
-	// nil.
+	// The family sets these for profiles that are left out: Unused records the
+	// functions of one, Cause returns the likely cause in words. Both may be nil.
 	Unused func(file string, data []byte)
 	Cause  func(e *profile.FormatError, data []byte) string
 
 	budget     merge.Budget
-	exceeded   *merge.OverBudget // nil if it is not
+	exceeded   *merge.OverBudget // nil if the loss is within the budget
 	report     *reportFile       // nil without one
 	quarantine *merge.Quarantine // nil without one
 	progress   *cli.Progress     // nil without one
@@ -40,11 +39,11 @@ type Job struct {
 	before int    // inputs of groups before
 }
 
-// Watched reports whether the inputs are files as they land in a folder.
+// Watched reports whether the inputs come from a watched folder.
 func (j *Job) Watched() bool { return j.watched != nil }
 
-// Add has the adders, one for each worker, add the profiles of inputs up, in
-// order if that shows in the result.
+// Add has the adders, one for each worker, add up the profiles of the inputs.
+// Ordered asks for the order of the inputs, for sums that depend on it.
 func (j *Job) Add(ctx context.Context, ins []inputs.Input, adders []merge.Adder, ordered bool) error {
 	opt := merge.Options{
 		Ordered: ordered,
@@ -67,11 +66,11 @@ func (j *Job) Add(ctx context.Context, ins []inputs.Input, adders []merge.Adder,
 	return merge.Run(ctx, ins, adders, opt)
 }
 
-// Adders returns what adds n inputs up where each worker has a sum of its own.
-// fork is called once for each.
+// Adders returns the adders for n inputs if each worker has a sum of its own. It
+// calls fork once for each worker.
 func (j *Job) Adders(n int, fork func() merge.Adder) []merge.Adder {
-	// The number of inputs for which another worker is worth its memory, that
-	// of a sum.
+	// With fewer inputs per worker another worker is not worth the memory of
+	// its sum.
 	const minPerWorker = 8
 	adders := []merge.Adder{fork()}
 	for len(adders) < min(NumWorkers(j.Workers), n/minPerWorker) {
@@ -80,7 +79,7 @@ func (j *Job) Adders(n int, fork func() merge.Adder) []merge.Adder {
 	return adders
 }
 
-// ended keeps the account of a profile of an input.
+// ended records the account of a profile.
 func (j *Job) ended(in inputs.Input, a *merge.Account) {
 	j.Accounts.Add(a)
 	cause := ""
@@ -120,7 +119,7 @@ func (j *Job) position(input int) int {
 	return input
 }
 
-// start opens the report and the quarantine that the options ask for.
+// start opens the report and the quarantine if the options ask for them.
 func (j *Job) start(command string) (err error) {
 	o := &j.Loss
 	if j.budget, err = o.budget(); err != nil {
@@ -156,8 +155,8 @@ func (j *Job) refuseQuarantined(ins []inputs.Input) error {
 	return nil
 }
 
-// finish completes the report and the quarantine of a job that ended with
-// cause, and returns what the command is to end with.
+// finish completes the report and the quarantine of a job that ended with the
+// error cause, and returns the error of the command.
 func (j *Job) finish(cause error) error {
 	var exit *cli.ExitError
 	decided := cause == nil || errors.As(cause, &exit)
@@ -168,7 +167,7 @@ func (j *Job) finish(cause error) error {
 	if j.report == nil {
 		return cause
 	}
-	if !decided { // the command line, the system, or an interruption: nothing was merged
+	if !decided { // a usage error, a system error or an interrupt: nothing was merged
 		j.report.discard()
 		return cause
 	}
@@ -178,7 +177,7 @@ func (j *Job) finish(cause error) error {
 	return cause
 }
 
-// joinErrors is [errors.Join], but one error alone stays what it is.
+// joinErrors is [errors.Join] but returns a single error unchanged.
 func joinErrors(a, b error) error {
 	if a == nil {
 		return b
@@ -189,8 +188,8 @@ func joinErrors(a, b error) error {
 	return errors.Join(a, b)
 }
 
-// likelyCause says in words what usually leads to such an error; "" if there
-// is nothing to say.
+// likelyCause returns the usual cause of such an error in words, or "" if none is
+// known.
 func (j *Job) likelyCause(err error, data []byte) string {
 	var fe *profile.FormatError
 	if !errors.As(err, &fe) {
@@ -210,7 +209,7 @@ func (j *Job) likelyCause(err error, data []byte) string {
 	return ""
 }
 
-// formatOf names the format of a profile; "" if it is not known.
+// formatOf names the format of a profile; "" if unknown.
 func formatOf(data []byte) string {
 	if f, ok := formats.Detect(data); ok {
 		return f.String()

@@ -5,7 +5,7 @@ import (
 	"github.com/profuse-pgo/profuse/merge"
 )
 
-// ExitOverBudget is the exit code of a merge that would lose more than it may.
+// ExitOverBudget is the exit code of a merge that would lose more than its budget.
 const ExitOverBudget = 4
 
 // The names of the limits, as options and in reports.
@@ -21,8 +21,8 @@ const (
 	failWarn = "warn"
 )
 
-// LossOptions are the options of commands that merge about what is lost: what
-// may be, and where it is told.
+// LossOptions are the options about lost profiles: how many may be lost, and
+// where the losses are reported.
 type LossOptions struct {
 	inputs, functions merge.Limit
 	mode              cli.Choice
@@ -33,8 +33,8 @@ type LossOptions struct {
 	flags *cli.Flags
 }
 
-// defaultLoss is what may be lost unless something else is said: in a merge of
-// thousands a crashed process now and then, in one of few inputs none.
+// defaultLoss is the default budget: among thousands of inputs a few may come from
+// crashed processes; among fewer than a hundred none may be lost.
 const defaultLoss = "1%"
 
 // Declare declares them.
@@ -52,7 +52,7 @@ func (o *LossOptions) Declare(f *cli.Flags) {
 	f.BoolVar(&o.move, "quarantine-move", false, "move it there instead, if the result is written")
 }
 
-// budget returns what may be lost.
+// budget returns the budget that the options set.
 func (o *LossOptions) budget() (merge.Budget, error) {
 	b := merge.Budget{Inputs: o.inputs, Functions: o.functions}
 	var clash string

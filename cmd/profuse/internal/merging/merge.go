@@ -14,8 +14,8 @@ import (
 	"github.com/profuse-pgo/profuse/internal/filelock"
 )
 
-// Merge merges what the arguments name into r.Output. choose says what adds the
-// inputs up.
+// Merge merges the inputs that the arguments name into r.Output. choose returns
+// the adder for the inputs.
 func (r *Run) Merge(ctx context.Context, env *cli.Env, command string, args []string, choose func(ins []inputs.Input) (Adder, error)) error {
 	j := &Job{Run: r, progress: env.StartProgress("inputs read", r.Quiet)}
 	defer j.progress.Stop()
@@ -172,8 +172,8 @@ func (j *Job) mergeGroups(ctx context.Context, env *cli.Env, a Adder, ins []inpu
 	return nil
 }
 
-// judge decides by the budget whether there is a result, and prints what was
-// left out.
+// judge prints what was left out and returns an error if the loss exceeds the
+// budget.
 func (j *Job) judge(env *cli.Env) error {
 	l := j.Accounts.Loss()
 	j.PrintLeftOut(env.Stderr, l)
@@ -183,7 +183,7 @@ func (j *Job) judge(env *cli.Env) error {
 	return nil
 }
 
-// lock keeps others from updating the output while it is replaced.
+// lock keeps other processes from updating the output while it is replaced.
 func (j *Job) lock(ctx context.Context, env *cli.Env) (*filelock.Lock, error) {
 	return filelock.Acquire(ctx, j.Output, func() {
 		j.progress.Stop()
@@ -191,7 +191,7 @@ func (j *Job) lock(ctx context.Context, env *cli.Env) (*filelock.Lock, error) {
 	})
 }
 
-// NotWritten says of which output err is.
+// NotWritten wraps the error that kept an output from being written.
 func NotWritten(output string, err error) error {
 	return fmt.Errorf("%s is not written: %w", console.OutputName(output), err)
 }

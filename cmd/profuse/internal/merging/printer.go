@@ -24,9 +24,9 @@ const (
 	maxWarningsListed = 5  // of each kind
 )
 
-// A Printer keeps what is to be printed of a merge, in bounded memory, and
-// prints the same whatever the number of workers. The zero value is ready. Warn
-// and WarnError may be called from several goroutines.
+// A Printer collects the messages of a merge, in bounded memory, and prints the
+// same text whatever the number of workers. The zero value is ready to use.
+// Several goroutines may call Warn and WarnError.
 type Printer struct {
 	mu         sync.Mutex
 	rejects    []reject // the worst ones
@@ -35,8 +35,8 @@ type Printer struct {
 	warnings   map[string]*warningKind
 }
 
-// A reject is an input that was left out, or for an archive what could not be
-// read of it.
+// A reject is a profile that was left out, or the part of an archive that could
+// not be read.
 type reject struct {
 	input    int
 	name     string
@@ -45,13 +45,13 @@ type reject struct {
 	severity int
 }
 
-// A rescue is a line about a function of an input that is not used as it is.
+// A rescue is a line about a damaged function, left out or clamped.
 type rescue struct {
 	input, member, index int
 	text                 string
 }
 
-// A warningKind collects the warnings that differ in their place only.
+// A warningKind collects the warnings that differ only in their place.
 type warningKind struct {
 	n     int
 	first []placedWarning
@@ -64,10 +64,10 @@ type placedWarning struct {
 	text  string
 }
 
-// severities orders what can be wrong with an input from the worst down: what
-// points to a fault, what points to a mistake, what happens every day.
+// severities orders the classes of errors, worst first: signs of a fault, signs
+// of a mistake, everyday events.
 var severities = []struct {
-	class error // nil for what no profile is to blame for, such as an unreadable disk
+	class error // nil if the profile did not cause the error
 	word  string
 }{
 	{nil, "unreadable"},
@@ -89,8 +89,8 @@ func severityOf(err error) int {
 	return 0
 }
 
-// account takes note of what became of a profile of an input. cause is what
-// likely led to its error; "" if there is nothing to say.
+// account records what the merge did with a profile. cause is the likely cause of
+// its error; "" if unknown.
 func (p *Printer) account(a *merge.Account, input int, cause string) {
 	if a.Err == nil && len(a.Rescued) == 0 {
 		return
@@ -112,22 +112,22 @@ func (p *Printer) account(a *merge.Account, input int, cause string) {
 	}
 }
 
-// rescuedLine says what was done with a damaged function, and why.
+// rescuedLine says what the merge did with a damaged function, and why.
 func rescuedLine(r merge.Rescued) string {
 	return fmt.Sprintf("%s %s: %s", cmp.Or(r.Function, nameRef(r.NameRef)), actionOf(r), console.NewFinding(r.Err).Message)
 }
 
-// Skipped takes note of something found in a folder or archive that is no
-// input. Files that hide are left out in silence.
+// Skipped records an entry of a folder or archive that is not an input. It
+// ignores hidden files.
 func (p *Printer) Skipped(name, why string) {
 	if why != inputs.Hidden {
 		p.Warn(why, 0, name+": passed over: "+why, "")
 	}
 }
 
-// Warn takes note of a warning about the profile at a place in the order of all,
-// or of the sum. Those of one kind differ in their place only. With a hint, what
-// to do about it, each text counts once.
+// Warn records a warning about the profile at a place in the order of the inputs,
+// or about the sum. Warnings of one kind differ only in their place. With a hint,
+// which says what to do, equal texts count once.
 func (p *Printer) Warn(kind string, place int, text, hint string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -151,8 +151,8 @@ func (p *Printer) Warn(kind string, place int, text, hint string) {
 	})
 }
 
-// WarnError takes note of what a reader, a merger or a writer of a family
-// noticed; file and function are "" where they are not known.
+// WarnError records a warning of a family's reader, merger or writer; file and
+// function are "" if unknown.
 func (p *Printer) WarnError(family string, place int, file, function string, err error) {
 	text := console.DescribeError(err).Message
 	for _, where := range []string{function, file} {
@@ -196,8 +196,8 @@ func (p *Printer) PrintWarnings(w io.Writer) {
 	}
 }
 
-// PrintLeftOut prints the worst of what was left out, and what was not used of
-// inputs that were.
+// PrintLeftOut prints the worst rejects, and the damaged functions of inputs that
+// were merged.
 func (p *Printer) PrintLeftOut(w io.Writer, l merge.Loss) {
 	for _, r := range p.rejects {
 		text := cli.Message(r.err)
@@ -220,7 +220,7 @@ func (p *Printer) PrintLeftOut(w io.Writer, l merge.Loss) {
 	}
 }
 
-// InputsLine says how many inputs were merged and what the others were.
+// InputsLine says how many inputs were merged and why the others were not.
 func InputsLine(l merge.Loss) string {
 	s := fmt.Sprintf("%s of %s", cli.Count(uint64(l.Used)), cli.Quantity(l.Inputs, "input", "inputs"))
 	if l.Lost == 0 {
@@ -229,7 +229,7 @@ func InputsLine(l merge.Loss) string {
 	return s + " (left out: " + leftOutLine(l) + ")"
 }
 
-// leftOutLine counts what was left out by kind, the worst first.
+// leftOutLine counts the rejects by class, the worst first.
 func leftOutLine(l merge.Loss) string {
 	var parts []cli.Part
 	for _, s := range severities {
@@ -238,7 +238,7 @@ func leftOutLine(l merge.Loss) string {
 	return strings.Join(cli.Parts(parts...), ", ")
 }
 
-// lossLine says that what is missing is within the budget; "" if nothing is.
+// lossLine says that the loss is within the budget; "" if nothing was lost.
 func (p *Printer) lossLine(l merge.Loss, b *merge.Budget) string {
 	if l.Lost == 0 && l.LostFunctions == 0 && len(p.rescued) == 0 {
 		return ""
@@ -252,7 +252,7 @@ func (p *Printer) lossLine(l merge.Loss, b *merge.Budget) string {
 	return s + "\n"
 }
 
-// overBudget puts into words that more would be lost than may be.
+// overBudget returns the error, in words, of a loss that exceeds the budget.
 func overBudget(e *merge.OverBudget) error {
 	var parts []string
 	switch l := e.Loss; {
@@ -269,7 +269,7 @@ func overBudget(e *merge.OverBudget) error {
 	return &cli.ExitError{Code: ExitOverBudget, Err: fmt.Errorf("%s; nothing is written", strings.Join(parts, "; "))}
 }
 
-// allowed prints a limit in a sentence.
+// allowed formats a limit as part of a sentence.
 func allowed(l merge.Limit) string {
 	if share, ok := strings.CutSuffix(l.String(), "%"); ok {
 		return share + " %"

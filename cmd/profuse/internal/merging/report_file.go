@@ -31,8 +31,8 @@ type entry struct {
 	Outcome    string `json:"outcome"`
 	Functions  *int   `json:"functions,omitempty"`  // records contributed
 	Unmergable int    `json:"unmergable,omitempty"` // records that contradict those of earlier inputs
-	// Count is the sum of the counters contributed, unweighted; 2^64-1 if it is
-	// more.
+	// Count is the sum of the counters contributed, unweighted, saturating at
+	// 2^64-1.
 	Count          *uint64           `json:"count,omitempty"`
 	BinaryIDs      []string          `json:"binary_ids,omitempty"` // of the binaries that ran
 	Reason         *reason           `json:"reason,omitempty"`
@@ -50,7 +50,7 @@ const (
 // A reason says why something is not in the result.
 type reason struct {
 	console.Finding
-	Cause string `json:"cause,omitempty"` // the likely one, in words
+	Cause string `json:"cause,omitempty"` // the likely cause, in words
 }
 
 type rescuedFunction struct {
@@ -60,7 +60,7 @@ type rescuedFunction struct {
 	Reason   console.Finding `json:"reason"`
 }
 
-// actionOf says what became of a damaged function.
+// actionOf names what the merge did with a damaged function.
 func actionOf(r merge.Rescued) string {
 	if r.Clamped {
 		return "clamped"
@@ -103,15 +103,15 @@ type reportSummary struct {
 	Written       bool              `json:"written"` // the result
 	Message       string            `json:"message,omitempty"`
 	Inputs        uint64            `json:"inputs"`
-	Used          int               `json:"used"`   // wholly or partly
-	Partly        int               `json:"partly"` // of them
+	Used          int               `json:"used"`   // inputs in the result, wholly or partly
+	Partly        int               `json:"partly"` // of the used inputs, those with damaged functions
 	LeftOut       uint64            `json:"left_out"`
 	Classes       map[string]int    `json:"left_out_by_class"`
-	Functions     int               `json:"functions"` // of the result, by name
+	Functions     int               `json:"functions"` // distinct names in the result
 	LostFunctions uint64            `json:"lost_functions"`
 	Lost          []lostFunction    `json:"lost"` // the first of them
 	Budget        map[string]string `json:"budget"`
-	Exceeded      []string          `json:"exceeded"` // limits
+	Exceeded      []string          `json:"exceeded"` // names of the limits exceeded
 }
 
 type lostFunction struct {
@@ -148,9 +148,9 @@ func (j *Job) summary(written bool, cause error) reportSummary {
 	return s
 }
 
-// A reportFile writes the accounts of inputs in their order, whatever the order
-// in which they end. Those that are early wait, up to maxWaiting of them; then
-// their workers do.
+// A reportFile writes the accounts in the order of the inputs, although workers
+// finish in any order. It buffers up to maxWaiting accounts that come early; beyond
+// that their workers wait.
 type reportFile struct {
 	out *atomicfile.File
 	w   *bufio.Writer
@@ -158,7 +158,7 @@ type reportFile struct {
 	mu            sync.Mutex
 	moved         sync.Cond
 	input, member int         // the next
-	members       map[int]int // of inputs that have ended
+	members       map[int]int // number of members of inputs that have ended
 	waiting       map[[2]int][]byte
 	any, stopped  bool
 	err           error
@@ -184,7 +184,7 @@ func openReportFile(path, command, output string) (*reportFile, error) {
 	return f, nil
 }
 
-// add writes an account, or keeps it until it is its turn.
+// add writes an account, or buffers it until its turn comes.
 func (f *reportFile) add(input, member int, entry []byte) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -195,7 +195,7 @@ func (f *reportFile) add(input, member int, entry []byte) {
 	f.advance()
 }
 
-// endInput says that there will be no more of an input.
+// endInput declares that an input has no more members.
 func (f *reportFile) endInput(input, members int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -237,7 +237,7 @@ func (f *reportFile) write(entry []byte) {
 	}
 }
 
-// commit ends the report.
+// commit completes the report with its summary.
 func (f *reportFile) commit(s reportSummary) error {
 	f.stop()
 	var b bytes.Buffer
@@ -255,7 +255,7 @@ func (f *reportFile) discard() {
 	f.out.Close()
 }
 
-// stop lets workers that wait go on: what they have will not be written.
+// stop releases waiting workers without writing their accounts.
 func (f *reportFile) stop() {
 	f.mu.Lock()
 	defer f.mu.Unlock()

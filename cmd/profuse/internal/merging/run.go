@@ -14,24 +14,24 @@ import (
 	"github.com/profuse-pgo/profuse/internal/responsefile"
 )
 
-// A Run is what is asked of a merge whatever the formats of its inputs.
+// A Run holds the options of a merge that do not depend on the format.
 type Run struct {
 	Output   string
-	Update   bool   // Output is a profile that is added to
+	Update   bool   // add to the profile in Output
 	Format   string // of the output, from option --format; "" if not given
 	Weighted cli.List
 	Workers  int // 0 for one per CPU
 	Loss     LossOptions
-	Empty    bool // may be the result
+	Empty    bool // an empty result is allowed
 	Quiet    bool
-	Programs sources.Programs // that the inputs are of
+	Programs sources.Programs // the programs that wrote the inputs
 
-	Family  formats.Family // that is merged
-	Weights []string       // of the inputs, as they were written: numbers from 1 up, or fractions as 0.5
+	Family  formats.Family // family of the inputs
+	Weights []string       // of the inputs, as given: integers from 1, or fractions such as 0.5
 }
 
-// Check finds what is wrong with the command line itself; text is whether the
-// output is nothing but that.
+// Check returns what is wrong with the command line itself; text reports whether
+// the output is a text format, which may go to a terminal.
 func (r *Run) Check(env *cli.Env, args []string, text bool) error {
 	switch {
 	case r.Output == "":
@@ -54,8 +54,9 @@ func NumWorkers(option int) int {
 	return option
 }
 
-// expand finds the inputs. Weighted ones come last, as for llvm-profdata: the
-// order of the inputs shows in the order of records.
+// expand returns the inputs that the arguments name. Weighted inputs come last,
+// as in llvm-profdata, because the order of the inputs determines the order of
+// records.
 func (r *Run) expand(env *cli.Env, args []string, skipped func(name, why string)) ([]inputs.Input, error) {
 	opt := inputs.Options{Stdin: env.Stdin, Skipped: skipped}
 	args, err := responsefile.Expand(args)
@@ -92,11 +93,11 @@ func (r *Run) expand(env *cli.Env, args []string, skipped func(name, why string)
 	return ins, nil
 }
 
-// maxWeightDigits is how long a fraction may be.
+// maxWeightDigits limits the length of a fraction.
 const maxWeightDigits = 18
 
-// parseWeight parses a weight above 0. For a fraction, which not every family
-// has a use for, it returns 1; see CheckWeights.
+// parseWeight parses a weight greater than 0. For a fraction it returns 1, because
+// only some families take fractions; see CheckWeights.
 func parseWeight(s string) (weight uint64, ok bool) {
 	if weight, err := strconv.ParseUint(s, 10, 64); err == nil {
 		return weight, weight > 0
@@ -121,7 +122,7 @@ func badWeight(w string) error {
 	return cli.Usagef("option --weighted-input takes a number from 1 up, a comma and an input, not %q", w)
 }
 
-// CheckName refuses an output whose name is one of another family's.
+// CheckName refuses an output whose name means another family.
 func (r *Run) CheckName() error {
 	if f, ok := formats.BySuffix(r.Output); ok && f.Family() != r.Family {
 		return cli.Usagef("%s is the name of an %v, and %s profiles are to be merged", r.Output, f, r.Family)
@@ -129,7 +130,7 @@ func (r *Run) CheckName() error {
 	return nil
 }
 
-// InputFamily is that of the first input that tells.
+// InputFamily returns the family of the first input whose format identifies one.
 func InputFamily(ins []inputs.Input) formats.Family {
 	for _, compressed := range []bool{false, true} {
 		for _, in := range ins {

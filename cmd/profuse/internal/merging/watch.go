@@ -16,8 +16,8 @@ import (
 	"github.com/profuse-pgo/profuse/watch"
 )
 
-// Watched returns what adds the files that land in a folder to the output. warn
-// is told the warnings of each time.
+// Watched returns the function that adds files from a watched folder to the
+// output. Each call passes its warnings to warn.
 func (r *Run) Watched(a Adder, warn func(text string)) watch.Merge {
 	return func(ctx context.Context, base string, files []string) (*watch.Sum, error) {
 		outcomes := newOutcomes()
@@ -52,7 +52,7 @@ func (r *Run) Watched(a Adder, warn func(text string)) watch.Merge {
 	}
 }
 
-// outcomes are what became of files, by name.
+// outcomes records what the merge did with each file, by name.
 type outcomes struct {
 	mu    sync.Mutex
 	files map[string]*outcome
@@ -60,12 +60,12 @@ type outcomes struct {
 
 type outcome struct {
 	watch.Outcome
-	name string // of the profile that has the error; the first if there are several
+	name string // name of the first profile with an error
 }
 
 func newOutcomes() *outcomes { return &outcomes{files: make(map[string]*outcome)} }
 
-// add takes note of what became of a profile of a file.
+// add records the account of a profile of a file.
 func (o *outcomes) add(in inputs.Input, a *merge.Account, cause string) {
 	err := a.Err
 	if err == nil && len(a.Rescued) > 0 {
@@ -89,7 +89,7 @@ func (o *outcomes) add(in inputs.Input, a *merge.Account, cause string) {
 	}
 }
 
-// of returns what became of a file.
+// of returns the outcome of a file.
 func (o *outcomes) of(name string) watch.Outcome {
 	if f := o.files[name]; f != nil {
 		return f.Outcome
@@ -107,7 +107,7 @@ func (e *rescuedError) Error() string { return e.text }
 
 func (e *rescuedError) Unwrap() error { return e.err }
 
-// A CausedError is an error with its likely cause, which is told apart.
+// A CausedError is an error with its likely cause, which is printed separately.
 type CausedError struct {
 	error
 	Cause string
@@ -115,8 +115,8 @@ type CausedError struct {
 
 func (e *CausedError) Unwrap() error { return e.error }
 
-// ExplainMoved writes beside a file in quarantine why it is there, as "profuse
-// merge" does.
+// ExplainMoved writes the reason beside a file in quarantine, as "profuse merge"
+// does.
 func ExplainMoved(to, file string, err error, partly bool) error {
 	e := entry{File: file, Outcome: outcomeLeftOut, Reason: &reason{Finding: console.NewFinding(err)}}
 	if partly {
