@@ -46,8 +46,8 @@ race:
 	else set -x; \
 	CGO_ENABLED=1 $(GO) test -race -short -timeout 15m -run 'Watch|View|Serve|Concurrent' ./cmd/profuse && \
 	CGO_ENABLED=1 $(GO) test -race -short -timeout 15m ./cmd/profuse/internal/irpgocmd ./cmd/profuse/internal/mipcmd \
-		./cmd/profuse/internal/memprofcmd ./cmd/profuse/internal/merging ./inputs ./internal/atomicfile ./internal/filelock ./mip ./watch && \
-	CGO_ENABLED=1 $(GO) test -race -short -timeout 15m -run 'Merge|ShapesMixed|Trace' ./irpgo && \
+		./cmd/profuse/internal/memprofcmd ./cmd/profuse/internal/merging ./inputs ./merge ./internal/atomicfile ./internal/filelock ./mip ./watch && \
+	CGO_ENABLED=1 $(GO) test -race -short -timeout 15m -run 'Merge|CatalogsMixed|Trace' ./irpgo && \
 	CGO_ENABLED=1 $(GO) test -race -short -timeout 15m -run ServedTwice ./report && \
 	CGO_ENABLED=1 $(GO) test -race -short -timeout 15m -run 'Merge|Binaries|Symboliz' ./memprof; fi
 
