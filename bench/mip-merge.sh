@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Merges 1,000 raw MIP files of a program of 100,000 functions with two
-# workers, and reads the same files without merging: what is between the two is
-# what profuse adds to the machine's own work.
+# Merges 1,000 raw MIP files of a program of 100,000 functions with two workers,
+# and reads the same files without merging: the difference is the cost of
+# profuse itself.
 #
 #   bench/mip-merge.sh [RUNS]
 set -euo pipefail

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Looks up the same addresses of a large C++ program with profuse and with
-# llvm-symbolizer 22, compares what they print, and tells time and memory. The
+# llvm-symbolizer 22, compares the outputs, and prints time and memory. The
 # program has more than 100 MB of debug information: a few files that use the
 # standard library, linked many times under other names.
 #

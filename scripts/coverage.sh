@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# How much of each package its tests, those of its users and the scripts that
-# start profuse run together: a line per package with the share of statements,
-# how many are never run, and the package.
+# Prints how much of each package is run by all tests together: its own, those
+# of its users, and the scripts that start profuse. Each line has the share of
+# statements that ran, the number of statements that never ran, and the package.
 #
 #   scripts/coverage.sh [PROFILE]
 #
 # PROFILE is kept, for "go tool cover -html PROFILE". Slow tests count with
-# PROFUSE_SLOW_TESTS=1. What a process has run that is killed, or that becomes
-# another program, is not known.
+# PROFUSE_SLOW_TESTS=1. Processes that are killed, or that another program
+# replaces, do not count.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

@@ -12,8 +12,8 @@ for package in $(go list ./...); do
   for target in $(go test -list '^Fuzz' "$package" | grep '^Fuzz' || true); do
     found=$((found + 1))
     echo "== $package $target"
-    # Now and then the fuzzer ends with its own deadline as if that were a
-    # failure; an input that fails is told of besides, and kept.
+    # Sometimes the fuzzer reports its own deadline as a failure. It reports and
+    # keeps a failing input separately.
     said=$(go test -run '^$' -fuzz "^$target\$" -fuzzminimizetime 10x -fuzztime "$duration" "$package" 2>&1 | tee /dev/stderr) ||
       [[ $said == *"context deadline exceeded"* && $said != *"Failing input"* && $said != *panic* ]]
   done

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Sees that the real tools are there that the tests compare profuse with.
+# Installs the real tools that the tests compare profuse with.
 #
 #   scripts/install-oracles.sh           install what is missing, where that is possible
 #   scripts/install-oracles.sh --check   only look: exit code 0 if nothing is missing
@@ -11,7 +11,7 @@ set -euo pipefail
 
 releases=(14 16 19 22)
 
-# have_32bit: C programs can be compiled and linked for i386.
+# have_32bit reports whether C programs can be compiled and linked for i386.
 have_32bit() { [[ -e /usr/include/x86_64-linux-gnu/gnu/stubs-32.h || -e /usr/include/gnu/stubs-32.h ]]; }
 
 # have_header NAME: C++ programs can include it.
@@ -88,7 +88,7 @@ if ((${#packages[@]})) && command -v apt-get >/dev/null && ((EUID == 0)); then
   install() { timeout 400 apt-get install -y -q --no-install-recommends "$@" >/dev/null; }
   echo "installing ${packages[*]}"
   timeout 120 apt-get update -q >/dev/null || echo "apt-get update failed; trying with the lists there are" >&2
-  # All at once is quickest; one name the lists do not know stops all of them.
+  # Installing all at once is fastest, but one unknown package name stops all.
   install "${packages[@]}" || for p in "${packages[@]}"; do install "$p" || true; done
 fi
 report_missing || echo "going on without them" >&2

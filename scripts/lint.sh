@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Formatting and static checks: go vet for the systems profuse is made for (arm
-# stands for 32-bit machines), and gofumpt and staticcheck of the versions in
-# tools/go.mod. Those two are left out, with a word, where they cannot be
-# downloaded.
+# Formatting and static checks: go vet for the systems that profuse supports
+# (arm stands for 32-bit machines), and gofumpt and staticcheck in the versions
+# of tools/go.mod. If those two cannot be downloaded, the script says so and
+# skips them.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

@@ -3,15 +3,16 @@
 #
 #   scripts/release.sh [COMMIT]
 #
-# COMMIT is HEAD if not given; then nothing may be uncommitted. The version in the
-# names, and in what "profuse version" prints, is what the Go tool makes of the
+# COMMIT defaults to HEAD; nothing may then be uncommitted. The Go tool derives
+# the version, in the names and in the output of "profuse version", from the
 # commit: its tag, or v0.0.0-TIME-HASH.
 #
 # Everything is built twice, in two clones in different folders, the second time
-# with an empty build cache, and must be the same bytes both times. The binaries
-# depend on the commit and the Go release alone, the archives also on the releases
-# of tar, gzip and zip. Needs GNU tar and Info-ZIP's zip, and ten to twenty minutes
-# of CPU time. TARGETS="linux/amd64 windows/amd64" in the environment makes those only.
+# with an empty build cache, and the bytes must be equal. The binaries depend on
+# the commit and the Go release alone, the archives also on the releases of tar,
+# gzip and zip. Needs GNU tar and Info-ZIP's zip, and ten to twenty minutes of
+# CPU time. TARGETS="linux/amd64 windows/amd64" in the environment limits the
+# targets.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 fail() { echo "release.sh: $*" >&2; exit 1; }
@@ -24,7 +25,7 @@ commit=$(git rev-parse --verify --quiet "${1:-HEAD}^{commit}") || fail "$1: no s
 tar --version 2>/dev/null | grep -q GNU || fail "tar is not GNU tar"
 command -v zip >/dev/null || fail "zip is missing"
 
-# What else the bytes could depend on.
+# Other settings that the bytes could depend on.
 export LC_ALL=C TZ=UTC CGO_ENABLED=0 GOWORK=off GOFLAGS=-mod=readonly GOAMD64=v1 GOARM64=v8.0
 unset GOEXPERIMENT GOFIPS140 GODEBUG ZIPOPT
 umask 022
@@ -66,8 +67,8 @@ pack() (
   esac
 )
 
-# licences SOURCE BINARY prints those of Go and of the modules in a binary, which
-# ask to go with it.
+# licences SOURCE BINARY prints the licences of Go and of the modules in a
+# binary, which must accompany it.
 licences() {
   local module folder
   printf '== Go\n\n'

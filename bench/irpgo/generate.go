@@ -17,8 +17,8 @@ import (
 	"github.com/profuse-pgo/profuse/irpgo"
 )
 
-// Programs are linked from units, so that different ones share functions, as
-// those of one source tree do.
+// Programs are linked from units, so that different programs share functions,
+// as the programs of one source tree do.
 const (
 	numUnits         = 80
 	functionsPerUnit = 500
@@ -44,7 +44,7 @@ func unit(u int) string {
 		if i%10 == 0 {
 			b.WriteString("  memset(m, s, a & 63); s += m[a & 31];\n")
 		}
-		if i%20 == 19 { // calls those before it, which call nobody
+		if i%20 == 19 { // these call the earlier ones, which call nobody
 			fmt.Fprintf(&b, "  static const fn near[] = {%s};\n  s += near[(unsigned)(a + b) %% 19](a, s);\n", strings.Join(names[i-19:i], ", "))
 		}
 		b.WriteString("  return s; }\n")
@@ -53,7 +53,8 @@ func unit(u int) string {
 	return b.String()
 }
 
-// mainUnit calls functions of the units given, its argument times.
+// mainUnit returns a main that calls the functions of the units as often as its
+// argument says.
 func mainUnit(units []int) string {
 	var b strings.Builder
 	b.WriteString("#include <stdlib.h>\ntypedef int (*fn)(int, int);\n")
@@ -87,7 +88,7 @@ func compile(source, text string) (object string, err error) {
 	return object, prepare("clang-22", "-O1", "-w", "-fprofile-generate", "-c", source, "-o", object)
 }
 
-// program returns a program of the units given.
+// program returns the path of a program linked from the units.
 func program(dir, name string, units []int) (string, error) {
 	path := filepath.Join(dir, name)
 	if exists(path) {
@@ -109,8 +110,8 @@ func program(dir, name string, units []int) (string, error) {
 	return path, prepare("clang-22", append([]string{"-fprofile-generate", "-fuse-ld=lld", "-o", path}, objects...)...)
 }
 
-// runs runs a program the given number of times with different inputs and
-// returns the profiles.
+// runs runs a program n times with different inputs and returns the paths of
+// the profiles.
 func runs(dir, program string, n int) ([]string, error) {
 	out := make([]string, n)
 	for i := range out {
@@ -184,8 +185,8 @@ func makeIndexed(dir string) ([]string, error) {
 	})
 }
 
-// makeHuge lets another process write the profile: the memory of this one is
-// where that of the processes it starts begins.
+// makeHuge starts another process to write the profile, since the peak memory
+// that the system reports for a process begins with that of its parent.
 func makeHuge(dir string) ([]string, error) {
 	out := filepath.Join(dir, "huge.profdata")
 	if exists(out) {
@@ -250,7 +251,7 @@ func prepare(name string, args ...string) error {
 	return nil
 }
 
-// parallel calls do for 0 to n-1, as many at a time as there are CPUs.
+// parallel calls do for 0 to n-1, on as many goroutines as there are CPUs.
 func parallel(n int, do func(i int) error) error {
 	errs := make([]error, n)
 	slots := make(chan struct{}, runtime.NumCPU())

@@ -2,15 +2,15 @@
 
 // Command irpgo merges and shows LLVM profiles with profuse and with
 // llvm-profdata, in turns, and prints wall time, CPU time and peak memory of
-// both, with the time to read the bytes beside them.
+// both, beside the time that reading the bytes takes.
 //
 //	go run ./bench/irpgo [-cases abcdef] [-rounds N] [-llvm-profdata PROGRAM] [-markdown]
 //
-// With -markdown it prints what docs/performance.md holds.
+// With -markdown it prints the text of docs/performance.md.
 //
 // The profiles are real: programs are generated, compiled with clang 22 and run
 // with different inputs. Only the very large profile is written by package
-// irpgo. Everything is kept in build/bench/irpgo. What the two tools write is
+// irpgo. All files stay in build/bench/irpgo. The outputs of the two tools are
 // compared byte for byte.
 package main
 
@@ -26,18 +26,18 @@ import (
 	"strings"
 )
 
-// A benchCase is one thing that both tools do.
+// A benchCase is one task for both tools.
 type benchCase struct {
 	letter string
 	title  string
 	make   func(dir string) (inputs []string, err error)
-	// commands returns the command lines to compare. Those of one peer differ
+	// commands returns the command lines to compare. Those of the peer differ
 	// in their number of threads.
 	commands func(b *bench, inputs []string) []*command
 	goal     goal
 }
 
-// A goal is how many times less time than the peer takes is aimed at.
+// A goal is the intended ratio of the peer's time to that of profuse.
 type goal struct{ wall, cpu float64 }
 
 type bench struct {
@@ -154,7 +154,7 @@ func (b *bench) one(c *benchCase) (*result, error) {
 }
 
 // merging merges the inputs with each tool, the peer with one thread and with
-// as many as there are CPUs.
+// as many threads as there are CPUs.
 func (b *bench) merging(inputs []string) []*command {
 	threads := fmt.Sprint(runtime.NumCPU())
 	cmd := func(kind commandKind, name string, argv ...string) *command {
@@ -173,8 +173,8 @@ func (b *bench) merging(inputs []string) []*command {
 	}
 }
 
-// mergingMany adds the same with a few of the inputs, which should take the
-// same memory.
+// mergingMany adds merges of a few of the inputs, which should take as much
+// memory.
 func (b *bench) mergingMany(inputs []string) []*command {
 	few := inputs[:len(inputs)/100]
 	return append(b.merging(inputs), &command{
@@ -196,8 +196,8 @@ func (b *bench) showing(inputs []string) []*command {
 	}
 }
 
-// sameResults compares what the commands wrote: all merged profiles with each
-// other, what is shown with that of the tool of the same words.
+// sameResults compares the outputs of the commands: all merged profiles with
+// each other, shown text with that of the tool that prints the same words.
 func sameResults(commands []*command) error {
 	var first *command
 	for _, c := range commands {

@@ -17,9 +17,9 @@ import (
 type commandKind int
 
 const (
-	ours    commandKind = iota // what is compared
-	peer                       // with what it is compared; the best counts
-	other                      // printed beside them
+	ours    commandKind = iota // measured
+	peer                       // compared with; the fastest counts
+	other                      // printed beside both
 	reading                    // only reads the inputs
 )
 
@@ -28,17 +28,17 @@ type command struct {
 	name   string
 	kind   commandKind
 	argv   []string
-	out    string // file that it writes, "" if none or of no interest
+	out    string // file that it writes, "" if none or not compared
 	stdout bool   // its output is compared
 	digest string // of its output in the first round
 
 	samples []sample
 }
 
-// sample is what one run took.
+// sample holds the cost of one run.
 type sample struct{ Wall, CPU, Memory float64 } // seconds, seconds, MiB
 
-// run runs the command once and keeps what it took, if it counts.
+// run runs the command once and, if it counts, keeps its cost.
 func (c *command) run(counts bool) error {
 	var out bytes.Buffer
 	cmd := exec.Command(c.argv[0], c.argv[1:]...)
@@ -69,9 +69,9 @@ func (c *command) run(counts bool) error {
 	return nil
 }
 
-// measureOne runs a command, its output thrown away. It does so in a process
-// of its own, as the peak memory that the system tells of a process is at
-// least what its parent had when it started it.
+// measureOne runs a command and discards its output. It needs a process of its
+// own, since the peak memory that the system reports for a process is at least
+// what its parent had when it started it.
 func measureOne(argv []string) error {
 	cmd := exec.Command(argv[0], argv[1:]...)
 	cmd.Stderr = os.Stderr

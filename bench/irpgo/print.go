@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// A result is what measuring one case gave.
+// A result holds the measurements of one case.
 type result struct {
 	*benchCase
 	size     int64 // of the inputs, in bytes
@@ -35,20 +35,20 @@ func values(samples []sample, of func(sample) float64) []float64 {
 	return out
 }
 
-// spread returns median, least and greatest.
+// spread returns the median, the least and the greatest value.
 func spread(v []float64) (median, low, high float64) {
 	v = slices.Sorted(slices.Values(v))
 	n := len(v)
 	return (v[(n-1)/2] + v[n/2]) / 2, v[0], v[n-1]
 }
 
-// heading says what the case does and with how many bytes.
+// heading describes the case and says how many bytes it reads.
 func (r *result) heading() string {
 	return fmt.Sprintf("(%s) %s, %.0f MB", r.letter, r.title, float64(r.size)/1e6)
 }
 
-// rows returns the table: a line for each command, and how many times more the
-// peer takes. The first cell of a line is its name.
+// rows returns the table: a row for each command, and the ratios of the peer to
+// profuse. The first cell of a row is its name.
 func (r *result) rows() [][]string {
 	line := func(name string, cell func(metric int) (format string, v []float64)) []string {
 		out := []string{name}
@@ -72,9 +72,9 @@ func (r *result) rows() [][]string {
 	return append(rows, line("llvm / profuse", func(i int) (string, []float64) { return "%.1f", r.ratios(i) }))
 }
 
-// ratios returns how many times more of a metric the peer takes, by round: a
-// round is compared with itself. The peer has the number of threads that is
-// best for it in that metric.
+// ratios returns the ratio of the peer to profuse in a metric, for each round,
+// since load on the machine changes between rounds. The peer runs with the
+// number of threads that is best for it in that metric.
 func (r *result) ratios(metric int) []float64 {
 	var own, best []float64
 	for _, c := range r.commands {
@@ -122,8 +122,8 @@ round runs each program once, and the bytes of the results are compared.
 
 `
 
-// printMarkdown prints all results as docs/performance.md has them: first how
-// many times less profuse takes, beside what is aimed at, then the figures.
+// printMarkdown prints all results as docs/performance.md has them: first the
+// ratios beside the goals, then the figures.
 func printMarkdown(w io.Writer, machine string, results []*result) {
 	fmt.Fprintf(w, "%s%s.\n\n", markdownHead, machine)
 	fmt.Fprintf(w, "How many times less than `llvm-profdata`, and the goals:\n\n")
@@ -147,7 +147,7 @@ func printMarkdown(w io.Writer, machine string, results []*result) {
 	}
 }
 
-// markdownTable prints rows, the first of which is the head, columns aligned.
+// markdownTable prints rows with aligned columns; the first row is the head.
 func markdownTable(w io.Writer, rows [][]string) {
 	widths := make([]int, len(rows[0]))
 	for _, row := range rows {

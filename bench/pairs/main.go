@@ -1,12 +1,12 @@
 // Command pairs compares the time of two commands on a machine whose speed
-// changes: it runs them in turns, many short times, and takes the ratio of each
-// pair. What changes more slowly than a pair lasts is the same for both.
+// changes: it runs them in turns, briefly and often, and takes the ratio of
+// each pair. Changes slower than a pair affect both commands alike.
 //
 //	go run ./bench/pairs [-n PAIRS] COMMAND1 -- COMMAND2
 //
-// It prints the median of time2/time1 with its 95 % confidence interval (that of
-// ranks, which assumes nothing about how times are distributed) and the median
-// times in seconds. Times are of the wall clock; outputs are thrown away.
+// It prints the median of time2/time1 with its 95 % confidence interval, from
+// ranks, which assumes no distribution of the times, and the median times in
+// seconds. Times are wall time; outputs are discarded.
 package main
 
 import (
@@ -48,7 +48,7 @@ func compare(one, two []string, n int) error {
 	ratios, first, second := make([]float64, n), make([]float64, n), make([]float64, n)
 	for i := -1; i < n; i++ { // the first pair warms up
 		a, b := one, two
-		if i&1 == 1 { // whoever comes first may be at an advantage
+		if i&1 == 1 { // the command that runs first may have an advantage
 			a, b = two, one
 		}
 		ta, err := run(a)
@@ -69,7 +69,7 @@ func compare(one, two []string, n int) error {
 	for _, v := range [][]float64{ratios, first, second} {
 		slices.Sort(v)
 	}
-	// Ranks of the interval's ends, from the normal approximation of the
+	// Ranks of the ends of the interval, by the normal approximation of the
 	// binomial distribution.
 	half := 0.98 * math.Sqrt(float64(n))
 	low, high := int(float64(n)/2-half), int(math.Ceil(float64(n)/2+half))
@@ -79,7 +79,7 @@ func compare(one, two []string, n int) error {
 
 func median(v []float64) float64 { return (v[(len(v)-1)/2] + v[len(v)/2]) / 2 }
 
-// run returns the seconds that a command takes.
+// run runs a command and returns its wall time in seconds.
 func run(argv []string) (float64, error) {
 	cmd := exec.Command(argv[0], argv[1:]...)
 	start := time.Now()

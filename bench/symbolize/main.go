@@ -1,10 +1,10 @@
 // Command symbolize prints the functions and lines of addresses as
-// llvm-symbolizer does, to compare the two in speed and result.
+// llvm-symbolizer does, to compare the speed and the results of both.
 //
 //	symbolize [-sample N] PROGRAM <ADDRESSES
 //
-// Addresses come one per line. With -sample it prints N addresses of the
-// program's code instead, spread evenly, in an order without order.
+// Addresses are read one per line. With -sample it prints N addresses of the
+// program's code instead, evenly spread and in shuffled order.
 package main
 
 import (
