@@ -8,15 +8,15 @@ import (
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/merging"
 )
 
-// adders are one adder of each family, and the options that they have declared.
+// adders holds one adder for each family, and the options that they declared.
 type adders struct {
 	flags *cli.Flags
 	all   []merging.Adder
-	owner map[string]int // the family that has an option alone
+	owner map[string]int // index of the family, for options that only one family has
 }
 
-// declare declares the options of all families. Those that are declared already
-// are for all.
+// declare declares the options of all families. The options declared before the
+// call belong to all families.
 func (a *adders) declare(f *cli.Flags, watching bool) {
 	a.flags, a.owner = f, make(map[string]int)
 	known := make(map[string]bool)
@@ -34,7 +34,7 @@ func (a *adders) declare(f *cli.Flags, watching bool) {
 	f.Group("")
 }
 
-// check finds what is wrong with the options of each family.
+// check returns what is wrong with the options of any family.
 func (a *adders) check(r *merging.Run) error {
 	for _, m := range a.all {
 		if err := m.Check(r); err != nil {
@@ -44,8 +44,8 @@ func (a *adders) check(r *merging.Run) error {
 	return nil
 }
 
-// given returns the index of a family of which an option is given that no other
-// has, -1 for none.
+// given returns the index of a family if an option is given that only this family
+// has, otherwise -1.
 func (a *adders) given() int {
 	at := -1
 	a.flags.Given(func(name string) {
@@ -56,7 +56,7 @@ func (a *adders) given() int {
 	return at
 }
 
-// refuse finds options among those given that are not for the family at hand.
+// refuse returns an error if an option is given that the family does not have.
 func (a *adders) refuse(at int, r *merging.Run) (err error) {
 	refused := a.all[at].Refuses()
 	a.flags.Given(func(name string) {

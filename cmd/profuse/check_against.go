@@ -15,7 +15,7 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// A gate is how far a profile may be from the last one that was good.
+// A gate limits how far a profile may differ from the last good one.
 type gate struct {
 	base string // file of the last good one; "" without a gate
 
@@ -28,8 +28,8 @@ type gate struct {
 	flagSet  *cli.Flags
 }
 
-// idle returns an option that is given and says how to judge, though nothing is
-// to be judged; "" if there is none.
+// idle returns a given option that has no effect without --against; "" if there
+// is none.
 func (g *gate) idle() (name string) {
 	g.flagSet.Given(func(option string) {
 		switch option {
@@ -152,8 +152,8 @@ func (j *judgement) passed() bool {
 	return true
 }
 
-// row is a verdict in words: what is compared, what was found, what is allowed
-// and how it ended.
+// row returns a verdict in words: what is compared, what was found, what is
+// allowed, and whether the profile passed.
 func (v *verdict) row() [4]string {
 	print := func(n float64) string { return console.Percent(n) }
 	if v.ratio {
@@ -172,10 +172,10 @@ func (v *verdict) row() [4]string {
 	return row
 }
 
-// gateListed is how many functions are listed of a kind.
+// gateListed limits the functions of each list.
 const gateListed = 10
 
-// listings are the functions that a judgement is about.
+// listings returns the functions behind a judgement.
 func (j *judgement) listings() []changeList {
 	return []changeList{
 		{"gone cold", "gone_cold", j.cold, true},
@@ -210,7 +210,7 @@ func (j *judgement) print(w io.Writer, env *cli.Env) {
 	fmt.Fprintf(w, "\n%s\n", j.conclusion())
 }
 
-// conclusion says how it ended.
+// conclusion says in a line whether the profile passed.
 func (j *judgement) conclusion() string {
 	var failed []string
 	for _, v := range j.verdicts {

@@ -38,7 +38,7 @@ func (p *comparisonPrinter) print(r *compare.Result) {
 	}
 }
 
-// comparisonFacts are what can be said in a line each.
+// comparisonFacts returns the facts of one line each.
 func comparisonFacts(r *compare.Result) [][2]string {
 	kind := ofKind(r)
 	kind = strings.ToUpper(kind[:1]) + kind[1:]
@@ -60,7 +60,7 @@ func comparisonFacts(r *compare.Result) [][2]string {
 	return rows
 }
 
-// sameUnits reports whether the totals can be set in relation.
+// sameUnits reports whether the totals are comparable.
 func sameUnits(r *compare.Result) bool { return r.Base.Identity.Family == r.New.Identity.Family }
 
 func (p *comparisonPrinter) changes(l changeList) {

@@ -10,11 +10,11 @@ import (
 	"github.com/profuse-pgo/profuse/formats"
 )
 
-// families are all there are. The first is for what no other takes.
+// families lists all families. The first takes the files that no other takes.
 var families = []family.Family{irpgocmd.Family(), mipcmd.Family(), iprofcmd.Family()}
 
-// familyOf returns the index of the family of a file, and what package formats
-// makes of its contents.
+// familyOf returns the index of the family of a file, and the format that package
+// formats detects.
 func familyOf(name string, data []byte) (int, formats.Format) {
 	f, _ := formats.Detect(data)
 	for i := range families {
@@ -30,5 +30,5 @@ func familyIndex(kind formats.Family) int {
 	return max(slices.IndexFunc(families, func(f family.Family) bool { return slices.Contains(f.Kinds, kind) }), 0)
 }
 
-// factsOfNothing are those of a file whose bytes could not be had.
+// factsOfNothing returns the facts of a file whose bytes could not be read.
 func factsOfNothing(name string, err error) family.Facts { return irpgocmd.Unreadable(name, err) }

@@ -90,7 +90,7 @@ func (c *mergeCmd) run(ctx context.Context, env *cli.Env, args []string) error {
 	})
 }
 
-// asked are the results that option --format names.
+// asked returns the results that option --format names.
 func (c *mergeCmd) asked() (results []merging.Result) {
 	for _, m := range c.adders.all {
 		for _, r := range m.Results() {
@@ -102,9 +102,9 @@ func (c *mergeCmd) asked() (results []merging.Result) {
 	return results
 }
 
-// chooseFamily decides what kind of profiles is merged: by the option, by the
-// name of the output, or by the first input that tells. The inputs also decide
-// which of several kinds it is that the option may mean.
+// chooseFamily chooses the family to merge: by option --format, by the name of the
+// output, or by the first input that identifies one. The inputs also decide if
+// the option fits several families.
 func (c *mergeCmd) chooseFamily(ins []inputs.Input) formats.Family {
 	var kinds []formats.Family
 	for _, r := range c.asked() {

@@ -85,7 +85,7 @@ func (c *orderEval) setUntil(s string) error {
 	return nil
 }
 
-// evaluation is what is told of all orders. The JSON names are part of the
+// evaluation holds the scores of all orders. The JSON names are a stable
 // interface.
 type evaluation struct {
 	Program string        `json:"program"`
@@ -165,7 +165,7 @@ func (c *orderEval) run(_ context.Context, env *cli.Env, args []string) error {
 	return err
 }
 
-// arrange returns the image that an order file or another program stands for.
+// arrange returns the program laid out as an order file or another program says.
 func (c *orderEval) arrange(program *layout.Image, file string, o *orderScores) (*layout.Image, error) {
 	if isProgram(file) {
 		return readImage(file, c.programs.Arch)

@@ -77,8 +77,8 @@ func (c *orderMake) run(_ context.Context, env *cli.Env, args []string) error {
 	return c.Write(env, args[0], names)
 }
 
-// order returns the names of functions that ran in their order, and what that
-// is by: without a wish, the first thing that the profile has.
+// order returns the names of the functions that ran, in order, and the criterion:
+// the one asked for, or the first that the profile supports.
 func (c *orderMake) order(v profile.View) (by string, names []string) {
 	if c.by.Value != "" {
 		return c.by.Value, orderOf(v, c.by.Value)
@@ -119,7 +119,7 @@ func orderOf(v profile.View, by string) []string {
 	return rankedOrder(v, func(f *profile.Function) float64 { return -float64(f.Max()) })
 }
 
-// linkerName is what the linker knows a function by.
+// linkerName returns the name that the linker uses for a function.
 func linkerName(s *profile.Symbol) string { return s.Name }
 
 // rankedOrder orders by a rank, the lowest first. Functions of rank 0 are left

@@ -65,8 +65,8 @@ func readImage(path, arch string) (*layout.Image, error) {
 	return image, nil
 }
 
-// measure gives functions of Mach-O, whose symbols are without, the underscore
-// of their names and their sizes: they reach to the next symbol.
+// measure completes the functions of a Mach-O file, whose symbols lack both: it
+// adds the underscore to names, and sets sizes, which reach to the next symbol.
 func measure(functions []layout.Function, ends []uint64) {
 	for i := len(functions) - 1; i >= 0; i-- {
 		f := &functions[i]

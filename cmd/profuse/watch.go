@@ -103,14 +103,14 @@ func (c *watchRun) run(ctx context.Context, env *cli.Env, args []string) error {
 	defer adder.Close()
 	err := watch.Run(ctx, opt)
 	if err != nil && ctx.Err() != nil {
-		// It is not the interrupt that made it fail.
+		// The interrupt did not cause this failure.
 		log.line.Urgentf("profuse watch: %s", console.Printable(cli.Message(err)))
 		return cli.ErrReported
 	}
 	return err
 }
 
-// check finds what is wrong with the command line.
+// check returns what is wrong with the command line.
 func (c *watchRun) check(env *cli.Env, args []string) error {
 	switch {
 	case len(args) == 0:
@@ -130,9 +130,9 @@ func (c *watchRun) check(env *cli.Env, args []string) error {
 	return c.adders.check(&c.Run)
 }
 
-// choose decides what kind of profiles is merged and returns the index of the
-// family: by the name of the output, by what is in it, by an option that only one
-// family has, or by what is in the folder.
+// choose returns the index of the family to merge: by the name of the output, by
+// its contents, by an option that only one family has, or by the files in the
+// folder.
 func (c *watchRun) choose(dir string) int {
 	out := inputs.File(c.Output)
 	if f, ok := formats.BySuffix(strings.TrimSuffix(c.Output, console.Compression(c.Output))); ok {

@@ -24,7 +24,7 @@ const (
 	writtenInterval = time.Minute
 )
 
-// A watchLog tells a person, or a log, what a watch does.
+// A watchLog prints what a watch does, for a terminal or a log.
 type watchLog struct {
 	line *cli.StatusLine
 	dir  string
@@ -98,7 +98,7 @@ func (l *watchLog) started(e watch.Started) {
 	}
 }
 
-// total says how much was merged, over all runs.
+// total says how much was merged in all runs.
 func (l *watchLog) total(t watch.Total) string {
 	s := cli.Quantity(uint64(t.Files), "file", "files")
 	if t.Profiles != t.Files {
@@ -107,8 +107,8 @@ func (l *watchLog) total(t watch.Total) string {
 	return s
 }
 
-// written tells of the first files at once and then of more from time to time;
-// on a terminal the status says it all.
+// written reports the first files at once and later ones at intervals; on a
+// terminal the status line reports them all.
 func (l *watchLog) written(e watch.Written) {
 	e.Files += l.done.Files
 	e.Bytes += l.done.Bytes
@@ -187,7 +187,7 @@ func (l *watchLog) stopped(e watch.Stopped) {
 	l.line.Printf("ended: %s", text)
 }
 
-// warn prints a warning that no merge before had.
+// warn prints a warning unless an earlier merge had it.
 func (l *watchLog) warn(text string) {
 	switch {
 	case l.warned[text] || len(l.warned) > maxWarningsTold:

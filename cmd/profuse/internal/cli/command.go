@@ -18,16 +18,16 @@ const (
 	ExitInterrupted = 130 // stopped by an interrupt, as shells report it
 )
 
-// Env is what a command sees of the process it runs in.
+// Env holds the streams and the environment of the process that runs a command.
 type Env struct {
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer
 	Getenv         func(string) string
 }
 
-// Action runs a command with the arguments that are not options. What it
-// returns decides the exit code: nil is success, a [UsageError] a wrong command
-// line, anything else a failure. Apart from [ErrReported] the error is printed.
+// Action runs a command with the arguments that are not options. Its error decides
+// the exit code: nil means success, a [UsageError] a wrong command line, any other
+// a failure. [App.Run] prints the error unless it is [ErrReported].
 type Action func(ctx context.Context, env *Env, args []string) error
 
 // A Command is one subcommand.
@@ -38,10 +38,10 @@ type Command struct {
 	Long  string // paragraphs for the command's own help
 	// Setup declares the options and returns what to do once they are parsed.
 	Setup func(*Flags) Action
-	// Foreign, if set, takes the arguments as they are and returns the exit
-	// code: for command lines that follow another program's rules.
+	// Foreign, if set, takes the unparsed arguments and returns the exit code:
+	// for command lines that follow another program's rules.
 	Foreign func(ctx context.Context, env *Env, args []string) int
-	// Nested, if set, makes the list of commands that this one stands for.
+	// Nested, if set, returns the app whose subcommands this command has.
 	Nested func() *App
 }
 
@@ -53,7 +53,7 @@ type App struct {
 	Commands []*Command
 }
 
-// ErrReported is returned by an [Action] that failed and has already said why.
+// ErrReported is returned by an [Action] that failed and has printed the reason.
 var ErrReported = errors.New("failed")
 
 // ExitError is a failure with an exit code of its own.
@@ -141,8 +141,8 @@ func (a *App) runCommand(ctx context.Context, env *Env, c *Command, args []strin
 	return ExitFailure
 }
 
-// Message returns the text of an error. Errors of the system lead with the
-// file, as all others do, and not with the system call.
+// Message returns the text of an error. System errors begin with the file, as all
+// others do, instead of the system call.
 func Message(err error) string {
 	if pe, ok := err.(*fs.PathError); ok {
 		return pe.Path + ": " + pe.Err.Error()

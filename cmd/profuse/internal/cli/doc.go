@@ -1,6 +1,6 @@
-// Package cli is the small front that profuse's own subcommands share: a list
-// of commands, options that may stand between the inputs, help texts, exit
-// codes, and what a command needs to know of the terminal it talks to.
+// Package cli is the front end of profuse's own subcommands: a list of commands,
+// options that may stand between the inputs, help texts, exit codes, and the
+// properties of the terminal.
 //
 // Options are those of package flag, one dash or two, "--" ends them. The exit
 // code is [ExitOK], [ExitFailure] or [ExitUsage]. Requested help goes to

@@ -55,7 +55,7 @@ func (f *Flags) Group(title string) {
 	f.groups = append(f.groups, f.group)
 }
 
-// closeGroup takes note of the options that were declared in the group at hand.
+// closeGroup assigns the options declared since [Flags.Group] to the group.
 func (f *Flags) closeGroup() {
 	f.VisitAll(func(o *flag.Flag) {
 		if !f.known[o.Name] {
@@ -74,8 +74,8 @@ func (f *Flags) Alias(name string, old ...string) {
 	}
 }
 
-// Given calls do for the options on the command line, by the names that they
-// have in the help text.
+// Given calls do with each option on the command line, under the name in the help
+// text.
 func (f *Flags) Given(do func(name string)) {
 	f.Visit(func(o *flag.Flag) {
 		if name, ok := f.alias[o.Name]; ok {
@@ -98,8 +98,8 @@ func (f *Flags) parse(args []string) (rest []string, err error) {
 			args = args[1:]
 			continue
 		}
-		// One option at a time: only so is a value that looks like "--" or
-		// like an argument told from the real ones.
+		// Parse one option at a time, to distinguish a value that looks like
+		// "--" or an argument from a real one.
 		n := 1
 		if f.takesNext(arg) && len(args) > 1 {
 			n = 2
@@ -152,7 +152,7 @@ func (f *Flags) explain(arg, next string, err error) error {
 	return &UsageError{msg}
 }
 
-// explainValue does that for an option that exists: its value is the fault.
+// explainValue is explain for a known option with a wrong value.
 func explainValue(o *flag.Flag, arg, next string, err error) error {
 	if strings.HasPrefix(err.Error(), "flag needs an argument") {
 		return Usagef("option %s needs a value", dashed(o.Name))
@@ -171,7 +171,8 @@ func explainValue(o *flag.Flag, arg, next string, err error) error {
 	return Usagef("option %s cannot be %q: %s", dashed(o.Name), value, why)
 }
 
-// dashed is how an option is written in texts: package flag takes either.
+// dashed returns the option with one or two dashes, as texts write it. Package
+// flag accepts both.
 func dashed(name string) string {
 	if len(name) == 1 {
 		return "-" + name

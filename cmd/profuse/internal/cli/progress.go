@@ -10,9 +10,9 @@ import (
 // progressInterval is the time between two redraws.
 const progressInterval = time.Second / 10
 
-// Progress counts units of work and shows the count on a terminal, one line
-// that is redrawn and gone at the end. On anything else it prints nothing.
-// Its methods may be called from several goroutines.
+// Progress counts units of work and shows the count on a terminal, on one line
+// that it redraws and removes at the end. On anything else it prints nothing.
+// Several goroutines may call its methods.
 type Progress struct {
 	what  string
 	done  atomic.Int64
@@ -65,7 +65,7 @@ func (p *Progress) Done(units, bytes int64) {
 	p.bytes.Add(bytes)
 }
 
-// Expect adds units that are to come. Without any the total is not shown.
+// Expect adds to the expected units. Without any, the line shows no total.
 func (p *Progress) Expect(units int64) { p.total.Add(units) }
 
 // Stop removes the line. It may be called twice.

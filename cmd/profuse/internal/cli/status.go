@@ -5,8 +5,8 @@ import (
 	"io"
 )
 
-// A StatusLine is the last line of a terminal, which says how things stand,
-// below lines that stay. On anything else, only those are printed.
+// A StatusLine is the last line of a terminal, which shows the current status
+// below permanent lines. On anything else it prints only the permanent lines.
 type StatusLine struct {
 	w     io.Writer
 	quiet bool
@@ -14,9 +14,8 @@ type StatusLine struct {
 	text  string
 }
 
-// StatusLine returns a line on standard error. With quiet nothing is printed
-// but what is urgent. [StatusLine.Clear] must be called before anything else
-// is printed there.
+// StatusLine returns a status line on standard error. With quiet it prints only
+// urgent lines. Call [StatusLine.Clear] before printing anything else there.
 func (e *Env) StatusLine(quiet bool) *StatusLine {
 	s := &StatusLine{w: e.Stderr, quiet: quiet}
 	if t := e.Terminal(e.Stderr); !quiet && t.Interactive && e.Getenv("TERM") != "dumb" {
@@ -37,14 +36,14 @@ func (s *StatusLine) Set(text string) {
 	fmt.Fprintf(s.w, "\r%s\x1b[K", text)
 }
 
-// Printf prints a line that stays, unless nothing is to be printed.
+// Printf prints a permanent line, unless quiet.
 func (s *StatusLine) Printf(format string, args ...any) {
 	if !s.quiet {
 		s.Urgentf(format, args...)
 	}
 }
 
-// Urgentf prints a line that stays, in any case.
+// Urgentf prints a permanent line even if quiet.
 func (s *StatusLine) Urgentf(format string, args ...any) {
 	text := s.text
 	s.Clear()

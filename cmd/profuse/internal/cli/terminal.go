@@ -7,14 +7,14 @@ import (
 	"golang.org/x/term"
 )
 
-// Terminal is what a command needs to know of where its output goes.
+// Terminal describes the destination of a command's output.
 type Terminal struct {
 	Interactive bool // a person watches, not a file or a pipe
 	Color       bool // escape sequences are wanted
 	Width       int  // columns; 0 when there is no limit
 }
 
-// fallbackWidth is the width of a terminal that does not tell its own.
+// fallbackWidth is the width, in columns, of a terminal of unknown width.
 const fallbackWidth = 100
 
 // Terminal examines one of the streams of env. Colour is off under NO_COLOR

@@ -113,13 +113,13 @@ func Count(n uint64) string {
 	return b.String()
 }
 
-// A Part is how many there are of something.
+// A Part is a number of things of one kind.
 type Part struct {
 	N    int
 	What string
 }
 
-// Parts puts those into words that there are any of: "3 truncated".
+// Parts describes the parts that are not zero: "3 truncated".
 func Parts(parts ...Part) (words []string) {
 	for _, p := range parts {
 		if p.N > 0 {
@@ -137,8 +137,8 @@ func Quantity(n uint64, one, many string) string {
 	return Count(n) + " " + many
 }
 
-// Percent prints part of whole with one decimal. What is not nothing is not
-// printed as nothing, and what is not all not as all.
+// Percent prints part of whole with one decimal. It never rounds a part to 0 % or
+// to 100 % unless the part is nothing or everything.
 func Percent(part, whole uint64) string {
 	switch {
 	case whole == 0 || part == 0:

@@ -27,7 +27,7 @@ func (e Env) PrintHelp(text string) {
 	io.WriteString(e.Stdout, strings.ReplaceAll(text, "PROG", e.Name()))
 }
 
-// Outcome says what is to be done after a command line was parsed.
+// Outcome says what to do after parsing a command line.
 type Outcome int
 
 const (
@@ -222,8 +222,8 @@ func (r *run) provide(o *Option, spelling string, value *string) {
 	}
 }
 
-// place hands out the positional arguments: each required one gets one, what
-// is left goes to the others in order.
+// place assigns the positional arguments: one to each required positional, the
+// rest to the others in order.
 func (r *run) place(values []string) {
 	places := r.cmd.positionals
 	required, unbounded := 0, false
@@ -268,7 +268,7 @@ func (r *run) place(values []string) {
 	}
 }
 
-// checkRequired complains of options that have to be there and are not.
+// checkRequired reports required options that are missing.
 func (r *run) checkRequired() {
 	for _, o := range r.cmd.options {
 		if o.required && !o.given {

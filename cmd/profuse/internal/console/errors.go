@@ -26,7 +26,7 @@ type Finding struct {
 	Message  string `json:"message"`
 }
 
-// NewFinding returns the finding that an error is.
+// NewFinding describes an error as a finding.
 func NewFinding(err error) Finding {
 	f := Finding{Class: profile.Class(err).Error(), Message: cli.Message(err)}
 	var fe *profile.FormatError
@@ -45,7 +45,7 @@ func NewFinding(err error) Finding {
 	return f
 }
 
-// Error says what stopped the reading.
+// Error is an error in JSON.
 type Error struct {
 	Class   string `json:"class"`   // a word of errorClasses, or "io"
 	Message string `json:"message"` // without the file
@@ -64,7 +64,7 @@ var errorClasses = map[error]string{
 	profile.ErrEmpty:        "empty",
 }
 
-// DescribeError returns what to say of an error, without the file.
+// DescribeError describes an error for JSON, without the file.
 func DescribeError(err error) *Error {
 	e := &Error{Class: "io", Message: err.Error(), Offset: -1, Record: -1}
 	for class, word := range errorClasses {

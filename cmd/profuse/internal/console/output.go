@@ -16,7 +16,7 @@ import (
 	"github.com/profuse-pgo/profuse/internal/atomicfile"
 )
 
-// An Output is where a result goes. Nothing is seen of a file before commit.
+// An Output is the destination of a result. A file becomes visible at commit.
 type Output struct {
 	io.Writer
 	Commit  func() error
@@ -44,7 +44,7 @@ func OpenOutput(env *cli.Env, path string, ins []inputs.Input) (*Output, error) 
 	return &Output{f, f.Commit, func() { f.Close() }}, nil
 }
 
-// OutputName is what an output is called in messages.
+// OutputName names an output in messages.
 func OutputName(path string) string {
 	if path == "-" {
 		return "standard output"
@@ -81,7 +81,7 @@ func WriteText(env *cli.Env, path string, ins []inputs.Input, write func(io.Writ
 	return out.Commit()
 }
 
-// WriteWhole writes a file, or nothing of it.
+// WriteWhole writes the whole file or, on failure, leaves none.
 func WriteWhole(to string, r io.Reader) error {
 	f, err := atomicfile.Create(to, atomicfile.Options{})
 	if err != nil {

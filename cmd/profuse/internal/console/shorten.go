@@ -7,10 +7,9 @@ import (
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/cli"
 )
 
-// ShortenName makes a function's name, as a table shows it, take at most width
-// columns. What tells functions apart goes last: first the file that is named
-// behind in brackets, then the parameters, then what stands in angle brackets,
-// and only then the middle of the name.
+// ShortenName shortens a function's name to at most width columns. It cuts the
+// least distinctive part first: the file in brackets after the name, then the
+// parameters, then the template arguments, and last the middle of the name.
 func ShortenName(name string, width int) string {
 	if width < 1 || utf8.RuneCountInString(name) <= width {
 		return name
@@ -31,9 +30,9 @@ func ShortenName(name string, width int) string {
 	return cli.Shorten(name, width)
 }
 
-// emptyBrackets puts "…" for what is in outermost brackets that belong to a
-// name: they follow a letter, a digit or "::", and each is closed. That spares
-// what only looks like them, such as operators, "<init>" and arrows.
+// emptyBrackets replaces the contents of outermost brackets by "…" if they follow
+// a letter, a digit or "::" and are closed. This leaves operators, "<init>" and
+// arrows alone.
 func emptyBrackets(name string, open, shut byte) string {
 	var b strings.Builder
 	from := 0 // not yet written

@@ -1,6 +1,6 @@
-// Package covered is what the commands "mip covered" and "iprof covered" have in
-// common: it lists the functions that ran, or where they are in the sources, or
-// writes a tracefile of lcov, of a view.
+// Package covered implements what "mip covered" and "iprof covered" share: it lists
+// the functions of a view that ran, or their places in the sources, or writes an
+// lcov tracefile.
 package covered
 
 import (
@@ -44,8 +44,8 @@ func (o *Options) Declare(f *cli.Flags, one, many, aboutRegex string) {
 	f.BoolVar(&o.Quiet, "q", false, "print no summary")
 }
 
-// Check checks the options. If there are no sources it is not known where
-// functions are, and the error says what has to be given.
+// Check checks the options. Without sources the places of functions are unknown;
+// if the options need them, the error says what is missing.
 func (o *Options) Check(sources bool, without string) error {
 	kinds := 0
 	for _, set := range []bool{o.Lines, o.Paths, o.LCOV} {

@@ -1,3 +1,3 @@
-// Package doctorcmd is "profuse doctor": it runs a program and finds out why it
-// leaves no profile.
+// Package doctorcmd implements "profuse doctor", which runs a program and finds
+// out why it writes no profile.
 package doctorcmd

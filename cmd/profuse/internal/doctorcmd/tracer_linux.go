@@ -21,10 +21,10 @@ import (
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/cli"
 )
 
-// Processes are followed with ptrace. Being their subreaper and polling /proc
-// would need no stops at all, but would miss processes that live shorter than
-// a poll takes, and could look at none when it ends, which is when its folder
-// and the programs in its memory say where its profile went.
+// The tracer follows processes with ptrace. A subreaper that polls /proc would
+// not stop them, but would miss processes that live shorter than a polling
+// interval. Nor could it examine a process that ends, when its working directory
+// and the files mapped into its memory show where its profile went.
 
 // A tracer follows all processes of a command. It must stay on one thread.
 type tracer struct {
@@ -92,13 +92,13 @@ func watchProcesses(ctx context.Context, env *cli.Env, args []string) ([]*patien
 		}
 		t.event(pid, status)
 	}
-	for _, p := range t.running { // none, unless the kernel kept an end from us
+	for _, p := range t.running { // none, unless the kernel did not report an end
 		t.ended = append(t.ended, p.patient)
 	}
 	return t.ended, nil
 }
 
-// event handles what the kernel tells of a thread, and lets it go on.
+// event handles a ptrace event of a thread and resumes the thread.
 func (t *tracer) event(pid int, status syscall.WaitStatus) {
 	switch {
 	case status.Exited():
@@ -194,7 +194,7 @@ func (t *tracer) replaced(pid int) {
 	if old == nil || !old.loaded {
 		return // between fork and exec nothing happens that is worth counting
 	}
-	// What the old program had in memory is gone: only it itself can be asked.
+	// The old program's memory is gone: examine its file only.
 	if t.instrumented(old.Program) {
 		old.Instrumented = []string{old.Program}
 	}
@@ -203,8 +203,8 @@ func (t *tracer) replaced(pid int) {
 	t.ended = append(t.ended, old.patient)
 }
 
-// look examines a process that is about to end, while all that it had is
-// there; thread is the one that ends.
+// look examines a process that is about to end, while its memory and its folder
+// can still be read; thread is the thread that ends.
 func (t *tracer) look(pid, thread int) {
 	p := t.running[pid]
 	if p == nil || thread != pid && len(threadsOf(pid)) > 1 {
@@ -240,7 +240,7 @@ func (t *tracer) end(pid int, how string, signal bool) {
 	delete(t.running, pid)
 	p.End, p.signal = how, signal
 	if signal && !strings.Contains(p.Pattern, "%c") {
-		// Whatever changed, others wrote: a signal leaves no time.
+		// Other processes wrote the changed files: a killed process writes none.
 		if !strings.Contains(p.Pattern, "%p") {
 			p.Profiles = nil
 		}

@@ -1,3 +1,4 @@
-// Package family says what the commands show, check, merge and watch ask of the
-// formats of one kind. The packages irpgocmd, mipcmd and iprofcmd answer.
+// Package family defines the interfaces through which the commands show, check,
+// merge and watch work on one family of formats. Packages irpgocmd, mipcmd and
+// iprofcmd implement them.
 package family

@@ -14,12 +14,12 @@ import (
 	"github.com/profuse-pgo/profuse/formats"
 )
 
-// A Family is what commands do with the formats of one kind. Commands that see
-// profiles through their views need none.
+// A Family holds the operations of commands on one family of formats. Commands
+// that work on views need none.
 type Family struct {
 	Kinds []formats.Family
-	// Takes reports whether a file is of the family although package formats
-	// makes something else of its contents; may be nil.
+	// Takes reports whether a file belongs to the family although package
+	// formats detects another format; may be nil.
 	Takes func(name string, data []byte) bool
 	Show  func() Shower
 	Check func() Checker
@@ -30,22 +30,23 @@ type Family struct {
 type Shower interface {
 	// Declare declares the options that the family has alone.
 	Declare(f *cli.Flags)
-	// Open opens what they name, and the programs.
+	// Open opens the files that the options name, and the programs.
 	Open(p *sources.Programs) error
 	Close()
-	// Facts reads a profile as far as it can be read. The error is what
-	// stopped it; the facts have it, too.
+	// Facts reads a profile up to its end or the first error, which it returns
+	// and records in the facts.
 	Facts(name string, data []byte, f formats.Format, opt *ShowOptions) (Facts, error)
 }
 
-// ShowOptions are what facts depend on whatever the family.
+// ShowOptions are the options of "profuse show" for all families.
 type ShowOptions struct {
 	Top    int            // functions to list, the hottest
 	Choose *regexp.Regexp // functions to list in full; nil lists none
 	Blocks bool           // list their blocks, too
 }
 
-// Facts are what "profuse show" tells of a file. As JSON they are an object.
+// Facts are what "profuse show" prints about a file. They marshal to a JSON
+// object.
 type Facts interface {
 	Print(p *Printer)
 }
@@ -73,12 +74,12 @@ type Checker interface {
 	// Open opens what the options name.
 	Open(env *cli.Env, p *sources.Programs) error
 	Close()
-	// Admit refuses files that an option given is not for.
+	// Admit refuses a file to which a given option does not apply.
 	Admit(name string, data []byte) error
 	Check(name string, data []byte, f formats.Format) Checked
 }
 
-// Checked is what was found out about one file.
+// Checked is the result of checking one file.
 type Checked struct {
 	File     string            `json:"file"`
 	Sound    bool              `json:"sound"`
@@ -86,24 +87,24 @@ type Checked struct {
 	Version  uint32            `json:"version"` // 0 if it has none
 	Records  int               `json:"records"` // read before anything stopped it
 	Findings []console.Finding `json:"findings"`
-	// Remarks are odd, but no reason to call the file unsound.
+	// Remarks are suspicious findings that do not make the file unsound.
 	Remarks []console.Finding `json:"remarks,omitempty"`
 	Omitted int               `json:"omitted,omitempty"` // findings and remarks beyond those above
 	// Against is the verdict of --against.
 	Against json.RawMessage `json:"against,omitempty"`
-	// Own is what the family alone tells; may be nil.
+	// Own holds the results that only this family has; may be nil.
 	Own Own `json:"-"`
 }
 
-// Own is what only one family tells of a file. As JSON it is an object, whose
-// members follow those of Checked.
+// Own holds the results that only one family has. It marshals to a JSON object,
+// whose members follow those of Checked.
 type Own interface {
 	// Version returns the version of formats that do not number theirs; "" for none.
 	Version() string
 	Print(w io.Writer)
 }
 
-// MarshalJSON puts the members of Own to the others.
+// MarshalJSON appends the members of Own to the others.
 func (r Checked) MarshalJSON() ([]byte, error) {
 	type plain Checked
 	all, err := json.Marshal(plain(r))
@@ -150,8 +151,8 @@ func (r *Checked) Print(p *console.Printer) {
 	}
 }
 
-// NewChecked returns what is known of a file before it is read; f is 0 if its
-// format is not known.
+// NewChecked returns the result for a file before it is read; f is 0 if its
+// format is unknown.
 func NewChecked(file string, f formats.Format) Checked {
 	c := Checked{File: file, Findings: []console.Finding{}}
 	if f != 0 {
@@ -160,7 +161,7 @@ func NewChecked(file string, f formats.Format) Checked {
 	return c
 }
 
-// Note adds what is wrong.
+// Note adds errors as findings.
 func (c *Checked) Note(errs ...error) {
 	for _, err := range errs {
 		c.Findings = append(c.Findings, console.NewFinding(err))

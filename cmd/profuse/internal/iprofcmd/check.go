@@ -109,8 +109,8 @@ func packageOf(class string) string {
 	return ""
 }
 
-// isGeneratedClass reports whether a class is made when the image is built, so
-// that no class file has it: lambdas, hidden classes, proxies.
+// isGeneratedClass reports whether the image builder generates a class, so that
+// it has no class file: lambdas, hidden classes, proxies.
 func isGeneratedClass(name string) bool {
 	return strings.ContainsAny(name, "/[") || strings.Contains(name, "$$") || strings.Contains(name, "$Proxy") || strings.Contains(name, "LambdaForm$")
 }
@@ -138,9 +138,8 @@ type classesFacts struct {
 	term    cli.Terminal
 }
 
-// classesSetFacts is of one set. What is neither of existing nor of gone
-// methods has methods of packages that the classes have none of, or of
-// generated classes.
+// classesSetFacts counts the entries of one set. Entries that are neither existing
+// nor gone are about generated classes, or packages that the class files lack.
 type classesSetFacts struct {
 	Set          string `json:"set"`
 	Entries      int    `json:"entries"`

@@ -1,3 +1,3 @@
-// Package iprofcmd is what the commands know of profiles of GraalVM native images,
-// and "profuse iprof".
+// Package iprofcmd implements the commands' operations on profiles of GraalVM
+// native images, and "profuse iprof".
 package iprofcmd

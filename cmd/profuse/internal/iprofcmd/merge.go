@@ -26,7 +26,7 @@ import (
 
 const formatIprof = "iprof"
 
-// adder adds iprof profiles up.
+// adder adds up iprof profiles.
 type adder struct {
 	iprofWriting
 	normalize      cli.Choice
@@ -70,7 +70,8 @@ func (o *adder) Open(r *merging.Run, _ func(string)) (err error) {
 
 func (o *adder) Close() {}
 
-// Add adds up the base, if there is one, and the inputs. The order does not show.
+// Add adds up the base, if any, and the inputs. The sum does not depend on the
+// order.
 func (o *adder) Add(ctx context.Context, j *merging.Job) (*merging.Sum, error) {
 	s := &iprofSum{job: j, opt: iprof.MergeOptions{DropUnresolved: o.dropUnresolved, DropUnknown: o.dropUnknown}}
 	if err := s.weigh(); err != nil {
@@ -109,7 +110,7 @@ func (o *adder) Add(ctx context.Context, j *merging.Job) (*merging.Sum, error) {
 	return sum, nil
 }
 
-// weigh finds out the weights of the inputs.
+// weigh determines the weights of the inputs.
 func (s *iprofSum) weigh() error {
 	s.weights = make([]iprof.Weight, len(s.job.Weights))
 	for i, text := range s.job.Weights {
@@ -175,7 +176,7 @@ func readIprof(name string, data []byte, warn func(profile.Warning)) (*iprof.Pro
 	return iprof.Read(name, data, iprof.ReaderOptions{Warn: warn})
 }
 
-// measure finds out how much each input would bring.
+// measure computes the totals that each input would contribute.
 func (m *iprofSum) measure(ctx context.Context, ins []inputs.Input) error {
 	for _, in := range ins {
 		info, err := os.Stat(in.Name)
@@ -188,7 +189,7 @@ func (m *iprofSum) measure(ctx context.Context, ins []inputs.Input) error {
 	for i := range adders {
 		adders[i] = m.note
 	}
-	// What cannot be used is reported when it is merged.
+	// The merge itself reports unusable inputs.
 	if err := merge.Run(ctx, ins, adders, merge.Options{}); err != nil {
 		return err
 	}
@@ -204,7 +205,7 @@ func (m *iprofSum) measure(ctx context.Context, ins []inputs.Input) error {
 	return nil
 }
 
-// note takes note of what a profile would bring.
+// note records the totals of a profile.
 func (m *iprofSum) note(p *merge.Profile) (*merge.Brought, error) {
 	read, err := readIprof(p.Name, p.Data, nil)
 	if err == nil {
@@ -291,8 +292,8 @@ func (m *iprofSum) addTo(merger *iprof.Merger, p *merge.Profile) error {
 	return nil
 }
 
-// warn says what of the sum is not as it should be. It says the same however
-// the inputs were dealt to workers.
+// warn warns of defects of the sum. The warnings do not depend on which worker
+// added which input.
 func (m *iprofSum) warn(p *iprof.Profile, added iprof.Added) {
 	if added.Reshaped > 0 {
 		m.job.Warn("iprof branches", 0, "some conditionals have other branches in some inputs than in others: "+
