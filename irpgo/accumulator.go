@@ -8,8 +8,9 @@ import (
 	"github.com/profuse-pgo/profuse/internal/saturate"
 )
 
-// A form says how much of everything a record has. Records of one name, hash
-// and form can be added counter by counter and site by site.
+// A form holds the numbers of counters, bitmap bytes and value sites of a
+// record. Records of one name, hash and form can be added counter by counter
+// and site by site.
 type form struct {
 	counters int32
 	bits     int32 // bytes of bitmap
@@ -31,10 +32,10 @@ type siteCounts [NumValueKinds]int32
 func (s *siteCounts) any() bool { return s[0]|s[1]|s[2] != 0 }
 func (s *siteCounts) all() int  { return int(s[0]) + int(s[1]) + int(s[2]) }
 
-// An entry is a record without its numbers: what it is, and where its numbers
-// are. Accumulators have them, and catalogs of files.
+// An entry identifies a record and locates its numbers. In an accumulator the
+// offsets index the accumulator's slices, in a catalog the sections of a file.
 type entry struct {
-	// What is compared for every profile comes first, in one cache line.
+	// The fields compared for every profile come first, in one cache line.
 	hash uint64
 	form
 	ref                  uint64 // NameRef(name)
@@ -42,14 +43,14 @@ type entry struct {
 	counts, bitmap, site int // where its counters, bitmap and sites begin
 
 	seq  uint64 // first appearance: number of the input and of the record in it
-	next int32  // next entry with that reference and hash; 0 if there is none
+	next int32  // next entry with the same reference and hash; 0 if there is none
 }
 
-// entryID is what entries are found by.
+// entryID is the key of the accumulator's index.
 type entryID struct{ ref, hash uint64 }
 
-// An accumulator holds the sums of all records added. Nothing is cut before the
-// end but what LLVM cuts.
+// An accumulator holds the sums of all records added. When merging exactly it
+// cuts no value site before the end; as LLVM, after every step.
 type accumulator struct {
 	policy  mergePolicy
 	entries []entry
@@ -59,24 +60,24 @@ type accumulator struct {
 	counts []uint64
 	bitmap []byte
 	sites  []siteSum
-	limit  uint64 // no counter is above it; maxCount if some may be at their limit
+	limit  uint64 // upper bound of all counters; maxCount if some may have saturated
 
 	rows map[*catalog]*row
-	// alone, unless nil, is the one catalog of all that was added: entries are
-	// the catalog's own, and must be copied before they change.
+	// alone, unless nil, is the only catalog of all profiles added. entries then
+	// is the catalog's slice, which must be copied before it changes.
 	alone *catalog
-	base  uint64 // to be added to the seq of the catalog's entries
+	base  uint64 // offset of the seq of alone's entries
 
 	visits  uint32      // of sites, see addDistinct
 	places  []int32     // memory of addDistinct
 	decoded []ValueData // memory of addValues
 }
 
-// mergePolicy is what merging exactly and merging as LLVM does differ in.
+// mergePolicy selects exact merging or merging as LLVM does. They differ so:
 //
 //	                            exactly                  as LLVM
-//	records that do not fit     each form a sum of its   what fits is added at
-//	                            own until the end        once, the rest lost
+//	records of another form     each form has its own    what fits is added at
+//	                            sum until the end        once, the rest is lost
 //	values new to a record      weighted                 not weighted
 //	pseudo counts               not weighted             weighted
 //	equal values of one site    pair up by count         pair up as they stand
@@ -87,7 +88,7 @@ func newAccumulator(compat bool) accumulator {
 	return accumulator{policy: mergePolicy{compat}, rows: make(map[*catalog]*row)}
 }
 
-// own makes the entries the accumulator's own, to be found by their names.
+// own copies the entries out of the catalog alone and indexes them.
 func (a *accumulator) own() {
 	if a.index != nil {
 		return
@@ -105,8 +106,8 @@ func (a *accumulator) own() {
 	}
 }
 
-// link makes an entry known that is to be the next, and returns its number, or
-// that of the one that is there already.
+// link returns the index of the entry with e's name, hash and form. If there is
+// none it indexes e as the next entry, which the caller must append.
 func (a *accumulator) link(e *entry) int {
 	id := entryID{e.ref, e.hash}
 	at, ok := a.index[id]
@@ -127,13 +128,14 @@ func (a *accumulator) link(e *entry) int {
 	}
 }
 
-// lookAhead is how many entries after the last one are looked at before the
-// index is asked: programs of one source tree have functions in common, mostly
-// in one order.
+// lookAhead is the number of entries after the last one that find compares
+// before it consults the index: programs built from one source tree share
+// functions, mostly in the same order.
 const lookAhead = 8
 
-// find returns the entry with that name, hash and form, or else, not fitting,
-// one with that name and hash; -1 if there is none.
+// find returns the index of the entry with the given name, hash and form. If
+// only the form differs, it returns the last entry of that name and hash and
+// fits is false. It returns -1 if there is neither.
 func (a *accumulator) find(name string, ref, hash uint64, f *form) (at int, fits bool) {
 	for i := a.last + 1; i < min(a.last+1+lookAhead, len(a.entries)); i++ {
 		if e := &a.entries[i]; e.ref == ref && e.hash == hash && e.form == *f && e.name == name {
@@ -160,7 +162,7 @@ func (a *accumulator) find(name string, ref, hash uint64, f *form) (at int, fits
 	}
 }
 
-// refOf returns the reference of a name.
+// refOf returns NameRef(name), without hashing if the next entry has the name.
 func (a *accumulator) refOf(name string) uint64 {
 	if i := a.last + 1; i < len(a.entries) && a.entries[i].name == name {
 		return a.entries[i].ref
@@ -168,7 +170,7 @@ func (a *accumulator) refOf(name string) uint64 {
 	return NameRef(name)
 }
 
-// add returns a new entry, whose numbers are 0, or the one that there is.
+// add returns the index of the entry like e; a new one has only zeros.
 func (a *accumulator) add(e entry) int {
 	i := a.link(&e)
 	if i < len(a.entries) {
@@ -196,7 +198,7 @@ func (a *accumulator) bitmapOf(e *entry) []byte {
 
 func (a *accumulator) sitesOf(e *entry) []siteSum { return a.sites[e.site : e.site+e.sites.all()] }
 
-// touch says that a further record was added to an entry.
+// touch notes that an entry is the sum of several records.
 func (a *accumulator) touch(e *entry) {
 	sites := a.sitesOf(e)
 	for i := range sites {
@@ -204,7 +206,7 @@ func (a *accumulator) touch(e *entry) {
 	}
 }
 
-// addRecord adds src, whose name has the given reference unless that is 0.
+// addRecord adds src. ref is the reference of its name, 0 if not known.
 func (a *accumulator) addRecord(src *Record, ref, weight, seq uint64, warn func(Code)) {
 	a.own()
 	if ref == 0 {
@@ -231,7 +233,7 @@ func (a *accumulator) setRecord(e *entry, src *Record, weight uint64, warn func(
 	for i, c := range src.Counts {
 		most |= c
 		if counts[i] = c; weight == 1 {
-			continue // as it is, even if it is above what sums can come to
+			continue // copied exactly, even above maxCount
 		}
 		counts[i] = 0
 		if addCount(&counts[i], c, weight) {
@@ -239,7 +241,7 @@ func (a *accumulator) setRecord(e *entry, src *Record, weight uint64, warn func(
 		}
 	}
 	a.raiseLimit(most, weight)
-	e.pseudo = pseudoKind(counts) != 0 // LLVM's weights make counts of verdicts
+	e.pseudo = pseudoKind(counts) != 0 // LLVM's weights turn pseudo counts into counts
 	copy(a.bitmapOf(e), src.Bitmap)
 	sites := a.sitesOf(e)
 	for k := range src.Values {
@@ -252,8 +254,9 @@ func (a *accumulator) setRecord(e *entry, src *Record, weight uint64, warn func(
 	}
 }
 
-// mergeRecord adds weight·src to an entry of its name and hash by the rules of
-// InstrProfRecord::merge, which say what can be added where forms differ.
+// mergeRecord adds weight·src to an entry of its name and hash, as
+// InstrProfRecord::merge does. Where the forms differ it adds what it can and
+// warns of the rest.
 func (a *accumulator) mergeRecord(e *entry, src *Record, weight uint64, warn func(Code)) {
 	counts := a.countsOf(e)
 	verdict := src.Pseudo()
@@ -296,7 +299,8 @@ func (a *accumulator) mergeRecord(e *entry, src *Record, weight uint64, warn fun
 	}
 }
 
-// record makes r the record of an entry. sites are those of all entries.
+// record sets r to the record of an entry, in the accumulator's memory. sites
+// holds the finished sites of all entries.
 func (a *accumulator) record(r *Record, e *entry, sites []ValueSite) {
 	r.Name, r.Hash, r.Counts, r.Bitmap, r.Values = e.name, e.hash, a.countsOf(e), a.bitmapOf(e), Values{}
 	if !e.sites.any() {
@@ -310,7 +314,8 @@ func (a *accumulator) record(r *Record, e *entry, sites []ValueSite) {
 	}
 }
 
-// raiseLimit notes that counters with no bit outside of most were added.
+// raiseLimit raises a.limit for the addition of weight times counters that are
+// at most most. It reports false if a sum may now exceed maxCount.
 func (a *accumulator) raiseLimit(most, weight uint64) (fits bool) {
 	high, product := bits.Mul64(most, weight)
 	limit, carry := bits.Add64(a.limit, product, 0)
@@ -334,6 +339,7 @@ func addCount(dst *uint64, c, weight uint64) bool {
 	return false
 }
 
+// orBytes sets dst to its bitwise or with src, of the same length.
 func orBytes(dst, src []byte) {
 	for len(dst) >= 8 && len(src) >= 8 {
 		le.PutUint64(dst, le.Uint64(dst)|le.Uint64(src))
@@ -344,22 +350,21 @@ func orBytes(dst, src []byte) {
 	}
 }
 
-// A row says which entries of an accumulator the entries of a catalog are added
-// to.
+// A row maps the entries of a catalog to those of an accumulator.
 type row struct {
 	entries  []int32
-	counts   []int  // where the counters of those begin
-	sites    []int  // where the sites of those begin that have values
-	spans    []span // counters that lie end to end in the file and here; nil if they never do
-	profiles int
+	counts   []int  // index of the first counter of each entry
+	sites    []int  // index of the first site of each valued entry
+	spans    []span // raw: runs of counters contiguous in the file and the accumulator
+	profiles int    // profiles of the catalog added so far
 }
 
-// span is a run of counters.
+// span is a run of n counters at index from in the file, to in the accumulator.
 type span struct{ from, to, n int }
 
-// bind returns the row of a catalog, whose profile is the input with that
-// number. It makes the entries that are missing. It is nil if records do not
-// fit those that are there, and LLVM's rules say what to do about each.
+// bind returns the row of a catalog and creates the missing entries; input is
+// the index of the profile. It returns nil if a record differs in form from an
+// entry of its name and hash and LLVM's rules apply: they decide per record.
 func (a *accumulator) bind(c *catalog, input int) *row {
 	if r := a.rows[c]; r != nil {
 		return r
@@ -393,8 +398,8 @@ func (a *accumulator) bind(c *catalog, input int) *row {
 	return r
 }
 
-// match sets the entries of the row that are there, and the others to -1. It
-// reports false if LLVM's rules say what to do about some of the records.
+// match sets the row's existing entries, and those that are missing to -1. It
+// reports false if LLVM's rules must decide about a record, see bind.
 func (a *accumulator) match(c *catalog, r *row) bool {
 	var missing map[entryID]bool
 	room := len(a.entries)
@@ -424,7 +429,7 @@ func (a *accumulator) match(c *catalog, r *row) bool {
 	return room < math.MaxInt32
 }
 
-// adopt takes over the entries of a catalog, the first that comes.
+// adopt makes the entries of the first catalog those of an empty accumulator.
 func (a *accumulator) adopt(c *catalog, input int) *row {
 	a.entries, a.alone, a.base = c.entries, c, uint64(input)<<32
 	a.counts = make([]uint64, c.counters)
@@ -439,7 +444,7 @@ func (a *accumulator) adopt(c *catalog, input int) *row {
 	return r
 }
 
-// bound fills in what follows from the entries.
+// bound sets the fields of r that follow from its entries: sites and spans.
 func (r *row) bound(a *accumulator, c *catalog) {
 	r.sites = make([]int, len(c.valued))
 	for i := range c.valued {

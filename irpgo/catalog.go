@@ -11,26 +11,26 @@ import (
 	"github.com/profuse-pgo/profuse/internal/saturate"
 )
 
-// A catalog says which records a profile has and where the numbers of each
-// lie. It is made in one pass that validates the whole profile. Profiles of one
-// binary have one catalog: what differs are counts, values, and in raw profiles
-// the address that the program was loaded at. Nothing is taken on trust: before
-// a profile counts as one of a catalog, every byte that matters for where its
-// numbers belong is compared.
+// A catalog lists the records of a profile and where the counters, bitmap and
+// values of each lie. One pass makes it and validates the whole profile.
+// Profiles of one binary share a catalog: they differ only in counts, values
+// and, if raw, in the address at which the program was loaded. A profile uses
+// an existing catalog only after every byte that decides where its numbers
+// belong has been compared.
 //
-// A profile without a catalog is read record by record, which also finds the
-// words for what is wrong.
+// A profile without a catalog, such as a damaged one, is read record by record;
+// that path also reports what is wrong.
 type catalog struct {
 	key      catalogKey
-	kept     bool // for profiles to come
+	kept     bool // in the cache, for later profiles
 	reuses   atomic.Int64
 	entries  []entry
-	distinct bool // no two entries have name and hash in common
+	distinct bool // no two entries have the same name and hash
 	valued   []valuedEntry
 	raw      *rawCatalog
 	indexed  *indexedCatalog
 
-	// How much all entries have together, if one lies after the other.
+	// Totals over all entries: counters, bytes of bitmap, value sites.
 	counters, bitmapSize, sites int
 }
 
@@ -40,7 +40,8 @@ type valuedEntry struct {
 	sites siteCounts
 }
 
-// catalogKey is what of a profile is quick to compare.
+// catalogKey holds the properties of a profile that are cheap to compare.
+// Profiles with different keys never share a catalog.
 type catalogKey struct {
 	format                                          Format
 	word, countersDelta, bitmapDelta                uint64
@@ -48,40 +49,41 @@ type catalogKey struct {
 	bigEndian                                       bool
 	records, counters, bitmap, names, vtables, vnum int    // sizes of sections
 	buckets                                         int    // of the hash table
-	sample                                          uint64 // hash of what some records are
+	sample                                          uint64 // hash of the identity of some records
 }
 
-// mix adds a word to a hash of which nothing is expected but that it tells
-// most catalogs apart: those of one key are all compared.
+// mix adds a word to a hash. The hash only has to tell most catalogs apart,
+// because a profile is compared with every catalog of its key.
 func mix(hash, word uint64) uint64 {
 	hash = (hash ^ word) * 0x9e3779b97f4a7c15
 	return hash ^ hash>>32
 }
 
-// numbers is where in a profile the numbers of its catalog's records are.
+// numbers locates the counters, bitmaps and values of a catalog's records in
+// one profile.
 type numbers struct {
 	catalog *catalog
 	data    []byte // the file
 	order   binary.ByteOrder
-	// Values that are addresses are to be understood modulo mask+1, and are
-	// farther by slide than in the profile that the catalog was made from.
+	// Values that are addresses are modulo mask+1. They exceed those of the
+	// profile that the catalog was made from by slide.
 	slide, mask uint64
 
 	counters, bitmap []byte  // sections of a raw profile
-	places           []place // indexed: by record, where its counters are
-	blobs            []int   // offsets of the value data of valued entries
+	places           []place // counters of each record of an indexed profile
+	blobs            []int   // file offsets of the value data, by index in catalog.valued
 }
 
-// place is where counters are in a file and how many.
+// place is the file offset of a record's counters and their number.
 type place struct{ at, count int32 }
 
-// next returns an entry to be filled in, after the others.
+// next appends an entry for the caller to fill in; count must follow.
 func (c *catalog) next() *entry {
 	c.entries = append(c.entries, entry{seq: uint64(len(c.entries)), site: c.sites})
 	return &c.entries[len(c.entries)-1]
 }
 
-// count takes in the entry that was filled in.
+// count adds the entry that next returned, now filled in, to the totals.
 func (c *catalog) count(e *entry) {
 	if e.sites.any() {
 		c.valued = append(c.valued, valuedEntry{int32(len(c.entries) - 1), e.sites})
@@ -91,22 +93,21 @@ func (c *catalog) count(e *entry) {
 	c.bitmapSize += int(e.bits)
 }
 
-// reset makes c a catalog without entries, in the memory of one that is not
-// needed any more.
+// reset empties c but keeps its memory.
 func (c *catalog) reset(key catalogKey, keep bool) {
 	*c = catalog{key: key, kept: keep, entries: c.entries[:0], valued: c.valued[:0]}
 }
 
 const (
-	maxCatalogs    = 256     // that are kept
-	maxCatalogKeys = 1 << 16 // that are remembered
-	maxFailures    = 3       // profiles of one key without a catalog, before no more is made to be kept
+	maxCatalogs    = 256     // catalogs that a cache keeps
+	maxCatalogKeys = 1 << 16 // keys that a cache remembers
+	maxFailures    = 3       // failures after which a cache keeps no further catalog of a key
 )
 
-// A catalogCache keeps catalogs for the profiles to come. Several workers share
-// it. The first catalog of all is kept, for most often all profiles are of one
-// binary; another is kept when its key turns up for the second time: most
-// binaries of a large mixture are seen once.
+// A catalogCache keeps catalogs for later profiles. Several workers share it.
+// It keeps the very first catalog, because usually all profiles come from one
+// binary. It keeps another only when its key occurs a second time, because most
+// binaries of a large mixture occur once.
 type catalogCache struct {
 	mu   sync.Mutex
 	keys map[catalogKey]*cachedCatalogs
@@ -115,9 +116,9 @@ type catalogCache struct {
 
 // cachedCatalogs are the catalogs of one key.
 type cachedCatalogs struct {
-	mu       sync.Mutex // held while one is made to be kept: others wait for it
+	mu       sync.Mutex // held while a catalog to be kept is made, so that other workers wait for it
 	catalogs []*catalog
-	again    bool // keep the next one
+	again    bool // the key has occurred before, or is the first: keep the next catalog
 	failures int
 }
 
@@ -128,15 +129,15 @@ func newCatalogCache() *catalogCache {
 // A catalogSource is a reader whose profile may have a catalog.
 type catalogSource interface {
 	catalogKey() (key catalogKey, ok bool)
-	// matches reports whether the profile has the catalog, whose key is that of
-	// the profile, and where its numbers are.
+	// matches reports whether c, which has the profile's key, is its catalog,
+	// and sets n if so.
 	matches(c *catalog, n *numbers) bool
-	// catalogue makes the catalog, and reports false if the profile has none.
+	// catalogue fills in c and n. It reports false if the profile has no catalog.
 	catalogue(c *catalog, n *numbers) bool
 }
 
-// find gives n the catalog of a profile, if it has one. spare is memory for one
-// that is not kept.
+// find sets n to the catalog and the numbers of a profile and reports whether
+// it has a catalog. spare is memory for a catalog that is not kept.
 func (cc *catalogCache) find(from catalogSource, n *numbers, spare *catalog) bool {
 	key, ok := from.catalogKey()
 	if !ok {
@@ -166,7 +167,7 @@ func (cc *catalogCache) find(from catalogSource, n *numbers, spare *catalog) boo
 		k.mu.Unlock()
 		return spare.make(from, key, false, n)
 	}
-	defer k.mu.Unlock() // also when reading faults
+	defer k.mu.Unlock() // also if reading a mapped file faults
 	c := &catalog{}
 	if !c.make(from, key, true, n) {
 		k.failures++
@@ -177,7 +178,8 @@ func (cc *catalogCache) find(from catalogSource, n *numbers, spare *catalog) boo
 	return true
 }
 
-// of returns the catalogs of a key, nil if it is not to be remembered.
+// of returns the catalogs of a key, or nil if the cache cannot remember more
+// keys.
 func (cc *catalogCache) of(key catalogKey) *cachedCatalogs {
 	cc.mu.Lock()
 	defer cc.mu.Unlock()
@@ -195,8 +197,8 @@ func (c *catalog) make(from catalogSource, key catalogKey, keep bool, n *numbers
 	return from.catalogue(c, n)
 }
 
-// numbersOf finds the catalog of a profile and the numbers of its records. It
-// returns nil if the profile is to be read record by record.
+// numbersOf finds the catalog of a profile and locates the numbers of its
+// records. It returns nil if the profile must be read record by record.
 func (m *Merger) numbersOf(r *Reader) *numbers {
 	from, ok := r.dec.(catalogSource)
 	if !ok || m.catalogs == nil || m.opt.Rename != nil || !m.catalogs.find(from, &m.numbers, &m.spare) {
@@ -232,13 +234,13 @@ func (a *accumulator) addNumbers(n *numbers, input int, weight uint64, overflowe
 	return r, added, true
 }
 
-// addCounters adds counters; total is their unweighted sum. If one of them is
-// so large that there is something to say of it, or that it may not be a count,
-// nothing is added.
+// addCounters adds the counters of a profile; total is their unweighted sum. It
+// adds nothing if a counter is at least largeCounter, because such a counter
+// may deserve a warning or be a pseudo count.
 //
-// Sums are formed without looking: what counters can have reached at most is
-// known beforehand, and an addition that turns out to be too much is taken
-// back.
+// The fast loop does not check for overflow. a.limit bounds every sum in
+// advance; if an addition may exceed the bound, it is undone modulo 2^64 and
+// repeated with saturation.
 func (a *accumulator) addCounters(r *row, n *numbers, weight uint64) (total uint64, over map[int]bool, ok bool) {
 	limit := a.limit
 	most, total := a.addWords(r, n, weight)
@@ -283,7 +285,8 @@ func (n *numbers) counter(i, j int) uint64 {
 	return 0
 }
 
-// most returns the bits of all counters.
+// most returns the bitwise or of all counters, an upper bound of each within a
+// factor of two.
 func (n *numbers) most() (most uint64) {
 	c := n.catalog
 	for _, p := range n.places {
@@ -314,8 +317,8 @@ func orWords(order binary.ByteOrder, b []byte) (most uint64) {
 	return most
 }
 
-// addWords adds the counters of a profile, weighted, modulo 2^64, and returns
-// their bits and their unweighted sum, modulo 2^64.
+// addWords adds weight times the counters of a profile, modulo 2^64. It returns
+// their bitwise or, and their unweighted sum modulo 2^64.
 func (a *accumulator) addWords(r *row, n *numbers, weight uint64) (most, total uint64) {
 	for i, p := range n.places {
 		o, t := addWords(a.counts[r.counts[i]:][:p.count], n.data[p.at:int(p.at)+8*int(p.count)], weight)
@@ -339,6 +342,7 @@ func (a *accumulator) addWords(r *row, n *numbers, weight uint64) (most, total u
 	return most, total
 }
 
+// addWords adds little-endian counters, four per step.
 func addWords(dst []uint64, raw []byte, weight uint64) (most, total uint64) {
 	for len(dst) >= 4 && len(raw) >= 32 {
 		d, r := (*[4]uint64)(dst), (*[32]byte)(raw)
@@ -370,7 +374,7 @@ func addSwapped(dst []uint64, raw []byte, weight uint64) (most, total uint64) {
 	return most, total
 }
 
-// addBytes is for single-byte coverage: 0 means executed.
+// addBytes adds counters of single-byte coverage, where 0 means executed.
 func addBytes(dst []uint64, raw []byte, weight uint64) (most, total uint64) {
 	for i := range dst {
 		if raw[i] == 0 {
@@ -396,7 +400,8 @@ func (a *accumulator) addBitmap(r *row, n *numbers) {
 			orBytes(dst, n.bitmap[e.bitmap:e.bitmap+int(e.bits)])
 			continue
 		}
-		raw := n.data[int(n.places[i].at)+8*int(e.counters)+8:] // after the number of bytes
+		// The number of bitmap bytes, then each byte as a 64-bit word.
+		raw := n.data[int(n.places[i].at)+8*int(e.counters)+8:]
 		for j := range dst {
 			dst[j] |= raw[8*j]
 		}
@@ -404,8 +409,8 @@ func (a *accumulator) addBitmap(r *row, n *numbers) {
 }
 
 // addValues adds the values of a profile site by site. first is the seq of the
-// profile's first record. The entries where a count is at its limit are added
-// to over.
+// profile's first record. It marks in over the entries in which a count
+// saturated.
 func (a *accumulator) addValues(r *row, n *numbers, first, weight uint64, over map[int]bool) map[int]bool {
 	c := n.catalog
 	for i := range c.valued {
@@ -443,8 +448,8 @@ func mark(over map[int]bool, i int) map[int]bool {
 	return over
 }
 
-// addresses returns what the addresses of a kind of values are, nil if values
-// are not addresses.
+// addresses returns the map that resolves values of a kind, or nil if values of
+// that kind are not addresses.
 func (c *catalog) addresses(kind ValueKind) *addressMap {
 	if c.raw == nil || kind == MemOPSize {
 		return nil
@@ -452,9 +457,10 @@ func (c *catalog) addresses(kind ValueKind) *addressMap {
 	return &c.raw.addrs
 }
 
-// decode returns pairs of value and count, addresses as they would be in the
-// profile that the catalog was made from. An address wider than the target's
-// stays what it is, unknown.
+// decode decodes pairs of value and count into memory that the next call
+// reuses. It moves addresses back to where they were in the profile that the
+// catalog was made from. An address wider than the target's stays as it is; it
+// resolves to nothing.
 func (a *accumulator) decode(n *numbers, pairs []byte, from *addressMap) ValueSite {
 	out := a.decoded[:0]
 	for ; len(pairs) >= valueDataPair; pairs = pairs[valueDataPair:] {

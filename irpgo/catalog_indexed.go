@@ -16,7 +16,7 @@ type indexedCatalog struct {
 	items []indexedItem
 }
 
-// indexedItem is one key with its records.
+// indexedItem is an item of the hash table: a name and its records.
 type indexedItem struct {
 	// head is what precedes the counters of the first record: the number of
 	// items if a bucket begins here, hash, lengths and name, and hash and number
@@ -32,7 +32,7 @@ type indexedItem struct {
 // recordHead is the size of hash and number of counters.
 const recordHead = 16
 
-// sizeAt returns where in the head the size of the records stands.
+// sizeAt returns the offset in head of the size of the records.
 func (it *indexedItem) sizeAt() int {
 	if it.bucket > 0 {
 		return ondisk.BucketHeaderSize + 16
@@ -56,15 +56,16 @@ func (r *indexedReader) catalogKey() (key catalogKey, ok bool) {
 	}, true
 }
 
-// locate begins to say where in the file the numbers are.
+// locate resets n to the file; the caller adds the places and blobs.
 func (r *indexedReader) locate(n *numbers) {
 	n.data, n.order, n.slide, n.mask = r.data, le, 0, 1<<64-1
 	n.counters, n.bitmap = nil, nil
 	n.places, n.blobs = n.places[:0], n.blobs[:0]
 }
 
-// catalogue makes no catalog of a profile with damage, or whose values have
-// another form than LLVM gives them.
+// catalogue implements [catalogSource]. A profile has no catalog if it is
+// damaged, if a name or hash repeats, or if its value data is laid out
+// otherwise than LLVM lays it out.
 func (r *indexedReader) catalogue(c *catalog, n *numbers) bool {
 	r.locate(n)
 	c.indexed = &indexedCatalog{items: make([]indexedItem, 0, r.table.Len())}
@@ -105,8 +106,9 @@ type itemWalker struct {
 // headBlock is how many bytes of heads share a block of memory.
 const headBlock = 1 << 20
 
-// next returns the next item, and its records unread. It reports false if
-// anything is wrong with it.
+// next returns the next item and the undecoded bytes of its records. It reports
+// false if the item is not within the table or not in the bucket that its
+// reference selects.
 func (w *itemWalker) next() (it indexedItem, name string, ref uint64, records []byte, ok bool) {
 	data, at := w.r.data, w.pos
 	if w.left == 0 {
@@ -142,8 +144,8 @@ func (w *itemWalker) next() (it indexedItem, name string, ref uint64, records []
 	return it, it.head[len(it.head)-recordHead-int(length) : len(it.head)-recordHead], ref, records, true
 }
 
-// addEntry adds a record, which is sound and at offset pos of the file. It
-// reports false if its values have another form than LLVM gives them.
+// addEntry adds a valid record at offset pos of the file. It reports false if
+// its value data is laid out otherwise than LLVM lays it out.
 func (r *indexedReader) addEntry(c *catalog, name string, ref uint64, record []byte, pos int, n *numbers) bool {
 	e := c.next()
 	e.name, e.ref, e.hash, e.counts, e.bitmap = name, ref, le.Uint64(record), c.counters, c.bitmapSize
@@ -166,7 +168,7 @@ func (r *indexedReader) addEntry(c *catalog, name string, ref uint64, record []b
 	return true
 }
 
-// set takes the numbers from value data that is sound.
+// set reads the numbers of sites from valid value data.
 func (s *siteCounts) set(values []byte) {
 	kinds := le.Uint32(values[4:])
 	values = values[valueDataHeader:]
@@ -181,8 +183,8 @@ func (s *siteCounts) set(values []byte) {
 	}
 }
 
-// keysDiffer reports whether no two items have a reference in common, and no
-// two records of an item a hash.
+// keysDiffer reports whether all items differ in their references and all
+// records of an item in their hashes.
 func (c *catalog) keysDiffer() bool {
 	items, start := c.indexed.items, 0
 	for at := range items {
@@ -194,7 +196,7 @@ func (c *catalog) keysDiffer() bool {
 		if it.records > 1 && !allDiffer(len(own), func(i int) uint64 { return own[i].hash }) {
 			return false
 		}
-		// Those of one reference are in one bucket.
+		// Items with equal references are in one bucket.
 		if mates := items[start : at+1]; at+1 == len(items) || items[at+1].bucket > 0 {
 			if len(mates) > 1 && !allDiffer(len(mates), func(i int) uint64 { return c.entries[mates[i].first].ref }) {
 				return false
@@ -205,7 +207,7 @@ func (c *catalog) keysDiffer() bool {
 }
 
 func allDiffer(n int, number func(i int) uint64) bool {
-	if n > 32 { // a bucket of a file that somebody made to be slow
+	if n > 32 { // only a hostile file has such a bucket; avoid quadratic time
 		seen := make(map[uint64]bool, n)
 		for i := range n {
 			seen[number(i)] = true
@@ -222,11 +224,11 @@ func allDiffer(n int, number func(i int) uint64) bool {
 	return true
 }
 
-// sameRefs reports whether all references are those of the names.
+// sameRefs reports whether each entry's reference is that of its name.
 func (c *catalog) sameRefs() bool {
 	var wrong atomic.Bool
 	inParts(len(c.entries), func(from, to int) {
-		var name []byte // hashing a string would make a copy of it for each
+		var name []byte // one buffer, because md5 takes bytes and a conversion would allocate
 		for i := from; i < to; i++ {
 			e := &c.entries[i]
 			if i > from && e.name == c.entries[i-1].name && e.ref == c.entries[i-1].ref {
@@ -242,15 +244,18 @@ func (c *catalog) sameRefs() bool {
 	return !wrong.Load()
 }
 
-// matches reports whether the profile has a hash table of the same keys in the
-// same order, where lookups would find them, with the same records.
+// matches reports whether the profile's hash table holds the same keys in the
+// same order, in the buckets where lookups find them, with records of the same
+// hashes and shapes.
 func (r *indexedReader) matches(c *catalog, n *numbers) bool {
 	start, end := r.table.Payload()
 	r.locate(n)
 	n.places = slices.Grow(n.places, len(c.entries))
 	data, mask := r.data[:end], uint64(c.key.buckets-1)
 	pos := int(start)
-	var simple [2 * 8]byte // what follows the counters of simple items
+	// What follows the counters of a simple item: since version 11 a bitmap
+	// size of 0, then the header of empty value data.
+	var simple [2 * 8]byte
 	rest := simple[:]
 	if uint32(c.key.word) < 11 {
 		rest = simple[8:]
@@ -299,8 +304,9 @@ func (r *indexedReader) matches(c *catalog, n *numbers) bool {
 	return int(end)-pos < 8
 }
 
-// matchRecord returns the size of the record at the beginning of b, which lies
-// at offset pos of the file, 0 if it is not like e.
+// matchRecord returns the size in bytes of the record at the start of b, which
+// lies at offset pos of the file, or 0 if the record does not have the hash and
+// form of e.
 func (r *indexedReader) matchRecord(e *entry, b []byte, pos int, n *numbers) (size int) {
 	size = recordHead + 8*int(e.counters)
 	if len(b) < size || le.Uint64(b) != e.hash || le.Uint64(b[8:]) != uint64(e.counters) {

@@ -7,9 +7,9 @@ import (
 	"slices"
 )
 
-// rawCatalog is what further raw profiles of a binary are compared with. The
-// entries say where in the section of counters, in counters, and in that of
-// bitmaps the numbers of their records begin.
+// rawCatalog is what later raw profiles of a binary are compared with. The
+// entries' counts index the counters section, in counters; their bitmap is a
+// byte offset in the bitmap section.
 type rawCatalog struct {
 	records []byte // the sections of the profile that the catalog was made from
 	names   []byte
@@ -31,7 +31,7 @@ func (r *rawReader) catalogKey() (key catalogKey, ok bool) {
 	}
 	bitmapDelta := p.fields[fBitmapDelta]
 	if len(p.bitmap.data) == 0 {
-		bitmapDelta = 0 // the distance from nowhere: it varies with the load address
+		bitmapDelta = 0 // without a bitmap section it varies with the load address
 	}
 	sample := uint64(0)
 	for i, n := 0, p.numRecords(); i < n; i += 1 + n/32 {
@@ -46,8 +46,8 @@ func (r *rawReader) catalogKey() (key catalogKey, ok bool) {
 	}, true
 }
 
-// catalogue makes no catalog of a profile with damage, with records that have
-// no name, or with another profile behind it.
+// catalogue implements [catalogSource]. A profile has no catalog if it is
+// damaged, if a record has no name, or if another profile follows in the file.
 func (r *rawReader) catalogue(c *catalog, n *numbers) bool {
 	p, l := r.cur, &r.cur.layout
 	if r.prepare() != nil {
@@ -56,7 +56,7 @@ func (r *rawReader) catalogue(c *catalog, n *numbers) bool {
 	r.locate(n, 0)
 	r.at.list, r.at.name = 0, 0
 	size, limit, bitmap := p.counterSize(), uint64(len(p.counters.data)), uint64(len(p.bitmap.data))
-	stamp := uint64(0) // counters that a timestamp takes
+	stamp := uint64(0) // size of a record's timestamp, in counters
 	if p.variant.Has(HasTemporal) {
 		stamp = 8 / size
 	}
@@ -106,7 +106,7 @@ func (r *rawReader) catalogue(c *catalog, n *numbers) bool {
 	return true
 }
 
-// locate says where in the file the numbers are, but for the value data.
+// locate sets the sections of n; the caller adds the offsets of the value data.
 func (r *rawReader) locate(n *numbers, slide uint64) {
 	p := r.cur
 	n.data, n.order, n.slide, n.mask = r.data, p.order, slide, p.addrMask()
@@ -114,7 +114,8 @@ func (r *rawReader) locate(n *numbers, slide uint64) {
 	n.places, n.blobs = n.places[:0], n.blobs[:0]
 }
 
-// keep keeps what further profiles are compared with.
+// keep copies what later profiles are compared with, because the file's bytes
+// do not outlive its reader.
 func (c *rawCatalog) keep(p *rawProfile) {
 	c.records, c.names = bytes.Clone(p.records.data), bytes.Clone(p.names.data)
 	c.vnames, c.vtables = bytes.Clone(p.vnames.data), bytes.Clone(p.vtables.data)
@@ -146,9 +147,10 @@ func (r *rawReader) matches(c *catalog, n *numbers) bool {
 	return onlyZeros(r.data[pos:])
 }
 
-// matchRecords compares the data records. Counter and bitmap pointers are
-// distances, so they stay the same. Only the function's address moves, unless
-// it is 0, and the runtime's pointer to its values means nothing.
+// matchRecords compares the data records and returns the distance between the
+// two load addresses. Counter and bitmap pointers are relative, so they must be
+// equal. Function pointers must all differ by slide, unless they are 0. The
+// pointer to the values means something to the runtime only.
 func (c *rawCatalog) matchRecords(p *rawProfile) (slide uint64, ok bool) {
 	size, from, mask := c.layout.size, c.layout.funcPtr, p.addrMask()
 	to := from + 2*p.ptr
@@ -174,9 +176,9 @@ func (c *rawCatalog) matchRecords(p *rawProfile) (slide uint64, ok bool) {
 	return slide, true
 }
 
-// matchRecords64 is matchRecords for the records of 64-bit little-endian programs
-// since LLVM 18, which nearly all are. Comparing them takes most of the time of
-// adding a further profile of a large program.
+// matchRecords64 is matchRecords for the 64-byte records of 64-bit little-endian
+// programs since LLVM 18, the most frequent layout. This comparison takes most
+// of the time of adding another profile of a large program.
 func matchRecords64(is, was []byte) (slide uint64, ok bool) {
 	for i := 32; i < len(was); i += 64 {
 		if address := le.Uint64(was[i:]); address != 0 {
@@ -211,7 +213,9 @@ func (c *rawCatalog) matchVTables(p *rawProfile, slide uint64) bool {
 	return true
 }
 
-// stampsOf returns the timestamps of a profile, as reading its records does.
+// stampsOf returns the timestamps of a raw profile, the same that reading its
+// records collects. A timestamp precedes the counters of its record; 0 and
+// 2^64−1 mean that the function did not run.
 func (n *numbers) stampsOf() (stamps []timestamp) {
 	c := n.catalog
 	if c.raw == nil || !c.raw.temporal {
@@ -230,8 +234,8 @@ func (n *numbers) stampsOf() (stamps []timestamp) {
 	return stamps
 }
 
-// eachSymbol calls yield for all names of functions that profiles of the catalog
-// know.
+// eachSymbol calls yield for every function name in the profiles of the
+// catalog, including names without a record.
 func (c *catalog) eachSymbol(yield func(ref uint64, name string)) {
 	if c.raw == nil {
 		for i := range c.entries {
@@ -246,8 +250,8 @@ func (c *catalog) eachSymbol(yield func(ref uint64, name string)) {
 	}
 }
 
-// match reports whether b begins with value data for so many sites, exactly as
-// announced, and how long that is.
+// match reports whether b begins with value data for exactly these numbers of
+// sites, and its size in bytes.
 func (s *siteCounts) match(order binary.ByteOrder, b []byte) (size int, ok bool) {
 	if len(b) < valueDataHeader {
 		return 0, false

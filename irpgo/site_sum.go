@@ -7,38 +7,38 @@ import (
 	"github.com/profuse-pgo/profuse/internal/saturate"
 )
 
-// siteSum adds up the values of one site.
+// siteSum adds up the values of one value site.
 //
-// As a rule all values of a site differ. They then stand in the order in which
-// they appeared, each with the address that it had last, for finding out which
-// function an address is of takes longer than all else. A site where a value
-// stands several times (unknown callees are all 0) is merged by [mergeSite].
+// Usually all values of a site differ. They are then kept in order of
+// appearance, each with its latest address, because resolving an address to a
+// function is the most expensive step. A site in which a value repeats (every
+// unknown callee is 0) is merged by [mergeSite].
 type siteSum struct {
 	values ValueSite
-	homes  []valueHome      // of each value; nil if they repeat
-	space  *addressMap      // that the addresses are of
-	index  map[uint64]int32 // values by value, if there are many
-	merged bool             // several records were added: the order of the input is lost
+	homes  []valueHome      // parallel to values; nil if values repeat
+	space  *addressMap      // resolves the addresses in homes
+	index  map[uint64]int32 // value to index in values, if there are many
+	merged bool             // the sum of several records: sort the values at the end
 	repeat bool             // values may repeat
 }
 
-// valueHome is where a value was last.
+// valueHome is the latest address of a value.
 type valueHome struct {
 	address uint64
-	known   bool   // there is an address
-	visit   uint32 // number of the visit that had the value last
+	known   bool   // address is set
+	visit   uint32 // the latest visit in which the value occurred
 }
 
-// maxScanned is how many values of a site are looked through without an index,
-// maxDistinct how many may be known to differ.
+// A site of more than maxScanned values is searched by an index. A site of more
+// than maxDistinct is merged by mergeSite.
 const (
 	maxScanned  = 16
 	maxDistinct = 1 << 16
 )
 
-// addSite adds weight·src to a site and reports whether a count is at its
-// limit. src is overwritten. If its values are addresses, from tells what they
-// are; it is nil otherwise. fresh says that the record is the entry's first.
+// addSite adds weight·src to a site and reports whether a count saturated. It
+// overwrites src. from resolves the values if they are addresses and is nil
+// otherwise. fresh says that the record is the entry's first.
 func (a *accumulator) addSite(t *siteSum, src ValueSite, from *addressMap, kind ValueKind, weight uint64, fresh bool) (overflow bool) {
 	if len(src) == 0 {
 		return false
@@ -48,8 +48,8 @@ func (a *accumulator) addSite(t *siteSum, src ValueSite, from *addressMap, kind 
 		if overflow, ok = a.addDistinct(t, src, from, kind, weight, fresh); !ok {
 			t.repeat, t.homes, t.space, t.index = true, nil, nil, nil
 		} else if a.policy.llvm && len(t.values) > maxValuesPerSite {
-			// LLVM orders and cuts a site after every step. With fewer values
-			// that all differ that makes no difference in the end.
+			// LLVM sorts and cuts a site after every step. That can wait until
+			// the end while distinct values need no cut.
 			sortSite(t.values, byValue)
 			t.values = byCount(t.values)
 			t.repeat, t.homes, t.space, t.index = true, nil, nil, nil
@@ -79,8 +79,8 @@ func (a *accumulator) addSite(t *siteSum, src ValueSite, from *addressMap, kind 
 	return overflow
 }
 
-// addDistinct is addSite for values that all differ, those that are there and
-// those of src. If they do not, nothing is added and ok is false.
+// addDistinct is addSite for a site and a src each of distinct values. If a
+// value of src repeats, it adds nothing and ok is false.
 func (a *accumulator) addDistinct(t *siteSum, src ValueSite, from *addressMap, kind ValueKind, weight uint64, fresh bool) (overflow, ok bool) {
 	if from != nil && from.reused && t.space != from {
 		t.space = from
@@ -123,8 +123,8 @@ func (a *accumulator) addDistinct(t *siteSum, src ValueSite, from *addressMap, k
 	return overflow, true
 }
 
-// find returns the place of a value, the number of values if it is not there.
-// hint is where it is if values came in the order of those before.
+// find returns the index of a value, or len(t.values) if it is missing. hint is
+// its index if src has the values in the same order as the site.
 func (t *siteSum) find(address uint64, from *addressMap, kind ValueKind, hint int) int {
 	value := address
 	if from != nil {
@@ -147,6 +147,7 @@ func (t *siteSum) find(address uint64, from *addressMap, kind ValueKind, hint in
 	return at
 }
 
+// findValue is find for a value that is resolved.
 func (t *siteSum) findValue(value uint64, hint int) int {
 	if hint < len(t.values) && t.values[hint].Value == value {
 		return hint
@@ -171,7 +172,7 @@ func (t *siteSum) findValue(value uint64, hint int) int {
 	return len(t.values)
 }
 
-// append makes a value known, with a count of 0.
+// append appends a value with a count of 0.
 func (t *siteSum) append(address uint64, from *addressMap, kind ValueKind) {
 	value := address
 	if from != nil {
@@ -186,7 +187,8 @@ func (t *siteSum) append(address uint64, from *addressMap, kind ValueKind) {
 
 func (t *siteSum) truncate(n int) { t.values, t.homes, t.index = t.values[:n], t.homes[:n], nil }
 
-// joinSite adds the site of another accumulator.
+// joinSite adds a site of another accumulator, which must not be used after, and
+// reports whether a count saturated.
 func (a *accumulator) joinSite(t, o *siteSum) (overflow bool) {
 	if len(t.values) == 0 {
 		*t = *o
@@ -197,9 +199,9 @@ func (a *accumulator) joinSite(t, o *siteSum) (overflow bool) {
 	return overflow
 }
 
-// finished returns the values as they are written: ordered by value, unless
-// there was but one record, then by count, and cut to what a file can hold
-// (InstrProfRecord::sortValueData).
+// finished returns the values as a file holds them: by descending count and cut
+// to maxValuesPerSite (InstrProfRecord::sortValueData). Equal counts stand in
+// the order of the values, or of the input if there was only one record.
 func (t *siteSum) finished(policy mergePolicy) ValueSite {
 	if len(t.values) > 1 {
 		if t.merged {
@@ -211,10 +213,8 @@ func (t *siteSum) finished(policy mergePolicy) ValueSite {
 	return t.values
 }
 
-// A site may hold a value several times. Equal values pair up in the order in
-// which they stand when two sites are merged.
-
-// valueOrder is the order of values in sites that are being merged.
+// valueOrder is the order of values in sites being merged. A value may repeat
+// within a site; the k-th occurrences in two sites are added to each other.
 func (r mergePolicy) valueOrder() func(a, b ValueData) int {
 	if r.llvm {
 		return byValue
@@ -289,8 +289,8 @@ func countNew(dst, src ValueSite) int {
 	return n
 }
 
-// byCount orders a site by descending count and cuts it to what a file can
-// hold. Equal counts keep their order.
+// byCount sorts a site by descending count, stably, and cuts it to
+// maxValuesPerSite.
 func byCount(s ValueSite) ValueSite {
 	if len(s) > 1 {
 		slices.SortStableFunc(s, func(a, b ValueData) int { return cmp.Compare(b.Count, a.Count) })

@@ -7,15 +7,15 @@ import (
 	"strings"
 )
 
-// keySource is what the hash table of an indexed file is made of: the names of a
-// profile with their records. It may be asked by several goroutines.
+// keySource provides the names of a profile and their records to the writer of
+// an indexed file's hash table. It is safe for concurrent use.
 type keySource interface {
 	len() int
 	name(i int) string
 	ref(i int) uint64 // NameRef(name(i))
 	seq(i int) uint64 // first appearance
-	// records returns the records of a name in the order in which they
-	// appeared, in the memory given.
+	// records returns the records of a name in order of appearance. It may use
+	// memory, so a further call with the same memory invalidates them.
 	records(i int, memory *keyRecords) []*Record
 	// summarize adds the counters of a name's records, those of
 	// context-sensitive ones to cs.
@@ -28,17 +28,16 @@ type keyRecords struct {
 	pointers []*Record
 }
 
-// sumKeys are the keys of an accumulator to which nothing is added any more.
+// sumKeys are the keys of a finished accumulator.
 type sumKeys struct {
 	sums    *accumulator
-	entries []entry     // by key, one after the other
-	ends    []int32     // of each key in entries
+	entries []entry     // grouped by key
+	ends    []int32     // end of each key's entries
 	sites   []ValueSite // of all entries of sums
 }
 
-// finish puts the entries into the order of their names, and joins those of one
-// name and hash: the one that appeared first stands. warn is told what the
-// others cannot give by LLVM's rules.
+// finish sorts the entries by name and merges those of one name and hash into
+// the first that appeared. It tells warn what LLVM's rules do not let it merge.
 func (a *accumulator) finish(warn func(name string, code Code)) *sumKeys {
 	a.own()
 	k := &sumKeys{sums: a, entries: make([]entry, 0, len(a.entries)), ends: make([]int32, 0, len(a.entries))}
@@ -51,7 +50,7 @@ func (a *accumulator) finish(warn func(name string, code Code)) *sumKeys {
 		if c := strings.Compare(p.name, q.name); c != 0 {
 			return c
 		}
-		if !a.policy.llvm && p.seq != q.seq { // else in the order in which they came
+		if !a.policy.llvm && p.seq != q.seq { // as LLVM: in order of addition
 			return cmp.Compare(p.seq, q.seq)
 		}
 		return cmp.Compare(x.index, y.index)
@@ -71,9 +70,9 @@ func (a *accumulator) finish(warn func(name string, code Code)) *sumKeys {
 	return k
 }
 
-// joinForms merges the entries of one name that have a hash in common but differ
-// in form into the first of them, as far as LLVM's rules let it, and returns the
-// entries that are left: one of each hash.
+// joinForms takes the entries of one name. It merges those of one hash, which
+// differ in form, into the first of them as far as LLVM's rules allow, and
+// returns the remaining entries, one of each hash.
 func (a *accumulator) joinForms(entries []nameKey, warn func(name string, code Code)) []nameKey {
 	if len(entries) == 1 {
 		return entries
@@ -99,7 +98,7 @@ func (a *accumulator) joinForms(entries []nameKey, warn func(name string, code C
 	return stand
 }
 
-// finishAlone keeps the order of the one catalog that there is.
+// finishAlone keeps the order of the only catalog, that of a hash table.
 func (a *accumulator) finishAlone() *sumKeys {
 	k := &sumKeys{sums: a, entries: a.entries, ends: make([]int32, len(a.alone.indexed.items))}
 	for i, it := range a.alone.indexed.items {
@@ -109,6 +108,7 @@ func (a *accumulator) finishAlone() *sumKeys {
 	return k
 }
 
+// finishSites returns the sites of all entries, ready to be written.
 func (a *accumulator) finishSites() []ValueSite {
 	sites := make([]ValueSite, len(a.sites))
 	for i := range a.sites {
@@ -163,7 +163,8 @@ func (k *sumKeys) summarize(i int, sum, cs *SummaryBuilder) {
 	}
 }
 
-// functions returns the functions of a profile, in the sums' memory.
+// functions returns the keys as functions; their records use the accumulator's
+// memory.
 func (k *sumKeys) functions() []Function {
 	out := make([]Function, k.len())
 	records := make([]Record, len(k.entries))
