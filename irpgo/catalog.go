@@ -207,8 +207,8 @@ func (m *Merger) numbersOf(r *Reader) *numbers {
 	return &m.numbers
 }
 
-// addNumbers adds a profile that has a catalog and reports whether it did; if
-// not, nothing has happened.
+// addNumbers adds a profile that has a catalog. If ok is false, a holds the same
+// sums as before and the caller must add the profile record by record.
 func (a *accumulator) addNumbers(n *numbers, input int, weight uint64, overflowed func(*entry)) (r *row, added Added, ok bool) {
 	if a.rows[n.catalog] == nil && n.most() >= largeCounter {
 		return nil, added, false // before entries are made for it
@@ -364,6 +364,7 @@ func addWords(dst []uint64, raw []byte, weight uint64) (most, total uint64) {
 	return most, total
 }
 
+// addSwapped adds big-endian counters.
 func addSwapped(dst []uint64, raw []byte, weight uint64) (most, total uint64) {
 	for i := range dst {
 		c := binary.BigEndian.Uint64(raw[8*i:])

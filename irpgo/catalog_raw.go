@@ -201,6 +201,8 @@ func matchRecords64(is, was []byte) (slide uint64, ok bool) {
 	return slide, diff == 0
 }
 
+// matchVTables compares the records of virtual tables: the name's hash and the
+// size must be equal, the address must differ by slide.
 func (c *rawCatalog) matchVTables(p *rawProfile, slide uint64) bool {
 	size := vtableRecordSize(p.ptr)
 	for off := 0; off < len(c.vtables); off += size {
