@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -79,7 +78,7 @@ func (q *Quarantine) Add(a *Account) {
 	}
 	err := q.put(a)
 	if err == nil && q.Reason != nil {
-		err = writeFile(q.place(a.File)+ReasonSuffix, bytes.NewReader(q.Reason(a)))
+		err = atomicfile.WriteFile(q.place(a.File)+ReasonSuffix, bytes.NewReader(q.Reason(a)))
 	}
 	q.failed(err)
 }
@@ -103,7 +102,7 @@ func (q *Quarantine) put(a *Account) error {
 		if a.Data == nil {
 			return nil
 		}
-		return writeFile(to, bytes.NewReader(a.Data))
+		return atomicfile.WriteFile(to, bytes.NewReader(a.Data))
 	case q.Move:
 		q.mu.Lock()
 		defer q.mu.Unlock()
@@ -148,18 +147,5 @@ func linkFile(from, to string) error {
 		return err
 	}
 	defer f.Close()
-	return writeFile(to, f)
-}
-
-// writeFile writes the whole file or, on failure, leaves none.
-func writeFile(to string, r io.Reader) error {
-	f, err := atomicfile.Create(to, atomicfile.Options{})
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	if _, err := io.Copy(f, r); err != nil {
-		return err
-	}
-	return f.Commit()
+	return atomicfile.WriteFile(to, f)
 }

@@ -30,6 +30,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -118,6 +119,20 @@ func createTemp(t target) (*os.File, error) {
 		}
 	}
 	return f, nil
+}
+
+// WriteFile writes all of r to the file path, as a whole or, on failure, not at
+// all.
+func WriteFile(path string, r io.Reader) error {
+	f, err := Create(path, Options{})
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	if _, err := io.Copy(f, r); err != nil {
+		return err
+	}
+	return f.Commit()
 }
 
 // Write appends to the file. After the first failure it returns that failure.

@@ -81,19 +81,6 @@ func WriteText(env *cli.Env, path string, ins []inputs.Input, write func(io.Writ
 	return out.Commit()
 }
 
-// WriteWhole writes the whole file or, on failure, leaves none.
-func WriteWhole(to string, r io.Reader) error {
-	f, err := atomicfile.Create(to, atomicfile.Options{})
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	if _, err := io.Copy(f, r); err != nil {
-		return err
-	}
-	return f.Commit()
-}
-
 // IsYAML reports whether a name says that a file is YAML.
 func IsYAML(path string) bool {
 	ext := strings.ToLower(filepath.Ext(path))

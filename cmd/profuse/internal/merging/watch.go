@@ -12,6 +12,7 @@ import (
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/console"
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/sources"
 	"github.com/profuse-pgo/profuse/inputs"
+	"github.com/profuse-pgo/profuse/internal/atomicfile"
 	"github.com/profuse-pgo/profuse/merge"
 	"github.com/profuse-pgo/profuse/watch"
 )
@@ -131,5 +132,5 @@ func ExplainMoved(to, file string, err error, partly bool) error {
 	if f := sources.PeekFormat(inputs.File(to), false); f != 0 {
 		e.Format = f.String()
 	}
-	return console.WriteWhole(to+merge.ReasonSuffix, bytes.NewReader(e.json("")))
+	return atomicfile.WriteFile(to+merge.ReasonSuffix, bytes.NewReader(e.json("")))
 }
