@@ -1,10 +1,10 @@
 # make build      bin/profuse, without cgo
 # make release    dist/: archives for five targets of a clean COMMIT (HEAD), built twice
-# make test       everything that must hold: oracles, lint, build, tests, races
-# make bench      merging and showing beside llvm-profdata; bench-go: the Go benchmarks
+# make test       all checks: oracles, lint, build, tests, races
+# make bench      compares merging and showing with llvm-profdata; bench-go: the Go benchmarks
 # make demo       merges the shipped profiles and shows the result
 # make lint       formatting and static checks
-# make cover      what share of each package the tests run; minutes
+# make cover      the share of each package that the tests run; takes minutes
 # make fuzz       every fuzz target for FUZZTIME
 # make browsertest  reports in a real browser; PROFUSE_SCREENSHOTS=FOLDER for pictures
 # make testdata   makes testdata/irpgo again with the real compilers
@@ -21,7 +21,7 @@ build:
 release:
 	scripts/release.sh $(COMMIT)
 
-# Slow tests run, too. Comparisons with the real tools may be skipped only where
+# Runs slow tests, too. Comparisons with the real tools may be skipped only where
 # a tool is missing: with all of them installed a skip is a failure.
 test browsertest: export PROFUSE_SLOW_TESTS = 1
 
@@ -31,16 +31,15 @@ test: oracles lint build
 	$(MAKE) --no-print-directory browsertest
 	$(MAKE) --no-print-directory race
 
-# In a module of its own, so that the library does not depend on a browser's
-# driver. Skipped without Chromium, like the comparisons.
+# In a separate module, so that the library does not depend on a browser driver.
+# Skipped without Chromium, like the comparisons.
 browsertest:
 	cd browsertest && PROFUSE_REQUIRE_ORACLE=$${PROFUSE_REQUIRE_ORACLE:-$$(../scripts/install-oracles.sh --check 2>/dev/null && echo 1)} \
 		$(GO) test -timeout 25m $(TESTFLAGS) ./...
 
-# The race detector needs cgo and makes starting processes slow, so only the
-# packages that share memory between goroutines run under it, and only their
-# short tests: of the commands those that serve and watch, of irpgo and memprof
-# those that merge, and look up programs.
+# The race detector needs cgo and slows down starting processes, so it runs only the
+# short tests of packages that share memory between goroutines: of the commands those
+# that serve and watch, of irpgo and memprof those that merge and look up programs.
 race:
 	@if ! command -v gcc >/dev/null; then echo "race: no C compiler, skipped"; \
 	else set -x; \
@@ -51,7 +50,7 @@ race:
 	CGO_ENABLED=1 $(GO) test -race -short -timeout 15m -run ServedTwice ./report && \
 	CGO_ENABLED=1 $(GO) test -race -short -timeout 15m -run 'Merge|Binaries|Symboliz' ./memprof; fi
 
-# Minutes at the first time, when programs are compiled and run.
+# Takes minutes the first time, when it compiles and runs programs.
 bench:
 	$(GO) run ./bench/irpgo
 

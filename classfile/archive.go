@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/profuse-pgo/profuse/internal/flaw"
 	"github.com/profuse-pgo/profuse/profile"
 )
 
@@ -194,7 +195,7 @@ func (a *archive) decompress(f *zip.File, limit int64) ([]byte, error) {
 	*a.budget -= n
 	switch {
 	case *a.budget < 0:
-		return nil, profile.File(a.member(f)).Field("decompressed size of the archive").Got("more").
+		return nil, flaw.File(a.member(f)).Field("decompressed size of the archive").Got("more").
 			Wantf("at most %d MiB and %d times its size", minBudget>>20, a.x.opt.MaxExpansion).Unsupported()
 	case err != nil:
 		return nil, a.corrupt(a.member(f), "entry", err)
@@ -218,5 +219,5 @@ func (a *archive) corrupt(file, field string, err error) error {
 	case errors.Is(err, zip.ErrAlgorithm):
 		class = profile.ErrUnsupported
 	}
-	return profile.In("archive").InFile(file).Field(field).Got(err.Error()).Because(class)
+	return flaw.In("archive").InFile(file).Field(field).Got(err.Error()).Because(class)
 }

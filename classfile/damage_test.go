@@ -90,7 +90,7 @@ func TestBadParts(t *testing.T) {
 		data := bad.bytes()
 		c, err := parse("x", data)
 		var fe *profile.FormatError
-		if !errors.As(err, &fe) || fe.Class() != profile.ErrCorrupt || !strings.Contains(err.Error(), tc.text) {
+		if !errors.As(err, &fe) || profile.ClassOf(fe) != profile.ErrCorrupt || !strings.Contains(err.Error(), tc.text) {
 			t.Errorf("%s: %+v, %v\nwant %s", tc.name, c, err, tc.text)
 		} else if fe.File != "x" || fe.Offset <= 0 || fe.Offset >= int64(len(data)) {
 			t.Errorf("%s: %+v", tc.name, fe)
@@ -149,7 +149,7 @@ func TestDamagedInner(t *testing.T) {
 		{"compressed wrongly", damaged, 1, "BOOT-INF/lib/a.jar: archive: entry"},
 	} {
 		var warnings []string
-		x := NewIndex(Options{Warn: func(err error) { warnings = append(warnings, err.Error()) }})
+		x := NewIndex(Options{Warn: func(w profile.Warning) { warnings = append(warnings, w.String()) }})
 		err := x.Add(written(t, "app.jar", tc.data))
 		text := strings.Join(warnings, "\n")
 		if err != nil || x.Len() != tc.classes || len(warnings) > 1 || (tc.warning == "") != (text == "") || !strings.Contains(text, tc.warning) {

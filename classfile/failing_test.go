@@ -32,10 +32,10 @@ func TestIndexWarns(t *testing.T) {
 		t.Fatal(err)
 	}
 	var warned []*profile.FormatError
-	x := NewIndex(Options{Warn: func(err error) {
+	x := NewIndex(Options{Warn: func(w profile.Warning) {
 		var fe *profile.FormatError
-		if !errors.As(err, &fe) {
-			t.Errorf("%#v", err)
+		if !errors.As(w.Err, &fe) {
+			t.Errorf("%#v", w)
 		}
 		warned = append(warned, fe)
 	}})
@@ -45,10 +45,10 @@ func TestIndexWarns(t *testing.T) {
 	if x.Len() != 1 || x.duplicates != 1 || len(warned) != 2 {
 		t.Fatalf("%d classes, %d duplicates, %v", x.Len(), x.duplicates, warned)
 	}
-	if fe := warned[0]; fe.File != filepath.Join(dir, "c", "cut.class") || fe.Class() != profile.ErrTruncated || fe.Section != "constant pool" || fe.Offset < 8 {
+	if fe := warned[0]; fe.File != filepath.Join(dir, "c", "cut.class") || profile.ClassOf(fe) != profile.ErrTruncated || fe.Section != "constant pool" || fe.Offset < 8 {
 		t.Errorf("%+v", fe)
 	}
-	if fe := warned[1]; fe.File != filepath.Join(dir, "c", "empty.jar") || fe.Class() != profile.ErrEmpty {
+	if fe := warned[1]; fe.File != filepath.Join(dir, "c", "empty.jar") || profile.ClassOf(fe) != profile.ErrEmpty {
 		t.Errorf("%+v", fe)
 	}
 	c, ok := x.Class("sample.Plain")
@@ -84,7 +84,7 @@ func TestIndexWarns(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	var fe *profile.FormatError
-	if err := x.Add(filepath.Join(dir, "c", "cut.class")); !errors.As(err, &fe) || fe.Class() != profile.ErrTruncated {
+	if err := x.Add(filepath.Join(dir, "c", "cut.class")); !errors.As(err, &fe) || profile.ClassOf(fe) != profile.ErrTruncated {
 		t.Errorf("%v", err)
 	}
 }
@@ -102,7 +102,7 @@ func TestArchiveErrors(t *testing.T) {
 	} {
 		err := a.corrupt("x.jar!a.class", "entry", tc.err)
 		var fe *profile.FormatError
-		if !errors.As(err, &fe) || fe.Class() != tc.class || fe.File != "x.jar!a.class" || fe.Section != "archive" || fe.Field != "entry" || fe.Found != tc.err.Error() {
+		if !errors.As(err, &fe) || profile.ClassOf(fe) != tc.class || fe.File != "x.jar!a.class" || fe.Section != "archive" || fe.Field != "entry" || fe.Got != tc.err.Error() {
 			t.Errorf("%v: %+v", tc.err, err)
 		}
 	}

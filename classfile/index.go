@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/profuse-pgo/profuse/internal/flaw"
 	"github.com/profuse-pgo/profuse/profile"
 )
 
@@ -24,7 +25,7 @@ type Options struct {
 	MaxExpansion int
 	// Warn, if not nil, is called for every class file or archive, in a folder or
 	// archive, that cannot be read and is skipped.
-	Warn func(error)
+	Warn func(profile.Warning)
 }
 
 // An Index finds classes and methods by name. It is not safe for concurrent
@@ -106,12 +107,12 @@ func (x *Index) addFile(path string) error {
 // errors.
 func (x *Index) addClass(name string, data []byte) error {
 	if len(data) > maxClassFile {
-		return profile.File(name).Field("size of the class file").Got("more").
+		return flaw.File(name).Field("size of the class file").Got("more").
 			Wantf("at most %d bytes", maxClassFile).Unsupported()
 	}
 	class, err := x.parser.parse(data)
 	if err != nil {
-		return profile.InFile(err, name)
+		return flaw.InFile(err, name)
 	}
 	switch {
 	case class.Flags&accModule != 0:
@@ -142,7 +143,7 @@ func (m *Method) compare(name, descriptor string) int {
 
 func (x *Index) warn(err error) {
 	if x.opt.Warn != nil {
-		x.opt.Warn(err)
+		x.opt.Warn(profile.Warning{Err: err})
 	}
 }
 

@@ -140,7 +140,7 @@ func TestArchives(t *testing.T) {
 		{"not-multi.jar", zipped(t, append(versions, single)...), 0, "sample.Plain 52"},
 		{"no-manifest.jar", zipped(t, versions...), 0, "sample.Plain 52"},
 	} {
-		x := NewIndex(Options{Release: tc.release, Warn: func(err error) { t.Errorf("%s: %v", tc.name, err) }})
+		x := NewIndex(Options{Release: tc.release, Warn: func(w profile.Warning) { t.Errorf("%s: %v", tc.name, w) }})
 		if err := x.Add(written(t, tc.name, tc.data)); err != nil {
 			t.Errorf("%s: %v", tc.name, err)
 		}
@@ -173,8 +173,8 @@ func TestFolder(t *testing.T) {
 		}
 	}
 	var warnings []string
-	x := NewIndex(Options{Warn: func(err error) {
-		warnings = append(warnings, filepath.ToSlash(strings.TrimPrefix(err.Error(), dir+string(filepath.Separator))))
+	x := NewIndex(Options{Warn: func(w profile.Warning) {
+		warnings = append(warnings, filepath.ToSlash(strings.TrimPrefix(w.String(), dir+string(filepath.Separator))))
 	}})
 	if err := x.Add(dir); err != nil {
 		t.Fatal(err)
@@ -205,10 +205,10 @@ func TestBomb(t *testing.T) {
 		"nested.jar": zipped(t, entry{"BOOT-INF/lib/a.jar", bomb}),
 	} {
 		warned := 0
-		x := NewIndex(Options{MaxExpansion: 1, Warn: func(err error) {
+		x := NewIndex(Options{MaxExpansion: 1, Warn: func(w profile.Warning) {
 			warned++
-			if !errors.Is(err, profile.ErrUnrecognized) {
-				t.Errorf("%s: warning %v", name, err)
+			if !errors.Is(w.Err, profile.ErrUnrecognized) {
+				t.Errorf("%s: warning %v", name, w)
 			}
 		}})
 		err := x.Add(written(t, name, data))
@@ -233,10 +233,10 @@ func TestDamagedArchive(t *testing.T) {
 	check := func(what string, at int, b []byte) {
 		t.Helper()
 		warned := 0
-		x := NewIndex(Options{Warn: func(err error) {
+		x := NewIndex(Options{Warn: func(w profile.Warning) {
 			warned++
-			if !errors.As(err, new(*profile.FormatError)) {
-				t.Errorf("%s at %d: warning %#v", what, at, err)
+			if !errors.As(w.Err, new(*profile.FormatError)) {
+				t.Errorf("%s at %d: warning %#v", what, at, w)
 			}
 		}})
 		err := x.addArchive(path, bytes.NewReader(b), int64(len(b)))

@@ -15,6 +15,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/profuse-pgo/profuse/internal/flaw"
 	"github.com/profuse-pgo/profuse/internal/oracle"
 	"github.com/profuse-pgo/profuse/profile"
 )
@@ -217,7 +218,7 @@ func TestJavac(t *testing.T) {
 	if _, stderr, code := oracle.Run(t, tool, "-encoding", "UTF-8", "-g", "-d", dir, source); code != 0 {
 		t.Fatal(stderr)
 	}
-	x := NewIndex(Options{Warn: func(err error) { t.Error(err) }})
+	x := NewIndex(Options{Warn: func(w profile.Warning) { t.Error(w) }})
 	if err := x.Add(dir); err != nil {
 		t.Fatal(err)
 	}
@@ -388,7 +389,7 @@ func FuzzParse(f *testing.F) {
 		c, err := parse("fuzz", data)
 		if err != nil {
 			var fe *profile.FormatError
-			if !errors.As(err, &fe) || fe.Offset < 0 || fe.Offset > int64(len(data)) || profile.Class(err) == err {
+			if !errors.As(err, &fe) || fe.Offset < 0 || fe.Offset > int64(len(data)) || profile.ClassOf(err) == profile.Unreadable {
 				t.Fatalf("%#v", err)
 			}
 			return
@@ -413,7 +414,7 @@ func parse(name string, data []byte) (*Class, error) {
 	var p parser
 	class, err := p.parse(data)
 	if err != nil {
-		return nil, profile.InFile(err, name)
+		return nil, flaw.InFile(err, name)
 	}
 	return class, nil
 }

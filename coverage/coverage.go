@@ -37,8 +37,8 @@ type Function struct {
 	Blocks Ratio
 }
 
-// Covered reports whether the function ran.
-func (f *Function) Covered() bool { return f.Calls > 0 }
+// covered reports whether the function ran.
+func (f *Function) covered() bool { return f.Calls > 0 }
 
 // A Line is a source line whose execution the profile counts.
 type Line struct {
@@ -53,8 +53,8 @@ type Branch struct {
 	Ways     []uint64 // how often the program took each way
 }
 
-// Covered reports whether the program reached the branch.
-func (b *Branch) Covered() bool {
+// covered reports whether the program reached the branch.
+func (b *Branch) covered() bool {
 	return slices.ContainsFunc(b.Ways, func(n uint64) bool { return n > 0 })
 }
 
@@ -90,8 +90,8 @@ type Summary struct {
 	Branches  Ratio // counts the ways of each branch
 }
 
-// Add adds another summary.
-func (s *Summary) Add(o Summary) {
+// include adds another summary.
+func (s *Summary) include(o Summary) {
 	s.Functions.add(o.Functions)
 	s.Blocks.add(o.Blocks)
 	s.Lines.add(o.Lines)
@@ -100,7 +100,7 @@ func (s *Summary) Add(o Summary) {
 
 // add adds a function.
 func (s *Summary) add(f *Function) {
-	s.Functions.count(f.Covered())
+	s.Functions.count(f.covered())
 	s.Blocks.add(f.Blocks)
 }
 
@@ -238,7 +238,7 @@ func (c *collector) finish() *Coverage {
 	slices.SortFunc(c.Files, func(a, b *File) int { return strings.Compare(a.Path, b.Path) })
 	for _, f := range c.Files {
 		f.finish()
-		c.Total.Add(f.Total)
+		c.Total.include(f.Total)
 	}
 	return &c.Coverage
 }

@@ -102,7 +102,7 @@ func (t *tracefile) branches(f *File) {
 		}
 		for way, n := range b.Ways {
 			count := "-"
-			if b.Covered() {
+			if b.covered() {
 				count = fmt.Sprint(n)
 			}
 			t.printf("BRDA:%d,%d,%d,%s\n", line, number, way, count)

@@ -73,14 +73,11 @@ func (c *csvTable) end() {
 }
 
 func (c *csvTable) labels(labels []profile.Label) {
-	var b strings.Builder
+	cells := make([]string, len(labels))
 	for i, l := range labels {
-		if i > 0 {
-			b.WriteString("; ")
-		}
-		b.WriteString(l.Key + "=" + l.Value)
+		cells[i] = l.Key + "=" + l.Value
 	}
-	c.text(b.String())
+	c.text(strings.Join(cells, "; "))
 }
 
 var symbolColumns = []string{"name", "signature", "file", "start_line", "id"}

@@ -116,6 +116,11 @@ type Options struct {
 	// Lines appends lines, or bytecode indexes, to the names of frames in formats
 	// that distinguish frames by name (folded, speedscope).
 	Lines bool
+	// Function selects the functions of an lcov file; nil selects all. Other
+	// formats are written whole.
+	Function func(*profile.Symbol) bool
+	// SourceDir is put before the file names of an lcov file that are relative.
+	SourceDir string
 }
 
 // A Loss describes data of the profile that the written file lacks or represents with
@@ -141,6 +146,9 @@ func Write(w io.Writer, f Format, v profile.View, opt Options) ([]Loss, error) {
 	write := f.entry().write
 	if write == nil {
 		return nil, fmt.Errorf("unknown format %q: want one of %s", f, join(Formats()))
+	}
+	if opt.Function != nil && f != LCOV {
+		return nil, fmt.Errorf("format %s does not select functions; %s does", f, LCOV)
 	}
 	e := &exporter{
 		Writer: bufio.NewWriterSize(w, 1<<16),
@@ -177,14 +185,11 @@ func tables(v profile.View) []string {
 }
 
 func join[S ~string](names []S) string {
-	var b strings.Builder
+	list := make([]string, len(names))
 	for i, n := range names {
-		if i > 0 {
-			b.WriteString(", ")
-		}
-		b.WriteString(string(n))
+		list[i] = string(n)
 	}
-	return b.String()
+	return strings.Join(list, ", ")
 }
 
 // An exporter writes one file.

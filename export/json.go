@@ -14,118 +14,74 @@ const (
 )
 
 // json writes one document of docs/profile.schema.json.
-func (e *exporter) json() error {
-	r := recordWriter{e: e}
-	r.j.w = e
-	j := &r.j
-	j.open('{')
-	r.header()
-	j.line()
-	j.key("summary")
-	j.open('{')
-	r.summary()
-	j.close('}')
-	if r.wants(FunctionTable) {
-		r.array("functions")
-		for f := range e.v.Functions() {
-			r.object(func() { r.function(f) })
-		}
-		j.close(']')
-	}
-	r.array("stacks")
-	for _, set := range e.v.Stacks() {
-		if !r.wants(set.Name) {
-			continue
-		}
-		j.line()
-		j.open('{')
-		r.stackSet(set)
-		j.key("stacks")
-		j.open('[')
-		for s := range set.Stacks {
-			r.object(func() { r.stack(s) })
-		}
-		j.close(']')
-		j.close('}')
-	}
-	j.close(']')
-	if r.wants(EdgeTable) {
-		r.array("edges")
-		for edge := range e.v.Edges() {
-			r.object(func() { r.edge("kind", edge) })
-		}
-		j.close(']')
-	}
-	if r.wants(TraceTable) {
-		r.array("traces")
-		for t := range e.v.Traces() {
-			r.object(func() { r.trace(t) })
-		}
-		j.close(']')
-	}
-	r.array("symbols") // last, when all symbols have numbers
-	for i := range e.symbols.list {
-		r.object(func() { r.symbol(&e.symbols.list[i]) })
-	}
-	j.close(']')
-	j.close('}')
-	j.end()
-	return r.done()
-}
+func (e *exporter) json() error { return e.records(false) }
 
 // ndjson writes the records of json, one per line, each with its kind. A symbol precedes
 // the first record that refers to it.
-func (e *exporter) ndjson() error {
-	r := recordWriter{e: e, lines: true}
+func (e *exporter) ndjson() error { return e.records(true) }
+
+func (e *exporter) records(lines bool) error {
+	r := recordWriter{e: e, lines: lines}
 	r.j.w = e
-	r.record("header", r.header)
-	r.record("summary", r.summary)
+	r.start()
 	if r.wants(FunctionTable) {
+		r.array("functions")
 		for f := range e.v.Functions() {
-			r.record("function", func() { r.function(f) })
+			r.element("function", func() { r.function(f) })
 		}
+		r.endArray()
 	}
+	r.array("stacks")
 	for _, set := range e.v.Stacks() {
-		if !r.wants(set.Name) {
-			continue
-		}
-		r.record("stack_set", func() { r.stackSet(set) })
-		for s := range set.Stacks {
-			for i := range s.Frames {
-				r.introduce(&s.Frames[i].Symbol)
-			}
-			r.record("stack", func() {
-				r.j.key("set")
-				r.j.string(set.Name)
-				r.stack(s)
-			})
+		if r.wants(set.Name) {
+			r.stackSet(set)
 		}
 	}
+	r.endArray()
 	if r.wants(EdgeTable) {
+		r.array("edges")
 		for edge := range e.v.Edges() {
 			r.introduce(&edge.Caller)
 			if known(&edge.Target) {
 				r.introduce(&edge.Target)
 			}
-			r.record("edge", func() { r.edge("edge_kind", edge) })
+			r.element("edge", func() { r.edge(edge) })
 		}
+		r.endArray()
 	}
 	if r.wants(TraceTable) {
+		r.array("traces")
 		for t := range e.v.Traces() {
 			for i := range t.Functions {
 				r.introduce(&t.Functions[i])
 			}
-			r.record("trace", func() { r.trace(t) })
+			r.element("trace", func() { r.trace(t) })
 		}
+		r.endArray()
 	}
 	return r.done()
 }
 
-// A recordWriter writes the members of the objects that JSON and NDJSON share.
+// A recordWriter writes the objects that JSON and NDJSON share.
 type recordWriter struct {
 	e     *exporter
 	j     jsonWriter
-	lines bool
+	lines bool // NDJSON: each object is a line
+}
+
+// start writes the header and the summary.
+func (r *recordWriter) start() {
+	if r.lines {
+		r.element("header", r.header)
+		r.element("summary", r.summary)
+		return
+	}
+	r.j.open('{')
+	r.header()
+	r.j.line()
+	r.j.key("summary").open('{')
+	r.summary()
+	r.j.close('}')
 }
 
 // wants reports whether Options.Table selects the table.
@@ -133,9 +89,18 @@ func (r *recordWriter) wants(table string) bool {
 	return r.e.opt.Table == "" || r.e.opt.Table == table
 }
 
-// done records the losses of the whole file and flushes it.
+// done ends the file and records the losses of all of it.
 func (r *recordWriter) done() error {
 	e := r.e
+	if !r.lines {
+		r.array("symbols") // last, when all symbols have numbers
+		for i := range e.symbols.list {
+			r.element("symbol", func() { r.symbol(&e.symbols.list[i]) })
+		}
+		r.endArray()
+		r.j.close('}')
+		r.j.end()
+	}
 	e.loseOmitted()
 	if t := e.opt.Table; t != "" {
 		e.lose(0, "other tables than "+t, "only that was asked for")
@@ -144,36 +109,43 @@ func (r *recordWriter) done() error {
 	return r.j.flush()
 }
 
+// array begins a member of the document that is an array; NDJSON has no arrays.
 func (r *recordWriter) array(key string) {
-	r.j.line()
-	r.j.key(key)
-	r.j.open('[')
+	if !r.lines {
+		r.j.line()
+		r.j.key(key).open('[')
+	}
 }
 
-// object writes an element of an array on a line of its own.
-func (r *recordWriter) object(members func()) {
-	r.j.line()
+func (r *recordWriter) endArray() {
+	if !r.lines {
+		r.j.close(']')
+	}
+}
+
+// element writes an object of a kind on a line of its own: an element of an array, or a
+// record of NDJSON, which says its kind.
+func (r *recordWriter) element(kind string, members func()) {
+	r.lineOfDocument()
 	r.j.open('{')
+	if r.lines {
+		r.j.key("kind").string(kind)
+	}
 	members()
 	r.j.close('}')
+	if r.lines {
+		r.j.end()
+	}
 }
 
-// record writes one line of NDJSON.
-func (r *recordWriter) record(kind string, members func()) {
-	r.j.open('{')
-	r.j.key("kind")
-	r.j.string(kind)
-	members()
-	r.j.close('}')
-	r.j.end()
-}
-
-// introduce writes the record of a symbol before its first use.
+// introduce writes the record of a symbol before its first use in NDJSON.
 func (r *recordWriter) introduce(s *profile.Symbol) {
+	if !r.lines {
+		return
+	}
 	if n, fresh := r.e.symbols.number(s); fresh {
-		r.record("symbol", func() {
-			r.j.key("symbol")
-			r.j.int(int64(n))
+		r.element("symbol", func() {
+			r.j.key("symbol").int(int64(n))
 			r.symbol(s)
 		})
 	}
@@ -181,20 +153,17 @@ func (r *recordWriter) introduce(s *profile.Symbol) {
 
 func (r *recordWriter) text(key, value string) {
 	if value != "" {
-		r.j.key(key)
-		r.j.string(value)
+		r.j.key(key).string(value)
 	}
 }
 
 func (r *recordWriter) number(key string, v uint64) {
-	r.j.key(key)
-	r.j.uint(v)
+	r.j.key(key).uint(v)
 }
 
 func (r *recordWriter) list(key string, values []string) {
 	if len(values) > 0 {
-		r.j.key(key)
-		r.j.strings(values)
+		r.j.key(key).strings(values)
 	}
 }
 
@@ -202,11 +171,9 @@ func (r *recordWriter) labels(labels []profile.Label) {
 	if len(labels) == 0 {
 		return
 	}
-	r.j.key("labels")
-	r.j.open('{')
+	r.j.key("labels").open('{')
 	for _, l := range labels {
-		r.j.key(l.Key)
-		r.j.string(l.Value)
+		r.j.key(l.Key).string(l.Value)
 	}
 	r.j.close('}')
 }
@@ -214,13 +181,10 @@ func (r *recordWriter) labels(labels []profile.Label) {
 // header writes the schema, and the identity and features of the profile.
 func (r *recordWriter) header() {
 	j := &r.j
-	j.key("schema")
-	j.string(schemaName)
-	j.key("version")
-	j.int(schemaVersion)
+	j.key("schema").string(schemaName)
+	j.key("version").int(schemaVersion)
 	r.lineOfDocument()
-	j.key("identity")
-	j.open('{')
+	j.key("identity").open('{')
 	id := r.e.v.Identity()
 	r.text("file", id.File)
 	r.text("family", id.Family)
@@ -229,8 +193,7 @@ func (r *recordWriter) header() {
 	r.text("producer", id.Producer)
 	r.list("variant", id.Variant)
 	if len(id.BuildIDs) > 0 {
-		j.key("build_ids")
-		j.open('[')
+		j.key("build_ids").open('[')
 		for _, b := range id.BuildIDs {
 			j.string(hex.EncodeToString(b))
 		}
@@ -239,8 +202,7 @@ func (r *recordWriter) header() {
 	r.list("omits", id.Omits)
 	j.close('}')
 	r.lineOfDocument()
-	j.key("features")
-	j.strings(r.e.features.Names())
+	j.key("features").strings(r.e.features.Names())
 }
 
 // lineOfDocument begins a new line in a document and none in a record.
@@ -259,19 +221,16 @@ func (r *recordWriter) summary() {
 	r.number("blocks", s.Blocks)
 	r.number("covered_blocks", s.CoveredBlocks)
 	r.number("max_calls", s.MaxCalls)
-	j.key("counts_of")
+	of := "blocks"
 	if s.OfCalls {
-		j.string("calls")
-	} else {
-		j.string("blocks")
+		of = "calls"
 	}
-	j.key("counts")
-	j.open('{')
+	j.key("counts_of").string(of)
+	j.key("counts").open('{')
 	r.number("values", s.Counts.Values)
 	r.number("max", s.Counts.Max)
 	r.number("total", s.Counts.Total)
-	j.key("cutoffs")
-	j.open('[')
+	j.key("cutoffs").open('[')
 	for _, c := range s.Counts.Cutoffs {
 		j.open('{')
 		r.number("share", uint64(c.Share))
@@ -290,12 +249,10 @@ func (r *recordWriter) symbol(s *profile.Symbol) {
 	r.text("signature", s.Signature)
 	r.text("file", s.File)
 	if s.StartLine != 0 {
-		r.j.key("start_line")
-		r.j.int(int64(s.StartLine))
+		r.j.key("start_line").int(int64(s.StartLine))
 	}
 	if s.ID != 0 {
-		r.j.key("id")
-		r.j.hex(s.ID)
+		r.j.key("id").hex(s.ID)
 	}
 }
 
@@ -305,11 +262,9 @@ func (r *recordWriter) function(f *profile.Function) {
 	j, features := &r.j, r.e.features
 	r.symbol(&f.Symbol)
 	if features.Has(profile.HasHashes) {
-		j.key("hash")
-		j.hex(f.Hash)
+		j.key("hash").hex(f.Hash)
 	}
-	j.key("covered")
-	j.bool(f.Covered)
+	j.key("covered").bool(f.Covered)
 	if features.Has(profile.HasCalls) {
 		r.number("calls", f.Calls)
 	}
@@ -317,12 +272,10 @@ func (r *recordWriter) function(f *profile.Function) {
 		r.number("runs", f.Runs)
 	}
 	if f.FirstCall != 0 {
-		j.key("first_call")
-		j.float(f.FirstCall)
+		j.key("first_call").float(f.FirstCall)
 	}
 	if features.Has(profile.HasSizes) {
-		j.key("address")
-		j.int(f.Address)
+		j.key("address").int(f.Address)
 		r.number("size", f.Size)
 	}
 	if features.Has(profile.HasBlocks) {
@@ -338,22 +291,48 @@ func (r *recordWriter) function(f *profile.Function) {
 }
 
 func (r *recordWriter) blocks(key string, blocks []profile.Block, of func(profile.Block) uint64) {
-	r.j.key(key)
-	r.j.open('[')
+	r.j.key(key).open('[')
 	for _, b := range blocks {
 		r.j.uint(of(b))
 	}
 	r.j.close(']')
 }
 
+// stackSet writes a stack set with its stacks: an object that has them, or a record
+// before theirs.
 func (r *recordWriter) stackSet(set profile.StackSet) {
+	if r.lines {
+		r.element("stack_set", func() { r.describe(set) })
+	} else {
+		r.j.line()
+		r.j.open('{')
+		r.describe(set)
+		r.j.key("stacks").open('[')
+	}
+	for s := range set.Stacks {
+		for i := range s.Frames {
+			r.introduce(&s.Frames[i].Symbol)
+		}
+		r.element("stack", func() {
+			if r.lines {
+				r.j.key("set").string(set.Name)
+			}
+			r.stack(s)
+		})
+	}
+	if !r.lines {
+		r.j.close(']')
+		r.j.close('}')
+	}
+}
+
+// describe writes the members of a stack set but for its stacks.
+func (r *recordWriter) describe(set profile.StackSet) {
 	j := &r.j
 	r.text("name", set.Name)
 	r.text("description", set.Description)
-	j.key("partial")
-	j.bool(set.Partial)
-	j.key("values")
-	j.open('[')
+	j.key("partial").bool(set.Partial)
+	j.key("values").open('[')
 	for _, v := range set.Values {
 		j.open('{')
 		r.text("name", v.Name)
@@ -367,33 +346,27 @@ func (r *recordWriter) stackSet(set profile.StackSet) {
 // stack writes the frames of a stack, innermost first, its values and its labels.
 func (r *recordWriter) stack(s *profile.Stack) {
 	j, features := &r.j, r.e.features
-	j.key("frames")
-	j.open('[')
+	j.key("frames").open('[')
 	for i := range s.Frames {
 		f := &s.Frames[i]
 		j.open('{')
 		r.reference("symbol", &f.Symbol)
 		if features.Has(profile.HasLines) && f.Line != 0 || features.Has(profile.HasLineOffsets) {
-			j.key("line")
-			j.int(int64(f.Line))
+			j.key("line").int(int64(f.Line))
 		}
 		if f.Column != 0 {
-			j.key("column")
-			j.int(int64(f.Column))
+			j.key("column").int(int64(f.Column))
 		}
 		if features.Has(profile.HasBytecodes) {
-			j.key("bci")
-			j.int(int64(f.BCI))
+			j.key("bci").int(int64(f.BCI))
 		}
 		if f.Inlined {
-			j.key("inlined")
-			j.bool(true)
+			j.key("inlined").bool(true)
 		}
 		j.close('}')
 	}
 	j.close(']')
-	j.key("values")
-	j.open('[')
+	j.key("values").open('[')
 	for _, v := range s.Values {
 		j.uint(v)
 	}
@@ -404,28 +377,27 @@ func (r *recordWriter) stack(s *profile.Stack) {
 // reference writes the number of a symbol.
 func (r *recordWriter) reference(key string, s *profile.Symbol) {
 	n, _ := r.e.symbols.number(s)
-	r.j.key(key)
-	r.j.int(int64(n))
+	r.j.key(key).int(int64(n))
 }
 
 // known reports whether a symbol is known.
 func known(s *profile.Symbol) bool { return s.Name != "" || s.ID != 0 }
 
-// edge writes an edge, with its kind under kindKey, because NDJSON records use "kind"
-// themselves.
-func (r *recordWriter) edge(kindKey string, edge *profile.Edge) {
+// edge writes an edge. "kind" is the kind of the record in NDJSON.
+func (r *recordWriter) edge(edge *profile.Edge) {
 	j := &r.j
-	r.text(kindKey, edge.Kind.String())
+	kind := "kind"
+	if r.lines {
+		kind = "edge_kind"
+	}
+	r.text(kind, edge.Kind.String())
 	r.reference("caller", &edge.Caller)
 	if r.e.features.Has(profile.HasHashes) {
-		j.key("hash")
-		j.hex(edge.Hash)
+		j.key("hash").hex(edge.Hash)
 	}
-	j.key("site")
-	j.int(int64(edge.Site))
+	j.key("site").int(int64(edge.Site))
 	if edge.Line != 0 {
-		j.key("line")
-		j.int(int64(edge.Line))
+		j.key("line").int(int64(edge.Line))
 	}
 	if edge.Kind == profile.MemOpSize {
 		r.number("size", edge.Size)
@@ -438,10 +410,8 @@ func (r *recordWriter) edge(kindKey string, edge *profile.Edge) {
 func (r *recordWriter) trace(t *profile.Trace) {
 	j := &r.j
 	r.number("weight", t.Weight)
-	j.key("mean")
-	j.bool(t.Mean)
-	j.key("functions")
-	j.open('[')
+	j.key("mean").bool(t.Mean)
+	j.key("functions").open('[')
 	for i := range t.Functions {
 		n, _ := r.e.symbols.number(&t.Functions[i])
 		j.int(int64(n))

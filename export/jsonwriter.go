@@ -63,10 +63,12 @@ func (j *jsonWriter) end() {
 	j.comma = false
 }
 
-func (j *jsonWriter) key(k string) {
+// key writes the key of a member. The value follows.
+func (j *jsonWriter) key(k string) *jsonWriter {
 	j.string(k)
 	j.buf = append(j.buf, ':')
 	j.comma = false
+	return j
 }
 
 func (j *jsonWriter) uint(v uint64) {

@@ -3,6 +3,7 @@ package export
 import (
 	"errors"
 	"fmt"
+	"path/filepath"
 
 	"github.com/profuse-pgo/profuse/coverage"
 	"github.com/profuse-pgo/profuse/profile"
@@ -14,9 +15,14 @@ func (e *exporter) lcov() error {
 	if table := e.opt.Table; table != "" && table != FunctionTable {
 		return fmt.Errorf("table %q has no source lines, which %s is made of", table, e.format)
 	}
-	c := coverage.Collect(e.v, coverage.Options{Branches: true})
+	c := coverage.Collect(e.v, coverage.Options{Function: e.opt.Function, Branches: true})
 	if len(c.Files) == 0 {
 		return errors.New("the source lines of the functions are not known: they are in the program that was profiled, or in its classes")
+	}
+	for _, f := range c.Files {
+		if e.opt.SourceDir != "" && !filepath.IsAbs(f.Path) {
+			f.Path = filepath.ToSlash(filepath.Join(e.opt.SourceDir, f.Path))
+		}
 	}
 	e.loseOmitted()
 	e.loseCounted(uint64(c.Unplaced.Functions.Total), "functions", "their source lines are not known")

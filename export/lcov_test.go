@@ -69,3 +69,34 @@ func TestNoSourceLines(t *testing.T) {
 		}
 	}
 }
+
+// TestLCOVOptions: a tracefile has the functions chosen, in files of the folder given.
+// Other formats are whole and refuse a choice.
+func TestLCOVOptions(t *testing.T) {
+	opt := Options{SourceDir: "src", Function: func(s *profile.Symbol) bool { return s.Signature == "(J)J" }}
+	var out bytes.Buffer
+	losses, err := Write(&out, LCOV, sourceView(), opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const want = "TN:\nSF:src/Fib.java\nFN:20,Fib.fib(J)J\nFNDA:0,Fib.fib(J)J\nFNF:1\nFNH:0\nDA:20,0\nLF:1\nLH:0\nend_of_record\n"
+	if out.String() != want {
+		t.Errorf("got\n%swant\n%s", out.String(), want)
+	}
+	for _, l := range losses {
+		if l.What == "functions" {
+			t.Errorf("%v: the function lost is not chosen", l)
+		}
+	}
+	absolute := sourceView()
+	absolute.functions[2].File = "/dir/a.c"
+	out.Reset()
+	if _, err := Write(&out, LCOV, absolute, Options{SourceDir: "src"}); err != nil || !strings.Contains(out.String(), "SF:/dir/a.c\n") {
+		t.Errorf("%v:\n%s", err, out.String())
+	}
+	for _, f := range Formats() {
+		if _, err := Write(&out, f, sourceView(), opt); (err == nil) != (f == LCOV) {
+			t.Errorf("%s: %v", f, err)
+		}
+	}
+}

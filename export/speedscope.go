@@ -1,6 +1,8 @@
 package export
 
 import (
+	"cmp"
+
 	"github.com/profuse-pgo/profuse/internal/saturate"
 	"github.com/profuse-pgo/profuse/profile"
 )
@@ -17,19 +19,11 @@ func (e *exporter) speedscope() error {
 	s.j.w = e
 	j := &s.j
 	j.open('{')
-	j.key("$schema")
-	j.string("https://www.speedscope.app/file-format-schema.json")
-	j.key("exporter")
-	j.string("profuse")
-	j.key("name")
+	j.key("$schema").string("https://www.speedscope.app/file-format-schema.json")
+	j.key("exporter").string("profuse")
 	id := e.v.Identity()
-	if id.File != "" {
-		j.string(id.File)
-	} else {
-		j.string(id.String())
-	}
-	j.key("profiles")
-	j.open('[')
+	j.key("name").string(cmp.Or(id.File, id.String()))
+	j.key("profiles").open('[')
 	profiles, active := 0, 0
 	for _, set := range sets {
 		for _, at := range e.additive(set) {
@@ -45,8 +39,7 @@ func (e *exporter) speedscope() error {
 	}
 	j.close(']')
 	j.line()
-	j.key("activeProfileIndex")
-	j.int(int64(active))
+	j.key("activeProfileIndex").int(int64(active))
 	s.frames()
 	j.close('}')
 	j.end()
@@ -83,23 +76,14 @@ func (s *speedscopeWriter) profile(set profile.StackSet, at int, several bool) {
 	j := &s.j
 	j.line()
 	j.open('{')
-	j.key("type")
-	j.string("sampled")
-	j.key("name")
-	if several && set.Name != set.Values[at].Name {
-		j.string(set.Name + ": " + set.Values[at].Name)
-	} else {
-		j.string(set.Values[at].Name)
+	j.key("type").string("sampled")
+	name := set.Values[at].Name
+	if several && set.Name != name {
+		name = set.Name + ": " + name
 	}
-	j.key("unit")
-	unit := "none"
-	if u, ok := units[set.Values[at].Unit]; ok {
-		unit = u
-	}
-	j.string(unit)
-
-	j.key("samples")
-	j.open('[')
+	j.key("name").string(name)
+	j.key("unit").string(cmp.Or(units[set.Values[at].Unit], "none"))
+	j.key("samples").open('[')
 	for st := range set.Stacks {
 		if st.Values[at] == 0 {
 			continue
@@ -115,8 +99,7 @@ func (s *speedscopeWriter) profile(set profile.StackSet, at int, several bool) {
 	}
 	j.close(']')
 
-	j.key("weights")
-	j.open('[')
+	j.key("weights").open('[')
 	var total uint64
 	for st := range set.Stacks {
 		if v := st.Values[at]; v != 0 {
@@ -128,20 +111,16 @@ func (s *speedscopeWriter) profile(set profile.StackSet, at int, several bool) {
 		}
 	}
 	j.close(']')
-	j.key("startValue")
-	j.int(0)
-	j.key("endValue")
-	j.uint(total)
+	j.key("startValue").int(0)
+	j.key("endValue").uint(total)
 	j.close('}')
 }
 
 func (s *speedscopeWriter) frame(f *profile.Frame) int {
-	var key speedscopeFrame
+	key := speedscopeFrame{line: f.StartLine}
 	key.symbol, _ = s.e.symbols.number(&f.Symbol)
 	if s.e.opt.Lines {
 		key.line, key.column = s.e.line(f), f.Column
-	} else {
-		key.line = f.StartLine
 	}
 	n, ok := s.numbers[key]
 	if !ok {
@@ -156,27 +135,21 @@ func (s *speedscopeWriter) frame(f *profile.Frame) int {
 func (s *speedscopeWriter) frames() {
 	j := &s.j
 	j.line()
-	j.key("shared")
-	j.open('{')
-	j.key("frames")
-	j.open('[')
+	j.key("shared").open('{')
+	j.key("frames").open('[')
 	for _, f := range s.list {
 		symbol := s.e.symbols.list[f.symbol]
 		j.line()
 		j.open('{')
-		j.key("name")
-		j.string(s.e.symbols.name(&symbol))
+		j.key("name").string(s.e.symbols.name(&symbol))
 		if symbol.File != "" {
-			j.key("file")
-			j.string(symbol.File)
+			j.key("file").string(symbol.File)
 		}
 		if f.line != 0 {
-			j.key("line")
-			j.int(int64(f.line))
+			j.key("line").int(int64(f.line))
 		}
 		if f.column != 0 {
-			j.key("col")
-			j.int(int64(f.column))
+			j.key("col").int(int64(f.column))
 		}
 		j.close('}')
 	}

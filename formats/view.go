@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/profuse-pgo/profuse/classfile"
+	"github.com/profuse-pgo/profuse/internal/flaw"
 	"github.com/profuse-pgo/profuse/iprof"
 	"github.com/profuse-pgo/profuse/irpgo"
 	"github.com/profuse-pgo/profuse/memprof"
@@ -27,7 +28,7 @@ type ViewOptions struct {
 	// which a file beside a .mip holds ([mip.BuildIDSuffix]).
 	Programs []string
 	// Warn receives what is suspicious but readable; nil drops it.
-	Warn func(error)
+	Warn func(profile.Warning)
 }
 
 // View reads a profile of any format from data, which it does not retain, and returns its
@@ -49,7 +50,7 @@ func View(name string, data []byte, opt ViewOptions) (profile.View, error) {
 
 func (o *ViewOptions) warn(err error) {
 	if o.Warn != nil {
-		o.Warn(err)
+		o.Warn(profile.Warning{Err: err})
 	}
 }
 
@@ -59,12 +60,12 @@ func (o *ViewOptions) open() (*symbolize.Programs, error) {
 }
 
 func viewIRPGO(name string, data []byte, opt ViewOptions) (profile.View, error) {
-	r, err := irpgo.NewReader(name, data, irpgo.ReaderOptions{Warn: func(w profile.Warning) { opt.warn(w.Err) }})
+	r, err := irpgo.NewReader(name, data, irpgo.ReaderOptions{Warn: opt.Warn})
 	if err != nil {
 		return nil, err
 	}
 	m := irpgo.NewMerger(irpgo.MergeOptions{
-		KeepVTableNames: true, KeepSymbols: true, Warn: func(w profile.Warning) { opt.warn(w.Err) },
+		KeepVTableNames: true, KeepSymbols: true, Warn: opt.Warn,
 	})
 	if _, err := m.Add(r, 1); err != nil {
 		return nil, err
@@ -117,7 +118,7 @@ func viewMemProf(name string, data []byte, f Format, opt ViewOptions) (profile.V
 		return nil, err
 	}
 	defer programs.Close()
-	p, about, err := raw.Symbolize(memprof.NewBinaries(programs), memprof.SymbolizeOptions{KeepNames: true, Warn: opt.warn})
+	p, about, err := raw.Symbolize(memprof.NewBinaries(programs), memprof.SymbolizeOptions{KeepNames: true, Warn: opt.Warn})
 	if err != nil {
 		return nil, err
 	}
@@ -139,7 +140,7 @@ func viewMIP(name string, data []byte, f Format, opt ViewOptions) (profile.View,
 	var buildID []byte
 	switch f {
 	case MIPRaw, MIPRet:
-		return nil, profile.File(name).Field("format").Got(f.String()).
+		return nil, flaw.File(name).Field("format").Got(f.String()).
 			Want("a merged profile, since only the program knows what the bytes mean").Mismatch()
 	case Binary, MIPMap:
 		found, info, err := mip.FindMap(name, data, mip.BinaryOptions{Arch: opt.Arch})
@@ -148,7 +149,7 @@ func viewMIP(name string, data []byte, f Format, opt ViewOptions) (profile.View,
 		}
 		data, buildID = found, info.BuildID
 	}
-	r, err := mip.NewReader(name, data, mip.ReaderOptions{Warn: func(w profile.Warning) { opt.warn(w.Err) }})
+	r, err := mip.NewReader(name, data, mip.ReaderOptions{Warn: opt.Warn})
 	if err != nil {
 		return nil, err
 	}
@@ -165,21 +166,21 @@ func viewMIP(name string, data []byte, f Format, opt ViewOptions) (profile.View,
 }
 
 func viewIprof(name string, data []byte, opt ViewOptions) (profile.View, error) {
-	p, err := iprof.Read(name, data, iprof.ReaderOptions{Warn: func(w profile.Warning) { opt.warn(profile.InFile(w.Err, w.File)) }})
+	p, err := iprof.Read(name, data, iprof.ReaderOptions{Warn: opt.Warn})
 	if err != nil {
 		return nil, err
 	}
 	if p.Placeholder() {
-		opt.warn(profile.File(name).Field("recording").
+		opt.warn(flaw.File(name).Field("recording").
 			Got("not resolved: methods and types have numbers instead of names").Want("another recording").
 			Corrupt())
 	}
-	return p.View(name, iprof.ViewOptions{Source: IprofSource(opt.Classes)}), nil
+	return p.View(name, iprof.ViewOptions{Source: iprofSource(opt.Classes)}), nil
 }
 
-// IprofSource returns a function that finds the sources of iprof methods in classes; nil
+// iprofSource returns a function that finds the sources of iprof methods in classes; nil
 // if classes is nil.
-func IprofSource(classes *classfile.Index) func(iprof.MethodRef) (iprof.Source, bool) {
+func iprofSource(classes *classfile.Index) func(iprof.MethodRef) (iprof.Source, bool) {
 	if classes == nil {
 		return nil
 	}

@@ -58,8 +58,8 @@ func notInstrumented(t *testing.T) string {
 func TestViewMIPWithProgram(t *testing.T) {
 	program, data := shapesMIP(t)
 	view := func(binaries ...string) (v profile.View, warnings []string) {
-		v, err := formats.View("shapes.mip", data, formats.ViewOptions{Programs: binaries, Warn: func(err error) {
-			warnings = append(warnings, err.Error())
+		v, err := formats.View("shapes.mip", data, formats.ViewOptions{Programs: binaries, Warn: func(w profile.Warning) {
+			warnings = append(warnings, w.String())
 		}})
 		if err != nil {
 			t.Fatal(err)
@@ -125,8 +125,8 @@ func TestViewMIPWithOtherProgram(t *testing.T) {
 		t.Fatal(err)
 	}
 	var warnings []string
-	v, err := formats.View("shapes.mip", data, formats.ViewOptions{Programs: []string{stripped}, Warn: func(err error) {
-		warnings = append(warnings, err.Error())
+	v, err := formats.View("shapes.mip", data, formats.ViewOptions{Programs: []string{stripped}, Warn: func(w profile.Warning) {
+		warnings = append(warnings, w.String())
 	}})
 	if err != nil {
 		t.Fatal(err)
@@ -186,8 +186,8 @@ func TestViewMIPFindsProgram(t *testing.T) {
 			write(file+mip.BuildIDSuffix, []byte(c.id))
 		}
 		var warnings []string
-		v, err := formats.View(file, data, formats.ViewOptions{Programs: []string{folder}, Warn: func(err error) {
-			warnings = append(warnings, err.Error())
+		v, err := formats.View(file, data, formats.ViewOptions{Programs: []string{folder}, Warn: func(w profile.Warning) {
+			warnings = append(warnings, w.String())
 		}})
 		if err != nil {
 			t.Fatal(err)
@@ -209,8 +209,8 @@ func TestViewMIPFindsProgram(t *testing.T) {
 		{t.TempDir(), "none of which is instrumented for MIP profiles"},
 	} {
 		var warnings []string
-		v, err := formats.View(file, data, formats.ViewOptions{Programs: []string{c.program}, Warn: func(err error) {
-			warnings = append(warnings, err.Error())
+		v, err := formats.View(file, data, formats.ViewOptions{Programs: []string{c.program}, Warn: func(w profile.Warning) {
+			warnings = append(warnings, w.String())
 		}})
 		if err != nil {
 			t.Fatal(err)

@@ -29,15 +29,15 @@ func TestViewWarnings(t *testing.T) {
 		{"future.iprof", readFile(t, "../testdata/iprof/future.iprof"), "future.iprof: "},
 		{"heap.yaml", readFile(t, "../testdata/memprof/temperatures.memprof.yaml"), ""},
 	} {
-		var told []error
-		v, err := formats.View(c.name, c.data, formats.ViewOptions{Warn: func(err error) { told = append(told, err) }})
+		var told []profile.Warning
+		v, err := formats.View(c.name, c.data, formats.ViewOptions{Warn: func(w profile.Warning) { told = append(told, w) }})
 		if err != nil || v == nil || v.Identity().File != c.name {
 			t.Errorf("%s: %v", c.name, err)
 		}
 		switch {
 		case c.want == "" && len(told) > 0, c.want != "" && len(told) == 0:
 			t.Errorf("%s: told %v, want %q", c.name, told, c.want)
-		case c.want != "" && !strings.HasPrefix(told[0].Error(), c.want):
+		case c.want != "" && !strings.HasPrefix(told[0].String(), c.want):
 			t.Errorf("%s:\n told %v\n want %s", c.name, told[0], c.want)
 		}
 		if _, err := formats.View(c.name, c.data, formats.ViewOptions{}); err != nil {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
+	"github.com/profuse-pgo/profuse/internal/flaw"
 	"github.com/profuse-pgo/profuse/profile"
 )
 
@@ -171,7 +172,7 @@ func (s *source) stream(name string, src io.Reader, depth int) error {
 	}
 	kind := sniff(head)
 	if kind != plain && depth == maxDepth {
-		return profile.File(name).Field("nesting of archives and compressed files").Got("deeper").
+		return flaw.File(name).Field("nesting of archives and compressed files").Got("deeper").
 			Wantf("at most %d levels", maxDepth).Unsupported()
 	}
 	switch kind {
@@ -191,7 +192,7 @@ func (s *source) stream(name string, src io.Reader, depth int) error {
 		return s.compressed(name, "zstd stream", z, depth)
 	case tarred:
 		if s.single {
-			return profile.File(name).Field("input").Got("a tar archive").Want("a single file").Unsupported()
+			return flaw.File(name).Field("input").Got("a tar archive").Want("a single file").Unsupported()
 		}
 		return s.archive(name, br, depth)
 	}
@@ -277,7 +278,7 @@ func (s *source) slurp(name string, src io.Reader, depth int) (*Data, error) {
 		case size > maxSize:
 			err = tooLarge(name, "size", maxSize)
 		case depth > 0 && size > limits.free && size/limits.maxRatio > s.root.n-start:
-			err = profile.File(name).Field("size").
+			err = flaw.File(name).Field("size").
 				Gotf("%d bytes and more, from %d compressed", size, s.root.n-start).
 				Wantf("at most %d times as many beyond %d MiB unless decompressed first", limits.maxRatio, limits.free>>20).
 				Unsupported()
@@ -311,12 +312,12 @@ func (s *source) damaged(name, section string, err error) error {
 	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF):
 		class = profile.ErrTruncated
 	case errors.Is(err, zstd.ErrWindowSizeExceeded):
-		return profile.In(section).InFile(name).Field("window").Got("larger").
+		return flaw.In(section).InFile(name).Field("window").Got("larger").
 			Wantf("at most %d MiB", maxZstdWindow>>20).Unsupported()
 	case errors.Is(err, zstd.ErrUnknownDictionary):
-		return profile.In(section).InFile(name).Field("dictionary").Got("external").Want("none").Unsupported()
+		return flaw.In(section).InFile(name).Field("dictionary").Got("external").Want("none").Unsupported()
 	}
-	at := profile.In(section).InFile(name)
+	at := flaw.In(section).InFile(name)
 	if class == profile.ErrTruncated {
 		return at.Because(class)
 	}
@@ -325,10 +326,10 @@ func (s *source) damaged(name, section string, err error) error {
 
 // tooLarge is the error for a file that exceeds what is allowed or possible.
 func tooLarge(name, field string, limit int64) error {
-	return profile.File(name).Field(field).Gotf("more than %d bytes", limit).Wantf("at most %d", limit).Unsupported()
+	return flaw.File(name).Field(field).Gotf("more than %d bytes", limit).Wantf("at most %d", limit).Unsupported()
 }
 
 // EmptyArchive is the error of an archive without files.
 func EmptyArchive(name string) error {
-	return profile.File(name).Field("archive").Got("without files").Empty()
+	return flaw.File(name).Field("archive").Got("without files").Empty()
 }

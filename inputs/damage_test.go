@@ -49,7 +49,7 @@ func TestStreamThatFails(t *testing.T) {
 		for n := 0; n < len(b); n += 1 + len(b)/50 {
 			in := Input{Name: Stdin, opts: &Options{Stdin: io.MultiReader(strings.NewReader(string(b[:n])), failing{broken})}}
 			err := in.Each(nil, func(*Data) error { return nil })
-			if !errors.Is(err, broken) || profile.Class(err) != err {
+			if !errors.Is(err, broken) || profile.ClassOf(err) != profile.Unreadable {
 				t.Errorf("%s after %d bytes: %v, want %v", name, n, err, broken)
 			}
 		}

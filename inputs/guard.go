@@ -6,7 +6,7 @@ import (
 	"runtime/debug"
 	"unsafe"
 
-	"github.com/profuse-pgo/profuse/profile"
+	"github.com/profuse-pgo/profuse/internal/flaw"
 )
 
 // Guard runs fn, which reads the bytes of data, and returns its error. If one
@@ -86,6 +86,6 @@ func (d *Data) faulted(off int64) error {
 // shrunk returns the error for a file of had bytes when it was opened that has
 // fewer now.
 func shrunk(name string, has, had int64) error {
-	return profile.At("", has).InFile(name).Field("size of the file, which changed while it was read,").
+	return flaw.At("", has).InFile(name).Field("size of the file, which changed while it was read,").
 		Gotf("%d bytes", has).Wantf("the %d it had", had).Truncated()
 }

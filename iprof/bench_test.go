@@ -178,7 +178,7 @@ func BenchmarkMergeFiles(b *testing.B) {
 				var wg sync.WaitGroup
 				for w := range workers {
 					if w > 0 {
-						mergers[w] = mergers[0].Fork()
+						mergers[w] = NewMerger(mergers[0].opt)
 					}
 					wg.Go(func() {
 						for i := w; i < files; i += workers {

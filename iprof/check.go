@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/profuse-pgo/profuse/internal/flaw"
+	"github.com/profuse-pgo/profuse/internal/saturate"
 	"github.com/profuse-pgo/profuse/profile"
 )
 
@@ -98,7 +100,7 @@ const maxViolations = 100
 // times its size, and provides no lines and columns. Tests compare its verdicts with a
 // validator's.
 func Check(name string, data []byte) CheckReport {
-	c := checker{index: make(map[findingKey]int)}
+	c := checker{name: name, index: make(map[findingKey]int)}
 	d := newDecoder(name, data, ReaderOptions{})
 	d.opt.Warn = func(w profile.Warning) {
 		e := w.Err.(*profile.FormatError)
@@ -106,12 +108,12 @@ func Check(name string, data []byte) CheckReport {
 	}
 	d.places = new(places)
 	d.tolerate = func(err error) {
-		e := profile.InFile(err, name).(*profile.FormatError)
+		e := flaw.InFile(err, name).(*profile.FormatError)
 		c.add(Finding{Severity: Broken, Rule: ruleSchema, Place: e.Place, Message: e.What(), Err: e})
 	}
 	err := d.read()
 	if err != nil {
-		e := profile.InFile(err, name).(*profile.FormatError)
+		e := flaw.InFile(err, name).(*profile.FormatError)
 		c.add(Finding{Severity: Broken, Rule: ruleSyntax, Place: e.Place, Message: e.What(), Err: e})
 		if len(d.p.Order) == 0 {
 			return CheckReport{Findings: c.findings}
@@ -119,7 +121,7 @@ func Check(name string, data []byte) CheckReport {
 		d.salvage()
 	}
 	if more := d.violations - maxViolations; more > 0 {
-		c.add(Finding{Severity: Broken, Rule: ruleSchema, Place: nowhere, Message: "more of the same kind", Count: more})
+		c.add(Finding{Severity: Broken, Rule: ruleSchema, Place: flaw.File(name).Place, Message: "more of the same kind", Count: more})
 	}
 	c.p, c.text, c.places = d.p, data, d.places
 	c.partial = d.tables != [2]bool{true, true}
@@ -129,15 +131,14 @@ func Check(name string, data []byte) CheckReport {
 	}
 	c.unknown()
 	if err == nil && c.p.Entries() == 0 {
-		c.add(Finding{Severity: Suspect, Rule: ruleNoData, Place: nowhere, Message: "the file has no profile data: all sections are empty or absent"})
+		c.add(Finding{Severity: Suspect, Rule: ruleNoData, Place: flaw.File(name).Place, Message: "the file has no profile data: all sections are empty or absent"})
 	}
 	return CheckReport{Profile: d.p, Findings: c.findings}
 }
 
-var nowhere = profile.In("")
-
 // checker collects findings.
 type checker struct {
+	name     string
 	p        *Profile
 	text     []byte
 	places   *places
@@ -168,9 +169,9 @@ func (c *checker) count(s Severity, rule, section string, at place, what string,
 	if !ok {
 		i = len(c.findings)
 		c.index[key] = i
-		where := profile.At(section, int64(at.offset)).InRecord(int(at.record))
+		where := flaw.At(section, int64(at.offset)).InFile(c.name).InRecord(int(at.record))
 		where.Line, where.Column = c.lines.find(c.text, int(at.offset))
-		c.findings = append(c.findings, Finding{Severity: s, Rule: rule, Place: where, Message: message(), Of: of})
+		c.findings = append(c.findings, Finding{Severity: s, Rule: rule, Place: where.Place, Message: message(), Of: of})
 	}
 	c.findings[i].Count++
 }
@@ -188,7 +189,7 @@ func (c *checker) tables() {
 	if p.Placeholder() {
 		c.partial = true
 		c.add(Finding{
-			Severity: Broken, Rule: ruleUnresolved, Place: nowhere,
+			Severity: Broken, Rule: ruleUnresolved, Place: flaw.File(c.name).Place,
 			Message: "the recording was " + notResolved(p) + "; it cannot be used, and has to be recorded again",
 		})
 		return
@@ -297,7 +298,7 @@ func (c *checker) records(s *Section, records []int64, find finder) {
 	sum, negative := int64(0), false
 	for i := arity - 1; i < len(records); i += arity {
 		n := records[i]
-		sum, _ = addSaturating(sum, n)
+		sum, _ = saturate.AddSigned(sum, n)
 		if n < 0 && !negative {
 			negative = true
 			find(Broken, ruleNegative, "", s.Len(), func() string { return fmt.Sprintf("count %d is negative", n) })
@@ -359,13 +360,13 @@ func (c *checker) total(s *Section, section string) {
 	for i := arity - 1; i < len(s.records); i += arity {
 		if n := s.records[i]; n > 0 {
 			var o bool
-			sum, o = addSaturating(sum, n)
+			sum, o = saturate.AddSigned(sum, n)
 			overflow = overflow || o
 		}
 	}
 	if overflow {
 		c.add(Finding{
-			Severity: Suspect, Rule: ruleLarge, Place: profile.In(section),
+			Severity: Suspect, Rule: ruleLarge, Place: flaw.In(section).InFile(c.name).Place,
 			Message: fmt.Sprintf("the counts add up to more than %d", int64(math.MaxInt64)),
 		})
 	}
@@ -375,7 +376,7 @@ func (c *checker) total(s *Section, section string) {
 func (c *checker) unknown() {
 	for _, u := range c.p.Unknown {
 		c.add(Finding{
-			Severity: Info, Rule: ruleUnknownKey, Place: profile.In(u.Key),
+			Severity: Info, Rule: ruleUnknownKey, Place: flaw.In(u.Key).InFile(c.name).Place,
 			Message: fmt.Sprintf("section %s is unknown; it is kept when the file is rewritten, and cannot be merged", quoteShort([]byte(u.Key))),
 		})
 	}
@@ -388,7 +389,7 @@ func (c *checker) unknown() {
 		}
 		seen[key] = len(c.findings)
 		c.add(Finding{
-			Severity: Info, Rule: ruleUnknownKey, Place: profile.In(x.Section).InRecord(x.Entry),
+			Severity: Info, Rule: ruleUnknownKey, Place: flaw.In(x.Section).InFile(c.name).InRecord(x.Entry).Place,
 			Message: fmt.Sprintf("entries have the unknown key %s; it is kept when the file is rewritten, and cannot be merged", quoteShort([]byte(x.Key))),
 		})
 	}

@@ -65,9 +65,6 @@ type Context []Frame
 // leaf returns the place that the count is about.
 func (c Context) leaf() Frame { return c[0] }
 
-// inlined reports whether the place was inlined into another method.
-func (c Context) inlined() bool { return len(c) > 1 }
-
 // append appends the context in the notation of files since 0.4.0.
 func (c Context) append(dst []byte) []byte {
 	for i, f := range c {

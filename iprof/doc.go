@@ -5,11 +5,10 @@
 // # First calls
 //
 // [Read] reads a file into a [Profile]; [Write] writes it back, byte for byte like the
-// tools. A [Merger] merges profiles; [Prune], [Filter] and [Renumber] make them smaller
-// or comparable. [Check] reports errors in a file. [Profile.MethodCounts],
-// [Profile.BranchSites], [Profile.TypeSites] and [Profile.Monitors] sum counts;
-// [Section.All] iterates over the entries. [Profile.View] returns the format-neutral view
-// for exports and comparisons.
+// tools. A [Merger] merges profiles; [Prune] makes them smaller and
+// [Renumber] comparable. [Check] reports errors in a file. [Section.All] iterates over the
+// counts of one kind with their contexts. [Profile.View] returns the format-neutral view,
+// with sums by function and edge, for exports and comparisons.
 //
 // # Versions
 //

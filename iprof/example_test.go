@@ -26,18 +26,13 @@ func Example() {
 	for ctx, count := range p.Section(iprof.CallCounts).Counts() {
 		fmt.Println(count, "calls:", p.FormatContext(ctx))
 	}
-	for _, b := range p.BranchSites() {
-		fmt.Printf("branch in %s at %s: %.0f%% one way\n", p.MethodName(b.Method), b.BCI, 100*b.Bias())
-	}
-	for _, t := range p.Monitors()[:2] {
-		fmt.Println(t.Count, "locks:", p.TypeName(t.Type))
+	for ctx, records := range p.Section(iprof.Conditionals).All() { // target, index and count of each outcome
+		fmt.Println("branch at", p.FormatContext(ctx), records)
 	}
 	// Output:
 	// 1 calls: Fib.fibonacci:0
 	// 10 calls: java.io.PrintStream.print:0<Fib.fibonacci:34
-	// branch in Fib.fibonacci at 11: 91% one way
-	// 61 locks: example.Type3654
-	// 10 locks: example.Type619
+	// branch at Fib.fibonacci:11 [20 0 10 53 1 1]
 }
 
 // Merge two recordings of one program, the second of which has other ids, and
@@ -54,9 +49,10 @@ func ExampleMerger() {
 		log.Fatal(err)
 	}
 	fmt.Printf("%d types and %d methods dropped\n", pruned.Types, pruned.Methods)
-	for _, c := range p.MethodCounts(iprof.CallCounts)[1:] {
-		ref, _ := p.Ref(c.Method)
-		fmt.Println(c.Self, ref)
+	calls := p.Section(iprof.CallCounts)
+	for _, i := range calls.Largest(calls.Len())[2:] {
+		ref, _ := p.Ref(calls.Context(i)[0].Method)
+		fmt.Println(calls.Count(i), ref)
 	}
 	// Output:
 	// 7 types and 2 methods dropped

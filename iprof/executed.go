@@ -1,5 +1,7 @@
 package iprof
 
+import "github.com/profuse-pgo/profuse/internal/saturate"
+
 // executed returns the bytecodes that certainly ran, with the least number of times that
 // each ran. The result lacks most bytecodes, because a profile has no data on them.
 //
@@ -16,7 +18,7 @@ func (p *Profile) executed() map[Frame]int64 {
 	}
 	// sums are the sums over all contexts from one kind of data.
 	sums := make(map[Frame]int64)
-	add := func(f Frame, n int64) { sums[f], _ = addSaturating(sums[f], max(n, 0)) }
+	add := func(f Frame, n int64) { sums[f], _ = saturate.AddSigned(sums[f], max(n, 0)) }
 	take := func() {
 		for f, n := range sums {
 			atLeast(f, n)

@@ -79,7 +79,7 @@ func TestUnwritable(t *testing.T) {
 	var b bytes.Buffer
 	err := Write(&b, badMethod, WriteOptions{})
 	var fe *profile.FormatError
-	if !errors.As(err, &fe) || fe.Class() != profile.ErrCorrupt || fe.Section != keyMethods || fe.Record != 1 || b.Len() > 0 {
+	if !errors.As(err, &fe) || profile.ClassOf(fe) != profile.ErrCorrupt || fe.Section != keyMethods || fe.Record != 1 || b.Len() > 0 {
 		t.Errorf("%+v, %d bytes", err, b.Len())
 	}
 	if err := Write(&b, badMember, WriteOptions{Style: Indented}); err == nil || b.Len() > 0 {

@@ -13,11 +13,6 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-var classes = []error{
-	profile.ErrCorrupt, profile.ErrTruncated, profile.ErrUnsupported,
-	profile.ErrMismatch, profile.ErrUnrecognized, profile.ErrEmpty,
-}
-
 // checkError demands that an error says what is wrong, and where if it comes
 // from a reader.
 func checkError(t *testing.T, data []byte, err error) {
@@ -26,7 +21,7 @@ func checkError(t *testing.T, data []byte, err error) {
 	switch {
 	case !errors.As(err, &fe):
 		t.Errorf("%q: error without a place: %v", data, err)
-	case fe.Field == "" || fe.Found == "" || fe.Want == "" || !slices.Contains(classes, fe.Class()):
+	case fe.Field == "" || fe.Got == "" || fe.Want == "" || profile.ClassOf(fe) == profile.Unreadable:
 		t.Errorf("%q: error without class, field, or what was found or allowed: %v", data, err)
 	case fe.File != "" && fe.Offset >= 0:
 		before := data[:fe.Offset]
@@ -52,7 +47,7 @@ func TestTruncation(t *testing.T) {
 				if !errors.Is(err, profile.ErrEmpty) {
 					t.Errorf("%s without its bytes: %v", name, err)
 				}
-			case !errors.As(err, &fe) || fe.Class() != profile.ErrTruncated || fe.Offset != int64(n):
+			case !errors.As(err, &fe) || profile.ClassOf(fe) != profile.ErrTruncated || fe.Offset != int64(n):
 				t.Errorf("%s cut at %d: %v", name, n, err)
 			default:
 				checkError(t, data[:n], err)
@@ -76,11 +71,11 @@ func TestTruncationNamesTheLastEntry(t *testing.T) {
 	_, err := Read("f", data[:cut], ReaderOptions{})
 	var fe *profile.FormatError
 	if !errors.As(err, &fe) || fe.Section != keyMethods || fe.Record != 3 ||
-		!strings.Contains(fe.Found, `last complete entry {"id":3,"name":"<init>","signature":[11,8]}`) {
+		!strings.Contains(fe.Got, `last complete entry {"id":3,"name":"<init>","signature":[11,8]}`) {
 		t.Errorf("%v", err)
 	}
 	cut = bytes.Index(data, []byte(`"methods":[`)) + len(`"methods":[{"i`)
-	if _, err = Read("f", data[:cut], ReaderOptions{}); !errors.As(err, &fe) || fe.Record != 0 || !strings.Contains(fe.Found, "no entry complete") {
+	if _, err = Read("f", data[:cut], ReaderOptions{}); !errors.As(err, &fe) || fe.Record != 0 || !strings.Contains(fe.Got, "no entry complete") {
 		t.Errorf("%v", err)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sort"
 
+	"github.com/profuse-pgo/profuse/internal/flaw"
 	"github.com/profuse-pgo/profuse/profile"
 )
 
@@ -44,7 +45,7 @@ type Added struct {
 // grouping of the inputs.
 //
 // Mergers are not safe for concurrent use. For parallel merging give each
-// worker a [Merger.Fork] and [Merger.Merge] the forks into the first.
+// worker a Merger with the same options, and [Merger.Merge] them into the first.
 type Merger struct {
 	opt      MergeOptions
 	checks   bool // the result has the section TypeChecks
@@ -69,9 +70,6 @@ func NewMerger(opt MergeOptions) *Merger {
 	return m
 }
 
-// Fork returns an empty Merger for another worker, with the options of m.
-func (m *Merger) Fork() *Merger { return NewMerger(m.opt) }
-
 // Merge adds the inputs of another Merger to m and leaves the other unusable.
 func (m *Merger) Merge(o *Merger) error {
 	if _, err := m.AddProfile("", o.Profile(), 1); err != nil {
@@ -89,9 +87,9 @@ func (m *Merger) Merge(o *Merger) error {
 // drop (unresolved: corrupt, unknown: unsupported).
 func (m *Merger) AddProfile(name string, p *Profile, weight uint64) (Added, error) {
 	if weight == 0 {
-		return Added{}, profile.File(name).Field("weight").Got(0).Want("at least 1").Mismatch()
+		return Added{}, flaw.File(name).Field("weight").Got(0).Want("at least 1").Mismatch()
 	}
-	return m.AddScaled(name, p, Uniform(WeightOf(weight, 1)))
+	return m.AddScaled(name, p, Weights{Weight{weight, 1}, Weight{weight, 1}})
 }
 
 // AddScaled is [Merger.AddProfile] with weights that are fractions, or not the
@@ -105,7 +103,7 @@ func (m *Merger) AddScaled(name string, p *Profile, w Weights) (Added, error) {
 	var err error
 	for k := range p.sections {
 		if err = m.addSection(&in, Kind(k), w.of(Kind(k)), &added); err != nil {
-			return added, profile.InFile(err, name)
+			return added, flaw.InFile(err, name)
 		}
 	}
 	m.checks = m.checks || p.has(TypeChecks) || p.Version.compare(version110) >= 0
@@ -125,7 +123,7 @@ func (m *Merger) Added() Added { return m.added }
 // Accepts returns the error that AddProfile would refuse p with; nil if it would not.
 func (m *Merger) Accepts(name string, p *Profile) error {
 	if err := m.acceptable(p); err != nil {
-		return profile.InFile(err, name)
+		return flaw.InFile(err, name)
 	}
 	return nil
 }
@@ -135,7 +133,7 @@ func (m *Merger) report(name string, p *Profile, added Added) {
 		return
 	}
 	warn := func(section, field, found, want string) {
-		m.opt.Warn(profile.Warning{File: name, Err: profile.In(section).Field(field).Got(found).Want(want).Mismatch()})
+		m.opt.Warn(profile.Warning{File: name, Err: flaw.In(section).Field(field).Got(found).Want(want).Mismatch()})
 	}
 	if added.Skipped > 0 {
 		warn("", "entries", fmt.Sprintf("left out, %d of them", added.Skipped), "only ids that the tables have")
@@ -155,26 +153,26 @@ func (m *Merger) report(name string, p *Profile, added Added) {
 // acceptable returns the error for a profile that cannot be merged.
 func (m *Merger) acceptable(p *Profile) error {
 	if !p.Version.supported() {
-		return profile.In("").Field(keyVersion).Got(p.Version.String()).Want("a major version of 0 or 1").
+		return flaw.Field(keyVersion).Got(p.Version.String()).Want("a major version of 0 or 1").
 			Unsupported()
 	}
 	if p.Placeholder() {
-		return profile.In("").Field("recording").Got(notResolved(p)).Want(recordAgain).Corrupt()
+		return flaw.Field("recording").Got(notResolved(p)).Want(recordAgain).Corrupt()
 	}
 	if !m.opt.DropUnknown {
 		const want = "a known one, because ids inside could not be translated"
 		for _, u := range p.Unknown {
-			return profile.In(u.Key).Field("section").Got("unknown").Want(want).Unsupported()
+			return flaw.In(u.Key).Field("section").Got("unknown").Want(want).Unsupported()
 		}
 		for _, x := range p.Extra {
-			return profile.In(x.Section).InRecord(x.Entry).Field("member").Got(quoteShort([]byte(x.Key))).
+			return flaw.In(x.Section).InRecord(x.Entry).Field("member").Got(quoteShort([]byte(x.Key))).
 				Want(want).Unsupported()
 		}
 	}
 	if !m.opt.DropUnresolved {
 		for i := range p.Methods {
 			if _, ok := p.resolved(&p.Methods[i]); !ok {
-				return profile.In(keyMethods).InRecord(i).Field("signature").Got(p.Methods[i].Signature).
+				return flaw.In(keyMethods).InRecord(i).Field("signature").Got(p.Methods[i].Signature).
 					Want("declaring type and return type at least, all of the table types").Corrupt()
 			}
 		}
@@ -184,7 +182,7 @@ func (m *Merger) acceptable(p *Profile) error {
 		arity := s.kind.Arity()
 		for i := arity - 1; i < len(s.records); i += arity {
 			if s.records[i] < 0 {
-				return profile.In(s.kind.Key()).InRecord(s.entryOfRecord(i)).Field("count").Got(s.records[i]).
+				return flaw.In(s.kind.Key()).InRecord(s.entryOfRecord(i)).Field("count").Got(s.records[i]).
 					Want("0 or more").Corrupt()
 			}
 		}
@@ -192,7 +190,7 @@ func (m *Merger) acceptable(p *Profile) error {
 			continue
 		}
 		if e, what := p.firstUnresolved(s); e >= 0 {
-			return profile.In(s.kind.Key()).InRecord(e).Field(what).Got("not in the table").
+			return flaw.In(s.kind.Key()).InRecord(e).Field(what).Got("not in the table").
 				Want("an id that is").Corrupt()
 		}
 	}

@@ -5,7 +5,8 @@ import (
 	"math"
 	"slices"
 
-	"github.com/profuse-pgo/profuse/profile"
+	"github.com/profuse-pgo/profuse/internal/flaw"
+	"github.com/profuse-pgo/profuse/internal/saturate"
 )
 
 // sums are the merged entries of one kind. Methods and types are indexes into the
@@ -77,7 +78,7 @@ func (s *sums) replace(e *sumEntry, records []int64) error {
 }
 
 func tooMuch(k Kind) error {
-	return profile.In(k.Key()).Field("merged section").Got("too large").
+	return flaw.In(k.Key()).Field("merged section").Got("too large").
 		Want("less than 2^32 frames and numbers").Unsupported()
 }
 
@@ -115,7 +116,7 @@ func (s *sums) add(ctx Context, records []int64, added *Added) error {
 	old, n := s.recordsOf(e), s.kind.Arity()
 	if sameShape(old, records, n) {
 		for j := n - 1; j < len(old); j += n {
-			sum, saturated := addSaturating(old[j], records[j])
+			sum, saturated := saturate.AddSigned(old[j], records[j])
 			old[j] = sum
 			added.saturated(saturated)
 		}
@@ -166,7 +167,7 @@ func (m *Merger) translateRecords(in *input, k Kind, records []int64, w Weight, 
 			out[i] = int64(t)
 		}
 	}
-	if !w.one() {
+	if w.Num != w.Den {
 		for i := k.Arity() - 1; i < len(out); i += k.Arity() {
 			var saturated bool
 			out[i], saturated = w.apply(out[i])
@@ -219,7 +220,7 @@ func unite(dst, a, b []int64, k Kind, added *Added) []int64 {
 		case order > 0:
 			dst, b = append(dst, b[:n]...), b[n:]
 		default:
-			sum, saturated := addSaturating(a[n-1], b[n-1])
+			sum, saturated := saturate.AddSigned(a[n-1], b[n-1])
 			added.saturated(saturated)
 			dst = append(append(dst, a[:n-1]...), sum)
 			a, b = a[n:], b[n:]
@@ -266,7 +267,7 @@ func sortRecords(records []int64, k Kind, added *Added) []int64 {
 	out := records[:0]
 	for _, r := range order {
 		if k.hasTypes() && len(out) > 0 && out[len(out)-n] == r[0] {
-			sum, saturated := addSaturating(out[len(out)-1], r[1])
+			sum, saturated := saturate.AddSigned(out[len(out)-1], r[1])
 			added.saturated(saturated)
 			out[len(out)-1] = sum
 			continue

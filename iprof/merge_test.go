@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/profuse-pgo/profuse/internal/oracle"
+	"github.com/profuse-pgo/profuse/internal/saturate"
 	"github.com/profuse-pgo/profuse/profile"
 )
 
@@ -35,7 +36,7 @@ func mergeProfiles(t testing.TB, profiles ...*Profile) *Profile {
 func weighted(t testing.TB, p *Profile, w uint64) *Profile {
 	t.Helper()
 	m := NewMerger(MergeOptions{})
-	_, err := m.AddScaled("", p, Uniform(WeightOf(w, 1)))
+	_, err := m.AddScaled("", p, Weights{Weight{w, 1}, Weight{w, 1}})
 	must(t, err)
 	return m.Profile()
 }
@@ -109,7 +110,7 @@ func checkTwin(t *testing.T, name string, p *Profile) {
 		}
 		for i := range a.Len() {
 			for j := k.Arity() - 1; j < len(a.Records(i)); j += k.Arity() {
-				if want, _ := addSaturating(a.Records(i)[j], a.Records(i)[j]); b.Records(i)[j] != want {
+				if want, _ := saturate.AddSigned(a.Records(i)[j], a.Records(i)[j]); b.Records(i)[j] != want {
 					t.Fatalf("%s: %s %d: count %d became %d", name, k, i, a.Records(i)[j], b.Records(i)[j])
 				}
 			}
@@ -186,7 +187,7 @@ func TestMergeLaws(t *testing.T) {
 			t.Fatalf("seed %d: another grouping gives\n%s\nwant\n%s", seed, got, want)
 		}
 		first := NewMerger(MergeOptions{})
-		second := first.Fork()
+		second := NewMerger(first.opt)
 		for i, p := range order {
 			_, err := []*Merger{first, second}[i%2].AddProfile("", p, 1)
 			must(t, err)
@@ -289,64 +290,6 @@ func TestMergeVersions(t *testing.T) {
 	}
 }
 
-func TestWeights(t *testing.T) {
-	for _, tc := range []struct {
-		weight    string
-		count     int64
-		want      int64
-		saturated bool
-	}{
-		{"1", 7, 7, false},
-		{"3", 7, 21, false},
-		{"0.5", 7, 4, false},
-		{"0.5", 5, 3, false},
-		{"0.25", 5, 1, false},
-		{"0", 9, 0, false},
-		{"1.000000000000001", 1 << 53, 1<<53 + 9, false},
-		{"2", math.MaxInt64, math.MaxInt64, true},
-		{"0.99999999999999999", math.MaxInt64, math.MaxInt64 - 92, false},
-		{"999999999999999999", math.MaxInt64, math.MaxInt64, true},
-	} {
-		w, err := ParseWeight(tc.weight)
-		must(t, err)
-		if got, saturated := w.apply(tc.count); got != tc.want || saturated != tc.saturated {
-			t.Errorf("%d × %s = %d, %t; want %d, %t", tc.count, tc.weight, got, saturated, tc.want, tc.saturated)
-		}
-	}
-	for _, bad := range []string{"", "-1", "1e3", ".", "1.", "+2", "1234567890123456789", "½"} {
-		if w, err := ParseWeight(bad); err == nil {
-			t.Errorf("weight %q is %s", bad, w)
-		}
-	}
-	if w := WeightOf(3, 4).Times(WeightOf(2, 9)); w.String() != "1/6" {
-		t.Errorf("3/4 × 2/9 = %s", w)
-	}
-	if w := WeightOf(math.MaxUint64, 3).Times(WeightOf(7, math.MaxUint64-1)); w.String() == "1" {
-		t.Errorf("large factors: %s", w)
-	} else if got, _ := w.apply(3_000_000); got != 7_000_000 {
-		t.Errorf("3000000 × 7/3 = %d", got)
-	}
-}
-
-func TestNormalize(t *testing.T) {
-	a := read(t, []byte(minimal(`,"callCountProfiles":[{"ctx":"1:0","records":[100]}],"samplingProfiles":[{"ctx":"1:7","records":[4]}]`)))
-	b := read(t, []byte(minimal(`,"callCountProfiles":[{"ctx":"1:0<1:5","records":[300]},{"ctx":"1:0","records":[100]}],"samplingProfiles":[{"ctx":"1:7","records":[1]}]`)))
-	none := read(t, []byte(minimal(``)))
-	weights := Normalize([]Totals{a.Totals(), b.Totals(), none.Totals()})
-	if got := fmt.Sprint(weights); got != "[{4 1} {1 4} {1 1}]" {
-		t.Errorf("weights %s", got)
-	}
-	m := NewMerger(MergeOptions{})
-	for i, p := range []*Profile{a, b, none} {
-		_, err := m.AddScaled("", p, weights[i])
-		must(t, err)
-	}
-	p := m.Profile()
-	if got := fmt.Sprint(p.Section(CallCounts).records, p.Section(Samples).records); got != "[500 300] [8]" {
-		t.Errorf("merged %s", got)
-	}
-}
-
 // TestGenerator merges files of the generator that lies with the samples with
 // their renumbered, reordered and weighted twins.
 func TestGenerator(t *testing.T) {
@@ -377,5 +320,31 @@ func TestGenerator(t *testing.T) {
 				t.Error("indentation changes the profile")
 			}
 		})
+	}
+}
+
+func TestWeights(t *testing.T) {
+	for _, tc := range []struct {
+		weight    Weight
+		count     int64
+		want      int64
+		saturated bool
+	}{
+		{Weight{}, 7, 7, false},
+		{Weight{1, 1}, 7, 7, false},
+		{Weight{3, 1}, 7, 21, false},
+		{Weight{3, 0}, 7, 21, false},
+		{Weight{5, 10}, 7, 4, false},
+		{Weight{1, 2}, 5, 3, false},
+		{Weight{1, 4}, 5, 1, false},
+		{Weight{0, 1}, 9, 0, false},
+		{Weight{1e15 + 1, 1e15}, 1 << 53, 1<<53 + 9, false},
+		{Weight{2, 1}, math.MaxInt64, math.MaxInt64, true},
+		{Weight{1e17 - 1, 1e17}, math.MaxInt64, math.MaxInt64 - 92, false},
+		{Weight{1e18 - 1, 1}, math.MaxInt64, math.MaxInt64, true},
+	} {
+		if got, saturated := tc.weight.apply(tc.count); got != tc.want || saturated != tc.saturated {
+			t.Errorf("%d × %v = %d, %t; want %d, %t", tc.count, tc.weight, got, saturated, tc.want, tc.saturated)
+		}
 	}
 }

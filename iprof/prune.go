@@ -4,13 +4,18 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/profuse-pgo/profuse/profile"
+	"github.com/profuse-pgo/profuse/internal/flaw"
 )
 
 // PruneOptions select what [Prune] drops. The zero value drops unused types and methods,
 // which loses no counts and makes recordings of short runs half to three quarters
 // smaller.
 type PruneOptions struct {
+	// KeepContext, if not nil, selects the contexts of the entries to keep, and
+	// KeepLock the types of Monitors, which has no contexts. Neither selects types
+	// in the records of other sections.
+	KeepContext func(Context) bool
+	KeepLock    func(TypeID) bool
 	// KeepUnused keeps unused types and methods.
 	KeepUnused bool
 	// MinCount is the least sum of counts of an entry to keep.
@@ -30,7 +35,7 @@ type PruneOptions struct {
 	DropUnknown bool
 }
 
-// Pruned counts what [Prune] and [Filter] dropped.
+// Pruned counts what [Prune] dropped.
 type Pruned struct {
 	Types, Methods int
 	Entries        [NumKinds]int // dropped, or merged with others
@@ -42,6 +47,8 @@ type Pruned struct {
 // without loss. MinCount, Top and MaxFrames do not apply to the one entry of Monitors.
 func Prune(p *Profile, opt PruneOptions) (*Profile, Pruned, error) {
 	var pruned Pruned
+	all := p
+	p = selectEntries(p, opt)
 	if err := unknownRefused(p, !opt.KeepUnused && !opt.DropUnknown); err != nil {
 		return nil, pruned, err
 	}
@@ -56,7 +63,7 @@ func Prune(p *Profile, opt PruneOptions) (*Profile, Pruned, error) {
 		} else if err := pruneSection(q, from, to, opt, &pruned); err != nil {
 			return nil, pruned, err
 		}
-		pruned.Entries[k] = from.Len() - to.Len()
+		pruned.Entries[k] = all.sections[k].Len() - to.Len()
 	}
 	if !opt.KeepUnused {
 		q.dropUnused()
@@ -65,6 +72,42 @@ func Prune(p *Profile, opt PruneOptions) (*Profile, Pruned, error) {
 	pruned.Types = len(p.Types) - len(q.Types)
 	pruned.Methods = len(p.Methods) - len(q.Methods)
 	return q, pruned, nil
+}
+
+// selectEntries returns p with the entries that KeepContext and KeepLock accept.
+func selectEntries(p *Profile, opt PruneOptions) *Profile {
+	q := p.derive()
+	for k := range p.sections {
+		from := &p.sections[k]
+		q.sections[k] = *from
+		switch {
+		case Kind(k) == Monitors && opt.KeepLock != nil:
+			q.sections[k] = selectLocks(from, opt.KeepLock)
+		case Kind(k) != Monitors && opt.KeepContext != nil:
+			keep := make([]bool, from.Len())
+			for i := range keep {
+				keep[i] = opt.KeepContext(from.Context(i))
+			}
+			q.sections[k] = copySection(from, func(i int) bool { return keep[i] })
+			q.selectExtra(Kind(k), keep)
+		}
+	}
+	return q
+}
+
+// selectLocks returns Monitors with the types that keep accepts.
+func selectLocks(s *Section, keep func(TypeID) bool) Section {
+	out := Section{kind: Monitors}
+	for ctx, records := range s.All() {
+		out.frames = append(out.frames, ctx...)
+		for t := range typeCountsIn(records) {
+			if keep(t.Type) {
+				out.records = append(out.records, int64(t.Type), t.Count)
+			}
+		}
+		out.ends = append(out.ends, entryEnd{uint32(len(out.frames)), uint32(len(out.records))})
+	}
+	return out
 }
 
 // unknownRefused returns the error for a profile with unknown members, if they matter.
@@ -80,7 +123,7 @@ func unknownRefused(p *Profile, matters bool) error {
 	default:
 		return nil
 	}
-	return profile.In(key).Field("section or member").Got("unknown").
+	return flaw.In(key).Field("section or member").Got("unknown").
 		Want("a known one, because what it refers to cannot be told").Unsupported()
 }
 

@@ -130,86 +130,6 @@ func TestPruneKeepsExtraMembers(t *testing.T) {
 	}
 }
 
-func patterns(t testing.TB, texts ...string) (out []Pattern) {
-	for _, s := range texts {
-		p, err := ParsePattern(s)
-		must(t, err)
-		out = append(out, p)
-	}
-	return out
-}
-
-func TestPattern(t *testing.T) {
-	for _, tc := range []struct {
-		pattern, class, method string
-		want, wholeClass       bool
-	}{
-		{"*", "a.B", "m", true, true},
-		{"a.*", "a.B", "m", true, true},
-		{"a.B", "a.B", "m", true, true},
-		{"a.B", "a.BC", "m", false, false},
-		{"a.B.m", "a.B", "m", true, false},
-		{"a.B.m", "a.B", "mm", false, false},
-		{"*.m", "a.B", "m", true, false},
-		{"*#m", "a.B", "m", true, false},
-		{"*#m", "a.m", "x", false, false},
-		{"*B#*", "a.B", "x", true, true},
-		{"a.?#<init>", "a.B", "<init>", true, false},
-		{"*a*b*c", "xxaxxbxxc", "m", true, true},
-		{"*a*b*c", "xxaxxbxxcx", "m", false, false},
-		{strings.Repeat("*a", 200) + "*b", strings.Repeat("a", 2000), "m", false, false},
-		{"a.Größ?", "a.Größe", "m", true, true},
-	} {
-		p := patterns(t, tc.pattern)[0]
-		if got := p.matchMethod(tc.class, tc.method); got != tc.want {
-			t.Errorf("%s matches %s.%s: %t", p.text, tc.class, tc.method, got)
-		}
-		if got := p.matchClass(tc.class); got != tc.wholeClass {
-			t.Errorf("%s matches class %s: %t", p.text, tc.class, got)
-		}
-	}
-	for _, bad := range []string{"", "#m", "a#", "a#b#c"} {
-		if _, err := ParsePattern(bad); err == nil {
-			t.Errorf("pattern %q", bad)
-		}
-	}
-}
-
-func TestFilter(t *testing.T) {
-	p := readFixture(t, "small.iprof")
-	for _, tc := range []struct {
-		name string
-		opt  FilterOptions
-		want [NumKinds]int
-		lock string
-	}{
-		{"all", FilterOptions{}, [NumKinds]int{5, 4, 2, 1, 2, 0}, "[9 4 11 1]"},
-		{"leaf", FilterOptions{Keep: patterns(t, "*.pick")}, [NumKinds]int{2, 3, 0, 1, 1, 0}, "[]"},
-		{"anywhere", FilterOptions{Keep: patterns(t, "*#pick"), Where: Anywhere}, [NumKinds]int{3, 3, 0, 1, 1, 0}, "[]"},
-		{"root", FilterOptions{Keep: patterns(t, "app.Main.main"), Where: Root}, [NumKinds]int{3, 1, 1, 1, 2, 0}, "[]"},
-		{"drop", FilterOptions{Drop: patterns(t, "app.Main.main"), Where: Anywhere}, [NumKinds]int{2, 3, 1, 1, 0, 0}, "[9 4 11 1]"},
-		{"class", FilterOptions{Keep: patterns(t, "app.Zoo*", "java.lang.*")}, [NumKinds]int{1, 0, 0, 1, 0, 0}, "[9 4 11 1]"},
-		{"keep and drop", FilterOptions{Keep: patterns(t, "app.*"), Drop: patterns(t, "*Lambda*", "app.Zoo$Cat")}, [NumKinds]int{4, 4, 1, 1, 2, 0}, "[]"},
-	} {
-		q, pruned := Filter(p, tc.opt)
-		if got := lens(q); got != tc.want {
-			t.Errorf("%s: %v entries, want %v", tc.name, got, tc.want)
-		}
-		for k, n := range lens(p) {
-			if n-pruned.Entries[k] != tc.want[k] {
-				t.Errorf("%s: %+v", tc.name, pruned)
-			}
-		}
-		if got := fmt.Sprint(q.Section(Monitors).Records(0)); got != tc.lock {
-			t.Errorf("%s: monitors %s, want %s", tc.name, got, tc.lock)
-		}
-	}
-	unresolved := readFixture(t, "unresolved.iprof")
-	if q, _ := Filter(unresolved, FilterOptions{Keep: patterns(t, "*")}); q.Section(CallCounts).Len() != 0 {
-		t.Error("methods without names match a pattern")
-	}
-}
-
 func TestNames(t *testing.T) {
 	for _, tc := range []struct{ name, descriptor, source string }{
 		{"int", "I", "int"},
@@ -254,65 +174,32 @@ func TestBCI(t *testing.T) {
 	}
 }
 
-func TestViews(t *testing.T) {
+func TestEdges(t *testing.T) {
 	p := readFixture(t, "small.iprof")
-	counts := p.MethodCounts(CallCounts)
-	want := []MethodCount{
-		{Method: 4, Self: 1<<40 + 24491824436273, Total: 1<<40 + 24491824436273 + 7, Inlined: 1 << 40, Entries: 2},
-		{Method: 3, Self: 7, Total: 7, Inlined: 7, Entries: 1},
-		{Method: 2, Self: 4, Total: 1<<40 + 11, Inlined: 4, Entries: 1},
-		{Method: 1, Self: 1, Total: 1<<40 + 5, Entries: 1},
-	}
-	if diff := cmp.Diff(want, counts); diff != "" {
-		t.Error(diff)
-	}
-	// Recursion counts once.
-	for _, c := range p.MethodCounts(Samples) {
-		if c.Method == 2 && (c.Self != 2 || c.Total != 12) {
-			t.Errorf("loop: %+v", c)
-		}
-	}
 	edges := p.edges(Samples)
 	if diff := cmp.Diff([]edge{{Frame{1, 3}, 2, 12, 2}, {Frame{2, 9}, 4, 10, 1}, {Frame{2, 9}, 2, 2, 1}}, edges); diff != "" {
 		t.Error(diff)
 	}
-	sum := p.Summary(Samples)
-	if sum != (Summary{Samples, 2, 12, 10, 2, 7, 4}) {
-		t.Errorf("%+v", sum)
-	}
-	sites := p.BranchSites()
-	var sw *BranchSite
-	for i := range sites {
-		if sites[i].Frame == (Frame{4, 12}) {
-			sw = &sites[i]
-		}
-	}
-	if sw == nil {
-		t.Fatal("no switch")
-	}
-	if diff := cmp.Diff([]Way{{0, []BCI{227}, 2, 0}, {1, []BCI{176}, 2, 0}, {2, []BCI{198}, 1, 0}, {3, []BCI{204}, 1, 94}}, sw.Ways); diff != "" || sw.Bias() != 1 {
-		t.Errorf("bias %v\n%s", sw.Bias(), diff)
-	}
-	if p.TypeSites(CallCounts) != nil || p.MethodCounts(Monitors) != nil {
-		t.Error("views of what is not there")
-	}
 }
 
-func TestRelevance(t *testing.T) {
+// TestSelect: Prune keeps the entries whose contexts and types are selected.
+func TestSelect(t *testing.T) {
 	p := readFixture(t, "small.iprof")
-	r, missing := p.Relevance(CallCounts, func(m MethodRef) bool { return m.Class != "app.Zoo$Cat" && m.Name != "main" })
-	if want := (Relevance{CallCounts, 1, 5, 24491824436273, p.Section(CallCounts).Total()}); r != want {
-		t.Errorf("%+v, want %+v", r, want)
+	q, pruned, err := Prune(p, PruneOptions{
+		KeepContext: func(c Context) bool { return c[0].Method == 4 },
+		KeepLock:    func(id TypeID) bool { return id == 11 },
+		KeepUnused:  true,
+	})
+	must(t, err)
+	if got, want := lens(q), [NumKinds]int{2, 3, 0, 1, 1, 0}; got != want {
+		t.Errorf("%v entries, want %v", got, want)
 	}
-	var got []string
-	for _, m := range missing {
-		got = append(got, fmt.Sprint(m.Ref, m.Self))
+	for k, n := range lens(p) {
+		if n-pruned.Entries[k] != lens(q)[k] {
+			t.Errorf("%+v", pruned)
+		}
 	}
-	if diff := cmp.Diff([]string{"void app.Zoo$Cat.<init>() 7", "void app.Main.main(java.lang.String[]) 1"}, got); diff != "" {
-		t.Error(diff)
-	}
-	unresolved := readFixture(t, "unresolved.iprof")
-	if r, missing := unresolved.Relevance(CallCounts, func(MethodRef) bool { return true }); r.Entries != 0 || r.Of != 2 || len(missing) != 0 {
-		t.Errorf("%+v %v", r, missing)
+	if got := fmt.Sprint(q.Section(Monitors).Records(0)); got != "[11 1]" {
+		t.Errorf("monitors %s", got)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"math"
 	"strings"
 
+	"github.com/profuse-pgo/profuse/internal/flaw"
 	"github.com/profuse-pgo/profuse/profile"
 )
 
@@ -67,7 +68,7 @@ func detectKey(s *scanner, data []byte, least int) (key string, ok bool) {
 }
 
 // cut reports whether the text is truncated.
-func (s *scanner) cut() bool { return s.err != nil && profile.Class(s.err) == profile.ErrTruncated }
+func (s *scanner) cut() bool { return s.err != nil && profile.ClassOf(s.err) == profile.ErrTruncated }
 
 // Read reads a whole file into memory. name is for errors and warnings. Read does not
 // retain data.
@@ -77,7 +78,7 @@ func (s *scanner) cut() bool { return s.err != nil && profile.Class(s.err) == pr
 func Read(name string, data []byte, opt ReaderOptions) (*Profile, error) {
 	d := newDecoder(name, data, opt)
 	if err := d.read(); err != nil {
-		return nil, profile.InFile(err, name)
+		return nil, flaw.InFile(err, name)
 	}
 	return d.p, nil
 }
@@ -139,7 +140,7 @@ func (d *decoder) read() error {
 	if d.err == nil {
 		return nil
 	}
-	if d.opt.Salvage && profile.Class(d.err) == profile.ErrTruncated && d.tables == [2]bool{true, true} {
+	if d.opt.Salvage && profile.ClassOf(d.err) == profile.ErrTruncated && d.tables == [2]bool{true, true} {
 		d.salvage()
 		d.warn(d.err)
 		return nil

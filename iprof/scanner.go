@@ -9,7 +9,7 @@ import (
 	"unicode/utf16"
 	"unicode/utf8"
 
-	"github.com/profuse-pgo/profuse/profile"
+	"github.com/profuse-pgo/profuse/internal/flaw"
 )
 
 // maxDepth bounds the nesting of arrays and objects in skipped values; known members
@@ -49,8 +49,8 @@ func newScanner(data []byte) scanner {
 }
 
 // at returns the place of the text at offset off.
-func (s *scanner) at(off int) profile.Place {
-	at := profile.At(s.section, int64(off)).InRecord(s.record)
+func (s *scanner) at(off int) flaw.Place {
+	at := flaw.At(s.section, int64(off)).InRecord(s.record)
 	at.Line, at.Column = s.lines.find(s.data, off)
 	return at
 }

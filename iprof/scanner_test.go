@@ -10,7 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/profuse-pgo/profuse/profile"
+	"github.com/profuse-pgo/profuse/internal/flaw"
 )
 
 // accepts reports whether the scanner takes data for one JSON value.
@@ -238,7 +238,7 @@ func checkRead(t *testing.T, data []byte) {
 	rep := Check("f", data)
 	general := newDecoder("f", data, ReaderOptions{})
 	general.generalOnly = true
-	generalErr := profile.InFile(general.read(), "f")
+	generalErr := flaw.InFile(general.read(), "f")
 	if (err == nil) != (generalErr == nil) || err != nil && err.Error() != generalErr.Error() {
 		t.Fatalf("%q:\nfast    %v\ngeneral %v", data, err, generalErr)
 	}

@@ -6,7 +6,8 @@ import (
 	"math"
 	"math/bits"
 
-	"github.com/profuse-pgo/profuse/profile"
+	"github.com/profuse-pgo/profuse/internal/flaw"
+	"github.com/profuse-pgo/profuse/internal/saturate"
 )
 
 // A Section holds the entries of one [Kind] in the order of the file. To hold millions of
@@ -98,8 +99,8 @@ func (s *Section) add(ctx Context, records ...int64) error {
 }
 
 // next returns the place of the entry that is being appended.
-func (s *Section) next() profile.Place {
-	return profile.In(s.kind.Key()).InRecord(len(s.ends))
+func (s *Section) next() flaw.Place {
+	return flaw.In(s.kind.Key()).InRecord(len(s.ends))
 }
 
 // end completes the entry whose frames and records have been appended.
@@ -143,21 +144,9 @@ func copySection(s *Section, keep func(i int) bool) Section {
 func sumCounts(records []int64, arity int) int64 {
 	sum := int64(0)
 	for i := arity - 1; i < len(records); i += arity {
-		sum, _ = addSaturating(sum, records[i])
+		sum, _ = saturate.AddSigned(sum, records[i])
 	}
 	return sum
-}
-
-// addSaturating adds two numbers and reports whether the sum saturated.
-func addSaturating(a, b int64) (sum int64, saturated bool) {
-	sum = a + b
-	if (a^sum)&(b^sum) < 0 { // the sign of the sum is that of neither
-		if a < 0 {
-			return math.MinInt64, true
-		}
-		return math.MaxInt64, true
-	}
-	return sum, false
 }
 
 // mulDivRound returns count × num / den, rounded half up, at most the largest int64.

@@ -1,6 +1,7 @@
 package iprof
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
@@ -26,15 +27,7 @@ func (v Version) String() string { return fmt.Sprintf("%d.%d.%d", v.Major, v.Min
 
 // compare returns -1, 0 or 1 as v is lower than, equal to or higher than o.
 func (v Version) compare(o Version) int {
-	for _, d := range [][2]uint32{{v.Major, o.Major}, {v.Minor, o.Minor}, {v.Patch, o.Patch}} {
-		if d[0] != d[1] {
-			if d[0] < d[1] {
-				return -1
-			}
-			return 1
-		}
-	}
-	return 0
+	return cmp.Or(cmp.Compare(v.Major, o.Major), cmp.Compare(v.Minor, o.Minor), cmp.Compare(v.Patch, o.Patch))
 }
 
 // known reports whether v is one of the known versions, whatever its patch

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/profuse-pgo/profuse/internal/saturate"
 	"github.com/profuse-pgo/profuse/profile"
 )
 
@@ -180,7 +181,7 @@ func (v *view) functionCounts() (calls []uint64, covered []bool) {
 				}
 				covered[i] = true
 				if k == CallCounts && at == 0 {
-					sum, _ := addSaturating(int64(calls[i]), n)
+					sum, _ := saturate.AddSigned(int64(calls[i]), n)
 					calls[i] = uint64(sum)
 				}
 			}
@@ -212,16 +213,6 @@ func (k Kind) SetName() string {
 		}
 	}
 	return ""
-}
-
-// KindOfSet returns the kind whose stack set has the name.
-func KindOfSet(name string) (Kind, bool) {
-	for _, s := range viewSets {
-		if s.name == name {
-			return s.kind, true
-		}
-	}
-	return 0, false
 }
 
 func (v *view) Stacks() []profile.StackSet {
@@ -316,10 +307,19 @@ func (v *view) edges() []viewEdge {
 		kind Kind
 		edge profile.EdgeKind
 	}{{VirtualInvokes, profile.Receiver}, {TypeChecks, profile.TypeCheck}} {
-		for _, site := range v.p.TypeSites(of.kind) {
-			for _, t := range site.Types {
-				edges = append(edges, viewEdge{of.edge, site.Frame, int32(t.Type), t.Count})
+		type target struct {
+			caller Frame
+			typ    TypeID
+		}
+		counts := make(map[target]int64)
+		for ctx, records := range v.p.Section(of.kind).All() {
+			for t := range typeCountsIn(records) {
+				at := target{ctx.leaf(), t.Type}
+				counts[at], _ = saturate.AddSigned(counts[at], t.Count)
 			}
+		}
+		for at, n := range counts {
+			edges = append(edges, viewEdge{of.edge, at.caller, int32(at.typ), n})
 		}
 	}
 	slices.SortFunc(edges, func(a, b viewEdge) int {

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"unicode/utf8"
 
+	"github.com/profuse-pgo/profuse/internal/flaw"
 	"github.com/profuse-pgo/profuse/profile"
 )
 
@@ -65,7 +66,7 @@ func writeVersion(p *Profile, want Version) (Version, error) {
 	case want == Version{}:
 		return version100, nil
 	case !want.Writable():
-		return want, profile.In(keyVersion).Field("version to write").Got(want.String()).
+		return want, flaw.In(keyVersion).Field("version to write").Got(want.String()).
 			Want("0.4.0, 1.0.0 or 1.1.0").Unsupported()
 	}
 	return want, nil
@@ -217,7 +218,7 @@ func unknownIndex(p *Profile, key string) int {
 }
 
 func lost(key string, entries int, v Version) error {
-	return profile.In(key).Field("section").Gotf("left out with %d entries", entries).
+	return flaw.In(key).Field("section").Gotf("left out with %d entries", entries).
 		Wantf("version 1.1.0 to hold it, not %s", v).Unsupported()
 }
 
@@ -336,7 +337,7 @@ func appendString(b []byte, s string) []byte {
 // checkNames refuses names that JSON cannot hold. Profiles from Read have none.
 func checkNames(p *Profile) error {
 	refuse := func(section string, i int, name string) error {
-		return profile.In(section).InRecord(i).Field("name").Got(strconv.QuoteToASCII(name)).Want("UTF-8").Corrupt()
+		return flaw.In(section).InRecord(i).Field("name").Got(strconv.QuoteToASCII(name)).Want("UTF-8").Corrupt()
 	}
 	for i := range p.Types {
 		if !utf8.ValidString(p.Types[i].Name) {

@@ -77,8 +77,10 @@ func TestIndexedCatalogsEqualRecords(t *testing.T) {
 					}
 					inputs = append(inputs, weightedInput{data, uint64(1 + rng.IntN(3))})
 				}
+				byCatalog := len(inputs)
 				if seed == 3 && tc.most > 1000 {
 					inputs[2].weight = 1 << 61 // saturates
+					byCatalog--
 				}
 				for _, opt := range []MergeOptions{{KeepSymbols: true}, {LLVMCompat: true}} {
 					want, wantAdded, wantWarn, _ := mergeWeighted(t, opt, true, inputs)
@@ -92,8 +94,8 @@ func TestIndexedCatalogsEqualRecords(t *testing.T) {
 					if diff := cmp.Diff(wantWarn, gotWarn); diff != "" && seed != 3 {
 						t.Errorf("seed %d, %+v: warnings (-records +catalogs):\n%s", seed, opt, diff)
 					}
-					if tc.fast && fast != len(inputs) {
-						t.Errorf("seed %d, %+v: %d of %d inputs were added by a catalog", seed, opt, fast, len(inputs))
+					if tc.fast && fast != byCatalog {
+						t.Errorf("seed %d, %+v: %d inputs were added by a catalog, want %d", seed, opt, fast, byCatalog)
 					}
 				}
 				rawAndForked(t, rng, inputs)

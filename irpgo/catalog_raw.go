@@ -2,25 +2,22 @@ package irpgo
 
 import (
 	"bytes"
-	"encoding/binary"
 	"math"
 	"slices"
 )
 
-// rawCatalog is what later raw profiles of a binary are compared with. The
-// entries' counts index the counters section, in counters; their bitmap is a
-// byte offset in the bitmap section.
+// rawCatalog is what later raw profiles of a binary are compared with, and what
+// they have in common beside their records.
 type rawCatalog struct {
-	records []byte // the sections of the profile that the catalog was made from
-	names   []byte
-	vnames  []byte
-	vtables []byte
-	layout  recordLayout
-	addrs   addressMap
+	records, names, vnames, vtables []byte // sections of the profile that the catalog was made from
 
-	temporal, singleByte bool
-	lists                []*nameList // names of functions
-	vtableNames          []string
+	layout      recordLayout
+	addrs       addressMap
+	stamps      []int32     // temporal: of each entry the offset in the counters section
+	runs        []place     // of the counters of all entries, what is contiguous in one
+	bitmaps     []int32     // of each entry that has one, its offset in the section
+	lists       []*nameList // names of functions
+	vtableNames []string
 }
 
 func (r *rawReader) catalogKey() (key catalogKey, ok bool) {
@@ -40,7 +37,7 @@ func (r *rawReader) catalogKey() (key catalogKey, ok bool) {
 	}
 	return catalogKey{
 		format: FormatRaw, sample: sample, word: p.word, countersDelta: p.fields[fCountersDelta], bitmapDelta: bitmapDelta,
-		ptr: p.ptr, bigEndian: p.order == binary.ByteOrder(binary.BigEndian),
+		ptr: p.ptr, bigEndian: p.bigEndian,
 		records: len(p.records.data), counters: len(p.counters.data), bitmap: len(p.bitmap.data),
 		names: len(p.names.data), vtables: len(p.vtables.data), vnum: len(p.vnames.data),
 	}, true
@@ -53,13 +50,14 @@ func (r *rawReader) catalogue(c *catalog, n *numbers) bool {
 	if r.prepare() != nil {
 		return false
 	}
-	r.locate(n, 0)
-	r.at.list, r.at.name = 0, 0
 	size, limit, bitmap := p.counterSize(), uint64(len(p.counters.data)), uint64(len(p.bitmap.data))
 	stamp := uint64(0) // size of a record's timestamp, in counters
 	if p.variant.Has(HasTemporal) {
 		stamp = 8 / size
 	}
+	raw := &rawCatalog{layout: *l, addrs: r.addrs, lists: r.lists, vtableNames: r.vnames}
+	r.at.list, r.at.name = 0, 0
+	n.data, n.bigEndian, n.blobs = r.data, p.bigEndian, n.blobs[:0]
 	c.entries = slices.Grow(c.entries, p.numRecords())
 	pos := int(p.valueData)
 	for i := range p.numRecords() {
@@ -68,50 +66,61 @@ func (r *rawReader) catalogue(c *catalog, n *numbers) bool {
 		e.ref, e.hash = p.u64(b, l.nameRef), p.u64(b, l.hash)
 		e.name = r.nameOf(e.ref)
 		start, count := r.counterStart(i, b), uint64(p.u32(b, l.numCounters))
-		if e.name == "" || start%size != 0 || start >= limit || count > (limit-start)/size || count < max(stamp, 1) {
+		if e.name == "" || start >= limit || count > (limit-start)/size || count < max(stamp, 1) {
 			return false
 		}
-		e.counts, e.counters = int(start/size+stamp), int32(count-stamp)
+		e.counters = int32(count - stamp)
+		if stamp > 0 {
+			raw.stamps = append(raw.stamps, int32(start))
+		}
+		raw.addRun(place{int32(start + stamp*size), e.counters}, size)
 		if l.bitmapBytes >= 0 {
-			if bits := uint64(p.u32(b, l.bitmapBytes)); bits > 0 {
+			if e.bits = int32(p.u32(b, l.bitmapBytes)); e.bits != 0 {
 				start := r.bitmapStart(i, b)
-				if start >= bitmap || bits > bitmap-start {
+				if start >= bitmap || uint64(uint32(e.bits)) > bitmap-start {
 					return false
 				}
-				e.bitmap, e.bits = int(start), int32(bits)
+				raw.bitmaps = append(raw.bitmaps, int32(start))
 			}
 		}
 		for k := range l.kinds {
 			e.sites[k] = int32(p.sites(b, k))
 		}
 		if e.sites.any() {
-			length, ok := e.sites.match(p.order, r.data[pos:])
-			if !ok {
+			length := n.addBlob(pos, &e.sites)
+			if length == 0 {
 				return false
 			}
-			n.blobs = append(n.blobs, pos)
 			pos += length
 		}
 		c.count(e)
 	}
-	if !onlyZeros(r.data[pos:]) {
+	if !onlyZeros(r.data[pos:]) || uint64(c.counters) > limit/size { // the records of a hostile file share counters
 		return false
 	}
-	c.raw = &rawCatalog{
-		layout: *l, addrs: r.addrs, temporal: stamp > 0, singleByte: size == 1, lists: r.lists, vtableNames: r.vnames,
-	}
 	if c.kept = c.kept && r.relative; c.kept {
-		c.raw.keep(p)
+		raw.keep(p)
 	}
+	c.raw = raw
+	r.locate(n, raw, 0)
 	return true
 }
 
-// locate sets the sections of n; the caller adds the offsets of the value data.
-func (r *rawReader) locate(n *numbers, slide uint64) {
+// addRun adds the counters of an entry, each of the given size in bytes.
+func (c *rawCatalog) addRun(p place, size uint64) {
+	if k := len(c.runs) - 1; k >= 0 && int(c.runs[k].at)+int(c.runs[k].count)*int(size) == int(p.at) {
+		c.runs[k].count += p.count
+	} else {
+		c.runs = append(c.runs, p)
+	}
+}
+
+// locate sets n but for the offsets of the value data.
+func (r *rawReader) locate(n *numbers, c *rawCatalog, slide uint64) {
 	p := r.cur
-	n.data, n.order, n.slide, n.mask = r.data, p.order, slide, p.addrMask()
-	n.counters, n.bitmap = p.counters.data, p.bitmap.data
-	n.places, n.blobs = n.places[:0], n.blobs[:0]
+	n.data, n.bigEndian, n.slide, n.mask = r.data, p.bigEndian, slide, p.addrMask()
+	n.counters, n.width, n.runs = p.counters.data, int(p.counterSize()), append(n.runs[:0], c.runs...)
+	n.bitmap, n.bitmaps = p.bitmap.data, append(n.bitmaps[:0], c.bitmaps...)
 }
 
 // keep copies what later profiles are compared with, because the file's bytes
@@ -119,7 +128,7 @@ func (r *rawReader) locate(n *numbers, slide uint64) {
 func (c *rawCatalog) keep(p *rawProfile) {
 	c.records, c.names = bytes.Clone(p.records.data), bytes.Clone(p.names.data)
 	c.vnames, c.vtables = bytes.Clone(p.vnames.data), bytes.Clone(p.vtables.data)
-	c.addrs = addressMap{slices.Clone(c.addrs.callees), slices.Clone(c.addrs.vtables), true}
+	c.addrs = addressMap{slices.Clone(c.addrs.callees), slices.Clone(c.addrs.vtables)}
 	c.lists, c.vtableNames = slices.Clone(c.lists), slices.Clone(c.vtableNames)
 }
 
@@ -134,15 +143,17 @@ func (r *rawReader) matches(c *catalog, n *numbers) bool {
 	if !ok || !raw.matchVTables(p, slide) {
 		return false
 	}
-	r.locate(n, slide)
+	r.locate(n, raw, slide)
+	n.blobs = n.blobs[:0]
 	pos := int(p.valueData)
-	for i := range c.valued {
-		size, ok := c.valued[i].sites.match(n.order, r.data[pos:])
-		if !ok {
-			return false
+	for i := range c.extras {
+		if x := &c.extras[i]; x.sites.any() {
+			size := n.addBlob(pos, &x.sites)
+			if size == 0 {
+				return false
+			}
+			pos += size
 		}
-		n.blobs = append(n.blobs, pos)
-		pos += size
 	}
 	return onlyZeros(r.data[pos:])
 }
@@ -216,21 +227,16 @@ func (c *rawCatalog) matchVTables(p *rawProfile, slide uint64) bool {
 }
 
 // stampsOf returns the timestamps of a raw profile, the same that reading its
-// records collects. A timestamp precedes the counters of its record; 0 and
+// records collects. 0 and
 // 2^64−1 mean that the function did not run.
 func (n *numbers) stampsOf() (stamps []timestamp) {
 	c := n.catalog
-	if c.raw == nil || !c.raw.temporal {
+	if c.raw == nil {
 		return nil
 	}
-	for i := range c.entries {
-		e := &c.entries[i]
-		at := 8*e.counts - 8
-		if c.raw.singleByte {
-			at = e.counts - 8
-		}
-		if when := n.order.Uint64(n.counters[at:]); when != 0 && when != 1<<64-1 {
-			stamps = append(stamps, timestamp{when, e.ref})
+	for i, at := range c.raw.stamps {
+		if when := u64(n.counters[at:], n.bigEndian); when != 0 && when != 1<<64-1 {
+			stamps = append(stamps, timestamp{when, c.entries[i].ref})
 		}
 	}
 	return stamps
@@ -250,42 +256,6 @@ func (c *catalog) eachSymbol(yield func(ref uint64, name string)) {
 			yield(ref, l.names[i])
 		}
 	}
-}
-
-// match reports whether b begins with value data for exactly these numbers of
-// sites, and its size in bytes.
-func (s *siteCounts) match(order binary.ByteOrder, b []byte) (size int, ok bool) {
-	if len(b) < valueDataHeader {
-		return 0, false
-	}
-	kinds := uint32(0)
-	for _, sites := range s {
-		if sites > 0 {
-			kinds++
-		}
-	}
-	total := order.Uint32(b)
-	if total%8 != 0 || uint64(total) > uint64(len(b)) || total < valueDataHeader || order.Uint32(b[4:]) != kinds {
-		return 0, false
-	}
-	b = b[valueDataHeader:total]
-	for k, n := range s {
-		if n == 0 {
-			continue
-		}
-		head := valueKindHeader + (int(n)+7)&^7
-		if len(b) < head || order.Uint32(b) != uint32(k) || order.Uint32(b[4:]) != uint32(n) {
-			return 0, false
-		}
-		for _, values := range b[valueKindHeader : valueKindHeader+n] {
-			head += int(values) * valueDataPair
-		}
-		if len(b) < head {
-			return 0, false
-		}
-		b = b[head:]
-	}
-	return int(total), len(b) == 0
 }
 
 func onlyZeros(b []byte) bool {

@@ -139,7 +139,9 @@ func TestCatalogsEqualRecords(t *testing.T) {
 							t.Errorf("%+v: warnings (-records +catalogs):\n%s", opt, diff)
 						}
 					}
-					if b.version >= 3 && fast < 6 {
+					// Before version 8 counter pointers are absolute: no catalog is kept,
+					// and LLVM's rules need one that is.
+					if b.version >= 8 && fast < 6 || b.version >= 3 && fast < 6 && !opt.LLVMCompat {
 						t.Errorf("%+v: %d of 6 inputs were added by a catalog", opt, fast)
 					}
 				}
@@ -158,8 +160,12 @@ func TestCatalogsMixed(t *testing.T) {
 		b.funcs = b.funcs[1:] // shares functions with a
 		c := newRawBuild(10, 8, binary.LittleEndian, IRLevel)
 		c.funcs[1].counts = append(c.funcs[1].counts, 1) // same hash, other form
+		d := newRawBuild(10, 8, binary.LittleEndian, IRLevel)
+		d.funcs[0].values[IndirectCallTarget] = d.funcs[0].values[IndirectCallTarget][:1] // the key of a, another form
 		var inputs []weightedInput
-		for _, build := range []*rawBuild{a, b, c} {
+		e := newRawBuild(10, 8, binary.LittleEndian, IRLevel)
+		e.funcs[1].addr, e.funcs[2].addr = e.funcs[2].addr, e.funcs[1].addr // another function at an address
+		for _, build := range []*rawBuild{a, b, c, d, e} {
 			for _, data := range randomRuns(rng, build, 4) {
 				inputs = append(inputs, weightedInput{data, uint64(1 + rng.IntN(3))})
 			}

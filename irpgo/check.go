@@ -3,6 +3,7 @@ package irpgo
 import (
 	"fmt"
 
+	"github.com/profuse-pgo/profuse/internal/flaw"
 	"github.com/profuse-pgo/profuse/profile"
 )
 
@@ -39,7 +40,7 @@ func (c *checker) add(list *[]error, err error) {
 		c.rep.Omitted++
 		return
 	}
-	*list = append(*list, profile.InFile(err, c.file))
+	*list = append(*list, flaw.InFile(err, c.file))
 }
 
 // Check reads a profile from end to end, as strictly as the readers can and
@@ -117,7 +118,7 @@ func (s *seenRecords) add(id seenRecord, r *Record, i int) {
 		s.seen[id] = struct{}{}
 		return
 	}
-	err := profile.In("records").InRecord(i).Field("function").Gotf("%s with hash %#x again", r.Name, r.Hash).
+	err := flaw.In("records").InRecord(i).Field("function").Gotf("%s with hash %#x again", r.Name, r.Hash).
 		Want("each name and hash once").Corrupt()
 	if s.raw {
 		// Programs may have two files of one name with local functions of one
@@ -140,7 +141,7 @@ func (c *checker) summary(stored *Summary, b *SummaryBuilder, section string) {
 	computed := b.Summary(cutoffs)
 	differ := func(field string, found, want uint64) {
 		if found != want {
-			c.note(profile.In(section).Field(field).Got(found).Wantf("%d, as the records have it", want).Corrupt())
+			c.note(flaw.In(section).Field(field).Got(found).Wantf("%d, as the records have it", want).Corrupt())
 		}
 	}
 	differ("number of functions", stored.NumFunctions, computed.NumFunctions)
@@ -168,7 +169,7 @@ func (m *Merger) checkTotal(r *Reader, added Added) {
 		total += cs.TotalCount
 	}
 	if total != added.Count {
-		m.opt.Warn(profile.Warning{File: r.Name(), Err: profile.InFile(profile.In("summary").Field("total count").
+		m.opt.Warn(profile.Warning{File: r.Name(), Err: flaw.InFile(flaw.In("summary").Field("total count").
 			Got(total).Wantf("%d, as the records have it", added.Count).Corrupt(), r.Name())})
 	}
 }

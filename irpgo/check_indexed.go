@@ -6,18 +6,18 @@ import (
 	"slices"
 
 	"github.com/profuse-pgo/profuse/internal/cursor"
+	"github.com/profuse-pgo/profuse/internal/flaw"
 	"github.com/profuse-pgo/profuse/internal/ondisk"
-	"github.com/profuse-pgo/profuse/profile"
 )
 
 // indexed checks an indexed profile after its records.
 func (c *checker) indexed(r *indexedReader) {
 	if r.about.Version >= 4 && le.Uint64(r.data[16:]) != 0 {
-		c.remark(profile.At("header", 16).Field("unused word").Gotf("%#x", le.Uint64(r.data[16:])).Want("0").
+		c.remark(flaw.At("header", 16).Field("unused word").Gotf("%#x", le.Uint64(r.data[16:])).Want("0").
 			Corrupt())
 	}
 	if r.about.Variant&(ContextSens|EntryFirst|LoopEntries|EntryOnly) != 0 && !r.about.Variant.Has(IRLevel) {
-		c.note(profile.At("header", 8).Field("profile variant").Got(r.about.Variant.String()).
+		c.note(flaw.At("header", 8).Field("profile variant").Got(r.about.Variant.String()).
 			Want("what front-end instrumentation has, or ir as well").Corrupt())
 	}
 	c.table(r)
@@ -37,7 +37,7 @@ func (c *checker) table(r *indexedReader) {
 	err := r.table.Items(true, func(it ondisk.Item) bool {
 		seen[it.Hash&(buckets-1)] = struct{}{}
 		if _, again := names[it.Hash]; again {
-			c.note(profile.At("hash table", it.DataOff).InRecord(n).Field("key").Got(string(it.Key) + " again").
+			c.note(flaw.At("hash table", it.DataOff).InRecord(n).Field("key").Got(string(it.Key) + " again").
 				Want("each name once").Corrupt())
 		}
 		names[it.Hash] = struct{}{}
@@ -51,7 +51,7 @@ func (c *checker) table(r *indexedReader) {
 	for b := range buckets {
 		at := r.header.hashOffset + ondisk.IndexHeaderSize + 8*b
 		if _, ok := seen[b]; !ok && le.Uint64(r.data[at:]) != 0 {
-			c.note(profile.At("hash table", int64(at)).Field(fmt.Sprintf("offset of bucket %d", b)).
+			c.note(flaw.At("hash table", int64(at)).Field(fmt.Sprintf("offset of bucket %d", b)).
 				Gotf("%#x", le.Uint64(r.data[at:])).Want("0, for the bucket is empty").Corrupt())
 		}
 	}
@@ -68,13 +68,13 @@ func (c *checker) hashes(r *indexedReader, it ondisk.Item, n int) {
 		}
 		if ir := r.about.Variant.Has(IRLevel) && r.about.Version >= 7; ir && (!hashOfIR(r.rec.Hash) || r.rec.IsCS() && !r.about.Variant.Has(ContextSens)) {
 			// A sum of front-end and IR profiles has them, too.
-			c.remark(profile.At("function records", at).InRecord(n).Field("function hash").
+			c.remark(flaw.At("function records", at).InRecord(n).Field("function hash").
 				Gotf("%#x", r.rec.Hash).Want("one of " + r.about.Variant.String() + " instrumentation").Corrupt())
 		}
 		for _, sites := range r.rec.Values {
 			for _, site := range sites {
 				if !slices.IsSortedFunc(site, func(a, b ValueData) int { return cmp.Compare(b.Count, a.Count) }) {
-					c.remark(profile.At("function records", at).InRecord(n).Field("values of " + string(it.Key)).
+					c.remark(flaw.At("function records", at).InRecord(n).Field("values of " + string(it.Key)).
 						Got("not in descending order of their counts").Want("as LLVM sorts them").Corrupt())
 				}
 			}
@@ -120,16 +120,16 @@ func (c *checker) sections(r *indexedReader) {
 	for _, p := range parts {
 		switch {
 		case p.start > end:
-			c.note(profile.At(p.name, int64(end)).Field("data before the section").Gotf("%d bytes", p.start-end).
+			c.note(flaw.At(p.name, int64(end)).Field("data before the section").Gotf("%d bytes", p.start-end).
 				Want("none").Corrupt())
 		case p.start < end:
-			c.note(profile.At(p.name, int64(p.start)).Field("start of the section").Gotf("%#x", p.start).
+			c.note(flaw.At(p.name, int64(p.start)).Field("start of the section").Gotf("%#x", p.start).
 				Wantf("%#x, after what is before it", end).Corrupt())
 		}
 		end = max(end, p.end)
 	}
 	if size := uint64(len(r.data)); end < size {
-		c.note(profile.At("", int64(end)).Field("data after the last section").Gotf("%d bytes", size-end).
+		c.note(flaw.At("", int64(end)).Field("data after the last section").Gotf("%d bytes", size-end).
 			Want("none").Corrupt())
 	}
 }
@@ -137,14 +137,14 @@ func (c *checker) sections(r *indexedReader) {
 // traces checks that all functions of the temporal traces are known.
 func (c *checker) traces(r *indexedReader) {
 	if r.stream < uint64(len(r.trace)) {
-		c.note(profile.In("temporal traces").Field("trace stream size").Got(r.stream).
+		c.note(flaw.In("temporal traces").Field("trace stream size").Got(r.stream).
 			Wantf("at least the %d traces", len(r.trace)).Corrupt())
 	}
 	names := r.symbols()
 	for i, t := range r.trace {
 		for _, ref := range t.NameRefs {
 			if names.Name(ref) == "" {
-				c.note(profile.In("temporal traces").InRecord(i).Field("name reference").Gotf("%#x", ref).
+				c.note(flaw.In("temporal traces").InRecord(i).Field("name reference").Gotf("%#x", ref).
 					Want("that of a function of the profile").Corrupt())
 			}
 		}

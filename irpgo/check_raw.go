@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/profuse-pgo/profuse/internal/cursor"
-	"github.com/profuse-pgo/profuse/profile"
+	"github.com/profuse-pgo/profuse/internal/flaw"
 )
 
 // raw checks the current profile of a raw file after its records.
@@ -25,7 +25,7 @@ func (c *checker) raw(r *rawReader) {
 		if e.start < limit && e.end <= limit && e.start < e.end { // else the reader has told
 			counters = append(counters, e)
 			if e.start%size != 0 {
-				c.note(profile.At("data", at+int64(p.layout.counterPtr)).InRecord(i).Field("counter offset").
+				c.note(flaw.At("data", at+int64(p.layout.counterPtr)).InRecord(i).Field("counter offset").
 					Got(e.start).Want("a multiple of 8").Corrupt())
 			}
 		}
@@ -37,7 +37,7 @@ func (c *checker) raw(r *rawReader) {
 			}
 		}
 		if hash := p.u64(b, p.layout.hash); p.variant.Has(IRLevel) && p.version >= 5 && !hashOfIR(hash) {
-			c.note(profile.At("data", at+int64(p.layout.hash)).InRecord(i).Field("function hash").
+			c.note(flaw.At("data", at+int64(p.layout.hash)).InRecord(i).Field("function hash").
 				Gotf("%#x", hash).Want("at most 60 bits and the mark of context-sensitive records").Corrupt())
 		}
 	}
@@ -49,7 +49,7 @@ func (c *checker) raw(r *rawReader) {
 	c.binaryIDs(p.binaryIDs)
 	c.stamps(r)
 	if p.variant&(ContextSens|EntryFirst|LoopEntries|EntryOnly) != 0 && !p.variant.Has(IRLevel) {
-		c.note(profile.At("header", p.start+8).Field("profile variant").Got(p.variant.String()).
+		c.note(flaw.At("header", p.start+8).Field("profile variant").Got(p.variant.String()).
 			Want("what front-end instrumentation has, or ir as well").Corrupt())
 	}
 }
@@ -72,7 +72,7 @@ func (c *checker) tiles(section string, s rawSection, extents []extent) {
 		if zeros && to-end < 8 && to%8 == 0 {
 			return // the linker aligned what follows
 		}
-		err := profile.At(section, s.off+int64(end)).Field(section+" of no function").Gotf("%d bytes", to-end).
+		err := flaw.At(section, s.off+int64(end)).Field(section+" of no function").Gotf("%d bytes", to-end).
 			Want("none").Corrupt()
 		if zeros {
 			c.remark(err) // a linker may leave room between object files
@@ -83,7 +83,7 @@ func (c *checker) tiles(section string, s rawSection, extents []extent) {
 	for _, e := range extents {
 		gap(e.start)
 		if e.start < end {
-			c.note(profile.At(section, s.off+int64(e.start)).InRecord(e.record).
+			c.note(flaw.At(section, s.off+int64(e.start)).InRecord(e.record).
 				Field(section+" shared with another function").Gotf("%d bytes", min(end, e.end)-e.start).
 				Want("none").Corrupt())
 		}
@@ -96,7 +96,7 @@ func (c *checker) tiles(section string, s rawSection, extents []extent) {
 func (c *checker) padding(file []byte, p *rawProfile) {
 	check := func(section string, from, to int64) {
 		if from < to && !onlyZeros(file[from:to]) {
-			c.remark(profile.At(section+" padding", from).Field("padding").Got("not zero").
+			c.remark(flaw.At(section+" padding", from).Field("padding").Got("not zero").
 				Wantf("%d zero bytes", to-from).Corrupt())
 		}
 	}
@@ -132,7 +132,7 @@ func (c *checker) addresses(p *rawProfile) {
 	for i := range p.numRecords() {
 		a := p.u64(p.record(i), p.layout.funcPtr)
 		if a != 0 && max(a, middle)-min(a, middle) > farAway {
-			c.remark(profile.At("data", p.recordOffset(i)+int64(p.layout.funcPtr)).InRecord(i).
+			c.remark(flaw.At("data", p.recordOffset(i)+int64(p.layout.funcPtr)).InRecord(i).
 				Field("address of the function").Gotf("%#x", a).Wantf("near %#x, where the others are", middle).
 				Corrupt())
 		}
@@ -146,7 +146,7 @@ func (c *checker) vtables(p *rawProfile) {
 	size := vtableRecordSize(p.ptr)
 	for i := 0; i*size < len(p.vtables.data); i++ {
 		if ref := p.u64(p.vtables.data, i*size); names.Name(ref) == "" {
-			c.note(profile.At("vtables", p.vtables.off+int64(i*size)).InRecord(i).Field("name reference").
+			c.note(flaw.At("vtables", p.vtables.off+int64(i*size)).InRecord(i).Field("name reference").
 				Gotf("%#x", ref).Want("that of a listed vtable").Corrupt())
 		}
 	}
@@ -158,11 +158,11 @@ const minBinaryID, maxBinaryID = 4, 64
 func (c *checker) binaryIDs(ids [][]byte) {
 	for i, id := range ids {
 		if len(id) < minBinaryID || len(id) > maxBinaryID {
-			c.remark(profile.In("binary ids").InRecord(i).Field("length of the binary id").Got(len(id)).
+			c.remark(flaw.In("binary ids").InRecord(i).Field("length of the binary id").Got(len(id)).
 				Wantf("%d to %d bytes, as linkers make them", minBinaryID, maxBinaryID).Corrupt())
 		}
 		if slices.ContainsFunc(ids[:i], func(o []byte) bool { return string(o) == string(id) }) {
-			c.remark(profile.In("binary ids").InRecord(i).Field("binary id").Gotf("%x again", id).
+			c.remark(flaw.In("binary ids").InRecord(i).Field("binary id").Gotf("%x again", id).
 				Want("each once").Corrupt())
 		}
 	}
@@ -172,7 +172,7 @@ func (c *checker) binaryIDs(ids [][]byte) {
 func (c *checker) stamps(r *rawReader) {
 	for _, s := range r.stamps {
 		if s.when > uint64(r.cur.numRecords()) && r.about.Profiles == 1 {
-			c.remark(profile.In("counters").Field("timestamp of "+r.syms.Name(s.nameRef)).Got(s.when).
+			c.remark(flaw.In("counters").Field("timestamp of "+r.syms.Name(s.nameRef)).Got(s.when).
 				Wantf("1 to %d, the number of functions", r.cur.numRecords()).Corrupt())
 		}
 	}

@@ -6,6 +6,9 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/profuse-pgo/profuse/internal/dwarf"
+	"github.com/profuse-pgo/profuse/internal/flaw"
+	"github.com/profuse-pgo/profuse/internal/llvmerr"
 	"github.com/profuse-pgo/profuse/profile"
 	"github.com/profuse-pgo/profuse/symbolize"
 )
@@ -84,8 +87,8 @@ func CorrelateBinary(f *symbolize.File, warn func(profile.Warning)) (*Correlatio
 	if err != nil {
 		return nil, err
 	}
-	if f.Format() != symbolize.ELF {
-		return nil, profile.File(f.Name()).Field("correlation data").Gotf("a %s file", f.Format()).Want("an ELF file").
+	if f.IsMachO() {
+		return nil, flaw.File(f.Name()).Field("correlation data").Got("a Mach-O file").Want("an ELF file").
 			Because(unable("unsupported binary format (only ELF and COFF are supported)"))
 	}
 	data, err := b.section(covDataSection)
@@ -101,7 +104,7 @@ func CorrelateBinary(f *symbolize.File, warn func(profile.Warning)) (*Correlatio
 		err = decodeNames(covNamesSection, names.Offset, blob, func(name string) { b.c.names = append(b.c.names, name) })
 	}
 	if err != nil {
-		return nil, profile.InFile(err, f.Name())
+		return nil, flaw.InFile(err, f.Name())
 	}
 	records, err := data.Data()
 	if err != nil {
@@ -135,32 +138,32 @@ func (b *correlationBuilder) section(name string) (*symbolize.Section, error) {
 	if s := b.f.Section(name); s != nil {
 		return s, nil
 	}
-	return nil, profile.In(name).InFile(b.f.Name()).Field("correlation data").Got("not there").
+	return nil, flaw.In(name).InFile(b.f.Name()).Field("correlation data").Got("not there").
 		Want("a program built for this kind of correlation, not stripped").
 		Because(unable("could not find section (" + name + ")"))
 }
 
 // unable is the cause of errors about programs; words are LLVM's.
-func unable(words string) *InstrError {
-	return &InstrError{Code: CodeUnableToCorrelate, Detail: words}
+func unable(words string) *llvmerr.Error {
+	return &llvmerr.Error{Code: llvmerr.UnableToCorrelate, Detail: words}
 }
 
 // skip warns of a function that is described incompletely.
 func (b *correlationBuilder) skip(function string, err error) {
 	if b.warn != nil {
-		b.warn(profile.Warning{File: b.f.Name(), Function: function, Err: profile.InFile(err, b.f.Name())})
+		b.warn(profile.Warning{File: b.f.Name(), Function: function, Err: flaw.InFile(err, b.f.Name())})
 	}
 }
 
 // probe adds a function of the debug information.
-func (b *correlationBuilder) probe(p *symbolize.Probe) {
-	const needed = symbolize.HasFunction | symbolize.HasHash | symbolize.HasCounter | symbolize.HasCounters
-	at := profile.At(".debug_info", int64(p.Offset)) // the offset is within the section
+func (b *correlationBuilder) probe(p *dwarf.Probe) {
+	const needed = dwarf.HasFunction | dwarf.HasHash | dwarf.HasCounter | dwarf.HasCounters
+	at := flaw.At(".debug_info", int64(p.Offset)) // the offset is within the section
 	switch {
-	case p.Has&(symbolize.HasEntry|symbolize.HasCounter) == 0:
+	case p.Has&(dwarf.HasEntry|dwarf.HasCounter) == 0:
 		return // the linker dropped it
 	case p.Has&needed != needed:
-		or := func(has symbolize.ProbeFields, v any) any {
+		or := func(has dwarf.ProbeFields, v any) any {
 			if p.Has&has == 0 {
 				return "None"
 			}
@@ -168,8 +171,8 @@ func (b *correlationBuilder) probe(p *symbolize.Probe) {
 		}
 		b.skip(p.Function, at.Field("description of the counters").Got("incomplete").Want("name, hash, address and number").
 			Because(unable(fmt.Sprintf("Incomplete DIE for function %v: CFGHash=%v  CounterPtr=%v  NumCounters=%v",
-				or(symbolize.HasFunction, p.Function), or(symbolize.HasHash, p.Hash),
-				or(symbolize.HasCounter, p.Counter), or(symbolize.HasCounters, p.Counters)))))
+				or(dwarf.HasFunction, p.Function), or(dwarf.HasHash, p.Hash),
+				or(dwarf.HasCounter, p.Counter), or(dwarf.HasCounters, p.Counters)))))
 		return
 	case p.Counter < b.start || p.Counter >= b.end:
 		b.skip(p.Function, at.Field("address of the counters").Gotf("%#x", p.Counter).
@@ -177,7 +180,7 @@ func (b *correlationBuilder) probe(p *symbolize.Probe) {
 			Because(unable(fmt.Sprintf("CounterPtr out of range for function %s: Actual=%#x Expected=[%#x, %#x)",
 				p.Function, p.Counter, b.start, b.end))))
 		return
-	case p.Has&symbolize.HasEntry == 0:
+	case p.Has&dwarf.HasEntry == 0:
 		b.skip(p.Function, at.Field("address of the function").Got("none").Want("one").
 			Because(unable("Could not find address of function "+p.Function)))
 	}
@@ -204,7 +207,7 @@ func (b *correlationBuilder) records(data []byte, off int64) {
 		counter := p.addr(r, p.layout.counterPtr)
 		if counter < b.start || counter >= b.end {
 			at := i * p.layout.size
-			b.skip("", profile.At(covDataSection, off+int64(at)).InRecord(i).Field("address of the counters").Gotf("%#x", counter).
+			b.skip("", flaw.At(covDataSection, off+int64(at)).InRecord(i).Field("address of the counters").Gotf("%#x", counter).
 				Wantf("from %#x to before %#x", b.start, b.end).
 				Because(unable(fmt.Sprintf("CounterPtr out of range for function: Actual=%#x Expected=[%#x, %#x) at data offset=%#x",
 					counter, b.start, b.end, at))))
@@ -232,7 +235,7 @@ func (b *correlationBuilder) add(f correlatedFunction) bool {
 func (b *correlationBuilder) finish(err error) (*Correlation, error) {
 	if len(b.c.Functions) == 0 {
 		if err == nil {
-			err = profile.File(b.f.Name()).Field("correlation data").Got("none").Want("a program built for correlation").
+			err = flaw.File(b.f.Name()).Field("correlation data").Got("none").Want("a program built for correlation").
 				Because(unable("could not find any profile data metadata in correlated file"))
 		}
 		return nil, err

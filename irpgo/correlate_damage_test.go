@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/profuse-pgo/profuse/irpgo"
+	"github.com/profuse-pgo/profuse/internal/llvmerr"
 	"github.com/profuse-pgo/profuse/profile"
 )
 
@@ -110,7 +110,7 @@ func TestCorrelateDamagedProgram(t *testing.T) {
 		}
 		switch {
 		case c.fails != "":
-			if err == nil || err.Error() != c.fails || !strings.HasSuffix(irpgo.LLVMMessage(err), c.words) {
+			if err == nil || err.Error() != c.fails || !strings.HasSuffix(llvmerr.Message(err), c.words) {
 				t.Errorf("%s:\n got %v\nwant %s, with LLVM's words %s", c.name, err, c.fails, c.words)
 			}
 		case err != nil || len(got.Functions) != len(whole.Functions)-c.lost:

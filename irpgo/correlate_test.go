@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/profuse-pgo/profuse/internal/llvmerr"
 	"github.com/profuse-pgo/profuse/internal/oracle"
 	"github.com/profuse-pgo/profuse/irpgo"
 	"github.com/profuse-pgo/profuse/profile"
@@ -102,7 +103,7 @@ func TestCorrelateUnnecessary(t *testing.T) {
 	}
 	opt.Lenient = true
 	_, err = irpgo.Read("raw", data, opt)
-	if got := irpgo.LLVMMessage(err); !errors.Is(err, profile.ErrMismatch) || got != "debug info/binary for correlation is not necessary" {
+	if got := llvmerr.Message(err); !errors.Is(err, profile.ErrMismatch) || got != "debug info/binary for correlation is not necessary" {
 		t.Errorf("%v, in LLVM's words %q", err, got)
 	}
 }
@@ -120,7 +121,7 @@ func TestCorrelateWrongProgram(t *testing.T) {
 		{"debug-info", binary, "could not find any profile data metadata in correlated file"},
 	} {
 		_, err := correlate(c.kind, c.program, nil)
-		if !errors.Is(err, profile.ErrMismatch) || !strings.HasSuffix(irpgo.LLVMMessage(err), c.want) {
+		if !errors.Is(err, profile.ErrMismatch) || !strings.HasSuffix(llvmerr.Message(err), c.want) {
 			t.Errorf("%s: %v", c.kind, err)
 		}
 	}
@@ -138,7 +139,7 @@ func TestCorrelateHostile(t *testing.T) {
 			_, err = irpgo.Read("raw", raw, irpgo.ReaderOptions{
 				Correlate: func([][]byte) (*irpgo.Correlation, error) { return c, nil },
 			})
-			if err != nil && profile.Class(err) == nil {
+			if err != nil && profile.ClassOf(err) == profile.Unreadable {
 				t.Errorf("%s: an error without class: %v", kind, err)
 			}
 		}

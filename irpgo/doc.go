@@ -30,10 +30,9 @@
 //
 // Every error of a reader is a [profile.FormatError] with file, section,
 // offset, what was found and what is allowed, of one of the classes in package
-// profile; where llvm-profdata has words for it, [LLVMMessage] returns them. No
-// reader panics, and none allocates more than a small multiple of the input,
-// except for compressed names, whose real size it follows. Readers keep slices
-// of the input: it must not change while they are used.
+// profile. No reader panics, and none allocates more than a small multiple of
+// the input, except for compressed names, whose real size it follows. Readers
+// keep slices of the input: it must not change while they are used.
 //
 // # Heap profiles
 //

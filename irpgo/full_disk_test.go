@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/profuse-pgo/profuse/internal/fulldisk"
+	"github.com/profuse-pgo/profuse/internal/llvmerr"
 	"github.com/profuse-pgo/profuse/memprof"
 	"github.com/profuse-pgo/profuse/profile"
 )
@@ -93,10 +94,10 @@ func TestLLVMMessages(t *testing.T) {
 		{&profile.FormatError{Err: profile.ErrUnsupported}, "unsupported instrumentation profile format version"},
 		{&profile.FormatError{Err: profile.ErrUnrecognized}, "unrecognized instrumentation profile encoding format"},
 		{&profile.FormatError{Err: profile.ErrEmpty}, "empty raw profile file"},
-		{fmt.Errorf("merge: %w", &profile.FormatError{Err: &InstrError{Code: CodeMalformed, Detail: "odd"}}), "malformed instrumentation profile data: odd"},
+		{fmt.Errorf("merge: %w", &profile.FormatError{Err: &llvmerr.Error{Code: llvmerr.Malformed, Detail: "odd"}}), "malformed instrumentation profile data: odd"},
 		{fulldisk.ErrFull, "disk full"},
 	} {
-		if got := LLVMMessage(c.err); got != c.want {
+		if got := llvmerr.Message(c.err); got != c.want {
 			t.Errorf("%v: %q, want %q", c.err, got, c.want)
 		}
 	}

@@ -6,11 +6,11 @@ import (
 	"errors"
 	"math/rand/v2"
 	"runtime/metrics"
-	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/profuse-pgo/profuse/internal/llvmerr"
 	"github.com/profuse-pgo/profuse/internal/oracle"
 	"github.com/profuse-pgo/profuse/profile"
 )
@@ -89,11 +89,6 @@ func (m *allocMeter) read(t *testing.T, what string, size int) {
 	m.before, m.bytes = now, 0
 }
 
-var classes = []error{
-	profile.ErrCorrupt, profile.ErrTruncated, profile.ErrUnsupported,
-	profile.ErrMismatch, profile.ErrUnrecognized, profile.ErrEmpty,
-}
-
 // readHostile reads data and demands a typed error or a profile. It reports
 // whether reading succeeded.
 func readHostile(t *testing.T, what string, data []byte) bool {
@@ -106,10 +101,10 @@ func readHostile(t *testing.T, what string, data []byte) bool {
 	switch {
 	case !errors.As(err, &fe):
 		t.Errorf("%s: error without a place: %v", what, err)
-	case fe.File == "" || fe.Field == "" || !slices.Contains(classes, fe.Class()):
+	case fe.File == "" || fe.Field == "" || profile.ClassOf(fe) == profile.Unreadable:
 		t.Errorf("%s: error without file, class or field: %v", what, err)
 	}
-	if LLVMMessage(err) == "" {
+	if llvmerr.Message(err) == "" {
 		t.Errorf("%s: no words for %v", what, err)
 	}
 	return false

@@ -2,6 +2,8 @@ package irpgo
 
 import (
 	"github.com/profuse-pgo/profuse/internal/cursor"
+	"github.com/profuse-pgo/profuse/internal/flaw"
+	"github.com/profuse-pgo/profuse/internal/llvmerr"
 	"github.com/profuse-pgo/profuse/internal/ondisk"
 	"github.com/profuse-pgo/profuse/memprof"
 	"github.com/profuse-pgo/profuse/profile"
@@ -60,46 +62,6 @@ func (r *indexedReader) vtableNames() []string     { return r.vnames }
 func (r *indexedReader) traces() ([]Trace, uint64) { return r.trace, r.stream }
 func (r *indexedReader) nameRef() uint64           { return r.ref }
 
-// recordSize returns the size of the record that b begins with, 0 if it is not
-// as it should be.
-func (r *indexedReader) recordSize(b []byte) (size int) {
-	left := func() uint64 { return uint64(len(b)-size) / 8 } // words
-	if size = 16; len(b) < size {
-		return 0
-	}
-	n := le.Uint64(b[8:])
-	if n == 0 || n > left() {
-		return 0
-	}
-	size += 8 * int(n)
-	if r.about.Version >= 11 {
-		if left() == 0 {
-			return 0
-		}
-		n := le.Uint64(b[size:])
-		if size += 8; n > left() {
-			return 0
-		}
-		for range n {
-			if le.Uint64(b[size:]) > 0xff {
-				return 0
-			}
-			size += 8
-		}
-	}
-	if left() == 0 {
-		return 0
-	}
-	if le.Uint64(b[size:]) == valueDataHeader { // no kinds
-		return size + valueDataHeader
-	}
-	values := soundValues(b[size:])
-	if values == 0 {
-		return 0
-	}
-	return size + values
-}
-
 // symbols collects the names of the table on the first call.
 func (r *indexedReader) symbols() *Symtab {
 	if r.syms != nil {
@@ -132,13 +94,13 @@ func (r *indexedReader) readHeader() (int64, error) {
 		Variant: Variant(word) & indexedBits, Profiles: 1,
 	}
 	if version < indexedVersionMin || version > IndexedVersionMax {
-		return 0, profile.At("header", 8).Field("indexed profile version").Got(version).
+		return 0, flaw.At("header", 8).Field("indexed profile version").Got(version).
 			Wantf("%d to %d", indexedVersionMin, IndexedVersionMax).
-			Because(&InstrError{Code: CodeUnsupportedVersion})
+			Because(&llvmerr.Error{Code: llvmerr.UnsupportedVersion})
 	}
 	if odd := word &^ (versionMask | uint64(indexedBits)); odd != 0 && !r.opt.Lenient {
-		return 0, profile.At("header", 8).Field("variant bits").Gotf("%#x", odd).Want("only known ones").
-			Because(&InstrError{Code: CodeUnsupportedVersion})
+		return 0, flaw.At("header", 8).Field("variant bits").Gotf("%#x", odd).Want("only known ones").
+			Because(&llvmerr.Error{Code: llvmerr.UnsupportedVersion})
 	}
 	c.U64("unused") // MaxFunctionCount before version 4
 	h := &r.header
@@ -157,8 +119,8 @@ func (r *indexedReader) readHeader() (int64, error) {
 		h.vtableNames = c.U64("vtable names offset")
 	}
 	if c.Err() == nil && h.hashType != hashTypeMD5 {
-		return 0, profile.At("header", 24).Field("hash type").Got(h.hashType).Want("0, MD5").
-			Because(&InstrError{Code: CodeUnsupportedHashType})
+		return 0, flaw.At("header", 24).Field("hash type").Got(h.hashType).Want("0, MD5").
+			Because(&llvmerr.Error{Code: llvmerr.UnsupportedHashType})
 	}
 	if c.Err() == nil && version >= 4 {
 		var err error
@@ -180,7 +142,7 @@ func (r *indexedReader) readHeader() (int64, error) {
 // reads the table only later and first misses what stands behind it.
 func (r *indexedReader) asLLVM(err error) error {
 	fe, ok := err.(*profile.FormatError)
-	if !ok || fe.Class() != profile.ErrTruncated || r.about.Version < 9 {
+	if !ok || profile.ClassOf(fe) != profile.ErrTruncated || r.about.Version < 9 {
 		return err
 	}
 	c := *fe
@@ -191,9 +153,9 @@ func (r *indexedReader) asLLVM(err error) error {
 // missing is what LLVM says when the sections after the table are cut off.
 func (r *indexedReader) missing() error {
 	if r.about.Variant.Has(HasTemporal) {
-		return &InstrError{Code: CodeBadHeader, class: profile.ErrTruncated}
+		return &llvmerr.Error{Code: llvmerr.BadHeader, Class: profile.ErrTruncated}
 	}
-	return &InstrError{Code: CodeMalformed, Detail: "corrupted binary ids", class: profile.ErrTruncated}
+	return &llvmerr.Error{Code: llvmerr.Malformed, Detail: "corrupted binary ids", Class: profile.ErrTruncated}
 }
 
 // section returns a cursor at a header offset; the sections after the table
@@ -202,9 +164,9 @@ func (r *indexedReader) section(name string, off uint64) (*cursor.Cursor, error)
 	if off < uint64(r.table.End()) || off > uint64(len(r.data)) {
 		cause := r.missing()
 		if off < uint64(r.table.End()) {
-			cause = &InstrError{Code: CodeBadHeader}
+			cause = &llvmerr.Error{Code: llvmerr.BadHeader}
 		}
-		return nil, profile.In("header").Field("offset of the "+name).Gotf("%#x", off).
+		return nil, flaw.In("header").Field("offset of the "+name).Gotf("%#x", off).
 			Wantf("%#x to %#x, the end of the file", r.table.End(), len(r.data)).Because(cause)
 	}
 	return cursor.New(name, int64(off), r.data[off:], le), nil
@@ -221,13 +183,13 @@ func (r *indexedReader) readBinaryIDs() error {
 	at := c.Offset()
 	size := c.U64("size")
 	if c.Err() == nil && size%8 != 0 {
-		return profile.At("binary ids", at).Field("size").Got(size).Want("a multiple of 8").
-			Because(&InstrError{Code: CodeBadHeader})
+		return flaw.At("binary ids", at).Field("size").Got(size).Want("a multiple of 8").
+			Because(&llvmerr.Error{Code: llvmerr.BadHeader})
 	}
 	if c.Err() == nil && size > uint64(c.Len()) {
-		return profile.At("binary ids", at).Field("size").Got(size).
+		return flaw.At("binary ids", at).Field("size").Got(size).
 			Wantf("at most the %d bytes left in the file", c.Len()).
-			Because(&InstrError{Code: CodeMalformed, Detail: "corrupted binary ids", class: profile.ErrTruncated})
+			Because(&llvmerr.Error{Code: llvmerr.Malformed, Detail: "corrupted binary ids", Class: profile.ErrTruncated})
 	}
 	off := c.Offset()
 	data := c.Bytes(size, "binary ids")
@@ -294,9 +256,9 @@ func (r *indexedReader) records(yield func(*Record, error) bool) {
 		if r.ref = it.Hash; r.opt.Lenient {
 			r.ref = 0
 		} else if NameRef(name) != it.Hash {
-			bad = profile.At("hash table", it.DataOff-int64(len(it.Key))-24).InRecord(n).Field("hash").
+			bad = flaw.At("hash table", it.DataOff-int64(len(it.Key))-24).InRecord(n).Field("hash").
 				Gotf("%#x", it.Hash).Wantf("%#x, that of the key", NameRef(name)).
-				Because(&InstrError{Code: CodeMalformed})
+				Because(&llvmerr.Error{Code: llvmerr.Malformed})
 			if !rescuer.take(Rescued{name, it.Hash, false, bad}) {
 				return false
 			}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/profuse-pgo/profuse/internal/flaw"
 	"github.com/profuse-pgo/profuse/profile"
 )
 
@@ -69,14 +70,14 @@ func TestIndexedErrors(t *testing.T) {
 		le.PutUint64(damaged[c.at:], c.value)
 		_, err := Read("in", damaged, ReaderOptions{})
 		var fe *profile.FormatError
-		if !errors.As(err, &fe) || fe.Class() != c.class {
+		if !errors.As(err, &fe) || profile.ClassOf(fe) != c.class {
 			t.Errorf("%s: %v, want one of the class %v", c.name, err, c.class)
 			continue
 		}
 		got := *fe
 		got.Err = nil
 		want := profile.FormatError{
-			Place: profile.At(c.section, int64(c.offset)).InFile("in").InRecord(c.record), Field: c.field, Found: c.found, Want: c.want,
+			Place: flaw.At(c.section, int64(c.offset)).InFile("in").InRecord(c.record).Place, Field: c.field, Got: c.found, Want: c.want,
 		}
 		if !reflect.DeepEqual(got, want) {
 			t.Errorf("%s:\ngot  %+v\nwant %+v", c.name, got, want)

@@ -102,43 +102,47 @@ func (t *indexedTable) measure(keys []int32) {
 	}
 }
 
-// aloneTable arranges sums of indexed profiles that all have one catalog, in
+// tableOf arranges the sums of indexed profiles that all have one catalog, in
 // the order of the hash table that those have: neither are the names sorted nor
-// is anything arranged anew. Only in what order the keys of one bucket stand has
-// to be found out, for the inputs may have been written by another release, or
-// have been less when they were written. It returns nil if the table is to have
-// other buckets, or to hold less.
-func (x *indexedWriter) aloneTable(sums *accumulator) *indexedTable {
+// is anything arranged anew. Only the order of the keys in one bucket may differ,
+// because another release may have written the inputs. It returns nil if the
+// table is to have other buckets, or to hold less.
+func (x *indexedWriter) tableOf(b *block, policy mergePolicy) *indexedTable {
 	const fewKeys = 256 // below which it makes no difference
-	c := sums.alone
-	items := c.indexed.items
-	if !x.rel.sortedKeys || x.opt.Sparse || len(items) < fewKeys || ondisk.NumBuckets(len(items)) != c.key.buckets {
+	if b == nil || !x.rel.sortedKeys || x.opt.Sparse {
 		return nil
 	}
-	t := &indexedTable{x: x, buckets: c.key.buckets, order: make([]int32, len(items))}
-	for i := range items {
-		t.order[i] = int32(i)
+	c := b.catalog
+	ends := c.keys()
+	if len(ends) < fewKeys || ondisk.NumBuckets(len(ends)) != c.key.buckets {
+		return nil
 	}
-	name := func(i int) string { return c.entries[items[i].first].name }
+	t := &indexedTable{x: x, buckets: c.key.buckets, order: make([]int32, len(ends))}
+	name := func(key int) string { return c.entries[ends[key]-1].name }
 	var turned []uint8
-	last := -1
-	for i := 0; i < len(items); i += int(items[i].bucket) {
-		b := int(c.entries[items[i].first].ref & uint64(t.buckets-1))
-		if b <= last {
-			return nil // they are out of order
+	from, bucket := 0, uint64(0) // of the keys before key
+	for key := range len(ends) + 1 {
+		next := uint64(t.buckets)
+		if key < len(ends) {
+			t.order[key] = int32(key)
+			next = c.entries[ends[key]-1].ref & uint64(t.buckets-1)
 		}
-		last = b
-		mates := t.order[i : i+int(items[i].bucket)]
-		if len(mates) == 1 {
+		switch {
+		case next == bucket:
 			continue
+		case next < bucket:
+			return nil // the buckets are out of order
+		case key-from > 1:
+			if turned == nil {
+				turned = turns(len(ends), name)
+			}
+			mates := t.order[from:key]
+			slices.SortFunc(mates, func(a, b int32) int { return strings.Compare(name(int(a)), name(int(b))) })
+			ondisk.Chain(mates, func(key int32) int { return int(turned[key]) })
 		}
-		if turned == nil {
-			turned = turns(len(items), name)
-		}
-		slices.SortFunc(mates, func(a, b int32) int { return strings.Compare(name(int(a)), name(int(b))) })
-		ondisk.Chain(mates, func(item int32) int { return int(turned[item]) })
+		from, bucket = key, next
 	}
-	t.keys = sums.finishAlone()
+	t.keys = b.finish(policy)
 	t.measure(t.order)
 	return t
 }
@@ -146,19 +150,14 @@ func (x *indexedWriter) aloneTable(sums *accumulator) *indexedTable {
 // turns returns for n names, which are inserted in their order, how often the
 // table is resized after each of them was inserted.
 func turns(n int, name func(i int) string) []uint8 {
-	keys := make([]nameKey, n)
-	for i := range keys {
-		keys[i].index = int32(i)
-	}
-	growth := ondisk.Growth(n)
-	splitNames(keys, growth, name, 0)
+	keys := newNameKeys(n, name)
 	turned := make([]uint8, n)
-	from := 0
-	for i, to := range growth {
-		for _, k := range keys[from:to] {
-			turned[k.index] = uint8(len(growth) - i)
+	for _, grown := range slices.Backward(ondisk.Growth(n)) {
+		selectNames(keys, grown, name)
+		keys = keys[:grown]
+		for _, k := range keys {
+			turned[k.index]++
 		}
-		from = to
 	}
 	return turned
 }

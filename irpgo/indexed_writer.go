@@ -8,6 +8,8 @@ import (
 	"sync"
 
 	"github.com/profuse-pgo/profuse/internal/cursor"
+	"github.com/profuse-pgo/profuse/internal/flaw"
+	"github.com/profuse-pgo/profuse/internal/llvmerr"
 	"github.com/profuse-pgo/profuse/internal/ondisk"
 	"github.com/profuse-pgo/profuse/memprof"
 	"github.com/profuse-pgo/profuse/profile"
@@ -98,9 +100,9 @@ func newIndexedWriter(p *Profile, opt IndexedOptions) (*indexedWriter, error) {
 	}
 	traits, ok := indexedVersions[opt.Version]
 	if !ok {
-		return nil, profile.In("").Field("indexed version to write").Got(opt.Version).
+		return nil, flaw.Field("indexed version to write").Got(opt.Version).
 			Wantf("%d to %d", IndexedVersionMinWritten, IndexedVersionMax).
-			Because(&InstrError{Code: CodeUnsupportedVersion})
+			Because(&llvmerr.Error{Code: llvmerr.UnsupportedVersion})
 	}
 	native := opt.LLVMRelease == 0
 	if native {
@@ -150,9 +152,9 @@ func (x *indexedWriter) writeTo(w io.Writer) error {
 func (x *indexedWriter) fitVersion(traits versionTraits) error {
 	lost := x.variant &^ traits.variant
 	if hard := lost & (ContextSens | SingleByte | EntryOnly); hard != 0 {
-		return profile.In("").Field("profile variant").Got(hard.String()).
+		return flaw.Field("profile variant").Got(hard.String()).
 			Wantf("what indexed version %d can express", x.opt.Version).
-			Because(&InstrError{Code: CodeUnsupportedVersion})
+			Because(&llvmerr.Error{Code: llvmerr.UnsupportedVersion})
 	}
 	x.variant &= traits.variant
 	if lost != 0 {
@@ -182,7 +184,7 @@ func (x *indexedWriter) warnFirst(what string, has func(*Record) bool) {
 
 func (x *indexedWriter) warnLost(what string) {
 	if x.opt.Warn != nil {
-		x.opt.Warn(profile.Warning{Err: profile.In("").Field(what).Got("left out").
+		x.opt.Warn(profile.Warning{Err: flaw.Field(what).Got("left out").
 			Wantf("an indexed version above %d to hold it", x.opt.Version).Unsupported()})
 	}
 }

@@ -180,7 +180,7 @@ func TestIndexedLosses(t *testing.T) {
 	var lost []string
 	file, err := appendIndexed(nil, p, IndexedOptions{Version: 6, Warn: func(w profile.Warning) {
 		var fe *profile.FormatError
-		if !errors.As(w.Err, &fe) || fe.Class() != profile.ErrUnsupported {
+		if !errors.As(w.Err, &fe) || profile.ClassOf(fe) != profile.ErrUnsupported {
 			t.Errorf("warning %v", w)
 			return
 		}

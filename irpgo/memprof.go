@@ -1,6 +1,8 @@
 package irpgo
 
 import (
+	"github.com/profuse-pgo/profuse/internal/flaw"
+	"github.com/profuse-pgo/profuse/internal/llvmerr"
 	"github.com/profuse-pgo/profuse/memprof"
 	"github.com/profuse-pgo/profuse/profile"
 )
@@ -21,11 +23,11 @@ func (r *indexedReader) openMemProf() error {
 		end = r.header.binaryIDs
 	}
 	if end < r.header.memProf || end > uint64(len(r.data)) {
-		return profile.In("header").Field("offset of the memprof section").Gotf("%#x", r.header.memProf).
-			Wantf("at most %#x, where the binary ids begin", end).Because(&InstrError{Code: CodeBadHeader})
+		return flaw.In("header").Field("offset of the memprof section").Gotf("%#x", r.header.memProf).
+			Wantf("at most %#x, where the binary ids begin", end).Because(&llvmerr.Error{Code: llvmerr.BadHeader})
 	}
 	var err error
-	r.memprof, err = memprof.NewIndexedReader(r.data, int64(r.header.memProf), int64(end), memprof.IndexedOptions{Lenient: r.opt.Lenient})
+	r.memprof, err = memprof.NewIndexedReader(r.data, int64(r.header.memProf), int64(end), r.opt.Lenient)
 	return err
 }
 
@@ -45,7 +47,7 @@ func (r *Reader) memProf() (*memprof.Profile, error) {
 		return nil, nil
 	}
 	p, err := m.Profile()
-	return p, profile.InFile(err, r.name)
+	return p, flaw.InFile(err, r.name)
 }
 
 // onlyMemProf reports whether the profile holds nothing but a memprof section.
@@ -121,7 +123,7 @@ func (x *indexedWriter) arrangeMemProf() error {
 	}
 	if x.opt.Warn != nil {
 		for _, what := range x.memprof.Loses() {
-			x.opt.Warn(profile.Warning{Err: profile.In("memprof").Field(what).Got("left out").
+			x.opt.Warn(profile.Warning{Err: flaw.In("memprof").Field(what).Got("left out").
 				Want("a format that can hold it").Unsupported()})
 		}
 	}

@@ -1,6 +1,8 @@
 package irpgo
 
 import (
+	"github.com/profuse-pgo/profuse/internal/flaw"
+	"github.com/profuse-pgo/profuse/internal/llvmerr"
 	"github.com/profuse-pgo/profuse/internal/saturate"
 	"github.com/profuse-pgo/profuse/memprof"
 	"github.com/profuse-pgo/profuse/profile"
@@ -82,7 +84,7 @@ func NewMerger(opt MergeOptions) *Merger {
 func newMerger(opt MergeOptions, sampler *traceSampler, catalogs *catalogCache, names *nameCache) *Merger {
 	return &Merger{
 		opt:       opt,
-		sums:      newAccumulator(opt.LLVMCompat),
+		sums:      accumulator{policy: mergePolicy{opt.LLVMCompat}},
 		binaryIDs: make(map[string]struct{}),
 		vtables:   make(map[string]struct{}),
 		sampler:   sampler,
@@ -108,7 +110,7 @@ func (m *Merger) AddAt(index int, r *Reader, weight uint64) (added Added, err er
 	variant := m.variant
 	if !r.onlyMemProf() {
 		if variant, err = m.mergeVariant(r.Info().Variant); err != nil {
-			return added, profile.InFile(err, r.Name())
+			return added, flaw.InFile(err, r.Name())
 		}
 	}
 	if raw, ok := r.dec.(*rawReader); ok {
@@ -116,7 +118,7 @@ func (m *Merger) AddAt(index int, r *Reader, weight uint64) (added Added, err er
 	}
 	var heap *memprof.Profile
 	var heapErr error
-	added, ok := m.addNumbers(index, r, weight)
+	added, ok := m.addByCatalog(index, r, weight)
 	if ok {
 		m.variant = variant
 	} else {
@@ -169,14 +171,15 @@ func (r *Reader) weightedTraces(weight uint64) ([]Trace, uint64) {
 	return traces, stream
 }
 
-// addNumbers adds a profile that has a catalog and reports whether it did; if
+// addByCatalog adds a profile that has a catalog and reports whether it did; if
 // not, nothing has happened.
-func (m *Merger) addNumbers(index int, r *Reader, weight uint64) (added Added, ok bool) {
-	n := m.numbersOf(r)
-	if n == nil {
+func (m *Merger) addByCatalog(index int, r *Reader, weight uint64) (added Added, ok bool) {
+	from, ok := r.dec.(catalogSource)
+	n := &m.numbers
+	if !ok || m.catalogs == nil || m.opt.Rename != nil || !m.catalogs.find(from, n, &m.spare) {
 		return added, false
 	}
-	to, added, ok := m.sums.addNumbers(n, index, weight, func(e *entry) { m.warn(r.Name(), e.name, CodeCounterOverflow) })
+	added, first, ok := m.sums.addProfile(n, index, weight, func(name string) { m.warn(r.Name(), name, llvmerr.CounterOverflow) })
 	if !ok {
 		return added, false
 	}
@@ -184,7 +187,7 @@ func (m *Merger) addNumbers(index int, r *Reader, weight uint64) (added Added, o
 		raw.stamps = n.stampsOf() // as reading the records leaves them
 	}
 	m.fromCatalogs++
-	m.addCatalogNames(n.catalog, r, to.profiles == 1)
+	m.addCatalogNames(n.catalog, r, first)
 	return added, true
 }
 
@@ -194,7 +197,7 @@ func (m *Merger) addNumbers(index int, r *Reader, weight uint64) (added Added, o
 func (m *Merger) addCatalogNames(c *catalog, r *Reader, first bool) {
 	var vtables []string
 	switch {
-	case c.indexed != nil:
+	case c.raw == nil:
 		vtables = r.dec.vtableNames()
 	case first:
 		vtables = c.raw.vtableNames
@@ -244,12 +247,12 @@ func (m *Merger) addRecords(index int, r *Reader, weight uint64) (added Added, e
 func (m *Merger) addRecord(src *Record, ref, weight, seq uint64, file string) bool {
 	taken, reported := true, false
 	// At most one warning per function and input.
-	m.sums.addRecord(src, ref, weight, seq, func(code Code) {
+	m.sums.addRecord(src, ref, weight, seq, func(code llvmerr.Code) {
 		if !reported {
 			m.warn(file, src.Name, code)
 		}
 		reported = true
-		taken = taken && code == CodeCounterOverflow
+		taken = taken && code == llvmerr.CounterOverflow
 	})
 	return taken
 }
@@ -263,7 +266,7 @@ func (m *Merger) addBinaryIDs(r *Reader) {
 }
 
 // empty reports whether no record was merged yet.
-func (m *Merger) empty() bool { return len(m.sums.entries) == 0 }
+func (m *Merger) empty() bool { return len(m.sums.entries)+len(m.sums.blocks) == 0 }
 
 // Skip says that the input with this index will not be added.
 func (m *Merger) Skip(index int) { m.sampler.admit(index, nil, 0) }
@@ -294,15 +297,64 @@ func (m *Merger) mergeVariant(v Variant) (Variant, error) {
 		conflict = (have^v)&FrontEnd != 0 || have.entryOnlyConflict(v)
 	}
 	if conflict {
-		return 0, profile.In("header").Field("profile variant").Got(v.String()).
-			Want("what can be merged with " + have.String()).Because(&InstrError{Code: CodeMixedKinds})
+		return 0, flaw.In("header").Field("profile variant").Got(v.String()).
+			Want("what can be merged with " + have.String()).Because(&llvmerr.Error{Code: llvmerr.MixedKinds})
 	}
 	return have | v, nil
 }
 
 // warn tells of a record that could not be merged whole.
-func (m *Merger) warn(file, function string, code Code) {
+func (m *Merger) warn(file, function string, code llvmerr.Code) {
 	if m.opt.Warn != nil {
-		m.opt.Warn(profile.Warning{File: file, Function: function, Err: &InstrError{Code: code}})
+		m.opt.Warn(profile.Warning{File: file, Function: function, Err: &llvmerr.Error{Code: code}})
 	}
+}
+
+// Fork returns an empty Merger for another worker. Its options are those of
+// m; the temporal traces of all forks go into one sample. Only exact merging
+// may be forked.
+func (m *Merger) Fork() *Merger { return newMerger(m.opt, m.sampler, m.catalogs, m.names) }
+
+// Merge folds another Merger into m and leaves the other unusable. Under
+// LLVMCompat it does what llvm-profdata does when it joins the results of two
+// threads.
+func (m *Merger) Merge(o *Merger) error {
+	if o.variant != 0 || !o.empty() { // else a fork that got no input
+		variant, err := m.mergeVariant(o.variant)
+		if err != nil {
+			return err
+		}
+		m.variant = variant
+	}
+	if m.opt.LLVMCompat {
+		m.mergeContext(o)
+	} else {
+		m.sums.mergeFork(&o.sums, func(name string) { m.warn("", name, llvmerr.CounterOverflow) })
+	}
+	if err := m.mergeMemProf(o); err != nil {
+		return err
+	}
+	for id := range o.binaryIDs {
+		m.binaryIDs[id] = struct{}{}
+	}
+	for n := range o.vtables {
+		m.vtables[n] = struct{}{}
+	}
+	for ref, n := range o.symbols.index() {
+		m.symbols.add(ref, n)
+	}
+	return nil
+}
+
+// mergeContext is InstrProfWriter::mergeRecordsFromWriter.
+func (m *Merger) mergeContext(o *Merger) {
+	k := o.sums.finish(func(string, llvmerr.Code) {})
+	var s keyRecords
+	for i := range k.len() {
+		for _, r := range recordOrder(k.records(i, &s), releaseOf(22)) {
+			m.addRecord(r, k.ref(i), 1, uint64(m.next)<<32, "")
+		}
+	}
+	m.next++
+	m.sampler.add(o.sampler.traces, o.sampler.stream)
 }

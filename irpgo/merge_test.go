@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/profuse-pgo/profuse/internal/llvmerr"
 	"github.com/profuse-pgo/profuse/internal/oracle"
 	"github.com/profuse-pgo/profuse/profile"
 )
@@ -27,7 +28,7 @@ type mergeInput struct {
 // llvm-profdata prints them, "FUNCTION: MESSAGE".
 func mergeTexts(t testing.TB, opt MergeOptions, inputs []mergeInput) (text string, warnings []string) {
 	t.Helper()
-	opt.Warn = func(w profile.Warning) { warnings = append(warnings, w.Function+": "+LLVMMessage(w.Err)) }
+	opt.Warn = func(w profile.Warning) { warnings = append(warnings, w.Function+": "+llvmerr.Message(w.Err)) }
 	m := NewMerger(opt)
 	for i, in := range inputs {
 		r, err := NewReader(fmt.Sprint("in", i), []byte(in.text), ReaderOptions{Lenient: opt.LLVMCompat})
@@ -35,7 +36,7 @@ func mergeTexts(t testing.TB, opt MergeOptions, inputs []mergeInput) (text strin
 			t.Fatal(err)
 		}
 		if _, err := m.Add(r, in.weight); err != nil {
-			warnings = append(warnings, LLVMMessage(err))
+			warnings = append(warnings, llvmerr.Message(err))
 		}
 	}
 	var b bytes.Buffer

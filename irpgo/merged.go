@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/profuse-pgo/profuse/internal/llvmerr"
 	"github.com/profuse-pgo/profuse/internal/saturate"
 )
 
@@ -13,7 +14,7 @@ import (
 // memory.
 type Merged struct {
 	sums    *accumulator
-	warn    func(name string, code Code)
+	warn    func(name string, code llvmerr.Code)
 	profile Profile  // without functions as long as they are not built
 	keys    *sumKeys // in the order of names; nil until it is needed
 	built   bool
@@ -30,7 +31,7 @@ type Contents struct {
 func (m *Merger) Finish() *Merged {
 	r := &Merged{
 		sums: &m.sums,
-		warn: func(name string, code Code) { m.warn("", name, code) },
+		warn: func(name string, code llvmerr.Code) { m.warn("", name, code) },
 		profile: Profile{
 			Variant:         m.variant,
 			Traces:          m.sampler.traces,
@@ -50,7 +51,7 @@ func (m *Merger) Finish() *Merged {
 		p.MemProf = m.memprof.Profile()
 		p.Variant |= HasMemProf
 	}
-	if r.sums.alone == nil {
+	if r.sums.alone() == nil {
 		r.byName()
 	}
 	return r
@@ -85,20 +86,32 @@ func (r *Merged) WriteIndexed(w io.Writer, opt IndexedOptions) error {
 		return err
 	}
 	if r.keys == nil {
-		if x.table = x.aloneTable(r.sums); x.table != nil {
-			return x.writeTo(w)
-		}
+		x.table = x.tableOf(r.sums.alone(), r.sums.policy)
 	}
-	x.keys = r.byName()
+	if x.table == nil {
+		x.keys = r.byName()
+	}
 	return x.writeTo(w)
 }
 
 // ChooseVersion is [ChooseIndexedVersion] for the profile.
 func (r *Merged) ChooseVersion(inputs []*Info) VersionChoice {
-	if r.profile.Variant.Has(IRLevel) {
-		return ChooseIndexedVersion(&r.profile, inputs) // whatever the functions
+	return chooseVersion(&r.profile, func(yield func(hash uint64) bool) {
+		_, entries := r.entries()
+		for i := range entries {
+			if !yield(entries[i].hash) {
+				return
+			}
+		}
+	}, inputs)
+}
+
+// entries returns all entries and their sums.
+func (r *Merged) entries() (*sums, []entry) {
+	if b := r.sums.alone(); b != nil {
+		return &b.sums, b.catalog.entries
 	}
-	return ChooseIndexedVersion(r.Profile(), inputs)
+	return r.byName().sums, r.byName().entries
 }
 
 // Head returns the profile, perhaps without its functions. It is not to be
@@ -107,14 +120,12 @@ func (r *Merged) Head() *Profile { return &r.profile }
 
 // Contents counts what the profile holds.
 func (r *Merged) Contents() (c Contents) {
-	entries := r.sums.entries
-	if r.keys != nil {
-		c.Functions, entries = r.keys.len(), r.keys.entries
-	} else {
-		c.Functions = len(r.sums.alone.indexed.items)
-	}
+	s, entries := r.entries()
 	for i := range entries {
-		c.add(r.sums.countsOf(&entries[i]))
+		if i == 0 || entries[i].name != entries[i-1].name {
+			c.Functions++
+		}
+		c.add(s.countsOf(&entries[i]))
 	}
 	return c
 }

@@ -1,7 +1,7 @@
 package irpgo
 
 import (
-	"cmp"
+	"math/rand/v2"
 	"slices"
 	"strings"
 )
@@ -20,103 +20,75 @@ func newNameKeys(n int, name func(i int) string) []nameKey {
 	for i := range keys {
 		keys[i].index = int32(i)
 	}
-	if n > 0 {
-		depth := inCommon(keys, name, 0)
-		for i := range keys {
-			keys[i].bytes = bytesAt(name(i), depth)
-		}
-	}
+	setBytes(keys, 0, name)
 	return keys
 }
 
-// fewNames are sorted by comparing whole names.
-const fewNames = 24
-
-// splitNames arranges keys so that, for each n in at, the n names that come
-// first in bytewise order come first, in any order. That takes a fraction of
-// the time of sorting them. at is ascending and within the number of keys. The
-// names must differ from each other, and not before depth.
-func splitNames(keys []nameKey, at []int, name func(i int) string, depth int) {
-	for len(at) > 0 && at[0] == 0 {
-		at = at[1:]
+// setBytes sets the keys to the first bytes from depth on in which their names
+// differ, and returns the depth of the bytes after these.
+func setBytes(keys []nameKey, depth int, name func(i int) string) int {
+	if len(keys) > 0 {
+		depth += inCommon(keys, name, depth)
 	}
-	for len(at) > 0 && at[len(at)-1] == len(keys) {
-		at = at[:len(at)-1]
-	}
-	if len(at) == 0 {
-		return
-	}
-	if len(keys) <= fewNames {
-		slices.SortFunc(keys, func(a, b nameKey) int { return strings.Compare(name(int(a.index)), name(int(b.index))) })
-		return
-	}
-	depth += inCommon(keys, name, depth)
-	longer := false // a name goes beyond the next eight bytes
 	for i := range keys {
-		s := name(int(keys[i].index))
-		keys[i].bytes = bytesAt(s, depth)
-		longer = longer || len(s) > depth+8
+		keys[i].bytes = bytesAt(name(int(keys[i].index)), depth)
 	}
-	if !longer { // names that have these bytes in common differ in zeros at the end
-		slices.SortFunc(keys, func(a, b nameKey) int {
-			return cmp.Or(cmp.Compare(a.bytes, b.bytes), cmp.Compare(len(name(int(a.index))), len(name(int(b.index)))))
-		})
-		return
-	}
-	for len(at) > 0 {
-		// From the last one down, for what comes after it matters no more.
-		n := at[len(at)-1]
-		from, to := splitBytes(keys, n)
-		same := len(at) // the first of at that lies where n does
-		for same > 0 && at[same-1] > from {
-			same--
-		}
-		inside := make([]int, 0, len(at)-same)
-		for _, n := range at[same:] {
-			inside = append(inside, n-from)
-		}
-		splitNames(keys[from:to], inside, name, depth+8)
-		keys, at = keys[:from], at[:same]
-		for len(at) > 0 && at[len(at)-1] == from {
-			at = at[:len(at)-1]
+	return depth + 8
+}
+
+// selectNames arranges keys made by newNameKeys so that the n names that come
+// first in bytewise order come first, in any order. That takes a fraction of the
+// time of sorting them.
+func selectNames(keys []nameKey, n int, name func(i int) string) { selectAt(keys, n, name, 0) }
+
+// selectAt is selectNames for names that do not differ before a depth.
+func selectAt(keys []nameKey, n int, name func(i int) string, depth int) {
+	const few = 24
+	from, to := selectBytes(keys, n)
+	same := keys[from:to]
+	switch {
+	case n == from || n == to:
+	case len(same) <= few, depth > 1<<10: // names of hostile files may end in any number of zeros
+		slices.SortFunc(same, func(a, b nameKey) int { return strings.Compare(name(int(a.index)), name(int(b.index))) })
+	default: // the keys keep these bytes
+		deeper := slices.Clone(same)
+		depth = setBytes(deeper, depth, name)
+		selectAt(deeper, n-from, name, depth)
+		for i := range same {
+			same[i].index = deeper[i].index
 		}
 	}
 }
 
-// splitBytes arranges keys so that the bytes of the first n are not above those
-// of the others. It returns where those lie that equal the n-th, counted from
-// 0; if those before n all are less, not all of them may lie there.
-func splitBytes(keys []nameKey, n int) (from, to int) {
+// selectBytes arranges keys so that the bytes of the first n are not above those
+// of the others. It returns the range of those that equal the n-th, counted from
+// 0.
+func selectBytes(keys []nameKey, n int) (from, to int) {
 	from, to = 0, len(keys)
-	for shift := 56; shift >= 0 && from < n; shift -= 8 {
-		part := keys[from:to]
-		var number [256]int
-		for i := range part {
-			number[part[i].bytes>>shift&0xff]++
-		}
-		if number[part[0].bytes>>shift&0xff] == len(part) {
-			continue
-		}
-		pivot, below := 0, 0
-		for below+number[pivot] <= n-from {
-			below += number[pivot]
-			pivot++
-		}
-		less, equal, greater := 0, 0, len(part)
+	for from < to {
+		pivot := keys[from+rand.IntN(to-from)].bytes
+		less, equal, greater := from, from, to
 		for equal < greater {
-			switch b := int(part[equal].bytes >> shift & 0xff); {
+			switch b := keys[equal].bytes; {
 			case b < pivot:
-				part[less], part[equal] = part[equal], part[less]
+				keys[less], keys[equal] = keys[equal], keys[less]
 				less++
 				equal++
 			case b == pivot:
 				equal++
 			default:
 				greater--
-				part[equal], part[greater] = part[greater], part[equal]
+				keys[equal], keys[greater] = keys[greater], keys[equal]
 			}
 		}
-		from, to = from+less, from+greater
+		switch {
+		case n < less:
+			to = less
+		case n >= greater:
+			from = greater
+		default:
+			return less, greater
+		}
 	}
 	return from, to
 }

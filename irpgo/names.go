@@ -10,9 +10,10 @@ import (
 	"sync"
 
 	"github.com/profuse-pgo/profuse/internal/cursor"
+	"github.com/profuse-pgo/profuse/internal/flaw"
 	"github.com/profuse-pgo/profuse/internal/lazymap"
+	"github.com/profuse-pgo/profuse/internal/llvmerr"
 	"github.com/profuse-pgo/profuse/internal/zlibtext"
-	"github.com/profuse-pgo/profuse/profile"
 )
 
 // A names blob is one chunk per translation unit:
@@ -59,14 +60,14 @@ func (k *nameCache) decode(section string, base int64, blob []byte, yield func(*
 			} else {
 				var err error
 				if text, err = zlibtext.Inflate(payload, size); err != nil {
-					return profile.At(section, start).Field("compressed names").Got(err.Error()).
+					return flaw.At(section, start).Field("compressed names").Got(err.Error()).
 						Wantf("a zlib stream of %d bytes", size).
-						Because(&InstrError{Code: CodeUncompressFailed})
+						Because(&llvmerr.Error{Code: llvmerr.UncompressFailed})
 				}
 			}
 			list = &nameList{names: strings.Split(text, nameSeparator)}
 			if slices.Contains(list.names, "") {
-				return profile.At(section, start).Field("symbol name").Got("empty").Want("at least one byte").
+				return flaw.At(section, start).Field("symbol name").Got("empty").Want("at least one byte").
 					Because(malformed("symbol name is empty"))
 			}
 			k.keep(chunk, len(text), list)
@@ -217,20 +218,6 @@ func (s *Symtab) Name(ref uint64) string {
 		return ""
 	}
 	return s.index()[ref]
-}
-
-// Sorted returns all names in bytewise order.
-func (s *Symtab) Sorted() []string {
-	if s == nil {
-		return nil
-	}
-	names := s.index()
-	out := make([]string, 0, len(names))
-	for _, n := range names {
-		out = append(out, n)
-	}
-	slices.Sort(out)
-	return out
 }
 
 // SplitName separates the source file prefix that names of local linkage

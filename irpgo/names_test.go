@@ -51,7 +51,7 @@ func TestNamesDamage(t *testing.T) {
 	} {
 		err := decodeNames("names", 40, []byte(tc.blob), func(string) {})
 		var fe *profile.FormatError
-		if !errors.As(err, &fe) || fe.Class() != tc.class || fe.Section != "names" || fe.Offset < 40 {
+		if !errors.As(err, &fe) || profile.ClassOf(fe) != tc.class || fe.Section != "names" || fe.Offset < 40 {
 			t.Errorf("%s: %v, want %v", name, err, tc.class)
 		}
 	}

@@ -6,6 +6,8 @@ import (
 	"math/bits"
 
 	"github.com/profuse-pgo/profuse/internal/cursor"
+	"github.com/profuse-pgo/profuse/internal/flaw"
+	"github.com/profuse-pgo/profuse/internal/llvmerr"
 	"github.com/profuse-pgo/profuse/internal/saturate"
 	"github.com/profuse-pgo/profuse/profile"
 )
@@ -81,9 +83,9 @@ func parseRawProfile(file []byte, start int64, lenient bool) (*rawProfile, error
 func parseRawHeader(file []byte, start int64, lenient bool) (p *rawProfile, end int64, err error) {
 	ptr, order, ok := rawMagic(file[start:])
 	if !ok {
-		return nil, 0, profile.At("header", start).Field("magic").
+		return nil, 0, flaw.At("header", start).Field("magic").
 			Gotf("% x", file[start:min(start+8, int64(len(file)))]).Want("that of a raw profile").
-			Because(&InstrError{Code: CodeBadMagic})
+			Because(&llvmerr.Error{Code: llvmerr.BadMagic})
 	}
 	p = &rawProfile{start: start, ptr: ptr, order: order, bigEndian: order == binary.ByteOrder(binary.BigEndian)}
 	c := cursor.New("header", start, file[start:], order)
@@ -128,8 +130,8 @@ func (p *rawProfile) valueKinds(lenient bool) (int, error) {
 }
 
 func headerTooShort(start int64, size int) error {
-	return profile.At("header", start).Field("header").Gotf("cut off after %d bytes", int64(size)-start).
-		Want("a whole one").Because(&InstrError{Code: CodeBadHeader, class: profile.ErrTruncated})
+	return flaw.At("header", start).Field("header").Gotf("cut off after %d bytes", int64(size)-start).
+		Want("a whole one").Because(&llvmerr.Error{Code: llvmerr.BadHeader, Class: profile.ErrTruncated})
 }
 
 // setVersion splits the version word. LLVM up to 17 took the low 56 bits as
@@ -147,8 +149,8 @@ func (p *rawProfile) setVersion(off int64, lenient bool) error {
 	default:
 		return nil
 	}
-	return profile.At("header", off).Field("raw profile version").Got(found).Want("1 to 5 or 7 to 11").
-		Because(&InstrError{Code: CodeRawVersionMismatch, Detail: fmt.Sprintf("Profile uses raw profile format version = %d; expected version = %d\nPLEASE update this tool to version in the raw profile, or regenerate raw profile with expected version.", p.version, rawVersionLLVM22)})
+	return flaw.At("header", off).Field("raw profile version").Got(found).Want("1 to 5 or 7 to 11").
+		Because(&llvmerr.Error{Code: llvmerr.RawVersionMismatch, Detail: fmt.Sprintf("Profile uses raw profile format version = %d; expected version = %d\nPLEASE update this tool to version in the raw profile, or regenerate raw profile with expected version.", p.version, rawVersionLLVM22)})
 }
 
 func (p *rawProfile) badHeader(f rawField, want string) error {
@@ -158,8 +160,8 @@ func (p *rawProfile) badHeader(f rawField, want string) error {
 			off += int64(8 * i)
 		}
 	}
-	return profile.At("header", off).Field(rawFieldNames[f]).Got(p.fields[f]).Want(want).
-		Because(&InstrError{Code: CodeBadHeader})
+	return flaw.At("header", off).Field(rawFieldNames[f]).Got(p.fields[f]).Want(want).
+		Because(&llvmerr.Error{Code: llvmerr.BadHeader})
 }
 
 // sectionCutter hands out consecutive pieces of the file.
@@ -187,9 +189,9 @@ func (s *sectionCutter) take(section string, n, size uint64) rawSection {
 		if hi != 0 {
 			found = fmt.Sprintf("%d × %d bytes", n, size)
 		}
-		s.err = profile.At(section, int64(s.pos)).Field("section size").Got(found).
+		s.err = flaw.At(section, int64(s.pos)).Field("section size").Got(found).
 			Wantf("at most the %d bytes left in the file", left).
-			Because(&InstrError{Code: CodeBadHeader, class: profile.ErrTruncated})
+			Because(&llvmerr.Error{Code: llvmerr.BadHeader, Class: profile.ErrTruncated})
 	}
 	if s.err != nil {
 		return rawSection{off: int64(s.pos)}
@@ -245,17 +247,17 @@ func readBinaryIDs(off int64, data []byte, order binary.ByteOrder) ([][]byte, er
 	for c.Len() > 0 {
 		at := c.Offset()
 		if c.Len() < 8 {
-			return nil, profile.At(section, at).InRecord(len(ids)).Field("binary id length").
+			return nil, flaw.At(section, at).InRecord(len(ids)).Field("binary id length").
 				Gotf("cut off after %d bytes", c.Len()).Want("8 bytes").
 				Because(malformed("not enough data to read binary id length"))
 		}
 		n := c.U64("binary id length")
 		if n == 0 {
-			return nil, profile.At(section, at).InRecord(len(ids)).Field("binary id length").Got("0").
+			return nil, flaw.At(section, at).InRecord(len(ids)).Field("binary id length").Got("0").
 				Want("at least 1").Because(malformed("binary id length is 0"))
 		}
 		if n > uint64(c.Len()) || cursor.PadTo(n, 8) > uint64(c.Len())-n {
-			return nil, profile.At(section, at).InRecord(len(ids)).Field("binary id length").Got(n).
+			return nil, flaw.At(section, at).InRecord(len(ids)).Field("binary id length").Got(n).
 				Wantf("at most the %d bytes left in the section", c.Len()).
 				Because(malformed("not enough data to read binary id data"))
 		}

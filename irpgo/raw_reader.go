@@ -3,6 +3,8 @@ package irpgo
 import (
 	"encoding/binary"
 
+	"github.com/profuse-pgo/profuse/internal/flaw"
+	"github.com/profuse-pgo/profuse/internal/llvmerr"
 	"github.com/profuse-pgo/profuse/profile"
 )
 
@@ -93,16 +95,16 @@ func (r *rawReader) open(start int64) error {
 	}
 	if p.needsCorrelation() {
 		if !r.opt.Lenient {
-			return profile.At("header", start).Field("function data").
+			return flaw.At("header", start).Field("function data").
 				Got("left to the debug info or the binary").
 				Want("data that is in the file, or the program to correlate with").
-				Because(&InstrError{Code: CodeMalformed})
+				Because(&llvmerr.Error{Code: llvmerr.Malformed})
 		}
 		if !r.warned.correlate {
 			r.warned.correlate = true
-			r.warn("", profile.At("header", start).Field("function data").
+			r.warn("", flaw.At("header", start).Field("function data").
 				Got("left to the debug info or the binary, nothing is read").Want("data in the file").
-				Because(&InstrError{Code: CodeMalformed}))
+				Because(&llvmerr.Error{Code: llvmerr.Malformed}))
 		}
 		p.records = rawSection{}
 		return nil
@@ -124,9 +126,9 @@ func (r *rawReader) correlate() error {
 	}
 	for _, f := range []rawField{fNumData, fNamesSize, fCountersDelta, fNamesDelta} {
 		if p.fields[f] != 0 {
-			return profile.At("header", p.start).Field(rawFieldNames[f]).Got(p.fields[f]).
+			return flaw.At("header", p.start).Field(rawFieldNames[f]).Got(p.fields[f]).
 				Want("0, in a profile that has to be correlated").
-				Because(&InstrError{Code: CodeUnexpectedCorrelation})
+				Because(&llvmerr.Error{Code: llvmerr.UnexpectedCorrelation})
 		}
 	}
 	p.correlation = c
@@ -152,7 +154,7 @@ func (r *rawReader) prepare() error {
 
 func (r *rawReader) warn(function string, err error) {
 	if r.opt.Warn != nil && !r.walked {
-		r.opt.Warn(profile.Warning{File: r.file, Function: function, Err: profile.InFile(err, r.file)})
+		r.opt.Warn(profile.Warning{File: r.file, Function: function, Err: flaw.InFile(err, r.file)})
 	}
 }
 
@@ -244,17 +246,17 @@ func (r *rawReader) openNext(next int64) error {
 	left := int64(len(r.data)) - next
 	need := int64(16 + 8*len(rawHeaderFields(r.cur.version)))
 	if left < need {
-		return profile.At("header", next).Field("data after the profile").Gotf("%d bytes", left).
+		return flaw.At("header", next).Field("data after the profile").Gotf("%d bytes", left).
 			Wantf("another header of %d bytes", need).Because(malformed("not enough space for another header"))
 	}
 	if next%8 != 0 {
-		return profile.At("header", next).Field("offset of the next header").Got(next).Want("a multiple of 8").
+		return flaw.At("header", next).Field("offset of the next header").Got(next).Want("a multiple of 8").
 			Because(malformed("insufficient padding"))
 	}
 	ptr, order, ok := rawMagic(r.data[next:])
 	if !ok || ptr != r.cur.ptr || order != r.cur.order {
-		return profile.At("header", next).Field("magic of the next profile").Gotf("% x", r.data[next:next+8]).
-			Want("the same as that of the first").Because(&InstrError{Code: CodeBadMagic})
+		return flaw.At("header", next).Field("magic of the next profile").Gotf("% x", r.data[next:next+8]).
+			Want("the same as that of the first").Because(&llvmerr.Error{Code: llvmerr.BadMagic})
 	}
 	return r.open(next)
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"github.com/profuse-pgo/profuse/internal/llvmerr"
 	"github.com/profuse-pgo/profuse/internal/oracle"
 	"github.com/profuse-pgo/profuse/profile"
 )
@@ -318,7 +319,7 @@ func TestRawLargeCounter(t *testing.T) {
 	if len(warnings) != 1 {
 		t.Fatalf("warnings: %v", warnings)
 	}
-	if got := LLVMMessage(warnings[0].Err); got != "excessively large counter value suggests corrupted profile data: 72057594037927937" {
+	if got := llvmerr.Message(warnings[0].Err); got != "excessively large counter value suggests corrupted profile data: 72057594037927937" {
 		t.Errorf("message %q", got)
 	}
 }
@@ -385,14 +386,14 @@ func TestRawErrors(t *testing.T) {
 			if !errors.As(err, &fe) {
 				t.Fatalf("error %v, want a FormatError", err)
 			}
-			if fe.Class() != tc.class || fe.Section != tc.section || fe.Offset != tc.offset || fe.Record != tc.record || fe.File != "test.profraw" {
+			if profile.ClassOf(fe) != tc.class || fe.Section != tc.section || fe.Offset != tc.offset || fe.Record != tc.record || fe.File != "test.profraw" {
 				t.Errorf("%v\nclass %v, section %q, offset %d, record %d; want %v, %q, %d, %d",
-					fe, fe.Class(), fe.Section, fe.Offset, fe.Record, tc.class, tc.section, tc.offset, tc.record)
+					fe, profile.ClassOf(fe), fe.Section, fe.Offset, fe.Record, tc.class, tc.section, tc.offset, tc.record)
 			}
-			if fe.Found == "" || fe.Want == "" || fe.Field == "" {
+			if fe.Got == "" || fe.Want == "" || fe.Field == "" {
 				t.Errorf("found, want or field missing: %v", fe)
 			}
-			if got := LLVMMessage(err); got != tc.llvm {
+			if got := llvmerr.Message(err); got != tc.llvm {
 				t.Errorf("LLVM's words\n got %q\nwant %q", got, tc.llvm)
 			}
 			checkLLVMWords(t, data, tc.llvm, tc.differs)

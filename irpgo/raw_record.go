@@ -4,23 +4,27 @@ import (
 	"encoding/binary"
 	"fmt"
 
-	"github.com/profuse-pgo/profuse/profile"
+	"github.com/profuse-pgo/profuse/internal/flaw"
+	"github.com/profuse-pgo/profuse/internal/llvmerr"
 )
 
-// u64 and u32 read at an offset that the caller knows to be inside b.
-func (p *rawProfile) u64(b []byte, off int) uint64 {
-	if p.bigEndian {
-		return binary.BigEndian.Uint64(b[off:])
+// u64 and u32 read a number that the caller knows to be inside b.
+func u64(b []byte, bigEndian bool) uint64 {
+	if bigEndian {
+		return binary.BigEndian.Uint64(b)
 	}
-	return le.Uint64(b[off:])
+	return le.Uint64(b)
 }
 
-func (p *rawProfile) u32(b []byte, off int) uint32 {
-	if p.bigEndian {
-		return binary.BigEndian.Uint32(b[off:])
+func u32(b []byte, bigEndian bool) uint32 {
+	if bigEndian {
+		return binary.BigEndian.Uint32(b)
 	}
-	return le.Uint32(b[off:])
+	return le.Uint32(b)
 }
+
+func (p *rawProfile) u64(b []byte, off int) uint64 { return u64(b[off:], p.bigEndian) }
+func (p *rawProfile) u32(b []byte, off int) uint32 { return u32(b[off:], p.bigEndian) }
 
 func (p *rawProfile) addr(b []byte, off int) uint64 {
 	if p.ptr == 4 {
@@ -151,9 +155,9 @@ func (r *rawReader) decodeRecord(i int) (known bool, err error) {
 	}
 	var nameless error
 	if !known {
-		nameless = profile.At("data", p.recordOffset(i)).InRecord(i).Field("name reference").
+		nameless = flaw.At("data", p.recordOffset(i)).InRecord(i).Field("name reference").
 			Gotf("%#x, which no name of the file has", ref).Want("the reference of a listed name").
-			Because(&InstrError{Code: CodeMalformed})
+			Because(&llvmerr.Error{Code: llvmerr.Malformed})
 		if r.opt.Rescue == RescueOff {
 			r.warn("", nameless)
 			nameless = nil
@@ -183,7 +187,7 @@ func (r *rawReader) readCounts(i int, b []byte, nameRef uint64) error {
 	size := p.counterSize()
 	limit := uint64(len(p.counters.data))
 	if n == 0 {
-		return profile.At(section, at+int64(l.numCounters)).InRecord(i).Field("number of counters").Got("0").
+		return flaw.At(section, at+int64(l.numCounters)).InRecord(i).Field("number of counters").Got("0").
 			Want("at least 1").Because(malformed("number of counters is zero"))
 	}
 	start := r.counterStart(i, b)
@@ -193,15 +197,15 @@ func (r *rawReader) readCounts(i int, b []byte, nameRef uint64) error {
 		if p.ptr == 4 {
 			signed = int64(int32(start))
 		}
-		return profile.At(section, at+int64(l.counterPtr)).InRecord(i).Field("counter offset").Got(signed).
+		return flaw.At(section, at+int64(l.counterPtr)).InRecord(i).Field("counter offset").Got(signed).
 			Wantf("0 to %d", int64(limit)-1).
 			Because(malformed(fmt.Sprintf("counter offset %d is negative", signed)))
 	case start >= limit:
-		return profile.At(section, at+int64(l.counterPtr)).InRecord(i).Field("counter offset").Got(start).
+		return flaw.At(section, at+int64(l.counterPtr)).InRecord(i).Field("counter offset").Got(start).
 			Wantf("at most %d", int64(limit)-1).
 			Because(malformed(fmt.Sprintf("counter offset %d is greater than the maximum counter offset %d", start, int64(limit)-1)))
 	case n > (limit-start)/size:
-		return profile.At(section, at+int64(l.numCounters)).InRecord(i).Field("number of counters").Got(n).
+		return flaw.At(section, at+int64(l.numCounters)).InRecord(i).Field("number of counters").Got(n).
 			Wantf("at most %d up to the end of the section", (limit-start)/size).
 			Because(malformed(fmt.Sprintf("number of counters %d is greater than the maximum number of counters %d", n, (limit-start)/size)))
 	}
@@ -210,7 +214,7 @@ func (r *rawReader) readCounts(i int, b []byte, nameRef uint64) error {
 	if p.variant.Has(HasTemporal) {
 		// The first eight bytes are the moment of the first call.
 		if len(raw) < 8 {
-			return profile.At(section, at+int64(l.numCounters)).InRecord(i).Field("number of counters").Got(n).
+			return flaw.At(section, at+int64(l.numCounters)).InRecord(i).Field("number of counters").Got(n).
 				Want("at least 8, the first 8 bytes being a timestamp").
 				Because(malformed("number of counters is zero"))
 		}
@@ -259,9 +263,9 @@ func (r *rawReader) appendCounts(raw []byte, i int, off int64) {
 	for j, c := range r.counts {
 		if c > largeCounter {
 			r.warned.large = true
-			r.warn("", profile.At("counters", off+int64(8*j)).InRecord(i).Field("counter of "+r.rec.Name).Got(c).
+			r.warn("", flaw.At("counters", off+int64(8*j)).InRecord(i).Field("counter of "+r.rec.Name).Got(c).
 				Want("at most 2^56").
-				Because(&InstrError{Code: CodeCounterValueTooLarge, Detail: fmt.Sprint(c)}))
+				Because(&llvmerr.Error{Code: llvmerr.CounterValueTooLarge, Detail: fmt.Sprint(c)}))
 			return
 		}
 	}
@@ -279,15 +283,15 @@ func (r *rawReader) readBitmap(i int, b []byte) error {
 	start := r.bitmapStart(i, b)
 	switch {
 	case int64(start) < 0:
-		return profile.At(section, at+int64(l.bitmapPtr)).InRecord(i).Field("bitmap offset").Got(int64(start)).
+		return flaw.At(section, at+int64(l.bitmapPtr)).InRecord(i).Field("bitmap offset").Got(int64(start)).
 			Wantf("0 to %d", int64(limit)-1).
 			Because(malformed(fmt.Sprintf("bitmap offset %d is negative", int64(start))))
 	case start >= limit:
-		return profile.At(section, at+int64(l.bitmapPtr)).InRecord(i).Field("bitmap offset").Got(start).
+		return flaw.At(section, at+int64(l.bitmapPtr)).InRecord(i).Field("bitmap offset").Got(start).
 			Wantf("at most %d", int64(limit)-1).
 			Because(malformed(fmt.Sprintf("bitmap offset %d is greater than the maximum bitmap offset %d", start, int64(limit)-1)))
 	case n > limit-start:
-		return profile.At(section, at+int64(l.bitmapBytes)).InRecord(i).Field("number of bitmap bytes").Got(n).
+		return flaw.At(section, at+int64(l.bitmapBytes)).InRecord(i).Field("number of bitmap bytes").Got(n).
 			Wantf("at most %d up to the end of the section", limit-start).
 			Because(malformed(fmt.Sprintf("number of bitmap bytes %d is greater than the maximum number of bitmap bytes %d", n, limit-start)))
 	}

@@ -6,7 +6,8 @@ import (
 	"sort"
 
 	"github.com/profuse-pgo/profuse/internal/cursor"
-	"github.com/profuse-pgo/profuse/profile"
+	"github.com/profuse-pgo/profuse/internal/flaw"
+	"github.com/profuse-pgo/profuse/internal/llvmerr"
 )
 
 // addressRef says which function begins at an address.
@@ -19,7 +20,6 @@ type vtableRange struct{ start, end, nameRef uint64 }
 type addressMap struct {
 	callees []addressRef  // by address
 	vtables []vtableRange // by start
-	reused  bool          // for further profiles of the program
 }
 
 // mapAddresses prepares the translation for the current profile.
@@ -79,9 +79,9 @@ func (r *rawReader) readValues(i int, off int64) (int64, error) {
 	for k := range p.layout.kinds {
 		sites := p.sites(b, k)
 		if got := len(r.rec.Values[k]); got != sites && !r.opt.Lenient {
-			return 0, profile.At("value data", off).InRecord(i).
+			return 0, flaw.At("value data", off).InRecord(i).
 				Field("number of value sites of "+ValueKind(k).String()).Got(got).
-				Wantf("%d, as the data record says", sites).Because(&InstrError{Code: CodeMalformed})
+				Wantf("%d, as the data record says", sites).Because(&llvmerr.Error{Code: llvmerr.Malformed})
 		}
 	}
 	for _, site := range r.rec.Values[IndirectCallTarget] {
@@ -97,9 +97,13 @@ func (r *rawReader) readValues(i int, off int64) (int64, error) {
 	return off + int64(c.Pos()), nil
 }
 
-// valueAt returns what a value that is an address stands for.
+// valueAt returns what a value that is an address stands for. A nil map leaves
+// values as they are.
 func (m *addressMap) valueAt(kind ValueKind, addr uint64) uint64 {
-	if kind == VTableTarget {
+	switch {
+	case m == nil:
+		return addr
+	case kind == VTableTarget:
 		return m.vtable(addr)
 	}
 	return m.callee(addr)

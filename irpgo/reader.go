@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"iter"
 
+	"github.com/profuse-pgo/profuse/internal/flaw"
+	"github.com/profuse-pgo/profuse/internal/llvmerr"
 	"github.com/profuse-pgo/profuse/profile"
 )
 
@@ -117,13 +119,13 @@ func looksLikeText(data []byte) bool {
 // sections are checked here, names and records when they are read.
 func NewReader(name string, data []byte, opt ReaderOptions) (*Reader, error) {
 	if len(data) == 0 {
-		return nil, profile.InFile(profile.In("").Field("size").Got("0 bytes").Want("a profile").
-			Because(&InstrError{Code: CodeEmptyRawProfile}), name)
+		return nil, flaw.File(name).Field("size").Got("0 bytes").Want("a profile").
+			Because(&llvmerr.Error{Code: llvmerr.EmptyRawProfile})
 	}
 	f, ok := Detect(data)
 	if !ok {
-		return nil, profile.InFile(profile.At("header", 0).Field("magic").Gotf("% x", data[:min(8, len(data))]).
-			Want("a raw, indexed or text profile").Because(&InstrError{Code: CodeUnrecognizedFormat}), name)
+		return nil, flaw.InFile(flaw.At("header", 0).Field("magic").Gotf("% x", data[:min(8, len(data))]).
+			Want("a raw, indexed or text profile").Because(&llvmerr.Error{Code: llvmerr.UnrecognizedFormat}), name)
 	}
 	var (
 		dec decoder
@@ -138,7 +140,7 @@ func NewReader(name string, data []byte, opt ReaderOptions) (*Reader, error) {
 		dec, err = newTextReader(name, data, opt)
 	}
 	if err != nil {
-		return nil, profile.InFile(err, name)
+		return nil, flaw.InFile(err, name)
 	}
 	return &Reader{name: name, dec: dec}, nil
 }
@@ -156,7 +158,7 @@ func (r *Reader) Records() iter.Seq2[*Record, error] {
 	return func(yield func(*Record, error) bool) {
 		r.dec.records(func(rec *Record, err error) bool {
 			if err != nil {
-				yield(nil, profile.InFile(err, r.name))
+				yield(nil, flaw.InFile(err, r.name))
 				return false
 			}
 			return yield(rec, nil)
@@ -189,4 +191,9 @@ func Read(name string, data []byte, opt ReaderOptions) (*Profile, error) {
 		return nil, err
 	}
 	return m.Profile(), nil
+}
+
+// malformed is the cause of most errors that [llvmerr.Malformed] stands for.
+func malformed(detail string) *llvmerr.Error {
+	return &llvmerr.Error{Code: llvmerr.Malformed, Detail: detail}
 }

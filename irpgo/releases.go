@@ -1,6 +1,9 @@
 package irpgo
 
-import "fmt"
+import (
+	"fmt"
+	"iter"
+)
 
 // llvmRelease says which versions an LLVM release writes and which variants
 // of profiles it can have made.
@@ -105,6 +108,23 @@ type VersionChoice struct {
 // For front-end profiles the version also selects the function hash that clang
 // computes when it looks functions up; see [frontEndHash].
 func ChooseIndexedVersion(p *Profile, inputs []*Info) VersionChoice {
+	return chooseVersion(p, p.hashes, inputs)
+}
+
+// hashes yields the hashes of all records.
+func (p *Profile) hashes(yield func(hash uint64) bool) {
+	for i := range p.Functions {
+		for _, r := range p.Functions[i].Records {
+			if !yield(r.Hash) {
+				return
+			}
+		}
+	}
+}
+
+// chooseVersion is [ChooseIndexedVersion] for a profile whose functions may not
+// be built.
+func chooseVersion(p *Profile, hashes iter.Seq[uint64], inputs []*Info) VersionChoice {
 	c := VersionChoice{IndexedVersionMax, "nothing in the inputs asks for an older one"}
 	for _, in := range inputs {
 		oldest, newest := in.writers()
@@ -123,7 +143,7 @@ func ChooseIndexedVersion(p *Profile, inputs []*Info) VersionChoice {
 		c = VersionChoice{IndexedVersionMinWritten, "the oldest that profuse writes"}
 	}
 	if !p.Variant.Has(IRLevel) && c.Version >= 12 {
-		c = chooseFrontEnd(p, c)
+		c = chooseFrontEnd(hashes, c)
 	}
 	need := p.Variant & indexedBits &^ HasMemProf
 	if p.MemProf != nil {
@@ -141,7 +161,7 @@ func ChooseIndexedVersion(p *Profile, inputs []*Info) VersionChoice {
 }
 
 // frontEndHash is which of clang's front-end hash algorithms made the function
-// hashes of a profile (PGOHashVersion of clang's CodeGenPGO).
+// hashes of a profile (PGOHashVersion of clang's llvmerr.GenPGO).
 //
 // clang picks the algorithm by the indexed version that it reads: the third
 // one up to version 12, the fourth from 13 on (LLVM 22), which clears the top
@@ -163,24 +183,22 @@ const (
 	longHash = 1 << 56
 )
 
-func (p *Profile) frontEndHash() frontEndHash {
+func frontEndHashOf(hashes iter.Seq[uint64]) frontEndHash {
 	found := hashUnknown
-	for i := range p.Functions {
-		for _, r := range p.Functions[i].Records {
-			switch {
-			case r.Hash&hashTopBits != 0:
-				return hashV3
-			case r.Hash >= longHash:
-				found = hashV4
-			}
+	for hash := range hashes {
+		switch {
+		case hash&hashTopBits != 0:
+			return hashV3
+		case hash >= longHash:
+			found = hashV4
 		}
 	}
 	return found
 }
 
 // chooseFrontEnd settles between versions 12 and 13 for a front-end profile.
-func chooseFrontEnd(p *Profile, c VersionChoice) VersionChoice {
-	switch p.frontEndHash() {
+func chooseFrontEnd(hashes iter.Seq[uint64], c VersionChoice) VersionChoice {
+	switch frontEndHashOf(hashes) {
 	case hashV3:
 		if c.Version > 12 {
 			return VersionChoice{12, "the newest with the front-end hash of clang 21 and before, which the functions have"}

@@ -4,7 +4,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/profuse-pgo/profuse/profile"
+	"github.com/profuse-pgo/profuse/internal/flaw"
 )
 
 // A Remapping gives functions other names (LLVM's SymbolRemapper): profiles of
@@ -26,7 +26,7 @@ func ParseRemapping(file string, data []byte) (*Remapping, error) {
 		}
 		from, to, _ := strings.Cut(line, " ")
 		if from == "" || to == "" || strings.Contains(to, " ") {
-			return nil, profile.File(file).OnLine(number).Field("line of the remapping file").
+			return nil, flaw.File(file).OnLine(number).Field("line of the remapping file").
 				Got(strconv.Quote(line[:min(len(line), 80)])).Want("'old_symbol new_symbol'").Corrupt()
 		}
 		if _, ok := m.names[from]; !ok {

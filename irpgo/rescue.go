@@ -4,7 +4,8 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/profuse-pgo/profuse/profile"
+	"github.com/profuse-pgo/profuse/internal/flaw"
+	"github.com/profuse-pgo/profuse/internal/llvmerr"
 )
 
 // Rescue says what a reader does about a raw or indexed profile in which
@@ -38,19 +39,6 @@ type Rescued struct {
 	Err      error // what is wrong, a [profile.FormatError]
 }
 
-// String prints what is wrong and what was done about it.
-func (r Rescued) String() string {
-	name := r.Function
-	if name == "" {
-		name = fmt.Sprintf("%#x", r.NameRef)
-	}
-	done := "left out"
-	if r.Clamped {
-		done = "kept with other counters"
-	}
-	return fmt.Sprintf("function %s %s: %v", name, done, r.Err)
-}
-
 // rescuer counts the damaged functions of one walk over a profile.
 type rescuer struct {
 	opt    *ReaderOptions
@@ -78,7 +66,7 @@ func (x *rescuer) take(r Rescued) bool {
 		}
 	}
 	if x.opt.Rescued != nil && !x.silent {
-		r.Err = profile.InFile(r.Err, x.file)
+		r.Err = flaw.InFile(r.Err, x.file)
 		x.opt.Rescued(r)
 	}
 	return true
@@ -94,9 +82,9 @@ func (r *rawReader) soundCounts(i int) error {
 		case c <= largeCounter:
 			sound = max(sound, c)
 		case err == nil:
-			err = profile.At("counters", r.countsAt+int64(8*j)).InRecord(i).Field("counter of " + r.rec.Name).
+			err = flaw.At("counters", r.countsAt+int64(8*j)).InRecord(i).Field("counter of " + r.rec.Name).
 				Got(c).Want("at most 2^56").
-				Because(&InstrError{Code: CodeCounterValueTooLarge, Detail: fmt.Sprint(c)})
+				Because(&llvmerr.Error{Code: llvmerr.CounterValueTooLarge, Detail: fmt.Sprint(c)})
 		}
 	}
 	if err == nil || r.opt.Rescue != RescueClamp {
@@ -139,14 +127,14 @@ func (r *rawReader) rescue(i int, off int64, cause error) (end int64, err error)
 func (r *rawReader) skipValues(i int, off int64) (int64, error) {
 	p := r.cur
 	if left := int64(len(r.data)) - off; left < valueDataHeader {
-		return 0, profile.At("value data", off).InRecord(i).Field("value data").Gotf("%d bytes", left).
-			Want("at least 8").Because(&InstrError{Code: CodeTruncated})
+		return 0, flaw.At("value data", off).InRecord(i).Field("value data").Gotf("%d bytes", left).
+			Want("at least 8").Because(&llvmerr.Error{Code: llvmerr.Truncated})
 	}
 	size := p.u32(r.data[off:], 0)
 	if size%8 != 0 || size < valueDataHeader || int64(size) > int64(len(r.data))-off {
-		return 0, profile.At("value data", off).InRecord(i).Field("value data size").Got(size).
+		return 0, flaw.At("value data", off).InRecord(i).Field("value data size").Got(size).
 			Wantf("a multiple of 8 up to the %d bytes left", int64(len(r.data))-off).
-			Because(&InstrError{Code: CodeMalformed})
+			Because(&llvmerr.Error{Code: llvmerr.Malformed})
 	}
 	return off + int64(size), nil
 }

@@ -30,7 +30,7 @@ func rescueBuild(n int) *rawBuild {
 // rescued.
 func readRescued(t *testing.T, data []byte, how Rescue) (functions map[string][]uint64, rescued []string, err error) {
 	t.Helper()
-	p, err := Read("f", data, ReaderOptions{Rescue: how, Rescued: func(r Rescued) { rescued = append(rescued, r.String()) }})
+	p, err := Read("f", data, ReaderOptions{Rescue: how, Rescued: func(r Rescued) { rescued = append(rescued, describeRescued(r)) }})
 	if err != nil {
 		return nil, rescued, err
 	}
@@ -203,4 +203,17 @@ func FuzzCheck(f *testing.F) {
 			t.Errorf("not readable (%v), and nothing is found", err)
 		}
 	})
+}
+
+// describeRescued says what is wrong and what was done about it.
+func describeRescued(r Rescued) string {
+	name := r.Function
+	if name == "" {
+		name = fmt.Sprintf("%#x", r.NameRef)
+	}
+	done := "left out"
+	if r.Clamped {
+		done = "kept with other counters"
+	}
+	return fmt.Sprintf("function %s %s: %v", name, done, r.Err)
 }

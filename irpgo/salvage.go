@@ -10,8 +10,9 @@ import (
 	"strings"
 
 	"github.com/profuse-pgo/profuse/internal/cursor"
+	"github.com/profuse-pgo/profuse/internal/flaw"
+	"github.com/profuse-pgo/profuse/internal/llvmerr"
 	"github.com/profuse-pgo/profuse/internal/ondisk"
-	"github.com/profuse-pgo/profuse/profile"
 )
 
 // SalvageOptions adjust [Salvage].
@@ -91,11 +92,11 @@ func Salvage(name string, data []byte, opt SalvageOptions) (*Reader, *Salvaged, 
 	s := &salvager{raw: &rawReader{file: name, data: data}, opt: opt}
 	s.raw.rescuer = rescuer{opt: &s.raw.opt, file: name}
 	if len(data) == 0 {
-		return nil, nil, profile.InFile(profile.In("").Field("size").Got("0 bytes").Want("a profile").
-			Because(&InstrError{Code: CodeEmptyRawProfile}), name)
+		return nil, nil, flaw.File(name).Field("size").Got("0 bytes").Want("a profile").
+			Because(&llvmerr.Error{Code: llvmerr.EmptyRawProfile})
 	}
 	if err := s.open(); err != nil {
-		return nil, nil, profile.InFile(err, name)
+		return nil, nil, flaw.InFile(err, name)
 	}
 	return &Reader{name: name, dec: s}, &s.report, nil
 }
@@ -127,8 +128,8 @@ func (s *salvager) open() error {
 		PointerSize: p.ptr, BigEndian: p.order == binary.ByteOrder(binary.BigEndian), Profiles: 1, BinaryIDs: p.binaryIDs,
 	}
 	if p.needsCorrelation() {
-		return profile.At("header", 0).Field("function data").Got("left to the debug info or the binary").
-			Want("data that is in the file").Because(&InstrError{Code: CodeMalformed})
+		return flaw.At("header", 0).Field("function data").Got("left to the debug info or the binary").
+			Want("data that is in the file").Because(&llvmerr.Error{Code: llvmerr.Malformed})
 	}
 	r.relative = p.version >= 8 || p.version == 7 && r.looksRelative()
 	salvageNames(p.names.data, func(name string) { r.syms.learn(name) })
@@ -155,9 +156,9 @@ func (s *Siblings) sameProgram(ids [][]byte) error {
 			return nil
 		}
 	}
-	return profile.In("binary ids").Field("binary id").Gotf("%x", ids[0]).
+	return flaw.In("binary ids").Field("binary id").Gotf("%x", ids[0]).
 		Wantf("%x, that of the profile with the names", s.binaryIDs[0]).
-		Because(&InstrError{Code: CodeUnableToCorrelate})
+		Because(&llvmerr.Error{Code: llvmerr.UnableToCorrelate})
 }
 
 // parsePartial is parseRawProfile for a file that may be cut off anywhere
@@ -306,9 +307,9 @@ func (s *salvager) decode(i int) (known, cut bool, err error) {
 	if err == nil && size == 8 {
 		for _, c := range r.rec.Counts {
 			if c > largeCounter {
-				err = profile.At("counters", r.countsAt).InRecord(i).Field("counter of " + r.rec.Name).Got(c).
+				err = flaw.At("counters", r.countsAt).InRecord(i).Field("counter of " + r.rec.Name).Got(c).
 					Want("at most 2^56").
-					Because(&InstrError{Code: CodeCounterValueTooLarge, Detail: fmt.Sprint(c)})
+					Because(&llvmerr.Error{Code: llvmerr.CounterValueTooLarge, Detail: fmt.Sprint(c)})
 			}
 		}
 	}

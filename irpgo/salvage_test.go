@@ -112,7 +112,7 @@ func TestSalvageSiblings(t *testing.T) {
 
 	other := rescueBuild(3)
 	other.ids = [][]byte{[]byte("program two")}
-	if _, _, err := Salvage("f", cut, SalvageOptions{Names: siblingsOf(t, other.build())}); profile.Class(err) != profile.ErrMismatch {
+	if _, _, err := Salvage("f", cut, SalvageOptions{Names: siblingsOf(t, other.build())}); profile.ClassOf(err) != profile.ErrMismatch {
 		t.Errorf("of another program: %v", err)
 	}
 	other.ids = nil

@@ -15,8 +15,7 @@ import (
 // unknown callee is 0) is merged by [mergeSite].
 type siteSum struct {
 	values ValueSite
-	homes  []valueHome      // parallel to values; nil if values repeat
-	space  *addressMap      // resolves the addresses in homes
+	homes  []valueHome      // parallel to values; nil if values may repeat
 	index  map[uint64]int32 // value to index in values, if there are many
 	merged bool             // the sum of several records: sort the values at the end
 	repeat bool             // values may repeat
@@ -24,8 +23,7 @@ type siteSum struct {
 
 // valueHome is the latest address of a value.
 type valueHome struct {
-	address uint64
-	known   bool   // address is set
+	address uint64 // the value itself if values are no addresses
 	visit   uint32 // the latest visit in which the value occurred
 }
 
@@ -38,30 +36,28 @@ const (
 
 // addSite adds weight·src to a site and reports whether a count saturated. It
 // overwrites src. from resolves the values if they are addresses and is nil
-// otherwise. fresh says that the record is the entry's first.
+// otherwise; all addresses of a site are resolved by one map. fresh says that
+// the record is the entry's first.
 func (a *accumulator) addSite(t *siteSum, src ValueSite, from *addressMap, kind ValueKind, weight uint64, fresh bool) (overflow bool) {
 	if len(src) == 0 {
 		return false
 	}
 	if !t.repeat {
-		var ok bool
-		if overflow, ok = a.addDistinct(t, src, from, kind, weight, fresh); !ok {
-			t.repeat, t.homes, t.space, t.index = true, nil, nil, nil
-		} else if a.policy.llvm && len(t.values) > maxValuesPerSite {
+		overflow, ok := a.addDistinct(t, src, from, kind, weight, fresh)
+		if ok && a.policy.llvm && len(t.values) > maxValuesPerSite {
 			// LLVM sorts and cuts a site after every step. That can wait until
 			// the end while distinct values need no cut.
 			sortSite(t.values, byValue)
 			t.values = byCount(t.values)
-			t.repeat, t.homes, t.space, t.index = true, nil, nil, nil
-			return overflow
-		} else {
+			t.homes, t.index, t.repeat = nil, nil, true
+		}
+		if ok {
 			return overflow
 		}
+		t.homes, t.index, t.repeat = nil, nil, true
 	}
-	if from != nil {
-		for i := range src {
-			src[i].Value = from.valueAt(kind, src[i].Value)
-		}
+	for i := range src {
+		src[i].Value = from.valueAt(kind, src[i].Value)
 	}
 	if fresh {
 		t.values = slices.Clone(src)
@@ -79,26 +75,42 @@ func (a *accumulator) addSite(t *siteSum, src ValueSite, from *addressMap, kind 
 	return overflow
 }
 
+// addInOrder adds values, weighted, if each is the same as the value of t in its
+// place. If not, it adds nothing and ok is false.
+func (t *siteSum) addInOrder(n *numbers, pairs []byte, addresses bool, weight uint64) (overflow, ok bool) {
+	if len(pairs) > valueDataPair*len(t.homes) {
+		return false, false
+	}
+	for i := 0; i < len(pairs)/valueDataPair; i++ {
+		if n.pair(pairs[valueDataPair*i:], addresses).Value != t.homes[i].address {
+			return false, false
+		}
+	}
+	for i := 0; i < len(pairs)/valueDataPair; i++ {
+		var cut bool
+		v := &t.values[i]
+		v.Count, cut = saturate.AddScaled(v.Count, u64(pairs[valueDataPair*i+8:], n.bigEndian), weight)
+		overflow = overflow || cut
+	}
+	return overflow, true
+}
+
+// touch notes that sites are the sums of several records.
+func touch(sites []siteSum) {
+	for i := range sites {
+		sites[i].merged = true
+	}
+}
+
 // addDistinct is addSite for a site and a src each of distinct values. If a
 // value of src repeats, it adds nothing and ok is false.
 func (a *accumulator) addDistinct(t *siteSum, src ValueSite, from *addressMap, kind ValueKind, weight uint64, fresh bool) (overflow, ok bool) {
-	if from != nil && from.reused && t.space != from {
-		t.space = from
-		for i := range t.homes {
-			t.homes[i].known = false
-		}
-	}
 	a.visits++
 	known := len(t.values)
 	places := a.places[:0]
 	for _, s := range src {
-		at := t.find(s.Value, from, kind, len(places))
-		if at == len(t.values) {
-			if at == 0 {
-				t.values, t.homes = make(ValueSite, 0, len(src)), make([]valueHome, 0, len(src))
-			}
-			t.append(s.Value, from, kind)
-		} else if t.homes[at].visit == a.visits {
+		at := t.find(s.Value, from, kind, len(src))
+		if t.homes[at].visit == a.visits {
 			t.truncate(known)
 			return false, false
 		}
@@ -123,35 +135,36 @@ func (a *accumulator) addDistinct(t *siteSum, src ValueSite, from *addressMap, k
 	return overflow, true
 }
 
-// find returns the index of a value, or len(t.values) if it is missing. hint is
-// its index if src has the values in the same order as the site.
-func (t *siteSum) find(address uint64, from *addressMap, kind ValueKind, hint int) int {
-	value := address
+// find returns the index of a value, which it appends with a count of 0 if it is
+// missing. An empty site gets room for n values.
+func (t *siteSum) find(address uint64, from *addressMap, kind ValueKind, n int) int {
 	if from != nil {
-		if from == t.space {
-			if hint < len(t.homes) && t.homes[hint].address == address && t.homes[hint].known {
-				return hint
-			}
-			for i := range t.homes[:min(len(t.homes), maxScanned)] {
-				if t.homes[i].address == address && t.homes[i].known {
-					return i
-				}
+		for i := range t.homes[:min(len(t.homes), maxScanned)] {
+			if t.homes[i].address == address {
+				return i
 			}
 		}
-		value = from.valueAt(kind, address)
 	}
-	at := t.findValue(value, hint)
-	if at < len(t.homes) && from != nil && from == t.space {
-		t.homes[at].address, t.homes[at].known = address, true
+	value := from.valueAt(kind, address)
+	at := t.findValue(value)
+	if at < len(t.values) {
+		t.homes[at].address = address
+		return at
 	}
+	if t.index != nil {
+		t.index[value] = int32(at)
+	}
+	if at == 0 {
+		t.values, t.homes = make(ValueSite, 0, n), make([]valueHome, 0, n)
+	}
+	t.values = append(t.values, ValueData{Value: value})
+	t.homes = append(t.homes, valueHome{address: address})
 	return at
 }
 
-// findValue is find for a value that is resolved.
-func (t *siteSum) findValue(value uint64, hint int) int {
-	if hint < len(t.values) && t.values[hint].Value == value {
-		return hint
-	}
+// findValue returns the index of a value that is resolved, or len(t.values) if
+// it is missing.
+func (t *siteSum) findValue(value uint64) int {
 	if len(t.values) > maxScanned {
 		if t.index == nil {
 			t.index = make(map[uint64]int32, len(t.values))
@@ -172,20 +185,14 @@ func (t *siteSum) findValue(value uint64, hint int) int {
 	return len(t.values)
 }
 
-// append appends a value with a count of 0.
-func (t *siteSum) append(address uint64, from *addressMap, kind ValueKind) {
-	value := address
-	if from != nil {
-		value = from.valueAt(kind, address)
-	}
-	if t.index != nil {
-		t.index[value] = int32(len(t.values))
-	}
-	t.values = append(t.values, ValueData{Value: value})
-	t.homes = append(t.homes, valueHome{address: address, known: from != nil && from == t.space})
-}
-
 func (t *siteSum) truncate(n int) { t.values, t.homes, t.index = t.values[:n], t.homes[:n], nil }
+
+// forget forgets the addresses of the values, which are then added as they are.
+func (t *siteSum) forget() {
+	for i := range t.homes {
+		t.homes[i].address = t.values[i].Value
+	}
+}
 
 // joinSite adds a site of another accumulator, which must not be used after, and
 // reports whether a count saturated.

@@ -2,9 +2,10 @@ package irpgo
 
 import (
 	"cmp"
-	"math"
 	"slices"
 	"strings"
+
+	"github.com/profuse-pgo/profuse/internal/llvmerr"
 )
 
 // keySource provides the names of a profile and their records to the writer of
@@ -28,19 +29,21 @@ type keyRecords struct {
 	pointers []*Record
 }
 
-// sumKeys are the keys of a finished accumulator.
+// sumKeys are the keys of finished sums.
 type sumKeys struct {
-	sums    *accumulator
+	sums    *sums
 	entries []entry     // grouped by key
 	ends    []int32     // end of each key's entries
+	seqs    []uint64    // first appearance of each key; nil in the order of a catalog
 	sites   []ValueSite // of all entries of sums
 }
 
-// finish sorts the entries by name and merges those of one name and hash into
-// the first that appeared. It tells warn what LLVM's rules do not let it merge.
-func (a *accumulator) finish(warn func(name string, code Code)) *sumKeys {
-	a.own()
-	k := &sumKeys{sums: a, entries: make([]entry, 0, len(a.entries)), ends: make([]int32, 0, len(a.entries))}
+// finish moves all sums to the table, sorts its entries by name and merges those
+// of one name and hash into the first that appeared. It tells warn what could
+// not be merged whole.
+func (a *accumulator) finish(warn func(name string, code llvmerr.Code)) *sumKeys {
+	a.foldBlocks(func(name string) { warn(name, llvmerr.CounterOverflow) })
+	k := &sumKeys{sums: &a.sums, entries: make([]entry, 0, len(a.entries)), ends: make([]int32, 0, len(a.entries))}
 	order := newNameKeys(len(a.entries), func(i int) string { return a.entries[i].name })
 	slices.SortFunc(order, func(x, y nameKey) int {
 		if x.bytes != y.bytes {
@@ -56,31 +59,33 @@ func (a *accumulator) finish(warn func(name string, code Code)) *sumKeys {
 		return cmp.Compare(x.index, y.index)
 	})
 	for len(order) > 0 {
-		n := 1
+		n, seq := 1, a.entries[order[0].index].seq
 		for n < len(order) && a.entries[order[n].index].name == a.entries[order[0].index].name {
+			seq = min(seq, a.entries[order[n].index].seq)
 			n++
 		}
 		for _, x := range a.joinForms(order[:n], warn) {
-			k.entries = append(k.entries, a.entries[x.index])
+			k.entries = append(k.entries, a.entries[x.index].entry)
 		}
 		k.ends = append(k.ends, int32(len(k.entries)))
+		k.seqs = append(k.seqs, seq)
 		order = order[n:]
 	}
-	k.sites = a.finishSites()
+	k.finishSites(a.policy)
 	return k
 }
 
 // joinForms takes the entries of one name. It merges those of one hash, which
 // differ in form, into the first of them as far as LLVM's rules allow, and
 // returns the remaining entries, one of each hash.
-func (a *accumulator) joinForms(entries []nameKey, warn func(name string, code Code)) []nameKey {
+func (a *accumulator) joinForms(entries []nameKey, warn func(name string, code llvmerr.Code)) []nameKey {
 	if len(entries) == 1 {
 		return entries
 	}
 	first := make(map[uint64]*entry, len(entries))
 	stand := entries[:0]
 	for _, x := range entries {
-		e := &a.entries[x.index]
+		e := &a.entries[x.index].entry
 		if first[e.hash] == nil {
 			first[e.hash] = e
 			stand = append(stand, x)
@@ -93,28 +98,25 @@ func (a *accumulator) joinForms(entries []nameKey, warn func(name string, code C
 		}
 		var r Record
 		a.record(&r, &alone, own)
-		a.mergeRecord(first[e.hash], &r, 1, func(code Code) { warn(e.name, code) })
+		a.mergeRecord(first[e.hash], &r, 1, false, func(code llvmerr.Code) { warn(e.name, code) })
 	}
 	return stand
 }
 
-// finishAlone keeps the order of the only catalog, that of a hash table.
-func (a *accumulator) finishAlone() *sumKeys {
-	k := &sumKeys{sums: a, entries: a.entries, ends: make([]int32, len(a.alone.indexed.items))}
-	for i, it := range a.alone.indexed.items {
-		k.ends[i] = it.first + it.records
-	}
-	k.sites = a.finishSites()
+// finish returns the keys in the order of the catalog.
+func (b *block) finish(policy mergePolicy) *sumKeys {
+	b.settle()
+	k := &sumKeys{sums: &b.sums, entries: b.catalog.entries, ends: b.catalog.keys()}
+	k.finishSites(policy)
 	return k
 }
 
-// finishSites returns the sites of all entries, ready to be written.
-func (a *accumulator) finishSites() []ValueSite {
-	sites := make([]ValueSite, len(a.sites))
-	for i := range a.sites {
-		sites[i] = a.sites[i].finished(a.policy)
+// finishSites makes the sites of all entries ready to be written.
+func (k *sumKeys) finishSites(policy mergePolicy) {
+	k.sites = make([]ValueSite, len(k.sums.sites))
+	for i := range k.sites {
+		k.sites[i] = k.sums.sites[i].finished(policy)
 	}
-	return sites
 }
 
 func (k *sumKeys) len() int { return len(k.ends) }
@@ -130,13 +132,7 @@ func (k *sumKeys) of(i int) []entry {
 func (k *sumKeys) name(i int) string { return k.of(i)[0].name }
 func (k *sumKeys) ref(i int) uint64  { return k.of(i)[0].ref }
 
-func (k *sumKeys) seq(i int) uint64 {
-	seq := uint64(math.MaxUint64)
-	for _, e := range k.of(i) {
-		seq = min(seq, e.seq+k.sums.base)
-	}
-	return seq
-}
+func (k *sumKeys) seq(i int) uint64 { return k.seqs[i] }
 
 func (k *sumKeys) records(i int, memory *keyRecords) []*Record {
 	own := k.of(i)

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/profuse-pgo/profuse/internal/flaw"
+	"github.com/profuse-pgo/profuse/internal/llvmerr"
 	"github.com/profuse-pgo/profuse/profile"
 )
 
@@ -83,7 +85,7 @@ func newTextReader(name string, data []byte, opt ReaderOptions) (decoder, error)
 		if rest := bytes.TrimLeft(data[i:], "\x00"); len(rest) > 0 && opt.Warn != nil {
 			err := d.at(i).Field("text").Got("a zero byte").
 				Wantf("none before the last %d bytes, which are ignored", len(data)-i).
-				Because(&InstrError{Code: CodeMalformed})
+				Because(&llvmerr.Error{Code: llvmerr.Malformed})
 			opt.Warn(profile.Warning{File: name, Err: err})
 		}
 	}
@@ -118,7 +120,7 @@ func (d *textReader) header() {
 		directive, ok := textDirectives[lowerASCII(line[1:])]
 		if !ok {
 			// Most likely one of a newer LLVM.
-			cause := &InstrError{Code: CodeBadHeader, class: profile.ErrUnsupported}
+			cause := &llvmerr.Error{Code: llvmerr.BadHeader, Class: profile.ErrUnsupported}
 			d.err = d.at(start).Field("directive").Got(quoteLine(line)).Want("one that LLVM 22 knows").Because(cause)
 			return
 		}
@@ -130,11 +132,11 @@ func (d *textReader) header() {
 }
 
 func (d *textReader) temporalTraces() {
-	n := d.number(0, math.MaxUint32, CodeEOF, "number of temporal traces", "")
-	d.streamSize = d.number(0, math.MaxUint64, CodeEOF, "temporal trace stream size", "")
+	n := d.number(0, math.MaxUint32, llvmerr.EOF, "number of temporal traces", "")
+	d.streamSize = d.number(0, math.MaxUint64, llvmerr.EOF, "temporal trace stream size", "")
 	for ; n > 0 && d.err == nil; n-- {
-		t := Trace{Weight: d.number(0, math.MaxUint64, CodeEOF, "temporal trace weight", "")}
-		if d.err != nil || !d.need(CodeEOF, "temporal trace") {
+		t := Trace{Weight: d.number(0, math.MaxUint64, llvmerr.EOF, "temporal trace weight", "")}
+		if d.err != nil || !d.need(llvmerr.EOF, "temporal trace") {
 			return
 		}
 		for name := range bytes.SplitSeq(d.line(), []byte{','}) {
@@ -168,10 +170,10 @@ func (d *textReader) readRecord() {
 		d.names = append(d.names, d.copyName(name))
 	}
 	d.rec.Name = d.names[d.record]
-	d.rec.Hash = d.number(0, math.MaxUint64, CodeTruncated, "function hash", "function hash is not a valid integer")
+	d.rec.Hash = d.number(0, math.MaxUint64, llvmerr.Truncated, "function hash", "function hash is not a valid integer")
 	d.more()
 	start := d.pos
-	n := d.number(10, math.MaxUint64, CodeTruncated, "number of counters", "number of counters is not a valid integer")
+	n := d.number(10, math.MaxUint64, llvmerr.Truncated, "number of counters", "number of counters is not a valid integer")
 	if n == 0 {
 		d.fail(d.at(start).Field("number of counters").Got("0").Want("at least 1").
 			Because(malformed("number of counters is zero")))
@@ -180,7 +182,7 @@ func (d *textReader) readRecord() {
 	// that announces them.
 	d.rec.Counts = d.rec.Counts[:0]
 	for ; n > 0 && d.err == nil; n-- {
-		d.rec.Counts = append(d.rec.Counts, d.number(10, math.MaxUint64, CodeTruncated, "counter", "count is invalid"))
+		d.rec.Counts = append(d.rec.Counts, d.number(10, math.MaxUint64, llvmerr.Truncated, "counter", "count is invalid"))
 	}
 	d.rec.Bitmap = nil
 	if d.err == nil && d.more() && d.data[d.pos] == bitmapMark {
@@ -212,7 +214,7 @@ func (d *textReader) readBitmap() {
 	}
 	d.bitmap = d.bitmap[:0]
 	for ; n > 0 && d.err == nil; n-- {
-		b := d.number(0, math.MaxUint8, CodeTruncated, "bitmap byte", "bitmap byte is not a valid integer")
+		b := d.number(0, math.MaxUint8, llvmerr.Truncated, "bitmap byte", "bitmap byte is not a valid integer")
 		d.bitmap = append(d.bitmap, byte(b))
 	}
 	if len(d.bitmap) > 0 {
@@ -255,14 +257,14 @@ func (d *textReader) readValues() {
 func (d *textReader) readKind() {
 	d.more()
 	start := d.pos
-	k := d.number(10, math.MaxUint32, CodeTruncated, "value kind", "")
+	k := d.number(10, math.MaxUint32, llvmerr.Truncated, "value kind", "")
 	if k >= NumValueKinds {
 		d.fail(d.at(start).Field("value kind").Got(k).Wantf("0 to %d", NumValueKinds-1).
 			Because(malformed("value kind is invalid")))
 	}
-	sites := d.number(10, math.MaxUint32, CodeTruncated, "number of value sites", "")
+	sites := d.number(10, math.MaxUint32, llvmerr.Truncated, "number of value sites", "")
 	for ; sites > 0 && d.err == nil; sites-- {
-		n := d.number(10, math.MaxUint32, CodeTruncated, "number of values", "")
+		n := d.number(10, math.MaxUint32, llvmerr.Truncated, "number of values", "")
 		first := len(d.values)
 		for ; n > 0 && d.err == nil; n-- {
 			d.readValue(ValueKind(k))
@@ -272,7 +274,7 @@ func (d *textReader) readKind() {
 }
 
 func (d *textReader) readValue(k ValueKind) {
-	if !d.need(CodeTruncated, "value") {
+	if !d.need(llvmerr.Truncated, "value") {
 		return
 	}
 	var (
@@ -301,7 +303,7 @@ func (d *textReader) readValue(k ValueKind) {
 	}
 	if !ok {
 		d.fail(d.at(start).Field("value").Got(quoteLine(line)).Want("VALUE:COUNT").
-			Because(&InstrError{Code: CodeMalformed}))
+			Because(&llvmerr.Error{Code: llvmerr.Malformed}))
 		return
 	}
 	d.values = append(d.values, v)
@@ -349,11 +351,11 @@ func (d *textReader) more() bool {
 }
 
 // need is more, and fails with the given code at the end of the file.
-func (d *textReader) need(atEnd Code, field string) bool {
+func (d *textReader) need(atEnd llvmerr.Code, field string) bool {
 	if d.more() {
 		return true
 	}
-	d.fail(d.at(len(d.data)).Field(field).Got("missing").Want("a line of its own").Because(&InstrError{Code: atEnd}))
+	d.fail(d.at(len(d.data)).Field(field).Got("missing").Want("a line of its own").Because(&llvmerr.Error{Code: atEnd}))
 	return false
 }
 
@@ -374,7 +376,7 @@ func (d *textReader) line() []byte {
 
 // number reads a line that is an unsigned number of at most max. The detail is
 // LLVM's for a line that is not.
-func (d *textReader) number(base uint64, max uint64, atEnd Code, field, detail string) uint64 {
+func (d *textReader) number(base uint64, max uint64, atEnd llvmerr.Code, field, detail string) uint64 {
 	if d.err != nil {
 		return 0
 	}
@@ -407,6 +409,6 @@ func (d *textReader) fail(err error) {
 }
 
 // at returns the place of an error. It counts lines, so that reading need not.
-func (d *textReader) at(off int) profile.Place {
-	return profile.At("text", int64(off)).InRecord(d.record).OnLine(1 + bytes.Count(d.data[:off], []byte{'\n'}))
+func (d *textReader) at(off int) flaw.Place {
+	return flaw.At("text", int64(off)).InRecord(d.record).OnLine(1 + bytes.Count(d.data[:off], []byte{'\n'}))
 }

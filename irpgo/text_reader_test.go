@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/profuse-pgo/profuse/internal/llvmerr"
 	"github.com/profuse-pgo/profuse/internal/oracle"
 	"github.com/profuse-pgo/profuse/profile"
 )
@@ -34,10 +35,10 @@ func TestTextRejected(t *testing.T) {
 			if !errors.As(err, &fe) {
 				t.Fatalf("got %v, want a *profile.FormatError", err)
 			}
-			if got := LLVMMessage(err); got != tt.msg {
-				t.Errorf("LLVMMessage is %q, want %q", got, tt.msg)
+			if got := llvmerr.Message(err); got != tt.msg {
+				t.Errorf("llvmerr.Message is %q, want %q", got, tt.msg)
 			}
-			if got := profile.Class(err); got != tt.class {
+			if got := profile.ClassOf(err); got != tt.class {
 				t.Errorf("class is %q, want %q", got, tt.class)
 			}
 			if fe.Line != tt.line || fe.File != textFile {
@@ -163,7 +164,7 @@ func TestTextSymbols(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, want := r.Symbols().Sorted(), []string{"callee", "first", "last", "rec", "vtable"}; !slices.Equal(got, want) {
+	if got, want := sortedNames(r.Symbols()), []string{"callee", "first", "last", "rec", "vtable"}; !slices.Equal(got, want) {
 		t.Errorf("Symbols are %q, want %q", got, want)
 	}
 	if got, want := r.VTableNames(), []string{"vtable", "callee"}; !slices.Equal(got, want) {
@@ -181,7 +182,7 @@ func TestTextWalks(t *testing.T) {
 	for range r.Records() {
 		break
 	}
-	if got := r.Symbols().Sorted(); !slices.Equal(got, []string{"callee", "foo"}) {
+	if got := sortedNames(r.Symbols()); !slices.Equal(got, []string{"callee", "foo"}) {
 		t.Errorf("Symbols are %q after one record, want callee and foo", got)
 	}
 	var walks [2][]*Record
@@ -196,7 +197,7 @@ func TestTextWalks(t *testing.T) {
 	if len(walks[0]) != 3 || !slices.EqualFunc(walks[0], walks[1], equalRecords) {
 		t.Errorf("walks differ: %v and %v", walks[0], walks[1])
 	}
-	if got := r.Symbols().Sorted(); !slices.Equal(got, []string{"bar", "callee", "foo"}) {
+	if got := sortedNames(r.Symbols()); !slices.Equal(got, []string{"bar", "callee", "foo"}) {
 		t.Errorf("Symbols are %q, want bar, callee and foo", got)
 	}
 }
@@ -315,7 +316,7 @@ func TestTextDamagedAgainstLLVM(t *testing.T) {
 		_, _, err := readRecords(data)
 		want := ""
 		if err != nil {
-			want = "warning: " + textFile + ": " + LLVMMessage(err) + "\nerror: no profile can be merged\n"
+			want = "warning: " + textFile + ": " + llvmerr.Message(err) + "\nerror: no profile can be merged\n"
 		}
 		if _, stderr, code := mergeText(t, llvm, data); code >= 0 && stderr != want {
 			t.Errorf("%q: llvm-profdata says %q, want %q", data, stderr, want)
@@ -463,4 +464,18 @@ func mergeText(t testing.TB, llvm string, data []byte, args ...string) (out []by
 		}
 	}
 	return out, strings.ReplaceAll(stderr, in, textFile), code
+}
+
+// sortedNames returns all names in bytewise order.
+func sortedNames(s *Symtab) []string {
+	if s == nil {
+		return nil
+	}
+	names := s.index()
+	out := make([]string, 0, len(names))
+	for _, n := range names {
+		out = append(out, n)
+	}
+	slices.Sort(out)
+	return out
 }

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/profuse-pgo/profuse/internal/flaw"
 	"github.com/profuse-pgo/profuse/profile"
 )
 
@@ -83,14 +84,14 @@ func (t *textWriter) collect() {
 // format has no place for.
 func (t *textWriter) check() error {
 	if t.p.Variant.Has(EntryOnly) {
-		t.warn("", profile.In("text").Field("variant").Got(EntryOnly.String()).Want("one that has a directive").
+		t.warn("", flaw.In("text").Field("variant").Got(EntryOnly.String()).Want("one that has a directive").
 			Unsupported())
 	}
 	if t.p.Variant.Has(HasMemProf) {
-		t.warn("", profile.In("text").Field("memory profile").Got("present").Want("none").Unsupported())
+		t.warn("", flaw.In("text").Field("memory profile").Got("present").Want("none").Unsupported())
 	}
 	if n := len(t.p.BinaryIDs); n > 0 {
-		t.warn("", profile.In("text").Field("number of binary ids").Got(n).Want("0").Unsupported())
+		t.warn("", flaw.In("text").Field("number of binary ids").Got(n).Want("0").Unsupported())
 	}
 	for i, rec := range t.recs {
 		if err := unreadable(rec, i); err != nil {
@@ -107,13 +108,13 @@ func (t *textWriter) check() error {
 func unreadable(rec *Record, i int) error {
 	switch {
 	case !isLine(rec.Name):
-		return profile.In("text").InRecord(i).Field("function name").Got(quoteLine([]byte(rec.Name))).
+		return flaw.In("text").InRecord(i).Field("function name").Got(quoteLine([]byte(rec.Name))).
 			Want("one line, not empty, that does not begin with '#'").Unsupported()
 	case i == 0 && rec.Name[0] == directiveMark:
-		return profile.In("text").InRecord(i).Field("name of the first function").
+		return flaw.In("text").InRecord(i).Field("name of the first function").
 			Got(quoteLine([]byte(rec.Name))).Want("one that does not look like a directive").Unsupported()
 	case len(rec.Counts) == 0:
-		return profile.In("text").InRecord(i).Field("number of counters").Got("0").Want("at least 1").Unsupported()
+		return flaw.In("text").InRecord(i).Field("number of counters").Got("0").Want("at least 1").Unsupported()
 	}
 	return nil
 }
@@ -206,7 +207,7 @@ func (t *textWriter) warnUnknown(what string, names map[uint64]string, writable 
 		}
 	}
 	if lost > 0 {
-		t.warn("", profile.In("text").Field(what).
+		t.warn("", flaw.In("text").Field(what).
 			Gotf("%d of %d without a name that can be written", lost, len(names)).Want("a name for each").
 			Unsupported())
 	}
@@ -272,7 +273,7 @@ func (t *textWriter) functions() {
 		}
 		if i > 0 && misread(t.recs[i-1], rec.Name) {
 			if t.opt.LLVMCompat {
-				t.warn(rec.Name, profile.In("text").InRecord(i).Field("function name").
+				t.warn(rec.Name, flaw.In("text").InRecord(i).Field("function name").
 					Got(quoteLine([]byte(rec.Name))).
 					Want("one that is not taken for a part of the record before").Unsupported())
 			} else {

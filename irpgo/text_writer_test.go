@@ -13,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/profuse-pgo/profuse/internal/llvmerr"
 	"github.com/profuse-pgo/profuse/internal/oracle"
 	"github.com/profuse-pgo/profuse/profile"
 )
@@ -125,7 +126,7 @@ func TestWriteTextFixturesAgainstLLVM(t *testing.T) {
 			}
 			want, stderr, code := mergeText(t, llvm, data)
 			same := code == 0 && err == nil && bytes.Equal(got, want) ||
-				code == 1 && err != nil && strings.HasPrefix(stderr, "warning: "+textFile+": "+LLVMMessage(err)+"\n")
+				code == 1 && err != nil && strings.HasPrefix(stderr, "warning: "+textFile+": "+llvmerr.Message(err)+"\n")
 			reason, differs := llvmDiffers[filepath.Base(file)]
 			if same == differs {
 				t.Errorf("got error %v and\n%s\nllvm-profdata exits with %d: %s\nand\n%s\nexpected difference: %q",

@@ -2,6 +2,7 @@ package irpgo
 
 import (
 	"github.com/profuse-pgo/profuse/internal/cursor"
+	"github.com/profuse-pgo/profuse/internal/llvmerr"
 )
 
 // A value profile blob, in raw profiles after all sections and in indexed
@@ -31,7 +32,7 @@ func (b *valueBuffer) readValueData(c *cursor.Cursor, v *Values) {
 	start, startPos := c.Offset(), c.Pos()
 	if c.Len() < valueDataHeader {
 		c.Fail(c.At(start).Field("value data").Gotf("%d bytes", c.Len()).Want("at least 8").
-			Because(&InstrError{Code: CodeTruncated}))
+			Because(&llvmerr.Error{Code: llvmerr.Truncated}))
 		return
 	}
 	total := c.U32("value data size")
@@ -40,7 +41,7 @@ func (b *valueBuffer) readValueData(c *cursor.Cursor, v *Values) {
 	case uint64(total) > uint64(c.Len()+valueDataHeader):
 		c.Fail(c.At(start).Field("value data size").Got(total).
 			Wantf("at most the %d bytes left", c.Len()+valueDataHeader).
-			Because(&InstrError{Code: CodeTooLarge}))
+			Because(&llvmerr.Error{Code: llvmerr.TooLarge}))
 	case kinds > NumValueKinds:
 		c.Fail(c.At(start + 4).Field("number of value kinds").Got(kinds).Want("at most 3").
 			Because(malformed("number of value profile kinds is invalid")))
@@ -114,44 +115,6 @@ func (b *valueBuffer) readValueData(c *cursor.Cursor, v *Values) {
 	}
 }
 
-// soundValues returns the size of the little-endian value data that b begins
-// with, 0 if [valueBuffer.readValueData] would find something wrong with it.
-func soundValues(b []byte) (size int) {
-	if len(b) < valueDataHeader {
-		return 0
-	}
-	total, kinds := le.Uint32(b), le.Uint32(b[4:])
-	if total%8 != 0 || total < valueDataHeader || uint64(total) > uint64(len(b)) || kinds > NumValueKinds {
-		return 0
-	}
-	b = b[valueDataHeader:total]
-	seen := uint32(0)
-	for range kinds {
-		if len(b) < valueKindHeader {
-			return 0
-		}
-		kind, sites := le.Uint32(b), le.Uint32(b[4:])
-		b = b[valueKindHeader:]
-		if kind >= NumValueKinds || seen&(1<<kind) != 0 || (uint64(sites)+7)&^7 > uint64(len(b)) {
-			return 0
-		}
-		seen |= 1 << kind
-		pairs := 0
-		for _, n := range b[:sites] {
-			pairs += int(n)
-		}
-		b = b[(sites+7)&^7:]
-		if pairs*valueDataPair > len(b) {
-			return 0
-		}
-		b = b[pairs*valueDataPair:]
-	}
-	if len(b) != 0 {
-		return 0
-	}
-	return int(total)
-}
-
 func overrun(c *cursor.Cursor, at int64, field string, found uint64, left int) {
 	c.Fail(c.At(at).Field(field).Got(found).Wantf("what fits the %d bytes left of the value data", left).
 		Because(malformed("value profile address is greater than total size")))
@@ -202,4 +165,69 @@ func valueDataSize(v *Values) int {
 		}
 	}
 	return n
+}
+
+// valuesOfKind splits valid value data, which begins with the header of a kind
+// that has the given number of sites: the numbers of values per site, the pairs
+// of value and count, and what follows.
+func valuesOfKind(data []byte, sites int) (lengths, pairs, rest []byte) {
+	lengths = data[valueKindHeader : valueKindHeader+sites]
+	data = data[valueKindHeader+(sites+7)&^7:]
+	size := 0
+	for _, n := range lengths {
+		size += int(n) * valueDataPair
+	}
+	return lengths, data[:size], data[size:]
+}
+
+// siteCounts is how many value sites of each kind a record has.
+type siteCounts [NumValueKinds]int32
+
+func (s *siteCounts) any() bool { return s[0]|s[1]|s[2] != 0 }
+func (s *siteCounts) all() int  { return int(s[0]) + int(s[1]) + int(s[2]) }
+
+// split sets v to the first of sites, as many of each kind as s says.
+func (s *siteCounts) split(v *Values, sites []ValueSite) {
+	for k, n := range s {
+		if n > 0 {
+			v[k], sites = sites[:n:n], sites[n:]
+		}
+	}
+}
+
+// read sets s to what the value data at the start of b says and returns the size
+// of the data in bytes. It returns 0 if the data is not laid out as LLVM lays it
+// out: the kinds that have sites, in ascending order.
+func (s *siteCounts) read(bigEndian bool, b []byte) (size int) {
+	*s = siteCounts{}
+	if len(b) < valueDataHeader {
+		return 0
+	}
+	total, kinds := u32(b, bigEndian), u32(b[4:], bigEndian)
+	if total%8 != 0 || total < valueDataHeader || uint64(total) > uint64(len(b)) || kinds > NumValueKinds {
+		return 0
+	}
+	b = b[valueDataHeader:total]
+	for next := uint32(0); kinds > 0; kinds-- {
+		if len(b) < valueKindHeader {
+			return 0
+		}
+		kind, sites := u32(b, bigEndian), u32(b[4:], bigEndian)
+		if kind < next || kind >= NumValueKinds || sites == 0 || valueKindHeader+(uint64(sites)+7)&^7 > uint64(len(b)) {
+			return 0
+		}
+		s[kind], next = int32(sites), kind+1
+		size := valueKindHeader + (int(sites)+7)&^7
+		for _, n := range b[valueKindHeader : valueKindHeader+sites] {
+			size += int(n) * valueDataPair
+		}
+		if size > len(b) {
+			return 0
+		}
+		b = b[size:]
+	}
+	if len(b) > 0 {
+		return 0
+	}
+	return int(total)
 }

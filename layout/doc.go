@@ -42,6 +42,6 @@
 //
 // [Write] returns the symbols that a format cannot express, for example those with
 // a line break, instead of writing them. Errors are those of the writer, of unknown
-// linkers and, from [Image.Evaluate], [ErrEval]. Memory is proportional to the
-// symbols and traces.
+// linkers and, from [Image.Evaluate], of bad options and of traces without a function of
+// the image. Memory is proportional to the symbols and traces.
 package layout

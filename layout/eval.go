@@ -40,9 +40,9 @@ type Score struct {
 	Called, Missing float64
 }
 
-// ErrEval is wrapped by the errors of [Image.Evaluate]: a bad option or weight, or
-// traces without a function of the image.
-var ErrEval = errors.New("cannot evaluate the layout")
+// errEval begins the errors of [Image.Evaluate]: a bad option or weight, or traces
+// without a function of the image.
+var errEval = errors.New("cannot evaluate the layout")
 
 const defaultPage = 4096
 
@@ -54,12 +54,12 @@ func (im *Image) Evaluate(traces []Trace, opt EvalOptions) ([]Score, error) {
 	}
 	for _, size := range sizes {
 		if size == 0 || size&(size-1) != 0 {
-			return nil, fmt.Errorf("%w: page size %d is no power of two", ErrEval, size)
+			return nil, fmt.Errorf("%w: page size %d is no power of two", errEval, size)
 		}
 	}
 	for _, share := range opt.Shares {
 		if !(share > 0 && share <= 100) {
-			return nil, fmt.Errorf("%w: %v%% of first calls", ErrEval, share)
+			return nil, fmt.Errorf("%w: %v%% of first calls", errEval, share)
 		}
 	}
 	scores := make([]Score, len(sizes))
@@ -73,7 +73,7 @@ func (im *Image) Evaluate(traces []Trace, opt EvalOptions) ([]Score, error) {
 			weight = 1
 		}
 		if !(weight > 0) || math.IsInf(weight, 0) {
-			return nil, fmt.Errorf("%w: weight %v", ErrEval, t.Weight)
+			return nil, fmt.Errorf("%w: weight %v", errEval, t.Weight)
 		}
 		called, missing := im.resolve(t.Functions)
 		if len(called) == 0 {
@@ -85,7 +85,7 @@ func (im *Image) Evaluate(traces []Trace, opt EvalOptions) ([]Score, error) {
 		}
 	}
 	if total == 0 {
-		return nil, fmt.Errorf("%w: no trace names a function of the program", ErrEval)
+		return nil, fmt.Errorf("%w: no trace names a function of the program", errEval)
 	}
 	for i := range scores {
 		scores[i].scale(1 / total)

@@ -7,9 +7,9 @@ import (
 
 // depths returns for every stack the number of its frames.
 func (s *Stacks) depths() []uint32 {
-	out := make([]uint32, len(s.nodes)+1)
-	for i, n := range s.nodes {
-		out[i+1] = out[n.caller] + 1
+	out := make([]uint32, len(s.nodes.list)+1)
+	for i, n := range s.nodes.list {
+		out[i+1] = out[n.caller()] + 1
 	}
 	return out
 }
@@ -22,19 +22,19 @@ func (s *Section) arrangeArrays() {
 	// Count, for each node of the tree, the whole stacks that lead through it and
 	// the sum of their depths: they give how many stacks a frame is on, and at what
 	// distance from the leaf.
-	through := make([]uint64, len(st.nodes)+1)
-	depths := make([]uint64, len(st.nodes)+1)
+	through := make([]uint64, len(st.nodes.list)+1)
+	depths := make([]uint64, len(st.nodes.list)+1)
 	for _, w := range st.whole {
 		through[w]++
 		depths[w] += uint64(s.depth[w])
 	}
 	type stat struct{ count, position uint64 }
 	stats := make([]stat, len(st.frames))
-	for i := len(st.nodes); i > 0; i-- {
-		n := st.nodes[i-1]
-		through[n.caller] += through[i]
-		depths[n.caller] += depths[i]
-		f := &stats[n.frame]
+	for i := len(st.nodes.list); i > 0; i-- {
+		n := st.nodes.list[i-1]
+		through[n.caller()] += through[i]
+		depths[n.caller()] += depths[i]
+		f := &stats[n.frame()]
 		f.count += through[i]
 		f.position += depths[i] - through[i]*uint64(s.depth[i])
 	}
@@ -74,10 +74,10 @@ type callTree struct {
 // children returns the tree of the nodes with through above zero. Siblings are sorted
 // by the rank of their frames.
 func (s *Stacks) children(through []uint64, rank []uint32) callTree {
-	first := make([]uint32, len(s.nodes)+2)
-	for i, n := range s.nodes {
+	first := make([]uint32, len(s.nodes.list)+2)
+	for i, n := range s.nodes.list {
 		if through[i+1] > 0 {
-			first[n.caller+1]++
+			first[n.caller()+1]++
 		}
 	}
 	for i := 1; i < len(first); i++ {
@@ -85,16 +85,16 @@ func (s *Stacks) children(through []uint64, rank []uint32) callTree {
 	}
 	sorted := make([]StackIndex, first[len(first)-1])
 	next := slices.Clone(first)
-	for i, n := range s.nodes {
+	for i, n := range s.nodes.list {
 		if through[i+1] > 0 {
-			sorted[next[n.caller]] = StackIndex(i + 1)
-			next[n.caller]++
+			sorted[next[n.caller()]] = StackIndex(i + 1)
+			next[n.caller()]++
 		}
 	}
 	for i := range len(first) - 1 {
 		if group := sorted[first[i]:first[i+1]]; len(group) > 1 {
 			slices.SortFunc(group, func(x, y StackIndex) int {
-				return cmp.Compare(rank[s.nodes[x-1].frame], rank[s.nodes[y-1].frame])
+				return cmp.Compare(rank[s.nodes.list[x-1].frame()], rank[s.nodes.list[y-1].frame()])
 			})
 		}
 	}
@@ -122,7 +122,7 @@ func (b *arrayBuilder) walk() {
 	path := []visit{{0, b.tree.first[0]}}
 	var at []uint32 // by depth less one: where in the array the frame of path is
 	shared := 0     // how many frames of path are in the array as the last stack's
-	s.stackAt = make([]uint32, len(st.nodes)+1)
+	s.stackAt = make([]uint32, len(st.nodes.list)+1)
 	for len(path) > 0 {
 		top := &path[len(path)-1]
 		if top.next < b.tree.first[top.node+1] {
@@ -139,7 +139,7 @@ func (b *arrayBuilder) walk() {
 			}
 			for _, v := range path[shared+1:] {
 				at = append(at, uint32(len(s.array)))
-				s.array = append(s.array, b.place[st.nodes[v.node-1].frame])
+				s.array = append(s.array, b.place[st.nodes.list[v.node-1].frame()])
 			}
 			s.stackAt[top.node] = uint32(len(s.array))
 			s.array = append(s.array, uint32(depth))

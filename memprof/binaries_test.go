@@ -3,12 +3,14 @@ package memprof
 import (
 	"encoding/hex"
 	"errors"
+	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/profuse-pgo/profuse/internal/llvmerr"
 	"github.com/profuse-pgo/profuse/internal/oracle"
 	"github.com/profuse-pgo/profuse/profile"
 	"github.com/profuse-pgo/profuse/symbolize"
@@ -89,7 +91,7 @@ func TestWrongProgram(t *testing.T) {
 				t.Errorf("%s: %v does not name %s", c.name, err, w)
 			}
 		}
-		if got := LLVMWords(err); !strings.HasPrefix(got, c.llvm) {
+		if got := llvmerr.HeapMessage(err); !strings.HasPrefix(got, c.llvm) {
 			t.Errorf("%s: LLVM's words are %q, want %q", c.name, got, c.llvm)
 		}
 	}
@@ -138,7 +140,7 @@ func TestWrongProgramInLLVMsWords(t *testing.T) {
 			t.Errorf("%s: taken", program)
 			continue
 		}
-		if got := "error: " + LLVMWords(err); got != strings.TrimRight(want, "\n") {
+		if got := "error: " + llvmerr.HeapMessage(err); got != strings.TrimRight(want, "\n") {
 			t.Errorf("%s: %q, want %q", program, got, want)
 		}
 	}
@@ -153,15 +155,14 @@ func TestSplitMissing(t *testing.T) {
 	}
 	raw := f.read(t, RawOptions{})
 	b := openBinaries(t, program)
-	split := (*symbolize.SplitError)(nil)
 	for range 2 { // it is not forgotten
-		if _, _, err := raw.Symbolize(b, SymbolizeOptions{}); !errors.As(err, &split) || !strings.Contains(err.Error(), ".dwo") {
+		if _, _, err := raw.Symbolize(b, SymbolizeOptions{}); !errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), ".dwo") {
 			t.Errorf("error %v, want one that names a .dwo file", err)
 		}
 	}
 	var warned error
-	_, _, err := raw.Symbolize(b, SymbolizeOptions{Lenient: true, Warn: func(err error) { warned = err }})
-	if !errors.As(warned, &split) || !errors.Is(err, profile.ErrMismatch) || !strings.Contains(err.Error(), "debug information") {
+	_, _, err := raw.Symbolize(b, SymbolizeOptions{Lenient: true, Warn: func(w profile.Warning) { warned = w.Err }})
+	if !errors.Is(warned, fs.ErrNotExist) || !errors.Is(err, profile.ErrMismatch) || !strings.Contains(err.Error(), "debug information") {
 		t.Errorf("lenient: warned of %v, error %v", warned, err)
 	}
 	withDWP, err := symbolize.OpenPrograms([]string{program}, symbolize.Options{DWP: f.program + ".dwp"})

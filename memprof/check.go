@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"fmt"
 
+	"github.com/profuse-pgo/profuse/internal/flaw"
 	"github.com/profuse-pgo/profuse/internal/saturate"
-	"github.com/profuse-pgo/profuse/profile"
 )
 
 // Check returns what is readable but cannot be right in a profile: records of functions
@@ -77,7 +77,7 @@ type checker struct {
 
 // A finding is the first one about a field.
 type finding struct {
-	problem profile.Problem
+	problem flaw.Problem
 	found   string
 	times   int
 }
@@ -91,7 +91,7 @@ func (c *checker) note(field, found, want string) {
 		c.index = make(map[string]int)
 	}
 	c.index[field] = len(c.first)
-	at := profile.In(cmp.Or(c.section, "memprof")).InRecord(c.record)
+	at := flaw.In(cmp.Or(c.section, "memprof")).InRecord(c.record)
 	c.first = append(c.first, finding{at.Field(field).Want(want), found, 1})
 }
 
@@ -112,37 +112,28 @@ func (c *checker) checkRecord(p *Profile, r *Record) {
 		c.note("sites of function", guid+" without any", "an alloc site or a call site")
 	}
 	for _, a := range r.AllocSites {
-		if !p.Stacks.allocatesIn(a.Stack, r.GUID) {
+		if !p.Stacks.hasFrameOf(a.Stack, r.GUID, true) {
 			c.note("alloc site of function", guid+" that is not among the inlined frames of the allocation", "a record of a function that allocates")
 		}
 		c.checkMIB(&p.MIBs[a.MIB])
 	}
 	for _, s := range r.CallSites {
-		if !p.Stacks.contains(s.Stack, r.GUID) {
+		if !p.Stacks.hasFrameOf(s.Stack, r.GUID, false) {
 			c.note("call site of function", guid+" that is not among its frames", "a call in the function")
 		}
 	}
 }
 
-// allocatesIn reports whether the function is that of the innermost frame, or one that
-// the innermost frame is inlined into.
-func (s *Stacks) allocatesIn(i StackIndex, guid uint64) bool {
+// hasFrameOf reports whether the function is on the stack, with inlined among the
+// innermost frame and those that it is inlined into.
+func (s *Stacks) hasFrameOf(i StackIndex, guid uint64, inlined bool) bool {
 	for f := range s.Walk(i) {
 		frame := s.frames[f]
 		if frame.GUID == guid {
 			return true
 		}
-		if !frame.Inline {
+		if inlined && !frame.Inline {
 			break
-		}
-	}
-	return false
-}
-
-func (s *Stacks) contains(i StackIndex, guid uint64) bool {
-	for f := range s.Walk(i) {
-		if s.frames[f].GUID == guid {
-			return true
 		}
 	}
 	return false

@@ -54,7 +54,7 @@ func (m *MIB) equal(o *MIB) bool {
 	if m.Fields != o.Fields {
 		return false
 	}
-	for f := allocCount; f <= accessHistogram; f++ {
+	for f := range m.Fields.all() {
 		if m.get(f) != o.get(f) {
 			return false
 		}
@@ -73,23 +73,4 @@ func (p *Profile) KnownFields() Schema {
 		}
 	}
 	return s
-}
-
-// AveLifetime returns the average lifetime of the context's blocks in milliseconds, 0
-// without allocations.
-func (m *MIB) AveLifetime() float64 { return m.average(m.TotalLifetime) }
-
-// AveSize returns the average size of the context's blocks in bytes, 0 without
-// allocations.
-func (m *MIB) AveSize() float64 { return m.average(m.TotalSize) }
-
-// AveAccessDensity returns the average number of accesses per byte and second of
-// lifetime of the context's blocks, 0 without allocations. [Thresholds] apply to it.
-func (m *MIB) AveAccessDensity() float64 { return m.average(m.TotalLifetimeAccessDensity) / 100 }
-
-func (m *MIB) average(total uint64) float64 {
-	if m.AllocCount == 0 {
-		return 0
-	}
-	return float64(total) / float64(m.AllocCount)
 }

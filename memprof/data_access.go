@@ -14,10 +14,7 @@ func readDataAccess(c *cursor.Cursor) (*DataAccess, error) {
 	at := c.Offset()
 	numStrings, numCold := c.U64("number of strings"), c.U64("number of cold symbols")
 	table := readStrings(c)
-	if n := uint64(len(table)); c.Err() == nil && (numStrings > n || numCold > n-numStrings) {
-		c.Fail(c.At(at).Field("number of strings").Gotf("%d and %d cold symbols", numStrings, numCold).
-			Wantf("%d together, as in the blob", n).Corrupt())
-	} else if c.Err() == nil && numStrings+numCold != n {
+	if n := uint64(len(table)); c.Err() == nil && (numStrings > n || numCold != n-numStrings) {
 		c.Fail(c.At(at).Field("number of strings").Gotf("%d and %d cold symbols", numStrings, numCold).
 			Wantf("%d together, as in the blob", n).Corrupt())
 	}
@@ -120,17 +117,22 @@ func readStrings(c *cursor.Cursor) []string {
 
 // distinct fails at a value that occurs twice.
 func distinct[T comparable](c *cursor.Cursor, at int64, field string, values []T) []T {
-	if len(values) == 0 {
-		return nil
+	if v, twice := repeated(values); twice {
+		c.Fail(c.At(at).Field(field).Got(v).Want("each once").Corrupt())
 	}
+	return append([]T(nil), values...)
+}
+
+// repeated returns the first value that occurs a second time.
+func repeated[T comparable](values []T) (v T, twice bool) {
 	seen := make(map[T]struct{}, len(values))
 	for _, v := range values {
 		if _, twice := seen[v]; twice {
-			c.Fail(c.At(at).Field(field).Got(v).Want("each once").Corrupt())
+			return v, true
 		}
 		seen[v] = struct{}{}
 	}
-	return values
+	return v, false
 }
 
 // A dataKey identifies the data of a data-access record.

@@ -66,12 +66,12 @@ func TestExtent(t *testing.T) {
 	file := smallSections(t)["v3"]
 	size := int64(len(file))
 	for _, e := range [][2]int64{{-1, size}, {0, size + 1}, {size, size - 1}, {-1 << 63, 1<<63 - 1}, {0, -1}} {
-		_, err := NewIndexedReader(file, e[0], e[1], IndexedOptions{})
+		_, err := NewIndexedReader(file, e[0], e[1], false)
 		if !errors.Is(err, profile.ErrCorrupt) || !strings.Contains(err.Error(), "extent of the section is") {
 			t.Errorf("%d to %d: %v", e[0], e[1], err)
 		}
 	}
-	if _, err := NewIndexedReader(file, size, size, IndexedOptions{}); !errors.Is(err, profile.ErrTruncated) {
+	if _, err := NewIndexedReader(file, size, size, false); !errors.Is(err, profile.ErrTruncated) {
 		t.Errorf("nothing: %v", err)
 	}
 }
@@ -87,7 +87,7 @@ func TestWhatSectionsSay(t *testing.T) {
 	}
 	for version := 1; version <= IndexedVersionMax; version++ {
 		file := writeSection(t, p, WriteOptions{Version: version, Schema: HotColdSchema}, 0)
-		r, err := NewIndexedReader(file, 0, int64(len(file)), IndexedOptions{})
+		r, err := NewIndexedReader(file, 0, int64(len(file)), false)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -115,8 +115,7 @@ func TestWhatSectionsSay(t *testing.T) {
 	}
 	section := edit(smallSections(t)["v3"], 0, 9, 8)
 	_, err := readWhole(section)
-	var ve *VersionError
-	if !errors.As(err, &ve) || ve.Version != 9 || ve.Error() != "MemProf version 9 not supported; requires version between 2 and 4, inclusive" {
+	if !errors.Is(err, profile.ErrUnsupported) || !strings.Contains(err.Error(), "version is 9, want 0 to 4") {
 		t.Errorf("%v", err)
 	}
 }
@@ -131,7 +130,7 @@ func TestKeyTwice(t *testing.T) {
 		t.Fatal(err)
 	}
 	file = bytes.ReplaceAll(file, le.AppendUint64(nil, p.Records[1].GUID), le.AppendUint64(nil, p.Records[0].GUID))
-	r, err := NewIndexedReader(file, 0, int64(len(file)), IndexedOptions{Lenient: true})
+	r, err := NewIndexedReader(file, 0, int64(len(file)), true)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/profuse-pgo/profuse/internal/cursor"
-	"github.com/profuse-pgo/profuse/profile"
+	"github.com/profuse-pgo/profuse/internal/flaw"
 )
 
 // readArrays reads versions 3 and 4.
@@ -15,16 +15,16 @@ func (b *sectionDecoder) readArrays() error {
 	end := uint64(len(b.r.file))
 	switch {
 	case stacks < frames || stacks > end:
-		return profile.In("memprof").Field("offset of the stack array").Gotf("%#x", stacks).
+		return flaw.In("memprof").Field("offset of the stack array").Gotf("%#x", stacks).
 			Wantf("%#x to %#x, within the section", frames, end).Corrupt()
 	case (stacks-frames)%frameSize != 0:
-		return profile.In("memprof").Field("size of the frame array").Got(stacks-frames).
+		return flaw.In("memprof").Field("size of the frame array").Got(stacks-frames).
 			Wantf("a multiple of %d", frameSize).Corrupt()
 	case records < stacks || records > end:
-		return profile.In("memprof").Field("offset of the records").Gotf("%#x", records).
+		return flaw.In("memprof").Field("offset of the records").Gotf("%#x", records).
 			Wantf("%#x to %#x, within the section", stacks, end).Corrupt()
 	case (records-stacks)%4 != 0:
-		return profile.In("memprof").Field("size of the stack array").Got(records - stacks).
+		return flaw.In("memprof").Field("size of the stack array").Got(records - stacks).
 			Want("a multiple of 4").Corrupt()
 	}
 	c := b.r.cursor("memprof frames", int64(frames))
@@ -47,7 +47,7 @@ func (b *sectionDecoder) readArrays() error {
 		return nil
 	}
 	if off[3] <= index || off[3] > end {
-		return profile.In("memprof").Field("offset of the data-access block").Gotf("%#x", off[3]).
+		return flaw.In("memprof").Field("offset of the data-access block").Gotf("%#x", off[3]).
 			Wantf("more than %#x, within the section", index).Corrupt()
 	}
 	var err error

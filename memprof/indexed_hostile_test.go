@@ -32,7 +32,7 @@ func smallSections(t testing.TB) map[string][]byte {
 
 // readWhole reads a file that is nothing but a section.
 func readWhole(file []byte) (*Profile, error) {
-	r, err := NewIndexedReader(file, 0, int64(len(file)), IndexedOptions{})
+	r, err := NewIndexedReader(file, 0, int64(len(file)), false)
 	if err != nil {
 		return nil, err
 	}
@@ -54,7 +54,7 @@ func mustBeSound(t testing.TB, p *Profile, err error) {
 	t.Helper()
 	if err != nil {
 		var fe *profile.FormatError
-		if !errors.As(err, &fe) || profile.Class(err) == err {
+		if !errors.As(err, &fe) || profile.ClassOf(err) == profile.Unreadable {
 			t.Fatalf("%v is no FormatError of a known class", err)
 		}
 		return

@@ -28,7 +28,7 @@ func sectionOf(t testing.TB, file []byte) (start, end int64) {
 func readSection(t testing.TB, file []byte) *Profile {
 	t.Helper()
 	start, end := sectionOf(t, file)
-	r, err := NewIndexedReader(file, start, end, IndexedOptions{})
+	r, err := NewIndexedReader(file, start, end, false)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,11 +2,10 @@ package memprof
 
 import (
 	"bytes"
-	"fmt"
 
 	"github.com/profuse-pgo/profuse/internal/cursor"
+	"github.com/profuse-pgo/profuse/internal/flaw"
 	"github.com/profuse-pgo/profuse/internal/ondisk"
-	"github.com/profuse-pgo/profuse/profile"
 )
 
 // IndexedReader reads the memprof section of an indexed profile, of any
@@ -27,21 +26,15 @@ type IndexedInfo struct {
 	Offset  int64   // of the section in the file, in bytes
 }
 
-// IndexedOptions adjust [NewIndexedReader].
-type IndexedOptions struct {
-	// Lenient accepts hash tables in which lookups would fail.
-	Lenient bool
-}
-
 // NewIndexedReader reads the header of the section at the given offset of an indexed
-// profile. end is the offset of the next section, or the size of the file. Errors are
-// *[profile.FormatError].
-func NewIndexedReader(file []byte, offset, end int64, opt IndexedOptions) (*IndexedReader, error) {
+// profile. end is the offset of the next section, or the size of the file. lenient
+// accepts hash tables in which lookups would fail. Errors are *[profile.FormatError].
+func NewIndexedReader(file []byte, offset, end int64, lenient bool) (*IndexedReader, error) {
 	if offset < 0 || end > int64(len(file)) || offset > end {
-		return nil, profile.At("memprof", offset).Field("extent of the section").Gotf("%#x to %#x", offset, end).
+		return nil, flaw.At("memprof", offset).Field("extent of the section").Gotf("%#x to %#x", offset, end).
 			Wantf("within the file's %#x bytes", len(file)).Corrupt()
 	}
-	r := &IndexedReader{file: file[:end], lenient: opt.Lenient, info: IndexedInfo{Offset: offset}}
+	r := &IndexedReader{file: file[:end], lenient: lenient, info: IndexedInfo{Offset: offset}}
 	c := r.cursor("memprof header", offset)
 	first := c.U64("version")
 	switch {
@@ -49,8 +42,8 @@ func NewIndexedReader(file []byte, offset, end int64, opt IndexedOptions) (*Inde
 		c = r.cursor("memprof header", offset)
 	case first == 0 || first > IndexedVersionMax:
 		if c.Err() == nil {
-			return nil, profile.At("memprof header", offset).Field("version").Got(first).
-				Wantf("0 to %d", IndexedVersionMax).Because(&VersionError{first})
+			return nil, flaw.At("memprof header", offset).Field("version").Got(first).
+				Wantf("0 to %d", IndexedVersionMax).Unsupported()
 		}
 	default:
 		r.info.Version = uint32(first)
@@ -65,17 +58,6 @@ func NewIndexedReader(file []byte, offset, end int64, opt IndexedOptions) (*Inde
 	r.parts = c.Offset()
 	return r, c.Err()
 }
-
-// VersionError is the cause of an error about a section of an unknown version.
-type VersionError struct{ Version uint64 }
-
-// Error returns llvm-profdata 22's text of the error.
-func (e *VersionError) Error() string {
-	return fmt.Sprintf("MemProf version %d not supported; requires version between 2 and 4, inclusive", e.Version)
-}
-
-// Unwrap returns [profile.ErrUnsupported].
-func (e *VersionError) Unwrap() error { return profile.ErrUnsupported }
 
 // cursor returns a cursor at an offset within the section.
 func (r *IndexedReader) cursor(part string, off int64) *cursor.Cursor {
@@ -174,7 +156,7 @@ type seenMIB struct {
 // table opens the hash table at the given offsets, which it checks.
 func (b *sectionDecoder) table(name string, payload, index uint64) (*ondisk.Table, error) {
 	if payload < uint64(b.r.parts) || payload > uint64(len(b.r.file)) {
-		return nil, profile.In("memprof").Field("offset of the "+name).Gotf("%#x", payload).
+		return nil, flaw.In("memprof").Field("offset of the "+name).Gotf("%#x", payload).
 			Wantf("%#x to %#x, within the section", b.r.parts, len(b.r.file)).Corrupt()
 	}
 	return ondisk.Open("memprof "+name, b.r.file, int64(payload), index)
@@ -382,11 +364,7 @@ func (b *sectionDecoder) mib(stack StackIndex, off int64, data []byte) MIBIndex 
 	}
 	m := MIB{Fields: b.schema}
 	for _, f := range b.r.info.Fields {
-		if f.size() == 8 {
-			*m.wide(f) = le.Uint64(data)
-		} else {
-			*m.narrow(f) = le.Uint32(data)
-		}
+		m.put(f, f.read(data))
 		data = data[f.size():]
 	}
 	b.p.MIBs = append(b.p.MIBs, m)

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/profuse-pgo/profuse/internal/cursor"
+	"github.com/profuse-pgo/profuse/internal/flaw"
 	"github.com/profuse-pgo/profuse/profile"
 )
 
@@ -72,7 +73,7 @@ func TestHostileTables(t *testing.T) {
 		_, err := readWhole(c.file)
 		got := formatError(t, err, c.class)
 		want := profile.FormatError{
-			Place: profile.At(c.section, int64(c.offset)).InRecord(c.record), Field: c.field, Found: c.found, Want: c.want,
+			Place: flaw.At(c.section, int64(c.offset)).InRecord(c.record).Place, Field: c.field, Got: c.found, Want: c.want,
 		}
 		if c.want == "" { // how much is left
 			want.Want = got.Want

@@ -5,8 +5,8 @@ import (
 	"math"
 
 	"github.com/profuse-pgo/profuse/internal/cursor"
+	"github.com/profuse-pgo/profuse/internal/flaw"
 	"github.com/profuse-pgo/profuse/internal/ondisk"
-	"github.com/profuse-pgo/profuse/profile"
 )
 
 // Version0 stands for section version 0 in [WriteOptions].
@@ -41,7 +41,7 @@ func (o *WriteOptions) complete(p *Profile) error {
 		version = 0
 	}
 	if version < 0 || version > IndexedVersionMax {
-		return profile.In("memprof").Field("version to write").Got(version).Wantf("0 to %d", IndexedVersionMax).
+		return flaw.In("memprof").Field("version to write").Got(version).Wantf("0 to %d", IndexedVersionMax).
 			Unsupported()
 	}
 	o.Version = version
@@ -59,7 +59,7 @@ func (o *WriteOptions) complete(p *Profile) error {
 		}
 	}
 	if o.Schema&^FullSchema != 0 {
-		return profile.In("memprof").Field("schema to write").Gotf("%#x", uint32(o.Schema)).
+		return flaw.In("memprof").Field("schema to write").Gotf("%#x", uint32(o.Schema)).
 			Wantf("bits of %#x", uint32(FullSchema)).Unsupported()
 	}
 	return nil
@@ -253,7 +253,7 @@ func (t *table) place(at int64, size func(entry int) int) (end int64, err error)
 			continue
 		}
 		if n > math.MaxUint16 {
-			return 0, profile.In("memprof").Field("entries in one bucket of a hash table").Got(n).
+			return 0, flaw.In("memprof").Field("entries in one bucket of a hash table").Got(n).
 				Wantf("at most %d", math.MaxUint16).Unsupported()
 		}
 		t.buckets[b] = uint64(start)
@@ -345,11 +345,7 @@ func (s *Section) recordItem(dst []byte, i int) []byte {
 		dst = s.appendStack(dst, a.Stack)
 		m := &s.p.MIBs[a.MIB]
 		for _, f := range s.fields {
-			if f.size() == 8 {
-				dst = le.AppendUint64(dst, *m.wide(f))
-			} else {
-				dst = le.AppendUint32(dst, *m.narrow(f))
-			}
+			dst = f.append(dst, m.get(f))
 		}
 	}
 	dst = le.AppendUint64(dst, uint64(len(r.CallSites)))

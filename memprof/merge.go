@@ -3,8 +3,10 @@ package memprof
 import (
 	"cmp"
 	"maps"
+	"math"
 	"slices"
 
+	"github.com/profuse-pgo/profuse/internal/flaw"
 	"github.com/profuse-pgo/profuse/profile"
 )
 
@@ -31,14 +33,14 @@ type Added struct {
 // unchanged, in its own order and with equal contexts unmerged.
 //
 // Mergers are not safe for concurrent use. For parallel merging give each
-// worker a [Merger.Fork] and [Merger.Merge] the forks into the first.
+// worker a Merger with the same options, and [Merger.Merge] them into the first.
 type Merger struct {
 	opt    MergeOptions
 	inputs int      // number of inputs that are not empty
 	only   *Profile // the only input so far, of weight 1
 
 	stacks  Stacks
-	records numbering // GUIDs of functions
+	records numbering[uint64] // GUIDs of functions
 	allocs  sites[MIBIndex]
 	calls   sites[calleeList]
 	mibs    []MIB
@@ -54,8 +56,8 @@ type Merger struct {
 
 // sites maps pairs of function and call stack to values.
 type sites[T any] struct {
-	keys   numbering // see siteKey
-	values []T       // by number of the key
+	keys   numbering[uint64] // see siteKey
+	values []T               // by number of the key
 }
 
 // siteKey returns the key of a function, given by its number, and a call stack in it.
@@ -67,13 +69,11 @@ func splitSiteKey(key uint64) (function int32, stack StackIndex) {
 
 // at returns the number of a key, which gets the zero value if it is new.
 func (s *sites[T]) at(key uint64) (n int32, isNew bool) {
-	if n := s.keys.find(key); n >= 0 {
-		return n, false
+	if n, isNew = s.keys.add(key); isNew {
+		var zero T
+		s.values = append(s.values, zero)
 	}
-	s.keys.add(key)
-	var zero T
-	s.values = append(s.values, zero)
-	return int32(len(s.values) - 1), true
+	return n, isNew
 }
 
 // A calleeList is a sorted list of distinct callees.
@@ -82,17 +82,14 @@ type calleeList []uint64
 // NewMerger returns an empty Merger.
 func NewMerger(opt MergeOptions) *Merger { return &Merger{opt: opt} }
 
-// Fork returns an empty Merger for another worker, with the options of m.
-func (m *Merger) Fork() *Merger { return NewMerger(m.opt) }
-
 // AddProfile merges p with the given weight, at least 1. The Merger may keep p:
 // it must not be changed afterwards. name is used in errors and warnings.
 func (m *Merger) AddProfile(name string, p *Profile, weight uint64) (Added, error) {
 	if weight == 0 {
-		return Added{}, profile.File(name).Field("weight").Got(0).Want("at least 1").Mismatch()
+		return Added{}, flaw.File(name).Field("weight").Got(0).Want("at least 1").Mismatch()
 	}
 	if err := p.validate(); err != nil {
-		return Added{}, profile.InFile(err, name)
+		return Added{}, flaw.InFile(err, name)
 	}
 	added := Added{Records: len(p.Records)}
 	if p.Empty() {
@@ -160,28 +157,24 @@ func (m *Merger) add(name string, p *Profile, weight uint64) (cut int) {
 	// Sites that share a MIB in both profiles share the sum, which is computed
 	// once. A MIB without sites is reused, but only for the next input: until then
 	// it identifies a pair.
-	merged := newMergedMIBs(len(p.MIBs))
+	merged := make(map[mibPair]MIBIndex, len(p.MIBs))
 	var released []MIBIndex
 	for i := range p.Records {
 		r := &p.Records[i]
-		function := m.records.find(r.GUID)
-		if function < 0 {
-			m.records.add(r.GUID)
-			function = int32(len(m.records.list) - 1)
-		}
+		function, _ := m.records.add(r.GUID)
 		for _, a := range r.AllocSites {
 			site, isNew := m.allocs.at(siteKey(function, stacks[a.Stack]))
 			pair := mibPair{noMIB, a.MIB}
 			if !isNew {
 				pair.have = m.allocs.values[site]
 			}
-			sum, ok := merged.find(pair)
+			sum, ok := merged[pair]
 			if !ok {
 				var overflow bool
 				if sum, overflow = m.mergeMIB(pair, &p.MIBs[a.MIB], weight); overflow {
 					cut++
 				}
-				merged.add(pair, sum)
+				merged[pair] = sum
 			}
 			m.allocs.values[site] = sum
 			m.uses[sum]++
@@ -217,42 +210,10 @@ func (m *Merger) add(name string, p *Profile, weight uint64) (cut int) {
 	}
 	cut += m.addDataAccess(p.DataAccess, weight)
 	if cut > 0 && m.opt.Warn != nil {
-		m.opt.Warn(profile.Warning{File: name, Err: profile.In("memprof").InFile(name).
-			Field("number of contexts with a sum that outgrew its field and was cut").Got(cut).Want(0).Mismatch()})
+		m.opt.Warn(profile.Warning{File: name, Err: flaw.In("memprof").InFile(name).
+			Field("number of contexts with a sum that outgrew its field and was cut").Got(cut).Want(0).Because(flaw.ErrSaturated)})
 	}
 	return cut
-}
-
-// mergedMIBs caches the sums of pairs. Nearly always, all sites with one MIB of the
-// input have one MIB in the accumulator, so last has the last pair of each.
-type mergedMIBs struct {
-	last   []mergedMIB // by MIB of the input
-	others map[mibPair]MIBIndex
-}
-
-type mergedMIB struct{ have, sum MIBIndex } // sum is noMIB if there is none
-
-func newMergedMIBs(n int) *mergedMIBs {
-	t := &mergedMIBs{last: make([]mergedMIB, n), others: make(map[mibPair]MIBIndex)}
-	for i := range t.last {
-		t.last[i].sum = noMIB
-	}
-	return t
-}
-
-func (t *mergedMIBs) find(p mibPair) (sum MIBIndex, ok bool) {
-	if l := t.last[p.in]; l.sum != noMIB && l.have == p.have {
-		return l.sum, true
-	}
-	sum, ok = t.others[p]
-	return sum, ok
-}
-
-func (t *mergedMIBs) add(p mibPair, sum MIBIndex) {
-	if l := t.last[p.in]; l.sum != noMIB {
-		t.others[mibPair{l.have, p.in}] = l.sum
-	}
-	t.last[p.in] = mergedMIB{p.have, sum}
 }
 
 // mergeMIB returns a place with the sum of a pair.
@@ -292,9 +253,9 @@ func (s *Stacks) addAll(o *Stacks) []StackIndex {
 	for i, f := range o.frames {
 		frames[i] = s.addFrame(f)
 	}
-	stacks := make([]StackIndex, len(o.nodes)+1)
-	for i, n := range o.nodes {
-		stacks[i+1] = s.push(stacks[n.caller], frames[n.frame])
+	stacks := make([]StackIndex, len(o.nodes.list)+1)
+	for i, n := range o.nodes.list {
+		stacks[i+1] = s.push(stacks[n.caller()], frames[n.frame()])
 	}
 	return stacks
 }
@@ -313,7 +274,7 @@ func (m *Merger) addDataAccess(d *DataAccess, weight uint64) (cut int) {
 			m.data[in.key()] = to
 		}
 		var o overflowing
-		o.add64(&to.AccessCount, in.AccessCount, weight)
+		to.AccessCount = o.add(to.AccessCount, in.AccessCount, weight, math.MaxUint64)
 		if o.happened {
 			cut++
 		}

@@ -91,17 +91,17 @@ func sitesOf(s []orderedSite, record int32) int {
 // their frames from the outermost on, and their frames, sorted by their fields. It
 // returns the index in to of each stack of s.
 func (s *Stacks) canonical(used []bool, to *Stacks) []StackIndex {
-	through := make([]uint64, len(s.nodes)+1)
-	for i := len(s.nodes); i > 0; i-- {
+	through := make([]uint64, len(s.nodes.list)+1)
+	for i := len(s.nodes.list); i > 0; i-- {
 		if used[i] || through[i] > 0 {
 			through[i] = 1
-			through[s.nodes[i-1].caller] = 1
+			through[s.nodes.list[i-1].caller()] = 1
 		}
 	}
 	wanted := make([]bool, len(s.frames))
-	for i, n := range s.nodes {
+	for i, n := range s.nodes.list {
 		if through[i+1] > 0 {
-			wanted[n.frame] = true
+			wanted[n.frame()] = true
 		}
 	}
 	order := make([]FrameIndex, 0, len(s.frames))
@@ -117,15 +117,15 @@ func (s *Stacks) canonical(used []bool, to *Stacks) []StackIndex {
 		to.addFrame(s.frames[f])
 	}
 	tree := s.children(through, rank)
-	out := make([]StackIndex, len(s.nodes)+1)
+	out := make([]StackIndex, len(s.nodes.list)+1)
 	// Depth first: todo is the stack of nodes to visit, the next one last.
 	todo := []StackIndex{0}
 	for len(todo) > 0 {
 		node := todo[len(todo)-1]
 		todo = todo[:len(todo)-1]
 		if node != 0 {
-			n := s.nodes[node-1]
-			out[node] = to.push(out[n.caller], FrameIndex(rank[n.frame]))
+			n := s.nodes.list[node-1]
+			out[node] = to.push(out[n.caller()], FrameIndex(rank[n.frame()]))
 		}
 		group := tree.sorted[tree.first[node]:tree.first[node+1]]
 		for i := len(group) - 1; i >= 0; i-- {

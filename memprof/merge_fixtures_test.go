@@ -60,7 +60,7 @@ func TestMergeFixtures(t *testing.T) {
 		}
 		t.Run(fmt.Sprint(n), func(t *testing.T) {
 			root := NewMerger(MergeOptions{Warn: func(w profile.Warning) { t.Errorf("unexpected warning %v", w) }})
-			forks := []*Merger{root, root.Fork(), root.Fork()}
+			forks := []*Merger{root, NewMerger(root.opt), NewMerger(root.opt)}
 			for i, in := range picked {
 				if _, err := forks[rng.IntN(3)].AddProfile(picks[i], in.p, in.weight); err != nil {
 					t.Fatal(err)

@@ -12,16 +12,15 @@ import (
 // reports whether a sum saturated.
 func (m *MIB) follow(later *MIB) (overflow bool) {
 	o := overflowing{}
-	m.addSums(later, 1, &o)
-	m.joinExtremes(later)
+	m.join(later, 1, total|least|greatest, &o)
 	if later.AllocTimestamp < m.DeallocTimestamp {
-		o.add32(&m.NumLifetimeOverlaps, 1, 1)
+		m.put(numLifetimeOverlaps, o.add(uint64(m.NumLifetimeOverlaps), 1, 1, math.MaxUint32))
 	}
 	if later.AllocCPUID == m.AllocCPUID {
-		o.add32(&m.NumSameAllocCPU, 1, 1)
+		m.put(numSameAllocCPU, o.add(uint64(m.NumSameAllocCPU), 1, 1, math.MaxUint32))
 	}
 	if later.DeallocCPUID == m.DeallocCPUID {
-		o.add32(&m.NumSameDeallocCPU, 1, 1)
+		m.put(numSameDeallocCPU, o.add(uint64(m.NumSameDeallocCPU), 1, 1, math.MaxUint32))
 	}
 	m.AllocTimestamp, m.DeallocTimestamp = later.AllocTimestamp, later.DeallocTimestamp
 	m.AllocCPUID, m.DeallocCPUID = later.AllocCPUID, later.DeallocCPUID
@@ -46,9 +45,7 @@ func (m *MIB) merge(o *MIB, weight uint64) (overflow bool) {
 	c.keep(m.Fields)
 	m.keep(o.Fields)
 	of := overflowing{}
-	m.addSums(&c, weight, &of)
-	m.joinExtremes(&c)
-	m.addCoincidences(&c, weight, &of)
+	m.join(&c, weight, total|coincidence|least|greatest, &of)
 	m.AllocTimestamp = max(m.AllocTimestamp, c.AllocTimestamp)
 	m.DeallocTimestamp = max(m.DeallocTimestamp, c.DeallocTimestamp)
 	if m.AllocCPUID != c.AllocCPUID {
@@ -82,8 +79,8 @@ func (m *MIB) keep(s Schema) {
 	if m.Fields&^s == 0 {
 		return
 	}
-	for _, f := range (m.Fields &^ s).Fields() {
-		m.set(f, 0)
+	for f := range (m.Fields &^ s).all() {
+		m.put(f, 0)
 	}
 	m.Fields &= s
 	if !m.Fields.Has(accessHistogramSize) {
@@ -91,35 +88,19 @@ func (m *MIB) keep(s Schema) {
 	}
 }
 
-func (m *MIB) addSums(n *MIB, weight uint64, o *overflowing) {
-	o.add32(&m.AllocCount, n.AllocCount, weight)
-	o.add64(&m.TotalAccessCount, n.TotalAccessCount, weight)
-	o.add64(&m.TotalSize, n.TotalSize, weight)
-	o.add64(&m.TotalLifetime, n.TotalLifetime, weight)
-	o.add64(&m.TotalAccessDensity, n.TotalAccessDensity, weight)
-	o.add64(&m.TotalLifetimeAccessDensity, n.TotalLifetimeAccessDensity, weight)
-}
-
-// addCoincidences adds how often a block overlapped its predecessor or shared a CPU with
-// it (NumLifetimeOverlaps, NumSame…).
-func (m *MIB) addCoincidences(n *MIB, weight uint64, o *overflowing) {
-	o.add32(&m.NumMigratedCPU, n.NumMigratedCPU, weight)
-	o.add32(&m.NumLifetimeOverlaps, n.NumLifetimeOverlaps, weight)
-	o.add32(&m.NumSameAllocCPU, n.NumSameAllocCPU, weight)
-	o.add32(&m.NumSameDeallocCPU, n.NumSameDeallocCPU, weight)
-}
-
-func (m *MIB) joinExtremes(n *MIB) {
-	m.MinAccessCount = min(m.MinAccessCount, n.MinAccessCount)
-	m.MaxAccessCount = max(m.MaxAccessCount, n.MaxAccessCount)
-	m.MinSize = min(m.MinSize, n.MinSize)
-	m.MaxSize = max(m.MaxSize, n.MaxSize)
-	m.MinLifetime = min(m.MinLifetime, n.MinLifetime)
-	m.MaxLifetime = max(m.MaxLifetime, n.MaxLifetime)
-	m.MinAccessDensity = min(m.MinAccessDensity, n.MinAccessDensity)
-	m.MaxAccessDensity = max(m.MaxAccessDensity, n.MaxAccessDensity)
-	m.MinLifetimeAccessDensity = min(m.MinLifetimeAccessDensity, n.MinLifetimeAccessDensity)
-	m.MaxLifetimeAccessDensity = max(m.MaxLifetimeAccessDensity, n.MaxLifetimeAccessDensity)
+// join merges, weight times, the fields with one of the rules. Both MIBs have the same
+// fields.
+func (m *MIB) join(n *MIB, weight uint64, rules rule, o *overflowing) {
+	for f := range m.Fields.all() {
+		switch v := n.get(f); fieldTraits[f].rule & rules {
+		case total, coincidence:
+			m.put(f, o.add(m.get(f), v, weight, f.largest()))
+		case least:
+			m.put(f, min(m.get(f), v))
+		case greatest:
+			m.put(f, max(m.get(f), v))
+		}
+	}
 }
 
 // joinHistogram adds histograms bucket by bucket; the result has the size of the longer
@@ -136,7 +117,7 @@ func (m *MIB) joinHistogram(n *MIB, weight uint64, o *overflowing) {
 		m.Histogram = append(m.Histogram[:len(m.Histogram):len(m.Histogram)], make([]uint64, short)...)
 	}
 	for i, v := range n.Histogram {
-		o.add64(&m.Histogram[i], v, weight)
+		m.Histogram[i] = o.add(m.Histogram[i], v, weight, math.MaxUint64)
 	}
 }
 
@@ -149,19 +130,9 @@ func (o *overflowing) mul(a, b uint64) uint64 {
 	return product
 }
 
-// add64 adds n, weight times.
-func (o *overflowing) add64(to *uint64, n, weight uint64) {
-	sum, cut := saturate.AddScaled(*to, n, weight)
-	o.happened = o.happened || cut
-	*to = sum
-}
-
-// add32 adds n, weight times.
-func (o *overflowing) add32(to *uint32, n uint32, weight uint64) {
-	sum, _ := saturate.AddScaled(uint64(*to), uint64(n), weight)
-	if sum > math.MaxUint32 {
-		o.happened = true
-		sum = math.MaxUint32
-	}
-	*to = uint32(sum)
+// add returns a plus n, weight times, at most the largest value.
+func (o *overflowing) add(a, n, weight, largest uint64) uint64 {
+	sum, cut := saturate.AddScaled(a, n, weight)
+	o.happened = o.happened || cut || sum > largest
+	return min(sum, largest)
 }

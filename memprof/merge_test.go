@@ -318,7 +318,7 @@ func TestMergeInAnyOrder(t *testing.T) {
 					t.Fatalf("seed %d: depends on the grouping", seed)
 				}
 				root := NewMerger(MergeOptions{})
-				forks := []*Merger{root, root.Fork(), root.Fork()}
+				forks := []*Merger{root, NewMerger(root.opt), NewMerger(root.opt)}
 				for i, in := range inputs {
 					if _, err := forks[rng.IntN(len(forks))].AddProfile(fmt.Sprint(i), in.p, in.weight); err != nil {
 						t.Fatal(err)
@@ -369,7 +369,7 @@ func TestMergeOfSection(t *testing.T) {
 		}
 		want := content(t, mergeAll(t, inputs))
 		section := writeSection(t, inputs[1].p, WriteOptions{Version: version, Schema: FullSchema}, 0)
-		r, err := NewIndexedReader(section, 0, int64(len(section)), IndexedOptions{})
+		r, err := NewIndexedReader(section, 0, int64(len(section)), false)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -388,7 +388,7 @@ func TestSingleInputStays(t *testing.T) {
 	p := randomInputs(1, mergeShapes["hot and cold"], 1, 1)[0].p
 	want := content(t, p)
 	m := NewMerger(MergeOptions{})
-	fork := m.Fork()
+	fork := NewMerger(m.opt)
 	for _, in := range []*Profile{{}, p, {}} {
 		if _, err := fork.AddProfile("", in, 1); err != nil {
 			t.Fatal(err)

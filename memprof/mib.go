@@ -1,5 +1,12 @@
 package memprof
 
+import (
+	"iter"
+	"math/bits"
+	"slices"
+	"unsafe"
+)
+
 // Field is one field of a [MIB], by its number in the file formats (Meta of
 // LLVM's MIBEntryDef.inc).
 type Field int
@@ -38,38 +45,52 @@ const (
 	numFields = int(accessHistogram) + 1
 )
 
-// fieldTraits are name and size in bytes of every field, as in the formats.
+// A rule says how two values of a field become one in a merge.
+type rule uint8
+
+const (
+	total       rule = 1 << iota // they add up
+	coincidence                  // they add up, but not over the dumps of a process
+	least
+	greatest
+	other // see MIB.merge and MIB.follow
+)
+
+// fieldTraits describe every field: name and size in bytes as in the formats, its
+// place in a MIB, and how it is merged.
 var fieldTraits = [numFields]struct {
-	name string
-	size int
+	name  string
+	size  int
+	place uintptr
+	rule  rule
 }{
-	allocCount:                 {"AllocCount", 4},
-	TotalAccessCount:           {"TotalAccessCount", 8},
-	minAccessCount:             {"MinAccessCount", 8},
-	maxAccessCount:             {"MaxAccessCount", 8},
-	totalSize:                  {"TotalSize", 8},
-	minSize:                    {"MinSize", 4},
-	maxSize:                    {"MaxSize", 4},
-	allocTimestamp:             {"AllocTimestamp", 4},
-	deallocTimestamp:           {"DeallocTimestamp", 4},
-	totalLifetime:              {"TotalLifetime", 8},
-	minLifetime:                {"MinLifetime", 4},
-	maxLifetime:                {"MaxLifetime", 4},
-	allocCPUID:                 {"AllocCpuId", 4},
-	deallocCPUID:               {"DeallocCpuId", 4},
-	numMigratedCPU:             {"NumMigratedCpu", 4},
-	numLifetimeOverlaps:        {"NumLifetimeOverlaps", 4},
-	numSameAllocCPU:            {"NumSameAllocCpu", 4},
-	numSameDeallocCPU:          {"NumSameDeallocCpu", 4},
-	dataTypeID:                 {"DataTypeId", 8},
-	totalAccessDensity:         {"TotalAccessDensity", 8},
-	minAccessDensity:           {"MinAccessDensity", 4},
-	maxAccessDensity:           {"MaxAccessDensity", 4},
-	totalLifetimeAccessDensity: {"TotalLifetimeAccessDensity", 8},
-	minLifetimeAccessDensity:   {"MinLifetimeAccessDensity", 4},
-	maxLifetimeAccessDensity:   {"MaxLifetimeAccessDensity", 4},
-	accessHistogramSize:        {"AccessHistogramSize", 4},
-	accessHistogram:            {"AccessHistogram", 8},
+	allocCount:                 {"AllocCount", 4, unsafe.Offsetof(MIB{}.AllocCount), total},
+	TotalAccessCount:           {"TotalAccessCount", 8, unsafe.Offsetof(MIB{}.TotalAccessCount), total},
+	minAccessCount:             {"MinAccessCount", 8, unsafe.Offsetof(MIB{}.MinAccessCount), least},
+	maxAccessCount:             {"MaxAccessCount", 8, unsafe.Offsetof(MIB{}.MaxAccessCount), greatest},
+	totalSize:                  {"TotalSize", 8, unsafe.Offsetof(MIB{}.TotalSize), total},
+	minSize:                    {"MinSize", 4, unsafe.Offsetof(MIB{}.MinSize), least},
+	maxSize:                    {"MaxSize", 4, unsafe.Offsetof(MIB{}.MaxSize), greatest},
+	allocTimestamp:             {"AllocTimestamp", 4, unsafe.Offsetof(MIB{}.AllocTimestamp), other},
+	deallocTimestamp:           {"DeallocTimestamp", 4, unsafe.Offsetof(MIB{}.DeallocTimestamp), other},
+	totalLifetime:              {"TotalLifetime", 8, unsafe.Offsetof(MIB{}.TotalLifetime), total},
+	minLifetime:                {"MinLifetime", 4, unsafe.Offsetof(MIB{}.MinLifetime), least},
+	maxLifetime:                {"MaxLifetime", 4, unsafe.Offsetof(MIB{}.MaxLifetime), greatest},
+	allocCPUID:                 {"AllocCpuId", 4, unsafe.Offsetof(MIB{}.AllocCPUID), other},
+	deallocCPUID:               {"DeallocCpuId", 4, unsafe.Offsetof(MIB{}.DeallocCPUID), other},
+	numMigratedCPU:             {"NumMigratedCpu", 4, unsafe.Offsetof(MIB{}.NumMigratedCPU), coincidence},
+	numLifetimeOverlaps:        {"NumLifetimeOverlaps", 4, unsafe.Offsetof(MIB{}.NumLifetimeOverlaps), coincidence},
+	numSameAllocCPU:            {"NumSameAllocCpu", 4, unsafe.Offsetof(MIB{}.NumSameAllocCPU), coincidence},
+	numSameDeallocCPU:          {"NumSameDeallocCpu", 4, unsafe.Offsetof(MIB{}.NumSameDeallocCPU), coincidence},
+	dataTypeID:                 {"DataTypeId", 8, unsafe.Offsetof(MIB{}.DataTypeID), other},
+	totalAccessDensity:         {"TotalAccessDensity", 8, unsafe.Offsetof(MIB{}.TotalAccessDensity), total},
+	minAccessDensity:           {"MinAccessDensity", 4, unsafe.Offsetof(MIB{}.MinAccessDensity), least},
+	maxAccessDensity:           {"MaxAccessDensity", 4, unsafe.Offsetof(MIB{}.MaxAccessDensity), greatest},
+	totalLifetimeAccessDensity: {"TotalLifetimeAccessDensity", 8, unsafe.Offsetof(MIB{}.TotalLifetimeAccessDensity), total},
+	minLifetimeAccessDensity:   {"MinLifetimeAccessDensity", 4, unsafe.Offsetof(MIB{}.MinLifetimeAccessDensity), least},
+	maxLifetimeAccessDensity:   {"MaxLifetimeAccessDensity", 4, unsafe.Offsetof(MIB{}.MaxLifetimeAccessDensity), greatest},
+	accessHistogramSize:        {"AccessHistogramSize", 4, unsafe.Offsetof(MIB{}.AccessHistogramSize), other},
+	accessHistogram:            {"AccessHistogram", 8, unsafe.Offsetof(MIB{}.AccessHistogram), other},
 }
 
 // String returns LLVM's name of the field.
@@ -82,6 +103,25 @@ func (f Field) String() string {
 
 // size returns the number of bytes of the field in the formats, 4 or 8.
 func (f Field) size() int { return fieldTraits[f].size }
+
+// largest returns the largest value that the field holds.
+func (f Field) largest() uint64 { return 1<<(8*f.size()) - 1 }
+
+// read decodes the field at the start of b.
+func (f Field) read(b []byte) uint64 {
+	if f.size() == 8 {
+		return le.Uint64(b)
+	}
+	return uint64(le.Uint32(b))
+}
+
+// append encodes a value of the field.
+func (f Field) append(dst []byte, v uint64) []byte {
+	if f.size() == 8 {
+		return le.AppendUint64(dst, v)
+	}
+	return le.AppendUint32(dst, uint32(v))
+}
 
 // Schema is a set of fields, bit n for field n.
 type Schema uint32
@@ -101,14 +141,17 @@ const (
 func (s Schema) Has(f Field) bool { return s&(1<<f) != 0 }
 
 // Fields returns the fields in ascending order.
-func (s Schema) Fields() []Field {
-	var out []Field
-	for f := allocCount; f <= accessHistogram; f++ {
-		if s.Has(f) {
-			out = append(out, f)
+func (s Schema) Fields() []Field { return slices.Collect(s.all()) }
+
+// all iterates over the fields in ascending order.
+func (s Schema) all() iter.Seq[Field] {
+	return func(yield func(Field) bool) {
+		for ; s != 0; s &= s - 1 {
+			if !yield(Field(bits.TrailingZeros32(uint32(s)))) {
+				return
+			}
 		}
 	}
-	return out
 }
 
 // A MIB is a memory information block: the measurements of all blocks allocated in one
@@ -154,92 +197,28 @@ type MIB struct {
 	Histogram []uint64
 }
 
+// at returns the place of a field, a uint32 or uint64 as its size says.
+func (m *MIB) at(f Field) unsafe.Pointer { return unsafe.Add(unsafe.Pointer(m), fieldTraits[f].place) }
+
 // get returns the value of a field.
 func (m *MIB) get(f Field) uint64 {
-	if p := m.wide(f); p != nil {
-		return *p
+	if f.size() == 8 {
+		return *(*uint64)(m.at(f))
 	}
-	if p := m.narrow(f); p != nil {
-		return uint64(*p)
-	}
-	return 0
+	return uint64(*(*uint32)(m.at(f)))
 }
 
-// set sets a field, cut to its size, and marks it known.
-func (m *MIB) set(f Field, v uint64) {
-	if p := m.wide(f); p != nil {
-		*p = v
-	} else if p := m.narrow(f); p != nil {
-		*p = uint32(v)
+// put sets a field, cut to its size.
+func (m *MIB) put(f Field, v uint64) {
+	if f.size() == 8 {
+		*(*uint64)(m.at(f)) = v
 	} else {
-		return
+		*(*uint32)(m.at(f)) = uint32(v)
 	}
+}
+
+// set is put for a field that is known from then on.
+func (m *MIB) set(f Field, v uint64) {
+	m.put(f, v)
 	m.Fields |= 1 << f
-}
-
-func (m *MIB) wide(f Field) *uint64 {
-	switch f {
-	case TotalAccessCount:
-		return &m.TotalAccessCount
-	case minAccessCount:
-		return &m.MinAccessCount
-	case maxAccessCount:
-		return &m.MaxAccessCount
-	case totalSize:
-		return &m.TotalSize
-	case totalLifetime:
-		return &m.TotalLifetime
-	case dataTypeID:
-		return &m.DataTypeID
-	case totalAccessDensity:
-		return &m.TotalAccessDensity
-	case totalLifetimeAccessDensity:
-		return &m.TotalLifetimeAccessDensity
-	case accessHistogram:
-		return &m.AccessHistogram
-	}
-	return nil
-}
-
-// narrow returns the place of a 32-bit field, or nil for a 64-bit field.
-func (m *MIB) narrow(f Field) *uint32 {
-	switch f {
-	case allocCount:
-		return &m.AllocCount
-	case minSize:
-		return &m.MinSize
-	case maxSize:
-		return &m.MaxSize
-	case allocTimestamp:
-		return &m.AllocTimestamp
-	case deallocTimestamp:
-		return &m.DeallocTimestamp
-	case minLifetime:
-		return &m.MinLifetime
-	case maxLifetime:
-		return &m.MaxLifetime
-	case allocCPUID:
-		return &m.AllocCPUID
-	case deallocCPUID:
-		return &m.DeallocCPUID
-	case numMigratedCPU:
-		return &m.NumMigratedCPU
-	case numLifetimeOverlaps:
-		return &m.NumLifetimeOverlaps
-	case numSameAllocCPU:
-		return &m.NumSameAllocCPU
-	case numSameDeallocCPU:
-		return &m.NumSameDeallocCPU
-	case minAccessDensity:
-		return &m.MinAccessDensity
-	case maxAccessDensity:
-		return &m.MaxAccessDensity
-	case minLifetimeAccessDensity:
-		return &m.MinLifetimeAccessDensity
-	case maxLifetimeAccessDensity:
-		return &m.MaxLifetimeAccessDensity
-	case accessHistogramSize:
-		return &m.AccessHistogramSize
-	}
-	return nil
 }

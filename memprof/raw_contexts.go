@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/profuse-pgo/profuse/internal/cursor"
+	"github.com/profuse-pgo/profuse/internal/llvmerr"
 	"github.com/profuse-pgo/profuse/profile"
 )
 
@@ -19,7 +20,7 @@ type rawStack struct {
 // A stackTable holds the stacks of a dump.
 type stackTable struct {
 	stacks []rawStack
-	ids    numbering
+	ids    numbering[uint64]
 }
 
 func readStacks(c *cursor.Cursor) (stackTable, error) {
@@ -32,10 +33,10 @@ func readStacks(c *cursor.Cursor) (stackTable, error) {
 		depth := c.Count(c.U64("NumPCs"), 8, "NumPCs")
 		c.Skip(8*uint64(depth), "PCs")
 		if depth > math.MaxInt32 {
-			c.Fail(c.At(at + 8).Field("NumPCs").Got(depth).Want("less than 2^31").Because(errRawMalformed))
+			c.Fail(c.At(at + 8).Field("NumPCs").Got(depth).Want("less than 2^31").Because(llvmerr.HeapMalformed))
 		}
-		if c.Err() == nil && !t.ids.add(id) {
-			c.Fail(c.At(at).Field("StackId").Gotf("%#x again", id).Want("another than before").Because(errRawStacks))
+		if _, isNew := t.ids.add(id); c.Err() == nil && !isNew {
+			c.Fail(c.At(at).Field("StackId").Gotf("%#x again", id).Want("another than before").Because(llvmerr.HeapStacks))
 		}
 		t.stacks = append(t.stacks, rawStack{at + rawStackHeader, uint32(depth)})
 	}
@@ -73,7 +74,7 @@ func (r *rawReader) readMIBs(c *cursor.Cursor, version int, t stackTable) (int, 
 		i := t.find(c.Record, id)
 		if i < 0 {
 			c.Fail(c.At(at).Field("StackId").Gotf("%#x", id).Want("that of a stack of the dump").
-				Because(newRawError(fmt.Sprintf(malformed+": memprof callstack record does not contain id: %d", id), profile.ErrCorrupt)))
+				Because(&llvmerr.HeapError{Text: fmt.Sprintf(llvmerr.HeapMalformed.Text+": memprof callstack record does not contain id: %d", id), Class: profile.ErrCorrupt}))
 			break
 		}
 		ctx := rawContext{
@@ -116,7 +117,7 @@ func (r *rawReader) merge(to int32, ctx *rawContext) error {
 	p := r.p
 	c := &p.contexts[to]
 	if c.depth != ctx.depth || !bytes.Equal(p.pcs(c), p.pcs(ctx)) {
-		return errRawStacks
+		return llvmerr.HeapStacks
 	}
 	if c.merged < 0 {
 		var m MIB
@@ -133,7 +134,7 @@ func (r *rawReader) merge(to int32, ctx *rawContext) error {
 		// The counts of coincidences within later dumps are as valid as those
 		// within the first.
 		var o overflowing
-		m.addCoincidences(&later, 1, &o)
+		m.join(&later, 1, coincidence, &o)
 		overflow = overflow || o.happened
 	}
 	if overflow && r.opt.Overflow != nil {
@@ -148,46 +149,20 @@ func (r *rawReader) merge(to int32, ctx *rawContext) error {
 // The runtime of raw version 1 leaves DataTypeId uninitialized, so the field counts as
 // unknown. By a bug in that runtime its MaxAccessCount is a minimum.
 func decodeRawMIB(m *MIB, b []byte, version int) {
-	*m = MIB{
-		AllocCount:          le.Uint32(b[0:]),
-		TotalAccessCount:    le.Uint64(b[4:]),
-		MinAccessCount:      le.Uint64(b[12:]),
-		MaxAccessCount:      le.Uint64(b[20:]),
-		TotalSize:           le.Uint64(b[28:]),
-		MinSize:             le.Uint32(b[36:]),
-		MaxSize:             le.Uint32(b[40:]),
-		AllocTimestamp:      le.Uint32(b[44:]),
-		DeallocTimestamp:    le.Uint32(b[48:]),
-		TotalLifetime:       le.Uint64(b[52:]),
-		MinLifetime:         le.Uint32(b[60:]),
-		MaxLifetime:         le.Uint32(b[64:]),
-		AllocCPUID:          le.Uint32(b[68:]),
-		DeallocCPUID:        le.Uint32(b[72:]),
-		NumMigratedCPU:      le.Uint32(b[76:]),
-		NumLifetimeOverlaps: le.Uint32(b[80:]),
-		NumSameAllocCPU:     le.Uint32(b[84:]),
-		NumSameDeallocCPU:   le.Uint32(b[88:]),
-		Fields:              rawSchema1 &^ (1 << dataTypeID),
+	schema := FullSchema
+	switch version {
+	case 1:
+		schema = rawSchema1 &^ (1 << dataTypeID)
+	case 2, 3:
+		schema = fullSchema16
 	}
-	if version == 1 {
-		return
+	*m = MIB{Fields: schema}
+	rest := b
+	for f := range schema.all() {
+		m.put(f, f.read(rest))
+		rest = rest[f.size():]
 	}
-	m.DataTypeID = le.Uint64(b[92:])
-	m.TotalAccessDensity = le.Uint64(b[100:])
-	m.MinAccessDensity = le.Uint32(b[108:])
-	m.MaxAccessDensity = le.Uint32(b[112:])
-	m.TotalLifetimeAccessDensity = le.Uint64(b[116:])
-	m.MinLifetimeAccessDensity = le.Uint32(b[124:])
-	m.MaxLifetimeAccessDensity = le.Uint32(b[128:])
-	m.Fields = fullSchema16
-	l := &rawLayouts[version]
-	if l.bucket == 0 {
-		return
-	}
-	m.AccessHistogramSize = le.Uint32(b[histogramSizeAt:])
-	m.AccessHistogram = le.Uint64(b[histogramSizeAt+4:])
-	m.Fields = FullSchema
-	if m.AccessHistogramSize > 0 {
+	if l := &rawLayouts[version]; m.AccessHistogramSize > 0 {
 		m.Histogram = appendHistogram(nil, b[l.mib:l.mib+int(m.AccessHistogramSize)*l.bucket], l.bucket)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/profuse-pgo/profuse/internal/llvmerr"
 	"github.com/profuse-pgo/profuse/internal/oracle"
 	"github.com/profuse-pgo/profuse/profile"
 )
@@ -39,8 +40,8 @@ func exerciseRaw(t testing.TB, data []byte, programs *Binaries) (ok bool) {
 		p, err := ReadRaw("hostile", data, RawOptions{LLVMCompat: compat})
 		var fe *profile.FormatError
 		if err != nil {
-			if !errors.As(err, &fe) || fe.File != "hostile" || LLVMWords(err) == "" ||
-				fe.Class() != profile.ErrEmpty && (fe.Field == "" || fe.Offset < 0 || fe.Offset > int64(len(data))) {
+			if !errors.As(err, &fe) || fe.File != "hostile" || llvmerr.HeapMessage(err) == "" ||
+				profile.ClassOf(fe) != profile.ErrEmpty && (fe.Field == "" || fe.Offset < 0 || fe.Offset > int64(len(data))) {
 				t.Errorf("error %#v", err)
 			}
 			continue

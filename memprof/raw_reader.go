@@ -9,6 +9,8 @@ import (
 	"slices"
 
 	"github.com/profuse-pgo/profuse/internal/cursor"
+	"github.com/profuse-pgo/profuse/internal/flaw"
+	"github.com/profuse-pgo/profuse/internal/llvmerr"
 	"github.com/profuse-pgo/profuse/profile"
 )
 
@@ -95,18 +97,18 @@ const maxRawFile = 8 << 30
 // allocates memory. Errors are *[profile.FormatError].
 func ReadRaw(name string, data []byte, opt RawOptions) (*RawProfile, error) {
 	if len(data) == 0 {
-		return nil, profile.File(name).Because(newRawError(errRawMagic.Text, profile.ErrEmpty))
+		return nil, flaw.File(name).Because(&llvmerr.HeapError{Text: llvmerr.HeapMagic.Text, Class: profile.ErrEmpty})
 	}
 	if int64(len(data)) > maxRawFile {
-		return nil, profile.InFile(profile.In("").Field("size of the file").Got(len(data)).
+		return nil, flaw.File(name).Field("size of the file").Got(len(data)).
 			Wantf("at most %d", int64(maxRawFile)).
-			Because(newRawError(malformed, profile.ErrUnsupported)), name)
+			Because(&llvmerr.HeapError{Text: llvmerr.HeapMalformed.Text, Class: profile.ErrUnsupported})
 	}
 	r := rawReader{p: &RawProfile{Name: name, data: data}, opt: opt}
 	for off := int64(0); off < int64(len(data)); {
 		d, err := r.dump(off)
 		if err != nil {
-			return nil, profile.InFile(inDump(err, len(r.p.Dumps)), name)
+			return nil, flaw.InFile(inDump(err, len(r.p.Dumps)), name)
 		}
 		r.p.Dumps = append(r.p.Dumps, d)
 		off += int64(d.Size)
@@ -217,21 +219,21 @@ func readRawHeader(data []byte, start int64) (*rawHeader, error) {
 	h.size = c.U64("TotalSize")
 	h.segments, h.mibs, h.stacks = c.U64("SegmentOffset"), c.U64("MIBOffset"), c.U64("StackOffset")
 	if c.Err() != nil {
-		return nil, profile.At(section, start).Field("header").Gotf("cut off after %d bytes", len(rest)).
-			Wantf("%d bytes", rawHeaderSize).Because(errRawTruncated)
+		return nil, flaw.At(section, start).Field("header").Gotf("cut off after %d bytes", len(rest)).
+			Wantf("%d bytes", rawHeaderSize).Because(llvmerr.HeapTruncated)
 	}
 	if version < RawVersionMin || version > RawVersionMax {
-		return nil, profile.At(section, start+8).Field("Version").Got(version).
-			Wantf("%d to %d", RawVersionMin, RawVersionMax).Because(errRawVersion)
+		return nil, flaw.At(section, start+8).Field("Version").Got(version).
+			Wantf("%d to %d", RawVersionMin, RawVersionMax).Because(llvmerr.HeapVersion)
 	}
 	h.version = int(version)
 	switch left := uint64(len(rest)); {
 	case h.size < rawHeaderSize || h.size%8 != 0:
-		return nil, profile.At(section, start+16).Field("TotalSize").Got(h.size).
-			Wantf("a multiple of 8, at least %d", rawHeaderSize).Because(errRawMalformed)
+		return nil, flaw.At(section, start+16).Field("TotalSize").Got(h.size).
+			Wantf("a multiple of 8, at least %d", rawHeaderSize).Because(llvmerr.HeapMalformed)
 	case h.size > left:
-		return nil, profile.At(section, start+16).Field("TotalSize").Got(h.size).
-			Wantf("at most the %d bytes left in the file", left).Because(errRawCutShort)
+		return nil, flaw.At(section, start+16).Field("TotalSize").Got(h.size).
+			Wantf("at most the %d bytes left in the file", left).Because(llvmerr.HeapCutShort)
 	}
 	// Each section has at least its count.
 	low := uint64(rawHeaderSize)
@@ -240,8 +242,8 @@ func readRawHeader(data []byte, start int64) (*rawHeader, error) {
 		at   uint64
 	}{{"SegmentOffset", h.segments}, {"MIBOffset", h.mibs}, {"StackOffset", h.stacks}} {
 		if s.at < low || s.at > h.size-rawCountSize || s.at%8 != 0 {
-			return nil, profile.At(section, start+24+8*int64(i)).Field(s.name).Got(s.at).
-				Wantf("a multiple of 8 from %d to %d", low, h.size-rawCountSize).Because(errRawMalformed)
+			return nil, flaw.At(section, start+24+8*int64(i)).Field(s.name).Got(s.at).
+				Wantf("a multiple of 8 from %d to %d", low, h.size-rawCountSize).Because(llvmerr.HeapMalformed)
 		}
 		low = s.at + rawCountSize
 	}
@@ -250,22 +252,22 @@ func readRawHeader(data []byte, start int64) (*rawHeader, error) {
 
 // badRawMagic returns the error for bytes that begin no dump.
 func badRawMagic(rest []byte, start int64) error {
-	found, want, cause := fmt.Sprintf("% x", rest[:min(8, len(rest))]), "that of a raw MemProf profile", error(errRawMagic)
+	found, want, cause := fmt.Sprintf("% x", rest[:min(8, len(rest))]), "that of a raw MemProf profile", error(llvmerr.HeapMagic)
 	if len(rest) >= 8 {
 		switch le.Uint64(rest) {
 		case rawMagicSwapped:
 			found, want = "that of a big-endian profile", "that of a little-endian one, which all of MemProf's targets are"
-			cause = newRawError(errRawMagic.Text, profile.ErrUnsupported)
+			cause = &llvmerr.HeapError{Text: llvmerr.HeapMagic.Text, Class: profile.ErrUnsupported}
 		case accessMagic:
 			found = "that of a raw profile of accesses to data"
-			cause = newRawError(errRawMagic.Text, profile.ErrUnsupported)
+			cause = &llvmerr.HeapError{Text: llvmerr.HeapMagic.Text, Class: profile.ErrUnsupported}
 		}
 	}
 	if start > 0 {
-		cause = errRawMalformed
+		cause = llvmerr.HeapMalformed
 		want += ", or the end of the file"
 	}
-	return profile.At("header", start).Field("Magic").Got(found).Want(want).Because(cause)
+	return flaw.At("header", start).Field("Magic").Got(found).Want(want).Because(cause)
 }
 
 // section returns a cursor over a section.
@@ -279,7 +281,7 @@ func endSection(c *cursor.Cursor) error {
 	c.Record = -1
 	if c.Err() == nil && c.Len() >= 8 {
 		c.Fail(c.At(c.Offset()).Field("end of the section").Gotf("%d bytes before the next", c.Len()).
-			Want("less than 8").Because(errRawMalformed))
+			Want("less than 8").Because(llvmerr.HeapMalformed))
 	}
 	return c.Err()
 }
@@ -295,7 +297,7 @@ func readSegments(c *cursor.Cursor, l *rawLayout) ([]Segment, error) {
 		if l.buildIDSize {
 			if size = c.U64("BuildIdSize"); size > maxBuildID {
 				c.Fail(c.At(at+24).Field("BuildIdSize").Got(size).Wantf("at most %d", maxBuildID).
-					Because(errRawMalformed))
+					Because(llvmerr.HeapMalformed))
 			}
 		}
 		id := c.Bytes(maxBuildID, "BuildId")
@@ -304,7 +306,7 @@ func readSegments(c *cursor.Cursor, l *rawLayout) ([]Segment, error) {
 		}
 		if s.End < s.Start {
 			c.Fail(c.At(at+8).Field("End").Gotf("%#x", s.End).Wantf("at least Start, %#x", s.Start).
-				Because(errRawMalformed))
+				Because(llvmerr.HeapMalformed))
 		}
 		if size > 0 {
 			s.BuildID = bytes.Clone(id[:size])
@@ -323,8 +325,8 @@ const maxSegments = 1 << 16
 func (r *rawReader) addSegments(list []Segment, off int64) error {
 	p := r.p
 	if r.opt.LLVMCompat && len(p.Dumps) > 0 && !slices.EqualFunc(list, p.Segments, Segment.equal) {
-		return profile.At("segments", off).Field("segments").Got("others than in the dump before").
-			Want("the same").Because(errRawSegments)
+		return flaw.At("segments", off).Field("segments").Got("others than in the dump before").
+			Want("the same").Because(llvmerr.HeapSegments)
 	}
 	before := int32(len(p.Segments))
 	for _, s := range list {
@@ -335,8 +337,8 @@ func (r *rawReader) addSegments(list []Segment, off int64) error {
 			continue
 		}
 		if len(p.Segments) == maxSegments {
-			return profile.At("segments", off).Field("number of segments").Got("more").
-				Wantf("at most %d", maxSegments).Because(errRawMalformed)
+			return flaw.At("segments", off).Field("number of segments").Got("more").
+				Wantf("at most %d", maxSegments).Because(llvmerr.HeapMalformed)
 		}
 		for _, other := range r.byStart[max(at-1, 0):min(at+1, len(r.byStart))] {
 			o := p.Segments[other]
@@ -346,11 +348,11 @@ func (r *rawReader) addSegments(list []Segment, off int64) error {
 			// Segments of one dump overlap in damaged files only; those of
 			// several dumps if these are of different processes, or if one
 			// library replaced another.
-			cause, want := errRawSegments, "the same, or apart: dumps of one process"
+			cause, want := llvmerr.HeapSegments, "the same, or apart: dumps of one process"
 			if other >= before {
-				cause, want = errRawMalformed, "apart"
+				cause, want = llvmerr.HeapMalformed, "apart"
 			}
-			return profile.At("segments", off).Field("segment").
+			return flaw.At("segments", off).Field("segment").
 				Gotf("%#x to %#x beside %#x to %#x", s.Start, s.End, o.Start, o.End).Want(want).Because(cause)
 		}
 		r.byStart = slices.Insert(r.byStart, at, int32(len(p.Segments)))
@@ -361,4 +363,14 @@ func (r *rawReader) addSegments(list []Segment, off int64) error {
 
 func (s Segment) equal(o Segment) bool {
 	return s.Start == o.Start && s.End == o.End && s.Offset == o.Offset && bytes.Equal(s.BuildID, o.BuildID)
+}
+
+// inDump adds the number of the dump to an error, if there are several.
+func inDump(err error, dump int) error {
+	if fe, ok := err.(*profile.FormatError); ok && dump > 0 {
+		c := *fe
+		c.Section = fmt.Sprintf("dump %d, %s", dump+1, c.Section)
+		return &c
+	}
+	return err
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/profuse-pgo/profuse/internal/llvmerr"
 	"github.com/profuse-pgo/profuse/internal/oracle"
 	"github.com/profuse-pgo/profuse/profile"
 )
@@ -97,7 +98,7 @@ func TestSeveralDumps(t *testing.T) {
 	b.dumps = append(b.dumps, second)
 
 	if _, err := ReadRaw("x", b.bytes(), RawOptions{LLVMCompat: true}); err == nil ||
-		!strings.Contains(LLVMWords(err), "memprof raw profile has different segment information") {
+		!strings.Contains(llvmerr.HeapMessage(err), "memprof raw profile has different segment information") {
 		t.Errorf("LLVM takes no other segments, got %v", err)
 	}
 	for _, compat := range []bool{false, true} {
@@ -210,13 +211,13 @@ func TestRawErrors(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			_, err := ReadRaw("file", c.edit(smallRaw(5).bytes()), RawOptions{})
 			var fe *profile.FormatError
-			if !errors.As(err, &fe) || fe.Class() != c.class || fe.File != "file" {
+			if !errors.As(err, &fe) || profile.ClassOf(fe) != c.class || fe.File != "file" {
 				t.Fatalf("error %v, want one of class %v", err, c.class)
 			}
 			if !strings.Contains(err.Error(), c.want) || fe.Offset != c.offset {
 				t.Errorf("error %v (offset %d), want %q at %d", err, fe.Offset, c.want, c.offset)
 			}
-			if got := LLVMWords(err); !strings.Contains(got, c.llvm) {
+			if got := llvmerr.HeapMessage(err); !strings.Contains(got, c.llvm) {
 				t.Errorf("LLVM's words %q, want %q", got, c.llvm)
 			}
 		})
@@ -302,7 +303,7 @@ func TestRawErrorsInLLVMsWords(t *testing.T) {
 			t.Errorf("%s: read", name)
 			continue
 		}
-		if got := "error: " + LLVMWords(err); got != strings.TrimSuffix(want, "\n") {
+		if got := "error: " + llvmerr.HeapMessage(err); got != strings.TrimSuffix(want, "\n") {
 			t.Errorf("%s: %q, want %q", name, got, want)
 		}
 	}

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/profuse-pgo/profuse/internal/flaw"
+	"github.com/profuse-pgo/profuse/internal/llvmerr"
 	"github.com/profuse-pgo/profuse/profile"
 	"github.com/profuse-pgo/profuse/symbolize"
 )
@@ -81,7 +83,7 @@ func (p *RawProfile) linkedAt(s *Segment, prog *program) (uint64, error) {
 			return c.Addr, nil
 		}
 	}
-	return 0, profile.In("segments").InFile(p.Name).Field("address of a segment of "+prog.path).
+	return 0, flaw.In("segments").InFile(p.Name).Field("address of a segment of "+prog.path).
 		Gotf("%#x", s.Start-s.Offset).Want("that of one of its segments of code").Mismatch()
 }
 
@@ -94,8 +96,8 @@ func (p *RawProfile) noProgram(b *Binaries) error {
 	if len(b.files) > 0 {
 		text += " " + b.files[0].path
 	}
-	return profile.In("segments").InFile(p.Name).Field("build id of the program").Got(p.mainID()).
-		Want(b.describe()).Because(newRawError(text, profile.ErrMismatch))
+	return flaw.In("segments").InFile(p.Name).Field("build id of the program").Got(p.mainID()).
+		Want(b.describe()).Because(&llvmerr.HeapError{Text: text, Class: profile.ErrMismatch})
 }
 
 // missingProgram returns the error if no program was given.
@@ -105,8 +107,8 @@ func (p *RawProfile) missingProgram() error {
 	for _, id := range p.BuildIDs() {
 		text.WriteString("\n BuildId: " + llvmID(id))
 	}
-	return profile.In("segments").InFile(p.Name).Field("program").Got("not given").
-		Want("the one with build id " + p.mainID()).Because(newRawError(text.String(), profile.ErrMismatch))
+	return flaw.In("segments").InFile(p.Name).Field("program").Got("not given").
+		Want("the one with build id " + p.mainID()).Because(&llvmerr.HeapError{Text: text.String(), Class: profile.ErrMismatch})
 }
 
 // mainID returns the build id of the main program, whose segment is the first.
@@ -140,7 +142,7 @@ func (p *RawProfile) placeByOffset(b *Binaries) (placements, error) {
 		if b.programs.Empty() {
 			return nil, p.missingProgram()
 		}
-		return nil, profile.In("segments").InFile(p.Name).Field("program").
+		return nil, flaw.In("segments").InFile(p.Name).Field("program").
 			Gotf("to be looked for, but version %d has no build ids", p.Version()).Want("given by name").
 			Mismatch()
 	}
@@ -163,7 +165,7 @@ func (p *RawProfile) placeByOffset(b *Binaries) (placements, error) {
 	out.sort()
 	for i := 1; i < len(out); i++ {
 		if out[i].start == out[i-1].start {
-			return nil, profile.In("segments").InFile(p.Name).
+			return nil, flaw.In("segments").InFile(p.Name).
 				Field(fmt.Sprintf("programs that the segment at %#x may be of", out[i].start)).
 				Got(out[i-1].program.path + " and " + out[i].program.path).Want("one").Mismatch()
 		}
@@ -196,7 +198,7 @@ func (p *RawProfile) mappingOf(prog *program, code symbolize.Segment) (*Segment,
 	case len(found) == 1 || prog.file.Section(".interp") != nil:
 		return found[0], nil // the program is mapped below its libraries
 	}
-	return nil, profile.In("segments").InFile(p.Name).Field("segments that may be of " + prog.path).
+	return nil, flaw.In("segments").InFile(p.Name).Field("segments that may be of " + prog.path).
 		Got(len(found)).Want("one").Mismatch()
 }
 
@@ -205,8 +207,8 @@ func (p *RawProfile) mappingOf(prog *program, code symbolize.Segment) (*Segment,
 // other segments are looked up in the program unchanged.
 func (p *RawProfile) placeLLVM(b *Binaries) (placements, error) {
 	fail := func(field, found, want, text string) error {
-		return profile.In("segments").InFile(p.Name).Field(field).Got(found).Want(want).
-			Because(newRawError(text, profile.ErrMismatch))
+		return flaw.In("segments").InFile(p.Name).Field(field).Got(found).Want(want).
+			Because(&llvmerr.HeapError{Text: text, Class: profile.ErrMismatch})
 	}
 	if len(b.files) == 0 {
 		return nil, p.missingProgram()

@@ -36,31 +36,24 @@ func (s *summary) add(m *MIB, t Thresholds) {
 
 // summarize computes the summary. Like compilers it treats stacks that differ in inline
 // flags only as one context; the first of them counts.
-func (p *Profile) summarize(t Thresholds) summary {
-	var s summary
-	context := p.Stacks.contexts()
-	seen := make([]bool, p.Stacks.numNodes()+1)
-	for _, rec := range p.Records {
-		for _, site := range rec.AllocSites {
-			if c := context[site.Stack]; !seen[c] {
-				seen[c] = true
-				s.add(&p.MIBs[site.MIB], t)
-			}
-		}
-	}
-	return s
-}
+func (p *Profile) summarize(t Thresholds) summary { return p.count(t, p.Stacks.contexts()) }
 
 // written counts contexts as the writer of version 4 does, to which marks of
 // inlining make a difference.
-func (p *Profile) written() summary {
-	var s summary
+func (p *Profile) written() summary { return p.count(DefaultThresholds, nil) }
+
+// count summarizes the contexts, given by stack, or the stacks themselves.
+func (p *Profile) count(t Thresholds, contexts []StackIndex) (s summary) {
 	seen := make([]bool, p.Stacks.numNodes()+1)
 	for _, rec := range p.Records {
 		for _, site := range rec.AllocSites {
-			if !seen[site.Stack] {
-				seen[site.Stack] = true
-				s.add(&p.MIBs[site.MIB], DefaultThresholds)
+			c := site.Stack
+			if contexts != nil {
+				c = contexts[c]
+			}
+			if !seen[c] {
+				seen[c] = true
+				s.add(&p.MIBs[site.MIB], t)
 			}
 		}
 	}
@@ -70,18 +63,18 @@ func (p *Profile) written() summary {
 // contexts returns for every stack the first stack that equals it apart from inline
 // flags.
 func (s *Stacks) contexts() []StackIndex {
-	flagless := Stacks{}                             // the stacks without inline flags
-	first := make([]StackIndex, len(s.nodes)+1)      // by index in flagless
-	toFlagless := make([]StackIndex, len(s.nodes)+1) // by index in s
-	out := make([]StackIndex, len(s.nodes)+1)
+	flagless := Stacks{}                                  // the stacks without inline flags
+	first := make([]StackIndex, len(s.nodes.list)+1)      // by index in flagless
+	toFlagless := make([]StackIndex, len(s.nodes.list)+1) // by index in s
+	out := make([]StackIndex, len(s.nodes.list)+1)
 	frames := make([]FrameIndex, len(s.frames))
 	for i, f := range s.frames {
 		f.Inline = false
 		frames[i] = flagless.addFrame(f)
 	}
-	for i, n := range s.nodes {
+	for i, n := range s.nodes.list {
 		at := StackIndex(i + 1)
-		p := flagless.push(toFlagless[n.caller], frames[n.frame])
+		p := flagless.push(toFlagless[n.caller()], frames[n.frame()])
 		toFlagless[at] = p
 		if first[p] == 0 {
 			first[p] = at

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/profuse-pgo/profuse/internal/flaw"
+	"github.com/profuse-pgo/profuse/internal/llvmerr"
 	"github.com/profuse-pgo/profuse/profile"
 )
 
@@ -17,11 +19,11 @@ type SymbolizeOptions struct {
 	// KeepNames fills Profile.Names and Profile.Sources.
 	KeepNames bool
 	// Lenient ignores missing or damaged debug information, as LLVM does, and
-	// passes it to Warn. Otherwise it is an error, such as a
-	// [*symbolize.SplitError] that names a .dwo file.
+	// passes it to Warn. Otherwise it is an error, which names
+	// a missing .dwo file.
 	Lenient bool
 	// Warn, if not nil, is called with suspicious findings.
-	Warn func(error)
+	Warn func(profile.Warning)
 	// Overflow, if not nil, is called with the index of each MIB with a sum that
 	// saturated.
 	Overflow func(MIBIndex)
@@ -76,7 +78,7 @@ func (p *RawProfile) Symbolize(b *Binaries, opt SymbolizeOptions) (*Profile, *Co
 		err = s.build()
 	}
 	if err != nil {
-		return nil, nil, profile.InFile(err, p.Name)
+		return nil, nil, flaw.InFile(err, p.Name)
 	}
 	return s.out, &s.about, nil
 }
@@ -89,7 +91,7 @@ type symbolizer struct {
 	about  Coverage
 	out    *Profile
 
-	pcs    numbering
+	pcs    numbering[uint64]
 	chains []chain // of the distinct PCs
 	arena  []FrameIndex
 }
@@ -164,7 +166,7 @@ func (s *symbolizer) warnOfMain(b *Binaries) {
 	if len(p.Segments) == 0 || s.places.find(p.Segments[0].Start) != nil {
 		return
 	}
-	s.warn(profile.In("segments").InFile(p.Name).Field("build id of the program").Got(p.mainID()).
+	s.warn(flaw.In("segments").InFile(p.Name).Field("build id of the program").Got(p.mainID()).
 		Want(b.describe()).Mismatch())
 }
 
@@ -191,7 +193,7 @@ func (s *symbolizer) countOutside(pcs []uint64) {
 
 func (s *symbolizer) warn(err error) {
 	if s.opt.Warn != nil {
-		s.opt.Warn(err)
+		s.opt.Warn(profile.Warning{File: s.raw.Name, Err: err})
 	}
 }
 
@@ -262,6 +264,6 @@ func (s *symbolizer) noFrames() error {
 			}
 		}
 	}
-	return profile.In("stacks").Field("debug information").Got(found).
-		Want("functions and lines (compile with -g)").Because(errRawNoEntries)
+	return flaw.In("stacks").Field("debug information").Got(found).
+		Want("functions and lines (compile with -g)").Because(llvmerr.HeapNoEntries)
 }

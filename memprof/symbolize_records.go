@@ -3,7 +3,7 @@ package memprof
 import (
 	"slices"
 
-	"github.com/profuse-pgo/profuse/profile"
+	"github.com/profuse-pgo/profuse/internal/flaw"
 )
 
 // Bounds of the frames on all stacks of a profile: per address more than compilers
@@ -65,7 +65,7 @@ func (b *recordBuilder) addContext(c *rawContext) error {
 	}
 	b.calls += len(b.ids)
 	if b.frames > freeFrames+maxFramesPerPC*b.calls {
-		return profile.In("stacks").Field("frames of the call stacks").Gotf("%d of %d calls", b.frames, b.calls).
+		return flaw.In("stacks").Field("frames of the call stacks").Gotf("%d of %d calls", b.frames, b.calls).
 			Wantf("at most %d of each", maxFramesPerPC).Unsupported()
 	}
 	if len(b.ids) == 0 {

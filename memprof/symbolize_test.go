@@ -305,7 +305,7 @@ func TestLibrary(t *testing.T) {
 
 	// With only the library the program's frames are missing.
 	var warned error
-	only, about := symbolizeRaw(t, raw, openBinaries(t, library), SymbolizeOptions{Warn: func(err error) { warned = err }})
+	only, about := symbolizeRaw(t, raw, openBinaries(t, library), SymbolizeOptions{Warn: func(w profile.Warning) { warned = w.Err }})
 	if !errors.Is(warned, profile.ErrMismatch) || !strings.Contains(warned.Error(), hex.EncodeToString(program.BuildID())) {
 		t.Errorf("warned of %v, want the program's build id", warned)
 	}

@@ -3,7 +3,7 @@ package memprof
 import (
 	"strings"
 
-	"github.com/profuse-pgo/profuse/profile"
+	"github.com/profuse-pgo/profuse/internal/flaw"
 )
 
 // validate checks that the parts of the profile fit together and can be
@@ -13,23 +13,23 @@ func (p *Profile) validate() error {
 	for i := range p.Records {
 		r := &p.Records[i]
 		if _, twice := seen[r.GUID]; twice {
-			return profile.In("memprof").InRecord(i).Field("GUID").Gotf("%#x again", r.GUID).
+			return flaw.In("memprof").InRecord(i).Field("GUID").Gotf("%#x again", r.GUID).
 				Want("one record per function").Corrupt()
 		}
 		seen[r.GUID] = struct{}{}
 		for _, a := range r.AllocSites {
 			if !p.Stacks.isWhole(a.Stack) {
-				return profile.In("memprof").InRecord(i).Field("stack of an alloc site").Got(a.Stack).
+				return flaw.In("memprof").InRecord(i).Field("stack of an alloc site").Got(a.Stack).
 					Want("one that AddStack returned").Corrupt()
 			}
 			if int(a.MIB) >= len(p.MIBs) {
-				return profile.In("memprof").InRecord(i).Field("index of a MIB").Got(a.MIB).
+				return flaw.In("memprof").InRecord(i).Field("index of a MIB").Got(a.MIB).
 					Wantf("less than %d", len(p.MIBs)).Corrupt()
 			}
 		}
 		for _, c := range r.CallSites {
 			if !p.Stacks.isWhole(c.Stack) {
-				return profile.In("memprof").InRecord(i).Field("stack of a call site").Got(c.Stack).
+				return flaw.In("memprof").InRecord(i).Field("stack of a call site").Got(c.Stack).
 					Want("one that AddStack returned").Corrupt()
 			}
 		}
@@ -47,7 +47,7 @@ func (d *DataAccess) validate() error {
 	for i := range d.Records {
 		r := &d.Records[i]
 		if !seen.add(r) {
-			return profile.In("memprof").InRecord(i).Field("data-access record of").
+			return flaw.In("memprof").InRecord(i).Field("data-access record of").
 				Got(r.key().String() + " again").Want("one record each").Corrupt()
 		}
 		if err := checkString(i, "symbol", r.Symbol, true); err != nil {
@@ -59,22 +59,16 @@ func (d *DataAccess) validate() error {
 			}
 		}
 	}
-	symbols := make(map[string]struct{}, len(d.ColdSymbols))
 	for _, s := range d.ColdSymbols {
 		if err := checkString(-1, "cold symbol", s, false); err != nil {
 			return err
 		}
-		if _, twice := symbols[s]; twice {
-			return profile.In("memprof").Field("cold symbol").Got(s + " again").Want("each once").Corrupt()
-		}
-		symbols[s] = struct{}{}
 	}
-	hashes := make(map[uint64]struct{}, len(d.ColdHashes))
-	for _, h := range d.ColdHashes {
-		if _, twice := hashes[h]; twice {
-			return profile.In("memprof").Field("cold hash").Gotf("%#x again", h).Want("each once").Corrupt()
-		}
-		hashes[h] = struct{}{}
+	if s, twice := repeated(d.ColdSymbols); twice {
+		return flaw.In("memprof").Field("cold symbol").Got(s + " again").Want("each once").Corrupt()
+	}
+	if h, twice := repeated(d.ColdHashes); twice {
+		return flaw.In("memprof").Field("cold hash").Gotf("%#x again", h).Want("each once").Corrupt()
 	}
 	return nil
 }
@@ -82,10 +76,10 @@ func (d *DataAccess) validate() error {
 // checkString refuses strings that the string table of a file cannot hold.
 func checkString(i int, field, s string, mayBeEmpty bool) error {
 	if s == "" && !mayBeEmpty {
-		return profile.In("memprof").InRecord(i).Field(field).Got("empty").Want("at least one byte").Corrupt()
+		return flaw.In("memprof").InRecord(i).Field(field).Got("empty").Want("at least one byte").Corrupt()
 	}
 	if strings.Contains(s, stringSeparator) {
-		return profile.In("memprof").InRecord(i).Field(field).Gotf("%q", s).Want("no byte 0x01").Corrupt()
+		return flaw.In("memprof").InRecord(i).Field(field).Gotf("%q", s).Want("no byte 0x01").Corrupt()
 	}
 	return nil
 }

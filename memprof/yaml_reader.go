@@ -5,8 +5,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/profuse-pgo/profuse/internal/flaw"
 	"github.com/profuse-pgo/profuse/internal/llvmyaml"
-	"github.com/profuse-pgo/profuse/profile"
 )
 
 // IsYAML reports whether data begins like MemProf YAML. Like LLVM it accepts everything
@@ -27,11 +27,11 @@ func ReadYAML(name string, data []byte) (*Profile, error) {
 		err = r.p.DataAccess.validate()
 	}
 	if err == nil && r.p.Empty() {
-		err = profile.In("YAML").Field("document").Got("without records").
+		err = flaw.In("YAML").Field("document").Got("without records").
 			Want(keyRecords + " or " + keyDataAccess).Empty()
 	}
 	if err != nil {
-		return nil, profile.InFile(err, name)
+		return nil, flaw.InFile(err, name)
 	}
 	return r.p, nil
 }
@@ -41,29 +41,6 @@ type yamlReader struct {
 	p      *Profile
 	index  map[uint64]int // by GUID: index in Records
 	frames []FrameIndex   // scratch: a stack
-}
-
-// mapping reads a mapping with the given keys, of which the first required ones are
-// mandatory.
-func (r *yamlReader) mapping(required int, keys []string, value func(key string)) {
-	line := r.s.Line()
-	var seen uint
-	r.s.Mapping(func(key string) {
-		for i, k := range keys {
-			if k == key {
-				seen |= 1 << i
-				value(key)
-				return
-			}
-		}
-		r.s.Fail(r.s.At(r.s.Line()).Field("key").Got(llvmyaml.Short(key)).
-			Want("one of " + strings.Join(keys, ", ")).Corrupt())
-	})
-	for i, k := range keys[:required] {
-		if seen&(1<<i) == 0 {
-			r.s.Fail(r.s.At(line).Field("key " + k).Got("missing").Want("a value").Corrupt())
-		}
-	}
 }
 
 var (
@@ -78,7 +55,7 @@ var (
 )
 
 func (r *yamlReader) document() {
-	r.mapping(0, documentKeys, func(key string) {
+	r.s.Fields(documentKeys, func(key string) {
 		if key == keyRecords {
 			n := 0
 			r.s.Sequence(func() {
@@ -91,13 +68,13 @@ func (r *yamlReader) document() {
 		}
 		r.p.DataAccess = &DataAccess{}
 		r.dataAccess(r.p.DataAccess)
-	})
+	}, documentKeys...)
 }
 
 // record reads one record and adds it to that of the same function.
 func (r *yamlReader) record() {
 	var rec Record
-	r.mapping(1, recordKeys, func(key string) {
+	r.s.Fields(recordKeys, func(key string) {
 		switch key {
 		case keyGUID:
 			rec.GUID = r.guid(keyGUID)
@@ -106,7 +83,7 @@ func (r *yamlReader) record() {
 		case keyCallSites:
 			r.s.Sequence(func() { rec.CallSites = append(rec.CallSites, r.callSite()) })
 		}
-	})
+	}, keyAllocSites, keyCallSites)
 	if r.s.Err() != nil {
 		return
 	}
@@ -122,7 +99,7 @@ func (r *yamlReader) record() {
 
 func (r *yamlReader) allocSite() AllocSite {
 	var site AllocSite
-	r.mapping(2, allocKeys, func(key string) {
+	r.s.Fields(allocKeys, func(key string) {
 		switch key {
 		case keyCallstack:
 			site.Stack = r.stack()
@@ -136,14 +113,14 @@ func (r *yamlReader) allocSite() AllocSite {
 
 func (r *yamlReader) callSite() CallSite {
 	var site CallSite
-	r.mapping(1, callKeys, func(key string) {
+	r.s.Fields(callKeys, func(key string) {
 		switch key {
 		case keyFrames:
 			site.Stack = r.stack()
 		case keyCallees:
 			r.s.Sequence(func() { site.Callees = append(site.Callees, r.guid("callee")) })
 		}
-	})
+	}, keyCallees)
 	return site
 }
 
@@ -151,7 +128,7 @@ func (r *yamlReader) stack() StackIndex {
 	r.frames = r.frames[:0]
 	r.s.Sequence(func() {
 		var f Frame
-		r.mapping(4, frameKeys, func(key string) {
+		r.s.Fields(frameKeys, func(key string) {
 			switch key {
 			case keyFunction:
 				f.GUID = r.guid(keyFunction)
@@ -221,7 +198,7 @@ func (r *yamlReader) dataAccess(d *DataAccess) {
 	seen := newDataKeys()
 	cold := make(map[string]struct{})
 	hashes := make(map[uint64]struct{})
-	r.mapping(0, dataKeyNames, func(key string) {
+	r.s.Fields(dataKeyNames, func(key string) {
 		switch key {
 		case keySampled:
 			n := 0
@@ -254,7 +231,7 @@ func (r *yamlReader) dataAccess(d *DataAccess) {
 				}
 			})
 		}
-	})
+	}, dataKeyNames...)
 }
 
 // sample reads a data-access record. If it has both a symbol and a hash, the symbol
@@ -263,7 +240,7 @@ func (r *yamlReader) sample() DataAccessRecord {
 	var rec DataAccessRecord
 	line := r.s.Line()
 	named := false
-	r.mapping(1, sampleKeys, func(key string) {
+	r.s.Fields(sampleKeys, func(key string) {
 		switch key {
 		case keySymbol:
 			rec.Symbol = CanonicalName(r.s.Scalar())
@@ -276,7 +253,7 @@ func (r *yamlReader) sample() DataAccessRecord {
 		case keyLocations:
 			r.s.Sequence(func() {
 				var l SourceLocation
-				r.mapping(2, locationKeys, func(key string) {
+				r.s.Fields(locationKeys, func(key string) {
 					if key == keyFileName {
 						l.File = r.s.Scalar()
 					} else {
@@ -286,7 +263,7 @@ func (r *yamlReader) sample() DataAccessRecord {
 				rec.Locations = append(rec.Locations, l)
 			})
 		}
-	})
+	}, keySymbol, keyHash, keyLocations)
 	if !named {
 		r.s.Fail(r.s.At(line).Field("data-access record").Got("without " + keySymbol + " and " + keyHash).
 			Want("one of them").Corrupt())

@@ -17,16 +17,16 @@ import (
 // order. MIBs have their known fields; names and histograms are not written.
 func WriteYAML(w io.Writer, p *Profile) error {
 	y := yamlPrinter{out: output{w: w}}
-	y.text("---\n")
+	y.Text("---\n")
 	switch {
 	case p.Empty():
-		y.text("{}\n")
+		y.Text("{}\n")
 	default:
 		y.records(p)
 		y.dataAccess(p.DataAccess)
 	}
-	y.text("...\n")
-	return y.out.flush()
+	y.Text("...\n")
+	return y.flush()
 }
 
 // The keys of the documents.
@@ -58,80 +58,59 @@ const (
 	keyColdHashes  = "KnownColdStrHashes"
 )
 
-const (
-	// yamlValueColumn is the distance of a value from the start of its key, if
-	// the key is short enough.
-	yamlValueColumn = 17
-	// yamlWrapColumn is the column after which flow collections continue in the
-	// next line.
-	yamlWrapColumn = 80
-)
+// yamlWrapColumn is the column after which flow collections continue in the next line.
+const yamlWrapColumn = 80
 
-// A yamlPrinter prints in the style of LLVM's yaml::Output.
+// A yamlPrinter prints the parts of a profile.
 type yamlPrinter struct {
-	out   output
-	first string // indentation with the dash of a list item, for its first key
+	llvmyaml.Printer
+	out output
 }
 
-func (y *yamlPrinter) text(s string) { y.out.buf = append(y.out.buf, s...) }
-
-// key begins a line with a key that has a value beside it.
-func (y *yamlPrinter) key(indent, k string) {
-	y.indent(indent)
-	y.text(k)
-	y.text(":")
-	y.text(strings.Repeat(" ", max(1, yamlValueColumn-len(k)-1)))
-}
-
-// parent prints a line with a key that has its value below it.
-func (y *yamlPrinter) parent(indent, k string) {
-	y.indent(indent)
-	y.text(k)
-	y.text(":\n")
-}
-
-func (y *yamlPrinter) indent(indent string) {
-	if y.first != "" {
-		indent, y.first = y.first, ""
+// full writes what was printed if that is much.
+func (y *yamlPrinter) full() {
+	if len(y.Buf) >= outputPiece {
+		y.flush()
 	}
-	y.text(indent)
 }
 
-func (y *yamlPrinter) decimal(indent, k string, v uint64) {
-	y.key(indent, k)
-	y.out.buf = append(strconv.AppendUint(y.out.buf, v, 10), '\n')
+func (y *yamlPrinter) flush() error {
+	y.out.buf = y.Buf
+	err := y.out.flush()
+	y.Buf = y.Buf[:0]
+	return err
 }
 
 func (y *yamlPrinter) hex(v uint64) {
-	y.text("0x")
-	y.out.buf = strconv.AppendUint(y.out.buf, v, 16)
+	y.Text("0x")
+	y.Buf = strconv.AppendUint(y.Buf, v, 16)
 }
 
 // flow prints a sequence of numbers beside a key.
-func (y *yamlPrinter) flow(indent, k string, n int, element func(i int)) {
-	line := len(y.out.buf)
-	y.key(indent, k)
-	margin := len(y.out.buf) - line + len("[ ")
-	y.text("[ ")
+func (y *yamlPrinter) flow(indent int, k string, n int, element func(i int)) {
+	line := len(y.Buf)
+	y.Key(indent, k)
+	margin := len(y.Buf) - line + len("[ ")
+	y.Text("[ ")
 	for i := range n {
 		if i > 0 {
-			y.text(", ")
+			y.Text(", ")
 		}
 		line = y.wrap(line, margin)
 		element(i)
 	}
-	y.text(" ]\n")
+	y.Text(" ]\n")
 }
 
 // wrap begins a new line if the current one, which begins at buf[line], is
 // full. It returns where the current line begins.
 func (y *yamlPrinter) wrap(line, margin int) int {
-	if len(y.out.buf)-line <= yamlWrapColumn {
+	if len(y.Buf)-line <= yamlWrapColumn {
 		return line
 	}
-	y.text("\n")
-	line = len(y.out.buf)
-	y.text(strings.Repeat(" ", margin))
+	y.Text("\n")
+	line = len(y.Buf)
+	y.Text(strings.Repeat(" ", margin))
 	return line
 }
 
@@ -139,33 +118,33 @@ func (y *yamlPrinter) records(p *Profile) {
 	if len(p.Records) == 0 {
 		return
 	}
-	y.parent("", keyRecords)
+	y.Parent(0, keyRecords)
 	for i := range p.Records {
 		r := &p.Records[i]
-		y.first = "  - "
-		y.key("", keyGUID)
+		y.Item()
+		y.Key(4, keyGUID)
 		y.hex(r.GUID)
-		y.text("\n")
+		y.Text("\n")
 		if len(r.AllocSites) > 0 {
-			y.parent("    ", keyAllocSites)
+			y.Parent(4, keyAllocSites)
 		}
 		for _, a := range r.AllocSites {
-			y.first = "      - "
+			y.Item()
 			y.frames(p, keyCallstack, a.Stack)
 			y.mib(&p.MIBs[a.MIB])
-			y.out.full()
+			y.full()
 		}
 		if len(r.CallSites) > 0 {
-			y.parent("    ", keyCallSites)
+			y.Parent(4, keyCallSites)
 		}
 		for j := range r.CallSites {
 			c := &r.CallSites[j]
-			y.first = "      - "
+			y.Item()
 			y.frames(p, keyFrames, c.Stack)
 			if len(c.Callees) > 0 {
-				y.flow("        ", keyCallees, len(c.Callees), func(i int) { y.hex(c.Callees[i]) })
+				y.flow(8, keyCallees, len(c.Callees), func(i int) { y.hex(c.Callees[i]) })
 			}
-			y.out.full()
+			y.full()
 		}
 	}
 }
@@ -174,38 +153,36 @@ func (y *yamlPrinter) records(p *Profile) {
 func (y *yamlPrinter) frames(p *Profile, k string, i StackIndex) {
 	const indent = "          - "
 	if i == 0 {
-		y.key("", k)
-		y.text("[]\n")
+		y.Value(8, k, "[]")
 		return
 	}
-	y.parent("", k)
+	y.Parent(8, k)
 	for f := range p.Stacks.Walk(i) {
 		frame := p.Stacks.frames[f]
-		line := len(y.out.buf)
-		y.text(indent + "{ " + keyFunction + ": ")
+		line := len(y.Buf)
+		y.Text(indent + "{ " + keyFunction + ": ")
 		y.hex(frame.GUID)
-		y.text(", " + keyLineOffset + ": ")
-		y.out.buf = strconv.AppendUint(y.out.buf, uint64(frame.LineOffset), 10)
-		y.text(", " + keyColumn + ": ")
-		y.out.buf = strconv.AppendUint(y.out.buf, uint64(frame.Column), 10)
-		y.text(", ")
+		y.Text(", " + keyLineOffset + ": ")
+		y.Buf = strconv.AppendUint(y.Buf, uint64(frame.LineOffset), 10)
+		y.Text(", " + keyColumn + ": ")
+		y.Buf = strconv.AppendUint(y.Buf, uint64(frame.Column), 10)
+		y.Text(", ")
 		y.wrap(line, len(indent)+len("{ "))
-		y.text(keyInline + ": ")
-		y.out.buf = strconv.AppendBool(y.out.buf, frame.Inline)
-		y.text(" }\n")
+		y.Text(keyInline + ": ")
+		y.Buf = strconv.AppendBool(y.Buf, frame.Inline)
+		y.Text(" }\n")
 	}
 }
 
 func (y *yamlPrinter) mib(m *MIB) {
 	if m.Fields == 0 {
-		y.key("        ", keyMIB)
-		y.text("{}\n")
+		y.Value(8, keyMIB, "{}")
 		return
 	}
-	y.parent("        ", keyMIB)
+	y.Parent(8, keyMIB)
 	for f := allocCount; f <= accessHistogram; f++ {
 		if m.Fields.Has(f) {
-			y.decimal("          ", f.String(), m.get(f))
+			y.Decimal(10, f.String(), m.get(f))
 		}
 	}
 }
@@ -214,49 +191,49 @@ func (y *yamlPrinter) dataAccess(d *DataAccess) {
 	if d.Empty() {
 		return
 	}
-	y.parent("", keyDataAccess)
+	y.Parent(0, keyDataAccess)
 	if len(d.Records) > 0 {
-		y.parent("  ", keySampled)
+		y.Parent(2, keySampled)
 	}
 	records := slices.Clone(d.Records)
 	slices.SortStableFunc(records, func(a, b DataAccessRecord) int { return cmp.Compare(b.AccessCount, a.AccessCount) })
 	for i := range records {
 		r := &records[i]
-		y.first = "    - "
+		y.Item()
 		if r.Symbol != "" {
-			y.string("", keySymbol, r.Symbol)
+			y.string(6, keySymbol, r.Symbol)
 		} else {
-			y.decimal("", keyHash, r.Hash)
+			y.Decimal(6, keyHash, r.Hash)
 		}
-		y.decimal("      ", keyAccessCount, r.AccessCount)
+		y.Decimal(6, keyAccessCount, r.AccessCount)
 		if len(r.Locations) > 0 {
-			y.parent("      ", keyLocations)
+			y.Parent(6, keyLocations)
 		}
 		for _, l := range r.Locations {
-			y.first = "        - "
-			y.string("", keyFileName, l.File)
-			y.decimal("          ", keyLine, uint64(l.Line))
+			y.Item()
+			y.string(10, keyFileName, l.File)
+			y.Decimal(10, keyLine, uint64(l.Line))
 		}
-		y.out.full()
+		y.full()
 	}
 	if len(d.ColdSymbols) > 0 {
-		y.parent("  ", keyColdSymbols)
+		y.Parent(2, keyColdSymbols)
 		for _, s := range slices.Sorted(slices.Values(d.ColdSymbols)) {
-			y.text("    - ")
+			y.Text("    - ")
 			y.quoted(s)
-			y.out.full()
+			y.full()
 		}
 	}
 	if len(d.ColdHashes) > 0 {
 		hashes := slices.SortedFunc(slices.Values(d.ColdHashes), cmp.Compare)
-		y.flow("  ", keyColdHashes, len(hashes), func(i int) {
-			y.out.buf = strconv.AppendUint(y.out.buf, hashes[i], 10)
+		y.flow(2, keyColdHashes, len(hashes), func(i int) {
+			y.Buf = strconv.AppendUint(y.Buf, hashes[i], 10)
 		})
 	}
 }
 
-func (y *yamlPrinter) string(indent, k, v string) {
-	y.key(indent, k)
+func (y *yamlPrinter) string(indent int, k, v string) {
+	y.Key(indent, k)
 	y.quoted(v)
 }
 
@@ -269,6 +246,6 @@ func (y *yamlPrinter) quoted(v string) {
 			break
 		}
 	}
-	y.text(llvmyaml.Quote(v))
-	y.text("\n")
+	y.Text(llvmyaml.Quote(v))
+	y.Text("\n")
 }

@@ -1,7 +1,6 @@
 package merge
 
 import (
-	"errors"
 	"iter"
 	"sync"
 
@@ -18,7 +17,7 @@ type Accounts struct {
 	mu        sync.Mutex
 	used      int
 	partly    int // used profiles with damaged functions
-	leftOut   map[error]int
+	leftOut   map[profile.Class]int
 	lost      map[uint64]string // names, by reference
 	functions int
 }
@@ -30,28 +29,15 @@ func (a *Accounts) Add(p *Account) {
 	switch {
 	case p.Err != nil:
 		if a.leftOut == nil {
-			a.leftOut = make(map[error]int)
+			a.leftOut = make(map[profile.Class]int)
 		}
-		a.leftOut[classOf(p.Err)]++
+		a.leftOut[profile.ClassOf(p.Err)]++
 	case len(p.Rescued) > 0:
 		a.partly++
 		fallthrough
 	default:
 		a.used++
 	}
-}
-
-// classOf returns the class of an error, or nil if the profile did not cause the
-// error, as when the disk cannot be read.
-func classOf(err error) error {
-	for _, class := range []error{
-		profile.ErrCorrupt, profile.ErrUnsupported, profile.ErrMismatch, profile.ErrUnrecognized, profile.ErrTruncated, profile.ErrEmpty,
-	} {
-		if errors.Is(err, class) {
-			return class
-		}
-	}
-	return nil
 }
 
 // MayBeLost records a function of a profile that was left out. The function is
@@ -102,11 +88,11 @@ func (a *Accounts) Loss() Loss {
 // A Loss counts the profiles that a merge used and left out, and the functions
 // that occur only in profiles left out.
 type Loss struct {
-	Inputs  uint64        // profiles
-	Used    int           // profiles in the sum
-	Partly  int           // used profiles with damaged functions
-	Lost    uint64        // profiles left out
-	LeftOut map[error]int // profiles left out by class of error; nil if the profile did not cause the error
+	Inputs  uint64                // profiles
+	Used    int                   // profiles in the sum
+	Partly  int                   // used profiles with damaged functions
+	Lost    uint64                // profiles left out
+	LeftOut map[profile.Class]int // profiles left out by class of error
 
 	Functions, LostFunctions uint64
 }

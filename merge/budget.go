@@ -83,7 +83,7 @@ func (l *Limit) Set(s string) error {
 		*l = Limit{number: n, text: s}
 		return nil
 	}
-	return errors.New("it takes a number, or a percentage from 0% to 100%")
+	return errors.New("want a number, or a percentage from 0% to 100%")
 }
 
 // allows reports whether a merge may lose lost out of all.

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/profuse-pgo/profuse/inputs"
+	"github.com/profuse-pgo/profuse/internal/flaw"
 	"github.com/profuse-pgo/profuse/profile"
 )
 
@@ -102,7 +103,7 @@ func TestLeftOut(t *testing.T) {
 	ins = append(ins, inputs.File(filepath.Join(t.TempDir(), "nothing")))
 	for _, ordered := range []bool{false, true} {
 		var accounts Accounts
-		refused := &profile.FormatError{Place: profile.In(""), Err: profile.ErrCorrupt}
+		refused := flaw.Field("").Corrupt()
 		adder := func(p *Profile) (*Brought, error) {
 			p.Rescue(Rescued{Function: "f", Err: refused})
 			if strings.HasSuffix(p.Name, "!b") {
@@ -114,7 +115,7 @@ func TestLeftOut(t *testing.T) {
 			t.Fatal(err)
 		}
 		l := accounts.Loss()
-		if l.Inputs != 19 || l.Used != 15 || l.Partly != 15 || l.Lost != 4 || l.LeftOut[profile.ErrCorrupt] != 3 || l.LeftOut[nil] != 1 {
+		if l.Inputs != 19 || l.Used != 15 || l.Partly != 15 || l.Lost != 4 || l.LeftOut[profile.ErrCorrupt] != 3 || l.LeftOut[profile.Unreadable] != 1 {
 			t.Errorf("ordered %v: %+v", ordered, l)
 		}
 	}
@@ -191,7 +192,7 @@ func TestJudge(t *testing.T) {
 	for i := range 10 {
 		var err error
 		if i == 0 {
-			err = &profile.FormatError{Place: profile.In(""), Err: profile.ErrEmpty}
+			err = flaw.Field("").Empty()
 		}
 		accounts.Add(&Account{Err: err})
 	}

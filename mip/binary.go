@@ -4,6 +4,8 @@ import (
 	"errors"
 	"strings"
 
+	"github.com/profuse-pgo/profuse/internal/flaw"
+	"github.com/profuse-pgo/profuse/internal/llvmerr"
 	"github.com/profuse-pgo/profuse/internal/object"
 	"github.com/profuse-pgo/profuse/profile"
 )
@@ -14,37 +16,11 @@ const (
 	rawSection = "__llvm_mipraw"
 )
 
-// A BinaryType is the kind of a linked binary.
-type BinaryType int
-
-const (
-	binaryUnknown    BinaryType = iota
-	binaryExecutable            // at the addresses it was linked for
-	binaryPIE                   // position-independent executable
-	binaryShared                // shared library, bundle, or a PIE that does not say so
-	binaryDebug                 // Mach-O dSYM: debug info only
-)
-
-// String returns "executable", "PIE", "shared", "debug" or "unknown".
-func (t BinaryType) String() string {
-	switch t {
-	case binaryExecutable:
-		return "executable"
-	case binaryPIE:
-		return "PIE"
-	case binaryShared:
-		return "shared"
-	case binaryDebug:
-		return "debug"
-	}
-	return "unknown"
-}
-
 // BinaryInfo describes the file that a map was found in.
 type BinaryInfo struct {
 	Format      string // "ELF", "Mach-O", or "" for a dumped map
 	Arch        string // as LLVM names it, "x86_64", "aarch64" or "arm64"; "" if unknown
-	Type        BinaryType
+	Type        string // executable, PIE, shared or debug (only debug information); "" if unknown
 	PointerSize int    // 4 or 8 bytes
 	BuildID     []byte // GNU build id or LC_UUID; nil if there is none
 	// RawSection is the address of the raw section, if HasRawSection:
@@ -71,15 +47,15 @@ func IsBinary(data []byte) bool { return object.IsImage(data) }
 func FindMap(name string, data []byte, opt BinaryOptions) ([]byte, BinaryInfo, error) {
 	if IsBinary(data) {
 		m, info, err := findMap(name, data, opt)
-		return m, info, profile.InFile(err, name)
+		return m, info, flaw.InFile(err, name)
 	}
 	h, err := parseHeader(data)
 	if err == nil && h.fileType != FileMap {
-		err = profile.At("header", fileTypeAt).Field("FileType").Got(h.fileType.String()).Want(FileMap.String()).
-			Because(&MIPError{Code: CodeBadFileType, Found: toolHex(uint64(h.typeWord)), Expected: toolHex(fileTypeBMap)})
+		err = flaw.At("header", fileTypeAt).Field("FileType").Got(h.fileType.String()).Want(FileMap.String()).
+			Because(&llvmerr.MIPError{Code: llvmerr.MIPBadFileType, Found: toolHex(uint64(h.typeWord)), Expected: toolHex(fileTypeBMap)})
 	}
 	if err != nil {
-		return nil, BinaryInfo{}, profile.InFile(err, name)
+		return nil, BinaryInfo{}, flaw.InFile(err, name)
 	}
 	return data, BinaryInfo{PointerSize: h.ptr}, nil
 }
@@ -100,7 +76,7 @@ func findMap(name string, data []byte, opt BinaryOptions) ([]byte, BinaryInfo, e
 	s := im.Section(mapSection)
 	switch {
 	case im.Kind == object.Object:
-		err = profile.In("header").Field("type").Got("an object file").
+		err = flaw.In("header").Field("type").Got("an object file").
 			Want("a linked binary: the map has no addresses before").Unsupported()
 	case s == nil:
 		err = noMap("missing")
@@ -114,13 +90,14 @@ func findMap(name string, data []byte, opt BinaryOptions) ([]byte, BinaryInfo, e
 	return m, info, err
 }
 
-var binaryTypes = map[object.Kind]BinaryType{
-	object.Executable: binaryExecutable, object.PIE: binaryPIE, object.Shared: binaryShared, object.Debug: binaryDebug,
+// binaryTypes are the kinds that a file says it has; a PIE that does not say so is shared.
+var binaryTypes = map[object.Kind]string{
+	object.Executable: "executable", object.PIE: "PIE", object.Shared: "shared", object.Debug: "debug",
 }
 
 // noMap returns the error for a binary without a map.
 func noMap(found string) error {
-	return profile.In(mapSection).Field("section").Got(found).
+	return flaw.In(mapSection).Field("section").Got(found).
 		Want("the map of a program built with MIP instrumentation and not stripped").Mismatch()
 }
 
@@ -129,8 +106,8 @@ func noMap(found string) error {
 func BinaryFile(path string) (string, error) {
 	file, err := object.BundledFile(path)
 	if fe := (*profile.FormatError)(nil); errors.As(err, &fe) {
-		count, _, _ := strings.Cut(fe.Found, ":")
-		fe.Err = &MIPError{Code: CodeObjects, Found: count}
+		count, _, _ := strings.Cut(fe.Got, ":")
+		fe.Err = &llvmerr.MIPError{Code: llvmerr.MIPObjects, Found: count}
 	}
 	return file, err
 }

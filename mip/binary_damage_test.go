@@ -2,6 +2,7 @@ package mip
 
 import (
 	"bytes"
+	"cmp"
 	"compress/zlib"
 	"debug/elf"
 	"debug/macho"
@@ -36,8 +37,8 @@ func checkDamage(t *testing.T, opt BinaryOptions, all []damage) {
 	for _, d := range all {
 		m, _, err := FindMap("file", d.data, opt)
 		var fe *profile.FormatError
-		if m != nil || !errors.As(err, &fe) || fe.Class() != d.class || fe.File != "file" || fe.Section != d.section ||
-			fe.Offset != d.offset || fe.Record != d.record || fe.Field != d.field || !strings.HasPrefix(fe.Found, d.found) || fe.Want == "" {
+		if m != nil || !errors.As(err, &fe) || profile.ClassOf(fe) != d.class || fe.File != "file" || fe.Section != d.section ||
+			fe.Offset != d.offset || fe.Record != d.record || fe.Field != d.field || !strings.HasPrefix(fe.Got, d.found) || fe.Want == "" {
 			t.Errorf("%s: %+v", d.what, err)
 		}
 	}
@@ -146,8 +147,8 @@ func TestCompressedMap(t *testing.T) {
 			if err != nil || !bytes.Equal(got, text) {
 				t.Errorf("%s: %q, %v", tc.what, got, err)
 			}
-		case !errors.As(err, &fe) || fe.Class() != tc.class || fe.File != "file" || fe.Section != mapSection || fe.Field != tc.field ||
-			!strings.HasPrefix(fe.Found, tc.found) || fe.Want == "" || fe.Offset != int64(len(whole)):
+		case !errors.As(err, &fe) || profile.ClassOf(fe) != tc.class || fe.File != "file" || fe.Section != mapSection || fe.Field != tc.field ||
+			!strings.HasPrefix(fe.Got, tc.found) || fe.Want == "" || fe.Offset != int64(len(whole)):
 			t.Errorf("%s: %+v", tc.what, err)
 		}
 	}
@@ -219,7 +220,7 @@ func TestArchitectures(t *testing.T) {
 		if tc.pie {
 			le.PutUint32(data[24:], macho.FlagPIE)
 		}
-		if _, info, err := FindMap("file", data, BinaryOptions{}); info.Type.String() != tc.want || (err != nil) != (tc.want == "debug") {
+		if _, info, err := FindMap("file", data, BinaryOptions{}); cmp.Or(info.Type, "unknown") != tc.want || (err != nil) != (tc.want == "debug") {
 			t.Errorf("file type %d: %s, %v, want %s", tc.kind, info.Type, err, tc.want)
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/profuse-pgo/profuse/internal/llvmerr"
 	"github.com/profuse-pgo/profuse/internal/oracle"
 	"github.com/profuse-pgo/profuse/profile"
 )
@@ -24,7 +25,7 @@ func TestFindMapFixture(t *testing.T) {
 	if !bytes.Equal(m, fixture(t, "all.mipmap")) {
 		t.Error("another map than the one dumped")
 	}
-	if info.Format != "ELF" || info.Arch != "x86_64" || info.Type != binaryPIE || info.PointerSize != 8 ||
+	if info.Format != "ELF" || info.Arch != "x86_64" || info.Type != "PIE" || info.PointerSize != 8 ||
 		len(info.BuildID) != 20 || !info.HasRawSection {
 		t.Errorf("info %+v", info)
 	}
@@ -103,15 +104,15 @@ func TestFindMapELF(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
 		flags []string
-		typ   BinaryType
+		typ   string
 		id    bool
 	}{
-		{"pie", []string{"-pie", "-Wl,--build-id=sha1"}, binaryPIE, true},
-		{"fixed", []string{"-no-pie", "-Wl,--build-id=0xabcd"}, binaryExecutable, true},
-		{"noid", []string{"-pie", "-Wl,--build-id=none"}, binaryPIE, false},
-		{"zlib", []string{"-pie", "-Wl,--compress-sections=__llvm_mipmap=zlib"}, binaryPIE, false},
-		{"zstd", []string{"-pie", "-Wl,--compress-sections=__llvm_mipmap=zstd"}, binaryPIE, false},
-		{"gc", []string{"-pie", "-Wl,--gc-sections"}, binaryPIE, false},
+		{"pie", []string{"-pie", "-Wl,--build-id=sha1"}, "PIE", true},
+		{"fixed", []string{"-no-pie", "-Wl,--build-id=0xabcd"}, "executable", true},
+		{"noid", []string{"-pie", "-Wl,--build-id=none"}, "PIE", false},
+		{"zlib", []string{"-pie", "-Wl,--compress-sections=__llvm_mipmap=zlib"}, "PIE", false},
+		{"zstd", []string{"-pie", "-Wl,--compress-sections=__llvm_mipmap=zstd"}, "PIE", false},
+		{"gc", []string{"-pie", "-Wl,--gc-sections"}, "PIE", false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			if tt.name != "pie" && tt.name != "zstd" {
@@ -183,7 +184,7 @@ func TestFindMapMachO(t *testing.T) {
 		w.run("llvm-objcopy", "--dump-section=__DATA,__llvm_mipmap="+arch+".mipmap", lib, "copied")
 		dumped[arch], symbols[arch] = w.bytes(arch+".mipmap"), w.run("llvm-nm", lib)
 		info := w.checkMap(lib, BinaryOptions{}, dumped[arch], symbols[arch])
-		if info.Format != "Mach-O" || info.Arch != arch || info.Type != binaryShared || len(info.BuildID) != 16 {
+		if info.Format != "Mach-O" || info.Arch != arch || info.Type != "shared" || len(info.BuildID) != 16 {
 			t.Errorf("info %+v", info)
 		}
 		if uuid := strings.ReplaceAll(w.run("llvm-objdump", "--macho", "--private-headers", lib), "-", ""); !strings.Contains(strings.ToLower(uuid), fmt.Sprintf("uuid %x", info.BuildID)) {
@@ -226,8 +227,8 @@ func TestBinaryFile(t *testing.T) {
 				t.Errorf("got %s, error %v; want %s", got, err, want)
 			}
 		} else if want := fmt.Sprintf("Cannot handle %d objects in %s", n, bundle); !errors.Is(err, profile.ErrUnsupported) ||
-			!slices.Equal(LLVMMessages(err), []string{want}) {
-			t.Errorf("%d objects: %v %q", n, err, LLVMMessages(err))
+			!slices.Equal(llvmerr.MIPMessages(err), []string{want}) {
+			t.Errorf("%d objects: %v %q", n, err, llvmerr.MIPMessages(err))
 		}
 		file := filepath.Join(dir, fmt.Sprint("app", n))
 		if err := os.WriteFile(file, nil, 0o666); err != nil {

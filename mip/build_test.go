@@ -51,7 +51,7 @@ func rawA(t testing.TB, p *Profile) []byte {
 // mipIn writes a .mip with the given header and layout.
 func mipIn(p *Profile, g Generation, l Layout) []byte {
 	b := appendHeader(nil, fileTypeBMIP, 0, p, 0)
-	if g == GenerationA {
+	if g == generationA {
 		b = appendHeaderA(nil, fileTypeAMIP, p)
 	}
 	b = le.AppendUint64(b, uint64(len(p.Functions)))
@@ -75,12 +75,12 @@ func variants(t testing.TB, p *Profile) []variant {
 	out := []variant{
 		{name: "map A", data: mapA(p), maps: true},
 		{name: "raw A", data: rawA(t, p), raw: true},
-		{name: "mip A", data: mipIn(p, GenerationA, layoutA)},
-		{name: "mip A with length", data: mipIn(p, GenerationA, layoutDocument)},
+		{name: "mip A", data: mipIn(p, generationA, layoutA)},
+		{name: "mip A with length", data: mipIn(p, generationA, layoutDocument)},
 		{name: "mip B", data: mipOf(t, p, MIPOptions{})},
 		{name: "mip by the document", data: mipOf(t, p, MIPOptions{DocumentLayout: true})},
-		{name: "mip B narrow", data: mipIn(p, GenerationB, layoutA)},
-		{name: "mip B with length", data: mipIn(p, GenerationB, Layout{Wide: true, NamesByLength: true})},
+		{name: "mip B narrow", data: mipIn(p, generationB, layoutA)},
+		{name: "mip B with length", data: mipIn(p, generationB, Layout{Wide: true, NamesByLength: true})},
 		{name: "yaml", data: []byte(yamlOf(t, p))},
 	}
 	for ptr, name := range map[int]string{4: "32", 8: "64"} {

@@ -11,8 +11,8 @@ import (
 	"os"
 	"strings"
 
+	"github.com/profuse-pgo/profuse/internal/flaw"
 	"github.com/profuse-pgo/profuse/internal/llvmyaml"
-	"github.com/profuse-pgo/profuse/profile"
 )
 
 // BuildIDSuffix is the suffix, after the name of a .mip, of the file with the build id of
@@ -36,7 +36,7 @@ const (
 // WriteBuildID writes the contents of the file beside a .mip.
 func WriteBuildID(w io.Writer, id []byte) error {
 	if len(id) == 0 || len(id) > maxBuildID {
-		return profile.In("options").Field("build id").Gotf("%d bytes", len(id)).Wantf("1 to %d", maxBuildID).
+		return flaw.In("options").Field("build id").Gotf("%d bytes", len(id)).Wantf("1 to %d", maxBuildID).
 			Unsupported()
 	}
 	_, err := fmt.Fprintf(w, "%s %x\n", buildIDKey, id)
@@ -54,7 +54,7 @@ func FindBuildID(profilePath string) ([]byte, error) {
 	defer f.Close()
 	id, err := readBuildID(f)
 	if err != nil {
-		return nil, profile.InFile(err, f.Name())
+		return nil, flaw.InFile(err, f.Name())
 	}
 	return id, nil
 }
@@ -71,7 +71,7 @@ func readBuildID(r io.Reader) ([]byte, error) {
 		}
 		id, err := hex.DecodeString(strings.TrimSpace(value))
 		if err != nil || len(id) == 0 || len(id) > maxBuildID {
-			return nil, profile.In("build id").OnLine(line).Field(buildIDKey).
+			return nil, flaw.In("build id").OnLine(line).Field(buildIDKey).
 				Got(llvmyaml.Short(bytes.TrimSpace([]byte(value)))).
 				Wantf("1 to %d bytes in hexadecimal", maxBuildID).Corrupt()
 		}
@@ -80,6 +80,6 @@ func readBuildID(r io.Reader) ([]byte, error) {
 	if err := s.Err(); err != nil && err != bufio.ErrTooLong {
 		return nil, err
 	}
-	return nil, profile.In("build id").OnLine(max(line, 1)).Field(buildIDKey).Got("missing").
+	return nil, flaw.In("build id").OnLine(max(line, 1)).Field(buildIDKey).Got("missing").
 		Want("a line with it").Truncated()
 }

@@ -8,8 +8,7 @@
 // [FindMap] finds the map in a linked binary. [Read] turns it into an empty profile, a
 // [Merger] adds raw profiles, and [WriteMIP] or [WriteYAML] writes the result, which
 // [Read] reads back. [Profile.Order] returns the order of functions for a linker,
-// [Profile.View] the format-neutral view. [WriteMap] and [WriteRaw] write files of
-// programs and runs that do not exist, for tests.
+// [Profile.View] the format-neutral view.
 //
 // # Generations
 //
@@ -36,8 +35,7 @@
 // # Hostile input
 //
 // Every error of a reader is a [profile.FormatError] with file, section, offset or line,
-// the found and the allowed value, of one of the classes in package profile;
-// [LLVMMessages] returns the message of the reference tool llvm-mipdata, if it has one. No
+// the found and the allowed value, of one of the classes in package profile. No
 // reader panics, and none allocates more than a small multiple of the input. The YAML
 // reader refuses anchors, aliases and tags. Readers retain slices of the input, which must
 // not change while they are in use.

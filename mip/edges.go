@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sort"
 
+	"github.com/profuse-pgo/profuse/internal/flaw"
 	"github.com/profuse-pgo/profuse/internal/saturate"
 	"github.com/profuse-pgo/profuse/profile"
 )
@@ -127,12 +128,12 @@ func (r *codeRanges) caller(source int32) int {
 // checkEdges returns an error unless the call edges are sorted and their places distinct.
 func (f *Function) checkEdges(i int) error {
 	if uint64(len(f.CallEdges)) > math.MaxUint32 {
-		return profile.In("functions").InRecord(i).Field("number of call edges").Got(len(f.CallEdges)).
+		return flaw.In("functions").InRecord(i).Field("number of call edges").Got(len(f.CallEdges)).
 			Want("at most 2^32-1").Corrupt()
 	}
 	for k := 1; k < len(f.CallEdges); k++ {
 		if a, b := f.CallEdges[k-1].Source, f.CallEdges[k].Source; a >= b {
-			return profile.In("functions").InRecord(i).Field("SectionRelativeSourceAddress").
+			return flaw.In("functions").InRecord(i).Field("SectionRelativeSourceAddress").
 				Gotf("%#x after %#x", uint32(b), uint32(a)).Want("ascending addresses").Corrupt()
 		}
 	}

@@ -143,7 +143,7 @@ func TestReturnAddressesRejected(t *testing.T) {
 		}
 		_, err = m.Add(r, 1)
 		var fe *profile.FormatError
-		if !errors.As(err, &fe) || fe.Class() != tt.class || !strings.Contains(err.Error(), tt.says) || fe.File != "f" {
+		if !errors.As(err, &fe) || profile.ClassOf(fe) != tt.class || !strings.Contains(err.Error(), tt.says) || fe.File != "f" {
 			t.Errorf("%s: %v, want %q: %v", tt.name, err, tt.says, tt.class)
 		}
 		if diff := cmp.Diff(base, m.Profile()); diff != "" {

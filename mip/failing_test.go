@@ -67,7 +67,7 @@ func TestNothingWritten(t *testing.T) {
 		var b bytes.Buffer
 		err := tt.write(&b)
 		var fe *profile.FormatError
-		if !errors.As(err, &fe) || fe.Class() != tt.class || !strings.Contains(err.Error(), tt.says) || b.Len() > 0 {
+		if !errors.As(err, &fe) || profile.ClassOf(fe) != tt.class || !strings.Contains(err.Error(), tt.says) || b.Len() > 0 {
 			t.Errorf("%s: %v and %d bytes, want %q: %v", tt.name, err, b.Len(), tt.says, tt.class)
 		}
 	}
@@ -113,7 +113,7 @@ func TestYAMLEdges(t *testing.T) {
 		bad := strings.Replace(yaml, "Address: 0xFFFFFF20", "Address: "+to, 1)
 		_, err := Read("y", []byte(bad), ReaderOptions{})
 		var fe *profile.FormatError
-		if !errors.As(err, &fe) || fe.Class() != profile.ErrCorrupt || fe.Line == 0 || !strings.Contains(err.Error(), "want ascending addresses") {
+		if !errors.As(err, &fe) || profile.ClassOf(fe) != profile.ErrCorrupt || fe.Line == 0 || !strings.Contains(err.Error(), "want ascending addresses") {
 			t.Errorf("%s: %v", to, err)
 		}
 	}
@@ -135,7 +135,7 @@ func TestRetOfAnotherKind(t *testing.T) {
 	}
 	_, err = m.AddRaw("f", data, 1)
 	var fe *profile.FormatError
-	if !errors.As(err, &fe) || fe.Class() != profile.ErrTruncated || !strings.Contains(err.Error(), "return addresses is missing") {
+	if !errors.As(err, &fe) || profile.ClassOf(fe) != profile.ErrTruncated || !strings.Contains(err.Error(), "return addresses is missing") {
 		t.Errorf("%+v", err)
 	}
 	if diff := cmp.Diff(base, m.Profile()); diff != "" {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/profuse-pgo/profuse/internal/mip/sign"
 	"github.com/profuse-pgo/profuse/internal/oracle"
 )
 
@@ -67,7 +68,7 @@ func TestFixtures(t *testing.T) {
 	} {
 		t.Run(tt.kind, func(t *testing.T) {
 			base := read(t, fixture(t, tt.kind+".mipmap"))
-			if base.Type != tt.typ || base.ModuleHash != ModuleHash(tt.kind+".elf") {
+			if base.Type != tt.typ || base.ModuleHash != sign.LinkUnit(tt.kind+".elf") {
 				t.Errorf("type %v, module hash %#x", base.Type, base.ModuleHash)
 			}
 			var runs []*Profile

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/profuse-pgo/profuse/internal/flaw"
+	"github.com/profuse-pgo/profuse/internal/mip/sign"
 	"github.com/profuse-pgo/profuse/profile"
 )
 
@@ -192,7 +194,7 @@ func TestGenerationA(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if i := r.Info(); i.Generation != GenerationA || i.Version != 7 || i.FileType != FileMap {
+	if i := r.Info(); i.Generation != generationA || i.Version != 7 || i.FileType != FileMap {
 		t.Errorf("info %+v", i)
 	}
 	// Generation A's YAML has a scalar for the type.
@@ -229,12 +231,12 @@ func TestGoldenFiles(t *testing.T) {
 
 func TestHashes(t *testing.T) {
 	for name, want := range map[string]uint64{"foo": 0x5CF8C24CDB18BDAC, "main": 0xDB956436E78DD5FA} {
-		if got := Signature(name); got != want {
-			t.Errorf("Signature(%q) = %#x, want %#x", name, got, want)
+		if got := sign.Name(name); got != want {
+			t.Errorf("sign.Name(%q) = %#x, want %#x", name, got, want)
 		}
 	}
-	if got := ModuleHash("a.out"); got != 0xFF70EA5D {
-		t.Errorf("ModuleHash(a.out) = %#x", got)
+	if got := sign.LinkUnit("a.out"); got != 0xFF70EA5D {
+		t.Errorf("sign.LinkUnit(a.out) = %#x", got)
 	}
 }
 
@@ -247,10 +249,10 @@ func TestCFGSignature(t *testing.T) {
 		{[][]int{{}}, 0},
 		{[][]int{{0}}, 0}, // a loop on itself is still one block
 		{[][]int{{1, 2}, {2}, {}}, 0x70C9FA27},
-		{[][]int{{1}, {10}}, uint32(Signature("{1;}{10;}"))},
+		{[][]int{{1}, {10}}, uint32(sign.Name("{1;}{10;}"))},
 	} {
-		if got := CFGSignature(tt.successors); got != tt.want {
-			t.Errorf("CFGSignature(%v) = %#x, want %#x", tt.successors, got, tt.want)
+		if got := sign.CFG(tt.successors); got != tt.want {
+			t.Errorf("sign.CFG(%v) = %#x, want %#x", tt.successors, got, tt.want)
 		}
 	}
 }
@@ -292,5 +294,5 @@ func pointerSize(option int) (int, error) {
 	case 4, 8:
 		return option, nil
 	}
-	return 0, profile.In("options").Field("pointer size").Got(option).Want("4 or 8").Unsupported()
+	return 0, flaw.In("options").Field("pointer size").Got(option).Want("4 or 8").Unsupported()
 }

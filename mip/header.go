@@ -4,6 +4,8 @@ import (
 	"fmt"
 
 	"github.com/profuse-pgo/profuse/internal/cursor"
+	"github.com/profuse-pgo/profuse/internal/flaw"
+	"github.com/profuse-pgo/profuse/internal/llvmerr"
 	"github.com/profuse-pgo/profuse/profile"
 )
 
@@ -35,21 +37,13 @@ func (t FileType) String() string {
 	return "unknown"
 }
 
-// A Generation is one of the two forms of the format with version number 8.
-type Generation byte
+// A Generation is one of the two forms of the format with version number 8: A or B.
+type Generation string
 
 const (
-	GenerationA Generation = 'A' // 24 bytes of header, 32-bit map records
-	GenerationB Generation = 'B' // 32 bytes of header, the final form and the document's
+	generationA Generation = "A" // 24 bytes of header, 32-bit map records
+	generationB Generation = "B" // 32 bytes of header, the final form and the document's
 )
-
-// String returns "A" or "B", or "" for the zero value.
-func (g Generation) String() string {
-	if g == 0 {
-		return ""
-	}
-	return string(rune(g))
-}
 
 // A header is a decoded header.
 type header struct {
@@ -66,7 +60,7 @@ type header struct {
 
 // size is the size of the header, after which the records start.
 func (h *header) size() int {
-	if h.generation == GenerationA {
+	if h.generation == generationA {
 		return headerSizeA
 	}
 	return headerSizeB
@@ -80,14 +74,14 @@ func hasMagic(data []byte) bool { return len(data) >= 4 && le.Uint32(data) == ma
 func generationOf(data []byte) Generation {
 	if len(data) >= headerSizeA && le.Uint32(data[offsetToDataA:]) == headerSizeA &&
 		le.Uint16(data[fileTypeAt:])&^fileTypeKindBits == 0 {
-		return GenerationA
+		return generationA
 	}
-	return GenerationB
+	return generationB
 }
 
 var fileTypes = map[Generation][fileTypeKindBits + 1]FileType{
-	GenerationA: {fileTypeARaw: FileRaw, fileTypeAMap: FileMap, fileTypeAMIP: FileProfile, fileTypeARet: FileRet},
-	GenerationB: {fileTypeBRaw: FileRaw, fileTypeBRet: FileRet, fileTypeBMap: FileMap, fileTypeBMIP: FileProfile},
+	generationA: {fileTypeARaw: FileRaw, fileTypeAMap: FileMap, fileTypeAMIP: FileProfile, fileTypeARet: FileRet},
+	generationB: {fileTypeBRaw: FileRaw, fileTypeBRet: FileRet, fileTypeBMap: FileMap, fileTypeBMIP: FileProfile},
 }
 
 // parseHeader decodes and checks the header of a MIP file.
@@ -96,9 +90,9 @@ func parseHeader(data []byte) (h header, err error) {
 	case len(data) == 0:
 		return h, tooSmall(data, profile.ErrEmpty, "0 bytes")
 	case !hasMagic(data) && !(len(data) < 4 && hasMagic(append(data[:len(data):len(data)], "\xfbMIP"[len(data):]...))):
-		return h, profile.At("header", 0).Field("magic").Gotf("% x", data[:min(4, len(data))]).
+		return h, flaw.At("header", 0).Field("magic").Gotf("% x", data[:min(4, len(data))]).
 			Want("fb 4d 49 50").
-			Because(&MIPError{Code: CodeBadMagic, Found: toolHex(uint64(firstWord(data))), Expected: toolHex(magic)})
+			Because(&llvmerr.MIPError{Code: llvmerr.MIPBadMagic, Found: toolHex(uint64(firstWord(data))), Expected: toolHex(magic)})
 	}
 	h.generation = generationOf(data)
 	if len(data) < h.size() {
@@ -110,7 +104,7 @@ func parseHeader(data []byte) (h header, err error) {
 	h.typeWord = c.U16("FileType")
 	h.typ = ProfileType(c.U32("ProfileType"))
 	h.moduleHash = c.U32("ModuleHash")
-	if h.generation == GenerationB {
+	if h.generation == generationB {
 		v := c.U64("RawSectionOffset")
 		h.rawSection = int64(v)
 		switch {
@@ -130,7 +124,7 @@ func parseHeader(data []byte) (h header, err error) {
 		return h, err
 	}
 	if toData != uint32(h.size()) {
-		return h, profile.At("header", at).Field("OffsetToData").Gotf("%#x", toData).Wantf("%#x", h.size()).Corrupt()
+		return h, flaw.At("header", at).Field("OffsetToData").Gotf("%#x", toData).Wantf("%#x", h.size()).Corrupt()
 	}
 	return h, nil
 }
@@ -139,15 +133,15 @@ func parseHeader(data []byte) (h header, err error) {
 // fields derived from them.
 func (h *header) check() error {
 	if h.version > VersionMax {
-		return profile.At("header", 4).Field("version").Got(h.version).Wantf("at most %d", VersionMax).
-			Because(&MIPError{Code: CodeBadVersion, Found: fmt.Sprint(h.version), Expected: fmt.Sprint(VersionMax)})
+		return flaw.At("header", 4).Field("version").Got(h.version).Wantf("at most %d", VersionMax).
+			Because(&llvmerr.MIPError{Code: llvmerr.MIPBadVersion, Found: fmt.Sprint(h.version), Expected: fmt.Sprint(VersionMax)})
 	}
 	word := h.typeWord
 	h.fileType = fileTypes[h.generation][word&fileTypeKindBits]
 	if h.fileType == 0 || word&^(fileTypeKindBits|fileType32|fileType64) != 0 {
-		return profile.At("header", fileTypeAt).Field("FileType").Gotf("%#x", word).
+		return flaw.At("header", fileTypeAt).Field("FileType").Gotf("%#x", word).
 			Want("a raw profile, map or profile").
-			Because(&MIPError{Code: CodeBadFileType, Found: toolHex(uint64(word)), class: profile.ErrUnsupported})
+			Because(&llvmerr.MIPError{Code: llvmerr.MIPBadFileType, Found: toolHex(uint64(word)), Class: profile.ErrUnsupported})
 	}
 	switch word & (fileType32 | fileType64) {
 	case fileType32:
@@ -155,13 +149,13 @@ func (h *header) check() error {
 	case fileType64:
 		h.ptr = 8
 	case fileType32 | fileType64:
-		return profile.At("header", fileTypeAt).Field("FileType").Gotf("%#x", word).
+		return flaw.At("header", fileTypeAt).Field("FileType").Gotf("%#x", word).
 			Want("either 64 bit or 32 bit").
-			Because(&MIPError{Code: CodeBothWidths, Found: toolHex(uint64(word))})
+			Because(&llvmerr.MIPError{Code: llvmerr.MIPBothWidths, Found: toolHex(uint64(word))})
 	}
 	if want, class := h.typ.check(); class != nil {
-		return profile.At("header", 8).Field("ProfileType").Gotf("%#x", uint32(h.typ)).Want(want).
-			Because(&MIPError{Code: CodeBadProfileType, Found: toolHex(uint64(h.typ)), class: class})
+		return flaw.At("header", 8).Field("ProfileType").Gotf("%#x", uint32(h.typ)).Want(want).
+			Because(&llvmerr.MIPError{Code: llvmerr.MIPBadProfileType, Found: toolHex(uint64(h.typ)), Class: class})
 	}
 	return nil
 }
@@ -171,13 +165,13 @@ func (h *header) suspicious() error {
 	if h.reserved == 0 {
 		return nil
 	}
-	return profile.At("header", int64(h.size())-8).Field("reserved bits").Gotf("%#x", h.reserved).Want("0").
+	return flaw.At("header", int64(h.size())-8).Field("reserved bits").Gotf("%#x", h.reserved).Want("0").
 		Corrupt()
 }
 
 func tooSmall(data []byte, class error, found string) error {
-	return profile.At("header", 0).Field("header").Got(found).Want("a whole one").
-		Because(&MIPError{Code: CodeTooSmall, Found: fmt.Sprint(len(data)), Expected: fmt.Sprint(headerSizeB), class: class})
+	return flaw.At("header", 0).Field("header").Got(found).Want("a whole one").
+		Because(&llvmerr.MIPError{Code: llvmerr.MIPTooSmall, Found: fmt.Sprint(len(data)), Expected: fmt.Sprint(headerSizeB), Class: class})
 }
 
 // firstWord returns the first four bytes of data, padded with zeros.
@@ -205,3 +199,6 @@ func appendHeader(dst []byte, kind uint16, ptr int, p *Profile, rawSection int64
 	dst = le.AppendUint32(dst, 0)
 	return le.AppendUint32(dst, headerSizeB)
 }
+
+// toolHex formats v like llvm-mipdata: upper case without prefix.
+func toolHex(v uint64) string { return fmt.Sprintf("%X", v) }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/profuse-pgo/profuse/internal/llvmerr"
 	"github.com/profuse-pgo/profuse/profile"
 )
 
@@ -63,11 +64,11 @@ func TestRejected(t *testing.T) {
 	} {
 		_, err := Read("f", tt.data, ReaderOptions{})
 		var fe *profile.FormatError
-		if !errors.As(err, &fe) || fe.Class() != tt.class || !strings.Contains(err.Error(), tt.says) || fe.File != "f" {
+		if !errors.As(err, &fe) || profile.ClassOf(fe) != tt.class || !strings.Contains(err.Error(), tt.says) || fe.File != "f" {
 			t.Errorf("%s: %v, want %q: %v", tt.name, err, tt.says, tt.class)
 		}
-		if tt.llvm != nil && !slices.Equal(LLVMMessages(err), tt.llvm) {
-			t.Errorf("%s: messages %q, want %q", tt.name, LLVMMessages(err), tt.llvm)
+		if tt.llvm != nil && !slices.Equal(llvmerr.MIPMessages(err), tt.llvm) {
+			t.Errorf("%s: messages %q, want %q", tt.name, llvmerr.MIPMessages(err), tt.llvm)
 		}
 	}
 }
@@ -111,11 +112,11 @@ func TestRejectedRaw(t *testing.T) {
 	} {
 		_, err := mergeIntoNamed("f", tt.base, tt.data)
 		var fe *profile.FormatError
-		if !errors.As(err, &fe) || fe.Class() != tt.class || !strings.Contains(err.Error(), tt.says) || fe.File != "f" {
+		if !errors.As(err, &fe) || profile.ClassOf(fe) != tt.class || !strings.Contains(err.Error(), tt.says) || fe.File != "f" {
 			t.Errorf("%s: %v, want %q: %v", tt.name, err, tt.says, tt.class)
 		}
-		if tt.llvm != nil && !slices.Equal(LLVMMessages(err), tt.llvm) {
-			t.Errorf("%s: messages %q, want %q", tt.name, LLVMMessages(err), tt.llvm)
+		if tt.llvm != nil && !slices.Equal(llvmerr.MIPMessages(err), tt.llvm) {
+			t.Errorf("%s: messages %q, want %q", tt.name, llvmerr.MIPMessages(err), tt.llvm)
 		}
 	}
 }
@@ -252,17 +253,16 @@ func TestWriters(t *testing.T) {
 func TestStrings(t *testing.T) {
 	for got, want := range map[string]string{
 		FileRaw.String() + FileRet.String() + FileMap.String() + FileProfile.String() + FileYAML.String(): ".mipraw.mipret.mipmap.mip.yaml",
-		FileType(0).String() + GenerationA.String() + Generation(0).String():                              "unknownA",
+		FileType(0).String() + string(generationA):                                                        "unknownA",
 		ProfileType(0).String() + (FunctionCoverage | BlockCoverage).String():                             "noneFunction Coverage, Block Coverage",
-		binaryUnknown.String() + binaryExecutable.String() + binaryShared.String() + binaryDebug.String(): "unknownexecutableshareddebug",
-		(&MIPError{Code: CodeRawMismatch, Found: "20"}).Error():                                           "Corrupt raw profile near offset 0x20",
-		(&MIPError{Code: CodeModuleHash, Found: "20"}).Error():                                            "Invalid module hash",
+		(&llvmerr.MIPError{Code: llvmerr.MIPRawMismatch, Found: "20"}).Error():                            "Corrupt raw profile near offset 0x20",
+		(&llvmerr.MIPError{Code: llvmerr.MIPModuleHash, Found: "20"}).Error():                             "Invalid module hash",
 	} {
 		if got != want {
 			t.Errorf("got %s, want %s", got, want)
 		}
 	}
-	if m := LLVMMessages(io.EOF); m != nil {
+	if m := llvmerr.MIPMessages(io.EOF); m != nil {
 		t.Errorf("words for another error: %q", m)
 	}
 }

@@ -4,7 +4,7 @@ import (
 	"bytes"
 
 	"github.com/profuse-pgo/profuse/internal/cursor"
-	"github.com/profuse-pgo/profuse/profile"
+	"github.com/profuse-pgo/profuse/internal/flaw"
 )
 
 // A mapReader reads a .mipmap, the section __llvm_mipmap of a linked binary.
@@ -16,8 +16,8 @@ type mapReader struct {
 }
 
 func newMapReader(h header, data []byte) (decoder, error) {
-	if h.generation == GenerationB && h.ptr == 0 {
-		return nil, profile.At("header", fileTypeAt).Field("FileType").Gotf("%#x", h.typeWord).
+	if h.generation == generationB && h.ptr == 0 {
+		return nil, flaw.At("header", fileTypeAt).Field("FileType").Gotf("%#x", h.typeWord).
 			Want("the bit of 64-bit or that of 32-bit targets").Corrupt()
 	}
 	return &mapReader{head: h, about: h.about(), data: data}, nil
@@ -43,7 +43,7 @@ func (r *mapReader) records(yield func(*Function, error) bool) {
 // record decodes the next record into r.buf.
 func (r *mapReader) record(c *cursor.Cursor) {
 	f, at, align := &r.buf, c.Offset(), mapAlignA
-	if r.head.generation == GenerationA {
+	if r.head.generation == generationA {
 		section := c.U32("address of the raw section")
 		f.RawOffset = uint64(c.U32("address of the raw record") - section)
 		f.Address = int64(int32(c.U32("address of the function") - section))

@@ -5,7 +5,7 @@ import (
 	"math"
 
 	"github.com/profuse-pgo/profuse/internal/cursor"
-	"github.com/profuse-pgo/profuse/profile"
+	"github.com/profuse-pgo/profuse/internal/flaw"
 )
 
 // mapOptions adjust [appendMap]. The zero value is right for most uses.
@@ -65,7 +65,7 @@ func checkMap(p *Profile, ptr int, opt mapOptions) error {
 		return err
 	}
 	if o := opt.RawSectionOffset; o < math.MinInt32 || o > math.MaxInt32 {
-		return profile.In("options").Field("RawSectionOffset").Gotf("%#x", o).Want("32 bits for 32-bit targets").
+		return flaw.In("options").Field("RawSectionOffset").Gotf("%#x", o).Want("32 bits for 32-bit targets").
 			Unsupported()
 	}
 	return p.checkNarrow("function address", "32 bits for 32-bit targets")

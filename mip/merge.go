@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 
+	"github.com/profuse-pgo/profuse/internal/flaw"
+	"github.com/profuse-pgo/profuse/internal/llvmerr"
 	"github.com/profuse-pgo/profuse/internal/saturate"
 	"github.com/profuse-pgo/profuse/profile"
 )
@@ -134,7 +136,7 @@ func (s *shape) reportOverlaps(warn func(profile.Warning)) {
 	for k, i := range order {
 		f, g := &p.Functions[i], &p.Functions[order[last]]
 		if k > 0 && f.RawOffset < g.rawEnd(p.Type) {
-			warn(profile.Warning{Function: f.Name, Err: profile.In("functions").InRecord(i).Field("raw record").
+			warn(profile.Warning{Function: f.Name, Err: flaw.In("functions").InRecord(i).Field("raw record").
 				Gotf("at %#x, inside that of function %d, %s", f.RawOffset, order[last], g.Name).
 				Want("one of its own").Mismatch()})
 		}
@@ -160,12 +162,12 @@ func (m *Merger) Add(r *Reader, weight uint64) (Added, error) {
 		return m.AddRaw(r.Name(), r.data, weight)
 	case FileRet:
 		if err := checkWeight(weight); err != nil {
-			return Added{}, profile.InFile(err, r.Name())
+			return Added{}, flaw.InFile(err, r.Name())
 		}
-		return Added{}, profile.InFile(m.addRet(r.Name(), r.data, 0, weight), r.Name())
+		return Added{}, flaw.InFile(m.addRet(r.Name(), r.data, 0, weight), r.Name())
 	}
 	if err := m.shape.checkModule(r.Info().Type, r.Info().ModuleHash); err != nil {
-		return Added{}, profile.InFile(err, r.Name())
+		return Added{}, flaw.InFile(err, r.Name())
 	}
 	p, err := r.Profile()
 	if err != nil {
@@ -176,7 +178,7 @@ func (m *Merger) Add(r *Reader, weight uint64) (Added, error) {
 
 func checkWeight(weight uint64) error {
 	if weight == 0 {
-		return profile.In("").Field("weight").Got(0).Want("at least 1").Mismatch()
+		return flaw.Field("weight").Got(0).Want("at least 1").Mismatch()
 	}
 	return nil
 }
@@ -185,10 +187,10 @@ func checkWeight(weight uint64) error {
 // errors and warnings.
 func (m *Merger) AddProfile(name string, p *Profile, weight uint64) (Added, error) {
 	if err := checkWeight(weight); err != nil {
-		return Added{}, profile.InFile(err, name)
+		return Added{}, flaw.InFile(err, name)
 	}
 	if err := m.shape.checkModule(p.Type, p.ModuleHash); err != nil {
-		return Added{}, profile.InFile(err, name)
+		return Added{}, flaw.InFile(err, name)
 	}
 	target, added := m.match(name, p)
 	m.addFunctions(name, p.Functions, target, weight)
@@ -198,11 +200,11 @@ func (m *Merger) AddProfile(name string, p *Profile, weight uint64) (Added, erro
 // checkModule returns an error for another module or type.
 func (s *shape) checkModule(t ProfileType, hash uint32) error {
 	if base := s.base; hash != base.ModuleHash {
-		return profile.In("header").Field("ModuleHash").Gotf("%#x", hash).
+		return flaw.In("header").Field("ModuleHash").Gotf("%#x", hash).
 			Wantf("%#x as the profile merged into", base.ModuleHash).
-			Because(&MIPError{Code: CodeModuleHash, Found: toolHex(uint64(hash)), Expected: toolHex(uint64(base.ModuleHash))})
+			Because(&llvmerr.MIPError{Code: llvmerr.MIPModuleHash, Found: toolHex(uint64(hash)), Expected: toolHex(uint64(base.ModuleHash))})
 	} else if t != base.Type {
-		return profile.In("header").Field("ProfileType").Got(t.String()).
+		return flaw.In("header").Field("ProfileType").Got(t.String()).
 			Want(base.Type.String() + " as the profile merged into").Mismatch()
 	}
 	return nil
@@ -234,7 +236,7 @@ func (m *Merger) match(name string, p *Profile) (target []int, added Added) {
 		target[i] = -1
 		added.Skipped++
 		if m.opt.Warn != nil {
-			m.opt.Warn(profile.Warning{File: name, Function: f.Name, Err: profile.In("functions").InRecord(i).
+			m.opt.Warn(profile.Warning{File: name, Function: f.Name, Err: flaw.In("functions").InRecord(i).
 				Field("function").
 				Gotf("one of %d with CFG signature %#x and %d blocks", seen[key], f.CFG, len(f.Blocks)).
 				Wantf("as many as in the profile merged into, which has %d", len(same)).Mismatch()})
@@ -266,7 +268,7 @@ func (m *Merger) addFunctions(name string, functions []Function, target []int, w
 		}
 	}
 	if mover != nil && mover.lost > 0 && m.opt.Warn != nil {
-		m.opt.Warn(profile.Warning{File: name, Err: profile.In("functions").Field("call edges").
+		m.opt.Warn(profile.Warning{File: name, Err: flaw.In("functions").Field("call edges").
 			Gotf("%d from code that has changed", mover.lost).
 			Want("the same code: they are kept without their callers").Mismatch()})
 	}

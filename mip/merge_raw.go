@@ -1,6 +1,6 @@
 package mip
 
-import "github.com/profuse-pgo/profuse/profile"
+import "github.com/profuse-pgo/profuse/internal/flaw"
 
 // Raw profiles of a module have the same records at the same offsets. So a Merger adds
 // them as flat memory, without decoding them one by one, and distributes the sums to the
@@ -21,10 +21,10 @@ const maxRawFiles = 255
 // allocates memory for errors and warnings only.
 func (m *Merger) AddRaw(name string, data []byte, weight uint64) (Added, error) {
 	if err := checkWeight(weight); err != nil {
-		return Added{}, profile.InFile(err, name)
+		return Added{}, flaw.InFile(err, name)
 	}
 	if err := m.shape.checkRaw(name, data, m.opt.Warn); err != nil {
-		return Added{}, profile.InFile(err, name)
+		return Added{}, flaw.InFile(err, name)
 	}
 	whole := data
 	data = data[:m.shape.rawSize]
@@ -37,7 +37,7 @@ func (m *Merger) AddRaw(name string, data []byte, weight uint64) (Added, error) 
 		}
 		if addCounts(m.raw.counts, m.shape.rawOffsets, data) {
 			bad := subtractCounts(m.raw.counts, m.shape.rawOffsets, data)
-			return Added{}, profile.InFile(badCounts(bad, m.shape.rawOffsets[bad], data), name)
+			return Added{}, flaw.InFile(badCounts(bad, m.shape.rawOffsets[bad], data), name)
 		}
 	}
 	if m.hasCoverage() {
@@ -53,7 +53,7 @@ func (m *Merger) AddRaw(name string, data []byte, weight uint64) (Added, error) 
 	if m.shape.base.Type.Has(ReturnAddress) {
 		ret, at := m.shape.retPart(whole)
 		if err := m.addRet(name, ret, int64(at), weight); err != nil {
-			return Added{}, profile.InFile(err, name)
+			return Added{}, flaw.InFile(err, name)
 		}
 	}
 	return Added{Records: len(m.sums)}, nil

@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/profuse-pgo/profuse/internal/mip/sign"
 	"github.com/profuse-pgo/profuse/internal/oracle"
 	"github.com/profuse-pgo/profuse/internal/saturate"
 	"github.com/profuse-pgo/profuse/profile"
@@ -28,7 +29,7 @@ var profileTypes = []ProfileType{
 // randomMap makes an empty profile of n functions as a linker might lay them
 // out: names distinct but for a few, records in order with some gaps.
 func randomMap(rng *rand.Rand, t ProfileType, n int) *Profile {
-	p := &Profile{Type: t, ModuleHash: ModuleHash("test")}
+	p := &Profile{Type: t, ModuleHash: sign.LinkUnit("test")}
 	off := uint64(headerSizeB)
 	for i := range n {
 		f := Function{

@@ -5,7 +5,8 @@ import (
 	"strings"
 
 	"github.com/profuse-pgo/profuse/internal/cursor"
-	"github.com/profuse-pgo/profuse/profile"
+	"github.com/profuse-pgo/profuse/internal/flaw"
+	"github.com/profuse-pgo/profuse/internal/mip/sign"
 )
 
 // A Layout is one of the layouts of a .mip, which its header does not distinguish.
@@ -27,7 +28,7 @@ var (
 
 // layoutsOf lists the layouts to try, most likely first.
 func layoutsOf(g Generation) []Layout {
-	if g == GenerationA {
+	if g == generationA {
 		return []Layout{layoutA, layoutDocument}
 	}
 	return []Layout{layoutCode, layoutA, layoutDocument, {Wide: true, NamesByLength: true}}
@@ -93,7 +94,7 @@ func (r *mipReader) scan() error {
 	r.about.Functions = n
 	r.names = make(map[uint64]string, len(names))
 	for i, name := range names {
-		sig := Signature(name)
+		sig := sign.Name(name)
 		if _, ok := seen[sig]; !ok {
 			return nameError(i, name, "the name of a function in the file")
 		}
@@ -124,7 +125,7 @@ func (r *mipReader) nameless() error {
 }
 
 func nameError(i int, name, want string) error {
-	return profile.In("names").InRecord(i).Field("function name").Got(strconv.QuoteToASCII(name)).Want(want).Corrupt()
+	return flaw.In("names").InRecord(i).Field("function name").Got(strconv.QuoteToASCII(name)).Want(want).Corrupt()
 }
 
 // readNames reads the names, from their number or length at offset start up to

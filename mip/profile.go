@@ -1,11 +1,12 @@
 package mip
 
 import (
-	"crypto/md5"
 	"fmt"
 	"math"
 	"strings"
 
+	"github.com/profuse-pgo/profuse/internal/flaw"
+	"github.com/profuse-pgo/profuse/internal/mip/sign"
 	"github.com/profuse-pgo/profuse/profile"
 )
 
@@ -124,35 +125,13 @@ func (f *Function) Covered() bool { return f.MergeCount > 0 }
 func (f *Function) EntryCovered() bool { return f.CallCount > 0 || f.MergeCount > 0 }
 
 // signature identifies the function by its name (FunctionSignature).
-func (f *Function) signature() uint64 { return Signature(f.Name) }
+func (f *Function) signature() uint64 { return sign.Name(f.Name) }
 
 // A Profile is a MIP profile in memory, independent of generation and layout.
 type Profile struct {
 	Type       ProfileType
-	ModuleHash uint32     // see [ModuleHash]
+	ModuleHash uint32     // of the name of the link unit; connects raw files, maps and profiles
 	Functions  []Function // in the order of the map, which is link order
-}
-
-// Signature returns the first eight bytes of the MD5 of a function name, as a
-// little-endian number.
-func Signature(name string) uint64 {
-	sum := md5.Sum([]byte(name))
-	return le.Uint64(sum[:8])
-}
-
-// ModuleHash returns the hash of a link unit's name, the low half of its [Signature],
-// which connects raw files, maps and profiles of one program. It is the same for all
-// builds of the program.
-func ModuleHash(linkUnit string) uint32 { return uint32(Signature(linkUnit)) }
-
-// rawSize returns the size in bytes of the smallest raw file that holds the
-// records of all functions.
-func (p *Profile) rawSize() uint64 {
-	end := uint64(headerSizeB)
-	for i := range p.Functions {
-		end = max(end, p.Functions[i].rawEnd(p.Type))
-	}
-	return end
 }
 
 // rawEnd returns the offset just after the function's raw record.
@@ -167,19 +146,19 @@ func (f *Function) rawEnd(t ProfileType) uint64 {
 // Validate checks that the formats can hold the profile. Readers return valid profiles.
 func (p *Profile) Validate() error {
 	if want, class := p.Type.check(); class != nil {
-		return profile.In("header").Field("ProfileType").Gotf("%#x", uint32(p.Type)).Want(want).Because(class)
+		return flaw.In("header").Field("ProfileType").Gotf("%#x", uint32(p.Type)).Want(want).Because(class)
 	}
 	for i := range p.Functions {
 		f := &p.Functions[i]
 		switch {
 		case strings.IndexByte(f.Name, 0) >= 0:
-			return profile.In("functions").InRecord(i).Field("function name").Gotf("%q", f.Name).
+			return flaw.In("functions").InRecord(i).Field("function name").Gotf("%q", f.Name).
 				Want("no zero byte").Corrupt()
 		case f.RawOffset < headerSizeA || f.RawOffset >= rawOffsetLimit:
-			return profile.In("functions").InRecord(i).Field("raw offset").Gotf("%#x", f.RawOffset).
+			return flaw.In("functions").InRecord(i).Field("raw offset").Gotf("%#x", f.RawOffset).
 				Want(rawOffsetWant(headerSizeA)).Corrupt()
 		case uint64(len(f.Blocks)) > math.MaxUint32:
-			return profile.In("functions").InRecord(i).Field("number of blocks").Got(len(f.Blocks)).
+			return flaw.In("functions").InRecord(i).Field("number of blocks").Got(len(f.Blocks)).
 				Want("at most 2^32-1").Corrupt()
 		}
 		if err := f.checkEdges(i); err != nil {

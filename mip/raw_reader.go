@@ -3,6 +3,8 @@ package mip
 import (
 	"fmt"
 
+	"github.com/profuse-pgo/profuse/internal/flaw"
+	"github.com/profuse-pgo/profuse/internal/llvmerr"
 	"github.com/profuse-pgo/profuse/profile"
 )
 
@@ -21,8 +23,8 @@ func (r *partReader) records(yield func(*Function, error) bool) {
 	if r.about.FileType == FileRet {
 		want = "a map or profile that says whose return addresses they are"
 	}
-	yield(nil, profile.At("header", fileTypeAt).Field("FileType").Got(r.about.FileType.String()).Want(want).
-		Because(&MIPError{Code: CodeBadFileType, Found: toolHex(uint64(r.typeWord)), Expected: toolHex(fileTypeBMIP)}))
+	yield(nil, flaw.At("header", fileTypeAt).Field("FileType").Got(r.about.FileType.String()).Want(want).
+		Because(&llvmerr.MIPError{Code: llvmerr.MIPBadFileType, Found: toolHex(uint64(r.typeWord)), Expected: toolHex(fileTypeBMIP)}))
 }
 
 // checkRaw checks the header and the size of a raw profile of the module.
@@ -32,9 +34,9 @@ func (s *shape) checkRaw(name string, data []byte, warn func(profile.Warning)) e
 		return err
 	}
 	if h.fileType != FileRaw {
-		return profile.At("header", fileTypeAt).Field("FileType").Got(h.fileType.String()).
+		return flaw.At("header", fileTypeAt).Field("FileType").Got(h.fileType.String()).
 			Want(FileRaw.String()).
-			Because(&MIPError{Code: CodeBadFileType, Found: toolHex(uint64(h.typeWord)), Expected: toolHex(fileTypeBRaw)})
+			Because(&llvmerr.MIPError{Code: llvmerr.MIPBadFileType, Found: toolHex(uint64(h.typeWord)), Expected: toolHex(fileTypeBRaw)})
 	}
 	if err := s.checkModule(h.typ, h.moduleHash); err != nil {
 		return err
@@ -54,10 +56,10 @@ func (s *shape) checkRaw(name string, data []byte, warn func(profile.Warning)) e
 	case size < s.rawSize:
 		return s.tooShort(size)
 	case s.rawMin < uint64(h.size()):
-		return profile.In("records").Field("offset of the first raw record").Gotf("%#x", s.rawMin).
+		return flaw.In("records").Field("offset of the first raw record").Gotf("%#x", s.rawMin).
 			Wantf("at least %#x, the header's size", h.size()).Mismatch()
 	case size >= s.rawSize+slack && warn != nil:
-		warn(profile.Warning{File: name, Err: profile.At("records", int64(s.rawSize)).Field("size of the file").
+		warn(profile.Warning{File: name, Err: flaw.At("records", int64(s.rawSize)).Field("size of the file").
 			Gotf("%d bytes", size).Wantf("%d: the program may be another build of the module", s.rawSize).
 			Mismatch()})
 	}
@@ -73,9 +75,9 @@ func (s *shape) tooShort(size uint64) error {
 	for i := range base.Functions {
 		f := &base.Functions[i]
 		if end := f.rawEnd(base.Type); end > size {
-			return profile.At("records", int64(size)).InRecord(i).Field("end of the raw record of "+f.Name).
+			return flaw.At("records", int64(size)).InRecord(i).Field("end of the raw record of "+f.Name).
 				Gotf("%#x", end).Wantf("at most the size of the file, %#x", size).
-				Because(&MIPError{Code: CodeRawOffset, Found: toolHex(f.RawOffset), Expected: toolHex(size), class: profile.ErrTruncated})
+				Because(&llvmerr.MIPError{Code: llvmerr.MIPRawOffset, Found: toolHex(f.RawOffset), Expected: toolHex(size), Class: profile.ErrTruncated})
 		}
 	}
 	return tooSmall(nil, profile.ErrTruncated, fmt.Sprintf("%d bytes", size))
@@ -83,7 +85,7 @@ func (s *shape) tooShort(size uint64) error {
 
 func badCounts(i int, off uint32, data []byte) error {
 	count, timestamp := le.Uint32(data[off:]), le.Uint32(data[off+4:])
-	return profile.At("records", int64(off)).InRecord(i).Field("count and timestamp").
+	return flaw.At("records", int64(off)).InRecord(i).Field("count and timestamp").
 		Gotf("%#x and %#x", count, timestamp).Want("both 0xffffffff or neither").
-		Because(&MIPError{Code: CodeRawMismatch, Found: toolHex(uint64(off) + rawEntryCounts)})
+		Because(&llvmerr.MIPError{Code: llvmerr.MIPRawMismatch, Found: toolHex(uint64(off) + rawEntryCounts)})
 }

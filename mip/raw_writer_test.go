@@ -5,7 +5,7 @@ import (
 	"io"
 	"math"
 
-	"github.com/profuse-pgo/profuse/profile"
+	"github.com/profuse-pgo/profuse/internal/flaw"
 )
 
 // rawOptions adjust [appendRaw]. The zero value is right for most uses.
@@ -106,31 +106,41 @@ func checkRaw(p *Profile) error {
 		runs := uint64(f.MergeCount)
 		switch {
 		case f.RawOffset < headerSizeB:
-			return profile.In("functions").InRecord(i).Field("raw offset").Gotf("%#x", f.RawOffset).
+			return flaw.In("functions").InRecord(i).Field("raw offset").Gotf("%#x", f.RawOffset).
 				Want(rawOffsetWant(headerSizeB)).Corrupt()
 		case runs > 1:
-			return profile.In("functions").InRecord(i).Field("MergeCount").Got(runs).
+			return flaw.In("functions").InRecord(i).Field("MergeCount").Got(runs).
 				Want("at most 1 in a single run").Corrupt()
 		case f.CallCount < runs || f.CallCount > runs*maxCalls:
-			return profile.In("functions").InRecord(i).Field("CallCount").Got(f.CallCount).
+			return flaw.In("functions").InRecord(i).Field("CallCount").Got(f.CallCount).
 				Wantf("%d to %d with MergeCount %d", runs, runs*maxCalls, runs).Corrupt()
 		case f.TimestampSum > runs*maxTimestamp:
-			return profile.In("functions").InRecord(i).Field("TimestampSum").Got(f.TimestampSum).
+			return flaw.In("functions").InRecord(i).Field("TimestampSum").Got(f.TimestampSum).
 				Wantf("at most %d with MergeCount %d", runs*maxTimestamp, runs).Corrupt()
 		case len(f.CallEdges) > 0 && !p.Type.Has(ReturnAddress):
-			return profile.In("functions").InRecord(i).Field("CallEdges").Got(len(f.CallEdges)).
+			return flaw.In("functions").InRecord(i).Field("CallEdges").Got(len(f.CallEdges)).
 				Want("none in a " + p.Type.String() + " profile").Corrupt()
 		}
 		for _, e := range f.CallEdges {
 			if e.Weight > math.MaxUint32 {
-				return profile.In("functions").InRecord(i).Field("Weight").Got(e.Weight).
+				return flaw.In("functions").InRecord(i).Field("Weight").Got(e.Weight).
 					Want("32 bits in a single run").Corrupt()
 			}
 		}
 	}
 	if total := p.rawSize(); total > size*maxRawGap {
-		return profile.In("functions").Field("size of the raw section").Got(total).
+		return flaw.In("functions").Field("size of the raw section").Got(total).
 			Wantf("at most %d for records of %d bytes", size*maxRawGap, size).Unsupported()
 	}
 	return nil
+}
+
+// rawSize returns the size in bytes of the smallest raw file that holds the
+// records of all functions.
+func (p *Profile) rawSize() uint64 {
+	end := uint64(headerSizeB)
+	for i := range p.Functions {
+		end = max(end, p.Functions[i].rawEnd(p.Type))
+	}
+	return end
 }

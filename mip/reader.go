@@ -3,6 +3,7 @@ package mip
 import (
 	"iter"
 
+	"github.com/profuse-pgo/profuse/internal/flaw"
 	"github.com/profuse-pgo/profuse/profile"
 )
 
@@ -65,7 +66,7 @@ func NewReader(name string, data []byte, opt ReaderOptions) (*Reader, error) {
 		}
 	})
 	if err != nil {
-		return nil, profile.InFile(err, name)
+		return nil, flaw.InFile(err, name)
 	}
 	return &Reader{name: name, data: data, dec: dec}, nil
 }
@@ -112,7 +113,7 @@ func (r *Reader) records() iter.Seq2[*Function, error] {
 	return func(yield func(*Function, error) bool) {
 		r.dec.records(func(f *Function, err error) bool {
 			if err != nil {
-				yield(nil, profile.InFile(err, r.name))
+				yield(nil, flaw.InFile(err, r.name))
 				return false
 			}
 			return yield(f, nil)

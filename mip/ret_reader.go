@@ -2,6 +2,8 @@ package mip
 
 import (
 	"github.com/profuse-pgo/profuse/internal/cursor"
+	"github.com/profuse-pgo/profuse/internal/flaw"
+	"github.com/profuse-pgo/profuse/internal/llvmerr"
 	"github.com/profuse-pgo/profuse/profile"
 )
 
@@ -18,7 +20,7 @@ func (s *shape) retPart(raw []byte) (part []byte, at int) {
 
 // noRet returns the error for a raw profile without the .mipret at its end.
 func (s *shape) noRet(size uint64) error {
-	return profile.At("records", int64(s.rawSize)).Field("return addresses").Got("missing").
+	return flaw.At("records", int64(s.rawSize)).Field("return addresses").Got("missing").
 		Wantf("behind the raw records: the file of %d bytes is cut off, or of another build of the module", size).
 		Truncated()
 }
@@ -32,9 +34,9 @@ func (s *shape) readRet(data []byte, base int64, to *edgeSums, times uint64) (dr
 		return 0, err
 	}
 	if h.fileType != FileRet {
-		return 0, profile.At("header", base+fileTypeAt).Field("FileType").Got(h.fileType.String()).
+		return 0, flaw.At("header", base+fileTypeAt).Field("FileType").Got(h.fileType.String()).
 			Want(FileRet.String()).
-			Because(&MIPError{Code: CodeBadFileType, Found: toolHex(uint64(h.typeWord)), Expected: toolHex(fileTypeBRet)})
+			Because(&llvmerr.MIPError{Code: llvmerr.MIPBadFileType, Found: toolHex(uint64(h.typeWord)), Expected: toolHex(fileTypeBRet)})
 	}
 	if err := s.checkModule(h.typ, h.moduleHash); err != nil {
 		return 0, err
@@ -76,7 +78,7 @@ func (m *Merger) addRet(name string, data []byte, base int64, weight uint64) err
 	}
 	dropped, err := m.shape.readRet(data, base, &m.edges, weight)
 	if err == nil && dropped > 0 && m.opt.Warn != nil {
-		m.opt.Warn(profile.Warning{File: name, Err: profile.In("return addresses").Field("dropped").
+		m.opt.Warn(profile.Warning{File: name, Err: flaw.In("return addresses").Field("dropped").
 			Gotf("about %d calls without a caller", dropped).
 			Want("none: the program needs a larger -fmachine-profile-runtime-buffer").Truncated()})
 	}

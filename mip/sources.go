@@ -7,7 +7,7 @@ type Place struct {
 }
 
 // Sources are the places of a profile's functions and blocks in the sources. Package
-// mip/debuginfo finds them.
+// formats finds them in the program.
 type Sources struct {
 	Functions []FunctionSource // by index of the profile's function
 }

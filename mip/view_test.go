@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/profuse-pgo/profuse/internal/mip/sign"
 	"github.com/profuse-pgo/profuse/profile"
 )
 
@@ -50,7 +51,7 @@ func TestView(t *testing.T) {
 			for f := range v.Functions() {
 				src := &p.Functions[i]
 				i++
-				if f.Address != src.Address || f.Size != uint64(src.Size) || f.Hash != uint64(src.CFG) || f.ID != Signature(src.Name) || f.Covered != src.Covered() {
+				if f.Address != src.Address || f.Size != uint64(src.Size) || f.Hash != uint64(src.CFG) || f.ID != sign.Name(src.Name) || f.Covered != src.Covered() {
 					t.Errorf("%+v of %+v", f, src)
 				}
 				s := fmt.Sprintf("%s %d runs=%d", f.Name, f.Calls, f.Runs)
@@ -195,7 +196,7 @@ func TestInvalid(t *testing.T) {
 		_, mergeErr := NewMerger(&tc.p, MergeOptions{})
 		for what, err := range map[string]error{"Validate": tc.p.Validate(), "NewMerger": mergeErr, "WriteMIP": WriteMIP(nil, &tc.p, MIPOptions{})} {
 			var fe *profile.FormatError
-			if !errors.As(err, &fe) || fe.Class() != tc.class || fe.Record != tc.record || fe.Field != tc.field || fe.Found == "" || fe.Want == "" {
+			if !errors.As(err, &fe) || profile.ClassOf(fe) != tc.class || fe.Record != tc.record || fe.Field != tc.field || fe.Got == "" || fe.Want == "" {
 				t.Errorf("%s: %+v", what, err)
 			}
 		}
@@ -205,7 +206,7 @@ func TestInvalid(t *testing.T) {
 	_, mapErr := appendMap(nil, far, mapOptions{PointerSize: 4})
 	for field, err := range map[string]error{"function address": mapErr, "FunctionStartOffset": WriteMIP(nil, far, MIPOptions{DocumentLayout: true})} {
 		var fe *profile.FormatError
-		if !errors.As(err, &fe) || fe.Class() != profile.ErrUnsupported || fe.Section != "functions" || fe.Record != 1 || fe.Field != field || fe.Found != "0x10000000000" {
+		if !errors.As(err, &fe) || profile.ClassOf(fe) != profile.ErrUnsupported || fe.Section != "functions" || fe.Record != 1 || fe.Field != field || fe.Got != "0x10000000000" {
 			t.Errorf("%s: %+v", field, err)
 		}
 	}
@@ -215,7 +216,7 @@ func TestInvalid(t *testing.T) {
 	}
 	_, err = m.AddProfile("other.mip", &Profile{Type: FunctionCoverage, ModuleHash: 8}, 1)
 	var fe *profile.FormatError
-	if !errors.As(err, &fe) || fe.Class() != profile.ErrMismatch || fe.File != "other.mip" || fe.Field != "ModuleHash" || fe.Found != "0x8" {
+	if !errors.As(err, &fe) || profile.ClassOf(fe) != profile.ErrMismatch || fe.File != "other.mip" || fe.Field != "ModuleHash" || fe.Got != "0x8" {
 		t.Errorf("%+v", err)
 	}
 }

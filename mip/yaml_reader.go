@@ -2,11 +2,10 @@ package mip
 
 import (
 	"bytes"
-	"slices"
 	"strings"
 
+	"github.com/profuse-pgo/profuse/internal/flaw"
 	"github.com/profuse-pgo/profuse/internal/llvmyaml"
-	"github.com/profuse-pgo/profuse/profile"
 )
 
 // A yamlReader reads a profile that WriteYAML or "llvm-mipdata mip2yaml" wrote, or that
@@ -60,30 +59,10 @@ func newYAMLReader(data []byte, warn func(error)) (decoder, error) {
 
 func (r *yamlReader) info() *Info { return &r.about }
 
-// yamlFields reads a mapping that has each of the keys except for the optional one, and
-// calls value with each key.
-func yamlFields(s *llvmyaml.Scanner, keys []string, optional string, value func(key string)) {
-	seen, line := uint(0), s.Line()
-	s.Mapping(func(key string) {
-		i := slices.Index(keys, key)
-		if i < 0 {
-			s.Fail(s.At(s.Line()).Field("key").Got(llvmyaml.Short(key)).Want("a key of the format").Corrupt())
-			return
-		}
-		seen |= 1 << i
-		value(key)
-	})
-	for i, k := range keys {
-		if seen&(1<<i) == 0 && k != optional {
-			s.Fail(s.At(line).Field("key " + k).Got("missing").Want("a value").Corrupt())
-		}
-	}
-}
-
 var yamlHeaderKeys = []string{keyFileType, keyProfileType, keyModuleHash}
 
 func (r *yamlReader) header(s *llvmyaml.Scanner, warn func(error)) {
-	yamlFields(s, yamlHeaderKeys, "", func(key string) {
+	s.Fields(yamlHeaderKeys, func(key string) {
 		switch key {
 		case keyFileType:
 			r.fileType(s, warn)
@@ -120,7 +99,7 @@ func (r *yamlReader) fileType(s *llvmyaml.Scanner, warn func(error)) {
 		s.Sequence(add)
 	}
 	if s.Err() == nil && bits&fileTypeKindBits != fileTypeBMIP {
-		warn(profile.In("YAML").OnLine(line).Field(keyFileType).Gotf("%#x", bits).Want("[ .mip ]").Corrupt())
+		warn(flaw.In("YAML").OnLine(line).Field(keyFileType).Gotf("%#x", bits).Want("[ .mip ]").Corrupt())
 	}
 }
 
@@ -169,7 +148,7 @@ func (r *yamlReader) function(s *llvmyaml.Scanner) {
 	*f = Function{Blocks: f.Blocks[:0], CallEdges: f.CallEdges[:0]}
 	var signature uint64
 	entry := false
-	yamlFields(s, yamlFunctionKeys, keySourceInfo, func(key string) {
+	s.Fields(yamlFunctionKeys, func(key string) {
 		switch key {
 		case keyFunctionName:
 			f.Name = yamlName(s)
@@ -199,7 +178,7 @@ func (r *yamlReader) function(s *llvmyaml.Scanner) {
 		case keySourceInfo:
 			skipSourceInfo(s)
 		}
-	})
+	}, keySourceInfo)
 	if s.Err() != nil {
 		return
 	}
@@ -223,7 +202,7 @@ func (r *yamlReader) blocks(s *llvmyaml.Scanner) (entry bool) {
 	line, n := s.Line(), 0
 	s.Sequence(func() {
 		var b Block
-		yamlFields(s, yamlBlockKeys, "", func(key string) {
+		s.Fields(yamlBlockKeys, func(key string) {
 			if key == keyOffset {
 				b.Offset = uint32(s.Unsigned(key, 32))
 			} else {
@@ -254,7 +233,7 @@ func (r *yamlReader) edges(s *llvmyaml.Scanner) {
 	s.Sequence(func() {
 		line := s.Line()
 		var e CallEdge
-		yamlFields(s, yamlEdgeKeys, "", func(key string) {
+		s.Fields(yamlEdgeKeys, func(key string) {
 			if key == keySource {
 				e.Source = int32(s.Unsigned(key, 32))
 			} else {
@@ -271,7 +250,7 @@ func (r *yamlReader) edges(s *llvmyaml.Scanner) {
 var yamlSourceKeys = []string{keyFileName, keyFunctionName, keyLine}
 
 func skipSourceInfo(s *llvmyaml.Scanner) {
-	yamlFields(s, yamlSourceKeys, "", func(key string) {
+	s.Fields(yamlSourceKeys, func(key string) {
 		if key == keyLine {
 			s.Unsigned(key, 32)
 		} else {

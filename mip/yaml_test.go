@@ -109,7 +109,7 @@ func TestYAMLRejected(t *testing.T) {
 	for _, tt := range yamlRejected {
 		_, err := Read("y", []byte(tt.in), ReaderOptions{})
 		var fe *profile.FormatError
-		if !errors.As(err, &fe) || fe.Class() != tt.class || fe.Line != tt.line || !strings.Contains(err.Error(), tt.says) {
+		if !errors.As(err, &fe) || profile.ClassOf(fe) != tt.class || fe.Line != tt.line || !strings.Contains(err.Error(), tt.says) {
 			t.Errorf("%s: %v, want line %d, %q: %v", tt.name, err, tt.line, tt.says, tt.class)
 		}
 		if tt.in == goldenYAML {

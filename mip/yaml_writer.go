@@ -8,8 +8,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/profuse-pgo/profuse/internal/flaw"
 	"github.com/profuse-pgo/profuse/internal/llvmyaml"
-	"github.com/profuse-pgo/profuse/profile"
 )
 
 // YAMLOptions adjust [WriteYAML]. The zero value writes what "llvm-mipdata
@@ -34,12 +34,12 @@ func WriteYAML(w io.Writer, p *Profile, opt YAMLOptions) error {
 		return err
 	}
 	b := bufio.NewWriterSize(w, 1<<16)
-	y := yamlPrinter{buf: make([]byte, 0, 1<<10)}
+	var y yamlPrinter
 	y.header(p)
 	for i := range p.Functions {
 		f := &p.Functions[i]
 		if !utf8.ValidString(f.Name) {
-			return profile.In("functions").InRecord(i).Field("function name").Got(strconv.QuoteToASCII(f.Name)).
+			return flaw.In("functions").InRecord(i).Field("function name").Got(strconv.QuoteToASCII(f.Name)).
 				Want("UTF-8").Unsupported()
 		}
 		y.function(f)
@@ -48,10 +48,10 @@ func WriteYAML(w io.Writer, p *Profile, opt YAMLOptions) error {
 				y.sourceInfo(info)
 			}
 		}
-		b.Write(y.buf) // a failure stays until Flush
-		y.buf = y.buf[:0]
+		b.Write(y.Buf) // a failure stays until Flush
+		y.Buf = y.Buf[:0]
 	}
-	b.Write(append(y.buf, "...\n"...))
+	b.Write(append(y.Buf, "...\n"...))
 	return b.Flush()
 }
 
@@ -99,104 +99,64 @@ var yamlFileTypes = []struct {
 	{"32 bit", fileType32},
 }
 
-// A yamlPrinter prints in the style of LLVM's yaml::Output.
-type yamlPrinter struct {
-	buf    []byte
-	indent string // of the keys
-	first  string // of the first key of a list item instead
-}
+// A yamlPrinter prints the parts of a profile.
+type yamlPrinter struct{ llvmyaml.Printer }
 
-// yamlValueColumn is the distance of a value from the start of its key, if the key is
-// short enough.
-const yamlValueColumn = 17
-
-// key begins a line with a key that has a value beside it.
-func (y *yamlPrinter) key(k string) {
-	y.parent(k)
-	y.buf = append(y.buf[:len(y.buf)-1], strings.Repeat(" ", max(1, yamlValueColumn-len(k)-1))...)
-}
-
-// parent prints a line with a key that has its value below it.
-func (y *yamlPrinter) parent(k string) {
-	indent := y.indent
-	if y.first != "" {
-		indent, y.first = y.first, ""
-	}
-	y.buf = append(y.buf, indent...)
-	y.buf = append(y.buf, k...)
-	y.buf = append(y.buf, ":\n"...)
-}
-
-func (y *yamlPrinter) text(k, v string) {
-	y.key(k)
-	y.buf = append(append(y.buf, v...), '\n')
-}
-
-func (y *yamlPrinter) hex(k string, v uint64) {
-	y.key(k)
-	y.buf = fmt.Appendf(y.buf, "0x%X\n", v)
-}
-
-func (y *yamlPrinter) decimal(k string, v uint64) {
-	y.key(k)
-	y.buf = append(strconv.AppendUint(y.buf, v, 10), '\n')
+func (y *yamlPrinter) hex(indent int, k string, v uint64) {
+	y.Key(indent, k)
+	y.Buf = fmt.Appendf(y.Buf, "0x%X\n", v)
 }
 
 func (y *yamlPrinter) header(p *Profile) {
-	y.buf = append(y.buf, "---\n"...)
-	y.parent(keyHeader)
-	y.indent = "  "
-	y.text(keyFileType, "[ .mip ]")
-	y.text(keyProfileType, "[ "+p.Type.String()+" ]")
-	y.hex(keyModuleHash, uint64(p.ModuleHash))
-	y.indent = ""
+	y.Text("---\n")
+	y.Parent(0, keyHeader)
+	y.Value(2, keyFileType, "[ .mip ]")
+	y.Value(2, keyProfileType, "[ "+p.Type.String()+" ]")
+	y.hex(2, keyModuleHash, uint64(p.ModuleHash))
 	if len(p.Functions) == 0 {
-		y.text(keyProfiles, "[]")
+		y.Value(0, keyProfiles, "[]")
 		return
 	}
-	y.parent(keyProfiles)
+	y.Parent(0, keyProfiles)
 }
 
 func (y *yamlPrinter) function(f *Function) {
-	y.indent, y.first = "    ", "  - "
-	y.text(keyFunctionName, llvmyaml.Quote(f.Name))
-	y.hex(keySignature, f.signature())
-	y.hex(keyRawOffset, f.RawOffset)
-	y.hex(keyAddress, uint64(f.Address))
-	y.hex(keySize, uint64(f.Size))
-	y.hex(keyCFG, uint64(f.CFG))
-	y.decimal(keyMergeCount, uint64(f.MergeCount))
-	y.decimal(keyCallCount, f.CallCount)
-	y.decimal(keyTimestampSum, f.TimestampSum)
-	y.parent(keyBlocks)
+	y.Item()
+	y.Value(4, keyFunctionName, llvmyaml.Quote(f.Name))
+	y.hex(4, keySignature, f.signature())
+	y.hex(4, keyRawOffset, f.RawOffset)
+	y.hex(4, keyAddress, uint64(f.Address))
+	y.hex(4, keySize, uint64(f.Size))
+	y.hex(4, keyCFG, uint64(f.CFG))
+	y.Decimal(4, keyMergeCount, uint64(f.MergeCount))
+	y.Decimal(4, keyCallCount, f.CallCount)
+	y.Decimal(4, keyTimestampSum, f.TimestampSum)
+	y.Parent(4, keyBlocks)
 	y.block(Block{Covered: f.EntryCovered()})
 	for _, b := range f.Blocks {
 		y.block(b)
 	}
-	y.indent = "    "
 	if len(f.CallEdges) == 0 {
-		y.text(keyCallEdges, "[]")
+		y.Value(4, keyCallEdges, "[]")
 		return
 	}
-	y.parent(keyCallEdges)
+	y.Parent(4, keyCallEdges)
 	for _, e := range f.CallEdges {
-		y.indent, y.first = "        ", "      - "
-		y.hex(keySource, uint64(uint32(e.Source)))
-		y.decimal(keyWeight, e.Weight)
+		y.Item()
+		y.hex(8, keySource, uint64(uint32(e.Source)))
+		y.Decimal(8, keyWeight, e.Weight)
 	}
-	y.indent = "    "
 }
 
 func (y *yamlPrinter) block(b Block) {
-	y.indent, y.first = "        ", "      - "
-	y.hex(keyOffset, uint64(b.Offset))
-	y.text(keyCovered, strconv.FormatBool(b.Covered))
+	y.Item()
+	y.hex(8, keyOffset, uint64(b.Offset))
+	y.Value(8, keyCovered, strconv.FormatBool(b.Covered))
 }
 
 func (y *yamlPrinter) sourceInfo(s SourceInfo) {
-	y.parent(keySourceInfo)
-	y.indent = "      "
-	y.text(keyFileName, llvmyaml.Quote(strings.ToValidUTF8(s.File, "\uFFFD")))
-	y.text(keyFunctionName, llvmyaml.Quote(strings.ToValidUTF8(s.Function, "\uFFFD")))
-	y.decimal(keyLine, uint64(s.Line))
+	y.Parent(4, keySourceInfo)
+	y.Value(6, keyFileName, llvmyaml.Quote(strings.ToValidUTF8(s.File, "\uFFFD")))
+	y.Value(6, keyFunctionName, llvmyaml.Quote(strings.ToValidUTF8(s.Function, "\uFFFD")))
+	y.Decimal(6, keyLine, uint64(s.Line))
 }

@@ -2,37 +2,126 @@ package profile
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 )
 
-// The classes of failure. Every error a reader of this module returns matches
-// exactly one of them with [errors.Is].
-var (
+// A Class is a class of failure, named by the short word that JSON has for it.
+// Every error that a reader of this module returns about its input wraps exactly
+// one class, to be asked for with [errors.Is] or [ClassOf].
+type Class string
+
+const (
 	// ErrCorrupt: the bytes contradict the format or each other.
-	ErrCorrupt = errors.New("corrupt profile")
-	// ErrTruncated: the input ends before what it announces.
-	ErrTruncated = errors.New("truncated profile")
+	ErrCorrupt Class = "corrupt"
 	// ErrUnsupported: well formed as far as this module can tell, but of a
 	// version or variant that it does not read.
-	ErrUnsupported = errors.New("unsupported profile version or variant")
+	ErrUnsupported Class = "unsupported"
 	// ErrMismatch: valid on its own, but incompatible with what it is combined
 	// with.
-	ErrMismatch = errors.New("mismatching profile")
+	ErrMismatch Class = "mismatch"
 	// ErrUnrecognized: not a profile of any known format.
-	ErrUnrecognized = errors.New("unrecognized profile format")
+	ErrUnrecognized Class = "unrecognized"
+	// ErrTruncated: the input ends before what it announces.
+	ErrTruncated Class = "truncated"
 	// ErrEmpty: a file of zero bytes, usually an instrumented process that
 	// was killed before it wrote its profile.
-	ErrEmpty = errors.New("empty profile file")
+	ErrEmpty Class = "empty"
+	// Unreadable is the class of errors that the input did not cause, such as a
+	// file that does not exist. Those errors do not wrap it.
+	Unreadable Class = "unreadable"
 )
+
+// Place is a position in an input. Unknown fields are empty or 0; an unknown
+// Offset or Record is -1.
+type Place struct {
+	File    string // as given by the caller
+	Section string // "header", "counters", "value data", …
+	Offset  int64  // absolute byte offset in the (uncompressed) input
+	Line    int    // of a text input, from 1
+	Column  int    // in that line, in bytes, from 1
+	Record  int    // index of the record, from 0
+}
+
+// Where describes the place within its file: section, then offset or line and
+// column, then record.
+func (p Place) Where() string {
+	var b strings.Builder
+	b.WriteString(p.Section)
+	switch {
+	case p.Line > 0:
+		if b.Len() > 0 {
+			b.WriteByte(' ')
+		}
+		fmt.Fprintf(&b, "line %d", p.Line)
+		if p.Column > 0 {
+			fmt.Fprintf(&b, ", column %d", p.Column)
+		}
+	case p.Offset >= 0:
+		if b.Len() > 0 {
+			b.WriteByte(' ')
+		}
+		fmt.Fprintf(&b, "at %#x", p.Offset)
+	}
+	if p.Record >= 0 {
+		fmt.Fprintf(&b, " (record %d)", p.Record)
+	}
+	return strings.TrimSpace(b.String())
+}
+
+// classes describes the classes, the most serious first: signs of a fault, signs of
+// a mistake, everyday events.
+var classes = []struct {
+	class Class
+	text  string
+}{
+	{Unreadable, "unreadable file"},
+	{ErrCorrupt, "corrupt profile"},
+	{ErrUnsupported, "unsupported profile version or variant"},
+	{ErrMismatch, "mismatching profile"},
+	{ErrUnrecognized, "unrecognized profile format"},
+	{ErrTruncated, "truncated profile"},
+	{ErrEmpty, "empty profile file"},
+}
+
+// Classes returns all classes, the most serious first.
+func Classes() []Class {
+	all := make([]Class, len(classes))
+	for i, c := range classes {
+		all[i] = c.class
+	}
+	return all
+}
+
+// Error returns the end of an error message: "corrupt profile".
+func (c Class) Error() string {
+	for _, known := range classes {
+		if known.class == c {
+			return known.text
+		}
+	}
+	return string(c)
+}
+
+// ClassOf returns the class that err wraps, or [Unreadable]. Of the classes of
+// joined errors it returns the most serious one.
+func ClassOf(err error) Class {
+	for _, known := range classes {
+		if errors.Is(err, known.class) {
+			return known.class
+		}
+	}
+	return Unreadable
+}
 
 // FormatError says where an input violates its format, what the reader found
 // there, and what the format allows.
 type FormatError struct {
 	Place
 	Field string // the item being read, "number of counters"
-	Found string // the value found; may be empty
+	Got   string // the value found; may be empty
 	Want  string // the values allowed; may be empty
-	Err   error  // wraps one of the class sentinels above
+	Err   error  // wraps a Class
 }
 
 // Error returns "FILE: SECTION at 0xOFFSET (record N): FIELD is FOUND, want
@@ -51,7 +140,7 @@ func (e *FormatError) Error() string {
 		b.WriteString(what)
 		b.WriteString(": ")
 	}
-	b.WriteString(e.Class().Error())
+	b.WriteString(ClassOf(e.Err).Error())
 	return b.String()
 }
 
@@ -59,8 +148,8 @@ func (e *FormatError) Error() string {
 // found and what the format allows.
 func (e *FormatError) What() string {
 	s := e.Field
-	if e.Found != "" {
-		s += " is " + e.Found
+	if e.Got != "" {
+		s += " is " + e.Got
 	}
 	if e.Want != "" {
 		s += ", want " + e.Want
@@ -68,36 +157,5 @@ func (e *FormatError) What() string {
 	return s
 }
 
-// Unwrap returns the cause, which wraps one of the class sentinels.
+// Unwrap returns the cause, which wraps a [Class].
 func (e *FormatError) Unwrap() error { return e.Err }
-
-// Class returns the sentinel that the error belongs to.
-func (e *FormatError) Class() error { return Class(e.Err) }
-
-// Class returns the sentinel of this package that err matches, or err itself if
-// it matches none, as an I/O error does.
-func Class(err error) error {
-	for _, s := range []error{
-		ErrCorrupt, ErrTruncated, ErrUnsupported, ErrMismatch, ErrUnrecognized, ErrEmpty,
-	} {
-		if errors.Is(err, s) {
-			return s
-		}
-	}
-	return err
-}
-
-// InFile returns the [FormatError] that err wraps with the file name filled in,
-// or err itself if it wraps none or the file is named already.
-func InFile(err error, file string) error {
-	var fe *FormatError
-	if errors.As(err, &fe) {
-		if fe.File == "" {
-			c := *fe
-			c.File = file
-			return &c
-		}
-		return err
-	}
-	return err
-}

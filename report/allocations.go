@@ -9,7 +9,7 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// Bounds of what the page has of a profile.
+// Limits of the page's data.
 const (
 	maxContexts   = 20_000
 	maxStackNodes = 60_000
@@ -18,14 +18,14 @@ const (
 // heapContexts are the allocation contexts of a profile.
 type heapContexts struct {
 	contexts []allocContext // by bytes, the greatest first
-	totals   []heatTotal
-	all      heatTotal
-	left     heatTotal // what is not in contexts
-	timed    bool      // lifetimes and densities are known
-	counted  bool      // the number of allocations is known
+	Totals   []heatTotal    // of each temperature that occurs
+	All      heatTotal
+	Left     heatTotal // of those not in contexts
+	Timed    bool      // lifetimes and densities are known
+	Counted  bool      // the number of allocations is known
 	frames   []profile.Frame
 	nodes    []stackNode
-	limits   *profile.TemperatureLimits // nil if they are not known
+	Limits   *profile.TemperatureLimits // nil if they are not known
 }
 
 // An allocContext is a call stack that allocates.
@@ -33,40 +33,56 @@ type allocContext struct {
 	node  int32 // of the innermost frame; -1 if it has none
 	bytes uint64
 	count uint64
-	// Averages over the blocks: seconds of life, and accesses per byte and
-	// second of it. 0 without allocations.
+	// Averages over the blocks: lifetime in seconds, and accesses per byte and second
+	// of lifetime. 0 without allocations.
 	lifetime, density float64
 	temperature       string
 	order             int // in the profile
 }
 
-// A stackNode is a frame and what called it, so that contexts share callers.
+// A stackNode is a frame and its callers, which contexts share.
 type stackNode struct {
 	frame, caller int32 // caller is -1 for the outermost
 }
 
-// A heatTotal is what one temperature sums up to.
+// A heatTotal sums up the contexts of one temperature.
 type heatTotal struct {
-	temperature string
-	contexts    int
-	bytes       uint64
-	count       uint64
+	temperatureWord
+	Contexts     int
+	Bytes, Count uint64
+	// Of the bytes of all contexts: the share of this temperature and of those
+	// before it.
+	Share, From float64
 }
 
 func (t *heatTotal) add(c *allocContext) {
-	t.contexts++
-	t.bytes = saturate.Add(t.bytes, c.bytes)
-	t.count = saturate.Add(t.count, c.count)
+	t.Contexts++
+	t.Bytes = saturate.Add(t.Bytes, c.bytes)
+	t.Count = saturate.Add(t.Count, c.count)
 }
+
+// A temperatureWord is what a temperature is called on the page, and its colour.
+type temperatureWord struct{ temperature, Word, Color string }
 
 // temperatures are in the order of the legend; contexts without a label come
 // last.
-var temperatures = []string{"hot", "warm", "notcold", "cold", ""}
+var temperatures = []temperatureWord{
+	{"hot", "hot", "hot"}, {"warm", "warm", "warm"}, {"notcold", "not cold", "warm"}, {"cold", "cold", "cold"}, {"", "not known", "never"},
+}
 
-// allocColumns are where the values of a stack set are; -1 if it has none.
+func wordOf(temperature string) temperatureWord {
+	for _, t := range temperatures {
+		if t.temperature == temperature {
+			return t
+		}
+	}
+	return temperatures[len(temperatures)-1]
+}
+
+// allocColumns are the indexes of a stack set's values; -1 for a missing one.
 type allocColumns struct{ bytes, count, lifetime, density int }
 
-// allocationSet finds the stacks that tell of allocations.
+// allocationSet finds the stack set of allocations.
 func allocationSet(v profile.View) (set profile.StackSet, at allocColumns, ok bool) {
 	for _, set := range v.Stacks() {
 		at := allocColumns{-1, -1, -1, -1}
@@ -95,13 +111,13 @@ func newHeap(v profile.View) *heapContexts {
 	if !ok {
 		return nil
 	}
-	h := &heapContexts{limits: set.Temperatures, counted: at.count >= 0, timed: at.count >= 0 && at.lifetime >= 0 && at.density >= 0}
+	h := &heapContexts{Limits: set.Temperatures, Counted: at.count >= 0, Timed: at.count >= 0 && at.lifetime >= 0 && at.density >= 0}
 	for s := range set.Stacks {
 		c := allocContext{node: -1, order: len(h.contexts), bytes: s.Values[at.bytes]}
-		if h.counted {
+		if h.Counted {
 			c.count = s.Values[at.count]
 		}
-		if h.timed && c.count > 0 {
+		if h.Timed && c.count > 0 {
 			c.lifetime = float64(s.Values[at.lifetime]) / float64(c.count) / 1000
 			c.density = float64(s.Values[at.density]) / float64(c.count) / 100
 		}
@@ -122,24 +138,30 @@ func newHeap(v profile.View) *heapContexts {
 }
 
 func (h *heapContexts) sum() {
-	h.totals = make([]heatTotal, len(temperatures))
-	for i, t := range temperatures {
-		h.totals[i].temperature = t
+	for _, t := range temperatures {
+		total := heatTotal{temperatureWord: t}
+		for i := range h.contexts {
+			if c := &h.contexts[i]; wordOf(c.temperature) == t {
+				total.add(c)
+			}
+		}
+		if total.Contexts > 0 {
+			h.Totals = append(h.Totals, total)
+		}
 	}
 	for i := range h.contexts {
-		c := &h.contexts[i]
-		k := slices.Index(temperatures, c.temperature)
-		if k < 0 {
-			k = len(temperatures) - 1
-		}
-		h.totals[k].add(c)
-		h.all.add(c)
+		h.All.add(&h.contexts[i])
 	}
-	h.totals = slices.DeleteFunc(h.totals, func(t heatTotal) bool { return t.contexts == 0 })
+	from := 0.0
+	for i := range h.Totals {
+		if t := &h.Totals[i]; h.All.Bytes > 0 {
+			t.From, t.Share = from, float64(t.Bytes)/float64(h.All.Bytes)
+			from += t.Share
+		}
+	}
 }
 
-// addStacks goes through the stacks again for the frames of the contexts that
-// are kept.
+// addStacks reads the stacks again for the frames of the contexts that are kept.
 func (h *heapContexts) addStacks(set profile.StackSet) {
 	kept := min(len(h.contexts), maxContexts)
 	at := make(map[int]int, kept) // by order
@@ -173,7 +195,7 @@ func (h *heapContexts) addStacks(set profile.StackSet) {
 		h.contexts[i].node = node
 	}
 	for i := range h.contexts[kept:] {
-		h.left.add(&h.contexts[kept+i])
+		h.Left.add(&h.contexts[kept+i])
 	}
 	h.contexts = h.contexts[:kept]
 	h.frames, h.nodes = frames.keys, nodes.keys
@@ -187,22 +209,22 @@ func (h *heapContexts) stack(c *allocContext) (frames []*profile.Frame) {
 	return frames
 }
 
-// axes are those of the scatter, seconds of life and access density. The limits
-// of cold contexts are on them.
+// axes returns the axes of the scatter, lifetime in seconds and access density. They
+// include the limits of cold contexts.
 func (h *heapContexts) axes() (x, y axis) {
 	lifetime, density := valueRange{low: math.Inf(1)}, valueRange{low: math.Inf(1)}
 	for i := range h.contexts {
 		lifetime.add(h.contexts[i].lifetime)
 		density.add(h.contexts[i].density)
 	}
-	if h.limits != nil {
-		lifetime.widen(float64(h.limits.ColdLifetime))
-		density.widen(float64(h.limits.ColdAccessDensity))
+	if h.Limits != nil {
+		lifetime.widen(float64(h.Limits.ColdLifetime))
+		density.widen(float64(h.Limits.ColdAccessDensity))
 	}
 	return logAxis(lifetime.low, lifetime.high, lifetime.zeros), logAxis(density.low, density.high, density.zeros)
 }
 
-// A valueRange is what values that are not negative lie between, zeros apart.
+// A valueRange is the range of non-negative values; it notes zeros separately.
 type valueRange struct {
 	low, high float64
 	zeros     bool

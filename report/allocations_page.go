@@ -16,42 +16,21 @@ const (
 	maxHeapDots = 4000
 )
 
-// temperatureWords say what the temperatures are called on the page, and which
-// colour they have.
-var temperatureWords = map[string]struct{ word, color string }{
-	"hot": {"hot", "hot"}, "warm": {"warm", "warm"}, "notcold": {"not cold", "warm"}, "cold": {"cold", "cold"}, "": {"not known", "never"},
-}
-
+// allocationsText is the page without scripts.
 type allocationsText struct {
-	Contexts, Bytes, Count uint64
-	Counted, Timed         bool
-	Totals                 []heatRow
-	Plot                   template.HTML
-	Thinned                bool
-	Limits                 *limitsText
-	Rows                   []contextRow
-	More, Left, LeftBytes  uint64
-}
-
-// limitsText is what makes contexts cold and hot.
-type limitsText struct {
-	Default, HasHot               bool
-	Lifetime, Density, HotDensity string
-}
-
-type heatRow struct {
-	Word, Color            string
-	Contexts, Bytes, Count uint64
-	Share                  string
-	From, Width            string // of its part of the bar, in percent
+	*heapContexts
+	Plot    template.HTML
+	Thinned bool // not all contexts are in the plot
+	Rows    []contextRow
+	More    int // contexts without a row
 }
 
 type contextRow struct {
-	Name                       string
-	Frames                     []frameRow
-	Bytes, Count               uint64
-	Lifetime, Density, Average string
-	Word, Color                string
+	temperatureWord
+	Name              string
+	Frames            []frameRow
+	Bytes, Count      uint64
+	Lifetime, Density string
 }
 
 type frameRow struct {
@@ -59,8 +38,8 @@ type frameRow struct {
 	Inlined     bool
 }
 
-// allocationsData is what the script has: columns by context, the one with the
-// most bytes first, and the tree of frames.
+// allocationsData is the data of the script: columns by context, the one with the most
+// bytes first, and the tree of frames.
 type allocationsData struct {
 	Node        []int32   `json:"node"`
 	Bytes       []float64 `json:"bytes"`
@@ -88,18 +67,9 @@ func allocationsPage(src *source) (*page, error) {
 	if h == nil {
 		return nil, nil
 	}
-	text := &allocationsText{
-		Contexts: uint64(h.all.contexts), Bytes: h.all.bytes, Count: h.all.count, Counted: h.counted, Timed: h.timed,
-		Totals: h.totalRows(), Left: uint64(h.left.contexts), LeftBytes: h.left.bytes,
-	}
-	if l := h.limits; l != nil {
-		text.Limits = &limitsText{
-			Default: l.Default, HasHot: l.HasHot, Lifetime: strconv.FormatUint(uint64(l.ColdLifetime), 10),
-			Density: strconv.FormatFloat(float64(l.ColdAccessDensity), 'g', 3, 32), HotDensity: strconv.FormatUint(uint64(l.HotAccessDensity), 10),
-		}
-	}
+	text := &allocationsText{heapContexts: h}
 	data := h.data(src)
-	if h.timed {
+	if h.Timed {
 		p, points, thinned := h.scatter()
 		var err error
 		if text.Plot, err = p.html(); err != nil {
@@ -111,25 +81,9 @@ func allocationsPage(src *source) (*page, error) {
 	for i := range h.contexts[:min(len(h.contexts), staticContexts)] {
 		text.Rows = append(text.Rows, h.row(src, &h.contexts[i], offsets))
 	}
-	text.More = uint64(h.all.contexts - len(text.Rows))
+	text.More = h.All.Contexts - len(text.Rows)
 	body, err := execute("allocations", text)
-	return &page{id: "allocations", title: "Allocations", body: body, data: data}, err
-}
-
-func (h *heapContexts) totalRows() (rows []heatRow) {
-	from := 0.0
-	for _, t := range h.totals {
-		w := temperatureWords[t.temperature]
-		row := heatRow{Word: w.word, Color: w.color, Contexts: uint64(t.contexts), Bytes: t.bytes, Count: t.count, Share: "–", From: "0", Width: "0"}
-		if h.all.bytes > 0 {
-			share := float64(t.bytes) / float64(h.all.bytes)
-			row.Share = percentText(share)
-			row.From, row.Width = hundredthsText(100*from), hundredthsText(100*share)
-			from += share
-		}
-		rows = append(rows, row)
-	}
-	return rows
+	return &page{ID: "allocations", Title: "Allocations", Body: body, data: data}, err
 }
 
 // threeDigits prints a number with three significant digits.
@@ -158,7 +112,7 @@ func frameLine(f *profile.Frame, offsets bool) string {
 	return fmt.Sprintf("%s:%d", clean(f.File), f.Line)
 }
 
-// allocator is the innermost function of a context.
+// allocator returns the name of a context's innermost function.
 func (h *heapContexts) allocator(src *source, c *allocContext) string {
 	if c.node < 0 {
 		return "unknown"
@@ -167,13 +121,9 @@ func (h *heapContexts) allocator(src *source, c *allocContext) string {
 }
 
 func (h *heapContexts) row(src *source, c *allocContext, offsets bool) contextRow {
-	w := temperatureWords[c.temperature]
 	row := contextRow{
-		Name: h.allocator(src, c), Bytes: c.bytes, Count: c.count, Word: w.word, Color: w.color,
+		temperatureWord: wordOf(c.temperature), Name: h.allocator(src, c), Bytes: c.bytes, Count: c.count,
 		Lifetime: secondsText(c.lifetime), Density: threeDigits(c.density),
-	}
-	if c.count > 0 {
-		row.Average = bytesText(c.bytes / c.count)
 	}
 	for _, f := range h.stack(c) {
 		row.Frames = append(row.Frames, frameRow{src.symbolName(&f.Symbol), frameLine(f, offsets), f.Inlined})
@@ -182,24 +132,23 @@ func (h *heapContexts) row(src *source, c *allocContext, offsets bool) contextRo
 }
 
 func (h *heapContexts) data(src *source) *allocationsData {
-	// Scripts are spared null.
+	// Columns are empty, not null, in JSON.
 	d := &allocationsData{
 		Offsets: src.features.Has(profile.HasLineOffsets), Node: []int32{}, Bytes: []float64{}, Temperature: []int{},
 		Frame: []int32{}, Caller: []int32{}, Name: []int{}, File: []int{}, Line: []int32{}, Column: []int32{}, Inlined: []int{},
 	}
 	numbers := make(map[string]int)
-	for i, t := range h.totals {
-		w := temperatureWords[t.temperature]
+	for i, t := range h.Totals {
 		numbers[t.temperature] = i
-		d.Words, d.Colors = append(d.Words, w.word), append(d.Colors, w.color)
+		d.Words, d.Colors = append(d.Words, t.Word), append(d.Colors, t.Color)
 	}
 	for i := range h.contexts {
 		c := &h.contexts[i]
 		d.Node, d.Bytes, d.Temperature = append(d.Node, c.node), append(d.Bytes, float64(c.bytes)), append(d.Temperature, numbers[c.temperature])
-		if h.counted {
+		if h.Counted {
 			d.Count = append(d.Count, float64(c.count))
 		}
-		if h.timed {
+		if h.Timed {
 			d.Lifetime, d.Density = append(d.Lifetime, significant(c.lifetime)), append(d.Density, significant(c.density))
 		}
 	}
@@ -208,20 +157,18 @@ func (h *heapContexts) data(src *source) *allocationsData {
 	}
 	for i := range h.frames {
 		f := &h.frames[i]
-		file, inlined := -1, 0
-		if f.File != "" {
-			file = src.names.add(f.File)
-		}
+		inlined := 0
 		if f.Inlined {
 			inlined = 1
 		}
-		d.Name, d.File = append(d.Name, src.names.add(src.symbolName(&f.Symbol))), append(d.File, file)
+		d.File = append(d.File, src.names.addOrNone(f.File))
+		d.Name = append(d.Name, src.names.add(src.symbolName(&f.Symbol)))
 		d.Line, d.Column, d.Inlined = append(d.Line, f.Line), append(d.Column, f.Column), append(d.Inlined, inlined)
 	}
 	return d
 }
 
-// significant keeps four digits.
+// significant rounds to four digits.
 func significant(v float64) float64 {
 	if v == 0 {
 		return 0
@@ -230,8 +177,8 @@ func significant(v float64) float64 {
 	return math.Round(v/unit) * unit
 }
 
-// scatter draws lifetime against access density, the dots being as large as
-// the bytes are many, and the limits of temperatures.
+// scatter draws lifetime against access density, with the limits of temperatures. A dot
+// is the larger, the more bytes a context has.
 func (h *heapContexts) scatter() (*plot, *plotData, bool) {
 	x, y := h.axes()
 	p := &plot{
@@ -241,14 +188,13 @@ func (h *heapContexts) scatter() (*plot, *plotData, bool) {
 		X: x.ticks(7, secondsText), Y: y.ticks(7, threeDigits),
 	}
 	p.Lines = h.limitLines(x, y)
-	// The greatest first: what is small lies above what is large. What is
-	// furthest out in either direction is drawn in any case.
+	// Large dots first, so that small ones lie above them. The extremes of either
+	// direction are always drawn.
 	kept := thinContexts(h.contexts)
 	points := newPlotData(p.Key)
 	// For the legend, in its order.
-	for _, t := range h.totals {
-		w := temperatureWords[t.temperature]
-		p.Series = append(p.Series, series{Name: w.word, Shape: "blobs", Color: w.color})
+	for _, t := range h.Totals {
+		p.Series = append(p.Series, series{Name: t.Word, Shape: "blobs", Color: t.Color})
 	}
 	most := 1.0
 	if len(h.contexts) > 0 {
@@ -264,8 +210,8 @@ func (h *heapContexts) scatter() (*plot, *plotData, bool) {
 		width := math.Round(5 + 27*math.Sqrt(float64(c.bytes)/most))
 		key := fmt.Sprint(c.temperature, width)
 		if last == nil || key != lastKey {
-			w := temperatureWords[c.temperature]
-			p.Series = append(p.Series, series{Name: w.word, Shape: "blobs", Color: w.color, Width: width, Unnamed: true})
+			w := wordOf(c.temperature)
+			p.Series = append(p.Series, series{Name: w.Word, Shape: "blobs", Color: w.Color, Width: width, Unnamed: true})
 			last, lastKey = &p.Series[len(p.Series)-1], key
 		}
 		last.Path += dotPath([]point{at})
@@ -273,9 +219,9 @@ func (h *heapContexts) scatter() (*plot, *plotData, bool) {
 	return p, points, len(kept) < len(h.contexts)
 }
 
-// limitLines are the lines that cut off the cold and the hot contexts.
+// limitLines returns the thresholds of cold and hot contexts.
 func (h *heapContexts) limitLines(x, y axis) []plotLine {
-	l := h.limits
+	l := h.Limits
 	if l == nil {
 		return nil
 	}
@@ -293,8 +239,8 @@ func (h *heapContexts) limitLines(x, y axis) []plotLine {
 	return lines
 }
 
-// thinContexts returns the contexts to draw, the one with the most bytes first:
-// those, and among them the extremes of lifetime and density.
+// thinContexts chooses the contexts to draw, the one with the most bytes first: those with
+// the most bytes, and the extremes of lifetime and density among the others.
 func thinContexts(all []allocContext) []int {
 	wanted := make(map[int]bool)
 	if len(all) > maxHeapDots {

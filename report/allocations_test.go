@@ -56,7 +56,7 @@ func TestHeapContexts(t *testing.T) {
 	for range 20 {
 		v := randomHeap(rnd, 1+rnd.IntN(300), 6)
 		h := newHeap(v)
-		if len(h.contexts) != len(v.sets[0].stacks) || h.left.contexts != 0 {
+		if len(h.contexts) != len(v.sets[0].stacks) || h.Left.Contexts != 0 {
 			t.Fatalf("%d contexts of %d", len(h.contexts), len(v.sets[0].stacks))
 		}
 		for i := range h.contexts {
@@ -84,11 +84,11 @@ func TestHeapContexts(t *testing.T) {
 			}
 		}
 		sum := heatTotal{}
-		for _, total := range h.totals {
-			sum.contexts, sum.bytes, sum.count = sum.contexts+total.contexts, sum.bytes+total.bytes, sum.count+total.count
+		for _, total := range h.Totals {
+			sum.Contexts, sum.Bytes, sum.Count = sum.Contexts+total.Contexts, sum.Bytes+total.Bytes, sum.Count+total.Count
 		}
-		if sum != h.all {
-			t.Fatalf("temperatures sum up to %+v of %+v", sum, h.all)
+		if sum != h.All {
+			t.Fatalf("temperatures sum up to %+v of %+v", sum, h.All)
 		}
 	}
 }
@@ -125,15 +125,15 @@ func TestHeapLimits(t *testing.T) {
 	for _, c := range []struct{ contexts, depth int }{{maxContexts + 777, 2}, {9000, 40}} {
 		v := randomHeap(rand.New(rand.NewPCG(15, 16)), c.contexts, c.depth)
 		h := newHeap(v)
-		if h.left.contexts == 0 || len(h.contexts)+h.left.contexts != c.contexts || len(h.nodes) > maxStackNodes || len(h.contexts) > maxContexts {
-			t.Fatalf("%d contexts, %d left out, %d nodes", len(h.contexts), h.left.contexts, len(h.nodes))
+		if h.Left.Contexts == 0 || len(h.contexts)+h.Left.Contexts != c.contexts || len(h.nodes) > maxStackNodes || len(h.contexts) > maxContexts {
+			t.Fatalf("%d contexts, %d left out, %d nodes", len(h.contexts), h.Left.Contexts, len(h.nodes))
 		}
 		var bytes uint64
 		for i := range h.contexts {
 			bytes += h.contexts[i].bytes
 		}
-		if bytes+h.left.bytes != h.all.bytes {
-			t.Errorf("%d bytes and %d left out are not %d", bytes, h.left.bytes, h.all.bytes)
+		if bytes+h.Left.Bytes != h.All.Bytes {
+			t.Errorf("%d bytes and %d left out are not %d", bytes, h.Left.Bytes, h.All.Bytes)
 		}
 		if _, points, thinned := h.scatter(); thinned != (len(points.X) < len(h.contexts)) || len(points.X) > maxHeapDots {
 			t.Errorf("%d points, thinned: %v", len(points.X), thinned)
@@ -144,7 +144,7 @@ func TestHeapLimits(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if want := countText(uint64(h.left.contexts)) + " with "; !strings.Contains(string(p.body), want) {
+		if want := countText(uint64(h.Left.Contexts)) + " with "; !strings.Contains(string(p.Body), want) {
 			t.Errorf("the page does not say that %s are left out", want)
 		}
 	}
@@ -164,11 +164,11 @@ func TestHeapWithLess(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{"not known", "does not say how long", "unknown"} {
-		if !strings.Contains(string(p.body), want) {
+		if !strings.Contains(string(p.Body), want) {
 			t.Errorf("%q is not on the page", want)
 		}
 	}
-	if strings.Contains(string(p.body), "cold are contexts") {
+	if strings.Contains(string(p.Body), "cold are contexts") {
 		t.Error("the page says what is cold, which it does not know")
 	}
 	if d := p.data.(*allocationsData); d.Count != nil || d.Lifetime != nil || d.Plot != nil {
@@ -251,7 +251,7 @@ func TestAllocationsByTemperature(t *testing.T) {
 		}
 		wantOnPage(t, name, p, c.said)
 		for word := range c.want {
-			if !strings.Contains(string(p.body), "<title>"+word+": ") {
+			if !strings.Contains(string(p.Body), "<title>"+word+": ") {
 				t.Errorf("the bar has no part that is %s", word)
 			}
 		}

@@ -7,19 +7,18 @@ import (
 	"strings"
 )
 
-// plotSize is the width and height of the coordinates that charts are drawn in:
-// those of an SVG that is stretched to whatever room there is. What must not be
-// stretched with it, texts, is placed in percent, and dots are lines without
-// length, which are as thick as their pen.
+// plotSize is the width and height of a chart in its own coordinates: those of an SVG
+// that the browser stretches to the room it has. Texts must not stretch, so they are
+// placed in percent; dots are lines of length 0, as thick as their pen.
 const plotSize = 1000
 
 // An axis maps values to a side of a chart, 0 to plotSize.
 type axis struct {
 	lo, hi float64
 	log    bool
-	// zero is the room below a logarithmic axis for values that are zero.
+	// zero is the length below a logarithmic axis for values of 0.
 	zero float64
-	// binary: marks are at powers of two, or multiples of one.
+	// binary puts the ticks at multiples of powers of two.
 	binary bool
 }
 
@@ -31,8 +30,8 @@ func linearAxis(lo, hi float64) axis {
 	return axis{lo: lo, hi: hi}
 }
 
-// logAxis covers the values from lo to hi, which are rounded to powers of ten;
-// zeros get a place of their own below if there are any.
+// logAxis covers the values from lo to hi, rounded to powers of ten; with zeros it has
+// a place for 0 below them.
 func logAxis(lo, hi float64, zeros bool) axis {
 	if !(lo > 0) || math.IsInf(lo, 0) {
 		lo = 1
@@ -50,7 +49,7 @@ func logAxis(lo, hi float64, zeros bool) axis {
 	return a
 }
 
-// at returns where the value is, at most plotSize and at least 0.
+// at returns the position of a value, from 0 to plotSize.
 func (a axis) at(v float64) float64 {
 	share := (v - a.lo) / (a.hi - a.lo)
 	if a.log {
@@ -65,13 +64,13 @@ func (a axis) at(v float64) float64 {
 	return a.zero + (plotSize-a.zero)*min(share, 1)
 }
 
-// A tick is a mark on an axis.
+// A tick is a mark on an axis, with its text.
 type tick struct {
 	At   float64 // percent of the way
 	Text string
 }
 
-// ticks returns about n marks with the texts that label gives of their values.
+// ticks returns about n ticks; label returns the text for a value.
 func (a axis) ticks(n int, label func(float64) string) (list []tick) {
 	add := func(v float64) { list = append(list, tick{tenths(a.at(v) / plotSize * 100), label(v)}) }
 	if a.log {
@@ -95,8 +94,8 @@ func (a axis) ticks(n int, label func(float64) string) (list []tick) {
 	return list
 }
 
-// niceStep returns the least of 1, 2, 5, 10, 20 … that is not below v, as
-// everything on these pages is a number of things.
+// niceStep returns the least of 1, 2, 5, 10, 20 … that is at least v. Axes show numbers
+// of things, so no step is below 1.
 func niceStep(v float64) float64 {
 	if !(v > 1) {
 		return 1
@@ -110,18 +109,18 @@ func niceStep(v float64) float64 {
 	return 10 * base
 }
 
-// tenths keeps one digit after the point, which is a tenth of what a screen
-// shows of a chart.
+// tenths rounds to one digit after the point, a tenth of what a screen can show of a
+// chart.
 func tenths(v float64) float64 { return math.Round(v*10) / 10 }
 
 // tenthsText prints a number with at most one digit after the point.
 func tenthsText(v float64) string { return strconv.FormatFloat(tenths(v), 'f', -1, 64) }
 
-// hundredthsText prints a number with at most two digits after the point, for
-// boxes side by side: a tenth more or less shows in the gap between them.
+// hundredthsText prints a number with at most two digits after the point. Boxes side by
+// side need both: an error of a tenth is visible in the gap between them.
 func hundredthsText(v float64) string { return strconv.FormatFloat(math.Round(v*100)/100, 'f', -1, 64) }
 
-// A point is one of a chart, in its coordinates, y from the top down.
+// A point is a point of a chart in its coordinates; y grows downward.
 type point struct{ x, y float64 }
 
 // dotPath returns path data that shows each point with a round pen.
@@ -135,8 +134,8 @@ func dotPath(points []point) string {
 	return b.String()
 }
 
-// stepPath returns path data of a line through the points, which stays at a
-// height until the next one.
+// stepPath returns path data of a line that keeps the height of each point until the
+// next one.
 func stepPath(points []point) string {
 	var b strings.Builder
 	for i, p := range points {
@@ -175,10 +174,9 @@ func writePoint(b *strings.Builder, p point) {
 	b.WriteString(tenthsText(p.y))
 }
 
-// thin returns indexes of n things in ascending order, at most about limit of
-// them. The things are cut into equal stretches, and of each the least and the
-// greatest by height are kept, with some between them at equal distances: what
-// stands out stays, and how dense the rest is can still be seen.
+// thin chooses about limit of n things and returns their indexes in ascending order. It
+// divides the things into equal stretches and keeps the lowest and the highest of each,
+// with some between them at equal distances, so that outliers and density stay visible.
 func thin(n, limit int, height func(i int) float64) []int {
 	const each = 32 // of a stretch
 	if n <= limit {

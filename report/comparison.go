@@ -22,8 +22,8 @@ const (
 	maxComparedFrames = 8
 )
 
-// comparisonData is what the page's script works on. Columns have an entry for
-// each function or stack that changed.
+// comparisonData is the data of the page's script. A column has an entry for each
+// function or stack that changed.
 type comparisonData struct {
 	Kind      string    `json:"kind"` // "functions", "stacks of samples"
 	Name      []int     `json:"name"`
@@ -34,18 +34,18 @@ type comparisonData struct {
 	NewShare  []float64 `json:"newShare"`
 	Before    []int     `json:"before"` // compare.Temperature
 	After     []int     `json:"after"`
-	// Lists is the set of lists that each is in, a bit for each of ListTitles.
+	// Lists has for each row the lists that contain it, a bit for each of ListTitles.
 	Lists        []int    `json:"lists"`
 	ListTitles   []string `json:"listTitles"`
-	ListCounts   []int    `json:"listCounts"` // of the whole lists, also of what is left out
+	ListCounts   []int    `json:"listCounts"` // rows of the whole lists, omitted ones included
 	Temperatures []string `json:"temperatures"`
 	Unit         string   `json:"unit"`
-	// Points is how many of the first the drawing has.
+	// Points is the number of rows in the drawing, the first ones.
 	Points int       `json:"points"`
 	Scale  scaleData `json:"scale"`
 }
 
-// scaleData is that of the drawing, in pixels.
+// scaleData is the scale of the drawing, in pixels.
 type scaleData struct {
 	Low     int `json:"low"`  // of the least share
 	High    int `json:"high"` // of the whole
@@ -88,25 +88,25 @@ type comparison struct {
 	omitted int
 }
 
-// comparisonPage shows how two profiles differ; nil if they have nothing that
-// could be compared.
-func comparisonPage(names *nameTable, a, b *source) (*page, error) {
+// comparisonPage shows how two profiles differ; nil if they have nothing to
+// compare. It uses the table of names of a.
+func comparisonPage(a, b *source) (*page, error) {
 	r, err := compareSources(a, b)
 	if err != nil || r == nil {
 		return nil, err
 	}
 	c := newComparison(r, a)
-	d := c.data(names)
+	d := c.data(a.names)
 	body, err := execute("comparison", c.static(a, b))
 	if err != nil {
 		return nil, err
 	}
-	return &page{id: "comparison", title: "Comparison", body: body, data: d}, nil
+	return &page{ID: comparisonID, Title: "Comparison", Body: body, data: d}, nil
 }
 
-// compareSources compares functions, or what the base's first stacks are if its
-// functions are not counted. It returns nil for profiles that have neither in
-// common, which is no error: the report is of each of them.
+// compareSources compares functions or, if the base does not count these, stacks of the
+// base's first set. It returns nil for profiles that have neither in common: the report
+// then shows each of them.
 func compareSources(a, b *source) (*compare.Result, error) {
 	r, err := compare.Views(a.view, b.view, compare.Options{})
 	if err != nil {
@@ -122,7 +122,7 @@ func compareSources(a, b *source) (*compare.Result, error) {
 	return r, nil
 }
 
-// newComparison brings the lists together.
+// newComparison joins the lists: a function or stack of several lists is one row.
 func newComparison(r *compare.Result, src *source) *comparison {
 	c := &comparison{Result: r}
 	type key struct {
@@ -165,7 +165,7 @@ func newComparison(r *compare.Result, src *source) *comparison {
 	return c
 }
 
-// changeName is what a function or stack is called, the callee first.
+// changeName returns the name of a function, or of a stack, the callee first.
 func changeName(src *source, c *compare.Change) string {
 	if c.Frames == nil {
 		return src.symbolName(&c.Symbol)
@@ -181,7 +181,7 @@ func changeName(src *source, c *compare.Change) string {
 	return strings.Join(parts, " < ")
 }
 
-// what returns what is compared.
+// what says what is compared.
 func (c *comparison) what() string {
 	if c.Kind == profile.FunctionSet {
 		return "functions"
@@ -213,7 +213,7 @@ func (c *comparison) data(names *nameTable) *comparisonData {
 	return d
 }
 
-// roundShare keeps six digits of a share, which is more than is shown.
+// roundShare rounds a share to six digits, more than the page shows.
 func roundShare(x float64) float64 {
 	if x == 0 {
 		return 0

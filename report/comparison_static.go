@@ -11,7 +11,7 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// staticComparison is what is read without scripts.
+// staticComparison is the page without scripts.
 type staticComparison struct {
 	Headline []string // sentences
 	Facts    []fact
@@ -29,7 +29,7 @@ type staticList struct {
 	More  uint64
 }
 
-// A changeRow is a function or stack, with what its bar shows.
+// A changeRow is a function or stack with its bar.
 type changeRow struct {
 	Name, File     string
 	Base, New      string // shares
@@ -38,7 +38,7 @@ type changeRow struct {
 	X1, X2         template.HTMLAttr // of the line
 	CX1, CX2       template.HTMLAttr // of its ends
 	Rise, Fall     bool
-	NoBase, NoNew  bool // it is absent there
+	NoBase, NoNew  bool // absent from the base, from the new profile
 	BarDescription string
 }
 
@@ -75,7 +75,7 @@ func newChangeRow(src *source, c *compare.Change, scale float64) changeRow {
 	if c.Frames == nil {
 		r.File = clean(c.Symbol.File)
 	}
-	// The ends of the bar keep clear of the drawing's.
+	// Keep the ends of the bar inside the drawing.
 	at := func(share float64) float64 {
 		if scale > 0 {
 			share /= scale
@@ -102,7 +102,7 @@ func pointsText(d float64) string {
 	return fmt.Sprintf("+%.2f", 100*d)
 }
 
-// headline says what matters, for those in a hurry.
+// headline returns the most important facts as sentences.
 func (c *comparison) headline(a, b *source) []string {
 	if c.Base.Total == 0 || c.New.Total == 0 {
 		empty := a.label
@@ -123,7 +123,7 @@ func (c *comparison) headline(a, b *source) []string {
 	return out
 }
 
-// turnover says what became of the hot functions or stacks.
+// turnover says how many hot functions or stacks are still hot.
 func (c *comparison) turnover() string {
 	number := func(n int) string {
 		if n == 0 {
@@ -176,7 +176,7 @@ func countNoun(n int, one, many string) string {
 	return countText(uint64(n)) + " " + many
 }
 
-// facts are what can be said in a line each.
+// facts returns the facts that take a line each.
 func (c *comparison) facts(a, b *source) []fact {
 	pair := func(x, y int) string { return countText(uint64(x)) + " → " + countText(uint64(y)) }
 	what := c.what()
@@ -208,8 +208,8 @@ func (c *comparison) facts(a, b *source) []fact {
 	return out
 }
 
-// A scatter shows shares before and after, both logarithmic. What is not there
-// on one side lies on the edge.
+// A scatter shows the shares before and after, both logarithmic. An item that is absent
+// from one side lies on the edge.
 type scatter struct {
 	Size   int
 	Ticks  []scatterTick

@@ -27,12 +27,12 @@ func counted(label, family string, lines ...string) *source {
 
 func compared(t *testing.T, a, b *source) (string, *comparisonData, *nameTable) {
 	t.Helper()
-	names := newNameTable()
-	p, err := comparisonPage(names, a, b)
+	a = a.with(newNameTable())
+	p, err := comparisonPage(a, b)
 	if err != nil || p == nil {
 		t.Fatalf("page %v, error %v", p, err)
 	}
-	return string(p.body), p.data.(*comparisonData), names
+	return string(p.Body), p.data.(*comparisonData), a.names
 }
 
 // Each change is a row once, with the lists it is in.
@@ -102,7 +102,7 @@ func TestComparisonSaysNothingFalse(t *testing.T) {
 	}
 	// What has nothing of the kind has no page.
 	heap := &madeView{sets: []madeSet{{StackSet: profile.StackSet{Name: "allocations", Values: []profile.ValueType{{Name: "bytes", Unit: profile.Bytes}}}}}}
-	if p, err := comparisonPage(newNameTable(), made(heap), busy); p != nil || err != nil {
+	if p, err := comparisonPage(made(heap), busy); p != nil || err != nil {
 		t.Errorf("page %v, error %v", p, err)
 	}
 }

@@ -18,7 +18,7 @@ const (
 	maxCoverageLines = 400_000
 )
 
-// coverageData is what the page's script works on.
+// coverageData is the data of the page's script.
 type coverageData struct {
 	Blocks bool `json:"blocks"` // are known
 	Lines  bool `json:"lines"`
@@ -68,7 +68,7 @@ type coverageFuncs struct {
 	BlocksRan []int    `json:"blocksRan"`
 }
 
-// coverageLines are the lines of which something is known, by file.
+// coverageLines are the lines with a count, by file.
 type coverageLines struct {
 	Start  []int    `json:"start"`
 	Number []uint32 `json:"number"` // the difference from the one before in the file
@@ -81,20 +81,18 @@ type coveredFile struct {
 	source *coverageSource // nil if it is not shown
 }
 
-// pageCoverage is what the page shows of the coverage.
+// pageCoverage is the coverage that the page shows.
 type pageCoverage struct {
 	*coverage.Coverage
-	files  []*coveredFile // by path
-	blocks bool           // are known
-	// What there is too much of to show.
-	filesOmitted     int
-	functionsOmitted int
-	linesOmitted     int
-	embedding        embedding
+	files     []*coveredFile // by path
+	HasBlocks bool
+	// What is left out because there is too much of it.
+	FilesOmitted, FunctionsOmitted, LinesOmitted int
+	Embedding                                    embedding
 }
 
-// coveragePage shows what ran in the source files; nil if it is not known where
-// functions are.
+// coveragePage shows what ran of the source files; nil if the places of functions are
+// unknown.
 func coveragePage(src *source) (*page, error) {
 	c := collectCoverage(src)
 	if len(c.files) == 0 {
@@ -112,13 +110,13 @@ func coveragePage(src *source) (*page, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &page{id: "coverage", title: "Coverage", body: body, data: c.data(src, tree)}, nil
+	return &page{ID: "coverage", Title: "Coverage", Body: body, data: c.data(src, tree)}, nil
 }
 
-// collectCoverage finds the files of the functions that have a line, and leaves
-// out what is too much.
+// collectCoverage collects the files of the functions with a line, within the limits of
+// the page.
 func collectCoverage(src *source) *pageCoverage {
-	c := &pageCoverage{Coverage: coverage.Collect(src.view, coverage.Options{}), blocks: src.features.Has(profile.HasBlocks)}
+	c := &pageCoverage{Coverage: coverage.Collect(src.view, coverage.Options{}), HasBlocks: src.features.Has(profile.HasBlocks)}
 	for _, f := range c.Files {
 		if !c.HasLines {
 			f.Lines = functionLines(f.Functions)
@@ -130,8 +128,8 @@ func collectCoverage(src *source) *pageCoverage {
 	return c
 }
 
-// functionLines returns the lines where functions begin, for want of others.
-// They are not counted as lines.
+// functionLines returns the lines where functions begin, for a profile that knows no
+// others. The totals do not count them as lines.
 func functionLines(functions []coverage.Function) (lines []coverage.Line) {
 	for i := range functions {
 		f := &functions[i]
@@ -145,28 +143,28 @@ func functionLines(functions []coverage.Function) (lines []coverage.Line) {
 	return lines
 }
 
-// limit leaves out what is too much, from the files in which least ran.
+// limit enforces the limits of the page. It omits the files in which least ran.
 func (c *pageCoverage) limit() {
 	slices.SortStableFunc(c.files, mostRanFirst)
 	if n := len(c.files) - maxCoverageFiles; n > 0 {
-		c.filesOmitted, c.files = n, c.files[:maxCoverageFiles]
+		c.FilesOmitted, c.files = n, c.files[:maxCoverageFiles]
 	}
 	functions, lines := 0, 0
 	for _, f := range c.files {
 		if functions += len(f.Functions); functions > maxCoverageFunctions {
-			c.functionsOmitted += len(f.Functions)
+			c.FunctionsOmitted += len(f.Functions)
 			functions -= len(f.Functions)
 			f.Functions = nil
 		}
 		if lines += len(f.Lines); lines > maxCoverageLines {
-			c.linesOmitted += len(f.Lines)
+			c.LinesOmitted += len(f.Lines)
 			lines -= len(f.Lines)
 			f.Lines = nil
 		}
 	}
 }
 
-// mostRanFirst orders files by what ran in them.
+// mostRanFirst orders files by how much ran in them.
 func mostRanFirst(a, b *coveredFile) int {
 	return cmp.Or(
 		cmp.Compare(b.Total.Functions.Covered, a.Total.Functions.Covered), cmp.Compare(b.Total.Lines.Covered, a.Total.Lines.Covered),
@@ -178,7 +176,7 @@ func mostRanFirst(a, b *coveredFile) int {
 func (c *pageCoverage) data(src *source, tree []coverage.Row) *coverageData {
 	has := src.features.Has
 	d := &coverageData{
-		Blocks: c.blocks, Lines: c.HasLines, Counts: has(profile.HasCalls) && !has(profile.CallsAreCoverage),
+		Blocks: c.HasBlocks, Lines: c.HasLines, Counts: has(profile.HasCalls) && !has(profile.CallsAreCoverage),
 		Sources: []coverageSource{},
 	}
 	for _, r := range tree {

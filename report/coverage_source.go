@@ -29,28 +29,27 @@ type coverageSource struct {
 	Text string `json:"text"` // lines end with line feeds
 }
 
-// embedding says what became of the source files.
+// embedding counts the source files by what became of them.
 type embedding struct {
 	asked   bool
 	shown   int
 	missing int // not in any of the folders
-	unfit   int // too large, no text, or shorter than the profile says
+	unfit   int // too large, not text, or shorter than the profile requires
 	tooMuch int // left out because others ran more
 }
 
 // embed reads the source files, those in which most ran first.
 //
-// A profile may come from anyone, and the report may go to anyone, so a
-// recorded path never decides alone which file is read. Nothing is read unless
-// folders are named; what is read lies in them, also where symbolic links lead,
-// and is a regular file. A file is looked for by the longest end of its
-// recorded path that there is below a folder, the folders in order. One with
-// fewer lines than the profile knows is another file and not shown.
+// A profile may come from anyone, and the report may go to anyone, so a recorded path
+// never decides alone which file is read. embed reads regular files in the given folders
+// only; symbolic links must not lead out of them. It tries the folders in order, and the
+// longest end of the recorded path that exists below the folder. A file with fewer lines
+// than the profile knows is another file, and is not shown.
 func (c *pageCoverage) embed(dirs []string) error {
 	if len(dirs) == 0 {
 		return nil
 	}
-	c.embedding.asked = true
+	c.Embedding.asked = true
 	var roots []*os.Root
 	defer func() {
 		for _, r := range roots {
@@ -71,13 +70,13 @@ func (c *pageCoverage) embed(dirs []string) error {
 		text, from, err := readSource(roots, f.Path)
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
-			c.embedding.missing++
+			c.Embedding.missing++
 		case err != nil || !f.fits(text):
-			c.embedding.unfit++
+			c.Embedding.unfit++
 		case len(text) > left:
-			c.embedding.tooMuch++
+			c.Embedding.tooMuch++
 		default:
-			c.embedding.shown++
+			c.Embedding.shown++
 			left -= len(text)
 			f.source = &coverageSource{From: clean(from), Text: text}
 		}
@@ -85,7 +84,7 @@ func (c *pageCoverage) embed(dirs []string) error {
 	return nil
 }
 
-// fits reports whether the text has all lines that the profile knows of.
+// fits reports whether the text has all lines that the profile knows.
 func (f *coveredFile) fits(text string) bool {
 	last := uint32(0)
 	for _, l := range f.Lines {
@@ -122,7 +121,7 @@ func pathEnds(recorded string) []string {
 	if !strings.Contains(recorded, "/") {
 		recorded = strings.ReplaceAll(recorded, `\`, "/")
 	}
-	// Cleaned below a root nothing is left that leads upward.
+	// Cleaned below a root, the path has no element that leads upward.
 	rest := strings.TrimPrefix(path.Clean("/"+recorded), "/")
 	var ends []string
 	for rest != "" && len(ends) < maxPathEnds {
@@ -136,7 +135,7 @@ func pathEnds(recorded string) []string {
 	return ends
 }
 
-var errNoText = errors.New("no text that could be shown")
+var errNoText = errors.New("not a text to show")
 
 // readText reads a source file and cleans its lines. Tabs stay.
 func readText(root *os.Root, name string, size int64) (string, error) {

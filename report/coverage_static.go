@@ -1,47 +1,17 @@
 package report
 
 import (
-	"html/template"
-	"strconv"
 	"strings"
 
 	"github.com/profuse-pgo/profuse/coverage"
 )
 
-// staticCoverage is what is read without scripts.
+// staticCoverage is what a page without scripts shows.
 type staticCoverage struct {
-	Blocks, Lines bool
-	All           coverageRow
-	Rows          []coverageRow
-	MoreRows      int
-	Source        *staticSource
-
-	Unplaced, FilesOmitted, FunctionsOmitted, LinesOmitted uint64
-	Sources                                                string
-}
-
-// A coverageRow is a folder or file.
-type coverageRow struct {
-	Label, Class             string
-	Folder                   bool
-	Functions, Blocks, Lines coverageCell
-}
-
-// A coverageCell is how much ran of how much.
-type coverageCell struct {
-	Ran, All uint64
-	Share    float64
-	Width    template.HTMLAttr
-}
-
-func newCoverageCell(r coverage.Ratio) coverageCell {
-	return coverageCell{Ran: uint64(r.Covered), All: uint64(r.Total), Share: r.Share(), Width: percentAttr("width", r.Share())}
-}
-
-func newCoverageRow(label string, sum coverage.Summary) coverageRow {
-	return coverageRow{
-		Label: clean(label), Functions: newCoverageCell(sum.Functions), Blocks: newCoverageCell(sum.Blocks), Lines: newCoverageCell(sum.Lines),
-	}
+	*pageCoverage
+	Rows     []coverage.Row
+	MoreRows int
+	Source   *staticSource
 }
 
 // A staticSource is the beginning of a source file.
@@ -57,20 +27,9 @@ type staticLine struct {
 	Text         string
 }
 
-// static makes the tables that are read without scripts.
+// static makes the page without scripts.
 func (c *pageCoverage) static(tree []coverage.Row) *staticCoverage {
-	s := &staticCoverage{
-		Blocks: c.blocks, Lines: c.HasLines, All: newCoverageRow("All files", c.Total),
-		Unplaced: uint64(c.Unplaced.Functions.Total), FilesOmitted: uint64(c.filesOmitted),
-		FunctionsOmitted: uint64(c.functionsOmitted), LinesOmitted: uint64(c.linesOmitted),
-		Sources: c.embedding.String(),
-	}
-	for _, r := range tree[:min(len(tree), maxStaticRows)] {
-		row := newCoverageRow(r.Label, r.Total)
-		row.Folder = r.File < 0
-		row.Class = "depth-" + strconv.Itoa(min(r.Depth, 8))
-		s.Rows = append(s.Rows, row)
-	}
+	s := &staticCoverage{pageCoverage: c, Rows: tree[:min(len(tree), maxStaticRows)]}
 	s.MoreRows = len(tree) - len(s.Rows)
 	var first *coveredFile
 	for _, f := range c.files {
@@ -109,8 +68,8 @@ func (f *coveredFile) staticSource() *staticSource {
 	return s
 }
 
-// String says what became of the source files; "" if none were asked for.
-func (e *embedding) String() string {
+// String says what became of the source files; "" without folders of sources.
+func (e embedding) String() string {
 	if !e.asked {
 		return ""
 	}

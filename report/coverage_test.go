@@ -121,7 +121,7 @@ func TestCoverageLinesAreThoseOfTheView(t *testing.T) {
 }
 
 // The numbers of a known program: 5 functions, one of which never runs, and 20
-// blocks with the entries, as "profuse mip show --debug" has them.
+// blocks with the entries, as "profuse show --program" has them.
 func TestCoverageOfMIP(t *testing.T) {
 	dir := filepath.Join(oracle.Root(t), "cmd", "profuse", "testdata", "mip")
 	src := shapesSource(t, Options{SourceDirs: []string{t.TempDir(), dir}})
@@ -154,7 +154,7 @@ func TestCoverageOfMIP(t *testing.T) {
 		"18 of 20", "2 source files are shown.", `<tr class="run"><td class="at">10</td><td class="times">4</td>`,
 		`<tr class="not"><td class="at">23</td><td class="times">0</td>`, `<tr><td class="at">8</td><td class="times"></td>`,
 	} {
-		if !strings.Contains(string(p.body), want) {
+		if !strings.Contains(string(p.Body), want) {
 			t.Errorf("static page lacks %s", want)
 		}
 	}
@@ -210,7 +210,7 @@ func TestCoverageEmbedsNothingElse(t *testing.T) {
 	if diff := cmp.Diff(map[string]string{"/build/src/right.c": shown, `C:\x\inside.c`: shown}, got); diff != "" {
 		t.Errorf("sources (-want +got):\n%s", diff)
 	}
-	if !strings.Contains(string(p.body), "2 source files are shown; 9 are not in the folders; 4 are not text, too large, or not the files that were compiled.") {
+	if !strings.Contains(string(p.Body), "2 source files are shown; 9 are not in the folders; 4 are not text, too large, or not the files that were compiled.") {
 		t.Error("the static page does not say what became of the sources")
 	}
 	src.opt.SourceDirs = []string{filepath.Join(dir, "nonesuch")}
@@ -274,7 +274,7 @@ func TestCoverageTree(t *testing.T) {
 	if diff := cmp.Diff(want, rows); diff != "" {
 		t.Errorf("tree (-want +got):\n%s", diff)
 	}
-	if !strings.Contains(string(p.body), "Where 2 functions are is not known") {
+	if !strings.Contains(string(p.Body), "Where 2 functions are is not known") {
 		t.Error("functions without a line are not mentioned")
 	}
 }

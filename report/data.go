@@ -11,8 +11,8 @@ import (
 	"unicode/utf8"
 )
 
-// A nameTable numbers the names of a profile, for the data of all its pages:
-// data holds numbers, and in the browser profile.names[number] is the name.
+// A nameTable numbers the names in the data of a profile's pages: the data holds
+// numbers, and profile.names[number] is the name in the browser.
 type nameTable struct {
 	numbers map[string]int
 	list    []string
@@ -20,8 +20,8 @@ type nameTable struct {
 
 func newNameTable() *nameTable { return &nameTable{numbers: make(map[string]int)} }
 
-// add returns the number of a name. Names are cleaned; what then is equal has
-// one number.
+// add returns the number of a name. It cleans names first; names that are then equal
+// have one number.
 func (t *nameTable) add(name string) int {
 	n, ok := t.numbers[name]
 	if ok {
@@ -47,16 +47,16 @@ func (t *nameTable) addOrNone(name string) int {
 	return t.add(name)
 }
 
-// names is how a nameTable is written: in ascending order, each as what it has
-// in common with the one before and the rest.
+// names is the form in which a nameTable is written: ascending order, and each name
+// without the prefix that it shares with its predecessor.
 type names struct {
-	// Order has the numbers of the sorted names, each as the difference from
-	// the one before.
+	// Order has the numbers of the sorted names, each as the difference from its
+	// predecessor.
 	Order []int `json:"order"`
-	// Shared is how many UTF-16 code units of the name before begin each name.
+	// Shared is the length of each name's shared prefix in UTF-16 code units.
 	Shared []int `json:"shared"`
-	// Rest is what follows them, separated by line feeds, which names do not
-	// have.
+	// Rest has the rest of each name. Line feeds, which names do not contain,
+	// separate them.
 	Rest string `json:"rest"`
 }
 
@@ -83,8 +83,8 @@ func (t *nameTable) encode() names {
 	return out
 }
 
-// commonPrefix returns how many bytes, of whole characters, a and b begin with
-// in common, and how many UTF-16 code units that is.
+// commonPrefix returns the length of the longest common prefix of whole characters, in
+// bytes and in UTF-16 code units.
 func commonPrefix(a, b string) (size, units int) {
 	for size < len(a) && size < len(b) {
 		r, n := utf8.DecodeRuneInString(b[size:])
@@ -97,15 +97,14 @@ func commonPrefix(a, b string) (size, units int) {
 	return size, units
 }
 
-// plainLimit is the size in bytes up to which a block of data is in the file as
-// it is. It is compressed above.
+// plainLimit is the largest block of data, in bytes, that is not compressed.
 const plainLimit = 64 << 10
 
-// A block is data as it stands in the file, in a script element that is not
-// executed.
+// A block is data as it stands in the file, in a script element that browsers do not
+// execute.
 type block struct {
-	mime string
-	text []byte
+	id, mime string
+	text     []byte
 }
 
 // Types of blocks.
@@ -116,24 +115,23 @@ const (
 
 // encodeBlock marshals data. In JSON the characters with which HTML could end
 // the element are escaped.
-func encodeBlock(data any) (block, error) {
+func encodeBlock(id string, data any) (block, error) {
 	text, err := json.Marshal(data)
-	if err != nil {
-		return block{}, err
+	if err != nil || len(text) <= plainLimit {
+		return block{id, plainBlock, text}, err
 	}
-	if len(text) <= plainLimit {
-		return block{plainBlock, text}, nil
+	packed, err := gzipped(text, gzip.BestCompression)
+	return block{id, gzipBlock, base64.StdEncoding.AppendEncode(nil, packed)}, err
+}
+
+func gzipped(text []byte, level int) ([]byte, error) {
+	var b bytes.Buffer
+	z, err := gzip.NewWriterLevel(&b, level)
+	if err == nil {
+		_, err = z.Write(text)
 	}
-	var packed bytes.Buffer
-	z, err := gzip.NewWriterLevel(&packed, gzip.BestCompression)
-	if err != nil {
-		return block{}, err
+	if err == nil {
+		err = z.Close()
 	}
-	if _, err := z.Write(text); err != nil {
-		return block{}, err
-	}
-	if err := z.Close(); err != nil {
-		return block{}, err
-	}
-	return block{gzipBlock, base64.StdEncoding.AppendEncode(nil, packed.Bytes())}, nil
+	return b.Bytes(), err
 }

@@ -71,7 +71,7 @@ func checkNames(t *testing.T, list []string) {
 	for i, name := range list {
 		numbers[i] = table.add(name)
 	}
-	b, err := encodeBlock(table.encode())
+	b, err := encodeBlock("data", table.encode())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -148,7 +148,7 @@ func TestBlocks(t *testing.T) {
 		for i := range data {
 			data[i] = hostile[i%len(hostile)]
 		}
-		b, err := encodeBlock(data)
+		b, err := encodeBlock("data", data)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -3,28 +3,28 @@
 //
 //	err := report.Write(w, []report.Source{{View: v}}, report.Options{})
 //
-// The file needs nothing beside it and no network, and its security policy
-// forbids every other script. What matters can be read without scripts: short
-// tables and drawings, which are made here. The scripts of assets/ replace them
-// by what can be searched, sorted and zoomed.
+// The file needs no other file and no network, and its security policy forbids all
+// other scripts. A browser without scripts shows short tables and drawings, which this
+// package makes. The scripts of assets/ replace them with tables and drawings that a
+// reader can search, sort and zoom.
 //
 // # How a page is made
 //
-// A page is one tab. A function makes it of a profile's view, or says that the
-// profile has nothing to show there; report.go lists these functions. A page
-// called ID consists of
+// A page is one tab. A function makes it from the view of a profile, or returns nil if
+// the profile has no data for it; report.go lists these functions. The page ID consists
+// of
 //
-//   - assets/ID.tmpl, what is read without scripts,
-//   - assets/ID.js, which takes over, if the page has a script,
+//   - assets/ID.tmpl, the page without scripts,
+//   - assets/ID.js, its script, if it has one,
 //   - assets/ID.css, rules that only this page needs, if any,
 //   - data for the script, marshalled to JSON, see data.go.
 //
 // # Errors and limits
 //
-// Errors are those of the writer, of Options.Progress, and of no profile to
-// show.
+// Errors are those of the writer and of Options.Progress, and one for a call without
+// profiles.
 //
-// A static list has at most 200 rows. Pages leave out of their data what no
-// screen could show, and say so. Memory is in proportion to the profile's
-// functions and names.
+// A list without scripts has at most 200 rows. The data of a page omits what no screen
+// could show, and the page says so. Memory is proportional to the functions and names of
+// the profile.
 package report

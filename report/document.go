@@ -5,22 +5,21 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"fmt"
-	"html/template"
 	"io"
 	"slices"
 	"strings"
 )
 
-// A document is the file: all that its template needs.
+// A document is the file, with the fields of its template.
 type document struct {
 	Title  string
 	Policy string
 	Style  string
 	Script string
 	Sets   []documentSet
-	Blocks []documentBlock
-	// Served: the bodies of the pages and their data are asked for when they
-	// are looked at, see Handler.
+	Blocks []block
+	// Served means that the browser fetches the bodies and data of pages when the
+	// user opens them; see Handler.
 	Served bool
 
 	// Of the sets that were added.
@@ -32,22 +31,10 @@ type document struct {
 type documentSet struct {
 	Index        int
 	Label, About string
-	Pages        []documentPage
+	Pages        []*page
 }
 
-type documentPage struct {
-	ID, Title string
-	Body      template.HTML
-	HasScript bool
-}
-
-// A documentBlock is written as it is, see document.write.
-type documentBlock struct {
-	id    string
-	block block
-}
-
-// documentFacts is what frame.js knows of the sets.
+// documentFacts are the facts about the sets for frame.js.
 type documentFacts struct {
 	Sets   []setFacts `json:"sets"`
 	Served bool       `json:"served,omitempty"`
@@ -59,65 +46,77 @@ type setFacts struct {
 	Pages    []string `json:"pages"`
 }
 
-// newDocument lays out the sets and marshals their data.
-func newDocument(sets []*set, opt Options) (*document, error) {
-	d := &document{Title: clean(opt.Title)}
-	for i, s := range sets {
-		var pages []documentPage
-		for _, p := range s.pages {
-			pages = append(pages, documentPage{ID: p.id, Title: p.title, Body: p.body})
-			if p.data == nil {
-				continue
-			}
-			if err := d.add(fmt.Sprintf("data-%d-%s", i, p.id), p.data); err != nil {
-				return nil, err
+// addPages makes the pages of a set and adds them with their data. It omits a set
+// without pages, two profiles that cannot be compared.
+func (d *document) addPages(s *set, progress func(label, page string) error) error {
+	names, index := newNameTable(), len(d.Sets)
+	var pages []*page
+	for _, m := range s.pages {
+		if progress != nil {
+			if err := progress(s.label, m.id); err != nil {
+				return err
 			}
 		}
-		// After the pages, which have put their names into the table.
-		if err := d.add(fmt.Sprintf("names-%d", i), s.names.encode()); err != nil {
-			return nil, err
+		p, err := m.make(names)
+		if err != nil {
+			return err
 		}
-		d.addSet(&s.setHead, pages)
+		if p == nil {
+			continue
+		}
+		pages = append(pages, p)
+		if p.data == nil {
+			continue
+		}
+		if err := d.add(fmt.Sprintf("data-%d-%s", index, p.ID), p.data); err != nil {
+			return err
+		}
 	}
-	return d, d.finish()
+	if len(pages) == 0 {
+		return nil
+	}
+	// After the pages, which have put their names into the table.
+	if err := d.add(fmt.Sprintf("names-%d", index), names.encode()); err != nil {
+		return err
+	}
+	d.addSet(s, pages)
+	return nil
 }
 
-// addSet adds a set, and what scripts are to know of it.
-func (d *document) addSet(head *setHead, pages []documentPage) {
-	facts := setFacts{Label: head.label, Features: head.features}
-	for i := range pages {
-		p := &pages[i]
-		p.HasScript = pageAsset(p.ID, ".js") != ""
+// addSet adds a set, and the facts about it for scripts.
+func (d *document) addSet(s *set, pages []*page) {
+	facts := setFacts{Label: s.label, Features: s.features}
+	for _, p := range pages {
 		facts.Pages = append(facts.Pages, p.ID)
 		if !slices.Contains(d.ids, p.ID) {
 			d.ids = append(d.ids, p.ID)
 		}
 	}
-	if !head.pair {
-		d.labels = append(d.labels, head.label)
+	if !s.pair {
+		d.labels = append(d.labels, s.label)
 	}
-	d.Sets = append(d.Sets, documentSet{len(d.Sets), head.label, head.about, pages})
+	d.Sets = append(d.Sets, documentSet{len(d.Sets), s.label, s.about, pages})
 	d.facts = append(d.facts, facts)
 }
 
 // add adds a block of data.
 func (d *document) add(id string, data any) error {
-	b, err := encodeBlock(data)
+	b, err := encodeBlock(id, data)
 	if err != nil {
 		return fmt.Errorf("data of %s: %w", id, err)
 	}
-	d.Blocks = append(d.Blocks, documentBlock{id, b})
+	d.Blocks = append(d.Blocks, b)
 	return nil
 }
 
-// coreScripts come before those of the pages, which use them.
+// coreScripts come before the scripts of the pages, which use them.
 var coreScripts = []string{"core", "frame", "table", "plot", "tree"}
 
 // titleLabels is how many profiles a title names.
 const titleLabels = 4
 
-// finish adds what the sets decide: the facts about them, the title, and the
-// style, the scripts and the policy of their pages.
+// finish adds the parts that depend on all sets: the facts about them, the title, and
+// the style, the scripts and the policy of their pages.
 func (d *document) finish() error {
 	if err := d.add("facts", documentFacts{d.facts, d.Served}); err != nil {
 		return err
@@ -138,9 +137,8 @@ func (d *document) finish() error {
 	return nil
 }
 
-// joinAssets puts together the files of the core and of the pages that are
-// there, the latter between before and after: what the scripts of a page declare
-// is its own.
+// joinAssets joins the files of the core and of the pages. It puts those of a page
+// between before and after, so that each script has a scope of its own.
 func joinAssets(core, pages []string, suffix, before, after string) string {
 	var b strings.Builder
 	b.WriteByte('\n')
@@ -157,14 +155,14 @@ func joinAssets(core, pages []string, suffix, before, after string) string {
 	return b.String()
 }
 
-// hashOf returns a text's name in a content security policy.
+// hashOf returns the hash of a text for a content security policy.
 func hashOf(text string) string {
 	sum := sha256.Sum256([]byte(text))
 	return "sha256-" + base64.StdEncoding.EncodeToString(sum[:])
 }
 
-// write writes the file. Style, script and data stand between what the template
-// makes: the policy has hashes of the first two, so not a byte may change.
+// write writes the file. It inserts style, script and data between the parts that the
+// templates make: the policy holds hashes of the first two, so every byte counts.
 func (d *document) write(w io.Writer) error {
 	head, err := execute("report-head", d)
 	if err != nil {
@@ -179,7 +177,7 @@ func (d *document) write(w io.Writer) error {
 	fmt.Fprintf(&b, "<style>%s</style>\n", d.Style)
 	b.WriteString(string(body))
 	for _, data := range d.Blocks {
-		fmt.Fprintf(&b, "<script type=%q id=%q>%s</script>\n", data.block.mime, data.id, data.block.text)
+		fmt.Fprintf(&b, "<script type=%q id=%q>%s</script>\n", data.mime, data.id, data.text)
 	}
 	fmt.Fprintf(&b, "<script>%s</script>\n", d.Script)
 	b.WriteString("</body>\n</html>\n")

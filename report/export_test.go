@@ -5,8 +5,5 @@ func PageIDs() (ids []string) {
 	for _, f := range pageFuncs {
 		ids = append(ids, f.id)
 	}
-	for _, f := range pairFuncs {
-		ids = append(ids, f.id)
-	}
-	return ids
+	return append(ids, comparisonID)
 }

@@ -7,10 +7,10 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// maxFlameNodes bounds the boxes of all call trees of a profile together.
+// maxFlameNodes limits the boxes of all call trees of a profile together.
 const maxFlameNodes = 60_000
 
-// A flameSet is a stack set as the page's data has it.
+// A flameSet is a stack set in the form of the page's data.
 type flameSet struct {
 	Name        string       `json:"name"`
 	Description string       `json:"-"`
@@ -18,18 +18,18 @@ type flameSet struct {
 	Stacks      uint64       `json:"stacks"`
 	Values      []flameValue `json:"values"` // those that add up
 	Other       []flameValue `json:"other"`  // those that do not
-	// Classes are the temperatures that stacks have; one, empty, if they have
-	// none.
+	// Classes are the temperatures of the stacks, or one empty class if they
+	// have none.
 	Classes []string `json:"classes"`
-	// Functions are what labels of nodes mean.
+	// Functions are the functions that the labels of nodes refer to.
 	Functions flameFunctions `json:"functions"`
 	Groups    flameGroups    `json:"groups"`
 	Down      *treeData      `json:"down"` // callers above callees
 	Up        *treeData      `json:"up"`   // below the root those on top of stacks
-	// All is the sum of each value, Cut whether nodes are left out.
+	// All is the sum of each value. Cut is true if nodes are left out.
 	All []uint64 `json:"all"`
 	Cut bool     `json:"cut"`
-	// About says what the boxes stand for.
+	// About explains what a box represents.
 	About string `json:"about"`
 
 	labelled bool
@@ -44,8 +44,8 @@ func newFlameValue(v profile.ValueType) flameValue {
 	return flameValue{clean(v.Name), profile.Unit(clean(string(v.Unit)))}
 }
 
-// flameFunctions are columns. Total, by value, counts every stack once however
-// often the function is in it, and all of them, left-out nodes included.
+// flameFunctions are columns. Total, by value, counts every stack once even if
+// the function is in it several times, and includes left-out nodes.
 type flameFunctions struct {
 	Name  []int      `json:"name"`
 	Short []int      `json:"short"` // for boxes without room
@@ -95,10 +95,10 @@ func flamePage(src *source) (*page, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &page{id: "flame", title: "Flame graph", body: body, data: data}, nil
+	return &page{ID: "flame", Title: "Flame graph", Body: body, data: data}, nil
 }
 
-// A callTree is the tree of a stack set while it is made.
+// A callTree builds the tree of a stack set.
 type callTree struct {
 	src     *source
 	set     *profile.StackSet
@@ -118,7 +118,7 @@ type frameKey struct {
 }
 
 // newCallTree adds up the stacks of a set. It returns nil if there is nothing
-// to be drawn: no value that adds up, or nothing but zeros.
+// to draw: no additive value, or only zeros.
 func newCallTree(src *source, set *profile.StackSet) *callTree {
 	if !slices.ContainsFunc(set.Values, func(v profile.ValueType) bool { return v.Combine == profile.Sum }) {
 		return nil
@@ -153,8 +153,8 @@ func (t *callTree) add(s *profile.Stack) {
 	t.weights.add(node, class, s.Values)
 }
 
-// class numbers temperatures. There are four; should a view have more than
-// eight, the rest count as the last.
+// class returns the number of a temperature. There are four; if a view has more
+// than eight, the others count as the last.
 func (t *callTree) class(word string) uint8 {
 	i := slices.Index(t.classes, clean(word))
 	if i < 0 && len(t.classes) < 8 {
@@ -167,7 +167,7 @@ func (t *callTree) class(word string) uint8 {
 	return uint8(i)
 }
 
-// name is what a box is called.
+// name returns the name of a box.
 func (t *callTree) name(label int32) string {
 	if label < 0 {
 		return ""
@@ -179,8 +179,7 @@ func (t *callTree) name(label int32) string {
 	return t.src.symbolName(&f.Symbol)
 }
 
-// place returns the group of a box, and what it is called if it has little
-// room.
+// place returns the group of a box and its short name.
 func (t *callTree) place(label int32) (group, short string) {
 	f := &t.frames.keys[label]
 	if f.label != "" {
@@ -194,7 +193,7 @@ func (t *callTree) place(label int32) (group, short string) {
 	return clean(p.group(t.src.java())), short
 }
 
-// java reports whether names are those of the JVM.
+// java reports whether the names are names of the JVM.
 func (s *source) java() bool { return s.features.Has(profile.HasBytecodes) }
 
 func (t *callTree) data() *flameSet {
@@ -224,8 +223,8 @@ func (t *callTree) data() *flameSet {
 	return d
 }
 
-// functions fills in the functions that boxes stand for, and gives them the
-// numbers of their order there.
+// functions fills in the functions that boxes refer to and numbers them in that
+// order.
 func (t *callTree) functions(d *flameSet) {
 	var kept numbering[int32]
 	groups := make(map[string]int)
@@ -266,7 +265,7 @@ func pickAll(from []uint64, at []int32) []uint64 {
 	return out
 }
 
-// about says in a sentence or two what the boxes stand for.
+// about explains in a sentence or two what a box represents.
 func (d *flameSet) about() string {
 	text := fmt.Sprintf("A stack stands for %s.", d.Description)
 	if d.Partial {

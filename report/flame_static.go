@@ -8,7 +8,7 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// The flame graph that is read without scripts, in pixels.
+// The sizes of the flame graph without scripts, in pixels.
 const (
 	staticWidth  = 1200
 	staticRow    = 18
@@ -18,7 +18,7 @@ const (
 	monoWidth = 6.65
 )
 
-// A staticFlamePage is what assets/flame.tmpl is executed with.
+// A staticFlamePage is the data of assets/flame.tmpl.
 type staticFlamePage struct {
 	About  string
 	Value  string
@@ -38,7 +38,8 @@ type staticBox struct {
 	TextY   int
 }
 
-// staticFlame draws the first value of the first set, the root at the bottom.
+// staticFlame draws the first value of the first set, with the root at the
+// bottom.
 func staticFlame(src *source, sets []*flameSet) staticFlamePage {
 	set := sets[0]
 	value := slices.IndexFunc(set.All, func(all uint64) bool { return all > 0 })
@@ -103,7 +104,7 @@ func (f *flameDrawing) name(node int32) string {
 	return f.src.names.list[f.set.Functions.Name[label]]
 }
 
-// short is what the node is called where there is little room.
+// short returns the short name of the node.
 func (f *flameDrawing) short(node int32) string {
 	label := f.set.Down.Label[node]
 	if label < 0 {
@@ -120,7 +121,7 @@ func (f *flameDrawing) value(x float64) string {
 	return valueText(uint64(x), f.unit)
 }
 
-// box draws a node and what it calls.
+// box draws a node and its callees.
 func (f *flameDrawing) box(node int32, depth int, x, width float64) {
 	class := "fill-root"
 	if label := f.set.Down.Label[node]; label >= 0 {
@@ -162,8 +163,8 @@ func (f *flameDrawing) draw(depth int, x, width float64, class, title, text stri
 	f.boxes = append(f.boxes, drawnBox{b, depth})
 }
 
-// fit cuts a name to a width in pixels; it is empty if two letters have no
-// room.
+// fit shortens a name to a width in pixels. The result is empty if two letters
+// do not fit.
 func fit(text string, width float64) string {
 	room := int(width / monoWidth)
 	if room < 3 {

@@ -97,10 +97,10 @@ func TestFlameOfFixtures(t *testing.T) {
 		if boxes > maxFlameNodes {
 			t.Errorf("%d boxes", boxes)
 		}
-		if !strings.Contains(string(p.body), "<svg") || !strings.Contains(string(p.body), "<title>") {
+		if !strings.Contains(string(p.Body), "<svg") || !strings.Contains(string(p.Body), "<title>") {
 			t.Error("nothing is drawn")
 		}
-		if partial := data.Sets[0].Partial; strings.Contains(string(p.body), "Stacks are partial") != partial {
+		if partial := data.Sets[0].Partial; strings.Contains(string(p.Body), "Stacks are partial") != partial {
 			t.Errorf("partial: %v, and the page says otherwise", partial)
 		}
 	})

@@ -27,22 +27,23 @@ func functionsPage(src *source) (*page, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &page{id: "functions", title: "Functions", body: body, data: data}, nil
+	return &page{ID: "functions", Title: "Functions", Body: body, data: data}, nil
 }
 
-// A functionRow is a function with what it is ranked by.
+// A functionRow is a function with the values that it is ranked by.
 type functionRow struct {
 	profile.Function
 	count uint64
 	heat  heat
 	name  string
-	// extra: only stacks or edges have it.
+	// extra means that only stacks or edges have the function.
 	extra bool
 	// Of the stack sets' values, in their order.
 	self, all []uint64
 }
 
-// collectedFunctions are ranked; of too many the last are dropped.
+// collectedFunctions are the functions by rank; if there are too many, the last are
+// dropped.
 type collectedFunctions struct {
 	rows    []functionRow
 	omitted int
@@ -84,13 +85,13 @@ func collectFunctions(src *source) *collectedFunctions {
 	return c
 }
 
-// A functionKey tells records of functions apart.
+// A functionKey identifies the record of a function.
 type functionKey struct {
 	symbol profile.Symbol
 	hash   uint64
 }
 
-// addExtra adds the functions that only stacks have, or edges.
+// addExtra adds the functions that only stacks or edges have.
 func (c *collectedFunctions) addExtra(src *source, values *stackValues) {
 	add := func(s profile.Symbol, hash uint64, where string, v *functionValues) {
 		row := functionRow{Function: profile.Function{Symbol: s, Hash: hash, Covered: true}, heat: ran, extra: true}
@@ -134,8 +135,8 @@ type functionValues struct {
 	found     bool // among the profile's functions
 }
 
-// collectStacks sums up the values of the first set's stacks by function: the
-// first two that add up.
+// collectStacks sums up the first two additive values of the first stack set by
+// function.
 func (c *collectedFunctions) collectStacks(src *source) *stackValues {
 	out := &stackValues{of: make(map[profile.Symbol]*functionValues)}
 	sets := src.view.Stacks()
@@ -180,7 +181,7 @@ func (c *collectedFunctions) collectStacks(src *source) *stackValues {
 	return out
 }
 
-// A staticFunctions is what is read without scripts.
+// staticFunctions is the page without scripts.
 type staticFunctions struct {
 	Functions uint64
 	Omitted   uint64
@@ -196,7 +197,7 @@ type staticFunction struct {
 	Cells      []string
 }
 
-// static makes the rows that are read without scripts.
+// static makes the page without scripts.
 func (c *collectedFunctions) static(d *functionsData) *staticFunctions {
 	s := &staticFunctions{Functions: uint64(len(c.rows) + c.omitted), Omitted: uint64(c.omitted), Extra: uint64(c.extra), Edges: uint64(d.EdgesOmitted)}
 	add := func(title string, there bool) {

@@ -10,9 +10,8 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// functionsData is what the page's script has. Columns have one entry per
-// function, or none at all if the profile does not have them; functions are in
-// descending order of what they are ranked by.
+// functionsData is the data of the page's script. A column has an entry for each
+// function, or none if the profile lacks it. Functions are ordered by rank.
 type functionsData struct {
 	Total    float64  `json:"total"`   // of Count, of all functions
 	Omitted  int      `json:"omitted"` // functions
@@ -44,8 +43,8 @@ type functionsData struct {
 	EdgesOmitted int      `json:"edgesOmitted"`
 }
 
-// A stackColumn is a value of the stacks that functions are the innermost of,
-// and of those that they are anywhere in.
+// A stackColumn sums up a value over the stacks with the function on top (Self), and over
+// those with the function anywhere (All).
 type stackColumn struct {
 	Title string       `json:"title"`
 	Unit  profile.Unit `json:"unit"`

@@ -2,7 +2,7 @@ package report
 
 import "github.com/profuse-pgo/profuse/profile"
 
-// Heat is how hot a function is, as LLVM's passes see it.
+// A heat classifies a function by its counts as LLVM's passes do.
 type heat int
 
 const (
@@ -10,14 +10,14 @@ const (
 	cold
 	warm
 	hot
-	ran // it is not known how often
+	ran // an unknown number of times
 )
 
 func (h heat) String() string {
 	return [...]string{"never", "cold", "warm", "hot", "ran"}[h]
 }
 
-// Shares, in millionths, at which LLVM draws its lines unless told otherwise.
+// LLVM's default cutoffs for hot and cold counts, in millionths of the total.
 const (
 	hotCutoff  = 990_000
 	coldCutoff = 999_999
@@ -25,7 +25,7 @@ const (
 
 // A heatScale tells hot functions from cold ones.
 type heatScale struct {
-	counts    bool // otherwise it is known at most whether a function ran
+	counts    bool // false: the profile says at most whether a function ran
 	hot, cold uint64
 }
 

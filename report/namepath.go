@@ -8,20 +8,20 @@ import (
 )
 
 const (
-	// maxPath bounds the parts of a name: what is deeper stays in one.
+	// maxPath limits the parts of a name. Deeper parts stay in one.
 	maxPath = 32
 
 	noFile    = "(no file)"
 	noPackage = "(no package)"
 )
 
-// A namePath says where a function belongs: namespaces, crate and modules,
-// package and class, or folder and file, from the outside in; the last part is
-// what the function is called there.
+// A namePath is the path of a function from the outside in: namespaces, crate
+// and modules, package and class, or folder and file. The last part is the
+// function's own name.
 type namePath []string
 
-// group is what functions are coloured by: the outermost namespace or crate, or
-// the beginning of a package's name.
+// group returns the group that decides the colour of a function: the outermost
+// namespace or crate, or the beginning of a package's name.
 func (p namePath) group(java bool) string {
 	if java {
 		return strings.Join(p[:min(3, max(1, len(p)-2))], ".")
@@ -32,7 +32,7 @@ func (p namePath) group(java bool) string {
 	return p[0]
 }
 
-// short returns the name without what it is in, but for a class.
+// short returns the name without its path, except for a class.
 func (p namePath) short(java bool) string {
 	last := p[len(p)-1]
 	if java {
@@ -45,8 +45,8 @@ func (p namePath) short(java bool) string {
 	return last
 }
 
-// pathOf returns where a function belongs, readable being its demangled name.
-// The path has two parts at least.
+// pathOf returns the path of a function with the demangled name readable. The
+// path has at least two parts.
 func pathOf(sym *profile.Symbol, readable string, java bool) namePath {
 	name := sym.Name
 	if java {
@@ -130,8 +130,8 @@ var aboutWords = []string{
 	"construction vtable for ", "vtable for ", "VTT for ", "typeinfo for ", "typeinfo name for ", "reference temporary for ",
 }
 
-// splitName splits a demangled name of C++ or Rust at the "::" that stand
-// outside of all brackets. Return types are left out.
+// splitName splits a demangled name of C++ or Rust at each "::" outside of
+// brackets. It drops return types.
 func splitName(name string) namePath {
 	about := ""
 	for _, words := range aboutWords {
@@ -169,8 +169,8 @@ func splitName(name string) namePath {
 	return p
 }
 
-// implementation takes apart what Rust puts first: "<Type as Trait>::f" is
-// where Type is; if that is no path, where Trait is.
+// implementation splits the form that Rust puts first: "<Type as Trait>::f"
+// belongs to the path of Type or, if that is not a path, to the path of Trait.
 func implementation(p namePath) namePath {
 	if len(p) < 2 || !strings.HasPrefix(p[0], "<") || !strings.HasSuffix(p[0], ">") {
 		return p
@@ -220,7 +220,7 @@ func splitPlain(text string) namePath {
 	return append(p, text)
 }
 
-// outside returns where sep stands first outside of brackets, -1 if nowhere.
+// outside returns the index of the first sep outside of brackets, or -1.
 func outside(text, sep string) int {
 	var b brackets
 	for i := 0; i < len(text); {
@@ -232,7 +232,7 @@ func outside(text, sep string) int {
 	return -1
 }
 
-// A nameSplitter cuts a name into its parts.
+// A nameSplitter splits a name into its parts.
 type nameSplitter struct {
 	text string
 	// isReturn: the part, and all before, belong to the type that the function
@@ -275,14 +275,14 @@ func wordByte(c byte) bool {
 	return c == '_' || c == '$' || '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || c >= 0x80
 }
 
-// isOperator reports whether text, at the beginning of a word, names an
-// operator.
+// isOperator reports whether text, which begins a word, begins with the name of
+// an operator.
 func isOperator(text string) bool {
 	return strings.HasPrefix(text, "operator") && (len(text) == len("operator") || !wordByte(text[len("operator")]))
 }
 
-// operatorSigns are the operators that brackets and spaces are part of, longer
-// ones first.
+// operatorSigns are the operators that contain brackets or spaces, longer ones
+// first.
 var operatorSigns = []string{"<=>", "<<=", ">>=", "->*", "<<", ">>", "<=", ">=", "->", "()", "[]", "<", ">"}
 
 // operatorSize returns the length of an operator's name at the beginning of
@@ -304,7 +304,8 @@ func operatorSize(text string) int {
 	return n
 }
 
-// brackets follows which are open. Those that close nothing are plain text.
+// brackets holds the open brackets. A closing bracket without an open one is
+// plain text.
 type brackets struct {
 	open []byte
 	kind [128]int // how many are open of each
@@ -312,7 +313,7 @@ type brackets struct {
 
 func (b *brackets) depth() int { return len(b.open) }
 
-// step takes the word or sign in with which text begins and returns its length.
+// step processes the word or sign that text begins with and returns its length.
 func (b *brackets) step(text string) int {
 	switch c := text[0]; c {
 	case '(', '[', '{', '<':
@@ -348,7 +349,7 @@ func (b *brackets) step(text string) int {
 	return 1
 }
 
-// shut closes the innermost bracket of the kind and all inside of it.
+// shut closes the innermost bracket of the kind and all brackets inside of it.
 func (b *brackets) shut(kind byte) {
 	for b.kind[kind] > 0 {
 		last := b.open[len(b.open)-1]

@@ -1,7 +1,7 @@
 package report
 
-// A numbering gives keys numbers from 0 in the order in which they come. The
-// zero value has none.
+// A numbering numbers keys from 0 in the order of their first appearance. The zero value
+// is empty.
 type numbering[K comparable] struct {
 	keys    []K // by number
 	numbers map[K]int32

@@ -11,9 +11,9 @@ import (
 )
 
 const (
-	// topRows is the length of the lists of the hottest.
+	// topRows is the length of the lists of the hottest functions and stacks.
 	topRows = 20
-	// topFrames bounds how much of a stack such a list has.
+	// topFrames bounds the frames of a stack in such a list.
 	topFrames = 12
 )
 
@@ -23,8 +23,8 @@ type fact struct {
 	Mono        bool
 }
 
-// overviewPage says what the profile is, how its counts are spread, and what is
-// hottest.
+// overviewPage shows the profile's identity, the distribution of its counts, and its
+// hottest functions and stacks.
 func overviewPage(src *source) (*page, error) {
 	n := survey(src)
 	body, err := execute("overview", struct {
@@ -40,10 +40,10 @@ func overviewPage(src *source) (*page, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &page{id: "overview", title: "Overview", body: body}, nil
+	return &page{ID: "overview", Title: "Overview", Body: body}, nil
 }
 
-// identityFacts says what the profile is.
+// identityFacts returns the identity of the profile.
 func identityFacts(src *source) []fact {
 	id := &src.id
 	var out []fact
@@ -77,7 +77,7 @@ func identityFacts(src *source) []fact {
 	return out
 }
 
-// A surveyed profile is what the overview needs of one walk over it.
+// A surveyed profile is the data that the overview collects in one walk.
 type surveyed struct {
 	heat      [ran + 1]heatClass
 	functions *topTable
@@ -87,7 +87,7 @@ type surveyed struct {
 	traces    uint64
 }
 
-// A heatClass is what functions of one heat have in common.
+// A heatClass sums up the functions of one heat.
 type heatClass struct {
 	Name      string
 	Functions uint64
@@ -109,15 +109,15 @@ type namedValue struct {
 	Unit  profile.Unit
 }
 
-// A topTable lists the hottest.
+// A topTable lists the hottest functions or stacks.
 type topTable struct {
 	Value  string // what is counted
 	Unit   profile.Unit
-	Calls  bool // are known besides
+	Calls  bool // there is a column of calls, too
 	Files  bool
 	Shares bool
 	Rows   []topRow
-	More   uint64 // that are not listed
+	More   uint64 // items that are not listed
 	What   string // the stacks stand for; empty for functions
 }
 
@@ -127,47 +127,35 @@ type topRow struct {
 	MoreFrames        int
 	Count, Calls      uint64
 	Share, Cumulative float64
-	Heat              string
 	Labels            []string
 }
 
-// What is kept of the candidates while the profile is walked over.
-type topItem struct {
-	symbol profile.Symbol
-	frames []profile.Frame
-	more   int
-	count  uint64
-	calls  uint64
-	heat   heat
-	labels []profile.Label
-}
-
-// A topList keeps the items with the greatest counts, the first of equal ones.
+// A topList keeps the rows with the greatest counts, the first of equal ones.
 type topList struct {
-	items []topItem
-	seen  uint64
+	rows []topRow
+	seen uint64
 }
 
-// wants reports whether an item with this count would be kept.
+// wants reports whether a row with this count would be kept.
 func (l *topList) wants(count uint64) bool {
 	l.seen++
-	return count > 0 && (len(l.items) < topRows || count > l.items[len(l.items)-1].count)
+	return count > 0 && (len(l.rows) < topRows || count > l.rows[len(l.rows)-1].Count)
 }
 
-func (l *topList) add(it topItem) {
-	at, _ := slices.BinarySearchFunc(l.items, it.count, func(a topItem, count uint64) int {
-		if a.count >= count {
+func (l *topList) add(r topRow, labels []profile.Label) {
+	for _, label := range labels {
+		r.Labels = append(r.Labels, clean(label.Value))
+	}
+	at, _ := slices.BinarySearchFunc(l.rows, r.Count, func(a topRow, count uint64) int {
+		if a.Count >= count {
 			return -1
 		}
 		return 1
 	})
-	if len(l.items) == topRows {
-		l.items = l.items[:topRows-1]
-	}
-	l.items = slices.Insert(l.items, at, it)
+	l.rows = slices.Insert(l.rows[:min(len(l.rows), topRows-1)], at, r)
 }
 
-// functionCount is what functions are ranked by.
+// functionCount returns the count that functions are ranked by.
 func (s *source) functionCount(f *profile.Function) uint64 {
 	if s.summary.OfCalls {
 		return f.Calls
@@ -185,7 +173,7 @@ func survey(src *source) *surveyed {
 		n.heat[h].total += float64(count)
 		sum += float64(count)
 		if src.heat.counts && top.wants(count) {
-			top.add(topItem{symbol: f.Symbol, count: count, calls: f.Calls, heat: h, labels: slices.Clone(f.Labels)})
+			top.add(topRow{Name: src.symbolName(&f.Symbol), File: clean(f.File), Count: count, Calls: f.Calls}, f.Labels)
 		}
 	}
 	for h := range n.heat {
@@ -199,7 +187,7 @@ func survey(src *source) *surveyed {
 		if src.summary.OfCalls {
 			t.Value = "Calls"
 		}
-		t.fill(src, &top, sum)
+		t.fill(&top, sum)
 		n.functions = t
 	}
 	for at, set := range src.view.Stacks() {
@@ -236,44 +224,36 @@ func (n *surveyed) addSet(src *source, first bool, set profile.StackSet) {
 		total.Stacks++
 		sum += float64(s.Values[0])
 		if first && top.wants(s.Values[0]) {
-			frames := s.Frames[:min(len(s.Frames), topFrames)]
-			top.add(topItem{frames: slices.Clone(frames), more: len(s.Frames) - len(frames), count: s.Values[0], labels: slices.Clone(s.Labels)})
+			row := topRow{Count: s.Values[0], MoreFrames: max(0, len(s.Frames)-topFrames)}
+			for i := range s.Frames[:len(s.Frames)-row.MoreFrames] {
+				row.Frames = append(row.Frames, src.frameName(&s.Frames[i]))
+			}
+			top.add(row, s.Labels)
 		}
 	}
 	n.sets = append(n.sets, total)
 	if first && total.Stacks > 0 {
 		n.stacks = &topTable{Value: total.Values[0].Name, Unit: total.Values[0].Unit, Shares: set.Values[0].Combine == profile.Sum, What: total.Name}
-		n.stacks.fill(src, &top, sum)
+		n.stacks.fill(&top, sum)
 	}
 }
 
-// fill makes the rows of the items.
-func (t *topTable) fill(src *source, top *topList, sum float64) {
+// fill takes the rows and computes their shares of the sum.
+func (t *topTable) fill(top *topList, sum float64) {
 	counts := 0.0
-	for i := range top.items {
-		it := &top.items[i]
-		row := topRow{Count: it.count, Calls: it.calls, Heat: it.heat.String(), MoreFrames: it.more, File: clean(it.symbol.File)}
-		if it.frames == nil {
-			row.Name = src.symbolName(&it.symbol)
-		}
-		for j := range it.frames {
-			row.Frames = append(row.Frames, src.frameName(&it.frames[j]))
-		}
-		for _, l := range it.labels {
-			row.Labels = append(row.Labels, clean(l.Value))
-		}
+	for i := range top.rows {
+		row := &top.rows[i]
 		if sum > 0 {
-			row.Share = float64(it.count) / sum
-			counts += float64(it.count)
+			row.Share = float64(row.Count) / sum
+			counts += float64(row.Count)
 			row.Cumulative = min(counts/sum, 1)
 		}
 		t.Files = t.Files || row.File != ""
-		t.Rows = append(t.Rows, row)
 	}
-	t.More = top.seen - uint64(len(top.items))
+	t.Rows, t.More = top.rows, top.seen-uint64(len(top.rows))
 }
 
-// frameName is a place in a function, "main:12".
+// frameName returns a place in a function, "main:12".
 func (s *source) frameName(f *profile.Frame) string {
 	name := s.symbolName(&f.Symbol)
 	switch {
@@ -287,7 +267,7 @@ func (s *source) frameName(f *profile.Frame) string {
 	return name
 }
 
-// totals says how much is in the profile.
+// totals returns the totals of the profile.
 func (n *surveyed) totals(src *source) []fact {
 	s := &src.summary
 	var out []fact
@@ -325,7 +305,7 @@ func (n *surveyed) totals(src *source) []fact {
 	return out
 }
 
-// A heatChart is a bar of the functions by heat, and one of their counts.
+// A heatChart has a bar of the functions by heat, and one of their counts.
 type heatChart struct {
 	Classes []heatClass
 	Bars    []heatBar
@@ -357,7 +337,7 @@ func (n *surveyed) heatChart() *heatChart {
 		}
 	}
 	if total == 0 || len(c.Classes) == 1 && n.heat[ran].Functions+n.heat[never].Functions > 0 {
-		return nil // nothing is known but that there are functions
+		return nil // the profile says only that there are functions
 	}
 	var words []string
 	c.add("Functions", func(k heatClass) (float64, string) {

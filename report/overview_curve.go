@@ -7,8 +7,8 @@ import (
 	"strconv"
 )
 
-// A cutoffChart shows, for each share of the total, how great the least of the
-// counts is that make it up.
+// A cutoffChart shows for each share of the total the least of the counts that make it
+// up.
 type cutoffChart struct {
 	Of     string // "blocks" or "functions"
 	Points []cutoffPoint
@@ -21,8 +21,8 @@ type cutoffChart struct {
 
 type cutoffPoint struct {
 	Share string // of the total, "99.9 %"
-	// None: the share is of less than one, which needs no values. There is no
-	// point in the drawing.
+	// None: the share is less than 1, so it needs no values and has no point in the
+	// drawing.
 	None       bool
 	Values     uint64
 	OfValues   float64
@@ -30,8 +30,8 @@ type cutoffPoint struct {
 	CX         template.HTMLAttr
 	X          template.HTMLAttr
 	CY         int
-	Class      string // of a threshold that compilers have
-	Name       string // of that
+	Class      string // of a compiler's threshold; empty for other points
+	Name       string // of the threshold
 	LabelClass string
 	Anchor     string
 }
@@ -47,7 +47,7 @@ type cutoffTick struct {
 	Text string
 }
 
-// Measures of the drawing, in pixels; widths are in percent of what there is.
+// Measures of the drawing in pixels; widths are shares of its width.
 const (
 	curveTop    = 16
 	curveBottom = 176

@@ -33,10 +33,10 @@ func TestCurveOfLittle(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n := strings.Count(string(p.body), "<circle"); n != drawn {
+	if n := strings.Count(string(p.Body), "<circle"); n != drawn {
 		t.Errorf("%d dots, want %d", n, drawn)
 	}
-	if n := strings.Count(string(p.body), `<td class="num">–</td>`); n != len(c.Points)-drawn {
+	if n := strings.Count(string(p.Body), `<td class="num">–</td>`); n != len(c.Points)-drawn {
 		t.Errorf("%d rows without a count, want %d", n, len(c.Points)-drawn)
 	}
 	v.functions = v.functions[1:] // called once

@@ -9,22 +9,27 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
+	"sync"
 
+	"github.com/profuse-pgo/profuse/internal/symbols"
 	"github.com/profuse-pgo/profuse/profile"
 )
 
 // A page is one tab of the report.
 type page struct {
-	id    string        // "flame": of its section, data block and script
-	title string        // of the tab
-	body  template.HTML // what is read without scripts
+	ID    string        // "flame": of its section, data block and script
+	Title string        // of the tab
+	Body  template.HTML // what a page without scripts shows
 	data  any           // for the script, marshalled to JSON; nil if there is none
 }
 
-// maxStaticRows bounds the lists that are read without scripts.
+// HasScript reports whether a script takes over the page.
+func (p *page) HasScript() bool { return pageAsset(p.ID, ".js") != "" }
+
+// maxStaticRows bounds the lists of a page without scripts.
 const maxStaticRows = 200
 
-// A source is one profile and what its pages share.
+// A source is one profile with the data that its pages share.
 type source struct {
 	index    int // among the profiles of the report
 	view     profile.View
@@ -32,19 +37,21 @@ type source struct {
 	features profile.Features
 	label    string
 	opt      Options
-	// names holds what the data of all pages of the profile refers to.
+	// names holds the names that the data of pages refers to.
 	names *nameTable
-	// summary has all of DefaultCutoffs.
+	// summary has all shares of profile.DefaultCutoffs.
 	summary profile.Summary
 	heat    heatScale
 
-	demangled *demangledNames
+	// demangled has the names that were demangled, which takes longer than all else
+	// that is done with them. All pages of the profile share it.
+	demangled *sync.Map
 }
 
 func newSource(index int, s Source, opt Options) *source {
 	src := &source{
 		index: index, view: s.View, id: s.View.Identity(), features: s.View.Features(), label: s.Label, opt: opt,
-		names: newNameTable(), demangled: newDemangledNames(),
+		names: newNameTable(), demangled: new(sync.Map),
 	}
 	cleanIdentity(&src.id)
 	if src.label == "" {
@@ -59,7 +66,14 @@ func newSource(index int, s Source, opt Options) *source {
 	return src
 }
 
-// cleanIdentity cleans what is shown of an identity.
+// with returns a source of the same profile that puts names into the given table.
+func (s *source) with(names *nameTable) *source {
+	own := *s
+	own.names = names
+	return &own
+}
+
+// cleanIdentity cleans the texts of an identity.
 func cleanIdentity(id *profile.Identity) {
 	for _, text := range []*string{&id.File, &id.Family, &id.Format, &id.Version, &id.Producer} {
 		*text = clean(*text)
@@ -72,7 +86,7 @@ func cleanIdentity(id *profile.Identity) {
 	}
 }
 
-// uniqueLabels tells profiles apart whose files are called the same.
+// uniqueLabels numbers the labels that several profiles share.
 func uniqueLabels(all []*source) {
 	number := make(map[string]int)
 	for _, s := range all {
@@ -85,14 +99,24 @@ func uniqueLabels(all []*source) {
 	}
 }
 
-// symbolName is what a function or type is called on the page. It is no key:
-// different symbols may be called the same. Signatures belong to the name.
+// symbolName returns the name of a function or type for display, with its signature.
+// Different symbols may have the same name.
 func (s *source) symbolName(sym *profile.Symbol) string {
 	name := sym.String()
 	if !s.opt.Mangled {
-		name = s.demangled.of(name)
+		name = s.demangle(name)
 	}
 	return clean(name + sym.Signature)
+}
+
+// demangle returns a name as people write it.
+func (s *source) demangle(name string) string {
+	readable, ok := s.demangled.Load(name)
+	if !ok {
+		readable = symbols.Demangle(name)
+		s.demangled.Store(name, readable)
+	}
+	return readable.(string)
 }
 
 //go:embed assets
@@ -113,7 +137,7 @@ func pageAsset(id, suffix string) string {
 	text := asset(id + suffix)
 	more, err := fs.Glob(assets, "assets/"+id+"_*"+suffix)
 	if err != nil {
-		panic(err) // of the pattern, which is our own
+		panic(err) // the pattern is wrong
 	}
 	for _, name := range more {
 		text = append(text, asset(path.Base(name))...)
@@ -121,8 +145,8 @@ func pageAsset(id, suffix string) string {
 	return string(text)
 }
 
-// execute runs assets/NAME.tmpl. Besides what html/template has, templates have
-// the functions of templateFuncs.
+// execute runs assets/NAME.tmpl. Templates can use the functions of html/template and
+// templateFuncs.
 func execute(name string, data any) (template.HTML, error) {
 	t, err := template.New(name).Funcs(templateFuncs).Parse(string(asset(name + ".tmpl")))
 	if err != nil {

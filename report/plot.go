@@ -2,12 +2,12 @@ package report
 
 import "html/template"
 
-// A plot is a chart with two axes. Its texts have their size whatever the width
-// of the page; see plotSize.
+// A plot is a chart with two axes. The size of its texts does not depend on the width of
+// the page; see plotSize.
 type plot struct {
-	Key    string // what the page's script calls it
-	Title  string // what is seen, in a few words
-	Label  string // for those who do not see it; the title if empty
+	Key    string // its name in the page's script
+	Title  string
+	Label  string // description for screen readers; the title if empty
 	XTitle string
 	YTitle string
 	X, Y   []tick // from the left, from below
@@ -16,10 +16,10 @@ type plot struct {
 	Lines  []plotLine
 }
 
-// A series is one kind of marks in a plot, by which the legend calls it.
+// A series is the marks of one kind in a plot, with their name in the legend.
 type series struct {
 	Name  string
-	Shape string // "dots", "blobs", which shine through, "line" or "area"
+	Shape string // "dots", "blobs" (translucent dots), "line" or "area"
 	Color string // suffix of the classes "stroke-" and "fill-": "c0", "hot"
 	Path  string
 	// Width of the pen, in pixels; 0 for that of the style.
@@ -36,10 +36,10 @@ type plotLine struct {
 	Upright bool
 }
 
-// FromTop is where SVG has what is At from below.
+// FromTop returns the position from above, as SVG counts.
 func (t tick) FromTop() float64 { return tenths(100 - t.At) }
 
-// FromTop is where SVG has what is At from below.
+// FromTop returns the position from above, as SVG counts.
 func (l plotLine) FromTop() float64 { return tenths(100 - l.At) }
 
 // Legend reports whether a legend is needed.
@@ -61,19 +61,20 @@ func (p *plot) html() (template.HTML, error) {
 	return execute("plot", p)
 }
 
-// plotData is what a script knows of a plot: where its points are, in its
-// coordinates, y from the top down, and which of the page's things they are.
+// plotData are the points of a plot for a script: their coordinates, y growing downward,
+// and the things of the page that they stand for.
 type plotData struct {
 	Key   string    `json:"key"`
 	X     []float64 `json:"x"`
 	Y     []float64 `json:"y"`
 	Thing []int32   `json:"thing"`
 	Part  []int32   `json:"part"` // the series, or what the page says
-	// Value is what a point stands for, where the thing does not say it.
+	// Value is the value of a point if the thing does not have it.
 	Value []float64 `json:"value,omitempty"`
 }
 
-// newPlotData has no points yet. Scripts are spared null.
+// newPlotData returns a plotData without points. Its columns are empty, not null, in
+// JSON.
 func newPlotData(key string) *plotData {
 	return &plotData{Key: key, X: []float64{}, Y: []float64{}, Thing: []int32{}, Part: []int32{}}
 }

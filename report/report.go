@@ -11,8 +11,8 @@ import (
 // A Source is a profile to show.
 type Source struct {
 	View profile.View
-	// Label is what the profile is called on the page; empty for the name of
-	// its file without folders.
+	// Label names the profile on the page; empty for the name of its file without
+	// folders.
 	Label string
 }
 
@@ -22,17 +22,20 @@ type Options struct {
 	Title string
 	// Mangled shows names as they are in the profile.
 	Mangled bool
-	// SourceDirs are folders to find the program's source files in, which are
-	// then shown with counts beside their lines.
+	// SourceDirs are the folders of the program's source files. The report shows the
+	// files with counts beside their lines.
 	SourceDirs []string
-	// Progress, if not nil, is called before each page is made, with the label
-	// of its profile and the page's name. An error ends the work.
+	// Progress, if not nil, is called before each page is made, with the label of
+	// its profile and the name of the page. An error from it ends the work.
 	Progress func(label, page string) error
 }
 
-// pageFuncs make the pages of one profile, in the order of the tabs. Those that
-// return nil have nothing to show of it.
-var pageFuncs = []pageFunc{
+// pageFuncs make the pages of one profile, in the order of the tabs. A function
+// returns nil if the profile has nothing to show on its page.
+var pageFuncs = []struct {
+	id   string
+	make func(*source) (*page, error)
+}{
 	{"overview", overviewPage},
 	{"functions", functionsPage},
 	{"flame", flamePage},
@@ -43,79 +46,46 @@ var pageFuncs = []pageFunc{
 	{"coverage", coveragePage},
 }
 
-// pairFuncs make the pages that compare two profiles.
-var pairFuncs = []pairFunc{
-	{"comparison", comparisonPage},
-}
+// comparisonID names the page that compares two profiles.
+const comparisonID = "comparison"
 
-type pageFunc struct {
-	id   string
-	make func(*source) (*page, error)
-}
-
-type pairFunc struct {
-	id string
-	// The names of both profiles go into one table, and that is the table of
-	// the page's data.
-	make func(names *nameTable, a, b *source) (*page, error)
-}
-
-// A set is what the page shows at a time: the pages of one profile, or those of
-// a pair.
+// A set is what the report shows at a time: the pages of one profile, or the
+// comparison of two.
 type set struct {
-	setHead
-	names *nameTable
-	pages []*page
-}
-
-// A setHead says what a set is about.
-type setHead struct {
 	label, about string
 	features     []string
 	pair         bool // of two profiles
+	pages        []pageMaker
 }
 
-func profileHead(src *source) setHead {
-	return setHead{label: src.label, about: src.id.String(), features: src.features.Names()}
+// A pageMaker makes one page of a set. It puts the names in the page's data into
+// the given table.
+type pageMaker struct {
+	id   string
+	make func(names *nameTable) (*page, error)
 }
 
-func pairHead(a, b *source) setHead {
-	return setHead{label: "Comparison", about: a.label + " and " + b.label, pair: true}
-}
-
-// Write writes the report of one or more profiles to w. Exactly two are
-// compared besides. It goes through each view several times.
+// Write writes the report of one or more profiles to w. It also compares exactly
+// two. It goes through each view several times.
 func Write(w io.Writer, sources []Source, opt Options) error {
-	all, err := newSources(sources, opt)
+	sets, err := newSets(sources, opt)
 	if err != nil {
 		return err
 	}
-	var sets []*set
-	for _, src := range all {
-		s, err := profileSet(src)
-		if err != nil {
+	d := &document{Title: clean(opt.Title)}
+	for _, s := range sets {
+		if err := d.addPages(s, opt.Progress); err != nil {
 			return err
 		}
-		sets = append(sets, s)
 	}
-	if len(all) == 2 {
-		s, err := pairSet(all[0], all[1])
-		if err != nil {
-			return err
-		}
-		if len(s.pages) > 0 {
-			sets = append(sets, s)
-		}
-	}
-	d, err := newDocument(sets, opt)
-	if err != nil {
+	if err := d.finish(); err != nil {
 		return err
 	}
 	return d.write(w)
 }
 
-// newSources returns the profiles that a report is of, one at least.
-func newSources(sources []Source, opt Options) ([]*source, error) {
+// newSets returns the sets of a report, one at least.
+func newSets(sources []Source, opt Options) ([]*set, error) {
 	if len(sources) == 0 {
 		return nil, errors.New("no profile to report on")
 	}
@@ -124,46 +94,30 @@ func newSources(sources []Source, opt Options) ([]*source, error) {
 		all = append(all, newSource(i, s, opt))
 	}
 	uniqueLabels(all)
-	return all, nil
+	var sets []*set
+	for _, src := range all {
+		s := &set{label: src.label, about: src.id.String(), features: src.features.Names()}
+		for _, f := range pageFuncs {
+			s.add(f.id, func(names *nameTable) (*page, error) { return f.make(src.with(names)) })
+		}
+		sets = append(sets, s)
+	}
+	if len(all) == 2 {
+		a, b := all[0], all[1]
+		s := &set{label: "Comparison", about: a.label + " and " + b.label, pair: true}
+		s.add(comparisonID, func(names *nameTable) (*page, error) { return comparisonPage(a.with(names), b) })
+		sets = append(sets, s)
+	}
+	return sets, nil
 }
 
-func profileSet(src *source) (*set, error) {
-	s := &set{setHead: profileHead(src), names: src.names}
-	for _, f := range pageFuncs {
-		if err := src.opt.progress(src.label, f.id); err != nil {
-			return nil, err
-		}
-		p, err := f.make(src)
+// add adds a page.
+func (s *set) add(id string, make func(*nameTable) (*page, error)) {
+	s.pages = append(s.pages, pageMaker{id, func(names *nameTable) (*page, error) {
+		p, err := make(names)
 		if err != nil {
-			return nil, fmt.Errorf("page %s of %s: %w", f.id, src.label, err)
+			return nil, fmt.Errorf("page %s of %s: %w", id, s.label, err)
 		}
-		if p != nil {
-			s.pages = append(s.pages, p)
-		}
-	}
-	return s, nil
-}
-
-func pairSet(a, b *source) (*set, error) {
-	s := &set{setHead: pairHead(a, b), names: newNameTable()}
-	for _, f := range pairFuncs {
-		if err := a.opt.progress(s.label, f.id); err != nil {
-			return nil, err
-		}
-		p, err := f.make(s.names, a, b)
-		if err != nil {
-			return nil, fmt.Errorf("page %s: %w", f.id, err)
-		}
-		if p != nil {
-			s.pages = append(s.pages, p)
-		}
-	}
-	return s, nil
-}
-
-func (o *Options) progress(label, page string) error {
-	if o.Progress == nil {
-		return nil
-	}
-	return o.Progress(label, page)
+		return p, nil
+	}})
 }

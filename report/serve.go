@@ -12,23 +12,25 @@ import (
 	"sync"
 )
 
-// Handler serves the report of one or more profiles: at / a page that asks for
-// its parts when they are looked at, so that the first is soon there however
-// large the profiles are, and at /report.html the file that [Write] makes.
+// Handler serves the report of one or more profiles. At / it serves a page that
+// requests its parts when the user looks at them, so that it appears quickly
+// even for large profiles. At /report.html it serves the file that [Write]
+// makes.
 //
-// Each part is made once, when it is first asked for, and kept. Several may be
-// asked for at once, and are made at the same time as far as there are CPUs.
+// Each part is made once, at the first request, and kept. Parts requested at
+// the same time are made in parallel, as far as there are CPUs.
 //
-// It is meant for a port of this machine alone, and answers only requests whose
-// Host is localhost or a loopback address: a web page from elsewhere cannot
-// reach it under a name of its own. No path of a URL names a file.
+// The handler is meant only for a port of this machine. It answers only
+// requests whose Host is localhost or a loopback address, so that a foreign web
+// page cannot reach it under a host name of its own. No path of a URL names a
+// file.
 func Handler(sources []Source, opt Options) (http.Handler, error) {
 	opt.Progress = nil // for Write, which is not what is waited for here
-	all, err := newSources(sources, opt)
+	sets, err := newSets(sources, opt)
 	if err != nil {
 		return nil, err
 	}
-	sets := newServedSets(all)
+	served := newServedSets(sets)
 	shell, err := newShell(sets, opt)
 	if err != nil {
 		return nil, err
@@ -42,45 +44,38 @@ func Handler(sources []Source, opt Options) (http.Handler, error) {
 		writeAnswer(w, r, a, err)
 	})
 	mux.HandleFunc("GET /tab/{set}/{page}", func(w http.ResponseWriter, r *http.Request) {
-		servePart(sets, w, r, func(p *servedParts) *answer { return p.tab })
+		servePart(served, w, r, func(p *servedParts) *answer { return p.tab })
 	})
 	mux.HandleFunc("GET /page/{set}/{page}", func(w http.ResponseWriter, r *http.Request) {
-		servePart(sets, w, r, func(p *servedParts) *answer { return p.page })
+		servePart(served, w, r, func(p *servedParts) *answer { return p.page })
 	})
-	// Browsers ask for it unasked, and log that there is none.
+	// Browsers always request it, and log an error if it is missing.
 	mux.HandleFunc("GET /favicon.ico", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) })
 	return guarded(mux), nil
 }
 
-// servePart answers with a part of the page that the path names: 404 if there
-// is no page of that name, 204 if the profile has nothing to show there.
-func servePart(sets []*servedSet, w http.ResponseWriter, r *http.Request, part func(*servedParts) *answer) {
+// servePart answers with the part of the page that the path names: 404 if no
+// page has that name, 204 if the profile has no data for the page.
+func servePart(sets []servedSet, w http.ResponseWriter, r *http.Request, part func(*servedParts) *answer) {
 	i, err := strconv.Atoi(r.PathValue("set"))
-	if err != nil || i < 0 || i >= len(sets) {
+	if err != nil || i < 0 || i >= len(sets) || sets[i].parts[r.PathValue("page")] == nil {
 		http.NotFound(w, r)
 		return
 	}
-	for _, p := range sets[i].pages {
-		if p.id != r.PathValue("page") {
-			continue
-		}
-		parts, err := p.parts()
-		if parts == nil {
-			writeAnswer(w, r, nil, err)
-			return
-		}
-		writeAnswer(w, r, part(parts), err)
+	parts, err := sets[i].parts[r.PathValue("page")]()
+	if parts == nil {
+		writeAnswer(w, r, nil, err)
 		return
 	}
-	http.NotFound(w, r)
+	writeAnswer(w, r, part(parts), err)
 }
 
-// nothingElse is the policy of what is no page: whatever it is taken for, it
-// may do nothing.
+// nothingElse is the content policy of answers that are not pages: it forbids
+// everything, whatever a browser takes the answer for.
 const nothingElse = "default-src 'none'"
 
-// guarded refuses what does not come from this machine, and forbids browsers
-// what no answer needs.
+// guarded refuses requests that are not addressed to this machine, and forbids
+// browsers everything that no answer needs.
 func guarded(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
@@ -105,8 +100,8 @@ func guarded(next http.Handler) http.Handler {
 	})
 }
 
-// isLocal reports whether the Host of a request can only mean this machine.
-// The port does not matter: it may be forwarded from another one.
+// isLocal reports whether the Host of a request can only mean this machine. The
+// port may differ because it may be forwarded from another one.
 func isLocal(host string) bool {
 	if name, port, err := net.SplitHostPort(host); err == nil {
 		if _, err := strconv.ParseUint(port, 10, 16); err != nil {
@@ -123,7 +118,7 @@ func isLocal(host string) bool {
 	return err == nil && ip.IsLoopback()
 }
 
-// An answer is kept as it is sent to browsers, compressed.
+// An answer is kept compressed, as browsers receive it.
 type answer struct {
 	kind   string // Content-Type
 	policy string // Content-Security-Policy; empty for nothingElse
@@ -132,22 +127,13 @@ type answer struct {
 }
 
 func newAnswer(kind, policy string, text []byte) (*answer, error) {
-	var b bytes.Buffer
-	// It goes no further than this machine: fast is better than small.
-	z, err := gzip.NewWriterLevel(&b, gzip.BestSpeed)
-	if err != nil {
-		return nil, err
-	}
-	if _, err := z.Write(text); err != nil {
-		return nil, err
-	}
-	if err := z.Close(); err != nil {
-		return nil, err
-	}
-	return &answer{kind, policy, b.Bytes(), len(text)}, nil
+	// It stays on this machine: fast compression matters more than a small
+	// size.
+	packed, err := gzipped(text, gzip.BestSpeed)
+	return &answer{kind, policy, packed, len(text)}, err
 }
 
-// writeAnswer answers with a, with "no content" if it is nil, or with the error.
+// writeAnswer writes a, "no content" if a is nil, or the error.
 func writeAnswer(w http.ResponseWriter, r *http.Request, a *answer, err error) {
 	switch {
 	case err != nil:
@@ -181,7 +167,7 @@ func (a *answer) write(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// acceptsGzip reads an Accept-Encoding.
+// acceptsGzip reports whether an Accept-Encoding allows gzip.
 func acceptsGzip(header string) bool {
 	for part := range strings.SplitSeq(header, ",") {
 		coding, weight, _ := strings.Cut(part, ";")

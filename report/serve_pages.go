@@ -3,23 +3,17 @@ package report
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
 	"html/template"
 	"runtime"
 	"sync"
 )
 
-// A servedSet is a set whose pages are made when they are asked for.
+// A servedSet is a set whose pages are made when a browser requests them.
 type servedSet struct {
-	setHead
-	pages []servedPage
-}
-
-type servedPage struct {
-	id string
-	// parts makes the page at the first call; nil if the profile has nothing to
-	// show there.
-	parts func() (*servedParts, error)
+	*set
+	// parts makes the page with an id at the first call. It returns nil if the
+	// profile has no data for the page.
+	parts map[string]func() (*servedParts, error)
 }
 
 // servedParts are the answers about one page.
@@ -28,7 +22,7 @@ type servedParts struct {
 	page *answer
 }
 
-// tabJSON and pageJSON are what frame.js asks for.
+// frame.js requests tabJSON and pageJSON.
 type tabJSON struct {
 	Title string `json:"title"`
 }
@@ -45,62 +39,36 @@ const (
 	jsonType = "application/json"
 )
 
-func newServedSets(all []*source) []*servedSet {
+// newServedSets returns sets that make as many pages at a time as there are
+// CPUs.
+func newServedSets(sets []*set) (served []servedSet) {
 	busy := make(chan struct{}, runtime.GOMAXPROCS(0))
-	var sets []*servedSet
-	for _, src := range all {
-		s := &servedSet{setHead: profileHead(src)}
-		for _, f := range pageFuncs {
-			s.add(busy, f.id, func() (*page, *nameTable, error) {
-				own := src.fork()
-				p, err := f.make(own)
-				return p, own.names, err
+	for _, s := range sets {
+		parts := make(map[string]func() (*servedParts, error))
+		for _, m := range s.pages {
+			parts[m.id] = sync.OnceValues(func() (*servedParts, error) {
+				busy <- struct{}{}
+				defer func() { <-busy }()
+				return newServedParts(m)
 			})
 		}
-		sets = append(sets, s)
+		served = append(served, servedSet{s, parts})
 	}
-	if len(all) == 2 {
-		a, b := all[0], all[1]
-		s := &servedSet{setHead: pairHead(a, b)}
-		for _, f := range pairFuncs {
-			s.add(busy, f.id, func() (*page, *nameTable, error) {
-				names := newNameTable()
-				p, err := f.make(names, a.fork(), b.fork())
-				return p, names, err
-			})
-		}
-		sets = append(sets, s)
-	}
-	return sets
+	return served
 }
 
-// fork returns a source of the same profile with a table of names of its own,
-// for one of several pages that are made at the same time.
-func (s *source) fork() *source {
-	own := *s
-	own.names = newNameTable()
-	return &own
-}
-
-// add adds a page. As many are made at a time as busy holds.
-func (s *servedSet) add(busy chan struct{}, id string, make func() (*page, *nameTable, error)) {
-	s.pages = append(s.pages, servedPage{id, sync.OnceValues(func() (*servedParts, error) {
-		busy <- struct{}{}
-		defer func() { <-busy }()
-		p, names, err := make()
-		if err != nil {
-			return nil, fmt.Errorf("page %s of %s: %w", id, s.label, err)
-		}
-		if p == nil {
-			return nil, nil
-		}
-		parts := &servedParts{}
-		if parts.tab, err = jsonAnswer(tabJSON{p.title}); err != nil {
-			return nil, err
-		}
-		parts.page, err = jsonAnswer(pageJSON{p.title, p.body, names.encode(), p.data})
-		return parts, err
-	})})
+func newServedParts(m pageMaker) (*servedParts, error) {
+	names := newNameTable()
+	p, err := m.make(names)
+	if err != nil || p == nil {
+		return nil, err
+	}
+	parts := &servedParts{}
+	if parts.tab, err = jsonAnswer(tabJSON{p.Title}); err != nil {
+		return nil, err
+	}
+	parts.page, err = jsonAnswer(pageJSON{p.Title, p.Body, names.encode(), p.data})
+	return parts, err
 }
 
 func jsonAnswer(v any) (*answer, error) {
@@ -111,15 +79,15 @@ func jsonAnswer(v any) (*answer, error) {
 	return newAnswer(jsonType, "", text)
 }
 
-// newShell makes the page at /: the frame of a report, without what is in it.
-func newShell(sets []*servedSet, opt Options) (*answer, error) {
+// newShell makes the page at /: the frame of a report without its content.
+func newShell(sets []*set, opt Options) (*answer, error) {
 	d := &document{Title: clean(opt.Title), Served: true}
 	for _, s := range sets {
-		var pages []documentPage
-		for _, p := range s.pages {
-			pages = append(pages, documentPage{ID: p.id})
+		var pages []*page
+		for _, m := range s.pages {
+			pages = append(pages, &page{ID: m.id})
 		}
-		d.addSet(&s.setHead, pages)
+		d.addSet(s, pages)
 	}
 	if err := d.finish(); err != nil {
 		return nil, err
@@ -131,12 +99,12 @@ func newShell(sets []*servedSet, opt Options) (*answer, error) {
 	return newAnswer(htmlType, d.Policy, b.Bytes())
 }
 
-// wholeReport makes the file.
+// wholeReport makes the file that [Write] writes.
 func wholeReport(sources []Source, opt Options) (*answer, error) {
 	var b bytes.Buffer
 	if err := Write(&b, sources, opt); err != nil {
 		return nil, err
 	}
-	// It has its policy in it.
+	// The file contains its own policy.
 	return newAnswer(htmlType, "base-uri 'none'", b.Bytes())
 }

@@ -13,7 +13,7 @@ import (
 type timeline struct {
 	functions []starter // the earliest first, by mean rank
 	runs      []run     // in the order of the profile
-	// addresses: where functions are is known.
+	// addresses is true if the addresses of functions are known.
 	addresses bool
 	listed    int // functions of the profile, those that no run called included
 	unlisted  int // functions that runs called and the profile has no record of
@@ -31,7 +31,7 @@ type starter struct {
 	size    uint64
 }
 
-// spread is by how many ranks the runs differ.
+// spread is the greatest difference between the ranks in the runs.
 func (s *starter) spread() int { return s.max - s.min }
 
 // A run is an order of first calls.
@@ -45,7 +45,8 @@ type run struct {
 	agreement float64
 }
 
-// newTimeline collects the first calls of a profile; nil if it has none.
+// newTimeline collects the first calls of a profile. It returns nil if there
+// are none.
 func newTimeline(v profile.View) *timeline {
 	if !v.Features().Has(profile.HasTraces) {
 		return nil
@@ -93,7 +94,7 @@ func newTimeline(v profile.View) *timeline {
 	return t
 }
 
-// findPlaces looks functions up among those of the profile.
+// findPlaces finds the functions among those of the profile.
 func (t *timeline) findPlaces(v profile.View, at map[profile.Symbol]int32) {
 	for f := range v.Functions() {
 		if i, ok := at[f.Symbol]; ok && t.functions[i].place < 0 {
@@ -108,8 +109,8 @@ func (t *timeline) findPlaces(v profile.View, at map[profile.Symbol]int32) {
 	}
 }
 
-// sort puts functions in the order of their mean ranks, those that more runs
-// called before the others. Runs then name them by their new indexes.
+// sort sorts functions by mean rank; those that more runs called come before
+// the others. The runs then refer to them by their new indexes.
 func (t *timeline) sort() {
 	order := make([]int32, len(t.functions))
 	for i := range order {
@@ -151,7 +152,7 @@ func agreement(calls []int32) float64 {
 }
 
 // medianSpread is the rank spread that half of the functions called in several
-// runs do not exceed; ok is false if there are none.
+// runs do not exceed. ok is false if there are no such functions.
 func (t *timeline) medianSpread() (spread int, ok bool) {
 	var all []int
 	for i := range t.functions {

@@ -12,17 +12,17 @@ import (
 )
 
 const (
-	// maxPlotPoints bounds the dots of one plot.
+	// maxPlotPoints limits the dots of one plot.
 	maxPlotPoints = 4000
-	// maxRuns is the number of runs that are told apart by colours.
+	// maxRuns is the number of runs that have different colours.
 	maxRuns = 10
-	// maxStarters bounds the table of functions.
+	// maxStarters limits the table of functions.
 	maxStarters = 100_000
 	// staticStarters is the number of functions that are listed without scripts.
 	staticStarters = 100
 )
 
-// timelineText is what the template of the page shows.
+// timelineText is the data of the page's template.
 type timelineText struct {
 	Plots, Curves       []template.HTML
 	Runs                []runRow
@@ -66,7 +66,7 @@ type orderCell struct {
 	Change             string
 }
 
-// timelineData is what the script has. Columns are by function, the earliest
+// timelineData is the script's data. Columns are by function, the earliest
 // first.
 type timelineData struct {
 	Runs    []string    `json:"runs"`
@@ -128,10 +128,10 @@ func timelinePage(src *source) (*page, error) {
 		return nil, err
 	}
 	body, err := execute("timeline", text)
-	return &page{id: "timeline", title: "First calls", body: body, data: data}, err
+	return &page{ID: "timeline", Title: "First calls", Body: body, data: data}, err
 }
 
-// drawnRuns returns the runs that are drawn, those of the greatest weight.
+// drawnRuns returns the runs to draw, those of the greatest weight.
 func (t *timeline) drawnRuns() []int {
 	all := make([]int, len(t.runs))
 	for i := range all {
@@ -179,8 +179,8 @@ func (t *timeline) list(src *source, text *timelineText) {
 	text.Left = uint64(max(0, len(t.functions)-maxStarters))
 }
 
-// plots returns what draws each of the plots that the profile has something
-// for: it takes the runs to draw.
+// plots returns a function for each plot that the profile has data for. It
+// draws the given runs.
 func (t *timeline) plots() []func(drawn []int) (p *plot, points *plotData, thinned bool) {
 	var list []func([]int) (*plot, *plotData, bool)
 	if t.addresses {
@@ -202,7 +202,7 @@ func (t *timeline) plotAddresses(drawn []int) (*plot, *plotData, bool) {
 			high = max(high, f.address)
 		}
 	}
-	// Differences of hostile addresses need not fit.
+	// Differences of addresses in a malicious profile may overflow.
 	y := linearAxis(0, float64(high)-float64(low))
 	y.binary = true
 	p := &plot{Key: "address", Title: "Where the functions are that are called first", XTitle: "first calls, in their order", YTitle: "address, from the first of them on"}
@@ -213,7 +213,7 @@ func (t *timeline) plotAddresses(drawn []int) (*plot, *plotData, bool) {
 	return p, points, thinned
 }
 
-// firstAddress is the least of the functions called.
+// firstAddress is the lowest address of the called functions.
 func (t *timeline) firstAddress() int64 {
 	low := int64(math.MaxInt64)
 	for i := range t.functions {
@@ -262,8 +262,8 @@ func (t *timeline) plotRanks(drawn []int) (*plot, *plotData, bool) {
 	return p, points, thinned
 }
 
-// scatter adds the first calls of the runs to a plot, at the heights that at
-// gives of functions, if any.
+// scatter adds the first calls of the runs to a plot. at returns the height of
+// a function, if it has one.
 func (t *timeline) scatter(p *plot, drawn []int, at func(*starter) (float64, bool)) (*plotData, bool) {
 	x := linearAxis(1, float64(t.longest()))
 	p.X = x.ticks(6, wholeText)
@@ -293,7 +293,7 @@ func (t *timeline) scatter(p *plot, drawn []int, at func(*starter) (float64, boo
 	return points, thinned
 }
 
-// dotWidth is how large dots are when there are so many, in pixels.
+// dotWidth returns the size of dots in pixels for their number.
 func dotWidth(n int) float64 {
 	switch {
 	case n <= 200:
@@ -307,11 +307,11 @@ func dotWidth(n int) float64 {
 // wholeText labels whole numbers.
 func wholeText(v float64) string { return countText(uint64(math.Round(v))) }
 
-// orderUntil are the shares of first calls, in percent, that the table of
-// orders has. They are among curveShares.
+// orderUntil are the shares of first calls, in percent, in the table of orders.
+// Each is one of curveShares.
 var orderUntil = []float64{25, 50, 75, 100}
 
-// addCurves draws how orders touch pages, and lists it.
+// addCurves draws and lists the page faults of orders.
 func (t *timeline) addCurves(src *source, text *timelineText, data *timelineData) error {
 	orders := pageOrders(src.view, t)
 	if orders == nil {
@@ -354,8 +354,8 @@ func newOrderCell(s, base *layout.Score) orderCell {
 
 func pageText(size uint64) string { return fmt.Sprintf("%d KiB", size>>10) }
 
-// drawCurves draws the page faults of orders for one size of pages: over the
-// first calls of the run, or over their share if there are several.
+// drawCurves draws the page faults of orders for one page size: over the first
+// calls of the run, or over their share if there are several runs.
 func drawCurves(orders []pageOrder, size int, several bool) (*plot, *plotData) {
 	called := int(math.Round(orders[0].scores[size].Called))
 	x := linearAxis(0, float64(called))
@@ -374,7 +374,7 @@ func drawCurves(orders []pageOrder, size int, several bool) (*plot, *plotData) {
 		p.XTitle, p.X = "first calls made, in percent", x.ticks(5, wholeText)
 	}
 	points := newPlotData(p.Key)
-	// Where curves are the same the ones below are seen at the sides.
+	// Where curves coincide, the lower ones show at the sides.
 	for n, o := range orders {
 		line := []point{{0, plotSize}}
 		for i, pages := range o.scores[size].Until {

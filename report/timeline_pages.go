@@ -8,26 +8,26 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// pageSizes are those that page faults are counted for, in bytes.
+// pageSizes are the page sizes for which page faults are counted, in bytes.
 var pageSizes = []uint64{4 << 10, 16 << 10}
 
 // curveSteps is the number of points of a curve of page faults.
 const curveSteps = 256
 
-// A pageOrder says how one order of the functions touches pages.
+// A pageOrder describes how one order of the functions touches pages.
 type pageOrder struct {
 	name   string // "as linked"
 	about  string // how it is made
 	scores []layout.Score
 }
 
-// maxBalancedCalls is the number of first calls, in all runs, up to which an
-// order is made by balanced partitioning: for more it would take longer than
-// the rest of the report.
+// maxBalancedCalls is the number of first calls in all runs up to which
+// balanced partitioning makes an order. For more it would take longer than the
+// rest of the report.
 const maxBalancedCalls = 100_000
 
-// pageOrders compares the order that the program has with others; nil if
-// where its functions are is not known. The curves of the scores have a value
+// pageOrders compares the program's order with others. It returns nil if the
+// addresses of functions are unknown. The curves of the scores have one value
 // for each of curveShares.
 func pageOrders(v profile.View, t *timeline) []pageOrder {
 	if !t.addresses {
@@ -83,19 +83,18 @@ func curveShares() []float64 {
 	return shares
 }
 
-// callsAt is the number of first calls of n that the curve's point i stands
-// for.
+// callsAt returns how many of n first calls the curve's point i stands for.
 func callsAt(i, n int) int { return ((i+1)*n + curveSteps - 1) / curveSteps }
 
-// A program is the code of a profile's functions, under names that the symbols
-// of no two of them share: what linkers call them may be the same.
+// A program is the code of a profile's functions, under unique names: linkers
+// may give several functions the same name.
 type program struct {
 	image *layout.Image
 	names map[profile.Symbol]string
 }
 
 // newProgram returns the code of the program. Only differences of addresses
-// mean something, so that the least becomes 0.
+// matter, so the lowest becomes 0.
 func newProgram(v profile.View) *program {
 	p := &program{names: make(map[profile.Symbol]string)}
 	var functions []layout.Function
@@ -118,7 +117,8 @@ func newProgram(v profile.View) *program {
 	return p
 }
 
-// name is that of a function in the image; "" if the profile does not have it.
+// name returns the function's name in the image, "" if the profile does not
+// have the function.
 func (p *program) name(s *profile.Symbol) string { return p.names[*s] }
 
 // firstCallOrder returns the functions by mean rank.

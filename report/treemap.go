@@ -6,10 +6,11 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// maxTreemapNodes bounds the boxes of a treemap.
+// maxTreemapNodes limits the boxes of a treemap.
 const maxTreemapNodes = 40_000
 
-// treemapData are functions by where they belong. Classes are how hot they are.
+// treemapData is the tree of functions by namespace, package or file. Classes
+// are their temperatures.
 type treemapData struct {
 	Values    []flameValue  `json:"values"`
 	Classes   []string      `json:"classes"`
@@ -21,21 +22,21 @@ type treemapData struct {
 	Counts    bool          `json:"counts"`
 }
 
-// treemapLabels are columns: the part of the name, the whole name of a function,
-// -1 for what is none, and the colour.
+// treemapLabels are columns: the part of the name, the number of the whole name
+// of a function (-1 if it is not a function), and the colour.
 type treemapLabels struct {
 	Name   []int `json:"name"`
 	Full   []int `json:"full"`
 	Colour []int `json:"colour"`
 }
 
-// A measure is what areas can stand for.
+// A measure is a number that areas can represent.
 type measure struct {
 	flameValue
 	of func(*profile.Function) uint64
 }
 
-// measures of functions, the one to begin with first.
+// measures are the measures of functions, the initial one first.
 func measures(features profile.Features) (out []measure) {
 	add := func(when bool, name string, unit profile.Unit, of func(*profile.Function) uint64) {
 		if when {
@@ -54,8 +55,8 @@ func measures(features profile.Features) (out []measure) {
 	return out
 }
 
-// treemapPage shows where in the program the counts are; nil if the profile
-// names no functions.
+// treemapPage shows where in the program the counts are. It returns nil if the
+// profile names no functions.
 func treemapPage(src *source) (*page, error) {
 	m := newTreemap(src)
 	if m.weights.totals(column{len(m.data.Values) - 1, -1})[0] == 0 && len(m.weights.entryClass) == 0 {
@@ -66,10 +67,10 @@ func treemapPage(src *source) (*page, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &page{id: "treemap", title: "Treemap", body: body, data: data}, nil
+	return &page{ID: "treemap", Title: "Treemap", Body: body, data: data}, nil
 }
 
-// A treemap is the tree of names while it is made.
+// A treemap builds the tree of names.
 type treemap struct {
 	src     *source
 	data    *treemapData
@@ -118,8 +119,9 @@ func newTreemap(src *source) *treemap {
 	return m
 }
 
-// stackValues returns the stacks whose weight areas can stand for as well, and
-// which of their values: whole stacks, or any if functions have no counts.
+// stackValues returns the stacks whose weight areas can represent as well, and
+// which of their values: only those of whole stacks, or any if functions have
+// no counts.
 func (m *treemap) stackValues() (set profile.StackSet, values []int) {
 	for _, s := range m.src.view.Stacks() {
 		if s.Partial && m.src.heat.counts {
@@ -161,7 +163,7 @@ func (m *treemap) stacks(set profile.StackSet, values []int) {
 	}
 }
 
-// heatOfWord returns what a label of temperature says.
+// heatOfWord returns the temperature that a label names.
 func heatOfWord(word string) heat {
 	switch word {
 	case "hot":
@@ -182,13 +184,13 @@ func (m *treemap) leaf(symbol *profile.Symbol) int32 {
 	return m.weights.down(node, m.labels.of(treemapKey{path[len(path)-1], m.src.symbolName(symbol), true}))
 }
 
-// pathOf returns where a function belongs.
+// pathOf returns the path of a function.
 func (s *source) pathOf(symbol *profile.Symbol) namePath {
 	name := symbol.String()
 	if s.java() {
 		return pathOf(symbol, name, true)
 	}
-	return pathOf(symbol, s.demangled.of(name), false)
+	return pathOf(symbol, s.demangle(name), false)
 }
 
 func (m *treemap) finish() *treemapData {

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// The treemap that is read without scripts, in pixels.
+// The sizes of the treemap without scripts, in pixels.
 const (
 	treemapHeight  = 640
 	treemapHeader  = 16
@@ -18,7 +18,7 @@ const (
 	treemapOpening = 48.0
 )
 
-// A staticTreemapPage is what assets/treemap.tmpl is executed with.
+// A staticTreemapPage is the data of assets/treemap.tmpl.
 type staticTreemapPage struct {
 	Value, All string
 	Counts     bool
@@ -61,7 +61,7 @@ func staticTreemap(src *source, d *treemapData) staticTreemapPage {
 		}
 	}
 	t.open(closedBox{r: rect{0, 0, staticWidth, treemapHeight}, at: -1})
-	// Level by level, so that all groups are seen before what is in them.
+	// Level by level, so that all groups are visible before their content.
 	for len(t.closed) > 0 {
 		next := t.closed[0]
 		t.closed = t.closed[1:]
@@ -70,7 +70,7 @@ func staticTreemap(src *source, d *treemapData) staticTreemapPage {
 	return *t.page
 }
 
-// classTotals returns what each node has of one class of a value.
+// classTotals returns the total of each node in one class of a value.
 func (d *treeData) classTotals(value, class, classes int) []float64 {
 	sums := make([]float64, len(d.Depth))
 	self, rest := d.Self[value*classes+class], d.Rest[value*classes+class]
@@ -94,7 +94,7 @@ type treemapDrawing struct {
 	closed            []closedBox // groups that are to be drawn in parts
 }
 
-// A closedBox is a group that is drawn as one box yet.
+// A closedBox is a group that is still drawn as one box.
 type closedBox struct {
 	node  int32
 	r     rect
@@ -102,7 +102,8 @@ type closedBox struct {
 	at    int // among the page's boxes; -1 for the whole
 }
 
-// A part is what a box is divided into: a child, or what is left out.
+// A part is one of the parts that a box is divided into: a child, or all
+// left-out children.
 type part struct {
 	node   int32 // -1 for what is left out
 	weight float64
@@ -110,7 +111,7 @@ type part struct {
 	heats  []float64 // of what is left out, by class
 }
 
-// open draws what a group consists of, if there is room for all of it.
+// open draws the parts of a group if there is room for all of them.
 func (t *treemapDrawing) open(c closedBox) {
 	inner := c.r
 	if c.at >= 0 {
@@ -138,8 +139,8 @@ func (t *treemapDrawing) open(c closedBox) {
 	}
 }
 
-// parts returns what a node consists of, the heaviest first; what would be too
-// small to be seen is one part.
+// parts returns the parts of a node, the heaviest first. Those that would be
+// too small to see form one part.
 func (t *treemapDrawing) parts(node int32, r rect) []part {
 	perPixel := t.total[node] / (r.w * r.h)
 	left := part{node: -1, weight: t.rest[node], left: int(t.d.Tree.Left[node]), heats: make([]float64, len(t.byClass))}
@@ -169,7 +170,7 @@ func (t *treemapDrawing) parts(node int32, r rect) []part {
 
 func (t *treemapDrawing) box(node int32, r rect, depth int) {
 	name := t.name(node)
-	// Groups in which there is nothing else but one other group are one box.
+	// A group whose only content is another group shares one box with it.
 	for len(t.kids[node]) == 1 && t.self[node] == 0 && t.rest[node] == 0 && t.d.Labels.Full[t.d.Tree.Label[t.kids[node][0]]] < 0 {
 		node = t.kids[node][0]
 		name = joinPath(name, t.name(node), t.d.Separator)
@@ -198,7 +199,7 @@ func (t *treemapDrawing) name(node int32) string {
 	return t.src.names.list[t.d.Labels.Name[t.d.Tree.Label[node]]]
 }
 
-// class returns the fill of a node: what most of it is.
+// class returns the fill of a node: the class that most of it belongs to.
 func (t *treemapDrawing) class(node int32) string {
 	return t.classOf(func(c int) float64 { return t.byClass[c][node] })
 }

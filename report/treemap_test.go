@@ -104,8 +104,8 @@ func TestTreemapOfFixtures(t *testing.T) {
 			}
 		}
 		checkLeaves(t, src, d)
-		if strings.Count(string(p.body), "<rect") < 1 || strings.Count(string(p.body), "<rect") > treemapBoxes {
-			t.Errorf("%d boxes are drawn", strings.Count(string(p.body), "<rect"))
+		if strings.Count(string(p.Body), "<rect") < 1 || strings.Count(string(p.Body), "<rect") > treemapBoxes {
+			t.Errorf("%d boxes are drawn", strings.Count(string(p.Body), "<rect"))
 		}
 	})
 }
@@ -174,7 +174,7 @@ func TestTreemapOfManyFunctions(t *testing.T) {
 	if total[0] != float64(n) {
 		t.Errorf("%v functions", total[0])
 	}
-	if drawn := strings.Count(string(p.body), "<rect"); drawn < 40 || drawn > treemapBoxes {
+	if drawn := strings.Count(string(p.Body), "<rect"); drawn < 40 || drawn > treemapBoxes {
 		t.Errorf("%d boxes are drawn", drawn)
 	}
 }

@@ -8,13 +8,13 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// A siteTable is what is known of single places in functions.
+// A siteTable holds the data of single places in functions.
 type siteTable struct {
 	sites []valueSite // the most frequent first
 	kinds []kindTotal // in the order of profile.EdgeKind, those that occur
 }
 
-// A valueSite is one place and what was called or met there.
+// A valueSite is one place and the functions called, or the values seen, there.
 type valueSite struct {
 	kind    profile.EdgeKind
 	caller  profile.Symbol
@@ -29,7 +29,7 @@ type valueSite struct {
 	fate     fate
 }
 
-// A valueTarget is what was met at a site, and how often.
+// A valueTarget is a function or value at a site, with its count.
 type valueTarget struct {
 	symbol profile.Symbol
 	size   uint64 // of a memory operation
@@ -88,8 +88,8 @@ func newSiteTable(src *source) *siteTable {
 	return t
 }
 
-// joinTargets adds up what is named several times and sorts by count. Equals
-// keep their order, as in LLVM.
+// joinTargets adds up the counts of equal targets and sorts by count. Targets
+// with equal counts keep their order, as in LLVM.
 func joinTargets(targets []valueTarget) []valueTarget {
 	type key struct {
 		symbol profile.Symbol
@@ -142,7 +142,7 @@ func (t *siteTable) sum() {
 	}
 }
 
-// share returns which share of the site's total n is.
+// share returns n as a share of the site's total.
 func (s *valueSite) share(n uint64) float64 {
 	if s.total == 0 {
 		return 0

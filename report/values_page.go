@@ -11,9 +11,9 @@ import (
 )
 
 const (
-	// maxSites bounds the sites that the script has, the most frequent ones.
+	// maxSites limits the sites in the script's data to the most frequent ones.
 	maxSites = 40_000
-	// maxTargets bounds the targets of one site.
+	// maxTargets limits the targets of one site.
 	maxTargets = 24
 	// staticSites is the number of sites that are listed without scripts.
 	staticSites = 60
@@ -27,7 +27,7 @@ var kindTitles = map[profile.EdgeKind]string{
 	profile.TypeCheck: "Type checks", profile.MemOpSize: "Memory operations",
 }
 
-// kindWords name one of a kind.
+// kindWords name one edge of a kind.
 var kindWords = map[profile.EdgeKind]string{
 	profile.Call: "Call", profile.IndirectCall: "Indirect call", profile.Receiver: "Receiver",
 	profile.TypeCheck: "Type check", profile.MemOpSize: "Memory",
@@ -70,8 +70,8 @@ type targetRow struct {
 	Promoted bool
 }
 
-// valuesData is what the script has: columns by site, the most frequent first,
-// and by target, those of a site together.
+// valuesData is the script's data: columns by site, the most frequent first,
+// and by target, grouped by site.
 type valuesData struct {
 	Kinds    []string  `json:"kinds"`
 	Short    []string  `json:"short"` // for one of a kind
@@ -86,7 +86,8 @@ type valuesData struct {
 	First    []int     `json:"first"`  // of its targets
 	Number   []int     `json:"number"` // of targets, those left out included
 	Fates    []string  `json:"fates,omitempty"`
-	// Target is a name; -1 for what is unknown; of sizes -2-size.
+	// Target is the number of a name, -1 for unknown targets, and -2-size for
+	// sizes.
 	Target []int64   `json:"target"`
 	Count  []float64 `json:"count"`
 }
@@ -122,7 +123,7 @@ func valuesPage(src *source) (*page, error) {
 	text.More = uint64(len(t.sites) - len(text.Rows))
 	text.Left = uint64(max(0, len(t.sites)-maxSites))
 	body, err := execute("values", text)
-	return &page{id: "values", title: "Values", body: body, data: t.data(src)}, err
+	return &page{ID: "values", Title: "Values", Body: body, data: t.data(src)}, err
 }
 
 func newKindRow(k kindTotal) kindRow {
@@ -154,7 +155,7 @@ func (s *valueSite) placeText(bytecode bool) string {
 	return place
 }
 
-// targetName names a target, or what is known of it.
+// targetName names a target, or says why it has no name.
 func (s *valueSite) targetName(src *source, t *valueTarget) string {
 	switch {
 	case s.kind == profile.MemOpSize:
@@ -165,7 +166,7 @@ func (s *valueSite) targetName(src *source, t *valueTarget) string {
 	return src.symbolName(&t.symbol)
 }
 
-// sizeText names the range of lengths that a length is counted in.
+// sizeText names the range of lengths that a length belongs to.
 func sizeText(size uint64) string {
 	switch low, high := sizeRangeOf(size); {
 	case high == math.MaxUint64 && size == low:
@@ -238,7 +239,7 @@ func (t *siteTable) data(src *source) *valuesData {
 	return d
 }
 
-// drawSizes draws how often memory operations had which length.
+// drawSizes draws the counts of memory operations by length.
 func drawSizes(sizes []sizeRange) (template.HTML, error) {
 	type bar struct {
 		Short, Long  string

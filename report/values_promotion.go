@@ -7,8 +7,8 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// The defaults of LLVM 14 to 22 by which indirect calls are promoted: made
-// into a comparison with the likely target and a direct call.
+// LLVM 14 to 22 promote indirect calls, that is, replace them by a comparison
+// with the likely target and a direct call, by these defaults.
 const (
 	// promoteOfRest is the least share of the calls not yet promoted, in percent
 	// (-icp-remaining-percent-threshold).
@@ -19,8 +19,8 @@ const (
 	maxPromoted = 3
 )
 
-// The defaults of LLVM 14 to 22 by which memory operations get versions for
-// single sizes.
+// LLVM 14 to 22 make versions of memory operations for single sizes by these
+// defaults.
 const (
 	// minSizeCount is the least count of a site and of a size
 	// (-pgo-memop-count-threshold).
@@ -32,15 +32,15 @@ const (
 	maxVersions = 3
 	// maxVersionSize is the greatest size (-memop-value-prof-max-opt-size).
 	maxVersionSize = 128
-	// annotatedSizes is the number of sizes that reach the pass at all
+	// annotatedSizes is the number of sizes that the pass sees at all
 	// (-memop-max-annotations).
 	annotatedSizes = 4
 )
 
-// A fate is what becomes of a site in the compiler, and why.
+// A fate is what the compiler does with a site, and why.
 type fate int
 
-// The fates. The words for them are in fateWords.
+// The fates. fateWords describes them.
 const (
 	notJudged     fate = iota // what compilers do with it is not known here
 	isPromoted                // at least one target
@@ -58,7 +58,7 @@ var fateWords = [...]string{
 
 func (f fate) String() string { return fateWords[f] }
 
-// promotion judges what LLVM would do with the indirect calls and the memory
+// promotion predicts what LLVM does with the indirect calls and the memory
 // operations of a profile. Profiles for other compilers have neither.
 type promotion struct {
 	hot uint64 // the least count of sites that are not left alone; 0 if it is not known
@@ -74,10 +74,10 @@ func (p *promotion) judge(s *valueSite) {
 	}
 }
 
-// calls follows ICallPromotionAnalysis: the most frequent targets, up to the
-// first that does not pay or that the compiler does not know. Whether a target
-// is in the module, and may be called with these arguments, the profile cannot
-// tell.
+// calls follows ICallPromotionAnalysis: it promotes the most frequent targets,
+// up to the first that is too rare or that the compiler does not know. The
+// profile does not tell whether a target is in the module and may be called
+// with these arguments.
 func (p *promotion) calls(s *valueSite) (n int, f fate) {
 	rest := s.total
 	for n < min(maxPromoted, len(s.targets)) {
@@ -102,8 +102,8 @@ func (p *promotion) calls(s *valueSite) (n int, f fate) {
 	return n, isPromoted
 }
 
-// sizeVersions follows MemOPSizeOpt, but for the counts: LLVM scales those of
-// the site to the count of its block, which the profile does not tell.
+// sizeVersions follows MemOPSizeOpt except that LLVM scales the counts of the
+// site to the count of its block, which the profile does not contain.
 func sizeVersions(s *valueSite) (n int, f fate) {
 	if s.total < minSizeCount {
 		return 0, isRare
@@ -130,7 +130,7 @@ func sizeVersions(s *valueSite) (n int, f fate) {
 	return 0, isWithoutSize
 }
 
-// promotedTargets returns what is promoted at the site.
+// promotedTargets returns the targets that are promoted at the site.
 func (s *valueSite) promotedTargets() []valueTarget {
 	if s.kind != profile.MemOpSize {
 		return s.targets[:s.promoted]
@@ -158,16 +158,16 @@ func percentOf(n, percent uint64) uint64 {
 	return q
 }
 
-// singleSize reports whether the runtime counts this length on its own and not
-// in a range: up to 8, and powers of two.
+// singleSize reports whether the runtime counts this length by itself and not
+// in a range: lengths up to 8 and powers of two.
 func singleSize(size uint64) bool { return size <= 8 || size&(size-1) == 0 }
 
-// maxRange is the least length of the last range, which has no end.
+// maxRange is the least length of the last range, which has no upper limit.
 const maxRange = 513
 
-// sizeRangeOf returns the range, as LLVM's runtime has it, that a length is
-// counted in; high is low if the length is counted on its own, and 2^64-1 for
-// the last range.
+// sizeRangeOf returns the range of LLVM's runtime that a length belongs to.
+// high equals low if the length is counted by itself, and is 2^64-1 for the
+// last range.
 func sizeRangeOf(size uint64) (low, high uint64) {
 	switch {
 	case size >= maxRange:

@@ -291,7 +291,7 @@ func TestValuesFixtures(t *testing.T) {
 			continue
 		}
 		wantOnPage(t, c.name, p, c.want)
-		if strings.HasPrefix(c.name, "iprof") && strings.Contains(string(p.body), "LLVM") {
+		if strings.HasPrefix(c.name, "iprof") && strings.Contains(string(p.Body), "LLVM") {
 			t.Errorf("%s: what has LLVM to do with it?", c.name)
 		}
 	}

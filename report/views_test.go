@@ -58,17 +58,17 @@ func TestDataHasNoNulls(t *testing.T) {
 		}},
 	}
 	src := made(v)
-	for _, f := range []pageFunc{{"timeline", timelinePage}, {"values", valuesPage}, {"allocations", allocationsPage}} {
-		p, err := f.make(src)
+	for id, make := range map[string]func(*source) (*page, error){"timeline": timelinePage, "values": valuesPage, "allocations": allocationsPage} {
+		p, err := make(src)
 		if err != nil || p == nil {
-			t.Fatalf("%s: %v, %v", f.id, p, err)
+			t.Fatalf("%s: %v, %v", id, p, err)
 		}
 		text, err := json.Marshal(p.data)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if bytes.Contains(text, []byte("null")) {
-			t.Errorf("%s: %s", f.id, text)
+			t.Errorf("%s: %s", id, text)
 		}
 	}
 }
@@ -77,8 +77,8 @@ func TestDataHasNoNulls(t *testing.T) {
 func wantOnPage(t *testing.T, name string, p *page, want []string) {
 	t.Helper()
 	for _, w := range want {
-		if !strings.Contains(string(p.body), w) {
-			t.Errorf("%s: %q is not on the page:\n%s", name, w, p.body)
+		if !strings.Contains(string(p.Body), w) {
+			t.Errorf("%s: %q is not on the page:\n%s", name, w, p.Body)
 		}
 	}
 }

@@ -13,8 +13,8 @@ import (
 // outermost function on, or functions by their namespaces. Memory grows with
 // the number of distinct paths.
 //
-// Values belong to a class, a temperature for example, so that a box can say
-// of what it consists. Sums stop at 2^64-1.
+// Values belong to a class, for example a temperature, so that a box can show
+// its composition. Sums stop at 2^64-1.
 type weightTree struct {
 	values  []profile.ValueType
 	classes int
@@ -53,7 +53,7 @@ func (t *weightTree) node(parent, label int32) int32 {
 	return n
 }
 
-// down returns the child of a node, made if there is none.
+// down returns the child of a node and creates it if necessary.
 func (t *weightTree) down(parent, label int32) int32 {
 	key := edgeKey{parent, label}
 	n, ok := t.child[key]
@@ -91,14 +91,14 @@ func combine(how profile.Combine, a, b uint64) uint64 {
 	return saturate.Add(a, b)
 }
 
-// A column is a value, of one class or of all.
+// A column is one value, of one class or of all classes.
 type column struct {
 	value int
 	class int // -1: all
 }
 
-// columns are all additive values by class, those of one value together, and
-// then the values that do not add up.
+// columns are all additive values by class, grouped by value, and then the
+// values that do not add up.
 func (t *weightTree) columns() (additive, other []column) {
 	for v := range t.values {
 		if t.values[v].Combine != profile.Sum {
@@ -112,7 +112,7 @@ func (t *weightTree) columns() (additive, other []column) {
 	return additive, other
 }
 
-// ends returns what ends at a node; ok is false if nothing does.
+// ends returns the values that end at a node. ok is false if there are none.
 func (t *weightTree) ends(node int32, col column) (sum uint64, ok bool) {
 	for e := t.own[node]; e >= 0; e = t.entryNext[e] {
 		if col.class >= 0 && int(t.entryClass[e]) != col.class {
@@ -127,7 +127,7 @@ func (t *weightTree) ends(node int32, col column) (sum uint64, ok bool) {
 	return sum, ok
 }
 
-// totals returns for each node what ends there and below.
+// totals returns for each node the sum of the values that end there or below.
 func (t *weightTree) totals(col column) []uint64 {
 	totals := make([]uint64, len(t.parent))
 	some := make([]bool, len(t.parent))
@@ -170,8 +170,8 @@ func (t *weightTree) shares() []float64 {
 	return shares
 }
 
-// labelTotals returns by label what was counted below a node of that label,
-// every path once however often it passes the label, and what ended there.
+// labelTotals returns by label what was counted below nodes of that label, each
+// path once even if it passes the label several times, and what ended there.
 func (t *weightTree) labelTotals(labels int, value int) (total, self []uint64) {
 	total, self = make([]uint64, labels), make([]uint64, labels)
 	totals := t.totals(column{value, -1})
@@ -200,8 +200,8 @@ func (t *weightTree) labelTotals(labels int, value int) (total, self []uint64) {
 	return total, self
 }
 
-// A grownTree is the weightier part of a tree: its nodes in the order of their
-// weight, parents before children, so that every beginning of it is a tree.
+// A grownTree is the heaviest part of a tree: its nodes in the order of their
+// weight, parents before children, so that every prefix is a tree.
 type grownTree struct {
 	parent []int32
 	label  []int32
@@ -212,8 +212,8 @@ type grownTree struct {
 	other [][]uint64 // of the node and all below
 }
 
-// sizes returns, by n, how many boxes the first n nodes and those for what is
-// left out make; it grows to the number of nodes.
+// sizes returns, by n, the number of boxes for the first n nodes and for their
+// left-out children. It grows with n up to the number of nodes.
 func (g *grownTree) sizes() []int {
 	sizes := make([]int, len(g.parent)+1)
 	kept := make([]int32, len(g.parent))
@@ -243,8 +243,8 @@ func (g *grownTree) cut(n int) {
 	}
 }
 
-// shareOut cuts trees so that they make no more than limit boxes together; the
-// smaller ones stay whole while the larger ones give.
+// shareOut cuts trees so that they have at most limit boxes together. It cuts
+// the larger trees first.
 func shareOut(trees []*grownTree, limit int) {
 	order := slices.Clone(trees)
 	slices.SortStableFunc(order, func(a, b *grownTree) int { return cmp.Compare(len(a.parent), len(b.parent)) })
@@ -260,7 +260,7 @@ func shareOut(trees []*grownTree, limit int) {
 	}
 }
 
-// frontier is a heap of the nodes that may be taken next.
+// frontier is a heap of the nodes that may come next.
 type frontier []candidate
 
 type candidate struct {

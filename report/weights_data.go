@@ -9,12 +9,12 @@ import (
 	"github.com/profuse-pgo/profuse/internal/saturate"
 )
 
-// treeData is a tree as the page's data has it: columns over nodes, a node
-// before its children, the weightier children first.
+// treeData is a tree in the form of the page's data: columns over nodes, a node
+// before its children, the heavier children first.
 type treeData struct {
 	Depth []int32 `json:"depth"` // 0 for the root
 	Label []int32 `json:"label"` // -1 for the root
-	// Left is how many children of the node are left out.
+	// Left is the number of left-out children of the node.
 	Left []int32 `json:"left"`
 	// Self is what ends at the node, and Rest what the children have that are
 	// left out: by value and, within, by class. The total of a node is the sum
@@ -26,8 +26,8 @@ type treeData struct {
 	Other [][]uint64 `json:"other"`
 }
 
-// arrange brings a tree into the order of the page. Children go by the first
-// value, then by name.
+// arrange brings a tree into the order of the page. Children are in the order
+// of the first value, then of their names.
 func (g *grownTree) arrange(classes int, name func(label int32) string) *treeData {
 	n := len(g.parent)
 	first := make([]uint64, n)
@@ -92,7 +92,7 @@ func (g *grownTree) arrange(classes int, name func(label int32) string) *treeDat
 	return d
 }
 
-// at returns an entry of a column, which may be empty.
+// at returns an entry of a column. The column may be empty.
 func at(column []uint64, i int) uint64 {
 	if len(column) == 0 {
 		return 0
@@ -100,9 +100,9 @@ func at(column []uint64, i int) uint64 {
 	return column[i]
 }
 
-// weights returns what a value has at each node, all classes together: all of
-// it, what ends there, and what is left out. As floating-point numbers nothing
-// stops at a limit.
+// weights returns the weights of a value at each node, for all classes
+// together: in total, at the node itself, and in left-out children.
+// Floating-point numbers do not overflow.
 func (d *treeData) weights(value, classes int) (total, self, rest []float64) {
 	n := len(d.Depth)
 	total, self, rest = make([]float64, n), make([]float64, n), make([]float64, n)
@@ -145,8 +145,7 @@ func (d *treeData) children() [][]int32 {
 	return kids
 }
 
-// colourOf returns the number of a colour, of ten, that is the same for a name
-// in every report.
+// colourOf returns one of ten colours for a name, the same one in every report.
 func colourOf(name string) int {
 	h := fnv.New32a()
 	h.Write([]byte(name))

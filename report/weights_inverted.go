@@ -7,12 +7,12 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// maxInvertSteps bounds the work of inverting a tree, in callers looked up. Only
-// recursion made up to that end comes near: what is not reached is shown as
-// smaller.
+// maxInvertSteps limits the work of inverting a tree, counted in callers looked
+// up. Only recursion designed for that purpose reaches the limit; nodes that
+// are not reached appear smaller.
 const maxInvertSteps = 100_000_000
 
-// A cursor is on its way from where a path ends to the root.
+// A cursor moves from the end of a path to the root.
 type cursor struct{ at, from int32 }
 
 // invert turns the tree around: below the root come the labels at which paths
@@ -51,7 +51,7 @@ type inverter struct {
 	groups          map[int32]int // of the node being taken
 }
 
-// sum adds what ends at a node to sums, one for each value.
+// sum adds the values that end at a node to sums, one for each value.
 func (in *inverter) sum(sums []uint64, node int32) {
 	t := in.t
 	for e := t.own[node]; e >= 0; e = t.entryNext[e] {

@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"html/template"
+	"reflect"
 	"strconv"
 	"strings"
 	"unicode"
@@ -10,13 +11,26 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// templateFuncs are at hand in all templates. What they print is what
-// profuse.format of core.js prints.
+// templateFuncs are the functions of all templates. They print numbers as
+// profuse.format of core.js does.
 var templateFuncs = template.FuncMap{
-	"count":   countText,
+	"count":   anyCountText,
+	"clean":   clean,
+	"share":   percentAttr,
 	"bytes":   bytesText,
 	"percent": percentText,
 	"value":   valueText,
+	// hundredths of a percent, for the boxes of drawings
+	"hundredths": func(share float64) string { return hundredthsText(100 * share) },
+}
+
+// anyCountText is countText for integers of any type, which must not be negative.
+func anyCountText(n any) string {
+	v := reflect.ValueOf(n)
+	if v.CanInt() {
+		return countText(uint64(v.Int()))
+	}
+	return countText(v.Uint())
 }
 
 // countText prints n with thousands separators.
@@ -45,8 +59,7 @@ func bytesText(n uint64) string {
 	return fmt.Sprintf("%.1f %ciB", x, units[u])
 }
 
-// percentText prints a share of one. What is not nothing is not printed as
-// nothing, and what is not all not as all.
+// percentText prints a share of 1. Only 0 is printed as 0 %, and only 1 as 100 %.
 func percentText(x float64) string {
 	switch {
 	case x == 0:
@@ -87,8 +100,8 @@ func secondsText(v float64) string {
 	return threeDigits(v) + " s"
 }
 
-// clean writes what cannot be seen, or turns the direction of text, as Go
-// would: "\u202e". Names are what attackers may choose.
+// clean escapes characters that are invisible or change the direction of text, as Go
+// does: "\u202e". An attacker may have chosen the names.
 func clean(s string) string {
 	for i, r := range s {
 		if !unicode.IsPrint(r) || r == unicode.ReplacementChar {

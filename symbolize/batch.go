@@ -5,8 +5,8 @@ import (
 	"runtime"
 	"sync"
 
+	"github.com/profuse-pgo/profuse/internal/dwarf"
 	"github.com/profuse-pgo/profuse/internal/object"
-	"github.com/profuse-pgo/profuse/symbolize/internal/dwarf"
 )
 
 // Batch looks up many addresses of the file and calls yield for each with its
@@ -78,37 +78,13 @@ type run struct {
 	frames     int // end of their frames in the answer's
 }
 
-// sortAddresses sorts by address with a radix sort over the bytes in which the
-// addresses differ: three or four in a program.
+// sortAddresses sorts by address.
 func (b *batch) sortAddresses(addrs []uint64) {
 	b.order = make([]place, len(addrs))
-	and, or := ^uint64(0), uint64(0)
 	for i, a := range addrs {
 		b.order[i] = place{a, i}
-		and &= a
-		or |= a
 	}
-	spare := make([]place, len(addrs))
-	for shift := 0; shift < 64; shift += 8 {
-		if (and^or)>>shift&0xff == 0 {
-			continue
-		}
-		var next [256]int
-		for _, p := range b.order {
-			next[p.addr>>shift&0xff]++
-		}
-		sum := 0
-		for i, n := range next {
-			next[i] = sum
-			sum += n
-		}
-		for _, p := range b.order {
-			digit := p.addr >> shift & 0xff
-			spare[next[digit]] = p
-			next[digit]++
-		}
-		b.order, spare = spare, b.order
-	}
+	dwarf.SortByAddress(b.order, func(p *place) uint64 { return p.addr })
 }
 
 // divide makes a job of the addresses of each unit.

@@ -71,7 +71,7 @@ func TestSplit(t *testing.T) {
 			compareELF(t, file, 1)
 			f = open(t, file, Options{})
 			err := f.Batch(addrs, func(int, []Frame) {})
-			split := (*SplitError)(nil)
+			split := (*splitError)(nil)
 			if !errors.As(err, &split) || split.Path != missing || split.File != file || !errors.Is(err, fs.ErrNotExist) {
 				t.Errorf("error %v, want one that names %s", err, missing)
 			}

@@ -12,23 +12,23 @@ import (
 	"path/filepath"
 
 	"github.com/profuse-pgo/profuse/inputs"
+	"github.com/profuse-pgo/profuse/internal/dwarf"
+	"github.com/profuse-pgo/profuse/internal/flaw"
 	"github.com/profuse-pgo/profuse/internal/object"
-	"github.com/profuse-pgo/profuse/profile"
-	"github.com/profuse-pgo/profuse/symbolize/internal/dwarf"
 )
 
 const systemDir = "/usr/lib/debug"
 
-// A SplitError says that the debug information of a unit is in a .dwo file that
+// A splitError says that the debug information of a unit is in a .dwo file that
 // cannot be read.
-type SplitError struct {
+type splitError struct {
 	File string // the program
 	Path string // the .dwo file, where the compiler put it
 	Err  error
 }
 
 // Error names both files and the remedy.
-func (e *SplitError) Error() string {
+func (e *splitError) Error() string {
 	why := e.Err
 	var path *fs.PathError
 	if errors.As(why, &path) {
@@ -39,7 +39,7 @@ func (e *SplitError) Error() string {
 }
 
 // Unwrap returns the reason.
-func (e *SplitError) Unwrap() error { return e.Err }
+func (e *splitError) Unwrap() error { return e.Err }
 
 // debugInfo is the DWARF of a file.
 type debugInfo struct {
@@ -67,7 +67,7 @@ func (f *File) DebugFile() (string, error) {
 
 func (f *File) openDebugInfo() (*debugInfo, error) {
 	if f.image.Format == object.ELF && f.image.Kind == object.Object {
-		return nil, profile.File(f.Name()).Field("kind of file").Got("a relocatable object").
+		return nil, flaw.File(f.Name()).Field("kind of file").Got("a relocatable object").
 			Want("a linked program or library").Unsupported()
 	}
 	d := &debugInfo{file: f, path: f.Name()}
@@ -294,7 +294,7 @@ func (d *debugInfo) openSplit(dwoName, compDir string, id uint64) (*dwarf.Data, 
 		}
 	}
 	if err != nil {
-		return nil, &SplitError{File: d.path, Path: path, Err: err}
+		return nil, &splitError{File: d.path, Path: path, Err: err}
 	}
 	return split, nil
 }

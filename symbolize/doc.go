@@ -20,7 +20,8 @@
 // If there is none and [Options.NoDebugFiles] is not set, it looks for Mach-O in
 // the .dSYM bundle beside the file, and for ELF in DIR/.build-id/xx/yyyy.debug and
 // where .gnu_debuglink points. It takes units of split DWARF from FILE.dwp, or from
-// the .dwo files that the units name; a missing file is a [*SplitError].
+// the .dwo files that the units name; a missing file is an error that matches
+// fs.ErrNotExist and names it.
 //
 // # Agreement with LLVM
 //

@@ -220,8 +220,8 @@ func TestELFFacts(t *testing.T) {
 	file := build(t, program("clang++-22", "-g -O2 -fPIE", "-pie -Wl,--build-id=0x0123456789abcdef"), "clang++-22")
 	fixed := build(t, program("clang++-22", "-g -O2", "-static -no-pie -Wl,--build-id=none"), "clang++-22")
 	f, g := open(t, file, Options{}), open(t, fixed, Options{})
-	if f.Format() != ELF || f.Arch() != "x86_64" || f.PointerSize() != 8 {
-		t.Errorf("%s %s, pointers of %d bytes", f.Format(), f.Arch(), f.PointerSize())
+	if f.IsMachO() || f.Arch() != "x86_64" || f.PointerSize() != 8 {
+		t.Errorf("Mach-O %t, %s, pointers of %d bytes", f.IsMachO(), f.Arch(), f.PointerSize())
 	}
 	if got := hex.EncodeToString(f.BuildID()); got != "0123456789abcdef" {
 		t.Errorf("build id %q", got)

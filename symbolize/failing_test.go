@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/profuse-pgo/profuse/internal/dwarf"
 	"github.com/profuse-pgo/profuse/internal/oracle"
 	"github.com/profuse-pgo/profuse/profile"
 )
@@ -31,19 +32,19 @@ func TestFacts(t *testing.T) {
 	for _, tc := range []struct {
 		name      string
 		opt       Options
-		format    Format
+		machO     bool
 		arch      string
 		pointer   int
 		bigEndian bool
 	}{
-		{"c-dwarf2-m32", Options{}, ELF, "i386", 4, false},
-		{"c-dwarf4-ppc64-zstd", Options{}, ELF, "powerpc64", 8, true},
-		{"c-universal", Options{Arch: "arm64"}, MachO, "arm64", 8, false},
-		{"c-universal", Options{Arch: "x86_64"}, MachO, "x86_64", 8, false},
+		{"c-dwarf2-m32", Options{}, false, "i386", 4, false},
+		{"c-dwarf4-ppc64-zstd", Options{}, false, "powerpc64", 8, true},
+		{"c-universal", Options{Arch: "arm64"}, true, "arm64", 8, false},
+		{"c-universal", Options{Arch: "x86_64"}, true, "x86_64", 8, false},
 	} {
 		f := open(t, fixtureFile(t, tc.name), tc.opt)
-		if f.Format() != tc.format || f.Arch() != tc.arch || f.PointerSize() != tc.pointer || f.BigEndian() != tc.bigEndian {
-			t.Errorf("%s: %s, %s, %d bytes, big-endian %t", tc.name, f.Format(), f.Arch(), f.PointerSize(), f.BigEndian())
+		if f.IsMachO() != tc.machO || f.Arch() != tc.arch || f.PointerSize() != tc.pointer || f.BigEndian() != tc.bigEndian {
+			t.Errorf("%s: Mach-O %t, %s, %d bytes, big-endian %t", tc.name, f.IsMachO(), f.Arch(), f.PointerSize(), f.BigEndian())
 		}
 	}
 }
@@ -59,7 +60,7 @@ func TestSplitMissing(t *testing.T) {
 			known++
 		}
 	})
-	var split *SplitError
+	var split *splitError
 	if !errors.As(err, &split) || split.File != file || !strings.HasSuffix(split.Path, ".dwo") || !errors.Is(err, fs.ErrNotExist) {
 		t.Fatalf("%#v", err)
 	}
@@ -97,7 +98,7 @@ func TestDWPUnreadable(t *testing.T) {
 		if _, err := f.problems(); !errors.Is(err, tc.class) {
 			t.Errorf("%s: %v, want %v", tc.dwp, err, tc.class)
 		}
-		if err := f.Probes(func(*Probe) { t.Error("yielded") }); !errors.Is(err, tc.class) {
+		if err := f.Probes(func(*dwarf.Probe) { t.Error("yielded") }); !errors.Is(err, tc.class) {
 			t.Errorf("%s: %v, want %v", tc.dwp, err, tc.class)
 		}
 	}
@@ -107,7 +108,7 @@ func TestDWPUnreadable(t *testing.T) {
 func isCut(t *testing.T, what, file string, err error) {
 	t.Helper()
 	var fe *profile.FormatError
-	if !errors.As(err, &fe) || fe.Class() != profile.ErrTruncated || fe.File != file || fe.Offset != 100 || fe.Found != "100 bytes" {
+	if !errors.As(err, &fe) || profile.ClassOf(fe) != profile.ErrTruncated || fe.File != file || fe.Offset != 100 || fe.Got != "100 bytes" {
 		t.Errorf("%s: %v", what, err)
 	}
 }
@@ -204,8 +205,8 @@ func TestProbes(t *testing.T) {
 	f := open(t, filepath.Join(oracle.Root(t), "testdata", "correlate", "debug-info.elf"), Options{NoDebugFiles: true})
 	counters := f.Section("__llvm_prf_cnts")
 	var got []string
-	err := f.Probes(func(p *Probe) {
-		if p.Has != HasFunction|HasHash|HasCounters|HasCounter|HasEntry {
+	err := f.Probes(func(p *dwarf.Probe) {
+		if p.Has != dwarf.HasFunction|dwarf.HasHash|dwarf.HasCounters|dwarf.HasCounter|dwarf.HasEntry {
 			t.Errorf("%s has %b", p.Function, p.Has)
 		}
 		got = append(got, fmt.Sprintf("%s %s 0x%X 0x%X %d %s %d",
@@ -227,7 +228,7 @@ func TestProbes(t *testing.T) {
 		t.Errorf("%d probes", len(got))
 	}
 	f = open(t, fixtureFile(t, "cpp-dwarf5"), Options{})
-	if err := f.Probes(func(p *Probe) { t.Errorf("%+v", p) }); err != nil {
+	if err := f.Probes(func(p *dwarf.Probe) { t.Errorf("%+v", p) }); err != nil {
 		t.Error(err)
 	}
 }

@@ -5,8 +5,8 @@ import (
 	"sync"
 
 	"github.com/profuse-pgo/profuse/inputs"
+	"github.com/profuse-pgo/profuse/internal/flaw"
 	"github.com/profuse-pgo/profuse/internal/object"
-	"github.com/profuse-pgo/profuse/profile"
 )
 
 // Options modify how files are opened and what frames contain. The zero value is
@@ -41,15 +41,6 @@ type Options struct {
 	// means 64 MiB. It always keeps the last one.
 	CacheSize int
 }
-
-// A Format is an object file format.
-type Format string
-
-// The formats that [Open] reads.
-const (
-	ELF   Format = "ELF"
-	MachO Format = "Mach-O"
-)
 
 // A File is a program, library or .dSYM bundle. Its methods may be called by
 // several goroutines at once.
@@ -110,7 +101,7 @@ func New(name string, data []byte, opt Options) (*File, error) {
 func parse(name string, data []byte, arch string) (*object.Image, error) {
 	image, err := object.Parse(name, data, arch)
 	if err == nil && arch != "" && arch != image.Arch {
-		return nil, profile.File(name).Field("architecture").Got(image.Arch).Want(arch).Mismatch()
+		return nil, flaw.File(name).Field("architecture").Got(image.Arch).Want(arch).Mismatch()
 	}
 	return image, err
 }
@@ -144,13 +135,8 @@ func (f *File) Close() error {
 // the path of the file in it.
 func (f *File) Name() string { return f.image.Name }
 
-// Format returns the file's format.
-func (f *File) Format() Format {
-	if f.image.Format == object.MachO {
-		return MachO
-	}
-	return ELF
-}
+// IsMachO reports whether the file is Mach-O; otherwise it is ELF.
+func (f *File) IsMachO() bool { return f.image.Format == object.MachO }
 
 // Arch returns the architecture: "x86_64", "aarch64" in ELF and "arm64" in
 // Mach-O, "i386" …

@@ -18,7 +18,7 @@ func exercise(t testing.TB, data []byte, arch string) {
 	t.Helper()
 	typed := func(err error) {
 		t.Helper()
-		fe, split := (*profile.FormatError)(nil), (*SplitError)(nil)
+		fe, split := (*profile.FormatError)(nil), (*splitError)(nil)
 		if err != nil && !errors.As(err, &fe) && !errors.As(err, &split) {
 			t.Errorf("error of another type: %v", err)
 		}

@@ -112,8 +112,8 @@ func TestMachOPrograms(t *testing.T) {
 // checkMachOFacts compares what a file says of itself with llvm-objdump.
 func checkMachOFacts(t *testing.T, f *File, arch string) {
 	t.Helper()
-	if f.Format() != MachO || f.Arch() != arch || f.PointerSize() != 8 || !f.PositionIndependent() {
-		t.Errorf("%s %s, pointers of %d bytes, position independent %t", f.Format(), f.Arch(), f.PointerSize(), f.PositionIndependent())
+	if !f.IsMachO() || f.Arch() != arch || f.PointerSize() != 8 || !f.PositionIndependent() {
+		t.Errorf("Mach-O %t, %s, pointers of %d bytes, position independent %t", f.IsMachO(), f.Arch(), f.PointerSize(), f.PositionIndependent())
 	}
 	if f.preferredBase() != 0x100000000 {
 		t.Errorf("PreferredBase = %#x", f.preferredBase())

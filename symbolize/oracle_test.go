@@ -104,7 +104,7 @@ func batchFrames(t testing.TB, f *File, addrs []uint64) [][]Frame {
 		frames[i] = fr
 		calls++
 	})
-	if split := (*SplitError)(nil); err != nil && !errors.As(err, &split) {
+	if split := (*splitError)(nil); err != nil && !errors.As(err, &split) {
 		t.Error(err)
 	}
 	if calls != len(addrs) {
@@ -193,7 +193,7 @@ func compareELF(t testing.TB, file string, step uint64) census {
 	// One by one it must be the same.
 	for i := 0; i < len(addrs); i += 1 + len(addrs)/100 {
 		frames, err := f.Frames(addrs[i])
-		if split := (*SplitError)(nil); err != nil && !errors.As(err, &split) || !slices.Equal(frames, got[i]) {
+		if split := (*splitError)(nil); err != nil && !errors.As(err, &split) || !slices.Equal(frames, got[i]) {
 			t.Errorf("Frames(%#x) = %+v, %v; Batch says %+v", addrs[i], frames, err, got[i])
 		}
 	}

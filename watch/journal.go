@@ -13,7 +13,7 @@ import (
 	"strings"
 
 	"github.com/profuse-pgo/profuse/internal/atomicfile"
-	"github.com/profuse-pgo/profuse/profile"
+	"github.com/profuse-pgo/profuse/internal/flaw"
 )
 
 // The files beside an output.
@@ -124,17 +124,17 @@ func readJournal(path string) (*journal, error) {
 		return nil, err
 	}
 	j, err := parseJournal(data)
-	return j, profile.InFile(err, path)
+	return j, flaw.InFile(err, path)
 }
 
 // parseJournal parses a journal and verifies its sum line.
 func parseJournal(data []byte) (*journal, error) {
 	at := bytes.LastIndex(data, []byte("sum "))
 	if at < 0 || at > 0 && data[at-1] != '\n' {
-		return nil, profile.In("journal").Field("last line").Got("another").Want("a sum").Corrupt()
+		return nil, flaw.In("journal").Field("last line").Got("another").Want("a sum").Corrupt()
 	}
 	if !bytes.Equal(appendSum(data[:at:at]), data) {
-		return nil, profile.In("journal").Field("sum").Got("another").Want("that of the lines before").
+		return nil, flaw.In("journal").Field("sum").Got("another").Want("that of the lines before").
 			Corrupt()
 	}
 	j := &journal{}
@@ -143,7 +143,7 @@ func parseJournal(data []byte) (*journal, error) {
 		line = strings.TrimSuffix(line, "\n")
 		if n++; n == 1 {
 			if line != journalHead {
-				return nil, profile.In("journal").OnLine(n).Field("head").Got(strconv.Quote(line)).
+				return nil, flaw.In("journal").OnLine(n).Field("head").Got(strconv.Quote(line)).
 					Want(strconv.Quote(journalHead)).Corrupt()
 			}
 			continue
@@ -171,7 +171,7 @@ func parseJournal(data []byte) (*journal, error) {
 			err = errors.New("unknown word")
 		}
 		if err != nil {
-			return nil, profile.In("journal").OnLine(n).Field("line: " + err.Error()).Corrupt()
+			return nil, flaw.In("journal").OnLine(n).Field("line: " + err.Error()).Corrupt()
 		}
 	}
 	return j, nil

@@ -96,7 +96,7 @@ func TestJournalLines(t *testing.T) {
 		}
 		j, err := parseJournal(data)
 		var fe *profile.FormatError
-		if j != nil || !errors.As(err, &fe) || fe.Class() != profile.ErrCorrupt || fe.Section != "journal" || fe.Line != tc.line || fe.Field != tc.field {
+		if j != nil || !errors.As(err, &fe) || profile.ClassOf(fe) != profile.ErrCorrupt || fe.Section != "journal" || fe.Line != tc.line || fe.Field != tc.field {
 			t.Errorf("%q: %+v", tc.body, err)
 		}
 	}

@@ -61,7 +61,7 @@ func (a *adders) refuse(at int, r *merging.Run) (err error) {
 	refused := a.all[at].Refuses()
 	a.flags.Given(func(name string) {
 		if owner, ok := a.owner[name]; ok && owner != at || slices.Contains(refused, name) {
-			err = cli.Usagef("option --%s is not for %s profiles, which are merged here", name, r.Family)
+			err = cli.Usagef("option --%s does not apply to %s profiles", name, r.Family)
 		}
 	})
 	return err

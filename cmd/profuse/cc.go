@@ -9,54 +9,56 @@ import (
 	"syscall"
 
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/cli"
-	"github.com/profuse-pgo/profuse/instrument/driver"
+	"github.com/profuse-pgo/profuse/cmd/profuse/internal/driver"
 )
 
-// ccName is the subcommand, and with "profuse-" before it a name to start
-// profuse under: RUSTC_WRAPPER and the like take a program without arguments.
+// ccName is the name of the subcommand. profuse also runs it when it is started as
+// "profuse-cc", because RUSTC_WRAPPER takes a program without arguments.
 const ccName = "cc"
 
 func ccCommand() *cli.Command {
 	return &cli.Command{
 		Name:  ccName,
 		Args:  "[--report FILE] [-fmachine-profile-...]... [--] COMPILER [ARGUMENT]...",
-		Short: "run a compiler; instrument or lay out what it makes for MIP",
-		Long: `A launcher for clang, gcc and rustc, as ccache is one: CC="profuse cc -- clang", or
-a compiler and linker launcher of CMake. With -fmachine-profile-generate among the
-arguments the program is instrumented and, when it ends, writes a profile to
-$LLVM_MIP_PROFILE_FILENAME or else default.mipraw. With -fmachine-profile-use it
-is laid out by such a profile. Without either the compiler runs as it would have.
+		Short: "run a compiler, and instrument or lay out its output with MIP",
+		Long: `A compiler launcher like ccache: set CC="profuse cc -- clang" (or gcc, rustc),
+or the compiler and linker launcher of CMake. -fmachine-profile-generate instruments
+the program, which then writes a profile when it ends, to
+$LLVM_MIP_PROFILE_FILENAME or default.mipraw. -fmachine-profile-use lays the
+program out by such a profile. Without either, the compiler runs unchanged.
 
 The flags may stand among the compiler's arguments, as in CFLAGS and LDFLAGS, or
-before COMPILER: 
+before COMPILER:
 
-    -fmachine-profile-generate                instrument; at linking, add the runtime
-    -fmachine-profile-function-coverage       which functions ran; without it, how
+    -fmachine-profile-generate                instrument, and link the runtime
+    -fmachine-profile-function-coverage       record which functions ran, not how
                                               often and in which order
-    -fmachine-profile-block-coverage          also which basic blocks ran
-    -fmachine-profile-link-unit-name=NAME     what the objects become part of
-    -fmachine-profile-min-instruction-count=N leave smaller functions out
-    -fmachine-profile-special-case-list=FILE  leave the functions listed out
-    -fmachine-profile-function-group-count=N  with -fmachine-profile-selected-
-                                              function-group=I: one of N parts
-    -fmachine-profile-runtime-buffer=N        also who calls whom, in a table of N bytes
-    -fmachine-profile-atomic                  count exactly in several threads
-    -fmachine-profile-threads                 coverage: look before storing, with threads
-    -fmachine-profile-signals                 can write a profile on signals, too
-    -fmachine-profile-all-block-probes        infer no block's coverage
-    -fno-machine-profile-dump                 no profile at exit
+    -fmachine-profile-block-coverage          also record which basic blocks ran
+    -fmachine-profile-link-unit-name=NAME     name of the program or library
+    -fmachine-profile-min-instruction-count=N skip functions with fewer instructions
+    -fmachine-profile-special-case-list=FILE  skip the functions that FILE lists
+    -fmachine-profile-function-group-count=N  divide the functions into N groups;
+                                              -fmachine-profile-selected-function-
+                                              group=I instruments group I only
+    -fmachine-profile-runtime-buffer=N        also record callers, in N bytes
+    -fmachine-profile-atomic                  count exactly with several threads
+    -fmachine-profile-threads                 with coverage: read before writing,
+                                              for programs with threads
+    -fmachine-profile-signals                 be able to write a profile on a signal
+    -fmachine-profile-all-block-probes        probe every block, and infer none
+    -fno-machine-profile-dump                 write no profile at exit
     -fno-machine-profile-runtime              do not link the runtime
-    -fmachine-profile-use=FILE[,FILE]...      place functions by these profiles
-    -fno-machine-profile-split                but leave their cold blocks in them
+    -fmachine-profile-use=FILE[,FILE]...      order functions by these profiles
+    -fno-machine-profile-split                keep their cold blocks in place
 
 --report FILE, or PROFUSE_CC_REPORT=FILE in the environment, appends to FILE what
-is not instrumented, or laid out, and why. Started under the name profuse-cc, profuse takes
-what follows as COMPILER: that is for RUSTC_WRAPPER.`,
+was not instrumented or laid out, and why. When profuse is started as profuse-cc,
+its first argument is COMPILER, as RUSTC_WRAPPER needs it.`,
 		Foreign: func(_ context.Context, env *cli.Env, args []string) int { return runCC(env, args) },
 	}
 }
 
-// runCC runs the driver. Its options end where the compiler's name stands.
+// runCC runs the driver, whose options end at the compiler's name.
 func runCC(env *cli.Env, args []string) int {
 	if len(args) > 0 && (args[0] == "-h" || args[0] == "--help" || args[0] == "-help") {
 		return app().Run(context.Background(), env, []string{"help", ccName})
@@ -89,5 +91,5 @@ func runCC(env *cli.Env, args []string) int {
 	return cli.ExitFailure
 }
 
-// exitNotFound is the exit code of shells for a command that does not exist.
+// exitNotFound is the exit code of shells for a missing command.
 const exitNotFound = 127

@@ -17,22 +17,22 @@ func checkCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "check",
 		Args:  "[OPTION]... FILE...",
-		Short: "tell whether profiles are sound",
-		Long: `Reads each FILE from end to end, as strictly as possible, and prints a line for it
-and one for everything that is wrong. Takes what "profuse merge" takes, folders
-and archives included. A remark is something that sound profiles seldom have.
+		Short: "check that profiles are sound",
+		Long: `Reads each FILE from end to end, as strictly as possible, and prints one line for
+it and one for each finding. FILE may be all that "profuse merge" takes, including
+folders and archives. A remark is about data that sound profiles seldom have.
 
-With --against the one FILE is also judged by the last profile that was good: a
-pipeline stops here before it ships one of too few runs. Of what formats they
-are does not matter.
+--against also compares FILE with the last good profile, of any format, and fails if
+they differ too much: for example, to stop a pipeline before it ships a profile of
+too few runs.
 
-The exit code is 0 if all files are sound and no limit is broken, 1 if not, 2 if
+The exit code is 0 if all files are sound and within the limits, 1 if not, and 2 if
 the command line is wrong.`,
 		Setup: func(f *cli.Flags) cli.Action {
 			c := &checkRun{}
-			f.BoolVar(&c.json, "json", false, "print the findings as a JSON array with one object per file, and with --against the verdict in the object")
-			f.BoolVar(&c.markdown, "markdown", false, "with --against: print the verdict as Markdown, for a comment on a change")
-			f.BoolVar(&c.quiet, "q", false, "print nothing of files that are sound")
+			f.BoolVar(&c.json, "json", false, "print a JSON array with one object per file, with the findings and the verdict of --against")
+			f.BoolVar(&c.markdown, "markdown", false, "with --against: print the verdict as Markdown, for a code review")
+			f.BoolVar(&c.quiet, "q", false, "print nothing about sound files")
 			c.programs.Declare(f)
 			c.programs.DeclareClasses(f)
 			for _, known := range families {
@@ -61,7 +61,7 @@ func (c *checkRun) run(ctx context.Context, env *cli.Env, args []string) error {
 	var verdict *judgement
 	if c.gate.base != "" {
 		if len(args) != 1 {
-			return cli.Usagef("--against judges one profile, not %d", len(args))
+			return cli.Usagef("want one profile with --against, got %d", len(args))
 		}
 		if c.json && c.markdown {
 			return cli.Usagef("options --json and --markdown exclude each other")
@@ -72,7 +72,7 @@ func (c *checkRun) run(ctx context.Context, env *cli.Env, args []string) error {
 			return err
 		}
 	} else if name := c.gate.idle(); name != "" {
-		return cli.Usagef("option --%s goes with --against, which is missing: nothing is judged", name)
+		return cli.Usagef("option --%s needs --against", name)
 	}
 	args, err := responsefile.Expand(args)
 	if err != nil {
@@ -83,7 +83,6 @@ func (c *checkRun) run(ctx context.Context, env *cli.Env, args []string) error {
 		if err := k.Open(env, &c.programs); err != nil {
 			return err
 		}
-		defer k.Close()
 	}
 	out := bufio.NewWriter(env.Stdout)
 	all := []family.Checked{}
@@ -108,7 +107,7 @@ func (c *checkRun) run(ctx context.Context, env *cli.Env, args []string) error {
 	for _, arg := range args {
 		ins, err := sources.Expand(env, arg)
 		if err != nil {
-			add(family.Checked{File: arg, Findings: []console.Finding{console.NewFinding(err)}})
+			add(unreadable(arg, err))
 		}
 		for _, in := range ins {
 			err := in.Each(&r, func(d *inputs.Data) error {
@@ -125,7 +124,7 @@ func (c *checkRun) run(ctx context.Context, env *cli.Env, args []string) error {
 				return ctx.Err()
 			}
 			if err != nil {
-				add(family.Checked{File: in.Name, Findings: []console.Finding{console.NewFinding(err)}})
+				add(unreadable(in.Name, err))
 			}
 		}
 	}
@@ -152,4 +151,11 @@ func (c *checkRun) run(ctx context.Context, env *cli.Env, args []string) error {
 		return cli.ErrReported
 	}
 	return nil
+}
+
+// unreadable returns the result for a file whose bytes could not be read.
+func unreadable(name string, err error) family.Checked {
+	c := family.NewChecked(name, 0)
+	c.Note(err)
+	return c
 }

@@ -42,11 +42,11 @@ func (g *gate) idle() (name string) {
 
 func (g *gate) flags(f *cli.Flags) {
 	g.flagSet = f
-	f.StringVar(&g.base, "against", "", "`LAST_GOOD` judge the one FILE by this profile")
-	f.StringVar(&g.totalRatio, "min-total-ratio", "0.5", "`R` with --against: the total count must be R times the last good one's, at least")
-	f.StringVar(&g.hotTurnover, "max-hot-turnover", "25%", "`P%` with --against: at most P % of the hot functions may be no longer hot")
-	f.StringVar(&g.lostFunction, "max-lost-functions", "10%", "`P%` with --against: at most P % of the functions that ran may not run any more")
-	f.StringVar(&g.overlap, "min-overlap", "75%", "`P%` with --against: the profiles must give P % of their weight to the same functions, at least")
+	f.StringVar(&g.base, "against", "", "`LAST_GOOD` also compare FILE with this profile")
+	f.StringVar(&g.totalRatio, "min-total-ratio", "0.5", "`R` with --against: fail if the total count is less than R times that of LAST_GOOD")
+	f.StringVar(&g.hotTurnover, "max-hot-turnover", "25%", "`P%` with --against: fail if more than P % of the hot functions are no longer hot")
+	f.StringVar(&g.lostFunction, "max-lost-functions", "10%", "`P%` with --against: fail if more than P % of the functions that ran no longer run")
+	f.StringVar(&g.overlap, "min-overlap", "75%", "`P%` with --against: fail if the profiles give less than P % of their weight to the same functions")
 }
 
 // A verdict is one comparison with a limit.
@@ -64,15 +64,15 @@ type verdict struct {
 	ratio bool   // not a share
 }
 
-// judgement is the outcome of a gate.
+// A judgement is the outcome of a gate.
 type judgement struct {
 	result   *compare.Result
 	verdicts []verdict
-	cold     []compare.Change // were hot or warm and are cold, did not run, or are gone
-	lost     []compare.Change // ran and do not run any more, or are gone
+	cold     []compare.Change // hot or warm before; now cold, without counts or gone
+	lost     []compare.Change // ran before; now without counts or gone
 }
 
-// limits reads the options.
+// limits parses the options.
 func (g *gate) limits() (v []verdict, err error) {
 	share := func(name, text, what string, least bool) {
 		n, e := strconv.ParseFloat(strings.TrimSuffix(text, "%"), 64)
@@ -86,8 +86,8 @@ func (g *gate) limits() (v []verdict, err error) {
 		err = cli.Usagef("option --min-total-ratio takes a number from 0 up, not %q", g.totalRatio)
 	}
 	v = append(v, verdict{Name: "min-total-ratio", Limit: n, what: "Total count", least: true, ratio: true, Applies: true})
-	share("max-hot-turnover", g.hotTurnover, "Hot before and no longer", false)
-	share("max-lost-functions", g.lostFunction, "Ran and do not any more", false)
+	share("max-hot-turnover", g.hotTurnover, "No longer hot", false)
+	share("max-lost-functions", g.lostFunction, "No longer run", false)
 	share("min-overlap", g.overlap, "Weight in common", true)
 	return v, err
 }
@@ -135,14 +135,14 @@ func (g *gate) judge(env *cli.Env, file string) (*judgement, error) {
 		case v.ratio && r.Base.Total > 0:
 			v.Found = r.New.Total / r.Base.Total
 		case r.Base.Total == 0:
-			v.Applies = false // there is nothing to lose
+			v.Applies = false // no function can be lost
 		}
 		v.OK = !v.Applies || v.least && v.Found >= v.Limit || !v.least && v.Found <= v.Limit
 	}
 	return j, nil
 }
 
-// passed reports whether all limits are kept.
+// passed reports whether the profile is within all limits.
 func (j *judgement) passed() bool {
 	for _, v := range j.verdicts {
 		if !v.OK {
@@ -152,8 +152,8 @@ func (j *judgement) passed() bool {
 	return true
 }
 
-// row returns a verdict in words: what is compared, what was found, what is
-// allowed, and whether the profile passed.
+// row returns a verdict as a row of the table: the subject, the value, the limit, and
+// whether the profile passed.
 func (v *verdict) row() [4]string {
 	print := func(n float64) string { return console.Percent(n) }
 	if v.ratio {
@@ -179,7 +179,7 @@ const gateListed = 10
 func (j *judgement) listings() []changeList {
 	return []changeList{
 		{"gone cold", "gone_cold", j.cold, true},
-		{"ran, and do not any more", "lost", j.lost, true},
+		{"no longer run", "lost", j.lost, true},
 	}
 }
 
@@ -210,7 +210,7 @@ func (j *judgement) print(w io.Writer, env *cli.Env) {
 	fmt.Fprintf(w, "\n%s\n", j.conclusion())
 }
 
-// conclusion says in a line whether the profile passed.
+// conclusion returns a line about whether the profile passed.
 func (j *judgement) conclusion() string {
 	var failed []string
 	for _, v := range j.verdicts {
@@ -224,7 +224,7 @@ func (j *judgement) conclusion() string {
 	return "FAILED: " + strings.Join(failed, ", ")
 }
 
-// markdown prints the judgement as a comment on a change.
+// markdown prints the judgement for a code review.
 func (j *judgement) markdown(w io.Writer) {
 	p := comparisonMarkdown{Printer: console.Printer{W: w}, top: gateListed}
 	r := j.result

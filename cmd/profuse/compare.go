@@ -18,27 +18,28 @@ func compareCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "compare",
 		Args:  "[OPTION]... BASE NEW",
-		Short: "tell how two profiles differ",
-		Long: `Tells what became hot or is no longer hot, what appeared and disappeared, which
-functions have another control flow, and whose share of the total changed most
-from the profile BASE to the profile NEW. They may be of any formats, also of
-different ones; everything but the totals is in shares of each profile's total.
+		Short: "show how two profiles differ",
+		Long: `Lists the functions that became hot, are no longer hot, appeared, disappeared or
+have another control flow, and those whose share of the total changed most, from
+the profile BASE to the profile NEW. The profiles may be of any formats, even of
+different ones: all numbers but the totals are shares of a profile's total.
 
-Hot is what makes up 99 % of the total, as compilers have it, and cold what is
-beyond 99.9999 %.
+The hot functions make up 99 % of the total, as in compilers; functions beyond
+99.9999 % are cold.
 
-The exit code is 0 if the profiles could be compared, whatever came out, 1 if
-not, 2 if the command line is wrong. "profuse check --against" judges.`,
+The exit code is 0 if the profiles could be compared, whatever the result, 1 if
+not, and 2 if the command line is wrong. "profuse check --against" fails if they
+differ too much.`,
 		Setup: func(f *cli.Flags) cli.Action {
 			c := &compareRun{}
-			f.BoolVar(&c.json, "json", false, "print everything as JSON")
-			f.BoolVar(&c.markdown, "markdown", false, "print Markdown, for a comment on a change")
+			f.BoolVar(&c.json, "json", false, "print JSON")
+			f.BoolVar(&c.markdown, "markdown", false, "print Markdown, for a code review")
 			f.IntVar(&c.top, "top", 10, "`N` list N of each kind; 0 lists all")
-			f.StringVar(&c.table, "table", "", "`NAME` compare the stacks of this name (samples, allocations …) instead of the functions")
-			f.StringVar(&c.value, "value", "", "`NAME` compare by this value of the stacks")
-			f.StringVar(&c.hot, "hot", "99", "`PERCENT` of the total that hot functions make up")
+			f.StringVar(&c.table, "table", "", "`NAME` compare these stacks (samples, allocations …) instead of functions")
+			f.StringVar(&c.value, "value", "", "`NAME` compare stacks by this value")
+			f.StringVar(&c.hot, "hot", "99", "`PERCENT` share of the total that hot functions make up")
 			c.programs.Declare(f)
-			f.BoolVar(&c.mangled, "mangled", false, "print names as they are in the profile")
+			f.BoolVar(&c.mangled, "mangled", false, "print mangled names")
 			return c.run
 		},
 	}
@@ -83,7 +84,7 @@ func (c *compareRun) run(_ context.Context, env *cli.Env, args []string) error {
 func (c *compareRun) check(args []string) (opt compare.Options, err error) {
 	switch {
 	case len(args) != 2:
-		return opt, cli.Usagef("it takes two profiles, not %d", len(args))
+		return opt, cli.Usagef("want two profiles, got %d", len(args))
 	case c.json && c.markdown:
 		return opt, cli.Usagef("options --json and --markdown exclude each other")
 	case c.top < 0:
@@ -101,7 +102,7 @@ type changeList struct {
 	title   string // "became hot"
 	key     string // in JSON
 	changes []compare.Change
-	after   bool // what it is now says more than the title
+	after   bool // print also what it is now
 }
 
 // changeLists are the lists in the order in which they are printed.
@@ -110,7 +111,7 @@ func changeLists(r *compare.Result) []changeList {
 		{"became hot", "became_hot", r.BecameHot, false},
 		{"no longer hot", "left_hot", r.LeftHot, true},
 		{"ran for the first time", "started", r.Started, true},
-		{"does not run any more", "stopped", r.Stopped, false},
+		{"no longer runs", "stopped", r.Stopped, false},
 		{"new", "appeared", r.Appeared, true},
 		{"gone", "disappeared", r.Disappeared, false},
 		{"control flow changed", "hash_changed", r.HashChanged, true},
@@ -118,7 +119,7 @@ func changeLists(r *compare.Result) []changeList {
 	}
 }
 
-// firstOf cuts a list to its first n, all for 0.
+// firstOf returns the first n items of a list, or all if n is 0.
 func firstOf[E any](list []E, n int) []E {
 	if n == 0 {
 		return list

@@ -18,7 +18,7 @@ type comparisonPrinter struct {
 	top int
 }
 
-// itemName is how a function or stack is shown.
+// itemName returns the text of a function or stack.
 func itemName(p *console.Printer, c *compare.Change) string {
 	if c.Frames != nil {
 		return p.StackName(c.Frames)
@@ -38,7 +38,7 @@ func (p *comparisonPrinter) print(r *compare.Result) {
 	}
 }
 
-// comparisonFacts returns the facts of one line each.
+// comparisonFacts returns the facts that fit on one line.
 func comparisonFacts(r *compare.Result) [][2]string {
 	kind := ofKind(r)
 	kind = strings.ToUpper(kind[:1]) + kind[1:]
@@ -88,7 +88,7 @@ func (p *comparisonPrinter) changes(l changeList) {
 	p.Table(header, rows)
 }
 
-// comparisonMarkdown prints a comparison as a comment on a change.
+// comparisonMarkdown prints a comparison for a code review.
 type comparisonMarkdown struct {
 	console.Printer
 	top int
@@ -109,7 +109,7 @@ func (p *comparisonMarkdown) print(r *compare.Result) {
 	}
 }
 
-// details prints a list that unfolds.
+// details prints a collapsed list.
 func (p *comparisonMarkdown) details(l changeList) {
 	if len(l.changes) == 0 {
 		return
@@ -127,7 +127,7 @@ func (p *comparisonMarkdown) details(l changeList) {
 	fmt.Fprintf(p.W, "\n</details>\n")
 }
 
-// row prints the cells of a table's row. Bars would end a cell.
+// row prints the cells of a table row. It escapes bars, which would end a cell.
 func (p *comparisonMarkdown) row(cells ...string) {
 	for _, c := range cells {
 		fmt.Fprintf(p.W, "| %s ", strings.ReplaceAll(c, "|", "\\|"))
@@ -161,7 +161,7 @@ type sideJSON struct {
 
 type changeListJSON struct {
 	Change string       `json:"change"` // "became_hot" …
-	Count  int          `json:"count"`  // of all, also of those not listed
+	Count  int          `json:"count"`  // including those not listed
 	Items  []changeJSON `json:"items"`
 }
 

@@ -15,14 +15,13 @@ import (
 func demoCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "demo",
-		Args:  "[-o FOLDER]",
-		Short: "merge and show real profiles that profuse brings along",
+		Args:  "[-o DIR]",
+		Short: "merge and show the profiles of a small program, step by step",
 		Long: `Puts the raw profiles of three runs of a small program into a folder, merges them
-into one indexed profile and shows it, explaining each step. Nothing but profuse
-is needed.`,
+into one indexed profile and shows it, explaining each step. It needs no compiler.`,
 		Setup: func(f *cli.Flags) cli.Action {
 			c := &demoRun{}
-			f.StringVar(&c.dir, "o", "", "`FOLDER` where to put the files; it is made if need be (default a temporary one)")
+			f.StringVar(&c.dir, "o", "", "`DIR` folder for the files, created if needed (default a temporary one)")
 			return c.run
 		},
 	}
@@ -35,7 +34,7 @@ type demoRun struct {
 
 func (c *demoRun) run(ctx context.Context, env *cli.Env, args []string) error {
 	if len(args) > 0 {
-		return cli.Usagef("demo takes no arguments; -o FOLDER says where to put the files")
+		return cli.Usagef("want no arguments; -o DIR names the folder for the files")
 	}
 	runs, err := c.unpack()
 	if err != nil {
@@ -46,26 +45,25 @@ func (c *demoRun) run(ctx context.Context, env *cli.Env, args []string) error {
 	command := func(line string) { say("%s\n", term.Paint(cli.Bold, "  $ "+line)) }
 	app := filepath.Join(c.dir, "app.profdata")
 
-	say(`Three runs of a program that clang 22 built with -fprofile-generate have left
-three raw profiles, which say how often every part of it ran:
+	say(`A program that clang 22 built with -fprofile-generate ran three times and left
+three raw profiles, which count how often each part of it ran:
 `)
 	for _, name := range runs {
 		say("  %s", name)
 	}
 	say(`
-Compilers do not read raw profiles. First they are added up into one indexed
-profile:
+Compilers do not read raw profiles. First, merge them into one indexed profile:
 `)
 	merge := []string{"merge", "-o", app, filepath.Join(c.dir, "run*.profraw")}
 	command("profuse " + strings.Join(merge, " "))
-	// What the command prints belongs into the story.
+	// The story includes what the command prints.
 	story := &cli.Env{Stdin: env.Stdin, Stdout: env.Stdout, Stderr: env.Stdout, Getenv: env.Getenv}
 	if code := demoApp().Run(ctx, story, merge); code != cli.ExitOK {
 		return cli.ErrReported
 	}
 	say(`
-The line above says what came of it. Its indexed version is one that the same
-compiler can read. This is what is in the file:
+The line above sums up the result. The same compiler can read its indexed version.
+This is what the file contains:
 `)
 	show := []string{"show", "--top", "5", app}
 	command("profuse " + strings.Join(show, " "))
@@ -73,16 +71,16 @@ compiler can read. This is what is in the file:
 		return cli.ErrReported
 	}
 	say(`
-Now the compiler can use it: it inlines and lays out the code for what is hot,
-and keeps out of the way what never ran. With clang 19 or newer, try it:
+Now the compiler can use it: it inlines and lays out hot code, and moves code that
+never ran out of the way. Try it with clang 19 or newer:
 `)
 	command(fmt.Sprintf("cd %s && clang -O2 -fprofile-use=app.profdata src/store.c src/main.c src/report.cpp -lstdc++ -o store", c.dir))
-	say(`For a program of your own: build it with -fprofile-generate, run it on typical
-work, merge the *.profraw files it leaves, and build it again with -fprofile-use.`)
+	say(`For your own program: build it with -fprofile-generate, run it on typical work,
+merge the *.profraw files that it leaves, and build it again with -fprofile-use.`)
 	return nil
 }
 
-// demoApp has the commands that the demo carries out.
+// demoApp returns an app with the commands that the demo runs.
 func demoApp() *cli.App {
 	return &cli.App{Name: "profuse", Commands: []*cli.Command{mergeCommand(), showCommand()}}
 }

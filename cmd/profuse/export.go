@@ -3,45 +3,47 @@ package main
 import (
 	"context"
 	"fmt"
+	"io"
 	"path/filepath"
 	"strings"
 
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/cli"
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/console"
-	"github.com/profuse-pgo/profuse/cmd/profuse/internal/merging"
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/sources"
 	"github.com/profuse-pgo/profuse/export"
 	"github.com/profuse-pgo/profuse/inputs"
+	"github.com/profuse-pgo/profuse/profile"
 )
 
 func exportCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "export",
 		Args:  "--to FORMAT [-o OUTPUT] [OPTION]... FILE",
-		Short: "write a profile for other tools: pprof, flame graphs, speedscope, callgrind, JSON, CSV, lcov",
-		Long: `Writes the profile FILE, of whatever format, in a format that other tools read:
+		Short: "write a profile for other tools: pprof, flame graphs, callgrind, JSON, CSV, lcov …",
+		Long: `Writes a profile of any format in a format that other tools read:
 
 ` + exportFormats() + `
-Prints on standard error what the format cannot hold. Without --to the name of
-OUTPUT decides on the format.
+export lists on standard error what the format cannot hold.
 
-The exit code is 0 if the file was written, 1 if not, 2 if the command line is
+The exit code is 0 if the file was written, 1 if not, and 2 if the command line is
 wrong.`,
 		Setup: func(f *cli.Flags) cli.Action {
 			c := &exportRun{}
 			for _, format := range export.Formats() {
 				c.to.Allowed = append(c.to.Allowed, string(format))
 			}
-			f.Var(&c.to, "to", "`FORMAT` to write")
-			f.StringVar(&c.output, "o", "-", "`OUTPUT` where to write; \"-\" is standard output")
-			f.StringVar(&c.opt.Table, "table", "", "`NAME` the stacks to write (samples, allocations …), or functions, edges or traces")
-			f.StringVar(&c.opt.Value, "value", "", "`NAME` the value to write, where the format has one, or to show first")
-			f.BoolVar(&c.opt.Demangle, "demangle", false, "write C++ and Rust names as people write them")
+			f.Var(&c.to, "to", "`FORMAT` format to write (default by the name of OUTPUT)")
+			f.StringVar(&c.output, "o", "-", "`OUTPUT` file to write; \"-\" is standard output")
+			f.StringVar(&c.opt.Table, "table", "", "`NAME` write these stacks (samples, allocations …), or functions, edges or traces")
+			f.StringVar(&c.opt.Value, "value", "", "`NAME` value to write in formats with one value, or to show first in others")
+			f.BoolVar(&c.opt.Demangle, "demangle", false, "demangle C++ and Rust names")
 			f.BoolVar(&c.opt.Signatures, "signatures", false, "append method descriptors to names")
-			f.BoolVar(&c.opt.Lines, "lines", false, "tell lines of one function apart in folded stacks and speedscope")
+			f.BoolVar(&c.opt.Lines, "lines", false, "distinguish lines of a function in folded stacks and speedscope")
+			f.StringVar(&c.function, "function", "", "`REGEX` for lcov: write only functions whose mangled or demangled name matches REGEX")
+			f.StringVar(&c.opt.SourceDir, "source", "", "`DIR` for lcov: folder of the sources, put before relative file names")
 			c.programs.Declare(f)
 			c.programs.DeclareClasses(f)
-			f.BoolVar(&c.quiet, "q", false, "do not say what is lost")
+			f.BoolVar(&c.quiet, "q", false, "do not list what is lost")
 			return c.run
 		},
 	}
@@ -61,6 +63,7 @@ type exportRun struct {
 	to       cli.Choice
 	output   string
 	opt      export.Options
+	function string
 	quiet    bool
 	programs sources.Programs
 }
@@ -71,28 +74,26 @@ func (c *exportRun) run(_ context.Context, env *cli.Env, args []string) error {
 	case err != nil:
 		return err
 	case len(args) != 1:
-		return cli.Usagef("it takes one profile, not %d", len(args))
-	case format == export.Pprof && console.ToTerminal(env, c.output):
-		return cli.Usagef("a pprof file is nothing for a terminal; write it to a file")
+		return cli.Usagef("want one profile, got %d", len(args))
+	case format == export.Pprof:
+		if err := console.RefuseTerminal(env, c.output, "a pprof file", ""); err != nil {
+			return err
+		}
+	}
+	if err := c.choose(); err != nil {
+		return err
 	}
 	v, err := openView(env, args[0], &c.programs)
 	if err != nil {
 		return err
 	}
-	out, err := console.OpenOutput(env, c.output, []inputs.Input{inputs.File(args[0])})
-	if err != nil {
+	var losses []export.Loss
+	err = console.Write(env, c.output, []inputs.Input{inputs.File(args[0])}, func(w io.Writer) (err error) {
+		losses, err = export.Write(w, format, v, c.opt)
 		return err
-	}
-	defer out.Discard()
-	losses, err := export.Write(out, format, v, c.opt)
-	if err == nil {
-		err = out.Commit()
-	}
-	if err != nil {
-		return merging.NotWritten(c.output, err)
-	}
-	if c.quiet {
-		return nil
+	})
+	if err != nil || c.quiet {
+		return err
 	}
 	for _, l := range losses {
 		fmt.Fprintf(env.Stderr, "not in the %s file: %s\n", format, console.Printable(l.String()))
@@ -100,7 +101,16 @@ func (c *exportRun) run(_ context.Context, env *cli.Env, args []string) error {
 	return nil
 }
 
-// format is that of the option, or that of the output's name.
+// choose parses option --function.
+func (c *exportRun) choose() error {
+	choose, err := console.FunctionPattern("function", c.function)
+	if choose != nil {
+		c.opt.Function = func(s *profile.Symbol) bool { return console.MatchesFunction(choose, s.Name+s.Signature) }
+	}
+	return err
+}
+
+// format returns the format of option --to, or else of the output's name.
 func (c *exportRun) format() (export.Format, error) {
 	if c.to.Value != "" {
 		return export.Format(c.to.Value), nil
@@ -113,7 +123,7 @@ func (c *exportRun) format() (export.Format, error) {
 		}
 	}
 	if found == "" {
-		return "", cli.Usagef("--to says what to write and is missing")
+		return "", cli.Usagef("missing option --to FORMAT")
 	}
 	return found, nil
 }

@@ -1,7 +1,7 @@
 // Command profuse merges, shows and converts compiler profiles.
 //
-// Started under the name llvm-profdata or llvm-mipdata it speaks that tool's
-// command line.
+// When it is started as llvm-profdata or llvm-mipdata, it takes the command line of that
+// tool.
 package main
 
 import (
@@ -29,8 +29,8 @@ func main() {
 	os.Exit(run(ctx, env, os.Args))
 }
 
-// run carries out a command line, the program's name first, and returns the
-// exit code.
+// run runs a command line, which begins with the program's name, and returns the exit
+// code.
 func run(ctx context.Context, env *cli.Env, argv []string) int {
 	if len(argv) == 0 {
 		argv = []string{"profuse"}
@@ -52,7 +52,7 @@ func app() *cli.App {
 		Name:  "profuse",
 		Short: "a toolkit for compiler profiles (PGO)",
 		Long: `Start with "profuse demo": it merges the profiles of three runs of a small
-program and explains each step. "profuse help COMMAND" has the options of a
+program and explains each step. "profuse help COMMAND" lists the options of a
 command.`,
 		Commands: []*cli.Command{
 			mergeCommand(),
@@ -78,7 +78,7 @@ command.`,
 	}
 }
 
-// The tools that profuse stands in for.
+// The tools that profuse replaces.
 const (
 	llvmProfdataName = "llvm-profdata"
 	llvmMIPDataName  = "llvm-mipdata"
@@ -105,14 +105,14 @@ func llvmProfdataCommand() *cli.Command {
 	return &cli.Command{
 		Name:  llvmProfdataName,
 		Args:  "COMMAND [OPTION]... [FILE]...",
-		Short: "stand in for llvm-profdata, with its options and its output",
-		Long: `Takes the command line of llvm-profdata and writes the files and the text that
-LLVM 22's would. The same happens when profuse is started under the name
-llvm-profdata, through a link for example:
+		Short: "replace llvm-profdata, with its options and its output",
+		Long: `Takes the command line of llvm-profdata and writes the same files and text as that
+of LLVM 22. profuse does so too when it is started as llvm-profdata, for example
+through a link:
 
     ln -s "$(command -v profuse)" ~/bin/llvm-profdata
 
-"profuse llvm-profdata --help" lists what is supported.`,
+"profuse llvm-profdata --help" lists the commands.`,
 		Foreign: func(_ context.Context, env *cli.Env, args []string) int {
 			return llvmProfdata(env, "profuse "+llvmProfdataName, args)
 		},
@@ -129,12 +129,12 @@ func llvmMIPDataCommand() *cli.Command {
 	return &cli.Command{
 		Name:  llvmMIPDataName,
 		Args:  "COMMAND [OPTION]... [FILE]...",
-		Short: "stand in for llvm-mipdata, with its options and its output",
+		Short: "replace llvm-mipdata, with its options and its output",
 		Long: `Takes the command line of llvm-mipdata, the tool of the MIP branches of LLVM, and
-writes the files and the text that it would. The same happens when profuse is
-started under the name llvm-mipdata, through a link for example.
+writes the same files and text. profuse does so too when it is started as
+llvm-mipdata, for example through a link.
 
-"profuse llvm-mipdata --help" lists its commands.`,
+"profuse llvm-mipdata --help" lists the commands.`,
 		Foreign: func(_ context.Context, env *cli.Env, args []string) int {
 			return llvmMIPData(env, "profuse "+llvmMIPDataName, args)
 		},

@@ -24,22 +24,21 @@ An INPUT is a raw, indexed or text profile of any version, a folder of them, a
 pattern, "-" for standard input, or @FILE, a file that lists more inputs. Inputs
 may be compressed with gzip or zstd and packed with tar.
 
-Heap profiles (MemProf, clang -fmemory-profile) may be among them, raw ones with
-the programs that they are of (--program), and go into the same OUTPUT,
-for clang -fmemory-profile-use=OUTPUT, or alone into YAML.
+Heap profiles (MemProf, clang -fmemory-profile) go into the same OUTPUT, for clang
+-fmemory-profile-use=OUTPUT, or without other profiles into YAML. Raw ones need
+their programs (--program).
 
-Machine IR profiles (MIP) are merged into one .mip: the inputs are then raw or
-merged ones of one program, and the program itself, or its .mipmap, or a merged
-profile, which say what functions it has. Profiles of GraalVM native images
-(iprof) are merged into one .iprof, compressed if the OUTPUT ends in .gz or .zst.
-The name of the OUTPUT decides which it is, or --format, or else the first INPUT
-that is a profile.
+Machine IR profiles (MIP) go into one .mip. They must be of one program, and one
+input must list its functions: the program, its .mipmap or a merged profile.
+Profiles of GraalVM native images (iprof) go into one .iprof, compressed if OUTPUT
+ends in .gz or .zst. The name of OUTPUT, --format or else the first INPUT that is a
+profile decides what to merge.
 
-Inputs that cannot be used are left out as long as they are within a budget, and
-named. A profile that exists already is replaced whole or left as it was.
+merge skips unusable inputs within a loss budget and lists them. It replaces an
+existing OUTPUT whole or leaves it unchanged.
 
-The exit code is 0 if the profile was written, 4 if more would be lost than the
-budget allows, 2 if the command line is wrong, 1 if something else is.`,
+The exit code is 0 if OUTPUT was written, 4 if the loss would exceed the budget, 2
+if the command line is wrong, and 1 for any other failure.`,
 		Setup: func(f *cli.Flags) cli.Action {
 			c := &mergeCmd{}
 			c.declare(f)
@@ -56,14 +55,14 @@ type mergeCmd struct {
 }
 
 func (c *mergeCmd) declare(f *cli.Flags) {
-	f.StringVar(&c.Output, "o", "", "`FILE` where to write the result; \"-\" is standard output")
-	f.Var(&c.format, "format", "`FORMAT` indexed or text; memprof-yaml, of heap profiles; of a MIP profile mip or yaml; iprof (default indexed, mip or iprof)")
-	f.Var(&c.Weighted, "weighted-input", "`W,INPUT` another input, its counts multiplied by W, of iprof also a fraction as 0.5; may be given again")
-	f.IntVar(&c.Workers, "j", 0, "`N` read N inputs at a time (default one per CPU); the result is the same")
+	f.StringVar(&c.Output, "o", "", "`OUTPUT` file to write; \"-\" is standard output")
+	f.Var(&c.format, "format", "`FORMAT` indexed or text for LLVM profiles, memprof-yaml for heap profiles, mip or yaml for MIP, iprof (default indexed, mip or iprof)")
+	f.Var(&c.Weighted, "weighted-input", "`W,INPUT` another input, with counts multiplied by W; W may be a fraction such as 0.5 for iprof; repeatable")
+	f.IntVar(&c.Workers, "j", 0, "`N` read N inputs at the same time; the result does not depend on N (default one per CPU)")
 	c.Programs.Declare(f)
 	c.Loss.Declare(f)
-	f.BoolVar(&c.Empty, "allow-empty", false, "write a profile also if no input has any function")
-	f.BoolVar(&c.Quiet, "q", false, "print neither progress nor warnings nor summary")
+	f.BoolVar(&c.Empty, "allow-empty", false, "write a profile even if no input has any function")
+	f.BoolVar(&c.Quiet, "q", false, "print no progress, warnings or summary")
 	c.adders.declare(f, false)
 	for _, m := range c.adders.all {
 		for _, r := range m.Results() {
@@ -83,7 +82,7 @@ func (c *mergeCmd) run(ctx context.Context, env *cli.Env, args []string) error {
 	if err := c.adders.check(&c.Run); err != nil {
 		return err
 	}
-	return c.Merge(ctx, env, "merge", args, func(ins []inputs.Input) (merging.Adder, error) {
+	return c.Merge(ctx, env, args, func(ins []inputs.Input) (merging.Adder, error) {
 		c.Family = c.chooseFamily(ins)
 		at := familyIndex(c.Family)
 		return c.adders.all[at], c.adders.refuse(at, &c.Run)

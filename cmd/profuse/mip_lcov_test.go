@@ -82,7 +82,7 @@ func TestLCOVAgreesWithLLVM(t *testing.T) {
 		return out.String()
 	}
 	profuse("merge", "-o", mipFile, elf, filepath.Join(fixtures, "shapes-1.mipraw"), filepath.Join(fixtures, "shapes-2.mipraw"))
-	got := parseLCOV(t, profuse("mip", "covered", "--lcov", "--debug", elf, mipFile))
+	got := parseLCOV(t, profuse("export", "-q", "--to", "lcov", "--program", elf, mipFile))
 
 	if len(got.calls) < 5 || len(got.lines) < 15 {
 		t.Fatalf("only %d functions and %d lines", len(got.calls), len(got.lines))

@@ -21,26 +21,24 @@ func orderEvalCommand() *cli.Command {
 		Name:  "eval",
 		Args:  "[OPTION]... --trace FILE PROGRAM [ORDER]...",
 		Short: "count the page faults of function orders",
-		Long: `Counts the pages of code that runs of a program touch, and the page faults on the
-way, for the program as it is and for each ORDER: a list of symbols as for lld or
-ld64, or another build of the program, whose own layout counts. Traces are the
-first calls of a run in their order: a .mip with call counts, one for each run to
-be told apart, or an IRPGO profile with temporal traces. The mean over the traces
-is printed.
+		Long: `Counts the pages of code that runs of a program touch, and the page faults, for the
+program as it is and for each ORDER: a list of symbols for lld or ld64, or another
+build of the program with its own layout. A trace (--trace) has the functions of a
+run in the order of their first calls: a .mip with call counts, or an IRPGO profile
+with temporal traces. eval prints the mean over all traces.
 
-It is a model: a page is faulted in when the first function with code in it is
-called, as a whole, and nothing is there before; all of a function is needed at
-once, but not its cold part, which is a function of its own. "curve area" is the
-area under the curve of page faults over first calls, per first call. An order
-is applied to the functions of PROGRAM; those not in it follow in the order they
-have.`,
+It is a model: memory is empty at first, and the first call into a page loads the
+whole page. A call needs the whole function, but not its cold part, which is a
+function of its own. "curve area" is the area under the curve of page faults over
+first calls, divided by the number of first calls. Functions of PROGRAM that an
+ORDER does not list follow in their present order.`,
 		Setup: func(f *cli.Flags) cli.Action {
 			c := &orderEval{pages: []uint64{4 << 10, 16 << 10, 64 << 10}, until: []float64{25, 50, 75, 90}}
-			f.Var(&c.traces, "trace", "`FILE` with first calls; may be repeated")
-			f.Func("page-size", "`SIZES` of pages, with commas between them (default 4K,16K,64K)", c.setPages)
-			f.Func("until", "`PERCENTS` of first calls until which to count page faults (default 25,50,75,90)", c.setUntil)
+			f.Var(&c.traces, "trace", "`FILE` profile with first calls; repeatable")
+			f.Func("page-size", "`SIZES` page sizes, separated by commas (default 4K,16K,64K)", c.setPages)
+			f.Func("until", "`PERCENTS` count page faults up to these shares of first calls (default 25,50,75,90)", c.setUntil)
 			c.programs.DeclareArch(f)
-			f.BoolVar(&c.json, "json", false, "print everything as a JSON object")
+			f.BoolVar(&c.json, "json", false, "print a JSON object")
 			return c.run
 		},
 	}
@@ -66,7 +64,7 @@ func (c *orderEval) setPages(s string) error {
 		}
 		n, err := strconv.ParseUint(digits, 10, 32)
 		if err != nil || n == 0 || n&(n-1) != 0 {
-			return fmt.Errorf("it takes powers of two, such as 4096 or 16K")
+			return fmt.Errorf("want powers of two, such as 4096 or 16K")
 		}
 		c.pages = append(c.pages, n*unit)
 	}
@@ -78,7 +76,7 @@ func (c *orderEval) setUntil(s string) error {
 	for word := range strings.SplitSeq(s, ",") {
 		p, err := strconv.ParseFloat(strings.TrimSuffix(word, "%"), 64)
 		if err != nil || !(p > 0 && p <= 100) {
-			return fmt.Errorf("it takes numbers above 0 and up to 100")
+			return fmt.Errorf("want numbers above 0, up to 100")
 		}
 		c.until = append(c.until, p)
 	}
@@ -123,7 +121,7 @@ func (c *orderEval) run(_ context.Context, env *cli.Env, args []string) error {
 		return cli.Usagef("no program given")
 	}
 	if len(c.traces) == 0 {
-		return cli.Usagef("no trace given: --trace names a profile with the order of first calls")
+		return cli.Usagef("missing option --trace FILE")
 	}
 	program, err := readImage(args[0], c.programs.Arch)
 	if err != nil {
@@ -165,7 +163,7 @@ func (c *orderEval) run(_ context.Context, env *cli.Env, args []string) error {
 	return err
 }
 
-// arrange returns the program laid out as an order file or another program says.
+// arrange returns the program in the layout of an order file or of another program.
 func (c *orderEval) arrange(program *layout.Image, file string, o *orderScores) (*layout.Image, error) {
 	if isProgram(file) {
 		return readImage(file, c.programs.Arch)
@@ -177,7 +175,7 @@ func (c *orderEval) arrange(program *layout.Image, file string, o *orderScores) 
 	image, m := program.Arrange(order)
 	o.Listed, o.Unknown = len(m.Symbols), len(m.Missing)
 	if o.Listed == 0 {
-		return nil, fmt.Errorf("%s: names no function of the program", file)
+		return nil, fmt.Errorf("%s: has no function of the program", file)
 	}
 	return image, nil
 }
@@ -193,7 +191,7 @@ func newPageScore(s layout.Score, until []float64) pageScore {
 	return p
 }
 
-// rounded keeps two digits after the point.
+// rounded rounds to two digits after the point.
 func rounded(v float64) float64 { return math.Round(v*100) / 100 }
 
 func (e *evaluation) Print(w io.Writer) {
@@ -201,12 +199,12 @@ func (e *evaluation) Print(w io.Writer) {
 	fmt.Fprintf(w, "%s: %s of %s called, %s bytes of code, in %s", e.Program, decimal(first.Called),
 		cli.Quantity(uint64(e.Orders[0].Functions), "function", "functions"), decimal(first.Executed), cli.Quantity(uint64(e.Traces), "trace", "traces"))
 	if first.Missing > 0 {
-		fmt.Fprintf(w, "; %s called that it has not", decimal(first.Missing))
+		fmt.Fprintf(w, "; %s called that it lacks", decimal(first.Missing))
 	}
 	fmt.Fprintln(w)
 	for i := range e.Orders {
 		if o := &e.Orders[i]; o.Listed > 0 {
-			fmt.Fprintf(w, "%s: names %s of them, %s not\n", o.Name, cli.Count(uint64(o.Listed)), cli.Count(uint64(o.Unknown)))
+			fmt.Fprintf(w, "%s: lists %s of them, and %s others\n", o.Name, cli.Count(uint64(o.Listed)), cli.Count(uint64(o.Unknown)))
 		}
 	}
 	for k := range e.Orders[0].Scores {

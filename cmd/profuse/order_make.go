@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/cli"
+	"github.com/profuse-pgo/profuse/cmd/profuse/internal/console"
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/ordering"
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/sources"
 	"github.com/profuse-pgo/profuse/layout"
@@ -19,6 +20,7 @@ const (
 	byCalls  = "first-calls"
 	byHeat   = "heat"
 	byEdges  = "edges"
+	byLink   = "link-order"
 )
 
 func orderMakeCommand() *cli.Command {
@@ -35,15 +37,18 @@ func orderMakeCommand() *cli.Command {
     --by edges        callees after their most frequent callers, the densest
                       groups first (call-chain clustering, C3)
     --by heat         the hottest first
+    --by link-order   as the linker ordered them in the program that ran (MIP)
 
-Without --by it is the first of these that the profile has something for. The
+The list has only functions that ran. The default is the first of these that the
+profile has data for; a MIP profile without counts is ordered by link order. The
 list is for a linker:
 ` + ordering.About,
 		Setup: func(f *cli.Flags) cli.Action {
-			c := &orderMake{by: cli.Choice{Allowed: []string{byTraces, byCalls, byEdges, byHeat}}}
+			c := &orderMake{by: cli.Choice{Allowed: []string{byTraces, byCalls, byEdges, byHeat, byLink}}}
 			c.programs.Declare(f)
 			c.Writer.Declare(f, &c.programs.Arch)
-			f.Var(&c.by, "by", "`WHAT` to order by")
+			f.Var(&c.by, "by", "`WHAT` criterion, see above")
+			f.StringVar(&c.function, "function", "", "`REGEX` list only functions whose mangled or demangled name matches REGEX")
 			return c.run
 		},
 	}
@@ -54,13 +59,18 @@ type orderMake struct {
 	ordering.Writer
 	programs sources.Programs
 	by       cli.Choice
+	function string
 }
 
 func (c *orderMake) run(_ context.Context, env *cli.Env, args []string) error {
 	if len(args) != 1 {
-		return cli.Usagef("it takes one profile, not %d", len(args))
+		return cli.Usagef("want one profile, got %d", len(args))
 	}
 	if err := c.Check(); err != nil {
+		return err
+	}
+	choose, err := console.FunctionPattern("function", c.function)
+	if err != nil {
 		return err
 	}
 	v, err := openView(env, args[0], &c.programs)
@@ -68,6 +78,9 @@ func (c *orderMake) run(_ context.Context, env *cli.Env, args []string) error {
 		return err
 	}
 	by, names := c.order(v)
+	if choose != nil {
+		names = slices.DeleteFunc(names, func(name string) bool { return !console.MatchesFunction(choose, name) })
+	}
 	if len(names) == 0 {
 		return fmt.Errorf("%s: has nothing to order by %s", v.Identity().File, by)
 	}
@@ -83,8 +96,8 @@ func (c *orderMake) order(v profile.View) (by string, names []string) {
 	if c.by.Value != "" {
 		return c.by.Value, orderOf(v, c.by.Value)
 	}
-	for _, by = range []string{byTraces, byCalls, byEdges, byHeat} {
-		if by == byTraces && !hasRuns(v) {
+	for _, by = range []string{byTraces, byCalls, byEdges, byLink, byHeat} {
+		if by == byTraces && !hasRuns(v) || by == byLink && !v.Features().Has(profile.CallsAreCoverage) {
 			continue
 		}
 		if names = orderOf(v, by); len(names) > 0 {
@@ -94,8 +107,8 @@ func (c *orderMake) order(v profile.View) (by string, names []string) {
 	return by, names
 }
 
-// hasRuns reports whether there are traces of single runs. The mean of several
-// has nothing to balance.
+// hasRuns reports whether there are traces of single runs: only these can be balanced,
+// not means.
 func hasRuns(v profile.View) bool {
 	for t := range v.Traces() {
 		if !t.Mean {
@@ -115,6 +128,11 @@ func orderOf(v profile.View, by string) []string {
 		return rankedOrder(v, func(f *profile.Function) float64 { return f.FirstCall })
 	case byEdges:
 		return layout.ClusterOrder(v, linkerName)
+	case byLink:
+		if !v.Features().Has(profile.HasSizes) {
+			return nil // unknown addresses
+		}
+		return rankedOrder(v, func(*profile.Function) float64 { return 1 }) // views yield functions in link order
 	}
 	return rankedOrder(v, func(f *profile.Function) float64 { return -float64(f.Max()) })
 }
@@ -122,8 +140,7 @@ func orderOf(v profile.View, by string) []string {
 // linkerName returns the name that the linker uses for a function.
 func linkerName(s *profile.Symbol) string { return s.Name }
 
-// rankedOrder orders by a rank, the lowest first. Functions of rank 0 are left
-// out.
+// rankedOrder orders functions by rank, the lowest first, without those of rank 0.
 func rankedOrder(v profile.View, rank func(*profile.Function) float64) (names []string) {
 	type ranked struct {
 		name string

@@ -20,7 +20,7 @@ func isProgram(path string) bool {
 	return err == nil && sources.PeekFormat(in, false) == formats.Binary
 }
 
-// readImage returns where the functions of a program are.
+// readImage returns the addresses of a program's functions.
 func readImage(path, arch string) (*layout.Image, error) {
 	in, err := sources.BinaryPath(path)
 	if err != nil {
@@ -35,7 +35,7 @@ func readImage(path, arch string) (*layout.Image, error) {
 	if err != nil {
 		return nil, err
 	}
-	machO := f.Format() == symbolize.MachO
+	machO := f.IsMachO()
 	var code []*symbolize.Section
 	for _, s := range f.Sections() {
 		if isCodeSection(s.Name) && s.Size > 0 && s.Addr != 0 {
@@ -60,13 +60,13 @@ func readImage(path, arch string) (*layout.Image, error) {
 	}
 	image := layout.NewImage(functions, layout.SymbolOptions{Underscore: machO})
 	if image.Functions() == 0 {
-		return nil, fmt.Errorf("%s: has no symbols of functions: take the program as it was before it was stripped", path)
+		return nil, fmt.Errorf("%s: has no function symbols; want the program before it was stripped", path)
 	}
 	return image, nil
 }
 
-// measure completes the functions of a Mach-O file, whose symbols lack both: it
-// adds the underscore to names, and sets sizes, which reach to the next symbol.
+// measure completes the functions of a Mach-O file: it adds the underscore to names, which
+// package symbolize removes, and sets the sizes, each up to the next symbol.
 func measure(functions []layout.Function, ends []uint64) {
 	for i := len(functions) - 1; i >= 0; i-- {
 		f := &functions[i]
@@ -111,7 +111,7 @@ func readOrder(path string) ([]string, error) {
 	return names, nil
 }
 
-// readTraces reads the orders of first calls that a profile has.
+// readTraces reads the orders of first calls in a profile.
 func readTraces(env *cli.Env, path string, programs *sources.Programs) (traces []layout.Trace, err error) {
 	v, err := openView(env, path, programs)
 	if err != nil {

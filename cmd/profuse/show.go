@@ -21,37 +21,41 @@ func showCommand() *cli.Command {
 		Name:  "show",
 		Args:  "[OPTION]... FILE...",
 		Short: "show the contents of a profile",
-		Long: `Shows the contents of each FILE: its format, version and the compilers that write
-it, how the program was instrumented, functions, counters and the hottest
-functions. Takes what "profuse merge" takes. A damaged profile is shown as far
-as it can be read. For Machine IR profiles (MIP), and for programs with a map of
-them, it shows coverage; for profiles of GraalVM native images (iprof) the hottest
-methods, contexts and branches, calls with several types, and locks. For heap
-profiles (MemProf) it shows what was allocated, what compilers will treat as cold,
-and the largest contexts as trees: the allocating call first, its callers below.
-Raw heap profiles need their program for that (--program), which also names the
-functions and lines of others.
+		Long: `Shows the contents of each FILE, in any format that "profuse merge" takes: format,
+version, the compilers that write it, the kind of instrumentation, and totals. It
+shows a damaged profile up to the damage. What follows depends on the format:
 
-The exit code is 0 if all files could be read, 1 if not, 2 if the command line
+    LLVM    the hottest functions
+    heap    (MemProf) allocations, what compilers will treat as cold, and the
+            largest contexts as trees, from the allocating call to its callers;
+            raw heap profiles need their program for that (--program)
+    MIP     (Machine IR, also programs with a MIP map) coverage, and the functions
+            called most often
+    iprof   (GraalVM native images) the hottest methods, contexts and branches,
+            calls with several types, and locks
+
+--program also adds functions and source lines where the profile has addresses.
+
+The exit code is 0 if all files could be read, 1 if not, and 2 if the command line
 is wrong.`,
 		Setup: func(f *cli.Flags) cli.Action {
 			c := &showRun{}
-			f.BoolVar(&c.json, "json", false, "print everything as a JSON array with one object per file")
+			f.BoolVar(&c.json, "json", false, "print a JSON array with one object per file")
 			f.IntVar(&c.top, "top", 10, "`N` list the N hottest functions")
-			f.StringVar(&c.function, "function", "", "`REGEX` list the functions whose name, mangled or not, matches REGEX")
+			f.StringVar(&c.function, "function", "", "`REGEX` list functions whose mangled or demangled name matches REGEX")
 			f.Alias("function", "functions")
-			f.BoolVar(&c.counts, "counts", false, "print the counters of those functions, or the blocks of MIP (of all, without --function)")
+			f.BoolVar(&c.counts, "counts", false, "print the counters, or the blocks of MIP, of the functions selected, or all")
 			c.programs.Declare(f)
 			f.Group("LLVM profiles")
-			f.BoolVar(&c.cutoffs, "cutoffs", false, "list how many counters make up which share of the total count")
-			f.BoolVar(&c.values, "values", false, "print the call targets, sizes and tables seen in those functions")
+			f.BoolVar(&c.cutoffs, "cutoffs", false, "list how many counters make up each share of the total count")
+			f.BoolVar(&c.values, "values", false, "print the call targets, sizes and virtual tables of the functions selected, or all")
 			for _, known := range families {
 				k := known.Show()
 				k.Declare(f)
 				c.showers = append(c.showers, k)
 			}
 			f.Group("")
-			f.BoolVar(&c.mangled, "mangled", false, "print names as they are in the profile")
+			f.BoolVar(&c.mangled, "mangled", false, "print mangled names")
 			return c.run
 		},
 	}
@@ -84,21 +88,23 @@ func (c *showRun) run(ctx context.Context, env *cli.Env, args []string) error {
 		if err := k.Open(&c.programs); err != nil {
 			return err
 		}
-		defer k.Close()
 	}
 	out := bufio.NewWriter(env.Stdout)
-	var show factsSink = &factsJSON{w: out}
-	if !c.json {
-		show = &factsTables{family.Printer{
-			Printer: console.Printer{W: out, Term: env.Terminal(env.Stdout), Mangled: c.mangled},
-			Cutoffs: c.cutoffs, Counts: c.counts, Values: c.values,
-		}}
+	list := &factsJSON{w: out}
+	printer := &family.Printer{
+		Printer: console.Printer{W: out, Term: env.Terminal(env.Stdout), Mangled: c.mangled},
+		Cutoffs: c.cutoffs, Counts: c.counts, Values: c.values,
 	}
 	failed := false
-	note := func(err error) {
+	show := func(f family.Facts, err error) {
+		if c.json {
+			list.add(f)
+		} else {
+			f.Print(printer)
+		}
 		if err != nil {
 			failed = true
-			out.Flush() // so that the error follows what it is about
+			out.Flush() // so that the error follows its facts
 			fmt.Fprintf(env.Stderr, "profuse show: %s\n", console.Printable(cli.Message(err)))
 		}
 	}
@@ -107,24 +113,25 @@ func (c *showRun) run(ctx context.Context, env *cli.Env, args []string) error {
 	for _, arg := range args {
 		ins, err := sources.Expand(env, arg)
 		if err != nil {
-			show.add(factsOfNothing(arg, err))
-			note(err)
+			show(factsOfNothing(arg, err), err)
 		}
 		for _, in := range ins {
 			err := in.Each(&r, func(d *inputs.Data) error {
-				note(c.show(show, d, opt))
+				at, format := familyOf(d.Name(), d.Bytes())
+				show(c.showers[at].Facts(d.Name(), d.Bytes(), format, opt))
 				return ctx.Err()
 			})
 			if ctx.Err() != nil {
 				return ctx.Err()
 			}
 			if err != nil {
-				show.add(factsOfNothing(in.Name, err))
-				note(err)
+				show(factsOfNothing(in.Name, err), err)
 			}
 		}
 	}
-	show.end()
+	if c.json {
+		list.end()
+	}
 	if err := out.Flush(); err != nil {
 		return err
 	}
@@ -132,14 +139,6 @@ func (c *showRun) run(ctx context.Context, env *cli.Env, args []string) error {
 		return cli.ErrReported
 	}
 	return nil
-}
-
-// show shows one file and returns what is wrong with it.
-func (c *showRun) show(to factsSink, d *inputs.Data, opt *family.ShowOptions) error {
-	at, format := familyOf(d.Name(), d.Bytes())
-	f, err := c.showers[at].Facts(d.Name(), d.Bytes(), format, opt)
-	to.add(f)
-	return err
 }
 
 func (c *showRun) check(args []string) (*family.ShowOptions, error) {
@@ -158,19 +157,6 @@ func (c *showRun) check(args []string) (*family.ShowOptions, error) {
 	}
 	return opt, nil
 }
-
-// A factsSink shows the facts of one profile after the other.
-type factsSink interface {
-	add(f family.Facts)
-	end()
-}
-
-// factsTables prints facts.
-type factsTables struct{ family.Printer }
-
-func (t *factsTables) add(f family.Facts) { f.Print(&t.Printer) }
-
-func (t *factsTables) end() {}
 
 // factsJSON writes facts as one JSON array, without keeping them.
 type factsJSON struct {

@@ -19,19 +19,18 @@ func topCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "top",
 		Args:  "[OPTION]... FILE",
-		Short: "list what is hottest in a profile",
+		Short: "list the hottest functions or stacks of a profile",
 		Long: `Lists the hottest functions of a profile of any format, or its heaviest stacks,
-with their shares of the total and how much the ones down to each make up
-together.`,
+with their shares of the total and the running sums of the shares.`,
 		Setup: func(f *cli.Flags) cli.Action {
 			c := &topRun{}
-			f.IntVar(&c.n, "n", 20, "`N` list N; 0 lists all")
-			f.StringVar(&c.table, "table", "", "`NAME` list the stacks of this name (samples, allocations …) instead of the functions")
-			f.StringVar(&c.value, "value", "", "`NAME` rank by this value of the stacks")
-			f.StringVar(&c.function, "function", "", "`REGEX` list only functions, or stacks with a function, whose name matches REGEX; the shares stay those of everything")
-			f.BoolVar(&c.cutoffs, "cutoffs", false, "list how many of them make up which share of the total instead")
+			f.IntVar(&c.n, "n", 20, "`N` list N of them; 0 lists all")
+			f.StringVar(&c.table, "table", "", "`NAME` list these stacks (samples, allocations …) instead of functions")
+			f.StringVar(&c.value, "value", "", "`NAME` rank stacks by this value")
+			f.StringVar(&c.function, "function", "", "`REGEX` list only functions, or stacks with a function, whose mangled or demangled name matches REGEX; shares remain shares of the whole total")
+			f.BoolVar(&c.cutoffs, "cutoffs", false, "list how many functions or stacks make up each share of the total instead")
 			f.BoolVar(&c.json, "json", false, "print JSON")
-			f.BoolVar(&c.mangled, "mangled", false, "print names as they are in the profile")
+			f.BoolVar(&c.mangled, "mangled", false, "print mangled names")
 			c.programs.Declare(f)
 			return c.run
 		},
@@ -50,7 +49,7 @@ type topRun struct {
 type topItem struct {
 	symbol profile.Symbol
 	frames []profile.Frame
-	count  uint64 // what it is ranked by
+	count  uint64 // by which it is ranked
 	calls  uint64
 	labels []profile.Label
 }
@@ -58,7 +57,7 @@ type topItem struct {
 func (c *topRun) run(_ context.Context, env *cli.Env, args []string) error {
 	switch {
 	case len(args) != 1:
-		return cli.Usagef("it takes one profile, not %d", len(args))
+		return cli.Usagef("want one profile, got %d", len(args))
 	case c.n < 0:
 		return cli.Usagef("option -n takes a number from 0 up")
 	}
@@ -102,18 +101,18 @@ func (c *topRun) run(_ context.Context, env *cli.Env, args []string) error {
 	return out.Flush()
 }
 
-// A topList is ranked.
+// A topList is a ranked list of functions or stacks.
 type topList struct {
 	kind  string // "functions" or "stacks of samples"
-	value string // what they are ranked by
+	value string // by which they are ranked
 	unit  profile.Unit
-	calls bool // calls are known besides
+	calls bool // print the number of calls, too
 	items []topItem
 	// Of each item, in shares of the total.
 	share, cumulative []float64
 }
 
-// collectTop takes the functions or stacks of a view.
+// collectTop returns the functions or stacks of a view.
 func collectTop(v profile.View, table, value string) (*topList, error) {
 	features := v.Features()
 	sets := v.Stacks()
@@ -135,9 +134,9 @@ func collectTop(v profile.View, table, value string) (*topList, error) {
 				return topStacks(set, at), nil
 			}
 		}
-		return nil, fmt.Errorf("the stacks of %s have no value %q, but %s", table, value, valueNames(set))
+		return nil, fmt.Errorf("stacks %s have no value %q; they have %s", table, value, valueNames(set))
 	}
-	return nil, fmt.Errorf("%s has no stacks %q, but %s", v.Identity().File, table, setNames(sets))
+	return nil, fmt.Errorf("%s has no stacks %q; it has %s", v.Identity().File, table, setNames(sets))
 }
 
 func topFunctions(v profile.View) *topList {
@@ -183,7 +182,7 @@ func (l *topList) rank(total uint64) {
 	}
 }
 
-// keep drops the items without a function that is wanted.
+// keep drops the items without a matching function.
 func (l *topList) keep(wanted func(name string) bool) {
 	n := 0
 	for i, it := range l.items {
@@ -203,7 +202,7 @@ func (l *topList) unitSuffix() string {
 }
 
 func (l *topList) print(p *console.Printer, n int) {
-	header := []string{l.value, "share", "up to here"}
+	header := []string{l.value, "share", "running sum"}
 	if l.calls {
 		header = append(header, "calls")
 	}

@@ -15,12 +15,12 @@ import (
 func versionCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "version",
-		Short: "print the version, and the format versions it knows",
+		Short: "print the version, and the format versions that it reads and writes",
 		Long:  "Prints the version of profuse, the Go release that built it, and the versions of profiles it reads and writes.",
 		Setup: func(*cli.Flags) cli.Action {
 			return func(_ context.Context, env *cli.Env, args []string) error {
 				if len(args) > 0 {
-					return cli.Usagef("version takes no arguments")
+					return cli.Usagef("want no arguments")
 				}
 				w := tabwriter.NewWriter(env.Stdout, 0, 0, 2, ' ', 0)
 				fmt.Fprintf(w, "profuse %s, built with %s for %s/%s\n\nversions of\treads\twrites\n",
@@ -35,8 +35,8 @@ func versionCommand() *cli.Command {
 	}
 }
 
-// moduleVersion is what the Go tool recorded: a release when installed by "go
-// install …@version", else the commit.
+// moduleVersion returns the version that the Go tool recorded: a release for "go install
+// …@version", otherwise the commit.
 func moduleVersion() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {

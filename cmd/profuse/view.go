@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 	"strings"
 
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/cli"
@@ -12,7 +11,7 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// openView is openViews for the one profile that an argument names.
+// openView is openViews for one profile.
 func openView(env *cli.Env, arg string, programs *sources.Programs) (profile.View, error) {
 	views, err := openViews(env, []string{arg}, programs)
 	if err != nil {
@@ -21,8 +20,8 @@ func openView(env *cli.Env, arg string, programs *sources.Programs) (profile.Vie
 	return views[0], nil
 }
 
-// openViews reads the profiles that the arguments name, one each, of whatever
-// format. Warnings are printed.
+// openViews reads the profiles of any format that the arguments name, one each, and
+// prints warnings.
 func openViews(env *cli.Env, args []string, programs *sources.Programs) ([]profile.View, error) {
 	opt, err := programs.ViewOptions(env)
 	if err != nil {
@@ -37,7 +36,7 @@ func openViews(env *cli.Env, args []string, programs *sources.Programs) ([]profi
 		bytecode = bytecode || views[i].Features().Has(profile.HasBytecodes)
 	}
 	if opt.Classes != nil && !bytecode {
-		return nil, cli.Usagef("option --classes is for profiles of Java bytecode, and %s is none", strings.Join(args, ", "))
+		return nil, cli.Usagef("option --classes needs a profile of Java bytecode; %s is not one", strings.Join(args, ", "))
 	}
 	return views, nil
 }
@@ -47,13 +46,13 @@ func readView(env *cli.Env, arg string, opt formats.ViewOptions) (profile.View, 
 	if err != nil {
 		return nil, err
 	}
-	opt.Warn = func(err error) { fmt.Fprintf(env.Stderr, "warning: %s\n", console.Printable(cli.Message(err))) }
+	opt.Warn = console.Warnings(env)
 	var v profile.View
 	var r inputs.Reader
 	defer r.Close()
 	err = in.Each(&r, func(d *inputs.Data) (err error) {
 		if v != nil {
-			return cli.Usagef("%s holds several files, and one profile is wanted: merge them first", arg)
+			return cli.Usagef("%s holds several files; want one profile: merge them first", arg)
 		}
 		v, err = formats.View(d.Name(), d.Bytes(), opt)
 		return err

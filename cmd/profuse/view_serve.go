@@ -20,21 +20,19 @@ func viewCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "view",
 		Args:  "[OPTION]... FILE...",
-		Short: "look at profiles in a browser",
-		Long: `Shows in the browser what "profuse report" writes to a file, of profiles of
-whatever format, and prints the address. Parts of the page are made when they
-are looked at, so that large profiles are soon there. An interrupt (SIGINT,
-SIGTERM) ends it.
+		Short: "show profiles in a browser",
+		Long: `Serves the page that "profuse report" writes, opens it in the browser and prints its
+address. view makes each part of the page when the browser asks for it, so that
+large profiles open quickly. An interrupt (SIGINT, SIGTERM) ends it.
 
-The address is one of this machine alone. Whoever has an account on the machine
-can see the page meanwhile.
+Only this machine can reach the address, but every user of the machine can.
 
-The exit code is 0 after an interrupt, 1 if the profiles could not be read or
-the port is taken, 2 if the command line is wrong.`,
+The exit code is 0 after an interrupt, 1 if the profiles could not be read or the
+port is in use, and 2 if the command line is wrong.`,
 		Setup: func(f *cli.Flags) cli.Action {
 			c := &viewRun{}
-			f.IntVar(&c.port, "port", 0, "`N` port to serve at (default any that is free)")
-			f.BoolVar(&c.noOpen, "no-open", false, "do not open the browser; it is opened only if the output is a terminal")
+			f.IntVar(&c.port, "port", 0, "`N` port to serve on (default a free one)")
+			f.BoolVar(&c.noOpen, "no-open", false, "do not open the browser, which is only opened from a terminal")
 			c.declare(f)
 			return c.run
 		},
@@ -62,7 +60,7 @@ func (c *viewRun) run(ctx context.Context, env *cli.Env, args []string) error {
 	}
 	listener, err := net.Listen("tcp4", net.JoinHostPort("127.0.0.1", strconv.Itoa(c.port)))
 	if errors.Is(err, syscall.EADDRINUSE) {
-		return fmt.Errorf("port %d is taken", c.port)
+		return fmt.Errorf("port %d is in use", c.port)
 	}
 	if err != nil {
 		return err
@@ -78,8 +76,7 @@ func (c *viewRun) run(ctx context.Context, env *cli.Env, args []string) error {
 	return serve(ctx, listener, handler)
 }
 
-// The times that a connection may take for its parts. Pages of very large
-// profiles take a while to make.
+// The time limits of connections. Pages of very large profiles take long to make.
 const (
 	readTimeout  = 10 * time.Second
 	writeTimeout = 5 * time.Minute
@@ -113,8 +110,8 @@ func serve(ctx context.Context, listener net.Listener, handler http.Handler) err
 	return err
 }
 
-// openBrowser asks the system to show an address. Where it cannot, the address
-// that was printed does.
+// openBrowser asks the system to open an address. Failure does not matter, because the
+// address is printed too.
 func openBrowser(env *cli.Env, address string) {
 	var argv []string
 	switch runtime.GOOS {

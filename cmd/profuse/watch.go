@@ -20,47 +20,46 @@ func watchCommand() *cli.Command {
 		Name:  "watch",
 		Args:  "DIR -o OUTPUT [OPTION]...",
 		Short: "merge profiles as they arrive in a folder",
-		Long: `Merges profiles like "profuse merge", as they arrive in DIR or a folder below it,
-and adds them to OUTPUT if that exists. The kind of profiles to merge follows from
-the name of OUTPUT, from its contents, from the options, or else from the files in
-DIR; profiles of other kinds stay in place. OUTPUT is what "profuse merge" writes
-for the same files.
+		Long: `Merges profiles as they arrive in DIR or a folder below it, and adds them to OUTPUT
+if that exists. OUTPUT is what "profuse merge" writes for the same files. The name
+of OUTPUT, its contents, the options or else the files in DIR decide what to merge;
+other profiles stay in place.
 
-When OUTPUT is on disk, the profiles in it are deleted or moved, if the options say
-so, or else remembered. A profile counts exactly once, even after a crash: a
-journal, OUTPUT.watch, lists the profiles in OUTPUT. A file that is written again
-is another profile.
+Once OUTPUT is on disk, watch deletes or moves the profiles in it, as the options
+say, or remembers them. Each profile counts exactly once, even after a crash: the
+journal OUTPUT.watch lists the profiles in OUTPUT. A file that is written again
+counts as another profile.
 
-Files that change, or are open for writing, wait. Files that cannot be merged are
-reported once and left in place, or moved to the --quarantine.
+watch waits for files that change or are open for writing. It reports a file that
+it cannot merge once, and leaves it in place or moves it (--quarantine).
 
-On SIGINT or SIGTERM it merges the complete files and ends. The exit
-code is 0 then; it is 1 if OUTPUT could not be written, or with --once if there
-was a file that could not be merged, and 2 if the command line is wrong.`,
+On SIGINT or SIGTERM it merges the complete files and ends with exit code 0. The
+exit code is 1 if OUTPUT could not be written or, with --once, if a file could not
+be merged, and 2 if the command line is wrong.`,
 		Setup: func(f *cli.Flags) cli.Action {
 			c := &watchRun{}
 			c.settle.Duration, c.every.Duration = time.Second, 5*time.Second
-			f.StringVar(&c.Output, "o", "", "`OUTPUT` the profile to add to; it is made if there is none")
-			f.BoolVar(&c.delete, "delete", false, "delete profiles that were merged")
-			f.StringVar(&c.archive, "archive", "", "`FOLDER` move profiles there that were merged")
-			f.StringVar(&c.quarantine, "quarantine", "", "`FOLDER` move files there that cannot be merged, or not wholly")
-			f.BoolVar(&c.once, "once", false, "merge the profiles that are there and end")
-			f.Var(&c.settle, "settle", "`TIME` for which a file must not have changed")
-			f.Var(&c.every, "every", "`TIME` that passes at least between two writings of OUTPUT, unless --batch files wait")
-			f.IntVar(&c.batch, "batch", 1000, "`N` merge at most N files at once")
-			f.Var(&c.poll, "poll", "look through DIR every two seconds, or --poll=TIME, instead of waiting for the system to tell of "+
-				"changes; it is done anyway where the system does not tell")
+			f.StringVar(&c.Output, "o", "", "`OUTPUT` profile to add to or create")
+			f.BoolVar(&c.delete, "delete", false, "delete merged profiles")
+			f.StringVar(&c.archive, "archive", "", "`DIR` move merged profiles to DIR")
+			f.StringVar(&c.quarantine, "quarantine", "", "`DIR` move files to DIR that cannot be merged, or only in part")
+			f.BoolVar(&c.once, "once", false, "merge the profiles in DIR and end")
+			f.Var(&c.settle, "settle", "`TIME` merge a file once it has not changed for TIME")
+			f.Var(&c.every, "every", "`TIME` write OUTPUT at most once per TIME, unless --batch files wait")
+			f.IntVar(&c.batch, "batch", 1000, "`N` merge at most N files at the same time")
+			f.Var(&c.poll, "poll", "scan DIR every two seconds, or every TIME with --poll=TIME, instead of waiting for notifications of the "+
+				"system; always on where the system has none")
 			c.Programs.Declare(f)
-			f.IntVar(&c.Workers, "j", 0, "`N` read N files at a time (default one per CPU)")
-			f.BoolVar(&c.Quiet, "q", false, "print only what cannot be merged and what fails")
+			f.IntVar(&c.Workers, "j", 0, "`N` read N files at the same time (default one per CPU)")
+			f.BoolVar(&c.Quiet, "q", false, "print only failures and files that cannot be merged")
 			c.adders.declare(f, true)
 			return c.run
 		},
 	}
 }
 
-// watchRun is one run of "profuse watch". What it shares with "profuse merge"
-// has the same options.
+// watchRun is one run of "profuse watch". The merge in it has the options of "profuse
+// merge".
 type watchRun struct {
 	merging.Run
 	delete              bool
@@ -100,7 +99,7 @@ func (c *watchRun) run(ctx context.Context, env *cli.Env, args []string) error {
 	if err := adder.Open(&c.Run, log.warn); err != nil {
 		return err
 	}
-	defer adder.Close()
+	defer c.Programs.Close()
 	err := watch.Run(ctx, opt)
 	if err != nil && ctx.Err() != nil {
 		// The interrupt did not cause this failure.
@@ -114,11 +113,11 @@ func (c *watchRun) run(ctx context.Context, env *cli.Env, args []string) error {
 func (c *watchRun) check(env *cli.Env, args []string) error {
 	switch {
 	case len(args) == 0:
-		return cli.Usagef("there is no folder to watch")
+		return cli.Usagef("no folder to watch")
 	case len(args) > 1:
-		return cli.Usagef("it watches one folder, with those below it, and not %d", len(args))
+		return cli.Usagef("want one folder, got %d", len(args))
 	case c.Output == "-":
-		return cli.Usagef("the output is written again and again; it cannot be standard output")
+		return cli.Usagef("standard output cannot be the output: a watch rewrites it")
 	case c.delete && c.archive != "":
 		return cli.Usagef("options --delete and --archive exclude each other")
 	case c.batch < 1:
@@ -153,28 +152,28 @@ func (c *watchRun) choose(dir string) int {
 	return at
 }
 
-// A durationOption is a time.
+// A durationOption is an option with a duration.
 type durationOption struct{ time.Duration }
 
 // Set takes what [time.ParseDuration] does.
 func (d *durationOption) Set(s string) error {
 	v, err := time.ParseDuration(s)
 	if err != nil || v < 0 {
-		return errors.New("it takes a time such as 500ms, 2s or 1m")
+		return errors.New("want a time such as 500ms, 2s or 1m")
 	}
 	d.Duration = v
 	return nil
 }
 
-// A pollOption is a time that need not be given.
+// A pollOption is an option with an optional duration.
 type pollOption struct{ interval time.Duration }
 
 func (p *pollOption) String() string { return "" }
 
-// IsBoolFlag lets the option stand without a value.
+// IsBoolFlag makes the value optional.
 func (p *pollOption) IsBoolFlag() bool { return true }
 
-// Set takes a time, or what package flag passes where there is none.
+// Set takes a duration, or "true", which package flag passes without a value.
 func (p *pollOption) Set(s string) error {
 	switch s {
 	case "true":

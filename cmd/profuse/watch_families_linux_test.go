@@ -4,11 +4,9 @@ import (
 	"bytes"
 	"errors"
 	"io/fs"
-	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -44,44 +42,18 @@ func TestWatchFamilies(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			f := newFarmOf(t, family.out, family.files...)
 			options := append([]string{"--settle", "10ms", "--every", "0s", "--batch", "3", "--delete"}, family.options...)
-			f.land()
-			began := time.Now()
-			f.drain(options...)
-			run := time.Since(began) // from the start to the end of one batch
-			rnd := rand.New(rand.NewPCG(1, uint64(began.UnixNano())))
-
+			run := f.measure(options...)
 			var stop atomic.Bool
-			var others sync.WaitGroup
-			others.Go(func() {
-				for !stop.Load() {
-					f.land()
-					time.Sleep(run / 4)
-				}
-			})
-			others.Go(func() {
+			var reader sync.WaitGroup
+			reader.Go(func() {
 				for !stop.Load() {
 					f.readOutput()
 					time.Sleep(time.Millisecond)
 				}
 			})
-			for range kills {
-				cmd := f.watch(options...)
-				var log bytes.Buffer
-				cmd.Stderr = &log
-				if err := cmd.Start(); err != nil {
-					t.Fatal(err)
-				}
-				time.Sleep(run/4 + time.Duration(rnd.Int64N(int64(3*run))))
-				if err := cmd.Process.Kill(); err != nil {
-					t.Fatal(err)
-				}
-				cmd.Wait()
-				if strings.Contains(log.String(), "not merged") {
-					t.Errorf("a run said: %s", log.String())
-				}
-			}
+			f.killWatches(run, kills, options, func(string) {})
 			stop.Store(true)
-			others.Wait()
+			reader.Wait()
 			f.drain(options...)
 			if got := landed(t, f.in); got != 0 {
 				t.Errorf("%d files are left", got)

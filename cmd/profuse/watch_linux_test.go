@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -162,6 +161,45 @@ func landed(t *testing.T, dir string) int {
 	return len(ins)
 }
 
+// measure returns how long a run takes that merges one batch.
+func (f *farm) measure(options ...string) time.Duration {
+	f.t.Helper()
+	f.land()
+	began := time.Now()
+	f.drain(options...)
+	return time.Since(began)
+}
+
+// killWatches starts "profuse watch" and kills it at a random moment, again and
+// again, while profiles land. It calls said with what each run printed.
+func (f *farm) killWatches(run time.Duration, kills int, options []string, said func(log string)) {
+	f.t.Helper()
+	rnd := rand.New(rand.NewPCG(uint64(run), uint64(time.Now().UnixNano())))
+	var stop atomic.Bool
+	var writer sync.WaitGroup
+	writer.Go(func() {
+		for !stop.Load() {
+			f.land()
+			time.Sleep(run / 8)
+		}
+	})
+	defer writer.Wait()
+	defer stop.Store(true)
+	for range kills {
+		cmd := f.watch(options...)
+		log := f.start(cmd)
+		time.Sleep(run/4 + time.Duration(rnd.Int64N(int64(3*run))))
+		if err := cmd.Process.Kill(); err != nil {
+			f.t.Fatal(err)
+		}
+		cmd.Wait()
+		if strings.Contains(log(), "not merged") {
+			f.t.Errorf("a run said: %s", log())
+		}
+		said(log())
+	}
+}
+
 // TestWatchKilled kills "profuse watch" at random moments while profiles land,
 // and nothing is lost or counted twice.
 func TestWatchKilled(t *testing.T) {
@@ -170,7 +208,7 @@ func TestWatchKilled(t *testing.T) {
 	if !oracle.Everything() {
 		kills, modes = 5, modes[:1]
 	}
-	for i, mode := range modes {
+	for _, mode := range modes {
 		t.Run(mode, func(t *testing.T) {
 			f := newFarm(t)
 			archive := filepath.Join(f.dir, "archive")
@@ -181,49 +219,22 @@ func TestWatchKilled(t *testing.T) {
 			case "archive":
 				options = append(options, "--archive", archive)
 			}
-			f.land()
-			began := time.Now()
-			f.drain(options...)
-			run := time.Since(began) // from the start to the end of one batch
-			rnd := rand.New(rand.NewPCG(uint64(i), uint64(began.UnixNano())))
-
-			var stop atomic.Bool
-			var writer sync.WaitGroup
-			writer.Go(func() {
-				for !stop.Load() {
-					f.land()
-					time.Sleep(run / 8)
+			run := f.measure(options...)
+			wrote, announced, undone, last := 0, 0, 0, inode(f.out)
+			f.killWatches(run, kills, options, func(log string) {
+				if strings.Contains(log, "warning") {
+					t.Errorf("a run said: %s", log)
 				}
-			})
-			wrote, announced, undone := 0, 0, 0
-			for range kills {
-				before := inode(f.out)
-				cmd := f.watch(options...)
-				var log bytes.Buffer
-				cmd.Stderr = &log
-				if err := cmd.Start(); err != nil {
-					t.Fatal(err)
+				if now := inode(f.out); now != last {
+					wrote, last = wrote+1, now
 				}
-				time.Sleep(run/4 + time.Duration(rnd.Int64N(int64(3*run))))
-				if err := cmd.Process.Kill(); err != nil {
-					t.Fatal(err)
-				}
-				cmd.Wait()
-				if strings.Contains(log.String(), "warning") || strings.Contains(log.String(), "not merged") {
-					t.Errorf("a run said: %s", log.String())
-				}
-				if inode(f.out) != before {
-					wrote++
-				}
-				if strings.Contains(log.String(), "that it was about to add") {
+				if strings.Contains(log, "that it did not finish") {
 					announced++
 				}
-				if strings.Contains(log.String(), "merged before") {
+				if strings.Contains(log, "merged before") {
 					undone++
 				}
-			}
-			stop.Store(true)
-			writer.Wait()
+			})
 			left := landed(t, f.in)
 			f.drain(options...)
 			f.check()
@@ -323,7 +334,7 @@ func TestWatchSignals(t *testing.T) {
 			if got := landed(t, f.in); got != 1 {
 				t.Errorf("%d files are left, want the one that is being written", got)
 			}
-			want := "ended: 3 files merged; left for the next time: 1 file that may still be written\n"
+			want := "ended: 3 files merged; left for the next run: 1 file that may still change\n"
 			if !strings.HasSuffix(log(), want) {
 				t.Errorf("said %q, want %q at the end", log(), want)
 			}

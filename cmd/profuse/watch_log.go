@@ -14,13 +14,12 @@ import (
 )
 
 const (
-	// maxRefusedTold is how many files that cannot be merged are named; a
-	// folder may be full of them.
+	// maxRefusedTold limits the files that cannot be merged and are named.
 	maxRefusedTold = 20
-	// maxWarningsTold is how many warnings a run prints.
+	// maxWarningsTold limits the warnings of a run.
 	maxWarningsTold = 50
-	// writtenInterval is the time between two lines about what was merged, in
-	// a log.
+	// writtenInterval is the time between two lines in a log about merged
+	// profiles.
 	writtenInterval = time.Minute
 )
 
@@ -53,9 +52,9 @@ func (l *watchLog) event(e watch.Event) {
 	case watch.Locked:
 		l.line.Printf("waiting for another \"profuse watch\" that adds to %s", l.run.Output)
 	case watch.Replaced:
-		what := "was replaced; what is merged from now on is added to the new one"
+		what := "was replaced; further profiles are added to the new one"
 		if e.Gone {
-			what = "is gone; counting begins anew"
+			what = "is gone; counting starts again"
 		}
 		l.line.Printf("%s %s", l.run.Output, what)
 	case watch.Status:
@@ -78,18 +77,18 @@ func (l *watchLog) started(e watch.Started) {
 	case e.Contents == "":
 		text := "does not exist yet"
 		if e.Restarted {
-			text = "is gone; counting begins anew"
+			text = "is gone; counting starts again"
 		}
 		l.line.Printf("%s %s", l.run.Output, text)
 	case e.Adopted:
-		l.line.Printf("%s has %s; what is merged is added to that", l.run.Output, e.Contents)
+		l.line.Printf("%s has %s; further profiles are added to it", l.run.Output, e.Contents)
 	default:
 		l.line.Printf("%s has %s, of %s", l.run.Output, e.Contents, l.total(e.Total))
 	}
 	if e.Interrupted {
-		text := "the last run was cut short"
+		text := "the last run was interrupted"
 		if e.Rolled > 0 {
-			text += fmt.Sprintf("; %s that it was about to add will be added now", cli.Quantity(uint64(e.Rolled), "file", "files"))
+			text += fmt.Sprintf("; adding %s that it did not finish", cli.Quantity(uint64(e.Rolled), "file", "files"))
 		}
 		l.line.Printf("%s", text)
 	}
@@ -98,7 +97,7 @@ func (l *watchLog) started(e watch.Started) {
 	}
 }
 
-// total says how much was merged in all runs.
+// total returns the number of files merged in all runs, in words.
 func (l *watchLog) total(t watch.Total) string {
 	s := cli.Quantity(uint64(t.Files), "file", "files")
 	if t.Profiles != t.Files {
@@ -135,7 +134,7 @@ func (l *watchLog) refuse(e watch.Refused) {
 	}
 	if l.refused++; l.refused > maxRefusedTold {
 		if l.refused == maxRefusedTold+1 {
-			l.line.Urgentf("not merged: there are more such files, which are only counted")
+			l.line.Urgentf("not merged: more such files follow, which are only counted")
 		}
 		return
 	}
@@ -143,9 +142,9 @@ func (l *watchLog) refuse(e watch.Refused) {
 	if !strings.HasPrefix(text, e.File) {
 		text = e.File + ": " + text
 	}
-	head, where := "not merged", "left where it is"
+	head, where := "not merged", "left in place"
 	if e.Partly {
-		head = "not wholly merged"
+		head = "partly merged"
 	}
 	if e.Moved != "" {
 		where = "moved to " + filepath.Dir(e.Moved)
@@ -182,7 +181,7 @@ func (l *watchLog) stopped(e watch.Stopped) {
 		text += fmt.Sprintf(", %s not", cli.Count(uint64(e.Refused)))
 	}
 	if n := e.Settling + e.Busy; n > 0 {
-		text += fmt.Sprintf("; left for the next time: %s that may still be written", cli.Quantity(uint64(n), "file", "files"))
+		text += fmt.Sprintf("; left for the next run: %s that may still change", cli.Quantity(uint64(n), "file", "files"))
 	}
 	l.line.Printf("ended: %s", text)
 }
@@ -193,7 +192,7 @@ func (l *watchLog) warn(text string) {
 	case l.warned[text] || len(l.warned) > maxWarningsTold:
 		return
 	case len(l.warned) == maxWarningsTold:
-		text = "there are more warnings, which are not printed"
+		text = "more warnings follow, which are not printed"
 	}
 	l.warned[text] = true
 	l.line.Printf("warning: %s", console.Printable(text))

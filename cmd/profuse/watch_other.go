@@ -2,5 +2,5 @@
 
 package main
 
-// ignoreFileSizeSignal is for systems that have it.
+// ignoreFileSizeSignal does nothing on systems without the signal.
 func ignoreFileSizeSignal() {}

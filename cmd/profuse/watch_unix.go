@@ -7,7 +7,6 @@ import (
 	"syscall"
 )
 
-// ignoreFileSizeSignal lets writing beyond the limit on file sizes fail like
-// writing to a full disk, which is told and tried again. The signal would end
-// the process.
+// ignoreFileSizeSignal makes writing beyond the limit on file sizes fail like writing to a
+// full disk, which a watch reports and tries again. The signal would end the process.
 func ignoreFileSizeSignal() { signal.Ignore(syscall.SIGXFSZ) }

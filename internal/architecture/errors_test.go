@@ -8,11 +8,11 @@ import (
 	"testing"
 )
 
-// TestOneBuilderOfErrors: errors about profiles are made by profile.At, In and
+// TestOneBuilderOfErrors: errors about profiles are made by flaw.At, In and
 // File, so that none lacks what the others have.
 func TestOneBuilderOfErrors(t *testing.T) {
 	for pkg, files := range packages(t, false) {
-		if pkg == "profile" {
+		if pkg == "internal/flaw" {
 			continue
 		}
 		for file := range files {

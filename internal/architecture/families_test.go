@@ -17,14 +17,13 @@ import (
 // familyRooms are the packages of the families, and where they are put
 // together. A path stands for what is below it, too.
 var familyRooms = []string{
-	"irpgo", "memprof", "mip", "iprof", "instrument", "formats",
+	"irpgo", "memprof", "mip", "iprof", "formats", "internal/mip",
 	"cmd/profuse/families.go", "cmd/profuse/internal/irpgocmd", "cmd/profuse/internal/memprofcmd", "cmd/profuse/internal/mipcmd",
-	"cmd/profuse/internal/iprofcmd", "cmd/profuse/internal/llvmprofdata", "cmd/profuse/internal/llvmmipdata",
+	"cmd/profuse/internal/iprofcmd", "cmd/profuse/internal/llvmprofdata", "cmd/profuse/internal/llvmmipdata", "cmd/profuse/internal/driver",
 }
 
 // familyExceptions are files that name a family all the same, with the reason.
 var familyExceptions = map[string]string{
-	"cmd/profuse/cc.go":                          "starts the compiler driver, which instruments for MIP",
 	"cmd/profuse/internal/doctorcmd/readable.go": "doctor is about the runtime of LLVM's profiles",
 	"cmd/profuse/internal/merging/run.go":        "any text is detected as IRPGO's, which is the family of what is unknown",
 	"cmd/profuse/internal/sources/detect.go":     "any text is detected as IRPGO's; package mip knows .dSYM bundles",
@@ -48,7 +47,7 @@ func TestFamiliesAreNamedAtHome(t *testing.T) {
 			}
 			var found []string
 			for _, pkg := range imports {
-				if home, _, _ := strings.Cut(pkg, "/"); slices.Contains(formatPackages, home) || home == "instrument" {
+				if home, _, _ := strings.Cut(pkg, "/"); slices.Contains(formatPackages, home) || strings.HasPrefix(pkg, "internal/mip/") {
 					found = append(found, "imports "+pkg)
 				}
 			}

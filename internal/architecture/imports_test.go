@@ -21,20 +21,21 @@ const module = "github.com/profuse-pgo/profuse"
 var layers = [][]string{
 	{"internal/saturate", "internal/tally"},
 	{"profile"},
+	{"internal/flaw", "internal/llvmerr", "internal/mip/sign"},
 	{"internal/atomicfile", "internal/blake3", "internal/filelock", "internal/lazymap", "internal/llvmorder", "internal/mt19937", "internal/slab", "internal/symbols", "internal/zlibtext"},
 	{"internal/cursor", "internal/responsefile", "inputs", "internal/llvmyaml"},
-	{"internal/object", "internal/ondisk", "symbolize/internal/dwarf"},
+	{"internal/object", "internal/ondisk", "internal/dwarf"},
 	{"symbolize", "classfile", "layout", "coverage"},
 	{"memprof", "mip", "iprof"},
-	{"irpgo", "instrument/blocks", "instrument/runtime", "instrument/internal/asm"},
-	{"mip/debuginfo", "instrument/internal/split"},
-	{"instrument"},
-	{"instrument/driver", "formats", "export", "compare", "watch", "merge"},
+	{"irpgo", "internal/mip/blocks", "internal/mip/runtime", "internal/mip/asm"},
+	{"internal/mip/debuginfo", "internal/mip/split"},
+	{"internal/mip/instrument"},
+	{"formats", "export", "compare", "watch", "merge"},
 	{"report"},
-	{"cmd/profuse/internal/edit", "cmd/profuse/internal/ere", "cmd/profuse/internal/withcolor"},
+	{"cmd/profuse/internal/edit", "cmd/profuse/internal/ere", "cmd/profuse/internal/withcolor", "cmd/profuse/internal/driver"},
 	{"cmd/profuse/internal/cli", "cmd/profuse/internal/clopt"},
 	{"cmd/profuse/internal/llvmprofdata", "cmd/profuse/internal/llvmmipdata", "cmd/profuse/internal/console", "testdata"},
-	{"cmd/profuse/internal/sources", "cmd/profuse/internal/covered", "cmd/profuse/internal/doctorcmd"},
+	{"cmd/profuse/internal/sources", "cmd/profuse/internal/doctorcmd"},
 	{"cmd/profuse/internal/merging"},
 	{"cmd/profuse/internal/family", "cmd/profuse/internal/ordering"},
 	{"cmd/profuse/internal/memprofcmd"},
@@ -49,7 +50,7 @@ var formatPackages = []string{"irpgo", "memprof", "mip", "iprof"}
 // neutral packages know no format.
 var neutral = []string{
 	"coverage", "export", "compare", "report", "watch", "merge", "layout", "cmd/profuse", "cmd/profuse/internal/console", "cmd/profuse/internal/merging",
-	"cmd/profuse/internal/family", "cmd/profuse/internal/ordering", "cmd/profuse/internal/covered",
+	"cmd/profuse/internal/family", "cmd/profuse/internal/ordering",
 }
 
 // forTests are packages that only tests import.

@@ -9,7 +9,7 @@ package cursor
 import (
 	"encoding/binary"
 
-	"github.com/profuse-pgo/profuse/profile"
+	"github.com/profuse-pgo/profuse/internal/flaw"
 )
 
 // Cursor reads forward through a section. It never allocates from a size found
@@ -46,8 +46,8 @@ func (c *Cursor) Len() int { return len(c.buf) - c.pos }
 func (c *Cursor) Order() binary.ByteOrder { return c.order }
 
 // At returns the place at an absolute offset, in the record being read.
-func (c *Cursor) At(off int64) profile.Place {
-	return profile.At(c.Section, off).InRecord(c.Record)
+func (c *Cursor) At(off int64) flaw.Place {
+	return flaw.At(c.Section, off).InRecord(c.Record)
 }
 
 // Fail records a failure, unless there is one already. err is one that a place

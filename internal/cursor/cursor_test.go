@@ -6,6 +6,7 @@ import (
 	"math"
 	"testing"
 
+	"github.com/profuse-pgo/profuse/internal/flaw"
 	"github.com/profuse-pgo/profuse/profile"
 )
 
@@ -94,7 +95,7 @@ func TestULEB(t *testing.T) {
 func TestErrorText(t *testing.T) {
 	c := New("names", 0x20, []byte{1, 2, 3}, binary.LittleEndian)
 	c.U32("size")
-	err := profile.InFile(c.Err(), "a.profraw")
+	err := flaw.InFile(c.Err(), "a.profraw")
 	want := "a.profraw: names at 0x20: size is cut off after 3 bytes, want 4 bytes: truncated profile"
 	if err.Error() != want {
 		t.Errorf("%q, want %q", err, want)

@@ -2,11 +2,12 @@ package llvmyaml
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
 
-	"github.com/profuse-pgo/profuse/profile"
+	"github.com/profuse-pgo/profuse/internal/flaw"
 )
 
 // Scanner reads one document of mappings, sequences and scalars, each in block
@@ -81,8 +82,8 @@ func (s *Scanner) valueLine() int {
 }
 
 // At returns the place on the given line, 0 for none, in the record being read.
-func (s *Scanner) At(line int) profile.Place {
-	return profile.In("YAML").InRecord(s.Record).OnLine(line)
+func (s *Scanner) At(line int) flaw.Place {
+	return flaw.In("YAML").InRecord(s.Record).OnLine(line)
 }
 
 // Fail records a failure, unless there is one already.
@@ -300,6 +301,26 @@ func (s *Scanner) Mapping(value func(key string)) {
 	}, false)
 }
 
+// Fields reads a mapping with the given keys, of which all but the optional ones are
+// mandatory, and calls value with each key.
+func (s *Scanner) Fields(keys []string, value func(key string), optional ...string) {
+	seen, line := uint(0), s.Line()
+	s.Mapping(func(key string) {
+		i := slices.Index(keys, key)
+		if i < 0 {
+			s.Fail(s.At(s.Line()).Field("key").Got(Short(key)).Want("one of " + strings.Join(keys, ", ")).Corrupt())
+			return
+		}
+		seen |= 1 << i
+		value(key)
+	})
+	for i, k := range keys {
+		if seen&(1<<i) == 0 && !slices.Contains(optional, k) {
+			s.Fail(s.At(line).Field("key " + k).Got("missing").Want("a value").Corrupt())
+		}
+	}
+}
+
 // block reads the entries of the block collection that begins at this position.
 func (s *Scanner) block(entry func(), dashes bool) {
 	col, outer := s.column(), s.parent
@@ -498,22 +519,10 @@ func (s *Scanner) Unsigned(field string, bits int) uint64 {
 	if s.err != nil {
 		return 0
 	}
-	digits, base := text, 10
-	if len(text) > 1 && text[0] == '0' {
-		switch text[1] {
-		case 'x', 'X':
-			digits, base = text[2:], 16
-		case 'b', 'B':
-			digits, base = text[2:], 2
-		case 'o':
-			digits, base = text[2:], 8
-		default:
-			if '0' <= text[1] && text[1] <= '9' {
-				digits, base = text[1:], 8
-			}
-		}
+	v, err := strconv.ParseUint(text, 0, bits)
+	if strings.ContainsAny(text, "_O") { // which Go accepts
+		err = strconv.ErrSyntax
 	}
-	v, err := strconv.ParseUint(digits, base, bits)
 	if err != nil {
 		s.Fail(s.At(line).Field(field).Got(Short(text)).Wantf("a number of at most %d bits", bits).Corrupt())
 	}

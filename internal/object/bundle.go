@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/profuse-pgo/profuse/profile"
+	"github.com/profuse-pgo/profuse/internal/flaw"
 )
 
 // BundleFolder is the folder of a .dSYM bundle that holds the debug information.
@@ -29,7 +29,7 @@ func BundledFile(path string) (string, error) {
 		for _, e := range entries {
 			names = append(names, e.Name())
 		}
-		return "", profile.In("bundle").InFile(path).Field("number of objects").
+		return "", flaw.In("bundle").InFile(path).Field("number of objects").
 			Got(strings.TrimSuffix(fmt.Sprintf("%d: %s", len(names), strings.Join(names, ", ")), ": ")).
 			Want("1").Unsupported()
 	}

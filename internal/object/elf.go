@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/profuse-pgo/profuse/internal/cursor"
-	"github.com/profuse-pgo/profuse/profile"
+	"github.com/profuse-pgo/profuse/internal/flaw"
 )
 
 // This package does not use debug/elf, which copies a name for every section that
@@ -42,11 +42,11 @@ type elfTable struct {
 // bytes returns the headers, of which each has at least size bytes.
 func (t *elfTable) bytes(data []byte, size int) ([]byte, error) {
 	if t.entry < size {
-		return nil, profile.In("ELF header").Field("size of a "+t.what+" header").Got(t.entry).
+		return nil, flaw.In("ELF header").Field("size of a "+t.what+" header").Got(t.entry).
 			Wantf("at least %d", size).Corrupt()
 	}
 	if t.number > uint64(len(data)) { // before it is multiplied
-		return nil, profile.In("ELF header").Field("number of " + t.what + "s").Got(t.number).
+		return nil, flaw.In("ELF header").Field("number of " + t.what + "s").Got(t.number).
 			Want("what fits the file").Truncated()
 	}
 	return part(data, t.offset, t.number*uint64(t.entry), t.what+" table")
@@ -54,7 +54,7 @@ func (t *elfTable) bytes(data []byte, size int) ([]byte, error) {
 
 func parseELF(data []byte) (*Image, error) {
 	if len(data) < elf.EI_NIDENT {
-		return nil, profile.At("ELF header", 0).Field("header").Gotf("cut off after %d bytes", len(data)).
+		return nil, flaw.At("ELF header", 0).Field("header").Gotf("cut off after %d bytes", len(data)).
 			Want("a whole one").Truncated()
 	}
 	im := &Image{Format: ELF, Order: binary.LittleEndian, PtrSize: 4, data: data}
@@ -63,7 +63,7 @@ func parseELF(data []byte) (*Image, error) {
 	case elf.ELFCLASS64:
 		im.PtrSize = 8
 	default:
-		return nil, profile.At("ELF header", elf.EI_CLASS).Field("class").Got(data[elf.EI_CLASS]).Want("1 or 2").
+		return nil, flaw.At("ELF header", elf.EI_CLASS).Field("class").Got(data[elf.EI_CLASS]).Want("1 or 2").
 			Corrupt()
 	}
 	switch elf.Data(data[elf.EI_DATA]) {
@@ -71,7 +71,7 @@ func parseELF(data []byte) (*Image, error) {
 	case elf.ELFDATA2MSB:
 		im.Order = binary.BigEndian
 	default:
-		return nil, profile.At("ELF header", elf.EI_DATA).Field("byte order").Got(data[elf.EI_DATA]).
+		return nil, flaw.At("ELF header", elf.EI_DATA).Field("byte order").Got(data[elf.EI_DATA]).
 			Want("1 or 2").Corrupt()
 	}
 	c := cursor.New("ELF header", 0, data, im.Order)
@@ -182,12 +182,12 @@ func (im *Image) elfSections(t elfTable, names uint32) error {
 		return nil // the first is always empty
 	}
 	if uint64(names) >= t.number || names == 0 {
-		return profile.In("ELF header").Field("index of the section names").Got(names).
+		return flaw.In("ELF header").Field("index of the section names").Got(names).
 			Wantf("1 to %d", t.number-min(t.number, 1)).Corrupt()
 	}
 	s := &sections[names]
 	if s.kind != elf.SHT_STRTAB || s.compressed {
-		return profile.In("ELF header").Field("section of the names").Got(s.kind.String()).
+		return flaw.In("ELF header").Field("section of the names").Got(s.kind.String()).
 			Want("a plain string table").Corrupt()
 	}
 	b, err := part(im.data, uint64(s.Offset), s.FileSize, "section names")

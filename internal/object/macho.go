@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/profuse-pgo/profuse/internal/cursor"
-	"github.com/profuse-pgo/profuse/profile"
+	"github.com/profuse-pgo/profuse/internal/flaw"
 )
 
 // This package does not use debug/macho, which reads all symbols when it opens a
@@ -142,7 +142,7 @@ func parseFat(data []byte, arch string) (*Image, error) {
 		if arch == "" {
 			found = "not chosen"
 		}
-		return nil, profile.In("fat header").Field("architecture").Got(found).
+		return nil, flaw.In("fat header").Field("architecture").Got(found).
 			Want("one of " + strings.Join(archs, ", ")).Mismatch()
 	}
 	b, err := part(data, off, size, archs[chosen])

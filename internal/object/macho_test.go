@@ -211,7 +211,7 @@ func TestMachODamaged(t *testing.T) {
 			_, err := Parse("x", tc.damage(), "")
 			m.commands = was
 			var fe *profile.FormatError
-			if !errors.As(err, &fe) || fe.Class() != tc.class || fe.File != "x" || fe.Section != tc.section || fe.Field != tc.field || fe.Offset != tc.offset || fe.Record != tc.record {
+			if !errors.As(err, &fe) || profile.ClassOf(fe) != tc.class || fe.File != "x" || fe.Section != tc.section || fe.Field != tc.field || fe.Offset != tc.offset || fe.Record != tc.record {
 				t.Errorf("%s, wide %t, %s: %+v", name, m.wide, tc.what, err)
 			}
 		}
@@ -222,7 +222,7 @@ func TestMachODamaged(t *testing.T) {
 			t.Fatal(err)
 		}
 		var fe *profile.FormatError
-		if _, err := im.Symbols(); !errors.As(err, &fe) || fe.Class() != profile.ErrTruncated || fe.Section != "symbol table" || fe.File != "x" || fe.Want == "" {
+		if _, err := im.Symbols(); !errors.As(err, &fe) || profile.ClassOf(fe) != profile.ErrTruncated || fe.Section != "symbol table" || fe.File != "x" || fe.Want == "" {
 			t.Errorf("%s: symbols %v", name, err)
 		}
 	})
@@ -295,8 +295,8 @@ func TestFat(t *testing.T) {
 		} {
 			_, err := Parse("x", tc.data, tc.arch)
 			var fe *profile.FormatError
-			if !errors.As(err, &fe) || fe.Class() != tc.class || fe.File != "x" || fe.Field != tc.field ||
-				tc.found != "" && fe.Found != tc.found || tc.offset != -2 && fe.Offset != tc.offset {
+			if !errors.As(err, &fe) || profile.ClassOf(fe) != tc.class || fe.File != "x" || fe.Field != tc.field ||
+				tc.found != "" && fe.Got != tc.found || tc.offset != -2 && fe.Offset != tc.offset {
 				t.Errorf("wide %t, %s: %+v", wide, tc.what, err)
 			}
 		}

@@ -11,6 +11,7 @@ import (
 	"debug/elf"
 	"encoding/binary"
 
+	"github.com/profuse-pgo/profuse/internal/flaw"
 	"github.com/profuse-pgo/profuse/profile"
 )
 
@@ -103,7 +104,7 @@ func isELF(head []byte) bool { return bytes.HasPrefix(head, []byte(elf.ELFMAG)) 
 // [profile.ErrUnrecognized].
 func Parse(name string, data []byte, arch string) (*Image, error) {
 	if len(data) == 0 {
-		return nil, profile.File(name).Because(profile.ErrEmpty)
+		return nil, flaw.File(name).Because(profile.ErrEmpty)
 	}
 	var im *Image
 	var err error
@@ -115,11 +116,11 @@ func Parse(name string, data []byte, arch string) (*Image, error) {
 	case isFat(data):
 		im, err = parseFat(data, arch)
 	default:
-		err = profile.At("", 0).Field("first bytes").Gotf("%x", data[:min(4, len(data))]).
+		err = flaw.At("", 0).Field("first bytes").Gotf("%x", data[:min(4, len(data))]).
 			Want("those of ELF or Mach-O").Unrecognized()
 	}
 	if err != nil {
-		return nil, profile.InFile(err, name)
+		return nil, flaw.InFile(err, name)
 	}
 	im.Name = name
 	return im, nil
@@ -144,12 +145,12 @@ func (im *Image) FileOffset(s *Section) int64 { return im.base + s.Offset }
 // raw returns the section's bytes in the file, compressed or not.
 func (im *Image) raw(s *Section) ([]byte, error) {
 	b, err := part(im.data, uint64(s.Offset), s.FileSize, s.Name)
-	return b, profile.InFile(err, im.Name)
+	return b, flaw.InFile(err, im.Name)
 }
 
 // at returns the place in a section at an offset in the image.
-func (im *Image) at(section string, offset int64) profile.Place {
-	return profile.At(section, im.base+offset).InFile(im.Name)
+func (im *Image) at(section string, offset int64) flaw.Place {
+	return flaw.At(section, im.base+offset).InFile(im.Name)
 }
 
 // part returns the n bytes of b at off, where a header says that section is.
@@ -158,7 +159,7 @@ func part(b []byte, off, n uint64, section string) ([]byte, error) {
 		return nil, nil
 	}
 	if off > uint64(len(b)) || n > uint64(len(b))-off {
-		return nil, profile.In(section).Field("place in the file").Gotf("%d bytes at %#x", n, off).
+		return nil, flaw.In(section).Field("place in the file").Gotf("%d bytes at %#x", n, off).
 			Wantf("within the %d bytes of the file", len(b)).Truncated()
 	}
 	return b[off : off+n : off+n], nil

@@ -300,8 +300,8 @@ func TestSegments(t *testing.T) {
 		le.PutUint16(data[tc.at:], tc.value)
 		_, err := Parse("x", data, "")
 		var fe *profile.FormatError
-		if !errors.As(err, &fe) || fe.Class() != tc.class || fe.File != "x" || fe.Section != tc.section || fe.Field != tc.field ||
-			!strings.HasPrefix(fe.Found, tc.found) || fe.Want == "" {
+		if !errors.As(err, &fe) || profile.ClassOf(fe) != tc.class || fe.File != "x" || fe.Section != tc.section || fe.Field != tc.field ||
+			!strings.HasPrefix(fe.Got, tc.found) || fe.Want == "" {
 			t.Errorf("%s: %+v", tc.what, err)
 		}
 	}

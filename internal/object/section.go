@@ -11,7 +11,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/profuse-pgo/profuse/internal/cursor"
-	"github.com/profuse-pgo/profuse/profile"
+	"github.com/profuse-pgo/profuse/internal/flaw"
 )
 
 // A compressed section begins with ELF's compression header (W is 8 in 64-bit
@@ -78,7 +78,7 @@ func (im *Image) compression(s *Section, b []byte) (compression, error) {
 	h.size = c.Ptr(im.PtrSize, "inflated size")
 	c.Ptr(im.PtrSize, "alignment")
 	h.header = c.Pos()
-	return h, profile.InFile(c.Err(), im.Name)
+	return h, flaw.InFile(c.Err(), im.Name)
 }
 
 // inflate decompresses b, which begins with header h, to exactly h.size bytes.

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"sort"
 
-	"github.com/profuse-pgo/profuse/profile"
+	"github.com/profuse-pgo/profuse/internal/flaw"
 )
 
 // A Symbol is a named place in an image.
@@ -249,7 +249,7 @@ func (im *Image) machOSymbols(t *SymbolTable) error {
 		t.strings, err = part(im.data, p.strOff, p.strSize, "symbol names")
 	}
 	if err != nil {
-		return profile.InFile(err, im.Name)
+		return flaw.InFile(err, im.Name)
 	}
 	n := uint64(len(b)) / size
 	places := make([]machOPlace, 0, n+uint64(len(im.Sections)))

@@ -22,6 +22,7 @@ import (
 	"math/bits"
 
 	"github.com/profuse-pgo/profuse/internal/cursor"
+	"github.com/profuse-pgo/profuse/internal/flaw"
 	"github.com/profuse-pgo/profuse/profile"
 )
 
@@ -59,7 +60,7 @@ func (t *Table) ImplyKeyLength(n int) { t.impliedKey = uint64(n) }
 func Open(section string, file []byte, payload int64, index uint64) (*Table, error) {
 	t := &Table{section: section, file: file, payload: payload}
 	if index < uint64(payload) || index > uint64(len(file)) {
-		return nil, profile.In(section).Field("offset of the hash table index").Gotf("%#x", index).
+		return nil, flaw.In(section).Field("offset of the hash table index").Gotf("%#x", index).
 			Wantf("%#x to %#x, the end of the file", payload, len(file)).
 			Because(truncatedIf(index > uint64(len(file))))
 	}
@@ -68,7 +69,7 @@ func Open(section string, file []byte, payload int64, index uint64) (*Table, err
 	t.numBuckets = c.U64("number of buckets")
 	t.numEntries = c.U64("number of entries")
 	if c.Err() == nil && bits.OnesCount64(t.numBuckets) != 1 {
-		return nil, profile.At(section, t.index).Field("number of buckets").Got(t.numBuckets).
+		return nil, flaw.At(section, t.index).Field("number of buckets").Got(t.numBuckets).
 			Want("a power of two").Corrupt()
 	}
 	c.Count(t.numBuckets, 8, "number of buckets")
@@ -76,7 +77,7 @@ func Open(section string, file []byte, payload int64, index uint64) (*Table, err
 		return nil, c.Err()
 	}
 	if limit := uint64(t.index-payload) / itemHeader; t.numEntries > limit {
-		return nil, profile.At(section, t.index+8).Field("number of entries").Got(t.numEntries).
+		return nil, flaw.At(section, t.index+8).Field("number of entries").Got(t.numEntries).
 			Wantf("at most %d, what the payload can hold", limit).Corrupt()
 	}
 	return t, nil

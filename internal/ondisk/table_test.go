@@ -141,7 +141,7 @@ func TestDamage(t *testing.T) {
 			err = table.Items(true, func(Item) bool { return true })
 		}
 		var fe *profile.FormatError
-		if !errors.As(err, &fe) || fe.Class() != tc.class || fe.Section != "table" {
+		if !errors.As(err, &fe) || profile.ClassOf(fe) != tc.class || fe.Section != "table" {
 			t.Errorf("%s: %v, want %v", name, err, tc.class)
 		}
 	}

@@ -33,7 +33,7 @@ const (
 // A file that contains itself is an error, and so are files of more than
 // 64 MiB together.
 func Expand(args []string) ([]string, error) {
-	var e expander
+	e := expander{spaces: " \t\r\n"}
 	for _, arg := range args {
 		if err := e.add(arg); err != nil {
 			return nil, err
@@ -42,8 +42,34 @@ func Expand(args []string) ([]string, error) {
 	return e.out, nil
 }
 
+// ExpandForCompiler is [Expand] by the rules of compilers: an argument stays as it is if
+// its file cannot be expanded, and quoted empty arguments count.
+func ExpandForCompiler(args []string) []string {
+	e := expander{compiler: true, spaces: " \t\r\n\f\v"}
+	for _, arg := range args {
+		e.add(arg)
+	}
+	return e.out
+}
+
+// Join returns the text of a response file with the given arguments, each on a line in
+// quotes.
+func Join(args []string) string {
+	escape := strings.NewReplacer(`"`, `\"`, `\`, `\\`)
+	var b strings.Builder
+	for _, arg := range args {
+		b.WriteByte('"')
+		escape.WriteString(&b, arg)
+		b.WriteString("\"\n")
+	}
+	return b.String()
+}
+
 // An expander collects arguments.
 type expander struct {
+	compiler bool   // by the rules of compilers
+	spaces   string // separate arguments
+
 	out   []string
 	open  []fs.FileInfo // the files it is within
 	files int           // read so far
@@ -53,7 +79,7 @@ type expander struct {
 func (e *expander) add(arg string) error {
 	if len(arg) > 1 && arg[0] == '@' {
 		switch found, err := e.file(arg[1:]); {
-		case err != nil:
+		case err != nil && !e.compiler:
 			return err
 		case found:
 			return nil
@@ -97,7 +123,7 @@ func (e *expander) file(name string) (found bool, err error) {
 	}
 	e.open = append(e.open, info)
 	defer func() { e.open = e.open[:len(e.open)-1] }()
-	for _, arg := range splitResponse(decodeText(text)) {
+	for _, arg := range e.split(decodeText(text)) {
 		if err := e.add(arg); err != nil {
 			return false, err
 		}
@@ -125,15 +151,17 @@ func decodeText(text []byte) string {
 	return string(utf16.Decode(units))
 }
 
-// splitResponse splits the text of a response file into arguments.
-func splitResponse(text string) []string {
+// split splits the text of a response file into arguments.
+func (e *expander) split(text string) []string {
 	var args []string
 	var arg strings.Builder
+	quoted := false // the argument, or a part of it
 	end := func() {
-		if arg.Len() > 0 {
+		if arg.Len() > 0 || quoted && e.compiler {
 			args = append(args, arg.String())
 			arg.Reset()
 		}
+		quoted = false
 	}
 	quote := byte(0)
 	for i := 0; i < len(text); i++ {
@@ -146,8 +174,8 @@ func splitResponse(text string) []string {
 		case quote != 0:
 			arg.WriteByte(c)
 		case c == '\'' || c == '"':
-			quote = c
-		case c == ' ' || c == '\t' || c == '\r' || c == '\n':
+			quote, quoted = c, true
+		case strings.IndexByte(e.spaces, c) >= 0:
 			end()
 		default:
 			arg.WriteByte(c)

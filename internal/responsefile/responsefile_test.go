@@ -141,12 +141,39 @@ func TestExpandNesting(t *testing.T) {
 	}
 }
 
+// TestExpandForCompiler: what compilers read in another way than LLVM's tools.
+func TestExpandForCompiler(t *testing.T) {
+	t.Chdir(t.TempDir())
+	write(t, "one", `-a @two "" -b`)
+	write(t, "two", "x\v'y z'\f''")
+	write(t, "loop", "-l @loop")
+	if err := os.Mkdir("folder", 0o777); err != nil {
+		t.Fatal(err)
+	}
+	got := ExpandForCompiler([]string{"cc", "@one", "@none", "@", "@folder", "@loop"})
+	if want := []string{"cc", "-a", "x", "y z", "", "", "-b", "@none", "@", "@folder", "-l", "@loop"}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+func FuzzJoin(f *testing.F) {
+	f.Add("a\x00b c\x00\"\\'\n")
+	f.Fuzz(func(t *testing.T, joined string) {
+		args := strings.Split(joined, "\x00")
+		e := expander{compiler: true, spaces: " \t\r\n\f\v"}
+		if got := e.split(Join(args)); !slices.Equal(got, args) {
+			t.Errorf("%q came back as %q", args, got)
+		}
+	})
+}
+
 func FuzzSplitResponse(f *testing.F) {
 	for _, c := range responseTests {
 		f.Add(c.text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		args := splitResponse(decodeText([]byte(text)))
+		e := expander{spaces: " \t\r\n"}
+		args := e.split(decodeText([]byte(text)))
 		// Whatever came out comes out again when it is quoted.
 		var quoted strings.Builder
 		for i, arg := range args {
@@ -163,7 +190,7 @@ func FuzzSplitResponse(f *testing.F) {
 			}
 			quoted.WriteString(q + "\n")
 		}
-		if again := splitResponse(quoted.String()); !slices.Equal(again, args) {
+		if again := e.split(quoted.String()); !slices.Equal(again, args) {
 			t.Errorf("%q became %q through %q", args, again, quoted.String())
 		}
 	})

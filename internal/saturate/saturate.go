@@ -2,7 +2,10 @@
 // wrapping around.
 package saturate
 
-import "math/bits"
+import (
+	"math"
+	"math/bits"
+)
 
 // Add returns a+b, at most 2^64-1.
 func Add(a, b uint64) uint64 {
@@ -31,4 +34,17 @@ func AddScaled(sum, n, weight uint64) (total uint64, cut bool) {
 		return 1<<64 - 1, true
 	}
 	return total, false
+}
+
+// AddSigned returns a+b, at least -2^63 and at most 2^63-1; cut reports whether the
+// sum is beyond.
+func AddSigned(a, b int64) (sum int64, cut bool) {
+	sum = a + b
+	if (a^sum)&(b^sum) < 0 { // the sign of the sum is that of neither
+		if a < 0 {
+			return math.MinInt64, true
+		}
+		return math.MaxInt64, true
+	}
+	return sum, false
 }

@@ -41,8 +41,9 @@ type Command struct {
 	// Foreign, if set, takes the unparsed arguments and returns the exit code:
 	// for command lines that follow another program's rules.
 	Foreign func(ctx context.Context, env *Env, args []string) int
-	// Nested, if set, returns the app whose subcommands this command has.
-	Nested func() *App
+	// Commands makes the command a list of commands of its own.
+	Commands []*Command
+	Moved    map[string]string // see [App]
 }
 
 // An App is a program made of subcommands.
@@ -51,6 +52,7 @@ type App struct {
 	Short    string // one line
 	Long     string // shown below the list of commands
 	Commands []*Command
+	Moved    map[string]string // what replaces commands that are gone, by name; may be nil
 }
 
 // ErrReported is returned by an [Action] that failed and has printed the reason.
@@ -101,8 +103,8 @@ func (a *App) Run(ctx context.Context, env *Env, args []string) int {
 		return a.unknown(env, name)
 	}
 	switch {
-	case c.Nested != nil:
-		return c.Nested().Run(ctx, env, args[1:])
+	case c.Commands != nil:
+		return a.nested(c).Run(ctx, env, args[1:])
 	case c.Foreign != nil:
 		return c.Foreign(ctx, env, args[1:])
 	}
@@ -159,15 +161,24 @@ func (a *App) runHelp(env *Env, args []string) int {
 	switch {
 	case c == nil:
 		return a.unknown(env, args[0])
-	case c.Nested != nil && len(args) > 1:
-		return c.Nested().runHelp(env, args[1:])
+	case c.Commands != nil && len(args) > 1:
+		return a.nested(c).runHelp(env, args[1:])
 	}
 	a.helpOf(env.Stdout, c)
 	return ExitOK
 }
 
+// nested returns the app for the commands of a command.
+func (a *App) nested(c *Command) *App {
+	return &App{Name: a.Name + " " + c.Name, Short: c.Short, Long: c.Long, Commands: c.Commands, Moved: c.Moved}
+}
+
 // helpOf prints the help of a command that is not running.
 func (a *App) helpOf(w io.Writer, c *Command) {
+	if c.Commands != nil {
+		a.nested(c).help(w)
+		return
+	}
 	var f *Flags
 	if c.Setup != nil {
 		f = newFlags(c.Name)
@@ -186,6 +197,10 @@ func (a *App) find(name string) *Command {
 }
 
 func (a *App) unknown(env *Env, name string) int {
+	if to, ok := a.Moved[name]; ok {
+		fmt.Fprintf(env.Stderr, "%s: the command %q is gone; use %s\n", a.Name, name, to)
+		return ExitUsage
+	}
 	fmt.Fprintf(env.Stderr, "%s: unknown command %q\n", a.Name, name)
 	known := []string{"help"}
 	for _, c := range a.Commands {
@@ -204,9 +219,11 @@ func (a *App) help(w io.Writer) {
 	for _, c := range a.Commands {
 		rows = append(rows, [2]string{c.Name, c.Short})
 	}
-	rows = append(rows, [2]string{"help", "show this, or the help of a command"})
+	rows = append(rows, [2]string{"help", "show this text, or the help of a command"})
 	writeColumns(w, rows, columnWidth(rows))
-	fmt.Fprintf(w, "\n%s", fill(a.Long, helpWidth))
+	if a.Long != "" {
+		fmt.Fprintf(w, "\n%s", fill(a.Long, helpWidth))
+	}
 }
 
 func (a *App) commandHelp(w io.Writer, c *Command, f *Flags) {

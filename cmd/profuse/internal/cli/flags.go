@@ -164,11 +164,11 @@ func explainValue(o *flag.Flag, arg, next string, err error) error {
 	_, why, _ := strings.Cut(err.Error(), ": ")
 	switch why {
 	case "parse error", "value out of range": // what package flag says of numbers and booleans
-		if why = "it takes a number"; isBool(o) {
-			why = "it is true or false"
+		if why = "want a number"; isBool(o) {
+			why = "want true or false"
 		}
 	}
-	return Usagef("option %s cannot be %q: %s", dashed(o.Name), value, why)
+	return Usagef("option %s: invalid value %q: %s", dashed(o.Name), value, why)
 }
 
 // dashed returns the option with one or two dashes, as texts write it. Package
@@ -239,7 +239,7 @@ func (c *Choice) Set(s string) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("it takes %s", anyOf(c.Allowed))
+	return fmt.Errorf("want %s", anyOf(c.Allowed))
 }
 
 // anyOf joins words as "a, b or c".

@@ -17,11 +17,7 @@ func (a *App) Reference(w io.Writer) error {
 	})
 	a.eachCommand(func(owner *App, c *Command) {
 		fmt.Fprintf(&b, "\n## %s\n\n```text\n", title(owner, c))
-		if c.Nested != nil {
-			c.Nested().help(&b)
-		} else {
-			owner.helpOf(&b, c)
-		}
+		owner.helpOf(&b, c)
 		b.WriteString("```\n")
 	})
 	_, err := w.Write(b.Bytes())
@@ -31,9 +27,7 @@ func (a *App) Reference(w io.Writer) error {
 func (a *App) eachCommand(do func(owner *App, c *Command)) {
 	for _, c := range a.Commands {
 		do(a, c)
-		if c.Nested != nil {
-			c.Nested().eachCommand(do)
-		}
+		a.nested(c).eachCommand(do)
 	}
 }
 

@@ -5,9 +5,9 @@ type Command struct {
 	Name string // empty for the top level
 	Help string // what --help prints, see [Env.PrintHelp]
 	Run  func() error
-	// Near lists option names in the order in which they are tried when the
-	// nearest one to an unknown name is looked for; it decides ties. Options
-	// that it leaves out follow in the order of their definition.
+	// Near lists option names in the order that decides ties when an unknown
+	// name is close to several. Other options follow in the order of their
+	// definition.
 	Near []string
 
 	options     []*Option
@@ -30,19 +30,19 @@ func (c *Command) add(o *Option) {
 	}
 }
 
-// positional is an argument that is known by its place.
+// positional is an argument identified by its position.
 type positional struct {
 	required  bool
 	unbounded bool
 	set       func(value string)
 }
 
-// Positional defines an argument known by its place.
+// Positional defines an argument identified by its position.
 func (c *Command) Positional(p *string, required bool) {
 	c.positionals = append(c.positionals, &positional{required: required, set: func(v string) { *p = v }})
 }
 
-// Positionals defines that all arguments without a dash are collected.
+// Positionals collects all arguments without a dash.
 func (c *Command) Positionals(p *[]string) {
 	c.positionals = append(c.positionals, &positional{unbounded: true, set: func(v string) { *p = append(*p, v) }})
 }
@@ -67,9 +67,9 @@ func (cs Commands) add(o *Option) *Option {
 	return o
 }
 
-// Generic defines what LLVM gives every command: the kinds of help, which are
-// one here, and two options to print the values of all, which the tools do not
-// carry out.
+// Generic defines the options that LLVM gives every command: several kinds of help,
+// which are the same here, and two options to print the values of all options, which have
+// no effect.
 func (cs Commands) Generic() {
 	help := cs.help("help")
 	for _, name := range []string{"help-list", "help-hidden", "help-list-hidden"} {

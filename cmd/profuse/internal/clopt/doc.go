@@ -1,6 +1,6 @@
 // Package clopt parses command lines the way LLVM's CommandLine library
-// (llvm::cl) does in release 22, down to its diagnostics, so that a tool
-// standing in for one of LLVM's accepts and refuses the same command lines.
+// (llvm::cl) does in release 22, with the same diagnostics, so that a tool that
+// replaces one of LLVM's accepts and refuses the same command lines.
 //
 // What differs from package flag:
 //
@@ -11,9 +11,9 @@
 //   - a boolean takes an optional value ("-sparse", "-sparse=0"), a switch of a
 //     group ("-text", "-binary") none;
 //   - a scalar given twice keeps the last value, a list collects;
-//   - response files stand for the arguments in them;
+//   - the arguments in a response file replace its name;
 //   - all errors of a command line are reported, not only the first;
-//   - an unknown option is answered with the nearest known one.
+//   - the message about an unknown option suggests the nearest known one.
 //
 // An option is declared once for all commands that have it, see [For]. A
 // [Parser] is built once per run: it writes into the variables it was given.

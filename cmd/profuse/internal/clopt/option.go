@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// arity says whether an option takes a value.
+// arity is whether an option takes a value.
 type arity int
 
 const (
@@ -18,19 +18,19 @@ const (
 // Option is one option, or one group of switches, of one or more [Commands].
 type Option struct {
 	name     string   // empty for a group of switches
-	heading  string   // what a group of switches is called in messages
+	heading  string   // name of a group of switches in messages
 	names    []string // every spelling on the command line, aliases excluded
 	commands Commands
 	arity    arity
 	commas   bool    // the value is a comma-separated list
 	alias    *Option // the option that this one stands for
-	// required: the command line is wrong without it. given: it was there,
-	// under any name.
+	// required makes a command line without the option an error. given is set
+	// if it was there, under any name.
 	required, given bool
-	// set stores one value, or says what is wrong with it. spelling is the
-	// name used on the command line.
+	// set stores one value, or returns what is wrong with it. spelling is the
+	// name on the command line.
 	set func(spelling, value string) (complaint string)
-	// answer, if set, prints what is asked for; the command is not run then.
+	// answer, if set, prints help or the version; the command does not run then.
 	answer func(r *run)
 }
 
@@ -42,8 +42,8 @@ func dashed(name string) string {
 	return "--" + name
 }
 
-// prefix is how a complaint about the option begins. A group of switches has
-// no name, and its heading stands alone.
+// prefix returns the beginning of a message about the option. A group of switches has
+// no name, only its heading.
 func (o *Option) prefix(prog string) string {
 	if o.name == "" {
 		return o.heading + " option: "
@@ -83,7 +83,7 @@ func (cs Commands) Bool(p *bool, name string) *Option {
 	return cs.BoolFunc(name, func(on bool) { *p = on })
 }
 
-// BoolFunc defines a boolean option that is told to set.
+// BoolFunc defines a boolean option whose values go to set.
 func (cs Commands) BoolFunc(name string, set func(on bool)) *Option {
 	return cs.value(name, valueOptional, func(v string) string {
 		switch v {
@@ -114,24 +114,28 @@ func (cs Commands) Strings(p *[]string, name string) *Option {
 	})
 }
 
+// addNumber defines an option whose value parse reads. ctype is the name of its C type in
+// the message about a bad value.
+func addNumber[T any](cs Commands, name, ctype string, parse func(string) (T, bool), set func(T)) *Option {
+	return cs.value(name, valueRequired, func(v string) string {
+		n, ok := parse(v)
+		if !ok {
+			return fmt.Sprintf("'%s' value invalid for %s argument!", v, ctype)
+		}
+		set(n)
+		return ""
+	})
+}
+
 // Uint32 defines an option with an unsigned 32-bit value.
 func (cs Commands) Uint32(p *uint32, name string) *Option {
-	return cs.value(name, valueRequired, func(v string) string {
-		return parseUint32(p, v)
-	})
+	return addNumber(cs, name, "uint", parseUint32, func(n uint32) { *p = n })
 }
 
 // Uint32s defines an option with a comma-separated list of unsigned 32-bit
 // values; it may be repeated.
 func (cs Commands) Uint32s(p *[]uint32, name string) *Option {
-	o := cs.value(name, valueRequired, func(v string) string {
-		var n uint32
-		complaint := parseUint32(&n, v)
-		if complaint == "" {
-			*p = append(*p, n)
-		}
-		return complaint
-	})
+	o := addNumber(cs, name, "uint", parseUint32, func(n uint32) { *p = append(*p, n) })
 	o.commas = true
 	return o
 }
@@ -139,26 +143,12 @@ func (cs Commands) Uint32s(p *[]uint32, name string) *Option {
 // Uint64 defines an option with an unsigned 64-bit value. ctype is the name of
 // its C type in the message about a bad value, "ulong" or "ullong".
 func (cs Commands) Uint64(p *uint64, name, ctype string) *Option {
-	return cs.value(name, valueRequired, func(v string) string {
-		n, ok := parseUint(v, 64)
-		if !ok {
-			return fmt.Sprintf("'%s' value invalid for %s argument!", v, ctype)
-		}
-		*p = n
-		return ""
-	})
+	return addNumber(cs, name, ctype, parseUint64, func(n uint64) { *p = n })
 }
 
 // Float defines an option with a floating point value.
 func (cs Commands) Float(p *float64, name string) *Option {
-	return cs.value(name, valueRequired, func(v string) string {
-		f, ok := parseFloat(v)
-		if !ok {
-			return fmt.Sprintf("'%s' value invalid for floating point argument!", v)
-		}
-		*p = f
-		return ""
-	})
+	return addNumber(cs, name, "floating point", parseFloat, func(f float64) { *p = f })
 }
 
 // Choice is one value of an option with a fixed set of values.

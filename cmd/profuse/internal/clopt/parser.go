@@ -10,7 +10,7 @@ import (
 	"github.com/profuse-pgo/profuse/internal/responsefile"
 )
 
-// Env is what a run of a tool touches besides the files it is told of.
+// Env holds the streams of a run of a tool, and its name.
 type Env struct {
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer
@@ -19,28 +19,28 @@ type Env struct {
 	Prog string
 }
 
-// Name is the name of the program that messages begin with.
+// Name returns the name of the program, with which messages begin.
 func (e Env) Name() string { return filepath.Base(e.Prog) }
 
-// PrintHelp prints a text in which PROG stands for the program's name.
+// PrintHelp prints a text and replaces PROG in it by the program's name.
 func (e Env) PrintHelp(text string) {
 	io.WriteString(e.Stdout, strings.ReplaceAll(text, "PROG", e.Name()))
 }
 
-// Outcome says what to do after parsing a command line.
+// Outcome is what to do after parsing a command line.
 type Outcome int
 
 const (
-	Run      Outcome = iota // the command line is good
-	Failed                  // it is not, and the reasons were printed
-	Answered                // help or the version was asked for and printed
+	Run      Outcome = iota // run the command
+	Failed                  // exit with an error; Parse has printed the reasons
+	Answered                // exit; Parse has printed help or the version
 )
 
 // Parser holds the commands of a tool.
 type Parser struct {
 	Env
-	// Top holds the options that every command accepts, and is the command
-	// when the first argument names none.
+	// Top holds the options that every command accepts. It is the command if the
+	// first argument names none.
 	Top      *Command
 	Commands Commands
 }
@@ -50,16 +50,15 @@ type run struct {
 	*Parser
 	cmd    *Command
 	args   []string
-	i      int // index of the argument at hand
+	i      int // index of the current argument
 	failed bool
-	// answered: help or the version was printed.
+	// answered is set once help or the version was printed.
 	answered bool
 }
 
-// Parse reads the arguments (without the program name), response files in them
-// expanded, and returns the command that they name. Help and version win over
-// everything after them, and over errors before them, which are printed all the
-// same.
+// Parse expands response files in the arguments, which do not include the program name,
+// parses them and returns the command that they name. It stops at an option for help or
+// the version. Errors before that are printed but do not make it fail.
 func (p *Parser) Parse(args []string) (*Command, Outcome) {
 	args, err := responsefile.Expand(args)
 	if err != nil {
@@ -146,8 +145,7 @@ func (r *run) option(arg string) {
 	r.provide(o, key, value)
 }
 
-// lookup finds the option that "name" or "name=value" means. value is nil
-// when there is no "=".
+// lookup finds the option for "name" or "name=value". value is nil without "=".
 func (c *Command) lookup(arg string) (o *Option, name string, value *string) {
 	name, v, found := strings.Cut(arg, "=")
 	o = c.byName[name]
@@ -160,9 +158,8 @@ func (c *Command) lookup(arg string) (o *Option, name string, value *string) {
 	return o, name, value
 }
 
-// group handles one-letter options written together behind one dash. It
-// returns the option that is left to be handled, if any, and otherwise the
-// part of arg that is not known.
+// group handles one-letter options after one dash. It returns the last option, which
+// remains to be handled, or otherwise the unknown part of arg.
 func (r *run) group(arg string) (o *Option, rest string, value *string) {
 	if len(arg) == 1 {
 		return nil, arg, nil

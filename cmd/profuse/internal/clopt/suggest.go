@@ -6,9 +6,8 @@ import (
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/edit"
 )
 
-// nearest returns the known spelling that takes the fewest edits to turn into
-// the unknown arg (given without its dashes), with arg's value attached when
-// it has one; "" when the command has no options.
+// nearest returns the known spelling with the fewest edits from the unknown arg, which is
+// without dashes, and with arg's value if it has one; "" if the command has no options.
 func (c *Command) nearest(arg string) string {
 	name, value, _ := strings.Cut(arg, "=")
 	found, best := "", -1
@@ -31,8 +30,8 @@ func (c *Command) nearest(arg string) string {
 	return found
 }
 
-// spellings returns every spelling of every option, those of Near first. The
-// switches of a group follow the first of them.
+// spellings returns all spellings of all options, those of Near first. The switches of a
+// group follow the first of them.
 func (c *Command) spellings() []string {
 	out := make([]string, 0, len(c.byName))
 	done := make(map[*Option]bool, len(c.options))

@@ -1,85 +1,86 @@
 package console
 
 import (
+	"cmp"
 	"errors"
+	"fmt"
 	"io/fs"
 
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/cli"
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// Finding is one thing that is wrong; what is not known is left out.
-type Finding struct {
-	Class    string `json:"class"`
-	Rule     string `json:"rule,omitempty"`
-	Severity string `json:"severity,omitempty"`
-	Section  string `json:"section,omitempty"`
-	Offset   *int64 `json:"offset,omitempty"`
-	Line     int    `json:"line,omitempty"`
-	Column   int    `json:"column,omitempty"`
-	Record   *int   `json:"record,omitempty"`
-	Field    string `json:"field,omitempty"`
-	Found    string `json:"found,omitempty"`
-	Want     string `json:"want,omitempty"`
-	Count    int    `json:"count,omitempty"` // of places, Section and so on being the first
-	Of       int    `json:"of,omitempty"`
-	Message  string `json:"message"`
-}
-
-// NewFinding describes an error as a finding.
-func NewFinding(err error) Finding {
-	f := Finding{Class: profile.Class(err).Error(), Message: cli.Message(err)}
-	var fe *profile.FormatError
-	if errors.As(err, &fe) {
-		f.Section, f.Line, f.Field, f.Found, f.Want = fe.Section, fe.Line, fe.Field, fe.Found, fe.Want
-		if fe.Offset >= 0 {
-			f.Offset = &fe.Offset
-		}
-		if fe.Record >= 0 {
-			f.Record = &fe.Record
-		}
-		place := *fe
-		place.File = "" // the line before has it
-		f.Message = place.Error()
+// Warnings returns a function that prints warnings on standard error.
+func Warnings(env *cli.Env) func(profile.Warning) {
+	return func(w profile.Warning) {
+		fmt.Fprintf(env.Stderr, "warning: %s\n", Printable(NewWarning(w).String()))
 	}
-	return f
 }
 
-// Error is an error in JSON.
+// An Error is an error, a warning or a finding as JSON, the same in all commands.
+// docs/error.schema.json describes it. What is unknown is left out.
 type Error struct {
-	Class   string `json:"class"`   // a word of errorClasses, or "io"
-	Message string `json:"message"` // without the file
-	Section string `json:"section"`
-	Offset  int64  `json:"offset"` // -1 if none
-	Line    int    `json:"line"`   // 0 if none
-	Record  int    `json:"record"` // -1 if none
+	Class    profile.Class `json:"class"`
+	File     string        `json:"file,omitempty"`
+	Function string        `json:"function,omitempty"`
+	Section  string        `json:"section,omitempty"`
+	Offset   *int64        `json:"offset,omitempty"`
+	Line     int           `json:"line,omitempty"`
+	Column   int           `json:"column,omitempty"`
+	Record   *int          `json:"record,omitempty"`
+	Field    string        `json:"field,omitempty"`
+	Got      string        `json:"got,omitempty"`
+	Want     string        `json:"want,omitempty"`
+	Message  string        `json:"message"` // without file and function
 }
 
-var errorClasses = map[error]string{
-	profile.ErrCorrupt:      "corrupt",
-	profile.ErrTruncated:    "truncated",
-	profile.ErrUnsupported:  "unsupported",
-	profile.ErrMismatch:     "mismatch",
-	profile.ErrUnrecognized: "unrecognized",
-	profile.ErrEmpty:        "empty",
-}
-
-// DescribeError describes an error for JSON, without the file.
-func DescribeError(err error) *Error {
-	e := &Error{Class: "io", Message: err.Error(), Offset: -1, Record: -1}
-	for class, word := range errorClasses {
-		if errors.Is(err, class) {
-			e.Class = word
-		}
-	}
+// NewError describes an error as JSON.
+func NewError(err error) *Error {
+	e := &Error{Class: profile.ClassOf(err), Message: err.Error()}
 	if pe := (*fs.PathError)(nil); errors.As(err, &pe) {
-		e.Message = pe.Err.Error()
+		e.File, e.Message = pe.Path, pe.Err.Error()
 	}
 	if fe := (*profile.FormatError)(nil); errors.As(err, &fe) {
+		e.SetPlace(fe.Place)
+		e.Field, e.Got, e.Want = fe.Field, fe.Got, fe.Want
 		anonymous := *fe
 		anonymous.File = ""
 		e.Message = anonymous.Error()
-		e.Section, e.Offset, e.Line, e.Record = fe.Section, fe.Offset, fe.Line, fe.Record
 	}
 	return e
+}
+
+// SetPlace sets the file and the place in it.
+func (e *Error) SetPlace(p profile.Place) {
+	e.File, e.Section, e.Line, e.Column = p.File, p.Section, p.Line, p.Column
+	if p.Offset >= 0 {
+		e.Offset = &p.Offset
+	}
+	if p.Record >= 0 {
+		e.Record = &p.Record
+	}
+}
+
+// NewWarning describes a warning as JSON.
+func NewWarning(w profile.Warning) *Error {
+	e := NewError(w.Err)
+	e.Function = w.Function
+	e.File = cmp.Or(e.File, w.File)
+	return e
+}
+
+// String returns "FILE: FUNCTION: MESSAGE" without the parts that are unknown.
+func (e *Error) String() string {
+	if e.File != "" {
+		return e.File + ": " + e.Text()
+	}
+	return e.Text()
+}
+
+// Text returns "FUNCTION: MESSAGE", or the message alone.
+func (e *Error) Text() string {
+	if e.Function != "" {
+		return e.Function + ": " + e.Message
+	}
+	return e.Message
 }

@@ -37,7 +37,7 @@ func OpenOutput(env *cli.Env, path string, ins []inputs.Input) (*Output, error) 
 	f, err := atomicfile.Create(path, atomicfile.Options{Inputs: names})
 	if err != nil {
 		if errors.Is(err, atomicfile.ErrSameFile) {
-			return nil, fmt.Errorf("%s is one of the inputs and would be lost: write to another file", path)
+			return nil, fmt.Errorf("%s is also an input; write to another file", path)
 		}
 		return nil, err
 	}
@@ -68,17 +68,35 @@ func ToTerminal(env *cli.Env, output string) bool {
 	return term.IsTerminal(int(f.Fd()))
 }
 
-// WriteText writes what write produces to a file, or standard output.
-func WriteText(env *cli.Env, path string, ins []inputs.Input, write func(io.Writer) error) error {
+// RefuseTerminal returns an error if an output that is not text, "a pprof file", would
+// appear on a terminal. instead names other options than -o to use; may be empty.
+func RefuseTerminal(env *cli.Env, output, what, instead string) error {
+	if !ToTerminal(env, output) {
+		return nil
+	}
+	return cli.Usagef("refusing to write %s to a terminal; use -o FILE%s", what, instead)
+}
+
+// Write writes what write produces to a file, or to standard output. A file appears
+// whole or not at all.
+func Write(env *cli.Env, path string, ins []inputs.Input, write func(io.Writer) error) error {
 	out, err := OpenOutput(env, path, ins)
 	if err != nil {
 		return err
 	}
 	defer out.Discard()
-	if err := write(out); err != nil {
-		return err
+	if err = write(out); err == nil {
+		err = out.Commit()
 	}
-	return out.Commit()
+	if err != nil {
+		return NotWritten(path, err)
+	}
+	return nil
+}
+
+// NotWritten wraps the error that kept an output from being written.
+func NotWritten(output string, err error) error {
+	return fmt.Errorf("%s is not written: %w", OutputName(output), err)
 }
 
 // IsYAML reports whether a name says that a file is YAML.

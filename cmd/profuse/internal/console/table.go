@@ -126,6 +126,17 @@ func (p *Printer) Table(header []string, rows [][]string) {
 	p.render(t)
 }
 
+// TableOf prints a table with a row for each item, and nothing if there are none.
+func TableOf[T any](p *Printer, header []string, items []T, row func(*T) []string) {
+	var rows [][]string
+	for i := range items {
+		rows = append(rows, row(&items[i]))
+	}
+	if len(rows) > 0 {
+		p.Table(header, rows)
+	}
+}
+
 // Symbol is how a function is shown: demangled, and with the file that a local
 // one is from, unless names as in the profile are asked for.
 func (p *Printer) Symbol(s Symbol) string {
@@ -158,14 +169,3 @@ func Percent(share float64) string { return fmt.Sprintf("%.2f %%", 100*share) }
 
 // MaxListed bounds lists that are not what the user asked for.
 const MaxListed = 5
-
-// WarningRows are the first warnings as rows of a list.
-func WarningRows(warnings []string) (rows [][2]string) {
-	for i, w := range warnings {
-		if i == MaxListed {
-			return append(rows, [2]string{"Warning", fmt.Sprintf("… and %s more", cli.Count(uint64(len(warnings)-i)))})
-		}
-		rows = append(rows, [2]string{"Warning", Printable(w)})
-	}
-	return rows
-}

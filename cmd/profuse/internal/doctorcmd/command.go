@@ -19,19 +19,19 @@ func Command() *cli.Command {
 	return &cli.Command{
 		Name:  "doctor",
 		Args:  "[OPTION]... -- COMMAND [ARGUMENT]...",
-		Short: "run a command and tell why profiles of its processes are missing",
-		Long: `Runs COMMAND and watches every process that it starts: which of them are
-instrumented (clang -fprofile-generate, -fprofile-instr-generate, rustc
--Cprofile-generate), which wrote a raw profile, and where one did not, what the
-likely cause is: a signal, _exit, a folder that cannot be written to, or others
-that overwrote it because LLVM_PROFILE_FILE has neither %p nor %m.
+		Short: "run a command and explain missing profiles of its processes",
+		Long: `Runs COMMAND and lists the processes that it starts: which are instrumented (clang
+-fprofile-generate, -fprofile-instr-generate, rustc -Cprofile-generate), which
+wrote a raw profile, and the likely cause where one did not: a signal, _exit, a
+folder that cannot be written to, or another process that overwrote the profile
+because LLVM_PROFILE_FILE has neither %p nor %m.
 
-Works on Linux, without privileges: processes are followed with ptrace. They are
-stopped only where they start, are replaced and end, so that they run at full
-speed; a debugger cannot be used on them meanwhile.
+doctor works on Linux, without privileges. It traces processes with ptrace and
+stops them only when they start, replace themselves or end, so that they run at
+full speed. No debugger can attach to them meanwhile.
 
-The exit code is 0 if every instrumented process left a profile that can be
-read, 1 if not, 2 if the command line is wrong.`,
+The exit code is 0 if every instrumented process left a readable profile, 1 if
+not, and 2 if the command line is wrong.`,
 		Setup: func(f *cli.Flags) cli.Action {
 			c := &doctorRun{}
 			f.BoolVar(&c.json, "json", false, "print the processes as JSON")
@@ -60,6 +60,8 @@ type patient struct {
 	End       string `json:"end"` // "exit code 1", "signal 9 (killed)", "replaced by /bin/sh"
 	// Cause says why there is no profile, or none that lasts; "" if all is well.
 	Cause string `json:"cause,omitempty"`
+	// Error says what is wrong with the profile, if that is the cause.
+	Error *console.Error `json:"error,omitempty"`
 
 	replaced bool
 	signal   bool
@@ -120,23 +122,24 @@ func (p *patient) diagnose(writers map[string]int) string {
 			switch n := writers[file]; {
 			case pool || n <= 1:
 			case strings.Contains(p.Pattern, "%p"):
-				return fmt.Sprintf("%d processes wrote %s, over each other: forked ones keep the %%p of their parent; LLVM_PROFILE_FILE needs %%m",
+				return fmt.Sprintf("%d processes wrote the same file, %s: forked ones keep the %%p of their parent; LLVM_PROFILE_FILE needs %%m",
 					n, filepath.Base(file))
 			default:
-				return fmt.Sprintf("%d processes wrote %s, over each other: LLVM_PROFILE_FILE needs %%p or %%m", n, filepath.Base(file))
+				return fmt.Sprintf("%d processes wrote the same file, %s: LLVM_PROFILE_FILE needs %%p or %%m", n, filepath.Base(file))
 			}
 			if err := readable(file); err != nil {
+				p.Error = console.NewError(err)
 				return "the profile cannot be read: " + cli.Message(err)
 			}
 		}
 		if len(p.Instrumented) > 1 && !pool {
-			return fmt.Sprintf("%d instrumented images in the process wrote one file, over each other: LLVM_PROFILE_FILE needs %%m", len(p.Instrumented))
+			return fmt.Sprintf("%d instrumented images in the process wrote the same file: LLVM_PROFILE_FILE needs %%m", len(p.Instrumented))
 		}
 		return ""
 	case p.replaced:
-		return "it was replaced by another program before it wrote: a profile is written at exit only"
+		return "another program replaced it before it wrote: profiles are written at exit only"
 	case p.signal:
-		return "a signal ended it, and a profile is written at exit only: end it in an orderly way, or use continuous mode (%c)"
+		return "a signal ended it, and profiles are written at exit only: let it exit, or use continuous mode (%c)"
 	case p.obstacle != "":
 		return p.obstacle
 	}

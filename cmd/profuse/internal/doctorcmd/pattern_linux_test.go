@@ -68,8 +68,8 @@ func TestObstacles(t *testing.T) {
 	for _, c := range []struct{ dir, want string }{
 		{dir, ""},
 		{filepath.Join(dir, "not", "yet", "there"), ""},
-		{file, "the profile cannot be written: " + file + " is no folder"},
-		{filepath.Join(file, "sub", "sub"), "the profile cannot be written: " + file + " is no folder"},
+		{file, "the profile cannot be written: " + file + " is not a folder"},
+		{filepath.Join(file, "sub", "sub"), "the profile cannot be written: " + file + " is not a folder"},
 		{"not-there-either", ""},
 	} {
 		p := tracee{dir: c.dir}

@@ -62,7 +62,7 @@ func watchProcesses(ctx context.Context, env *cli.Env, args []string) ([]*patien
 	cmd.SysProcAttr = &syscall.SysProcAttr{Ptrace: true}
 	if err := cmd.Start(); err != nil {
 		if errors.Is(err, syscall.EPERM) {
-			return nil, fmt.Errorf("%s: processes cannot be followed here (ptrace is not permitted)", args[0])
+			return nil, fmt.Errorf("%s: cannot trace processes here: ptrace is not permitted", args[0])
 		}
 		return nil, err
 	}
@@ -77,7 +77,7 @@ func watchProcesses(ctx context.Context, env *cli.Env, args []string) ([]*patien
 		unix.PTRACE_O_TRACEEXEC | unix.PTRACE_O_TRACEEXIT | unix.PTRACE_O_EXITKILL
 	if err := syscall.PtraceSetOptions(first, options); err != nil {
 		_ = cmd.Process.Kill()
-		return nil, fmt.Errorf("%s: processes cannot be followed here: %w", args[0], err)
+		return nil, fmt.Errorf("%s: cannot trace processes here: %w", args[0], err)
 	}
 	t.threads[first] = true
 	t.start(first, true)
@@ -407,7 +407,7 @@ func (p *tracee) findObstacle() string {
 	for {
 		info, err := os.Stat(dir)
 		if err == nil && !info.IsDir() {
-			return fmt.Sprintf("the profile cannot be written: %s is no folder", dir)
+			return fmt.Sprintf("the profile cannot be written: %s is not a folder", dir)
 		}
 		if err == nil {
 			break

@@ -11,6 +11,6 @@ import (
 )
 
 func watchProcesses(context.Context, *cli.Env, []string) ([]*patient, error) {
-	return nil, fmt.Errorf("processes can be followed on Linux only, not on %s; "+
-		"set LLVM_PROFILE_FILE to a name with %%p and look which processes left no file", runtime.GOOS)
+	return nil, fmt.Errorf("processes can be traced on Linux only, not on %s; "+
+		"set LLVM_PROFILE_FILE to a name with %%p to see which processes left no file", runtime.GOOS)
 }

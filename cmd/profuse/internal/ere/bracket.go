@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// byteSet is what a bracket expression matches.
+// byteSet is the set of bytes that a bracket expression matches.
 type byteSet [256]bool
 
 // bracket reads a bracket expression after its "[".
@@ -111,8 +111,8 @@ func (p *ere) symbol() (byte, error) {
 	return p.next(), nil
 }
 
-// collating reads a collating element up to the delimiter and its bracket. Only
-// characters are known here, not the names that POSIX gives some.
+// collating reads a collating element up to the delimiter and its bracket. It supports
+// characters only, not the names that POSIX gives some.
 func (p *ere) collating(delimiter byte) (byte, error) {
 	switch end := strings.Index(p.rest, string(rune(delimiter))+"]"); {
 	case end < 0:
@@ -125,8 +125,8 @@ func (p *ere) collating(delimiter byte) (byte, error) {
 	return c, nil
 }
 
-// classes are the character classes of the C locale, as pairs of the first
-// and the last character of a range.
+// classes are the character classes of the C locale, as pairs of the first and the last
+// character of a range.
 var classes = map[string]string{
 	"alnum":  "09AZaz",
 	"alpha":  "AZaz",

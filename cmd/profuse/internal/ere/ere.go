@@ -1,9 +1,8 @@
-// Package ere reads regular expressions as LLVM's Regex class does: extended
-// ones as POSIX defines them.
+// Package ere compiles POSIX extended regular expressions as LLVM's Regex class does.
 //
-// Go's syntax differs from that: an escaped letter is that letter, a brace
-// without a digit is a brace, brackets have classes and collating elements.
-// Back-references, word boundaries and named collating elements are refused.
+// They differ from Go's syntax: an escaped letter is that letter, a brace without a digit
+// is a brace, and brackets have classes and collating elements. Compile refuses
+// back-references, word boundaries and named collating elements.
 package ere
 
 import (
@@ -30,16 +29,16 @@ var (
 
 const maxRepeat = 255 // RE_DUP_MAX
 
-// ere translates one expression into Go's syntax. Patterns and subjects are
-// matched as bytes: each becomes the rune of the same value.
+// ere translates one expression into Go's syntax. LLVM matches bytes, so each byte of
+// pattern and text becomes the rune of the same value.
 type ere struct {
 	rest   string
 	out    strings.Builder
 	groups int // closed so far
 }
 
-// Compile returns what reports whether the expression matches a part of a
-// text. Errors are in LLVM's words where it has any.
+// Compile returns a function that reports whether the expression matches a part of a
+// text. Errors are in LLVM's words, if LLVM has the error.
 func Compile(pattern string) (match func(string) bool, err error) {
 	p := &ere{rest: pattern}
 	p.out.WriteString("(?s)")

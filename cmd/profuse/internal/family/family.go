@@ -12,6 +12,7 @@ import (
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/merging"
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/sources"
 	"github.com/profuse-pgo/profuse/formats"
+	"github.com/profuse-pgo/profuse/profile"
 )
 
 // A Family holds the operations of commands on one family of formats. Commands
@@ -32,7 +33,6 @@ type Shower interface {
 	Declare(f *cli.Flags)
 	// Open opens the files that the options name, and the programs.
 	Open(p *sources.Programs) error
-	Close()
 	// Facts reads a profile up to its end or the first error, which it returns
 	// and records in the facts.
 	Facts(name string, data []byte, f formats.Format, opt *ShowOptions) (Facts, error)
@@ -43,12 +43,6 @@ type ShowOptions struct {
 	Top    int            // functions to list, the hottest
 	Choose *regexp.Regexp // functions to list in full; nil lists none
 	Blocks bool           // list their blocks, too
-}
-
-// Facts are what "profuse show" prints about a file. They marshal to a JSON
-// object.
-type Facts interface {
-	Print(p *Printer)
 }
 
 // Printer prints facts for people.
@@ -73,27 +67,38 @@ func (p *Printer) Title(file string) {
 type Checker interface {
 	// Open opens what the options name.
 	Open(env *cli.Env, p *sources.Programs) error
-	Close()
 	// Admit refuses a file to which a given option does not apply.
 	Admit(name string, data []byte) error
 	Check(name string, data []byte, f formats.Format) Checked
 }
 
-// Checked is the result of checking one file.
+// Checked is the result of checking one file. docs/check.schema.json describes it
+// as JSON.
 type Checked struct {
-	File     string            `json:"file"`
-	Sound    bool              `json:"sound"`
-	Format   string            `json:"format"`  // "" if unknown
-	Version  uint32            `json:"version"` // 0 if it has none
-	Records  int               `json:"records"` // read before anything stopped it
-	Findings []console.Finding `json:"findings"`
+	Schema        string    `json:"schema"`
+	SchemaVersion int       `json:"schema_version"`
+	File          string    `json:"file"`
+	Sound         bool      `json:"sound"`
+	Format        string    `json:"format"`  // "" if unknown
+	Version       uint32    `json:"version"` // 0 if it has none
+	Records       int       `json:"records"` // read before anything stopped it
+	Findings      []Finding `json:"findings"`
 	// Remarks are suspicious findings that do not make the file unsound.
-	Remarks []console.Finding `json:"remarks,omitempty"`
-	Omitted int               `json:"omitted,omitempty"` // findings and remarks beyond those above
+	Remarks []Finding `json:"remarks,omitempty"`
+	Omitted int       `json:"omitted,omitempty"` // findings and remarks beyond those above
 	// Against is the verdict of --against.
 	Against json.RawMessage `json:"against,omitempty"`
 	// Own holds the results that only this family has; may be nil.
 	Own Own `json:"-"`
+}
+
+// A Finding is one thing that is wrong with a file, or suspicious.
+type Finding struct {
+	*console.Error
+	Rule     string `json:"rule,omitempty"`
+	Severity string `json:"severity,omitempty"`
+	Count    int    `json:"count,omitempty"` // of places; the error has the first
+	Of       int    `json:"of,omitempty"`    // places that were checked
 }
 
 // Own holds the results that only one family has. It marshals to a JSON object,
@@ -128,7 +133,7 @@ func (r *Checked) Print(p *console.Printer) {
 		what += " version " + r.Own.Version()
 	}
 	if what == "" {
-		what = "not a profile that is known"
+		what = "unknown format"
 	} else {
 		what += fmt.Sprintf(", records: %d", r.Records)
 	}
@@ -141,7 +146,7 @@ func (r *Checked) Print(p *console.Printer) {
 		p.Item(console.Printable(f.Message))
 	}
 	for _, f := range r.Remarks {
-		p.Item("remark: " + console.Printable(strings.TrimSuffix(f.Message, ": "+f.Class)))
+		p.Item("remark: " + console.Printable(strings.TrimSuffix(f.Message, ": "+f.Class.Error())))
 	}
 	if r.Omitted > 0 {
 		p.Item(fmt.Sprintf("… and %s more", cli.Count(uint64(r.Omitted))))
@@ -154,16 +159,21 @@ func (r *Checked) Print(p *console.Printer) {
 // NewChecked returns the result for a file before it is read; f is 0 if its
 // format is unknown.
 func NewChecked(file string, f formats.Format) Checked {
-	c := Checked{File: file, Findings: []console.Finding{}}
+	c := Checked{Schema: "profuse-check", SchemaVersion: 1, File: file, Findings: []Finding{}}
 	if f != 0 {
 		c.Format = f.String()
 	}
 	return c
 }
 
+// Finding describes an error in the file, or in another one that it names.
+func (c *Checked) Finding(err error) Finding {
+	return Finding{Error: console.NewWarning(profile.Warning{File: c.File, Err: err})}
+}
+
 // Note adds errors as findings.
 func (c *Checked) Note(errs ...error) {
 	for _, err := range errs {
-		c.Findings = append(c.Findings, console.NewFinding(err))
+		c.Findings = append(c.Findings, c.Finding(err))
 	}
 }

@@ -16,9 +16,8 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// checkIprof checks an iprof file. Errors make it unsound; what is odd only is
-// a remark.
-func checkIprof(res *family.Checked, name string, data []byte, classes *iprofClasses) {
+// checkFile checks an iprof file. Findings that do not make it unsound are remarks.
+func checkFile(res *family.Checked, name string, data []byte, classes *classIndex) {
 	rep := iprof.Check(name, data)
 	if p := rep.Profile; p != nil {
 		own := &checked{FormatVersion: p.Version.String()}
@@ -29,14 +28,14 @@ func checkIprof(res *family.Checked, name string, data []byte, classes *iprofCla
 	}
 	for _, f := range rep.Findings {
 		if f.Severity == iprof.Broken {
-			res.Findings = append(res.Findings, newIprofFinding(f))
+			res.Findings = append(res.Findings, newFinding(f))
 		} else {
-			res.Remarks = append(res.Remarks, newIprofFinding(f))
+			res.Remarks = append(res.Remarks, newFinding(f))
 		}
 	}
 }
 
-// checked is what is found out about iprof profiles alone.
+// checked holds the results that only iprof profiles have.
 type checked struct {
 	FormatVersion string        `json:"format_version,omitempty"`
 	Classes       *classesFacts `json:"classes,omitempty"` // with --classes
@@ -50,52 +49,43 @@ func (c *checked) Print(w io.Writer) {
 	}
 }
 
-func newIprofFinding(f iprof.Finding) console.Finding {
-	out := console.Finding{
-		Class: profile.ErrCorrupt.Error(), Rule: f.Rule, Severity: f.Severity.String(),
-		Section: f.Place.Section, Line: f.Place.Line, Column: f.Place.Column, Count: f.Count, Of: f.Of, Message: f.Message,
+// newFinding describes a finding.
+func newFinding(f iprof.Finding) family.Finding {
+	e := &console.Error{Class: profile.ErrCorrupt}
+	if f.Err != nil {
+		e.Class, e.Field, e.Got, e.Want = profile.ClassOf(f.Err), f.Err.Field, f.Err.Got, f.Err.Want
 	}
-	switch {
-	case f.Err != nil:
-		out.Class, out.Field, out.Found, out.Want = profile.Class(f.Err).Error(), f.Err.Field, f.Err.Found, f.Err.Want
-	case f.Severity != iprof.Broken:
-		out.Class = f.Severity.String()
-	}
-	if f.Place.Offset >= 0 {
-		out.Offset = &f.Place.Offset
-	}
-	if f.Place.Record >= 0 {
-		out.Record = &f.Place.Record
-	}
+	e.SetPlace(f.Place)
 	if where := f.Place.Where(); where != "" {
-		out.Message = where + ": " + out.Message
+		e.Message = where + ": "
 	}
+	e.Message += f.Message
 	switch {
 	case f.Of > 0:
-		out.Message += fmt.Sprintf(" (%d of %d, %s)", f.Count, f.Of, cli.Percent(uint64(f.Count), uint64(f.Of)))
+		e.Message += fmt.Sprintf(" (%d of %d, %s)", f.Count, f.Of, cli.Percent(uint64(f.Count), uint64(f.Of)))
 	case f.Count > 1:
-		out.Message += fmt.Sprintf(" (%d times)", f.Count)
+		e.Message += fmt.Sprintf(" (%d times)", f.Count)
 	}
 	if f.Err != nil {
-		out.Message += ": " + out.Class
+		e.Message += ": " + e.Class.Error()
 	}
-	return out
+	return family.Finding{Error: e, Rule: f.Rule, Severity: f.Severity.String(), Count: f.Count, Of: f.Of}
 }
 
-// iprofClasses are the classes of a program to hold a profile against.
-type iprofClasses struct {
+// A classIndex holds the classes of a program to compare a profile with.
+type classIndex struct {
 	index    *classfile.Index
 	packages map[string]bool
 	term     cli.Terminal
 }
 
-// newIprofClasses reads the classes; nil if there are none.
-func newIprofClasses(env *cli.Env, p *sources.Programs) (*iprofClasses, error) {
+// newClassIndex reads the classes; nil if none are given.
+func newClassIndex(env *cli.Env, p *sources.Programs) (*classIndex, error) {
 	index, err := p.ReadClasses(env)
 	if index == nil || err != nil {
 		return nil, err
 	}
-	c := &iprofClasses{index: index, packages: make(map[string]bool), term: env.Terminal(env.Stdout)}
+	c := &classIndex{index: index, packages: make(map[string]bool), term: env.Terminal(env.Stdout)}
 	for class := range index.Classes() {
 		c.packages[packageOf(class.Name)] = true
 	}
@@ -109,20 +99,20 @@ func packageOf(class string) string {
 	return ""
 }
 
-// isGeneratedClass reports whether the image builder generates a class, so that
-// it has no class file: lambdas, hidden classes, proxies.
+// isGeneratedClass reports whether the image builder generates the class, which then has
+// no class file: lambdas, hidden classes, proxies.
 func isGeneratedClass(name string) bool {
 	return strings.ContainsAny(name, "/[") || strings.Contains(name, "$$") || strings.Contains(name, "$Proxy") || strings.Contains(name, "LambdaForm$")
 }
 
-func (c *iprofClasses) exists(ref iprof.MethodRef) bool {
+func (c *classIndex) exists(ref iprof.MethodRef) bool {
 	_, ok := c.index.Method(ref.Class, ref.Name, ref.Parameters, ref.Return)
 	return ok
 }
 
-// gone reports whether the classes would have the method if it still existed.
-// Those of other packages are in other jars or in the runtime.
-func (c *iprofClasses) gone(ref iprof.MethodRef) bool {
+// gone reports whether the method no longer exists. Unknown methods of other packages may
+// be in other jars or in the runtime and do not count as gone.
+func (c *classIndex) gone(ref iprof.MethodRef) bool {
 	if c.exists(ref) {
 		return false
 	}
@@ -130,7 +120,7 @@ func (c *iprofClasses) gone(ref iprof.MethodRef) bool {
 	return known || c.packages[packageOf(ref.Class)] && !isGeneratedClass(ref.Class)
 }
 
-// classesFacts says how much of a profile is about methods that classes have.
+// classesFacts counts the entries of a profile whose methods still exist.
 type classesFacts struct {
 	Classes int               `json:"classes"` // in the class files
 	Sets    []classesSetFacts `json:"sets"`
@@ -138,8 +128,8 @@ type classesFacts struct {
 	term    cli.Terminal
 }
 
-// classesSetFacts counts the entries of one set. Entries that are neither existing
-// nor gone are about generated classes, or packages that the class files lack.
+// classesSetFacts counts the entries of one set. The methods of other entries are of
+// generated classes, or of packages without class files.
 type classesSetFacts struct {
 	Set          string `json:"set"`
 	Entries      int    `json:"entries"`
@@ -153,23 +143,23 @@ type classesSetFacts struct {
 type goneMethodFacts struct {
 	Method     string `json:"method"`
 	Descriptor string `json:"descriptor"`
-	// Why is "class" if that is gone, "types" if the class has methods of the
-	// name with other types, else "method".
+	// Why is "class" if the class is gone, "types" if it has methods of this
+	// name with other types, otherwise "method".
 	Why     string `json:"why"`
 	Calls   int64  `json:"calls"`
 	Samples int64  `json:"samples"`
-	Entries int    `json:"entries"` // of all sets, that the method is in the first frame of
+	Entries int    `json:"entries"` // of all sets, with the method in the first frame
 }
 
-func (c *iprofClasses) judge(p *iprof.Profile) *classesFacts {
+func (c *classIndex) judge(p *iprof.Profile) *classesFacts {
 	f := &classesFacts{Classes: c.index.Len(), Sets: []classesSetFacts{}, Gone: []goneMethodFacts{}, term: c.term}
 	index := make(map[iprof.MethodID]int)
 	for _, k := range iprof.Kinds() {
 		if k == iprof.Monitors || p.Section(k).Len() == 0 {
 			continue
 		}
-		exist, _ := p.Relevance(k, c.exists)
-		left, gone := p.Relevance(k, func(ref iprof.MethodRef) bool { return !c.gone(ref) })
+		exist, _ := relevanceOf(p, k, c.exists)
+		left, gone := relevanceOf(p, k, func(ref iprof.MethodRef) bool { return !c.gone(ref) })
 		f.Sets = append(f.Sets, classesSetFacts{
 			Set: k.SetName(), Entries: exist.Of, EntriesExist: exist.Entries, EntriesGone: left.Of - left.Entries,
 			Count: exist.Total, CountExist: exist.Count, CountGone: left.Total - left.Count,
@@ -197,7 +187,7 @@ func (c *iprofClasses) judge(p *iprof.Profile) *classesFacts {
 	return f
 }
 
-func (c *iprofClasses) why(ref iprof.MethodRef) string {
+func (c *classIndex) why(ref iprof.MethodRef) string {
 	class, ok := c.index.Class(ref.Class)
 	switch {
 	case !ok:
@@ -208,12 +198,11 @@ func (c *iprofClasses) why(ref iprof.MethodRef) string {
 	return "method"
 }
 
-// maxGoneListed bounds the table; JSON has all.
+// maxGoneListed limits the table; JSON has all.
 const maxGoneListed = 20
 
 func (f *classesFacts) Print(w io.Writer) {
 	p := &console.Printer{W: w, Term: f.term}
-	share := func(part, whole int64) string { return cli.Percent(uint64(max(part, 0)), uint64(max(whole, 0))) }
 	var rows [][]string
 	for _, s := range f.Sets {
 		rows = append(rows, []string{
@@ -221,17 +210,15 @@ func (f *classesFacts) Print(w io.Writer) {
 		})
 	}
 	p.Table([]string{"Exist", "Gone", "Not judged", fmt.Sprintf("Counts, by %s", cli.Quantity(uint64(f.Classes), "class", "classes"))}, rows)
-	if len(f.Gone) == 0 {
-		return
+	listed := f.Gone
+	if more := len(f.Gone) - maxGoneListed; more > 0 {
+		listed = append(listed[:maxGoneListed:maxGoneListed], goneMethodFacts{Method: fmt.Sprintf("… and %s more", cli.Count(uint64(more)))})
 	}
-	rows = nil
-	for i, g := range f.Gone {
-		if i == maxGoneListed {
-			rows = append(rows, []string{"", "", fmt.Sprintf("… and %s more", cli.Count(uint64(len(f.Gone)-i)))})
-			break
+	printTable(p, []string{"Calls", "Samples", "Methods gone"}, listed, func(g *goneMethodFacts) []string {
+		if g.Why == "" {
+			return []string{"", "", g.Method}
 		}
 		why := map[string]string{"class": "no such class", "types": "now with other types", "method": "no such method"}[g.Why]
-		rows = append(rows, []string{signed(g.Calls), signed(g.Samples), console.Printable(fmt.Sprintf("%s%s: %s", g.Method, g.Descriptor, why))})
-	}
-	printJavaTable(p, []string{"Calls", "Samples", "Methods gone"}, rows)
+		return []string{signed(g.Calls), signed(g.Samples), fmt.Sprintf("%s%s: %s", g.Method, g.Descriptor, why)}
+	})
 }

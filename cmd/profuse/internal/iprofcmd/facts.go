@@ -5,18 +5,17 @@ import (
 	"regexp"
 	"strconv"
 
-	"github.com/profuse-pgo/profuse/cmd/profuse/internal/console"
+	"github.com/profuse-pgo/profuse/cmd/profuse/internal/family"
+	"github.com/profuse-pgo/profuse/formats"
 	"github.com/profuse-pgo/profuse/iprof"
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// iprofFacts is what "profuse show" tells of one iprof file. The JSON names are
-// part of the interface.
-type iprofFacts struct {
-	File          string   `json:"file"`
-	Size          int64    `json:"size"`    // bytes, decompressed
-	Format        string   `json:"format"`  // as package formats calls it
-	Version       string   `json:"version"` // "" if it could not be read
+// fileFacts is what "profuse show" prints about an iprof file. The JSON names are part of
+// the interface.
+type fileFacts struct {
+	family.Head
+	Version       string   `json:"version"` // "" if unreadable
 	Resolved      bool     `json:"resolved"`
 	Types         int      `json:"types"`
 	TypesUsed     int      `json:"types_used"` // by counts, or signatures of used methods
@@ -25,44 +24,42 @@ type iprofFacts struct {
 	Sections      []string `json:"sections"` // keys in the order of the file
 	UnknownFields int      `json:"unknown_members"`
 
-	Sets     []iprofSetFacts     `json:"sets"` // with entries only
-	Hottest  []iprofMethodFacts  `json:"hottest_methods"`
-	Contexts []iprofContextFacts `json:"hottest_contexts"`
-	Sites    []iprofSiteFacts    `json:"polymorphic_sites"`
-	Branches []iprofBranchFacts  `json:"hottest_branches"`
-	Locks    []iprofTypeFacts    `json:"locks"`
-	Selected []iprofMethodFacts  `json:"method_records,omitzero"` // with --function only
-	Warnings []string            `json:"warnings"`
-	Error    *console.Error      `json:"error"`
+	Sets     []setFacts     `json:"sets"` // those with entries
+	Hottest  []methodFacts  `json:"hottest_methods"`
+	Contexts []contextFacts `json:"hottest_contexts"`
+	Sites    []siteFacts    `json:"polymorphic_sites"`
+	Branches []branchFacts  `json:"hottest_branches"`
+	Locks    []typeFacts    `json:"locks"`
+	Selected []methodFacts  `json:"method_records,omitzero"` // only with --function
+	family.Problems
 
 	selecting bool
 }
 
-// iprofSetFacts sums up a section, under the name that its stacks have in
-// exports and comparisons.
-type iprofSetFacts struct {
+// setFacts sums up a section. It has the name of the stacks in exports and comparisons.
+type setFacts struct {
 	Set       string `json:"set"`
 	Key       string `json:"key"`
 	Entries   int    `json:"entries"`
 	Total     int64  `json:"total"`
 	Largest   int64  `json:"largest"`
-	Methods   int    `json:"methods"` // that entries are about; of locks 0
+	Methods   int    `json:"methods"` // with entries; 0 for locks
 	MaxFrames int    `json:"max_frames"`
 }
 
-// iprofMethodFacts is a method. Counts are sums over all contexts.
-type iprofMethodFacts struct {
+// methodFacts describes a method. Counts are sums over all contexts.
+type methodFacts struct {
 	Name         string  `json:"name"`
 	Descriptor   string  `json:"descriptor"`
 	Calls        int64   `json:"calls"`
 	CallsInlined int64   `json:"calls_inlined"`
 	Branches     int64   `json:"branches"`
 	Samples      int64   `json:"samples"`       // in the method itself
-	SamplesBelow int64   `json:"samples_below"` // in it or what it called
-	Share        float64 `json:"share"`         // of all samples, or of all calls where there are none
+	SamplesBelow int64   `json:"samples_below"` // in it and its callees
+	Share        float64 `json:"share"`         // of all samples, or of all calls if there are no samples
 }
 
-type iprofContextFacts struct {
+type contextFacts struct {
 	Set     string   `json:"set"`
 	Count   int64    `json:"count"`
 	Share   float64  `json:"share"` // of the set
@@ -70,49 +67,47 @@ type iprofContextFacts struct {
 	context string
 }
 
-// iprofSiteFacts is a virtual call or type check with several types.
-type iprofSiteFacts struct {
-	Set      string           `json:"set"` // receivers or type_checks
-	Method   string           `json:"method"`
-	Bytecode int              `json:"bytecode"`
-	Count    int64            `json:"count"`
-	Contexts int              `json:"contexts"`
-	Types    []iprofTypeFacts `json:"types"`
+// siteFacts describes a virtual call or type check with several types.
+type siteFacts struct {
+	Set      string      `json:"set"` // receivers or type_checks
+	Method   string      `json:"method"`
+	Bytecode int         `json:"bytecode"`
+	Count    int64       `json:"count"`
+	Contexts int         `json:"contexts"`
+	Types    []typeFacts `json:"types"`
 }
 
-type iprofTypeFacts struct {
+type typeFacts struct {
 	Type  string `json:"type"`
 	Count int64  `json:"count"`
 }
 
-// iprofBranchFacts is a conditional.
-type iprofBranchFacts struct {
-	Method   string          `json:"method"`
-	Bytecode int             `json:"bytecode"`
-	Count    int64           `json:"count"`
-	Bias     float64         `json:"bias"` // share of the way taken most
-	Ways     []iprofWayFacts `json:"ways"`
+// branchFacts describes a conditional.
+type branchFacts struct {
+	Method   string     `json:"method"`
+	Bytecode int        `json:"bytecode"`
+	Count    int64      `json:"count"`
+	Bias     float64    `json:"bias"` // share of the most frequent way
+	Ways     []wayFacts `json:"ways"`
 }
 
-type iprofWayFacts struct {
+type wayFacts struct {
 	Index   int   `json:"index"`
 	Targets []int `json:"targets"`
 	Count   int64 `json:"count"`
 }
 
-// collectIprofFacts reads a file as far as it can be read. The error is what
-// stopped it; the facts hold it too.
-func collectIprofFacts(name string, data []byte, top int, choose *regexp.Regexp) (*iprofFacts, error) {
-	f := &iprofFacts{
-		File: name, Size: int64(len(data)), Format: "iprof profile", Sections: []string{}, Sets: []iprofSetFacts{},
-		Hottest: []iprofMethodFacts{}, Contexts: []iprofContextFacts{}, Sites: []iprofSiteFacts{},
-		Branches: []iprofBranchFacts{}, Locks: []iprofTypeFacts{}, Warnings: []string{},
+// collectFacts reads a file up to its end or the first error, which it returns and records
+// in the facts.
+func collectFacts(name string, data []byte, top int, choose *regexp.Regexp) (*fileFacts, error) {
+	f := &fileFacts{
+		Head: family.NewHead(name, len(data), formats.IprofProfile.String()), Problems: family.NewProblems(),
+		Sections: []string{}, Sets: []setFacts{},
+		Hottest: []methodFacts{}, Contexts: []contextFacts{}, Sites: []siteFacts{},
+		Branches: []branchFacts{}, Locks: []typeFacts{},
 	}
-	p, err := iprof.Read(name, data, iprof.ReaderOptions{Warn: func(w profile.Warning) {
-		f.Warnings = append(f.Warnings, console.DescribeError(w.Err).Message)
-	}})
-	if err != nil {
-		f.Error = console.DescribeError(err)
+	p, err := iprof.Read(name, data, iprof.ReaderOptions{Warn: f.Warn})
+	if f.End(err) != nil {
 		if p = iprof.Check(name, data).Profile; p == nil {
 			return f, err
 		}
@@ -125,14 +120,14 @@ func collectIprofFacts(name string, data []byte, top int, choose *regexp.Regexp)
 	f.contexts(p, top)
 	f.sites(p, top)
 	f.branches(p, top)
-	locks := p.Monitors()
+	locks := monitors(p)
 	for _, t := range locks[:min(top, len(locks))] {
-		f.Locks = append(f.Locks, iprofTypeFacts{p.TypeName(t.Type), t.Count})
+		f.Locks = append(f.Locks, typeFacts{p.TypeName(t.Type), t.Count})
 	}
 	return f, err
 }
 
-func (f *iprofFacts) overview(p *iprof.Profile) {
+func (f *fileFacts) overview(p *iprof.Profile) {
 	f.Version, f.Resolved = p.Version.String(), !p.Placeholder()
 	f.Sections = append(f.Sections, p.Order...)
 	f.UnknownFields = len(p.Unknown) + len(p.Extra)
@@ -141,20 +136,29 @@ func (f *iprofFacts) overview(p *iprof.Profile) {
 		f.TypesUsed, f.MethodsUsed = len(used.Types), len(used.Methods)
 	}
 	if !f.Resolved {
-		f.Warnings = append(f.Warnings, "the recording was not resolved: nothing says which methods and types its counts are about; it has to be recorded again")
+		f.WarnText(profile.ErrCorrupt, "the recording is not resolved: its methods and types have no names; record it again")
 	}
 	for _, k := range iprof.Kinds() {
-		s := p.Summary(k)
-		if s.Entries == 0 || k == iprof.Monitors && len(p.Section(k).Records(0)) == 0 {
+		s := p.Section(k)
+		if s.Len() == 0 || k == iprof.Monitors && len(s.Records(0)) == 0 {
 			continue
 		}
-		f.Sets = append(f.Sets, iprofSetFacts{k.SetName(), k.Key(), s.Entries, s.Total, s.Largest, s.Methods, s.MaxFrames})
+		set := setFacts{Set: k.SetName(), Key: k.Key(), Entries: s.Len(), Total: s.Total()}
+		methods := make(map[iprof.MethodID]bool)
+		for ctx, count := range s.Counts() {
+			set.Largest, set.MaxFrames = max(set.Largest, count), max(set.MaxFrames, len(ctx))
+			methods[ctx[0].Method] = true
+		}
+		if k != iprof.Monitors {
+			set.Methods = len(methods)
+		}
+		f.Sets = append(f.Sets, set)
 	}
 }
 
-// methods returns the n hottest methods, by samples if there are any, or all
-// chosen ones.
-func (f *iprofFacts) methods(p *iprof.Profile, n int, choose *regexp.Regexp) []iprofMethodFacts {
+// methods returns the n hottest methods, by samples if there are any, or all methods that
+// match choose.
+func (f *fileFacts) methods(p *iprof.Profile, n int, choose *regexp.Regexp) []methodFacts {
 	by := iprof.Samples
 	for _, k := range []iprof.Kind{iprof.Samples, iprof.CallCounts, iprof.Conditionals} {
 		if by = k; p.Section(k).Total() > 0 {
@@ -162,13 +166,13 @@ func (f *iprofFacts) methods(p *iprof.Profile, n int, choose *regexp.Regexp) []i
 		}
 	}
 	total := max(p.Section(by).Total(), 1)
-	list := []iprofMethodFacts{}
-	counts := make(map[iprof.MethodID]*[iprof.NumKinds]iprof.MethodCount)
+	list := []methodFacts{}
+	counts := make(map[iprof.MethodID]*[iprof.NumKinds]methodCount)
 	var order []iprof.MethodID
 	for _, k := range []iprof.Kind{by, iprof.CallCounts, iprof.Conditionals, iprof.VirtualInvokes, iprof.TypeChecks, iprof.Samples} {
-		for _, c := range p.MethodCounts(k) {
+		for _, c := range methodCounts(p, k) {
 			if counts[c.Method] == nil {
-				counts[c.Method] = new([iprof.NumKinds]iprof.MethodCount)
+				counts[c.Method] = new([iprof.NumKinds]methodCount)
 				order = append(order, c.Method)
 			}
 			counts[c.Method][k] = c
@@ -176,7 +180,7 @@ func (f *iprofFacts) methods(p *iprof.Profile, n int, choose *regexp.Regexp) []i
 	}
 	for _, id := range order {
 		c := counts[id]
-		m := iprofMethodFacts{
+		m := methodFacts{
 			Name: p.MethodName(id), Calls: c[iprof.CallCounts].Self, CallsInlined: c[iprof.CallCounts].Inlined, Branches: c[iprof.Conditionals].Self,
 			Samples: c[iprof.Samples].Self, SamplesBelow: c[iprof.Samples].Total, Share: float64(c[by].Self) / float64(total),
 		}
@@ -194,14 +198,14 @@ func (f *iprofFacts) methods(p *iprof.Profile, n int, choose *regexp.Regexp) []i
 	return list
 }
 
-func (f *iprofFacts) contexts(p *iprof.Profile, n int) {
+func (f *fileFacts) contexts(p *iprof.Profile, n int) {
 	for _, k := range []iprof.Kind{iprof.Samples, iprof.CallCounts} {
 		s := p.Section(k)
 		if s.Total() == 0 {
 			continue
 		}
 		for _, i := range s.Largest(n) {
-			c := iprofContextFacts{
+			c := contextFacts{
 				Set: k.SetName(), Count: s.Count(i), Share: float64(s.Count(i)) / float64(s.Total()),
 				context: shortContext(p, s.Context(i)), Context: []string{},
 			}
@@ -223,40 +227,40 @@ func shortContext(p *iprof.Profile, ctx iprof.Context) string {
 	return fmt.Sprintf("%s<… %d more", p.FormatContext(ctx[:limit]), len(ctx)-limit)
 }
 
-func (f *iprofFacts) sites(p *iprof.Profile, n int) {
+func (f *fileFacts) sites(p *iprof.Profile, n int) {
 	for _, k := range []iprof.Kind{iprof.VirtualInvokes, iprof.TypeChecks} {
 		listed := 0
-		for _, site := range p.TypeSites(k) {
+		for _, site := range typeSites(p, k) {
 			if listed == n {
 				break
 			}
-			if !site.Polymorphic() {
+			if !site.polymorphic() {
 				continue
 			}
 			listed++
-			s := iprofSiteFacts{
+			s := siteFacts{
 				Set: k.SetName(), Method: p.MethodName(site.Method), Bytecode: int(site.BCI), Count: site.Total, Contexts: site.Entries,
-				Types: []iprofTypeFacts{},
+				Types: []typeFacts{},
 			}
 			for _, t := range site.Types {
-				s.Types = append(s.Types, iprofTypeFacts{p.TypeName(t.Type), t.Count})
+				s.Types = append(s.Types, typeFacts{p.TypeName(t.Type), t.Count})
 			}
 			f.Sites = append(f.Sites, s)
 		}
 	}
 }
 
-func (f *iprofFacts) branches(p *iprof.Profile, n int) {
-	sites := p.BranchSites()
+func (f *fileFacts) branches(p *iprof.Profile, n int) {
+	sites := branchSites(p)
 	for _, site := range sites[:min(n, len(sites))] {
 		if site.Total == 0 {
 			break
 		}
-		b := iprofBranchFacts{
-			Method: p.MethodName(site.Method), Bytecode: int(site.BCI), Count: site.Total, Bias: site.Bias(), Ways: []iprofWayFacts{},
+		b := branchFacts{
+			Method: p.MethodName(site.Method), Bytecode: int(site.BCI), Count: site.Total, Bias: site.bias(), Ways: []wayFacts{},
 		}
 		for _, w := range site.Ways {
-			way := iprofWayFacts{Index: int(w.Index), Count: w.Count, Targets: []int{}}
+			way := wayFacts{Index: int(w.Index), Count: w.Count, Targets: []int{}}
 			for _, t := range w.Targets {
 				way.Targets = append(way.Targets, int(t))
 			}

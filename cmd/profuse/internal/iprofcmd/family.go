@@ -10,7 +10,7 @@ import (
 	"github.com/profuse-pgo/profuse/formats"
 )
 
-// Family is that of profiles of GraalVM native images.
+// Family returns the family of profiles of GraalVM native images.
 func Family() family.Family {
 	return family.Family{
 		Kinds: []formats.Family{formats.Iprof},
@@ -26,33 +26,30 @@ type show struct{}
 
 func (show) Declare(*cli.Flags)           {}
 func (show) Open(*sources.Programs) error { return nil }
-func (show) Close()                       {}
 
 func (show) Facts(name string, data []byte, _ formats.Format, opt *family.ShowOptions) (family.Facts, error) {
-	return collectIprofFacts(name, data, opt.Top, opt.Choose)
+	return collectFacts(name, data, opt.Top, opt.Choose)
 }
 
 // check is one run of "profuse check".
 type check struct {
-	classes *iprofClasses // nil if none are given
+	classes *classIndex // nil if none are given
 }
 
 func (c *check) Open(env *cli.Env, p *sources.Programs) (err error) {
-	c.classes, err = newIprofClasses(env, p)
+	c.classes, err = newClassIndex(env, p)
 	return err
 }
 
-func (c *check) Close() {}
-
 func (c *check) Admit(name string, data []byte) error {
 	if c.classes != nil && !isIprof(name, data) {
-		return errors.New("not an iprof profile, which --classes is for")
+		return errors.New("option --classes applies to iprof profiles only")
 	}
 	return nil
 }
 
 func (c *check) Check(name string, data []byte, _ formats.Format) family.Checked {
 	res := family.NewChecked(name, formats.IprofProfile)
-	checkIprof(&res, name, data, c.classes)
+	checkFile(&res, name, data, c.classes)
 	return res
 }

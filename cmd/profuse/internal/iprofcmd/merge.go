@@ -28,7 +28,7 @@ const formatIprof = "iprof"
 
 // adder adds up iprof profiles.
 type adder struct {
-	iprofWriting
+	writing
 	normalize      cli.Choice
 	dropUnresolved bool
 	dropUnknown    bool
@@ -45,12 +45,12 @@ func (o *adder) Declare(f *cli.Flags, watching bool) {
 	f.Group("iprof profiles")
 	o.normalize = cli.Choice{Value: normalizeNone, Allowed: []string{normalizeNone, normalizeTotal}}
 	if !watching { // it needs all inputs at once
-		f.Var(&o.normalize, "normalize", "`HOW` none adds counts as they are; total scales each input to the largest one first, "+
+		f.Var(&o.normalize, "normalize", "`HOW` scale inputs before adding: none, or total to give each the same total count, "+
 			"so that long runs do not outweigh short ones")
 	}
-	f.BoolVar(&o.dropUnresolved, "drop-unresolved", false, "leave out entries whose methods or types their file does not name")
-	f.BoolVar(&o.dropUnknown, "drop-unknown", false, "leave out sections that are not known")
-	o.iprofWriting.declare(f)
+	f.BoolVar(&o.dropUnresolved, "drop-unresolved", false, "drop entries whose methods or types their file does not name")
+	f.BoolVar(&o.dropUnknown, "drop-unknown", false, "drop unknown sections")
+	o.writing.declare(f)
 }
 
 func (o *adder) Results() []merging.Result {
@@ -68,12 +68,9 @@ func (o *adder) Open(r *merging.Run, _ func(string)) (err error) {
 	return err
 }
 
-func (o *adder) Close() {}
-
-// Add adds up the base, if any, and the inputs. The sum does not depend on the
-// order.
+// Add adds up the base, if any, and the inputs. The sum does not depend on their order.
 func (o *adder) Add(ctx context.Context, j *merging.Job) (*merging.Sum, error) {
-	s := &iprofSum{job: j, opt: iprof.MergeOptions{DropUnresolved: o.dropUnresolved, DropUnknown: o.dropUnknown}}
+	s := &sum{job: j, opt: iprof.MergeOptions{DropUnresolved: o.dropUnresolved, DropUnknown: o.dropUnknown}}
 	if err := s.weigh(); err != nil {
 		return nil, err
 	}
@@ -91,10 +88,10 @@ func (o *adder) Add(ctx context.Context, j *merging.Job) (*merging.Sum, error) {
 		return nil, err
 	}
 	sum := &merging.Sum{
-		Contents: func() string { return iprofContents(merged) },
+		Contents: func() string { return contents(merged) },
 		Write: func(w io.Writer) (string, error) {
 			opt := o.options
-			opt.Warn = func(w profile.Warning) { j.WarnError("iprof", 0, w.File, "", w.Err) }
+			opt.Warn = func(w profile.Warning) { j.WarnOf("iprof", 0, w) }
 			version := merged.Version
 			if opt.Version != (iprof.Version{}) {
 				version = opt.Version
@@ -111,13 +108,13 @@ func (o *adder) Add(ctx context.Context, j *merging.Job) (*merging.Sum, error) {
 }
 
 // weigh determines the weights of the inputs.
-func (s *iprofSum) weigh() error {
+func (s *sum) weigh() error {
 	s.weights = make([]iprof.Weight, len(s.job.Weights))
 	for i, text := range s.job.Weights {
 		n, err := strconv.ParseUint(text, 10, 64)
-		s.weights[i] = iprof.WeightOf(n, 1)
+		s.weights[i] = iprof.Weight{Num: n, Den: 1}
 		if err != nil {
-			s.weights[i], err = iprof.ParseWeight(text)
+			s.weights[i], err = parseWeight(text)
 		}
 		if err != nil {
 			return err
@@ -126,8 +123,8 @@ func (s *iprofSum) weigh() error {
 	return nil
 }
 
-// iprofContents sums up a profile.
-func iprofContents(p *iprof.Profile) string {
+// contents sums up a profile.
+func contents(p *iprof.Profile) string {
 	s := fmt.Sprintf("%s, %s, %s", cli.Quantity(uint64(len(p.Types)), "type", "types"),
 		cli.Quantity(uint64(len(p.Methods)), "method", "methods"), cli.Quantity(uint64(p.Entries()), "entry", "entries"))
 	if n := p.Section(iprof.CallCounts).Total(); n > 0 {
@@ -139,37 +136,35 @@ func iprofContents(p *iprof.Profile) string {
 	return s
 }
 
-// An iprofSum is iprof profiles added up.
-type iprofSum struct {
+// A sum adds iprof profiles up.
+type sum struct {
 	job     *merging.Job
 	opt     iprof.MergeOptions
-	weights []iprof.Weight // by input; 1 for those that follow
+	weights []iprof.Weight // by input; 1 for the base, which follows
 
 	mu     sync.Mutex
-	totals map[contentsHash]iprof.Totals  // of inputs that are to be normalized
-	scale  map[contentsHash]iprof.Weights // to multiply them with
+	totals map[contentsHash]totals        // of the inputs to normalize
+	scale  map[contentsHash]iprof.Weights // factors for them
 }
 
 // contentsHash identifies the contents of a file between its two readings.
 type contentsHash [sha256.Size]byte
 
-// isIprof reports whether data is an iprof profile, or JSON that its name says
-// is one.
+// isIprof reports whether data is an iprof profile, or JSON in a file with the name of
+// one.
 func isIprof(name string, data []byte) bool {
 	f, _ := formats.Detect(data)
 	return f.Family() == formats.Iprof || isNamedIprof(name, data)
 }
 
-// isNamedIprof reports whether data is JSON that its name says is an iprof
-// profile.
+// isNamedIprof reports whether data is JSON in a file with the name of an iprof profile.
 func isNamedIprof(name string, data []byte) bool {
 	f, _ := formats.BySuffix(strings.TrimSuffix(name, console.Compression(name)))
 	return f.Family() == formats.Iprof && bytes.HasPrefix(bytes.TrimSpace(data), []byte("{"))
 }
 
-// readIprof reads a profile. What is recognized as something else gets an
-// error that says so.
-func readIprof(name string, data []byte, warn func(profile.Warning)) (*iprof.Profile, error) {
+// parse reads a profile. The error about another known format names it.
+func parse(name string, data []byte, warn func(profile.Warning)) (*iprof.Profile, error) {
 	if f, _ := formats.Detect(data); f.Family() != formats.Iprof && len(data) > 0 && f != formats.IRPGOText {
 		return nil, sources.WrongFormat(name, data, "an iprof profile")
 	}
@@ -177,14 +172,14 @@ func readIprof(name string, data []byte, warn func(profile.Warning)) (*iprof.Pro
 }
 
 // measure computes the totals that each input would contribute.
-func (m *iprofSum) measure(ctx context.Context, ins []inputs.Input) error {
+func (m *sum) measure(ctx context.Context, ins []inputs.Input) error {
 	for _, in := range ins {
 		info, err := os.Stat(in.Name)
 		if in.Name == inputs.Stdin || err == nil && !info.Mode().IsRegular() {
-			return cli.Usagef("--normalize total reads inputs twice, and %s can be read only once", in.Name)
+			return cli.Usagef("--normalize total reads each input twice; %s can be read only once", in.Name)
 		}
 	}
-	m.totals = make(map[contentsHash]iprof.Totals)
+	m.totals = make(map[contentsHash]totals)
 	adders := make([]merge.Adder, merging.NumWorkers(m.job.Workers))
 	for i := range adders {
 		adders[i] = m.note
@@ -194,20 +189,20 @@ func (m *iprofSum) measure(ctx context.Context, ins []inputs.Input) error {
 		return err
 	}
 	hashes := make([]contentsHash, 0, len(m.totals))
-	totals := make([]iprof.Totals, 0, len(m.totals))
+	all := make([]totals, 0, len(m.totals))
 	for h, t := range m.totals {
-		hashes, totals = append(hashes, h), append(totals, t)
+		hashes, all = append(hashes, h), append(all, t)
 	}
 	m.scale = make(map[contentsHash]iprof.Weights, len(hashes))
-	for i, w := range iprof.Normalize(totals) {
+	for i, w := range normalize(all) {
 		m.scale[hashes[i]] = w
 	}
 	return nil
 }
 
 // note records the totals of a profile.
-func (m *iprofSum) note(p *merge.Profile) (*merge.Brought, error) {
-	read, err := readIprof(p.Name, p.Data, nil)
+func (m *sum) note(p *merge.Profile) (*merge.Brought, error) {
+	read, err := parse(p.Name, p.Data, nil)
 	if err == nil {
 		err = iprof.NewMerger(m.opt).Accepts(p.Name, read)
 	}
@@ -216,16 +211,16 @@ func (m *iprofSum) note(p *merge.Profile) (*merge.Brought, error) {
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.totals[sha256.Sum256(p.Data)] = read.Totals()
+	m.totals[sha256.Sum256(p.Data)] = totalsOf(read)
 	return nil, nil
 }
 
-// scaled says what inputs were scaled to.
-func (m *iprofSum) scaled() string {
+// scaled returns the totals that inputs were scaled to, in words.
+func (m *sum) scaled() string {
 	if m.totals == nil {
 		return ""
 	}
-	var most iprof.Totals
+	var most totals
 	for _, t := range m.totals {
 		most.Counters, most.Samples = max(most.Counters, t.Counters), max(most.Samples, t.Samples)
 	}
@@ -236,8 +231,8 @@ func (m *iprofSum) scaled() string {
 	return s
 }
 
-// add adds the inputs up. The error is one that leaves no result.
-func (m *iprofSum) add(ctx context.Context, ins []inputs.Input) (*iprof.Profile, error) {
+// add adds the inputs up. With an error there is no sum.
+func (m *sum) add(ctx context.Context, ins []inputs.Input) (*iprof.Profile, error) {
 	var mergers []*iprof.Merger
 	adders := m.job.Adders(len(ins), func() merge.Adder {
 		merger := iprof.NewMerger(m.opt)
@@ -258,24 +253,24 @@ func (m *iprofSum) add(ctx context.Context, ins []inputs.Input) (*iprof.Profile,
 }
 
 // addTo adds a profile to the sum of a worker.
-func (m *iprofSum) addTo(merger *iprof.Merger, p *merge.Profile) error {
-	place := p.Input + 1 // 0 is that of the sum
-	read, err := readIprof(p.Name, p.Data, func(w profile.Warning) { m.job.WarnError("iprof", place, w.File, "", w.Err) })
+func (m *sum) addTo(merger *iprof.Merger, p *merge.Profile) error {
+	place := p.Input + 1 // 0 is the place of the sum
+	read, err := parse(p.Name, p.Data, func(w profile.Warning) { m.job.WarnOf("iprof", place, w) })
 	if err != nil {
 		return err
 	}
-	w := iprof.Uniform(iprof.Weight{})
+	var w iprof.Weights
 	if p.Input < len(m.weights) {
-		w = iprof.Uniform(m.weights[p.Input])
+		w = iprof.Weights{Counters: m.weights[p.Input], Samples: m.weights[p.Input]}
 	}
 	if m.scale != nil {
 		scale, ok := m.scale[sha256.Sum256(p.Data)]
 		if err := merger.Accepts(p.Name, read); err != nil {
 			return err
 		} else if !ok {
-			return fmt.Errorf("%s: changed while it was merged", p.Name)
+			return fmt.Errorf("%s: changed during the merge", p.Name)
 		}
-		w.Counters, w.Samples = w.Counters.Times(scale.Counters), w.Samples.Times(scale.Samples)
+		w.Counters, w.Samples = times(w.Counters, scale.Counters), times(w.Samples, scale.Samples)
 	}
 	added, err := merger.AddScaled(p.Name, read, w)
 	if err != nil {
@@ -292,12 +287,12 @@ func (m *iprofSum) addTo(merger *iprof.Merger, p *merge.Profile) error {
 	return nil
 }
 
-// warn warns of defects of the sum. The warnings do not depend on which worker
-// added which input.
-func (m *iprofSum) warn(p *iprof.Profile, added iprof.Added) {
+// warn warns of defects of the sum. The warnings do not depend on the distribution of the
+// inputs to workers.
+func (m *sum) warn(p *iprof.Profile, added iprof.Added) {
 	if added.Reshaped > 0 {
-		m.job.Warn("iprof branches", 0, "some conditionals have other branches in some inputs than in others: "+
-			"the inputs are of different builds; such branches stand side by side", "")
+		m.job.Warn("iprof branches", 0, "some conditionals have different branches in different inputs, "+
+			"which come from different builds: all branches are kept", "")
 	}
 	if added.Saturated == 0 {
 		return

@@ -3,6 +3,7 @@ package iprofcmd
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/jedib0t/go-pretty/v6/text"
@@ -14,28 +15,28 @@ import (
 )
 
 // Print prints the facts, unless the file could not be read at all.
-func (f *iprofFacts) Print(p *family.Printer) {
+func (f *fileFacts) Print(p *family.Printer) {
 	if f.Error != nil && f.Version == "" {
 		return
 	}
 	p.Title(f.File)
-	printIprofOverview(p, f)
-	printIprofSets(p, f.Sets)
-	printIprofMethods(p, f.Hottest, "Hottest methods")
-	printIprofContexts(p, f.Contexts)
-	printIprofSites(p, f.Sites)
-	printIprofBranches(p, f.Branches)
-	printIprofLocks(p, f.Locks)
+	printOverview(p, f)
+	printSets(p, f.Sets)
+	printMethods(p, f.Hottest, "Hottest methods")
+	printContexts(p, f.Contexts)
+	printSites(p, f.Sites)
+	printBranches(p, f.Branches)
+	printLocks(p, f.Locks)
 	switch {
 	case !f.selecting:
 	case len(f.Selected) == 0:
 		fmt.Fprintln(p.W, "\n  No method matches.")
 	default:
-		printIprofMethods(p, f.Selected, "Methods chosen")
+		printMethods(p, f.Selected, "Methods chosen")
 	}
 }
 
-func printIprofOverview(p *family.Printer, f *iprofFacts) {
+func printOverview(p *family.Printer, f *fileFacts) {
 	rows := [][2]string{{"Format", fmt.Sprintf("%s, version %s, %s", f.Format, f.Version, cli.Quantity(uint64(f.Size), "byte", "bytes"))}}
 	add := func(label, value string) { rows = append(rows, [2]string{label, value}) }
 	used := func(all, used int) string {
@@ -48,14 +49,10 @@ func printIprofOverview(p *family.Printer, f *iprofFacts) {
 	if f.UnknownFields > 0 {
 		add("Unknown", cli.Quantity(uint64(f.UnknownFields), "section or member", "sections and members"))
 	}
-	rows = append(rows, console.WarningRows(f.Warnings)...)
-	if f.Error != nil {
-		add(p.Term.Paint(cli.Red, "Error"), console.Printable(f.Error.Message)+"; shown is what stands before")
-	}
-	p.List(rows)
+	p.List(append(rows, f.Rows(p.Term, "; shown up to there")...))
 }
 
-// signed prints a count; broken recordings have negative ones.
+// signed prints a count, which is negative in broken recordings.
 func signed(n int64) string {
 	if n < 0 {
 		return "-" + cli.Count(uint64(-n))
@@ -63,7 +60,7 @@ func signed(n int64) string {
 	return cli.Count(uint64(n))
 }
 
-func printIprofSets(p *family.Printer, sets []iprofSetFacts) {
+func printSets(p *family.Printer, sets []setFacts) {
 	if len(sets) == 0 {
 		fmt.Fprintln(p.W, "\n  There are no counts.")
 		return
@@ -81,15 +78,22 @@ func printIprofSets(p *family.Printer, sets []iprofSetFacts) {
 	p.Table([]string{"Total", "Largest", "Entries", "Methods", "Frames", "Counts of"}, rows)
 }
 
-// packagePart is a part of a package's name, in the spelling of the language or
-// of descriptors.
+// packagePart matches a part of a package's name, as in sources or in descriptors.
 var packagePart = regexp.MustCompile(`\b(L?[a-z])\w*([./])`)
 
-// printJavaTable is printer.table for names of Java in the last column: where the
-// terminal is too narrow for them, packages are shortened to their first
-// letters before anything is cut.
-func printJavaTable(p *console.Printer, header []string, rows [][]string) {
-	width := console.TableIndent
+// printTable prints a table with a row for each item, unless there are none. The last
+// column holds Java names: if the terminal is too narrow for them, it shortens packages
+// to their first letters before anything is cut.
+func printTable[T any](p *console.Printer, header []string, items []T, row func(*T) []string) {
+	if len(items) == 0 {
+		return
+	}
+	width, last := console.TableIndent, len(header)-1
+	rows := make([][]string, len(items))
+	for i := range items {
+		rows[i] = row(&items[i])
+		rows[i][last] = console.Printable(rows[i][last])
+	}
 	for i := range header {
 		most := text.StringWidthWithoutEscSequences(header[i])
 		for _, r := range rows {
@@ -97,7 +101,7 @@ func printJavaTable(p *console.Printer, header []string, rows [][]string) {
 		}
 		width += most + console.ColumnGap
 	}
-	if last := len(header) - 1; p.Term.Width > 0 && width > p.Term.Width {
+	if p.Term.Width > 0 && width > p.Term.Width {
 		for _, r := range rows {
 			r[last] = packagePart.ReplaceAllString(r[last], "$1$2")
 		}
@@ -105,68 +109,47 @@ func printJavaTable(p *console.Printer, header []string, rows [][]string) {
 	p.Table(header, rows)
 }
 
-func printIprofMethods(p *family.Printer, methods []iprofMethodFacts, title string) {
-	if len(methods) == 0 {
-		return
-	}
-	samples := false
-	for i := range methods {
-		samples = samples || methods[i].SamplesBelow != 0
-	}
-	header := []string{"Share", "Calls", "Inlined", "Branches"}
+func printMethods(p *family.Printer, methods []methodFacts, title string) {
+	samples := slices.ContainsFunc(methods, func(m methodFacts) bool { return m.SamplesBelow != 0 })
+	header := []string{"Share", "Calls", "Inlined", "Branches", title}
 	if samples {
-		header = []string{"Share", "Samples", "and below", "Calls", "Branches"}
+		header = []string{"Share", "Samples", "and below", "Calls", "Branches", title}
 	}
-	var rows [][]string
-	for i := range methods {
-		m := &methods[i]
-		row := []string{console.Percent(m.Share), signed(m.Calls), signed(m.CallsInlined), signed(m.Branches)}
+	printTable(&p.Printer, header, methods, func(m *methodFacts) []string {
+		share, name := console.Percent(m.Share), m.Name+m.Descriptor
 		if samples {
-			row = []string{console.Percent(m.Share), signed(m.Samples), signed(m.SamplesBelow), signed(m.Calls), signed(m.Branches)}
+			return []string{share, signed(m.Samples), signed(m.SamplesBelow), signed(m.Calls), signed(m.Branches), name}
 		}
-		rows = append(rows, append(row, console.Printable(m.Name+m.Descriptor)))
-	}
-	printJavaTable(&p.Printer, append(header, title), rows)
+		return []string{share, signed(m.Calls), signed(m.CallsInlined), signed(m.Branches), name}
+	})
 }
 
-func printIprofContexts(p *family.Printer, contexts []iprofContextFacts) {
-	if len(contexts) == 0 {
-		return
-	}
-	var rows [][]string
-	for i := range contexts {
-		c := &contexts[i]
-		rows = append(rows, []string{console.Percent(c.Share), signed(c.Count), console.Printable(c.context)})
-	}
-	printJavaTable(&p.Printer, []string{"Share", "Count", "Hottest contexts of " + contexts[0].Set}, rows)
-}
-
-func printIprofSites(p *family.Printer, sites []iprofSiteFacts) {
-	if len(sites) == 0 {
-		return
-	}
-	var rows [][]string
-	for i := range sites {
-		s := &sites[i]
-		var types []string
-		for _, t := range s.Types {
-			types = append(types, fmt.Sprintf("%s %s", t.Type, cli.Percent(uint64(max(t.Count, 0)), uint64(max(s.Count, 0)))))
-		}
-		rows = append(rows, []string{
-			signed(s.Count), cli.Count(uint64(len(s.Types))), cli.Percent(uint64(max(s.Types[0].Count, 0)), uint64(max(s.Count, 0))),
-			console.Printable(fmt.Sprintf("%s:%d (%s): %s", s.Method, s.Bytecode, s.Set, strings.Join(types, ", "))),
+func printContexts(p *family.Printer, contexts []contextFacts) {
+	for _, c := range contexts[:min(1, len(contexts))] { // all are of one set
+		printTable(&p.Printer, []string{"Share", "Count", "Hottest contexts of " + c.Set}, contexts, func(c *contextFacts) []string {
+			return []string{console.Percent(c.Share), signed(c.Count), c.context}
 		})
 	}
-	printJavaTable(&p.Printer, []string{"Count", "Types", "One type", "Polymorphic calls and checks"}, rows)
 }
 
-func printIprofBranches(p *family.Printer, branches []iprofBranchFacts) {
-	if len(branches) == 0 {
-		return
-	}
-	var rows [][]string
-	for i := range branches {
-		b := &branches[i]
+func printSites(p *family.Printer, sites []siteFacts) {
+	printTable(&p.Printer, []string{"Count", "Types", "One type", "Polymorphic calls and checks"}, sites, func(s *siteFacts) []string {
+		var types []string
+		for _, t := range s.Types {
+			types = append(types, t.Type+" "+share(t.Count, s.Count))
+		}
+		return []string{
+			signed(s.Count), cli.Count(uint64(len(s.Types))), share(s.Types[0].Count, s.Count),
+			fmt.Sprintf("%s:%d (%s): %s", s.Method, s.Bytecode, s.Set, strings.Join(types, ", ")),
+		}
+	})
+}
+
+// share prints part as a share of whole. Negative counts, of broken recordings, are 0.
+func share(part, whole int64) string { return cli.Percent(uint64(max(part, 0)), uint64(max(whole, 0))) }
+
+func printBranches(p *family.Printer, branches []branchFacts) {
+	printTable(&p.Printer, []string{"Count", "One way", "Hottest branches"}, branches, func(b *branchFacts) []string {
 		var ways []string
 		most := int64(0)
 		for _, w := range b.Ways {
@@ -175,22 +158,14 @@ func printIprofBranches(p *family.Printer, branches []iprofBranchFacts) {
 			for j, t := range w.Targets {
 				targets[j] = iprof.BCI(t).String()
 			}
-			ways = append(ways, fmt.Sprintf("→ %s %s", strings.Join(targets, "/"), cli.Percent(uint64(max(w.Count, 0)), uint64(max(b.Count, 0)))))
+			ways = append(ways, fmt.Sprintf("→ %s %s", strings.Join(targets, "/"), share(w.Count, b.Count)))
 		}
-		rows = append(rows, []string{
-			signed(b.Count), cli.Percent(uint64(most), uint64(b.Count)), console.Printable(fmt.Sprintf("%s:%d %s", b.Method, b.Bytecode, strings.Join(ways, ", "))),
-		})
-	}
-	printJavaTable(&p.Printer, []string{"Count", "One way", "Hottest branches"}, rows)
+		return []string{signed(b.Count), share(most, b.Count), fmt.Sprintf("%s:%d %s", b.Method, b.Bytecode, strings.Join(ways, ", "))}
+	})
 }
 
-func printIprofLocks(p *family.Printer, locks []iprofTypeFacts) {
-	if len(locks) == 0 {
-		return
-	}
-	var rows [][]string
-	for _, l := range locks {
-		rows = append(rows, []string{signed(l.Count), console.Printable(l.Type)})
-	}
-	printJavaTable(&p.Printer, []string{"Locks", "Types locked"}, rows)
+func printLocks(p *family.Printer, locks []typeFacts) {
+	printTable(&p.Printer, []string{"Locks", "Types locked"}, locks, func(l *typeFacts) []string {
+		return []string{signed(l.Count), l.Type}
+	})
 }

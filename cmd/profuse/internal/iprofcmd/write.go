@@ -11,21 +11,21 @@ import (
 	"github.com/profuse-pgo/profuse/iprof"
 )
 
-// iprofWriting are the options of how iprof profiles are written.
-type iprofWriting struct {
+// writing holds the options for writing profiles.
+type writing struct {
 	version string
 	indent  bool
 	lines   bool
 }
 
-func (w *iprofWriting) declare(f *cli.Flags) {
-	f.StringVar(&w.version, "iprof-version", "auto", "`V` of the format to write: 0.4.0, 1.0.0, 1.1.0, or auto")
-	f.BoolVar(&w.indent, "indent", false, "write a number per line, indented, for reading")
-	f.BoolVar(&w.lines, "entry-per-line", false, "write an entry per line, for version control")
+func (w *writing) declare(f *cli.Flags) {
+	f.StringVar(&w.version, "iprof-version", "auto", "`V` version of the format to write: 0.4.0, 1.0.0, 1.1.0 or auto")
+	f.BoolVar(&w.indent, "indent", false, "write one number per line, indented, for people")
+	f.BoolVar(&w.lines, "entry-per-line", false, "write one entry per line, for version control")
 	f.Alias("entry-per-line", "lines")
 }
 
-func (w *iprofWriting) writeOptions() (opt iprof.WriteOptions, err error) {
+func (w *writing) writeOptions() (opt iprof.WriteOptions, err error) {
 	switch {
 	case w.indent && w.lines:
 		return opt, cli.Usagef("options --indent and --entry-per-line exclude each other")
@@ -44,8 +44,7 @@ func (w *iprofWriting) writeOptions() (opt iprof.WriteOptions, err error) {
 	return opt, nil
 }
 
-// writeCompressed writes to a file that is compressed if its name ends in .gz or
-// .zst.
+// writeCompressed writes to a file, compressed if its name ends in .gz or .zst.
 func writeCompressed(w io.Writer, path string, write func(io.Writer) error) (err error) {
 	var z io.WriteCloser
 	switch console.Compression(path) {

@@ -12,11 +12,11 @@ import (
 	"sync"
 
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/cli"
-	"github.com/profuse-pgo/profuse/cmd/profuse/internal/console"
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/merging"
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/sources"
 	"github.com/profuse-pgo/profuse/formats"
 	"github.com/profuse-pgo/profuse/inputs"
+	"github.com/profuse-pgo/profuse/internal/flaw"
 	"github.com/profuse-pgo/profuse/irpgo"
 	"github.com/profuse-pgo/profuse/memprof"
 	"github.com/profuse-pgo/profuse/merge"
@@ -196,7 +196,7 @@ func (w *worker) add(p *merge.Profile) (brought *merge.Brought, err error) {
 		Rescue:    w.rescue(), Rescued: func(r irpgo.Rescued) { w.report.rescued(p, r) },
 	})
 	if f := format.Family(); err != nil && f == formats.MIP || f == formats.Iprof {
-		err = sources.WrongFormat(p.Name, p.Data, "an IRPGO profile, as all that are merged here")
+		err = sources.WrongFormat(p.Name, p.Data, "an IRPGO profile, like the other inputs")
 	}
 	if err == nil {
 		kind = r.Info().Variant & kindBits
@@ -226,8 +226,8 @@ func (w *worker) add(p *merge.Profile) (brought *merge.Brought, err error) {
 
 // addHeap adds a heap profile that is a file of its own.
 func (w *worker) addHeap(p *merge.Profile, format formats.Format) error {
-	heap, info, err := w.heapReader.Read(p.Name, p.Data, format, func(kind string, err error) {
-		w.report.Warn(kind, p.Place, console.DescribeError(err).Message, "")
+	heap, info, err := w.heapReader.Read(p.Name, p.Data, format, func(warning profile.Warning) {
+		w.report.WarnOf("memprof", p.Place, profile.Warning{Err: warning.Err})
 	})
 	if err == nil {
 		err = w.merger.AddMemProf(p.Name, heap, p.Weight)
@@ -245,8 +245,8 @@ func (w *worker) admit(p *merge.Profile, r *irpgo.Reader) error {
 	if ok || v&kindBits == 0 && !hasRecords(r) {
 		return nil
 	}
-	return profile.In("header").InFile(p.Name).Field("kind of profile").Got(kindName(v)).
-		Wantf("%s as the inputs before it (or --allow-mixed)", kindName(have)).Because(errMixedKinds)
+	return flaw.In("header").InFile(p.Name).Field("kind of profile").Got(kindName(v)).
+		Wantf("%s like the inputs before it (or --allow-mixed)", kindName(have)).Because(errMixedKinds)
 }
 
 var errMixedKinds = fmt.Errorf("another kind of instrumentation: %w", profile.ErrMismatch)

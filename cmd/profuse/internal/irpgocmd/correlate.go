@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/profuse-pgo/profuse/internal/flaw"
 	"github.com/profuse-pgo/profuse/irpgo"
 	"github.com/profuse-pgo/profuse/profile"
 	"github.com/profuse-pgo/profuse/symbolize"
@@ -88,6 +89,6 @@ func (a *correlations) forProfile(ids [][]byte) (*irpgo.Correlation, error) {
 	if len(ids) > 0 {
 		found = "binary id " + hex.EncodeToString(ids[0])
 	}
-	return nil, profile.In("binary ids").Field("program to correlate with").Got(found).
+	return nil, flaw.In("binary ids").Field("program to correlate with").Got(found).
 		Want("that of " + strings.Join(known, " or ")).Mismatch()
 }

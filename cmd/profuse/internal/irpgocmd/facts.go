@@ -2,6 +2,7 @@ package irpgocmd
 
 import (
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/console"
+	"github.com/profuse-pgo/profuse/cmd/profuse/internal/family"
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/memprofcmd"
 	"github.com/profuse-pgo/profuse/irpgo"
 )
@@ -10,9 +11,7 @@ import (
 // JSON. The JSON names are a stable interface. If Error is set, the numbers cover
 // the records before it.
 type counterFacts struct {
-	File        string   `json:"file"`
-	Size        int64    `json:"size"`       // bytes, decompressed
-	Format      string   `json:"format"`     // "raw", "indexed", "text"; "" if none of them
+	family.Head          // Format is "raw", "indexed" or "text"
 	Version     uint32   `json:"version"`    // of the format; 0 for text
 	WrittenBy   string   `json:"written_by"` // LLVM releases that can have; may be ""
 	VersionWord uint64   `json:"version_word"`
@@ -42,10 +41,9 @@ type counterFacts struct {
 
 	MemProf *memprofcmd.Facts `json:"memprof,omitzero"` // with a section only
 
-	Hottest   []functionFacts `json:"hottest"`
-	Selected  []recordFacts   `json:"function_records,omitzero"` // with --function only
-	Warnings  []string        `json:"warnings"`
-	Error     *console.Error  `json:"error"`
+	Hottest  []functionFacts `json:"hottest"`
+	Selected []recordFacts   `json:"function_records,omitzero"` // with --function only
+	family.Problems
 	variant   irpgo.Variant
 	selecting bool
 }

@@ -10,7 +10,9 @@ import (
 
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/cli"
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/console"
+	"github.com/profuse-pgo/profuse/cmd/profuse/internal/family"
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/memprofcmd"
+	"github.com/profuse-pgo/profuse/internal/flaw"
 	"github.com/profuse-pgo/profuse/internal/saturate"
 	"github.com/profuse-pgo/profuse/internal/symbols"
 	"github.com/profuse-pgo/profuse/irpgo"
@@ -28,8 +30,8 @@ var valueKindNames = [irpgo.NumValueKinds]string{"indirect_call_target", "memop_
 
 func newFacts(name string, size int) *counterFacts {
 	f := &counterFacts{
-		File: name, Size: int64(size),
-		Variant: []string{}, BinaryIDs: []string{}, Hottest: []functionFacts{}, Warnings: []string{},
+		Head: family.NewHead(name, size, ""), Problems: family.NewProblems(),
+		Variant: []string{}, BinaryIDs: []string{}, Hottest: []functionFacts{},
 	}
 	for _, kind := range valueKindNames {
 		f.Values = append(f.Values, valueFacts{Kind: kind})
@@ -40,7 +42,7 @@ func newFacts(name string, size int) *counterFacts {
 // Unreadable returns the facts of a file whose bytes could not be read.
 func Unreadable(name string, err error) *counterFacts {
 	f := newFacts(name, 0)
-	f.Error = console.DescribeError(err)
+	f.End(err)
 	return f
 }
 
@@ -57,10 +59,7 @@ func collectFacts(name string, data []byte, opt factsOptions) (*counterFacts, er
 			err = readErr
 		}
 	}
-	if err != nil {
-		c.facts.Error = console.DescribeError(err)
-	}
-	return c.facts, err
+	return c.facts, c.facts.End(err)
 }
 
 // collector gathers the facts of one profile.
@@ -82,9 +81,7 @@ func (c *collector) open(name string, data []byte) (*irpgo.Reader, error) {
 	if f, ok := irpgo.Detect(data); ok {
 		c.facts.Format = f.String()
 	}
-	r, err := irpgo.NewReader(name, data, irpgo.ReaderOptions{
-		Warn: func(w profile.Warning) { c.facts.Warnings = append(c.facts.Warnings, warningText(w)) },
-	})
+	r, err := irpgo.NewReader(name, data, irpgo.ReaderOptions{Warn: c.facts.Warn})
 	if err != nil {
 		lenient, lenientErr := irpgo.NewReader(name, data, irpgo.ReaderOptions{Lenient: true})
 		if lenientErr != nil {
@@ -156,7 +153,7 @@ func (c *collector) heap(r *irpgo.Reader) error {
 		err = c.opt.heap.NameFunctions(p)
 	}
 	if err != nil {
-		return profile.InFile(err, r.Name())
+		return flaw.InFile(err, r.Name())
 	}
 	c.facts.MemProf = memprofcmd.CollectFacts(p, c.opt.heap)
 	c.facts.MemProf.Version = int(section.Info().Version)
@@ -274,8 +271,8 @@ func (c *collector) summaries(r *irpgo.Reader, whole bool) {
 		if lost := c.cs.Summary(nil).NumFunctions; stored == nil {
 			c.sum.Merge(&c.cs)
 		} else if lost > 0 {
-			f.Warnings = append(f.Warnings, fmt.Sprintf("the summary in the file leaves out %s: "+
-				"LLVM takes the hashes for those of context-sensitive ones", cli.Quantity(lost, "record", "records")))
+			f.WarnText(profile.ErrCorrupt, fmt.Sprintf("the summary in the file lacks %s: "+
+				"LLVM takes their hashes for context-sensitive ones", cli.Quantity(lost, "record", "records")))
 		}
 	}
 	f.Summary = c.summary(stored, &c.sum, whole)
@@ -290,7 +287,7 @@ func (c *collector) summary(stored *irpgo.Summary, b *irpgo.SummaryBuilder, whol
 	if s == nil {
 		s = &own
 	} else if whole && (s.NumCounts != own.NumCounts || s.TotalCount != own.TotalCount || s.MaxCount != own.MaxCount) {
-		c.facts.Warnings = append(c.facts.Warnings, "the summary in the file is not that of its records")
+		c.facts.WarnText(profile.ErrCorrupt, "the summary in the file does not match its records")
 	}
 	out := &summaryFacts{
 		Stored: stored != nil, Functions: s.NumFunctions, Counters: s.NumCounts,
@@ -383,13 +380,4 @@ func sumCounts(counts []uint64) (total, most, zero uint64) {
 		}
 	}
 	return total, most, zero
-}
-
-// warningText prints a warning without the file it concerns.
-func warningText(w profile.Warning) string {
-	text := console.DescribeError(w.Err).Message
-	if w.Function != "" {
-		text = w.Function + ": " + text
-	}
-	return text
 }

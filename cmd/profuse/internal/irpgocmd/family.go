@@ -2,7 +2,6 @@ package irpgocmd
 
 import (
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/cli"
-	"github.com/profuse-pgo/profuse/cmd/profuse/internal/console"
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/family"
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/memprofcmd"
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/merging"
@@ -32,15 +31,13 @@ type show struct {
 func (s *show) Declare(f *cli.Flags) {
 	f.Group("heap profiles")
 	s.by = cli.Choice{Value: memprofcmd.ByBytes, Allowed: append(memprofcmd.Rankings, memprofcmd.ByAll)}
-	f.Var(&s.by, "by", "`WHAT` list contexts of heap profiles by bytes, count, lifetime (average), density (of accesses, average) or all")
+	f.Var(&s.by, "by", "`WHAT` rank contexts by bytes, count, lifetime (average), density (of accesses, average) or all of them")
 }
 
 func (s *show) Open(p *sources.Programs) (err error) {
 	s.heaps, err = openHeaps(p)
 	return err
 }
-
-func (s *show) Close() {}
 
 // openHeaps opens the programs of heap profiles; nil if none are given.
 func openHeaps(p *sources.Programs) (*memprof.Binaries, error) {
@@ -72,8 +69,6 @@ func (c *check) Open(_ *cli.Env, p *sources.Programs) (err error) {
 	return err
 }
 
-func (c *check) Close() {}
-
 func (c *check) Admit(string, []byte) error { return nil }
 
 func (c *check) Check(name string, data []byte, f formats.Format) family.Checked {
@@ -88,7 +83,7 @@ func (c *check) Check(name string, data []byte, f formats.Format) family.Checked
 	res.Records, res.Omitted = rep.Records, rep.Omitted
 	res.Note(rep.Findings...)
 	for _, err := range rep.Remarks {
-		res.Remarks = append(res.Remarks, console.NewFinding(err))
+		res.Remarks = append(res.Remarks, res.Finding(err))
 	}
 	return res
 }

@@ -19,8 +19,8 @@ type heapOptions struct {
 func (o *heapOptions) declare(f *cli.Flags) {
 	f.Group("heap profiles")
 	f.StringVar(&o.version, "memprof-version", "auto", fmt.Sprintf("`N` version of the memprof section, 0 to %d, or auto: "+
-		"what the compilers read that read the indexed version", memprof.IndexedVersionMax))
-	f.BoolVar(&o.fullSchema, "memprof-full-schema", false, "write everything that is known of allocations, not only what compilers need")
+		"the newest that the compilers read that read the indexed version", memprof.IndexedVersionMax))
+	f.BoolVar(&o.fullSchema, "memprof-full-schema", false, "write all data on allocations, not only what compilers need")
 }
 
 func (o *heapOptions) options() (opt memprof.WriteOptions, err error) {

@@ -5,9 +5,9 @@ import (
 	"strconv"
 
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/cli"
+	"github.com/profuse-pgo/profuse/cmd/profuse/internal/console"
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/memprofcmd"
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/merging"
-	"github.com/profuse-pgo/profuse/cmd/profuse/internal/sources"
 	"github.com/profuse-pgo/profuse/formats"
 	"github.com/profuse-pgo/profuse/irpgo"
 	"github.com/profuse-pgo/profuse/profile"
@@ -33,7 +33,6 @@ type adder struct {
 	remap         string // file
 	heapOptions   heapOptions
 
-	programs     *sources.Programs
 	correlations *correlations
 	heapReader   *memprofcmd.Reader
 	keep         func(name string) bool   // nil for all
@@ -43,19 +42,19 @@ type adder struct {
 func (c *adder) Declare(f *cli.Flags, watching bool) {
 	f.Group("LLVM profiles")
 	f.StringVar(&c.asked, "indexed-version", "auto", "`N` version of the indexed format, "+
-		fmt.Sprintf("%d to %d, or auto: the newest that every compiler reads which can have made the inputs",
+		fmt.Sprintf("%d to %d, or auto: the newest that all compilers read that may have made the inputs",
 			irpgo.IndexedVersionMinWritten, irpgo.IndexedVersionMax))
-	f.BoolVar(&c.sparse, "sparse", false, "leave out functions that never ran")
-	f.BoolVar(&c.mixed, "allow-mixed", false, "merge profiles of different kinds of instrumentation too")
+	f.BoolVar(&c.sparse, "sparse", false, "drop functions that never ran")
+	f.BoolVar(&c.mixed, "allow-mixed", false, "also merge profiles of different kinds of instrumentation")
 	f.BoolVar(&c.keepVTables, "keep-vtable-names", false, "keep the names of virtual tables")
 	c.rescueMode = cli.Choice{Value: rescueDrop, Allowed: []string{rescueDrop, rescueClamp, rescueOff}}
-	f.Var(&c.rescueMode, "rescue", "`HOW` single damaged functions of a raw or indexed profile: drop leaves them out, clamp leaves them out "+
-		"but replaces absurd counters (above 2^56), off leaves the input out and only warns of absurd counters")
-	f.StringVar(&c.only, "function", "", "`REGEX` keep only the functions whose name, mangled or not, matches REGEX")
-	f.StringVar(&c.without, "no-function", "", "`REGEX` leave out the functions whose name matches REGEX")
+	f.Var(&c.rescueMode, "rescue", "`HOW` treat damaged functions in raw and indexed profiles: drop skips them; clamp does too, "+
+		"but limits absurd counters (above 2^56) instead; off skips the whole input, and only warns of absurd counters")
+	f.StringVar(&c.only, "function", "", "`REGEX` keep only functions whose mangled or demangled name matches REGEX")
+	f.StringVar(&c.without, "no-function", "", "`REGEX` drop functions whose mangled or demangled name matches REGEX")
 	if !watching { // these need all inputs at once
-		f.BoolVar(&c.perBinary, "per-binary", false, "write a profile for each binary into the folder OUTPUT, named by its binary id")
-		f.StringVar(&c.remap, "remap", "", "`FILE` give functions other names: a line for each, OLD NEW")
+		f.BoolVar(&c.perBinary, "per-binary", false, "write one profile for each binary into the folder OUTPUT, named after its binary id")
+		f.StringVar(&c.remap, "remap", "", "`FILE` rename functions; each line of FILE is OLD NEW")
 	}
 	c.heapOptions.declare(f)
 }
@@ -96,31 +95,18 @@ func (c *adder) Open(r *merging.Run, warn func(text string)) (err error) {
 	if c.heaps, err = c.heapOptions.options(); err != nil {
 		return err
 	}
-	c.programs = &r.Programs
-	c.programs.Workers = merging.NumWorkers(r.Workers)
-	programs, err := c.programs.Open()
+	r.Programs.Workers = merging.NumWorkers(r.Workers)
+	programs, err := r.Programs.Open()
 	if err != nil {
 		return err
 	}
-	c.correlations = newCorrelations(programs, func(w profile.Warning) {
-		text := warningText(w)
-		if w.File != "" {
-			text = w.File + ": " + text
-		}
-		warn(text)
-	})
+	c.correlations = newCorrelations(programs, func(w profile.Warning) { warn(console.NewWarning(w).String()) })
 	c.heapReader = memprofcmd.NewReader(programs)
 	if c.rename, err = c.renaming(); err != nil {
 		return err
 	}
 	c.keep, err = c.selection()
 	return err
-}
-
-func (c *adder) Close() {
-	if c.programs != nil {
-		c.programs.Close()
-	}
 }
 
 const (

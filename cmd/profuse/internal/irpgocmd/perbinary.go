@@ -23,7 +23,7 @@ func (c *adder) Split(ctx context.Context, r *merging.Run, ins []inputs.Input) (
 		return nil, nil
 	}
 	if r.Output == "-" {
-		return nil, cli.Usagef("--per-binary writes into a folder, not to standard output")
+		return nil, cli.Usagef("--per-binary needs a folder as the output")
 	}
 	ending := ".profdata"
 	if c.text {
@@ -47,7 +47,7 @@ func (c *adder) Split(ctx context.Context, r *merging.Run, ins []inputs.Input) (
 	defer reader.Close()
 	for i, in := range ins {
 		if info, err := os.Stat(in.Name); in.Name == inputs.Stdin || err == nil && !info.Mode().IsRegular() {
-			return nil, cli.Usagef("--per-binary reads inputs twice, and %s can be read only once", in.Name)
+			return nil, cli.Usagef("--per-binary reads each input twice; %s can be read only once", in.Name)
 		}
 		member := 0
 		err := in.Each(&reader, func(d *inputs.Data) error {
@@ -67,7 +67,7 @@ func (c *adder) Split(ctx context.Context, r *merging.Run, ins []inputs.Input) (
 				g = newGroup(name)
 				byName[name] = g
 				if groups = append(groups, g); len(groups) > maxBinaries {
-					return fmt.Errorf("the inputs are of more than %d binaries", maxBinaries)
+					return fmt.Errorf("the inputs come from more than %d binaries", maxBinaries)
 				}
 			}
 			put(g, at)

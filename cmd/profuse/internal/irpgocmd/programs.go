@@ -220,7 +220,7 @@ func (m *mergeReport) printPrograms(w io.Writer, result *irpgo.Profile) {
 		if m.programs.more {
 			count = "more than " + count
 		}
-		fmt.Fprintf(w, "note: the inputs are of %s programs that have few functions in common (--per-binary keeps binaries apart):\n", count)
+		fmt.Fprintf(w, "note: the inputs come from %s programs with few functions in common (--per-binary separates binaries):\n", count)
 		for _, f := range families[:min(len(families), maxFamiliesListed)] {
 			profiles, functions := 0, 0
 			for _, p := range f {
@@ -266,7 +266,7 @@ func printShared(w io.Writer, families [][]*program, result *irpgo.Profile) {
 		}
 	}
 	if n > 0 {
-		fmt.Fprintf(w, "      %s of one name in several of them, counted as one: %s\n",
+		fmt.Fprintf(w, "      %s of the same name in several of them, counted as one: %s\n",
 			cli.Quantity(uint64(n), "function", "functions"), listed(names, n))
 	}
 }
@@ -289,7 +289,7 @@ func printSeveralFlows(w io.Writer, result *irpgo.Profile) {
 		}
 	}
 	if n > 0 {
-		fmt.Fprintf(w, "note: %s of one name with different control flow in different binaries, kept side by side: %s\n",
+		fmt.Fprintf(w, "note: %s of the same name with different control flow in different binaries, all kept: %s\n",
 			cli.Quantity(uint64(n), "function", "functions"), listed(names, n))
 	}
 }

@@ -22,15 +22,13 @@ func printSelected(p *family.Printer, f *counterFacts) {
 		}
 		return
 	}
-	var rows [][]string
-	for i := range f.Selected {
-		r := &f.Selected[i]
-		rows = append(rows, []string{
+	header := []string{"Total count", "Share", "Greatest", "Counters", "Hash", "Matching functions"}
+	console.TableOf(&p.Printer, header, f.Selected, func(r *recordFacts) []string {
+		return []string{
 			cli.Count(r.TotalCount), cli.Percent(r.TotalCount, f.TotalCount), cli.Count(r.MaxCount),
 			cli.Count(uint64(len(r.Counts))), fmt.Sprintf("%#016x", r.Hash), p.Symbol(r.Symbol),
-		})
-	}
-	p.Table([]string{"Total count", "Share", "Greatest", "Counters", "Hash", "Matching functions"}, rows)
+		}
+	})
 }
 
 func printRecord(p *family.Printer, f *counterFacts, r *recordFacts) {

@@ -9,7 +9,10 @@ import (
 	"sync"
 
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/cli"
+	"github.com/profuse-pgo/profuse/cmd/profuse/internal/console"
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/merging"
+	"github.com/profuse-pgo/profuse/internal/flaw"
+	"github.com/profuse-pgo/profuse/internal/llvmerr"
 	"github.com/profuse-pgo/profuse/irpgo"
 	"github.com/profuse-pgo/profuse/merge"
 	"github.com/profuse-pgo/profuse/profile"
@@ -89,28 +92,32 @@ func (m *mergeReport) asksNoFunction() bool {
 
 // mergeWarning records a warning of the merger or a writer.
 func (m *mergeReport) mergeWarning(w profile.Warning) {
+	// Which input overflows a sum, and how often, depends on how the workers share the
+	// inputs; whether one overflows does not.
+	if errors.Is(w.Err, flaw.ErrSaturated) {
+		m.Warn("heap sum", 0, "a sum of the heap profile is too large for its field", "Such sums stay at the maximum. Smaller weights may help.")
+		return
+	}
 	file := w.File
-	if ie := (*irpgo.InstrError)(nil); errors.As(w.Err, &ie) && ie.Code == irpgo.CodeCounterOverflow {
-		// Which input a sum first overflowed at depends on how the inputs are
-		// shared out among the workers; that it overflowed does not.
+	if ie := (*llvmerr.Error)(nil); errors.As(w.Err, &ie) && ie.Code == llvmerr.CounterOverflow {
 		file = ""
 	}
 	m.warn(0, w, file)
 }
 
-var warningHints = map[irpgo.Code]string{
-	irpgo.CodeCountMismatch:          "The profiles are from different sources or options; of such a function the first input's counts are kept.",
-	irpgo.CodeBitmapMismatch:         "The profiles are from different sources or options; of such a function the first input's bitmap is kept.",
-	irpgo.CodeValueSiteCountMismatch: "The profiles are from different sources or options; of such a function the first input's values are kept.",
-	irpgo.CodeCounterOverflow:        "Such counters stay at the greatest count there is. Smaller weights may help.",
+var warningHints = map[llvmerr.Code]string{
+	llvmerr.CountMismatch:          "The profiles come from different sources or options; the first input's counts of such functions are kept.",
+	llvmerr.BitmapMismatch:         "The profiles come from different sources or options; the first input's bitmaps of such functions are kept.",
+	llvmerr.ValueSiteCountMismatch: "The profiles come from different sources or options; the first input's values of such functions are kept.",
+	llvmerr.CounterOverflow:        "Such counters stay at the maximum. Smaller weights may help.",
 }
 
 func (m *mergeReport) warn(place int, w profile.Warning, file string) {
-	kind, hint := profile.Class(w.Err).Error(), ""
-	if ie := (*irpgo.InstrError)(nil); errors.As(w.Err, &ie) {
+	kind, hint := string(profile.ClassOf(w.Err)), ""
+	if ie := (*llvmerr.Error)(nil); errors.As(w.Err, &ie) {
 		kind, hint = fmt.Sprint("code ", ie.Code), warningHints[ie.Code]
 	}
-	text := warningText(w)
+	text := console.NewWarning(w).Text()
 	if file != "" {
 		text = file + ": " + text
 	}
@@ -123,7 +130,7 @@ func likelyCause(e *profile.FormatError, data []byte) string {
 	switch {
 	case errors.Is(e, errMixedKinds):
 		return "it was built with other instrumentation options"
-	case e.Class() == profile.ErrTruncated:
+	case profile.ClassOf(e) == profile.ErrTruncated:
 		if n := irpgo.MissingBytes(data); n > 0 {
 			return fmt.Sprintf("its body is %s short: the writer was killed or its disk was full", cli.Quantity(n, "byte", "bytes"))
 		}
@@ -132,8 +139,8 @@ func likelyCause(e *profile.FormatError, data []byte) string {
 	case e.Field == "data after the profile", e.Field == "magic of the next profile", e.Field == "offset of the next header":
 		return "several processes wrote to it at once: LLVM_PROFILE_FILE needs %p or %m"
 	case e.Field == "raw profile version", e.Field == "indexed profile version":
-		return "a compiler wrote it that is newer than this tool, or a bit flipped"
-	case e.Class() == profile.ErrCorrupt && isBinaryProfile(data):
+		return "a compiler newer than this tool wrote it, or a bit flipped"
+	case profile.ClassOf(e) == profile.ErrCorrupt && isBinaryProfile(data):
 		return "its bytes were changed after it was written, or two processes wrote to it at once"
 	}
 	return ""

@@ -2,7 +2,9 @@ package irpgocmd
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io"
 	"strings"
 
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/cli"
@@ -33,9 +35,9 @@ is complete or no file can be read, 2 if the command line is wrong.`,
 		Setup: func(f *cli.Flags) cli.Action {
 			c := &salvageRun{}
 			c.format = cli.Choice{Allowed: []string{formatIndexed, formatText}}
-			f.StringVar(&c.output, "o", "", "`FILE` where to write the result; \"-\" is standard output")
+			f.StringVar(&c.output, "o", "", "`OUTPUT` file to write; \"-\" is standard output")
 			f.Var(&c.format, "format", "`FORMAT` indexed or text (default indexed)")
-			f.Var(&c.names, "names-from", "`FILE` whose names and functions are those of the same program; may be given again")
+			f.Var(&c.names, "names-from", "`FILE` profile of the same program that has the names; repeatable")
 			f.BoolVar(&c.quiet, "q", false, "print nothing but errors")
 			return c.run
 		},
@@ -55,11 +57,13 @@ func (c *salvageRun) run(ctx context.Context, env *cli.Env, args []string) error
 	c.text = c.format.Value == formatText
 	switch {
 	case c.output == "":
-		return cli.Usagef("-o says where to write the result and is missing")
+		return cli.Usagef("missing option -o OUTPUT")
 	case len(args) == 0:
 		return cli.Usagef("no inputs")
-	case !c.text && console.ToTerminal(env, c.output):
-		return cli.Usagef("a binary profile is nothing for a terminal; write it to a file, or try --format text")
+	case !c.text:
+		if err := console.RefuseTerminal(env, c.output, "a binary profile", " or --format text"); err != nil {
+			return err
+		}
 	}
 	report := newReport(new(merging.Job))
 	ins, err := inputs.Expand(args, inputs.Options{Stdin: env.Stdin, Skipped: report.Skipped})
@@ -70,11 +74,6 @@ func (c *salvageRun) run(ctx context.Context, env *cli.Env, args []string) error
 	if err != nil {
 		return err
 	}
-	out, err := console.OpenOutput(env, c.output, ins)
-	if err != nil {
-		return err
-	}
-	defer out.Discard()
 	merger := irpgo.NewMerger(irpgo.MergeOptions{KeepSymbols: c.text, Warn: report.mergeWarning})
 	var r inputs.Reader
 	defer r.Close()
@@ -96,18 +95,16 @@ func (c *salvageRun) run(ctx context.Context, env *cli.Env, args []string) error
 		}
 	}
 	if whole == 0 {
-		return fmt.Errorf("no function is whole; nothing is written")
+		return errors.New("no intact function found; nothing written")
 	}
 	merged := merger.Profile()
-	what, err := c.encode(out, merged, report)
-	if err == nil {
-		err = out.Commit()
-	}
-	if err != nil {
-		return merging.NotWritten(c.output, err)
-	}
-	if c.quiet {
-		return nil
+	var what string
+	err = console.Write(env, c.output, ins, func(w io.Writer) (err error) {
+		what, err = c.encode(w, merged, report)
+		return err
+	})
+	if err != nil || c.quiet {
+		return err
 	}
 	report.PrintWarnings(env.Stderr)
 	fmt.Fprintf(env.Stderr, "salvaged %s → %s (%s)\n", c.contents(merged), console.OutputName(c.output), what)
@@ -156,19 +153,19 @@ func (c *salvageRun) add(env *cli.Env, m *irpgo.Merger, d *inputs.Data, names *i
 
 // salvagedLine says how much of a profile is intact.
 func salvagedLine(s *irpgo.Salvaged) string {
-	line := fmt.Sprintf("%s of %s whole", cli.Count(uint64(s.Whole)), cli.Quantity(uint64(s.Functions), "function", "functions"))
+	line := fmt.Sprintf("%s of %s intact", cli.Count(uint64(s.Whole)), cli.Quantity(uint64(s.Functions), "function", "functions"))
 	lost := cli.Parts(
 		cli.Part{N: s.CutRecords, What: "without a data record"},
 		cli.Part{N: s.CutCounters, What: "without all their counters"},
 		cli.Part{N: s.Nameless, What: "without a name (--names-from)"},
-		cli.Part{N: s.Mismatching, What: "other than in the profiles with the names"},
+		cli.Part{N: s.Mismatching, What: "different in the profiles with the names"},
 		cli.Part{N: s.Damaged, What: "damaged"},
 	)
 	if len(lost) > 0 {
 		line += "; lost: " + strings.Join(lost, ", ")
 	}
 	if s.ValuesLost > 0 {
-		line += fmt.Sprintf("; value profile lost of %s", cli.Quantity(uint64(s.ValuesLost), "function", "functions"))
+		line += fmt.Sprintf("; value profiles lost: %s", cli.Quantity(uint64(s.ValuesLost), "function", "functions"))
 	}
 	if s.Missing > 0 {
 		line += fmt.Sprintf("; %s missing", cli.Quantity(s.Missing, "byte", "bytes"))

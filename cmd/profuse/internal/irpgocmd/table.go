@@ -74,19 +74,11 @@ func printOverview(p *family.Printer, f *counterFacts) {
 	}
 	add("Layout", layoutLine(f))
 	add("Binary ids", binaryIDsLine(f.BinaryIDs))
-	rows = append(rows, console.WarningRows(f.Warnings)...)
-	if f.Error != nil {
-		rows = append(rows, damageRow(p, f))
-	}
-	p.List(rows)
-}
-
-func damageRow(p *family.Printer, f *counterFacts) [2]string {
-	label, text := "Error", console.Printable(f.Error.Message)
+	rest := ""
 	if f.Records > 0 {
-		text = fmt.Sprintf("%s; shown is what stands before: %s", text, cli.Quantity(uint64(f.Records), "record", "records"))
+		rest = "; shown up to there: " + cli.Quantity(uint64(f.Records), "record", "records")
 	}
-	return [2]string{p.Term.Paint(cli.Red, label), text}
+	p.List(append(rows, f.Rows(p.Term, rest)...))
 }
 
 func instrumentation(f *counterFacts) string {
@@ -244,35 +236,25 @@ func binaryIDsLine(ids []string) string {
 }
 
 func printHottest(p *family.Printer, f *counterFacts) {
-	if len(f.Hottest) == 0 || f.variant.Has(irpgo.SingleByte) {
+	if f.variant.Has(irpgo.SingleByte) {
 		return
 	}
-	var rows [][]string
-	for _, fn := range f.Hottest {
-		rows = append(rows, []string{
+	header := []string{"Total count", "Share", "Greatest", "Counters", "Hottest functions"}
+	console.TableOf(&p.Printer, header, f.Hottest, func(fn *functionFacts) []string {
+		return []string{
 			cli.Count(fn.TotalCount), cli.Percent(fn.TotalCount, f.TotalCount),
 			cli.Count(fn.MaxCount), cli.Count(uint64(fn.Counters)), p.Symbol(fn.Symbol),
-		})
-	}
-	p.Table([]string{"Total count", "Share", "Greatest", "Counters", "Hottest functions"}, rows)
+		}
+	})
 }
 
 func printCutoffs(p *family.Printer, title string, s *summaryFacts) {
-	if s == nil || len(s.Cutoffs) == 0 {
+	if s == nil {
 		return
 	}
-	var rows [][]string
-	for _, c := range s.Cutoffs {
-		note := ""
-		switch c.Cutoff {
-		case hotShare:
-			note = "hot from here up"
-		case coldShare:
-			note = "cold from here down"
-		}
-		rows = append(rows, []string{
-			share(c.Cutoff), cli.Count(c.Counters), cli.Percent(c.Counters, s.Counters), cli.Count(c.MinCount), note,
-		})
-	}
-	p.Table([]string{"Of the total", "Counters", "Of all", "Least count", title}, rows)
+	header := []string{"Of the total", "Counters", "Of all", "Least count", title}
+	console.TableOf(&p.Printer, header, s.Cutoffs, func(c *console.Cutoff) []string {
+		note := map[uint64]string{hotShare: "hot from here up", coldShare: "cold from here down"}[c.Cutoff]
+		return []string{share(c.Cutoff), cli.Count(c.Counters), cli.Percent(c.Counters, s.Counters), cli.Count(c.MinCount), note}
+	})
 }

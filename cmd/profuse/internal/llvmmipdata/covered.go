@@ -8,7 +8,7 @@ import (
 	"github.com/profuse-pgo/profuse/symbolize"
 )
 
-// covered is the covered command.
+// covered runs the covered command.
 func (t *tool) covered() error {
 	covered := 0
 	err := t.showProfile(func(w *bufio.Writer, p *mip.Profile, source *debugInfo) error {
@@ -22,7 +22,7 @@ func (t *tool) covered() error {
 			if !f.Covered() {
 				continue
 			}
-			covered++ // whether the expression matches or not
+			covered++ // even if the expression does not match
 			if match(f.Name) {
 				functions = append(functions, f)
 			}

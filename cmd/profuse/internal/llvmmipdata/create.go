@@ -8,7 +8,7 @@ import (
 	"github.com/profuse-pgo/profuse/mip"
 )
 
-// create is the create command.
+// create runs the create command.
 func (t *tool) create() error {
 	path, err := mip.BinaryFile(t.opt.mapFile)
 	if errors.Is(err, fs.ErrNotExist) || err != nil && isSystem(err) {
@@ -35,8 +35,8 @@ func (t *tool) create() error {
 	return t.replaceProfile(p, path)
 }
 
-// replaceProfile writes a profile that was made anew, from one of the inputs.
-// A merge that goes on into the old one is waited for: it must not come later.
+// replaceProfile writes a new profile, made from the inputs. It waits for a merge that
+// updates the file, so that the merge does not replace it later.
 func (t *tool) replaceProfile(p *mip.Profile, inputs ...string) error {
 	lock, err := t.lock()
 	if err != nil {

@@ -16,10 +16,10 @@ import (
 	"github.com/profuse-pgo/profuse/symbolize"
 )
 
-// rawSection is the section from which functions are counted.
+// rawSection is the section that the addresses of functions are relative to.
 const rawSection = "__llvm_mipraw"
 
-// debugInfo is the file given by --debug.
+// debugInfo is the file of option --debug.
 type debugInfo struct {
 	file *symbolize.File
 	raw  *symbolize.Section
@@ -32,7 +32,7 @@ func (d *debugInfo) close() {
 	}
 }
 
-// openDebug opens the file given by --debug; nil without the option.
+// openDebug opens the file of option --debug; nil without the option.
 func (t *tool) openDebug() (*debugInfo, error) {
 	path := t.opt.debug
 	if path == "" {
@@ -55,7 +55,7 @@ func (t *tool) openDebug() (*debugInfo, error) {
 	var opt symbolize.Options
 	if universal, err := isUniversal(path); err != nil {
 		return nil, err
-	} else if universal { // of other files the architecture does not matter
+	} else if universal { // other files have one architecture
 		opt.Arch = archName(t.opt.arch)
 	}
 	f, err := symbolize.Open(path, opt)
@@ -69,8 +69,8 @@ func (t *tool) openDebug() (*debugInfo, error) {
 	return d, nil
 }
 
-// refuseObject says what is wrong with an object file and returns the error
-// that ends the run.
+// refuseObject prints what is wrong with an object file and returns the error that ends
+// the run.
 func (t *tool) refuseObject(path string, err error) error {
 	switch {
 	case isSystem(err):
@@ -86,9 +86,8 @@ func (t *tool) refuseObject(path string, err error) error {
 	return errInvalid
 }
 
-// frames returns for each function the frames at its first instruction,
-// innermost first; none if there is no debug info about it, or no debug info
-// at all.
+// frames returns the frames at the first instruction of each function, innermost first;
+// none without debug information about it.
 func (t *tool) frames(d *debugInfo, functions []*mip.Function) [][]symbolize.Frame {
 	frames := make([][]symbolize.Frame, len(functions))
 	if d == nil || d.raw == nil {
@@ -107,7 +106,7 @@ func (t *tool) frames(d *debugInfo, functions []*mip.Function) [][]symbolize.Fra
 	return frames
 }
 
-// unknown is what LLVM prints for a name that is not known.
+// unknown is what LLVM prints for an unknown name.
 const unknown = "<invalid>"
 
 func fileOf(f symbolize.Frame) string {
@@ -141,8 +140,8 @@ func isUniversal(path string) (bool, error) {
 	return m == magic || m == magic64, nil
 }
 
-// archName returns the name of an architecture that may be given by the number
-// that Mach-O has for it (cputype).
+// archName returns the name of an architecture, which may be given by its number in
+// Mach-O files (cputype).
 func archName(arch string) string {
 	n, err := strconv.ParseUint(arch, 0, 32)
 	if err != nil {

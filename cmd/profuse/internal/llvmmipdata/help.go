@@ -80,8 +80,8 @@ USAGE: PROG order [options] -p <profile>
 OPTIONS:
 
   -p, --profile=<profile>  The profile (.mip) to read
-  -r, --regex=<regex>      No effect, as in the original; "profuse mip order"
-                           heeds it
+  -r, --regex=<regex>      No effect, as in the original; "profuse order make"
+                           has --function instead
 `
 
 const helpInfo = `OVERVIEW: show statistics of a profile

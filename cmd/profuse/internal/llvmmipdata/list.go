@@ -7,8 +7,7 @@ import (
 	"github.com/profuse-pgo/profuse/mip"
 )
 
-// order is the order command. It always writes to standard output, and accepts
-// --regex without heeding it.
+// order runs the order command. It always writes to standard output and ignores --regex.
 func (t *tool) order() error {
 	ordered := 0
 	err := t.showProfile(func(w *bufio.Writer, p *mip.Profile, _ *debugInfo) error {
@@ -25,7 +24,7 @@ func (t *tool) order() error {
 	return nil
 }
 
-// info is the info command.
+// info runs the info command.
 func (t *tool) info() error {
 	return t.showProfile(func(w *bufio.Writer, p *mip.Profile, _ *debugInfo) error {
 		var raw uint32
@@ -36,7 +35,7 @@ func (t *tool) info() error {
 			if f.Covered() {
 				covered++
 			}
-			blocks += 1 + len(f.Blocks) // the entry is not among them
+			blocks += 1 + len(f.Blocks) // which lack the entry
 			edges += len(f.CallEdges)
 			if f.EntryCovered() {
 				coveredBlocks++

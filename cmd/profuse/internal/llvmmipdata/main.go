@@ -5,7 +5,7 @@ import (
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/withcolor"
 )
 
-// Env is what a run of the tool touches besides the files it is told of.
+// Env holds the streams of a run, and the name of the tool.
 type Env = clopt.Env
 
 // tool is one run.
@@ -34,11 +34,11 @@ func Main(args []string, env Env) int {
 	return 0
 }
 
-// noCommand is the top level by itself, which is no error.
+// noCommand runs the tool without a command, which is no error.
 func (t *tool) noCommand() error {
 	t.PrintHelp(helpTop)
 	return nil
 }
 
-// version is the newest version of the formats, the one that is written.
+// version is the newest version of the formats, which the tool writes.
 const version = 8

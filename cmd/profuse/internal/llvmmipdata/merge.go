@@ -10,12 +10,13 @@ import (
 	"sync"
 
 	"github.com/profuse-pgo/profuse/inputs"
+	"github.com/profuse-pgo/profuse/internal/llvmerr"
 	"github.com/profuse-pgo/profuse/merge"
 	"github.com/profuse-pgo/profuse/mip"
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// merge is the merge command.
+// merge runs the merge command.
 func (t *tool) merge() error {
 	lock, lockErr := t.lock()
 	defer lock.Release()
@@ -23,7 +24,7 @@ func (t *tool) merge() error {
 	if err != nil {
 		return err
 	}
-	if lockErr != nil { // it can be read, and not be replaced
+	if lockErr != nil { // the profile is readable but cannot be replaced
 		t.cannotOpen(t.opt.profile)
 		return lockErr
 	}
@@ -60,8 +61,8 @@ func (t *tool) merge() error {
 	return nil
 }
 
-// reject says what is wrong with a raw profile and returns the error that ends
-// the run.
+// reject prints what is wrong with a raw profile and returns the error that ends the
+// run.
 func (t *tool) reject(raw rawResult) error {
 	if isSystem(raw.err) {
 		t.cannotOpen(raw.name)
@@ -70,17 +71,18 @@ func (t *tool) reject(raw rawResult) error {
 	return t.refuse(raw.err)
 }
 
-// skip says that a raw profile is left out, after what the original says.
+// skip prints what the original does about an unusable raw profile, and that it is
+// skipped.
 func (t *tool) skip(raw rawResult) {
-	if isSystem(raw.err) || mip.LLVMMessages(raw.err) != nil {
+	if isSystem(raw.err) || llvmerr.MIPMessages(raw.err) != nil {
 		t.reject(raw)
 	}
 	t.msg.Warning(raw.name + ": skipped: " + reason(raw.err))
 }
 
-// reportShared warns of functions whose raw records are those of others, in
-// one line: the original's compiler makes one for all functions of a name, and
-// of those a program may have many.
+// reportShared warns, in one line, of functions that share their raw records: the
+// original's compiler makes one record for all functions of a name, of which a program
+// may have many.
 func (t *tool) reportShared(shared []profile.Warning) {
 	switch n := len(shared); {
 	case n == 1:
@@ -92,25 +94,24 @@ func (t *tool) reportShared(shared []profile.Warning) {
 	}
 }
 
-// A rawResult is what became of one raw profile.
+// A rawResult is the result of merging one raw profile.
 type rawResult struct {
 	name   string
 	member int   // position in its input
-	err    error // why it is not merged
+	err    error // nil if it was merged
 }
 
-// minPerWorker is the number of inputs for which another worker is worth its
-// memory, that of the sums over all functions.
+// minPerWorker is the number of inputs for which another worker is worth the memory of its
+// sums over all functions.
 const minPerWorker = 8
 
-// mergeAll merges the raw profiles that the arguments name into m with several
-// workers, and returns what became of each, in order. The original takes every
-// argument for a file; here it may be a folder, too. The error is one that leaves
-// no result.
+// mergeAll merges the raw profiles that the arguments name into m with several workers,
+// and returns the result of each, in order. An argument may be a folder, unlike in the
+// original. With an error there is no sum.
 func mergeAll(m *mip.Merger, args []string, stdin io.Reader) (all []rawResult, err error) {
 	var ins []inputs.Input
 	var results [][]rawResult // by argument, or by file of a folder
-	var at []int              // where in results those of an input are
+	var at []int              // index in results, by input
 	for _, arg := range args {
 		found, err := inputs.Expand([]string{arg}, inputs.Options{Stdin: stdin, NoGlob: true})
 		if err != nil {

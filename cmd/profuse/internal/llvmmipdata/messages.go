@@ -6,25 +6,24 @@ import (
 	"syscall"
 
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/withcolor"
-	"github.com/profuse-pgo/profuse/mip"
+	"github.com/profuse-pgo/profuse/internal/llvmerr"
 	"github.com/profuse-pgo/profuse/profile"
 )
 
 //lint:file-ignore ST1005 the words are those of strerror and LLVM
 
-// The last line of a failed run says no more than the kind of the failure, in
-// the words of std::error_code; what is wrong was said when it was found. The
-// errors that the commands return are about that line.
+// The last line of a failed run names only the kind of the failure, in the words of
+// std::error_code; the details are printed when they are found. The commands return the
+// error for that line.
 var (
-	// errInvalid ends a run that found fault with an input or an option.
+	// errInvalid ends a run with a wrong input or option.
 	errInvalid = errors.New("Invalid argument")
-	// errNoObject and errBadObject are about the file given by --debug.
+	// errNoObject and errBadObject are about the file of option --debug.
 	errNoObject  = errors.New("The file was not recognized as a valid object file")
 	errBadObject = errors.New("Invalid data was encountered while parsing the file")
 )
 
-// words says an error as its last line does: a system error as strerror, any
-// other as it is.
+// words returns the text of an error for the last line: strerror's for a system error.
 func words(err error) string {
 	if s, ok := withcolor.Strerror(err); ok {
 		return s
@@ -32,10 +31,10 @@ func words(err error) string {
 	return err.Error()
 }
 
-// refuse says what is wrong with an input, in the original's words if it has
-// any, and returns the error that ends the run.
+// refuse prints what is wrong with an input, in the original's words if it has any, and
+// returns the error that ends the run.
 func (t *tool) refuse(err error) error {
-	lines := mip.LLVMMessages(err)
+	lines := llvmerr.MIPMessages(err)
 	if lines == nil {
 		lines = []string{err.Error()}
 	}
@@ -45,23 +44,24 @@ func (t *tool) refuse(err error) error {
 	return errInvalid
 }
 
-// cannotOpen says that a file cannot be opened. The original does not say why.
+// cannotOpen prints that a file cannot be opened, without the reason, as the original
+// does.
 func (t *tool) cannotOpen(path string) { t.msg.Error("Unable to open " + path) }
 
-// isSystem reports whether err is from opening or reading a file, not about
-// its contents.
+// isSystem reports whether err comes from opening or reading a file and is not about its
+// contents.
 func isSystem(err error) bool {
 	var no syscall.Errno
 	var fe *profile.FormatError
 	return errors.As(err, &no) && !errors.As(err, &fe)
 }
 
-// reason says in one line why an input is left out.
+// reason returns on one line why an input is skipped.
 func reason(err error) string {
 	if isSystem(err) {
 		return words(err)
 	}
-	var me *mip.MIPError
+	var me *llvmerr.MIPError
 	if errors.As(err, &me) {
 		return me.Error()
 	}

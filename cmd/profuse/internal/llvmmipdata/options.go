@@ -7,8 +7,7 @@ import (
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/withcolor"
 )
 
-// options holds the command line. Fields named after their option are not
-// explained again.
+// options holds the values of the options. Most fields have the name of their option.
 type options struct {
 	color   withcolor.Mode
 	profile string
@@ -29,8 +28,7 @@ func defaults() options {
 	return options{output: "-", regex: ".*", arch: "arm64", yaml: "-"}
 }
 
-// parser declares the command line. An option is declared once, for all commands
-// that have it.
+// parser declares the options, each once for all commands that have it.
 func (t *tool) parser() *clopt.Parser {
 	o := &t.opt
 	top := clopt.NewCommand("", helpTop, t.noCommand)
@@ -56,9 +54,9 @@ func (t *tool) parser() *clopt.Parser {
 	clopt.For(merge).Bool(&o.strict, "strict")
 	clopt.For(show, covered, mip2yaml, info).String(&o.output, "output").Alias("o")
 	clopt.For(order, show, covered).String(&o.regex, "regex").Alias("r")
-	// The short form is in the manual only: the original does not know it.
+	// The original has the short form in its manual only.
 	clopt.For(show, covered, mip2yaml).String(&o.debug, "debug").Alias("d")
-	// create of the original has no binaries to choose from.
+	// In the original, create takes no binaries and has no --arch.
 	clopt.For(create, show, covered, mip2yaml).String(&o.arch, "arch")
 	clopt.For(covered).Bool(&o.lines, "lines")
 	clopt.For(covered).Bool(&o.paths, "paths")

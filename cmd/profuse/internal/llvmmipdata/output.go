@@ -10,16 +10,16 @@ import (
 	"github.com/profuse-pgo/profuse/mip"
 )
 
-// output is where a command writes its result. Nothing of a file is seen
-// before Commit; Close without it leaves the file as it was.
+// output is the destination of a result. A file becomes visible at Commit; Close without
+// Commit leaves the file unchanged.
 type output interface {
 	io.Writer
 	Commit() error
 	Close() error
 }
 
-// createFile opens the file, or standard output for "-". The file must not be one
-// of those named in not: the original would overwrite it all the same.
+// createFile opens the file, or standard output for "-". The file must not be one of those
+// in not, which the original would overwrite.
 func (t *tool) createFile(path string, not ...string) (output, error) {
 	if path == "-" {
 		return stdout{bufio.NewWriter(t.Stdout)}, nil
@@ -34,16 +34,14 @@ func (t *tool) createFile(path string, not ...string) (output, error) {
 	return f, nil
 }
 
-// stdout is standard output. It cannot be taken back, but what is small enough
-// to be buffered has not been written when a run fails.
+// stdout is standard output, with a buffer: a run that fails early writes nothing.
 type stdout struct{ *bufio.Writer }
 
 func (s stdout) Commit() error { return s.Flush() }
 func (s stdout) Close() error  { return nil }
 
-// showProfile has show write about the profile into the file that -o names.
-// source is nil without --debug. As in the original the file is opened before
-// the profile is read.
+// showProfile calls show to write about the profile to the file of option -o. source is
+// nil without --debug. Like the original it opens the file before it reads the profile.
 func (t *tool) showProfile(show func(w *bufio.Writer, p *mip.Profile, source *debugInfo) error) error {
 	out, err := t.createFile(t.opt.output, t.opt.profile, t.opt.debug)
 	if err != nil {

@@ -10,12 +10,14 @@ import (
 
 	"github.com/profuse-pgo/profuse/inputs"
 	"github.com/profuse-pgo/profuse/internal/filelock"
+	"github.com/profuse-pgo/profuse/internal/flaw"
+	"github.com/profuse-pgo/profuse/internal/llvmerr"
 	"github.com/profuse-pgo/profuse/mip"
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// open opens an input. The original has one message for all that can go wrong
-// with that; it knows no compressed files, whose faults get our own words.
+// open opens an input. The original has one message for all failures of that. It has no
+// compressed files; messages about these are our own.
 func (t *tool) open(in inputs.Input) (*inputs.Data, error) {
 	data, err := in.Open(nil)
 	if err == nil {
@@ -28,7 +30,7 @@ func (t *tool) open(in inputs.Input) (*inputs.Data, error) {
 	return nil, t.refuse(err)
 }
 
-// load reads an input with read, which must not keep its bytes.
+// load reads an input with read, which must not retain data.
 func (t *tool) load(in inputs.Input, read func(data []byte) (*mip.Profile, error)) (p *mip.Profile, err error) {
 	data, err := t.open(in)
 	if err != nil {
@@ -45,7 +47,7 @@ func (t *tool) load(in inputs.Input, read func(data []byte) (*mip.Profile, error
 	return p, nil
 }
 
-// readProfile reads the profile that -p names.
+// readProfile reads the profile of option -p.
 func (t *tool) readProfile() (*mip.Profile, error) {
 	name := t.opt.profile
 	return t.load(inputs.File(name), func(data []byte) (*mip.Profile, error) {
@@ -58,8 +60,7 @@ func (t *tool) readProfile() (*mip.Profile, error) {
 
 func (t *tool) warn(w profile.Warning) { t.msg.Warning(w.String()) }
 
-// writeProfile writes the profile that -p names, unless it is one of the
-// inputs.
+// writeProfile writes the profile of option -p, which must not be one of the inputs.
 func (t *tool) writeProfile(p *mip.Profile, inputs ...string) error {
 	out, err := t.createFile(t.opt.profile, inputs...)
 	if err != nil {
@@ -81,8 +82,8 @@ func (t *tool) writeProfile(p *mip.Profile, inputs ...string) error {
 	return nil
 }
 
-// lock keeps others from updating the profile until the lock is released. A
-// profile that does not exist yet needs none.
+// lock keeps other processes from updating the profile. A profile that does not exist
+// needs no lock.
 func (t *tool) lock() (*filelock.Lock, error) {
 	if t.opt.profile == "-" { // written to standard output
 		return nil, nil
@@ -108,29 +109,29 @@ var magic = []byte("\xfbMIP")
 // fileTypeBits are the values of FileType in generation B, without the width.
 var fileTypeBits = map[mip.FileType]uint16{mip.FileProfile: 8, mip.FileMap: 4, mip.FileRaw: 1}
 
-// checkKind refuses a file that is not of the type wanted, in the order in
-// which the original looks at a header: package mip takes other types as well,
-// and looks at the first bytes of what is too short for a header.
+// checkKind refuses a file of another type than want. It checks the header in the
+// original's order: package mip accepts other types too, and recognizes files too short
+// for a header by their first bytes.
 func checkKind(name string, data []byte, want mip.FileType) error {
-	fail := func(field, found, wanted string, err *mip.MIPError) error {
-		return profile.In("header").InFile(name).Field(field).Got(found).Want(wanted).Because(err)
+	fail := func(field, found, wanted string, err *llvmerr.MIPError) error {
+		return flaw.In("header").InFile(name).Field(field).Got(found).Want(wanted).Because(err)
 	}
 	isMIP := bytes.HasPrefix(data, magic)
 	if len(data) < headerSize && !isMIP {
-		return fail("size", fmt.Sprint(len(data)), "that of a header", &mip.MIPError{
-			Code: mip.CodeTooSmall, Found: fmt.Sprint(len(data)), Expected: fmt.Sprint(headerSize),
+		return fail("size", fmt.Sprint(len(data)), "that of a header", &llvmerr.MIPError{
+			Code: llvmerr.MIPTooSmall, Found: fmt.Sprint(len(data)), Expected: fmt.Sprint(headerSize),
 		})
 	}
 	if !isMIP {
-		return fail("magic", fmt.Sprintf("% x", data[:magicLength]), fmt.Sprintf("% x", magic), &mip.MIPError{
-			Code:     mip.CodeBadMagic,
+		return fail("magic", fmt.Sprintf("% x", data[:magicLength]), fmt.Sprintf("% x", magic), &llvmerr.MIPError{
+			Code:     llvmerr.MIPBadMagic,
 			Found:    fmt.Sprintf("%X", binary.LittleEndian.Uint32(data)),
 			Expected: fmt.Sprintf("%X", binary.LittleEndian.Uint32(magic)),
 		})
 	}
 	if got, ok := mip.Detect(data); ok && got != want && binary.LittleEndian.Uint16(data[versionAt:]) <= version {
-		return fail("FileType", got.String(), want.String(), &mip.MIPError{
-			Code:     mip.CodeBadFileType,
+		return fail("FileType", got.String(), want.String(), &llvmerr.MIPError{
+			Code:     llvmerr.MIPBadFileType,
 			Found:    fmt.Sprintf("%X", binary.LittleEndian.Uint16(data[fileTypeAt:])),
 			Expected: fmt.Sprintf("%X", fileTypeBits[want]),
 		})

@@ -9,7 +9,7 @@ import (
 	"github.com/profuse-pgo/profuse/mip"
 )
 
-// show is the show command.
+// show runs the show command.
 func (t *tool) show() error {
 	return t.showProfile(func(w *bufio.Writer, p *mip.Profile, source *debugInfo) error {
 		match := t.matcher()
@@ -32,8 +32,8 @@ func (t *tool) show() error {
 	})
 }
 
-// matcher returns what tells whether --regex matches a function. An expression
-// with an error matches none.
+// matcher returns a function that reports whether --regex matches. An invalid expression
+// matches no function.
 func (t *tool) matcher() func(name string) bool {
 	match, err := ere.Compile(t.opt.regex)
 	if err != nil {
@@ -43,7 +43,7 @@ func (t *tool) matcher() func(name string) bool {
 	return match
 }
 
-// shower shows functions.
+// A shower prints functions.
 type shower struct {
 	w     *bufio.Writer
 	color bool
@@ -65,7 +65,7 @@ func (s *shower) counts(f *mip.Function) {
 	s.w.WriteByte('\n')
 }
 
-// blocksPerLine is how many blocks are shown in a line.
+// blocksPerLine is the number of blocks printed on a line.
 const blocksPerLine = 8
 
 func (s *shower) block(i int, covered bool) {

@@ -4,11 +4,11 @@ import (
 	"bufio"
 
 	"github.com/profuse-pgo/profuse/inputs"
+	"github.com/profuse-pgo/profuse/internal/flaw"
 	"github.com/profuse-pgo/profuse/mip"
-	"github.com/profuse-pgo/profuse/profile"
 )
 
-// mip2yaml is the mip2yaml command.
+// mip2yaml runs the mip2yaml command.
 func (t *tool) mip2yaml() error {
 	return t.showProfile(func(w *bufio.Writer, p *mip.Profile, source *debugInfo) error {
 		var opt mip.YAMLOptions
@@ -16,13 +16,13 @@ func (t *tool) mip2yaml() error {
 			opt.SourceInfo = t.sourceInfo(source, p)
 		}
 		if err := mip.WriteYAML(w, p, opt); err != nil {
-			return t.refuse(profile.InFile(err, t.opt.profile))
+			return t.refuse(flaw.InFile(err, t.opt.profile))
 		}
 		return nil
 	})
 }
 
-// sourceInfo looks up where the functions begin.
+// sourceInfo returns a function that returns where a function begins.
 func (t *tool) sourceInfo(source *debugInfo, p *mip.Profile) func(*mip.Function) (mip.SourceInfo, bool) {
 	functions := make([]*mip.Function, len(p.Functions))
 	index := make(map[*mip.Function]int, len(p.Functions))
@@ -40,7 +40,7 @@ func (t *tool) sourceInfo(source *debugInfo, p *mip.Profile) func(*mip.Function)
 	}
 }
 
-// yaml2mip is the yaml2mip command.
+// yaml2mip runs the yaml2mip command.
 func (t *tool) yaml2mip() error {
 	name := t.opt.yaml
 	in := inputs.File(name)
@@ -68,11 +68,11 @@ func (t *tool) yaml2mip() error {
 	return t.replaceProfile(p, name)
 }
 
-// notYAML is the error about a file of another kind, 0 if that is not known.
+// notYAML returns the error about a file of another kind, 0 if unknown.
 func notYAML(name string, kind mip.FileType) error {
 	found := ""
 	if kind != 0 {
 		found = kind.String()
 	}
-	return profile.File(name).Field("file").Got(found).Want("YAML with a Header and Profiles").Unrecognized()
+	return flaw.File(name).Field("file").Got(found).Want("YAML with a Header and Profiles").Unrecognized()
 }

@@ -10,20 +10,21 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/profuse-pgo/profuse/internal/llvmerr"
 	"github.com/profuse-pgo/profuse/internal/llvmyaml"
 	"github.com/profuse-pgo/profuse/irpgo"
 	"github.com/profuse-pgo/profuse/profile"
 	"github.com/profuse-pgo/profuse/symbolize"
 )
 
-// The kinds of correlation, as --correlate has them.
+// The kinds of correlation, spelled as --correlate spells them.
 const (
 	byDebugInfo = "debug-info"
 	byBinary    = "binary"
 )
 
-// A correlator finds what completes the raw profiles of a run: in the program
-// that was named, or by build id in folders.
+// A correlator finds the names and counters that the raw profiles of a run
+// leave out: in the program that the user named, or by build id in folders.
 type correlator struct {
 	t    *tool
 	kind string
@@ -33,7 +34,7 @@ type correlator struct {
 	found map[string]*irpgo.Correlation // by build id
 }
 
-// correlator returns what the options ask for, nil if nothing.
+// correlator returns the correlator that the options ask for, or nil.
 func (t *tool) correlator() (*correlator, error) {
 	o := &t.opt
 	fetch := o.debuginfod || len(o.debugFileDirs) > 0
@@ -69,7 +70,7 @@ func (t *tool) correlateWith(path, kind string) (*correlator, error) {
 	return &correlator{t: t, one: one}, nil
 }
 
-// correlationWords puts an error about a program into LLVM's words.
+// correlationWords words an error about a program as LLVM does.
 func correlationWords(err error) string {
 	if code(err) == 0 && errors.Is(err, profile.ErrUnrecognized) {
 		return notObject
@@ -87,10 +88,10 @@ func (t *tool) correlation(path, kind string) (*irpgo.Correlation, error) {
 	left := t.opt.maxDbgWarn
 	suppressed := 0
 	warn := func(w profile.Warning) {
-		switch e := (*irpgo.InstrError)(nil); {
+		switch e := (*llvmerr.Error)(nil); {
 		case left == 0 && t.opt.maxDbgWarn > 0:
 			suppressed++
-		case errors.As(w.Err, &e) && e.Code == irpgo.CodeUnableToCorrelate:
+		case errors.As(w.Err, &e) && e.Code == llvmerr.UnableToCorrelate:
 			t.msg.warn("", e.Detail)
 			left--
 		default:
@@ -109,7 +110,8 @@ func (t *tool) correlation(path, kind string) (*irpgo.Correlation, error) {
 	return c, err
 }
 
-// forProfile returns what completes a profile of the binaries with these ids.
+// forProfile returns the correlation for a profile of the binaries with these
+// ids.
 func (c *correlator) forProfile(ids [][]byte) (*irpgo.Correlation, error) {
 	if c.one != nil {
 		return c.one, nil
@@ -129,7 +131,7 @@ func (c *correlator) forProfile(ids [][]byte) (*irpgo.Correlation, error) {
 	}
 	for _, dir := range c.t.opt.debugFileDirs {
 		found, err := c.t.correlation(filepath.Join(dir, ".build-id", id[:min(2, len(id))], id[min(2, len(id)):]+".debug"), c.kind)
-		if code(err) == irpgo.CodeUnableToCorrelate {
+		if code(err) == llvmerr.UnableToCorrelate {
 			return nil, err
 		}
 		if err == nil {
@@ -141,10 +143,11 @@ func (c *correlator) forProfile(ids [][]byte) (*irpgo.Correlation, error) {
 }
 
 func unableToCorrelate(detail string) error {
-	return &irpgo.InstrError{Code: irpgo.CodeUnableToCorrelate, Detail: detail}
+	return &llvmerr.Error{Code: llvmerr.UnableToCorrelate, Detail: detail}
 }
 
-// showCorrelation is show --debug-info: what a program knows of its counters.
+// showCorrelation runs show --debug-info: it prints what the program says about
+// its counters.
 func (t *tool) showCorrelation(w io.Writer) error {
 	o := &t.opt
 	if o.showFormat == showJSON {
@@ -174,7 +177,7 @@ func (t *tool) showCorrelation(w io.Writer) error {
 	return nil
 }
 
-// writeProbes writes what is known of each function's counters as YAML.
+// writeProbes describes each function's counters as YAML.
 func writeProbes(w io.Writer, c *irpgo.Correlation) {
 	fmt.Fprintf(w, "---\nProbes:\n")
 	for i := range c.Functions {

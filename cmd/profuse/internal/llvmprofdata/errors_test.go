@@ -9,6 +9,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/profuse-pgo/profuse/internal/llvmerr"
 	"github.com/profuse-pgo/profuse/irpgo"
 )
 
@@ -78,7 +79,7 @@ func TestSaid(t *testing.T) {
 func TestManyBuildIDs(t *testing.T) {
 	for n, want := range map[int]string{0: "there is no build ID", 2: "there are multiple build IDs"} {
 		_, err := new(correlator).forProfile(make([][]byte, n))
-		if code(err) != irpgo.CodeUnableToCorrelate || !strings.Contains(err.Error(), want) {
+		if code(err) != llvmerr.UnableToCorrelate || !strings.Contains(err.Error(), want) {
 			t.Errorf("%d build ids: %v", n, err)
 		}
 	}

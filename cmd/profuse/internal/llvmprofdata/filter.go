@@ -29,7 +29,8 @@ func (t *tool) filter(p *irpgo.Profile) error {
 	return nil
 }
 
-// remapping returns how --remapping-file renames functions, nil without it.
+// remapping returns the renaming of functions by --remapping-file, or nil
+// without that option.
 func (t *tool) remapping() (func(string) string, error) {
 	name := t.opt.remappingFile
 	if name == "" {

@@ -1,7 +1,7 @@
 package llvmprofdata
 
-// versionText names the LLVM release whose tool this is a stand-in for, in
-// the form that build scripts look for.
+// versionText names the LLVM release whose llvm-profdata this tool replaces, in
+// the form that build scripts search for.
 const versionText = "profuse, speaking llvm-profdata\n  LLVM version 22.1.8\n"
 
 const helpTop = `OVERVIEW: LLVM profile data (profuse speaking llvm-profdata 22)

@@ -7,11 +7,12 @@ import (
 	"strings"
 
 	"github.com/profuse-pgo/profuse/inputs"
+	"github.com/profuse-pgo/profuse/internal/llvmerr"
 	"github.com/profuse-pgo/profuse/irpgo"
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// input returns the input of that name, "-" being standard input.
+// input returns the input with that name; "-" is standard input.
 func (t *tool) input(name string) (inputs.Input, error) {
 	if name != inputs.Stdin {
 		return inputs.File(name), nil
@@ -23,7 +24,7 @@ func (t *tool) input(name string) (inputs.Input, error) {
 	return ins[0], nil
 }
 
-// readList returns the text of a list of inputs.
+// readList returns the text of a file that lists inputs.
 func (t *tool) readList(name string) ([]byte, error) {
 	if name == inputs.Stdin {
 		return io.ReadAll(t.takeStdin())
@@ -31,7 +32,8 @@ func (t *tool) readList(name string) ([]byte, error) {
 	return os.ReadFile(name)
 }
 
-// takeStdin returns standard input the first time, and nothing after that.
+// takeStdin returns standard input at the first call and an empty reader
+// afterwards.
 func (t *tool) takeStdin() io.Reader {
 	if t.stdinTaken.Swap(true) {
 		return strings.NewReader("")
@@ -39,8 +41,8 @@ func (t *tool) takeStdin() io.Reader {
 	return t.Stdin
 }
 
-// read has use look at the bytes of an input. That it cannot be read is said in
-// LLVM's words.
+// read passes the bytes of an input to use. It words a failure to read them as
+// LLVM does.
 func (t *tool) read(name string, use func(data []byte) error) error {
 	in, err := t.input(name)
 	var data *inputs.Data
@@ -54,11 +56,11 @@ func (t *tool) read(name string, use func(data []byte) error) error {
 	return inputs.Guard(func() error { return use(data.Bytes()) }, data)
 }
 
-// readProfile has use look at a profile. All failures are in LLVM's words.
+// readProfile passes a profile to use. It words all failures as LLVM does.
 func (t *tool) readProfile(name string, use func(*irpgo.Reader) error) error {
 	warn := once(func(w profile.Warning) {
-		// LLVM has no doubts about counters here.
-		if code(w.Err) != irpgo.CodeCounterValueTooLarge {
+		// LLVM does not warn about suspicious counters here.
+		if code(w.Err) != llvmerr.CounterValueTooLarge {
 			t.msg.warn(w.File, details(w.Err))
 		}
 	})

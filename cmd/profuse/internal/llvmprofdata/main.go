@@ -6,22 +6,22 @@ import (
 
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/clopt"
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/withcolor"
-	"github.com/profuse-pgo/profuse/irpgo"
+	"github.com/profuse-pgo/profuse/internal/llvmerr"
 )
 
 // Env is what a run of the tool touches besides the files it is told of.
 type Env = clopt.Env
 
-// tool is one run.
+// A tool is one run of llvm-profdata.
 type tool struct {
 	Env
 	opt options
 	msg messages
 
 	stdinTaken atomic.Bool
-	told       map[irpgo.Code]bool // problems of functions explained so far
-	correlate  *correlator         // of merge; nil without
-	rename     func(string) string // of merge; nil without
+	told       map[llvmerr.Code]bool // problems of functions explained so far
+	correlate  *correlator           // of merge; nil without
+	rename     func(string) string   // of merge; nil without
 	heap       heapPrograms
 }
 
@@ -32,7 +32,7 @@ func Main(args []string, env Env) int {
 		fmt.Fprintf(env.Stderr, "%s: No subcommand specified! Run llvm-profdata --help for usage.\n", env.Name())
 		return 1
 	}
-	t := &tool{Env: env, opt: defaults(), told: make(map[irpgo.Code]bool)}
+	t := &tool{Env: env, opt: defaults(), told: make(map[llvmerr.Code]bool)}
 	cmd, outcome := t.parser().Parse(args)
 	switch outcome {
 	case clopt.Failed:
@@ -51,7 +51,7 @@ func Main(args []string, env Env) int {
 	return 0
 }
 
-// noCommand is the top level by itself.
+// noCommand handles a command line without a subcommand.
 func (t *tool) noCommand() error {
 	t.msg.plain("%s: Unknown command. Run llvm-profdata --help for usage.", t.Name())
 	return errSilent

@@ -8,17 +8,19 @@ import (
 	"syscall"
 
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/withcolor"
+	"github.com/profuse-pgo/profuse/internal/llvmerr"
 	"github.com/profuse-pgo/profuse/irpgo"
 	"github.com/profuse-pgo/profuse/memprof"
 	"github.com/profuse-pgo/profuse/profile"
 	"github.com/profuse-pgo/profuse/symbolize"
 )
 
-// rawHeapMagic is how raw profiles begin that merge takes for such.
+// rawHeapMagic is the beginning of the files that merge reads as raw memory
+// profiles.
 const rawHeapMagic = "\x81rforpm\xff"
 
-// heapKind is a kind of memory profile by itself; 0 for another file. The
-// sections of memory profiles in indexed files are read with these.
+// A heapKind is the format of a file that holds only a memory profile, 0 for
+// other files. The reader of indexed profiles reads their memprof sections.
 type heapKind int
 
 const (
@@ -36,17 +38,18 @@ func heapKindOf(data []byte) heapKind {
 	return 0
 }
 
-// clash reports whether profiles of two kinds must not meet as one of them
-// has a memory profile and the other is of the front end and says so. What
-// else must not meet the Merger knows, which leaves memory profiles out of it.
+// clash reports whether profiles of two kinds must not be merged because one of
+// them has a memory profile and the other says that it is from the front end.
+// The Merger checks all other combinations, but does not see memory profiles.
 func clash(a, b irpgo.Variant) bool {
 	return a != 0 && b != 0 && (a | b).Has(irpgo.HasMemProf) && (a ^ b).Has(irpgo.FrontEnd)
 }
 
-// errClash is the Merger's words for it.
-var errClash = &irpgo.InstrError{Code: irpgo.CodeMixedKinds}
+// errClash is worded like the Merger's error.
+var errClash = &llvmerr.Error{Code: llvmerr.MixedKinds}
 
-// heapPrograms is the program of --profiled-binary, opened when it is needed.
+// A heapPrograms opens the program of --profiled-binary when it is first
+// needed.
 type heapPrograms struct {
 	once     sync.Once
 	programs *symbolize.Programs
@@ -59,7 +62,7 @@ func (h *heapPrograms) open(path string) (*memprof.Binaries, error) {
 	h.once.Do(func() {
 		var paths []string
 		if path != "" {
-			// The library takes a folder for one to search in.
+			// The library would search a folder for programs.
 			if info, err := os.Stat(path); err == nil && info.IsDir() {
 				h.err = &failure{message: path + "\n" + words(syscall.EISDIR)}
 				return
@@ -76,15 +79,15 @@ func (h *heapPrograms) open(path string) (*memprof.Binaries, error) {
 	return h.binaries, h.err
 }
 
-// close closes what was opened, if anything.
+// close closes the program if it was opened.
 func (h *heapPrograms) close() {
 	if h.programs != nil {
 		h.programs.Close()
 	}
 }
 
-// programWords puts an error about a program into LLVM's words, or the nearest
-// it has.
+// programWords words an error about a program as LLVM does, or as nearly as
+// LLVM's messages allow.
 func programWords(err error) string {
 	if errors.Is(err, profile.ErrUnrecognized) {
 		return notObject
@@ -92,8 +95,7 @@ func programWords(err error) string {
 	return readingWords(err)
 }
 
-// heapWords puts an error about a memory profile or its program into LLVM's
-// words.
+// heapWords words an error about a memory profile or its program as LLVM does.
 func heapWords(err error) string {
 	var f *failure
 	if errors.As(err, &f) {
@@ -102,12 +104,12 @@ func heapWords(err error) string {
 	if s, ok := withcolor.Strerror(err); ok {
 		return s
 	}
-	return memprof.LLVMWords(err)
+	return llvmerr.HeapMessage(err)
 }
 
-// readRawHeap reads a raw profile and finds functions and lines in the
-// program. warn is told of what LLVM passes over.
-func (t *tool) readRawHeap(name string, data []byte, names bool, warn func(error)) (*memprof.RawProfile, *memprof.Profile, *memprof.Coverage, error) {
+// readRawHeap reads a raw profile and finds functions and lines in the program.
+// It calls warn for what LLVM skips silently.
+func (t *tool) readRawHeap(name string, data []byte, names bool, warn func(profile.Warning)) (*memprof.RawProfile, *memprof.Profile, *memprof.Coverage, error) {
 	raw, err := memprof.ReadRaw(name, data, memprof.RawOptions{LLVMCompat: true})
 	if err != nil {
 		return nil, nil, nil, err

@@ -3,10 +3,11 @@ package llvmprofdata
 import (
 	"slices"
 
+	"github.com/profuse-pgo/profuse/internal/llvmerr"
 	"github.com/profuse-pgo/profuse/irpgo"
 )
 
-// LLVM 22 writes this indexed version, and the other with
+// LLVM 22 writes the first indexed version by default and the second with
 // --write-prev-version.
 const (
 	llvmRelease     = 22
@@ -14,7 +15,7 @@ const (
 	previousVersion = 11
 )
 
-// merge is the merge command.
+// merge runs the merge command.
 func (t *tool) merge() error {
 	list, err := t.collect()
 	if err != nil {
@@ -71,23 +72,23 @@ func (t *tool) write(out *output, p *irpgo.Profile) (err error) {
 		})
 	}
 	if err == nil && hasDoubleSize(p, t.opt.sparse) {
-		t.msg.warn("", words(&irpgo.InstrError{Code: irpgo.CodeInvalidProf}))
+		t.msg.warn("", words(&llvmerr.Error{Code: llvmerr.InvalidProf}))
 	}
 	return err
 }
 
-// dropUnnamed leaves out the records without a name, which a damaged raw
-// profile can bring: text cannot hold them. LLVM has the same words for it and
-// leaves out all others too.
+// dropUnnamed removes the records without a name, which a damaged raw profile
+// can contain and the text format cannot hold. It prints LLVM's message for
+// them; LLVM omits all other records as well.
 func (t *tool) dropUnnamed(p *irpgo.Profile) {
 	if len(p.Functions) > 0 && p.Functions[0].Name == "" { // they are sorted
 		p.Functions = p.Functions[1:]
-		t.msg.warn("", words(&irpgo.InstrError{Code: irpgo.CodeMalformed, Detail: "symbol name is empty"}))
+		t.msg.warn("", words(&llvmerr.Error{Code: llvmerr.Malformed, Detail: "symbol name is empty"}))
 	}
 }
 
-// hasDoubleSize reports whether a site of a function that was written lists a
-// memory operation's size twice, which LLVM takes for a mistake of its own.
+// hasDoubleSize reports whether a site of a written function lists the same
+// size of a memory operation twice. LLVM reports that as an internal error.
 func hasDoubleSize(p *irpgo.Profile, sparse bool) bool {
 	for _, f := range p.Functions {
 		if sparse && !ran(f) {
@@ -102,7 +103,8 @@ func hasDoubleSize(p *irpgo.Profile, sparse bool) bool {
 	return false
 }
 
-// repeats reports whether a site lists a value twice. It has 255 at most.
+// repeats reports whether a site lists a value twice. A site has at most 255
+// values.
 func repeats(site irpgo.ValueSite) bool {
 	for i, d := range site {
 		for _, e := range site[:i] {
@@ -114,8 +116,8 @@ func repeats(site irpgo.ValueSite) bool {
 	return false
 }
 
-// ran reports whether any record of a function has something to say, without
-// which a sparse profile leaves it out.
+// ran reports whether any record of a function has a counter or a byte of its
+// bitmap that is not zero. A sparse profile omits the other functions.
 func ran(f irpgo.Function) bool {
 	return slices.ContainsFunc(f.Records, func(r *irpgo.Record) bool {
 		return slices.ContainsFunc(r.Counts, func(c uint64) bool { return c != 0 }) ||

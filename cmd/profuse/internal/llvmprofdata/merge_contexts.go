@@ -7,13 +7,15 @@ import (
 	"sync"
 
 	"github.com/profuse-pgo/profuse/inputs"
+	"github.com/profuse-pgo/profuse/internal/llvmerr"
 	"github.com/profuse-pgo/profuse/irpgo"
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// mergeContext is what one thread of llvm-profdata works on. Which inputs
-// share one is part of the result: values that are new to a context are not
-// weighted, ties are broken by order, every context samples traces of its own.
+// A mergeContext is what one thread of llvm-profdata works on. The result
+// depends on which inputs share a context: values that are new to a context are
+// not weighted, the order of inputs breaks ties, and every context samples its
+// own traces.
 type mergeContext struct {
 	t      *tool
 	merger *irpgo.Merger
@@ -24,8 +26,8 @@ type mergeContext struct {
 	levels levels
 }
 
-// levels are the first inputs of front-end and of IR instrumentation that were
-// merged; nil if there was none.
+// levels are the first merged inputs of front-end and of IR instrumentation,
+// nil if there was none.
 type levels struct{ frontEnd, ir *weightedFile }
 
 func (l *levels) note(in *weightedFile, v irpgo.Variant) {
@@ -47,8 +49,8 @@ func (l *levels) take(o levels) {
 	l.frontEnd, l.ir = first(l.frontEnd, o.frontEnd), first(l.ir, o.ir)
 }
 
-// inputError is a problem with a whole input. Those of all contexts are told
-// at the end.
+// An inputError is a problem with a whole input. The errors of all contexts are
+// printed at the end.
 type inputError struct{ file, message string }
 
 func (t *tool) mergeAll(list worklist) (*irpgo.Profile, error) {
@@ -56,7 +58,7 @@ func (t *tool) mergeAll(list worklist) (*irpgo.Profile, error) {
 	if n == 0 {
 		n = min(runtime.NumCPU(), (len(list)+1)/2)
 	}
-	// Those that get no input are not made: they add nothing when joined.
+	// Contexts without inputs are not made: joining them changes nothing.
 	contexts := make([]*mergeContext, min(n, len(list)))
 	for i := range contexts {
 		contexts[i] = t.newContext()
@@ -92,7 +94,7 @@ func (t *tool) mergeAll(list worklist) (*irpgo.Profile, error) {
 }
 
 func (t *tool) newContext() *mergeContext {
-	// A Merger takes 0 for the default and a negative number for none.
+	// To a Merger, 0 means the default and a negative number means none.
 	orNone := func(n uint64) int {
 		if n == 0 {
 			return -1
@@ -111,12 +113,12 @@ func (t *tool) newContext() *mergeContext {
 	return c
 }
 
-// clampInt makes an option's value an int.
+// clampInt converts an option's value to an int, limited to its range.
 func clampInt(n uint64) int { return int(min(n, 1<<31-1)) }
 
-// loadAll deals the inputs out to the contexts and reads them in parallel.
-// Problems are told in the order of the inputs; the first that ends the run is
-// returned.
+// loadAll distributes the inputs to the contexts and reads them in parallel. It
+// prints problems in the order of the inputs and returns the first one that
+// ends the run.
 func (t *tool) loadAll(contexts []*mergeContext, list worklist) error {
 	problems := make([][]profile.Warning, len(list))
 	fatal := make([]error, len(list))
@@ -149,8 +151,8 @@ func (t *tool) loadAll(contexts []*mergeContext, list worklist) error {
 	return nil
 }
 
-// load merges one input into the context. An archive is as many profiles as
-// it has members, under one name.
+// load merges one input into the context. An archive counts as one profile for
+// each member, all with the archive's name.
 func (c *mergeContext) load(memory *inputs.Reader, in weightedFile) {
 	source, err := c.t.input(in.name)
 	if err == nil {
@@ -178,7 +180,7 @@ func (c *mergeContext) add(in weightedFile, data []byte) {
 	warn := once(c.warn)
 	opt := irpgo.ReaderOptions{Lenient: true, Warn: func(w profile.Warning) {
 		switch {
-		case code(w.Err) != irpgo.CodeCounterValueTooLarge:
+		case code(w.Err) != llvmerr.CounterValueTooLarge:
 			warn(w)
 		case suspect == nil:
 			suspect = w.Err
@@ -194,7 +196,7 @@ func (c *mergeContext) add(in weightedFile, data []byte) {
 	if err == nil {
 		var added irpgo.Added
 		added, err = c.merger.Add(r, in.weight)
-		if code(err) != irpgo.CodeMixedKinds {
+		if code(err) != llvmerr.MixedKinds {
 			c.kind |= r.Info().Variant
 		}
 		if added.Records > 0 {
@@ -202,9 +204,9 @@ func (c *mergeContext) add(in weightedFile, data []byte) {
 		}
 	}
 	switch {
-	case code(err) == irpgo.CodeEmptyRawProfile:
-		// A process that was killed before it wrote; common enough for LLVM
-		// to keep quiet.
+	case code(err) == llvmerr.EmptyRawProfile:
+		// The process was killed before it wrote its profile. This is so common
+		// that LLVM does not report it.
 	case err != nil:
 		c.complain(in.name, words(err))
 	case suspect != nil:
@@ -212,8 +214,8 @@ func (c *mergeContext) add(in weightedFile, data []byte) {
 	}
 }
 
-// once passes on the first warning about each field of a file: a damaged file
-// can be full of the same.
+// once passes on only the first warning about each field of a file, because a
+// damaged file can cause the same warning many times.
 func once(warn func(profile.Warning)) func(profile.Warning) {
 	told := make(map[string]bool)
 	return func(w profile.Warning) {
@@ -228,9 +230,9 @@ func once(warn func(profile.Warning)) func(profile.Warning) {
 	}
 }
 
-// tellProblem prints that a function was not merged whole, with a hint the
-// first time that a problem of its kind comes up. Warnings about whole files
-// are profuse's own: LLVM passes over what they are about.
+// tellProblem prints that a function was not merged completely, with a hint
+// when a problem of its kind first occurs. Only profuse warns about whole
+// files; LLVM ignores those problems.
 func (t *tool) tellProblem(w profile.Warning) {
 	if w.Function == "" {
 		t.msg.warn(w.File, details(w.Err))
@@ -238,13 +240,14 @@ func (t *tool) tellProblem(w profile.Warning) {
 	}
 	t.msg.plain("%s: %s: %s", w.File, w.Function, words(w.Err))
 	kind := code(w.Err)
-	if !t.told[kind] && (kind == irpgo.CodeCountMismatch || kind == irpgo.CodeValueSiteCountMismatch) {
+	if !t.told[kind] && (kind == llvmerr.CountMismatch || kind == llvmerr.ValueSiteCountMismatch) {
 		t.msg.plain("Make sure that all profile data to be merged is generated from the same binary.")
 	}
 	t.told[kind] = true
 }
 
-// doubt warns of what LLVM merges without a word and no compiler has a use for.
+// doubt warns of profiles that LLVM merges silently but that no compiler can
+// use.
 func (t *tool) doubt(p *irpgo.Profile, l levels) {
 	if len(p.Functions) == 0 && p.MemProf.Empty() {
 		t.msg.warn("", "no input has any function: the profile is empty")
@@ -254,8 +257,9 @@ func (t *tool) doubt(p *irpgo.Profile, l levels) {
 	}
 }
 
-// join folds the contexts into the first: of n the upper half into the lower,
-// one left over into the first, and again. Only the leading ones need exist.
+// join merges all contexts into the first: it merges the upper half into the
+// lower half, and a remaining one into the first, until one is left. Only the
+// first contexts must exist.
 func (t *tool) join(contexts []*mergeContext, n int) error {
 	for end := n; end > 1; end /= 2 {
 		half := end / 2
@@ -289,10 +293,10 @@ type joinResult struct {
 	err      error
 }
 
-// take folds another context in.
+// take merges another context into this one.
 func (c *mergeContext) take(from *mergeContext) (r joinResult) {
 	c.errors = append(c.errors, from.errors...)
-	seen := make(map[irpgo.Code]bool)
+	seen := make(map[llvmerr.Code]bool)
 	c.warn = func(w profile.Warning) {
 		if kind := code(w.Err); !seen[kind] {
 			seen[kind] = true
@@ -300,8 +304,8 @@ func (c *mergeContext) take(from *mergeContext) (r joinResult) {
 		}
 	}
 	if clash(c.kind, from.kind) || c.merger.Merge(from.merger) != nil {
-		// That two kinds of profile do not go together has other words here
-		// than for a single input.
+		// LLVM words a conflict of two kinds of profile differently here than
+		// for a single input.
 		text := "unsupported instrumentation profile format version"
 		if (c.kind^from.kind)&irpgo.FrontEnd == 0 {
 			text += ": cannot merge FunctionEntryOnly profiles and BB profiles together"

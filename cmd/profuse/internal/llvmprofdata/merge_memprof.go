@@ -17,9 +17,9 @@ func (c *mergeContext) addHeap(in weightedFile, data []byte, kind heapKind) {
 	warn := once(c.warn)
 	switch kind {
 	case rawHeap:
-		_, p, _, err = c.t.readRawHeap(in.name, data, false, func(err error) { warn(profile.Warning{File: in.name, Err: err}) })
+		_, p, _, err = c.t.readRawHeap(in.name, data, false, warn)
 		if err != nil {
-			// It ends the run whatever --failure-mode says.
+			// This error ends the run with any --failure-mode.
 			c.fatal = &failure{whence: in.name, message: heapWords(err)}
 			return
 		}
@@ -48,14 +48,14 @@ func (c *mergeContext) addHeap(in weightedFile, data []byte, kind heapKind) {
 }
 
 // randomHotness makes contexts hot and cold at random, as LLVM does with a
-// single input, and says with which seed, once for every thread.
+// single input, and prints the seed once for every thread.
 func (t *tool) randomHotness(p *memprof.Profile) {
 	if p != nil && t.opt.randomHotness {
 		p.RandomizeHotness(t.opt.randomHotnessSeed)
 	}
 }
 
-// tellSeed settles the seed and prints it as each of n threads does.
+// tellSeed chooses the seed and prints it as each of n threads does.
 func (t *tool) tellSeed(n int) {
 	if !t.opt.randomHotness {
 		return
@@ -68,7 +68,7 @@ func (t *tool) tellSeed(n int) {
 	}
 }
 
-// heapOptions say how the memprof section is written.
+// heapOptions returns how to write the memprof section.
 func (o *options) heapOptions() memprof.WriteOptions {
 	w := memprof.WriteOptions{Version: o.memprofVersion, LLVMRelease: llvmRelease}
 	if o.memprofFullSchema {
@@ -77,16 +77,16 @@ func (o *options) heapOptions() memprof.WriteOptions {
 	return w
 }
 
-// textLosesHeap warns that a text profile is without the memory profile that
-// was merged.
+// textLosesHeap warns that the text profile lacks the memory profile that was
+// merged.
 func (t *tool) textLosesHeap(p *irpgo.Profile) {
 	if p.MemProf != nil && !p.MemProf.Empty() {
 		t.msg.warn("", "text has no place for memory profiles: it is left out")
 	}
 }
 
-// sectionLoses warns of what the version of the memprof section cannot hold.
-// That none holds histograms is not worth saying each time.
+// sectionLoses warns of data that the version of the memprof section cannot
+// hold. It does not mention histograms, which no version holds.
 func (t *tool) sectionLoses(w profile.Warning) {
 	var e *profile.FormatError
 	if errors.As(w.Err, &e) && e.Section == "memprof" && e.Field != "access histograms" {

@@ -5,11 +5,12 @@ import (
 	"fmt"
 
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/withcolor"
-	"github.com/profuse-pgo/profuse/irpgo"
+	"github.com/profuse-pgo/profuse/internal/llvmerr"
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// failure is an error that ends the run, in the parts that it is printed in.
+// A failure is an error that ends the run. Its fields are the parts of the
+// printed message.
 type failure struct {
 	whence  string // file or place; may be empty
 	message string
@@ -20,7 +21,7 @@ func (f *failure) Error() string {
 	return at(f.whence, f.message)
 }
 
-// errSilent ends the run when the reason was told already.
+// errSilent ends the run when the reason was already printed.
 var errSilent = errors.New("already told")
 
 // unsupported is the refusal of what llvm-profdata can do and this tool
@@ -29,50 +30,50 @@ func unsupported(what string) error {
 	return errors.New(what + " is not supported by profuse yet")
 }
 
-// inFile puts err into LLVM's words and says which file it is about.
+// inFile words err as LLVM does and adds the name of the file.
 func inFile(err error, file string) error {
 	f := &failure{whence: file, message: words(err)}
-	if code(err) == irpgo.CodeUnrecognizedFormat {
+	if code(err) == llvmerr.UnrecognizedFormat {
 		f.hint = "Perhaps you forgot to use the --sample or --memory option?"
 	}
 	return f
 }
 
-// code returns the kind of failure that LLVM sees in err, 0 if none.
-func code(err error) irpgo.Code {
-	var e *irpgo.InstrError
+// code returns LLVM's code for err, or 0 if there is none.
+func code(err error) llvmerr.Code {
+	var e *llvmerr.Error
 	if errors.As(err, &e) {
 		return e.Code
 	}
 	return 0
 }
 
-// words says err as LLVM would: a system error as strerror does, the error of
-// a profile by its kind.
+// words words err as LLVM does: a system error as strerror does, an error about
+// a profile by its code.
 func words(err error) string {
 	if s, ok := withcolor.Strerror(err); ok {
 		return s
 	}
-	return irpgo.LLVMMessage(err)
+	return llvmerr.Message(err)
 }
 
-// readingWords says an error of package inputs. What is not the system's is
-// about files that LLVM does not read, compressed ones, in profuse's words.
+// readingWords words an error of package inputs. Errors that do not come from
+// the system concern compressed files, which LLVM does not read, and keep
+// profuse's words.
 func readingWords(err error) string {
 	var e *profile.FormatError
 	if s, ok := withcolor.Strerror(err); ok {
 		return s
 	} else if errors.As(err, &e) {
-		return e.What() + ": " + e.Class().Error()
+		return e.What() + ": " + profile.ClassOf(e).Error()
 	}
 	return err.Error()
 }
 
-// notObject is LLVM's words for a file that is given as a program.
+// notObject is LLVM's message for a program that is not an object file.
 const notObject = "The file was not recognized as a valid object file"
 
-// details says what a warning is about in profuse's own words, for what LLVM
-// has none.
+// details describes a warning in profuse's own words if LLVM has none.
 func details(err error) string {
 	var e *profile.FormatError
 	if errors.As(err, &e) {
@@ -86,7 +87,7 @@ type messages struct{ withcolor.Messages }
 
 func (m *messages) warn(whence, message string) { m.Warning(at(whence, message)) }
 
-// at puts a file or place, unless it is empty, before a message.
+// at puts a file or place before a message unless it is empty.
 func at(whence, message string) string {
 	if whence != "" {
 		return whence + ": " + message

@@ -39,8 +39,8 @@ const (
 	showYAML
 )
 
-// options holds the command line. Fields named after their option are not
-// explained again.
+// options holds the command line. Fields named after their option have no
+// comment.
 type options struct {
 	// Of all commands.
 	color            withcolor.Mode
@@ -145,9 +145,9 @@ func (t *tool) parser() *clopt.Parser {
 	return &clopt.Parser{Env: t.Env, Top: top, Commands: clopt.For(show, order, overlap, merge)}
 }
 
-// global declares the options of the top level, which every command takes too.
-// The thousands that LLVM's libraries add there (of the optimizer, the code
-// generators …) mean nothing here and are not accepted.
+// global declares the options of the top level, which every command accepts
+// too. The thousands of options that LLVM's libraries add there (optimizer,
+// code generators …) have no meaning here and are not accepted.
 func (o *options) global(top clopt.Commands) {
 	top.Strings(&o.debugFileDirs, "debug-file-directory")
 	clopt.AddChoice(top, &o.correlate, "correlate",
@@ -225,8 +225,8 @@ func (o *options) ofShow(show clopt.Commands) {
 	show.Bool(&o.symbolList, "show-prof-sym-list")
 }
 
-// withoutEffect declares the options whose values nothing reads: they are about
-// sample profiles.
+// withoutEffect declares options that concern only sample profiles. Nothing
+// reads their values.
 func withoutEffect(merge, show, overlap clopt.Commands) {
 	var flag bool
 	var choice int

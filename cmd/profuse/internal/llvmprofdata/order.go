@@ -9,7 +9,7 @@ import (
 	"github.com/profuse-pgo/profuse/layout"
 )
 
-// order is the order command.
+// order runs the order command.
 func (t *tool) order() error {
 	o := &t.opt
 	if o.profileFile == o.output && o.output != "-" {
@@ -21,8 +21,8 @@ func (t *tool) order() error {
 }
 
 func (t *tool) orderTo(w io.Writer, r *irpgo.Reader) error {
-	// Traces and names are known once the records were read. That reading
-	// stopped early is no matter to LLVM.
+	// Traces and names are known only after all records have been read. LLVM
+	// ignores an error while reading them.
 	for range r.Records() {
 	}
 	traces, _ := r.Traces()
@@ -44,7 +44,8 @@ func (t *tool) orderTo(w io.Writer, r *irpgo.Reader) error {
 	fmt.Fprintf(w, "# Warning: Mach-O may prefix symbols with \"_\" depending on the linkage and this output does not take that into account."+
 		" Some post-processing may be required before passing to the linker via -order_file.\n")
 	for _, ref := range order {
-		// Not irpgo.SplitName: this command leaves the colon of older names.
+		// irpgo.SplitName would not do: this command keeps the colon of older
+		// names.
 		name := r.Symbols().Name(ref)
 		if file, symbol, ok := strings.Cut(name, ";"); ok && symbol != "" {
 			name = symbol
@@ -57,9 +58,9 @@ func (t *tool) orderTo(w io.Writer, r *irpgo.Reader) error {
 	return nil
 }
 
-// pageFaultArea is the area under the curves of the pages touched over the
-// functions called, one curve per trace. It knows no sizes and takes 32
-// functions for a page. LLVM counts in 32 bits.
+// pageFaultArea returns the area under the curves of pages touched by functions
+// called, one curve per trace. It does not know the sizes of functions and
+// assumes 32 of them in a page. LLVM counts in 32 bits.
 func pageFaultArea(order []uint64, traces [][]uint64) (area uint32) {
 	const functionsPerPage = 32
 	page := make(map[uint64]int, len(order))

@@ -9,13 +9,13 @@ import (
 	"github.com/profuse-pgo/profuse/internal/atomicfile"
 )
 
-// blockSize is how much LLVM's output streams hold back.
+// blockSize is the size of the buffer of LLVM's output streams.
 const blockSize = 4096
 
-// output is where a command writes its result. Nothing of a file is seen
-// before commit. Standard output, which cannot be taken back, gets whole
-// blocks as they fill, so that a run that fails has written what
-// llvm-profdata would have: the blocks, not the rest.
+// An output receives the result of a command. A file becomes visible only at
+// commit. Standard output, which cannot be undone, receives whole blocks as
+// they fill, so that a run that fails has written the same blocks as
+// llvm-profdata.
 type output struct {
 	w       io.Writer
 	pending []byte
@@ -25,8 +25,8 @@ type output struct {
 	tty     bool
 }
 
-// writeOutput has write fill the file that --output names, which must not be one
-// of those named in not. If it fails an existing file is left as it was.
+// writeOutput lets write fill the file that --output names, which must not be
+// one of those in not. If write fails, an existing file stays unchanged.
 func (t *tool) writeOutput(write func(*output) error, not ...string) error {
 	out, err := t.openOutput(t.opt.output, not...)
 	if err != nil {
@@ -60,10 +60,10 @@ func (t *tool) openOutput(path string, not ...string) (*output, error) {
 	return o, nil
 }
 
-// Write never fails; the error is commit's.
+// Write never fails; commit returns the error.
 func (o *output) Write(p []byte) (int, error) {
 	o.pending = append(o.pending, p...)
-	// A full block leaves when the next byte comes.
+	// LLVM writes a full block only when the next byte arrives.
 	if n := (len(o.pending) - 1) / blockSize * blockSize; n > 0 {
 		o.flush(n)
 	}
@@ -77,7 +77,7 @@ func (o *output) flush(n int) {
 	o.pending = append(o.pending[:0], o.pending[n:]...)
 }
 
-// commit writes what is left and makes the file visible.
+// commit writes the rest and makes the file visible.
 func (o *output) commit() error {
 	o.flush(len(o.pending))
 	if o.err != nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/profuse-pgo/profuse/irpgo"
 )
 
-// overlap is the overlap command.
+// overlap runs the overlap command.
 func (t *tool) overlap() error {
 	return t.writeOutput(t.overlapTo, t.opt.overlapBase, t.opt.overlapTest)
 }
@@ -34,8 +34,8 @@ func (t *tool) overlapTo(out *output) error {
 		total float64
 	}{{o.overlapBase, baseSums.Counts}, {o.overlapTest, testSums.Counts}} {
 		if sum.total < 1 {
-			// LLVM loses this line, by leaving before it is flushed, unless
-			// the output is a terminal.
+			// LLVM exits before it flushes this line, unless the output is a
+			// terminal.
 			text := fmt.Sprintf("Sum of edge counts for profile %s is 0.", sum.file)
 			if out.tty {
 				fmt.Fprintln(out, text)
@@ -50,17 +50,17 @@ func (t *tool) overlapTo(out *output) error {
 	var memory inputs.Reader
 	defer memory.Close()
 	context.load(&memory, weightedFile{name: o.overlapBase, weight: 1})
-	overlap := irpgo.NewOverlap(context.merger.Profile(), baseSums, testSums)
+	overlap := newOverlap(context.merger.Profile(), baseSums, testSums)
 
 	err = t.readProfile(o.overlapTest, func(r *irpgo.Reader) error {
 		for rec, err := range r.Records() {
 			if err != nil {
 				break // LLVM compares what it could read
 			}
-			// The hottest counter decides, or else a name that was asked for.
+			// Without a name to search for, the hottest counter decides.
 			most := slices.Max(append([]uint64{0}, rec.Counts...))
 			chosen := most >= o.overlapCutoff || o.function != "" && strings.Contains(rec.Name, o.function)
-			if f := overlap.Add(rec, chosen); f != nil {
+			if f := overlap.add(rec, chosen); f != nil {
 				fmt.Fprintf(out, "Function level:\n  Function: %s (Hash=%d)\n", rec.Name, rec.Hash)
 				printOverlap(out, "edge counters", f)
 			}
@@ -71,13 +71,13 @@ func (t *tool) overlapTo(out *output) error {
 		return err
 	}
 	fmt.Fprintf(out, "Profile overlap information for base_profile: %s and test_profile: %s\nProgram level:\n", o.overlapBase, o.overlapTest)
-	printOverlap(out, "functions", &overlap.OverlapStats)
+	printOverlap(out, "functions", &overlap.overlapStats)
 	return nil
 }
 
-func (t *tool) sumCounts(file string) (sums irpgo.CountSums, err error) {
+func (t *tool) sumCounts(file string) (sums countSums, err error) {
 	err = t.readProfile(file, func(r *irpgo.Reader) error {
-		sums = irpgo.SumCounts(r, t.opt.overlapCS)
+		sums = sumCounts(r, t.opt.overlapCS)
 		return nil
 	})
 	if f := (*failure)(nil); errors.As(err, &f) {
@@ -86,10 +86,10 @@ func (t *tool) sumCounts(file string) (sums irpgo.CountSums, err error) {
 	return sums, err
 }
 
-// overlapKinds are the names of value kinds that this command has.
+// overlapKinds are this command's names of value kinds.
 var overlapKinds = [irpgo.NumValueKinds]string{"IndirectCall", "MemOP", "VTable"}
 
-func printOverlap(w io.Writer, entries string, s *irpgo.OverlapStats) {
+func printOverlap(w io.Writer, entries string, s *overlapStats) {
 	printf := func(format string, args ...any) { fmt.Fprintf(w, "  "+format+"\n", args...) }
 	printf("# of %s overlap: %d", entries, s.Overlap.Entries)
 	if s.Mismatch.Entries > 0 {

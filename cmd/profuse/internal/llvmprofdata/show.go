@@ -9,7 +9,7 @@ import (
 	"github.com/profuse-pgo/profuse/irpgo"
 )
 
-// show is the show command.
+// show runs the show command.
 func (t *tool) show() error {
 	o := &t.opt
 	if o.profileFile == "" && o.debugInfo == "" {
@@ -50,7 +50,7 @@ func (t *tool) showTo(out io.Writer) error {
 	})
 }
 
-// shower shows one profile.
+// A shower shows one profile.
 type shower struct {
 	opt *options
 	w   io.Writer
@@ -64,7 +64,7 @@ type shower struct {
 	buf     []byte
 }
 
-// rankedFunction is a function and its greatest counter.
+// A rankedFunction is a function with its greatest counter.
 type rankedFunction struct {
 	name string
 	max  uint64
@@ -93,7 +93,7 @@ func (s *shower) run() error {
 	return nil
 }
 
-// record shows one record, as far as the options ask for it.
+// record shows the parts of a record that the options ask for.
 func (s *shower) record(rec *irpgo.Record, ir bool) {
 	o := s.opt
 	if s.variant().Has(irpgo.IRLevel) && rec.IsCS() != o.cs {
@@ -148,8 +148,8 @@ func (s *shower) record(rec *irpgo.Record, ir bool) {
 	}
 }
 
-// variant is that of the profile being walked: a raw file may hold several,
-// and what is printed after the walk is that of the last.
+// variant returns the variant of the current profile: a raw file may hold
+// several profiles, and the text after all of them describes the last.
 func (s *shower) variant() irpgo.Variant {
 	info := s.r.Info()
 	if info.Format == irpgo.FormatRaw {
@@ -158,7 +158,7 @@ func (s *shower) variant() irpgo.Variant {
 	return info.Variant
 }
 
-// head prints what every function shown begins with, without the line's end.
+// head prints the first lines of a shown function, without the end of the last.
 func (s *shower) head(rec *irpgo.Record) {
 	if s.shown == 0 {
 		s.printf("Counters:\n")

@@ -3,8 +3,10 @@ package llvmprofdata
 import (
 	"io"
 
+	"github.com/profuse-pgo/profuse/internal/llvmerr"
 	"github.com/profuse-pgo/profuse/irpgo"
 	"github.com/profuse-pgo/profuse/memprof"
+	"github.com/profuse-pgo/profuse/profile"
 )
 
 // showHeap shows a raw profile or the memprof section of an indexed one.
@@ -15,7 +17,7 @@ func (t *tool) showHeap(out io.Writer) error {
 	}
 	return t.read(name, func(data []byte) error {
 		if heapKindOf(data) == rawHeap {
-			warn := func(err error) { t.msg.warn(name, details(err)) }
+			warn := func(w profile.Warning) { t.msg.warn(name, details(w.Err)) }
 			raw, p, about, err := t.readRawHeap(name, data, true, warn)
 			if err != nil {
 				return &failure{message: heapWords(err)}
@@ -23,7 +25,7 @@ func (t *tool) showHeap(out io.Writer) error {
 			return memprof.WriteRawShow(out, raw, p, about)
 		}
 		if f, ok := irpgo.Detect(data); !ok || f != irpgo.FormatIndexed {
-			return &failure{whence: name, message: words(&irpgo.InstrError{Code: irpgo.CodeBadMagic})}
+			return &failure{whence: name, message: words(&llvmerr.Error{Code: llvmerr.BadMagic})}
 		}
 		r, err := irpgo.NewReader(name, data, irpgo.ReaderOptions{Lenient: true})
 		if err != nil {

@@ -8,7 +8,7 @@ import (
 	"github.com/profuse-pgo/profuse/irpgo"
 )
 
-// totals prints what follows the functions.
+// totals prints the text that follows the functions.
 func (s *shower) totals() error {
 	o := s.opt
 	sum := s.summary.Summary(s.cutoffs())
@@ -80,7 +80,7 @@ func bit(b bool) int {
 	return 0
 }
 
-// cutoffs returns the cutoffs that the summary is asked for.
+// cutoffs returns the cutoffs of the summary.
 func (s *shower) cutoffs() []uint64 {
 	if len(s.opt.cutoffs) == 0 {
 		if s.opt.detailedSummary || s.opt.hotFuncList {
@@ -99,7 +99,7 @@ func (s *shower) cutoffs() []uint64 {
 func (s *shower) printHot(sum *irpgo.Summary) error {
 	threshold, ok := sum.HotThreshold()
 	if !ok {
-		// LLVM 22 crashes here, with these words.
+		// LLVM 22 crashes here with this message.
 		return &failure{message: "Desired percentile exceeds the maximum cutoff"}
 	}
 	s.printf("# Hot count threshold: %d\n", threshold)
@@ -119,15 +119,15 @@ func (s *shower) printDetailed(sum *irpgo.Summary) {
 		if sum.NumCounts > 0 {
 			share = float64(e.NumCounts) * 100 / float64(sum.NumCounts)
 		}
-		// Single precision, as LLVM computes it: it shows in the last digits.
+		// LLVM computes in single precision, which shows in the last digits.
 		percent := float32(e.Cutoff) / 1_000_000 * 100
 		s.printf("%d blocks (%.2f%%) with count >= %d account for %s%% of the total counts.\n",
 			e.NumCounts, share, e.MinCount, fmt.Sprintf("%.6g", float64(percent)))
 	}
 }
 
-// printBinaryIDs leaves the title out when a raw or text profile has none, and
-// prints it over nothing for an indexed one.
+// printBinaryIDs prints no title for a raw or text profile without binary ids,
+// but prints it for an indexed one.
 func (s *shower) printBinaryIDs() {
 	info := s.r.Info()
 	if len(info.BinaryIDs) == 0 && info.Format != irpgo.FormatIndexed {
@@ -139,8 +139,8 @@ func (s *shower) printBinaryIDs() {
 	}
 }
 
-// version is what LLVM's readers call the version: the number in an indexed
-// profile, the whole word with its flags in a raw one, 0 for text.
+// version returns the version as LLVM's readers do: the number for an indexed
+// profile, the whole word including flags for a raw one, 0 for text.
 func (s *shower) version() uint64 {
 	info := s.r.Info()
 	if info.Format == irpgo.FormatRaw {

@@ -37,7 +37,7 @@ func (s *shower) values(v *irpgo.Values, kind irpgo.ValueKind) {
 			} else {
 				s.printf("%s", s.r.Symbols().Name(d.Value))
 			}
-			// The count is signed in print, as in LLVM.
+			// LLVM prints the count as a signed number.
 			s.printf(", %10d ] (%.2f%%)\n", int64(d.Count), float64(d.Count)*100/float64(total))
 		}
 	}

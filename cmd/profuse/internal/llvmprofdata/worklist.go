@@ -13,14 +13,14 @@ import (
 	"github.com/profuse-pgo/profuse/internal/atomicfile"
 )
 
-// weightedFile is one input and how many times it counts.
+// A weightedFile is one input with its weight.
 type weightedFile struct {
 	name   string // "-" for standard input
 	weight uint64
 	place  int // in the worklist, once it is complete
 }
 
-// worklist collects the inputs of merge.
+// A worklist collects the inputs of merge.
 type worklist []weightedFile
 
 // collect gathers the inputs in LLVM's order: positional, weighted, listed.
@@ -51,7 +51,8 @@ func (t *tool) collect() (worklist, error) {
 	return list, nil
 }
 
-// addLines takes a list of "[WEIGHT,]FILE" lines. A "#" begins a comment.
+// addLines adds the inputs of a list of "[WEIGHT,]FILE" lines. A "#" begins a
+// comment.
 func (l *worklist) addLines(text string) error {
 	for line := range strings.SplitSeq(text, "\n") {
 		if line == "" {
@@ -73,8 +74,8 @@ func (l *worklist) addLines(text string) error {
 	return nil
 }
 
-// addWeighted takes "WEIGHT,FILE"; a "~" before the file is expanded, which is
-// not done for files without weight.
+// addWeighted adds the input "WEIGHT,FILE". It expands a "~" before the file,
+// which LLVM does not do for files without a weight.
 func (l *worklist) addWeighted(s string) error {
 	number, name, _ := strings.Cut(s, ",")
 	weight, err := strconv.ParseUint(number, 10, 64)
@@ -84,8 +85,8 @@ func (l *worklist) addWeighted(s string) error {
 	return l.add(expandTilde(name), weight)
 }
 
-// add takes a file, or all regular files under a folder. Other kinds of files
-// are passed over, as LLVM does.
+// add adds a file, or all regular files under a folder. It skips other kinds of
+// files, as LLVM does.
 func (l *worklist) add(name string, weight uint64) error {
 	if name == "-" {
 		*l = append(*l, weightedFile{name: name, weight: weight})
@@ -106,8 +107,8 @@ func (l *worklist) add(name string, weight uint64) error {
 }
 
 // walk adds the files under a folder in the order in which the system lists
-// them, a subfolder's where it is met, symbolic links followed. above holds
-// the folders on the way down: a link back to one of them is not followed.
+// them, those of a subfolder at its place. It follows symbolic links, except to
+// the folders in above, which it is inside of.
 func (l *worklist) walk(dir string, weight uint64, above []os.FileInfo) error {
 	here, err := os.Stat(dir)
 	if err != nil {
@@ -147,8 +148,8 @@ func (l *worklist) walk(dir string, weight uint64, above []os.FileInfo) error {
 	return nil
 }
 
-// expandTilde replaces a leading "~" or "~USER" by that user's home folder. A
-// user that is not known leaves the name as it is.
+// expandTilde replaces a leading "~" or "~USER" by that user's home folder. It
+// leaves the name unchanged if the user is unknown.
 func expandTilde(name string) string {
 	rest, ok := strings.CutPrefix(name, "~")
 	if !ok {

@@ -4,11 +4,12 @@ import (
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/family"
 	"github.com/profuse-pgo/profuse/formats"
 	"github.com/profuse-pgo/profuse/memprof"
+	"github.com/profuse-pgo/profuse/profile"
 )
 
-// Check checks a heap profile that is a file of its own: with the
-// programs of a raw one also that they are its, and what they make of it. Records
-// are the contexts of raw profiles and the functions of YAML.
+// Check checks a raw heap profile or one in YAML. With programs it also checks that they
+// belong to a raw profile, and the profile that results from them. Records are the
+// contexts of raw profiles and the functions of YAML.
 func Check(name string, data []byte, format formats.Format, programs *memprof.Binaries) family.Checked {
 	res := family.NewChecked(name, format)
 	if format == formats.MemProfYAML {
@@ -31,7 +32,7 @@ func Check(name string, data []byte, format formats.Format, programs *memprof.Bi
 	if programs == nil {
 		return res
 	}
-	p, _, err := raw.Symbolize(programs, memprof.SymbolizeOptions{Warn: func(err error) { res.Note(err) }})
+	p, _, err := raw.Symbolize(programs, memprof.SymbolizeOptions{Warn: func(w profile.Warning) { res.Note(w.Err) }})
 	if err != nil {
 		res.Note(err)
 	} else if len(res.Findings) == 0 && raw.Version() > 1 {

@@ -1,3 +1,3 @@
-// Package memprofcmd shows, checks and reads heap profiles (MemProf). They are
-// merged with the others of LLVM, by irpgocmd.
+// Package memprofcmd shows, checks and reads heap profiles (MemProf). Package irpgocmd
+// merges them with the other profiles of LLVM.
 package memprofcmd

@@ -8,32 +8,31 @@ import (
 	"slices"
 
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/console"
+	"github.com/profuse-pgo/profuse/cmd/profuse/internal/family"
 	"github.com/profuse-pgo/profuse/formats"
 	"github.com/profuse-pgo/profuse/internal/saturate"
 	"github.com/profuse-pgo/profuse/internal/symbols"
 	"github.com/profuse-pgo/profuse/irpgo"
 	"github.com/profuse-pgo/profuse/memprof"
+	"github.com/profuse-pgo/profuse/profile"
 )
 
-// fileFacts is what "profuse show" tells of a heap profile that is a file of
-// its own. The JSON names are part of the interface.
+// fileFacts is what "profuse show" prints about a raw heap profile or one in YAML. The
+// JSON names are part of the interface.
 type fileFacts struct {
-	File      string   `json:"file"`
-	Size      int64    `json:"size"`       // bytes, decompressed
-	Format    string   `json:"format"`     // as package formats calls it
+	family.Head
 	Version   int      `json:"version"`    // of raw profiles; 0 for YAML
-	WrittenBy string   `json:"written_by"` // LLVM releases; "" if not known
+	WrittenBy string   `json:"written_by"` // LLVM releases; "" if unknown
 	Dumps     int      `json:"dumps"`      // in a raw file
 	BuildIDs  []string `json:"build_ids"`  // the program first, then its libraries
 
-	RecordedContexts int            `json:"recorded_contexts"` // in a raw file
-	Coverage         *heapCoverage  `json:"coverage"`          // null without programs
-	Heap             *Facts         `json:"heap"`              // null if nothing could be read
-	Warnings         []string       `json:"warnings"`
-	Error            *console.Error `json:"error"`
+	RecordedContexts int           `json:"recorded_contexts"` // in a raw file
+	Coverage         *heapCoverage `json:"coverage"`          // null if no programs are given
+	Heap             *Facts        `json:"heap"`              // null if nothing could be read
+	family.Problems
 }
 
-// heapCoverage counts what the programs tell of a raw profile's addresses.
+// heapCoverage counts the addresses of a raw profile that the programs explain.
 type heapCoverage struct {
 	DroppedContexts  int           `json:"dropped_contexts"` // without a call in a known function
 	Addresses        int           `json:"addresses"`        // distinct
@@ -49,11 +48,10 @@ type heapProgram struct {
 	Addresses int    `json:"addresses"`
 }
 
-// Facts is what there is to say of a heap profile, whichever file it is
-// in.
+// Facts describes a heap profile in any kind of file.
 type Facts struct {
 	Version     int      `json:"section_version,omitempty"` // of an indexed profile
-	Fields      []string `json:"fields"`                    // known of all contexts
+	Fields      []string `json:"fields"`                    // that all contexts have
 	Contexts    int      `json:"contexts"`
 	Functions   int      `json:"functions"` // that have records
 	CallSites   int      `json:"call_sites"`
@@ -63,13 +61,13 @@ type Facts struct {
 	Accesses    uint64   `json:"accesses"`
 
 	Temperatures []heapTemperature `json:"temperatures"`
-	// Places are calls that allocate, by what compilers make of all their
-	// contexts.
+	// Places counts calls that allocate by their temperature, "ambiguous" if
+	// that of their contexts differs.
 	Places     map[string]int   `json:"places"`
 	Rankings   []heapRanking    `json:"rankings"`
-	DataAccess *dataAccessFacts `json:"data_access,omitzero"` // null without
+	DataAccess *dataAccessFacts `json:"data_access,omitzero"` // null if there are none
 
-	by string // Rankings that are printed
+	by string // ranking to print, or ByAll
 }
 
 // heapTemperature counts the contexts of a temperature.
@@ -80,7 +78,7 @@ type heapTemperature struct {
 	Allocations uint64 `json:"allocations"`
 }
 
-// heapRanking is the contexts with most of something.
+// heapRanking lists the contexts with the most of one value.
 type heapRanking struct {
 	By       string        `json:"by"`
 	Contexts []heapContext `json:"contexts"`
@@ -90,23 +88,22 @@ type heapRanking struct {
 type heapContext struct {
 	Bytes       uint64      `json:"bytes"`
 	Allocations uint64      `json:"allocations"`
-	Accesses    *uint64     `json:"accesses"` // null if not known
+	Accesses    *uint64     `json:"accesses"` // null if unknown
 	AverageSize float64     `json:"average_size"`
 	AverageLife float64     `json:"average_lifetime_ms"`
 	Density     float64     `json:"access_density"` // average, per byte and second of life
 	Temperature string      `json:"temperature"`
-	Functions   int         `json:"functions"`         // records that it stands in
+	Functions   int         `json:"functions"`         // with records of it
 	Differs     bool        `json:"differs,omitempty"` // between them
 	Stack       []heapFrame `json:"stack"`
 
 	mib *memprof.MIB
 }
 
-// heapFrame is a frame of a context. Line and file are known with the program
-// only.
+// heapFrame is a frame of a context. Only the program knows line and file.
 type heapFrame struct {
 	ID         string `json:"id"`
-	Function   string `json:"function"` // linkage name; "" if not known
+	Function   string `json:"function"` // linkage name; "" if unknown
 	Demangled  string `json:"demangled"`
 	File       string `json:"file,omitempty"`
 	Line       int64  `json:"line,omitempty"`
@@ -123,7 +120,7 @@ type dataAccessFacts struct {
 	ColdStrings int    `json:"cold_strings"`
 }
 
-// The Rankings of contexts.
+// The rankings of contexts, and the option value for all of them.
 const (
 	ByBytes    = "bytes"
 	byCount    = "count"
@@ -134,15 +131,28 @@ const (
 
 var Rankings = []string{ByBytes, byCount, byLifetime, byDensity}
 
-// rankValue is what a context is ranked by.
+// rankValue returns the value that ranks a context.
+// average returns the share of a total that one allocation of the context has, 0
+// without allocations.
+func average(m *memprof.MIB, total uint64) float64 {
+	if m.AllocCount == 0 {
+		return 0
+	}
+	return float64(total) / float64(m.AllocCount)
+}
+
+// averageDensity returns the average number of accesses per byte and second of
+// lifetime, which [memprof.Thresholds] apply to.
+func averageDensity(m *memprof.MIB) float64 { return average(m, m.TotalLifetimeAccessDensity) / 100 }
+
 func rankValue(by string, m *memprof.MIB) float64 {
 	switch by {
 	case byCount:
 		return float64(m.AllocCount)
 	case byLifetime:
-		return m.AveLifetime()
+		return average(m, m.TotalLifetime)
 	case byDensity:
-		return m.AveAccessDensity()
+		return averageDensity(m)
 	}
 	return float64(m.TotalSize)
 }
@@ -151,15 +161,15 @@ func rankValue(by string, m *memprof.MIB) float64 {
 type FactsOptions struct {
 	Top      int               // contexts to list of each ranking
 	Choose   *regexp.Regexp    // functions of which one must be on the stack; nil for all
-	Binaries *memprof.Binaries // nil without
-	By       string            // Rankings to print; JSON has all
+	Binaries *memprof.Binaries // nil if no programs are given
+	By       string            // ranking to print; JSON has all
 }
 
-// CollectFileFacts reads a heap profile as far as it can be read. The error
-// is what stopped it; the facts hold it too.
+// CollectFileFacts reads a heap profile up to its end or the first error, which it
+// returns and records in the facts.
 func CollectFileFacts(name string, data []byte, format formats.Format, opt FactsOptions) (*fileFacts, error) {
 	f := &fileFacts{
-		File: name, Size: int64(len(data)), Format: format.String(), BuildIDs: []string{}, Warnings: []string{},
+		Head: family.NewHead(name, len(data), format.String()), BuildIDs: []string{}, Problems: family.NewProblems(),
 	}
 	var err error
 	if format == formats.MemProfYAML {
@@ -172,13 +182,10 @@ func CollectFileFacts(name string, data []byte, format formats.Format, opt Facts
 	} else {
 		err = f.raw(name, data, opt)
 	}
-	if err != nil {
-		f.Error = console.DescribeError(err)
-	}
-	return f, err
+	return f, f.End(err)
 }
 
-// NameFunctions names the functions of a profile that knows hashes only.
+// NameFunctions names the functions of a profile that identifies them by hash.
 func (o *FactsOptions) NameFunctions(p *memprof.Profile) error {
 	if o.Binaries == nil {
 		return nil
@@ -186,10 +193,8 @@ func (o *FactsOptions) NameFunctions(p *memprof.Profile) error {
 	return o.Binaries.NameFunctions(p)
 }
 
-func (f *fileFacts) warn(text string) { f.Warnings = append(f.Warnings, text) }
-
-// raw tells of a raw profile: without its program all that addresses do not
-// matter for.
+// raw collects the facts of a raw profile; without its program, only those that do not
+// depend on addresses.
 func (f *fileFacts) raw(name string, data []byte, opt FactsOptions) error {
 	raw, err := memprof.ReadRaw(name, data, memprof.RawOptions{})
 	if err != nil {
@@ -205,12 +210,12 @@ func (f *fileFacts) raw(name string, data []byte, opt FactsOptions) error {
 		if len(f.BuildIDs) > 0 && f.BuildIDs[0] != "" {
 			wanted += " with build id " + f.BuildIDs[0]
 		}
-		f.warn("functions and lines are not known: --program names " + wanted)
+		f.WarnText(profile.Unreadable, "functions and lines are unknown: --program must name "+wanted)
 		f.Heap = heapOfAddresses(raw)
 		return nil
 	}
 	p, about, err := raw.Symbolize(opt.Binaries, memprof.SymbolizeOptions{
-		KeepNames: true, Warn: func(err error) { f.warn(console.DescribeError(err).Message) },
+		KeepNames: true, Warn: f.Warn,
 	})
 	if err != nil {
 		f.Heap = heapOfAddresses(raw)
@@ -259,7 +264,7 @@ func (h *Facts) add(m *memprof.MIB) {
 	t.Allocations += uint64(m.AllocCount)
 }
 
-// heapOfAddresses sums a raw profile up whose addresses mean nothing.
+// heapOfAddresses sums up a raw profile without its program.
 func heapOfAddresses(raw *memprof.RawProfile) *Facts {
 	known := memprof.FullSchema
 	h := newHeapFacts(0)
@@ -322,7 +327,7 @@ func topFrame(s *memprof.Stacks, i memprof.StackIndex) memprof.FrameIndex {
 	return f
 }
 
-// onStack reports whether a function is on a stack whose name matches.
+// onStack reports whether the name of a function on the stack matches.
 func onStack(p *memprof.Profile, stack memprof.StackIndex, choose *regexp.Regexp) bool {
 	for f := range p.Stacks.Walk(stack) {
 		guid := p.Stacks.Frame(f).GUID
@@ -333,11 +338,10 @@ func onStack(p *memprof.Profile, stack memprof.StackIndex, choose *regexp.Regexp
 	return false
 }
 
-// guidName is how functions are called that have no name.
+// guidName returns the name to print for a function without one.
 func guidName(guid uint64) string { return fmt.Sprintf("0x%016x", guid) }
 
-// rankHeap returns the contexts with most of something, without those that have
-// nothing.
+// rankHeap returns the n contexts with the greatest values, none of them 0.
 func rankHeap(p *memprof.Profile, all []memprof.Context, by string, n int) heapRanking {
 	r := heapRanking{By: by, Contexts: []heapContext{}}
 	ranked := slices.Clone(all)
@@ -359,8 +363,8 @@ func rankHeap(p *memprof.Profile, all []memprof.Context, by string, n int) heapR
 func describeContext(p *memprof.Profile, c memprof.Context) heapContext {
 	m := c.MIB
 	out := heapContext{
-		Bytes: m.TotalSize, Allocations: uint64(m.AllocCount), AverageSize: m.AveSize(),
-		AverageLife: m.AveLifetime(), Density: m.AveAccessDensity(),
+		Bytes: m.TotalSize, Allocations: uint64(m.AllocCount), AverageSize: average(m, m.TotalSize),
+		AverageLife: average(m, m.TotalLifetime), Density: averageDensity(m),
 		Temperature: memprof.DefaultThresholds.Classify(m).CompilerWord(), Functions: c.Functions, Differs: c.Differs, mib: m,
 	}
 	if m.Fields.Has(memprof.TotalAccessCount) {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/cli"
 	"github.com/profuse-pgo/profuse/formats"
+	"github.com/profuse-pgo/profuse/internal/flaw"
 	"github.com/profuse-pgo/profuse/internal/saturate"
 	"github.com/profuse-pgo/profuse/irpgo"
 	"github.com/profuse-pgo/profuse/memprof"
@@ -19,7 +20,7 @@ import (
 	"github.com/profuse-pgo/profuse/symbolize"
 )
 
-// A Reader is what the workers of a merge share to read heap profiles.
+// A Reader reads heap profiles for the workers of a merge, at the same time.
 type Reader struct {
 	binaries *memprof.Binaries
 
@@ -30,17 +31,17 @@ type Reader struct {
 	outside  map[string]int // addresses by build id of the program that was not found
 }
 
-// NewReader returns a reader of profiles of these programs.
+// NewReader returns a reader for profiles of the programs.
 func NewReader(programs *symbolize.Programs) *Reader {
 	return &Reader{binaries: memprof.NewBinaries(programs), outside: make(map[string]int)}
 }
 
-// Read reads a heap profile that is a file of its own. It does not refer to
-// data. warn is told of what is suspicious.
+// Read reads a raw heap profile or one in YAML from data, which it does not retain. It
+// passes warnings to warn.
 //
-// info stands for a raw profile in the choice of an indexed version; nil for
-// YAML, which says nothing of its writer.
-func (h *Reader) Read(name string, data []byte, format formats.Format, warn func(kind string, err error)) (p *memprof.Profile, info *irpgo.Info, err error) {
+// info describes the writer of a raw profile, for the choice of an indexed version; it is
+// nil for YAML, which does not name its writer.
+func (h *Reader) Read(name string, data []byte, format formats.Format, warn func(profile.Warning)) (p *memprof.Profile, info *irpgo.Info, err error) {
 	if format == formats.MemProfYAML {
 		p, err = memprof.ReadYAML(name, data)
 		return p, nil, err
@@ -51,16 +52,16 @@ func (h *Reader) Read(name string, data []byte, format formats.Format, warn func
 		return nil, nil, err
 	}
 	p, about, err := raw.Symbolize(h.binaries, memprof.SymbolizeOptions{
-		Warn:     func(err error) { warn("memprof program", err) },
+		Warn:     warn,
 		Overflow: func(memprof.MIBIndex) { cut++ },
 	})
 	if err != nil {
 		return nil, nil, err
 	}
 	if cut > 0 {
-		warn("memprof overflow", profile.File(name).
-			Field("number of contexts with a sum that outgrew its field and was cut").Got(cut).Want("0").
-			Mismatch())
+		warn(profile.Warning{File: name, Err: flaw.File(name).
+			Field("number of contexts with a sum too large for its field").Got(cut).Want("0").
+			Mismatch()})
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -73,7 +74,7 @@ func (h *Reader) Read(name string, data []byte, format formats.Format, warn func
 	return p, irpgo.RawMemProfInfo(raw.Version()), nil
 }
 
-// Contents sums up a heap profile; empty for none.
+// Contents sums up a heap profile in words; "" if it is empty.
 func Contents(p *memprof.Profile) string {
 	if p.Empty() {
 		return ""
@@ -94,13 +95,13 @@ func Contents(p *memprof.Profile) string {
 	return strings.Join(parts, ", ")
 }
 
-// maxOutsideListed is how many programs are named that were not found.
+// maxOutsideListed limits the missing programs that are named.
 const maxOutsideListed = 3
 
-// PrintLosses says what of the raw profiles is not in the result.
+// PrintLosses prints what the result lacks of the raw profiles.
 func (h *Reader) PrintLosses(w io.Writer) {
 	if h.dropped > 0 {
-		fmt.Fprintf(w, "note: %s of %s of raw heap profiles are left out: no call in them is in a known function of the given programs\n",
+		fmt.Fprintf(w, "note: dropped %s of %s of raw heap profiles, without a call in a known function of the given programs\n",
 			cli.Count(uint64(h.dropped)), cli.Quantity(uint64(h.contexts), "context", "contexts"))
 	}
 	if len(h.outside) == 0 {
@@ -123,6 +124,6 @@ func (h *Reader) PrintLosses(w io.Writer) {
 	if more := len(ids) - len(names); more > 0 {
 		names = append(names, cli.Count(uint64(more))+" more")
 	}
-	fmt.Fprintf(w, "note: call stacks are without %s in programs and libraries that are not given: %s\n",
+	fmt.Fprintf(w, "note: call stacks lack %s in programs and libraries that were not given: %s\n",
 		cli.Quantity(uint64(total), "address", "addresses"), strings.Join(names, ", "))
 }

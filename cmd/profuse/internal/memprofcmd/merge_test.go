@@ -9,6 +9,7 @@ import (
 
 	"github.com/profuse-pgo/profuse/formats"
 	"github.com/profuse-pgo/profuse/internal/oracle"
+	"github.com/profuse-pgo/profuse/profile"
 	"github.com/profuse-pgo/profuse/symbolize"
 )
 
@@ -30,7 +31,7 @@ func TestHeapMergeShares(t *testing.T) {
 		done := make(chan error, 1)
 		group = append(group, done)
 		go func() {
-			_, _, err := h.Read("raw", data, formats.MemProfRaw, func(kind string, err error) { t.Error(kind, err) })
+			_, _, err := h.Read("raw", data, formats.MemProfRaw, func(w profile.Warning) { t.Error(w) })
 			done <- err
 		}()
 	}
@@ -41,7 +42,7 @@ func TestHeapMergeShares(t *testing.T) {
 	}
 	var said bytes.Buffer
 	h.PrintLosses(&said)
-	for _, want := range []string{"note: 24 of 136 contexts ", "without 24 addresses in programs and libraries that are not given: "} {
+	for _, want := range []string{"note: dropped 24 of 136 contexts ", "lack 24 addresses in programs and libraries that were not given: "} {
 		if !strings.Contains(said.String(), want) {
 			t.Errorf("it says\n%swithout %q", said.String(), want)
 		}

@@ -46,15 +46,11 @@ func (f *fileFacts) Print(p *family.Printer) {
 		}
 	}
 	rows = append(rows, Rows(f.Heap)...)
-	rows = append(rows, console.WarningRows(f.Warnings)...)
-	if f.Error != nil {
-		add(p.Term.Paint(cli.Red, "Error"), console.Printable(f.Error.Message))
-	}
-	p.List(rows)
+	p.List(append(rows, f.Problems.Rows(p.Term, "")...))
 	Print(p, f.Heap)
 }
 
-// Rows are the facts that fit on a line each.
+// Rows returns the facts that fit on one line.
 func Rows(h *Facts) (rows [][2]string) {
 	add := func(label, value string) { rows = append(rows, [2]string{label, value}) }
 	if h.Version > 0 || h.Functions > 0 {
@@ -100,7 +96,7 @@ var rankingTitles = map[string]string{
 	ByBytes: "Contexts by bytes", byCount: "Contexts by blocks", byLifetime: "Contexts by average life", byDensity: "Contexts by access density",
 }
 
-// Print prints the contexts with most of what is asked for.
+// Print prints the rankings asked for.
 func Print(p *family.Printer, h *Facts) {
 	if h == nil {
 		return
@@ -112,11 +108,11 @@ func Print(p *family.Printer, h *Facts) {
 	}
 }
 
-// heapNode is a frame of several contexts that have the same frames below it:
-// contexts make a tree whose roots are the calls that allocate.
+// heapNode is a node of the tree of contexts, whose roots are the calls that allocate: a
+// frame with the contexts that share it and all frames below it.
 type heapNode struct {
 	frame    *heapFrame
-	contexts []*heapContext // through it, the first ranked first
+	contexts []*heapContext // by rank
 	callers  []*heapNode
 }
 
@@ -140,8 +136,8 @@ func grow(nodes []*heapNode, c *heapContext, stack []heapFrame) []*heapNode {
 	return nodes
 }
 
-// printRanking prints contexts as trees: what several have in common stands once,
-// callers below what they call.
+// printRanking prints contexts as trees, with callers below what they call. A frame that
+// several contexts share appears once.
 func printRanking(p *family.Printer, h *Facts, r *heapRanking) {
 	var roots []*heapNode
 	for i := range r.Contexts {
@@ -154,8 +150,8 @@ func printRanking(p *family.Printer, h *Facts, r *heapRanking) {
 	p.Table([]string{"Bytes", "Share", "Blocks", "Life", "Density", "Hint", rankingTitles[r.By]}, rows)
 }
 
-// heapBranch appends the rows of a node and its callers. Numbers stand where the
-// tree branches.
+// heapBranch appends the rows of a node and its callers. Only roots and the nodes after
+// a branch have numbers.
 func heapBranch(p *family.Printer, rows [][]string, h *Facts, n *heapNode, numbers bool, indent string) [][]string {
 	row := make([]string, 6, 7)
 	if numbers {
@@ -218,8 +214,8 @@ func densityText(d float64) string {
 	return fmt.Sprintf("%.2g", d)
 }
 
-// heapFrameName is how a frame is shown: the function, and the place as far as it
-// is known; without the program lines count from the function's first.
+// heapFrameName returns the text of a frame: its function and place. Without the program,
+// lines are relative to the first line of the function.
 func heapFrameName(p *family.Printer, f *heapFrame) string {
 	name := f.Demangled
 	switch {

@@ -25,7 +25,6 @@ type Adder interface {
 	// Open opens the files that the options name and passes warn what is
 	// suspicious about them.
 	Open(r *Run, warn func(text string)) error
-	Close()
 	// Add adds up the profiles of a job. It leaves out a profile that cannot be
 	// used and reports that to the job. With an error there is no sum.
 	Add(ctx context.Context, j *Job) (*Sum, error)

@@ -12,14 +12,14 @@ import (
 func generalCause(e *profile.FormatError, data []byte) string {
 	kind, isKind := knownContents(data)
 	switch {
-	case e.Class() == profile.ErrEmpty && e.Field == "archive":
+	case profile.ClassOf(e) == profile.ErrEmpty && e.Field == "archive":
 		return "nothing was packed into it"
-	case e.Class() == profile.ErrEmpty:
+	case profile.ClassOf(e) == profile.ErrEmpty:
 		return "the process was killed before it wrote its profile, or its disk was full"
 	case isKind:
 		return "it is " + kind
 	case len(data) > 0 && len(bytes.Trim(data, "\x00")) == 0:
-		return "it is all zeros: room was reserved, and the system stopped before the data was on disk"
+		return "all bytes are zero: the file was allocated, but the system stopped before the data reached the disk"
 	}
 	return ""
 }

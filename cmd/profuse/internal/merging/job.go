@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/cli"
+	"github.com/profuse-pgo/profuse/cmd/profuse/internal/console"
 	"github.com/profuse-pgo/profuse/formats"
 	"github.com/profuse-pgo/profuse/inputs"
 	"github.com/profuse-pgo/profuse/merge"
@@ -120,7 +121,7 @@ func (j *Job) position(input int) int {
 }
 
 // start opens the report and the quarantine if the options ask for them.
-func (j *Job) start(command string) (err error) {
+func (j *Job) start() (err error) {
 	o := &j.Loss
 	if j.budget, err = o.budget(); err != nil {
 		return err
@@ -136,9 +137,9 @@ func (j *Job) start(command string) (err error) {
 		return nil
 	}
 	if o.report == j.Output && j.Output != "-" {
-		return cli.Usagef("the report and the result cannot both be %s", j.Output)
+		return cli.Usagef("the report and the output cannot both be %s", j.Output)
 	}
-	j.report, err = openReportFile(o.report, command, j.Output)
+	j.report, err = openReportFile(o.report, j.Output)
 	return err
 }
 
@@ -149,7 +150,7 @@ func (j *Job) refuseQuarantined(ins []inputs.Input) error {
 	}
 	for _, in := range ins {
 		if in.Name != inputs.Stdin && j.quarantine.Holds(in.Name) {
-			return cli.Usagef("%s is in the quarantine; it would be merged again and again", in.Name)
+			return cli.Usagef("%s lies in the quarantine folder, which cannot be an input", in.Name)
 		}
 	}
 	return nil
@@ -172,7 +173,7 @@ func (j *Job) finish(cause error) error {
 		return cause
 	}
 	if err := j.report.commit(j.summary(written, cause)); err != nil {
-		return joinErrors(cause, NotWritten("the report", err))
+		return joinErrors(cause, console.NotWritten("the report", err))
 	}
 	return cause
 }
@@ -203,7 +204,7 @@ func (j *Job) likelyCause(err error, data []byte) string {
 			return cause
 		}
 	}
-	if fe.Class() == profile.ErrTruncated {
+	if profile.ClassOf(fe) == profile.ErrTruncated {
 		return "its end is missing: the writer was killed or its disk was full"
 	}
 	return ""

@@ -42,14 +42,14 @@ func (o *LossOptions) Declare(f *cli.Flags) {
 	o.flags = f
 	_ = o.inputs.Set(defaultLoss)
 	_ = o.functions.Set(defaultLoss)
-	f.Var(&o.inputs, maxLostInputs, "`N|P%` how many inputs, or P % of them, may be left out because they cannot be used")
-	f.Var(&o.functions, maxLostFunctions, "`P%` how many functions that only unusable inputs know may be missing from the result")
+	f.Var(&o.inputs, maxLostInputs, "`N|P%` fail if more than N inputs, or P % of them, are unusable")
+	f.Var(&o.functions, maxLostFunctions, "`P%` fail if more than P % of the functions are lost because only unusable inputs have them")
 	o.mode.Allowed = []string{failAny, failAll, failWarn}
-	f.Var(&o.mode, "failure-mode", "`MODE` in place of the limits --max-lost-…: any is 0 and 0%, all is 100% of both as long as there are other inputs, "+
-		"warn even if there are none")
-	f.StringVar(&o.report, "report", "", "`FILE` tell of every input as JSON: used or not, why, and what it brought")
-	f.StringVar(&o.quarantine, "quarantine", "", "`DIR` link what is left out into DIR, with a file beside each that says why")
-	f.BoolVar(&o.move, "quarantine-move", false, "move it there instead, if the result is written")
+	f.Var(&o.mode, "failure-mode", "`MODE` replaces both limits: any allows no loss, all any loss as long as one input is usable, "+
+		"warn any loss at all")
+	f.StringVar(&o.report, "report", "", "`FILE` write a JSON report of every input: whether and why it was used, and its counts")
+	f.StringVar(&o.quarantine, "quarantine", "", "`DIR` link unusable inputs into DIR, each with a file that gives the reason")
+	f.BoolVar(&o.move, "quarantine-move", false, "move them instead, once OUTPUT is written")
 }
 
 // budget returns the budget that the options set.

@@ -16,10 +16,10 @@ import (
 
 // Merge merges the inputs that the arguments name into r.Output. choose returns
 // the adder for the inputs.
-func (r *Run) Merge(ctx context.Context, env *cli.Env, command string, args []string, choose func(ins []inputs.Input) (Adder, error)) error {
+func (r *Run) Merge(ctx context.Context, env *cli.Env, args []string, choose func(ins []inputs.Input) (Adder, error)) error {
 	j := &Job{Run: r, progress: env.StartProgress("inputs read", r.Quiet)}
 	defer j.progress.Stop()
-	if err := j.start(command); err != nil {
+	if err := j.start(); err != nil {
 		return err
 	}
 	return j.finish(j.merge(ctx, env, args, choose))
@@ -37,10 +37,10 @@ func (j *Job) merge(ctx context.Context, env *cli.Env, args []string, choose fun
 	if err != nil {
 		return err
 	}
+	defer j.Programs.Close()
 	if err := a.Open(j.Run, func(text string) { j.Warn("programs", 0, text, "") }); err != nil {
 		return err
 	}
-	defer a.Close()
 	if s, ok := a.(Splitter); ok {
 		groups, err := s.Split(ctx, j.Run, ins)
 		if err != nil {
@@ -61,7 +61,7 @@ func (j *Job) mergeAll(ctx context.Context, env *cli.Env, a Adder) error {
 	var err error
 	if j.Update {
 		j.Base = j.Output
-		if lock, err = j.lock(ctx, env); err != nil {
+		if lock, err = Lock(ctx, env, j.Output, j.progress); err != nil {
 			return err
 		}
 	}
@@ -82,7 +82,7 @@ func (j *Job) mergeAll(ctx context.Context, env *cli.Env, a Adder) error {
 		return fmt.Errorf("%s; nothing is written (--allow-empty writes an empty profile)", sum.Empty)
 	}
 	if sum.Locks && !j.Update && j.Output != "-" {
-		if lock, err = j.lock(ctx, env); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if lock, err = Lock(ctx, env, j.Output, j.progress); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 	}
@@ -91,7 +91,7 @@ func (j *Job) mergeAll(ctx context.Context, env *cli.Env, a Adder) error {
 		err = out.Commit()
 	}
 	if err != nil {
-		return NotWritten(j.Output, err)
+		return console.NotWritten(j.Output, err)
 	}
 	if sum.Written != nil {
 		if err := sum.Written(); err != nil {
@@ -146,7 +146,7 @@ func (j *Job) mergeGroups(ctx context.Context, env *cli.Env, a Adder, ins []inpu
 		outs = append(outs, out)
 		format, err := sum.Write(out)
 		if err != nil {
-			return NotWritten(path, err)
+			return console.NotWritten(path, err)
 		}
 		lines = append(lines, fmt.Sprintf("merged %s: %s → %s (%s)", cli.Quantity(uint64(used), "profile", "profiles"), sum.Contents(), path, format))
 	}
@@ -156,7 +156,7 @@ func (j *Job) mergeGroups(ctx context.Context, env *cli.Env, a Adder, ins []inpu
 	}
 	for _, out := range outs {
 		if err := out.Commit(); err != nil {
-			return fmt.Errorf("%s: not all profiles are written: %w", j.Output, err)
+			return fmt.Errorf("%s: not all profiles were written: %w", j.Output, err)
 		}
 	}
 	if j.Quiet {
@@ -183,15 +183,11 @@ func (j *Job) judge(env *cli.Env) error {
 	return nil
 }
 
-// lock keeps other processes from updating the output while it is replaced.
-func (j *Job) lock(ctx context.Context, env *cli.Env) (*filelock.Lock, error) {
-	return filelock.Acquire(ctx, j.Output, func() {
-		j.progress.Stop()
-		fmt.Fprintf(env.Stderr, "waiting for another process that updates %s\n", j.Output)
+// Lock keeps other processes from updating the output while it is replaced. A process
+// that waits ends the progress, which may be nil, and prints that it waits.
+func Lock(ctx context.Context, env *cli.Env, output string, progress *cli.Progress) (*filelock.Lock, error) {
+	return filelock.Acquire(ctx, output, func() {
+		progress.Stop()
+		fmt.Fprintf(env.Stderr, "waiting for another process that updates %s\n", output)
 	})
-}
-
-// NotWritten wraps the error that kept an output from being written.
-func NotWritten(output string, err error) error {
-	return fmt.Errorf("%s is not written: %w", console.OutputName(output), err)
 }

@@ -2,7 +2,6 @@ package merging
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"io"
 	"iter"
@@ -26,7 +25,7 @@ const (
 
 // A Printer collects the messages of a merge, in bounded memory, and prints the
 // same text whatever the number of workers. The zero value is ready to use.
-// Several goroutines may call Warn and WarnError.
+// Several goroutines may call Warn and WarnOf.
 type Printer struct {
 	mu         sync.Mutex
 	rejects    []reject // the worst ones
@@ -42,7 +41,7 @@ type reject struct {
 	name     string
 	err      error
 	cause    string // in words; may be empty
-	severity int
+	severity int    // index in profile.Classes
 }
 
 // A rescue is a line about a damaged function, left out or clamped.
@@ -64,31 +63,6 @@ type placedWarning struct {
 	text  string
 }
 
-// severities orders the classes of errors, worst first: signs of a fault, signs
-// of a mistake, everyday events.
-var severities = []struct {
-	class error // nil if the profile did not cause the error
-	word  string
-}{
-	{nil, "unreadable"},
-	{profile.ErrCorrupt, "corrupt"},
-	{profile.ErrUnsupported, "unsupported"},
-	{profile.ErrMismatch, "mismatching"},
-	{profile.ErrUnrecognized, "not a profile"},
-	{profile.ErrTruncated, "truncated"},
-	{profile.ErrEmpty, "empty"},
-}
-
-// severityOf returns an error's place in severities.
-func severityOf(err error) int {
-	for i, s := range severities {
-		if s.class != nil && errors.Is(err, s.class) {
-			return i
-		}
-	}
-	return 0
-}
-
 // account records what the merge did with a profile. cause is the likely cause of
 // its error; "" if unknown.
 func (p *Printer) account(a *merge.Account, input int, cause string) {
@@ -98,7 +72,7 @@ func (p *Printer) account(a *merge.Account, input int, cause string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if a.Err != nil {
-		r := reject{input, a.File, a.Err, cause, severityOf(a.Err)}
+		r := reject{input, a.File, a.Err, cause, slices.Index(profile.Classes(), profile.ClassOf(a.Err))}
 		p.rejects = console.InsertBounded(p.rejects, r, maxRejectsListed, func(a, b reject) int {
 			return cmp.Or(cmp.Compare(a.severity, b.severity), cmp.Compare(a.input, b.input), cmp.Compare(a.name, b.name))
 		})
@@ -114,7 +88,7 @@ func (p *Printer) account(a *merge.Account, input int, cause string) {
 
 // rescuedLine says what the merge did with a damaged function, and why.
 func rescuedLine(r merge.Rescued) string {
-	return fmt.Sprintf("%s %s: %s", cmp.Or(r.Function, nameRef(r.NameRef)), actionOf(r), console.NewFinding(r.Err).Message)
+	return fmt.Sprintf("%s %s: %s", cmp.Or(r.Function, nameRef(r.NameRef)), actionOf(r), console.NewError(r.Err).Message)
 }
 
 // Skipped records an entry of a folder or archive that is not an input. It
@@ -151,20 +125,10 @@ func (p *Printer) Warn(kind string, place int, text, hint string) {
 	})
 }
 
-// WarnError records a warning of a family's reader, merger or writer; file and
-// function are "" if unknown.
-func (p *Printer) WarnError(family string, place int, file, function string, err error) {
-	text := console.DescribeError(err).Message
-	for _, where := range []string{function, file} {
-		if where != "" {
-			text = where + ": " + text
-		}
-	}
-	field := ""
-	if fe := (*profile.FormatError)(nil); errors.As(err, &fe) {
-		field = fe.Field
-	}
-	p.Warn(family+" "+field, place, text, "")
+// WarnOf records a warning of a family's reader, merger or writer.
+func (p *Printer) WarnOf(family string, place int, w profile.Warning) {
+	e := console.NewWarning(w)
+	p.Warn(family+" "+e.Field, place, e.String(), "")
 }
 
 // EachWarning returns the first warnings of each kind.
@@ -232,8 +196,8 @@ func InputsLine(l merge.Loss) string {
 // leftOutLine counts the rejects by class, the worst first.
 func leftOutLine(l merge.Loss) string {
 	var parts []cli.Part
-	for _, s := range severities {
-		parts = append(parts, cli.Part{N: l.LeftOut[s.class], What: s.word})
+	for _, class := range profile.Classes() {
+		parts = append(parts, cli.Part{N: l.LeftOut[class], What: string(class)})
 	}
 	return strings.Join(cli.Parts(parts...), ", ")
 }

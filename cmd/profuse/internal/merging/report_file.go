@@ -14,6 +14,7 @@ import (
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/console"
 	"github.com/profuse-pgo/profuse/internal/atomicfile"
 	"github.com/profuse-pgo/profuse/merge"
+	"github.com/profuse-pgo/profuse/profile"
 )
 
 const (
@@ -49,15 +50,15 @@ const (
 
 // A reason says why something is not in the result.
 type reason struct {
-	console.Finding
+	*console.Error
 	Cause string `json:"cause,omitempty"` // the likely cause, in words
 }
 
 type rescuedFunction struct {
-	Function string          `json:"function,omitempty"`
-	NameRef  string          `json:"name_ref"`
-	Action   string          `json:"action"`
-	Reason   console.Finding `json:"reason"`
+	Function string         `json:"function,omitempty"`
+	NameRef  string         `json:"name_ref"`
+	Action   string         `json:"action"`
+	Reason   *console.Error `json:"reason"`
 }
 
 // actionOf names what the merge did with a damaged function.
@@ -81,10 +82,10 @@ func (j *Job) entryJSON(a *merge.Account, indent string) []byte {
 	}
 	for _, r := range a.Rescued {
 		e.Outcome = outcomePartly
-		e.Rescued = append(e.Rescued, rescuedFunction{r.Function, nameRef(r.NameRef), actionOf(r), console.NewFinding(r.Err)})
+		e.Rescued = append(e.Rescued, rescuedFunction{r.Function, nameRef(r.NameRef), actionOf(r), console.NewError(r.Err)})
 	}
 	if a.Err != nil {
-		e.Outcome, e.Reason = outcomeLeftOut, &reason{console.NewFinding(a.Err), j.likelyCause(a.Err, a.Data)}
+		e.Outcome, e.Reason = outcomeLeftOut, &reason{console.NewError(a.Err), j.likelyCause(a.Err, a.Data)}
 	}
 	return e.json(indent)
 }
@@ -100,18 +101,18 @@ func (e *entry) json(indent string) []byte {
 
 // reportSummary is the end of a report.
 type reportSummary struct {
-	Written       bool              `json:"written"` // the result
-	Message       string            `json:"message,omitempty"`
-	Inputs        uint64            `json:"inputs"`
-	Used          int               `json:"used"`   // inputs in the result, wholly or partly
-	Partly        int               `json:"partly"` // of the used inputs, those with damaged functions
-	LeftOut       uint64            `json:"left_out"`
-	Classes       map[string]int    `json:"left_out_by_class"`
-	Functions     int               `json:"functions"` // distinct names in the result
-	LostFunctions uint64            `json:"lost_functions"`
-	Lost          []lostFunction    `json:"lost"` // the first of them
-	Budget        map[string]string `json:"budget"`
-	Exceeded      []string          `json:"exceeded"` // names of the limits exceeded
+	Written       bool                  `json:"written"` // the result
+	Message       string                `json:"message,omitempty"`
+	Inputs        uint64                `json:"inputs"`
+	Used          int                   `json:"used"`   // inputs in the result, wholly or partly
+	Partly        int                   `json:"partly"` // of the used inputs, those with damaged functions
+	LeftOut       uint64                `json:"left_out"`
+	Classes       map[profile.Class]int `json:"left_out_by_class"`
+	Functions     int                   `json:"functions"` // distinct names in the result
+	LostFunctions uint64                `json:"lost_functions"`
+	Lost          []lostFunction        `json:"lost"` // the first of them
+	Budget        map[string]string     `json:"budget"`
+	Exceeded      []string              `json:"exceeded"` // names of the limits exceeded
 }
 
 type lostFunction struct {
@@ -122,14 +123,9 @@ type lostFunction struct {
 func (j *Job) summary(written bool, cause error) reportSummary {
 	l := j.Accounts.Loss()
 	s := reportSummary{
-		Written: written, Inputs: l.Inputs, Used: l.Used, Partly: l.Partly, LeftOut: l.Lost, Classes: make(map[string]int),
+		Written: written, Inputs: l.Inputs, Used: l.Used, Partly: l.Partly, LeftOut: l.Lost, Classes: maps.Collect(maps.All(l.LeftOut)),
 		Functions: int(l.Functions - l.LostFunctions), LostFunctions: l.LostFunctions, Lost: []lostFunction{}, Exceeded: []string{},
 		Budget: map[string]string{maxLostInputs: j.budget.Inputs.String(), maxLostFunctions: j.budget.Functions.String()},
-	}
-	for _, k := range severities {
-		if n := l.LeftOut[k.class]; n > 0 {
-			s.Classes[k.word] = n
-		}
 	}
 	if cause != nil {
 		s.Message = cli.Message(cause)
@@ -166,7 +162,7 @@ type reportFile struct {
 
 const maxWaiting = 1 << 14
 
-func openReportFile(path, command, output string) (*reportFile, error) {
+func openReportFile(path, output string) (*reportFile, error) {
 	out, err := atomicfile.Create(path, atomicfile.Options{})
 	if err != nil {
 		return nil, err
@@ -179,7 +175,7 @@ func openReportFile(path, command, output string) (*reportFile, error) {
 		Version int    `json:"version"`
 		Command string `json:"command"`
 		Output  string `json:"output"`
-	}{"profuse-merge-report", 1, command, output}, "")
+	}{"profuse-merge-report", 2, "merge", output}, "")
 	fmt.Fprintf(f.w, "%s,\n  \"inputs\": [", strings.TrimSuffix(head.String(), "\n}\n"))
 	return f, nil
 }

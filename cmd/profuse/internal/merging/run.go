@@ -35,13 +35,13 @@ type Run struct {
 func (r *Run) Check(env *cli.Env, args []string, text bool) error {
 	switch {
 	case r.Output == "":
-		return cli.Usagef("-o says where to write the result and is missing")
+		return cli.Usagef("missing option -o OUTPUT")
 	case len(args) == 0 && len(r.Weighted) == 0:
 		return cli.Usagef("no inputs")
 	case r.Workers < 0:
 		return cli.Usagef("option -j takes a number from 1 up")
-	case !text && console.ToTerminal(env, r.Output):
-		return cli.Usagef("a binary profile is nothing for a terminal; write it to a file, or try --format text, yaml or iprof")
+	case !text:
+		return console.RefuseTerminal(env, r.Output, "a binary profile", " or --format text, yaml or iprof")
 	}
 	return nil
 }
@@ -88,7 +88,7 @@ func (r *Run) expand(env *cli.Env, args []string, skipped func(name, why string)
 		ins = append(ins, more...)
 	}
 	if len(ins) == 0 {
-		return nil, fmt.Errorf("there are no files in %s", strings.Join(args, ", "))
+		return nil, fmt.Errorf("no files in %s", strings.Join(args, ", "))
 	}
 	return ins, nil
 }
@@ -119,13 +119,13 @@ func (r *Run) CheckWeights() error {
 }
 
 func badWeight(w string) error {
-	return cli.Usagef("option --weighted-input takes a number from 1 up, a comma and an input, not %q", w)
+	return cli.Usagef("option --weighted-input takes W,INPUT with a whole number W from 1 up (iprof: also a fraction), not %q", w)
 }
 
 // CheckName refuses an output whose name means another family.
 func (r *Run) CheckName() error {
 	if f, ok := formats.BySuffix(r.Output); ok && f.Family() != r.Family {
-		return cli.Usagef("%s is the name of an %v, and %s profiles are to be merged", r.Output, f, r.Family)
+		return cli.Usagef("output name %s means %v, but the inputs are %s profiles", r.Output, f, r.Family)
 	}
 	return nil
 }

@@ -119,7 +119,7 @@ func (e *CausedError) Unwrap() error { return e.error }
 // ExplainMoved writes the reason beside a file in quarantine, as "profuse merge"
 // does.
 func ExplainMoved(to, file string, err error, partly bool) error {
-	e := entry{File: file, Outcome: outcomeLeftOut, Reason: &reason{Finding: console.NewFinding(err)}}
+	e := entry{File: file, Outcome: outcomeLeftOut, Reason: &reason{Error: console.NewError(err)}}
 	if partly {
 		e.Outcome = outcomePartly
 	}

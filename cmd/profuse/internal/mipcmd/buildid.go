@@ -1,6 +1,7 @@
 package mipcmd
 
 import (
+	"bytes"
 	"errors"
 	"io/fs"
 	"os"
@@ -9,9 +10,9 @@ import (
 	"github.com/profuse-pgo/profuse/mip"
 )
 
-// keepBuildID writes the file with the build id beside a profile that was
-// written anew. Where it is not asked for, a file that is there already is
-// updated, or removed if the build id is not known: it would be wrong.
+// keepBuildID updates the file with the build id beside a new profile. Unless asked, it
+// does not create the file. If the build id is unknown it removes the file, which would
+// be wrong.
 func keepBuildID(profilePath string, id []byte, asked bool) error {
 	if profilePath == "-" {
 		return nil
@@ -27,13 +28,9 @@ func keepBuildID(profilePath string, id []byte, asked bool) error {
 		}
 		return err
 	}
-	f, err := atomicfile.Create(path, atomicfile.Options{})
-	if err != nil {
+	var file bytes.Buffer
+	if err := mip.WriteBuildID(&file, id); err != nil {
 		return err
 	}
-	defer f.Close()
-	if err := mip.WriteBuildID(f, id); err != nil {
-		return err
-	}
-	return f.Commit()
+	return atomicfile.WriteFile(path, &file)
 }

@@ -1,3 +1,3 @@
-// Package mipcmd is what the commands know of Machine IR Profiles, and "profuse
-// mip".
+// Package mipcmd implements "profuse mip", and what the commands for all formats do with
+// Machine IR Profiles.
 package mipcmd

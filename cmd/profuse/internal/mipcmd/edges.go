@@ -9,96 +9,87 @@ import (
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/cli"
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/console"
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/family"
+	"github.com/profuse-pgo/profuse/internal/mip/debuginfo"
 	"github.com/profuse-pgo/profuse/internal/symbols"
 	"github.com/profuse-pgo/profuse/mip"
-	"github.com/profuse-pgo/profuse/mip/debuginfo"
-	"github.com/profuse-pgo/profuse/symbolize"
 )
 
-// mipEdgeFacts says how often one function was called from one place.
-type mipEdgeFacts struct {
+// edgeFacts describes the calls of a function from one place.
+type edgeFacts struct {
 	Weight uint64 `json:"weight"` // calls, estimated
-	// Caller is null if it is not instrumented, or outside of the program.
-	Caller *mipEdgeEnd `json:"caller"`
-	Callee mipEdgeEnd  `json:"callee"`
-	// Offset is that of the instruction after the call from the start of the
-	// caller, in bytes.
+	// Caller is null if the caller is not instrumented or outside of the program.
+	Caller *edgeEnd `json:"caller"`
+	Callee edgeEnd  `json:"callee"`
+	// Offset is the distance in bytes from the start of the caller to the
+	// instruction after the call.
 	Offset  uint32       `json:"offset"`
-	Address int64        `json:"address"` // of that instruction, less that of the raw section; 0 if outside
-	Source  *sourceFacts `json:"source"`  // of the call; null if not known
-	// Code is the function with the call as the program's symbols name it,
-	// where the profile does not know it.
+	Address int64        `json:"address"` // of that instruction, relative to the raw section; 0 if outside
+	Source  *sourceFacts `json:"source"`  // of the call; null if unknown
+	// Code is the function with the call by the program's symbols, if the
+	// profile does not have it.
 	Code string `json:"code,omitzero"`
 }
 
-type mipEdgeEnd struct {
+type edgeEnd struct {
 	Name      string `json:"name"`
 	Demangled string `json:"demangled"`
 }
 
-func mipEdgeEndOf(f *mip.Function) mipEdgeEnd { return mipEdgeEnd{f.Name, symbols.Demangle(f.Name)} }
+func edgeEndOf(f *mip.Function) edgeEnd { return edgeEnd{f.Name, symbols.Demangle(f.Name)} }
 
-func (e *mipEdgeEnd) matches(choose *regexp.Regexp) bool {
-	return choose.MatchString(e.Name) || choose.MatchString(e.Demangled)
-}
-
-// edges collects the calls of which an end is chosen.
-func (f *mipFacts) edges(p *mip.Profile, choose *regexp.Regexp) {
-	f.Edges = []mipEdgeFacts{}
+// edges collects the calls whose caller or callee is chosen.
+func (f *fileFacts) edges(p *mip.Profile, choose *regexp.Regexp) {
+	f.Edges = []edgeFacts{}
 	for _, c := range p.Calls() {
-		e := mipEdgeFacts{
-			Weight: c.Weight, Callee: mipEdgeEndOf(&p.Functions[c.Callee]), Offset: c.Offset, Address: int64(c.Source),
+		e := edgeFacts{
+			Weight: c.Weight, Callee: edgeEndOf(&p.Functions[c.Callee]), Offset: c.Offset, Address: int64(c.Source),
 		}
-		chosen := e.Callee.matches(choose)
+		chosen := matches(choose, e.Callee.Name, e.Callee.Demangled)
 		if c.Caller >= 0 {
-			end := mipEdgeEndOf(&p.Functions[c.Caller])
+			end := edgeEndOf(&p.Functions[c.Caller])
 			e.Caller = &end
-			chosen = chosen || end.matches(choose)
+			chosen = chosen || matches(choose, end.Name, end.Demangled)
 		}
 		if chosen {
 			f.Edges = append(f.Edges, e)
 		}
 	}
-	slices.SortStableFunc(f.Edges, func(a, b mipEdgeFacts) int { return cmp.Compare(b.Weight, a.Weight) })
+	slices.SortStableFunc(f.Edges, func(a, b edgeFacts) int { return cmp.Compare(b.Weight, a.Weight) })
 }
 
-// edgeSources adds where the calls are in the sources.
-func (f *mipFacts) edgeSources(debug *debuginfo.Program) error {
+// edgeSources adds where the calls are in the sources, and the names of callers that are
+// not in the profile.
+func (f *fileFacts) edgeSources(program *debuginfo.Program) {
 	var at []int64
-	var to []*mipEdgeFacts
+	var to []**sourceFacts
 	for i := range f.Edges {
-		if e := &f.Edges[i]; e.Address != 0 {
-			at, to = append(at, e.Address-1), append(to, e) // inside the call
+		e := &f.Edges[i]
+		if e.Address == 0 {
+			continue
 		}
-	}
-	warnings, err := debug.Frames(at, func(i int, frames []symbolize.Frame) {
-		if s := innermost(frames); s.File != "" && s.Line > 0 {
-			to[i].Source = &s
-		}
-	})
-	f.Warnings = append(f.Warnings, warnings...)
-	for _, e := range to {
+		inside := e.Address - 1 // in the call, not after it
+		at, to = append(at, inside), append(to, &e.Source)
 		if e.Caller != nil {
 			continue
 		}
-		if s, ok, err := debug.File().Symbol(debug.Address(e.Address - 1)); err == nil && ok {
+		if s, ok, err := program.File().Symbol(program.Address(inside)); err == nil && ok {
 			e.Code = s.Name
 		}
 	}
-	return err
+	f.lookUp(program, at, to)
 }
 
-// printMIPEdges prints a table of calls.
-func printMIPEdges(p *family.Printer, f *mipFacts) {
+// printEdges prints a table of calls.
+func printEdges(p *family.Printer, f *fileFacts) {
 	if len(f.Edges) == 0 {
-		why := "No call of the functions chosen is known."
+		why := "No calls of these functions are known."
 		if !f.profileType.Has(mip.ReturnAddress) {
-			why = "The program did not record who calls whom: it needs -fmachine-profile-runtime-buffer=N."
+			why = "The program did not record callers: compile it with -fmachine-profile-runtime-buffer=N."
 		}
 		fmt.Fprintln(p.W, "\n  "+why)
 		return
 	}
-	name := func(e *mipEdgeEnd) string {
+	name := func(e *edgeEnd) string {
 		if p.Mangled {
 			return e.Name
 		}

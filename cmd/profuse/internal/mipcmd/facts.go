@@ -7,71 +7,62 @@ import (
 	"regexp"
 	"slices"
 
-	"github.com/profuse-pgo/profuse/cmd/profuse/internal/console"
+	"github.com/profuse-pgo/profuse/cmd/profuse/internal/family"
+	"github.com/profuse-pgo/profuse/cmd/profuse/internal/sources"
 	"github.com/profuse-pgo/profuse/formats"
+	"github.com/profuse-pgo/profuse/internal/mip/debuginfo"
 	"github.com/profuse-pgo/profuse/internal/symbols"
 	"github.com/profuse-pgo/profuse/mip"
-	"github.com/profuse-pgo/profuse/mip/debuginfo"
 	"github.com/profuse-pgo/profuse/profile"
 	"github.com/profuse-pgo/profuse/symbolize"
 )
 
-// mipFacts is what is told of one MIP file. The JSON names are part of the
-// interface.
-type mipFacts struct {
-	File        string   `json:"file"`
-	Size        int64    `json:"size"`         // bytes, decompressed
-	Format      string   `json:"format"`       // as package formats calls it
+// fileFacts is what "profuse show" prints about a MIP file. The JSON names are part of
+// the interface.
+type fileFacts struct {
+	family.Head
 	Version     int      `json:"version"`      // 0 for YAML
 	Generation  string   `json:"generation"`   // "A", "B", or "" for YAML
 	ProfileType []string `json:"profile_type"` // as YAML spells them
 	ModuleHash  string   `json:"module_hash"`  // hexadecimal
-	PointerSize int      `json:"pointer_size"` // 0 if not known
-	BinaryArch  string   `json:"binary_arch"`  // of a program; else ""
+	PointerSize int      `json:"pointer_size"` // 0 if unknown
+	BinaryArch  string   `json:"binary_arch"`  // of a program, else ""
 	BinaryType  string   `json:"binary_type"`
-	BuildID     string   `json:"build_id"` // of the program, or kept beside a profile; hexadecimal
+	BuildID     string   `json:"build_id"` // of the program, or from the file beside a profile; hexadecimal
 
-	Functions        int    `json:"functions"`
-	FunctionsCovered int    `json:"functions_covered"`
-	Blocks           int    `json:"blocks"` // entries included
-	BlocksCovered    int    `json:"blocks_covered"`
-	CodeSize         uint64 `json:"code_size"` // bytes
-	CodeSizeCovered  uint64 `json:"code_size_covered"`
-	Calls            uint64 `json:"calls"`        // saturating; covered functions under function coverage
-	RawProfiles      uint32 `json:"raw_profiles"` // at least so many were merged
+	totals
 
-	MostCalled []mipFunctionFacts `json:"most_called"` // with call counts only
-	Selected   []mipFunctionFacts `json:"function_records,omitzero"`
-	Edges      []mipEdgeFacts     `json:"call_edges,omitzero"` // on request, the heaviest first
-	Warnings   []string           `json:"warnings"`
-	Error      *console.Error     `json:"error"`
+	MostCalled []functionFacts `json:"most_called"` // with call counts only
+	Selected   []functionFacts `json:"function_records,omitzero"`
+	Edges      []edgeFacts     `json:"call_edges,omitzero"` // on request, the most frequent first
+	family.Problems
 
 	profileType mip.ProfileType
-	hasCounts   bool // not a map or raw profile
+	hasCounts   bool // false for maps and raw profiles
 	selecting   bool
 }
 
-// mipFunctionFacts is one function.
-type mipFunctionFacts struct {
-	Name          string          `json:"name"`
-	Demangled     string          `json:"demangled"`
-	Address       int64           `json:"address"` // less that of the raw section
-	Size          uint32          `json:"size"`    // bytes
-	CFG           string          `json:"cfg"`     // signature, hexadecimal
-	RawProfiles   uint32          `json:"raw_profiles"`
-	Calls         uint64          `json:"calls"`
-	OrderSum      uint64          `json:"order_sum"`
-	MeanOrder     float64         `json:"mean_order"` // 0 if not known
-	Blocks        int             `json:"blocks"`     // the entry included
-	BlocksCovered int             `json:"blocks_covered"`
-	BlockRecords  []mipBlockFacts `json:"block_records,omitzero"` // on request
-	Source        *sourceFacts    `json:"source"`                 // where the function begins; null if not known
+// functionFacts is one function.
+type functionFacts struct {
+	Name          string       `json:"name"`
+	Demangled     string       `json:"demangled"`
+	Address       int64        `json:"address"` // relative to the raw section
+	Size          uint32       `json:"size"`    // bytes
+	CFG           string       `json:"cfg"`     // signature, hexadecimal
+	RawProfiles   uint32       `json:"raw_profiles"`
+	Calls         uint64       `json:"calls"`
+	OrderSum      uint64       `json:"order_sum"`
+	MeanOrder     float64      `json:"mean_order"` // 0 if unknown
+	Blocks        int          `json:"blocks"`     // the entry included
+	BlocksCovered int          `json:"blocks_covered"`
+	BlockRecords  []blockFacts `json:"block_records,omitzero"` // on request
+	Source        *sourceFacts `json:"source"`                 // where the function begins; null if unknown
 }
 
-// mipBlockFacts is one block; the entry comes first.
-type mipBlockFacts struct {
+// blockFacts is one block; the entry comes first.
+type blockFacts struct {
 	Offset  uint32       `json:"offset"` // bytes from the start of the function
-	Probe   bool         `json:"probe"`  // false: whether it ran was not watched
+	Probe   bool         `json:"probe"`  // false if nothing recorded whether it ran
 	Covered bool         `json:"covered"`
 	Source  *sourceFacts `json:"source"`
 }
@@ -81,73 +72,56 @@ type sourceFacts struct {
 	Line uint32 `json:"line"`
 }
 
-// mipFactsOptions adjust collectMIPFacts.
-type mipFactsOptions struct {
-	top    int            // functions called most often to list
-	choose *regexp.Regexp // functions to list in full; nil lists none
-	blocks bool           // with their blocks
-	edges  bool           // and the calls that one of them makes or takes
-	arch   string
-	debug  *debuginfo.Program // where to look for source lines, or nil
+// factsOptions adjust collectFacts.
+type factsOptions struct {
+	*family.ShowOptions
+	edges    bool // list the calls from and to the chosen functions
+	programs *sources.Programs
 }
 
-// collectMIPFacts reads a MIP file as far as it can be read. The error is what
-// stopped it; the facts hold it too.
-func collectMIPFacts(name string, data []byte, opt mipFactsOptions) (*mipFacts, error) {
-	f := &mipFacts{
-		File: name, Size: int64(len(data)),
-		ProfileType: []string{}, MostCalled: []mipFunctionFacts{}, Warnings: []string{},
-	}
-	if f.selecting = opt.choose != nil; f.selecting {
-		f.Selected = []mipFunctionFacts{}
-	}
-	err := f.collect(name, data, opt)
-	if err != nil {
-		f.Error = console.DescribeError(err)
-	}
-	return f, err
-}
-
-func (f *mipFacts) collect(name string, data []byte, opt mipFactsOptions) error {
-	warn := func(w profile.Warning) {
-		text := console.DescribeError(w.Err).Message
-		if w.Function != "" {
-			text = w.Function + ": " + text
-		}
-		f.Warnings = append(f.Warnings, text)
-	}
+// collectFacts reads a MIP file up to its end or the first error, which it returns
+// and records in the facts.
+func collectFacts(name string, data []byte, opt factsOptions) (*fileFacts, error) {
 	format, _ := formats.Detect(data)
-	f.Format = format.String()
+	f := &fileFacts{
+		Head: family.NewHead(name, len(data), format.String()), Problems: family.NewProblems(),
+		ProfileType: []string{}, MostCalled: []functionFacts{},
+	}
+	if f.selecting = opt.Choose != nil; f.selecting {
+		f.Selected = []functionFacts{}
+	}
+	return f, f.End(f.collect(name, data, format, opt))
+}
+
+func (f *fileFacts) collect(name string, data []byte, format formats.Format, opt factsOptions) error {
 	if format == formats.MIPRaw || format == formats.MIPRet {
-		r, err := mip.NewReader(name, data, mip.ReaderOptions{Warn: warn})
+		r, err := mip.NewReader(name, data, mip.ReaderOptions{Warn: f.Warn})
 		if err != nil {
 			return err
 		}
 		f.header(r.Info())
 		return nil
 	}
-	m, err := parseMIP(name, data, opt.arch, warn)
+	m, err := parse(name, data, opt.programs.Arch, f.Warn)
 	f.header(&m.info)
 	if m.format == formats.Binary {
-		f.BinaryArch, f.BinaryType = m.binary.Arch, m.binary.Type.String()
-		f.BuildID = hex.EncodeToString(m.binary.BuildID)
+		f.BinaryArch, f.BinaryType = m.binary.Arch, cmp.Or(m.binary.Type, "unknown")
 	}
+	id := m.buildID(f.Warn)
+	f.BuildID = hex.EncodeToString(id)
 	if err != nil {
 		return err
 	}
-	f.hasCounts = format == formats.MIPProfile || format == formats.MIPYAML
-	if f.hasCounts {
-		id, err := mip.FindBuildID(name)
-		if err != nil {
-			f.Warnings = append(f.Warnings, err.Error())
-		}
-		f.BuildID = hex.EncodeToString(id)
+	f.hasCounts = m.merged()
+	program, err := openProgram(opt.programs, m, id, f.Warn)
+	if err != nil {
+		return err
 	}
-	return f.functions(m.profile, opt)
+	return f.functions(m.profile, program, opt)
 }
 
-func (f *mipFacts) header(in *mip.Info) {
-	f.Version, f.Generation, f.PointerSize = in.Version, in.Generation.String(), in.PointerSize
+func (f *fileFacts) header(in *mip.Info) {
+	f.Version, f.Generation, f.PointerSize = in.Version, string(in.Generation), in.PointerSize
 	f.profileType = in.Type
 	f.ProfileType = append(f.ProfileType, in.Type.Names()...)
 	if in.FileType != 0 {
@@ -155,19 +129,14 @@ func (f *mipFacts) header(in *mip.Info) {
 	}
 }
 
-func (f *mipFacts) functions(p *mip.Profile, opt mipFactsOptions) error {
-	if opt.debug != nil {
-		full, err := opt.debug.Expand(p)
-		if err != nil {
+// functions collects the facts of functions. program is nil if unknown.
+func (f *fileFacts) functions(p *mip.Profile, program *debuginfo.Program, opt factsOptions) (err error) {
+	if program != nil {
+		if p, err = program.Expand(p); err != nil {
 			return err
 		}
-		p = full
 	}
-	t := totalsOf(p)
-	f.Functions, f.FunctionsCovered = t.functions, t.covered
-	f.Blocks, f.BlocksCovered = t.blocks, t.coveredBlocks
-	f.CodeSize, f.CodeSizeCovered = t.codeSize, t.coveredSize
-	f.Calls, f.RawProfiles = t.calls, t.mostMerged
+	f.totals = totalsOf(p)
 
 	if p.Type.Has(mip.FunctionCallCount) {
 		var called []*mip.Function
@@ -177,40 +146,43 @@ func (f *mipFacts) functions(p *mip.Profile, opt mipFactsOptions) error {
 			}
 		}
 		slices.SortStableFunc(called, func(a, b *mip.Function) int { return cmp.Compare(b.CallCount, a.CallCount) })
-		for _, fn := range called[:min(max(opt.top, 0), len(called))] {
-			f.MostCalled = append(f.MostCalled, mipFunction(fn))
+		for _, fn := range called[:min(max(opt.Top, 0), len(called))] {
+			f.MostCalled = append(f.MostCalled, functionOf(fn))
 		}
 	}
-	if opt.choose == nil {
+	if opt.Choose == nil {
 		return nil
 	}
 	var chosen []*mip.Function
 	for i := range p.Functions {
 		fn := &p.Functions[i]
-		if facts := mipFunction(fn); opt.choose.MatchString(fn.Name) || opt.choose.MatchString(facts.Demangled) {
-			if opt.blocks {
-				facts.BlockRecords = mipBlocks(fn)
+		if facts := functionOf(fn); matches(opt.Choose, facts.Name, facts.Demangled) {
+			if opt.Blocks {
+				facts.BlockRecords = blocksOf(fn)
 			}
 			f.Selected = append(f.Selected, facts)
 			chosen = append(chosen, fn)
 		}
 	}
 	if opt.edges {
-		f.edges(p, opt.choose)
+		f.edges(p, opt.Choose)
 	}
-	if opt.debug == nil {
+	if program == nil {
 		return nil
 	}
 	if opt.edges {
-		if err := f.edgeSources(opt.debug); err != nil {
-			return err
-		}
+		f.edgeSources(program)
 	}
-	return f.sources(opt.debug, chosen)
+	f.sources(program, chosen)
+	return nil
+}
+
+func matches(choose *regexp.Regexp, name, demangled string) bool {
+	return choose.MatchString(name) || choose.MatchString(demangled)
 }
 
 // sources adds source lines to the selected functions and their blocks.
-func (f *mipFacts) sources(debug *debuginfo.Program, chosen []*mip.Function) error {
+func (f *fileFacts) sources(program *debuginfo.Program, chosen []*mip.Function) {
 	var at []int64
 	var to []**sourceFacts
 	for i, fn := range chosen {
@@ -221,17 +193,23 @@ func (f *mipFacts) sources(debug *debuginfo.Program, chosen []*mip.Function) err
 			}
 		}
 	}
-	warnings, err := debug.Frames(at, func(i int, frames []symbolize.Frame) {
-		if s := innermost(frames); s.File != "" && s.Line > 0 {
+	f.lookUp(program, at, to)
+}
+
+// lookUp sets the known sources of addresses.
+func (f *fileFacts) lookUp(program *debuginfo.Program, at []int64, to []**sourceFacts) {
+	err := program.Frames(at, f.Warn, func(i int, frames []symbolize.Frame) {
+		if s := sourceFacts(debuginfo.Innermost(frames)); s.File != "" && s.Line > 0 {
 			*to[i] = &s
 		}
 	})
-	f.Warnings = append(f.Warnings, warnings...)
-	return err
+	if err != nil {
+		f.Warn(profile.Warning{Err: err})
+	}
 }
 
-func mipFunction(fn *mip.Function) mipFunctionFacts {
-	facts := mipFunctionFacts{
+func functionOf(fn *mip.Function) functionFacts {
+	facts := functionFacts{
 		Name: fn.Name, Demangled: symbols.Demangle(fn.Name), Address: fn.Address, Size: fn.Size,
 		CFG: fmt.Sprintf("%#08x", fn.CFG), RawProfiles: fn.MergeCount, Calls: fn.CallCount, OrderSum: fn.TimestampSum,
 		Blocks: 1 + len(fn.Blocks), BlocksCovered: coveredBlocks(fn),
@@ -242,10 +220,10 @@ func mipFunction(fn *mip.Function) mipFunctionFacts {
 	return facts
 }
 
-func mipBlocks(fn *mip.Function) []mipBlockFacts {
-	blocks := []mipBlockFacts{{Probe: true, Covered: fn.EntryCovered()}}
+func blocksOf(fn *mip.Function) []blockFacts {
+	blocks := []blockFacts{{Probe: true, Covered: fn.EntryCovered()}}
 	for _, b := range fn.Blocks {
-		blocks = append(blocks, mipBlockFacts{Offset: b.Offset, Probe: b.Offset != 0, Covered: b.Covered})
+		blocks = append(blocks, blockFacts{Offset: b.Offset, Probe: b.Offset != 0, Covered: b.Covered})
 	}
 	return blocks
 }

@@ -1,6 +1,8 @@
 package mipcmd
 
 import (
+	"regexp"
+
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/cli"
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/family"
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/merging"
@@ -10,33 +12,46 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// Family is that of Machine IR Profiles, with the programs and libraries
-// that have a map.
+// Family returns the family of Machine IR Profiles, which includes programs and
+// libraries with a map.
 func Family() family.Family {
 	return family.Family{
 		Kinds: []formats.Family{formats.MIP},
-		Show:  func() family.Shower { return show{} },
+		Show:  func() family.Shower { return new(show) },
 		Check: func() family.Checker { return check{} },
 		Adder: func() merging.Adder { return new(adder) },
 	}
 }
 
 // show is one run of "profuse show".
-type show struct{}
+type show struct {
+	edges    bool
+	programs *sources.Programs
+}
 
-func (show) Declare(*cli.Flags)           {}
-func (show) Open(*sources.Programs) error { return nil }
-func (show) Close()                       {}
+func (s *show) Declare(f *cli.Flags) {
+	f.Group("MIP profiles")
+	f.BoolVar(&s.edges, "edges", false, "list calls from and to the functions selected, or all, the most frequent first")
+}
 
-func (show) Facts(name string, data []byte, _ formats.Format, opt *family.ShowOptions) (family.Facts, error) {
-	return collectMIPFacts(name, data, mipFactsOptions{top: opt.Top, choose: opt.Choose, blocks: opt.Blocks})
+func (s *show) Open(p *sources.Programs) error {
+	s.programs = p
+	return nil
+}
+
+func (s *show) Facts(name string, data []byte, _ formats.Format, opt *family.ShowOptions) (family.Facts, error) {
+	if s.edges && opt.Choose == nil {
+		all := *opt
+		all.Choose = regexp.MustCompile("")
+		opt = &all
+	}
+	return collectFacts(name, data, factsOptions{opt, s.edges, s.programs})
 }
 
 // check is one run of "profuse check".
 type check struct{}
 
 func (check) Open(*cli.Env, *sources.Programs) error { return nil }
-func (check) Close()                                 {}
 func (check) Admit(string, []byte) error             { return nil }
 
 func (check) Check(name string, data []byte, f formats.Format) family.Checked {
@@ -55,7 +70,7 @@ func (check) Check(name string, data []byte, f formats.Format) family.Checked {
 	}
 	res.Version = uint32(r.Info().Version)
 	if r.Info().FileType == mip.FileRaw {
-		return res // without the map it is a header and counters
+		return res // only its map says what the counters mean
 	}
 	p, err := r.Profile()
 	if err != nil {

@@ -13,68 +13,83 @@ import (
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/sources"
 	"github.com/profuse-pgo/profuse/formats"
 	"github.com/profuse-pgo/profuse/inputs"
+	"github.com/profuse-pgo/profuse/internal/flaw"
 	"github.com/profuse-pgo/profuse/internal/saturate"
 	"github.com/profuse-pgo/profuse/merge"
 	"github.com/profuse-pgo/profuse/mip"
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// The formats of the result.
+// The values of option --format.
 const (
-	formatMIP     = "mip"
-	formatMIPYAML = "yaml"
+	formatMIP  = "mip"
+	formatYAML = "yaml"
 )
 
 // adder adds MIP profiles up.
-type adder struct{}
+type adder struct {
+	update bool // add to an existing output
+}
 
-func (*adder) Declare(*cli.Flags, bool) {}
+func (c *adder) Declare(f *cli.Flags, watching bool) {
+	if !watching {
+		f.Group("MIP profiles")
+		f.BoolVar(&c.update, "update", false, "add to an existing OUTPUT, in its format; several merges may update one OUTPUT at the same time")
+	}
+}
 
 func (c *adder) Results() []merging.Result {
-	return []merging.Result{{Name: formatMIP, Family: formats.MIP, Text: false}, {Name: formatMIPYAML, Family: formats.MIP, Text: true}}
+	return []merging.Result{{Name: formatMIP, Family: formats.MIP, Text: false}, {Name: formatYAML, Family: formats.MIP, Text: true}}
 }
 
 func (c *adder) Refuses() []string { return []string{"weighted-input", "allow-empty"} }
 
-func (*adder) Check(*merging.Run) error { return nil }
+func (c *adder) Check(r *merging.Run) error {
+	r.Update = c.update
+	switch {
+	case c.update && r.Output == "-":
+		return cli.Usagef("option --update needs a file as the output")
+	case c.update && (r.Format != "" || len(r.Programs.Paths) > 0):
+		return cli.Usagef("options --format and --program do not apply with --update: the output decides")
+	}
+	return nil
+}
 
-// Open wants one program at most, by name: raw profiles do not tell which build id
-// to look for in a folder.
+// Open accepts one program at most, by name: raw profiles hold no build id to search
+// folders for.
 func (c *adder) Open(r *merging.Run, _ func(string)) error {
 	if n := len(r.Programs.Paths); n > 1 {
-		return cli.Usagef("MIP profiles that are merged are of one program, and --program names %d", n)
+		return cli.Usagef("a MIP merge takes one program; --program names %d", n)
 	}
 	for _, path := range r.Programs.Paths {
 		if in, err := sources.BinaryPath(path); sources.IsFolder(path) && (err != nil || sources.IsFolder(in.Name)) {
-			return cli.Usagef("option --program names a folder, %s, but raw MIP profiles do not say which build id to look for: name the program", path)
+			return cli.Usagef("option --program: %s is a folder, but raw MIP profiles hold no build id to search for: name the program", path)
 		}
 	}
 	return r.CheckName()
 }
 
-func (c *adder) Close() {}
-
-// Add adds up on the functions of the base or, before there is one, of the
-// program: that of the options, or the one among the inputs.
+// Add adds the inputs to the functions of the base or, without a base, of the program
+// that the options name or that is among the inputs.
 func (c *adder) Add(ctx context.Context, j *merging.Job) (*merging.Sum, error) {
 	in, rest, err := c.functions(j)
 	if err != nil {
 		return nil, err
 	}
-	base, err := readMIP(in, j.Programs.Arch, mipWarnings(j))
-	if err == nil && j.Base != "" && base.format != formats.MIPProfile && base.format != formats.MIPYAML {
-		err = profile.File(j.Base).Field("format").Got(base.format.String()).
+	base, err := readFile(in, j.Programs.Arch, warnings(j))
+	if err == nil && j.Base != "" && !base.merged() {
+		err = flaw.File(j.Base).Field("format").Got(base.format.String()).
 			Want("a merged MIP profile (to make one, profuse mip create)").Mismatch()
 	}
 	if err != nil {
 		return nil, &merging.BaseError{Err: err}
 	}
-	s := &mipSum{job: j, base: base}
+	s := &sum{job: j, base: base}
 	if err := s.add(ctx, rest); err != nil {
 		return nil, err
 	}
 	return &merging.Sum{
-		Contents: func() string { return mipContents(s.profile) },
+		Contents: func() string { return contents(s.profile) },
 		Write:    s.write,
 		Written: func() error {
 			if j.Base != "" {
@@ -86,8 +101,7 @@ func (c *adder) Add(ctx context.Context, j *merging.Job) (*merging.Sum, error) {
 	}, nil
 }
 
-// functions returns the input that says which functions there are, and the
-// others.
+// functions returns the input that lists the functions, and the other inputs.
 func (c *adder) functions(j *merging.Job) (in inputs.Input, rest []inputs.Input, err error) {
 	switch {
 	case j.Base != "":
@@ -96,28 +110,28 @@ func (c *adder) functions(j *merging.Job) (in inputs.Input, rest []inputs.Input,
 		in, err = sources.BinaryPath(j.Programs.Paths[0])
 		return in, j.Inputs, err
 	case j.Watched():
-		return in, nil, fmt.Errorf("%s does not exist, and raw profiles do not say which functions there are: add --program, with %s",
-			j.Output, mipWanted)
+		return in, nil, fmt.Errorf("%s does not exist, and raw profiles do not list functions: --program must name %s",
+			j.Output, wanted)
 	}
-	i, err := findMIPBase(j.Inputs)
+	i, err := findBase(j.Inputs)
 	if err != nil {
 		return in, nil, err
 	}
 	return j.Inputs[i], slices.Concat(j.Inputs[:i], j.Inputs[i+1:]), nil
 }
 
-// A mipSum is inputs added to the functions and counts of a profile.
-type mipSum struct {
+// A sum adds inputs to the functions and counts of a profile.
+type sum struct {
 	job     *merging.Job
 	base    *mipFile
-	profile *mip.Profile // the sum, in the end
+	profile *mip.Profile // the sum; nil until add returns
 
-	raw, merged atomic.Int64 // profiles that are in the sum
+	raw, merged atomic.Int64 // profiles in the sum
 }
 
-// add adds the inputs up. The error is one that leaves no result.
-func (s *mipSum) add(ctx context.Context, ins []inputs.Input) error {
-	merger, err := mip.NewMerger(s.base.profile, mip.MergeOptions{Warn: mipWarnings(s.job)})
+// add adds the inputs up. With an error there is no sum.
+func (s *sum) add(ctx context.Context, ins []inputs.Input) error {
+	merger, err := mip.NewMerger(s.base.profile, mip.MergeOptions{Warn: warnings(s.job)})
 	if err != nil {
 		return err
 	}
@@ -143,7 +157,7 @@ func (s *mipSum) add(ctx context.Context, ins []inputs.Input) error {
 }
 
 // addTo adds a profile to the sum of a worker.
-func (s *mipSum) addTo(m *mip.Merger, p *merge.Profile) error {
+func (s *sum) addTo(m *mip.Merger, p *merge.Profile) error {
 	f, _ := formats.Detect(p.Data)
 	switch f {
 	case formats.MIPRaw:
@@ -154,7 +168,7 @@ func (s *mipSum) addTo(m *mip.Merger, p *merge.Profile) error {
 		}
 		return err
 	case formats.MIPRet, formats.MIPProfile, formats.MIPYAML, formats.MIPMap:
-		r, err := mip.NewReader(p.Name, p.Data, mip.ReaderOptions{Warn: mipWarnings(s.job)})
+		r, err := mip.NewReader(p.Name, p.Data, mip.ReaderOptions{Warn: warnings(s.job)})
 		if err == nil {
 			p.Adding()
 			_, err = m.Add(r, p.Weight)
@@ -164,13 +178,13 @@ func (s *mipSum) addTo(m *mip.Merger, p *merge.Profile) error {
 		}
 		return err
 	}
-	return sources.WrongFormat(p.Name, p.Data, "a MIP profile, as all that are merged here")
+	return sources.WrongFormat(p.Name, p.Data, "a MIP profile, like the other inputs")
 }
 
-// write writes the sum in the form that the base had, if there is one.
-func (s *mipSum) write(w io.Writer) (what string, err error) {
+// write writes the sum, in the format and layout of the base if there is one.
+func (s *sum) write(w io.Writer) (what string, err error) {
 	j := s.job
-	yaml := j.Format == formatMIPYAML || j.Format == "" && console.IsYAML(j.Output)
+	yaml := j.Format == formatYAML || j.Format == "" && console.IsYAML(j.Output)
 	what = s.added() + " on the functions of " + s.base.name
 	var opt mip.MIPOptions
 	if j.Base != "" {
@@ -183,8 +197,8 @@ func (s *mipSum) write(w io.Writer) (what string, err error) {
 	return what, mip.WriteMIP(w, s.profile, opt)
 }
 
-// added says what was merged.
-func (s *mipSum) added() string {
+// added counts the merged profiles in words.
+func (s *sum) added() string {
 	text := cli.Quantity(uint64(s.raw.Load()), "raw profile", "raw profiles")
 	if n := s.merged.Load(); n > 0 {
 		text += " and " + cli.Quantity(uint64(n), "merged one", "merged ones")
@@ -192,43 +206,47 @@ func (s *mipSum) added() string {
 	return text
 }
 
-// mipContents sums up a profile.
-func mipContents(p *mip.Profile) string {
+// contents sums up a profile.
+func contents(p *mip.Profile) string {
 	t := totalsOf(p)
-	s := fmt.Sprintf("%s, %s covered (%s)", cli.Quantity(uint64(t.functions), "function", "functions"),
-		cli.Count(uint64(t.covered)), cli.Percent(uint64(t.covered), uint64(t.functions)))
+	s := fmt.Sprintf("%s, %s covered (%s)", cli.Quantity(uint64(t.Functions), "function", "functions"),
+		cli.Count(uint64(t.FunctionsCovered)), cli.Percent(uint64(t.FunctionsCovered), uint64(t.Functions)))
 	if p.Type.Has(mip.BlockCoverage) {
-		s += fmt.Sprintf(", %s of %s covered (%s)", cli.Count(uint64(t.coveredBlocks)),
-			cli.Quantity(uint64(t.blocks), "block", "blocks"), cli.Percent(uint64(t.coveredBlocks), uint64(t.blocks)))
+		s += fmt.Sprintf(", %s of %s covered (%s)", cli.Count(uint64(t.BlocksCovered)),
+			cli.Quantity(uint64(t.Blocks), "block", "blocks"), cli.Percent(uint64(t.BlocksCovered), uint64(t.Blocks)))
 	}
 	if p.Type.Has(mip.FunctionCallCount) {
-		s += ", " + cli.Quantity(t.calls, "call", "calls")
+		s += ", " + cli.Quantity(t.Calls, "call", "calls")
 	}
 	return s
 }
 
-// mipTotals are sums over the functions of a profile.
-type mipTotals struct {
-	functions, covered    int
-	blocks, coveredBlocks int    // entries included
-	calls                 uint64 // saturating
-	mostMerged            uint32 // raw profiles of the function that is in most
-	codeSize, coveredSize uint64 // bytes
+// totals are sums over the functions of a profile. The JSON names are part of the
+// interface.
+type totals struct {
+	Functions        int    `json:"functions"`
+	FunctionsCovered int    `json:"functions_covered"`
+	Blocks           int    `json:"blocks"` // entries included
+	BlocksCovered    int    `json:"blocks_covered"`
+	CodeSize         uint64 `json:"code_size"` // bytes
+	CodeSizeCovered  uint64 `json:"code_size_covered"`
+	Calls            uint64 `json:"calls"`        // saturating; covered functions under function coverage
+	RawProfiles      uint32 `json:"raw_profiles"` // at least so many were merged
 }
 
-func totalsOf(p *mip.Profile) (t mipTotals) {
-	t.functions = len(p.Functions)
+func totalsOf(p *mip.Profile) (t totals) {
+	t.Functions = len(p.Functions)
 	for i := range p.Functions {
 		f := &p.Functions[i]
-		t.codeSize += uint64(f.Size)
+		t.CodeSize += uint64(f.Size)
 		if f.Covered() {
-			t.covered++
-			t.coveredSize += uint64(f.Size)
+			t.FunctionsCovered++
+			t.CodeSizeCovered += uint64(f.Size)
 		}
-		t.blocks += 1 + len(f.Blocks)
-		t.coveredBlocks += coveredBlocks(f)
-		t.calls = saturate.Add(t.calls, f.CallCount)
-		t.mostMerged = max(t.mostMerged, f.MergeCount)
+		t.Blocks += 1 + len(f.Blocks)
+		t.BlocksCovered += coveredBlocks(f)
+		t.Calls = saturate.Add(t.Calls, f.CallCount)
+		t.RawProfiles = max(t.RawProfiles, f.MergeCount)
 	}
 	return t
 }
@@ -246,7 +264,7 @@ func coveredBlocks(f *mip.Function) (n int) {
 	return n
 }
 
-// mipWarnings returns what takes note of what a reader or the merger noticed.
-func mipWarnings(j *merging.Job) func(profile.Warning) {
-	return func(w profile.Warning) { j.WarnError("mip", 0, w.File, w.Function, w.Err) }
+// warnings returns a function that records warnings of readers and the merger.
+func warnings(j *merging.Job) func(profile.Warning) {
+	return func(w profile.Warning) { j.WarnOf("mip", 0, w) }
 }

@@ -23,7 +23,7 @@ import (
 func mipInputs(t *testing.T) (*mipFile, []inputs.Input) {
 	t.Helper()
 	dir := filepath.Join(oracle.Root(t), "testdata", "mip")
-	base, err := readMIP(inputs.File(filepath.Join(dir, "all.elf")), "", nil)
+	base, err := readFile(inputs.File(filepath.Join(dir, "all.elf")), "", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -37,15 +37,15 @@ func mipInputs(t *testing.T) (*mipFile, []inputs.Input) {
 
 func TestMergeMIPWorkers(t *testing.T) {
 	base, ins := mipInputs(t)
-	merge := func(workers int) *mipSum {
-		s := &mipSum{job: &merging.Job{Run: &merging.Run{Workers: workers}}, base: base}
+	merge := func(workers int) *sum {
+		s := &sum{job: &merging.Job{Run: &merging.Run{Workers: workers}}, base: base}
 		if err := s.add(t.Context(), ins); err != nil {
 			t.Fatal(err)
 		}
 		return s
 	}
 	one := merge(1)
-	if got := merging.InputsLine(one.job.Accounts.Loss()); got != "80 of 100 inputs (left out: 20 mismatching)" {
+	if got := merging.InputsLine(one.job.Accounts.Loss()); got != "80 of 100 inputs (left out: 20 mismatch)" {
 		t.Error(got)
 	}
 	if got := one.added(); got != "60 raw profiles and 20 merged ones" {
@@ -80,7 +80,7 @@ func TestMergeMIPInterrupt(t *testing.T) {
 	defer keep.Close()
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
-	s := &mipSum{job: &merging.Job{Run: &merging.Run{Workers: 2}}, base: base}
+	s := &sum{job: &merging.Job{Run: &merging.Run{Workers: 2}}, base: base}
 	err = s.add(ctx, append(ins, inputs.File(pipe)))
 	if !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("%v, want the context's error", err)

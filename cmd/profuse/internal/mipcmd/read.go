@@ -1,17 +1,19 @@
 package mipcmd
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/sources"
 	"github.com/profuse-pgo/profuse/formats"
 	"github.com/profuse-pgo/profuse/inputs"
+	"github.com/profuse-pgo/profuse/internal/mip/debuginfo"
 	"github.com/profuse-pgo/profuse/mip"
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// A mipFile is a file that says which functions a program has: the program
-// itself or its map, both without counts, or a merged profile.
+// A mipFile is a file that lists the functions of a program: the program or its map,
+// which have no counts, or a merged profile.
 type mipFile struct {
 	name    string
 	format  formats.Format
@@ -21,12 +23,29 @@ type mipFile struct {
 	binary  mip.BinaryInfo // of a binary or a map
 }
 
-const mipWanted = "a program with a MIP map, a .mipmap or a .mip"
+// merged reports whether it is a merged profile, which has counts.
+func (m *mipFile) merged() bool {
+	return m.format == formats.MIPProfile || m.format == formats.MIPYAML
+}
 
-// parseMIP reads such a file from memory and keeps none of it. arch is for
-// binaries with several architectures. An error comes with what was learned
-// before it.
-func parseMIP(name string, data []byte, arch string, warn func(profile.Warning)) (*mipFile, error) {
+// buildID returns the build id of the program, for a merged profile from the file beside
+// it; nil if unknown.
+func (m *mipFile) buildID(warn func(profile.Warning)) []byte {
+	if !m.merged() {
+		return m.binary.BuildID
+	}
+	id, err := mip.FindBuildID(m.name)
+	if err != nil {
+		warn(profile.Warning{Err: err})
+	}
+	return id
+}
+
+const wanted = "a program with a MIP map, a .mipmap or a .mip"
+
+// parse reads a mipFile from data, which it does not retain. arch selects the
+// architecture of a binary with several. With an error it returns what it read before.
+func parse(name string, data []byte, arch string, warn func(profile.Warning)) (*mipFile, error) {
 	m := &mipFile{name: name, size: len(data)}
 	m.format, _ = formats.Detect(data)
 	switch m.format {
@@ -37,7 +56,7 @@ func parseMIP(name string, data []byte, arch string, warn func(profile.Warning))
 		}
 	case formats.MIPProfile, formats.MIPYAML:
 	default:
-		return m, sources.WrongFormat(name, data, mipWanted)
+		return m, sources.WrongFormat(name, data, wanted)
 	}
 	r, err := mip.NewReader(name, data, mip.ReaderOptions{Warn: warn})
 	if err != nil {
@@ -48,25 +67,24 @@ func parseMIP(name string, data []byte, arch string, warn func(profile.Warning))
 	return m, err
 }
 
-// readMIP is parseMIP for an input, which is a file.
-func readMIP(in inputs.Input, arch string, warn func(profile.Warning)) (m *mipFile, err error) {
+// readFile is parse for an input.
+func readFile(in inputs.Input, arch string, warn func(profile.Warning)) (m *mipFile, err error) {
 	d, err := in.Open(nil)
 	if err != nil {
 		return nil, err
 	}
 	defer d.Close()
 	err = inputs.Guard(func() (err error) {
-		m, err = parseMIP(d.Name(), d.Bytes(), arch, warn)
+		m, err = parse(d.Name(), d.Bytes(), arch, warn)
 		return err
 	}, d)
 	return m, err
 }
 
-// findMIPBase returns the index of the input that says which functions the
-// others are about: the first program or map, else the first merged profile.
-// That it cannot be an archive, a pipe or standard input is of no harm: these
-// hold raw profiles.
-func findMIPBase(ins []inputs.Input) (int, error) {
+// findBase returns the index of the input that lists the functions: the first program
+// or map, else the first merged profile. It does not look into archives, pipes and
+// standard input, which hold raw profiles.
+func findBase(ins []inputs.Input) (int, error) {
 	base := -1
 	for i, in := range ins {
 		switch sources.PeekFormat(in, false) {
@@ -79,8 +97,31 @@ func findMIPBase(ins []inputs.Input) (int, error) {
 		}
 	}
 	if base < 0 {
-		return 0, fmt.Errorf("no input says which functions there are, and raw profiles do not: "+
-			"add %s", mipWanted)
+		return 0, fmt.Errorf("no input lists the functions of the program: add the program with its MIP map, its .mipmap or a merged profile")
 	}
 	return base, nil
+}
+
+// openProgram returns the program of a profile with the given build id, nil if unknown,
+// from the programs that the options name; nil, with a warning, if it is not there.
+func openProgram(p *sources.Programs, m *mipFile, id []byte, warn func(profile.Warning)) (*debuginfo.Program, error) {
+	if len(p.Paths) == 0 {
+		return nil, nil
+	}
+	programs, err := p.Open()
+	if err != nil {
+		return nil, err
+	}
+	program, err := debuginfo.Find(programs, m.name, id)
+	if errors.Is(err, profile.ErrMismatch) {
+		warn(profile.Warning{Err: err})
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err := program.Check(m.profile); err != nil {
+		warn(profile.Warning{Err: err})
+	}
+	return program, nil
 }

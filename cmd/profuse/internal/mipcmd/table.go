@@ -11,31 +11,31 @@ import (
 )
 
 // Print prints the facts, unless the file could not be read at all.
-func (f *mipFacts) Print(p *family.Printer) {
+func (f *fileFacts) Print(p *family.Printer) {
 	if f.Error != nil && f.ModuleHash == "" {
 		return
 	}
 	p.Title(f.File)
-	printMIPOverview(p, f)
-	printMIPFunctions(p, f, f.MostCalled, "Functions called most often")
+	printOverview(p, f)
+	printFunctions(p, f, f.MostCalled, "Functions called most often")
 	switch {
 	case !f.selecting:
 	case f.Edges != nil:
-		printMIPEdges(p, f)
+		printEdges(p, f)
 	case len(f.Selected) == 0:
 		fmt.Fprintln(p.W, "\n  No function matches.")
 	case p.Counts:
 		for i := range f.Selected {
-			printMIPFunction(p, f, &f.Selected[i])
+			printFunction(p, f, &f.Selected[i])
 		}
 	default:
-		printMIPFunctions(p, f, f.Selected, "Functions in link order")
+		printFunctions(p, f, f.Selected, "Functions in link order")
 	}
 }
 
-// printMIPOverview prints the facts that fit on a line each.
-func printMIPOverview(p *family.Printer, f *mipFacts) {
-	rows := [][2]string{{"Format", mipFormatLine(f)}, {"Instrumented", mipInstrumentation(f.profileType)}}
+// printOverview prints the facts that fit on one line.
+func printOverview(p *family.Printer, f *fileFacts) {
+	rows := [][2]string{{"Format", formatLine(f)}, {"Instrumented", instrumentation(f.profileType)}}
 	add := func(label, value string) {
 		if value != "" {
 			rows = append(rows, [2]string{label, value})
@@ -57,7 +57,7 @@ func printMIPOverview(p *family.Printer, f *mipFacts) {
 		}
 		add("Code", covered(f.CodeSize, f.CodeSizeCovered, " bytes"))
 	case f.Error == nil && !f.hasCounts && f.Format != "":
-		add("Functions", "not known: they are in the program or its .mipmap")
+		add("Functions", "unknown: the program or its .mipmap lists them")
 	}
 	if f.hasCounts {
 		add("Raw profiles", fmt.Sprintf("%s or more merged", cli.Count(uint64(f.RawProfiles))))
@@ -65,14 +65,10 @@ func printMIPOverview(p *family.Printer, f *mipFacts) {
 			add("Calls", cli.Count(f.Calls))
 		}
 	}
-	rows = append(rows, console.WarningRows(f.Warnings)...)
-	if f.Error != nil {
-		rows = append(rows, [2]string{p.Term.Paint(cli.Red, "Error"), console.Printable(f.Error.Message)})
-	}
-	p.List(rows)
+	p.List(append(rows, f.Rows(p.Term, "")...))
 }
 
-func mipFormatLine(f *mipFacts) string {
+func formatLine(f *fileFacts) string {
 	s := f.Format
 	if f.BinaryType != "" {
 		s = fmt.Sprintf("%s %s with a MIP map", f.BinaryArch, f.BinaryType)
@@ -80,7 +76,7 @@ func mipFormatLine(f *mipFacts) string {
 	if f.Version > 0 {
 		s += fmt.Sprintf(", version %d", f.Version)
 	}
-	if f.Generation == mip.GenerationA.String() {
+	if f.Generation == "A" {
 		s += " of generation A"
 	}
 	if f.PointerSize > 0 {
@@ -89,7 +85,7 @@ func mipFormatLine(f *mipFacts) string {
 	return s + ", " + cli.Quantity(uint64(f.Size), "byte", "bytes")
 }
 
-func mipInstrumentation(t mip.ProfileType) string {
+func instrumentation(t mip.ProfileType) string {
 	var parts []string
 	for _, bit := range []struct {
 		bit  mip.ProfileType
@@ -108,56 +104,50 @@ func mipInstrumentation(t mip.ProfileType) string {
 	return "for " + strings.Join(parts, ", ")
 }
 
-// printMIPFunctions prints a table of functions. It has the columns that the type
-// of profile has something to say in.
-func printMIPFunctions(p *family.Printer, f *mipFacts, functions []mipFunctionFacts, title string) {
+// printFunctions prints a table of functions, with the columns that the type of
+// profile has data for.
+func printFunctions(p *family.Printer, f *fileFacts, functions []functionFacts, title string) {
 	if len(functions) == 0 {
 		return
 	}
 	counts := f.hasCounts && f.profileType.Has(mip.FunctionCallCount)
+	rows := make([][]string, len(functions))
 	var header []string
+	column := func(title string, cell func(fn *functionFacts) string) {
+		header = append(header, title)
+		for i := range functions {
+			rows[i] = append(rows[i], cell(&functions[i]))
+		}
+	}
 	if counts {
-		header = append(header, "Calls", "First call")
+		column("Calls", func(fn *functionFacts) string { return cli.Count(fn.Calls) })
+		column("First call", firstCall)
 	}
 	if f.hasCounts {
-		header = append(header, "Ran in")
+		column("Ran in", func(fn *functionFacts) string { return cli.Count(uint64(fn.RawProfiles)) })
 	}
 	if f.profileType.Has(mip.BlockCoverage) {
-		header = append(header, "Blocks")
-	}
-	header = append(header, "Bytes", title)
-	var rows [][]string
-	for i := range functions {
-		fn := &functions[i]
-		var row []string
-		if counts {
-			row = append(row, cli.Count(fn.Calls), firstCall(fn))
-		}
-		if f.hasCounts {
-			row = append(row, cli.Count(uint64(fn.RawProfiles)))
-		}
-		if f.profileType.Has(mip.BlockCoverage) {
-			blocks := cli.Count(uint64(fn.Blocks))
-			if f.hasCounts {
-				blocks = cli.Count(uint64(fn.BlocksCovered)) + "/" + blocks
+		column("Blocks", func(fn *functionFacts) string {
+			if !f.hasCounts {
+				return cli.Count(uint64(fn.Blocks))
 			}
-			row = append(row, blocks)
-		}
-		row = append(row, cli.Count(uint64(fn.Size)), mipName(p, fn))
-		rows = append(rows, row)
+			return cli.Count(uint64(fn.BlocksCovered)) + "/" + cli.Count(uint64(fn.Blocks))
+		})
 	}
+	column("Bytes", func(fn *functionFacts) string { return cli.Count(uint64(fn.Size)) })
+	column(title, func(fn *functionFacts) string { return nameOf(p, fn) })
 	p.Table(header, rows)
 }
 
-// firstCall is the mean rank of a function's first call.
-func firstCall(fn *mipFunctionFacts) string {
+// firstCall prints the mean rank of a function's first call.
+func firstCall(fn *functionFacts) string {
 	if fn.MeanOrder == 0 {
 		return "-"
 	}
 	return fmt.Sprintf("%.1f", fn.MeanOrder)
 }
 
-func mipName(p *family.Printer, fn *mipFunctionFacts) string {
+func nameOf(p *family.Printer, fn *functionFacts) string {
 	name := fn.Demangled
 	if p.Mangled {
 		name = fn.Name
@@ -172,9 +162,9 @@ func sourceNote(s *sourceFacts) string {
 	return fmt.Sprintf("  %s:%d", s.File, s.Line)
 }
 
-// printMIPFunction prints one function with its blocks.
-func printMIPFunction(p *family.Printer, f *mipFacts, fn *mipFunctionFacts) {
-	fmt.Fprintf(p.W, "\n  %s\n", p.Term.Paint(cli.Bold, mipName(p, fn)))
+// printFunction prints one function with its blocks.
+func printFunction(p *family.Printer, f *fileFacts, fn *functionFacts) {
+	fmt.Fprintf(p.W, "\n  %s\n", p.Term.Paint(cli.Bold, nameOf(p, fn)))
 	what := []string{cli.Quantity(uint64(fn.Size), "byte", "bytes"), "CFG " + fn.CFG}
 	if f.hasCounts {
 		ran := "never ran"

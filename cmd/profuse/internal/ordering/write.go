@@ -14,10 +14,10 @@ import (
 	"github.com/profuse-pgo/profuse/symbolize"
 )
 
-// mold is among the formats so that there is an answer to those who try it.
+// mold is an accepted value, so that the error can explain why it is unsupported.
 const mold = "mold"
 
-// About explains the formats in help texts.
+// About describes the formats, for help texts.
 const About = `
     lld     ld.lld --symbol-ordering-file=LIST
     ld64    ld64 or ld64.lld -order_file LIST
@@ -27,20 +27,20 @@ const About = `
 gold and GNU ld need a program compiled with -ffunction-sections. mold cannot
 order functions.
 
-With --binary, names are those of another build of the program, such as one
-without instrumentation: what compilers append to names (.llvm.1234, .part.0) may
-differ, and so may Mach-O's underscore.`
+--binary adapts the names to another build of the program, such as one without
+instrumentation: the suffixes that compilers append (.llvm.1234, .part.0) and
+Mach-O's underscore may differ.`
 
-// An Writer writes a list of functions for a linker.
+// A Writer writes a list of functions for a linker.
 type Writer struct {
 	output string
 	format cli.Choice
-	binary string  // the program to be laid out
-	arch   *string // of that
+	binary string  // the program to link
+	arch   *string // of binary
 	Quiet  bool
 }
 
-// Declare declares the options. arch is where that of programs comes from.
+// Declare declares the options. arch points to the value of option --arch.
 func (c *Writer) Declare(f *cli.Flags, arch *string) {
 	c.arch = arch
 	c.format.Value = string(layout.LLD)
@@ -48,13 +48,13 @@ func (c *Writer) Declare(f *cli.Flags, arch *string) {
 		c.format.Allowed = append(c.format.Allowed, string(l))
 	}
 	c.format.Allowed = append(c.format.Allowed, mold)
-	f.StringVar(&c.output, "o", "-", "`FILE` where to write; \"-\" is standard output")
-	f.Var(&c.format, "format", "`LINKER` to write for: "+strings.Join(c.format.Allowed[:len(c.format.Allowed)-1], ", "))
-	f.StringVar(&c.binary, "binary", "", "`FILE` the program to be laid out, whose names to use")
-	f.BoolVar(&c.Quiet, "q", false, "print neither warnings nor summary")
+	f.StringVar(&c.output, "o", "-", "`OUTPUT` file to write; \"-\" is standard output")
+	f.Var(&c.format, "format", "`LINKER` linker to write for: "+strings.Join(c.format.Allowed[:len(c.format.Allowed)-1], ", "))
+	f.StringVar(&c.binary, "binary", "", "`FILE` use the function names of this program, the one to link")
+	f.BoolVar(&c.Quiet, "q", false, "print no warnings or summary")
 }
 
-// Check finds what is wrong with the command line.
+// Check returns what is wrong with the command line.
 func (c *Writer) Check() error {
 	if c.format.Value == mold {
 		return cli.Usagef("mold has no option that orders functions (https://github.com/rui314/mold/issues/1231): link with lld or gold")
@@ -62,8 +62,7 @@ func (c *Writer) Check() error {
 	return nil
 }
 
-// Write writes the names, which come from the file at path, and says what
-// became of them.
+// Write writes the names, which come from the file at path, and prints a summary.
 func (c *Writer) Write(env *cli.Env, path string, names []string) error {
 	match, err := c.match(names)
 	if err != nil {
@@ -74,7 +73,7 @@ func (c *Writer) Write(env *cli.Env, path string, names []string) error {
 		ins = append(ins, inputs.File(c.binary))
 	}
 	var unwritten []string
-	err = console.WriteText(env, c.output, ins, func(w io.Writer) (err error) {
+	err = console.Write(env, c.output, ins, func(w io.Writer) (err error) {
 		unwritten, err = layout.Write(w, layout.Linker(c.format.Value), match.Symbols)
 		return err
 	})
@@ -87,7 +86,7 @@ func (c *Writer) Write(env *cli.Env, path string, names []string) error {
 	return nil
 }
 
-// match finds the names in the program that is to be laid out, if it is given.
+// match finds the names in the program of option --binary, if it is given.
 func (c *Writer) match(names []string) (layout.Match, error) {
 	if c.binary == "" {
 		return layout.Unique(names), nil
@@ -105,15 +104,15 @@ func (c *Writer) match(names []string) (layout.Match, error) {
 	if err != nil {
 		return layout.Match{}, err
 	}
-	set := layout.NewSymbolSet(codeSymbols(f, seq), layout.SymbolOptions{Underscore: f.Format() == symbolize.MachO})
+	set := layout.NewSymbolSet(codeSymbols(f, seq), layout.SymbolOptions{Underscore: f.IsMachO()})
 	if set.Len() == 0 {
-		return layout.Match{}, fmt.Errorf("%s: has no symbols: take the program as it was before it was stripped", in.Name)
+		return layout.Match{}, fmt.Errorf("%s: has no symbols; want the program before it was stripped", in.Name)
 	}
 	return set.Match(names), nil
 }
 
-// codeSymbols yields the names of the functions of a file, as they are in its
-// symbol table, once for each function.
+// codeSymbols yields the names of the functions of a file, as in its symbol table, once
+// for each function.
 func codeSymbols(f *symbolize.File, all iter.Seq[symbolize.Symbol]) iter.Seq[string] {
 	var code []symbolize.Segment
 	for _, s := range f.Segments() {
@@ -122,8 +121,8 @@ func codeSymbols(f *symbolize.File, all iter.Seq[symbolize.Symbol]) iter.Seq[str
 		}
 	}
 	prefix := ""
-	if f.Format() == symbolize.MachO {
-		prefix = "_" // package symbolize takes it away
+	if f.IsMachO() {
+		prefix = "_" // which package symbolize removes
 	}
 	return func(yield func(string) bool) {
 		type key struct {
@@ -147,7 +146,7 @@ func codeSymbols(f *symbolize.File, all iter.Seq[symbolize.Symbol]) iter.Seq[str
 	}
 }
 
-// report says what became of the names.
+// report prints what happened to the names.
 func (c *Writer) report(w io.Writer, m layout.Match, unwritten []string) {
 	list := func(what string, names []string) {
 		for i, n := range names {
@@ -165,8 +164,8 @@ func (c *Writer) report(w io.Writer, m layout.Match, unwritten []string) {
 	list("missing", m.Missing)
 	list("renamed", renamed)
 	list("named twice", m.Duplicates)
-	list("several functions of one name", m.Ambiguous)
-	list("not in a form that "+c.format.Value+" reads", unwritten)
+	list("ambiguous", m.Ambiguous)
+	list("not readable by "+c.format.Value, unwritten)
 	summary := fmt.Sprintf("ordered %s", cli.Quantity(uint64(len(m.Symbols)-len(unwritten)), "function", "functions"))
 	if c.binary != "" {
 		summary += fmt.Sprintf(" as in %s: %s kept, %s renamed, %s missing, %s named twice", c.binary, cli.Count(uint64(m.Kept)),

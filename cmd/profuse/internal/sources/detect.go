@@ -8,24 +8,23 @@ import (
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/cli"
 	"github.com/profuse-pgo/profuse/formats"
 	"github.com/profuse-pgo/profuse/inputs"
+	"github.com/profuse-pgo/profuse/internal/flaw"
 	"github.com/profuse-pgo/profuse/mip"
-	"github.com/profuse-pgo/profuse/profile"
 )
 
-// BinaryPath returns the input for a path, which may be that of a .dSYM bundle.
+// BinaryPath returns the input for the path of a file or a .dSYM bundle.
 func BinaryPath(path string) (inputs.Input, error) {
 	file, err := mip.BinaryFile(path)
 	return inputs.File(file), err
 }
 
-// IsFolder reports whether a path is that of a folder.
+// IsFolder reports whether the path is a folder.
 func IsFolder(path string) bool {
 	info, err := os.Stat(path)
 	return err == nil && info.IsDir()
 }
 
-// BundleFiles replaces .dSYM bundles among arguments by the file inside, where
-// there is one.
+// BundleFiles replaces .dSYM bundles among the arguments by the files in them.
 func BundleFiles(args []string) []string {
 	files := make([]string, len(args))
 	for i, arg := range args {
@@ -39,18 +38,18 @@ func BundleFiles(args []string) []string {
 	return files
 }
 
-// expand returns the files that one argument names, of a .dSYM bundle the file
-// inside.
+// expand returns the files that an argument names. For a .dSYM bundle that is the file in
+// it.
 func expand(env *cli.Env, arg string) ([]inputs.Input, error) {
 	return inputs.Expand(BundleFiles([]string{arg}), inputs.Options{Stdin: env.Stdin})
 }
 
-// Expand returns the files that one argument names, at least one: a folder that
-// has nothing in it is not what was meant.
+// Expand returns the files that an argument names, at least one: an empty folder is an
+// error.
 func Expand(env *cli.Env, arg string) ([]inputs.Input, error) {
 	ins, err := expand(env, arg)
 	if err == nil && len(ins) == 0 {
-		err = profile.File(arg).Field("number of files").Got("0").Want("at least 1").Empty()
+		err = flaw.File(arg).Field("number of files").Got("0").Want("at least 1").Empty()
 	}
 	return ins, err
 }
@@ -61,22 +60,22 @@ func One(env *cli.Env, arg string) (inputs.Input, error) {
 	switch {
 	case err != nil:
 	case len(ins) == 0:
-		err = cli.Usagef("%s holds no file, and one profile is wanted", arg)
+		err = cli.Usagef("%s holds no files; want one profile", arg)
 	case len(ins) > 1:
-		err = cli.Usagef("%s is %d files, and one profile is wanted: merge them first", arg, len(ins))
+		err = cli.Usagef("%s holds %d files; want one profile: merge them first", arg, len(ins))
 	default:
 		return ins[0], nil
 	}
 	return inputs.Input{}, err
 }
 
-// WrongFormat is the error of a file whose contents are not what is wanted.
+// WrongFormat returns the error about a file in another format than wanted.
 func WrongFormat(name string, data []byte, want string) error {
-	at := profile.File(name)
+	at := flaw.File(name)
 	switch f, ok := formats.Detect(data); {
 	case len(data) == 0:
 		return at.Field("size").Got("0 bytes").Want(want).Empty()
-	case f == formats.IRPGOText: // any text is taken for it
+	case f == formats.IRPGOText: // package formats takes any text for it
 		return at.Field("format").Got("text").Want(want).Unrecognized()
 	case ok:
 		return at.Field("format").Got(f).Want(want).Mismatch()
@@ -84,12 +83,12 @@ func WrongFormat(name string, data []byte, want string) error {
 	return at.Field("format").Got("unknown").Want(want).Unrecognized()
 }
 
-// errSeen ends the reading of an input of which enough has been seen.
+// errSeen ends the reading of an input once its format is known.
 var errSeen = errors.New("seen")
 
-// PeekFormat returns the format of an input, of an archive that of its first
-// member that has one, by its first bytes; 0 if it has none, or if it can be
-// read only once. Compressed ones are looked into on request.
+// PeekFormat returns the format of an input by its first bytes; 0 if unknown, or if the
+// input can be read only once. If compressed is set it looks into compressed files and
+// archives, for the first member with a known format.
 func PeekFormat(in inputs.Input, compressed bool) (f formats.Format) {
 	info, err := os.Stat(in.Name)
 	if err != nil || !info.Mode().IsRegular() {

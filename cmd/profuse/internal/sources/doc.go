@@ -1,2 +1,2 @@
-// Package sources finds out what the files are that a command line names.
+// Package sources finds the files and programs that a command line names.
 package sources

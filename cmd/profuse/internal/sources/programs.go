@@ -2,7 +2,6 @@ package sources
 
 import (
 	"errors"
-	"fmt"
 
 	"github.com/profuse-pgo/profuse/classfile"
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/cli"
@@ -11,33 +10,33 @@ import (
 	"github.com/profuse-pgo/profuse/symbolize"
 )
 
-// Programs are the options that say what profiles are of. They are declared here
-// alone, and mean the same in all commands that have them.
+// Programs are the options that name the programs of profiles. They mean the same in all
+// commands.
 type Programs struct {
-	Paths   cli.List // programs, and folders to find them in
-	Arch    string   // of programs for several architectures
+	Paths   cli.List // programs, and folders to search for them
+	Arch    string   // of programs with several architectures
 	Classes cli.List // of programs for the Java VM
-	Workers int      // that look into programs; 0 for one per CPU
+	Workers int      // for symbolization; 0 for one per CPU
 
 	open *symbolize.Programs
 }
 
-// Declare declares the options about programs of machine code.
+// Declare declares the options for programs of machine code.
 func (p *Programs) Declare(f *cli.Flags) {
-	f.Var(&p.Paths, "program", "`PATH` program or library that was profiled, with debug information, or a folder to find it in by build id; "+
-		"may be given again")
+	f.Var(&p.Paths, "program", "`PATH` program or library that was profiled, with debug information, or a folder to search for it by build id; "+
+		"repeatable")
 	f.Alias("program", "profiled-binary", "correlate", "debug")
 	p.DeclareArch(f)
 }
 
-// DeclareArch declares the option for commands that take programs as arguments.
+// DeclareArch declares only --arch, for commands that take programs as arguments.
 func (p *Programs) DeclareArch(f *cli.Flags) {
-	f.StringVar(&p.Arch, "arch", "", "`ARCH` of programs for several architectures, the one that ran")
+	f.StringVar(&p.Arch, "arch", "", "`ARCH` architecture that ran, if a program has several")
 }
 
-// DeclareClasses declares the option about classes.
+// DeclareClasses declares --classes.
 func (p *Programs) DeclareClasses(f *cli.Flags) {
-	f.Var(&p.Classes, "classes", "`PATH` a .jar, .jmod or .class file of the program, or a folder of them; may be given again")
+	f.Var(&p.Classes, "classes", "`PATH` .jar, .jmod or .class file of the program, or a folder of them; repeatable")
 }
 
 // Open opens the programs, once.
@@ -60,29 +59,27 @@ func (p *Programs) Close() {
 	}
 }
 
-// ViewOptions reads the classes and returns what views of profiles take.
+// ViewOptions reads the classes and returns the options for views of profiles.
 func (p *Programs) ViewOptions(env *cli.Env) (opt formats.ViewOptions, err error) {
 	opt.Programs, opt.Arch = p.Paths, p.Arch
 	opt.Classes, err = p.ReadClasses(env)
 	return opt, err
 }
 
-// ReadClasses reads the classes of jars, folders and class files; nil if there
-// are none. What cannot be read inside of them is printed.
+// ReadClasses reads the classes of jars, folders and class files; nil if none are given.
+// It prints warnings about unreadable members.
 func (p *Programs) ReadClasses(env *cli.Env) (*classfile.Index, error) {
 	if len(p.Classes) == 0 {
 		return nil, nil
 	}
-	x := classfile.NewIndex(classfile.Options{Warn: func(err error) {
-		fmt.Fprintf(env.Stderr, "warning: %s\n", console.Printable(cli.Message(err)))
-	}})
+	x := classfile.NewIndex(classfile.Options{Warn: console.Warnings(env)})
 	for _, path := range p.Classes {
 		if err := x.Add(path); err != nil {
 			return nil, err
 		}
 	}
 	if x.Len() == 0 {
-		return nil, errors.New("there are no classes in what --classes names")
+		return nil, errors.New("option --classes: no classes found")
 	}
 	return x, nil
 }

@@ -1,5 +1,5 @@
-// Package withcolor prints what LLVM's tools say beside their output, in the
-// form and the colours of LLVM's WithColor class.
+// Package withcolor prints diagnostics in the form and the colours of LLVM's WithColor
+// class.
 package withcolor
 
 import (
@@ -15,8 +15,7 @@ import (
 	"golang.org/x/term"
 )
 
-// Mode is the value of the option --color, a boolean with a default of its
-// own.
+// Mode is the value of the option --color: on, off or, by default, automatic.
 type Mode int
 
 const (
@@ -25,7 +24,7 @@ const (
 	Off
 )
 
-// Set is for the option: clopt's BoolFunc.
+// Set sets the mode; it is the function for clopt's BoolFunc.
 func (m *Mode) Set(on bool) {
 	*m = Off
 	if on {
@@ -33,12 +32,12 @@ func (m *Mode) Set(on bool) {
 	}
 }
 
-// Enabled reports whether what is written to w is to have colours.
+// Enabled reports whether output to w has colours.
 func (m Mode) Enabled(w io.Writer) bool {
 	return m == On || m == Auto && IsTerminal(w) && colorTerm.MatchString(os.Getenv("TERM"))
 }
 
-// colorTerm matches the terminals that LLVM knows to have colours.
+// colorTerm matches the values of $TERM for which LLVM uses colours.
 var colorTerm = regexp.MustCompile(`^(ansi|cygwin|linux|(screen|xterm|vt100|rxvt).*|.*color)$`)
 
 // IsTerminal reports whether w is a terminal.
@@ -47,7 +46,7 @@ func IsTerminal(w io.Writer) bool {
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
-// A Color is the parameters of a terminal's colour sequence.
+// A Color holds the parameters of a terminal's escape sequence for a colour.
 type Color string
 
 // The colours of output; those of messages are bold.
@@ -89,8 +88,8 @@ func (m *Messages) print(c Color, kind, message string) {
 	fmt.Fprintf(m.W, "%s%s\n", kind, message)
 }
 
-// Strerror says a system error as C's strerror does: Go's texts begin with a
-// small letter.
+// Strerror returns the text of a system error as C's strerror has it: Go's texts begin
+// with a small letter.
 func Strerror(err error) (s string, ok bool) {
 	var no syscall.Errno
 	if !errors.As(err, &no) {

@@ -14,7 +14,7 @@ out=$(realpath "${1:-.}")
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 clang-22 -target x86_64-linux-gnu -c -o "$work/shapes.o" shapes.s
-clang-22 -target x86_64-linux-gnu -Os -c -o "$work/runtime.o" ../../../../instrument/runtime/src/runtime.c
+clang-22 -target x86_64-linux-gnu -Os -c -o "$work/runtime.o" ../../../../internal/mip/runtime/src/runtime.c
 clang++-22 -target x86_64-linux-gnu -fuse-ld=lld -Wl,--no-warnings -Wl,--build-id=sha1 -Wl,--gc-sections \
   -o "$work/shapes.elf" "$work/shapes.o" "$work/runtime.o"
 LLVM_MIP_PROFILE_FILENAME="$work/shapes-1.mipraw" "$work/shapes.elf" 1 2 3 >/dev/null

@@ -1,0 +1,126 @@
+package console_test
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/profuse-pgo/profuse/internal/oracle"
+	"github.com/profuse-pgo/profuse/merge"
+	"github.com/profuse-pgo/profuse/profile"
+)
+
+// TestSchemas: what merge --report, show --json and check --json write about all
+// fixtures, most of them broken on purpose or of other versions, meets the schemas in
+// docs, and so do the reasons in the quarantines of merge and watch. Reports are the
+// same for any number of workers. The outputs contain errors of every class.
+//
+// It stands apart from the other tests of the commands: those start their own
+// binary hundreds of times, and loading the validator takes longer than profuse.
+func TestSchemas(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds profuse")
+	}
+	root := oracle.Root(t)
+	compiler := jsonschema.NewCompiler()
+	var output []byte // of all commands
+	validate := func(what, schema string, data []byte) {
+		t.Helper()
+		output = append(output, data...)
+		s, err := compiler.Compile(filepath.Join(root, "docs", schema))
+		if err != nil {
+			t.Fatal(err)
+		}
+		value, err := jsonschema.UnmarshalJSON(bytes.NewReader(data))
+		if err == nil {
+			err = s.Validate(value)
+		}
+		if err != nil {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	dir := t.TempDir()
+	profuse := filepath.Join(dir, "profuse.exe") // Windows wants the ending
+	run := func(want int, tool string, args ...string) (stdout []byte) {
+		t.Helper()
+		out, stderr, code := oracle.Run(t, tool, args...)
+		if code != want {
+			t.Fatalf("%v: exit code %d, want %d: %s", args, code, want, stderr)
+		}
+		return []byte(out)
+	}
+	run(0, oracle.Tool(t, "go"), "build", "-o", profuse, "github.com/profuse-pgo/profuse/cmd/profuse")
+	report := func(want int, args ...string) []byte {
+		t.Helper()
+		path := filepath.Join(dir, "report.json")
+		run(want, profuse, append([]string{"merge", "--report", path}, args...)...)
+		data, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		validate("report", "report.schema.json", data)
+		return data
+	}
+	fixtures := func(folder string, file ...string) string {
+		return filepath.Join(append([]string{root, "testdata", folder}, file...)...)
+	}
+	out := filepath.Join(dir, "out.profdata")
+	all := fixtures("irpgo")
+	one := report(0, "-j", "1", "--failure-mode", "all", "-o", out, all)
+	for _, workers := range []string{"2", "7"} {
+		if many := report(0, "-j", workers, "--failure-mode", "all", "-o", out, all); !bytes.Equal(many, one) {
+			t.Errorf("%s workers: another report", workers)
+		}
+	}
+	const overBudget = 4
+	quarantine := filepath.Join(dir, "quarantine")
+	report(overBudget, "--quarantine", quarantine, "-o", out, all)
+	report(0, "-o", filepath.Join(dir, "out.mip"), fixtures("mip", "all.mip"), fixtures("mip", "all-1.mipraw"))
+	report(0, "--per-binary", "--failure-mode", "all", "-o", filepath.Join(dir, "each"), fixtures("irpgo", "clang22"))
+
+	every := []string{all, fixtures("mip"), fixtures("iprof"), fixtures("memprof"), filepath.Join(dir, "nowhere")}
+	validate("show", "show.schema.json", run(1, profuse, append([]string{"show", "--json"}, every...)...))
+	validate("check", "check.schema.json", run(1, profuse, append([]string{"check", "--json"}, every...)...))
+
+	// reasons validates those in a quarantine and counts them.
+	reasons := func(quarantine string) (n int) {
+		err := filepath.WalkDir(quarantine, func(path string, _ os.DirEntry, err error) error {
+			file, ok := strings.CutSuffix(path, merge.ReasonSuffix)
+			if !ok || err != nil {
+				return err
+			}
+			n++
+			data, err := os.ReadFile(path)
+			if err != nil {
+				return err
+			}
+			validate(path, "report.schema.json#/$defs/input", data)
+			_, err = os.Stat(file)
+			return err
+		})
+		if err != nil {
+			t.Error(err)
+		}
+		return n
+	}
+	if got, want := reasons(quarantine), strings.Count(string(one), `"outcome": "left out"`); got != want || got == 0 {
+		t.Errorf("%d reasons in quarantine for %d files left out", got, want)
+	}
+	watched := filepath.Join(dir, "watched")
+	if err := os.CopyFS(watched, os.DirFS(fixtures("irpgo", "clang22"))); err != nil {
+		t.Fatal(err)
+	}
+	run(1, profuse, "watch", watched, "-o", filepath.Join(dir, "watched.profdata"), "--once", "--settle=0s", "--quarantine", filepath.Join(dir, "refused"))
+	if reasons(filepath.Join(dir, "refused")) == 0 {
+		t.Error("watch refused no file")
+	}
+	for _, class := range profile.Classes() {
+		if !bytes.Contains(output, []byte(`"class": "`+class+`"`)) {
+			t.Errorf("no error of class %s", class)
+		}
+	}
+}

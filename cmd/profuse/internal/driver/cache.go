@@ -1,0 +1,105 @@
+package driver
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/profuse-pgo/profuse/internal/mip/runtime"
+)
+
+// cacheDir returns the folder for compiled runtimes: in the user's cache, or,
+// if there is none, in the temporary folder of this run.
+func (d *driver) cacheDir() string {
+	if dir := d.env.Getenv("PROFUSE_CACHE"); dir != "" {
+		return dir
+	}
+	if dir := d.env.Getenv("XDG_CACHE_HOME"); filepath.IsAbs(dir) {
+		return filepath.Join(dir, "profuse")
+	}
+	if dir, err := os.UserCacheDir(); err == nil {
+		return filepath.Join(dir, "profuse")
+	}
+	return filepath.Join(d.temp, "cache")
+}
+
+// store writes a file of the cache, whole or not at all: other builds may be
+// reading or writing the same file.
+func (d *driver) store(file string, data []byte) error {
+	if err := os.MkdirAll(filepath.Dir(file), 0o777); err != nil {
+		return err
+	}
+	f, err := os.CreateTemp(filepath.Dir(file), ".new-*")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(f.Name())
+	if _, err = f.Write(data); err == nil {
+		err = f.Chmod(0o644)
+	}
+	if cerr := f.Close(); err == nil {
+		err = cerr
+	}
+	if err != nil {
+		return err
+	}
+	return os.Rename(f.Name(), file)
+}
+
+// runtimeObject returns the compiled runtime for the compiler's target.
+func (d *driver) runtimeObject(ctx context.Context, c *compiler, flags *machineFlags) (string, error) {
+	small := "-Os"
+	if c.Clang {
+		small = "-Oz"
+	}
+	options := []string{"-w", small, "-fPIC", "-fno-asynchronous-unwind-tables", "-fvisibility=hidden", "-fno-lto", "-fno-stack-protector", "-fno-plt"}
+	options = append(options, runtime.Options{
+		NoDump: !flags.Dump, Coverage: flags.FunctionCoverage, Signals: flags.Signals, Buffer: flags.RuntimeBuffer,
+	}.Args()...)
+	h := sha256.New()
+	fmt.Fprintf(h, "%s\x00%s\x00%s", runtime.Source(), c.id, strings.Join(options, "\x00"))
+	file := filepath.Join(d.cache, "runtime-"+hex.EncodeToString(h.Sum(nil)[:16])+".o")
+	if _, err := os.Stat(file); err == nil {
+		return file, nil
+	}
+	dir, err := d.tempDir()
+	if err != nil {
+		return "", err
+	}
+	source, object := filepath.Join(dir, "runtime.c"), filepath.Join(dir, "runtime.o")
+	if err := os.WriteFile(source, runtime.Source(), 0o666); err != nil {
+		return "", err
+	}
+	argv := append(append(append([]string{}, c.argv...), codegenOnly(c.machine)...), options...)
+	argv = append(argv, "-x", "c", "-c", source, "-o", object)
+	if out, err := d.output(ctx, argv); err != nil {
+		if ctx.Err() != nil {
+			return "", ctx.Err()
+		}
+		return "", fmt.Errorf("cannot compile the runtime: %v\n%s", err, strings.TrimSpace(string(out)))
+	}
+	data, err := os.ReadFile(object)
+	if err != nil {
+		return "", err
+	}
+	if err := d.store(file, data); err != nil {
+		return object, nil // the build goes on without a cache
+	}
+	return file, nil
+}
+
+// codegenOnly drops from the target's arguments those that the runtime sets
+// itself: position independence and the syntax of its assembly.
+func codegenOnly(machine []string) (words []string) {
+	for _, w := range machine {
+		lower := strings.ToLower(w)
+		if !strings.HasPrefix(lower, "-fpi") && !strings.HasPrefix(lower, "-fno-pi") && !strings.HasPrefix(w, "-masm=") {
+			words = append(words, w)
+		}
+	}
+	return words
+}

@@ -1,0 +1,335 @@
+package driver
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/profuse-pgo/profuse/internal/mip/asm"
+	"github.com/profuse-pgo/profuse/internal/mip/instrument"
+)
+
+// gnuMode is the last step that a command line asks for.
+type gnuMode byte
+
+const (
+	modeLink gnuMode = iota
+	modeObjects
+	modeAssembly
+)
+
+// A gnuJob is the command line of a GNU-like compiler.
+type gnuJob struct {
+	*driver
+	compiler *compiler
+	options  instrument.Options
+	target   asm.Target // of options
+	args     []argument
+	inputs   []*argument // of args
+	sources  bool        // any input is a source
+	mode     gnuMode
+	output   string // -o, "" if not given
+}
+
+// run compiles source by source, as compilers do, and then links. It tries
+// every source even after a failure.
+func (j *gnuJob) run(ctx context.Context, rustAssembly string) error {
+	objects := map[*argument]string{}
+	var failure error
+	for _, in := range j.inputs {
+		var err error
+		switch {
+		case in.input == inputSource:
+			objects[in], err = j.compile(ctx, in)
+		case in.input == inputAssembler:
+			if err = j.report.passed(in.value, "assembler source"); err == nil && j.mode == modeObjects {
+				err = j.assembleAsIs(ctx, in)
+			}
+		}
+		if exit := (*ExitError)(nil); err != nil && (ctx.Err() != nil || !errors.As(err, &exit)) {
+			return err
+		}
+		if failure == nil {
+			failure = err
+		}
+	}
+	if failure != nil || j.mode != modeLink {
+		return failure
+	}
+	return j.link(ctx, objects, rustAssembly)
+}
+
+// compile compiles a source and returns the object, or "" if the command stops
+// before assembling.
+func (j *gnuJob) compile(ctx context.Context, in *argument) (string, error) {
+	dir, err := j.tempDir()
+	if err != nil {
+		return "", err
+	}
+	object := j.output
+	if object == "" || j.mode == modeLink {
+		object = stem(in.value) + ".o"
+	}
+	name := stem(in.value)
+	if j.mode != modeLink && j.output != "" && j.output != "-" {
+		// Compilers name auxiliary files after the output file.
+		name = stem(j.output)
+	}
+	assembly := filepath.Join(dir, name+".s")
+	argv := append(j.compileWords(in, assembly), j.dependencyWords(in)...)
+	if err := j.driver.run(ctx, argv); err != nil {
+		return "", err
+	}
+	if err := j.rewrite(in.value, assembly, j.options); err != nil {
+		return "", err
+	}
+	if err := j.keepTemporaries(in, assembly); err != nil {
+		return "", err
+	}
+	switch j.mode {
+	case modeAssembly:
+		object = j.output
+		if object == "" {
+			object = stem(in.value) + ".s"
+		}
+		err = j.deliver(assembly, object)
+		object = ""
+	case modeLink:
+		object = filepath.Join(dir, filepath.Base(object))
+		err = j.assemble(ctx, assembly, object)
+	default:
+		err = j.assemble(ctx, assembly, object)
+	}
+	if err != nil {
+		return "", err
+	}
+	return object, j.moveAuxiliary(dir)
+}
+
+// compileWords returns the command that compiles a source to assembly.
+func (j *gnuJob) compileWords(in *argument, assembly string) []string {
+	argv := append([]string{}, j.compiler.argv...)
+	for i := range j.args {
+		a := &j.args[i]
+		switch a.kind {
+		case argInput:
+			if a != in {
+				continue
+			}
+			if in.language != "" {
+				argv = append(argv, "-x", in.language)
+			}
+			argv = append(argv, a.words...)
+		case argLink:
+			// The compiler warns that this option is unused if the command does
+			// not link, and the user should see that warning.
+			if j.mode != modeLink {
+				argv = append(argv, a.words...)
+			}
+		case argOutput, argLanguage, argMode, argDepend, argAssemble, argKeep:
+		default:
+			argv = append(argv, a.words...)
+		}
+	}
+	if j.compiler.Clang && j.mode == modeLink {
+		argv = append(argv, "-Wno-unused-command-line-argument")
+	}
+	family := instrument.GCC
+	if j.compiler.Clang {
+		family = instrument.Clang
+	}
+	argv = append(argv, j.compilerFlags(family, j.options.Target)...)
+	const dumpdirSince = 11
+	if !j.compiler.Clang && j.compiler.Major >= dumpdirSince {
+		argv = append(argv, "-dumpdir", j.auxiliaryPrefix())
+	}
+	return append(argv, "-S", "-o", assembly)
+}
+
+// auxiliaryPrefix returns the prefix of the names of gcc's auxiliary files.
+func (j *gnuJob) auxiliaryPrefix() string {
+	switch {
+	case j.mode != modeLink && j.output != "":
+		return strings.TrimSuffix(j.output, filepath.Base(j.output))
+	case j.mode != modeLink:
+		return ""
+	case j.output != "":
+		return replaceExtension(j.output, "") + "-"
+	}
+	return "a-"
+}
+
+// dependencyWords returns the options for make dependencies, with the names
+// that the compiler would choose for the user's own output file.
+func (j *gnuJob) dependencyWords(in *argument) []string {
+	var words []string
+	makes, named, targeted := false, false, false
+	for _, a := range j.args {
+		if a.kind != argDepend {
+			continue
+		}
+		words = append(words, a.words...)
+		word := a.words[0]
+		switch {
+		case word == "-MD", word == "-MMD", strings.HasPrefix(word, "--write-"):
+			makes = true
+		case strings.HasPrefix(word, "-MF"):
+			named = true
+		case strings.HasPrefix(word, "-MT"), strings.HasPrefix(word, "-MQ"):
+			targeted = true
+		}
+	}
+	if !makes {
+		return words
+	}
+	if !targeted {
+		target := j.output
+		if target == "" {
+			target = stem(in.value) + ".o"
+		}
+		words = append(words, "-MQ", target)
+	}
+	if !named {
+		file := stem(in.value) + ".d"
+		switch {
+		case j.output != "":
+			file = replaceExtension(j.output, ".d")
+		case j.mode == modeLink && !j.compiler.Clang:
+			file = j.auxiliaryPrefix() + file
+		}
+		words = append(words, "-MF", file)
+	}
+	return words
+}
+
+// compilerFlags returns the options with which the compiler has to print
+// assembly.
+func (d *driver) compilerFlags(family instrument.Compiler, target string) []string {
+	if d.evidence != nil {
+		return instrument.UseFlags(family, target)
+	}
+	return instrument.CompilerFlags(family, target, d.flags.Profile())
+}
+
+// rewrite instruments or lays out an assembly file, as the flags ask.
+func (d *driver) rewrite(source, file string, opt instrument.Options) error {
+	if d.evidence != nil {
+		return d.layOutFile(source, file, opt.Target)
+	}
+	return d.instrumentFile(source, file, opt)
+}
+
+// instrumentFile puts probes into an assembly file.
+func (d *driver) instrumentFile(source, file string, opt instrument.Options) error {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return err
+	}
+	out, report, err := instrument.Rewrite(nil, text, opt)
+	switch {
+	case errors.Is(err, instrument.ErrInstrumented):
+		return d.report.passed(source, "instrumented before")
+	case err != nil:
+		return fmt.Errorf("%s: %w", source, err)
+	}
+	if err := d.report.skipped(source, &report); err != nil {
+		return err
+	}
+	return os.WriteFile(file, out, 0o666)
+}
+
+// assemble assembles a rewritten file.
+func (j *gnuJob) assemble(ctx context.Context, assembly, object string) error {
+	argv := append([]string{}, j.compiler.argv...)
+	for _, a := range j.args {
+		switch a.kind {
+		case argMachine, argDebug, argAssemble:
+			argv = append(argv, a.words...)
+		}
+	}
+	if j.compiler.Clang {
+		// Compiling has already printed the warnings about inline assembly, and
+		// clang may warn that some files in its own text have no checksums.
+		argv = append(argv, "-Wno-unused-command-line-argument", "-Wa,--no-warn")
+	}
+	return j.driver.run(ctx, append(argv, "-c", assembly, "-o", object))
+}
+
+// assembleAsIs assembles one assembler source of a command with several inputs.
+func (j *gnuJob) assembleAsIs(ctx context.Context, in *argument) error {
+	argv := append([]string{}, j.compiler.argv...)
+	for i := range j.args {
+		a := &j.args[i]
+		switch {
+		case a.kind == argLanguage, a.kind == argInput && a != in:
+			continue
+		case a.kind == argInput && in.language != "":
+			argv = append(argv, "-x", in.language)
+		}
+		argv = append(argv, a.words...)
+	}
+	return j.driver.run(ctx, argv)
+}
+
+// deliver moves an assembly file to the place that the user asked for.
+func (j *gnuJob) deliver(assembly, to string) error {
+	text, err := os.ReadFile(assembly)
+	if err != nil {
+		return err
+	}
+	if to == "-" {
+		_, err = j.env.Stdout.Write(text)
+		return err
+	}
+	return os.WriteFile(to, text, 0o666)
+}
+
+// keepTemporaries keeps the assembly if -save-temps asks for it: the
+// instrumented text.
+func (j *gnuJob) keepTemporaries(in *argument, assembly string) error {
+	if j.mode == modeAssembly {
+		return nil
+	}
+	for _, a := range j.args {
+		if a.kind != argKeep {
+			continue
+		}
+		to := stem(in.value) + ".s"
+		bare := !strings.Contains(a.words[0], "=")
+		if (strings.HasSuffix(a.words[0], "=obj") || bare && !j.compiler.Clang) && j.output != "" {
+			to = filepath.Join(filepath.Dir(j.output), to)
+		}
+		return j.deliver(assembly, to)
+	}
+	return nil
+}
+
+// moveAuxiliary moves the files that the compiler has left beside the assembly,
+// such as time traces and statistics, to the folder where it would have left
+// them without the driver.
+func (j *gnuJob) moveAuxiliary(dir string) error {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return err
+	}
+	to := "."
+	if j.output != "" && j.mode != modeLink {
+		to = filepath.Dir(j.output)
+	}
+	for _, e := range entries {
+		if filepath.Ext(e.Name()) == ".s" || filepath.Ext(e.Name()) == ".o" || !e.Type().IsRegular() {
+			continue
+		}
+		data, err := os.ReadFile(filepath.Join(dir, e.Name()))
+		if err != nil {
+			return err
+		}
+		if err := os.WriteFile(filepath.Join(to, e.Name()), data, 0o666); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,160 @@
+package driver
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+
+	"github.com/profuse-pgo/profuse/internal/mip/asm"
+	"github.com/profuse-pgo/profuse/internal/mip/instrument"
+)
+
+// A compiler is a GNU-like compiler as a command line names it.
+type compiler struct {
+	argv    []string // the program, with launchers like ccache before it
+	machine []string // arguments that choose the target
+	id      string   // differs between programs and between targets
+	facts
+}
+
+// facts are what a compiler reports about itself.
+type facts struct {
+	Clang  bool   `json:"clang"`
+	Major  int    `json:"major"` // of the version
+	Triple string `json:"triple"`
+}
+
+// launchers run the compiler that is their first argument.
+var launchers = map[string]bool{"ccache": true, "distcc": true, "sccache": true, "icecc": true, "env": true}
+
+// splitCommand splits a command line after the compiler.
+func splitCommand(argv []string) (compiler, args []string) {
+	n := 1
+	for n < len(argv) && launchers[programName(argv[n-1])] && !strings.HasPrefix(argv[n], "-") {
+		n++
+	}
+	return argv[:n], argv[n:]
+}
+
+func programName(path string) string { return strings.TrimSuffix(filepath.Base(path), ".exe") }
+
+// openCompiler identifies the compiler and keeps the answer in the cache.
+func (d *driver) openCompiler(ctx context.Context, argv, machine []string) (*compiler, error) {
+	c := &compiler{argv: argv, machine: machine}
+	h := sha256.New()
+	for _, program := range argv {
+		path, err := exec.LookPath(program)
+		if err != nil {
+			return nil, err
+		}
+		if real, err := filepath.EvalSymlinks(path); err == nil {
+			// The name stays part of the identity: clang and clang++ are one
+			// file.
+			info, err := os.Stat(real)
+			if err != nil {
+				return nil, err
+			}
+			fmt.Fprintf(h, "%s\x00%s\x00%d\x00%d\x00", path, real, info.Size(), info.ModTime().UnixNano())
+		}
+	}
+	for _, arg := range machine {
+		fmt.Fprintf(h, "%s\x00", arg)
+	}
+	c.id = hex.EncodeToString(h.Sum(nil)[:16])
+
+	file := filepath.Join(d.cache, "compiler-"+c.id+".json")
+	if data, err := os.ReadFile(file); err == nil && json.Unmarshal(data, &c.facts) == nil && c.Triple != "" {
+		return c, nil
+	}
+	ask := append(append([]string{}, argv...), machine...)
+	if isRustc(argv) {
+		ask = append(ask, "-vV")
+	} else {
+		ask = append(ask, "-v")
+	}
+	out, err := d.output(ctx, ask)
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	c.facts = parseVersion(out)
+	if c.Triple == "" {
+		return nil, fmt.Errorf("%s -v does not name its target: %w\n%s", strings.Join(argv, " "), errNotCompiler(err), bytes.TrimSpace(out))
+	}
+	if data, err := json.Marshal(c.facts); err == nil {
+		_ = d.store(file, data) // without a cache the next run asks again
+	}
+	return c, nil
+}
+
+// errNotCompiler replaces the error of a command that has failed by
+// ErrUnsupportedTarget, since it is no compiler.
+func errNotCompiler(err error) error {
+	if exit := (*ExitError)(nil); err == nil || errors.As(err, &exit) {
+		return instrument.ErrUnsupportedTarget
+	}
+	return err
+}
+
+var (
+	clangVersion = regexp.MustCompile(`\bclang version (\d+)`)
+	gccVersion   = regexp.MustCompile(`^gcc version (\d+)`)
+)
+
+// parseVersion parses the output of a compiler for -v.
+func parseVersion(out []byte) (f facts) {
+	s := bufio.NewScanner(bytes.NewReader(out))
+	for s.Scan() {
+		line := s.Text()
+		if m := clangVersion.FindStringSubmatch(line); m != nil {
+			f.Clang = true
+			fmt.Sscan(m[1], &f.Major)
+		} else if m := gccVersion.FindStringSubmatch(line); m != nil {
+			fmt.Sscan(m[1], &f.Major)
+		} else if triple, ok := strings.CutPrefix(line, "Target: "); ok {
+			f.Triple = strings.TrimSpace(triple)
+		} else if triple, ok := strings.CutPrefix(line, "host: "); ok { // rustc
+			f.Triple = strings.TrimSpace(triple)
+		}
+	}
+	return f
+}
+
+// target returns the target of the compiler with the given arguments.
+func (c *compiler) target(args []argument) (asm.Target, error) {
+	t, err := asm.ParseTriple(c.Triple)
+	if err != nil {
+		return t, err
+	}
+	arches := 0
+	for _, a := range args {
+		switch word := a.words[0]; word {
+		case "-m32", "-mx32", "-m16", "-mabi=ilp32":
+			return t, fmt.Errorf("%w: %s", instrument.ErrUnsupportedTarget, word)
+		case "-arch":
+			if arches++; arches > 1 {
+				return t, fmt.Errorf("%w: several architectures at once", instrument.ErrUnsupportedTarget)
+			}
+		}
+	}
+	return t, nil
+}
+
+// machineWords returns the arguments that choose the target.
+func machineWords(args []argument) (words []string) {
+	for _, a := range args {
+		if a.kind == argMachine {
+			words = append(words, a.words...)
+		}
+	}
+	return words
+}

@@ -1,0 +1,328 @@
+package driver
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+
+	"github.com/profuse-pgo/profuse/internal/mip/instrument"
+	"github.com/profuse-pgo/profuse/internal/responsefile"
+)
+
+// commandLine is a compiler's command line with the driver's own options.
+type commandLine struct {
+	// flags are -fmachine-profile flags that count as if they stood before the
+	// compiler's arguments.
+	flags []string
+	// report is the file that lists the functions not instrumented, "" for
+	// none.
+	report string
+	// compiler is the compiler and its arguments.
+	compiler []string
+	// rustAssembly is the assembly of the crate that is linked, when rustc
+	// calls the driver as its linker.
+	rustAssembly string
+}
+
+// ErrUsage is returned for command lines that the driver does not understand.
+var ErrUsage = errors.New("invalid command line")
+
+// parseCommandLine parses the driver's own options, an optional "--", the
+// compiler and its arguments.
+func parseCommandLine(args []string) (commandLine, error) {
+	var job commandLine
+	for len(args) > 0 {
+		arg := args[0]
+		switch {
+		case arg == "--":
+			job.compiler = args[1:]
+		case !strings.HasPrefix(arg, "-"):
+			job.compiler = args
+		case strings.HasPrefix(arg, "-f"+flagStem) || strings.HasPrefix(arg, "-fno-"+flagStem):
+			job.flags = append(job.flags, arg)
+			args = args[1:]
+			continue
+		case arg == "--report" || arg == rustAssemblyOption:
+			if len(args) < 2 {
+				return job, fmt.Errorf("%w: option %s needs a value", ErrUsage, arg)
+			}
+			if arg == "--report" {
+				job.report = args[1]
+			} else {
+				job.rustAssembly = args[1]
+			}
+			args = args[2:]
+			continue
+		default:
+			return job, fmt.Errorf("%w: unknown option %s", ErrUsage, arg)
+		}
+		break
+	}
+	if len(job.compiler) == 0 {
+		return job, fmt.Errorf("%w: no compiler", ErrUsage)
+	}
+	return job, nil
+}
+
+// rustAssemblyOption passes a crate's assembly from the driver to itself as
+// rustc's linker.
+const rustAssemblyOption = "--rust-assembly"
+
+type driver struct {
+	env    Env
+	flags  machineFlags
+	temp   string // folder of temporary files
+	cache  string
+	report reporter
+	// evidence holds the profiles of -fmachine-profile-use, nil without it.
+	evidence *instrument.Evidence
+}
+
+// Run carries out a command line: the driver's own options, an optional "--",
+// the compiler and its arguments. The error is [ErrUsage] for options that the
+// driver does not know, an [*ExitError] if the compiler fails, and the cause of
+// the context if the context ends.
+func Run(ctx context.Context, env Env, args []string) error {
+	job, err := parseCommandLine(args)
+	if err != nil {
+		return err
+	}
+	if job.report == "" {
+		job.report = env.Getenv("PROFUSE_CC_REPORT")
+	}
+	d := &driver{env: env, report: reporter{job.report}}
+	err = d.main(ctx, job)
+	if d.temp != "" {
+		os.RemoveAll(d.temp)
+	}
+	if err != nil && ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return err
+}
+
+// NotifyContext returns a context that ends with the first signal that asks the
+// process to end. Its cause is then an [*ExitError] with the exit code that
+// shells give to such a process.
+func NotifyContext(parent context.Context) (ctx context.Context, stop func()) {
+	ctx, cancel := context.WithCancelCause(parent)
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	go func() {
+		select {
+		case s := <-signals:
+			if s, ok := s.(syscall.Signal); ok {
+				cancel(&ExitError{signalCode(s)})
+			}
+		case <-ctx.Done():
+		}
+	}()
+	return ctx, func() {
+		signal.Stop(signals)
+		cancel(context.Canceled)
+	}
+}
+
+func (d *driver) warn(format string, args ...any) {
+	fmt.Fprintf(d.env.Stderr, "profuse cc: warning: "+format+"\n", args...)
+}
+
+// main decides how to run the compiler.
+func (d *driver) main(ctx context.Context, job commandLine) error {
+	argv, given := splitCommand(job.compiler)
+	args := responsefile.ExpandForCompiler(given)
+	flags, rest, err := parseFlags(append(slices.Clone(job.flags), args...))
+	if err != nil {
+		return err
+	}
+	d.flags = flags
+	plain := append(slices.Clone(argv), rest...)
+	if len(rest) == len(args) { // no flags: leave response files alone
+		plain = append(slices.Clone(argv), given...)
+	}
+	if !flags.Generate && flags.Use == "" {
+		return d.passThrough(ctx, plain)
+	}
+	if d.temp, err = os.MkdirTemp("", "profuse-cc-"); err != nil {
+		return err
+	}
+	d.cache = d.cacheDir()
+	quiet := !isRustc(argv) && slices.ContainsFunc(rest, isQuietMode)
+	if flags.Use != "" && !quiet {
+		if d.evidence, err = readEvidence(flags.Use); err != nil {
+			return err
+		}
+	}
+	if isRustc(argv) {
+		return d.rustc(ctx, argv, rest)
+	}
+	if quiet {
+		d.discardTemp()
+		return d.passThrough(ctx, plain)
+	}
+	return d.compileAndLink(ctx, argv, rest, plain, job.rustAssembly)
+}
+
+// discardTemp removes the temporary files before another program replaces the
+// process.
+func (d *driver) discardTemp() {
+	os.RemoveAll(d.temp)
+	d.temp = ""
+}
+
+// compileAndLink parses and runs the command line of a GNU-like compiler.
+func (d *driver) compileAndLink(ctx context.Context, argv, rest, plain []string, rustAssembly string) error {
+	j := &gnuJob{driver: d, args: parseArguments(rest)}
+	for i := range j.args {
+		a := &j.args[i]
+		switch {
+		case a.kind == argInput:
+			j.inputs = append(j.inputs, a)
+			j.sources = j.sources || a.input == inputSource
+		case a.kind == argOutput:
+			j.output = a.value
+		case a.words[0] == "-c" || a.words[0] == "--compile":
+			j.mode = max(j.mode, modeObjects)
+		case a.words[0] == "-S" || a.words[0] == "--assemble":
+			j.mode = modeAssembly
+		}
+	}
+	switch {
+	case slices.ContainsFunc(j.inputs, func(a *argument) bool { return a.input == inputForeign }):
+		// refuse has an error for this case.
+	case len(j.inputs) == 0,
+		!j.sources && j.mode != modeLink,
+		// The compiler reports these two errors itself.
+		j.output != "" && j.mode != modeLink && len(j.inputs) > 1,
+		slices.ContainsFunc(j.inputs, isMissing),
+		slices.ContainsFunc(j.inputs, func(a *argument) bool { return a.input == inputHeader }):
+		for _, in := range j.inputs {
+			if err := d.report.passed(in.value, "not compiled"); err != nil {
+				return err
+			}
+		}
+		d.discardTemp()
+		return d.passThrough(ctx, plain)
+	}
+	if err := j.refuse(); err != nil {
+		return err
+	}
+	var err error
+	if j.compiler, err = d.openCompiler(ctx, argv, machineWords(j.args)); err != nil {
+		return err
+	}
+	if j.target, err = j.compiler.target(j.args); err != nil {
+		return err
+	}
+	if j.options, err = d.flags.Options(j.target, hasThreads(j.args)); err != nil {
+		return err
+	}
+	j.options.KeepAlignment = alignsBlocks(j.args)
+	return j.run(ctx, rustAssembly)
+}
+
+// hasThreads reports whether the arguments say that the program has threads.
+func hasThreads(args []argument) bool {
+	return slices.ContainsFunc(args, func(a argument) bool { return a.words[0] == "-pthread" || a.words[0] == "-pthreads" })
+}
+
+// alignsBlocks reports whether the arguments ask for the alignment of blocks,
+// which then stays.
+func alignsBlocks(args []argument) bool {
+	return slices.ContainsFunc(args, func(a argument) bool {
+		for _, prefix := range []string{"-falign-loops", "-falign-jumps", "-falign-labels"} {
+			if strings.HasPrefix(a.words[0], prefix) {
+				return true
+			}
+		}
+		return a.words[0] == "-mllvm" && len(a.words) > 1 && strings.HasPrefix(strings.TrimLeft(a.words[1], "-"), "align-")
+	})
+}
+
+// isMissing reports whether an input is a source that does not exist.
+func isMissing(a *argument) bool {
+	if a.input != inputSource || a.value == "-" {
+		return false
+	}
+	_, err := os.Stat(a.value)
+	return errors.Is(err, fs.ErrNotExist)
+}
+
+// refuse returns an error for code that cannot be instrumented or laid out, and
+// warns of options that make a profile doubtful.
+func (j *gnuJob) refuse() error {
+	lto, xray, model, split, coverage, sections, parts, traps := "", "", "", "", "", "", "", ""
+	for _, a := range j.args {
+		word := a.words[0]
+		switch {
+		case word == "-flto" || strings.HasPrefix(word, "-flto="):
+			lto = word
+		case word == "-fno-lto":
+			lto = ""
+		case word == "-fxray-instrument":
+			xray = word
+		case word == "-fno-xray-instrument":
+			xray = ""
+		case strings.HasPrefix(word, "-mcmodel="):
+			model = word
+		case word == "-gsplit-dwarf" || strings.HasPrefix(word, "-gsplit-dwarf="):
+			split = word
+		case word == "-gno-split-dwarf":
+			split = ""
+		case strings.HasPrefix(word, "-fbasic-block-sections="):
+			if sections = word; word == "-fbasic-block-sections=none" || word == "-fbasic-block-sections=labels" {
+				sections = ""
+			}
+		case word == "-fsplit-machine-functions":
+			parts = word
+		case word == "-fno-split-machine-functions":
+			parts = ""
+		case word == "-fnon-call-exceptions":
+			traps = word
+		case word == "-fno-non-call-exceptions":
+			traps = ""
+		case word == "--coverage" || word == "-ftest-coverage" || word == "-fprofile-arcs":
+			coverage = word
+		case word == "-emit-llvm" && j.sources:
+			return fmt.Errorf("%s: there is no machine code to instrument", word)
+		case a.kind == argInput && a.input == inputForeign:
+			return fmt.Errorf("%s: cannot be instrumented", a.value)
+		}
+	}
+	flag := "-fmachine-profile-generate"
+	if j.flags.Use != "" {
+		flag = "-fmachine-profile-use"
+	}
+	switch {
+	case lto != "":
+		return fmt.Errorf("%s: %w", lto, instrument.ErrNoMachineCode)
+	case xray != "" && j.flags.Generate:
+		return fmt.Errorf("%s: probes would break the sleds of XRay", xray)
+	case (model == "-mcmodel=large" || model == "-mcmodel=medium") && j.flags.Generate:
+		return fmt.Errorf("%s: %w", model, instrument.ErrCodeModel)
+	case split != "" && j.sources:
+		return fmt.Errorf("%s: not possible with %s; -gno-split-dwarf leaves debug information in the objects", split, flag)
+	case coverage != "" && j.sources:
+		return fmt.Errorf("%s: not possible together with %s", coverage, flag)
+	case parts != "" && j.sources && j.flags.Generate && j.flags.BlockCoverage:
+		return fmt.Errorf("%s: not possible with -fmachine-profile-block-coverage: the part split off has no name to record it under", parts)
+	case sections != "" && j.sources:
+		return fmt.Errorf("%s: not possible with %s, which needs the blocks of a function together", sections, flag)
+	}
+	if traps != "" && j.sources && j.flags.Generate && j.flags.BlockCoverage && !j.flags.AllBlockProbes {
+		j.warn("%s: blocks that a trap leaves may count as covered; -fmachine-profile-all-block-probes makes sure", traps)
+	}
+	return nil
+}
+
+// replaceExtension changes the extension of the last element of a path.
+func replaceExtension(path, ext string) string {
+	return strings.TrimSuffix(path, filepath.Ext(path)) + ext
+}

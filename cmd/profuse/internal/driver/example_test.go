@@ -1,0 +1,30 @@
+package driver_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+
+	"github.com/profuse-pgo/profuse/cmd/profuse/internal/driver"
+)
+
+// Stand in front of a compiler, as profuse cc does, and end with its exit code.
+func Example() {
+	ctx, stop := driver.NotifyContext(context.Background())
+	defer stop()
+	env := driver.Env{
+		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Getenv: os.Getenv,
+		Self: []string{os.Args[0]},
+	}
+	err := driver.Run(ctx, env, []string{
+		"--", "no-such-clang", "-O2", "-fmachine-profile-generate", "-fmachine-profile-function-coverage", "-c", "x.c",
+	})
+	if exit := (*driver.ExitError)(nil); errors.As(err, &exit) {
+		os.Exit(exit.Code)
+	}
+	fmt.Println(errors.Is(err, exec.ErrNotFound))
+	// Output:
+	// true
+}

@@ -1,0 +1,233 @@
+package driver
+
+import (
+	"bytes"
+	"context"
+	"debug/elf"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/profuse-pgo/profuse/internal/mip/asm"
+	"github.com/profuse-pgo/profuse/internal/mip/blocks"
+	"github.com/profuse-pgo/profuse/internal/mip/sign"
+)
+
+// link links the objects in place of the sources, and adds the runtime or the
+// order of the functions.
+func (j *gnuJob) link(ctx context.Context, objects map[*argument]string, rustAssembly string) error {
+	runtimeFile := ""
+	if j.flags.Generate && j.flags.Runtime && j.linksImage() {
+		var err error
+		if runtimeFile, err = j.runtimeObject(ctx, j.compiler, &j.flags); err != nil {
+			return err
+		}
+	}
+	if rustAssembly != "" {
+		if err := j.replaceRustObject(ctx, rustAssembly); err != nil {
+			return err
+		}
+	}
+	argv := append([]string{}, j.compiler.argv...)
+	for i := range j.args {
+		a := &j.args[i]
+		switch a.kind {
+		case argInput:
+			// The runtime comes first: destructors run in reverse order, and
+			// the destructor that writes the profile should be the last.
+			if runtimeFile != "" {
+				argv = append(argv, runtimeFile)
+				runtimeFile = ""
+			}
+			if object, ok := objects[a]; ok {
+				argv = append(argv, object)
+				continue
+			}
+			if a.language != "" {
+				argv = append(argv, "-x", a.language, a.value, "-x", "none")
+				continue
+			}
+		case argLanguage, argDepend, argKeep:
+			continue
+		}
+		argv = append(argv, a.words...)
+	}
+	if j.sources && j.compiler.Clang {
+		argv = append(argv, "-Wno-unused-command-line-argument")
+	}
+	order, err := j.orderArguments(ctx)
+	if err != nil {
+		return err
+	}
+	argv = append(argv, order...)
+	if j.flags.Generate && j.collectsGarbage() {
+		// Without start-stop-gc GNU ld keeps all records, because the runtime
+		// refers to their section, and with the records all functions.
+		argv = append(argv, "-Wl,-z,start-stop-gc")
+	}
+	argv, err = j.shorten(argv)
+	if err != nil {
+		return err
+	}
+	cmd := j.command(ctx, argv)
+	hint := ""
+	filter := &lineFilter{w: j.env.Stderr, drop: func(line []byte) bool {
+		if hint == "" {
+			hint = j.missingPart(line)
+		}
+		return isHarmlessLinkerWarning(line)
+	}}
+	cmd.Stderr = filter
+	err = j.wait(ctx, cmd)
+	if cerr := filter.Close(); err == nil {
+		err = cerr
+	}
+	if err != nil && hint != "" {
+		fmt.Fprintln(j.env.Stderr, "profuse cc: "+hint)
+	}
+	if err != nil || !j.flags.Generate || !j.linksImage() {
+		return err
+	}
+	return j.finishImage()
+}
+
+// linksImage reports whether the result is a program or library, not a
+// relocatable object.
+func (j *gnuJob) linksImage() bool {
+	return j.target.Format == asm.MachO || !slices.ContainsFunc(j.args, func(a argument) bool {
+		return a.words[0] == "-r" || a.words[0] == "-Wl,-r" || a.words[0] == "-Wl,--relocatable"
+	})
+}
+
+// collectsGarbage reports whether the arguments ask for --gc-sections and the
+// linker knows start-stop-gc.
+func (j *gnuJob) collectsGarbage() bool {
+	if j.target.Format != asm.ELF {
+		return false
+	}
+	on, known := false, true
+	for _, a := range j.args {
+		if a.words[0] == "-fuse-ld=gold" {
+			known = false
+		}
+		word := a.words[len(a.words)-1]
+		for w := range strings.SplitSeq(strings.TrimPrefix(word, "-Wl,"), ",") {
+			switch w {
+			case "--gc-sections", "-gc-sections":
+				on = true
+			case "--no-gc-sections", "-no-gc-sections":
+				on = false
+			}
+		}
+	}
+	return on && known
+}
+
+// missingPart names the flag to change if a linker's message concerns a part of
+// the runtime that this link leaves out; "" if it does not.
+func (j *gnuJob) missingPart(line []byte) string {
+	switch {
+	case !j.flags.Generate || !j.flags.Runtime:
+		return ""
+	case j.flags.FunctionCoverage && bytes.Contains(line, []byte("__profuse_mip_first")):
+		return "an object counts calls, so it must not be linked with -fmachine-profile-function-coverage"
+	case j.flags.RuntimeBuffer == 0 && bytes.Contains(line, []byte("__profuse_mip_sample")):
+		return "an object records call edges, so it must be linked with -fmachine-profile-runtime-buffer"
+	}
+	return ""
+}
+
+// isHarmlessLinkerWarning recognizes lld's warning, for each field of the map,
+// about a relocation relative to a section that is not loaded. lld computes the
+// value that the format requires.
+func isHarmlessLinkerWarning(line []byte) bool {
+	return bytes.Contains(line, []byte("has non-ABS relocation")) &&
+		(bytes.Contains(line, []byte("("+asm.MapSection)) || bytes.Contains(line, []byte("("+blocks.Section)))
+}
+
+// finishImage checks the linked ELF file and writes the link unit's hash into
+// its headers.
+func (j *gnuJob) finishImage() error {
+	name := j.output
+	if name == "" {
+		name = "a.out"
+	}
+	info, err := os.Stat(name)
+	if err != nil || !info.Mode().IsRegular() || j.target.Format != asm.ELF {
+		return nil // not a file to check
+	}
+	f, err := os.OpenFile(name, os.O_RDWR, 0)
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	image, err := elf.NewFile(f)
+	if err != nil {
+		return nil
+	}
+	raw := image.Section(asm.RawSection)
+	if raw == nil || raw.Type == elf.SHT_NOBITS {
+		return nil // nothing instrumented in the file
+	}
+	sections := []*elf.Section{raw}
+	if m := image.Section(asm.MapSection); m != nil {
+		sections = append(sections, m)
+	} else {
+		j.warn("%s has lost its section %s while linking: nothing can tell what its profiles mean", name, asm.MapSection)
+	}
+	if b := image.Section(blocks.Section); b != nil {
+		sections = append(sections, b)
+	}
+	for _, s := range sections {
+		if err := j.finishSection(f, image.ByteOrder, s, filepath.Base(name)); err != nil {
+			return fmt.Errorf("%s: section %s: %w", name, s.Name, err)
+		}
+	}
+	return nil
+}
+
+// Fields of the headers of the raw, map and block sections.
+const (
+	headerMagic      = 0
+	headerModuleHash = 12
+	headerModuleBlk  = 8 // in the header of the block section
+	headerFields     = 16
+)
+
+// finishSection checks that the header comes first, since linker scripts and
+// options that sort sections can move it, and writes the link unit's hash.
+func (j *gnuJob) finishSection(f interface {
+	io.ReaderAt
+	io.WriterAt
+}, order binary.ByteOrder, s *elf.Section, base string,
+) error {
+	header := make([]byte, headerFields)
+	if _, err := f.ReadAt(header, int64(s.Offset)); err != nil {
+		return err
+	}
+	magic, at := uint32(mipMagic), int64(headerModuleHash)
+	if s.Name == blocks.Section {
+		magic, at = blocks.Magic, headerModuleBlk
+	}
+	if order.Uint32(header[headerMagic:]) != magic {
+		j.warn("section %s does not begin with its header: the linker has sorted it", s.Name)
+		return nil
+	}
+	if j.options.LinkUnit != "" || order.Uint32(header[at:]) != sign.LinkUnit(unnamedUnit) {
+		return nil
+	}
+	hash := make([]byte, 4)
+	order.PutUint32(hash, sign.LinkUnit(base))
+	_, err := f.WriteAt(hash, int64(s.Offset)+at)
+	return err
+}
+
+const (
+	mipMagic = 0x50494dfb
+	// unnamedUnit is the link unit of objects that were given no name.
+	unnamedUnit = "a.out"
+)

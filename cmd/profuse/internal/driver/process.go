@@ -1,0 +1,174 @@
+package driver
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/profuse-pgo/profuse/internal/responsefile"
+)
+
+// Env is the driver's view of its process.
+type Env struct {
+	Stdin          io.Reader
+	Stdout, Stderr io.Writer
+	Getenv         func(string) string
+	// Self is the command line that runs the driver again, without the driver's
+	// own options. The driver needs it to become rustc's linker.
+	Self []string
+	// Replace, if set, replaces the process by a command and returns only if
+	// that fails. It serves commands after which the driver has nothing to do.
+	Replace func(path string, argv []string) error
+}
+
+// ExitError reports a command that failed and has printed why, or a signal that
+// asked the process to end. The caller prints nothing more.
+type ExitError struct{ Code int }
+
+// Error says "exit code N".
+func (e *ExitError) Error() string { return fmt.Sprintf("exit code %d", e.Code) }
+
+// interruptGrace is the time that a compiler has to end after it was asked to.
+const interruptGrace = 5 * time.Second
+
+// command prepares a command that ends with the context.
+func (d *driver) command(ctx context.Context, argv []string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
+	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
+	cmd.WaitDelay = interruptGrace
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = d.env.Stdin, d.env.Stdout, d.env.Stderr
+	return cmd
+}
+
+// run runs a compiler to its end. Its output goes where it would have gone
+// without the driver.
+func (d *driver) run(ctx context.Context, argv []string) error {
+	argv, err := d.shorten(argv)
+	if err != nil {
+		return err
+	}
+	return d.wait(ctx, d.command(ctx, argv))
+}
+
+func (d *driver) wait(ctx context.Context, cmd *exec.Cmd) error {
+	err := cmd.Run()
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) {
+		return &ExitError{exitCode(exit.ProcessState)}
+	}
+	return err
+}
+
+// exitCode returns the exit code of the process, for one that a signal has
+// ended the code that shells give.
+func exitCode(state *os.ProcessState) int {
+	if status, ok := state.Sys().(syscall.WaitStatus); ok && status.Signaled() {
+		return signalCode(status.Signal())
+	}
+	return state.ExitCode()
+}
+
+// signalCode returns the exit code that shells give to a process that a signal
+// ends.
+func signalCode(s syscall.Signal) int { return 128 + int(s) }
+
+// maxArguments is the size in bytes from which arguments go into a response
+// file; the lowest limit of a supported system is about that.
+const maxArguments = 96 << 10
+
+// shorten moves the arguments into a response file if they are too long.
+func (d *driver) shorten(argv []string) ([]string, error) {
+	n := 0
+	for _, arg := range argv {
+		n += len(arg) + 1
+	}
+	if n < maxArguments {
+		return argv, nil
+	}
+	f, err := os.CreateTemp(d.temp, "args-*.rsp")
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	if _, err := f.WriteString(responsefile.Join(argv[1:])); err != nil {
+		return nil, err
+	}
+	return []string{argv[0], "@" + f.Name()}, f.Close()
+}
+
+// passThrough runs the command as if the driver were not there.
+func (d *driver) passThrough(ctx context.Context, argv []string) error {
+	if d.env.Replace != nil {
+		path, err := exec.LookPath(argv[0])
+		if err != nil {
+			return err
+		}
+		// If the process cannot be replaced, the command runs as a child.
+		_ = d.env.Replace(path, argv)
+	}
+	return d.wait(ctx, d.command(ctx, argv))
+}
+
+// output runs a command out of the user's sight and returns its output.
+func (d *driver) output(ctx context.Context, argv []string) ([]byte, error) {
+	cmd := d.command(ctx, argv)
+	var out bytes.Buffer
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = nil, &out, &out
+	err := d.wait(ctx, cmd)
+	return out.Bytes(), err
+}
+
+// tempDir returns a new folder inside the driver's temporary folder.
+func (d *driver) tempDir() (string, error) {
+	return os.MkdirTemp(d.temp, "")
+}
+
+// A lineFilter drops lines from a stream. Close writes the last, incomplete
+// line.
+type lineFilter struct {
+	w    io.Writer
+	drop func(line []byte) bool
+	line []byte
+}
+
+func (f *lineFilter) Write(p []byte) (int, error) {
+	f.line = append(f.line, p...)
+	for {
+		i := bytes.IndexByte(f.line, '\n')
+		if i < 0 {
+			return len(p), nil
+		}
+		line := f.line[:i+1]
+		if !f.drop(line) {
+			if _, err := f.w.Write(line); err != nil {
+				return 0, err
+			}
+		}
+		f.line = slices.Delete(f.line, 0, i+1)
+	}
+}
+
+func (f *lineFilter) Close() error {
+	if len(f.line) > 0 && !f.drop(f.line) {
+		_, err := f.w.Write(f.line)
+		return err
+	}
+	return nil
+}
+
+// stem is a file's base name without its extension.
+func stem(file string) string {
+	base := filepath.Base(file)
+	return strings.TrimSuffix(base, filepath.Ext(base))
+}

@@ -1,0 +1,357 @@
+package driver
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/profuse-pgo/profuse/internal/mip/asm"
+	"github.com/profuse-pgo/profuse/internal/mip/instrument"
+)
+
+// rustc can print the assembly of a crate beside its objects. The driver asks
+// for it, with one code generation unit so that the crate has one assembly file
+// and one object. It rewrites and assembles the text and replaces rustc's
+// object by the result: in libraries after rustc has ended, and in linked
+// images by acting as rustc's linker.
+
+func isRustc(argv []string) bool {
+	name := programName(argv[len(argv)-1])
+	return name == "rustc" || strings.HasPrefix(name, "rustc-")
+}
+
+// rustCommand is the parsed command line of rustc.
+type rustCommand struct {
+	emitsLink  bool
+	crateTypes []string
+	crateName  string
+	extra      string // -C extra-filename
+	outDir     string
+	output     string
+	linker     string   // -C linker
+	target     string   // --target
+	machine    []string // arguments that choose the target
+	words      []string
+	queries    bool // prints information and compiles nothing
+	inputs     []string
+}
+
+// rustSeparate lists the options whose value is the next argument.
+var rustSeparate = map[string]bool{
+	"-L": true, "-l": true, "-o": true, "-C": true, "-W": true, "-A": true, "-D": true, "-F": true, "-Z": true,
+	"--cfg": true, "--check-cfg": true, "--crate-type": true, "--crate-name": true, "--edition": true, "--emit": true, "--print": true,
+	"--out-dir": true, "--explain": true, "--target": true, "--allow": true, "--warn": true, "--force-warn": true, "--deny": true,
+	"--forbid": true, "--cap-lints": true, "--codegen": true, "--extern": true, "--sysroot": true, "--error-format": true, "--json": true,
+	"--color": true, "--diagnostic-width": true, "--remap-path-prefix": true, "--remap-path-scope": true, "--env-set": true,
+}
+
+// rustDropped are the -C options that would make several objects, or add to the
+// object what is not code of the crate.
+var rustDropped = []string{"codegen-units", "incremental", "embed-bitcode"}
+
+func parseRustCommand(args []string) (r rustCommand, err error) {
+	for i := 0; i < len(args); i++ {
+		arg, value := args[i], ""
+		words := []string{arg}
+		switch {
+		case rustSeparate[arg] && i+1 < len(args):
+			i++
+			value = args[i]
+			words = append(words, value)
+		case strings.HasPrefix(arg, "--"):
+			arg, value, _ = strings.Cut(arg, "=")
+		case len(arg) > 2 && arg[0] == '-' && rustSeparate[arg[:2]]:
+			arg, value = arg[:2], arg[2:]
+		}
+		switch arg {
+		case "-C", "--codegen":
+			name, v, _ := strings.Cut(value, "=")
+			switch name {
+			case "extra-filename":
+				r.extra = v
+			case "linker":
+				r.linker = v
+				continue
+			case "target-cpu", "target-feature":
+				r.machine = append(r.machine, words...)
+			case "lto":
+				if v != "off" && v != "no" && v != "n" && v != "false" {
+					return r, fmt.Errorf("-C %s: %w", value, instrument.ErrNoMachineCode)
+				}
+			case "linker-plugin-lto":
+				return r, fmt.Errorf("-C %s: %w", value, instrument.ErrNoMachineCode)
+			}
+			if slices.Contains(rustDropped, name) {
+				continue
+			}
+		case "--emit":
+			for kind := range strings.SplitSeq(value, ",") {
+				kind, file, _ := strings.Cut(kind, "=")
+				if kind == "link" {
+					r.emitsLink = true
+					if file != "" {
+						r.output = file
+					}
+				}
+			}
+		case "--crate-type":
+			r.crateTypes = append(r.crateTypes, strings.Split(value, ",")...)
+		case "--crate-name":
+			r.crateName = value
+		case "--out-dir":
+			r.outDir = value
+		case "-o":
+			r.output = value
+		case "--sysroot":
+			r.machine = append(r.machine, words...)
+		case "--target":
+			r.target = value
+			r.machine = append(r.machine, words...)
+		case "--print", "-V", "-vV", "--version", "-h", "--help", "--explain":
+			r.queries = true
+		case "-":
+			r.inputs = append(r.inputs, arg)
+		default:
+			if !strings.HasPrefix(arg, "-") {
+				r.inputs = append(r.inputs, arg)
+			}
+		}
+		r.words = append(r.words, words...)
+	}
+	emits := slices.ContainsFunc(args, func(s string) bool { return strings.HasPrefix(s, "--emit") })
+	r.emitsLink = r.emitsLink || !emits
+	return r, nil
+}
+
+// helper reports whether the crate runs only during the build (build scripts,
+// procedural macros).
+func (r *rustCommand) helper() bool {
+	return slices.Contains(r.crateTypes, "proc-macro") || strings.HasPrefix(r.crateName, "build_script_")
+}
+
+// rustc runs a command line of rustc.
+func (d *driver) rustc(ctx context.Context, argv, args []string) error {
+	r, err := parseRustCommand(args)
+	if err != nil {
+		return err
+	}
+	if r.queries || !r.emitsLink || r.helper() || len(r.inputs) != 1 {
+		if r.helper() {
+			if err := d.report.passed(r.crateName, "runs only while building"); err != nil {
+				return err
+			}
+		}
+		d.discardTemp()
+		return d.passThrough(ctx, append(slices.Clone(argv), args...))
+	}
+	assembly := filepath.Join(d.temp, "crate.s")
+	linker, err := d.linkerScript(assembly, r.linker)
+	if err != nil {
+		return err
+	}
+	target, err := d.rustTarget(ctx, argv, &r)
+	if err != nil {
+		return err
+	}
+	if err := d.assemblerScript(argv[len(argv)-1], target, r.machine); err != nil {
+		return err
+	}
+	command := append(slices.Clone(argv), r.words...)
+	command = append(command, d.compilerFlags(instrument.Rustc, target.Triple())...)
+	command = append(command, "-Ccodegen-units=1", "-Cembed-bitcode=no", "-Clinker="+linker, "--emit=asm="+assembly)
+	if !slices.ContainsFunc(args, func(s string) bool { return strings.HasPrefix(s, "--emit") }) {
+		command = append(command, "--emit=link")
+	}
+	if err := d.run(ctx, command); err != nil {
+		return err
+	}
+	archives, err := d.rustArchives(ctx, argv, &r)
+	if err != nil || len(archives) == 0 {
+		return err
+	}
+	object, err := d.rustObject(ctx, target, r.inputs[0], assembly)
+	if err != nil {
+		return err
+	}
+	for _, archive := range archives {
+		if err := d.replaceMember(ctx, archive, object); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// rustTarget returns the target that rustc compiles for.
+func (d *driver) rustTarget(ctx context.Context, argv []string, r *rustCommand) (asm.Target, error) {
+	triple := r.target
+	if triple == "" {
+		c, err := d.openCompiler(ctx, argv, nil)
+		if err != nil {
+			return asm.Target{}, err
+		}
+		triple = c.Triple
+	}
+	return asm.ParseTriple(strings.TrimSuffix(filepath.Base(triple), ".json"))
+}
+
+// linkerScript writes a program that rustc can call as its linker: it runs the
+// driver in front of the real linker.
+func (d *driver) linkerScript(assembly, linker string) (string, error) {
+	if linker == "" {
+		linker = "cc"
+	}
+	words := append(slices.Clone(d.env.Self), rustAssemblyOption, assembly)
+	if d.report.file != "" {
+		report, err := filepath.Abs(d.report.file)
+		if err != nil {
+			return "", err
+		}
+		words = append(words, "--report", report)
+	}
+	words = append(append(words, d.flags.Args()...), "--")
+	return writeScript(filepath.Join(d.temp, "cc"), append(words, linker))
+}
+
+// writeScript writes a program that runs the command followed by the program's
+// own arguments.
+func writeScript(file string, command []string) (string, error) {
+	var b strings.Builder
+	b.WriteString("#!/bin/sh\nexec")
+	for _, w := range command {
+		b.WriteString(" '" + strings.ReplaceAll(w, "'", `'\''`) + "'")
+	}
+	b.WriteString(" \"$@\"\n")
+	return file, os.WriteFile(file, []byte(b.String()), 0o777)
+}
+
+// Files beside the assembly of a crate.
+const (
+	rustAssembler  = "as"      // a program that assembles it
+	rustObjectFile = "crate.o" // its result
+)
+
+// assemblerScript writes a program that assembles the crate's assembly with the
+// assembler inside rustc. Other assemblers may be too old for its syntax.
+func (d *driver) assemblerScript(rustc string, target asm.Target, machine []string) error {
+	options := "raw"
+	if target.Arch == asm.X86_64 {
+		options += ", att_syntax"
+	}
+	source := filepath.Join(d.temp, "as.rs")
+	text := "#![no_std]\ncore::arch::global_asm!(include_str!(\"crate.s\"), options(" + options + "));\n"
+	if err := os.WriteFile(source, []byte(text), 0o666); err != nil {
+		return err
+	}
+	command := append([]string{rustc}, machine...)
+	_, err := writeScript(filepath.Join(d.temp, rustAssembler), append(command, "--edition=2021", "--crate-type=lib", "--crate-name=profuse_assembly",
+		"-Ccodegen-units=1", "-Cdebuginfo=0", "--cap-lints=allow", source, "--emit=obj="+filepath.Join(d.temp, rustObjectFile)))
+	return err
+}
+
+// rustObject rewrites and assembles the assembly of a crate.
+func (d *driver) rustObject(ctx context.Context, target asm.Target, source, assembly string) (string, error) {
+	dir := filepath.Dir(assembly)
+	object := filepath.Join(dir, rustObjectFile)
+	if _, err := os.Stat(object); err == nil {
+		return object, nil // one crate can become a library of two kinds
+	}
+	opt, err := d.flags.Options(target, true)
+	if err != nil {
+		return "", err
+	}
+	if err := d.rewrite(source, assembly, opt); err != nil {
+		return "", err
+	}
+	return object, d.run(ctx, []string{filepath.Join(dir, rustAssembler)})
+}
+
+// isCrateObject distinguishes the object of the crate's code from the allocator
+// shim, the other object that rustc makes.
+func isCrateObject(name string) bool { return strings.HasSuffix(name, "-cgu.0.rcgu.o") }
+
+// replaceRustObject replaces the crate's object in a linker's command line.
+func (j *gnuJob) replaceRustObject(ctx context.Context, assembly string) error {
+	for i := range j.args {
+		a := &j.args[i]
+		if a.kind != argInput || !isCrateObject(a.value) {
+			continue
+		}
+		object, err := j.rustObject(ctx, j.target, a.value, assembly)
+		if err != nil {
+			return err
+		}
+		a.words, a.value = []string{object}, object
+		return nil
+	}
+	j.warn("no object of the crate among those that are linked: %s", j.output)
+	return nil
+}
+
+// rustArchives asks rustc for the names of the libraries that it has made.
+func (d *driver) rustArchives(ctx context.Context, argv []string, r *rustCommand) ([]string, error) {
+	archive := func(t string) bool { return t == "lib" || t == "rlib" || t == "staticlib" }
+	// Without --crate-type the source may say which.
+	if len(r.crateTypes) > 0 && !slices.ContainsFunc(r.crateTypes, archive) {
+		return nil, nil
+	}
+	if r.output != "" && len(r.crateTypes) == 1 && archive(r.crateTypes[0]) {
+		return []string{r.output}, nil
+	}
+	command := append(slices.Clone(argv), r.words...)
+	cmd := d.command(ctx, append(command, "--print=file-names"))
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = nil, nil, nil
+	out, err := cmd.Output()
+	if err != nil {
+		return nil, fmt.Errorf("rustc --print=file-names: %v", err)
+	}
+	var files []string
+	for name := range strings.Lines(string(out)) {
+		name = strings.TrimSpace(name)
+		if ext := filepath.Ext(name); ext == ".rlib" || ext == ".a" {
+			files = append(files, filepath.Join(r.outDir, name))
+		}
+	}
+	return files, nil
+}
+
+// replaceMember replaces the crate's object in a library.
+func (d *driver) replaceMember(ctx context.Context, archive, object string) error {
+	out, err := d.output(ctx, []string{"ar", "t", archive})
+	if err != nil {
+		return fmt.Errorf("ar t %s: %v\n%s", archive, err, out)
+	}
+	for name := range strings.Lines(string(out)) {
+		name = strings.TrimSpace(name)
+		if !isCrateObject(name) {
+			continue
+		}
+		dir, err := d.tempDir()
+		if err != nil {
+			return err
+		}
+		// A member has its file's name. The archive is replaced as a whole,
+		// since other builds may be reading it.
+		member, copied := filepath.Join(dir, name), filepath.Join(dir, "lib.a")
+		if err := os.Link(object, member); err != nil {
+			return err
+		}
+		data, err := os.ReadFile(archive)
+		if err != nil {
+			return err
+		}
+		if err := os.WriteFile(copied, data, 0o666); err != nil {
+			return err
+		}
+		if out, err := d.output(ctx, []string{"ar", "rs", copied, member}); err != nil {
+			return fmt.Errorf("ar rs %s: %v\n%s", archive, err, out)
+		}
+		if data, err = os.ReadFile(copied); err != nil {
+			return err
+		}
+		return d.store(archive, data)
+	}
+	return d.report.passed(archive, "has no code of its own")
+}

@@ -1,0 +1,179 @@
+package driver
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/profuse-pgo/profuse/internal/mip/asm"
+	"github.com/profuse-pgo/profuse/internal/mip/instrument"
+	"github.com/profuse-pgo/profuse/layout"
+	"github.com/profuse-pgo/profuse/mip"
+)
+
+// readEvidence reads the profiles that -fmachine-profile-use names.
+func readEvidence(list string) (*instrument.Evidence, error) {
+	var profiles []*mip.Profile
+	for file := range strings.SplitSeq(list, ",") {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			return nil, fmt.Errorf("-fmachine-profile-use: %w", err)
+		}
+		p, err := mip.Read(file, data, mip.ReaderOptions{})
+		if err != nil {
+			return nil, fmt.Errorf("-fmachine-profile-use: %w", err)
+		}
+		if !slices.ContainsFunc(p.Functions, func(f mip.Function) bool { return f.Covered() }) {
+			return nil, fmt.Errorf("-fmachine-profile-use: %s: no function of it has run: \"profuse merge\" adds raw profiles", file)
+		}
+		profiles = append(profiles, p)
+	}
+	return instrument.NewEvidence(profiles...), nil
+}
+
+// layOutFile lays out the functions of an assembly file.
+func (d *driver) layOutFile(source, file, target string) error {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return err
+	}
+	out, report, err := instrument.Use(nil, text, d.evidence, instrument.UseOptions{Target: target, Split: d.flags.Split})
+	switch {
+	case errors.Is(err, instrument.ErrInstrumented):
+		return d.report.passed(source, "instrumented before")
+	case err != nil:
+		return fmt.Errorf("%s: %w", source, err)
+	}
+	if err := d.report.left(source, &report); err != nil {
+		return err
+	}
+	return os.WriteFile(file, out, 0o666)
+}
+
+// orderArguments returns the arguments that tell the linker the order of the
+// functions that ran. Linkers without such an option place functions by the
+// names of their sections.
+func (j *gnuJob) orderArguments(ctx context.Context) ([]string, error) {
+	if j.evidence == nil || !j.linksImage() {
+		return nil, nil
+	}
+	linker, err := j.linker(ctx)
+	if err != nil {
+		return nil, err
+	}
+	file := filepath.Join(j.temp, "order")
+	write := func(l layout.Linker) error {
+		f, err := os.Create(file)
+		if err != nil {
+			return err
+		}
+		_, err = layout.Write(f, l, j.evidence.Order())
+		if cerr := f.Close(); err == nil {
+			err = cerr
+		}
+		return err
+	}
+	// -Xlinker, since the file name may contain a comma.
+	pass := func(words ...string) (args []string) {
+		for _, w := range words {
+			args = append(args, "-Xlinker", w)
+		}
+		return args
+	}
+	hasScript := slices.ContainsFunc(j.args, func(a argument) bool {
+		word := strings.TrimPrefix(a.words[len(a.words)-1], "-Wl,")
+		return a.words[0] == "-T" || strings.HasPrefix(word, "-T,") || strings.HasPrefix(word, "--script") || word == "-T"
+	})
+	switch linker {
+	case layout.LD64:
+		return pass("-order_file", file), write(layout.LD64)
+	case layout.LLD:
+		args := []string{"-Wl,--no-warn-symbol-ordering", "-Wl,--symbol-ordering-file"}
+		if !hasScript && !j.passesTo("keep-text-section-prefix", "nokeep-text-section-prefix") {
+			args = append(args[:1], "-Wl,-z,keep-text-section-prefix", args[1])
+		}
+		return append(args, pass(file)...), write(layout.LLD)
+	case layout.Gold:
+		return pass("--section-ordering-file", file), write(layout.Gold)
+	case layout.GNULD:
+		if hasScript {
+			return nil, j.report.passed(j.imageName(), "not ordered: it has a linker script")
+		}
+		if err := write(layout.GNULD); err != nil {
+			return nil, err
+		}
+		script := filepath.Join(j.temp, "order.ld")
+		// A script with INSERT takes effect before the linker's default script.
+		text := "SECTIONS\n{\n  " + orderedSection + " : {\n    INCLUDE " + quoteScript(file) + "\n  }\n}\nINSERT BEFORE .text;\n"
+		return pass("-T", script), os.WriteFile(script, []byte(text), 0o666)
+	case mold:
+		return []string{"-Wl,-z,keep-text-section-prefix"}, j.report.passed(j.imageName(), "not ordered: mold cannot")
+	}
+	return nil, j.report.passed(j.imageName(), "not ordered: unknown linker")
+}
+
+// orderedSection is the output section of GNU ld for the ordered functions,
+// named as lld names it with -z keep-text-section-prefix.
+const orderedSection = ".text.hot"
+
+// mold has no order file; package layout does not know it
+const mold layout.Linker = "mold"
+
+func quoteScript(file string) string { return `"` + file + `"` }
+
+func (j *gnuJob) imageName() string {
+	if j.output == "" {
+		return "a.out"
+	}
+	return j.output
+}
+
+// passesTo reports whether one of some words is passed to the linker.
+func (j *gnuJob) passesTo(words ...string) bool {
+	for _, a := range j.args {
+		for w := range strings.SplitSeq(a.words[len(a.words)-1], ",") {
+			if slices.Contains(words, w) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// linker returns the linker that the command runs; "" if it does not tell.
+func (j *gnuJob) linker(ctx context.Context) (layout.Linker, error) {
+	if j.target.Format == asm.MachO {
+		return layout.LD64, nil
+	}
+	argv := slices.Clone(j.compiler.argv)
+	for _, a := range j.args {
+		switch {
+		case a.kind == argMachine, strings.HasPrefix(a.words[0], "-fuse-ld"), strings.HasPrefix(a.words[0], "--ld-path"):
+			argv = append(argv, a.words...)
+		}
+	}
+	out, err := j.driver.output(ctx, append(argv, "-Wl,--version"))
+	if ctx.Err() != nil {
+		return "", ctx.Err()
+	}
+	if err != nil {
+		return "", nil // linking will report the failure
+	}
+	for i, mark := range linkerMarks {
+		if mark.Match(out) {
+			return []layout.Linker{mold, layout.LLD, layout.Gold, layout.GNULD}[i], nil
+		}
+	}
+	return "", nil
+}
+
+// linkerMarks match the first words of linkers' output for --version, among
+// what compilers print: mold, lld, gold, GNU ld.
+var linkerMarks = []*regexp.Regexp{
+	regexp.MustCompile(`(?m)^mold \d`), regexp.MustCompile(`(?m)^[\w ]*LLD \d`), regexp.MustCompile(`(?m)^GNU gold `), regexp.MustCompile(`(?m)^GNU ld `),
+}

@@ -1,0 +1,118 @@
+// Package flaw makes the errors about the bytes of a profile, and about what
+// cannot be written: each says where it is, what was found, and what is allowed.
+package flaw
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/profuse-pgo/profuse/profile"
+)
+
+// ErrSaturated is the cause of an error about sums that are too large for their field and
+// stay at the maximum.
+var ErrSaturated = fmt.Errorf("saturated: %w", profile.ErrMismatch)
+
+// Place is a [profile.Place] to build an error from. Make it with [At], [In] or
+// [File]: an unknown offset or record is -1.
+type Place struct{ profile.Place }
+
+// At returns the place at an absolute byte offset in a section; -1 means an
+// unknown offset.
+func At(section string, offset int64) Place {
+	return Place{profile.Place{Section: section, Offset: offset, Record: -1}}
+}
+
+// In returns a section as a place, without an offset.
+func In(section string) Place { return At(section, -1) }
+
+// File returns a file as a place, without section and offset.
+func File(name string) Place { return At("", -1).InFile(name) }
+
+// InFile returns p in the file of that name.
+func (p Place) InFile(name string) Place { p.File = name; return p }
+
+// InRecord returns p in record i; -1 means no record.
+func (p Place) InRecord(i int) Place { p.Record = i; return p }
+
+// OnLine returns p on a line, counted from 1; 0 means no line.
+func (p Place) OnLine(line int) Place { p.Line = line; return p }
+
+// Field starts an error about a field read from the place, or about to be written
+// there:
+//
+//	flaw.At("header", 8).Field("version").Got(v).Want("1 to 10").Unsupported()
+//
+// Only the last call allocates the error.
+func (p Place) Field(name string) Problem { return Problem{place: p, field: name} }
+
+// Field starts an error about a field whose place is unknown, or which has none
+// because the profile is in memory.
+func Field(name string) Problem { return In("").Field(name) }
+
+// Problem is an error under construction. The call that names its class, or
+// [Problem.Because], completes it.
+type Problem struct {
+	place              Place
+	field, found, want string
+}
+
+// Got sets the value found.
+func (p Problem) Got(value any) Problem { p.found = fmt.Sprint(value); return p }
+
+// Gotf sets the value found, formatted as by fmt.Sprintf.
+func (p Problem) Gotf(format string, args ...any) Problem {
+	p.found = fmt.Sprintf(format, args...)
+	return p
+}
+
+// Want sets the values allowed.
+func (p Problem) Want(value any) Problem { p.want = fmt.Sprint(value); return p }
+
+// Wantf sets the values allowed, formatted as by fmt.Sprintf.
+func (p Problem) Wantf(format string, args ...any) Problem {
+	p.want = fmt.Sprintf(format, args...)
+	return p
+}
+
+// Corrupt makes an error of class [profile.ErrCorrupt].
+func (p Problem) Corrupt() error { return p.Because(profile.ErrCorrupt) }
+
+// Truncated makes an error of class [profile.ErrTruncated].
+func (p Problem) Truncated() error { return p.Because(profile.ErrTruncated) }
+
+// Unsupported makes an error of class [profile.ErrUnsupported].
+func (p Problem) Unsupported() error { return p.Because(profile.ErrUnsupported) }
+
+// Mismatch makes an error of class [profile.ErrMismatch].
+func (p Problem) Mismatch() error { return p.Because(profile.ErrMismatch) }
+
+// Unrecognized makes an error of class [profile.ErrUnrecognized].
+func (p Problem) Unrecognized() error { return p.Because(profile.ErrUnrecognized) }
+
+// Empty makes an error of class [profile.ErrEmpty].
+func (p Problem) Empty() error { return p.Because(profile.ErrEmpty) }
+
+// Because makes an error about the place as a whole. The cause must wrap one of
+// the classes.
+func (p Place) Because(cause error) error { return Problem{place: p}.Because(cause) }
+
+// Because makes an error with a cause, which must wrap one of the classes.
+func (p Problem) Because(cause error) error {
+	return &profile.FormatError{Place: p.place.Place, Field: p.field, Got: p.found, Want: p.want, Err: cause}
+}
+
+// InFile returns the [profile.FormatError] that err wraps with the file name filled in,
+// or err itself if it wraps none or the file is named already.
+func InFile(err error, file string) error {
+	var fe *profile.FormatError
+	if errors.As(err, &fe) {
+		if fe.File == "" {
+			c := *fe
+			c.File = file
+			return &c
+		}
+		return err
+	}
+	return err
+}

@@ -1,0 +1,334 @@
+package asm
+
+import (
+	"slices"
+
+	"github.com/profuse-pgo/profuse/internal/mip/sign"
+)
+
+// EntryPoint is the place of a function's entry probe.
+type EntryPoint struct {
+	Stmt int32 // before this statement
+	// Apart is set if control can come back to the first instruction. That
+	// instruction then begins a block of its own, and the entry block is the
+	// probe alone.
+	Apart bool
+}
+
+// Block is a basic block: control enters it at its start alone, and only its
+// last instructions branch.
+type Block struct {
+	Stmt  int32   // it begins before this statement
+	Succs []int32 // branch targets first, then the block after it
+	// leaves is set if control may not get from the start of the block to a
+	// successor: the block returns, or calls a function that may throw, exit or
+	// jump far away.
+	leaves bool
+	// stays is set if the block can leave only by a return or by a call of a
+	// function of the file, in calls.
+	stays bool
+	calls []int32
+	// root is set if control may enter the block from outside the graph, as it
+	// enters landing pads and labels whose address is taken.
+	root bool
+	// External is set for roots that other functions jump to.
+	External bool
+}
+
+// FindEntry finds where the entry probe of a function goes.
+func (f *File) FindEntry(id int32) {
+	fn := &f.Functions[id]
+	align := int32(-1)
+	for i := fn.Label + 1; i <= fn.Last; i++ {
+		s := &f.Stmts[i]
+		if s.Fn != id {
+			continue
+		}
+		switch {
+		case s.Kind == StmtOpaque:
+			if !f.emptyRegion(i) {
+				fn.Entry = EntryPoint{Stmt: i}
+				return
+			}
+		case s.Opaque != Transparent:
+			fn.Entry = EntryPoint{Stmt: i}
+			return
+		case s.Kind == StmtInstruction:
+			if !f.isa.staysFirst(f.Text(s)) {
+				fn.Entry = EntryPoint{Stmt: i}
+				return
+			}
+			align = -1
+		case s.Kind == StmtDirective && IsAlignment(f.Text(s)):
+			if align < 0 {
+				align = i
+			}
+		case s.Kind == StmtLabel:
+			l := f.Labels.Find(Unquote(f.Text(s)))
+			// Control does not fall through into a cold part.
+			if l >= 0 && f.leads(l) && !fn.Fragment {
+				if align < 0 {
+					align = i
+				}
+				fn.Entry = EntryPoint{Stmt: align, Apart: true}
+				return
+			}
+		}
+	}
+	// The function has only instructions that precede its entry probe.
+	fn.Entry = EntryPoint{Stmt: fn.Last + 1}
+}
+
+// emptyRegion reports whether the inline assembly that begins at statement i is
+// empty, as a compiler barrier is.
+func (f *File) emptyRegion(i int32) bool {
+	return int(i)+1 >= len(f.Stmts) || f.Stmts[i+1].Opaque == Transparent
+}
+
+func IsAlignment(text []byte) bool {
+	word, _ := SplitWord(text)
+	switch string(word) {
+	case ".p2align", ".balign", ".align":
+		return true
+	}
+	return false
+}
+
+// builder recovers the basic blocks of one function.
+type builder struct {
+	*File
+	id int32
+	fn *Function
+
+	run      []int32 // labels since the last instruction
+	open     bool    // control falls through to the next instruction
+	fresh    bool    // the next instruction begins a block
+	branches bool    // the last instruction was a branch of the current block
+	indirect []int32 // blocks that end with an unresolved indirect jump
+	succs    [][]int32
+}
+
+// BuildBlocks recovers the basic blocks of a function whose entry is known.
+func (f *File) BuildBlocks(id int32) {
+	b := builder{File: f, id: id, fn: &f.Functions[id]}
+	b.start(b.fn.Entry.Stmt)
+	b.open, b.fresh = true, b.fn.Entry.Apart
+	for i := b.fn.Label + 1; i <= b.fn.Last; i++ {
+		if s := &f.Stmts[i]; s.Fn == id {
+			b.statement(i, s)
+		}
+	}
+	if b.open {
+		b.current().leave()
+	}
+	b.link()
+}
+
+// leave notes that control may leave the block before its end and not come
+// back.
+func (blk *Block) leave() { blk.leaves, blk.stays = true, false }
+
+func (b *builder) current() *Block { return &b.fn.Blocks[len(b.fn.Blocks)-1] }
+
+// start begins a block before statement i. Until link resolves them, successors
+// are labels, or the complement of the block's number for the block after it.
+func (b *builder) start(i int32) {
+	b.fn.Blocks = append(b.fn.Blocks, Block{Stmt: i, stays: true})
+	b.succs = append(b.succs, nil)
+}
+
+func (b *builder) statement(i int32, s *Stmt) {
+	switch {
+	case s.Kind == StmtOpaque:
+		if !b.emptyRegion(i) {
+			b.reach(i)
+		}
+	case s.Opaque != Transparent:
+		b.reach(i)
+		b.current().leave()
+		if b.mentionsBlock(b.Text(s)) { // asm goto
+			b.fresh = true
+		}
+	case s.Kind == StmtLabel:
+		if id := b.Labels.Find(Unquote(b.Text(s))); id >= 0 {
+			b.run = append(b.run, id)
+		}
+	case s.Kind == StmtInstruction:
+		b.instruction(i, s)
+	}
+}
+
+// mentionsBlock reports whether inline assembly mentions a label of a block.
+func (b *builder) mentionsBlock(text []byte) bool {
+	return slices.ContainsFunc(b.AppendMentions(nil, text), func(id int32) bool {
+		is, _ := b.Target.isBlockName(Unquote(b.Text(&b.Stmts[b.Labels.All[id].Stmt])))
+		return is
+	})
+}
+
+// reach begins a new block before statement i if one is needed.
+func (b *builder) reach(i int32) {
+	if i < b.fn.Entry.Stmt {
+		b.take(0)
+		return
+	}
+	leads := slices.ContainsFunc(b.run, b.leads)
+	if i == b.fn.Entry.Stmt && !b.fn.Entry.Apart {
+		leads, b.fresh = false, false
+	}
+	if leads || b.fresh || !b.open {
+		if b.open {
+			last := len(b.succs) - 1
+			b.succs[last] = append(b.succs[last], ^int32(len(b.fn.Blocks)))
+		}
+		orphan := !b.open && !leads
+		b.start(i)
+		b.current().root = orphan
+	}
+	b.take(int32(len(b.fn.Blocks) - 1))
+	b.open, b.fresh, b.branches = true, false, false
+}
+
+// take assigns the pending labels to block n.
+func (b *builder) take(n int32) {
+	blk := &b.fn.Blocks[n]
+	var uses labelUses
+	for _, id := range b.run {
+		b.Labels.All[id].Block = n
+		uses |= b.Labels.All[id].Uses
+	}
+	if len(b.run) > 0 && n > 0 {
+		if uses&(usedByAddress|usedByOther|UsedAsPad) != 0 || uses == 0 && slices.ContainsFunc(b.run, b.leads) {
+			blk.root = true
+		}
+		blk.External = uses&usedByOther != 0
+	}
+	b.run = b.run[:0]
+}
+
+func (b *builder) instruction(i int32, s *Stmt) {
+	kind, target := b.Flow(s)
+	// A branch right after a branch belongs to the same block, as in LLVM.
+	if b.branches && len(b.run) == 0 && (kind == FlowBranch || kind == FlowJump) {
+		b.fresh = false
+	}
+	b.reach(i)
+	if i < b.fn.Entry.Stmt {
+		return
+	}
+	blk, last := b.current(), len(b.succs)-1
+	switch kind {
+	case FlowCall:
+		if b.call(blk, target) {
+			b.open = false
+		}
+	case FlowLeave:
+		blk.leave()
+	case FlowBranch, FlowJump:
+		if id := b.Labels.Find(Unquote(target)); id >= 0 && b.Stmts[b.Labels.All[id].Stmt].Fn == b.id {
+			b.succs[last] = append(b.succs[last], id)
+		} else {
+			b.tailCall(blk, target)
+		}
+		b.open, b.fresh, b.branches = kind == FlowBranch, true, kind == FlowBranch
+	case FlowIndirect:
+		b.open = false
+		if t := b.tableIn(target); t != nil {
+			b.succs[last] = append(b.succs[last], t.entries...)
+			break
+		}
+		blk.leave() // perhaps a tail call
+		b.indirect = append(b.indirect, int32(last))
+	case FlowReturn:
+		blk.leaves = true
+		b.open = false
+	case FlowTrap:
+		blk.leave()
+		b.open = false
+	}
+}
+
+// tableIn returns the jump table that the operand of a jump indexes, nil if it
+// is not certain.
+func (b *builder) tableIn(operand []byte) *table {
+	ids := b.AppendMentions(nil, operand)
+	if len(ids) != 1 {
+		return nil
+	}
+	for i := range b.tables {
+		if b.tables[i].label == ids[0] && len(b.tables[i].entries) > 0 {
+			return &b.tables[i]
+		}
+	}
+	return nil
+}
+
+// link replaces the labels among the successors by blocks and gives each
+// unresolved indirect jump all targets it may have.
+func (b *builder) link() {
+	resolved := map[int32]bool{}
+	for _, succs := range b.succs {
+		for _, s := range succs {
+			resolved[s] = true
+		}
+	}
+	var targets []int32
+	for i := b.fn.Label + 1; i <= b.fn.Last; i++ {
+		s := &b.Stmts[i]
+		if s.Fn != b.id || s.Kind != StmtLabel || s.Opaque != Transparent {
+			continue
+		}
+		id := b.Labels.Find(Unquote(b.Text(s)))
+		if id < 0 || b.Labels.All[id].Uses&(usedByTable|usedByAddress) == 0 {
+			continue
+		}
+		if n := b.Labels.All[id].Block; n > 0 {
+			targets = append(targets, n)
+			// No jump of the function is known to use the table.
+			if len(b.indirect) == 0 && !resolved[id] {
+				b.fn.Blocks[n].root = true
+			}
+		}
+	}
+	seen := make([]int32, len(b.fn.Blocks)) // by the block numbered one less
+	add := func(from int, to int32) {
+		if seen[to] != int32(from)+1 {
+			seen[to] = int32(from) + 1
+			b.fn.Blocks[from].Succs = append(b.fn.Blocks[from].Succs, to)
+		}
+	}
+	indirect := b.indirect
+	for n := range b.fn.Blocks {
+		for _, s := range b.succs[n] {
+			to := ^s
+			if s >= 0 {
+				to = b.Labels.All[s].Block
+				if b.Stmts[b.Labels.All[s].Stmt].Fn != b.id {
+					to = -1
+				}
+			}
+			if to < 0 || int(to) >= len(b.fn.Blocks) {
+				b.fn.Blocks[n].leave()
+				continue
+			}
+			add(n, to)
+		}
+		if len(indirect) > 0 && int(indirect[0]) == n {
+			indirect = indirect[1:]
+			for _, to := range targets {
+				add(n, to)
+			}
+		}
+	}
+}
+
+// Signature returns the control flow graph signature of a function.
+func (fn *Function) Signature() uint32 {
+	succs := make([][]int, len(fn.Blocks))
+	for i := range fn.Blocks {
+		for _, s := range fn.Blocks[i].Succs {
+			succs[i] = append(succs[i], int(s))
+		}
+	}
+	return sign.CFG(succs)
+}

@@ -1,0 +1,201 @@
+// Package debuginfo finds where the functions and blocks of MIP profiles are in
+// the sources, in the debug information of the programs that were profiled.
+//
+//	program, err := debuginfo.Open("app", "")
+//	…
+//	defer program.Close()
+//	full, err := program.Expand(p) // with the blocks that have no probe
+//	…
+//	sources, err := program.Sources(full, warn)
+//	view := full.View("app.mip", mip.ViewOptions{Info: info, Sources: sources})
+//
+// The program must be the file that ran, with debug information that package symbolize
+// finds; [Find] and [Program.Check] detect other builds. Missing data of
+// single functions is a problem, described in words; it is an error only if there is no
+// data at all. Errors about the program's contents are *[profile.FormatError]; the limits
+// for hostile programs are those of package symbolize.
+package debuginfo
+
+import (
+	"bytes"
+	"fmt"
+
+	"github.com/profuse-pgo/profuse/internal/flaw"
+	"github.com/profuse-pgo/profuse/internal/mip/blocks"
+	"github.com/profuse-pgo/profuse/mip"
+	"github.com/profuse-pgo/profuse/profile"
+	"github.com/profuse-pgo/profuse/symbolize"
+)
+
+// rawSection is the section that the addresses of functions are relative to.
+const rawSection = "__llvm_mipraw"
+
+// A Program is a program or library that was profiled. Its methods may be
+// called by several goroutines at once.
+type Program struct {
+	file *symbolize.File
+	raw  uint64 // address of the raw section
+}
+
+// Open opens a program, or the one in a .dSYM bundle. arch selects the slice of a
+// universal file. A file without a section for raw profiles is an error that matches
+// [profile.ErrMismatch].
+func Open(path, arch string) (*Program, error) {
+	path, err := mip.BinaryFile(path)
+	if err != nil {
+		return nil, err
+	}
+	f, err := symbolize.Open(path, symbolize.Options{Arch: arch})
+	if err != nil {
+		return nil, err
+	}
+	p, err := New(f)
+	if err != nil {
+		f.Close()
+	}
+	return p, err
+}
+
+// New returns the program that an open file is. The error is as of [Open].
+func New(f *symbolize.File) (*Program, error) {
+	raw := f.Section(rawSection)
+	if raw == nil {
+		return nil, &notProfiled{f.Name()}
+	}
+	return &Program{f, raw.Addr}, nil
+}
+
+// Find returns the program of the profile in the file name: among the programs given by
+// name the first that is instrumented and has the profile's build id, if both are known,
+// or else the one in a folder that has the build id. buildID is nil if it is not known.
+// If there is none, the error matches [profile.ErrMismatch].
+func Find(programs *symbolize.Programs, name string, buildID []byte) (*Program, error) {
+	others := 0 // of another build
+	for _, file := range programs.Named() {
+		program, err := New(file)
+		if err != nil {
+			continue // it is of another profile
+		}
+		if id := file.BuildID(); buildID == nil || id == nil || bytes.Equal(id, buildID) {
+			return program, nil
+		}
+		others++
+	}
+	for file, err := range programs.Find(buildID) {
+		if err != nil {
+			return nil, err
+		}
+		if program, err := New(file); err == nil {
+			return program, nil
+		}
+	}
+	const wantProfiled = "the one that was profiled, to know sources and blocks without probes"
+	lack := flaw.File(name).Field("program")
+	switch {
+	case others > 0:
+		lack = lack.Got("not among those given, which are of other builds").Wantf("build id %x", buildID)
+	case len(programs.Folders()) > 0 && buildID == nil:
+		lack = lack.Gotf("not found in folders: the build id, which is in a file beside a profile (%s), is not known", mip.BuildIDSuffix).
+			Want(wantProfiled)
+	default:
+		lack = lack.Got("not among those given, none of which is instrumented for MIP profiles").Want(wantProfiled)
+	}
+	return nil, lack.Mismatch()
+}
+
+// notProfiled: a file is not the program that was profiled, whichever that is.
+type notProfiled struct{ file string }
+
+func (e *notProfiled) Error() string {
+	return fmt.Sprintf("%s: has no section %s, from which functions are counted: it is not the program that was profiled", e.file, rawSection)
+}
+
+func (e *notProfiled) Unwrap() error { return profile.ErrMismatch }
+
+// Close closes the file. It may be called on nil.
+func (p *Program) Close() error {
+	if p == nil {
+		return nil
+	}
+	return p.file.Close()
+}
+
+// File returns the file for other lookups.
+func (p *Program) File() *symbolize.File { return p.file }
+
+// Address returns the link-time address of an offset from the start of the raw section,
+// such as [mip.Function].Address.
+func (p *Program) Address(offset int64) uint64 { return p.raw + uint64(offset) }
+
+// Frames calls yield for each address, relative to the raw section, with its index and its
+// frames, innermost first. Warn, if not nil, is called with the first reasons why some have
+// none. It is an error if none has.
+func (p *Program) Frames(at []int64, warn func(profile.Warning), yield func(i int, frames []symbolize.Frame)) error {
+	addrs := make([]uint64, len(at))
+	for i, a := range at {
+		addrs[i] = p.Address(a)
+	}
+	known := 0
+	err := p.file.Batch(addrs, func(i int, frames []symbolize.Frame) {
+		if len(frames) > 0 {
+			known++
+		}
+		yield(i, frames)
+	})
+	if err != nil && warn != nil {
+		problems := []error{err}
+		if joined, ok := err.(interface{ Unwrap() []error }); ok {
+			problems = joined.Unwrap()
+		}
+		for _, problem := range problems {
+			warn(profile.Warning{File: p.file.Name(), Err: problem})
+		}
+	}
+	if len(at) > 0 && known == 0 {
+		return fmt.Errorf("%s: knows no source of any function: is it built with -g?", p.file.Name())
+	}
+	return nil
+}
+
+// Check compares where functions begin with the symbols of the program. If functions
+// begin elsewhere, as those of another build do, the error matches
+// [profile.ErrMismatch]. A program without symbols passes.
+func (p *Program) Check(of *mip.Profile) error {
+	count, first := 0, ""
+	for i := range of.Functions {
+		f := &of.Functions[i]
+		addr := p.Address(f.Address)
+		if s, ok, err := p.file.Symbol(addr); err == nil && ok && s.Addr != addr {
+			if count++; count == 1 {
+				first = f.Name
+			}
+		}
+	}
+	if count == 0 {
+		return nil
+	}
+	return flaw.File(p.file.Name()).Field("functions that do not begin where its symbols do").
+		Gotf("%d, %s the first", count, first).Want("the build that was profiled").Mismatch()
+}
+
+// Expand returns the profile with the coverage of blocks without a probe, inferred with
+// the table in the program. See [blocks.Table.Expand].
+func (p *Program) Expand(of *mip.Profile) (*mip.Profile, error) {
+	section := p.file.Section(blocks.Section)
+	if section == nil || !of.Type.Has(mip.BlockCoverage) {
+		return of, nil
+	}
+	data, err := section.Data()
+	if err != nil {
+		return nil, err
+	}
+	if len(data) == 0 {
+		return of, nil // a separate debug file
+	}
+	table, err := blocks.Read(p.file.Name(), data)
+	if err != nil {
+		return nil, err
+	}
+	full, err := table.Expand(of)
+	return full, flaw.InFile(err, p.file.Name())
+}

@@ -1,0 +1,78 @@
+package debuginfo
+
+import (
+	"strings"
+
+	"github.com/profuse-pgo/profuse/mip"
+	"github.com/profuse-pgo/profuse/profile"
+	"github.com/profuse-pgo/profuse/symbolize"
+)
+
+// Sources finds the places of all functions and blocks. Warn, if not nil, is called with the
+// first reasons why some are unknown. It is an error if all are.
+func (p *Program) Sources(of *mip.Profile, warn func(profile.Warning)) (*mip.Sources, error) {
+	s := &mip.Sources{Functions: make([]mip.FunctionSource, len(of.Functions))}
+	const entry = -1
+	var at []int64
+	var to []struct{ function, block int32 }
+	watch := func(addr int64, function, block int) {
+		at, to = append(at, addr), append(to, struct{ function, block int32 }{int32(function), int32(block)})
+	}
+	for i := range of.Functions {
+		f := &of.Functions[i]
+		watch(f.Address, i, entry)
+		if !of.Type.Has(mip.BlockCoverage) {
+			continue
+		}
+		s.Functions[i].Blocks = make([]mip.BlockSource, len(f.Blocks))
+		for b := range f.Blocks {
+			if offset := f.Blocks[b].Offset; offset != 0 { // with a probe
+				watch(f.Address+int64(offset), i, b)
+			}
+		}
+	}
+	err := p.Frames(at, warn, func(i int, frames []symbolize.Frame) {
+		source := &s.Functions[to[i].function]
+		block := mip.BlockSource{Place: Innermost(frames), LineInFunction: lineIn(frames)}
+		if b := to[i].block; b != entry {
+			source.Blocks[b] = block
+			return
+		}
+		source.Declared, source.Entry = declaration(frames), block
+	})
+	return s, err
+}
+
+// Innermost returns the place of the innermost frame, which may be inlined.
+func Innermost(frames []symbolize.Frame) mip.Place {
+	if len(frames) == 0 {
+		return mip.Place{}
+	}
+	return mip.Place{File: cleanPath(frames[0].File), Line: frames[0].Line}
+}
+
+// declaration returns the place where the outermost function is declared, or else the
+// line of its frame.
+func declaration(frames []symbolize.Frame) mip.Place {
+	if len(frames) == 0 {
+		return mip.Place{}
+	}
+	outer := frames[len(frames)-1]
+	if outer.StartLine > 0 {
+		return mip.Place{File: cleanPath(outer.File), Line: outer.StartLine}
+	}
+	return mip.Place{File: cleanPath(outer.File), Line: outer.Line}
+}
+
+// lineIn returns the line in the outermost function: for a block of an inlined function,
+// the line of the call.
+func lineIn(frames []symbolize.Frame) uint32 {
+	if len(frames) == 0 {
+		return 0
+	}
+	return frames[len(frames)-1].Line
+}
+
+// cleanPath unifies two spellings of a path that compilers mix, "/src/./a.h" and
+// "/src/a.h". It keeps "..", which symbolic links may make meaningful.
+func cleanPath(path string) string { return strings.ReplaceAll(path, "/./", "/") }

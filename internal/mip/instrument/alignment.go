@@ -1,0 +1,89 @@
+package instrument
+
+import (
+	"bytes"
+
+	"github.com/profuse-pgo/profuse/internal/mip/asm"
+)
+
+// Compilers align the blocks at the heads of loops to 16 or 32 bytes. That is
+// sometimes faster, and it takes 3 % of an optimized program. Block probes
+// change the size and place of the code, so the compiler's choice no longer
+// tells whether the alignment pays. On x86_64 the package therefore drops the
+// alignment of code inside functions, which has no meaning for the program;
+// functions and data keep theirs. The directives stay in the text, in a
+// conditional that is never true, so the assembler skips them.
+
+// innerAlignment returns the alignment directives inside a function that affect
+// only its code: those with instructions before and after them. A directive
+// that the package does not understand stays in effect.
+func innerAlignment(f *asm.File, id int32) (found []int32) {
+	fn := &f.Functions[id]
+	code, pending := false, 0 // directives found since the last instruction
+	for i := fn.Label + 1; i <= fn.Last; i++ {
+		s := &f.Stmts[i]
+		if fn.Entry.Apart && i == fn.Entry.Stmt {
+			code = true // the entry probe
+		}
+		if s.Fn != id {
+			found = found[:len(found)-pending]
+			code, pending = false, 0
+			continue
+		}
+		transparent := s.Opaque == asm.Transparent && s.Section == fn.Section
+		switch {
+		case s.Kind == asm.StmtInstruction && transparent:
+			code, pending = true, 0
+		case s.Kind == asm.StmtLabel && transparent:
+		case s.Kind == asm.StmtDirective && transparent && asm.IsAlignment(f.Text(s)):
+			if code {
+				found = append(found, i)
+				pending++
+			}
+		case s.Kind == asm.StmtDirective && transparent && isLocation(f.Text(s)):
+		default:
+			found = found[:len(found)-pending]
+			code, pending = false, 0
+		}
+	}
+	return found[:len(found)-pending]
+}
+
+// isLocation reports whether a directive concerns debug information or
+// unwinding and emits no bytes into the code.
+func isLocation(text []byte) bool {
+	word, _ := asm.SplitWord(text)
+	return string(word) == ".loc" || bytes.HasPrefix(word, []byte(".cfi_"))
+}
+
+// looseStatements returns the alignment directives that the assembler is to
+// skip.
+func (e *emitter) looseStatements() (found []int32) {
+	if e.Target.Arch != asm.X86_64 || !e.opt.blocks() || e.opt.KeepAlignment {
+		return nil
+	}
+	for id := range e.Functions {
+		if fn := &e.Functions[id]; fn.Skip == 0 && fn.BlocksSkip == 0 && !fn.HasMacro {
+			found = append(found, innerAlignment(e.File, int32(id))...)
+		}
+	}
+	return found
+}
+
+// endPassed prints the end of the skipped text. It precedes everything else
+// inserted at its place.
+func (e *emitter) endPassed(loose []int32) {
+	for _, i := range loose {
+		e.line("\t.endif")
+		e.insert(e.beforeStmt(i + 1))
+	}
+}
+
+// beginPassed prints the beginning of the skipped text. It follows everything
+// else inserted at its place.
+func (e *emitter) beginPassed(loose []int32) {
+	for _, i := range loose {
+		e.line("\t.if\t0")
+		e.insert(e.beforeStmt(i))
+	}
+}

@@ -1,0 +1,387 @@
+package instrument
+
+import (
+	"strconv"
+
+	"github.com/profuse-pgo/profuse/internal/mip/asm"
+	"github.com/profuse-pgo/profuse/internal/mip/sign"
+)
+
+// localPrefix returns the prefix of the added labels, which no symbol table shows.
+func localPrefix(t asm.Target) string {
+	if t.Format == asm.MachO {
+		return asm.LocalStem
+	}
+	return "." + asm.LocalStem
+}
+
+// label returns a label local to the file; kind says what part of function id
+// it names.
+func (e *emitter) label(kind byte, id int) string {
+	return localPrefix(e.Target) + string(kind) + strconv.Itoa(id)
+}
+
+// Kinds of labels.
+const (
+	labelStart  = 'f' // start of the function
+	labelEnd    = 'e'
+	labelBlock  = 'b' // of block N, with _N
+	labelRecord = 'r' // raw record
+	labelMap    = 'm' // map record
+	labelInfer  = 'i' // record of inference
+	labelGo     = 'g' // inside of probes
+	labelOver   = 'o' // after the jump that replaces a far compare, with _N
+)
+
+// recordSymbol returns the symbol at which the raw record of a function begins,
+// the words that precede the record included.
+func (e *emitter) recordSymbol(id int) string {
+	switch {
+	case e.opt.RawSymbols:
+		return e.symbol(id, "$RAW")
+	case e.Target.Format == asm.MachO:
+		// Dead stripping needs a symbol that the linker sees.
+		return "l_mip_r" + strconv.Itoa(id)
+	}
+	return e.label(labelRecord, id)
+}
+
+// sampleWords is the size in bytes of the two words before a record with
+// samples: the offset of the next called function's record, and the number of
+// the next call to sample.
+const sampleWords = 8
+
+// record returns an expression for the raw record of a function.
+func (e *emitter) record(id int) string {
+	if e.opt.samples() {
+		return e.recordSymbol(id) + "+" + strconv.Itoa(sampleWords)
+	}
+	return e.recordSymbol(id)
+}
+
+// symbol returns the function's own symbol with a suffix, quoted where the
+// assembler requires it.
+func (e *emitter) symbol(id int, suffix string) string {
+	name := e.Functions[id].Name + suffix
+	if end, ok := asm.ScanSymbol([]byte(name), 0); ok && end == len(name) && name[0] != '"' && !asm.IsDigit(name[0]) {
+		return name
+	}
+	return `"` + name + `"`
+}
+
+// probes prints the probes of all functions and the labels that the records
+// refer to.
+func (e *emitter) probes() {
+	for id := range e.Functions {
+		fn := &e.Functions[id]
+		if fn.Skip != 0 {
+			continue
+		}
+		e.line(e.label(labelStart, id), ":")
+		e.insert(e.beforeStmt(fn.Label + 1))
+		p := &probe{
+			target: e.Target, record: e.record(id), label: e.label(labelGo, id),
+			counts: e.opt.counts(), samples: e.opt.samples(), atomic: e.opt.Atomic,
+			threads: e.opt.Threads, syntax: e.syntaxAt(fn.Entry.Stmt), thumb: e.Stmts[fn.Label].Thumb,
+		}
+		e.text = e.prober.entryProbe(e.text, p)
+		e.insert(e.beforeStmt(fn.Entry.Stmt))
+		if fn.BlocksSkip == 0 {
+			e.blockProbes(id, fn, p)
+		}
+		e.line(e.label(labelEnd, id), ":")
+		e.insert(fn.End)
+	}
+}
+
+// syntaxAt returns the x86 syntax in effect at statement i.
+func (e *emitter) syntaxAt(i int32) asm.X86Syntax {
+	if int(i) >= len(e.Stmts) {
+		return asm.AttPrefix
+	}
+	return e.Stmts[i].Syntax
+}
+
+// blockProbes prints a label before every block, since the records hold the
+// offsets of all blocks, and a probe before each block that has one.
+func (e *emitter) blockProbes(id int, fn *asm.Function, p *probe) {
+	offset := e.opt.blocksAt()
+	var scratch [][]string
+	switch e.Target.Arch {
+	case asm.AArch64:
+		scratch = scratchRegisters(e.File, int32(id))
+	case asm.ARM:
+		scratch = armScratch(e.File, int32(id))
+	}
+	for b := 1; b < len(fn.Blocks); b++ {
+		blk := &fn.Blocks[b]
+		e.line(e.label(labelBlock, id), "_", strconv.Itoa(b), ":")
+		p.syntax = e.syntaxAt(blk.Stmt)
+		if scratch != nil {
+			p.scratch = scratch[b]
+		}
+		// Other functions jump into the middle of a cold part.
+		if fn.Fragment && blk.External {
+			e.text = e.prober.blockProbe(e.text, p, 0)
+		}
+		if fn.Probed(b) {
+			e.text = e.prober.blockProbe(e.text, p, offset)
+			offset++
+		}
+		at := blk.Stmt
+		for at > 0 && int(at) <= len(e.Stmts) && isPCAnchor(e.File, at-1) {
+			at--
+		}
+		e.insert(e.beforeStmt(at))
+	}
+	e.rewriteCompares(id)
+}
+
+// blocksAt returns the offset of the blocks' bytes in a raw record.
+func (o *Options) blocksAt() int {
+	if o.counts() {
+		return 8
+	}
+	return 1
+}
+
+// records prints the sections of records, which follow the code.
+func (e *emitter) records() {
+	any := false
+	hasFormulas := false
+	for id := range e.Functions {
+		any = any || e.Functions[id].Skip == 0
+		hasFormulas = hasFormulas || infers(&e.Functions[id])
+	}
+	if !any {
+		return
+	}
+	w := e.objectWriter()
+	w.header(rawSection)
+	for id := range e.Functions {
+		if fn := &e.Functions[id]; fn.Skip == 0 {
+			w.section(rawSection, id)
+			e.rawRecord(id, fn)
+		}
+	}
+	w.header(mapSection)
+	for id := range e.Functions {
+		if fn := &e.Functions[id]; fn.Skip == 0 {
+			w.section(mapSection, id)
+			e.mapRecord(id, fn)
+		}
+	}
+	if hasFormulas {
+		w.header(blocksSection)
+		for id := range e.Functions {
+			if fn := &e.Functions[id]; infers(fn) {
+				w.section(blocksSection, id)
+				e.inferenceRecord(id, fn)
+			}
+		}
+	}
+	w.finish()
+	e.insert(e.Tail)
+}
+
+// infers reports whether any block of the function has no probe.
+func infers(fn *asm.Function) bool {
+	if fn.Skip != 0 || fn.Formula == nil {
+		return false
+	}
+	for _, sources := range fn.Formula {
+		if sources != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// rawRecord prints the raw record of a function as it is before the program
+// runs: coverage bytes 0xff; counter and timestamp 0xffffffff, with samples
+// after the words next and due.
+func (e *emitter) rawRecord(id int, fn *asm.Function) {
+	if e.opt.counts() {
+		e.line("\t.p2align\t2")
+	}
+	symbol := e.recordSymbol(id)
+	if e.opt.RawSymbols {
+		e.hideSymbol(symbol)
+	}
+	e.line(symbol, ":")
+	if e.opt.samples() {
+		e.line("\t.long\t0, 1")
+	}
+	if e.opt.counts() {
+		e.line("\t.long\t0xffffffff, 0xffffffff")
+	} else {
+		e.line("\t.byte\t0xff")
+	}
+	if n := fn.ProbedBlocks(); n > 0 {
+		e.line("\t.fill\t", strconv.Itoa(n), ", 1, 0xff")
+	}
+}
+
+// hideSymbol gives a symbol the linkage that the reference implementation uses.
+func (e *emitter) hideSymbol(symbol string) {
+	if e.Target.Format == asm.MachO {
+		e.line("\t.globl\t", symbol)
+		e.line("\t.private_extern\t", symbol)
+		e.line("\t.weak_definition\t", symbol)
+		return
+	}
+	e.line("\t.hidden\t", symbol)
+	e.line("\t.weak\t", symbol)
+}
+
+// mapRecord prints a map record; package mip documents its layout.
+func (e *emitter) mapRecord(id int, fn *asm.Function) {
+	here := e.beginRecord(labelMap, id)
+	if e.opt.RawSymbols {
+		mapSymbol := e.symbol(id, "$MAP")
+		e.hideSymbol(mapSymbol)
+		e.line(mapSymbol, ":")
+	}
+	start := e.label(labelStart, id)
+	e.address(e.record(id), here)
+	e.address(e.functionAddress(id), here)
+	e.difference(e.label(labelEnd, id), start)
+	e.word(uint64(fn.Signature()))
+	e.word(uint64(fn.ProbedBlocks()))
+	for b := 1; b < len(fn.Blocks); b++ {
+		if fn.Probed(b) {
+			e.difference(e.label(labelBlock, id)+"_"+strconv.Itoa(b), start)
+		}
+	}
+	e.word(uint64(stringLength(fn.Name)))
+	e.line("\t.ascii\t\"", fn.Name, "\"")
+}
+
+// inferenceRecord prints a record of section __profuse_blocks; package blocks
+// documents its layout.
+func (e *emitter) inferenceRecord(id int, fn *asm.Function) {
+	here := e.beginRecord(labelInfer, id)
+	words := 0
+	for _, sources := range fn.Formula {
+		words += 2 + len(sources)
+	}
+	e.address(e.record(id), here)
+	e.word(uint64(len(fn.Blocks)))
+	e.word(uint64(words))
+	for b, sources := range fn.Formula {
+		if b == 0 {
+			e.word(0)
+		} else {
+			e.difference(e.label(labelBlock, id)+"_"+strconv.Itoa(b), e.label(labelStart, id))
+		}
+		e.word(uint64(len(sources)))
+		for _, s := range sources {
+			e.word(uint64(s))
+		}
+	}
+}
+
+// beginRecord aligns a record and returns a label for its first field.
+func (e *emitter) beginRecord(kind byte, id int) string {
+	e.line("\t.p2align\t", strconv.Itoa(log2(e.Target.PointerSize())))
+	if e.Target.Format == asm.MachO {
+		// Dead stripping works on atoms: each record needs a label to be one.
+		e.line("l_mip_", string(kind), strconv.Itoa(id), ":")
+	}
+	label := e.label(kind, id)
+	e.line(label, ":")
+	return label
+}
+
+// functionAddress returns a symbol at the start of the function. ELF linkers
+// refuse the distance to a symbol that another image may preempt, so those get
+// a local label.
+func (e *emitter) functionAddress(id int) string {
+	if e.Target.Format == asm.MachO {
+		return e.symbol(id, "")
+	}
+	return e.label(labelStart, id)
+}
+
+// address prints the distance of symbol from label from, as wide as an address.
+func (e *emitter) address(symbol, from string) {
+	directive := "\t.quad\t"
+	if e.Target.PointerSize() == 4 {
+		directive = "\t.long\t"
+	}
+	e.line(directive, symbol, "-", from)
+}
+
+// difference prints the distance of two labels in one section, 32 bits wide.
+func (e *emitter) difference(a, b string) {
+	if e.Target.Format == asm.MachO {
+		// An assembler may turn a difference in an expression into a
+		// relocation, but never one that .set has computed.
+		e.sets++
+		set := localPrefix(e.Target) + "s" + strconv.Itoa(e.sets)
+		e.line("\t.set\t", set, ", ", a, "-", b)
+		e.line("\t.long\t", set)
+		return
+	}
+	e.line("\t.long\t", a, "-", b)
+}
+
+func (e *emitter) word(v uint64) { e.line("\t.long\t", strconv.FormatUint(v, 10)) }
+
+// line prints the parts and ends the line.
+func (e *emitter) line(parts ...string) {
+	for _, p := range parts {
+		e.text = append(e.text, p...)
+	}
+	e.text = append(e.text, '\n')
+}
+
+// moduleHash returns the hash of the link unit's name.
+func (o *Options) moduleHash() uint32 {
+	if o.LinkUnit == "" {
+		return sign.LinkUnit("a.out")
+	}
+	return sign.LinkUnit(o.LinkUnit)
+}
+
+// stringLength returns the number of bytes that the assembler makes of a
+// string, in which an escape counts once.
+func stringLength(s string) int {
+	n := 0
+	for i := 0; i < len(s); i++ {
+		if s[i] == '\\' && i+1 < len(s) {
+			i++
+			for octal := 0; octal < 2 && s[i] >= '0' && s[i] <= '7' && i+1 < len(s) && s[i+1] >= '0' && s[i+1] <= '7'; octal++ {
+				i++
+			}
+		}
+		n++
+	}
+	return n
+}
+
+func log2(n int) int {
+	k := 0
+	for n > 1 {
+		n >>= 1
+		k++
+	}
+	return k
+}
+
+// groupName returns the signature of the group that ties the records of the
+// functions in one section together: the group of that section if it has one,
+// else the name of the first function in the section that has records.
+func (e *emitter) groupName(id int) (name string, comdat bool) {
+	sec := e.Functions[id].Section
+	if s := &e.Sections[sec]; s.Group != "" {
+		return s.Group, s.Comdat
+	}
+	if e.leaders == nil {
+		e.leaders = make([]string, len(e.Sections))
+	}
+	if e.leaders[sec] == "" {
+		e.leaders[sec] = e.symbol(id, "")
+	}
+	return e.leaders[sec], false
+}

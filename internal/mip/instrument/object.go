@@ -1,0 +1,96 @@
+package instrument
+
+import (
+	"fmt"
+	"strconv"
+
+	"github.com/profuse-pgo/profuse/internal/mip/asm"
+	"github.com/profuse-pgo/profuse/internal/mip/blocks"
+)
+
+// Functions that a runtime has to provide, hidden in each linked image; see the
+// package documentation.
+const (
+	firstCallHelper = "__profuse_mip_first"  // for call counts
+	sampleHelper    = "__profuse_mip_sample" // for call counts with samples of return addresses
+)
+
+// recordSection is a kind of section that holds records.
+type recordSection byte
+
+const (
+	rawSection recordSection = iota
+	mapSection
+	blocksSection
+)
+
+// name returns the section's name.
+func (s recordSection) name() string {
+	return [...]string{asm.RawSection, asm.MapSection, blocks.Section}[s]
+}
+
+// objectWriter prints what differs between object formats.
+type objectWriter interface {
+	// section switches to the section for the record of function id.
+	section(s recordSection, id int)
+	// header prints the header of a section. Linkers keep one of all objects'
+	// headers.
+	header(s recordSection)
+	// finish prints the directives that follow all records.
+	finish()
+}
+
+func (e *emitter) objectWriter() objectWriter {
+	if e.Target.Format == asm.MachO {
+		return machOWriter{e}
+	}
+	return elfWriter{e}
+}
+
+// headerFields prints the fields of a header at label; rawStart is a symbol at
+// the start of the raw section.
+func (e *emitter) headerFields(s recordSection, label, rawStart string) {
+	e.line("\t.p2align\t", strconv.Itoa(log2(e.Target.PointerSize())))
+	e.line(label, ":")
+	if s == blocksSection {
+		e.line("\t.long\t", hex32(blocks.Magic))
+		e.line("\t.short\t", strconv.Itoa(blocks.Version))
+		e.line("\t.short\t", strconv.Itoa(e.Target.PointerSize()))
+		e.line("\t.long\t", hex32(e.opt.moduleHash()))
+		e.line("\t.long\t0")
+		e.headerOffset(rawStart, label)
+		return
+	}
+	const kindRaw, kindMap, wide, narrow = 1, 4, 0x10, 0x20
+	kind := uint32(wide)
+	if e.Target.PointerSize() == 4 {
+		kind = narrow
+	}
+	if s == rawSection {
+		kind |= kindRaw
+	} else {
+		kind |= kindMap
+	}
+	e.line("\t.long\t0x50494dfb")
+	e.line("\t.short\t8")
+	e.line("\t.short\t", hex32(kind))
+	e.line("\t.long\t", hex32(uint32(e.opt.Profile)))
+	e.line("\t.long\t", hex32(e.opt.moduleHash()))
+	if s == rawSection {
+		e.line("\t.long\t0, 0")
+	} else {
+		e.headerOffset(rawStart, label)
+	}
+	e.line("\t.long\t0")
+	e.line("\t.long\t0x20")
+}
+
+// headerOffset prints RawSectionOffset, 64 bits on every target.
+func (e *emitter) headerOffset(rawStart, label string) {
+	e.address(rawStart, label)
+	if e.Target.PointerSize() == 4 {
+		e.line("\t.long\t0")
+	}
+}
+
+func hex32(v uint32) string { return fmt.Sprintf("%#x", v) }

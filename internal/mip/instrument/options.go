@@ -1,0 +1,104 @@
+package instrument
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/profuse-pgo/profuse/internal/mip/asm"
+	"github.com/profuse-pgo/profuse/mip"
+)
+
+// Options say what to instrument and how. Profile is required; for the other
+// fields the zero value suits most uses.
+type Options struct {
+	// Target is the triple that the text is for, as compilers print it for
+	// -dumpmachine; "" means that Rewrite infers it from the text.
+	Target string
+	// Profile is what to record: mip.FunctionCoverage, or
+	// mip.FunctionTimestamp|mip.FunctionCallCount, either with
+	// mip.BlockCoverage as well. mip.ReturnAddress adds samples of the callers
+	// to call counts; the runtime has to be compiled for them, see package
+	// runtime.
+	Profile mip.ProfileType
+	// LinkUnit is the name of the program or library that the object becomes
+	// part of. All objects of one link unit need the same name: its hash
+	// identifies the raw files, maps and profiles that belong together. ""
+	// means "a.out".
+	LinkUnit string
+	// AllBlockProbes gives every block a probe, as the reference implementation
+	// does, even where the coverage follows from that of other blocks.
+	AllBlockProbes bool
+	// KeepAlignment keeps the alignment of blocks inside functions, which
+	// affects speed alone and which block probes on x86_64 drop otherwise.
+	KeepAlignment bool
+	// MinInstructions skips functions with fewer instructions.
+	MinInstructions int
+	// GroupCount and SelectedGroup restrict instrumentation to the functions
+	// whose name hashes to SelectedGroup modulo GroupCount, to spread the cost
+	// over several builds. GroupCount 0 means no groups.
+	GroupCount, SelectedGroup int
+	// Skip reports whether to leave alone the function of that linkage name;
+	// see [ParseSpecialCaseList]. Nil skips none.
+	Skip func(name string) bool
+	// RawSymbols names records with the symbols of the reference
+	// implementation, FUNCTION$RAW and FUNCTION$MAP, hidden and weak, instead
+	// of local labels. Functions of one name that are local to different files
+	// then share one record.
+	RawSymbols bool
+	// Atomic makes counts exact in programs with threads, at a multiple of the
+	// cost. Coverage does not need it and does not change.
+	Atomic bool
+	// Threads is for programs whose threads run the same functions at the same
+	// time: a probe of function coverage then stores only if the byte is not
+	// yet zero, so that the cores' caches can share the line. That costs 9 more
+	// bytes for each function on x86_64 and 8 on AArch64; on ARM the option
+	// changes nothing.
+	Threads bool
+}
+
+const (
+	coverage   = mip.FunctionCoverage
+	callCounts = mip.FunctionTimestamp | mip.FunctionCallCount
+)
+
+// counts reports whether function probes count calls.
+func (o *Options) counts() bool { return o.Profile&callCounts != 0 }
+
+// blocks reports whether blocks get probes.
+func (o *Options) blocks() bool { return o.Profile.Has(mip.BlockCoverage) }
+
+// samples reports whether function probes sample return addresses.
+func (o *Options) samples() bool { return o.Profile.Has(mip.ReturnAddress) }
+
+func (o *Options) check() error {
+	mode := o.Profile &^ (mip.BlockCoverage | mip.ReturnAddress)
+	switch {
+	case mode != coverage && mode != callCounts:
+		return fmt.Errorf("%w: profile type %v", ErrOptions, o.Profile)
+	case o.samples() && mode != callCounts:
+		return fmt.Errorf("%w: return addresses without call counts", ErrOptions)
+	case o.samples() && o.RawSymbols:
+		return fmt.Errorf("%w: return addresses with the reference's symbols", ErrOptions)
+	case o.GroupCount < 0 || o.SelectedGroup < 0 || o.SelectedGroup >= max(o.GroupCount, 1):
+		return fmt.Errorf("%w: function group %d of %d", ErrOptions, o.SelectedGroup, o.GroupCount)
+	case o.MinInstructions < 0:
+		return fmt.Errorf("%w: at least %d instructions", ErrOptions, o.MinInstructions)
+	}
+	return nil
+}
+
+var (
+	// ErrOptions is returned for options that contradict each other.
+	ErrOptions = errors.New("invalid options")
+	// ErrCodeModel is returned for the medium and large code models of x86_64,
+	// where data may be out of the probes' reach.
+	ErrCodeModel = errors.New("unsupported code model")
+	// ErrUnsupportedTarget is returned for a target, or a profile type on a
+	// target, that the package cannot print probes for.
+	ErrUnsupportedTarget = asm.ErrUnsupportedTarget
+	// ErrInstrumented is returned for text that has MIP records already.
+	ErrInstrumented = asm.ErrInstrumented
+	// ErrNoMachineCode is returned for text that is not machine code: LLVM IR,
+	// and what compilers print under link-time optimization.
+	ErrNoMachineCode = asm.ErrNoMachineCode
+)

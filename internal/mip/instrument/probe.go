@@ -1,0 +1,71 @@
+package instrument
+
+import (
+	"strconv"
+
+	"github.com/profuse-pgo/profuse/internal/mip/asm"
+)
+
+// prober prints the probes of an instruction set.
+type prober interface {
+	// entryProbe appends the probe of the function at the start of its code.
+	entryProbe(dst []byte, p *probe) []byte
+	// blockProbe appends a store of zero to the byte at record+offset.
+	blockProbe(dst []byte, p *probe, offset int) []byte
+}
+
+func proberFor(a asm.Arch) prober {
+	switch a {
+	case asm.X86_64:
+		return x86Probes{}
+	case asm.AArch64:
+		return aarch64Probes{}
+	}
+	return armProbes{}
+}
+
+// probe says where a probe is printed and what it does.
+type probe struct {
+	target asm.Target
+	record string // symbol of the raw record
+	label  string // name for a label inside the probe
+	counts bool
+	// samples is set if the probe hands some of the calls to the sampler.
+	samples bool
+	atomic  bool
+	threads bool // see Options
+	syntax  asm.X86Syntax
+	thumb   bool
+	// scratch are registers that the probe may overwrite.
+	scratch []string
+	anchors int // labels made so far, of ARM probes
+}
+
+// helper returns the runtime function that handles the calls that need more
+// than a count.
+func (p *probe) helper() string {
+	name := firstCallHelper
+	if p.samples {
+		name = sampleHelper
+	}
+	if p.target.Format == asm.MachO {
+		return "_" + name
+	}
+	return name
+}
+
+// at returns the expression for an offset in the raw record.
+func (p *probe) at(offset int) string {
+	if offset == 0 {
+		return p.record
+	}
+	return p.record + "+" + strconv.Itoa(offset)
+}
+
+// appendLines appends instructions, one a line.
+func appendLines(dst []byte, lines ...string) []byte {
+	for _, line := range lines {
+		dst = append(append(append(dst, '\t'), line...), '\n')
+	}
+	return dst
+}

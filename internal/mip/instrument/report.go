@@ -1,0 +1,26 @@
+package instrument
+
+// Report says what [Rewrite] did, function by function.
+type Report struct {
+	Target string // what the text is for: ARCH-FORMAT, as in "x86_64-elf"
+	// Functions are in the order of the text, skipped ones included.
+	Functions []FunctionReport
+}
+
+// FunctionReport says what became of one function.
+type FunctionReport struct {
+	// Name is the linkage name as in the symbol table.
+	Name string
+	// Skipped is why the function has no probe at all; "" if it has one.
+	Skipped string
+	// BlocksSkipped is why a function that has an entry probe has no block
+	// probes although block coverage was asked for; "" if it has.
+	BlocksSkipped string
+	// Instructions is the number of instructions before instrumentation.
+	Instructions int
+	// Blocks is the number of basic blocks, the entry included; 0 unless block
+	// coverage was asked for.
+	Blocks int
+	// Probes is the number of probes inserted, the entry's included.
+	Probes int
+}

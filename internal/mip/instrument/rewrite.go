@@ -1,0 +1,186 @@
+package instrument
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/profuse-pgo/profuse/internal/mip/asm"
+	"github.com/profuse-pgo/profuse/internal/mip/sign"
+)
+
+// Rewrite appends to dst the assembly text src with probes and records and
+// returns it with a report on every function. src is left alone.
+//
+// The result is src with lines added; text without functions to instrument is
+// returned unchanged. On error dst is returned as it was. The errors are
+// [ErrInstrumented], [ErrNoMachineCode], [ErrCodeModel], [ErrUnsupportedTarget]
+// and [ErrOptions], and one for text of 2 GiB or more. All mean that the file
+// should be assembled as it is or built with other flags.
+func Rewrite(dst, src []byte, opt Options) ([]byte, Report, error) {
+	f, err := parse(src, &opt)
+	if err != nil {
+		return dst, Report{}, err
+	}
+	if f.Target.Arch == asm.X86_64 && f.FarData() {
+		return dst, Report{}, ErrCodeModel
+	}
+	e := newEmitter(f, &opt)
+	e.emit()
+	return e.apply(dst), report(f), nil
+}
+
+// parse reads the text, chooses the functions to instrument and recovers the
+// entry points and blocks that their probes need.
+func parse(src []byte, opt *Options) (*asm.File, error) {
+	if err := opt.check(); err != nil {
+		return nil, err
+	}
+	target, err := asm.ParseTriple(opt.Target)
+	if err != nil {
+		return nil, err
+	}
+	f, err := asm.Read(src, target)
+	if err != nil {
+		return nil, err
+	}
+	preV7 := f.Target.Arch == asm.ARM && preV7(f)
+	for i := range f.Functions {
+		fn := &f.Functions[i]
+		fn.Skip = choose(f, fn, opt)
+		if fn.Skip == 0 && preV7 {
+			fn.Skip = asm.SkipInstructionSet
+		}
+		if fn.Skip != 0 {
+			continue
+		}
+		f.FindEntry(int32(i))
+		if opt.blocks() {
+			f.BuildBlocks(int32(i))
+			fn.BlocksSkip = checkBlocks(f, int32(i))
+		}
+	}
+	f.ResolveCalls()
+	for i := range f.Functions {
+		if fn := &f.Functions[i]; fn.Skip == 0 && fn.BlocksSkip == 0 && !opt.AllBlockProbes {
+			fn.Infer()
+		}
+	}
+	return f, nil
+}
+
+// checkBlocks returns why the blocks of a function cannot have probes, 0 if
+// they can.
+func checkBlocks(f *asm.File, id int32) asm.Reason {
+	fn := &f.Functions[id]
+	switch {
+	case fn.HasMacro:
+		return asm.SkipMacro
+	case f.Target.Arch == asm.AArch64:
+		return checkBlockRanges(f, id)
+	case f.Target.Arch == asm.ARM:
+		return checkARMBlocks(f, id)
+	case fn.TableWidth > 0: // compilers for x86_64 print no narrow tables
+		return asm.SkipJumpTable
+	}
+	return 0
+}
+
+// choose returns why the function is not to be instrumented, 0 if it is.
+func choose(f *asm.File, fn *asm.Function, opt *Options) asm.Reason {
+	switch {
+	case fn.Skip != 0:
+		return fn.Skip
+	// Only under function and block coverage does a cold part have a record of
+	// its own; otherwise the function's entry probe covers it.
+	case fn.Fragment && (!opt.blocks() || opt.counts()):
+		return asm.SkipFragment
+	case opt.Skip != nil && opt.Skip(fn.Name):
+		return asm.SkipListed
+	case fn.Instructions < opt.MinInstructions:
+		return asm.SkipMinInstructions
+	case opt.GroupCount > 1 && sign.Name(fn.Name)%uint64(opt.GroupCount) != uint64(opt.SelectedGroup):
+		return asm.SkipGroup
+	}
+	return 0
+}
+
+// report describes every function of the file.
+func report(f *asm.File) Report {
+	r := Report{Target: f.Target.String(), Functions: make([]FunctionReport, len(f.Functions))}
+	for i := range f.Functions {
+		fn := &f.Functions[i]
+		r.Functions[i] = FunctionReport{
+			Name: fn.Name, Skipped: fn.Skip.String(), BlocksSkipped: fn.BlocksSkip.String(),
+			Instructions: fn.Instructions, Blocks: len(fn.Blocks), Probes: fn.Probes(),
+		}
+		if fn.Skip != 0 || len(fn.Blocks) == 0 {
+			r.Functions[i].BlocksSkipped = ""
+		}
+	}
+	return r
+}
+
+// emit prints all insertions.
+func (e *emitter) emit() {
+	loose := e.looseStatements()
+	e.endPassed(loose)
+	e.probes()
+	e.beginPassed(loose)
+	e.records()
+}
+
+// insertion is text to insert before the byte at pos.
+type insertion struct {
+	pos    int
+	lo, hi int // in emitter.text
+}
+
+// emitter collects the insertions into a file.
+type emitter struct {
+	*asm.File
+	opt        *Options
+	prober     prober
+	text       []byte
+	insertions []insertion
+	from       int      // start of the insertion being printed
+	sets       int      // number of .set symbols
+	leaders    []string // per section, see groupName
+}
+
+func newEmitter(f *asm.File, opt *Options) *emitter {
+	return &emitter{File: f, opt: opt, prober: proberFor(f.Target.Arch)}
+}
+
+// insert makes the text printed since the last call an insertion at pos.
+func (e *emitter) insert(pos int) {
+	e.insertions = append(e.insertions, insertion{pos, e.from, len(e.text)})
+	e.from = len(e.text)
+}
+
+// beforeStmt returns the position for text that precedes a statement.
+func (e *emitter) beforeStmt(i int32) int {
+	if int(i) >= len(e.Stmts) {
+		return e.Tail
+	}
+	return int(e.Stmts[i].Pos)
+}
+
+// apply appends the file with its insertions, each on lines of its own.
+func (e *emitter) apply(dst []byte) []byte {
+	slices.SortStableFunc(e.insertions, func(a, b insertion) int { return cmp.Compare(a.pos, b.pos) })
+	dst = slices.Grow(dst, len(e.Src)+len(e.text)+len(e.insertions))
+	done := 0
+	for _, ins := range e.insertions {
+		at := ins.pos
+		for at > done && (e.Src[at-1] == ' ' || e.Src[at-1] == '\t') {
+			at--
+		}
+		dst = append(dst, e.Src[done:at]...)
+		done = at
+		if at > 0 && e.Src[at-1] != '\n' && dst[len(dst)-1] != '\n' {
+			dst = append(dst, '\n')
+		}
+		dst = append(dst, e.text[ins.lo:ins.hi]...)
+	}
+	return append(dst, e.Src[done:]...)
+}

@@ -1,0 +1,314 @@
+package instrument
+
+import (
+	"bytes"
+	"slices"
+
+	"github.com/profuse-pgo/profuse/internal/mip/asm"
+	"github.com/profuse-pgo/profuse/internal/mip/split"
+	"github.com/profuse-pgo/profuse/mip"
+)
+
+// placement says where in the program the code of a function goes.
+type placement byte
+
+const (
+	// neutral: where the compiler put it.
+	neutral placement = iota
+	// unlikely: section .text.unlikely.FUNCTION, for functions that never ran.
+	unlikely
+	// startup: section .text.startup.FUNCTION, for functions that ran seldom.
+	startup
+	// hot: section .text.hot.FUNCTION, for functions that ran often.
+	hot
+)
+
+// String returns the name of the placement as in section names, "" for neutral.
+func (p placement) String() string {
+	return [...]string{neutral: "", unlikely: "unlikely", startup: "startup", hot: "hot"}[p]
+}
+
+// UseOptions adjust [Use].
+type UseOptions struct {
+	// Target is as in [Options].
+	Target string
+	// Split moves blocks that never ran out of functions that did. It needs a
+	// profile with block coverage.
+	Split bool
+}
+
+// UseReport says what [Use] did, function by function.
+type UseReport struct {
+	Target    string        // as in [Report]
+	Functions []FunctionUse // in the order of the text
+}
+
+// FunctionUse says what became of one function.
+type FunctionUse struct {
+	Name string // as in the symbol table
+	// Placed is where the function was put: "hot", "startup" or "unlikely", as in
+	// the name of its section; "" if it was left alone.
+	Placed string
+	// Left is why the function was left alone, "" if it was placed.
+	Left string
+	// Blocks is the number of basic blocks in a function that ran, Cold the
+	// number of those that never ran; both are 0 without block coverage.
+	Blocks, Cold int
+	// Moved is the number of blocks that were moved, at most Cold.
+	Moved int
+	// NotSplit is why none of the cold blocks could be moved; "" if some were
+	// moved or no block is cold.
+	NotSplit string
+}
+
+// Use appends to dst the assembly text src with its functions placed according
+// to profiles, and returns it with a report on every function. src is left
+// alone.
+//
+// Use works on ELF alone, where the name of a section says how hot its code is,
+// and moves only functions in sections of their own: compile with
+// -ffunction-sections. It changes the section's name and keeps its group, flags
+// and everything else; sections that the source or an option has named are left
+// alone. On error dst is returned as it was; the errors are those of [Rewrite].
+func Use(dst, src []byte, e *Evidence, opt UseOptions) ([]byte, UseReport, error) {
+	f, err := parseForUse(src, e, opt.Target)
+	if err != nil {
+		return dst, UseReport{}, err
+	}
+	u := &user{File: f, evidence: e, known: make([]*record, len(f.Functions)), fates: make([]fate, len(f.Functions))}
+	for id := range f.Functions {
+		u.choose(id)
+	}
+	u.place()
+	if opt.Split {
+		u.split()
+	}
+	return u.Apply(dst, u.edits, u.tailText), u.report(), nil
+}
+
+// parseForUse recovers the functions, and their blocks if the profile has block
+// coverage.
+func parseForUse(src []byte, e *Evidence, target string) (*asm.File, error) {
+	arm, err := isARM(src, target)
+	if err != nil {
+		return nil, err
+	}
+	opt := Options{Target: target, Profile: mip.FunctionCoverage}
+	if e.blocks && !arm {
+		opt.Profile |= mip.BlockCoverage
+	}
+	return parse(src, &opt)
+}
+
+// split moves blocks that never ran out of functions.
+func (u *user) split() {
+	s := split.New(u.File)
+	for id := range u.Functions {
+		r := &u.fates[id]
+		switch {
+		case r.cold == 0:
+		case u.Target != asm.Target{Arch: asm.X86_64, Format: asm.ELF}:
+			r.notSplit = asm.UseTarget
+		case r.left != 0 || r.placed == neutral:
+			r.notSplit = max(r.left, asm.UseSection)
+		default:
+			r.moved, r.notSplit = s.Function(int32(id), u.known[id].coverage)
+		}
+	}
+	var edits []asm.Edit
+	edits, u.tailText = s.Finish()
+	u.edits = append(u.edits, edits...)
+}
+
+// isARM reports whether the text is ARM code, whose blocks cannot be moved.
+func isARM(src []byte, triple string) (bool, error) {
+	t, err := asm.ParseTriple(triple)
+	if err == nil && t == (asm.Target{}) {
+		t, err = asm.DetectTarget(src)
+	}
+	return t.Arch == asm.ARM, err
+}
+
+// report describes what became of each function.
+func (u *user) report() UseReport {
+	r := UseReport{Target: u.Target.String(), Functions: make([]FunctionUse, len(u.fates))}
+	for id, f := range u.fates {
+		r.Functions[id] = FunctionUse{
+			Name: u.Functions[id].Name, Placed: f.placed.String(), Left: f.left.String(),
+			Blocks: f.blocks, Cold: f.cold, Moved: f.moved, NotSplit: f.notSplit.String(),
+		}
+	}
+	return r
+}
+
+// fate is what became of a function, see [FunctionUse].
+type fate struct {
+	placed              placement
+	left, notSplit      asm.Reason
+	blocks, cold, moved int
+}
+
+// user carries out [Use] for one file.
+type user struct {
+	*asm.File
+	evidence *Evidence
+	known    []*record // per function, nil if nothing is known
+	edits    []asm.Edit
+	fates    []fate // per function
+	// entries lists the statements that enter each section, tied those that
+	// enter a section with SHF_LINK_ORDER to it.
+	entries  [][]int32
+	tied     []int32
+	tailText []byte // goes to the end of the file
+}
+
+// choose finds the evidence about a function, or the reason to leave it alone.
+func (u *user) choose(id int) {
+	fn, r := &u.Functions[id], &u.fates[id]
+	switch {
+	case fn.Fragment:
+		r.left = asm.UseFragment
+		return
+	case fn.Skip == asm.SkipInlineAssembly || fn.Skip == asm.SkipMacro || fn.HasMacro:
+		r.left = asm.UseOpaque
+		return
+	case fn.Skip == asm.SkipSection:
+		r.left = asm.UseSection
+		return
+	case fn.Skip != 0:
+		r.left = asm.UseNew
+		return
+	}
+	u.known[id], r.left = u.evidence.find(fn)
+	if rec := u.known[id]; rec != nil && rec.coverage != nil && rec.placement != unlikely {
+		r.blocks = len(fn.Blocks)
+		for _, covered := range rec.coverage {
+			if !covered {
+				r.cold++
+			}
+		}
+	}
+}
+
+// place moves functions into the sections for their placements.
+func (u *user) place() {
+	u.findEntries()
+	inSection := make([][]int, len(u.Sections))
+	for id := range u.Functions {
+		fn := &u.Functions[id]
+		inSection[fn.Section] = append(inSection[fn.Section], id)
+	}
+	for s, ids := range inSection {
+		u.placeSection(int32(s), ids)
+	}
+}
+
+// placeSection renames a section if the profile knows all functions in it.
+// Usually a section has one function; thunks share the section of the function
+// they jump to.
+func (u *user) placeSection(s int32, ids []int) {
+	sec := &u.Sections[s]
+	to := neutral
+	named, unknown := "", false
+	var left asm.Reason
+	for _, id := range ids {
+		fn := &u.Functions[id]
+		if u.known[id] == nil {
+			unknown = true
+		} else {
+			to = max(to, u.known[id].placement)
+		}
+		if isCompilerSection(sec, fn.Name) {
+			named = fn.Name
+		}
+	}
+	switch {
+	case to == neutral:
+		return
+	case u.Target.Format != asm.ELF:
+		left = asm.UseFormat
+	case named == "" && len(ids) > 1:
+		left = asm.UseShared
+	case named == "" && sec.Name == ".text" && sec.Key == sec.Name:
+		left = asm.UseShared
+	case named == "":
+		left = asm.UseSection
+	case unknown && to == unlikely:
+		left = asm.UseShared
+	case u.isOpaqueSection(s):
+		left = asm.UseOpaque
+	default:
+		u.renameSection(s, ".text."+to.String()+"."+named)
+	}
+	for _, id := range ids {
+		if u.known[id] == nil {
+			continue
+		}
+		if u.fates[id].left = left; left == 0 {
+			u.fates[id].placed = to
+		}
+	}
+}
+
+// isCompilerSection reports whether the section has the name that compilers
+// give a function's section with -ffunction-sections.
+func isCompilerSection(s *asm.Section, function string) bool {
+	if s.Name == ".text" { // -fno-unique-section-names
+		return s.Key != s.Name
+	}
+	for _, prefix := range []string{".text.", ".text.hot.", ".text.startup.", ".text.unlikely."} {
+		if s.Name == prefix+function {
+			return true
+		}
+	}
+	return false
+}
+
+// findEntries fills in entries and tied.
+func (u *user) findEntries() {
+	u.entries = make([][]int32, len(u.Sections))
+	for i := range u.Stmts {
+		st := &u.Stmts[i]
+		if st.Kind != asm.StmtDirective || !asm.IsSectionDirective(u.Text(st)) {
+			continue
+		}
+		u.entries[st.Section] = append(u.entries[st.Section], int32(i))
+		_, operands := asm.SplitWord(u.Text(st))
+		if args := asm.SplitArgs(operands); len(args) > 3 && bytes.IndexByte(asm.Unquote(args[1]), 'o') >= 0 {
+			u.tied = append(u.tied, int32(i))
+		}
+	}
+}
+
+// isOpaqueSection reports whether inline assembly or a macro enters the
+// section; the package does not read those.
+func (u *user) isOpaqueSection(s int32) bool {
+	return slices.ContainsFunc(u.entries[s], func(i int32) bool { return u.Stmts[i].Opaque != asm.Transparent })
+}
+
+// renameSection renames a section wherever it is entered and wherever another
+// section is tied to it by name.
+func (u *user) renameSection(s int32, name string) {
+	old := u.Sections[s].Name
+	rename := func(i int32, chosen func(arg int) bool) {
+		st := &u.Stmts[i]
+		_, operands := asm.SplitWord(u.Text(st))
+		for k, arg := range asm.SplitArgs(operands) {
+			if chosen(k) && string(asm.Unquote(arg)) == old {
+				at := int(st.End) - len(operands) + cap(operands) - cap(arg)
+				u.edits = append(u.edits, asm.Replacement(at, at+len(arg), asm.QuoteLike(arg, name)))
+			}
+		}
+	}
+	for _, i := range u.entries[s] {
+		rename(i, func(arg int) bool { return arg == 0 })
+	}
+	if old == ".text" {
+		return // the name may mean another section
+	}
+	for _, i := range u.tied {
+		if u.Stmts[i].Opaque == asm.Transparent {
+			rename(i, func(arg int) bool { return arg > 2 })
+		}
+	}
+}

@@ -1,0 +1,44 @@
+// Package sign computes the hashes by which MIP files name things.
+package sign
+
+import (
+	"crypto/md5"
+	"encoding/binary"
+	"strconv"
+)
+
+// Name returns the first eight bytes of the MD5 of a function name, as a
+// little-endian number.
+func Name(name string) uint64 {
+	sum := md5.Sum([]byte(name))
+	return binary.LittleEndian.Uint64(sum[:8])
+}
+
+// LinkUnit returns the hash of a link unit's name, the low half of its [Name],
+// which connects raw files, maps and profiles of one program. It is the same for all
+// builds of the program.
+func LinkUnit(name string) uint32 { return uint32(Name(name)) }
+
+// CFG returns the control flow graph signature of a function: 0 with
+// at most one block, otherwise the low half of the [Name] of the graph in
+// print. successors holds, for each non-empty block in layout order, the entry
+// block first, the indices of its successors.
+//
+// LLVM uses the order of its own successor lists, which assembly does not contain.
+// Producers outside LLVM list the branch target first, then the fall-through block, jump
+// tables in table order, each successor once. So signatures are comparable only among
+// profiles of one producer.
+func CFG(successors [][]int) uint32 {
+	if len(successors) <= 1 {
+		return 0
+	}
+	var b []byte
+	for _, succ := range successors {
+		b = append(b, '{')
+		for _, s := range succ {
+			b = append(strconv.AppendInt(b, int64(s), 10), ';')
+		}
+		b = append(b, '}')
+	}
+	return uint32(Name(string(b)))
+}
