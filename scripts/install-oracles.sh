@@ -57,7 +57,8 @@ missing_packages() {
     command -v "ld.lld-$n" >/dev/null || echo "lld-$n"
     have_runtime "$n" || echo "libclang-rt-$n-dev"
   done
-  have_32bit || echo gcc-multilib
+  # Not gcc-multilib, which conflicts with the cross compilers.
+  have_32bit || printf '%s\n' libc6-dev-i386 "lib32gcc-$(gcc -dumpversion 2>/dev/null || echo 12)-dev"
   have_browser || echo chromium
   # Without any font browsers draw no text.
   [[ -d /usr/share/fonts/truetype ]] || ! command -v apt-get >/dev/null || echo fonts-dejavu-core

@@ -40,7 +40,7 @@ int main(int c, char **v) { for (int i = 0; i < c; i++) f(i); return sink; }
 // more of the system than libSystem has above.
 func TestMachORuntime(t *testing.T) {
 	clang, lld := oracle.Tool(t, "clang-19"), oracle.Tool(t, "ld64.lld-19")
-	declarations := filepath.Join(oracle.Root(t), "instrument", "runtime", "testdata", "darwin.h")
+	declarations := filepath.Join(oracle.Root(t), "internal", "mip", "runtime", "testdata", "darwin.h")
 	for _, arch := range []string{"arm64", "x86_64"} {
 		t.Run(arch, func(t *testing.T) {
 			if arch != "arm64" {
