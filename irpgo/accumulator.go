@@ -129,10 +129,10 @@ type accumulator struct {
 	recordsOnly bool // make no further blocks
 	table
 
-	visits  uint32      // of sites, see addDistinct
-	places  []int32     // memory of addDistinct
-	decoded []ValueData // memory of addExtra
-	memory  []uint64    // of addEntries
+	visits  uint32       // of sites, see addDistinct
+	places  []int32      // memory of addDistinct
+	decoded []ValueData  // memory of addExtra
+	spare   *accumulator // memory of addToTable: a block
 }
 
 // mergePolicy selects exact merging or merging as LLVM does. They differ so:

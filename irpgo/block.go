@@ -23,92 +23,92 @@ func (a *accumulator) known(c *catalog) *block {
 	return nil
 }
 
-// newBlock returns an empty block, which a does not hold yet. It returns nil if
-// the profiles of the catalog must be added record by record.
-func (a *accumulator) newBlock(c *catalog, index int) *block {
-	if !c.kept || a.recordsOnly || a.policy.llvm && (len(a.blocks)+len(a.entries) > 0 || !c.differ()) {
-		return nil
-	}
-	return &block{catalog: c, first: index, sums: sums{
-		counts: make([]uint64, c.counters),
-		bitmap: make([]byte, c.bitmapSize),
-		sites:  make([]siteSum, c.sites),
-	}}
+// mayKeep reports whether a may hold a block of a catalog.
+func (a *accumulator) mayKeep(c *catalog) bool {
+	return c.kept && !a.recordsOnly && (!a.policy.llvm || len(a.blocks)+len(a.entries) == 0 && c.differ())
 }
 
-// addProfile adds a profile to the block of its catalog or, entry by entry, to
-// the table. If ok is false, it has added nothing and the caller must add the
-// profile record by record. first reports whether the names of the catalog may be
-// new.
+// reset empties a block for the profiles of a catalog, the first of which has an
+// index. It uses the memory again that the block has.
+func (b *block) reset(c *catalog, index int) {
+	b.catalog, b.first, b.profiles, b.limit = c, index, 0, 0
+	b.counts = slices.Grow(b.counts[:0], c.counters)[:c.counters]
+	b.bitmap = slices.Grow(b.bitmap[:0], c.bitmapSize)[:c.bitmapSize]
+	b.sites = slices.Grow(b.sites[:0], c.sites)[:c.sites]
+	clear(b.counts)
+	clear(b.bitmap)
+	for i := range b.sites {
+		b.sites[i].truncate(0)
+		b.sites[i].merged, b.sites[i].repeat = false, false
+	}
+}
+
+// addProfile adds a profile to the block of its catalog or, if a is not to hold
+// one, to a block of its own, which it moves to the table. If ok is false, it has
+// added nothing and the caller must add the profile record by record. first
+// reports whether the names of the catalog may be new.
+func (a *accumulator) addProfile(n *numbers, index int, weight uint64, overflowed func(name string)) (added Added, first, ok bool) {
+	c := n.catalog
+	b := a.known(c)
+	if first = b == nil; first {
+		if !a.mayKeep(c) {
+			added, ok = a.addToTable(n, index, weight, overflowed)
+			return added, true, ok
+		}
+		b = new(block)
+		b.reset(c, index)
+	}
+	added, ok = a.addToBlock(b, n, weight, overflowed)
+	switch {
+	case ok && first:
+		a.blocks = append(a.blocks, b)
+	case !ok && b.limit == maxCount: // so that the input that exceeds the limit is the one warned of
+		a.recordsOnly = true
+		a.foldBlocks(overflowed)
+	}
+	return added, first, ok
+}
+
+// addToTable is addProfile for the table.
+func (a *accumulator) addToTable(n *numbers, index int, weight uint64, overflowed func(name string)) (added Added, ok bool) {
+	if a.policy.llvm {
+		a.foldBlocks(overflowed)
+		if weight != 1 || !a.allFit(n.catalog) {
+			return added, false
+		}
+	}
+	if a.spare == nil {
+		a.spare = &accumulator{blocks: []*block{new(block)}}
+	}
+	b := a.spare.blocks[0]
+	b.reset(n.catalog, index)
+	if added, ok = a.spare.addToBlock(b, n, weight, overflowed); ok {
+		a.foldBlock(b, overflowed)
+	}
+	return added, ok
+}
+
+// addToBlock adds a profile to a block of its catalog unless a sum might saturate
+// or the profile needs the checks of adding record by record.
 //
 // Counters are added without a check for overflow. The limit of the sums bounds
 // each; if an addition may exceed the limit, it is undone modulo 2^64.
-func (a *accumulator) addProfile(n *numbers, index int, weight uint64, overflowed func(name string)) (added Added, first, ok bool) {
-	b := a.known(n.catalog)
-	if first = b == nil; first {
-		if b = a.newBlock(n.catalog, index); b == nil {
-			added, ok = a.addEntries(n, index, weight, overflowed)
-			return added, true, ok
-		}
-	}
+func (a *accumulator) addToBlock(b *block, n *numbers, weight uint64, overflowed func(name string)) (added Added, ok bool) {
 	most, total := n.add(b.counts, weight)
 	if n.large(most) || !b.raiseLimit(most, weight) {
 		n.add(b.counts, -weight)
-		if !n.large(most) { // so that the input that exceeds the limit is the one warned of
-			a.recordsOnly = true
-			a.foldBlocks(overflowed)
-		}
-		return added, false, false
-	}
-	if first {
-		a.blocks = append(a.blocks, b)
+		return added, false
 	}
 	b.profiles++
 	at, bitmap, sites := extraAt{n.bitmaps, n.blobs}, b.bitmap, b.sites
 	for i := range n.catalog.extras {
 		x := &n.catalog.extras[i]
-		if a.addExtra(bitmap[:x.bits], sites, n, &x.sites, &at, weight, first, false) {
+		if a.addExtra(bitmap[:x.bits], sites, n, &x.sites, &at, weight, b.profiles == 1) {
 			overflowed(n.catalog.entries[x.entry].name)
 		}
 		bitmap, sites = bitmap[x.bits:], sites[x.sites.all():]
 	}
-	return Added{Records: len(n.catalog.entries), Count: total}, first, true
-}
-
-// addEntries is addProfile for the table.
-func (a *accumulator) addEntries(n *numbers, index int, weight uint64, overflowed func(name string)) (added Added, ok bool) {
-	c := n.catalog
-	if a.policy.llvm {
-		a.foldBlocks(overflowed)
-		if !a.allFit(c) {
-			return added, false
-		}
-	}
-	a.memory = slices.Grow(a.memory[:0], c.counters)[:c.counters]
-	clear(a.memory)
-	most, total := n.add(a.memory, 1)
-	if n.large(most) {
-		return added, false
-	}
-	fits := a.raiseLimit(most, weight)
-	a.expect(len(c.entries))
-	at := extraAt{n.bitmaps, n.blobs}
-	for i := range c.entries {
-		e := &c.entries[i]
-		to, fresh := a.entry(e, uint64(index)<<32+uint64(i))
-		over := addCounts(a.countsOf(&to.entry), a.memory[e.counts:e.counts+int(e.counters)], weight, fits)
-		if e.bits > 0 || e.sites.any() {
-			sites := a.sitesOf(&to.entry)
-			if !fresh {
-				touch(sites)
-			}
-			over = a.addExtra(a.bitmapOf(&to.entry), sites, n, &e.sites, &at, weight, fresh, true) || over
-		}
-		if over {
-			overflowed(e.name)
-		}
-	}
-	return Added{Records: len(c.entries), Count: total}, true
+	return Added{Records: len(n.catalog.entries), Count: total}, true
 }
 
 // allFit reports whether LLVM's rules add the profiles of a catalog without loss.
@@ -132,9 +132,8 @@ type extraAt struct {
 }
 
 // addExtra adds the bitmap and the values of the next entry of a profile to a
-// bitmap and to the first of sites. It resolves addresses at once for sites that
-// get those of several programs. It reports whether a count saturated.
-func (a *accumulator) addExtra(bitmap []byte, sites []siteSum, n *numbers, counts *siteCounts, at *extraAt, weight uint64, fresh, resolve bool) (overflow bool) {
+// bitmap and to the first of sites. It reports whether a count saturated.
+func (a *accumulator) addExtra(bitmap []byte, sites []siteSum, n *numbers, counts *siteCounts, at *extraAt, weight uint64, fresh bool) (overflow bool) {
 	if len(bitmap) > 0 {
 		n.orBitmap(bitmap, at.bitmaps[0])
 		at.bitmaps = at.bitmaps[1:]
@@ -154,34 +153,24 @@ func (a *accumulator) addExtra(bitmap []byte, sites []siteSum, n *numbers, count
 		for i, l := range lengths {
 			own := pairs[:int(l)*valueDataPair]
 			pairs = pairs[len(own):]
-			if from == nil || !resolve {
-				if over, ok := sites[i].addInOrder(n, own, from != nil, weight); ok {
-					overflow = over || overflow
-					continue
-				}
+			if over, ok := sites[i].addInOrder(n, own, from != nil, weight); ok {
+				overflow = over || overflow
+				continue
 			}
 			a.decoded = a.decoded[:0]
 			for ; len(own) > 0; own = own[valueDataPair:] {
-				v := n.pair(own, from != nil)
-				if resolve {
-					v.Value = from.valueAt(ValueKind(k), v.Value)
-				}
-				a.decoded = append(a.decoded, v)
+				a.decoded = append(a.decoded, n.pair(own, from != nil))
 			}
-			by := from
-			if resolve {
-				by = nil
-			}
-			overflow = a.addSite(&sites[i], a.decoded, by, ValueKind(k), weight, fresh) || overflow
+			overflow = a.addSite(&sites[i], a.decoded, from, ValueKind(k), weight, fresh) || overflow
 		}
 		sites = sites[count:]
 	}
 	return overflow
 }
 
-// alone returns the block of an indexed catalog that holds all sums, or nil.
+// alone returns the block of an arranged catalog that holds all sums, or nil.
 func (a *accumulator) alone() *block {
-	if len(a.blocks) == 1 && len(a.entries) == 0 && a.blocks[0].catalog.raw == nil {
+	if len(a.blocks) == 1 && len(a.entries) == 0 && a.blocks[0].catalog.arranged {
 		return a.blocks[0]
 	}
 	return nil
@@ -200,17 +189,22 @@ func (b *block) settle() {
 // foldBlocks moves the sums of all blocks to the table.
 func (a *accumulator) foldBlocks(overflowed func(name string)) {
 	for _, b := range a.blocks {
-		b.settle()
-		a.expect(len(b.catalog.entries))
-		fits := a.raiseLimit(b.limit, 1)
-		for i := range b.catalog.entries {
-			e := &b.catalog.entries[i]
-			if a.fold(&b.sums, e, uint64(b.first)<<32+uint64(i), fits) {
-				overflowed(e.name)
-			}
-		}
+		a.foldBlock(b, overflowed)
 	}
 	a.blocks = nil
+}
+
+// foldBlock moves the sums of a block to the table.
+func (a *accumulator) foldBlock(b *block, overflowed func(name string)) {
+	b.settle()
+	a.expect(len(b.catalog.entries))
+	fits := a.raiseLimit(b.limit, 1)
+	for i := range b.catalog.entries {
+		e := &b.catalog.entries[i]
+		if a.fold(&b.sums, e, uint64(b.first)<<32+uint64(i), fits) {
+			overflowed(e.name)
+		}
+	}
 }
 
 // fold adds an entry of other sums, which must not be used after, to the table
@@ -232,11 +226,18 @@ func (a *accumulator) fold(o *sums, from *entry, seq uint64, fits bool) (overflo
 	return false
 }
 
-// replace gives an entry of the table the numbers of an entry of other sums.
+// replace moves the numbers of an entry of other sums to an entry of the table.
 func (a *accumulator) replace(e *entry, o *sums, from *entry) {
 	copy(a.countsOf(e), o.countsOf(from))
 	copy(a.bitmapOf(e), o.bitmapOf(from))
-	copy(a.sitesOf(e), o.sitesOf(from))
+	sites := a.sitesOf(e)
+	copy(sites, o.sitesOf(from))
+	clear(o.sitesOf(from))
+	for i := range sites {
+		if t := &sites[i]; t.repeat && a.policy.llvm {
+			t.values = byCount(t.values)
+		}
+	}
 }
 
 // join adds an entry of other sums to one of s with the same form and reports

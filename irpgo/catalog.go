@@ -25,6 +25,9 @@ type catalog struct {
 	extras  []extra
 	raw     *rawCatalog
 
+	// arranged: indexed, in the order in which LLVM 17 and later write names.
+	arranged bool
+
 	// Totals over all entries: counters, bytes of bitmap, value sites.
 	counters, bitmapSize, sites int
 }

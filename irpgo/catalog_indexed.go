@@ -32,6 +32,8 @@ func (r *indexedReader) catalogKey() (key catalogKey, ok bool) {
 // table.
 func (r *indexedReader) catalogue(c *catalog, n *numbers) bool {
 	c.entries = slices.Grow(c.entries, r.table.Len())
+	const sorted = 10 // written since LLVM 17, which sorts names
+	c.arranged = r.about.Version >= sorted && c.key.buckets == ondisk.NumBuckets(c.key.records)
 	return r.walk(c, n, false) && c.namesDiffer(r.table) && c.sameRefs()
 }
 
@@ -55,8 +57,9 @@ func (r *indexedReader) walk(c *catalog, n *numbers, known bool) bool {
 			if len(b) < ondisk.BucketHeaderSize+fixed {
 				return false
 			}
+			last := bucket
 			items, bucket = le.Uint16(b), le.Uint64(b[ondisk.BucketHeaderSize:])&mask
-			if r.table.BucketOffset(bucket) != uint64(int(end)-len(b)) {
+			if bucket <= last && at > 0 || r.table.BucketOffset(bucket) != uint64(int(end)-len(b)) {
 				return false
 			}
 			b = b[ondisk.BucketHeaderSize:]

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"slices"
 	"sort"
-	"strings"
 
 	"github.com/profuse-pgo/profuse/internal/llvmorder"
 	"github.com/profuse-pgo/profuse/internal/ondisk"
@@ -102,64 +101,20 @@ func (t *indexedTable) measure(keys []int32) {
 	}
 }
 
-// tableOf arranges the sums of indexed profiles that all have one catalog, in
-// the order of the hash table that those have: neither are the names sorted nor
-// is anything arranged anew. Only the order of the keys in one bucket may differ,
-// because another release may have written the inputs. It returns nil if the
-// table is to have other buckets, or to hold less.
+// tableOf arranges the sums of profiles of an arranged catalog as their hash
+// table is arranged, without sorting the names. It returns nil if x wants another
+// table.
 func (x *indexedWriter) tableOf(b *block, policy mergePolicy) *indexedTable {
-	const fewKeys = 256 // below which it makes no difference
 	if b == nil || !x.rel.sortedKeys || x.opt.Sparse {
 		return nil
 	}
-	c := b.catalog
-	ends := c.keys()
-	if len(ends) < fewKeys || ondisk.NumBuckets(len(ends)) != c.key.buckets {
-		return nil
+	k := b.finish(policy)
+	t := &indexedTable{x: x, keys: k, buckets: b.catalog.key.buckets, order: make([]int32, k.len())}
+	for i := range t.order {
+		t.order[i] = int32(i)
 	}
-	t := &indexedTable{x: x, buckets: c.key.buckets, order: make([]int32, len(ends))}
-	name := func(key int) string { return c.entries[ends[key]-1].name }
-	var turned []uint8
-	from, bucket := 0, uint64(0) // of the keys before key
-	for key := range len(ends) + 1 {
-		next := uint64(t.buckets)
-		if key < len(ends) {
-			t.order[key] = int32(key)
-			next = c.entries[ends[key]-1].ref & uint64(t.buckets-1)
-		}
-		switch {
-		case next == bucket:
-			continue
-		case next < bucket:
-			return nil // the buckets are out of order
-		case key-from > 1:
-			if turned == nil {
-				turned = turns(len(ends), name)
-			}
-			mates := t.order[from:key]
-			slices.SortFunc(mates, func(a, b int32) int { return strings.Compare(name(int(a)), name(int(b))) })
-			ondisk.Chain(mates, func(key int32) int { return int(turned[key]) })
-		}
-		from, bucket = key, next
-	}
-	t.keys = b.finish(policy)
 	t.measure(t.order)
 	return t
-}
-
-// turns returns for n names, which are inserted in their order, how often the
-// table is resized after each of them was inserted.
-func turns(n int, name func(i int) string) []uint8 {
-	keys := newNameKeys(n, name)
-	turned := make([]uint8, n)
-	for _, grown := range slices.Backward(ondisk.Growth(n)) {
-		selectNames(keys, grown, name)
-		keys = keys[:grown]
-		for _, k := range keys {
-			turned[k.index]++
-		}
-	}
-	return turned
 }
 
 // bucket returns the bucket of a key.

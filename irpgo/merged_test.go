@@ -3,10 +3,7 @@ package irpgo
 import (
 	"bytes"
 	"fmt"
-	"maps"
 	"math/rand/v2"
-	"slices"
-	"strings"
 	"testing"
 
 	"github.com/profuse-pgo/profuse/internal/oracle"
@@ -51,7 +48,7 @@ func TestMergedEqualsProfile(t *testing.T) {
 		{"everything", randomOptions{functions: 500, maxHashes: 8, values: 3, bitmaps: true, variant: IRLevel | ContextSens}, 13, IndexedOptions{}, true},
 		{"many", randomOptions{functions: 5000, maxHashes: 2, values: 1, variant: IRLevel}, 12, IndexedOptions{}, true},
 		{"pseudo counts", randomOptions{functions: 400, maxHashes: 2, variant: IRLevel, hugeCounts: true}, 13, IndexedOptions{}, false},
-		{"order of old releases", randomOptions{functions: 900, maxHashes: 3, values: 1, variant: IRLevel}, 8, IndexedOptions{}, true},
+		{"order of old releases", randomOptions{functions: 900, maxHashes: 3, values: 1, variant: IRLevel}, 8, IndexedOptions{}, false},
 		{"front end", randomOptions{functions: 300, maxHashes: 2, values: 2, bitmaps: true}, 13, IndexedOptions{Version: 12}, true},
 		{"previous version", randomOptions{functions: 600, maxHashes: 6, values: 2, variant: IRLevel}, 13, IndexedOptions{Version: 11, LLVMRelease: 22}, true},
 		{"traces", randomOptions{functions: 600, maxHashes: 1, variant: IRLevel | HasTemporal, traces: 3}, 13, IndexedOptions{}, true},
@@ -60,7 +57,7 @@ func TestMergedEqualsProfile(t *testing.T) {
 		{"vtables to version 11", randomOptions{functions: 600, maxHashes: 2, values: 3, variant: IRLevel}, 13, IndexedOptions{Version: 11}, true},
 		{"to an old order", randomOptions{functions: 600, maxHashes: 2, variant: IRLevel}, 13, IndexedOptions{Version: 8}, false},
 		{"sparse", randomOptions{functions: 600, maxHashes: 2, variant: IRLevel}, 13, IndexedOptions{Sparse: true}, false},
-		{"few", randomOptions{functions: 20, maxHashes: 2, variant: IRLevel}, 13, IndexedOptions{}, false},
+		{"few", randomOptions{functions: 20, maxHashes: 2, variant: IRLevel}, 13, IndexedOptions{}, true},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			for seed := range uint64(6 / oracle.Step(3)) {
@@ -153,46 +150,5 @@ func TestMergedDamagedTable(t *testing.T) {
 	}
 	if alone < 50 {
 		t.Errorf("only %d were written in the order of the input", alone)
-	}
-}
-
-func TestSelectNames(t *testing.T) {
-	rng := rand.New(rand.NewPCG(4, 9))
-	for round := range 600 {
-		distinct := make(map[string]bool)
-		for range rng.IntN(300) {
-			name := strings.Repeat("_ZN5space", rng.IntN(3))
-			for range rng.IntN(20) {
-				name += string([]byte{"ab\x00\xff"[rng.IntN(4)]})
-			}
-			distinct[name] = true
-		}
-		if round%10 == 0 { // names that differ in zeros at their ends only
-			for i := range 200 {
-				distinct["z"+strings.Repeat("\x00", i)] = true
-			}
-		}
-		names := slices.Collect(maps.Keys(distinct))
-		sorted := slices.Sorted(slices.Values(names))
-		name := func(i int) string { return names[i] }
-		keys := newNameKeys(len(names), name)
-		left := keys
-		for range rng.IntN(6) { // each time fewer, as turns asks for them
-			n := rng.IntN(len(left) + 1)
-			selectNames(left, n, name)
-			left = left[:n]
-			for i, k := range keys {
-				if (names[k.index] < append(sorted, "\xff\xff\xff")[n]) != (i < n) && n < len(sorted) {
-					t.Fatalf("round %d, %d names: %q is at %d, on the wrong side of %d", round, len(names), names[k.index], i, n)
-				}
-			}
-		}
-		seen := make(map[int32]bool)
-		for _, k := range keys {
-			seen[k.index] = true
-		}
-		if len(seen) != len(names) {
-			t.Fatalf("round %d: %d of %d names left", round, len(seen), len(names))
-		}
 	}
 }

@@ -154,7 +154,7 @@ func (t *siteSum) find(address uint64, from *addressMap, kind ValueKind, n int) 
 	if t.index != nil {
 		t.index[value] = int32(at)
 	}
-	if at == 0 {
+	if cap(t.values) == 0 {
 		t.values, t.homes = make(ValueSite, 0, n), make([]valueHome, 0, n)
 	}
 	t.values = append(t.values, ValueData{Value: value})
@@ -197,8 +197,8 @@ func (t *siteSum) forget() {
 // joinSite adds a site of another accumulator, which must not be used after, and
 // reports whether a count saturated.
 func (a *accumulator) joinSite(t, o *siteSum) (overflow bool) {
-	if len(t.values) == 0 {
-		*t = *o
+	if len(t.values) == 0 && !o.repeat {
+		*t, *o = *o, siteSum{}
 	} else {
 		overflow = a.addSite(t, o.values, nil, 0, 1, false)
 	}

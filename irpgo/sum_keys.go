@@ -2,6 +2,7 @@ package irpgo
 
 import (
 	"cmp"
+	"encoding/binary"
 	"slices"
 	"strings"
 
@@ -44,7 +45,10 @@ type sumKeys struct {
 func (a *accumulator) finish(warn func(name string, code llvmerr.Code)) *sumKeys {
 	a.foldBlocks(func(name string) { warn(name, llvmerr.CounterOverflow) })
 	k := &sumKeys{sums: &a.sums, entries: make([]entry, 0, len(a.entries)), ends: make([]int32, 0, len(a.entries))}
-	order := newNameKeys(len(a.entries), func(i int) string { return a.entries[i].name })
+	order := make([]nameKey, len(a.entries))
+	for i := range order {
+		order[i] = nameKey{bytesOf(a.entries[i].name), int32(i)}
+	}
 	slices.SortFunc(order, func(x, y nameKey) int {
 		if x.bytes != y.bytes {
 			return cmp.Compare(x.bytes, y.bytes)
@@ -175,4 +179,17 @@ func (k *sumKeys) functions() []Function {
 		pointers = pointers[n:]
 	}
 	return out
+}
+
+// nameKey stands for the name of an entry: its first eight bytes, the first one
+// highest, zeros after its end.
+type nameKey struct {
+	bytes uint64
+	index int32
+}
+
+func bytesOf(name string) uint64 {
+	var b [8]byte
+	copy(b[:], name)
+	return binary.BigEndian.Uint64(b[:])
 }

@@ -3,7 +3,6 @@ package ondisk
 import (
 	"iter"
 	"math/bits"
-	"slices"
 )
 
 // Chains holds the entries in the buckets where LLVM's
@@ -110,9 +109,9 @@ const (
 // NumBuckets returns the number of buckets of a table of n entries.
 func NumBuckets(n int) int { return targetBuckets(n) }
 
-// Growth returns the resizes of a table that ends with n entries: for each, in
+// growth returns the resizes of a table that ends with n entries: for each, in
 // ascending order, how many entries the table holds at that time.
-func Growth(n int) []int {
+func growth(n int) []int {
 	buckets := initialBuckets
 	var grown []int
 	for i := range n {
@@ -127,32 +126,12 @@ func Growth(n int) []int {
 	return grown
 }
 
-// Chain sorts the entries of one bucket from the order of insertion into the
-// order in which they are written. resizes returns how often the table is resized
-// after an entry was inserted. No resize may join the bucket with another: in
-// tables of 48 entries or more none does.
-func Chain(entries []int32, resizes func(entry int32) int) {
-	// An insertion prepends the entry, and each resize reverses the chain.
-	out := make([]int32, len(entries))
-	from, to := 0, len(entries)
-	for _, e := range slices.Backward(entries) {
-		if resizes(e)%2 == 0 {
-			out[from] = e
-			from++
-		} else {
-			to--
-			out[to] = e
-		}
-	}
-	copy(entries, out)
-}
-
 // InsertionOrder returns an order of insertion that makes [Arrange] reproduce a
 // payload: the entries, given by their hashes in payload order and inserted in
 // the order returned, are written as they were read.
 func InsertionOrder(hashes []uint64) []int {
 	n := len(hashes)
-	grown, last := Growth(n), targetBuckets(n)
+	grown, last := growth(n), targetBuckets(n)
 	// Entries that share a bucket in the end shared one at all times. An
 	// insertion prepends the entry, and each resize reverses the chain.
 	type span struct{ from, to int }
