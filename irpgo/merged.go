@@ -1,9 +1,11 @@
 package irpgo
 
 import (
+	"fmt"
 	"io"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/profuse-pgo/profuse/internal/llvmerr"
 	"github.com/profuse-pgo/profuse/internal/saturate"
@@ -14,6 +16,7 @@ import (
 // memory.
 type Merged struct {
 	sums    *accumulator
+	cache   *catalogCache
 	warn    func(name string, code llvmerr.Code)
 	profile Profile  // without functions as long as they are not built
 	keys    *sumKeys // in the order of names; nil until it is needed
@@ -30,8 +33,9 @@ type Contents struct {
 // Finish ends the merging: nothing may be added afterwards.
 func (m *Merger) Finish() *Merged {
 	r := &Merged{
-		sums: &m.sums,
-		warn: func(name string, code llvmerr.Code) { m.warn("", name, code) },
+		sums:  &m.sums,
+		cache: m.catalogs,
+		warn:  func(name string, code llvmerr.Code) { m.warn("", name, code) },
 		profile: Profile{
 			Variant:         m.variant,
 			Traces:          m.sampler.traces,
@@ -117,6 +121,19 @@ func (r *Merged) entries() (*sums, []entry) {
 // Head returns the profile, perhaps without its functions. It is not to be
 // changed.
 func (r *Merged) Head() *Profile { return &r.profile }
+
+// WriteCatalogs writes a line for each layout of profiles that the Merger kept to
+// compare further profiles with, and how many profiles had it. It is for finding
+// out why a merge is slow.
+func (r *Merged) WriteCatalogs(w io.Writer) {
+	var lines []string
+	for _, c := range r.cache.kept {
+		lines = append(lines, fmt.Sprintf("catalog: %s, %d records, %d counters, %d value sites: %d profiles\n",
+			c.key.format, len(c.entries), c.counters, c.sites, c.uses.Load()))
+	}
+	slices.Sort(lines) // workers keep them in any order
+	io.WriteString(w, strings.Join(lines, ""))
+}
 
 // Contents counts what the profile holds.
 func (r *Merged) Contents() (c Contents) {

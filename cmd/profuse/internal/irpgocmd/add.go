@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"runtime"
 	"runtime/debug"
 	"slices"
@@ -31,11 +32,22 @@ func (c *adder) Add(ctx context.Context, j *merging.Job) (*merging.Sum, error) {
 	if err != nil {
 		return nil, err
 	}
+	sum := c.sum(j, merged, report)
+	if notes := sum.Notes; os.Getenv("PROFUSE_DEBUG") == "catalogs" {
+		sum.Notes = func(w io.Writer) {
+			notes(w)
+			merged.WriteCatalogs(w)
+		}
+	}
+	return sum, nil
+}
+
+func (c *adder) sum(j *merging.Job, merged *irpgo.Merged, report *mergeReport) *merging.Sum {
 	if c.heapYAML(j.Run) {
-		return c.heapSum(j, merged.Profile(), report), nil
+		return c.heapSum(j, merged.Profile(), report)
 	}
 	if c.keep == nil && !c.sparse && !c.text && report.asksNoFunction() {
-		return c.wholeSum(merged, report), nil
+		return c.wholeSum(merged, report)
 	}
 	p := merged.Profile()
 	report.foundIn(p)
@@ -51,7 +63,7 @@ func (c *adder) Add(ctx context.Context, j *merging.Job) (*merging.Sum, error) {
 	if c.keep != nil {
 		p.Functions = slices.DeleteFunc(p.Functions, func(f irpgo.Function) bool { return !c.keep(f.Name) })
 	}
-	return sum, nil
+	return sum
 }
 
 // wholeSum returns the sum if no option looks at single functions, so that it is
