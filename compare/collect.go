@@ -43,7 +43,7 @@ func collect(v profile.View, opt Options) (*collection, error) {
 	c := &collection{items: make(map[string]*item)}
 	c.side.Identity = v.Identity()
 	var d profile.Distribution
-	shares := []uint32{opt.Hot, opt.Cold}
+	shares := []uint64{opt.Hot, opt.Cold}
 	if opt.Table == profile.FunctionSet {
 		s := profile.Summarize(v, shares)
 		d = s.Counts

@@ -20,7 +20,7 @@ type Options struct {
 	// Hot is the share of the total, in millionths, that the hot items make up;
 	// Cold the share of all items but the cold ones. Zero means 990,000 and
 	// 999,999, the defaults of LLVM.
-	Hot, Cold uint32
+	Hot, Cold uint64
 }
 
 const (

@@ -34,10 +34,10 @@ func (e *exporter) callgrind() error {
 		return errNoValue(set)
 	}
 	g.calls = max(0, slices.IndexFunc(g.values, func(i int) bool { return set.Values[i].Unit == profile.Count }))
-	g.edges = set.Name == FunctionTable && e.features.Has(profile.HasEdges)
+	g.edges = set.Name == profile.FunctionSet && e.features.Has(profile.HasEdges)
 	g.totals = make([]uint64, len(g.values)+1)
 	g.header(set)
-	if set.Name == FunctionTable {
+	if set.Name == profile.FunctionSet {
 		g.functions(set)
 		g.writeEdges()
 	} else {

@@ -14,7 +14,7 @@ import (
 func (e *exporter) csv() error {
 	table := e.opt.Table
 	if table == "" {
-		table = FunctionTable
+		table = profile.FunctionSet
 		if sets := e.v.Stacks(); e.features&(profile.HasCalls|profile.HasBlocks) == 0 && len(sets) > 0 {
 			table = sets[0].Name
 		}
@@ -27,11 +27,11 @@ func (e *exporter) csv() error {
 	}
 	c := csvTable{e: e, w: csv.NewWriter(e)}
 	switch table {
-	case FunctionTable:
+	case profile.FunctionSet:
 		c.functions()
-	case EdgeTable:
+	case profile.EdgeSet:
 		c.edges()
-	case TraceTable:
+	case traceSet:
 		c.traces()
 	default:
 		set, err := e.setNamed(table)

@@ -85,17 +85,13 @@ func (f Format) Suffix() string { return f.entry().suffix }
 // Description returns a phrase about the use of the format.
 func (f Format) Description() string { return f.entry().description }
 
-// Names of tables beside those of the view's stack sets.
-const (
-	FunctionTable = profile.FunctionSet
-	EdgeTable     = profile.EdgeSet
-	TraceTable    = "traces"
-)
+// traceSet is the name of the table of traces, a table that is no stack set.
+const traceSet = "traces"
 
 // Options adjust [Write]. The zero value is right for most uses.
 type Options struct {
 	// Table is the part of the profile to write: the name of a stack set,
-	// [FunctionTable], [EdgeTable] or, in formats without stacks, [TraceTable].
+	// [profile.FunctionSet], [profile.EdgeSet] or, in formats without stacks, "traces".
 	//
 	// Empty means the first stack set, or the functions if the profile has no
 	// stacks, for pprof, folded and callgrind; all stack sets, or the functions,
@@ -174,12 +170,12 @@ func tables(v profile.View) []string {
 	for _, set := range v.Stacks() {
 		names = append(names, set.Name)
 	}
-	names = append(names, FunctionTable)
+	names = append(names, profile.FunctionSet)
 	if v.Features().Has(profile.HasEdges) {
-		names = append(names, EdgeTable)
+		names = append(names, profile.EdgeSet)
 	}
 	if v.Features().Has(profile.HasTraces) {
-		names = append(names, TraceTable)
+		names = append(names, traceSet)
 	}
 	return names
 }

@@ -50,7 +50,7 @@ func TestGolden(t *testing.T) {
 		{"java.folded", Folded, javaView(), Options{Signatures: true, Lines: true}},
 		{"heap.folded", Folded, heapView(), Options{Value: "alloc_objects", Demangle: true, Lines: true}},
 		{"counter.folded", Folded, counterView(), Options{}},
-		{"counter-edges.folded", Folded, counterView(), Options{Table: EdgeTable, Demangle: true}},
+		{"counter-edges.folded", Folded, counterView(), Options{Table: profile.EdgeSet, Demangle: true}},
 		{"java.speedscope.json", Speedscope, javaView(), Options{Value: "receivers"}},
 		{"heap.speedscope.json", Speedscope, heapView(), Options{Lines: true}},
 		{"java.json", JSON, javaView(), Options{}},
@@ -59,14 +59,14 @@ func TestGolden(t *testing.T) {
 		{"java.ndjson", NDJSON, javaView(), Options{}},
 		{"counter.ndjson", NDJSON, counterView(), Options{}},
 		{"counter.csv", CSV, counterView(), Options{}},
-		{"counter-edges.csv", CSV, counterView(), Options{Table: EdgeTable}},
-		{"counter-traces.csv", CSV, counterView(), Options{Table: TraceTable}},
+		{"counter-edges.csv", CSV, counterView(), Options{Table: profile.EdgeSet}},
+		{"counter-traces.csv", CSV, counterView(), Options{Table: traceSet}},
 		{"heap.csv", CSV, heapView(), Options{}},
 		{"java.callgrind", Callgrind, javaView(), Options{}},
 		{"heap.callgrind", Callgrind, heapView(), Options{}},
 		{"counter.callgrind", Callgrind, counterView(), Options{Demangle: true}},
 		{"source.info", LCOV, sourceView(), Options{Demangle: true}},
-		{"functions.info", LCOV, sourceView().fakeView, Options{Table: FunctionTable}},
+		{"functions.info", LCOV, sourceView().fakeView, Options{Table: profile.FunctionSet}},
 	} {
 		t.Run(tc.file, func(t *testing.T) {
 			got, losses := written(t, tc.format, tc.v, tc.opt)
@@ -120,7 +120,7 @@ func TestFixtures(t *testing.T) {
 					if f == LCOV && strings.Contains(err.Error(), "source lines") {
 						continue // see TestNoSourceLines
 					}
-					if table == TraceTable && strings.Contains(err.Error(), `table "traces" has no stacks, which `+string(f)+` is made of`) {
+					if table == traceSet && strings.Contains(err.Error(), `table "traces" has no stacks, which `+string(f)+` is made of`) {
 						continue
 					}
 					t.Errorf("%s to %s, table %q: %v", nv.name, f, table, err)
@@ -208,7 +208,7 @@ func TestErrors(t *testing.T) {
 		{Pprof, heapView(), Options{Value: "max_lifetime"}, `no value "max_lifetime" that adds up over stacks: want one of alloc_space, alloc_objects, lifetime`},
 		{Speedscope, javaView(), Options{Value: "x"}, `no value "x" that adds up over stacks: want one of samples, receivers`},
 		{Callgrind, heapView(), Options{Value: "lifetime"}, "callgrind files have all values: none is chosen"},
-		{Callgrind, counterView(), Options{Table: TraceTable}, `table "traces" has no stacks, which callgrind is made of`},
+		{Callgrind, counterView(), Options{Table: traceSet}, `table "traces" has no stacks, which callgrind is made of`},
 		{Pprof, odd, Options{}, `table "odd" has no value that adds up over stacks`},
 		{Folded, odd, Options{}, `table "odd" has no value that adds up over stacks`},
 		{Speedscope, odd, Options{}, `table "odd" has no value that adds up over stacks`},

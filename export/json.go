@@ -24,7 +24,7 @@ func (e *exporter) records(lines bool) error {
 	r := recordWriter{e: e, lines: lines}
 	r.j.w = e
 	r.start()
-	if r.wants(FunctionTable) {
+	if r.wants(profile.FunctionSet) {
 		r.array("functions")
 		for f := range e.v.Functions() {
 			r.element("function", func() { r.function(f) })
@@ -38,7 +38,7 @@ func (e *exporter) records(lines bool) error {
 		}
 	}
 	r.endArray()
-	if r.wants(EdgeTable) {
+	if r.wants(profile.EdgeSet) {
 		r.array("edges")
 		for edge := range e.v.Edges() {
 			r.introduce(&edge.Caller)
@@ -49,7 +49,7 @@ func (e *exporter) records(lines bool) error {
 		}
 		r.endArray()
 	}
-	if r.wants(TraceTable) {
+	if r.wants(traceSet) {
 		r.array("traces")
 		for t := range e.v.Traces() {
 			for i := range t.Functions {
@@ -233,7 +233,7 @@ func (r *recordWriter) summary() {
 	j.key("cutoffs").open('[')
 	for _, c := range s.Counts.Cutoffs {
 		j.open('{')
-		r.number("share", uint64(c.Share))
+		r.number("share", c.Share)
 		r.number("min", c.Min)
 		r.number("values", c.Values)
 		j.close('}')

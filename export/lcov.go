@@ -12,7 +12,7 @@ import (
 // lcov writes a tracefile: the functions, lines and branches whose place in the
 // sources is known.
 func (e *exporter) lcov() error {
-	if table := e.opt.Table; table != "" && table != FunctionTable {
+	if table := e.opt.Table; table != "" && table != profile.FunctionSet {
 		return fmt.Errorf("table %q has no source lines, which %s is made of", table, e.format)
 	}
 	c := coverage.Collect(e.v, coverage.Options{Function: e.opt.Function, Branches: true})

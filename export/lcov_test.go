@@ -59,8 +59,8 @@ func TestNoSourceLines(t *testing.T) {
 		want  string
 	}{
 		{javaView(), "", "the source lines of the functions are not known"},
-		{javaView(), FunctionTable, "the source lines of the functions are not known"},
-		{sourceView(), EdgeTable, `table "edges" has no source lines, which lcov is made of`},
+		{javaView(), profile.FunctionSet, "the source lines of the functions are not known"},
+		{sourceView(), profile.EdgeSet, `table "edges" has no source lines, which lcov is made of`},
 		{sourceView(), "branches", `table "branches" has no source lines, which lcov is made of`},
 	} {
 		var out bytes.Buffer

@@ -162,15 +162,15 @@ func TestJSONContents(t *testing.T) {
 // TestCSV: every table is rectangular and as long as it should be.
 func TestCSV(t *testing.T) {
 	for _, nv := range append(realViews(t), fakeViews()...) {
-		want := map[string]int{FunctionTable: 1, EdgeTable: 1, TraceTable: 1}
+		want := map[string]int{profile.FunctionSet: 1, profile.EdgeSet: 1, traceSet: 1}
 		for range nv.v.Functions() {
-			want[FunctionTable]++
+			want[profile.FunctionSet]++
 		}
 		for range nv.v.Edges() {
-			want[EdgeTable]++
+			want[profile.EdgeSet]++
 		}
 		for tr := range nv.v.Traces() {
-			want[TraceTable] += len(tr.Functions)
+			want[traceSet] += len(tr.Functions)
 		}
 		for _, set := range nv.v.Stacks() {
 			want[set.Name] = 1 + len(collect(set))

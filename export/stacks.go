@@ -37,9 +37,9 @@ func (e *exporter) sets() ([]profile.StackSet, error) {
 
 func (e *exporter) setNamed(name string) (profile.StackSet, error) {
 	switch name {
-	case "", FunctionTable:
+	case "", profile.FunctionSet:
 		return profile.FunctionStacks(e.v), nil
-	case EdgeTable:
+	case profile.EdgeSet:
 		return profile.EdgeStacks(e.v), nil
 	}
 	for _, set := range e.v.Stacks() {
@@ -95,7 +95,7 @@ func (e *exporter) loseTables(written ...string) {
 		}
 	}
 	f := e.features
-	if slices.Contains(written, FunctionTable) {
+	if slices.Contains(written, profile.FunctionSet) {
 		if len(e.v.Stacks()) == 0 {
 			e.lose(0, "callers", "the profile has counters, which know no stacks: every function stands by itself")
 		}
@@ -105,7 +105,7 @@ func (e *exporter) loseTables(written ...string) {
 		e.lose(0, "functions with their counts", "another table is written")
 	}
 	// Callgrind files of functions have the edges as calls.
-	withEdges := slices.Contains(written, EdgeTable) || e.format == Callgrind && slices.Contains(written, FunctionTable)
+	withEdges := slices.Contains(written, profile.EdgeSet) || e.format == Callgrind && slices.Contains(written, profile.FunctionSet)
 	if f.Has(profile.HasEdges) && !withEdges {
 		e.lose(0, "edges", "another table is written")
 	}

@@ -203,7 +203,8 @@ func readFixtures(t testing.TB) (views []namedView) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r, err := mip.NewReader(filepath.Base(path), data, mip.ReaderOptions{})
+		name := filepath.Base(path)
+		r, err := mip.NewReader(name, data, mip.ReaderOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -214,7 +215,7 @@ func readFixtures(t testing.TB) (views []namedView) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		views = append(views, namedView{r.Name(), p.View(r.Name(), mip.ViewOptions{Info: r.Info(), BuildID: []byte{1, 2, 3}})})
+		views = append(views, namedView{name, p.View(name, mip.ViewOptions{Info: r.Info(), BuildID: []byte{1, 2, 3}})})
 	}
 	return views
 }

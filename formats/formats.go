@@ -21,6 +21,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/profuse-pgo/profuse/internal/object"
 	"github.com/profuse-pgo/profuse/iprof"
 	"github.com/profuse-pgo/profuse/irpgo"
 	"github.com/profuse-pgo/profuse/memprof"
@@ -111,7 +112,7 @@ func (f Format) Family() Family {
 // format.
 func Detect(data []byte) (Format, bool) {
 	// IRPGO is last, because its text profiles match any text.
-	if mip.IsBinary(data) {
+	if object.IsImage(data) {
 		return Binary, true
 	}
 	if t, ok := mip.Detect(data); ok {

@@ -133,14 +133,14 @@ func BenchmarkWrite(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	for _, style := range []struct {
-		name string
-		Style
-	}{{"compact", Compact}, {"lines", Lines}} {
-		b.Run(style.name, func(b *testing.B) {
+	for _, form := range []struct {
+		name  string
+		lines bool
+	}{{"compact", false}, {"lines", true}} {
+		b.Run(form.name, func(b *testing.B) {
 			b.SetBytes(int64(len(benchFile())))
 			for b.Loop() {
-				if err := Write(discard{}, p, WriteOptions{Style: style.Style}); err != nil {
+				if err := Write(discard{}, p, WriteOptions{Lines: form.lines}); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -10,26 +10,13 @@ import (
 )
 
 // Severity says how bad a finding is.
-type Severity int
+type Severity string
 
 const (
-	Info    Severity = iota + 1 // unusual and harmless
-	Suspect                     // readable, but probably not intended
-	Broken                      // a reader or compiler may refuse the file or misinterpret it
+	Info    Severity = "info"    // unusual and harmless
+	Suspect Severity = "warning" // readable, but probably not intended
+	Broken  Severity = "error"   // a reader or compiler may refuse the file or misinterpret it
 )
-
-// String returns "info", "warning" or "error".
-func (s Severity) String() string {
-	switch s {
-	case Info:
-		return "info"
-	case Suspect:
-		return "warning"
-	case Broken:
-		return "error"
-	}
-	return "unknown severity"
-}
 
 // The rules, what a [Finding] is about.
 const (
@@ -70,7 +57,7 @@ func (f Finding) String() string {
 	if s != "" {
 		s += ": "
 	}
-	s += f.Severity.String() + ": " + f.Message
+	s += string(f.Severity) + ": " + f.Message
 	switch {
 	case f.Of > 0:
 		s += fmt.Sprintf(" (%d of %d, %.1f%%)", f.Count, f.Of, 100*float64(f.Count)/float64(f.Of))

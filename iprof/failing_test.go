@@ -12,6 +12,9 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
+// forms are the forms of files: on one line, an entry per line, a number per line.
+var forms = []WriteOptions{{}, {Lines: true}, {Indent: "  "}}
+
 // TestFullDisk: whenever a disk is full, Write says so and stops, and what is on
 // the disk is the beginning of the file.
 func TestFullDisk(t *testing.T) {
@@ -19,12 +22,12 @@ func TestFullDisk(t *testing.T) {
 	large := randomProfile(rng, version110, 4000)
 	randomEntriesMore(rng, large, 4000)
 	for name, p := range map[string]*Profile{"small": readFixture(t, "fib.iprof"), "large": large} {
-		for _, style := range []Style{Compact, Lines, Indented} {
-			if name == "large" && style != Lines && !oracle.Everything() {
+		for _, opt := range forms {
+			if name == "large" && !opt.Lines && !oracle.Everything() {
 				continue
 			}
 			whole := &fulldisk.Writer{Room: 1 << 30}
-			must(t, Write(whole, p, WriteOptions{Style: style}))
+			must(t, Write(whole, p, opt))
 			rooms := []int{0, 1, whole.Len() / 2}
 			for _, at := range whole.Writes {
 				rooms = append(rooms, at-1, at, at+1)
@@ -34,14 +37,14 @@ func TestFullDisk(t *testing.T) {
 			}
 			for _, room := range rooms {
 				w := &fulldisk.Writer{Room: room}
-				err := Write(w, p, WriteOptions{Style: style})
+				err := Write(w, p, opt)
 				if room >= whole.Len() {
 					must(t, err)
 				} else if !errors.Is(err, fulldisk.ErrFull) {
-					t.Errorf("%s, style %d, room for %d of %d bytes: %v", name, style, room, whole.Len(), err)
+					t.Errorf("%s, %+v, room for %d of %d bytes: %v", name, opt, room, whole.Len(), err)
 				}
 				if !bytes.HasPrefix(whole.Bytes(), w.Bytes()) || w.Len() != min(room, whole.Len()) {
-					t.Errorf("%s, style %d, room for %d bytes: %d others are written", name, style, room, w.Len())
+					t.Errorf("%s, %+v, room for %d bytes: %d others are written", name, opt, room, w.Len())
 				}
 			}
 		}
@@ -58,10 +61,10 @@ func TestNamesInJSON(t *testing.T) {
 	}
 	all.WriteString("\u0080é\u2028\ufffd𠀀")
 	p.Types[0].Name, p.Methods[0].Name = all.String(), all.String()
-	for _, style := range []Style{Compact, Lines, Indented} {
-		q := read(t, encode(t, p, WriteOptions{Style: style}))
+	for _, opt := range forms {
+		q := read(t, encode(t, p, opt))
 		if q.Types[0].Name != all.String() || q.Methods[0].Name != all.String() {
-			t.Errorf("style %d: %q and %q, want %q", style, q.Types[0].Name, q.Methods[0].Name, all.String())
+			t.Errorf("%+v: %q and %q, want %q", opt, q.Types[0].Name, q.Methods[0].Name, all.String())
 		}
 	}
 	text := `{"version":"1.0.0","types":[{"id":1,"name":"\u00E9\uD83D\uDE00\ud83D\uDe00"}],"methods":[]}`
@@ -82,7 +85,7 @@ func TestUnwritable(t *testing.T) {
 	if !errors.As(err, &fe) || profile.ClassOf(fe) != profile.ErrCorrupt || fe.Section != keyMethods || fe.Record != 1 || b.Len() > 0 {
 		t.Errorf("%+v, %d bytes", err, b.Len())
 	}
-	if err := Write(&b, badMember, WriteOptions{Style: Indented}); err == nil || b.Len() > 0 {
+	if err := Write(&b, badMember, WriteOptions{Indent: "  "}); err == nil || b.Len() > 0 {
 		t.Errorf("%v, %d bytes", err, b.Len())
 	}
 }

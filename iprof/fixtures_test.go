@@ -32,7 +32,7 @@ func fixtures(t testing.TB) map[string][]byte {
 		"app.iprof":       encode(t, appProfile(), WriteOptions{}),
 		"twin-x3.iprof":   encode(t, twin, WriteOptions{}),
 		"checks.iprof":    encode(t, checks, WriteOptions{}),
-		"indented.iprof":  encode(t, small, WriteOptions{Style: Indented, Indent: "    "}),
+		"indented.iprof":  encode(t, small, WriteOptions{Indent: "    "}),
 		"small-0.2.iprof": oldText(small),
 		"small-0.4.iprof": encode(t, small, WriteOptions{Version: version040}),
 		"schema-spelling.iprof": bytes.Replace(encode(t, checks, WriteOptions{}),

@@ -283,8 +283,8 @@ func checkRead(t *testing.T, data []byte) {
 			t.Fatalf("%q: differs from encoding/json:\n%s", data, diff)
 		}
 	}
-	for _, style := range []Style{Compact, Lines, Indented} {
-		out, err := written(p, WriteOptions{Style: style})
+	for _, opt := range forms {
+		out, err := written(p, opt)
 		if err != nil {
 			t.Fatalf("%q: cannot be written: %v", data, err)
 		}
@@ -295,7 +295,7 @@ func checkRead(t *testing.T, data []byte) {
 		if !sameContent(p, q) || len(p.Unknown) != len(q.Unknown) || len(p.Extra) != len(q.Extra) {
 			t.Fatalf("%q: written as %q, which differs", data, out)
 		}
-		if again, err := written(q, WriteOptions{Style: style}); err != nil || !bytes.Equal(again, out) {
+		if again, err := written(q, opt); err != nil || !bytes.Equal(again, out) {
 			t.Fatalf("%q: written as %q, then as %q (%v)", data, out, again, err)
 		}
 	}

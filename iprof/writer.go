@@ -12,22 +12,15 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// A Style is the formatting of a written file.
-type Style int
-
-const (
-	Compact  Style = iota // on one line, as the tools write it
-	Lines                 // one line per entry, for version control
-	Indented              // each number on a line of its own, as json.Indent does
-)
-
 // WriteOptions adjust [Write]. The zero value writes what the tools write.
 type WriteOptions struct {
 	// Version is the version to write; the zero value means that of the profile or,
 	// if that cannot be written, the lowest from 1.0.0 on that can hold it.
 	Version Version
-	Style   Style
-	// Indent is one level of indentation in [Indented]; "" means two blanks.
+	// Lines writes one line per entry, for version control.
+	Lines bool
+	// Indent, if not empty, is one level of indentation, and each number is on a
+	// line of its own, as json.Indent does. Lines does not matter then.
 	Indent string
 	// Warn, if not nil, is called for data that the version cannot hold and that
 	// is dropped.
@@ -48,10 +41,7 @@ func Write(w io.Writer, p *Profile, opt WriteOptions) error {
 	if err := checkNames(p); err != nil {
 		return err
 	}
-	if opt.Indent == "" {
-		opt.Indent = "  "
-	}
-	pr := printer{w: w, style: opt.Style, indent: opt.Indent, buf: make([]byte, 0, printerBuffer)}
+	pr := printer{w: w, lines: opt.Lines || opt.Indent != "", indent: opt.Indent, buf: make([]byte, 0, printerBuffer)}
 	pr.document(p, v, opt.Warn)
 	return pr.flush()
 }
@@ -78,7 +68,7 @@ const printerBuffer = 64 << 10
 // A printer writes JSON. It keeps the first failure.
 type printer struct {
 	w       io.Writer
-	style   Style
+	lines   bool // the file has several
 	indent  string
 	buf     []byte
 	scratch []byte // an entry, before it is indented
@@ -97,16 +87,14 @@ func (pr *printer) flush() error {
 
 func (pr *printer) text(s string) { pr.buf = append(pr.buf, s...) }
 
-// line begins a new line in styles with several lines.
+// line begins a new line in files of several lines.
 func (pr *printer) line(depth int) {
-	switch pr.style {
-	case Lines:
-		pr.text("\n")
-	case Indented:
-		pr.text("\n")
-		for range depth {
-			pr.text(pr.indent)
-		}
+	if !pr.lines {
+		return
+	}
+	pr.text("\n")
+	for range depth {
+		pr.text(pr.indent)
 	}
 }
 
@@ -123,7 +111,7 @@ func (pr *printer) document(p *Profile, v Version, warn func(profile.Warning)) {
 		pr.line(1)
 		pr.buf = appendString(pr.buf, m.key)
 		pr.text(":")
-		if pr.style == Indented {
+		if pr.indent != "" {
 			pr.text(" ")
 		}
 		pr.extra = extras[m.key]
@@ -142,7 +130,7 @@ func (pr *printer) document(p *Profile, v Version, warn func(profile.Warning)) {
 	}
 	pr.line(0)
 	pr.text("}")
-	if pr.style != Compact {
+	if pr.lines {
 		pr.text("\n")
 	}
 }
@@ -254,7 +242,7 @@ func (pr *printer) array(n int, entry func(b []byte, i int) []byte) {
 
 // json writes a JSON value, indented for the given depth.
 func (pr *printer) json(value []byte, depth int) {
-	if pr.style != Indented {
+	if pr.indent == "" {
 		pr.buf = append(pr.buf, value...)
 		return
 	}

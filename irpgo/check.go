@@ -54,7 +54,7 @@ func Check(name string, data []byte) CheckReport {
 	c := &checker{&rep, name}
 	r, err := NewReader(name, data, ReaderOptions{
 		Warn:   func(w profile.Warning) { c.note(w.Err) },
-		Rescue: RescueDrop, Rescued: func(r Rescued) { c.note(r.Err) }, rescueAll: true,
+		Rescue: RescueDrop, Rescued: func(r profile.Rescued) { c.note(r.Err) }, rescueAll: true,
 	})
 	if err != nil {
 		c.note(err)
@@ -136,7 +136,7 @@ func (c *checker) summary(stored *Summary, b *SummaryBuilder, section string) {
 	}
 	cutoffs := make([]uint64, len(stored.Detailed))
 	for i, e := range stored.Detailed {
-		cutoffs[i] = e.Cutoff
+		cutoffs[i] = e.Share
 	}
 	computed := b.Summary(cutoffs)
 	differ := func(field string, found, want uint64) {
@@ -151,8 +151,8 @@ func (c *checker) summary(stored *Summary, b *SummaryBuilder, section string) {
 	differ("maximum internal count", stored.MaxInternalCount, computed.MaxInternalCount)
 	differ("total count", stored.TotalCount, computed.TotalCount)
 	for i, e := range stored.Detailed {
-		differ(fmt.Sprintf("minimum count of cutoff %d", e.Cutoff), e.MinCount, computed.Detailed[i].MinCount)
-		differ(fmt.Sprintf("number of counters of cutoff %d", e.Cutoff), e.NumCounts, computed.Detailed[i].NumCounts)
+		differ(fmt.Sprintf("minimum count of cutoff %d", e.Share), e.Min, computed.Detailed[i].Min)
+		differ(fmt.Sprintf("number of counters of cutoff %d", e.Share), e.Values, computed.Detailed[i].Values)
 	}
 }
 

@@ -105,7 +105,7 @@ func TestIndexedVersion3(t *testing.T) {
 		t.Fatal(err)
 	}
 	const header = 40
-	removed := uint64(summarySize(len(DefaultCutoffs)))
+	removed := uint64(summarySize(len(profile.DefaultCutoffs())))
 	old := append(bytes.Clone(file[:header]), file[header+removed:]...)
 	old[8] = 3
 	index := le.Uint64(file[32:]) - removed

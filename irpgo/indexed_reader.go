@@ -259,7 +259,7 @@ func (r *indexedReader) records(yield func(*Record, error) bool) {
 			bad = flaw.At("hash table", it.DataOff-int64(len(it.Key))-24).InRecord(n).Field("hash").
 				Gotf("%#x", it.Hash).Wantf("%#x, that of the key", NameRef(name)).
 				Because(&llvmerr.Error{Code: llvmerr.Malformed})
-			if !rescuer.take(Rescued{name, it.Hash, false, bad}) {
+			if !rescuer.take(profile.Rescued{Function: name, NameRef: it.Hash, Err: bad}) {
 				return false
 			}
 			bad = nil
@@ -272,7 +272,7 @@ func (r *indexedReader) records(yield func(*Record, error) bool) {
 		n++
 		for first := true; c.Len() > 0; first = false {
 			if bad = r.readRecord(c, name, first); bad != nil {
-				if !rescuer.take(Rescued{name, it.Hash, false, bad}) {
+				if !rescuer.take(profile.Rescued{Function: name, NameRef: it.Hash, Err: bad}) {
 					return false
 				}
 				bad = nil

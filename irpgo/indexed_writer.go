@@ -305,9 +305,9 @@ func (x *indexedWriter) place(payloadStart int) (placement, error) {
 
 func (x *indexedWriter) write(w *bufio.Writer) error {
 	words := indexedHeaderWords(x.opt.Version)
-	start := 8*words + summarySize(len(DefaultCutoffs))
+	start := 8*words + summarySize(len(profile.DefaultCutoffs()))
 	if x.variant.Has(ContextSens) {
-		start += summarySize(len(DefaultCutoffs))
+		start += summarySize(len(profile.DefaultCutoffs()))
 	}
 	pl, err := x.place(start)
 	if err != nil {
@@ -324,10 +324,10 @@ func (x *indexedWriter) write(w *bufio.Writer) error {
 		x.buf = le.AppendUint64(x.buf, v)
 	}
 	x.summed.Wait()
-	sum := x.sum.Summary(DefaultCutoffs)
+	sum := x.sum.Summary(profile.DefaultCutoffs())
 	x.buf = appendSummary(x.buf, &sum)
 	if x.variant.Has(ContextSens) {
-		cs := x.cs.Summary(DefaultCutoffs)
+		cs := x.cs.Summary(profile.DefaultCutoffs())
 		x.buf = appendSummary(x.buf, &cs)
 	}
 	if _, err := w.Write(x.buf); err != nil {

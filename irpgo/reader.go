@@ -63,7 +63,7 @@ type ReaderOptions struct {
 	// Rescue says what is done about single functions that are damaged, and
 	// Rescued, unless nil, is told of each.
 	Rescue  Rescue
-	Rescued func(Rescued)
+	Rescued func(profile.Rescued)
 
 	rescueAll bool // however many there are
 }

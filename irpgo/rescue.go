@@ -6,6 +6,7 @@ import (
 
 	"github.com/profuse-pgo/profuse/internal/flaw"
 	"github.com/profuse-pgo/profuse/internal/llvmerr"
+	"github.com/profuse-pgo/profuse/profile"
 )
 
 // Rescue says what a reader does about a raw or indexed profile in which
@@ -31,14 +32,6 @@ const (
 // negativeCounter is from where a counter counts as a small negative number.
 const negativeCounter = math.MaxUint64 - 1<<32 + 1
 
-// Rescued is what [ReaderOptions].Rescued is told of a damaged function.
-type Rescued struct {
-	Function string // "" if its name is what is damaged
-	NameRef  uint64
-	Clamped  bool  // read with other counters, not left out
-	Err      error // what is wrong, a [profile.FormatError]
-}
-
 // rescuer counts the damaged functions of one walk over a profile.
 type rescuer struct {
 	opt    *ReaderOptions
@@ -56,7 +49,7 @@ func (x *rescuer) allow(n int) {
 }
 
 // take decides about one damaged function: true if the reader goes on.
-func (x *rescuer) take(r Rescued) bool {
+func (x *rescuer) take(r profile.Rescued) bool {
 	if x.opt.Rescue == RescueOff {
 		return false
 	}
@@ -99,7 +92,7 @@ func (r *rawReader) soundCounts(i int) error {
 			r.rec.Counts[j] = sound
 		}
 	}
-	r.rescuer.take(Rescued{r.rec.Name, r.cur.nameRef(r.cur.record(i)), true, err})
+	r.rescuer.take(profile.Rescued{Function: r.rec.Name, NameRef: r.cur.nameRef(r.cur.record(i)), Clamped: true, Err: err})
 	return nil
 }
 
@@ -116,7 +109,7 @@ func (r *rawReader) rescue(i int, off int64, cause error) (end int64, err error)
 			return 0, cause
 		}
 	}
-	if !r.rescuer.take(Rescued{r.rec.Name, r.cur.nameRef(b), false, cause}) {
+	if !r.rescuer.take(profile.Rescued{Function: r.rec.Name, NameRef: r.cur.nameRef(b), Err: cause}) {
 		return 0, cause
 	}
 	return off, nil

@@ -30,7 +30,7 @@ func rescueBuild(n int) *rawBuild {
 // rescued.
 func readRescued(t *testing.T, data []byte, how Rescue) (functions map[string][]uint64, rescued []string, err error) {
 	t.Helper()
-	p, err := Read("f", data, ReaderOptions{Rescue: how, Rescued: func(r Rescued) { rescued = append(rescued, describeRescued(r)) }})
+	p, err := Read("f", data, ReaderOptions{Rescue: how, Rescued: func(r profile.Rescued) { rescued = append(rescued, describeRescued(r)) }})
 	if err != nil {
 		return nil, rescued, err
 	}
@@ -206,7 +206,7 @@ func FuzzCheck(f *testing.F) {
 }
 
 // describeRescued says what is wrong and what was done about it.
-func describeRescued(r Rescued) string {
+func describeRescued(r profile.Rescued) string {
 	name := r.Function
 	if name == "" {
 		name = fmt.Sprintf("%#x", r.NameRef)

@@ -5,6 +5,7 @@ import (
 
 	"github.com/profuse-pgo/profuse/internal/cursor"
 	"github.com/profuse-pgo/profuse/internal/tally"
+	"github.com/profuse-pgo/profuse/profile"
 )
 
 // Summary describes how the counts of a profile are spread. Compilers decide
@@ -16,15 +17,7 @@ type Summary struct {
 	MaxCount         uint64
 	MaxInternalCount uint64 // greatest counter that is not a first one
 	TotalCount       uint64 // sum of all counters, modulo 2^64 as in LLVM
-	Detailed         []CutoffEntry
-}
-
-// CutoffEntry says that the NumCounts greatest counters, all of MinCount or
-// more, make up Cutoff millionths of the total count.
-type CutoffEntry struct {
-	Cutoff    uint64 // in millionths
-	MinCount  uint64
-	NumCounts uint64
+	Detailed         []profile.Cutoff
 }
 
 // The cutoffs, in millionths, at which counts become hot and stop being cold.
@@ -33,22 +26,15 @@ const (
 	coldCutoff = 999_999
 )
 
-// DefaultCutoffs are the cutoffs, in millionths, of the summaries in indexed
-// profiles: the same in all versions of LLVM. Do not change them.
-var DefaultCutoffs = []uint64{
-	10_000, 100_000, 200_000, 300_000, 400_000, 500_000, 600_000, 700_000,
-	800_000, 900_000, 950_000, 990_000, 999_000, 999_900, 999_990, 999_999,
-}
-
 // at returns the entry of the lowest cutoff, in millionths, that is not below
 // the given one. It reports false if there is none.
-func (s *Summary) at(cutoff uint64) (CutoffEntry, bool) {
+func (s *Summary) at(cutoff uint64) (profile.Cutoff, bool) {
 	for _, e := range s.Detailed {
-		if e.Cutoff >= cutoff {
+		if e.Share >= cutoff {
 			return e, true
 		}
 	}
-	return CutoffEntry{}, false
+	return profile.Cutoff{}, false
 }
 
 // HotThreshold returns the least count that is hot: the counters from there up
@@ -56,7 +42,7 @@ func (s *Summary) at(cutoff uint64) (CutoffEntry, bool) {
 // far.
 func (s *Summary) HotThreshold() (uint64, bool) {
 	e, ok := s.at(hotCutoff)
-	return e.MinCount, ok
+	return e.Min, ok
 }
 
 // ColdThreshold returns the greatest count that is cold: the counters from
@@ -64,7 +50,7 @@ func (s *Summary) HotThreshold() (uint64, bool) {
 // does not go that far.
 func (s *Summary) ColdThreshold() (uint64, bool) {
 	e, ok := s.at(coldCutoff)
-	return e.MinCount, ok
+	return e.Min, ok
 }
 
 // SummaryBuilder computes a [Summary] from counters given in any order. The
@@ -104,10 +90,10 @@ func (b *SummaryBuilder) Summary(cutoffs []uint64) Summary {
 	s := Summary{
 		NumFunctions: b.functions, NumCounts: d.Values,
 		MaxFunctionCount: b.maxFirst, MaxCount: d.Max, MaxInternalCount: b.maxInternal,
-		TotalCount: d.Low, Detailed: make([]CutoffEntry, len(d.Cutoffs)),
+		TotalCount: d.Low, Detailed: make([]profile.Cutoff, len(d.Cutoffs)),
 	}
 	for i, c := range d.Cutoffs {
-		s.Detailed[i] = CutoffEntry{Cutoff: c.Share, MinCount: c.Min, NumCounts: c.Values}
+		s.Detailed[i] = profile.Cutoff(c)
 	}
 	return s
 }
@@ -133,9 +119,9 @@ func appendSummary(dst []byte, s *Summary) []byte {
 		dst = le.AppendUint64(dst, v)
 	}
 	for _, e := range s.Detailed {
-		dst = le.AppendUint64(dst, e.Cutoff)
-		dst = le.AppendUint64(dst, e.MinCount)
-		dst = le.AppendUint64(dst, e.NumCounts)
+		dst = le.AppendUint64(dst, e.Share)
+		dst = le.AppendUint64(dst, e.Min)
+		dst = le.AppendUint64(dst, e.Values)
 	}
 	return dst
 }
@@ -164,10 +150,10 @@ func readSummary(c *cursor.Cursor) (*Summary, error) {
 		TotalCount: fields[5],
 	}
 	n := c.Count(numCutoffs, cutoffEntrySize, "number of summary cutoffs")
-	s.Detailed = make([]CutoffEntry, n)
+	s.Detailed = make([]profile.Cutoff, n)
 	for i := range s.Detailed {
-		s.Detailed[i] = CutoffEntry{
-			Cutoff: c.U64("summary cutoff"), MinCount: c.U64("minimum count"), NumCounts: c.U64("number of counts"),
+		s.Detailed[i] = profile.Cutoff{
+			Share: c.U64("summary cutoff"), Min: c.U64("minimum count"), Values: c.U64("number of counts"),
 		}
 	}
 	return s, c.Err()

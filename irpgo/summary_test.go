@@ -22,7 +22,7 @@ import (
 
 // plainSummary is [SummaryBuilder] without care for speed.
 func plainSummary(records [][]uint64, cutoffs []uint64) Summary {
-	s := Summary{Detailed: []CutoffEntry{}}
+	s := Summary{Detailed: []profile.Cutoff{}}
 	freq := make(map[uint64]uint64)
 	for _, counts := range records {
 		if len(counts) == 0 || counts[0] >= PseudoWarm {
@@ -53,7 +53,7 @@ func plainSummary(records [][]uint64, cutoffs []uint64) Summary {
 			sum += last * freq[last]
 			seen += freq[last]
 		}
-		s.Detailed = append(s.Detailed, CutoffEntry{cutoff, last, seen})
+		s.Detailed = append(s.Detailed, profile.Cutoff{Share: cutoff, Min: last, Values: seen})
 	}
 	return s
 }
@@ -83,7 +83,7 @@ func randomCounts(rng *rand.Rand, n int) [][]uint64 {
 }
 
 func TestSummary(t *testing.T) {
-	cutoffs := append(slices.Clone(DefaultCutoffs), 500_000, 0, 1, 1_000_000)
+	cutoffs := append(profile.DefaultCutoffs(), 500_000, 0, 1, 1_000_000)
 	slices.Reverse(cutoffs) // any order will do
 	for _, tt := range []struct {
 		name    string
@@ -135,16 +135,16 @@ func TestSummaryBuilderGoesOn(t *testing.T) {
 	for i, counts := range records {
 		switch i {
 		case 100:
-			a.Summary(DefaultCutoffs)
+			a.Summary(profile.DefaultCutoffs())
 		case 200:
 			b.Merge(&a)
 		}
 		a.Add(counts)
 	}
-	if got, want := a.Summary(DefaultCutoffs), plainSummary(records, DefaultCutoffs); !reflect.DeepEqual(got, want) {
+	if got, want := a.Summary(profile.DefaultCutoffs()), plainSummary(records, profile.DefaultCutoffs()); !reflect.DeepEqual(got, want) {
 		t.Errorf("got  %+v\nwant %+v", got, want)
 	}
-	if got, want := b.Summary(DefaultCutoffs), plainSummary(records[:200], DefaultCutoffs); !reflect.DeepEqual(got, want) {
+	if got, want := b.Summary(profile.DefaultCutoffs()), plainSummary(records[:200], profile.DefaultCutoffs()); !reflect.DeepEqual(got, want) {
 		t.Errorf("copy: got  %+v\nwant %+v", got, want)
 	}
 }
@@ -154,13 +154,13 @@ func TestSummaryThresholds(t *testing.T) {
 	for c := range uint64(1000) {
 		b.Add([]uint64{c * c})
 	}
-	s := b.Summary(DefaultCutoffs)
+	s := b.Summary(profile.DefaultCutoffs())
 	for _, tt := range []struct {
 		name string
 		f    func() (uint64, bool)
-		want CutoffEntry
+		want profile.Cutoff
 	}{{"hot", s.HotThreshold, s.Detailed[11]}, {"cold", s.ColdThreshold, s.Detailed[15]}} {
-		if got, ok := tt.f(); !ok || got != tt.want.MinCount || got == 0 {
+		if got, ok := tt.f(); !ok || got != tt.want.Min || got == 0 {
 			t.Errorf("%s threshold is %d, %v; want that of %+v", tt.name, got, ok, tt.want)
 		}
 	}
@@ -185,11 +185,11 @@ func TestSummaryAgainstLLVM(t *testing.T) {
 		data    []byte
 		cutoffs []uint64
 	}{
-		{"default cutoffs", randomText(rand.New(rand.NewPCG(5, 1)), 30), DefaultCutoffs},
-		{"total wraps", randomText(rand.New(rand.NewPCG(5, 2)), 3000), DefaultCutoffs},
+		{"default cutoffs", randomText(rand.New(rand.NewPCG(5, 1)), 30), profile.DefaultCutoffs()},
+		{"total wraps", randomText(rand.New(rand.NewPCG(5, 2)), 3000), profile.DefaultCutoffs()},
 		{"other cutoffs", randomText(rand.New(rand.NewPCG(5, 3)), 300), []uint64{1, 123_456, 500_000, 999_999}},
-		{"total wraps to little", []byte(":ir\nfoo\n1\n3\n9223372036854775808\n9223372036854775808\n7\n"), DefaultCutoffs},
-		{"pseudo counts", []byte(":ir\nbar\n1\n2\n18446744073709551615\n9\nfoo\n1\n2\n3\n4\n"), DefaultCutoffs},
+		{"total wraps to little", []byte(":ir\nfoo\n1\n3\n9223372036854775808\n9223372036854775808\n7\n"), profile.DefaultCutoffs()},
+		{"pseudo counts", []byte(":ir\nbar\n1\n2\n18446744073709551615\n9\nfoo\n1\n2\n3\n4\n"), profile.DefaultCutoffs()},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			in := filepath.Join(t.TempDir(), textFile)
@@ -222,7 +222,7 @@ func dumpSummary(s *Summary) string {
 	fmt.Fprintf(&b, "Total number of blocks: %d\nTotal count: %d\nDetailed summary:\n", s.NumCounts, s.TotalCount)
 	for _, e := range s.Detailed {
 		fmt.Fprintf(&b, "%d blocks (%.2f%%) with count >= %d account for %.6g%% of the total counts.\n",
-			e.NumCounts, 100*float64(e.NumCounts)/float64(s.NumCounts), e.MinCount, float64(e.Cutoff)/1e4)
+			e.Values, 100*float64(e.Values)/float64(s.NumCounts), e.Min, float64(e.Share)/1e4)
 	}
 	return b.String()
 }
@@ -248,13 +248,13 @@ func TestAppendSummaryAgainstLLVM(t *testing.T) {
 		b.Add(rec.Counts)
 	}
 	const headerSize = 72 // of indexed version 13
-	want := b.Summary(DefaultCutoffs)
+	want := b.Summary(profile.DefaultCutoffs())
 	got, err := readSummary(cursor.New("summary", headerSize, indexed[headerSize:], binary.LittleEndian))
 	if err != nil || !reflect.DeepEqual(*got, want) {
 		t.Errorf("read  %+v, error %v\nwant %+v", got, err, want)
 	}
 	enc := appendSummary(nil, &want)
-	if len(enc) != summarySize(len(DefaultCutoffs)) || string(enc) != string(indexed[headerSize:headerSize+len(enc)]) {
+	if len(enc) != summarySize(len(profile.DefaultCutoffs())) || string(enc) != string(indexed[headerSize:headerSize+len(enc)]) {
 		t.Errorf("summary is encoded as\n% x\nwant\n% x", enc, indexed[headerSize:headerSize+len(enc)])
 	}
 }
@@ -273,10 +273,10 @@ func TestReadSummary(t *testing.T) {
 		want *Summary // nil if it must be refused
 		left int
 	}{
-		{"no fields", words(0, 0, 77), &Summary{Detailed: []CutoffEntry{}}, 8},
-		{"fewer fields", words(2, 1, 3, 4, 5, 6, 7), &Summary{NumFunctions: 3, NumCounts: 4, Detailed: []CutoffEntry{{5, 6, 7}}}, 0},
+		{"no fields", words(0, 0, 77), &Summary{Detailed: []profile.Cutoff{}}, 8},
+		{"fewer fields", words(2, 1, 3, 4, 5, 6, 7), &Summary{NumFunctions: 3, NumCounts: 4, Detailed: []profile.Cutoff{{Share: 5, Min: 6, Values: 7}}}, 0},
 		{"more fields", words(7, 0, 1, 2, 3, 4, 5, 6, 99, 88), &Summary{
-			NumFunctions: 1, NumCounts: 2, MaxFunctionCount: 3, MaxCount: 4, MaxInternalCount: 5, TotalCount: 6, Detailed: []CutoffEntry{},
+			NumFunctions: 1, NumCounts: 2, MaxFunctionCount: 3, MaxCount: 4, MaxInternalCount: 5, TotalCount: 6, Detailed: []profile.Cutoff{},
 		}, 8},
 		{"too many fields", words(4, 0, 1, 2, 3), nil, 0},
 		{"too many cutoffs", words(0, 2, 1, 2, 3, 4, 5), nil, 0},
@@ -301,7 +301,7 @@ func TestReadSummary(t *testing.T) {
 }
 
 func TestReadSummaryCut(t *testing.T) {
-	want := plainSummary(randomCounts(rand.New(rand.NewPCG(7, 1)), 100), DefaultCutoffs)
+	want := plainSummary(randomCounts(rand.New(rand.NewPCG(7, 1)), 100), profile.DefaultCutoffs())
 	enc := appendSummary(nil, &want)
 	for n := range enc {
 		if _, err := readSummary(cursor.New("summary", 0, enc[:n], binary.LittleEndian)); !errors.Is(err, profile.ErrTruncated) {
@@ -337,7 +337,7 @@ func BenchmarkSummaryBuilder(b *testing.B) {
 				for counts := range slices.Chunk(all, 20) {
 					s.Add(counts)
 				}
-				s.Summary(DefaultCutoffs)
+				s.Summary(profile.DefaultCutoffs())
 			}
 		})
 	}

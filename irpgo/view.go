@@ -77,14 +77,12 @@ func (p *Profile) View(name string, opt ViewOptions) profile.View {
 	if bitmaps {
 		v.identity.Omits = append(v.identity.Omits, "MC/DC bitmaps")
 	}
-	if p.MemProf != nil {
-		v.identity.Omits = append(v.identity.Omits, p.MemProf.ViewOmits()...)
-	}
 	v.lookup = sync.OnceValue(p.viewSymbols)
 	if !p.MemProf.Empty() {
-		set, lines := p.MemProf.Allocations(memprof.ViewOptions{Name: v.heapName()})
-		v.stacks = []profile.StackSet{set}
-		v.features |= lines
+		heap := p.MemProf.View(name, memprof.ViewOptions{Name: v.heapName()})
+		v.identity.Omits = append(v.identity.Omits, heap.Identity().Omits...)
+		v.stacks = heap.Stacks()
+		v.features |= heap.Features()
 	}
 	return v
 }

@@ -114,13 +114,13 @@ func checkView(t *testing.T, p *Profile, v profile.View) {
 		t.Errorf("%d traces, want %d", i, len(p.Traces))
 	}
 
-	llvm, got := want.Summary(DefaultCutoffs), profile.Summarize(v, profile.DefaultCutoffs())
+	llvm, got := want.Summary(profile.DefaultCutoffs()), profile.Summarize(v, profile.DefaultCutoffs())
 	if v.Features().Has(profile.HasBlocks) && llvm.TotalCount == got.Counts.Total {
 		if got.Counts.Values != llvm.NumCounts || got.Counts.Max != llvm.MaxCount {
 			t.Errorf("summary %+v, LLVM's %+v", got.Counts, llvm)
 		}
 		for i, e := range llvm.Detailed {
-			if c := got.Counts.Cutoffs[i]; uint64(c.Share) != e.Cutoff || c.Min != e.MinCount || c.Values != e.NumCounts {
+			if c := got.Counts.Cutoffs[i]; c.Share != e.Share || c.Min != e.Min || c.Values != e.Values {
 				t.Errorf("cutoff %+v, LLVM's %+v", c, e)
 			}
 		}

@@ -38,15 +38,18 @@ type ViewOptions struct {
 //	min_lifetime, …          MinLifetime, MaxLifetime
 //	min_access_count, …      MinAccessCount, MaxAccessCount
 func (p *Profile) View(name string, opt ViewOptions) profile.View {
-	v := newView(p, opt)
-	v.opt.Identity.File = name
-	v.opt.Identity.Family = "MemProf"
-	v.opt.Identity.Omits = append(v.opt.Identity.Omits, p.ViewOmits()...)
+	if opt.Thresholds == (Thresholds{}) {
+		opt.Thresholds = DefaultThresholds
+	}
+	opt.Identity.File, opt.Identity.Family = name, "MemProf"
+	opt.Identity.Omits = append(opt.Identity.Omits, p.omitted()...)
+	v := &view{p: p, opt: opt}
+	v.frames = sync.OnceValue(v.resolve)
 	return v
 }
 
-// ViewOmits names the data of the profile that its view does not show.
-func (p *Profile) ViewOmits() (omits []string) {
+// omitted names the data of the profile that its view does not show.
+func (p *Profile) omitted() (omits []string) {
 	if !p.DataAccess.Empty() {
 		omits = append(omits, "the data-access profile")
 	}
@@ -57,22 +60,6 @@ func (p *Profile) ViewOmits() (omits []string) {
 		omits = append(omits, "access histograms")
 	}
 	return omits
-}
-
-// Allocations returns the stacks of the view and the meaning of their lines, for views
-// of profiles that contain more than a heap profile.
-func (p *Profile) Allocations(opt ViewOptions) (profile.StackSet, profile.Features) {
-	v := newView(p, opt)
-	return v.allocations(), v.Features()
-}
-
-func newView(p *Profile, opt ViewOptions) *view {
-	if opt.Thresholds == (Thresholds{}) {
-		opt.Thresholds = DefaultThresholds
-	}
-	v := &view{p: p, opt: opt}
-	v.frames = sync.OnceValue(v.resolve)
-	return v
 }
 
 // view is the neutral view of a profile.

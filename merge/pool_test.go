@@ -105,7 +105,7 @@ func TestLeftOut(t *testing.T) {
 		var accounts Accounts
 		refused := flaw.Field("").Corrupt()
 		adder := func(p *Profile) (*Brought, error) {
-			p.Rescue(Rescued{Function: "f", Err: refused})
+			p.Rescue(profile.Rescued{Function: "f", Err: refused})
 			if strings.HasSuffix(p.Name, "!b") {
 				return nil, refused
 			}

@@ -1,5 +1,7 @@
 package merge
 
+import "github.com/profuse-pgo/profuse/profile"
+
 // An Adder adds a profile to the sum of one worker, or fails and leaves the sum
 // unchanged. It returns what the profile contributed, or nil if it does not know.
 // If it returns both a contribution and an error, part of the profile is in the
@@ -26,7 +28,7 @@ type Profile struct {
 func (p *Profile) Adding() { p.inSum = true }
 
 // Rescue records a damaged function.
-func (p *Profile) Rescue(r Rescued) {
+func (p *Profile) Rescue(r profile.Rescued) {
 	if len(p.account.Rescued) < maxRescued {
 		p.account.Rescued = append(p.account.Rescued, r)
 	} else {
@@ -45,24 +47,17 @@ type Brought struct {
 	BinaryIDs  []string // build ids of the binaries that ran
 }
 
-// A Rescued is a damaged function of a profile that is in the sum.
-// The sum has the function with clamped counters, or lacks it.
-type Rescued struct {
-	Function string // "" if unknown
-	NameRef  uint64
-	Clamped  bool // its absurd counters are clamped; otherwise it is left out
-	Err      error
-}
-
 // An Account records what a merge did with one profile, or with an input that it
 // could not read.
 type Account struct {
-	Input, Member  int
-	File           string
-	Size           int       // bytes, uncompressed
-	Data           []byte    // valid until Options.Ended returns
-	Err            error     // why it is not in the sum; nil if it is
-	Brought        *Brought  // nil if unknown
-	Rescued        []Rescued // the first damaged functions, at most 100
-	RescuedOmitted int       // number of damaged functions that Rescued omits
+	Input, Member int
+	File          string
+	Size          int      // bytes, uncompressed
+	Data          []byte   // valid until Options.Ended returns
+	Err           error    // why it is not in the sum; nil if it is
+	Brought       *Brought // nil if unknown
+	// Rescued are the first damaged functions, at most 100. The sum has them with
+	// clamped counters, or lacks them. RescuedOmitted is the number of the others.
+	Rescued        []profile.Rescued
+	RescuedOmitted int
 }

@@ -1,13 +1,9 @@
 package mip
 
 import (
-	"errors"
-	"strings"
-
 	"github.com/profuse-pgo/profuse/internal/flaw"
 	"github.com/profuse-pgo/profuse/internal/llvmerr"
 	"github.com/profuse-pgo/profuse/internal/object"
-	"github.com/profuse-pgo/profuse/profile"
 )
 
 // The sections of an instrumented binary; on Mach-O both are in __DATA.
@@ -36,16 +32,13 @@ type BinaryOptions struct {
 	Arch string
 }
 
-// IsBinary reports whether data begins like an ELF or Mach-O file.
-func IsBinary(data []byte) bool { return object.IsImage(data) }
-
 // FindMap finds the map in a linked binary held in data: the section __llvm_mipmap of an
 // ELF or Mach-O file, fat ones included. It returns a dumped map unchanged. name is for
 // errors. The map may alias data.
 //
 // Object files are refused: only linking gives the map its addresses.
 func FindMap(name string, data []byte, opt BinaryOptions) ([]byte, BinaryInfo, error) {
-	if IsBinary(data) {
+	if object.IsImage(data) {
 		m, info, err := findMap(name, data, opt)
 		return m, info, flaw.InFile(err, name)
 	}
@@ -99,15 +92,4 @@ var binaryTypes = map[object.Kind]string{
 func noMap(found string) error {
 	return flaw.In(mapSection).Field("section").Got(found).
 		Want("the map of a program built with MIP instrumentation and not stripped").Mismatch()
-}
-
-// BinaryFile returns the file to open for a path: the only DWARF file inside a .dSYM
-// bundle, otherwise the path itself.
-func BinaryFile(path string) (string, error) {
-	file, err := object.BundledFile(path)
-	if fe := (*profile.FormatError)(nil); errors.As(err, &fe) {
-		count, _, _ := strings.Cut(fe.Got, ":")
-		fe.Err = &llvmerr.MIPError{Code: llvmerr.MIPObjects, Found: count}
-	}
-	return file, err
 }

@@ -7,12 +7,10 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
 
-	"github.com/profuse-pgo/profuse/internal/llvmerr"
 	"github.com/profuse-pgo/profuse/internal/oracle"
 	"github.com/profuse-pgo/profuse/profile"
 )
@@ -208,36 +206,6 @@ func TestFindMapMachO(t *testing.T) {
 	}
 	w.run("llvm-lipo", "-create", "-output", "one", files[0])
 	w.checkMap("one", BinaryOptions{}, dumped["arm64"], symbols["arm64"])
-}
-
-// TestBinaryFile resolves dSYM bundles.
-func TestBinaryFile(t *testing.T) {
-	bundle := filepath.Join(t.TempDir(), "app.dSYM")
-	dir := filepath.Join(bundle, "Contents", "Resources", "DWARF")
-	if _, err := BinaryFile(bundle); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("missing: %v", err)
-	}
-	if err := os.MkdirAll(dir, 0o777); err != nil {
-		t.Fatal(err)
-	}
-	for n := range 3 {
-		got, err := BinaryFile(bundle)
-		if n == 1 {
-			if want := filepath.Join(dir, "app0"); err != nil || got != want {
-				t.Errorf("got %s, error %v; want %s", got, err, want)
-			}
-		} else if want := fmt.Sprintf("Cannot handle %d objects in %s", n, bundle); !errors.Is(err, profile.ErrUnsupported) ||
-			!slices.Equal(llvmerr.MIPMessages(err), []string{want}) {
-			t.Errorf("%d objects: %v %q", n, err, llvmerr.MIPMessages(err))
-		}
-		file := filepath.Join(dir, fmt.Sprint("app", n))
-		if err := os.WriteFile(file, nil, 0o666); err != nil {
-			t.Fatal(err)
-		}
-		if got, err := BinaryFile(file); err != nil || got != file {
-			t.Errorf("got %s, error %v; want the file itself", got, err)
-		}
-	}
 }
 
 func TestBuildID(t *testing.T) {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/profuse-pgo/profuse/internal/object"
 	"github.com/profuse-pgo/profuse/internal/oracle"
 	"github.com/profuse-pgo/profuse/profile"
 )
@@ -213,7 +214,7 @@ func smallFat(t testing.TB) []byte {
 // TestFindMapReal looks into the binary of this test, which has no map.
 func TestFindMapReal(t *testing.T) {
 	data, err := os.ReadFile(os.Args[0])
-	if err != nil || !IsBinary(data) {
+	if err != nil || !object.IsImage(data) {
 		t.Skip("the test's own binary is not ELF or Mach-O")
 	}
 	if _, _, err := FindMap("self", data, BinaryOptions{}); !errors.Is(err, profile.ErrMismatch) {

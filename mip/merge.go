@@ -159,21 +159,21 @@ func (m *Merger) Fork() *Merger { return newMerger(m.shape, m.opt) }
 func (m *Merger) Add(r *Reader, weight uint64) (Added, error) {
 	switch r.Info().FileType {
 	case FileRaw:
-		return m.AddRaw(r.Name(), r.data, weight)
+		return m.AddRaw(r.name, r.data, weight)
 	case FileRet:
 		if err := checkWeight(weight); err != nil {
-			return Added{}, flaw.InFile(err, r.Name())
+			return Added{}, flaw.InFile(err, r.name)
 		}
-		return Added{}, flaw.InFile(m.addRet(r.Name(), r.data, 0, weight), r.Name())
+		return Added{}, flaw.InFile(m.addRet(r.name, r.data, 0, weight), r.name)
 	}
 	if err := m.shape.checkModule(r.Info().Type, r.Info().ModuleHash); err != nil {
-		return Added{}, flaw.InFile(err, r.Name())
+		return Added{}, flaw.InFile(err, r.name)
 	}
 	p, err := r.Profile()
 	if err != nil {
 		return Added{}, err
 	}
-	return m.AddProfile(r.Name(), p, weight)
+	return m.AddProfile(r.name, p, weight)
 }
 
 func checkWeight(weight uint64) error {

@@ -98,9 +98,6 @@ func (h *header) about() Info {
 	}
 }
 
-// Name returns the name given to [NewReader].
-func (r *Reader) Name() string { return r.name }
-
 // Info returns the header of the file, which must not be modified.
 func (r *Reader) Info() *Info { return r.dec.info() }
 

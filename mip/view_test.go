@@ -38,7 +38,7 @@ func TestView(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			v := p.View(r.Name(), ViewOptions{Info: r.Info(), BuildID: []byte{1, 2}})
+			v := p.View(r.name, ViewOptions{Info: r.Info(), BuildID: []byte{1, 2}})
 			id := v.Identity()
 			if got, want := id.String(), "MIP .mip version 8B ("+p.Type.String()+")"; got != want || len(id.BuildIDs) != 1 {
 				t.Errorf("identity %q, want %q", got, want)

@@ -16,16 +16,12 @@ type Distribution struct {
 
 // A Cutoff says that the greatest Values values, each Min or more, make up
 // Share millionths of the total.
-type Cutoff struct {
-	Share  uint32
-	Min    uint64
-	Values uint64
-}
+type Cutoff struct{ Share, Min, Values uint64 }
 
 // DefaultCutoffs returns the shares, in millionths, of LLVM's summaries
-// (ProfileSummaryBuilder::DefaultCutoffs).
-func DefaultCutoffs() []uint32 {
-	return []uint32{
+// (ProfileSummaryBuilder::DefaultCutoffs), the same in all its versions.
+func DefaultCutoffs() []uint64 {
+	return []uint64{
 		10_000, 100_000, 200_000, 300_000, 400_000, 500_000, 600_000, 700_000,
 		800_000, 900_000, 950_000, 990_000, 999_000, 999_900, 999_990, 999_999,
 	}
@@ -37,7 +33,7 @@ const whole = 1_000_000
 // Distribute computes the distribution of values, with a cutoff for each of the
 // shares, which are in millionths, at most a million, and ascending. Memory is
 // proportional to the number of distinct values.
-func Distribute(values iter.Seq[uint64], shares []uint32) Distribution {
+func Distribute(values iter.Seq[uint64], shares []uint64) Distribution {
 	var t tally.Tally
 	for v := range values {
 		t.Add(v)
@@ -45,10 +41,10 @@ func Distribute(values iter.Seq[uint64], shares []uint32) Distribution {
 	return distribution(&t, shares)
 }
 
-func distribution(t *tally.Tally, shares []uint32) Distribution {
+func distribution(t *tally.Tally, shares []uint64) Distribution {
 	wanted := make([]uint64, len(shares))
 	for i, share := range shares {
-		wanted[i] = uint64(min(share, whole))
+		wanted[i] = min(share, whole)
 	}
 	spread := t.Distribution(wanted, false)
 	d := Distribution{Values: spread.Values, Max: spread.Max, Total: spread.Low}
@@ -56,7 +52,7 @@ func distribution(t *tally.Tally, shares []uint32) Distribution {
 		d.Total = 1<<64 - 1
 	}
 	for _, c := range spread.Cutoffs {
-		d.Cutoffs = append(d.Cutoffs, Cutoff{Share: uint32(c.Share), Min: c.Min, Values: c.Values})
+		d.Cutoffs = append(d.Cutoffs, Cutoff(c))
 	}
 	return d
 }
@@ -78,7 +74,7 @@ type Summary struct {
 // Summarize computes the summary of v's functions, with shares as in
 // [Distribute]. For an IRPGO profile Counts equals LLVM's summary unless the total
 // exceeds 64 bits, where LLVM's wraps.
-func Summarize(v View, shares []uint32) Summary {
+func Summarize(v View, shares []uint64) Summary {
 	var s Summary
 	var t tally.Tally
 	features := v.Features()

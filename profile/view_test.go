@@ -44,7 +44,7 @@ func TestDistribute(t *testing.T) {
 				values[i] = 0
 			}
 		}
-		shares := []uint32{whole, 0, 500_000, 990_000, uint32(rng.IntN(whole)), 999_999}
+		shares := []uint64{whole, 0, 500_000, 990_000, uint64(rng.IntN(whole)), 999_999}
 		got := Distribute(slices.Values(values), shares)
 		want := plainDistribution(values, shares)
 		if !reflect.DeepEqual(got, want) {
@@ -53,7 +53,7 @@ func TestDistribute(t *testing.T) {
 	}
 }
 
-func plainDistribution(values []uint64, shares []uint32) Distribution {
+func plainDistribution(values []uint64, shares []uint64) Distribution {
 	d := Distribution{Values: uint64(len(values))}
 	values = slices.Clone(values)
 	slices.Sort(values)
@@ -105,7 +105,7 @@ func TestSummarize(t *testing.T) {
 		{"calls and covered blocks", HasCalls | HasBlocks | BlocksAreCoverage, true, 10},
 		{"coverage", HasCalls | HasBlocks | BlocksAreCoverage | CallsAreCoverage, false, 3},
 	} {
-		s := Summarize(&testView{features: tc.features, functions: functions}, []uint32{whole})
+		s := Summarize(&testView{features: tc.features, functions: functions}, []uint64{whole})
 		if s.OfCalls != tc.ofCalls || s.Counts.Total != tc.total {
 			t.Errorf("%s: of calls %v, total %d; want %v, %d", tc.name, s.OfCalls, s.Counts.Total, tc.ofCalls, tc.total)
 		}

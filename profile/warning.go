@@ -21,3 +21,11 @@ func (w Warning) String() string {
 	}
 	return s + w.Err.Error()
 }
+
+// A Rescued is a damaged function that a reader went past.
+type Rescued struct {
+	Function string // "" if its name is what is damaged
+	NameRef  uint64 // the function's id in the profile
+	Clamped  bool   // read with other counters; otherwise left out
+	Err      error  // what is wrong, a [FormatError]
+}

@@ -21,7 +21,7 @@ func TestMoveToAnotherDisk(t *testing.T) {
 	if unix.Stat(b.dir, &here) != nil || unix.Stat(other, &there) != nil || here.Dev == there.Dev {
 		t.Skip("/dev/shm is the disk of the temporary files")
 	}
-	b.opt.Done, b.opt.Archive = Archive, other
+	b.opt.Archive = other
 	b.put("1", "a 1")
 	b.put("sub/2", "b 2")
 	b.mustRun()

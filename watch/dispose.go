@@ -31,10 +31,13 @@ func (w *watcher) removeMerged() {
 	}
 }
 
+// keeps reports whether merged files stay in place.
+func (w *watcher) keeps() bool { return !w.Delete && w.Archive == "" }
+
 // dispose deletes, moves or keeps a merged file. It does not touch a file that has
 // changed since it was merged.
 func (w *watcher) dispose(e *entry) error {
-	if w.Done == Keep && !e.part || e.part && w.Quarantine == "" {
+	if e.part && w.Quarantine == "" || !e.part && w.keeps() {
 		return nil
 	}
 	id, err := lookAt(e.path)
@@ -63,9 +66,9 @@ func (w *watcher) dispose(e *entry) error {
 	switch {
 	case e.part:
 		_, err = w.moveTo(w.Quarantine, e.path, e.id, e.content)
-	case w.Done == Delete:
+	case w.Delete:
 		err = os.Remove(e.path)
-	case w.Done == Archive:
+	default:
 		_, err = w.moveTo(w.Archive, e.path, e.id, e.content)
 	}
 	if err == nil || errors.Is(err, fs.ErrNotExist) {

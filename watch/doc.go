@@ -4,7 +4,7 @@
 // profiles.
 //
 //	err := watch.Run(ctx, watch.Options{
-//		Dir: "profiles", Output: "app.profdata", Merge: merge, Done: watch.Delete,
+//		Dir: "profiles", Output: "app.profdata", Merge: merge, Delete: true,
 //	})
 //
 // [Run] reports progress as [Event] values to [Options.Report] and returns when ctx is

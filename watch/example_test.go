@@ -61,7 +61,7 @@ func Example() {
 		log.Fatal(err)
 	}
 	err = watch.Run(context.Background(), watch.Options{
-		Dir: runs, Output: filepath.Join(dir, "app.proftext"), Merge: merge, Done: watch.Delete, Once: true,
+		Dir: runs, Output: filepath.Join(dir, "app.proftext"), Merge: merge, Delete: true, Once: true,
 		Report: func(e watch.Event) {
 			switch e := e.(type) {
 			case watch.Written:

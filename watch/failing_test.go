@@ -27,7 +27,7 @@ func TestFailsAtEveryStep(t *testing.T) {
 	} {
 		for _, before := range []string{"", "a 1"} {
 			b := newBench(t)
-			b.opt.Done = Delete
+			b.opt.Delete = true
 			if before != "" {
 				b.put("0", before)
 				b.mustRun()
@@ -85,7 +85,7 @@ func TestNowhereToMoveTo(t *testing.T) {
 			text = "rubbish"
 		}
 		b.put("sub/1", text)
-		b.opt.Done, b.opt.Archive, b.opt.Quarantine = Archive, filepath.Join(b.dir, "archive"), filepath.Join(b.dir, "quarantine")
+		b.opt.Archive, b.opt.Quarantine = filepath.Join(b.dir, "archive"), filepath.Join(b.dir, "quarantine")
 		for _, folder := range []string{b.opt.Archive, b.opt.Quarantine} {
 			if err := errors.Join(os.Mkdir(folder, 0o777), os.WriteFile(filepath.Join(folder, "sub"), nil, 0o666)); err != nil {
 				t.Fatal(err)

@@ -17,7 +17,7 @@ func TestWatching(t *testing.T) {
 				t.Skip("this system does not tell")
 			}
 			b := newBench(t)
-			b.opt.Poll, b.opt.Settle, b.opt.Done = poll, 10*time.Millisecond, Delete
+			b.opt.Poll, b.opt.Settle, b.opt.Delete = poll, 10*time.Millisecond, true
 			b.put("old/1", "a 1")
 			stop := b.start()
 			b.awaitOut("a 1")

@@ -8,16 +8,6 @@ import (
 	"time"
 )
 
-// Done is what happens to a file whose counts are in the output.
-type Done int
-
-// The values of Options.Done.
-const (
-	Keep    Done = iota // left in place and remembered
-	Delete              // removed
-	Archive             // moved to Options.Archive, under the same relative path
-)
-
 // Options configure [Run]. Dir, Output and Merge must be set.
 type Options struct {
 	// Dir is the folder to watch, with the folders below it. Run skips names that
@@ -29,12 +19,13 @@ type Options struct {
 	// Merge merges profiles.
 	Merge Merge
 
-	// Done is what happens to merged files, Archive the folder for [Archive].
-	// Run creates folders as needed.
-	Done    Done
+	// Delete removes merged files. Archive is a folder to move them to, under the
+	// same relative path. Without either they stay in place, and Run remembers
+	// them.
+	Delete  bool
 	Archive string
 	// Quarantine is a folder for files that cannot be merged completely; ""
-	// leaves them in place.
+	// leaves them in place. Run creates folders as needed.
 	Quarantine string
 	// Ignore lists files in Dir that are not profiles.
 	Ignore []string
@@ -123,8 +114,8 @@ func (o *Options) check() error {
 	switch {
 	case o.Dir == "" || o.Output == "" || o.Merge == nil:
 		return errors.New("watch: Dir, Output and Merge must be set")
-	case o.Done == Archive && o.Archive == "":
-		return errors.New("watch: there is no folder to archive to")
+	case o.Delete && o.Archive != "":
+		return errors.New("watch: merged files cannot be both deleted and archived")
 	case o.Settle < 0 || o.Every < 0 || o.Batch < 0 || o.Poll < 0:
 		return fmt.Errorf("watch: negative option")
 	}

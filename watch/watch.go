@@ -237,7 +237,7 @@ func (w *watcher) finish(ctx context.Context) error {
 		}
 	}
 	w.removeMerged()
-	if w.Done != Keep {
+	if !w.keeps() {
 		for _, e := range w.merged {
 			if _, err := os.Lstat(e.path); errors.Is(err, fs.ErrNotExist) {
 				w.forget(e)

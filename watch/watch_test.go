@@ -54,7 +54,7 @@ func TestOnce(t *testing.T) {
 func TestAllInOneFolder(t *testing.T) {
 	b := newBench(t)
 	b.opt.Output = filepath.Join(b.opt.Dir, "out")
-	b.opt.Done, b.opt.Archive = Archive, filepath.Join(b.opt.Dir, "done")
+	b.opt.Archive = filepath.Join(b.opt.Dir, "done")
 	b.opt.Quarantine = filepath.Join(b.opt.Dir, "odd")
 	b.opt.Ignore = []string{filepath.Join(b.opt.Dir, "program")}
 	b.put("program", "p 1")
@@ -150,7 +150,7 @@ func disguise(path, text string) error {
 // What a run before merged is deleted only if its contents are the same.
 func TestDeletesOnlyWhatWasMerged(t *testing.T) {
 	b := newBench(t)
-	b.opt.Done = Delete
+	b.opt.Delete = true
 	b.put("1", "a 1")
 	b.put("2", "b 1")
 	b.runUntil(3) // the output is written, nothing is deleted
@@ -170,10 +170,10 @@ func TestDeletesOnlyWhatWasMerged(t *testing.T) {
 // A program that writes its file again while the old contents are merged does
 // not lose the new ones.
 func TestRewrittenBeforeDeletion(t *testing.T) {
-	for name, done := range crashes {
-		t.Run(name, func(t *testing.T) {
+	for _, done := range crashes {
+		t.Run(done, func(t *testing.T) {
 			b := newBench(t)
-			b.opt.Done, b.opt.Archive = done, filepath.Join(b.dir, "archive")
+			b.disposeOf(done)
 			again := false
 			b.opt.step = func(point string) {
 				if point == "committed" && !again {
@@ -183,7 +183,7 @@ func TestRewrittenBeforeDeletion(t *testing.T) {
 			}
 			b.put("1", "a 1")
 			b.mustRun()
-			if done == Keep { // is not looked at again by this run
+			if done == "keep" { // is not looked at again by this run
 				b.mustRun()
 			}
 			b.wantOut("a 11")
@@ -194,7 +194,7 @@ func TestRewrittenBeforeDeletion(t *testing.T) {
 func TestBroken(t *testing.T) {
 	for _, quarantine := range []bool{false, true} {
 		b := newBench(t)
-		b.opt.Done = Delete
+		b.opt.Delete = true
 		if quarantine {
 			b.opt.Quarantine = filepath.Join(b.dir, "odd")
 		}
@@ -254,7 +254,7 @@ func TestBroken(t *testing.T) {
 // put into quarantine.
 func TestPartOfDeadRun(t *testing.T) {
 	b := newBench(t)
-	b.opt.Done, b.opt.Quarantine = Delete, filepath.Join(b.dir, "odd")
+	b.opt.Delete, b.opt.Quarantine = true, filepath.Join(b.dir, "odd")
 	b.put("part", "b 1\nbad")
 	if point, ok := b.runUntil(3); !ok || point != "committed" {
 		t.Fatalf("died at %q", point)
@@ -311,7 +311,7 @@ func TestOutputReplaced(t *testing.T) {
 	}
 	t.Run("nothing left that it might contain", func(t *testing.T) {
 		b := newBench(t)
-		b.opt.Done = Delete
+		b.opt.Delete = true
 		b.put("1", "a 1")
 		b.mustRun()
 		foreign(b)
@@ -355,7 +355,7 @@ func TestOutputReplaced(t *testing.T) {
 	})
 	t.Run("removed while it is watched", func(t *testing.T) {
 		b := newBench(t)
-		b.opt.Done = Delete
+		b.opt.Delete = true
 		stop := b.start()
 		b.put("1", "a 1")
 		b.awaitOut("a 1")
@@ -387,7 +387,7 @@ func TestOutputReplaced(t *testing.T) {
 // A write that fails loses nothing, is told once, and is tried again.
 func TestWriteFails(t *testing.T) {
 	b := newBench(t)
-	b.opt.Done = Delete
+	b.opt.Delete = true
 	fails := 2
 	full := errors.New("no space left")
 	b.opt.Merge = func(ctx context.Context, base string, files []string) (*Sum, error) {
@@ -436,7 +436,7 @@ func TestStartErrors(t *testing.T) {
 		"nowhere to write":   {func(b *bench) { b.opt.Output = b.dir + "/none/out" }, "no such file"},
 		"output is a folder": {func(b *bench) { b.opt.Output = b.opt.Dir }, "is not a regular file"},
 		"damaged journal":    {func(b *bench) { os.WriteFile(b.opt.Output+".watch", []byte("x"), 0o666) }, "corrupt"},
-		"nowhere to archive": {func(b *bench) { b.opt.Done = Archive }, "no folder to archive to"},
+		"two disposals":      {func(b *bench) { b.opt.Delete, b.opt.Archive = true, b.dir+"/done" }, "both deleted and archived"},
 		"negative":           {func(b *bench) { b.opt.Settle = -1 }, "negative"},
 		"no merge":           {func(b *bench) { b.opt.Merge = nil }, "must be set"},
 	} {

@@ -94,7 +94,7 @@ func (c *compareRun) check(args []string) (opt compare.Options, err error) {
 	if err != nil || !(hot > 0 && hot <= 100) {
 		return opt, cli.Usagef("option --hot takes a percentage above 0 up to 100, not %q", c.hot)
 	}
-	return compare.Options{Table: c.table, Value: c.value, Hot: uint32(hot * 10_000)}, nil
+	return compare.Options{Table: c.table, Value: c.value, Hot: uint64(hot * 10_000)}, nil
 }
 
 // A changeList is one of the lists of a comparison.

@@ -286,7 +286,7 @@ func (l *topList) writeJSON(w *bufio.Writer, v profile.View, d profile.Distribut
 		out.Items = append(out.Items, item)
 	}
 	for _, c := range d.Cutoffs {
-		out.Cutoffs = append(out.Cutoffs, console.Cutoff{Cutoff: uint64(c.Share), MinCount: c.Min, Counters: c.Values})
+		out.Cutoffs = append(out.Cutoffs, console.Cutoff{Cutoff: c.Share, MinCount: c.Min, Counters: c.Values})
 	}
 	var b bytes.Buffer
 	console.WriteJSON(&b, out, "")

@@ -83,15 +83,9 @@ func (c *watchRun) run(ctx context.Context, env *cli.Env, args []string) error {
 	log := newWatchLog(env, args[0], &c.Run)
 	defer log.line.Clear()
 	opt := watch.Options{
-		Dir: args[0], Output: c.Output, Archive: c.archive, Quarantine: c.quarantine,
+		Dir: args[0], Output: c.Output, Delete: c.delete, Archive: c.archive, Quarantine: c.quarantine,
 		Settle: c.settle.Duration, Every: c.every.Duration, Batch: c.batch, Poll: c.poll.interval,
 		Once: c.once, Report: log.event,
-	}
-	switch {
-	case c.delete:
-		opt.Done = watch.Delete
-	case c.archive != "":
-		opt.Done = watch.Archive
 	}
 	adder := c.adders.all[at]
 	opt.Ignore = c.Programs.Paths

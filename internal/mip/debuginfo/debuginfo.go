@@ -41,10 +41,6 @@ type Program struct {
 // universal file. A file without a section for raw profiles is an error that matches
 // [profile.ErrMismatch].
 func Open(path, arch string) (*Program, error) {
-	path, err := mip.BinaryFile(path)
-	if err != nil {
-		return nil, err
-	}
 	f, err := symbolize.Open(path, symbolize.Options{Arch: arch})
 	if err != nil {
 		return nil, err

@@ -69,7 +69,7 @@ func newFinding(f iprof.Finding) family.Finding {
 	if f.Err != nil {
 		e.Message += ": " + e.Class.Error()
 	}
-	return family.Finding{Error: e, Rule: f.Rule, Severity: f.Severity.String(), Count: f.Count, Of: f.Of}
+	return family.Finding{Error: e, Rule: f.Rule, Severity: string(f.Severity), Count: f.Count, Of: f.Of}
 }
 
 // A classIndex holds the classes of a program to compare a profile with.

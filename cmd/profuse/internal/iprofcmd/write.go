@@ -30,9 +30,9 @@ func (w *writing) writeOptions() (opt iprof.WriteOptions, err error) {
 	case w.indent && w.lines:
 		return opt, cli.Usagef("options --indent and --entry-per-line exclude each other")
 	case w.indent:
-		opt.Style = iprof.Indented
+		opt.Indent = "  "
 	case w.lines:
-		opt.Style = iprof.Lines
+		opt.Lines = true
 	}
 	if w.version == "auto" {
 		return opt, nil

@@ -205,7 +205,7 @@ func (w *worker) add(p *merge.Profile) (brought *merge.Brought, err error) {
 	r, err := irpgo.NewReader(p.Name, p.Data, irpgo.ReaderOptions{
 		Warn:      func(warning profile.Warning) { w.report.warn(p.Place, warning, warning.File) },
 		Correlate: w.correlations.forProfile,
-		Rescue:    w.rescue(), Rescued: func(r irpgo.Rescued) { w.report.rescued(p, r) },
+		Rescue:    w.rescue(), Rescued: func(r profile.Rescued) { w.report.rescued(p, r) },
 	})
 	if f := format.Family(); err != nil && f == formats.MIP || f == formats.Iprof {
 		err = sources.WrongFormat(p.Name, p.Data, "an IRPGO profile, like the other inputs")

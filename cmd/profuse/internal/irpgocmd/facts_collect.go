@@ -282,7 +282,7 @@ func (c *collector) summaries(r *irpgo.Reader, whole bool) {
 }
 
 func (c *collector) summary(stored *irpgo.Summary, b *irpgo.SummaryBuilder, whole bool) *summaryFacts {
-	own := b.Summary(irpgo.DefaultCutoffs)
+	own := b.Summary(profile.DefaultCutoffs())
 	s := stored
 	if s == nil {
 		s = &own
@@ -297,7 +297,7 @@ func (c *collector) summary(stored *irpgo.Summary, b *irpgo.SummaryBuilder, whol
 	out.HotThreshold, _ = s.HotThreshold()
 	out.ColdThreshold, _ = s.ColdThreshold()
 	for _, e := range s.Detailed {
-		out.Cutoffs = append(out.Cutoffs, console.Cutoff{Cutoff: e.Cutoff, MinCount: e.MinCount, Counters: e.NumCounts})
+		out.Cutoffs = append(out.Cutoffs, console.Cutoff{Cutoff: e.Share, MinCount: e.Min, Counters: e.Values})
 	}
 	return out
 }

@@ -66,8 +66,8 @@ func (m *mergeReport) infos() []*irpgo.Info {
 }
 
 // rescued records a damaged function.
-func (m *mergeReport) rescued(p *merge.Profile, r irpgo.Rescued) {
-	p.Rescue(merge.Rescued{Function: r.Function, NameRef: r.NameRef, Clamped: r.Clamped, Err: r.Err})
+func (m *mergeReport) rescued(p *merge.Profile, r profile.Rescued) {
+	p.Rescue(r)
 	if !r.Clamped && r.Function != "" {
 		m.Accounts.MayBeLost(r.NameRef, r.Function)
 	}

@@ -3,14 +3,18 @@ package llvmmipdata
 import (
 	"errors"
 	"io/fs"
+	"strings"
 
 	"github.com/profuse-pgo/profuse/inputs"
+	"github.com/profuse-pgo/profuse/internal/llvmerr"
+	"github.com/profuse-pgo/profuse/internal/object"
 	"github.com/profuse-pgo/profuse/mip"
+	"github.com/profuse-pgo/profuse/profile"
 )
 
 // create runs the create command.
 func (t *tool) create() error {
-	path, err := mip.BinaryFile(t.opt.mapFile)
+	path, err := binaryFile(t.opt.mapFile)
 	if errors.Is(err, fs.ErrNotExist) || err != nil && isSystem(err) {
 		t.cannotOpen(t.opt.mapFile)
 		return errInvalid
@@ -18,7 +22,7 @@ func (t *tool) create() error {
 		return t.refuse(err)
 	}
 	p, err := t.load(inputs.File(path), func(data []byte) (*mip.Profile, error) {
-		if !mip.IsBinary(data) {
+		if !object.IsImage(data) {
 			if err := checkKind(path, data, mip.FileMap); err != nil {
 				return nil, err
 			}
@@ -49,4 +53,15 @@ func (t *tool) replaceProfile(p *mip.Profile, inputs ...string) error {
 	}
 	t.msg.Remark("Wrote empty profile to " + t.opt.profile)
 	return nil
+}
+
+// binaryFile returns the file to open for a path: the only DWARF file inside a .dSYM
+// bundle, otherwise the path itself.
+func binaryFile(path string) (string, error) {
+	file, err := object.BundledFile(path)
+	if fe := (*profile.FormatError)(nil); errors.As(err, &fe) {
+		count, _, _ := strings.Cut(fe.Got, ":")
+		fe.Err = &llvmerr.MIPError{Code: llvmerr.MIPObjects, Found: count}
+	}
+	return file, err
 }

@@ -46,7 +46,7 @@ func (t *tool) openDebug() (*debugInfo, error) {
 		if filepath.Ext(filepath.Clean(path)) != ".dSYM" {
 			return nil, syscall.EISDIR
 		}
-		if path, err = mip.BinaryFile(path); err != nil && isSystem(err) {
+		if path, err = binaryFile(path); err != nil && isSystem(err) {
 			return nil, err
 		} else if err != nil {
 			return nil, t.refuse(err)

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/profuse-pgo/profuse/irpgo"
+	"github.com/profuse-pgo/profuse/profile"
 )
 
 // totals prints the text that follows the functions.
@@ -84,7 +85,7 @@ func bit(b bool) int {
 func (s *shower) cutoffs() []uint64 {
 	if len(s.opt.cutoffs) == 0 {
 		if s.opt.detailedSummary || s.opt.hotFuncList {
-			return irpgo.DefaultCutoffs
+			return profile.DefaultCutoffs()
 		}
 		return nil
 	}
@@ -117,12 +118,12 @@ func (s *shower) printDetailed(sum *irpgo.Summary) {
 	for _, e := range sum.Detailed {
 		share := 0.0
 		if sum.NumCounts > 0 {
-			share = float64(e.NumCounts) * 100 / float64(sum.NumCounts)
+			share = float64(e.Values) * 100 / float64(sum.NumCounts)
 		}
 		// LLVM computes in single precision, which shows in the last digits.
-		percent := float32(e.Cutoff) / 1_000_000 * 100
+		percent := float32(e.Share) / 1_000_000 * 100
 		s.printf("%d blocks (%.2f%%) with count >= %d account for %s%% of the total counts.\n",
-			e.NumCounts, share, e.MinCount, fmt.Sprintf("%.6g", float64(percent)))
+			e.Values, share, e.Min, fmt.Sprintf("%.6g", float64(percent)))
 	}
 }
 

@@ -87,7 +87,7 @@ func (p *Printer) account(a *merge.Account, input int, cause string) {
 }
 
 // rescuedLine says what the merge did with a damaged function, and why.
-func rescuedLine(r merge.Rescued) string {
+func rescuedLine(r profile.Rescued) string {
 	return fmt.Sprintf("%s %s: %s", cmp.Or(r.Function, nameRef(r.NameRef)), actionOf(r), console.NewError(r.Err).Message)
 }
 

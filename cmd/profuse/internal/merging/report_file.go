@@ -62,7 +62,7 @@ type rescuedFunction struct {
 }
 
 // actionOf names what the merge did with a damaged function.
-func actionOf(r merge.Rescued) string {
+func actionOf(r profile.Rescued) string {
 	if r.Clamped {
 		return "clamped"
 	}

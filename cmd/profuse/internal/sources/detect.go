@@ -9,12 +9,12 @@ import (
 	"github.com/profuse-pgo/profuse/formats"
 	"github.com/profuse-pgo/profuse/inputs"
 	"github.com/profuse-pgo/profuse/internal/flaw"
-	"github.com/profuse-pgo/profuse/mip"
+	"github.com/profuse-pgo/profuse/internal/object"
 )
 
 // BinaryPath returns the input for the path of a file or a .dSYM bundle.
 func BinaryPath(path string) (inputs.Input, error) {
-	file, err := mip.BinaryFile(path)
+	file, err := object.BundledFile(path)
 	return inputs.File(file), err
 }
 
@@ -30,7 +30,7 @@ func BundleFiles(args []string) []string {
 	for i, arg := range args {
 		files[i] = arg
 		if filepath.Ext(filepath.Clean(arg)) == ".dSYM" {
-			if file, err := mip.BinaryFile(arg); err == nil {
+			if file, err := object.BundledFile(arg); err == nil {
 				files[i] = file
 			}
 		}
