@@ -1,9 +1,6 @@
 package asm
 
-import (
-	"bytes"
-	"strings"
-)
+import "bytes"
 
 // returning holds the functions that always return to their caller: functions
 // of the C library with reserved names that neither call back, nor are
@@ -18,7 +15,7 @@ import (
 // Compilers assume the same of these names, except with -ffreestanding or
 // -fno-builtin. With those a program may define functions of these names, and
 // they have to return.
-var returning = names(`
+var returning = Words(`
 	memcpy memmove memset memcmp memchr memrchr memmem mempcpy memccpy bcmp bzero explicit_bzero rawmemchr
 	strlen strnlen strcmp strncmp strcasecmp strncasecmp strchr strrchr strchrnul strstr strcasestr strcpy strncpy
 	strcat strncat stpcpy stpncpy strspn strcspn strpbrk strcoll strxfrm strsep strtok strtok_r
@@ -66,7 +63,7 @@ var returning = names(`
 	_ZSt11_Hash_bytesPKvmm`)
 
 // departing holds the functions that never return to their caller.
-var departing = names(`
+var departing = Words(`
 	abort exit _exit _Exit quick_exit longjmp _longjmp siglongjmp __longjmp_chk pthread_exit
 	__assert_fail __assert_rtn __assert __stack_chk_fail __chk_fail __fortify_fail
 	_Unwind_Resume __cxa_throw __cxa_rethrow __cxa_bad_cast __cxa_bad_typeid __cxa_throw_bad_array_new_length
@@ -76,14 +73,6 @@ var departing = names(`
 	_ZSt24__throw_out_of_range_fmtPKcz _ZSt24__throw_invalid_argumentPKc _ZSt20__throw_domain_errorPKc
 	_ZSt21__throw_runtime_errorPKc _ZSt19__throw_range_errorPKc _ZSt22__throw_overflow_errorPKc
 	_ZSt20__throw_system_errori _ZSt25__throw_bad_function_callv`)
-
-func names(list string) map[string]bool {
-	m := map[string]bool{}
-	for _, name := range strings.Fields(list) {
-		m[name] = true
-	}
-	return m
-}
 
 // callee is the function that a call leads to.
 type callee struct {

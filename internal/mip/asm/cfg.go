@@ -39,11 +39,7 @@ type Block struct {
 func (f *File) FindEntry(id int32) {
 	fn := &f.Functions[id]
 	align := int32(-1)
-	for i := fn.Label + 1; i <= fn.Last; i++ {
-		s := &f.Stmts[i]
-		if s.Fn != id {
-			continue
-		}
+	for i, s := range f.Statements(id) {
 		switch {
 		case s.Kind == StmtOpaque:
 			if !f.emptyRegion(i) {
@@ -113,10 +109,8 @@ func (f *File) BuildBlocks(id int32) {
 	b := builder{File: f, id: id, fn: &f.Functions[id]}
 	b.start(b.fn.Entry.Stmt)
 	b.open, b.fresh = true, b.fn.Entry.Apart
-	for i := b.fn.Label + 1; i <= b.fn.Last; i++ {
-		if s := &f.Stmts[i]; s.Fn == id {
-			b.statement(i, s)
-		}
+	for i, s := range f.Statements(id) {
+		b.statement(i, s)
 	}
 	if b.open {
 		b.current().leave()
@@ -273,9 +267,8 @@ func (b *builder) link() {
 		}
 	}
 	var targets []int32
-	for i := b.fn.Label + 1; i <= b.fn.Last; i++ {
-		s := &b.Stmts[i]
-		if s.Fn != b.id || s.Kind != StmtLabel || s.Opaque != Transparent {
+	for _, s := range b.Statements(b.id) {
+		if s.Kind != StmtLabel || s.Opaque != Transparent {
 			continue
 		}
 		id := b.Labels.Find(Unquote(b.Text(s)))

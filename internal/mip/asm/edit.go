@@ -1,21 +1,34 @@
 package asm
 
 import (
+	"bytes"
 	"cmp"
 	"slices"
 )
+
+// Text is assembly text being printed.
+type Text []byte
+
+// Line appends a line, made of the parts.
+func (t *Text) Line(parts ...string) {
+	for _, p := range parts {
+		*t = append(*t, p...)
+	}
+	*t = append(*t, '\n')
+}
+
+// Lines appends indented lines, such as instructions.
+func (t *Text) Lines(lines ...string) {
+	for _, l := range lines {
+		t.Line("\t", l)
+	}
+}
 
 // Edit replaces the bytes from Pos to End of a file by a text.
 type Edit struct {
 	Pos, End int
 	Text     string
 }
-
-// Insertion returns the edit that inserts text before the byte at pos.
-func Insertion(pos int, text string) Edit { return Edit{pos, pos, text} }
-
-// Replacement returns the edit that replaces the bytes from pos to end by text.
-func Replacement(pos, end int, text string) Edit { return Edit{pos, end, text} }
 
 // Apply sorts the edits and appends the file with the edits made, then
 // tailText.
@@ -38,8 +51,9 @@ func (f *File) Apply(dst []byte, edits []Edit, tailText []byte) []byte {
 
 // QuoteLike returns name, in quotes if old has them or name needs them.
 func QuoteLike(old []byte, name string) string {
-	if end, ok := ScanSymbol([]byte(name), 0); len(old) > 0 && old[0] == '"' || !ok || end != len(name) {
-		return `"` + name + `"`
+	end, ok := ScanSymbol([]byte(name), 0)
+	if ok && end == len(name) && name[0] != '"' && !IsDigit(name[0]) && !bytes.HasPrefix(old, []byte(`"`)) {
+		return name
 	}
-	return name
+	return `"` + name + `"`
 }

@@ -2,6 +2,7 @@ package asm
 
 import (
 	"bytes"
+	"iter"
 	"strings"
 )
 
@@ -245,7 +246,7 @@ func (r *recovery) close(section, next int32) {
 	if int(next) < len(r.Stmts) {
 		f.End = int(r.Stmts[next].Pos)
 	}
-	if f.Instructions == 0 && f.Skip == 0 {
+	if f.Instructions == 0 && f.Skip == "" {
 		f.Skip = SkipEmpty
 	}
 }
@@ -289,9 +290,22 @@ func isOutlined(name string) bool {
 
 func IsDigit(c byte) bool { return c >= '0' && c <= '9' }
 
+// Statements iterates over the statements of a function, in its own section and in
+// others, without the label that defines it.
+func (f *File) Statements(id int32) iter.Seq2[int32, *Stmt] {
+	return func(yield func(int32, *Stmt) bool) {
+		fn := &f.Functions[id]
+		for i := fn.Label + 1; i <= fn.Last; i++ {
+			if s := &f.Stmts[i]; s.Fn == id && !yield(i, s) {
+				return
+			}
+		}
+	}
+}
+
 // Probes returns the number of probes of the function.
 func (fn *Function) Probes() int {
-	if fn.Skip != 0 {
+	if fn.Skip != "" {
 		return 0
 	}
 	n := 1
@@ -305,7 +319,7 @@ func (fn *Function) Probes() int {
 
 // Probed reports whether block b has a probe.
 func (fn *Function) Probed(b int) bool {
-	return b == 0 || fn.BlocksSkip == 0 && (fn.Formula == nil || fn.Formula[b] == nil)
+	return b == 0 || fn.BlocksSkip == "" && (fn.Formula == nil || fn.Formula[b] == nil)
 }
 
 // ProbedBlocks returns the number of blocks with a byte in the raw record.

@@ -6,11 +6,8 @@ import "bytes"
 type aarch64 struct{}
 
 // conditions of AArch64 and ARM, the suffixes of b and b. in mnemonics.
-var conditions = map[string]bool{
-	"eq": true, "ne": true, "cs": true, "hs": true, "cc": true, "lo": true, "mi": true, "pl": true,
-	"vs": true, "vc": true, "hi": true, "ls": true, "ge": true, "lt": true, "gt": true, "le": true,
-	"any": true, "none": true, "first": true, "last": true, "nfrst": true, "nlast": true, "tcont": true, "tstop": true, "pmore": true, "plast": true,
-}
+var conditions = Words(`eq ne cs hs cc lo mi pl vs vc hi ls ge lt gt le
+	any none first last nfrst nlast tcont tstop pmore plast`)
 
 func (aarch64) flow(ins []byte, _ X86Syntax) (FlowKind, []byte) {
 	word, rest := SplitWord(ins)
@@ -30,13 +27,11 @@ func (aarch64) flow(ins []byte, _ X86Syntax) (FlowKind, []byte) {
 	case "svc", "hvc", "smc":
 		return FlowLeave, nil
 	}
-	if cond, ok := bytes.CutPrefix(word, []byte("b.")); ok && conditions[string(cond)] {
-		return FlowBranch, rest
+	branch, cond, ok := bytes.Cut(word, []byte("."))
+	if !ok && len(word) == 3 {
+		branch, cond = word[:1], word[1:]
 	}
-	if cond, ok := bytes.CutPrefix(word, []byte("bc.")); ok && conditions[string(cond)] {
-		return FlowBranch, rest
-	}
-	if len(word) == 3 && word[0] == 'b' && conditions[string(word[1:])] {
+	if b := string(branch); (b == "b" || b == "bc" && ok) && conditions[string(cond)] {
 		return FlowBranch, rest
 	}
 	return FlowNone, nil

@@ -6,13 +6,7 @@ import "bytes"
 type armv7 struct{}
 
 // armConditions are the conditions that ARM instructions may end with.
-var armConditions = func() map[string]bool {
-	m := map[string]bool{}
-	for _, c := range []string{"eq", "ne", "cs", "hs", "cc", "lo", "mi", "pl", "vs", "vc", "hi", "ls", "ge", "lt", "gt", "le"} {
-		m[c] = true
-	}
-	return m
-}()
+var armConditions = Words("eq ne cs hs cc lo mi pl vs vc hi ls ge lt gt le")
 
 // ArmWord strips the width suffix (.n, .w) and the condition from a mnemonic if
 // the rest is in known.

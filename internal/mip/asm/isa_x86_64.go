@@ -1,19 +1,12 @@
 package asm
 
-import (
-	"bytes"
-	"strconv"
-)
+import "bytes"
 
 // x86 is x86_64, in both syntaxes.
 type x86 struct{}
 
 // x86Prefixes are prefixes that may precede the mnemonic as separate words.
-var x86Prefixes = map[string]bool{
-	"lock": true, "rep": true, "repe": true, "repz": true, "repne": true, "repnz": true,
-	"notrack": true, "bnd": true, "data16": true, "addr32": true, "rex64": true,
-	"cs": true, "ds": true, "es": true, "fs": true, "gs": true, "ss": true,
-}
+var x86Prefixes = Words("lock rep repe repz repne repnz notrack bnd data16 addr32 rex64 cs ds es fs gs ss")
 
 func (x86) flow(ins []byte, syntax X86Syntax) (FlowKind, []byte) {
 	word, rest := SplitWord(ins)
@@ -69,16 +62,8 @@ func indirectX86(operand []byte, syntax X86Syntax) bool {
 	return x86Registers[string(bytes.TrimPrefix(operand, []byte("%")))]
 }
 
-var x86Registers = func() map[string]bool {
-	m := map[string]bool{}
-	for _, r := range []string{"rax", "rbx", "rcx", "rdx", "rsi", "rdi", "rbp", "rsp"} {
-		m[r] = true
-	}
-	for i := 8; i < 32; i++ {
-		m["r"+strconv.Itoa(i)] = true
-	}
-	return m
-}()
+var x86Registers = Words(`rax rbx rcx rdx rsi rdi rbp rsp r8 r9 r10 r11 r12 r13 r14 r15
+	r16 r17 r18 r19 r20 r21 r22 r23 r24 r25 r26 r27 r28 r29 r30 r31`)
 
 func (x86) staysFirst(ins []byte) bool {
 	word, rest := SplitWord(ins)

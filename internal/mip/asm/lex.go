@@ -3,6 +3,7 @@ package asm
 import (
 	"bytes"
 	"math"
+	"strings"
 )
 
 // stmtKind is the syntactic kind of a statement.
@@ -334,6 +335,15 @@ func Unquote(sym []byte) []byte {
 		return sym[1 : len(sym)-1]
 	}
 	return sym
+}
+
+// Words returns the set of the words of a list.
+func Words(list string) map[string]bool {
+	m := map[string]bool{}
+	for word := range strings.FieldsSeq(list) {
+		m[word] = true
+	}
+	return m
 }
 
 // SplitWord cuts a statement into its first word and the operands.

@@ -17,14 +17,14 @@ func readBlocks(t *testing.T, target Target, text string) *File {
 		t.Fatal(err)
 	}
 	for i := range f.Functions {
-		if f.Functions[i].Skip == 0 {
+		if f.Functions[i].Skip == "" {
 			f.FindEntry(int32(i))
 			f.BuildBlocks(int32(i))
 		}
 	}
 	f.ResolveCalls()
 	for i := range f.Functions {
-		if f.Functions[i].Skip == 0 {
+		if f.Functions[i].Skip == "" {
 			f.Functions[i].Infer()
 		}
 	}
@@ -42,7 +42,7 @@ func graph(t *testing.T, target Target, text string) []string {
 		fn := &f.Functions[i]
 		var s strings.Builder
 		fmt.Fprintf(&s, "%s", fn.Name)
-		if fn.Skip != 0 {
+		if fn.Skip != "" {
 			fmt.Fprintf(&s, " skipped: %v", fn.Skip)
 		}
 		for b := range fn.Blocks {

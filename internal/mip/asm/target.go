@@ -6,47 +6,23 @@ import (
 	"strings"
 )
 
-// Arch is an instruction set.
-type Arch byte
+// Arch is an instruction set, by its name in LLVM's triples.
+type Arch string
 
 const (
-	X86_64  Arch = iota + 1
-	AArch64      // little-endian
-	ARM          // ARMv7-A and later, in ARM or Thumb-2 code
+	X86_64  Arch = "x86_64"
+	AArch64 Arch = "aarch64" // little-endian
+	ARM     Arch = "arm"     // ARMv7-A and later, in ARM or Thumb-2 code
 )
-
-// String returns the name LLVM triples use, as in "x86_64".
-func (a Arch) String() string {
-	switch a {
-	case X86_64:
-		return "x86_64"
-	case AArch64:
-		return "aarch64"
-	case ARM:
-		return "arm"
-	}
-	return fmt.Sprintf("Arch(%d)", byte(a))
-}
 
 // ObjectFormat is the object format that the assembly file is for; section
 // directives and relocations depend on it.
-type ObjectFormat byte
+type ObjectFormat string
 
 const (
-	ELF ObjectFormat = iota + 1
-	MachO
+	ELF   ObjectFormat = "elf"
+	MachO ObjectFormat = "macho"
 )
-
-// String returns "elf" or "macho".
-func (f ObjectFormat) String() string {
-	switch f {
-	case ELF:
-		return "elf"
-	case MachO:
-		return "macho"
-	}
-	return fmt.Sprintf("ObjectFormat(%d)", byte(f))
-}
 
 // Target is the instruction set and object format of an assembly file. The zero
 // value means that they are to be inferred.
@@ -56,19 +32,7 @@ type Target struct {
 }
 
 // String returns "ARCH-FORMAT".
-func (t Target) String() string { return t.Arch.String() + "-" + t.Format.String() }
-
-// Triple returns a triple that [ParseTriple] maps to the target; "" for the
-// zero value.
-func (t Target) Triple() string {
-	switch {
-	case t == Target{}:
-		return ""
-	case t.Format == MachO:
-		return t.Arch.String() + "-apple-macos"
-	}
-	return t.Arch.String() + "-linux"
-}
+func (t Target) String() string { return string(t.Arch) + "-" + string(t.Format) }
 
 // PointerSize returns the width of addresses in bytes.
 func (t Target) PointerSize() int {
@@ -114,7 +78,7 @@ func ParseTriple(triple string) (Target, error) {
 	}
 	foreign := strings.Contains(rest, "windows") || strings.Contains(rest, "mingw") || strings.Contains(rest, "cygwin") ||
 		strings.HasSuffix(rest, "gnux32") || strings.HasSuffix(rest, "ilp32")
-	if t.Arch == 0 || foreign {
+	if t.Arch == "" || foreign {
 		return Target{}, fmt.Errorf("%w: %s", ErrUnsupportedTarget, triple)
 	}
 	return t, t.check()
@@ -130,7 +94,7 @@ func DetectTarget(src []byte) (Target, error) {
 			continue
 		}
 		if line[0] != '.' {
-			if t.Arch == 0 {
+			if t.Arch == "" {
 				t.Arch = archOfLine(line)
 			}
 			continue
@@ -155,14 +119,14 @@ func DetectTarget(src []byte) (Target, error) {
 			t.Arch = AArch64
 		}
 	}
-	if t.Arch == 0 {
+	if t.Arch == "" {
 		return Target{}, fmt.Errorf("%w: no instruction or directive tells", ErrUnsupportedTarget)
 	}
 	return t, t.check()
 }
 
-// archOfLine guesses the instruction set from one instruction; 0 if that does
-// not tell.
+// archOfLine guesses the instruction set from one instruction; "" if the
+// instruction does not tell.
 func archOfLine(line []byte) Arch {
 	word, rest := SplitWord(line)
 	switch string(word) {
@@ -184,5 +148,5 @@ func archOfLine(line []byte) Arch {
 	if bytes.HasSuffix(rest, []byte(", lr}")) || bytes.HasSuffix(rest, []byte("lr")) || bytes.HasPrefix(rest, []byte("r0,")) {
 		return ARM
 	}
-	return 0
+	return ""
 }

@@ -111,7 +111,7 @@ func read(data []byte) (*Table, error) {
 		}
 		readBlocks(c, &f)
 		if c.Err() == nil {
-			if b := f.cyclic(); b >= 0 {
+			if _, b := f.order(); b >= 0 {
 				c.Fail(c.At(at).Field("sources").Gotf("block %d depends on itself", b).Want("no cycles").Corrupt())
 			}
 		}
@@ -169,8 +169,10 @@ func readBlocks(c *cursor.Cursor, f *Function) {
 	}
 }
 
-// cyclic returns a block that depends on itself, -1 if there is none.
-func (f *Function) cyclic() int {
+// order returns the blocks with each one after its sources, or a block that depends on
+// itself; cyclic is -1 if there is none. It does not recurse: the chain of sources may be
+// as long as the function has blocks.
+func (f *Function) order() (order []uint32, cyclic int) {
 	const onPath, done = 1, 2
 	state := make([]byte, len(f.Blocks))
 	type frame struct{ block, next uint32 }
@@ -186,6 +188,7 @@ func (f *Function) cyclic() int {
 			sources := f.Blocks[top.block].Sources
 			if int(top.next) == len(sources) {
 				state[top.block] = done
+				order = append(order, top.block)
 				stack = stack[:len(stack)-1]
 				continue
 			}
@@ -193,14 +196,14 @@ func (f *Function) cyclic() int {
 			top.next++
 			switch state[s] {
 			case onPath:
-				return int(s)
+				return nil, int(s)
 			case 0:
 				state[s] = onPath
 				stack = append(stack, frame{block: s})
 			}
 		}
 	}
-	return -1
+	return order, -1
 }
 
 // Expand returns a copy of the profile with all blocks of each function, the
@@ -238,8 +241,7 @@ func (t *Table) Expand(p *mip.Profile) (*mip.Profile, error) {
 // expand returns all blocks but the entry, with their coverage.
 func (f *Function) expand(record int, p *mip.Function) ([]mip.Block, error) {
 	covered := make([]bool, len(f.Blocks))
-	known := make([]bool, len(f.Blocks))
-	covered[0], known[0] = p.EntryCovered(), true
+	covered[0] = p.EntryCovered()
 	next := 0
 	for b := 1; b < len(f.Blocks); b++ {
 		if len(f.Blocks[b].Sources) > 0 {
@@ -249,37 +251,20 @@ func (f *Function) expand(record int, p *mip.Function) ([]mip.Block, error) {
 			return nil, flaw.In("functions").InRecord(record).Field("blocks with probes").Got(len(p.Blocks)).
 				Want("those of the table").Mismatch()
 		}
-		covered[b], known[b] = p.Blocks[next].Covered, true
+		covered[b] = p.Blocks[next].Covered
 		next++
 	}
 	if next != len(p.Blocks) {
 		return nil, flaw.In("functions").InRecord(record).Field("blocks with probes").Got(len(p.Blocks)).
 			Want(next).Mismatch()
 	}
-	// Blocks are decided after their sources, without recursion: the chain of
-	// sources may be as long as the function has blocks.
-	type frame struct {
-		block uint32
-		next  int
-	}
-	var stack []frame
-	for b := range f.Blocks {
-		stack = append(stack[:0], frame{block: uint32(b)})
-		for len(stack) > 0 {
-			top := &stack[len(stack)-1]
-			sources := f.Blocks[top.block].Sources
-			if known[top.block] || top.next == len(sources) {
-				known[top.block] = true
-				stack = stack[:len(stack)-1]
-				continue
-			}
-			s := sources[top.next]
-			if !known[s] {
-				stack = append(stack, frame{block: s})
-				continue
-			}
-			top.next++
-			covered[top.block] = covered[top.block] || covered[s]
+	order, _ := f.order()
+	for _, b := range order {
+		if b == 0 {
+			continue // has a probe
+		}
+		for _, s := range f.Blocks[b].Sources {
+			covered[b] = covered[b] || covered[s]
 		}
 	}
 	out := make([]mip.Block, 0, len(f.Blocks)-1)

@@ -63,7 +63,7 @@ func (e *emitter) looseStatements() (found []int32) {
 		return nil
 	}
 	for id := range e.Functions {
-		if fn := &e.Functions[id]; fn.Skip == 0 && fn.BlocksSkip == 0 && !fn.HasMacro {
+		if fn := &e.Functions[id]; fn.Skip == "" && fn.BlocksSkip == "" && !fn.HasMacro {
 			found = append(found, innerAlignment(e.File, int32(id))...)
 		}
 	}
@@ -74,7 +74,7 @@ func (e *emitter) looseStatements() (found []int32) {
 // inserted at its place.
 func (e *emitter) endPassed(loose []int32) {
 	for _, i := range loose {
-		e.line("\t.endif")
+		e.text.Line("\t.endif")
 		e.insert(e.beforeStmt(i + 1))
 	}
 }
@@ -83,7 +83,7 @@ func (e *emitter) endPassed(loose []int32) {
 // else inserted at its place.
 func (e *emitter) beginPassed(loose []int32) {
 	for _, i := range loose {
-		e.line("\t.if\t0")
+		e.text.Line("\t.if\t0")
 		e.insert(e.beforeStmt(i))
 	}
 }

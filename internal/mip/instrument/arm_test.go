@@ -24,7 +24,7 @@ func armFunction(thumb bool, body ...string) string {
 func rewriteARM(t *testing.T, profile mip.ProfileType, thumb bool, body ...string) (string, FunctionReport) {
 	t.Helper()
 	out, report, err := Rewrite(nil, []byte(armFunction(thumb, body...)), Options{
-		Target: "arm-linux", Profile: profile, AllBlockProbes: true,
+		Target: asm.Target{Arch: asm.ARM, Format: asm.ELF}, Profile: profile, AllBlockProbes: true,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -111,22 +111,22 @@ func TestARMRanges(t *testing.T) {
 		n     int
 		want  asm.Reason
 	}{
-		{"literal", false, "\tldr\tr1, .L1", 20, 0},
+		{"literal", false, "\tldr\tr1, .L1", 20, ""},
 		{"far literal", false, "\tldr\tr1, .L1", 130, asm.SkipBranchRange},
-		{"double", true, "\tvldr.64\td0, .L1", 20, 0},
+		{"double", true, "\tvldr.64\td0, .L1", 20, ""},
 		{"far double", true, "\tvldr.64\td0, .L1", 60, asm.SkipBranchRange},
 		{"pair in ARM code", false, "\tldrd\tr2, r3, .L1", 12, asm.SkipBranchRange},
-		{"pair in Thumb code", true, "\tldrd\tr2, r3, .L1", 12, 0},
+		{"pair in Thumb code", true, "\tldrd\tr2, r3, .L1", 12, ""},
 		{"narrow branch", true, "\tbne.n\t.L1", 20, asm.SkipBranchRange},
-		{"branch", true, "\tbne\t.L1", 200, 0},
+		{"branch", true, "\tbne\t.L1", 200, ""},
 		{"table", true, "\ttbb\t[pc, r1]", 1, asm.SkipJumpTable},
 		{"branches", false, "\taddls\tpc, pc, r3, lsl #2", 1, asm.SkipJumpTable},
 		{"table behind", false, "\tldrls\tpc, [pc, r3, lsl #2]", 1, asm.SkipJumpTable},
-		{"table elsewhere", false, "\tldr\tpc, [r2, r3, lsl #2]", 1, 0},
+		{"table elsewhere", false, "\tldr\tpc, [r2, r3, lsl #2]", 1, ""},
 	} {
 		_, r := rewriteARM(t, coverage|mip.BlockCoverage, tt.thumb,
 			append(append([]string{tt.first}, blocks(tt.n)...), "\tbx\tlr", ".L1:", "\t.word\t0", "\t.word\t0")...)
-		if r.BlocksSkipped != tt.want.String() {
+		if r.BlocksSkipped != tt.want {
 			t.Errorf("%s: %v, want %v", tt.name, r.BlocksSkipped, tt.want)
 		}
 	}

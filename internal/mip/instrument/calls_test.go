@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/profuse-pgo/profuse/internal/mip/asm"
 	"github.com/profuse-pgo/profuse/mip"
 )
 
@@ -90,7 +91,7 @@ memchr:
 	for _, tt := range tests {
 		body := "\t.text\n" + helpers + "\t.globl\tf\n\t.type\tf,@function\nf:\n\t" + strings.Replace(tt.call, " ", "\t", 1) +
 			"\n\ttestl\t%ecx, %ecx\n\tje\t.LBB0_2\n# %bb.1:\n\tincl\t%eax\n.LBB0_2:\n\tretq\n\t.size\tf, .-f\n"
-		_, r, err := Rewrite(nil, []byte(body), Options{Profile: coverage | mip.BlockCoverage, Target: "x86_64-linux"})
+		_, r, err := Rewrite(nil, []byte(body), Options{Profile: coverage | mip.BlockCoverage, Target: asm.Target{Arch: asm.X86_64, Format: asm.ELF}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -124,7 +125,7 @@ f:
 	retq
 	.size	f, .-f
 `
-		_, r, err := Rewrite(nil, []byte(body), Options{Profile: coverage | mip.BlockCoverage, Target: "x86_64-linux"})
+		_, r, err := Rewrite(nil, []byte(body), Options{Profile: coverage | mip.BlockCoverage, Target: asm.Target{Arch: asm.X86_64, Format: asm.ELF}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,6 +1,7 @@
 package instrument
 
 import (
+	"slices"
 	"strconv"
 
 	"github.com/profuse-pgo/profuse/internal/mip/asm"
@@ -62,11 +63,7 @@ func (e *emitter) record(id int) string {
 // symbol returns the function's own symbol with a suffix, quoted where the
 // assembler requires it.
 func (e *emitter) symbol(id int, suffix string) string {
-	name := e.Functions[id].Name + suffix
-	if end, ok := asm.ScanSymbol([]byte(name), 0); ok && end == len(name) && name[0] != '"' && !asm.IsDigit(name[0]) {
-		return name
-	}
-	return `"` + name + `"`
+	return asm.QuoteLike(nil, e.Functions[id].Name+suffix)
 }
 
 // probes prints the probes of all functions and the labels that the records
@@ -74,22 +71,22 @@ func (e *emitter) symbol(id int, suffix string) string {
 func (e *emitter) probes() {
 	for id := range e.Functions {
 		fn := &e.Functions[id]
-		if fn.Skip != 0 {
+		if fn.Skip != "" {
 			continue
 		}
-		e.line(e.label(labelStart, id), ":")
+		e.text.Line(e.label(labelStart, id), ":")
 		e.insert(e.beforeStmt(fn.Label + 1))
 		p := &probe{
 			target: e.Target, record: e.record(id), label: e.label(labelGo, id),
 			counts: e.opt.counts(), samples: e.opt.samples(), atomic: e.opt.Atomic,
 			threads: e.opt.Threads, syntax: e.syntaxAt(fn.Entry.Stmt), thumb: e.Stmts[fn.Label].Thumb,
 		}
-		e.text = e.prober.entryProbe(e.text, p)
+		e.prober.entryProbe(&e.text, p)
 		e.insert(e.beforeStmt(fn.Entry.Stmt))
-		if fn.BlocksSkip == 0 {
+		if fn.BlocksSkip == "" {
 			e.blockProbes(id, fn, p)
 		}
-		e.line(e.label(labelEnd, id), ":")
+		e.text.Line(e.label(labelEnd, id), ":")
 		e.insert(fn.End)
 	}
 }
@@ -115,17 +112,17 @@ func (e *emitter) blockProbes(id int, fn *asm.Function, p *probe) {
 	}
 	for b := 1; b < len(fn.Blocks); b++ {
 		blk := &fn.Blocks[b]
-		e.line(e.label(labelBlock, id), "_", strconv.Itoa(b), ":")
+		e.text.Line(e.label(labelBlock, id), "_", strconv.Itoa(b), ":")
 		p.syntax = e.syntaxAt(blk.Stmt)
 		if scratch != nil {
 			p.scratch = scratch[b]
 		}
 		// Other functions jump into the middle of a cold part.
 		if fn.Fragment && blk.External {
-			e.text = e.prober.blockProbe(e.text, p, 0)
+			e.prober.blockProbe(&e.text, p, 0)
 		}
 		if fn.Probed(b) {
-			e.text = e.prober.blockProbe(e.text, p, offset)
+			e.prober.blockProbe(&e.text, p, offset)
 			offset++
 		}
 		at := blk.Stmt
@@ -147,54 +144,36 @@ func (o *Options) blocksAt() int {
 
 // records prints the sections of records, which follow the code.
 func (e *emitter) records() {
-	any := false
-	hasFormulas := false
-	for id := range e.Functions {
-		any = any || e.Functions[id].Skip == 0
-		hasFormulas = hasFormulas || infers(&e.Functions[id])
-	}
-	if !any {
-		return
-	}
 	w := e.objectWriter()
-	w.header(rawSection)
-	for id := range e.Functions {
-		if fn := &e.Functions[id]; fn.Skip == 0 {
-			w.section(rawSection, id)
-			e.rawRecord(id, fn)
-		}
-	}
-	w.header(mapSection)
-	for id := range e.Functions {
-		if fn := &e.Functions[id]; fn.Skip == 0 {
-			w.section(mapSection, id)
-			e.mapRecord(id, fn)
-		}
-	}
-	if hasFormulas {
-		w.header(blocksSection)
+	printed := false
+	section := func(s recordSection, has func(*asm.Function) bool, record func(id int, fn *asm.Function)) {
+		header := false
 		for id := range e.Functions {
-			if fn := &e.Functions[id]; infers(fn) {
-				w.section(blocksSection, id)
-				e.inferenceRecord(id, fn)
+			fn := &e.Functions[id]
+			if !has(fn) {
+				continue
 			}
+			if !header {
+				w.header(s)
+				header, printed = true, true
+			}
+			w.section(s, id)
+			record(id, fn)
 		}
 	}
-	w.finish()
-	e.insert(e.Tail)
+	probed := func(fn *asm.Function) bool { return fn.Skip == "" }
+	section(rawSection, probed, e.rawRecord)
+	section(mapSection, probed, e.mapRecord)
+	section(blocksSection, infers, e.inferenceRecord)
+	if printed {
+		w.finish()
+		e.insert(e.Tail)
+	}
 }
 
 // infers reports whether any block of the function has no probe.
 func infers(fn *asm.Function) bool {
-	if fn.Skip != 0 || fn.Formula == nil {
-		return false
-	}
-	for _, sources := range fn.Formula {
-		if sources != nil {
-			return true
-		}
-	}
-	return false
+	return fn.Skip == "" && slices.ContainsFunc(fn.Formula, func(sources []int32) bool { return sources != nil })
 }
 
 // rawRecord prints the raw record of a function as it is before the program
@@ -202,36 +181,36 @@ func infers(fn *asm.Function) bool {
 // after the words next and due.
 func (e *emitter) rawRecord(id int, fn *asm.Function) {
 	if e.opt.counts() {
-		e.line("\t.p2align\t2")
+		e.text.Line("\t.p2align\t2")
 	}
 	symbol := e.recordSymbol(id)
 	if e.opt.RawSymbols {
 		e.hideSymbol(symbol)
 	}
-	e.line(symbol, ":")
+	e.text.Line(symbol, ":")
 	if e.opt.samples() {
-		e.line("\t.long\t0, 1")
+		e.text.Line("\t.long\t0, 1")
 	}
 	if e.opt.counts() {
-		e.line("\t.long\t0xffffffff, 0xffffffff")
+		e.text.Line("\t.long\t0xffffffff, 0xffffffff")
 	} else {
-		e.line("\t.byte\t0xff")
+		e.text.Line("\t.byte\t0xff")
 	}
 	if n := fn.ProbedBlocks(); n > 0 {
-		e.line("\t.fill\t", strconv.Itoa(n), ", 1, 0xff")
+		e.text.Line("\t.fill\t", strconv.Itoa(n), ", 1, 0xff")
 	}
 }
 
 // hideSymbol gives a symbol the linkage that the reference implementation uses.
 func (e *emitter) hideSymbol(symbol string) {
 	if e.Target.Format == asm.MachO {
-		e.line("\t.globl\t", symbol)
-		e.line("\t.private_extern\t", symbol)
-		e.line("\t.weak_definition\t", symbol)
+		e.text.Line("\t.globl\t", symbol)
+		e.text.Line("\t.private_extern\t", symbol)
+		e.text.Line("\t.weak_definition\t", symbol)
 		return
 	}
-	e.line("\t.hidden\t", symbol)
-	e.line("\t.weak\t", symbol)
+	e.text.Line("\t.hidden\t", symbol)
+	e.text.Line("\t.weak\t", symbol)
 }
 
 // mapRecord prints a map record; package mip documents its layout.
@@ -240,7 +219,7 @@ func (e *emitter) mapRecord(id int, fn *asm.Function) {
 	if e.opt.RawSymbols {
 		mapSymbol := e.symbol(id, "$MAP")
 		e.hideSymbol(mapSymbol)
-		e.line(mapSymbol, ":")
+		e.text.Line(mapSymbol, ":")
 	}
 	start := e.label(labelStart, id)
 	e.address(e.record(id), here)
@@ -254,7 +233,7 @@ func (e *emitter) mapRecord(id int, fn *asm.Function) {
 		}
 	}
 	e.word(uint64(stringLength(fn.Name)))
-	e.line("\t.ascii\t\"", fn.Name, "\"")
+	e.text.Line("\t.ascii\t\"", fn.Name, "\"")
 }
 
 // inferenceRecord prints a record of section __profuse_blocks; package blocks
@@ -283,14 +262,22 @@ func (e *emitter) inferenceRecord(id int, fn *asm.Function) {
 
 // beginRecord aligns a record and returns a label for its first field.
 func (e *emitter) beginRecord(kind byte, id int) string {
-	e.line("\t.p2align\t", strconv.Itoa(log2(e.Target.PointerSize())))
+	e.text.Line("\t.p2align\t", e.pointerAlignment())
 	if e.Target.Format == asm.MachO {
 		// Dead stripping works on atoms: each record needs a label to be one.
-		e.line("l_mip_", string(kind), strconv.Itoa(id), ":")
+		e.text.Line("l_mip_", string(kind), strconv.Itoa(id), ":")
 	}
 	label := e.label(kind, id)
-	e.line(label, ":")
+	e.text.Line(label, ":")
 	return label
+}
+
+// pointerAlignment returns the alignment of an address, as a power of two.
+func (e *emitter) pointerAlignment() string {
+	if e.Target.PointerSize() == 4 {
+		return "2"
+	}
+	return "3"
 }
 
 // functionAddress returns a symbol at the start of the function. ELF linkers
@@ -309,7 +296,7 @@ func (e *emitter) address(symbol, from string) {
 	if e.Target.PointerSize() == 4 {
 		directive = "\t.long\t"
 	}
-	e.line(directive, symbol, "-", from)
+	e.text.Line(directive, symbol, "-", from)
 }
 
 // difference prints the distance of two labels in one section, 32 bits wide.
@@ -319,22 +306,14 @@ func (e *emitter) difference(a, b string) {
 		// relocation, but never one that .set has computed.
 		e.sets++
 		set := localPrefix(e.Target) + "s" + strconv.Itoa(e.sets)
-		e.line("\t.set\t", set, ", ", a, "-", b)
-		e.line("\t.long\t", set)
+		e.text.Line("\t.set\t", set, ", ", a, "-", b)
+		e.text.Line("\t.long\t", set)
 		return
 	}
-	e.line("\t.long\t", a, "-", b)
+	e.text.Line("\t.long\t", a, "-", b)
 }
 
-func (e *emitter) word(v uint64) { e.line("\t.long\t", strconv.FormatUint(v, 10)) }
-
-// line prints the parts and ends the line.
-func (e *emitter) line(parts ...string) {
-	for _, p := range parts {
-		e.text = append(e.text, p...)
-	}
-	e.text = append(e.text, '\n')
-}
+func (e *emitter) word(v uint64) { e.text.Line("\t.long\t", strconv.FormatUint(v, 10)) }
 
 // moduleHash returns the hash of the link unit's name.
 func (o *Options) moduleHash() uint32 {
@@ -358,15 +337,6 @@ func stringLength(s string) int {
 		n++
 	}
 	return n
-}
-
-func log2(n int) int {
-	k := 0
-	for n > 1 {
-		n >>= 1
-		k++
-	}
-	return k
 }
 
 // groupName returns the signature of the group that ties the records of the

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"log"
 
+	"github.com/profuse-pgo/profuse/internal/mip/asm"
 	"github.com/profuse-pgo/profuse/internal/mip/instrument"
 	"github.com/profuse-pgo/profuse/mip"
 )
@@ -21,7 +22,7 @@ same:
 // Instrument the assembly text of one source file; the compiler assembles the
 // result.
 func Example() {
-	opt := instrument.Options{Target: "x86_64-pc-linux-gnu", Profile: mip.FunctionCoverage, LinkUnit: "app"}
+	opt := instrument.Options{Target: asm.Target{Arch: asm.X86_64, Format: asm.ELF}, Profile: mip.FunctionCoverage, LinkUnit: "app"}
 	text, report, err := instrument.Rewrite(nil, []byte(assembly), opt)
 	if err != nil {
 		log.Fatal(err)

@@ -18,8 +18,7 @@ const (
 // CompilerFlags returns the options, besides those of the user, that let a
 // compiler print assembly which can be instrumented in full. They do not change
 // what the program computes.
-func CompilerFlags(c Compiler, triple string, profile mip.ProfileType) []string {
-	t, _ := asm.ParseTriple(triple) // no options are known for other targets
+func CompilerFlags(c Compiler, t asm.Target, profile mip.ProfileType) []string {
 	var flags []string
 	if c == Clang {
 		// Without -fverbose-asm no comments mark inline assembly outside
@@ -38,14 +37,34 @@ func CompilerFlags(c Compiler, triple string, profile mip.ProfileType) []string 
 		flags = append(flags, "-fno-ipa-ra")
 	}
 	if profile.Has(mip.BlockCoverage) {
-		switch c { // see SkipJumpTable
-		case Clang:
-			flags = append(flags, "-mllvm", "-aarch64-enable-compress-jump-tables=false")
-		case Rustc:
-			flags = append(flags, "-Cllvm-args=-aarch64-enable-compress-jump-tables=false")
-		case GCC:
-			flags = append(flags, "-fno-jump-tables")
-		}
+		flags = append(flags, wideJumpTables[c]...)
+	}
+	return flags
+}
+
+// wideJumpTables are the options against narrow entries in the jump tables of
+// AArch64, see SkipJumpTable.
+var wideJumpTables = map[Compiler][]string{
+	Clang: {"-mllvm", "-aarch64-enable-compress-jump-tables=false"},
+	Rustc: {"-Cllvm-args=-aarch64-enable-compress-jump-tables=false"},
+	GCC:   {"-fno-jump-tables"},
+}
+
+// UseFlags returns the options, besides those of the user, that let a compiler
+// print assembly for [Use]: each function in a section of its own, and the same
+// blocks as in the instrumented build where that costs no speed. gcc for
+// AArch64 instruments blocks without jump tables only, so functions with
+// switches no longer match their profiles.
+func UseFlags(c Compiler, t asm.Target) []string {
+	var flags []string
+	if c != Rustc { // which gives each function a section by default
+		flags = append(flags, "-ffunction-sections")
+	}
+	if c == Clang {
+		flags = append(flags, "-fverbose-asm")
+	}
+	if t.Arch == asm.AArch64 && c != GCC {
+		flags = append(flags, wideJumpTables[c]...)
 	}
 	return flags
 }

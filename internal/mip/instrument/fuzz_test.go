@@ -11,7 +11,13 @@ import (
 	"github.com/profuse-pgo/profuse/mip"
 )
 
-var fuzzTargets = []string{"x86_64-linux", "aarch64-linux", "arm-linux", "x86_64-apple-macos", "aarch64-apple-macos"}
+var fuzzTargets = []asm.Target{
+	{Arch: asm.X86_64, Format: asm.ELF},
+	{Arch: asm.AArch64, Format: asm.ELF},
+	{Arch: asm.ARM, Format: asm.ELF},
+	{Arch: asm.X86_64, Format: asm.MachO},
+	{Arch: asm.AArch64, Format: asm.MachO},
+}
 
 var fuzzProfiles = []mip.ProfileType{coverage, callCounts, coverage | mip.BlockCoverage, callCounts | mip.BlockCoverage}
 

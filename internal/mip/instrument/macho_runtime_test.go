@@ -62,6 +62,10 @@ func TestMachORuntime(t *testing.T) {
 				write("include/"+header+".h", "#include \""+declarations+"\"\n")
 			}
 			target := "--target=" + arch + "-apple-macos13"
+			machO, err := asm.ParseTriple(arch + "-apple-macos13")
+			if err != nil {
+				t.Fatal(err)
+			}
 			source, tbd := write("runtime.c", string(runtime.Source())), write("libSystem.tbd", libSystem)
 			text := must(t, dir, clang, target, "-O1", "-S", write("m.c", machOProgram), "-o", "-")
 			for _, profile := range []mip.ProfileType{coverage, counts, counts | mip.ReturnAddress, counts | mip.ReturnAddress | withBB} {
@@ -75,7 +79,7 @@ func TestMachORuntime(t *testing.T) {
 				}
 				flags = append(flags, opt.Args()...)
 				must(t, dir, clang, flags...)
-				out, report, err := instrument.Rewrite(nil, []byte(text), instrument.Options{Target: arch + "-apple-macos13", Profile: profile})
+				out, report, err := instrument.Rewrite(nil, []byte(text), instrument.Options{Target: machO, Profile: profile})
 				if err != nil {
 					t.Fatal(err)
 				}

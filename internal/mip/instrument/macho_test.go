@@ -54,7 +54,7 @@ func (m machO) instrumented(t *testing.T, text []byte, profile mip.ProfileType) 
 	if detected, err := asm.DetectTarget(text); err != nil || detected != target {
 		t.Errorf("detected %v, %v", detected, err)
 	}
-	text, r, err = instrument.Rewrite(nil, text, instrument.Options{Target: triple, Profile: profile})
+	text, r, err = instrument.Rewrite(nil, text, instrument.Options{Target: target, Profile: profile})
 	if err != nil {
 		t.Fatal(err)
 	}

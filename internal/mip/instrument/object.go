@@ -50,14 +50,14 @@ func (e *emitter) objectWriter() objectWriter {
 // headerFields prints the fields of a header at label; rawStart is a symbol at
 // the start of the raw section.
 func (e *emitter) headerFields(s recordSection, label, rawStart string) {
-	e.line("\t.p2align\t", strconv.Itoa(log2(e.Target.PointerSize())))
-	e.line(label, ":")
+	e.text.Line("\t.p2align\t", e.pointerAlignment())
+	e.text.Line(label, ":")
 	if s == blocksSection {
-		e.line("\t.long\t", hex32(blocks.Magic))
-		e.line("\t.short\t", strconv.Itoa(blocks.Version))
-		e.line("\t.short\t", strconv.Itoa(e.Target.PointerSize()))
-		e.line("\t.long\t", hex32(e.opt.moduleHash()))
-		e.line("\t.long\t0")
+		e.text.Line("\t.long\t", hex32(blocks.Magic))
+		e.text.Line("\t.short\t", strconv.Itoa(blocks.Version))
+		e.text.Line("\t.short\t", strconv.Itoa(e.Target.PointerSize()))
+		e.text.Line("\t.long\t", hex32(e.opt.moduleHash()))
+		e.text.Line("\t.long\t0")
 		e.headerOffset(rawStart, label)
 		return
 	}
@@ -71,25 +71,25 @@ func (e *emitter) headerFields(s recordSection, label, rawStart string) {
 	} else {
 		kind |= kindMap
 	}
-	e.line("\t.long\t0x50494dfb")
-	e.line("\t.short\t8")
-	e.line("\t.short\t", hex32(kind))
-	e.line("\t.long\t", hex32(uint32(e.opt.Profile)))
-	e.line("\t.long\t", hex32(e.opt.moduleHash()))
+	e.text.Line("\t.long\t0x50494dfb")
+	e.text.Line("\t.short\t8")
+	e.text.Line("\t.short\t", hex32(kind))
+	e.text.Line("\t.long\t", hex32(uint32(e.opt.Profile)))
+	e.text.Line("\t.long\t", hex32(e.opt.moduleHash()))
 	if s == rawSection {
-		e.line("\t.long\t0, 0")
+		e.text.Line("\t.long\t0, 0")
 	} else {
 		e.headerOffset(rawStart, label)
 	}
-	e.line("\t.long\t0")
-	e.line("\t.long\t0x20")
+	e.text.Line("\t.long\t0")
+	e.text.Line("\t.long\t0x20")
 }
 
 // headerOffset prints RawSectionOffset, 64 bits on every target.
 func (e *emitter) headerOffset(rawStart, label string) {
 	e.address(rawStart, label)
 	if e.Target.PointerSize() == 4 {
-		e.line("\t.long\t0")
+		e.text.Line("\t.long\t0")
 	}
 }
 

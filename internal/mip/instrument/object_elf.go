@@ -19,7 +19,7 @@ func (w elfWriter) section(s recordSection, id int) {
 	if comdat {
 		suffix = ",comdat"
 	}
-	w.line("\t.section\t", s.name(), `,"`, w.flags(s), `G",`, w.progbits(), ",", group, suffix)
+	w.text.Line("\t.section\t", s.name(), `,"`, w.flags(s), `G",`, w.progbits(), ",", group, suffix)
 }
 
 // flags returns the section flags: only raw records are loaded.
@@ -42,9 +42,9 @@ func (w elfWriter) progbits() string {
 // object has it and the linker keeps the first. The flag R (SHF_GNU_RETAIN)
 // keeps it from garbage collection.
 func (w elfWriter) header(s recordSection) {
-	w.line("\t.section\t", s.name(), `,"`, w.flags(s), `GR",`, w.progbits(), ",", s.name(), "_header,comdat")
+	w.text.Line("\t.section\t", s.name(), `,"`, w.flags(s), `GR",`, w.progbits(), ",", s.name(), "_header,comdat")
 	const start = "__start_" + asm.RawSection
-	w.line("\t.hidden\t", start)
+	w.text.Line("\t.hidden\t", start)
 	w.headerFields(s, localPrefix(w.Target)+"h"+strconv.Itoa(int(s)), start)
 }
 

@@ -12,18 +12,18 @@ func (w machOWriter) section(s recordSection, _ int) {
 	if s != rawSection {
 		attributes = ",regular,live_support"
 	}
-	w.line("\t.section\t__DATA,", s.name(), attributes)
+	w.text.Line("\t.section\t__DATA,", s.name(), attributes)
 }
 
 // header prints the header as a weak definition, of which the linker keeps one.
 func (w machOWriter) header(s recordSection) {
 	w.section(s, 0)
 	symbol := headerSymbol(s)
-	w.line("\t.globl\t", symbol)
-	w.line("\t.weak_definition\t", symbol)
-	w.line("\t.no_dead_strip\t", symbol)
-	w.line("\t.p2align\t3")
-	w.line(symbol, ":")
+	w.text.Line("\t.globl\t", symbol)
+	w.text.Line("\t.weak_definition\t", symbol)
+	w.text.Line("\t.no_dead_strip\t", symbol)
+	w.text.Line("\t.p2align\t3")
+	w.text.Line(symbol, ":")
 	w.headerFields(s, localPrefix(w.Target)+"h"+strconv.Itoa(int(s)), headerSymbol(rawSection))
 }
 
@@ -32,5 +32,5 @@ func headerSymbol(s recordSection) string { return "__header$" + s.name() }
 // finish lets the linker keep or drop each record separately
 // (.subsections_via_symbols).
 func (w machOWriter) finish() {
-	w.line("\t.subsections_via_symbols")
+	w.text.Line("\t.subsections_via_symbols")
 }

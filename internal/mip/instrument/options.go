@@ -11,9 +11,8 @@ import (
 // Options say what to instrument and how. Profile is required; for the other
 // fields the zero value suits most uses.
 type Options struct {
-	// Target is the triple that the text is for, as compilers print it for
-	// -dumpmachine; "" means that Rewrite infers it from the text.
-	Target string
+	// Target is what the text is for; without it Rewrite infers it from the text.
+	Target asm.Target
 	// Profile is what to record: mip.FunctionCoverage, or
 	// mip.FunctionTimestamp|mip.FunctionCallCount, either with
 	// mip.BlockCoverage as well. mip.ReturnAddress adds samples of the callers
@@ -93,12 +92,4 @@ var (
 	// ErrCodeModel is returned for the medium and large code models of x86_64,
 	// where data may be out of the probes' reach.
 	ErrCodeModel = errors.New("unsupported code model")
-	// ErrUnsupportedTarget is returned for a target, or a profile type on a
-	// target, that the package cannot print probes for.
-	ErrUnsupportedTarget = asm.ErrUnsupportedTarget
-	// ErrInstrumented is returned for text that has MIP records already.
-	ErrInstrumented = asm.ErrInstrumented
-	// ErrNoMachineCode is returned for text that is not machine code: LLVM IR,
-	// and what compilers print under link-time optimization.
-	ErrNoMachineCode = asm.ErrNoMachineCode
 )

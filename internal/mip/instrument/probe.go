@@ -8,10 +8,10 @@ import (
 
 // prober prints the probes of an instruction set.
 type prober interface {
-	// entryProbe appends the probe of the function at the start of its code.
-	entryProbe(dst []byte, p *probe) []byte
-	// blockProbe appends a store of zero to the byte at record+offset.
-	blockProbe(dst []byte, p *probe, offset int) []byte
+	// entryProbe prints the probe of the function at the start of its code.
+	entryProbe(t *asm.Text, p *probe)
+	// blockProbe prints a store of zero to the byte at record+offset.
+	blockProbe(t *asm.Text, p *probe, offset int)
 }
 
 func proberFor(a asm.Arch) prober {
@@ -60,12 +60,4 @@ func (p *probe) at(offset int) string {
 		return p.record
 	}
 	return p.record + "+" + strconv.Itoa(offset)
-}
-
-// appendLines appends instructions, one a line.
-func appendLines(dst []byte, lines ...string) []byte {
-	for _, line := range lines {
-		dst = append(append(append(dst, '\t'), line...), '\n')
-	}
-	return dst
 }

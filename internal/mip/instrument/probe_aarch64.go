@@ -27,37 +27,39 @@ func (p *probe) lo12(offset int) string {
 
 // entryProbe uses x16 and x17 (IP0 and IP1), which any call may overwrite and
 // no convention passes arguments in.
-func (aarch64Probes) entryProbe(dst []byte, p *probe) []byte {
+func (aarch64Probes) entryProbe(t *asm.Text, p *probe) {
 	switch {
 	case !p.counts && p.threads:
-		dst = appendLines(dst, "adrp\tx16, "+p.page(0), "ldrb\tw17, [x16, "+p.lo12(0)+"]", "cbz\tw17, "+p.label, "strb\twzr, [x16, "+p.lo12(0)+"]")
-		return append(append(dst, p.label...), ":\n"...)
+		t.Lines("adrp\tx16, "+p.page(0), "ldrb\tw17, [x16, "+p.lo12(0)+"]", "cbz\tw17, "+p.label, "strb\twzr, [x16, "+p.lo12(0)+"]")
+		t.Line(p.label, ":")
+		return
 	case !p.counts:
-		return aarch64Store(dst, p, "x16", 0)
+		aarch64Store(t, p, "x16", 0)
+		return
 	}
-	dst = appendLines(dst, "adrp\tx16, "+p.page(0), "add\tx16, x16, "+p.lo12(0))
+	t.Lines("adrp\tx16, "+p.page(0), "add\tx16, x16, "+p.lo12(0))
 	if p.atomic {
 		// Exclusive loads and stores, which every AArch64 has, need a third
 		// register.
 		retry := p.label + "r"
-		dst = appendLines(dst, "str\tx0, [sp, #-16]!")
-		dst = append(append(dst, retry...), ":\n"...)
-		dst = appendLines(dst, "ldxr\tw17, [x16]", "add\tw17, w17, #1", "stxr\tw0, w17, [x16]", "cbnz\tw0, "+retry,
-			"ldr\tx0, [sp], #16")
+		t.Lines("str\tx0, [sp, #-16]!")
+		t.Line(retry, ":")
+		t.Lines("ldxr\tw17, [x16]", "add\tw17, w17, #1", "stxr\tw0, w17, [x16]", "cbnz\tw0, "+retry, "ldr\tx0, [sp], #16")
 	} else {
-		dst = appendLines(dst, "ldr\tw17, [x16]", "add\tw17, w17, #1", "str\tw17, [x16]")
+		t.Lines("ldr\tw17, [x16]", "add\tw17, w17, #1", "str\tw17, [x16]")
 	}
 	pass := "cbnz\tw17, " // not the first call
 	if p.samples {
 		pass = "tbnz\tw17, #31, " // not yet the call to sample
 	}
-	dst = appendLines(dst, pass+p.label, "mov\tx17, x30", "bl\t"+p.helper())
-	return append(append(dst, p.label...), ":\n"...)
+	t.Lines(pass+p.label, "mov\tx17, x30", "bl\t"+p.helper())
+	t.Line(p.label, ":")
 }
 
-func (aarch64Probes) blockProbe(dst []byte, p *probe, offset int) []byte {
+func (aarch64Probes) blockProbe(t *asm.Text, p *probe, offset int) {
 	if len(p.scratch) > 0 {
-		return aarch64Store(dst, p, p.scratch[0], offset)
+		aarch64Store(t, p, p.scratch[0], offset)
+		return
 	}
 	// Apple's convention has a red zone: leaf functions may use 128 bytes below
 	// sp.
@@ -65,16 +67,14 @@ func (aarch64Probes) blockProbe(dst []byte, p *probe, offset int) []byte {
 	if p.target.Format == asm.MachO {
 		room = "144"
 	}
-	dst = append(dst, "\tstr\tx16, [sp, #-"+room+"]!\n"...)
-	dst = aarch64Store(dst, p, "x16", offset)
-	return append(dst, "\tldr\tx16, [sp], #"+room+"\n"...)
+	t.Lines("str\tx16, [sp, #-" + room + "]!")
+	aarch64Store(t, p, "x16", offset)
+	t.Lines("ldr\tx16, [sp], #" + room)
 }
 
-// aarch64Store appends the store of a zero byte, with the address formed in
-// reg.
-func aarch64Store(dst []byte, p *probe, reg string, offset int) []byte {
-	dst = append(dst, "\tadrp\t"+reg+", "+p.page(offset)+"\n"...)
-	return append(dst, "\tstrb\twzr, ["+reg+", "+p.lo12(offset)+"]\n"...)
+// aarch64Store prints the store of a zero byte, with the address formed in reg.
+func aarch64Store(t *asm.Text, p *probe, reg string, offset int) {
+	t.Lines("adrp\t"+reg+", "+p.page(offset), "strb\twzr, ["+reg+", "+p.lo12(offset)+"]")
 }
 
 // scratchRegisters returns for each block of an AArch64 function the register
@@ -94,12 +94,8 @@ func scratchRegisters(f *asm.File, id int32) [][]string {
 		}
 	}
 	for b := range fn.Blocks {
-		end := fn.Last + 1
-		if b+1 < len(fn.Blocks) {
-			end = fn.Blocks[b+1].Stmt
-		}
 		for _, reg := range []string{"x16", "x17"} {
-			if writtenFirst(f, id, fn.Blocks[b].Stmt, end, reg) {
+			if writtenFirst(f, id, b, reg) {
 				regs[b] = []string{reg}
 				break
 			}
@@ -111,9 +107,8 @@ func scratchRegisters(f *asm.File, id int32) [][]string {
 // mentionsRegister reports whether any statement of the function mentions the
 // register.
 func mentionsRegister(f *asm.File, id int32, reg string) bool {
-	fn := &f.Functions[id]
-	for i := fn.Label; i <= fn.Last; i++ {
-		if s := &f.Stmts[i]; s.Fn == id && s.Kind != asm.StmtLabel && hasRegister(f.Text(s), reg) {
+	for _, s := range f.Statements(id) {
+		if s.Kind != asm.StmtLabel && hasRegister(f.Text(s), reg) {
 			return true
 		}
 	}
@@ -132,21 +127,13 @@ func hasRegister(text []byte, reg string) bool {
 
 // writesFirstOperand holds the instructions that overwrite their first operand
 // and read the others.
-var writesFirstOperand = map[string]bool{
-	"mov": true, "movz": true, "movn": true, "adr": true, "adrp": true, "add": true, "sub": true, "subs": true, "adds": true,
-	"and": true, "orr": true, "eor": true, "lsl": true, "lsr": true, "asr": true, "mul": true, "madd": true, "msub": true,
-	"ldr": true, "ldrb": true, "ldrh": true, "ldrsw": true, "ldrsb": true, "ldrsh": true, "ldur": true,
-	"csel": true, "cset": true, "csinc": true, "sxtw": true, "uxtw": true, "ubfx": true, "sbfx": true, "fmov": true, "umov": true,
-}
+var writesFirstOperand = asm.Words(`mov movz movn adr adrp add sub subs adds and orr eor lsl lsr asr mul madd msub
+	ldr ldrb ldrh ldrsw ldrsb ldrsh ldur csel cset csinc sxtw uxtw ubfx sbfx fmov umov`)
 
-// writtenFirst reports whether, between two statements of a function, the
-// register is overwritten, or freed by a call or return, before it is read.
-func writtenFirst(f *asm.File, id, from, to int32, reg string) bool {
-	for i := from; i < to; i++ {
-		s := &f.Stmts[i]
-		if s.Fn != id || s.Kind == asm.StmtLabel || s.Kind == asm.StmtDirective && s.Opaque == asm.Transparent {
-			continue
-		}
+// writtenFirst reports whether block b overwrites the register, or frees it by a
+// call or return, before it reads the register.
+func writtenFirst(f *asm.File, id int32, b int, reg string) bool {
+	for s := range blockCode(f, id, b) {
 		if s.Opaque != asm.Transparent {
 			return false
 		}
@@ -173,63 +160,40 @@ const (
 	shortTableRange  = 4 * 32767 // of two bytes
 
 	blockProbeMax = 16 // bytes
-	alignmentMax  = 64 // bytes that an alignment adds, at most
 )
 
-// checkBlockRanges returns why an AArch64 function cannot have block probes, 0
+// checkBlockRanges returns why an AArch64 function cannot have block probes, ""
 // if it can. Probes lengthen the code that its branches and jump tables span.
 func checkBlockRanges(f *asm.File, id int32) asm.Reason {
-	fn := &f.Functions[id]
-	// at is the greatest possible offset of each statement in the function.
-	at := make(map[int32]int, fn.Instructions)
-	size, next := 0, 0
-	for i := fn.Label; i <= fn.Last; i++ {
-		s := &f.Stmts[i]
-		if s.Fn != id {
-			continue
-		}
-		for next < len(fn.Blocks) && fn.Blocks[next].Stmt <= i {
-			size += blockProbeMax
-			next++
-		}
-		at[i] = size
+	at, size := offsets(f, id, func(*asm.Stmt) int { return blockProbeMax }, func(s *asm.Stmt) int {
 		switch {
 		case s.Kind == asm.StmtInstruction:
-			size += 4
-		case s.Kind == asm.StmtDirective && asm.IsAlignment(f.Text(s)):
-			size += alignmentMax
-		case s.Kind == asm.StmtDirective && bytes.HasPrefix(f.Text(s), []byte(".cfi_")), s.Kind != asm.StmtDirective:
-		default:
-			size += 8 // data, at most
+			return 4
+		case s.Kind != asm.StmtDirective || bytes.HasPrefix(f.Text(s), []byte(".cfi_")):
+			return 0
+		case asm.IsAlignment(f.Text(s)):
+			return alignmentMax
 		}
-	}
-	switch {
-	case fn.TableWidth == 1 && size > narrowTableRange, fn.TableWidth == 2 && size > shortTableRange:
+		return 8 // data, at most
+	})
+	switch width := f.Functions[id].TableWidth; {
+	case width == 1 && size > narrowTableRange, width == 2 && size > shortTableRange:
 		return asm.SkipJumpTable
 	case size < testBranchRange:
-		return 0
+		return ""
 	}
-	for i := fn.Label; i <= fn.Last; i++ {
-		s := &f.Stmts[i]
-		if s.Fn != id || s.Kind != asm.StmtInstruction || s.Opaque != asm.Transparent {
+	for i, s := range f.Statements(id) {
+		if s.Kind != asm.StmtInstruction || s.Opaque != asm.Transparent {
 			continue
 		}
 		kind, target := f.Flow(s)
-		if kind != asm.FlowBranch {
-			continue
-		}
 		limit := condBranchRange
 		if f.Src[s.Pos] == 't' {
 			limit = testBranchRange
 		}
-		id := f.Labels.Find(asm.Unquote(target))
-		if id < 0 {
-			continue
-		}
-		to, ok := at[f.Labels.All[id].Stmt]
-		if d := to - at[i]; ok && (d >= limit-alignmentMax || d <= -limit+alignmentMax) {
+		if kind == asm.FlowBranch && outOfReach(f, at, i, target, limit-alignmentMax) {
 			return asm.SkipBranchRange
 		}
 	}
-	return 0
+	return ""
 }

@@ -2,7 +2,9 @@ package instrument
 
 import (
 	"bytes"
+	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/profuse-pgo/profuse/internal/mip/asm"
 )
@@ -10,9 +12,9 @@ import (
 // armProbes prints probes for ARMv7 and later, in ARM and Thumb-2 code.
 type armProbes struct{}
 
-// address appends instructions that load the address of a byte in the record
+// address prints instructions that load the address of a byte in the record
 // into a register. They preserve the flags.
-func (armProbes) address(dst []byte, p *probe, reg string, offset int) []byte {
+func (armProbes) address(t *asm.Text, p *probe, reg string, offset int) {
 	pcOffset, add := "8", "add\t"+reg+", pc, "+reg
 	if p.thumb {
 		pcOffset, add = "4", "add\t"+reg+", pc"
@@ -20,22 +22,23 @@ func (armProbes) address(dst []byte, p *probe, reg string, offset int) []byte {
 	p.anchors++
 	anchor := p.label + "_" + strconv.Itoa(p.anchors)
 	distance := "(" + p.at(offset) + "-(" + anchor + "+" + pcOffset + "))"
-	dst = appendLines(dst, "movw\t"+reg+", #:lower16:"+distance, "movt\t"+reg+", #:upper16:"+distance)
-	dst = append(append(dst, anchor...), ":\n"...)
-	return appendLines(dst, add)
+	t.Lines("movw\t"+reg+", #:lower16:"+distance, "movt\t"+reg+", #:upper16:"+distance)
+	t.Line(anchor, ":")
+	t.Lines(add)
 }
 
 // entryProbe saves the registers it uses. r12, free by the procedure call
 // standard, holds gcc's static chain. Flags are free at entry.
-func (a armProbes) entryProbe(dst []byte, p *probe) []byte {
+func (a armProbes) entryProbe(t *asm.Text, p *probe) {
 	if !p.counts {
 		zero := "mov\tr1, #0"
 		if p.thumb {
 			zero = "movs\tr1, #0"
 		}
-		dst = appendLines(dst, "push\t{r0, r1}")
-		dst = a.address(dst, p, "r0", 0)
-		return appendLines(dst, zero, "strb\tr1, [r0]", "pop\t{r0, r1}")
+		t.Lines("push\t{r0, r1}")
+		a.address(t, p, "r0", 0)
+		t.Lines(zero, "strb\tr1, [r0]", "pop\t{r0, r1}")
+		return
 	}
 	saved, pass := "{r0, r1}", "bne\t" // not the first call
 	if p.atomic {
@@ -44,41 +47,40 @@ func (a armProbes) entryProbe(dst []byte, p *probe) []byte {
 	if p.samples {
 		pass = "bmi\t" // not yet the call to sample
 	}
-	dst = appendLines(dst, "push\t"+saved)
-	dst = a.address(dst, p, "r0", 0)
+	t.Lines("push\t" + saved)
+	a.address(t, p, "r0", 0)
 	if p.atomic {
 		retry := p.label + "r"
-		dst = append(append(dst, retry...), ":\n"...)
-		dst = appendLines(dst, "ldrex\tr1, [r0]", "adds\tr1, r1, #1", "strex\tr2, r1, [r0]", "cmp\tr2, #0", "bne\t"+retry, "cmp\tr1, #0")
+		t.Line(retry, ":")
+		t.Lines("ldrex\tr1, [r0]", "adds\tr1, r1, #1", "strex\tr2, r1, [r0]", "cmp\tr2, #0", "bne\t"+retry, "cmp\tr1, #0")
 	} else {
-		dst = appendLines(dst, "ldr\tr1, [r0]", "adds\tr1, r1, #1", "str\tr1, [r0]")
+		t.Lines("ldr\tr1, [r0]", "adds\tr1, r1, #1", "str\tr1, [r0]")
 	}
-	dst = appendLines(dst, pass+p.label, "mov\tr1, lr", "bl\t"+p.helper())
-	dst = append(append(dst, p.label...), ":\n"...)
-	return appendLines(dst, "pop\t"+saved)
+	t.Lines(pass+p.label, "mov\tr1, lr", "bl\t"+p.helper())
+	t.Line(p.label, ":")
+	t.Lines("pop\t" + saved)
 }
 
 // blockProbe needs two registers, for the address and a zero. It takes
 // p.scratch and saves what that lacks; it changes nothing else.
-func (a armProbes) blockProbe(dst []byte, p *probe, offset int) []byte {
+func (a armProbes) blockProbe(t *asm.Text, p *probe, offset int) {
 	regs := p.scratch
-	saved := ""
+	var saved []string
 	for _, r := range []string{"r0", "r1"} {
-		if len(regs) < 2 && (len(regs) == 0 || regs[0] != r) {
-			regs = append(regs[:len(regs):len(regs)], r)
-			saved += ", " + r
+		if len(regs) < 2 && !slices.Contains(regs, r) {
+			regs = append(slices.Clip(regs), r)
+			saved = append(saved, r)
 		}
 	}
-	if saved != "" {
-		saved = "{" + saved[2:] + "}"
-		dst = appendLines(dst, "push\t"+saved)
+	list := "{" + strings.Join(saved, ", ") + "}"
+	if saved != nil {
+		t.Lines("push\t" + list)
 	}
-	dst = a.address(dst, p, regs[0], offset)
-	dst = appendLines(dst, "mov\t"+regs[1]+", #0", "strb\t"+regs[1]+", ["+regs[0]+"]")
-	if saved != "" {
-		dst = appendLines(dst, "pop\t"+saved)
+	a.address(t, p, regs[0], offset)
+	t.Lines("mov\t"+regs[1]+", #0", "strb\t"+regs[1]+", ["+regs[0]+"]")
+	if saved != nil {
+		t.Lines("pop\t" + list)
 	}
-	return dst
 }
 
 // preV7 reports whether directives select an architecture without movw.

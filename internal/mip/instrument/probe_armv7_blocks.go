@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/profuse-pgo/profuse/internal/mip/asm"
 )
@@ -19,30 +18,17 @@ var armRegisters = [][]string{
 // others; those in armCombines also have a two-operand form that reads both
 // operands.
 var (
-	armOverwrites = armSet("mov movs movw mvn mvns ldr ldrb ldrh ldrsb ldrsh sxtb sxth uxtb uxth clz rev")
-	armCombines   = armSet("add adds addw sub subs subw and ands orr orrs eor eors bic bics rsb rsbs lsl lsls lsr lsrs asr asrs ror mul muls mla mls ubfx sbfx")
+	armOverwrites = asm.Words("mov movs movw mvn mvns ldr ldrb ldrh ldrsb ldrsh sxtb sxth uxtb uxth clz rev")
+	armCombines   = asm.Words("add adds addw sub subs subw and ands orr orrs eor eors bic bics rsb rsbs lsl lsls lsr lsrs asr asrs ror mul muls mla mls ubfx sbfx")
 )
-
-func armSet(words string) map[string]bool {
-	m := map[string]bool{}
-	for w := range strings.FieldsSeq(words) {
-		m[w] = true
-	}
-	return m
-}
 
 // armScratch returns for each block of an ARM function up to two registers that
 // its probe may overwrite: those that the block writes before it reads them.
 func armScratch(f *asm.File, id int32) [][]string {
-	fn := &f.Functions[id]
-	out := make([][]string, len(fn.Blocks))
-	for b := range fn.Blocks {
-		end := fn.Last + 1
-		if b+1 < len(fn.Blocks) {
-			end = fn.Blocks[b+1].Stmt
-		}
+	out := make([][]string, len(f.Functions[id].Blocks))
+	for b := range out {
 		for _, names := range armRegisters {
-			if len(out[b]) < 2 && armDead(f, id, fn.Blocks[b].Stmt, end, names) {
+			if len(out[b]) < 2 && armDead(f, id, b, names) {
 				out[b] = append(out[b], names[0])
 			}
 		}
@@ -50,14 +36,9 @@ func armScratch(f *asm.File, id int32) [][]string {
 	return out
 }
 
-// armDead reports whether the register is overwritten before it is read between
-// two statements of a function.
-func armDead(f *asm.File, id, from, to int32, names []string) bool {
-	for i := from; i < to; i++ {
-		s := &f.Stmts[i]
-		if s.Fn != id || s.Kind == asm.StmtLabel || s.Kind == asm.StmtDirective && s.Opaque == asm.Transparent {
-			continue
-		}
+// armDead reports whether block b overwrites the register before it reads it.
+func armDead(f *asm.File, id int32, b int, names []string) bool {
+	for s := range blockCode(f, id, b) {
 		if s.Opaque != asm.Transparent || s.Kind != asm.StmtInstruction {
 			return false
 		}
@@ -117,63 +98,45 @@ const (
 	armThumbProbeMax = 24
 )
 
-// checkARMBlocks returns why an ARM function cannot have block probes, 0 if it
+// checkARMBlocks returns why an ARM function cannot have block probes, "" if it
 // can. Probes lengthen the code that its literals, jump tables and short
 // branches span. It records in FarCompareBranches the cbz and cbnz that would no
 // longer reach their targets.
 func checkARMBlocks(f *asm.File, id int32) asm.Reason {
-	fn := &f.Functions[id]
-	if fn.TableWidth > 0 {
+	if f.Functions[id].TableWidth > 0 {
 		return asm.SkipJumpTable
 	}
-	// at is the greatest possible offset of each statement in the function.
-	at := make(map[int32]int, fn.Instructions)
-	size, next := 0, 0
-	for i := fn.Label; i <= fn.Last; i++ {
-		s := &f.Stmts[i]
-		if s.Fn != id {
-			continue
+	probe := func(s *asm.Stmt) int {
+		if s.Thumb {
+			return armThumbProbeMax
 		}
-		for next < len(fn.Blocks) && fn.Blocks[next].Stmt <= i {
-			size += armProbeMax
-			if s.Thumb {
-				size += armThumbProbeMax - armProbeMax
-			}
-			next++
-		}
-		at[i] = size
+		return armProbeMax
+	}
+	at, _ := offsets(f, id, probe, func(s *asm.Stmt) int {
 		switch s.Kind {
 		case asm.StmtInstruction:
-			size += armSize(f.Text(s), s.Thumb)
+			return armSize(f.Text(s), s.Thumb)
 		case asm.StmtDirective:
-			size += armDataSize(f.Text(s))
+			return armDataSize(f.Text(s))
 		}
-	}
+		return 0
+	})
 	var far []int32
-	for i := fn.Label; i <= fn.Last; i++ {
-		s := &f.Stmts[i]
-		if s.Fn != id || s.Kind != asm.StmtInstruction || s.Opaque != asm.Transparent {
+	for i, s := range f.Statements(id) {
+		if s.Kind != asm.StmtInstruction || s.Opaque != asm.Transparent {
 			continue
 		}
 		if armCountsFromPC(f.Text(s)) {
 			return asm.SkipJumpTable
 		}
 		limit, target := armReach(f.Text(s), s.Thumb)
-		if limit == 0 {
-			continue
-		}
-		l := f.Labels.Find(asm.Unquote(target))
-		if l < 0 {
-			continue
-		}
-		to, ok := at[f.Labels.All[l].Stmt]
-		if d := to - at[i]; !ok || d < limit && d > -limit {
-			continue
-		}
-		if limit != armCompareRange {
+		switch {
+		case limit == 0 || !outOfReach(f, at, i, target, limit):
+		case limit == armCompareRange:
+			far = append(far, i)
+		default:
 			return asm.SkipBranchRange
 		}
-		far = append(far, i)
 	}
 	if far != nil {
 		if f.FarCompareBranches == nil {
@@ -181,7 +144,7 @@ func checkARMBlocks(f *asm.File, id int32) asm.Reason {
 		}
 		f.FarCompareBranches[id] = far
 	}
-	return 0
+	return ""
 }
 
 // armCountsFromPC reports whether an instruction jumps by a table, of entries
@@ -322,9 +285,9 @@ func (e *emitter) rewriteCompares(id int) {
 		}
 		register, target, _ := bytes.Cut(rest, []byte(","))
 		over := e.label(labelOver, id) + "_" + strconv.Itoa(n)
-		e.line("\t", opposite, "\t", string(bytes.TrimSpace(register)), ", ", over)
-		e.line("\tb\t", string(bytes.TrimSpace(target)))
-		e.line(over, ":")
+		e.text.Line("\t", opposite, "\t", string(bytes.TrimSpace(register)), ", ", over)
+		e.text.Line("\tb\t", string(bytes.TrimSpace(target)))
+		e.text.Line(over, ":")
 		e.text = append(e.text, "\t@ "...)
 		e.insert(int(s.Pos))
 	}

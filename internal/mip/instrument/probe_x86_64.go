@@ -7,16 +7,17 @@ type x86Probes struct{}
 
 // entryProbe needs no register: the record is addressed from rip, and no
 // function takes an argument in the flags.
-func (x86Probes) entryProbe(dst []byte, p *probe) []byte {
-	if !p.counts {
-		if !p.threads {
-			return x86Store(dst, p, 0)
-		}
-		// No function takes anything in the flags.
-		dst = inSyntax(dst, p.syntax, "\tcmpb\t$0, "+p.at(0)+"(%rip)\n", "\tcmp\tbyte ptr [rip + "+p.at(0)+"], 0\n")
-		dst = append(dst, "\tje\t"+p.label+"\n"...)
-		dst = x86Store(dst, p, 0)
-		return append(dst, p.label+":\n"...)
+func (x86Probes) entryProbe(t *asm.Text, p *probe) {
+	switch {
+	case !p.counts && !p.threads:
+		x86Store(t, p, 0)
+		return
+	case !p.counts:
+		inSyntax(t, p.syntax, "\tcmpb\t$0, "+p.at(0)+"(%rip)", "\tcmp\tbyte ptr [rip + "+p.at(0)+"], 0")
+		t.Lines("je\t" + p.label)
+		x86Store(t, p, 0)
+		t.Line(p.label, ":")
+		return
 	}
 	lock := ""
 	if p.atomic {
@@ -26,34 +27,30 @@ func (x86Probes) entryProbe(dst []byte, p *probe) []byte {
 	if p.samples {
 		pass = "js" // not yet the call to sample
 	}
-	rest := "\t" + pass + "\t" + p.label + "\n\tcall\t" + p.helper() + "\n" + p.label + ":\n"
-	att := "\t" + lock + "incl\t" + p.record + "(%rip)\n" + rest
-	intel := "\t" + lock + "inc\tdword ptr [rip + " + p.record + "]\n" + rest
-	return inSyntax(dst, p.syntax, att, intel)
+	rest := "\n\t" + pass + "\t" + p.label + "\n\tcall\t" + p.helper() + "\n" + p.label + ":"
+	inSyntax(t, p.syntax, "\t"+lock+"incl\t"+p.record+"(%rip)"+rest, "\t"+lock+"inc\tdword ptr [rip + "+p.record+"]"+rest)
 }
 
-func (x86Probes) blockProbe(dst []byte, p *probe, offset int) []byte { return x86Store(dst, p, offset) }
+func (x86Probes) blockProbe(t *asm.Text, p *probe, offset int) { x86Store(t, p, offset) }
 
-// x86Store appends the store of a zero byte, which changes no flags and no
+// x86Store prints the store of a zero byte, which changes no flags and no
 // registers.
-func x86Store(dst []byte, p *probe, offset int) []byte {
+func x86Store(t *asm.Text, p *probe, offset int) {
 	at := p.at(offset)
-	return inSyntax(dst, p.syntax, "\tmovb\t$0, "+at+"(%rip)\n", "\tmov\tbyte ptr [rip + "+at+"], 0\n")
+	inSyntax(t, p.syntax, "\tmovb\t$0, "+at+"(%rip)", "\tmov\tbyte ptr [rip + "+at+"], 0")
 }
 
-// inSyntax appends the form for the syntax in effect. The rarer syntaxes, which
-// only hand-written text uses, are switched off around the probe.
-func inSyntax(dst []byte, syntax asm.X86Syntax, att, intel string) []byte {
+// inSyntax prints the lines for the syntax in effect. It switches off the rarer
+// syntaxes, which only hand-written text uses, around the lines.
+func inSyntax(t *asm.Text, syntax asm.X86Syntax, att, intel string) {
 	switch syntax {
 	case asm.AttPrefix:
-		return append(dst, att...)
+		t.Line(att)
 	case asm.IntelNoPrefix:
-		return append(dst, intel...)
+		t.Line(intel)
+	case asm.AttNoPrefix:
+		t.Line("\t.att_syntax prefix\n", att, "\n\t.att_syntax noprefix")
+	default:
+		t.Line("\t.att_syntax prefix\n", att, "\n\t.intel_syntax prefix")
 	}
-	dst = append(dst, "\t.att_syntax prefix\n"...)
-	dst = append(dst, att...)
-	if syntax == asm.AttNoPrefix {
-		return append(dst, "\t.att_syntax noprefix\n"...)
-	}
-	return append(dst, "\t.intel_syntax prefix\n"...)
 }

@@ -1,5 +1,7 @@
 package instrument
 
+import "github.com/profuse-pgo/profuse/internal/mip/asm"
+
 // Report says what [Rewrite] did, function by function.
 type Report struct {
 	Target string // what the text is for: ARCH-FORMAT, as in "x86_64-elf"
@@ -12,10 +14,10 @@ type FunctionReport struct {
 	// Name is the linkage name as in the symbol table.
 	Name string
 	// Skipped is why the function has no probe at all; "" if it has one.
-	Skipped string
+	Skipped asm.Reason
 	// BlocksSkipped is why a function that has an entry probe has no block
 	// probes although block coverage was asked for; "" if it has.
-	BlocksSkipped string
+	BlocksSkipped asm.Reason
 	// Instructions is the number of instructions before instrumentation.
 	Instructions int
 	// Blocks is the number of basic blocks, the entry included; 0 unless block

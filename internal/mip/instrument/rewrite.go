@@ -13,8 +13,7 @@ import (
 //
 // The result is src with lines added; text without functions to instrument is
 // returned unchanged. On error dst is returned as it was. The errors are
-// [ErrInstrumented], [ErrNoMachineCode], [ErrCodeModel], [ErrUnsupportedTarget]
-// and [ErrOptions], and one for text of 2 GiB or more. All mean that the file
+// [ErrCodeModel], [ErrOptions] and those of package asm. All mean that the file
 // should be assembled as it is or built with other flags.
 func Rewrite(dst, src []byte, opt Options) ([]byte, Report, error) {
 	f, err := parse(src, &opt)
@@ -35,22 +34,18 @@ func parse(src []byte, opt *Options) (*asm.File, error) {
 	if err := opt.check(); err != nil {
 		return nil, err
 	}
-	target, err := asm.ParseTriple(opt.Target)
-	if err != nil {
-		return nil, err
-	}
-	f, err := asm.Read(src, target)
+	f, err := asm.Read(src, opt.Target)
 	if err != nil {
 		return nil, err
 	}
 	preV7 := f.Target.Arch == asm.ARM && preV7(f)
 	for i := range f.Functions {
 		fn := &f.Functions[i]
-		fn.Skip = choose(f, fn, opt)
-		if fn.Skip == 0 && preV7 {
+		fn.Skip = skipReason(fn, opt)
+		if fn.Skip == "" && preV7 {
 			fn.Skip = asm.SkipInstructionSet
 		}
-		if fn.Skip != 0 {
+		if fn.Skip != "" {
 			continue
 		}
 		f.FindEntry(int32(i))
@@ -61,14 +56,14 @@ func parse(src []byte, opt *Options) (*asm.File, error) {
 	}
 	f.ResolveCalls()
 	for i := range f.Functions {
-		if fn := &f.Functions[i]; fn.Skip == 0 && fn.BlocksSkip == 0 && !opt.AllBlockProbes {
+		if fn := &f.Functions[i]; fn.Skip == "" && fn.BlocksSkip == "" && !opt.AllBlockProbes {
 			fn.Infer()
 		}
 	}
 	return f, nil
 }
 
-// checkBlocks returns why the blocks of a function cannot have probes, 0 if
+// checkBlocks returns why the blocks of a function cannot have probes, "" if
 // they can.
 func checkBlocks(f *asm.File, id int32) asm.Reason {
 	fn := &f.Functions[id]
@@ -82,13 +77,13 @@ func checkBlocks(f *asm.File, id int32) asm.Reason {
 	case fn.TableWidth > 0: // compilers for x86_64 print no narrow tables
 		return asm.SkipJumpTable
 	}
-	return 0
+	return ""
 }
 
-// choose returns why the function is not to be instrumented, 0 if it is.
-func choose(f *asm.File, fn *asm.Function, opt *Options) asm.Reason {
+// skipReason returns why the function is not to be instrumented, "" if it is.
+func skipReason(fn *asm.Function, opt *Options) asm.Reason {
 	switch {
-	case fn.Skip != 0:
+	case fn.Skip != "":
 		return fn.Skip
 	// Only under function and block coverage does a cold part have a record of
 	// its own; otherwise the function's entry probe covers it.
@@ -101,7 +96,7 @@ func choose(f *asm.File, fn *asm.Function, opt *Options) asm.Reason {
 	case opt.GroupCount > 1 && sign.Name(fn.Name)%uint64(opt.GroupCount) != uint64(opt.SelectedGroup):
 		return asm.SkipGroup
 	}
-	return 0
+	return ""
 }
 
 // report describes every function of the file.
@@ -110,10 +105,10 @@ func report(f *asm.File) Report {
 	for i := range f.Functions {
 		fn := &f.Functions[i]
 		r.Functions[i] = FunctionReport{
-			Name: fn.Name, Skipped: fn.Skip.String(), BlocksSkipped: fn.BlocksSkip.String(),
+			Name: fn.Name, Skipped: fn.Skip, BlocksSkipped: fn.BlocksSkip,
 			Instructions: fn.Instructions, Blocks: len(fn.Blocks), Probes: fn.Probes(),
 		}
-		if fn.Skip != 0 || len(fn.Blocks) == 0 {
+		if fn.Skip != "" || len(fn.Blocks) == 0 {
 			r.Functions[i].BlocksSkipped = ""
 		}
 	}
@@ -140,7 +135,7 @@ type emitter struct {
 	*asm.File
 	opt        *Options
 	prober     prober
-	text       []byte
+	text       asm.Text
 	insertions []insertion
 	from       int      // start of the insertion being printed
 	sets       int      // number of .set symbols

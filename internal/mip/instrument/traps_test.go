@@ -157,16 +157,16 @@ func TestSkips(t *testing.T) {
 		_, r := tc.instrumented(t, source, opt, flags...)
 		out := map[string]string{}
 		for name, f := range r {
-			out[name] = f.Skipped
+			out[name] = string(f.Skipped)
 			if f.Skipped == "" {
-				out[name] = f.BlocksSkipped
+				out[name] = string(f.BlocksSkipped)
 			}
 		}
 		return out
 	}
 	check := func(what string, got map[string]string, name string, want asm.Reason) {
 		t.Helper()
-		if r, ok := got[name]; !ok || r != want.String() {
+		if r, ok := got[name]; !ok || r != string(want) {
 			t.Errorf("%s: %s is %q (present: %t), want %q", what, name, r, ok, want)
 		}
 	}
@@ -178,7 +178,7 @@ func TestSkips(t *testing.T) {
 	for name, f := range r {
 		if strings.HasSuffix(name, ".cold") {
 			fragments++
-			if f.Skipped != asm.SkipFragment.String() {
+			if f.Skipped != asm.SkipFragment {
 				t.Errorf("%s: %v", name, f.Skipped)
 			}
 		}
@@ -189,7 +189,7 @@ func TestSkips(t *testing.T) {
 	opt := function
 	opt.MinInstructions = 10
 	check("small", skipped(clang, "traps.c", opt, "-O2"), "placed", asm.SkipMinInstructions)
-	check("large", skipped(clang, "traps.c", opt, "-O2"), "main", 0)
+	check("large", skipped(clang, "traps.c", opt, "-O2"), "main", "")
 	list, err := instrument.ParseSpecialCaseList([]byte("[other]\nfun:main\n[mip]\n# no\nfun:pla*=block\nfun:bare=use\n"))
 	if err != nil {
 		t.Fatal(err)
@@ -197,8 +197,8 @@ func TestSkips(t *testing.T) {
 	opt = function
 	opt.Skip = list
 	check("listed", skipped(clang, "traps.c", opt), "placed", asm.SkipListed)
-	check("listed in another section", skipped(clang, "traps.c", opt), "main", 0)
-	check("listed in another category", skipped(clang, "traps.c", opt), "bare", 0)
+	check("listed in another section", skipped(clang, "traps.c", opt), "main", "")
+	check("listed in another category", skipped(clang, "traps.c", opt), "bare", "")
 
 	groups := map[string]int{}
 	for i := range 3 {
@@ -218,8 +218,8 @@ func TestSkips(t *testing.T) {
 
 	arm64 := toolchain{cc: clang.cc, flags: []string{"--target=aarch64-linux-gnu", "-I/usr/aarch64-linux-gnu/include"}}
 	check("table of bytes", skipped(arm64, "bigswitch.c", blocks, "-O2"), "narrow", asm.SkipJumpTable)
-	check("table of halfwords", skipped(arm64, "bigswitch.c", blocks, "-O2"), "wide", 0)
-	check("table of words", skipped(arm64, "bigswitch.c", blocks, "-O2", "-mllvm", "-aarch64-enable-compress-jump-tables=false"), "narrow", 0)
+	check("table of halfwords", skipped(arm64, "bigswitch.c", blocks, "-O2"), "wide", "")
+	check("table of words", skipped(arm64, "bigswitch.c", blocks, "-O2", "-mllvm", "-aarch64-enable-compress-jump-tables=false"), "narrow", "")
 	// Both have to assemble.
 	arm64.flags = append(arm64.flags, "-c")
 	text, _ := toolchain{cc: arm64.cc, flags: arm64.flags[:2]}.instrumented(t, "bigswitch.c", instrument.Options{Profile: coverage | withBB, AllBlockProbes: true}, "-O2")
@@ -240,14 +240,14 @@ func TestRefusals(t *testing.T) {
 		text string
 		want error
 	}{
-		{"instrumented", again, instrument.ErrInstrumented},
-		{"gcc LTO", string(gcc.assembly(t, "flow.c", "-flto")), instrument.ErrNoMachineCode},
-		{"gcc fat LTO", string(gcc.assembly(t, "flow.c", "-flto", "-ffat-lto-objects")), instrument.ErrNoMachineCode},
-		{"clang LTO", string(clang.assembly(t, "flow.c", "-flto")), instrument.ErrNoMachineCode},
+		{"instrumented", again, asm.ErrInstrumented},
+		{"gcc LTO", string(gcc.assembly(t, "flow.c", "-flto")), asm.ErrNoMachineCode},
+		{"gcc fat LTO", string(gcc.assembly(t, "flow.c", "-flto", "-ffat-lto-objects")), asm.ErrNoMachineCode},
+		{"clang LTO", string(clang.assembly(t, "flow.c", "-flto")), asm.ErrNoMachineCode},
 		{"clang large", string(clang.assembly(t, "flow.c", "-mcmodel=large")), instrument.ErrCodeModel},
 		{"gcc large", string(gcc.assembly(t, "flow.c", "-mcmodel=large", "-fno-pie")), instrument.ErrCodeModel},
 		{"large section", "\t.section .ldata.x,\"awl\"\n\tmovq %rax, %rax\n", instrument.ErrCodeModel},
-		{"nothing", "\n", instrument.ErrUnsupportedTarget},
+		{"nothing", "\n", asm.ErrUnsupportedTarget},
 	}
 	for _, tt := range tests {
 		out, _, err := instrument.Rewrite([]byte("before"), []byte(tt.text), opt)
@@ -355,7 +355,7 @@ func TestRegistersSurvive(t *testing.T) {
 		native(t, "gcc").sameOutput(t, p, profile)
 	}
 	oracle.Slow(t)
-	flags := instrument.CompilerFlags(instrument.GCC, "aarch64-linux-gnu", counts|withBB)
+	flags := instrument.CompilerFlags(instrument.GCC, asm.Target{Arch: asm.AArch64, Format: asm.ELF}, counts|withBB)
 	tools := crossTools(t, "aarch64-linux-gnu", "qemu-aarch64")
 	tools["gcc"].sameOutput(t, p.with(flags...), counts|withBB)
 	crossTools(t, "arm-linux-gnueabihf", "qemu-arm")["gcc"].sameOutput(t, p, coverage)

@@ -2,6 +2,7 @@ package instrument
 
 import (
 	"bytes"
+	"cmp"
 	"slices"
 
 	"github.com/profuse-pgo/profuse/internal/mip/asm"
@@ -31,7 +32,7 @@ func (p placement) String() string {
 // UseOptions adjust [Use].
 type UseOptions struct {
 	// Target is as in [Options].
-	Target string
+	Target asm.Target
 	// Split moves blocks that never ran out of functions that did. It needs a
 	// profile with block coverage.
 	Split bool
@@ -50,7 +51,7 @@ type FunctionUse struct {
 	// the name of its section; "" if it was left alone.
 	Placed string
 	// Left is why the function was left alone, "" if it was placed.
-	Left string
+	Left asm.Reason
 	// Blocks is the number of basic blocks in a function that ran, Cold the
 	// number of those that never ran; both are 0 without block coverage.
 	Blocks, Cold int
@@ -58,7 +59,7 @@ type FunctionUse struct {
 	Moved int
 	// NotSplit is why none of the cold blocks could be moved; "" if some were
 	// moved or no block is cold.
-	NotSplit string
+	NotSplit asm.Reason
 }
 
 // Use appends to dst the assembly text src with its functions placed according
@@ -75,7 +76,7 @@ func Use(dst, src []byte, e *Evidence, opt UseOptions) ([]byte, UseReport, error
 	if err != nil {
 		return dst, UseReport{}, err
 	}
-	u := &user{File: f, evidence: e, known: make([]*record, len(f.Functions)), fates: make([]fate, len(f.Functions))}
+	u := &user{File: f, evidence: e, known: make([]*record, len(f.Functions)), fates: make([]FunctionUse, len(f.Functions))}
 	for id := range f.Functions {
 		u.choose(id)
 	}
@@ -83,18 +84,20 @@ func Use(dst, src []byte, e *Evidence, opt UseOptions) ([]byte, UseReport, error
 	if opt.Split {
 		u.split()
 	}
-	return u.Apply(dst, u.edits, u.tailText), u.report(), nil
+	return u.Apply(dst, u.edits, u.tailText), UseReport{u.Target.String(), u.fates}, nil
 }
 
 // parseForUse recovers the functions, and their blocks if the profile has block
 // coverage.
-func parseForUse(src []byte, e *Evidence, target string) (*asm.File, error) {
-	arm, err := isARM(src, target)
-	if err != nil {
-		return nil, err
+func parseForUse(src []byte, e *Evidence, target asm.Target) (*asm.File, error) {
+	if target == (asm.Target{}) {
+		var err error
+		if target, err = asm.DetectTarget(src); err != nil {
+			return nil, err
+		}
 	}
 	opt := Options{Target: target, Profile: mip.FunctionCoverage}
-	if e.blocks && !arm {
+	if e.blocks && target.Arch != asm.ARM { // blocks of ARM cannot be moved
 		opt.Profile |= mip.BlockCoverage
 	}
 	return parse(src, &opt)
@@ -106,46 +109,18 @@ func (u *user) split() {
 	for id := range u.Functions {
 		r := &u.fates[id]
 		switch {
-		case r.cold == 0:
+		case r.Cold == 0:
 		case u.Target != asm.Target{Arch: asm.X86_64, Format: asm.ELF}:
-			r.notSplit = asm.UseTarget
-		case r.left != 0 || r.placed == neutral:
-			r.notSplit = max(r.left, asm.UseSection)
+			r.NotSplit = asm.UseTarget
+		case r.Left != "" || r.Placed == "":
+			r.NotSplit = cmp.Or(r.Left, asm.UseSection)
 		default:
-			r.moved, r.notSplit = s.Function(int32(id), u.known[id].coverage)
+			r.Moved, r.NotSplit = s.Function(int32(id), u.known[id].coverage)
 		}
 	}
 	var edits []asm.Edit
 	edits, u.tailText = s.Finish()
 	u.edits = append(u.edits, edits...)
-}
-
-// isARM reports whether the text is ARM code, whose blocks cannot be moved.
-func isARM(src []byte, triple string) (bool, error) {
-	t, err := asm.ParseTriple(triple)
-	if err == nil && t == (asm.Target{}) {
-		t, err = asm.DetectTarget(src)
-	}
-	return t.Arch == asm.ARM, err
-}
-
-// report describes what became of each function.
-func (u *user) report() UseReport {
-	r := UseReport{Target: u.Target.String(), Functions: make([]FunctionUse, len(u.fates))}
-	for id, f := range u.fates {
-		r.Functions[id] = FunctionUse{
-			Name: u.Functions[id].Name, Placed: f.placed.String(), Left: f.left.String(),
-			Blocks: f.blocks, Cold: f.cold, Moved: f.moved, NotSplit: f.notSplit.String(),
-		}
-	}
-	return r
-}
-
-// fate is what became of a function, see [FunctionUse].
-type fate struct {
-	placed              placement
-	left, notSplit      asm.Reason
-	blocks, cold, moved int
 }
 
 // user carries out [Use] for one file.
@@ -154,7 +129,7 @@ type user struct {
 	evidence *Evidence
 	known    []*record // per function, nil if nothing is known
 	edits    []asm.Edit
-	fates    []fate // per function
+	fates    []FunctionUse // per function
 	// entries lists the statements that enter each section, tied those that
 	// enter a section with SHF_LINK_ORDER to it.
 	entries  [][]int32
@@ -165,26 +140,27 @@ type user struct {
 // choose finds the evidence about a function, or the reason to leave it alone.
 func (u *user) choose(id int) {
 	fn, r := &u.Functions[id], &u.fates[id]
+	r.Name = fn.Name
 	switch {
 	case fn.Fragment:
-		r.left = asm.UseFragment
+		r.Left = asm.UseFragment
 		return
 	case fn.Skip == asm.SkipInlineAssembly || fn.Skip == asm.SkipMacro || fn.HasMacro:
-		r.left = asm.UseOpaque
+		r.Left = asm.UseOpaque
 		return
 	case fn.Skip == asm.SkipSection:
-		r.left = asm.UseSection
+		r.Left = asm.UseSection
 		return
-	case fn.Skip != 0:
-		r.left = asm.UseNew
+	case fn.Skip != "":
+		r.Left = asm.UseNew
 		return
 	}
-	u.known[id], r.left = u.evidence.find(fn)
+	u.known[id], r.Left = u.evidence.find(fn)
 	if rec := u.known[id]; rec != nil && rec.coverage != nil && rec.placement != unlikely {
-		r.blocks = len(fn.Blocks)
+		r.Blocks = len(fn.Blocks)
 		for _, covered := range rec.coverage {
 			if !covered {
-				r.cold++
+				r.Cold++
 			}
 		}
 	}
@@ -244,8 +220,8 @@ func (u *user) placeSection(s int32, ids []int) {
 		if u.known[id] == nil {
 			continue
 		}
-		if u.fates[id].left = left; left == 0 {
-			u.fates[id].placed = to
+		if u.fates[id].Left = left; left == "" {
+			u.fates[id].Placed = to.String()
 		}
 	}
 }
@@ -296,7 +272,7 @@ func (u *user) renameSection(s int32, name string) {
 		for k, arg := range asm.SplitArgs(operands) {
 			if chosen(k) && string(asm.Unquote(arg)) == old {
 				at := int(st.End) - len(operands) + cap(operands) - cap(arg)
-				u.edits = append(u.edits, asm.Replacement(at, at+len(arg), asm.QuoteLike(arg, name)))
+				u.edits = append(u.edits, asm.Edit{Pos: at, End: at + len(arg), Text: asm.QuoteLike(arg, name)})
 			}
 		}
 	}

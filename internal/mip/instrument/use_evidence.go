@@ -103,7 +103,7 @@ func (e *Evidence) find(fn *asm.Function) (*record, asm.Reason) {
 			if k.function.CFG != fn.Signature() {
 				continue
 			}
-			if fn.BlocksSkip == 0 {
+			if fn.BlocksSkip == "" {
 				var fits bool
 				if coverage, fits = spreadCoverage(fn, k.function); !fits {
 					continue
@@ -127,7 +127,7 @@ func (e *Evidence) find(fn *asm.Function) (*record, asm.Reason) {
 	}
 	switch {
 	case r != nil:
-		return r, 0
+		return r, ""
 	case len(all) > 0:
 		return nil, asm.UseStale
 	}

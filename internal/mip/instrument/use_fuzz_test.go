@@ -83,7 +83,7 @@ func inventProfile(f *asm.File, seed uint64) *mip.Profile {
 			record.MergeCount, record.CallCount = 1, 1
 		}
 		for b := 1; b < len(fn.Blocks); b++ {
-			if fn.BlocksSkip == 0 {
+			if fn.BlocksSkip == "" {
 				record.Blocks = append(record.Blocks, mip.Block{Covered: r.IntN(2) > 0})
 			}
 		}

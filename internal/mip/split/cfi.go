@@ -125,34 +125,26 @@ func (t *cfiTracker) directive(text []byte) (changes, ok bool) {
 
 func isCFI(text []byte) bool { return bytes.HasPrefix(text, []byte(".cfi_")) }
 
-// appendCFI appends the directives that change one state into another.
-func appendCFI(dst []byte, from, to *cfiState) []byte {
-	line := func(parts ...string) {
-		dst = append(dst, '\t')
-		for _, p := range parts {
-			dst = append(dst, p...)
-		}
-		dst = append(dst, '\n')
-	}
+// printCFI prints the directives that change one state into another.
+func printCFI(t *asm.Text, from, to *cfiState) {
 	switch {
 	case from.register != to.register:
-		line(".cfi_def_cfa ", cmp.Or(to.register, initialCFARegister), ", ", strconv.Itoa(to.offset))
+		t.Line("\t.cfi_def_cfa ", cmp.Or(to.register, initialCFARegister), ", ", strconv.Itoa(to.offset))
 	case from.offset != to.offset:
-		line(".cfi_def_cfa_offset ", strconv.Itoa(to.offset))
+		t.Line("\t.cfi_def_cfa_offset ", strconv.Itoa(to.offset))
 	}
 	for _, r := range from.rules {
-		if !slices.ContainsFunc(to.rules, func(t cfiRule) bool { return t.register == r.register }) {
-			line(".cfi_restore ", r.register)
+		if !slices.ContainsFunc(to.rules, func(o cfiRule) bool { return o.register == r.register }) {
+			t.Line("\t.cfi_restore ", r.register)
 		}
 	}
 	for _, r := range to.rules {
 		switch {
 		case slices.Contains(from.rules, r):
 		case r.operand == "":
-			line(r.directive, " ", r.register)
+			t.Line("\t", r.directive, " ", r.register)
 		default:
-			line(r.directive, " ", r.register, ", ", r.operand)
+			t.Line("\t", r.directive, " ", r.register, ", ", r.operand)
 		}
 	}
-	return dst
 }

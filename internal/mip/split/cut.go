@@ -3,6 +3,7 @@ package split
 import (
 	"bytes"
 	"strconv"
+	"strings"
 
 	"github.com/profuse-pgo/profuse/internal/mip/asm"
 )
@@ -25,9 +26,9 @@ func (s *Splitter) cutBlocks(flags string) {
 		}
 	}
 	c.end(name)
-	c.text, _ = appendSyntax(c.text, c.syntax, end)
+	c.switchSyntax(end)
 	if c.needsTable {
-		c.text = s.appendTable(c.text, c.start, flags, c.sites)
+		c.table(flags)
 	}
 	s.tailText = c.text
 	if c.hasLines {
@@ -39,7 +40,7 @@ func (s *Splitter) cutBlocks(flags string) {
 // own.
 type coldPart struct {
 	*Splitter
-	text       []byte
+	text       asm.Text
 	start      string // prefix of all its labels
 	syntax     asm.X86Syntax
 	unwinds    bool // it has call frame information
@@ -51,33 +52,26 @@ type coldPart struct {
 	openSite int       // the open entry, -1 for none
 }
 
-func (c *coldPart) line(parts ...string) {
-	for _, p := range parts {
-		c.text = append(c.text, p...)
-	}
-	c.text = append(c.text, '\n')
-}
-
 // begin prints the directives before the first block.
 func (c *coldPart) begin(name, flags string) {
-	c.line("\t.section\t", asm.QuoteLike(nil, ".text.unlikely."+c.fn.Name), ",", flags)
-	c.line("\t.type\t", name, ", @function")
-	c.line(name, ":")
-	c.line(c.start, "s:")
+	c.text.Line("\t.section\t", asm.QuoteLike(nil, ".text.unlikely."+c.fn.Name), ",", flags)
+	c.text.Line("\t.type\t", name, ", @function")
+	c.text.Line(name, ":")
+	c.text.Line(c.start, "s:")
 	if c.unwinds {
-		c.line("\t.cfi_startproc")
+		c.text.Line("\t.cfi_startproc")
 	}
 	if c.needsTable {
-		c.line("\t", string(c.cfi.personality))
+		c.text.Line("\t", string(c.cfi.personality))
 		encoding, _, _ := bytes.Cut(bytes.TrimPrefix(c.cfi.lsda, []byte(".cfi_lsda")), []byte(","))
-		c.line("\t.cfi_lsda ", string(bytes.TrimSpace(encoding)), ", ", c.start, "t")
+		c.text.Line("\t.cfi_lsda ", string(bytes.TrimSpace(encoding)), ", ", c.start, "t")
 	}
 }
 
 // block prints a block, and a jump if the next block stays.
 func (c *coldPart) block(b int) {
 	needsLine := !c.cut[b-1] // the previous block has not set the line
-	c.line(c.startLabel(b), ":")
+	c.text.Line(c.startLabel(b), ":")
 	for _, i := range c.own[c.parts[b].first:c.parts[b].last] {
 		st := &c.Stmts[i]
 		text := c.Text(st)
@@ -88,15 +82,15 @@ func (c *coldPart) block(b int) {
 			needsLine = false
 		case st.Kind == asm.StmtLabel:
 			if id := c.Labels.Find(asm.Unquote(text)); c.ties[id]&goesAlong != 0 {
-				c.line(string(text), ":")
+				c.text.Line(string(text), ":")
 			}
 		case st.Kind == asm.StmtDirective && isLoc(text):
-			c.line("\t", string(text))
+			c.text.Line("\t", string(text))
 			needsLine = false
 		}
 	}
 	if next := b + 1; c.parts[b].falls && next < len(c.parts) && !c.cut[next] {
-		c.line("\tjmp\t", c.startLabel(next))
+		c.text.Line("\tjmp\t", c.startLabel(next))
 	}
 }
 
@@ -105,13 +99,13 @@ func (c *coldPart) block(b int) {
 // table, syntax.
 func (c *coldPart) code(i int32, needsLine bool) {
 	if c.unwinds && !c.state[i].equal(c.current) {
-		c.text = appendCFI(c.text, c.current, c.state[i])
+		printCFI(&c.text, c.current, c.state[i])
 		c.current = c.state[i]
 	}
 	if loc := c.locs[i]; loc != nil {
 		c.hasLines = true
 		if needsLine {
-			c.line("\t", plainLoc(loc))
+			c.text.Line("\t", plainLoc(loc))
 		}
 	}
 	if c.needsTable {
@@ -120,18 +114,18 @@ func (c *coldPart) code(i int32, needsLine bool) {
 		} else if c.openSite < 0 {
 			c.openSite = c.sites
 			c.sites++
-			c.line(c.start, "b", strconv.Itoa(c.openSite), ":")
+			c.text.Line(c.start, "b", strconv.Itoa(c.openSite), ":")
 		}
 	}
 	st := &c.Stmts[i]
-	c.text, c.syntax = appendSyntax(c.text, c.syntax, st.Syntax)
-	c.line("\t", string(c.Text(st)))
+	c.switchSyntax(st.Syntax)
+	c.text.Line("\t", string(c.Text(st)))
 }
 
 // endSite ends the open entry of the exception table.
 func (c *coldPart) endSite() {
 	if c.openSite >= 0 {
-		c.line(c.start, "e", strconv.Itoa(c.openSite), ":")
+		c.text.Line(c.start, "e", strconv.Itoa(c.openSite), ":")
 		c.openSite = -1
 	}
 }
@@ -139,17 +133,15 @@ func (c *coldPart) endSite() {
 // end prints the directives after the last block.
 func (c *coldPart) end(name string) {
 	c.endSite()
-	c.line(c.start, "z:")
+	c.text.Line(c.start, "z:")
 	if c.unwinds {
-		c.line("\t.cfi_endproc")
+		c.text.Line("\t.cfi_endproc")
 	}
-	c.line("\t.size\t", name, ", ", c.start, "z-", c.start, "s")
+	c.text.Line("\t.size\t", name, ", ", c.start, "z-", c.start, "s")
 }
 
 // cutFromHot prepares the edits to the remaining part of the function.
 func (s *Splitter) cutFromHot() {
-	insert := func(pos int, text string) { s.edits = append(s.edits, asm.Insertion(pos, text)) }
-	remove := func(i int32) { s.edits = append(s.edits, s.wholeLine(int(s.Stmts[i].Pos), int(s.Stmts[i].End))) }
 	current := &cfiState{offset: initialCFAOffset}
 	resumed, begun := false, -1
 	for k, i := range s.own {
@@ -160,14 +152,12 @@ func (s *Splitter) cutFromHot() {
 		if b >= 0 && s.cut[b] {
 			resumed = true
 			switch {
-			case isCode, st.Kind == asm.StmtDirective && (isLoc(text) || asm.IsAlignment(text)):
-				remove(i)
+			case isCode, st.Kind == asm.StmtDirective && (isLoc(text) || asm.IsAlignment(text) || s.changesCFI(text)):
+				s.removeLine(int(st.Pos), int(st.End))
 			case st.Kind == asm.StmtLabel:
 				if id := s.Labels.Find(asm.Unquote(text)); s.ties[id]&goesAlong != 0 {
-					s.edits = append(s.edits, s.wholeLine(int(st.Pos), asm.SkipBlanks(s.Src, int(st.End))+1))
+					s.removeLine(int(st.Pos), asm.SkipBlanks(s.Src, int(st.End))+1)
 				}
-			case st.Kind == asm.StmtDirective && s.changesCFI(text):
-				remove(i)
 			}
 			continue
 		}
@@ -175,56 +165,71 @@ func (s *Splitter) cutFromHot() {
 		case st.Kind == asm.StmtDirective && st.Opaque == asm.Transparent && isLoc(text):
 			resumed = false
 		case st.Kind == asm.StmtDirective && st.Opaque == asm.Transparent && s.changesCFI(text):
-			remove(i)
+			s.removeLine(int(st.Pos), int(st.End))
 		case isCode:
-			var add []byte
+			var before asm.Text // lines that precede the instruction
 			if b >= 0 && b != begun {
 				begun = b
 				if b > 0 && s.cut[b-1] && s.parts[b-1].falls {
-					add = append(append(add, s.startLabel(b)...), ":\n"...)
+					before.Line(s.startLabel(b), ":")
 				}
 			}
 			if s.cfi.procedures > 0 && !s.state[i].equal(current) {
-				add = appendCFI(add, current, s.state[i])
+				printCFI(&before, current, s.state[i])
 				current = s.state[i]
 			}
 			if resumed && s.locs[i] != nil {
-				add = append(append(append(add, '\t'), plainLoc(s.locs[i])...), '\n')
+				before.Line("\t", plainLoc(s.locs[i]))
 			}
 			resumed = false
-			if len(add) > 0 {
-				insert(int(st.Pos), "\n"+string(add)+"\t")
+			jump := b >= 0 && int(s.parts[b].end) == k && s.dropsJump(b)
+			switch {
+			case len(before) > 0 && jump:
+				s.edit(st.Pos, st.End, "\n"+string(before)+"\t")
+			case len(before) > 0:
+				s.edit(st.Pos, st.Pos, "\n"+string(before)+"\t")
+			case jump:
+				s.removeLine(int(st.Pos), int(st.End))
 			}
 		}
 	}
-	for b := 0; b+1 < len(s.parts); b++ {
-		if s.cut[b] || !s.cut[b+1] {
-			continue
+	for b := range s.parts {
+		if b+1 < len(s.parts) && !s.cut[b] && s.cut[b+1] {
+			s.join(b)
 		}
-		to := b + 1
-		for to < len(s.parts) && s.cut[to] {
-			to++
-		}
-		s.join(b, to, insert, remove)
 	}
 }
 
-// join repairs the control flow from block b, which stays, to block to, the
-// next block that stays.
-func (s *Splitter) join(b, to int, insert func(int, string), remove func(int32)) {
-	p := &s.parts[b]
-	last := s.own[p.end]
-	word, target := s.lastBranch(b)
-	cold := s.startLabel(b + 1)
-	switch mnemonic, ok := s.inverted(b, to); {
-	case ok:
-		st := &s.Stmts[last]
-		s.edits = append(s.edits, asm.Replacement(int(st.Pos), int(st.End), mnemonic+"\t"+cold))
-	case p.falls:
-		insert(int(s.Stmts[last].End), "\n\tjmp\t"+cold)
-	case word == "jmp" && to < len(s.parts) && s.leadsTo(target, to):
-		remove(last)
+// nextStaying returns the block behind block b, which stays, that follows it once the
+// cold blocks between them have moved; len(s.parts) if none does.
+func (s *Splitter) nextStaying(b int) int {
+	for b++; b < len(s.parts) && s.cut[b]; b++ {
 	}
+	return b
+}
+
+// dropsJump reports whether block b, which stays, ends with a jump to the block that
+// follows it only after the move.
+func (s *Splitter) dropsJump(b int) bool {
+	to := s.nextStaying(b)
+	word, target := s.lastBranch(b)
+	return to > b+1 && to < len(s.parts) && word == "jmp" && s.leadsTo(target, to)
+}
+
+// join lets block b, which stays, reach the cold block behind it.
+func (s *Splitter) join(b int) {
+	last := &s.Stmts[s.own[s.parts[b].end]]
+	cold := s.startLabel(b + 1)
+	if mnemonic, ok := s.inverted(b, s.nextStaying(b)); ok {
+		s.edit(last.Pos, last.End, mnemonic+"\t"+cold)
+	} else if s.parts[b].falls {
+		s.edit(last.End, last.End, "\n\tjmp\t"+cold)
+	}
+}
+
+// edit replaces the bytes from pos to end.
+func (s *Splitter) edit(pos, end int32, text string) {
+	s.edits = append(s.edits, asm.Edit{Pos: int(pos), End: int(end), Text: text})
 }
 
 // changesCFI reports whether a directive changes the state, which is printed
@@ -241,17 +246,18 @@ func (s *Splitter) changesCFI(text []byte) bool {
 	return true
 }
 
-// wholeLine returns the edit that removes a statement, and its line if the line
-// holds nothing else but a comment.
-func (s *Splitter) wholeLine(pos, end int) asm.Edit {
+// removeLine removes a statement, and its line if the line holds nothing else but a
+// comment.
+func (s *Splitter) removeLine(pos, end int) {
 	from, to := pos, asm.SkipBlanks(s.Src, end)
 	for from > 0 && (s.Src[from-1] == ' ' || s.Src[from-1] == '\t') {
 		from--
 	}
 	if from > 0 && s.Src[from-1] != '\n' || to < len(s.Src) && s.Src[to] != '\n' && s.Src[to] != '#' {
-		return asm.Replacement(pos, end, "")
+		s.edit(int32(pos), int32(end), "")
+		return
 	}
-	return asm.Replacement(from, min(asm.LineEnd(s.Src, to)+1, len(s.Src)), "")
+	s.edit(int32(from), int32(min(asm.LineEnd(s.Src, to)+1, len(s.Src))), "")
 }
 
 func isLoc(text []byte) bool {
@@ -294,15 +300,16 @@ func (s *Splitter) syntaxBefore(i int) asm.X86Syntax {
 	return syntax
 }
 
-// appendSyntax switches from one syntax to another.
-func appendSyntax(dst []byte, from, to asm.X86Syntax) ([]byte, asm.X86Syntax) {
-	if from == to {
-		return dst, to
+// switchSyntax switches to a syntax if another one is in effect.
+func (c *coldPart) switchSyntax(to asm.X86Syntax) {
+	if c.syntax == to {
+		return
 	}
-	return append(dst, map[asm.X86Syntax]string{
-		asm.AttPrefix: "\t.att_syntax prefix\n", asm.AttNoPrefix: "\t.att_syntax noprefix\n",
-		asm.IntelPrefix: "\t.intel_syntax prefix\n", asm.IntelNoPrefix: "\t.intel_syntax noprefix\n",
-	}[to]...), to
+	c.syntax = to
+	c.text.Line(map[asm.X86Syntax]string{
+		asm.AttPrefix: "\t.att_syntax prefix", asm.AttNoPrefix: "\t.att_syntax noprefix",
+		asm.IntelPrefix: "\t.intel_syntax prefix", asm.IntelNoPrefix: "\t.intel_syntax noprefix",
+	}[to])
 }
 
 // needsTable reports whether the cold part needs an exception table. Without
@@ -324,30 +331,24 @@ func (s *Splitter) needsTable() bool {
 	return false
 }
 
-// appendTable prints an exception table whose entries let exceptions pass.
-func (s *Splitter) appendTable(t []byte, start, flags string, sites int) []byte {
-	line := func(parts ...string) {
-		for _, p := range parts {
-			t = append(t, p...)
-		}
-		t = append(t, '\n')
-	}
+// table prints an exception table whose entries let exceptions pass.
+func (c *coldPart) table(flags string) {
+	t, start := &c.text, c.start
 	table := `"a",@progbits`
-	if group, ok := bytes.CutPrefix([]byte(flags), []byte(`"axG",@progbits,`)); ok {
-		table = `"aG",@progbits,` + string(group)
+	if group, ok := strings.CutPrefix(flags, `"axG",@progbits,`); ok {
+		table = `"aG",@progbits,` + group
 	}
-	line("\t.section\t", asm.QuoteLike(nil, ".gcc_except_table."+s.fn.Name+".cold"), ",", table)
-	line("\t.p2align\t2")
-	line(start, "t:")
-	line("\t.byte\t255, 255, 1") // no base, no types, ULEB128
-	line("\t.uleb128 ", start, "y-", start, "x")
-	line(start, "x:")
-	for i := range sites {
+	t.Line("\t.section\t", asm.QuoteLike(nil, ".gcc_except_table."+c.fn.Name+".cold"), ",", table)
+	t.Line("\t.p2align\t2")
+	t.Line(start, "t:")
+	t.Line("\t.byte\t255, 255, 1") // no base, no types, ULEB128
+	t.Line("\t.uleb128 ", start, "y-", start, "x")
+	t.Line(start, "x:")
+	for i := range c.sites {
 		n := strconv.Itoa(i)
-		line("\t.uleb128 ", start, "b", n, "-", start, "s")
-		line("\t.uleb128 ", start, "e", n, "-", start, "b", n)
-		line("\t.byte\t0, 0")
+		t.Line("\t.uleb128 ", start, "b", n, "-", start, "s")
+		t.Line("\t.uleb128 ", start, "e", n, "-", start, "b", n)
+		t.Line("\t.byte\t0, 0")
 	}
-	line(start, "y:")
-	return t
+	t.Line(start, "y:")
 }

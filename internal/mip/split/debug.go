@@ -37,8 +37,8 @@ const (
 	dwFormSecOffset  = 0x17
 )
 
-// appendDebugUnit appends the unit that describes all cold parts with lines.
-func (s *Splitter) appendDebugUnit(t []byte) []byte {
+// debugUnit prints the unit that describes all cold parts with lines.
+func (s *Splitter) debugUnit(t *asm.Text) {
 	table := ""
 	for _, name := range lineTables {
 		if s.Labels.Find([]byte(name)) >= 0 {
@@ -46,53 +46,46 @@ func (s *Splitter) appendDebugUnit(t []byte) []byte {
 		}
 	}
 	if table == "" {
-		return t
-	}
-	line := func(parts ...string) {
-		for _, p := range parts {
-			t = append(t, p...)
-		}
-		t = append(t, '\n')
+		return
 	}
 	numbers := func(values ...int) {
 		for _, v := range values {
-			line("\t.uleb128 ", strconv.Itoa(v))
+			t.Line("\t.uleb128 ", strconv.Itoa(v))
 		}
 	}
 	const abbreviations, unit, ranges = UseStem + "a", UseStem + "u", UseStem + "r"
-	line("\t.section\t.debug_abbrev,\"\",@progbits")
-	line(abbreviations, ":")
+	t.Line("\t.section\t.debug_abbrev,\"\",@progbits")
+	t.Line(abbreviations, ":")
 	numbers(1, dwTagCompileUnit, 1, dwAtStmtList, dwFormSecOffset, dwAtName, dwFormString, dwAtCompDir, dwFormString,
 		dwAtLowPC, dwFormAddr, dwAtRanges, dwFormSecOffset, 0, 0)
 	numbers(2, dwTagSubprogram, 0, dwAtLowPC, dwFormAddr, dwAtHighPC, dwFormData4, dwAtLinkageName, dwFormString, 0, 0, 0)
-	line("\t.section\t.debug_info,\"\",@progbits")
-	line("\t.long\t", unit, "e-", unit)
-	line(unit, ":")
-	line("\t.short\t4")
-	line("\t.long\t", abbreviations)
-	line("\t.byte\t8")
+	t.Line("\t.section\t.debug_info,\"\",@progbits")
+	t.Line("\t.long\t", unit, "e-", unit)
+	t.Line(unit, ":")
+	t.Line("\t.short\t4")
+	t.Line("\t.long\t", abbreviations)
+	t.Line("\t.byte\t8")
 	name, dir := s.sourceFile()
 	numbers(1)
-	line("\t.long\t", table)
-	line("\t.asciz\t\"", name, `"`)
-	line("\t.asciz\t\"", dir, `"`)
-	line("\t.quad\t0")
-	line("\t.long\t", ranges)
+	t.Line("\t.long\t", table)
+	t.Line("\t.asciz\t\"", name, `"`)
+	t.Line("\t.asciz\t\"", dir, `"`)
+	t.Line("\t.quad\t0")
+	t.Line("\t.long\t", ranges)
 	for _, u := range s.coldUnits {
 		numbers(2)
-		line("\t.quad\t", u.label, "s")
-		line("\t.long\t", u.label, "z-", u.label, "s")
-		line("\t.asciz\t\"", u.name, `"`)
+		t.Line("\t.quad\t", u.label, "s")
+		t.Line("\t.long\t", u.label, "z-", u.label, "s")
+		t.Line("\t.asciz\t\"", u.name, `"`)
 	}
 	numbers(0)
-	line(unit, "e:")
-	line("\t.section\t.debug_ranges,\"\",@progbits")
-	line(ranges, ":")
+	t.Line(unit, "e:")
+	t.Line("\t.section\t.debug_ranges,\"\",@progbits")
+	t.Line(ranges, ":")
 	for _, u := range s.coldUnits {
-		line("\t.quad\t", u.label, "s, ", u.label, "z")
+		t.Line("\t.quad\t", u.label, "s, ", u.label, "z")
 	}
-	line("\t.quad\t0, 0")
-	return t
+	t.Line("\t.quad\t0, 0")
 }
 
 // sourceFile returns the name and folder of the source, escaped as in the text,

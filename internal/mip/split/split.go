@@ -16,7 +16,7 @@ type Splitter struct {
 	ties     []ties  // of all labels; nil before the first function is split
 	entered  []int32 // the first statement that enters each section, -1 for none
 	edits    []asm.Edit
-	tailText []byte // text for the end of the file
+	tailText asm.Text // for the end of the file
 
 	// State of the current function.
 	id    int32
@@ -71,25 +71,25 @@ func (s *Splitter) Function(id int32, ran []bool) (moved int, why asm.Reason) {
 	switch {
 	case !ok:
 		return 0, asm.UseSection
-	case s.fn.BlocksSkip != 0:
+	case s.fn.BlocksSkip != "":
 		return 0, asm.UseBlocks
 	}
-	if why := s.collect(); why != 0 {
+	if why := s.collect(); why != "" {
 		return 0, why
 	}
-	if why := s.divide(); why != 0 {
+	if why := s.divide(); why != "" {
 		return 0, why
 	}
 	if moved = s.chooseBlocks(); moved > 0 {
 		s.cutBlocks(flags)
 	}
-	return moved, 0
+	return moved, ""
 }
 
 // Finish returns the edits to the file and the text to append to it.
 func (s *Splitter) Finish() (edits []asm.Edit, tailText []byte) {
 	if len(s.tailText) > 0 && s.coldUnits != nil {
-		s.tailText = s.appendDebugUnit(s.tailText)
+		s.debugUnit(&s.tailText)
 	}
 	return s.edits, s.tailText
 }
@@ -126,11 +126,7 @@ func (s *Splitter) collect() asm.Reason {
 	s.cfi, s.sites = cfiTracker{}, nil
 	var loc []byte
 	current := &cfiState{}
-	for i := s.fn.Label + 1; i <= s.fn.Last; i++ {
-		st := &s.Stmts[i]
-		if st.Fn != s.id {
-			continue
-		}
+	for i, st := range s.Statements(s.id) {
 		text := s.Text(st)
 		s.own = append(s.own, i)
 		switch {
@@ -168,7 +164,7 @@ func (s *Splitter) collect() asm.Reason {
 			return asm.UseTable
 		}
 	}
-	return 0
+	return ""
 }
 
 // namesOnly reports whether the directive concerns symbols alone, or has no
@@ -231,7 +227,7 @@ func (s *Splitter) divide() asm.Reason {
 			s.parts[b].fixed = true
 		}
 	}
-	return 0
+	return ""
 }
 
 // inspect decides whether a block can move and whether it falls through.
@@ -316,11 +312,7 @@ func (s *Splitter) entryCost(from int) int {
 	if !s.parts[from-1].falls {
 		return 0
 	}
-	to := from
-	for to < len(s.parts) && s.cut[to] {
-		to++
-	}
-	if _, ok := s.inverted(from-1, to); ok {
+	if _, ok := s.inverted(from-1, s.nextStaying(from-1)); ok {
 		return 0
 	}
 	return jumpBytes - longBranchBytes

@@ -95,7 +95,7 @@ bail.cold:
 	.size	bail.cold, .Lmipuse_0z-.Lmipuse_0s
 `
 	out, moved, why := cut(t, bail, true, true, false)
-	if moved != 1 || why != 0 {
+	if moved != 1 || why != "" {
 		t.Errorf("%d blocks moved, %q", moved, why)
 	}
 	out = strings.ReplaceAll(out, "\t\n", "") // what is left of lines that were removed
@@ -118,12 +118,28 @@ func TestFallsThrough(t *testing.T) {
 `
 	head, _, _ := strings.Cut(bail, "\tpushq")
 	out, moved, why := cut(t, head+body+"\t.cfi_endproc\n\t.size\tbail, .-bail\n", true, false, true)
-	if moved != 1 || why != 0 {
+	if moved != 1 || why != "" {
 		t.Fatalf("%d blocks moved, %q", moved, why)
 	}
 	hot, cold, found := strings.Cut(out, "bail.cold:")
 	if !found || !strings.Contains(hot, "\tjs\t.Lmipuse_0_1\n") || !strings.Contains(hot, ".Lmipuse_0_2:\n\tret\n") || strings.Contains(hot, "report") ||
 		!strings.Contains(cold, ".Lmipuse_0_1:\n") || !strings.Contains(cold, "\tcall\treport\n\tjmp\t.Lmipuse_0_2\n") {
+		t.Error(out)
+	}
+}
+
+// TestJumpToNext: a block that is only a jump loses it when the block that it leads to
+// follows, and keeps the label that the cold block before it needs.
+func TestJumpToNext(t *testing.T) {
+	const cold = "\tleaq\tmessage(%rip), %rdi\n\tmovl\t$1, %esi\n\tmovl\t$2, %edx\n\tcall\treport\n"
+	const body = "\ttestl\t%edi, %edi\n\tje\t.L2\n\tjns\t.L1\n" + cold + ".L1:\n\tjmp\t.L3\n.L2:\n" + cold + ".L3:\n\tret\n"
+	head, _, _ := strings.Cut(bail, "\tpushq")
+	out, moved, why := cut(t, head+body+"\t.cfi_endproc\n\t.size\tbail, .-bail\n", true, false, true, false, true)
+	if moved != 2 || why != "" {
+		t.Fatalf("%d blocks moved, %q", moved, why)
+	}
+	hot, _, _ := strings.Cut(out, "bail.cold:")
+	if !strings.Contains(hot, ".L1:\n\t\n.Lmipuse_0_2:\n\t\n") || strings.Contains(hot, "\tjmp") || !strings.Contains(out, "\tjmp\t.Lmipuse_0_2\n") {
 		t.Error(out)
 	}
 }
@@ -141,11 +157,11 @@ func TestStays(t *testing.T) {
 		ran        []bool
 		why        asm.Reason
 	}{
-		{"all ran", bail, []bool{true, true, true}, 0},
+		{"all ran", bail, []bool{true, true, true}, ""},
 		{"other flags", replace(`"ax"`, `"aR"`), []bool{true, true, false}, asm.UseSection},
 		{"restored but not remembered", replace("\t.cfi_remember_state\n", ""), []bool{true, true, false}, asm.UseUnwind},
 		{"data", replace("\tret\n", "\tret\n\t.quad\t.L1\n"), []bool{true, true, false}, asm.UseDirective},
-		{"inline assembly", replace("\tmovl\t$1, %esi\n", "#APP\n\tmovl\t$1, %esi\n#NO_APP\n"), []bool{true, true, false}, 0},
+		{"inline assembly", replace("\tmovl\t$1, %esi\n", "#APP\n\tmovl\t$1, %esi\n#NO_APP\n"), []bool{true, true, false}, ""},
 		{"labels of this package", replace("message(", split.UseStem+"message("), []bool{true, true, false}, asm.UseOpaque},
 	} {
 		out, moved, why := cut(t, tc.text, tc.ran...)

@@ -46,9 +46,7 @@ const (
 )
 
 // separate lists the options whose value is the next argument.
-var separate = func() map[string]bool {
-	m := map[string]bool{}
-	for _, s := range strings.Fields(`-o -x -I -D -U -L -l -include -imacros -isystem -iquote -idirafter -iprefix
+var separate = words(`-o -x -I -D -U -L -l -include -imacros -isystem -iquote -idirafter -iprefix
 		-iwithprefix -iwithprefixbefore -isysroot -imultilib -iframework -iframeworkwithsysroot -cxx-isystem -MF -MT -MQ -MJ
 		-Xlinker -Xassembler -Xpreprocessor -Xclang -Xanalyzer -Xopenmp-target -mllvm -target -arch -T -u -z -e -A -F
 		-framework -gcc-toolchain -J -B -b -V -G --param --sysroot --output --include --include-directory --language
@@ -57,11 +55,16 @@ var separate = func() map[string]bool {
 		-Tdata -Ttext -Tbss -dependency-file -serialize-diagnostics --serialize-diagnostics -working-directory
 		-ccc-gcc-name -Xcuda-ptxas -Xcuda-fatbinary -segprot -undefined
 		-exported_symbols_list -unexported_symbols_list -order_file -multiply_defined -image_base -init -bundle_loader
-		-allowable_client -client_name -umbrella -sub_library -sub_umbrella -filelist -interface`) {
-		m[s] = true
+		-allowable_client -client_name -umbrella -sub_library -sub_umbrella -filelist -interface`)
+
+// words returns the set of the words of a list.
+func words(list string) map[string]bool {
+	m := map[string]bool{}
+	for word := range strings.FieldsSeq(list) {
+		m[word] = true
 	}
 	return m
-}()
+}
 
 // wordsOf returns 2 if the argument takes the next one as its value.
 func wordsOf(arg string) int {
@@ -119,10 +122,8 @@ func parseArguments(args []string) []argument {
 }
 
 // linkOptions are the options without a value that affect linking alone.
-var linkOptions = map[string]bool{
-	"-rdynamic": true, "-s": true, "-nostartfiles": true, "-nodefaultlibs": true, "-nolibc": true,
-	"-static-libgcc": true, "-shared-libgcc": true, "-static-libstdc++": true, "-static-libgfortran": true,
-}
+var linkOptions = words(`-rdynamic -s -nostartfiles -nodefaultlibs -nolibc
+	-static-libgcc -shared-libgcc -static-libstdc++ -static-libgfortran`)
 
 // machinePrefixes begin the options that both assembling and linking need,
 // besides those with -m.
@@ -170,14 +171,8 @@ func kindOf(arg, value string) argKind {
 	return argCompile
 }
 
-var sourceExtensions = func() map[string]bool {
-	m := map[string]bool{}
-	for _, s := range strings.Fields(`.c .i .ii .cc .cp .cxx .cpp .c++ .CPP .CXX .C .m .mm .M .mi .mii .ll .bc
-		.f .for .ftn .F .FOR .fpp .FPP .FTN .f77 .f90 .f95 .f03 .f08 .F77 .F90 .F95 .F03 .F08`) {
-		m[s] = true
-	}
-	return m
-}()
+var sourceExtensions = words(`.c .i .ii .cc .cp .cxx .cpp .c++ .CPP .CXX .C .m .mm .M .mi .mii .ll .bc
+		.f .for .ftn .F .FOR .fpp .FPP .FTN .f77 .f90 .f95 .f03 .f08 .F77 .F90 .F95 .F03 .F08`)
 
 func inputKindOf(file, language string) inputKind {
 	switch {

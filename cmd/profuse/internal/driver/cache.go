@@ -1,6 +1,7 @@
 package driver
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -9,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/profuse-pgo/profuse/internal/atomicfile"
 	"github.com/profuse-pgo/profuse/internal/mip/runtime"
 )
 
@@ -29,25 +31,11 @@ func (d *driver) cacheDir() string {
 
 // store writes a file of the cache, whole or not at all: other builds may be
 // reading or writing the same file.
-func (d *driver) store(file string, data []byte) error {
+func store(file string, data []byte) error {
 	if err := os.MkdirAll(filepath.Dir(file), 0o777); err != nil {
 		return err
 	}
-	f, err := os.CreateTemp(filepath.Dir(file), ".new-*")
-	if err != nil {
-		return err
-	}
-	defer os.Remove(f.Name())
-	if _, err = f.Write(data); err == nil {
-		err = f.Chmod(0o644)
-	}
-	if cerr := f.Close(); err == nil {
-		err = cerr
-	}
-	if err != nil {
-		return err
-	}
-	return os.Rename(f.Name(), file)
+	return atomicfile.WriteFile(file, bytes.NewReader(data))
 }
 
 // runtimeObject returns the compiled runtime for the compiler's target.
@@ -86,7 +74,7 @@ func (d *driver) runtimeObject(ctx context.Context, c *compiler, flags *machineF
 	if err != nil {
 		return "", err
 	}
-	if err := d.store(file, data); err != nil {
+	if err := store(file, data); err != nil {
 		return object, nil // the build goes on without a cache
 	}
 	return file, nil

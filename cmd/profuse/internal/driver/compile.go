@@ -141,7 +141,7 @@ func (j *gnuJob) compileWords(in *argument, assembly string) []string {
 	if j.compiler.Clang {
 		family = instrument.Clang
 	}
-	argv = append(argv, j.compilerFlags(family, j.options.Target)...)
+	argv = append(argv, j.compilerFlags(family, j.target)...)
 	const dumpdirSince = 11
 	if !j.compiler.Clang && j.compiler.Major >= dumpdirSince {
 		argv = append(argv, "-dumpdir", j.auxiliaryPrefix())
@@ -207,7 +207,7 @@ func (j *gnuJob) dependencyWords(in *argument) []string {
 
 // compilerFlags returns the options with which the compiler has to print
 // assembly.
-func (d *driver) compilerFlags(family instrument.Compiler, target string) []string {
+func (d *driver) compilerFlags(family instrument.Compiler, target asm.Target) []string {
 	if d.evidence != nil {
 		return instrument.UseFlags(family, target)
 	}
@@ -216,26 +216,28 @@ func (d *driver) compilerFlags(family instrument.Compiler, target string) []stri
 
 // rewrite instruments or lays out an assembly file, as the flags ask.
 func (d *driver) rewrite(source, file string, opt instrument.Options) error {
-	if d.evidence != nil {
-		return d.layOutFile(source, file, opt.Target)
-	}
-	return d.instrumentFile(source, file, opt)
-}
-
-// instrumentFile puts probes into an assembly file.
-func (d *driver) instrumentFile(source, file string, opt instrument.Options) error {
 	text, err := os.ReadFile(file)
 	if err != nil {
 		return err
 	}
-	out, report, err := instrument.Rewrite(nil, text, opt)
+	var out []byte
+	var report func() error
+	if d.evidence != nil {
+		var used instrument.UseReport
+		out, used, err = instrument.Use(nil, text, d.evidence, instrument.UseOptions{Target: opt.Target, Split: d.flags.Split})
+		report = func() error { return d.report.laidOut(source, used.Functions) }
+	} else {
+		var done instrument.Report
+		out, done, err = instrument.Rewrite(nil, text, opt)
+		report = func() error { return d.report.instrumented(source, done.Functions) }
+	}
 	switch {
-	case errors.Is(err, instrument.ErrInstrumented):
+	case errors.Is(err, asm.ErrInstrumented):
 		return d.report.passed(source, "instrumented before")
 	case err != nil:
 		return fmt.Errorf("%s: %w", source, err)
 	}
-	if err := d.report.skipped(source, &report); err != nil {
+	if err := report(); err != nil {
 		return err
 	}
 	return os.WriteFile(file, out, 0o666)

@@ -16,7 +16,6 @@ import (
 	"strings"
 
 	"github.com/profuse-pgo/profuse/internal/mip/asm"
-	"github.com/profuse-pgo/profuse/internal/mip/instrument"
 )
 
 // A compiler is a GNU-like compiler as a command line names it.
@@ -35,7 +34,7 @@ type facts struct {
 }
 
 // launchers run the compiler that is their first argument.
-var launchers = map[string]bool{"ccache": true, "distcc": true, "sccache": true, "icecc": true, "env": true}
+var launchers = words("ccache distcc sccache icecc env")
 
 // splitCommand splits a command line after the compiler.
 func splitCommand(argv []string) (compiler, args []string) {
@@ -91,7 +90,7 @@ func (d *driver) openCompiler(ctx context.Context, argv, machine []string) (*com
 		return nil, fmt.Errorf("%s -v does not name its target: %w\n%s", strings.Join(argv, " "), errNotCompiler(err), bytes.TrimSpace(out))
 	}
 	if data, err := json.Marshal(c.facts); err == nil {
-		_ = d.store(file, data) // without a cache the next run asks again
+		_ = store(file, data) // without a cache the next run asks again
 	}
 	return c, nil
 }
@@ -100,7 +99,7 @@ func (d *driver) openCompiler(ctx context.Context, argv, machine []string) (*com
 // ErrUnsupportedTarget, since it is no compiler.
 func errNotCompiler(err error) error {
 	if exit := (*ExitError)(nil); err == nil || errors.As(err, &exit) {
-		return instrument.ErrUnsupportedTarget
+		return asm.ErrUnsupportedTarget
 	}
 	return err
 }
@@ -139,10 +138,10 @@ func (c *compiler) target(args []argument) (asm.Target, error) {
 	for _, a := range args {
 		switch word := a.words[0]; word {
 		case "-m32", "-mx32", "-m16", "-mabi=ilp32":
-			return t, fmt.Errorf("%w: %s", instrument.ErrUnsupportedTarget, word)
+			return t, fmt.Errorf("%w: %s", asm.ErrUnsupportedTarget, word)
 		case "-arch":
 			if arches++; arches > 1 {
-				return t, fmt.Errorf("%w: several architectures at once", instrument.ErrUnsupportedTarget)
+				return t, fmt.Errorf("%w: several architectures at once", asm.ErrUnsupportedTarget)
 			}
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/profuse-pgo/profuse/internal/mip/asm"
 	"github.com/profuse-pgo/profuse/internal/mip/instrument"
 	"github.com/profuse-pgo/profuse/internal/responsefile"
 )
@@ -258,40 +259,10 @@ func isMissing(a *argument) bool {
 // refuse returns an error for code that cannot be instrumented or laid out, and
 // warns of options that make a profile doubtful.
 func (j *gnuJob) refuse() error {
-	lto, xray, model, split, coverage, sections, parts, traps := "", "", "", "", "", "", "", ""
 	for _, a := range j.args {
-		word := a.words[0]
 		switch {
-		case word == "-flto" || strings.HasPrefix(word, "-flto="):
-			lto = word
-		case word == "-fno-lto":
-			lto = ""
-		case word == "-fxray-instrument":
-			xray = word
-		case word == "-fno-xray-instrument":
-			xray = ""
-		case strings.HasPrefix(word, "-mcmodel="):
-			model = word
-		case word == "-gsplit-dwarf" || strings.HasPrefix(word, "-gsplit-dwarf="):
-			split = word
-		case word == "-gno-split-dwarf":
-			split = ""
-		case strings.HasPrefix(word, "-fbasic-block-sections="):
-			if sections = word; word == "-fbasic-block-sections=none" || word == "-fbasic-block-sections=labels" {
-				sections = ""
-			}
-		case word == "-fsplit-machine-functions":
-			parts = word
-		case word == "-fno-split-machine-functions":
-			parts = ""
-		case word == "-fnon-call-exceptions":
-			traps = word
-		case word == "-fno-non-call-exceptions":
-			traps = ""
-		case word == "--coverage" || word == "-ftest-coverage" || word == "-fprofile-arcs":
-			coverage = word
-		case word == "-emit-llvm" && j.sources:
-			return fmt.Errorf("%s: there is no machine code to instrument", word)
+		case a.words[0] == "-emit-llvm" && j.sources:
+			return fmt.Errorf("%s: there is no machine code to instrument", a.words[0])
 		case a.kind == argInput && a.input == inputForeign:
 			return fmt.Errorf("%s: cannot be instrumented", a.value)
 		}
@@ -300,26 +271,51 @@ func (j *gnuJob) refuse() error {
 	if j.flags.Use != "" {
 		flag = "-fmachine-profile-use"
 	}
+	blocks := j.flags.Generate && j.flags.BlockCoverage
+	lto := j.last("-fno-lto", "-flto")
+	xray := j.last("-fno-xray-instrument", "-fxray-instrument")
+	model := j.last("", "-mcmodel")
+	split := j.last("-gno-split-dwarf", "-gsplit-dwarf")
+	coverage := j.last("", "--coverage", "-ftest-coverage", "-fprofile-arcs")
+	sections := j.last("", "-fbasic-block-sections")
+	parts := j.last("-fno-split-machine-functions", "-fsplit-machine-functions")
+	traps := j.last("-fno-non-call-exceptions", "-fnon-call-exceptions")
 	switch {
 	case lto != "":
-		return fmt.Errorf("%s: %w", lto, instrument.ErrNoMachineCode)
+		return fmt.Errorf("%s: %w", lto, asm.ErrNoMachineCode)
 	case xray != "" && j.flags.Generate:
 		return fmt.Errorf("%s: probes would break the sleds of XRay", xray)
 	case (model == "-mcmodel=large" || model == "-mcmodel=medium") && j.flags.Generate:
 		return fmt.Errorf("%s: %w", model, instrument.ErrCodeModel)
-	case split != "" && j.sources:
+	case !j.sources:
+		return nil
+	case split != "":
 		return fmt.Errorf("%s: not possible with %s; -gno-split-dwarf leaves debug information in the objects", split, flag)
-	case coverage != "" && j.sources:
+	case coverage != "":
 		return fmt.Errorf("%s: not possible together with %s", coverage, flag)
-	case parts != "" && j.sources && j.flags.Generate && j.flags.BlockCoverage:
+	case parts != "" && blocks:
 		return fmt.Errorf("%s: not possible with -fmachine-profile-block-coverage: the part split off has no name to record it under", parts)
-	case sections != "" && j.sources:
+	case sections != "" && sections != "-fbasic-block-sections=none" && sections != "-fbasic-block-sections=labels":
 		return fmt.Errorf("%s: not possible with %s, which needs the blocks of a function together", sections, flag)
-	}
-	if traps != "" && j.sources && j.flags.Generate && j.flags.BlockCoverage && !j.flags.AllBlockProbes {
+	case traps != "" && blocks && !j.flags.AllBlockProbes:
 		j.warn("%s: blocks that a trap leaves may count as covered; -fmachine-profile-all-block-probes makes sure", traps)
 	}
 	return nil
+}
+
+// last returns the last of the options on, alone or with "=VALUE"; "" if none is
+// given or the option off comes later.
+func (j *gnuJob) last(off string, on ...string) (option string) {
+	for _, a := range j.args {
+		name, _, _ := strings.Cut(a.words[0], "=")
+		switch {
+		case slices.Contains(on, name):
+			option = a.words[0]
+		case a.words[0] == off:
+			option = ""
+		}
+	}
+	return option
 }
 
 // replaceExtension changes the extension of the last element of a path.

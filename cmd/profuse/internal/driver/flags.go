@@ -52,6 +52,9 @@ type machineFlags struct {
 	// instrument.Options.Threads. By default they do in Rust and with -pthread.
 	Threads tristate
 	Signals bool // -f[no-]machine-profile-signals: link a runtime that can write a profile on signals
+
+	// Given are the flags as arguments for another process of the driver.
+	Given []string
 }
 
 // tristate is a switch whose default depends on the program.
@@ -80,9 +83,8 @@ func parseFlags(args []string) (machineFlags, []string, error) {
 		arg := args[i]
 		if arg == "-mllvm" && i+1 < len(args) {
 			if list, ok := strings.CutPrefix(strings.TrimLeft(args[i+1], "-"), flagStem+"special-case-list="); ok {
-				f.SpecialCaseList = list
+				arg = "-f" + flagStem + "special-case-list=" + list
 				i++
-				continue
 			}
 		}
 		name, on := strings.CutPrefix(arg, "-f"+flagStem)
@@ -101,6 +103,7 @@ func parseFlags(args []string) (machineFlags, []string, error) {
 		if err := f.set(name, on, &callGraph); err != nil {
 			return machineFlags{}, nil, fmt.Errorf("%w: %s: %w", errFlags, arg, err)
 		}
+		f.Given = append(f.Given, arg)
 	}
 	f.CallGraph = !f.FunctionCoverage
 	if callGraph != unset {
@@ -208,7 +211,7 @@ func (f *machineFlags) Profile() mip.ProfileType {
 // default of the flag Threads. It reads the special case list.
 func (f *machineFlags) Options(target asm.Target, threads bool) (instrument.Options, error) {
 	opt := instrument.Options{
-		Target: target.Triple(), Profile: f.Profile(), LinkUnit: f.LinkUnit,
+		Target: target, Profile: f.Profile(), LinkUnit: f.LinkUnit,
 		AllBlockProbes: f.AllBlockProbes, MinInstructions: f.MinInstructions, Atomic: f.Atomic,
 		Threads: f.Threads == switchedOn || f.Threads == unset && threads,
 	}
@@ -225,44 +228,4 @@ func (f *machineFlags) Options(target asm.Target, threads bool) (instrument.Opti
 		}
 	}
 	return opt, nil
-}
-
-// Args returns the flags as arguments for another process of the driver.
-func (f *machineFlags) Args() []string {
-	if f.Use != "" {
-		args := []string{"-fmachine-profile-use=" + f.Use}
-		if !f.Split {
-			args = append(args, "-fno-machine-profile-split")
-		}
-		return args
-	}
-	if !f.Generate {
-		return nil
-	}
-	args := []string{"-fmachine-profile-generate"}
-	for _, s := range []struct {
-		on   bool
-		name string
-	}{
-		{f.FunctionCoverage, "-fmachine-profile-function-coverage"},
-		{f.BlockCoverage, "-fmachine-profile-block-coverage"},
-		{!f.Runtime, "-fno-machine-profile-runtime"},
-		{!f.Dump, "-fno-machine-profile-dump"},
-		{f.AllBlockProbes, "-fmachine-profile-all-block-probes"},
-		{f.Atomic, "-fmachine-profile-atomic"},
-		{f.Threads == switchedOn, "-fmachine-profile-threads"},
-		{f.Threads == switchedOff, "-fno-machine-profile-threads"},
-		{f.Signals, "-fmachine-profile-signals"},
-		{f.LinkUnit != "", "-fmachine-profile-link-unit-name=" + f.LinkUnit},
-		{f.SpecialCaseList != "", "-fmachine-profile-special-case-list=" + f.SpecialCaseList},
-		{f.GroupCount > 1, "-fmachine-profile-function-group-count=" + strconv.Itoa(f.GroupCount)},
-		{f.GroupCount > 1, "-fmachine-profile-selected-function-group=" + strconv.Itoa(f.SelectedGroup)},
-		{f.RuntimeBuffer > 0, "-fmachine-profile-runtime-buffer=" + strconv.Itoa(f.RuntimeBuffer)},
-		{f.MinInstructions > 0, "-fmachine-profile-min-instruction-count=" + strconv.Itoa(f.MinInstructions)},
-	} {
-		if s.on {
-			args = append(args, s.name)
-		}
-	}
-	return args
 }

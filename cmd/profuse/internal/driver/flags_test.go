@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -76,9 +77,9 @@ func TestParseFlags(t *testing.T) {
 		if f.Generate != (c.profile != 0) || f.Generate && f.Profile() != c.profile {
 			t.Errorf("%s: generate %v, profile %v; want %v", c.args, f.Generate, f.Profile(), c.profile)
 		}
-		again, rest, err := parseFlags(f.Args())
-		if (f.Generate || f.Use != "") && (err != nil || len(rest) != 0 || again != f) {
-			t.Errorf("%s: Args gives %v, which is %+v, %v; want %+v", c.args, f.Args(), again, err, f)
+		again, rest, err := parseFlags(f.Given)
+		if err != nil || len(rest) != 0 || !reflect.DeepEqual(again, f) {
+			t.Errorf("%s: Given is %v, which is %+v, %v; want %+v", c.args, f.Given, again, err, f)
 		}
 	}
 }

@@ -1,14 +1,14 @@
 package driver
 
 import (
-	"bytes"
 	"fmt"
 	"os"
 
+	"github.com/profuse-pgo/profuse/internal/mip/asm"
 	"github.com/profuse-pgo/profuse/internal/mip/instrument"
 )
 
-// reporter appends the functions that are not instrumented, or not laid out, to
+// A reporter appends the functions that are not instrumented, or not laid out, to
 // a file, one a line:
 //
 //	SOURCE TAB FUNCTION TAB REASON
@@ -18,41 +18,43 @@ type reporter struct {
 	file string // "" for none
 }
 
-// skipped reports the functions of a file that have no probes, or none in
+// instrumented reports the functions of a source that have no probes, or none in
 // their blocks.
-func (r *reporter) skipped(source string, rep *instrument.Report) error {
-	var b bytes.Buffer
-	for i := range rep.Functions {
-		f := &rep.Functions[i]
+func (r *reporter) instrumented(source string, functions []instrument.FunctionReport) error {
+	var lines []byte
+	for _, f := range functions {
 		switch {
 		case f.Skipped != "":
-			fmt.Fprintf(&b, "%s\t%s\t%s\n", source, f.Name, f.Skipped)
+			lines = appendLine(lines, source, f.Name, f.Skipped)
 		case f.BlocksSkipped != "":
-			fmt.Fprintf(&b, "%s\t%s\tno block probes: %s\n", source, f.Name, f.BlocksSkipped)
+			lines = appendLine(lines, source, f.Name, "no block probes: "+f.BlocksSkipped)
 		}
 	}
-	return r.append(b.Bytes())
+	return r.append(lines)
 }
 
-// left reports the functions of a file that a profile does not place, and those
+// laidOut reports the functions of a source that a profile does not place, and those
 // whose cold blocks stay.
-func (r *reporter) left(source string, rep *instrument.UseReport) error {
-	var b bytes.Buffer
-	for i := range rep.Functions {
-		f := &rep.Functions[i]
+func (r *reporter) laidOut(source string, functions []instrument.FunctionUse) error {
+	var lines []byte
+	for _, f := range functions {
 		switch {
 		case f.Left != "":
-			fmt.Fprintf(&b, "%s\t%s\t%s\n", source, f.Name, f.Left)
+			lines = appendLine(lines, source, f.Name, f.Left)
 		case f.NotSplit != "":
-			fmt.Fprintf(&b, "%s\t%s\tnot split: %s\n", source, f.Name, f.NotSplit)
+			lines = appendLine(lines, source, f.Name, "not split: "+f.NotSplit)
 		}
 	}
-	return r.append(b.Bytes())
+	return r.append(lines)
 }
 
 // passed reports a file that passes through unchanged.
-func (r *reporter) passed(source, reason string) error {
-	return r.append(fmt.Appendf(nil, "%s\t\t%s\n", source, reason))
+func (r *reporter) passed(source string, reason asm.Reason) error {
+	return r.append(appendLine(nil, source, "", reason))
+}
+
+func appendLine(lines []byte, source, function string, reason asm.Reason) []byte {
+	return fmt.Appendf(lines, "%s\t%s\t%s\n", source, function, reason)
 }
 
 func (r *reporter) append(lines []byte) error {

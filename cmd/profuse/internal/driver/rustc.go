@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/profuse-pgo/profuse/internal/atomicfile"
 	"github.com/profuse-pgo/profuse/internal/mip/asm"
 	"github.com/profuse-pgo/profuse/internal/mip/instrument"
 )
@@ -40,13 +41,9 @@ type rustCommand struct {
 }
 
 // rustSeparate lists the options whose value is the next argument.
-var rustSeparate = map[string]bool{
-	"-L": true, "-l": true, "-o": true, "-C": true, "-W": true, "-A": true, "-D": true, "-F": true, "-Z": true,
-	"--cfg": true, "--check-cfg": true, "--crate-type": true, "--crate-name": true, "--edition": true, "--emit": true, "--print": true,
-	"--out-dir": true, "--explain": true, "--target": true, "--allow": true, "--warn": true, "--force-warn": true, "--deny": true,
-	"--forbid": true, "--cap-lints": true, "--codegen": true, "--extern": true, "--sysroot": true, "--error-format": true, "--json": true,
-	"--color": true, "--diagnostic-width": true, "--remap-path-prefix": true, "--remap-path-scope": true, "--env-set": true,
-}
+var rustSeparate = words(`-L -l -o -C -W -A -D -F -Z --cfg --check-cfg --crate-type --crate-name --edition --emit --print
+	--out-dir --explain --target --allow --warn --force-warn --deny --forbid --cap-lints --codegen --extern --sysroot
+	--error-format --json --color --diagnostic-width --remap-path-prefix --remap-path-scope --env-set`)
 
 // rustDropped are the -C options that would make several objects, or add to the
 // object what is not code of the crate.
@@ -79,10 +76,10 @@ func parseRustCommand(args []string) (r rustCommand, err error) {
 				r.machine = append(r.machine, words...)
 			case "lto":
 				if v != "off" && v != "no" && v != "n" && v != "false" {
-					return r, fmt.Errorf("-C %s: %w", value, instrument.ErrNoMachineCode)
+					return r, fmt.Errorf("-C %s: %w", value, asm.ErrNoMachineCode)
 				}
 			case "linker-plugin-lto":
-				return r, fmt.Errorf("-C %s: %w", value, instrument.ErrNoMachineCode)
+				return r, fmt.Errorf("-C %s: %w", value, asm.ErrNoMachineCode)
 			}
 			if slices.Contains(rustDropped, name) {
 				continue
@@ -160,7 +157,7 @@ func (d *driver) rustc(ctx context.Context, argv, args []string) error {
 		return err
 	}
 	command := append(slices.Clone(argv), r.words...)
-	command = append(command, d.compilerFlags(instrument.Rustc, target.Triple())...)
+	command = append(command, d.compilerFlags(instrument.Rustc, target)...)
 	command = append(command, "-Ccodegen-units=1", "-Cembed-bitcode=no", "-Clinker="+linker, "--emit=asm="+assembly)
 	if !slices.ContainsFunc(args, func(s string) bool { return strings.HasPrefix(s, "--emit") }) {
 		command = append(command, "--emit=link")
@@ -211,7 +208,7 @@ func (d *driver) linkerScript(assembly, linker string) (string, error) {
 		}
 		words = append(words, "--report", report)
 	}
-	words = append(append(words, d.flags.Args()...), "--")
+	words = append(append(words, d.flags.Given...), "--")
 	return writeScript(filepath.Join(d.temp, "cc"), append(words, linker))
 }
 
@@ -348,10 +345,12 @@ func (d *driver) replaceMember(ctx context.Context, archive, object string) erro
 		if out, err := d.output(ctx, []string{"ar", "rs", copied, member}); err != nil {
 			return fmt.Errorf("ar rs %s: %v\n%s", archive, err, out)
 		}
-		if data, err = os.ReadFile(copied); err != nil {
+		f, err := os.Open(copied)
+		if err != nil {
 			return err
 		}
-		return d.store(archive, data)
+		defer f.Close()
+		return atomicfile.WriteFile(archive, f)
 	}
 	return d.report.passed(archive, "has no code of its own")
 }

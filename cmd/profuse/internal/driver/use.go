@@ -2,7 +2,6 @@ package driver
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -34,25 +33,6 @@ func readEvidence(list string) (*instrument.Evidence, error) {
 		profiles = append(profiles, p)
 	}
 	return instrument.NewEvidence(profiles...), nil
-}
-
-// layOutFile lays out the functions of an assembly file.
-func (d *driver) layOutFile(source, file, target string) error {
-	text, err := os.ReadFile(file)
-	if err != nil {
-		return err
-	}
-	out, report, err := instrument.Use(nil, text, d.evidence, instrument.UseOptions{Target: target, Split: d.flags.Split})
-	switch {
-	case errors.Is(err, instrument.ErrInstrumented):
-		return d.report.passed(source, "instrumented before")
-	case err != nil:
-		return fmt.Errorf("%s: %w", source, err)
-	}
-	if err := d.report.left(source, &report); err != nil {
-		return err
-	}
-	return os.WriteFile(file, out, 0o666)
 }
 
 // orderArguments returns the arguments that tell the linker the order of the

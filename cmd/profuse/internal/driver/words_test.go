@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/profuse-pgo/profuse/internal/mip/instrument"
+	"github.com/profuse-pgo/profuse/internal/mip/asm"
 )
 
 // TestRustCommands: what is taken from a command line of rustc, however its
@@ -61,8 +61,8 @@ func TestRustCommands(t *testing.T) {
 		}
 	}
 	for _, line := range []string{"a.rs -C lto", "a.rs -Clto=thin", "a.rs --codegen lto=fat", "a.rs -C linker-plugin-lto"} {
-		if _, err := parseRustCommand(strings.Fields(line)); !errors.Is(err, instrument.ErrNoMachineCode) {
-			t.Errorf("%s: %v, want %v", line, err, instrument.ErrNoMachineCode)
+		if _, err := parseRustCommand(strings.Fields(line)); !errors.Is(err, asm.ErrNoMachineCode) {
+			t.Errorf("%s: %v, want %v", line, err, asm.ErrNoMachineCode)
 		}
 	}
 	for line, want := range map[string]bool{
