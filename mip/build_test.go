@@ -50,7 +50,7 @@ func rawA(t testing.TB, p *Profile) []byte {
 
 // mipIn writes a .mip with the given header and layout.
 func mipIn(p *Profile, g Generation, l Layout) []byte {
-	b := appendHeader(nil, fileTypeBMIP, 0, p, 0)
+	b := appendHeader(nil, p)
 	if g == generationA {
 		b = appendHeaderA(nil, fileTypeAMIP, p)
 	}

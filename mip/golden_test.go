@@ -296,3 +296,16 @@ func pointerSize(option int) (int, error) {
 	}
 	return 0, flaw.In("options").Field("pointer size").Got(option).Want("4 or 8").Unsupported()
 }
+
+// appendHeaderOf appends a header of generation B for another type of file.
+func appendHeaderOf(dst []byte, kind uint16, ptr int, p *Profile, rawSection int64) []byte {
+	at := len(dst)
+	dst = appendHeader(dst, p)
+	if kind |= fileType64; ptr == 4 {
+		kind ^= fileType64 | fileType32
+		rawSection = int64(uint32(rawSection))
+	}
+	le.PutUint16(dst[at+fileTypeAt:], kind)
+	le.PutUint64(dst[at+16:], uint64(rawSection))
+	return dst
+}

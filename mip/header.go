@@ -181,22 +181,14 @@ func firstWord(data []byte) uint32 {
 	return le.Uint32(b[:])
 }
 
-// appendHeader appends a header of generation B. ptr is 0 for a .mip.
-func appendHeader(dst []byte, kind uint16, ptr int, p *Profile, rawSection int64) []byte {
-	switch ptr {
-	case 4:
-		kind |= fileType32
-		rawSection = int64(uint32(rawSection))
-	case 8:
-		kind |= fileType64
-	}
+// appendHeader appends the header of a .mip of generation B.
+func appendHeader(dst []byte, p *Profile) []byte {
 	dst = le.AppendUint32(dst, magic)
 	dst = le.AppendUint16(dst, VersionMax)
-	dst = le.AppendUint16(dst, kind)
+	dst = le.AppendUint16(dst, fileTypeBMIP)
 	dst = le.AppendUint32(dst, uint32(p.Type))
 	dst = le.AppendUint32(dst, p.ModuleHash)
-	dst = le.AppendUint64(dst, uint64(rawSection))
-	dst = le.AppendUint32(dst, 0)
+	dst = append(dst, make([]byte, 8+4)...) // RawSectionOffset, Reserved
 	return le.AppendUint32(dst, headerSizeB)
 }
 

@@ -72,7 +72,6 @@ const (
 
 	rawEntryCoverage = 1 // bytes of a record before the blocks
 	rawEntryCounts   = 8
-	rawAlignCounts   = 4
 
 	// rawOffsetLimit bounds the offset of a record: instrumented code addresses the
 	// raw section with 32-bit displacements.
@@ -113,12 +112,7 @@ const (
 // so only the differences between them matter:
 //
 //	u32 raw section | u32 raw record | u32 function | u32 FunctionSize | … as above
-const (
-	mapFixedSizeA  = 3*4 + 3*4 + 4 // with FunctionNameLength
-	mapFixedSize32 = 2*4 + 3*4 + 4
-	mapFixedSize64 = 2*8 + 3*4 + 4
-	mapAlignA      = 8
-)
+const mapAlignA = 8
 
 // Profiles (.mip): u64 ProfileCount, the records, then the names.
 //

@@ -34,7 +34,7 @@ func appendMap(dst []byte, p *Profile, opt mapOptions) ([]byte, error) {
 		return dst, err
 	}
 	start := len(dst)
-	dst = appendHeader(dst, fileTypeBMap, ptr, p, opt.RawSectionOffset)
+	dst = appendHeaderOf(dst, fileTypeBMap, ptr, p, opt.RawSectionOffset)
 	for i := range p.Functions {
 		f := &p.Functions[i]
 		dst = append(dst, make([]byte, cursor.PadTo(uint64(len(dst)-start), uint64(ptr)))...)

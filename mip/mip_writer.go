@@ -3,8 +3,11 @@ package mip
 import (
 	"bufio"
 	"io"
+	"math"
 	"slices"
 	"strings"
+
+	"github.com/profuse-pgo/profuse/internal/flaw"
 )
 
 // MIPOptions adjust [WriteMIP]. The zero value is right for most uses.
@@ -25,7 +28,7 @@ func WriteMIP(w io.Writer, p *Profile, opt MIPOptions) error {
 		return err
 	}
 	b := bufio.NewWriterSize(w, 1<<16)
-	buf := appendHeader(nil, fileTypeBMIP, 0, p, 0)
+	buf := appendHeader(nil, p)
 	buf = le.AppendUint64(buf, uint64(len(p.Functions)))
 	for i := range p.Functions {
 		b.Write(buf) // Flush returns the error
@@ -42,6 +45,16 @@ func checkMIP(p *Profile, l Layout) error {
 		return err
 	}
 	return p.checkNarrow("FunctionStartOffset", "32 bits in the document's layout")
+}
+
+// checkNarrow refuses functions whose distance to the raw section exceeds 32 bits.
+func (p *Profile) checkNarrow(field, want string) error {
+	for i := range p.Functions {
+		if a := p.Functions[i].Address; a < math.MinInt32 || a > math.MaxInt32 {
+			return flaw.In("functions").InRecord(i).Field(field).Gotf("%#x", a).Want(want).Unsupported()
+		}
+	}
+	return nil
 }
 
 func appendMIPRecord(dst []byte, f *Function, l Layout) []byte {

@@ -35,7 +35,7 @@ func appendRaw(dst []byte, p *Profile, opt rawOptions) ([]byte, error) {
 		return dst, err
 	}
 	start := len(dst)
-	dst = appendHeader(dst, fileTypeBRaw, ptr, p, 0)
+	dst = appendHeaderOf(dst, fileTypeBRaw, ptr, p, 0)
 	dst = append(dst, make([]byte, p.rawSize()-headerSizeB)...)
 	raw := dst[start:]
 	for i := range p.Functions {
@@ -71,7 +71,7 @@ func putRawRecord(raw []byte, f *Function, t ProfileType) {
 
 // appendRet appends the call edges of a profile of one run as a .mipret.
 func appendRet(dst []byte, ptr int, p *Profile) []byte {
-	dst = appendHeader(dst, fileTypeBRet, ptr, p, 0)
+	dst = appendHeaderOf(dst, fileTypeBRet, ptr, p, 0)
 	for i := range p.Functions {
 		f := &p.Functions[i]
 		for _, e := range f.CallEdges {
