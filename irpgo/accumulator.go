@@ -56,12 +56,12 @@ func (s *sums) bitmapOf(e *entry) []byte {
 
 func (s *sums) sitesOf(e *entry) []siteSum { return s.sites[e.site : e.site+e.sites.all()] }
 
-// record sets r to the record of an entry, in the memory of s. sites holds the
-// finished sites of all entries.
+// record sets r to the record of an entry, in the memory of s. sites begins with
+// the finished sites of the entry.
 func (s *sums) record(r *Record, e *entry, sites []ValueSite) {
 	r.Name, r.Hash, r.Counts, r.Bitmap, r.Values = e.name, e.hash, s.countsOf(e), s.bitmapOf(e), Values{}
 	if e.sites.any() {
-		e.sites.split(&r.Values, sites[e.site:])
+		e.sites.split(&r.Values, sites)
 	}
 }
 
@@ -132,6 +132,8 @@ type accumulator struct {
 	visits  uint32       // of sites, see addDistinct
 	places  []int32      // memory of addDistinct
 	decoded []ValueData  // memory of addExtra
+	moved   Record       // memory of take
+	values  []ValueSite  // memory of take
 	spare   *accumulator // memory of addToTable: a block
 }
 
@@ -241,80 +243,101 @@ func extend[T any](s []T, n int) []T {
 	return s[:len(s)+n]
 }
 
-// entry returns the entry like e, which is fresh if there was none.
-func (t *table) entry(e *entry, seq uint64) (to *tableEntry, fresh bool) {
-	at, fits, tail := t.find(e.name, e.ref, e.hash, &e.form)
-	if !fits {
-		return t.add(*e, seq, tail), true
-	}
-	to = &t.entries[at]
-	to.seq = min(to.seq, seq)
-	return to, false
-}
-
-// addRecord adds src to the table. ref is the reference of its name, 0 if not
-// known.
-func (a *accumulator) addRecord(src *Record, ref, weight, seq uint64, warn func(llvmerr.Code)) {
+// addRecord adds src to the table and reports whether it took the record whole
+// but for counts that saturated. ref is the reference of its name, 0 if not known.
+// It warns once at most.
+func (a *accumulator) addRecord(src *Record, ref, weight, seq uint64, warn warner) (taken bool) {
 	if a.policy.llvm {
-		a.foldBlocks(nil)
+		a.foldBlocks(warn)
 	}
 	if ref == 0 {
 		ref = a.refOf(src.Name)
 	}
-	f := formOf(src)
-	at, fits, tail := a.find(src.Name, ref, src.Hash, &f)
-	if at < 0 || !fits && !a.policy.llvm {
-		e := a.add(entry{name: src.Name, ref: ref, hash: src.Hash, form: f}, seq, tail)
-		a.mergeRecord(&e.entry, src, weight, true, warn)
-		return
-	}
-	e := &a.entries[at]
-	e.seq = min(e.seq, seq)
-	a.mergeRecord(&e.entry, src, weight, false, warn)
+	return a.addToEntry(src, ref, weight, seq, a.raiseLimit(mostOf(src.Counts), weight), warn)
 }
 
-// mergeRecord adds weight·src to an entry of the table with its name and hash,
-// as InstrProfRecord::merge does or, if the entry is fresh and all its numbers
-// are zero, InstrProfRecord::scale. Where the forms differ it adds what it can
-// and warns of the rest.
-func (a *accumulator) mergeRecord(e *entry, src *Record, weight uint64, fresh bool, warn func(llvmerr.Code)) {
-	counts, verdict := a.countsOf(e), src.Pseudo()
+// A warner is told of a record that is not added whole, or whose counts saturated.
+type warner func(name string, code llvmerr.Code)
+
+// addToEntry is addRecord for a known reference. fits says that no counter can
+// saturate.
+func (a *accumulator) addToEntry(src *Record, ref, weight, seq uint64, fits bool, warn warner) (taken bool) {
+	f := formOf(src)
+	at, same, tail := a.find(src.Name, ref, src.Hash, &f)
+	if at < 0 || !same && !a.policy.llvm {
+		e := a.add(entry{name: src.Name, ref: ref, hash: src.Hash, form: f}, seq, tail)
+		return a.mergeRecord(&a.sums, &e.entry, src, weight, true, fits, warn)
+	}
+	e := &a.entries[at]
+	earlier := seq < e.seq
+	e.seq = min(e.seq, seq)
+	if !earlier || !e.pseudo {
+		return a.mergeRecord(&a.sums, &e.entry, src, weight, false, fits, warn)
+	}
+	// Of pseudo counts the first record's other numbers stand.
+	verdict := max(a.counts[e.counts], src.Counts[0])
+	clear(a.bitmapOf(&e.entry))
+	clear(a.sitesOf(&e.entry))
+	a.mergeRecord(&a.sums, &e.entry, src, weight, true, fits, warn)
+	a.counts[e.counts] = verdict
+	return true
+}
+
+// mergeRecord adds weight·src to an entry of s with its name and hash, as
+// InstrProfRecord::merge does or, if the entry is fresh and all its numbers are
+// zero, InstrProfRecord::scale. Where the forms differ it adds what it can and
+// warns of the rest. fits and the result are those of addToEntry.
+func (a *accumulator) mergeRecord(s *sums, e *entry, src *Record, weight uint64, fresh, fits bool, warn warner) (taken bool) {
+	var first llvmerr.Code
+	taken = true
+	fail := func(code llvmerr.Code) {
+		if first == 0 {
+			first = code
+		}
+		taken = taken && code == llvmerr.CounterOverflow
+	}
+	defer func() {
+		if first != 0 {
+			warn(src.Name, first)
+		}
+	}()
+	counts, verdict := s.countsOf(e), src.Pseudo()
 	switch {
 	case fresh && (weight == 1 || e.pseudo && !a.policy.llvm):
 		weight = 1
 		copy(counts, src.Counts) // even above maxCount
-		a.raiseLimit(mostOf(counts), 1)
 	case !fresh && (len(counts) != len(src.Counts) || e.pseudo != (verdict != 0)):
-		warn(llvmerr.CountMismatch)
-		return
+		fail(llvmerr.CountMismatch)
+		return taken
 	case !fresh && e.pseudo:
 		counts[0] = max(counts[0], verdict) // hot beats warm
-		return
-	case addCounts(counts, src.Counts, weight, a.raiseLimit(mostOf(src.Counts), weight)):
-		warn(llvmerr.CounterOverflow)
+		return taken
+	case addCounts(counts, src.Counts, weight, fits):
+		fail(llvmerr.CounterOverflow)
 	}
 	if fresh {
 		e.pseudo = pseudoKind(counts) != 0 // LLVM's weights turn pseudo counts into counts
 	}
-	bitmap := a.bitmapOf(e)
+	bitmap := s.bitmapOf(e)
 	if len(bitmap) != len(src.Bitmap) {
-		warn(llvmerr.BitmapMismatch)
-		return
+		fail(llvmerr.BitmapMismatch)
+		return taken
 	}
 	orBytes(bitmap, src.Bitmap)
-	sites := a.sitesOf(e)
+	sites := s.sitesOf(e)
 	for k, have := range e.sites {
 		own := sites[:have]
 		sites = sites[have:]
 		if len(own) != len(src.Values[k]) {
-			warn(llvmerr.ValueSiteCountMismatch)
+			fail(llvmerr.ValueSiteCountMismatch)
 			continue
 		}
 		for i := range own {
 			own[i].merged = !fresh
 			if a.addSite(&own[i], src.Values[k][i], nil, 0, weight, fresh) {
-				warn(llvmerr.CounterOverflow)
+				fail(llvmerr.CounterOverflow)
 			}
 		}
 	}
+	return taken
 }

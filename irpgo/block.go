@@ -2,6 +2,8 @@ package irpgo
 
 import (
 	"slices"
+
+	"github.com/profuse-pgo/profuse/internal/llvmerr"
 )
 
 // A block holds the sums of all profiles of one catalog, in the order of its
@@ -47,43 +49,44 @@ func (b *block) reset(c *catalog, index int) {
 // one, to a block of its own, which it moves to the table. If ok is false, it has
 // added nothing and the caller must add the profile record by record. first
 // reports whether the names of the catalog may be new.
-func (a *accumulator) addProfile(n *numbers, index int, weight uint64, overflowed func(name string)) (added Added, first, ok bool) {
+func (a *accumulator) addProfile(n *numbers, index int, weight uint64, warn warner) (added Added, first, ok bool) {
 	c := n.catalog
 	b := a.known(c)
 	if first = b == nil; first {
 		if !a.mayKeep(c) {
-			added, ok = a.addToTable(n, index, weight, overflowed)
+			added, ok = a.addToTable(n, index, weight, warn)
 			return added, true, ok
 		}
 		b = new(block)
 		b.reset(c, index)
 	}
-	added, ok = a.addToBlock(b, n, weight, overflowed)
+	added, ok = a.addToBlock(b, n, weight, warn)
 	switch {
 	case ok && first:
 		a.blocks = append(a.blocks, b)
 	case !ok && b.limit == maxCount: // so that the input that exceeds the limit is the one warned of
 		a.recordsOnly = true
-		a.foldBlocks(overflowed)
+		a.foldBlocks(warn)
 	}
 	return added, first, ok
 }
 
 // addToTable is addProfile for the table.
-func (a *accumulator) addToTable(n *numbers, index int, weight uint64, overflowed func(name string)) (added Added, ok bool) {
-	if a.policy.llvm {
-		a.foldBlocks(overflowed)
-		if weight != 1 || !a.allFit(n.catalog) {
-			return added, false
-		}
+func (a *accumulator) addToTable(n *numbers, index int, weight uint64, warn warner) (added Added, ok bool) {
+	if a.policy.llvm && weight != 1 { // which values are new to a record is not known in time
+		return added, false
 	}
 	if a.spare == nil {
 		a.spare = &accumulator{blocks: []*block{new(block)}}
 	}
 	b := a.spare.blocks[0]
 	b.reset(n.catalog, index)
-	if added, ok = a.spare.addToBlock(b, n, weight, overflowed); ok {
-		a.foldBlock(b, overflowed)
+	if added, ok = a.spare.addToBlock(b, n, weight, warn); ok {
+		if a.policy.llvm {
+			a.foldBlocks(warn)
+		}
+		skipped, lost := a.foldBlock(b, warn)
+		added.Records, added.Skipped, added.Count = added.Records-skipped, skipped, added.Count-lost
 	}
 	return added, ok
 }
@@ -93,7 +96,7 @@ func (a *accumulator) addToTable(n *numbers, index int, weight uint64, overflowe
 //
 // Counters are added without a check for overflow. The limit of the sums bounds
 // each; if an addition may exceed the limit, it is undone modulo 2^64.
-func (a *accumulator) addToBlock(b *block, n *numbers, weight uint64, overflowed func(name string)) (added Added, ok bool) {
+func (a *accumulator) addToBlock(b *block, n *numbers, weight uint64, warn warner) (added Added, ok bool) {
 	most, total := n.add(b.counts, weight)
 	if n.large(most) || !b.raiseLimit(most, weight) {
 		n.add(b.counts, -weight)
@@ -104,25 +107,11 @@ func (a *accumulator) addToBlock(b *block, n *numbers, weight uint64, overflowed
 	for i := range n.catalog.extras {
 		x := &n.catalog.extras[i]
 		if a.addExtra(bitmap[:x.bits], sites, n, &x.sites, &at, weight, b.profiles == 1) {
-			overflowed(n.catalog.entries[x.entry].name)
+			warn(n.catalog.entries[x.entry].name, llvmerr.CounterOverflow)
 		}
 		bitmap, sites = bitmap[x.bits:], sites[x.sites.all():]
 	}
 	return Added{Records: len(n.catalog.entries), Count: total}, true
-}
-
-// allFit reports whether LLVM's rules add the profiles of a catalog without loss.
-func (a *accumulator) allFit(c *catalog) bool {
-	if !c.kept || !c.differ() {
-		return false
-	}
-	for i := range c.entries {
-		e := &c.entries[i]
-		if at, fits, _ := a.find(e.name, e.ref, e.hash, &e.form); at >= 0 && !fits {
-			return false
-		}
-	}
-	return true
 }
 
 // extraAt locates the bitmaps and value data of the next entries of a profile.
@@ -187,73 +176,56 @@ func (b *block) settle() {
 }
 
 // foldBlocks moves the sums of all blocks to the table.
-func (a *accumulator) foldBlocks(overflowed func(name string)) {
+func (a *accumulator) foldBlocks(warn warner) {
 	for _, b := range a.blocks {
-		a.foldBlock(b, overflowed)
+		a.foldBlock(b, warn)
 	}
 	a.blocks = nil
 }
 
-// foldBlock moves the sums of a block to the table.
-func (a *accumulator) foldBlock(b *block, overflowed func(name string)) {
+// foldBlock moves the sums of a block to the table. It returns how many entries
+// LLVM's rules leave out, and the sum of their counters modulo 2^64.
+func (a *accumulator) foldBlock(b *block, warn warner) (skipped int, lost uint64) {
 	b.settle()
 	a.expect(len(b.catalog.entries))
 	fits := a.raiseLimit(b.limit, 1)
 	for i := range b.catalog.entries {
 		e := &b.catalog.entries[i]
-		if a.fold(&b.sums, e, uint64(b.first)<<32+uint64(i), fits) {
-			overflowed(e.name)
+		if !a.fold(&b.sums, e, uint64(b.first)<<32+uint64(i), fits, warn) {
+			skipped++
+			for _, c := range b.countsOf(e) {
+				lost += c
+			}
 		}
 	}
+	return skipped, lost
 }
 
-// fold adds an entry of other sums, which must not be used after, to the table
-// and reports whether a number saturated. fits says that no counter can.
-func (a *accumulator) fold(o *sums, from *entry, seq uint64, fits bool) (overflow bool) {
-	e, fresh := a.entry(from, seq)
-	switch {
-	case fresh:
-		a.replace(&e.entry, o, from)
-	case e.pseudo:
-		verdict := max(a.counts[e.counts], o.counts[from.counts])
-		if seq == e.seq { // the other numbers of the first record stand
-			a.replace(&e.entry, o, from)
-		}
-		a.counts[e.counts] = verdict
-	default:
-		return a.join(&a.sums, &e.entry, o, from, fits)
-	}
-	return false
-}
-
-// replace moves the numbers of an entry of other sums to an entry of the table.
-func (a *accumulator) replace(e *entry, o *sums, from *entry) {
-	copy(a.countsOf(e), o.countsOf(from))
-	copy(a.bitmapOf(e), o.bitmapOf(from))
-	sites := a.sitesOf(e)
-	copy(sites, o.sitesOf(from))
-	clear(o.sitesOf(from))
-	for i := range sites {
-		if t := &sites[i]; t.repeat && a.policy.llvm {
-			t.values = byCount(t.values)
+// fold adds an entry of other sums to the table. It is addToEntry for the entry.
+func (a *accumulator) fold(o *sums, e *entry, seq uint64, fits bool, warn warner) (taken bool) {
+	taken = a.addToEntry(a.take(o, e), e.ref, 1, seq, fits, warn)
+	if taken && e.sites.any() {
+		to := a.sitesOf(&a.entries[a.last].entry)
+		for i, t := range o.sitesOf(e) {
+			to[i].merged = to[i].merged || t.merged
 		}
 	}
+	return taken
 }
 
-// join adds an entry of other sums to one of s with the same form and reports
-// whether a number saturated. fits says that no counter can.
-func (a *accumulator) join(s *sums, e *entry, o *sums, from *entry, fits bool) (overflow bool) {
-	overflow = addCounts(s.countsOf(e), o.countsOf(from), 1, fits)
-	orBytes(s.bitmapOf(e), o.bitmapOf(from))
-	sites, others := s.sitesOf(e), o.sitesOf(from)
-	for i := range sites {
-		overflow = a.joinSite(&sites[i], &others[i]) || overflow
+// take returns an entry of other sums as a record, until it is called again. The
+// values are not finished, and adding the record changes them.
+func (a *accumulator) take(o *sums, e *entry) *Record {
+	a.values = a.values[:0]
+	for _, t := range o.sitesOf(e) {
+		a.values = append(a.values, t.values)
 	}
-	return overflow
+	o.record(&a.moved, e, a.values)
+	return &a.moved
 }
 
 // mergeFork adds the sums of another accumulator, which must not be used after.
-func (a *accumulator) mergeFork(o *accumulator, overflowed func(name string)) {
+func (a *accumulator) mergeFork(o *accumulator, warn warner) {
 	for _, other := range o.blocks {
 		b := a.known(other.catalog)
 		if b == nil {
@@ -264,20 +236,18 @@ func (a *accumulator) mergeFork(o *accumulator, overflowed func(name string)) {
 		other.settle()
 		fits := b.raiseLimit(other.limit, 1)
 		for i := range b.catalog.entries {
-			if e := &b.catalog.entries[i]; a.join(&b.sums, e, &other.sums, e, fits) {
-				overflowed(e.name)
-			}
+			e := &b.catalog.entries[i]
+			a.mergeRecord(&b.sums, e, a.take(&other.sums, e), 1, false, fits, warn)
 		}
 		b.first, b.profiles = min(b.first, other.first), b.profiles+other.profiles
 	}
 	if a.recordsOnly {
-		a.foldBlocks(overflowed)
+		a.foldBlocks(warn)
 	}
 	a.expect(len(o.entries))
 	fits := a.raiseLimit(o.limit, 1)
 	for i := range o.entries {
-		if e := &o.entries[i]; a.fold(&o.sums, &e.entry, e.seq, fits) {
-			overflowed(e.name)
-		}
+		e := &o.entries[i]
+		a.fold(&o.sums, &e.entry, e.seq, fits, warn)
 	}
 }

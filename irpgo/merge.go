@@ -179,7 +179,7 @@ func (m *Merger) addByCatalog(index int, r *Reader, weight uint64) (added Added,
 	if !ok || m.catalogs == nil || m.opt.Rename != nil || !m.catalogs.find(from, n, &m.spare) {
 		return added, false
 	}
-	added, first, ok := m.sums.addProfile(n, index, weight, func(name string) { m.warn(r.Name(), name, llvmerr.CounterOverflow) })
+	added, first, ok := m.sums.addProfile(n, index, weight, m.warner(r.Name()))
 	if !ok {
 		return added, false
 	}
@@ -220,7 +220,7 @@ func (m *Merger) addCatalogNames(c *catalog, r *Reader, first bool) {
 
 // addRecords adds all records, up to the first that cannot be read.
 func (m *Merger) addRecords(index int, r *Reader, weight uint64) (added Added, err error) {
-	seq := uint64(index) << 32
+	seq, warn := uint64(index)<<32, m.warner(r.Name())
 	for rec, err := range r.Records() {
 		if err != nil {
 			return added, err
@@ -229,7 +229,7 @@ func (m *Merger) addRecords(index int, r *Reader, weight uint64) (added Added, e
 		if m.opt.Rename != nil {
 			rec.Name, ref = m.opt.Rename(rec.Name), 0
 		}
-		if m.addRecord(rec, ref, weight, seq, r.Name()) {
+		if m.sums.addRecord(rec, ref, weight, seq, warn) {
 			added.Records++
 			for _, c := range rec.Counts {
 				added.Count = saturate.Add(added.Count, c)
@@ -240,21 +240,6 @@ func (m *Merger) addRecords(index int, r *Reader, weight uint64) (added Added, e
 		seq++
 	}
 	return added, nil
-}
-
-// addRecord adds src, whose name has the given reference unless that is 0, and
-// reports whether it was taken.
-func (m *Merger) addRecord(src *Record, ref, weight, seq uint64, file string) bool {
-	taken, reported := true, false
-	// At most one warning per function and input.
-	m.sums.addRecord(src, ref, weight, seq, func(code llvmerr.Code) {
-		if !reported {
-			m.warn(file, src.Name, code)
-		}
-		reported = true
-		taken = taken && code == llvmerr.CounterOverflow
-	})
-	return taken
 }
 
 func (m *Merger) addBinaryIDs(r *Reader) {
@@ -303,10 +288,12 @@ func (m *Merger) mergeVariant(v Variant) (Variant, error) {
 	return have | v, nil
 }
 
-// warn tells of a record that could not be merged whole.
-func (m *Merger) warn(file, function string, code llvmerr.Code) {
-	if m.opt.Warn != nil {
-		m.opt.Warn(profile.Warning{File: file, Function: function, Err: &llvmerr.Error{Code: code}})
+// warner returns what tells of records of a file that cannot be merged whole.
+func (m *Merger) warner(file string) warner {
+	return func(function string, code llvmerr.Code) {
+		if m.opt.Warn != nil {
+			m.opt.Warn(profile.Warning{File: file, Function: function, Err: &llvmerr.Error{Code: code}})
+		}
 	}
 }
 
@@ -329,7 +316,7 @@ func (m *Merger) Merge(o *Merger) error {
 	if m.opt.LLVMCompat {
 		m.mergeContext(o)
 	} else {
-		m.sums.mergeFork(&o.sums, func(name string) { m.warn("", name, llvmerr.CounterOverflow) })
+		m.sums.mergeFork(&o.sums, m.warner(""))
 	}
 	if err := m.mergeMemProf(o); err != nil {
 		return err
@@ -352,7 +339,7 @@ func (m *Merger) mergeContext(o *Merger) {
 	var s keyRecords
 	for i := range k.len() {
 		for _, r := range recordOrder(k.records(i, &s), releaseOf(22)) {
-			m.addRecord(r, k.ref(i), 1, uint64(m.next)<<32, "")
+			m.sums.addRecord(r, k.ref(i), 1, uint64(m.next)<<32, m.warner(""))
 		}
 	}
 	m.next++

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/profuse-pgo/profuse/internal/llvmerr"
 	"github.com/profuse-pgo/profuse/internal/saturate"
 )
 
@@ -17,7 +16,7 @@ import (
 type Merged struct {
 	sums    *accumulator
 	cache   *catalogCache
-	warn    func(name string, code llvmerr.Code)
+	warn    warner
 	profile Profile  // without functions as long as they are not built
 	keys    *sumKeys // in the order of names; nil until it is needed
 	built   bool
@@ -35,7 +34,7 @@ func (m *Merger) Finish() *Merged {
 	r := &Merged{
 		sums:  &m.sums,
 		cache: m.catalogs,
-		warn:  func(name string, code llvmerr.Code) { m.warn("", name, code) },
+		warn:  m.warner(""),
 		profile: Profile{
 			Variant:         m.variant,
 			Traces:          m.sampler.traces,

@@ -194,18 +194,6 @@ func (t *siteSum) forget() {
 	}
 }
 
-// joinSite adds a site of another accumulator, which must not be used after, and
-// reports whether a count saturated.
-func (a *accumulator) joinSite(t, o *siteSum) (overflow bool) {
-	if len(t.values) == 0 && !o.repeat {
-		*t, *o = *o, siteSum{}
-	} else {
-		overflow = a.addSite(t, o.values, nil, 0, 1, false)
-	}
-	t.merged = true
-	return overflow
-}
-
 // finished returns the values as a file holds them: by descending count and cut
 // to maxValuesPerSite (InstrProfRecord::sortValueData). Equal counts stand in
 // the order of the values, or of the input if there was only one record.

@@ -5,8 +5,6 @@ import (
 	"encoding/binary"
 	"slices"
 	"strings"
-
-	"github.com/profuse-pgo/profuse/internal/llvmerr"
 )
 
 // keySource provides the names of a profile and their records to the writer of
@@ -42,8 +40,8 @@ type sumKeys struct {
 // finish moves all sums to the table, sorts its entries by name and merges those
 // of one name and hash into the first that appeared. It tells warn what could
 // not be merged whole.
-func (a *accumulator) finish(warn func(name string, code llvmerr.Code)) *sumKeys {
-	a.foldBlocks(func(name string) { warn(name, llvmerr.CounterOverflow) })
+func (a *accumulator) finish(warn warner) *sumKeys {
+	a.foldBlocks(warn)
 	k := &sumKeys{sums: &a.sums, entries: make([]entry, 0, len(a.entries)), ends: make([]int32, 0, len(a.entries))}
 	order := make([]nameKey, len(a.entries))
 	for i := range order {
@@ -82,7 +80,7 @@ func (a *accumulator) finish(warn func(name string, code llvmerr.Code)) *sumKeys
 // joinForms takes the entries of one name. It merges those of one hash, which
 // differ in form, into the first of them as far as LLVM's rules allow, and
 // returns the remaining entries, one of each hash.
-func (a *accumulator) joinForms(entries []nameKey, warn func(name string, code llvmerr.Code)) []nameKey {
+func (a *accumulator) joinForms(entries []nameKey, warn warner) []nameKey {
 	if len(entries) == 1 {
 		return entries
 	}
@@ -95,14 +93,7 @@ func (a *accumulator) joinForms(entries []nameKey, warn func(name string, code l
 			stand = append(stand, x)
 			continue
 		}
-		alone, own := *e, make([]ValueSite, e.sites.all())
-		alone.site = 0
-		for i, s := range a.sitesOf(e) {
-			own[i] = s.values
-		}
-		var r Record
-		a.record(&r, &alone, own)
-		a.mergeRecord(first[e.hash], &r, 1, false, func(code llvmerr.Code) { warn(e.name, code) })
+		a.mergeRecord(&a.sums, first[e.hash], a.take(&a.sums, e), 1, false, false, warn)
 	}
 	return stand
 }
@@ -147,7 +138,7 @@ func (k *sumKeys) records(i int, memory *keyRecords) []*Record {
 		}
 	}
 	for j := range own {
-		k.sums.record(&memory.records[j], &own[j], k.sites)
+		k.sums.record(&memory.records[j], &own[j], k.sites[own[j].site:])
 	}
 	return memory.pointers[:len(own)]
 }
@@ -170,7 +161,7 @@ func (k *sumKeys) functions() []Function {
 	records := make([]Record, len(k.entries))
 	pointers := make([]*Record, len(k.entries))
 	for i := range records {
-		k.sums.record(&records[i], &k.entries[i], k.sites)
+		k.sums.record(&records[i], &k.entries[i], k.sites[k.entries[i].site:])
 		pointers[i] = &records[i]
 	}
 	for i := range out {
