@@ -259,48 +259,50 @@ func (a *accumulator) addRecord(src *Record, ref, weight, seq uint64, warn warne
 // A warner is told of a record that is not added whole, or whose counts saturated.
 type warner func(name string, code llvmerr.Code)
 
+// A mergeOutcome warns of the first problem of a record.
+type mergeOutcome struct {
+	warn       warner
+	name       string
+	told, lost bool // lost: part of the record
+}
+
+func (o *mergeOutcome) fail(code llvmerr.Code) {
+	if !o.told {
+		o.warn(o.name, code)
+	}
+	o.told, o.lost = true, o.lost || code != llvmerr.CounterOverflow
+}
+
 // addToEntry is addRecord for a known reference. fits says that no counter can
 // saturate.
 func (a *accumulator) addToEntry(src *Record, ref, weight, seq uint64, fits bool, warn warner) (taken bool) {
 	f := formOf(src)
 	at, same, tail := a.find(src.Name, ref, src.Hash, &f)
-	if at < 0 || !same && !a.policy.llvm {
-		e := a.add(entry{name: src.Name, ref: ref, hash: src.Hash, form: f}, seq, tail)
-		return a.mergeRecord(&a.sums, &e.entry, src, weight, true, fits, warn)
+	fresh := at < 0 || !same && !a.policy.llvm
+	var e *tableEntry
+	verdict := uint64(0) // of pseudo counts so far
+	if fresh {
+		e = a.add(entry{name: src.Name, ref: ref, hash: src.Hash, form: f}, seq, tail)
+	} else if e = &a.entries[at]; seq < e.seq {
+		if e.seq = seq; e.pseudo { // the other numbers of the first record stand
+			verdict, fresh = a.counts[e.counts], true
+			clear(a.bitmapOf(&e.entry))
+			clear(a.sitesOf(&e.entry))
+		}
 	}
-	e := &a.entries[at]
-	earlier := seq < e.seq
-	e.seq = min(e.seq, seq)
-	if !earlier || !e.pseudo {
-		return a.mergeRecord(&a.sums, &e.entry, src, weight, false, fits, warn)
+	o := mergeOutcome{warn: warn, name: src.Name}
+	a.mergeRecord(&a.sums, &e.entry, src, weight, fresh, fits, o.fail)
+	if verdict != 0 {
+		a.counts[e.counts] = max(a.counts[e.counts], verdict)
 	}
-	// Of pseudo counts the first record's other numbers stand.
-	verdict := max(a.counts[e.counts], src.Counts[0])
-	clear(a.bitmapOf(&e.entry))
-	clear(a.sitesOf(&e.entry))
-	a.mergeRecord(&a.sums, &e.entry, src, weight, true, fits, warn)
-	a.counts[e.counts] = verdict
-	return true
+	return !o.lost
 }
 
 // mergeRecord adds weight·src to an entry of s with its name and hash, as
 // InstrProfRecord::merge does or, if the entry is fresh and all its numbers are
 // zero, InstrProfRecord::scale. Where the forms differ it adds what it can and
-// warns of the rest. fits and the result are those of addToEntry.
-func (a *accumulator) mergeRecord(s *sums, e *entry, src *Record, weight uint64, fresh, fits bool, warn warner) (taken bool) {
-	var first llvmerr.Code
-	taken = true
-	fail := func(code llvmerr.Code) {
-		if first == 0 {
-			first = code
-		}
-		taken = taken && code == llvmerr.CounterOverflow
-	}
-	defer func() {
-		if first != 0 {
-			warn(src.Name, first)
-		}
-	}()
+// tells fail of the rest. fits says that no counter can saturate.
+func (a *accumulator) mergeRecord(s *sums, e *entry, src *Record, weight uint64, fresh, fits bool, fail func(llvmerr.Code)) {
 	counts, verdict := s.countsOf(e), src.Pseudo()
 	switch {
 	case fresh && (weight == 1 || e.pseudo && !a.policy.llvm):
@@ -308,10 +310,10 @@ func (a *accumulator) mergeRecord(s *sums, e *entry, src *Record, weight uint64,
 		copy(counts, src.Counts) // even above maxCount
 	case !fresh && (len(counts) != len(src.Counts) || e.pseudo != (verdict != 0)):
 		fail(llvmerr.CountMismatch)
-		return taken
+		return
 	case !fresh && e.pseudo:
 		counts[0] = max(counts[0], verdict) // hot beats warm
-		return taken
+		return
 	case addCounts(counts, src.Counts, weight, fits):
 		fail(llvmerr.CounterOverflow)
 	}
@@ -321,7 +323,7 @@ func (a *accumulator) mergeRecord(s *sums, e *entry, src *Record, weight uint64,
 	bitmap := s.bitmapOf(e)
 	if len(bitmap) != len(src.Bitmap) {
 		fail(llvmerr.BitmapMismatch)
-		return taken
+		return
 	}
 	orBytes(bitmap, src.Bitmap)
 	sites := s.sitesOf(e)
@@ -339,5 +341,4 @@ func (a *accumulator) mergeRecord(s *sums, e *entry, src *Record, weight uint64,
 			}
 		}
 	}
-	return taken
 }

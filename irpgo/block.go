@@ -237,7 +237,7 @@ func (a *accumulator) mergeFork(o *accumulator, warn warner) {
 		fits := b.raiseLimit(other.limit, 1)
 		for i := range b.catalog.entries {
 			e := &b.catalog.entries[i]
-			a.mergeRecord(&b.sums, e, a.take(&other.sums, e), 1, false, fits, warn)
+			a.mergeRecord(&b.sums, e, a.take(&other.sums, e), 1, false, fits, (&mergeOutcome{warn: warn, name: e.name}).fail)
 		}
 		b.first, b.profiles = min(b.first, other.first), b.profiles+other.profiles
 	}

@@ -11,13 +11,11 @@ import (
 type rawCatalog struct {
 	records, names, vnames, vtables []byte // sections of the profile that the catalog was made from
 
-	layout      recordLayout
-	addrs       addressMap
-	stamps      []int32     // temporal: of each entry the offset in the counters section
-	runs        []place     // of the counters of all entries, what is contiguous in one
-	bitmaps     []int32     // of each entry that has one, its offset in the section
-	lists       []*nameList // names of functions
-	vtableNames []string
+	layout  recordLayout
+	addrs   addressMap
+	stamps  []int32 // temporal: of each entry the offset in the counters section
+	runs    []place // of the counters of all entries, what is contiguous in one
+	bitmaps []int32 // of each entry that has one, its offset in the section
 }
 
 func (r *rawReader) catalogKey() (key catalogKey, ok bool) {
@@ -55,7 +53,7 @@ func (r *rawReader) catalogue(c *catalog, n *numbers) bool {
 	if p.variant.Has(HasTemporal) {
 		stamp = 8 / size
 	}
-	raw := &rawCatalog{layout: *l, addrs: r.addrs, lists: r.lists, vtableNames: r.vnames}
+	raw := &rawCatalog{layout: *l, addrs: r.addrs}
 	r.at.list, r.at.name = 0, 0
 	n.data, n.bigEndian, n.blobs = r.data, p.bigEndian, n.blobs[:0]
 	c.entries = slices.Grow(c.entries, p.numRecords())
@@ -129,7 +127,6 @@ func (c *rawCatalog) keep(p *rawProfile) {
 	c.records, c.names = bytes.Clone(p.records.data), bytes.Clone(p.names.data)
 	c.vnames, c.vtables = bytes.Clone(p.vnames.data), bytes.Clone(p.vtables.data)
 	c.addrs = addressMap{slices.Clone(c.addrs.callees), slices.Clone(c.addrs.vtables)}
-	c.lists, c.vtableNames = slices.Clone(c.lists), slices.Clone(c.vtableNames)
 }
 
 // matches compares a profile with the one that the catalog was made from.
@@ -227,8 +224,7 @@ func (c *rawCatalog) matchVTables(p *rawProfile, slide uint64) bool {
 }
 
 // stampsOf returns the timestamps of a raw profile, the same that reading its
-// records collects. 0 and
-// 2^64−1 mean that the function did not run.
+// records collects. 0 and 2^64−1 mean that the function did not run.
 func (n *numbers) stampsOf() (stamps []timestamp) {
 	c := n.catalog
 	if c.raw == nil {
@@ -240,22 +236,6 @@ func (n *numbers) stampsOf() (stamps []timestamp) {
 		}
 	}
 	return stamps
-}
-
-// eachSymbol calls yield for every function name in the profiles of the
-// catalog, including names without a record.
-func (c *catalog) eachSymbol(yield func(ref uint64, name string)) {
-	if c.raw == nil {
-		for i := range c.entries {
-			yield(c.entries[i].ref, c.entries[i].name)
-		}
-		return
-	}
-	for _, l := range c.raw.lists {
-		for i, ref := range l.refs {
-			yield(ref, l.names[i])
-		}
-	}
 }
 
 func onlyZeros(b []byte) bool {

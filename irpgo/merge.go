@@ -34,6 +34,9 @@ type MergeOptions struct {
 	// nil leaves them theirs. The targets of calls and the functions of traces
 	// keep their names.
 	Rename func(name string) string
+	// Like is a Merger that has read, or is reading, profiles of the same
+	// binaries; what is known of them is shared. It may be nil.
+	Like *Merger
 	// Warn is told of every record that could not be merged whole; nil drops
 	// the warnings. A Merger calls it from the goroutine that calls Add.
 	Warn func(profile.Warning)
@@ -78,19 +81,19 @@ func NewMerger(opt MergeOptions) *Merger {
 		}
 		return max(n, 0)
 	}
-	return newMerger(opt, newTraceSampler(orDefault(opt.TraceReservoir, 100), orDefault(opt.MaxTraceLength, 10000)), newCatalogCache(), newNameCache())
-}
-
-func newMerger(opt MergeOptions, sampler *traceSampler, catalogs *catalogCache, names *nameCache) *Merger {
-	return &Merger{
+	m := &Merger{
 		opt:       opt,
 		sums:      accumulator{policy: mergePolicy{opt.LLVMCompat}},
 		binaryIDs: make(map[string]struct{}),
 		vtables:   make(map[string]struct{}),
-		sampler:   sampler,
-		names:     names,
-		catalogs:  catalogs,
+		sampler:   newTraceSampler(orDefault(opt.TraceReservoir, 100), orDefault(opt.MaxTraceLength, 10000)),
 	}
+	if opt.Like != nil {
+		m.names, m.catalogs = opt.Like.names, opt.Like.catalogs
+	} else {
+		m.names, m.catalogs = newNameCache(), newCatalogCache()
+	}
+	return m
 }
 
 // Add merges r with the given weight, at least 1. Unless merging is
@@ -132,7 +135,7 @@ func (m *Merger) AddAt(index int, r *Reader, weight uint64) (added Added, err er
 		}
 		m.variant = variant
 		added, err = m.addRecords(index, r, weight)
-		m.addNames(r)
+		m.addNames(r, false)
 	}
 	traces, stream = r.weightedTraces(weight)
 	if err != nil {
@@ -187,35 +190,8 @@ func (m *Merger) addByCatalog(index int, r *Reader, weight uint64) (added Added,
 		raw.stamps = n.stampsOf() // as reading the records leaves them
 	}
 	m.fromCatalogs++
-	m.addCatalogNames(n.catalog, r, first)
+	m.addNames(r, !first)
 	return added, true
-}
-
-// addCatalogNames keeps the names that the caller asked for: those of the
-// catalog once, those that an indexed profile has beside its functions each
-// time.
-func (m *Merger) addCatalogNames(c *catalog, r *Reader, first bool) {
-	var vtables []string
-	switch {
-	case c.raw == nil:
-		vtables = r.dec.vtableNames()
-	case first:
-		vtables = c.raw.vtableNames
-	}
-	if m.opt.KeepVTableNames {
-		for _, n := range vtables {
-			m.vtables[n] = struct{}{}
-		}
-	}
-	if !m.opt.KeepSymbols {
-		return
-	}
-	if first {
-		c.eachSymbol(m.symbols.add)
-	}
-	for _, n := range vtables {
-		m.symbols.learn(n)
-	}
 }
 
 // addRecords adds all records, up to the first that cannot be read.
@@ -256,15 +232,23 @@ func (m *Merger) empty() bool { return len(m.sums.entries)+len(m.sums.blocks) ==
 // Skip says that the input with this index will not be added.
 func (m *Merger) Skip(index int) { m.sampler.admit(index, nil, 0) }
 
-func (m *Merger) addNames(r *Reader) {
-	if m.opt.KeepVTableNames {
-		for _, n := range r.VTableNames() {
-			m.vtables[n] = struct{}{}
-		}
-	}
-	if m.opt.KeepSymbols {
+// addNames keeps the names that the caller asked for. known says that those of
+// the profile's functions are known from another of its binary.
+func (m *Merger) addNames(r *Reader, known bool) {
+	if m.opt.KeepSymbols && !known {
 		for ref, n := range r.Symbols().index() {
 			m.symbols.add(ref, n)
+		}
+	}
+	if known && r.Info().Format == FormatRaw { // all names are in the binary
+		return
+	}
+	for _, n := range r.VTableNames() {
+		if m.opt.KeepVTableNames {
+			m.vtables[n] = struct{}{}
+		}
+		if m.opt.KeepSymbols {
+			m.symbols.learn(n)
 		}
 	}
 }
@@ -300,7 +284,13 @@ func (m *Merger) warner(file string) warner {
 // Fork returns an empty Merger for another worker. Its options are those of
 // m; the temporal traces of all forks go into one sample. Only exact merging
 // may be forked.
-func (m *Merger) Fork() *Merger { return newMerger(m.opt, m.sampler, m.catalogs, m.names) }
+func (m *Merger) Fork() *Merger {
+	opt := m.opt
+	opt.Like = m
+	fork := NewMerger(opt)
+	fork.sampler = m.sampler
+	return fork
+}
 
 // Merge folds another Merger into m and leaves the other unusable. Under
 // LLVMCompat it does what llvm-profdata does when it joins the results of two
@@ -335,11 +325,16 @@ func (m *Merger) Merge(o *Merger) error {
 
 // mergeContext is InstrProfWriter::mergeRecordsFromWriter.
 func (m *Merger) mergeContext(o *Merger) {
-	k := o.sums.finish(func(string, llvmerr.Code) {})
-	var s keyRecords
-	for i := range k.len() {
-		for _, r := range recordOrder(k.records(i, &s), releaseOf(22)) {
-			m.sums.addRecord(r, k.ref(i), 1, uint64(m.next)<<32, m.warner(""))
+	if s := &o.sums; len(s.entries) == 0 && len(s.blocks) == 1 && m.sums.known(s.blocks[0].catalog) != nil {
+		s.blocks[0].finish(s.policy)
+		m.sums.mergeFork(s, m.warner(""))
+	} else {
+		k := s.finish(func(string, llvmerr.Code) {})
+		var memory keyRecords
+		for i := range k.len() {
+			for _, r := range recordOrder(k.records(i, &memory), releaseOf(22)) {
+				m.sums.addRecord(r, k.ref(i), 1, uint64(m.next)<<32, m.warner(""))
+			}
 		}
 	}
 	m.next++

@@ -5,6 +5,8 @@ import (
 	"encoding/binary"
 	"slices"
 	"strings"
+
+	"github.com/profuse-pgo/profuse/internal/llvmerr"
 )
 
 // keySource provides the names of a profile and their records to the writer of
@@ -93,7 +95,7 @@ func (a *accumulator) joinForms(entries []nameKey, warn warner) []nameKey {
 			stand = append(stand, x)
 			continue
 		}
-		a.mergeRecord(&a.sums, first[e.hash], a.take(&a.sums, e), 1, false, false, warn)
+		a.mergeRecord(&a.sums, first[e.hash], a.take(&a.sums, e), 1, false, false, func(code llvmerr.Code) { warn(e.name, code) })
 	}
 	return stand
 }

@@ -61,7 +61,7 @@ func (t *tool) mergeAll(list worklist) (*irpgo.Profile, error) {
 	// Contexts without inputs are not made: joining them changes nothing.
 	contexts := make([]*mergeContext, min(n, len(list)))
 	for i := range contexts {
-		contexts[i] = t.newContext()
+		contexts[i] = t.newContext(contexts[0])
 	}
 	t.tellSeed(n)
 	if n == 1 {
@@ -93,7 +93,9 @@ func (t *tool) mergeAll(list worklist) (*irpgo.Profile, error) {
 	return p, nil
 }
 
-func (t *tool) newContext() *mergeContext {
+// newContext returns a context that shares with another, unless it is nil, what
+// is known of binaries.
+func (t *tool) newContext(like *mergeContext) *mergeContext {
 	// To a Merger, 0 means the default and a negative number means none.
 	orNone := func(n uint64) int {
 		if n == 0 {
@@ -102,14 +104,18 @@ func (t *tool) newContext() *mergeContext {
 		return clampInt(n)
 	}
 	c := &mergeContext{t: t}
-	c.merger = irpgo.NewMerger(irpgo.MergeOptions{
+	opt := irpgo.MergeOptions{
 		LLVMCompat:      true,
 		KeepVTableNames: t.opt.keepVTables,
 		Rename:          t.rename,
 		TraceReservoir:  orNone(t.opt.traceReservoir),
 		MaxTraceLength:  orNone(t.opt.maxTraceLength),
 		Warn:            func(w profile.Warning) { c.warn(w) },
-	})
+	}
+	if like != nil {
+		opt.Like = like.merger
+	}
+	c.merger = irpgo.NewMerger(opt)
 	return c
 }
 

@@ -45,7 +45,7 @@ func (t *tool) overlapTo(out *output) error {
 			return nil
 		}
 	}
-	context := t.newContext()
+	context := t.newContext(nil)
 	context.warn = t.tellProblem
 	var memory inputs.Reader
 	defer memory.Close()
