@@ -132,7 +132,6 @@ type accumulator struct {
 	visits  uint32       // of sites, see addDistinct
 	places  []int32      // memory of addDistinct
 	decoded []ValueData  // memory of addExtra
-	moved   Record       // memory of take
 	values  []ValueSite  // memory of take
 	spare   *accumulator // memory of addToTable: a block
 }

@@ -203,7 +203,9 @@ func (a *accumulator) foldBlock(b *block, warn warner) (skipped int, lost uint64
 
 // fold adds an entry of other sums to the table. It is addToEntry for the entry.
 func (a *accumulator) fold(o *sums, e *entry, seq uint64, fits bool, warn warner) (taken bool) {
-	taken = a.addToEntry(a.take(o, e), e.ref, 1, seq, fits, warn)
+	var r Record
+	a.take(&r, o, e)
+	taken = a.addToEntry(&r, e.ref, 1, seq, fits, warn)
 	if taken && e.sites.any() {
 		to := a.sitesOf(&a.entries[a.last].entry)
 		for i, t := range o.sitesOf(e) {
@@ -213,15 +215,14 @@ func (a *accumulator) fold(o *sums, e *entry, seq uint64, fits bool, warn warner
 	return taken
 }
 
-// take returns an entry of other sums as a record, until it is called again. The
-// values are not finished, and adding the record changes them.
-func (a *accumulator) take(o *sums, e *entry) *Record {
+// take sets r to an entry of other sums, until it is called again. The values are
+// not finished, and adding the record changes them.
+func (a *accumulator) take(r *Record, o *sums, e *entry) {
 	a.values = a.values[:0]
 	for _, t := range o.sitesOf(e) {
 		a.values = append(a.values, t.values)
 	}
-	o.record(&a.moved, e, a.values)
-	return &a.moved
+	o.record(r, e, a.values)
 }
 
 // mergeFork adds the sums of another accumulator, which must not be used after.
@@ -237,7 +238,9 @@ func (a *accumulator) mergeFork(o *accumulator, warn warner) {
 		fits := b.raiseLimit(other.limit, 1)
 		for i := range b.catalog.entries {
 			e := &b.catalog.entries[i]
-			a.mergeRecord(&b.sums, e, a.take(&other.sums, e), 1, false, fits, (&mergeOutcome{warn: warn, name: e.name}).fail)
+			var r Record
+			a.take(&r, &other.sums, e)
+			a.mergeRecord(&b.sums, e, &r, 1, false, fits, (&mergeOutcome{warn: warn, name: e.name}).fail)
 		}
 		b.first, b.profiles = min(b.first, other.first), b.profiles+other.profiles
 	}

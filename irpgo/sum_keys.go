@@ -95,7 +95,9 @@ func (a *accumulator) joinForms(entries []nameKey, warn warner) []nameKey {
 			stand = append(stand, x)
 			continue
 		}
-		a.mergeRecord(&a.sums, first[e.hash], a.take(&a.sums, e), 1, false, false, func(code llvmerr.Code) { warn(e.name, code) })
+		var r Record
+		a.take(&r, &a.sums, e)
+		a.mergeRecord(&a.sums, first[e.hash], &r, 1, false, false, func(code llvmerr.Code) { warn(e.name, code) })
 	}
 	return stand
 }
