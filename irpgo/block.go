@@ -27,7 +27,7 @@ func (a *accumulator) known(c *catalog) *block {
 
 // mayKeep reports whether a may hold a block of a catalog.
 func (a *accumulator) mayKeep(c *catalog) bool {
-	return c.kept && !a.recordsOnly && (!a.policy.llvm || len(a.blocks)+len(a.entries) == 0 && c.differ())
+	return c.kept && !a.recordsOnly && (!a.policy.llvm || len(a.blocks)+len(a.entries) == 0 && c.distinct)
 }
 
 // reset empties a block for the profiles of a catalog, the first of which has an

@@ -20,11 +20,12 @@ type catalog struct {
 	key     catalogKey
 	kept    bool // in the cache, for later profiles
 	uses    atomic.Int64
-	differ  func() bool // keysDiffer, asked once
-	entries []entry     // their offsets are those in a block
+	entries []entry // their offsets are those in a block
 	extras  []extra
 	raw     *rawCatalog
 
+	// distinct: kept, and all entries differ in name or hash.
+	distinct bool
 	// arranged: indexed, in the order in which LLVM 17 and later write names.
 	arranged bool
 
@@ -75,12 +76,7 @@ func (c *catalog) count(e *entry) {
 	c.sites += e.sites.all()
 }
 
-// keysDiffer reports whether no two entries have the same name and hash. It may
-// report false if they do differ.
-func (c *catalog) keysDiffer() bool {
-	return c.raw == nil || allDiffer(len(c.entries), func(i int) uint64 { return mix(c.entries[i].ref, c.entries[i].hash) })
-}
-
+// allDiffer reports whether n numbers differ.
 func allDiffer(n int, number func(i int) uint64) bool {
 	if n > 32 {
 		seen := make(map[uint64]bool, n)
@@ -180,7 +176,7 @@ func (cc *catalogCache) find(from catalogSource, n *numbers, spare *catalog) boo
 	defer k.mu.Unlock() // deferred because reading a mapped file may fault
 	k.again = false     // a profile that has no catalog may come again and again
 	c := &catalog{key: key, kept: true}
-	n.catalog, c.differ = c, sync.OnceValue(c.keysDiffer)
+	n.catalog = c
 	if !from.catalogue(c, n) {
 		return false
 	}

@@ -34,7 +34,8 @@ func (r *indexedReader) catalogue(c *catalog, n *numbers) bool {
 	c.entries = slices.Grow(c.entries, r.table.Len())
 	const sorted = 10 // written since LLVM 17, which sorts names
 	c.arranged = r.about.Version >= sorted && c.key.buckets == ondisk.NumBuckets(c.key.records)
-	return r.walk(c, n, false) && c.namesDiffer(r.table) && c.sameRefs()
+	c.distinct = r.walk(c, n, false) && c.namesDiffer(r.table)
+	return c.distinct && c.sameRefs()
 }
 
 // matches reports whether the profile's hash table holds the same keys in the

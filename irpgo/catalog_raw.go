@@ -98,6 +98,7 @@ func (r *rawReader) catalogue(c *catalog, n *numbers) bool {
 	}
 	if c.kept = c.kept && r.relative; c.kept {
 		raw.keep(p)
+		c.distinct = allDiffer(len(c.entries), func(i int) uint64 { return mix(c.entries[i].ref, c.entries[i].hash) })
 	}
 	c.raw = raw
 	r.locate(n, raw, 0)
