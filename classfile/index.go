@@ -159,7 +159,7 @@ func (x *Index) Class(name string) (*Class, bool) {
 	return c, ok
 }
 
-// method returns the method that a class declares with the given simple name,
+// Method returns the method that a class declares with the given simple name,
 // parameter types and return type, all as Class.getName returns them. It does not
 // search inherited methods: profiles name the declaring class.
 func (x *Index) Method(class, name string, params []string, result string) (*Method, bool) {

@@ -45,7 +45,7 @@ func TestRefusedEntries(t *testing.T) {
 			t.Errorf("%s: there are %d entries", tc.kind, p.Section(tc.kind).Len())
 		}
 	}
-	if s := Kind(9).String() + Kind(-1).String(); s != "kind 9kind -1" || p.Section(Samples).Kind() != Samples {
+	if s := Kind(9).String() + Kind(-1).String(); s != "kind 9kind -1" || p.Section(Samples).kind != Samples {
 		t.Error(s)
 	}
 }

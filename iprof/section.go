@@ -25,9 +25,6 @@ type entryEnd struct {
 	frames, records uint32
 }
 
-// Kind returns the kind of the section.
-func (s *Section) Kind() Kind { return s.kind }
-
 // Len returns the number of entries.
 func (s *Section) Len() int { return len(s.ends) }
 

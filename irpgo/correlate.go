@@ -1,7 +1,6 @@
 package irpgo
 
 import (
-	"cmp"
 	"encoding/binary"
 	"fmt"
 	"slices"
@@ -21,17 +20,18 @@ import (
 // A Correlation does not change any more and may serve several readers at once.
 type Correlation struct {
 	// Functions are in the order in which they were described.
-	Functions []correlatedFunction
+	Functions []CorrelatedFunction
 	// CountersSize is the size of the program's counter section in bytes.
 	CountersSize uint64
 	// BinaryID is the build id of the program; nil if it has none.
 	BinaryID []byte
 
-	names []string
+	names []string // of all functions that the program knows
 }
 
-// A correlatedFunction is the data record of a function.
-type correlatedFunction struct {
+// A CorrelatedFunction is the data record of a function.
+type CorrelatedFunction struct {
+	Name     string // PGO name; "" if the program does not say
 	NameRef  uint64
 	Hash     uint64
 	Counter  uint64 // offset of the first counter in its section, in bytes
@@ -43,19 +43,6 @@ type correlatedFunction struct {
 	File        string // as the compiler was told
 	Line        uint64
 }
-
-// Name returns the PGO name of a function, "" if the program does not say.
-func (c *Correlation) Name(f *correlatedFunction) string {
-	i, ok := slices.BinarySearchFunc(c.names, f.NameRef, func(name string, ref uint64) int { return cmp.Compare(NameRef(name), ref) })
-	if !ok {
-		return ""
-	}
-	return c.names[i]
-}
-
-// Names returns the names of all functions that the program knows, in no
-// particular order. Do not change them.
-func (c *Correlation) Names() []string { return c.names }
 
 // Sections of programs, without the segment that Mach-O puts before them.
 const (
@@ -76,7 +63,7 @@ func CorrelateDebugInfo(f *symbolize.File, warn func(profile.Warning)) (*Correla
 	if err != nil {
 		return nil, err
 	}
-	err = f.Probes(b.probe)
+	err = dwarf.ProbesOf(f, b.probe)
 	return b.finish(err)
 }
 
@@ -87,8 +74,8 @@ func CorrelateBinary(f *symbolize.File, warn func(profile.Warning)) (*Correlatio
 	if err != nil {
 		return nil, err
 	}
-	if f.IsMachO() {
-		return nil, flaw.File(f.Name()).Field("correlation data").Got("a Mach-O file").Want("an ELF file").
+	if f.MachO {
+		return nil, flaw.File(f.Name).Field("correlation data").Got("a Mach-O file").Want("an ELF file").
 			Because(unable("unsupported binary format (only ELF and COFF are supported)"))
 	}
 	data, err := b.section(covDataSection)
@@ -104,13 +91,14 @@ func CorrelateBinary(f *symbolize.File, warn func(profile.Warning)) (*Correlatio
 		err = decodeNames(covNamesSection, names.Offset, blob, func(name string) { b.c.names = append(b.c.names, name) })
 	}
 	if err != nil {
-		return nil, flaw.InFile(err, f.Name())
+		return nil, flaw.InFile(err, f.Name)
 	}
 	records, err := data.Data()
 	if err != nil {
 		return nil, err
 	}
 	b.records(records, data.Offset)
+	b.nameFunctions()
 	return b.finish(nil)
 }
 
@@ -124,7 +112,7 @@ type correlationBuilder struct {
 }
 
 func newCorrelationBuilder(f *symbolize.File, warn func(profile.Warning)) (*correlationBuilder, error) {
-	b := &correlationBuilder{f: f, warn: warn, c: &Correlation{BinaryID: f.BuildID()}, seen: make(map[uint64]struct{})}
+	b := &correlationBuilder{f: f, warn: warn, c: &Correlation{BinaryID: f.BuildID}, seen: make(map[uint64]struct{})}
 	s, err := b.section(countersSection)
 	if err != nil {
 		return nil, err
@@ -138,7 +126,7 @@ func (b *correlationBuilder) section(name string) (*symbolize.Section, error) {
 	if s := b.f.Section(name); s != nil {
 		return s, nil
 	}
-	return nil, flaw.In(name).InFile(b.f.Name()).Field("correlation data").Got("not there").
+	return nil, flaw.In(name).InFile(b.f.Name).Field("correlation data").Got("not there").
 		Want("a program built for this kind of correlation, not stripped").
 		Because(unable("could not find section (" + name + ")"))
 }
@@ -151,7 +139,7 @@ func unable(words string) *llvmerr.Error {
 // skip warns of a function that is described incompletely.
 func (b *correlationBuilder) skip(function string, err error) {
 	if b.warn != nil {
-		b.warn(profile.Warning{File: b.f.Name(), Function: function, Err: flaw.InFile(err, b.f.Name())})
+		b.warn(profile.Warning{File: b.f.Name, Function: function, Err: flaw.InFile(err, b.f.Name)})
 	}
 }
 
@@ -184,8 +172,8 @@ func (b *correlationBuilder) probe(p *dwarf.Probe) {
 		b.skip(p.Function, at.Field("address of the function").Got("none").Want("one").
 			Because(unable("Could not find address of function "+p.Function)))
 	}
-	if b.add(correlatedFunction{
-		NameRef: NameRef(p.Function), Hash: p.Hash, Counter: p.Counter - b.start, Counters: uint32(p.Counters), Address: p.Entry,
+	if b.add(CorrelatedFunction{
+		Name: p.Function, NameRef: NameRef(p.Function), Hash: p.Hash, Counter: p.Counter - b.start, Counters: uint32(p.Counters), Address: p.Entry,
 		LinkageName: p.LinkageName, File: p.File, Line: p.Line,
 	}) {
 		b.c.names = append(b.c.names, p.Function)
@@ -197,10 +185,10 @@ func (b *correlationBuilder) probe(p *dwarf.Probe) {
 // binary correlation agree on, and hold the addresses of their counters.
 func (b *correlationBuilder) records(data []byte, off int64) {
 	order := binary.ByteOrder(binary.LittleEndian)
-	if b.f.BigEndian() {
+	if b.f.BigEndian {
 		order = binary.BigEndian
 	}
-	p := &rawProfile{ptr: b.f.PointerSize(), order: order, bigEndian: order == binary.ByteOrder(binary.BigEndian), layout: newRecordLayout(rawVersionLLVM22, b.f.PointerSize(), NumValueKinds)}
+	p := &rawProfile{ptr: b.f.PointerSize, order: order, bigEndian: order == binary.ByteOrder(binary.BigEndian), layout: newRecordLayout(rawVersionLLVM22, b.f.PointerSize, NumValueKinds)}
 	p.records = rawSection{data, off}
 	for i := range p.numRecords() {
 		r := p.record(i)
@@ -213,7 +201,7 @@ func (b *correlationBuilder) records(data []byte, off int64) {
 					counter, b.start, b.end, at))))
 			continue
 		}
-		b.add(correlatedFunction{
+		b.add(CorrelatedFunction{
 			NameRef: p.u64(r, p.layout.nameRef), Hash: p.u64(r, p.layout.hash), Counter: counter - b.start,
 			Counters: p.u32(r, p.layout.numCounters), Address: p.addr(r, p.layout.funcPtr),
 		})
@@ -222,7 +210,7 @@ func (b *correlationBuilder) records(data []byte, off int64) {
 
 // add adds a function unless another has its counters: copies of a function in
 // several compilation units share them.
-func (b *correlationBuilder) add(f correlatedFunction) bool {
+func (b *correlationBuilder) add(f CorrelatedFunction) bool {
 	if _, ok := b.seen[f.Counter]; ok {
 		return false
 	}
@@ -231,19 +219,30 @@ func (b *correlationBuilder) add(f correlatedFunction) bool {
 	return true
 }
 
+// nameFunctions names the functions that data records know by reference.
+func (b *correlationBuilder) nameFunctions() {
+	names := make(map[uint64]string, len(b.c.names))
+	for _, name := range b.c.names {
+		names[NameRef(name)] = name
+	}
+	for i := range b.c.Functions {
+		f := &b.c.Functions[i]
+		f.Name = names[f.NameRef]
+	}
+}
+
 // finish returns the result, or the error that kept it from being one.
 func (b *correlationBuilder) finish(err error) (*Correlation, error) {
 	if len(b.c.Functions) == 0 {
 		if err == nil {
-			err = flaw.File(b.f.Name()).Field("correlation data").Got("none").Want("a program built for correlation").
+			err = flaw.File(b.f.Name).Field("correlation data").Got("none").Want("a program built for correlation").
 				Because(unable("could not find any profile data metadata in correlated file"))
 		}
 		return nil, err
 	}
 	if err != nil && b.warn != nil {
-		b.warn(profile.Warning{File: b.f.Name(), Err: err})
+		b.warn(profile.Warning{File: b.f.Name, Err: err})
 	}
-	slices.SortFunc(b.c.names, func(x, y string) int { return cmp.Compare(NameRef(x), NameRef(y)) })
 	return b.c, nil
 }
 

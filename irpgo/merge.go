@@ -30,7 +30,7 @@ type MergeOptions struct {
 	// MaxTraceLength is the number of functions kept of a trace; 0 means
 	// 10000, negative drops all traces.
 	MaxTraceLength int
-	// Rename gives functions other names before they meet, see [Remapping];
+	// Rename gives functions other names before they meet, see [ParseRemapping];
 	// nil leaves them theirs. The targets of calls and the functions of traces
 	// keep their names.
 	Rename func(name string) string

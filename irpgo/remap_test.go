@@ -9,14 +9,14 @@ import (
 )
 
 func TestParseRemapping(t *testing.T) {
-	m, err := irpgo.ParseRemapping("map", []byte("# names\n\n_ZN1a1fEv _ZN1b1fEv\r\nx.c;f y.c;f\n_ZN1a1fEv other\n_RNvC1a1f _RNvC1b1f"))
+	rename, err := irpgo.ParseRemapping("map", []byte("# names\n\n_ZN1a1fEv _ZN1b1fEv\r\nx.c;f y.c;f\n_ZN1a1fEv other\n_RNvC1a1f _RNvC1b1f"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	for from, to := range map[string]string{
 		"_ZN1a1fEv": "_ZN1b1fEv", "x.c;f": "y.c;f", "_RNvC1a1f": "_RNvC1b1f", "f": "f", "": "",
 	} {
-		if got := m.Rename(from); got != to {
+		if got := rename(from); got != to {
 			t.Errorf("%q becomes %q, want %q", from, got, to)
 		}
 	}
@@ -30,11 +30,11 @@ func TestParseRemapping(t *testing.T) {
 }
 
 func TestMergeRename(t *testing.T) {
-	m, err := irpgo.ParseRemapping("map", []byte("old new\n"))
+	rename, err := irpgo.ParseRemapping("map", []byte("old new\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	merger := irpgo.NewMerger(irpgo.MergeOptions{Rename: m.Rename})
+	merger := irpgo.NewMerger(irpgo.MergeOptions{Rename: rename})
 	for _, text := range []string{"old\n1\n1\n5\n", "new\n1\n1\n7\n"} {
 		r, err := irpgo.NewReader("text", []byte(text), irpgo.ReaderOptions{})
 		if err != nil {

@@ -3,8 +3,7 @@
 // linkers.
 //
 //	names := layout.BalancedOrder(view, name)      // name returns a symbol's name
-//	set := layout.NewSymbolSet(symbols of the program to be linked, layout.SymbolOptions{})
-//	m := set.Match(names)
+//	m := layout.MatchSymbols(names, symbols of the program to be linked, layout.SymbolOptions{})
 //	unwritten, err := layout.Write(w, layout.LLD, m.Symbols)
 //
 // [BalancedOrder] uses the order of first calls, [ClusterOrder] the call graph; any

@@ -95,7 +95,7 @@ func (im *Image) Evaluate(traces []Trace, opt EvalOptions) ([]Score, error) {
 
 // resolve returns the places of the functions that a trace names, each once.
 func (im *Image) resolve(names []string) (called []int32, missing int) {
-	m := im.symbols.Match(names)
+	m := im.symbols.match(names)
 	taken := make(map[int32]bool, len(m.Symbols))
 	for _, name := range m.Symbols {
 		for _, i := range im.byName[name] {

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"log"
 	"os"
-	"slices"
 
 	"github.com/profuse-pgo/profuse/layout"
 )
@@ -14,8 +13,7 @@ import (
 func Example() {
 	program := []string{"main", "parse", "emit.llvm.2222", "helper"}
 	ran := []string{"main", "emit.llvm.1111", "removed", "parse"} // by first call
-	set := layout.NewSymbolSet(slices.Values(program), layout.SymbolOptions{})
-	m := set.Match(ran)
+	m := layout.MatchSymbols(ran, program, layout.SymbolOptions{})
 	if _, err := layout.Write(os.Stdout, layout.LLD, m.Symbols); err != nil {
 		log.Fatal(err)
 	}

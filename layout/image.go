@@ -15,7 +15,7 @@ type Function struct {
 type Image struct {
 	places  []place
 	byName  map[string][]int32 // indexes of places; several for functions local to files
-	symbols *SymbolSet
+	symbols *symbolSet
 	opt     SymbolOptions
 }
 
@@ -63,7 +63,7 @@ func (im *Image) index() {
 			im.byName[n] = append(im.byName[n], int32(i))
 		}
 	}
-	im.symbols = NewSymbolSet(func(yield func(string) bool) {
+	im.symbols = newSymbolSet(func(yield func(string) bool) {
 		for i := range im.places {
 			for _, n := range im.places[i].names {
 				if !yield(n) {
@@ -89,12 +89,12 @@ func (im *Image) Size() (size uint64) {
 const maxAlignment = 64
 
 // Arrange returns the image as a linker would lay it out for the order: from the
-// image's first address on, the named functions, found by [SymbolSet.Match], then
+// image's first address on, the named functions, found by [MatchSymbols], then
 // the other functions in their present order. Each function keeps the alignment of
 // its address, up to that of most functions. Arrange does not model what linkers
 // insert, such as branch islands.
 func (im *Image) Arrange(order []string) (*Image, Match) {
-	m := im.symbols.Match(order)
+	m := im.symbols.match(order)
 	sequence := make([]int32, 0, len(im.places))
 	taken := make([]bool, len(im.places))
 	for _, name := range m.Symbols {

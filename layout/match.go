@@ -6,25 +6,25 @@ import (
 	"strings"
 )
 
-// A SymbolSet holds the symbols of the program to be laid out. It matches the names
+// A symbolSet holds the symbols of the program to be laid out. It matches the names
 // of a profile, possibly of another build, with them.
-type SymbolSet struct {
+type symbolSet struct {
 	count      map[string]int      // number of symbols by name
 	byBase     map[string][]string // sorted names by base name
 	underscore bool
 }
 
-// SymbolOptions adjust [NewSymbolSet]. The zero value is right for ELF.
+// SymbolOptions adjust [MatchSymbols] and [NewImage]. The zero value is right for ELF.
 type SymbolOptions struct {
 	// Underscore means that all C symbols have a leading underscore, as in
 	// Mach-O.
 	Underscore bool
 }
 
-// NewSymbolSet returns the set of the given names. A name that occurs several times
+// newSymbolSet returns the set of the given names. A name that occurs several times
 // stands for several functions that are local to their files.
-func NewSymbolSet(symbols iter.Seq[string], opt SymbolOptions) *SymbolSet {
-	s := &SymbolSet{count: make(map[string]int), byBase: make(map[string][]string), underscore: opt.Underscore}
+func newSymbolSet(symbols iter.Seq[string], opt SymbolOptions) *symbolSet {
+	s := &symbolSet{count: make(map[string]int), byBase: make(map[string][]string), underscore: opt.Underscore}
 	for name := range symbols {
 		s.count[name]++
 		if s.count[name] == 1 {
@@ -37,9 +37,6 @@ func NewSymbolSet(symbols iter.Seq[string], opt SymbolOptions) *SymbolSet {
 	}
 	return s
 }
-
-// Len returns the number of different names.
-func (s *SymbolSet) Len() int { return len(s.count) }
 
 // A Match is the result of matching the names of a profile with symbols.
 type Match struct {
@@ -73,14 +70,21 @@ func Unique(names []string) Match {
 	return m
 }
 
-// Match finds the symbols of names, in the order of the names.
+// MatchSymbols finds the names of a profile, possibly of another build, among the
+// symbols of the program to be laid out, in the order of the names. A symbol that
+// occurs several times stands for several functions that are local to their files.
 //
 // A name that is not a symbol matches all symbols that differ from it only in the
 // suffixes that compilers append, such as ".llvm.1234", which change from build to
 // build. The name of a cold part matches cold parts if there are any; other names
-// never do. Match adds or removes Mach-O's underscore if the names and the symbols
-// differ in it.
-func (s *SymbolSet) Match(names []string) Match {
+// never do. MatchSymbols adds or removes Mach-O's underscore if the names and the
+// symbols differ in it.
+func MatchSymbols(names, symbols []string, opt SymbolOptions) Match {
+	return newSymbolSet(slices.Values(symbols), opt).match(names)
+}
+
+// match finds the symbols of names, see [MatchSymbols].
+func (s *symbolSet) match(names []string) Match {
 	var m Match
 	taken := make(map[string]bool, len(names))
 	strip := !s.underscore && !slices.ContainsFunc(names, func(n string) bool { return !strings.HasPrefix(n, "_") })
@@ -118,7 +122,7 @@ func (m *Match) take(taken map[string]bool, symbol string) bool {
 
 // find returns the symbols that a name matches. With strip it also tries the name
 // without its first byte, an underscore.
-func (s *SymbolSet) find(name string, strip bool) []string {
+func (s *symbolSet) find(name string, strip bool) []string {
 	spellings := []string{name}
 	switch {
 	case s.underscore:

@@ -2,7 +2,6 @@ package layout_test
 
 import (
 	"reflect"
-	"slices"
 	"testing"
 
 	"github.com/profuse-pgo/profuse/layout"
@@ -102,8 +101,7 @@ func TestMatch(t *testing.T) {
 			},
 		},
 	} {
-		set := layout.NewSymbolSet(slices.Values(c.program), layout.SymbolOptions{Underscore: c.underscore})
-		if got := set.Match(c.names); !reflect.DeepEqual(got, c.want) {
+		if got := layout.MatchSymbols(c.names, c.program, layout.SymbolOptions{Underscore: c.underscore}); !reflect.DeepEqual(got, c.want) {
 			t.Errorf("%s:\n got %+v\nwant %+v", c.title, got, c.want)
 		}
 	}

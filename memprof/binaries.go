@@ -27,7 +27,7 @@ func NewBinaries(programs *symbolize.Programs) *Binaries {
 		f := newProgram(path, file)
 		b.files = append(b.files, f)
 		// Of several with one build id the first with debug information counts.
-		if id := string(file.BuildID()); id != "" {
+		if id := string(file.BuildID); id != "" {
 			if old := b.byID[id]; old == nil || !old.hasDebug() && f.hasDebug() {
 				b.byID[id] = f
 			}
@@ -60,7 +60,7 @@ func (b *Binaries) findInFolders(id []byte) (best *program, err error) {
 		if err != nil {
 			return nil, err
 		}
-		f := newProgram(file.Name(), file)
+		f := newProgram(file.Name, file)
 		if f.hasDebug() {
 			return f, nil
 		}
@@ -76,7 +76,7 @@ func (b *Binaries) describe() string {
 	const most = 4
 	var out []string
 	for _, f := range b.files {
-		out = append(out, fmt.Sprintf("%s (%s)", idString(f.file.BuildID()), f.path))
+		out = append(out, fmt.Sprintf("%s (%s)", idString(f.file.BuildID), f.path))
 	}
 	for _, dir := range b.programs.Folders() {
 		out = append(out, "those in "+dir)

@@ -21,7 +21,7 @@ func TestFolders(t *testing.T) {
 	f := rawFixtureNamed(t, "clang22-pie")
 	raw := f.read(t, RawOptions{})
 	want, _ := symbolizeRaw(t, raw, openBinaries(t, f.program), SymbolizeOptions{})
-	id := hex.EncodeToString(openProgram(t, f.program).BuildID())
+	id := hex.EncodeToString(openProgram(t, f.program).BuildID)
 	data := readFile(t, f.program)
 	for _, name := range []string{
 		"some/where/program", ".build-id/" + id[:2] + "/" + id[2:] + ".debug", ".build-id/" + id[:2] + "/" + id[2:],
@@ -59,7 +59,7 @@ func TestFolders(t *testing.T) {
 func TestWrongProgram(t *testing.T) {
 	f, other := rawFixtureNamed(t, "clang22-pie"), rawFixtureNamed(t, "clang19-pie")
 	raw := f.read(t, RawOptions{})
-	want, found := openProgram(t, f.program).BuildID(), openProgram(t, other.program).BuildID()
+	want, found := openProgram(t, f.program).BuildID, openProgram(t, other.program).BuildID
 	for _, c := range []struct {
 		name     string
 		raw      *RawProfile

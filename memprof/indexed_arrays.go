@@ -113,7 +113,7 @@ func (a *stackArray) stack(c *cursor.Cursor, at int64, id uint32, s *Stacks) Sta
 		for len(a.depth) <= int(stack) {
 			a.depth = append(a.depth, 0)
 		}
-		_, caller := s.Top(stack)
+		_, caller := s.top(stack)
 		if caller != 0 {
 			a.depth[stack] = a.depth[caller] + 1
 		} else {

@@ -187,7 +187,7 @@ func (p *RawProfile) mappingOf(prog *program, code symbolize.Segment) (*Segment,
 	for i := range p.Segments {
 		s := &p.Segments[i]
 		if code.FileSize > 0 && s.Offset != offset || s.End-s.Start != size ||
-			!prog.file.PositionIndependent() && s.Start != first {
+			!prog.file.PositionIndependent && s.Start != first {
 			continue
 		}
 		found = append(found, s)
@@ -217,9 +217,9 @@ func (p *RawProfile) placeLLVM(b *Binaries) (placements, error) {
 		return p.placeByOffset(b) // LLVM 22 does not read these
 	}
 	prog := b.files[0]
-	id := prog.file.BuildID()
+	id := prog.file.BuildID
 	code := prog.executable()
-	switch arch := prog.file.Arch(); {
+	switch arch := prog.file.Arch; {
 	case arch != "x86_64" && arch != "i386":
 		return nil, fail("architecture of "+prog.path, arch, "x86_64", prog.path+"\nUnsupported target: "+arch)
 	case len(code) != 1:

@@ -41,9 +41,9 @@ func (s *Stacks) numNodes() int { return len(s.nodes.list) }
 // Frame returns a frame.
 func (s *Stacks) Frame(i FrameIndex) Frame { return s.frames[i] }
 
-// Top returns the innermost frame of a call stack, which must not be empty,
+// top returns the innermost frame of a call stack, which must not be empty,
 // and the stack of its callers.
-func (s *Stacks) Top(i StackIndex) (FrameIndex, StackIndex) {
+func (s *Stacks) top(i StackIndex) (FrameIndex, StackIndex) {
 	n := s.nodes.list[i-1]
 	return n.frame(), n.caller()
 }

@@ -140,7 +140,7 @@ func (s *symbolizer) lookup() error {
 	s.countOutside(outside)
 	for _, prog := range order {
 		g := groups[prog]
-		s.about.Programs = append(s.about.Programs, ProgramUse{prog.path, prog.file.BuildID(), len(g.addrs)})
+		s.about.Programs = append(s.about.Programs, ProgramUse{prog.path, prog.file.BuildID, len(g.addrs)})
 		stacks, err := prog.lookup(g.addrs, s.opt.Lenient || s.opt.LLVMCompat)
 		if err != nil {
 			if stacks == nil {

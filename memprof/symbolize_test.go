@@ -176,7 +176,7 @@ func TestSymbolize(t *testing.T) {
 			code := slices.DeleteFunc(file.Segments(), func(s symbolize.Segment) bool { return !s.Executable })[0]
 			e := symbolizeObviously(t, raw, func(s Segment) (*symbolize.File, uint64) {
 				switch {
-				case f.version >= 3 && bytes.Equal(s.BuildID, file.BuildID()):
+				case f.version >= 3 && bytes.Equal(s.BuildID, file.BuildID):
 					return file, s.Offset
 				case f.version < 3 && s.Start == raw.Segments[0].Start: // the program is first
 					return file, s.Start - code.Addr&^0xfff
@@ -272,9 +272,9 @@ func TestLibrary(t *testing.T) {
 	program, list := openProgram(t, f.program), openProgram(t, library)
 	e := symbolizeObviously(t, raw, func(s Segment) (*symbolize.File, uint64) {
 		switch string(s.BuildID) {
-		case string(program.BuildID()):
+		case string(program.BuildID):
 			return program, s.Offset
-		case string(list.BuildID()):
+		case string(list.BuildID):
 			return list, s.Offset
 		}
 		return nil, 0
@@ -306,10 +306,10 @@ func TestLibrary(t *testing.T) {
 	// With only the library the program's frames are missing.
 	var warned error
 	only, about := symbolizeRaw(t, raw, openBinaries(t, library), SymbolizeOptions{Warn: func(w profile.Warning) { warned = w.Err }})
-	if !errors.Is(warned, profile.ErrMismatch) || !strings.Contains(warned.Error(), hex.EncodeToString(program.BuildID())) {
+	if !errors.Is(warned, profile.ErrMismatch) || !strings.Contains(warned.Error(), hex.EncodeToString(program.BuildID)) {
 		t.Errorf("warned of %v, want the program's build id", warned)
 	}
-	if !make(only) || about.Programs[0].File != library || len(about.Missing) < 2 || !bytes.Equal(about.Missing[0].BuildID, program.BuildID()) {
+	if !make(only) || about.Programs[0].File != library || len(about.Missing) < 2 || !bytes.Equal(about.Missing[0].BuildID, program.BuildID) {
 		t.Errorf("with the library alone: %+v", about)
 	}
 }
@@ -362,7 +362,7 @@ func TestDeepInlining(t *testing.T) {
 		chain[i] = prog.chains.addFrame(Frame{GUID: uint64(i), Inline: i+1 < len(chain)})
 	}
 	deep := prog.chains.addStack(chain)
-	d := dumpBuild{version: 5, segments: []Segment{{Start: 0x10000, End: 0x20000, BuildID: prog.file.BuildID()}}}
+	d := dumpBuild{version: 5, segments: []Segment{{Start: 0x10000, End: 0x20000, BuildID: prog.file.BuildID}}}
 	code := prog.executable()[0]
 	for id := range uint64(40) {
 		s := stackBuild{id: id}

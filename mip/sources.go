@@ -6,13 +6,8 @@ type Place struct {
 	Line uint32
 }
 
-// Sources are the places of a profile's functions and blocks in the sources. Package
-// formats finds them in the program.
-type Sources struct {
-	Functions []FunctionSource // by index of the profile's function
-}
-
-// A FunctionSource is the place of a function in the sources.
+// A FunctionSource is the place of a function and its blocks in the sources. Package
+// formats finds it in the program.
 type FunctionSource struct {
 	Declared Place // of the declaration, or else of the first instruction
 	Entry    BlockSource

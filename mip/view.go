@@ -16,9 +16,9 @@ type ViewOptions struct {
 	// BuildID is the build id of the program, from the file beside a .mip; nil if
 	// it is not known.
 	BuildID []byte
-	// Sources are the places in the sources; nil if they are not known. With them
-	// a view of block coverage is a [profile.LineView].
-	Sources *Sources
+	// Sources are the places of the profile's functions, by their index; nil if they
+	// are not known. With them a view of block coverage is a [profile.LineView].
+	Sources []FunctionSource
 }
 
 // View returns the format-neutral view of the profile. name is the file's; "" for none.
@@ -62,7 +62,7 @@ func (p *Profile) View(name string, opt ViewOptions) profile.View {
 // view is the neutral view of a profile.
 type view struct {
 	p        *Profile
-	sources  *Sources // nil if they are not known
+	sources  []FunctionSource // nil if they are not known
 	identity profile.Identity
 	features profile.Features
 }
@@ -76,7 +76,7 @@ func (v *view) symbol(i int) profile.Symbol {
 	f := &v.p.Functions[i]
 	s := profile.Symbol{Name: f.Name, ID: f.signature()}
 	if v.sources != nil {
-		if at := v.sources.Functions[i].Declared; at.Line > 0 {
+		if at := v.sources[i].Declared; at.Line > 0 {
 			s.File, s.StartLine = at.File, int32(at.Line)
 		}
 	}
@@ -106,7 +106,7 @@ func (v *view) Functions() iter.Seq[*profile.Function] {
 			if v.features.Has(profile.HasBlocks) {
 				var at FunctionSource
 				if v.sources != nil {
-					at = v.sources.Functions[i]
+					at = v.sources[i]
 				}
 				f.Blocks = appendBlocks(blocks.Make(1 + len(src.Blocks))[:0], src, &at)
 			}

@@ -14,7 +14,7 @@ type lineView struct{ *view }
 func (v *lineView) Lines() iter.Seq[profile.Line] {
 	return func(yield func(profile.Line) bool) {
 		for i := range v.p.Functions {
-			f, source, symbol := &v.p.Functions[i], &v.sources.Functions[i], v.symbol(i)
+			f, source, symbol := &v.p.Functions[i], &v.sources[i], v.symbol(i)
 			more := func(at Place, count uint64) bool {
 				return at.Line == 0 || yield(profile.Line{Function: symbol, File: at.File, Number: at.Line, Count: count})
 			}

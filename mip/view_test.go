@@ -126,10 +126,10 @@ func TestViewLines(t *testing.T) {
 	block := func(file string, line, inFunction uint32) BlockSource {
 		return BlockSource{Place{file, line}, inFunction}
 	}
-	sources := &Sources{Functions: []FunctionSource{
+	sources := []FunctionSource{
 		{Declared: Place{"f.c", 3}, Entry: block("f.c", 4, 4), Blocks: []BlockSource{block("f.h", 1, 6), block("f.c", 7, 7), block("f.c", 8, 8)}},
 		{Entry: block("", 0, 0), Blocks: nil},
-	}}
+	}
 	v := p.View("", ViewOptions{Sources: sources})
 	if !v.Features().Has(profile.HasBlockLines) {
 		t.Errorf("features %q", v.Features().Names())

@@ -176,8 +176,8 @@ func TestNew(t *testing.T) {
 	defer g.Close()
 	addrs := every(t, f, ".text", 1)
 	compareFrames(t, addrs, batchFrames(t, g, addrs), batchFrames(t, f, addrs))
-	if g.Name() != "memory" {
-		t.Errorf("Name = %q", g.Name())
+	if g.Name != "memory" {
+		t.Errorf("Name = %q", g.Name)
 	}
 }
 

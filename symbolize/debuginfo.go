@@ -67,10 +67,10 @@ func (f *File) DebugFile() (string, error) {
 
 func (f *File) openDebugInfo() (*debugInfo, error) {
 	if f.image.Format == object.ELF && f.image.Kind == object.Object {
-		return nil, flaw.File(f.Name()).Field("kind of file").Got("a relocatable object").
+		return nil, flaw.File(f.Name).Field("kind of file").Got("a relocatable object").
 			Want("a linked program or library").Unsupported()
 	}
-	d := &debugInfo{file: f, path: f.Name()}
+	d := &debugInfo{file: f, path: f.Name}
 	image := f.image
 	if !hasDWARF(image) && !f.opt.NoDebugFiles {
 		separate, err := f.separateImage()

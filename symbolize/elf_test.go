@@ -131,8 +131,8 @@ func TestTargets(t *testing.T) {
 				t.Errorf("compared nothing: %+v", c)
 			}
 			f := open(t, file, Options{})
-			if f.Arch() != arch {
-				t.Errorf("Arch = %q, want %q", f.Arch(), arch)
+			if f.Arch != arch {
+				t.Errorf("Arch = %q, want %q", f.Arch, arch)
 			}
 		})
 	}
@@ -220,17 +220,17 @@ func TestELFFacts(t *testing.T) {
 	file := build(t, program("clang++-22", "-g -O2 -fPIE", "-pie -Wl,--build-id=0x0123456789abcdef"), "clang++-22")
 	fixed := build(t, program("clang++-22", "-g -O2", "-static -no-pie -Wl,--build-id=none"), "clang++-22")
 	f, g := open(t, file, Options{}), open(t, fixed, Options{})
-	if f.IsMachO() || f.Arch() != "x86_64" || f.PointerSize() != 8 {
-		t.Errorf("Mach-O %t, %s, pointers of %d bytes", f.IsMachO(), f.Arch(), f.PointerSize())
+	if f.MachO || f.Arch != "x86_64" || f.PointerSize != 8 {
+		t.Errorf("Mach-O %t, %s, pointers of %d bytes", f.MachO, f.Arch, f.PointerSize)
 	}
-	if got := hex.EncodeToString(f.BuildID()); got != "0123456789abcdef" {
+	if got := hex.EncodeToString(f.BuildID); got != "0123456789abcdef" {
 		t.Errorf("build id %q", got)
 	}
-	if g.BuildID() != nil {
-		t.Errorf("build id %x of a program without one", g.BuildID())
+	if g.BuildID != nil {
+		t.Errorf("build id %x of a program without one", g.BuildID)
 	}
-	if !f.PositionIndependent() || g.PositionIndependent() {
-		t.Errorf("position independent: %t and %t, want true and false", f.PositionIndependent(), g.PositionIndependent())
+	if !f.PositionIndependent || g.PositionIndependent {
+		t.Errorf("position independent: %t and %t, want true and false", f.PositionIndependent, g.PositionIndependent)
 	}
 	if f.preferredBase() != 0 || g.preferredBase() != 0x400000 {
 		t.Errorf("bases %#x and %#x, want 0 and 0x400000", f.preferredBase(), g.preferredBase())

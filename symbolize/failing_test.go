@@ -43,8 +43,8 @@ func TestFacts(t *testing.T) {
 		{"c-universal", Options{Arch: "x86_64"}, true, "x86_64", 8, false},
 	} {
 		f := open(t, fixtureFile(t, tc.name), tc.opt)
-		if f.IsMachO() != tc.machO || f.Arch() != tc.arch || f.PointerSize() != tc.pointer || f.BigEndian() != tc.bigEndian {
-			t.Errorf("%s: Mach-O %t, %s, %d bytes, big-endian %t", tc.name, f.IsMachO(), f.Arch(), f.PointerSize(), f.BigEndian())
+		if f.MachO != tc.machO || f.Arch != tc.arch || f.PointerSize != tc.pointer || f.BigEndian != tc.bigEndian {
+			t.Errorf("%s: Mach-O %t, %s, %d bytes, big-endian %t", tc.name, f.MachO, f.Arch, f.PointerSize, f.BigEndian)
 		}
 	}
 }
@@ -98,7 +98,7 @@ func TestDWPUnreadable(t *testing.T) {
 		if _, err := f.problems(); !errors.Is(err, tc.class) {
 			t.Errorf("%s: %v, want %v", tc.dwp, err, tc.class)
 		}
-		if err := f.Probes(func(*dwarf.Probe) { t.Error("yielded") }); !errors.Is(err, tc.class) {
+		if err := f.probes(func(*dwarf.Probe) { t.Error("yielded") }); !errors.Is(err, tc.class) {
 			t.Errorf("%s: %v, want %v", tc.dwp, err, tc.class)
 		}
 	}
@@ -205,7 +205,7 @@ func TestProbes(t *testing.T) {
 	f := open(t, filepath.Join(oracle.Root(t), "testdata", "correlate", "debug-info.elf"), Options{NoDebugFiles: true})
 	counters := f.Section("__llvm_prf_cnts")
 	var got []string
-	err := f.Probes(func(p *dwarf.Probe) {
+	err := f.probes(func(p *dwarf.Probe) {
 		if p.Has != dwarf.HasFunction|dwarf.HasHash|dwarf.HasCounters|dwarf.HasCounter|dwarf.HasEntry {
 			t.Errorf("%s has %b", p.Function, p.Has)
 		}
@@ -228,7 +228,7 @@ func TestProbes(t *testing.T) {
 		t.Errorf("%d probes", len(got))
 	}
 	f = open(t, fixtureFile(t, "cpp-dwarf5"), Options{})
-	if err := f.Probes(func(p *dwarf.Probe) { t.Errorf("%+v", p) }); err != nil {
+	if err := f.probes(func(p *dwarf.Probe) { t.Errorf("%+v", p) }); err != nil {
 		t.Error(err)
 	}
 }

@@ -45,6 +45,20 @@ type Options struct {
 // A File is a program, library or .dSYM bundle. Its methods may be called by
 // several goroutines at once.
 type File struct {
+	// Name is the path or name that the file was opened by; of a .dSYM bundle the
+	// path of the file in it.
+	Name string
+	// Arch is the architecture: "x86_64", "aarch64" in ELF and "arm64" in Mach-O,
+	// "i386" …
+	Arch        string
+	MachO       bool // the file is Mach-O; otherwise it is ELF
+	BigEndian   bool
+	PointerSize int // of an address in bytes, 4 or 8
+	// PositionIndependent: the file may be loaded at another address than it was
+	// linked for, as shared libraries and PIEs are.
+	PositionIndependent bool
+	BuildID             []byte // the GNU build id or the LC_UUID; nil without one
+
 	path  string // empty if not from the file system
 	opt   Options
 	image *object.Image
@@ -77,7 +91,10 @@ func Open(path string, opt Options) (*File, error) {
 	}
 	f := &File{path: path, opt: opt, mapped: []*inputs.Data{data}}
 	err = f.guard(func() error {
-		f.image, err = parse(path, data.Bytes(), opt.Arch)
+		m, err := parse(path, data.Bytes(), opt.Arch)
+		if err == nil {
+			f.setImage(m)
+		}
 		return err
 	})
 	if err != nil {
@@ -90,11 +107,13 @@ func Open(path string, opt Options) (*File, error) {
 // New opens a file held in data, which must not change until Close. name is for
 // errors: New looks for no files beside it.
 func New(name string, data []byte, opt Options) (*File, error) {
-	image, err := parse(name, data, opt.Arch)
+	m, err := parse(name, data, opt.Arch)
 	if err != nil {
 		return nil, err
 	}
-	return &File{opt: opt, image: image}, nil
+	f := &File{opt: opt}
+	f.setImage(m)
+	return f, nil
 }
 
 // parse reads an image. It fails if arch is not "" and not the image's.
@@ -104,6 +123,12 @@ func parse(name string, data []byte, arch string) (*object.Image, error) {
 		return nil, flaw.File(name).Field("architecture").Got(image.Arch).Want(arch).Mismatch()
 	}
 	return image, err
+}
+
+func (f *File) setImage(m *object.Image) {
+	f.image = m
+	f.Name, f.Arch, f.MachO, f.PointerSize, f.BuildID = m.Name, m.Arch, m.Format == object.MachO, m.PtrSize, m.BuildID
+	f.BigEndian, f.PositionIndependent = m.Order == binary.ByteOrder(binary.BigEndian), m.Movable
 }
 
 // guard runs fn, which reads the file's bytes, and turns a fault in a mapped file
@@ -130,30 +155,6 @@ func (f *File) Close() error {
 	f.units = unitCache{}
 	return err
 }
-
-// Name returns the path or name that the file was opened by; of a .dSYM bundle
-// the path of the file in it.
-func (f *File) Name() string { return f.image.Name }
-
-// IsMachO reports whether the file is Mach-O; otherwise it is ELF.
-func (f *File) IsMachO() bool { return f.image.Format == object.MachO }
-
-// Arch returns the architecture: "x86_64", "aarch64" in ELF and "arm64" in
-// Mach-O, "i386" …
-func (f *File) Arch() string { return f.image.Arch }
-
-// PointerSize returns the size of an address in bytes, 4 or 8.
-func (f *File) PointerSize() int { return f.image.PtrSize }
-
-// BigEndian reports whether the file is big-endian.
-func (f *File) BigEndian() bool { return f.image.Order == binary.ByteOrder(binary.BigEndian) }
-
-// BuildID returns the GNU build id or the LC_UUID; nil without one.
-func (f *File) BuildID() []byte { return f.image.BuildID }
-
-// PositionIndependent reports whether the file may be loaded at another address
-// than it was linked for, as shared libraries and PIEs are.
-func (f *File) PositionIndependent() bool { return f.image.Movable }
 
 // A Segment is a part of the file that the system maps into memory (PT_LOAD,
 // LC_SEGMENT).

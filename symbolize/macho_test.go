@@ -86,8 +86,8 @@ func TestMachOPrograms(t *testing.T) {
 			}
 			addrs := every(t, f, "__text", 1)
 			b := open(t, bundle, Options{})
-			if b.Name() != inside {
-				t.Errorf("the bundle opened as %q", b.Name())
+			if b.Name != inside {
+				t.Errorf("the bundle opened as %q", b.Name)
 			}
 			compareFrames(t, addrs, batchFrames(t, b, addrs), batchFrames(t, f, addrs))
 
@@ -112,13 +112,13 @@ func TestMachOPrograms(t *testing.T) {
 // checkMachOFacts compares what a file says of itself with llvm-objdump.
 func checkMachOFacts(t *testing.T, f *File, arch string) {
 	t.Helper()
-	if !f.IsMachO() || f.Arch() != arch || f.PointerSize() != 8 || !f.PositionIndependent() {
-		t.Errorf("Mach-O %t, %s, pointers of %d bytes, position independent %t", f.IsMachO(), f.Arch(), f.PointerSize(), f.PositionIndependent())
+	if !f.MachO || f.Arch != arch || f.PointerSize != 8 || !f.PositionIndependent {
+		t.Errorf("Mach-O %t, %s, pointers of %d bytes, position independent %t", f.MachO, f.Arch, f.PointerSize, f.PositionIndependent)
 	}
 	if f.preferredBase() != 0x100000000 {
 		t.Errorf("PreferredBase = %#x", f.preferredBase())
 	}
-	stdout, _, _ := oracle.Run(t, oracle.Tool(t, "llvm-objdump-22"), "--macho", "--private-headers", f.Name())
+	stdout, _, _ := oracle.Run(t, oracle.Tool(t, "llvm-objdump-22"), "--macho", "--private-headers", f.Name)
 	var uuid, segment string
 	want := map[string]string{}
 	for line := range strings.Lines(stdout) {
@@ -132,7 +132,7 @@ func checkMachOFacts(t *testing.T, f *File, arch string) {
 			want[segment] += fields[1] + " "
 		}
 	}
-	if got := hex.EncodeToString(f.BuildID()); got != uuid || got == "" {
+	if got := hex.EncodeToString(f.BuildID); got != uuid || got == "" {
 		t.Errorf("build id %s, want %s", got, uuid)
 	}
 	for _, s := range f.Segments() {
@@ -166,8 +166,8 @@ func TestUniversal(t *testing.T) {
 			file := build(t, script+"llvm-lipo-22 "+lipo+" x86_64.o arm64.o -output out", "clang++-22", "llvm-lipo-22")
 			for _, arch := range machOArchs {
 				f := open(t, file, Options{SymbolTable: true, Arch: arch})
-				if f.Arch() != arch {
-					t.Errorf("Arch = %q, want %q", f.Arch(), arch)
+				if f.Arch != arch {
+					t.Errorf("Arch = %q, want %q", f.Arch, arch)
 				}
 				addrs := every(t, f, "__text", 1)
 				c := compareFrames(t, addrs, batchFrames(t, f, addrs), llvmFrames(t, file, addrs, "--default-arch="+arch))

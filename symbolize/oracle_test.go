@@ -118,7 +118,7 @@ func every(t testing.TB, f *File, section string, step uint64) []uint64 {
 	t.Helper()
 	s := f.Section(section)
 	if s == nil || s.Size == 0 {
-		t.Fatalf("%s has no section %s", f.Name(), section)
+		t.Fatalf("%s has no section %s", f.Name, section)
 	}
 	var addrs []uint64
 	for a := uint64(0); a < s.Size; a += step {

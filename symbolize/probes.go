@@ -2,11 +2,15 @@ package symbolize
 
 import "github.com/profuse-pgo/profuse/internal/dwarf"
 
-// Probes calls yield for what the debug information says of the counters of each
-// function, in its order. It is for package irpgo, see irpgo.CorrelateDebugInfo.
-// Those of compilation units that cannot be read are missing; the error is the
-// reason, or that there is no debug information that could be opened.
-func (f *File) Probes(yield func(*dwarf.Probe)) error {
+func init() {
+	dwarf.ProbesOf = func(file any, yield func(*dwarf.Probe)) error { return file.(*File).probes(yield) }
+}
+
+// probes calls yield for what the debug information says of the counters of each
+// function, in its order. Those of compilation units that cannot be read are
+// missing; the error is the reason, or that there is no debug information that could
+// be opened.
+func (f *File) probes(yield func(*dwarf.Probe)) error {
 	d, err := f.debugData()
 	if err != nil {
 		return err

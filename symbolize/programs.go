@@ -100,7 +100,7 @@ func (p *Programs) Find(id []byte) iter.Seq2[*File, error] {
 			return
 		}
 		for _, f := range p.files {
-			if bytes.Equal(f.BuildID(), id) && !yield(f, nil) {
+			if bytes.Equal(f.BuildID, id) && !yield(f, nil) {
 				return
 			}
 		}
@@ -110,7 +110,7 @@ func (p *Programs) Find(id []byte) iter.Seq2[*File, error] {
 		seen := make(map[*File]bool)
 		try := func(path string) bool {
 			f := p.open(path)
-			if f == nil || seen[f] || !bytes.Equal(f.BuildID(), id) {
+			if f == nil || seen[f] || !bytes.Equal(f.BuildID, id) {
 				return true
 			}
 			seen[f] = true
@@ -167,7 +167,7 @@ func (p *Programs) scan(id []byte) ([]string, error) {
 				}
 				if e.Type().IsRegular() && isProgram(path) {
 					if f, err := Open(path, p.opt); err == nil {
-						if own := string(f.BuildID()); own != "" {
+						if own := string(f.BuildID); own != "" {
 							below[own] = append(below[own], path)
 						}
 						f.Close()

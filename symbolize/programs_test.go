@@ -29,7 +29,7 @@ func TestFindPrograms(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	id := open(t, file, Options{}).BuildID()
+	id := open(t, file, Options{}).BuildID
 	programs, err := OpenPrograms([]string{dir, file}, Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -41,7 +41,7 @@ func TestFindPrograms(t *testing.T) {
 			if err != nil {
 				return paths, err
 			}
-			paths = append(paths, f.Name())
+			paths = append(paths, f.Name)
 		}
 		return paths, nil
 	}
@@ -64,8 +64,8 @@ func TestFindPrograms(t *testing.T) {
 		}
 	}
 	for name, f := range programs.Named() {
-		if name != file || f.Name() != file {
-			t.Errorf("%s is named %s", f.Name(), name)
+		if name != file || f.Name != file {
+			t.Errorf("%s is named %s", f.Name, name)
 		}
 	}
 	if got := programs.Folders(); !slices.Equal(got, []string{dir}) || programs.Empty() {

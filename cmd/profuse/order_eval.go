@@ -12,6 +12,7 @@ import (
 
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/cli"
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/console"
+	"github.com/profuse-pgo/profuse/cmd/profuse/internal/ordering"
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/sources"
 	"github.com/profuse-pgo/profuse/layout"
 )
@@ -123,7 +124,7 @@ func (c *orderEval) run(_ context.Context, env *cli.Env, args []string) error {
 	if len(c.traces) == 0 {
 		return cli.Usagef("missing option --trace FILE")
 	}
-	program, err := readImage(args[0], c.programs.Arch)
+	program, err := ordering.ReadImage(args[0], c.programs.Arch)
 	if err != nil {
 		return err
 	}
@@ -166,7 +167,7 @@ func (c *orderEval) run(_ context.Context, env *cli.Env, args []string) error {
 // arrange returns the program in the layout of an order file or of another program.
 func (c *orderEval) arrange(program *layout.Image, file string, o *orderScores) (*layout.Image, error) {
 	if isProgram(file) {
-		return readImage(file, c.programs.Arch)
+		return ordering.ReadImage(file, c.programs.Arch)
 	}
 	order, err := readOrder(file)
 	if err != nil {

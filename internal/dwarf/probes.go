@@ -20,6 +20,10 @@ type Probe struct {
 	Line        uint64
 }
 
+// ProbesOf calls yield for the probes of a *symbolize.File, see [Data.Probes]. Package
+// symbolize sets it, for package irpgo alone: as a method it would be promised to all.
+var ProbesOf func(file any, yield func(*Probe)) error
+
 // ProbeFields is the set of fields of a Probe that are there.
 type ProbeFields uint8
 

@@ -56,7 +56,7 @@ func Open(path, arch string) (*Program, error) {
 func New(f *symbolize.File) (*Program, error) {
 	raw := f.Section(rawSection)
 	if raw == nil {
-		return nil, &notProfiled{f.Name()}
+		return nil, &notProfiled{f.Name}
 	}
 	return &Program{f, raw.Addr}, nil
 }
@@ -72,7 +72,7 @@ func Find(programs *symbolize.Programs, name string, buildID []byte) (*Program, 
 		if err != nil {
 			continue // it is of another profile
 		}
-		if id := file.BuildID(); buildID == nil || id == nil || bytes.Equal(id, buildID) {
+		if id := file.BuildID; buildID == nil || id == nil || bytes.Equal(id, buildID) {
 			return program, nil
 		}
 		others++
@@ -144,11 +144,11 @@ func (p *Program) Frames(at []int64, warn func(profile.Warning), yield func(i in
 			problems = joined.Unwrap()
 		}
 		for _, problem := range problems {
-			warn(profile.Warning{File: p.file.Name(), Err: problem})
+			warn(profile.Warning{File: p.file.Name, Err: problem})
 		}
 	}
 	if len(at) > 0 && known == 0 {
-		return fmt.Errorf("%s: knows no source of any function: is it built with -g?", p.file.Name())
+		return fmt.Errorf("%s: knows no source of any function: is it built with -g?", p.file.Name)
 	}
 	return nil
 }
@@ -170,7 +170,7 @@ func (p *Program) Check(of *mip.Profile) error {
 	if count == 0 {
 		return nil
 	}
-	return flaw.File(p.file.Name()).Field("functions that do not begin where its symbols do").
+	return flaw.File(p.file.Name).Field("functions that do not begin where its symbols do").
 		Gotf("%d, %s the first", count, first).Want("the build that was profiled").Mismatch()
 }
 
@@ -188,10 +188,10 @@ func (p *Program) Expand(of *mip.Profile) (*mip.Profile, error) {
 	if len(data) == 0 {
 		return of, nil // a separate debug file
 	}
-	table, err := blocks.Read(p.file.Name(), data)
+	table, err := blocks.Read(p.file.Name, data)
 	if err != nil {
 		return nil, err
 	}
 	full, err := table.Expand(of)
-	return full, flaw.InFile(err, p.file.Name())
+	return full, flaw.InFile(err, p.file.Name)
 }

@@ -78,12 +78,12 @@ func TestSources(t *testing.T) {
 		t.Fatal(err)
 	}
 	sources, err := program.Sources(full, func(w profile.Warning) { t.Error(w) })
-	if err != nil || len(sources.Functions) != len(full.Functions) {
-		t.Fatalf("%d functions, error %v", len(sources.Functions), err)
+	if err != nil || len(sources) != len(full.Functions) {
+		t.Fatalf("%d functions, error %v", len(sources), err)
 	}
 	var declared []string
-	for i := range sources.Functions {
-		s, f := &sources.Functions[i], &full.Functions[i]
+	for i := range sources {
+		s, f := &sources[i], &full.Functions[i]
 		declared = append(declared, f.Name+" "+place(s.Declared))
 		if s.Entry.Place != s.Declared || s.Entry.LineInFunction != s.Declared.Line {
 			t.Errorf("%s begins at %v and is declared at %v", f.Name, s.Entry, s.Declared)
@@ -171,7 +171,7 @@ func TestOpen(t *testing.T) {
 
 // The program of a profile is that with its build id, by name or in a folder.
 func TestFind(t *testing.T) {
-	own := open(t, shapes(t)).File().BuildID()
+	own := open(t, shapes(t)).File().BuildID
 	folder := t.TempDir()
 	data, err := os.ReadFile(shapes(t))
 	if err != nil {
@@ -203,7 +203,7 @@ func TestFind(t *testing.T) {
 		found, err := debuginfo.Find(programs, "app.mip", c.id)
 		switch {
 		case c.want == "":
-			if err != nil || !bytes.Equal(found.File().BuildID(), own) {
+			if err != nil || !bytes.Equal(found.File().BuildID, own) {
 				t.Errorf("%q: %v", c.paths, err)
 			}
 		case found != nil || !errors.Is(err, profile.ErrMismatch) || !strings.HasPrefix(err.Error(), "app.mip: ") || !strings.Contains(err.Error(), c.want):
@@ -240,7 +240,7 @@ func TestWithoutDebugInformation(t *testing.T) {
 	if _, err := program.Sources(p, nil); err == nil || !strings.Contains(err.Error(), "knows no source of any function: is it built with -g?") {
 		t.Errorf("error %v", err)
 	}
-	if s, err := program.Sources(&mip.Profile{Type: p.Type}, func(w profile.Warning) { t.Error(w) }); err != nil || len(s.Functions) != 0 {
+	if s, err := program.Sources(&mip.Profile{Type: p.Type}, func(w profile.Warning) { t.Error(w) }); err != nil || len(s) != 0 {
 		t.Errorf("no functions: %v, %v", s, err)
 	}
 }

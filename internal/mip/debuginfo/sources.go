@@ -10,8 +10,8 @@ import (
 
 // Sources finds the places of all functions and blocks. Warn, if not nil, is called with the
 // first reasons why some are unknown. It is an error if all are.
-func (p *Program) Sources(of *mip.Profile, warn func(profile.Warning)) (*mip.Sources, error) {
-	s := &mip.Sources{Functions: make([]mip.FunctionSource, len(of.Functions))}
+func (p *Program) Sources(of *mip.Profile, warn func(profile.Warning)) ([]mip.FunctionSource, error) {
+	s := make([]mip.FunctionSource, len(of.Functions))
 	const entry = -1
 	var at []int64
 	var to []struct{ function, block int32 }
@@ -24,7 +24,7 @@ func (p *Program) Sources(of *mip.Profile, warn func(profile.Warning)) (*mip.Sou
 		if !of.Type.Has(mip.BlockCoverage) {
 			continue
 		}
-		s.Functions[i].Blocks = make([]mip.BlockSource, len(f.Blocks))
+		s[i].Blocks = make([]mip.BlockSource, len(f.Blocks))
 		for b := range f.Blocks {
 			if offset := f.Blocks[b].Offset; offset != 0 { // with a probe
 				watch(f.Address+int64(offset), i, b)
@@ -32,7 +32,7 @@ func (p *Program) Sources(of *mip.Profile, warn func(profile.Warning)) (*mip.Sou
 		}
 	}
 	err := p.Frames(at, warn, func(i int, frames []symbolize.Frame) {
-		source := &s.Functions[to[i].function]
+		source := &s[to[i].function]
 		block := mip.BlockSource{Place: Innermost(frames), LineInFunction: lineIn(frames)}
 		if b := to[i].block; b != entry {
 			source.Blocks[b] = block

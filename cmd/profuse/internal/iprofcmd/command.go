@@ -146,7 +146,7 @@ func (c *rewriting) report(env *cli.Env, before *iprofFile, after *iprof.Profile
 	add("methods", len(before.Methods), len(after.Methods), "")
 	for _, k := range iprof.Kinds() {
 		from, to := before.Section(k), after.Section(k)
-		add(k.SetName(), numEntries(from), numEntries(to),
+		add(k.SetName(), numEntries(from, k), numEntries(to, k),
 			cli.Percent(uint64(max(from.Total()-to.Total(), 0)), uint64(max(from.Total(), 0))))
 	}
 	if removed == 0 {
@@ -157,13 +157,13 @@ func (c *rewriting) report(env *cli.Env, before *iprofFile, after *iprof.Profile
 
 // numEntries returns the number of entries; for Monitors, which has only one, the number of
 // types.
-func numEntries(s *iprof.Section) int {
-	if s.Kind() != iprof.Monitors {
+func numEntries(s *iprof.Section, k iprof.Kind) int {
+	if k != iprof.Monitors {
 		return s.Len()
 	}
 	n := 0
 	for _, records := range s.All() {
-		n += len(records) / s.Kind().Arity()
+		n += len(records) / k.Arity()
 	}
 	return n
 }

@@ -73,7 +73,7 @@ func (a *correlations) forProfile(ids [][]byte) (*irpgo.Correlation, error) {
 	var known []string
 	var last *symbolize.File
 	for name, f := range a.programs.Named() {
-		id := hex.EncodeToString(f.BuildID())
+		id := hex.EncodeToString(f.BuildID)
 		if id == "" {
 			id = "no id"
 		}
@@ -82,7 +82,7 @@ func (a *correlations) forProfile(ids [][]byte) (*irpgo.Correlation, error) {
 	for _, dir := range a.programs.Folders() {
 		known = append(known, "one in "+dir)
 	}
-	if len(known) == 1 && last != nil && (len(ids) == 0 || len(last.BuildID()) == 0) {
+	if len(known) == 1 && last != nil && (len(ids) == 0 || len(last.BuildID) == 0) {
 		return a.of(last)
 	}
 	found := "no binary id"

@@ -31,9 +31,5 @@ func (c *adder) renaming() (func(name string) string, error) {
 	if err != nil {
 		return nil, err
 	}
-	m, err := irpgo.ParseRemapping(c.remap, text)
-	if err != nil {
-		return nil, err
-	}
-	return m.Rename, nil
+	return irpgo.ParseRemapping(c.remap, text)
 }

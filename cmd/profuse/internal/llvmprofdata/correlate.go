@@ -166,7 +166,12 @@ func (t *tool) showCorrelation(w io.Writer) error {
 		return nil
 	}
 	if o.symbolList {
-		for _, name := range slices.Sorted(slices.Values(c.Names())) {
+		names := make([]string, len(c.Functions))
+		for i := range c.Functions {
+			names[i] = c.Functions[i].Name
+		}
+		slices.Sort(names)
+		for _, name := range names {
 			fmt.Fprintln(w, name)
 		}
 	}
@@ -182,7 +187,7 @@ func writeProbes(w io.Writer, c *irpgo.Correlation) {
 	fmt.Fprintf(w, "---\nProbes:\n")
 	for i := range c.Functions {
 		f := &c.Functions[i]
-		fmt.Fprintf(w, "  - Function Name:   %s\n", llvmyaml.Quote(c.Name(f)))
+		fmt.Fprintf(w, "  - Function Name:   %s\n", llvmyaml.Quote(f.Name))
 		if f.LinkageName != "" {
 			fmt.Fprintf(w, "    Linkage Name:    %s\n", llvmyaml.Quote(f.LinkageName))
 		}

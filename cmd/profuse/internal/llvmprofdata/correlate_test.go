@@ -64,7 +64,7 @@ func TestCorrelate(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer program.Close()
-	id := hex.EncodeToString(program.BuildID())
+	id := hex.EncodeToString(program.BuildID)
 	files["ids/.build-id/"+id[:2]+"/"+id[2:]+".debug"] = files["binary"]
 
 	const leftOut = ": llvm-profdata leaves out the profile, we the functions without counters"

@@ -40,17 +40,14 @@ func (t *tool) remapping() (func(string) string, error) {
 	if err != nil {
 		return nil, inFile(err, name)
 	}
-	m, err := irpgo.ParseRemapping(name, text)
+	rename, err := irpgo.ParseRemapping(name, text)
 	if e := (*profile.FormatError)(nil); errors.As(err, &e) {
 		err = &failure{
 			whence: fmt.Sprintf("%s:%d", name, e.Line), message: "unexpected line in remapping file",
 			hint: "expected 'old_symbol new_symbol'",
 		}
 	}
-	if err != nil {
-		return nil, err
-	}
-	return m.Rename, nil
+	return rename, err
 }
 
 // compileFilter returns nil for an empty filter. One that begins with a

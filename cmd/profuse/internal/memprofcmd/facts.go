@@ -322,9 +322,12 @@ func CollectFacts(p *memprof.Profile, opt FactsOptions) *Facts {
 	return h
 }
 
-func topFrame(s *memprof.Stacks, i memprof.StackIndex) memprof.FrameIndex {
-	f, _ := s.Top(i)
-	return f
+// topFrame returns the innermost frame of a call stack that is not empty.
+func topFrame(s *memprof.Stacks, i memprof.StackIndex) (top memprof.FrameIndex) {
+	for top = range s.Walk(i) {
+		break
+	}
+	return top
 }
 
 // onStack reports whether the name of a function on the stack matches.

@@ -3,15 +3,12 @@ package ordering
 import (
 	"fmt"
 	"io"
-	"iter"
 	"strings"
 
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/cli"
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/console"
-	"github.com/profuse-pgo/profuse/cmd/profuse/internal/sources"
 	"github.com/profuse-pgo/profuse/inputs"
 	"github.com/profuse-pgo/profuse/layout"
-	"github.com/profuse-pgo/profuse/symbolize"
 )
 
 // mold is an accepted value, so that the error can explain why it is unsupported.
@@ -91,59 +88,16 @@ func (c *Writer) match(names []string) (layout.Match, error) {
 	if c.binary == "" {
 		return layout.Unique(names), nil
 	}
-	in, err := sources.BinaryPath(c.binary)
+	p, err := openProgram(c.binary, *c.arch)
 	if err != nil {
 		return layout.Match{}, err
 	}
-	f, err := symbolize.Open(in.Name, symbolize.Options{Arch: *c.arch, NoDebugFiles: true})
+	defer p.Close()
+	symbols, err := p.names()
 	if err != nil {
 		return layout.Match{}, err
 	}
-	defer f.Close()
-	seq, err := f.Symbols()
-	if err != nil {
-		return layout.Match{}, err
-	}
-	set := layout.NewSymbolSet(codeSymbols(f, seq), layout.SymbolOptions{Underscore: f.IsMachO()})
-	if set.Len() == 0 {
-		return layout.Match{}, fmt.Errorf("%s: has no symbols; want the program before it was stripped", in.Name)
-	}
-	return set.Match(names), nil
-}
-
-// codeSymbols yields the names of the functions of a file, as in its symbol table, once
-// for each function.
-func codeSymbols(f *symbolize.File, all iter.Seq[symbolize.Symbol]) iter.Seq[string] {
-	var code []symbolize.Segment
-	for _, s := range f.Segments() {
-		if s.Executable {
-			code = append(code, s)
-		}
-	}
-	prefix := ""
-	if f.IsMachO() {
-		prefix = "_" // which package symbolize removes
-	}
-	return func(yield func(string) bool) {
-		type key struct {
-			name string
-			addr uint64
-		}
-		seen := make(map[key]bool) // a symbol may be in several tables
-		for s := range all {
-			inCode := false
-			for _, c := range code {
-				inCode = inCode || s.Addr-c.Addr < c.MemSize
-			}
-			k := key{s.Name, s.Addr}
-			if inCode && !seen[k] {
-				seen[k] = true
-				if !yield(prefix + s.Name) {
-					return
-				}
-			}
-		}
-	}
+	return layout.MatchSymbols(names, symbols, p.options()), nil
 }
 
 // report prints what happened to the names.
