@@ -65,42 +65,31 @@ func intersect(idom, rank []int32, a, b int32) int32 {
 // block that neither the entry nor a root reaches becomes a root itself.
 func (in *inference) reversePostorder() (rank, order []int32) {
 	n := int32(len(in.blocks))
-	reached := make([]bool, n)
-	in.reach(0, reached)
+	reached := make([]int32, n)
+	successors := func(b int32) []int32 { return in.blocks[b].Succs }
+	in.spread(reached, 1, 0, successors)
 	for b := range n {
 		if in.blocks[b].root {
-			in.reach(b, reached)
+			in.spread(reached, 1, b, successors)
 		}
 	}
 	for b := range n {
-		if !reached[b] {
+		if reached[b] == 0 {
 			in.blocks[b].root = true
-			in.reach(b, reached)
+			in.spread(reached, 1, b, successors)
 		}
 	}
-	type frame struct{ b, next int32 }
-	var stack []frame
 	seen := make([]bool, n)
-	walk := func(start int32) {
-		if seen[start] {
+	var walk func(b int32)
+	walk = func(b int32) {
+		if seen[b] {
 			return
 		}
-		seen[start] = true
-		stack = append(stack[:0], frame{b: start})
-		for len(stack) > 0 {
-			top := &stack[len(stack)-1]
-			if succs := in.blocks[top.b].Succs; int(top.next) < len(succs) {
-				s := succs[top.next]
-				top.next++
-				if !seen[s] {
-					seen[s] = true
-					stack = append(stack, frame{b: s})
-				}
-				continue
-			}
-			order = append(order, top.b)
-			stack = stack[:len(stack)-1]
+		seen[b] = true
+		for _, s := range in.blocks[b].Succs {
+			walk(s)
 		}
+		order = append(order, b)
 	}
 	// The entry comes last, and so first in the reverse.
 	for b := n - 1; b > 0; b-- {
@@ -118,25 +107,6 @@ func (in *inference) reversePostorder() (rank, order []int32) {
 	return rank, order
 }
 
-// reach marks the blocks that b reaches.
-func (in *inference) reach(b int32, reached []bool) {
-	if reached[b] {
-		return
-	}
-	reached[b] = true
-	in.work = append(in.work[:0], b)
-	for len(in.work) > 0 {
-		x := in.work[len(in.work)-1]
-		in.work = in.work[:len(in.work)-1]
-		for _, s := range in.blocks[x].Succs {
-			if !reached[s] {
-				reached[s] = true
-				in.work = append(in.work, s)
-			}
-		}
-	}
-}
-
 // number sets pre and post by a walk of the dominator tree.
 func (in *inference) number(idom []int32) {
 	n := len(in.blocks)
@@ -145,25 +115,18 @@ func (in *inference) number(idom []int32) {
 		children[idom[b]] = append(children[idom[b]], int32(b))
 	}
 	in.pre, in.post = make([]int32, n+1), make([]int32, n+1)
-	type frame struct{ b, next int32 }
-	stack := []frame{{b: int32(n)}}
 	var clock int32
-	for len(stack) > 0 {
-		top := &stack[len(stack)-1]
-		if top.next == 0 {
-			clock++
-			in.pre[top.b] = clock
-		}
-		if int(top.next) < len(children[top.b]) {
-			child := children[top.b][top.next]
-			top.next++
-			stack = append(stack, frame{b: child})
-			continue
+	var walk func(b int32)
+	walk = func(b int32) {
+		clock++
+		in.pre[b] = clock
+		for _, child := range children[b] {
+			walk(child)
 		}
 		clock++
-		in.post[top.b] = clock
-		stack = stack[:len(stack)-1]
+		in.post[b] = clock
 	}
+	walk(int32(n))
 }
 
 // loops counts for each block the natural loops around it. The depth affects

@@ -98,7 +98,8 @@ func (in *inference) order() []int32 {
 // decide takes the probe from block b if its coverage follows from others.
 func (in *inference) decide(b int32) {
 	in.stamp++
-	in.markDependents(b)
+	// The blocks whose coverage is inferred from b's.
+	in.spread(in.depends, in.stamp, b, func(b int32) []int32 { return in.users[b] })
 	in.markInevitable(b)
 	in.budget = searchLimit
 	sources, ok := in.before(b)
@@ -115,17 +116,21 @@ func (in *inference) decide(b int32) {
 	}
 }
 
-// markDependents marks the blocks whose coverage is inferred from b's.
-func (in *inference) markDependents(b int32) {
-	in.depends[b] = in.stamp
+// spread sets mark to stamp for block b and all that next leads to, but does not pass
+// blocks that have the mark already.
+func (in *inference) spread(mark []int32, stamp, b int32, next func(b int32) []int32) {
+	if mark[b] == stamp {
+		return
+	}
+	mark[b] = stamp
 	in.work = append(in.work[:0], b)
 	for len(in.work) > 0 {
 		x := in.work[len(in.work)-1]
 		in.work = in.work[:len(in.work)-1]
-		for _, u := range in.users[x] {
-			if in.depends[u] != in.stamp {
-				in.depends[u] = in.stamp
-				in.work = append(in.work, u)
+		for _, y := range next(x) {
+			if mark[y] != stamp {
+				mark[y] = stamp
+				in.work = append(in.work, y)
 			}
 		}
 	}

@@ -1,9 +1,11 @@
 // Package debuginfo finds where the functions and blocks of MIP profiles are in
 // the sources, in the debug information of the programs that were profiled.
 //
-//	program, err := debuginfo.Open("app", "")
+//	file, err := symbolize.Open("app", symbolize.Options{})
 //	…
-//	defer program.Close()
+//	defer file.Close()
+//	program, err := debuginfo.New(file)
+//	…
 //	full, err := program.Expand(p) // with the blocks that have no probe
 //	…
 //	sources, err := program.Sources(full, warn)
@@ -37,22 +39,8 @@ type Program struct {
 	raw  uint64 // address of the raw section
 }
 
-// Open opens a program, or the one in a .dSYM bundle. arch selects the slice of a
-// universal file. A file without a section for raw profiles is an error that matches
-// [profile.ErrMismatch].
-func Open(path, arch string) (*Program, error) {
-	f, err := symbolize.Open(path, symbolize.Options{Arch: arch})
-	if err != nil {
-		return nil, err
-	}
-	p, err := New(f)
-	if err != nil {
-		f.Close()
-	}
-	return p, err
-}
-
-// New returns the program that an open file is. The error is as of [Open].
+// New returns the program that an open file is. A file without a section for raw
+// profiles is an error that matches [profile.ErrMismatch].
 func New(f *symbolize.File) (*Program, error) {
 	raw := f.Section(rawSection)
 	if raw == nil {
@@ -107,14 +95,6 @@ func (e *notProfiled) Error() string {
 }
 
 func (e *notProfiled) Unwrap() error { return profile.ErrMismatch }
-
-// Close closes the file. It may be called on nil.
-func (p *Program) Close() error {
-	if p == nil {
-		return nil
-	}
-	return p.file.Close()
-}
 
 // File returns the file for other lookups.
 func (p *Program) File() *symbolize.File { return p.file }

@@ -27,13 +27,25 @@ func shapes(t *testing.T) string {
 
 func calc(t *testing.T) string { return filepath.Join(oracle.Root(t), "testdata", "mip", "all.elf") }
 
+func openProgram(path string) (*debuginfo.Program, error) {
+	f, err := symbolize.Open(path, symbolize.Options{})
+	if err != nil {
+		return nil, err
+	}
+	p, err := debuginfo.New(f)
+	if err != nil {
+		f.Close()
+	}
+	return p, err
+}
+
 func open(t *testing.T, path string) *debuginfo.Program {
 	t.Helper()
-	p, err := debuginfo.Open(path, "")
+	p, err := openProgram(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { p.Close() })
+	t.Cleanup(func() { p.File().Close() })
 	return p
 }
 
@@ -156,16 +168,13 @@ func TestOpen(t *testing.T) {
 		t.Fatal(err)
 	}
 	plain := filepath.Join(oracle.Root(t), "testdata", "correlate", "debug-info.elf")
-	if _, err := debuginfo.Open(plain, ""); !errors.Is(err, profile.ErrMismatch) || !strings.Contains(err.Error(), "not the program that was profiled") {
+	if _, err := openProgram(plain); !errors.Is(err, profile.ErrMismatch) || !strings.Contains(err.Error(), "not the program that was profiled") {
 		t.Errorf("a program that is not instrumented: %v", err)
 	}
 	for _, path := range []string{text, filepath.Join(dir, "missing")} {
-		if _, err := debuginfo.Open(path, ""); err == nil || errors.Is(err, profile.ErrMismatch) {
+		if _, err := openProgram(path); err == nil || errors.Is(err, profile.ErrMismatch) {
 			t.Errorf("%s: %v", path, err)
 		}
-	}
-	if err := (*debuginfo.Program)(nil).Close(); err != nil {
-		t.Error(err)
 	}
 }
 

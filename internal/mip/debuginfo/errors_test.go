@@ -32,11 +32,11 @@ func opened(t *testing.T, name string) (*debuginfo.Program, *mip.Profile) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	program, err := debuginfo.Open(name, "")
+	program, err := openProgram(name)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { program.Close() })
+	t.Cleanup(func() { program.File().Close() })
 	return program, p
 }
 
@@ -47,14 +47,10 @@ func TestOpenErrors(t *testing.T) {
 		"../../../testdata/mip/counts.mip":                profile.ErrUnrecognized,
 		"../../../testdata/symbolize/fixtures/cpp-dwarf5": profile.ErrMismatch,
 	} {
-		p, err := debuginfo.Open(name, "")
+		p, err := openProgram(name)
 		if !errors.Is(err, want) || !strings.Contains(err.Error(), name) || p != nil {
 			t.Errorf("%s: %v, want %v", name, err, want)
 		}
-	}
-	var none *debuginfo.Program
-	if err := none.Close(); err != nil {
-		t.Error(err)
 	}
 }
 
@@ -94,7 +90,7 @@ func TestDamagedBlocks(t *testing.T) {
 		if err := os.WriteFile(file, data, 0o666); err != nil {
 			t.Fatal(err)
 		}
-		damaged, err := debuginfo.Open(file, "")
+		damaged, err := openProgram(file)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -103,7 +99,7 @@ func TestDamagedBlocks(t *testing.T) {
 		if full != nil || !errors.As(err, &fe) || profile.ClassOf(fe) != tc.class || fe.File != file || fe.Field != tc.field {
 			t.Errorf("%s: %+v", tc.what, err)
 		}
-		if err := damaged.Close(); err != nil {
+		if err := damaged.File().Close(); err != nil {
 			t.Error(err)
 		}
 	}

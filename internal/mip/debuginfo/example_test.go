@@ -8,6 +8,7 @@ import (
 
 	"github.com/profuse-pgo/profuse/internal/mip/debuginfo"
 	"github.com/profuse-pgo/profuse/mip"
+	"github.com/profuse-pgo/profuse/symbolize"
 )
 
 // Say where in the sources the functions of a program begin.
@@ -25,11 +26,15 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	program, err := debuginfo.Open(name, "")
+	file, err := symbolize.Open(name, symbolize.Options{})
 	if err != nil {
 		log.Fatal(err)
 	}
-	defer program.Close()
+	defer file.Close()
+	program, err := debuginfo.New(file)
+	if err != nil {
+		log.Fatal(err)
+	}
 	full, err := program.Expand(p)
 	if err != nil {
 		log.Fatal(err)

@@ -70,20 +70,10 @@ func (e *emitter) looseStatements() (found []int32) {
 	return found
 }
 
-// endPassed prints the end of the skipped text. It precedes everything else
-// inserted at its place.
-func (e *emitter) endPassed(loose []int32) {
-	for _, i := range loose {
-		e.text.Line("\t.endif")
-		e.insert(e.beforeStmt(i + 1))
-	}
-}
-
-// beginPassed prints the beginning of the skipped text. It follows everything
-// else inserted at its place.
-func (e *emitter) beginPassed(loose []int32) {
-	for _, i := range loose {
-		e.text.Line("\t.if\t0")
-		e.insert(e.beforeStmt(i))
+// around prints a line before each of the statements or, with offset 1, behind it.
+func (e *emitter) around(statements []int32, offset int32, line string) {
+	for _, i := range statements {
+		e.text.Line(line)
+		e.insert(e.beforeStmt(i + offset))
 	}
 }

@@ -117,10 +117,12 @@ func report(f *asm.File) Report {
 
 // emit prints all insertions.
 func (e *emitter) emit() {
-	loose := e.looseStatements()
-	e.endPassed(loose)
+	// The assembler skips alignments. The end of what it skips precedes everything
+	// else inserted at its place, the beginning follows it.
+	skipped := e.looseStatements()
+	e.around(skipped, 1, "\t.endif")
 	e.probes()
-	e.beginPassed(loose)
+	e.around(skipped, 0, "\t.if\t0")
 	e.records()
 }
 
