@@ -9,10 +9,10 @@ import (
 
 // A mapReader reads a .mipmap, the section __llvm_mipmap of a linked binary.
 type mapReader struct {
-	head  header
-	about Info
-	data  []byte
-	buf   Function
+	Info
+	head header
+	data []byte
+	buf  Function
 }
 
 func newMapReader(h header, data []byte) (decoder, error) {
@@ -20,10 +20,8 @@ func newMapReader(h header, data []byte) (decoder, error) {
 		return nil, flaw.At("header", fileTypeAt).Field("FileType").Gotf("%#x", h.typeWord).
 			Want("the bit of 64-bit or that of 32-bit targets").Corrupt()
 	}
-	return &mapReader{head: h, about: h.about(), data: data}, nil
+	return &mapReader{Info: h.info(), head: h, data: data}, nil
 }
-
-func (r *mapReader) info() *Info { return &r.about }
 
 func (r *mapReader) records(yield func(*Function, error) bool) {
 	c := cursor.New("map", 0, r.data, le)

@@ -44,12 +44,11 @@ func (l Layout) fixed() int {
 
 // mipReader reads a .mip.
 type mipReader struct {
-	about  Info
-	data   []byte
-	start  int // offset of the first record
-	layout Layout
-	names  map[uint64]string // by signature
-	buf    Function
+	Info
+	data  []byte
+	start int               // offset of the first record
+	names map[uint64]string // by signature
+	buf   Function
 }
 
 // newMIPReader determines the layout: the one that consumes the file exactly and has a
@@ -57,8 +56,8 @@ type mipReader struct {
 func newMIPReader(h header, data []byte) (decoder, error) {
 	var first error
 	for _, l := range layoutsOf(h.generation) {
-		r := &mipReader{about: h.about(), data: data, start: h.size(), layout: l}
-		r.about.Layout = l
+		r := &mipReader{Info: h.info(), data: data, start: h.size()}
+		r.Layout = l
 		err := r.scan()
 		if err == nil {
 			return r, nil
@@ -70,11 +69,9 @@ func newMIPReader(h header, data []byte) (decoder, error) {
 	return nil, first
 }
 
-func (r *mipReader) info() *Info { return &r.about }
-
 func (r *mipReader) cursor() (*cursor.Cursor, int) {
 	c := cursor.New("functions", int64(r.start), r.data[r.start:], le)
-	return c, c.Count(c.U64("ProfileCount"), r.layout.fixed()+mipEdgeCount, "ProfileCount")
+	return c, c.Count(c.U64("ProfileCount"), r.Layout.fixed()+mipEdgeCount, "ProfileCount")
 }
 
 // scan checks the whole file in the layout and reads the names.
@@ -91,7 +88,7 @@ func (r *mipReader) scan() error {
 	if err != nil {
 		return err
 	}
-	r.about.Functions = n
+	r.Functions = n
 	r.names = make(map[uint64]string, len(names))
 	for i, name := range names {
 		sig := sign.Name(name)
@@ -132,7 +129,7 @@ func nameError(i int, name, want string) error {
 // the end of the file.
 func (r *mipReader) readNames(start int) ([]string, error) {
 	c := cursor.New("names", int64(start), r.data[start:], le)
-	if r.layout.NamesByLength {
+	if r.Layout.NamesByLength {
 		at := c.Offset()
 		n := c.U64("FunctionNamesLength")
 		if n != uint64(c.Len()) {
@@ -184,7 +181,7 @@ func (r *mipReader) record(c *cursor.Cursor) uint64 {
 	f := &r.buf
 	sig := c.U64("FunctionSignature")
 	at := c.Offset()
-	if r.layout.Wide {
+	if r.Layout.Wide {
 		f.RawOffset = c.U64("RawProfileDataOffset")
 		f.Address = int64(c.U64("FunctionStartOffset"))
 	} else {

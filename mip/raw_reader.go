@@ -12,18 +12,16 @@ import (
 // profile: raw profiles, whose records only a map locates, and samples of return
 // addresses.
 type partReader struct {
-	about    Info
+	Info
 	typeWord uint16
 }
 
-func (r *partReader) info() *Info { return &r.about }
-
 func (r *partReader) records(yield func(*Function, error) bool) {
 	want := "a map or profile that says where its records are"
-	if r.about.FileType == FileRet {
+	if r.FileType == FileRet {
 		want = "a map or profile that says whose return addresses they are"
 	}
-	yield(nil, flaw.At("header", fileTypeAt).Field("FileType").Got(r.about.FileType.String()).Want(want).
+	yield(nil, flaw.At("header", fileTypeAt).Field("FileType").Got(r.FileType.String()).Want(want).
 		Because(&llvmerr.MIPError{Code: llvmerr.MIPBadFileType, Found: toolHex(uint64(r.typeWord)), Expected: toolHex(fileTypeBMIP)}))
 }
 

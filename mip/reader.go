@@ -24,6 +24,8 @@ type Info struct {
 	Functions int
 }
 
+func (i *Info) info() *Info { return i }
+
 // ReaderOptions adjust reading. The zero value is right for most uses.
 type ReaderOptions struct {
 	// Warn receives what is suspicious but readable; nil drops it.
@@ -33,7 +35,7 @@ type ReaderOptions struct {
 // A decoder is the reader of one format. records yields a reused function, stops after an
 // error, and may be called again.
 type decoder interface {
-	info() *Info
+	info() *Info // by embedding it
 	records(yield func(*Function, error) bool)
 }
 
@@ -88,10 +90,10 @@ func newDecoder(data []byte, warn func(error)) (decoder, error) {
 	case FileProfile:
 		return newMIPReader(h, data)
 	}
-	return &partReader{h.about(), h.typeWord}, nil
+	return &partReader{h.info(), h.typeWord}, nil
 }
 
-func (h *header) about() Info {
+func (h *header) info() Info {
 	return Info{
 		FileType: h.fileType, Generation: h.generation, Version: int(h.version), PointerSize: h.ptr,
 		Type: h.typ, ModuleHash: h.moduleHash, RawSectionOffset: h.rawSection, Functions: -1,

@@ -11,7 +11,7 @@ import (
 // A yamlReader reads a profile that WriteYAML or "llvm-mipdata mip2yaml" wrote, or that
 // was edited by hand: keys may be in any order, but the header precedes the profiles.
 type yamlReader struct {
-	about  Info
+	Info
 	start  *llvmyaml.Scanner // at the value of "Profiles"
 	narrow bool              // addresses have 32 bits, as in generation A
 	buf    Function
@@ -37,7 +37,7 @@ func looksLikeYAML(data []byte) bool {
 }
 
 func newYAMLReader(data []byte, warn func(error)) (decoder, error) {
-	r := &yamlReader{about: Info{FileType: FileYAML, Functions: -1}}
+	r := &yamlReader{Info: Info{FileType: FileYAML, Functions: -1}}
 	s := llvmyaml.NewScanner(data)
 	parts := 0
 	s.Mapping(func(key string) {
@@ -57,8 +57,6 @@ func newYAMLReader(data []byte, warn func(error)) (decoder, error) {
 	return r, s.Err()
 }
 
-func (r *yamlReader) info() *Info { return &r.about }
-
 var yamlHeaderKeys = []string{keyFileType, keyProfileType, keyModuleHash}
 
 func (r *yamlReader) header(s *llvmyaml.Scanner, warn func(error)) {
@@ -68,12 +66,12 @@ func (r *yamlReader) header(s *llvmyaml.Scanner, warn func(error)) {
 			r.fileType(s, warn)
 		case keyProfileType:
 			line := s.Line()
-			s.Sequence(func() { r.about.Type |= yamlProfileType(s) })
-			if want, class := r.about.Type.check(); class != nil {
-				s.Fail(s.At(line).Field(keyProfileType).Got(r.about.Type.String()).Want(want).Because(class))
+			s.Sequence(func() { r.Type |= yamlProfileType(s) })
+			if want, class := r.Type.check(); class != nil {
+				s.Fail(s.At(line).Field(keyProfileType).Got(r.Type.String()).Want(want).Because(class))
 			}
 		case keyModuleHash:
-			r.about.ModuleHash = uint32(s.Unsigned(key, 32))
+			r.ModuleHash = uint32(s.Unsigned(key, 32))
 		}
 	})
 }

@@ -103,13 +103,11 @@ func (r *tableReader) operand(directives ...string) []byte {
 	}
 	r.next++
 	word, rest := asm.SplitWord(r.Text(&r.Stmts[i]))
-	for _, d := range directives {
-		if string(word) == d {
-			return rest
-		}
+	if !slices.Contains(directives, string(word)) {
+		r.failed = true
+		return nil
 	}
-	r.failed = true
-	return nil
+	return rest
 }
 
 func (r *tableReader) number(directive string) int64 {

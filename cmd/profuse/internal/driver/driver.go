@@ -39,34 +39,28 @@ var ErrUsage = errors.New("invalid command line")
 // compiler and its arguments.
 func parseCommandLine(args []string) (commandLine, error) {
 	var job commandLine
-	for len(args) > 0 {
+	for len(args) > 0 && strings.HasPrefix(args[0], "-") && args[0] != "--" {
 		arg := args[0]
+		args = args[1:]
 		switch {
-		case arg == "--":
-			job.compiler = args[1:]
-		case !strings.HasPrefix(arg, "-"):
-			job.compiler = args
 		case strings.HasPrefix(arg, "-f"+flagStem) || strings.HasPrefix(arg, "-fno-"+flagStem):
 			job.flags = append(job.flags, arg)
-			args = args[1:]
 			continue
-		case arg == "--report" || arg == rustAssemblyOption:
-			if len(args) < 2 {
-				return job, fmt.Errorf("%w: option %s needs a value", ErrUsage, arg)
-			}
-			if arg == "--report" {
-				job.report = args[1]
-			} else {
-				job.rustAssembly = args[1]
-			}
-			args = args[2:]
-			continue
-		default:
+		case arg != "--report" && arg != rustAssemblyOption:
 			return job, fmt.Errorf("%w: unknown option %s", ErrUsage, arg)
+		case len(args) == 0:
+			return job, fmt.Errorf("%w: option %s needs a value", ErrUsage, arg)
+		case arg == "--report":
+			job.report = args[0]
+		default:
+			job.rustAssembly = args[0]
 		}
-		break
+		args = args[1:]
 	}
-	if len(job.compiler) == 0 {
+	if len(args) > 0 && args[0] == "--" {
+		args = args[1:]
+	}
+	if job.compiler = args; len(args) == 0 {
 		return job, fmt.Errorf("%w: no compiler", ErrUsage)
 	}
 	return job, nil

@@ -152,10 +152,7 @@ func isHarmlessLinkerWarning(line []byte) bool {
 // finishImage checks the linked ELF file and writes the link unit's hash into
 // its headers.
 func (j *gnuJob) finishImage() error {
-	name := j.output
-	if name == "" {
-		name = "a.out"
-	}
+	name := j.imageName()
 	info, err := os.Stat(name)
 	if err != nil || !info.Mode().IsRegular() || j.target.Format != asm.ELF {
 		return nil // not a file to check
@@ -173,16 +170,14 @@ func (j *gnuJob) finishImage() error {
 	if raw == nil || raw.Type == elf.SHT_NOBITS {
 		return nil // nothing instrumented in the file
 	}
-	sections := []*elf.Section{raw}
-	if m := image.Section(asm.MapSection); m != nil {
-		sections = append(sections, m)
-	} else {
+	if image.Section(asm.MapSection) == nil {
 		j.warn("%s has lost its section %s while linking: nothing can tell what its profiles mean", name, asm.MapSection)
 	}
-	if b := image.Section(blocks.Section); b != nil {
-		sections = append(sections, b)
-	}
-	for _, s := range sections {
+	for _, section := range []string{asm.RawSection, asm.MapSection, blocks.Section} {
+		s := image.Section(section)
+		if s == nil {
+			continue
+		}
 		if err := j.finishSection(f, image.ByteOrder, s, filepath.Base(name)); err != nil {
 			return fmt.Errorf("%s: section %s: %w", name, s.Name, err)
 		}
@@ -196,6 +191,8 @@ const (
 	headerModuleHash = 12
 	headerModuleBlk  = 8 // in the header of the block section
 	headerFields     = 16
+
+	mipMagic = 0x50494dfb
 )
 
 // finishSection checks that the header comes first, since linker scripts and
@@ -226,8 +223,5 @@ func (j *gnuJob) finishSection(f interface {
 	return err
 }
 
-const (
-	mipMagic = 0x50494dfb
-	// unnamedUnit is the link unit of objects that were given no name.
-	unnamedUnit = "a.out"
-)
+// unnamedUnit is the link unit of objects that were given no name.
+const unnamedUnit = "a.out"
