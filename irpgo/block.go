@@ -142,10 +142,6 @@ func (a *accumulator) addExtra(bitmap []byte, sites []siteSum, n *numbers, count
 		for i, l := range lengths {
 			own := pairs[:int(l)*valueDataPair]
 			pairs = pairs[len(own):]
-			if over, ok := sites[i].addInOrder(n, own, from != nil, weight); ok {
-				overflow = over || overflow
-				continue
-			}
 			a.decoded = a.decoded[:0]
 			for ; len(own) > 0; own = own[valueDataPair:] {
 				a.decoded = append(a.decoded, n.pair(own, from != nil))

@@ -75,26 +75,6 @@ func (a *accumulator) addSite(t *siteSum, src ValueSite, from *addressMap, kind 
 	return overflow
 }
 
-// addInOrder adds values, weighted, if each is the same as the value of t in its
-// place. If not, it adds nothing and ok is false.
-func (t *siteSum) addInOrder(n *numbers, pairs []byte, addresses bool, weight uint64) (overflow, ok bool) {
-	if len(pairs) > valueDataPair*len(t.homes) {
-		return false, false
-	}
-	for i := 0; i < len(pairs)/valueDataPair; i++ {
-		if n.pair(pairs[valueDataPair*i:], addresses).Value != t.homes[i].address {
-			return false, false
-		}
-	}
-	for i := 0; i < len(pairs)/valueDataPair; i++ {
-		var cut bool
-		v := &t.values[i]
-		v.Count, cut = saturate.AddScaled(v.Count, u64(pairs[valueDataPair*i+8:], n.bigEndian), weight)
-		overflow = overflow || cut
-	}
-	return overflow, true
-}
-
 // touch notes that sites are the sums of several records.
 func touch(sites []siteSum) {
 	for i := range sites {
