@@ -150,7 +150,9 @@ func (s *sums) canonical(to *Section, types, methods []int32) {
 }
 
 func compareContexts(a, b Context) int {
-	return slices.CompareFunc(a, b, func(f, g Frame) int {
-		return cmp.Or(cmp.Compare(f.Method, g.Method), cmp.Compare(f.BCI, g.BCI))
-	})
+	return slices.CompareFunc(a, b, compareFrames)
+}
+
+func compareFrames(a, b Frame) int {
+	return cmp.Or(cmp.Compare(a.Method, b.Method), cmp.Compare(a.BCI, b.BCI))
 }

@@ -93,7 +93,7 @@ func Check(name string, data []byte) CheckReport {
 		e := w.Err.(*profile.FormatError)
 		c.add(Finding{Severity: Suspect, Rule: ruleVersion, Place: e.Place, Message: e.What()})
 	}
-	d.places = new(places)
+	d.keepPlaces = true
 	d.tolerate = func(err error) {
 		e := flaw.InFile(err, name).(*profile.FormatError)
 		c.add(Finding{Severity: Broken, Rule: ruleSchema, Place: e.Place, Message: e.What(), Err: e})
@@ -110,7 +110,7 @@ func Check(name string, data []byte) CheckReport {
 	if more := d.violations - maxViolations; more > 0 {
 		c.add(Finding{Severity: Broken, Rule: ruleSchema, Place: flaw.File(name).Place, Message: "more of the same kind", Count: more})
 	}
-	c.p, c.text, c.places = d.p, data, d.places
+	c.p, c.text, c.places = d.p, data, &d.places
 	c.partial = d.tables != [2]bool{true, true}
 	c.tables()
 	for _, k := range Kinds() {

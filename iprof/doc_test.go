@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/profuse-pgo/profuse/profile"
 )
 
 // The tests of this file are the examples of the format's document, with every
@@ -110,14 +112,11 @@ func TestDocumentEvenOdd(t *testing.T) {
 		}
 	}
 	// The call graph of the document, with "2:9<1:3" and "1:3" as callers.
-	edges := map[edge]bool{}
-	for _, e := range p.edges(CallCounts) {
-		edges[edge{Caller: e.Caller, Callee: e.Callee}] = true
-	}
-	for _, e := range []edge{
-		{Caller: Frame{1, 3}, Callee: 2}, {Caller: Frame{2, 9}, Callee: 3}, {Caller: Frame{3, 2}, Callee: 5}, {Caller: Frame{4, 2}, Callee: 5},
+	edges := p.View("", ViewOptions{}).(*view).edges()
+	for _, e := range []viewEdge{
+		{profile.Call, Frame{1, 3}, 2}, {profile.Call, Frame{2, 9}, 3}, {profile.Call, Frame{3, 2}, 5}, {profile.Call, Frame{4, 2}, 5},
 	} {
-		if !edges[e] {
+		if _, ok := edges[e]; !ok {
 			t.Errorf("no call %+v", e)
 		}
 		delete(edges, e)

@@ -44,11 +44,12 @@ func ExampleMerger() {
 			log.Fatal(err)
 		}
 	}
-	p, pruned, err := iprof.Prune(m.Profile(), iprof.PruneOptions{})
+	sum := m.Profile()
+	p, err := iprof.Prune(sum, iprof.PruneOptions{})
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Printf("%d types and %d methods dropped\n", pruned.Types, pruned.Methods)
+	fmt.Printf("%d types and %d methods dropped\n", len(sum.Types)-len(p.Types), len(sum.Methods)-len(p.Methods))
 	calls := p.Section(iprof.CallCounts)
 	for _, i := range calls.Largest(calls.Len())[2:] {
 		ref, _ := p.Ref(calls.Context(i)[0].Method)

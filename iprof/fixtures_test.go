@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/profuse-pgo/profuse/internal/flaw"
 )
 
 var update = flag.Bool("update", false, "write testdata/iprof anew")
@@ -170,6 +172,20 @@ func parseContext(s string) (Context, error) {
 		return nil, fmt.Errorf("context %q: want %s at position %d", s, want, at)
 	}
 	return c, nil
+}
+
+// add appends an entry. It refuses what a file cannot have: a context without frames,
+// and records of a wrong number.
+func (s *Section) add(ctx Context, records ...int64) error {
+	at := flaw.In(s.kind.Key()).InRecord(len(s.ends))
+	switch {
+	case len(ctx) == 0:
+		return at.Field("context").Got("empty").Want("at least one frame").Corrupt()
+	case !s.kind.fits(len(records)):
+		return at.Field("number of records").Got(len(records)).Want(s.kind.wantRecords()).Corrupt()
+	}
+	s.append(ctx, records)
+	return nil
 }
 
 // addTo adds an entry.

@@ -111,14 +111,7 @@ func Kinds() [NumKinds]Kind {
 
 // kindOfKey returns the kind of the section with the given key, in any of its
 // spellings since 0.4.0.
-func kindOfKey(key string) (Kind, bool) {
-	for k := range kinds {
-		if key == kinds[k].key {
-			return Kind(k), true
-		}
-	}
-	return TypeChecks, key == schemaTypeChecks
-}
+func kindOfKey(key string) (Kind, bool) { return dialectSince04.kind(key) }
 
 // A dialect holds the key names of a range of versions.
 type dialect struct {
@@ -134,15 +127,15 @@ var (
 )
 
 // kind returns the kind of the section with the given key.
-func (d *dialect) kind(key []byte) (Kind, bool) {
+func (d *dialect) kind(key string) (Kind, bool) {
 	for k := range kinds {
 		name := kinds[k].key
 		if d.old {
 			name = kinds[k].old
 		}
-		if name != "" && string(key) == name {
+		if name != "" && key == name {
 			return Kind(k), true
 		}
 	}
-	return TypeChecks, !d.old && string(key) == schemaTypeChecks
+	return TypeChecks, !d.old && key == schemaTypeChecks
 }

@@ -100,9 +100,8 @@ func (m *Merger) AddScaled(name string, p *Profile, w Weights) (Added, error) {
 	}
 	in := m.translate(p)
 	var added Added
-	var err error
 	for k := range p.sections {
-		if err = m.addSection(&in, Kind(k), w.of(Kind(k)), &added); err != nil {
+		if err := m.addSection(&in, Kind(k), w.of(Kind(k)), &added); err != nil {
 			return added, flaw.InFile(err, name)
 		}
 	}
@@ -121,12 +120,7 @@ func (m *Merger) AddScaled(name string, p *Profile, w Weights) (Added, error) {
 func (m *Merger) Added() Added { return m.added }
 
 // Accepts returns the error that AddProfile would refuse p with; nil if it would not.
-func (m *Merger) Accepts(name string, p *Profile) error {
-	if err := m.acceptable(p); err != nil {
-		return flaw.InFile(err, name)
-	}
-	return nil
-}
+func (m *Merger) Accepts(name string, p *Profile) error { return flaw.InFile(m.acceptable(p), name) }
 
 func (m *Merger) report(name string, p *Profile, added Added) {
 	if m.opt.Warn == nil {

@@ -116,9 +116,7 @@ func (s *sums) add(ctx Context, records []int64, added *Added) error {
 	old, n := s.recordsOf(e), s.kind.Arity()
 	if sameShape(old, records, n) {
 		for j := n - 1; j < len(old); j += n {
-			sum, saturated := saturate.AddSigned(old[j], records[j])
-			old[j] = sum
-			added.saturated(saturated)
+			old[j] = added.sum(old[j], records[j])
 		}
 		return nil
 	}
@@ -129,10 +127,13 @@ func (s *sums) add(ctx Context, records []int64, added *Added) error {
 	return s.replace(e, s.union)
 }
 
-func (a *Added) saturated(yes bool) {
-	if yes {
+// sum returns x+y and counts it if it saturates.
+func (a *Added) sum(x, y int64) int64 {
+	sum, saturated := saturate.AddSigned(x, y)
+	if saturated {
 		a.Saturated++
 	}
+	return sum
 }
 
 // translateContext returns the context in the Merger's numbers; the result is
@@ -170,8 +171,9 @@ func (m *Merger) translateRecords(in *input, k Kind, records []int64, w Weight, 
 	if w.Num != w.Den {
 		for i := k.Arity() - 1; i < len(out); i += k.Arity() {
 			var saturated bool
-			out[i], saturated = w.apply(out[i])
-			added.saturated(saturated)
+			if out[i], saturated = w.apply(out[i]); saturated {
+				added.Saturated++
+			}
 		}
 	}
 	return out, true
@@ -204,29 +206,18 @@ func sameShape(a, b []int64, arity int) bool {
 func unite(dst, a, b []int64, k Kind, added *Added) []int64 {
 	n := k.Arity()
 	a, b = sortRecords(a, k, added), sortRecords(b, k, added)
-	for len(a) > 0 || len(b) > 0 {
-		order := 0
-		switch {
-		case len(a) == 0:
-			order = 1
-		case len(b) == 0:
-			order = -1
-		default:
-			order = compareRecords(a, b, k)
-		}
-		switch {
+	for len(a) > 0 && len(b) > 0 {
+		switch order := compareRecords(a, b, k); {
 		case order < 0:
 			dst, a = append(dst, a[:n]...), a[n:]
 		case order > 0:
 			dst, b = append(dst, b[:n]...), b[n:]
 		default:
-			sum, saturated := saturate.AddSigned(a[n-1], b[n-1])
-			added.saturated(saturated)
-			dst = append(append(dst, a[:n-1]...), sum)
+			dst = append(append(dst, a[:n-1]...), added.sum(a[n-1], b[n-1]))
 			a, b = a[n:], b[n:]
 		}
 	}
-	return dst
+	return append(append(dst, a...), b...)
 }
 
 // compareRecords compares records without their counts. Of one index, the records
@@ -267,9 +258,7 @@ func sortRecords(records []int64, k Kind, added *Added) []int64 {
 	out := records[:0]
 	for _, r := range order {
 		if k.hasTypes() && len(out) > 0 && out[len(out)-n] == r[0] {
-			sum, saturated := saturate.AddSigned(out[len(out)-1], r[1])
-			added.saturated(saturated)
-			out[len(out)-1] = sum
+			out[len(out)-1] = added.sum(out[len(out)-1], r[1])
 			continue
 		}
 		out = append(out, r...)

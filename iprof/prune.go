@@ -35,43 +35,30 @@ type PruneOptions struct {
 	DropUnknown bool
 }
 
-// Pruned counts what [Prune] dropped.
-type Pruned struct {
-	Types, Methods int
-	Entries        [NumKinds]int // dropped, or merged with others
-	Saturated      int           // counts that saturated in merges of entries
-}
-
 // Prune returns p without some of its contents, with its ids and in its order. For a
 // compiler, code without counts did not run, so only unused table entries can be dropped
 // without loss. MinCount, Top and MaxFrames do not apply to the one entry of Monitors.
-func Prune(p *Profile, opt PruneOptions) (*Profile, Pruned, error) {
-	var pruned Pruned
-	all := p
+func Prune(p *Profile, opt PruneOptions) (*Profile, error) {
 	p = selectEntries(p, opt)
 	if err := unknownRefused(p, !opt.KeepUnused && !opt.DropUnknown); err != nil {
-		return nil, pruned, err
+		return nil, err
 	}
 	q := p.derive()
 	if opt.DropUnknown {
 		q.Unknown, q.Extra = nil, nil
 	}
 	for k := range p.sections {
-		from, to := &p.sections[k], &q.sections[k]
 		if slices.Contains(opt.Drop, Kind(k)) {
 			q.selectExtra(Kind(k), nil)
-		} else if err := pruneSection(q, from, to, opt, &pruned); err != nil {
-			return nil, pruned, err
+		} else if err := q.pruneSection(&p.sections[k], opt); err != nil {
+			return nil, err
 		}
-		pruned.Entries[k] = all.sections[k].Len() - to.Len()
 	}
 	if !opt.KeepUnused {
 		q.dropUnused()
 	}
 	q.reindex()
-	pruned.Types = len(p.Types) - len(q.Types)
-	pruned.Methods = len(p.Methods) - len(q.Methods)
-	return q, pruned, nil
+	return q, nil
 }
 
 // selectEntries returns p with the entries that KeepContext and KeepLock accept.
@@ -88,8 +75,7 @@ func selectEntries(p *Profile, opt PruneOptions) *Profile {
 			for i := range keep {
 				keep[i] = opt.KeepContext(from.Context(i))
 			}
-			q.sections[k] = copySection(from, func(i int) bool { return keep[i] })
-			q.selectExtra(Kind(k), keep)
+			q.keepEntries(from, keep)
 		}
 	}
 	return q
@@ -99,13 +85,13 @@ func selectEntries(p *Profile, opt PruneOptions) *Profile {
 func selectLocks(s *Section, keep func(TypeID) bool) Section {
 	out := Section{kind: Monitors}
 	for ctx, records := range s.All() {
-		out.frames = append(out.frames, ctx...)
+		var kept []int64
 		for t := range typeCountsIn(records) {
 			if keep(t.Type) {
-				out.records = append(out.records, int64(t.Type), t.Count)
+				kept = append(kept, int64(t.Type), t.Count)
 			}
 		}
-		out.ends = append(out.ends, entryEnd{uint32(len(out.frames)), uint32(len(out.records))})
+		out.append(ctx, kept)
 	}
 	return out
 }
@@ -127,33 +113,49 @@ func unknownRefused(p *Profile, matters bool) error {
 		Want("a known one, because what it refers to cannot be told").Unsupported()
 }
 
-func pruneSection(q *Profile, from, to *Section, opt PruneOptions, pruned *Pruned) error {
-	cut := from
-	if opt.MaxFrames > 0 && from.kind != Monitors {
-		var err error
-		if cut, err = cutContexts(from, opt.MaxFrames, pruned); err != nil {
+// pruneSection fills a section with what the options keep of it.
+func (p *Profile) pruneSection(s *Section, opt PruneOptions) error {
+	if s.kind == Monitors {
+		p.sections[Monitors] = *s
+		return nil
+	}
+	if opt.MaxFrames > 0 {
+		cut, err := cutContexts(s, opt.MaxFrames)
+		if err != nil {
 			return err
 		}
-		if cut.Len() < from.Len() {
-			q.selectExtra(from.kind, nil) // their entries are gone
+		if cut.Len() < s.Len() {
+			p.selectExtra(s.kind, nil) // their entries are gone
 		}
+		s = cut
 	}
-	keep := make([]bool, cut.Len())
+	keep := make([]bool, s.Len())
 	for i := range keep {
-		keep[i] = from.kind == Monitors || cut.Count(i) >= opt.MinCount
+		keep[i] = s.Count(i) >= opt.MinCount
 	}
-	if opt.Top > 0 && from.kind != Monitors {
-		for _, i := range cut.Largest(cut.Len())[min(opt.Top, cut.Len()):] {
+	if opt.Top > 0 {
+		for _, i := range s.Largest(s.Len())[min(opt.Top, s.Len()):] {
 			keep[i] = false
 		}
 	}
-	*to = copySection(cut, func(i int) bool { return keep[i] })
-	q.selectExtra(from.kind, keep)
+	p.keepEntries(s, keep)
 	return nil
 }
 
+// keepEntries fills a section with the entries for which keep is true.
+func (p *Profile) keepEntries(s *Section, keep []bool) {
+	to := &p.sections[s.kind]
+	*to = Section{kind: s.kind}
+	for i := range keep {
+		if keep[i] {
+			to.append(s.Context(i), s.Records(i))
+		}
+	}
+	p.selectExtra(s.kind, keep)
+}
+
 // cutContexts returns the section with contexts of at most n frames.
-func cutContexts(s *Section, n int, pruned *Pruned) (*Section, error) {
+func cutContexts(s *Section, n int) (*Section, error) {
 	var sum sums
 	var added Added
 	sum.init(s.kind)
@@ -164,12 +166,9 @@ func cutContexts(s *Section, n int, pruned *Pruned) (*Section, error) {
 			return nil, err
 		}
 	}
-	pruned.Saturated += added.Saturated
 	out := &Section{kind: s.kind}
 	for i := range sum.entries {
-		if err := out.add(sum.context(uint32(i)), sum.recordsOf(&sum.entries[i])...); err != nil {
-			return nil, err
-		}
+		out.append(sum.context(uint32(i)), sum.recordsOf(&sum.entries[i]))
 	}
 	return out, nil
 }

@@ -95,7 +95,8 @@ type decoder struct {
 	// are then skipped; if it is nil, a violation is a failure.
 	tolerate   func(error)
 	violations int
-	places     *places // nil unless needed
+	keepPlaces bool
+	places     places // of the entries, if keepPlaces
 
 	keys        map[string]bool // top-level keys so far
 	tables      [2]bool         // types, methods: complete
@@ -226,7 +227,7 @@ func (d *decoder) member(key string, at int) {
 	if d.err != nil {
 		return
 	}
-	kind, isSection := d.kind([]byte(key))
+	kind, isSection := d.kind(key)
 	id := key
 	if isSection && kind != TypeChecks { // its two spellings may both occur
 		id = kind.Key()
@@ -286,11 +287,7 @@ func (d *decoder) open(c byte, field string) bool {
 		d.pos++
 		return true
 	}
-	if c == '[' {
-		d.wrongType(field, "an array")
-	} else {
-		d.wrongType(field, "an object")
-	}
+	d.wrongType(field, map[byte]string{'[': "an array", '{': "an object"}[c])
 	return false
 }
 

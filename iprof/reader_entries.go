@@ -15,15 +15,22 @@ func (d *decoder) types() {
 		return
 	}
 	d.p.Types = make([]Type, 0, d.expect(tableEndTypes).entries)
-	for first := true; d.more(first, ']', keyTypes); first = false {
+	d.elements(keyTypes, d.fastType, d.oneType, &d.places.types)
+	d.tables[0] = d.err == nil
+}
+
+// elements reads the entries of a table or section, each with the fast path or, if that
+// gives up, the general one. Both report whether they have added an entry. If places are
+// wanted, elements adds those of the entries to list.
+func (d *decoder) elements(key string, fast, general func() bool, list *[]place) {
+	for first := true; d.more(first, ']', key); first = false {
 		d.record++
-		start := d.pos
-		if !d.fastType() {
-			d.oneType()
+		start := d.offset()
+		if (fast() || general()) && d.keepPlaces {
+			*list = append(*list, place{uint32(start), uint32(d.record)})
 		}
 		d.lastStart, d.lastEnd = start, d.pos
 	}
-	d.tables[0] = d.err == nil
 }
 
 // The members of entries, as bits.
@@ -73,7 +80,7 @@ func (e *entryReader) check(member uint, ok bool) {
 func (e *entryReader) extra(text []byte, index int) {
 	key := string(text) // before the next string is read
 	section := e.section
-	if kind, ok := e.kind([]byte(section)); ok && e.old {
+	if kind, ok := e.kind(section); ok && e.old {
 		section = kind.Key()
 	}
 	if raw := e.skip("value"); e.err == nil {
@@ -123,12 +130,10 @@ func (e *entryReader) idOrName(key []byte, at int, nameKey string, id *int32, na
 	return true
 }
 
-func (e *entryReader) place() place { return place{uint32(e.start), uint32(e.record)} }
-
-func (d *decoder) oneType() {
+func (d *decoder) oneType() bool {
 	e, ok := d.entry()
 	if !ok {
-		return
+		return false
 	}
 	var t Type
 	for first := true; d.more(first, '}', "entry"); first = false {
@@ -139,12 +144,11 @@ func (d *decoder) oneType() {
 			e.extra(key, len(d.p.Types))
 		}
 	}
-	if e.complete(hasID|hasName, keyID, d.typeName) {
+	complete := e.complete(hasID|hasName, keyID, d.typeName)
+	if complete {
 		d.p.Types = append(d.p.Types, t)
-		if d.places != nil {
-			d.places.types = append(d.places.types, e.place())
-		}
 	}
+	return complete
 }
 
 // methods reads the table of methods.
@@ -152,23 +156,15 @@ func (d *decoder) methods() {
 	if !d.open('[', keyMethods) {
 		return
 	}
-	size := d.expect(tableEndMethods)
-	d.p.Methods = make([]Method, 0, size.entries)
-	for first := true; d.more(first, ']', keyMethods); first = false {
-		d.record++
-		start := d.pos
-		if !d.fastMethod() {
-			d.oneMethod()
-		}
-		d.lastStart, d.lastEnd = start, d.pos
-	}
+	d.p.Methods = make([]Method, 0, d.expect(tableEndMethods).entries)
+	d.elements(keyMethods, d.fastMethod, d.oneMethod, &d.places.methods)
 	d.tables[1] = d.err == nil
 }
 
-func (d *decoder) oneMethod() {
+func (d *decoder) oneMethod() bool {
 	e, ok := d.entry()
 	if !ok {
-		return
+		return false
 	}
 	var m Method
 	for first := true; d.more(first, '}', "entry"); first = false {
@@ -184,12 +180,11 @@ func (d *decoder) oneMethod() {
 			e.extra(key, len(d.p.Methods))
 		}
 	}
-	if e.complete(hasID|hasName|hasSignature, keyID, d.methodName, keySignature) {
+	complete := e.complete(hasID|hasName|hasSignature, keyID, d.methodName, keySignature)
+	if complete {
 		d.p.Methods = append(d.p.Methods, m)
-		if d.places != nil {
-			d.places.methods = append(d.places.methods, e.place())
-		}
 	}
+	return complete
 }
 
 // signatureSlab is the number of ids allocated at a time.
@@ -225,13 +220,15 @@ func (d *decoder) signatureRoom(start int) int {
 
 // entries reads a section.
 func (d *decoder) entries(kind Kind, key string) {
-	s := &d.p.sections[kind]
+	s, list := &d.p.sections[kind], &d.places.entries[kind]
+	at := d.offset()
 	if d.old && kind == Monitors {
 		d.record = 0
-		d.oneEntry(s, hasRecords)
+		if d.oneEntry(s, hasRecords) && d.keepPlaces {
+			*list = append(*list, place{offset: uint32(at)})
+		}
 		return
 	}
-	at := d.offset()
 	if !d.open('[', key) {
 		return
 	}
@@ -247,22 +244,17 @@ func (d *decoder) entries(kind Kind, key string) {
 		d.violation(at, "section", "not empty, and the one of the other spelling is not, either",
 			"one of "+TypeChecks.Key()+" and "+schemaTypeChecks)
 	}
-	for first := true; d.more(first, ']', key); first = false {
-		d.record++
-		start := d.pos
-		if !d.fastEntry(s) {
-			d.oneEntry(s, hasContext|hasRecords)
-		}
-		d.lastStart, d.lastEnd = start, d.pos
-	}
+	fast := func() bool { return d.fastEntry(s) }
+	general := func() bool { return d.oneEntry(s, hasContext|hasRecords) }
+	d.elements(key, fast, general, list)
 }
 
 // oneEntry reads an entry with the given members; an entry without a context is that of
 // Monitors.
-func (d *decoder) oneEntry(s *Section, members uint) {
+func (d *decoder) oneEntry(s *Section, members uint) bool {
 	e, ok := d.entry()
 	if !ok {
-		return
+		return false
 	}
 	index := len(s.ends)
 	for first := true; d.more(first, '}', "entry"); first = false {
@@ -288,14 +280,10 @@ func (d *decoder) oneEntry(s *Section, members uint) {
 	}
 	if !e.complete(members, names...) {
 		s.truncate(index)
-		return
+		return false
 	}
-	if err := s.end(); err != nil {
-		d.fail(d.at(e.start).Field("section").Got("too large").Want("less than 2^32 frames and numbers").
-			Unsupported())
-	} else if d.places != nil {
-		d.places.entries[s.kind] = append(d.places.entries[s.kind], e.place())
-	}
+	s.end()
+	return true
 }
 
 // ctx reads a context and appends its frames.

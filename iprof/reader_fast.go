@@ -92,22 +92,18 @@ func (d *decoder) fastNamed() (id int32, name []byte, end int) {
 
 func (d *decoder) fastType() bool {
 	const tail = `"}`
-	start := d.pos
 	id, name, end := d.fastNamed()
 	if end == 0 || !has(d.data, end, tail) {
 		return false
 	}
 	d.p.Types = append(d.p.Types, Type{TypeID(id), d.names.add(name)})
-	if d.places != nil {
-		d.places.types = append(d.places.types, place{uint32(start), uint32(d.record)})
-	}
 	d.pos = end + len(tail)
 	return true
 }
 
 func (d *decoder) fastMethod() bool {
 	const signature, tail = `","signature":[`, `]}`
-	text, start := d.data, d.pos
+	text := d.data
 	id, name, end := d.fastNamed()
 	if end == 0 || !has(text, end, signature) {
 		return false
@@ -133,9 +129,6 @@ func (d *decoder) fastMethod() bool {
 	}
 	last := len(d.signatures)
 	d.p.Methods = append(d.p.Methods, Method{MethodID(id), d.names.add(name), d.signatures[first:last:last]})
-	if d.places != nil {
-		d.places.methods = append(d.places.methods, place{uint32(start), uint32(d.record)})
-	}
 	d.pos = next + len(tail)
 	return true
 }
@@ -157,10 +150,7 @@ func (d *decoder) fastEntry(s *Section) bool {
 		return false
 	}
 	s.frames, s.records = frames, numbers
-	s.ends = append(s.ends, entryEnd{uint32(len(frames)), uint32(len(numbers))}) // fit: see maxSize
-	if d.places != nil {
-		d.places.entries[s.kind] = append(d.places.entries[s.kind], place{uint32(start), uint32(d.record)})
-	}
+	s.end()
 	d.pos = p + len(tail)
 	return true
 }

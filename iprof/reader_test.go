@@ -206,11 +206,11 @@ func TestUnknownMinorVersion(t *testing.T) {
       "stage": "HIGH_TIER",`; !strings.Contains(string(got), want) {
 		t.Errorf("indented:\n%s", got)
 	}
-	pruned, _, err := Prune(p, PruneOptions{})
+	pruned, err := Prune(p, PruneOptions{})
 	if !errors.Is(err, profile.ErrUnsupported) {
 		t.Errorf("pruned to %v, %v", pruned, err)
 	}
-	kept, _, err := Prune(p, PruneOptions{KeepUnused: true, MinCount: 6})
+	kept, err := Prune(p, PruneOptions{KeepUnused: true, MinCount: 6})
 	must(t, err)
 	if len(kept.Unknown) != 1 || len(kept.Extra) != 1 || kept.Extra[0].Key != "loader" {
 		t.Errorf("kept %+v and %+v", kept.Unknown, kept.Extra)

@@ -20,31 +20,8 @@ func refused(t *testing.T, what string, err error, class error, section string, 
 	}
 }
 
-// TestRefusedEntries: what is no entry does not get into a section.
-func TestRefusedEntries(t *testing.T) {
+func TestKindString(t *testing.T) {
 	p := newProfile(version110)
-	here := Context{{1, 0}}
-	must(t, p.Section(Conditionals).add(here, 5, 0, 1))
-	for _, tc := range []struct {
-		kind    Kind
-		ctx     Context
-		records []int64
-		field   string
-		found   string
-	}{
-		{CallCounts, nil, []int64{1}, "context", "empty"},
-		{CallCounts, here, nil, "number of records", "0"},
-		{Samples, here, []int64{1, 2}, "number of records", "2"},
-		{Conditionals, here, []int64{1, 2}, "number of records", "2"},
-		{TypeChecks, here, []int64{1, 2, 3}, "number of records", "3"},
-	} {
-		before := p.Section(tc.kind).Len()
-		err := p.Section(tc.kind).add(tc.ctx, tc.records...)
-		refused(t, tc.kind.String(), err, profile.ErrCorrupt, tc.kind.Key(), before, tc.field, tc.found)
-		if p.Section(tc.kind).Len() != before {
-			t.Errorf("%s: there are %d entries", tc.kind, p.Section(tc.kind).Len())
-		}
-	}
 	if s := Kind(9).String() + Kind(-1).String(); s != "kind 9kind -1" || p.Section(Samples).kind != Samples {
 		t.Error(s)
 	}

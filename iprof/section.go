@@ -6,7 +6,6 @@ import (
 	"math"
 	"math/bits"
 
-	"github.com/profuse-pgo/profuse/internal/flaw"
 	"github.com/profuse-pgo/profuse/internal/saturate"
 )
 
@@ -80,34 +79,17 @@ func (s *Section) Count(i int) int64 {
 // Total returns the sum of all counts of the section.
 func (s *Section) Total() int64 { return sumCounts(s.records, s.kind.Arity()) }
 
-// add appends an entry. It refuses, as corrupt, a context without frames and
-// records of a wrong number, and as unsupported what makes the section hold
-// 2^32 frames or numbers.
-func (s *Section) add(ctx Context, records ...int64) error {
-	if len(ctx) == 0 {
-		return s.next().Field("context").Got("empty").Want("at least one frame").Corrupt()
-	}
-	if !s.kind.fits(len(records)) {
-		return s.next().Field("number of records").Got(len(records)).Want(s.kind.wantRecords()).Corrupt()
-	}
+// append appends an entry. The numbers of frames and records fit 32 bits, because a file
+// has at most maxSize bytes.
+func (s *Section) append(ctx Context, records []int64) {
 	s.frames = append(s.frames, ctx...)
 	s.records = append(s.records, records...)
-	return s.end()
-}
-
-// next returns the place of the entry that is being appended.
-func (s *Section) next() flaw.Place {
-	return flaw.In(s.kind.Key()).InRecord(len(s.ends))
+	s.end()
 }
 
 // end completes the entry whose frames and records have been appended.
-func (s *Section) end() error {
-	if uint64(max(len(s.frames), len(s.records))) > math.MaxUint32 {
-		return s.next().Field("size").Gotf("%d frames and %d numbers", len(s.frames), len(s.records)).
-			Want("less than 2^32").Unsupported()
-	}
+func (s *Section) end() {
 	s.ends = append(s.ends, entryEnd{uint32(len(s.frames)), uint32(len(s.records))})
-	return nil
 }
 
 // fits reports whether an entry may have n numbers as records.
@@ -123,19 +105,6 @@ func (k Kind) wantRecords() string {
 		return "1"
 	}
 	return fmt.Sprintf("a multiple of %d", k.Arity())
-}
-
-// copySection returns a section with the entries that keep accepts.
-func copySection(s *Section, keep func(i int) bool) Section {
-	out := Section{kind: s.kind}
-	for i := range s.ends {
-		if keep(i) {
-			out.frames = append(out.frames, s.Context(i)...)
-			out.records = append(out.records, s.Records(i)...)
-			out.ends = append(out.ends, entryEnd{uint32(len(out.frames)), uint32(len(out.records))})
-		}
-	}
-	return out
 }
 
 func sumCounts(records []int64, arity int) int64 {

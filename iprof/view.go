@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"iter"
+	"maps"
 	"slices"
 	"sync"
 
@@ -273,17 +274,17 @@ type viewEdge struct {
 	kind   profile.EdgeKind
 	caller Frame
 	target int32 // id of a method, or of a type
-	count  int64
 }
 
 func (v *view) Edges() iter.Seq[*profile.Edge] {
 	return func(yield func(*profile.Edge) bool) {
 		var e profile.Edge
-		for _, edge := range v.edges() {
+		counts := v.edges()
+		for _, edge := range slices.SortedFunc(maps.Keys(counts), v.compareEdges) {
 			m := v.method(edge.caller.Method)
 			e = profile.Edge{
 				Kind: edge.kind, Caller: m.symbol, Site: int32(edge.caller.BCI), Line: m.lineAt(edge.caller.BCI),
-				Count: uint64(max(edge.count, 0)),
+				Count: uint64(max(counts[edge], 0)),
 			}
 			if edge.kind == profile.Call {
 				e.Target = v.method(MethodID(edge.target)).symbol
@@ -297,34 +298,31 @@ func (v *view) Edges() iter.Seq[*profile.Edge] {
 	}
 }
 
-// edges returns the edges, those of one caller together.
-func (v *view) edges() []viewEdge {
-	var edges []viewEdge
-	for _, e := range v.p.edges(CallCounts) {
-		edges = append(edges, viewEdge{profile.Call, e.Caller, int32(e.Callee), e.Count})
-	}
-	for _, of := range []struct {
-		kind Kind
-		edge profile.EdgeKind
-	}{{VirtualInvokes, profile.Receiver}, {TypeChecks, profile.TypeCheck}} {
-		type target struct {
-			caller Frame
-			typ    TypeID
+// edges returns the edges with their counts.
+//
+// The calls are the first two frames of the contexts of call counts. Their counts say how
+// often the call was made from there as far as the callee was inlined: the callers of
+// other methods are unknown.
+func (v *view) edges() map[viewEdge]int64 {
+	counts := make(map[viewEdge]int64)
+	add := func(e viewEdge, n int64) { counts[e], _ = saturate.AddSigned(counts[e], n) }
+	for ctx, n := range v.p.Section(CallCounts).Counts() {
+		if len(ctx) > 1 {
+			add(viewEdge{profile.Call, ctx[1], int32(ctx.leaf().Method)}, n)
 		}
-		counts := make(map[target]int64)
-		for ctx, records := range v.p.Section(of.kind).All() {
+	}
+	for kind, edge := range map[Kind]profile.EdgeKind{VirtualInvokes: profile.Receiver, TypeChecks: profile.TypeCheck} {
+		for ctx, records := range v.p.Section(kind).All() {
 			for t := range typeCountsIn(records) {
-				at := target{ctx.leaf(), t.Type}
-				counts[at], _ = saturate.AddSigned(counts[at], t.Count)
+				add(viewEdge{edge, ctx.leaf(), int32(t.Type)}, t.Count)
 			}
 		}
-		for at, n := range counts {
-			edges = append(edges, viewEdge{of.edge, at.caller, int32(at.typ), n})
-		}
 	}
-	slices.SortFunc(edges, func(a, b viewEdge) int {
-		return cmp.Or(cmp.Compare(v.p.methIndex.find(int32(a.caller.Method)), v.p.methIndex.find(int32(b.caller.Method))),
-			compareContexts(Context{a.caller}, Context{b.caller}), cmp.Compare(a.kind, b.kind), cmp.Compare(a.target, b.target))
-	})
-	return edges
+	return counts
+}
+
+// compareEdges orders edges by caller, in the order of the table, then by place and kind.
+func (v *view) compareEdges(a, b viewEdge) int {
+	return cmp.Or(cmp.Compare(v.p.methIndex.find(int32(a.caller.Method)), v.p.methIndex.find(int32(b.caller.Method))),
+		compareFrames(a.caller, b.caller), cmp.Compare(a.kind, b.kind), cmp.Compare(a.target, b.target))
 }

@@ -1,7 +1,6 @@
 package iprof
 
 import (
-	"cmp"
 	"iter"
 	"maps"
 	"slices"
@@ -32,9 +31,7 @@ func (v *lineView) Lines() iter.Seq[profile.Line] {
 			}
 		}
 		counts := v.p.executed()
-		for _, at := range slices.SortedFunc(maps.Keys(counts), func(a, b Frame) int {
-			return cmp.Or(cmp.Compare(a.Method, b.Method), cmp.Compare(a.BCI, b.BCI))
-		}) {
+		for _, at := range slices.SortedFunc(maps.Keys(counts), compareFrames) {
 			if i := v.p.methIndex.find(int32(at.Method)); i >= 0 && i < len(methods) && !more(&methods[i], at.BCI, uint64(counts[at])) {
 				return
 			}

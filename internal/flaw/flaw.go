@@ -105,14 +105,10 @@ func (p Problem) Because(cause error) error {
 // InFile returns the [profile.FormatError] that err wraps with the file name filled in,
 // or err itself if it wraps none or the file is named already.
 func InFile(err error, file string) error {
-	var fe *profile.FormatError
-	if errors.As(err, &fe) {
-		if fe.File == "" {
-			c := *fe
-			c.File = file
-			return &c
-		}
-		return err
+	if fe := (*profile.FormatError)(nil); errors.As(err, &fe) && fe.File == "" {
+		c := *fe
+		c.File = file
+		return &c
 	}
 	return err
 }

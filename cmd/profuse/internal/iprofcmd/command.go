@@ -211,10 +211,7 @@ func (c *prune) run(_ context.Context, env *cli.Env, args []string) error {
 		}
 		c.opt.Drop = append(c.opt.Drop, kinds[i])
 	}
-	return c.rewrite(env, args, func(p *iprof.Profile) (*iprof.Profile, error) {
-		q, _, err := iprof.Prune(p, c.opt)
-		return q, err
-	})
+	return c.rewrite(env, args, func(p *iprof.Profile) (*iprof.Profile, error) { return iprof.Prune(p, c.opt) })
 }
 
 func filterCommand() *cli.Command {
@@ -271,8 +268,7 @@ func (c *filter) run(_ context.Context, env *cli.Env, args []string) error {
 	}
 	return c.rewrite(env, args, func(p *iprof.Profile) (*iprof.Profile, error) {
 		f.read(p)
-		q, _, err := iprof.Prune(p, iprof.PruneOptions{KeepContext: f.context, KeepLock: f.lock, KeepUnused: c.keepUnused})
-		return q, err
+		return iprof.Prune(p, iprof.PruneOptions{KeepContext: f.context, KeepLock: f.lock, KeepUnused: c.keepUnused})
 	})
 }
 

@@ -132,7 +132,7 @@ func (f *fileFacts) overview(p *iprof.Profile) {
 	f.Sections = append(f.Sections, p.Order...)
 	f.UnknownFields = len(p.Unknown) + len(p.Extra)
 	f.Types, f.Methods = len(p.Types), len(p.Methods)
-	if used, _, err := iprof.Prune(p, iprof.PruneOptions{DropUnknown: true}); err == nil {
+	if used, err := iprof.Prune(p, iprof.PruneOptions{DropUnknown: true}); err == nil {
 		f.TypesUsed, f.MethodsUsed = len(used.Types), len(used.Methods)
 	}
 	if !f.Resolved {

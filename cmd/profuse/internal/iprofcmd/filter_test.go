@@ -72,7 +72,7 @@ func TestFilter(t *testing.T) {
 		{"keep and drop", selection{keep: patterns(t, "app.*"), drop: patterns(t, "*Lambda*", "app.Zoo$Cat"), where: "leaf"}, [iprof.NumKinds]int{4, 4, 1, 1, 2, 0}, "[]"},
 	} {
 		tc.filter.read(p)
-		q, _, err := iprof.Prune(p, iprof.PruneOptions{KeepContext: tc.filter.context, KeepLock: tc.filter.lock, KeepUnused: true})
+		q, err := iprof.Prune(p, iprof.PruneOptions{KeepContext: tc.filter.context, KeepLock: tc.filter.lock, KeepUnused: true})
 		if err != nil {
 			t.Fatal(err)
 		}
