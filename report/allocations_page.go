@@ -82,8 +82,7 @@ func allocationsPage(src *source) (*page, error) {
 		text.Rows = append(text.Rows, h.row(src, &h.contexts[i], offsets))
 	}
 	text.More = h.All.Contexts - len(text.Rows)
-	body, err := execute("allocations", text)
-	return &page{ID: "allocations", Title: "Allocations", Body: body, data: data}, err
+	return newPage("allocations", "Allocations", text, data)
 }
 
 // threeDigits prints a number with three significant digits.

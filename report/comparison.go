@@ -96,12 +96,7 @@ func comparisonPage(a, b *source) (*page, error) {
 		return nil, err
 	}
 	c := newComparison(r, a)
-	d := c.data(a.names)
-	body, err := execute("comparison", c.static(a, b))
-	if err != nil {
-		return nil, err
-	}
-	return &page{ID: comparisonID, Title: "Comparison", Body: body, data: d}, nil
+	return newPage(comparisonID, "Comparison", c.static(a, b), c.data(a.names))
 }
 
 // compareSources compares functions or, if the base does not count these, stacks of the
@@ -129,7 +124,7 @@ func newComparison(r *compare.Result, src *source) *comparison {
 		symbol profile.Symbol
 		frames string
 	}
-	at := make(map[key]int)
+	var rows numbering[key]
 	for i, list := range comparedLists(r) {
 		c.counts = append(c.counts, len(list.changes))
 		for j := range list.changes {
@@ -138,10 +133,8 @@ func newComparison(r *compare.Result, src *source) *comparison {
 			if ch.Frames != nil {
 				k.frames = fmt.Sprint(ch.Frames)
 			}
-			row, ok := at[k]
-			if !ok {
-				row = len(c.rows)
-				at[k] = row
+			row := int(rows.of(k))
+			if row == len(c.rows) {
 				c.rows = append(c.rows, comparedRow{Change: *ch})
 			}
 			c.rows[row].lists |= 1 << i

@@ -106,11 +106,7 @@ func coveragePage(src *source) (*page, error) {
 		shown[i] = f.File
 	}
 	tree := coverage.Tree(shown)
-	body, err := execute("coverage", c.static(tree))
-	if err != nil {
-		return nil, err
-	}
-	return &page{ID: "coverage", Title: "Coverage", Body: body, data: c.data(src, tree)}, nil
+	return newPage("coverage", "Coverage", c.static(tree), c.data(src, tree))
 }
 
 // collectCoverage collects the files of the functions with a line, within the limits of

@@ -91,11 +91,7 @@ func flamePage(src *source) (*page, error) {
 	for _, t := range trees {
 		data.Sets = append(data.Sets, t.data())
 	}
-	body, err := execute("flame", staticFlame(src, data.Sets))
-	if err != nil {
-		return nil, err
-	}
-	return &page{ID: "flame", Title: "Flame graph", Body: body, data: data}, nil
+	return newPage("flame", "Flame graph", staticFlame(src, data.Sets), data)
 }
 
 // A callTree builds the tree of a stack set.
@@ -227,7 +223,7 @@ func (t *callTree) data() *flameSet {
 // order.
 func (t *callTree) functions(d *flameSet) {
 	var kept numbering[int32]
-	groups := make(map[string]int)
+	var groups numbering[string]
 	for _, tree := range []*treeData{d.Down, d.Up} {
 		for i, label := range tree.Label {
 			if label >= 0 {
@@ -239,10 +235,8 @@ func (t *callTree) functions(d *flameSet) {
 	f.Name, f.Short, f.Group, g.Name, g.Colour = []int{}, []int{}, []int{}, []int{}, []int{}
 	for _, label := range kept.keys {
 		group, short := t.place(label)
-		at, ok := groups[group]
-		if !ok {
-			at = len(g.Name)
-			groups[group] = at
+		at := int(groups.of(group))
+		if at == len(g.Name) {
 			g.Name, g.Colour = append(g.Name, t.src.names.add(group)), append(g.Colour, colourOf(group))
 		}
 		f.Name, f.Group = append(f.Name, t.src.names.add(t.name(label))), append(f.Group, at)

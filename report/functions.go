@@ -23,11 +23,7 @@ func functionsPage(src *source) (*page, error) {
 		return nil, nil
 	}
 	data := c.data(src)
-	body, err := execute("functions", c.static(data))
-	if err != nil {
-		return nil, err
-	}
-	return &page{ID: "functions", Title: "Functions", Body: body, data: data}, nil
+	return newPage("functions", "Functions", c.static(data), data)
 }
 
 // A functionRow is a function with the values that it is ranked by.

@@ -81,11 +81,7 @@ func (c *collectedFunctions) data(src *source) *functionsData {
 	}
 	c.numberNames(src.names)
 	has := src.features.Has
-	files, lines := false, false
-	for i := range c.rows {
-		files = files || c.rows[i].File != ""
-		lines = lines || c.rows[i].StartLine != 0
-	}
+	files := slices.ContainsFunc(c.rows, func(f functionRow) bool { return f.File != "" })
 	for _, s := range c.stacks {
 		s.Self = make([]uint64, len(c.rows))
 		if !c.partial {
@@ -98,37 +94,6 @@ func (c *collectedFunctions) data(src *source) *functionsData {
 		d.Names = append(d.Names, src.names.add(f.name))
 		if files {
 			d.Files = append(d.Files, src.names.addOrNone(f.File))
-		}
-		if lines {
-			d.Lines = append(d.Lines, f.StartLine)
-		}
-		if has(profile.HasCalls) {
-			d.Calls = append(d.Calls, f.Calls)
-		}
-		if src.heat.counts {
-			d.Count = append(d.Count, f.count)
-			if !src.summary.OfCalls {
-				d.Max = append(d.Max, f.Max())
-			}
-		}
-		if has(profile.HasBlocks) {
-			d.Blocks = append(d.Blocks, len(f.Blocks))
-			d.Covered = append(d.Covered, f.CoveredBlocks())
-		}
-		if has(profile.HasFirstCalls) {
-			d.First = append(d.First, int(math.Round(f.FirstCall)))
-		}
-		if has(profile.HasSizes) {
-			d.Sizes = append(d.Sizes, f.Size)
-		}
-		if has(profile.HasRuns) {
-			d.Runs = append(d.Runs, f.Runs)
-		}
-		if has(profile.HasHashes) {
-			d.Hashes = append(d.Hashes, fmt.Sprintf("%x", f.Hash))
-		}
-		if src.features&(profile.HasCalls|profile.HasBlocks) != 0 {
-			d.Heat = append(d.Heat, f.heat)
 		}
 		for _, l := range f.Labels {
 			d.Labels.Function = append(d.Labels.Function, i)
@@ -144,9 +109,33 @@ func (c *collectedFunctions) data(src *source) *functionsData {
 			}
 		}
 	}
+	lines := slices.ContainsFunc(c.rows, func(f functionRow) bool { return f.StartLine != 0 })
+	d.Lines = columnIf(lines, c.rows, func(f *functionRow) int32 { return f.StartLine })
+	d.Count = columnIf(src.heat.counts, c.rows, func(f *functionRow) uint64 { return f.count })
+	d.Max = columnIf(src.heat.counts && !src.summary.OfCalls, c.rows, func(f *functionRow) uint64 { return f.Max() })
+	d.Calls = columnIf(has(profile.HasCalls), c.rows, func(f *functionRow) uint64 { return f.Calls })
+	d.Blocks = columnIf(has(profile.HasBlocks), c.rows, func(f *functionRow) int { return len(f.Blocks) })
+	d.Covered = columnIf(has(profile.HasBlocks), c.rows, func(f *functionRow) int { return f.CoveredBlocks() })
+	d.First = columnIf(has(profile.HasFirstCalls), c.rows, func(f *functionRow) int { return int(math.Round(f.FirstCall)) })
+	d.Sizes = columnIf(has(profile.HasSizes), c.rows, func(f *functionRow) uint64 { return f.Size })
+	d.Runs = columnIf(has(profile.HasRuns), c.rows, func(f *functionRow) uint64 { return f.Runs })
+	d.Hashes = columnIf(has(profile.HasHashes), c.rows, func(f *functionRow) string { return fmt.Sprintf("%x", f.Hash) })
+	d.Heat = columnIf(src.features&(profile.HasCalls|profile.HasBlocks) != 0, c.rows, func(f *functionRow) heat { return f.heat })
 	c.addBlocks(src, d)
 	c.addEdges(src, d)
 	return d
+}
+
+// columnIf returns a value of each row, or nil if the profile does not have it.
+func columnIf[V any](there bool, rows []functionRow, value func(*functionRow) V) []V {
+	if !there {
+		return nil
+	}
+	column := make([]V, len(rows))
+	for i := range rows {
+		column[i] = value(&rows[i])
+	}
+	return column
 }
 
 // numberNames numbers the names in ascending order, in which the table takes

@@ -27,7 +27,7 @@ type fact struct {
 // hottest functions and stacks.
 func overviewPage(src *source) (*page, error) {
 	n := survey(src)
-	body, err := execute("overview", struct {
+	return newPage("overview", "Overview", struct {
 		Identity, Totals []fact
 		Heat             *heatChart
 		Curve            *cutoffChart
@@ -36,11 +36,7 @@ func overviewPage(src *source) (*page, error) {
 		Sets             []setTotal
 	}{
 		identityFacts(src), n.totals(src), n.heatChart(), newCutoffChart(src), n.functions, n.stacks, n.sets,
-	})
-	if err != nil {
-		return nil, err
-	}
-	return &page{ID: "overview", Title: "Overview", Body: body}, nil
+	}, nil)
 }
 
 // identityFacts returns the identity of the profile.
@@ -66,12 +62,9 @@ func identityFacts(src *source) []fact {
 		}
 		builds = append(builds, hex.EncodeToString(b))
 	}
-	switch len(builds) {
-	case 0:
-	case 1:
-		out = append(out, fact{"Build id", builds[0], true})
-	default:
-		out = append(out, fact{"Build ids", strings.Join(builds, ", "), true})
+	if len(builds) > 0 {
+		name := map[bool]string{false: "Build id", true: "Build ids"}[len(builds) > 1]
+		out = append(out, fact{name, strings.Join(builds, ", "), true})
 	}
 	add("Not shown here", strings.Join(id.Omits, ", "))
 	return out

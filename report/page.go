@@ -23,6 +23,15 @@ type page struct {
 	data  any           // for the script, marshalled to JSON; nil if there is none
 }
 
+// newPage makes a page. Its template shows text, its script data.
+func newPage(id, title string, text, data any) (*page, error) {
+	body, err := execute(id, text)
+	if err != nil {
+		return nil, err
+	}
+	return &page{ID: id, Title: title, Body: body, data: data}, nil
+}
+
 // HasScript reports whether a script takes over the page.
 func (p *page) HasScript() bool { return pageAsset(p.ID, ".js") != "" }
 

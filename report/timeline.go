@@ -52,16 +52,14 @@ func newTimeline(v profile.View) *timeline {
 		return nil
 	}
 	t := &timeline{addresses: v.Features().Has(profile.HasSizes)}
-	at := make(map[profile.Symbol]int32)
+	var at numbering[profile.Symbol]
 	var sums, weights []float64
 	for trace := range v.Traces() {
 		r := run{weight: max(trace.Weight, 1), mean: trace.Mean, calls: make([]int32, 0, len(trace.Functions))}
 		called := make(map[int32]bool, len(trace.Functions))
 		for _, s := range trace.Functions {
-			i, ok := at[s]
-			if !ok {
-				i = int32(len(t.functions))
-				at[s] = i
+			i := at.of(s)
+			if int(i) == len(t.functions) {
 				t.functions = append(t.functions, starter{symbol: s, min: math.MaxInt, place: -1})
 				sums, weights = append(sums, 0), append(weights, 0)
 			}
@@ -86,7 +84,7 @@ func newTimeline(v profile.View) *timeline {
 	for i := range t.functions {
 		t.functions[i].mean = sums[i] / weights[i]
 	}
-	t.findPlaces(v, at)
+	t.findPlaces(v, at.numbers)
 	t.sort()
 	for i := range t.runs {
 		t.runs[i].agreement = agreement(t.runs[i].calls)

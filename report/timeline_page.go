@@ -101,12 +101,13 @@ func timelinePage(src *source) (*page, error) {
 	data := t.data(src)
 	drawn := t.drawnRuns()
 	text.Drawn = uint64(len(drawn))
-	var err error
 	for _, make := range t.plots() {
 		p, points, thinned := make(drawn)
 		text.Thinned = text.Thinned || thinned
-		h, failed := p.html()
-		err = cmp.Or(err, failed)
+		h, err := p.html()
+		if err != nil {
+			return nil, err
+		}
 		text.Plots, data.Plots = append(text.Plots, h), append(data.Plots, points)
 	}
 	for _, i := range drawn {
@@ -120,15 +121,11 @@ func timelinePage(src *source) (*page, error) {
 	}
 	text.MoreRuns = uint64(len(t.runs) - len(drawn))
 	data.Mean = text.Mean
-	if failed := t.addCurves(src, text, data); err == nil {
-		err = failed
-	}
-	t.list(src, text)
-	if err != nil {
+	if err := t.addCurves(src, text, data); err != nil {
 		return nil, err
 	}
-	body, err := execute("timeline", text)
-	return &page{ID: "timeline", Title: "First calls", Body: body, data: data}, err
+	t.list(src, text)
+	return newPage("timeline", "First calls", text, data)
 }
 
 // drawnRuns returns the runs to draw, those of the greatest weight.

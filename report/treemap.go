@@ -63,11 +63,7 @@ func treemapPage(src *source) (*page, error) {
 		return nil, nil
 	}
 	data := m.finish()
-	body, err := execute("treemap", staticTreemap(src, data))
-	if err != nil {
-		return nil, err
-	}
-	return &page{ID: "treemap", Title: "Treemap", Body: body, data: data}, nil
+	return newPage("treemap", "Treemap", staticTreemap(src, data), data)
 }
 
 // A treemap builds the tree of names.

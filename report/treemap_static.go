@@ -49,7 +49,7 @@ func staticTreemap(src *source, d *treemapData) staticTreemapPage {
 	}
 	t.total, t.self, t.rest = d.Tree.weights(value, len(d.Classes))
 	for c := range d.Classes {
-		sums := d.Tree.classTotals(value, c, len(d.Classes))
+		sums, _, _ := d.Tree.weights(value*len(d.Classes)+c, 1)
 		t.byClass = append(t.byClass, sums)
 		if sums[0] > 0 {
 			t.page.Legend = append(t.page.Legend, staticHeat{d.Classes[c], percentText(sums[0] / t.total[0])})
@@ -68,20 +68,6 @@ func staticTreemap(src *source, d *treemapData) staticTreemapPage {
 		t.open(next)
 	}
 	return *t.page
-}
-
-// classTotals returns the total of each node in one class of a value.
-func (d *treeData) classTotals(value, class, classes int) []float64 {
-	sums := make([]float64, len(d.Depth))
-	self, rest := d.Self[value*classes+class], d.Rest[value*classes+class]
-	parents := d.parents()
-	for i := len(sums) - 1; i >= 0; i-- {
-		sums[i] += float64(at(self, i)) + float64(at(rest, i))
-		if i > 0 {
-			sums[parents[i]] += sums[i]
-		}
-	}
-	return sums
 }
 
 type treemapDrawing struct {

@@ -98,8 +98,8 @@ func TestTreemapOfFixtures(t *testing.T) {
 				t.Errorf("%s: all is %v, the map has %v", value.Name, d.All[v], total[0])
 			}
 			for c, want := range want[value.Name] {
-				if got := d.Tree.classTotals(v, c, len(d.Classes))[0]; !near(got, want) {
-					t.Errorf("%s, %s: the map has %v, functions %v", value.Name, d.Classes[c], got, want)
+				if got, _, _ := d.Tree.weights(v*len(d.Classes)+c, 1); !near(got[0], want) {
+					t.Errorf("%s, %s: the map has %v, functions %v", value.Name, d.Classes[c], got[0], want)
 				}
 			}
 		}

@@ -161,13 +161,11 @@ type valueFunction struct {
 // Sites are in the order of their places.
 func (t *siteTable) functions() []valueFunction {
 	var list []valueFunction
-	at := make(map[profile.Symbol]int)
+	var callers numbering[profile.Symbol]
 	for i := range t.sites {
 		s := &t.sites[i]
-		f, ok := at[s.caller]
-		if !ok {
-			f = len(list)
-			at[s.caller] = f
+		f := int(callers.of(s.caller))
+		if f == len(list) {
 			list = append(list, valueFunction{caller: s.caller})
 		}
 		list[f].weight = saturate.Add(list[f].weight, s.total)

@@ -122,8 +122,7 @@ func valuesPage(src *source) (*page, error) {
 	}
 	text.More = uint64(len(t.sites) - len(text.Rows))
 	text.Left = uint64(max(0, len(t.sites)-maxSites))
-	body, err := execute("values", text)
-	return &page{ID: "values", Title: "Values", Body: body, data: t.data(src)}, err
+	return newPage("values", "Values", text, t.data(src))
 }
 
 func newKindRow(k kindTotal) kindRow {

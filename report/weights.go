@@ -81,6 +81,19 @@ func (t *weightTree) add(node int32, class uint8, values []uint64) {
 	t.own[node] = int32(len(t.entryClass) - 1)
 }
 
+// A combined is the combination of values of one type, if there are any.
+type combined struct {
+	value uint64
+	some  bool
+}
+
+func (c *combined) add(how profile.Combine, value uint64) {
+	if c.some {
+		value = combine(how, c.value, value)
+	}
+	c.value, c.some = value, true
+}
+
 func combine(how profile.Combine, a, b uint64) uint64 {
 	switch how {
 	case profile.Min:
@@ -112,41 +125,29 @@ func (t *weightTree) columns() (additive, other []column) {
 	return additive, other
 }
 
-// ends returns the values that end at a node. ok is false if there are none.
-func (t *weightTree) ends(node int32, col column) (sum uint64, ok bool) {
+// ends returns the values that end at a node.
+func (t *weightTree) ends(node int32, col column) (sum combined) {
 	for e := t.own[node]; e >= 0; e = t.entryNext[e] {
-		if col.class >= 0 && int(t.entryClass[e]) != col.class {
-			continue
+		if col.class < 0 || int(t.entryClass[e]) == col.class {
+			sum.add(t.values[col.value].Combine, t.entryValue[int(e)*len(t.values)+col.value])
 		}
-		value := t.entryValue[int(e)*len(t.values)+col.value]
-		if ok {
-			value = combine(t.values[col.value].Combine, sum, value)
-		}
-		sum, ok = value, true
 	}
-	return sum, ok
+	return sum
 }
 
 // totals returns for each node the sum of the values that end there or below.
 func (t *weightTree) totals(col column) []uint64 {
+	how := t.values[col.value].Combine
+	sums := make([]combined, len(t.parent))
 	totals := make([]uint64, len(t.parent))
-	some := make([]bool, len(t.parent))
 	for n := len(totals) - 1; n >= 0; n-- {
-		if own, ok := t.ends(int32(n), col); ok {
-			if some[n] {
-				own = combine(t.values[col.value].Combine, totals[n], own)
-			}
-			totals[n], some[n] = own, true
+		if own := t.ends(int32(n), col); own.some {
+			sums[n].add(how, own.value)
 		}
-		p := t.parent[n]
-		if p < 0 || !some[n] {
-			continue
+		if p := t.parent[n]; p >= 0 && sums[n].some {
+			sums[p].add(how, sums[n].value)
 		}
-		sum := totals[n]
-		if some[p] {
-			sum = combine(t.values[col.value].Combine, totals[p], sum)
-		}
-		totals[p], some[p] = sum, true
+		totals[n] = sums[n].value
 	}
 	return totals
 }
@@ -181,8 +182,7 @@ func (t *weightTree) labelTotals(labels int, value int) (total, self []uint64) {
 		if on[l] == 0 {
 			total[l] = saturate.Add(total[l], totals[n])
 		}
-		own, _ := t.ends(n, column{value, -1})
-		self[l] = saturate.Add(self[l], own)
+		self[l] = saturate.Add(self[l], t.ends(n, column{value, -1}).value)
 		if t.first[n] >= 0 {
 			on[l]++
 			n = t.first[n]
@@ -311,7 +311,7 @@ func (t *weightTree) grow(limit int) *grownTree {
 	for _, col := range additive {
 		totals := t.totals(col)
 		g.total = append(g.total, pick(func(n int32) uint64 { return totals[n] }))
-		g.self = append(g.self, pick(func(n int32) uint64 { own, _ := t.ends(n, col); return own }))
+		g.self = append(g.self, pick(func(n int32) uint64 { return t.ends(n, col).value }))
 	}
 	for _, col := range other {
 		totals := t.totals(col)

@@ -48,7 +48,6 @@ type inverter struct {
 	grand           []uint64 // of all paths, by value
 	seq             int32
 	steps           int
-	groups          map[int32]int // of the node being taken
 }
 
 // sum adds the values that end at a node to sums, one for each value.
@@ -71,7 +70,7 @@ func (in *inverter) take(c *candidate, next *frontier) {
 	for i, col := range in.additive {
 		var total, self uint64
 		for _, m := range c.group {
-			own, _ := t.ends(m.from, col)
+			own := t.ends(m.from, col).value
 			total = saturate.Add(total, own)
 			if c.parent >= 0 && t.parent[m.at] == 0 || m.at == 0 {
 				self = saturate.Add(self, own)
@@ -80,21 +79,16 @@ func (in *inverter) take(c *candidate, next *frontier) {
 		g.total[i], g.self[i] = append(g.total[i], total), append(g.self[i], self)
 	}
 	for i, col := range in.other {
-		var total uint64
-		some := false
+		var total combined
 		for _, m := range c.group {
-			own, ok := t.ends(m.from, col)
-			if ok && some {
-				own = combine(t.values[col.value].Combine, total, own)
-			}
-			if ok {
-				total, some = own, true
+			if own := t.ends(m.from, col); own.some {
+				total.add(t.values[col.value].Combine, own.value)
 			}
 		}
-		g.other[i] = append(g.other[i], total)
+		g.other[i] = append(g.other[i], total.value)
 	}
 
-	in.groups = make(map[int32]int)
+	var groups numbering[int32] // of found, by label
 	var found []candidate
 	var sums [][]uint64
 	for _, m := range c.group {
@@ -106,10 +100,8 @@ func (in *inverter) take(c *candidate, next *frontier) {
 			continue
 		}
 		l := t.label[to]
-		k, ok := in.groups[l]
-		if !ok {
-			k = len(found)
-			in.groups[l] = k
+		k := int(groups.of(l))
+		if k == len(found) {
 			found = append(found, candidate{node: l, parent: at, seq: in.seq})
 			sums = append(sums, make([]uint64, len(t.values)))
 			in.seq++

@@ -91,10 +91,11 @@ type branchFacts struct {
 	Ways     []wayFacts `json:"ways"`
 }
 
+// wayFacts sums up the records of one index at a conditional.
 type wayFacts struct {
-	Index   int   `json:"index"`
-	Targets []int `json:"targets"`
-	Count   int64 `json:"count"`
+	Index   int32       `json:"index"`
+	Targets []iprof.BCI `json:"targets"` // without unknownBCI, in the order in which they appear
+	Count   int64       `json:"count"`
 }
 
 // collectFacts reads a file up to its end or the first error, which it returns and records
@@ -256,16 +257,8 @@ func (f *fileFacts) branches(p *iprof.Profile, n int) {
 		if site.Total == 0 {
 			break
 		}
-		b := branchFacts{
-			Method: p.MethodName(site.Method), Bytecode: int(site.BCI), Count: site.Total, Bias: site.bias(), Ways: []wayFacts{},
-		}
-		for _, w := range site.Ways {
-			way := wayFacts{Index: int(w.Index), Count: w.Count, Targets: []int{}}
-			for _, t := range w.Targets {
-				way.Targets = append(way.Targets, int(t))
-			}
-			b.Ways = append(b.Ways, way)
-		}
-		f.Branches = append(f.Branches, b)
+		f.Branches = append(f.Branches, branchFacts{
+			Method: p.MethodName(site.Method), Bytecode: int(site.BCI), Count: site.Total, Bias: site.bias(), Ways: site.Ways,
+		})
 	}
 }

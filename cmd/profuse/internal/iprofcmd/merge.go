@@ -9,7 +9,6 @@ import (
 	"math"
 	"os"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 
@@ -71,8 +70,8 @@ func (o *adder) Open(r *merging.Run, _ func(string)) (err error) {
 // Add adds up the base, if any, and the inputs. The sum does not depend on their order.
 func (o *adder) Add(ctx context.Context, j *merging.Job) (*merging.Sum, error) {
 	s := &sum{job: j, opt: iprof.MergeOptions{DropUnresolved: o.dropUnresolved, DropUnknown: o.dropUnknown}}
-	if err := s.weigh(); err != nil {
-		return nil, err
+	for _, text := range j.Weights {
+		s.weights = append(s.weights, weightOf(text))
 	}
 	ins := j.Inputs
 	if j.Base != "" {
@@ -105,22 +104,6 @@ func (o *adder) Add(ctx context.Context, j *merging.Job) (*merging.Sum, error) {
 		sum.Empty = "no input has any counts"
 	}
 	return sum, nil
-}
-
-// weigh determines the weights of the inputs.
-func (s *sum) weigh() error {
-	s.weights = make([]iprof.Weight, len(s.job.Weights))
-	for i, text := range s.job.Weights {
-		n, err := strconv.ParseUint(text, 10, 64)
-		s.weights[i] = iprof.Weight{Num: n, Den: 1}
-		if err != nil {
-			s.weights[i], err = parseWeight(text)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // contents sums up a profile.

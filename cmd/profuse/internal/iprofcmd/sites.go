@@ -18,19 +18,11 @@ type typeCount struct {
 	Count int64
 }
 
-// A way is the sum of the records of one index at a conditional.
-type way struct {
-	Index   int32
-	Targets []iprof.BCI // without UnknownBCI, in the order in which they appear
-	Count   int64
-}
-
 // A branchSite is a conditional in the bytecode with the counts of all contexts.
 type branchSite struct {
 	iprof.Frame
-	Ways    []way // by index
-	Total   int64
-	Entries int // contexts
+	Ways  []wayFacts // by index
+	Total int64
 }
 
 // bias returns the share of the most frequent way, from 0 to 1; 0 if none was taken.
@@ -56,12 +48,11 @@ func branchSites(p *iprof.Profile) []branchSite {
 			site = &branchSite{Frame: ctx[0]}
 			sites[ctx[0]] = site
 		}
-		site.Entries++
 		for ; len(records) > 0; records = records[3:] {
 			target, index, count := iprof.BCI(records[0]), int32(records[1]), records[2]
-			i, ok := slices.BinarySearchFunc(site.Ways, index, func(w way, i int32) int { return cmp.Compare(w.Index, i) })
+			i, ok := slices.BinarySearchFunc(site.Ways, index, func(w wayFacts, i int32) int { return cmp.Compare(w.Index, i) })
 			if !ok {
-				site.Ways = slices.Insert(site.Ways, i, way{Index: index})
+				site.Ways = slices.Insert(site.Ways, i, wayFacts{Index: index, Targets: []iprof.BCI{}})
 			}
 			w := &site.Ways[i]
 			w.Count, _ = saturate.AddSigned(w.Count, count)

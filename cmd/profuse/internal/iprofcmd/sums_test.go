@@ -57,7 +57,7 @@ func TestSums(t *testing.T) {
 	if sw == nil {
 		t.Fatal("no switch")
 	}
-	if diff := cmp.Diff([]way{{0, []iprof.BCI{227}, 0}, {1, []iprof.BCI{176}, 0}, {2, []iprof.BCI{198}, 0}, {3, []iprof.BCI{204}, 94}}, sw.Ways); diff != "" || sw.bias() != 1 {
+	if diff := cmp.Diff([]wayFacts{{0, []iprof.BCI{227}, 0}, {1, []iprof.BCI{176}, 0}, {2, []iprof.BCI{198}, 0}, {3, []iprof.BCI{204}, 94}}, sw.Ways); diff != "" || sw.bias() != 1 {
 		t.Errorf("bias %v\n%s", sw.bias(), diff)
 	}
 	if methodCounts(p, iprof.Monitors) != nil {
@@ -89,8 +89,8 @@ func TestDocument(t *testing.T) {
 	p := readFixture(t, "fib.iprof")
 	loop := branchSites(p)
 	want := []branchSite{{
-		Frame: iprof.Frame{Method: 19551, BCI: 11}, Total: 11, Entries: 1,
-		Ways: []way{{0, []iprof.BCI{20}, 10}, {1, []iprof.BCI{53}, 1}},
+		Frame: iprof.Frame{Method: 19551, BCI: 11}, Total: 11,
+		Ways: []wayFacts{{0, []iprof.BCI{20}, 10}, {1, []iprof.BCI{53}, 1}},
 	}}
 	if diff := cmp.Diff(want, loop); diff != "" {
 		t.Errorf("the loop:\n%s", diff)

@@ -11,7 +11,6 @@ import (
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/cli"
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/console"
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/family"
-	"github.com/profuse-pgo/profuse/iprof"
 )
 
 // Print prints the facts, unless the file could not be read at all.
@@ -156,7 +155,7 @@ func printBranches(p *family.Printer, branches []branchFacts) {
 			most = max(most, w.Count)
 			targets := make([]string, len(w.Targets))
 			for j, t := range w.Targets {
-				targets[j] = iprof.BCI(t).String()
+				targets[j] = t.String()
 			}
 			ways = append(ways, fmt.Sprintf("→ %s %s", strings.Join(targets, "/"), share(w.Count, b.Count)))
 		}

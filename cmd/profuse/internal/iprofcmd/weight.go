@@ -1,30 +1,24 @@
 package iprofcmd
 
 import (
-	"fmt"
 	"math"
 	"math/big"
+	"strconv"
 	"strings"
 
 	"github.com/profuse-pgo/profuse/iprof"
 )
 
-// parseWeight parses a decimal number that is not negative, such as 3 or 0.25,
-// of at most 18 digits.
-func parseWeight(s string) (iprof.Weight, error) {
-	whole, fraction, point := strings.Cut(s, ".")
-	digits := whole + fraction
-	if digits == "" || len(digits) > 18 || strings.Trim(digits, "0123456789") != "" || point && fraction == "" {
-		return iprof.Weight{}, fmt.Errorf("weight %q, want a decimal number of at most 18 digits", s)
-	}
+// weightOf returns the weight that merging has found valid: a whole number or a decimal
+// fraction.
+func weightOf(text string) iprof.Weight {
+	whole, fraction, _ := strings.Cut(text, ".")
 	w := iprof.Weight{Den: 1}
-	for _, c := range digits {
-		w.Num = w.Num*10 + uint64(c-'0')
-	}
+	w.Num, _ = strconv.ParseUint(whole+fraction, 10, 64)
 	for range fraction {
 		w.Den *= 10
 	}
-	return w, nil
+	return w
 }
 
 // times returns the product, with a relative precision of 2^-62 if it is not exact.
