@@ -9,7 +9,6 @@ import (
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/console"
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/family"
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/sources"
-	"github.com/profuse-pgo/profuse/inputs"
 	"github.com/profuse-pgo/profuse/internal/responsefile"
 )
 
@@ -102,31 +101,18 @@ func (c *checkRun) run(ctx context.Context, env *cli.Env, args []string) error {
 			r.Print(&console.Printer{W: out, Term: env.Terminal(env.Stdout)})
 		}
 	}
-	var r inputs.Reader
-	defer r.Close()
-	for _, arg := range args {
-		ins, err := sources.Expand(env, arg)
-		if err != nil {
-			add(unreadable(arg, err))
-		}
-		for _, in := range ins {
-			err := in.Each(&r, func(d *inputs.Data) error {
-				for _, k := range c.checkers {
-					if err := k.Admit(d.Name(), d.Bytes()); err != nil {
-						return err
-					}
-				}
-				at, format := familyOf(d.Name(), d.Bytes())
-				add(c.checkers[at].Check(d.Name(), d.Bytes(), format))
-				return ctx.Err()
-			})
-			if ctx.Err() != nil {
-				return ctx.Err()
-			}
-			if err != nil {
-				add(unreadable(in.Name, err))
+	err = sources.Each(ctx, env, args, func(name string, data []byte) error {
+		for _, k := range c.checkers {
+			if err := k.Admit(name, data); err != nil {
+				return err
 			}
 		}
+		at, format := familyOf(name, data)
+		add(c.checkers[at].Check(name, data, format))
+		return nil
+	}, func(name string, err error) { add(unreadable(name, err)) })
+	if err != nil {
+		return err
 	}
 	if c.json {
 		enc := json.NewEncoder(out)

@@ -1,8 +1,6 @@
 package main
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
 	"io"
 	"strconv"
@@ -250,17 +248,11 @@ type againstJSON struct {
 	Changes  []changeListJSON `json:"changes"`
 }
 
-func (j *judgement) json() json.RawMessage {
+func (j *judgement) json() *againstJSON {
 	r := j.result
-	out := againstJSON{Base: newSideJSON(&r.Base), New: newSideJSON(&r.New), Passed: j.passed(), Verdicts: j.verdicts}
+	out := &againstJSON{Base: newSideJSON(&r.Base), New: newSideJSON(&r.New), Passed: j.passed(), Verdicts: j.verdicts}
 	for _, l := range j.listings() {
 		out.Changes = append(out.Changes, newChangeListJSON(l, gateListed))
 	}
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(out); err != nil {
-		panic(err) // plain data
-	}
-	return b.Bytes()
+	return out
 }

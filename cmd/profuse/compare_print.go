@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"fmt"
 	"io"
 	"strings"
@@ -187,9 +186,7 @@ func writeComparison(w io.Writer, r *compare.Result, top int) {
 	for _, l := range changeLists(r) {
 		out.Changes = append(out.Changes, newChangeListJSON(l, top))
 	}
-	var b bytes.Buffer
-	console.WriteJSON(&b, out, "")
-	w.Write(b.Bytes())
+	console.WriteJSON(w, out, "")
 }
 
 func newSideJSON(s *compare.Side) sideJSON {

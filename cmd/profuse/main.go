@@ -13,6 +13,7 @@ import (
 	"syscall"
 
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/cli"
+	"github.com/profuse-pgo/profuse/cmd/profuse/internal/clopt"
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/doctorcmd"
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/iprofcmd"
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/irpgocmd"
@@ -35,11 +36,10 @@ func run(ctx context.Context, env *cli.Env, argv []string) int {
 	if len(argv) == 0 {
 		argv = []string{"profuse"}
 	}
-	if isStartedAs(argv[0], llvmProfdataName) {
-		return llvmProfdata(env, argv[0], argv[1:])
-	}
-	if isStartedAs(argv[0], llvmMIPDataName) {
-		return llvmMIPData(env, argv[0], argv[1:])
+	for _, t := range llvmTools {
+		if isStartedAs(argv[0], t.name) {
+			return t.run(env, argv[0], argv[1:])
+		}
 	}
 	if isStartedAs(argv[0], "profuse-"+ccName) {
 		return runCC(env, argv[1:])
@@ -71,18 +71,52 @@ command.`,
 			orderCommand(),
 			demoCommand(),
 			ccCommand(),
-			llvmProfdataCommand(),
-			llvmMIPDataCommand(),
+			llvmTools[0].command(),
+			llvmTools[1].command(),
 			versionCommand(),
 		},
 	}
 }
 
-// The tools that profuse replaces.
-const (
-	llvmProfdataName = "llvm-profdata"
-	llvmMIPDataName  = "llvm-mipdata"
-)
+// An llvmTool is a tool that profuse replaces.
+type llvmTool struct {
+	name string
+	long string // of its help
+	main func(args []string, env clopt.Env) int
+}
+
+var llvmTools = [...]llvmTool{
+	{"llvm-profdata", `Takes the command line of llvm-profdata and writes the same files and text as that
+of LLVM 22. profuse does so too when it is started as llvm-profdata, for example
+through a link:
+
+    ln -s "$(command -v profuse)" ~/bin/llvm-profdata
+
+"profuse llvm-profdata --help" lists the commands.`, llvmprofdata.Main},
+	{"llvm-mipdata", `Takes the command line of llvm-mipdata, the tool of the MIP branches of LLVM, and
+writes the same files and text. profuse does so too when it is started as
+llvm-mipdata, for example through a link.
+
+"profuse llvm-mipdata --help" lists the commands.`, llvmmipdata.Main},
+}
+
+// run runs the tool as the given program.
+func (t *llvmTool) run(env *cli.Env, program string, args []string) int {
+	return t.main(args, clopt.Env{Stdin: env.Stdin, Stdout: env.Stdout, Stderr: env.Stderr, Prog: program})
+}
+
+// command returns the tool as a subcommand.
+func (t *llvmTool) command() *cli.Command {
+	return &cli.Command{
+		Name:  t.name,
+		Args:  "COMMAND [OPTION]... [FILE]...",
+		Short: "replace " + t.name + ", with its options and its output",
+		Long:  t.long,
+		Foreign: func(_ context.Context, env *cli.Env, args []string) int {
+			return t.run(env, "profuse "+t.name, args)
+		},
+	}
+}
 
 // isStartedAs reports whether the program was started as one of LLVM's tools,
 // with or without a release ("llvm-profdata-22") and ".exe".
@@ -93,50 +127,4 @@ func isStartedAs(program, tool string) bool {
 	}
 	rest, ok := strings.CutPrefix(name, tool)
 	return ok && (rest == "" || strings.Trim(rest, "-.0123456789") == "" && rest[0] == '-')
-}
-
-func llvmProfdata(env *cli.Env, program string, args []string) int {
-	return llvmprofdata.Main(args, llvmprofdata.Env{
-		Stdin: env.Stdin, Stdout: env.Stdout, Stderr: env.Stderr, Prog: program,
-	})
-}
-
-func llvmProfdataCommand() *cli.Command {
-	return &cli.Command{
-		Name:  llvmProfdataName,
-		Args:  "COMMAND [OPTION]... [FILE]...",
-		Short: "replace llvm-profdata, with its options and its output",
-		Long: `Takes the command line of llvm-profdata and writes the same files and text as that
-of LLVM 22. profuse does so too when it is started as llvm-profdata, for example
-through a link:
-
-    ln -s "$(command -v profuse)" ~/bin/llvm-profdata
-
-"profuse llvm-profdata --help" lists the commands.`,
-		Foreign: func(_ context.Context, env *cli.Env, args []string) int {
-			return llvmProfdata(env, "profuse "+llvmProfdataName, args)
-		},
-	}
-}
-
-func llvmMIPData(env *cli.Env, program string, args []string) int {
-	return llvmmipdata.Main(args, llvmmipdata.Env{
-		Stdin: env.Stdin, Stdout: env.Stdout, Stderr: env.Stderr, Prog: program,
-	})
-}
-
-func llvmMIPDataCommand() *cli.Command {
-	return &cli.Command{
-		Name:  llvmMIPDataName,
-		Args:  "COMMAND [OPTION]... [FILE]...",
-		Short: "replace llvm-mipdata, with its options and its output",
-		Long: `Takes the command line of llvm-mipdata, the tool of the MIP branches of LLVM, and
-writes the same files and text. profuse does so too when it is started as
-llvm-mipdata, for example through a link.
-
-"profuse llvm-mipdata --help" lists the commands.`,
-		Foreign: func(_ context.Context, env *cli.Env, args []string) int {
-			return llvmMIPData(env, "profuse "+llvmMIPDataName, args)
-		},
-	}
 }

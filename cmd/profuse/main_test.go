@@ -149,7 +149,7 @@ func TestIsStartedAs(t *testing.T) {
 		"llvm-profdata/profuse":  false,
 		"":                       false,
 	} {
-		if got := isStartedAs(name, llvmProfdataName); got != want {
+		if got := isStartedAs(name, "llvm-profdata"); got != want {
 			t.Errorf("%q: %v", name, got)
 		}
 	}

@@ -12,7 +12,6 @@ import (
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/console"
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/family"
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/sources"
-	"github.com/profuse-pgo/profuse/inputs"
 	"github.com/profuse-pgo/profuse/internal/responsefile"
 )
 
@@ -108,26 +107,13 @@ func (c *showRun) run(ctx context.Context, env *cli.Env, args []string) error {
 			fmt.Fprintf(env.Stderr, "profuse show: %s\n", console.Printable(cli.Message(err)))
 		}
 	}
-	var r inputs.Reader
-	defer r.Close()
-	for _, arg := range args {
-		ins, err := sources.Expand(env, arg)
-		if err != nil {
-			show(factsOfNothing(arg, err), err)
-		}
-		for _, in := range ins {
-			err := in.Each(&r, func(d *inputs.Data) error {
-				at, format := familyOf(d.Name(), d.Bytes())
-				show(c.showers[at].Facts(d.Name(), d.Bytes(), format, opt))
-				return ctx.Err()
-			})
-			if ctx.Err() != nil {
-				return ctx.Err()
-			}
-			if err != nil {
-				show(factsOfNothing(in.Name, err), err)
-			}
-		}
+	err = sources.Each(ctx, env, args, func(name string, data []byte) error {
+		at, format := familyOf(name, data)
+		show(c.showers[at].Facts(name, data, format, opt))
+		return nil
+	}, func(name string, err error) { show(factsOfNothing(name, err), err) })
+	if err != nil {
+		return err
 	}
 	if c.json {
 		list.end()

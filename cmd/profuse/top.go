@@ -2,12 +2,12 @@ package main
 
 import (
 	"bufio"
-	"bytes"
 	"cmp"
 	"context"
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/cli"
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/console"
@@ -52,6 +52,8 @@ type topItem struct {
 	count  uint64 // by which it is ranked
 	calls  uint64
 	labels []profile.Label
+	// Shares of the total: of the item, and of all items up to it.
+	share, cumulative float64
 }
 
 func (c *topRun) run(_ context.Context, env *cli.Env, args []string) error {
@@ -108,8 +110,6 @@ type topList struct {
 	unit  profile.Unit
 	calls bool // print the number of calls, too
 	items []topItem
-	// Of each item, in shares of the total.
-	share, cumulative []float64
 }
 
 // collectTop returns the functions or stacks of a view.
@@ -175,23 +175,18 @@ func (l *topList) rank(total uint64) {
 	whole := math.Max(float64(total), 1)
 	sum := 0.0
 	for i := range l.items {
-		share := float64(l.items[i].count) / whole
-		sum += share
-		l.share = append(l.share, share)
-		l.cumulative = append(l.cumulative, min(sum, 1))
+		it := &l.items[i]
+		it.share = float64(it.count) / whole
+		sum += it.share
+		it.cumulative = min(sum, 1)
 	}
 }
 
 // keep drops the items without a matching function.
 func (l *topList) keep(wanted func(name string) bool) {
-	n := 0
-	for i, it := range l.items {
-		if wanted(it.symbol.String()) || slices.ContainsFunc(it.frames, func(f profile.Frame) bool { return wanted(f.Symbol.String()) }) {
-			l.items[n], l.share[n], l.cumulative[n] = it, l.share[i], l.cumulative[i]
-			n++
-		}
-	}
-	l.items = l.items[:n]
+	l.items = slices.DeleteFunc(l.items, func(it topItem) bool {
+		return !wanted(it.symbol.String()) && !slices.ContainsFunc(it.frames, func(f profile.Frame) bool { return wanted(f.Symbol.String()) })
+	})
 }
 
 func (l *topList) unitSuffix() string {
@@ -214,7 +209,7 @@ func (l *topList) print(p *console.Printer, n int) {
 	var rows [][]string
 	for i := range firstOf(l.items, n) {
 		it := &l.items[i]
-		row := []string{cli.Count(it.count), console.Percent(l.share[i]), console.Percent(l.cumulative[i])}
+		row := []string{cli.Count(it.count), console.Percent(it.share), console.Percent(it.cumulative)}
 		if l.calls {
 			row = append(row, cli.Count(it.calls))
 		}
@@ -275,7 +270,7 @@ func (l *topList) writeJSON(w *bufio.Writer, v profile.View, d profile.Distribut
 		it := &l.items[i]
 		item := topItemJSON{
 			Name: it.symbol.String(), Signature: it.symbol.Signature, File: it.symbol.File, Stack: frameNames(it.frames),
-			Count: it.count, Share: l.share[i], Cumulative: l.cumulative[i],
+			Count: it.count, Share: it.share, Cumulative: it.cumulative,
 		}
 		for _, label := range it.labels {
 			if item.Labels == nil {
@@ -288,32 +283,26 @@ func (l *topList) writeJSON(w *bufio.Writer, v profile.View, d profile.Distribut
 	for _, c := range d.Cutoffs {
 		out.Cutoffs = append(out.Cutoffs, console.Cutoff{Cutoff: c.Share, MinCount: c.Min, Counters: c.Values})
 	}
-	var b bytes.Buffer
-	console.WriteJSON(&b, out, "")
-	w.Write(b.Bytes())
+	console.WriteJSON(w, out, "")
 }
 
+// valueNames joins the names of a set's values.
 func valueNames(set profile.StackSet) string {
-	names := ""
-	for i, v := range set.Values {
-		if i > 0 {
-			names += ", "
-		}
-		names += v.Name
+	var names []string
+	for _, v := range set.Values {
+		names = append(names, v.Name)
 	}
-	return names
+	return strings.Join(names, ", ")
 }
 
+// setNames joins the names of stack sets.
 func setNames(sets []profile.StackSet) string {
 	if len(sets) == 0 {
 		return "none"
 	}
-	names := ""
-	for i, s := range sets {
-		if i > 0 {
-			names += ", "
-		}
-		names += s.Name
+	var names []string
+	for _, s := range sets {
+		names = append(names, s.Name)
 	}
-	return names
+	return strings.Join(names, ", ")
 }

@@ -87,7 +87,7 @@ type Checked struct {
 	Remarks []Finding `json:"remarks,omitempty"`
 	Omitted int       `json:"omitted,omitempty"` // findings and remarks beyond those above
 	// Against is the verdict of --against.
-	Against json.RawMessage `json:"against,omitempty"`
+	Against any `json:"against,omitempty"`
 	// Own holds the results that only this family has; may be nil.
 	Own Own `json:"-"`
 }

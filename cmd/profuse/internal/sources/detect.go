@@ -1,6 +1,8 @@
 package sources
 
 import (
+	"cmp"
+	"context"
 	"errors"
 	"os"
 	"path/filepath"
@@ -44,14 +46,31 @@ func expand(env *cli.Env, arg string) ([]inputs.Input, error) {
 	return inputs.Expand(BundleFiles([]string{arg}), inputs.Options{Stdin: env.Stdin})
 }
 
-// Expand returns the files that an argument names, at least one: an empty folder is an
-// error.
-func Expand(env *cli.Env, arg string) ([]inputs.Input, error) {
-	ins, err := expand(env, arg)
-	if err == nil && len(ins) == 0 {
-		err = flaw.File(arg).Field("number of files").Got("0").Want("at least 1").Empty()
+// Each passes all files that the arguments name to read; the members of an archive are
+// files. It passes an error about one of them to failed and continues. Its own error is
+// that of ctx.
+func Each(ctx context.Context, env *cli.Env, args []string, read func(name string, data []byte) error, failed func(name string, err error)) error {
+	var r inputs.Reader
+	defer r.Close()
+	for _, arg := range args {
+		ins, err := expand(env, arg)
+		if err == nil && len(ins) == 0 { // an empty folder
+			err = flaw.File(arg).Field("number of files").Got("0").Want("at least 1").Empty()
+		}
+		if err != nil {
+			failed(arg, err)
+		}
+		for _, in := range ins {
+			err := in.Each(&r, func(d *inputs.Data) error { return cmp.Or(read(d.Name(), d.Bytes()), ctx.Err()) })
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			if err != nil {
+				failed(in.Name, err)
+			}
+		}
 	}
-	return ins, err
+	return nil
 }
 
 // One returns the one file that an argument names.
