@@ -16,10 +16,7 @@ func (c *checker) indexed(r *indexedReader) {
 		c.remark(flaw.At("header", 16).Field("unused word").Gotf("%#x", le.Uint64(r.data[16:])).Want("0").
 			Corrupt())
 	}
-	if r.about.Variant&(ContextSens|EntryFirst|LoopEntries|EntryOnly) != 0 && !r.about.Variant.Has(IRLevel) {
-		c.note(flaw.At("header", 8).Field("profile variant").Got(r.about.Variant.String()).
-			Want("what front-end instrumentation has, or ir as well").Corrupt())
-	}
+	c.variant(r.about.Variant, 8)
 	c.table(r)
 	c.sections(r)
 	c.binaryIDs(r.about.BinaryIDs)

@@ -48,8 +48,14 @@ func (c *checker) raw(r *rawReader) {
 	c.vtables(p)
 	c.binaryIDs(p.binaryIDs)
 	c.stamps(r)
-	if p.variant&(ContextSens|EntryFirst|LoopEntries|EntryOnly) != 0 && !p.variant.Has(IRLevel) {
-		c.note(flaw.At("header", p.start+8).Field("profile variant").Got(p.variant.String()).
+	c.variant(p.variant, p.start+8)
+}
+
+// variant checks the variant at an offset in the file: marks of IR instrumentation need
+// that of the level.
+func (c *checker) variant(v Variant, at int64) {
+	if v&(ContextSens|EntryFirst|LoopEntries|EntryOnly) != 0 && !v.Has(IRLevel) {
+		c.note(flaw.At("header", at).Field("profile variant").Got(v.String()).
 			Want("what front-end instrumentation has, or ir as well").Corrupt())
 	}
 }

@@ -1,6 +1,8 @@
 package irpgo
 
 import (
+	"cmp"
+
 	"github.com/profuse-pgo/profuse/internal/cursor"
 	"github.com/profuse-pgo/profuse/internal/flaw"
 	"github.com/profuse-pgo/profuse/internal/llvmerr"
@@ -253,31 +255,28 @@ func (r *indexedReader) records(yield func(*Record, error) bool) {
 	defer func() { r.walked = true }()
 	err := r.table.Items(!r.opt.Lenient, func(it ondisk.Item) bool {
 		name := string(it.Key)
-		if r.ref = it.Hash; r.opt.Lenient {
-			r.ref = 0
-		} else if NameRef(name) != it.Hash {
-			bad = flaw.At("hash table", it.DataOff-int64(len(it.Key))-24).InRecord(n).Field("hash").
-				Gotf("%#x", it.Hash).Wantf("%#x, that of the key", NameRef(name)).
-				Because(&llvmerr.Error{Code: llvmerr.Malformed})
-			if !rescuer.take(profile.Rescued{Function: name, NameRef: it.Hash, Err: bad}) {
-				return false
-			}
-			bad = nil
-			r.rescued++
-			n++
-			return true
-		}
 		c := cursor.New("function records", it.DataOff, it.Data, le)
 		c.Record = n
 		n++
+		// rescue leaves a damaged function out, unless there are too many.
+		rescue := func(err error) bool {
+			if !rescuer.take(profile.Rescued{Function: name, NameRef: it.Hash, Err: err}) {
+				bad = err
+				return false
+			}
+			r.rescued++
+			return true
+		}
+		if r.ref = it.Hash; r.opt.Lenient {
+			r.ref = 0
+		} else if NameRef(name) != it.Hash {
+			return rescue(flaw.At("hash table", it.DataOff-int64(len(it.Key))-24).InRecord(c.Record).Field("hash").
+				Gotf("%#x", it.Hash).Wantf("%#x, that of the key", NameRef(name)).
+				Because(&llvmerr.Error{Code: llvmerr.Malformed}))
+		}
 		for first := true; c.Len() > 0; first = false {
-			if bad = r.readRecord(c, name, first); bad != nil {
-				if !rescuer.take(profile.Rescued{Function: name, NameRef: it.Hash, Err: bad}) {
-					return false
-				}
-				bad = nil
-				r.rescued++
-				return true
+			if err := r.readRecord(c, name, first); err != nil {
+				return rescue(err)
 			}
 			if !yield(&r.rec, nil) {
 				stopped = true
@@ -286,10 +285,7 @@ func (r *indexedReader) records(yield func(*Record, error) bool) {
 		}
 		return true
 	})
-	if bad == nil {
-		bad = err
-	}
-	if bad != nil && !stopped {
+	if bad = cmp.Or(bad, err); bad != nil && !stopped {
 		yield(nil, bad)
 	}
 }

@@ -46,10 +46,7 @@ func (r *rawReader) mapAddresses() {
 	// an unspecified one; the smallest reference is as good and always the
 	// same.
 	byAddress := func(a, b addressRef) int {
-		if c := cmp.Compare(a.addr, b.addr); c != 0 {
-			return c
-		}
-		return cmp.Compare(a.nameRef, b.nameRef)
+		return cmp.Or(cmp.Compare(a.addr, b.addr), cmp.Compare(a.nameRef, b.nameRef))
 	}
 	if !slices.IsSortedFunc(m.callees, byAddress) { // linkers keep the order
 		slices.SortFunc(m.callees, byAddress)

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"compress/zlib"
 	"encoding/binary"
-	"fmt"
 	"io"
 	"slices"
 	"strings"
@@ -305,13 +304,7 @@ func (s *salvager) decode(i int) (known, cut bool, err error) {
 	}
 	known, err = r.decodeRecord(i)
 	if err == nil && size == 8 {
-		for _, c := range r.rec.Counts {
-			if c > largeCounter {
-				err = flaw.At("counters", r.countsAt).InRecord(i).Field("counter of " + r.rec.Name).Got(c).
-					Want("at most 2^56").
-					Because(&llvmerr.Error{Code: llvmerr.CounterValueTooLarge, Detail: fmt.Sprint(c)})
-			}
-		}
+		err = r.soundCounts(i)
 	}
 	return known, false, err
 }

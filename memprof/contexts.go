@@ -2,6 +2,7 @@ package memprof
 
 import (
 	"iter"
+	"slices"
 )
 
 // A Context is an allocation context of a profile, merged over the functions that
@@ -41,11 +42,7 @@ func (p *Profile) Contexts() iter.Seq[Context] {
 				c.Differs = c.Differs || mibs[k-1] != a.MIB && !c.MIB.equal(&p.MIBs[a.MIB])
 			}
 		}
-		for _, c := range contexts {
-			if !yield(c) {
-				return
-			}
-		}
+		slices.Values(contexts)(yield)
 	}
 }
 

@@ -9,10 +9,15 @@ func appendFrame(dst []byte, f Frame) []byte {
 	dst = le.AppendUint64(dst, f.GUID)
 	dst = le.AppendUint32(dst, f.LineOffset)
 	dst = le.AppendUint32(dst, f.Column)
+	return append(dst, f.inline())
+}
+
+// inline returns the mark of an inlined frame as the formats have it, 1 or 0.
+func (f Frame) inline() uint8 {
 	if f.Inline {
-		return append(dst, 1)
+		return 1
 	}
-	return append(dst, 0)
+	return 0
 }
 
 // oldFrameIDs is the last LLVM release whose frame ids are a hash_combine; later
@@ -26,12 +31,8 @@ func frameID(f Frame, llvm int) uint64 {
 		var buf [frameSize]byte
 		return blake3.Sum64(appendFrame(buf[:0], f))
 	}
-	inline := uint64(0)
-	if f.Inline {
-		inline = 1
-	}
 	id := uint64(0)
-	for _, x := range [...]uint64{f.GUID, uint64(f.LineOffset), uint64(f.Column), inline} {
+	for _, x := range [...]uint64{f.GUID, uint64(f.LineOffset), uint64(f.Column), uint64(f.inline())} {
 		id ^= x + 0x9e3779b97f4a7c15 + id<<6 + id>>2
 	}
 	return id

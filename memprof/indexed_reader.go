@@ -2,6 +2,7 @@ package memprof
 
 import (
 	"bytes"
+	"cmp"
 
 	"github.com/profuse-pgo/profuse/internal/cursor"
 	"github.com/profuse-pgo/profuse/internal/flaw"
@@ -118,14 +119,11 @@ func (r *IndexedReader) Profile() (*Profile, error) {
 	for _, f := range r.info.Fields {
 		b.schema |= 1 << f
 	}
-	var err error
-	switch v := r.info.Version; {
-	case v <= 2:
-		err = b.readTables()
-	default:
-		err = b.readArrays()
+	read := b.readArrays
+	if r.info.Version <= 2 {
+		read = b.readTables
 	}
-	if err != nil {
+	if err := read(); err != nil {
 		return nil, err
 	}
 	return b.p, nil
@@ -178,7 +176,7 @@ func (b *sectionDecoder) readTables() error {
 
 // items calls decode with each item of a table. Keys are u64 numbers that equal their
 // hashes; a key that occurs twice is an error.
-func (b *sectionDecoder) items(t *ondisk.Table, section string, decode func(c *cursor.Cursor, key uint64) error) error {
+func (b *sectionDecoder) items(t *ondisk.Table, section string, decode func(c *cursor.Cursor, key uint64)) error {
 	var bad error
 	n := 0
 	seen := make(map[uint64]struct{})
@@ -189,28 +187,20 @@ func (b *sectionDecoder) items(t *ondisk.Table, section string, decode func(c *c
 		if len(it.Key) != 8 || le.Uint64(it.Key) != it.Hash {
 			c.Fail(c.At(it.DataOff-int64(len(it.Key))).Field("key").Gotf("% x", it.Key[:min(8, len(it.Key))]).
 				Wantf("%#x, the hash, in 8 bytes", it.Hash).Corrupt())
-			bad = c.Err()
-			return false
-		}
-		if _, twice := seen[it.Hash]; twice {
+		} else if _, twice := seen[it.Hash]; twice {
 			c.Fail(c.At(it.DataOff-8).Field("key").Gotf("%#x again", it.Hash).Want("each key once").Corrupt())
-			bad = c.Err()
-			return false
-		}
-		seen[it.Hash] = struct{}{}
-		if bad = decode(c, it.Hash); bad == nil {
+		} else {
+			seen[it.Hash] = struct{}{}
+			decode(c, it.Hash)
 			if c.Err() == nil && c.Len() > 0 {
 				c.Fail(c.At(c.Offset()).Field("data after the last part").Gotf("%d bytes", c.Len()).Want("none").
 					Corrupt())
 			}
-			bad = c.Err()
 		}
+		bad = c.Err()
 		return bad == nil
 	})
-	if bad != nil {
-		return bad
-	}
-	return err
+	return cmp.Or(bad, err)
 }
 
 func readFrame(c *cursor.Cursor) Frame {
@@ -230,12 +220,10 @@ func (b *sectionDecoder) readFrameTable(payload, index uint64) error {
 		return err
 	}
 	b.frameOf = make(map[uint64]FrameIndex)
-	return b.items(t, "memprof frames", func(c *cursor.Cursor, key uint64) error {
-		f := readFrame(c)
-		if c.Err() == nil {
+	return b.items(t, "memprof frames", func(c *cursor.Cursor, key uint64) {
+		if f := readFrame(c); c.Err() == nil {
 			b.frameOf[key] = b.p.Stacks.addFrame(f)
 		}
-		return nil
 	})
 }
 
@@ -246,13 +234,12 @@ func (b *sectionDecoder) readStackTable(payload, index uint64) error {
 	}
 	t.ImplyKeyLength(8)
 	b.stackOf = make(map[uint64]StackIndex)
-	return b.items(t, "memprof stacks", func(c *cursor.Cursor, key uint64) error {
+	return b.items(t, "memprof stacks", func(c *cursor.Cursor, key uint64) {
 		if n := c.Len(); n%8 != 0 {
 			c.Fail(c.At(c.Offset()).Field("size of a stack").Got(n).Want("a multiple of 8").Corrupt())
-			return nil
+			return
 		}
 		b.stackOf[key] = b.stackOfIDs(c, c.Len()/8)
-		return nil
 	})
 }
 
@@ -279,10 +266,7 @@ func (b *sectionDecoder) readRecords(payload, index uint64) error {
 	if err != nil {
 		return err
 	}
-	return b.items(t, "memprof records", func(c *cursor.Cursor, key uint64) error {
-		b.readRecord(c, key)
-		return nil
-	})
+	return b.items(t, "memprof records", b.readRecord)
 }
 
 // readRecord reads the record of a function: its allocation sites, then its call sites.

@@ -3,6 +3,7 @@ package memprof
 import (
 	"io"
 	"math"
+	"slices"
 
 	"github.com/profuse-pgo/profuse/internal/cursor"
 	"github.com/profuse-pgo/profuse/internal/flaw"
@@ -180,23 +181,13 @@ func (s *Section) Loses() []string {
 func (p *Profile) NeedsVersion4() bool { return p.hasCallees() || !p.DataAccess.Empty() }
 
 func (p *Profile) hasCallees() bool {
-	for i := range p.Records {
-		for _, c := range p.Records[i].CallSites {
-			if len(c.Callees) > 0 {
-				return true
-			}
-		}
-	}
-	return false
+	return slices.ContainsFunc(p.Records, func(r Record) bool {
+		return slices.ContainsFunc(r.CallSites, func(c CallSite) bool { return len(c.Callees) > 0 })
+	})
 }
 
 func (p *Profile) hasHistograms() bool {
-	for i := range p.MIBs {
-		if len(p.MIBs[i].Histogram) > 0 {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(p.MIBs, func(m MIB) bool { return len(m.Histogram) > 0 })
 }
 
 // Place puts the section at an offset of the file, a multiple of eight, and

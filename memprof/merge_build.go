@@ -137,16 +137,10 @@ func (s *Stacks) canonical(used []bool, to *Stacks) []StackIndex {
 
 // compare orders frames by their fields.
 func (f Frame) compare(o Frame) int {
-	inline := func(b bool) int {
-		if b {
-			return 1
-		}
-		return 0
-	}
 	return cmp.Or(
 		cmp.Compare(f.GUID, o.GUID),
 		cmp.Compare(f.LineOffset, o.LineOffset),
 		cmp.Compare(f.Column, o.Column),
-		cmp.Compare(inline(f.Inline), inline(o.Inline)),
+		cmp.Compare(f.inline(), o.inline()),
 	)
 }

@@ -1,6 +1,10 @@
 package memprof
 
-import "github.com/profuse-pgo/profuse/internal/llvmorder"
+import (
+	"slices"
+
+	"github.com/profuse-pgo/profuse/internal/llvmorder"
+)
 
 // llvm-profdata visits the frames of a raw profile in the order of a hash map of its
 // stacks. The order is visible in section version 2 only, in the order of frames within
@@ -35,11 +39,7 @@ func (r *rawReader) noteStacks(t stackTable) {
 func (p *RawProfile) llvmOrder() []int32 {
 	order := llvmorder.DenseMap(p.stackIDs, 0, llvmorder.Mixed)
 	if len(p.Dumps) == 1 && len(p.stackIDs) == len(p.contexts) {
-		same := true
-		for i := range p.contexts {
-			same = same && p.contexts[i].id == p.stackIDs[i]
-		}
-		if same {
+		if slices.EqualFunc(p.contexts, p.stackIDs, func(c rawContext, id uint64) bool { return c.id == id }) {
 			return order // the runtime writes stacks in the order of MIBs
 		}
 	}

@@ -96,11 +96,7 @@ func (s *rawShow) frame(i FrameIndex) {
 	s.w.WriteByte('\n')
 	s.number("LineOffset", uint64(f.LineOffset))
 	s.number("Column", uint64(f.Column))
-	inline := uint64(0)
-	if f.Inline {
-		inline = 1
-	}
-	s.number("Inline", inline)
+	s.number("Inline", uint64(f.inline()))
 }
 
 func (s *rawShow) mib(m *MIB) {

@@ -196,8 +196,8 @@ func (b *recordBuilder) guid(f FrameIndex) uint64 { return b.out.Stacks.Frame(f)
 
 // addCallSites adds the call sites to the records.
 func (b *recordBuilder) addCallSites() {
-	for i, guid := range b.callers.guids {
-		r, added := b.records.indexOf(guid)
+	for i, guid := range b.callers.guids.list {
+		r, added := b.records.guids.add(guid)
 		if added {
 			b.out.Records = append(b.out.Records, Record{GUID: guid})
 		}
@@ -228,8 +228,7 @@ func estimateDensities(m *MIB) {
 
 // functionTable numbers functions by first appearance.
 type functionTable struct {
-	guids   []uint64
-	byGUID  map[uint64]int32
+	guids   numbering[uint64]
 	byFrame []int32 // the same by frame, plus 1; 0 if not looked up yet
 }
 
@@ -242,20 +241,7 @@ func (t *functionTable) index(f FrameIndex, guid uint64) (i int32, added bool) {
 	if i := t.byFrame[f]; i > 0 {
 		return i - 1, false
 	}
-	i, added = t.indexOf(guid)
+	i, added = t.guids.add(guid)
 	t.byFrame[f] = i + 1
 	return i, added
-}
-
-func (t *functionTable) indexOf(guid uint64) (i int32, added bool) {
-	if i, ok := t.byGUID[guid]; ok {
-		return i, false
-	}
-	if t.byGUID == nil {
-		t.byGUID = make(map[uint64]int32)
-	}
-	i = int32(len(t.guids))
-	t.guids = append(t.guids, guid)
-	t.byGUID[guid] = i
-	return i, true
 }

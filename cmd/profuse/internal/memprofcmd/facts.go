@@ -131,7 +131,6 @@ const (
 
 var Rankings = []string{ByBytes, byCount, byLifetime, byDensity}
 
-// rankValue returns the value that ranks a context.
 // average returns the share of a total that one allocation of the context has, 0
 // without allocations.
 func average(m *memprof.MIB, total uint64) float64 {
@@ -145,6 +144,7 @@ func average(m *memprof.MIB, total uint64) float64 {
 // lifetime, which [memprof.Thresholds] apply to.
 func averageDensity(m *memprof.MIB) float64 { return average(m, m.TotalLifetimeAccessDensity) / 100 }
 
+// rankValue returns the value that ranks a context.
 func rankValue(by string, m *memprof.MIB) float64 {
 	switch by {
 	case byCount:
