@@ -131,7 +131,7 @@ func TestViewMIPWithOtherProgram(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, ok := v.(profile.LineView); ok || len(warnings) != 1 || !strings.Contains(warnings[0], "knows no source of any function") {
+	if _, ok := v.(profile.LineView); ok || len(warnings) != 1 || !strings.Contains(warnings[0], "has no source line of any function") {
 		t.Errorf("lines: %v, warnings: %q", ok, warnings)
 	}
 }

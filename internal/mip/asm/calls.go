@@ -62,8 +62,8 @@ var returning = Words(`
 	_ZNKSt8__detail20_Prime_rehash_policy11_M_next_bktEm _ZNKSt8__detail20_Prime_rehash_policy14_M_need_rehashEmmm
 	_ZSt11_Hash_bytesPKvmm`)
 
-// departing holds the functions that never return to their caller.
-var departing = Words(`
+// noreturn holds the functions that never return to their caller.
+var noreturn = Words(`
 	abort exit _exit _Exit quick_exit longjmp _longjmp siglongjmp __longjmp_chk pthread_exit
 	__assert_fail __assert_rtn __assert __stack_chk_fail __chk_fail __fortify_fail
 	_Unwind_Resume __cxa_throw __cxa_rethrow __cxa_bad_cast __cxa_bad_typeid __cxa_throw_bad_array_new_length
@@ -114,8 +114,8 @@ func (f *File) binds(fn *Function, plt bool) bool {
 }
 
 // call notes a call in the block, which may leave unless the callee always
-// returns. It reports whether the callee never returns.
-func (b *builder) call(blk *Block, operand []byte) (departs bool) {
+// returns. never is set if the callee never returns.
+func (b *builder) call(blk *Block, operand []byte) (never bool) {
 	c, ok := b.resolve(operand)
 	switch {
 	case ok && c.fn >= 0:
@@ -123,7 +123,7 @@ func (b *builder) call(blk *Block, operand []byte) (departs bool) {
 	case !ok || !returning[c.name]:
 		blk.leave()
 	}
-	return ok && c.fn < 0 && departing[c.name]
+	return ok && c.fn < 0 && noreturn[c.name]
 }
 
 // tailCall notes a jump to a function or to an unknown place.
@@ -131,10 +131,10 @@ func (b *builder) tailCall(blk *Block, operand []byte) {
 	c, ok := b.resolve(operand)
 	switch {
 	case ok && c.fn >= 0:
-		blk.leaves = true
+		blk.mayLeave = true
 		blk.calls = append(blk.calls, c.fn)
 	case ok && returning[c.name]:
-		blk.leaves = true
+		blk.mayLeave = true
 	default:
 		blk.leave()
 	}
@@ -147,7 +147,7 @@ func (f *File) ResolveCalls() {
 	returns := make([]bool, len(f.Functions))
 	candidates := make([]int32, 0, len(f.Functions))
 	for i := range f.Functions {
-		if f.Functions[i].straight() {
+		if f.Functions[i].returnsIfCalleesDo() {
 			candidates = append(candidates, int32(i))
 		}
 	}
@@ -188,13 +188,13 @@ func (fn *Function) allReturn(returns []bool) bool {
 // straight reports whether control that enters the function returns from it,
 // provided that its calls return: every block stays, no block is entered from
 // outside, and the graph has no cycle.
-func (fn *Function) straight() bool {
+func (fn *Function) returnsIfCalleesDo() bool {
 	if len(fn.Blocks) == 0 || fn.Fragment || fn.HasMacro {
 		return false
 	}
 	preds := make([]int32, len(fn.Blocks))
 	for b := range fn.Blocks {
-		if !fn.Blocks[b].stays || fn.Blocks[b].root {
+		if !fn.Blocks[b].onlyReturns || fn.Blocks[b].root {
 			return false
 		}
 		for _, s := range fn.Blocks[b].Succs {

@@ -12,7 +12,7 @@ type EntryPoint struct {
 	// Apart is set if control can come back to the first instruction. That
 	// instruction then begins a block of its own, and the entry block is the
 	// probe alone.
-	Apart bool
+	ProbeOnly bool
 }
 
 // Block is a basic block: control enters it at its start alone, and only its
@@ -23,11 +23,11 @@ type Block struct {
 	// leaves is set if control may not get from the start of the block to a
 	// successor: the block returns, or calls a function that may throw, exit or
 	// jump far away.
-	leaves bool
+	mayLeave bool
 	// stays is set if the block can leave only by a return or by a call of a
 	// function of the file, in calls.
-	stays bool
-	calls []int32
+	onlyReturns bool
+	calls       []int32
 	// root is set if control may enter the block from outside the graph, as it
 	// enters landing pads and labels whose address is taken.
 	root bool
@@ -62,11 +62,11 @@ func (f *File) FindEntry(id int32) {
 		case s.Kind == StmtLabel:
 			l := f.Labels.Find(Unquote(f.Text(s)))
 			// Control does not fall through into a cold part.
-			if l >= 0 && f.leads(l) && !fn.Fragment {
+			if l >= 0 && f.beginsBlock(l) && !fn.Fragment {
 				if align < 0 {
 					align = i
 				}
-				fn.Entry = EntryPoint{Stmt: align, Apart: true}
+				fn.Entry = EntryPoint{Stmt: align, ProbeOnly: true}
 				return
 			}
 		}
@@ -108,7 +108,7 @@ type builder struct {
 func (f *File) BuildBlocks(id int32) {
 	b := builder{File: f, id: id, fn: &f.Functions[id]}
 	b.start(b.fn.Entry.Stmt)
-	b.open, b.fresh = true, b.fn.Entry.Apart
+	b.open, b.fresh = true, b.fn.Entry.ProbeOnly
 	for i, s := range f.Statements(id) {
 		b.statement(i, s)
 	}
@@ -120,14 +120,14 @@ func (f *File) BuildBlocks(id int32) {
 
 // leave notes that control may leave the block before its end and not come
 // back.
-func (blk *Block) leave() { blk.leaves, blk.stays = true, false }
+func (blk *Block) leave() { blk.mayLeave, blk.onlyReturns = true, false }
 
 func (b *builder) current() *Block { return &b.fn.Blocks[len(b.fn.Blocks)-1] }
 
 // start begins a block before statement i. Until link resolves them, successors
 // are labels, or the complement of the block's number for the block after it.
 func (b *builder) start(i int32) {
-	b.fn.Blocks = append(b.fn.Blocks, Block{Stmt: i, stays: true})
+	b.fn.Blocks = append(b.fn.Blocks, Block{Stmt: i, onlyReturns: true})
 	b.succs = append(b.succs, nil)
 }
 
@@ -166,16 +166,16 @@ func (b *builder) reach(i int32) {
 		b.take(0)
 		return
 	}
-	leads := slices.ContainsFunc(b.run, b.leads)
-	if i == b.fn.Entry.Stmt && !b.fn.Entry.Apart {
-		leads, b.fresh = false, false
+	needed := slices.ContainsFunc(b.run, b.beginsBlock)
+	if i == b.fn.Entry.Stmt && !b.fn.Entry.ProbeOnly {
+		needed, b.fresh = false, false
 	}
-	if leads || b.fresh || !b.open {
+	if needed || b.fresh || !b.open {
 		if b.open {
 			last := len(b.succs) - 1
 			b.succs[last] = append(b.succs[last], ^int32(len(b.fn.Blocks)))
 		}
-		orphan := !b.open && !leads
+		orphan := !b.open && !needed
 		b.start(i)
 		b.current().root = orphan
 	}
@@ -192,7 +192,7 @@ func (b *builder) take(n int32) {
 		uses |= b.Labels.All[id].Uses
 	}
 	if len(b.run) > 0 && n > 0 {
-		if uses&(usedByAddress|usedByOther|UsedAsPad) != 0 || uses == 0 && slices.ContainsFunc(b.run, b.leads) {
+		if uses&(usedByAddress|usedByOther|UsedAsPad) != 0 || uses == 0 && slices.ContainsFunc(b.run, b.beginsBlock) {
 			blk.root = true
 		}
 		blk.External = uses&usedByOther != 0
@@ -234,7 +234,7 @@ func (b *builder) instruction(i int32, s *Stmt) {
 		blk.leave() // perhaps a tail call
 		b.indirect = append(b.indirect, int32(last))
 	case FlowReturn:
-		blk.leaves = true
+		blk.mayLeave = true
 		b.open = false
 	case FlowTrap:
 		blk.leave()

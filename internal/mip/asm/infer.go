@@ -102,10 +102,10 @@ func (in *inference) decide(b int32) {
 	in.spread(in.depends, in.stamp, b, func(b int32) []int32 { return in.users[b] })
 	in.markInevitable(b)
 	in.budget = searchLimit
-	sources, ok := in.before(b)
+	sources, ok := in.sourcesBefore(b)
 	if !ok {
 		in.budget = searchLimit
-		sources, ok = in.after(b)
+		sources, ok = in.sourcesAfter(b)
 	}
 	if !ok {
 		return
@@ -144,7 +144,7 @@ func (in *inference) markInevitable(b int32) {
 	in.work = append(in.work[:0], b)
 	for n := 0; n < len(in.work) && n < searchLimit; n++ {
 		for _, p := range in.preds[in.work[n]] {
-			if in.blocks[p].leaves || in.inevitable[p] == in.stamp {
+			if in.blocks[p].mayLeave || in.inevitable[p] == in.stamp {
 				continue
 			}
 			if in.missingOf[p] != in.stamp {
@@ -173,7 +173,7 @@ func (in *inference) dominates(a, b int32) bool {
 }
 
 // before looks for sources that every path to b passes.
-func (in *inference) before(b int32) (sources []int32, ok bool) {
+func (in *inference) sourcesBefore(b int32) (sources []int32, ok bool) {
 	in.work = append(in.work[:0], b)
 	in.seenBack[b] = in.stamp
 	visit := func(p int32) bool {
@@ -205,7 +205,7 @@ func (in *inference) before(b int32) (sources []int32, ok bool) {
 }
 
 // after looks for a set of sources of which one is inevitable after b.
-func (in *inference) after(b int32) (sources []int32, ok bool) {
+func (in *inference) sourcesAfter(b int32) (sources []int32, ok bool) {
 	if !in.forward(b, b, &sources) {
 		return nil, false
 	}
@@ -216,7 +216,7 @@ func (in *inference) after(b int32) (sources []int32, ok bool) {
 // forward reports whether every path from x, which is not a source, leads
 // inevitably to a source.
 func (in *inference) forward(x, b int32, sources *[]int32) bool {
-	if in.blocks[x].leaves || len(in.blocks[x].Succs) == 0 {
+	if in.blocks[x].mayLeave || len(in.blocks[x].Succs) == 0 {
 		return false
 	}
 	if in.budget--; in.budget <= 0 {

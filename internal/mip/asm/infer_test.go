@@ -15,7 +15,7 @@ func randomGraph(r *rand.Rand, n int) []Block {
 	leaves := r.IntN(60)
 	for i := range blocks {
 		b := &blocks[i]
-		b.leaves = r.IntN(100) < leaves
+		b.mayLeave = r.IntN(100) < leaves
 		b.root = i > 0 && r.IntN(40) == 0
 		for range 1 + r.IntN(2) {
 			to := int32(r.IntN(n))
@@ -27,7 +27,7 @@ func randomGraph(r *rand.Rand, n int) []Block {
 			}
 		}
 		if len(b.Succs) == 0 {
-			b.leaves = true
+			b.mayLeave = true
 		}
 	}
 	return blocks
@@ -51,9 +51,9 @@ func walk(r *rand.Rand, blocks []Block, fragment bool, covered []bool) {
 		covered[at] = true
 		visits[at]++
 		b := &blocks[at]
-		if b.leaves && r.IntN(2) == 0 || len(b.Succs) == 0 {
+		if b.mayLeave && r.IntN(2) == 0 || len(b.Succs) == 0 {
 			// A call may throw and come back at a landing pad.
-			if !b.leaves || len(roots) == 0 || r.IntN(2) == 0 {
+			if !b.mayLeave || len(roots) == 0 || r.IntN(2) == 0 {
 				return
 			}
 			at = roots[r.IntN(len(roots))]
@@ -160,7 +160,7 @@ func TestInferRandomGraphs(t *testing.T) {
 
 // TestInferShapes: what the shapes of structured code need.
 func TestInferShapes(t *testing.T) {
-	b := func(leaves bool, succs ...int32) Block { return Block{leaves: leaves, Succs: succs} }
+	b := func(leaves bool, succs ...int32) Block { return Block{mayLeave: leaves, Succs: succs} }
 	tests := []struct {
 		name   string
 		blocks []Block
@@ -200,9 +200,9 @@ func TestInferLarge(t *testing.T) {
 		if i%3 == 0 {
 			g[i].Succs = append(g[i].Succs, int32(i/2))
 		}
-		g[i].leaves = i%5 == 0
+		g[i].mayLeave = i%5 == 0
 	}
-	g[n-1] = Block{leaves: true}
+	g[n-1] = Block{mayLeave: true}
 	infer(g, false)
 }
 

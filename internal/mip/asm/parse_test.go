@@ -51,7 +51,7 @@ func graph(t *testing.T, target Target, text string) []string {
 			for _, flag := range []struct {
 				set bool
 				c   string
-			}{{blk.leaves, "L"}, {blk.root, "R"}, {fn.Probed(b), "P"}} {
+			}{{blk.mayLeave, "L"}, {blk.root, "R"}, {fn.Probed(b), "P"}} {
 				if flag.set {
 					s.WriteString(flag.c)
 				}

@@ -33,7 +33,7 @@ const (
 	// UseStale: the profile has the name, but with another control flow graph.
 	UseStale Reason = "changed since the profile"
 	// UseSection: the source or an option has chosen the section.
-	UseSection Reason = "in a section of its own choice"
+	UseSection Reason = "in a section that the source or an option names"
 	// UseShared: compiled without -ffunction-sections.
 	UseShared Reason = "in a section with other functions"
 	// UseOpaque: defined or entered there.

@@ -229,7 +229,7 @@ func allDigits(b []byte) bool {
 }
 
 // leads reports whether the label begins a basic block.
-func (f *File) leads(id int32) bool {
+func (f *File) beginsBlock(id int32) bool {
 	l := &f.Labels.All[id]
 	if l.Uses&(usedByBranch|usedByOther) != 0 {
 		return true

@@ -120,7 +120,7 @@ func DetectTarget(src []byte) (Target, error) {
 		}
 	}
 	if t.Arch == "" {
-		return Target{}, fmt.Errorf("%w: no instruction or directive tells", ErrUnsupportedTarget)
+		return Target{}, fmt.Errorf("%w: no instruction or directive of the text names it", ErrUnsupportedTarget)
 	}
 	return t, t.check()
 }

@@ -91,7 +91,7 @@ func Find(programs *symbolize.Programs, name string, buildID []byte) (*Program, 
 type notProfiled struct{ file string }
 
 func (e *notProfiled) Error() string {
-	return fmt.Sprintf("%s: has no section %s, from which functions are counted: it is not the program that was profiled", e.file, rawSection)
+	return fmt.Sprintf("%s: has no section %s, which addresses of functions are relative to: it is not the program that was profiled", e.file, rawSection)
 }
 
 func (e *notProfiled) Unwrap() error { return profile.ErrMismatch }
@@ -128,7 +128,7 @@ func (p *Program) Frames(at []int64, warn func(profile.Warning), yield func(i in
 		}
 	}
 	if len(at) > 0 && known == 0 {
-		return fmt.Errorf("%s: knows no source of any function: is it built with -g?", p.file.Name)
+		return fmt.Errorf("%s: has no source line of any function: was it built with -g?", p.file.Name)
 	}
 	return nil
 }

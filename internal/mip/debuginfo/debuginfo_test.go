@@ -246,7 +246,7 @@ func TestCheck(t *testing.T) {
 func TestWithoutDebugInformation(t *testing.T) {
 	program := open(t, calc(t))
 	p := emptyProfile(t, calc(t))
-	if _, err := program.Sources(p, nil); err == nil || !strings.Contains(err.Error(), "knows no source of any function: is it built with -g?") {
+	if _, err := program.Sources(p, nil); err == nil || !strings.Contains(err.Error(), "has no source line of any function: was it built with -g?") {
 		t.Errorf("error %v", err)
 	}
 	if s, err := program.Sources(&mip.Profile{Type: p.Type}, func(w profile.Warning) { t.Error(w) }); err != nil || len(s) != 0 {

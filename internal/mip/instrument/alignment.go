@@ -22,7 +22,7 @@ func innerAlignment(f *asm.File, id int32) (found []int32) {
 	code, pending := false, 0 // directives found since the last instruction
 	for i := fn.Label + 1; i <= fn.Last; i++ {
 		s := &f.Stmts[i]
-		if fn.Entry.Apart && i == fn.Entry.Stmt {
+		if fn.Entry.ProbeOnly && i == fn.Entry.Stmt {
 			code = true // the entry probe
 		}
 		if s.Fn != id {
@@ -40,7 +40,7 @@ func innerAlignment(f *asm.File, id int32) (found []int32) {
 				found = append(found, i)
 				pending++
 			}
-		case s.Kind == asm.StmtDirective && transparent && isLocation(f.Text(s)):
+		case s.Kind == asm.StmtDirective && transparent && emitsNoCode(f.Text(s)):
 		default:
 			found = found[:len(found)-pending]
 			code, pending = false, 0
@@ -49,16 +49,16 @@ func innerAlignment(f *asm.File, id int32) (found []int32) {
 	return found[:len(found)-pending]
 }
 
-// isLocation reports whether a directive concerns debug information or
+// emitsNoCode reports whether a directive concerns debug information or
 // unwinding and emits no bytes into the code.
-func isLocation(text []byte) bool {
+func emitsNoCode(text []byte) bool {
 	word, _ := asm.SplitWord(text)
 	return string(word) == ".loc" || bytes.HasPrefix(word, []byte(".cfi_"))
 }
 
-// looseStatements returns the alignment directives that the assembler is to
+// skippedAlignments returns the alignment directives that the assembler is to
 // skip.
-func (e *emitter) looseStatements() (found []int32) {
+func (e *emitter) skippedAlignments() (found []int32) {
 	if e.Target.Arch != asm.X86_64 || !e.opt.blocks() || e.opt.KeepAlignment {
 		return nil
 	}

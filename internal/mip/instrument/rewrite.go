@@ -119,7 +119,7 @@ func report(f *asm.File) Report {
 func (e *emitter) emit() {
 	// The assembler skips alignments. The end of what it skips precedes everything
 	// else inserted at its place, the beginning follows it.
-	skipped := e.looseStatements()
+	skipped := e.skippedAlignments()
 	e.around(skipped, 1, "\t.endif")
 	e.probes()
 	e.around(skipped, 0, "\t.if\t0")

@@ -76,7 +76,7 @@ func Use(dst, src []byte, e *Evidence, opt UseOptions) ([]byte, UseReport, error
 	if err != nil {
 		return dst, UseReport{}, err
 	}
-	u := &user{File: f, evidence: e, known: make([]*record, len(f.Functions)), fates: make([]FunctionUse, len(f.Functions))}
+	u := &placer{File: f, evidence: e, known: make([]*record, len(f.Functions)), uses: make([]FunctionUse, len(f.Functions))}
 	for id := range f.Functions {
 		u.choose(id)
 	}
@@ -84,7 +84,7 @@ func Use(dst, src []byte, e *Evidence, opt UseOptions) ([]byte, UseReport, error
 	if opt.Split {
 		u.split()
 	}
-	return u.Apply(dst, u.edits, u.tailText), UseReport{u.Target.String(), u.fates}, nil
+	return u.Apply(dst, u.edits, u.tailText), UseReport{u.Target.String(), u.uses}, nil
 }
 
 // parseForUse recovers the functions, and their blocks if the profile has block
@@ -104,10 +104,10 @@ func parseForUse(src []byte, e *Evidence, target asm.Target) (*asm.File, error) 
 }
 
 // split moves blocks that never ran out of functions.
-func (u *user) split() {
+func (u *placer) split() {
 	s := split.New(u.File)
 	for id := range u.Functions {
-		r := &u.fates[id]
+		r := &u.uses[id]
 		switch {
 		case r.Cold == 0:
 		case u.Target != asm.Target{Arch: asm.X86_64, Format: asm.ELF}:
@@ -123,23 +123,23 @@ func (u *user) split() {
 	u.edits = append(u.edits, edits...)
 }
 
-// user carries out [Use] for one file.
-type user struct {
+// placer carries out [Use] for one file.
+type placer struct {
 	*asm.File
 	evidence *Evidence
 	known    []*record // per function, nil if nothing is known
 	edits    []asm.Edit
-	fates    []FunctionUse // per function
+	uses     []FunctionUse // per function
 	// entries lists the statements that enter each section, tied those that
 	// enter a section with SHF_LINK_ORDER to it.
-	entries  [][]int32
-	tied     []int32
-	tailText []byte // goes to the end of the file
+	entries   [][]int32
+	linkOrder []int32
+	tailText  []byte // goes to the end of the file
 }
 
 // choose finds the evidence about a function, or the reason to leave it alone.
-func (u *user) choose(id int) {
-	fn, r := &u.Functions[id], &u.fates[id]
+func (u *placer) choose(id int) {
+	fn, r := &u.Functions[id], &u.uses[id]
 	r.Name = fn.Name
 	switch {
 	case fn.Fragment:
@@ -167,7 +167,7 @@ func (u *user) choose(id int) {
 }
 
 // place moves functions into the sections for their placements.
-func (u *user) place() {
+func (u *placer) place() {
 	u.findEntries()
 	inSection := make([][]int, len(u.Sections))
 	for id := range u.Functions {
@@ -182,7 +182,7 @@ func (u *user) place() {
 // placeSection renames a section if the profile knows all functions in it.
 // Usually a section has one function; thunks share the section of the function
 // they jump to.
-func (u *user) placeSection(s int32, ids []int) {
+func (u *placer) placeSection(s int32, ids []int) {
 	sec := &u.Sections[s]
 	to := neutral
 	named, unknown := "", false
@@ -220,8 +220,8 @@ func (u *user) placeSection(s int32, ids []int) {
 		if u.known[id] == nil {
 			continue
 		}
-		if u.fates[id].Left = left; left == "" {
-			u.fates[id].Placed = to.String()
+		if u.uses[id].Left = left; left == "" {
+			u.uses[id].Placed = to.String()
 		}
 	}
 }
@@ -241,7 +241,7 @@ func isCompilerSection(s *asm.Section, function string) bool {
 }
 
 // findEntries fills in entries and tied.
-func (u *user) findEntries() {
+func (u *placer) findEntries() {
 	u.entries = make([][]int32, len(u.Sections))
 	for i := range u.Stmts {
 		st := &u.Stmts[i]
@@ -251,20 +251,20 @@ func (u *user) findEntries() {
 		u.entries[st.Section] = append(u.entries[st.Section], int32(i))
 		_, operands := asm.SplitWord(u.Text(st))
 		if args := asm.SplitArgs(operands); len(args) > 3 && bytes.IndexByte(asm.Unquote(args[1]), 'o') >= 0 {
-			u.tied = append(u.tied, int32(i))
+			u.linkOrder = append(u.linkOrder, int32(i))
 		}
 	}
 }
 
 // isOpaqueSection reports whether inline assembly or a macro enters the
 // section; the package does not read those.
-func (u *user) isOpaqueSection(s int32) bool {
+func (u *placer) isOpaqueSection(s int32) bool {
 	return slices.ContainsFunc(u.entries[s], func(i int32) bool { return u.Stmts[i].Opaque != asm.Transparent })
 }
 
 // renameSection renames a section wherever it is entered and wherever another
 // section is tied to it by name.
-func (u *user) renameSection(s int32, name string) {
+func (u *placer) renameSection(s int32, name string) {
 	old := u.Sections[s].Name
 	rename := func(i int32, chosen func(arg int) bool) {
 		st := &u.Stmts[i]
@@ -282,7 +282,7 @@ func (u *user) renameSection(s int32, name string) {
 	if old == ".text" {
 		return // the name may mean another section
 	}
-	for _, i := range u.tied {
+	for _, i := range u.linkOrder {
 		if u.Stmts[i].Opaque == asm.Transparent {
 			rename(i, func(arg int) bool { return arg > 2 })
 		}

@@ -10,13 +10,13 @@ import (
 
 // Evidence is what profiles say about the functions of a program, for [Use].
 type Evidence struct {
-	byName map[string][]known
+	byName map[string][]observed
 	order  []string
 	blocks bool // any profile has block coverage
 }
 
-// known is what one profile says about one function.
-type known struct {
+// observed is what one profile says about one function.
+type observed struct {
 	function  *mip.Function
 	placement placement
 	blocks    bool // the profile has block coverage
@@ -34,7 +34,7 @@ const hotShare = 99
 // called only once in each run; the other functions that ran are startup code.
 // Coverage does not count calls: every function that ran is hot.
 func NewEvidence(profiles ...*mip.Profile) *Evidence {
-	e := &Evidence{byName: map[string][]known{}}
+	e := &Evidence{byName: map[string][]observed{}}
 	listed := map[string]bool{}
 	for _, p := range profiles {
 		blocks := p.Type.Has(mip.BlockCoverage)
@@ -42,7 +42,7 @@ func NewEvidence(profiles ...*mip.Profile) *Evidence {
 		least := hotCalls(p)
 		for i := range p.Functions {
 			f := &p.Functions[i]
-			k := known{function: f, blocks: blocks, placement: startup}
+			k := observed{function: f, blocks: blocks, placement: startup}
 			switch {
 			case !f.Covered():
 				k.placement = unlikely

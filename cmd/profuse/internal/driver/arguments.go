@@ -202,9 +202,9 @@ func inputKindOf(file, language string) inputKind {
 	return inputLinker
 }
 
-// isQuietMode reports whether the option makes a compiler produce neither
+// compilesNothing reports whether the option makes a compiler produce neither
 // objects nor programs.
-func isQuietMode(arg string) bool {
+func compilesNothing(arg string) bool {
 	switch arg {
 	case "-E", "--preprocess", "-M", "-MM", "--dependencies", "--user-dependencies", "-fsyntax-only", "-###", "--analyze", "--version",
 		"--help", "-dumpversion", "-dumpfullversion", "-dumpmachine", "-dumpspecs", "--precompile", "-cc1", "-cc1as", "--cc1", "-emit-ast",

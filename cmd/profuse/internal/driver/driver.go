@@ -149,8 +149,8 @@ func (d *driver) main(ctx context.Context, job commandLine) error {
 		return err
 	}
 	d.cache = d.cacheDir()
-	quiet := !isRustc(argv) && slices.ContainsFunc(rest, isQuietMode)
-	if flags.Use != "" && !quiet {
+	passes := !isRustc(argv) && slices.ContainsFunc(rest, compilesNothing)
+	if flags.Use != "" && !passes {
 		if d.evidence, err = readEvidence(flags.Use); err != nil {
 			return err
 		}
@@ -158,7 +158,7 @@ func (d *driver) main(ctx context.Context, job commandLine) error {
 	if isRustc(argv) {
 		return d.rustc(ctx, argv, rest)
 	}
-	if quiet {
+	if passes {
 		d.discardTemp()
 		return d.passThrough(ctx, plain)
 	}
@@ -292,7 +292,7 @@ func (j *gnuJob) refuse() error {
 	case sections != "" && sections != "-fbasic-block-sections=none" && sections != "-fbasic-block-sections=labels":
 		return fmt.Errorf("%s: not possible with %s, which needs the blocks of a function together", sections, flag)
 	case traps != "" && blocks && !j.flags.AllBlockProbes:
-		j.warn("%s: blocks that a trap leaves may count as covered; -fmachine-profile-all-block-probes makes sure", traps)
+		j.warn("%s: blocks that end in a trap may count as covered; -fmachine-profile-all-block-probes prevents that", traps)
 	}
 	return nil
 }

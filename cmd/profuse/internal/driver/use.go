@@ -28,7 +28,7 @@ func readEvidence(list string) (*instrument.Evidence, error) {
 			return nil, fmt.Errorf("-fmachine-profile-use: %w", err)
 		}
 		if !slices.ContainsFunc(p.Functions, func(f mip.Function) bool { return f.Covered() }) {
-			return nil, fmt.Errorf("-fmachine-profile-use: %s: no function of it has run: \"profuse merge\" adds raw profiles", file)
+			return nil, fmt.Errorf("-fmachine-profile-use: %s: no function in it has run: add raw profiles with \"profuse merge\"", file)
 		}
 		profiles = append(profiles, p)
 	}

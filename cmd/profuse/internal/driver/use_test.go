@@ -201,7 +201,7 @@ func TestUseReportsWhatItLeaves(t *testing.T) {
 		data, _ := os.ReadFile(b.path("report"))
 		want := map[string]bool{
 			"u.c\tfirst\tchanged since the profile": false, "u.c\tfresh\tnot in the profile": false,
-			"u.c\tapart\tin a section of its own choice": false,
+			"u.c\tapart\tin a section that the source or an option names": false,
 		}
 		for line := range strings.Lines(string(data)) {
 			line = strings.TrimSpace(line)
@@ -228,7 +228,7 @@ func TestUseFails(t *testing.T) {
 	for args, want := range map[string]string{
 		"-fmachine-profile-use=none.mip":                                                        "-fmachine-profile-use: open none.mip",
 		"-fmachine-profile-use=bad.mip":                                                         "bad.mip",
-		"-fmachine-profile-use=empty.mip":                                                       "no function of it has run",
+		"-fmachine-profile-use=empty.mip":                                                       "no function in it has run",
 		"-fmachine-profile-use=app.mip -flto":                                                   "link-time optimization has to be off",
 		"-fmachine-profile-use=app.mip -gsplit-dwarf":                                           "not possible with -fmachine-profile-use",
 		"-fmachine-profile-use=app.mip -fbasic-block-sections=all":                              "needs the blocks of a function together",

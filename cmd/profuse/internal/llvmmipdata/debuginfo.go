@@ -64,7 +64,7 @@ func (t *tool) openDebug() (*debugInfo, error) {
 	}
 	d := &debugInfo{file: f, raw: f.Section(rawSection)}
 	if d.raw == nil {
-		t.msg.Warning(path + ": has no section " + rawSection + ", from which functions are counted")
+		t.msg.Warning(path + ": has no section " + rawSection + ", which addresses of functions are relative to")
 	}
 	return d, nil
 }

@@ -22,8 +22,8 @@ const helpCreate = `OVERVIEW: make an empty profile from the map of a program
 
 USAGE: PROG create [options] -p <profile> <.mipmap>
 
-Instead of the map the linked program, library or .dSYM bundle can be given
-that has it.
+The map may also be given as the linked program, library or .dSYM bundle that
+contains it.
 
 OPTIONS:
 
@@ -36,8 +36,9 @@ const helpMerge = `OVERVIEW: add raw profiles to a profile
 
 USAGE: PROG merge [options] -p <profile> <.mipraw...>
 
-The profile is replaced once all are read. What cannot be merged is left out,
-with a warning. A folder stands for the files in it, - for standard input.
+The profile is replaced once all raw profiles are read. Those that cannot be
+merged are skipped with a warning. A folder stands for the files in it, - for
+standard input.
 
 OPTIONS:
 
@@ -53,20 +54,20 @@ OPTIONS:
 
   -p, --profile=<profile>  The profile (.mip) to show
   -o, --output=<file>      Where to write; - is standard output (default)
-  -r, --regex=<regex>      Show the functions whose names match only
+  -r, --regex=<regex>      Show only functions whose names match
 `
 
 const helpCovered = `OVERVIEW: list the functions that ran
 
 USAGE: PROG covered [options] -p <profile>
 
-With debug info, lists what was inlined into them, too.
+With debug info, also lists the functions that were inlined into them.
 
 OPTIONS:
 
   -p, --profile=<profile>  The profile (.mip) to read
   -o, --output=<file>      Where to write; - is standard output (default)
-  -r, --regex=<regex>      List the functions whose names match only
+  -r, --regex=<regex>      List only functions whose names match
 `
 
 const helpCoveredDebug = `  --paths                  List source files instead of names (needs --debug)
@@ -108,14 +109,14 @@ const helpYAML2MIP = `OVERVIEW: make a profile from YAML
 
 USAGE: PROG yaml2mip [options] -p <profile> [<.yaml>]
 
-Reads standard input without a file, or for -.
+Without a file, or with -, reads standard input.
 
 OPTIONS:
 
   -p, --profile=<profile>  The profile (.mip) to write
 `
 
-const helpDebug = `  -d, --debug=<file>       With source files and lines from the debug info in
+const helpDebug = `  -d, --debug=<file>       Add source files and lines from the debug info in
                            this program or .dSYM bundle
   --arch=<name>            The architecture to take from a universal binary
                            (default: arm64)

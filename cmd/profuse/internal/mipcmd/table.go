@@ -184,7 +184,7 @@ func printFunction(p *family.Printer, f *fileFacts, fn *functionFacts) {
 		state := "never ran"
 		switch {
 		case !b.Probe:
-			state = "not watched"
+			state = "no probe"
 		case !f.hasCounts:
 			state = "block"
 		case b.Covered:
