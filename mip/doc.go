@@ -22,21 +22,21 @@
 //
 // Programs instrumented with [ReturnAddress] write samples of return addresses after
 // their raw records, as a file of type .mipret. A merge turns them into [CallEdge]s of the
-// callees; [Profile.Calls] finds the callers. The document has only the names of these;
-// the layout of the fields is profuse's own.
+// callees; [Profile.Calls] finds the callers. The document only names samples and edges;
+// the layout of their fields is profuse's own.
 //
 // # Merging
 //
 // A raw profile has no names and no framing, and the module hash that connects it with a
-// map is a hash of the program's name, not of its code. So a raw profile of an older
-// build may pass for one of this build; a merge detects and reports a difference in size
-// and impossible counts.
+// map is a hash of the program's name, not of its code. A merge therefore cannot always
+// tell a raw profile of an older build; it reports a difference in size and impossible
+// counts.
 //
 // # Hostile input
 //
-// Every error of a reader is a [profile.FormatError] with file, section, offset or line,
-// the found and the allowed value, of one of the classes in package profile. No
-// reader panics, and none allocates more than a small multiple of the input. The YAML
+// Every error of a reader is a [profile.FormatError] of one of the classes in package
+// profile, with file, section, offset or line, and the found and the allowed value. No
+// reader panics or allocates more than a small multiple of the input. The YAML
 // reader refuses anchors, aliases and tags. Readers retain slices of the input, which must
 // not change while they are in use.
 package mip

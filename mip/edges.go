@@ -14,7 +14,8 @@ import (
 // A CallEdge counts the calls of a function from one place.
 //
 // The counts are estimates: the runtime samples the calls of a function, and each sample
-// stands for the calls around it. The place of a tail call is that of the call before it.
+// stands for the calls around it. A tail call has the place of the last ordinary call
+// before it.
 type CallEdge struct {
 	// Source is the return address minus the start of the raw section, usually
 	// negative (SectionRelativeSourceAddress); 0 for calls from outside of the
@@ -102,8 +103,9 @@ func newCodeRanges(functions []Function) *codeRanges {
 	return r
 }
 
-// caller returns the function of the call before a return address, -1 for none. The call
-// may be the last instruction, so the address may be the end of the function.
+// caller returns the function that contains the call before a return address, -1 for
+// none. The call may be the last instruction, so the address may be the end of the
+// function.
 func (r *codeRanges) caller(source int32) int {
 	if source == 0 {
 		return -1
@@ -177,14 +179,14 @@ func (s edgeSums) fill(functions []Function) {
 	}
 }
 
-// A mover translates places in the functions of one profile into places in the profile
+// A mover translates call sites in the functions of one profile to those of the profile
 // merged into, which may be of a later build.
 type mover struct {
 	from   []Function
 	ranges *codeRanges // nil if nothing has moved
 	to     []Function
 	target []int // as of Merger.match
-	lost   int   // edges whose place no longer exists
+	lost   int   // edges whose call site no longer exists
 }
 
 // newMover returns nil for functions without edges.
@@ -204,7 +206,7 @@ func newMover(from, to []Function, target []int) *mover {
 	return m
 }
 
-// move returns the new place, or 0 if the caller has changed or is not one of the
+// move returns the new call site; 0 if the caller has changed or is not one of the
 // functions.
 func (m *mover) move(source int32) int32 {
 	if m.ranges == nil || source == 0 {

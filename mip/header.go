@@ -160,7 +160,7 @@ func (h *header) check() error {
 	return nil
 }
 
-// suspicious returns a warning about a valid but unusual header.
+// suspicious returns a warning about a header that is valid but unusual.
 func (h *header) suspicious() error {
 	if h.reserved == 0 {
 		return nil

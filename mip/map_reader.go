@@ -47,9 +47,9 @@ func (r *mapReader) record(c *cursor.Cursor) {
 		f.Address = int64(int32(c.U32("address of the function") - section))
 	} else {
 		align = r.head.ptr
-		// Both fields are relative to this record, RawSectionOffset to the
-		// header; their difference is relative to the raw section. A linker may
-		// have resolved all three with a wrong address of the map, which cancels.
+		// Both fields are relative to this record and RawSectionOffset to the
+		// header, so their difference is relative to the raw section. If a linker
+		// resolved all three with a wrong address of the map, the error cancels.
 		section := uint64(r.head.rawSection - at)
 		f.RawOffset = r.offset(c.Ptr(align, "RawProfilePCOffset") - section)
 		f.Address = int64(r.offset(c.Ptr(align, "FunctionPCOffset") - section))

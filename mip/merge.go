@@ -14,12 +14,12 @@ import (
 // MergeOptions adjust a [Merger]. The zero value is right for most uses.
 type MergeOptions struct {
 	// Warn, if not nil, is called for every function that cannot be merged and for
-	// raw files that seem to be of another build, from the goroutine that calls
-	// Add.
+	// raw files that seem to be of another build. The goroutine that calls Add
+	// calls it.
 	Warn func(profile.Warning)
 }
 
-// Added says what one input brought.
+// Added says what one input contributed.
 type Added struct {
 	Records int // functions merged
 	Skipped int // functions skipped because the profile merged into lacks them
@@ -151,7 +151,7 @@ func (s *shape) reportOverlaps(warn func(profile.Warning)) {
 func (m *Merger) Fork() *Merger { return newMerger(m.shape, m.opt) }
 
 // Add merges a raw or merged profile of the same module and type. A weight w, at least 1,
-// counts the input w times. If Add fails, the input does not count at all.
+// counts the input w times. If Add fails, the input does not count.
 //
 // Add matches the functions of a merged profile by name, control flow signature and number
 // of blocks, and functions that agree in these by their order. It warns of functions
@@ -287,8 +287,8 @@ func (m *Merger) addSums(i int, s sums, weight uint64) {
 	}
 }
 
-// Merge adds the inputs of another Merger, a fork or one with a base of its own, to m and
-// leaves the other unusable.
+// Merge adds the inputs of another Merger, a fork or one with a base of its own, to m.
+// The other is unusable afterwards.
 func (m *Merger) Merge(o *Merger) error {
 	if m.shape != o.shape {
 		_, err := m.AddProfile("", o.Profile(), 1)

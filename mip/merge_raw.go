@@ -13,12 +13,12 @@ type rawSums struct {
 	counts []sums  // by function, unless the profile is of function coverage
 }
 
-// maxRawFiles is how many files fit the 8-bit sums. The 64-bit sums of so few files
-// cannot overflow.
+// maxRawFiles is how many files the 8-bit sums can count. The 64-bit sums over so few
+// files cannot overflow.
 const maxRawFiles = 255
 
 // AddRaw is [Merger.Add] for the raw profile held in data. After the first file it
-// allocates memory for errors and warnings only.
+// allocates memory only for errors and warnings.
 func (m *Merger) AddRaw(name string, data []byte, weight uint64) (Added, error) {
 	if err := checkWeight(weight); err != nil {
 		return Added{}, flaw.InFile(err, name)
@@ -101,9 +101,9 @@ func (m *Merger) drainZeros(i int, record []uint8, weight uint64) {
 	}
 }
 
-// called splits a record of count and timestamp without branches, which would be
+// called splits a record into count and timestamp, without branches, which would be
 // unpredictable. mask is all ones if the function was called and 0 otherwise; damaged is 1
-// if only one of both fields says so. As in the reference a count of 0, which no program
+// if the two fields disagree about that. As in the reference a count of 0, which no program
 // writes, is no call.
 func called(record uint64) (count, timestamp, mask, damaged uint64) {
 	count, timestamp = uint64(uint32(record)), record>>32

@@ -51,8 +51,8 @@ type mipReader struct {
 	buf   Function
 }
 
-// newMIPReader determines the layout: the one that consumes the file exactly and has a
-// name for every record. With a wrong layout the signatures are garbage.
+// newMIPReader determines the layout: the one in which the file has no bytes left over
+// and a name for every record. In a wrong layout the signatures match no names.
 func newMIPReader(h header, data []byte) (decoder, error) {
 	var first error
 	for _, l := range layoutsOf(h.generation) {

@@ -58,8 +58,8 @@ func (t ProfileType) String() string {
 	return "none"
 }
 
-// check returns the wanted type and the class of the error unless the type determines the
-// form of raw records.
+// check returns an error's wanted value and class if the type does not determine the form
+// of raw records.
 func (t ProfileType) check() (want string, class error) {
 	mode := t & (FunctionCoverage | callGraph)
 	switch {
@@ -101,8 +101,8 @@ type Function struct {
 	Address int64
 	Size    uint32 // bytes of code
 	CFG     uint32 // control flow graph signature, see [CFGSignature]; 0 with at most one block
-	// MergeCount is the number of merged raw profiles in which the function
-	// was called (Raw Profile Count).
+	// MergeCount is the number of merged raw profiles that have the function
+	// called (Raw Profile Count).
 	MergeCount uint32
 	// CallCount is the number of calls, under function coverage 0 or 1.
 	CallCount uint64
@@ -117,11 +117,11 @@ type Function struct {
 	CallEdges []CallEdge
 }
 
-// Covered reports whether any merged raw profile had the function called.
+// Covered reports whether the function was called in any merged raw profile.
 func (f *Function) Covered() bool { return f.MergeCount > 0 }
 
-// EntryCovered reports whether the entry block is covered. It has no byte of its own and
-// is covered if the function was called.
+// EntryCovered reports whether the entry block is covered. The entry has no byte of its
+// own; it is covered if the function was called.
 func (f *Function) EntryCovered() bool { return f.CallCount > 0 || f.MergeCount > 0 }
 
 // signature identifies the function by its name (FunctionSignature).
@@ -187,8 +187,8 @@ func (p *Profile) Clone() *Profile {
 	return &c
 }
 
-// clone copies f; the blocks are appended to arena, which must have room for
-// them to stay in place.
+// clone copies f, with its blocks appended to arena. The arena must have room for
+// them: earlier clones refer to its memory.
 func (f *Function) clone(arena *[]Block) Function {
 	c := *f
 	c.Blocks = nil

@@ -67,7 +67,7 @@ func (s *shape) checkRaw(name string, data []byte, warn func(profile.Warning)) e
 // rawSlack is how many bytes alignment may add to the end of a raw section.
 const rawSlack = 16
 
-// tooShort returns the error that names the first function beyond the end of the file.
+// tooShort returns an error that names the first function beyond the end of the file.
 func (s *shape) tooShort(size uint64) error {
 	base := s.base
 	for i := range base.Functions {

@@ -28,7 +28,7 @@ func (i *Info) info() *Info { return i }
 
 // ReaderOptions adjust reading. The zero value is right for most uses.
 type ReaderOptions struct {
-	// Warn receives what is suspicious but readable; nil drops it.
+	// Warn, if not nil, is called for data that is suspicious but readable.
 	Warn func(profile.Warning)
 }
 

@@ -13,8 +13,8 @@ import "bytes"
 // checked functions such as __memcpy_chk, which may abort.
 //
 // Compilers assume the same of these names, except with -ffreestanding or
-// -fno-builtin. With those a program may define functions of these names, and
-// they have to return.
+// -fno-builtin. With those options a program may define functions of these names;
+// they must return.
 var returning = Words(`
 	memcpy memmove memset memcmp memchr memrchr memmem mempcpy memccpy bcmp bzero explicit_bzero rawmemchr
 	strlen strnlen strcmp strncmp strcasecmp strncasecmp strchr strrchr strchrnul strstr strcasestr strcpy strncpy
@@ -74,10 +74,10 @@ var noreturn = Words(`
 	_ZSt21__throw_runtime_errorPKc _ZSt19__throw_range_errorPKc _ZSt22__throw_overflow_errorPKc
 	_ZSt20__throw_system_errori _ZSt25__throw_bad_function_callv`)
 
-// callee is the function that a call leads to.
+// callee is the function that is called.
 type callee struct {
-	// fn is the function if the file defines it and no other definition can
-	// replace it, else -1.
+	// fn is the index of the function if the file defines it and no other
+	// definition can replace it, else -1.
 	fn   int32
 	name string // linkage name if fn is -1
 }
@@ -113,8 +113,8 @@ func (f *File) binds(fn *Function, plt bool) bool {
 	return f.Target.Arch == X86_64 && !plt && !fn.weak
 }
 
-// call notes a call in the block, which may leave unless the callee always
-// returns. never is set if the callee never returns.
+// call records a call in the block. Control may leave the block there unless the
+// callee always returns. never is set if the callee never returns.
 func (b *builder) call(blk *Block, operand []byte) (never bool) {
 	c, ok := b.resolve(operand)
 	switch {
@@ -126,7 +126,7 @@ func (b *builder) call(blk *Block, operand []byte) (never bool) {
 	return ok && c.fn < 0 && noreturn[c.name]
 }
 
-// tailCall notes a jump to a function or to an unknown place.
+// tailCall records a jump to a function or to an unknown place.
 func (b *builder) tailCall(blk *Block, operand []byte) {
 	c, ok := b.resolve(operand)
 	switch {
@@ -140,8 +140,8 @@ func (b *builder) tailCall(blk *Block, operand []byte) {
 	}
 }
 
-// ResolveCalls decides which functions of the file always return. A function
-// does if it has no loop, which might not end, and every function that it calls
+// ResolveCalls decides which functions of the file always return. A function does
+// if it has no loop (a loop might not end) and every function that it calls
 // returns.
 func (f *File) ResolveCalls() {
 	returns := make([]bool, len(f.Functions))
@@ -185,9 +185,9 @@ func (fn *Function) allReturn(returns []bool) bool {
 	return true
 }
 
-// straight reports whether control that enters the function returns from it,
-// provided that its calls return: every block stays, no block is entered from
-// outside, and the graph has no cycle.
+// returnsIfCalleesDo reports whether the function always returns, provided that
+// its calls return: all blocks only return, no block is a root, and the graph has
+// no cycle.
 func (fn *Function) returnsIfCalleesDo() bool {
 	if len(fn.Blocks) == 0 || fn.Fragment || fn.HasMacro {
 		return false

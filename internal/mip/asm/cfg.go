@@ -9,29 +9,28 @@ import (
 // EntryPoint is the place of a function's entry probe.
 type EntryPoint struct {
 	Stmt int32 // before this statement
-	// Apart is set if control can come back to the first instruction. That
-	// instruction then begins a block of its own, and the entry block is the
-	// probe alone.
+	// ProbeOnly is set if control can return to the first instruction. Then the
+	// entry block is the probe alone, and that instruction begins another block.
 	ProbeOnly bool
 }
 
-// Block is a basic block: control enters it at its start alone, and only its
-// last instructions branch.
+// Block is a basic block: control enters it only at its start, and only its last
+// instructions branch.
 type Block struct {
 	Stmt  int32   // it begins before this statement
 	Succs []int32 // branch targets first, then the block after it
-	// leaves is set if control may not get from the start of the block to a
+	// mayLeave is set if control that enters the block may never get to a
 	// successor: the block returns, or calls a function that may throw, exit or
 	// jump far away.
 	mayLeave bool
-	// stays is set if the block can leave only by a return or by a call of a
-	// function of the file, in calls.
+	// onlyReturns is set if control can leave the function from the block only by
+	// a return or in one of calls, the functions of the file that it calls.
 	onlyReturns bool
 	calls       []int32
-	// root is set if control may enter the block from outside the graph, as it
-	// enters landing pads and labels whose address is taken.
+	// root is set if control may enter the block other than by an edge of the
+	// graph: landing pads, labels whose address is taken.
 	root bool
-	// External is set for roots that other functions jump to.
+	// External is set for a root that other functions jump to.
 	External bool
 }
 
@@ -71,7 +70,7 @@ func (f *File) FindEntry(id int32) {
 			}
 		}
 	}
-	// The function has only instructions that precede its entry probe.
+	// All instructions of the function precede its entry probe.
 	fn.Entry = EntryPoint{Stmt: fn.Last + 1}
 }
 
@@ -98,7 +97,7 @@ type builder struct {
 
 	run      []int32 // labels since the last instruction
 	open     bool    // control falls through to the next instruction
-	fresh    bool    // the next instruction begins a block
+	fresh    bool    // a block begins at the next instruction
 	branches bool    // the last instruction was a branch of the current block
 	indirect []int32 // blocks that end with an unresolved indirect jump
 	succs    [][]int32
@@ -118,14 +117,13 @@ func (f *File) BuildBlocks(id int32) {
 	b.link()
 }
 
-// leave notes that control may leave the block before its end and not come
-// back.
+// leave records that control may leave the block before its end and not return.
 func (blk *Block) leave() { blk.mayLeave, blk.onlyReturns = true, false }
 
 func (b *builder) current() *Block { return &b.fn.Blocks[len(b.fn.Blocks)-1] }
 
 // start begins a block before statement i. Until link resolves them, successors
-// are labels, or the complement of the block's number for the block after it.
+// are labels, or complements of block numbers for blocks that control falls into.
 func (b *builder) start(i int32) {
 	b.fn.Blocks = append(b.fn.Blocks, Block{Stmt: i, onlyReturns: true})
 	b.succs = append(b.succs, nil)
@@ -242,8 +240,8 @@ func (b *builder) instruction(i int32, s *Stmt) {
 	}
 }
 
-// tableIn returns the jump table that the operand of a jump indexes, nil if it
-// is not certain.
+// tableIn returns the jump table that the operand of a jump indexes; nil if the
+// operand does not name exactly one.
 func (b *builder) tableIn(operand []byte) *table {
 	ids := b.AppendMentions(nil, operand)
 	if len(ids) != 1 {
@@ -257,8 +255,8 @@ func (b *builder) tableIn(operand []byte) *table {
 	return nil
 }
 
-// link replaces the labels among the successors by blocks and gives each
-// unresolved indirect jump all targets it may have.
+// link replaces the labels among the successors by blocks, and gives each
+// unresolved indirect jump all the targets that it may have.
 func (b *builder) link() {
 	resolved := map[int32]bool{}
 	for _, succs := range b.succs {
@@ -283,7 +281,7 @@ func (b *builder) link() {
 			}
 		}
 	}
-	seen := make([]int32, len(b.fn.Blocks)) // by the block numbered one less
+	seen := make([]int32, len(b.fn.Blocks)) // by successor: the last block that got it, plus one
 	add := func(from int, to int32) {
 		if seen[to] != int32(from)+1 {
 			seen[to] = int32(from) + 1

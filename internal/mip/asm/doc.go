@@ -7,6 +7,6 @@
 // which calls return, and Infer which blocks need no probe.
 //
 // The package reads what compilers print, not everything an assembler accepts.
-// Inline assembly and macros are opaque: of a statement in them it looks only
-// at the labels that it mentions.
+// Inline assembly and macros are opaque: the package reads only the labels that
+// their statements mention.
 package asm

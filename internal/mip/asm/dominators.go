@@ -129,8 +129,8 @@ func (in *inference) number(idom []int32) {
 	walk(int32(n))
 }
 
-// loops counts for each block the natural loops around it. The depth affects
-// only the order of decisions, so the walk of a large loop stops early.
+// loops counts the natural loops around each block. The count affects only the
+// order of decisions, so the walk of a large loop stops early.
 func (in *inference) loops() {
 	const limit = 4096
 	in.depth = make([]int32, len(in.blocks))

@@ -3,7 +3,7 @@ package asm
 import "bytes"
 
 // Read parses the text into statements, sections and functions, and finds how
-// control may reach each label. A zero target is inferred from the text.
+// control may reach each label. It infers a zero target from the text.
 func Read(src []byte, target Target) (*File, error) {
 	if err := checkText(src); err != nil {
 		return nil, err

@@ -12,29 +12,29 @@ type Function struct {
 	Name    string // linkage name, without quotes
 	Label   int32  // the statement that defines it
 	Section int32
-	// Last is its last statement. Statements in between that are in other
-	// sections or belong to other functions are not part of it.
+	// Last is its last statement. Between Label and Last there may be statements
+	// of other sections and functions.
 	Last int32
-	// End is the position for the label that ends it.
+	// End is the position for a label at its end.
 	End          int
 	Fragment     bool
 	local, weak  bool // of its symbol
 	Instructions int
 	HasMacro     bool // uses macros or conditionals
-	TableWidth   int  // width in bytes of the narrowest jump table entries, 0 if none is below 4
+	TableWidth   int  // bytes of the narrowest jump table entry; 0 if all have 4 or more
 	Skip         Reason
 	BlocksSkip   Reason
 
 	Entry   EntryPoint
 	Blocks  []Block
-	Formula [][]int32 // per block, see infer; nil for one with a probe
+	Formula [][]int32 // by block: its sources, see infer; nil for a block with a probe
 }
 
 // label is a name for a place in the file.
 type label struct {
 	Stmt int32 // that defines it
 	Uses labelUses
-	// Block is the block that the label begins, -1 for none; set only in
+	// Block is the block that the label begins, -1 for none. It is set only in
 	// functions whose blocks have been recovered.
 	Block int32
 }
@@ -44,10 +44,10 @@ type labelUses byte
 
 const (
 	usedByBranch  labelUses = 1 << iota // of its own function
-	usedByTable                         // in data: a jump table or an array of label addresses
-	usedByAddress                       // an instruction takes its address, or data that is not a table
+	usedByTable                         // by data: a jump table or an array of label addresses
+	usedByAddress                       // an instruction takes its address
 	usedByOther                         // a branch of another function, or inline assembly
-	UsedAsPad                           // it is a landing pad
+	UsedAsPad                           // as a landing pad
 )
 
 // labels holds the labels outside inline assembly.
@@ -97,13 +97,13 @@ type recovery struct {
 	typed   map[string]bool
 	global  map[string]bool
 	weak    map[string]bool
-	alt     map[string]bool // Mach-O: labels inside functions in spite of their names
+	alt     map[string]bool // Mach-O: labels inside functions (.alt_entry)
 	current []int32         // the open function of each section, -1 for none
 	open    map[string]int32
 }
 
-// collectTypes reads the directives that say which labels are functions; they
-// may stand anywhere.
+// collectTypes reads the directives that say which labels are functions. They may
+// stand anywhere in the text.
 func (r *recovery) collectTypes() {
 	r.typed, r.alt, r.global, r.weak = map[string]bool{}, map[string]bool{}, map[string]bool{}, map[string]bool{}
 	for i := range r.Stmts {
@@ -251,8 +251,8 @@ func (r *recovery) close(section, next int32) {
 	}
 }
 
-// sizeDirective handles .size, which ends a function wherever it stands: gcc
-// prints it after the cold part, which comes in the middle of the function.
+// sizeDirective handles .size, which ends its function in whatever section it stands:
+// gcc prints it after the cold part. It reports whether it ended a function.
 func (r *recovery) sizeDirective(s *Stmt, i int32) bool {
 	text := r.File.Text(s)
 	if s.Opaque != Transparent || !bytes.HasPrefix(text, []byte(".size")) {

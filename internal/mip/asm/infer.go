@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// Which blocks need no probe.
+// How the package decides which blocks need no probe.
 //
 // A block is covered when its start has been reached. Its coverage is the
 // disjunction of the coverage of other blocks, its sources, if
@@ -16,11 +16,11 @@ import (
 //   - it implies one of them: either every path to the block passes a source, or
 //     a source is inevitable once the block is reached.
 //
-// "Inevitable" excludes three things between the two starts: a block that may
-// leave, because a call in it may throw, exit or jump elsewhere; a cycle of the
-// graph, which may go on until the process ends; and a branch to somewhere
-// else. Extra edges, which the graph has where a jump cannot be resolved, only
-// make both conditions harder to meet.
+// "Inevitable" excludes three things between the two starts: a block that control
+// may leave, because a call in it may throw, exit or jump elsewhere; a cycle of
+// the graph, which may run until the process ends; and a branch to another place.
+// Where a jump cannot be resolved the graph has extra edges; they only make both
+// conditions harder to meet.
 //
 // Sources may be inferred themselves, as long as no block depends on itself.
 
@@ -46,7 +46,7 @@ type inference struct {
 	stamp                                      int32
 	inevitable, depends, seenBack, seenForward []int32
 	onPath                                     []int32
-	missing                                    []int32 // number of successors not yet known to lead inevitably to the block
+	missing                                    []int32 // number of successors not yet known to make the block inevitable
 	missingOf                                  []int32
 	work                                       []int32
 	budget                                     int
@@ -95,7 +95,7 @@ func (in *inference) order() []int32 {
 	return order
 }
 
-// decide takes the probe from block b if its coverage follows from others.
+// decide removes the probe of block b if its coverage follows from other blocks.
 func (in *inference) decide(b int32) {
 	in.stamp++
 	// The blocks whose coverage is inferred from b's.
@@ -137,8 +137,8 @@ func (in *inference) spread(mark []int32, stamp, b int32, next func(b int32) []i
 }
 
 // markInevitable marks the blocks after which b is inevitable: the least set of
-// blocks that do not leave and whose successors are all b or in the set. It has
-// to be the least set, so that a cycle does not vouch for itself.
+// blocks that control cannot leave and whose successors are all b or in the set.
+// In a larger set a cycle could justify itself.
 func (in *inference) markInevitable(b int32) {
 	in.inevitable[b] = in.stamp
 	in.work = append(in.work[:0], b)
@@ -160,7 +160,8 @@ func (in *inference) markInevitable(b int32) {
 }
 
 // source reports whether s implies b and may be a source of b. The entry of a
-// fragment may not: its byte is cleared wherever control enters the fragment.
+// fragment may not, because its byte is cleared wherever control enters the
+// fragment.
 func (in *inference) source(s, b int32) bool {
 	if in.fragment && s == 0 {
 		return false
@@ -172,7 +173,7 @@ func (in *inference) dominates(a, b int32) bool {
 	return in.pre[a] <= in.pre[b] && in.post[b] <= in.post[a]
 }
 
-// before looks for sources that every path to b passes.
+// sourcesBefore looks for sources that every path to b passes.
 func (in *inference) sourcesBefore(b int32) (sources []int32, ok bool) {
 	in.work = append(in.work[:0], b)
 	in.seenBack[b] = in.stamp
@@ -204,7 +205,7 @@ func (in *inference) sourcesBefore(b int32) (sources []int32, ok bool) {
 	return sources, len(sources) > 0
 }
 
-// after looks for a set of sources of which one is inevitable after b.
+// sourcesAfter looks for a set of sources of which one is inevitable after b.
 func (in *inference) sourcesAfter(b int32) (sources []int32, ok bool) {
 	if !in.forward(b, b, &sources) {
 		return nil, false

@@ -7,11 +7,11 @@ const (
 	FlowNone     FlowKind = iota
 	FlowBranch            // conditional: to the target or the next instruction
 	FlowJump              // to the target
-	FlowIndirect          // to a place that the operand holds
+	FlowIndirect          // to an address in a register or in memory
 	FlowCall              // to the next instruction, if the callee returns
-	FlowLeave             // perhaps to the next instruction: system calls and the like
+	FlowLeave             // possibly not to the next instruction: system calls and the like
 	FlowReturn
-	FlowTrap // to none
+	FlowTrap // never goes on
 )
 
 // isa is an instruction set.

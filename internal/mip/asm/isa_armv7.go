@@ -60,7 +60,7 @@ func (armv7) flow(ins []byte, _ X86Syntax) (FlowKind, []byte) {
 }
 
 // armWritesPC classifies an instruction that mentions the program counter and
-// is no branch by its mnemonic.
+// whose mnemonic is not that of a branch.
 func armWritesPC(word, rest []byte) (FlowKind, []byte) {
 	kind, target := FlowNone, []byte(nil)
 	base, conditional := ArmWord(word, "pop", "ldm", "ldmfd", "ldmia", "ldmdb", "ldmea", "ldmib", "ldmda", "ldmed", "ldmfa",

@@ -5,7 +5,7 @@ import "bytes"
 // x86 is x86_64, in both syntaxes.
 type x86 struct{}
 
-// x86Prefixes are prefixes that may precede the mnemonic as separate words.
+// x86Prefixes are the prefixes that may precede the mnemonic as separate words.
 var x86Prefixes = Words("lock rep repe repz repne repnz notrack bnd data16 addr32 rex64 cs ds es fs gs ss")
 
 func (x86) flow(ins []byte, syntax X86Syntax) (FlowKind, []byte) {
@@ -82,10 +82,10 @@ func (x86) staysFirst(ins []byte) bool {
 }
 
 // FarData reports whether data may be out of reach of 32-bit displacements from
-// the code: only the medium and large code models have sections for large data,
-// and only the large one calls by 64-bit addresses. Without optimization clang
-// also moves 64-bit addresses into registers in any model that is not PIC,
-// which does not count.
+// the code. Only the medium and large code models have sections for large data,
+// and only the large model calls by 64-bit addresses. A 64-bit address that is
+// moved into a register does not count: without optimization clang does that in
+// any model that is not PIC.
 func (f *File) FarData() bool {
 	for i := range f.Sections {
 		if isLargeModelSection(f.Sections[i].Name) {

@@ -17,7 +17,7 @@ const (
 	StmtOpaque                      // the start of an opaque region, at the comment that marks it
 )
 
-// opacity says why the package may not interpret or change a statement.
+// opacity is the reason why the package may not interpret or change a statement.
 type opacity byte
 
 const (
@@ -47,22 +47,22 @@ type Stmt struct {
 	Thumb    bool // in Thumb code
 }
 
-// File is an assembly file taken apart.
+// A File is a parsed assembly file.
 type File struct {
 	Src    []byte
 	Target Target
 	isa    isa
 	Stmts  []Stmt
-	// Tail is the position where text can be appended: the end of Src, or of
-	// what precedes .end.
+	// Tail is the position where text can be appended: the end of Src, or the
+	// position of .end.
 	Tail int
 
 	Sections  []Section
 	Functions []Function
 	Labels    labels
 	tables    []table // data with the addresses of labels
-	// FarCompareBranches lists the cbz and cbnz of ARM functions whose targets would
-	// be out of reach after the insertion of block probes.
+	// FarCompareBranches lists, by function, the cbz and cbnz of ARM code whose
+	// targets block probes push out of reach.
 	FarCompareBranches map[int32][]int32
 }
 
@@ -72,8 +72,8 @@ func (f *File) Text(s *Stmt) []byte { return f.Src[s.Pos:s.End] }
 // lexer splits a file into statements.
 type lexer struct {
 	*File
-	comment    string // begins a comment at any place
-	separator  string // of statements on one line
+	comment    string // begins a comment anywhere in a line
+	separator  string // separates the statements of a line
 	inAsm      int    // open inline assembly markers
 	macroDepth int
 	ifDepth    int
@@ -82,9 +82,9 @@ type lexer struct {
 	thumb      bool
 }
 
-// commentAndSeparator returns the characters that begin a comment and that
-// separate statements on one line. On every target '#' also begins a comment
-// where a statement could begin, and /* */ works everywhere.
+// commentAndSeparator returns the characters that begin a comment and those that
+// separate the statements of a line. On every target '#' also begins a comment
+// where a statement could begin, and /* */ encloses one anywhere.
 func (t Target) commentAndSeparator() (comment, separator string) {
 	switch {
 	case t.Arch == X86_64:
@@ -202,7 +202,7 @@ func (l *lexer) add(kind stmtKind, pos, end int) {
 	l.Stmts = append(l.Stmts, s)
 }
 
-// directive appends a directive and applies its effect on the text after it.
+// directive appends a directive and applies its effect to the text after it.
 func (l *lexer) directive(pos, end int) {
 	word, rest := SplitWord(l.Src[pos:end])
 	switch string(word) {
@@ -258,7 +258,7 @@ func (l *lexer) marker(pos int, comment []byte) {
 	switch {
 	case string(body) == "APP", string(body) == "InlineAsm Start",
 		string(body) == "Start of file scope inline assembly":
-		// rustc's file-scope assembly may hold markers of its own.
+		// rustc's file-scope assembly may contain markers of its own.
 		l.inAsm = 1
 		l.add(StmtOpaque, pos, pos)
 	case string(body) == "NO_APP", string(body) == "InlineAsm End",

@@ -2,14 +2,14 @@ package asm
 
 import "bytes"
 
-// table is data that holds the addresses of labels, or their distances to a
-// base: mostly a jump table.
+// table is data with the addresses of labels, or their distances to a base:
+// usually a jump table.
 type table struct {
 	label   int32
 	entries []int32 // labels, in order
 }
 
-// findReferences notes for every label how control may reach it.
+// findReferences records for every label how control may reach it.
 func (f *File) findReferences() {
 	r := references{File: f, table: -1}
 	for i := range f.Stmts {
@@ -120,7 +120,7 @@ func (r *references) directive(s *Stmt) {
 }
 
 // exceptionTable reads a directive of a language-specific data area (LSDA). It
-// takes every label that is not part of a call site for a landing pad.
+// counts every label that is not part of a call site as a landing pad.
 func (r *references) exceptionTable(operand []byte) {
 	ids := r.mentions(operand)
 	switch {
@@ -140,8 +140,8 @@ func (r *references) exceptionTable(operand []byte) {
 	}
 }
 
-// flushCallSite ends a call site; a start that no second difference has
-// confirmed is taken for a landing pad.
+// flushCallSite ends a call site. A start that no second difference has confirmed
+// counts as a landing pad.
 func (r *references) flushCallSite() {
 	if r.held {
 		r.Labels.All[r.siteStart].Uses |= UsedAsPad
@@ -195,10 +195,10 @@ func (r *references) mentions(text []byte) []int32 {
 	return r.mention
 }
 
-// isBlockName recognizes the labels that compilers print for basic blocks by
-// their names: .L12 of gcc and .LBB3_12 of LLVM. Other labels, such as those
-// for debug information, stand in the middle of blocks. llvm is set for LLVM's,
-// which it prints only for blocks that control can reach other than by falling
+// isBlockName recognizes by name the labels that compilers print for basic
+// blocks: .L12 of gcc and .LBB3_12 of LLVM. Other labels, such as those for debug
+// information, stand in the middle of blocks. llvm is set for LLVM's labels. LLVM
+// prints them only for blocks that control can reach other than by falling
 // through.
 func (t Target) isBlockName(name []byte) (is, llvm bool) {
 	if t.Format == ELF {
@@ -228,7 +228,7 @@ func allDigits(b []byte) bool {
 	return len(b) > 0
 }
 
-// leads reports whether the label begins a basic block.
+// beginsBlock reports whether the label begins a basic block.
 func (f *File) beginsBlock(id int32) bool {
 	l := &f.Labels.All[id]
 	if l.Uses&(usedByBranch|usedByOther) != 0 {

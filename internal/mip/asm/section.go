@@ -39,8 +39,8 @@ func (f *File) trackSections() error {
 	t.other = t.current
 	for i := range f.Stmts {
 		s := &f.Stmts[i]
-		// A switch inside a macro takes effect where the macro is used. Nothing
-		// here follows those, since compilers print none.
+		// A switch inside a macro takes effect where the macro is used. The
+		// tracker ignores such switches, since compilers print none.
 		if s.Kind == StmtDirective && s.Opaque != macro {
 			if err := t.directive(f.Text(s)); err != nil {
 				return err
@@ -123,8 +123,7 @@ func SplitArgs(text []byte) [][]byte {
 	return append(args, bytes.TrimSpace(text[start:]))
 }
 
-// IsSectionDirective reports whether a directive switches to a section by its
-// name.
+// IsSectionDirective reports whether a directive switches to a named section.
 func IsSectionDirective(text []byte) bool {
 	word, _ := SplitWord(text)
 	switch string(word) {

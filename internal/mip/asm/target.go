@@ -25,7 +25,7 @@ const (
 )
 
 // Target is the instruction set and object format of an assembly file. The zero
-// value means that they are to be inferred.
+// value asks [Read] to infer both.
 type Target struct {
 	Arch   Arch
 	Format ObjectFormat
@@ -42,7 +42,7 @@ func (t Target) PointerSize() int {
 	return 8
 }
 
-// check returns an error for combinations without support.
+// check returns an error for an unsupported combination.
 func (t Target) check() error {
 	switch {
 	case t.Arch != X86_64 && t.Arch != AArch64 && t.Arch != ARM,

@@ -1,14 +1,13 @@
 // Package blocks reads the section that says how the coverage of blocks without
 // probes follows from that of other blocks, and applies it to profiles.
 //
-// The map records of a program list only the blocks with probes, so every
-// reader of MIP profiles sees correct coverage, but of those blocks alone. Call
-// [Read] on the section's contents, then [Table.Expand] on a profile to see all
-// blocks.
+// The map records of a program list only the blocks with probes, so every reader
+// of MIP profiles sees correct coverage, but only of those blocks. To see all
+// blocks, call [Read] on the section's contents, then [Table.Expand] on a profile.
 //
 // Package instrument emits the section, which is not loaded on ELF. Damaged or
-// hostile input gives a *profile.FormatError, and memory stays in proportion to
-// its size.
+// hostile input gives a *profile.FormatError, and the memory used stays in
+// proportion to the size of the input.
 package blocks
 
 import (
@@ -126,7 +125,7 @@ func read(data []byte) (*Table, error) {
 	return t, nil
 }
 
-// readBlocks reads the blocks of one record, with a failure left in the cursor.
+// readBlocks reads the blocks of one record. It leaves an error in the cursor.
 func readBlocks(c *cursor.Cursor, f *Function) {
 	at := c.Offset()
 	n := uint64(c.U32("number of blocks"))

@@ -1,5 +1,5 @@
-// Package debuginfo finds where the functions and blocks of MIP profiles are in
-// the sources, in the debug information of the programs that were profiled.
+// Package debuginfo finds the source lines of the functions and blocks of MIP
+// profiles, in the debug information of the programs that were profiled.
 //
 //	file, err := symbolize.Open("app", symbolize.Options{})
 //	…
@@ -12,9 +12,8 @@
 //	view := full.View("app.mip", mip.ViewOptions{Info: info, Sources: sources})
 //
 // The program must be the file that ran, with debug information that package symbolize
-// finds; [Find] and [Program.Check] detect other builds. Missing data of
-// single functions is a problem, described in words; it is an error only if there is no
-// data at all. Errors about the program's contents are *[profile.FormatError]; the limits
+// finds; [Find] and [Program.Check] detect other builds. Missing data about some
+// functions is a warning; missing data about all is an error. Errors about the program's contents are *[profile.FormatError]; the limits
 // for hostile programs are those of package symbolize.
 package debuginfo
 
@@ -29,7 +28,7 @@ import (
 	"github.com/profuse-pgo/profuse/symbolize"
 )
 
-// rawSection is the section that the addresses of functions are relative to.
+// rawSection is the section to which addresses of functions are relative.
 const rawSection = "__llvm_mipraw"
 
 // A Program is a program or library that was profiled. Its methods may be
@@ -39,7 +38,7 @@ type Program struct {
 	raw  uint64 // address of the raw section
 }
 
-// New returns the program that an open file is. A file without a section for raw
+// New returns the program in an open file. A file without a section for raw
 // profiles is an error that matches [profile.ErrMismatch].
 func New(f *symbolize.File) (*Program, error) {
 	raw := f.Section(rawSection)
@@ -54,11 +53,11 @@ func New(f *symbolize.File) (*Program, error) {
 // or else the one in a folder that has the build id. buildID is nil if it is not known.
 // If there is none, the error matches [profile.ErrMismatch].
 func Find(programs *symbolize.Programs, name string, buildID []byte) (*Program, error) {
-	others := 0 // of another build
+	others := 0 // programs of another build
 	for _, file := range programs.Named() {
 		program, err := New(file)
 		if err != nil {
-			continue // it is of another profile
+			continue // it is not instrumented
 		}
 		if id := file.BuildID; buildID == nil || id == nil || bytes.Equal(id, buildID) {
 			return program, nil
@@ -87,7 +86,7 @@ func Find(programs *symbolize.Programs, name string, buildID []byte) (*Program, 
 	return nil, lack.Mismatch()
 }
 
-// notProfiled: a file is not the program that was profiled, whichever that is.
+// notProfiled is the error for a file that cannot be the program of any MIP profile.
 type notProfiled struct{ file string }
 
 func (e *notProfiled) Error() string {
@@ -104,8 +103,8 @@ func (p *Program) File() *symbolize.File { return p.file }
 func (p *Program) Address(offset int64) uint64 { return p.raw + uint64(offset) }
 
 // Frames calls yield for each address, relative to the raw section, with its index and its
-// frames, innermost first. Warn, if not nil, is called with the first reasons why some have
-// none. It is an error if none has.
+// frames, innermost first. It calls warn, if not nil, with the first reasons why some
+// addresses have no frames, and fails if none has.
 func (p *Program) Frames(at []int64, warn func(profile.Warning), yield func(i int, frames []symbolize.Frame)) error {
 	addrs := make([]uint64, len(at))
 	for i, a := range at {
@@ -133,9 +132,9 @@ func (p *Program) Frames(at []int64, warn func(profile.Warning), yield func(i in
 	return nil
 }
 
-// Check compares where functions begin with the symbols of the program. If functions
-// begin elsewhere, as those of another build do, the error matches
-// [profile.ErrMismatch]. A program without symbols passes.
+// Check compares the addresses of functions with the symbols of the program. If they
+// differ, as those of another build do, the error matches [profile.ErrMismatch]. A
+// program without symbols passes.
 func (p *Program) Check(of *mip.Profile) error {
 	count, first := 0, ""
 	for i := range of.Functions {

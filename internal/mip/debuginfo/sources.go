@@ -8,8 +8,8 @@ import (
 	"github.com/profuse-pgo/profuse/symbolize"
 )
 
-// Sources finds the places of all functions and blocks. Warn, if not nil, is called with the
-// first reasons why some are unknown. It is an error if all are.
+// Sources finds the places of all functions and blocks. It calls warn, if not nil, with
+// the first reasons why some are unknown, and fails if all are.
 func (p *Program) Sources(of *mip.Profile, warn func(profile.Warning)) ([]mip.FunctionSource, error) {
 	s := make([]mip.FunctionSource, len(of.Functions))
 	const entry = -1
@@ -51,8 +51,8 @@ func Innermost(frames []symbolize.Frame) mip.Place {
 	return mip.Place{File: cleanPath(frames[0].File), Line: frames[0].Line}
 }
 
-// declaration returns the place where the outermost function is declared, or else the
-// line of its frame.
+// declaration returns the place where the outermost function is declared; if that is
+// unknown, the line of its frame.
 func declaration(frames []symbolize.Frame) mip.Place {
 	if len(frames) == 0 {
 		return mip.Place{}

@@ -6,8 +6,8 @@
 // records that the probes write (section __llvm_mipraw, part of the running
 // program) and the map records that say which function each raw record belongs
 // to (section __llvm_mipmap, not loaded on ELF). Package mip reads both.
-// Rewrite adds lines and changes nothing else. The [Report] lists every
-// function that could not be instrumented, with the reason.
+// Rewrite only adds lines. The [Report] lists every function that could not be
+// instrumented, with the reason.
 //
 // # What a probe does
 //
@@ -24,9 +24,9 @@
 // follows from that of other blocks gets no probe; see [Options.AllBlockProbes]
 // and package blocks.
 //
-// With block probes on x86_64, blocks inside functions lose their alignment;
-// see [Options.KeepAlignment]. The alignment directives stay in the text, in a
-// conditional that is never true.
+// With block probes on x86_64, blocks inside functions lose their alignment, see
+// [Options.KeepAlignment]: the alignment directives stay in the text, inside a
+// conditional that is always false.
 //
 // Blocks are those of the assembly text: they begin at labels that control can
 // reach and after branches, never after calls. A block is covered when its
@@ -61,22 +61,21 @@
 //
 // # Using profiles
 //
-// [Use] does the reverse: it places the functions of an assembly file according
-// to profiles of an instrumented build, and moves blocks that never ran out of
-// functions that did. It does not change what the code does. The [UseReport]
-// lists what it left alone.
+// [Use] applies profiles of an instrumented build to an assembly file: it places
+// the functions, and moves blocks that never ran out of functions that did. It does
+// not change what the code does. The [UseReport] lists what it left in place.
 //
 // # Limits
 //
 // The package reads what compilers print, not everything an assembler accepts:
-// inline assembly and macros pass through untouched, and functions that they
+// inline assembly and macros pass through unchanged, and functions that they
 // define are reported as skipped.
 //
 // Inferred coverage can be wrong after asynchronous events: a fault whose
 // handler leaves by a jump, or a profile written while other threads run. Calls
-// cannot make it wrong, since the inference assumes that any call may fail to
-// return, except calls of functions that always do: some of the C library and
-// some of the file itself. With -ffreestanding, a program must not give the
-// names of those C functions to functions that may not return, nor the names of
-// exit, abort, longjmp and the like to functions that do.
+// cannot make it wrong: the inference assumes that any call may fail to return,
+// except calls of functions that always return, some of the C library and some of
+// the file itself. With -ffreestanding, a program must not give the names of those
+// C functions to functions that may not return, nor the names of exit, abort,
+// longjmp and the like to functions that do.
 package instrument

@@ -30,8 +30,8 @@ const (
 	labelRecord = 'r' // raw record
 	labelMap    = 'm' // map record
 	labelInfer  = 'i' // record of inference
-	labelGo     = 'g' // inside of probes
-	labelOver   = 'o' // after the jump that replaces a far compare, with _N
+	labelGo     = 'g' // inside a probe
+	labelOver   = 'o' // behind the jump of a rewritten cbz or cbnz, with _N
 )
 
 // recordSymbol returns the symbol at which the raw record of a function begins,
@@ -302,8 +302,8 @@ func (e *emitter) address(symbol, from string) {
 // difference prints the distance of two labels in one section, 32 bits wide.
 func (e *emitter) difference(a, b string) {
 	if e.Target.Format == asm.MachO {
-		// An assembler may turn a difference in an expression into a
-		// relocation, but never one that .set has computed.
+		// An assembler may emit a relocation for a difference in an expression,
+		// but not for a symbol that .set has defined.
 		e.sets++
 		set := localPrefix(e.Target) + "s" + strconv.Itoa(e.sets)
 		e.text.Line("\t.set\t", set, ", ", a, "-", b)
@@ -323,8 +323,8 @@ func (o *Options) moduleHash() uint32 {
 	return sign.LinkUnit(o.LinkUnit)
 }
 
-// stringLength returns the number of bytes that the assembler makes of a
-// string, in which an escape counts once.
+// stringLength returns the length in bytes of a string as the assembler writes it:
+// an escape is one byte.
 func stringLength(s string) int {
 	n := 0
 	for i := 0; i < len(s); i++ {

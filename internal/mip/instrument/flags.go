@@ -32,7 +32,7 @@ func CompilerFlags(c Compiler, t asm.Target, profile mip.ProfileType) []string {
 		return flags
 	}
 	if c == GCC {
-		// By default, callers of file-local functions may keep values in
+		// By default, callers of a file-local function may keep values in
 		// scratch registers that the function does not use.
 		flags = append(flags, "-fno-ipa-ra")
 	}

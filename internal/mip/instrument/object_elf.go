@@ -9,10 +9,10 @@ import (
 // elfWriter prints sections of ELF objects.
 type elfWriter struct{ *emitter }
 
-// section puts the record into the section group of the function's code, so
-// that the linker keeps or drops both together. Where the code is in no group,
-// the records of each code section form a group of their own: without it,
-// --gc-sections of GNU ld would drop the map, which nothing refers to.
+// section puts the record into the section group of the function's code, so that
+// the linker keeps or drops both together. If the code is in no group, the
+// records of each code section form one: otherwise --gc-sections of GNU ld would
+// drop the map, which nothing refers to.
 func (w elfWriter) section(s recordSection, id int) {
 	group, comdat := w.groupName(id)
 	suffix := ""

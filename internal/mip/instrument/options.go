@@ -27,17 +27,17 @@ type Options struct {
 	// AllBlockProbes gives every block a probe, as the reference implementation
 	// does, even where the coverage follows from that of other blocks.
 	AllBlockProbes bool
-	// KeepAlignment keeps the alignment of blocks inside functions, which
-	// affects speed alone and which block probes on x86_64 drop otherwise.
+	// KeepAlignment keeps the alignment of blocks inside functions, which affects
+	// only speed. Without it block probes on x86_64 drop the alignment.
 	KeepAlignment bool
 	// MinInstructions skips functions with fewer instructions.
 	MinInstructions int
-	// GroupCount and SelectedGroup restrict instrumentation to the functions
-	// whose name hashes to SelectedGroup modulo GroupCount, to spread the cost
-	// over several builds. GroupCount 0 means no groups.
+	// GroupCount and SelectedGroup restrict instrumentation to functions whose
+	// name hashes to SelectedGroup modulo GroupCount, which spreads the cost over
+	// several builds. GroupCount 0 means no groups.
 	GroupCount, SelectedGroup int
-	// Skip reports whether to leave alone the function of that linkage name;
-	// see [ParseSpecialCaseList]. Nil skips none.
+	// Skip reports whether to skip the function of that linkage name, see
+	// [ParseSpecialCaseList]. Nil skips none.
 	Skip func(name string) bool
 	// RawSymbols names records with the symbols of the reference
 	// implementation, FUNCTION$RAW and FUNCTION$MAP, hidden and weak, instead
@@ -45,7 +45,7 @@ type Options struct {
 	// then share one record.
 	RawSymbols bool
 	// Atomic makes counts exact in programs with threads, at a multiple of the
-	// cost. Coverage does not need it and does not change.
+	// cost. It does not affect coverage, which is always exact.
 	Atomic bool
 	// Threads is for programs whose threads run the same functions at the same
 	// time: a probe of function coverage then stores only if the byte is not

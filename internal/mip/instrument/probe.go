@@ -30,7 +30,7 @@ type probe struct {
 	record string // symbol of the raw record
 	label  string // name for a label inside the probe
 	counts bool
-	// samples is set if the probe hands some of the calls to the sampler.
+	// samples is set if the probe calls the sampler for some of the calls.
 	samples bool
 	atomic  bool
 	threads bool // see Options
@@ -41,8 +41,8 @@ type probe struct {
 	anchors int // labels made so far, of ARM probes
 }
 
-// helper returns the runtime function that handles the calls that need more
-// than a count.
+// helper returns the runtime function for calls that need more than a count: the
+// first one, or those to sample.
 func (p *probe) helper() string {
 	name := firstCallHelper
 	if p.samples {

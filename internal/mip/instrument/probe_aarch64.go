@@ -78,7 +78,7 @@ func aarch64Store(t *asm.Text, p *probe, reg string, offset int) {
 }
 
 // scratchRegisters returns for each block of an AArch64 function the register
-// that its probe may overwrite, or none where the probe has to save one.
+// that its probe may overwrite; none if the probe has to save one.
 //
 // x16 or x17 is free in the whole function if the function mentions it by
 // neither name: no convention keeps a value in them across calls.
@@ -151,7 +151,7 @@ func writtenFirst(f *asm.File, id int32, b int, reg string) bool {
 	return false
 }
 
-// How far AArch64 instructions reach, in bytes.
+// The reach of AArch64 instructions in bytes.
 const (
 	testBranchRange = 32 << 10 // tbz, tbnz
 	condBranchRange = 1 << 20  // b.cond, cbz, cbnz

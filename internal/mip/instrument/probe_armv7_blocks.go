@@ -73,9 +73,9 @@ func armDead(f *asm.File, id int32, b int, names []string) bool {
 
 func calleeSaved(reg string) bool { return reg >= "r4" && reg <= "r7" }
 
-// isPCAnchor recognizes the labels that position-independent code counts from.
-// Such a label stands for the instruction after it, so a probe must not come
-// between them.
+// isPCAnchor recognizes the labels that position-independent code is relative to.
+// Such a label is the address of the instruction after it, so a probe must not
+// come between them.
 func isPCAnchor(f *asm.File, i int32) bool {
 	s := &f.Stmts[i]
 	if f.Target.Arch != asm.ARM || s.Kind != asm.StmtLabel {
@@ -84,8 +84,8 @@ func isPCAnchor(f *asm.File, i int32) bool {
 	return bytes.HasPrefix(f.Text(s), []byte(".LPIC")) || bytes.HasPrefix(f.Text(s), []byte(".LPC"))
 }
 
-// How far ARM instructions reach, in bytes, less a reserve for alignment and
-// for the offset of the program counter.
+// The reach of ARM instructions in bytes, less a reserve for alignment and for the
+// offset of the program counter.
 const (
 	armLiteralRange  = 4095 - 8 // ldr, adr
 	armShortLiteral  = 255 - 8  // ldrd and halfwords in ARM code
@@ -100,8 +100,8 @@ const (
 
 // checkARMBlocks returns why an ARM function cannot have block probes, "" if it
 // can. Probes lengthen the code that its literals, jump tables and short
-// branches span. It records in FarCompareBranches the cbz and cbnz that would no
-// longer reach their targets.
+// branches span. The cbz and cbnz that would no longer reach their targets go
+// into FarCompareBranches.
 func checkARMBlocks(f *asm.File, id int32) asm.Reason {
 	if f.Functions[id].TableWidth > 0 {
 		return asm.SkipJumpTable
@@ -147,7 +147,7 @@ func checkARMBlocks(f *asm.File, id int32) asm.Reason {
 	return ""
 }
 
-// armCountsFromPC reports whether an instruction jumps by a table, of entries
+// armCountsFromPC reports whether an instruction jumps through a table, of entries
 // or of branches, that must follow it directly.
 func armCountsFromPC(ins []byte) bool {
 	word, rest := asm.SplitWord(ins)
@@ -273,8 +273,9 @@ func armDataSize(text []byte) int {
 	return 0
 }
 
-// rewriteCompares replaces each cbz or cbnz that would not reach its target by
-// the opposite instruction around a jump. The original becomes a comment.
+// rewriteCompares replaces each cbz or cbnz that would not reach its target by a
+// jump and the opposite instruction, which skips the jump. The original becomes a
+// comment.
 func (e *emitter) rewriteCompares(id int) {
 	for n, i := range e.FarCompareBranches[int32(id)] {
 		s := &e.Stmts[i]

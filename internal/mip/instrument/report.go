@@ -15,8 +15,8 @@ type FunctionReport struct {
 	Name string
 	// Skipped is why the function has no probe at all; "" if it has one.
 	Skipped asm.Reason
-	// BlocksSkipped is why a function that has an entry probe has no block
-	// probes although block coverage was asked for; "" if it has.
+	// BlocksSkipped is why a function with an entry probe has no block probes under
+	// block coverage; "" if it has them.
 	BlocksSkipped asm.Reason
 	// Instructions is the number of instructions before instrumentation.
 	Instructions int

@@ -8,11 +8,11 @@ import (
 	"github.com/profuse-pgo/profuse/internal/mip/sign"
 )
 
-// Rewrite appends to dst the assembly text src with probes and records and
-// returns it with a report on every function. src is left alone.
+// Rewrite appends to dst the assembly text src with probes and records, and
+// returns it with a report on every function. It does not change src.
 //
-// The result is src with lines added; text without functions to instrument is
-// returned unchanged. On error dst is returned as it was. The errors are
+// The result is src with lines added. Text without functions to instrument does
+// not change. On error Rewrite returns dst as it was. The errors are
 // [ErrCodeModel], [ErrOptions] and those of package asm. All mean that the file
 // should be assembled as it is or built with other flags.
 func Rewrite(dst, src []byte, opt Options) ([]byte, Report, error) {
@@ -85,8 +85,8 @@ func skipReason(fn *asm.Function, opt *Options) asm.Reason {
 	switch {
 	case fn.Skip != "":
 		return fn.Skip
-	// Only under function and block coverage does a cold part have a record of
-	// its own; otherwise the function's entry probe covers it.
+	// A cold part has a record of its own only under function and block coverage;
+	// otherwise the entry probe of its function covers it.
 	case fn.Fragment && (!opt.blocks() || opt.counts()):
 		return asm.SkipFragment
 	case opt.Skip != nil && opt.Skip(fn.Name):
@@ -162,7 +162,7 @@ func (e *emitter) beforeStmt(i int32) int {
 	return int(e.Stmts[i].Pos)
 }
 
-// apply appends the file with its insertions, each on lines of its own.
+// apply appends the file with the insertions, each on lines of its own.
 func (e *emitter) apply(dst []byte) []byte {
 	slices.SortStableFunc(e.insertions, func(a, b insertion) int { return cmp.Compare(a.pos, b.pos) })
 	dst = slices.Grow(dst, len(e.Src)+len(e.text)+len(e.insertions))

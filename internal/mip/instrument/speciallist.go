@@ -8,9 +8,8 @@ import (
 	"strings"
 )
 
-// ParseSpecialCaseList reads a list of functions to leave alone, in the special
-// case list format of LLVM's sanitizers, and returns the function for
-// [Options.Skip]:
+// ParseSpecialCaseList parses a list of functions to skip, in the special case
+// list format of LLVM's sanitizers, and returns the function for [Options.Skip]:
 //
 //	# comment
 //	[mip]
@@ -70,8 +69,8 @@ func ParseSpecialCaseList(list []byte) (skip func(name string) bool, err error) 
 			return true
 		}
 		for _, p := range patterns {
-			// path.Match does not let * match a slash, which symbols do not
-			// otherwise need to tell from other characters.
+			// In path.Match * does not match a slash, here it does. Symbols
+			// do not contain \x01.
 			if ok, _ := path.Match(strings.ReplaceAll(p, "/", "\x01"), strings.ReplaceAll(name, "/", "\x01")); ok {
 				return true
 			}

@@ -47,30 +47,29 @@ type UseReport struct {
 // FunctionUse says what became of one function.
 type FunctionUse struct {
 	Name string // as in the symbol table
-	// Placed is where the function was put: "hot", "startup" or "unlikely", as in
-	// the name of its section; "" if it was left alone.
+	// Placed is "hot", "startup" or "unlikely", as in the name of the section that
+	// the function was moved to; "" if it was left in place.
 	Placed string
-	// Left is why the function was left alone, "" if it was placed.
+	// Left is why the function was left in place, "" if it was moved.
 	Left asm.Reason
 	// Blocks is the number of basic blocks in a function that ran, Cold the
 	// number of those that never ran; both are 0 without block coverage.
 	Blocks, Cold int
 	// Moved is the number of blocks that were moved, at most Cold.
 	Moved int
-	// NotSplit is why none of the cold blocks could be moved; "" if some were
-	// moved or no block is cold.
+	// NotSplit is why no cold block could be moved; "" if some were moved or no
+	// block is cold.
 	NotSplit asm.Reason
 }
 
-// Use appends to dst the assembly text src with its functions placed according
-// to profiles, and returns it with a report on every function. src is left
-// alone.
+// Use appends to dst the assembly text src with its functions placed according to
+// profiles, and returns it with a report on every function. It does not change src.
 //
-// Use works on ELF alone, where the name of a section says how hot its code is,
-// and moves only functions in sections of their own: compile with
-// -ffunction-sections. It changes the section's name and keeps its group, flags
-// and everything else; sections that the source or an option has named are left
-// alone. On error dst is returned as it was; the errors are those of [Rewrite].
+// Use works only on ELF, where the name of a section says how hot its code is, and
+// moves only functions in sections of their own: compile with -ffunction-sections.
+// It changes nothing but the name of the section, and no name that the source or an
+// option has chosen. On error Use returns dst as it was; the errors are those of
+// [Rewrite].
 func Use(dst, src []byte, e *Evidence, opt UseOptions) ([]byte, UseReport, error) {
 	f, err := parseForUse(src, e, opt.Target)
 	if err != nil {
@@ -130,14 +129,14 @@ type placer struct {
 	known    []*record // per function, nil if nothing is known
 	edits    []asm.Edit
 	uses     []FunctionUse // per function
-	// entries lists the statements that enter each section, tied those that
-	// enter a section with SHF_LINK_ORDER to it.
+	// entries are the statements that enter each section, linkOrder those that
+	// enter a section with flag o (SHF_LINK_ORDER), which names another section.
 	entries   [][]int32
 	linkOrder []int32
 	tailText  []byte // goes to the end of the file
 }
 
-// choose finds the evidence about a function, or the reason to leave it alone.
+// choose finds the evidence about a function, or the reason to leave it in place.
 func (u *placer) choose(id int) {
 	fn, r := &u.Functions[id], &u.uses[id]
 	r.Name = fn.Name
@@ -240,7 +239,7 @@ func isCompilerSection(s *asm.Section, function string) bool {
 	return false
 }
 
-// findEntries fills in entries and tied.
+// findEntries sets entries and linkOrder.
 func (u *placer) findEntries() {
 	u.entries = make([][]int32, len(u.Sections))
 	for i := range u.Stmts {
@@ -256,14 +255,14 @@ func (u *placer) findEntries() {
 	}
 }
 
-// isOpaqueSection reports whether inline assembly or a macro enters the
-// section; the package does not read those.
+// isOpaqueSection reports whether inline assembly or a macro enters the section,
+// which the package could not rename there.
 func (u *placer) isOpaqueSection(s int32) bool {
 	return slices.ContainsFunc(u.entries[s], func(i int32) bool { return u.Stmts[i].Opaque != asm.Transparent })
 }
 
-// renameSection renames a section wherever it is entered and wherever another
-// section is tied to it by name.
+// renameSection renames a section wherever it is entered and wherever a section
+// with SHF_LINK_ORDER names it.
 func (u *placer) renameSection(s int32, name string) {
 	old := u.Sections[s].Name
 	rename := func(i int32, chosen func(arg int) bool) {

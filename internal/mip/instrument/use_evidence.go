@@ -88,11 +88,12 @@ func (e *Evidence) Order() []string { return slices.Clone(e.order) }
 // record is what the profiles say about a function of the file.
 type record struct {
 	placement placement
-	// coverage says for each block whether it ran; nil if that is unknown.
+	// coverage says for each block whether it ran; nil if unknown.
 	coverage []bool
 }
 
-// find returns what the profiles say about a function, or why they say nothing.
+// find returns what the profiles say about a function, or the reason why they say
+// nothing.
 func (e *Evidence) find(fn *asm.Function) (*record, asm.Reason) {
 	var r *record
 	all := e.byName[fn.Name]
@@ -134,9 +135,9 @@ func (e *Evidence) find(fn *asm.Function) (*record, asm.Reason) {
 	return nil, asm.UseNew
 }
 
-// spreadCoverage extends the coverage of the profile's blocks, those with
-// probes, to all blocks of the function. fits is false if the numbers of blocks
-// disagree.
+// spreadCoverage returns the coverage of all blocks of the function, from that of
+// the blocks with probes in the profile. fits is false if the numbers of blocks
+// differ.
 func spreadCoverage(fn *asm.Function, p *mip.Function) (covered []bool, fits bool) {
 	n := len(fn.Blocks)
 	covered = make([]bool, n)

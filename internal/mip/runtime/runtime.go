@@ -1,8 +1,7 @@
 // Package runtime holds the part of MIP instrumentation that runs in the
-// instrumented program: C source that the program's own compiler compiles, and
-// that writes the raw profile when the program ends. Package driver compiles
-// and links it. A build without the driver writes [Source] to a file and
-// compiles it with
+// instrumented program: C source, compiled by the program's own compiler, that
+// writes the raw profile when the program ends. Package driver compiles and links
+// it. A build without the driver writes [Source] to a file and compiles that with
 //
 //	cc -Os -fPIC -c runtime.c
 //
@@ -29,8 +28,8 @@ var armHelpers []byte
 // source is one translation unit, since its parts share static functions.
 var source = slices.Concat(base, callGraph, armHelpers)
 
-// Options select the runtime's abilities. An ability that is left out takes no
-// room in the program.
+// Options select the runtime's abilities. An ability that is not selected takes no
+// space in the program.
 type Options struct {
 	NoDump   bool // write profiles only when the program calls a function that does
 	Coverage bool // no object that is linked counts calls

@@ -14,8 +14,8 @@ func Name(name string) uint64 {
 	return binary.LittleEndian.Uint64(sum[:8])
 }
 
-// LinkUnit returns the hash of a link unit's name, the low half of its [Name],
-// which connects raw files, maps and profiles of one program. It is the same for all
+// LinkUnit returns the hash of a link unit's name, the low half of its [Name]. It
+// connects the raw files, maps and profiles of one program, and is the same for all
 // builds of the program.
 func LinkUnit(name string) uint32 { return uint32(Name(name)) }
 

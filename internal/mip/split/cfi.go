@@ -10,7 +10,7 @@ import (
 )
 
 // cfiState is the call frame information in effect at an instruction on x86_64.
-// A state that is in use does not change.
+// States are immutable once an instruction refers to them.
 type cfiState struct {
 	register string    // of the CFA; "" means the initial one
 	offset   int       // of the CFA from the register
@@ -58,9 +58,8 @@ type cfiTracker struct {
 	personality, lsda []byte
 }
 
-// directive applies a directive. changes is set for directives that change the
-// state, which have to be printed again when code moves. ok is false for
-// directives of unknown effect.
+// directive applies a directive. changes is set if the directive changes the
+// state, ok is false if its effect is unknown.
 func (t *cfiTracker) directive(text []byte) (changes, ok bool) {
 	word, rest := asm.SplitWord(text)
 	args := asm.SplitArgs(rest)

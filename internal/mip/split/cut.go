@@ -8,8 +8,7 @@ import (
 	"github.com/profuse-pgo/profuse/internal/mip/asm"
 )
 
-// cutBlocks removes the marked blocks from the function and appends them to the
-// end of the file.
+// cutBlocks moves the marked blocks from the function to the end of the file.
 func (s *Splitter) cutBlocks(flags string) {
 	s.cutFromHot()
 	end := s.syntaxBefore(len(s.Stmts))
@@ -70,7 +69,7 @@ func (c *coldPart) begin(name, flags string) {
 
 // block prints a block, and a jump if the next block stays.
 func (c *coldPart) block(b int) {
-	needsLine := !c.cut[b-1] // the previous block has not set the line
+	needsLine := !c.cut[b-1] // the previous block stays, so no line is set
 	c.text.Line(c.startLabel(b), ":")
 	for _, i := range c.own[c.parts[b].first:c.parts[b].last] {
 		st := &c.Stmts[i]
@@ -94,9 +93,9 @@ func (c *coldPart) block(b int) {
 	}
 }
 
-// code prints an instruction, preceded by the directives that it needs and that
-// are not yet in effect: call frame information, line, entry of the exception
-// table, syntax.
+// code prints an instruction, after the directives that it needs and that are not
+// yet in effect: call frame information, line, entry of the exception table,
+// syntax.
 func (c *coldPart) code(i int32, needsLine bool) {
 	if c.unwinds && !c.state[i].equal(c.current) {
 		printCFI(&c.text, c.current, c.state[i])
@@ -140,7 +139,7 @@ func (c *coldPart) end(name string) {
 	c.text.Line("\t.size\t", name, ", ", c.start, "z-", c.start, "s")
 }
 
-// cutFromHot prepares the edits to the remaining part of the function.
+// cutFromHot makes the edits to the remaining part of the function.
 func (s *Splitter) cutFromHot() {
 	current := &cfiState{offset: initialCFAOffset}
 	resumed, begun := false, -1
@@ -232,8 +231,8 @@ func (s *Splitter) edit(pos, end int32, text string) {
 	s.edits = append(s.edits, asm.Edit{Pos: int(pos), End: int(end), Text: text})
 }
 
-// changesCFI reports whether a directive changes the state, which is printed
-// anew.
+// changesCFI reports whether a directive changes the call frame information. Such
+// directives are replaced by those that printCFI prints.
 func (s *Splitter) changesCFI(text []byte) bool {
 	if !isCFI(text) {
 		return false

@@ -7,11 +7,11 @@ import (
 	"github.com/profuse-pgo/profuse/internal/mip/asm"
 )
 
-// Compilers list a compilation unit's code ranges in its debug information,
-// which cannot be extended in the assembly text. Cold parts therefore get a
-// unit of their own, of DWARF 4 since all consumers read it, with a subprogram
-// for each part and the line table of the file. It describes no variables and
-// no inlined functions.
+// Compilers list a compilation unit's code ranges in its debug information, and
+// the lists cannot be extended in the assembly text. Cold parts therefore get a
+// unit of their own with a subprogram for each part and the line table of the
+// file. The unit is DWARF 4, which all consumers read. It describes no variables
+// and no inlined functions.
 
 // coldUnit is a cold part with line numbers; label+"s" marks its start and
 // label+"z" its end.

@@ -6,17 +6,18 @@ import (
 	"github.com/profuse-pgo/profuse/internal/mip/asm"
 )
 
-// ties says what becomes of a label when the code after it moves away.
+// ties says what happens to a label when the code after it moves.
 type ties byte
 
 const (
-	// goesAlong: control reaches the label, by means that work across sections.
+	// goesAlong: the label moves with the code. Control reaches it by means that
+	// work across sections.
 	goesAlong ties = 1 << iota
-	// staysBehind: something computes the label's distance from other places in
-	// the section, as debug information does. A range that ends at the label
-	// then covers the remaining code.
+	// staysBehind: the label stays in the section, since something computes its
+	// distance from other places there, as debug information does. A range that
+	// ends at the label then covers the remaining code.
 	staysBehind
-	// fixed: the label can neither move nor stay, so its block cannot move.
+	// fixed: the label may neither move nor stay behind, so its block cannot move.
 	fixed
 )
 
@@ -59,7 +60,7 @@ func findTies(f *asm.File) []ties {
 func reachesFar(f *asm.File, text []byte, label int32) bool {
 	word, rest := asm.SplitWord(text)
 	if bytes.HasPrefix(word, []byte("loop")) || bytes.HasSuffix(word, []byte("cxz")) || string(word) == "xbegin" {
-		return false // byte displacements, or too rare to matter
+		return false // displacements of one byte, or too rare to matter
 	}
 	// Differences of labels.
 	name := f.Text(&f.Stmts[f.Labels.All[label].Stmt])
@@ -96,8 +97,8 @@ func tieDirective(f *asm.File, t []ties, s *asm.Stmt, text []byte) {
 			how = goesAlong
 		case len(ids) == 2 && bytes.Count(arg, []byte("-")) == 1 && bytes.IndexByte(arg, '+') < 0 && bytes.IndexByte(arg, '(') < 0 &&
 			f.Stmts[f.Labels.All[ids[1]].Stmt].Section == s.Section:
-			// The distance from a place in the table's own section is relative
-			// to the directive, and relocations exist for that.
+			// A distance from a place in the table's own section is relative to
+			// the directive, for which there are relocations.
 			t[ids[0]] |= goesAlong
 			ids = ids[1:]
 		}

@@ -28,8 +28,8 @@ type Splitter struct {
 	sites []callSite          // of its exception table
 	locs  map[int32][]byte    // the .loc in effect at each instruction
 	block []int32             // block of each statement in own, -1 after the last
-	ran   []bool              // per block
-	cut   []bool              // per block: it moves
+	ran   []bool              // by block
+	cut   []bool              // by block: it moves
 	// coldUnits are the cold parts with line numbers.
 	coldUnits []coldUnit
 }
@@ -57,8 +57,8 @@ func New(f *asm.File) *Splitter {
 	return s
 }
 
-// Function moves those blocks of a function that did not run, where the move
-// pays. It returns the number of blocks moved, or why it could move none.
+// Function moves the blocks of a function that did not run, where that saves
+// bytes. It returns the number of blocks moved, or why it could move none.
 func (s *Splitter) Function(id int32, ran []bool) (moved int, why asm.Reason) {
 	if s.ties == nil {
 		if bytes.Contains(s.Src, []byte(UseStem)) {
@@ -167,8 +167,8 @@ func (s *Splitter) collect() asm.Reason {
 	return ""
 }
 
-// namesOnly reports whether the directive concerns symbols alone, or has no
-// effect at its place.
+// namesOnly reports whether the directive concerns only symbols, or has no effect
+// inside a function.
 func namesOnly(text []byte) bool {
 	word, _ := asm.SplitWord(text)
 	switch string(word) {
@@ -230,7 +230,7 @@ func (s *Splitter) divide() asm.Reason {
 	return ""
 }
 
-// inspect decides whether a block can move and whether it falls through.
+// inspect decides whether a block can move and whether control falls through it.
 func (s *Splitter) inspect(p *part) {
 	p.falls = true
 	if p.end < 0 {
@@ -268,7 +268,7 @@ const (
 )
 
 // chooseBlocks marks the blocks that move and returns their number. A run of
-// blocks stays if moving it would add more jumps than it saves.
+// blocks stays if its move would add more bytes of jumps than it saves.
 func (s *Splitter) chooseBlocks() (moved int) {
 	n := len(s.parts)
 	s.cut = make([]bool, n)
@@ -306,8 +306,8 @@ func (s *Splitter) chooseBlocks() (moved int) {
 	return moved
 }
 
-// entryCost returns the bytes that control needs to get into a run of blocks
-// from the block before it, beyond a long branch.
+// entryCost returns the bytes of the jump from the block before a run of blocks into
+// the run, beyond those of a long branch.
 func (s *Splitter) entryCost(from int) int {
 	if !s.parts[from-1].falls {
 		return 0
@@ -343,8 +343,8 @@ var invertedBranches = func() map[string]string {
 	return m
 }()
 
-// inverted returns the opposite of the conditional branch at the end of block b
-// if the branch leads to block to, which can then follow directly.
+// inverted returns the opposite of the conditional branch at the end of block b if
+// the branch leads to block to, which can then follow block b directly.
 func (s *Splitter) inverted(b, to int) (mnemonic string, ok bool) {
 	word, target := s.lastBranch(b)
 	return invertedBranches[word], to < len(s.parts) && invertedBranches[word] != "" && s.leadsTo(target, to)

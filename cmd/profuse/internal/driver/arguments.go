@@ -11,7 +11,7 @@ import (
 type argKind byte
 
 const (
-	argCompile argKind = iota // compiling; all arguments that no other kind fits
+	argCompile argKind = iota // compiling; all arguments of no other kind
 	argInput
 	argOutput   // -o FILE
 	argLanguage // -x LANGUAGE
@@ -42,7 +42,7 @@ const (
 	inputSource                     // compiled, and instrumented
 	inputAssembler                  // assembled unchanged
 	inputHeader                     // precompiled
-	inputForeign                    // compiled by toolchains that print no assembly for a single target
+	inputForeign                    // of languages whose toolchains print no assembly for a single target
 )
 
 // separate lists the options whose value is the next argument.

@@ -34,8 +34,8 @@ type gnuJob struct {
 	output   string // -o, "" if not given
 }
 
-// run compiles source by source, as compilers do, and then links. It tries
-// every source even after a failure.
+// run compiles one source after the other, as compilers do, and then links. It
+// compiles the remaining sources even if one fails.
 func (j *gnuJob) run(ctx context.Context, rustAssembly string) error {
 	objects := map[*argument]string{}
 	var failure error
@@ -124,8 +124,8 @@ func (j *gnuJob) compileWords(in *argument, assembly string) []string {
 			}
 			argv = append(argv, a.words...)
 		case argLink:
-			// The compiler warns that this option is unused if the command does
-			// not link, and the user should see that warning.
+			// If the command does not link, the compiler warns that this option
+			// is unused, as it would without the driver.
 			if j.mode != modeLink {
 				argv = append(argv, a.words...)
 			}
@@ -276,7 +276,7 @@ func (j *gnuJob) assembleAsIs(ctx context.Context, in *argument) error {
 	return j.driver.run(ctx, argv)
 }
 
-// deliver moves an assembly file to the place that the user asked for.
+// deliver copies an assembly file to the place that the user asked for.
 func (j *gnuJob) deliver(assembly, to string) error {
 	text, err := os.ReadFile(assembly)
 	if err != nil {
@@ -289,8 +289,7 @@ func (j *gnuJob) deliver(assembly, to string) error {
 	return os.WriteFile(to, text, 0o666)
 }
 
-// keepTemporaries keeps the assembly if -save-temps asks for it: the
-// instrumented text.
+// keepTemporaries keeps the instrumented assembly if -save-temps asks for it.
 func (j *gnuJob) keepTemporaries(in *argument, assembly string) error {
 	if j.mode == modeAssembly {
 		return nil
@@ -309,9 +308,9 @@ func (j *gnuJob) keepTemporaries(in *argument, assembly string) error {
 	return nil
 }
 
-// moveAuxiliary moves the files that the compiler has left beside the assembly,
-// such as time traces and statistics, to the folder where it would have left
-// them without the driver.
+// moveAuxiliary copies the files that the compiler wrote beside the assembly, such
+// as time traces and statistics, to the folder where it would have written them
+// without the driver.
 func (j *gnuJob) moveAuxiliary(dir string) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil {

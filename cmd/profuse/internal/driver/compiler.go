@@ -26,7 +26,7 @@ type compiler struct {
 	facts
 }
 
-// facts are what a compiler reports about itself.
+// facts is what a compiler reports about itself.
 type facts struct {
 	Clang  bool   `json:"clang"`
 	Major  int    `json:"major"` // of the version
@@ -95,8 +95,8 @@ func (d *driver) openCompiler(ctx context.Context, argv, machine []string) (*com
 	return c, nil
 }
 
-// errNotCompiler replaces the error of a command that has failed by
-// ErrUnsupportedTarget, since it is no compiler.
+// errNotCompiler replaces the exit code of a failed command by ErrUnsupportedTarget,
+// since the command is not a supported compiler.
 func errNotCompiler(err error) error {
 	if exit := (*ExitError)(nil); err == nil || errors.As(err, &exit) {
 		return asm.ErrUnsupportedTarget

@@ -1,5 +1,5 @@
-// Package driver stands between a build system and a compiler, as ccache does,
-// and instruments what the compiler compiles. It supports clang, gcc and their
+// Package driver runs a compiler for a build system, as ccache does, and instruments
+// what the compiler compiles. It supports clang, gcc and their
 // siblings for C++, Objective-C and Fortran, and rustc.
 //
 // [Run] takes the command line of the compiler. Without the flags
@@ -8,11 +8,11 @@
 // file to assembly, package instrument instruments it, and the same compiler
 // assembles the result; where the command links, the driver adds the runtime of
 // package runtime. All flags for this stand among the compiler's own arguments,
-// see docs/mip.md, and the driver removes them before the compiler sees them.
+// see docs/mip.md; the driver removes them.
 //
-// Code that cannot be instrumented is an error: link-time optimization, XRay,
-// large code models, other architectures. Commands without code to instrument
-// pass through: assembler sources, preprocessing, precompiled headers.
+// The driver refuses code that it cannot instrument: link-time optimization, XRay,
+// large code models, other architectures. It passes commands without code to
+// instrument through: assembler sources, preprocessing, precompiled headers.
 //
 // With -fmachine-profile-use the driver instruments nothing. It lays out the
 // assembly according to the profile instead, see instrument.Use, and tells the
@@ -31,7 +31,6 @@
 //
 // # Files
 //
-// Temporary files live in a folder of their own that is removed whatever
-// happens. Compiled runtimes stay in a cache, $XDG_CACHE_HOME/profuse, keyed by
+// Temporary files are in a folder of their own, which the driver always removes. Compiled runtimes stay in a cache, $XDG_CACHE_HOME/profuse, keyed by
 // their source, the compiler and its target; several builds may use it at once.
 package driver

@@ -19,8 +19,8 @@ import (
 
 // commandLine is a compiler's command line with the driver's own options.
 type commandLine struct {
-	// flags are -fmachine-profile flags that count as if they stood before the
-	// compiler's arguments.
+	// flags are -fmachine-profile flags; they precede those among the compiler's
+	// arguments.
 	flags []string
 	// report is the file that lists the functions not instrumented, "" for
 	// none.
@@ -191,10 +191,10 @@ func (d *driver) compileAndLink(ctx context.Context, argv, rest, plain []string,
 	}
 	switch {
 	case slices.ContainsFunc(j.inputs, func(a *argument) bool { return a.input == inputForeign }):
-		// refuse has an error for this case.
+		// refuse returns the error.
 	case len(j.inputs) == 0,
 		!j.sources && j.mode != modeLink,
-		// The compiler reports these two errors itself.
+		// The compiler reports the following two errors itself.
 		j.output != "" && j.mode != modeLink && len(j.inputs) > 1,
 		slices.ContainsFunc(j.inputs, isMissing),
 		slices.ContainsFunc(j.inputs, func(a *argument) bool { return a.input == inputHeader }):
@@ -228,8 +228,8 @@ func hasThreads(args []argument) bool {
 	return slices.ContainsFunc(args, func(a argument) bool { return a.words[0] == "-pthread" || a.words[0] == "-pthreads" })
 }
 
-// alignsBlocks reports whether the arguments ask for the alignment of blocks,
-// which then stays.
+// alignsBlocks reports whether the arguments ask for the alignment of blocks. The
+// blocks then keep it.
 func alignsBlocks(args []argument) bool {
 	return slices.ContainsFunc(args, func(a argument) bool {
 		for _, prefix := range []string{"-falign-loops", "-falign-jumps", "-falign-labels"} {

@@ -23,8 +23,8 @@ type machineFlags struct {
 	Generate         bool // -f[no-]machine-profile-generate: instrument
 	FunctionCoverage bool // -f[no-]machine-profile-function-coverage
 	BlockCoverage    bool // -f[no-]machine-profile-block-coverage
-	// CallGraph records call counts and the order of first calls,
-	// -f[no-]machine-profile-call-graph: unless FunctionCoverage.
+	// CallGraph, -f[no-]machine-profile-call-graph, records call counts and the
+	// order of first calls; by default unless FunctionCoverage.
 	CallGraph       bool
 	LinkUnit        string // -fmachine-profile-link-unit-name=NAME
 	GroupCount      int    // -fmachine-profile-function-group-count=N: 1

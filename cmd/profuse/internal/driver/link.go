@@ -37,8 +37,8 @@ func (j *gnuJob) link(ctx context.Context, objects map[*argument]string, rustAss
 		a := &j.args[i]
 		switch a.kind {
 		case argInput:
-			// The runtime comes first: destructors run in reverse order, and
-			// the destructor that writes the profile should be the last.
+			// The runtime comes first, so that its destructor, which writes the
+			// profile, runs last: destructors run in reverse order.
 			if runtimeFile != "" {
 				argv = append(argv, runtimeFile)
 				runtimeFile = ""
@@ -127,8 +127,8 @@ func (j *gnuJob) collectsGarbage() bool {
 	return on && known
 }
 
-// missingPart names the flag to change if a linker's message concerns a part of
-// the runtime that this link leaves out; "" if it does not.
+// missingPart returns the cause of a linker's message about a part of the runtime
+// that this link leaves out; "" for other messages.
 func (j *gnuJob) missingPart(line []byte) string {
 	switch {
 	case !j.flags.Generate || !j.flags.Runtime:
@@ -195,8 +195,8 @@ const (
 	mipMagic = 0x50494dfb
 )
 
-// finishSection checks that the header comes first, since linker scripts and
-// options that sort sections can move it, and writes the link unit's hash.
+// finishSection checks that the header comes first, and writes the link unit's hash.
+// Linker scripts and options that sort sections can move the header.
 func (j *gnuJob) finishSection(f interface {
 	io.ReaderAt
 	io.WriterAt

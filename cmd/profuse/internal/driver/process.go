@@ -25,19 +25,19 @@ type Env struct {
 	// Self is the command line that runs the driver again, without the driver's
 	// own options. The driver needs it to become rustc's linker.
 	Self []string
-	// Replace, if set, replaces the process by a command and returns only if
-	// that fails. It serves commands after which the driver has nothing to do.
+	// Replace, if set, replaces the process by a command, for commands after which
+	// the driver has nothing to do. It returns only if that fails.
 	Replace func(path string, argv []string) error
 }
 
-// ExitError reports a command that failed and has printed why, or a signal that
-// asked the process to end. The caller prints nothing more.
+// An ExitError is the exit code of a command that failed and printed why, or of a
+// signal that asked the process to end. The caller prints nothing more.
 type ExitError struct{ Code int }
 
 // Error says "exit code N".
 func (e *ExitError) Error() string { return fmt.Sprintf("exit code %d", e.Code) }
 
-// interruptGrace is the time that a compiler has to end after it was asked to.
+// interruptGrace is how long a compiler may take to end after it was asked to.
 const interruptGrace = 5 * time.Second
 
 // command prepares a command that ends with the context.
@@ -70,8 +70,8 @@ func (d *driver) wait(ctx context.Context, cmd *exec.Cmd) error {
 	return err
 }
 
-// exitCode returns the exit code of the process, for one that a signal has
-// ended the code that shells give.
+// exitCode returns the exit code of the process; for a process that a signal ended,
+// the code that shells give.
 func exitCode(state *os.ProcessState) int {
 	if status, ok := state.Sys().(syscall.WaitStatus); ok && status.Signaled() {
 		return signalCode(status.Signal())
@@ -120,7 +120,7 @@ func (d *driver) passThrough(ctx context.Context, argv []string) error {
 	return d.wait(ctx, d.command(ctx, argv))
 }
 
-// output runs a command out of the user's sight and returns its output.
+// output runs a command without input and returns what it prints.
 func (d *driver) output(ctx context.Context, argv []string) ([]byte, error) {
 	cmd := d.command(ctx, argv)
 	var out bytes.Buffer

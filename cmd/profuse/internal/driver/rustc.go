@@ -46,7 +46,7 @@ var rustSeparate = words(`-L -l -o -C -W -A -D -F -Z --cfg --check-cfg --crate-t
 	--error-format --json --color --diagnostic-width --remap-path-prefix --remap-path-scope --env-set`)
 
 // rustDropped are the -C options that would make several objects, or add to the
-// object what is not code of the crate.
+// object something other than code of the crate.
 var rustDropped = []string{"codegen-units", "incremental", "embed-bitcode"}
 
 func parseRustCommand(args []string) (r rustCommand, err error) {
@@ -123,8 +123,8 @@ func parseRustCommand(args []string) (r rustCommand, err error) {
 	return r, nil
 }
 
-// helper reports whether the crate runs only during the build (build scripts,
-// procedural macros).
+// helper reports whether the crate runs only during the build: build scripts and
+// procedural macros.
 func (r *rustCommand) helper() bool {
 	return slices.Contains(r.crateTypes, "proc-macro") || strings.HasPrefix(r.crateName, "build_script_")
 }
@@ -329,8 +329,8 @@ func (d *driver) replaceMember(ctx context.Context, archive, object string) erro
 		if err != nil {
 			return err
 		}
-		// A member has its file's name. The archive is replaced as a whole,
-		// since other builds may be reading it.
+		// The member gets the name of its file. The archive is replaced as a
+		// whole, since other builds may be reading it.
 		member, copied := filepath.Join(dir, name), filepath.Join(dir, "lib.a")
 		if err := os.Link(object, member); err != nil {
 			return err

@@ -101,7 +101,7 @@ func (j *gnuJob) orderArguments(ctx context.Context) ([]string, error) {
 // named as lld names it with -z keep-text-section-prefix.
 const orderedSection = ".text.hot"
 
-// mold has no order file; package layout does not know it
+// mold has no order file, so package layout does not have it.
 const mold layout.Linker = "mold"
 
 func quoteScript(file string) string { return `"` + file + `"` }
@@ -113,7 +113,7 @@ func (j *gnuJob) imageName() string {
 	return j.output
 }
 
-// passesTo reports whether one of some words is passed to the linker.
+// passesTo reports whether one of the words is passed to the linker.
 func (j *gnuJob) passesTo(words ...string) bool {
 	for _, a := range j.args {
 		for w := range strings.SplitSeq(a.words[len(a.words)-1], ",") {
@@ -125,7 +125,7 @@ func (j *gnuJob) passesTo(words ...string) bool {
 	return false
 }
 
-// linker returns the linker that the command runs; "" if it does not tell.
+// linker returns the linker that the command runs; "" if unknown.
 func (j *gnuJob) linker(ctx context.Context) (layout.Linker, error) {
 	if j.target.Format == asm.MachO {
 		return layout.LD64, nil
@@ -152,8 +152,8 @@ func (j *gnuJob) linker(ctx context.Context) (layout.Linker, error) {
 	return "", nil
 }
 
-// linkerMarks match the first words of linkers' output for --version, among
-// what compilers print: mold, lld, gold, GNU ld.
+// linkerMarks match what linkers print for --version, within the output of the
+// compiler: mold, lld, gold, GNU ld.
 var linkerMarks = []*regexp.Regexp{
 	regexp.MustCompile(`(?m)^mold \d`), regexp.MustCompile(`(?m)^[\w ]*LLD \d`), regexp.MustCompile(`(?m)^GNU gold `), regexp.MustCompile(`(?m)^GNU ld `),
 }

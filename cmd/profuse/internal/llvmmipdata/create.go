@@ -40,7 +40,7 @@ func (t *tool) create() error {
 }
 
 // replaceProfile writes a new profile, made from the inputs. It waits for a merge that
-// updates the file, so that the merge does not replace it later.
+// updates the file, so that the merge does not overwrite the new profile.
 func (t *tool) replaceProfile(p *mip.Profile, inputs ...string) error {
 	lock, err := t.lock()
 	if err != nil {

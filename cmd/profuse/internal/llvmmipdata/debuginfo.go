@@ -16,7 +16,7 @@ import (
 	"github.com/profuse-pgo/profuse/symbolize"
 )
 
-// rawSection is the section that the addresses of functions are relative to.
+// rawSection is the section to which addresses of functions are relative.
 const rawSection = "__llvm_mipraw"
 
 // debugInfo is the file of option --debug.
@@ -55,7 +55,7 @@ func (t *tool) openDebug() (*debugInfo, error) {
 	var opt symbolize.Options
 	if universal, err := isUniversal(path); err != nil {
 		return nil, err
-	} else if universal { // other files have one architecture
+	} else if universal { // --arch does not apply to other files
 		opt.Arch = archName(t.opt.arch)
 	}
 	f, err := symbolize.Open(path, opt)

@@ -71,8 +71,8 @@ func (t *tool) reject(raw rawResult) error {
 	return t.refuse(raw.err)
 }
 
-// skip prints what the original does about an unusable raw profile, and that it is
-// skipped.
+// skip prints what the original prints about an unusable raw profile, and that the
+// profile is skipped.
 func (t *tool) skip(raw rawResult) {
 	if isSystem(raw.err) || llvmerr.MIPMessages(raw.err) != nil {
 		t.reject(raw)
@@ -80,9 +80,8 @@ func (t *tool) skip(raw rawResult) {
 	t.msg.Warning(raw.name + ": skipped: " + reason(raw.err))
 }
 
-// reportShared warns, in one line, of functions that share their raw records: the
-// original's compiler makes one record for all functions of a name, of which a program
-// may have many.
+// reportShared warns in one line of functions that share a raw record: the original's
+// compiler makes one record for all functions of a name.
 func (t *tool) reportShared(shared []profile.Warning) {
 	switch n := len(shared); {
 	case n == 1:
@@ -101,13 +100,13 @@ type rawResult struct {
 	err    error // nil if it was merged
 }
 
-// minPerWorker is the number of inputs for which another worker is worth the memory of its
-// sums over all functions.
+// minPerWorker is the number of inputs that justifies another worker, which needs memory
+// for sums over all functions.
 const minPerWorker = 8
 
 // mergeAll merges the raw profiles that the arguments name into m with several workers,
-// and returns the result of each, in order. An argument may be a folder, unlike in the
-// original. With an error there is no sum.
+// and returns the result of each, in order. Unlike in the original an argument may be a
+// folder. After an error m is unusable.
 func mergeAll(m *mip.Merger, args []string, stdin io.Reader) (all []rawResult, err error) {
 	var ins []inputs.Input
 	var results [][]rawResult // by argument, or by file of a folder

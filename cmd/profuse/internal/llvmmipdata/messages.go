@@ -13,8 +13,8 @@ import (
 //lint:file-ignore ST1005 the words are those of strerror and LLVM
 
 // The last line of a failed run names only the kind of the failure, in the words of
-// std::error_code; the details are printed when they are found. The commands return the
-// error for that line.
+// std::error_code. The commands return the error for that line; they print the details
+// when they find them.
 var (
 	// errInvalid ends a run with a wrong input or option.
 	errInvalid = errors.New("Invalid argument")
@@ -31,8 +31,8 @@ func words(err error) string {
 	return err.Error()
 }
 
-// refuse prints what is wrong with an input, in the original's words if it has any, and
-// returns the error that ends the run.
+// refuse prints what is wrong with an input, in the original's words if there are any,
+// and returns the error that ends the run.
 func (t *tool) refuse(err error) error {
 	lines := llvmerr.MIPMessages(err)
 	if lines == nil {

@@ -18,8 +18,8 @@ type output interface {
 	Close() error
 }
 
-// createFile opens the file, or standard output for "-". The file must not be one of those
-// in not, which the original would overwrite.
+// createFile opens the file, or standard output for "-". It refuses a file that is one of
+// not, which the original would overwrite.
 func (t *tool) createFile(path string, not ...string) (output, error) {
 	if path == "-" {
 		return stdout{bufio.NewWriter(t.Stdout)}, nil

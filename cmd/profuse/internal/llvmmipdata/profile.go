@@ -16,8 +16,8 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// open opens an input. The original has one message for all failures of that. It has no
-// compressed files; messages about these are our own.
+// open opens an input. The original has one message for all failures to open. It has no
+// compressed files, so the messages about these are profuse's own.
 func (t *tool) open(in inputs.Input) (*inputs.Data, error) {
 	data, err := in.Open(nil)
 	if err == nil {
@@ -109,9 +109,9 @@ var magic = []byte("\xfbMIP")
 // fileTypeBits are the values of FileType in generation B, without the width.
 var fileTypeBits = map[mip.FileType]uint16{mip.FileProfile: 8, mip.FileMap: 4, mip.FileRaw: 1}
 
-// checkKind refuses a file of another type than want. It checks the header in the
-// original's order: package mip accepts other types too, and recognizes files too short
-// for a header by their first bytes.
+// checkKind refuses a file of another type than want, with checks in the original's
+// order. Package mip would accept other types, and recognizes a file too short for a
+// header by its first bytes.
 func checkKind(name string, data []byte, want mip.FileType) error {
 	fail := func(field, found, wanted string, err *llvmerr.MIPError) error {
 		return flaw.In("header").InFile(name).Field(field).Got(found).Want(wanted).Because(err)

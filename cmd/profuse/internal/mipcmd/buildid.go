@@ -10,9 +10,8 @@ import (
 	"github.com/profuse-pgo/profuse/mip"
 )
 
-// keepBuildID updates the file with the build id beside a new profile. Unless asked, it
-// does not create the file. If the build id is unknown it removes the file, which would
-// be wrong.
+// keepBuildID updates the file with the build id beside a new profile. It creates the
+// file only if asked, and removes one that may be wrong because the build id is unknown.
 func keepBuildID(profilePath string, id []byte, asked bool) error {
 	if profilePath == "-" {
 		return nil

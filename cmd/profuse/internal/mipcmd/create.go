@@ -38,7 +38,7 @@ a .mipmap.`,
 
 const documentLayoutUsage = "write the layout of the format's document, which differs from that of llvm-mipdata"
 
-// declareOutput declares -o, which -p names too, as in llvm-mipdata.
+// declareOutput declares -o and its alias -p, as in llvm-mipdata.
 func declareOutput(f *cli.Flags, output *string) {
 	f.StringVar(output, "o", "", "`OUTPUT` file to write; \"-\" is standard output")
 	f.Alias("o", "p")
@@ -90,8 +90,8 @@ func (c *create) run(ctx context.Context, env *cli.Env, args []string) error {
 	return nil
 }
 
-// replace writes a profile made anew. It waits for a merge that updates the file, so
-// that the merge does not replace it later.
+// replace writes a new profile. It waits for a merge that updates the file, so that
+// the merge does not overwrite the new profile.
 func replace(ctx context.Context, env *cli.Env, path string, ins []inputs.Input, write func(io.Writer) error) error {
 	if err := console.RefuseTerminal(env, path, "a MIP profile", ""); err != nil {
 		return err

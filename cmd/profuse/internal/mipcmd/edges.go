@@ -25,8 +25,7 @@ type edgeFacts struct {
 	Offset  uint32       `json:"offset"`
 	Address int64        `json:"address"` // of that instruction, relative to the raw section; 0 if outside
 	Source  *sourceFacts `json:"source"`  // of the call; null if unknown
-	// Code is the function with the call by the program's symbols, if the
-	// profile does not have it.
+	// Code is the caller by the program's symbols, if the profile does not have it.
 	Code string `json:"code,omitzero"`
 }
 
@@ -57,8 +56,8 @@ func (f *fileFacts) edges(p *mip.Profile, choose *regexp.Regexp) {
 	slices.SortStableFunc(f.Edges, func(a, b edgeFacts) int { return cmp.Compare(b.Weight, a.Weight) })
 }
 
-// edgeSources adds where the calls are in the sources, and the names of callers that are
-// not in the profile.
+// edgeSources adds the source lines of the calls, and the names of callers that the
+// profile does not have.
 func (f *fileFacts) edgeSources(program *debuginfo.Program) {
 	var at []int64
 	var to []**sourceFacts

@@ -79,8 +79,8 @@ type factsOptions struct {
 	programs *sources.Programs
 }
 
-// collectFacts reads a MIP file up to its end or the first error, which it returns
-// and records in the facts.
+// collectFacts reads a MIP file up to its end or the first error, which it also
+// records in the facts.
 func collectFacts(name string, data []byte, opt factsOptions) (*fileFacts, error) {
 	format, _ := formats.Detect(data)
 	f := &fileFacts{

@@ -69,8 +69,8 @@ func (c *adder) Open(r *merging.Run, _ func(string)) error {
 	return r.CheckName()
 }
 
-// Add adds the inputs to the functions of the base or, without a base, of the program
-// that the options name or that is among the inputs.
+// Add adds the inputs to the functions of the base. Without a base these are the
+// functions of the program that the options name, or that is among the inputs.
 func (c *adder) Add(ctx context.Context, j *merging.Job) (*merging.Sum, error) {
 	in, rest, err := c.functions(j)
 	if err != nil {
@@ -181,7 +181,8 @@ func (s *sum) addTo(m *mip.Merger, p *merge.Profile) error {
 	return sources.WrongFormat(p.Name, p.Data, "a MIP profile, like the other inputs")
 }
 
-// write writes the sum, in the format and layout of the base if there is one.
+// write writes the sum, in the format and layout of the base if there is one, and
+// returns what was added to what, for the message.
 func (s *sum) write(w io.Writer) (what string, err error) {
 	j := s.job
 	yaml := j.Format == formatYAML || j.Format == "" && console.IsYAML(j.Output)
@@ -264,7 +265,7 @@ func coveredBlocks(f *mip.Function) (n int) {
 	return n
 }
 
-// warnings returns a function that records warnings of readers and the merger.
+// warnings returns a function that records the warnings of readers and mergers.
 func warnings(j *merging.Job) func(profile.Warning) {
 	return func(w profile.Warning) { j.WarnOf("mip", 0, w) }
 }

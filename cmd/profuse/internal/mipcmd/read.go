@@ -44,7 +44,7 @@ func (m *mipFile) buildID(warn func(profile.Warning)) []byte {
 const wanted = "a program with a MIP map, a .mipmap or a .mip"
 
 // parse reads a mipFile from data, which it does not retain. arch selects the
-// architecture of a binary with several. With an error it returns what it read before.
+// architecture of a binary with several. With an error it returns what it has read.
 func parse(name string, data []byte, arch string, warn func(profile.Warning)) (*mipFile, error) {
 	m := &mipFile{name: name, size: len(data)}
 	m.format, _ = formats.Detect(data)
@@ -82,8 +82,8 @@ func readFile(in inputs.Input, arch string, warn func(profile.Warning)) (m *mipF
 }
 
 // findBase returns the index of the input that lists the functions: the first program
-// or map, else the first merged profile. It does not look into archives, pipes and
-// standard input, which hold raw profiles.
+// or map, else the first merged profile. Archives, pipes and standard input are taken
+// to hold raw profiles.
 func findBase(ins []inputs.Input) (int, error) {
 	base := -1
 	for i, in := range ins {
@@ -102,8 +102,9 @@ func findBase(ins []inputs.Input) (int, error) {
 	return base, nil
 }
 
-// openProgram returns the program of a profile with the given build id, nil if unknown,
-// from the programs that the options name; nil, with a warning, if it is not there.
+// openProgram returns the program of a profile, among those that the options name. id is
+// the build id, nil if unknown. If no program is named or fits, it returns nil, in the
+// second case with a warning.
 func openProgram(p *sources.Programs, m *mipFile, id []byte, warn func(profile.Warning)) (*debuginfo.Program, error) {
 	if len(p.Paths) == 0 {
 		return nil, nil

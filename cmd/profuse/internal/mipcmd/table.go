@@ -104,8 +104,8 @@ func instrumentation(t mip.ProfileType) string {
 	return "for " + strings.Join(parts, ", ")
 }
 
-// printFunctions prints a table of functions, with the columns that the type of
-// profile has data for.
+// printFunctions prints a table of functions, with the columns for which the profile
+// has data.
 func printFunctions(p *family.Printer, f *fileFacts, functions []functionFacts, title string) {
 	if len(functions) == 0 {
 		return
