@@ -1,6 +1,7 @@
 package export
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -21,18 +22,14 @@ const edgeEvent = "edge_calls"
 // The format requires a number of calls. It is the value of the first event with the unit
 // count: how often the call was on a stack.
 func (e *exporter) callgrind() error {
-	set, err := e.set()
+	set, values, err := e.set()
 	if err != nil {
 		return err
 	}
 	if e.opt.Value != "" {
 		return fmt.Errorf("callgrind files have all values: none is chosen")
 	}
-	g := callgrindWriter{e: e, files: make(map[string]int), known: make(map[int]bool)}
-	g.values = e.additive(set)
-	if len(g.values) == 0 {
-		return errNoValue(set)
-	}
+	g := callgrindWriter{e: e, values: values, files: make(map[string]int), known: make(map[int]bool)}
 	g.calls = max(0, slices.IndexFunc(g.values, func(i int) bool { return set.Values[i].Unit == profile.Count }))
 	g.edges = set.Name == profile.FunctionSet && e.features.Has(profile.HasEdges)
 	g.totals = make([]uint64, len(g.values)+1)
@@ -53,9 +50,7 @@ func (e *exporter) callgrind() error {
 	g.print("\n")
 	e.loseLines()
 	e.loseCounted(g.labels, "stacks with labels", "the format has none")
-	if e.symbols.overloads {
-		e.lose(0, "signatures", "methods of one name look like one: ask for signatures")
-	}
+	e.loseSignatures()
 	return nil
 }
 
@@ -101,14 +96,9 @@ func (g *callgrindWriter) print(parts ...string) {
 	}
 }
 
-func oneLine(s string) string { return strings.Map(spaces, s) }
+var lineBreaks = strings.NewReplacer("\n", " ", "\r", " ")
 
-func spaces(r rune) rune {
-	if r == '\n' || r == '\r' {
-		return ' '
-	}
-	return r
-}
+func oneLine(s string) string { return lineBreaks.Replace(s) }
 
 // position writes the file and function of the following costs, or of a callee with the
 // prefix "c". A name is written once, and then as a number.
@@ -121,18 +111,17 @@ func (g *callgrindWriter) position(prefix string, s *profile.Symbol) {
 	if !ok {
 		n = len(g.files) + 1
 		g.files[file] = n
-		fmt.Fprintf(g.e, "%sfl=(%d) %s\n", prefix, n, oneLine(file))
+		file = " " + oneLine(file)
 	} else {
-		fmt.Fprintf(g.e, "%sfl=(%d)\n", prefix, n)
+		file = ""
 	}
 	number, _ := g.e.symbols.number(s)
+	name := ""
 	if !g.known[number] {
 		g.known[number] = true
-		name := g.e.clean(g.e.symbols.name(s), "\n\r")
-		fmt.Fprintf(g.e, "%sfn=(%d) %s\n", prefix, number+1, name)
-	} else {
-		fmt.Fprintf(g.e, "%sfn=(%d)\n", prefix, number+1)
+		name = " " + g.e.clean(g.e.symbols.name(s), "\n\r")
 	}
+	fmt.Fprintf(g.e, "%sfl=(%d)%s\n%sfn=(%d)%s\n", prefix, n, file, prefix, number+1, name)
 }
 
 // costs writes a line of costs; edge is the cost of edgeEvent.
@@ -188,7 +177,7 @@ func (g *callgrindWriter) writeEdges() {
 		g.totals[len(g.values)] = saturate.Add(g.totals[len(g.values)], e.Count)
 	}
 	g.e.loseCounted(others, "edges", "they are no calls of a known function")
-	if g.e.features.Has(profile.HasEdges) {
+	if g.edges {
 		g.e.lose(0, "costs of calls", "the profile has none: calls cost only their number, as "+edgeEvent)
 	}
 }
@@ -245,13 +234,7 @@ func (g *callgrindWriter) stacks(set profile.StackSet) {
 	}
 	// By function in order of appearance, own costs first.
 	slices.SortStableFunc(order, func(a, b *callSum) int {
-		switch {
-		case a.caller != b.caller:
-			return a.caller - b.caller
-		case (a.callee < 0) != (b.callee < 0):
-			return a.callee - b.callee // -1 is the least
-		}
-		return int(a.line) - int(b.line)
+		return cmp.Or(a.caller-b.caller, min(a.callee, 0)-min(b.callee, 0), int(a.line)-int(b.line))
 	})
 	last := -1
 	for _, s := range order {

@@ -162,9 +162,7 @@ func (c *csvTable) stacks(set profile.StackSet) {
 		c.end()
 	}
 	c.e.loseLines()
-	if c.e.symbols.overloads {
-		c.e.lose(0, "signatures", "methods of one name look like one: ask for signatures")
-	}
+	c.e.loseSignatures()
 }
 
 // edges writes a line per edge: caller, place, target, kind and count.

@@ -30,7 +30,6 @@ type formatEntry struct {
 	format      Format
 	suffix      string
 	description string
-	limits      []string
 	write       func(*exporter) error
 }
 
@@ -44,30 +43,14 @@ func (f Format) entry() *formatEntry {
 }
 
 var formats = [...]formatEntry{
-	{Pprof, ".pb.gz", "for go tool pprof and what else reads profile.proto", []string{
-		"one kind of stacks to a file", "values that do not add up (least, greatest)", "values above 2^63-1",
-		"counts of single blocks, hashes, sizes, addresses", "edges, traces", "functions that never ran", "negative bytecode indexes",
-	}, (*exporter).pprof},
-	{Folded, ".folded", "a stack per line: flamegraph.pl, inferno, speedscope", []string{
-		"one value of one kind of stacks to a file", "labels", "lines and signatures unless asked for",
-		"counts of single blocks, hashes, sizes, addresses", "edges, traces", "functions that never ran",
-	}, (*exporter).folded},
-	{Speedscope, ".speedscope.json", "for speedscope.app", []string{
-		"values that do not add up", "labels", "lines and signatures unless asked for", "exact values above 2^53",
-		"counts of single blocks, hashes, sizes, addresses", "edges, traces", "functions that never ran",
-	}, (*exporter).speedscope},
-	{JSON, ".json", "everything, in one document", nil, (*exporter).json},
-	{NDJSON, ".ndjson", "everything, a record per line", nil, (*exporter).ndjson},
-	{CSV, ".csv", "one table, for spreadsheets and databases", []string{
-		"one table to a file", "counts of single blocks", "identity and summary",
-	}, (*exporter).csv},
-	{Callgrind, ".callgrind", "for KCachegrind and callgrind_annotate", []string{
-		"one kind of stacks to a file, added up to calls", "values that do not add up", "labels",
-		"counts of single blocks, hashes, sizes, addresses", "traces, receivers, sizes of memory operations", "functions that never ran",
-	}, (*exporter).callgrind},
-	{LCOV, ".info", "coverage of source files, for genhtml, lcov and editors", []string{
-		"functions without a known source line", "stacks, edges, traces", "counts of single blocks, hashes, sizes, addresses",
-	}, (*exporter).lcov},
+	{Pprof, ".pb.gz", "for go tool pprof and what else reads profile.proto", (*exporter).pprof},
+	{Folded, ".folded", "a stack per line: flamegraph.pl, inferno, speedscope", (*exporter).folded},
+	{Speedscope, ".speedscope.json", "for speedscope.app", (*exporter).speedscope},
+	{JSON, ".json", "everything, in one document", (*exporter).json},
+	{NDJSON, ".ndjson", "everything, a record per line", (*exporter).ndjson},
+	{CSV, ".csv", "one table, for spreadsheets and databases", (*exporter).csv},
+	{Callgrind, ".callgrind", "for KCachegrind and callgrind_annotate", (*exporter).callgrind},
+	{LCOV, ".info", "coverage of source files, for genhtml, lcov and editors", (*exporter).lcov},
 }
 
 // Formats returns all formats.

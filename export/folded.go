@@ -14,13 +14,9 @@ import (
 // Stacks that the format cannot distinguish give several equal lines, which readers sum.
 // Stacks with value 0 are omitted.
 func (e *exporter) folded() error {
-	set, err := e.set()
+	set, values, err := e.set()
 	if err != nil {
 		return err
-	}
-	values := e.additive(set)
-	if len(values) == 0 {
-		return errNoValue(set)
 	}
 	at := values[0]
 	for _, i := range values {

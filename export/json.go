@@ -59,7 +59,8 @@ func (e *exporter) records(lines bool) error {
 		}
 		r.endArray()
 	}
-	return r.done()
+	r.done()
+	return nil
 }
 
 // A recordWriter writes the objects that JSON and NDJSON share.
@@ -90,7 +91,7 @@ func (r *recordWriter) wants(table string) bool {
 }
 
 // done ends the file and records the losses of all of it.
-func (r *recordWriter) done() error {
+func (r *recordWriter) done() {
 	e := r.e
 	if !r.lines {
 		r.array("symbols") // last, when all symbols have numbers
@@ -106,7 +107,7 @@ func (r *recordWriter) done() error {
 		e.lose(0, "other tables than "+t, "only that was asked for")
 	}
 	e.loseCounted(r.j.bad, "names that are not UTF-8", "JSON is: replaced by U+FFFD")
-	return r.j.flush()
+	r.j.flush()
 }
 
 // array begins a member of the document that is an array; NDJSON has no arrays.

@@ -10,19 +10,15 @@ import (
 type jsonWriter struct {
 	w     io.Writer
 	buf   []byte
-	comma bool // the next value or key needs a comma
-	err   error
+	comma bool   // the next value or key needs a comma
 	bad   uint64 // strings that are not UTF-8
 }
 
 const jsonBuffer = 1 << 15
 
-func (j *jsonWriter) flush() error {
-	if j.err == nil {
-		_, j.err = j.w.Write(j.buf)
-	}
+func (j *jsonWriter) flush() {
+	j.w.Write(j.buf) // the writer keeps the error
 	j.buf = j.buf[:0]
-	return j.err
 }
 
 // value begins a value or key.

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"fmt"
+	"math"
 
 	pprof "github.com/google/pprof/profile"
 
@@ -12,13 +13,9 @@ import (
 
 // pprof writes a profile.proto. The library needs the whole profile in memory.
 func (e *exporter) pprof() error {
-	set, err := e.set()
+	set, values, err := e.set()
 	if err != nil {
 		return err
-	}
-	values := e.additive(set)
-	if len(values) == 0 {
-		return errNoValue(set)
 	}
 	b := pprofBuilder{e: e, functions: make(map[int]*pprof.Function), locations: make(map[string]*pprof.Location)}
 	b.p.DefaultSampleType = e.opt.Value
@@ -56,12 +53,6 @@ func (e *exporter) pprof() error {
 	return b.p.Write(e)
 }
 
-// errNoValue returns the error for a stack set without an additive value, which viewers
-// cannot show.
-func errNoValue(set profile.StackSet) error {
-	return fmt.Errorf("table %q has no value that adds up over stacks", set.Name)
-}
-
 type pprofBuilder struct {
 	e         *exporter
 	p         pprof.Profile
@@ -87,11 +78,11 @@ func (b *pprofBuilder) sample(s *profile.Stack, values []int) {
 	sample := &pprof.Sample{Value: make([]int64, len(values))}
 	any := false
 	for i, at := range values {
-		v, beyond := toInt64(s.Values[at])
-		if beyond {
+		v := s.Values[at]
+		if v > math.MaxInt64 {
 			b.beyond++
 		}
-		sample.Value[i] = v
+		sample.Value[i] = int64(min(v, math.MaxInt64))
 		any = any || v != 0
 	}
 	if !any {

@@ -7,18 +7,30 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// set returns the stack set to write for formats that have one kind of stacks.
-func (e *exporter) set() (profile.StackSet, error) {
+// set returns the stack set to write for formats that have one kind of stacks, and the
+// indexes of its additive values, of which there is one at least.
+func (e *exporter) set() (set profile.StackSet, values []int, err error) {
 	name := e.opt.Table
 	if sets := e.v.Stacks(); name == "" && len(sets) > 0 {
 		name = sets[0].Name
 	}
-	set, err := e.setNamed(name)
-	if err == nil {
-		e.loseTables(set.Name)
-		err = e.checkValue(set)
+	if set, err = e.setNamed(name); err != nil {
+		return set, nil, err
 	}
-	return set, err
+	e.loseTables(set.Name)
+	if err := e.checkValue(set); err != nil {
+		return set, nil, err
+	}
+	if values = e.additive(set); len(values) == 0 {
+		return set, nil, errNoValue(set)
+	}
+	return set, values, nil
+}
+
+// errNoValue returns the error for a stack set without an additive value, which viewers
+// cannot show.
+func errNoValue(set profile.StackSet) error {
+	return fmt.Errorf("table %q has no value that adds up over stacks", set.Name)
 }
 
 // sets returns the stack sets to write for formats that have several kinds.
@@ -31,7 +43,7 @@ func (e *exporter) sets() ([]profile.StackSet, error) {
 		e.loseTables(names...)
 		return all, e.checkValue(all...)
 	}
-	set, err := e.set()
+	set, _, err := e.set()
 	return []profile.StackSet{set}, err
 }
 
@@ -58,12 +70,13 @@ func (e *exporter) checkValue(sets ...profile.StackSet) error {
 	var names []string
 	for _, set := range sets {
 		for _, v := range set.Values {
-			if v.Name == e.opt.Value && v.Combine == profile.Sum {
+			if v.Combine != profile.Sum {
+				continue
+			}
+			if v.Name == e.opt.Value {
 				return nil
 			}
-			if v.Combine == profile.Sum {
-				names = append(names, v.Name)
-			}
+			names = append(names, v.Name)
 		}
 	}
 	return fmt.Errorf("no value %q that adds up over stacks: want one of %s", e.opt.Value, join(names))
@@ -145,9 +158,7 @@ func (e *exporter) loseNeverRun() {
 
 // loseFrames records the data of frames that formats with names alone lack.
 func (e *exporter) loseFrames(labels uint64) {
-	if e.symbols.overloads {
-		e.lose(0, "signatures", "methods of one name look like one: ask for signatures")
-	}
+	e.loseSignatures()
 	if e.opt.Lines {
 		e.loseLines()
 	} else if e.features&(profile.HasLines|profile.HasLineOffsets|profile.HasBytecodes) != 0 {

@@ -1,7 +1,6 @@
 package export
 
 import (
-	"math"
 	"strings"
 
 	mangled "github.com/profuse-pgo/profuse/internal/symbols"
@@ -69,6 +68,13 @@ func (e *exporter) line(f *profile.Frame) int32 {
 	return 0
 }
 
+// loseSignatures records that names lack their signatures, if they do.
+func (e *exporter) loseSignatures() {
+	if e.symbols.overloads {
+		e.lose(0, "signatures", "methods of one name look like one: ask for signatures")
+	}
+}
+
 // loseLines records the meaning of line numbers that are not lines of the source file.
 func (e *exporter) loseLines() {
 	switch {
@@ -96,13 +102,4 @@ func (e *exporter) clean(name, separators string) string {
 		}
 		return ','
 	}, name)
-}
-
-// toInt64 converts v for formats with signed integers, at most 2^63-1; beyond reports
-// whether v is larger.
-func toInt64(v uint64) (n int64, beyond bool) {
-	if v > math.MaxInt64 {
-		return math.MaxInt64, true
-	}
-	return int64(v), false
 }

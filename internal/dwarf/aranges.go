@@ -49,13 +49,7 @@ func (d *Data) readAranges() (all []unitRange, listed []bool) {
 	r := at(d.s.Aranges, 0, d.BigEndian)
 	for r.more() {
 		start := r.off
-		length, offSize := r.unitLength()
-		if r.bad || length > uint64(len(r.b)-r.off) {
-			break
-		}
-		end := r.off + int(length)
-		set := buf{b: r.b[:end], off: r.off, big: r.big}
-		r.off = end
+		set, offSize := r.unit()
 		version := set.u16()
 		info := set.uint(offSize)
 		addrSize, segment := set.u8(), set.u8()

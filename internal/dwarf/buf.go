@@ -172,16 +172,25 @@ func (r *buf) cstring() []byte {
 	return s
 }
 
-// unitLength reads the initial length of a unit of any section. offSize is the size
-// of offsets in the unit: 8 in 64-bit DWARF, 4 otherwise.
-func (r *buf) unitLength() (length uint64, offSize uint8) {
-	switch n := r.u32(); {
+// part returns a reader of the next n bytes and skips them.
+func (r *buf) part(n uint64) buf {
+	p := *r
+	r.skip(n)
+	p.b, p.bad = r.b[:r.off], r.bad
+	return p
+}
+
+// unit reads the initial length of a unit of any section, returns a reader of the
+// rest of the unit and skips it. offSize is the size of offsets in the unit: 8 in
+// 64-bit DWARF, 4 otherwise.
+func (r *buf) unit() (body buf, offSize uint8) {
+	n := uint64(r.u32())
+	offSize = 4
+	switch {
 	case n == 0xffffffff:
-		return r.u64(), 8
+		n, offSize = r.u64(), 8
 	case n >= 0xfffffff0: // reserved
 		r.fail()
-		return 0, 4
-	default:
-		return uint64(n), 4
 	}
+	return r.part(n), offSize
 }

@@ -9,21 +9,21 @@ import (
 // not move beyond the end.
 func TestExhausted(t *testing.T) {
 	for name, get := range map[string]func(*buf) uint64{
-		"u8":         func(r *buf) uint64 { return uint64(r.u8()) },
-		"u16":        func(r *buf) uint64 { return uint64(r.u16()) },
-		"u24":        func(r *buf) uint64 { return uint64(r.u24()) },
-		"u32":        func(r *buf) uint64 { return uint64(r.u32()) },
-		"u64":        func(r *buf) uint64 { return r.u64() },
-		"uint 1":     func(r *buf) uint64 { return r.uint(1) },
-		"uint 8":     func(r *buf) uint64 { return r.uint(8) },
-		"uint 3":     func(r *buf) uint64 { return r.uint(3) }, // no such size
-		"uleb":       func(r *buf) uint64 { return r.uleb() },
-		"sleb":       func(r *buf) uint64 { return uint64(r.sleb()) },
-		"skipULEB":   func(r *buf) uint64 { r.skipULEB(); return 0 },
-		"skip":       func(r *buf) uint64 { r.skip(2); return 0 },
-		"skip much":  func(r *buf) uint64 { r.skip(math.MaxUint64); return 0 },
-		"cstring":    func(r *buf) uint64 { return uint64(len(r.cstring())) },
-		"unitLength": func(r *buf) uint64 { n, _ := r.unitLength(); return n },
+		"u8":        func(r *buf) uint64 { return uint64(r.u8()) },
+		"u16":       func(r *buf) uint64 { return uint64(r.u16()) },
+		"u24":       func(r *buf) uint64 { return uint64(r.u24()) },
+		"u32":       func(r *buf) uint64 { return uint64(r.u32()) },
+		"u64":       func(r *buf) uint64 { return r.u64() },
+		"uint 1":    func(r *buf) uint64 { return r.uint(1) },
+		"uint 8":    func(r *buf) uint64 { return r.uint(8) },
+		"uint 3":    func(r *buf) uint64 { return r.uint(3) }, // no such size
+		"uleb":      func(r *buf) uint64 { return r.uleb() },
+		"sleb":      func(r *buf) uint64 { return uint64(r.sleb()) },
+		"skipULEB":  func(r *buf) uint64 { r.skipULEB(); return 0 },
+		"skip":      func(r *buf) uint64 { r.skip(2); return 0 },
+		"skip much": func(r *buf) uint64 { r.skip(math.MaxUint64); return 0 },
+		"cstring":   func(r *buf) uint64 { return uint64(len(r.cstring())) },
+		"unit":      func(r *buf) uint64 { body, _ := r.unit(); return uint64(len(body.b) - body.off) },
 	} {
 		for _, big := range []bool{false, true} {
 			r := buf{b: []byte{0xff, 0xff}, off: 2, big: big}

@@ -65,23 +65,16 @@ func (c *cu) readLineTable() (*lineTable, error) {
 	if c.line.form == 0 {
 		return nil, nil
 	}
-	off := c.line.u
-	r := at(c.d.s.Line, off, c.d.BigEndian)
-	length, offSize := r.unitLength()
-	if r.bad || length > uint64(len(r.b)-r.off) {
-		return nil, c.d.cut("line", off, "line table")
-	}
-	r.b = r.b[:r.off+int(length)]
 	t := new(lineTable)
-	if err := t.readHeader(&r, c, off, offSize); err != nil {
-		return nil, err
-	}
-	err := c.spend(partLines, "line", len(c.d.s.Line), int(length))
+	r, err := t.readHeader(c)
 	if err != nil {
 		return nil, err
 	}
+	if err := c.spend(partLines, "line", len(c.d.s.Line), len(r.b)-int(c.line.u)); err != nil {
+		return nil, err
+	}
 	if op, ok := t.run(&r); !ok {
-		err = c.d.cut("line", off, fmt.Sprintf("opcode %d of the line table", op))
+		err = c.d.cut("line", c.line.u, fmt.Sprintf("opcode %d of the line table", op))
 	}
 	c.done(partLines)
 	return t, err

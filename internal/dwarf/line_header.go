@@ -30,25 +30,28 @@ type lineFile struct {
 	dir  uint64
 }
 
-// readHeader reads the header and leaves r at the program. off is the offset of the
-// table in .debug_line, for errors.
-func (h *lineHeader) readHeader(r *buf, c *cu, off uint64, offSize uint8) error {
+// readHeader reads the header of a unit's line table and returns a reader of the
+// program.
+func (h *lineHeader) readHeader(c *cu) (r buf, err error) {
+	off := c.line.u
+	section := at(c.d.s.Line, off, c.d.BigEndian)
+	r, offSize := section.unit()
+	if r.bad {
+		return r, c.d.cut("line", off, "line table")
+	}
 	h.version = r.u16()
 	if !r.bad && (h.version < 2 || h.version > 5) {
-		return c.d.at("line", off).Field("version of the line table").Got(h.version).Want("2 to 5").Unsupported()
+		return r, c.d.at("line", off).Field("version of the line table").Got(h.version).Want("2 to 5").Unsupported()
 	}
 	f := format{version: h.version, addrSize: c.addrSize, offSize: offSize}
 	if h.version >= 5 {
 		f.addrSize = r.u8()
 		r.skip(1) // segment_selector_size
 	}
-	length := r.uint(offSize)
-	if r.bad || length > uint64(len(r.b)-r.off) {
-		return c.d.cut("line", off, "header of the line table")
+	header := r.part(r.uint(offSize))
+	if r.bad {
+		return r, c.d.cut("line", off, "header of the line table")
 	}
-	program := r.off + int(length)
-	header := buf{b: r.b[:program], off: r.off, big: r.big}
-	r.off = program
 	h.minInstruction = header.u8()
 	h.maxOps = 1
 	if h.version >= 4 {
@@ -66,9 +69,9 @@ func (h *lineHeader) readHeader(r *buf, c *cu, off uint64, offSize uint8) error 
 		h.readOldTables(&header)
 	}
 	if header.bad {
-		return c.d.at("line", off).Field("header of the line table").Got("cut off or damaged").Corrupt()
+		return r, c.d.at("line", off).Field("header of the line table").Got("cut off or damaged").Corrupt()
 	}
-	return nil
+	return r, nil
 }
 
 // readOldTables reads directories and files of DWARF 2 to 4.

@@ -213,18 +213,12 @@ func (u *Unit) function(p *Probe, off uint64, lines *lineHeader) {
 // readLineHeader reads the unit's list of files; nil if there is none.
 func (u *Unit) readLineHeader() *lineHeader {
 	c := u.c
-	if c.line.form == 0 || c.line.u > uint64(len(c.d.s.Line)) {
+	if c.line.form == 0 {
 		return nil
 	}
-	r := at(c.d.s.Line, c.line.u, c.d.BigEndian)
-	length, offSize := r.unitLength()
-	if r.bad || length > uint64(len(r.b)-r.off) {
-		return nil
-	}
-	r.b = r.b[:r.off+int(length)]
 	h := new(lineHeader)
-	begin := r.off
-	if h.readHeader(&r, c, c.line.u, offSize) != nil || c.spend(partLines, "line", len(c.d.s.Line), r.off-begin) != nil {
+	r, err := h.readHeader(c)
+	if err != nil || c.spend(partLines, "line", len(c.d.s.Line), r.off-int(c.line.u)) != nil {
 		return nil
 	}
 	return h

@@ -49,9 +49,9 @@ func (c *cu) rangeList(dst []addrRange, off uint64) ([]addrRange, error) {
 	for {
 		e := addrRange{r.uint(c.addrSize), r.uint(c.addrSize)}
 		if r.bad {
-			return dst[:first], c.spend(partTree, "ranges", len(r.b), r.off-start)
+			dst = dst[:first]
 		}
-		if e == (addrRange{}) {
+		if r.bad || e == (addrRange{}) {
 			return dst, c.spend(partTree, "ranges", len(r.b), r.off-start)
 		}
 		if e.low == dead {
@@ -111,9 +111,9 @@ func (c *cu) rnglist(dst []addrRange, off uint64) ([]addrRange, error) {
 			r.fail()
 		}
 		if r.bad {
-			return dst[:first], c.spend(partTree, "rnglists", len(r.b), r.off-start)
+			dst = dst[:first]
 		}
-		if kind == rleEndOfList {
+		if r.bad || kind == rleEndOfList {
 			return dst, c.spend(partTree, "rnglists", len(r.b), r.off-start)
 		}
 		if e.low != dead {

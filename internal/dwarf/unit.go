@@ -34,13 +34,11 @@ func (d *Data) readUnits() {
 	r := at(d.s.Info, 0, d.BigEndian)
 	for r.more() && len(d.units) < math.MaxInt32 {
 		off := uint64(r.off)
-		length, offSize := r.unitLength()
-		if r.bad || length > uint64(len(r.b)-r.off) {
+		body, offSize := r.unit()
+		if r.bad {
 			d.note(d.cut("info", off, "unit"))
 			return
 		}
-		body := buf{b: r.b[:r.off+int(length)], off: r.off, big: r.big}
-		r.off += int(length)
 		if u, err := d.readUnit(&body, off, offSize); err != nil {
 			d.note(err)
 		} else {
