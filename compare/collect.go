@@ -98,7 +98,7 @@ func (c *collection) temperature(it *item) Temperature {
 
 func (c *collection) functions(v profile.View, ofCalls bool) {
 	hashes := v.Features().Has(profile.HasHashes)
-	for f := range v.Functions() {
+	for f := range profile.ReusedFunctions(v) {
 		it, fresh := c.item(functionKey(&f.Symbol))
 		if fresh {
 			it.symbol = f.Symbol
@@ -122,7 +122,7 @@ func (c *collection) functions(v profile.View, ofCalls bool) {
 
 func (c *collection) stacks(set profile.StackSet, at int) {
 	var key strings.Builder
-	for s := range set.Stacks {
+	for s := range set.ReusedStacks {
 		key.Reset()
 		for i := range s.Frames {
 			f := &s.Frames[i]

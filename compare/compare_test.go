@@ -126,7 +126,7 @@ func (v stackView) Functions() iter.Seq[*profile.Function] {
 }
 
 func (v stackView) Stacks() []profile.StackSet {
-	return []profile.StackSet{{Name: "samples", Values: []profile.ValueType{{Name: "count", Unit: v.unit}}, Stacks: func(yield func(*profile.Stack) bool) {
+	return []profile.StackSet{{Name: "samples", Values: []profile.ValueType{{Name: "count", Unit: v.unit}}, ReusedStacks: func(yield func(*profile.Stack) bool) {
 		for _, key := range slices.Sorted(func(yield func(string) bool) {
 			for k := range v.stacks {
 				if !yield(k) {

@@ -43,7 +43,7 @@ func samplesView(samples ...sample) *memoryView {
 		Values: []profile.ValueType{
 			{Name: "time", Unit: profile.Milliseconds}, {Name: "least", Unit: profile.Milliseconds, Combine: profile.Min}, {Name: "most", Unit: profile.Milliseconds, Combine: profile.Max},
 		},
-		Stacks: func(yield func(*profile.Stack) bool) {
+		ReusedStacks: func(yield func(*profile.Stack) bool) {
 			for _, s := range samples {
 				if !yield(&profile.Stack{Frames: []profile.Frame{{Symbol: profile.Symbol{Name: s.name}}}, Values: s.values[:]}) {
 					return

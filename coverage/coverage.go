@@ -147,7 +147,7 @@ func (c *collector) file(path string) *File {
 }
 
 func (c *collector) functions() {
-	for f := range c.view.Functions() {
+	for f := range profile.ReusedFunctions(c.view) {
 		if !c.chosen(&f.Symbol) {
 			continue
 		}
@@ -196,7 +196,7 @@ func (c *collector) branches() {
 	}
 	ways := make(map[branchPlace]map[string]uint64)
 	for _, set := range c.view.Stacks() {
-		for s := range set.Stacks {
+		for s := range set.ReusedStacks {
 			label := slices.IndexFunc(s.Labels, func(l profile.Label) bool { return l.Key == profile.LabelBranch })
 			if label < 0 || len(s.Frames) == 0 {
 				continue

@@ -84,7 +84,7 @@ func everything() *linedView {
 				{Symbol: symbol("nofile", "", 4), Calls: 1, Covered: true, Blocks: []profile.Block{{}}},
 				{Symbol: symbol("noline", "src/x.c", 0)},
 			},
-			sets: []profile.StackSet{{Name: "branches", Values: []profile.ValueType{{Name: "branches"}}, Stacks: reused(stacks)}},
+			sets: []profile.StackSet{{Name: "branches", Values: []profile.ValueType{{Name: "branches"}}, ReusedStacks: reused(stacks)}},
 		},
 		lines: []profile.Line{
 			{Function: a, File: "src/x.c", Number: 12, Count: 5},

@@ -18,7 +18,7 @@ func BenchmarkWrite(b *testing.B) {
 	}
 	v.stacks = []profile.StackSet{{
 		Name: "allocations", Values: []profile.ValueType{{Name: "alloc_space", Unit: profile.Bytes}, {Name: "alloc_objects", Unit: profile.Count}},
-		Stacks: func(yield func(*profile.Stack) bool) {
+		ReusedStacks: func(yield func(*profile.Stack) bool) {
 			s := profile.Stack{Frames: make([]profile.Frame, 30), Values: make([]uint64, 2)}
 			for n := range 20000 {
 				for i := range s.Frames {

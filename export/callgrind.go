@@ -146,7 +146,7 @@ func (g *callgrindWriter) total(costs []uint64) {
 // functions writes each function's own costs.
 func (g *callgrindWriter) functions(set profile.StackSet) {
 	costs := make([]uint64, len(g.values))
-	for s := range set.Stacks {
+	for s := range set.ReusedStacks {
 		for i, at := range g.values {
 			costs[i] = s.Values[at]
 		}
@@ -164,7 +164,7 @@ func (g *callgrindWriter) functions(set profile.StackSet) {
 func (g *callgrindWriter) writeEdges() {
 	none := make([]uint64, len(g.values))
 	var others uint64
-	for e := range g.e.v.Edges() {
+	for e := range profile.ReusedEdges(g.e.v) {
 		if e.Kind != profile.Call && e.Kind != profile.IndirectCall || !known(&e.Target) {
 			others++
 			continue
@@ -218,7 +218,7 @@ func (g *callgrindWriter) stacks(set profile.StackSet) {
 			sum.costs[i] = saturate.Add(sum.costs[i], s.Values[at])
 		}
 	}
-	for s := range set.Stacks {
+	for s := range set.ReusedStacks {
 		stack++
 		if len(s.Labels) > 0 {
 			g.labels++

@@ -119,7 +119,7 @@ func (c *csvTable) functions() {
 	if c.has(profile.HasBlocks) {
 		c.e.lose(0, "counts of single blocks", "a function is a line: their sum and the greatest are there")
 	}
-	for f := range c.e.v.Functions() {
+	for f := range profile.ReusedFunctions(c.e.v) {
 		c.symbol(&f.Symbol)
 		for _, col := range columns {
 			if c.has(col.feature) {
@@ -152,7 +152,7 @@ func (c *csvTable) stacks(set profile.StackSet) {
 	c.e.lose(0, "files, ids and columns of frames", "a stack is one cell: names and lines, the outermost first")
 	names := foldedNames{e: c.e, clean: make(map[string]string)}
 	var stack []byte
-	for s := range set.Stacks {
+	for s := range set.ReusedStacks {
 		for _, v := range s.Values {
 			c.uint(v)
 		}
@@ -169,7 +169,7 @@ func (c *csvTable) stacks(set profile.StackSet) {
 func (c *csvTable) edges() {
 	c.text("kind", "caller", "caller_signature", "caller_file", "hash", "site", "line", "target", "target_signature", "target_file", "target_id", "size", "count")
 	c.end()
-	for e := range c.e.v.Edges() {
+	for e := range profile.ReusedEdges(c.e.v) {
 		c.text(e.Kind.String(), e.Caller.Name, e.Caller.Signature, e.Caller.File)
 		c.id(e.Hash)
 		c.int(int64(e.Site))

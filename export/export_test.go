@@ -194,7 +194,7 @@ func TestSums(t *testing.T) {
 
 // TestErrors: what of the options there is not is said, and nothing written.
 func TestErrors(t *testing.T) {
-	odd := &fakeView{stacks: []profile.StackSet{{Name: "odd", Values: []profile.ValueType{{Name: "greatest", Combine: profile.Max}}, Stacks: reusing(nil)}}}
+	odd := &fakeView{stacks: []profile.StackSet{{Name: "odd", Values: []profile.ValueType{{Name: "greatest", Combine: profile.Max}}, ReusedStacks: reusing(nil)}}}
 	for _, tc := range []struct {
 		format Format
 		v      profile.View

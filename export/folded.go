@@ -32,7 +32,7 @@ func (e *exporter) folded() error {
 	var labels uint64
 	var line []byte
 	names := foldedNames{e: e, clean: make(map[string]string)}
-	for s := range set.Stacks {
+	for s := range set.ReusedStacks {
 		if s.Values[at] == 0 {
 			continue
 		}

@@ -26,7 +26,7 @@ func (e *exporter) records(lines bool) error {
 	r.start()
 	if r.wants(profile.FunctionSet) {
 		r.array("functions")
-		for f := range e.v.Functions() {
+		for f := range profile.ReusedFunctions(e.v) {
 			r.element("function", func() { r.function(f) })
 		}
 		r.endArray()
@@ -40,7 +40,7 @@ func (e *exporter) records(lines bool) error {
 	r.endArray()
 	if r.wants(profile.EdgeSet) {
 		r.array("edges")
-		for edge := range e.v.Edges() {
+		for edge := range profile.ReusedEdges(e.v) {
 			r.introduce(&edge.Caller)
 			if known(&edge.Target) {
 				r.introduce(&edge.Target)
@@ -310,7 +310,7 @@ func (r *recordWriter) stackSet(set profile.StackSet) {
 		r.describe(set)
 		r.j.key("stacks").open('[')
 	}
-	for s := range set.Stacks {
+	for s := range set.ReusedStacks {
 		for i := range s.Frames {
 			r.introduce(&s.Frames[i].Symbol)
 		}

@@ -42,7 +42,7 @@ func sourceView() *linedView {
 			},
 			stacks: []profile.StackSet{{
 				Name: "branches", Values: []profile.ValueType{{Name: "branches", Unit: profile.Count}},
-				Stacks: reusing([]profile.Stack{branch("0@5", 20), branch("1@9", 21)}),
+				ReusedStacks: reusing([]profile.Stack{branch("0@5", 20), branch("1@9", 21)}),
 			}},
 			edges: []profile.Edge{{Kind: profile.Call, Caller: fib, Site: 9, Line: 10, Target: fib, Count: 40}},
 		},

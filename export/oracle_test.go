@@ -247,7 +247,7 @@ func TestGoToolPprof(t *testing.T) {
 			}
 			var want uint64
 			names := make(map[string]bool)
-			for s := range set.Stacks {
+			for s := range set.ReusedStacks {
 				want += min(s.Values[0], math.MaxInt64)
 				names[newSymbols(Options{Demangle: true}).name(&s.Frames[0].Symbol)] = true
 			}
@@ -281,7 +281,7 @@ func TestCallgrindAnnotate(t *testing.T) {
 			}
 			e := &exporter{}
 			want := make([]uint64, len(set.Values))
-			for s := range set.Stacks {
+			for s := range set.ReusedStacks {
 				for i, v := range s.Values {
 					want[i] = saturate.Add(want[i], v)
 				}

@@ -26,7 +26,7 @@ func (e *exporter) pprof() error {
 		b.p.DefaultSampleType = b.p.SampleType[0].Type
 	}
 	b.mapping()
-	for s := range set.Stacks {
+	for s := range set.ReusedStacks {
 		b.sample(s, values)
 	}
 	id := e.v.Identity()

@@ -85,7 +85,7 @@ func (s *speedscopeWriter) profile(set profile.StackSet, at int, several bool) {
 	j.key("name").string(name)
 	j.key("unit").string(cmp.Or(units[set.Values[at].Unit], "none"))
 	j.key("samples").open('[')
-	for st := range set.Stacks {
+	for st := range set.ReusedStacks {
 		if st.Values[at] == 0 {
 			continue
 		}
@@ -102,7 +102,7 @@ func (s *speedscopeWriter) profile(set profile.StackSet, at int, several bool) {
 
 	j.key("weights").open('[')
 	var total uint64
-	for st := range set.Stacks {
+	for st := range set.ReusedStacks {
 		if v := st.Values[at]; v != 0 {
 			j.uint(v)
 			total = saturate.Add(total, v)

@@ -148,7 +148,7 @@ func (e *exporter) loseDetails(why string) {
 // loseNeverRun notes the functions that are in no stack.
 func (e *exporter) loseNeverRun() {
 	var never uint64
-	for f := range e.v.Functions() {
+	for f := range profile.ReusedFunctions(e.v) {
 		if !f.Covered {
 			never++
 		}

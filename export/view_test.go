@@ -79,7 +79,7 @@ func javaView() *fakeView {
 		stacks: []profile.StackSet{
 			{
 				Name: "samples", Description: "a sampled stack", Values: []profile.ValueType{{Name: "samples", Unit: profile.Count}},
-				Stacks: reusing([]profile.Stack{
+				ReusedStacks: reusing([]profile.Stack{
 					{Frames: []profile.Frame{at(fib, 7), at(fib, 12), at(main, 3)}, Values: []uint64{30}},
 					{Frames: []profile.Frame{at(fib, -6), at(main, 3)}, Values: []uint64{2}},
 					{Frames: []profile.Frame{at(fibLong, 0), at(main, 9)}, Values: []uint64{5}},
@@ -88,7 +88,7 @@ func javaView() *fakeView {
 			},
 			{
 				Name: "receivers", Description: "a receiver's type at a call", Partial: true, Values: []profile.ValueType{{Name: "receivers", Unit: profile.Count}},
-				Stacks: reusing([]profile.Stack{
+				ReusedStacks: reusing([]profile.Stack{
 					{Frames: []profile.Frame{at(fib, 5)}, Values: []uint64{1 << 60}, Labels: []profile.Label{{Key: profile.LabelType, Value: "A"}}},
 					{Frames: []profile.Frame{at(fib, 5)}, Values: []uint64{3}, Labels: []profile.Label{{Key: profile.LabelType, Value: "B"}}},
 				}),
@@ -123,7 +123,7 @@ func heapView() *fakeView {
 				{Name: "max_lifetime", Unit: profile.Milliseconds, Combine: profile.Max},
 				{Name: "lifetime", Unit: profile.Milliseconds},
 			},
-			Stacks: reusing([]profile.Stack{
+			ReusedStacks: reusing([]profile.Stack{
 				{Frames: []profile.Frame{frame(alloc, 0, 7, true), frame(insert, 3, 1, false), frame(anon, 12, 0, false)}, Values: []uint64{4096, 2, 9, 17}, Labels: []profile.Label{{Key: profile.LabelTemperature, Value: "cold"}}},
 				{Frames: []profile.Frame{frame(alloc, 0, 7, false), frame(anon, 14, 5, false)}, Values: []uint64{1<<64 - 1, 1, 1, 0}},
 			}),
@@ -223,7 +223,7 @@ func readFixtures(t testing.TB) (views []namedView) {
 // collect returns copies of a set's stacks.
 func collect(set profile.StackSet) []profile.Stack {
 	var out []profile.Stack
-	for s := range set.Stacks {
+	for s := range set.ReusedStacks {
 		out = append(out, profile.Stack{Frames: slices.Clone(s.Frames), Values: slices.Clone(s.Values), Labels: slices.Clone(s.Labels)})
 	}
 	return out

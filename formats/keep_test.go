@@ -1,21 +1,21 @@
 package formats_test
 
 import (
+	"fmt"
+	"iter"
 	"os"
-	"reflect"
 	"testing"
 
 	"github.com/profuse-pgo/profuse/formats"
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// Copies of the functions, edges and traces of a view stay valid while the
-// iterator goes on: they are what another walk shows.
-func TestCopiesStayValid(t *testing.T) {
-	blocks := 0
+// What a view yields stays valid while the iterator goes on.
+func TestValuesStayValid(t *testing.T) {
 	views := map[string]profile.View{}
 	for _, name := range []string{
 		"../testdata/irpgo/clang22/ir-run1.profraw", "../testdata/irpgo/llvm22/merged.profdata", "../testdata/memprof/temperatures.memprof.yaml",
+		"../testdata/iprof/small.iprof",
 	} {
 		data, err := os.ReadFile(name)
 		if err != nil {
@@ -31,32 +31,31 @@ func TestCopiesStayValid(t *testing.T) {
 		t.Fatal(program, err)
 	}
 	views["shapes.mip"] = v
+	n := 0
 	for name, v := range views {
-		var functions []profile.Function
-		for f := range v.Functions() {
-			functions = append(functions, *f)
-		}
-		i := 0
-		for f := range v.Functions() {
-			blocks += len(f.Blocks)
-			if !reflect.DeepEqual(functions[i], *f) {
-				t.Errorf("%s: function %d was kept as %+v, is %+v", name, i, functions[i], *f)
-			}
-			i++
-		}
-		var traces []profile.Trace
-		for tr := range v.Traces() {
-			traces = append(traces, *tr)
-		}
-		i = 0
-		for tr := range v.Traces() {
-			if !reflect.DeepEqual(traces[i], *tr) {
-				t.Errorf("%s: trace %d was kept as %+v, is %+v", name, i, traces[i], *tr)
-			}
-			i++
+		n += keep(t, name, v.Functions()) + keep(t, name, v.Edges()) + keep(t, name, v.Traces())
+		for _, set := range v.Stacks() {
+			n += keep(t, name, set.Stacks())
 		}
 	}
-	if blocks < 100 {
-		t.Errorf("only %d blocks", blocks)
+	if n < 100 {
+		t.Errorf("only %d values", n)
 	}
+}
+
+// keep keeps all values of an iterator, and compares them in the end with what
+// they were. It returns their number.
+func keep[T any](t *testing.T, name string, values iter.Seq[*T]) int {
+	t.Helper()
+	var kept []*T
+	var was []string
+	for v := range values {
+		kept, was = append(kept, v), append(was, fmt.Sprintf("%+v", *v))
+	}
+	for i, v := range kept {
+		if is := fmt.Sprintf("%+v", *v); is != was[i] {
+			t.Errorf("%s: %T %d was %s, is %s", name, v, i, was[i], is)
+		}
+	}
+	return len(kept)
 }

@@ -59,7 +59,7 @@ func TestViewFormats(t *testing.T) {
 			shown++
 		}
 		for _, set := range v.Stacks() {
-			for s := range set.Stacks {
+			for s := range set.ReusedStacks {
 				if len(s.Frames) == 0 || len(s.Values) != len(set.Values) {
 					t.Errorf("%s: stack %+v of %s", c.file, s, set.Name)
 				}

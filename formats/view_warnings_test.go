@@ -84,7 +84,7 @@ func TestViewBoth(t *testing.T) {
 
 func countStacks(v profile.View) (n int) {
 	for _, set := range v.Stacks() {
-		for range set.Stacks {
+		for range set.ReusedStacks {
 			n++
 		}
 	}

@@ -112,7 +112,7 @@ func TestDocumentEvenOdd(t *testing.T) {
 		}
 	}
 	// The call graph of the document, with "2:9<1:3" and "1:3" as callers.
-	edges := p.View("", ViewOptions{}).(*view).edges()
+	edges := p.View("", ViewOptions{}).(*view).edgeCounts()
 	for _, e := range []viewEdge{
 		{profile.Call, Frame{1, 3}, 2}, {profile.Call, Frame{2, 9}, 3}, {profile.Call, Frame{3, 2}, 5}, {profile.Call, Frame{4, 2}, 5},
 	} {

@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/profuse-pgo/profuse/internal/saturate"
+	"github.com/profuse-pgo/profuse/internal/slab"
 	"github.com/profuse-pgo/profuse/profile"
 )
 
@@ -150,12 +151,22 @@ func (v *view) frame(f Frame) profile.Frame {
 }
 
 func (v *view) Functions() iter.Seq[*profile.Function] {
+	return v.functions(slab.New[profile.Function])
+}
+
+// ReusedFunctions is for [profile.ReusedFunctions].
+func (v *view) ReusedFunctions() iter.Seq[*profile.Function] {
+	return v.functions(slab.Reused[profile.Function]())
+}
+
+// functions yields the functions that newFunction makes.
+func (v *view) functions(newFunction func() *profile.Function) iter.Seq[*profile.Function] {
 	return func(yield func(*profile.Function) bool) {
 		calls, covered := v.functionCounts()
-		var f profile.Function
 		for i, m := range v.methods() {
-			f = profile.Function{Symbol: m.symbol, Calls: calls[i], Covered: covered[i]}
-			if !yield(&f) {
+			f := newFunction()
+			*f = profile.Function{Symbol: m.symbol, Calls: calls[i], Covered: covered[i]}
+			if !yield(f) {
 				return
 			}
 		}
@@ -225,8 +236,8 @@ func (v *view) Stacks() []profile.StackSet {
 		}
 		sets = append(sets, profile.StackSet{
 			Name: s.name, Description: s.description, Partial: s.kind != Samples && s.kind != Monitors,
-			Values: []profile.ValueType{{Name: s.name, Unit: profile.Count}},
-			Stacks: func(yield func(*profile.Stack) bool) { v.stacks(section, yield) },
+			Values:       []profile.ValueType{{Name: s.name, Unit: profile.Count}},
+			ReusedStacks: func(yield func(*profile.Stack) bool) { v.stacks(section, yield) },
 		})
 	}
 	return sets
@@ -276,13 +287,19 @@ type viewEdge struct {
 	target int32 // id of a method, or of a type
 }
 
-func (v *view) Edges() iter.Seq[*profile.Edge] {
+func (v *view) Edges() iter.Seq[*profile.Edge] { return v.edges(slab.New[profile.Edge]) }
+
+// ReusedEdges is for [profile.ReusedEdges].
+func (v *view) ReusedEdges() iter.Seq[*profile.Edge] { return v.edges(slab.Reused[profile.Edge]()) }
+
+// edges yields the edges that newEdge makes.
+func (v *view) edges(newEdge func() *profile.Edge) iter.Seq[*profile.Edge] {
 	return func(yield func(*profile.Edge) bool) {
-		var e profile.Edge
-		counts := v.edges()
+		counts := v.edgeCounts()
 		for _, edge := range slices.SortedFunc(maps.Keys(counts), v.compareEdges) {
 			m := v.method(edge.caller.Method)
-			e = profile.Edge{
+			e := newEdge()
+			*e = profile.Edge{
 				Kind: edge.kind, Caller: m.symbol, Site: int32(edge.caller.BCI), Line: m.lineAt(edge.caller.BCI),
 				Count: uint64(max(counts[edge], 0)),
 			}
@@ -291,19 +308,19 @@ func (v *view) Edges() iter.Seq[*profile.Edge] {
 			} else {
 				e.Target = profile.Symbol{Name: v.p.TypeName(TypeID(edge.target))}
 			}
-			if !yield(&e) {
+			if !yield(e) {
 				return
 			}
 		}
 	}
 }
 
-// edges returns the edges with their counts.
+// edgeCounts returns the edges with their counts.
 //
 // The calls are the first two frames of the contexts of call counts. Their counts say how
 // often the call was made from there as far as the callee was inlined: the callers of
 // other methods are unknown.
-func (v *view) edges() map[viewEdge]int64 {
+func (v *view) edgeCounts() map[viewEdge]int64 {
 	counts := make(map[viewEdge]int64)
 	add := func(e viewEdge, n int64) { counts[e], _ = saturate.AddSigned(counts[e], n) }
 	for ctx, n := range v.p.Section(CallCounts).Counts() {

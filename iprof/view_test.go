@@ -22,7 +22,7 @@ func viewLines(v profile.View) (lines []string) {
 	}
 	for _, set := range v.Stacks() {
 		add("%s %v partial=%t", set.Name, set.Values, set.Partial)
-		for s := range set.Stacks {
+		for s := range set.ReusedStacks {
 			var frames []string
 			for _, f := range s.Frames {
 				frame := fmt.Sprintf("%s@%d", f.Name, f.BCI)
@@ -161,7 +161,7 @@ func TestViewAllocates(t *testing.T) {
 	}
 	v := p.View("", ViewOptions{})
 	walk := func() {
-		for range v.Stacks()[0].Stacks {
+		for range v.Stacks()[0].ReusedStacks {
 		}
 	}
 	if n := testing.AllocsPerRun(5, walk); n > 50 {

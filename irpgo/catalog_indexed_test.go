@@ -23,7 +23,7 @@ func otherRun(rng *rand.Rand, p *Profile, most uint64) *Profile {
 	for _, f := range p.Functions {
 		g := Function{Name: f.Name, seq: f.seq}
 		for _, r := range f.Records {
-			c := r.clone()
+			c := *r.clone()
 			for i := range c.Counts {
 				if most > 0 {
 					c.Counts[i] = rng.Uint64N(most)

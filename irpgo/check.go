@@ -71,7 +71,7 @@ func Check(name string, data []byte) CheckReport {
 		}
 	}
 	var sum, cs SummaryBuilder
-	for rec, err := range r.Records() {
+	for rec, err := range r.ReusedRecords() {
 		if err != nil {
 			c.note(err)
 			return rep

@@ -207,7 +207,7 @@ func contents(p *Profile) map[string][]Record {
 	out := make(map[string][]Record)
 	for _, f := range p.Functions {
 		for _, r := range f.Records {
-			c := r.clone()
+			c := *r.clone()
 			if len(c.Bitmap) == 0 {
 				c.Bitmap = nil
 			}

@@ -151,7 +151,7 @@ func (m *Merger) AddAt(index int, r *Reader, weight uint64) (added Added, err er
 
 // readable reads all records, to see whether they can be read.
 func readable(r *Reader) error {
-	for _, err := range r.Records() {
+	for _, err := range r.ReusedRecords() {
 		if err != nil {
 			return err
 		}
@@ -197,7 +197,7 @@ func (m *Merger) addByCatalog(index int, r *Reader, weight uint64) (added Added,
 // addRecords adds all records, up to the first that cannot be read.
 func (m *Merger) addRecords(index int, r *Reader, weight uint64) (added Added, err error) {
 	seq, warn := uint64(index)<<32, m.warner(r.Name())
-	for rec, err := range r.Records() {
+	for rec, err := range r.ReusedRecords() {
 		if err != nil {
 			return added, err
 		}

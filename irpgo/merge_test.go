@@ -189,7 +189,7 @@ func relatedInputs(t testing.TB, rng *rand.Rand, n int, weighted bool) []mergeIn
 			}
 			g := Function{Name: f.Name}
 			for _, r := range f.Records {
-				c := r.clone()
+				c := *r.clone()
 				for i := range c.Counts {
 					if c.Pseudo() == 0 {
 						c.Counts[i] = uint64(rng.IntN(1 << 10))

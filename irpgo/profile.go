@@ -3,6 +3,7 @@ package irpgo
 import (
 	"crypto/md5"
 	"encoding/binary"
+	"slices"
 	"strings"
 
 	"github.com/profuse-pgo/profuse/memprof"
@@ -204,4 +205,16 @@ type Profile struct {
 func NameRef(name string) uint64 {
 	sum := md5.Sum([]byte(name))
 	return binary.LittleEndian.Uint64(sum[:8])
+}
+
+// clone returns a deep copy.
+func (r *Record) clone() *Record {
+	c := &Record{Name: r.Name, Hash: r.Hash, Counts: slices.Clone(r.Counts), Bitmap: slices.Clone(r.Bitmap)}
+	for k, sites := range r.Values {
+		c.Values[k] = slices.Clone(sites)
+		for i, site := range sites {
+			c.Values[k][i] = slices.Clone(site)
+		}
+	}
+	return c
 }

@@ -99,17 +99,9 @@ func readAll(t *testing.T, data []byte, opt ReaderOptions) ([]Record, *Reader) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		out = append(out, rec.clone())
+		out = append(out, *rec)
 	}
 	return out, r
-}
-
-func (r *Record) clone() Record {
-	c := *r
-	c.Counts = append([]uint64(nil), r.Counts...)
-	c.Bitmap = append([]byte(nil), r.Bitmap...)
-	c.Values = r.Values.clone()
-	return c
 }
 
 var sameRecords = cmpopts.EquateEmpty()
@@ -140,7 +132,7 @@ func TestRawVersions(t *testing.T) {
 			}
 			// A second walk gives the same.
 			n := 0
-			for _, err := range r.Records() {
+			for _, err := range r.ReusedRecords() {
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -250,7 +242,7 @@ func TestRawConcatenated(t *testing.T) {
 		t.Errorf("info = %+v", r.Info())
 	}
 	again := 0
-	for _, err := range r.Records() {
+	for _, err := range r.ReusedRecords() {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -407,7 +399,7 @@ func readErr(data []byte) error {
 	if err != nil {
 		return err
 	}
-	for _, err := range r.Records() {
+	for _, err := range r.ReusedRecords() {
 		if err != nil {
 			return err
 		}
@@ -438,34 +430,4 @@ func checkLLVMWords(t *testing.T, data []byte, want, differs string) {
 	if differs != "" && got == want {
 		t.Errorf("llvm-profdata agrees now, though: %s", differs)
 	}
-}
-
-// clone copies the sites of v into one block of memory.
-func (v *Values) clone() Values {
-	var out Values
-	if v.empty() {
-		return out
-	}
-	sites, values := 0, 0
-	for _, k := range v {
-		sites += len(k)
-		for _, s := range k {
-			values += len(s)
-		}
-	}
-	siteBlock := make([]ValueSite, 0, sites)
-	valueBlock := make([]ValueData, 0, values)
-	for k, in := range v {
-		if len(in) == 0 {
-			continue
-		}
-		start := len(siteBlock)
-		for _, s := range in {
-			at := len(valueBlock)
-			valueBlock = append(valueBlock, s...)
-			siteBlock = append(siteBlock, valueBlock[at:len(valueBlock):len(valueBlock)])
-		}
-		out[k] = siteBlock[start:len(siteBlock):len(siteBlock)]
-	}
-	return out
 }

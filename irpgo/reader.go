@@ -151,10 +151,24 @@ func (r *Reader) Name() string { return r.name }
 // Info returns what the profile says of itself. Do not change it.
 func (r *Reader) Info() *Info { return r.dec.info() }
 
-// Records iterates over the records in file order. The record and all it
-// refers to, except strings, are reused: copy what is kept beyond one step.
-// The iteration ends after the first error, a [profile.FormatError].
+// Records iterates over the records in file order. The iteration ends after the
+// first error, a [profile.FormatError].
 func (r *Reader) Records() iter.Seq2[*Record, error] {
+	return func(yield func(*Record, error) bool) {
+		for rec, err := range r.ReusedRecords() {
+			if rec != nil {
+				rec = rec.clone()
+			}
+			if !yield(rec, err) {
+				return
+			}
+		}
+	}
+}
+
+// ReusedRecords yields the records that Records yields, in less time. The next step
+// overwrites the record and all it refers to except strings.
+func (r *Reader) ReusedRecords() iter.Seq2[*Record, error] {
 	return func(yield func(*Record, error) bool) {
 		r.dec.records(func(rec *Record, err error) bool {
 			if err != nil {

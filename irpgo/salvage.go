@@ -55,7 +55,7 @@ func (s *Siblings) Add(r *Reader) error {
 	if s.shapes == nil {
 		s.shapes = make(map[uint64][]siblingShape)
 	}
-	for rec, err := range r.Records() {
+	for rec, err := range r.ReusedRecords() {
 		if err != nil {
 			return err
 		}
@@ -330,7 +330,7 @@ func NameRefs(name string, data []byte, yield func(ref uint64) bool) {
 		_ = ix.table.Items(false, func(it ondisk.Item) bool { return yield(it.Hash) })
 		return
 	}
-	for rec, err := range r.Records() {
+	for rec, err := range r.ReusedRecords() {
 		if err != nil || !yield(NameRef(rec.Name)) {
 			return
 		}

@@ -21,9 +21,7 @@ func salvageAll(t *testing.T, data []byte, names *Siblings) (map[string]Record, 
 		if err != nil {
 			t.Fatal(err)
 		}
-		c := (&Record{Name: rec.Name, Hash: rec.Hash, Counts: append([]uint64(nil), rec.Counts...), Bitmap: append([]byte(nil), rec.Bitmap...)})
-		c.Values = rec.Values.clone()
-		out[c.Name] = *c
+		out[rec.Name] = *rec
 	}
 	if sum := rep.Whole + rep.CutRecords + rep.CutCounters + rep.Nameless + rep.Mismatching + rep.Damaged; sum != rep.Functions {
 		t.Errorf("%d of %d functions accounted for: %+v", sum, rep.Functions, *rep)

@@ -191,7 +191,7 @@ func TestTextWalks(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			walks[i] = append(walks[i], cloneRecord(rec))
+			walks[i] = append(walks[i], rec)
 		}
 	}
 	if len(walks[0]) != 3 || !slices.EqualFunc(walks[0], walks[1], equalRecords) {
@@ -210,7 +210,7 @@ func TestTextErrorEndsWalk(t *testing.T) {
 	}
 	for range 2 {
 		var recs, errs int
-		for _, err := range r.Records() {
+		for _, err := range r.ReusedRecords() {
 			if err != nil {
 				errs++
 			} else {
@@ -260,7 +260,7 @@ func TestTextAllocations(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, err := range r.Records() {
+		for _, err := range r.ReusedRecords() {
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -333,7 +333,7 @@ func BenchmarkTextReader(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		for _, err := range r.Records() {
+		for _, err := range r.ReusedRecords() {
 			if err != nil {
 				b.Fatal(err)
 			}
@@ -355,7 +355,7 @@ func readRecords(data []byte) ([]*Record, *Reader, error) {
 		if err != nil {
 			return recs, r, err
 		}
-		recs = append(recs, cloneRecord(rec))
+		recs = append(recs, rec)
 	}
 	return recs, r, nil
 }
@@ -373,16 +373,6 @@ func collect(t testing.TB, data []byte) *Profile {
 	p.Symbols = r.Symbols()
 	p.Traces, p.TraceStreamSize = r.Traces()
 	return p
-}
-
-func cloneRecord(rec *Record) *Record {
-	c := &Record{Name: rec.Name, Hash: rec.Hash, Counts: slices.Clone(rec.Counts), Bitmap: slices.Clone(rec.Bitmap)}
-	for k, sites := range rec.Values {
-		for _, site := range sites {
-			c.Values[k] = append(c.Values[k], slices.Clone(site))
-		}
-	}
-	return c
 }
 
 func equalRecords(a, b *Record) bool {

@@ -151,22 +151,21 @@ var (
 
 func (v *view) Functions() iter.Seq[*profile.Function] {
 	var blocks slab.Slab[profile.Block]
-	return v.functions(blocks.Make)
+	return v.functions(slab.New[profile.Function], blocks.Make)
 }
 
 // ReusedFunctions is for [profile.ReusedFunctions].
 func (v *view) ReusedFunctions() iter.Seq[*profile.Function] {
 	var blocks []profile.Block
-	return v.functions(func(n int) []profile.Block {
+	return v.functions(slab.Reused[profile.Function](), func(n int) []profile.Block {
 		blocks = slices.Grow(blocks[:0], n)[:n]
 		return blocks
 	})
 }
 
-// functions yields the functions with blocks that newBlocks makes.
-func (v *view) functions(newBlocks func(n int) []profile.Block) iter.Seq[*profile.Function] {
+// functions yields the functions that newFunction and newBlocks make.
+func (v *view) functions(newFunction func() *profile.Function, newBlocks func(n int) []profile.Block) iter.Seq[*profile.Function] {
 	return func(yield func(*profile.Function) bool) {
-		var f profile.Function
 		var ranks map[uint64]rankSum
 		if v.features.Has(profile.HasFirstCalls) {
 			ranks = v.lookup().ranks
@@ -175,15 +174,16 @@ func (v *view) functions(newBlocks func(n int) []profile.Block) iter.Seq[*profil
 			src := &v.p.Functions[i]
 			symbol := viewSymbol(src.Name, src.nameRef())
 			for _, r := range src.Records {
-				f = profile.Function{Symbol: symbol, Hash: r.Hash}
+				f := newFunction()
+				*f = profile.Function{Symbol: symbol, Hash: r.Hash}
 				if r.IsCS() {
 					f.Labels = append(f.Labels, csLabel)
 				}
-				v.fillCounts(&f, r, newBlocks)
+				v.fillCounts(f, r, newBlocks)
 				if rank, ok := ranks[symbol.ID]; ok {
 					f.FirstCall = rank.sum / rank.weight
 				}
-				if !yield(&f) {
+				if !yield(f) {
 					return
 				}
 			}
@@ -236,9 +236,14 @@ var edgeKinds = [NumValueKinds]profile.EdgeKind{
 	VTableTarget:       profile.Receiver,
 }
 
-func (v *view) Edges() iter.Seq[*profile.Edge] {
+func (v *view) Edges() iter.Seq[*profile.Edge] { return v.edges(slab.New[profile.Edge]) }
+
+// ReusedEdges is for [profile.ReusedEdges].
+func (v *view) ReusedEdges() iter.Seq[*profile.Edge] { return v.edges(slab.Reused[profile.Edge]()) }
+
+// edges yields the edges that newEdge makes.
+func (v *view) edges(newEdge func() *profile.Edge) iter.Seq[*profile.Edge] {
 	return func(yield func(*profile.Edge) bool) {
-		var e profile.Edge
 		for i := range v.p.Functions {
 			src := &v.p.Functions[i]
 			caller := viewSymbol(src.Name, src.nameRef())
@@ -246,13 +251,14 @@ func (v *view) Edges() iter.Seq[*profile.Edge] {
 				for kind, sites := range r.Values {
 					for site, values := range sites {
 						for _, d := range values {
-							e = profile.Edge{Kind: edgeKinds[kind], Caller: caller, Hash: r.Hash, Site: int32(site), Count: d.Count}
+							e := newEdge()
+							*e = profile.Edge{Kind: edgeKinds[kind], Caller: caller, Hash: r.Hash, Site: int32(site), Count: d.Count}
 							if ValueKind(kind) == MemOPSize {
 								e.Size = d.Value
 							} else if d.Value != 0 {
 								e.Target = v.symbol(d.Value)
 							}
-							if !yield(&e) {
+							if !yield(e) {
 								return
 							}
 						}

@@ -46,7 +46,7 @@ func ClusterOrder(v profile.View, name func(*profile.Symbol) string) (names []st
 	}
 	var nodes []callNode
 	at := make(map[string]int)
-	for f := range v.Functions() {
+	for f := range profile.ReusedFunctions(v) {
 		n := name(&f.Symbol)
 		if i, ok := at[n]; ok {
 			nodes[i].Count = max(nodes[i].Count, f.Max())
@@ -58,7 +58,7 @@ func ClusterOrder(v profile.View, name func(*profile.Symbol) string) (names []st
 		}
 	}
 	var arcs []callArc
-	for e := range v.Edges() {
+	for e := range profile.ReusedEdges(v) {
 		caller, callerKnown := at[name(&e.Caller)]
 		callee, calleeKnown := at[name(&e.Target)]
 		if callerKnown && calleeKnown && (e.Kind == profile.Call || e.Kind == profile.IndirectCall) {

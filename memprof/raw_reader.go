@@ -11,6 +11,7 @@ import (
 	"github.com/profuse-pgo/profuse/internal/cursor"
 	"github.com/profuse-pgo/profuse/internal/flaw"
 	"github.com/profuse-pgo/profuse/internal/llvmerr"
+	"github.com/profuse-pgo/profuse/internal/slab"
 	"github.com/profuse-pgo/profuse/profile"
 )
 
@@ -122,20 +123,18 @@ func (p *RawProfile) Version() int { return p.Dumps[len(p.Dumps)-1].Version }
 // NumContexts returns the number of contexts.
 func (p *RawProfile) NumContexts() int { return len(p.contexts) }
 
-// Contexts iterates over the contexts in the order of the file. It reuses the context
-// except for its histogram: copy what you keep.
+// Contexts iterates over the contexts in the order of the file.
 func (p *RawProfile) Contexts() iter.Seq[*RawContext] {
 	return func(yield func(*RawContext) bool) {
-		var out RawContext
+		var pcs slab.Slab[uint64]
 		for i := range p.contexts {
 			c := &p.contexts[i]
-			out.StackID = c.id
+			out := &RawContext{StackID: c.id, PCs: pcs.Make(int(c.depth))}
 			p.readMIB(c, &out.MIB)
-			out.PCs = out.PCs[:0]
-			for b := p.pcs(c); len(b) > 0; b = b[8:] {
-				out.PCs = append(out.PCs, le.Uint64(b))
+			for j, b := 0, p.pcs(c); j < len(out.PCs); j++ {
+				out.PCs[j] = le.Uint64(b[8*j:])
 			}
-			if !yield(&out) {
+			if !yield(out) {
 				return
 			}
 		}

@@ -121,10 +121,8 @@ func (v *view) Features() profile.Features {
 
 func (v *view) Functions() iter.Seq[*profile.Function] {
 	return func(yield func(*profile.Function) bool) {
-		var f profile.Function
 		for i := range v.p.Records {
-			f = profile.Function{Symbol: v.symbol(v.p.Records[i].GUID), Covered: true}
-			if !yield(&f) {
+			if !yield(&profile.Function{Symbol: v.symbol(v.p.Records[i].GUID), Covered: true}) {
 				return
 			}
 		}
@@ -168,7 +166,7 @@ func (v *view) allocations() profile.StackSet {
 			fields = append(fields, viewValues[i].field)
 		}
 	}
-	set.Stacks = func(yield func(*profile.Stack) bool) {
+	set.ReusedStacks = func(yield func(*profile.Stack) bool) {
 		frames := v.frames()
 		var s profile.Stack
 		for c := range v.p.Contexts() {

@@ -69,7 +69,7 @@ func TestView(t *testing.T) {
 			t.Errorf("%s: values %v, want %v", c.name, values, c.values)
 		}
 		stacks, found := 0, false
-		for s := range set.Stacks {
+		for s := range set.ReusedStacks {
 			stacks++
 			if len(s.Values) != len(values) || len(s.Labels) != 1 || s.Labels[0] != (profile.Label{Key: profile.LabelTemperature, Value: "notcold"}) {
 				t.Fatalf("%s: %+v", c.name, s)
@@ -101,7 +101,7 @@ func TestView(t *testing.T) {
 	// Names that others know.
 	names := maps.Clone(raw.Names)
 	v := indexed.View("", ViewOptions{Name: func(id uint64) string { return names[id] }})
-	for s := range v.Stacks()[0].Stacks {
+	for s := range v.Stacks()[0].ReusedStacks {
 		if strings.Contains(functionsOn(s), "0x") {
 			t.Errorf("a function has no name: %s", functionsOn(s))
 		}

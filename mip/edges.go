@@ -61,28 +61,28 @@ func (p *Profile) Calls() []Call {
 	return calls
 }
 
-// viewEdges yields the calls, grouped by caller, in the order of places. symbol returns
-// the symbol of a function by its index.
-func (p *Profile) viewEdges(symbol func(i int) profile.Symbol, yield func(*profile.Edge) bool) {
+// viewEdges yields the calls, grouped by caller, in the order of places, as edges that
+// newEdge makes. symbol returns the symbol of a function by its index.
+func (p *Profile) viewEdges(symbol func(i int) profile.Symbol, newEdge func() *profile.Edge, yield func(*profile.Edge) bool) {
 	calls := slices.DeleteFunc(p.Calls(), func(c Call) bool { return c.Caller < 0 })
 	slices.SortStableFunc(calls, func(a, b Call) int {
 		return cmp.Or(cmp.Compare(a.Caller, b.Caller), cmp.Compare(a.Offset, b.Offset))
 	})
-	var e profile.Edge
+	site := int32(0)
 	for i, c := range calls {
 		caller := &p.Functions[c.Caller]
-		site := e.Site
 		switch {
 		case i == 0 || calls[i-1].Caller != c.Caller:
 			site = 0
 		case calls[i-1].Offset != c.Offset:
 			site++
 		}
-		e = profile.Edge{
+		e := newEdge()
+		*e = profile.Edge{
 			Kind: profile.Call, Caller: symbol(c.Caller), Hash: uint64(caller.CFG), Site: site,
 			Target: symbol(c.Callee), Count: c.Weight,
 		}
-		if !yield(&e) {
+		if !yield(e) {
 			return
 		}
 	}

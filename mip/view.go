@@ -3,6 +3,7 @@ package mip
 import (
 	"fmt"
 	"iter"
+	"slices"
 
 	"github.com/profuse-pgo/profuse/internal/slab"
 	"github.com/profuse-pgo/profuse/profile"
@@ -84,12 +85,26 @@ func (v *view) symbol(i int) profile.Symbol {
 }
 
 func (v *view) Functions() iter.Seq[*profile.Function] {
+	var blocks slab.Slab[profile.Block]
+	return v.functions(slab.New[profile.Function], blocks.Make)
+}
+
+// ReusedFunctions is for [profile.ReusedFunctions].
+func (v *view) ReusedFunctions() iter.Seq[*profile.Function] {
+	var blocks []profile.Block
+	return v.functions(slab.Reused[profile.Function](), func(n int) []profile.Block {
+		blocks = slices.Grow(blocks[:0], n)[:n]
+		return blocks
+	})
+}
+
+// functions yields the functions that newFunction and newBlocks make.
+func (v *view) functions(newFunction func() *profile.Function, newBlocks func(n int) []profile.Block) iter.Seq[*profile.Function] {
 	return func(yield func(*profile.Function) bool) {
-		var f profile.Function
-		var blocks slab.Slab[profile.Block]
 		for i := range v.p.Functions {
 			src := &v.p.Functions[i]
-			f = profile.Function{
+			f := newFunction()
+			*f = profile.Function{
 				Symbol: v.symbol(i), Hash: uint64(src.CFG),
 				Calls: src.CallCount, Covered: src.Covered(), Runs: uint64(src.MergeCount),
 				Address: src.Address, Size: uint64(src.Size),
@@ -108,9 +123,9 @@ func (v *view) Functions() iter.Seq[*profile.Function] {
 				if v.sources != nil {
 					at = v.sources[i]
 				}
-				f.Blocks = appendBlocks(blocks.Make(1 + len(src.Blocks))[:0], src, &at)
+				f.Blocks = appendBlocks(newBlocks(1 + len(src.Blocks))[:0], src, &at)
 			}
-			if !yield(&f) {
+			if !yield(f) {
 				return
 			}
 		}
@@ -144,8 +159,13 @@ func appendBlocks(dst []profile.Block, f *Function, at *FunctionSource) []profil
 func (v *view) Stacks() []profile.StackSet { return nil }
 
 // Edges iterates over the calls with a known caller.
-func (v *view) Edges() iter.Seq[*profile.Edge] {
-	return func(yield func(*profile.Edge) bool) { v.p.viewEdges(v.symbol, yield) }
+func (v *view) Edges() iter.Seq[*profile.Edge] { return v.edges(slab.New[profile.Edge]) }
+
+// ReusedEdges is for [profile.ReusedEdges].
+func (v *view) ReusedEdges() iter.Seq[*profile.Edge] { return v.edges(slab.Reused[profile.Edge]()) }
+
+func (v *view) edges(newEdge func() *profile.Edge) iter.Seq[*profile.Edge] {
+	return func(yield func(*profile.Edge) bool) { v.p.viewEdges(v.symbol, newEdge, yield) }
 }
 
 func (v *view) Traces() iter.Seq[*profile.Trace] {

@@ -26,7 +26,7 @@ func Example() {
 		if set.Name != "calls" {
 			continue
 		}
-		for s := range set.Stacks {
+		for s := range set.Stacks() {
 			fmt.Println(s.Values[0], set.Values[0].Unit, s.Frames[0].String())
 		}
 	}

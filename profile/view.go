@@ -12,12 +12,10 @@ import (
 //
 // A view refers to the format's model in memory and copies none of it: making a
 // view is cheap, and each iteration walks the model again. Do not use a view
-// after changing its model. The iterators yield the same pointer at every step:
-// keep a copy of the value (*f), never the pointer. A copy of a [Function], an
-// [Edge] or a [Trace] stays valid, its slices included. The next step overwrites
-// the slices of a [Stack], because a profile may have millions of stacks: clone
-// the slices that you keep. Every iteration has the order of the model. Several
-// goroutines may use a view at once.
+// after changing its model. The values that the iterators yield stay valid, unless
+// the name of the iterator says that the next step reuses them:
+// [ReusedFunctions], [ReusedEdges], [StackSet].ReusedStacks. Every iteration has the order of the
+// model. Several goroutines may use a view at once.
 //
 // # Features
 //
@@ -30,9 +28,11 @@ import (
 // In a format package the file view.go declares a method View on the model. It
 // takes what the model lacks, the reader's Info, or nil if there is none. The view
 //
-//   - yields the same *Function, *Stack, *Edge or *Trace at every step, but never
-//     reuses the slices of a Function or a Trace. If names have to be assembled,
-//     it caches them by the model's index;
+//   - yields a *Function, an *Edge or a *Trace of its own at every step, but the
+//     same *Stack, because a profile may have millions of stacks. Methods
+//     ReusedFunctions and ReusedEdges, for the functions of these names, yield one
+//     value, too. If names have to be assembled, the view caches them by the
+//     model's index;
 //   - sets the features that this profile has, not those that the format could
 //     have;
 //   - names functions as linkers, debuggers or the virtual machine know them,
@@ -161,10 +161,20 @@ func (f Features) Names() []string {
 }
 
 // ReusedFunctions yields the functions that v.Functions yields, in less time if
-// the format supports it. The next step overwrites the Blocks of a function.
+// the format supports it. The next step overwrites the function, its Blocks
+// included.
 func ReusedFunctions(v View) iter.Seq[*Function] {
 	if r, ok := v.(interface{ ReusedFunctions() iter.Seq[*Function] }); ok {
 		return r.ReusedFunctions()
 	}
 	return v.Functions()
+}
+
+// ReusedEdges yields the edges that v.Edges yields, in less time if the format
+// supports it. The next step overwrites the edge.
+func ReusedEdges(v View) iter.Seq[*Edge] {
+	if r, ok := v.(interface{ ReusedEdges() iter.Seq[*Edge] }); ok {
+		return r.ReusedEdges()
+	}
+	return v.Edges()
 }

@@ -3,6 +3,7 @@ package profile
 import (
 	"fmt"
 	"iter"
+	"slices"
 )
 
 // A StackSet holds all stacks of one kind, with values of the same meaning.
@@ -21,7 +22,20 @@ type StackSet struct {
 	// Temperatures are the limits that determined [LabelTemperature]; nil if
 	// the stacks have no such label or its limits are unknown.
 	Temperatures *TemperatureLimits
-	Stacks       iter.Seq[*Stack]
+	// ReusedStacks yields the stacks. The next step overwrites the stack, its slices
+	// included: see [StackSet.Stacks].
+	ReusedStacks iter.Seq[*Stack]
+}
+
+// Stacks yields copies of what ReusedStacks yields, which stay valid.
+func (s *StackSet) Stacks() iter.Seq[*Stack] {
+	return func(yield func(*Stack) bool) {
+		for r := range s.ReusedStacks {
+			if !yield(&Stack{slices.Clone(r.Frames), slices.Clone(r.Values), slices.Clone(r.Labels)}) {
+				return
+			}
+		}
+	}
 }
 
 // TemperatureLimits classify the stacks of a heap profile as cold or hot. They
@@ -121,7 +135,7 @@ func FunctionStacks(v View) StackSet {
 		set.Values = append(set.Values, fv.ValueType)
 	}
 	hasLines := v.Features().Has(HasLines)
-	set.Stacks = func(yield func(*Stack) bool) {
+	set.ReusedStacks = func(yield func(*Stack) bool) {
 		s := Stack{Frames: make([]Frame, 1), Values: make([]uint64, len(values))}
 		for f := range ReusedFunctions(v) {
 			if !f.Covered {
@@ -187,9 +201,9 @@ func EdgeStacks(v View) StackSet {
 	return StackSet{
 		Name: EdgeSet, Description: "a call, without the callers of the caller", Partial: true,
 		Values: []ValueType{{Name: "calls", Unit: Count}},
-		Stacks: func(yield func(*Stack) bool) {
+		ReusedStacks: func(yield func(*Stack) bool) {
 			s := Stack{Frames: make([]Frame, 2), Values: make([]uint64, 1)}
-			for e := range v.Edges() {
+			for e := range ReusedEdges(v) {
 				if e.Kind != Call && e.Kind != IndirectCall || e.Target.Name == "" && e.Target.ID == 0 {
 					continue
 				}

@@ -143,7 +143,7 @@ func TestFunctionStacks(t *testing.T) {
 			t.Errorf("%v: values %v, want %v", tc.features.Names(), names, tc.names)
 		}
 		n := 0
-		for s := range set.Stacks {
+		for s := range set.ReusedStacks {
 			if n >= 2 || !slices.Equal(s.Values, tc.values[n]) {
 				t.Errorf("%v: %v has values %v", tc.features.Names(), s.Frames, s.Values)
 			}
@@ -167,7 +167,7 @@ func TestEdgeStacks(t *testing.T) {
 		{Kind: Call, Caller: Symbol{Name: "c"}, Target: Symbol{ID: 7}, Count: 2},
 	}}
 	var got []Stack
-	for s := range EdgeStacks(v).Stacks {
+	for s := range EdgeStacks(v).ReusedStacks {
 		got = append(got, Stack{Frames: slices.Clone(s.Frames), Values: slices.Clone(s.Values)})
 	}
 	want := []Stack{

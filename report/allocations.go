@@ -112,7 +112,7 @@ func newHeap(v profile.View) *heapContexts {
 		return nil
 	}
 	h := &heapContexts{Limits: set.Temperatures, Counted: at.count >= 0, Timed: at.count >= 0 && at.lifetime >= 0 && at.density >= 0}
-	for s := range set.Stacks {
+	for s := range set.ReusedStacks {
 		c := allocContext{node: -1, order: len(h.contexts), bytes: s.Values[at.bytes]}
 		if h.Counted {
 			c.count = s.Values[at.count]
@@ -171,7 +171,7 @@ func (h *heapContexts) addStacks(set profile.StackSet) {
 	stacks := make([][]int32, kept)
 	var frames numbering[profile.Frame]
 	order := 0
-	for s := range set.Stacks {
+	for s := range set.ReusedStacks {
 		i, ok := at[order]
 		order++
 		if !ok {

@@ -120,7 +120,7 @@ func newCallTree(src *source, set *profile.StackSet) *callTree {
 		return nil
 	}
 	t := &callTree{src: src, set: set, weights: newWeightTree(set.Values, 1)}
-	for s := range set.Stacks {
+	for s := range set.ReusedStacks {
 		t.add(s)
 	}
 	t.weights.classes = max(len(t.classes), 1)

@@ -79,7 +79,7 @@ func TestFlameOfFixtures(t *testing.T) {
 		}
 		if p == nil {
 			for _, set := range src.view.Stacks() {
-				for s := range set.Stacks {
+				for s := range set.ReusedStacks {
 					for v, x := range s.Values {
 						if x > 0 && set.Values[v].Combine == profile.Sum {
 							t.Fatalf("stacks of %s have weight, and there is no page", set.Name)
@@ -128,7 +128,7 @@ func checkFlameSet(t *testing.T, src *source, set *flameSet) (boxes int) {
 	}
 	n := uint64(0)
 	numbers := make(map[profile.Symbol]int)
-	for s := range stacks.Stacks {
+	for s := range stacks.ReusedStacks {
 		n++
 		names := make(map[int]bool)
 		for i := range s.Frames {

@@ -52,7 +52,7 @@ type collectedFunctions struct {
 func collectFunctions(src *source) *collectedFunctions {
 	c := &collectedFunctions{}
 	values := c.collectStacks(src)
-	for f := range src.view.Functions() {
+	for f := range profile.ReusedFunctions(src.view) {
 		row := functionRow{Function: *f, count: src.functionCount(f), heat: src.heat.of(f)}
 		row.Labels, row.Blocks = slices.Clone(f.Labels), nil
 		if src.features.Has(profile.HasBlocks) {
@@ -110,7 +110,7 @@ func (c *collectedFunctions) addExtra(src *source, values *stackValues) {
 	for i := range c.rows {
 		known[functionKey{c.rows[i].Symbol, c.rows[i].Hash}] = true
 	}
-	for e := range src.view.Edges() {
+	for e := range profile.ReusedEdges(src.view) {
 		if k := (functionKey{e.Caller, e.Hash}); !known[k] {
 			known[k] = true
 			add(e.Caller, e.Hash, "edges alone", nil)
@@ -152,7 +152,7 @@ func (c *collectedFunctions) collectStacks(src *source) *stackValues {
 	}
 	c.partial = set.Partial
 	number := 0
-	for s := range set.Stacks {
+	for s := range set.ReusedStacks {
 		number++
 		for i := range s.Frames {
 			symbol := s.Frames[i].Symbol

@@ -205,7 +205,7 @@ func (c *collectedFunctions) addEdges(src *source, d *functionsData) {
 		}
 	}
 	at := 0
-	for e := range src.view.Edges() {
+	for e := range profile.ReusedEdges(src.view) {
 		row, ok := rows[functionKey{e.Caller, e.Hash}]
 		if !ok {
 			continue

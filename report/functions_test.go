@@ -99,7 +99,7 @@ func checkStackColumns(t *testing.T, src *source, d *functionsData) {
 		set := src.view.Stacks()[0]
 		at := slices.IndexFunc(set.Values, func(v profile.ValueType) bool { return v.Name == col.Title })
 		total, self := 0.0, 0.0
-		for s := range set.Stacks {
+		for s := range set.ReusedStacks {
 			if len(s.Frames) > 0 {
 				total += float64(s.Values[at])
 			}

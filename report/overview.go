@@ -160,7 +160,7 @@ func survey(src *source) *surveyed {
 	n := &surveyed{}
 	var top topList
 	sum := 0.0
-	for f := range src.view.Functions() {
+	for f := range profile.ReusedFunctions(src.view) {
 		h, count := src.heat.of(f), src.functionCount(f)
 		n.heat[h].Functions++
 		n.heat[h].total += float64(count)
@@ -186,7 +186,7 @@ func survey(src *source) *surveyed {
 	for at, set := range src.view.Stacks() {
 		n.addSet(src, at == 0, set)
 	}
-	for e := range src.view.Edges() {
+	for e := range profile.ReusedEdges(src.view) {
 		if e.Kind > 0 && int(e.Kind) < len(n.edges) {
 			n.edges[e.Kind]++
 		}
@@ -205,7 +205,7 @@ func (n *surveyed) addSet(src *source, first bool, set profile.StackSet) {
 	}
 	var top topList
 	sum := 0.0
-	for s := range set.Stacks {
+	for s := range set.ReusedStacks {
 		for i := range total.Values {
 			v := &total.Values[i].Value
 			if total.Stacks == 0 {

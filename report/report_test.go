@@ -39,7 +39,7 @@ func (v *madeView) Traces() iter.Seq[*profile.Trace]       { return reused(v.tra
 func (v *madeView) Stacks() []profile.StackSet {
 	var out []profile.StackSet
 	for _, s := range v.sets {
-		s.StackSet.Stacks = reused(s.stacks)
+		s.StackSet.ReusedStacks = reused(s.stacks)
 		out = append(out, s.StackSet)
 	}
 	return out

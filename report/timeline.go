@@ -94,7 +94,7 @@ func newTimeline(v profile.View) *timeline {
 
 // findPlaces finds the functions among those of the profile.
 func (t *timeline) findPlaces(v profile.View, at map[profile.Symbol]int32) {
-	for f := range v.Functions() {
+	for f := range profile.ReusedFunctions(v) {
 		if i, ok := at[f.Symbol]; ok && t.functions[i].place < 0 {
 			t.functions[i].place, t.functions[i].address, t.functions[i].size = t.listed, f.Address, f.Size
 		}

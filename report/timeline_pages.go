@@ -99,7 +99,7 @@ func newProgram(v profile.View) *program {
 	p := &program{names: make(map[profile.Symbol]string)}
 	var functions []layout.Function
 	least := int64(math.MaxInt64)
-	for f := range v.Functions() {
+	for f := range profile.ReusedFunctions(v) {
 		name, ok := p.names[f.Symbol]
 		if !ok {
 			name = strconv.Itoa(len(p.names))

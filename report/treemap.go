@@ -101,7 +101,7 @@ func newTreemap(src *source) *treemap {
 	}
 	m.weights = newWeightTree(values, len(m.data.Classes))
 	amounts := make([]uint64, len(values))
-	for f := range src.view.Functions() {
+	for f := range profile.ReusedFunctions(src.view) {
 		for i := range ofFunctions {
 			amounts[len(additive)+i] = ofFunctions[i].of(f)
 		}
@@ -138,7 +138,7 @@ func (m *treemap) stackValues() (set profile.StackSet, values []int) {
 // stacks adds the weights of stacks to the functions on top of them.
 func (m *treemap) stacks(set profile.StackSet, values []int) {
 	amounts := make([]uint64, len(m.data.Values))
-	for s := range set.Stacks {
+	for s := range set.ReusedStacks {
 		if len(s.Frames) == 0 {
 			continue
 		}

@@ -61,7 +61,7 @@ func newSiteTable(src *source) *siteTable {
 	}
 	t := &siteTable{}
 	at := make(map[key]int)
-	for e := range src.view.Edges() {
+	for e := range profile.ReusedEdges(src.view) {
 		k := key{e.Kind, e.Caller, e.Hash, e.Site}
 		i, ok := at[k]
 		if !ok {

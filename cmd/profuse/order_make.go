@@ -147,7 +147,7 @@ func rankedOrder(v profile.View, rank func(*profile.Function) float64) (names []
 		rank float64
 	}
 	var list []ranked
-	for f := range v.Functions() {
+	for f := range profile.ReusedFunctions(v) {
 		if r := rank(f); r != 0 && f.Covered && f.Name != "" {
 			list = append(list, ranked{f.Name, r})
 		}

@@ -159,7 +159,7 @@ func topFunctions(v profile.View) *topList {
 
 func topStacks(set profile.StackSet, at int) *topList {
 	list := &topList{kind: "stacks of " + set.Name, value: set.Values[at].Name, unit: set.Values[at].Unit}
-	for s := range set.Stacks {
+	for s := range set.ReusedStacks {
 		it := topItem{frames: slices.Clone(s.Frames), count: s.Values[at], labels: slices.Clone(s.Labels)}
 		if len(it.frames) > 0 {
 			it.symbol = it.frames[0].Symbol

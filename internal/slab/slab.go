@@ -20,3 +20,13 @@ func (s *Slab[T]) Make(n int) []T {
 	s.free = s.free[n:]
 	return made
 }
+
+// New returns a pointer to a value of its own. Iterators take New or what [Reused]
+// returns to make what they yield.
+func New[T any]() *T { return new(T) }
+
+// Reused returns a function that returns the same pointer at every call.
+func Reused[T any]() func() *T {
+	v := new(T)
+	return func() *T { return v }
+}

@@ -17,7 +17,7 @@ func readable(file string) error {
 		if err != nil {
 			return err
 		}
-		for _, err := range r.Records() {
+		for _, err := range r.ReusedRecords() {
 			if err != nil {
 				return err
 			}

@@ -267,7 +267,7 @@ var errMixedKinds = fmt.Errorf("another kind of instrumentation: %w", profile.Er
 // linked for profiling but contain nothing instrumented write profiles without
 // records, and without the marks of the kind they would have been.
 func hasRecords(r *irpgo.Reader) bool {
-	for range r.Records() {
+	for range r.ReusedRecords() {
 		return true
 	}
 	return false

@@ -98,7 +98,7 @@ func (c *collector) read(r *irpgo.Reader) error {
 	if r.Info().Format != irpgo.FormatIndexed {
 		c.functions = make(map[string]*functionFacts)
 	}
-	for rec, err := range r.Records() {
+	for rec, err := range r.ReusedRecords() {
 		if err != nil {
 			failed = err
 			break

@@ -23,7 +23,7 @@ func (t *tool) order() error {
 func (t *tool) orderTo(w io.Writer, r *irpgo.Reader) error {
 	// Traces and names are known only after all records have been read. LLVM
 	// ignores an error while reading them.
-	for range r.Records() {
+	for range r.ReusedRecords() {
 	}
 	traces, _ := r.Traces()
 	refs := make([][]uint64, len(traces))

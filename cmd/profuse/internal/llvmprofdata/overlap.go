@@ -53,7 +53,7 @@ func (t *tool) overlapTo(out *output) error {
 	overlap := newOverlap(context.merger.Profile(), baseSums, testSums)
 
 	err = t.readProfile(o.overlapTest, func(r *irpgo.Reader) error {
-		for rec, err := range r.Records() {
+		for rec, err := range r.ReusedRecords() {
 			if err != nil {
 				break // LLVM compares what it could read
 			}

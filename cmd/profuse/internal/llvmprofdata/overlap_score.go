@@ -50,7 +50,7 @@ func (s *countSums) addShare(part, whole *countSums) {
 // cannot be read are left out.
 func sumCounts(r *irpgo.Reader, cs bool) countSums {
 	var s countSums
-	for rec, err := range r.Records() {
+	for rec, err := range r.ReusedRecords() {
 		if err != nil {
 			break
 		}

@@ -81,7 +81,7 @@ func (s *shower) run() error {
 	} else if s.opt.onlyBelow {
 		s.printf("The list of functions with the maximum counter less than %d:\n", s.opt.valueCutoff)
 	}
-	for rec, err := range s.r.Records() {
+	for rec, err := range s.r.ReusedRecords() {
 		if err != nil {
 			return inFile(err, s.opt.profileFile)
 		}
