@@ -324,6 +324,9 @@ func (x *indexedWriter) write(w *bufio.Writer) error {
 		x.buf = le.AppendUint64(x.buf, v)
 	}
 	x.summed.Wait()
+	if x.opt.Version == 4 { // LLVM up to 5, which knows no context-sensitive records
+		x.sum.Merge(&x.cs)
+	}
 	sum := x.sum.Summary(profile.DefaultCutoffs())
 	x.buf = appendSummary(x.buf, &sum)
 	if x.variant.Has(ContextSens) {

@@ -268,11 +268,13 @@ func (c *collector) summaries(r *irpgo.Reader, whole bool) {
 	f := c.facts
 	stored := r.Summary(false)
 	if !c.ir {
-		if lost := c.cs.Summary(nil).NumFunctions; stored == nil {
+		plain, lost := c.sum.Summary(nil), c.cs.Summary(nil)
+		switch {
+		case stored == nil, stored.NumCounts == plain.NumCounts+lost.NumCounts: // LLVM up to 8
 			c.sum.Merge(&c.cs)
-		} else if lost > 0 {
-			f.WarnText(profile.ErrCorrupt, fmt.Sprintf("the summary in the file lacks %s: "+
-				"LLVM takes their hashes for context-sensitive ones", cli.Quantity(lost, "record", "records")))
+		case lost.NumFunctions > 0:
+			f.WarnText(profile.ErrMismatch, fmt.Sprintf("the summary in the file lacks %s: "+
+				"LLVM takes their hashes for context-sensitive ones", cli.Quantity(lost.NumFunctions, "record", "records")))
 		}
 	}
 	f.Summary = c.summary(stored, &c.sum, whole)
