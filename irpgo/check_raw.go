@@ -24,9 +24,11 @@ func (c *checker) raw(r *rawReader) {
 		e.end = e.start + size*uint64(p.u32(b, p.layout.numCounters))
 		if e.start < limit && e.end <= limit && e.start < e.end { // else the reader has told
 			counters = append(counters, e)
-			if e.start%size != 0 {
+			// On Windows sections begin at odd addresses, one after a byte that marks
+			// their start, so offsets need not be multiples of 8 (COFF; up to LLVM 22).
+			if phase := counters[0].start % size; e.start%size != phase {
 				c.note(flaw.At("data", at+int64(p.layout.counterPtr)).InRecord(i).Field("counter offset").
-					Got(e.start).Want("a multiple of 8").Corrupt())
+					Got(e.start).Wantf("%d and a multiple of 8, as that of the other functions", phase).Corrupt())
 			}
 		}
 		if p.layout.bitmapBytes >= 0 {
@@ -69,13 +71,16 @@ type extent struct {
 // tiles checks that records fill a section and share nothing of it.
 func (c *checker) tiles(section string, s rawSection, extents []extent) {
 	slices.SortStableFunc(extents, func(a, b extent) int { return cmp.Compare(a.start, b.start) })
-	end := uint64(0)
+	end, phase := uint64(0), uint64(0)
+	if len(extents) > 0 {
+		phase = extents[0].start % 8
+	}
 	gap := func(to uint64) {
 		if to <= end {
 			return
 		}
 		zeros := onlyZeros(s.data[end:to])
-		if zeros && to-end < 8 && to%8 == 0 {
+		if zeros && to-end < 8 && (to%8 == phase || to == uint64(len(s.data))) {
 			return // the linker aligned what follows
 		}
 		err := flaw.At(section, s.off+int64(end)).Field(section+" of no function").Gotf("%d bytes", to-end).

@@ -198,7 +198,7 @@ func (r *indexedReader) readBinaryIDs() error {
 	if c.Err() != nil {
 		return c.Err()
 	}
-	r.about.BinaryIDs, err = readBinaryIDs(off, data, le)
+	r.about.BinaryIDs, err = readBinaryIDs(off, data, le, 8)
 	return err
 }
 

@@ -24,6 +24,8 @@ type rawBuild struct {
 	dropped  []string // names of functions whose records the linker left out
 	vtables  []rawVTable
 	padCnts  int    // PaddingBytesBeforeCounters, v5+
+	tight    bool   // binary ids without padding, as LLVM 13 writes them
+	coff     bool   // counters as in Windows programs: bytes before and after them
 	slide    uint64 // how far the program was loaded from where it was linked
 }
 
@@ -190,6 +192,9 @@ func (b *rawBuild) valueData(f *rawFunc) []byte {
 
 func (b *rawBuild) build() []byte {
 	var counters, bitmap, records, names, values, vtables, vnames, ids []byte
+	if b.coff {
+		counters = make([]byte, 7)
+	}
 	var allNames, allVNames []string
 	for i := range b.funcs {
 		f := &b.funcs[i]
@@ -215,7 +220,12 @@ func (b *rawBuild) build() []byte {
 	}
 	vnames = appendNames(nil, allVNames, b.compress)
 	for _, id := range b.ids {
-		ids = align(append(b.u64(ids, uint64(len(id))), id...), 8)
+		if ids = append(b.u64(ids, uint64(len(id))), id...); !b.tight {
+			ids = align(ids, 8)
+		}
+	}
+	if b.coff {
+		counters = append(counters, 0)
 	}
 	entries := len(counters)
 	if !b.variant.Has(SingleByte) {
@@ -303,7 +313,11 @@ func (b *rawBuild) build() []byte {
 }
 
 func (b *rawBuild) String() string {
-	return fmt.Sprintf("v%d-%dbit-%v-%v", b.version, 8*b.ptr, b.order, b.variant)
+	coff := ""
+	if b.coff {
+		coff = "-coff"
+	}
+	return fmt.Sprintf("v%d-%dbit-%v-%v%s", b.version, 8*b.ptr, b.order, b.variant, coff)
 }
 
 // want is the profile that reading the file must give.

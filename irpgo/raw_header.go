@@ -209,11 +209,16 @@ func (p *rawProfile) cutSections(s *sectionCutter) error {
 	f := &p.fields
 	ids := s.take("binary ids", f[fBinaryIDsSize], 1)
 	if s.err == nil {
-		if f[fBinaryIDsSize]%8 != 0 {
+		unpadded := p.version == 7 // LLVM 13 writes no padding
+		if f[fBinaryIDsSize]%8 != 0 && !unpadded {
 			return p.badHeader(fBinaryIDsSize, "a multiple of 8")
 		}
 		var err error
-		if p.binaryIDs, err = readBinaryIDs(ids.off, ids.data, p.order); err != nil && s.missing == 0 {
+		p.binaryIDs, err = readBinaryIDs(ids.off, ids.data, p.order, 8)
+		if err != nil && unpadded {
+			p.binaryIDs, err = readBinaryIDs(ids.off, ids.data, p.order, 1)
+		}
+		if err != nil && s.missing == 0 {
 			return err
 		}
 	}
@@ -238,9 +243,9 @@ func (p *rawProfile) cutSections(s *sectionCutter) error {
 	return s.err
 }
 
-// readBinaryIDs reads the list { u64 length > 0 | bytes | padding to 8 } that
-// raw (v7+) and indexed (v9+) profiles share.
-func readBinaryIDs(off int64, data []byte, order binary.ByteOrder) ([][]byte, error) {
+// readBinaryIDs reads the list { u64 length > 0 | bytes | padding } that raw (v7+)
+// and indexed (v9+) profiles share. Each id is padded to a multiple of align bytes.
+func readBinaryIDs(off int64, data []byte, order binary.ByteOrder, align uint64) ([][]byte, error) {
 	const section = "binary ids"
 	var ids [][]byte
 	c := cursor.New(section, off, data, order)
@@ -256,13 +261,14 @@ func readBinaryIDs(off int64, data []byte, order binary.ByteOrder) ([][]byte, er
 			return nil, flaw.At(section, at).InRecord(len(ids)).Field("binary id length").Got("0").
 				Want("at least 1").Because(malformed("binary id length is 0"))
 		}
-		if n > uint64(c.Len()) || cursor.PadTo(n, 8) > uint64(c.Len())-n {
+		padding := cursor.PadTo(n, align)
+		if n > uint64(c.Len()) || padding > uint64(c.Len())-n {
 			return nil, flaw.At(section, at).InRecord(len(ids)).Field("binary id length").Got(n).
 				Wantf("at most the %d bytes left in the section", c.Len()).
 				Because(malformed("not enough data to read binary id data"))
 		}
 		ids = append(ids, append([]byte(nil), c.Bytes(n, "binary id")...))
-		c.Skip(cursor.PadTo(n, 8), "padding")
+		c.Skip(padding, "padding")
 	}
 	return ids, c.Err()
 }

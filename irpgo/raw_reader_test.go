@@ -36,6 +36,11 @@ func rawVersions() []*rawBuild {
 				for _, variant := range variants {
 					out = append(out, newRawBuild(version, ptr, order, variant))
 				}
+				if order == binary.LittleEndian && version >= 4 {
+					b := newRawBuild(version, ptr, order, IRLevel)
+					b.coff = true
+					out = append(out, b)
+				}
 			}
 		}
 	}
@@ -142,6 +147,56 @@ func TestRawVersions(t *testing.T) {
 				t.Errorf("second walk gave %d records, first %d", n, len(got))
 			}
 		})
+	}
+}
+
+// TestBinaryIDLengths: build ids of all lengths are read, also those that LLVM 13
+// wrote without padding. check has no finding.
+func TestBinaryIDLengths(t *testing.T) {
+	for _, version := range []uint32{7, 8, 9, 10, 11} {
+		for _, tight := range []bool{false, version == 7} {
+			for length := range 22 {
+				b := newRawBuild(version, 8, binary.LittleEndian, IRLevel)
+				b.ids, b.tight = nil, tight
+				if length > 0 {
+					b.ids = [][]byte{[]byte("a build id of 21 bytes")[:length]}
+				}
+				got, r := readAll(t, b.build(), ReaderOptions{})
+				if diff := cmp.Diff(b.want(), got, sameRecords); diff != "" {
+					t.Errorf("version %d, %d bytes: records (-want +got):\n%s", version, length, diff)
+				}
+				if diff := cmp.Diff(b.ids, r.Info().BinaryIDs, sameRecords); diff != "" {
+					t.Errorf("version %d, %d bytes: binary ids (-want +got):\n%s", version, length, diff)
+				}
+				if rep := Check("in", b.build()); len(rep.Findings) > 0 {
+					t.Errorf("version %d, %d bytes: %v", version, length, rep.Findings)
+				}
+			}
+		}
+	}
+}
+
+// TestNamesWithNUL: the size of a name in version 1 may count the NUL at its end.
+func TestNamesWithNUL(t *testing.T) {
+	b := newRawBuild(1, 8, binary.LittleEndian, 0)
+	want := b.want()
+	for i := range b.funcs {
+		b.funcs[i].name += "\x00"
+	}
+	got, _ := readAll(t, b.build(), ReaderOptions{})
+	if diff := cmp.Diff(want, got, sameRecords); diff != "" {
+		t.Errorf("records (-want +got):\n%s", diff)
+	}
+}
+
+// TestCheckRawBuilds: check has nothing to say about what the runtimes of all
+// versions write.
+func TestCheckRawBuilds(t *testing.T) {
+	for _, b := range rawVersions() {
+		b.ids = b.ids[:min(len(b.ids), 1)] // the second is as short as no linker's own
+		if got := findings(Check("in", b.build())); got != "" {
+			t.Errorf("%v: %s", b, got)
+		}
 	}
 }
 

@@ -3,6 +3,7 @@ package irpgo
 import (
 	"encoding/binary"
 	"fmt"
+	"strings"
 
 	"github.com/profuse-pgo/profuse/internal/flaw"
 	"github.com/profuse-pgo/profuse/internal/llvmerr"
@@ -53,14 +54,15 @@ func (p *rawProfile) nameRef(b []byte) uint64 {
 	return NameRef(name)
 }
 
-// plainName returns the name that a v1 or v2 record points to.
+// plainName returns the name that a v1 or v2 record points to. Some producers of
+// v1 count the NUL at the end of the C string, which is not part of the name.
 func (p *rawProfile) plainName(b []byte) (string, bool) {
 	off := (p.addr(b, p.layout.namePtr) - p.fields[fNamesDelta]) & p.addrMask()
 	n := uint64(p.u32(b, p.layout.nameSize))
 	if size := uint64(len(p.names.data)); off > size || n > size-off {
 		return "", false
 	}
-	return string(p.names.data[off : off+n]), true
+	return strings.TrimSuffix(string(p.names.data[off:off+n]), "\x00"), true
 }
 
 // sites returns how many value sites of a kind a record has.

@@ -109,7 +109,7 @@ func unreadable(rec *Record, i int) error {
 	switch {
 	case !isLine(rec.Name):
 		return flaw.In("text").InRecord(i).Field("function name").Got(quoteLine([]byte(rec.Name))).
-			Want("one line, not empty, that does not begin with '#'").Unsupported()
+			Want("one line, not empty and without NUL, that does not begin with '#'").Unsupported()
 	case i == 0 && rec.Name[0] == directiveMark:
 		return flaw.In("text").InRecord(i).Field("name of the first function").
 			Got(quoteLine([]byte(rec.Name))).Want("one that does not look like a directive").Unsupported()
