@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/profuse-pgo/profuse/internal/llvmorder"
 	"github.com/profuse-pgo/profuse/internal/saturate"
 )
 
@@ -206,16 +207,21 @@ func byRank(a, b ValueData) int {
 	return cmp.Compare(b.Count, a.Count)
 }
 
-// byValue leaves equal values in the order of the input, as LLVM does.
+// byValue leaves equal values in the order of the input.
 func byValue(a, b ValueData) int { return cmp.Compare(a.Value, b.Value) }
 
 // mergeSite adds weight·src to dst value by value; the result is ordered by
 // value and both arguments are consumed. Values that dst did not have are
 // weighted unless the rules are LLVM's.
 func mergeSite(dst, src ValueSite, weight uint64, policy mergePolicy) (out ValueSite, overflow bool) {
-	order := policy.valueOrder()
-	sortSite(dst, order)
-	sortSite(src, order)
+	if policy.llvm { // as LLVM since release 19; before, equal values kept their order
+		byTarget := func(a, b ValueData) bool { return a.Value < b.Value }
+		llvmorder.Sort(dst, byTarget)
+		llvmorder.Sort(src, byTarget)
+	} else {
+		sortSite(dst, byRank)
+		sortSite(src, byRank)
+	}
 	if fresh := countNew(dst, src); fresh == 0 {
 		out = dst[:0]
 	} else {

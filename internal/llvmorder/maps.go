@@ -1,7 +1,7 @@
-// Package llvmorder knows in what order LLVM's hash maps have their entries:
-// files that LLVM writes by walking over such a map have that order, too. It
-// matters to no reader, only to whoever compares bytes. (The order inside the
-// hash tables of files is in package ondisk.)
+// Package llvmorder knows in what order LLVM's hash maps have their entries, and in
+// what order its sorting leaves equal elements: files that LLVM writes have that
+// order, too. It matters to no reader, only to whoever compares bytes. (The order
+// inside the hash tables of files is in package ondisk.)
 package llvmorder
 
 // A Hash is how a release of LLVM hashes integers
