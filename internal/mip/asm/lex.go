@@ -61,9 +61,6 @@ type File struct {
 	Functions []Function
 	Labels    labels
 	tables    []table // data with the addresses of labels
-	// FarCompareBranches lists, by function, the cbz and cbnz of ARM code whose
-	// targets block probes push out of reach.
-	FarCompareBranches map[int32][]int32
 }
 
 // Text returns the text of a statement.

@@ -43,7 +43,7 @@ func FuzzRewrite(f *testing.F) {
 			Profile:        fuzzProfiles[int(profile)%len(fuzzProfiles)],
 			AllBlockProbes: all,
 		}
-		parsed, err := parse(src, &opt)
+		e, err := parse(src, &opt)
 		if err != nil {
 			out, _, again := Rewrite(nil, src, opt)
 			if out != nil || again == nil {
@@ -51,13 +51,12 @@ func FuzzRewrite(f *testing.F) {
 			}
 			return
 		}
-		e := newEmitter(parsed, &opt)
 		e.emit()
 		out := e.apply(nil)
 		if back := remove(out, e); !bytes.Equal(back, src) {
 			t.Fatalf("without what was added:\n%q\nwant\n%q", back, src)
 		}
-		report := report(parsed)
+		report := report(e.File)
 		probed := 0
 		for _, fn := range report.Functions {
 			if fn.Skipped == "" {

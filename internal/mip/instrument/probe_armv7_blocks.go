@@ -100,11 +100,10 @@ const (
 
 // checkARMBlocks returns why an ARM function cannot have block probes, "" if it
 // can. Probes lengthen the code that its literals, jump tables and short
-// branches span. The cbz and cbnz that would no longer reach their targets go
-// into FarCompareBranches.
-func checkARMBlocks(f *asm.File, id int32) asm.Reason {
+// branches span. far are the cbz and cbnz that would no longer reach their targets.
+func checkARMBlocks(f *asm.File, id int32) (far []int32, reason asm.Reason) {
 	if f.Functions[id].TableWidth > 0 {
-		return asm.SkipJumpTable
+		return nil, asm.SkipJumpTable
 	}
 	probe := func(s *asm.Stmt) int {
 		if s.Thumb {
@@ -121,13 +120,12 @@ func checkARMBlocks(f *asm.File, id int32) asm.Reason {
 		}
 		return 0
 	})
-	var far []int32
 	for i, s := range f.Statements(id) {
 		if s.Kind != asm.StmtInstruction || s.Opaque != asm.Transparent {
 			continue
 		}
 		if armCountsFromPC(f.Text(s)) {
-			return asm.SkipJumpTable
+			return nil, asm.SkipJumpTable
 		}
 		limit, target := armReach(f.Text(s), s.Thumb)
 		switch {
@@ -135,16 +133,10 @@ func checkARMBlocks(f *asm.File, id int32) asm.Reason {
 		case limit == armCompareRange:
 			far = append(far, i)
 		default:
-			return asm.SkipBranchRange
+			return nil, asm.SkipBranchRange
 		}
 	}
-	if far != nil {
-		if f.FarCompareBranches == nil {
-			f.FarCompareBranches = map[int32][]int32{}
-		}
-		f.FarCompareBranches[id] = far
-	}
-	return ""
+	return far, ""
 }
 
 // armCountsFromPC reports whether an instruction jumps through a table, of entries
@@ -277,7 +269,7 @@ func armDataSize(text []byte) int {
 // jump and the opposite instruction, which skips the jump. The original becomes a
 // comment.
 func (e *emitter) rewriteCompares(id int) {
-	for n, i := range e.FarCompareBranches[int32(id)] {
+	for n, i := range e.farCompares[id] {
 		s := &e.Stmts[i]
 		word, rest := asm.SplitWord(e.File.Text(s))
 		opposite := "cbnz"

@@ -16,21 +16,20 @@ import (
 // [ErrCodeModel], [ErrOptions] and those of package asm. All mean that the file
 // should be assembled as it is or built with other flags.
 func Rewrite(dst, src []byte, opt Options) ([]byte, Report, error) {
-	f, err := parse(src, &opt)
+	e, err := parse(src, &opt)
 	if err != nil {
 		return dst, Report{}, err
 	}
-	if f.Target.Arch == asm.X86_64 && f.FarData() {
+	if e.Target.Arch == asm.X86_64 && e.FarData() {
 		return dst, Report{}, ErrCodeModel
 	}
-	e := newEmitter(f, &opt)
 	e.emit()
-	return e.apply(dst), report(f), nil
+	return e.apply(dst), report(e.File), nil
 }
 
 // parse reads the text, chooses the functions to instrument and recovers the
 // entry points and blocks that their probes need.
-func parse(src []byte, opt *Options) (*asm.File, error) {
+func parse(src []byte, opt *Options) (*emitter, error) {
 	if err := opt.check(); err != nil {
 		return nil, err
 	}
@@ -38,6 +37,7 @@ func parse(src []byte, opt *Options) (*asm.File, error) {
 	if err != nil {
 		return nil, err
 	}
+	e := &emitter{File: f, opt: opt, prober: proberFor(f.Target.Arch), farCompares: make(map[int][]int32)}
 	preV7 := f.Target.Arch == asm.ARM && preV7(f)
 	for i := range f.Functions {
 		fn := &f.Functions[i]
@@ -51,7 +51,7 @@ func parse(src []byte, opt *Options) (*asm.File, error) {
 		f.FindEntry(int32(i))
 		if opt.blocks() {
 			f.BuildBlocks(int32(i))
-			fn.BlocksSkip = checkBlocks(f, int32(i))
+			fn.BlocksSkip = e.checkBlocks(i)
 		}
 	}
 	f.ResolveCalls()
@@ -60,20 +60,21 @@ func parse(src []byte, opt *Options) (*asm.File, error) {
 			fn.Infer()
 		}
 	}
-	return f, nil
+	return e, nil
 }
 
 // checkBlocks returns why the blocks of a function cannot have probes, "" if
 // they can.
-func checkBlocks(f *asm.File, id int32) asm.Reason {
-	fn := &f.Functions[id]
+func (e *emitter) checkBlocks(id int) (reason asm.Reason) {
+	f, fn := e.File, &e.Functions[id]
 	switch {
 	case fn.HasMacro:
 		return asm.SkipMacro
 	case f.Target.Arch == asm.AArch64:
-		return checkBlockRanges(f, id)
+		return checkBlockRanges(f, int32(id))
 	case f.Target.Arch == asm.ARM:
-		return checkARMBlocks(f, id)
+		e.farCompares[id], reason = checkARMBlocks(f, int32(id))
+		return reason
 	case fn.TableWidth > 0: // compilers for x86_64 print no narrow tables
 		return asm.SkipJumpTable
 	}
@@ -142,10 +143,9 @@ type emitter struct {
 	from       int      // start of the insertion being printed
 	sets       int      // number of .set symbols
 	leaders    []string // per section, see groupName
-}
-
-func newEmitter(f *asm.File, opt *Options) *emitter {
-	return &emitter{File: f, opt: opt, prober: proberFor(f.Target.Arch)}
+	// farCompares lists, by function, the cbz and cbnz of ARM code whose targets
+	// block probes push out of reach.
+	farCompares map[int][]int32
 }
 
 // insert makes the text printed since the last call an insertion at pos.

@@ -99,7 +99,11 @@ func parseForUse(src []byte, e *Evidence, target asm.Target) (*asm.File, error) 
 	if e.blocks && target.Arch != asm.ARM { // blocks of ARM cannot be moved
 		opt.Profile |= mip.BlockCoverage
 	}
-	return parse(src, &opt)
+	parsed, err := parse(src, &opt)
+	if err != nil {
+		return nil, err
+	}
+	return parsed.File, nil
 }
 
 // split moves blocks that never ran out of functions.

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"fmt"
-	"io"
 	"sync/atomic"
 	"time"
 )
@@ -10,8 +9,8 @@ import (
 // progressInterval is the time between two redraws.
 const progressInterval = time.Second / 10
 
-// Progress counts units of work and shows the count on a terminal, on one line
-// that it redraws and removes at the end. On anything else it prints nothing.
+// Progress counts units of work and shows the count as a [StatusLine], which it
+// removes at the end.
 // Several goroutines may call its methods.
 type Progress struct {
 	what  string
@@ -28,32 +27,25 @@ type Progress struct {
 // anything else is printed there.
 func (e *Env) StartProgress(what string, quiet bool) *Progress {
 	p := &Progress{what: what}
-	if t := e.Terminal(e.Stderr); quiet || !t.Interactive || e.Getenv("TERM") == "dumb" {
-		return p
+	if line := e.StatusLine(quiet); line.Shown() {
+		p.start(line, progressInterval)
 	}
-	p.start(e.Stderr, progressInterval)
 	return p
 }
 
-func (p *Progress) start(w io.Writer, interval time.Duration) {
+func (p *Progress) start(line *StatusLine, interval time.Duration) {
 	p.stop, p.stopped = make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(p.stopped)
 		tick := time.NewTicker(interval)
 		defer tick.Stop()
-		drawn := ""
+		defer line.Clear()
 		for {
 			select {
 			case <-p.stop:
-				if drawn != "" {
-					fmt.Fprint(w, "\r\x1b[K")
-				}
 				return
 			case <-tick.C:
-				if s := p.String(); s != drawn {
-					fmt.Fprintf(w, "\r%s\x1b[K", s)
-					drawn = s
-				}
+				line.Set(p.String())
 			}
 		}
 	}()

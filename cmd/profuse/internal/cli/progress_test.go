@@ -43,7 +43,7 @@ func TestProgressLine(t *testing.T) {
 func TestProgressDraws(t *testing.T) {
 	var w lockedBuffer
 	p := &Progress{what: "inputs read"}
-	p.start(&w, time.Millisecond)
+	p.start(&StatusLine{w: &w, width: 80}, time.Millisecond)
 	p.Done(3, 10)
 	const line = "\rinputs read: 3, 10 bytes\x1b[K"
 	for deadline := time.Now().Add(10 * time.Second); !strings.Contains(w.String(), line); {

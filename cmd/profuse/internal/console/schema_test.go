@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -17,7 +18,8 @@ import (
 // TestSchemas: what merge --report, show --json and check --json write about all
 // fixtures, most of them broken on purpose or of other versions, meets the schemas in
 // docs, and so do the reasons in the quarantines of merge and watch. Reports are the
-// same for any number of workers. The outputs contain errors of every class.
+// same for any number of workers. The outputs contain errors of every class. What
+// doctor --json writes meets its schema as well.
 //
 // It stands apart from the other tests of the commands: those start their own
 // binary hundreds of times, and loading the validator takes longer than profuse.
@@ -117,6 +119,25 @@ func TestSchemas(t *testing.T) {
 	run(1, profuse, "watch", watched, "-o", filepath.Join(dir, "watched.profdata"), "--once", "--settle=0s", "--quarantine", filepath.Join(dir, "refused"))
 	if reasons(filepath.Join(dir, "refused")) == 0 {
 		t.Error("watch refused no file")
+	}
+	if runtime.GOOS == "linux" {
+		t.Run("doctor", func(t *testing.T) {
+			app := filepath.Join(dir, "app")
+			source := filepath.Join(dir, "app.c")
+			if err := os.WriteFile(source, []byte("int main(void) { return 0; }\n"), 0o666); err != nil {
+				t.Fatal(err)
+			}
+			run(0, oracle.Tool(t, "clang-22"), "-fprofile-instr-generate", source, "-o", app)
+			t.Chdir(dir)
+			t.Setenv("LLVM_PROFILE_FILE", "app.profraw")
+			got := run(1, profuse, "doctor", "--json", "--", "sh", "-c", "./app; echo damaged > app.profraw; exec true")
+			validate("doctor", "doctor.schema.json", got)
+			for _, member := range []string{"instrumented", "pattern", "profiles", "cause", "error"} {
+				if !bytes.Contains(got, []byte(`"`+member+`":`)) {
+					t.Errorf("doctor says nothing of %q:\n%s", member, got)
+				}
+			}
+		})
 	}
 	for _, class := range profile.Classes() {
 		if !bytes.Contains(output, []byte(`"class": "`+class+`"`)) {

@@ -46,7 +46,8 @@ type doctorRun struct {
 }
 
 // A patient is one program run by one process: a process that replaces itself
-// by another program (exec) is several patients.
+// by another program (exec) is several patients. docs/doctor.schema.json describes its
+// JSON.
 type patient struct {
 	PID          int      `json:"pid"`
 	Program      string   `json:"program"`
