@@ -111,7 +111,7 @@ func indexFixture(data []byte, version uint32, release int, compat bool) ([]byte
 }
 
 // TestSamples reads the real profiles of old versions that do not ship with
-// the repository.
+// the repository. Check has nothing to say about them.
 func TestSamples(t *testing.T) {
 	dir := filepath.Join(oracle.Samples(t), "irpgo")
 	files, err := filepath.Glob(filepath.Join(dir, "*.prof*"))
@@ -139,6 +139,9 @@ func TestSamples(t *testing.T) {
 		}
 		if n == 0 {
 			t.Errorf("%s: no records", name)
+		}
+		if got := findings(Check(name, data)); got != "" {
+			t.Errorf("%s: %s", name, got)
 		}
 		versions[fmt.Sprintf("%v%d", r.Info().Format, r.Info().Version)]++
 	}
