@@ -307,19 +307,14 @@ func (s *source) damaged(name, section string, err error) error {
 	if s.root.err != nil {
 		return s.root.err
 	}
-	class := profile.ErrCorrupt
+	at := flaw.In(section).InFile(name)
 	switch {
 	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF):
-		class = profile.ErrTruncated
+		return at.Because(profile.ErrTruncated)
 	case errors.Is(err, zstd.ErrWindowSizeExceeded):
-		return flaw.In(section).InFile(name).Field("window").Got("larger").
-			Wantf("at most %d MiB", maxZstdWindow>>20).Unsupported()
+		return at.Field("window").Got("larger").Wantf("at most %d MiB", maxZstdWindow>>20).Unsupported()
 	case errors.Is(err, zstd.ErrUnknownDictionary):
-		return flaw.In(section).InFile(name).Field("dictionary").Got("external").Want("none").Unsupported()
-	}
-	at := flaw.In(section).InFile(name)
-	if class == profile.ErrTruncated {
-		return at.Because(class)
+		return at.Field("dictionary").Got("external").Want("none").Unsupported()
 	}
 	return at.Field(err.Error()).Corrupt()
 }

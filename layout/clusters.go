@@ -40,7 +40,7 @@ func clusterOrder(nodes []callNode, arcs []callArc) []int {
 	var hot []int
 	for i, n := range nodes {
 		if n.Count > 0 {
-			clusters[i] = &cluster{members: []int{i}, size: nodeSize(n), count: float64(n.Count)}
+			clusters[i] = &cluster{members: []int{i}, size: cmp.Or(n.Size, unknownSize), count: float64(n.Count)}
 			hot = append(hot, i)
 		}
 	}
@@ -87,13 +87,6 @@ type cluster struct {
 
 func (c *cluster) density() float64 { return c.count / float64(c.size) }
 
-func nodeSize(n callNode) uint64 {
-	if n.Size == 0 {
-		return unknownSize
-	}
-	return n.Size
-}
-
 // heaviestCallers returns the most frequent caller of each node other than itself,
 // or -1.
 func heaviestCallers(nodes []callNode, arcs []callArc) []int {
@@ -103,11 +96,8 @@ func heaviestCallers(nodes []callNode, arcs []callArc) []int {
 			sums[[2]int{a.Callee, a.Caller}] += a.Count
 		}
 	}
-	best := make([]int, len(nodes))
+	best := slices.Repeat([]int{-1}, len(nodes))
 	most := make([]uint64, len(nodes))
-	for i := range best {
-		best[i] = -1
-	}
 	for key, count := range sums {
 		callee, caller := key[0], key[1]
 		if count > most[callee] || count == most[callee] && count > 0 && caller < best[callee] {

@@ -1,6 +1,7 @@
 package layout
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -68,20 +69,17 @@ func (im *Image) Evaluate(traces []Trace, opt EvalOptions) ([]Score, error) {
 	}
 	total := 0.0
 	for _, t := range traces {
-		weight := t.Weight
-		if weight == 0 {
-			weight = 1
-		}
+		weight := cmp.Or(t.Weight, 1)
 		if !(weight > 0) || math.IsInf(weight, 0) {
 			return nil, fmt.Errorf("%w: weight %v", errEval, t.Weight)
 		}
-		called, missing := im.resolve(t.Functions)
+		called, m := im.resolve(t.Functions)
 		if len(called) == 0 {
 			continue
 		}
 		total += weight
 		for i := range scores {
-			scores[i].add(im, called, missing, opt.Shares, weight)
+			scores[i].add(im, called, len(m.Missing), opt.Shares, weight)
 		}
 	}
 	if total == 0 {
@@ -91,21 +89,6 @@ func (im *Image) Evaluate(traces []Trace, opt EvalOptions) ([]Score, error) {
 		scores[i].scale(1 / total)
 	}
 	return scores, nil
-}
-
-// resolve returns the places of the functions that a trace names, each once.
-func (im *Image) resolve(names []string) (called []int32, missing int) {
-	m := im.symbols.match(names)
-	taken := make(map[int32]bool, len(m.Symbols))
-	for _, name := range m.Symbols {
-		for _, i := range im.byName[name] {
-			if !taken[i] {
-				taken[i] = true
-				called = append(called, i)
-			}
-		}
-	}
-	return called, len(m.Missing)
 }
 
 // add adds the score of one trace.

@@ -58,20 +58,29 @@ func NewImage(functions []Function, opt SymbolOptions) *Image {
 // index builds the indexes of places by name.
 func (im *Image) index() {
 	im.byName = make(map[string][]int32, len(im.places))
+	var names []string
 	for i := range im.places {
 		for _, n := range im.places[i].names {
 			im.byName[n] = append(im.byName[n], int32(i))
+			names = append(names, n)
 		}
 	}
-	im.symbols = newSymbolSet(func(yield func(string) bool) {
-		for i := range im.places {
-			for _, n := range im.places[i].names {
-				if !yield(n) {
-					return
-				}
+	im.symbols = newSymbolSet(names, im.opt)
+}
+
+// resolve returns the places of the functions with the given names, each once.
+func (im *Image) resolve(names []string) (places []int32, m Match) {
+	m = im.symbols.match(names)
+	taken := make(map[int32]bool, len(m.Symbols))
+	for _, name := range m.Symbols {
+		for _, i := range im.byName[name] {
+			if !taken[i] {
+				taken[i] = true
+				places = append(places, i)
 			}
 		}
-	}, im.opt)
+	}
+	return places, m
 }
 
 // Functions returns the number of functions.
@@ -94,19 +103,13 @@ const maxAlignment = 64
 // its address, up to that of most functions. Arrange does not model what linkers
 // insert, such as branch islands.
 func (im *Image) Arrange(order []string) (*Image, Match) {
-	m := im.symbols.match(order)
-	sequence := make([]int32, 0, len(im.places))
-	taken := make([]bool, len(im.places))
-	for _, name := range m.Symbols {
-		for _, i := range im.byName[name] {
-			if !taken[i] {
-				taken[i] = true
-				sequence = append(sequence, i)
-			}
-		}
+	sequence, m := im.resolve(order)
+	named := make([]bool, len(im.places))
+	for _, i := range sequence {
+		named[i] = true
 	}
 	for i := range im.places {
-		if !taken[i] {
+		if !named[i] {
 			sequence = append(sequence, int32(i))
 		}
 	}

@@ -1,7 +1,6 @@
 package layout
 
 import (
-	"iter"
 	"slices"
 	"strings"
 )
@@ -23,9 +22,9 @@ type SymbolOptions struct {
 
 // newSymbolSet returns the set of the given names. A name that occurs several times
 // stands for several functions that are local to their files.
-func newSymbolSet(symbols iter.Seq[string], opt SymbolOptions) *symbolSet {
+func newSymbolSet(symbols []string, opt SymbolOptions) *symbolSet {
 	s := &symbolSet{count: make(map[string]int), byBase: make(map[string][]string), underscore: opt.Underscore}
-	for name := range symbols {
+	for _, name := range symbols {
 		s.count[name]++
 		if s.count[name] == 1 {
 			base := baseName(name)
@@ -80,7 +79,7 @@ func Unique(names []string) Match {
 // never do. MatchSymbols adds or removes Mach-O's underscore if the names and the
 // symbols differ in it.
 func MatchSymbols(names, symbols []string, opt SymbolOptions) Match {
-	return newSymbolSet(slices.Values(symbols), opt).match(names)
+	return newSymbolSet(symbols, opt).match(names)
 }
 
 // match finds the symbols of names, see [MatchSymbols].

@@ -67,14 +67,10 @@ func goldLines(symbol string) string {
 // gnuldLine returns a statement for each section: with one statement *(a b), the
 // order of the object files would decide.
 func gnuldLine(symbol string) string {
-	var b strings.Builder
-	for i, p := range sectionPatterns(symbol) {
-		if i > 0 {
-			b.WriteByte(' ')
-		}
-		b.WriteString("*(" + p + ")")
+	if symbol == "" {
+		return ""
 	}
-	return b.String()
+	return "*(" + strings.Join(sectionPatterns(symbol), ") *(") + ")"
 }
 
 // sectionPatterns returns patterns of the sections that a function may be in.
@@ -82,14 +78,12 @@ func sectionPatterns(symbol string) []string {
 	if symbol == "" {
 		return nil
 	}
-	prefixes := []string{".text.", ".text.hot.", ".text.startup."}
+	patterns := []string{".text.", ".text.hot.", ".text.startup."}
 	if name, cold := cutCold(symbol); cold {
-		symbol, prefixes = name, []string{".text.unlikely.", ".text.split."}
+		symbol, patterns = name, []string{".text.unlikely.", ".text.split."}
 	}
-	name := pattern(symbol)
-	patterns := make([]string, len(prefixes))
-	for i, p := range prefixes {
-		patterns[i] = p + name
+	for i := range patterns {
+		patterns[i] += pattern(symbol)
 	}
 	return patterns
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -142,12 +143,7 @@ func (g *gate) judge(env *cli.Env, file string) (*judgement, error) {
 
 // passed reports whether the profile is within all limits.
 func (j *judgement) passed() bool {
-	for _, v := range j.verdicts {
-		if !v.OK {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(j.verdicts, func(v verdict) bool { return !v.OK })
 }
 
 // row returns a verdict as a row of the table: the subject, the value, the limit, and
@@ -186,15 +182,11 @@ func (j *judgement) print(w io.Writer, env *cli.Env) {
 	p := comparisonPrinter{Printer: console.Printer{W: w, Term: env.Terminal(env.Stdout)}, top: gateListed}
 	r := j.result
 	fmt.Fprintln(w)
+	p.List(sideRows(r, "Last good", console.Printable))
 	p.List([][2]string{
-		{"Last good", fmt.Sprintf("%s: %s, total %s", console.Printable(r.Base.Identity.File), r.Base.Identity.String(), total(r, &r.Base))},
-		{"New", fmt.Sprintf("%s: %s, total %s", console.Printable(r.New.Identity.File), r.New.Identity.String(), total(r, &r.New))},
-	})
-	kind := ofKind(r)
-	p.List([][2]string{
-		{strings.ToUpper(kind[:1]) + kind[1:], cli.Count(uint64(r.Base.Items)) + " → " + cli.Count(uint64(r.New.Items))},
-		{"That ran", cli.Count(uint64(r.Base.Ran)) + " → " + cli.Count(uint64(r.New.Ran))},
-		{"Hot", cli.Count(uint64(r.Base.Hot)) + " → " + cli.Count(uint64(r.New.Hot))},
+		{ofKind(r), pair(r.Base.Items, r.New.Items)},
+		{"That ran", pair(r.Base.Ran, r.New.Ran)},
+		{"Hot", pair(r.Base.Hot, r.New.Hot)},
 	})
 	rows := make([][]string, len(j.verdicts))
 	for i := range j.verdicts {
@@ -225,10 +217,10 @@ func (j *judgement) conclusion() string {
 // markdown prints the judgement for a code review.
 func (j *judgement) markdown(w io.Writer) {
 	p := comparisonMarkdown{Printer: console.Printer{W: w}, top: gateListed}
-	r := j.result
 	fmt.Fprintf(w, "### Profile check: %s\n\n| | |\n|---|---|\n", j.conclusion())
-	p.row("Last good", fmt.Sprintf("`%s`: %s, total %s", r.Base.Identity.File, r.Base.Identity.String(), total(r, &r.Base)))
-	p.row("New", fmt.Sprintf("`%s`: %s, total %s", r.New.Identity.File, r.New.Identity.String(), total(r, &r.New)))
+	for _, row := range sideRows(j.result, "Last good", quoted) {
+		p.row(row[:]...)
+	}
 	fmt.Fprintf(w, "\n| | found | allowed | |\n|---|--:|---|---|\n")
 	for i := range j.verdicts {
 		row := j.verdicts[i].row()

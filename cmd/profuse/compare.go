@@ -58,11 +58,9 @@ func (c *compareRun) run(_ context.Context, env *cli.Env, args []string) error {
 	if err != nil {
 		return err
 	}
-	var views [2]profile.View
-	for i := range views {
-		if views[i], err = openView(env, args[i], &c.programs); err != nil {
-			return err
-		}
+	views, err := openViews(env, args, &c.programs)
+	if err != nil {
+		return err
 	}
 	r, err := compare.Views(views[0], views[1], opt)
 	if err != nil {
@@ -127,12 +125,12 @@ func firstOf[E any](list []E, n int) []E {
 	return list[:min(n, len(list))]
 }
 
-// ofKind returns what is compared, "functions" or "stacks of samples".
+// ofKind returns what is compared, "Functions" or "Stacks of samples".
 func ofKind(r *compare.Result) string {
 	if r.Kind == profile.FunctionSet {
-		return "functions"
+		return "Functions"
 	}
-	return "stacks of " + r.Kind
+	return "Stacks of " + r.Kind
 }
 
 // total prints a sum with its unit.

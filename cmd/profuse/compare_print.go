@@ -26,10 +26,7 @@ func itemName(p *console.Printer, c *compare.Change) string {
 }
 
 func (p *comparisonPrinter) print(r *compare.Result) {
-	side := func(label string, s *compare.Side) [2]string {
-		return [2]string{label, fmt.Sprintf("%s: %s, total %s", console.Printable(s.Identity.File), s.Identity.String(), total(r, s))}
-	}
-	p.List([][2]string{side("Base", &r.Base), side("New", &r.New)})
+	p.List(sideRows(r, "Base", console.Printable))
 	fmt.Fprintln(p.W)
 	p.List(comparisonFacts(r))
 	for _, l := range changeLists(r) {
@@ -37,13 +34,24 @@ func (p *comparisonPrinter) print(r *compare.Result) {
 	}
 }
 
+// sideRows returns a row about each profile; name shows the name of a file.
+func sideRows(r *compare.Result, base string, name func(string) string) [][2]string {
+	row := func(label string, s *compare.Side) [2]string {
+		return [2]string{label, fmt.Sprintf("%s: %s, total %s", name(s.Identity.File), s.Identity.String(), total(r, s))}
+	}
+	return [][2]string{row(base, &r.Base), row("New", &r.New)}
+}
+
+// quoted returns a name as code in Markdown.
+func quoted(name string) string { return "`" + name + "`" }
+
+// pair prints a number of the base and of the new profile.
+func pair(a, b int) string { return cli.Count(uint64(a)) + " → " + cli.Count(uint64(b)) }
+
 // comparisonFacts returns the facts that fit on one line.
 func comparisonFacts(r *compare.Result) [][2]string {
-	kind := ofKind(r)
-	kind = strings.ToUpper(kind[:1]) + kind[1:]
-	pair := func(a, b int) string { return cli.Count(uint64(a)) + " → " + cli.Count(uint64(b)) }
 	rows := [][2]string{
-		{kind, fmt.Sprintf("%s (%s new, %s gone)", pair(r.Base.Items, r.New.Items),
+		{ofKind(r), fmt.Sprintf("%s (%s new, %s gone)", pair(r.Base.Items, r.New.Items),
 			cli.Count(uint64(len(r.Appeared))), cli.Count(uint64(len(r.Disappeared))))},
 		{"That ran", pair(r.Base.Ran, r.New.Ran)},
 		{"Hot", fmt.Sprintf("%s (%s no longer hot, %s)", pair(r.Base.Hot, r.New.Hot),
@@ -95,13 +103,8 @@ type comparisonMarkdown struct {
 
 func (p *comparisonMarkdown) print(r *compare.Result) {
 	fmt.Fprintf(p.W, "### Profile comparison\n\n| | |\n|---|---|\n")
-	side := func(label string, s *compare.Side) {
-		p.row(label, fmt.Sprintf("`%s`: %s, total %s", s.Identity.File, s.Identity.String(), total(r, s)))
-	}
-	side("Base", &r.Base)
-	side("New", &r.New)
-	for _, f := range comparisonFacts(r) {
-		p.row(f[0], f[1])
+	for _, f := range append(sideRows(r, "Base", quoted), comparisonFacts(r)...) {
+		p.row(f[:]...)
 	}
 	for _, l := range changeLists(r) {
 		p.details(l)
@@ -118,7 +121,7 @@ func (p *comparisonMarkdown) details(l changeList) {
 	fmt.Fprintf(p.W, "| base | new | points | now | |\n|--:|--:|--:|---|---|\n")
 	for i := range listed {
 		c := &listed[i]
-		p.row(console.Percent(c.BaseShare), console.Percent(c.NewShare), points(c.Delta()), c.After.String(), "`"+itemName(&p.Printer, c)+"`")
+		p.row(console.Percent(c.BaseShare), console.Percent(c.NewShare), points(c.Delta()), c.After.String(), quoted(itemName(&p.Printer, c)))
 	}
 	if n := len(l.changes) - len(listed); n > 0 {
 		fmt.Fprintf(p.W, "\nand %s more\n", cli.Count(uint64(n)))

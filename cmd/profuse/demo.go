@@ -54,20 +54,20 @@ three raw profiles, which count how often each part of it ran:
 	say(`
 Compilers do not read raw profiles. First, merge them into one indexed profile:
 `)
-	merge := []string{"merge", "-o", app, filepath.Join(c.dir, "run*.profraw")}
-	command("profuse " + strings.Join(merge, " "))
-	// The story includes what the command prints.
+	// The story includes what the commands print.
 	story := &cli.Env{Stdin: env.Stdin, Stdout: env.Stdout, Stderr: env.Stdout, Getenv: env.Getenv}
-	if code := demoApp().Run(ctx, story, merge); code != cli.ExitOK {
+	profuse := func(args ...string) bool {
+		command("profuse " + strings.Join(args, " "))
+		return demoApp().Run(ctx, story, args) == cli.ExitOK
+	}
+	if !profuse("merge", "-o", app, filepath.Join(c.dir, "run*.profraw")) {
 		return cli.ErrReported
 	}
 	say(`
 The line above sums up the result. The same compiler can read its indexed version.
 This is what the file contains:
 `)
-	show := []string{"show", "--top", "5", app}
-	command("profuse " + strings.Join(show, " "))
-	if code := demoApp().Run(ctx, story, show); code != cli.ExitOK {
+	if !profuse("show", "--top", "5", app) {
 		return cli.ErrReported
 	}
 	say(`

@@ -1,8 +1,6 @@
 package main
 
 import (
-	"bufio"
-	"bytes"
 	"fmt"
 	"os"
 	"strings"
@@ -26,16 +24,11 @@ func readOrder(path string) ([]string, error) {
 		return nil, err
 	}
 	var names []string
-	s := bufio.NewScanner(bytes.NewReader(data))
-	s.Buffer(nil, 1<<24)
-	for s.Scan() {
-		line, _, _ := strings.Cut(s.Text(), "#")
-		if line = strings.TrimSpace(line); line != "" {
-			names = append(names, line)
+	for line := range strings.Lines(string(data)) {
+		name, _, _ := strings.Cut(line, "#")
+		if name = strings.TrimSpace(name); name != "" {
+			names = append(names, name)
 		}
-	}
-	if err := s.Err(); err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	return names, nil
 }

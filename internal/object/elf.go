@@ -368,10 +368,7 @@ func (im *Image) DebugLink() (name string, crc uint32, ok bool) {
 	if s == nil {
 		return "", 0, false
 	}
-	b, err := im.raw(s)
-	if err != nil {
-		return "", 0, false
-	}
+	b, _ := im.raw(s)
 	n := bytes.IndexByte(b, 0)
 	end := (n + 4) &^ 3
 	if n <= 0 || len(b) < end+4 {

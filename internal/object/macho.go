@@ -2,6 +2,7 @@ package object
 
 import (
 	"bytes"
+	"cmp"
 	"debug/macho"
 	"encoding/binary"
 	"fmt"
@@ -71,17 +72,7 @@ func machOArch(cpu, subtype uint32) string {
 		}
 		return "x86_64"
 	case uint32(macho.CpuArm):
-		switch subtype {
-		case 6:
-			return "armv6"
-		case 9:
-			return "armv7"
-		case 11:
-			return "armv7s"
-		case 12:
-			return "armv7k"
-		}
-		return "arm"
+		return cmp.Or(map[uint32]string{6: "armv6", 9: "armv7", 11: "armv7s", 12: "armv7k"}[subtype], "arm")
 	case uint32(macho.CpuArm64):
 		if subtype == 2 {
 			return "arm64e"
@@ -138,11 +129,7 @@ func parseFat(data []byte, arch string) (*Image, error) {
 		}
 	}
 	if chosen < 0 {
-		found := arch
-		if arch == "" {
-			found = "not chosen"
-		}
-		return nil, flaw.In("fat header").Field("architecture").Got(found).
+		return nil, flaw.In("fat header").Field("architecture").Got(cmp.Or(arch, "not chosen")).
 			Want("one of " + strings.Join(archs, ", ")).Mismatch()
 	}
 	b, err := part(data, off, size, archs[chosen])

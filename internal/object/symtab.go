@@ -69,10 +69,7 @@ func (im *Image) Symbols() (*SymbolTable, error) {
 		return nil, err
 	}
 	slices.SortStableFunc(t.order, func(a, b entry) int {
-		if c := cmp.Compare(a.addr, b.addr); c != 0 {
-			return c
-		}
-		return cmp.Compare(a.size, b.size)
+		return cmp.Or(cmp.Compare(a.addr, b.addr), cmp.Compare(a.size, b.size))
 	})
 	for i := range t.order {
 		if i+1 == len(t.order) || t.order[i].addr != t.order[i+1].addr {
@@ -149,10 +146,10 @@ func (im *Image) elfSymbols(t *SymbolTable) error {
 			Unsupported()
 	}
 	for i := 1; i < n; i++ { // the first is always empty
-		e, kind, index := im.elfSymbol(b[i*size:])
-		e.local = uint32(i)
-		if kind.bind != elf.STB_LOCAL {
-			e.local = 0
+		e, info, index := im.elfSymbol(b[i*size:])
+		kind := elf.ST_TYPE(info)
+		if elf.ST_BIND(info) == elf.STB_LOCAL {
+			e.local = uint32(i)
 		}
 		if index == elf.SHN_XINDEX && len(shndx) >= 4*(i+1) {
 			index = elf.SectionIndex(im.Order.Uint32(shndx[4*i:]))
@@ -160,7 +157,7 @@ func (im *Image) elfSymbols(t *SymbolTable) error {
 			index = elf.SHN_UNDEF
 		}
 		if index == elf.SHN_UNDEF || int(index) >= len(im.Sections) {
-			if kind.typ == elf.STT_FILE {
+			if kind == elf.STT_FILE {
 				t.files = append(t.files, fileSymbol{uint32(i), e.name})
 			}
 			continue
@@ -168,7 +165,7 @@ func (im *Image) elfSymbols(t *SymbolTable) error {
 		if !im.Sections[index].Loaded {
 			continue
 		}
-		switch kind.typ {
+		switch kind {
 		case elf.STT_NOTYPE, elf.STT_FUNC, elf.STT_OBJECT, elf.STT_GNU_IFUNC:
 		default:
 			continue
@@ -176,7 +173,7 @@ func (im *Image) elfSymbols(t *SymbolTable) error {
 		if im.isMapping(t.strings, e.name) {
 			continue
 		}
-		if im.machine == elf.EM_ARM && kind.typ == elf.STT_FUNC {
+		if im.machine == elf.EM_ARM && kind == elf.STT_FUNC {
 			e.addr &^= 1 // says that the function is in Thumb code
 		}
 		t.order = append(t.order, e)
@@ -184,28 +181,18 @@ func (im *Image) elfSymbols(t *SymbolTable) error {
 	return nil
 }
 
-// symbolKind is a decoded st_info.
-type symbolKind struct {
-	bind elf.SymBind
-	typ  elf.SymType
-}
-
 // elfSymbol decodes one symbol.
 //
 //	64-bit: st_name 4, st_info 1, st_other 1, st_shndx 2, st_value 8, st_size 8
 //	32-bit: st_name 4, st_value 4, st_size 4, st_info 1, st_other 1, st_shndx 2
-func (im *Image) elfSymbol(b []byte) (entry, symbolKind, elf.SectionIndex) {
+func (im *Image) elfSymbol(b []byte) (e entry, info byte, section elf.SectionIndex) {
 	o := im.Order
-	e := entry{name: o.Uint32(b)}
-	info, index := byte(0), uint16(0)
 	if im.PtrSize == 8 {
-		info, index = b[4], o.Uint16(b[6:])
-		e.addr, e.size = o.Uint64(b[8:]), o.Uint64(b[16:])
-	} else {
-		e.addr, e.size = uint64(o.Uint32(b[4:])), uint64(o.Uint32(b[8:]))
-		info, index = b[12], o.Uint16(b[14:])
+		e = entry{name: o.Uint32(b), addr: o.Uint64(b[8:]), size: o.Uint64(b[16:])}
+		return e, b[4], elf.SectionIndex(o.Uint16(b[6:]))
 	}
-	return e, symbolKind{elf.ST_BIND(info), elf.ST_TYPE(info)}, elf.SectionIndex(index)
+	e = entry{name: o.Uint32(b), addr: uint64(o.Uint32(b[4:])), size: uint64(o.Uint32(b[8:]))}
+	return e, b[12], elf.SectionIndex(o.Uint16(b[14:]))
 }
 
 // isMapping reports whether the name at off is that of a mapping symbol, which
@@ -262,10 +249,7 @@ func (im *Image) machOSymbols(t *SymbolTable) error {
 		places = append(places, machOPlace{i + 1, s.Addr + s.Size, -1})
 	}
 	slices.SortStableFunc(places, func(a, b machOPlace) int {
-		if c := cmp.Compare(a.section, b.section); c != 0 {
-			return c
-		}
-		return cmp.Compare(a.addr, b.addr)
+		return cmp.Or(cmp.Compare(a.section, b.section), cmp.Compare(a.addr, b.addr))
 	})
 	sizes := make([]uint64, n)
 	for i, next := 0, 0; i < len(places); i++ {

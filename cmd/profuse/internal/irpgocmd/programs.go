@@ -256,53 +256,41 @@ func printShared(w io.Writer, families [][]*program, result *irpgo.Profile) {
 			}
 		}
 	}
-	var names []string
-	n := 0
-	for i := range result.Functions {
-		if seen[irpgo.NameRef(result.Functions[i].Name)] == -1 {
-			if n++; len(names) < maxNamesListed {
-				names = append(names, result.Functions[i].Name)
-			}
-		}
-	}
-	if n > 0 {
-		fmt.Fprintf(w, "      %s of the same name in several of them, counted as one: %s\n",
-			cli.Quantity(uint64(n), "function", "functions"), listed(names, n))
-	}
+	printFunctions(w, "      %s of the same name in several of them, counted as one: %s\n", result, func(f *irpgo.Function) bool {
+		return seen[irpgo.NameRef(f.Name)] == -1
+	})
 }
 
 // printSeveralFlows names functions that look different in different inputs.
 func printSeveralFlows(w io.Writer, result *irpgo.Profile) {
-	var names []string
-	n := 0
-	for i := range result.Functions {
+	const note = "note: %s of the same name with different control flow in different binaries, all kept: %s\n"
+	printFunctions(w, note, result, func(f *irpgo.Function) bool {
 		plain := 0
-		for _, r := range result.Functions[i].Records {
+		for _, r := range f.Records {
 			if !r.IsCS() {
 				plain++
 			}
 		}
-		if plain > 1 {
-			if n++; len(names) < maxNamesListed {
-				names = append(names, result.Functions[i].Name)
+		return plain > 1
+	})
+}
+
+// printFunctions prints how many functions match and the names of the first, unless
+// none does.
+func printFunctions(w io.Writer, format string, p *irpgo.Profile, match func(*irpgo.Function) bool) {
+	var names []string
+	n := uint64(0)
+	for i := range p.Functions {
+		if f := &p.Functions[i]; match(f) {
+			if n++; n <= maxNamesListed {
+				names = append(names, console.Printable(f.Name))
 			}
 		}
 	}
+	if n > maxNamesListed {
+		names = append(names, "…")
+	}
 	if n > 0 {
-		fmt.Fprintf(w, "note: %s of the same name with different control flow in different binaries, all kept: %s\n",
-			cli.Quantity(uint64(n), "function", "functions"), listed(names, n))
+		fmt.Fprintf(w, format, cli.Quantity(n, "function", "functions"), strings.Join(names, ", "))
 	}
-}
-
-// listed joins the first names of n.
-func listed(names []string, n int) string {
-	shown := make([]string, len(names))
-	for i, name := range names {
-		shown[i] = console.Printable(name)
-	}
-	s := strings.Join(shown, ", ")
-	if n > len(names) {
-		s += ", …"
-	}
-	return s
 }
