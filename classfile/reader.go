@@ -72,7 +72,7 @@ func (p *parser) parse(data []byte) (*Class, error) {
 		}
 	}
 	c.Section, c.Record = "class attributes", -1
-	p.attributes(func(name string, a *cursor.Cursor) {
+	p.attributes(p.c, func(name string, a *cursor.Cursor) {
 		if name == "SourceFile" && class.SourceFile == "" {
 			at := a.Offset()
 			class.SourceFile = p.string(a, at, a.U16("source file"), "source file")
@@ -182,7 +182,7 @@ func (p *parser) readMethod(m *Method) {
 	m.Name = p.string(c, at, c.U16("method name"), "method name")
 	m.Descriptor = p.string(c, at+2, c.U16("method descriptor"), "method descriptor")
 	code := false
-	p.attributes(func(name string, a *cursor.Cursor) {
+	p.attributes(p.c, func(name string, a *cursor.Cursor) {
 		if name != "Code" {
 			return
 		}
@@ -197,11 +197,7 @@ func (p *parser) readMethod(m *Method) {
 
 // attributes reads the attributes at the cursor. It calls what with a cursor over
 // the contents of each; what need not read all of them.
-func (p *parser) attributes(what func(name string, a *cursor.Cursor)) {
-	p.attributesOf(p.c, what)
-}
-
-func (p *parser) attributesOf(c *cursor.Cursor, what func(name string, a *cursor.Cursor)) {
+func (p *parser) attributes(c *cursor.Cursor, what func(name string, a *cursor.Cursor)) {
 	for range c.Count(uint64(c.U16("number of attributes")), attributeMinSize, "number of attributes") {
 		at := c.Offset()
 		name := p.string(c, at, c.U16("attribute name"), "attribute name")
@@ -242,7 +238,7 @@ func (p *parser) readCode(m *Method, a *cursor.Cursor) {
 	m.CodeLength = int(length)
 	exceptions := a.Count(uint64(a.U16("length of the exception table")), exceptionSize, "length of the exception table")
 	a.Skip(exceptionSize*uint64(exceptions), "exception table")
-	p.attributesOf(a, func(name string, a *cursor.Cursor) {
+	p.attributes(a, func(name string, a *cursor.Cursor) {
 		if name == "LineNumberTable" {
 			m.readLines(a)
 		}

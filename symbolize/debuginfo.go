@@ -49,12 +49,6 @@ type debugInfo struct {
 	dwp  *dwarf.Data // units of split DWARF; may be nil
 }
 
-// debugData finds and opens the debug information on the first call.
-func (f *File) debugData() (*debugInfo, error) {
-	f.debugOnce.Do(func() { f.debug, f.debugErr = f.openDebugInfo() })
-	return f.debug, f.debugErr
-}
-
 // DebugFile returns the path of the file with the debug information; "" if there
 // is none.
 func (f *File) DebugFile() (string, error) {

@@ -67,13 +67,9 @@ type File struct {
 	mapped []*inputs.Data // everything that is open
 	units  unitCache
 
-	debugOnce sync.Once
-	debug     *debugInfo
-	debugErr  error
-
-	symbolsOnce sync.Once
-	symbols     *object.SymbolTable
-	symbolsErr  error
+	// These read the debug information and the symbol table at the first call.
+	debugData   func() (*debugInfo, error)
+	symbolTable func() (*object.SymbolTable, error)
 }
 
 // Open opens an ELF or Mach-O file, or a .dSYM bundle with one file. It maps large
@@ -129,6 +125,7 @@ func (f *File) setImage(m *object.Image) {
 	f.image = m
 	f.Name, f.Arch, f.MachO, f.PointerSize, f.BuildID = m.Name, m.Arch, m.Format == object.MachO, m.PtrSize, m.BuildID
 	f.BigEndian, f.PositionIndependent = m.Order == binary.ByteOrder(binary.BigEndian), m.Movable
+	f.debugData, f.symbolTable = sync.OnceValues(f.openDebugInfo), sync.OnceValues(f.readSymbols)
 }
 
 // guard runs fn, which reads the file's bytes, and turns a fault in a mapped file

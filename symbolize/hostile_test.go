@@ -62,7 +62,10 @@ func exercise(t testing.TB, data []byte, arch string) {
 
 	frames := make([][]Frame, len(addrs))
 	err = f.Batch(addrs, func(i int, fr []Frame) { frames[i] = fr })
-	if typed(err); f.symbolsErr != nil || f.debugErr != nil {
+	typed(err)
+	_, symbolsErr := f.symbolTable()
+	_, debugErr := f.debugData()
+	if symbolsErr != nil || debugErr != nil {
 		return
 	}
 	for i, a := range addrs {

@@ -61,14 +61,10 @@ func (f *File) Symbols() (iter.Seq[Symbol], error) {
 	}, nil
 }
 
-// symbolTable reads the symbol table on the first call.
-func (f *File) symbolTable() (*object.SymbolTable, error) {
-	f.symbolsOnce.Do(func() {
-		f.symbolsErr = f.guard(func() error {
-			t, err := f.image.Symbols()
-			f.symbols = t
-			return err
-		})
+func (f *File) readSymbols() (t *object.SymbolTable, err error) {
+	err = f.guard(func() (err error) {
+		t, err = f.image.Symbols()
+		return err
 	})
-	return f.symbols, f.symbolsErr
+	return t, err
 }

@@ -21,22 +21,19 @@ func (t *tool) overlapTo(out *output) error {
 	if o.kind == sampleKind {
 		return unsupported("comparing sample profiles (--sample)")
 	}
-	baseSums, err := t.sumCounts(o.overlapBase)
-	if err != nil {
-		return err
+	files := [2]string{o.overlapBase, o.overlapTest}
+	var sums [2]countSums
+	for i, file := range files {
+		var err error
+		if sums[i], err = t.sumCounts(file); err != nil {
+			return err
+		}
 	}
-	testSums, err := t.sumCounts(o.overlapTest)
-	if err != nil {
-		return err
-	}
-	for _, sum := range []struct {
-		file  string
-		total float64
-	}{{o.overlapBase, baseSums.Counts}, {o.overlapTest, testSums.Counts}} {
-		if sum.total < 1 {
+	for i, file := range files {
+		if sums[i].Counts < 1 {
 			// LLVM exits before it flushes this line, unless the output is a
 			// terminal.
-			text := fmt.Sprintf("Sum of edge counts for profile %s is 0.", sum.file)
+			text := fmt.Sprintf("Sum of edge counts for profile %s is 0.", file)
 			if out.tty {
 				fmt.Fprintln(out, text)
 			} else {
@@ -50,9 +47,9 @@ func (t *tool) overlapTo(out *output) error {
 	var memory inputs.Reader
 	defer memory.Close()
 	context.load(&memory, weightedFile{name: o.overlapBase, weight: 1})
-	overlap := newOverlap(context.merger.Profile(), baseSums, testSums)
+	overlap := &overlap{overlapStats{Base: sums[0], Test: sums[1]}, context.merger.Profile()}
 
-	err = t.readProfile(o.overlapTest, func(r *irpgo.Reader) error {
+	err := t.readProfile(o.overlapTest, func(r *irpgo.Reader) error {
 		for rec, err := range r.ReusedRecords() {
 			if err != nil {
 				break // LLVM compares what it could read

@@ -3,7 +3,6 @@ package llvmprofdata
 import (
 	"cmp"
 	"slices"
-	"sort"
 
 	"github.com/profuse-pgo/profuse/irpgo"
 )
@@ -75,16 +74,11 @@ type overlapStats struct {
 }
 
 // An overlap compares the records of a test profile, one after the other, with
-// a base profile.
+// a base profile. Its Base and Test are the sums of both whole profiles, see
+// sumCounts; no share is counted of a sum below one.
 type overlap struct {
 	overlapStats
 	base *irpgo.Profile
-}
-
-// newOverlap returns a comparison with base. The sums are those of both whole
-// profiles, see sumCounts; no share is counted of a sum below one.
-func newOverlap(base *irpgo.Profile, baseSums, testSums countSums) *overlap {
-	return &overlap{overlapStats: overlapStats{Base: baseSums, Test: testSums}, base: base}
 }
 
 // add compares a record of the test profile. With function it returns how
@@ -135,8 +129,8 @@ func (o *overlap) add(test *irpgo.Record, function bool) *overlapStats {
 
 func (o *overlap) find(name string) []*irpgo.Record {
 	fs := o.base.Functions
-	i := sort.Search(len(fs), func(i int) bool { return fs[i].Name >= name })
-	if i == len(fs) || fs[i].Name != name {
+	i, ok := slices.BinarySearchFunc(fs, name, func(f irpgo.Function, name string) int { return cmp.Compare(f.Name, name) })
+	if !ok {
 		return nil
 	}
 	return fs[i].Records

@@ -115,11 +115,7 @@ func (s *shower) record(rec *irpgo.Record, ir bool) {
 	if pseudo := rec.Pseudo(); pseudo != 0 {
 		if show {
 			s.head(rec)
-			verdict := "<PseudoHot>"
-			if pseudo == irpgo.PseudoWarm {
-				verdict = "<PseudoWarm>"
-			}
-			s.printf("    %s\n", verdict)
+			s.printf("    <Pseudo%s>\n", map[bool]string{true: "Warm", false: "Hot"}[pseudo == irpgo.PseudoWarm])
 		}
 		return
 	}
@@ -174,16 +170,11 @@ func (s *shower) body(rec *irpgo.Record, ir bool) {
 		s.printf("    Function count: %d\n", blocks[0])
 		blocks = blocks[1:]
 	}
-	values := &rec.Values
-	if o.icTargets {
-		s.printf("    Indirect Call Site Count: %d\n", len(values[irpgo.IndirectCallTarget]))
-	}
-	if o.vtables {
-		s.printf("    Number of instrumented vtables: %d\n", len(values[irpgo.VTableTarget]))
-	}
-	memops := o.memopSizes && len(values[irpgo.MemOPSize]) > 0
-	if memops {
-		s.printf("    Number of Memory Intrinsics Calls: %d\n", len(values[irpgo.MemOPSize]))
+	kinds := slices.DeleteFunc(s.valueKinds(), func(k valueKind) bool {
+		return k.kind == irpgo.MemOPSize && len(rec.Values[k.kind]) == 0
+	})
+	for _, k := range kinds {
+		s.printf("    %s: %d\n", k.number, len(rec.Values[k.kind]))
 	}
 	if o.counts {
 		s.printf("    Block counts: [")
@@ -195,16 +186,8 @@ func (s *shower) body(rec *irpgo.Record, ir bool) {
 		}
 		s.printf("]\n")
 	}
-	if o.icTargets {
-		s.printf("    Indirect Target Results:\n")
-		s.values(values, irpgo.IndirectCallTarget)
-	}
-	if o.vtables {
-		s.printf("    VTable Results:\n")
-		s.values(values, irpgo.VTableTarget)
-	}
-	if memops {
-		s.printf("    Memory Intrinsic Size Results:\n")
-		s.values(values, irpgo.MemOPSize)
+	for _, k := range kinds {
+		s.printf("    %s Results:\n", k.results)
+		s.values(&rec.Values, k.kind)
 	}
 }

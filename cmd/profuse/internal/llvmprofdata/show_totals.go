@@ -39,14 +39,8 @@ func (s *shower) totals() error {
 		}
 	}
 	if s.shown > 0 {
-		if o.icTargets {
-			s.siteTotals("indirect call sites", irpgo.IndirectCallTarget)
-		}
-		if o.vtables {
-			s.siteTotals("vtable", irpgo.VTableTarget)
-		}
-		if o.memopSizes {
-			s.siteTotals("memory intrinsic calls sizes", irpgo.MemOPSize)
+		for _, k := range s.valueKinds() {
+			s.siteTotals(k.profile, k.kind)
 		}
 	}
 	if o.detailedSummary {

@@ -2,6 +2,26 @@ package llvmprofdata
 
 import "github.com/profuse-pgo/profuse/irpgo"
 
+// A valueKind is a kind of values with LLVM's words for it.
+type valueKind struct {
+	kind                     irpgo.ValueKind
+	number, results, profile string
+}
+
+// valueKinds returns the kinds that the options ask for.
+func (s *shower) valueKinds() (kinds []valueKind) {
+	if s.opt.icTargets {
+		kinds = append(kinds, valueKind{irpgo.IndirectCallTarget, "Indirect Call Site Count", "Indirect Target", "indirect call sites"})
+	}
+	if s.opt.vtables {
+		kinds = append(kinds, valueKind{irpgo.VTableTarget, "Number of instrumented vtables", "VTable", "vtable"})
+	}
+	if s.opt.memopSizes {
+		kinds = append(kinds, valueKind{irpgo.MemOPSize, "Number of Memory Intrinsics Calls", "Memory Intrinsic Size", "memory intrinsic calls sizes"})
+	}
+	return kinds
+}
+
 // siteStats sums up the value sites of one kind in the functions shown.
 type siteStats struct {
 	sites      uint64
