@@ -22,19 +22,10 @@ const (
 
 // String returns the usual suffix of the file's name, as in ".mipraw".
 func (t FileType) String() string {
-	switch t {
-	case FileRaw:
-		return ".mipraw"
-	case FileRet:
-		return ".mipret"
-	case FileMap:
-		return ".mipmap"
-	case FileProfile:
-		return ".mip"
-	case FileYAML:
-		return ".yaml"
+	if t < FileRaw || t > FileYAML {
+		return "unknown"
 	}
-	return "unknown"
+	return [...]string{FileRaw: ".mipraw", FileRet: ".mipret", FileMap: ".mipmap", FileProfile: ".mip", FileYAML: ".yaml"}[t]
 }
 
 // A Generation is one of the two forms of the format with version number 8: A or B.

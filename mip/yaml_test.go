@@ -120,9 +120,13 @@ func TestYAMLRejected(t *testing.T) {
 
 func TestYAMLSourceInfo(t *testing.T) {
 	p := read(t, []byte(goldenYAML))
-	got, err := appendYAML(nil, p, YAMLOptions{SourceInfo: func(f *Function) (SourceInfo, bool) {
-		return SourceInfo{File: "/src/a.cpp", Function: "foo(int)", Line: 9}, f.Name == "foo"
-	}})
+	infos := make([]SourceInfo, len(p.Functions))
+	for i := range infos {
+		if p.Functions[i].Name == "foo" {
+			infos[i] = SourceInfo{File: "/src/a.cpp", Function: "foo(int)", Line: 9}
+		}
+	}
+	got, err := appendYAML(nil, p, YAMLOptions{SourceInfo: infos})
 	if err != nil {
 		t.Fatal(err)
 	}

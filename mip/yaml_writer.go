@@ -15,9 +15,9 @@ import (
 // YAMLOptions adjust [WriteYAML]. The zero value writes what "llvm-mipdata
 // mip2yaml" writes.
 type YAMLOptions struct {
-	// SourceInfo, if not nil, returns the source of a function, which "mip2yaml
-	// --debug" adds.
-	SourceInfo func(*Function) (SourceInfo, bool)
+	// SourceInfo, if not nil, holds the sources of the functions, by index, which
+	// "mip2yaml --debug" adds; the zero value means unknown.
+	SourceInfo []SourceInfo
 }
 
 // SourceInfo is the place where a function begins in its source.
@@ -43,10 +43,8 @@ func WriteYAML(w io.Writer, p *Profile, opt YAMLOptions) error {
 				Want("UTF-8").Unsupported()
 		}
 		y.function(f)
-		if opt.SourceInfo != nil {
-			if info, ok := opt.SourceInfo(f); ok {
-				y.sourceInfo(info)
-			}
+		if opt.SourceInfo != nil && opt.SourceInfo[i] != (SourceInfo{}) {
+			y.sourceInfo(opt.SourceInfo[i])
 		}
 		b.Write(y.Buf) // a failure stays until Flush
 		y.Buf = y.Buf[:0]

@@ -29,7 +29,7 @@ func rewriteARM(t *testing.T, profile mip.ProfileType, thumb bool, body ...strin
 	if err != nil {
 		t.Fatal(err)
 	}
-	return string(out), report.Functions[0]
+	return string(out), report[0]
 }
 
 // TestARMFlow: what ends a block, and how.

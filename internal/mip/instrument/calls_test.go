@@ -95,7 +95,7 @@ memchr:
 		if err != nil {
 			t.Fatal(err)
 		}
-		f := r.Functions[len(r.Functions)-1]
+		f := r[len(r)-1]
 		want := 3
 		if tt.returns {
 			want = 2
@@ -129,7 +129,7 @@ f:
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := r.Functions[0]; got.Probes != blocks {
+		if got := r[0]; got.Probes != blocks {
 			t.Errorf("%s: %+v, want %d probes", call, got, blocks)
 		}
 	}

@@ -6,8 +6,8 @@
 // records that the probes write (section __llvm_mipraw, part of the running
 // program) and the map records that say which function each raw record belongs
 // to (section __llvm_mipmap, not loaded on ELF). Package mip reads both.
-// Rewrite only adds lines. The [Report] lists every function that could not be
-// instrumented, with the reason.
+// Rewrite only adds lines. The [FunctionReport]s give the
+// reason for every function that could not be instrumented.
 //
 // # What a probe does
 //
@@ -63,7 +63,8 @@
 //
 // [Use] applies profiles of an instrumented build to an assembly file: it places
 // the functions, and moves blocks that never ran out of functions that did. It does
-// not change what the code does. The [UseReport] lists what it left in place.
+// not change what the code does. The [FunctionUse]s say what it left in
+// place.
 //
 // # Limits
 //

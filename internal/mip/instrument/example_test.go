@@ -27,7 +27,7 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	for _, f := range report.Functions {
+	for _, f := range report {
 		fmt.Printf("%s: %d instructions, %d probe\n", f.Name, f.Instructions, f.Probes)
 	}
 	_, _, err = instrument.Rewrite(nil, text, opt)

@@ -58,7 +58,7 @@ func FuzzRewrite(f *testing.F) {
 		}
 		report := report(e.File)
 		probed := 0
-		for _, fn := range report.Functions {
+		for _, fn := range report {
 			if fn.Skipped == "" {
 				probed++
 			}

@@ -44,7 +44,7 @@ type program struct {
 // built is a linked program with what the instrumentation said.
 type built struct {
 	exe     string
-	reports []instrument.Report
+	reports [][]instrument.FunctionReport
 }
 
 func must(t testing.TB, dir, exe string, args ...string) string {
@@ -89,7 +89,7 @@ func (tc toolchain) build(t testing.TB, p program, opt *instrument.Options) *bui
 		for _, source := range p.sources {
 			text := tc.assembly(t, source, p.cflags...)
 			if opt != nil {
-				var report instrument.Report
+				var report []instrument.FunctionReport
 				var err error
 				text, report, err = instrument.Rewrite(nil, text, *opt)
 				if err != nil {

@@ -87,8 +87,8 @@ func TestMachORuntime(t *testing.T) {
 				exe := filepath.Join(dir, "a.out")
 				must(t, dir, lld, "-arch", arch, "-platform_version", "macos", "13.0", "13.0", "-dead_strip",
 					filepath.Join(dir, "runtime.o"), filepath.Join(dir, "m.o"), tbd, "-o", exe)
-				if len(report.Functions) != 3 {
-					t.Fatalf("functions %v", report.Functions)
+				if len(report) != 3 {
+					t.Fatalf("functions %v", report)
 				}
 				checkMachORecords(t, exe, profile)
 			}

@@ -44,7 +44,7 @@ type machO struct {
 }
 
 // instrumented returns the objects of a program.
-func (m machO) instrumented(t *testing.T, text []byte, profile mip.ProfileType) (objects []string, r instrument.Report) {
+func (m machO) instrumented(t *testing.T, text []byte, profile mip.ProfileType) (objects []string, r []instrument.FunctionReport) {
 	t.Helper()
 	triple := m.arch + "-apple-macos13"
 	target, err := asm.ParseTriple(triple)
@@ -82,7 +82,7 @@ func mapNames(p *mip.Profile) (names []string) {
 
 // checkImage compares the map of a linked image with its symbol table and with
 // the report.
-func checkImage(t *testing.T, exe string, r instrument.Report, profile mip.ProfileType) {
+func checkImage(t *testing.T, exe string, r []instrument.FunctionReport, profile mip.ProfileType) {
 	t.Helper()
 	img, err := macho.Open(exe)
 	if err != nil {
@@ -112,14 +112,14 @@ func checkImage(t *testing.T, exe string, r instrument.Report, profile mip.Profi
 			t.Fatal(err)
 		}
 		for i, f := range full.Functions {
-			if got, want := len(f.Blocks), r.Functions[i].Blocks-1; got != want {
+			if got, want := len(f.Blocks), r[i].Blocks-1; got != want {
 				t.Errorf("%s has %d blocks, want %d", f.Name, got, want)
 			}
 		}
 	}
 	end := uint64(32)
 	for i, f := range p.Functions {
-		rep := r.Functions[i]
+		rep := r[i]
 		if rep.Name != f.Name || rep.Skipped != "" {
 			t.Fatalf("record %d is for %s, reported is %+v", i, f.Name, rep)
 		}
@@ -137,7 +137,7 @@ func checkImage(t *testing.T, exe string, r instrument.Report, profile mip.Profi
 			}
 		}
 	}
-	if len(p.Functions) != len(r.Functions) || len(p.Functions) < 8 {
-		t.Errorf("%d functions in the map, %d reported", len(p.Functions), len(r.Functions))
+	if len(p.Functions) != len(r) || len(p.Functions) < 8 {
+		t.Errorf("%d functions in the map, %d reported", len(p.Functions), len(r))
 	}
 }

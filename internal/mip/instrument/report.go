@@ -2,14 +2,7 @@ package instrument
 
 import "github.com/profuse-pgo/profuse/internal/mip/asm"
 
-// Report says what [Rewrite] did, function by function.
-type Report struct {
-	Target string // what the text is for: ARCH-FORMAT, as in "x86_64-elf"
-	// Functions are in the order of the text, skipped ones included.
-	Functions []FunctionReport
-}
-
-// FunctionReport says what became of one function.
+// FunctionReport says what [Rewrite] did with one function.
 type FunctionReport struct {
 	// Name is the linkage name as in the symbol table.
 	Name string

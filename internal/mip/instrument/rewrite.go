@@ -9,19 +9,20 @@ import (
 )
 
 // Rewrite appends to dst the assembly text src with probes and records, and
-// returns it with a report on every function. It does not change src.
+// returns it with a report on every function, in the order of the text. It does not
+// change src.
 //
 // The result is src with lines added. Text without functions to instrument does
 // not change. On error Rewrite returns dst as it was. The errors are
 // [ErrCodeModel], [ErrOptions] and those of package asm. All mean that the file
 // should be assembled as it is or built with other flags.
-func Rewrite(dst, src []byte, opt Options) ([]byte, Report, error) {
+func Rewrite(dst, src []byte, opt Options) ([]byte, []FunctionReport, error) {
 	e, err := parse(src, &opt)
 	if err != nil {
-		return dst, Report{}, err
+		return dst, nil, err
 	}
 	if e.Target.Arch == asm.X86_64 && e.FarData() {
-		return dst, Report{}, ErrCodeModel
+		return dst, nil, ErrCodeModel
 	}
 	e.emit()
 	return e.apply(dst), report(e.File), nil
@@ -101,16 +102,16 @@ func skipReason(fn *asm.Function, opt *Options) asm.Reason {
 }
 
 // report describes every function of the file.
-func report(f *asm.File) Report {
-	r := Report{Target: f.Target.String(), Functions: make([]FunctionReport, len(f.Functions))}
+func report(f *asm.File) []FunctionReport {
+	r := make([]FunctionReport, len(f.Functions))
 	for i := range f.Functions {
 		fn := &f.Functions[i]
-		r.Functions[i] = FunctionReport{
+		r[i] = FunctionReport{
 			Name: fn.Name, Skipped: fn.Skip, BlocksSkipped: fn.BlocksSkip,
 			Instructions: fn.Instructions, Blocks: len(fn.Blocks), Probes: fn.Probes(),
 		}
 		if fn.Skip != "" || len(fn.Blocks) == 0 {
-			r.Functions[i].BlocksSkipped = ""
+			r[i].BlocksSkipped = ""
 		}
 	}
 	return r

@@ -110,7 +110,7 @@ func (tc toolchain) inferredEqualsProbed(t *testing.T, p program, profile mip.Pr
 	}
 	probes, blocks := 0, 0
 	for _, r := range some.reports {
-		for _, f := range r.Functions {
+		for _, f := range r {
 			probes += f.Probes
 			blocks += f.Blocks
 		}

@@ -13,7 +13,7 @@ import (
 )
 
 // buildUsed builds the program laid out by a profile.
-func (tc toolchain) buildUsed(t testing.TB, p program, profile *mip.Profile) (exe string, reports []instrument.UseReport) {
+func (tc toolchain) buildUsed(t testing.TB, p program, profile *mip.Profile) (exe string, reports [][]instrument.FunctionUse) {
 	t.Helper()
 	evidence := instrument.NewEvidence(profile)
 	var texts [][]byte
@@ -82,7 +82,7 @@ func (tc toolchain) splitAnywhere(t *testing.T, p program) {
 	for _, part := range []float64{0, 0.5} {
 		exe, reports := tc.buildUsed(t, p, invented(whole, part, r))
 		for _, report := range reports {
-			for _, f := range report.Functions {
+			for _, f := range report {
 				moved += f.Moved
 				cold += f.Cold
 				if f.NotSplit != "" {

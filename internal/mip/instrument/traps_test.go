@@ -78,7 +78,7 @@ func (tc toolchain) instrumented(t *testing.T, source string, opt instrument.Opt
 		t.Fatal(err)
 	}
 	out := map[string]instrument.FunctionReport{}
-	for _, f := range r.Functions {
+	for _, f := range r {
 		out[f.Name] = f
 	}
 	return string(text), out
@@ -452,7 +452,7 @@ func TestThreads(t *testing.T) {
 					t.Fatal(err)
 				}
 				looks := len(regexp.MustCompile(`(?m)^\t(cmpb\t\$0, |cmp\tbyte ptr \[rip |ldrb\tw17, \[x16, )[^\n]*\n\t(je|cbz)\t`).FindAll(out, -1))
-				if most := len(report.Functions); looks == 0 || looks > most || mode == coverage && looks != most {
+				if most := len(report); looks == 0 || looks > most || mode == coverage && looks != most {
 					t.Errorf("%s: %d probes look, of %d functions", name, looks, most)
 				}
 			}

@@ -38,13 +38,7 @@ type UseOptions struct {
 	Split bool
 }
 
-// UseReport says what [Use] did, function by function.
-type UseReport struct {
-	Target    string        // as in [Report]
-	Functions []FunctionUse // in the order of the text
-}
-
-// FunctionUse says what became of one function.
+// FunctionUse says what [Use] did with one function.
 type FunctionUse struct {
 	Name string // as in the symbol table
 	// Placed is "hot", "startup" or "unlikely", as in the name of the section that
@@ -63,17 +57,18 @@ type FunctionUse struct {
 }
 
 // Use appends to dst the assembly text src with its functions placed according to
-// profiles, and returns it with a report on every function. It does not change src.
+// profiles, and returns it with a report on every function, in the order of the
+// text. It does not change src.
 //
 // Use works only on ELF, where the name of a section says how hot its code is, and
 // moves only functions in sections of their own: compile with -ffunction-sections.
 // It changes nothing but the name of the section, and no name that the source or an
 // option has chosen. On error Use returns dst as it was; the errors are those of
 // [Rewrite].
-func Use(dst, src []byte, e *Evidence, opt UseOptions) ([]byte, UseReport, error) {
+func Use(dst, src []byte, e *Evidence, opt UseOptions) ([]byte, []FunctionUse, error) {
 	f, err := parseForUse(src, e, opt.Target)
 	if err != nil {
-		return dst, UseReport{}, err
+		return dst, nil, err
 	}
 	u := &placer{File: f, evidence: e, known: make([]*record, len(f.Functions)), uses: make([]FunctionUse, len(f.Functions))}
 	for id := range f.Functions {
@@ -83,7 +78,7 @@ func Use(dst, src []byte, e *Evidence, opt UseOptions) ([]byte, UseReport, error
 	if opt.Split {
 		u.split()
 	}
-	return u.Apply(dst, u.edits, u.tailText), UseReport{u.Target.String(), u.uses}, nil
+	return u.Apply(dst, u.edits, u.tailText), u.uses, nil
 }
 
 // parseForUse recovers the functions, and their blocks if the profile has block

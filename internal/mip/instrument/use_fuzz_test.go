@@ -41,7 +41,7 @@ func FuzzUse(f *testing.F) {
 			}
 			return
 		}
-		if string(out) != string(src) || len(report.Functions) != len(before.Functions) {
+		if string(out) != string(src) || len(report) != len(before.Functions) {
 			t.Fatalf("without evidence: %q", out)
 		}
 		out, report, err = Use(nil, src, NewEvidence(inventProfile(before, seed)), opt)
@@ -53,7 +53,7 @@ func FuzzUse(f *testing.F) {
 			t.Fatalf("%v in\n%s", err, out)
 		}
 		moved := 0
-		for _, fn := range report.Functions {
+		for _, fn := range report {
 			if fn.Moved > fn.Cold || fn.Cold > fn.Blocks || fn.Moved > 0 && (!opt.Split || fn.NotSplit != "" || fn.Left != "") {
 				t.Fatalf("%+v", fn)
 			}

@@ -223,13 +223,13 @@ func (d *driver) rewrite(source, file string, opt instrument.Options) error {
 	var out []byte
 	var report func() error
 	if d.evidence != nil {
-		var used instrument.UseReport
+		var used []instrument.FunctionUse
 		out, used, err = instrument.Use(nil, text, d.evidence, instrument.UseOptions{Target: opt.Target, Split: d.flags.Split})
-		report = func() error { return d.report.laidOut(source, used.Functions) }
+		report = func() error { return d.report.laidOut(source, used) }
 	} else {
-		var done instrument.Report
+		var done []instrument.FunctionReport
 		out, done, err = instrument.Rewrite(nil, text, opt)
-		report = func() error { return d.report.instrumented(source, done.Functions) }
+		report = func() error { return d.report.instrumented(source, done) }
 	}
 	switch {
 	case errors.Is(err, asm.ErrInstrumented):

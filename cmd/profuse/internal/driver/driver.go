@@ -216,16 +216,16 @@ func (d *driver) compileAndLink(ctx context.Context, argv, rest, plain []string,
 	if j.target, err = j.compiler.target(j.args); err != nil {
 		return err
 	}
-	if j.options, err = d.flags.Options(j.target, hasThreads(j.args)); err != nil {
+	if j.options, err = d.flags.Options(j.target, j.has("-pthread", "-pthreads")); err != nil {
 		return err
 	}
 	j.options.KeepAlignment = alignsBlocks(j.args)
 	return j.run(ctx, rustAssembly)
 }
 
-// hasThreads reports whether the arguments say that the program has threads.
-func hasThreads(args []argument) bool {
-	return slices.ContainsFunc(args, func(a argument) bool { return a.words[0] == "-pthread" || a.words[0] == "-pthreads" })
+// has reports whether one of the options is given.
+func (j *gnuJob) has(options ...string) bool {
+	return slices.ContainsFunc(j.args, func(a argument) bool { return slices.Contains(options, a.words[0]) })
 }
 
 // alignsBlocks reports whether the arguments ask for the alignment of blocks. The

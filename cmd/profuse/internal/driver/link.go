@@ -7,9 +7,9 @@ import (
 	"encoding/binary"
 	"fmt"
 	"io"
+	"iter"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/profuse-pgo/profuse/internal/mip/asm"
@@ -98,33 +98,36 @@ func (j *gnuJob) link(ctx context.Context, objects map[*argument]string, rustAss
 // linksImage reports whether the result is a program or library, not a
 // relocatable object.
 func (j *gnuJob) linksImage() bool {
-	return j.target.Format == asm.MachO || !slices.ContainsFunc(j.args, func(a argument) bool {
-		return a.words[0] == "-r" || a.words[0] == "-Wl,-r" || a.words[0] == "-Wl,--relocatable"
-	})
+	return j.target.Format == asm.MachO || !j.has("-r", "-Wl,-r", "-Wl,--relocatable")
 }
 
 // collectsGarbage reports whether the arguments ask for --gc-sections and the
 // linker knows start-stop-gc.
 func (j *gnuJob) collectsGarbage() bool {
-	if j.target.Format != asm.ELF {
-		return false
-	}
-	on, known := false, true
-	for _, a := range j.args {
-		if a.words[0] == "-fuse-ld=gold" {
-			known = false
+	on := false
+	for w := range j.linkerWords() {
+		switch w {
+		case "--gc-sections", "-gc-sections":
+			on = true
+		case "--no-gc-sections", "-no-gc-sections":
+			on = false
 		}
-		word := a.words[len(a.words)-1]
-		for w := range strings.SplitSeq(strings.TrimPrefix(word, "-Wl,"), ",") {
-			switch w {
-			case "--gc-sections", "-gc-sections":
-				on = true
-			case "--no-gc-sections", "-no-gc-sections":
-				on = false
+	}
+	return on && j.target.Format == asm.ELF && !j.has("-fuse-ld=gold")
+}
+
+// linkerWords iterates over the words that may be passed to the linker, by -Wl, and
+// -Xlinker; others among them do no harm.
+func (j *gnuJob) linkerWords() iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for _, a := range j.args {
+			for w := range strings.SplitSeq(a.words[len(a.words)-1], ",") {
+				if !yield(w) {
+					return
+				}
 			}
 		}
 	}
-	return on && known
 }
 
 // missingPart returns the cause of a linker's message about a part of the runtime

@@ -74,7 +74,8 @@ func (j *gnuJob) orderArguments(ctx context.Context) ([]string, error) {
 		return pass("-order_file", file), write(layout.LD64)
 	case layout.LLD:
 		args := []string{"-Wl,--no-warn-symbol-ordering", "-Wl,--symbol-ordering-file"}
-		if !hasScript && !j.passesTo("keep-text-section-prefix", "nokeep-text-section-prefix") {
+		chosen := func(w string) bool { return w == "keep-text-section-prefix" || w == "nokeep-text-section-prefix" }
+		if !hasScript && !slices.ContainsFunc(slices.Collect(j.linkerWords()), chosen) {
 			args = append(args[:1], "-Wl,-z,keep-text-section-prefix", args[1])
 		}
 		return append(args, pass(file)...), write(layout.LLD)
@@ -111,18 +112,6 @@ func (j *gnuJob) imageName() string {
 		return "a.out"
 	}
 	return j.output
-}
-
-// passesTo reports whether one of the words is passed to the linker.
-func (j *gnuJob) passesTo(words ...string) bool {
-	for _, a := range j.args {
-		for w := range strings.SplitSeq(a.words[len(a.words)-1], ",") {
-			if slices.Contains(words, w) {
-				return true
-			}
-		}
-	}
-	return false
 }
 
 // linker returns the linker that the command runs; "" if unknown.

@@ -22,22 +22,19 @@ func (t *tool) mip2yaml() error {
 	})
 }
 
-// sourceInfo returns a function that returns where a function begins.
-func (t *tool) sourceInfo(source *debugInfo, p *mip.Profile) func(*mip.Function) (mip.SourceInfo, bool) {
+// sourceInfo returns where the functions begin.
+func (t *tool) sourceInfo(source *debugInfo, p *mip.Profile) []mip.SourceInfo {
 	functions := make([]*mip.Function, len(p.Functions))
-	index := make(map[*mip.Function]int, len(p.Functions))
 	for i := range p.Functions {
 		functions[i] = &p.Functions[i]
-		index[functions[i]] = i
 	}
-	frames := t.frames(source, functions)
-	return func(f *mip.Function) (mip.SourceInfo, bool) {
-		found := frames[index[f]]
-		if len(found) == 0 {
-			return mip.SourceInfo{}, false
+	infos := make([]mip.SourceInfo, len(functions))
+	for i, found := range t.frames(source, functions) {
+		if len(found) > 0 {
+			infos[i] = mip.SourceInfo{File: fileOf(found[0]), Function: functionOf(found[0]), Line: found[0].Line}
 		}
-		return mip.SourceInfo{File: fileOf(found[0]), Function: functionOf(found[0]), Line: found[0].Line}, true
 	}
+	return infos
 }
 
 // yaml2mip runs the yaml2mip command.

@@ -56,22 +56,18 @@ func (c *mip2yaml) run(_ context.Context, env *cli.Env, args []string) error {
 	}
 	var opt mip.YAMLOptions
 	if program != nil {
-		known := make(map[int64]mip.SourceInfo) // by address
 		at := make([]int64, len(m.profile.Functions))
+		opt.SourceInfo = make([]mip.SourceInfo, len(at))
 		for i := range at {
 			at[i] = m.profile.Functions[i].Address
 		}
 		err := program.Frames(at, warn, func(i int, frames []symbolize.Frame) {
 			if len(frames) > 0 {
-				known[at[i]] = mip.SourceInfo{File: frames[0].File, Function: frames[0].Function, Line: frames[0].Line}
+				opt.SourceInfo[i] = mip.SourceInfo{File: frames[0].File, Function: frames[0].Function, Line: frames[0].Line}
 			}
 		})
 		if err != nil {
 			warn(profile.Warning{Err: err})
-		}
-		opt.SourceInfo = func(f *mip.Function) (mip.SourceInfo, bool) {
-			s, ok := known[f.Address]
-			return s, ok
 		}
 	}
 	return console.Write(env, c.output, []inputs.Input{in}, func(w io.Writer) error {
