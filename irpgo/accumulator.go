@@ -152,22 +152,20 @@ type mergePolicy struct{ llvm bool }
 type table struct {
 	sums
 	entries []tableEntry
-	index   map[entryID]int32 // first entry of each
-	last    int               // entry that was found or made last
+	index   map[uint64]int32 // first entry of each reference
+	last    int              // entry that was found or made last
 }
 
 type tableEntry struct {
 	entry
 	seq  uint64 // first appearance: number of the input and of the record in it
-	next int32  // next entry with the same reference and hash; 0 if there is none
+	next int32  // next entry with the same reference; 0 if there is none
 }
-
-type entryID struct{ ref, hash uint64 }
 
 // expect makes room for n entries in an empty table.
 func (t *table) expect(n int) {
 	if t.index == nil {
-		t.index, t.entries = make(map[entryID]int32, n), make([]tableEntry, 0, n)
+		t.index, t.entries = make(map[uint64]int32, n), make([]tableEntry, 0, n)
 	}
 }
 
@@ -179,7 +177,7 @@ const lookAhead = 8
 // find returns the index of the entry with the given name, hash and form. If
 // only the form differs, it returns the last entry of that name and hash and
 // fits is false. It returns -1 if there is neither. tail is the last entry with
-// the same reference and hash, -1 if there is none; it is not set if fits.
+// the same reference, -1 if there is none; it is not set if fits.
 func (t *table) find(name string, ref, hash uint64, f *form) (at int, fits bool, tail int32) {
 	for i := t.last + 1; i < min(t.last+1+lookAhead, len(t.entries)); i++ {
 		if e := &t.entries[i]; e.ref == ref && e.hash == hash && e.form == *f && e.name == name {
@@ -187,13 +185,13 @@ func (t *table) find(name string, ref, hash uint64, f *form) (at int, fits bool,
 			return i, true, 0
 		}
 	}
-	i, ok := t.index[entryID{ref, hash}]
+	i, ok := t.index[ref]
 	if !ok {
 		return -1, false, -1
 	}
 	for at = -1; ; i = t.entries[i].next {
 		e := &t.entries[i]
-		if e.name == name {
+		if e.hash == hash && e.name == name {
 			if at = int(i); e.form == *f {
 				t.last = at
 				return at, true, 0
@@ -219,7 +217,7 @@ func (t *table) add(e entry, seq uint64, tail int32) *tableEntry {
 	at := int32(len(t.entries))
 	if tail < 0 {
 		t.expect(0)
-		t.index[entryID{e.ref, e.hash}] = at
+		t.index[e.ref] = at
 	} else {
 		t.entries[tail].next = at
 	}

@@ -223,6 +223,10 @@ func (a *accumulator) take(r *Record, o *sums, e *entry) {
 
 // mergeFork adds the sums of another accumulator, which must not be used after.
 func (a *accumulator) mergeFork(o *accumulator, warn warner) {
+	if len(a.blocks)+len(a.entries) == 0 {
+		a.blocks, a.table, a.recordsOnly = o.blocks, o.table, a.recordsOnly || o.recordsOnly
+		return
+	}
 	for _, other := range o.blocks {
 		b := a.known(other.catalog)
 		if b == nil {
