@@ -143,7 +143,7 @@ type accumulator struct {
 //	                            sum until the end        once, the rest is lost
 //	values new to a record      weighted                 not weighted
 //	pseudo counts               not weighted             weighted
-//	equal values of one site    pair up by count         pair up as they stand
+//	equal values of one site    pair up by count         pair up as std::sort leaves them
 //	more than 255 values        cut at the end           cut after each step
 //	blocks                      any number               one, until other records come
 type mergePolicy struct{ llvm bool }

@@ -30,8 +30,8 @@ func (a *accumulator) mayKeep(c *catalog) bool {
 	return c.kept && !a.recordsOnly && (!a.policy.llvm || len(a.blocks)+len(a.entries) == 0 && c.distinct)
 }
 
-// reset empties a block for the profiles of a catalog, the first of which has an
-// index. It uses the memory again that the block has.
+// reset empties a block for the profiles of a catalog, the first of which has the
+// given index. It reuses the block's memory.
 func (b *block) reset(c *catalog, index int) {
 	b.catalog, b.first, b.profiles, b.limit = c, index, 0, 0
 	b.counts = slices.Grow(b.counts[:0], c.counters)[:c.counters]

@@ -202,7 +202,7 @@ func (m *Merger) checkTotal(r *Reader, added Added) {
 // plainTotal returns the sum of the counters of records that LLVM does not take for
 // context-sensitive ones, see [checker.summaries]. r is read again.
 func plainTotal(r *Reader) (total uint64) {
-	for rec, err := range r.Records() {
+	for rec, err := range r.ReusedRecords() {
 		if err == nil && !rec.IsCS() {
 			for _, c := range rec.Counts {
 				total = saturate.Add(total, c)

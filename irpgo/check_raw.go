@@ -24,8 +24,8 @@ func (c *checker) raw(r *rawReader) {
 		e.end = e.start + size*uint64(p.u32(b, p.layout.numCounters))
 		if e.start < limit && e.end <= limit && e.start < e.end { // else the reader has told
 			counters = append(counters, e)
-			// On Windows sections begin at odd addresses, one after a byte that marks
-			// their start, so offsets need not be multiples of 8 (COFF; up to LLVM 22).
+			// In COFF programs the section begins one byte after an aligned marker, so
+			// all offsets are 7 above a multiple of 8.
 			if phase := counters[0].start % size; e.start%size != phase {
 				c.note(flaw.At("data", at+int64(p.layout.counterPtr)).InRecord(i).Field("counter offset").
 					Got(e.start).Wantf("%d and a multiple of 8, as that of the other functions", phase).Corrupt())

@@ -104,11 +104,11 @@ func (t *indexedTable) measure(keys []int32) {
 // tableOf arranges the sums of profiles of an arranged catalog as their hash
 // table is arranged, without sorting the names. It returns nil if x wants another
 // table.
-func (x *indexedWriter) tableOf(b *block, policy mergePolicy) *indexedTable {
+func (x *indexedWriter) tableOf(b *block) *indexedTable {
 	if b == nil || !x.rel.sortedKeys || x.opt.Sparse {
 		return nil
 	}
-	k := b.finish(policy)
+	k := b.finish()
 	t := &indexedTable{x: x, keys: k, buckets: b.catalog.key.buckets, order: make([]int32, k.len())}
 	for i := range t.order {
 		t.order[i] = int32(i)

@@ -240,7 +240,9 @@ func (m *Merger) addNames(r *Reader, known bool) {
 			m.symbols.add(ref, n)
 		}
 	}
-	if known && r.Info().Format == FormatRaw { // all names are in the binary
+	// A known binary lists no further vtables. The names of a raw profile that has
+	// its catalog from another one are not even decompressed yet.
+	if !m.opt.KeepVTableNames && !m.opt.KeepSymbols || known && r.Info().Format == FormatRaw {
 		return
 	}
 	for _, n := range r.VTableNames() {
@@ -326,7 +328,7 @@ func (m *Merger) Merge(o *Merger) error {
 // mergeContext is InstrProfWriter::mergeRecordsFromWriter.
 func (m *Merger) mergeContext(o *Merger) {
 	if s := &o.sums; len(s.entries) == 0 && len(s.blocks) == 1 && m.sums.known(s.blocks[0].catalog) != nil {
-		s.blocks[0].finish(s.policy)
+		s.blocks[0].finish()
 		m.sums.mergeFork(s, m.warner(""))
 	} else {
 		k := s.finish(func(string, llvmerr.Code) {})

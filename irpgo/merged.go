@@ -89,7 +89,7 @@ func (r *Merged) WriteIndexed(w io.Writer, opt IndexedOptions) error {
 		return err
 	}
 	if r.keys == nil {
-		x.table = x.tableOf(r.sums.alone(), r.sums.policy)
+		x.table = x.tableOf(r.sums.alone())
 	}
 	if x.table == nil {
 		x.keys = r.byName()
@@ -121,9 +121,9 @@ func (r *Merged) entries() (*sums, []entry) {
 // changed.
 func (r *Merged) Head() *Profile { return &r.profile }
 
-// WriteCatalogs writes a line for each layout of profiles that the Merger kept to
-// compare further profiles with, and how many profiles had it. It is for finding
-// out why a merge is slow.
+// WriteCatalogs writes a line for each profile layout that the Merger kept for later
+// inputs, with the number of inputs that had it. It helps to find out why a merge is
+// slow.
 func (r *Merged) WriteCatalogs(w io.Writer) {
 	var lines []string
 	for _, c := range r.cache.kept {

@@ -48,7 +48,7 @@ func (a *accumulator) addSite(t *siteSum, src ValueSite, from *addressMap, kind 
 		if ok && a.policy.llvm && len(t.values) > maxValuesPerSite {
 			// LLVM sorts and cuts a site after every step. That can wait until
 			// the end while distinct values need no cut.
-			sortSite(t.values, byValue)
+			sortSite(t.values)
 			t.values = byCount(t.values)
 			t.homes, t.index, t.repeat = nil, nil, true
 		}
@@ -178,10 +178,10 @@ func (t *siteSum) forget() {
 // finished returns the values as a file holds them: by descending count and cut
 // to maxValuesPerSite (InstrProfRecord::sortValueData). Equal counts stand in
 // the order of the values, or of the input if there was only one record.
-func (t *siteSum) finished(policy mergePolicy) ValueSite {
+func (t *siteSum) finished() ValueSite {
 	if len(t.values) > 1 {
 		if t.merged {
-			sortSite(t.values, policy.valueOrder())
+			sortSite(t.values)
 		}
 		t.values = byCount(t.values)
 		t.homes, t.index, t.repeat = nil, nil, true // they have moved
@@ -189,26 +189,15 @@ func (t *siteSum) finished(policy mergePolicy) ValueSite {
 	return t.values
 }
 
-// valueOrder is the order of values in sites being merged. A value may repeat
-// within a site; the k-th occurrences in two sites are added to each other.
-func (r mergePolicy) valueOrder() func(a, b ValueData) int {
-	if r.llvm {
-		return byValue
-	}
-	return byRank
-}
-
-// byRank orders values by value, equal ones by descending count, so that
-// they pair up by rank: that makes merging associative.
+// byRank orders values by value, equal ones by descending count. A value may repeat
+// within a site; the k-th occurrences in two sites are added to each other, which
+// makes merging associative.
 func byRank(a, b ValueData) int {
 	if c := cmp.Compare(a.Value, b.Value); c != 0 {
 		return c
 	}
 	return cmp.Compare(b.Count, a.Count)
 }
-
-// byValue leaves equal values in the order of the input.
-func byValue(a, b ValueData) int { return cmp.Compare(a.Value, b.Value) }
 
 // mergeSite adds weight·src to dst value by value; the result is ordered by
 // value and both arguments are consumed. Values that dst did not have are
@@ -219,8 +208,8 @@ func mergeSite(dst, src ValueSite, weight uint64, policy mergePolicy) (out Value
 		llvmorder.Sort(dst, byTarget)
 		llvmorder.Sort(src, byTarget)
 	} else {
-		sortSite(dst, byRank)
-		sortSite(src, byRank)
+		sortSite(dst)
+		sortSite(src)
 	}
 	if fresh := countNew(dst, src); fresh == 0 {
 		out = dst[:0]
@@ -247,9 +236,9 @@ func mergeSite(dst, src ValueSite, weight uint64, policy mergePolicy) (out Value
 	return append(out, dst[i:]...), overflow
 }
 
-func sortSite(s ValueSite, order func(a, b ValueData) int) {
-	if !slices.IsSortedFunc(s, order) {
-		slices.SortStableFunc(s, order)
+func sortSite(s ValueSite) {
+	if !slices.IsSortedFunc(s, byRank) {
+		slices.SortFunc(s, byRank)
 	}
 }
 

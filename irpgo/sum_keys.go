@@ -75,7 +75,7 @@ func (a *accumulator) finish(warn warner) *sumKeys {
 		k.seqs = append(k.seqs, seq)
 		order = order[n:]
 	}
-	k.finishSites(a.policy)
+	k.finishSites()
 	return k
 }
 
@@ -103,18 +103,18 @@ func (a *accumulator) joinForms(entries []nameKey, warn warner) []nameKey {
 }
 
 // finish returns the keys in the order of the catalog.
-func (b *block) finish(policy mergePolicy) *sumKeys {
+func (b *block) finish() *sumKeys {
 	b.settle()
 	k := &sumKeys{sums: &b.sums, entries: b.catalog.entries, ends: b.catalog.keys()}
-	k.finishSites(policy)
+	k.finishSites()
 	return k
 }
 
 // finishSites makes the sites of all entries ready to be written.
-func (k *sumKeys) finishSites(policy mergePolicy) {
+func (k *sumKeys) finishSites() {
 	k.sites = make([]ValueSite, len(k.sums.sites))
 	for i := range k.sites {
-		k.sites[i] = k.sums.sites[i].finished(policy)
+		k.sites[i] = k.sums.sites[i].finished()
 	}
 }
 
