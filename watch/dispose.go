@@ -151,27 +151,13 @@ func copyFile(path, to string) error {
 	if err != nil {
 		return err
 	}
-	temp, err := os.CreateTemp(filepath.Dir(to), ".profuse-*.tmp") // see atomicfile.IsTemp
+	temp, err := atomicfile.Create(to, atomicfile.Options{Like: info})
 	if err != nil {
 		return err
 	}
-	defer os.Remove(temp.Name())
-	_, err = io.Copy(temp, from)
-	if err == nil {
-		err = temp.Chmod(info.Mode().Perm())
+	defer temp.Close()
+	if _, err := io.Copy(temp, from); err != nil {
+		return err
 	}
-	if err == nil {
-		err = temp.Sync()
-	}
-	err = errors.Join(err, temp.Close())
-	if err == nil {
-		err = os.Chtimes(temp.Name(), info.ModTime(), info.ModTime())
-	}
-	if err == nil {
-		err = os.Rename(temp.Name(), to)
-	}
-	if err == nil {
-		err = atomicfile.Sync(to)
-	}
-	return err
+	return temp.Commit()
 }

@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"time"
 
 	"github.com/profuse-pgo/profuse/internal/atomicfile"
 	"github.com/profuse-pgo/profuse/internal/filelock"
@@ -99,32 +98,6 @@ func (w *watcher) lock(ctx context.Context) (*filelock.Lock, error) {
 			continue // the previous holder removed the lock file
 		}
 		return lock, err
-	}
-}
-
-// leftoverAge is the least age of a temporary file to remove. A file in use is renamed
-// as soon as it is closed.
-const leftoverAge = time.Minute
-
-// removeLeftovers removes the temporary files of killed processes beside the output,
-// which are as large as it is, if the system can tell that no process writes to them.
-func (w *watcher) removeLeftovers() {
-	dir := filepath.Dir(w.Output)
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		return
-	}
-	for _, e := range entries {
-		if !e.Type().IsRegular() || !atomicfile.IsTemp(e.Name()) {
-			continue
-		}
-		name := filepath.Join(dir, e.Name())
-		if info, err := e.Info(); err != nil || time.Since(info.ModTime()) < leftoverAge {
-			continue
-		}
-		if yes, known := hasWriter(name); known && !yes {
-			os.Remove(name)
-		}
 	}
 }
 

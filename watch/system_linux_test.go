@@ -6,8 +6,6 @@ import (
 	"syscall"
 	"testing"
 	"time"
-
-	"github.com/profuse-pgo/profuse/internal/atomicfile"
 )
 
 // A file that is open for writing is left alone, however long nothing is
@@ -73,32 +71,6 @@ func TestLeaseIsGivenBack(t *testing.T) {
 	if yes, known := hasWriter(path); yes && known {
 		t.Error("the file is closed, and has a writer")
 	}
-}
-
-// Temporary files of killed processes are removed, those in use and those of a
-// moment ago are not.
-func TestLeftovers(t *testing.T) {
-	b := newBench(t)
-	old := time.Now().Add(-time.Hour)
-	temp := func(name string) string {
-		path := filepath.Join(b.dir, name)
-		os.WriteFile(path, nil, 0o666)
-		if !atomicfile.IsTemp(path) {
-			t.Fatalf("%s is not the name of a temporary file", name)
-		}
-		os.Chtimes(path, old, old)
-		return path
-	}
-	killed, used := temp(".profuse-1.tmp"), temp(".profuse-2.tmp")
-	f := must(os.OpenFile(used, os.O_WRONLY, 0))
-	defer f.Close()
-	fresh := temp(".profuse-3.tmp")
-	os.Chtimes(fresh, time.Now(), time.Now())
-	if _, known := hasWriter(killed); !known {
-		t.Skip("this file system has no leases")
-	}
-	b.mustRun()
-	b.wantFiles(b.dir, ".profuse-2.tmp .profuse-3.tmp out.watch")
 }
 
 // Where inotify fails, the folder is looked through.

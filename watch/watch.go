@@ -64,7 +64,6 @@ func Run(ctx context.Context, opt Options) error {
 		os.Remove(w.Output + lockSuffix)
 		lock.Release()
 	}()
-	w.removeLeftovers()
 	defer w.stopNotifier()
 	if err := w.start(ctx); err != nil {
 		return err

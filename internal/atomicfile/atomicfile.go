@@ -19,7 +19,9 @@
 // it cannot be taken back.
 //
 // A process that is killed leaves its temporary file behind. [IsTemp]
-// recognizes such files by name, so that nothing takes them for profiles.
+// recognizes such files by name, so that nothing takes them for profiles, and the
+// next [Create] in the folder removes those whose process has ended. A process that
+// ends itself, after a signal for example, calls [RemoveAll] before.
 //
 // Replacing a file gives it a new inode: other hard links to it keep the old
 // contents, and its owner becomes the writing user.
@@ -27,7 +29,6 @@ package atomicfile
 
 import (
 	"bufio"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
@@ -35,6 +36,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 )
 
 const (
@@ -57,6 +59,9 @@ func IsTemp(name string) bool {
 type Options struct {
 	// Inputs are files that the target must not be, however it is spelled.
 	Inputs []string
+	// Like is a file whose permission bits and modification time the new file
+	// gets. If it is nil, the file that is replaced gives the permission bits.
+	Like fs.FileInfo
 }
 
 // bufferSize is the size in bytes of the write buffer, which spares writers that
@@ -67,7 +72,9 @@ const bufferSize = 128 << 10
 type File struct {
 	name   string // as given to Create, for messages
 	target target
+	like   fs.FileInfo // see Options
 	f      *os.File
+	temp   *temporary // of f; nil if the target is written directly
 	w      *bufio.Writer
 	err    error // first failure to write
 	closed bool
@@ -89,35 +96,19 @@ func Create(path string, opts Options) (*File, error) {
 		t.close()
 		return nil, err
 	}
-	f := &File{name: path, target: t, f: t.direct}
+	f := &File{name: path, target: t, f: t.direct, like: opts.Like}
 	if f.f == nil {
-		if f.f, err = createTemp(t); err != nil {
+		removeAbandonedOnce(dir(t.path))
+		perm := opts.Like
+		if perm == nil {
+			perm = t.info
+		}
+		if f.temp, err = createTemp(dir(t.path), perm); err != nil {
 			return nil, f.wrap("create", err)
 		}
+		f.f = f.temp.f
 	}
 	f.w = bufio.NewWriterSize(f.f, bufferSize)
-	return f, nil
-}
-
-// createTemp makes the temporary file in the target's folder. An existing target
-// keeps its permission bits.
-func createTemp(t target) (*os.File, error) {
-	perm := fs.FileMode(0o666) // before the umask
-	if t.info != nil {
-		perm = 0o600 // until it has the target's own
-	}
-	// The name has 128 random bits. If it exists nevertheless, somebody guessed
-	// it or the file system is broken; O_EXCL refuses both.
-	name := dir(t.path) + tempPrefix + strings.ToLower(rand.Text()) + tempSuffix
-	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm)
-	if err != nil {
-		return nil, err
-	}
-	if t.info != nil {
-		if err := f.Chmod(t.info.Mode().Perm()); err != nil {
-			return nil, errors.Join(err, f.Close(), os.Remove(name))
-		}
-	}
 	return f, nil
 }
 
@@ -195,14 +186,12 @@ func (f *File) Commit() error {
 		return err
 	}
 	f.closed = true
-	temp := f.f.Name()
-	if err := f.f.Close(); err != nil {
-		os.Remove(temp)
-		return f.wrap("close", err)
+	var times time.Time
+	if f.like != nil {
+		times = f.like.ModTime()
 	}
-	if err := os.Rename(temp, f.target.path); err != nil {
-		os.Remove(temp)
-		return f.wrap("replace", err)
+	if op, err := f.temp.commit(f.target.path, times); err != nil {
+		return f.wrap(op, err)
 	}
 	if err := syncPath(dir(f.target.path)); err != nil {
 		return fmt.Errorf("%s: replaced, but its folder is not known to be on disk: %w", f.name, err)
@@ -236,6 +225,5 @@ func (f *File) abort() error {
 	if f.target.direct != nil {
 		return f.target.close()
 	}
-	temp := f.f.Name()
-	return errors.Join(f.f.Close(), os.Remove(temp))
+	return f.temp.discard()
 }

@@ -13,6 +13,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -56,6 +57,22 @@ func child(how, out string) {
 		time.Sleep(time.Minute)
 	case "exit":
 		os.Exit(0)
+	case "hold":
+		os.Stdout.WriteString("held\n")
+		io.Copy(io.Discard, os.Stdin)
+	case "end":
+		RemoveAll()
+		RemoveAll()
+		if _, err := Create(out, Options{}); !errors.Is(err, errEnding) {
+			exit(fmt.Errorf("Create after RemoveAll: %v", err))
+		}
+		if _, err := f.Write(make([]byte, 2*bufferSize)); err != nil {
+			exit(fmt.Errorf("Write after RemoveAll: %v", err))
+		}
+		if err := f.Commit(); !errors.Is(err, errEnding) {
+			exit(fmt.Errorf("Commit after RemoveAll: %v", err))
+		}
+		exit(nil)
 	}
 	exit(f.Commit())
 }
@@ -89,7 +106,148 @@ func TestKilledWriterLeavesTheOldFile(t *testing.T) {
 			if len(entries) != 2 || !IsTemp(entries[0].Name()) {
 				t.Errorf("folder holds %v, want a temporary file and out", entries)
 			}
+			// The next process that writes there removes it.
+			if stderr, err := runChild(t, "commit", out, nil); err != nil {
+				t.Fatal(err, stderr)
+			}
+			wantFiles(t, dir, "out")
 		})
+	}
+}
+
+// TestRemoveAll: a process that ends by itself leaves nothing behind, and what it had
+// committed stays.
+func TestRemoveAll(t *testing.T) {
+	dir := t.TempDir()
+	out := filepath.Join(dir, "out")
+	write(t, out, "old")
+	if stderr, err := runChild(t, "end", out, nil); err != nil {
+		t.Fatal(err, stderr)
+	}
+	wantContents(t, out, "old")
+	wantFiles(t, dir, "out")
+}
+
+// TestAbandoned: the files of processes that run are kept, those of others removed,
+// and so is nothing that only looks like one.
+func TestAbandoned(t *testing.T) {
+	dir := t.TempDir()
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	running := exec.Command(exe, filepath.Join(dir, "held"))
+	running.Env = append(os.Environ(), childEnv+"=hold")
+	stdin, err := running.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	stdout, err := running.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := running.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer running.Wait()
+	defer stdin.Close()
+	if _, err := io.ReadFull(stdout, make([]byte, len("held\n"))); err != nil {
+		t.Fatal(err)
+	}
+	own := create(t, filepath.Join(dir, "own"), Options{})
+
+	others := []string{".profuse-notes.tmp", tempName() + "x"}
+	for _, name := range others {
+		write(t, filepath.Join(dir, name), "a user's")
+	}
+	link, fifo := filepath.Join(dir, tempName()), filepath.Join(dir, tempName())
+	if err := errors.Join(os.Symlink(others[0], link), syscall.Mkfifo(fifo, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	abandoned := filepath.Join(dir, tempName())
+	write(t, abandoned, "half a prof")
+	count := func() int {
+		entries, err := os.ReadDir(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(entries)
+	}
+	before := count()
+	removeAbandoned(dir)
+	if _, err := os.Lstat(abandoned); !errors.Is(err, fs.ErrNotExist) || count() != before-1 {
+		t.Errorf("%d files before, %d after; the abandoned one: %v", before, count(), err)
+	}
+
+	if err := own.Commit(); err != nil {
+		t.Error(err)
+	}
+	stdin.Close()
+	if err := running.Wait(); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "held")); err != nil {
+		t.Error("the other process could not commit:", err)
+	}
+}
+
+// TestAbandonedRace: what is being made is not taken for abandoned at any moment.
+func TestAbandonedRace(t *testing.T) {
+	dir := t.TempDir()
+	done := make(chan struct{})
+	var cleaner, writers sync.WaitGroup
+	for range 2 {
+		cleaner.Go(func() {
+			for {
+				select {
+				case <-done:
+					return
+				default:
+					removeAbandoned(dir)
+				}
+			}
+		})
+	}
+	for w := range 4 {
+		writers.Go(func() {
+			for range 50 {
+				f, err := Create(filepath.Join(dir, fmt.Sprint(w)), Options{})
+				if err == nil {
+					f.Write([]byte("x"))
+					err = f.Commit()
+				}
+				if err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	writers.Wait()
+	close(done)
+	cleaner.Wait()
+	wantFiles(t, dir, "0", "1", "2", "3")
+}
+
+// TestLike: a copy has the permission bits and the time of what it is a copy of.
+func TestLike(t *testing.T) {
+	dir := t.TempDir()
+	from, to := filepath.Join(dir, "from"), filepath.Join(dir, "to")
+	write(t, from, "x")
+	write(t, to, "y")
+	modified := time.Unix(1_234_567_890, 123_000_000)
+	if err := errors.Join(os.Chmod(from, 0o604), os.Chtimes(from, modified, modified)); err != nil {
+		t.Fatal(err)
+	}
+	info, err := os.Stat(from)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := create(t, to, Options{Like: info}).Commit(); err != nil {
+		t.Fatal(err)
+	}
+	got, err := os.Stat(to)
+	if err != nil || got.Mode() != info.Mode() || !got.ModTime().Equal(modified) {
+		t.Errorf("%v %v, want %v %v", got.Mode(), got.ModTime(), info.Mode(), modified)
 	}
 }
 

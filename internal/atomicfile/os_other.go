@@ -5,6 +5,8 @@ package atomicfile
 import (
 	"errors"
 	"os"
+	"runtime"
+	"time"
 )
 
 // descriptor reports false: these systems have no paths for open files.
@@ -34,3 +36,20 @@ func Sync(path string) error {
 
 // syncPath does nothing: folders cannot be synced here, and NTFS journals renames.
 func syncPath(string) error { return nil }
+
+// lockTemp locks nothing: an open file cannot be removed on Windows.
+func lockTemp(*os.File) (lock *os.File, ok bool, err error) { return nil, true, nil }
+
+// abandonedAge is the least age of an abandoned file: between closing and renaming
+// it, a file is not open.
+const abandonedAge = time.Hour
+
+// removeIfAbandoned removes a temporary file of some age that no process has open.
+func removeIfAbandoned(name string) {
+	if runtime.GOOS != "windows" {
+		return
+	}
+	if info, err := os.Lstat(name); err == nil && time.Since(info.ModTime()) > abandonedAge {
+		os.Remove(name)
+	}
+}

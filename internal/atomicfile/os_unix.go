@@ -72,3 +72,66 @@ func syncPath(path string) error {
 	}
 	return nil
 }
+
+// lockTemp locks a temporary file for as long as the result is open, whatever happens
+// to f. ok is false if another process has locked or removed it. Without locks on this
+// file system the result is nil and true.
+func lockTemp(f *os.File) (lock *os.File, ok bool, err error) {
+	switch err := flock(f); {
+	case err == syscall.EWOULDBLOCK:
+		return nil, false, nil
+	case err != nil:
+		return nil, true, nil
+	}
+	// The lock belongs to the open file, which the duplicate shares.
+	lock, _, err = duplicate(int(f.Fd()), f.Name())
+	if err != nil {
+		return nil, false, err
+	}
+	same, err := isAt(lock, f.Name())
+	if err != nil || !same {
+		lock.Close()
+		return nil, false, err
+	}
+	return lock, true, nil
+}
+
+// flock locks a file unless it is locked.
+func flock(f *os.File) error {
+	for {
+		if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != syscall.EINTR {
+			return err
+		}
+	}
+}
+
+// isAt reports whether name is the name of an open file.
+func isAt(f *os.File, name string) (bool, error) {
+	info, err := f.Stat()
+	if err != nil {
+		return false, err
+	}
+	named, err := os.Lstat(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	return err == nil && os.SameFile(info, named), err
+}
+
+// removeIfAbandoned removes a temporary file that no process has locked.
+func removeIfAbandoned(name string) {
+	// Over NFS, an exclusive lock needs a file that is open for writing. O_NONBLOCK:
+	// somebody may have put a FIFO in its place.
+	f, err := os.OpenFile(name, os.O_RDWR|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return
+	}
+	defer f.Close()
+	if flock(f) != nil {
+		return
+	}
+	// Its process may have committed it meanwhile, and another have taken the name.
+	if same, err := isAt(f, name); same && err == nil {
+		os.Remove(name)
+	}
+}
