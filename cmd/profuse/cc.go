@@ -10,6 +10,7 @@ import (
 
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/cli"
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/driver"
+	"github.com/profuse-pgo/profuse/cmd/profuse/internal/interrupt"
 )
 
 // ccName is the name of the subcommand. profuse also runs it when it is started as
@@ -54,21 +55,20 @@ before COMPILER:
 --report FILE, or PROFUSE_CC_REPORT=FILE in the environment, appends to FILE what
 was not instrumented or laid out, and why. When profuse is started as profuse-cc,
 its first argument is COMPILER, as RUSTC_WRAPPER needs it.`,
-		Foreign: func(_ context.Context, env *cli.Env, args []string) int { return runCC(env, args) },
+		Foreign: runCC,
 	}
 }
 
 // runCC runs the driver, whose options end at the compiler's name.
-func runCC(env *cli.Env, args []string) int {
+func runCC(ctx context.Context, env *cli.Env, args []string) int {
 	if len(args) > 0 && (args[0] == "-h" || args[0] == "--help" || args[0] == "-help") {
-		return app().Run(context.Background(), env, []string{"help", ccName})
+		return app().Run(ctx, env, []string{"help", ccName})
 	}
 	self, err := os.Executable()
 	if err != nil {
 		self = os.Args[0]
 	}
-	ctx, stop := driver.NotifyContext(context.Background())
-	defer stop()
+	interrupt.Allow(ctx, interrupt.Forever) // the compiler, which gets the signal too, may take longer
 	err = driver.Run(ctx, driver.Env{
 		Stdin: env.Stdin, Stdout: env.Stdout, Stderr: env.Stderr, Getenv: env.Getenv,
 		Self:    []string{self, ccName},
@@ -78,6 +78,8 @@ func runCC(env *cli.Env, args []string) int {
 	switch {
 	case err == nil:
 		return cli.ExitOK
+	case ctx.Err() != nil:
+		return interrupt.Code(ctx)
 	case errors.As(err, &exit):
 		return exit.Code
 	case errors.Is(err, driver.ErrUsage):

@@ -7,26 +7,25 @@ package main
 import (
 	"context"
 	"os"
-	"os/signal"
 	"path/filepath"
 	"strings"
-	"syscall"
 
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/cli"
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/clopt"
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/doctorcmd"
+	"github.com/profuse-pgo/profuse/cmd/profuse/internal/interrupt"
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/iprofcmd"
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/irpgocmd"
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/llvmmipdata"
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/llvmprofdata"
+	"github.com/profuse-pgo/profuse/cmd/profuse/internal/memory"
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/mipcmd"
 )
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx := interrupt.Context(filepath.Base(os.Args[0]))
+	memory.SetLimit(os.Getenv)
 	env := &cli.Env{Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Getenv: os.Getenv}
-	// After the first signal a second one ends the process at once.
-	context.AfterFunc(ctx, stop)
 	os.Exit(run(ctx, env, os.Args))
 }
 
@@ -38,11 +37,11 @@ func run(ctx context.Context, env *cli.Env, argv []string) int {
 	}
 	for _, t := range llvmTools {
 		if isStartedAs(argv[0], t.name) {
-			return t.run(env, argv[0], argv[1:])
+			return t.run(ctx, env, argv[0], argv[1:])
 		}
 	}
 	if isStartedAs(argv[0], "profuse-"+ccName) {
-		return runCC(env, argv[1:])
+		return runCC(ctx, env, argv[1:])
 	}
 	return app().Run(ctx, env, argv[1:])
 }
@@ -101,7 +100,8 @@ llvm-mipdata, for example through a link.
 }
 
 // run runs the tool as the given program.
-func (t *llvmTool) run(env *cli.Env, program string, args []string) int {
+func (t *llvmTool) run(ctx context.Context, env *cli.Env, program string, args []string) int {
+	interrupt.Allow(ctx, 0) // it does not know ctx
 	return t.main(args, clopt.Env{Stdin: env.Stdin, Stdout: env.Stdout, Stderr: env.Stderr, Prog: program})
 }
 
@@ -112,8 +112,8 @@ func (t *llvmTool) command() *cli.Command {
 		Args:  "COMMAND [OPTION]... [FILE]...",
 		Short: "replace " + t.name + ", with its options and its output",
 		Long:  t.long,
-		Foreign: func(_ context.Context, env *cli.Env, args []string) int {
-			return t.run(env, "profuse "+t.name, args)
+		Foreign: func(ctx context.Context, env *cli.Env, args []string) int {
+			return t.run(ctx, env, "profuse "+t.name, args)
 		},
 	}
 }

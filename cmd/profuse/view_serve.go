@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/cli"
+	"github.com/profuse-pgo/profuse/cmd/profuse/internal/interrupt"
 	"github.com/profuse-pgo/profuse/report"
 )
 
@@ -81,7 +82,7 @@ const (
 	readTimeout  = 10 * time.Second
 	writeTimeout = 5 * time.Minute
 	idleTimeout  = 2 * time.Minute
-	endTimeout   = time.Second // for requests that are answered at an interrupt
+	endTimeout   = interrupt.Grace / 2 // for requests that are answered at an interrupt
 )
 
 // serve answers requests until ctx ends, which is no error.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/cli"
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/console"
+	"github.com/profuse-pgo/profuse/cmd/profuse/internal/interrupt"
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/merging"
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/sources"
 	"github.com/profuse-pgo/profuse/formats"
@@ -94,6 +95,7 @@ func (c *watchRun) run(ctx context.Context, env *cli.Env, args []string) error {
 		return err
 	}
 	defer c.Programs.Close()
+	interrupt.Allow(ctx, interrupt.Forever) // it merges what is complete
 	err := watch.Run(ctx, opt)
 	if err != nil && ctx.Err() != nil {
 		// The interrupt did not cause this failure.

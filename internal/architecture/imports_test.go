@@ -32,6 +32,7 @@ var layers = [][]string{
 	{"internal/mip/instrument"},
 	{"formats", "export", "compare", "watch", "merge"},
 	{"report"},
+	{"cmd/profuse/internal/interrupt", "cmd/profuse/internal/memory"},
 	{"cmd/profuse/internal/edit", "cmd/profuse/internal/ere", "cmd/profuse/internal/withcolor", "cmd/profuse/internal/driver"},
 	{"cmd/profuse/internal/cli", "cmd/profuse/internal/clopt"},
 	{"cmd/profuse/internal/llvmprofdata", "cmd/profuse/internal/llvmmipdata", "cmd/profuse/internal/console", "testdata"},

@@ -8,14 +8,15 @@ import (
 	"io"
 	"io/fs"
 	"strings"
+
+	"github.com/profuse-pgo/profuse/cmd/profuse/internal/interrupt"
 )
 
-// The exit codes of every command.
+// The exit codes of every command; of one that a signal ends, see package interrupt.
 const (
-	ExitOK          = 0
-	ExitFailure     = 1   // the work failed, wholly or for some inputs
-	ExitUsage       = 2   // the command line was wrong, nothing was done
-	ExitInterrupted = 130 // stopped by an interrupt, as shells report it
+	ExitOK      = 0
+	ExitFailure = 1 // the work failed, wholly or for some inputs
+	ExitUsage   = 2 // the command line was wrong, nothing was done
 )
 
 // Env holds the streams and the environment of the process that runs a command.
@@ -130,7 +131,7 @@ func (a *App) runCommand(ctx context.Context, env *Env, c *Command, args []strin
 		return ExitFailure
 	case ctx.Err() != nil:
 		fmt.Fprintf(env.Stderr, "%s %s: interrupted\n", a.Name, c.Name)
-		return ExitInterrupted
+		return interrupt.Code(ctx)
 	case errors.As(err, &usage):
 		fmt.Fprintf(env.Stderr, "%s %s: %v\n", a.Name, c.Name, usage)
 		fmt.Fprintf(env.Stderr, "Run \"%s %s --help\" for its options.\n", a.Name, c.Name)

@@ -19,6 +19,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/cli"
+	"github.com/profuse-pgo/profuse/cmd/profuse/internal/interrupt"
 )
 
 // The tracer follows processes with ptrace. A subreaper that polls /proc would
@@ -66,6 +67,7 @@ func watchProcesses(ctx context.Context, env *cli.Env, args []string) ([]*patien
 		}
 		return nil, err
 	}
+	interrupt.Allow(ctx, interrupt.Forever) // the command decides when it ends
 	stop := context.AfterFunc(ctx, func() { _ = cmd.Process.Signal(os.Interrupt) })
 	defer stop()
 	first := cmd.Process.Pid

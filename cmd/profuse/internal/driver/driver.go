@@ -6,11 +6,9 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"os/signal"
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 
 	"github.com/profuse-pgo/profuse/internal/mip/asm"
 	"github.com/profuse-pgo/profuse/internal/mip/instrument"
@@ -101,28 +99,6 @@ func Run(ctx context.Context, env Env, args []string) error {
 		return context.Cause(ctx)
 	}
 	return err
-}
-
-// NotifyContext returns a context that ends with the first signal that asks the
-// process to end. Its cause is then an [*ExitError] with the exit code that
-// shells give to such a process.
-func NotifyContext(parent context.Context) (ctx context.Context, stop func()) {
-	ctx, cancel := context.WithCancelCause(parent)
-	signals := make(chan os.Signal, 1)
-	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
-	go func() {
-		select {
-		case s := <-signals:
-			if s, ok := s.(syscall.Signal); ok {
-				cancel(&ExitError{signalCode(s)})
-			}
-		case <-ctx.Done():
-		}
-	}()
-	return ctx, func() {
-		signal.Stop(signals)
-		cancel(context.Canceled)
-	}
 }
 
 func (d *driver) warn(format string, args ...any) {

@@ -12,13 +12,11 @@ import (
 
 // Stand in front of a compiler, as profuse cc does, and end with its exit code.
 func Example() {
-	ctx, stop := driver.NotifyContext(context.Background())
-	defer stop()
 	env := driver.Env{
 		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Getenv: os.Getenv,
 		Self: []string{os.Args[0]},
 	}
-	err := driver.Run(ctx, env, []string{
+	err := driver.Run(context.Background(), env, []string{
 		"--", "no-such-clang", "-O2", "-fmachine-profile-generate", "-fmachine-profile-function-coverage", "-c", "x.c",
 	})
 	if exit := (*driver.ExitError)(nil); errors.As(err, &exit) {

@@ -2,7 +2,6 @@ package driver_test
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -14,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/driver"
+	"github.com/profuse-pgo/profuse/cmd/profuse/internal/interrupt"
 	"github.com/profuse-pgo/profuse/internal/oracle"
 	"github.com/profuse-pgo/profuse/mip"
 	"github.com/profuse-pgo/profuse/profile"
@@ -30,8 +30,8 @@ func TestMain(m *testing.M) {
 }
 
 func driverMain() int {
-	ctx, stop := driver.NotifyContext(context.Background())
-	defer stop()
+	ctx := interrupt.Context("profuse cc")
+	interrupt.Allow(ctx, interrupt.Forever)
 	err := driver.Run(ctx, driver.Env{
 		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Getenv: os.Getenv, Self: []string{os.Args[0]},
 		Replace: func(path string, argv []string) error { return syscall.Exec(path, argv, os.Environ()) },
@@ -40,6 +40,8 @@ func driverMain() int {
 	switch {
 	case err == nil:
 		return 0
+	case ctx.Err() != nil:
+		return interrupt.Code(ctx)
 	case errors.As(err, &exit):
 		return exit.Code
 	}

@@ -1,0 +1,87 @@
+// Package memory keeps the process within the memory of its machine: it gives Go's
+// garbage collector a limit below which it works harder, instead of letting the heap
+// grow to twice what is in use.
+package memory
+
+import (
+	"bytes"
+	"io/fs"
+	"math"
+	"os"
+	"path"
+	"runtime/debug"
+	"strconv"
+	"strings"
+)
+
+// SetLimit sets the soft limit of the process, unless the user has set one with
+// GOMEMLIMIT: seven eighths of the memory of the machine, of the cgroup, or of the
+// limits on the process (ulimit -v), whichever is least. The rest is for mapped files,
+// threads and what other programs need.
+func SetLimit(getenv func(string) string) {
+	if getenv("GOMEMLIMIT") != "" {
+		return
+	}
+	limit := min(machine(), cgroup(os.DirFS("/")), process())
+	if limit < math.MaxInt64 {
+		debug.SetMemoryLimit(limit / 8 * 7)
+	}
+}
+
+// none is what the functions return that know of no limit, in bytes.
+const none = math.MaxInt64
+
+// meminfo returns the memory that /proc/meminfo in the file system says.
+func meminfo(root fs.FS) int64 {
+	text, _ := fs.ReadFile(root, "proc/meminfo")
+	for line := range bytes.Lines(text) {
+		if f := bytes.Fields(line); len(f) == 3 && string(f[0]) == "MemTotal:" {
+			if kib := number(string(f[1])); kib < none>>10 {
+				return kib << 10
+			}
+		}
+	}
+	return none
+}
+
+// cgroup returns the least limit on memory of the process's control group and of the
+// groups around it, in version 1 or 2 of Linux's control groups. In a container the
+// group may not be mounted under the path that the kernel says, but the root of the
+// mount is then the container's.
+func cgroup(root fs.FS) int64 {
+	limit := int64(none)
+	text, _ := fs.ReadFile(root, "proc/self/cgroup")
+	for line := range strings.Lines(string(text)) {
+		// 4:memory:/path, or 0::/path in version 2
+		part := strings.SplitN(strings.TrimSpace(line), ":", 3)
+		if len(part) < 3 {
+			continue
+		}
+		mount, file := "sys/fs/cgroup", "memory.max"
+		if strings.Contains(","+part[1]+",", ",memory,") {
+			mount, file = "sys/fs/cgroup/memory", "memory.limit_in_bytes"
+		} else if part[1] != "" {
+			continue
+		}
+		for group := path.Clean("/" + part[2]); ; group = path.Dir(group) {
+			value, err := fs.ReadFile(root, path.Join(mount, group, file))
+			if err == nil {
+				limit = min(limit, number(strings.TrimSpace(string(value))))
+			}
+			if group == "/" {
+				break
+			}
+		}
+	}
+	return limit
+}
+
+// number parses a number of bytes; "max" and other words mean no limit, and so do 0 and
+// the great numbers that version 1 writes for it.
+func number(text string) int64 {
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || n <= 0 {
+		return none
+	}
+	return n
+}

@@ -1,0 +1,70 @@
+package memory
+
+import (
+	"math"
+	"runtime"
+	"runtime/debug"
+	"testing"
+	"testing/fstest"
+)
+
+func TestCgroup(t *testing.T) {
+	for _, test := range []struct {
+		name  string
+		files map[string]string
+		want  int64
+	}{
+		{"none", nil, none},
+		{"version 2", map[string]string{
+			"proc/self/cgroup": "0::/a/b\n", "sys/fs/cgroup/a/b/memory.max": "max\n", "sys/fs/cgroup/a/memory.max": "1000000\n",
+		}, 1000000},
+		{"version 2 in a container", map[string]string{
+			"proc/self/cgroup": "0::/../../outside\n", "sys/fs/cgroup/memory.max": "5000\n",
+		}, 5000},
+		{"version 1", map[string]string{
+			"proc/self/cgroup": "5:cpu:/x\n4:hugetlb,memory:/x/y\n0::/\n",
+			"sys/fs/cgroup/memory/x/y/memory.limit_in_bytes":   "7000\n",
+			"sys/fs/cgroup/memory/memory.limit_in_bytes":       "9223372036854771712\n",
+			"sys/fs/cgroup/cpu/x/memory.limit_in_bytes":        "1\n",
+			"sys/fs/cgroup/memory/x/y/z/memory.limit_in_bytes": "1\n",
+		}, 7000},
+		{"version 1 in a container", map[string]string{
+			"proc/self/cgroup": "4:memory:/docker/0123\n", "sys/fs/cgroup/memory/memory.limit_in_bytes": "8000",
+		}, 8000},
+		{"broken", map[string]string{"proc/self/cgroup": "\n0\n0::\n", "sys/fs/cgroup/memory.max": "a lot"}, none},
+	} {
+		root := fstest.MapFS{}
+		for name, text := range test.files {
+			root[name] = &fstest.MapFile{Data: []byte(text)}
+		}
+		if got := cgroup(root); got != test.want {
+			t.Errorf("%s: %d, want %d", test.name, got, test.want)
+		}
+	}
+}
+
+func TestMeminfo(t *testing.T) {
+	root := fstest.MapFS{"proc/meminfo": {Data: []byte("MemFree: 1 kB\nMemTotal:   2048 kB\n")}}
+	if got := meminfo(root); got != 2<<20 {
+		t.Errorf("%d, want 2 MiB", got)
+	}
+	if got := meminfo(fstest.MapFS{}); got != none {
+		t.Errorf("%d without the file", got)
+	}
+}
+
+func TestSetLimit(t *testing.T) {
+	defer debug.SetMemoryLimit(debug.SetMemoryLimit(math.MaxInt64))
+	SetLimit(func(string) string { return "1GiB" })
+	if got := debug.SetMemoryLimit(-1); got != math.MaxInt64 {
+		t.Errorf("the limit is %d in spite of GOMEMLIMIT", got)
+	}
+	SetLimit(func(string) string { return "" })
+	got := debug.SetMemoryLimit(-1)
+	switch runtime.GOOS {
+	case "linux", "darwin", "windows":
+		if got == math.MaxInt64 || got < 64<<20 {
+			t.Errorf("the limit is %d", got)
+		}
+	}
+}
