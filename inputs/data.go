@@ -78,7 +78,8 @@ func (r *Reader) takeBuffer(size int) []byte {
 		}
 	}
 	if best < 0 || cap(r.buffers[best]) < size {
-		return make([]byte, 0, size)
+		// Room for further files, many of which are a little larger.
+		return make([]byte, 0, size+size/4)
 	}
 	b := r.buffers[best]
 	last := len(r.buffers) - 1

@@ -1,7 +1,9 @@
 package irpgo
 
 import (
+	"math"
 	"math/bits"
+	"math/rand/v2"
 	"slices"
 
 	"github.com/profuse-pgo/profuse/internal/llvmerr"
@@ -30,21 +32,45 @@ func formOf(r *Record) (f form) {
 type entry struct {
 	hash uint64
 	form
-	ref                  uint64 // NameRef(name)
-	name                 string
-	counts, bitmap, site int // index of its first counter, byte of bitmap, value site
+	ref          uint64 // NameRef(name)
+	name         string
+	counts       spot // of its first counter
+	bitmap, site int  // index of its first byte of bitmap, value site
 }
 
-// sums holds the numbers of entries.
+// A spot is the place of a counter: a piece of memory and an index in it.
+type spot struct{ piece, at int32 }
+
+// sums holds the numbers of entries. A table gets its counters in pieces, which
+// never move: counters are most of its memory, and growing would copy them and
+// touch twice as much. A block has one piece.
 type sums struct {
-	counts []uint64
+	counts [][]uint64
 	bitmap []byte
 	sites  []siteSum
 	limit  uint64 // upper bound of all counters; maxCount if some may have saturated
 }
 
 func (s *sums) countsOf(e *entry) []uint64 {
-	return s.counts[e.counts : e.counts+int(e.counters) : e.counts+int(e.counters)]
+	piece, at := s.counts[e.counts.piece], int(e.counts.at)
+	return piece[at : at+int(e.counters) : at+int(e.counters)]
+}
+
+// addCounters appends n counters, which are zero.
+func (s *sums) addCounters(n int) spot {
+	const smallest, largest = 1 << 9, 1 << 15
+	last := len(s.counts) - 1
+	if last < 0 || len(s.counts[last])+n > cap(s.counts[last]) {
+		size := smallest
+		if last >= 0 {
+			size = min(2*cap(s.counts[last]), largest)
+		}
+		s.counts = append(s.counts, make([]uint64, 0, max(n, size)))
+		last++
+	}
+	at := len(s.counts[last])
+	s.counts[last] = s.counts[last][:at+n]
+	return spot{int32(last), int32(at)}
 }
 
 func (s *sums) bitmapOf(e *entry) []byte {
@@ -136,6 +162,9 @@ type accumulator struct {
 	spare   *accumulator // memory of addToTable: a block
 }
 
+// empty reports whether a holds no sums.
+func (a *accumulator) empty() bool { return len(a.blocks)+a.entries.len == 0 }
+
 // mergePolicy selects exact merging or merging as LLVM does. They differ so:
 //
 //	                            exactly                  as LLVM
@@ -151,22 +180,71 @@ type mergePolicy struct{ llvm bool }
 // A table finds sums by name, hash and form.
 type table struct {
 	sums
-	entries []tableEntry
-	index   map[uint64]int32 // first entry of each reference
-	last    int              // entry that was found or made last
+	entries tableEntries
+	// index is a hash table of 2^n slots with linear probing. A slot holds half
+	// of a reference and, in the lower half, the number of an entry, from 1 up.
+	// Entries with one reference lie in the order of entries.
+	index []uint64
+	last  int // entry that was found or made last
 }
 
 type tableEntry struct {
 	entry
-	seq  uint64 // first appearance: number of the input and of the record in it
-	next int32  // next entry with the same reference; 0 if there is none
+	seq uint64 // first appearance: number of the input and of the record in it
 }
 
-// expect makes room for n entries in an empty table.
-func (t *table) expect(n int) {
-	if t.index == nil {
-		t.index, t.entries = make(map[uint64]int32, n), make([]tableEntry, 0, n)
+// tableEntries holds entries in pieces of equal length, which never move.
+type tableEntries struct {
+	pieces [][]tableEntry
+	len    int
+}
+
+const entriesPerPiece = 256
+
+func (t *tableEntries) at(i int) *tableEntry {
+	return &t.pieces[i/entriesPerPiece][i%entriesPerPiece]
+}
+
+func (t *tableEntries) add(e tableEntry) *tableEntry {
+	if t.len%entriesPerPiece == 0 {
+		t.pieces = append(t.pieces, make([]tableEntry, entriesPerPiece))
 	}
+	t.len++
+	last := t.at(t.len - 1)
+	*last = e
+	return last
+}
+
+// indexFactor makes the places of references in an index unpredictable, so that
+// no file can make them collide.
+var indexFactor = rand.Uint64() | 1
+
+// slot returns the index of the slot where the search for a reference begins.
+func (t *table) slot(ref uint64) int {
+	high, _ := bits.Mul64(ref*indexFactor, uint64(len(t.index)))
+	return int(high)
+}
+
+// expect makes room in the index for n entries more.
+func (t *table) expect(n int) {
+	n += t.entries.len
+	if 4*n <= 3*len(t.index) {
+		return
+	}
+	t.index = make([]uint64, 1<<bits.Len(uint(max(4*n/3, 2*len(t.index)-1))))
+	clear(t.index) // a new page that is read before it is written costs two page faults
+	for i := range t.entries.len {
+		t.enter(t.entries.at(i).ref, i)
+	}
+}
+
+// enter adds an entry to the index.
+func (t *table) enter(ref uint64, at int) {
+	i := t.slot(ref)
+	for t.index[i] != 0 {
+		i = (i + 1) & (len(t.index) - 1)
+	}
+	t.index[i] = ref&^math.MaxUint32 | uint64(at+1)
 }
 
 // lookAhead is the number of entries after the last one that find compares
@@ -176,59 +254,52 @@ const lookAhead = 8
 
 // find returns the index of the entry with the given name, hash and form. If
 // only the form differs, it returns the last entry of that name and hash and
-// fits is false. It returns -1 if there is neither. tail is the last entry with
-// the same reference, -1 if there is none; it is not set if fits.
-func (t *table) find(name string, ref, hash uint64, f *form) (at int, fits bool, tail int32) {
-	for i := t.last + 1; i < min(t.last+1+lookAhead, len(t.entries)); i++ {
-		if e := &t.entries[i]; e.ref == ref && e.hash == hash && e.form == *f && e.name == name {
+// fits is false. It returns -1 if there is neither.
+func (t *table) find(name string, ref, hash uint64, f *form) (at int, fits bool) {
+	for i := t.last + 1; i < min(t.last+1+lookAhead, t.entries.len); i++ {
+		if e := t.entries.at(i); e.ref == ref && e.hash == hash && e.form == *f && e.name == name {
 			t.last = i
-			return i, true, 0
+			return i, true
 		}
 	}
-	i, ok := t.index[ref]
-	if !ok {
-		return -1, false, -1
+	if len(t.index) == 0 {
+		return -1, false
 	}
-	for at = -1; ; i = t.entries[i].next {
-		e := &t.entries[i]
-		if e.hash == hash && e.name == name {
-			if at = int(i); e.form == *f {
+	at = -1
+	for i := t.slot(ref); t.index[i] != 0; i = (i + 1) & (len(t.index) - 1) {
+		if t.index[i]>>32 != ref>>32 {
+			continue
+		}
+		x := int(uint32(t.index[i])) - 1
+		if e := t.entries.at(x); e.ref == ref && e.hash == hash && e.name == name {
+			if at = x; e.form == *f {
 				t.last = at
-				return at, true, 0
+				return at, true
 			}
 		}
-		if e.next == 0 {
-			return at, false, i
-		}
 	}
+	return at, false
 }
 
 // refOf returns NameRef(name), without hashing if the next entry has the name.
 func (t *table) refOf(name string) uint64 {
-	if i := t.last + 1; i < len(t.entries) && t.entries[i].name == name {
-		return t.entries[i].ref
+	if i := t.last + 1; i < t.entries.len {
+		if e := t.entries.at(i); e.name == name {
+			return e.ref
+		}
 	}
 	return NameRef(name)
 }
 
-// add appends an entry that find did not find, with only zeros. tail is what
-// find returned.
-func (t *table) add(e entry, seq uint64, tail int32) *tableEntry {
-	at := int32(len(t.entries))
-	if tail < 0 {
-		t.expect(0)
-		t.index[e.ref] = at
-	} else {
-		t.entries[tail].next = at
-	}
-	e.counts, e.bitmap, e.site = len(t.counts), len(t.bitmap), len(t.sites)
-	t.counts = extend(t.counts, int(e.counters))
+// add appends an entry that find did not find, with only zeros.
+func (t *table) add(e entry, seq uint64) *tableEntry {
+	t.expect(1)
+	t.last = t.entries.len
+	t.enter(e.ref, t.last)
+	e.counts, e.bitmap, e.site = t.addCounters(int(e.counters)), len(t.bitmap), len(t.sites)
 	t.bitmap = extend(t.bitmap, int(e.bits))
 	t.sites = extend(t.sites, e.sites.all())
-	t.entries = extend(t.entries, 1)
-	t.entries[at] = tableEntry{entry: e, seq: seq}
-	t.last = int(at)
-	return &t.entries[at]
+	return t.entries.add(tableEntry{entry: e, seq: seq})
 }
 
 // extend appends n zeros. It doubles the memory if need be: append would copy a
@@ -274,15 +345,15 @@ func (o *mergeOutcome) fail(code llvmerr.Code) {
 // saturate.
 func (a *accumulator) addToEntry(src *Record, ref, weight, seq uint64, fits bool, warn warner) (taken bool) {
 	f := formOf(src)
-	at, same, tail := a.find(src.Name, ref, src.Hash, &f)
+	at, same := a.find(src.Name, ref, src.Hash, &f)
 	fresh := at < 0 || !same && !a.policy.llvm
 	var e *tableEntry
 	verdict := uint64(0) // of pseudo counts so far
 	if fresh {
-		e = a.add(entry{name: src.Name, ref: ref, hash: src.Hash, form: f}, seq, tail)
-	} else if e = &a.entries[at]; seq < e.seq {
+		e = a.add(entry{name: src.Name, ref: ref, hash: src.Hash, form: f}, seq)
+	} else if e = a.entries.at(at); seq < e.seq {
 		if e.seq = seq; e.pseudo { // the other numbers of the first record stand
-			verdict, fresh = a.counts[e.counts], true
+			verdict, fresh = a.countsOf(&e.entry)[0], true
 			clear(a.bitmapOf(&e.entry))
 			clear(a.sitesOf(&e.entry))
 		}
@@ -290,7 +361,8 @@ func (a *accumulator) addToEntry(src *Record, ref, weight, seq uint64, fits bool
 	o := mergeOutcome{warn: warn, name: src.Name}
 	a.mergeRecord(&a.sums, &e.entry, src, weight, fresh, fits, o.fail)
 	if verdict != 0 {
-		a.counts[e.counts] = max(a.counts[e.counts], verdict)
+		first := &a.countsOf(&e.entry)[0]
+		*first = max(*first, verdict)
 	}
 	return !o.lost
 }

@@ -27,17 +27,20 @@ func (a *accumulator) known(c *catalog) *block {
 
 // mayKeep reports whether a may hold a block of a catalog.
 func (a *accumulator) mayKeep(c *catalog) bool {
-	return c.kept && !a.recordsOnly && (!a.policy.llvm || len(a.blocks)+len(a.entries) == 0 && c.distinct)
+	return c.kept && !a.recordsOnly && (!a.policy.llvm || a.empty() && c.distinct)
 }
 
 // reset empties a block for the profiles of a catalog, the first of which has the
 // given index. It reuses the block's memory.
 func (b *block) reset(c *catalog, index int) {
 	b.catalog, b.first, b.profiles, b.limit = c, index, 0, 0
-	b.counts = slices.Grow(b.counts[:0], c.counters)[:c.counters]
+	if b.counts == nil {
+		b.counts = make([][]uint64, 1)
+	}
+	b.counts[0] = slices.Grow(b.counts[0][:0], c.counters)[:c.counters]
 	b.bitmap = slices.Grow(b.bitmap[:0], c.bitmapSize)[:c.bitmapSize]
 	b.sites = slices.Grow(b.sites[:0], c.sites)[:c.sites]
-	clear(b.counts)
+	clear(b.counts[0])
 	clear(b.bitmap)
 	for i := range b.sites {
 		b.sites[i].truncate(0)
@@ -97,9 +100,9 @@ func (a *accumulator) addToTable(n *numbers, index int, weight uint64, warn warn
 // Counters are added without a check for overflow. The limit of the sums bounds
 // each; if an addition may exceed the limit, it is undone modulo 2^64.
 func (a *accumulator) addToBlock(b *block, n *numbers, weight uint64, warn warner) (added Added, ok bool) {
-	most, total := n.add(b.counts, weight)
+	most, total := n.add(b.counts[0], weight)
 	if n.large(most) || !b.raiseLimit(most, weight) {
-		n.add(b.counts, -weight)
+		n.add(b.counts[0], -weight)
 		return added, false
 	}
 	b.profiles++
@@ -155,7 +158,7 @@ func (a *accumulator) addExtra(bitmap []byte, sites []siteSum, n *numbers, count
 
 // alone returns the block of an arranged catalog that holds all sums, or nil.
 func (a *accumulator) alone() *block {
-	if len(a.blocks) == 1 && len(a.entries) == 0 && a.blocks[0].catalog.arranged {
+	if len(a.blocks) == 1 && a.entries.len == 0 && a.blocks[0].catalog.arranged {
 		return a.blocks[0]
 	}
 	return nil
@@ -203,7 +206,7 @@ func (a *accumulator) fold(o *sums, e *entry, seq uint64, fits bool, warn warner
 	a.take(&r, o, e)
 	taken = a.addToEntry(&r, e.ref, 1, seq, fits, warn)
 	if taken && e.sites.any() {
-		to := a.sitesOf(&a.entries[a.last].entry)
+		to := a.sitesOf(&a.entries.at(a.last).entry)
 		for i, t := range o.sitesOf(e) {
 			to[i].merged = to[i].merged || t.merged
 		}
@@ -223,7 +226,7 @@ func (a *accumulator) take(r *Record, o *sums, e *entry) {
 
 // mergeFork adds the sums of another accumulator, which must not be used after.
 func (a *accumulator) mergeFork(o *accumulator, warn warner) {
-	if len(a.blocks)+len(a.entries) == 0 {
+	if a.empty() {
 		a.blocks, a.table, a.recordsOnly = o.blocks, o.table, a.recordsOnly || o.recordsOnly
 		return
 	}
@@ -247,10 +250,10 @@ func (a *accumulator) mergeFork(o *accumulator, warn warner) {
 	if a.recordsOnly {
 		a.foldBlocks(warn)
 	}
-	a.expect(len(o.entries))
+	a.expect(o.entries.len)
 	fits := a.raiseLimit(o.limit, 1)
-	for i := range o.entries {
-		e := &o.entries[i]
+	for i := range o.entries.len {
+		e := o.entries.at(i)
 		a.fold(&o.sums, &e.entry, e.seq, fits, warn)
 	}
 }

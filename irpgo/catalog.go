@@ -62,7 +62,7 @@ func mix(hash, word uint64) uint64 {
 func (c *catalog) next() *entry {
 	n := len(c.entries)
 	c.entries = slices.Grow(c.entries, 1)[:n+1]
-	c.entries[n] = entry{counts: c.counters, bitmap: c.bitmapSize, site: c.sites}
+	c.entries[n] = entry{counts: spot{at: int32(c.counters)}, bitmap: c.bitmapSize, site: c.sites}
 	return &c.entries[n]
 }
 

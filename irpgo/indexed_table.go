@@ -94,10 +94,11 @@ func (t *indexedTable) measure(keys []int32) {
 	t.refs, t.sizes = make([]uint64, t.keys.len()), make([]int, t.keys.len())
 	var memory keyRecords
 	for _, key := range keys {
-		t.refs[key] = t.keys.ref(int(key))
+		size := 0
 		for _, r := range t.keys.records(int(key), &memory) {
-			t.sizes[key] += t.x.recordSize(r)
+			size += t.x.recordSize(r)
 		}
+		t.refs[key], t.sizes[key] = t.keys.ref(int(key)), size
 	}
 }
 
@@ -137,9 +138,11 @@ func (t *indexedTable) bucketSizes(sizes []uint64) {
 func (t *indexedTable) summarize(sum, cs *SummaryBuilder) {
 	if k, ok := t.keys.(*sumKeys); ok {
 		large := 0
-		for _, c := range k.sums.counts {
-			if !tally.IsSmall(c) {
-				large++
+		for _, piece := range k.sums.counts {
+			for _, c := range piece {
+				if !tally.IsSmall(c) {
+					large++
+				}
 			}
 		}
 		sum.counts.Expect(large)

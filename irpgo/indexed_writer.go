@@ -253,6 +253,7 @@ type placement struct {
 
 func (x *indexedWriter) place(payloadStart int) (placement, error) {
 	pl := placement{buckets: make([]uint64, x.table.buckets)}
+	clear(pl.buckets) // see table.expect
 	x.table.bucketSizes(pl.buckets)
 	pos := payloadStart
 	for b, size := range pl.buckets {
@@ -381,11 +382,13 @@ func (x *indexedWriter) writeBuckets(w io.Writer, pl *placement) error {
 	for {
 		for next < len(pl.buckets) && len(ahead) < cap(ahead) {
 			c := &bucketChunk{from: next, done: make(chan struct{})}
-			c.to = pl.cut(next)
+			var size int
+			c.to, size = pl.cut(next)
 			next = c.to
 			if n := len(spare); n > 0 {
 				c.buf, spare = spare[n-1], spare[:n-1]
 			}
+			c.buf = slices.Grow(c.buf, size)
 			ahead = append(ahead, c)
 			go func() {
 				c.buf = x.table.appendBuckets(c.buf, c.from, c.to)
@@ -409,8 +412,8 @@ func (x *indexedWriter) writeBuckets(w io.Writer, pl *placement) error {
 }
 
 // cut returns after which bucket the chunk ends that begins with the given
-// one.
-func (pl *placement) cut(from int) (to int) {
+// one, and the size of the chunk in bytes.
+func (pl *placement) cut(from int) (to, size int) {
 	start := uint64(0)
 	for to = from; to < len(pl.buckets); to++ {
 		switch at := pl.buckets[to]; {
@@ -418,8 +421,11 @@ func (pl *placement) cut(from int) (to int) {
 		case start == 0:
 			start = at
 		case at-start >= chunkSize:
-			return to
+			return to, int(at - start)
 		}
 	}
-	return to
+	if start == 0 {
+		return to, 0
+	}
+	return to, int(pl.bucketsEnd - start)
 }

@@ -118,6 +118,9 @@ func (m *Merger) AddAt(index int, r *Reader, weight uint64) (added Added, err er
 	}
 	if raw, ok := r.dec.(*rawReader); ok {
 		raw.cache = m.names
+		if spare := m.spare.raw; spare != nil { // the profile before is added, so its map is free
+			raw.addrs, spare.addrs = spare.addrs, addressMap{}
+		}
 	}
 	var heap *memprof.Profile
 	var heapErr error
@@ -227,7 +230,7 @@ func (m *Merger) addBinaryIDs(r *Reader) {
 }
 
 // empty reports whether no record was merged yet.
-func (m *Merger) empty() bool { return len(m.sums.entries)+len(m.sums.blocks) == 0 }
+func (m *Merger) empty() bool { return m.sums.empty() }
 
 // Skip says that the input with this index will not be added.
 func (m *Merger) Skip(index int) { m.sampler.admit(index, nil, 0) }
@@ -327,7 +330,7 @@ func (m *Merger) Merge(o *Merger) error {
 
 // mergeContext is InstrProfWriter::mergeRecordsFromWriter.
 func (m *Merger) mergeContext(o *Merger) {
-	if s := &o.sums; len(s.entries) == 0 && len(s.blocks) == 1 && m.sums.known(s.blocks[0].catalog) != nil {
+	if s := &o.sums; s.entries.len == 0 && len(s.blocks) == 1 && m.sums.known(s.blocks[0].catalog) != nil {
 		s.blocks[0].finish()
 		m.sums.mergeFork(s, m.warner(""))
 	} else {

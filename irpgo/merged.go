@@ -3,6 +3,7 @@ package irpgo
 import (
 	"fmt"
 	"io"
+	"iter"
 	"maps"
 	"slices"
 	"strings"
@@ -80,6 +81,21 @@ func (r *Merged) Profile() *Profile {
 		r.built = true
 	}
 	return &r.profile
+}
+
+// ReusedFunctions yields the functions by name, each in the memory of the one
+// before.
+func (r *Merged) ReusedFunctions() iter.Seq[*Function] {
+	return func(yield func(*Function) bool) {
+		k := r.byName()
+		var f Function
+		var memory keyRecords
+		for i := range k.len() {
+			if f = k.function(i, k.records(i, &memory)); !yield(&f) {
+				return
+			}
+		}
+	}
 }
 
 // WriteIndexed writes the bytes that [WriteIndexed] writes of the profile.

@@ -203,7 +203,8 @@ type Profile struct {
 // NameRef returns the 64-bit identity of a PGO name: the first eight bytes of
 // its MD5, read as little-endian (also called its GUID).
 func NameRef(name string) uint64 {
-	sum := md5.Sum([]byte(name))
+	var memory [256]byte // converting a longer name allocates
+	sum := md5.Sum(append(memory[:0], name...))
 	return binary.LittleEndian.Uint64(sum[:8])
 }
 

@@ -44,32 +44,24 @@ type sumKeys struct {
 // not be merged whole.
 func (a *accumulator) finish(warn warner) *sumKeys {
 	a.foldBlocks(warn)
-	k := &sumKeys{sums: &a.sums, entries: make([]entry, 0, len(a.entries)), ends: make([]int32, 0, len(a.entries))}
-	order := make([]nameKey, len(a.entries))
+	k := &sumKeys{sums: &a.sums, entries: make([]entry, 0, a.entries.len), ends: make([]int32, 0, a.entries.len)}
+	order := make([]nameKey, a.entries.len)
 	for i := range order {
-		order[i] = nameKey{bytesOf(a.entries[i].name), int32(i)}
+		order[i].index = int32(i)
 	}
-	slices.SortFunc(order, func(x, y nameKey) int {
-		if x.bytes != y.bytes {
-			return cmp.Compare(x.bytes, y.bytes)
-		}
-		p, q := &a.entries[x.index], &a.entries[y.index]
-		if c := strings.Compare(p.name, q.name); c != 0 {
-			return c
-		}
-		if !a.policy.llvm && p.seq != q.seq { // as LLVM: in order of addition
-			return cmp.Compare(p.seq, q.seq)
-		}
-		return cmp.Compare(x.index, y.index)
-	})
+	a.sortByName(order, 0)
 	for len(order) > 0 {
-		n, seq := 1, a.entries[order[0].index].seq
-		for n < len(order) && a.entries[order[n].index].name == a.entries[order[0].index].name {
-			seq = min(seq, a.entries[order[n].index].seq)
-			n++
+		first := a.entries.at(int(order[0].index))
+		n, seq := 1, first.seq
+		for ; n < len(order); n++ {
+			e := a.entries.at(int(order[n].index))
+			if e.name != first.name {
+				break
+			}
+			seq = min(seq, e.seq)
 		}
 		for _, x := range a.joinForms(order[:n], warn) {
-			k.entries = append(k.entries, a.entries[x.index].entry)
+			k.entries = append(k.entries, a.entries.at(int(x.index)).entry)
 		}
 		k.ends = append(k.ends, int32(len(k.entries)))
 		k.seqs = append(k.seqs, seq)
@@ -77,6 +69,42 @@ func (a *accumulator) finish(warn warner) *sumKeys {
 	}
 	k.finishSites()
 	return k
+}
+
+// sortByName sorts entries whose names have depth bytes in common by name, and
+// those of one name by first appearance. It compares eight bytes of all names
+// before it reads on: names of one program have long common beginnings.
+func (a *accumulator) sortByName(order []nameKey, depth int) {
+	const maxDepth = 256 // bounds the recursion
+	for i := range order {
+		name := a.entries.at(int(order[i].index)).name
+		order[i].bytes = bytesOf(name[min(depth, len(name)):])
+	}
+	slices.SortFunc(order, func(x, y nameKey) int { return cmp.Compare(x.bytes, y.bytes) })
+	for len(order) > 0 {
+		n := 1
+		for n < len(order) && order[n].bytes == order[0].bytes {
+			n++
+		}
+		if run := order[:n]; n > 1 && order[0].bytes&0xff != 0 && depth < maxDepth {
+			a.sortByName(run, depth+8)
+		} else if n > 1 {
+			slices.SortFunc(run, a.compareEntries)
+		}
+		order = order[n:]
+	}
+}
+
+// compareEntries compares two entries by name and by first appearance.
+func (a *accumulator) compareEntries(x, y nameKey) int {
+	p, q := a.entries.at(int(x.index)), a.entries.at(int(y.index))
+	if c := strings.Compare(p.name, q.name); c != 0 {
+		return c
+	}
+	if !a.policy.llvm && p.seq != q.seq { // as LLVM: in order of addition
+		return cmp.Compare(p.seq, q.seq)
+	}
+	return cmp.Compare(x.index, y.index)
 }
 
 // joinForms takes the entries of one name. It merges those of one hash, which
@@ -89,7 +117,7 @@ func (a *accumulator) joinForms(entries []nameKey, warn warner) []nameKey {
 	first := make(map[uint64]*entry, len(entries))
 	stand := entries[:0]
 	for _, x := range entries {
-		e := &a.entries[x.index].entry
+		e := &a.entries.at(int(x.index)).entry
 		if first[e.hash] == nil {
 			first[e.hash] = e
 			stand = append(stand, x)
@@ -158,6 +186,12 @@ func (k *sumKeys) summarize(i int, sum, cs *SummaryBuilder) {
 	}
 }
 
+// function returns a key as a function with the given records.
+func (k *sumKeys) function(i int, records []*Record) Function {
+	name := k.name(i)
+	return Function{Name: name, Records: records, seq: k.seq(i), refOf: name, ref: k.ref(i)}
+}
+
 // functions returns the keys as functions; their records use the accumulator's
 // memory.
 func (k *sumKeys) functions() []Function {
@@ -169,14 +203,14 @@ func (k *sumKeys) functions() []Function {
 		pointers[i] = &records[i]
 	}
 	for i := range out {
-		n, name := len(k.of(i)), k.name(i)
-		out[i] = Function{Name: name, Records: pointers[:n:n], seq: k.seq(i), refOf: name, ref: k.ref(i)}
+		n := len(k.of(i))
+		out[i] = k.function(i, pointers[:n:n])
 		pointers = pointers[n:]
 	}
 	return out
 }
 
-// nameKey stands for the name of an entry: its first eight bytes, the first one
+// nameKey stands for the name of an entry: eight bytes of it, the first one
 // highest, zeros after its end.
 type nameKey struct {
 	bytes uint64

@@ -46,7 +46,7 @@ func (c *adder) sum(j *merging.Job, merged *irpgo.Merged, report *mergeReport) *
 	if c.heapYAML(j.Run) {
 		return c.heapSum(j, merged.Profile(), report)
 	}
-	if c.keep == nil && !c.sparse && !c.text && report.asksNoFunction() {
+	if c.keep == nil && !c.sparse && !c.text && len(report.Accounts.Lost()) == 0 {
 		return c.wholeSum(merged, report)
 	}
 	p := merged.Profile()
@@ -56,7 +56,13 @@ func (c *adder) sum(j *merging.Job, merged *irpgo.Merged, report *mergeReport) *
 		Contents: func() string { return c.contents(p) },
 		Write:    func(w io.Writer) (string, error) { return c.encode(w, p, report) },
 		Notes: func(w io.Writer) {
-			report.printPrograms(w, p)
+			report.printPrograms(w, func(yield func(*irpgo.Function) bool) {
+				for i := range p.Functions {
+					if !yield(&p.Functions[i]) {
+						return
+					}
+				}
+			})
 			c.heapReader.PrintLosses(w)
 		},
 	}
@@ -80,7 +86,10 @@ func (c *adder) wholeSum(merged *irpgo.Merged, report *mergeReport) *merging.Sum
 			version, what := c.chosenVersion(func() irpgo.VersionChoice { return merged.ChooseVersion(report.infos()) })
 			return what, merged.WriteIndexed(w, c.indexedOptions(version, report))
 		},
-		Notes: c.heapReader.PrintLosses,
+		Notes: func(w io.Writer) {
+			report.printPrograms(w, merged.ReusedFunctions())
+			c.heapReader.PrintLosses(w)
+		},
 	}
 }
 
@@ -114,11 +123,11 @@ func emptiness(functions int, p *irpgo.Profile) string {
 	return ""
 }
 
-// collectLate delays the first garbage collection until the heap has 32 MiB,
+// collectLate delays the first garbage collection until the heap has 48 MiB,
 // because a merge keeps most of what it allocates first. Afterwards the collector
 // works as usual. It suits a process that does one merge.
 var collectLate = sync.OnceFunc(func() {
-	const percent = 800 // of 4 MiB, the heap size of the first collection
+	const percent = 1200 // of 4 MiB, the heap size of the first collection
 	usual := debug.SetGCPercent(percent)
 	if usual < 0 {
 		debug.SetGCPercent(usual) // the collector is off

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"hash/fnv"
 	"io"
+	"iter"
 	"slices"
 	"strings"
 	"sync"
@@ -46,7 +47,8 @@ type program struct {
 type knownPrograms struct {
 	mu   sync.Mutex
 	all  map[string]*program
-	more bool // there were more than maxPrograms
+	more bool     // there were more than maxPrograms
+	refs []uint64 // memory of sketch
 }
 
 // programKey identifies the program of a profile.
@@ -106,7 +108,7 @@ func (p *knownPrograms) add(place int, file string, ids [][]byte, data []byte) {
 	if len(ids) > 0 {
 		n.name = key
 	}
-	n.functions, n.sketch = sketch(file, data)
+	n.functions, n.sketch = p.sketch(file, data)
 	p.all[key] = n
 	if len(p.all) > maxPrograms {
 		p.more = true
@@ -123,17 +125,18 @@ func (p *knownPrograms) add(place int, file string, ids [][]byte, data []byte) {
 // sketch returns the number of functions of a profile and their smallest
 // references. References are hashes, hence evenly distributed: a limit chosen in
 // advance leaves few to sort. If they are not, sorting only takes longer.
-func sketch(file string, data []byte) (functions int, refs []uint64) {
+func (p *knownPrograms) sketch(file string, data []byte) (functions int, refs []uint64) {
 	mainRef := irpgo.NameRef("main") // all programs have it
-	var all []uint64
+	all := p.refs[:0]
 	eachNameRef(file, data, func(ref uint64) {
 		if functions++; ref != mainRef {
 			all = append(all, ref)
 		}
 	})
+	p.refs = all
 	limit := ^uint64(0)
-	if share := len(all) / (sketchSize + sketchSize/4); share > 1 {
-		limit /= uint64(share)
+	if enough := sketchSize + sketchSize/8; len(all) > enough {
+		limit = limit / uint64(len(all)) * uint64(enough)
 	}
 	for _, ref := range all {
 		if ref <= limit {
@@ -213,7 +216,7 @@ const maxFamiliesListed = 5
 
 // printPrograms warns that the merged profiles come from unrelated programs, and
 // lists the functions that these share.
-func (m *mergeReport) printPrograms(w io.Writer, result *irpgo.Profile) {
+func (m *mergeReport) printPrograms(w io.Writer, result iter.Seq[*irpgo.Function]) {
 	families := m.programs.families()
 	if len(families) > 1 {
 		count := cli.Count(uint64(len(families)))
@@ -243,7 +246,7 @@ func (m *mergeReport) printPrograms(w io.Writer, result *irpgo.Profile) {
 const maxNamesListed = 3
 
 // printShared names functions that programs of different families have.
-func printShared(w io.Writer, families [][]*program, result *irpgo.Profile) {
+func printShared(w io.Writer, families [][]*program, result iter.Seq[*irpgo.Function]) {
 	seen := make(map[uint64]int) // family that has it; -1 for several
 	for i, f := range families {
 		for _, p := range f {
@@ -262,7 +265,7 @@ func printShared(w io.Writer, families [][]*program, result *irpgo.Profile) {
 }
 
 // printSeveralFlows names functions that look different in different inputs.
-func printSeveralFlows(w io.Writer, result *irpgo.Profile) {
+func printSeveralFlows(w io.Writer, result iter.Seq[*irpgo.Function]) {
 	const note = "note: %s of the same name with different control flow in different binaries, all kept: %s\n"
 	printFunctions(w, note, result, func(f *irpgo.Function) bool {
 		plain := 0
@@ -277,11 +280,11 @@ func printSeveralFlows(w io.Writer, result *irpgo.Profile) {
 
 // printFunctions prints how many functions match and the names of the first, unless
 // none does.
-func printFunctions(w io.Writer, format string, p *irpgo.Profile, match func(*irpgo.Function) bool) {
+func printFunctions(w io.Writer, format string, functions iter.Seq[*irpgo.Function], match func(*irpgo.Function) bool) {
 	var names []string
 	n := uint64(0)
-	for i := range p.Functions {
-		if f := &p.Functions[i]; match(f) {
+	for f := range functions {
+		if match(f) {
 			if n++; n <= maxNamesListed {
 				names = append(names, console.Printable(f.Name))
 			}

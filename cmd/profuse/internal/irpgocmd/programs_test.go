@@ -29,7 +29,7 @@ func TestSketch(t *testing.T) {
 		}
 		slices.Sort(want)
 		want = want[:min(n, sketchSize)]
-		functions, got := sketch("in", data)
+		functions, got := new(knownPrograms).sketch("in", data)
 		if functions != n+1 || !slices.Equal(got, want) {
 			t.Errorf("%d functions: counted %d, %d in the sketch, want %d", n+1, functions, len(got), len(want))
 		}

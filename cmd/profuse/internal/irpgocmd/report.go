@@ -84,12 +84,6 @@ func (m *mergeReport) foundIn(p *irpgo.Profile) {
 	})
 }
 
-// asksNoFunction reports whether neither foundIn nor printPrograms needs the
-// functions of the result.
-func (m *mergeReport) asksNoFunction() bool {
-	return len(m.Accounts.Lost()) == 0 && len(m.programs.all) <= 1
-}
-
 // mergeWarning records a warning of the merger or a writer.
 func (m *mergeReport) mergeWarning(w profile.Warning) {
 	// Which input overflows a sum, and how often, depends on how the workers share the
