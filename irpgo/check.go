@@ -71,6 +71,7 @@ func Check(name string, data []byte) CheckReport {
 			clear(seen.seen) // a raw file may hold several profiles of one program
 		}
 	}
+	likely := &plausible{checker: c, r: r, targets: make(map[uint64]int)}
 	var sum, cs SummaryBuilder
 	for rec, err := range r.ReusedRecords() {
 		if err != nil {
@@ -82,6 +83,7 @@ func Check(name string, data []byte) CheckReport {
 			ref = NameRef(rec.Name)
 		}
 		seen.add(seenRecord{ref, rec.Hash}, rec, rep.Records)
+		likely.add(rec, rep.Records)
 		rep.Records++
 		if rec.IsCS() {
 			cs.Add(rec.Counts)
@@ -93,6 +95,7 @@ func Check(name string, data []byte) CheckReport {
 	if ix, ok := r.dec.(*indexedReader); ok {
 		c.indexed(ix)
 	}
+	likely.end()
 	heap, err := r.memProf()
 	if err != nil {
 		c.note(err)

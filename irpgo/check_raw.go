@@ -46,7 +46,7 @@ func (c *checker) raw(r *rawReader) {
 	c.tiles("counters", p.counters, counters)
 	c.tiles("bitmap", p.bitmap, bitmaps)
 	c.padding(r.data, p)
-	c.addresses(p)
+	c.addresses(r)
 	c.vtables(p)
 	c.binaryIDs(p.binaryIDs)
 	c.stamps(r)
@@ -124,8 +124,11 @@ func (c *checker) padding(file []byte, p *rawProfile) {
 // farAway is more than a program's code reaches in the usual code models.
 const farAway = 1 << 32
 
-// addresses looks for functions that are far from all others.
-func (c *checker) addresses(p *rawProfile) {
+// addresses looks for functions that one bit keeps from being where the others are, and
+// then at the targets. Functions may be far away without damage: a program and its
+// libraries share some of C++.
+func (c *checker) addresses(r *rawReader) {
+	p := r.cur
 	if p.layout.funcPtr < 0 || p.ptr != 8 {
 		return
 	}
@@ -140,13 +143,77 @@ func (c *checker) addresses(p *rawProfile) {
 	}
 	slices.Sort(all)
 	middle := all[len(all)/2]
+	far := func(a uint64) bool { return max(a, middle)-min(a, middle) > farAway }
+	near := all[slices.IndexFunc(all, func(a uint64) bool { return !far(a) }):]
+	for far(near[len(near)-1]) {
+		near = near[:len(near)-1]
+	}
+	low, high := near[0], near[len(near)-1]
 	for i := range p.numRecords() {
 		a := p.u64(p.record(i), p.layout.funcPtr)
-		if a != 0 && max(a, middle)-min(a, middle) > farAway {
-			c.remark(flaw.At("data", p.recordOffset(i)+int64(p.layout.funcPtr)).InRecord(i).
-				Field("address of the function").Gotf("%#x", a).Wantf("near %#x, where the others are", middle).
-				Corrupt())
+		if a == 0 || !far(a) {
+			continue
 		}
+		for bit := range 64 {
+			if b := a ^ 1<<bit; low <= b && b <= high {
+				c.remark(flaw.At("data", p.recordOffset(i)+int64(p.layout.funcPtr)).InRecord(i).
+					Field("address of the function").Gotf("%#x", a).Wantf("near %#x, where the others are", middle).
+					Corrupt())
+			}
+		}
+	}
+	c.targets(r, near)
+}
+
+// outside is how far from a program's instrumented functions others of its functions
+// may be; those of libraries are farther away.
+const outside = 1 << 20
+
+// leastCode is less than the bytes of any instrumented function.
+const leastCode = 8
+
+// targets looks for targets of indirect calls that no function has and that are one bit
+// away from an instrumented function, or within its first instruction. functions are the
+// addresses of the instrumented functions, ascending.
+func (c *checker) targets(r *rawReader, functions []uint64) {
+	p := r.cur
+	low, high := functions[0], functions[len(functions)-1]
+	dense := false // stubs that jump to the functions, or machine code of another kind
+	for i, a := range functions[1:] {
+		dense = dense || a != functions[i] && a-functions[i] < leastCode
+	}
+	var values valueBuffer
+	off := p.valueData
+	for i := range p.numRecords() {
+		if !p.hasValueSites(p.record(i)) {
+			continue
+		}
+		cur := cursor.New("value data", off, r.data[off:], p.order)
+		var v Values
+		if values.readValueData(cur, &v); cur.Err() != nil {
+			return // the reader has told
+		}
+		for _, site := range v[IndirectCallTarget] {
+			for _, t := range site {
+				at, known := slices.BinarySearch(functions, t.Value)
+				wrong := false
+				switch {
+				case known || t.Value == 0:
+				case at > 0 && t.Value-functions[at-1] < leastCode:
+					wrong = !dense
+				case t.Value+outside < low || t.Value > high+outside:
+					for bit := range 64 {
+						_, near := slices.BinarySearch(functions, t.Value^1<<bit)
+						wrong = wrong || near
+					}
+				}
+				if wrong {
+					c.remark(flaw.At("value data", off).InRecord(i).Field("target of an indirect call").
+						Gotf("%#x", t.Value).Want("the address of a function").Corrupt())
+				}
+			}
+		}
+		off += int64(cur.Pos())
 	}
 }
 

@@ -72,7 +72,7 @@ func newRawBuild(version uint32, ptr int, order binary.AppendByteOrder, variant 
 	}
 	b.funcs = []rawFunc{
 		{name: "main", hash: 0x1234, stamp: 1, counts: []uint64{count(1), 0, count(7)}, addr: 0x1000},
-		{name: "a.c;helper", hash: 0xfeed_0000_0001, stamp: 3, counts: []uint64{count(1 << 40)}, addr: 0x2000},
+		{name: "a.c;helper", hash: 0xfeed_0000_0001, stamp: 3, counts: []uint64{count(1<<40 + 99)}, addr: 0x2000},
 		{name: "_ZN3foo3barEv", hash: 77, stamp: 2, counts: []uint64{count(3), count(4), count(5), count(6)}, addr: 0x3000},
 		{name: "never", hash: 9, counts: []uint64{0, 0}},
 	}

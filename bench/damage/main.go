@@ -1,0 +1,282 @@
+//go:build linux
+
+// Command damage flips single bits in profiles of every format and prints what profuse
+// and llvm-profdata 22 make of each damaged file.
+//
+//	go run ./bench/damage [-markdown] [-flips N] [-seed S] [-format PART] [-list]
+//
+// The profiles are fixtures of the repository. For every flip the command runs "profuse
+// merge", "profuse check" and "llvm-profdata merge" on the file:
+//
+//	refused    the command failed
+//	told       it succeeded with a warning, or check made a remark
+//	unchanged  it said nothing, and the result is that of the intact file
+//	silent     it said nothing, and the result is another one
+//	crashed    a signal ended it
+//
+// Each row of "check and merge" is about the files on which both were run. With
+// -markdown it prints the table of docs/reliability.md, with -list also the bits whose
+// flip is silent.
+package main
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"log"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+
+	"github.com/profuse-pgo/profuse/bench/internal/trial"
+)
+
+type outcome int
+
+const (
+	refused outcome = iota
+	told
+	unchanged
+	silent
+	crashed
+	numOutcomes
+)
+
+
+// A row counts the outcomes of one command.
+type row struct {
+	who   string
+	n     [numOutcomes]int
+	where []string // the bits whose flip is silent
+}
+
+// A bench runs the commands.
+type bench struct {
+	profuse, llvm string
+	dir           string
+}
+
+func main() {
+	log.SetFlags(0)
+	markdown := flag.Bool("markdown", false, "print Markdown")
+	list := flag.Bool("list", false, "list the bits whose flip is silent, as BYTE.BIT")
+	flips := flag.Int("flips", 400, "flip `N` bits of each profile, each alone; 0 for every bit")
+	seed := flag.Uint64("seed", 1, "choose the bits by this number")
+	only := flag.String("format", "", "only formats whose name contains `PART`")
+	flag.Parse()
+	if err := measure(*markdown, *list, *flips, *seed, *only); err != nil {
+		log.Fatal(err)
+	}
+}
+
+func measure(markdown, list bool, flips int, seed uint64, only string) error {
+	dir, err := os.MkdirTemp("", "damage")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	b := &bench{dir: dir, llvm: trial.LLVM()}
+	if b.profuse, err = trial.Build(dir); err != nil {
+		return err
+	}
+	if b.llvm == "" {
+		log.Print("llvm-profdata 22 is not installed: profuse alone")
+	}
+	subjects, err := trial.Subjects(b.profuse)
+	if err != nil {
+		return err
+	}
+	head, line := "%-32s %-16s %7s %8s %8s %10s %8s %8s\n", "%-32s %-16s %7d %8d %8d %10d %8d %8d\n"
+	if markdown {
+		head, line = "| %s | %s | %s | %s | %s | %s | %s | %s |\n", "| %s | %s | %d | %d | %d | %d | %d | %d |\n"
+	}
+	fmt.Printf(head, "profile", "command", "flips", "refused", "told", "unchanged", "silent", "crashed")
+	if markdown {
+		fmt.Println("|---|---|--:|--:|--:|--:|--:|--:|")
+	}
+	for i := range subjects {
+		s := &subjects[i]
+		if !strings.Contains(s.Format, only) {
+			continue
+		}
+		rows, err := b.flip(s, flips, seed)
+		if err != nil {
+			return fmt.Errorf("%s: %w", s.Format, err)
+		}
+		name := s.Format
+		for _, r := range rows {
+			all := 0
+			for _, n := range r.n {
+				all += n
+			}
+			fmt.Printf(line, name, r.who, all, r.n[refused], r.n[told], r.n[unchanged], r.n[silent], r.n[crashed])
+			if list {
+				fmt.Println(strings.Join(r.where, " "))
+			}
+			name = ""
+		}
+	}
+	return nil
+}
+
+// flip flips bits of a profile and counts the outcomes of each command.
+func (b *bench) flip(s *trial.Subject, flips int, seed uint64) ([]*row, error) {
+	bits := make([]int, flips)
+	rng := rand.New(rand.NewPCG(seed, uint64(len(s.Data))))
+	for i := range bits {
+		bits[i] = rng.IntN(8 * len(s.Data))
+	}
+	if flips == 0 {
+		bits = make([]int, 8*len(s.Data))
+		for i := range bits {
+			bits[i] = i
+		}
+	}
+	merge, both, peer := &row{who: "merge"}, &row{who: "check and merge"}, &row{who: "llvm-profdata"}
+	rows := []*row{merge, both}
+	if s.Peer != nil && b.llvm != "" {
+		rows = append(rows, peer)
+	}
+	var mu sync.Mutex
+	var wg sync.WaitGroup
+	var failure error
+	workers := runtime.GOMAXPROCS(0)
+	for w := range workers {
+		t := &trials{bench: b, subject: s, dir: filepath.Join(b.dir, fmt.Sprint(w))}
+		wg.Go(func() {
+			err := t.start()
+			for i := w; i < len(bits) && err == nil; i += workers {
+				var results [3]outcome
+				if results, err = t.try(bits[i]); err != nil {
+					break
+				}
+				mu.Lock()
+				for j, r := range []*row{merge, both, peer} {
+					if r.n[results[j]]++; results[j] == silent {
+						r.where = append(r.where, fmt.Sprintf("%d.%d", bits[i]/8, bits[i]%8))
+					}
+				}
+				mu.Unlock()
+			}
+			if err != nil {
+				mu.Lock()
+				failure = err
+				mu.Unlock()
+			}
+		})
+	}
+	wg.Wait()
+	return rows, failure
+}
+
+// trials runs the commands on one profile, in a folder of its own.
+type trials struct {
+	*bench
+	subject                   *trial.Subject
+	dir                       string
+	in, out                   string
+	merge, check, llvm        []string // command lines
+	merged, checked, theirs   trial.Result
+	mergedFile, theirsOutFile []byte
+}
+
+// start runs the commands on the intact profile.
+func (t *trials) start() (err error) {
+	if err := os.MkdirAll(t.dir, 0o777); err != nil {
+		return err
+	}
+	t.in, t.out = filepath.Join(t.dir, "in"+t.subject.Ext), filepath.Join(t.dir, "out"+t.subject.Out)
+	t.merge = append(append([]string{t.profuse, "merge", "-j", "1", "-o", t.out}, t.subject.With...), t.in)
+	t.check = []string{t.profuse, "check", t.in}
+	t.llvm = append([]string{t.bench.llvm}, t.subject.Peer...)
+	if n := len(t.llvm) - 1; t.llvm[n] == "-o" {
+		t.llvm = append(t.llvm, t.out)
+	}
+	t.llvm = append(t.llvm, t.in)
+	if t.merged, t.mergedFile, err = t.run(t.subject.Data, t.merge); err != nil {
+		return err
+	}
+	if t.checked, _, err = t.run(t.subject.Data, t.check); err != nil {
+		return err
+	}
+	if t.merged.Code != 0 || t.checked.Code != 0 {
+		return fmt.Errorf("the intact file is refused: %s%s", t.merged.Stderr, t.checked.Stdout)
+	}
+	if t.subject.Peer != nil && t.bench.llvm != "" {
+		t.theirs, t.theirsOutFile, err = t.run(t.subject.Data, t.llvm)
+	}
+	return err
+}
+
+// run runs a command on a file. It returns what the command wrote to its output file, or
+// to its standard output.
+func (t *trials) run(data []byte, argv []string) (trial.Result, []byte, error) {
+	if err := os.WriteFile(t.in, data, 0o666); err != nil {
+		return trial.Result{}, nil, err
+	}
+	os.Remove(t.out)
+	r, err := trial.Run(argv...)
+	if err != nil {
+		return r, nil, err
+	}
+	written, err := os.ReadFile(t.out)
+	if os.IsNotExist(err) {
+		written, err = r.Stdout, nil
+	}
+	return r, written, err
+}
+
+// try flips a bit and returns the outcomes of the merge, of check and merge, and of
+// llvm-profdata.
+func (t *trials) try(bit int) (results [3]outcome, err error) {
+	data := bytes.Clone(t.subject.Data)
+	data[bit/8] ^= 1 << (bit % 8)
+	merged, out, err := t.run(data, t.merge)
+	if err != nil {
+		return results, err
+	}
+	results[0] = judge(&merged, &t.merged, out, t.mergedFile)
+	checked, _, err := t.run(data, t.check)
+	if err != nil {
+		return results, err
+	}
+	switch {
+	case checked.Crashed() || results[0] == crashed:
+		results[1] = crashed
+	case checked.Code != 0 || results[0] == refused:
+		results[1] = refused
+	case results[0] == told || remarks(&checked) != remarks(&t.checked):
+		results[1] = told
+	default:
+		results[1] = results[0]
+	}
+	if t.subject.Peer != nil && t.bench.llvm != "" {
+		theirs, out, err := t.run(data, t.llvm)
+		if err != nil {
+			return results, err
+		}
+		results[2] = judge(&theirs, &t.theirs, out, t.theirsOutFile)
+	}
+	return results, nil
+}
+
+// remarks returns how many remarks a check made.
+func remarks(r *trial.Result) int { return bytes.Count(r.Stdout, []byte("remark:")) }
+
+// judge compares the result of a damaged file with that of the intact one.
+func judge(r, intact *trial.Result, out, want []byte) outcome {
+	switch {
+	case r.Crashed() || r.Hung:
+		return crashed
+	case r.Code != 0:
+		return refused
+	case r.Told(intact):
+		return told
+	case bytes.Equal(out, want):
+		return unchanged
+	}
+	return silent
+}

@@ -1,0 +1,245 @@
+package irpgo
+
+import (
+	"math/bits"
+	"slices"
+	"unicode/utf8"
+
+	"github.com/profuse-pgo/profuse/internal/flaw"
+	"github.com/profuse-pgo/profuse/internal/saturate"
+)
+
+// plausible looks, over the records of a profile, for numbers that the format allows
+// and no compiler or run gives. All it makes are remarks. Each of its rules goes by
+// what the rest of the file does: a file in which many records break a rule was made
+// another way, and the rule says nothing about it.
+type plausible struct {
+	*checker
+	r *Reader
+
+	hashes   misfits
+	sizes    misfits
+	targets  map[uint64]int // name references of targets, with a record that has each
+	busy     []siteTotal    // sites that saw more values than the counters before allow
+	top      counterAt      // the greatest counter
+	maxOther uint64         // the second greatest
+}
+
+type siteTotal struct {
+	record int
+	name   string
+	kind   ValueKind
+	total  uint64
+}
+
+type counterAt struct {
+	record int
+	name   string
+	value  uint64
+}
+
+// misfits are the remarks of a rule, beside the number of records or values that keep
+// it.
+type misfits struct {
+	kept  int
+	found []error
+}
+
+// minority tells the misfits if at least four times as many kept the rule.
+func (m *misfits) minority(c *checker) {
+	if m.kept < 4*len(m.found) {
+		return
+	}
+	for _, err := range m.found {
+		c.remark(err)
+	}
+}
+
+func (p *plausible) add(r *Record, i int) {
+	variant := p.r.Info().Variant
+	if raw, ok := p.r.dec.(*rawReader); ok {
+		variant = raw.cur.variant // a file may hold profiles of several kinds
+	}
+	if variant.Has(IRLevel) && !variant.Has(SingleByte) {
+		p.hash(r, i, variant)
+	}
+	if !variant.Has(SingleByte) && r.Pseudo() == 0 {
+		p.counters(r, i)
+		if !variant.Has(EntryOnly) {
+			p.siteSums(r, i)
+		}
+	}
+	for _, site := range r.Values[MemOPSize] {
+		for _, v := range site {
+			if sizeOfMemOP(v.Value) {
+				p.sizes.kept++
+			} else {
+				p.sizes.found = append(p.sizes.found, flaw.In("records").InRecord(i).Field("size of a memory operation of "+r.Name).
+					Got(v.Value).Want("one that stands for a range: 0 to 9, 16, 17, 32, 33 … 512, 513 or 8192").Corrupt())
+			}
+		}
+	}
+	for _, kind := range []ValueKind{IndirectCallTarget, VTableTarget} {
+		for _, site := range r.Values[kind] {
+			for _, v := range site {
+				if v.Value != 0 {
+					if _, ok := p.targets[v.Value]; !ok {
+						p.targets[v.Value] = i
+					}
+				}
+			}
+		}
+	}
+}
+
+// end tells what only the whole profile shows.
+func (p *plausible) end() {
+	p.hashes.minority(p.checker)
+	p.sizes.minority(p.checker)
+	p.sums()
+	switch d := p.r.dec.(type) {
+	case *rawReader:
+		p.alone()
+	case *indexedReader:
+		p.references(d.symbols())
+	case *textReader:
+		p.names(d)
+	}
+}
+
+// sizeOfMemOP says whether runtimes record such a size: up to 8 as it is, and up to 512
+// a power of two as it is and all sizes between two as the first of them. All larger
+// sizes are 513. LLVM up to 11 had 9 for all sizes between 8 and 8192, and 8192 for
+// larger ones (InstrProfGetRangeRepValue, -memop-size-large).
+func sizeOfMemOP(size uint64) bool {
+	return size <= 9 || size <= 513 && (size&(size-1) == 0 || (size-1)&(size-2) == 0) || size == 8192
+}
+
+// siteSlack is how many times as often as the greatest counter of the file a site may
+// have seen values. The counters of its own function do not limit it: those of a loop
+// are written after the loop, which a call of exit in it never reaches. Of counters
+// that several threads increment some increments are lost, too.
+const siteSlack, siteSlackFew = 64, 1024
+
+// siteSums keeps the sites that saw more values than all others.
+func (p *plausible) siteSums(r *Record, i int) {
+	for kind, sites := range r.Values {
+		for _, site := range sites {
+			s := siteTotal{record: i, name: r.Name, kind: ValueKind(kind)}
+			for _, v := range site {
+				s.total = saturate.Add(s.total, v.Count)
+			}
+			if s.total > siteSlackFew && s.total/siteSlack > p.top.value {
+				p.busy = append(p.busy, s)
+			}
+		}
+	}
+}
+
+// sums tells the sites that saw more values than the counters allow.
+func (p *plausible) sums() {
+	for _, s := range p.busy {
+		if s.total/siteSlack > p.top.value {
+			p.remark(flaw.In("records").InRecord(s.record).Field("values that a site of kind "+s.kind.String()+" of "+s.name+" saw").
+				Got(s.total).Wantf("not more than %d times the greatest counter, %d", siteSlack, p.top.value).Corrupt())
+		}
+	}
+}
+
+func (p *plausible) counters(r *Record, i int) {
+	for _, c := range r.Counts {
+		if c > p.top.value {
+			p.maxOther, p.top = p.top.value, counterAt{i, r.Name, c}
+		} else {
+			p.maxOther = max(p.maxOther, c)
+		}
+	}
+}
+
+// lonely is from where a counter far above all others is told: a loop takes half a
+// minute for it.
+const lonely = 1 << 36
+
+// alone looks for a counter that is a power of two more than what the others have.
+func (p *plausible) alone() {
+	c := p.top.value
+	if c < lonely || c>>16 <= p.maxOther {
+		return
+	}
+	if k := bits.Len64(c) - 1; c-1<<k <= p.maxOther {
+		p.remark(flaw.In("counters").InRecord(p.top.record).Field("counter of "+p.top.name).Got(c).
+			Wantf("about %d at most, as the others: it is 2^%d above one of theirs", p.maxOther, k).Corrupt())
+	}
+}
+
+// references looks for targets that are one bit away from a function of the profile.
+// Functions without instrumentation have the reference 0, so most are known.
+func (p *plausible) references(known *Symtab) {
+	var unknown []uint64
+	for ref := range p.targets {
+		if known.Name(ref) == "" {
+			unknown = append(unknown, ref)
+		}
+	}
+	if len(unknown) > fewUnknown(len(p.targets)) {
+		return // the profile is a part of another
+	}
+	slices.Sort(unknown)
+	for _, ref := range unknown {
+		for bit := range 64 {
+			if name := known.Name(ref ^ 1<<bit); name != "" {
+				p.remark(flaw.In("records").InRecord(p.targets[ref]).Field("name reference of a target").
+					Gotf("%#x", ref).Wantf("%#x, that of %s, one bit away", ref^1<<bit, name).Corrupt())
+			}
+		}
+	}
+}
+
+func fewUnknown(targets int) int { return max(1, targets/50) }
+
+// names looks in text for names that are not text, and for targets that are one bit
+// away from a function of the profile.
+func (p *plausible) names(d *textReader) {
+	known := make(map[string]bool, len(d.names))
+	for i, name := range d.names {
+		known[name] = true
+		if !isText(name) {
+			p.remark(flaw.In("records").InRecord(i).Field("function name").Gotf("%q", name).
+				Want("text without control characters").Corrupt())
+		}
+	}
+	var unknown []string
+	for name, t := range d.targets {
+		if !t.vtable && !known[name] {
+			unknown = append(unknown, name)
+		}
+	}
+	if len(unknown) > fewUnknown(len(d.targets)) {
+		return
+	}
+	slices.Sort(unknown)
+	for _, name := range unknown {
+		near := []byte(name)
+		for bit := range 8 * len(near) {
+			near[bit/8] ^= 1 << (bit % 8)
+			if known[string(near)] {
+				p.remark(flaw.In("records").Field("target").Got(name).Wantf("%s, one bit away", near).Corrupt())
+			}
+			near[bit/8] ^= 1 << (bit % 8)
+		}
+	}
+}
+
+// isText says whether a name is what a compiler may call a function: names in
+// assembly and in Swift and Rust may have any letters, but no control characters.
+func isText(name string) bool {
+	if !utf8.ValidString(name) {
+		return false
+	}
+	for i := range len(name) {
+		if name[i] < ' ' && name[i] != 1 || name[i] == 0x7f { // \1 begins names that are not to be mangled
+			return false
+		}
+	}
+	return true
+}
