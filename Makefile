@@ -5,15 +5,18 @@
 # make demo       merges the shipped profiles and shows the result
 # make lint       formatting and static checks
 # make cover      the share of each package that the tests run; takes minutes
+# make soak       all commands on damaged files, for MINUTES, from SEED
 # make fuzz       every fuzz target for FUZZTIME
 # make browsertest  reports in a real browser; PROFUSE_SCREENSHOTS=FOLDER for pictures
 # make testdata   makes testdata/irpgo again with the real compilers
 
 GO        ?= go
 FUZZTIME  ?= 30s
+MINUTES   ?= 10
+SEED      ?= 1
 TESTFLAGS ?=
 
-.PHONY: build release test browsertest race bench bench-go demo lint cover fuzz testdata oracles
+.PHONY: build release test browsertest race bench bench-go demo lint cover fuzz soak testdata oracles
 
 build:
 	CGO_ENABLED=0 $(GO) build -trimpath -o bin/profuse ./cmd/profuse
@@ -68,6 +71,9 @@ cover:
 
 fuzz:
 	scripts/fuzz.sh $(FUZZTIME)
+
+soak:
+	$(GO) run ./bench/soak -minutes $(MINUTES) -seed $(SEED)
 
 testdata:
 	scripts/make-irpgo-testdata.sh

@@ -4,9 +4,13 @@ package trial
 
 import (
 	"bytes"
+	"fmt"
+	"os"
 	"os/exec"
 	"slices"
+	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 )
@@ -16,27 +20,37 @@ type Result struct {
 	Code   int            // exit code; -1 if a signal ended the command
 	Signal syscall.Signal // that ended it; 0 if none
 	Hung   bool           // it was ended because it took longer than [Patience]
+	Greedy bool           // it was ended because it took more than [MaxMemory]
 	Memory int64          // peak, bytes
 	Stdout []byte
 	Stderr []byte
 }
 
+// Patience is how long a command may take on an input of some MiB, and MaxMemory how
+// many bytes.
+const (
+	Patience  = 10 * time.Second
+	MaxMemory = 1 << 30
+)
+
 // Start starts a command. The function that it returns waits for its end, and ends it
-// when [Patience] does.
+// when it takes too long or too much.
 func Start(argv ...string) (*exec.Cmd, func() Result, error) {
 	cmd := exec.Command(argv[0], argv[1:]...)
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	cmd.WaitDelay = time.Second // for processes of the command that outlive it
 	if err := cmd.Start(); err != nil {
 		return nil, nil, err
 	}
 	return cmd, func() Result {
 		var r Result
-		timer := time.AfterFunc(Patience, func() { r.Hung = true; _ = cmd.Process.Kill() })
+		done := make(chan struct{})
+		var watch sync.WaitGroup
+		watch.Go(func() { r.Hung, r.Greedy = guard(cmd.Process, done) })
 		_ = cmd.Wait() // ProcessState has the reason
-		if !timer.Stop() {
-			r.Hung = true
-		}
+		close(done)
+		watch.Wait()
 		state := cmd.ProcessState.Sys().(syscall.WaitStatus)
 		r.Code = cmd.ProcessState.ExitCode()
 		if state.Signaled() {
@@ -45,9 +59,34 @@ func Start(argv ...string) (*exec.Cmd, func() Result, error) {
 		if usage, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage); ok {
 			r.Memory = usage.Maxrss << 10
 		}
+		r.Greedy = r.Greedy || r.Memory > MaxMemory
 		r.Stdout, r.Stderr = stdout.Bytes(), stderr.Bytes()
 		return r
 	}, nil
+}
+
+// guard ends a process that takes too long or too much, and returns which.
+func guard(p *os.Process, done chan struct{}) (hung, greedy bool) {
+	end := time.After(Patience)
+	look := time.NewTicker(20 * time.Millisecond)
+	defer look.Stop()
+	for {
+		select {
+		case <-done:
+			return false, false
+		case <-end:
+			_ = p.Kill()
+			return true, false
+		case <-look.C:
+			text, err := os.ReadFile(fmt.Sprintf("/proc/%d/statm", p.Pid))
+			if fields := strings.Fields(string(text)); err == nil && len(fields) > 1 {
+				if pages, err := strconv.Atoi(fields[1]); err == nil && pages*os.Getpagesize() > MaxMemory {
+					_ = p.Kill()
+					return false, true
+				}
+			}
+		}
+	}
 }
 
 // Run runs a command to its end.
@@ -59,11 +98,14 @@ func Run(argv ...string) (Result, error) {
 	return wait(), nil
 }
 
+// interrupted is the exit code of profuse after a signal that asks it to end.
+const interrupted = 130
+
 // Crashed reports whether the command ended by itself in a way that no command should:
 // by a signal or a panic.
 func (r *Result) Crashed() bool {
-	return !r.Hung && (r.Signal != 0 || r.Code >= 128 || r.Code == 2 && bytes.Contains(r.Stderr, []byte("\ngoroutine ")) ||
-		bytes.Contains(r.Stderr, []byte("PLEASE submit a bug report")))
+	return !r.Hung && !r.Greedy && (r.Signal != 0 || r.Code >= 128 && r.Code != interrupted || r.Code == 2 && bytes.Contains(r.Stderr, []byte("\ngoroutine ")) ||
+		bytes.Contains(r.Stderr, []byte("panic serving")) || bytes.Contains(r.Stderr, []byte("PLEASE submit a bug report")))
 }
 
 // Remarks returns the lines of standard error that are about the input. The summary of

@@ -5,13 +5,13 @@
 package trial
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"time"
 )
 
 // A Subject is an intact profile, and how to merge it.
@@ -90,6 +90,58 @@ func Subjects(profuse string) ([]Subject, error) {
 	return all, nil
 }
 
+// Large returns profiles of some MiB, for what happens while a file is read, which are
+// made in a folder.
+func Large(profuse, dir string) ([]Subject, error) {
+	all, err := Subjects(profuse)
+	if err != nil {
+		return nil, err
+	}
+	var large []Subject
+	for _, s := range all {
+		switch s.Format {
+		case "raw 10 (clang 22)", "memprof raw 5 (clang 22)": // files may hold several
+			s.Data = bytes.Repeat(s.Data, 500)
+		case "text":
+			s.Data = manyFunctions(s.Data)
+			indexed := Subject{Format: "indexed 13 (LLVM 22)", Family: irpgo, Ext: ".profdata", Out: ".profdata"}
+			in, out := filepath.Join(dir, "large.proftext"), filepath.Join(dir, "large.profdata")
+			if err := os.WriteFile(in, s.Data, 0o666); err != nil {
+				return nil, err
+			}
+			if err := exec.Command(profuse, "merge", "-q", "-o", out, in).Run(); err != nil {
+				return nil, err
+			}
+			if indexed.Data, err = os.ReadFile(out); err != nil {
+				return nil, err
+			}
+			large = append(large, indexed)
+		case "mip", "mipraw", "iprof", "mip YAML", "memprof YAML":
+		default:
+			continue
+		}
+		large = append(large, s)
+	}
+	return large, nil
+}
+
+// manyFunctions repeats the functions of a text profile under other names.
+func manyFunctions(text []byte) []byte {
+	head, rest, _ := bytes.Cut(text, []byte("\n:ir\n"))
+	functions := bytes.Split(rest, []byte("\n\n"))
+	var b bytes.Buffer
+	b.Write(head)
+	b.WriteString("\n:ir\n")
+	for i := range 300 {
+		for _, f := range functions {
+			if name, numbers, ok := bytes.Cut(bytes.TrimLeft(f, "\n"), []byte("\n")); ok {
+				fmt.Fprintf(&b, "%s.%d\n%s\n\n", name, i, numbers)
+			}
+		}
+	}
+	return b.Bytes()
+}
+
 // inTestdata splits a command line and completes the paths in it.
 func inTestdata(line string) []string {
 	args := []string{}
@@ -129,6 +181,3 @@ func LLVM() string {
 	}
 	return ""
 }
-
-// Patience is how long a command may take on an input of some KiB.
-const Patience = 10 * time.Second

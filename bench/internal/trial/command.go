@@ -1,0 +1,142 @@
+//go:build linux
+
+package trial
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// A Command is a command line of profuse that reads a profile. These words stand for
+// others:
+//
+//	IN        the profile, perhaps damaged
+//	INTACT    the intact profile
+//	FOLDER    a folder with the profile alone
+//	OUT, OUT.ext  the file that the command writes, with the extension of a result
+//	WITH      what merging the profile needs beside it
+//	PROGRAM   the options that name its program; often none
+type Command struct {
+	Line     string
+	Families []string // of the profiles that it reads; nil for all
+}
+
+// Reading and writing commands, of which the first word or two name the command.
+var commands = []Command{
+	{Line: "show PROGRAM IN"},
+	{Line: "show --json --counts PROGRAM IN"},
+	{Line: "show --values --cutoffs IN", Families: []string{irpgo}},
+	{Line: "show --by all PROGRAM IN", Families: []string{memprof}},
+	{Line: "show --edges IN", Families: []string{mip}},
+	{Line: "check PROGRAM IN"},
+	{Line: "check --json PROGRAM IN INTACT"},
+	{Line: "check --against INTACT PROGRAM IN"},
+	{Line: "check --classes testdata/iprof/app/classes IN", Families: []string{iprof}},
+	{Line: "merge -o OUT WITH IN"},
+	{Line: "merge --max-lost-inputs 100% --max-lost-functions 100% -o OUT WITH INTACT IN INTACT"},
+	{Line: "merge --format text -o OUT.proftext IN", Families: []string{irpgo}},
+	{Line: "merge --rescue clamp --sparse --keep-vtable-names -o OUT INTACT IN", Families: []string{irpgo}},
+	{Line: "merge --indexed-version 5 --weighted-input 18446744073709551615,IN -o OUT INTACT", Families: []string{irpgo}},
+	{Line: "merge --per-binary -o OUT.d IN INTACT", Families: []string{irpgo}},
+	{Line: "merge --format memprof-yaml -o OUT.memprof.yaml WITH IN", Families: []string{memprof}},
+	{Line: "merge --memprof-full-schema --memprof-version 0 -o OUT WITH IN INTACT", Families: []string{memprof}},
+	{Line: "merge --format yaml -o OUT.mip.yaml WITH IN", Families: []string{mip}},
+	{Line: "merge --normalize total --drop-unresolved -o OUT IN INTACT", Families: []string{iprof}},
+	{Line: "watch --once --settle 0s -q -o OUT FOLDER"},
+	{Line: "salvage -o OUT IN", Families: []string{irpgo}},
+	{Line: "salvage --names-from INTACT --format text -o OUT.proftext IN", Families: []string{irpgo}},
+	{Line: "salvage --names-from IN -o OUT INTACT", Families: []string{irpgo}},
+	{Line: "top PROGRAM IN"},
+	{Line: "top --json -n 0 PROGRAM IN"},
+	{Line: "compare PROGRAM INTACT IN"},
+	{Line: "compare --json PROGRAM IN INTACT"},
+	{Line: "report -o OUT.html PROGRAM IN"},
+	{Line: "report -o OUT.html PROGRAM INTACT IN"},
+	{Line: "export --to pprof -o OUT.pprof PROGRAM IN"},
+	{Line: "export --to folded -o OUT.folded --lines PROGRAM IN"},
+	{Line: "export --to speedscope -o OUT.json --demangle PROGRAM IN"},
+	{Line: "export --to json -o OUT.json PROGRAM IN"},
+	{Line: "export --to ndjson -o OUT.ndjson PROGRAM IN"},
+	{Line: "export --to csv -o OUT.csv PROGRAM IN"},
+	{Line: "export --to callgrind -o OUT.callgrind PROGRAM IN"},
+	{Line: "export --to lcov -o OUT.info PROGRAM IN"},
+	{Line: "order make -o OUT.order PROGRAM IN"},
+	{Line: "order make --by heat --format gnu-ld -o OUT.ld PROGRAM IN"},
+	{Line: "order eval --trace IN testdata/mip/all.elf"},
+	{Line: "mip create -o OUT.mip IN", Families: []string{mip}},
+	{Line: "mip mip2yaml -o OUT.yaml IN", Families: []string{mip}},
+	{Line: "mip yaml2mip -o OUT.mip IN", Families: []string{mip}},
+	{Line: "iprof prune --top 3 --max-frames 2 -o OUT.iprof IN", Families: []string{iprof}},
+	{Line: "iprof filter --keep *a* -o OUT.iprof IN", Families: []string{iprof}},
+	{Line: "iprof renumber --indent -o OUT.iprof IN", Families: []string{iprof}},
+	{Line: "llvm-profdata merge -o OUT IN", Families: []string{irpgo, memprof}},
+	{Line: "llvm-profdata merge -text -o OUT.proftext IN INTACT", Families: []string{irpgo}},
+	{Line: "llvm-profdata show --all-functions --counts --ic-targets --memop-sizes --detailed-summary IN", Families: []string{irpgo}},
+	{Line: "llvm-profdata show --memory IN", Families: []string{memprof}},
+	{Line: "llvm-profdata overlap INTACT IN", Families: []string{irpgo}},
+	{Line: "llvm-profdata order IN", Families: []string{irpgo}},
+	{Line: "llvm-mipdata create -p OUT.mip IN", Families: []string{mip}},
+	{Line: "llvm-mipdata show -p IN", Families: []string{mip}},
+	{Line: "llvm-mipdata covered -p IN", Families: []string{mip}},
+	{Line: "llvm-mipdata order -p IN", Families: []string{mip}},
+	{Line: "llvm-mipdata info -p IN", Families: []string{mip}},
+	{Line: "llvm-mipdata mip2yaml -p IN -o OUT.yaml", Families: []string{mip}},
+	{Line: "llvm-mipdata yaml2mip -p OUT.mip IN", Families: []string{mip}},
+	{Line: "cc -fmachine-profile-use=IN -- clang-22 -c -o OUT.o testdata/mip/src/calc.c", Families: []string{mip, irpgo}},
+	{Line: "doctor -- cp IN OUT"},
+}
+
+// Commands returns the commands that read the profiles of a family.
+func Commands(family string) []Command {
+	return slices.DeleteFunc(slices.Clone(commands), func(c Command) bool {
+		return c.Families != nil && !slices.Contains(c.Families, family)
+	})
+}
+
+// Writes reports whether the command writes a file, whole or not at all.
+func (c *Command) Writes() bool {
+	return strings.Contains(c.Line, "OUT") && !strings.Contains(c.Line, "OUT.d") && !strings.HasPrefix(c.Line, "doctor ") &&
+		!strings.HasPrefix(c.Line, "cc ") // what other programs write is theirs
+}
+
+// Name returns the words that name the command.
+func (c *Command) Name() string {
+	words := strings.Fields(c.Line)
+	switch words[0] {
+	case "mip", "iprof", "order", "llvm-profdata", "llvm-mipdata":
+		return words[0] + " " + words[1]
+	}
+	return words[0]
+}
+
+// Files are the files of one run.
+type Files struct{ In, Intact, Folder, Out string }
+
+// Argv returns the command line, and the file that it writes; "" if none.
+func (c *Command) Argv(profuse string, s *Subject, f Files) (argv []string, out string) {
+	argv = []string{profuse}
+	for _, w := range strings.Fields(c.Line) {
+		switch {
+		case w == "WITH":
+			argv = append(argv, s.With...)
+		case w == "PROGRAM":
+			if len(s.With) > 1 { // an option; MIP has a file of another kind
+				argv = append(argv, s.With...)
+			}
+		case strings.HasPrefix(w, "OUT"):
+			if out = f.Out + strings.TrimPrefix(w, "OUT"); w == "OUT" {
+				out += s.Out
+			}
+			argv = append(argv, out)
+		case strings.HasPrefix(w, "testdata/"):
+			if abs, err := filepath.Abs(w); err == nil {
+				w = abs
+			}
+			argv = append(argv, w)
+		default:
+			argv = append(argv, strings.NewReplacer("INTACT", f.Intact, "IN", f.In, "FOLDER", f.Folder).Replace(w))
+		}
+	}
+	return argv, out
+}
