@@ -18,7 +18,8 @@ type Options struct {
 	// Stdin is read for "-"; nil means [os.Stdin].
 	Stdin io.Reader
 
-	// NoGlob takes every argument literally, as LLVM's tools do on unix.
+	// NoGlob takes every argument literally, as LLVM's tools do on unix, and looks
+	// for no checksums.
 	NoGlob bool
 
 	// MaxSize is the largest size in bytes, uncompressed, of a file that is
@@ -40,6 +41,7 @@ const Hidden = "its name begins with a dot"
 // The other reasons for skipping a file.
 const (
 	temporary    = "temporary file of an unfinished run"
+	checksum     = "checksum of another file"
 	notRegular   = "not a regular file"
 	linkedFolder = "symbolic link to a folder"
 	danglingLink = "symbolic link to nothing"
@@ -73,8 +75,8 @@ const Stdin = "-"
 // Everything else is taken in the order given, as often as it is given: a profile
 // named twice counts twice.
 //
-// Expand skips the temporary files of unfinished runs in folders, patterns and
-// archives, and files and folders whose name begins with a dot in folders and
+// Expand skips the temporary files of unfinished runs, and checksums (.sha256), in
+// folders, patterns and archives, and files and folders whose name begins with a dot in folders and
 // archives. In folders it follows links to files, but not links to folders.
 //
 // The error is the system's for the first argument that does not exist or cannot
@@ -106,6 +108,8 @@ func hidden(base string) (why string, yes bool) {
 	switch {
 	case atomicfile.IsTemp(base):
 		return temporary, true
+	case atomicfile.IsChecksum(base):
+		return checksum, true
 	case strings.HasPrefix(base, "."):
 		return Hidden, true
 	}
@@ -150,8 +154,8 @@ func (w *walker) argument(arg string) error {
 	}
 	slices.Sort(matches)
 	for _, name := range matches {
-		if atomicfile.IsTemp(name) {
-			w.opts.skip(name, temporary)
+		if why, yes := hidden(filepath.Base(name)); yes && why != Hidden {
+			w.opts.skip(name, why)
 			continue
 		}
 		info, err := os.Stat(name)

@@ -26,10 +26,17 @@ const (
 // first error of fn and returns it. An error of Each's own ends the input: of
 // a damaged archive, members before the damage have been yielded.
 //
+// If there is a checksum beside a file, a .sha256 as sha256sum writes it, Each compares
+// the file with it first. A difference is an error of class [profile.ErrCorrupt].
+//
 // r may be nil.
 func (in Input) Each(r *Reader, fn func(*Data) error) error {
 	src, err := in.open(r)
 	if err != nil {
+		return err
+	}
+	if err := in.compareChecksum(src); err != nil {
+		src.discard()
 		return err
 	}
 	yield := func(d *Data) error {

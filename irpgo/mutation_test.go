@@ -2,24 +2,13 @@ package irpgo
 
 import (
 	"bytes"
-	"errors"
-	"flag"
 	"fmt"
 	"math/rand/v2"
-	"os"
-	"os/exec"
 	"path/filepath"
-	"sort"
-	"strings"
 	"testing"
 
 	"github.com/profuse-pgo/profuse/internal/oracle"
 	"github.com/profuse-pgo/profuse/profile"
-)
-
-var (
-	mutationTable  = flag.Bool("mutation-table", false, "print the table of docs/reliability.md, over larger files")
-	mutationOracle = flag.Int("mutation-oracle", 0, "run `N` bit flips of each file through llvm-profdata, too")
 )
 
 // An outcome is what becomes of a damaged profile.
@@ -31,7 +20,6 @@ const (
 	checked                 // read in silence; Check finds something
 	harmless                // read as if nothing were wrong, and nothing is
 	silent                  // read in silence as something else
-	crashed                 // of the other tool
 	numOutcomes
 )
 
@@ -168,20 +156,6 @@ func (m *mutationTally) add(o outcome, where string) {
 	}
 }
 
-func (m *mutationTally) String() string {
-	part := func(o outcome) string { return fmt.Sprintf("%.1f %%", 100*float64(m.n[o])/float64(max(m.all, 1))) }
-	s := fmt.Sprintf("%d | %s | %s | %s | %s | %s", m.all, part(rejected), part(warned), part(checked), part(harmless), part(silent))
-	var places []string
-	for where, n := range m.where {
-		if where == "" {
-			where = "other"
-		}
-		places = append(places, fmt.Sprintf("%s %d", where, n))
-	}
-	sort.Strings(places)
-	return s + " | " + strings.Join(places, ", ")
-}
-
 // cut, flips and splices run the mutations of a seed.
 func (s *mutationSeed) cuts() (m mutationTally) {
 	for n := range s.data {
@@ -192,11 +166,7 @@ func (s *mutationSeed) cuts() (m mutationTally) {
 
 func (s *mutationSeed) flips() (m mutationTally) {
 	data := bytes.Clone(s.data)
-	step := oracle.Step(11)
-	if *mutationTable {
-		step = 1
-	}
-	for i := 0; i < 8*len(data); i += step {
+	for i := 0; i < 8*len(data); i += oracle.Step(11) {
 		data[i/8] ^= 1 << (i % 8)
 		m.add(s.try(data), s.where(i/8))
 		data[i/8] ^= 1 << (i % 8)
@@ -219,13 +189,6 @@ func (s *mutationSeed) splices(n int) (m mutationTally) {
 func mutationSeeds(t *testing.T) []*mutationSeed {
 	var seeds []*mutationSeed
 	small := func(base string) bool {
-		if *mutationTable {
-			switch base {
-			case "ir-run1.profraw", "merged.profdata", "generate-run1.profraw", "llvm22-ir.proftext":
-				return true
-			}
-			return false
-		}
 		return base == "tool-a.profraw" || base == "tool-merged.profdata"
 	}
 	for _, f := range oracle.Fixtures(t) {
@@ -250,16 +213,14 @@ func mutationSeeds(t *testing.T) []*mutationSeed {
 	return seeds
 }
 
-// TestMutations damages profiles in every way there is of each kind. What is
+// TestMutations damages profiles in every way there is of each kind; bench/damage
+// measures the same through the commands, beside LLVM. What is
 // read in silence as something else differs in numbers only that nothing in
 // the file could contradict: counters, hashes and profiled values. In an
 // indexed profile the summary contradicts most.
 func TestMutations(t *testing.T) {
 	for _, s := range mutationSeeds(t) {
 		flips, cuts, splices := s.flips(), s.cuts(), s.splices(2000/oracle.Step(5))
-		if *mutationTable {
-			fmt.Printf("| %s | flips | %v |\n| | cuts | %v |\n| | splices | %v |\n", s.name, &flips, &cuts, &splices)
-		}
 		format, _ := Detect(s.data)
 		switch format {
 		case FormatRaw:
@@ -281,57 +242,5 @@ func TestMutations(t *testing.T) {
 				t.Errorf("%s: %d of %d splices have a silent effect", s.name, n, splices.all)
 			}
 		}
-		if *mutationOracle > 0 {
-			s.compare(t, *mutationOracle)
-		}
 	}
-}
-
-// compare runs n bit flips through llvm-profdata 22 and profuse.
-func (s *mutationSeed) compare(t *testing.T, n int) {
-	exe := oracle.LLVM(t, 22)
-	dir := t.TempDir()
-	in, out := filepath.Join(dir, "in"), filepath.Join(dir, "out")
-	merge := func(data []byte) (text []byte, said string, o outcome) {
-		if err := os.WriteFile(in, data, 0o666); err != nil {
-			t.Fatal(err)
-		}
-		os.Remove(out)
-		cmd := exec.Command(exe, "merge", "-text", in, "-o", out)
-		var stderr bytes.Buffer
-		cmd.Stderr = &stderr
-		err := cmd.Run()
-		var exit *exec.ExitError
-		switch {
-		case errors.As(err, &exit) && (!exit.Exited() || exit.ExitCode() >= 128):
-			return nil, "", crashed
-		case err != nil:
-			return nil, "", rejected
-		}
-		text, _ = os.ReadFile(out)
-		return text, stderr.String(), harmless
-	}
-	want, said, o := merge(s.data)
-	if o != harmless || said != "" {
-		return // not of a version that it reads
-	}
-	rng := rand.New(rand.NewPCG(9, 9))
-	var theirs, ours mutationTally
-	data := bytes.Clone(s.data)
-	for range n {
-		i, bit := rng.IntN(len(data)), rng.IntN(8)
-		data[i] ^= 1 << bit
-		text, said, o := merge(data)
-		switch {
-		case o != harmless:
-		case said != "":
-			o = warned
-		case !bytes.Equal(text, want):
-			o = silent
-		}
-		theirs.add(o, s.where(i))
-		ours.add(s.try(data), s.where(i))
-		data[i] ^= 1 << bit
-	}
-	fmt.Printf("| %s | llvm-profdata 22, crashed %d | %v |\n| | profuse | %v |\n", s.name, theirs.n[crashed], &theirs, &ours)
 }

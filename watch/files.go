@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/profuse-pgo/profuse/internal/atomicfile"
 )
 
 // A file is a file in the folder that is not in the output.
@@ -92,9 +94,9 @@ func (w *watcher) scanFolder(dir string, found func(path string)) error {
 }
 
 // passedOver reports whether to skip a file or folder: a hidden one, as temporary files
-// are, or one of the files and folders of the options.
+// are, a checksum, or one of the files and folders of the options.
 func (w *watcher) passedOver(path string) bool {
-	return w.ignore[path] || strings.HasPrefix(filepath.Base(path), ".")
+	return w.ignore[path] || strings.HasPrefix(filepath.Base(path), ".") || atomicfile.IsChecksum(path)
 }
 
 // lookAgain records the state of one path that changed.

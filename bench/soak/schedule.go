@@ -403,7 +403,7 @@ func (t *attempt) tornOutput(fresh []byte, beside map[string]bool) (wrong string
 		return fmt.Sprintf("the output has %d bytes, before %d, finished %d", len(got), len(old), len(fresh)), nil
 	}
 	err = t.eachFile(func(path string) {
-		if !beside[path] && path != t.out && !atomicfile.IsTemp(path) {
+		if !beside[path] && path != t.out && !atomicfile.IsTemp(path) && !strings.HasSuffix(path, ".lock") {
 			wrong = "left behind: " + path
 		}
 	})

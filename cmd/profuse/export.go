@@ -88,7 +88,7 @@ func (c *exportRun) run(_ context.Context, env *cli.Env, args []string) error {
 		return err
 	}
 	var losses []export.Loss
-	err = console.Write(env, c.output, []inputs.Input{inputs.File(args[0])}, func(w io.Writer) (err error) {
+	err = console.Write(env, c.output, []inputs.Input{inputs.File(args[0])}, false, func(w io.Writer) (err error) {
 		losses, err = export.Write(w, format, v, c.opt)
 		return err
 	})

@@ -56,6 +56,7 @@ type mergeCmd struct {
 
 func (c *mergeCmd) declare(f *cli.Flags) {
 	f.StringVar(&c.Output, "o", "", "`OUTPUT` file to write; \"-\" is standard output")
+	c.Checksum.Declare(f)
 	f.Var(&c.format, "format", "`FORMAT` indexed or text for LLVM profiles, memprof-yaml for heap profiles, mip or yaml for MIP, iprof (default indexed, mip or iprof)")
 	f.Var(&c.Weighted, "weighted-input", "`W,INPUT` another input, with counts multiplied by W; W may be a fraction such as 0.5 for iprof; repeatable")
 	f.IntVar(&c.Workers, "j", 0, "`N` read N inputs at the same time; the result does not depend on N (default one per CPU)")

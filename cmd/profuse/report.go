@@ -90,7 +90,7 @@ func (c *reportRun) run(ctx context.Context, env *cli.Env, args []string) error 
 		status.Set(fmt.Sprintf("%s: %s", label, page))
 		return ctx.Err()
 	}
-	return console.Write(env, c.output, ins, func(w io.Writer) error {
+	return console.Write(env, c.output, ins, false, func(w io.Writer) error {
 		defer status.Clear()
 		return report.Write(w, sources, c.opt)
 	})

@@ -31,6 +31,7 @@ import (
 	"bufio"
 	"errors"
 	"fmt"
+	"hash"
 	"io"
 	"io/fs"
 	"os"
@@ -62,6 +63,9 @@ type Options struct {
 	// Like is a file whose permission bits and modification time the new file
 	// gets. If it is nil, the file that is replaced gives the permission bits.
 	Like fs.FileInfo
+	// Checksum also writes the checksum of the file, see [ReadChecksum]. A checksum
+	// that the target has already is renewed without it.
+	Checksum bool
 }
 
 // bufferSize is the size in bytes of the write buffer, which spares writers that
@@ -76,7 +80,8 @@ type File struct {
 	f      *os.File
 	temp   *temporary // of f; nil if the target is written directly
 	w      *bufio.Writer
-	err    error // first failure to write
+	sum    hash.Hash // of what is written; nil if it gets no checksum
+	err    error     // first failure to write
 	closed bool
 }
 
@@ -109,6 +114,7 @@ func Create(path string, opts Options) (*File, error) {
 		f.f = f.temp.f
 	}
 	f.w = bufio.NewWriterSize(f.f, bufferSize)
+	f.startChecksum(opts.Checksum)
 	return f, nil
 }
 
@@ -134,6 +140,8 @@ func (f *File) Write(p []byte) (int, error) {
 	n, err := f.w.Write(p)
 	if err != nil {
 		err = f.fail(err)
+	} else if f.sum != nil {
+		f.sum.Write(p) // never fails
 	}
 	return n, err
 }
@@ -186,6 +194,9 @@ func (f *File) Commit() error {
 		return err
 	}
 	f.closed = true
+	if err := f.removeChecksum(); err != nil {
+		return errors.Join(f.wrap("replace the checksum of", err), f.temp.discard())
+	}
 	var times time.Time
 	if f.like != nil {
 		times = f.like.ModTime()
@@ -196,7 +207,7 @@ func (f *File) Commit() error {
 	if err := syncPath(dir(f.target.path)); err != nil {
 		return fmt.Errorf("%s: replaced, but its folder is not known to be on disk: %w", f.name, err)
 	}
-	return nil
+	return f.writeChecksum()
 }
 
 func (f *File) finishDirect() error {

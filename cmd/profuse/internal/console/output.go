@@ -23,10 +23,22 @@ type Output struct {
 	Discard func()
 }
 
+// A Checksum is the option of commands that write profiles to write a checksum beside
+// the output.
+type Checksum bool
+
+// Declare declares the option.
+func (c *Checksum) Declare(f *cli.Flags) {
+	f.BoolVar((*bool)(c), "checksum", false, "also write OUTPUT.sha256, which all commands that read OUTPUT compare it with")
+}
+
 // OpenOutput opens a file, or standard output for "-". It must not be one of
 // the inputs.
-func OpenOutput(env *cli.Env, path string, ins []inputs.Input) (*Output, error) {
+func OpenOutput(env *cli.Env, path string, ins []inputs.Input, checksum Checksum) (*Output, error) {
 	if path == "-" {
+		if checksum {
+			return nil, cli.Usagef("option --checksum needs an output that is a file")
+		}
 		w := bufio.NewWriterSize(env.Stdout, 1<<16)
 		return &Output{w, w.Flush, func() {}}, nil
 	}
@@ -34,7 +46,7 @@ func OpenOutput(env *cli.Env, path string, ins []inputs.Input) (*Output, error) 
 	for i, in := range ins {
 		names[i] = in.Name
 	}
-	f, err := atomicfile.Create(path, atomicfile.Options{Inputs: names})
+	f, err := atomicfile.Create(path, atomicfile.Options{Inputs: names, Checksum: bool(checksum)})
 	if err != nil {
 		if errors.Is(err, atomicfile.ErrSameFile) {
 			return nil, fmt.Errorf("%s is also an input; write to another file", path)
@@ -79,8 +91,8 @@ func RefuseTerminal(env *cli.Env, output, what, instead string) error {
 
 // Write writes what write produces to a file, or to standard output. A file appears
 // whole or not at all.
-func Write(env *cli.Env, path string, ins []inputs.Input, write func(io.Writer) error) error {
-	out, err := OpenOutput(env, path, ins)
+func Write(env *cli.Env, path string, ins []inputs.Input, checksum Checksum, write func(io.Writer) error) error {
+	out, err := OpenOutput(env, path, ins, checksum)
 	if err != nil {
 		return err
 	}

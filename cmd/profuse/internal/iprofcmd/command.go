@@ -64,12 +64,14 @@ func readFile(env *cli.Env, args []string) (*iprofFile, error) {
 // rewriting is the common part of the commands that change a profile.
 type rewriting struct {
 	writing
-	output string
-	quiet  bool
+	output   string
+	checksum console.Checksum
+	quiet    bool
 }
 
 func (c *rewriting) declare(f *cli.Flags) {
 	f.StringVar(&c.output, "o", "", "`OUTPUT` file to write; \"-\" is standard output")
+	c.checksum.Declare(f)
 	c.writing.declare(f)
 	f.BoolVar(&c.quiet, "q", false, "print no summary")
 }
@@ -93,7 +95,7 @@ func (c *rewriting) rewrite(env *cli.Env, args []string, change func(*iprof.Prof
 		return flaw.InFile(err, before.name)
 	}
 	var size uint64 // uncompressed
-	err = console.Write(env, c.output, []inputs.Input{before.input}, func(out io.Writer) error {
+	err = console.Write(env, c.output, []inputs.Input{before.input}, c.checksum, func(out io.Writer) error {
 		return writeCompressed(out, c.output, func(w io.Writer) error {
 			counting := countingWriter{w: w}
 			defer func() { size = counting.n }()

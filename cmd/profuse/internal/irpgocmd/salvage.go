@@ -36,6 +36,7 @@ is complete or no file can be read, 2 if the command line is wrong.`,
 			c := &salvageRun{}
 			c.format = cli.Choice{Allowed: []string{formatIndexed, formatText}}
 			f.StringVar(&c.output, "o", "", "`OUTPUT` file to write; \"-\" is standard output")
+			c.checksum.Declare(f)
 			f.Var(&c.format, "format", "`FORMAT` indexed or text (default indexed)")
 			f.Var(&c.names, "names-from", "`FILE` profile of the same program that has the names; repeatable")
 			f.BoolVar(&c.quiet, "q", false, "print nothing but errors")
@@ -47,10 +48,11 @@ is complete or no file can be read, 2 if the command line is wrong.`,
 // salvageRun is one run of "profuse salvage".
 type salvageRun struct {
 	writer
-	names  cli.List
-	output string
-	format cli.Choice
-	quiet  bool
+	names    cli.List
+	output   string
+	checksum console.Checksum
+	format   cli.Choice
+	quiet    bool
 }
 
 func (c *salvageRun) run(ctx context.Context, env *cli.Env, args []string) error {
@@ -99,7 +101,7 @@ func (c *salvageRun) run(ctx context.Context, env *cli.Env, args []string) error
 	}
 	merged := merger.Profile()
 	var what string
-	err = console.Write(env, c.output, ins, func(w io.Writer) (err error) {
+	err = console.Write(env, c.output, ins, c.checksum, func(w io.Writer) (err error) {
 		what, err = c.encode(w, merged, report)
 		return err
 	})

@@ -65,7 +65,7 @@ func (j *Job) mergeAll(ctx context.Context, env *cli.Env, a Adder) error {
 			return err
 		}
 	}
-	out, err := console.OpenOutput(env, j.Output, j.Inputs)
+	out, err := console.OpenOutput(env, j.Output, j.Inputs, j.Checksum)
 	if err != nil {
 		return err
 	}
@@ -139,7 +139,7 @@ func (j *Job) mergeGroups(ctx context.Context, env *cli.Env, a Adder, ins []inpu
 			continue
 		}
 		path := filepath.Join(j.Output, g.Name)
-		out, err := console.OpenOutput(env, path, ins)
+		out, err := console.OpenOutput(env, path, ins, j.Checksum)
 		if err != nil {
 			return err
 		}

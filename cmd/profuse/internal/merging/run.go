@@ -17,6 +17,7 @@ import (
 // A Run holds the options of a merge that do not depend on the format.
 type Run struct {
 	Output   string
+	Checksum console.Checksum
 	Update   bool   // add to the profile in Output
 	Format   string // of the output, from option --format; "" if not given
 	Weighted cli.List

@@ -26,7 +26,7 @@ an ELF or Mach-O file or a .dSYM bundle, with a map inside; MAP is the map alone
 a .mipmap.`,
 		Setup: func(f *cli.Flags) cli.Action {
 			c := &create{}
-			declareOutput(f, &c.output)
+			declareOutput(f, &c.output, &c.checksum)
 			c.programs.DeclareArch(f)
 			f.BoolVar(&c.buildID, "build-id", false, "also write the program's build id, to OUTPUT"+mip.BuildIDSuffix)
 			f.BoolVar(&c.document, "document-layout", false, documentLayoutUsage)
@@ -38,8 +38,9 @@ a .mipmap.`,
 
 const documentLayoutUsage = "write the layout of the format's document, which differs from that of llvm-mipdata"
 
-// declareOutput declares -o and its alias -p, as in llvm-mipdata.
-func declareOutput(f *cli.Flags, output *string) {
+// declareOutput declares -o and its alias -p, as in llvm-mipdata, and --checksum.
+func declareOutput(f *cli.Flags, output *string, checksum *console.Checksum) {
+	checksum.Declare(f)
 	f.StringVar(output, "o", "", "`OUTPUT` file to write; \"-\" is standard output")
 	f.Alias("o", "p")
 }
@@ -47,6 +48,7 @@ func declareOutput(f *cli.Flags, output *string) {
 // create is one run of "profuse mip create".
 type create struct {
 	output                   string
+	checksum                 console.Checksum
 	programs                 sources.Programs
 	buildID, document, quiet bool
 }
@@ -75,7 +77,7 @@ func (c *create) run(ctx context.Context, env *cli.Env, args []string) error {
 		return fmt.Errorf("%s: has no build id", in.Name)
 	}
 	opt := mip.MIPOptions{DocumentLayout: c.document}
-	if err := replace(ctx, env, c.output, []inputs.Input{in}, func(w io.Writer) error {
+	if err := replace(ctx, env, c.output, []inputs.Input{in}, c.checksum, func(w io.Writer) error {
 		return mip.WriteMIP(w, m.profile, opt)
 	}); err != nil {
 		return err
@@ -92,7 +94,7 @@ func (c *create) run(ctx context.Context, env *cli.Env, args []string) error {
 
 // replace writes a new profile. It waits for a merge that updates the file, so that
 // the merge does not overwrite the new profile.
-func replace(ctx context.Context, env *cli.Env, path string, ins []inputs.Input, write func(io.Writer) error) error {
+func replace(ctx context.Context, env *cli.Env, path string, ins []inputs.Input, checksum console.Checksum, write func(io.Writer) error) error {
 	if err := console.RefuseTerminal(env, path, "a MIP profile", ""); err != nil {
 		return err
 	}
@@ -103,5 +105,5 @@ func replace(ctx context.Context, env *cli.Env, path string, ins []inputs.Input,
 		}
 		defer lock.Release()
 	}
-	return console.Write(env, path, ins, write)
+	return console.Write(env, path, ins, checksum, write)
 }

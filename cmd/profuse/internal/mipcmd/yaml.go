@@ -70,7 +70,7 @@ func (c *mip2yaml) run(_ context.Context, env *cli.Env, args []string) error {
 			warn(profile.Warning{Err: err})
 		}
 	}
-	return console.Write(env, c.output, []inputs.Input{in}, func(w io.Writer) error {
+	return console.Write(env, c.output, []inputs.Input{in}, false, func(w io.Writer) error {
 		return mip.WriteYAML(w, m.profile, opt)
 	})
 }
@@ -83,7 +83,7 @@ func yaml2mipCommand() *cli.Command {
 		Long:  `Writes the profile that a YAML file, or standard input, describes.`,
 		Setup: func(f *cli.Flags) cli.Action {
 			c := &yaml2mip{}
-			declareOutput(f, &c.output)
+			declareOutput(f, &c.output, &c.checksum)
 			f.BoolVar(&c.document, "document-layout", false, documentLayoutUsage)
 			return c.run
 		},
@@ -93,6 +93,7 @@ func yaml2mipCommand() *cli.Command {
 // yaml2mip is one run of "profuse mip yaml2mip".
 type yaml2mip struct {
 	output   string
+	checksum console.Checksum
 	document bool
 }
 
@@ -116,7 +117,7 @@ func (c *yaml2mip) run(ctx context.Context, env *cli.Env, args []string) error {
 	if m.format != formats.MIPYAML {
 		return fmt.Errorf("%s: format is %v, want %v", in.Name, m.format, formats.MIPYAML)
 	}
-	err = replace(ctx, env, c.output, []inputs.Input{in}, func(w io.Writer) error {
+	err = replace(ctx, env, c.output, []inputs.Input{in}, c.checksum, func(w io.Writer) error {
 		return mip.WriteMIP(w, m.profile, mip.MIPOptions{DocumentLayout: c.document})
 	})
 	if err != nil {

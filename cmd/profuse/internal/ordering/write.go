@@ -70,7 +70,7 @@ func (c *Writer) Write(env *cli.Env, path string, names []string) error {
 		ins = append(ins, inputs.File(c.binary))
 	}
 	var unwritten []string
-	err = console.Write(env, c.output, ins, func(w io.Writer) (err error) {
+	err = console.Write(env, c.output, ins, false, func(w io.Writer) (err error) {
 		unwritten, err = layout.Write(w, layout.Linker(c.format.Value), match.Symbols)
 		return err
 	})
