@@ -60,7 +60,7 @@ func (p *plausible) add(r *Record, i int) {
 	if raw, ok := p.r.dec.(*rawReader); ok {
 		variant = raw.cur.variant // a file may hold profiles of several kinds
 	}
-	if variant.Has(IRLevel) && !variant.Has(SingleByte) {
+	if variant.Has(IRLevel) && !variant.Has(SingleByte) && hashOfIR(r.Hash) { // others are told elsewhere
 		p.hash(r, i, variant)
 	}
 	if !variant.Has(SingleByte) && r.Pseudo() == 0 {

@@ -45,7 +45,6 @@ const (
 	numOutcomes
 )
 
-
 // A row counts the outcomes of one command.
 type row struct {
 	who   string

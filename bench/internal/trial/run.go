@@ -57,7 +57,7 @@ func Start(argv ...string) (*exec.Cmd, func() Result, error) {
 			r.Signal = state.Signal()
 		}
 		if usage, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage); ok {
-			r.Memory = usage.Maxrss << 10
+			r.Memory = int64(usage.Maxrss) << 10
 		}
 		r.Greedy = r.Greedy || r.Memory > MaxMemory
 		r.Stdout, r.Stderr = stdout.Bytes(), stderr.Bytes()
