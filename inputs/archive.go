@@ -128,6 +128,7 @@ type source struct {
 	data *Data // of a plain file; otherwise:
 
 	root   counter // what is expanded
+	file   *file   // that root reads; nil if it is none, or in memory
 	close  func() error
 	single bool // an archive is an error
 	yield  func(*Data) error
@@ -154,12 +155,23 @@ func (c *counter) Read(p []byte) (int, error) {
 func (s *source) expand(yield func(*Data) error) error {
 	s.yield = yield
 	err := s.stream(s.name, &s.root, 0)
+	if changed := s.unchanged(); changed != nil {
+		err = changed
+	}
 	if s.close != nil {
 		if closeErr := s.close(); err == nil {
 			err = closeErr
 		}
 	}
 	return err
+}
+
+// unchanged returns an error if the file has been written since it was opened.
+func (s *source) unchanged() error {
+	if s.file == nil {
+		return nil
+	}
+	return s.file.unchanged(contents)
 }
 
 // stream yields what is in src, which lies within depth containers.
@@ -198,6 +210,10 @@ func (s *source) stream(name string, src io.Reader, depth int) error {
 	}
 	d, err := s.slurp(name, br, depth)
 	if err != nil {
+		return err
+	}
+	if err := s.unchanged(); err != nil {
+		d.Close()
 		return err
 	}
 	return s.yield(d)

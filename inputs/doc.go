@@ -23,6 +23,35 @@
 // process has truncated faults. [Input.Each] turns the fault into an error; callers
 // of [Input.Open] use [Guard] for that.
 //
+// # Files that are being written
+//
+// Programs write their profiles when they end, LLVM's runtime ("%m") over and over into
+// the same file, which keeps its size. What is read must be what the file held at one
+// moment. Three things are needed to be certain of that:
+//
+//   - Its size and times (mtime; of a copy ctime, too) are the same before and after it
+//     was read. That finds all writes in between, if a write changes mtime: the next tick
+//     of the clock must have begun when the file is opened. Where it has not, for a
+//     moment, it is awaited (Linux: up to 10 ms; up to 2 s on FAT).
+//   - Nobody is in the middle of writing it. A file written less than 2 s ago is
+//     read under the lock for which LLVM's runtime asks (fcntl; Linux only), and once
+//     no process has it open for writing (Linux, own files). Both are awaited, the lock
+//     for 10 s. A writer that keeps a file open and rests for 2 s has finished.
+//   - What was seen of it can be forgotten. A file of up to 64 MiB written less than 2 s
+//     ago is copied and not mapped, and a copy that changed is made again, three times in
+//     all. A larger one is locked while it is mapped, if it was written less than 10
+//     minutes ago.
+//
+// If nothing helps, the error says that the file changed while it was read. Its class is
+// [profile.Unreadable], or [profile.ErrTruncated] if it is shorter now.
+//
+// Older files are not locked: all that they cost is the second look at their times.
+// Files on other machines never are, since asking for a lock may block. What remains
+// unnoticed are writes through a mapping (a program with continuous counters, "%c", whose
+// profile is different at any moment), a writer that sets mtime back to what it was
+// while the file is mapped, and a writer that neither locks the file nor can be seen to
+// have it open, and pauses between two writes.
+//
 // # Hostile input
 //
 // The size of a compressed file is unknown until it is decompressed. Memory grows

@@ -13,11 +13,12 @@ import (
 // delete a file while it is mapped.
 const canMap = false
 
-// A file is an open file with its size and kind at the time it was opened.
+// A file is an open file with its version and kind at the time it was opened.
 type file struct {
+	name    string
 	f       *os.File
-	size    int64
 	regular bool
+	version
 }
 
 func openFile(name string) (*file, error) {
@@ -33,8 +34,27 @@ func openFile(name string) (*file, error) {
 		f.Close()
 		return nil, err
 	}
-	return &file{f: f, size: info.Size(), regular: info.Mode().IsRegular()}, nil
+	return &file{name: name, f: f, regular: info.Mode().IsRegular(), version: versionOf(info)}, nil
 }
+
+func versionOf(info fs.FileInfo) version {
+	return version{size: info.Size(), modified: info.ModTime().UnixNano()}
+}
+
+// versionNow returns the version that the file has at this moment.
+func (f *file) versionNow() (version, error) {
+	info, err := f.f.Stat()
+	if err != nil {
+		return version{}, err
+	}
+	return versionOf(info), nil
+}
+
+// There are no locks. On Windows, LLVM's runtime opens a file for itself alone while it
+// writes it.
+func (f *file) share() (busy bool) { return false }
+func (f *file) unshare()           {}
+func (f *file) hasWriter() bool    { return false }
 
 func (f *file) Read(p []byte) (int, error) { return f.f.Read(p) }
 
@@ -50,8 +70,10 @@ func (f *file) head(p []byte) (int, error) {
 func (f *file) close() error { return f.f.Close() }
 
 // A mapping does not exist here.
-type mapping struct{ bytes []byte }
+type mapping struct {
+	f     *file
+	bytes []byte
+}
 
-func mapFile(*file) (*mapping, error)      { return nil, errors.ErrUnsupported }
-func (m *mapping) sizeNow() (int64, error) { return int64(len(m.bytes)), nil }
-func (m *mapping) close() error            { return nil }
+func mapFile(*file) (*mapping, error) { return nil, errors.ErrUnsupported }
+func (m *mapping) close() error       { return nil }

@@ -6,6 +6,10 @@ import (
 	"io"
 	"io/fs"
 	"syscall"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/profuse-pgo/profuse/internal/filelock"
 )
 
 const canMap = true
@@ -15,41 +19,52 @@ const canMap = true
 type file struct {
 	name    string
 	fd      int
-	size    int64
 	regular bool
+	version // when it was opened
 }
 
-// openFile opens a file and gets its kind and size, in two system calls.
+// openFile opens a file and gets its kind and version, in two system calls.
 func openFile(name string) (*file, error) {
 	fd, err := retry(func() (int, error) { return syscall.Open(name, syscall.O_RDONLY|syscall.O_CLOEXEC, 0) })
 	if err != nil {
 		return nil, &fs.PathError{Op: "open", Path: name, Err: err}
 	}
 	f := &file{name: name, fd: fd}
-	kind, size, err := f.stat()
-	f.size = size
+	kind, v, err := f.stat()
+	f.version = v
 	switch {
 	case err != nil:
-	case kind == syscall.S_IFDIR:
+	case kind == unix.S_IFDIR:
 		err = &fs.PathError{Op: "read", Path: name, Err: syscall.EISDIR}
 	}
 	if err != nil {
 		f.close()
 		return nil, err
 	}
-	f.regular = kind == syscall.S_IFREG
+	f.regular = kind == unix.S_IFREG
 	return f, nil
 }
 
-// stat returns the file's kind (S_IFMT) and current size in bytes. It is safe for
-// concurrent use.
-func (f *file) stat() (kind uint32, size int64, err error) {
-	var st syscall.Stat_t
-	if _, err := retry(func() (int, error) { return 0, syscall.Fstat(f.fd, &st) }); err != nil {
-		return 0, 0, &fs.PathError{Op: "stat", Path: f.name, Err: err}
+// stat returns the file's kind (S_IFMT) and current version. It is safe for concurrent
+// use.
+func (f *file) stat() (kind uint32, v version, err error) {
+	var st unix.Stat_t
+	if _, err := retry(func() (int, error) { return 0, unix.Fstat(f.fd, &st) }); err != nil {
+		return 0, version{}, &fs.PathError{Op: "stat", Path: f.name, Err: err}
 	}
-	return uint32(st.Mode) & syscall.S_IFMT, st.Size, nil
+	return uint32(st.Mode) & unix.S_IFMT, version{st.Size, st.Mtim.Nano(), st.Ctim.Nano()}, nil
 }
+
+// versionNow returns the version that the file has at this moment.
+func (f *file) versionNow() (version, error) {
+	_, v, err := f.stat()
+	return v, err
+}
+
+// See package filelock.
+func (f *file) share() (busy bool) { return filelock.Share(f.fd) }
+func (f *file) unshare()           { filelock.Unshare(f.fd) }
+func (f *file) hasWriter() bool    { yes, _ := filelock.HasWriter(f.fd); return yes }
 
 // maxRead is the most bytes to read in one call; Darwin fails from 2 GiB on.
 const maxRead = 1 << 30
@@ -97,7 +112,7 @@ func retry(call func() (int, error)) (int, error) {
 	}
 }
 
-// A mapping is a file mapped into memory. The file stays open so that its size
+// A mapping is a file mapped into memory. The file stays open so that its version
 // can be checked.
 type mapping struct {
 	f     *file
@@ -111,12 +126,6 @@ func mapFile(f *file) (*mapping, error) {
 		return nil, &fs.PathError{Op: "map", Path: f.name, Err: err}
 	}
 	return &mapping{f: f, bytes: b}, nil
-}
-
-// sizeNow returns the size that the file has at this moment.
-func (m *mapping) sizeNow() (int64, error) {
-	_, size, err := m.f.stat()
-	return size, err
 }
 
 func (m *mapping) close() error {

@@ -5,14 +5,13 @@ import (
 	"io/fs"
 	"runtime/debug"
 	"unsafe"
-
-	"github.com/profuse-pgo/profuse/internal/flaw"
 )
 
 // Guard runs fn, which reads the bytes of data, and returns its error. If one
-// of the files among data was mapped and has been cut short by another process
-// meanwhile, the error is a *[profile.FormatError] of class
-// [profile.ErrTruncated] instead, whether fn touched what is missing or not.
+// of the files among data was mapped and another process has written to it
+// meanwhile, the error says so instead, whether fn touched what has changed or not.
+// For a file that is shorter now it is a *[profile.FormatError] of class
+// [profile.ErrTruncated], otherwise one of class [profile.Unreadable].
 //
 // Only the goroutine that calls Guard is protected; fn must not hand the bytes
 // to others, nor keep them, or strings made of them without copying, beyond
@@ -47,15 +46,10 @@ func Guard(fn func() error, data ...*Data) (err error) {
 	// Past the new end of the file, the rest of its last page reads as zeros
 	// without a fault, and zeros are valid counters.
 	for _, d := range data {
-		if d.mapped == nil {
-			continue
-		}
-		size, statErr := d.mapped.sizeNow()
-		if statErr != nil {
-			return statErr
-		}
-		if had := int64(len(d.mapped.bytes)); size < had {
-			return shrunk(d.name, size, had)
+		if d.mapped != nil {
+			if changed := d.mapped.f.unchanged(contents); changed != nil {
+				return changed
+			}
 		}
 	}
 	return err
@@ -72,20 +66,9 @@ func (d *Data) offset(addr uintptr) (off int64, ok bool) {
 
 // faulted explains why the byte at off could not be read.
 func (d *Data) faulted(off int64) error {
-	size, err := d.mapped.sizeNow()
-	if err != nil {
-		return err
+	if changed := d.mapped.f.unchanged(contents); changed != nil {
+		return changed
 	}
-	if had := int64(len(d.mapped.bytes)); size < had {
-		return shrunk(d.name, size, had)
-	}
-	// The size is unchanged: the disk or the network failed.
+	// The file is unchanged: the disk or the network failed.
 	return &fs.PathError{Op: "read", Path: d.name, Err: fmt.Errorf("input/output error at %#x", off)}
-}
-
-// shrunk returns the error for a file of had bytes when it was opened that has
-// fewer now.
-func shrunk(name string, has, had int64) error {
-	return flaw.At("", has).InFile(name).Field("size of the file, which changed while it was read,").
-		Gotf("%d bytes", has).Wantf("the %d it had", had).Truncated()
 }

@@ -2,6 +2,7 @@ package inputs
 
 import (
 	"bytes"
+	"errors"
 	"io"
 	"os"
 )
@@ -24,13 +25,28 @@ const (
 //
 // fn runs under [Guard] and the Data is closed after it. Each stops at the
 // first error of fn and returns it. An error of Each's own ends the input: of
-// a damaged archive, members before the damage have been yielded.
+// a damaged archive, members before the damage have been yielded. A file that
+// another process writes meanwhile is read again, unless fn has seen part of it.
 //
 // If there is a checksum beside a file, a .sha256 as sha256sum writes it, Each compares
 // the file with it first. A difference is an error of class [profile.ErrCorrupt].
 //
 // r may be nil.
 func (in Input) Each(r *Reader, fn func(*Data) error) error {
+	for attempt := 1; ; attempt++ {
+		passed := false
+		err := in.each(r, func(d *Data) error {
+			defer d.Close()
+			passed = true
+			return Guard(func() error { return fn(d) }, d)
+		})
+		if passed || attempt == attempts || !errors.Is(err, errChanged) {
+			return err
+		}
+	}
+}
+
+func (in Input) each(r *Reader, yield func(*Data) error) error {
 	src, err := in.open(r)
 	if err != nil {
 		return err
@@ -38,10 +54,6 @@ func (in Input) Each(r *Reader, fn func(*Data) error) error {
 	if err := in.compareChecksum(src); err != nil {
 		src.discard()
 		return err
-	}
-	yield := func(d *Data) error {
-		defer d.Close()
-		return Guard(func() error { return fn(d) }, d)
 	}
 	if src.data != nil {
 		return yield(src.data)
@@ -55,6 +67,15 @@ func (in Input) Each(r *Reader, fn func(*Data) error) error {
 //
 // r may be nil. If it is not, the Data may be lent from it.
 func (in Input) Open(r *Reader) (*Data, error) {
+	for attempt := 1; ; attempt++ {
+		data, err := in.single(r)
+		if attempt == attempts || !errors.Is(err, errChanged) {
+			return data, err
+		}
+	}
+}
+
+func (in Input) single(r *Reader) (*Data, error) {
 	src, err := in.open(r)
 	if err != nil {
 		return nil, err
@@ -103,15 +124,19 @@ func (in Input) open(r *Reader) (*source, error) {
 // take makes f the source's contents: it reads or maps a plain file, and leaves
 // open a pipe, an archive or a compressed file, which is to be expanded.
 func (s *source) take(f *file, mapFrom int64) error {
-	if f.size > maxInt {
-		return tooLarge(s.name, "file", maxInt)
-	}
-	if f.regular && f.size > 0 && (f.size < mapFrom || !canMap) {
-		return s.read(f)
-	}
 	if !f.regular { // a pipe or device, which has no size
 		s.root.src, s.close = f, f.close
 		return nil
+	}
+	if err := f.settle(canMap && f.size >= mapFrom); err != nil {
+		return err
+	}
+	if f.size > maxInt {
+		return tooLarge(s.name, "file", maxInt)
+	}
+	// A file that may change again is copied, if that does not take much memory.
+	if f.size > 0 && (f.size < mapFrom || !canMap || f.size <= keepBuffer && f.isYoung(young)) {
+		return s.read(f)
 	}
 	var head [sniffLen]byte
 	n, err := f.head(head[:])
@@ -124,8 +149,12 @@ func (s *source) take(f *file, mapFrom int64) error {
 		f.close()
 		return nil
 	}
-	if f.size == 0 || sniff(head[:n]) != plain {
+	if f.size == 0 {
 		s.root.src, s.close = f, f.close
+		return nil
+	}
+	if sniff(head[:n]) != plain {
+		s.root.src, s.close, s.file = f, f.close, f
 		return nil
 	}
 	m, err := mapFile(f)
@@ -139,11 +168,15 @@ func (s *source) take(f *file, mapFrom int64) error {
 // read reads a regular file, and closes it unless it fails.
 func (s *source) read(f *file) error {
 	buf := s.r.takeBuffer(int(f.size))[:f.size]
-	if n, err := io.ReadFull(f, buf); err != nil {
+	n, err := io.ReadFull(f, buf)
+	if err == io.EOF || err == io.ErrUnexpectedEOF {
+		err = shrunk(s.name, int64(n), f.size)
+	}
+	if err == nil {
+		err = f.unchanged(everything)
+	}
+	if err != nil {
 		s.r.giveBuffer(buf)
-		if err == io.EOF || err == io.ErrUnexpectedEOF {
-			return shrunk(s.name, int64(n), f.size)
-		}
 		return err
 	}
 	s.data = &Data{name: s.name, bytes: buf, r: s.r}

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 )
 
 // random returns n bytes that no container begins with and that do not
@@ -38,6 +39,10 @@ func TestOpenFiles(t *testing.T) {
 		want := random(size)
 		name := filepath.Join(dir, "in")
 		if err := os.WriteFile(name, want, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		old := time.Now().Add(-2 * young)
+		if err := os.Chtimes(name, old, old); err != nil {
 			t.Fatal(err)
 		}
 		for _, reader := range []*Reader{nil, &r} {

@@ -182,7 +182,7 @@ func (w *worker) read(input int) {
 		if p.Name == in.Name {
 			plain = p
 			w.pass(input+1, place)
-			w.add(p)
+			w.add(p, d)
 			return nil
 		}
 		select {
@@ -191,7 +191,7 @@ func (w *worker) read(input int) {
 			p.Data = idle.copied
 			idle.inbox <- p
 		default:
-			w.add(p)
+			w.add(p, d)
 		}
 		return nil
 	})
@@ -233,15 +233,23 @@ func (w *worker) spoiled(err error) {
 	w.cancel(fmt.Errorf("%w; part of it is merged already, nothing is written", err))
 }
 
-// add adds one profile to the worker's sum.
-func (w *worker) add(p *Profile) {
+// add adds one profile to the worker's sum. Its bytes lie in data, unless they have been
+// copied.
+func (w *worker) add(p *Profile, data ...*inputs.Data) {
 	p.account = Account{Input: p.Input, Member: p.Member, File: p.Name, Size: len(p.Data), Data: p.Data}
-	brought, err := w.adder(p)
-	if err != nil && brought != nil {
+	var brought *Brought
+	// Guarded here, not only by Each: what the adder finds wrong with a file that
+	// changes is not what is wrong with it.
+	err := inputs.Guard(func() (err error) {
+		brought, err = w.adder(p)
+		p.inSum = err == nil || brought != nil
+		return err
+	}, data...)
+	switch {
+	case err != nil && p.inSum:
 		w.spoiled(err)
 		return
-	}
-	if p.inSum = err == nil; err != nil {
+	case err != nil:
 		p.account.Err, p.account.Rescued, p.account.RescuedOmitted = err, nil, 0
 	}
 	p.account.Brought = brought

@@ -139,6 +139,10 @@ func TestCutShort(t *testing.T) {
 		if err := os.WriteFile(path, make([]byte, 4<<20), 0o666); err != nil {
 			t.Fatal(err)
 		}
+		old := time.Now().Add(-time.Hour) // a new file is copied instead of mapped
+		if err := os.Chtimes(path, old, old); err != nil {
+			t.Fatal(err)
+		}
 		var accounts []*Account
 		profiles := 0
 		err := Run(t.Context(), []inputs.Input{inputs.File(path)}, []Adder{func(p *Profile) (*Brought, error) {

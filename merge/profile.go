@@ -24,7 +24,7 @@ type Profile struct {
 
 // Adding declares that a failure from now on leaves part of the profile in the
 // sum. An adder calls it before it adds from bytes that it has not copied: they
-// may lie in a mapped file that another process truncates.
+// may lie in a mapped file that another process writes.
 func (p *Profile) Adding() { p.inSum = true }
 
 // Rescue records a damaged function.

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/profuse-pgo/profuse/internal/oracle"
 	"github.com/profuse-pgo/profuse/profile"
@@ -223,6 +224,10 @@ func TestRefused(t *testing.T) {
 func TestCutShort(t *testing.T) {
 	file := build(t, program("clang++-22", "-g -O2", "-static")+"head -c 200000 /dev/zero >pad\n"+
 		"llvm-objcopy-22 --add-section=.pad=pad out", "clang++-22", "llvm-objcopy-22")
+	old := time.Now().Add(-time.Hour) // a new file is copied instead of mapped
+	if err := os.Chtimes(file, old, old); err != nil {
+		t.Fatal(err)
+	}
 	f := open(t, file, Options{})
 	addrs := every(t, f, ".text", 16)
 	if err := os.Truncate(file, 4096); err != nil {

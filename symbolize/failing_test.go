@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/profuse-pgo/profuse/internal/dwarf"
 	"github.com/profuse-pgo/profuse/internal/oracle"
@@ -23,6 +24,10 @@ func copied(t testing.TB, file string) string {
 	t.Helper()
 	to := filepath.Join(t.TempDir(), filepath.Base(file))
 	if err := os.WriteFile(to, append(readFile(t, file), make([]byte, 1<<20)...), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	old := time.Now().Add(-time.Hour) // a new file is copied instead of mapped
+	if err := os.Chtimes(to, old, old); err != nil {
 		t.Fatal(err)
 	}
 	return to

@@ -7,9 +7,11 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/profuse-pgo/profuse/internal/atomicfile"
+	"github.com/profuse-pgo/profuse/internal/filelock"
 )
 
 // A file is a file in the folder that is not in the output.
@@ -198,6 +200,17 @@ func (w *watcher) promoteFile(path string, f *file) {
 		}
 	}
 	f.state = waiting
+}
+
+// hasWriter reports whether a process has the file open for writing; known is false if
+// the system cannot tell.
+func hasWriter(path string) (yes, known bool) {
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return false, false
+	}
+	defer f.Close()
+	return filelock.HasWriter(int(f.Fd()))
 }
 
 // vanished is the least number of missing merged files to remember: they may come back

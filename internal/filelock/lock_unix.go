@@ -14,13 +14,20 @@ const errIsDir = syscall.EISDIR
 
 func acquire(ctx context.Context, path string, waiting func()) (*Lock, error) {
 	for {
-		// Where the system emulates flock with fcntl, as over NFS, an exclusive
-		// lock needs a file that is open for writing.
-		f, err := os.OpenFile(path, os.O_RDWR, 0)
+		f, err := openToLock(path)
 		if err != nil {
 			return nil, err
 		}
 		err = flock(f, syscall.LOCK_EX|syscall.LOCK_NB)
+		if err == syscall.EBADF {
+			// Where the system emulates flock with fcntl, as over NFS, an exclusive
+			// lock needs a file that is open for writing.
+			f.Close()
+			if f, err = os.OpenFile(path, os.O_RDWR, 0); err != nil {
+				return nil, err
+			}
+			err = flock(f, syscall.LOCK_EX|syscall.LOCK_NB)
+		}
 		if errors.Is(err, syscall.EWOULDBLOCK) {
 			if waiting != nil {
 				waiting()
@@ -47,6 +54,17 @@ func acquire(ctx context.Context, path string, waiting func()) (*Lock, error) {
 			return nil, err
 		}
 	}
+}
+
+// openToLock opens a file for reading, if it could be opened for writing. Whoever waits
+// for a lock must not be taken for a writer of the file (see [HasWriter]).
+func openToLock(path string) (*os.File, error) {
+	f, err := os.OpenFile(path, os.O_WRONLY, 0)
+	if err != nil {
+		return nil, err
+	}
+	f.Close() // nothing was written
+	return os.Open(path)
 }
 
 // isCurrent reports whether path still names the open file.

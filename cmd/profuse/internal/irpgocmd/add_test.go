@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/memprofcmd"
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/merging"
@@ -156,6 +157,10 @@ func TestMergeFileCutShort(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := os.WriteFile(path, data, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	old := time.Now().Add(-time.Hour) // a new file is copied instead of mapped
+	if err := os.Chtimes(path, old, old); err != nil {
 		t.Fatal(err)
 	}
 	cut := false

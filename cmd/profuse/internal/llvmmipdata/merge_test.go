@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/profuse-pgo/profuse/internal/oracle"
 	"github.com/profuse-pgo/profuse/mip"
@@ -166,6 +167,10 @@ func TestMergeSpoiled(t *testing.T) {
 	raw = append(raw, bytes.Repeat([]byte{0xff}, 8*functions)...) // none was called
 	name := filepath.Join(t.TempDir(), "raw")
 	if err := os.WriteFile(name, append(raw, make([]byte, 64)...), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	old := time.Now().Add(-time.Hour) // a new file is copied instead of mapped
+	if err := os.Chtimes(name, old, old); err != nil {
 		t.Fatal(err)
 	}
 	// The surplus bytes cause a warning before the records are read.

@@ -1,0 +1,146 @@
+package inputs
+
+import (
+	"errors"
+	"io/fs"
+	"time"
+
+	"github.com/profuse-pgo/profuse/internal/flaw"
+	"github.com/profuse-pgo/profuse/profile"
+)
+
+// A version tells the contents of a file from those before and after a write.
+type version struct {
+	size     int64
+	modified int64 // ns since 1970, mtime: the last write, or what a program has set
+	changed  int64 // ns since 1970, ctime: also of the name, owner or mode; 0 if unknown
+}
+
+const (
+	// young is the age, in time since the last write, up to which a file that is open
+	// for writing is not finished. Later, its writer is taken for one that keeps it
+	// open, as a program with continuous counters ("%c") does.
+	young = 2 * time.Second
+	// inUse is the age up to which a file is locked while it is mapped: its program
+	// runs again and again.
+	inUse = 10 * time.Minute
+
+	// maxTick is how long two writes may give a file the same time, by the clocks of
+	// known systems.
+	maxTick = 20 * time.Millisecond
+
+	// maxLocked is how long to wait for another process's lock.
+	maxLocked = 10 * time.Second
+	// maxRestless is how long to wait for a file that is written without a lock.
+	maxRestless = 2 * young
+	// attempts is how often to read a file that changes.
+	attempts = 3
+)
+
+// age returns the time since the last write; negative if that is in the future.
+func (v version) age() time.Duration { return time.Since(time.Unix(0, v.modified)) }
+
+// isYoung reports whether the file was written within a duration. The clocks of a
+// file server and of this machine may differ by as much.
+func (v version) isYoung(d time.Duration) bool { a := v.age(); return -d < a && a < d }
+
+// unsettled returns how long to wait until a write gives the file another time; 0 if it
+// does so from now on.
+func (v version) unsettled() time.Duration {
+	if !v.isYoung(young) {
+		return 0
+	}
+	var unit time.Duration // of the times on the file system; 0 if the clock's are longer
+	switch {
+	case v.modified%int64(time.Second) == 0 && v.changed%int64(time.Second) == 0:
+		unit = 2 * time.Second // FAT; others have one second
+	case v.modified%int64(10*time.Millisecond) == 0 && v.changed%int64(10*time.Millisecond) == 0:
+		unit = 10 * time.Millisecond // exFAT
+	}
+	wait := time.Duration(v.modified-writeTime()) + unit
+	if wait < 0 {
+		return 0
+	}
+	return min(wait, unit) + time.Millisecond
+}
+
+// settle prepares a regular file for reading: it waits while a process may be writing it,
+// as the package documentation says. lock asks for a lock even if the file is not young.
+func (f *file) settle(lock bool) error {
+	locks := false // its writers lock it
+	for start := time.Now(); f.isYoung(young) || lock && f.isYoung(inUse); {
+		busy := f.share()
+		// The holder of the lock may have written it since it was opened.
+		v, err := f.versionNow()
+		if err != nil {
+			return err
+		}
+		f.version = v
+		wait := time.Millisecond
+		switch {
+		case busy:
+			locks = true
+			if time.Since(start) > maxLocked {
+				return &fs.PathError{Op: "read", Path: f.name, Err: errLocked}
+			}
+		case !locks && f.isYoung(young) && f.hasWriter():
+			// One that takes no lock, or one that waits for ours.
+			f.unshare()
+		default:
+			if wait = f.unsettled(); wait == 0 {
+				return nil
+			}
+		}
+		if !busy && time.Since(start) > maxRestless {
+			return changedError(f.name)
+		}
+		time.Sleep(wait)
+	}
+	return nil
+}
+
+var (
+	errChanged = errors.New("the file changed while it was read")
+	errLocked  = errors.New("another process has kept the file locked for writing for " + maxLocked.String())
+)
+
+// changedError is the error for a file that was written while it was read.
+func changedError(name string) error { return &fs.PathError{Op: "read", Path: name, Err: errChanged} }
+
+// What of a version to compare.
+type comparison bool
+
+const (
+	// contents ignores ctime: a file that is renamed, linked or unlinked meanwhile
+	// has the same contents.
+	contents comparison = false
+	// everything is for a file that can be read again if need be.
+	everything comparison = true
+)
+
+// unchanged returns an error if the file is no longer of the version f.version.
+func (f *file) unchanged(what comparison) error {
+	v, err := f.versionNow()
+	switch {
+	case err != nil:
+		return err
+	case v.size < f.size:
+		return shrunk(f.name, v.size, f.size)
+	case v.size != f.size, v.modified != f.modified, what == everything && v.changed != f.changed:
+		return changedError(f.name)
+	}
+	return nil
+}
+
+// shrunk returns the error for a file of had bytes when it was opened that has
+// fewer now.
+func shrunk(name string, has, had int64) error {
+	return flaw.At("", has).InFile(name).Field("size of the file, which changed while it was read,").
+		Gotf("%d bytes", has).Wantf("the %d it had", had).Because(cutShort{})
+}
+
+// cutShort is both classes of a file that is shorter than it was.
+type cutShort struct{}
+
+func (cutShort) Error() string   { return profile.ErrTruncated.Error() }
+func (cutShort) Unwrap() []error { return []error{profile.ErrTruncated, errChanged} }

@@ -1,0 +1,84 @@
+package filelock
+
+import (
+	"context"
+	"os"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+// TestShare: a shared lock waits for the kind of lock that LLVM's runtime holds, and
+// keeps others from it.
+func TestShare(t *testing.T) {
+	path := counter(t)
+	writer, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer writer.Close()
+	lock := func(kind int16) error {
+		return unix.FcntlFlock(writer.Fd(), unix.F_SETLK, &unix.Flock_t{Type: kind})
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	fd := int(f.Fd())
+	if err := lock(unix.F_WRLCK); err != nil {
+		t.Skip("this file system has no locks: ", err)
+	}
+	if !Share(fd) {
+		t.Error("locked for writing, and shared")
+	}
+	if err := lock(unix.F_UNLCK); err != nil {
+		t.Fatal(err)
+	}
+	if Share(fd) || Share(fd) {
+		t.Error("not locked, and busy")
+	}
+	if other, err := os.Open(path); err == nil {
+		other.Close() // ends locks that belong to the process
+	}
+	if err := lock(unix.F_WRLCK); err != unix.EAGAIN && err != unix.EACCES {
+		t.Errorf("shared, and locked for writing: %v", err)
+	}
+	Unshare(fd)
+	if err := lock(unix.F_WRLCK); err != nil {
+		t.Errorf("no longer shared: %v", err)
+	}
+}
+
+// TestHasWriter: who holds or awaits the lock of Acquire is no writer.
+func TestHasWriter(t *testing.T) {
+	path := counter(t)
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if yes, known := HasWriter(int(f.Fd())); !known {
+		t.Skip("this file system has no leases")
+	} else if yes {
+		t.Error("nobody has it open for writing")
+	}
+	lock, err := Acquire(context.Background(), path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if yes, _ := HasWriter(int(f.Fd())); yes {
+		t.Error("the holder of the lock is taken for a writer")
+	}
+	if err := lock.Release(); err != nil {
+		t.Fatal(err)
+	}
+	w, err := os.OpenFile(path, os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close()
+	if yes, _ := HasWriter(int(f.Fd())); !yes {
+		t.Error("a writer is not seen")
+	}
+}
