@@ -51,17 +51,33 @@ type csvTable struct {
 	row []string
 }
 
-func (c *csvTable) text(s ...string)            { c.row = append(c.row, s...) }
-func (c *csvTable) uint(v uint64)               { c.text(strconv.FormatUint(v, 10)) }
-func (c *csvTable) int(v int64)                 { c.text(strconv.FormatInt(v, 10)) }
-func (c *csvTable) hash(v uint64)               { c.text(fmt.Sprintf("0x%016x", v)) }
-func (c *csvTable) float(v float64)             { c.text(strconv.FormatFloat(v, 'f', -1, 64)) }
+// words appends cells that this package has made: words, and numbers with their signs.
+func (c *csvTable) words(s ...string)           { c.row = append(c.row, s...) }
+func (c *csvTable) uint(v uint64)               { c.words(strconv.FormatUint(v, 10)) }
+func (c *csvTable) int(v int64)                 { c.words(strconv.FormatInt(v, 10)) }
+func (c *csvTable) hash(v uint64)               { c.words(fmt.Sprintf("0x%016x", v)) }
+func (c *csvTable) float(v float64)             { c.words(strconv.FormatFloat(v, 'f', -1, 64)) }
 func (c *csvTable) has(f profile.Features) bool { return c.e.features.Has(f) }
+
+// text appends cells that come from the profile. Spreadsheets compute a cell that begins
+// with one of formulaStarts: an apostrophe makes it text.
+func (c *csvTable) text(s ...string) {
+	for _, cell := range s {
+		if cell != "" && strings.IndexByte(formulaStarts, cell[0]) >= 0 && !c.e.opt.RawCells {
+			cell = "'" + cell
+		}
+		c.row = append(c.row, cell)
+	}
+}
+
+// formulaStarts are the first bytes by which spreadsheets take a cell for a formula,
+// some after cutting off the white space.
+const formulaStarts = "=+-@\t\r\n"
 
 // id appends an id; 0 gives an empty column.
 func (c *csvTable) id(v uint64) {
 	if v == 0 {
-		c.text("")
+		c.words("")
 		return
 	}
 	c.hash(v)
@@ -91,14 +107,14 @@ func (c *csvTable) symbol(s *profile.Symbol) {
 // functions writes a line per function: names, place, hash and counts, as far as the view
 // has them.
 func (c *csvTable) functions() {
-	c.text(symbolColumns...)
+	c.words(symbolColumns...)
 	columns := []struct {
 		feature profile.Features
 		names   []string
 		cells   func(f *profile.Function)
 	}{
 		{profile.HasHashes, []string{"hash"}, func(f *profile.Function) { c.hash(f.Hash) }},
-		{0, []string{"covered"}, func(f *profile.Function) { c.text(strconv.FormatBool(f.Covered)) }},
+		{0, []string{"covered"}, func(f *profile.Function) { c.words(strconv.FormatBool(f.Covered)) }},
 		{profile.HasCalls, []string{"calls"}, func(f *profile.Function) { c.uint(f.Calls) }},
 		{profile.HasRuns, []string{"runs"}, func(f *profile.Function) { c.uint(f.Runs) }},
 		{profile.HasFirstCalls, []string{"first_call"}, func(f *profile.Function) { c.float(f.FirstCall) }},
@@ -109,11 +125,11 @@ func (c *csvTable) functions() {
 	counts := c.has(profile.HasBlocks) && !c.has(profile.BlocksAreCoverage)
 	for _, col := range columns {
 		if c.has(col.feature) {
-			c.text(col.names...)
+			c.words(col.names...)
 		}
 	}
 	if counts {
-		c.text("block_counts", "max_block")
+		c.words("block_counts", "max_block")
 	}
 	c.end()
 	if c.has(profile.HasBlocks) {
@@ -147,7 +163,7 @@ func (c *csvTable) stacks(set profile.StackSet) {
 	for _, v := range set.Values {
 		c.text(v.Name)
 	}
-	c.text("labels", "stack")
+	c.words("labels", "stack")
 	c.end()
 	c.e.lose(0, "files, ids and columns of frames", "a stack is one cell: names and lines, the outermost first")
 	names := foldedNames{e: c.e, clean: make(map[string]string)}
@@ -167,10 +183,11 @@ func (c *csvTable) stacks(set profile.StackSet) {
 
 // edges writes a line per edge: caller, place, target, kind and count.
 func (c *csvTable) edges() {
-	c.text("kind", "caller", "caller_signature", "caller_file", "hash", "site", "line", "target", "target_signature", "target_file", "target_id", "size", "count")
+	c.words("kind", "caller", "caller_signature", "caller_file", "hash", "site", "line", "target", "target_signature", "target_file", "target_id", "size", "count")
 	c.end()
 	for e := range profile.ReusedEdges(c.e.v) {
-		c.text(e.Kind.String(), e.Caller.Name, e.Caller.Signature, e.Caller.File)
+		c.words(e.Kind.String())
+		c.text(e.Caller.Name, e.Caller.Signature, e.Caller.File)
 		c.id(e.Hash)
 		c.int(int64(e.Site))
 		c.int(int64(e.Line))
@@ -179,7 +196,7 @@ func (c *csvTable) edges() {
 		if e.Kind == profile.MemOpSize {
 			c.uint(e.Size)
 		} else {
-			c.text("")
+			c.words("")
 		}
 		c.uint(e.Count)
 		c.end()
@@ -188,8 +205,8 @@ func (c *csvTable) edges() {
 
 // traces writes a line per function of each trace, with its rank.
 func (c *csvTable) traces() {
-	c.text("trace", "weight", "mean", "rank")
-	c.text(symbolColumns...)
+	c.words("trace", "weight", "mean", "rank")
+	c.words(symbolColumns...)
 	c.end()
 	n := 0
 	for t := range c.e.v.Traces() {
@@ -197,7 +214,7 @@ func (c *csvTable) traces() {
 		for i := range t.Functions {
 			c.int(int64(n))
 			c.uint(t.Weight)
-			c.text(strconv.FormatBool(t.Mean))
+			c.words(strconv.FormatBool(t.Mean))
 			c.int(int64(i + 1))
 			c.symbol(&t.Functions[i])
 			c.end()

@@ -95,6 +95,9 @@ type Options struct {
 	// Lines appends lines, or bytecode indexes, to the names of frames in formats
 	// that distinguish frames by name (folded, speedscope).
 	Lines bool
+	// RawCells leaves the texts of a CSV file as they are. Without it those that a
+	// spreadsheet takes for a formula begin with an apostrophe.
+	RawCells bool
 	// Function selects the functions of an lcov file; nil selects all. Other
 	// formats are written whole.
 	Function func(*profile.Symbol) bool

@@ -39,6 +39,7 @@ wrong.`,
 			f.BoolVar(&c.opt.Demangle, "demangle", false, "demangle C++ and Rust names")
 			f.BoolVar(&c.opt.Signatures, "signatures", false, "append method descriptors to names")
 			f.BoolVar(&c.opt.Lines, "lines", false, "distinguish lines of a function in folded stacks and speedscope")
+			f.BoolVar(&c.opt.RawCells, "raw-cells", false, "for CSV: write texts that begin as a formula without an apostrophe before them")
 			f.StringVar(&c.function, "function", "", "`REGEX` for lcov: write only functions whose mangled or demangled name matches REGEX")
 			f.StringVar(&c.opt.SourceDir, "source", "", "`DIR` for lcov: folder of the sources, put before relative file names")
 			c.programs.Declare(f)
