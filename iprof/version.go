@@ -41,6 +41,9 @@ func (v Version) known() bool {
 // from 1.0.0 on.
 func (v Version) Writable() bool { return v.known() && v.compare(version040) >= 0 }
 
+// Holds reports whether the version has a section for the entries of a kind.
+func (v Version) Holds(k Kind) bool { return k != TypeChecks || v.compare(version110) >= 0 }
+
 // supported reports whether a file of version v can be read: unknown minor
 // versions can, unknown major versions cannot.
 func (v Version) supported() bool { return v.Major <= 1 }

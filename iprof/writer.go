@@ -158,7 +158,7 @@ func members(p *Profile, v Version, warn func(profile.Warning)) []topMember {
 			if k == TypeChecks && p.checksKey != "" && key != p.checksKey {
 				m.section = empty // the entries go under the other spelling
 			}
-			if k == TypeChecks && v.compare(version110) < 0 && v != p.Version {
+			if !v.Holds(k) && v != p.Version {
 				if warn != nil && m.section.Len() > 0 {
 					warn(profile.Warning{Err: lost(key, m.section.Len(), v)})
 				}

@@ -86,15 +86,15 @@ func (o *adder) Add(ctx context.Context, j *merging.Job) (*merging.Sum, error) {
 	if err != nil {
 		return nil, err
 	}
+	version := merged.Version
+	if o.options.Version != (iprof.Version{}) {
+		version = o.options.Version
+	}
 	sum := &merging.Sum{
-		Contents: func() string { return contents(merged) },
+		Contents: func() string { return contents(merged, version) },
 		Write: func(w io.Writer) (string, error) {
 			opt := o.options
 			opt.Warn = func(w profile.Warning) { j.WarnOf("iprof", 0, w) }
-			version := merged.Version
-			if opt.Version != (iprof.Version{}) {
-				version = opt.Version
-			}
 			return fmt.Sprintf("version %s%s", version, s.scaled()), writeCompressed(w, j.Output, func(w io.Writer) error {
 				return iprof.Write(w, merged, opt)
 			})
@@ -106,10 +106,16 @@ func (o *adder) Add(ctx context.Context, j *merging.Job) (*merging.Sum, error) {
 	return sum, nil
 }
 
-// contents sums up a profile.
-func contents(p *iprof.Profile) string {
+// contents sums up what a file of a version holds of a profile.
+func contents(p *iprof.Profile, v iprof.Version) string {
+	entries := 0
+	for _, k := range iprof.Kinds() {
+		if v.Holds(k) || v == p.Version {
+			entries += p.Section(k).Len()
+		}
+	}
 	s := fmt.Sprintf("%s, %s, %s", cli.Quantity(uint64(len(p.Types)), "type", "types"),
-		cli.Quantity(uint64(len(p.Methods)), "method", "methods"), cli.Quantity(uint64(p.Entries()), "entry", "entries"))
+		cli.Quantity(uint64(len(p.Methods)), "method", "methods"), cli.Quantity(uint64(entries), "entry", "entries"))
 	if n := p.Section(iprof.CallCounts).Total(); n > 0 {
 		s += ", " + cli.Quantity(uint64(n), "call", "calls")
 	}
