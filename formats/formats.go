@@ -22,6 +22,7 @@ import (
 	"strings"
 
 	"github.com/profuse-pgo/profuse/internal/object"
+	"github.com/profuse-pgo/profuse/internal/sampled"
 	"github.com/profuse-pgo/profuse/iprof"
 	"github.com/profuse-pgo/profuse/irpgo"
 	"github.com/profuse-pgo/profuse/memprof"
@@ -109,7 +110,7 @@ func (f Format) Family() Family {
 // looks at the first bytes only.
 //
 // An IRPGO text profile may begin with any text, so IRPGOText means a text of no other
-// format.
+// format. LLVM's sample profiles, which this module does not read, have none.
 func Detect(data []byte) (Format, bool) {
 	// IRPGO is last, because its text profiles match any text.
 	if object.IsImage(data) {
@@ -137,6 +138,9 @@ func Detect(data []byte) (Format, bool) {
 	}
 	if memprof.IsYAML(data) {
 		return MemProfYAML, true
+	}
+	if sampled.Format(data) != "" {
+		return 0, false
 	}
 	if t, ok := irpgo.Detect(data); ok {
 		switch t {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/profuse-pgo/profuse/internal/flaw"
 	"github.com/profuse-pgo/profuse/internal/llvmerr"
+	"github.com/profuse-pgo/profuse/internal/sampled"
 	"github.com/profuse-pgo/profuse/profile"
 )
 
@@ -121,6 +122,9 @@ func NewReader(name string, data []byte, opt ReaderOptions) (*Reader, error) {
 	if len(data) == 0 {
 		return nil, flaw.File(name).Field("size").Got("0 bytes").Want("a profile").
 			Because(&llvmerr.Error{Code: llvmerr.EmptyRawProfile})
+	}
+	if format := sampled.Format(data); format != "" && !opt.Lenient {
+		return nil, sampled.Unsupported(name, format)
 	}
 	f, ok := Detect(data)
 	if !ok {

@@ -12,6 +12,7 @@ import (
 	"github.com/profuse-pgo/profuse/internal/flaw"
 	"github.com/profuse-pgo/profuse/internal/llvmerr"
 	"github.com/profuse-pgo/profuse/internal/ondisk"
+	"github.com/profuse-pgo/profuse/internal/sampled"
 )
 
 // SalvageOptions adjust [Salvage].
@@ -93,6 +94,9 @@ func Salvage(name string, data []byte, opt SalvageOptions) (*Reader, *Salvaged, 
 	if len(data) == 0 {
 		return nil, nil, flaw.File(name).Field("size").Got("0 bytes").Want("a profile").
 			Because(&llvmerr.Error{Code: llvmerr.EmptyRawProfile})
+	}
+	if format := sampled.Format(data); format != "" {
+		return nil, nil, sampled.Unsupported(name, format)
 	}
 	if err := s.open(); err != nil {
 		return nil, nil, flaw.InFile(err, name)

@@ -132,10 +132,13 @@ func (r *Checked) Print(p *console.Printer) {
 	if r.Own != nil && r.Own.Version() != "" {
 		what += " version " + r.Own.Version()
 	}
-	if what == "" {
-		what = "unknown format"
-	} else {
+	switch {
+	case what != "":
 		what += fmt.Sprintf(", records: %d", r.Records)
+	case len(r.Findings) > 0 && r.Findings[0].Class == profile.ErrUnsupported:
+		what = "unsupported format"
+	default:
+		what = "unknown format"
 	}
 	if r.Sound {
 		fmt.Fprintf(p.W, "%s: ok: %s\n", console.Printable(r.File), what)

@@ -16,7 +16,7 @@ func generalCause(e *profile.FormatError, data []byte) string {
 		return "nothing was packed into it"
 	case profile.ClassOf(e) == profile.ErrEmpty:
 		return "the process was killed before it wrote its profile, or its disk was full"
-	case isKind:
+	case isKind && profile.ClassOf(e) != profile.ErrUnsupported:
 		return "it is " + kind
 	case len(data) > 0 && len(bytes.Trim(data, "\x00")) == 0:
 		return "all bytes are zero: the file was allocated, but the system stopped before the data reached the disk"
