@@ -6,6 +6,7 @@ package main
 
 import (
 	"context"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -20,13 +21,20 @@ import (
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/llvmprofdata"
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/memory"
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/mipcmd"
+	"github.com/profuse-pgo/profuse/internal/screen"
 )
 
 func main() {
 	ctx := interrupt.Context(filepath.Base(os.Args[0]))
 	memory.SetLimit(os.Getenv)
-	env := &cli.Env{Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Getenv: os.Getenv}
-	os.Exit(run(ctx, env, os.Args))
+	env := &cli.Env{Stdin: os.Stdin, Stdout: screen.New(os.Stdout), Stderr: screen.New(os.Stderr), Getenv: os.Getenv}
+	code := run(ctx, env, os.Args)
+	for _, w := range []io.Writer{env.Stdout, env.Stderr} {
+		if s, ok := w.(*screen.Screen); ok {
+			s.Flush()
+		}
+	}
+	os.Exit(code)
 }
 
 // run runs a command line, which begins with the program's name, and returns the exit

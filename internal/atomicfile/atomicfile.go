@@ -38,6 +38,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/profuse-pgo/profuse/internal/screen"
 )
 
 const (
@@ -113,7 +115,11 @@ func Create(path string, opts Options) (*File, error) {
 		}
 		f.f = f.temp.f
 	}
-	f.w = bufio.NewWriterSize(f.f, bufferSize)
+	var w io.Writer = f.f
+	if t.direct != nil {
+		w = screen.New(f.f)
+	}
+	f.w = bufio.NewWriterSize(w, bufferSize)
 	f.startChecksum(opts.Checksum)
 	return f, nil
 }

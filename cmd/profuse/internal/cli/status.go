@@ -3,6 +3,8 @@ package cli
 import (
 	"fmt"
 	"io"
+
+	"github.com/profuse-pgo/profuse/internal/screen"
 )
 
 // A StatusLine is the last line of a terminal, which shows the current status
@@ -24,6 +26,9 @@ func (e *Env) StatusLine(quiet bool) *StatusLine {
 	return s
 }
 
+// eraseLine erases what is right of the cursor.
+const eraseLine = "\x1b[K"
+
 // Shown reports whether [StatusLine.Set] shows anything.
 func (s *StatusLine) Shown() bool { return s.width > 0 }
 
@@ -33,7 +38,7 @@ func (s *StatusLine) Set(text string) {
 		return
 	}
 	s.text = text
-	fmt.Fprintf(s.w, "\r%s\x1b[K", text)
+	fmt.Fprintf(s.w, "%s%s%s", screen.Control(s.w, "\r"), text, screen.Control(s.w, eraseLine))
 }
 
 // Printf prints a permanent line, unless quiet.
@@ -56,7 +61,7 @@ func (s *StatusLine) Urgentf(format string, args ...any) {
 // Clear removes the status until it is set again.
 func (s *StatusLine) Clear() {
 	if s.text != "" {
-		fmt.Fprint(s.w, "\r\x1b[K")
+		fmt.Fprint(s.w, screen.Control(s.w, "\r"+eraseLine))
 		s.text = ""
 	}
 }

@@ -2,9 +2,10 @@ package cli
 
 import (
 	"io"
-	"os"
 
 	"golang.org/x/term"
+
+	"github.com/profuse-pgo/profuse/internal/screen"
 )
 
 // Terminal describes the destination of a command's output.
@@ -12,6 +13,8 @@ type Terminal struct {
 	Interactive bool // a person watches, not a file or a pipe
 	Color       bool // escape sequences are wanted
 	Width       int  // columns; 0 when there is no limit
+
+	w io.Writer
 }
 
 // fallbackWidth is the width, in columns, of a terminal of unknown width.
@@ -20,11 +23,11 @@ const fallbackWidth = 100
 // Terminal examines one of the streams of env. Colour is off under NO_COLOR
 // and TERM=dumb; see https://no-color.org.
 func (e *Env) Terminal(w io.Writer) Terminal {
-	f, ok := w.(*os.File)
-	if !ok || !term.IsTerminal(int(f.Fd())) {
+	f := screen.Terminal(w)
+	if f == nil {
 		return Terminal{}
 	}
-	t := Terminal{Interactive: true, Width: fallbackWidth}
+	t := Terminal{Interactive: true, Width: fallbackWidth, w: w}
 	if width, _, err := term.GetSize(int(f.Fd())); err == nil && width > 0 {
 		t.Width = width
 	}
@@ -48,5 +51,5 @@ func (t Terminal) Paint(style Style, s string) string {
 	if !t.Color || s == "" {
 		return s
 	}
-	return string(style) + s + reset
+	return screen.Control(t.w, string(style)) + s + screen.Control(t.w, reset)
 }

@@ -20,6 +20,7 @@ import (
 
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/cli"
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/interrupt"
+	"github.com/profuse-pgo/profuse/internal/screen"
 )
 
 // The tracer follows processes with ptrace. A subreaper that polls /proc would
@@ -59,7 +60,7 @@ func watchProcesses(ctx context.Context, env *cli.Env, args []string) ([]*patien
 	t := &tracer{running: make(map[int]*tracee), threads: make(map[int]bool), images: make(map[string]bool)}
 	cmd := exec.Command(args[0], args[1:]...)
 	// Standard output is for the report.
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = env.Stdin, env.Stderr, env.Stderr
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = env.Stdin, screen.Unwrap(env.Stderr), screen.Unwrap(env.Stderr)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Ptrace: true}
 	if err := cmd.Start(); err != nil {
 		if errors.Is(err, syscall.EPERM) {

@@ -15,6 +15,7 @@ import (
 	"github.com/profuse-pgo/profuse/internal/mip/asm"
 	"github.com/profuse-pgo/profuse/internal/mip/blocks"
 	"github.com/profuse-pgo/profuse/internal/mip/sign"
+	"github.com/profuse-pgo/profuse/internal/screen"
 )
 
 // link links the objects in place of the sources, and adds the runtime or the
@@ -75,7 +76,7 @@ func (j *gnuJob) link(ctx context.Context, objects map[*argument]string, rustAss
 	}
 	cmd := j.command(ctx, argv)
 	hint := ""
-	filter := &lineFilter{w: j.env.Stderr, drop: func(line []byte) bool {
+	filter := &lineFilter{w: screen.Unwrap(j.env.Stderr), drop: func(line []byte) bool {
 		if hint == "" {
 			hint = j.missingPart(line)
 		}

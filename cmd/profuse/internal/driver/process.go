@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/profuse-pgo/profuse/internal/responsefile"
+	"github.com/profuse-pgo/profuse/internal/screen"
 )
 
 // Env is the driver's view of its process.
@@ -45,7 +46,7 @@ func (d *driver) command(ctx context.Context, argv []string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
 	cmd.WaitDelay = interruptGrace
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = d.env.Stdin, d.env.Stdout, d.env.Stderr
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = d.env.Stdin, screen.Unwrap(d.env.Stdout), screen.Unwrap(d.env.Stderr)
 	return cmd
 }
 

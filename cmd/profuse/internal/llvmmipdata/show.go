@@ -3,6 +3,7 @@ package llvmmipdata
 import (
 	"bufio"
 	"fmt"
+	"io"
 
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/ere"
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/withcolor"
@@ -20,7 +21,7 @@ func (t *tool) show() error {
 			}
 		}
 		frames := t.frames(source, functions)
-		s := shower{w: w, color: t.opt.output == "-" && t.opt.color.Enabled(t.Stdout) || t.opt.color == withcolor.On}
+		s := shower{w: w, to: t.Stdout, color: t.opt.output == "-" && t.opt.color.Enabled(t.Stdout) || t.opt.color == withcolor.On}
 		for i, f := range functions {
 			fmt.Fprintf(w, "%s\n", f.Name)
 			if len(frames[i]) > 0 {
@@ -46,6 +47,7 @@ func (t *tool) matcher() func(name string) bool {
 // A shower prints functions.
 type shower struct {
 	w     *bufio.Writer
+	to    io.Writer // where w goes in the end
 	color bool
 }
 
@@ -77,7 +79,7 @@ func (s *shower) block(i int, covered bool) {
 		text, color = " HOT ", withcolor.Red
 	}
 	if s.color {
-		text = color.Paint(text)
+		text = color.Paint(s.to, text)
 	}
 	s.w.WriteString(text)
 }

@@ -12,7 +12,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"golang.org/x/term"
+	"github.com/profuse-pgo/profuse/internal/screen"
 )
 
 // Mode is the value of the option --color: on, off or, by default, automatic.
@@ -41,10 +41,7 @@ func (m Mode) Enabled(w io.Writer) bool {
 var colorTerm = regexp.MustCompile(`^(ansi|cygwin|linux|(screen|xterm|vt100|rxvt).*|.*color)$`)
 
 // IsTerminal reports whether w is a terminal.
-func IsTerminal(w io.Writer) bool {
-	f, ok := w.(*os.File)
-	return ok && term.IsTerminal(int(f.Fd()))
-}
+func IsTerminal(w io.Writer) bool { return screen.Terminal(w) != nil }
 
 // A Color holds the parameters of a terminal's escape sequence for a colour.
 type Color string
@@ -60,8 +57,10 @@ const (
 	boldBlack   Color = "0;1;30"
 )
 
-// Paint returns s in the colour.
-func (c Color) Paint(s string) string { return "\x1b[" + string(c) + "m" + s + "\x1b[0m" }
+// Paint returns s in the colour, to be written to w.
+func (c Color) Paint(w io.Writer, s string) string {
+	return screen.Control(w, "\x1b["+string(c)+"m") + s + screen.Control(w, "\x1b[0m")
+}
 
 // Messages prints diagnostics.
 type Messages struct {
@@ -83,7 +82,7 @@ func (m *Messages) Note(message string) { m.print(boldBlack, "note: ", message) 
 
 func (m *Messages) print(c Color, kind, message string) {
 	if m.Color {
-		kind = c.Paint(kind)
+		kind = c.Paint(m.W, kind)
 	}
 	fmt.Fprintf(m.W, "%s%s\n", kind, message)
 }

@@ -1,0 +1,137 @@
+// Package screen keeps control characters away from terminals: names, messages and paths
+// come from files that anybody may have made, and an escape sequence among them could
+// change what the terminal shows, or does. Files and pipes get all bytes as they are.
+package screen
+
+import (
+	"crypto/rand"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+	"sync"
+	"unicode/utf8"
+
+	"golang.org/x/term"
+)
+
+// A Screen is a terminal. Of control characters it shows line feeds and tabs, and escapes
+// the others as Go does ("\x1b"), and bytes that are not UTF-8. It passes on what
+// [Control] has marked. Several goroutines may write to it.
+type Screen struct {
+	w    io.Writer
+	file *os.File
+
+	mu      sync.Mutex
+	pending []byte // the beginning of a mark or of a character
+	buf     []byte
+}
+
+// New returns f, or the [Screen] that f is.
+func New(f *os.File) io.Writer {
+	if !term.IsTerminal(int(f.Fd())) {
+		return f
+	}
+	return &Screen{w: f, file: f}
+}
+
+// Terminal returns the terminal that w writes to; nil if there is none.
+func Terminal(w io.Writer) *os.File {
+	if s, ok := w.(*Screen); ok {
+		return s.file
+	}
+	if f, ok := w.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+		return f
+	}
+	return nil
+}
+
+// Unwrap returns what a [Screen] writes to, for a process that gets the terminal
+// itself, or w.
+func Unwrap(w io.Writer) io.Writer {
+	if s, ok := w.(*Screen); ok {
+		return s.w
+	}
+	return w
+}
+
+// mark precedes each control character of the program's own. Nobody else knows it.
+var mark = "\x1b" + rand.Text()
+
+// Control returns a sequence of control characters to write to w. For a [Screen] they
+// are marked; that is the only way in which it passes them on.
+func Control(w io.Writer, sequence string) string {
+	if _, ok := w.(*Screen); !ok {
+		return sequence
+	}
+	var b strings.Builder
+	for i := range len(sequence) {
+		if sequence[i] < ' ' {
+			b.WriteString(mark)
+		}
+		b.WriteByte(sequence[i])
+	}
+	return b.String()
+}
+
+// Write writes p, with the end of an earlier p if that was incomplete.
+func (s *Screen) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	rest := p
+	if len(s.pending) > 0 {
+		rest = append(s.pending, p...)
+	}
+	s.buf = s.buf[:0]
+	rest = s.translate(rest, false)
+	s.pending = append([]byte(nil), rest...)
+	if _, err := s.w.Write(s.buf); err != nil {
+		return 0, err
+	}
+	return len(p), nil
+}
+
+// Flush writes what an earlier Write kept as incomplete.
+func (s *Screen) Flush() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.buf = s.buf[:0]
+	s.translate(s.pending, true)
+	s.pending = nil
+	_, err := s.w.Write(s.buf)
+	return err
+}
+
+// translate appends to s.buf what the terminal gets for p. It returns the incomplete end
+// of p, none if p is the last.
+func (s *Screen) translate(p []byte, last bool) (rest []byte) {
+	for len(p) > 0 {
+		if p[0] == mark[0] {
+			n := min(len(p), len(mark))
+			switch {
+			case string(p[:n]) != mark[:n]:
+			case len(p) > len(mark):
+				s.buf = append(s.buf, p[len(mark)])
+				p = p[len(mark)+1:]
+				continue
+			case !last:
+				return p
+			}
+		}
+		if !last && !utf8.FullRune(p) {
+			return p
+		}
+		r, n := utf8.DecodeRune(p)
+		switch {
+		case r == utf8.RuneError && n == 1,
+			r < ' ' && r != '\n' && r != '\t',
+			0x7f <= r && r < 0xa0: // DEL, and C1, which terminals take for sequences of ESC
+			quoted := strconv.Quote(string(p[:n]))
+			s.buf = append(s.buf, quoted[1:len(quoted)-1]...)
+		default:
+			s.buf = append(s.buf, p[:n]...)
+		}
+		p = p[n:]
+	}
+	return nil
+}
