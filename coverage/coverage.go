@@ -61,8 +61,8 @@ func (b *Branch) covered() bool {
 // A Ratio counts the parts of one kind and those of them that ran.
 type Ratio struct{ Total, Covered int }
 
-// count adds one part.
-func (r *Ratio) count(covered bool) {
+// Count adds one part.
+func (r *Ratio) Count(covered bool) {
 	r.Total++
 	if covered {
 		r.Covered++
@@ -72,6 +72,11 @@ func (r *Ratio) count(covered bool) {
 func (r *Ratio) add(o Ratio) {
 	r.Total += o.Total
 	r.Covered += o.Covered
+}
+
+// Max raises each of the two numbers to that of o.
+func (r *Ratio) Max(o Ratio) {
+	r.Total, r.Covered = max(r.Total, o.Total), max(r.Covered, o.Covered)
 }
 
 // Share returns Covered/Total, or 0 if Total is 0.
@@ -88,19 +93,27 @@ type Summary struct {
 	Blocks    Ratio // of all functions
 	Lines     Ratio
 	Branches  Ratio // counts the ways of each branch
+
+	// Of LLVM's coverage mapping alone:
+	Regions        Ratio
+	MCDC           Ratio // conditions that were shown to decide
+	Instantiations Ratio // of all functions
 }
 
-// include adds another summary.
-func (s *Summary) include(o Summary) {
+// Add adds another summary.
+func (s *Summary) Add(o Summary) {
 	s.Functions.add(o.Functions)
 	s.Blocks.add(o.Blocks)
 	s.Lines.add(o.Lines)
 	s.Branches.add(o.Branches)
+	s.Regions.add(o.Regions)
+	s.MCDC.add(o.MCDC)
+	s.Instantiations.add(o.Instantiations)
 }
 
-// add adds a function.
-func (s *Summary) add(f *Function) {
-	s.Functions.count(f.covered())
+// addFunction adds a function.
+func (s *Summary) addFunction(f *Function) {
+	s.Functions.Count(f.covered())
 	s.Blocks.add(f.Blocks)
 }
 
@@ -156,12 +169,12 @@ func (c *collector) functions() {
 			fn.Calls = max(fn.Calls, 1)
 		}
 		if f.File == "" || f.StartLine <= 0 {
-			c.Unplaced.add(&fn)
+			c.Unplaced.addFunction(&fn)
 			continue
 		}
 		file := c.file(f.File)
 		file.Functions = append(file.Functions, fn)
-		file.Total.add(&fn)
+		file.Total.addFunction(&fn)
 	}
 }
 
@@ -238,7 +251,7 @@ func (c *collector) finish() *Coverage {
 	slices.SortFunc(c.Files, func(a, b *File) int { return strings.Compare(a.Path, b.Path) })
 	for _, f := range c.Files {
 		f.finish()
-		c.Total.include(f.Total)
+		c.Total.Add(f.Total)
 	}
 	return &c.Coverage
 }
@@ -254,11 +267,11 @@ func (f *File) finish() {
 	})
 	f.Lines = slices.CompactFunc(f.Lines, func(a, b Line) bool { return a.Number == b.Number })
 	for _, l := range f.Lines {
-		f.Total.Lines.count(l.Count > 0)
+		f.Total.Lines.Count(l.Count > 0)
 	}
 	for _, b := range f.Branches {
 		for _, n := range b.Ways {
-			f.Total.Branches.count(n > 0)
+			f.Total.Branches.Count(n > 0)
 		}
 	}
 }

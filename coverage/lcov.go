@@ -88,7 +88,7 @@ func (t *tracefile) functions(all []Function) {
 	var ran Ratio
 	for _, name := range names {
 		t.printf("FNDA:%d,%s\n", functions[name].calls, name)
-		ran.count(functions[name].calls > 0)
+		ran.Count(functions[name].calls > 0)
 	}
 	t.printf("FNF:%d\nFNH:%d\n", ran.Total, ran.Covered)
 }

@@ -56,7 +56,7 @@ type folder struct {
 }
 
 func (d *folder) add(number int, f *File, parts []string) {
-	d.total.include(f.Total)
+	d.total.Add(f.Total)
 	if len(parts) == 1 {
 		d.files = append(d.files, number)
 		return

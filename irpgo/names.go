@@ -212,6 +212,12 @@ func (s *Symtab) add(ref uint64, name string) { s.names.Add(ref, name) }
 // addList makes the names of a list known, later than those added before.
 func (s *Symtab) addList(l *nameList) { s.names.AddLater(l.all) }
 
+// Read makes the names of a section __llvm_prf_names of a program known. The
+// section, whose name is for errors, begins at a file offset.
+func (s *Symtab) Read(section string, offset int64, blob []byte) error {
+	return decodeNames(section, offset, blob, func(name string) { s.learn(name) })
+}
+
 // Name returns the name with the given reference, or "" when it is unknown.
 func (s *Symtab) Name(ref uint64) string {
 	if s == nil {

@@ -1,0 +1,376 @@
+package covmap
+
+import (
+	"bufio"
+	"io"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/profuse-pgo/profuse/coverage"
+)
+
+// JSONOptions modify [WriteJSON].
+type JSONOptions struct {
+	SkipExpansions, SkipFunctions bool
+	// SummaryOnly writes the names and the summaries of files, and the totals.
+	SummaryOnly bool
+	// Files are the files to write; nil means all.
+	Files []string
+}
+
+// jsonVersion is what LLVM 22 writes.
+const jsonVersion = "3.1.0"
+
+// WriteJSON writes the document that llvm-cov 22 writes (export -format=text): one
+// line with all keys sorted. It is written as it is made, so that memory does not
+// grow with its size.
+func WriteJSON(w io.Writer, c *Coverage, opt JSONOptions) error {
+	out := bufio.NewWriterSize(w, 64<<10)
+	out.WriteString(`{"data":[{"files":[`)
+	var totals []coverage.Summary
+	names := opt.Files
+	if names == nil {
+		names = c.Files()
+	}
+	totals = make([]coverage.Summary, len(names))
+	err := inOrder(len(names), func(i int, dst []byte) []byte {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		f := c.File(names[i])
+		totals[i] = f.Total
+		j := jsonText{dst}
+		j.file(f, opt)
+		return j.b
+	}, func(text []byte) error {
+		_, err := out.Write(text)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	out.WriteString("]")
+	if !opt.SummaryOnly && !opt.SkipFunctions {
+		out.WriteString(`,"functions":[`)
+		functions := c.in(opt.Files)
+		const each = 64
+		err := inOrder((len(functions)+each-1)/each, func(i int, dst []byte) []byte {
+			j := jsonText{dst}
+			for k := i * each; k < min((i+1)*each, len(functions)); k++ {
+				j.comma(k)
+				j.function(functions[k])
+			}
+			return j.b
+		}, func(text []byte) error {
+			_, err := out.Write(text)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		out.WriteString("]")
+	}
+	var sum coverage.Summary
+	for _, t := range totals {
+		sum.Add(t)
+	}
+	j := jsonText{}
+	j.text(`,"totals":`)
+	j.summary(sum)
+	j.text(`}],"type":"llvm.coverage.json.export","version":"` + jsonVersion + `"}`)
+	out.Write(j.b)
+	return out.Flush()
+}
+
+// in returns the functions whose own code is in one of the files; nil means all.
+func (c *Coverage) in(files []string) []*Function {
+	if files == nil {
+		return c.Functions
+	}
+	has := make(map[string]bool, len(files))
+	for _, name := range files {
+		has[name] = true
+	}
+	var in []*Function
+	for _, f := range c.Functions {
+		if has[f.MainFile()] {
+			in = append(in, f)
+		}
+	}
+	return in
+}
+
+// jsonText appends JSON.
+type jsonText struct{ b []byte }
+
+func (j *jsonText) text(s string) { j.b = append(j.b, s...) }
+
+// comma separates an element of a list from those before.
+func (j *jsonText) comma(i int) {
+	if i > 0 {
+		j.b = append(j.b, ',')
+	}
+}
+
+// number appends a count, which llvm-cov cuts to a signed number.
+func (j *jsonText) number(n uint64) { j.b = strconv.AppendUint(j.b, min(n, math.MaxInt64), 10) }
+
+func (j *jsonText) bool(b bool) { j.b = strconv.AppendBool(j.b, b) }
+
+// string appends a string as LLVM's JSON writer quotes it.
+func (j *jsonText) string(s string) {
+	s = strings.ToValidUTF8(s, "\uFFFD")
+	j.b = append(j.b, '"')
+	for i := range len(s) {
+		switch c := s[i]; {
+		case c == '"' || c == '\\':
+			j.b = append(j.b, '\\', c)
+		case c >= ' ':
+			j.b = append(j.b, c)
+		case c == '\t':
+			j.text(`\t`)
+		case c == '\n':
+			j.text(`\n`)
+		case c == '\r':
+			j.text(`\r`)
+		default:
+			j.text(`\u00`)
+			j.b = append(j.b, "0123456789abcdef"[c>>4], "0123456789abcdef"[c&15])
+		}
+	}
+	j.b = append(j.b, '"')
+}
+
+func (j *jsonText) strings(list []string) {
+	j.text("[")
+	for i, s := range list {
+		j.comma(i)
+		j.string(s)
+	}
+	j.text("]")
+}
+
+// numbers appends numbers, each but the last followed by a comma.
+func (j *jsonText) numbers(list ...uint64) {
+	for i, n := range list {
+		j.comma(i)
+		j.number(n)
+	}
+}
+
+func (j *jsonText) extent(start, end Position) {
+	j.numbers(uint64(start.Line), uint64(start.Column), uint64(end.Line), uint64(end.Column))
+	j.text(",")
+}
+
+func (j *jsonText) file(f *File, opt JSONOptions) {
+	j.text("{")
+	if !opt.SummaryOnly {
+		j.text(`"branches":[`)
+		for i, b := range f.Branches {
+			j.comma(i)
+			j.branch(b)
+		}
+		j.text("],")
+		if !opt.SkipExpansions {
+			j.text(`"expansions":[`)
+			j.expansions(f)
+			j.text("],")
+		}
+	}
+	j.text(`"filename":`)
+	j.string(f.Name)
+	if !opt.SummaryOnly {
+		j.text(`,"mcdc_records":[`)
+		for i, m := range f.MCDC {
+			j.comma(i)
+			j.mcdc(m)
+		}
+		j.text(`],"segments":[`)
+		for i := range f.Segments {
+			j.comma(i)
+			j.segment(&f.Segments[i])
+		}
+		j.text("]")
+	}
+	j.text(`,"summary":`)
+	j.summary(f.Total)
+	j.text("}")
+}
+
+// expansions appends the expansions of a file. Each has all regions of its
+// function.
+func (j *jsonText) expansions(f *File) {
+	var fn *Function
+	var regions, names jsonText // of fn
+	var done []bool
+	n := 0
+	for in, r := range f.Expansions {
+		if in != fn {
+			fn, done = in, make([]bool, len(in.Files))
+			regions.b, names.b = regions.b[:0], names.b[:0]
+			regions.regions(fn)
+			names.strings(fn.Files)
+		}
+		j.comma(n)
+		n++
+		j.text(`{"branches":[`)
+		i := 0
+		fn.expandedBranches(r, done, 0, func(b *CountedBranch) {
+			if !b.folded() {
+				j.comma(i)
+				j.branch(b)
+				i++
+			}
+		})
+		j.text(`],"filenames":`)
+		j.b = append(j.b, names.b...)
+		j.text(`,"source_region":`)
+		j.region(r)
+		j.text(`,"target_regions":`)
+		j.b = append(j.b, regions.b...)
+		j.text("}")
+	}
+}
+
+// expandedBranches calls visit for the branches in an expansion, those of nested
+// expansions first. done marks the virtual files that were visited.
+func (f *Function) expandedBranches(r *CountedRegion, done []bool, depth int, visit func(*CountedBranch)) {
+	if done[r.Expanded] || depth > maxNesting {
+		return
+	}
+	done[r.Expanded] = true
+	inner := f.regionsOf(int(r.Expanded))
+	for i := range inner {
+		if inner[i].Kind == Expansion {
+			f.expandedBranches(&inner[i], done, depth+1, visit)
+		}
+	}
+	branches := f.branchesOf(int(r.Expanded))
+	for i := range branches {
+		visit(&branches[i])
+	}
+}
+
+func (j *jsonText) function(f *Function) {
+	j.text(`{"branches":[`)
+	n := 0
+	for i := range f.Branches {
+		if b := &f.Branches[i]; !b.folded() {
+			j.comma(n)
+			j.branch(b)
+			n++
+		}
+	}
+	j.text(`],"count":`)
+	j.number(f.Count)
+	j.text(`,"filenames":`)
+	j.strings(f.Files)
+	j.text(`,"mcdc_records":[`)
+	for i := range f.MCDC {
+		j.comma(i)
+		j.mcdc(&f.MCDC[i])
+	}
+	j.text(`],"name":`)
+	j.string(f.Name)
+	j.text(`,"regions":`)
+	j.regions(f)
+	j.text("}")
+}
+
+func (j *jsonText) regions(f *Function) {
+	j.text("[")
+	for i := range f.Regions {
+		j.comma(i)
+		j.region(&f.Regions[i])
+	}
+	j.text("]")
+}
+
+func (j *jsonText) region(r *CountedRegion) {
+	j.text("[")
+	j.extent(r.Start, r.End)
+	j.numbers(r.Count, uint64(r.File), uint64(r.Expanded), uint64(r.Kind))
+	j.text("]")
+}
+
+func (j *jsonText) branch(b *CountedBranch) {
+	j.text("[")
+	j.extent(b.Start, b.End)
+	j.numbers(b.True, b.False, uint64(b.File), 0, uint64(b.Kind))
+	j.text("]")
+}
+
+func (j *jsonText) segment(s *Segment) {
+	j.text("[")
+	j.numbers(uint64(s.Line), uint64(s.Column), s.Count)
+	for _, b := range [...]bool{s.HasCount, s.Entry, s.Gap} {
+		j.text(",")
+		j.bool(b)
+	}
+	j.text("]")
+}
+
+func (j *jsonText) mcdc(m *MCDC) {
+	j.text("[")
+	j.extent(m.Start, m.End)
+	var results [2]uint64
+	for i := range m.Vectors {
+		if m.Vectors[i].Result {
+			results[1]++
+		} else {
+			results[0]++
+		}
+	}
+	j.numbers(results[1], results[0], uint64(m.File), 0, uint64(Decision))
+	j.text(",[")
+	for i, c := range m.Conditions {
+		j.comma(i)
+		j.bool(c.Covered)
+	}
+	j.text("],[")
+	for i := range m.Vectors {
+		j.comma(i)
+		j.text(`{"conditions":[`)
+		for k, v := range m.Vectors[i].Conditions {
+			j.comma(k)
+			if v == NotEvaluated {
+				j.text("null")
+			} else {
+				j.bool(v == True)
+			}
+		}
+		j.text(`],"executed":true,"result":`)
+		j.bool(m.Vectors[i].Result)
+		j.text("}")
+	}
+	j.text("]]")
+}
+
+func (j *jsonText) summary(s coverage.Summary) {
+	ratio := func(key string, r coverage.Ratio, missed bool) {
+		j.text(key + `:{"count":`)
+		j.number(uint64(r.Total))
+		j.text(`,"covered":`)
+		j.number(uint64(r.Covered))
+		if missed {
+			j.text(`,"notcovered":`)
+			j.b = strconv.AppendInt(j.b, int64(r.Total-r.Covered), 10)
+		}
+		j.text(`,"percent":`)
+		percent := 0.0
+		if r.Total > 0 {
+			percent = float64(r.Covered) / float64(r.Total) * 100
+		}
+		j.b = strconv.AppendFloat(j.b, percent, 'g', 17, 64)
+		j.text("}")
+	}
+	ratio(`{"branches"`, s.Branches, true)
+	ratio(`,"functions"`, s.Functions, false)
+	ratio(`,"instantiations"`, s.Instantiations, false)
+	ratio(`,"lines"`, s.Lines, false)
+	ratio(`,"mcdc"`, s.MCDC, true)
+	ratio(`,"regions"`, s.Regions, true)
+	j.text("}")
+}

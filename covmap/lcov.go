@@ -1,0 +1,194 @@
+package covmap
+
+import (
+	"cmp"
+	"io"
+	"slices"
+	"strconv"
+)
+
+// LCOVOptions modify [WriteLCOV].
+type LCOVOptions struct {
+	// SeparateInstantiations writes the branches of every instantiation of a
+	// function by itself (--unify-instantiations=false).
+	SeparateInstantiations bool
+	// SummaryOnly leaves out functions, lines and branches but for their numbers.
+	SummaryOnly bool
+	// Files are the files to write; nil means all.
+	Files []string
+}
+
+// WriteLCOV writes the tracefile that llvm-cov 22 writes (export -format=lcov). Like
+// llvm-cov, it adds up different conditions of one macro, and counts modulo 2^32 in BRDA.
+// Package coverage writes tracefiles without these faults.
+func WriteLCOV(w io.Writer, c *Coverage, opt LCOVOptions) error {
+	return eachFile(w, c, opt.Files, func(dst []byte, f *File) []byte { return f.appendLCOV(dst, opt) }, nil)
+}
+
+func (f *File) appendLCOV(dst []byte, opt LCOVOptions) []byte {
+	line := func(key string, numbers ...uint64) {
+		dst = append(append(dst, key...), ':')
+		for i, n := range numbers {
+			if i > 0 {
+				dst = append(dst, ',')
+			}
+			dst = strconv.AppendUint(dst, n, 10)
+		}
+	}
+	end := func() { dst = append(dst, '\n') }
+	dst = append(append(append(dst, "SF:"...), f.Name...), '\n')
+	if !opt.SummaryOnly {
+		for _, key := range []string{"FN", "FNDA"} {
+			for _, fn := range f.Functions {
+				if len(fn.Files) == 0 || fn.Files[0] != f.Name {
+					continue
+				}
+				n := fn.Count
+				if key == "FN" {
+					n = 0
+					if len(fn.Regions) > 0 {
+						n = uint64(fn.Regions[0].Start.Line)
+					}
+				}
+				line(key, n)
+				dst = append(append(append(dst, ','), fn.Name...), '\n')
+			}
+		}
+	}
+	line("FNF", uint64(f.Total.Functions.Total))
+	end()
+	line("FNH", uint64(f.Total.Functions.Covered))
+	end()
+	if !opt.SummaryOnly {
+		for l := range Lines(f.Segments) {
+			if l.Mapped {
+				line("DA", uint64(l.Number), l.Count)
+				end()
+			}
+		}
+		dst = f.appendBranches(dst, !opt.SeparateInstantiations)
+	}
+	for _, n := range []struct {
+		key   string
+		value int
+	}{
+		{"BRF", f.Total.Branches.Total}, {"BRH", f.Total.Branches.Covered},
+		{"LF", f.Total.Lines.Total}, {"LH", f.Total.Lines.Covered},
+	} {
+		line(n.key, uint64(n.value))
+		end()
+	}
+	return append(dst, "end_of_record\n"...)
+}
+
+// A placedBranch is a branch with the starts of the expansions that it lies in,
+// the outermost first; if it lies in none, with its own start.
+type placedBranch struct {
+	path        []Position
+	index       int // among the branches of the file, or among those of expansions
+	true, false uint64
+}
+
+// appendBranches appends the branches of the file. Those with equal paths are
+// added up if unify is set.
+func (f *File) appendBranches(dst []byte, unify bool) []byte {
+	var all []placedBranch
+	starts := make([]Position, len(f.Branches)) // memory of paths
+	for i, b := range f.Branches {
+		if !b.folded() {
+			starts[i] = b.Start
+			all = append(all, placedBranch{starts[i : i+1 : i+1], len(all), b.True, b.False})
+		}
+	}
+	x := expandedBranches{all: all}
+	for fn, r := range f.Expansions {
+		if fn != x.fn {
+			x.fn, x.done = fn, make([]bool, len(fn.Files))
+		}
+		x.add(r, nil)
+	}
+	all = x.all
+	slices.SortStableFunc(all, func(a, b placedBranch) int {
+		return cmp.Or(slices.CompareFunc(a.path, b.path, comparePositions), cmp.Compare(a.index, b.index))
+	})
+	last, pair, number := uint32(0), uint64(0), uint64(0)
+	for len(all) > 0 {
+		b, n := all[0], 1
+		for ; unify && n < len(all) && slices.Equal(all[n].path, b.path); n++ {
+			b.true += all[n].true
+			b.false += all[n].false
+		}
+		all = all[n:]
+		if b.path[0].Line != last {
+			last, pair, number = b.path[0].Line, 0, 0
+		}
+		counts := [...]uint64{uint64(uint32(b.true)), uint64(uint32(b.false))}
+		for _, n := range counts {
+			dst = append(dst, "BRDA:"...)
+			dst = strconv.AppendUint(dst, uint64(last), 10)
+			dst = strconv.AppendUint(append(dst, ','), pair, 10)
+			dst = strconv.AppendUint(append(dst, ','), number, 10)
+			if dst = append(dst, ','); counts == [2]uint64{} {
+				dst = append(dst, '-')
+			} else {
+				dst = strconv.AppendUint(dst, n, 10)
+			}
+			dst = append(dst, '\n')
+			number++
+		}
+		pair++
+	}
+	return dst
+}
+
+// expandedBranches collects the branches in what expansions stand for.
+type expandedBranches struct {
+	all   []placedBranch
+	index int
+	fn    *Function
+	done  []bool // virtual files of fn that were visited
+}
+
+// maxNesting is how deep expansions are followed: no compiler nests them as deep.
+const maxNesting = 2000
+
+// add adds the branches in an expansion of x.fn, those of nested expansions first.
+// path is the starts of the expansions around it.
+func (x *expandedBranches) add(r *CountedRegion, path []Position) {
+	if x.done[r.Expanded] || len(path) > maxNesting {
+		return
+	}
+	x.done[r.Expanded] = true
+	path = append(slices.Clip(path), r.Start)
+	inner := x.fn.regionsOf(int(r.Expanded))
+	for i := range inner {
+		if inner[i].Kind == Expansion {
+			x.add(&inner[i], path)
+		}
+	}
+	branches := x.fn.branchesOf(int(r.Expanded))
+	for i := range branches {
+		if b := &branches[i]; !b.folded() {
+			x.all = append(x.all, placedBranch{path, x.index, b.True, b.False})
+		}
+		x.index++
+	}
+}
+
+// eachFile writes what appendTo appends for each file, in the order of names. It
+// computes files in parallel, but not far ahead. between, unless nil, is written
+// between two files.
+func eachFile(w io.Writer, c *Coverage, names []string, appendTo func(dst []byte, f *File) []byte, between []byte) error {
+	if names == nil {
+		names = c.Files()
+	}
+	return inOrder(len(names), func(i int, dst []byte) []byte {
+		if i > 0 {
+			dst = append(dst, between...)
+		}
+		return appendTo(dst, c.File(names[i]))
+	}, func(text []byte) error {
+		_, err := w.Write(text)
+		return err
+	})
+}

@@ -1,0 +1,101 @@
+package covmap
+
+// A Mapping is the coverage mapping of one program, library or object file: what
+// the counters of its profiles mean in the sources.
+type Mapping struct {
+	// Name is the file as opened; for a member of an archive "lib.a(member.o)".
+	Name string
+	// Records are the functions in the order of the file. One name may occur
+	// several times: a function in a header is compiled into every object that
+	// includes it.
+	Records []Record
+}
+
+// A Record maps one function (LLVM's CoverageMappingRecord).
+type Record struct {
+	Name string // as profiles have it; "file.c:f" for a static function
+	Ref  uint64 // irpgo.NameRef(Name)
+	Hash uint64 // of the control flow, as in profiles; 0 for a function that was never emitted
+
+	list    *fileList
+	mapping []byte // aliases the file
+	at      int64  // file offset of mapping
+}
+
+// A fileList is the list of file names of one translation unit.
+type fileList struct {
+	version int // of the mappings that refer to it, from 1
+	names   []string
+}
+
+// A Kind is the purpose of a [Region]. Values are those of llvm-cov's JSON.
+type Kind uint8
+
+// Kinds of regions. Upstream they are called CodeRegion, ExpansionRegion and so on.
+const (
+	Code       Kind = iota // code that runs as often as a counter says
+	Expansion              // a macro or an include, which has a virtual file of its own
+	Skipped                // text that the preprocessor left out
+	Gap                    // between statements; belongs to a counter but is no code
+	Branch                 // a condition with two outcomes
+	Decision               // a boolean expression whose conditions MC/DC looks at
+	MCDCBranch             // a condition of a Decision
+)
+
+// A Position is a line and a column of a source file, both from 1. The column of
+// the end of a whole line is 2^32-1.
+type Position struct{ Line, Column uint32 }
+
+// before reports whether p lies before q.
+func (p Position) before(q Position) bool {
+	return p.Line < q.Line || p.Line == q.Line && p.Column < q.Column
+}
+
+// A Counter is an expression over the counters of a function as the file encodes
+// it: the two low bits are its kind, the others the number of a counter or of an
+// expression.
+type Counter uint32
+
+// Kinds of counters.
+const (
+	zeroCounter = iota
+	counterNumber
+	subtraction
+	addition
+)
+
+// constant reports whether the counter is zero whatever ran.
+func (c Counter) constant() bool { return c&3 == zeroCounter }
+
+// A Region is a range of a source file with the counter that counts it.
+type Region struct {
+	Start, End Position
+	File       int // virtual file that the region is in, see [Body]
+	Kind       Kind
+	Count      Counter // for branches: of the true outcome
+	False      Counter // of the false outcome of a branch
+
+	// Expanded is the virtual file that an Expansion stands for.
+	Expanded int
+	// Bits and Conditions describe a Decision: the bits of its test vectors end
+	// before bit number Bits of the function's bitmap.
+	Bits, Conditions int
+	// ID numbers an MCDCBranch in its decision; NextTrue and NextFalse are those
+	// of the conditions evaluated next, -1 if the decision ends.
+	ID, NextTrue, NextFalse int
+}
+
+// An Expression adds or subtracts two counters.
+type Expression struct {
+	Left, Right Counter
+	Add         bool // otherwise Right is subtracted
+}
+
+// A Body is the decoded mapping of a function.
+type Body struct {
+	// Files are the virtual files: the first is the function's own, then one for
+	// every macro expansion and include. A name may occur several times.
+	Files       []string
+	Expressions []Expression
+	Regions     []Region // by virtual file, in the order of the mapping
+}

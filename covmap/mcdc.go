@@ -1,0 +1,312 @@
+package covmap
+
+import (
+	"cmp"
+	"math/bits"
+	"slices"
+
+	"github.com/profuse-pgo/profuse/internal/flaw"
+)
+
+// MCDC is the modified condition/decision coverage of one boolean expression.
+type MCDC struct {
+	Start, End Position
+	File       uint32 // virtual file
+	// Conditions are in the order of the mapping, but for the first evaluated,
+	// which comes first.
+	Conditions []Condition
+	// Vectors are the test vectors that were executed, those with result false
+	// first.
+	Vectors []TestVector
+}
+
+// A Condition is one operand of a [MCDC].
+type Condition struct {
+	// Covered says that two executed vectors with different results differ in
+	// this condition alone: it was shown to decide the result.
+	Covered bool
+	// ConstantTrue and ConstantFalse are as in [CountedBranch].
+	ConstantTrue, ConstantFalse bool
+}
+
+// A TestVector is one way to evaluate a [MCDC].
+type TestVector struct {
+	// Conditions has the value of each condition, in the order of
+	// [MCDC].Conditions.
+	Conditions []Truth
+	Result     bool
+}
+
+// Truth is the value of a condition.
+type Truth uint8
+
+// Values of conditions.
+const (
+	NotEvaluated Truth = iota
+	False
+	True
+)
+
+// A decision collects the conditions of a boolean expression.
+type decision struct {
+	region     *Region
+	conditions []*Region // the one with ID 0 first
+	has        map[int]bool
+	expanded   map[int]bool // virtual files that expansions in it stand for
+}
+
+// dominates reports whether a region lies in the decision.
+func (d *decision) dominates(r *Region) bool {
+	return r.File == d.region.File && !r.Start.before(d.region.Start) && !d.region.End.before(r.End) || d.expanded[r.File]
+}
+
+// expandDecision adds the virtual file of an expansion to the decision that the
+// expansion lies in.
+func (e *evaluator) expandDecision(r *Region) {
+	for _, d := range e.pending {
+		if d.dominates(r) {
+			if d.expanded == nil {
+				d.expanded = make(map[int]bool)
+			}
+			d.expanded[r.Expanded] = true
+			return
+		}
+	}
+}
+
+// condition adds a condition to the first decision that lacks it, and evaluates
+// the decision once it has all.
+func (e *evaluator) condition(f *Function, rec *Record, r *Region, bitmap []byte) error {
+	for i, d := range e.pending {
+		if r.ID < 0 || d.has[r.ID] || r.ID >= d.region.Conditions || !d.dominates(r) {
+			continue
+		}
+		if r.ID == 0 {
+			d.conditions = slices.Insert(d.conditions, 0, r)
+		} else {
+			d.conditions = append(d.conditions, r)
+		}
+		if d.has == nil {
+			d.has = make(map[int]bool)
+		}
+		d.has[r.ID] = true
+		if len(d.conditions) == d.region.Conditions {
+			e.pending = slices.Delete(e.pending, i, i+1)
+			g, ok := newConditionGraph(d)
+			if !ok {
+				return flaw.At("coverage mapping", rec.at).Field("conditions of " + rec.Name).Got("a cycle, or one that is not there").
+					Want("each condition followed by later ones").Corrupt()
+			}
+			f.MCDC = append(f.MCDC, g.evaluate(bitmap, e.opt.BitmapsByCondition))
+		}
+		return nil
+	}
+	return nil
+}
+
+// A conditionGraph numbers the test vectors of a decision (LLVM's TVIdxBuilder).
+// Each condition leads, by its value, to another one or to the end.
+type conditionGraph struct {
+	d        *decision
+	position []int       // of each condition in d.conditions
+	next     [][2]int    // condition after each one that is false, true; -1 at the end
+	offset   [][2]uint64 // what the edge adds to the number of a vector
+	width    []uint64    // number of ways to each condition
+	into     [][]edge    // edges to each condition
+	ends     []edge      // those to the end, by number
+	vectors  uint64      // number of vectors
+}
+
+// An edge is one value of a condition.
+type edge struct {
+	from  int
+	value int // 0 or 1
+}
+
+// newConditionGraph returns false if conditions form a cycle or lead to one that
+// is not there, or if there are too many vectors to number.
+func newConditionGraph(d *decision) (g *conditionGraph, ok bool) {
+	const mostVectors = 1 << 31
+	n := len(d.conditions)
+	g = &conditionGraph{
+		d: d, position: make([]int, n), next: make([][2]int, n), offset: make([][2]uint64, n), width: make([]uint64, n), into: make([][]edge, n),
+	}
+	for i, r := range d.conditions {
+		g.position[r.ID], g.next[r.ID] = i, [2]int{r.NextFalse, r.NextTrue}
+		for value, to := range g.next[r.ID] {
+			if to >= n {
+				return nil, false
+			}
+			if to >= 0 {
+				g.into[to] = append(g.into[to], edge{r.ID, value})
+			}
+		}
+	}
+	missing := make([]int, n) // predecessors that are not done
+	for i := range missing {
+		missing[i] = len(g.into[i])
+		g.into[i] = g.into[i][:0]
+	}
+	g.width[0] = 1
+	done := 0
+	for queue := []int{0}; len(queue) > 0; queue = queue[1:] {
+		i := queue[0]
+		done++
+		for value, to := range g.next[i] {
+			if to < 0 {
+				g.ends = append(g.ends, edge{i, value})
+				continue
+			}
+			g.offset[i][value] = g.width[to]
+			g.into[to] = append(g.into[to], edge{i, value})
+			if g.width[to] += g.width[i]; g.width[to] > mostVectors {
+				return nil, false
+			}
+			if missing[to]--; missing[to] == 0 {
+				queue = append(queue, to)
+			}
+		}
+	}
+	// Wider ends have the smaller numbers.
+	slices.SortStableFunc(g.ends, func(a, b edge) int { return cmp.Compare(g.width[b.from], g.width[a.from]) })
+	for _, e := range g.ends {
+		g.offset[e.from][e.value] = g.vectors
+		if g.vectors += g.width[e.from]; g.vectors > mostVectors {
+			return nil, false
+		}
+	}
+	return g, done == n
+}
+
+// A numbered test vector.
+type numbered struct {
+	number uint64
+	TestVector
+}
+
+// evaluate returns the coverage of the decision. The time it takes follows from
+// the bits that are set, not from the vectors that are possible.
+func (g *conditionGraph) evaluate(bitmap []byte, byCondition bool) MCDC {
+	r := g.d.region
+	m := MCDC{Start: r.Start, End: r.End, File: uint32(r.File), Conditions: make([]Condition, len(g.d.conditions))}
+	for i, c := range g.d.conditions {
+		m.Conditions[i].ConstantTrue, m.Conditions[i].ConstantFalse = c.Count.constant(), c.False.constant()
+	}
+	first, n := uint64(r.Bits)-g.vectors, g.vectors
+	vectorOf := g.vector
+	if byCondition {
+		first, n, vectorOf = 8*uint64(r.Bits), 1<<min(len(g.d.conditions), 32), g.vectorOfConditions
+	} else if uint64(r.Bits) < g.vectors {
+		return m
+	}
+	var found [2][]numbered
+	eachBit(bitmap, first, n, func(bit uint64) {
+		if v, ok := vectorOf(bit); ok {
+			result := 0
+			if v.Result {
+				result = 1
+			}
+			found[result] = append(found[result], v)
+		}
+	})
+	for _, vectors := range found {
+		slices.SortFunc(vectors, func(a, b numbered) int { return cmp.Compare(a.number, b.number) })
+		for _, v := range vectors {
+			m.Vectors = append(m.Vectors, v.TestVector)
+		}
+	}
+	m.findPairs(len(found[0]))
+	return m
+}
+
+// eachBit calls fn for the set bits among n from first, counted from first.
+func eachBit(bitmap []byte, first, n uint64, fn func(bit uint64)) {
+	end := min(first+n, 8*uint64(len(bitmap)))
+	for bit := first; bit < end; {
+		rest := bitmap[bit/8] >> (bit % 8)
+		if rest == 0 {
+			bit = (bit/8 + 1) * 8
+			continue
+		}
+		if bit += uint64(bits.TrailingZeros8(rest)); bit < end {
+			fn(bit - first)
+		}
+		bit++
+	}
+}
+
+// vector returns the vector with a number. It walks back from the end that the
+// number belongs to.
+func (g *conditionGraph) vector(number uint64) (v numbered, ok bool) {
+	end, found := slices.BinarySearchFunc(g.ends, number, func(e edge, number uint64) int {
+		return cmp.Compare(g.offset[e.from][e.value], number)
+	})
+	if !found {
+		end--
+	}
+	e := g.ends[end]
+	v = numbered{number, TestVector{make([]Truth, len(g.next)), e.value == 1}}
+	for rest := number; ; {
+		rest -= g.offset[e.from][e.value]
+		v.Conditions[g.position[e.from]] = False + Truth(e.value)
+		if e.from == 0 {
+			return v, true
+		}
+		// Of the edges into the condition, the one in whose part the rest lies.
+		into := g.into[e.from]
+		k := len(into) - 1
+		for k > 0 && g.offset[into[k].from][into[k].value] > rest {
+			k--
+		}
+		e = into[k]
+	}
+}
+
+// vectorOfConditions returns the vector in which the conditions with the set bits
+// are true. It returns false if that evaluates not all of them.
+func (g *conditionGraph) vectorOfConditions(set uint64) (v numbered, ok bool) {
+	v.Conditions = make([]Truth, len(g.next))
+	for i := 0; ; {
+		value := int(set >> i & 1)
+		set &^= 1 << i
+		v.number += g.offset[i][value]
+		v.Conditions[g.position[i]] = False + Truth(value)
+		if next := g.next[i][value]; next >= 0 {
+			i = next
+			continue
+		}
+		v.Result = value == 1
+		return v, set == 0
+	}
+}
+
+// findPairs looks for independence pairs among the vectors, of which the first n
+// have the result false.
+func (m *MCDC) findPairs(n int) {
+	const most = 1 << 27 // comparisons; compilers allow few conditions
+	left := len(m.Conditions)
+	work := 0
+	for _, a := range m.Vectors[n:] {
+		for _, b := range m.Vectors[:n] {
+			if work += len(m.Conditions); work > most {
+				return
+			}
+			differs := -1
+			for i, x := range a.Conditions {
+				if y := b.Conditions[i]; x != y && x != NotEvaluated && y != NotEvaluated {
+					if differs >= 0 {
+						differs = -1
+						break
+					}
+					differs = i
+				}
+			}
+			if differs >= 0 && !m.Conditions[differs].Covered {
+				m.Conditions[differs].Covered = true
+				if left--; left == 0 {
+					return
+				}
+			}
+		}
+	}
+}

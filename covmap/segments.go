@@ -1,0 +1,204 @@
+package covmap
+
+import (
+	"cmp"
+	"iter"
+	"slices"
+)
+
+// A Segment says what counts from a position on, up to the next segment.
+type Segment struct {
+	Position
+	Count    uint64
+	HasCount bool // false: the text was skipped, or no region covers it
+	Entry    bool // a region begins here
+	Gap      bool
+}
+
+// segments divides a file by the regions in it, which it sorts. It follows
+// SegmentBuilder of LLVM.
+func segments(regions []CountedRegion) []Segment {
+	compare := func(a, b CountedRegion) int {
+		return cmp.Or(
+			comparePositions(a.Start, b.Start), comparePositions(b.End, a.End), // the enclosing one first
+			cmp.Compare(a.Kind, b.Kind),
+		)
+	}
+	if !slices.IsSortedFunc(regions, compare) {
+		slices.SortFunc(regions, compare)
+	}
+	b := segmentBuilder{out: make([]Segment, 0, 2*len(regions))}
+	b.build(combine(regions))
+	return b.out
+}
+
+func comparePositions(a, b Position) int {
+	return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
+}
+
+// combine makes one region of those with the same range: the first kind stays,
+// and the counts of that kind add up.
+func combine(regions []CountedRegion) []CountedRegion {
+	out := regions[:0]
+	for _, r := range regions {
+		if n := len(out); n > 0 && out[n-1].Start == r.Start && out[n-1].End == r.End {
+			if out[n-1].Kind == r.Kind {
+				out[n-1].Count += r.Count
+			}
+			continue
+		}
+		out = append(out, r)
+	}
+	return out
+}
+
+type segmentBuilder struct {
+	out    []Segment
+	active []*CountedRegion // those that enclose the current position, the outermost first
+	ended  []*CountedRegion
+}
+
+func (b *segmentBuilder) build(regions []CountedRegion) {
+	for i := range regions {
+		r := &regions[i]
+		// Regions that end here or before go to the end of the list.
+		b.ended = b.ended[:0]
+		active := b.active[:0]
+		for _, a := range b.active {
+			if r.Start.before(a.End) {
+				active = append(active, a)
+			} else {
+				b.ended = append(b.ended, a)
+			}
+		}
+		if b.active = active; len(b.ended) > 0 {
+			b.close(&r.Start)
+		}
+		last, gap := i+1 == len(regions), r.Kind == Gap
+		if r.Start == r.End { // an empty region
+			skipped := last || r.Kind == Skipped
+			counts := r
+			if n := len(b.active); n > 0 {
+				counts = b.active[n-1]
+			}
+			b.start(counts, r.Start, !gap, skipped)
+			if skipped && len(b.active) > 0 {
+				b.start(counts, r.Start, false, false)
+			}
+			continue
+		}
+		if last || r.Start != regions[i+1].Start {
+			b.start(r, r.Start, !gap, false)
+		}
+		b.active = append(b.active, r)
+	}
+	if len(b.active) > 0 {
+		b.ended, b.active = append(b.ended[:0], b.active...), b.active[:0]
+		b.close(nil)
+	}
+}
+
+// start emits a segment that counts as r. skipped forces one without a count.
+func (b *segmentBuilder) start(r *CountedRegion, at Position, entry, skipped bool) {
+	has := !skipped && r.Kind != Skipped
+	if n := len(b.out); n > 0 && !entry && !skipped {
+		if last := &b.out[n-1]; last.HasCount == has && last.Count == r.Count && !last.Entry {
+			return
+		}
+	}
+	s := Segment{Position: at, HasCount: has, Entry: entry}
+	if has {
+		s.Count, s.Gap = r.Count, r.Kind == Gap
+	}
+	b.out = append(b.out, s)
+}
+
+// close emits the segments at the ends of the regions in b.ended. next is where
+// the next region begins, nil after the last.
+func (b *segmentBuilder) close(next *Position) {
+	ended := b.ended
+	slices.SortStableFunc(ended, func(x, y *CountedRegion) int { return comparePositions(x.End, y.End) })
+	for i := 1; i < len(ended); i++ {
+		end := ended[i-1].End
+		if next != nil && end == *next {
+			break
+		}
+		if end == ended[i].End {
+			continue
+		}
+		// Of the regions that end next, the last counts.
+		r := ended[i]
+		for j := i + 1; j < len(ended) && ended[j].End == r.End; j++ {
+			r = ended[j]
+		}
+		b.start(r, end, false, false)
+	}
+	last := ended[len(ended)-1]
+	if next != nil && last.End == *next {
+		return
+	}
+	if n := len(b.active); n > 0 {
+		b.start(b.active[n-1], last.End, false, false)
+	} else {
+		b.start(last, last.End, false, true)
+	}
+}
+
+// A Line is a source line.
+type Line struct {
+	Number uint32
+	Count  uint64 // of the code on it that ran most
+	// Mapped: there is code on the line. Others have no count.
+	Mapped bool
+}
+
+// Lines yields the lines from the first segment's to the last segment's.
+func Lines(segments []Segment) iter.Seq[Line] {
+	return func(yield func(Line) bool) {
+		if len(segments) == 0 {
+			return
+		}
+		var before *Segment // the last one before the line
+		for line := segments[0].Line; len(segments) > 0; line++ {
+			n := 0
+			for n < len(segments) && segments[n].Line == line {
+				n++
+			}
+			if !yield(lineOf(line, segments[:n], before)) {
+				return
+			}
+			if n > 0 {
+				before = &segments[n-1]
+			}
+			segments = segments[n:]
+		}
+	}
+}
+
+// lineOf evaluates the segments on a line.
+func lineOf(number uint32, on []Segment, before *Segment) Line {
+	l := Line{Number: number}
+	entered, started := false, uint64(0)
+	for i := range on {
+		if s := &on[i]; s.HasCount && s.Entry {
+			l.Mapped = true
+			if !s.Gap {
+				entered, started = true, max(started, s.Count)
+			}
+		}
+	}
+	skipped := len(on) > 0 && !on[0].HasCount && on[0].Entry
+	if !skipped && (before != nil && before.HasCount || entered) {
+		l.Mapped = true
+	}
+	if !l.Mapped {
+		return l
+	}
+	if before != nil {
+		l.Count = before.Count
+	}
+	if entered {
+		l.Count = max(l.Count, started)
+	}
+	return l
+}
