@@ -1,9 +1,12 @@
 package covmap
 
 import (
+	"encoding/binary"
 	"slices"
 	"strings"
+	"sync"
 
+	"github.com/profuse-pgo/profuse/internal/flaw"
 	"github.com/profuse-pgo/profuse/irpgo"
 )
 
@@ -27,6 +30,7 @@ type Coverage struct {
 	Mismatched []Mismatch
 
 	files map[string][]*Function // functions by the names of their virtual files
+	spare sync.Pool              // of summarizers
 }
 
 // A Mismatch is a function that the profile does not fit: it knows the name with
@@ -80,60 +84,111 @@ func (b *CountedBranch) folded() bool { return b.ConstantTrue && b.ConstantFalse
 // Evaluate joins a profile with the mappings of programs, of which there may be
 // several. A function of which the profile says nothing did not run.
 func Evaluate(maps []*Mapping, p *irpgo.Profile, opt EvaluateOptions) (*Coverage, error) {
-	e := &evaluator{opt: opt, cov: &Coverage{files: make(map[string][]*Function)}, seen: make(map[string]bool)}
-	e.index(p)
+	t := &task{opt: opt}
+	t.index(p)
 	for _, m := range maps {
-		for _, i := range e.choose(m) {
-			if err := e.add(m, &m.Records[i]); err != nil {
-				return nil, err
+		t.choose(m)
+	}
+	c := &Coverage{files: make(map[string][]*Function)}
+	seen := make(map[string]bool) // functions by their names, hashes and files
+	const each = 256
+	err := inOrder((len(t.records)+each-1)/each, func(i int, done []outcome) []outcome {
+		e, _ := t.spare.Get().(*evaluator)
+		if e == nil {
+			e = &evaluator{task: t}
+		}
+		defer t.spare.Put(e)
+		for _, r := range t.records[i*each : min((i+1)*each, len(t.records))] {
+			done = append(done, e.add(r))
+		}
+		return done
+	}, func(done []outcome) error {
+		for _, d := range done {
+			switch {
+			case d.err != nil:
+				return d.err
+			case d.mismatch != nil:
+				c.Mismatched = append(c.Mismatched, *d.mismatch)
+			case d.function != nil && !seen[d.key]:
+				seen[d.key] = true
+				c.add(d.function)
 			}
 		}
+		return nil
+	})
+	return c, err
+}
+
+// add adds a function to the files that it is in.
+func (c *Coverage) add(f *Function) {
+	c.Functions = append(c.Functions, f)
+	for _, name := range f.Files {
+		in := c.files[name]
+		if len(in) == 0 || in[len(in)-1] != f {
+			c.files[name] = append(in, f)
+		}
 	}
-	return e.cov, nil
+}
+
+// A task is what evaluators share.
+type task struct {
+	opt       EvaluateOptions
+	functions map[uint64]*irpgo.Function // by the reference of their names
+	records   []objectRecord
+	spare     sync.Pool // of evaluators
+}
+
+// An objectRecord is a record and the object that it is in.
+type objectRecord struct {
+	m *Mapping
+	*Record
+}
+
+// An outcome is what came of a record: a function, a mismatch, an error, or none of
+// them.
+type outcome struct {
+	function *Function
+	key      string // of the function, equal for those that count once
+	mismatch *Mismatch
+	err      error
 }
 
 // An evaluator evaluates records one after the other.
 type evaluator struct {
-	opt       EvaluateOptions
-	cov       *Coverage
-	functions map[uint64]*irpgo.Function // by the reference of their names
-	seen      map[string]bool            // functions by their files and names
-
+	*task
 	body    Body
 	values  values
 	key     []byte
 	pending []*decision
 }
 
-func (e *evaluator) index(p *irpgo.Profile) {
-	e.functions = make(map[uint64]*irpgo.Function, len(p.Functions))
+func (t *task) index(p *irpgo.Profile) {
+	t.functions = make(map[uint64]*irpgo.Function, len(p.Functions))
 	for i := range p.Functions {
-		e.functions[irpgo.NameRef(p.Functions[i].Name)] = &p.Functions[i]
+		t.functions[irpgo.NameRef(p.Functions[i].Name)] = &p.Functions[i]
 	}
 }
 
-// choose returns the indexes of the records that count, in the order of the first
-// of each name.
-func (e *evaluator) choose(m *Mapping) []int {
-	var chosen []int
-	places := make(map[uint64][]int) // in chosen, by reference
+// choose appends the records of an object that count, in the order of the first of
+// each name.
+func (t *task) choose(m *Mapping) {
+	places := make(map[uint64]int, len(m.Records)) // in t.records, of the last of each reference
 	for i := range m.Records {
 		r := &m.Records[i]
-		at := places[r.Ref]
+		at, ok := places[r.Ref]
 		switch {
-		case len(at) == 0:
-		case m.Records[chosen[at[0]]].dummy():
+		case !ok:
+		case t.records[at].dummy():
 			if !r.dummy() {
-				chosen[at[0]] = i
+				t.records[at].Record = r
 			}
 			continue
-		case r.dummy(), e.opt.FirstWins, slices.ContainsFunc(at, func(k int) bool { return m.Records[chosen[k]].Hash == r.Hash }):
+		case r.dummy(), t.opt.FirstWins, t.records[at].Hash == r.Hash:
 			continue
 		}
-		places[r.Ref] = append(at, len(chosen))
-		chosen = append(chosen, i)
+		places[r.Ref] = len(t.records)
+		t.records = append(t.records, objectRecord{m, r})
 	}
-	return chosen
 }
 
 // dummy reports whether the record stands for a function that its object does not
@@ -147,35 +202,23 @@ func (r *Record) dummy() bool {
 	return err == nil && len(b.Files) == 1 && len(b.Expressions) == 0 && len(b.Regions) == 1 && b.Regions[0].Count.constant()
 }
 
-// countsOf returns the record of the profile, nil if the profile does not know the
-// name. ok is false if it knows the name with other hashes only.
-func (e *evaluator) countsOf(m *Mapping, r *Record) (rec *irpgo.Record, ok bool) {
-	f := e.functions[r.Ref]
-	if f == nil || f.Name != r.Name {
-		return nil, true
-	}
-	for _, rec := range f.Records {
-		if rec.Hash == r.Hash {
-			return rec, true
-		}
-	}
-	miss := Mismatch{Object: m.Name, Name: r.Name, Hash: r.Hash}
-	for _, rec := range f.Records {
-		miss.Have = append(miss.Have, rec.Hash)
-	}
-	e.cov.Mismatched = append(e.cov.Mismatched, miss)
-	return nil, false
-}
-
 // add evaluates a record.
-func (e *evaluator) add(m *Mapping, r *Record) error {
+func (e *evaluator) add(r objectRecord) (done outcome) {
 	if err := r.Decode(&e.body); err != nil {
-		return err
+		return outcome{err: flaw.InFile(err, r.m.Name)}
 	}
 	e.values.reset(e.body.Expressions)
-	rec, ok := e.countsOf(m, r)
-	if !ok {
-		return nil
+	var rec *irpgo.Record
+	if f := e.functions[r.Ref]; f != nil && f.Name == r.Name {
+		i := slices.IndexFunc(f.Records, func(rec *irpgo.Record) bool { return rec.Hash == r.Hash })
+		if i < 0 {
+			miss := &Mismatch{Object: r.m.Name, Name: r.Name, Hash: r.Hash}
+			for _, rec := range f.Records {
+				miss.Have = append(miss.Have, rec.Hash)
+			}
+			return outcome{mismatch: miss}
+		}
+		rec = f.Records[i]
 	}
 	var bitmap []byte
 	e.values.counts, e.values.absent = nil, rec == nil
@@ -184,37 +227,25 @@ func (e *evaluator) add(m *Mapping, r *Record) error {
 	}
 	regions := e.body.Regions
 	if len(regions) == 1 && regions[0].Count.constant() && len(e.values.counts) > 0 && e.values.counts[0] > 0 {
-		return nil // the function of another program
+		return outcome{} // the function of another program
 	}
-	f := &Function{PGOName: r.Name, Object: m.Name, Hash: r.Hash}
-	if ok, err := e.evaluate(f, r, bitmap); !ok {
-		return err
+	f := &Function{PGOName: r.Name, Object: r.m.Name, Hash: r.Hash}
+	if ok, err := e.evaluate(f, r.Record, bitmap); !ok {
+		return outcome{err: flaw.InFile(err, r.m.Name)}
 	}
-	e.key = append(e.key[:0], r.Name...)
-	for _, name := range e.body.Files {
-		e.key = append(append(e.key, 0), name...)
-	}
-	if !e.opt.FirstWins {
-		e.key = append(e.key, 0, byte(r.Hash), byte(r.Hash>>8), byte(r.Hash>>16), byte(r.Hash>>24), byte(r.Hash>>32), byte(r.Hash>>40), byte(r.Hash>>48), byte(r.Hash>>56))
-	}
-	if e.seen[string(e.key)] {
-		return nil
-	}
-	e.seen[string(e.key)] = true
-	f.Files = slices.Clone(e.body.Files)
-	f.Name = r.Name
+	f.Files, f.Name = slices.Clone(e.body.Files), r.Name
 	if len(f.Files) > 0 {
 		f.Name = strings.TrimPrefix(r.Name, f.Files[0]+":")
 	}
 	f.main = f.mainFile()
-	e.cov.Functions = append(e.cov.Functions, f)
+	e.key = append(e.key[:0], r.Name...)
 	for _, name := range f.Files {
-		in := e.cov.files[name]
-		if len(in) == 0 || in[len(in)-1] != f {
-			e.cov.files[name] = append(in, f)
-		}
+		e.key = append(append(e.key, 0), name...)
 	}
-	return nil
+	if !e.opt.FirstWins {
+		e.key = binary.LittleEndian.AppendUint64(append(e.key, 0), r.Hash)
+	}
+	return outcome{function: f, key: string(e.key)}
 }
 
 // evaluate sets the regions, branches and MC/DC of a function. It reports false

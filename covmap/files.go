@@ -1,9 +1,9 @@
 package covmap
 
 import (
-	"cmp"
 	"maps"
 	"slices"
+	"sort"
 
 	"github.com/profuse-pgo/profuse/coverage"
 )
@@ -41,7 +41,12 @@ type Group struct {
 // be called by several goroutines.
 func (c *Coverage) File(name string) *File {
 	f := &File{Name: name, Functions: c.files[name]}
-	var regions []CountedRegion
+	s, _ := c.spare.Get().(*summarizer)
+	if s == nil {
+		s = new(summarizer)
+	}
+	defer c.spare.Put(s)
+	regions := s.regions[:0]
 	for _, fn := range f.Functions {
 		own := fn.virtualFiles(name)
 		for _, file := range own {
@@ -57,8 +62,9 @@ func (c *Coverage) File(name string) *File {
 			}
 		}
 	}
-	f.Segments = segments(regions)
-	f.group()
+	f.Segments = s.segments(regions)
+	f.Segments = slices.Clone(f.Segments)
+	f.group(s)
 	return f
 }
 
@@ -79,8 +85,7 @@ func (f *File) Expansions(yield func(fn *Function, r *CountedRegion) bool) {
 }
 
 // group sets Groups and Total.
-func (f *File) group() {
-	var s summarizer
+func (f *File) group(s *summarizer) {
 	groups := make(map[Position]int)
 	for _, fn := range f.Functions {
 		if fn.main < 0 || fn.Files[fn.main] != f.Name {
@@ -121,9 +126,18 @@ func (f *Function) Summary() coverage.Summary {
 	return s.function(f)
 }
 
-// A summarizer computes the summaries of functions.
+// A summarizer computes the summaries of functions. It holds memory for the next.
 type summarizer struct {
-	regions []CountedRegion // memory
+	regions []CountedRegion
+	builder segmentBuilder
+	visited []bool
+	todo    []int
+}
+
+// segments returns the segments of regions until it is called again.
+func (s *summarizer) segments(regions []CountedRegion) []Segment {
+	s.regions = regions
+	return s.builder.build(regions)
 }
 
 func (s *summarizer) function(f *Function) (sum coverage.Summary) {
@@ -136,13 +150,12 @@ func (s *summarizer) function(f *Function) (sum coverage.Summary) {
 	if f.main < 0 {
 		return sum
 	}
-	s.regions = append(s.regions[:0], f.regionsOf(f.main)...)
-	for l := range Lines(segments(s.regions)) {
+	for l := range Lines(s.segments(append(s.regions[:0], f.regionsOf(f.main)...))) {
 		if l.Mapped {
 			sum.Lines.Count(l.Count > 0)
 		}
 	}
-	f.walk(f.main, func(file int) {
+	s.walk(f, func(file int) {
 		branches := f.branchesOf(file)
 		for i := range branches {
 			b := &branches[i]
@@ -183,37 +196,41 @@ func (f *Function) virtualFiles(name string) []int {
 // regionsOf returns the regions in a virtual file. Regions lie in the order of
 // their virtual files.
 func (f *Function) regionsOf(file int) []CountedRegion {
-	return part(f.Regions, file, func(r CountedRegion) int { return int(r.File) })
+	return part(f.Regions, uint32(file), func(r *CountedRegion) uint32 { return r.File })
 }
 
 // branchesOf returns the branches in a virtual file.
 func (f *Function) branchesOf(file int) []CountedBranch {
-	return part(f.Branches, file, func(b CountedBranch) int { return int(b.File) })
+	return part(f.Branches, uint32(file), func(b *CountedBranch) uint32 { return b.File })
 }
 
 // part returns the elements of a list sorted by key that have the given key.
-func part[T any](list []T, key int, of func(T) int) []T {
-	start, _ := slices.BinarySearchFunc(list, key, func(e T, key int) int { return cmp.Compare(of(e), key) })
-	end, _ := slices.BinarySearchFunc(list[start:], key+1, func(e T, key int) int { return cmp.Compare(of(e), key) })
-	return list[start : start+end]
+func part[T any](list []T, key uint32, of func(*T) uint32) []T {
+	if len(list) == 0 || of(&list[0]) == key && of(&list[len(list)-1]) == key {
+		return list
+	}
+	start := sort.Search(len(list), func(i int) bool { return of(&list[i]) >= key })
+	end := start + sort.Search(len(list)-start, func(i int) bool { return of(&list[start+i]) > key })
+	return list[start:end]
 }
 
-// walk calls visit for a virtual file and then for those that expand in it, at any
-// depth, each once.
-func (f *Function) walk(file int, visit func(file int)) {
-	visited := make([]bool, len(f.Files))
-	for todo := []int{file}; len(todo) > 0; {
-		file := todo[len(todo)-1]
-		todo = todo[:len(todo)-1]
-		if visited[file] {
+// walk calls visit for the function's own virtual file and then for those that
+// expand in it, at any depth, each once.
+func (s *summarizer) walk(f *Function, visit func(file int)) {
+	s.visited = slices.Grow(s.visited[:0], len(f.Files))[:len(f.Files)]
+	clear(s.visited)
+	for s.todo = append(s.todo[:0], f.main); len(s.todo) > 0; {
+		file := s.todo[len(s.todo)-1]
+		s.todo = s.todo[:len(s.todo)-1]
+		if s.visited[file] {
 			continue
 		}
-		visited[file] = true
+		s.visited[file] = true
 		visit(file)
 		own := f.regionsOf(file)
 		for i := range own {
 			if own[i].Kind == Expansion {
-				todo = append(todo, int(own[i].Expanded))
+				s.todo = append(s.todo, int(own[i].Expanded))
 			}
 		}
 	}

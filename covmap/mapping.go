@@ -1,5 +1,7 @@
 package covmap
 
+import "cmp"
+
 // A Mapping is the coverage mapping of one program, library or object file: what
 // the counters of its profiles mean in the sources.
 type Mapping struct {
@@ -46,10 +48,13 @@ const (
 // the end of a whole line is 2^32-1.
 type Position struct{ Line, Column uint32 }
 
+// key orders positions as they lie in the file.
+func (p Position) key() uint64 { return uint64(p.Line)<<32 | uint64(p.Column) }
+
 // before reports whether p lies before q.
-func (p Position) before(q Position) bool {
-	return p.Line < q.Line || p.Line == q.Line && p.Column < q.Column
-}
+func (p Position) before(q Position) bool { return p.key() < q.key() }
+
+func comparePositions(a, b Position) int { return cmp.Compare(a.key(), b.key()) }
 
 // A Counter is an expression over the counters of a function as the file encodes
 // it: the two low bits are its kind, the others the number of a counter or of an

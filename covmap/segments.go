@@ -15,25 +15,39 @@ type Segment struct {
 	Gap      bool
 }
 
-// segments divides a file by the regions in it, which it sorts. It follows
-// SegmentBuilder of LLVM.
-func segments(regions []CountedRegion) []Segment {
-	compare := func(a, b CountedRegion) int {
-		return cmp.Or(
-			comparePositions(a.Start, b.Start), comparePositions(b.End, a.End), // the enclosing one first
-			cmp.Compare(a.Kind, b.Kind),
-		)
+// A segmentBuilder divides a file by the regions in it, as SegmentBuilder of LLVM
+// does.
+type segmentBuilder struct {
+	out    []Segment
+	active []*CountedRegion // those that enclose the current position, the outermost first
+	ended  []*CountedRegion
+}
+
+// build returns the segments of regions, which it sorts and combines, until it is
+// called again.
+func (b *segmentBuilder) build(regions []CountedRegion) []Segment {
+	sorted := true
+	for i := 1; sorted && i < len(regions); i++ {
+		sorted = compareRegions(&regions[i-1], &regions[i]) <= 0
 	}
-	if !slices.IsSortedFunc(regions, compare) {
-		slices.SortFunc(regions, compare)
+	if !sorted {
+		slices.SortFunc(regions, func(a, b CountedRegion) int { return compareRegions(&a, &b) })
 	}
-	b := segmentBuilder{out: make([]Segment, 0, 2*len(regions))}
-	b.build(combine(regions))
+	b.out, b.active = b.out[:0], b.active[:0]
+	b.divide(combine(regions))
 	return b.out
 }
 
-func comparePositions(a, b Position) int {
-	return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
+// compareRegions compares regions by start. Of those with one start the enclosing
+// one comes first.
+func compareRegions(a, b *CountedRegion) int {
+	if c := comparePositions(a.Start, b.Start); c != 0 {
+		return c
+	}
+	if c := comparePositions(b.End, a.End); c != 0 {
+		return c
+	}
+	return cmp.Compare(a.Kind, b.Kind)
 }
 
 // combine makes one region of those with the same range: the first kind stays,
@@ -52,13 +66,8 @@ func combine(regions []CountedRegion) []CountedRegion {
 	return out
 }
 
-type segmentBuilder struct {
-	out    []Segment
-	active []*CountedRegion // those that enclose the current position, the outermost first
-	ended  []*CountedRegion
-}
-
-func (b *segmentBuilder) build(regions []CountedRegion) {
+// divide makes the segments of regions that are sorted and differ.
+func (b *segmentBuilder) divide(regions []CountedRegion) {
 	for i := range regions {
 		r := &regions[i]
 		// Regions that end here or before go to the end of the list.
