@@ -91,8 +91,10 @@ func Evaluate(maps []*Mapping, p *irpgo.Profile, opt EvaluateOptions) (*Coverage
 	}
 	c := &Coverage{files: make(map[string][]*Function)}
 	seen := make(map[string]bool) // functions by their names, hashes and files
+	var lines, most uint64        // of all regions together; allowed
+	most = freeLines
 	const each = 256
-	err := inOrder((len(t.records)+each-1)/each, func(i int, done []outcome) []outcome {
+	err := inOrder((len(t.records)+each-1)/each, func(i int, _ *producer[outcome], done []outcome) []outcome {
 		e, _ := t.spare.Get().(*evaluator)
 		if e == nil {
 			e = &evaluator{task: t}
@@ -110,13 +112,34 @@ func Evaluate(maps []*Mapping, p *irpgo.Profile, opt EvaluateOptions) (*Coverage
 			case d.mismatch != nil:
 				c.Mismatched = append(c.Mismatched, *d.mismatch)
 			case d.function != nil && !seen[d.key]:
+				f := d.function
 				seen[d.key] = true
-				c.add(d.function)
+				lines += f.lines()
+				if most += linesPerRegion * uint64(len(f.Regions)); lines > most {
+					return flaw.In("coverage mapping").InFile(f.Object).Field("lines of all regions up to "+f.PGOName).Got(lines).
+						Wantf("at most %d", most).Corrupt()
+				}
+				c.add(f)
 			}
 		}
 		return nil
 	})
 	return c, err
+}
+
+// The regions of a mapping may have freeLines lines together and linesPerRegion
+// lines on average: a damaged number of lines must not make a report of billions.
+const (
+	freeLines      = 4 << 20
+	linesPerRegion = 4 << 10
+)
+
+// lines returns the sum of the lines of all regions.
+func (f *Function) lines() (n uint64) {
+	for i := range f.Regions {
+		n += uint64(f.Regions[i].End.Line-f.Regions[i].Start.Line) + 1
+	}
+	return n
 }
 
 // add adds a function to the files that it is in.

@@ -34,19 +34,14 @@ func WriteJSON(w io.Writer, c *Coverage, opt JSONOptions) error {
 		names = c.Files()
 	}
 	totals = make([]coverage.Summary, len(names))
-	err := inOrder(len(names), func(i int, dst []byte) []byte {
-		if i > 0 {
-			dst = append(dst, ',')
-		}
+	err := inOrder(len(names), func(i int, p *producer[byte], dst []byte) []byte {
 		f := c.File(names[i])
 		totals[i] = f.Total
-		j := jsonText{dst}
+		j := jsonText{dst, p}
+		j.comma(i)
 		j.file(f, opt)
 		return j.b
-	}, func(text []byte) error {
-		_, err := out.Write(text)
-		return err
-	})
+	}, writeTo(out))
 	if err != nil {
 		return err
 	}
@@ -55,17 +50,14 @@ func WriteJSON(w io.Writer, c *Coverage, opt JSONOptions) error {
 		out.WriteString(`,"functions":[`)
 		functions := c.in(opt.Files)
 		const each = 64
-		err := inOrder((len(functions)+each-1)/each, func(i int, dst []byte) []byte {
-			j := jsonText{dst}
+		err := inOrder((len(functions)+each-1)/each, func(i int, p *producer[byte], dst []byte) []byte {
+			j := jsonText{dst, p}
 			for k := i * each; k < min((i+1)*each, len(functions)); k++ {
 				j.comma(k)
 				j.function(functions[k])
 			}
 			return j.b
-		}, func(text []byte) error {
-			_, err := out.Write(text)
-			return err
-		})
+		}, writeTo(out))
 		if err != nil {
 			return err
 		}
@@ -101,8 +93,14 @@ func (c *Coverage) in(files []string) []*Function {
 	return in
 }
 
-// jsonText appends JSON.
-type jsonText struct{ b []byte }
+// jsonText appends JSON, and passes it on when it is long.
+type jsonText struct {
+	b []byte
+	p *producer[byte] // nil if it is never long
+}
+
+// pass passes on the text if it is long.
+func (j *jsonText) pass() { j.b = j.p.pass(j.b) }
 
 func (j *jsonText) text(s string) { j.b = append(j.b, s...) }
 
@@ -171,6 +169,7 @@ func (j *jsonText) file(f *File, opt JSONOptions) {
 		for i, b := range f.Branches {
 			j.comma(i)
 			j.branch(b)
+			j.pass()
 		}
 		j.text("],")
 		if !opt.SkipExpansions {
@@ -191,6 +190,7 @@ func (j *jsonText) file(f *File, opt JSONOptions) {
 		for i := range f.Segments {
 			j.comma(i)
 			j.segment(&f.Segments[i])
+			j.pass()
 		}
 		j.text("]")
 	}
@@ -231,6 +231,7 @@ func (j *jsonText) expansions(f *File) {
 		j.text(`,"target_regions":`)
 		j.b = append(j.b, regions.b...)
 		j.text("}")
+		j.pass()
 	}
 }
 

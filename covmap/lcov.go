@@ -22,10 +22,16 @@ type LCOVOptions struct {
 // llvm-cov, it adds up different conditions of one macro, and counts modulo 2^32 in BRDA.
 // Package coverage writes tracefiles without these faults.
 func WriteLCOV(w io.Writer, c *Coverage, opt LCOVOptions) error {
-	return eachFile(w, c, opt.Files, func(dst []byte, f *File) []byte { return f.appendLCOV(dst, opt) }, nil)
+	names := opt.Files
+	if names == nil {
+		names = c.Files()
+	}
+	return inOrder(len(names), func(i int, p *producer[byte], dst []byte) []byte {
+		return c.File(names[i]).appendLCOV(dst, p, opt)
+	}, writeTo(w))
 }
 
-func (f *File) appendLCOV(dst []byte, opt LCOVOptions) []byte {
+func (f *File) appendLCOV(dst []byte, p *producer[byte], opt LCOVOptions) []byte {
 	line := func(key string, numbers ...uint64) {
 		dst = append(append(dst, key...), ':')
 		for i, n := range numbers {
@@ -64,6 +70,7 @@ func (f *File) appendLCOV(dst []byte, opt LCOVOptions) []byte {
 			if l.Mapped {
 				line("DA", uint64(l.Number), l.Count)
 				end()
+				dst = p.pass(dst)
 			}
 		}
 		dst = f.appendBranches(dst, !opt.SeparateInstantiations)
@@ -175,20 +182,10 @@ func (x *expandedBranches) add(r *CountedRegion, path []Position) {
 	}
 }
 
-// eachFile writes what appendTo appends for each file, in the order of names. It
-// computes files in parallel, but not far ahead. between, unless nil, is written
-// between two files.
-func eachFile(w io.Writer, c *Coverage, names []string, appendTo func(dst []byte, f *File) []byte, between []byte) error {
-	if names == nil {
-		names = c.Files()
-	}
-	return inOrder(len(names), func(i int, dst []byte) []byte {
-		if i > 0 {
-			dst = append(dst, between...)
-		}
-		return appendTo(dst, c.File(names[i]))
-	}, func(text []byte) error {
+// writeTo returns a function that writes texts to w.
+func writeTo(w io.Writer) func(text []byte) error {
+	return func(text []byte) error {
 		_, err := w.Write(text)
 		return err
-	})
+	}
 }

@@ -2,43 +2,70 @@ package covmap
 
 import "runtime"
 
-// inOrder calls produce for the numbers from 0 to n-1 on all CPUs, and use with the
-// results in order. produce appends to memory that is used again after use. Not more
-// results than a few per CPU exist at once.
-func inOrder[T any](n int, produce func(i int, dst []T) []T, use func(results []T) error) error {
-	type result struct {
-		list []T
-		done chan struct{}
+// maxAhead is how many elements a producer of [inOrder] holds at most.
+const maxAhead = 1 << 20
+
+// A producer makes a part of the results of [inOrder].
+type producer[T any] struct {
+	parts chan []T
+	used  chan struct{}
+	done  chan struct{}
+	list  []T
+}
+
+// pass waits until all earlier results have been used, has list used, and returns
+// it empty. It does so only if list is long.
+func (p *producer[T]) pass(list []T) []T {
+	if len(list) < maxAhead {
+		return list
 	}
-	var ahead []*result
+	p.parts <- list
+	<-p.used
+	return list[:0]
+}
+
+// inOrder calls produce for the numbers from 0 to n-1 on all CPUs, and use with the
+// results in order. produce appends to memory that is used again after use; when the
+// result grows long, it should pass on what it has. Not more results than a few per
+// CPU exist at once.
+func inOrder[T any](n int, produce func(i int, p *producer[T], dst []T) []T, use func(results []T) error) error {
+	var ahead []*producer[T]
 	var spare [][]T
 	workers := runtime.GOMAXPROCS(0)
+	var err error
 	next := 0
 	for {
-		for ; next < n && len(ahead) < 2*workers; next++ {
-			r := &result{done: make(chan struct{})}
+		for ; err == nil && next < n && len(ahead) < 2*workers; next++ {
+			p := &producer[T]{parts: make(chan []T), used: make(chan struct{}), done: make(chan struct{})}
 			if k := len(spare); k > 0 {
-				r.list, spare = spare[k-1], spare[:k-1]
+				p.list, spare = spare[k-1], spare[:k-1]
 			}
-			ahead = append(ahead, r)
+			ahead = append(ahead, p)
 			i := next
 			go func() {
-				r.list = produce(i, r.list)
-				close(r.done)
+				p.list = produce(i, p, p.list)
+				close(p.done)
 			}()
 		}
 		if len(ahead) == 0 {
-			return nil
-		}
-		r := ahead[0]
-		ahead = append(ahead[:0], ahead[1:]...)
-		<-r.done
-		if err := use(r.list); err != nil {
-			for _, r := range ahead {
-				<-r.done
-			}
 			return err
 		}
-		spare = append(spare, r.list[:0])
+		p := ahead[0]
+		ahead = append(ahead[:0], ahead[1:]...)
+		for waiting := true; waiting; {
+			select {
+			case part := <-p.parts:
+				if err == nil {
+					err = use(part)
+				}
+				p.used <- struct{}{}
+			case <-p.done:
+				waiting = false
+			}
+		}
+		if err == nil {
+			err = use(p.list)
+		}
+		spare = append(spare, p.list[:0])
 	}
 }

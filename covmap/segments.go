@@ -169,6 +169,9 @@ func Lines(segments []Segment) iter.Seq[Line] {
 		}
 		var before *Segment // the last one before the line
 		for line := segments[0].Line; len(segments) > 0; line++ {
+			if line < segments[0].Line && (before == nil || !before.HasCount) {
+				line = segments[0].Line // no code in between
+			}
 			n := 0
 			for n < len(segments) && segments[n].Line == line {
 				n++

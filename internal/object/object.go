@@ -1,5 +1,6 @@
-// Package object reads ELF and Mach-O files: their kind, sections, segments, build
-// id and symbols.
+// Package object reads ELF, Mach-O and COFF files: their kind, sections, segments,
+// build id and symbols. Of COFF files it reads the sections alone. It takes the members
+// out of static archives.
 //
 // An [Image] aliases the bytes it was parsed from; it copies the names of sections
 // alone, and decompresses a section on demand. Every size in the file is checked
@@ -22,6 +23,7 @@ type Format uint8
 const (
 	ELF Format = iota + 1
 	MachO
+	COFF
 )
 
 // A Kind is the purpose of an object file. The zero value stands for all others.
@@ -92,15 +94,15 @@ const HeadSize = 8
 
 // IsImage reports whether a file that begins with head is one that [Parse]
 // tries to read.
-func IsImage(head []byte) bool { return isELF(head) || isMachO(head) || isFat(head) }
+func IsImage(head []byte) bool { return isELF(head) || isMachO(head) || isFat(head) || isCOFF(head) }
 
 func isELF(head []byte) bool { return bytes.HasPrefix(head, []byte(elf.ELFMAG)) }
 
-// Parse reads an ELF or Mach-O image. arch, in lipo's spelling, selects the slice
+// Parse reads an ELF, Mach-O or COFF image. arch, in lipo's spelling, selects the slice
 // of a universal Mach-O file with several; for other files it is ignored. data must
 // not change while the image is in use.
 //
-// Errors are *[profile.FormatError]; a file of neither format is of class
+// Errors are *[profile.FormatError]; a file of another format is of class
 // [profile.ErrUnrecognized].
 func Parse(name string, data []byte, arch string) (*Image, error) {
 	if len(data) == 0 {
@@ -115,9 +117,11 @@ func Parse(name string, data []byte, arch string) (*Image, error) {
 		im, err = parseMachO(data, 0)
 	case isFat(data):
 		im, err = parseFat(data, arch)
+	case isCOFF(data):
+		im, err = parseCOFF(data)
 	default:
 		err = flaw.At("", 0).Field("first bytes").Gotf("%x", data[:min(4, len(data))]).
-			Want("those of ELF or Mach-O").Unrecognized()
+			Want("those of ELF, Mach-O or COFF").Unrecognized()
 	}
 	if err != nil {
 		return nil, flaw.InFile(err, name)
