@@ -79,8 +79,10 @@ func (f *File) appendLCOV(dst []byte, p *producer[byte], opt LCOVOptions) []byte
 		key   string
 		value int
 	}{
-		{"BRF", f.Total.Branches.Total}, {"BRH", f.Total.Branches.Covered},
-		{"LF", f.Total.Lines.Total}, {"LH", f.Total.Lines.Covered},
+		{"BRF", f.Total.Branches.Total},
+		{"BRH", f.Total.Branches.Covered},
+		{"LF", f.Total.Lines.Total},
+		{"LH", f.Total.Lines.Covered},
 	} {
 		line(n.key, uint64(n.value))
 		end()

@@ -161,7 +161,8 @@ type Line struct {
 	Mapped bool
 }
 
-// Lines yields the lines from the first segment's to the last segment's.
+// Lines yields the lines from the first segment's to the last segment's, without
+// those between two segments that no code is on.
 func Lines(segments []Segment) iter.Seq[Line] {
 	return func(yield func(Line) bool) {
 		if len(segments) == 0 {

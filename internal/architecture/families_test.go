@@ -17,7 +17,7 @@ import (
 // familyRooms are the packages of the families, and where they are put
 // together. A path stands for what is below it, too.
 var familyRooms = []string{
-	"irpgo", "memprof", "mip", "iprof", "formats", "internal/mip",
+	"irpgo", "memprof", "mip", "iprof", "formats", "internal/mip", "covmap",
 	"cmd/profuse/families.go", "cmd/profuse/internal/irpgocmd", "cmd/profuse/internal/memprofcmd", "cmd/profuse/internal/mipcmd",
 	"cmd/profuse/internal/iprofcmd", "cmd/profuse/internal/llvmprofdata", "cmd/profuse/internal/llvmmipdata", "cmd/profuse/internal/driver",
 }

@@ -28,7 +28,7 @@ var layers = [][]string{
 	{"symbolize", "classfile", "layout", "coverage"},
 	{"memprof", "mip", "iprof"},
 	{"irpgo", "internal/mip/blocks", "internal/mip/runtime", "internal/mip/asm"},
-	{"internal/mip/debuginfo", "internal/mip/split"},
+	{"covmap", "internal/mip/debuginfo", "internal/mip/split"},
 	{"internal/mip/instrument"},
 	{"formats", "export", "compare", "watch", "merge"},
 	{"report"},
@@ -46,7 +46,7 @@ var layers = [][]string{
 
 // formatPackages are what the packages above them reach through profile.View
 // alone.
-var formatPackages = []string{"irpgo", "memprof", "mip", "iprof"}
+var formatPackages = []string{"irpgo", "memprof", "mip", "iprof", "covmap"}
 
 // neutral packages know no format.
 var neutral = []string{

@@ -132,7 +132,7 @@ func (im *Image) coffSection(c *cursor.Cursor, s *Section, base uint64, names []
 		s.FileSize = min(s.FileSize, virtual) // the file has whole blocks
 	}
 	if c.Err() == nil && uint64(s.Offset)+s.FileSize > uint64(len(im.data)) {
-		c.Fail(flaw.At("section header", at).Field("size of " + s.Name).Gotf("%d bytes at %#x", s.FileSize, s.Offset).
+		c.Fail(flaw.At("section header", at).Field("size of "+s.Name).Gotf("%d bytes at %#x", s.FileSize, s.Offset).
 			Wantf("at most the %d bytes of the file", len(im.data)).Truncated())
 	}
 }
