@@ -64,6 +64,20 @@ func (v version) unsettled() time.Duration {
 	return min(wait, unit) + time.Millisecond
 }
 
+// isOld reports whether settle has nothing to do. With thousands of small files it
+// matters that it seldom asks for the time: who is old once does not become younger.
+func (r *Reader) isOld(v version, lock bool) bool {
+	limit := int64(young)
+	if lock {
+		limit = int64(inUse)
+	}
+	if v.modified < r.now-limit {
+		return true
+	}
+	r.now = time.Now().UnixNano()
+	return v.modified < r.now-limit
+}
+
 // settle prepares a regular file for reading: it waits while a process may be writing it,
 // as the package documentation says. lock asks for a lock even if the file is not young.
 func (f *file) settle(lock bool) error {

@@ -48,6 +48,7 @@ type Reader struct {
 	streams []*bufio.Reader
 	gzips   []*gzip.Reader
 	zstds   []*zstd.Decoder
+	now     int64 // ns since 1970 at some time in the past; see isOld
 }
 
 const (

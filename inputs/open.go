@@ -128,8 +128,10 @@ func (s *source) take(f *file, mapFrom int64) error {
 		s.root.src, s.close = f, f.close
 		return nil
 	}
-	if err := f.settle(canMap && f.size >= mapFrom); err != nil {
-		return err
+	if lock := canMap && f.size >= mapFrom; !s.r.isOld(f.version, lock) {
+		if err := f.settle(lock); err != nil {
+			return err
+		}
 	}
 	if f.size > maxInt {
 		return tooLarge(s.name, "file", maxInt)
