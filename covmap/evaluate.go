@@ -130,8 +130,8 @@ func Evaluate(maps []*Mapping, p *irpgo.Profile, opt EvaluateOptions) (*Coverage
 // The regions of a mapping may have freeLines lines together and linesPerRegion
 // lines on average: a damaged number of lines must not make a report of billions.
 const (
-	freeLines      = 4 << 20
-	linesPerRegion = 4 << 10
+	freeLines      = 2 << 20
+	linesPerRegion = 256
 )
 
 // lines returns the sum of the lines of all regions.
