@@ -3,7 +3,7 @@
 # make test       all checks: oracles, lint, build, tests, races
 # make bench      compares merging and showing with llvm-profdata; bench-go: the Go benchmarks
 # make demo       merges the shipped profiles and shows the result
-# make lint       formatting and static checks
+# make lint       formatting, static checks, known vulnerabilities of dependencies
 # make cover      the share of each package that the tests run; takes minutes
 # make soak       all commands on damaged files, for MINUTES, from SEED
 # make fuzz       every fuzz target for FUZZTIME

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Formatting and static checks: go vet for the systems that profuse supports
-# (arm stands for 32-bit machines), and gofumpt and staticcheck in the versions
-# of tools/go.mod. If those two cannot be downloaded, the script says so and
-# skips them.
+# (arm stands for 32-bit machines), and gofumpt, staticcheck and govulncheck in the
+# versions of tools/go.mod. If those cannot be downloaded, or govulncheck cannot reach
+# its database, the script says so and skips them.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -33,4 +33,17 @@ if gofumpt=$(tool gofumpt) && staticcheck=$(tool staticcheck); then
 else
   echo "gofumpt and staticcheck cannot be downloaded: skipped"
   well_formatted gofmt
+fi
+
+# govulncheck asks vuln.go.dev, or the database in GOVULNDB, for the modules and the
+# Go release.
+if ! govulncheck=$(tool govulncheck); then
+  echo "govulncheck cannot be downloaded: skipped"
+elif said=$("$govulncheck" ./... 2>&1); then
+  echo "govulncheck"
+elif [[ $said == *"fetching vulnerabilities"* ]]; then
+  echo "govulncheck cannot reach the vulnerability database: skipped (${said##*: })"
+else
+  printf 'govulncheck:\n%s\n' "$said" >&2
+  exit 1
 fi
