@@ -100,8 +100,12 @@ func Check(name string, data []byte) CheckReport {
 	if err != nil {
 		c.note(err)
 	} else if heap != nil {
-		for _, finding := range heap.Check() {
-			c.note(finding)
+		findings, remarks := heap.Check()
+		for _, err := range findings {
+			c.note(err)
+		}
+		for _, err := range remarks {
+			c.remark(err)
 		}
 	}
 	return rep

@@ -3,10 +3,10 @@ package irpgo
 import (
 	"math/bits"
 	"slices"
-	"unicode/utf8"
 
 	"github.com/profuse-pgo/profuse/internal/flaw"
 	"github.com/profuse-pgo/profuse/internal/saturate"
+	"github.com/profuse-pgo/profuse/internal/symbols"
 )
 
 // plausible looks, over the records of a profile, for numbers that the format allows
@@ -203,7 +203,7 @@ func (p *plausible) names(d *textReader) {
 	known := make(map[string]bool, len(d.names))
 	for i, name := range d.names {
 		known[name] = true
-		if !isText(name) {
+		if !symbols.IsText(name) {
 			p.remark(flaw.In("records").InRecord(i).Field("function name").Gotf("%q", name).
 				Want("text without control characters").Corrupt())
 		}
@@ -228,18 +228,4 @@ func (p *plausible) names(d *textReader) {
 			near[bit/8] ^= 1 << (bit % 8)
 		}
 	}
-}
-
-// isText says whether a name is what a compiler may call a function: names in
-// assembly and in Swift and Rust may have any letters, but no control characters.
-func isText(name string) bool {
-	if !utf8.ValidString(name) {
-		return false
-	}
-	for i := range len(name) {
-		if name[i] < ' ' && name[i] != 1 || name[i] == 0x7f { // \1 begins names that are not to be mangled
-			return false
-		}
-	}
-	return true
 }

@@ -12,11 +12,13 @@ import (
 // that are not on their stacks, sites without allocations, minima above maxima, totals
 // outside of both, a stored summary that does not match the records. It returns each
 // kind of finding once, a *[profile.FormatError] with the first place and the number of
-// occurrences.
+// occurrences. Remarks, in the same form, are what sound profiles have seldom: functions
+// on stacks without a record, callees that are on no stack, contexts that functions
+// measure differently, columns of 2^16 and more.
 //
 // LLVM's tools and runtime can cause all of these (the maxima of raw version 1 are
 // wrong, for example), so readers do not call Check.
-func (p *Profile) Check() []error {
+func (p *Profile) Check() (findings, remarks []error) {
 	var c checker
 	for i := range p.Records {
 		c.record = i
@@ -35,8 +37,85 @@ func (p *Profile) Check() []error {
 			}
 		}
 	}
+	return c.findings(), p.remarks()
+}
+
+// maxColumn is the greatest column that LLVM keeps.
+const maxColumn = 1<<16 - 1
+
+// remarks returns what sound profiles have seldom.
+func (p *Profile) remarks() []error {
+	c := checker{record: -1}
+	recorded := make(map[uint64]bool, len(p.Records))
+	for i := range p.Records {
+		recorded[p.Records[i].GUID] = true
+	}
+	seen := make(map[uint64]bool, len(recorded))
+	var missing []uint64
+	for _, f := range p.Stacks.frames {
+		if !seen[f.GUID] && !recorded[f.GUID] {
+			missing = append(missing, f.GUID)
+		}
+		seen[f.GUID] = true
+		if f.Column > maxColumn {
+			c.note("column of a frame", fmt.Sprint(f.Column), fmt.Sprintf("at most %d", maxColumn))
+		}
+	}
+	if few(len(missing), len(seen)) {
+		for _, guid := range missing {
+			c.note("function of a frame", fmt.Sprintf("%#x", guid), "one with a record")
+		}
+	}
+	if differ, contexts := p.contradictions(); few(differ, contexts) {
+		c.note("number of contexts that functions measure differently", fmt.Sprint(differ), "0")
+	}
+	for i := range p.Records {
+		c.record = i
+		for _, s := range p.Records[i].CallSites {
+			for _, guid := range s.Callees {
+				if !seen[guid] {
+					c.note("callee", fmt.Sprintf("%#x", guid), "a function on the stacks")
+				}
+			}
+		}
+	}
 	return c.findings()
 }
+
+// contradictions returns how many contexts several functions measure differently, and how
+// many contexts there are. Stacks that a function has twice do not count: they are
+// contexts that differed in frames that nobody knew.
+func (p *Profile) contradictions() (differ, contexts int) {
+	type site struct {
+		record         int
+		mib            MIBIndex
+		twice, differs bool
+	}
+	sites := make(map[StackIndex]site)
+	for i := range p.Records {
+		for _, a := range p.Records[i].AllocSites {
+			s, again := sites[a.Stack]
+			if !again {
+				sites[a.Stack] = site{record: i, mib: a.MIB}
+				continue
+			}
+			s.twice = s.twice || s.record == i
+			s.differs = s.differs || s.mib != a.MIB && !p.MIBs[s.mib].equal(&p.MIBs[a.MIB])
+			s.record = i
+			sites[a.Stack] = s
+		}
+	}
+	for _, s := range sites {
+		if s.differs && !s.twice {
+			differ++
+		}
+	}
+	return differ, len(sites)
+}
+
+// few reports whether some of all are an exception. A profile in which many are was made
+// or cut down another way.
+func few(some, all int) bool { return some > 0 && some <= max(1, all/8) }
 
 // Check returns the contexts of a raw profile whose measurements cannot be right:
 // without allocations, with minima above maxima, with totals outside of both. Findings
@@ -151,11 +230,29 @@ var families = [...]struct {
 	{totalLifetimeAccessDensity, minLifetimeAccessDensity, maxLifetimeAccessDensity, false},
 }
 
-// checkMIB checks one MIB: no minimum may exceed its maximum, and for n blocks an exact
+// limits are the greatest values of one allocation: the allocator of the runtime refuses
+// sizes above 2^40, and lifetimes are milliseconds in 32 bits.
+var limits = [...]struct {
+	total Field
+	most  uint64
+}{
+	{totalSize, 1 << 40},
+	{totalLifetime, 1<<32 - 1},
+}
+
+// checkMIB checks one MIB: no total may exceed what its allocations can have, no minimum may exceed its maximum, and for n blocks an exact
 // total must be between n times the minimum and n times the maximum.
 func (c *checker) checkMIB(m *MIB) {
 	if m.Fields.Has(allocCount) && m.AllocCount == 0 {
 		c.note("AllocCount", "0", "at least 1")
+	}
+	if m.Fields.Has(allocCount) && m.AllocCount > 0 {
+		for _, l := range limits {
+			most, _ := saturate.Mul(l.most, uint64(m.AllocCount))
+			if total := m.get(l.total); m.Fields.Has(l.total) && total > most && total < 1<<64-1 {
+				c.note(l.total.String(), fmt.Sprint(total), fmt.Sprintf("at most %d, for %d allocations", most, m.AllocCount))
+			}
+		}
 	}
 	for _, f := range families {
 		low, high := m.get(f.low), m.get(f.high)

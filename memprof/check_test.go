@@ -49,7 +49,37 @@ func TestCheck(t *testing.T) {
 			p.MIBs = append(p.MIBs, *m)
 			p.MIBs[1].TotalLifetime++
 			p.Records[1].AllocSites[0].MIB = 1
+		}, []string{"memprof: number of contexts that functions measure differently is 1, want 0: corrupt profile"}},
+		{"a stack twice in a function", func(p *Profile, m *MIB) {
+			other := *m
+			other.TotalLifetime++
+			p.MIBs = append(p.MIBs, other)
+			for i := range 2 {
+				p.Records[i].AllocSites = append(p.Records[i].AllocSites, AllocSite{p.Records[i].AllocSites[0].Stack, 1})
+			}
 		}, nil},
+		{
+			"lifetimes of too few blocks", func(p *Profile, m *MIB) {
+				m.Fields &^= 1<<minLifetime | 1<<maxLifetime
+				m.TotalLifetime |= 1 << 40
+			},
+			[]string{"memprof (record 0): TotalLifetime is 1099512027776 (the first of 2), want at most 8589934590, for 2 allocations: corrupt profile"},
+		},
+		{
+			"sizes of too few blocks", func(p *Profile, m *MIB) {
+				m.Fields &^= 1<<minSize | 1<<maxSize
+				m.TotalSize |= 1 << 50
+			},
+			[]string{"memprof (record 0): TotalSize is 1125899906842648 (the first of 2), want at most 2199023255552, for 2 allocations: corrupt profile"},
+		},
+		{
+			"column", func(p *Profile, m *MIB) { p.Stacks.frames[0].Column |= 1 << 20 },
+			[]string{"memprof: column of a frame is 1048576, want at most 65535: corrupt profile"},
+		},
+		{
+			"callee", func(p *Profile, m *MIB) { p.Records[2].CallSites[0].Callees = []uint64{1, 9} },
+			[]string{"memprof (record 2): callee is 0x9, want a function on the stacks: corrupt profile"},
+		},
 		{
 			"no allocations", func(p *Profile, m *MIB) { m.AllocCount = 0 },
 			[]string{"memprof (record 0): AllocCount is 0 (the first of 2), want at least 1: corrupt profile"},
@@ -66,7 +96,7 @@ func TestCheck(t *testing.T) {
 		{"unknown bounds", func(p *Profile, m *MIB) { m.TotalSize = 33; m.Fields &^= 1 << maxSize }, nil},
 		{
 			"another function's", func(p *Profile, m *MIB) { p.Records[1].GUID = 4 },
-			[]string{"memprof (record 1): alloc site of function is 0x4 that is not among the inlined frames of the allocation, want a record of a function that allocates: corrupt profile"},
+			[]string{"memprof (record 1): alloc site of function is 0x4 that is not among the inlined frames of the allocation, want a record of a function that allocates: corrupt profile", "memprof: function of a frame is 0x1, want one with a record: corrupt profile"},
 		},
 		{
 			"a caller's", func(p *Profile, m *MIB) { p.Records[2].AllocSites = p.Records[1].AllocSites },
@@ -74,7 +104,7 @@ func TestCheck(t *testing.T) {
 		},
 		{
 			"another function's call", func(p *Profile, m *MIB) { p.Records[2].GUID = 4 },
-			[]string{"memprof (record 2): call site of function is 0x4 that is not among its frames, want a call in the function: corrupt profile"},
+			[]string{"memprof (record 2): call site of function is 0x4 that is not among its frames, want a call in the function: corrupt profile", "memprof: function of a frame is 0x3, want one with a record: corrupt profile"},
 		},
 		{
 			"empty record", func(p *Profile, m *MIB) { p.Records[2].CallSites = nil },
@@ -82,7 +112,8 @@ func TestCheck(t *testing.T) {
 		},
 	} {
 		var got []string
-		for _, err := range oneContext(c.edit).Check() {
+		findings, remarks := oneContext(c.edit).Check()
+		for _, err := range slices.Concat(findings, remarks) {
 			got = append(got, err.Error())
 		}
 		if !slices.Equal(got, c.want) {
@@ -168,7 +199,7 @@ func TestChecksAreSilentOnMerges(t *testing.T) {
 			m.TotalLifetime = 300_000 + 100_000*uint64(n-1)
 		}), uint64(1 + rng.IntN(4))})
 	}
-	if found := mergeAll(t, inputs).Check(); len(found) > 0 {
+	if found, remarks := mergeAll(t, inputs).Check(); len(found)+len(remarks) > 0 {
 		t.Errorf("findings %v", found)
 	}
 }

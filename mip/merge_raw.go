@@ -1,6 +1,11 @@
 package mip
 
-import "github.com/profuse-pgo/profuse/internal/flaw"
+import (
+	"math/bits"
+
+	"github.com/profuse-pgo/profuse/internal/flaw"
+	"github.com/profuse-pgo/profuse/profile"
+)
 
 // Raw profiles of a module have the same records at the same offsets. So a Merger adds
 // them as flat memory, without decoding them one by one, and distributes the sums to the
@@ -35,9 +40,13 @@ func (m *Merger) AddRaw(name string, data []byte, weight uint64) (Added, error) 
 		if m.raw.counts == nil {
 			m.raw.counts = make([]sums, len(m.sums))
 		}
-		if addCounts(m.raw.counts, m.shape.rawOffsets, data) {
+		damaged, ranks := addCounts(m.raw.counts, m.shape.rawOffsets, data)
+		if damaged {
 			bad := subtractCounts(m.raw.counts, m.shape.rawOffsets, data)
 			return Added{}, flaw.InFile(badCounts(bad, m.shape.rawOffsets[bad], data), name)
+		}
+		if most := len(m.sums); ranks>>bits.Len(uint(2*most)) > 0 && m.opt.Warn != nil {
+			m.opt.Warn(profile.Warning{File: name, Err: flaw.InFile(badRank(m.shape.rawOffsets, data, most), name)})
 		}
 	}
 	if m.hasCoverage() {
@@ -112,8 +121,9 @@ func called(record uint64) (count, timestamp, mask, damaged uint64) {
 }
 
 // addCounts adds the count and timestamp at each offset of raw. It reports whether a
-// record is damaged; then the caller must undo it with subtractCounts.
-func addCounts(to []sums, offsets []uint32, raw []byte) (anyDamaged bool) {
+// record is damaged; then the caller must undo it with subtractCounts. ranks has the
+// bits of all timestamps.
+func addCounts(to []sums, offsets []uint32, raw []byte) (anyDamaged bool, ranks uint64) {
 	to = to[:len(offsets)]
 	bad := uint64(0)
 	for i, off := range offsets {
@@ -123,8 +133,22 @@ func addCounts(to []sums, offsets []uint32, raw []byte) (anyDamaged bool) {
 		s.merges += mask & 1
 		s.calls += count & mask
 		s.timestamps += timestamp & mask
+		ranks |= timestamp & mask
 	}
-	return bad != 0
+	return bad != 0, ranks
+}
+
+// badRank returns the error about the first record with a timestamp far above the number
+// of functions. Threads that call a function for the first time at the same moment may
+// count it more than once.
+func badRank(offsets []uint32, raw []byte, functions int) error {
+	for i, off := range offsets {
+		if _, timestamp, mask, _ := called(le.Uint64(raw[off:])); (timestamp&mask)>>bits.Len(uint(2*functions)) > 0 {
+			return flaw.At("records", int64(off)+4).InRecord(i).Field("rank of the first call").Got(timestamp).
+				Wantf("1 to %d, the number of functions", functions).Corrupt()
+		}
+	}
+	return nil
 }
 
 // subtractCounts undoes addCounts and returns the first damaged record.

@@ -19,7 +19,7 @@ func Check(name string, data []byte, format formats.Format, programs *memprof.Bi
 			return res
 		}
 		res.Records = len(p.Records)
-		res.Note(p.Check()...)
+		check(&res, p)
 		return res
 	}
 	raw, err := memprof.ReadRaw(name, data, memprof.RawOptions{})
@@ -36,7 +36,16 @@ func Check(name string, data []byte, format formats.Format, programs *memprof.Bi
 	if err != nil {
 		res.Note(err)
 	} else if len(res.Findings) == 0 && raw.Version() > 1 {
-		res.Note(p.Check()...)
+		check(&res, p)
 	}
 	return res
+}
+
+// check checks a symbolized profile.
+func check(res *family.Checked, p *memprof.Profile) {
+	findings, remarks := p.Check()
+	res.Note(findings...)
+	for _, err := range remarks {
+		res.Remarks = append(res.Remarks, res.Finding(err))
+	}
 }

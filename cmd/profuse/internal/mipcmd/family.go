@@ -81,5 +81,8 @@ func (check) Check(name string, data []byte, f formats.Format) family.Checked {
 	if err := p.Validate(); err != nil {
 		res.Note(err)
 	}
+	for _, err := range plausibleRemarks(p) {
+		res.Remarks = append(res.Remarks, res.Finding(err))
+	}
 	return res
 }
