@@ -2,6 +2,7 @@ package irpgo
 
 import (
 	"fmt"
+	"math/bits"
 
 	"github.com/profuse-pgo/profuse/internal/flaw"
 	"github.com/profuse-pgo/profuse/internal/saturate"
@@ -63,7 +64,7 @@ func Check(name string, data []byte) CheckReport {
 	}
 	rep.Info = r.Info()
 	raw, isRaw := r.dec.(*rawReader)
-	seen := &seenRecords{checker: c, seen: make(map[seenRecord]struct{})}
+	seen := &seenRecords{checker: c, seen: make(map[seenRecord]struct{}), hashes: make(map[uint64]uint64)}
 	if isRaw {
 		seen.raw = true
 		raw.ended = func(int64) {
@@ -114,8 +115,9 @@ func Check(name string, data []byte) CheckReport {
 // seenRecords finds records that are in a profile twice.
 type seenRecords struct {
 	*checker
-	raw  bool
-	seen map[seenRecord]struct{}
+	raw    bool
+	seen   map[seenRecord]struct{}
+	hashes map[uint64]uint64 // the first of each function, by name reference
 }
 
 type seenRecord struct{ nameRef, hash uint64 }
@@ -123,6 +125,7 @@ type seenRecord struct{ nameRef, hash uint64 }
 func (s *seenRecords) add(id seenRecord, r *Record, i int) {
 	if _, ok := s.seen[id]; !ok {
 		s.seen[id] = struct{}{}
+		s.compareHash(id, r, i)
 		return
 	}
 	err := flaw.In("records").InRecord(i).Field("function").Gotf("%s with hash %#x again", r.Name, r.Hash).
@@ -133,6 +136,23 @@ func (s *seenRecords) add(id seenRecord, r *Record, i int) {
 		s.remark(err)
 	} else {
 		s.note(err)
+	}
+}
+
+// compareHash compares a hash with that of another record of the function. Profiles of
+// several builds have functions of several hashes, which differ in many bits.
+func (s *seenRecords) compareHash(id seenRecord, r *Record, i int) {
+	first, ok := s.hashes[id.nameRef]
+	if !ok {
+		s.hashes[id.nameRef] = id.hash
+		return
+	}
+	if !s.rep.Info.Variant.Has(IRLevel) || first>>32 == 0 {
+		return // the front end numbers small functions; those by hand are small, too
+	}
+	if d := (first ^ id.hash) &^ csHashBit; bits.OnesCount64(d) == 1 {
+		s.remark(flaw.In("records").InRecord(i).Field("function hash of "+r.Name).Gotf("%#x", r.Hash).
+			Wantf("%#x, as in another record of the function, or one that differs in more than a bit", first).Corrupt())
 	}
 }
 

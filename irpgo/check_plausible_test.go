@@ -91,6 +91,24 @@ func TestCheckPlausible(t *testing.T) {
 	}
 }
 
+// TestCheckHashes: of records of one function, hashes that differ in a bit are of one
+// damaged input of a merge; others are of several builds.
+func TestCheckHashes(t *testing.T) {
+	const hash = 0x0a1bfc6fed398548
+	for other, want := range map[uint64]int{hash ^ 1<<5: 1, hash ^ 3<<5: 0, hash | csHashBit: 0, hash ^ 1<<40: 1} {
+		p := &Profile{Variant: IRLevel | ContextSens, Functions: []Function{{Name: "f", Records: []*Record{
+			{Name: "f", Hash: hash, Counts: []uint64{1, 2}}, {Name: "f", Hash: other, Counts: []uint64{1, 2}},
+		}}}}
+		data, err := appendIndexed(nil, p, IndexedOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Count(findings(Check("f", data)), "differs in more than a bit"); got != want {
+			t.Errorf("%#x: %d remarks, want %d", other, got, want)
+		}
+	}
+}
+
 // addressOf returns the address of a function in a raw profile.
 func addressOf(t *testing.T, data []byte, ref uint64) uint64 {
 	r, err := NewReader("f", data, ReaderOptions{})

@@ -98,13 +98,13 @@ func Run(argv ...string) (Result, error) {
 	return wait(), nil
 }
 
-// interrupted is the exit code of profuse after a signal that asks it to end.
-const interrupted = 130
+// interrupted are the exit codes of profuse after a signal that asks it to end.
+var interrupted = [...]int{128 + int(syscall.SIGHUP), 128 + int(syscall.SIGINT), 128 + int(syscall.SIGTERM)}
 
 // Crashed reports whether the command ended by itself in a way that no command should:
 // by a signal or a panic.
 func (r *Result) Crashed() bool {
-	return !r.Hung && !r.Greedy && (r.Signal != 0 || r.Code >= 128 && r.Code != interrupted || r.Code == 2 && bytes.Contains(r.Stderr, []byte("\ngoroutine ")) ||
+	return !r.Hung && !r.Greedy && (r.Signal != 0 || r.Code >= 128 && !slices.Contains(interrupted[:], r.Code) || r.Code == 2 && bytes.Contains(r.Stderr, []byte("\ngoroutine ")) ||
 		bytes.Contains(r.Stderr, []byte("panic serving")) || bytes.Contains(r.Stderr, []byte("PLEASE submit a bug report")))
 }
 
