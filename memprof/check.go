@@ -115,7 +115,7 @@ func (p *Profile) contradictions() (differ, contexts int) {
 
 // few reports whether some of all are an exception. A profile in which many are was made
 // or cut down another way.
-func few(some, all int) bool { return some > 0 && some <= max(1, all/8) }
+func few(some, all int) bool { return some > 0 && 8*some <= all }
 
 // Check returns the contexts of a raw profile whose measurements cannot be right:
 // without allocations, with minima above maxima, with totals outside of both. Findings
