@@ -39,6 +39,7 @@ func decodeNames(section string, base int64, blob []byte, yield func(name string
 // at file offset base. The strings do not alias the blob.
 func (k *nameCache) decode(section string, base int64, blob []byte, yield func(*nameList)) error {
 	c := cursor.New(section, base, blob, binary.LittleEndian)
+	budget := newNameBudget(blob)
 	for c.Len() > 0 {
 		start, from := c.Offset(), c.Pos()
 		size := c.ULEB("uncompressed size")
@@ -59,11 +60,20 @@ func (k *nameCache) decode(section string, base int64, blob []byte, yield func(*
 				text = string(payload)
 			} else {
 				var err error
-				if text, err = zlibtext.Inflate(payload, size); err != nil {
+				text, err = zlibtext.Inflate(payload, size, budget.text)
+				if err == zlibtext.ErrTooLarge {
+					return flaw.At(section, start).Field("size of the names, inflated,").Gotf("%d bytes more", size).
+						Wantf("in all at most %d bytes, for %d compressed", zlibtext.MaxSize(len(blob)), len(blob)).Unsupported()
+				}
+				if err != nil {
 					return flaw.At(section, start).Field("compressed names").Got(err.Error()).
 						Wantf("a zlib stream of %d bytes", size).
 						Because(&llvmerr.Error{Code: llvmerr.UncompressFailed})
 				}
+			}
+			if !budget.take(text) {
+				return flaw.At(section, start).Field("number of names").Gotf("more than %d", maxNames(blob)).
+					Wantf("at most that many, for %d bytes", len(blob)).Unsupported()
 			}
 			list = &nameList{names: strings.Split(text, nameSeparator)}
 			if slices.Contains(list.names, "") {
@@ -78,6 +88,28 @@ func (k *nameCache) decode(section string, base int64, blob []byte, yield func(*
 		}
 	}
 	return c.Err()
+}
+
+// A nameBudget limits the memory for the names of a blob: linkers keep each name once
+// for each translation unit that has the function, so the records of the file do not
+// bound them. A name that is compressed with others takes at least two bytes.
+type nameBudget struct{ text, names uint64 }
+
+func newNameBudget(blob []byte) *nameBudget {
+	return &nameBudget{text: zlibtext.MaxSize(len(blob)), names: maxNames(blob)}
+}
+
+// maxNames returns how many names a blob may have.
+func maxNames(blob []byte) uint64 { return max(1<<20, uint64(len(blob))/2) }
+
+// take reports whether the names in text are within the budget.
+func (b *nameBudget) take(text string) bool {
+	size, n := uint64(len(text)), 1+uint64(strings.Count(text, nameSeparator))
+	if size > b.text || n > b.names {
+		return false
+	}
+	b.text, b.names = b.text-size, b.names-n
+	return true
 }
 
 // nameList is the names of one chunk.

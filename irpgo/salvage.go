@@ -193,6 +193,7 @@ func MissingBytes(data []byte) uint64 {
 // Some may be wrong: their references tell.
 func salvageNames(blob []byte, yield func(name string)) {
 	c := cursor.New("names", 0, blob, le)
+	budget := newNameBudget(blob)
 	for c.Len() > 0 {
 		size := c.ULEB("uncompressed size")
 		packed := c.ULEB("compressed size")
@@ -203,7 +204,10 @@ func salvageNames(blob []byte, yield func(name string)) {
 		if packed == 0 {
 			text = string(c.Bytes(min(size, uint64(c.Len())), "names"))
 		} else {
-			text = inflatePrefix(c.Bytes(min(packed, uint64(c.Len())), "compressed names"), size)
+			text = inflatePrefix(c.Bytes(min(packed, uint64(c.Len())), "compressed names"), min(size, budget.text))
+		}
+		if !budget.take(text) {
+			return
 		}
 		for name := range strings.SplitSeq(text, nameSeparator) {
 			if name != "" {
@@ -216,10 +220,8 @@ func salvageNames(blob []byte, yield func(name string)) {
 	}
 }
 
-// maxInflation is more than deflate can compress by.
-const maxInflation = 1032
-
-// inflatePrefix returns what can be had of a zlib stream that may be cut off.
+// inflatePrefix returns what can be had, size bytes at most, of a zlib stream that may
+// be cut off.
 func inflatePrefix(z []byte, size uint64) string {
 	r, err := zlib.NewReader(bytes.NewReader(z))
 	if err != nil {
@@ -227,7 +229,7 @@ func inflatePrefix(z []byte, size uint64) string {
 	}
 	var text strings.Builder
 	// The error is that of the cut.
-	_, _ = io.Copy(&text, io.LimitReader(r, int64(min(size, uint64(len(z))*maxInflation))))
+	_, _ = io.Copy(&text, io.LimitReader(r, int64(size)))
 	return text.String()
 }
 

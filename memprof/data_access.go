@@ -95,7 +95,12 @@ func readStrings(c *cursor.Cursor) []string {
 		z := b.Bytes(packed, "compressed text")
 		if b.Err() == nil && c.Err() == nil {
 			var err error
-			if text, err = zlibtext.Inflate(z, length); err != nil {
+			limit := zlibtext.MaxSize(len(z))
+			text, err = zlibtext.Inflate(z, length, limit)
+			if err == zlibtext.ErrTooLarge {
+				b.Fail(b.At(start).Field("uncompressed size").Got(length).
+					Wantf("at most %d, for %d bytes compressed", limit, len(z)).Unsupported())
+			} else if err != nil {
 				b.Fail(b.At(start).Field("compressed text").Got(err.Error()).
 					Wantf("a zlib stream of %d bytes", length).Corrupt())
 			}

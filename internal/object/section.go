@@ -12,6 +12,7 @@ import (
 
 	"github.com/profuse-pgo/profuse/internal/cursor"
 	"github.com/profuse-pgo/profuse/internal/flaw"
+	"github.com/profuse-pgo/profuse/internal/zlibtext"
 )
 
 // A compressed section begins with ELF's compression header (W is 8 in 64-bit
@@ -28,13 +29,13 @@ const (
 	zdebugHeader = 12
 )
 
-// A section of up to freeSize inflated bytes may be maxRatio times larger than its
-// compressed bytes, the most that deflate can reach; a larger one largeRatio times.
-// Debug information compresses to between a third and a fifth.
+// A section may be maxRatio times larger than its compressed bytes, the most that
+// deflate can reach; one of more than freeSize inflated bytes largeRatio times. Debug
+// information compresses to between a third and a fifth.
 const (
 	maxRatio   = 1032
-	freeSize   = 64 << 20
-	largeRatio = 100
+	freeSize   = 16 << 20
+	largeRatio = 24
 )
 
 // Data returns the decompressed contents of the section. Contents that are not
@@ -84,13 +85,13 @@ func (im *Image) compression(s *Section, b []byte) (compression, error) {
 // inflate decompresses b, which begins with header h, to exactly h.size bytes.
 func (im *Image) inflate(s *Section, h compression, b []byte) ([]byte, error) {
 	b, size := b[h.header:], h.size
-	ratio := uint64(maxRatio)
-	if size > freeSize {
-		ratio = largeRatio
-	}
-	if size > uint64(len(b))*ratio {
-		return nil, im.at(s.Name, s.Offset).Field("inflated size").Got(size).
-			Wantf("at most %d times the %d bytes compressed", ratio, len(b)).Corrupt()
+	at := im.at(s.Name, s.Offset).Field("inflated size").Got(size)
+	switch {
+	case size > uint64(len(b))*maxRatio:
+		return nil, at.Wantf("at most %d times the %d bytes compressed", maxRatio, len(b)).Corrupt()
+	case size > freeSize && size > uint64(len(b))*largeRatio:
+		return nil, at.Wantf("at most %d MiB, or %d times the %d bytes compressed", freeSize>>20, largeRatio, len(b)).
+			Unsupported()
 	}
 	damaged := func(found string) error {
 		return im.at(s.Name, s.Offset).Field("compressed contents").Got(found).Wantf("%d bytes", size).Corrupt()
@@ -115,15 +116,12 @@ func (im *Image) inflate(s *Section, h compression, b []byte) ([]byte, error) {
 		return nil, im.at(s.Name, s.Offset).Field("compression").Got(h.method).Want("1 (zlib) or 2 (zstd)").
 			Unsupported()
 	}
-	// The buffer grows with the inflated bytes, whatever size says.
-	var out bytes.Buffer
-	out.Grow(int(min(size+bytes.MinRead, uint64(len(b))*8, 1<<30)))
-	n, err := out.ReadFrom(io.LimitReader(z, int64(size)+1))
+	out, err := zlibtext.ReadAll(z, size)
 	if err != nil {
 		return nil, damaged(err.Error())
 	}
-	if uint64(n) != size {
-		return nil, damaged(fmt.Sprintf("%d bytes inflated", n))
+	if uint64(len(out)) != size {
+		return nil, damaged(fmt.Sprintf("%d bytes inflated", len(out)))
 	}
-	return out.Bytes(), nil
+	return out, nil
 }

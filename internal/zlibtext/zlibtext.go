@@ -8,44 +8,76 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"sync"
+	"unsafe"
 )
 
 // maxRatio is the greatest compression ratio that deflate can reach.
 const maxRatio = 1032
 
-// Inflate decompresses a zlib stream that the profile says holds size bytes. Its
-// buffer grows with the data, whatever size is.
-func Inflate(z []byte, size uint64) (string, error) {
-	if size/maxRatio > uint64(len(z)) {
+// Texts inflate to at most free bytes, or to ratio times their compressed bytes if that
+// is more. The names of a large C++ program take a fifth to a tenth of their size when
+// they are compressed.
+const (
+	free  = 256 << 20
+	ratio = 20
+)
+
+// MaxSize returns how many bytes a text or several texts may inflate to that take
+// compressed bytes in a profile.
+func MaxSize(compressed int) uint64 { return max(free, ratio*uint64(compressed)) }
+
+// ErrTooLarge is the error of [Inflate] for a text that exceeds the limit.
+var ErrTooLarge = errors.New("a text beyond the limit")
+
+// Inflate decompresses a zlib stream that the profile says holds size bytes, at most
+// limit. Its buffer grows with the data, whatever size is.
+func Inflate(z []byte, size, limit uint64) (string, error) {
+	switch {
+	case size/maxRatio > uint64(len(z)):
 		return "", fmt.Errorf("%d bytes announced to hold %d", len(z), size)
+	case size > limit:
+		return "", ErrTooLarge
 	}
 	r, err := takeReader(z)
 	if err != nil {
 		return "", err
 	}
-	text := make([]byte, 0, min(size, 1<<16)+1) // the extra byte shows a stream that is too long
-	for err == nil && uint64(len(text)) <= size {
-		if len(text) == cap(text) {
-			text = slices.Grow(text, len(text))
-		}
-		n := 0
-		n, err = r.Read(text[len(text):cap(text)])
-		text = text[:len(text)+n]
-	}
+	text, err := ReadAll(r, size)
 	switch {
-	case err == nil || err == io.EOF:
 	case errors.Is(err, io.ErrUnexpectedEOF):
 		return "", errors.New("a zlib stream that ends early")
-	default:
+	case err != nil:
 		return "", err
 	}
 	readers.Put(r)
 	if uint64(len(text)) != size {
 		return "", fmt.Errorf("a zlib stream of another size than %d", size)
 	}
-	return string(text), nil
+	// Nobody else has these bytes.
+	return unsafe.String(unsafe.SliceData(text), len(text)), nil
+}
+
+// ReadAll reads a stream that is announced to have size bytes, to its end or one byte
+// further than size. Its memory grows with the bytes that arrive; a stream of the right
+// size is in a buffer of that size in the end.
+func ReadAll(r io.Reader, size uint64) ([]byte, error) {
+	// The extra byte shows a stream that is too long.
+	b := make([]byte, 0, min(size, 1<<16)+1)
+	for uint64(len(b)) <= size {
+		if len(b) == cap(b) {
+			b = append(make([]byte, 0, min(2*uint64(cap(b)), size+1)), b...)
+		}
+		n, err := r.Read(b[len(b):cap(b)])
+		b = b[:len(b)+n]
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return b, nil
 }
 
 // readers pools zlib readers: each has a window of 32 KiB, larger than most texts.
