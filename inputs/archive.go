@@ -2,6 +2,7 @@ package inputs
 
 import (
 	"archive/tar"
+	"bufio"
 	"bytes"
 	"encoding/binary"
 	"errors"
@@ -12,53 +13,6 @@ import (
 
 	"github.com/profuse-pgo/profuse/internal/flaw"
 	"github.com/profuse-pgo/profuse/profile"
-)
-
-// limits bound what compressed files, archives and streams expand to, beside
-// Options.MaxSize. Memory is taken as the bytes arrive, whatever size is
-// announced, except for the window of a zstd stream: up to 128 MiB. Plain files
-// are not limited: their size is known, and they are mapped.
-type limits struct {
-	// maxRatio is how many times larger than the compressed bytes it was made
-	// from a file or member of more than 256 MiB may be; 0 means 500.
-	//
-	// Below that size anything goes, for good archives are dense: of a
-	// thousand profiles of one program the second to last are mostly copies
-	// of the one before. Above it they cannot be, as 128 MiB is how far back
-	// the compressor sees, and one profile alone, half of it hashes,
-	// addresses and names, rarely reaches 10. MemProf's access histograms are
-	// the exception: 120 was seen.
-	maxRatio int64
-
-	free int64 // what maxRatio does not apply to, if not ratioFree
-}
-
-// maxSize returns MaxSize, or what it stands for.
-func (o *Options) maxSize() int64 {
-	if o.MaxSize <= 0 {
-		return defaultMaxSize
-	}
-	return min(o.MaxSize, maxInt-1)
-}
-
-// orDefault returns the limits with defaults in place of zeros.
-func (l limits) orDefault() limits {
-	if l.maxRatio <= 0 {
-		l.maxRatio = defaultMaxRatio
-	}
-	if l.free <= 0 {
-		l.free = ratioFree
-	}
-	return l
-}
-
-const (
-	defaultMaxSize  = 16 << 30
-	defaultMaxRatio = 500
-	ratioFree       = 256 << 20 // bytes to which the ratio does not apply
-	maxDepth        = 4         // containers within containers
-	firstBuffer     = 64 << 10  // bytes allocated before any have arrived
-	maxInt          = int64(^uint(0) >> 1)
 )
 
 // A container is a way of packing files.
@@ -130,9 +84,15 @@ type source struct {
 	root   counter // what is expanded
 	file   *file   // that root reads; nil if it is none, or in memory
 	close  func() error
-	single bool // an archive is an error
+	start  int64 // offset in root of the member that is read, unless within > 0
+	within int   // compressed streams around what is read
+	single bool  // an archive is an error
 	yield  func(*Data) error
 }
+
+// packed returns how many bytes the contents read so far were made from: all of a
+// compressed archive, since a member may be a copy of one before.
+func (s *source) packed() int64 { return s.root.n - s.start }
 
 // A counter counts the bytes read from a stream and keeps the stream's error, to
 // distinguish a failing disk from corrupt bytes.
@@ -176,8 +136,12 @@ func (s *source) unchanged() error {
 
 // stream yields what is in src, which lies within depth containers.
 func (s *source) stream(name string, src io.Reader, depth int) error {
+	if s.within == 0 {
+		// Peeking at the first bytes has read up to streamBuffer bytes ahead.
+		s.start = max(s.root.n-streamBuffer, 0)
+	}
 	br := s.r.takeStream(src)
-	defer s.r.giveStream(br)
+	defer func() { s.r.giveStream(br) }()
 	head, err := br.Peek(sniffLen)
 	if err != nil && err != io.EOF {
 		return s.damaged(name, "stream", err)
@@ -186,6 +150,13 @@ func (s *source) stream(name string, src io.Reader, depth int) error {
 	if kind != plain && depth == maxDepth {
 		return flaw.File(name).Field("nesting of archives and compressed files").Got("deeper").
 			Wantf("at most %d levels", maxDepth).Unsupported()
+	}
+	if depth > 0 && (kind == gzipped || kind == zstandard) {
+		// Little more can be in it than in a profile.
+		limits := s.opts.streamLimits(0)
+		outer := br
+		defer s.r.giveStream(outer)
+		br = s.r.takeStream(&boundedStream{s: s, name: name, src: outer, free: limits.free, ratio: limits.maxRatio})
 	}
 	switch kind {
 	case gzipped:
@@ -222,7 +193,13 @@ func (s *source) stream(name string, src io.Reader, depth int) error {
 // compressed yields the files in a decompressed stream. Errors of the
 // decompressor surface wherever its bytes are read; namedStream adds the name.
 func (s *source) compressed(name, section string, z io.Reader, depth int) error {
-	named := &namedStream{s: s, name: name, section: section, src: z}
+	limits := s.opts.streamLimits(0)
+	named := &boundedStream{
+		s: s, name: name, src: &namedStream{s: s, name: name, section: section, src: z},
+		free: limits.total, ratio: limits.totalRatio,
+	}
+	s.within++
+	defer func() { s.within-- }()
 	if err := s.stream(name, named, depth+1); err != nil {
 		return err
 	}
@@ -281,23 +258,34 @@ func (s *source) archive(name string, src io.Reader, depth int) error {
 }
 
 // slurp reads a stream to its end.
-func (s *source) slurp(name string, src io.Reader, depth int) (*Data, error) {
-	limits, maxSize := s.opts.limits.orDefault(), s.opts.maxSize()
-	// Peeking at the first bytes has read up to streamBuffer bytes ahead.
-	start := max(s.root.n-streamBuffer, 0)
+func (s *source) slurp(name string, src *bufio.Reader, depth int) (*Data, error) {
+	var recognized int64
+	if s.opts.Recognize != nil {
+		head, err := src.Peek(headLen)
+		// A short stream is left to the readers, whose errors say more.
+		if err == nil {
+			if recognized = s.opts.Recognize(head); recognized == 0 {
+				return nil, flaw.File(name).Field("format").Got("unknown").Want("a profile or a program").Unrecognized()
+			}
+		} else if err != io.EOF {
+			return nil, s.damaged(name, "stream", err)
+		}
+	}
+	limits := s.opts.streamLimits(recognized)
+	zeros := int64(0)
 	buf := s.r.takeBuffer(firstBuffer)
 	for {
 		n, err := src.Read(buf[len(buf):cap(buf)])
+		zeros = trailingZeros(buf[len(buf):len(buf)+n], zeros)
 		buf = buf[:len(buf)+n]
-		size := int64(len(buf))
+		packed := int64(0)
+		if depth > 0 {
+			packed = s.packed()
+		}
+		refused := limits.refuse(name, int64(len(buf)), packed, zeros)
 		switch {
-		case size > maxSize:
-			err = tooLarge(name, "size", maxSize)
-		case depth > 0 && size > limits.free && size/limits.maxRatio > s.root.n-start:
-			err = flaw.File(name).Field("size").
-				Gotf("%d bytes and more, from %d compressed", size, s.root.n-start).
-				Wantf("at most %d times as many beyond %d MiB unless decompressed first", limits.maxRatio, limits.free>>20).
-				Unsupported()
+		case refused != nil:
+			err = refused
 		case err == io.EOF:
 			return &Data{name: name, bytes: buf, r: s.r}, nil
 		case err != nil:
@@ -309,7 +297,8 @@ func (s *source) slurp(name string, src io.Reader, depth int) (*Data, error) {
 		}
 		if len(buf) == cap(buf) {
 			full := buf
-			buf = append(make([]byte, 0, 2*len(full)), full...)
+			// One byte beyond a limit shows that it is exceeded.
+			buf = append(make([]byte, 0, min(2*int64(len(full)), limits.maxSize+1)), full...)
 			s.r.giveBuffer(full)
 		}
 	}
@@ -333,11 +322,6 @@ func (s *source) damaged(name, section string, err error) error {
 		return at.Field("dictionary").Got("external").Want("none").Unsupported()
 	}
 	return at.Field(err.Error()).Corrupt()
-}
-
-// tooLarge is the error for a file that exceeds what is allowed or possible.
-func tooLarge(name, field string, limit int64) error {
-	return flaw.File(name).Field(field).Gotf("more than %d bytes", limit).Wantf("at most %d", limit).Unsupported()
 }
 
 // EmptyArchive is the error of an archive without files.

@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -131,7 +132,7 @@ func TestOpenOfContainers(t *testing.T) {
 		{in: gzipOf(tarOf("a", "1", "b", "2"))},
 	} {
 		write(t, name, string(c.in))
-		d, err := File(name).Open(nil)
+		d, err := File(name, Options{}).Open(nil)
 		if c.want == nil {
 			if !errors.Is(err, profile.ErrUnsupported) {
 				t.Errorf("archive: %v", err)
@@ -268,28 +269,44 @@ func zstdZeros(n int) []byte {
 	return b
 }
 
+// zeroMembers makes a tar archive of n members of size zeros each.
+func zeroMembers(size, n int) []byte {
+	var members []string
+	for i := range n {
+		members = append(members, strconv.Itoa(i), string(make([]byte, size)))
+	}
+	return tarOf(members...)
+}
+
 func TestExpansionLimits(t *testing.T) {
 	const free = 16 << 20
 	for name, c := range map[string]struct {
-		in     []byte
-		limits limits
-		most   int64
-		want   string
+		in   []byte
+		most int64
+		want string
 	}{
 		"dense but small":   {in: zstdZeros(free)},
-		"dense":             {in: zstdZeros(free + 1), want: "compressed, want at most 500 times as many beyond 16 MiB"},
+		"dense":             {in: zstdZeros(free + 1), want: "compressed, want at most 16 MiB, or 20 times the compressed bytes, unless --max-input-size allows more"},
 		"dense in a tar":    {in: tarOf("a", "", "bomb", string(zstdZeros(free+1))), want: "!bomb: size is"},
-		"dense twice":       {in: zstdOf(zstdZeros(free + 1)), want: "compressed, want at most 500 times"},
+		"dense twice":       {in: zstdOf(zstdZeros(free + 1)), want: "compressed, want at most 16 MiB, or 20 times"},
 		"many dense in one": {in: zstdOf(tarOf("a", string(make([]byte, free)), "b", string(make([]byte, free))))},
-		"allowed":           {in: zstdZeros(free + 1), limits: limits{maxRatio: 1 << 20}},
-		"sparse":            {in: zstdOf(append(random(free/400), make([]byte, free)...))},
+		"allowed":           {in: zstdZeros(free + 1), most: 1 << 30},
+		"sparse":            {in: zstdOf(append(random(free/16), make([]byte, free)...))},
+		"sparse in a tar":   {in: tarOf("a", string(random(free/8)), "b", string(zstdZeros(free+1))), want: "!b: size is"},
+		"copies":            {in: zstdOf(tarOf("a", string(random(free/8)), "b", string(make([]byte, free+1))))},
+		"too many members":  {in: zstdOf(zeroMembers(free, 5)), want: "size of all that is in it is"},
+		"zeros":             {in: append(random(1000), make([]byte, 2*free+1)...), want: "of them zeros, want at most 32 MiB of zeros in a row"},
+		"zeros between":     {in: append(append(make([]byte, 2*free), 1), make([]byte, 2*free)...)},
+		"twice compressed":  {in: zstdOf(tarOf("a", string(gzipOf(bytes.Repeat(gzipOf(nil), free/20))))), want: "size of all that is in it is"},
 		"file too large":    {in: gzipOf(make([]byte, 1001)), most: 1000, want: "size is more than 1000 bytes"},
 		"file of the limit": {in: gzipOf(make([]byte, 1000)), most: 1000},
 		"member too large":  {in: tarOf("a", "1", "b", strings.Repeat("x", 1001)), most: 1000, want: "!b: size is"},
 		"stream too large":  {in: make([]byte, 1001), most: 1000, want: "-: size is"},
 	} {
-		c.limits.free = free
-		in := Input{Name: "-", opts: &Options{Stdin: bytes.NewReader(c.in), MaxSize: c.most, limits: c.limits}}
+		limits := defaultLimits
+		limits.free, limits.zeros = free, 2*free
+		limits.total, limits.totalRatio = 4*free, 100
+		in := Input{Name: "-", opts: &Options{Stdin: bytes.NewReader(c.in), MaxSize: c.most, limits: &limits}}
 		err := in.Each(nil, func(*Data) error { return nil })
 		switch {
 		case c.want == "" && err != nil:

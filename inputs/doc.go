@@ -54,9 +54,17 @@
 //
 // # Hostile input
 //
-// The size of a compressed file is unknown until it is decompressed. Memory grows
-// only as bytes arrive, for one profile at a time, up to 16 GiB, and above 256 MiB
-// up to 500 times the compressed bytes. [Options.MaxSize] sets the first limit.
+// The size of a compressed file or a pipe is unknown until it is read. Memory grows
+// only as bytes arrive, for one profile at a time. Without [Options.MaxSize] the limits
+// are
+//
+//   - 16 GiB, half of the memory limit of the process ([debug.SetMemoryLimit]), and what
+//     [Options.Recognize] says about the format, whichever is least;
+//   - decompressed: 256 MiB, or a sixteenth of what Recognize says, or 20 times all
+//     compressed bytes read, whichever is more;
+//   - all members of a compressed archive: 2 GiB, or 100 times the compressed bytes;
+//   - 256 MiB of zeros in a row.
+//
 // Containers within containers are opened four levels deep.
 //
 // Errors about contents are *[profile.FormatError]; errors of the system are

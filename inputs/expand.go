@@ -23,16 +23,22 @@ type Options struct {
 	NoGlob bool
 
 	// MaxSize is the largest size in bytes, uncompressed, of a file that is
-	// compressed, a member of an archive, or standard input; 0 means 16 GiB.
-	// Plain files have no limit.
+	// compressed, a member of an archive, a pipe or a device. It takes the place of
+	// all limits that the package has otherwise, see there. Plain files have no limit.
 	MaxSize int64
+
+	// Recognize, if not nil, is called with the first 64 KiB of such contents, unless
+	// they are shorter. It returns how many bytes contents of that format may have
+	// altogether, or 0 for a format that nothing reads: then no more is read, and the
+	// error is of class [profile.ErrUnrecognized].
+	Recognize func(head []byte) int64
 
 	// Skipped, if not nil, is called with the name of each file in a folder or
 	// archive that is skipped, and the reason. It must be safe for concurrent use
 	// if the inputs are read concurrently.
 	Skipped func(name string, why string)
 
-	limits limits // for tests
+	limits *limits // for tests; nil for the default ones
 }
 
 // Hidden is the reason in calls of Options.Skipped for a hidden file.
@@ -61,7 +67,7 @@ type Input struct {
 
 // File returns the input of one path, with weight 1. The path is taken literally,
 // and not looked at before the input is opened.
-func File(path string) Input { return Input{Name: path, Weight: 1} }
+func File(path string, opts Options) Input { return Input{Name: path, Weight: 1, opts: &opts} }
 
 // Stdin is the name of the input that is standard input.
 const Stdin = "-"

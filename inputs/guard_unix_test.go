@@ -26,7 +26,7 @@ func mappedFile(t *testing.T, n int) (*Data, string) {
 		t.Fatal(err)
 	}
 	makeOld(t, name)
-	d, err := File(name).Open(nil)
+	d, err := File(name, Options{}).Open(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -88,7 +88,7 @@ func TestEachGuards(t *testing.T) {
 	_, name := mappedFile(t, 2*mapWithReader)
 	var r Reader
 	defer r.Close()
-	err := File(name).Each(&r, func(d *Data) error {
+	err := File(name, Options{}).Each(&r, func(d *Data) error {
 		if err := os.Truncate(name, 10); err != nil {
 			t.Fatal(err)
 		}
@@ -102,7 +102,7 @@ func TestEachGuards(t *testing.T) {
 func TestGuardPassesOn(t *testing.T) {
 	d, name := mappedFile(t, 1<<20)
 	other, otherName := mappedFile(t, 1<<20)
-	small, err := File(os.DevNull).Open(nil)
+	small, err := File(os.DevNull, Options{}).Open(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -233,7 +233,7 @@ func TestDescriptorsAreClosed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ins = append(ins, File(dir), File(filepath.Join(dir, "missing")))
+	ins = append(ins, File(dir, Options{}), File(filepath.Join(dir, "missing"), Options{}))
 	before := count()
 	var r Reader
 	for _, in := range ins {

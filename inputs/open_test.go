@@ -46,7 +46,7 @@ func TestOpenFiles(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, reader := range []*Reader{nil, &r} {
-			d, err := File(name).Open(reader)
+			d, err := File(name, Options{}).Open(reader)
 			if err != nil {
 				t.Fatalf("%d bytes: %v", size, err)
 			}
@@ -64,7 +64,7 @@ func TestOpenFiles(t *testing.T) {
 				t.Error(err)
 			}
 			calls := 0
-			err = File(name).Each(reader, func(d *Data) error {
+			err = File(name, Options{}).Each(reader, func(d *Data) error {
 				calls++
 				if d.Name() != name || !bytes.Equal(d.Bytes(), want) {
 					t.Errorf("%d bytes: Each gave %d of %s", size, len(d.Bytes()), d.Name())
@@ -89,8 +89,8 @@ func TestOpenErrors(t *testing.T) {
 		{"", fs.ErrNotExist},
 		{dir, nil},
 	} {
-		_, openErr := File(c.name).Open(nil)
-		eachErr := File(c.name).Each(nil, func(*Data) error { t.Error("called"); return nil })
+		_, openErr := File(c.name, Options{}).Open(nil)
+		eachErr := File(c.name, Options{}).Each(nil, func(*Data) error { t.Error("called"); return nil })
 		for _, err := range []error{openErr, eachErr} {
 			var pe *fs.PathError
 			if !errors.As(err, &pe) || pe.Path != c.name || c.want != nil && !errors.Is(err, c.want) {
@@ -106,7 +106,7 @@ func TestEachReturnsTheCallersError(t *testing.T) {
 	for _, contents := range [][]byte{random(10), gzipOf(random(10)), tarOf("a", "1", "b", "2")} {
 		write(t, name, string(contents))
 		calls := 0
-		if err := File(name).Each(nil, func(*Data) error { calls++; return stop }); err != stop || calls != 1 {
+		if err := File(name, Options{}).Each(nil, func(*Data) error { calls++; return stop }); err != stop || calls != 1 {
 			t.Errorf("got %v after %d calls", err, calls)
 		}
 	}
@@ -122,7 +122,7 @@ func TestReaderIsReused(t *testing.T) {
 		if err := os.WriteFile(name, random(size), 0o666); err != nil {
 			t.Fatal(err)
 		}
-		ins = append(ins, File(name))
+		ins = append(ins, File(name, Options{}))
 	}
 	var r Reader
 	defer r.Close()

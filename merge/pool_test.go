@@ -29,7 +29,7 @@ func folder(t *testing.T, files int) (ins []inputs.Input, names []string) {
 		if err := os.WriteFile(path, data, 0o666); err != nil {
 			t.Fatal(err)
 		}
-		ins = append(ins, inputs.File(path))
+		ins = append(ins, inputs.File(path, inputs.Options{}))
 		return path
 	}
 	for i := range files {
@@ -100,7 +100,7 @@ func TestOrdered(t *testing.T) {
 // What an adder refuses is left out, and so is what cannot be read.
 func TestLeftOut(t *testing.T) {
 	ins, _ := folder(t, 9)
-	ins = append(ins, inputs.File(filepath.Join(t.TempDir(), "nothing")))
+	ins = append(ins, inputs.File(filepath.Join(t.TempDir(), "nothing"), inputs.Options{}))
 	for _, ordered := range []bool{false, true} {
 		var accounts Accounts
 		refused := flaw.Field("").Corrupt()
@@ -145,7 +145,7 @@ func TestCutShort(t *testing.T) {
 		}
 		var accounts []*Account
 		profiles := 0
-		err := Run(t.Context(), []inputs.Input{inputs.File(path)}, []Adder{func(p *Profile) (*Brought, error) {
+		err := Run(t.Context(), []inputs.Input{inputs.File(path, inputs.Options{})}, []Adder{func(p *Profile) (*Brought, error) {
 			if adding {
 				p.Adding()
 			}

@@ -136,7 +136,7 @@ func openDWARF(image *object.Image, c dwarf.Config) (*dwarf.Data, error) {
 
 // openImage opens another file, which is closed together with f.
 func (f *File) openImage(path string) (*object.Image, error) {
-	data, err := inputs.File(path).Open(nil)
+	data, err := imageFile(path).Open(nil)
 	if err != nil {
 		return nil, err
 	}
@@ -233,7 +233,7 @@ func isRegular(path string) bool {
 
 // fileCRC returns the checksum that .gnu_debuglink has of a file.
 func fileCRC(path string) (uint32, error) {
-	data, err := inputs.File(path).Open(nil)
+	data, err := imageFile(path).Open(nil)
 	if err != nil {
 		return 0, err
 	}

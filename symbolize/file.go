@@ -72,6 +72,19 @@ type File struct {
 	symbolTable func() (*object.SymbolTable, error)
 }
 
+// maxImage is the largest size in bytes of a program from a pipe or a compressed file.
+const maxImage = 16 << 30
+
+// imageFile returns the input for an ELF or Mach-O file.
+func imageFile(path string) inputs.Input {
+	return inputs.File(path, inputs.Options{Recognize: func(head []byte) int64 {
+		if object.IsImage(head) {
+			return maxImage
+		}
+		return 0
+	}})
+}
+
 // Open opens an ELF or Mach-O file, or a .dSYM bundle with one file. It maps large
 // files into memory. The first lookup reads the debug information.
 func Open(path string, opt Options) (*File, error) {
@@ -81,7 +94,7 @@ func Open(path string, opt Options) (*File, error) {
 			return nil, err
 		}
 	}
-	data, err := inputs.File(path).Open(nil)
+	data, err := imageFile(path).Open(nil)
 	if err != nil {
 		return nil, err
 	}

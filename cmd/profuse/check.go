@@ -27,6 +27,7 @@ too few runs.
 
 The exit code is 0 if all files are sound and within the limits, 1 if not, and 2 if
 the command line is wrong.`,
+		Profiles: true,
 		Setup: func(f *cli.Flags) cli.Action {
 			c := &checkRun{}
 			f.BoolVar(&c.json, "json", false, "print a JSON array with one object per file, with the findings and the verdict of --against")

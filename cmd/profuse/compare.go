@@ -30,6 +30,7 @@ The hot functions make up 99 % of the total, as in compilers; functions beyond
 The exit code is 0 if the profiles could be compared, whatever the result, 1 if
 not, and 2 if the command line is wrong. "profuse check --against" fails if they
 differ too much.`,
+		Profiles: true,
 		Setup: func(f *cli.Flags) cli.Action {
 			c := &compareRun{}
 			f.BoolVar(&c.json, "json", false, "print JSON")

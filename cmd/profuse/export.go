@@ -27,6 +27,7 @@ export lists on standard error what the format cannot hold.
 
 The exit code is 0 if the file was written, 1 if not, and 2 if the command line is
 wrong.`,
+		Profiles: true,
 		Setup: func(f *cli.Flags) cli.Action {
 			c := &exportRun{}
 			for _, format := range export.Formats() {
@@ -89,7 +90,7 @@ func (c *exportRun) run(_ context.Context, env *cli.Env, args []string) error {
 		return err
 	}
 	var losses []export.Loss
-	err = console.Write(env, c.output, []inputs.Input{inputs.File(args[0])}, false, func(w io.Writer) (err error) {
+	err = console.Write(env, c.output, []inputs.Input{inputs.File(args[0], inputs.Options{})}, false, func(w io.Writer) (err error) {
 		losses, err = export.Write(w, format, v, c.opt)
 		return err
 	})

@@ -39,6 +39,7 @@ existing OUTPUT whole or leaves it unchanged.
 
 The exit code is 0 if OUTPUT was written, 4 if the loss would exceed the budget, 2
 if the command line is wrong, and 1 for any other failure.`,
+		Profiles: true,
 		Setup: func(f *cli.Flags) cli.Action {
 			c := &mergeCmd{}
 			c.declare(f)

@@ -33,6 +33,7 @@ whole page. A call needs the whole function, but not its cold part, which is a
 function of its own. "curve area" is the area under the curve of page faults over
 first calls, divided by the number of first calls. Functions of PROGRAM that an
 ORDER does not list follow in their present order.`,
+		Profiles: true,
 		Setup: func(f *cli.Flags) cli.Action {
 			c := &orderEval{pages: []uint64{4 << 10, 16 << 10, 64 << 10}, until: []float64{25, 50, 75, 90}}
 			f.Var(&c.traces, "trace", "`FILE` profile with first calls; repeatable")
@@ -140,7 +141,7 @@ func (c *orderEval) run(_ context.Context, env *cli.Env, args []string) error {
 	for i, file := range args {
 		image, o := program, orderScores{Name: file}
 		if i > 0 {
-			if image, err = c.arrange(program, file, &o); err != nil {
+			if image, err = c.arrange(env, program, file, &o); err != nil {
 				return err
 			}
 		}
@@ -165,11 +166,11 @@ func (c *orderEval) run(_ context.Context, env *cli.Env, args []string) error {
 }
 
 // arrange returns the program in the layout of an order file or of another program.
-func (c *orderEval) arrange(program *layout.Image, file string, o *orderScores) (*layout.Image, error) {
+func (c *orderEval) arrange(env *cli.Env, program *layout.Image, file string, o *orderScores) (*layout.Image, error) {
 	if isProgram(file) {
 		return ordering.ReadImage(file, c.programs.Arch)
 	}
-	order, err := readOrder(file)
+	order, err := readOrder(env, file)
 	if err != nil {
 		return nil, err
 	}

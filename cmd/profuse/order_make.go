@@ -43,6 +43,7 @@ The list has only functions that ran. The default is the first of these that the
 profile has data for; a MIP profile without counts is ordered by link order. The
 list is for a linker:
 ` + ordering.About,
+		Profiles: true,
 		Setup: func(f *cli.Flags) cli.Action {
 			c := &orderMake{by: cli.Choice{Allowed: []string{byTraces, byCalls, byEdges, byHeat, byLink}}}
 			c.programs.Declare(f)

@@ -2,35 +2,33 @@ package main
 
 import (
 	"fmt"
-	"os"
 	"strings"
 
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/cli"
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/sources"
 	"github.com/profuse-pgo/profuse/formats"
+	"github.com/profuse-pgo/profuse/inputs"
 	"github.com/profuse-pgo/profuse/layout"
 )
 
 // isProgram reports whether the file is ELF or Mach-O.
 func isProgram(path string) bool {
-	in, err := sources.BinaryPath(path)
+	in, err := sources.BinaryPath(path, inputs.Options{})
 	return err == nil && sources.PeekFormat(in, false) == formats.Binary
 }
 
 // readOrder reads a list of symbols, one on each line; # begins a comment.
-func readOrder(path string) ([]string, error) {
-	data, err := os.ReadFile(path)
-	if err != nil {
-		return nil, err
-	}
-	var names []string
-	for line := range strings.Lines(string(data)) {
-		name, _, _ := strings.Cut(line, "#")
-		if name = strings.TrimSpace(name); name != "" {
-			names = append(names, name)
+func readOrder(env *cli.Env, path string) (names []string, err error) {
+	err = inputs.File(path, sources.Options(env)).Each(nil, func(d *inputs.Data) error {
+		for line := range strings.Lines(string(d.Bytes())) {
+			name, _, _ := strings.Cut(line, "#")
+			if name = strings.TrimSpace(name); name != "" {
+				names = append(names, name)
+			}
 		}
-	}
-	return names, nil
+		return nil
+	})
+	return names, err
 }
 
 // readTraces reads the orders of first calls in a profile.

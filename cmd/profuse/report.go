@@ -26,6 +26,7 @@ contains the names in the profiles and, with --source, text of source files.
 
 The exit code is 0 if the file was written, 1 if not, and 2 if the command line is
 wrong.`,
+		Profiles: true,
 		Setup: func(f *cli.Flags) cli.Action {
 			c := &reportRun{}
 			f.StringVar(&c.output, "o", "-", "`OUTPUT` file to write; \"-\" is standard output, unless that is a terminal")
@@ -83,7 +84,7 @@ func (c *reportRun) run(ctx context.Context, env *cli.Env, args []string) error 
 	}
 	ins := make([]inputs.Input, len(args))
 	for i, arg := range args {
-		ins[i] = inputs.File(arg)
+		ins[i] = inputs.File(arg, inputs.Options{})
 	}
 	status := env.StatusLine(false)
 	c.opt.Progress = func(label, page string) error {

@@ -37,6 +37,7 @@ shows a damaged profile up to the damage. What follows depends on the format:
 
 The exit code is 0 if all files could be read, 1 if not, and 2 if the command line
 is wrong.`,
+		Profiles: true,
 		Setup: func(f *cli.Flags) cli.Action {
 			c := &showRun{}
 			f.BoolVar(&c.json, "json", false, "print a JSON array with one object per file")

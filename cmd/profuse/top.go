@@ -22,6 +22,7 @@ func topCommand() *cli.Command {
 		Short: "list the hottest functions or stacks of a profile",
 		Long: `Lists the hottest functions of a profile of any format, or its heaviest stacks,
 with their shares of the total and the running sums of the shares.`,
+		Profiles: true,
 		Setup: func(f *cli.Flags) cli.Action {
 			c := &topRun{}
 			f.IntVar(&c.n, "n", 20, "`N` list N of them; 0 lists all")

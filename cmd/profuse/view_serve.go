@@ -30,6 +30,7 @@ Only this machine can reach the address, but every user of the machine can.
 
 The exit code is 0 after an interrupt, 1 if the profiles could not be read or the
 port is in use, and 2 if the command line is wrong.`,
+		Profiles: true,
 		Setup: func(f *cli.Flags) cli.Action {
 			c := &viewRun{}
 			f.IntVar(&c.port, "port", 0, "`N` port to serve on (default a free one)")

@@ -37,6 +37,7 @@ it cannot merge once, and leaves it in place or moves it (--quarantine).
 On SIGINT or SIGTERM it merges the complete files and ends with exit code 0. The
 exit code is 1 if OUTPUT could not be written or, with --once, if a file could not
 be merged, and 2 if the command line is wrong.`,
+		Profiles: true,
 		Setup: func(f *cli.Flags) cli.Action {
 			c := &watchRun{}
 			c.settle.Duration, c.every.Duration = time.Second, 5*time.Second
@@ -129,7 +130,7 @@ func (c *watchRun) check(env *cli.Env, args []string) error {
 // its contents, by an option that only one family has, or by the files in the
 // folder.
 func (c *watchRun) choose(dir string) int {
-	out := inputs.File(c.Output)
+	out := inputs.File(c.Output, c.Open)
 	if f, ok := formats.BySuffix(strings.TrimSuffix(c.Output, console.Compression(c.Output))); ok {
 		c.Family = f.Family()
 	} else if f := sources.PeekFormat(out, false); f != 0 {
@@ -138,7 +139,7 @@ func (c *watchRun) choose(dir string) int {
 		c.Family = f.Family()
 	} else if at := c.adders.given(); at >= 0 {
 		c.Family = families[at].Kinds[0]
-	} else if ins, err := inputs.Expand([]string{dir}, inputs.Options{}); err == nil {
+	} else if ins, err := inputs.Expand([]string{dir}, c.Open); err == nil {
 		c.Family = merging.InputFamily(ins)
 	}
 	at := familyIndex(c.Family)

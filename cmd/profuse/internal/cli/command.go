@@ -24,6 +24,9 @@ type Env struct {
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer
 	Getenv         func(string) string
+
+	// MaxInput is what option --max-input-size says, in bytes; 0 if it is not given.
+	MaxInput ByteSize
 }
 
 // Action runs a command with the arguments that are not options. Its error decides
@@ -39,6 +42,8 @@ type Command struct {
 	Long  string // paragraphs for the command's own help
 	// Setup declares the options and returns what to do once they are parsed.
 	Setup func(*Flags) Action
+	// Profiles is whether the command opens profiles. It then has --max-input-size.
+	Profiles bool
 	// Foreign, if set, takes the unparsed arguments and returns the exit code:
 	// for command lines that follow another program's rules.
 	Foreign func(ctx context.Context, env *Env, args []string) int
@@ -113,8 +118,7 @@ func (a *App) Run(ctx context.Context, env *Env, args []string) int {
 }
 
 func (a *App) runCommand(ctx context.Context, env *Env, c *Command, args []string) int {
-	f := newFlags(c.Name)
-	action := c.Setup(f)
+	f, action := c.flags(env)
 	rest, err := f.parse(args)
 	if errors.Is(err, flag.ErrHelp) {
 		a.commandHelp(env.Stdout, c, f)
@@ -142,6 +146,18 @@ func (a *App) runCommand(ctx context.Context, env *Env, c *Command, args []strin
 		return exit.Code
 	}
 	return ExitFailure
+}
+
+// flags declares the options of the command, of which some set what is in env.
+func (c *Command) flags(env *Env) (*Flags, Action) {
+	f := newFlags(c.Name)
+	action := c.Setup(f)
+	if c.Profiles {
+		f.Group("")
+		f.Var(&env.MaxInput, "max-input-size", "`SIZE` read pipes and compressed files of up to SIZE bytes, such as 512M or 20G "+
+			"(default 16G, of text 1G; less if few bytes are decompressed, or on small machines)")
+	}
+	return f, action
 }
 
 // Message returns the text of an error. System errors begin with the file, as all
@@ -182,8 +198,7 @@ func (a *App) helpOf(w io.Writer, c *Command) {
 	}
 	var f *Flags
 	if c.Setup != nil {
-		f = newFlags(c.Name)
-		c.Setup(f)
+		f, _ = c.flags(new(Env))
 	}
 	a.commandHelp(w, c, f)
 }

@@ -2,10 +2,13 @@ package cli
 
 import (
 	"cmp"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
+	"math"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -259,5 +262,26 @@ func (l *List) String() string { return "" }
 // Set appends s.
 func (l *List) Set(s string) error {
 	*l = append(*l, s)
+	return nil
+}
+
+// A ByteSize is an option with a number of bytes.
+type ByteSize int64
+
+func (s *ByteSize) String() string { return "" }
+
+// Set takes a number of bytes, or of KiB, MiB, GiB or TiB with K, M, G or T behind it.
+func (s *ByteSize) Set(text string) error {
+	digits := strings.TrimRight(strings.ToUpper(text), "IB")
+	unit := 1
+	if at := strings.IndexAny(digits, "KMGT"); at >= 0 && at == len(digits)-1 {
+		unit = 1 << (10 * (1 + strings.IndexByte("KMGT", digits[at])))
+		digits = digits[:at]
+	}
+	n, err := strconv.ParseInt(digits, 10, 64)
+	if err != nil || n < 1 || n > math.MaxInt64/int64(unit) {
+		return errors.New("want a number of bytes from 1 up, such as 1000000, 512M or 20G")
+	}
+	*s = ByteSize(n * int64(unit))
 	return nil
 }

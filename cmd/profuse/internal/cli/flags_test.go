@@ -132,6 +132,18 @@ func TestAlias(t *testing.T) {
 	}
 }
 
+func TestByteSize(t *testing.T) {
+	for text, want := range map[string]ByteSize{
+		"1": 1, "1000": 1000, "2k": 2 << 10, "512M": 512 << 20, "20G": 20 << 30, "20GiB": 20 << 30, "1T": 1 << 40, "3MB": 3 << 20,
+		"": 0, "0": 0, "-1": 0, "G": 0, "1X": 0, "1GG": 0, "9000000T": 0, "1.5G": 0,
+	} {
+		var got ByteSize
+		if err := got.Set(text); got != want || (err == nil) != (want > 0) {
+			t.Errorf("%q: %d, %v, want %d", text, got, err, want)
+		}
+	}
+}
+
 func TestGroups(t *testing.T) {
 	f := newFlags("test")
 	var b bool

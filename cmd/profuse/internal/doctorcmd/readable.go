@@ -7,7 +7,7 @@ import (
 
 // readable reports why a raw profile cannot be used.
 func readable(file string) error {
-	d, err := inputs.File(file).Open(nil)
+	d, err := inputs.File(file, inputs.Options{}).Open(nil)
 	if err != nil {
 		return err
 	}

@@ -180,6 +180,7 @@ short runs half to three quarters smaller. All other options lose counts, and th
 compiler takes code without counts for code that did not run.
 
 SET is samples, calls, branches, receivers, type_checks or locks.`,
+		Profiles: true,
 		Setup: func(f *cli.Flags) cli.Action {
 			c := &prune{}
 			c.declare(f)
@@ -231,6 +232,7 @@ except those that a --drop PATTERN matches. In a PATTERN * stands for any text a
     *Map#get              the same, with class and name matched separately
 
 Counts of locks have a type and no method; the PATTERN matches the type.`,
+		Profiles: true,
 		Setup: func(f *cli.Flags) cli.Action {
 			c := &filter{where: cli.Choice{Value: "leaf", Allowed: []string{"leaf", "anywhere", "root"}}}
 			c.declare(f)
@@ -282,6 +284,7 @@ func renumberCommand() *cli.Command {
 		Long: `Sorts types, methods and counts, and numbers types and methods without gaps. Equal
 profiles become equal files, and similar ones differ little. With --entry-per-line
 version control shows the differences.`,
+		Profiles: true,
 		Setup: func(f *cli.Flags) cli.Action {
 			c := &rewriting{}
 			c.declare(f)

@@ -75,7 +75,7 @@ func (o *adder) Add(ctx context.Context, j *merging.Job) (*merging.Sum, error) {
 	}
 	ins := j.Inputs
 	if j.Base != "" {
-		ins = append(slices.Clone(ins), inputs.File(j.Base))
+		ins = append(slices.Clone(ins), inputs.File(j.Base, j.Open))
 	}
 	if o.normalize.Value == normalizeTotal {
 		if err := s.measure(ctx, ins); err != nil {

@@ -141,7 +141,7 @@ func (c *adder) addUp(ctx context.Context, j *merging.Job, report *mergeReport) 
 	collectLate()
 	ins := j.Inputs
 	if j.Base != "" {
-		ins = append([]inputs.Input{inputs.File(j.Base)}, ins...)
+		ins = append([]inputs.Input{inputs.File(j.Base, j.Open)}, ins...)
 	}
 	merger := irpgo.NewMerger(irpgo.MergeOptions{
 		AllowMixed:      true, // the gate decides

@@ -173,7 +173,7 @@ func TestMergeFileCutShort(t *testing.T) {
 		}
 		return name
 	}}
-	_, err = addUp(t.Context(), c, newReport(newJob([]inputs.Input{inputs.File(path)}, 1)))
+	_, err = addUp(t.Context(), c, newReport(newJob([]inputs.Input{inputs.File(path, inputs.Options{})}, 1)))
 	if err == nil {
 		t.Skip("files are not mapped here")
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/cli"
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/console"
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/merging"
+	"github.com/profuse-pgo/profuse/cmd/profuse/internal/sources"
 	"github.com/profuse-pgo/profuse/inputs"
 	"github.com/profuse-pgo/profuse/irpgo"
 )
@@ -32,6 +33,7 @@ hash and number of counters in both profiles.
 
 It lists what is lost. The exit code is 0 if a profile was written, 1 if no function
 is complete or no file can be read, 2 if the command line is wrong.`,
+		Profiles: true,
 		Setup: func(f *cli.Flags) cli.Action {
 			c := &salvageRun{}
 			c.format = cli.Choice{Allowed: []string{formatIndexed, formatText}}
@@ -68,7 +70,9 @@ func (c *salvageRun) run(ctx context.Context, env *cli.Env, args []string) error
 		}
 	}
 	report := newReport(new(merging.Job))
-	ins, err := inputs.Expand(args, inputs.Options{Stdin: env.Stdin, Skipped: report.Skipped})
+	opt := sources.Options(env)
+	opt.Skipped = report.Skipped
+	ins, err := inputs.Expand(args, opt)
 	if err != nil {
 		return err
 	}
@@ -118,7 +122,7 @@ func (c *salvageRun) siblings(env *cli.Env) (*irpgo.Siblings, error) {
 	if len(c.names) == 0 {
 		return nil, nil
 	}
-	ins, err := inputs.Expand(c.names, inputs.Options{Stdin: env.Stdin})
+	ins, err := inputs.Expand(c.names, sources.Options(env))
 	if err != nil {
 		return nil, err
 	}

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/profuse-pgo/profuse/cmd/profuse/internal/memory"
 	"github.com/profuse-pgo/profuse/inputs"
 	"github.com/profuse-pgo/profuse/internal/llvmerr"
 	"github.com/profuse-pgo/profuse/merge"
@@ -112,7 +113,7 @@ func mergeAll(m *mip.Merger, args []string, stdin io.Reader) (all []rawResult, e
 	var results [][]rawResult // by argument, or by file of a folder
 	var at []int              // index in results, by input
 	for _, arg := range args {
-		found, err := inputs.Expand([]string{arg}, inputs.Options{Stdin: stdin, NoGlob: true})
+		found, err := inputs.Expand([]string{arg}, inputs.Options{Stdin: stdin, NoGlob: true, Recognize: memory.Recognize})
 		if err != nil {
 			results = append(results, []rawResult{{name: arg, err: err}})
 		}

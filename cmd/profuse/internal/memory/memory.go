@@ -1,6 +1,7 @@
-// Package memory keeps the process within the memory of its machine: it gives Go's
+// Package memory keeps the process within the memory of its machine. It gives Go's
 // garbage collector a limit below which it works harder, instead of letting the heap
-// grow to twice what is in use.
+// grow to twice what is in use, and limits what is read from pipes, devices and
+// compressed files.
 package memory
 
 import (

@@ -26,6 +26,7 @@ type Run struct {
 	Empty    bool // an empty result is allowed
 	Quiet    bool
 	Programs sources.Programs // the programs that wrote the inputs
+	Open     inputs.Options   // how to open inputs, and an earlier result; set by Check
 
 	Family  formats.Family // family of the inputs
 	Weights []string       // of the inputs, as given: integers from 1, or fractions such as 0.5
@@ -34,6 +35,7 @@ type Run struct {
 // Check returns what is wrong with the command line itself; text reports whether
 // the output is a text format, which may go to a terminal.
 func (r *Run) Check(env *cli.Env, args []string, text bool) error {
+	r.Open = sources.Options(env)
 	switch {
 	case r.Output == "":
 		return cli.Usagef("missing option -o OUTPUT")
@@ -59,7 +61,8 @@ func NumWorkers(option int) int {
 // as in llvm-profdata, because the order of the inputs determines the order of
 // records.
 func (r *Run) expand(env *cli.Env, args []string, skipped func(name, why string)) ([]inputs.Input, error) {
-	opt := inputs.Options{Stdin: env.Stdin, Skipped: skipped}
+	opt := r.Open
+	opt.Skipped = skipped
 	args, err := responsefile.Expand(args)
 	if err != nil {
 		return nil, err

@@ -24,7 +24,7 @@ func (r *Run) Watched(a Adder, warn func(text string)) watch.Merge {
 		outcomes := newOutcomes()
 		j := &Job{Run: r, Base: base, watched: outcomes.add}
 		for _, name := range files {
-			j.Inputs = append(j.Inputs, inputs.File(name))
+			j.Inputs = append(j.Inputs, inputs.File(name, r.Open))
 		}
 		sum, err := a.Add(ctx, j)
 		if failed := (*BaseError)(nil); errors.As(err, &failed) {
@@ -129,7 +129,7 @@ func ExplainMoved(to, file string, err error, partly bool) error {
 	if info, err := os.Stat(to); err == nil {
 		e.Size = int(info.Size())
 	}
-	if f := sources.PeekFormat(inputs.File(to), false); f != 0 {
+	if f := sources.PeekFormat(inputs.File(to, inputs.Options{}), false); f != 0 {
 		e.Format = f.String()
 	}
 	return atomicfile.WriteFile(to+merge.ReasonSuffix, bytes.NewReader(e.json("")))

@@ -24,6 +24,7 @@ func createCommand() *cli.Command {
 		Long: `Writes a profile of all functions of a program, none of them covered. PROGRAM is
 an ELF or Mach-O file or a .dSYM bundle, with a map inside; MAP is the map alone,
 a .mipmap.`,
+		Profiles: true,
 		Setup: func(f *cli.Flags) cli.Action {
 			c := &create{}
 			declareOutput(f, &c.output, &c.checksum)
@@ -62,7 +63,7 @@ func (c *create) run(ctx context.Context, env *cli.Env, args []string) error {
 	case c.buildID && c.output == "-":
 		return cli.Usagef("option --build-id needs a file as the output: the build id goes beside it")
 	}
-	in, err := sources.BinaryPath(args[0])
+	in, err := sources.BinaryPath(args[0], sources.Options(env))
 	if err != nil {
 		return err
 	}

@@ -62,7 +62,7 @@ func (c *adder) Open(r *merging.Run, _ func(string)) error {
 		return cli.Usagef("a MIP merge takes one program; --program names %d", n)
 	}
 	for _, path := range r.Programs.Paths {
-		if in, err := sources.BinaryPath(path); sources.IsFolder(path) && (err != nil || sources.IsFolder(in.Name)) {
+		if in, err := sources.BinaryPath(path, r.Open); sources.IsFolder(path) && (err != nil || sources.IsFolder(in.Name)) {
 			return cli.Usagef("option --program: %s is a folder, but raw MIP profiles hold no build id to search for: name the program", path)
 		}
 	}
@@ -105,9 +105,9 @@ func (c *adder) Add(ctx context.Context, j *merging.Job) (*merging.Sum, error) {
 func (c *adder) functions(j *merging.Job) (in inputs.Input, rest []inputs.Input, err error) {
 	switch {
 	case j.Base != "":
-		return inputs.File(j.Base), j.Inputs, nil
+		return inputs.File(j.Base, j.Open), j.Inputs, nil
 	case len(j.Programs.Paths) > 0:
-		in, err = sources.BinaryPath(j.Programs.Paths[0])
+		in, err = sources.BinaryPath(j.Programs.Paths[0], j.Open)
 		return in, j.Inputs, err
 	case j.Watched():
 		return in, nil, fmt.Errorf("%s does not exist, and raw profiles do not list functions: --program must name %s",

@@ -23,14 +23,14 @@ import (
 func mipInputs(t *testing.T) (*mipFile, []inputs.Input) {
 	t.Helper()
 	dir := filepath.Join(oracle.Root(t), "testdata", "mip")
-	base, err := readFile(inputs.File(filepath.Join(dir, "all.elf")), "", nil)
+	base, err := readFile(inputs.File(filepath.Join(dir, "all.elf"), inputs.Options{}), "", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var ins []inputs.Input
 	for i := range 100 {
 		name := []string{"all-1.mipraw", "all-2.mipraw", "all.mip", "all-1.mipraw", "blocks-1.mipraw"}[i%5]
-		ins = append(ins, inputs.File(filepath.Join(dir, name)))
+		ins = append(ins, inputs.File(filepath.Join(dir, name), inputs.Options{}))
 	}
 	return base, ins
 }
@@ -81,7 +81,7 @@ func TestMergeMIPInterrupt(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
 	s := &sum{job: &merging.Job{Run: &merging.Run{Workers: 2}}, base: base}
-	err = s.add(ctx, append(ins, inputs.File(pipe)))
+	err = s.add(ctx, append(ins, inputs.File(pipe, inputs.Options{})))
 	if !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("%v, want the context's error", err)
 	}

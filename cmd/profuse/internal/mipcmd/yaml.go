@@ -17,10 +17,11 @@ import (
 
 func mip2yamlCommand() *cli.Command {
 	return &cli.Command{
-		Name:  "mip2yaml",
-		Args:  "[OPTION]... FILE",
-		Short: "print a profile as YAML",
-		Long:  `Prints a profile as the YAML that llvm-mipdata prints and "yaml2mip" reads.`,
+		Name:     "mip2yaml",
+		Args:     "[OPTION]... FILE",
+		Short:    "print a profile as YAML",
+		Long:     `Prints a profile as the YAML that llvm-mipdata prints and "yaml2mip" reads.`,
+		Profiles: true,
 		Setup: func(f *cli.Flags) cli.Action {
 			c := &mip2yaml{}
 			c.programs.Declare(f)
@@ -77,10 +78,11 @@ func (c *mip2yaml) run(_ context.Context, env *cli.Env, args []string) error {
 
 func yaml2mipCommand() *cli.Command {
 	return &cli.Command{
-		Name:  "yaml2mip",
-		Args:  "-o OUTPUT [OPTION]... [YAML]",
-		Short: "make a profile from YAML",
-		Long:  `Writes the profile that a YAML file, or standard input, describes.`,
+		Name:     "yaml2mip",
+		Args:     "-o OUTPUT [OPTION]... [YAML]",
+		Short:    "make a profile from YAML",
+		Long:     `Writes the profile that a YAML file, or standard input, describes.`,
+		Profiles: true,
 		Setup: func(f *cli.Flags) cli.Action {
 			c := &yaml2mip{}
 			declareOutput(f, &c.output, &c.checksum)

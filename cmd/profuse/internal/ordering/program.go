@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/sources"
+	"github.com/profuse-pgo/profuse/inputs"
 	"github.com/profuse-pgo/profuse/layout"
 	"github.com/profuse-pgo/profuse/symbolize"
 )
@@ -15,7 +16,7 @@ type program struct{ *symbolize.File }
 
 // openProgram opens a program, or the one in a .dSYM bundle.
 func openProgram(path, arch string) (program, error) {
-	in, err := sources.BinaryPath(path)
+	in, err := sources.BinaryPath(path, inputs.Options{})
 	if err != nil {
 		return program{}, err
 	}

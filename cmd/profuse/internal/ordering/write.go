@@ -65,9 +65,9 @@ func (c *Writer) Write(env *cli.Env, path string, names []string) error {
 	if err != nil {
 		return err
 	}
-	ins := []inputs.Input{inputs.File(path)}
+	ins := []inputs.Input{inputs.File(path, inputs.Options{})}
 	if c.binary != "" {
-		ins = append(ins, inputs.File(c.binary))
+		ins = append(ins, inputs.File(c.binary, inputs.Options{}))
 	}
 	var unwritten []string
 	err = console.Write(env, c.output, ins, false, func(w io.Writer) (err error) {

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/cli"
+	"github.com/profuse-pgo/profuse/cmd/profuse/internal/memory"
 	"github.com/profuse-pgo/profuse/formats"
 	"github.com/profuse-pgo/profuse/inputs"
 	"github.com/profuse-pgo/profuse/internal/flaw"
@@ -15,10 +16,15 @@ import (
 	"github.com/profuse-pgo/profuse/internal/sampled"
 )
 
+// Options returns how a command opens its inputs.
+func Options(env *cli.Env) inputs.Options {
+	return inputs.Options{Stdin: env.Stdin, MaxSize: int64(env.MaxInput), Recognize: memory.Recognize}
+}
+
 // BinaryPath returns the input for the path of a file or a .dSYM bundle.
-func BinaryPath(path string) (inputs.Input, error) {
+func BinaryPath(path string, opt inputs.Options) (inputs.Input, error) {
 	file, err := object.BundledFile(path)
-	return inputs.File(file), err
+	return inputs.File(file, opt), err
 }
 
 // IsFolder reports whether the path is a folder.
@@ -44,7 +50,7 @@ func BundleFiles(args []string) []string {
 // expand returns the files that an argument names. For a .dSYM bundle that is the file in
 // it.
 func expand(env *cli.Env, arg string) ([]inputs.Input, error) {
-	return inputs.Expand(BundleFiles([]string{arg}), inputs.Options{Stdin: env.Stdin})
+	return inputs.Expand(BundleFiles([]string{arg}), Options(env))
 }
 
 // Each passes all files that the arguments name to read; the members of an archive are
