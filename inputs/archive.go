@@ -297,8 +297,7 @@ func (s *source) slurp(name string, src *bufio.Reader, depth int) (*Data, error)
 		}
 		if len(buf) == cap(buf) {
 			full := buf
-			// One byte beyond a limit shows that it is exceeded.
-			buf = append(make([]byte, 0, min(2*int64(len(full)), limits.maxSize+1)), full...)
+			buf = append(make([]byte, 0, limits.grow(int64(len(full)), packed)), full...)
 			s.r.giveBuffer(full)
 		}
 	}

@@ -65,11 +65,22 @@ func (o *Options) streamLimits(recognized int64) limits {
 	}
 	if recognized > 0 {
 		l.maxSize = min(l.maxSize, recognized)
-		l.free = min(l.free, recognized/16)
+		l.free = min(l.free, recognized/8)
 	}
 	// A buffer that grows is copied: it and the one before must fit.
 	l.maxSize = min(l.maxSize, debug.SetMemoryLimit(-1)/2, maxInt-1)
 	return l
+}
+
+// grow returns the capacity of the next buffer for a stream that has filled one of size
+// bytes: twice as much, or one byte more than is allowed now, which shows whether it is
+// exceeded.
+func (l *limits) grow(size, packed int64) int64 {
+	allowed := l.maxSize
+	if packed > 0 {
+		allowed = min(allowed, max(l.free, size+size/4, packed*min(l.maxRatio, allowed/packed)))
+	}
+	return min(2*size, allowed+1)
 }
 
 // refuse returns the error about a stream that holds size bytes and continues, made

@@ -67,8 +67,9 @@ func Check(name string, data []byte) CheckReport {
 	seen := &seenRecords{checker: c, seen: make(map[seenRecord]struct{}), hashes: make(map[uint64]uint64)}
 	if isRaw {
 		seen.raw = true
-		raw.ended = func(int64) {
+		raw.ended = func(end int64) {
 			c.raw(raw)
+			c.trailingZeros(end, data[end:])
 			clear(seen.seen) // a raw file may hold several profiles of one program
 		}
 	}

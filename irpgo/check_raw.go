@@ -53,6 +53,19 @@ func (c *checker) raw(r *rawReader) {
 	c.variant(p.variant, p.start+8)
 }
 
+// maxTrailingZeros is how many bytes of zeros after a profile are not remarkable: the
+// largest page that a runtime maps.
+const maxTrailingZeros = 64 << 10
+
+// trailingZeros checks what follows a profile that ends at an offset in the file, and
+// what readers skip.
+func (c *checker) trailingZeros(end int64, rest []byte) {
+	if len(rest) > maxTrailingZeros && onlyZeros(rest) {
+		c.remark(flaw.At("", end).Field("data after the profile").Gotf("%d bytes of zeros", len(rest)).
+			Wantf("none, or up to a page of %d bytes", maxTrailingZeros).Corrupt())
+	}
+}
+
 // variant checks the variant at an offset in the file: marks of IR instrumentation need
 // that of the level.
 func (c *checker) variant(v Variant, at int64) {

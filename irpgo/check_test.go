@@ -116,6 +116,22 @@ func findings(rep CheckReport) string {
 	return strings.Join(out, "; ")
 }
 
+// TestCheckTrailingZeros: zeros after a raw profile are skipped up to a page, and told
+// from there.
+func TestCheckTrailingZeros(t *testing.T) {
+	b := newRawBuild(10, 8, le, IRLevel)
+	b.ids = nil
+	data := b.build()
+	for n, want := range map[int]string{
+		0: "", maxTrailingZeros: "",
+		maxTrailingZeros + 1: "[: data after the profile is 65537 bytes of zeros, want none, or up to a page of 65536 bytes]",
+	} {
+		if got := findings(Check("in", append(bytes.Clone(data), make([]byte, n)...))); got != want {
+			t.Errorf("%d zeros: %q, want %q", n, got, want)
+		}
+	}
+}
+
 // TestCheckRaw: what contradicts itself in a raw profile, beyond what a reader
 // has to notice, is found.
 func TestCheckRaw(t *testing.T) {

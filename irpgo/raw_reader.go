@@ -144,6 +144,9 @@ func (r *rawReader) prepare() error {
 	if r.prepared || r.cur.needsCorrelation() {
 		return nil
 	}
+	if err := r.cur.refuseSharing(); err != nil {
+		return err
+	}
 	if err := r.readNames(); err != nil {
 		return err
 	}

@@ -83,6 +83,36 @@ func (p *rawProfile) hasValueSites(b []byte) bool {
 	return false
 }
 
+// maxShared is how often the functions of a profile may have each byte of their counters
+// and bitmaps, on average. Linkers that keep two records of one function make 2 of it.
+const maxShared = 16
+
+// refuseSharing returns an error if the records share so many counters that a small file
+// stands for a giant profile.
+func (p *rawProfile) refuseSharing() error {
+	var counters, bitmap uint64
+	size := p.counterSize()
+	for i := range p.numRecords() {
+		b := p.record(i)
+		// More than the section has is an error of the record.
+		counters += min(size*uint64(p.u32(b, p.layout.numCounters)), uint64(len(p.counters.data)))
+		if p.layout.bitmapBytes >= 0 {
+			bitmap += min(uint64(p.u32(b, p.layout.bitmapBytes)), uint64(len(p.bitmap.data)))
+		}
+	}
+	refuse := func(section string, s rawSection, used uint64) error {
+		if used/maxShared <= uint64(len(s.data)) {
+			return nil
+		}
+		return flaw.At(section, s.off).Field("size for all functions together").Gotf("%d bytes", used).
+			Wantf("at most %d times the %d that are there", maxShared, len(s.data)).Corrupt()
+	}
+	if err := refuse("counters", p.counters, counters); err != nil {
+		return err
+	}
+	return refuse("bitmap", p.bitmap, bitmap)
+}
+
 func (p *rawProfile) addrMask() uint64 {
 	if p.ptr == 4 {
 		return 1<<32 - 1

@@ -155,7 +155,7 @@ func (c *Command) flags(env *Env) (*Flags, Action) {
 	if c.Profiles {
 		f.Group("")
 		f.Var(&env.MaxInput, "max-input-size", "`SIZE` read pipes and compressed files of up to SIZE bytes, such as 512M or 20G "+
-			"(default 16G, of text 1G; less if few bytes are decompressed, or on small machines)")
+			"(default 16G, of text 512M; less if few bytes are decompressed, or on small machines)")
 	}
 	return f, action
 }

@@ -9,7 +9,7 @@ import (
 // The sizes of files that their first bytes allow, in bytes. The text of a profile is
 // several times larger than the other forms, and so is what a reader makes of it.
 const (
-	maxText   = 1 << 30
+	maxText   = 512 << 20
 	maxBinary = 16 << 30
 )
 
