@@ -65,7 +65,7 @@ func (o *Options) streamLimits(recognized int64) limits {
 	}
 	if recognized > 0 {
 		l.maxSize = min(l.maxSize, recognized)
-		l.free = min(l.free, recognized/8)
+		l.free = min(l.free, recognized/32)
 	}
 	// A buffer that grows is copied: it and the one before must fit.
 	l.maxSize = min(l.maxSize, debug.SetMemoryLimit(-1)/2, maxInt-1)

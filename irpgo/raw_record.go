@@ -100,17 +100,19 @@ func (p *rawProfile) refuseSharing() error {
 			bitmap += min(uint64(p.u32(b, p.layout.bitmapBytes)), uint64(len(p.bitmap.data)))
 		}
 	}
-	refuse := func(section string, s rawSection, used uint64) error {
-		if used/maxShared <= uint64(len(s.data)) {
-			return nil
-		}
-		return flaw.At(section, s.off).Field("size for all functions together").Gotf("%d bytes", used).
-			Wantf("at most %d times the %d that are there", maxShared, len(s.data)).Corrupt()
-	}
-	if err := refuse("counters", p.counters, counters); err != nil {
+	if err := refuseShared("counters", p.counters, counters); err != nil {
 		return err
 	}
-	return refuse("bitmap", p.bitmap, bitmap)
+	return refuseShared("bitmap", p.bitmap, bitmap)
+}
+
+// refuseShared returns an error if functions have too many bytes, used, of a section.
+func refuseShared(section string, s rawSection, used uint64) error {
+	if used/maxShared <= uint64(len(s.data)) {
+		return nil
+	}
+	return flaw.At(section, s.off).Field("size for all functions together").Gotf("%d bytes", used).
+		Wantf("at most %d times the %d that are there", maxShared, len(s.data)).Corrupt()
 }
 
 func (p *rawProfile) addrMask() uint64 {

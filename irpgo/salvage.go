@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"compress/zlib"
 	"encoding/binary"
-	"io"
 	"slices"
 	"strings"
 
@@ -13,6 +12,7 @@ import (
 	"github.com/profuse-pgo/profuse/internal/llvmerr"
 	"github.com/profuse-pgo/profuse/internal/ondisk"
 	"github.com/profuse-pgo/profuse/internal/sampled"
+	"github.com/profuse-pgo/profuse/internal/zlibtext"
 )
 
 // SalvageOptions adjust [Salvage].
@@ -227,10 +227,8 @@ func inflatePrefix(z []byte, size uint64) string {
 	if err != nil {
 		return ""
 	}
-	var text strings.Builder
-	// The error is that of the cut.
-	_, _ = io.Copy(&text, io.LimitReader(r, int64(size)))
-	return text.String()
+	text, _ := zlibtext.ReadAll(r, size) // the error is that of the cut
+	return string(text[:min(uint64(len(text)), size)])
 }
 
 // records yields the functions that are whole.
@@ -241,10 +239,18 @@ func (s *salvager) records(yield func(*Record, error) bool) {
 	*rep = Salvaged{Missing: rep.Missing, Functions: rep.Functions}
 	rep.CutRecords = rep.Functions - p.numRecords()
 	values, valuesAt := true, p.valueData
+	used := uint64(0) // bytes of counters
 	for i := range p.numRecords() {
 		b := p.record(i)
 		stamps := len(r.stamps)
 		known, cut, err := s.decode(i)
+		if err == nil && !cut {
+			used += p.counterSize() * uint64(p.u32(b, p.layout.numCounters))
+			if err := refuseShared("counters", p.counters, used); err != nil {
+				yield(nil, err)
+				return
+			}
+		}
 		if p.hasValueSites(b) && values {
 			end, valueErr := valuesAt, error(nil)
 			if err == nil && !cut {

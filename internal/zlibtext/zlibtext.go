@@ -19,7 +19,7 @@ const maxRatio = 1032
 // is more. The names of a large C++ program take a fifth to a tenth of their size when
 // they are compressed.
 const (
-	free  = 256 << 20
+	free  = 128 << 20
 	ratio = 20
 )
 
@@ -59,7 +59,7 @@ func Inflate(z []byte, size, limit uint64) (string, error) {
 }
 
 // ReadAll reads a stream that is announced to have size bytes, to its end or one byte
-// further than size. Its memory grows with the bytes that arrive; a stream of the right
+// further than size. With an error it returns what it has read. Its memory grows with the bytes that arrive; a stream of the right
 // size is in a buffer of that size in the end.
 func ReadAll(r io.Reader, size uint64) ([]byte, error) {
 	// The extra byte shows a stream that is too long.
@@ -74,7 +74,7 @@ func ReadAll(r io.Reader, size uint64) ([]byte, error) {
 			break
 		}
 		if err != nil {
-			return nil, err
+			return b, err
 		}
 	}
 	return b, nil
