@@ -189,7 +189,6 @@ func bombs() []bomb {
 		{name: "text without counters", contents: func() []byte { return numbered(15<<20, "f%d\n0\n0\n") }},
 		{name: "text counters announced", contents: func() []byte { return []byte("f\n0\n4000000000\n0\n") }},
 		{name: "text sites", contents: func() []byte { return append([]byte("f\n0\n1\n0\n1\n0\n5000000\n"), text(10<<20, "0\n")...) }},
-		{name: "text gzip", contents: func() []byte { return gzipOf(numbered(90<<20, "f%d\n0\n1\n0\n")) }},
 		{name: "text gzip within", dense: true, contents: func() []byte { return gzipOf(numbered(15<<20, "f%d\n0\n1\n0\n")) }},
 		{name: "text counters gzip", contents: func() []byte {
 			return gzipOf(append([]byte("f\n0\n7500000\n"), text(15_000_000, "0\n")...))
