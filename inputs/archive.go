@@ -86,6 +86,7 @@ type source struct {
 	close  func() error
 	start  int64 // offset in root of the member that is read, unless within > 0
 	within int   // compressed streams around what is read
+	member bool  // what is read is in an archive
 	single bool  // an archive is an error
 	yield  func(*Data) error
 }
@@ -251,6 +252,7 @@ func (s *source) archive(name string, src io.Reader, depth int) error {
 			s.opts.skip(member, why)
 			continue
 		}
+		s.member = true
 		if err := s.stream(member, t, depth+1); err != nil {
 			return err
 		}
@@ -264,7 +266,12 @@ func (s *source) slurp(name string, src *bufio.Reader, depth int) (*Data, error)
 		head, err := src.Peek(headLen)
 		// A short stream is left to the readers, whose errors say more.
 		if err == nil {
-			if recognized = s.opts.Recognize(head); recognized == 0 {
+			recognized = s.opts.Recognize(head)
+			switch {
+			case recognized == 0 && s.member:
+				// One such file does not end the archive. Its head tells its reader enough.
+				return &Data{name: name, bytes: bytes.Clone(head)}, nil
+			case recognized == 0:
 				return nil, flaw.File(name).Field("format").Got("unknown").Want("a profile or a program").Unrecognized()
 			}
 		} else if err != io.EOF {

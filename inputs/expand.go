@@ -30,7 +30,8 @@ type Options struct {
 	// Recognize, if not nil, is called with the first 64 KiB of such contents, unless
 	// they are shorter. It returns how many bytes contents of that format may have
 	// altogether, or 0 for a format that nothing reads: then no more is read, and the
-	// error is of class [profile.ErrUnrecognized].
+	// error is of class [profile.ErrUnrecognized]. Of a member of an archive these first
+	// bytes are yielded, so that the archive goes on.
 	Recognize func(head []byte) int64
 
 	// Skipped, if not nil, is called with the name of each file in a folder or

@@ -80,7 +80,10 @@ func (l *limits) grow(size, packed int64) int64 {
 	if packed > 0 {
 		allowed = min(allowed, max(l.free, size+size/4, packed*min(l.maxRatio, allowed/packed)))
 	}
-	return min(2*size, allowed+1)
+	if next := 2 * size; next < allowed-allowed/8 {
+		return next
+	}
+	return allowed + 1
 }
 
 // refuse returns the error about a stream that holds size bytes and continues, made

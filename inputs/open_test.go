@@ -9,10 +9,13 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/profuse-pgo/profuse/profile"
 )
 
 // random returns n bytes that no container begins with and that do not
@@ -248,4 +251,56 @@ func TestWorkers(t *testing.T) {
 		})
 	}
 	wg.Wait()
+}
+
+// TestRecognize: what begins like no known format is not read further, and does not end
+// an archive.
+func TestRecognize(t *testing.T) {
+	known := append([]byte("known"), make([]byte, 2*headLen)...)
+	unknown := make([]byte, 2*headLen)
+	recognize := func(head []byte) int64 {
+		if len(head) != headLen {
+			t.Errorf("%d first bytes, want %d", len(head), headLen)
+		}
+		if bytes.HasPrefix(head, []byte("known")) {
+			return int64(len(known))
+		}
+		return 0
+	}
+	for name, c := range map[string]struct {
+		in    []byte
+		sizes []int
+		err   error
+	}{
+		"known":        {in: known, sizes: []int{len(known)}},
+		"too large":    {in: append(bytes.Clone(known), 0), err: profile.ErrUnsupported},
+		"unknown":      {in: unknown, err: profile.ErrUnrecognized},
+		"compressed":   {in: gzipOf(unknown), err: profile.ErrUnrecognized},
+		"short":        {in: unknown[:headLen-1], sizes: []int{headLen - 1}},
+		"in a tar":     {in: tarOf("a", string(unknown), "b", string(known)), sizes: []int{headLen, len(known)}},
+		"endless":      {err: profile.ErrUnrecognized},
+		"empty stream": {in: []byte{}, sizes: []int{0}},
+	} {
+		var src io.Reader = bytes.NewReader(c.in)
+		if c.in == nil {
+			src = endless{}
+		}
+		var sizes []int
+		in := Input{Name: "-", opts: &Options{Stdin: src, Recognize: recognize}}
+		err := in.Each(nil, func(d *Data) error {
+			sizes = append(sizes, len(d.Bytes()))
+			return nil
+		})
+		if !errors.Is(err, c.err) || !slices.Equal(sizes, c.sizes) {
+			t.Errorf("%s: %v, %v, want %v, %v", name, sizes, err, c.sizes, c.err)
+		}
+	}
+}
+
+// endless is a stream of zeros.
+type endless struct{}
+
+func (endless) Read(p []byte) (int, error) {
+	clear(p)
+	return len(p), nil
 }

@@ -27,8 +27,8 @@ import (
 // smallest records that a format has.
 const (
 	maxBomb       = 16_000_000
-	maxBombMemory = 1 << 30         // of a command that reads one, bytes
-	bombCeiling   = 8 << 30         // of address space; the machine must survive a failing test
+	maxBombMemory = 1 << 30          // of a command that reads one, bytes
+	bombCeiling   = 8 << 30          // of address space; the machine must survive a failing test
 	bombTimeout   = 30 * time.Second // for a failing test; nobody measures time here
 )
 

@@ -124,7 +124,14 @@ func PeekFormat(in inputs.Input, compressed bool) (f formats.Format) {
 		return 0
 	}
 	if compressed {
-		_ = in.Each(nil, func(d *inputs.Data) error {
+		// The first bytes of a large member are enough.
+		head := inputs.File(in.Name, inputs.Options{Recognize: func(head []byte) int64 {
+			if f, _ = formats.Detect(head); f != 0 {
+				return 0
+			}
+			return memory.Recognize(head)
+		}})
+		_ = head.Each(nil, func(d *inputs.Data) error {
 			if f, _ = formats.Detect(d.Bytes()); f != 0 {
 				return errSeen
 			}
