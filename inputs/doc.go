@@ -60,7 +60,7 @@
 //
 //   - 16 GiB, half of the memory limit of the process ([debug.SetMemoryLimit]), and what
 //     [Options.Recognize] says about the format, whichever is least;
-//   - decompressed: 256 MiB or 1/32 of what Recognize says, but 20 times all
+//   - decompressed: 128 MiB or 1/32 of what Recognize says, but 20 times all
 //     compressed bytes read if that is more;
 //   - all members of a compressed archive: 2 GiB, or 100 times the compressed bytes;
 //   - 256 MiB of zeros in a row.

@@ -38,7 +38,7 @@ type limits struct {
 
 var defaultLimits = limits{
 	maxSize:  16 << 30,
-	maxRatio: 20, free: 256 << 20,
+	maxRatio: 20, free: 128 << 20,
 	total: 2 << 30, totalRatio: 100,
 	zeros: 256 << 20,
 }

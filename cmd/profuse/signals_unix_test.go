@@ -109,7 +109,10 @@ func (test *signalTest) run(t *testing.T, profuse string) {
 			t.Errorf("%v: it does not end", sig)
 		}
 		t.Logf("%v: ended after %v: %v, %s", sig, time.Since(sent), err, &text)
-		if got := cmd.ProcessState.ExitCode(); got != want && !(test.maybeDone && got == 1) {
+		// On a busy machine the signal may come before profuse is ready for it.
+		status, _ := cmd.ProcessState.Sys().(syscall.WaitStatus)
+		early := status.Signaled() && status.Signal() == sig
+		if got := cmd.ProcessState.ExitCode(); got != want && !early && !(test.maybeDone && got == 1) {
 			t.Errorf("%v: exit code %d, want %d: %s", sig, got, want, &text)
 		}
 		entries, err := os.ReadDir(cmd.Dir)
