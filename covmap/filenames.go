@@ -29,7 +29,12 @@ func readFilenames(blob []byte, at int64, version int, dir string) (*fileList, e
 			if c.Err() != nil {
 				return nil, c.Err()
 			}
-			text, err := zlibtext.Inflate(z, size)
+			limit := zlibtext.MaxSize(len(z))
+			text, err := zlibtext.Inflate(z, size, limit)
+			if err == zlibtext.ErrTooLarge {
+				return nil, flaw.At(section, start).Field("size").Got(size).
+					Wantf("at most %d, for %d bytes compressed", limit, len(z)).Unsupported()
+			}
 			if err != nil {
 				return nil, flaw.At(section, start).Field("compressed file names").Got(err.Error()).
 					Wantf("a zlib stream of %d bytes", size).Corrupt()

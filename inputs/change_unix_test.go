@@ -80,7 +80,7 @@ func TestRacingWriter(t *testing.T) {
 			read, refused := 0, 0
 			for range 250 / oracle.Step(10) {
 				var got []byte
-				err := File(name).Each(&r, func(d *Data) error { got = append(got[:0], d.Bytes()...); return nil })
+				err := File(name, Options{}).Each(&r, func(d *Data) error { got = append(got[:0], d.Bytes()...); return nil })
 				switch {
 				case errors.Is(err, errChanged):
 					refused++

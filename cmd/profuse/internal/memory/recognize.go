@@ -4,6 +4,7 @@ import (
 	"bytes"
 
 	"github.com/profuse-pgo/profuse/formats"
+	"github.com/profuse-pgo/profuse/internal/sampled"
 )
 
 // The sizes of files that their first bytes allow, in bytes. The text of a profile is
@@ -16,6 +17,9 @@ const (
 // Recognize returns how many bytes contents that begin with head may have, 0 if they
 // are of no format that profuse reads. It is for [inputs.Options].
 func Recognize(head []byte) int64 {
+	if sampled.Format(head) != "" { // whose error says what to do with it
+		return maxText
+	}
 	f, _ := formats.Detect(head)
 	switch f {
 	case 0:
