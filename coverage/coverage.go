@@ -18,6 +18,19 @@ type Coverage struct {
 	// HasLines reports whether the profile knows which lines ran. Without lines
 	// the files have functions only.
 	HasLines bool
+	// Misfits are the functions of programs that the profile does not fit. Their
+	// counts are not known, and the files do not have them.
+	Misfits []Misfit
+}
+
+// A Misfit is a function that was compiled otherwise than the one that the profile
+// counted.
+type Misfit struct {
+	Function string
+	Object   string   // program, library or object file
+	Hash     uint64   // of the control flow, in the object
+	Have     []uint64 // hashes of the functions of this name in the profile
+	Cause    string   // the probable one, in words
 }
 
 // A File says which parts of a source file ran.
@@ -25,7 +38,9 @@ type File struct {
 	Path      string
 	Functions []Function // by first line, then name
 	Lines     []Line     // by number, each once
-	Branches  []Branch   // by line, then function, each once
+	Branches  []Branch   // by line, then column and function, each once
+	Regions   []Region   // by start, each once
+	Decisions []Decision // by start, each once
 	Total     Summary
 }
 
@@ -33,6 +48,9 @@ type File struct {
 // and a template have several instances.
 type Function struct {
 	profile.Symbol
+	// Column is that of StartLine; 0 if unknown. Functions that begin at one place
+	// are instances of one source function, and count as one in summaries.
+	Column int32
 	Calls  uint64 // at least 1 if the function ran
 	Blocks Ratio
 }
@@ -48,9 +66,23 @@ type Line struct {
 
 // A Branch is a point at which the program takes one of several ways.
 type Branch struct {
-	Function profile.Symbol
+	Function profile.Symbol // zero if the branch is that of all functions at its place
 	Line     uint32
+	Column   uint32   // 0 if unknown
 	Ways     []uint64 // how often the program took each way
+}
+
+// A Region is a range of code that runs as a whole, of LLVM's coverage mapping.
+type Region struct {
+	Line, Column, EndLine, EndColumn uint32
+	Count                            uint64
+}
+
+// A Decision is a boolean expression of several conditions. Conditions counts those
+// that were shown to decide it (MC/DC).
+type Decision struct {
+	Line, Column uint32
+	Conditions   Ratio
 }
 
 // covered reports whether the program reached the branch.
@@ -97,7 +129,7 @@ type Summary struct {
 	// Of LLVM's coverage mapping alone:
 	Regions        Ratio
 	MCDC           Ratio // conditions that were shown to decide
-	Instantiations Ratio // of all functions
+	Instantiations Ratio // functions, each instance by itself
 }
 
 // Add adds another summary.
@@ -128,8 +160,14 @@ type Options struct {
 	Branches bool
 }
 
-// Collect returns the coverage of the program that a profile recorded.
+// Collect returns the coverage of the program that a profile recorded. A view with a
+// method Coverage() *Coverage knows its own.
 func Collect(v profile.View, opt Options) *Coverage {
+	if own, ok := v.(interface{ Coverage() *Coverage }); ok {
+		if known := own.Coverage(); known != nil {
+			return known.choose(opt)
+		}
+	}
 	c := &collector{view: v, opt: opt, files: make(map[string]*File)}
 	c.functions()
 	c.lines()
@@ -174,7 +212,6 @@ func (c *collector) functions() {
 		}
 		file := c.file(f.File)
 		file.Functions = append(file.Functions, fn)
-		file.Total.addFunction(&fn)
 	}
 }
 
@@ -248,30 +285,64 @@ func (c *collector) branches() {
 
 // finish sorts the files and computes the totals.
 func (c *collector) finish() *Coverage {
+	for _, f := range c.Files {
+		slices.SortFunc(f.Lines, func(a, b Line) int {
+			return cmp.Or(cmp.Compare(a.Number, b.Number), cmp.Compare(b.Count, a.Count))
+		})
+		// A line keeps its greatest count, as the others count parts of the line.
+		f.Lines = slices.CompactFunc(f.Lines, func(a, b Line) bool { return a.Number == b.Number })
+	}
+	c.Coverage.Finish()
+	return &c.Coverage
+}
+
+// Finish sorts the files and their functions, and computes all totals but Unplaced. Call
+// it after changing the contents of files.
+func (c *Coverage) Finish() {
 	slices.SortFunc(c.Files, func(a, b *File) int { return strings.Compare(a.Path, b.Path) })
+	c.Total = Summary{}
 	for _, f := range c.Files {
 		f.finish()
 		c.Total.Add(f.Total)
 	}
-	return &c.Coverage
 }
 
-// finish sorts the functions, lines and branches of the file. A line keeps its
-// greatest count, as the others count parts of the line.
+// finish sorts the functions and computes the totals.
 func (f *File) finish() {
 	slices.SortStableFunc(f.Functions, func(a, b Function) int {
-		return cmp.Or(cmp.Compare(a.StartLine, b.StartLine), strings.Compare(a.Name, b.Name))
+		return cmp.Or(cmp.Compare(a.StartLine, b.StartLine), cmp.Compare(a.Column, b.Column), strings.Compare(a.Name, b.Name))
 	})
-	slices.SortFunc(f.Lines, func(a, b Line) int {
-		return cmp.Or(cmp.Compare(a.Number, b.Number), cmp.Compare(b.Count, a.Count))
-	})
-	f.Lines = slices.CompactFunc(f.Lines, func(a, b Line) bool { return a.Number == b.Number })
+	t := Summary{}
+	ran := false // an instance of the last function
+	for i := range f.Functions {
+		fn := &f.Functions[i]
+		if fn.Column == 0 {
+			t.addFunction(fn)
+			continue
+		}
+		t.Instantiations.Count(fn.covered())
+		if i == 0 || f.Functions[i-1].StartLine != fn.StartLine || f.Functions[i-1].Column != fn.Column {
+			ran = false
+			t.Functions.Total++
+		}
+		if fn.covered() && !ran {
+			ran = true
+			t.Functions.Covered++
+		}
+	}
 	for _, l := range f.Lines {
-		f.Total.Lines.Count(l.Count > 0)
+		t.Lines.Count(l.Count > 0)
 	}
 	for _, b := range f.Branches {
 		for _, n := range b.Ways {
-			f.Total.Branches.Count(n > 0)
+			t.Branches.Count(n > 0)
 		}
 	}
+	for _, r := range f.Regions {
+		t.Regions.Count(r.Count > 0)
+	}
+	for _, d := range f.Decisions {
+		t.MCDC.add(d.Conditions)
+	}
+	f.Total = t
 }

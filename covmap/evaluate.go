@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/profuse-pgo/profuse/coverage"
 	"github.com/profuse-pgo/profuse/internal/flaw"
 	"github.com/profuse-pgo/profuse/irpgo"
 )
@@ -29,8 +30,9 @@ type Coverage struct {
 	// functions of their names.
 	Mismatched []Mismatch
 
-	files map[string][]*Function // functions by the names of their virtual files
-	spare sync.Pool              // of summarizers
+	files    map[string][]*Function // functions by the names of their virtual files
+	spare    sync.Pool              // of summarizers
+	unmapped coverage.Ratio         // functions of the profile that no program maps
 }
 
 // A Mismatch is a function that the profile does not fit: it knows the name with
@@ -38,8 +40,9 @@ type Coverage struct {
 type Mismatch struct {
 	Object string // see Mapping.Name
 	Name   string
-	Hash   uint64   // in the object
+	Hash   uint64   // in the object; 0 if it has no code of the function
 	Have   []uint64 // in the profile
+	Cause  string   // the probable one, in words; "" with FirstWins
 }
 
 // A Function is a function with its counts.
@@ -124,6 +127,9 @@ func Evaluate(maps []*Mapping, p *irpgo.Profile, opt EvaluateOptions) (*Coverage
 		}
 		return nil
 	})
+	if err == nil && !opt.FirstWins {
+		c.explain(maps, p)
+	}
 	return c, err
 }
 

@@ -134,7 +134,7 @@ func readObject(name string, data []byte, opt Options) (*Mapping, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &objectReader{opt: opt, im: im, m: &Mapping{Name: name}, lists: make(map[uint64]*fileList), seen: make(map[recordKey]bool)}
+	r := &objectReader{opt: opt, im: im, m: &Mapping{Name: name, BuildID: im.BuildID}, lists: make(map[uint64]*fileList), seen: make(map[recordKey]bool)}
 	files, err := filesSection.find(im)
 	if err != nil || files == nil || len(files.data) == 0 {
 		return nil, err

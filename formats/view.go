@@ -27,6 +27,13 @@ type ViewOptions struct {
 	// without probes ran; in folders they are found if the build id is known,
 	// which a file beside a .mip holds ([mip.BuildIDSuffix]).
 	Programs []string
+	// Coverage evaluates LLVM profiles of the front end on the coverage mappings in
+	// Programs, for [coverage.Collect]: programs, libraries, objects and static archives
+	// by name, and folders to find programs in by the binary ids of the profile.
+	Coverage bool
+	// CompilationDir stands in for the folder in which the compiler ran, if not empty:
+	// relative file names in coverage mappings are joined to it.
+	CompilationDir string
 	// Warn receives what is suspicious but readable; nil drops it.
 	Warn func(profile.Warning)
 }
@@ -71,6 +78,9 @@ func viewIRPGO(name string, data []byte, opt ViewOptions) (profile.View, error) 
 		return nil, err
 	}
 	p := m.Profile()
+	if opt.Coverage && len(opt.Programs) > 0 && len(p.Functions) > 0 && !p.Variant.Has(irpgo.IRLevel) {
+		return opt.viewCoverage(p, name, r.Info())
+	}
 	if p.MemProf.Empty() {
 		return p.View(name, irpgo.ViewOptions{Info: r.Info()}), nil
 	}

@@ -85,6 +85,7 @@ func (c *exportRun) run(_ context.Context, env *cli.Env, args []string) error {
 	if err := c.choose(); err != nil {
 		return err
 	}
+	c.programs.Coverage = format == export.LCOV
 	v, err := openView(env, args[0], &c.programs)
 	if err != nil {
 		return err

@@ -29,8 +29,8 @@ func TestMain(m *testing.M) {
 
 // TestScripts runs testdata/script/*.txtar. Beside what testscript offers they
 // have $FIXTURES and $MIP, the folders of the real profiles, $IPROF, that of small
-// iprof files, $SHAPES, that of a program for MIP with its sources, and the
-// commands
+// iprof files, $COVMAP, that of programs with a coverage mapping, $SHAPES, that of a
+// program for MIP with its sources, and the commands
 //
 //	exits CODE COMMAND [ARGUMENT]...   run a command and expect its exit code
 //	pack gzip|zstd FROM TO             compress a file
@@ -51,6 +51,7 @@ func TestScripts(t *testing.T) {
 			env.Setenv("FIXTURES", filepath.Join(root, "testdata", "irpgo"))
 			env.Setenv("MIP", filepath.Join(root, "testdata", "mip"))
 			env.Setenv("IPROF", filepath.Join(root, "testdata", "iprof"))
+			env.Setenv("COVMAP", filepath.Join(root, "testdata", "covmap"))
 			env.Setenv("SHAPES", filepath.Join(root, "cmd", "profuse", "testdata", "mip"))
 			compilerEnv(env)
 			return nil

@@ -150,7 +150,7 @@ func (a *App) runCommand(ctx context.Context, env *Env, c *Command, args []strin
 
 // flags declares the options of the command, of which some set what is in env.
 func (c *Command) flags(env *Env) (*Flags, Action) {
-	f := newFlags(c.Name)
+	f := NewFlags(c.Name)
 	action := c.Setup(f)
 	if c.Profiles {
 		f.Group("")

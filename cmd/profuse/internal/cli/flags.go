@@ -32,7 +32,8 @@ type group struct {
 // allFormats is the title of the group that options are in before any other.
 const allFormats = "all formats"
 
-func newFlags(name string) *Flags {
+// NewFlags returns a set without options. Commands get theirs from [App.Run].
+func NewFlags(name string) *Flags {
 	fs := flag.NewFlagSet(name, flag.ContinueOnError)
 	fs.SetOutput(io.Discard)
 	f := &Flags{FlagSet: fs, known: make(map[string]bool), alias: make(map[string]string)}

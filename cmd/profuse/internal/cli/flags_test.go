@@ -18,7 +18,7 @@ type testOptions struct {
 }
 
 func newTestFlags() (*Flags, *testOptions) {
-	f := newFlags("test")
+	f := NewFlags("test")
 	o := &testOptions{choice: Choice{Value: "one", Allowed: []string{"one", "two", "three"}}}
 	f.StringVar(&o.output, "o", "", "")
 	f.IntVar(&o.number, "number", 0, "")
@@ -145,7 +145,7 @@ func TestByteSize(t *testing.T) {
 }
 
 func TestGroups(t *testing.T) {
-	f := newFlags("test")
+	f := NewFlags("test")
 	var b bool
 	f.BoolVar(&b, "z", false, "last")
 	f.Group("MIP profiles")

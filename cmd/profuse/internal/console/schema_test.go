@@ -88,6 +88,17 @@ func TestSchemas(t *testing.T) {
 	validate("show", "show.schema.json", run(1, profuse, append([]string{"show", "--json"}, every...)...))
 	validate("check", "check.schema.json", run(1, profuse, append([]string{"check", "--json"}, every...)...))
 
+	cov := []string{"coverage", "--json", "--program", fixtures("covmap", "conditions-22.o"), fixtures("covmap", "conditions-22.proftext")}
+	tracefile := filepath.Join(dir, "cov.info")
+	patch := filepath.Join(dir, "change.patch")
+	if err := os.WriteFile(patch, []byte("+++ conditions.c\n@@ -17,0 +17 @@\n+x\n+++ new.c\n@@ -0,0 +1 @@\n+x\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	validate("coverage", "coverage.schema.json", run(0, profuse, append(cov, "-o", tracefile)...))
+	validate("coverage", "coverage.schema.json", run(1, profuse, append(cov, "--baseline", tracefile, "--changed", patch, "--fail-under-lines", "99")...))
+	stale := fixtures("covmap", "shapes-22.o")
+	validate("coverage", "coverage.schema.json", run(0, profuse, "coverage", "--json", "--program", stale, cov[4]))
+
 	// reasons validates those in a quarantine and counts them.
 	reasons := func(quarantine string) (n int) {
 		err := filepath.WalkDir(quarantine, func(path string, _ os.DirEntry, err error) error {

@@ -65,9 +65,11 @@ func (j *Job) mergeAll(ctx context.Context, env *cli.Env, a Adder) error {
 			return err
 		}
 	}
-	out, err := console.OpenOutput(env, j.Output, j.Inputs, j.Checksum)
-	if err != nil {
-		return err
+	out := &console.Output{Writer: j.Into, Commit: func() error { return nil }, Discard: func() {}}
+	if j.Into == nil {
+		if out, err = console.OpenOutput(env, j.Output, j.Inputs, j.Checksum); err != nil {
+			return err
+		}
 	}
 	defer out.Discard()
 	sum, err := a.Add(ctx, j)
@@ -81,7 +83,7 @@ func (j *Job) mergeAll(ctx context.Context, env *cli.Env, a Adder) error {
 	if sum.Empty != "" && !j.Empty && !j.budget.NoInput {
 		return fmt.Errorf("%s; nothing is written (--allow-empty writes an empty profile)", sum.Empty)
 	}
-	if sum.Locks && !j.Update && j.Output != "-" {
+	if sum.Locks && !j.Update && j.Into == nil && j.Output != "-" {
 		if lock, err = Lock(ctx, env, j.Output, j.progress); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
@@ -93,7 +95,7 @@ func (j *Job) mergeAll(ctx context.Context, env *cli.Env, a Adder) error {
 	if err != nil {
 		return console.NotWritten(j.Output, err)
 	}
-	if sum.Written != nil {
+	if sum.Written != nil && j.Into == nil {
 		if err := sum.Written(); err != nil {
 			return err
 		}
@@ -106,7 +108,11 @@ func (j *Job) mergeAll(ctx context.Context, env *cli.Env, a Adder) error {
 		sum.Notes(env.Stderr)
 	}
 	l := j.Accounts.Loss()
-	fmt.Fprintf(env.Stderr, "%smerged %s: %s → %s (%s)\n", j.lossLine(l, &j.budget), InputsLine(l), sum.Contents(), console.OutputName(j.Output), format)
+	fmt.Fprintf(env.Stderr, "%smerged %s: %s", j.lossLine(l, &j.budget), InputsLine(l), sum.Contents())
+	if j.Into == nil {
+		fmt.Fprintf(env.Stderr, " → %s (%s)", console.OutputName(j.Output), format)
+	}
+	fmt.Fprintln(env.Stderr)
 	return nil
 }
 

@@ -2,6 +2,7 @@ package merging
 
 import (
 	"fmt"
+	"io"
 	"runtime"
 	"strconv"
 	"strings"
@@ -17,6 +18,7 @@ import (
 // A Run holds the options of a merge that do not depend on the format.
 type Run struct {
 	Output   string
+	Into     io.Writer // takes the result in place of Output, for a command that goes on with it; nil for none
 	Checksum console.Checksum
 	Update   bool   // add to the profile in Output
 	Format   string // of the output, from option --format; "" if not given

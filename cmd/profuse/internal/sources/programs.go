@@ -18,6 +18,9 @@ type Programs struct {
 	Classes cli.List // of programs for the Java VM
 	Workers int      // for symbolization; 0 for one per CPU
 
+	Coverage       bool   // profiles are evaluated on the coverage mappings of programs
+	CompilationDir string // of relative paths in coverage mappings
+
 	open *symbolize.Programs
 }
 
@@ -32,6 +35,12 @@ func (p *Programs) Declare(f *cli.Flags) {
 // DeclareArch declares only --arch, for commands that take programs as arguments.
 func (p *Programs) DeclareArch(f *cli.Flags) {
 	f.StringVar(&p.Arch, "arch", "", "`ARCH` architecture that ran, if a program has several")
+}
+
+// DeclareCoverage declares the options for coverage mappings, which are read.
+func (p *Programs) DeclareCoverage(f *cli.Flags) {
+	p.Coverage = true
+	f.StringVar(&p.CompilationDir, "compilation-dir", "", "`DIR` folder that relative paths in coverage mappings are relative to")
 }
 
 // DeclareClasses declares --classes.
@@ -62,6 +71,7 @@ func (p *Programs) Close() {
 // ViewOptions reads the classes and returns the options for views of profiles.
 func (p *Programs) ViewOptions(env *cli.Env) (opt formats.ViewOptions, err error) {
 	opt.Programs, opt.Arch = p.Paths, p.Arch
+	opt.Coverage, opt.CompilationDir = p.Coverage, p.CompilationDir
 	opt.Classes, err = p.ReadClasses(env)
 	return opt, err
 }

@@ -1,0 +1,231 @@
+package coverage
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/profuse-pgo/profuse/internal/saturate"
+	"github.com/profuse-pgo/profuse/profile"
+)
+
+// Union adds coverages up. What is in several of them, by file and place, counts once;
+// its counts add up.
+func Union(all ...*Coverage) *Coverage {
+	u := new(Coverage)
+	var files []*File
+	for _, c := range all {
+		u.HasLines = u.HasLines || c.HasLines
+		u.Unplaced.Add(c.Unplaced)
+		u.Misfits = append(u.Misfits, c.Misfits...)
+		files = append(files, c.Files...)
+	}
+	u.unite(files)
+	return u
+}
+
+// unite sets the files to those given, of which those with the same path become one.
+func (c *Coverage) unite(files []*File) {
+	parts := make(map[string][]*File)
+	for _, f := range files {
+		parts[f.Path] = append(parts[f.Path], f)
+	}
+	c.Files = nil
+	for path, of := range parts {
+		f := of[0]
+		if len(of) > 1 {
+			f = sum(path, of)
+		} else {
+			own := *f
+			f = &own
+		}
+		c.Files = append(c.Files, f)
+	}
+	c.Finish()
+}
+
+// sum adds up what is known of one file.
+func sum(path string, parts []*File) *File {
+	f := &File{Path: path}
+	for _, p := range parts {
+		f.Functions = append(f.Functions, p.Functions...)
+		f.Lines = append(f.Lines, p.Lines...)
+		f.Regions = append(f.Regions, p.Regions...)
+		f.Decisions = append(f.Decisions, p.Decisions...)
+	}
+	f.Functions = addUp(f.Functions, func(a, b *Function) int {
+		return cmp.Or(cmp.Compare(a.StartLine, b.StartLine), strings.Compare(a.Name, b.Name), strings.Compare(a.Signature, b.Signature))
+	}, func(to, from *Function) {
+		to.Calls = saturate.Add(to.Calls, from.Calls)
+		to.Column = max(to.Column, from.Column)
+		to.Blocks.Max(from.Blocks)
+	})
+	f.Lines = addUp(f.Lines, func(a, b *Line) int { return cmp.Compare(a.Number, b.Number) },
+		func(to, from *Line) { to.Count = saturate.Add(to.Count, from.Count) })
+	f.Branches = addBranches(parts)
+	f.Regions = addUp(f.Regions, compareRegions, func(to, from *Region) { to.Count = saturate.Add(to.Count, from.Count) })
+	f.Decisions = addUp(f.Decisions, func(a, b *Decision) int {
+		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
+	}, func(to, from *Decision) { to.Conditions.Max(from.Conditions) })
+	return f
+}
+
+func compareRegions(a, b *Region) int {
+	return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column), cmp.Compare(a.EndLine, b.EndLine), cmp.Compare(a.EndColumn, b.EndColumn))
+}
+
+// addUp sorts a list and adds up the elements that compare as equal.
+func addUp[E any](list []E, compare func(a, b *E) int, add func(to, from *E)) []E {
+	slices.SortStableFunc(list, func(a, b E) int { return compare(&a, &b) })
+	out := list[:0]
+	for i := range list {
+		if n := len(out); n > 0 && compare(&out[n-1], &list[i]) == 0 {
+			add(&out[n-1], &list[i])
+			continue
+		}
+		out = append(out, list[i])
+	}
+	return out
+}
+
+// A branchKey tells the branches of a file apart. Those of one place, without a column
+// those of one line, are known by their order.
+type branchKey struct {
+	line, column uint32
+	function     profile.Symbol
+	ways         int
+	nth          int
+}
+
+// addBranches adds up the branches of several parts of a file.
+func addBranches(parts []*File) (out []Branch) {
+	at := make(map[branchKey]int)   // in out
+	placed := make(map[uint32]bool) // lines of which all columns are known
+	for _, p := range parts {
+		for _, b := range p.Branches {
+			known, seen := placed[b.Line]
+			placed[b.Line] = b.Column > 0 && (known || !seen)
+		}
+	}
+	for _, p := range parts {
+		seen := make(map[branchKey]int)
+		for i := range p.Branches {
+			b := &p.Branches[i]
+			k := branchKey{b.Line, b.Column, b.Function, len(b.Ways), 0}
+			if !placed[b.Line] {
+				k.column = 0
+			}
+			seen[k]++
+			k.nth = seen[k]
+			have, ok := at[k]
+			if !ok {
+				at[k] = len(out)
+				out = append(out, *b)
+				out[len(out)-1].Ways = slices.Clone(b.Ways)
+				continue
+			}
+			for w, n := range b.Ways {
+				out[have].Ways[w] = saturate.Add(out[have].Ways[w], n)
+			}
+			out[have].Column = max(out[have].Column, b.Column)
+		}
+	}
+	slices.SortStableFunc(out, func(a, b Branch) int { return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column)) })
+	return out
+}
+
+// Rename gives the files other paths. It drops those whose path becomes "", and adds
+// files up whose paths become equal.
+func (c *Coverage) Rename(path func(string) string) {
+	var files []*File
+	for _, f := range c.Files {
+		if name := path(f.Path); name != "" {
+			own := *f
+			own.Path = name
+			files = append(files, &own)
+		}
+	}
+	c.unite(files)
+}
+
+// choose returns the part of a coverage that the options select: files without branches,
+// unless they are asked for, and functions with the lines from their first to the next
+// function's.
+func (c *Coverage) choose(opt Options) *Coverage {
+	if opt.Function == nil && opt.Branches {
+		return c
+	}
+	part := &Coverage{HasLines: c.HasLines, Unplaced: c.Unplaced, Misfits: c.Misfits}
+	for _, f := range c.Files {
+		own := *f
+		if !opt.Branches {
+			own.Branches = nil
+		}
+		if opt.Function != nil {
+			own.chooseFunctions(opt.Function)
+		}
+		if len(own.Functions) > 0 || opt.Function == nil {
+			part.Files = append(part.Files, &own)
+		}
+	}
+	part.Finish()
+	return part
+}
+
+// chooseFunctions keeps the functions that are chosen, with what is in their lines.
+func (f *File) chooseFunctions(chosen func(*profile.Symbol) bool) {
+	var kept []Function
+	var spans [][2]uint32 // first line, last line
+	for i := range f.Functions {
+		fn := &f.Functions[i]
+		if !chosen(&fn.Symbol) {
+			continue
+		}
+		kept = append(kept, *fn)
+		spans = append(spans, [2]uint32{uint32(fn.StartLine), f.lastLine(fn)})
+	}
+	f.Functions = kept
+	f.keep(func(line uint32) bool {
+		return slices.ContainsFunc(spans, func(s [2]uint32) bool { return s[0] <= line && line <= s[1] })
+	}, nil)
+}
+
+// lastLine returns the last line of a function: where the region ends that begins with
+// it, or else before the next function.
+func (f *File) lastLine(fn *Function) uint32 {
+	last := uint32(0)
+	for i := range f.Regions {
+		if r := &f.Regions[i]; r.Line == uint32(fn.StartLine) && r.Column == uint32(fn.Column) {
+			last = max(last, r.EndLine)
+		}
+	}
+	if last > 0 {
+		return last
+	}
+	last = ^uint32(0)
+	for i := range f.Functions {
+		if n := f.Functions[i].StartLine; n > fn.StartLine {
+			last = min(last, uint32(n)-1)
+		}
+	}
+	return last
+}
+
+// keep keeps what begins on lines that line selects, and of the branches those on lines
+// that branches selects, too, if it is not nil.
+func (f *File) keep(line, branches func(uint32) bool) {
+	f.Lines = selected(f.Lines, func(l *Line) bool { return line(l.Number) })
+	f.Branches = selected(f.Branches, func(b *Branch) bool { return line(b.Line) && (branches == nil || branches(b.Line)) })
+	f.Regions = selected(f.Regions, func(r *Region) bool { return line(r.Line) })
+	f.Decisions = selected(f.Decisions, func(d *Decision) bool { return line(d.Line) && (branches == nil || branches(d.Line)) })
+}
+
+// selected returns the elements that ok accepts, in a list of their own.
+func selected[E any](list []E, ok func(*E) bool) (out []E) {
+	for i := range list {
+		if ok(&list[i]) {
+			out = append(out, list[i])
+		}
+	}
+	return out
+}

@@ -1,0 +1,209 @@
+package coverage
+
+import (
+	"bytes"
+	"cmp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/profuse-pgo/profuse/internal/flaw"
+	"github.com/profuse-pgo/profuse/internal/saturate"
+	"github.com/profuse-pgo/profuse/profile"
+)
+
+// IsLCOV reports whether data begins as a tracefile of lcov does: with a test name or a
+// source file, after comments.
+func IsLCOV(data []byte) bool {
+	const most = 1 << 16 // bytes of comments
+	for line := range bytes.Lines(data[:min(len(data), most)]) {
+		line = bytes.TrimSpace(line)
+		if len(line) == 0 || line[0] == '#' {
+			continue
+		}
+		return bytes.HasPrefix(line, []byte("TN:")) || bytes.HasPrefix(line, []byte("SF:"))
+	}
+	return false
+}
+
+// ReadLCOV reads a tracefile, of any tool and of lcov up to release 2. It takes functions,
+// lines and branches, adds several sections of one source file up, and ignores records
+// that it does not know. name is for errors, which are of type *[profile.FormatError].
+func ReadLCOV(name string, data []byte) (*Coverage, error) {
+	r := lcovReader{name: name}
+	number := 0
+	for line := range bytes.Lines(data) {
+		number++
+		text := strings.TrimRight(string(line), "\r\n")
+		if err := r.record(number, text); err != nil {
+			return nil, err
+		}
+	}
+	if r.file != nil {
+		return nil, flaw.File(name).OnLine(number + 1).Field("record").Got("the end").Want("end_of_record").Truncated()
+	}
+	c := &Coverage{HasLines: true}
+	c.unite(r.files)
+	return c, nil
+}
+
+// An lcovReader reads the records of a tracefile.
+type lcovReader struct {
+	name  string
+	files []*File // sections
+	// Of the section being read:
+	file      *File // nil outside of sections
+	functions map[string]int
+	indexes   map[string]int32  // lines of functions, by the index of FNL
+	branches  map[[2]string]int // by line and block
+	ways      map[[3]string]int // by line, block and branch
+}
+
+func (r *lcovReader) record(line int, text string) error {
+	key, value, _ := strings.Cut(text, ":")
+	if key == "SF" {
+		r.begin(value)
+		return nil
+	}
+	if strings.TrimSpace(text) == "end_of_record" {
+		r.end()
+		return nil
+	}
+	wanted := map[string]int{"FN": 2, "FNDA": 2, "FNL": 2, "FNA": 3, "DA": 2, "BRDA": 4}[key]
+	if wanted == 0 {
+		return nil
+	}
+	problem := func(want string) error {
+		return flaw.File(r.name).OnLine(line).Field(key).Got(strconv.Quote(value)).Want(want).Corrupt()
+	}
+	if r.file == nil {
+		return flaw.File(r.name).OnLine(line).Field("record").Got(key).Want("SF, the source file, before it").Corrupt()
+	}
+	parts := strings.SplitN(value, ",", wanted)
+	if len(parts) < wanted {
+		return problem(strconv.Itoa(wanted) + " values with commas between them")
+	}
+	ok := false
+	switch key {
+	case "FN": // LINE,[END,]NAME
+		if end, name, more := strings.Cut(parts[1], ","); more {
+			if _, isLine := parseLine(end); isLine {
+				parts[1] = name
+			}
+		}
+		var n uint32
+		if n, ok = parseLine(parts[0]); ok {
+			r.function(parts[1]).StartLine = int32(n)
+		}
+	case "FNL": // INDEX,LINE[,END]
+		first, _, _ := strings.Cut(parts[1], ",")
+		var n uint32
+		if n, ok = parseLine(first); ok {
+			r.indexes[parts[0]] = int32(n)
+		}
+	case "FNDA", "FNA": // CALLS,NAME or INDEX,CALLS,NAME
+		var n uint64
+		if n, ok = parseCount(parts[wanted-2]); ok {
+			f := r.function(parts[wanted-1])
+			f.Calls = saturate.Add(f.Calls, n)
+			if key == "FNA" {
+				f.StartLine = r.indexes[parts[0]]
+			}
+		}
+	case "DA": // LINE,COUNT[,CHECKSUM]
+		first, _, _ := strings.Cut(parts[1], ",")
+		n, isLine := parseLine(parts[0])
+		var count uint64
+		if count, ok = parseCount(first); ok && isLine {
+			r.file.Lines = append(r.file.Lines, Line{n, count})
+		}
+		ok = ok && isLine
+	case "BRDA": // LINE,BLOCK,BRANCH,COUNT or -
+		n, isLine := parseLine(parts[0])
+		count := uint64(0)
+		if ok = parts[3] == "-"; !ok {
+			count, ok = parseCount(parts[3])
+		}
+		if ok = ok && isLine; ok {
+			r.branch(n, parts, count)
+		}
+	}
+	if !ok {
+		return problem("lines from 1 to 2147483647 and whole numbers")
+	}
+	return nil
+}
+
+func (r *lcovReader) begin(path string) {
+	r.end()
+	r.file = &File{Path: path}
+	r.functions, r.indexes = make(map[string]int), make(map[string]int32)
+	r.branches, r.ways = make(map[[2]string]int), make(map[[3]string]int)
+}
+
+// end adds the section to those of its file.
+func (r *lcovReader) end() {
+	f := r.file
+	if f == nil {
+		return
+	}
+	r.file = nil
+	f.Lines = addUp(f.Lines, func(a, b *Line) int { return cmp.Compare(a.Number, b.Number) },
+		func(to, from *Line) { to.Count = saturate.Add(to.Count, from.Count) })
+	slices.SortStableFunc(f.Branches, func(a, b Branch) int { return cmp.Compare(a.Line, b.Line) })
+	r.files = append(r.files, f)
+}
+
+// function returns the function of a name in the section.
+func (r *lcovReader) function(name string) *Function {
+	i, ok := r.functions[name]
+	if !ok {
+		i = len(r.file.Functions)
+		r.functions[name] = i
+		r.file.Functions = append(r.file.Functions, Function{Symbol: profile.Symbol{Name: name, File: r.file.Path}})
+	}
+	return &r.file.Functions[i]
+}
+
+// branch adds a way of a branch.
+func (r *lcovReader) branch(line uint32, parts []string, count uint64) {
+	block := [2]string{parts[0], parts[1]}
+	at, ok := r.branches[block]
+	if !ok {
+		at = len(r.file.Branches)
+		r.branches[block] = at
+		r.file.Branches = append(r.file.Branches, Branch{Line: line})
+	}
+	b := &r.file.Branches[at]
+	key := [3]string{parts[0], parts[1], parts[2]}
+	way, ok := r.ways[key]
+	if !ok {
+		r.ways[key] = len(b.Ways)
+		b.Ways = append(b.Ways, count)
+		return
+	}
+	b.Ways[way] = saturate.Add(b.Ways[way], count)
+}
+
+func parseLine(s string) (uint32, bool) {
+	n, err := strconv.ParseUint(s, 10, 31)
+	return uint32(n), err == nil
+}
+
+// parseCount parses a count. Some tools write negative ones, for counts that are not
+// known to be positive, and large ones as decimal fractions with exponents.
+func parseCount(s string) (uint64, bool) {
+	if n, err := strconv.ParseUint(s, 10, 64); err == nil {
+		return n, true
+	}
+	f, err := strconv.ParseFloat(s, 64)
+	switch {
+	case err != nil || f != f:
+		return 0, false
+	case f <= 0:
+		return 0, true
+	case f >= 1<<63:
+		return 1<<64 - 1, true
+	}
+	return uint64(f), true
+}

@@ -1,0 +1,258 @@
+package covmap
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/profuse-pgo/profuse/coverage"
+	"github.com/profuse-pgo/profuse/internal/saturate"
+	"github.com/profuse-pgo/profuse/profile"
+)
+
+// Collect returns the coverage in the form that all formats share. Its lines are those
+// of llvm-cov. What stands at one place of the sources counts once, however many
+// functions and programs have it, with the sum of its counts; so a branch in a macro is
+// at the place of its condition, which is in the macro or in an argument. An outcome
+// that cannot happen is no way of a branch.
+//
+// Versions of a function that were compiled differently are laid over each other: a
+// version in which the preprocessor left lines out hides nothing of another.
+func (c *Coverage) Collect() *coverage.Coverage {
+	all := &coverage.Coverage{HasLines: true}
+	all.Unplaced.Functions = c.unmapped
+	for _, m := range c.Mismatched {
+		all.Misfits = append(all.Misfits, coverage.Misfit{Function: m.Name, Object: m.Object, Hash: m.Hash, Have: m.Have, Cause: m.Cause})
+	}
+	versions := c.versions()
+	names := c.Files()
+	// It cannot fail: neither does what takes the files.
+	_ = inOrder(len(names), func(i int, _ *producer[*coverage.File], done []*coverage.File) []*coverage.File {
+		col := fileCollector{c: c, File: &coverage.File{Path: names[i]}, versions: versions}
+		col.collect()
+		return append(done, col.File)
+	}, func(done []*coverage.File) error {
+		all.Files = append(all.Files, done...)
+		return nil
+	})
+	all.Finish()
+	return all
+}
+
+// A sourcePlace is where functions begin that have one source.
+type sourcePlace struct {
+	file string
+	Position
+}
+
+// versions numbers the versions of functions that were compiled differently, from 0
+// up, by the hashes of those that begin at one place. Functions of one hash have one
+// version. Those that are not in the result have version 0 alone.
+func (c *Coverage) versions() map[*Function]version {
+	hashes := make(map[sourcePlace][]uint64)
+	place := func(fn *Function) (p sourcePlace, ok bool) {
+		if fn.main < 0 {
+			return p, false
+		}
+		own := fn.regionsOf(fn.main)
+		if len(own) == 0 {
+			return p, false
+		}
+		return sourcePlace{fn.Files[fn.main], own[0].Start}, true
+	}
+	several := false
+	for _, fn := range c.Functions {
+		if p, ok := place(fn); ok && !slices.Contains(hashes[p], fn.Hash) {
+			hashes[p] = append(hashes[p], fn.Hash)
+			several = several || len(hashes[p]) > 1
+		}
+	}
+	if !several {
+		return nil
+	}
+	versions := make(map[*Function]version)
+	for _, fn := range c.Functions {
+		if p, ok := place(fn); ok && len(hashes[p]) > 1 {
+			versions[fn] = version{slices.Index(hashes[p], fn.Hash), len(hashes[p])}
+		}
+	}
+	return versions
+}
+
+// A version is the number of a version, of a number of versions.
+type version struct{ number, of int }
+
+// A fileCollector collects the coverage of one file.
+type fileCollector struct {
+	c *Coverage
+	*coverage.File
+	versions map[*Function]version
+}
+
+func (f *fileCollector) collect() {
+	functions := f.c.files[f.Path]
+	layers := 1
+	for _, fn := range functions {
+		layers = max(layers, f.versions[fn].of)
+	}
+	var s summarizer
+	var regions []CountedRegion // memory of all layers
+	for layer := range layers {
+		regions = regions[:0]
+		for _, fn := range functions {
+			// A function with fewer versions stays where it is in further layers, without
+			// counts: it hides what is around it, such as the function around a lambda.
+			v, counts := f.versions[fn], true
+			switch {
+			case layer < max(v.of, 1):
+				if v.number != layer {
+					continue
+				}
+			case v.number > 0:
+				continue
+			default:
+				counts = false
+			}
+			for _, file := range fn.virtualFiles(f.Path) {
+				at := len(regions)
+				regions = append(regions, fn.regionsOf(file)...)
+				for i := at; !counts && i < len(regions); i++ {
+					regions[i].Count = 0
+				}
+			}
+		}
+		f.addLines(Lines(s.segments(regions)))
+		regions = s.regions
+	}
+	slices.SortFunc(f.Lines, func(a, b coverage.Line) int { return cmp.Compare(a.Number, b.Number) })
+	f.addParts(functions)
+}
+
+// addLines adds the lines of a layer. Those of several are added up.
+func (f *fileCollector) addLines(lines func(func(Line) bool)) {
+	var number map[uint32]int // indexes of the lines of earlier layers
+	if len(f.Lines) > 0 {
+		number = make(map[uint32]int, len(f.Lines))
+		for i := range f.Lines {
+			number[f.Lines[i].Number] = i
+		}
+	}
+	for l := range lines {
+		if !l.Mapped {
+			continue
+		}
+		if i, ok := number[l.Number]; ok {
+			f.Lines[i].Count = saturate.Add(f.Lines[i].Count, l.Count)
+			continue
+		}
+		f.Lines = append(f.Lines, coverage.Line{Number: l.Number, Count: l.Count})
+	}
+}
+
+// A span is a range of the file.
+type span struct{ start, end Position }
+
+func compareSpans(a, b span) int {
+	return cmp.Or(comparePositions(a.start, b.start), comparePositions(a.end, b.end))
+}
+
+// outcomes are those of the branches at one place.
+type outcomes struct {
+	counts   [2]uint64
+	possible [2]bool
+}
+
+// addParts adds the functions, regions, branches and decisions.
+func (f *fileCollector) addParts(functions []*Function) {
+	regions := make(map[span]uint64)
+	branches := make(map[span]*outcomes)
+	decisions := make(map[span][]Condition)
+	for _, fn := range functions {
+		own := fn.virtualFiles(f.Path)
+		for _, file := range own {
+			in := fn.regionsOf(file)
+			for i := range in {
+				if r := &in[i]; r.Kind == Code {
+					at := span{r.Start, r.End}
+					regions[at] = saturate.Add(regions[at], r.Count)
+				}
+			}
+			for _, b := range fn.branchesOf(file) {
+				if b.folded() {
+					continue
+				}
+				at := span{b.Start, b.End}
+				o := branches[at]
+				if o == nil {
+					o = new(outcomes)
+					branches[at] = o
+				}
+				o.possible = [2]bool{o.possible[0] || !b.ConstantTrue, o.possible[1] || !b.ConstantFalse}
+				o.counts = [2]uint64{saturate.Add(o.counts[0], b.True), saturate.Add(o.counts[1], b.False)}
+			}
+			if file == fn.main && len(in) > 0 {
+				f.Functions = append(f.Functions, coverage.Function{
+					Symbol: profile.Symbol{Name: fn.Name, File: f.Path, StartLine: int32(in[0].Start.Line)},
+					Column: int32(in[0].Start.Column), Calls: fn.Count,
+				})
+			}
+		}
+		for i := range fn.MCDC {
+			m := &fn.MCDC[i]
+			if !slices.Contains(own, int(m.File)) {
+				continue
+			}
+			at := span{m.Start, m.End}
+			have := decisions[at]
+			if len(have) != len(m.Conditions) {
+				if len(have) < len(m.Conditions) {
+					decisions[at] = slices.Clone(m.Conditions)
+				}
+				continue
+			}
+			for k, c := range m.Conditions {
+				have[k].Covered = have[k].Covered || c.Covered
+				have[k].ConstantTrue = have[k].ConstantTrue && c.ConstantTrue
+				have[k].ConstantFalse = have[k].ConstantFalse && c.ConstantFalse
+			}
+		}
+	}
+	for at, n := range sortedSpans(regions) {
+		f.Regions = append(f.Regions, coverage.Region{
+			Line: at.start.Line, Column: at.start.Column, EndLine: at.end.Line, EndColumn: at.end.Column, Count: n,
+		})
+	}
+	for at, o := range sortedSpans(branches) {
+		b := coverage.Branch{Line: at.start.Line, Column: at.start.Column}
+		for way, possible := range o.possible {
+			if possible {
+				b.Ways = append(b.Ways, o.counts[way])
+			}
+		}
+		f.Branches = append(f.Branches, b)
+	}
+	for at, conditions := range sortedSpans(decisions) {
+		d := coverage.Decision{Line: at.start.Line, Column: at.start.Column}
+		for _, c := range conditions {
+			if !c.ConstantTrue && !c.ConstantFalse {
+				d.Conditions.Count(c.Covered)
+			}
+		}
+		f.Decisions = append(f.Decisions, d)
+	}
+}
+
+// sortedSpans yields the entries of m by place.
+func sortedSpans[V any](m map[span]V) func(func(span, V) bool) {
+	places := make([]span, 0, len(m))
+	for at := range m {
+		places = append(places, at)
+	}
+	slices.SortFunc(places, compareSpans)
+	return func(yield func(span, V) bool) {
+		for _, at := range places {
+			if !yield(at, m[at]) {
+				return
+			}
+		}
+	}
+}

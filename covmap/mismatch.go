@@ -1,0 +1,75 @@
+package covmap
+
+import (
+	"bytes"
+	"encoding/hex"
+	"fmt"
+	"slices"
+
+	"github.com/profuse-pgo/profuse/irpgo"
+)
+
+// explain finds the probable causes of the mismatches. A function that an object only
+// declares is no mismatch if another object has its code. It also counts the functions
+// of the profile that no object maps.
+func (c *Coverage) explain(maps []*Mapping, p *irpgo.Profile) {
+	mapped := make(map[uint64]bool) // references of names
+	objects := make(map[string]*Mapping, len(maps))
+	for _, m := range maps {
+		objects[m.Name] = m
+		for i := range m.Records {
+			mapped[m.Records[i].Ref] = true
+		}
+	}
+	for i := range p.Functions {
+		f := &p.Functions[i]
+		if mapped[irpgo.NameRef(f.Name)] {
+			continue
+		}
+		c.unmapped.Count(slices.ContainsFunc(f.Records, func(r *irpgo.Record) bool {
+			return slices.ContainsFunc(r.Counts, func(n uint64) bool { return n > 0 })
+		}))
+	}
+	if len(c.Mismatched) == 0 {
+		return
+	}
+	fitting := make(map[string][]string) // objects of functions that fit, by name
+	fits := make(map[string]bool)        // objects of which a function that the profile has fits
+	known := make(map[string]bool, len(p.Functions))
+	for i := range p.Functions {
+		known[p.Functions[i].Name] = true
+	}
+	for _, f := range c.Functions {
+		if f.Hash != 0 && known[f.PGOName] {
+			fitting[f.PGOName] = append(fitting[f.PGOName], f.Object)
+			fits[f.Object] = true
+		}
+	}
+	kept := c.Mismatched[:0]
+	for _, m := range c.Mismatched {
+		in := fitting[m.Name]
+		if m.Hash == 0 && len(in) > 0 {
+			continue
+		}
+		o := objects[m.Object]
+		ran := slices.ContainsFunc(p.BinaryIDs, func(id []byte) bool { return bytes.Equal(id, o.BuildID) })
+		switch {
+		case m.Hash == 0:
+			m.Cause = "the object has no code of it, and no other program is given that has: name the program that ran"
+		case slices.Contains(in, m.Object):
+			m.Cause = "an inline function compiled twice with different flags or macros; the linker kept the other copy, which is counted"
+		case len(o.BuildID) > 0 && len(p.BinaryIDs) > 0 && !ran:
+			m.Cause = fmt.Sprintf("stale object: no profile is of a program with its build id, %s", hex.EncodeToString(o.BuildID))
+		case len(in) > 0:
+			m.Cause = fmt.Sprintf("compiled with other flags or macros, or from another version of the source, than in %s, which is counted", in[0])
+		case !fits[m.Object]:
+			m.Cause = "no function of the object fits: another compiler, other flags, or a stale object"
+		case ran:
+			m.Cause = "an inline function compiled twice with different flags or macros; another library or program has the copy that ran"
+		default:
+			m.Cause = "stale object: the source or the flags of the function have changed since the profile"
+		}
+		kept = append(kept, m)
+	}
+	c.Mismatched = kept
+}

@@ -1,0 +1,148 @@
+package formats
+
+import (
+	"encoding/hex"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/profuse-pgo/profuse/coverage"
+	"github.com/profuse-pgo/profuse/covmap"
+	"github.com/profuse-pgo/profuse/inputs"
+	"github.com/profuse-pgo/profuse/internal/flaw"
+	"github.com/profuse-pgo/profuse/internal/object"
+	"github.com/profuse-pgo/profuse/irpgo"
+	"github.com/profuse-pgo/profuse/profile"
+	"github.com/profuse-pgo/profuse/symbolize"
+)
+
+// A coveredView is the view of a profile whose coverage is known.
+type coveredView struct {
+	profile.View
+	coverage *coverage.Coverage
+}
+
+// Coverage is what [coverage.Collect] asks for.
+func (v *coveredView) Coverage() *coverage.Coverage { return v.coverage }
+
+// viewCoverage evaluates the profile on the coverage mappings of the programs.
+func (o *ViewOptions) viewCoverage(p *irpgo.Profile, name string, info *irpgo.Info) (profile.View, error) {
+	paths, err := o.programsOf(p, name)
+	if err != nil {
+		return nil, err
+	}
+	programs := make([]*inputs.Data, 0, len(paths))
+	defer func() {
+		for _, d := range programs {
+			d.Close()
+		}
+	}()
+	for _, path := range paths {
+		d, err := inputs.File(path, inputs.Options{}).Open(nil)
+		if err != nil {
+			return nil, err
+		}
+		programs = append(programs, d)
+	}
+	v := &coveredView{View: p.View(name, irpgo.ViewOptions{Info: info})}
+	return v, inputs.Guard(func() error {
+		v.coverage, err = o.evaluate(p, info, programs)
+		return err
+	}, programs...)
+}
+
+func (o *ViewOptions) evaluate(p *irpgo.Profile, info *irpgo.Info, programs []*inputs.Data) (*coverage.Coverage, error) {
+	var maps []*covmap.Mapping
+	var empty error // about the first program without a mapping
+	for _, d := range programs {
+		m, err := covmap.Read(d.Name(), d.Bytes(), covmap.Options{Arch: o.Arch, CompilationDir: o.CompilationDir})
+		switch {
+		case err == nil:
+			maps = append(maps, m...)
+		case !errors.Is(err, profile.ErrEmpty):
+			return nil, err
+		case empty == nil:
+			empty = err
+		default:
+			o.warn(err)
+		}
+	}
+	if len(maps) == 0 {
+		return nil, empty
+	}
+	if empty != nil {
+		o.warn(empty)
+	}
+	// LLVM 18 writes raw version 9 and indexed version 11.
+	old := info.Format == irpgo.FormatRaw && info.Version == 9 || info.Format == irpgo.FormatIndexed && info.Version == 11
+	c, err := covmap.Evaluate(maps, p, covmap.EvaluateOptions{BitmapsByCondition: old})
+	if err != nil {
+		return nil, err
+	}
+	return c.Collect(), nil
+}
+
+// programsOf returns the files of the programs: those given by name, and of each binary
+// id of the profile the first in the folders.
+func (o *ViewOptions) programsOf(p *irpgo.Profile, name string) (paths []string, err error) {
+	var folders []string
+	for _, path := range o.Programs {
+		if info, err := os.Stat(path); err == nil && info.IsDir() && filepath.Ext(filepath.Clean(path)) != ".dSYM" {
+			folders = append(folders, path)
+			continue
+		}
+		file, err := object.BundledFile(path)
+		if err != nil {
+			return nil, err
+		}
+		if !slices.Contains(paths, file) {
+			paths = append(paths, file)
+		}
+	}
+	if len(folders) == 0 {
+		return paths, nil
+	}
+	in := strings.Join(folders, ", ")
+	if len(p.BinaryIDs) == 0 && len(paths) == 0 {
+		return nil, flaw.In("binary ids").InFile(name).Field("number").Got(0).
+			Wantf("an id by which to find the program in %s; name the program itself", in).Empty()
+	}
+	programs, err := symbolize.OpenPrograms(folders, symbolize.Options{Arch: o.Arch})
+	if err != nil {
+		return nil, err
+	}
+	defer programs.Close()
+	for _, id := range p.BinaryIDs {
+		path, err := mappedProgram(programs, id)
+		switch {
+		case err != nil:
+			return nil, err
+		case path == "":
+			o.warn(flaw.In("binary ids").InFile(name).Field("program").Got(hex.EncodeToString(id)).
+				Wantf("one with a coverage mapping in %s", in).Empty())
+		case !slices.Contains(paths, path):
+			paths = append(paths, path)
+		}
+	}
+	if len(paths) == 0 {
+		return nil, flaw.In("binary ids").InFile(name).Field("programs found").Got(0).
+			Wantf("one with an id of the profile and a coverage mapping in %s", in).Empty()
+	}
+	return paths, nil
+}
+
+// mappedProgram returns the path of the first program with the build id that has a
+// coverage mapping, "" if there is none: separate debug information has its id, too.
+func mappedProgram(programs *symbolize.Programs, id []byte) (string, error) {
+	for f, err := range programs.Find(id) {
+		if err != nil {
+			return "", err
+		}
+		if s := f.Section("__llvm_covmap"); s != nil && s.Size > 0 {
+			return f.Name, nil
+		}
+	}
+	return "", nil
+}
