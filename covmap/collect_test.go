@@ -102,15 +102,15 @@ func TestCollectMacros(t *testing.T) {
 	}
 }
 
-// A build is a program that a test compiles and runs.
-type build struct {
+// Programs that a test compiles and runs are compiled in a folder.
+type compiled struct {
 	t   *testing.T
 	dir string
 }
 
 // make compiles the source with the flags, runs the program and returns its path and that
 // of its raw profile.
-func (b build) make(name, source string, flags ...string) (program, profile string) {
+func (b compiled) make(name, source string, flags ...string) (program, profile string) {
 	b.t.Helper()
 	path := filepath.Join(b.dir, name+".cpp")
 	if err := os.WriteFile(path, []byte(source), 0o666); err != nil {
@@ -168,7 +168,7 @@ inline int same(int a) {
 // counted twice: a version in which lines are left out hides none of the other, a lambda
 // hides the functions around it, functions compiled alike count once.
 func TestTwoPrograms(t *testing.T) {
-	b := build{t, t.TempDir()}
+	b := compiled{t, t.TempDir()}
 	if err := os.WriteFile(filepath.Join(b.dir, "shared.h"), []byte(sharedHeader), 0o666); err != nil {
 		t.Fatal(err)
 	}
@@ -203,7 +203,7 @@ func TestTwoPrograms(t *testing.T) {
 
 // TestMismatchCauses: each function that does not fit has its probable cause.
 func TestMismatchCauses(t *testing.T) {
-	b := build{t, t.TempDir()}
+	b := compiled{t, t.TempDir()}
 	if err := os.WriteFile(filepath.Join(b.dir, "shared.h"), []byte(sharedHeader), 0o666); err != nil {
 		t.Fatal(err)
 	}
