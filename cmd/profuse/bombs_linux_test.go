@@ -14,6 +14,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -42,7 +43,11 @@ type bomb struct {
 	dense bool
 }
 
-const bombCommands = "show check merge top compare export report salvage"
+// bombCommands read bombs, and one of viewCommands in turn, which all begin with a view.
+var (
+	bombCommands = []string{"show", "check", "merge", "salvage"}
+	viewCommands = []string{"top", "compare", "export", "report"}
+)
 
 // bombEnv in the environment has the test binary write the bomb of that name to standard
 // output. The system counts the memory of the process that starts a command as the
@@ -93,15 +98,16 @@ func TestBombs(t *testing.T) {
 	oracle.Slow(t)
 	profuse := asProfuse(t)
 	small := filepath.Join(oracle.Root(t), "testdata", "irpgo", "clang22", "ir-run1.profraw")
-	for _, b := range bombs() {
+	for i, b := range bombs() {
 		t.Run(b.name, func(t *testing.T) {
+			t.Parallel()
 			dir := t.TempDir()
 			name := b.write(t, dir)
 			limit := int64(maxBombMemory)
 			if b.dense {
 				limit = 200 * maxBomb
 			}
-			for c := range strings.FieldsSeq(bombCommands) {
+			for _, c := range append(slices.Clip(bombCommands), viewCommands[i%len(viewCommands)]) {
 				args := []string{c, name}
 				switch c {
 				case "merge", "salvage", "report":
@@ -191,7 +197,6 @@ func bombs() []bomb {
 		{name: "text without counters", contents: func() []byte { return numbered(15<<20, "f%d\n0\n0\n") }},
 		{name: "text counters announced", contents: func() []byte { return []byte("f\n0\n4000000000\n0\n") }},
 		{name: "text sites", contents: func() []byte { return append([]byte("f\n0\n1\n0\n1\n0\n5000000\n"), text(10<<20, "0\n")...) }},
-		{name: "text gzip within", dense: true, contents: func() []byte { return gzipOf(numbered(15<<20, "f%d\n0\n1\n0\n")) }},
 		{name: "text counters gzip", contents: func() []byte {
 			return gzipOf(append([]byte("f\n0\n7500000\n"), text(15_000_000, "0\n")...))
 		}},
@@ -202,7 +207,7 @@ func bombs() []bomb {
 		}},
 		{name: "zstd zeros", contents: func() []byte { return zstdOf(append([]byte("\x7fELF"), zeros(1<<30)...)) }},
 		{name: "gzip gzip", contents: func() []byte { return gzipOf(gzipOf(append([]byte("\x81rforpl\xff"), zeros(1<<30)...))) }},
-		{name: "gzip empty gzips", contents: func() []byte { return gzipOf(bytes.Repeat(gzipOf(nil), 40_000_000)) }},
+		{name: "gzip empty gzips", contents: func() []byte { return gzipOf(bytes.Repeat(gzipOf(nil), 10_000_000)) }},
 		{name: "empty gzips", contents: func() []byte { return bytes.Repeat(gzipOf(nil), 500_000) }},
 		{name: "tar of members", contents: func() []byte { return tarOf(15_000, []byte("x")) }},
 		{name: "tar gzip of members", contents: func() []byte { return gzipOf(tarOf(100_000, nil)) }},
