@@ -104,19 +104,79 @@ func (f *File) group(s *summarizer) {
 		g := &f.Groups[i]
 		g.Functions = append(g.Functions, fn)
 		g.Count += fn.Count
-		sum := s.function(fn)
-		g.Total.Regions.Max(sum.Regions)
-		g.Total.Lines.Max(sum.Lines)
-		g.Total.Branches.Max(sum.Branches)
-		g.Total.MCDC.Max(sum.MCDC)
-		g.Total.Instantiations.Count(fn.Count > 0)
 	}
 	for i := range f.Groups {
 		g := &f.Groups[i]
-		g.Total.Functions.Count(g.Count > 0)
+		g.Total = g.total(s, nil)
 		f.Total.Add(g.Total)
 	}
 	slices.SortFunc(f.Groups, func(a, b Group) int { return comparePositions(a.Start, b.Start) })
+}
+
+// TotalOf returns the numbers of the functions that keep accepts. A group of which it
+// accepts some has run if any of its functions has.
+func (f *File) TotalOf(keep func(*Function) bool) (sum coverage.Summary) {
+	var s summarizer
+	for i := range f.Groups {
+		sum.Add(f.Groups[i].total(&s, keep))
+	}
+	return sum
+}
+
+// total returns the numbers of the functions of a group that keep accepts; nil accepts
+// all.
+func (g *Group) total(s *summarizer, keep func(*Function) bool) (total coverage.Summary) {
+	for _, fn := range g.Functions {
+		if keep != nil && !keep(fn) {
+			continue
+		}
+		sum := s.function(fn)
+		total.Regions.Max(sum.Regions)
+		total.Lines.Max(sum.Lines)
+		total.Branches.Max(sum.Branches)
+		total.MCDC.Max(sum.MCDC)
+		total.Instantiations.Count(fn.Count > 0)
+	}
+	if total.Instantiations.Total > 0 {
+		total.Functions.Count(g.Count > 0)
+	}
+	return total
+}
+
+// A Part is what a function has in one virtual file.
+type Part struct {
+	Function   *Function
+	Name       string // of the file
+	Segments   []Segment
+	Branches   []*CountedBranch
+	MCDC       []*MCDC
+	Expansions []*CountedRegion
+}
+
+// Main returns the virtual file of the function's own code, -1 if there is none.
+func (f *Function) Main() int { return f.main }
+
+// Part returns what the function has in a virtual file.
+func (f *Function) Part(file int) *Part {
+	p := &Part{Function: f, Name: f.Files[file]}
+	var s summarizer
+	regions := f.regionsOf(file)
+	p.Segments = s.segments(slices.Clone(regions))
+	for i := range regions {
+		if regions[i].Kind == Expansion {
+			p.Expansions = append(p.Expansions, &regions[i])
+		}
+	}
+	branches := f.branchesOf(file)
+	for i := range branches {
+		p.Branches = append(p.Branches, &branches[i])
+	}
+	for i := range f.MCDC {
+		if int(f.MCDC[i].File) == file {
+			p.MCDC = append(p.MCDC, &f.MCDC[i])
+		}
+	}
+	return p
 }
 
 // Summary returns the numbers of one function: all its code regions, the lines of

@@ -15,7 +15,8 @@ type JSONOptions struct {
 	SkipExpansions, SkipFunctions bool
 	// SummaryOnly writes the names and the summaries of files, and the totals.
 	SummaryOnly bool
-	// Files are the files to write; nil means all.
+	// Files are the files to write; nil means all. Functions are all written, as by
+	// llvm-cov.
 	Files []string
 }
 
@@ -48,7 +49,7 @@ func WriteJSON(w io.Writer, c *Coverage, opt JSONOptions) error {
 	out.WriteString("]")
 	if !opt.SummaryOnly && !opt.SkipFunctions {
 		out.WriteString(`,"functions":[`)
-		functions := c.in(opt.Files)
+		functions := c.Functions
 		const each = 64
 		err := inOrder((len(functions)+each-1)/each, func(i int, p *producer[byte], dst []byte) []byte {
 			j := jsonText{dst, p}
@@ -73,24 +74,6 @@ func WriteJSON(w io.Writer, c *Coverage, opt JSONOptions) error {
 	j.text(`}],"type":"llvm.coverage.json.export","version":"` + jsonVersion + `"}`)
 	out.Write(j.b)
 	return out.Flush()
-}
-
-// in returns the functions whose own code is in one of the files; nil means all.
-func (c *Coverage) in(files []string) []*Function {
-	if files == nil {
-		return c.Functions
-	}
-	has := make(map[string]bool, len(files))
-	for _, name := range files {
-		has[name] = true
-	}
-	var in []*Function
-	for _, f := range c.Functions {
-		if has[f.MainFile()] {
-			in = append(in, f)
-		}
-	}
-	return in
 }
 
 // jsonText appends JSON, and passes it on when it is long.

@@ -5,6 +5,8 @@ import (
 	"io"
 	"slices"
 	"strconv"
+
+	"github.com/profuse-pgo/profuse/coverage"
 )
 
 // LCOVOptions modify [WriteLCOV].
@@ -14,6 +16,8 @@ type LCOVOptions struct {
 	SeparateInstantiations bool
 	// SummaryOnly leaves out functions, lines and branches but for their numbers.
 	SummaryOnly bool
+	// SkipBranches leaves out branches and their numbers.
+	SkipBranches bool
 	// Files are the files to write; nil means all.
 	Files []string
 }
@@ -42,11 +46,17 @@ func (f *File) appendLCOV(dst []byte, p *producer[byte], opt LCOVOptions) []byte
 		}
 	}
 	end := func() { dst = append(dst, '\n') }
+	total := func(key string, r coverage.Ratio) {
+		line(key+"F", uint64(r.Total))
+		end()
+		line(key+"H", uint64(r.Covered))
+		end()
+	}
 	dst = append(append(append(dst, "SF:"...), f.Name...), '\n')
 	if !opt.SummaryOnly {
 		for _, key := range []string{"FN", "FNDA"} {
 			for _, fn := range f.Functions {
-				if len(fn.Files) == 0 || fn.Files[0] != f.Name {
+				if fn.Files[0] != f.Name {
 					continue
 				}
 				n := fn.Count
@@ -61,10 +71,7 @@ func (f *File) appendLCOV(dst []byte, p *producer[byte], opt LCOVOptions) []byte
 			}
 		}
 	}
-	line("FNF", uint64(f.Total.Functions.Total))
-	end()
-	line("FNH", uint64(f.Total.Functions.Covered))
-	end()
+	total("FN", f.Total.Functions)
 	if !opt.SummaryOnly {
 		for l := range Lines(f.Segments) {
 			if l.Mapped {
@@ -73,20 +80,14 @@ func (f *File) appendLCOV(dst []byte, p *producer[byte], opt LCOVOptions) []byte
 				dst = p.pass(dst)
 			}
 		}
-		dst = f.appendBranches(dst, !opt.SeparateInstantiations)
+		if !opt.SkipBranches {
+			dst = f.appendBranches(dst, !opt.SeparateInstantiations)
+		}
 	}
-	for _, n := range []struct {
-		key   string
-		value int
-	}{
-		{"BRF", f.Total.Branches.Total},
-		{"BRH", f.Total.Branches.Covered},
-		{"LF", f.Total.Lines.Total},
-		{"LH", f.Total.Lines.Covered},
-	} {
-		line(n.key, uint64(n.value))
-		end()
+	if !opt.SkipBranches {
+		total("BR", f.Total.Branches)
 	}
+	total("L", f.Total.Lines)
 	return append(dst, "end_of_record\n"...)
 }
 

@@ -22,9 +22,12 @@ type MCDC struct {
 
 // A Condition is one operand of a [MCDC].
 type Condition struct {
+	Start Position
 	// Covered says that two executed vectors with different results differ in
 	// this condition alone: it was shown to decide the result.
 	Covered bool
+	// Pair are two such vectors, by their indexes, the first two in order.
+	Pair [2]int
 	// ConstantTrue and ConstantFalse are as in [CountedBranch].
 	ConstantTrue, ConstantFalse bool
 }
@@ -190,7 +193,7 @@ func (g *conditionGraph) evaluate(bitmap []byte, byCondition bool) MCDC {
 	r := g.d.region
 	m := MCDC{Start: r.Start, End: r.End, File: uint32(r.File), Conditions: make([]Condition, len(g.d.conditions))}
 	for i, c := range g.d.conditions {
-		m.Conditions[i].ConstantTrue, m.Conditions[i].ConstantFalse = c.Count.constant(), c.False.constant()
+		m.Conditions[i] = Condition{Start: c.Start, ConstantTrue: c.Count.constant(), ConstantFalse: c.False.constant()}
 	}
 	first, n := uint64(r.Bits)-g.vectors, g.vectors
 	vectorOf := g.vector
@@ -286,8 +289,8 @@ func (m *MCDC) findPairs(n int) {
 	const most = 1 << 27 // comparisons; compilers allow few conditions
 	left := len(m.Conditions)
 	work := 0
-	for _, a := range m.Vectors[n:] {
-		for _, b := range m.Vectors[:n] {
+	for k, a := range m.Vectors[n:] {
+		for l, b := range m.Vectors[:n] {
 			if work += len(m.Conditions); work > most {
 				return
 			}
@@ -302,7 +305,7 @@ func (m *MCDC) findPairs(n int) {
 				}
 			}
 			if differs >= 0 && !m.Conditions[differs].Covered {
-				m.Conditions[differs].Covered = true
+				m.Conditions[differs].Covered, m.Conditions[differs].Pair = true, [2]int{l, n + k}
 				if left--; left == 0 {
 					return
 				}

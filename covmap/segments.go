@@ -159,6 +159,10 @@ type Line struct {
 	Count  uint64 // of the code on it that ran most
 	// Mapped: there is code on the line. Others have no count.
 	Mapped bool
+	// Segments are those on the line, and Before is the last one before it, nil if
+	// there is none.
+	Segments []Segment
+	Before   *Segment
 }
 
 // Lines yields the lines from the first segment's to the last segment's, without
@@ -190,7 +194,7 @@ func Lines(segments []Segment) iter.Seq[Line] {
 
 // lineOf evaluates the segments on a line.
 func lineOf(number uint32, on []Segment, before *Segment) Line {
-	l := Line{Number: number}
+	l := Line{Number: number, Segments: on, Before: before}
 	entered, started := false, uint64(0)
 	for i := range on {
 		if s := &on[i]; s.HasCount && s.Entry {

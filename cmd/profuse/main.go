@@ -1,7 +1,7 @@
 // Command profuse merges, shows and converts compiler profiles.
 //
-// When it is started as llvm-profdata or llvm-mipdata, it takes the command line of that
-// tool.
+// When it is started as llvm-profdata, llvm-cov or llvm-mipdata, it takes the command line
+// of that tool.
 package main
 
 import (
@@ -17,6 +17,7 @@ import (
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/interrupt"
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/iprofcmd"
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/irpgocmd"
+	"github.com/profuse-pgo/profuse/cmd/profuse/internal/llvmcov"
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/llvmmipdata"
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/llvmprofdata"
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/memory"
@@ -81,6 +82,7 @@ command.`,
 			ccCommand(),
 			llvmTools[0].command(),
 			llvmTools[1].command(),
+			llvmTools[2].command(),
 			versionCommand(),
 		},
 	}
@@ -101,6 +103,11 @@ through a link:
     ln -s "$(command -v profuse)" ~/bin/llvm-profdata
 
 "profuse llvm-profdata --help" lists the commands.`, llvmprofdata.Main},
+	{"llvm-cov", `Takes the command line of llvm-cov and writes the same tracefiles, JSON and text as
+that of LLVM 22: its commands export, report and show. profuse does so too when it is
+started as llvm-cov, for example through a link.
+
+"profuse llvm-cov export --help" lists the options of a command.`, llvmcov.Main},
 	{"llvm-mipdata", `Takes the command line of llvm-mipdata, the tool of the MIP branches of LLVM, and
 writes the same files and text. profuse does so too when it is started as
 llvm-mipdata, for example through a link.

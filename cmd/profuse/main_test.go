@@ -24,7 +24,7 @@ var update = flag.Bool("update", false, "write what the scripts' commands print 
 
 // The test binary is profuse too, under all of its names.
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"profuse": main, "llvm-profdata": main, "llvm-profdata-22": main, "llvm-mipdata": main})
+	testscript.Main(m, map[string]func(){"profuse": main, "llvm-profdata": main, "llvm-profdata-22": main, "llvm-mipdata": main, "llvm-cov": main, "llvm-cov-22": main})
 }
 
 // TestScripts runs testdata/script/*.txtar. Beside what testscript offers they

@@ -35,7 +35,7 @@ var layers = [][]string{
 	{"cmd/profuse/internal/interrupt", "cmd/profuse/internal/memory"},
 	{"cmd/profuse/internal/edit", "cmd/profuse/internal/ere", "cmd/profuse/internal/withcolor", "cmd/profuse/internal/driver"},
 	{"cmd/profuse/internal/cli", "cmd/profuse/internal/clopt"},
-	{"cmd/profuse/internal/llvmprofdata", "cmd/profuse/internal/llvmmipdata", "cmd/profuse/internal/console", "testdata"},
+	{"cmd/profuse/internal/llvmprofdata", "cmd/profuse/internal/llvmcov", "cmd/profuse/internal/llvmmipdata", "cmd/profuse/internal/console", "testdata"},
 	{"cmd/profuse/internal/sources", "cmd/profuse/internal/doctorcmd"},
 	{"cmd/profuse/internal/merging"},
 	{"cmd/profuse/internal/family", "cmd/profuse/internal/ordering"},

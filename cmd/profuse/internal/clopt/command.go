@@ -47,6 +47,14 @@ func (c *Command) Positionals(p *[]string) {
 	c.positionals = append(c.positionals, &positional{unbounded: true, set: func(v string) { *p = append(*p, v) }})
 }
 
+// NamedPositionals is [Command.Positionals] for arguments that also may follow an option:
+// after it, all arguments without a dash belong to them.
+func (c *Command) NamedPositionals(p *[]string, name string) {
+	c.Positionals(p)
+	own := c.positionals[len(c.positionals)-1]
+	For(c).value(name, valueOptional, func(string) string { return "" }).opens = own
+}
+
 // RequiredPositionals is [Command.Positionals] for at least one argument.
 func (c *Command) RequiredPositionals(p *[]string) {
 	c.Positionals(p)

@@ -30,6 +30,8 @@ type Option struct {
 	// set stores one value, or returns what is wrong with it. spelling is the
 	// name on the command line.
 	set func(spelling, value string) (complaint string)
+	// opens are the positional arguments that follow the option; nil if they do not.
+	opens *positional
 	// answer, if set, prints help or the version; the command does not run then.
 	answer func(r *run)
 }
@@ -148,7 +150,12 @@ func (cs Commands) Uint64(p *uint64, name, ctype string) *Option {
 
 // Float defines an option with a floating point value.
 func (cs Commands) Float(p *float64, name string) *Option {
-	return addNumber(cs, name, "floating point", parseFloat, func(f float64) { *p = f })
+	return cs.FloatFunc(name, func(f float64) { *p = f })
+}
+
+// FloatFunc defines an option with a floating point value that goes to set.
+func (cs Commands) FloatFunc(name string, set func(float64)) *Option {
+	return addNumber(cs, name, "floating point", parseFloat, set)
 }
 
 // Choice is one value of an option with a fixed set of values.

@@ -52,6 +52,7 @@ type run struct {
 	args   []string
 	i      int // index of the current argument
 	failed bool
+	active *positional // see [Command.NamedPositionals]; nil at first
 	// answered is set once help or the version was printed.
 	answered bool
 }
@@ -84,6 +85,8 @@ func (p *Parser) Parse(args []string) (*Command, Outcome) {
 			onlyPositional = true
 		case isOption:
 			r.option(arg)
+		case r.active != nil:
+			r.active.set(arg)
 		case len(r.cmd.positionals) > 0:
 			values = append(values, arg)
 		case r.i == 0 && wantsCommand:
@@ -207,6 +210,9 @@ func (r *run) provide(o *Option, spelling string, value *string) {
 		target, spelling = o.alias, o.alias.name
 	}
 	target.given = true
+	if target.opens != nil {
+		r.active = target.opens
+	}
 	for _, v := range target.split(*value) {
 		if complaint := target.set(spelling, v); complaint != "" {
 			r.complain(target, complaint)

@@ -1,7 +1,6 @@
 package ere
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 )
@@ -12,7 +11,7 @@ type byteSet [256]bool
 // bracket reads a bracket expression after its "[".
 func (p *ere) bracket() error {
 	if strings.HasPrefix(p.rest, "[:<:]]") || strings.HasPrefix(p.rest, "[:>:]]") {
-		return errors.New("word boundaries are not supported by profuse")
+		return fmt.Errorf("word boundaries are %w", ErrUnsupported)
 	}
 	var set byteSet
 	invert := p.eat("^")

@@ -12,6 +12,9 @@ import (
 	"strings"
 )
 
+// ErrUnsupported is the cause of errors about expressions that LLVM can compile.
+var ErrUnsupported = errors.New("not supported by profuse")
+
 // The errors, in LLVM's words.
 var (
 	errParen     = errors.New("parentheses not balanced")
@@ -152,7 +155,7 @@ func (p *ere) atom() error {
 			if int(c-'0') > p.groups {
 				return errBackref
 			}
-			return errors.New("back-references are not supported by profuse")
+			return fmt.Errorf("back-references are %w", ErrUnsupported)
 		}
 		p.literal(c)
 	case '{':

@@ -48,8 +48,15 @@ type Color string
 
 // The colours of output; those of messages are bold.
 const (
-	Red  Color = "0;31"
-	Cyan Color = "0;36"
+	Red     Color = "0;31"
+	Green   Color = "0;32"
+	Yellow  Color = "0;33"
+	Magenta Color = "0;35"
+	Cyan    Color = "0;36"
+
+	// Backgrounds.
+	OnRed  Color = "0;41"
+	OnCyan Color = "0;46"
 
 	boldRed     Color = "0;1;31"
 	boldMagenta Color = "0;1;35"

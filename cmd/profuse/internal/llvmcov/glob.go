@@ -1,0 +1,150 @@
+package llvmcov
+
+import (
+	"errors"
+	"regexp"
+	"strings"
+)
+
+// The errors of patterns, in LLVM's words.
+var (
+	errBlankGlob    = errors.New("Supplied glob was blank")
+	errBracketGlob  = errors.New("invalid glob pattern, unmatched '['")
+	errStrayGlob    = errors.New("invalid glob pattern, stray '\\'")
+	errRangeGlob    = errors.New("invalid glob pattern")
+	errNestedGlob   = errors.New("nested brace expansions are not supported")
+	errOpenGlob     = errors.New("incomplete brace expansion")
+	errSingleGlob   = errors.New("empty or singleton brace expansions are not supported")
+	errTooManyGlobs = errors.New("too many brace expansions")
+)
+
+// mostGlobs is how many patterns the braces of one may stand for.
+const mostGlobs = 1024
+
+// compileGlob compiles a pattern of LLVM's GlobPattern class: "*", "?", "[a-z]", "[^a]",
+// "{a,b}" and "\" before one of them.
+func compileGlob(pattern string) (func(string) bool, error) {
+	if pattern == "" {
+		return nil, errBlankGlob
+	}
+	g := globber{rest: pattern, globs: 1}
+	g.out.WriteString("(?s)^(?:")
+	for g.rest != "" {
+		if err := g.next(); err != nil {
+			return nil, err
+		}
+	}
+	if g.inBraces {
+		return nil, errOpenGlob
+	}
+	g.out.WriteString(")$")
+	re, err := regexp.Compile(g.out.String())
+	if err != nil {
+		return nil, errRangeGlob
+	}
+	return func(name string) bool { return re.MatchString(latin1(name)) }, nil
+}
+
+// A globber translates a pattern into a regular expression. Bytes become the runes of
+// the same value.
+type globber struct {
+	rest     string
+	out      strings.Builder
+	inBraces bool
+	terms    int // in the braces so far
+	globs    int
+}
+
+func (g *globber) next() error {
+	c := g.rest[0]
+	g.rest = g.rest[1:]
+	switch {
+	case c == '*':
+		g.out.WriteString(".*")
+	case c == '?':
+		g.out.WriteString(".")
+	case c == '\\':
+		if g.rest == "" {
+			return errStrayGlob
+		}
+		g.literal(g.rest[0])
+		g.rest = g.rest[1:]
+	case c == '[':
+		return g.bracket()
+	case c == '{':
+		if g.inBraces {
+			return errNestedGlob
+		}
+		g.inBraces, g.terms = true, 1
+		g.out.WriteString("(?:")
+	case c == ',' && g.inBraces:
+		g.terms++
+		g.out.WriteString("|")
+	case c == '}' && g.inBraces:
+		g.inBraces = false
+		if g.terms < 2 {
+			return errSingleGlob
+		}
+		if g.globs *= g.terms; g.globs > mostGlobs {
+			return errTooManyGlobs
+		}
+		g.out.WriteString(")")
+	default:
+		g.literal(c)
+	}
+	return nil
+}
+
+func (g *globber) literal(c byte) { g.out.WriteString(regexp.QuoteMeta(string(rune(c)))) }
+
+// bracket translates what follows a "[". A "]" that comes first is a character.
+func (g *globber) bracket() error {
+	if g.rest == "" {
+		return errBracketGlob
+	}
+	end := strings.IndexByte(g.rest[1:], ']')
+	if end < 0 {
+		return errBracketGlob
+	}
+	set := g.rest[:1+end]
+	g.rest = g.rest[2+end:]
+	g.out.WriteString("[")
+	if set[0] == '^' || set[0] == '!' {
+		g.out.WriteString("^")
+		set = set[1:]
+	}
+	for set != "" {
+		first := set[0]
+		set = set[1:]
+		last := first
+		if len(set) >= 2 && set[0] == '-' {
+			last, set = set[1], set[2:]
+			if last < first {
+				return errRangeGlob
+			}
+		}
+		g.member(first)
+		if last != first {
+			g.out.WriteString("-")
+			g.member(last)
+		}
+	}
+	g.out.WriteString("]")
+	return nil
+}
+
+func (g *globber) member(c byte) {
+	if strings.IndexByte(`\]^-[`, c) >= 0 {
+		g.out.WriteByte('\\')
+	}
+	g.out.WriteRune(rune(c))
+}
+
+// latin1 turns every byte into the rune of the same value.
+func latin1(s string) string {
+	runes := make([]rune, len(s))
+	for i := range len(s) {
+		runes[i] = rune(s[i])
+	}
+	return string(runes)
+}

@@ -1,0 +1,188 @@
+package llvmcov
+
+import (
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/profuse-pgo/profuse/covmap"
+	"github.com/profuse-pgo/profuse/internal/atomicfile"
+)
+
+// show prints sources with their counts.
+func (t *tool) show() error {
+	o := &t.opt
+	switch o.format {
+	case lcovFormat:
+		return errors.New("lcov format should be used with 'llvm-cov export'.")
+	case htmlFormat:
+		return errors.New("show -format=html is not supported by profuse; use -format=text, or genhtml with export -format=lcov")
+	}
+	if err := t.checkWatermark(); err != nil {
+		return err
+	}
+	if o.outputDir != "" {
+		if err := makeFolder(o.outputDir); err != nil {
+			t.fail(words(err), "could not create output directory!")
+			return errSilent
+		}
+	}
+	if err := t.load(); err != nil {
+		return err
+	}
+	p := &page{tool: t, lineStats: o.lineCountsGiven || !o.showRegions || o.bestCounts, markers: o.showRegions || o.bestCounts}
+	if o.createdTime && !o.emptyProfile {
+		if info, err := os.Stat(o.instrProfile); err == nil {
+			p.created = "Created: " + info.ModTime().In(time.Local).Format("2006-01-02 15:04")
+		}
+	}
+	files := t.sources
+	if len(files) == 0 && !t.hadSource {
+		files = t.notIgnored()
+	}
+	if o.outputDir != "" {
+		if err := t.writeIndexes(files); err != nil {
+			t.fail(words(err), "could not create index file!")
+			return errSilent
+		}
+	}
+	if len(t.filters) > 0 {
+		return t.showFunctions(p, files)
+	}
+	for _, name := range files {
+		if err := t.showFile(p, name, len(files) != 1 || o.outputDir != ""); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// showFile prints one file.
+func (t *tool) showFile(p *page, name string, heading bool) error {
+	v := t.fileView(name)
+	if v == nil {
+		t.warn("", "The file '"+name+"' isn't covered.")
+		return nil
+	}
+	err := t.writeView(name, func(w io.Writer) {
+		p.print(w, v, printing{whole: true, name: heading, title: t.opt.outputDir != ""})
+		io.WriteString(w, "\n")
+	})
+	if err != nil && t.opt.outputDir != "" {
+		t.fail(words(err), "could not create view file!")
+		return nil
+	}
+	return err
+}
+
+// showFunctions prints the functions that the filters accept.
+func (t *tool) showFunctions(p *page, files []string) error {
+	files = slices.Clone(files)
+	slices.Sort(files)
+	for _, name := range slices.Compact(files) {
+		functions := slices.DeleteFunc(t.functionsOf(name), func(f *covmap.Function) bool { return !t.keeps(f) })
+		if len(functions) == 0 {
+			continue
+		}
+		err := t.writeView(name, func(w io.Writer) {
+			title := t.opt.outputDir != ""
+			for _, f := range functions {
+				v := t.functionView(f)
+				if v == nil {
+					t.warn("", "Could not read coverage for '"+f.Name+"'.")
+					continue
+				}
+				p.print(w, v, printing{name: true, title: title})
+				title = false
+			}
+			io.WriteString(w, "\n")
+		})
+		if err != nil && t.opt.outputDir != "" {
+			t.fail(words(err), "could not create view file!")
+			return errSilent
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkWatermark checks --coverage-watermark, which only pages use.
+func (t *tool) checkWatermark() error {
+	s := t.opt.covWatermark
+	if s == "" {
+		return nil
+	}
+	high, low, _ := strings.Cut(s, ",")
+	complain := func(message string) error {
+		t.fail("-coverage-watermark", message)
+		return errSilent
+	}
+	if high == "" || low == "" {
+		return complain("invalid argument '" + s + "', must be in format 'high,low'")
+	}
+	var limits [2]float64
+	for i, part := range []struct{ text, name string }{{high, "high"}, {low, "low"}} {
+		f, err := strconv.ParseFloat(part.text, 64)
+		if err != nil && !errors.Is(err, strconv.ErrRange) {
+			return complain("invalid number '" + part.text + "', invalid value for '" + part.name + "'")
+		}
+		limits[i] = f
+	}
+	if limits[0] > 100 || limits[1] < 0 || limits[0] <= limits[1] {
+		return complain("invalid number range '" + s + "', must be both high and low should be between 0-100, and high > low")
+	}
+	return nil
+}
+
+// writeView passes standard output to fill, or with --output-dir the file for a source.
+func (t *tool) writeView(source string, fill func(io.Writer)) error {
+	if t.opt.outputDir == "" {
+		return t.write(fill)
+	}
+	return t.writeFile(t.outputPath(source, false), fill)
+}
+
+// outputPath returns the path below --output-dir of the file for a source, or for an
+// index at the top.
+func (t *tool) outputPath(source string, top bool) string {
+	path := t.opt.outputDir
+	if !top {
+		path = filepath.Join(path, "coverage")
+	}
+	dir := filepath.Clean(filepath.Dir(source))
+	return filepath.Join(path, strings.TrimPrefix(dir, filepath.VolumeName(dir)), filepath.Base(source)+".txt")
+}
+
+// writeFile writes a file below --output-dir.
+func (t *tool) writeFile(path string, fill func(io.Writer)) error {
+	if err := makeFolder(filepath.Dir(path)); err != nil {
+		return err
+	}
+	f, err := atomicfile.Create(path, atomicfile.Options{Inputs: t.inputs()})
+	if err != nil {
+		return err
+	}
+	if err := buffered(f, fill); err != nil {
+		f.Abort()
+		return err
+	}
+	return f.Commit()
+}
+
+// makeFolder makes a folder unless there is something of its name.
+func makeFolder(path string) error {
+	if _, err := os.Stat(path); err == nil {
+		return nil
+	}
+	return os.MkdirAll(path, 0o777)
+}
+
+// inputs returns the files that must not be overwritten.
+func (t *tool) inputs() []string { return append(slices.Clone(t.objects), t.opt.instrProfile) }

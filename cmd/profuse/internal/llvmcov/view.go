@@ -1,0 +1,227 @@
+package llvmcov
+
+import (
+	"bytes"
+	"cmp"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/profuse-pgo/profuse/covmap"
+)
+
+// A text is a source file.
+type text struct {
+	lines []string
+}
+
+// A view is a part of a source with what is shown of it.
+type view struct {
+	name       string
+	source     *text
+	segments   []covmap.Segment
+	expansions []expansion
+	branches   []lineOf[*covmap.CountedBranch]
+	mcdc       []lineOf[*covmap.MCDC]
+	instances  []instance
+}
+
+// An expansion is the view of what a macro stands for.
+type expansion struct {
+	region *covmap.CountedRegion
+	view   *view
+}
+
+// A lineOf is what is shown after one line.
+type lineOf[T any] struct {
+	line  uint32
+	items []T
+}
+
+// An instance is an instantiation of a function, shown after its last line. view is nil
+// if it did not run.
+type instance struct {
+	name string
+	line uint32
+	view *view
+}
+
+// byLine groups neighbours of the same line and sorts the groups.
+func byLine[T any](items []T, lineOfItem func(T) uint32) (groups []lineOf[T]) {
+	for _, item := range items {
+		line := lineOfItem(item)
+		if n := len(groups); n > 0 && groups[n-1].line == line {
+			groups[n-1].items = append(groups[n-1].items, item)
+		} else {
+			groups = append(groups, lineOf[T]{line, []T{item}})
+		}
+	}
+	slices.SortStableFunc(groups, func(a, b lineOf[T]) int { return cmp.Compare(a.line, b.line) })
+	return groups
+}
+
+// source returns the text of a file of the mapping, nil if it cannot be read, which it
+// says at each call.
+func (t *tool) source(name string) *text {
+	if path, ok := t.local[name]; ok {
+		name = path
+	}
+	if s, ok := t.texts[name]; ok {
+		return s
+	}
+	data, err := os.ReadFile(name)
+	if err != nil {
+		t.fail(name, words(err))
+		return nil
+	}
+	s := &text{splitLines(data)}
+	t.texts[name] = s
+	return s
+}
+
+// splitLines divides a source into lines, up to the first zero byte.
+func splitLines(data []byte) []string {
+	if i := bytes.IndexByte(data, 0); i >= 0 {
+		data = data[:i]
+	}
+	lines := strings.Split(string(data), "\n")
+	if n := len(lines); lines[n-1] == "" {
+		lines = lines[:n-1]
+	}
+	for i, s := range lines {
+		if i+1 < len(lines) || bytes.HasSuffix(data, []byte("\n")) {
+			lines[i] = strings.TrimSuffix(s, "\r")
+		}
+	}
+	return lines
+}
+
+// fileView returns the view of a file, nil if there is nothing to show.
+func (t *tool) fileView(name string) *view {
+	source := t.source(name)
+	if source == nil {
+		return nil
+	}
+	f := t.cov.File(name)
+	if len(f.Segments) == 0 {
+		return nil
+	}
+	v := &view{name: name, source: source, segments: f.Segments}
+	t.attach(v, f.Branches, f.MCDC)
+	if t.opt.expansions {
+		var fn *covmap.Function
+		var x *expander
+		for in, r := range f.Expansions {
+			if in != fn {
+				fn, x = in, t.expander(in)
+			}
+			x.add(v, r)
+		}
+		v.sortExpansions()
+	}
+	if !t.opt.showInstances {
+		return v
+	}
+	for i := range f.Groups {
+		if len(f.Groups[i].Functions) < 2 {
+			continue
+		}
+		for _, fn := range f.Groups[i].Functions {
+			in := instance{name: t.display(fn.Name), line: lastLine(fn)}
+			if fn.Count > 0 {
+				in.view = t.partView(fn, in.name, source)
+			}
+			v.instances = append(v.instances, in)
+		}
+	}
+	slices.SortStableFunc(v.instances, func(a, b instance) int { return cmp.Compare(a.line, b.line) })
+	return v
+}
+
+// lastLine returns the last line of a function in the virtual file of its first region.
+func lastLine(fn *covmap.Function) (line uint32) {
+	for i := range fn.Regions {
+		if r := &fn.Regions[i]; r.File == fn.Regions[0].File {
+			line = max(line, r.End.Line)
+		}
+	}
+	return line
+}
+
+// functionView returns the view of one function, nil if there is nothing to show.
+func (t *tool) functionView(fn *covmap.Function) *view {
+	if fn.Main() < 0 || len(fn.Part(fn.Main()).Segments) == 0 {
+		return nil
+	}
+	source := t.source(fn.MainFile())
+	if source == nil {
+		return nil
+	}
+	return t.partView(fn, t.display(fn.Name), source)
+}
+
+// partView returns the view of a function's own code.
+func (t *tool) partView(fn *covmap.Function, name string, source *text) *view {
+	p := fn.Part(fn.Main())
+	v := &view{name: name, source: source, segments: p.Segments}
+	t.attach(v, p.Branches, p.MCDC)
+	if t.opt.expansions {
+		x := t.expander(fn)
+		for _, r := range p.Expansions {
+			x.add(v, r)
+		}
+		v.sortExpansions()
+	}
+	return v
+}
+
+// attach adds branches and MC/DC to a view as far as they are asked for.
+func (t *tool) attach(v *view, branches []*covmap.CountedBranch, mcdc []*covmap.MCDC) {
+	if t.opt.showBranches != noBranches {
+		v.branches = byLine(branches, func(b *covmap.CountedBranch) uint32 { return b.Start.Line })
+	}
+	if t.opt.showMCDC {
+		v.mcdc = byLine(mcdc, func(m *covmap.MCDC) uint32 { return m.End.Line })
+	}
+}
+
+// An expander makes the views of the expansions in a function. Compilers give every
+// expansion a virtual file of its own; one that several expansions share is shown once.
+type expander struct {
+	*tool
+	fn   *covmap.Function
+	done []bool // by virtual file
+}
+
+func (t *tool) expander(fn *covmap.Function) *expander {
+	return &expander{t, fn, make([]bool, len(fn.Files))}
+}
+
+// add adds the view of an expansion to v.
+func (x *expander) add(v *view, r *covmap.CountedRegion) {
+	if x.done[r.Expanded] {
+		return
+	}
+	x.done[r.Expanded] = true
+	p := x.fn.Part(int(r.Expanded))
+	if len(p.Segments) == 0 {
+		return
+	}
+	source := x.source(p.Name)
+	if source == nil {
+		return
+	}
+	sub := &view{name: x.fn.Name, source: source, segments: p.Segments}
+	x.attach(sub, p.Branches, nil)
+	for _, inner := range p.Expansions {
+		x.add(sub, inner)
+	}
+	sub.sortExpansions()
+	v.expansions = append(v.expansions, expansion{r, sub})
+}
+
+func (v *view) sortExpansions() {
+	slices.SortStableFunc(v.expansions, func(a, b expansion) int {
+		return cmp.Or(cmp.Compare(a.region.Start.Line, b.region.Start.Line), cmp.Compare(a.region.Start.Column, b.region.Start.Column))
+	})
+}
