@@ -11,7 +11,7 @@ import (
 func (t *tool) export() error {
 	o := &t.opt
 	if o.format == htmlFormat {
-		return errors.New("coverage data can only be exported as textual JSON or an lcov tracefile.")
+		return message("coverage data can only be exported as textual JSON or an lcov tracefile.")
 	}
 	if err := t.load(); err != nil {
 		if err != errSilent {

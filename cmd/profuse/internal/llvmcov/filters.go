@@ -182,7 +182,7 @@ func (l *allowlist) allows(name string) bool {
 // stands for ".*".
 func compileStarred(pattern string) (func(string) bool, error) {
 	if pattern == "" {
-		return nil, errors.New("Supplied regex was blank")
+		return nil, message("Supplied regex was blank")
 	}
 	return ere.Compile("^(" + strings.ReplaceAll(pattern, "*", ".*") + ")$")
 }

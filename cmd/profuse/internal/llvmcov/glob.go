@@ -1,21 +1,20 @@
 package llvmcov
 
 import (
-	"errors"
 	"regexp"
 	"strings"
 )
 
-// The errors of patterns, in LLVM's words.
-var (
-	errBlankGlob    = errors.New("Supplied glob was blank")
-	errBracketGlob  = errors.New("invalid glob pattern, unmatched '['")
-	errStrayGlob    = errors.New("invalid glob pattern, stray '\\'")
-	errRangeGlob    = errors.New("invalid glob pattern")
-	errNestedGlob   = errors.New("nested brace expansions are not supported")
-	errOpenGlob     = errors.New("incomplete brace expansion")
-	errSingleGlob   = errors.New("empty or singleton brace expansions are not supported")
-	errTooManyGlobs = errors.New("too many brace expansions")
+// The errors of patterns.
+const (
+	errBlankGlob    = message("Supplied glob was blank")
+	errBracketGlob  = message("invalid glob pattern, unmatched '['")
+	errStrayGlob    = message("invalid glob pattern, stray '\\'")
+	errRangeGlob    = message("invalid glob pattern")
+	errNestedGlob   = message("nested brace expansions are not supported")
+	errOpenGlob     = message("incomplete brace expansion")
+	errSingleGlob   = message("empty or singleton brace expansions are not supported")
+	errTooManyGlobs = message("too many brace expansions")
 )
 
 // mostGlobs is how many patterns the braces of one may stand for.

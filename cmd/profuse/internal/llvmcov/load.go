@@ -255,7 +255,7 @@ func (t *tool) evaluate() error {
 				return named(path, err)
 			}
 		case o.checkBinary:
-			return named(o.instrProfile, errors.New("Missing binary ID: "+hex.EncodeToString(id)))
+			return named(o.instrProfile, message("Missing binary ID: "+hex.EncodeToString(id)))
 		}
 	}
 	if len(maps) == 0 {
@@ -274,7 +274,7 @@ func (t *tool) evaluate() error {
 // open opens a program; "-" is standard input.
 func (t *tool) open(name string) (*inputs.Data, error) {
 	if name != inputs.Stdin {
-		return inputs.File(name).Open(nil)
+		return inputs.File(name, inputs.Options{}).Open(nil)
 	}
 	ins, err := inputs.Expand([]string{name}, inputs.Options{Stdin: t.Stdin})
 	if err != nil {
@@ -325,11 +325,11 @@ func readProfile(name string) (p *irpgo.Profile, byCondition bool, err error) {
 // readMappings reads the mappings of a program; none is no error.
 func readMappings(name string, data []byte, opt covmap.Options) ([]*covmap.Mapping, error) {
 	if !object.IsImage(data) && !object.IsArchive(data) {
-		return nil, errors.New(notObject)
+		return nil, message(notObject)
 	}
 	if opt.Arch != "" && object.IsImage(data) {
 		if im, err := object.Parse(name, data, opt.Arch); err == nil && canonicalArch(im.Arch) != canonicalArch(opt.Arch) {
-			return nil, errors.New(noArch)
+			return nil, message(noArch)
 		}
 	}
 	maps, err := covmap.Read(name, data, opt)

@@ -87,6 +87,11 @@ func Main(args []string, env Env) int {
 	return 0
 }
 
+// A message is an error in LLVM's words.
+type message string
+
+func (m message) Error() string { return string(m) }
+
 // errDone ends a run that has done what it was asked for.
 var errDone = errors.New("done")
 

@@ -166,9 +166,14 @@ func TestFolders(t *testing.T) {
 			}
 			const p = "-instr-profile=program.profdata"
 			for _, args := range [][]string{
-				{"export", "-format=lcov"}, {"show"}, {"show", "-compilation-dir=" + here}, {"report", "-compilation-dir=" + here},
-				{"report", "-compilation-dir=" + here, "-sources", "a/b"}, {"export", "-compilation-dir=" + here, "-sources", "a/b/macros.h"},
-				{"show", "-compilation-dir=/nowhere"}, {"show", "-compilation-dir=/x", "-path-equivalence=/x," + here},
+				{"export", "-format=lcov"},
+				{"show"},
+				{"show", "-compilation-dir=" + here},
+				{"report", "-compilation-dir=" + here},
+				{"report", "-compilation-dir=" + here, "-sources", "a/b"},
+				{"export", "-compilation-dir=" + here, "-sources", "a/b/macros.h"},
+				{"show", "-compilation-dir=/nowhere"},
+				{"show", "-compilation-dir=/x", "-path-equivalence=/x," + here},
 				{"show", "-compilation-dir=/x", "-path-equivalence=/x/," + here + "/.", "-sources", "a/macros.c"},
 				{"report", "-compilation-dir=/x", "-path-equivalence=/x," + here, "-sources", "a/macros.c", "a/none.c"},
 				{"show", "-compilation-dir=" + here, "-output-dir=out", "-show-directory-coverage"},

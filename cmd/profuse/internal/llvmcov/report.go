@@ -17,9 +17,9 @@ import (
 func (t *tool) report() error {
 	switch t.opt.format {
 	case htmlFormat:
-		return errors.New("HTML output for summary reports is not yet supported.")
+		return message("HTML output for summary reports is not yet supported.")
 	case lcovFormat:
-		return errors.New("lcov format should be used with 'llvm-cov export'.")
+		return message("lcov format should be used with 'llvm-cov export'.")
 	}
 	if err := t.load(); err != nil {
 		return err

@@ -19,7 +19,7 @@ func (t *tool) show() error {
 	o := &t.opt
 	switch o.format {
 	case lcovFormat:
-		return errors.New("lcov format should be used with 'llvm-cov export'.")
+		return message("lcov format should be used with 'llvm-cov export'.")
 	case htmlFormat:
 		return errors.New("show -format=html is not supported by profuse; use -format=text, or genhtml with export -format=lcov")
 	}
