@@ -1,6 +1,7 @@
 // Package coverage computes which functions, lines and branches of a program ran,
 // by source file, with totals by file and folder. It works on the view of a
-// profile of any format and writes lcov tracefiles.
+// profile of any format, reads tracefiles of lcov, adds coverages up, and writes them for
+// other tools.
 //
 //	c := coverage.Collect(view, coverage.Options{Branches: true})
 //	fmt.Println(c.Total.Lines.Covered, "of", c.Total.Lines.Total, "lines ran")
@@ -15,11 +16,13 @@
 //
 // Lines come from views that implement [profile.LineView], branches from stacks
 // with a [profile.LabelBranch]. The result omits a line or branch of which the
-// profile says nothing; it never counts as one that did not run.
+// profile says nothing; it never counts as one that did not run. LLVM's coverage
+// mapping has regions and conditions (MC/DC) as well: package formats evaluates it with
+// the option Coverage of its views.
 //
 // # Errors and memory
 //
-// [Collect] cannot fail. [WriteLCOV] fails only if its writer does. Memory is
-// proportional to the functions, the lines that the view yields, and the
-// branches.
+// [Collect] cannot fail. [Write] fails only if its writer does, or the format cannot hold
+// the coverage. Errors of [ReadLCOV] are *[profile.FormatError]. Memory is proportional to
+// the functions, lines, branches and regions.
 package coverage

@@ -58,12 +58,7 @@ type tracefile struct {
 
 func (t *tracefile) printf(format string, args ...any) { fmt.Fprintf(t, format, args...) }
 
-func (t *tracefile) name(s *profile.Symbol) string {
-	if t.opt.Name != nil {
-		return oneLine.Replace(t.opt.Name(s))
-	}
-	return oneLine.Replace(s.String() + s.Signature)
-}
+func (t *tracefile) name(s *profile.Symbol) string { return oneLine.Replace(t.opt.name(s)) }
 
 func (t *tracefile) functions(all []Function) {
 	type source struct {

@@ -107,7 +107,7 @@ func (o *ViewOptions) programsOf(p *irpgo.Profile, name string) (paths []string,
 	in := strings.Join(folders, ", ")
 	if len(p.BinaryIDs) == 0 && len(paths) == 0 {
 		return nil, flaw.In("binary ids").InFile(name).Field("number").Got(0).
-			Wantf("an id by which to find the program in %s; name the program itself", in).Empty()
+			Wantf("an id by which to find the program in %s: name the program itself, or link with -Wl,--build-id", in).Empty()
 	}
 	programs, err := symbolize.OpenPrograms(folders, symbolize.Options{Arch: o.Arch})
 	if err != nil {
@@ -121,21 +121,22 @@ func (o *ViewOptions) programsOf(p *irpgo.Profile, name string) (paths []string,
 			return nil, err
 		case path == "":
 			o.warn(flaw.In("binary ids").InFile(name).Field("program").Got(hex.EncodeToString(id)).
-				Wantf("one with a coverage mapping in %s", in).Empty())
+				Wantf("one in %s", in).Empty())
 		case !slices.Contains(paths, path):
 			paths = append(paths, path)
 		}
 	}
 	if len(paths) == 0 {
 		return nil, flaw.In("binary ids").InFile(name).Field("programs found").Got(0).
-			Wantf("one with an id of the profile and a coverage mapping in %s", in).Empty()
+			Wantf("one with an id of the profile in %s", in).Empty()
 	}
 	return paths, nil
 }
 
 // mappedProgram returns the path of the first program with the build id that has a
-// coverage mapping, "" if there is none: separate debug information has its id, too.
-func mappedProgram(programs *symbolize.Programs, id []byte) (string, error) {
+// coverage mapping, which separate debug information lacks. If none has, it returns the
+// first, and "" if there is no program.
+func mappedProgram(programs *symbolize.Programs, id []byte) (path string, err error) {
 	for f, err := range programs.Find(id) {
 		if err != nil {
 			return "", err
@@ -143,6 +144,9 @@ func mappedProgram(programs *symbolize.Programs, id []byte) (string, error) {
 		if s := f.Section("__llvm_covmap"); s != nil && s.Size > 0 {
 			return f.Name, nil
 		}
+		if path == "" {
+			path = f.Name
+		}
 	}
-	return "", nil
+	return path, nil
 }

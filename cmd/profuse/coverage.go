@@ -19,17 +19,21 @@ import (
 func coverageCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "coverage",
-		Args:  "[--program PATH]... [-o OUTPUT] [OPTION]... INPUT...",
+		Args:  "[--program PATH]... [-o OUTPUT] [OPTION]... INPUT... | -- COMMAND [ARGUMENT]...",
 		Short: "print which lines, functions, branches and regions ran",
 		Long: `Prints a table of the source files and folders: how many of their lines, regions,
-functions, branches and conditions (MC/DC) ran. -o also writes a tracefile for other
-tools.
+functions, branches and conditions (MC/DC) ran. -o also writes a file for other tools:
+a tracefile of lcov or another format (--to).
 
 An INPUT is a profile of any format, raw ones included, or a tracefile of lcov.
 Several are added up, within the loss budget of "profuse merge". For clang
 -fprofile-instr-generate -fcoverage-mapping and rustc -C instrument-coverage, name
 each program and library that ran (--program), or a folder to find them in. MIP needs
 the program's debug information, iprof its classes.
+
+With a COMMAND, such as -- cargo test or -- ctest, profuse runs it and prints the
+coverage of its processes. It finds their programs by build id below target, build* and
+out, unless --program says where. The exit code is then that of COMMAND if it fails.
 
 What stands at one place of the sources counts once, in however many functions,
 instances and programs it is. Functions that the profile does not fit are counted on
@@ -51,6 +55,8 @@ The exit code is 0 if the coverage could be printed and no limit is missed, 1 if
 type coverageRun struct {
 	merging.Run
 	json, demangle, mangled bool
+	to                      cli.Choice
+	command                 []string // to run, with its arguments; nil to read profiles
 
 	source             string
 	pathMaps           cli.List
@@ -64,7 +70,12 @@ type coverageRun struct {
 }
 
 func (c *coverageRun) declare(f *cli.Flags) {
-	f.StringVar(&c.Output, "o", "", "`OUTPUT` also write a tracefile of lcov; \"-\" is standard output, without the table")
+	for _, format := range coverage.Formats() {
+		c.to.Allowed = append(c.to.Allowed, string(format))
+	}
+	f.StringVar(&c.Output, "o", "", "`OUTPUT` also write a file for other tools; \"-\" is standard output, without the table")
+	c.to.Value = string(coverage.LCOV)
+	f.Var(&c.to, "to", "`FORMAT` of OUTPUT: lcov (a tracefile), cobertura, sonar (XML), codecov or coveralls (JSON)")
 	f.BoolVar(&c.json, "json", false, "print JSON")
 	f.BoolVar(&c.demangle, "demangle", false, "demangle C++ and Rust names in OUTPUT")
 	f.BoolVar(&c.mangled, "mangled", false, "print mangled names")
@@ -84,15 +95,21 @@ func (c *coverageRun) declare(f *cli.Flags) {
 	c.Programs.DeclareClasses(f)
 	c.Programs.DeclareCoverage(f)
 	c.Loss.Declare(f)
+	f.TakesCommand(&c.command)
 }
 
 func (c *coverageRun) run(ctx context.Context, env *cli.Env, args []string) error {
 	if err := c.check(args); err != nil {
 		return err
 	}
-	if c.Output == "-" && c.json {
-		return cli.Usagef("options --json and -o - exclude each other")
+	if len(c.command) > 0 {
+		return c.ran(ctx, env)
 	}
+	return c.report(ctx, env, args)
+}
+
+// report reads the inputs and prints and writes their coverage.
+func (c *coverageRun) report(ctx context.Context, env *cli.Env, args []string) error {
 	cov, err := c.read(ctx, env, args)
 	if err != nil {
 		return err
@@ -132,11 +149,15 @@ func (c *coverageRun) run(ctx context.Context, env *cli.Env, args []string) erro
 
 // check returns what is wrong with the command line.
 func (c *coverageRun) check(args []string) error {
-	if len(args) == 0 {
+	switch {
+	case len(args) == 0 && len(c.command) == 0:
 		return cli.Usagef("no inputs")
-	}
-	if c.Workers < 0 {
+	case len(args) > 0 && len(c.command) > 0:
+		return cli.Usagef("want inputs or, after --, a command")
+	case c.Workers < 0:
 		return cli.Usagef("option -j takes a number from 1 up")
+	case c.Output == "-" && c.json:
+		return cli.Usagef("options --json and -o - exclude each other")
 	}
 	if err := c.gates.check(c.changed != ""); err != nil {
 		return err
@@ -219,13 +240,13 @@ func isAbsolute(path string) bool {
 	return path != "" && (path[0] == '/' || path[0] == '\\') || len(path) > 2 && path[1] == ':' && (path[2] == '/' || path[2] == '\\')
 }
 
-// write writes the tracefile.
+// write writes the output.
 func (c *coverageRun) write(env *cli.Env, cov *coverage.Coverage) error {
-	opt := coverage.LCOVOptions{}
+	opt := coverage.WriteOptions{Source: readSource}
 	if c.demangle {
 		opt.Name = func(s *profile.Symbol) string { return symbols.Demangle(s.String()) + s.Signature }
 	}
-	return console.Write(env, c.Output, nil, false, func(w io.Writer) error { return coverage.WriteLCOV(w, cov, opt) })
+	return console.Write(env, c.Output, nil, false, func(w io.Writer) error { return coverage.Write(w, cov, coverage.Format(c.to.Value), opt) })
 }
 
 // A coverageResult is what is printed.

@@ -114,13 +114,16 @@ func (c *coverageRun) view(ctx context.Context, env *cli.Env, profiles []string)
 	if err != nil {
 		return nil, err
 	}
-	if len(profiles) == 1 && profiles[0] != inputs.Stdin {
+	if len(profiles) == 1 && profiles[0] != inputs.Stdin && !c.Loss.Given() {
 		if ins, err := inputs.Expand(profiles, sources.Options(env)); err == nil && len(ins) == 1 {
 			v, err := readView(env, profiles[0], opt)
-			if len(c.Programs.Paths) == 0 || profile.ClassOf(err) != profile.ErrMismatch {
+			switch profile.ClassOf(err) {
+			case profile.ErrCorrupt, profile.ErrTruncated, profile.ErrMismatch:
+				// A merge reads past damaged functions, and adds profiles to the functions of
+				// their programs without which they have no view.
+			default:
 				return v, err
 			}
-			// The profile has no view without those of its program: see below.
 		}
 	}
 	var merged bytes.Buffer

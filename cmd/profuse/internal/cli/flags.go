@@ -21,7 +21,13 @@ type Flags struct {
 	group  *group   // of the options that are declared now
 	known  map[string]bool
 	alias  map[string]string // old name of an option -> its name
+
+	command *[]string // see TakesCommand
 }
+
+// TakesCommand lets a command follow "--", which goes to argv instead of to the
+// arguments.
+func (f *Flags) TakesCommand(argv *[]string) { f.command = argv }
 
 // A group is a part of the options, with a heading in the help text.
 type group struct {
@@ -95,6 +101,12 @@ func (f *Flags) parse(args []string) (rest []string, err error) {
 	for len(args) > 0 {
 		arg := args[0]
 		switch {
+		case arg == "--" && f.command != nil:
+			*f.command = args[1:]
+			if len(args) == 1 {
+				return nil, Usagef("no command after --")
+			}
+			return rest, nil
 		case arg == "--":
 			return append(rest, args[1:]...), nil
 		case len(arg) < 2 || arg[0] != '-': // "-" is an argument: standard input

@@ -52,6 +52,17 @@ func (o *LossOptions) Declare(f *cli.Flags) {
 	f.BoolVar(&o.move, "quarantine-move", false, "move them instead, once OUTPUT is written")
 }
 
+// Given reports whether one of the options is given.
+func (o *LossOptions) Given() (given bool) {
+	o.flags.Given(func(name string) {
+		switch name {
+		case maxLostInputs, maxLostFunctions, "failure-mode", "report", "quarantine", "quarantine-move":
+			given = true
+		}
+	})
+	return given
+}
+
 // budget returns the budget that the options set.
 func (o *LossOptions) budget() (merge.Budget, error) {
 	b := merge.Budget{Inputs: o.inputs, Functions: o.functions}

@@ -1,0 +1,353 @@
+package coverage
+
+import (
+	"bufio"
+	"crypto/md5"
+	"encoding/hex"
+	"encoding/json"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"io"
+	"path"
+	"strconv"
+	"strings"
+
+	"github.com/profuse-pgo/profuse/profile"
+)
+
+// A Format is a kind of file that holds a coverage.
+type Format string
+
+// The formats.
+const (
+	LCOV      Format = "lcov"      // tracefile, see [WriteLCOV]
+	Cobertura Format = "cobertura" // XML after coverage-04.dtd, for GitLab, Azure, Jenkins
+	Sonar     Format = "sonar"     // XML of SonarQube's generic test coverage, version 1
+	Codecov   Format = "codecov"   // JSON of Codecov's custom coverage format
+	Coveralls Format = "coveralls" // JSON of the job API of Coveralls, without the token
+)
+
+// Formats returns all formats.
+func Formats() []Format { return []Format{LCOV, Cobertura, Sonar, Codecov, Coveralls} }
+
+// WriteOptions configures [Write]. The zero value suits most uses.
+type WriteOptions struct {
+	LCOVOptions
+	// Source returns the source of a file, of which Coveralls wants the digest. Without it,
+	// or with an error, the digest is left out.
+	Source func(path string) ([]byte, error)
+}
+
+// Write writes a coverage in a format. The same coverage gives the same bytes: the file
+// has no time. The formats other than [LCOV] have lines, the number of ways of the branches
+// on a line and how many of them ran; Cobertura has functions, too. What they have no
+// place for is left out, such as branches on lines without a count.
+func Write(w io.Writer, c *Coverage, f Format, opt WriteOptions) error {
+	switch f {
+	case LCOV:
+		return WriteLCOV(w, c, opt.LCOVOptions)
+	case Cobertura:
+		return writeXML(w, `<!DOCTYPE coverage SYSTEM "http://cobertura.sourceforge.net/xml/coverage-04.dtd">`+"\n", newCobertura(c, opt.name))
+	case Sonar:
+		return writeXML(w, "", newSonar(c))
+	case Codecov:
+		return writeJSON(w, newCodecov(c))
+	case Coveralls:
+		job, err := newCoveralls(c, opt.Source)
+		if err != nil {
+			return err
+		}
+		return writeJSON(w, job)
+	}
+	return fmt.Errorf("unknown format %q of coverage", f)
+}
+
+// name returns the name to write for a function.
+func (o *LCOVOptions) name(s *profile.Symbol) string {
+	if o.Name != nil {
+		return o.Name(s)
+	}
+	return s.String() + s.Signature
+}
+
+func writeXML(w io.Writer, doctype string, document any) error {
+	out := bufio.NewWriter(w)
+	out.WriteString(xml.Header + doctype)
+	enc := xml.NewEncoder(out)
+	enc.Indent("", " ")
+	if err := enc.Encode(document); err != nil {
+		return err
+	}
+	out.WriteByte('\n')
+	return out.Flush()
+}
+
+func writeJSON(w io.Writer, document any) error {
+	out := bufio.NewWriter(w)
+	enc := json.NewEncoder(out)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(document); err != nil {
+		return err
+	}
+	return out.Flush()
+}
+
+// lineBranches returns the branches of each line of the file.
+func (f *File) lineBranches() map[uint32][]*Branch {
+	all := make(map[uint32][]*Branch)
+	for i := range f.Branches {
+		b := &f.Branches[i]
+		all[b.Line] = append(all[b.Line], b)
+	}
+	return all
+}
+
+// waysOf counts the ways of branches.
+func waysOf(branches []*Branch) (r Ratio) {
+	for _, b := range branches {
+		for _, n := range b.Ways {
+			r.Count(n > 0)
+		}
+	}
+	return r
+}
+
+// The elements of Cobertura's documents. Attributes are in the order of the DTD.
+type (
+	coberturaRates struct {
+		LineRate   string `xml:"line-rate,attr"`
+		BranchRate string `xml:"branch-rate,attr"`
+	}
+	coberturaXML struct {
+		XMLName xml.Name `xml:"coverage"`
+		coberturaRates
+		LinesCovered    int                `xml:"lines-covered,attr"`
+		LinesValid      int                `xml:"lines-valid,attr"`
+		BranchesCovered int                `xml:"branches-covered,attr"`
+		BranchesValid   int                `xml:"branches-valid,attr"`
+		Complexity      int                `xml:"complexity,attr"`
+		Version         string             `xml:"version,attr"`
+		Timestamp       int                `xml:"timestamp,attr"`
+		Sources         []string           `xml:"sources>source"`
+		Packages        []coberturaPackage `xml:"packages>package"`
+	}
+	coberturaPackage struct {
+		Name string `xml:"name,attr"`
+		coberturaRates
+		Complexity int              `xml:"complexity,attr"`
+		Classes    []coberturaClass `xml:"classes>class"`
+	}
+	coberturaClass struct {
+		Name     string `xml:"name,attr"`
+		Filename string `xml:"filename,attr"`
+		coberturaRates
+		Complexity int              `xml:"complexity,attr"`
+		Methods    coberturaMethods `xml:"methods"`
+		Lines      coberturaLines   `xml:"lines"`
+	}
+	coberturaMethods struct {
+		Methods []coberturaMethod `xml:"method"`
+	}
+	coberturaMethod struct {
+		Name      string `xml:"name,attr"`
+		Signature string `xml:"signature,attr"`
+		coberturaRates
+		Complexity int            `xml:"complexity,attr"`
+		Lines      coberturaLines `xml:"lines"`
+	}
+	coberturaLines struct {
+		Lines []coberturaLine `xml:"line"`
+	}
+	coberturaLine struct {
+		Number     uint32               `xml:"number,attr"`
+		Hits       uint64               `xml:"hits,attr"`
+		Branch     bool                 `xml:"branch,attr"`
+		Coverage   string               `xml:"condition-coverage,attr,omitempty"`
+		Conditions *coberturaConditions `xml:"conditions"`
+	}
+	coberturaConditions struct {
+		Conditions []coberturaCondition `xml:"condition"`
+	}
+	coberturaCondition struct {
+		Number   int    `xml:"number,attr"`
+		Type     string `xml:"type,attr"`
+		Coverage string `xml:"coverage,attr"`
+	}
+)
+
+// rate returns a share as Cobertura writes it: 1 where there is nothing to run.
+func rate(r Ratio) string {
+	if r.Total == 0 {
+		return "1"
+	}
+	return strconv.FormatFloat(r.Share(), 'g', 6, 64)
+}
+
+func newRates(s Summary) coberturaRates { return coberturaRates{rate(s.Lines), rate(s.Branches)} }
+
+func percentOf(r Ratio) string { return fmt.Sprintf("%d%%", 100*r.Covered/max(r.Total, 1)) }
+
+// newCobertura makes a package of each folder and a class of each file.
+func newCobertura(c *Coverage, name func(*profile.Symbol) string) *coberturaXML {
+	doc := &coberturaXML{
+		coberturaRates: newRates(c.Total),
+		LinesCovered:   c.Total.Lines.Covered, LinesValid: c.Total.Lines.Total,
+		BranchesCovered: c.Total.Branches.Covered, BranchesValid: c.Total.Branches.Total,
+		Version: "profuse", Sources: []string{"."}, Packages: []coberturaPackage{},
+	}
+	folders := make(map[string][]*File)
+	for _, f := range c.Files {
+		dir := path.Dir(strings.ReplaceAll(f.Path, `\`, "/"))
+		folders[dir] = append(folders[dir], f)
+	}
+	for _, dir := range sortedKeys(folders) {
+		p := coberturaPackage{Name: dir}
+		var total Summary
+		for _, f := range folders[dir] {
+			total.Add(f.Total)
+			p.Classes = append(p.Classes, f.cobertura(name))
+		}
+		p.coberturaRates = newRates(total)
+		doc.Packages = append(doc.Packages, p)
+	}
+	return doc
+}
+
+func (f *File) cobertura(name func(*profile.Symbol) string) coberturaClass {
+	class := coberturaClass{
+		Name: path.Base(strings.ReplaceAll(f.Path, `\`, "/")), Filename: f.Path, coberturaRates: newRates(f.Total),
+	}
+	branches := f.lineBranches()
+	for _, l := range f.Lines {
+		line := coberturaLine{Number: l.Number, Hits: l.Count}
+		if on := branches[l.Number]; len(on) > 0 {
+			ways := waysOf(on)
+			line.Branch, line.Coverage = true, fmt.Sprintf("%s (%d/%d)", percentOf(ways), ways.Covered, ways.Total)
+			line.Conditions = new(coberturaConditions)
+			for i, b := range on {
+				line.Conditions.Conditions = append(line.Conditions.Conditions, coberturaCondition{i, "jump", percentOf(waysOf([]*Branch{b}))})
+			}
+		}
+		class.Lines.Lines = append(class.Lines.Lines, line)
+	}
+	for i := range f.Functions {
+		// The line of a method has its calls, as other tools write it: the lines of its
+		// body would be in the file once more for each instance.
+		fn := &f.Functions[i]
+		m := coberturaMethod{Name: name(&fn.Symbol), coberturaRates: coberturaRates{"0", "1"}}
+		if fn.covered() {
+			m.LineRate = "1"
+		}
+		if fn.StartLine > 0 {
+			m.Lines.Lines = []coberturaLine{{Number: uint32(fn.StartLine), Hits: fn.Calls}}
+		}
+		class.Methods.Methods = append(class.Methods.Methods, m)
+	}
+	return class
+}
+
+// The elements of SonarQube's documents.
+type (
+	sonarXML struct {
+		XMLName xml.Name    `xml:"coverage"`
+		Version int         `xml:"version,attr"`
+		Files   []sonarFile `xml:"file"`
+	}
+	sonarFile struct {
+		Path  string      `xml:"path,attr"`
+		Lines []sonarLine `xml:"lineToCover"`
+	}
+	sonarLine struct {
+		Number   uint32 `xml:"lineNumber,attr"`
+		Covered  bool   `xml:"covered,attr"`
+		Branches *int   `xml:"branchesToCover,attr"`
+		Ran      *int   `xml:"coveredBranches,attr"`
+	}
+)
+
+func newSonar(c *Coverage) *sonarXML {
+	doc := &sonarXML{Version: 1}
+	for _, f := range c.Files {
+		file := sonarFile{Path: f.Path}
+		branches := f.lineBranches()
+		for _, l := range f.Lines {
+			line := sonarLine{Number: l.Number, Covered: l.Count > 0}
+			if on := branches[l.Number]; len(on) > 0 {
+				ways := waysOf(on)
+				line.Branches, line.Ran = &ways.Total, &ways.Covered
+			}
+			if l.Number > 0 { // the schema wants positive numbers
+				file.Lines = append(file.Lines, line)
+			}
+		}
+		doc.Files = append(doc.Files, file)
+	}
+	return doc
+}
+
+// newCodecov returns Codecov's document: of each line the count, or "1/2" if only a part
+// of the ways of its branches ran.
+func newCodecov(c *Coverage) any {
+	files := make(map[string]map[string]any, len(c.Files))
+	for _, f := range c.Files {
+		lines := make(map[string]any, len(f.Lines))
+		branches := f.lineBranches()
+		for _, l := range f.Lines {
+			var value any = l.Count
+			if ways := waysOf(branches[l.Number]); l.Count > 0 && ways.Covered < ways.Total {
+				value = fmt.Sprintf("%d/%d", ways.Covered, ways.Total)
+			}
+			lines[strconv.FormatUint(uint64(l.Number), 10)] = value
+		}
+		files[f.Path] = lines
+	}
+	return map[string]any{"coverage": files}
+}
+
+// maxCoverallsLine is the greatest line of a file for Coveralls, whose lists have an
+// element for each line.
+const maxCoverallsLine = 1 << 22
+
+type coverallsFile struct {
+	Name     string    `json:"name"`
+	Digest   string    `json:"source_digest,omitempty"` // MD5, in hex
+	Coverage []*uint64 `json:"coverage"`                // by line, from line 1; null without code
+	Branches []uint64  `json:"branches,omitempty"`      // line, block, branch and count of each way
+}
+
+func newCoveralls(c *Coverage, source func(string) ([]byte, error)) (any, error) {
+	files := []coverallsFile{}
+	for _, f := range c.Files {
+		file := coverallsFile{Name: f.Path, Coverage: []*uint64{}}
+		if n := len(f.Lines); n > 0 {
+			if last := f.Lines[n-1].Number; last > maxCoverallsLine {
+				return nil, errors.New(f.Path + ": has more lines than a file for Coveralls can list")
+			}
+			file.Coverage = make([]*uint64, f.Lines[n-1].Number)
+		}
+		for i := range f.Lines {
+			if l := &f.Lines[i]; l.Number > 0 {
+				file.Coverage[l.Number-1] = &l.Count
+			}
+		}
+		line, block := uint32(0), uint64(0)
+		for _, b := range f.Branches {
+			if b.Line != line {
+				line, block = b.Line, 0
+			}
+			for way, n := range b.Ways {
+				file.Branches = append(file.Branches, uint64(b.Line), block, uint64(way), n)
+			}
+			block++
+		}
+		if source != nil {
+			if text, err := source(f.Path); err == nil {
+				sum := md5.Sum(text)
+				file.Digest = hex.EncodeToString(sum[:])
+			}
+		}
+		files = append(files, file)
+	}
+	return map[string]any{"source_files": files}, nil
+}
