@@ -1,10 +1,10 @@
 //go:build linux
 
-// Command irpgo merges and shows LLVM profiles with profuse and with
-// llvm-profdata, in turns, and prints wall time, CPU time and peak memory of
-// both, beside the time that reading the bytes takes.
+// Command irpgo merges and shows LLVM profiles, and exports coverage, with profuse
+// and with llvm-profdata and llvm-cov, in turns, and prints wall time, CPU time and
+// peak memory of both, beside the time that reading the bytes takes.
 //
-//	go run ./bench/irpgo [-cases abcdef] [-rounds N] [-llvm-profdata PROGRAM] [-markdown]
+//	go run ./bench/irpgo [-cases abcdefghi] [-rounds N] [-llvm-profdata PROGRAM] [-llvm-cov PROGRAM] [-markdown]
 //
 // With -markdown it prints the text of docs/performance.md.
 //
@@ -44,6 +44,7 @@ type bench struct {
 	dir      string
 	profuse  string
 	llvm     string
+	llvmCov  string
 	rounds   int
 	markdown bool
 }
@@ -55,14 +56,18 @@ var cases = []benchCase{
 	{"d", "merge 20 indexed profiles of one program of 40,000 functions", makeIndexed, (*bench).merging, goal{3, 3}},
 	{"e", "show an indexed profile of 500,000 functions", makeHuge, (*bench).showing, goal{2, 2}},
 	{"f", "merge an indexed profile of 500,000 functions into another", makeHuge, (*bench).merging, goal{4, 4}},
+	{"g", "export the coverage of 601 files as a tracefile", makeCovered, (*bench).tracefile, goal{3, 2}},
+	{"h", "export the coverage of 601 files as JSON", makeCovered, (*bench).document, goal{8, 4}},
+	{"i", "export 8,000 uses of one macro as a tracefile", makeMacros, (*bench).tracefile, goal{3, 2}},
 }
 
 func main() {
 	log.SetFlags(0)
-	chosen := flag.String("cases", "abcdef", "`LETTERS` of the cases to run")
+	chosen := flag.String("cases", "abcdefghi", "`LETTERS` of the cases to run")
 	b := &bench{}
 	flag.IntVar(&b.rounds, "rounds", 5, "`N` rounds that count; one more comes before them")
 	flag.StringVar(&b.llvm, "llvm-profdata", "llvm-profdata-22", "`PROGRAM` to compare with")
+	flag.StringVar(&b.llvmCov, "llvm-cov", "llvm-cov-22", "`PROGRAM` to compare with")
 	flag.StringVar(&b.dir, "dir", "build/bench/irpgo", "`FOLDER` for programs and profiles")
 	flag.BoolVar(&b.markdown, "markdown", false, "print Markdown")
 	huge := flag.String("write-huge", "", "write the very large profile to `FILE` and do nothing else")

@@ -1,0 +1,146 @@
+//go:build linux
+
+package main
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+)
+
+// The program for coverage: files that share headers with macros, inline functions
+// and templates, as C++ projects do.
+const (
+	coverHeaders   = 200
+	coverSources   = 400
+	coverFunctions = 75 // of a source
+	coverIncludes  = 6  // headers of a source
+)
+
+func coverHeader(h int) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "#pragma once\n#define MAX%d(a, b) ((a) > (b) ? (a) : (b))\n", h)
+	fmt.Fprintf(&b, "#define CHECK%d(x) do { if (!(x)) bad%d++; } while (0)\nstatic int bad%d;\n", h, h, h)
+	for k := range 4 {
+		fmt.Fprintf(&b, "static inline int small%d_%d(int x) {\n  if (x > %d && x < %d) return x * 2;\n", h, k, k, k*7+3)
+		fmt.Fprintf(&b, "  for (int i = 0; i < x %% 4; i++) { x += i; }\n  return x ? x : %d;\n}\n", k)
+	}
+	fmt.Fprintf(&b, "template <class T> T more%d(T x) {\n  if (x > T(2)) return x;\n  return x + T(1);\n}\n", h)
+	return b.String()
+}
+
+func coverSource(s int) string {
+	var b strings.Builder
+	header := func(i int) int { return (s*7 + i*31) % coverHeaders }
+	for i := range coverIncludes {
+		fmt.Fprintf(&b, "#include \"header%d.h\"\n", header(i))
+	}
+	for k := range coverFunctions {
+		h := header(k % coverIncludes)
+		fmt.Fprintf(&b, "int f%d_%d(int a) {\n  int r = MAX%d(a, %d);\n  CHECK%d(r >= a || a > 3);\n", s, k, h, k, h)
+		fmt.Fprintf(&b, "  if (a == %d) { r += small%d_%d(a); } else if (a > 7) r -= more%d(a);\n", k%5, h, k%4, h)
+		b.WriteString("  switch (r & 3) {\n  case 0: r++; break;\n  case 1: r--;\n  default: r ^= 1;\n  }\n")
+		fmt.Fprintf(&b, "  while (r > 50) r /= 2;\n  return r + (int)more%d(2.0);\n}\n", h)
+	}
+	fmt.Fprintf(&b, "int unit%d(int a) {\n  int r = 0;\n", s)
+	for k := range coverFunctions {
+		if k%3 > 0 { // the others never run
+			fmt.Fprintf(&b, "  r += f%d_%d(a + %d);\n", s, k, k%9)
+		}
+	}
+	b.WriteString("  return r;\n}\n")
+	return b.String()
+}
+
+// makeCovered returns the program and its profile.
+func makeCovered(dir string) ([]string, error) {
+	dir = filepath.Join(dir, "covered")
+	return covered(dir, func() ([]string, error) {
+		sources := make([]string, coverSources)
+		for h := range coverHeaders {
+			if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("header%d.h", h)), []byte(coverHeader(h)), 0o666); err != nil {
+				return nil, err
+			}
+		}
+		var calls strings.Builder
+		for s := range sources {
+			sources[s] = fmt.Sprintf("source%d.cpp", s)
+			if err := os.WriteFile(filepath.Join(dir, sources[s]), []byte(coverSource(s)), 0o666); err != nil {
+				return nil, err
+			}
+			fmt.Fprintf(&calls, "int unit%d(int);\n", s)
+		}
+		calls.WriteString("int main(int c, char **v) {\n  int r = 0;\n")
+		for s := range sources {
+			if s%4 > 0 {
+				fmt.Fprintf(&calls, "  r += unit%d(c);\n", s)
+			}
+		}
+		calls.WriteString("  return r == 42;\n}\n")
+		return append(sources, "main.cpp"), os.WriteFile(filepath.Join(dir, "main.cpp"), []byte(calls.String()), 0o666)
+	})
+}
+
+// makeMacros returns a program with one function that uses a macro 8,000 times, and
+// its profile.
+func makeMacros(dir string) ([]string, error) {
+	dir = filepath.Join(dir, "macros")
+	return covered(dir, func() ([]string, error) {
+		var b strings.Builder
+		b.WriteString("#define SMALLER(a, b) ((a) < (b) ? (a) : (b))\nint main(int c, char **v) {\n  int r = 0;\n")
+		for i := range 8000 {
+			fmt.Fprintf(&b, "  r += SMALLER(c, %d);\n", i)
+		}
+		b.WriteString("  return r == 42;\n}\n")
+		return []string{"main.cpp"}, os.WriteFile(filepath.Join(dir, "main.cpp"), []byte(b.String()), 0o666)
+	})
+}
+
+// covered compiles the sources that write makes in dir and runs the program.
+func covered(dir string, write func() (sources []string, err error)) ([]string, error) {
+	program, profile := filepath.Join(dir, "program"), filepath.Join(dir, "program.profdata")
+	out := []string{program, profile}
+	if exists(profile) {
+		return out, nil
+	}
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return nil, err
+	}
+	fmt.Fprintf(os.Stderr, "building %s\n", program)
+	sources, err := write()
+	if err != nil {
+		return nil, err
+	}
+	objects := make([]string, len(sources))
+	err = parallel(len(sources), func(i int) error {
+		objects[i] = filepath.Join(dir, sources[i]+".o")
+		return prepare("clang++-22", "-w", "-fprofile-instr-generate", "-fcoverage-mapping", "-c", filepath.Join(dir, sources[i]), "-o", objects[i])
+	})
+	if err != nil {
+		return nil, err
+	}
+	if err := prepare("clang++-22", append([]string{"-fprofile-instr-generate", "-fuse-ld=lld", "-o", program}, objects...)...); err != nil {
+		return nil, err
+	}
+	raw := filepath.Join(dir, "program.profraw")
+	cmd := exec.Command(program)
+	cmd.Env = append(os.Environ(), "LLVM_PROFILE_FILE="+raw)
+	if err := cmd.Run(); err != nil {
+		return nil, err
+	}
+	return out, prepare("llvm-profdata-22", "merge", "-o", profile, raw)
+}
+
+// tracefile and document export the coverage as llvm-cov does.
+func (b *bench) tracefile(inputs []string) []*command { return b.exporting("lcov", inputs) }
+func (b *bench) document(inputs []string) []*command  { return b.exporting("text", inputs) }
+
+func (b *bench) exporting(format string, inputs []string) []*command {
+	cmd := func(kind commandKind, name string, argv ...string) *command {
+		argv = append(argv, "export", "-format="+format, "-instr-profile="+inputs[1], inputs[0])
+		return &command{name: name, kind: kind, argv: argv, stdout: true}
+	}
+	return []*command{cmd(ours, "drop-in", b.profuse, "llvm-cov"), cmd(peer, "llvm", b.llvmCov)}
+}
