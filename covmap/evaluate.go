@@ -15,7 +15,9 @@ import (
 type EvaluateOptions struct {
 	// FirstWins takes of several records of a function only the first of each
 	// object, and the function only from the first object, as llvm-cov does. The
-	// counts of the others are lost if they were compiled differently.
+	// counts of the others are lost if they were compiled differently. Like llvm-cov,
+	// it also takes about half of the functions of another build, by compilers before
+	// LLVM 22, for ones that did not run.
 	FirstWins bool
 	// BitmapsByCondition says that the bitmaps of MC/DC are indexed by the
 	// conditions that were true and not by the numbers of test vectors: in
@@ -231,6 +233,11 @@ func (r *Record) dummy() bool {
 	return err == nil && len(b.Files) == 1 && len(b.Expressions) == 0 && len(b.Regions) == 1 && b.Regions[0].Count.constant()
 }
 
+// contextBit marks the hashes of context-sensitive profiles (CS_FLAG_IN_FUNC_HASH). Those
+// of front ends before LLVM 22 have it by chance: llvm-cov then takes records of another
+// build for those of another kind of profile.
+const contextBit = 1 << 60
+
 // add evaluates a record.
 func (e *evaluator) add(r objectRecord) (done outcome) {
 	if err := r.Decode(&e.body); err != nil {
@@ -240,14 +247,18 @@ func (e *evaluator) add(r objectRecord) (done outcome) {
 	var rec *irpgo.Record
 	if f := e.functions[r.Ref]; f != nil && f.Name == r.Name {
 		i := slices.IndexFunc(f.Records, func(rec *irpgo.Record) bool { return rec.Hash == r.Hash })
-		if i < 0 {
+		switch {
+		case i >= 0:
+			rec = f.Records[i]
+		case e.opt.FirstWins && !slices.ContainsFunc(f.Records, func(rec *irpgo.Record) bool { return (rec.Hash^r.Hash)&contextBit == 0 }):
+			// Not known, for llvm-cov.
+		default:
 			miss := &Mismatch{Object: r.m.Name, Name: r.Name, Hash: r.Hash}
 			for _, rec := range f.Records {
 				miss.Have = append(miss.Have, rec.Hash)
 			}
 			return outcome{mismatch: miss}
 		}
-		rec = f.Records[i]
 	}
 	var bitmap []byte
 	e.values.counts, e.values.absent = nil, rec == nil

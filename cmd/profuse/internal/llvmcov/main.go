@@ -31,6 +31,7 @@ type tool struct {
 	local    map[string]string // files of cov to those on this machine
 	pretty   map[string]string // function names to demangled ones
 	texts    map[string]*text  // sources by path
+	commits  *commits          // files of --output-dir
 	nameCols [2]int            // widths of the first columns of file and function reports
 }
 
@@ -61,7 +62,7 @@ func Main(args []string, env Env) int {
 	}
 	env.Prog += " " + args[0]
 	t := &tool{
-		Env: env, opt: defaults(), texts: make(map[string]*text),
+		Env: env, opt: defaults(), texts: make(map[string]*text), commits: newCommits(),
 		nameCols: [2]int{fileColumns[0], functionColumns[0]},
 	}
 	cmd, outcome := t.parser(args[0]).Parse(args[1:])

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"errors"
 	"io"
+	"sync"
 )
 
 // write lets fill write standard output.
@@ -34,4 +35,39 @@ func behind(w io.Writer) io.Writer {
 		return b.behind
 	}
 	return w
+}
+
+// commits are files that become visible while the next ones are made: waiting for the
+// disk takes longer than making them.
+type commits struct {
+	wg    sync.WaitGroup
+	slots chan struct{}
+	mu    sync.Mutex
+	err   error // the first
+}
+
+// mostCommits is how many files wait for the disk at once.
+const mostCommits = 16
+
+func newCommits() *commits { return &commits{slots: make(chan struct{}, mostCommits)} }
+
+// Go runs commit beside what follows.
+func (c *commits) Go(commit func() error) {
+	c.slots <- struct{}{}
+	c.wg.Go(func() {
+		defer func() { <-c.slots }()
+		if err := commit(); err != nil {
+			c.mu.Lock()
+			defer c.mu.Unlock()
+			if c.err == nil {
+				c.err = errors.New("IO failure on output stream: " + words(err))
+			}
+		}
+	})
+}
+
+// wait waits for all files and returns the first error.
+func (c *commits) wait() error {
+	c.wg.Wait()
+	return c.err
 }

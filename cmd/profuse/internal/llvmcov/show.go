@@ -16,6 +16,14 @@ import (
 
 // show prints sources with their counts.
 func (t *tool) show() error {
+	err := t.showAll()
+	if late := t.commits.wait(); err == nil {
+		err = late
+	}
+	return err
+}
+
+func (t *tool) showAll() error {
 	o := &t.opt
 	switch o.format {
 	case lcovFormat:
@@ -173,7 +181,8 @@ func (t *tool) writeFile(path string, fill func(io.Writer)) error {
 		f.Abort()
 		return err
 	}
-	return f.Commit()
+	t.commits.Go(f.Commit)
+	return nil
 }
 
 // makeFolder makes a folder unless there is something of its name.
