@@ -228,6 +228,15 @@ func TestMismatchCauses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	short := sum(t, firstRaw)
+	for i := range short.Functions {
+		if f := &short.Functions[i]; f.Name == "_Z4picki" {
+			f.Records[0].Counts = f.Records[0].Counts[:1]
+		}
+	}
+	if c := collect(t, short, first); len(c.Misfits) != 1 || !strings.Contains(c.Misfits[0].Cause, "fewer counters") {
+		t.Errorf("short: %+v", c.Misfits)
+	}
 	only("twice", both.Collect(), "an inline function compiled twice")
 	if c := collect(t, sum(t, firstRaw, secondRaw), first, second); len(c.Misfits) > 0 {
 		t.Errorf("both: %+v", c.Misfits)

@@ -38,7 +38,7 @@ type Coverage struct {
 }
 
 // A Mismatch is a function that the profile does not fit: it knows the name with
-// other hashes only.
+// other hashes only, or, if Have has the hash, with fewer counters.
 type Mismatch struct {
 	Object string // see Mapping.Name
 	Name   string
@@ -270,8 +270,13 @@ func (e *evaluator) add(r objectRecord) (done outcome) {
 		return outcome{} // the function of another program
 	}
 	f := &Function{PGOName: r.Name, Object: r.m.Name, Hash: r.Hash}
-	if ok, err := e.evaluate(f, r.Record, bitmap); !ok {
+	switch ok, err := e.evaluate(f, r.Record, bitmap); {
+	case err != nil:
 		return outcome{err: flaw.InFile(err, r.m.Name)}
+	case !ok && e.opt.FirstWins:
+		return outcome{}
+	case !ok:
+		return outcome{mismatch: &Mismatch{Object: r.m.Name, Name: r.Name, Hash: r.Hash, Have: []uint64{r.Hash}}}
 	}
 	f.Files, f.Name = slices.Clone(e.body.Files), r.Name
 	if len(f.Files) > 0 {

@@ -54,6 +54,8 @@ func (c *Coverage) explain(maps []*Mapping, p *irpgo.Profile) {
 		o := objects[m.Object]
 		ran := slices.ContainsFunc(p.BinaryIDs, func(id []byte) bool { return bytes.Equal(id, o.BuildID) })
 		switch {
+		case slices.Contains(m.Have, m.Hash):
+			m.Cause = "the profile has fewer counters of it than the object: another compiler, or a damaged profile"
 		case m.Hash == 0:
 			m.Cause = "the object has no code of it, and no other program is given that has: name the program that ran"
 		case slices.Contains(in, m.Object):
