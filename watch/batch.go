@@ -201,7 +201,7 @@ func (w *watcher) write(batch []candidate, sum *Sum, began time.Time) error {
 	}
 	told.Total.Files += int64(told.Files)
 	told.Total.Profiles += int64(told.Profiles)
-	f, err := atomicfile.Create(w.Output, atomicfile.Options{})
+	f, err := atomicfile.Create(w.Output, atomicfile.Options{Checksum: w.Checksum})
 	if err != nil {
 		return err
 	}

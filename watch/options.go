@@ -16,6 +16,9 @@ type Options struct {
 	Dir string
 	// Output is the file with the sum. If it exists at the start, Run adds to it.
 	Output string
+	// Checksum also writes Output's SHA-256 to Output.sha256, each time after Output. A
+	// process that is killed between both leaves no checksum until the next write.
+	Checksum bool
 	// Merge merges profiles.
 	Merge Merge
 

@@ -51,6 +51,7 @@ be merged, and 2 if the command line is wrong.`,
 			f.IntVar(&c.batch, "batch", 1000, "`N` merge at most N files at the same time")
 			f.Var(&c.poll, "poll", "scan DIR every two seconds, or every TIME with --poll=TIME, instead of waiting for notifications of the "+
 				"system; always on where the system has none")
+			c.Checksum.Declare(f)
 			c.Programs.Declare(f)
 			f.IntVar(&c.Workers, "j", 0, "`N` read N files at the same time (default one per CPU)")
 			f.BoolVar(&c.Quiet, "q", false, "print only failures and files that cannot be merged")
@@ -85,7 +86,7 @@ func (c *watchRun) run(ctx context.Context, env *cli.Env, args []string) error {
 	log := newWatchLog(env, args[0], &c.Run)
 	defer log.line.Clear()
 	opt := watch.Options{
-		Dir: args[0], Output: c.Output, Delete: c.delete, Archive: c.archive, Quarantine: c.quarantine,
+		Dir: args[0], Output: c.Output, Delete: c.delete, Archive: c.archive, Quarantine: c.quarantine, Checksum: bool(c.Checksum),
 		Settle: c.settle.Duration, Every: c.every.Duration, Batch: c.batch, Poll: c.poll.interval,
 		Once: c.once, Report: log.event,
 	}
