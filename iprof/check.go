@@ -27,6 +27,7 @@ const (
 	ruleDuplicate   = "duplicate"    // two types or methods of one identity, or entries of one context
 	ruleSignature   = "signature"    // too short, or with unknown types
 	ruleEmptyName   = "empty-name"   // of a type or method
+	ruleName        = "name"         // that no type or method of a JVM can have
 	ruleDangling    = "dangling-id"  // of a method or type that the tables lack
 	ruleNegative    = "negative"     // count
 	ruleLarge       = "large"        // count, as in recordings with garbage; or a total beyond 64 bits
@@ -194,6 +195,8 @@ func (c *checker) tables() {
 		names[t.Name] = struct{}{}
 		if t.Name == "" {
 			c.count(Suspect, ruleEmptyName, keyTypes, at, "", 0, func() string { return fmt.Sprintf("type %d has an empty name", t.ID) })
+		} else if !possibleType(t.Name) {
+			c.count(Suspect, ruleName, keyTypes, at, "", 0, func() string { return fmt.Sprintf("no type of a JVM has the name %q", t.Name) })
 		}
 	}
 	c.methods()
@@ -211,6 +214,8 @@ func (c *checker) methods() {
 		ids[m.ID] = struct{}{}
 		if m.Name == "" {
 			c.count(Suspect, ruleEmptyName, keyMethods, at, "", 0, func() string { return fmt.Sprintf("method %d has an empty name", m.ID) })
+		} else if !possibleMethod(m.Name) {
+			c.count(Suspect, ruleName, keyMethods, at, "", 0, func() string { return fmt.Sprintf("no method of a JVM has the name %q", m.Name) })
 		}
 		if missing, ok := p.resolved(m); !ok {
 			c.count(Broken, ruleSignature, keyMethods, at, "", len(p.Methods), func() string {

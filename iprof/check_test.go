@@ -56,6 +56,11 @@ func TestCheck(t *testing.T) {
 			`methods line 1, column 198 (record 2): warning: method A.m is there twice`,
 			`methods line 1, column 236 (record 3): error: the signature of method 3 has 1 types, fewer than declaring and return type (2 of 5, 40.0%)`,
 		}},
+		{"names", `{"version":"1.0.0","types":[{"id":0,"name":"void"},{"id":1,"name":"a..B"},{"id":2,"name":"[V"},{"id":3,"name":"[La.B"},{"id":4,"name":"[[La.B$C/0x1f;"}],` +
+			`"methods":[{"id":1,"name":"<init>","signature":[4,0]},{"id":2,"name":"<inht>","signature":[4,0]}],"samplingProfiles":[{"ctx":"1:0","records":[1]}]}`, []string{
+			`types line 1, column 52 (record 1): warning: no type of a JVM has the name "a..B" (3 times)`,
+			`methods line 1, column 208 (record 1): warning: no method of a JVM has the name "<inht>"`,
+		}},
 		{"dangling", minimal(`,"callCountProfiles":[{"ctx":"1:0","records":[1]},{"ctx":"1:0<7:1<8:1","records":[1]},` + "\n" + `{"ctx":"9:0","records":[2]}],` +
 			`"virtualInvokeProfiles":[{"ctx":"1:0","records":[0,1,5,1,6,1]},{"ctx":"1:1","records":[0,1]}]`), []string{
 			`callCountProfiles line 1, column 152 (record 1): error: context 1:0<7:1<8:1 has method 7, which is not in the table (2 of 3, 66.7%)`,

@@ -143,3 +143,47 @@ func sourceType(name string) string {
 	}
 	return element + strings.Repeat("[]", dims)
 }
+
+// maxDimensions is the number of dimensions that an array can have (JVMS 4.3.2).
+const maxDimensions = 255
+
+// possibleType reports whether a JVM can have a type whose name Class.getName returns so.
+func possibleType(name string) bool {
+	element := strings.TrimLeft(name, "[")
+	switch dims := len(name) - len(element); {
+	case dims == 0:
+		return possibleClass(name)
+	case dims > maxDimensions:
+		return false
+	}
+	if class, ok := strings.CutPrefix(element, "L"); ok {
+		class, ok = strings.CutSuffix(class, ";")
+		return ok && possibleClass(class)
+	}
+	for _, p := range primitives {
+		if element == string(p.letter) {
+			return p.letter != 'V'
+		}
+	}
+	return false
+}
+
+// possibleClass reports whether a class can have the name (JVMS 4.2.1). A slash separates
+// the suffix of a hidden class, which has no dots.
+func possibleClass(name string) bool {
+	name, suffix, hidden := strings.Cut(name, "/")
+	if hidden && (suffix == "" || strings.ContainsAny(suffix, "./;[")) || strings.ContainsAny(name, ";[") {
+		return false
+	}
+	for part := range strings.SplitSeq(name, ".") {
+		if part == "" {
+			return false
+		}
+	}
+	return true
+}
+
+// possibleMethod reports whether a method can have the name (JVMS 4.2.2).
+func possibleMethod(name string) bool {
+	return name == "<init>" || name == "<clinit>" || name != "" && !strings.ContainsAny(name, ".;[/<>")
+}
