@@ -104,7 +104,7 @@ func (j *Job) mergeAll(ctx context.Context, env *cli.Env, a Adder) error {
 		return nil
 	}
 	j.PrintWarnings(env.Stderr)
-	if sum.Notes != nil {
+	if sum.Notes != nil && j.Into == nil { // they are about what to do with the output
 		sum.Notes(env.Stderr)
 	}
 	l := j.Accounts.Loss()
