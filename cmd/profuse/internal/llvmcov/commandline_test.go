@@ -2,7 +2,9 @@ package llvmcov
 
 import (
 	"bytes"
+	"compress/gzip"
 	"debug/elf"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -213,6 +215,46 @@ func TestBuildIDs(t *testing.T) {
 	compare(t, "export", p, "-debug-file-directory=none", "-debug-file-directory=debug", "-check-binary-ids")
 	compare(t, "export", p, "-debug-file-directory=none", "-check-binary-ids")
 	compare(t, "report", p, "-debug-file-directory=debug", "program")
+}
+
+// TestArchives: of an archive the members that have a mapping are read, also from a
+// compressed file. Thin archives are refused.
+func TestArchives(t *testing.T) {
+	buildMacros(t)
+	ar := oracle.Tool(t, "ar")
+	if err := os.WriteFile("plain.c", []byte("int plain(void) { return 1; }\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	clang := llvmTool(t, 22, "clang")
+	sh(t, clang, append(instrumented, "-c", "macros.c", "-o", "macros.o")...)
+	sh(t, clang, "-c", "plain.c", "-o", "plain.o")
+	sh(t, ar, "rc", "mixed.a", "plain.o", "plain.c", "macros.o")
+	sh(t, ar, "rcT", "thin.a", "macros.o")
+	data, err := os.ReadFile("macros.o")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var packed bytes.Buffer
+	z := gzip.NewWriter(&packed)
+	z.Write(data)
+	if err := errors.Join(z.Close(), os.WriteFile("macros.o.gz", packed.Bytes(), 0o666)); err != nil {
+		t.Fatal(err)
+	}
+	const p = "-instr-profile=program.profdata"
+	want := runMain(t, "export", p, "macros.o")
+	for _, name := range []string{"mixed.a", "macros.o.gz"} {
+		if got := runMain(t, "export", p, name); got.stdout != want.stdout || got.code != 0 {
+			t.Errorf("%s: %+v", name, got)
+		}
+		if llvm := runLLVM(t, "export", p, name); llvm.code == 0 {
+			t.Errorf("llvm-cov takes %s", name)
+		}
+	}
+	if got := runMain(t, "report", p, "thin.a"); got.code != 1 || !strings.Contains(got.stderr, "failed to load coverage: 'thin.a': archive is a thin one") {
+		t.Errorf("thin archive: %+v", got)
+	}
+	compare(t, "report", p, "plain.o")
+	compare(t, "report", p, "plain.c")
 }
 
 // TestRawProfile: a raw profile gives what the indexed one gives.

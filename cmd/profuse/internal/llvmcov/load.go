@@ -371,7 +371,10 @@ func mapWords(err error) string {
 	case profile.ErrUnrecognized:
 		return notObject
 	case profile.ErrUnsupported:
-		return "unsupported coverage format version: " + e.What()
+		if e.Field == "version" {
+			return "unsupported coverage format version: " + e.What()
+		}
+		return e.What()
 	case profile.ErrTruncated:
 		return "truncated coverage data: " + e.What()
 	case profile.ErrMismatch:
