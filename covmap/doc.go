@@ -20,6 +20,6 @@
 // # Hostile input
 //
 // Errors about the bytes are *[profile.FormatError]. No mapping makes the package
-// panic, loop or take memory out of proportion to the file. A [Mapping] retains
-// the bytes it was read from.
+// panic, loop or take memory out of proportion to the file. A [Mapping] has a copy
+// of the bytes that it needs, so the file may be closed, and cut short meanwhile.
 package covmap

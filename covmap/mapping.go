@@ -21,8 +21,8 @@ type Record struct {
 	Hash uint64 // of the control flow, as in profiles; 0 for a function that was never emitted
 
 	list    *fileList
-	mapping []byte // aliases the file
-	at      int64  // file offset of mapping
+	mapping []byte
+	at      int64 // file offset of mapping
 }
 
 // A fileList is the list of file names of one translation unit.

@@ -26,7 +26,7 @@ type Options struct {
 
 // Read returns the mappings in a program, library or object file held in data: one,
 // or one for every member of a static archive that has any. name is for errors.
-// data must not change while the mappings are in use.
+// The mappings do not refer to data.
 //
 // A file without a mapping is an error of class [profile.ErrEmpty].
 func Read(name string, data []byte, opt Options) ([]*Mapping, error) {
@@ -77,35 +77,40 @@ type section struct {
 	data []byte
 }
 
-// find returns the contents of all sections of a name, each padded to a multiple
-// of 8 bytes: an ELF object has one for every function in a COMDAT group.
+// find returns a copy of the contents of all sections of a name, each padded to a
+// multiple of 8 bytes: an ELF object has one for every function in a COMDAT group.
 func (n sectionNames) find(im *object.Image) (*section, error) {
 	var parts [][]byte
 	var found *section
-	size := uint64(0)
+	size, inFile := 0, uint64(0)
 	for i := range im.Sections {
 		s := &im.Sections[i]
 		name, _, _ := strings.Cut(s.Name, "$")
 		if s.Name != n.usual && name != n.coff {
 			continue
 		}
+		if inFile += s.FileSize; inFile > uint64(im.Len()) {
+			return nil, flaw.At(s.Name, im.FileOffset(s)).Field("size of all sections of this name").Gotf("%d bytes", inFile).
+				Wantf("at most the %d bytes of the file", im.Len()).Corrupt()
+		}
 		data, err := im.Data(s)
 		if err != nil {
 			return nil, err
 		}
 		if found == nil {
-			found = &section{s.Name, im.FileOffset(s), s.Addr, data}
+			found = &section{name: s.Name, at: im.FileOffset(s), addr: s.Addr}
+		} else {
+			found.at = 0
 		}
 		parts = append(parts, data)
-		size += uint64(len(data)) + 8
+		size += len(data) + 7
 	}
-	if len(parts) > 1 {
-		joined := make([]byte, 0, size)
+	if found != nil {
+		found.data = make([]byte, 0, size)
 		for _, part := range parts {
-			joined = append(joined, part...)
-			joined = append(joined, make([]byte, cursor.PadTo(uint64(len(joined)), 8))...)
+			found.data = append(found.data, make([]byte, cursor.PadTo(uint64(len(found.data)), 8))...)
+			found.data = append(found.data, part...)
 		}
-		found.data, found.at = joined, 0
 	}
 	return found, nil
 }

@@ -30,9 +30,9 @@ import (
 // smallest records that a format has.
 const (
 	maxBomb       = 16_000_000
-	maxBombMemory = 1 << 30          // of a command that reads one, bytes
-	bombCeiling   = 8 << 30          // of address space; the machine must survive a failing test
-	bombTimeout   = 5 * time.Minute  // for a failing test; nobody measures time here, and machines are busy
+	maxBombMemory = 1 << 30         // of a command that reads one, bytes
+	bombCeiling   = 8 << 30         // of address space; the machine must survive a failing test
+	bombTimeout   = 5 * time.Minute // for a failing test; nobody measures time here, and machines are busy
 )
 
 type bomb struct {

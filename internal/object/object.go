@@ -143,6 +143,9 @@ func (im *Image) Section(name string) *Section {
 	return nil
 }
 
+// Len returns the size of the image in the file, in bytes.
+func (im *Image) Len() int { return len(im.data) }
+
 // FileOffset returns where in the file the section's bytes begin.
 func (im *Image) FileOffset(s *Section) int64 { return im.base + s.Offset }
 
