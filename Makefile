@@ -43,12 +43,14 @@ browsertest:
 # The race detector needs cgo and slows down starting processes, so it runs only the
 # short tests of packages that share memory between goroutines: of the commands those
 # that serve and watch, of irpgo and memprof those that merge and look up programs.
+# At exit the detector waits a second, in which signals would end a process again.
+race: export GORACE = atexit_sleep_ms=0
 race:
 	@if ! command -v gcc >/dev/null; then echo "race: no C compiler, skipped"; \
 	else set -x; \
 	CGO_ENABLED=1 $(GO) test -race -short -timeout 15m -run 'Watch|View|Serve|Concurrent' ./cmd/profuse && \
 	CGO_ENABLED=1 $(GO) test -race -short -timeout 15m ./cmd/profuse/internal/irpgocmd ./cmd/profuse/internal/mipcmd \
-		./cmd/profuse/internal/memprofcmd ./cmd/profuse/internal/merging ./inputs ./merge ./internal/atomicfile ./internal/filelock ./mip ./watch && \
+		./cmd/profuse/internal/memprofcmd ./cmd/profuse/internal/merging ./covmap ./inputs ./merge ./internal/atomicfile ./internal/filelock ./mip ./watch && \
 	CGO_ENABLED=1 $(GO) test -race -short -timeout 15m -run 'Merge|CatalogsMixed|Trace' ./irpgo && \
 	CGO_ENABLED=1 $(GO) test -race -short -timeout 15m -run ServedTwice ./report && \
 	CGO_ENABLED=1 $(GO) test -race -short -timeout 15m -run 'Merge|Binaries|Symboliz' ./memprof; fi
