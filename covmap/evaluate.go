@@ -19,10 +19,16 @@ type EvaluateOptions struct {
 	// it also takes about half of the functions of another build, by compilers before
 	// LLVM 22, for ones that did not run.
 	FirstWins bool
-	// BitmapsByCondition says that the bitmaps of MC/DC are indexed by the
-	// conditions that were true and not by the numbers of test vectors: in
-	// profiles of LLVM 18, which are raw version 9 and indexed version 11.
-	BitmapsByCondition bool
+	// Info says what the profile was read from; nil is for one of LLVM 19 or later.
+	Info *irpgo.Info
+}
+
+// bitmapsByCondition reports whether the bitmaps of MC/DC are indexed by the conditions
+// that were true and not by the numbers of test vectors. LLVM 18, the first release with
+// bitmaps, writes them so, in raw version 9 and indexed version 11.
+func (o *EvaluateOptions) bitmapsByCondition() bool {
+	return o.Info != nil && (o.Info.Format == irpgo.FormatRaw && o.Info.Version < 10 ||
+		o.Info.Format == irpgo.FormatIndexed && o.Info.Version < 12)
 }
 
 // A Coverage is a profile evaluated on the mappings of programs.
@@ -130,7 +136,7 @@ func Evaluate(maps []*Mapping, p *irpgo.Profile, opt EvaluateOptions) (*Coverage
 		return nil
 	})
 	if err == nil && !opt.FirstWins {
-		c.explain(maps, p)
+		c.explain(maps, p, t.functions)
 	}
 	return c, err
 }

@@ -11,6 +11,14 @@ import (
 // Files returns the names of all source files, sorted.
 func (c *Coverage) Files() []string { return slices.Sorted(maps.Keys(c.files)) }
 
+// filesOr returns names, or those of all files if it is nil.
+func (c *Coverage) filesOr(names []string) []string {
+	if names == nil {
+		return c.Files()
+	}
+	return names
+}
+
 // A File is the coverage of one source file.
 type File struct {
 	Name     string
@@ -62,8 +70,7 @@ func (c *Coverage) File(name string) *File {
 			}
 		}
 	}
-	f.Segments = s.segments(regions)
-	f.Segments = slices.Clone(f.Segments)
+	f.Segments = slices.Clone(s.segments(regions))
 	f.group(s)
 	return f
 }
@@ -72,10 +79,7 @@ func (c *Coverage) File(name string) *File {
 // with their functions.
 func (f *File) Expansions(yield func(fn *Function, r *CountedRegion) bool) {
 	for _, fn := range f.Functions {
-		if fn.main < 0 || fn.Files[fn.main] != f.Name {
-			continue
-		}
-		own := fn.regionsOf(fn.main)
+		own := fn.ownRegions(f.Name)
 		for i := range own {
 			if own[i].Kind == Expansion && !yield(fn, &own[i]) {
 				return
@@ -88,10 +92,7 @@ func (f *File) Expansions(yield func(fn *Function, r *CountedRegion) bool) {
 func (f *File) group(s *summarizer) {
 	groups := make(map[Position]int)
 	for _, fn := range f.Functions {
-		if fn.main < 0 || fn.Files[fn.main] != f.Name {
-			continue
-		}
-		own := fn.regionsOf(fn.main)
+		own := fn.ownRegions(f.Name)
 		if len(own) == 0 {
 			continue
 		}
@@ -253,6 +254,14 @@ func (f *Function) virtualFiles(name string) []int {
 	return own
 }
 
+// ownRegions returns the regions of the function's own code if that is in a file.
+func (f *Function) ownRegions(file string) []CountedRegion {
+	if f.main < 0 || f.Files[f.main] != file {
+		return nil
+	}
+	return f.regionsOf(f.main)
+}
+
 // regionsOf returns the regions in a virtual file. Regions lie in the order of
 // their virtual files.
 func (f *Function) regionsOf(file int) []CountedRegion {
@@ -293,5 +302,43 @@ func (s *summarizer) walk(f *Function, visit func(file int)) {
 				s.todo = append(s.todo, int(own[i].Expanded))
 			}
 		}
+	}
+}
+
+// maxNesting is how deep expansions are followed: no compiler nests them as deep.
+const maxNesting = 2000
+
+// An expansionWalk visits the branches in what expansions stand for.
+type expansionWalk struct {
+	fn   *Function
+	done []bool // virtual files of fn that were visited
+}
+
+// branches calls visit for the branches in an expansion of a function, those of nested
+// expansions first. path is the starts of the expansions that a branch lies in, the
+// outermost first. Expansions of one function must follow each other; each virtual file
+// is visited once.
+func (w *expansionWalk) branches(fn *Function, r *CountedRegion, visit func(b *CountedBranch, path []Position)) {
+	if fn != w.fn {
+		w.fn, w.done = fn, make([]bool, len(fn.Files))
+	}
+	w.expand(r, nil, visit)
+}
+
+func (w *expansionWalk) expand(r *CountedRegion, path []Position, visit func(b *CountedBranch, path []Position)) {
+	if w.done[r.Expanded] || len(path) > maxNesting {
+		return
+	}
+	w.done[r.Expanded] = true
+	path = append(slices.Clip(path), r.Start)
+	inner := w.fn.regionsOf(int(r.Expanded))
+	for i := range inner {
+		if inner[i].Kind == Expansion {
+			w.expand(&inner[i], path, visit)
+		}
+	}
+	branches := w.fn.branchesOf(int(r.Expanded))
+	for i := range branches {
+		visit(&branches[i], path)
 	}
 }

@@ -29,12 +29,8 @@ const jsonVersion = "3.1.0"
 func WriteJSON(w io.Writer, c *Coverage, opt JSONOptions) error {
 	out := bufio.NewWriterSize(w, 64<<10)
 	out.WriteString(`{"data":[{"files":[`)
-	var totals []coverage.Summary
-	names := opt.Files
-	if names == nil {
-		names = c.Files()
-	}
-	totals = make([]coverage.Summary, len(names))
+	names := c.filesOr(opt.Files)
+	totals := make([]coverage.Summary, len(names))
 	err := inOrder(len(names), func(i int, p *producer[byte], dst []byte) []byte {
 		f := c.File(names[i])
 		totals[i] = f.Total
@@ -49,13 +45,12 @@ func WriteJSON(w io.Writer, c *Coverage, opt JSONOptions) error {
 	out.WriteString("]")
 	if !opt.SummaryOnly && !opt.SkipFunctions {
 		out.WriteString(`,"functions":[`)
-		functions := c.Functions
 		const each = 64
-		err := inOrder((len(functions)+each-1)/each, func(i int, p *producer[byte], dst []byte) []byte {
+		err := inOrder((len(c.Functions)+each-1)/each, func(i int, p *producer[byte], dst []byte) []byte {
 			j := jsonText{dst, p}
-			for k := i * each; k < min((i+1)*each, len(functions)); k++ {
+			for k := i * each; k < min((i+1)*each, len(c.Functions)); k++ {
 				j.comma(k)
-				j.function(functions[k])
+				j.function(c.Functions[k])
 			}
 			return j.b
 		}, writeTo(out))
@@ -187,11 +182,11 @@ func (j *jsonText) file(f *File, opt JSONOptions) {
 func (j *jsonText) expansions(f *File) {
 	var fn *Function
 	var regions, names jsonText // of fn
-	var done []bool
+	var walk expansionWalk
 	n := 0
 	for in, r := range f.Expansions {
 		if in != fn {
-			fn, done = in, make([]bool, len(in.Files))
+			fn = in
 			regions.b, names.b = regions.b[:0], names.b[:0]
 			regions.regions(fn)
 			names.strings(fn.Files)
@@ -200,7 +195,7 @@ func (j *jsonText) expansions(f *File) {
 		n++
 		j.text(`{"branches":[`)
 		i := 0
-		fn.expandedBranches(r, done, 0, func(b *CountedBranch) {
+		walk.branches(fn, r, func(b *CountedBranch, _ []Position) {
 			if !b.folded() {
 				j.comma(i)
 				j.branch(b)
@@ -215,25 +210,6 @@ func (j *jsonText) expansions(f *File) {
 		j.b = append(j.b, regions.b...)
 		j.text("}")
 		j.pass()
-	}
-}
-
-// expandedBranches calls visit for the branches in an expansion, those of nested
-// expansions first. done marks the virtual files that were visited.
-func (f *Function) expandedBranches(r *CountedRegion, done []bool, depth int, visit func(*CountedBranch)) {
-	if done[r.Expanded] || depth > maxNesting {
-		return
-	}
-	done[r.Expanded] = true
-	inner := f.regionsOf(int(r.Expanded))
-	for i := range inner {
-		if inner[i].Kind == Expansion {
-			f.expandedBranches(&inner[i], done, depth+1, visit)
-		}
-	}
-	branches := f.branchesOf(int(r.Expanded))
-	for i := range branches {
-		visit(&branches[i])
 	}
 }
 

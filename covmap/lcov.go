@@ -26,10 +26,7 @@ type LCOVOptions struct {
 // llvm-cov, it adds up different conditions of one macro, and counts modulo 2^32 in BRDA.
 // Package coverage writes tracefiles without these faults.
 func WriteLCOV(w io.Writer, c *Coverage, opt LCOVOptions) error {
-	names := opt.Files
-	if names == nil {
-		names = c.Files()
-	}
+	names := c.filesOr(opt.Files)
 	return inOrder(len(names), func(i int, p *producer[byte], dst []byte) []byte {
 		return c.File(names[i]).appendLCOV(dst, p, opt)
 	}, writeTo(w))
@@ -110,14 +107,16 @@ func (f *File) appendBranches(dst []byte, unify bool) []byte {
 			all = append(all, placedBranch{starts[i : i+1 : i+1], len(all), b.True, b.False})
 		}
 	}
-	x := expandedBranches{all: all}
+	var walk expansionWalk
+	index := 0
 	for fn, r := range f.Expansions {
-		if fn != x.fn {
-			x.fn, x.done = fn, make([]bool, len(fn.Files))
-		}
-		x.add(r, nil)
+		walk.branches(fn, r, func(b *CountedBranch, path []Position) {
+			if !b.folded() {
+				all = append(all, placedBranch{path, index, b.True, b.False})
+			}
+			index++
+		})
 	}
-	all = x.all
 	slices.SortStableFunc(all, func(a, b placedBranch) int {
 		return cmp.Or(slices.CompareFunc(a.path, b.path, comparePositions), cmp.Compare(a.index, b.index))
 	})
@@ -149,40 +148,6 @@ func (f *File) appendBranches(dst []byte, unify bool) []byte {
 		pair++
 	}
 	return dst
-}
-
-// expandedBranches collects the branches in what expansions stand for.
-type expandedBranches struct {
-	all   []placedBranch
-	index int
-	fn    *Function
-	done  []bool // virtual files of fn that were visited
-}
-
-// maxNesting is how deep expansions are followed: no compiler nests them as deep.
-const maxNesting = 2000
-
-// add adds the branches in an expansion of x.fn, those of nested expansions first.
-// path is the starts of the expansions around it.
-func (x *expandedBranches) add(r *CountedRegion, path []Position) {
-	if x.done[r.Expanded] || len(path) > maxNesting {
-		return
-	}
-	x.done[r.Expanded] = true
-	path = append(slices.Clip(path), r.Start)
-	inner := x.fn.regionsOf(int(r.Expanded))
-	for i := range inner {
-		if inner[i].Kind == Expansion {
-			x.add(&inner[i], path)
-		}
-	}
-	branches := x.fn.branchesOf(int(r.Expanded))
-	for i := range branches {
-		if b := &branches[i]; !b.folded() {
-			x.all = append(x.all, placedBranch{path, x.index, b.True, b.False})
-		}
-		x.index++
-	}
 }
 
 // writeTo returns a function that writes texts to w.

@@ -100,7 +100,7 @@ func (e *evaluator) condition(f *Function, rec *Record, r *Region, bitmap []byte
 				return flaw.At("coverage mapping", rec.at).Field("conditions of " + rec.Name).Got("a cycle, or one that is not there").
 					Want("each condition followed by later ones").Corrupt()
 			}
-			f.MCDC = append(f.MCDC, g.evaluate(bitmap, e.opt.BitmapsByCondition))
+			f.MCDC = append(f.MCDC, g.evaluate(bitmap, e.opt.bitmapsByCondition()))
 		}
 		return nil
 	}

@@ -11,8 +11,8 @@ import (
 
 // explain finds the probable causes of the mismatches. A function that an object only
 // declares is no mismatch if another object has its code. It also counts the functions
-// of the profile that no object maps.
-func (c *Coverage) explain(maps []*Mapping, p *irpgo.Profile) {
+// of the profile, by the references of their names, that no object maps.
+func (c *Coverage) explain(maps []*Mapping, p *irpgo.Profile, functions map[uint64]*irpgo.Function) {
 	mapped := make(map[uint64]bool) // references of names
 	objects := make(map[string]*Mapping, len(maps))
 	for _, m := range maps {
@@ -21,9 +21,8 @@ func (c *Coverage) explain(maps []*Mapping, p *irpgo.Profile) {
 			mapped[m.Records[i].Ref] = true
 		}
 	}
-	for i := range p.Functions {
-		f := &p.Functions[i]
-		if mapped[irpgo.NameRef(f.Name)] {
+	for ref, f := range functions {
+		if mapped[ref] {
 			continue
 		}
 		c.unmapped.Count(slices.ContainsFunc(f.Records, func(r *irpgo.Record) bool {

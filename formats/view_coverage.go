@@ -33,31 +33,18 @@ func (o *ViewOptions) viewCoverage(p *irpgo.Profile, name string, info *irpgo.In
 	if err != nil {
 		return nil, err
 	}
-	programs := make([]*inputs.Data, 0, len(paths))
-	defer func() {
-		for _, d := range programs {
-			d.Close()
-		}
-	}()
-	for _, path := range paths {
-		d, err := inputs.File(path, inputs.Options{}).Open(nil)
-		if err != nil {
-			return nil, err
-		}
-		programs = append(programs, d)
+	covered, err := o.evaluate(p, info, paths)
+	if err != nil {
+		return nil, err
 	}
-	v := &coveredView{View: p.View(name, irpgo.ViewOptions{Info: info})}
-	return v, inputs.Guard(func() error {
-		v.coverage, err = o.evaluate(p, info, programs)
-		return err
-	}, programs...)
+	return &coveredView{p.View(name, irpgo.ViewOptions{Info: info}), covered}, nil
 }
 
-func (o *ViewOptions) evaluate(p *irpgo.Profile, info *irpgo.Info, programs []*inputs.Data) (*coverage.Coverage, error) {
+func (o *ViewOptions) evaluate(p *irpgo.Profile, info *irpgo.Info, programs []string) (*coverage.Coverage, error) {
 	var maps []*covmap.Mapping
 	var empty error // about the first program without a mapping
-	for _, d := range programs {
-		m, err := covmap.Read(d.Name(), d.Bytes(), covmap.Options{Arch: o.Arch, CompilationDir: o.CompilationDir})
+	for _, path := range programs {
+		m, err := o.readMappings(path)
 		switch {
 		case err == nil:
 			maps = append(maps, m...)
@@ -75,13 +62,24 @@ func (o *ViewOptions) evaluate(p *irpgo.Profile, info *irpgo.Info, programs []*i
 	if empty != nil {
 		o.warn(empty)
 	}
-	// LLVM 18 writes raw version 9 and indexed version 11.
-	old := info.Format == irpgo.FormatRaw && info.Version == 9 || info.Format == irpgo.FormatIndexed && info.Version == 11
-	c, err := covmap.Evaluate(maps, p, covmap.EvaluateOptions{BitmapsByCondition: old})
+	c, err := covmap.Evaluate(maps, p, covmap.EvaluateOptions{Info: info})
 	if err != nil {
 		return nil, err
 	}
 	return c.Collect(), nil
+}
+
+func (o *ViewOptions) readMappings(path string) (maps []*covmap.Mapping, err error) {
+	d, err := inputs.File(path, inputs.Options{}).Open(nil)
+	if err != nil {
+		return nil, err
+	}
+	defer d.Close()
+	err = inputs.Guard(func() (err error) {
+		maps, err = covmap.Read(path, d.Bytes(), covmap.Options{Arch: o.Arch, CompilationDir: o.CompilationDir})
+		return err
+	}, d)
+	return maps, err
 }
 
 // programsOf returns the files of the programs: those given by name, and of each binary

@@ -204,23 +204,17 @@ func (t *tool) evaluate() error {
 	counts := new(irpgo.Profile)
 	if !o.emptyProfile {
 		var err error
-		if counts, opt.BitmapsByCondition, err = readProfile(o.instrProfile); err != nil {
+		if counts, opt.Info, err = readProfile(o.instrProfile); err != nil {
 			return named(o.instrProfile, err)
 		}
 	}
 	var maps []*covmap.Mapping
-	var open []*inputs.Data
-	defer func() {
-		for _, d := range open {
-			d.Close()
-		}
-	}()
 	add := func(name, arch string) error {
 		data, err := t.open(name)
 		if err != nil {
 			return err
 		}
-		open = append(open, data)
+		defer data.Close()
 		return inputs.Guard(func() error {
 			found, err := readMappings(name, data.Bytes(), covmap.Options{Arch: arch, CompilationDir: o.compilation})
 			maps = append(maps, found...)
@@ -261,10 +255,8 @@ func (t *tool) evaluate() error {
 	if len(maps) == 0 {
 		return named(strings.Join(t.objects, ", "), errors.New(noData))
 	}
-	err := inputs.Guard(func() (err error) {
-		t.cov, err = covmap.Evaluate(maps, counts, opt)
-		return err
-	}, open...)
+	var err error
+	t.cov, err = covmap.Evaluate(maps, counts, opt)
 	if e := (*profile.FormatError)(nil); errors.As(err, &e) {
 		return named(e.File, errors.New(mapWords(err)))
 	}
@@ -301,25 +293,23 @@ func (t *tool) find(id []byte) string {
 }
 
 // readProfile reads an indexed profile, or a raw one, which llvm-cov does not take.
-func readProfile(name string) (p *irpgo.Profile, byCondition bool, err error) {
+func readProfile(name string) (*irpgo.Profile, *irpgo.Info, error) {
 	data, err := os.ReadFile(name)
 	if err != nil {
-		return nil, false, err
+		return nil, nil, err
 	}
 	if f, ok := irpgo.Detect(data); !ok || f == irpgo.FormatText {
-		return nil, false, errors.New(llvmerr.Message(&llvmerr.Error{Code: llvmerr.BadMagic}))
+		return nil, nil, errors.New(llvmerr.Message(&llvmerr.Error{Code: llvmerr.BadMagic}))
 	}
 	r, err := irpgo.NewReader(name, data, irpgo.ReaderOptions{Lenient: true})
 	if err != nil {
-		return nil, false, errors.New(llvmerr.Message(err))
+		return nil, nil, errors.New(llvmerr.Message(err))
 	}
 	m := irpgo.NewMerger(irpgo.MergeOptions{})
 	if _, err := m.Add(r, 1); err != nil {
-		return nil, false, errors.New(llvmerr.Message(err))
+		return nil, nil, errors.New(llvmerr.Message(err))
 	}
-	info := r.Info()
-	byCondition = info.Format == irpgo.FormatIndexed && info.Version < 12 || info.Format == irpgo.FormatRaw && info.Version < 10
-	return m.Profile(), byCondition, nil
+	return m.Profile(), r.Info(), nil
 }
 
 // readMappings reads the mappings of a program; none is no error.
