@@ -89,8 +89,11 @@ func (a *accumulator) addDistinct(t *siteSum, src ValueSite, from *addressMap, k
 	a.visits++
 	known := len(t.values)
 	places := a.places[:0]
-	for _, s := range src {
-		at := t.find(s.Value, from, kind, len(src))
+	for i, s := range src {
+		at := i // values mostly come in the order of the site
+		if at >= known || t.homes[at].address != s.Value {
+			at = t.find(s.Value, from, kind, len(src))
+		}
 		if t.homes[at].visit == a.visits {
 			t.truncate(known)
 			return false, false

@@ -31,6 +31,9 @@ func IsChecksum(name string) bool { return strings.HasSuffix(name, checksumSuffi
 // ReadChecksum returns the checksum beside a file; ok is false if there is none. A
 // file of many checksums may be of another tool; the one with the file's name counts.
 func ReadChecksum(path string) (sum [sha256.Size]byte, ok bool, err error) {
+	if isMissing(path + checksumSuffix) {
+		return sum, false, nil
+	}
 	f, err := os.Open(path + checksumSuffix)
 	if errors.Is(err, fs.ErrNotExist) {
 		return sum, false, nil

@@ -12,6 +12,9 @@ import (
 // descriptor reports false: these systems have no paths for open files.
 func descriptor(string) (fd int, ok bool) { return 0, false }
 
+// isMissing reports false: opening the file tells.
+func isMissing(string) bool { return false }
+
 // duplicate supports standard output alone, which it shares instead of
 // duplicating it.
 func duplicate(fd int, _ string) (f *os.File, shared bool, err error) {

@@ -28,6 +28,10 @@ func descriptor(name string) (fd int, ok bool) {
 	return 0, false
 }
 
+// isMissing reports that there is no file of a name, without the cost of opening it:
+// most files have no checksum, and they may be thousands.
+func isMissing(name string) bool { return syscall.Access(name, 0) == syscall.ENOENT }
+
 // duplicate duplicates a descriptor, so that closing the output does not close
 // standard output under the rest of the program.
 func duplicate(fd int, name string) (f *os.File, shared bool, err error) {
