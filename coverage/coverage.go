@@ -2,6 +2,7 @@ package coverage
 
 import (
 	"cmp"
+	"io"
 	"slices"
 	"strings"
 
@@ -21,6 +22,9 @@ type Coverage struct {
 	// Misfits are the functions of programs that the profile does not fit. Their
 	// counts are not known, and the files do not have them.
 	Misfits []Misfit
+	// LLVMJSON writes the document of llvm-cov export, of LLVM 22. It is nil of anything
+	// but an LLVM profile with its programs, and after changes of paths or functions.
+	LLVMJSON func(io.Writer) error
 }
 
 // A Misfit is a function that was compiled otherwise than the one that the profile

@@ -5,7 +5,7 @@
 //
 //	c := coverage.Collect(view, coverage.Options{Branches: true})
 //	fmt.Println(c.Total.Lines.Covered, "of", c.Total.Lines.Total, "lines ran")
-//	err := coverage.WriteLCOV(w, c, coverage.LCOVOptions{})
+//	err := coverage.Write(w, c, coverage.LCOV, coverage.WriteOptions{})
 //
 // # What there is
 //

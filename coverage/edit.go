@@ -20,6 +20,9 @@ func Union(all ...*Coverage) *Coverage {
 		u.Misfits = append(u.Misfits, c.Misfits...)
 		files = append(files, c.Files...)
 	}
+	if len(all) == 1 {
+		u.LLVMJSON = all[0].LLVMJSON
+	}
 	u.unite(files)
 	return u
 }
@@ -139,7 +142,11 @@ func addBranches(parts []*File) (out []Branch) {
 func (c *Coverage) Rename(path func(string) string) {
 	var files []*File
 	for _, f := range c.Files {
-		if name := path(f.Path); name != "" {
+		name := path(f.Path)
+		if name != f.Path {
+			c.LLVMJSON = nil
+		}
+		if name != "" {
 			own := *f
 			own.Path = name
 			files = append(files, &own)

@@ -12,34 +12,10 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// LCOVOptions configures [WriteLCOV]. The zero value suits most uses.
-type LCOVOptions struct {
-	// Name returns the name to write for a function; nil means its name and
-	// signature. Functions of one file with the same name are instances of one
-	// source function and are written as one, with the sum of their calls.
-	Name func(*profile.Symbol) string
-}
-
-// WriteLCOV writes an lcov tracefile with the records in lcov's order. The
-// section of a file has
-//
-//	TN:                             empty test name
-//	SF:PATH                         the source file
-//	FN:LINE,NAME                    a function
-//	FNDA:CALLS,NAME                 its calls
-//	FNF:N, FNH:N                    functions, and those that ran
-//	BRDA:LINE,BRANCH,WAY,COUNT      a way of a branch; COUNT is "-" if the program did not reach the branch
-//	BRF:N, BRH:N                    ways of branches, and those that the program took
-//	DA:LINE,COUNT                   a line
-//	LF:N, LH:N                      lines, and those that ran
-//	end_of_record
-//
-// A file without branches or lines lacks their records. The format cannot hold
-// line breaks in names; WriteLCOV escapes them as "\n" and "\r".
-func WriteLCOV(w io.Writer, c *Coverage, opt LCOVOptions) error {
+func writeLCOV(w io.Writer, c *Coverage, opt WriteOptions) error {
 	t := tracefile{bufio.NewWriter(w), opt}
 	for _, f := range c.Files {
-		t.printf("TN:\nSF:%s\n", oneLine.Replace(f.Path))
+		t.printf("TN:%s\nSF:%s\n", oneLine.Replace(opt.Test), oneLine.Replace(f.Path))
 		t.functions(f.Functions)
 		t.branches(f)
 		t.lines(f)
@@ -53,7 +29,7 @@ var oneLine = strings.NewReplacer("\n", `\n`, "\r", `\r`)
 // A tracefile is a tracefile being written.
 type tracefile struct {
 	*bufio.Writer // remembers the first error
-	opt           LCOVOptions
+	opt           WriteOptions
 }
 
 func (t *tracefile) printf(format string, args ...any) { fmt.Fprintf(t, format, args...) }

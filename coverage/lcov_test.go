@@ -15,10 +15,10 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-func tracefile(t *testing.T, v profile.View, opt coverage.LCOVOptions) string {
+func tracefile(t *testing.T, v profile.View, opt coverage.WriteOptions) string {
 	t.Helper()
 	var b bytes.Buffer
-	if err := coverage.WriteLCOV(&b, coverage.Collect(v, coverage.Options{Branches: true}), opt); err != nil {
+	if err := coverage.Write(&b, coverage.Collect(v, coverage.Options{Branches: true}), coverage.LCOV, opt); err != nil {
 		t.Fatal(err)
 	}
 	return b.String()
@@ -59,7 +59,7 @@ end_of_record
 // TestLCOV: instances of one function are one, branches of a line are numbered,
 // and a branch that was never reached has no counts.
 func TestLCOV(t *testing.T) {
-	if diff := cmp.Diff(everythingTraced, tracefile(t, everything(), coverage.LCOVOptions{})); diff != "" {
+	if diff := cmp.Diff(everythingTraced, tracefile(t, everything(), coverage.WriteOptions{})); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
@@ -92,10 +92,10 @@ FNF:1
 FNH:0
 end_of_record
 `
-	if diff := cmp.Diff(want, tracefile(t, v, coverage.LCOVOptions{})); diff != "" {
+	if diff := cmp.Diff(want, tracefile(t, v, coverage.WriteOptions{})); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	named := tracefile(t, v, coverage.LCOVOptions{Name: func(s *profile.Symbol) string { return s.Name + "\n" }})
+	named := tracefile(t, v, coverage.WriteOptions{Name: func(s *profile.Symbol) string { return s.Name + "\n" }})
 	if !strings.HasPrefix(named, "TN:\nSF:A.java\nFN:2,f\\n\nFN:9,\\n\nFNDA:2,f\\n\nFNDA:0,\\n\nFNF:2\nFNH:1\n") {
 		t.Errorf("one name for all:\n%s", named)
 	}
@@ -108,7 +108,7 @@ func (w failing) Write([]byte) (int, error) { return 0, w.err }
 
 func TestLCOVFailingWriter(t *testing.T) {
 	gone := errors.New("gone")
-	if err := coverage.WriteLCOV(failing{gone}, coverage.Collect(everything(), coverage.Options{}), coverage.LCOVOptions{}); !errors.Is(err, gone) {
+	if err := coverage.Write(failing{gone}, coverage.Collect(everything(), coverage.Options{}), coverage.LCOV, coverage.WriteOptions{}); !errors.Is(err, gone) {
 		t.Error(err)
 	}
 }

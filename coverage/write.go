@@ -21,19 +21,63 @@ type Format string
 
 // The formats.
 const (
-	LCOV      Format = "lcov"      // tracefile, see [WriteLCOV]
+	LCOV      Format = "lcov"      // tracefile, see [Write]
 	Cobertura Format = "cobertura" // XML after coverage-04.dtd, for GitLab, Azure, Jenkins
 	Sonar     Format = "sonar"     // XML of SonarQube's generic test coverage, version 1
 	Codecov   Format = "codecov"   // JSON of Codecov's custom coverage format
 	Coveralls Format = "coveralls" // JSON of the job API of Coveralls, without the token
+	LLVMJSON  Format = "llvm-json" // JSON of llvm-cov export, see [Coverage].LLVMJSON
 )
 
+// A formatEntry describes a format.
+type formatEntry struct {
+	format      Format
+	suffix      string // of file names
+	description string
+	write       func(io.Writer, *Coverage, WriteOptions) error
+}
+
+var formats = []formatEntry{
+	{LCOV, ".info", "coverage as a tracefile, for genhtml, lcov and editors", writeLCOV},
+	{Cobertura, ".cobertura.xml", "coverage as XML, for GitLab, Azure and Jenkins", writeCobertura},
+	{Sonar, ".sonar.xml", "coverage as XML of SonarQube's generic test coverage", writeSonar},
+	{Codecov, ".codecov.json", "coverage as JSON of Codecov's custom format", writeCodecov},
+	{Coveralls, ".coveralls.json", "coverage as JSON of the job API of Coveralls", writeCoveralls},
+	{LLVMJSON, ".llvm.json", "coverage as JSON of llvm-cov export, of LLVM profiles", writeLLVMJSON},
+}
+
 // Formats returns all formats.
-func Formats() []Format { return []Format{LCOV, Cobertura, Sonar, Codecov, Coveralls} }
+func Formats() []Format {
+	var all []Format
+	for i := range formats {
+		all = append(all, formats[i].format)
+	}
+	return all
+}
+
+func (f Format) entry() *formatEntry {
+	for i := range formats {
+		if formats[i].format == f {
+			return &formats[i]
+		}
+	}
+	return &formatEntry{}
+}
+
+// Suffix returns the usual suffix of file names, with the dot; "" for an unknown format.
+func (f Format) Suffix() string { return f.entry().suffix }
+
+// Description returns a phrase about the use of the format.
+func (f Format) Description() string { return f.entry().description }
 
 // WriteOptions configures [Write]. The zero value suits most uses.
 type WriteOptions struct {
-	LCOVOptions
+	// Name returns the name to write for a function; nil means its name and
+	// signature. Functions of one file with the same name are instances of one
+	// source function: tracefiles have one function, with the sum of their calls.
+	Name func(*profile.Symbol) string
+	// Test is the name of the test for tracefiles, of letters, digits and underscores.
+	Test string
 	// Source returns the source of a file, of which Coveralls wants the digest. Without it,
 	// or with an error, the digest is left out.
 	Source func(path string) ([]byte, error)
@@ -43,28 +87,39 @@ type WriteOptions struct {
 // has no time. The formats other than [LCOV] have lines, the number of ways of the branches
 // on a line and how many of them ran; Cobertura has functions, too. What they have no
 // place for is left out, such as branches on lines without a count.
+//
+// A tracefile has its records in lcov's order. The section of a file is
+//
+//	TN:TEST                         name of the test, which may be empty
+//	SF:PATH                         the source file
+//	FN:LINE,NAME                    a function
+//	FNDA:CALLS,NAME                 its calls
+//	FNF:N, FNH:N                    functions, and those that ran
+//	BRDA:LINE,BRANCH,WAY,COUNT      a way of a branch; COUNT is "-" if the program did not reach the branch
+//	BRF:N, BRH:N                    ways of branches, and those that the program took
+//	DA:LINE,COUNT                   a line
+//	LF:N, LH:N                      lines, and those that ran
+//	end_of_record
+//
+// A file without branches or lines lacks their records. Tracefiles cannot hold line
+// breaks in names; they are escaped as "\n" and "\r".
 func Write(w io.Writer, c *Coverage, f Format, opt WriteOptions) error {
-	switch f {
-	case LCOV:
-		return WriteLCOV(w, c, opt.LCOVOptions)
-	case Cobertura:
-		return writeXML(w, `<!DOCTYPE coverage SYSTEM "http://cobertura.sourceforge.net/xml/coverage-04.dtd">`+"\n", newCobertura(c, opt.name))
-	case Sonar:
-		return writeXML(w, "", newSonar(c))
-	case Codecov:
-		return writeJSON(w, newCodecov(c))
-	case Coveralls:
-		job, err := newCoveralls(c, opt.Source)
-		if err != nil {
-			return err
-		}
-		return writeJSON(w, job)
+	write := f.entry().write
+	if write == nil {
+		return fmt.Errorf("unknown format %q of coverage", f)
 	}
-	return fmt.Errorf("unknown format %q of coverage", f)
+	return write(w, c, opt)
+}
+
+func writeLLVMJSON(w io.Writer, c *Coverage, _ WriteOptions) error {
+	if c.LLVMJSON == nil {
+		return errors.New("the format llvm-json is for LLVM profiles with their programs, as a whole: not for tracefiles, and without other paths or chosen functions")
+	}
+	return c.LLVMJSON(w)
 }
 
 // name returns the name to write for a function.
-func (o *LCOVOptions) name(s *profile.Symbol) string {
+func (o *WriteOptions) name(s *profile.Symbol) string {
 	if o.Name != nil {
 		return o.Name(s)
 	}
@@ -188,6 +243,11 @@ func newRates(s Summary) coberturaRates { return coberturaRates{rate(s.Lines), r
 
 func percentOf(r Ratio) string { return fmt.Sprintf("%d%%", 100*r.Covered/max(r.Total, 1)) }
 
+func writeCobertura(w io.Writer, c *Coverage, opt WriteOptions) error {
+	const doctype = `<!DOCTYPE coverage SYSTEM "http://cobertura.sourceforge.net/xml/coverage-04.dtd">` + "\n"
+	return writeXML(w, doctype, newCobertura(c, opt.name))
+}
+
 // newCobertura makes a package of each folder and a class of each file.
 func newCobertura(c *Coverage, name func(*profile.Symbol) string) *coberturaXML {
 	doc := &coberturaXML{
@@ -266,6 +326,8 @@ type (
 	}
 )
 
+func writeSonar(w io.Writer, c *Coverage, _ WriteOptions) error { return writeXML(w, "", newSonar(c)) }
+
 func newSonar(c *Coverage) *sonarXML {
 	doc := &sonarXML{Version: 1}
 	for _, f := range c.Files {
@@ -286,9 +348,9 @@ func newSonar(c *Coverage) *sonarXML {
 	return doc
 }
 
-// newCodecov returns Codecov's document: of each line the count, or "1/2" if only a part
+// writeCodecov writes of each line the count, or "1/2" if only a part
 // of the ways of its branches ran.
-func newCodecov(c *Coverage) any {
+func writeCodecov(w io.Writer, c *Coverage, _ WriteOptions) error {
 	files := make(map[string]map[string]any, len(c.Files))
 	for _, f := range c.Files {
 		lines := make(map[string]any, len(f.Lines))
@@ -302,7 +364,7 @@ func newCodecov(c *Coverage) any {
 		}
 		files[f.Path] = lines
 	}
-	return map[string]any{"coverage": files}
+	return writeJSON(w, map[string]any{"coverage": files})
 }
 
 // maxCoverallsLine is the greatest line of a file for Coveralls, whose lists have an
@@ -316,13 +378,13 @@ type coverallsFile struct {
 	Branches []uint64  `json:"branches,omitempty"`      // line, block, branch and count of each way
 }
 
-func newCoveralls(c *Coverage, source func(string) ([]byte, error)) (any, error) {
+func writeCoveralls(w io.Writer, c *Coverage, opt WriteOptions) error {
 	files := []coverallsFile{}
 	for _, f := range c.Files {
 		file := coverallsFile{Name: f.Path, Coverage: []*uint64{}}
 		if n := len(f.Lines); n > 0 {
 			if last := f.Lines[n-1].Number; last > maxCoverallsLine {
-				return nil, errors.New(f.Path + ": has more lines than a file for Coveralls can list")
+				return errors.New(f.Path + ": has more lines than a file for Coveralls can list")
 			}
 			file.Coverage = make([]*uint64, f.Lines[n-1].Number)
 		}
@@ -341,13 +403,13 @@ func newCoveralls(c *Coverage, source func(string) ([]byte, error)) (any, error)
 			}
 			block++
 		}
-		if source != nil {
-			if text, err := source(f.Path); err == nil {
+		if opt.Source != nil {
+			if text, err := opt.Source(f.Path); err == nil {
 				sum := md5.Sum(text)
 				file.Digest = hex.EncodeToString(sum[:])
 			}
 		}
 		files = append(files, file)
 	}
-	return map[string]any{"source_files": files}, nil
+	return writeJSON(w, map[string]any{"source_files": files})
 }

@@ -5,11 +5,17 @@ import (
 	"encoding/json"
 	"encoding/xml"
 	"errors"
+	"fmt"
 	"io"
+	"os"
+	"path/filepath"
 	"reflect"
+	"regexp"
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/profuse-pgo/profuse/internal/oracle"
 )
 
 // An element says what the schema of a format demands of an XML element: its children in
@@ -120,6 +126,78 @@ func TestXMLSchemas(t *testing.T) {
 	} {
 		if !strings.Contains(sonar, want) {
 			t.Errorf("no %s in\n%s", want, sonar)
+		}
+	}
+}
+
+// dtd returns the rules as a document type definition.
+func dtd(rules map[string]element) string {
+	var b strings.Builder
+	for _, name := range sortedKeys(rules) {
+		content := "(" + strings.ReplaceAll(rules[name].children, " ", ", ") + ")"
+		switch {
+		case name == "source":
+			content = "(#PCDATA)"
+		case content == "()":
+			content = "EMPTY"
+		}
+		fmt.Fprintf(&b, "<!ELEMENT %s %s>\n", name, content)
+		for _, attribute := range strings.Fields(rules[name].attributes) {
+			bare, optional := strings.CutSuffix(attribute, "?")
+			fmt.Fprintf(&b, "<!ATTLIST %s %s CDATA %s>\n", name, bare, map[bool]string{false: "#REQUIRED", true: "#IMPLIED"}[optional])
+		}
+	}
+	return b.String()
+}
+
+// TestXMLIsValid: a validating parser takes the documents, and their values are of the
+// types that the schemas demand.
+func TestXMLIsValid(t *testing.T) {
+	xmllint := oracle.Tool(t, "xmllint")
+	c := readTrace(t, trace+"SF:<&\".c\nFN:1,operator<<\nFNDA:1,operator<<\nDA:0,1\nend_of_record\n")
+	dir := t.TempDir()
+	for f, rules := range map[Format]map[string]element{Cobertura: coberturaRules, Sonar: sonarRules} {
+		schema, document := filepath.Join(dir, string(f)+".dtd"), filepath.Join(dir, string(f)+".xml")
+		text := written(t, f, c, WriteOptions{})
+		for name, content := range map[string]string{schema: dtd(rules), document: text} {
+			if err := os.WriteFile(name, []byte(content), 0o666); err != nil {
+				t.Fatal(err)
+			}
+		}
+		validate := func() (string, int) {
+			_, stderr, code := oracle.Run(t, xmllint, "--noout", "--nonet", "--dtdvalid", schema, document)
+			return stderr, code
+		}
+		if stderr, code := validate(); code != 0 {
+			t.Errorf("%s: exit code %d\n%s", f, code, stderr)
+		}
+		wrong := strings.Replace(text, "<line", "<lines/><line", 1)
+		if err := os.WriteFile(document, []byte(wrong), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if _, code := validate(); code == 0 {
+			t.Errorf("%s: a wrong document is valid", f)
+		}
+		for _, m := range regexp.MustCompile(`([\w-]+)="([^"]*)"`).FindAllStringSubmatch(text, -1) {
+			ok := true
+			switch name, value := m[1], m[2]; name {
+			case "line-rate", "branch-rate":
+				rate, err := strconv.ParseFloat(value, 64)
+				ok = err == nil && rate >= 0 && rate <= 1
+			case "lineNumber":
+				n, err := strconv.ParseUint(value, 10, 31)
+				ok = err == nil && n > 0
+			case "number", "hits", "branchesToCover", "coveredBranches":
+				_, err := strconv.ParseUint(value, 10, 64)
+				ok = err == nil
+			case "covered", "branch":
+				ok = value == "true" || value == "false"
+			case "condition-coverage":
+				ok = regexp.MustCompile(`^\d+% \(\d+/\d+\)$`).MatchString(value)
+			}
+			if !ok {
+				t.Errorf("%s: %s", f, m[0])
+			}
 		}
 	}
 }

@@ -7,13 +7,14 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/profuse-pgo/profuse/coverage"
 	"github.com/profuse-pgo/profuse/profile"
 )
 
 // A Format is a kind of file to export to.
 type Format string
 
-// The formats.
+// The formats, besides those of [coverage.Formats].
 const (
 	Pprof      Format = "pprof"      // protocol buffer of google/pprof, gzip-compressed
 	Folded     Format = "folded"     // a stack per line, for flame graphs
@@ -22,7 +23,6 @@ const (
 	NDJSON     Format = "ndjson"     // the same, a record per line
 	CSV        Format = "csv"        // one table
 	Callgrind  Format = "callgrind"  // of KCachegrind and callgrind_annotate
-	LCOV       Format = "lcov"       // tracefile of lcov: what ran of the sources
 )
 
 // A formatEntry describes a format.
@@ -42,7 +42,7 @@ func (f Format) entry() *formatEntry {
 	return &formatEntry{}
 }
 
-var formats = [...]formatEntry{
+var formats = withCoverage([]formatEntry{
 	{Pprof, ".pb.gz", "for go tool pprof and what else reads profile.proto", (*exporter).pprof},
 	{Folded, ".folded", "a stack per line: flamegraph.pl, inferno, speedscope", (*exporter).folded},
 	{Speedscope, ".speedscope.json", "for speedscope.app", (*exporter).speedscope},
@@ -50,8 +50,18 @@ var formats = [...]formatEntry{
 	{NDJSON, ".ndjson", "everything, a record per line", (*exporter).ndjson},
 	{CSV, ".csv", "one table, for spreadsheets and databases", (*exporter).csv},
 	{Callgrind, ".callgrind", "for KCachegrind and callgrind_annotate", (*exporter).callgrind},
-	{LCOV, ".info", "coverage of source files, for genhtml, lcov and editors", (*exporter).lcov},
+})
+
+// withCoverage appends the formats of coverage.
+func withCoverage(list []formatEntry) []formatEntry {
+	for _, f := range coverage.Formats() {
+		list = append(list, formatEntry{Format(f), f.Suffix(), f.Description(), (*exporter).coverage})
+	}
+	return list
 }
+
+// ofCoverage reports whether the format holds the coverage of source files.
+func (f Format) ofCoverage() bool { return slices.Contains(coverage.Formats(), coverage.Format(f)) }
 
 // Formats returns all formats.
 func Formats() []Format {
@@ -79,7 +89,7 @@ type Options struct {
 	// Empty means the first stack set, or the functions if the profile has no
 	// stacks, for pprof, folded and callgrind; all stack sets, or the functions,
 	// for speedscope; all data for JSON and NDJSON; and for CSV the functions if
-	// they have counts, otherwise the first stack set. An lcov file has the
+	// they have counts, otherwise the first stack set. Formats of coverage have the
 	// functions only.
 	Table string
 	// Value is the name of the only value to write (folded), or of the default
@@ -89,7 +99,7 @@ type Options struct {
 	// the names as they are.
 	Demangle bool
 	// Signatures appends method descriptors to names in formats without another
-	// place for them (folded, speedscope, callgrind). Names in lcov files always
+	// place for them (folded, speedscope, callgrind). Names in files of coverage always
 	// have them.
 	Signatures bool
 	// Lines appends lines, or bytecode indexes, to the names of frames in formats
@@ -98,10 +108,10 @@ type Options struct {
 	// RawCells leaves the texts of a CSV file as they are. Without it those that a
 	// spreadsheet takes for a formula begin with an apostrophe.
 	RawCells bool
-	// Function selects the functions of an lcov file; nil selects all. Other
+	// Function selects the functions of formats of coverage; nil selects all. Other
 	// formats are written whole.
 	Function func(*profile.Symbol) bool
-	// SourceDir is put before the file names of an lcov file that are relative.
+	// SourceDir is put before the file names that are relative, in formats of coverage.
 	SourceDir string
 }
 
@@ -129,8 +139,8 @@ func Write(w io.Writer, f Format, v profile.View, opt Options) ([]Loss, error) {
 	if write == nil {
 		return nil, fmt.Errorf("unknown format %q: want one of %s", f, join(Formats()))
 	}
-	if opt.Function != nil && f != LCOV {
-		return nil, fmt.Errorf("format %s does not select functions; %s does", f, LCOV)
+	if opt.Function != nil && !f.ofCoverage() {
+		return nil, fmt.Errorf("format %s does not select functions; formats of coverage do", f)
 	}
 	e := &exporter{
 		Writer: bufio.NewWriterSize(w, 1<<16),

@@ -65,8 +65,8 @@ func TestGolden(t *testing.T) {
 		{"java.callgrind", Callgrind, javaView(), Options{}},
 		{"heap.callgrind", Callgrind, heapView(), Options{}},
 		{"counter.callgrind", Callgrind, counterView(), Options{Demangle: true}},
-		{"source.info", LCOV, sourceView(), Options{Demangle: true}},
-		{"functions.info", LCOV, sourceView().fakeView, Options{Table: profile.FunctionSet}},
+		{"source.info", lcov, sourceView(), Options{Demangle: true}},
+		{"functions.info", lcov, sourceView().fakeView, Options{Table: profile.FunctionSet}},
 	} {
 		t.Run(tc.file, func(t *testing.T) {
 			got, losses := written(t, tc.format, tc.v, tc.opt)
@@ -117,8 +117,8 @@ func TestFixtures(t *testing.T) {
 				var first, second bytes.Buffer
 				_, err := Write(&first, f, nv.v, opt)
 				if err != nil {
-					if f == LCOV && strings.Contains(err.Error(), "source lines") {
-						continue // see TestNoSourceLines
+					if f.ofCoverage() && strings.Contains(err.Error(), "source lines") || f == llvmJSON {
+						continue // see TestNoSourceLines and TestLLVMJSON
 					}
 					if table == traceSet && strings.Contains(err.Error(), `table "traces" has no stacks, which `+string(f)+` is made of`) {
 						continue
@@ -201,7 +201,7 @@ func TestErrors(t *testing.T) {
 		opt    Options
 		want   string
 	}{
-		{"svg", javaView(), Options{}, `unknown format "svg": want one of pprof, folded, speedscope, json, ndjson, csv, callgrind, lcov`},
+		{"svg", javaView(), Options{}, `unknown format "svg": want one of pprof, folded, speedscope, json, ndjson, csv, callgrind, lcov, cobertura, sonar, codecov, coveralls, llvm-json`},
 		{JSON, javaView(), Options{Table: "x"}, `no table "x" in this profile: want one of samples, receivers, functions, edges`},
 		{Folded, heapView(), Options{Table: "edges"}, `no table "edges" in this profile: want one of allocations, functions`},
 		{Folded, heapView(), Options{Value: "x"}, `no value "x" that adds up over stacks: want one of alloc_space, alloc_objects, lifetime`},
@@ -247,7 +247,7 @@ func TestWriteFails(t *testing.T) {
 	}
 	for _, v := range []profile.View{counterView(), many, sourceView(), lined} {
 		for _, f := range Formats() {
-			if _, known := v.(profile.LineView); f == LCOV && !known {
+			if _, known := v.(profile.LineView); f.ofCoverage() && !known || f == llvmJSON {
 				continue
 			}
 			data, _ := written(t, f, v, Options{})

@@ -3,6 +3,7 @@ package formats
 import (
 	"encoding/hex"
 	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -66,7 +67,15 @@ func (o *ViewOptions) evaluate(p *irpgo.Profile, info *irpgo.Info, programs []st
 	if err != nil {
 		return nil, err
 	}
-	return c.Collect(), nil
+	all := c.Collect()
+	all.LLVMJSON = func(w io.Writer) error {
+		c, err := covmap.Evaluate(maps, p, covmap.EvaluateOptions{FirstWins: true, Info: info})
+		if err != nil {
+			return err
+		}
+		return covmap.WriteJSON(w, c, covmap.JSONOptions{})
+	}
+	return all, nil
 }
 
 func (o *ViewOptions) readMappings(path string) (maps []*covmap.Mapping, err error) {

@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"regexp"
@@ -75,7 +76,7 @@ func (c *coverageRun) declare(f *cli.Flags) {
 	}
 	f.StringVar(&c.Output, "o", "", "`OUTPUT` also write a file for other tools; \"-\" is standard output, without the table")
 	c.to.Value = string(coverage.LCOV)
-	f.Var(&c.to, "to", "`FORMAT` of OUTPUT: lcov (a tracefile), cobertura, sonar (XML), codecov or coveralls (JSON)")
+	f.Var(&c.to, "to", "`FORMAT` of OUTPUT: lcov (a tracefile), cobertura, sonar (XML), codecov, coveralls or llvm-json (JSON, as llvm-cov writes it)")
 	f.BoolVar(&c.json, "json", false, "print JSON")
 	f.BoolVar(&c.demangle, "demangle", false, "demangle C++ and Rust names in OUTPUT")
 	f.BoolVar(&c.mangled, "mangled", false, "print mangled names")
@@ -243,6 +244,9 @@ func isAbsolute(path string) bool {
 // write writes the output.
 func (c *coverageRun) write(env *cli.Env, cov *coverage.Coverage) error {
 	opt := coverage.WriteOptions{Source: readSource}
+	if cov.LLVMJSON == nil && c.to.Value == string(coverage.LLVMJSON) {
+		return errors.New("--to llvm-json is for one LLVM profile, or a sum of some, with its programs: without tracefiles, --path-map, --source, --include and --ignore")
+	}
 	if c.demangle {
 		opt.Name = func(s *profile.Symbol) string { return symbols.Demangle(s.String()) + s.Signature }
 	}

@@ -5,11 +5,13 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/cli"
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/console"
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/sources"
+	"github.com/profuse-pgo/profuse/coverage"
 	"github.com/profuse-pgo/profuse/export"
 	"github.com/profuse-pgo/profuse/inputs"
 	"github.com/profuse-pgo/profuse/profile"
@@ -19,7 +21,7 @@ func exportCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "export",
 		Args:  "--to FORMAT [-o OUTPUT] [OPTION]... FILE",
-		Short: "write a profile for other tools: pprof, flame graphs, callgrind, JSON, CSV, lcov …",
+		Short: "write a profile for other tools: pprof, flame graphs, callgrind, JSON, CSV, coverage …",
 		Long: `Writes a profile of any format in a format that other tools read:
 
 ` + exportFormats() + `
@@ -41,8 +43,8 @@ wrong.`,
 			f.BoolVar(&c.opt.Signatures, "signatures", false, "append method descriptors to names")
 			f.BoolVar(&c.opt.Lines, "lines", false, "distinguish lines of a function in folded stacks and speedscope")
 			f.BoolVar(&c.opt.RawCells, "raw-cells", false, "for CSV: write texts that begin as a formula without an apostrophe before them")
-			f.StringVar(&c.function, "function", "", "`REGEX` for lcov: write only functions whose mangled or demangled name matches REGEX")
-			f.StringVar(&c.opt.SourceDir, "source", "", "`DIR` for lcov: folder of the sources, put before relative file names")
+			f.StringVar(&c.function, "function", "", "`REGEX` for formats of coverage: write only functions whose mangled or demangled name matches REGEX")
+			f.StringVar(&c.opt.SourceDir, "source", "", "`DIR` for formats of coverage: folder of the sources, put before relative file names")
 			c.programs.Declare(f)
 			c.programs.DeclareClasses(f)
 			f.BoolVar(&c.quiet, "q", false, "do not list what is lost")
@@ -85,7 +87,7 @@ func (c *exportRun) run(_ context.Context, env *cli.Env, args []string) error {
 	if err := c.choose(); err != nil {
 		return err
 	}
-	c.programs.Coverage = format == export.LCOV
+	c.programs.Coverage = slices.Contains(coverage.Formats(), coverage.Format(format))
 	v, err := openView(env, args[0], &c.programs)
 	if err != nil {
 		return err

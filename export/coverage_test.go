@@ -2,11 +2,13 @@ package export
 
 import (
 	"bytes"
+	"io"
 	"iter"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/profuse-pgo/profuse/coverage"
 	"github.com/profuse-pgo/profuse/profile"
 )
 
@@ -64,18 +66,54 @@ func TestNoSourceLines(t *testing.T) {
 		{sourceView(), "branches", `table "branches" has no source lines, which lcov is made of`},
 	} {
 		var out bytes.Buffer
-		if _, err := Write(&out, LCOV, c.v, Options{Table: c.table}); err == nil || !strings.HasPrefix(err.Error(), c.want) || out.Len() > 0 {
+		if _, err := Write(&out, lcov, c.v, Options{Table: c.table}); err == nil || !strings.HasPrefix(err.Error(), c.want) || out.Len() > 0 {
 			t.Errorf("table %q: %v, %d bytes", c.table, err, out.Len())
 		}
 	}
 }
+
+const (
+	lcov     = Format(coverage.LCOV)
+	llvmJSON = Format(coverage.LLVMJSON)
+)
+
+// TestLLVMJSON: the view of a profile with its programs has the document of llvm-cov; an
+// export of some functions, or of another profile, has none.
+func TestLLVMJSON(t *testing.T) {
+	v := coveredView{sourceView(), &coverage.Coverage{
+		Files: []*coverage.File{{Path: "a.c", Functions: []coverage.Function{{Symbol: profile.Symbol{Name: "f", File: "a.c", StartLine: 1}}}}},
+		LLVMJSON: func(w io.Writer) error {
+			_, err := io.WriteString(w, "{}")
+			return err
+		},
+	}}
+	if got, _ := written(t, llvmJSON, v, Options{}); string(got) != "{}" {
+		t.Errorf("got %s", got)
+	}
+	all := func(*profile.Symbol) bool { return true }
+	for _, c := range []struct {
+		v   profile.View
+		opt Options
+	}{{v, Options{Function: all}}, {v, Options{SourceDir: "src"}}, {sourceView(), Options{}}} {
+		if _, err := Write(io.Discard, llvmJSON, c.v, c.opt); err == nil || !strings.Contains(err.Error(), "llvm-json is for LLVM profiles") {
+			t.Errorf("%v", err)
+		}
+	}
+}
+
+type coveredView struct {
+	profile.View
+	coverage *coverage.Coverage
+}
+
+func (v coveredView) Coverage() *coverage.Coverage { return v.coverage }
 
 // TestLCOVOptions: a tracefile has the functions chosen, in files of the folder given.
 // Other formats are whole and refuse a choice.
 func TestLCOVOptions(t *testing.T) {
 	opt := Options{SourceDir: "src", Function: func(s *profile.Symbol) bool { return s.Signature == "(J)J" }}
 	var out bytes.Buffer
-	losses, err := Write(&out, LCOV, sourceView(), opt)
+	losses, err := Write(&out, lcov, sourceView(), opt)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -91,11 +129,11 @@ func TestLCOVOptions(t *testing.T) {
 	absolute := sourceView()
 	absolute.functions[2].File = "/dir/a.c"
 	out.Reset()
-	if _, err := Write(&out, LCOV, absolute, Options{SourceDir: "src"}); err != nil || !strings.Contains(out.String(), "SF:/dir/a.c\n") {
+	if _, err := Write(&out, lcov, absolute, Options{SourceDir: "src"}); err != nil || !strings.Contains(out.String(), "SF:/dir/a.c\n") {
 		t.Errorf("%v:\n%s", err, out.String())
 	}
 	for _, f := range Formats() {
-		if _, err := Write(&out, f, sourceView(), opt); (err == nil) != (f == LCOV) {
+		if _, err := Write(&out, f, sourceView(), opt); (err == nil) != (f.ofCoverage() && f != llvmJSON) {
 			t.Errorf("%s: %v", f, err)
 		}
 	}
