@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 )
 
 // BenchmarkEach reads files of several sizes, summing their words: with a
@@ -60,7 +61,7 @@ func eachFrom(in Input, r *Reader, mapFrom int64) error {
 		return err
 	}
 	src := &source{name: in.Name, r: r, opts: &Options{}}
-	if err := src.take(f, mapFrom); err != nil {
+	if err := src.take(f, mapFrom, new(time.Time)); err != nil {
 		return err
 	}
 	if src.data == nil {

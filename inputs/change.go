@@ -32,8 +32,8 @@ const (
 	// maxLocked is how long to wait for another process's lock.
 	maxLocked = 10 * time.Second
 	// maxRestless is how long to wait for a file that is written without a lock.
-	maxRestless = 2 * young
-	// attempts is how often to read a file that changes.
+	maxRestless = young + time.Second
+	// attempts is how often to read a file that changes, if that takes less time.
 	attempts = 3
 )
 
@@ -80,9 +80,13 @@ func (r *Reader) isOld(v version, lock bool) bool {
 
 // settle prepares a regular file for reading: it waits while a process may be writing it,
 // as the package documentation says. lock asks for a lock even if the file is not young.
-func (f *file) settle(lock bool) error {
+// start is when the first attempt to read the file began to wait; 0 if none did.
+func (f *file) settle(lock bool, start *time.Time) error {
 	locks := false // its writers lock it
-	for start := time.Now(); f.isYoung(young) || lock && f.isYoung(inUse); {
+	if start.IsZero() {
+		*start = time.Now()
+	}
+	for f.isYoung(young) || lock && f.isYoung(inUse) {
 		busy := f.share()
 		// The holder of the lock may have written it since it was opened.
 		v, err := f.versionNow()
@@ -94,7 +98,7 @@ func (f *file) settle(lock bool) error {
 		switch {
 		case busy:
 			locks = true
-			if time.Since(start) > maxLocked {
+			if time.Since(*start) > maxLocked {
 				return &fs.PathError{Op: "read", Path: f.name, Err: errLocked}
 			}
 		case !locks && f.isYoung(young) && f.hasWriter():
@@ -105,8 +109,8 @@ func (f *file) settle(lock bool) error {
 				return nil
 			}
 		}
-		if !busy && time.Since(start) > maxRestless {
-			return changedError(f.name)
+		if !busy && time.Since(*start) > maxRestless {
+			return &fs.PathError{Op: "read", Path: f.name, Err: errRestless}
 		}
 		time.Sleep(wait)
 	}
@@ -115,7 +119,9 @@ func (f *file) settle(lock bool) error {
 
 var (
 	errChanged = errors.New("the file changed while it was read")
-	errLocked  = errors.New("another process has kept the file locked for writing for " + maxLocked.String())
+	// Not read again, since these were waited for.
+	errLocked   = errors.New("another process has kept the file locked for writing for " + maxLocked.String())
+	errRestless = errors.New("another process has been writing the file for " + maxRestless.String())
 )
 
 // changedError is the error for a file that was written while it was read.

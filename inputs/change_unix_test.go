@@ -101,6 +101,39 @@ func TestRacingWriter(t *testing.T) {
 	}
 }
 
+// TestRestlessWriter: a file that is written all the time is waited for once.
+func TestRestlessWriter(t *testing.T) {
+	oracle.Slow(t)
+	name := filepath.Join(t.TempDir(), "in")
+	write(t, name, "1")
+	done := make(chan struct{})
+	var writer sync.WaitGroup
+	defer writer.Wait()
+	defer close(done)
+	writer.Go(func() {
+		f, err := os.OpenFile(name, os.O_WRONLY, 0)
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		defer f.Close()
+		for b := byte(1); ; b++ {
+			select {
+			case <-done:
+				return
+			case <-time.After(time.Millisecond):
+				if _, err := f.WriteAt([]byte{b}, 0); err != nil {
+					t.Error(err)
+				}
+			}
+		}
+	})
+	err := File(name, Options{}).Each(nil, func(*Data) error { return nil })
+	if !errors.Is(err, errRestless) || profile.ClassOf(err) != profile.Unreadable {
+		t.Error(err)
+	}
+}
+
 // TestGuardWrittenFile: a mapped file that is written over, or grows, is an error that
 // the file itself is not at fault for.
 func TestGuardWrittenFile(t *testing.T) {

@@ -36,7 +36,8 @@
 //   - Nobody is in the middle of writing it. A file written less than 2 s ago is
 //     read under the lock for which LLVM's runtime asks (fcntl; Linux only), and once
 //     no process has it open for writing (Linux, own files). Both are awaited, the lock
-//     for 10 s. A writer that keeps a file open and rests for 2 s has finished.
+//     for 10 s, other writers for 3 s. One that keeps a file open and rests for 2 s has
+//     finished.
 //   - What was seen of it can be forgotten. A file of up to 64 MiB written less than 2 s
 //     ago is copied and not mapped, and a copy that changed is made again, three times in
 //     all. A larger one is locked while it is mapped, if it was written less than 10

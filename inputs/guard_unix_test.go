@@ -174,7 +174,7 @@ func TestReadTruncatedFile(t *testing.T) {
 	}
 	makeOld(t, name) // the length gives it away
 	s := &source{name: name, r: new(Reader), opts: &Options{}}
-	err = s.take(f, mapWithReader)
+	err = s.take(f, mapWithReader, new(time.Time))
 	if fe := (*profile.FormatError)(nil); !errors.As(err, &fe) || !errors.Is(err, profile.ErrTruncated) || fe.Offset != 400 {
 		t.Errorf("got %v", err)
 	}

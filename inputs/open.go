@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"time"
 )
 
 const (
@@ -33,9 +34,10 @@ const (
 //
 // r may be nil.
 func (in Input) Each(r *Reader, fn func(*Data) error) error {
+	var start time.Time
 	for attempt := 1; ; attempt++ {
 		passed := false
-		err := in.each(r, func(d *Data) error {
+		err := in.each(r, &start, func(d *Data) error {
 			defer d.Close()
 			passed = true
 			return Guard(func() error { return fn(d) }, d)
@@ -46,8 +48,8 @@ func (in Input) Each(r *Reader, fn func(*Data) error) error {
 	}
 }
 
-func (in Input) each(r *Reader, yield func(*Data) error) error {
-	src, err := in.open(r)
+func (in Input) each(r *Reader, start *time.Time, yield func(*Data) error) error {
+	src, err := in.open(r, start)
 	if err != nil {
 		return err
 	}
@@ -67,16 +69,17 @@ func (in Input) each(r *Reader, yield func(*Data) error) error {
 //
 // r may be nil. If it is not, the Data may be lent from it.
 func (in Input) Open(r *Reader) (*Data, error) {
+	var start time.Time
 	for attempt := 1; ; attempt++ {
-		data, err := in.single(r)
+		data, err := in.single(r, &start)
 		if attempt == attempts || !errors.Is(err, errChanged) {
 			return data, err
 		}
 	}
 }
 
-func (in Input) single(r *Reader) (*Data, error) {
-	src, err := in.open(r)
+func (in Input) single(r *Reader, start *time.Time) (*Data, error) {
+	src, err := in.open(r, start)
 	if err != nil {
 		return nil, err
 	}
@@ -92,8 +95,8 @@ func (in Input) single(r *Reader) (*Data, error) {
 }
 
 // open returns a source whose data is set if the input is a plain regular
-// file, and that otherwise is to be expanded.
-func (in Input) open(r *Reader) (*source, error) {
+// file, and that otherwise is to be expanded. start is that of settle.
+func (in Input) open(r *Reader, start *time.Time) (*source, error) {
 	src := &source{name: in.Name, r: r, opts: in.opts}
 	if src.opts == nil {
 		src.opts = &Options{}
@@ -114,7 +117,7 @@ func (in Input) open(r *Reader) (*source, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := src.take(f, mapFrom); err != nil {
+	if err := src.take(f, mapFrom, start); err != nil {
 		f.close()
 		return nil, err
 	}
@@ -123,13 +126,13 @@ func (in Input) open(r *Reader) (*source, error) {
 
 // take makes f the source's contents: it reads or maps a plain file, and leaves
 // open a pipe, an archive or a compressed file, which is to be expanded.
-func (s *source) take(f *file, mapFrom int64) error {
+func (s *source) take(f *file, mapFrom int64, start *time.Time) error {
 	if !f.regular { // a pipe or device, which has no size
 		s.root.src, s.close = f, f.close
 		return nil
 	}
 	if lock := canMap && f.size >= mapFrom; !s.r.isOld(f.version, lock) {
-		if err := f.settle(lock); err != nil {
+		if err := f.settle(lock, start); err != nil {
 			return err
 		}
 	}

@@ -1,8 +1,8 @@
 //go:build linux
 
-// Command soak runs all commands of profuse on damaged profiles of every format, on
-// files that change while they are read, on a full disk, and ends them at random
-// moments, for as long as it is told.
+// Command soak runs all commands of profuse on damaged profiles of every format and
+// damaged programs of every kind, on files that change while they are read, on a full
+// disk, and ends them at random moments, for as long as it is told.
 //
 //	go run ./bench/soak -minutes N [-seed S] [-j N] [-only N] [-keep FOLDER]
 //
@@ -106,6 +106,11 @@ func run(minutes float64, seed uint64, workers int, only int64, keep string) (fa
 	if s.subjects, err = trial.Subjects(s.profuse); err != nil {
 		return 0, err
 	}
+	programs, err := trial.Programs(s.profuse, s.dir)
+	if err != nil {
+		return 0, err
+	}
+	s.subjects = append(s.subjects, programs...)
 	if s.large, err = trial.Large(s.profuse, s.dir); err != nil {
 		return 0, err
 	}

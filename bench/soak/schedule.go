@@ -227,9 +227,8 @@ func (t *attempt) serve() (outcome, error) {
 	if err != nil {
 		return 0, err
 	}
-	view := trial.Command{Line: fmt.Sprintf("view --no-open --port %d PROGRAM IN", port)}
-	t.command, t.out = &view, ""
-	t.argv, _ = view.Argv(t.profuse, t.subject, t.files)
+	t.command, t.out = trial.View(t.subject, port), ""
+	t.argv, _ = t.command.Argv(t.profuse, t.subject, t.files)
 	cmd, wait, err := trial.Start(t.argv...)
 	if err != nil {
 		return 0, err

@@ -3,6 +3,7 @@
 package trial
 
 import (
+	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -15,11 +16,11 @@ import (
 //	INTACT    the intact profile
 //	FOLDER    a folder with the profile alone
 //	OUT, OUT.ext  the file that the command writes, with the extension of a result
-//	WITH      what merging the profile needs beside it
+//	WITH      what merging the profile needs beside it; the profile of a program
 //	PROGRAM   the options that name its program; often none
 type Command struct {
 	Line     string
-	Families []string // of the profiles that it reads; nil for all
+	Families []string // of the profiles or programs that it reads; nil for all profiles
 }
 
 // Reading and writing commands, of which the first word or two name the command.
@@ -85,13 +86,52 @@ var commands = []Command{
 	{Line: "llvm-mipdata yaml2mip -p OUT.mip IN", Families: []string{mip}},
 	{Line: "cc -fmachine-profile-use=IN -- clang-22 -c -o OUT.o testdata/mip/src/calc.c", Families: []string{mip, irpgo}},
 	{Line: "doctor -- cp IN OUT"},
+	{Line: "coverage PROGRAM IN"},
+	{Line: "coverage --json --mismatched PROGRAM IN INTACT"},
+	{Line: "coverage --to cobertura -o OUT.xml PROGRAM IN"},
+	{Line: "llvm-cov export -instr-profile IN testdata/covmap/shapes-22.o", Families: []string{irpgo}},
+	{Line: "llvm-cov report -show-mcdc-summary -instr-profile IN testdata/covmap/conditions-22.o", Families: []string{irpgo}},
+	{Line: "coverage --program IN WITH", Families: []string{mapped, debug}},
+	{Line: "coverage --json --mismatched --strict --program IN --program INTACT WITH", Families: []string{mapped, debug}},
+	{Line: "coverage --to codecov -o OUT.json --program IN WITH", Families: []string{mapped}},
+	{Line: "coverage --classes IN -o OUT.info WITH", Families: []string{classes}},
+	{Line: "export --to lcov -o OUT.info --program IN WITH", Families: []string{mapped, debug}},
+	{Line: "export --to callgrind -o OUT.callgrind --classes IN WITH", Families: []string{classes}},
+	{Line: "report -o OUT.html --program IN WITH", Families: []string{mapped, debug}},
+	{Line: "report -o OUT.html --classes IN WITH", Families: []string{classes}},
+	{Line: "check --classes IN WITH", Families: []string{classes}},
+	{Line: "merge -o OUT --program IN WITH", Families: []string{debug}},
+	{Line: "show --by all --program IN WITH", Families: []string{debug}},
+	{Line: "coverage --baseline INTACT -o OUT.info IN", Families: []string{tracefile}},
+	{Line: "coverage --json IN INTACT", Families: []string{tracefile}},
+	{Line: "coverage --to coveralls -o OUT.json IN", Families: []string{tracefile}},
+	{Line: "llvm-profdata show --memory --profiled-binary IN WITH", Families: []string{debug}},
+	{Line: "llvm-cov export -instr-profile WITH IN", Families: []string{mapped}},
+	{Line: "llvm-cov export -format=lcov -instr-profile WITH IN -object INTACT", Families: []string{mapped}},
+	{Line: "llvm-cov report -show-mcdc-summary -show-instantiation-summary -instr-profile WITH IN", Families: []string{mapped}},
+	{Line: "llvm-cov show -show-regions -show-branches=count -show-mcdc -show-expansions -compilation-dir testdata/covmap/src -instr-profile WITH IN", Families: []string{mapped}},
 }
 
-// Commands returns the commands that read the profiles of a family.
+// Commands returns the commands that read the profiles or programs of a family.
 func Commands(family string) []Command {
 	return slices.DeleteFunc(slices.Clone(commands), func(c Command) bool {
-		return c.Families != nil && !slices.Contains(c.Families, family)
+		if c.Families == nil {
+			return !isProfile(family)
+		}
+		return !slices.Contains(c.Families, family)
 	})
+}
+
+// View returns a command that serves the profile on a port.
+func View(s *Subject, port int) *Command {
+	input := "PROGRAM IN"
+	switch s.Family {
+	case classes:
+		input = "--classes IN WITH"
+	case mapped, debug:
+		input = "--program IN WITH"
+	}
+	return &Command{Line: fmt.Sprintf("view --no-open --port %d %s", port, input)}
 }
 
 // Writes reports whether the command writes a file, whole or not at all.
@@ -104,7 +144,7 @@ func (c *Command) Writes() bool {
 func (c *Command) Name() string {
 	words := strings.Fields(c.Line)
 	switch words[0] {
-	case "mip", "iprof", "order", "llvm-profdata", "llvm-mipdata":
+	case "mip", "iprof", "order", "llvm-cov", "llvm-profdata", "llvm-mipdata":
 		return words[0] + " " + words[1]
 	}
 	return words[0]

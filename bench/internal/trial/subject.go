@@ -11,16 +11,17 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
-// A Subject is an intact profile, and how to merge it.
+// A Subject is an intact profile and how to merge it, or a program.
 type Subject struct {
 	Format string // with its version and writer, for tables
-	Family string // which commands apply: "irpgo", "memprof", "mip" or "iprof"
+	Family string // which commands apply
 	Data   []byte
 	Ext    string   // of its file name
-	With   []string // arguments that "profuse merge" and "show" need beside it
+	With   []string // arguments that "profuse merge" and "show" need beside it; of a program its profile
 	Out    string   // extension of what merging writes
 	// Peer are the arguments of llvm-profdata beside the input: "show" and its options, or
 	// "merge", its options and last "-o"; nil if it does not read the format.
@@ -36,6 +37,10 @@ type fixture struct {
 }
 
 const irpgo, memprof, mip, iprof = "irpgo", "memprof", "mip", "iprof"
+
+func isProfile(family string) bool {
+	return family == irpgo || family == memprof || family == mip || family == iprof
+}
 
 var fixtures = []fixture{
 	{format: "raw 8 (clang 14)", family: irpgo, path: "irpgo/clang14/ir-run1.profraw"},
@@ -91,13 +96,27 @@ func Subjects(profuse string) ([]Subject, error) {
 }
 
 // Large returns profiles of some MiB, for what happens while a file is read, which are
-// made in a folder.
+// made in a folder, and some programs.
 func Large(profuse, dir string) ([]Subject, error) {
 	all, err := Subjects(profuse)
 	if err != nil {
 		return nil, err
 	}
+	programs, err := Programs(profuse, dir)
+	if err != nil {
+		return nil, err
+	}
 	var large []Subject
+	for _, s := range programs {
+		switch s.Format {
+		case "coverage mapping 7 (clang 22)":
+			s.Format, s.Ext, s.Data = "archive of coverage mappings", ".a", archiveOf(slices.Repeat([][]byte{s.Data}, 100)...)
+		case "DWARF (clang 22)", "jar":
+		default:
+			continue
+		}
+		large = append(large, s)
+	}
 	for _, s := range all {
 		switch s.Format {
 		case "raw 10 (clang 22)", "memprof raw 5 (clang 22)": // files may hold several
