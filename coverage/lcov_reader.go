@@ -30,27 +30,43 @@ func IsLCOV(data []byte) bool {
 // lines and branches, adds several sections of one source file up, and ignores records
 // that it does not know. name is for errors, which are of type *[profile.FormatError].
 func ReadLCOV(name string, data []byte) (*Coverage, error) {
-	r := lcovReader{name: name}
+	var files []*File
+	err := ReadTests(name, data, func(_ string, f *File) error {
+		files = append(files, f)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	c := &Coverage{HasLines: true}
+	c.unite(files)
+	return c, nil
+}
+
+// ReadTests reads a tracefile as [ReadLCOV] does, and calls section for each of its
+// sections with the name of the test, which may be empty, and the file. Its error ends the
+// reading. There may be several sections of one test and source file.
+func ReadTests(name string, data []byte, section func(test string, f *File) error) error {
+	r := lcovReader{name: name, section: section}
 	number := 0
 	for line := range bytes.Lines(data) {
 		number++
 		text := strings.TrimRight(string(line), "\r\n")
 		if err := r.record(number, text); err != nil {
-			return nil, err
+			return err
 		}
 	}
 	if r.file != nil {
-		return nil, flaw.File(name).OnLine(number + 1).Field("record").Got("the end").Want("end_of_record").Truncated()
+		return flaw.File(name).OnLine(number + 1).Field("record").Got("the end").Want("end_of_record").Truncated()
 	}
-	c := &Coverage{HasLines: true}
-	c.unite(r.files)
-	return c, nil
+	return nil
 }
 
 // An lcovReader reads the records of a tracefile.
 type lcovReader struct {
-	name  string
-	files []*File // sections
+	name    string
+	section func(test string, f *File) error
+	test    string
 	// Of the section being read:
 	file      *File // nil outside of sections
 	functions map[string]int
@@ -61,13 +77,16 @@ type lcovReader struct {
 
 func (r *lcovReader) record(line int, text string) error {
 	key, value, _ := strings.Cut(text, ":")
-	if key == "SF" {
+	switch {
+	case key == "TN":
+		r.test = value
+		return nil
+	case key == "SF":
+		err := r.end()
 		r.begin(value)
-		return nil
-	}
-	if strings.TrimSpace(text) == "end_of_record" {
-		r.end()
-		return nil
+		return err
+	case strings.TrimSpace(text) == "end_of_record":
+		return r.end()
 	}
 	wanted := map[string]int{"FN": 2, "FNDA": 2, "FNL": 2, "FNA": 3, "DA": 2, "BRDA": 4}[key]
 	if wanted == 0 {
@@ -135,23 +154,22 @@ func (r *lcovReader) record(line int, text string) error {
 }
 
 func (r *lcovReader) begin(path string) {
-	r.end()
 	r.file = &File{Path: path}
 	r.functions, r.indexes = make(map[string]int), make(map[string]int32)
 	r.branches, r.ways = make(map[[2]string]int), make(map[[3]string]int)
 }
 
-// end adds the section to those of its file.
-func (r *lcovReader) end() {
+// end passes on the section.
+func (r *lcovReader) end() error {
 	f := r.file
 	if f == nil {
-		return
+		return nil
 	}
 	r.file = nil
 	f.Lines = addUp(f.Lines, func(a, b *Line) int { return cmp.Compare(a.Number, b.Number) },
 		func(to, from *Line) { to.Count = saturate.Add(to.Count, from.Count) })
 	slices.SortStableFunc(f.Branches, func(a, b Branch) int { return cmp.Compare(a.Line, b.Line) })
-	r.files = append(r.files, f)
+	return r.section(r.test, f)
 }
 
 // function returns the function of a name in the section.

@@ -3,8 +3,10 @@ package coverage_test
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -142,5 +144,27 @@ func TestLCOVReaders(t *testing.T) {
 				t.Errorf("%s: exit code %d, want %q in\n%s%s", tool, code, want, stdout, stderr)
 			}
 		}
+	}
+}
+
+// TestReadTests: sections keep the names of their tests; an error of the caller ends it.
+func TestReadTests(t *testing.T) {
+	const text = "TN:one\nSF:a.c\nDA:1,1\nend_of_record\nTN:two\nSF:a.c\nDA:1,2\nend_of_record\nSF:b.c\nDA:1,0\nend_of_record\nTN:\nSF:a.c\nDA:2,0\nend_of_record\n"
+	var got []string
+	err := coverage.ReadTests("x.info", []byte(text), func(test string, f *coverage.File) error {
+		got = append(got, fmt.Sprint(test, " ", f.Path, f.Lines))
+		return nil
+	})
+	want := []string{"one a.c[{1 1}]", "two a.c[{1 2}]", "two b.c[{1 0}]", " a.c[{2 0}]"}
+	if err != nil || !slices.Equal(got, want) {
+		t.Errorf("%q, %v, want %q", got, err, want)
+	}
+	gone := errors.New("gone")
+	if err := coverage.ReadTests("x.info", []byte(text), func(string, *coverage.File) error { return gone }); !errors.Is(err, gone) {
+		t.Errorf("%v", err)
+	}
+	c, err := coverage.ReadLCOV("x.info", []byte(text))
+	if err != nil || len(c.Files) != 2 || c.Total.Lines != (coverage.Ratio{Total: 3, Covered: 1}) {
+		t.Errorf("%v, %v", c, err)
 	}
 }

@@ -23,8 +23,8 @@ const (
 
 const gapBit = 1 << 31 // of the end column: the region is a gap
 
-// Decode decodes the mapping of the function into b, whose memory it reuses.
-func (r *Record) Decode(b *Body) error {
+// decode decodes the mapping of the function into b, whose memory it reuses.
+func (r *Record) decode(b *body) error {
 	d := bodyReader{c: cursor.New("coverage mapping", r.at, r.mapping, binary.LittleEndian), b: b}
 	d.files(r.list)
 	d.expressions()
@@ -39,6 +39,13 @@ func (r *Record) Decode(b *Body) error {
 	return nil
 }
 
+// decodeFiles decodes the files of the function alone.
+func (r *Record) decodeFiles(b *body) error {
+	d := bodyReader{c: cursor.New("coverage mapping", r.at, r.mapping, binary.LittleEndian), b: b}
+	d.files(r.list)
+	return d.c.Err()
+}
+
 // bodyReader decodes a mapping:
 //
 //	uleb F, F × uleb index into the file list
@@ -46,7 +53,7 @@ func (r *Record) Decode(b *Body) error {
 //	F × (uleb R, R × region)
 type bodyReader struct {
 	c *cursor.Cursor
-	b *Body
+	b *body
 }
 
 func (d *bodyReader) files(list *fileList) {
@@ -88,8 +95,8 @@ func (d *bodyReader) limited(field string, limit uint64) uint64 {
 
 // counter interprets a number as a counter. The kind of an expression is only in
 // the references to it.
-func (d *bodyReader) counter(n uint64) Counter {
-	c := Counter(n)
+func (d *bodyReader) counter(n uint64) counter {
+	c := counter(n)
 	if kind := c & 3; kind >= subtraction {
 		if uint64(c>>2) >= uint64(len(d.b.Expressions)) {
 			d.c.Fail(d.c.At(d.c.Offset()).Field("number of an expression").Got(c>>2).
@@ -106,7 +113,7 @@ func (d *bodyReader) regions(file int) {
 	d.b.Regions = slices.Grow(d.b.Regions, n)
 	line := uint64(0)
 	for range n {
-		r := Region{File: file}
+		r := region{File: file}
 		at := d.c.Offset()
 		d.kind(&r)
 		line += d.limited("line delta", math.MaxUint32)
@@ -133,7 +140,7 @@ func (d *bodyReader) regions(file int) {
 }
 
 // kind reads what a region has before its range.
-func (d *bodyReader) kind(r *Region) {
+func (d *bodyReader) kind(r *region) {
 	const mostConditions = math.MaxInt16
 	at := d.c.Offset()
 	n := d.limited("counter or kind of a region", math.MaxUint32)
@@ -169,14 +176,14 @@ func (d *bodyReader) kind(r *Region) {
 	}
 }
 
-func (d *bodyReader) outcomes(r *Region) {
+func (d *bodyReader) outcomes(r *region) {
 	r.Count = d.counter(d.limited("counter of the true outcome", math.MaxUint32))
 	r.False = d.counter(d.limited("counter of the false outcome", math.MaxUint32))
 }
 
 // countExpansions gives every expansion the counter of the first region of its
 // virtual file, which may be an expansion itself. The file has none for it.
-func (b *Body) countExpansions() {
+func (b *body) countExpansions() {
 	if len(b.Files) < 2 {
 		return
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -240,5 +241,48 @@ func TestMismatchCauses(t *testing.T) {
 	only("twice", both.Collect(), "an inline function compiled twice")
 	if c := collect(t, sum(t, firstRaw, secondRaw), first, second); len(c.Misfits) > 0 {
 		t.Errorf("both: %+v", c.Misfits)
+	}
+}
+
+// TestRanOnly: for any subset of the functions of a profile, the files in which something
+// ran are those of the whole coverage, and in the others nothing ran.
+func TestRanOnly(t *testing.T) {
+	p := readProfile(t, testdata+"/shapes-22.proftext")
+	maps := append(readMappings(t, testdata+"/shapes-22.o"), readMappings(t, testdata+"/conditions-22.o")...)
+	left := 0
+	for i := range len(p.Functions) + 1 {
+		some := *p
+		some.Functions = p.Functions[min(i, len(p.Functions)):min(i+1, len(p.Functions))] // each by itself, and none
+		var results [2]*coverage.Coverage
+		for k := range results {
+			c, err := Evaluate(maps, &some, EvaluateOptions{RanOnly: k == 1})
+			if err != nil {
+				t.Fatal(err)
+			}
+			results[k] = c.Collect()
+		}
+		ran := make(map[string]*coverage.File)
+		for _, f := range results[1].Files {
+			ran[f.Path] = f
+		}
+		for _, f := range results[0].Files {
+			switch {
+			case ran[f.Path] != nil:
+				if !reflect.DeepEqual(ran[f.Path], f) {
+					t.Errorf("function %d: %s differs", i, f.Path)
+				}
+				delete(ran, f.Path)
+			case f.Total.Lines.Covered+f.Total.Functions.Covered > 0:
+				t.Errorf("function %d: %s is left out", i, f.Path)
+			default:
+				left++
+			}
+		}
+		if len(ran) > 0 {
+			t.Errorf("function %d: further files %v", i, ran)
+		}
+	}
+	if left == 0 {
+		t.Error("no file is left out")
 	}
 }

@@ -19,6 +19,9 @@ type EvaluateOptions struct {
 	// it also takes about half of the functions of another build, by compilers before
 	// LLVM 22, for ones that did not run.
 	FirstWins bool
+	// RanOnly leaves out the source files in which nothing ran, and the functions that are
+	// in such files alone.
+	RanOnly bool
 	// Info says what the profile was read from; nil is for one of LLVM 19 or later.
 	Info *irpgo.Info
 }
@@ -61,7 +64,7 @@ type Function struct {
 	Object  string // see Mapping.Name
 	Hash    uint64
 	Count   uint64   // of its first region
-	Files   []string // virtual files, see Body
+	Files   []string // virtual files: the first is the function's own, then one for every macro expansion and include
 	Regions []CountedRegion
 	// Branches are the branch regions, which Regions does not have.
 	Branches []CountedBranch
@@ -74,7 +77,7 @@ type Function struct {
 type CountedRegion struct {
 	Start, End     Position
 	Count          uint64
-	File, Expanded uint32 // virtual files, see [Region]
+	File, Expanded uint32 // virtual files: that the region is in, and that an Expansion stands for
 	Kind           Kind
 }
 
@@ -101,6 +104,9 @@ func Evaluate(maps []*Mapping, p *irpgo.Profile, opt EvaluateOptions) (*Coverage
 		t.choose(m)
 	}
 	c := &Coverage{files: make(map[string][]*Function)}
+	if opt.RanOnly {
+		t.ran = t.chooseRan()
+	}
 	seen := make(map[string]bool) // functions by their names, hashes and files
 	var lines, most uint64        // of all regions together; allowed
 	most = freeLines
@@ -130,7 +136,7 @@ func Evaluate(maps []*Mapping, p *irpgo.Profile, opt EvaluateOptions) (*Coverage
 					return flaw.In("coverage mapping").InFile(f.Object).Field("lines of all regions up to "+f.PGOName).Got(lines).
 						Wantf("at most %d", most).Corrupt()
 				}
-				c.add(f)
+				c.add(f, t.ran)
 			}
 		}
 		return nil
@@ -156,10 +162,13 @@ func (f *Function) lines() (n uint64) {
 	return n
 }
 
-// add adds a function to the files that it is in.
-func (c *Coverage) add(f *Function) {
+// add adds a function to the files that it is in, of those in ran; nil is for all.
+func (c *Coverage) add(f *Function, ran map[string]bool) {
 	c.Functions = append(c.Functions, f)
 	for _, name := range f.Files {
+		if ran != nil && !ran[name] {
+			continue
+		}
 		in := c.files[name]
 		if len(in) == 0 || in[len(in)-1] != f {
 			c.files[name] = append(in, f)
@@ -172,7 +181,8 @@ type task struct {
 	opt       EvaluateOptions
 	functions map[uint64]*irpgo.Function // by the reference of their names
 	records   []objectRecord
-	spare     sync.Pool // of evaluators
+	ran       map[string]bool // source files in which something ran; nil for all files
+	spare     sync.Pool       // of evaluators
 }
 
 // An objectRecord is a record and the object that it is in.
@@ -193,7 +203,7 @@ type outcome struct {
 // An evaluator evaluates records one after the other.
 type evaluator struct {
 	*task
-	body    Body
+	body    body
 	values  values
 	key     []byte
 	pending []*decision
@@ -228,14 +238,39 @@ func (t *task) choose(m *Mapping) {
 	}
 }
 
+// chooseRan keeps the records of functions in source files in which something ran, and
+// returns these files. Records that cannot be decoded stay, for the error.
+func (t *task) chooseRan() map[string]bool {
+	ran := make(map[string]bool)
+	var b body
+	for _, r := range t.records {
+		if f := t.functions[r.Ref]; f != nil && f.Name == r.Name && anyRan(f) && r.decodeFiles(&b) == nil {
+			for _, name := range b.Files {
+				ran[name] = true
+			}
+		}
+	}
+	t.records = slices.DeleteFunc(t.records, func(r objectRecord) bool {
+		return r.decodeFiles(&b) == nil && !slices.ContainsFunc(b.Files, func(name string) bool { return ran[name] })
+	})
+	return ran
+}
+
+// anyRan reports whether a function has a count.
+func anyRan(f *irpgo.Function) bool {
+	return slices.ContainsFunc(f.Records, func(r *irpgo.Record) bool {
+		return slices.ContainsFunc(r.Counts, func(n uint64) bool { return n > 0 })
+	})
+}
+
 // dummy reports whether the record stands for a function that its object does not
 // have code of: hash 0, one file, and one region that never runs.
 func (r *Record) dummy() bool {
 	if r.Hash != 0 {
 		return false
 	}
-	var b Body
-	err := r.Decode(&b)
+	var b body
+	err := r.decode(&b)
 	return err == nil && len(b.Files) == 1 && len(b.Expressions) == 0 && len(b.Regions) == 1 && b.Regions[0].Count.constant()
 }
 
@@ -246,7 +281,7 @@ const contextBit = 1 << 60
 
 // add evaluates a record.
 func (e *evaluator) add(r objectRecord) (done outcome) {
-	if err := r.Decode(&e.body); err != nil {
+	if err := r.decode(&e.body); err != nil {
 		return outcome{err: flaw.InFile(err, r.m.Name)}
 	}
 	e.values.reset(e.body.Expressions)

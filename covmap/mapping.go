@@ -31,7 +31,7 @@ type fileList struct {
 	names   []string
 }
 
-// A Kind is the purpose of a [Region]. Values are those of llvm-cov's JSON.
+// A Kind is the purpose of a region. Values are those of llvm-cov's JSON.
 type Kind uint8
 
 // Kinds of regions. Upstream they are called CodeRegion, ExpansionRegion and so on.
@@ -57,10 +57,10 @@ func (p Position) before(q Position) bool { return p.key() < q.key() }
 
 func comparePositions(a, b Position) int { return cmp.Compare(a.key(), b.key()) }
 
-// A Counter is an expression over the counters of a function as the file encodes
+// A counter is an expression over the counters of a function as the file encodes
 // it: the two low bits are its kind, the others the number of a counter or of an
 // expression.
-type Counter uint32
+type counter uint32
 
 // Kinds of counters.
 const (
@@ -71,15 +71,15 @@ const (
 )
 
 // constant reports whether the counter is zero whatever ran.
-func (c Counter) constant() bool { return c&3 == zeroCounter }
+func (c counter) constant() bool { return c&3 == zeroCounter }
 
-// A Region is a range of a source file with the counter that counts it.
-type Region struct {
+// A region is a range of a source file with the counter that counts it.
+type region struct {
 	Start, End Position
-	File       int // virtual file that the region is in, see [Body]
+	File       int // virtual file that the region is in, see [body]
 	Kind       Kind
-	Count      Counter // for branches: of the true outcome
-	False      Counter // of the false outcome of a branch
+	Count      counter // for branches: of the true outcome
+	False      counter // of the false outcome of a branch
 
 	// Expanded is the virtual file that an Expansion stands for.
 	Expanded int
@@ -91,17 +91,17 @@ type Region struct {
 	ID, NextTrue, NextFalse int
 }
 
-// An Expression adds or subtracts two counters.
-type Expression struct {
-	Left, Right Counter
+// An expression adds or subtracts two counters.
+type expression struct {
+	Left, Right counter
 	Add         bool // otherwise Right is subtracted
 }
 
-// A Body is the decoded mapping of a function.
-type Body struct {
+// A body is the decoded mapping of a function.
+type body struct {
 	// Files are the virtual files: the first is the function's own, then one for
 	// every macro expansion and include. A name may occur several times.
 	Files       []string
-	Expressions []Expression
-	Regions     []Region // by virtual file, in the order of the mapping
+	Expressions []expression
+	Regions     []region // by virtual file, in the order of the mapping
 }

@@ -52,20 +52,20 @@ const (
 
 // A decision collects the conditions of a boolean expression.
 type decision struct {
-	region     *Region
-	conditions []*Region // the one with ID 0 first
+	region     *region
+	conditions []*region // the one with ID 0 first
 	has        map[int]bool
 	expanded   map[int]bool // virtual files that expansions in it stand for
 }
 
 // dominates reports whether a region lies in the decision.
-func (d *decision) dominates(r *Region) bool {
+func (d *decision) dominates(r *region) bool {
 	return r.File == d.region.File && !r.Start.before(d.region.Start) && !d.region.End.before(r.End) || d.expanded[r.File]
 }
 
 // expandDecision adds the virtual file of an expansion to the decision that the
 // expansion lies in.
-func (e *evaluator) expandDecision(r *Region) {
+func (e *evaluator) expandDecision(r *region) {
 	for _, d := range e.pending {
 		if d.dominates(r) {
 			if d.expanded == nil {
@@ -79,7 +79,7 @@ func (e *evaluator) expandDecision(r *Region) {
 
 // condition adds a condition to the first decision that lacks it, and evaluates
 // the decision once it has all.
-func (e *evaluator) condition(f *Function, rec *Record, r *Region, bitmap []byte) error {
+func (e *evaluator) condition(f *Function, rec *Record, r *region, bitmap []byte) error {
 	for i, d := range e.pending {
 		if r.ID < 0 || d.has[r.ID] || r.ID >= d.region.Conditions || !d.dominates(r) {
 			continue

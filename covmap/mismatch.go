@@ -25,9 +25,7 @@ func (c *Coverage) explain(maps []*Mapping, p *irpgo.Profile, functions map[uint
 		if mapped[ref] {
 			continue
 		}
-		c.unmapped.Count(slices.ContainsFunc(f.Records, func(r *irpgo.Record) bool {
-			return slices.ContainsFunc(r.Counts, func(n uint64) bool { return n > 0 })
-		}))
+		c.unmapped.Count(anyRan(f))
 	}
 	if len(c.Mismatched) == 0 {
 		return

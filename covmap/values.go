@@ -2,12 +2,12 @@ package covmap
 
 // values evaluates the expressions of a function.
 type values struct {
-	expressions []Expression
+	expressions []expression
 	counts      []uint64
 	known       []valueState // of the expressions
 	sums        []uint64
 	absent      bool // the profile does not know the function: all counters are 0
-	stack       []Counter
+	stack       []counter
 }
 
 type valueState uint8
@@ -20,7 +20,7 @@ const (
 )
 
 // reset prepares v for the expressions of another function.
-func (v *values) reset(expressions []Expression) {
+func (v *values) reset(expressions []expression) {
 	v.expressions = expressions
 	n := len(expressions)
 	if cap(v.known) < n {
@@ -33,7 +33,7 @@ func (v *values) reset(expressions []Expression) {
 // of returns the value of a counter, modulo 2^64. ok is false if the value needs
 // a counter that the profile lacks. Expressions are evaluated without recursion,
 // because a file may nest them as deep as it is long.
-func (v *values) of(c Counter) (value uint64, ok bool) {
+func (v *values) of(c counter) (value uint64, ok bool) {
 	if value, state := v.at(c); state != unknown {
 		return value, state == evaluated
 	}
@@ -43,7 +43,7 @@ func (v *values) of(c Counter) (value uint64, ok bool) {
 		e := &v.expressions[i]
 		if v.known[i] == unknown {
 			v.known[i] = visiting
-			for _, side := range [...]Counter{e.Left, e.Right} {
+			for _, side := range [...]counter{e.Left, e.Right} {
 				if _, state := v.at(side); state == unknown {
 					v.stack = append(v.stack, side)
 				}
@@ -71,7 +71,7 @@ func (v *values) of(c Counter) (value uint64, ok bool) {
 }
 
 // at returns the value of a counter as far as it is known.
-func (v *values) at(c Counter) (value uint64, state valueState) {
+func (v *values) at(c counter) (value uint64, state valueState) {
 	switch n := c >> 2; c & 3 {
 	case zeroCounter:
 		return 0, evaluated

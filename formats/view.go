@@ -31,6 +31,8 @@ type ViewOptions struct {
 	// Programs, for [coverage.Collect]: programs, libraries, objects and static archives
 	// by name, and folders to find programs in by the binary ids of the profile.
 	Coverage bool
+	// Mappings, if not nil, keeps the coverage mappings of the programs for further views.
+	Mappings *Mappings
 	// CompilationDir stands in for the folder in which the compiler ran, if not empty:
 	// relative file names in coverage mappings are joined to it.
 	CompilationDir string

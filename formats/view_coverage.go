@@ -28,6 +28,40 @@ type coveredView struct {
 // Coverage is what [coverage.Collect] asks for.
 func (v *coveredView) Coverage() *coverage.Coverage { return v.coverage }
 
+// Mappings keeps the coverage mappings of programs, so that the views of many profiles
+// read each program once. The coverage of a view after the first one of the same programs
+// has only the source files in which something ran. The zero value is empty. It is not for
+// several goroutines at once.
+type Mappings struct {
+	read      map[string][]*covmap.Mapping // by path
+	found     map[string]string            // paths in the folders, by build id; "" for none
+	evaluated map[string]bool              // lists of programs
+}
+
+// known returns the paths of programs by their build ids, to which the caller may add.
+func (k *Mappings) known() map[string]string {
+	switch {
+	case k == nil:
+		return make(map[string]string)
+	case k.found == nil:
+		k.found = make(map[string]string)
+	}
+	return k.found
+}
+
+// first reports whether no view of the programs was made before.
+func (k *Mappings) first(programs []string) bool {
+	list := strings.Join(programs, "\x00")
+	if k == nil || k.evaluated[list] {
+		return k == nil
+	}
+	if k.evaluated == nil {
+		k.evaluated = make(map[string]bool)
+	}
+	k.evaluated[list] = true
+	return true
+}
+
 // viewCoverage evaluates the profile on the coverage mappings of the programs.
 func (o *ViewOptions) viewCoverage(p *irpgo.Profile, name string, info *irpgo.Info) (profile.View, error) {
 	paths, err := o.programsOf(p, name)
@@ -45,7 +79,7 @@ func (o *ViewOptions) evaluate(p *irpgo.Profile, info *irpgo.Info, programs []st
 	var maps []*covmap.Mapping
 	var empty error // about the first program without a mapping
 	for _, path := range programs {
-		m, err := o.readMappings(path)
+		m, err := o.mappings(path)
 		switch {
 		case err == nil:
 			maps = append(maps, m...)
@@ -63,7 +97,7 @@ func (o *ViewOptions) evaluate(p *irpgo.Profile, info *irpgo.Info, programs []st
 	if empty != nil {
 		o.warn(empty)
 	}
-	c, err := covmap.Evaluate(maps, p, covmap.EvaluateOptions{Info: info})
+	c, err := covmap.Evaluate(maps, p, covmap.EvaluateOptions{Info: info, RanOnly: !o.Mappings.first(programs)})
 	if err != nil {
 		return nil, err
 	}
@@ -76,6 +110,25 @@ func (o *ViewOptions) evaluate(p *irpgo.Profile, info *irpgo.Info, programs []st
 		return covmap.WriteJSON(w, c, covmap.JSONOptions{})
 	}
 	return all, nil
+}
+
+// mappings returns the mappings of a program.
+func (o *ViewOptions) mappings(path string) ([]*covmap.Mapping, error) {
+	k := o.Mappings
+	if k == nil {
+		return o.readMappings(path)
+	}
+	if maps, ok := k.read[path]; ok {
+		return maps, nil
+	}
+	maps, err := o.readMappings(path)
+	if err == nil {
+		if k.read == nil {
+			k.read = make(map[string][]*covmap.Mapping)
+		}
+		k.read[path] = maps
+	}
+	return maps, err
 }
 
 func (o *ViewOptions) readMappings(path string) (maps []*covmap.Mapping, err error) {
@@ -116,16 +169,23 @@ func (o *ViewOptions) programsOf(p *irpgo.Profile, name string) (paths []string,
 		return nil, flaw.In("binary ids").InFile(name).Field("number").Got(0).
 			Wantf("an id by which to find the program in %s: name the program itself, or link with -Wl,--build-id", in).Empty()
 	}
-	programs, err := symbolize.OpenPrograms(folders, symbolize.Options{Arch: o.Arch})
-	if err != nil {
-		return nil, err
-	}
-	defer programs.Close()
+	known := o.Mappings.known()
+	var programs *symbolize.Programs // opened when the first is not known
 	for _, id := range p.BinaryIDs {
-		path, err := mappedProgram(programs, id)
+		path, ok := known[string(id)]
+		if !ok {
+			if programs == nil {
+				if programs, err = symbolize.OpenPrograms(folders, symbolize.Options{Arch: o.Arch}); err != nil {
+					return nil, err
+				}
+				defer programs.Close()
+			}
+			if path, err = mappedProgram(programs, id); err != nil {
+				return nil, err
+			}
+			known[string(id)] = path
+		}
 		switch {
-		case err != nil:
-			return nil, err
 		case path == "":
 			o.warn(flaw.In("binary ids").InFile(name).Field("program").Got(hex.EncodeToString(id)).
 				Wantf("one in %s", in).Empty())

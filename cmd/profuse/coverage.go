@@ -32,6 +32,8 @@ Several are added up, within the loss budget of "profuse merge". For clang
 each program and library that ran (--program), or a folder to find them in. MIP needs
 the program's debug information, iprof its classes.
 
+"profuse coverage tests" tells the tests apart: which of them run a line or a change.
+
 With a COMMAND, such as -- cargo test or -- ctest, profuse runs it and prints the
 coverage of its processes. It finds their programs by build id below target, build* and
 out, unless --program says where. The exit code is then that of COMMAND if it fails.
@@ -49,6 +51,7 @@ The exit code is 0 if the coverage could be printed and no limit is missed, 1 if
 			c.declare(f)
 			return c.run
 		},
+		Commands: []*cli.Command{coverageTestsCommand()},
 	}
 }
 
@@ -77,26 +80,31 @@ func (c *coverageRun) declare(f *cli.Flags) {
 	f.StringVar(&c.Output, "o", "", "`OUTPUT` also write a file for other tools; \"-\" is standard output, without the table")
 	c.to.Value = string(coverage.LCOV)
 	f.Var(&c.to, "to", "`FORMAT` of OUTPUT: lcov (a tracefile), cobertura, sonar (XML), codecov, coveralls or llvm-json (JSON, as llvm-cov writes it)")
-	f.BoolVar(&c.json, "json", false, "print JSON")
-	f.BoolVar(&c.demangle, "demangle", false, "demangle C++ and Rust names in OUTPUT")
 	f.BoolVar(&c.mangled, "mangled", false, "print mangled names")
-	f.StringVar(&c.source, "source", "", "`DIR` folder of the sources, put before relative file names")
-	f.Var(&c.pathMaps, "path-map", "`FROM=TO` replace the folder FROM at the beginning of paths by TO, which may be empty; repeatable, the first that fits counts")
-	f.Var(&c.include, "include", "`REGEX` only source files whose path matches REGEX; repeatable")
-	f.Var(&c.ignore, "ignore", "`REGEX` no source files whose path matches REGEX; repeatable")
-	f.BoolVar(&c.noMarkers, "no-markers", false, "do not read markers such as LCOV_EXCL_LINE from the sources")
+	c.declareSources(f)
 	f.BoolVar(&c.mismatched, "mismatched", false, "list each function that the profile does not fit, with the probable cause")
 	f.BoolVar(&c.strict, "strict", false, "fail if the profile does not fit a function")
 	c.gates.declare(f)
 	f.StringVar(&c.changed, "changed", "", "`PATCH` list the lines that this unified diff adds and that did not run; \"-\" is standard input")
 	f.StringVar(&c.baseline, "baseline", "", "`OTHER` list what ran less than in this profile or tracefile")
-	f.IntVar(&c.Workers, "j", 0, "`N` read N inputs at the same time; the result does not depend on N (default one per CPU)")
 	f.BoolVar(&c.Quiet, "q", false, "print no table, progress, warnings or summary")
+	c.Loss.Declare(f)
+	f.TakesCommand(&c.command)
+}
+
+// declareSources declares the options about inputs, programs and source files.
+func (c *coverageRun) declareSources(f *cli.Flags) {
+	f.BoolVar(&c.json, "json", false, "print JSON")
+	f.BoolVar(&c.demangle, "demangle", false, "demangle C++ and Rust names in OUTPUT")
+	f.StringVar(&c.source, "source", "", "`DIR` folder of the sources, put before relative file names")
+	f.Var(&c.pathMaps, "path-map", "`FROM=TO` replace the folder FROM at the beginning of paths by TO, which may be empty; repeatable, the first that fits counts")
+	f.Var(&c.include, "include", "`REGEX` only source files whose path matches REGEX; repeatable")
+	f.Var(&c.ignore, "ignore", "`REGEX` no source files whose path matches REGEX; repeatable")
+	f.BoolVar(&c.noMarkers, "no-markers", false, "do not read markers such as LCOV_EXCL_LINE from the sources")
+	f.IntVar(&c.Workers, "j", 0, "`N` read N inputs at the same time; the result does not depend on N (default one per CPU)")
 	c.Programs.Declare(f)
 	c.Programs.DeclareClasses(f)
 	c.Programs.DeclareCoverage(f)
-	c.Loss.Declare(f)
-	f.TakesCommand(&c.command)
 }
 
 func (c *coverageRun) run(ctx context.Context, env *cli.Env, args []string) error {
@@ -243,14 +251,20 @@ func isAbsolute(path string) bool {
 
 // write writes the output.
 func (c *coverageRun) write(env *cli.Env, cov *coverage.Coverage) error {
-	opt := coverage.WriteOptions{Source: readSource}
 	if cov.LLVMJSON == nil && c.to.Value == string(coverage.LLVMJSON) {
 		return errors.New("--to llvm-json is for one LLVM profile, or a sum of some, with its programs: without tracefiles, --path-map, --source, --include and --ignore")
 	}
+	return console.Write(env, c.Output, nil, false, func(w io.Writer) error {
+		return coverage.Write(w, cov, coverage.Format(c.to.Value), c.writeOptions())
+	})
+}
+
+func (c *coverageRun) writeOptions() coverage.WriteOptions {
+	opt := coverage.WriteOptions{Source: readSource}
 	if c.demangle {
 		opt.Name = func(s *profile.Symbol) string { return symbols.Demangle(s.String()) + s.Signature }
 	}
-	return console.Write(env, c.Output, nil, false, func(w io.Writer) error { return coverage.Write(w, cov, coverage.Format(c.to.Value), opt) })
+	return opt
 }
 
 // A coverageResult is what is printed.

@@ -16,17 +16,23 @@ import (
 	"github.com/profuse-pgo/profuse/internal/flaw"
 )
 
-// A changedFile is a file with the lines that a patch adds to it.
+// A changedFile is a file that a patch changes, with the lines that it adds.
 type changedFile struct {
 	path  string // as the patch has it
 	lines []uint32
+	// Before the patch: the lines that it removes, and those around places where it adds
+	// lines without removing any.
+	oldPath  string
+	oldLines []uint32
 }
 
 // parsePatch reads a unified diff, as diff -u and git diff write it. name is for errors.
 func parsePatch(name string, data []byte) (files []changedFile, err error) {
 	var file *changedFile
 	number := 0
-	var next uint32                          // line of the new file
+	var next, oldNext uint32 // lines of the new and the old file
+	replaced := false        // lines were removed where the next are added
+	oldPath := ""
 	oldLeft, newLeft := uint64(0), uint64(0) // lines of the hunk
 	for line := range bytes.Lines(data) {
 		number++
@@ -41,13 +47,22 @@ func parsePatch(name string, data []byte) (files []changedFile, err error) {
 			case sign == '+' && newLeft > 0:
 				if file != nil {
 					file.lines = append(file.lines, next)
+					if !replaced {
+						file.oldLines = append(file.oldLines, oldNext-1, oldNext)
+					}
 				}
 				next++
 				newLeft--
 			case sign == '-' && oldLeft > 0:
+				if replaced = true; file != nil {
+					file.oldLines = append(file.oldLines, oldNext)
+				}
+				oldNext++
 				oldLeft--
 			case (sign == ' ' || sign == '\t') && oldLeft > 0 && newLeft > 0:
+				replaced = false
 				next++
+				oldNext++
 				oldLeft--
 				newLeft--
 			default:
@@ -56,12 +71,12 @@ func parsePatch(name string, data []byte) (files []changedFile, err error) {
 			}
 			continue
 		}
+		if path, ok := strings.CutPrefix(text, "--- "); ok {
+			oldPath = patchPath(path)
+		}
 		if path, ok := strings.CutPrefix(text, "+++ "); ok {
-			file = nil
-			if path = patchPath(path); path != "/dev/null" {
-				files = append(files, changedFile{path: path})
-				file = &files[len(files)-1]
-			}
+			files = append(files, changedFile{path: patchPath(path), oldPath: oldPath})
+			file, oldPath = &files[len(files)-1], ""
 		}
 		if !strings.HasPrefix(text, "@@ ") {
 			continue
@@ -70,14 +85,43 @@ func parsePatch(name string, data []byte) (files []changedFile, err error) {
 		if !ok {
 			return nil, flaw.File(name).OnLine(number).Field("hunk").Got(strconv.Quote(text)).Want("@@ -LINE,LINES +LINE,LINES @@").Corrupt()
 		}
-		oldLeft, newLeft, next = old.lines, added.lines, uint32(added.first)
+		oldLeft, newLeft, next, oldNext = old.lines, added.lines, uint32(added.first), uint32(old.first)
+		if replaced = false; old.lines == 0 {
+			oldNext++ // the line before the place is named
+		}
 	}
 	if oldLeft+newLeft > 0 {
 		return nil, flaw.File(name).OnLine(number+1).Field("line of a hunk").Got("the end").
 			Wantf("%d lines more of the old file and %d of the new", oldLeft, newLeft).Truncated()
 	}
+	for i := range files {
+		f := &files[i]
+		slices.Sort(f.oldLines)
+		f.oldLines = slices.Compact(f.oldLines)
+		if len(f.oldLines) > 0 && f.oldLines[0] == 0 { // lines were added at the beginning
+			f.oldLines = f.oldLines[1:]
+		}
+	}
 	return files, nil
 }
+
+// readPatch reads a patch from a file, or from standard input if the name is "-".
+func readPatch(env *cli.Env, name string) (files []changedFile, err error) {
+	var data []byte
+	if name == "-" {
+		name = "standard input"
+		data, err = io.ReadAll(env.Stdin)
+	} else {
+		data, err = os.ReadFile(name)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return parsePatch(name, data)
+}
+
+// noFile is the path, in patches, of a file that is not there before or after.
+const noFile = "/dev/null"
 
 // A hunkRange is the lines of one file in a hunk.
 type hunkRange struct{ first, lines uint64 }
@@ -140,29 +184,24 @@ func (c *changedLines) ratio() (sum coverage.Ratio) {
 
 // readChanges finds what ran of the lines that the patch of option --changed adds.
 func (c *coverageRun) readChanges(env *cli.Env, cov *coverage.Coverage) (*changedLines, error) {
-	name, data, err := c.changed, []byte(nil), error(nil)
-	if name == "-" {
-		name = "standard input"
-		data, err = io.ReadAll(env.Stdin)
-	} else {
-		data, err = os.ReadFile(name)
-	}
+	files, err := readPatch(env, c.changed)
 	if err != nil {
 		return nil, err
 	}
-	files, err := parsePatch(name, data)
-	if err != nil {
-		return nil, err
+	var paths []string
+	for _, f := range cov.Files {
+		paths = append(paths, f.Path)
 	}
 	all := &changedLines{}
 	for _, changed := range files {
-		f := findSource(cov.Files, changed.path)
-		if f == nil {
+		at := findSource(paths, changed.path)
+		if at < 0 {
 			if len(changed.lines) > 0 {
 				all.unknown = append(all.unknown, strings.TrimPrefix(changed.path, "b/")) // as git names it
 			}
 			continue
 		}
+		f := cov.Files[at]
 		of := changedCoverage{path: f.Path}
 		for _, number := range changed.lines {
 			i, ok := slices.BinarySearchFunc(f.Lines, number, func(l coverage.Line, n uint32) int { return cmp.Compare(l.Number, n) })
@@ -180,31 +219,31 @@ func (c *coverageRun) readChanges(env *cli.Env, cov *coverage.Coverage) (*change
 	return all, nil
 }
 
-// findSource returns the file that a path of a patch means: the one whose path is that
-// path or ends with it, with or without its first folder, which git adds ("b/"). It
-// returns nil if there is none, or several.
-func findSource(files []*coverage.File, path string) *coverage.File {
-	paths := []string{path}
+// findSource returns the index of the path that a path of a patch means: the one that is
+// that path or ends with it, with or without its first folder, which git adds ("b/"). It
+// returns -1 if there is none, or several.
+func findSource(paths []string, path string) int {
+	names := []string{path}
 	if _, rest, ok := strings.Cut(path, "/"); ok {
-		paths = append(paths, rest)
+		names = append(names, rest)
 	}
-	for _, same := range []func(file, path string) bool{
-		func(file, path string) bool { return file == path },
-		func(file, path string) bool { return strings.HasSuffix(file, "/"+path) },
+	for _, same := range []func(file, name string) bool{
+		func(file, name string) bool { return file == name },
+		func(file, name string) bool { return strings.HasSuffix(file, "/"+name) },
 	} {
-		for _, path := range paths {
-			var found []*coverage.File
-			for _, f := range files {
-				if same(strings.ReplaceAll(f.Path, `\`, "/"), path) {
-					found = append(found, f)
+		for _, name := range names {
+			found, several := -1, false
+			for i, file := range paths {
+				if same(strings.ReplaceAll(file, `\`, "/"), name) {
+					found, several = i, found >= 0
 				}
 			}
-			if len(found) == 1 {
-				return found[0]
+			if found >= 0 && !several {
+				return found
 			}
 		}
 	}
-	return nil
+	return -1
 }
 
 // lineRanges writes ascending lines as "3, 7-9".

@@ -5,7 +5,6 @@ import (
 	"reflect"
 	"testing"
 
-	"github.com/profuse-pgo/profuse/coverage"
 	"github.com/profuse-pgo/profuse/profile"
 )
 
@@ -17,7 +16,12 @@ func TestParsePatch(t *testing.T) {
 		"--- a/gone.c\n+++ /dev/null\n@@ -1 +0,0 @@\n-x\n" +
 		"--- /dev/null\n+++ \"b/\\303\\244.c\"\n@@ -0,0 +1,2 @@\n+x\n+y\n"
 	got, err := parsePatch("a.patch", []byte(patch))
-	want := []changedFile{{"b/a.c", []uint32{2, 3}}, {"new dir/new.c", []uint32{7, 30, 31}}, {"b/ä.c", []uint32{1, 2}}}
+	want := []changedFile{
+		{"b/a.c", []uint32{2, 3}, "a/a.c", []uint32{2}},
+		{"new dir/new.c", []uint32{7, 30, 31}, "old.c", []uint32{5, 20, 21}},
+		{noFile, nil, "a/gone.c", []uint32{1}},
+		{"b/ä.c", []uint32{1, 2}, noFile, []uint32{1}},
+	}
 	if err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("%v, %v, want %v", got, err, want)
 	}
@@ -50,17 +54,14 @@ func FuzzParsePatch(f *testing.F) {
 
 // The file of a patch is found by the end of its path, unless several have it.
 func TestFindSource(t *testing.T) {
-	var files []*coverage.File
-	for _, path := range []string{"/src/app/a.c", "/src/lib/a.c", "/src/lib/b.c", `C:\src\win\c.c`, "top.c"} {
-		files = append(files, &coverage.File{Path: path})
-	}
+	paths := []string{"/src/app/a.c", "/src/lib/a.c", "/src/lib/b.c", `C:\src\win\c.c`, "top.c"}
 	for path, want := range map[string]string{
 		"b/app/a.c": "/src/app/a.c", "b/a.c": "", "b/b.c": "/src/lib/b.c", "lib/b.c": "/src/lib/b.c", "/src/lib/a.c": "/src/lib/a.c",
 		"b/win/c.c": `C:\src\win\c.c`, "b/top.c": "top.c", "top.c": "top.c", "b/p.c": "",
 	} {
 		got := ""
-		if f := findSource(files, path); f != nil {
-			got = f.Path
+		if i := findSource(paths, path); i >= 0 {
+			got = paths[i]
 		}
 		if got != want {
 			t.Errorf("%s: %q, want %q", path, got, want)

@@ -35,7 +35,7 @@ func (c *coverageRun) read(ctx context.Context, env *cli.Env, args []string) (*c
 			return nil, err
 		}
 		cov := coverage.Collect(v, coverage.Options{Branches: true})
-		if len(cov.Files) == 0 {
+		if len(cov.Files) == 0 && c.Programs.Mappings == nil {
 			return nil, c.noSources(v)
 		}
 		c.reportFit(env, cov)
@@ -54,7 +54,7 @@ func (c *coverageRun) read(ctx context.Context, env *cli.Env, args []string) (*c
 	cov := coverage.Union(parts...)
 	before := len(cov.Files)
 	cov.Rename(c.path)
-	if before > 0 && len(cov.Files) == 0 {
+	if before > 0 && len(cov.Files) == 0 && c.Programs.Mappings == nil {
 		return nil, fmt.Errorf("options --include and --ignore leave none of the %s", cli.Quantity(uint64(before), "source file", "source files"))
 	}
 	if !c.noMarkers {

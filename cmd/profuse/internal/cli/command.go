@@ -47,7 +47,8 @@ type Command struct {
 	// Foreign, if set, takes the unparsed arguments and returns the exit code:
 	// for command lines that follow another program's rules.
 	Foreign func(ctx context.Context, env *Env, args []string) int
-	// Commands makes the command a list of commands of its own.
+	// Commands makes the command a list of commands of its own. If it has Setup, too, the
+	// first argument that is the name of one of them runs that.
 	Commands []*Command
 	Moved    map[string]string // see [App]
 }
@@ -109,7 +110,7 @@ func (a *App) Run(ctx context.Context, env *Env, args []string) int {
 		return a.unknown(env, name)
 	}
 	switch {
-	case c.Commands != nil:
+	case c.Commands != nil && (c.Setup == nil || len(args) > 1 && a.nested(c).find(args[1]) != nil):
 		return a.nested(c).Run(ctx, env, args[1:])
 	case c.Foreign != nil:
 		return c.Foreign(ctx, env, args[1:])
@@ -192,7 +193,7 @@ func (a *App) nested(c *Command) *App {
 
 // helpOf prints the help of a command that is not running.
 func (a *App) helpOf(w io.Writer, c *Command) {
-	if c.Commands != nil {
+	if c.Commands != nil && c.Setup == nil {
 		a.nested(c).help(w)
 		return
 	}

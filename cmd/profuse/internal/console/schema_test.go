@@ -96,6 +96,9 @@ func TestSchemas(t *testing.T) {
 	}
 	validate("coverage", "coverage.schema.json", run(0, profuse, append(cov, "-o", tracefile)...))
 	validate("coverage", "coverage.schema.json", run(1, profuse, append(cov, "--baseline", tracefile, "--changed", patch, "--fail-under-lines", "99")...))
+	tests := append([]string{"coverage", "tests"}, cov[1:4]...)
+	validate("tests", "coverage-tests.schema.json", run(0, profuse, append(tests, "one="+cov[4])...))
+	validate("tests", "coverage-tests.schema.json", run(0, profuse, append(tests, "--changed", patch, "one="+cov[4])...))
 	stale := fixtures("covmap", "shapes-22.o")
 	validate("coverage", "coverage.schema.json", run(0, profuse, "coverage", "--json", "--program", stale, cov[4]))
 

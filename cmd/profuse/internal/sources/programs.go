@@ -21,7 +21,10 @@ type Programs struct {
 	Coverage       bool   // profiles are evaluated on the coverage mappings of programs
 	CompilationDir string // of relative paths in coverage mappings
 
-	open *symbolize.Programs
+	Mappings *formats.Mappings // kept from view to view; nil to read them for each
+
+	open    *symbolize.Programs
+	classes *classfile.Index
 }
 
 // Declare declares the options for programs of machine code.
@@ -71,16 +74,16 @@ func (p *Programs) Close() {
 // ViewOptions reads the classes and returns the options for views of profiles.
 func (p *Programs) ViewOptions(env *cli.Env) (opt formats.ViewOptions, err error) {
 	opt.Programs, opt.Arch = p.Paths, p.Arch
-	opt.Coverage, opt.CompilationDir = p.Coverage, p.CompilationDir
+	opt.Coverage, opt.CompilationDir, opt.Mappings = p.Coverage, p.CompilationDir, p.Mappings
 	opt.Classes, err = p.ReadClasses(env)
 	return opt, err
 }
 
-// ReadClasses reads the classes of jars, folders and class files; nil if none are given.
-// It prints warnings about unreadable members.
+// ReadClasses reads the classes of jars, folders and class files, once; nil if none are
+// given. It prints warnings about unreadable members.
 func (p *Programs) ReadClasses(env *cli.Env) (*classfile.Index, error) {
-	if len(p.Classes) == 0 {
-		return nil, nil
+	if len(p.Classes) == 0 || p.classes != nil {
+		return p.classes, nil
 	}
 	x := classfile.NewIndex(classfile.Options{Warn: console.Warnings(env)})
 	for _, path := range p.Classes {
@@ -91,5 +94,6 @@ func (p *Programs) ReadClasses(env *cli.Env) (*classfile.Index, error) {
 	if x.Len() == 0 {
 		return nil, errors.New("option --classes: no classes found")
 	}
+	p.classes = x
 	return x, nil
 }
