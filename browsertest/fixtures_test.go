@@ -17,7 +17,8 @@ import (
 type fixture struct {
 	name     string
 	files    []string // in testdata
-	binaries []string // in testdata, of raw MemProf profiles
+	binaries []string // in testdata, of raw MemProf profiles and of coverage
+	text     string   // folder of sources in testdata
 	serve    bool     // look at it from the server as well
 }
 
@@ -32,6 +33,8 @@ var fixtures = []fixture{
 	{name: "irpgo-memprof", files: []string{"irpgo/llvm22/memprof-ir.profdata"}},
 	{name: "memprof", files: []string{"memprof/raw/clang22-pie.memprofraw"}, binaries: []string{"memprof/raw/clang22-pie.debug"}, serve: true},
 	{name: "memprof-histogram", files: []string{"memprof/raw/clang22-histogram.profdata"}},
+	{name: "covmap-shapes", files: []string{"covmap/shapes-22.proftext"}, binaries: []string{"covmap/shapes-22.o"}, text: "covmap/src", serve: true},
+	{name: "covmap-conditions", files: []string{"covmap/conditions-22.proftext"}, binaries: []string{"covmap/conditions-22.o"}, text: "covmap/src"},
 	{name: "mip-all", files: []string{"mip/all.mip"}},
 	{name: "mip-blocks", files: []string{"mip/blocks.mip"}},
 	{name: "mip-counts", files: []string{"mip/counts.mip"}, serve: true},
@@ -59,7 +62,7 @@ func fixtureNamed(t *testing.T, name string) fixture {
 func (f *fixture) sources(t *testing.T) []report.Source {
 	t.Helper()
 	testdata := filepath.Join(oracle.Root(t), "testdata")
-	var opt formats.ViewOptions
+	opt := formats.ViewOptions{Coverage: true, CoverageDetails: true}
 	for _, b := range f.binaries {
 		opt.Programs = append(opt.Programs, filepath.Join(testdata, filepath.FromSlash(b)))
 	}
@@ -86,10 +89,19 @@ func view(t *testing.T, name string, data []byte, opt formats.ViewOptions) repor
 // file writes the report and returns its address, file://….
 func (f *fixture) file(t *testing.T) string {
 	t.Helper()
-	return writeReport(t, f.name, f.sources(t))
+	return writeReport(t, f.name, f.sources(t), f.options(t))
 }
 
-func writeReport(t *testing.T, name string, sources []report.Source) string {
+// options are those of the report.
+func (f *fixture) options(t *testing.T) (opt report.Options) {
+	t.Helper()
+	if f.text != "" {
+		opt.SourceDirs = []string{filepath.Join(oracle.Root(t), "testdata", filepath.FromSlash(f.text))}
+	}
+	return opt
+}
+
+func writeReport(t *testing.T, name string, sources []report.Source, opt report.Options) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), name+".html")
 	out, err := os.Create(path)
@@ -97,7 +109,7 @@ func writeReport(t *testing.T, name string, sources []report.Source) string {
 		t.Fatal(err)
 	}
 	defer out.Close()
-	if err := report.Write(out, sources, report.Options{}); err != nil {
+	if err := report.Write(out, sources, opt); err != nil {
 		t.Fatal(err)
 	}
 	if err := out.Close(); err != nil {
@@ -113,13 +125,13 @@ func writeReport(t *testing.T, name string, sources []report.Source) string {
 // served serves the report and returns its address.
 func (f *fixture) served(t *testing.T) string {
 	t.Helper()
-	return serveReport(t, f.name, f.sources(t))
+	return serveReport(t, f.name, f.sources(t), f.options(t))
 }
 
 // serveReport serves it; the name is for files.
-func serveReport(t *testing.T, _ string, sources []report.Source) string {
+func serveReport(t *testing.T, _ string, sources []report.Source, opt report.Options) string {
 	t.Helper()
-	h, err := report.Handler(sources, report.Options{})
+	h, err := report.Handler(sources, opt)
 	if err != nil {
 		t.Fatal(err)
 	}

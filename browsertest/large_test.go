@@ -41,7 +41,7 @@ func TestLarge(t *testing.T) {
 	t.Parallel()
 	sources := []report.Source{{View: largeProfile(t)}}
 	start := time.Now()
-	address := writeReport(t, "large", sources)
+	address := writeReport(t, "large", sources, report.Options{})
 	t.Logf("written in %v", time.Since(start).Round(time.Millisecond))
 	if info, err := os.Stat(strings.TrimPrefix(address, "file://")); err != nil {
 		t.Error(err)
@@ -55,7 +55,7 @@ func TestLarge(t *testing.T) {
 		pages         []string
 	}{
 		{"file", address, []string{"overview", "functions", "treemap"}},
-		{"server", serveReport(t, "large", sources), []string{"functions"}},
+		{"server", serveReport(t, "large", sources, report.Options{}), []string{"functions"}},
 	} {
 		b := newTab(t)
 		for _, page := range from.pages {

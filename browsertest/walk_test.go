@@ -12,10 +12,10 @@ import (
 // bothWays runs a test of a report that is a file, and of the same that is
 // served.
 func bothWays(t *testing.T, name string, sources []report.Source, test func(b *tab, address string)) {
-	for way, addressOf := range map[string]func(*testing.T, string, []report.Source) string{"file": writeReport, "server": serveReport} {
+	for way, addressOf := range map[string]func(*testing.T, string, []report.Source, report.Options) string{"file": writeReport, "server": serveReport} {
 		t.Run(way, func(t *testing.T) {
 			t.Parallel()
-			test(newTab(t), addressOf(t, name, sources))
+			test(newTab(t), addressOf(t, name, sources, report.Options{}))
 		})
 	}
 }

@@ -46,6 +46,9 @@ type File struct {
 	Regions   []Region   // by start, each once
 	Decisions []Decision // by start, each once
 	Total     Summary
+	// Expansions are the uses of macros, by start, each once. No total counts them: what
+	// ran of a macro is in the file that defines it, too. Only views with details have them.
+	Expansions []Expansion
 }
 
 // A Function is an instance of a source function. A static function in a header
@@ -57,6 +60,9 @@ type Function struct {
 	Column int32
 	Calls  uint64 // at least 1 if the function ran
 	Blocks Ratio
+	// Part is what this instance ran of the file; nil if the function is the only one that
+	// begins at its place, and without details.
+	Part *File
 }
 
 // covered reports whether the function ran.
@@ -74,6 +80,7 @@ type Branch struct {
 	Line     uint32
 	Column   uint32   // 0 if unknown
 	Ways     []uint64 // how often the program took each way
+	Names    []string // of the ways, such as "True"; nil if they have none
 }
 
 // A Region is a range of code that runs as a whole, of LLVM's coverage mapping.
@@ -87,6 +94,27 @@ type Region struct {
 type Decision struct {
 	Line, Column uint32
 	Conditions   Ratio
+	// Operands are the conditions, and Vectors the ways in which the decision was
+	// evaluated, the values of the operands and the result: "TF-:F", with "-" for an
+	// operand that was not evaluated. Only views with details have them.
+	Operands []Condition
+	Vectors  []string
+}
+
+// A Condition is an operand of a [Decision].
+type Condition struct {
+	Line, Column uint32
+	Constant     bool // always of one value; not counted
+	Covered      bool // it was shown to decide
+	// Wanted is a vector that would show it together with Have, which was executed; both
+	// are "" if it is shown, constant or was never evaluated.
+	Have, Wanted string
+}
+
+// An Expansion is one use of a macro. Of is what ran of the macro's text there.
+type Expansion struct {
+	Line, Column, EndLine, EndColumn uint32
+	Of                               *File
 }
 
 // covered reports whether the program reached the branch.
@@ -279,7 +307,8 @@ func (c *collector) branches() {
 	})
 	for _, place := range places {
 		b := Branch{Function: place.function, Line: uint32(place.line)}
-		for _, way := range sortedKeys(ways[place]) {
+		b.Names = sortedKeys(ways[place])
+		for _, way := range b.Names {
 			b.Ways = append(b.Ways, ways[place][way])
 		}
 		file := c.file(place.function.File)

@@ -114,9 +114,9 @@ func TestCollect(t *testing.T) {
 				Functions: []coverage.Function{{Symbol: b, Calls: 1}, {Symbol: a, Calls: 7, Blocks: ratio(3, 2)}},
 				Lines:     []coverage.Line{{Number: 10}, {Number: 12, Count: 6}},
 				Branches: []coverage.Branch{
-					{Function: b, Line: 4, Ways: []uint64{math.MaxUint64}},
-					{Function: a, Line: 12, Ways: []uint64{0, 0}},
-					{Function: a, Line: 12, Ways: []uint64{0, 7}},
+					{Function: b, Line: 4, Ways: []uint64{math.MaxUint64}, Names: []string{"0@2"}},
+					{Function: a, Line: 12, Ways: []uint64{0, 0}, Names: []string{"0@6", "1@5"}},
+					{Function: a, Line: 12, Ways: []uint64{0, 7}, Names: []string{"0@9", "1@20"}},
 				},
 				Total: coverage.Summary{Functions: ratio(2, 2), Blocks: ratio(3, 2), Lines: ratio(2, 1), Branches: ratio(5, 2)},
 			},

@@ -55,6 +55,7 @@ func sum(path string, parts []*File) *File {
 		f.Lines = append(f.Lines, p.Lines...)
 		f.Regions = append(f.Regions, p.Regions...)
 		f.Decisions = append(f.Decisions, p.Decisions...)
+		f.Expansions = append(f.Expansions, p.Expansions...)
 	}
 	f.Functions = addUp(f.Functions, func(a, b *Function) int {
 		return cmp.Or(cmp.Compare(a.StartLine, b.StartLine), strings.Compare(a.Name, b.Name), strings.Compare(a.Signature, b.Signature))
@@ -62,6 +63,7 @@ func sum(path string, parts []*File) *File {
 		to.Calls = saturate.Add(to.Calls, from.Calls)
 		to.Column = max(to.Column, from.Column)
 		to.Blocks.Max(from.Blocks)
+		to.Part = united(to.Part, from.Part)
 	})
 	f.Lines = addUp(f.Lines, func(a, b *Line) int { return cmp.Compare(a.Number, b.Number) },
 		func(to, from *Line) { to.Count = saturate.Add(to.Count, from.Count) })
@@ -69,8 +71,49 @@ func sum(path string, parts []*File) *File {
 	f.Regions = addUp(f.Regions, compareRegions, func(to, from *Region) { to.Count = saturate.Add(to.Count, from.Count) })
 	f.Decisions = addUp(f.Decisions, func(a, b *Decision) int {
 		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
-	}, func(to, from *Decision) { to.Conditions.Max(from.Conditions) })
+	}, addDecision)
+	f.Expansions = addUp(f.Expansions, func(a, b *Expansion) int {
+		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column), cmp.Compare(a.EndLine, b.EndLine),
+			cmp.Compare(a.EndColumn, b.EndColumn), strings.Compare(a.Of.Path, b.Of.Path))
+	}, func(to, from *Expansion) { to.Of = united(to.Of, from.Of) })
 	return f
+}
+
+// united adds up two parts of one file, either of which may be nil.
+func united(a, b *File) *File {
+	switch {
+	case a == nil:
+		return b
+	case b == nil:
+		return a
+	}
+	f := sum(a.Path, []*File{a, b})
+	f.finish()
+	return f
+}
+
+// addDecision adds a decision to one at the same place. Each condition that was shown to
+// decide in one of them is shown.
+func addDecision(to, from *Decision) {
+	to.Conditions.Max(from.Conditions)
+	if len(to.Operands) != len(from.Operands) {
+		if len(to.Operands) == 0 {
+			to.Operands, to.Vectors = from.Operands, from.Vectors
+		}
+		return
+	}
+	to.Operands = slices.Clone(to.Operands)
+	for i, c := range from.Operands {
+		if own := &to.Operands[i]; c.Covered && !own.Covered || own.Wanted == "" && !own.Covered {
+			*own = c
+		}
+	}
+	to.Vectors = slices.Clone(to.Vectors)
+	for _, v := range from.Vectors {
+		if !slices.Contains(to.Vectors, v) {
+			to.Vectors = append(to.Vectors, v)
+		}
+	}
 }
 
 func compareRegions(a, b *Region) int {
@@ -147,12 +190,34 @@ func (c *Coverage) Rename(path func(string) string) {
 			c.LLVMJSON = nil
 		}
 		if name != "" {
-			own := *f
+			own := f.renamed(path)
 			own.Path = name
-			files = append(files, &own)
+			files = append(files, own)
 		}
 	}
 	c.unite(files)
+}
+
+// renamed returns a copy of a file in which the paths of its parts are others. Parts of a
+// file without a path keep theirs.
+func (f *File) renamed(path func(string) string) *File {
+	own := *f
+	if name := path(f.Path); name != "" {
+		own.Path = name
+	}
+	own.Expansions = slices.Clone(f.Expansions)
+	for i := range own.Expansions {
+		own.Expansions[i].Of = own.Expansions[i].Of.renamed(path)
+	}
+	if slices.ContainsFunc(f.Functions, func(fn Function) bool { return fn.Part != nil }) {
+		own.Functions = slices.Clone(f.Functions)
+	}
+	for i := range own.Functions {
+		if fn := &own.Functions[i]; fn.Part != nil {
+			fn.Part = fn.Part.renamed(path)
+		}
+	}
+	return &own
 }
 
 // choose returns the part of a coverage that the options select: files without branches,
@@ -225,6 +290,15 @@ func (f *File) keep(line, branches func(uint32) bool) {
 	f.Branches = selected(f.Branches, func(b *Branch) bool { return line(b.Line) && (branches == nil || branches(b.Line)) })
 	f.Regions = selected(f.Regions, func(r *Region) bool { return line(r.Line) })
 	f.Decisions = selected(f.Decisions, func(d *Decision) bool { return line(d.Line) && (branches == nil || branches(d.Line)) })
+	f.Expansions = selected(f.Expansions, func(x *Expansion) bool { return line(x.Line) })
+	for i := range f.Functions {
+		if fn := &f.Functions[i]; fn.Part != nil {
+			own := *fn.Part
+			own.keep(line, branches)
+			own.finish()
+			fn.Part = &own
+		}
+	}
 }
 
 // selected returns the elements that ok accepts, in a list of their own.

@@ -17,7 +17,10 @@ import (
 //
 // Versions of a function that were compiled differently are laid over each other: a
 // version in which the preprocessor left lines out hides nothing of another.
-func (c *Coverage) Collect() *coverage.Coverage {
+//
+// With details there are the uses of macros, each instance of functions that have
+// several, and the test vectors of decisions, too.
+func (c *Coverage) Collect(details bool) *coverage.Coverage {
 	all := &coverage.Coverage{HasLines: true}
 	all.Unplaced.Functions = c.unmapped
 	for _, m := range c.Mismatched {
@@ -27,7 +30,7 @@ func (c *Coverage) Collect() *coverage.Coverage {
 	names := c.Files()
 	// It cannot fail: neither does what takes the files.
 	_ = inOrder(len(names), func(i int, _ *producer[*coverage.File], done []*coverage.File) []*coverage.File {
-		col := fileCollector{c: c, File: &coverage.File{Path: names[i]}, versions: versions}
+		col := fileCollector{c: c, File: &coverage.File{Path: names[i]}, versions: versions, details: details}
 		col.collect()
 		return append(done, col.File)
 	}, func(done []*coverage.File) error {
@@ -86,6 +89,7 @@ type fileCollector struct {
 	c *Coverage
 	*coverage.File
 	versions map[*Function]version
+	details  bool
 }
 
 func (f *fileCollector) collect() {
@@ -124,7 +128,17 @@ func (f *fileCollector) collect() {
 		regions = s.regions
 	}
 	slices.SortFunc(f.Lines, func(a, b coverage.Line) int { return cmp.Compare(a.Number, b.Number) })
-	f.addParts(functions)
+	f.addFunctions(functions)
+	var pieces []piece
+	for _, fn := range functions {
+		for _, file := range fn.virtualFiles(f.Path) {
+			pieces = append(pieces, piece{fn, file})
+		}
+	}
+	addParts(f.File, pieces, f.details)
+	if f.details {
+		f.addDetails(functions)
+	}
 }
 
 // addLines adds the lines of a layer. Those of several are added up.
@@ -161,47 +175,66 @@ type outcomes struct {
 	possible [2]bool
 }
 
-// addParts adds the functions, regions, branches and decisions.
-func (f *fileCollector) addParts(functions []*Function) {
+// addFunctions adds the functions whose own code is in the file.
+func (f *fileCollector) addFunctions(functions []*Function) {
+	for _, fn := range functions {
+		if in := fn.ownRegions(f.Path); len(in) > 0 {
+			f.Functions = append(f.Functions, coverage.Function{
+				Symbol: profile.Symbol{Name: fn.Name, File: f.Path, StartLine: int32(in[0].Start.Line)},
+				Column: int32(in[0].Start.Column), Calls: fn.Count,
+			})
+		}
+	}
+}
+
+// A piece is a virtual file of a function.
+type piece struct {
+	fn   *Function
+	file int
+}
+
+// outcomeNames are the names of the ways of a branch.
+var outcomeNames = []string{"True", "False"}
+
+// addParts adds the regions, branches and decisions of pieces of a file.
+func addParts(f *coverage.File, pieces []piece, details bool) {
 	regions := make(map[span]uint64)
 	branches := make(map[span]*outcomes)
 	decisions := make(map[span][]Condition)
-	for _, fn := range functions {
-		own := fn.virtualFiles(f.Path)
-		for _, file := range own {
-			in := fn.regionsOf(file)
-			for i := range in {
-				if r := &in[i]; r.Kind == Code {
-					at := span{r.Start, r.End}
-					regions[at] = saturate.Add(regions[at], r.Count)
-				}
-			}
-			for _, b := range fn.branchesOf(file) {
-				if b.folded() {
-					continue
-				}
-				at := span{b.Start, b.End}
-				o := branches[at]
-				if o == nil {
-					o = new(outcomes)
-					branches[at] = o
-				}
-				o.possible = [2]bool{o.possible[0] || !b.ConstantTrue, o.possible[1] || !b.ConstantFalse}
-				o.counts = [2]uint64{saturate.Add(o.counts[0], b.True), saturate.Add(o.counts[1], b.False)}
-			}
-			if file == fn.main && len(in) > 0 {
-				f.Functions = append(f.Functions, coverage.Function{
-					Symbol: profile.Symbol{Name: fn.Name, File: f.Path, StartLine: int32(in[0].Start.Line)},
-					Column: int32(in[0].Start.Column), Calls: fn.Count,
-				})
+	var vectors map[span]*coverage.Decision
+	if details {
+		vectors = make(map[span]*coverage.Decision)
+	}
+	for _, p := range pieces {
+		in := p.fn.regionsOf(p.file)
+		for i := range in {
+			if r := &in[i]; r.Kind == Code {
+				at := span{r.Start, r.End}
+				regions[at] = saturate.Add(regions[at], r.Count)
 			}
 		}
-		for i := range fn.MCDC {
-			m := &fn.MCDC[i]
-			if !slices.Contains(own, int(m.File)) {
+		for _, b := range p.fn.branchesOf(p.file) {
+			if b.folded() {
+				continue
+			}
+			at := span{b.Start, b.End}
+			o := branches[at]
+			if o == nil {
+				o = new(outcomes)
+				branches[at] = o
+			}
+			o.possible = [2]bool{o.possible[0] || !b.ConstantTrue, o.possible[1] || !b.ConstantFalse}
+			o.counts = [2]uint64{saturate.Add(o.counts[0], b.True), saturate.Add(o.counts[1], b.False)}
+		}
+		for i := range p.fn.MCDC {
+			m := &p.fn.MCDC[i]
+			if int(m.File) != p.file {
 				continue
 			}
 			at := span{m.Start, m.End}
+			if details {
+				vectors[at] = addVectors(vectors[at], m)
+			}
 			have := decisions[at]
 			if len(have) != len(m.Conditions) {
 				if len(have) < len(m.Conditions) {
@@ -222,19 +255,33 @@ func (f *fileCollector) addParts(functions []*Function) {
 		})
 	}
 	for at, o := range sortedSpans(branches) {
-		b := coverage.Branch{Line: at.start.Line, Column: at.start.Column}
-		for way, possible := range o.possible {
-			if possible {
-				b.Ways = append(b.Ways, o.counts[way])
-			}
+		b := coverage.Branch{Line: at.start.Line, Column: at.start.Column, Names: outcomeNames}
+		switch {
+		case !o.possible[0]:
+			b.Ways, b.Names = o.counts[1:], outcomeNames[1:]
+		case !o.possible[1]:
+			b.Ways, b.Names = o.counts[:1], outcomeNames[:1]
+		default:
+			b.Ways = o.counts[:]
 		}
 		f.Branches = append(f.Branches, b)
 	}
 	for at, conditions := range sortedSpans(decisions) {
 		d := coverage.Decision{Line: at.start.Line, Column: at.start.Column}
-		for _, c := range conditions {
-			if !c.ConstantTrue && !c.ConstantFalse {
+		if v := vectors[at]; v != nil {
+			d.Operands, d.Vectors = v.Operands, v.Vectors
+		}
+		for k, c := range conditions {
+			constant := c.ConstantTrue || c.ConstantFalse
+			if !constant {
 				d.Conditions.Count(c.Covered)
+			}
+			if details {
+				own := &d.Operands[k]
+				own.Covered, own.Constant = c.Covered, constant
+				if c.Covered || constant {
+					own.Have, own.Wanted = "", ""
+				}
 			}
 		}
 		f.Decisions = append(f.Decisions, d)

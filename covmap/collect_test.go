@@ -26,7 +26,7 @@ func collect(t testing.TB, p *irpgo.Profile, objects ...string) *coverage.Covera
 	if err != nil {
 		t.Fatal(err)
 	}
-	return c.Collect()
+	return c.Collect(false)
 }
 
 func readMappings(t testing.TB, object string) []*Mapping {
@@ -238,7 +238,7 @@ func TestMismatchCauses(t *testing.T) {
 	if c := collect(t, short, first); len(c.Misfits) != 1 || !strings.Contains(c.Misfits[0].Cause, "fewer counters") {
 		t.Errorf("short: %+v", c.Misfits)
 	}
-	only("twice", both.Collect(), "an inline function compiled twice")
+	only("twice", both.Collect(false), "an inline function compiled twice")
 	if c := collect(t, sum(t, firstRaw, secondRaw), first, second); len(c.Misfits) > 0 {
 		t.Errorf("both: %+v", c.Misfits)
 	}
@@ -259,7 +259,7 @@ func TestRanOnly(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			results[k] = c.Collect()
+			results[k] = c.Collect(false)
 		}
 		ran := make(map[string]*coverage.File)
 		for _, f := range results[1].Files {

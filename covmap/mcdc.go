@@ -30,6 +30,8 @@ type Condition struct {
 	Pair [2]int
 	// ConstantTrue and ConstantFalse are as in [CountedBranch].
 	ConstantTrue, ConstantFalse bool
+
+	next [2]int // index of the condition after this one is false, true; -1 at the end
 }
 
 // A TestVector is one way to evaluate a [MCDC].
@@ -194,6 +196,12 @@ func (g *conditionGraph) evaluate(bitmap []byte, byCondition bool) MCDC {
 	m := MCDC{Start: r.Start, End: r.End, File: uint32(r.File), Conditions: make([]Condition, len(g.d.conditions))}
 	for i, c := range g.d.conditions {
 		m.Conditions[i] = Condition{Start: c.Start, ConstantTrue: c.Count.constant(), ConstantFalse: c.False.constant()}
+		for value, to := range g.next[c.ID] {
+			if to >= 0 {
+				to = g.position[to]
+			}
+			m.Conditions[i].next[value] = to
+		}
 	}
 	first, n := uint64(r.Bits)-g.vectors, g.vectors
 	vectorOf := g.vector

@@ -31,6 +31,9 @@ type ViewOptions struct {
 	// Programs, for [coverage.Collect]: programs, libraries, objects and static archives
 	// by name, and folders to find programs in by the binary ids of the profile.
 	Coverage bool
+	// CoverageDetails adds to the coverage what pages show of it: the uses of macros, the
+	// instances of functions, and the test vectors of decisions.
+	CoverageDetails bool
 	// Mappings, if not nil, keeps the coverage mappings of the programs for further views.
 	Mappings *Mappings
 	// CompilationDir stands in for the folder in which the compiler ran, if not empty:

@@ -101,7 +101,7 @@ func (o *ViewOptions) evaluate(p *irpgo.Profile, info *irpgo.Info, programs []st
 	if err != nil {
 		return nil, err
 	}
-	all := c.Collect()
+	all := c.Collect(o.CoverageDetails)
 	all.LLVMJSON = func(w io.Writer) error {
 		c, err := covmap.Evaluate(maps, p, covmap.EvaluateOptions{FirstWins: true, Info: info})
 		if err != nil {

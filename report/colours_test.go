@@ -74,6 +74,8 @@ func TestColours(t *testing.T) {
 		for _, text := range []string{"fg", "muted", "accent"} {
 			want(text, "select", 4.5)
 		}
+		want("fg", "miss", 4.5)
+		want("hot", "miss", 4.5)
 		want("accent-fg", "accent", 4.5)
 		for _, ground := range heats {
 			want("bg", ground, 4.5)

@@ -14,9 +14,9 @@ import (
 )
 
 const (
-	// maxSourceBytes bounds the text of all source files in a report, and
+	// maxSourceBytes bounds the text of all source files of a profile, and
 	// maxSourceFile that of one.
-	maxSourceBytes = 4 << 20
+	maxSourceBytes = 64 << 20
 	maxSourceFile  = 1 << 20
 	// maxPathEnds bounds the ends of a path that are tried.
 	maxPathEnds = 40
@@ -24,7 +24,6 @@ const (
 
 // A coverageSource is the text of a source file.
 type coverageSource struct {
-	File int    `json:"file"` // its number
 	From string `json:"from"` // its path below the folder in which it was found
 	Text string `json:"text"` // lines end with line feeds
 }
@@ -45,29 +44,39 @@ type embedding struct {
 // only; symbolic links must not lead out of them. It tries the folders in order, and the
 // longest end of the recorded path that exists below the folder. A file with fewer lines
 // than the profile knows is another file, and is not shown.
-func (c *pageCoverage) embed(dirs []string) error {
-	if len(dirs) == 0 {
+func (c *pageCoverage) embed(opt *Options) error {
+	if len(opt.SourceDirs) == 0 && opt.ReadSource == nil {
 		return nil
 	}
 	c.Embedding.asked = true
+	read := func(recorded string) (text, from string, err error) {
+		data, err := opt.ReadSource(recorded)
+		if err == nil {
+			text, err = cleanText(data)
+		}
+		return text, recorded, err
+	}
 	var roots []*os.Root
+	if opt.ReadSource == nil {
+		read = func(recorded string) (text, from string, err error) { return readSource(roots, recorded) }
+	}
 	defer func() {
 		for _, r := range roots {
 			r.Close()
 		}
 	}()
-	for _, dir := range dirs {
+	for _, dir := range opt.SourceDirs {
 		r, err := os.OpenRoot(dir)
 		if err != nil {
 			return fmt.Errorf("folder of sources: %w", err)
 		}
 		roots = append(roots, r)
 	}
-	left := maxSourceBytes
+	left := c.textLimit
 	files := slices.Clone(c.files)
 	slices.SortStableFunc(files, mostRanFirst)
 	for _, f := range files {
-		text, from, err := readSource(roots, f.Path)
+		text, from, err := read(f.Path)
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
 			c.Embedding.missing++
@@ -137,7 +146,7 @@ func pathEnds(recorded string) []string {
 
 var errNoText = errors.New("not a text to show")
 
-// readText reads a source file and cleans its lines. Tabs stay.
+// readText reads a source file.
 func readText(root *os.Root, name string, size int64) (string, error) {
 	if size > maxSourceFile {
 		return "", errNoText
@@ -151,6 +160,11 @@ func readText(root *os.Root, name string, size int64) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	return cleanText(data)
+}
+
+// cleanText cleans the lines of a source file. Tabs stay.
+func cleanText(data []byte) (string, error) {
 	if len(data) > maxSourceFile || bytes.IndexByte(data, 0) >= 0 || !utf8.Valid(data) {
 		return "", errNoText
 	}

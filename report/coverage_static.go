@@ -9,9 +9,17 @@ import (
 // staticCoverage is what a page without scripts shows.
 type staticCoverage struct {
 	*pageCoverage
-	Rows     []coverage.Row
+	Kinds    []coverageKind
+	Whole    []coverage.Ratio // by kind
+	Rows     []coverageRow
 	MoreRows int
 	Source   *staticSource
+}
+
+// A coverageRow is a row of the tree.
+type coverageRow struct {
+	coverage.Row
+	Ratios []coverage.Ratio // by kind
 }
 
 // A staticSource is the beginning of a source file.
@@ -28,8 +36,18 @@ type staticLine struct {
 }
 
 // static makes the page without scripts.
-func (c *pageCoverage) static(tree []coverage.Row) *staticCoverage {
-	s := &staticCoverage{pageCoverage: c, Rows: tree[:min(len(tree), maxStaticRows)]}
+func (c *pageCoverage) static(tree []coverage.Row, kinds []coverageKind) *staticCoverage {
+	s := &staticCoverage{pageCoverage: c, Kinds: kinds}
+	ratios := func(row int) (list []coverage.Ratio) {
+		for _, k := range kinds {
+			list = append(list, coverage.Ratio{Total: k.All[row], Covered: k.Ran[row]})
+		}
+		return list
+	}
+	for i, r := range tree[:min(len(tree), maxStaticRows)] {
+		s.Rows = append(s.Rows, coverageRow{r, ratios(i)})
+	}
+	s.Whole = ratios(len(tree))
 	s.MoreRows = len(tree) - len(s.Rows)
 	var first *coveredFile
 	for _, f := range c.files {

@@ -62,6 +62,34 @@ func shapesSource(t *testing.T, opt Options) *source {
 	return newSource(0, Source{View: v}, opt)
 }
 
+// filesOf returns the files in the parts of a page.
+func filesOf(p *page) (files []*fileData) {
+	for _, part := range p.parts {
+		files = append(files, part().([]*fileData)...)
+	}
+	return files
+}
+
+// sourcesOf returns the texts of the files that have one, by their numbers.
+func sourcesOf(p *page) map[int]string {
+	texts := make(map[int]string)
+	for i, f := range filesOf(p) {
+		if f.Source != nil {
+			texts[i] = f.Source.Text
+		}
+	}
+	return texts
+}
+
+// numbers returns the kinds of a row of the tree as text.
+func (d *coverageData) numbers(row int) string {
+	var list []string
+	for _, k := range d.Kinds {
+		list = append(list, fmt.Sprintf("%s %d/%d", k.ID, k.Ran[row], k.All[row]))
+	}
+	return strings.Join(list, " ")
+}
+
 // coverageOf makes the page, and decodes the lines of its data.
 func coverageOf(t *testing.T, src *source) (p *page, d *coverageData, lines map[string]uint64) {
 	t.Helper()
@@ -71,11 +99,11 @@ func coverageOf(t *testing.T, src *source) (p *page, d *coverageData, lines map[
 	}
 	d = p.data.(*coverageData)
 	lines = make(map[string]uint64)
-	for f := range d.Path {
+	for n, f := range filesOf(p) {
 		number := uint32(0)
-		for i := d.LineOf.Start[f]; i < d.LineOf.Start[f+1]; i++ {
-			number += d.LineOf.Number[i]
-			lines[fmt.Sprintf("%s:%d", src.names.list[d.Path[f]], number)] = d.LineOf.Count[i]
+		for i := range f.Line {
+			number += f.Line[i]
+			lines[fmt.Sprintf("%s:%d", src.names.list[d.Path[n]], number)] = f.Count[i]
 		}
 	}
 	return p, d, lines
@@ -114,8 +142,8 @@ func TestCoverageLinesAreThoseOfTheView(t *testing.T) {
 			t.Errorf("%s, %d lines (-view +page):\n%s", name, len(lines), diff)
 		}
 		// Both programs have all their files below one folder, the first row.
-		if !d.Lines || d.Of.Lines[0] != len(want) || d.Of.LinesRan[0] != ran || ran == len(want) {
-			t.Errorf("%s: %d of %d lines ran, want %d of %d", name, d.Of.LinesRan[0], d.Of.Lines[0], ran, len(want))
+		if text := fmt.Sprintf("lines %d/%d ", ran, len(want)); !d.Lines || !strings.HasPrefix(d.numbers(0), text) || ran == len(want) {
+			t.Errorf("%s: %s, want %s", name, d.numbers(0), text)
 		}
 	}
 }
@@ -128,9 +156,10 @@ func TestCoverageOfMIP(t *testing.T) {
 	p, d, _ := coverageOf(t, src)
 	var rows []string
 	for r := range d.Label {
-		rows = append(rows, fmt.Sprintf("%d %s %d/%d %d/%d", d.Depth[r], src.names.list[d.Label[r]], d.Of.FunctionsRan[r], d.Of.Functions[r], d.Of.BlocksRan[r], d.Of.Blocks[r]))
+		_, numbers, _ := strings.Cut(d.numbers(r), " functions ") // after lines
+		rows = append(rows, fmt.Sprintf("%d %s %s", d.Depth[r], src.names.list[d.Label[r]], numbers))
 	}
-	if diff := cmp.Diff([]string{"0 /src/ 4/5 18/20", "1 shapes.cpp 3/4 15/16", "1 shapes.h 1/1 3/4"}, rows); diff != "" {
+	if diff := cmp.Diff([]string{"0 /src/ 4/5 blocks 18/20", "1 shapes.cpp 3/4 blocks 15/16", "1 shapes.h 1/1 blocks 3/4"}, rows); diff != "" {
 		t.Errorf("tree (-want +got):\n%s", diff)
 	}
 	if s := src.summary; s.Blocks != 20 || s.CoveredBlocks != 18 {
@@ -143,12 +172,13 @@ func TestCoverageOfMIP(t *testing.T) {
 	if diff := cmp.Diff([]string{"10 shapes::area(int) 4", "16 shapes::volume(int) 1", "23 shapes::unused(int) 0", "29 main 2"}, functions); diff != "" {
 		t.Errorf("functions (-want +got):\n%s", diff)
 	}
-	if len(d.Sources) != 2 || d.Sources[0].From != "shapes.cpp" {
-		t.Fatalf("sources: %+v", d.Sources)
+	files := filesOf(p)
+	if len(files) != 2 || files[0].Source == nil || files[0].Source.From != "shapes.cpp" {
+		t.Fatalf("sources: %+v", files)
 	}
 	text, err := os.ReadFile(filepath.Join(dir, "shapes.cpp"))
-	if err != nil || d.Sources[0].Text != string(text) {
-		t.Errorf("source (%v):\n%s", err, d.Sources[0].Text)
+	if err != nil || files[0].Source.Text != string(text) {
+		t.Errorf("source (%v):\n%s", err, files[0].Source.Text)
 	}
 	for _, want := range []string{
 		"18 of 20", "2 source files are shown.", `<tr class="run"><td class="at">10</td><td class="times">4</td>`,
@@ -195,15 +225,15 @@ func TestCoverageEmbedsNothingElse(t *testing.T) {
 	} {
 		v.functions = append(v.functions, profile.Function{Symbol: profile.Symbol{Name: "f", File: file, StartLine: 3}, Calls: 1, Covered: true})
 	}
-	_, d, lines := coverageOf(t, newSource(0, Source{View: v}, Options{}))
-	if len(d.Sources) != 0 || len(lines) != len(v.functions) {
-		t.Errorf("without folders: %d sources, %d lines", len(d.Sources), len(lines))
+	p, _, lines := coverageOf(t, newSource(0, Source{View: v}, Options{}))
+	if len(sourcesOf(p)) != 0 || len(lines) != len(v.functions) {
+		t.Errorf("without folders: %d sources, %d lines", len(sourcesOf(p)), len(lines))
 	}
 	src := newSource(0, Source{View: v}, Options{SourceDirs: []string{dir}})
 	p, d, _ := coverageOf(t, src)
 	got := make(map[string]string)
-	for _, s := range d.Sources {
-		got[src.names.list[d.Path[s.File]]] = s.Text
+	for f, text := range sourcesOf(p) {
+		got[src.names.list[d.Path[f]]] = text
 	}
 	const shown = "one\n\ttwo\\u202e\nthree\n"
 	// Names of the table are cleaned: backslashes stay.
@@ -234,10 +264,16 @@ func TestCoverageSourcesLimit(t *testing.T) {
 		}
 	}
 	src := newSource(0, Source{View: v}, Options{SourceDirs: []string{dir}})
-	_, d, _ := coverageOf(t, src)
+	c := collectCoverage(src, maxCoverage)
+	c.textLimit = 4 << 20
+	if err := c.embed(&src.opt); err != nil {
+		t.Fatal(err)
+	}
 	var files []int
-	for _, s := range d.Sources {
-		files = append(files, s.File)
+	for i, f := range c.files {
+		if f.source != nil {
+			files = append(files, i)
+		}
 	}
 	if !slices.Equal(files, []int{2, 3, 4, 5}) {
 		t.Errorf("files %v are shown", files)
@@ -259,8 +295,8 @@ func TestCoverageTree(t *testing.T) {
 	p, d, _ := coverageOf(t, src)
 	var rows []string
 	for r := range d.Label {
-		rows = append(rows, fmt.Sprintf("%s%s %d/%d %d/%d", strings.Repeat("  ", d.Depth[r]), src.names.list[d.Label[r]],
-			d.Of.FunctionsRan[r], d.Of.Functions[r], d.Of.BlocksRan[r], d.Of.Blocks[r]))
+		rows = append(rows, fmt.Sprintf("%s%s %s", strings.Repeat("  ", d.Depth[r]), src.names.list[d.Label[r]],
+			strings.NewReplacer("functions ", "", "blocks ", "").Replace(d.numbers(r))))
 	}
 	want := []string{
 		"/p/ 2/4 3/8",
@@ -288,7 +324,7 @@ func TestNoCoverage(t *testing.T) {
 	// Lines without functions are enough.
 	lined := &linedView{v, []profile.Line{{File: "b.c", Number: 7, Count: 1}, {File: "b.c", Number: 9}}}
 	_, d, lines := coverageOf(t, newSource(0, Source{View: lined}, Options{}))
-	if diff := cmp.Diff(map[string]uint64{"b.c:7": 1, "b.c:9": 0}, lines); diff != "" || d.Of.LinesRan[0] != 1 {
+	if diff := cmp.Diff(map[string]uint64{"b.c:7": 1, "b.c:9": 0}, lines); diff != "" || d.numbers(0) != "lines 1/2 functions 0/0" {
 		t.Errorf("lines (-want +got):\n%s", diff)
 	}
 }

@@ -4,10 +4,14 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/base64"
+	"errors"
 	"fmt"
 	"io"
+	"runtime"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 )
 
 // A document is the file, with the fields of its template.
@@ -68,7 +72,11 @@ func (d *document) addPages(s *set, progress func(label, page string) error) err
 		if p.data == nil {
 			continue
 		}
-		if err := d.add(fmt.Sprintf("data-%d-%s", index, p.ID), p.data); err != nil {
+		id := fmt.Sprintf("data-%d-%s", index, p.ID)
+		if err := d.add(id, p.data); err != nil {
+			return err
+		}
+		if err := d.addParts(id, p.parts); err != nil {
 			return err
 		}
 	}
@@ -107,6 +115,24 @@ func (d *document) add(id string, data any) error {
 	}
 	d.Blocks = append(d.Blocks, b)
 	return nil
+}
+
+// addParts adds the blocks of further data of a page. It encodes as many at a time as there
+// are CPUs.
+func (d *document) addParts(id string, parts []func() any) error {
+	blocks, errs := make([]block, len(parts)), make([]error, len(parts))
+	var next atomic.Int64
+	var workers sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), len(parts)) {
+		workers.Go(func() {
+			for i := int(next.Add(1)) - 1; i < len(parts); i = int(next.Add(1)) - 1 {
+				blocks[i], errs[i] = encodeBlock(fmt.Sprintf("%s-%d", id, i), parts[i]())
+			}
+		})
+	}
+	workers.Wait()
+	d.Blocks = append(d.Blocks, blocks...)
+	return errors.Join(errs...)
 }
 
 // coreScripts come before the scripts of the pages, which use them.

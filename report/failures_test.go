@@ -81,34 +81,34 @@ func TestProgressEndsComparison(t *testing.T) {
 // Of too much coverage the files in which most ran stay, and the rest is counted.
 func TestCoverageLimits(t *testing.T) {
 	const extraFiles, extraFunctions, extraLines = 7, 5, 3
+	most := coverageLimits{files: 30, functions: 200, lines: 100}
 	v := &madeView{features: profile.HasCalls}
 	add := func(file string, line int, ran bool) {
 		v.functions = append(v.functions, profile.Function{Symbol: profile.Symbol{Name: "f", File: file, StartLine: int32(line)}, Covered: ran})
 	}
-	for i := range maxCoverageFunctions - extraFunctions {
+	for i := range most.functions - extraFunctions {
 		add("most.c", i+1, true)
 	}
-	for i := range maxCoverageFiles - 1 + extraFiles {
+	for i := range most.files - 1 + extraFiles {
 		add(fmt.Sprintf("%05d.c", i), 1, false)
 	}
 	lined := &linedView{madeView: v}
-	for i := range maxCoverageLines + extraLines {
+	for i := range most.lines + extraLines {
 		lined.lines = append(lined.lines, profile.Line{File: "most.c", Number: uint32(i + 1), Count: 1})
 	}
 	lined.lines = append(lined.lines, profile.Line{File: "00000.c", Number: 1})
-	_, d, lines := coverageOf(t, newSource(0, Source{View: lined}, Options{}))
-	if len(d.Path) != maxCoverageFiles || len(d.Functions.Name) != maxCoverageFunctions || len(lines) != 1 {
-		t.Errorf("%d files, %d functions and %d lines are listed", len(d.Path), len(d.Functions.Name), len(lines))
+	c := collectCoverage(newSource(0, Source{View: lined}, Options{}), most)
+	functions, lines := 0, 0
+	for _, f := range c.files {
+		functions += len(f.Functions)
+		lines += len(f.Lines)
 	}
-	p, err := coveragePage(newSource(0, Source{View: lined}, Options{}))
-	if err != nil {
-		t.Fatal(err)
+	if len(c.files) != most.files || functions != most.functions || lines != 1 {
+		t.Errorf("%d files, %d functions and %d lines are listed", len(c.files), functions, lines)
 	}
-	left := maxCoverageFiles - 1 - extraFunctions
-	wantOnPage(t, "coverage", p, []string{
-		countText(extraFiles) + " files in which least ran", countText(uint64(left)) + " functions, of the files",
-		countText(maxCoverageLines+extraLines) + " lines, of the files",
-	})
+	if left := most.files - 1 - extraFunctions; c.FilesOmitted != extraFiles || c.FunctionsOmitted != left || c.LinesOmitted != most.lines+extraLines {
+		t.Errorf("%d files, %d functions and %d lines are left out", c.FilesOmitted, c.FunctionsOmitted, c.LinesOmitted)
+	}
 }
 
 // Lists without an end in the profile have one on the page.

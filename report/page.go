@@ -2,6 +2,7 @@ package report
 
 import (
 	"bytes"
+	"cmp"
 	"embed"
 	"fmt"
 	"html/template"
@@ -11,6 +12,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/profuse-pgo/profuse/coverage"
 	"github.com/profuse-pgo/profuse/internal/symbols"
 	"github.com/profuse-pgo/profuse/profile"
 )
@@ -21,6 +23,9 @@ type page struct {
 	Title string        // of the tab
 	Body  template.HTML // what a page without scripts shows
 	data  any           // for the script, marshalled to JSON; nil if there is none
+	// parts make more data, which the script asks for by number. They put no names into
+	// the table of names.
+	parts []func() any
 }
 
 // newPage makes a page. Its template shows text, its script data.
@@ -46,6 +51,8 @@ type source struct {
 	features profile.Features
 	label    string
 	opt      Options
+	coverage *coverage.Coverage // nil if it follows from the view
+	change   *CoverageChange    // may be nil
 	// names holds the names that the data of pages refers to.
 	names *nameTable
 	// summary has all shares of profile.DefaultCutoffs.
@@ -59,9 +66,14 @@ type source struct {
 
 func newSource(index int, s Source, opt Options) *source {
 	src := &source{
-		index: index, view: s.View, id: s.View.Identity(), features: s.View.Features(), label: s.Label, opt: opt,
+		index: index, view: s.View, label: s.Label, opt: opt, coverage: s.Coverage, change: s.Change,
 		names: newNameTable(), demangled: new(sync.Map),
 	}
+	if s.View == nil {
+		src.label = clean(cmp.Or(src.label, "coverage"))
+		return src
+	}
+	src.id, src.features = s.View.Identity(), s.View.Features()
 	cleanIdentity(&src.id)
 	if src.label == "" {
 		src.label = filepath.Base(src.id.File)

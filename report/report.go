@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/profuse-pgo/profuse/coverage"
 	"github.com/profuse-pgo/profuse/profile"
 )
 
@@ -14,6 +15,11 @@ type Source struct {
 	// Label names the profile on the page; empty for the name of its file without
 	// folders.
 	Label string
+	// Coverage is what the page of coverage shows; nil for that of the view. A source
+	// without a view has that page alone.
+	Coverage *coverage.Coverage
+	// Change, if not nil, is what the page compares the coverage with.
+	Change *CoverageChange
 }
 
 // Options adjust Write. The zero value is right for most uses.
@@ -25,6 +31,9 @@ type Options struct {
 	// SourceDirs are the folders of the program's source files. The report shows the
 	// files with counts beside their lines.
 	SourceDirs []string
+	// ReadSource, if not nil, returns the text of a source file by its recorded path, in
+	// place of SourceDirs. Paths in profiles and programs may come from anyone.
+	ReadSource func(path string) ([]byte, error)
 	// Progress, if not nil, is called before each page is made, with the label of
 	// its profile and the name of the page. An error from it ends the work.
 	Progress func(label, page string) error
@@ -43,8 +52,11 @@ var pageFuncs = []struct {
 	{"timeline", timelinePage},
 	{"values", valuesPage},
 	{"allocations", allocationsPage},
-	{"coverage", coveragePage},
+	{coverageID, coveragePage},
 }
+
+// coverageID names the page of coverage.
+const coverageID = "coverage"
 
 // comparisonID names the page that compares two profiles.
 const comparisonID = "comparison"
@@ -96,13 +108,19 @@ func newSets(sources []Source, opt Options) ([]*set, error) {
 	uniqueLabels(all)
 	var sets []*set
 	for _, src := range all {
-		s := &set{label: src.label, about: src.id.String(), features: src.features.Names()}
+		s := &set{label: src.label, features: src.features.Names()}
+		if src.view != nil {
+			s.about = src.id.String()
+		}
 		for _, f := range pageFuncs {
+			if src.view == nil && f.id != coverageID {
+				continue
+			}
 			s.add(f.id, func(names *nameTable) (*page, error) { return f.make(src.with(names)) })
 		}
 		sets = append(sets, s)
 	}
-	if len(all) == 2 {
+	if len(all) == 2 && all[0].view != nil && all[1].view != nil {
 		a, b := all[0], all[1]
 		s := &set{label: "Comparison", about: a.label + " and " + b.label, pair: true}
 		s.add(comparisonID, func(names *nameTable) (*page, error) { return comparisonPage(a.with(names), b) })

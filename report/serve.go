@@ -44,10 +44,19 @@ func Handler(sources []Source, opt Options) (http.Handler, error) {
 		writeAnswer(w, r, a, err)
 	})
 	mux.HandleFunc("GET /tab/{set}/{page}", func(w http.ResponseWriter, r *http.Request) {
-		servePart(served, w, r, func(p *servedParts) *answer { return p.tab })
+		servePart(served, w, r, func(p *servedParts) (*answer, error) { return p.tab, nil })
 	})
 	mux.HandleFunc("GET /page/{set}/{page}", func(w http.ResponseWriter, r *http.Request) {
-		servePart(served, w, r, func(p *servedParts) *answer { return p.page })
+		servePart(served, w, r, func(p *servedParts) (*answer, error) { return p.page, nil })
+	})
+	mux.HandleFunc("GET /part/{set}/{page}/{number}", func(w http.ResponseWriter, r *http.Request) {
+		servePart(served, w, r, func(p *servedParts) (*answer, error) {
+			n, err := strconv.Atoi(r.PathValue("number"))
+			if err != nil || n < 0 || n >= len(p.more) {
+				return nil, nil
+			}
+			return p.more[n]()
+		})
 	})
 	// Browsers always request it, and log an error if it is missing.
 	mux.HandleFunc("GET /favicon.ico", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) })
@@ -56,7 +65,7 @@ func Handler(sources []Source, opt Options) (http.Handler, error) {
 
 // servePart answers with the part of the page that the path names: 404 if no
 // page has that name, 204 if the profile has no data for the page.
-func servePart(sets []servedSet, w http.ResponseWriter, r *http.Request, part func(*servedParts) *answer) {
+func servePart(sets []servedSet, w http.ResponseWriter, r *http.Request, part func(*servedParts) (*answer, error)) {
 	i, err := strconv.Atoi(r.PathValue("set"))
 	if err != nil || i < 0 || i >= len(sets) || sets[i].parts[r.PathValue("page")] == nil {
 		http.NotFound(w, r)
@@ -67,7 +76,8 @@ func servePart(sets []servedSet, w http.ResponseWriter, r *http.Request, part fu
 		writeAnswer(w, r, nil, err)
 		return
 	}
-	writeAnswer(w, r, part(parts), err)
+	a, err := part(parts)
+	writeAnswer(w, r, a, err)
 }
 
 // nothingElse is the content policy of answers that are not pages: it forbids

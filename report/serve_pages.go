@@ -20,6 +20,7 @@ type servedSet struct {
 type servedParts struct {
 	tab  *answer // what its tab needs, to show that it is there
 	page *answer
+	more []func() (*answer, error) // further data, made at the first request
 }
 
 // frame.js requests tabJSON and pageJSON.
@@ -66,6 +67,9 @@ func newServedParts(m pageMaker) (*servedParts, error) {
 	parts := &servedParts{}
 	if parts.tab, err = jsonAnswer(tabJSON{p.Title}); err != nil {
 		return nil, err
+	}
+	for _, part := range p.parts {
+		parts.more = append(parts.more, sync.OnceValues(func() (*answer, error) { return jsonAnswer(part()) }))
 	}
 	parts.page, err = jsonAnswer(pageJSON{p.Title, p.Body, names.encode(), p.data})
 	return parts, err

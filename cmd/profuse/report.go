@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 
@@ -9,6 +10,7 @@ import (
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/console"
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/sources"
 	"github.com/profuse-pgo/profuse/inputs"
+	"github.com/profuse-pgo/profuse/profile"
 	"github.com/profuse-pgo/profuse/report"
 )
 
@@ -49,6 +51,8 @@ func (o *reportOptions) declare(f *cli.Flags) {
 	f.Var(&o.sources, "source", "`DIR` folder with source files, to show counts beside their lines; repeatable")
 	o.programs.Declare(f)
 	o.programs.DeclareClasses(f)
+	o.programs.DeclareCoverage(f)
+	o.programs.CoverageDetails = true
 }
 
 // open reads the profiles.
@@ -58,6 +62,15 @@ func (o *reportOptions) open(env *cli.Env, args []string) ([]report.Source, erro
 	}
 	o.opt.SourceDirs = o.sources
 	views, err := openViews(env, args, &o.programs)
+	if errors.Is(err, profile.ErrEmpty) && len(o.programs.Paths) > 0 {
+		// Programs without a coverage mapping leave a page out, no more.
+		o.programs.Coverage = false
+		var others error
+		if views, others = openViews(env, args, &o.programs); others == nil {
+			console.Warnings(env)(profile.Warning{Err: err})
+			err = nil
+		}
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -4,7 +4,7 @@
 // page registers what makes a page: init(root, data, profile) is called once,
 // when it is first shown; what init returns, if anything, then and each time
 // that the page is shown again, and when the address has changed while it is.
-// profile has: names, has(feature).
+// profile has: names, has(feature), part(number) for a promise of further data.
 profuse.page = (id, init) => { registered.set(id, init); };
 
 const registered = new Map();
@@ -45,7 +45,8 @@ async function openPage(set, id, root) {
   const profile = profiles[set];
   if (!facts.served) {
     await profile.load();
-    return {data: await block(`data-${set}-${id}`), profile};
+    const part = (n) => block(`data-${set}-${id}-${n}`);
+    return {data: await block(`data-${set}-${id}`), profile: {...profile, part}};
   }
   const page = await fetched('page', set, id);
   if (!page) return null;
@@ -53,7 +54,8 @@ async function openPage(set, id, root) {
   root.querySelector('.page-title').textContent = page.title;
   // The server made the body as it does that of a file, names escaped.
   root.append(...new DOMParser().parseFromString(page.body, 'text/html').body.childNodes);
-  return {data: page.data, profile: {...profile, names: decodeNames(page.names)}};
+  const part = (n) => fetched('part', set, `${id}/${n}`);
+  return {data: page.data, profile: {...profile, names: decodeNames(page.names), part}};
 }
 
 // block reads a block of data; null if there is none.

@@ -10,6 +10,8 @@
 //             narrow: false leaves it out on narrow screens.
 //   sort      {column, down}; what is sorted at first
 //   filter(i) whether a row is shown; may be replaced by table.filter(fn)
+//   arrange(compare) returns all rows in the order that compare(a, b) gives them, if it
+//             is not theirs alone, as in a tree
 //   select(i) a row was chosen, by mouse or Enter; null: none is
 //   height    of the whole, in CSS; "min(70vh, 640px)" if missing
 //   label     what the table is, for those who do not see it
@@ -93,19 +95,20 @@ profuse.table = (root, options) => {
     if (sort) {
       const value = options.columns[sort.column].value;
       const keys = new Array(options.count);
-      for (const i of order) keys[i] = value(i);
+      for (let i = 0; i < options.count; i++) keys[i] = value(i);
       const sign = sort.down ? -1 : 1;
-      if (order.length > 0 && typeof keys[order[0]] === 'string') {
-        order.sort((a, b) => (keys[a] < keys[b] ? -sign : keys[a] > keys[b] ? sign : a - b));
-      } else {
+      let compare = (a, b) => (keys[a] < keys[b] ? -sign : keys[a] > keys[b] ? sign : a - b);
+      if (order.length > 0 && typeof keys[order[0]] !== 'string') {
         // What has no value comes last.
-        order.sort((a, b) => {
+        compare = (a, b) => {
           const x = keys[a];
           const y = keys[b];
           const none = (Number.isFinite(x) ? 0 : 1) - (Number.isFinite(y) ? 0 : 1);
           return none || sign * (x - y) || a - b;
-        });
+        };
       }
+      if (options.arrange) order = options.arrange(compare).filter((i) => !wanted || wanted(i));
+      else order.sort(compare);
     }
     table.setAttribute('aria-rowcount', order.length + 1);
     empty.hidden = order.length > 0;

@@ -18,8 +18,9 @@ type Programs struct {
 	Classes cli.List // of programs for the Java VM
 	Workers int      // for symbolization; 0 for one per CPU
 
-	Coverage       bool   // profiles are evaluated on the coverage mappings of programs
-	CompilationDir string // of relative paths in coverage mappings
+	Coverage        bool   // profiles are evaluated on the coverage mappings of programs
+	CoverageDetails bool   // with what pages show
+	CompilationDir  string // of relative paths in coverage mappings
 
 	Mappings *formats.Mappings // kept from view to view; nil to read them for each
 
@@ -74,7 +75,8 @@ func (p *Programs) Close() {
 // ViewOptions reads the classes and returns the options for views of profiles.
 func (p *Programs) ViewOptions(env *cli.Env) (opt formats.ViewOptions, err error) {
 	opt.Programs, opt.Arch = p.Paths, p.Arch
-	opt.Coverage, opt.CompilationDir, opt.Mappings = p.Coverage, p.CompilationDir, p.Mappings
+	opt.Coverage, opt.CoverageDetails, opt.CompilationDir = p.Coverage, p.CoverageDetails, p.CompilationDir
+	opt.Mappings = p.Mappings
 	opt.Classes, err = p.ReadClasses(env)
 	return opt, err
 }
