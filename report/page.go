@@ -13,6 +13,7 @@ import (
 	"sync"
 
 	"github.com/profuse-pgo/profuse/coverage"
+	"github.com/profuse-pgo/profuse/internal/pagestyle"
 	"github.com/profuse-pgo/profuse/internal/symbols"
 	"github.com/profuse-pgo/profuse/profile"
 )
@@ -143,9 +144,13 @@ func (s *source) demangle(name string) string {
 //go:embed assets
 var assets embed.FS
 
-// asset returns an embedded file; nil if there is none of this name.
+// asset returns an embedded file, also of package pagestyle; nil if there is none of this
+// name.
 func asset(name string) []byte {
 	data, err := assets.ReadFile("assets/" + name)
+	if err != nil {
+		data, err = pagestyle.Files.ReadFile(name)
+	}
 	if err != nil {
 		return nil
 	}

@@ -24,7 +24,7 @@ func coverageCommand() *cli.Command {
 		Short: "print which lines, functions, branches and regions ran",
 		Long: `Prints a table of the source files and folders: how many of their lines, regions,
 functions, branches and conditions (MC/DC) ran. -o also writes a file for other tools:
-a tracefile of lcov or another format (--to).
+a tracefile of lcov or another format (--to), and --html pages that show the sources.
 
 An INPUT is a profile of any format, raw ones included, or a tracefile of lcov.
 Several are added up, within the loss budget of "profuse merge". For clang
@@ -69,6 +69,7 @@ type coverageRun struct {
 	mismatched, strict bool
 	gates              coverageGates
 	changed, baseline  string
+	html               string // file of pages, or a folder for it
 
 	path func(string) string // what becomes of the path of a source file; "" to leave it out
 }
@@ -80,6 +81,7 @@ func (c *coverageRun) declare(f *cli.Flags) {
 	f.StringVar(&c.Output, "o", "", "`OUTPUT` also write a file for other tools; \"-\" is standard output, without the table")
 	c.to.Value = string(coverage.LCOV)
 	f.Var(&c.to, "to", "`FORMAT` of OUTPUT: lcov (a tracefile), cobertura, sonar (XML), codecov, coveralls or llvm-json (JSON, as llvm-cov writes it)")
+	f.StringVar(&c.html, "html", "", "`OUTPUT` also write pages for a browser, with the sources, as one file; in a folder as index.html")
 	f.BoolVar(&c.mangled, "mangled", false, "print mangled names")
 	c.declareSources(f)
 	f.BoolVar(&c.mismatched, "mismatched", false, "list each function that the profile does not fit, with the probable cause")
@@ -119,6 +121,7 @@ func (c *coverageRun) run(ctx context.Context, env *cli.Env, args []string) erro
 
 // report reads the inputs and prints and writes their coverage.
 func (c *coverageRun) report(ctx context.Context, env *cli.Env, args []string) error {
+	c.Programs.CoverageDetails = c.html != ""
 	cov, err := c.read(ctx, env, args)
 	if err != nil {
 		return err
@@ -130,6 +133,7 @@ func (c *coverageRun) report(ctx context.Context, env *cli.Env, args []string) e
 		}
 	}
 	if c.baseline != "" {
+		c.Programs.CoverageDetails = false
 		base, err := c.read(ctx, env, []string{c.baseline})
 		if err != nil {
 			return err
@@ -139,6 +143,11 @@ func (c *coverageRun) report(ctx context.Context, env *cli.Env, args []string) e
 	result.missed = c.gates.judge(result)
 	if c.Output != "" {
 		if err := c.write(env, cov); err != nil {
+			return err
+		}
+	}
+	if c.html != "" {
+		if err := result.writePages(ctx, env, args); err != nil {
 			return err
 		}
 	}
@@ -165,6 +174,8 @@ func (c *coverageRun) check(args []string) error {
 		return cli.Usagef("want inputs or, after --, a command")
 	case c.Workers < 0:
 		return cli.Usagef("option -j takes a number from 1 up")
+	case c.html == "-":
+		return cli.Usagef("option --html takes a file or a folder")
 	case c.Output == "-" && c.json:
 		return cli.Usagef("options --json and -o - exclude each other")
 	}

@@ -11,6 +11,7 @@ import (
 
 // worseCoverage is what ran less than in a baseline.
 type worseCoverage struct {
+	base          *coverage.Coverage
 	before, after coverage.Summary
 	files         []worseFile
 	functions     []worseFunction // that ran and no longer run, or are gone from a file that is still there
@@ -32,7 +33,7 @@ func less(a, b coverage.Ratio) bool {
 // compareCoverage returns what got worse from base to now. Kinds of parts that one of them
 // does not know are not compared.
 func compareCoverage(base, now *coverage.Coverage) *worseCoverage {
-	w := &worseCoverage{before: base.Total, after: now.Total}
+	w := &worseCoverage{base: base, before: base.Total, after: now.Total}
 	files := make(map[string]*coverage.File)
 	for _, f := range now.Files {
 		files[f.Path] = f

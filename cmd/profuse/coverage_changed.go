@@ -171,7 +171,8 @@ type changedLines struct {
 type changedCoverage struct {
 	path   string
 	lines  coverage.Ratio
-	missed []uint32 // lines that did not run
+	added  []uint32 // lines, ascending
+	missed []uint32 // those of them that did not run
 }
 
 func (c *changedLines) ratio() (sum coverage.Ratio) {
@@ -202,7 +203,7 @@ func (c *coverageRun) readChanges(env *cli.Env, cov *coverage.Coverage) (*change
 			continue
 		}
 		f := cov.Files[at]
-		of := changedCoverage{path: f.Path}
+		of := changedCoverage{path: f.Path, added: changed.lines}
 		for _, number := range changed.lines {
 			i, ok := slices.BinarySearchFunc(f.Lines, number, func(l coverage.Line, n uint32) int { return cmp.Compare(l.Number, n) })
 			if !ok {

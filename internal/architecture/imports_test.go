@@ -22,7 +22,7 @@ var layers = [][]string{
 	{"internal/saturate", "internal/tally"},
 	{"profile"},
 	{"internal/flaw", "internal/llvmerr", "internal/mip/sign", "internal/screen"},
-	{"internal/atomicfile", "internal/blake3", "internal/filelock", "internal/lazymap", "internal/llvmorder", "internal/mt19937", "internal/sampled", "internal/slab", "internal/symbols", "internal/zlibtext"},
+	{"internal/atomicfile", "internal/blake3", "internal/filelock", "internal/lazymap", "internal/llvmorder", "internal/mt19937", "internal/pagestyle", "internal/sampled", "internal/slab", "internal/symbols", "internal/zlibtext"},
 	{"internal/cursor", "internal/responsefile", "inputs", "internal/llvmyaml"},
 	{"internal/object", "internal/ondisk", "internal/dwarf"},
 	{"symbolize", "classfile", "layout", "coverage"},

@@ -276,7 +276,7 @@ function decisionNote(d) {
     if (c.constant) return el('li', {}, `${name} is constant`);
     if (c.covered) return el('li', {}, `${name} was shown to decide`);
     return el('li', {}, el('span', {class: 'lost'}, `${name} was not shown to decide`),
-      c.wanted ? [': missing is ', el('code', {}, spoken(c.wanted)), ' beside ', el('code', {}, spoken(c.have))] : d.vectors.length > 0 && ': it was never evaluated, or never decides alone');
+      c.wanted ? [': missing is ', el('code', {}, spoken(c.wanted)), ' beside ', el('code', {}, spoken(c.have))] : d.vectors.length > 0 && (d.vectors.every((v) => v[i] === '-') ? ': it was never evaluated' : ': it decides nothing alone in what was executed'));
   };
   return el('div', {class: 'decision'},
     el('div', {}, `MC/DC ${place(d.at)}: `, el('span', {class: d.ran < d.all ? 'lost' : null}, `${d.ran} of ${d.all} conditions were shown to decide`)),

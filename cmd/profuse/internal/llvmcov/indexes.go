@@ -12,20 +12,31 @@ import (
 
 // writeIndexes writes the index of show --output-dir, or with --show-directory-coverage
 // one for each folder of sources.
-func (t *tool) writeIndexes(files []string) error {
-	top := t.outputPath("index", true)
-	if !t.opt.directories || len(files) <= 1 {
-		return t.writeFile(top, func(w io.Writer) {
-			t.fileReport(w, files, true)
-			t.signature(w)
+func (p *page) writeIndexes(files []string) error {
+	top := p.outputPath("index", true)
+	if !p.opt.directories || len(files) <= 1 {
+		return p.writeFile(top, func(w io.Writer) {
+			rows, total := p.fileRows(files, true)
+			p.writeIndex(w, top, rows, total)
 		})
 	}
-	x := &indexes{tool: t}
+	x := &indexes{page: p}
 	root := files[0][:commonFolder(files, 0)]
 	if _, err := x.write(files, len(root)); err != nil {
 		return err
 	}
-	return t.writeFile(top, x.last)
+	return p.writeFile(top, func(w io.Writer) { x.last(w, top) })
+}
+
+// writeIndex writes the index at path.
+func (p *page) writeIndex(w io.Writer, path string, rows []row, total row) {
+	empty := len(p.filters) == 0
+	if p.opt.format == htmlFormat {
+		p.index(w, path, rows, total, empty)
+		return
+	}
+	p.fileTable(w, rows, total, empty)
+	p.signature(w)
 }
 
 // signature ends an index.
@@ -35,8 +46,8 @@ func (t *tool) signature(w io.Writer) {
 
 // indexes writes the indexes of folders, those of inner ones first.
 type indexes struct {
-	*tool
-	last func(io.Writer) // the one written last
+	*page
+	last func(w io.Writer, path string) // the one written last
 }
 
 // write writes the index of the folder that the first n bytes of all files name, and
@@ -51,14 +62,14 @@ func (x *indexes) write(files []string, n int) (sum coverage.Summary, err error)
 		if nested {
 			inner[name] = append(inner[name], file)
 		} else {
-			own[name] = row{rest, x.fileSum(file, true)}
+			own[name] = row{rest, x.fileSum(file, true), file}
 		}
 	}
 	var rows []row
 	for _, name := range slices.Sorted(maps.Keys(inner)) {
 		list := inner[name]
 		if len(list) == 1 {
-			rows = append(rows, row{list[0][n:], x.fileSum(list[0], true)})
+			rows = append(rows, row{list[0][n:], x.fileSum(list[0], true), list[0]})
 			continue
 		}
 		m := commonFolder(list, n)
@@ -66,7 +77,7 @@ func (x *indexes) write(files []string, n int) (sum coverage.Summary, err error)
 		if err != nil {
 			return sum, err
 		}
-		rows = append(rows, row{list[0][n : n+m], sub})
+		rows = append(rows, row{list[0][n : n+m], sub, list[0][:n+m] + "index"})
 	}
 	for _, name := range slices.Sorted(maps.Keys(own)) {
 		rows = append(rows, own[name])
@@ -74,11 +85,9 @@ func (x *indexes) write(files []string, n int) (sum coverage.Summary, err error)
 	for _, r := range rows {
 		sum.Add(r.sum)
 	}
-	x.last = func(w io.Writer) {
-		x.fileTable(w, rows, row{folder, sum}, len(x.filters) == 0)
-		x.signature(w)
-	}
-	return sum, x.writeFile(x.outputPath(folder+"index", false), x.last)
+	x.last = func(w io.Writer, path string) { x.writeIndex(w, path, rows, row{name: folder, sum: sum}) }
+	path := x.outputPath(folder+"index", false)
+	return sum, x.writeFile(path, func(w io.Writer) { x.last(w, path) })
 }
 
 // commonFolder returns how many bytes after the first n all files have in common, up to a

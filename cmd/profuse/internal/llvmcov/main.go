@@ -26,13 +26,15 @@ type tool struct {
 	hadSource bool     // the command line had a file or folder with a file
 	demangler []string
 
-	cov      *covmap.Coverage
-	files    []string          // of cov
-	local    map[string]string // files of cov to those on this machine
-	pretty   map[string]string // function names to demangled ones
-	texts    map[string]*text  // sources by path
-	commits  *commits          // files of --output-dir
-	nameCols [2]int            // widths of the first columns of file and function reports
+	cov     *covmap.Coverage
+	files   []string          // of cov
+	local   map[string]string // files of cov to those on this machine
+	pretty  map[string]string // function names to demangled ones
+	texts   map[string]*text  // sources by path
+	commits *commits          // files of --output-dir
+	// watermark has the percentages from which on coverage is high, and medium.
+	watermark [2]float64
+	nameCols  [2]int // widths of the first columns of file and function reports
 }
 
 // errSilent ends the run when the reason was already printed.

@@ -11,12 +11,13 @@ import (
 	"github.com/profuse-pgo/profuse/covmap"
 )
 
-// A page prints views as text.
+// A page prints views as text or, with --format=html, as markup.
 type page struct {
 	*tool
-	lineStats bool   // a column with the counts of lines
-	markers   bool   // the counts of regions below their lines
-	created   string // when the profile was written; may be empty
+	open      io.Writer // of the one page on standard output; may be nil
+	lineStats bool      // a column with the counts of lines
+	markers   bool      // the counts of regions below their lines
+	created   string    // when the profile was written; may be empty
 }
 
 // printing says how to print a view.
@@ -43,6 +44,10 @@ func (p *page) margin() int {
 
 // print prints a view.
 func (p *page) print(w io.Writer, v *view, how printing) {
+	if p.opt.format == htmlFormat {
+		p.markup(w, v, how)
+		return
+	}
 	if how.title {
 		for _, s := range []string{p.opt.projectTitle, "Coverage Report", p.created} {
 			if s != "" {
@@ -53,24 +58,9 @@ func (p *page) print(w io.Writer, v *view, how printing) {
 	if how.name {
 		io.WriteString(w, p.paint(w, withcolor.Cyan, cleanName(v.name)+":\n"))
 	}
-	var lines []covmap.Line
-	for l := range covmap.Lines(v.segments) {
-		lines = append(lines, l)
-	}
 	b := body{page: p, w: w, depth: how.depth, prefix: strings.Repeat("  |", how.depth), rest: *v}
-	for i, text := range v.source.lines {
-		number := uint32(i + 1)
-		if !how.whole && (len(lines) == 0 || number < v.segments[0].Line) {
-			if len(lines) == 0 {
-				break
-			}
-			continue
-		}
-		l := covmap.Line{Number: number}
-		if len(lines) > 0 && lines[0].Number == number {
-			l, lines = lines[0], lines[1:]
-		}
-		b.line(text, &l)
+	for text, l := range v.lines(how.whole) {
+		b.line(text, l)
 	}
 }
 
@@ -308,31 +298,45 @@ func (b *body) instance(in *instance) {
 
 func (b *body) branch(br *covmap.CountedBranch) {
 	b.printf("%s  |  Branch (%d:%d): [", b.prefix, br.Start.Line, br.Start.Column)
+	b.printf("%s]\n", strings.Join(b.outcomes(br), ", "))
+}
+
+// outcomes says how often each outcome of a branch happened.
+func (p *page) outcomes(br *covmap.CountedBranch) []string {
 	if br.ConstantTrue && br.ConstantFalse {
-		io.WriteString(b.w, "Folded - Ignored]\n")
-		return
+		return []string{"Folded - Ignored"}
 	}
 	total := float64(br.True) + float64(br.False)
 	outcome := func(label string, n uint64, constant bool) string {
 		switch {
 		case constant:
 			return "Folded"
-		case b.opt.showBranches == branchCounts:
-			return label + ": " + b.formatCount(n)
+		case p.opt.showBranches == branchCounts:
+			return label + ": " + p.formatCount(n)
 		case total == 0:
 			return label + ": 0.00%"
 		}
 		return fmt.Sprintf("%s: %.2f%%", label, 100*float64(n)/total)
 	}
-	b.printf("%s, %s]\n", outcome("True", br.True, br.ConstantTrue), outcome("False", br.False, br.ConstantFalse))
+	return []string{outcome("True", br.True, br.ConstantTrue), outcome("False", br.False, br.ConstantFalse)}
 }
 
 // decision prints the MC/DC of a boolean expression.
 func (b *body) decision(m *covmap.MCDC) {
-	say := func(format string, args ...any) {
+	share := describe(m, func(format string, args ...any) {
 		b.printf("%s  |", b.prefix)
 		b.printf(format+"\n", args...)
+	})
+	s := fmt.Sprintf("%.2f%%", share)
+	if share < 100 {
+		s = b.paint(b.w, withcolor.OnRed, s)
 	}
+	b.printf("%[1]s  |  MC/DC Coverage for Decision: %[2]s\n%[1]s  |\n", b.prefix, s)
+}
+
+// describe says line by line what is known of a decision, and returns the percentage of
+// its conditions that were shown to decide.
+func describe(m *covmap.MCDC, say func(format string, args ...any)) (share float64) {
 	say("---> MC/DC Decision Region (%d:%d) to (%d:%d)", m.Start.Line, m.Start.Column, m.End.Line, m.End.Column)
 	say("")
 	say("  Number of Conditions: %d", len(m.Conditions))
@@ -381,14 +385,8 @@ func (b *body) decision(m *covmap.MCDC) {
 		}
 		counted++
 	}
-	share := 0.0
 	if counted > 0 {
 		share = float64(covered) / float64(counted) * 100
 	}
-	s := fmt.Sprintf("%.2f%%", share)
-	if share < 100 {
-		s = b.paint(b.w, withcolor.OnRed, s)
-	}
-	say("  MC/DC Coverage for Decision: %s", s)
-	say("")
+	return share
 }

@@ -109,26 +109,36 @@ func (t *tool) paint(w io.Writer, c withcolor.Color, s string) string {
 
 // A row is a line of a report.
 type row struct {
-	name string
-	sum  coverage.Summary
+	name   string
+	sum    coverage.Summary
+	target string // the source, or the index of a folder, whose page it leads to
 }
+
+// totalName is the name of the last row.
+const totalName = "TOTAL"
 
 // fileReport prints the table of files. With filtered, only functions that the filters
 // accept count, and if there are filters, files without functions are left out.
 func (t *tool) fileReport(w io.Writer, files []string, filtered bool) {
-	rows := make([]row, len(files))
+	rows, total := t.fileRows(files, filtered)
+	t.fileTable(w, rows, total, !filtered || len(t.filters) == 0)
+}
+
+// fileRows returns the rows of the table of files, and their sum.
+func (t *tool) fileRows(files []string, filtered bool) (rows []row, total row) {
+	rows = make([]row, len(files))
 	prefix := redundantPrefix(files)
 	if t.opt.dump {
 		t.dumpGroups(files)
 	}
 	for i, name := range files {
-		rows[i] = row{name[prefix:], t.fileSum(name, filtered)}
+		rows[i] = row{name[prefix:], t.fileSum(name, filtered), name}
 	}
-	total := row{name: "TOTAL"}
+	total.name = totalName
 	for _, r := range rows {
 		total.sum.Add(r.sum)
 	}
-	t.fileTable(w, rows, total, !filtered || len(t.filters) == 0)
+	return rows, total
 }
 
 // fileSum returns the numbers of a file.
@@ -189,15 +199,17 @@ func (t *tool) divider(w io.Writer, groups []columnGroup, widths []int, first in
 	fmt.Fprintln(w, strings.Repeat("-", n))
 }
 
-func (t *tool) fileRow(w io.Writer, r row) {
-	name := r.name
+// displayName returns a path without "." and "..", that of a folder with a separator.
+func displayName(name string) string {
 	isDir := strings.HasSuffix(name, string(filepath.Separator))
-	if name != "" {
-		name = filepath.Clean(name)
-	}
-	if isDir {
+	if name = cleanName(name); isDir {
 		name += string(filepath.Separator)
 	}
+	return name
+}
+
+func (t *tool) fileRow(w io.Writer, r row) {
+	name := displayName(r.name)
 	fmt.Fprint(w, name+strings.Repeat(" ", max(0, t.nameCols[0]-len(name))))
 	for _, g := range fileGroups {
 		if !g.shown(&t.opt) {

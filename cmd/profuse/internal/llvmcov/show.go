@@ -1,6 +1,7 @@
 package llvmcov
 
 import (
+	"cmp"
 	"errors"
 	"io"
 	"os"
@@ -28,8 +29,6 @@ func (t *tool) showAll() error {
 	switch o.format {
 	case lcovFormat:
 		return message("lcov format should be used with 'llvm-cov export'.")
-	case htmlFormat:
-		return errors.New("show -format=html is not supported by profuse; use -format=text, or genhtml with export -format=lcov")
 	}
 	if err := t.checkWatermark(); err != nil {
 		return err
@@ -54,16 +53,34 @@ func (t *tool) showAll() error {
 		files = t.notIgnored()
 	}
 	if o.outputDir != "" {
-		if err := t.writeIndexes(files); err != nil {
+		err := p.writeIndexes(files)
+		if err == nil && o.format == htmlFormat {
+			err = t.writeAssets()
+		}
+		if err != nil {
 			t.fail(words(err), "could not create index file!")
 			return errSilent
 		}
+	} else if o.format == htmlFormat {
+		var err error
+		written := t.write(func(w io.Writer) {
+			p.sources(w, "", func() {
+				p.open = w
+				err = t.showSources(p, files)
+			})
+		})
+		return cmp.Or(err, written)
 	}
+	return t.showSources(p, files)
+}
+
+// showSources prints the sources, or the functions that the filters accept.
+func (t *tool) showSources(p *page, files []string) error {
 	if len(t.filters) > 0 {
 		return t.showFunctions(p, files)
 	}
 	for _, name := range files {
-		if err := t.showFile(p, name, len(files) != 1 || o.outputDir != ""); err != nil {
+		if err := t.showFile(p, name, len(files) != 1 || t.opt.outputDir != ""); err != nil {
 			return err
 		}
 	}
@@ -77,7 +94,7 @@ func (t *tool) showFile(p *page, name string, heading bool) error {
 		t.warn("", "The file '"+name+"' isn't covered.")
 		return nil
 	}
-	err := t.writeView(name, func(w io.Writer) {
+	err := p.writeView(name, func(w io.Writer) {
 		p.print(w, v, printing{whole: true, name: heading, title: t.opt.outputDir != ""})
 		io.WriteString(w, "\n")
 	})
@@ -97,7 +114,7 @@ func (t *tool) showFunctions(p *page, files []string) error {
 		if len(functions) == 0 {
 			continue
 		}
-		err := t.writeView(name, func(w io.Writer) {
+		err := p.writeView(name, func(w io.Writer) {
 			title := t.opt.outputDir != ""
 			for _, f := range functions {
 				v := t.functionView(f)
@@ -121,8 +138,9 @@ func (t *tool) showFunctions(p *page, files []string) error {
 	return nil
 }
 
-// checkWatermark checks --coverage-watermark, which only pages use.
+// checkWatermark sets the limits of --coverage-watermark, which only pages use.
 func (t *tool) checkWatermark() error {
+	t.watermark = [2]float64{100, 80}
 	s := t.opt.covWatermark
 	if s == "" {
 		return nil
@@ -146,15 +164,27 @@ func (t *tool) checkWatermark() error {
 	if limits[0] > 100 || limits[1] < 0 || limits[0] <= limits[1] {
 		return complain("invalid number range '" + s + "', must be both high and low should be between 0-100, and high > low")
 	}
+	t.watermark = limits
 	return nil
 }
 
 // writeView passes standard output to fill, or with --output-dir the file for a source.
-func (t *tool) writeView(source string, fill func(io.Writer)) error {
-	if t.opt.outputDir == "" {
-		return t.write(fill)
+func (p *page) writeView(source string, fill func(io.Writer)) error {
+	switch {
+	case p.open != nil:
+		fill(p.open)
+		return nil
+	case p.opt.outputDir == "":
+		return p.write(fill)
 	}
-	return t.writeFile(t.outputPath(source, false), fill)
+	path := p.outputPath(source, false)
+	return p.writeFile(path, func(w io.Writer) {
+		if p.opt.format == htmlFormat {
+			p.sources(w, path, func() { fill(w) })
+			return
+		}
+		fill(w)
+	})
 }
 
 // outputPath returns the path below --output-dir of the file for a source, or for an
@@ -165,7 +195,15 @@ func (t *tool) outputPath(source string, top bool) string {
 		path = filepath.Join(path, "coverage")
 	}
 	dir := filepath.Clean(filepath.Dir(source))
-	return filepath.Join(path, strings.TrimPrefix(dir, filepath.VolumeName(dir)), filepath.Base(source)+".txt")
+	return filepath.Join(path, strings.TrimPrefix(dir, filepath.VolumeName(dir)), filepath.Base(source)+t.extension())
+}
+
+// extension returns that of the files below --output-dir.
+func (t *tool) extension() string {
+	if t.opt.format == htmlFormat {
+		return ".html"
+	}
+	return ".txt"
 }
 
 // writeFile writes a file below --output-dir.

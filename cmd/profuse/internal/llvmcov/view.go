@@ -3,6 +3,7 @@ package llvmcov
 import (
 	"bytes"
 	"cmp"
+	"iter"
 	"os"
 	"slices"
 	"strings"
@@ -18,12 +19,40 @@ type text struct {
 // A view is a part of a source with what is shown of it.
 type view struct {
 	name       string
+	file       string // of a macro
 	source     *text
 	segments   []covmap.Segment
 	expansions []expansion
 	branches   []lineOf[*covmap.CountedBranch]
 	mcdc       []lineOf[*covmap.MCDC]
 	instances  []instance
+}
+
+// lines yields the lines to show with their counts: all of a file with whole, or else those
+// from the first with code to the last.
+func (v *view) lines(whole bool) iter.Seq2[string, *covmap.Line] {
+	return func(yield func(string, *covmap.Line) bool) {
+		next, stop := iter.Pull(covmap.Lines(v.segments))
+		defer stop()
+		known, more := next()
+		for i, text := range v.source.lines {
+			number := uint32(i + 1)
+			if !whole && !more {
+				return
+			}
+			if !whole && number < v.segments[0].Line {
+				continue
+			}
+			l := covmap.Line{Number: number}
+			if more && known.Number == number {
+				l = known
+				known, more = next()
+			}
+			if !yield(text, &l) {
+				return
+			}
+		}
+	}
 }
 
 // An expansion is the view of what a macro stands for.
@@ -211,7 +240,7 @@ func (x *expander) add(v *view, r *covmap.CountedRegion) {
 	if source == nil {
 		return
 	}
-	sub := &view{name: x.fn.Name, source: source, segments: p.Segments}
+	sub := &view{name: x.fn.Name, file: p.Name, source: source, segments: p.Segments}
 	x.attach(sub, p.Branches, nil)
 	for _, inner := range p.Expansions {
 		x.add(sub, inner)
