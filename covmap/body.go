@@ -84,13 +84,19 @@ func (d *bodyReader) expressions() {
 
 // limited reads a number of at most limit.
 func (d *bodyReader) limited(field string, limit uint64) uint64 {
-	at := d.c.Offset()
+	pos := d.c.Pos()
 	n := d.c.ULEB(field)
 	if n > limit {
-		d.c.Fail(d.c.At(at).Field(field).Got(n).Wantf("at most %d", limit).Corrupt())
-		return 0
+		return d.exceeded(pos, field, n, limit)
 	}
 	return n
+}
+
+// exceeded fails because of the number n at a position.
+func (d *bodyReader) exceeded(pos int, field string, n, limit uint64) uint64 {
+	at := d.c.Offset() - int64(d.c.Pos()-pos)
+	d.c.Fail(d.c.At(at).Field(field).Got(n).Wantf("at most %d", limit).Corrupt())
+	return 0
 }
 
 // counter interprets a number as a counter. The kind of an expression is only in

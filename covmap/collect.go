@@ -116,7 +116,7 @@ func (f *fileCollector) collect() {
 			default:
 				counts = false
 			}
-			for _, file := range fn.virtualFiles(f.Path) {
+			for file := range fn.virtualFiles(f.Path) {
 				at := len(regions)
 				regions = append(regions, fn.regionsOf(file)...)
 				for i := at; !counts && i < len(regions); i++ {
@@ -131,7 +131,7 @@ func (f *fileCollector) collect() {
 	f.addFunctions(functions)
 	var pieces []piece
 	for _, fn := range functions {
-		for _, file := range fn.virtualFiles(f.Path) {
+		for file := range fn.virtualFiles(f.Path) {
 			pieces = append(pieces, piece{fn, file})
 		}
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/profuse-pgo/profuse/coverage"
 	"github.com/profuse-pgo/profuse/internal/flaw"
+	"github.com/profuse-pgo/profuse/internal/slab"
 	"github.com/profuse-pgo/profuse/irpgo"
 )
 
@@ -71,7 +72,13 @@ type Function struct {
 	MCDC     []MCDC
 
 	main int // virtual file of the function's own code; -1 if there is none
+	// Where the regions and branches of each virtual file begin in the lists, in whose
+	// order they lie, and at last where those of the last one end.
+	starts []fileStart
 }
+
+// A fileStart is where the regions and branches of a virtual file begin.
+type fileStart struct{ region, branch uint32 }
 
 // A CountedRegion is a region with its count. Branches and decisions are none.
 type CountedRegion struct {
@@ -107,7 +114,7 @@ func Evaluate(maps []*Mapping, p *irpgo.Profile, opt EvaluateOptions) (*Coverage
 	if opt.RanOnly {
 		t.ran = t.chooseRan()
 	}
-	seen := make(map[string]bool) // functions by their names, hashes and files
+	seen := make(map[string]bool) // functions of names with several records, by names, hashes and files
 	var lines, most uint64        // of all regions together; allowed
 	most = freeLines
 	const each = 256
@@ -130,8 +137,10 @@ func Evaluate(maps []*Mapping, p *irpgo.Profile, opt EvaluateOptions) (*Coverage
 				c.Mismatched = append(c.Mismatched, *d.mismatch)
 			case d.function != nil && !seen[d.key]:
 				f := d.function
-				seen[d.key] = true
-				lines += f.lines()
+				if d.key != "" {
+					seen[d.key] = true
+				}
+				lines += d.lines
 				if most += linesPerRegion * uint64(len(f.Regions)); lines > most {
 					return flaw.In("coverage mapping").InFile(f.Object).Field("lines of all regions up to "+f.PGOName).Got(lines).
 						Wantf("at most %d", most).Corrupt()
@@ -142,7 +151,7 @@ func Evaluate(maps []*Mapping, p *irpgo.Profile, opt EvaluateOptions) (*Coverage
 		return nil
 	})
 	if err == nil && !opt.FirstWins {
-		c.explain(maps, p, t.functions)
+		c.explain(maps, p)
 	}
 	return c, err
 }
@@ -154,19 +163,11 @@ const (
 	linesPerRegion = 256
 )
 
-// lines returns the sum of the lines of all regions.
-func (f *Function) lines() (n uint64) {
-	for i := range f.Regions {
-		n += uint64(f.Regions[i].End.Line-f.Regions[i].Start.Line) + 1
-	}
-	return n
-}
-
 // add adds a function to the files that it is in, of those in ran; nil is for all.
 func (c *Coverage) add(f *Function, ran map[string]bool) {
 	c.Functions = append(c.Functions, f)
-	for _, name := range f.Files {
-		if ran != nil && !ran[name] {
+	for i, name := range f.Files {
+		if i > 0 && (name == f.Files[0] || name == f.Files[i-1]) || ran != nil && !ran[name] {
 			continue
 		}
 		in := c.files[name]
@@ -178,11 +179,13 @@ func (c *Coverage) add(f *Function, ran map[string]bool) {
 
 // A task is what evaluators share.
 type task struct {
-	opt       EvaluateOptions
-	functions map[uint64]*irpgo.Function // by the reference of their names
-	records   []objectRecord
-	ran       map[string]bool // source files in which something ran; nil for all files
-	spare     sync.Pool       // of evaluators
+	opt         EvaluateOptions
+	functions   map[string]*irpgo.Function // of the profile, by name
+	records     []objectRecord
+	places      map[uint64]place
+	anyRepeated bool            // of places
+	ran         map[string]bool // source files in which something ran; nil for all files
+	spare       sync.Pool       // of evaluators
 }
 
 // An objectRecord is a record and the object that it is in.
@@ -191,11 +194,22 @@ type objectRecord struct {
 	*Record
 }
 
+// A place says where the last record of a name is.
+type place struct {
+	m        *Mapping
+	record   int  // in task.records
+	repeated bool // there is another one, in this object or one before
+}
+
+// repeated reports whether there are several records of the name of one.
+func (t *task) repeated(r *Record) bool { return t.anyRepeated && t.places[r.Ref].repeated }
+
 // An outcome is what came of a record: a function, a mismatch, an error, or none of
 // them.
 type outcome struct {
 	function *Function
-	key      string // of the function, equal for those that count once
+	key      string // of the function, equal for those that count once; "" if there is one record of the name
+	lines    uint64 // of all regions
 	mismatch *Mismatch
 	err      error
 }
@@ -203,37 +217,48 @@ type outcome struct {
 // An evaluator evaluates records one after the other.
 type evaluator struct {
 	*task
-	body    body
-	values  values
-	key     []byte
-	pending []*decision
+	body     body
+	values   values
+	key      []byte
+	pending  []*decision
+	expanded []bool // virtual files
+
+	made     slab.Slab[Function]
+	names    slab.Slab[string]
+	starts   slab.Slab[fileStart]
+	regions  slab.Slab[CountedRegion]
+	branches slab.Slab[CountedBranch]
 }
 
 func (t *task) index(p *irpgo.Profile) {
-	t.functions = make(map[uint64]*irpgo.Function, len(p.Functions))
+	t.functions = make(map[string]*irpgo.Function, len(p.Functions))
 	for i := range p.Functions {
-		t.functions[irpgo.NameRef(p.Functions[i].Name)] = &p.Functions[i]
+		t.functions[p.Functions[i].Name] = &p.Functions[i]
 	}
 }
 
 // choose appends the records of an object that count, in the order of the first of
 // each name.
 func (t *task) choose(m *Mapping) {
-	places := make(map[uint64]int, len(m.Records)) // in t.records, of the last of each reference
+	if t.places == nil {
+		t.places = make(map[uint64]place, len(m.Records))
+	}
+	t.records = slices.Grow(t.records, len(m.Records))
 	for i := range m.Records {
 		r := &m.Records[i]
-		at, ok := places[r.Ref]
+		last, ok := t.places[r.Ref]
 		switch {
-		case !ok:
-		case t.records[at].dummy():
+		case last.m != m:
+		case t.records[last.record].dummy():
 			if !r.dummy() {
-				t.records[at].Record = r
+				t.records[last.record].Record = r
 			}
 			continue
-		case r.dummy(), t.opt.FirstWins, t.records[at].Hash == r.Hash:
+		case r.dummy(), t.opt.FirstWins, t.records[last.record].Hash == r.Hash:
 			continue
 		}
-		places[r.Ref] = len(t.records)
+		t.places[r.Ref] = place{m, len(t.records), ok}
+		t.anyRepeated = t.anyRepeated || ok
 		t.records = append(t.records, objectRecord{m, r})
 	}
 }
@@ -244,7 +269,7 @@ func (t *task) chooseRan() map[string]bool {
 	ran := make(map[string]bool)
 	var b body
 	for _, r := range t.records {
-		if f := t.functions[r.Ref]; f != nil && f.Name == r.Name && anyRan(f) && r.decodeFiles(&b) == nil {
+		if f := t.functions[r.Name]; f != nil && anyRan(f) && r.decodeFiles(&b) == nil {
 			for _, name := range b.Files {
 				ran[name] = true
 			}
@@ -286,7 +311,7 @@ func (e *evaluator) add(r objectRecord) (done outcome) {
 	}
 	e.values.reset(e.body.Expressions)
 	var rec *irpgo.Record
-	if f := e.functions[r.Ref]; f != nil && f.Name == r.Name {
+	if f := e.functions[r.Name]; f != nil {
 		i := slices.IndexFunc(f.Records, func(rec *irpgo.Record) bool { return rec.Hash == r.Hash })
 		switch {
 		case i >= 0:
@@ -310,8 +335,10 @@ func (e *evaluator) add(r objectRecord) (done outcome) {
 	if len(regions) == 1 && regions[0].Count.constant() && len(e.values.counts) > 0 && e.values.counts[0] > 0 {
 		return outcome{} // the function of another program
 	}
-	f := &Function{PGOName: r.Name, Object: r.m.Name, Hash: r.Hash}
-	switch ok, err := e.evaluate(f, r.Record, bitmap); {
+	f := &e.made.Make(1)[0]
+	*f = Function{PGOName: r.Name, Object: r.m.Name, Hash: r.Hash}
+	lines, ok, err := e.evaluate(f, r.Record, bitmap)
+	switch {
 	case err != nil:
 		return outcome{err: flaw.InFile(err, r.m.Name)}
 	case !ok && e.opt.FirstWins:
@@ -319,11 +346,15 @@ func (e *evaluator) add(r objectRecord) (done outcome) {
 	case !ok:
 		return outcome{mismatch: &Mismatch{Object: r.m.Name, Name: r.Name, Hash: r.Hash, Have: []uint64{r.Hash}}}
 	}
-	f.Files, f.Name = slices.Clone(e.body.Files), r.Name
+	f.Files, f.Name = e.names.Make(len(e.body.Files)), r.Name
+	copy(f.Files, e.body.Files)
 	if len(f.Files) > 0 {
 		f.Name = strings.TrimPrefix(r.Name, f.Files[0]+":")
 	}
-	f.main = f.mainFile()
+	f.main = e.mainFile(f)
+	if !e.repeated(r.Record) {
+		return outcome{function: f, lines: lines}
+	}
 	e.key = append(e.key[:0], r.Name...)
 	for _, name := range f.Files {
 		e.key = append(append(e.key, 0), name...)
@@ -331,23 +362,35 @@ func (e *evaluator) add(r objectRecord) (done outcome) {
 	if !e.opt.FirstWins {
 		e.key = binary.LittleEndian.AppendUint64(append(e.key, 0), r.Hash)
 	}
-	return outcome{function: f, key: string(e.key)}
+	return outcome{function: f, key: string(e.key), lines: lines}
 }
 
-// evaluate sets the regions, branches and MC/DC of a function. It reports false
-// if the mapping has a counter that the profile lacks.
-func (e *evaluator) evaluate(f *Function, rec *Record, bitmap []byte) (ok bool, err error) {
+// evaluate sets the regions, branches and MC/DC of a function, and returns the lines of
+// all regions. It reports false if the mapping has a counter that the profile lacks.
+func (e *evaluator) evaluate(f *Function, rec *Record, bitmap []byte) (lines uint64, ok bool, err error) {
 	e.pending = e.pending[:0]
-	branches := 0
+	branches, decisions := 0, 0
 	for i := range e.body.Regions {
-		if k := e.body.Regions[i].Kind; k == Branch || k == MCDCBranch {
+		switch e.body.Regions[i].Kind {
+		case Branch, MCDCBranch:
 			branches++
+		case Decision:
+			decisions++
 		}
 	}
-	f.Branches = make([]CountedBranch, 0, branches)
-	f.Regions = make([]CountedRegion, 0, len(e.body.Regions)-branches)
+	f.Branches = e.branches.Make(branches)[:0]
+	f.Regions = e.regions.Make(len(e.body.Regions) - branches - decisions)[:0]
+	f.starts = e.starts.Make(len(e.body.Files) + 1)
+	file := 0 // the next that begins
+	begin := func(upTo int) {
+		for ; file <= upTo; file++ {
+			f.starts[file] = fileStart{uint32(len(f.Regions)), uint32(len(f.Branches))}
+		}
+	}
+	defer func() { begin(len(e.body.Files)) }()
 	for i := range e.body.Regions {
 		r := &e.body.Regions[i]
+		begin(r.File)
 		if r.Kind == Decision {
 			e.pending = append(e.pending, &decision{region: r})
 			continue
@@ -355,7 +398,7 @@ func (e *evaluator) evaluate(f *Function, rec *Record, bitmap []byte) (ok bool, 
 		count, ok := e.values.of(r.Count)
 		other, okFalse := e.values.of(r.False)
 		if !ok || !okFalse {
-			return false, nil
+			return 0, false, nil
 		}
 		if r.Kind == Branch || r.Kind == MCDCBranch {
 			f.Branches = append(f.Branches, CountedBranch{
@@ -367,28 +410,30 @@ func (e *evaluator) evaluate(f *Function, rec *Record, bitmap []byte) (ok bool, 
 				f.Count = count
 			}
 			f.Regions = append(f.Regions, CountedRegion{r.Start, r.End, count, uint32(r.File), uint32(r.Expanded), r.Kind})
+			lines += uint64(r.End.Line-r.Start.Line) + 1
 		}
 		switch r.Kind {
 		case Expansion:
 			e.expandDecision(r)
 		case MCDCBranch:
 			if err := e.condition(f, rec, r, bitmap); err != nil {
-				return false, err
+				return 0, false, err
 			}
 		}
 	}
-	return true, nil
+	return lines, true, nil
 }
 
 // mainFile returns the first virtual file that no expansion stands for.
-func (f *Function) mainFile() int {
-	expanded := make([]bool, len(f.Files))
+func (e *evaluator) mainFile(f *Function) int {
+	e.expanded = slices.Grow(e.expanded[:0], len(f.Files))[:len(f.Files)]
+	clear(e.expanded)
 	for i := range f.Regions {
 		if r := &f.Regions[i]; r.Kind == Expansion {
-			expanded[r.Expanded] = true
+			e.expanded[r.Expanded] = true
 		}
 	}
-	return slices.Index(expanded, false)
+	return slices.Index(e.expanded, false)
 }
 
 // MainFile returns the name of the source file that the function's own code is

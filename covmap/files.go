@@ -1,9 +1,9 @@
 package covmap
 
 import (
+	"iter"
 	"maps"
 	"slices"
-	"sort"
 
 	"github.com/profuse-pgo/profuse/coverage"
 )
@@ -48,30 +48,46 @@ type Group struct {
 // File returns the coverage of a source file. It computes it anew at every call, and may
 // be called by several goroutines.
 func (c *Coverage) File(name string) *File {
-	f := &File{Name: name, Functions: c.files[name]}
-	s, _ := c.spare.Get().(*summarizer)
-	if s == nil {
-		s = new(summarizer)
-	}
+	s := c.summarizer()
 	defer c.spare.Put(s)
-	regions := s.regions[:0]
+	f := c.file(name, s)
+	f.Segments = slices.Clone(f.Segments)
 	for _, fn := range f.Functions {
-		own := fn.virtualFiles(name)
-		for _, file := range own {
-			regions = append(regions, fn.regionsOf(file)...)
+		for file := range fn.virtualFiles(name) {
 			branches := fn.branchesOf(file)
 			for i := range branches {
 				f.Branches = append(f.Branches, &branches[i])
 			}
 		}
 		for i := range fn.MCDC {
-			if slices.Contains(own, int(fn.MCDC[i].File)) {
+			if fn.Files[fn.MCDC[i].File] == name {
 				f.MCDC = append(f.MCDC, &fn.MCDC[i])
 			}
 		}
 	}
-	f.Segments = slices.Clone(s.segments(regions))
+	return f
+}
+
+func (c *Coverage) summarizer() *summarizer {
+	s, _ := c.spare.Get().(*summarizer)
+	if s == nil {
+		s = new(summarizer)
+	}
+	return s
+}
+
+// file returns the coverage of a source file without branches and MC/DC. Its segments are
+// valid until s is used again.
+func (c *Coverage) file(name string, s *summarizer) *File {
+	f := &File{Name: name, Functions: c.files[name]}
 	f.group(s)
+	regions := s.regions[:0]
+	for _, fn := range f.Functions {
+		for file := range fn.virtualFiles(name) {
+			regions = append(regions, fn.regionsOf(file)...)
+		}
+	}
+	f.Segments = s.segments(regions)
 	return f
 }
 
@@ -90,28 +106,28 @@ func (f *File) Expansions(yield func(fn *Function, r *CountedRegion) bool) {
 
 // group sets Groups and Total.
 func (f *File) group(s *summarizer) {
-	groups := make(map[Position]int)
+	own := make([]*Function, 0, len(f.Functions))
 	for _, fn := range f.Functions {
-		own := fn.ownRegions(f.Name)
-		if len(own) == 0 {
-			continue
+		if len(fn.ownRegions(f.Name)) > 0 {
+			own = append(own, fn)
 		}
-		i, ok := groups[own[0].Start]
-		if !ok {
-			i = len(f.Groups)
-			groups[own[0].Start] = i
-			f.Groups = append(f.Groups, Group{Start: own[0].Start})
-		}
-		g := &f.Groups[i]
-		g.Functions = append(g.Functions, fn)
-		g.Count += fn.Count
 	}
-	for i := range f.Groups {
-		g := &f.Groups[i]
+	start := func(fn *Function) Position { return fn.regionsOf(fn.main)[0].Start }
+	byStart := func(a, b *Function) int { return comparePositions(start(a), start(b)) }
+	if !slices.IsSortedFunc(own, byStart) {
+		slices.SortStableFunc(own, byStart)
+	}
+	for len(own) > 0 {
+		g := Group{Start: start(own[0])}
+		n := 0
+		for ; n < len(own) && start(own[n]) == g.Start; n++ {
+			g.Count += own[n].Count
+		}
+		g.Functions, own = own[:n:n], own[n:]
 		g.Total = g.total(s, nil)
 		f.Total.Add(g.Total)
+		f.Groups = append(f.Groups, g)
 	}
-	slices.SortFunc(f.Groups, func(a, b Group) int { return comparePositions(a.Start, b.Start) })
 }
 
 // TotalOf returns the numbers of the functions that keep accepts. A group of which it
@@ -191,6 +207,7 @@ func (f *Function) Summary() coverage.Summary {
 type summarizer struct {
 	regions []CountedRegion
 	builder segmentBuilder
+	placed  placedBranches
 	visited []bool
 	todo    []int
 }
@@ -243,15 +260,15 @@ func (s *summarizer) function(f *Function) (sum coverage.Summary) {
 	return sum
 }
 
-// virtualFiles returns the indexes of the virtual files of a name.
-func (f *Function) virtualFiles(name string) []int {
-	var own []int
-	for i, n := range f.Files {
-		if n == name {
-			own = append(own, i)
+// virtualFiles yields the indexes of the virtual files of a name.
+func (f *Function) virtualFiles(name string) iter.Seq[int] {
+	return func(yield func(int) bool) {
+		for i, n := range f.Files {
+			if n == name && !yield(i) {
+				return
+			}
 		}
 	}
-	return own
 }
 
 // ownRegions returns the regions of the function's own code if that is in a file.
@@ -262,25 +279,14 @@ func (f *Function) ownRegions(file string) []CountedRegion {
 	return f.regionsOf(f.main)
 }
 
-// regionsOf returns the regions in a virtual file. Regions lie in the order of
-// their virtual files.
+// regionsOf returns the regions in a virtual file.
 func (f *Function) regionsOf(file int) []CountedRegion {
-	return part(f.Regions, uint32(file), func(r *CountedRegion) uint32 { return r.File })
+	return f.Regions[f.starts[file].region:f.starts[file+1].region]
 }
 
 // branchesOf returns the branches in a virtual file.
 func (f *Function) branchesOf(file int) []CountedBranch {
-	return part(f.Branches, uint32(file), func(b *CountedBranch) uint32 { return b.File })
-}
-
-// part returns the elements of a list sorted by key that have the given key.
-func part[T any](list []T, key uint32, of func(*T) uint32) []T {
-	if len(list) == 0 || of(&list[0]) == key && of(&list[len(list)-1]) == key {
-		return list
-	}
-	start := sort.Search(len(list), func(i int) bool { return of(&list[i]) >= key })
-	end := start + sort.Search(len(list)-start, func(i int) bool { return of(&list[start+i]) > key })
-	return list[start:end]
+	return f.Branches[f.starts[file].branch:f.starts[file+1].branch]
 }
 
 // walk calls visit for the function's own virtual file and then for those that

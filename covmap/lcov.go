@@ -28,11 +28,13 @@ type LCOVOptions struct {
 func WriteLCOV(w io.Writer, c *Coverage, opt LCOVOptions) error {
 	names := c.filesOr(opt.Files)
 	return inOrder(len(names), func(i int, p *producer[byte], dst []byte) []byte {
-		return c.File(names[i]).appendLCOV(dst, p, opt)
+		s := c.summarizer()
+		defer c.spare.Put(s)
+		return c.file(names[i], s).appendLCOV(dst, p, opt, &s.placed)
 	}, writeTo(w))
 }
 
-func (f *File) appendLCOV(dst []byte, p *producer[byte], opt LCOVOptions) []byte {
+func (f *File) appendLCOV(dst []byte, p *producer[byte], opt LCOVOptions, placed *placedBranches) []byte {
 	line := func(key string, numbers ...uint64) {
 		dst = append(append(dst, key...), ':')
 		for i, n := range numbers {
@@ -78,7 +80,7 @@ func (f *File) appendLCOV(dst []byte, p *producer[byte], opt LCOVOptions) []byte
 			}
 		}
 		if !opt.SkipBranches {
-			dst = f.appendBranches(dst, !opt.SeparateInstantiations)
+			dst = f.appendBranches(dst, !opt.SeparateInstantiations, placed)
 		}
 	}
 	if !opt.SkipBranches {
@@ -91,45 +93,69 @@ func (f *File) appendLCOV(dst []byte, p *producer[byte], opt LCOVOptions) []byte
 // A placedBranch is a branch with the starts of the expansions that it lies in,
 // the outermost first; if it lies in none, with its own start.
 type placedBranch struct {
-	path        []Position
-	index       int // among the branches of the file, or among those of expansions
+	first       Position // of the path
+	rest, end   uint32   // the others, in placedBranches.paths
+	index       uint32   // among the branches of the file, or among those of expansions
 	true, false uint64
 }
 
-// appendBranches appends the branches of the file. Those with equal paths are
-// added up if unify is set.
-func (f *File) appendBranches(dst []byte, unify bool) []byte {
-	var all []placedBranch
-	starts := make([]Position, len(f.Branches)) // memory of paths
-	for i, b := range f.Branches {
-		if !b.folded() {
-			starts[i] = b.Start
-			all = append(all, placedBranch{starts[i : i+1 : i+1], len(all), b.True, b.False})
+// placedBranches are the branches of a file.
+type placedBranches struct {
+	list   []placedBranch
+	paths  []Position
+	sorter runSorter[placedBranch]
+}
+
+func (p *placedBranches) rest(b *placedBranch) []Position { return p.paths[b.rest:b.end] }
+
+// collect collects the branches of the file: those in it, and those in expansions in it.
+func (p *placedBranches) collect(f *File) {
+	p.list, p.paths = p.list[:0], p.paths[:0]
+	for _, fn := range f.Functions {
+		for file := range fn.virtualFiles(f.Name) {
+			branches := fn.branchesOf(file)
+			for i := range branches {
+				if b := &branches[i]; !b.folded() {
+					p.list = append(p.list, placedBranch{first: b.Start, index: uint32(len(p.list)), true: b.True, false: b.False})
+				}
+			}
 		}
 	}
 	var walk expansionWalk
-	index := 0
+	index := uint32(0)
 	for fn, r := range f.Expansions {
 		walk.branches(fn, r, func(b *CountedBranch, path []Position) {
 			if !b.folded() {
-				all = append(all, placedBranch{path, index, b.True, b.False})
+				at := uint32(len(p.paths))
+				p.paths = append(p.paths, path[1:]...)
+				p.list = append(p.list, placedBranch{path[0], at, uint32(len(p.paths)), index, b.True, b.False})
 			}
 			index++
 		})
 	}
-	slices.SortStableFunc(all, func(a, b placedBranch) int {
-		return cmp.Or(slices.CompareFunc(a.path, b.path, comparePositions), cmp.Compare(a.index, b.index))
+	p.sorter.sort(p.list, func(a, b *placedBranch) int {
+		if c := comparePositions(a.first, b.first); c != 0 {
+			return c
+		}
+		return cmp.Or(slices.CompareFunc(p.rest(a), p.rest(b), comparePositions), cmp.Compare(a.index, b.index))
 	})
+}
+
+// appendBranches appends the branches of the file. Those with equal paths are
+// added up if unify is set.
+func (f *File) appendBranches(dst []byte, unify bool, placed *placedBranches) []byte {
+	placed.collect(f)
+	all := placed.list
 	last, pair, number := uint32(0), uint64(0), uint64(0)
 	for len(all) > 0 {
 		b, n := all[0], 1
-		for ; unify && n < len(all) && slices.Equal(all[n].path, b.path); n++ {
+		for ; unify && n < len(all) && all[n].first == b.first && slices.Equal(placed.rest(&all[n]), placed.rest(&b)); n++ {
 			b.true += all[n].true
 			b.false += all[n].false
 		}
 		all = all[n:]
-		if b.path[0].Line != last {
-			last, pair, number = b.path[0].Line, 0, 0
+		if b.first.Line != last {
+			last, pair, number = b.first.Line, 0, 0
 		}
 		counts := [...]uint64{uint64(uint32(b.true)), uint64(uint32(b.false))}
 		for _, n := range counts {

@@ -11,21 +11,20 @@ import (
 
 // explain finds the probable causes of the mismatches. A function that an object only
 // declares is no mismatch if another object has its code. It also counts the functions
-// of the profile, by the references of their names, that no object maps.
-func (c *Coverage) explain(maps []*Mapping, p *irpgo.Profile, functions map[uint64]*irpgo.Function) {
-	mapped := make(map[uint64]bool) // references of names
+// of the profile that no object maps.
+func (c *Coverage) explain(maps []*Mapping, p *irpgo.Profile) {
+	mapped := make(map[string]bool, len(p.Functions)) // names
 	objects := make(map[string]*Mapping, len(maps))
 	for _, m := range maps {
 		objects[m.Name] = m
 		for i := range m.Records {
-			mapped[m.Records[i].Ref] = true
+			mapped[m.Records[i].Name] = true
 		}
 	}
-	for ref, f := range functions {
-		if mapped[ref] {
-			continue
+	for i := range p.Functions {
+		if f := &p.Functions[i]; !mapped[f.Name] {
+			c.unmapped.Count(anyRan(f))
 		}
-		c.unmapped.Count(anyRan(f))
 	}
 	if len(c.Mismatched) == 0 {
 		return

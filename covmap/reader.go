@@ -123,14 +123,7 @@ type objectReader struct {
 	symbols irpgo.Symtab
 	names   *section
 	lists   map[uint64]*fileList // by hash of their bytes; nil for a hash of several lists
-	seen    map[recordKey]bool
-}
-
-// A recordKey tells which records of an object are alike.
-type recordKey struct {
-	ref, hash uint64
-	list      *fileList
-	size      int
+	last    map[uint64]int32     // index of the last record of each reference of a name
 }
 
 // readObject returns the mapping in an object, nil if there is none.
@@ -139,7 +132,7 @@ func readObject(name string, data []byte, opt Options) (*Mapping, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &objectReader{opt: opt, im: im, m: &Mapping{Name: name, BuildID: im.BuildID}, lists: make(map[uint64]*fileList), seen: make(map[recordKey]bool)}
+	r := &objectReader{opt: opt, im: im, m: &Mapping{Name: name, BuildID: im.BuildID}, lists: make(map[uint64]*fileList), last: make(map[uint64]int32)}
 	files, err := filesSection.find(im)
 	if err != nil || files == nil || len(files.data) == 0 {
 		return nil, err
@@ -316,6 +309,9 @@ func (r *objectReader) readOldRecords(at flaw.Place, o oldRecord, table []byte, 
 //	u64 name hash | u32 mapping size | u64 hash | u64 hash of the list of files | mapping
 func (r *objectReader) readFunctions(s *section) error {
 	c := cursor.New(s.name, s.at, s.data, r.im.Order)
+	const usual = 256 // bytes of a record
+	r.m.Records = make([]Record, 0, len(s.data)/usual)
+	r.last = make(map[uint64]int32, len(s.data)/usual)
 	for i := 0; c.Len() > 0; i++ {
 		c.Record = i
 		place := c.At(c.Offset())
@@ -344,18 +340,19 @@ func (r *objectReader) readFunctions(s *section) error {
 	return nil
 }
 
-// add adds a record unless an earlier one is the same.
+// add adds a record unless the last one of its name is the same.
 func (r *objectReader) add(rec Record, place flaw.Place) error {
 	if rec.Name == "" {
 		if rec.Name = r.symbols.Name(rec.Ref); rec.Name == "" {
 			return place.Field("name hash").Gotf("%#x", rec.Ref).Wantf("the hash of a name in %s", r.names.name).Corrupt()
 		}
 	}
-	key := recordKey{rec.Ref, rec.Hash, rec.list, len(rec.mapping)}
-	if r.seen[key] {
-		return nil
+	if i, ok := r.last[rec.Ref]; ok {
+		if m := &r.m.Records[i]; m.Hash == rec.Hash && m.list == rec.list && len(m.mapping) == len(rec.mapping) {
+			return nil
+		}
 	}
-	r.seen[key] = true
+	r.last[rec.Ref] = int32(len(r.m.Records))
 	r.m.Records = append(r.m.Records, rec)
 	return nil
 }

@@ -21,18 +21,13 @@ type segmentBuilder struct {
 	out    []Segment
 	active []*CountedRegion // those that enclose the current position, the outermost first
 	ended  []*CountedRegion
+	sorter runSorter[CountedRegion]
 }
 
 // build returns the segments of regions, which it sorts and combines, until it is
 // called again.
 func (b *segmentBuilder) build(regions []CountedRegion) []Segment {
-	sorted := true
-	for i := 1; sorted && i < len(regions); i++ {
-		sorted = compareRegions(&regions[i-1], &regions[i]) <= 0
-	}
-	if !sorted {
-		slices.SortFunc(regions, func(a, b CountedRegion) int { return compareRegions(&a, &b) })
-	}
+	b.sorter.sort(regions, compareRegions)
 	b.out, b.active = b.out[:0], b.active[:0]
 	b.divide(combine(regions))
 	return b.out

@@ -152,6 +152,16 @@ func (c *Cursor) Count(n uint64, elemSize int, field string) int {
 
 // ULEB reads an unsigned LEB128 number of at most 64 bits.
 func (c *Cursor) ULEB(field string) uint64 {
+	if c.err == nil && c.pos < len(c.buf) {
+		if b := c.buf[c.pos]; b < 0x80 { // most numbers
+			c.pos++
+			return uint64(b)
+		}
+	}
+	return c.longULEB(field)
+}
+
+func (c *Cursor) longULEB(field string) uint64 {
 	start := c.Offset()
 	var v uint64
 	for shift := uint(0); ; shift += 7 {

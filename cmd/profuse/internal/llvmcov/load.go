@@ -2,6 +2,7 @@ package llvmcov
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -202,12 +203,17 @@ func (t *tool) evaluate() error {
 	var opt covmap.EvaluateOptions
 	opt.FirstWins = true
 	counts := new(irpgo.Profile)
-	if !o.emptyProfile {
+	// The profile is read beside the programs; of their errors its own counts.
+	read := make(chan error, 1)
+	go func() {
 		var err error
-		if counts, opt.Info, err = readProfile(o.instrProfile); err != nil {
-			return named(o.instrProfile, err)
+		if !o.emptyProfile {
+			if counts, opt.Info, err = readProfile(o.instrProfile); err != nil {
+				err = named(o.instrProfile, err)
+			}
 		}
-	}
+		read <- err
+	}()
 	var maps []*covmap.Mapping
 	add := func(name, arch string) error {
 		data, err := t.open(name)
@@ -230,10 +236,15 @@ func (t *tool) evaluate() error {
 		}
 		return o.arch[i]
 	}
+	var wrong error // with the programs
 	for i, name := range t.objects {
 		if err := add(name, arch(i)); err != nil {
-			return named(name, err)
+			wrong = named(name, err)
+			break
 		}
+	}
+	if err := cmp.Or(<-read, wrong); err != nil {
+		return err
 	}
 	var ids [][]byte // of the mappings of the command line
 	for _, m := range maps {
