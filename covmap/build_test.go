@@ -4,13 +4,17 @@ import (
 	"bytes"
 	"debug/elf"
 	"encoding/binary"
+	"errors"
 	"fmt"
+	"io/fs"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/profuse-pgo/profuse/internal/cursor"
 	"github.com/profuse-pgo/profuse/internal/zlibtext"
 	"github.com/profuse-pgo/profuse/irpgo"
+	"github.com/profuse-pgo/profuse/profile"
 )
 
 // A build makes an object with mappings of any version from the documented layout.
@@ -232,8 +236,22 @@ func TestArchive(t *testing.T) {
 	for n := range ar.Len() {
 		_, _ = Read("cut.a", ar.Bytes()[:n], Options{})
 	}
-	if _, err := Read("thin.a", []byte("!<thin>\n"), Options{}); err == nil || !strings.Contains(err.Error(), "thin") {
-		t.Error(err)
+	// The members of a thin archive are files beside it.
+	var thin bytes.Buffer
+	thin.WriteString("!<thin>\n")
+	for _, name := range []string{"shapes-22.o/", "shapes-22.o/"} {
+		fmt.Fprintf(&thin, "%-16s%-12d%-6d%-6d%-8s%-10d`\n", name, 0, 0, 0, "644", len(object))
+	}
+	maps, err = Read(filepath.Join(testdata, "thin.a"), thin.Bytes(), Options{})
+	if err != nil || len(maps) != 1 || len(maps[0].Records) < 8 {
+		t.Errorf("thin archive: %d mappings, %v", len(maps), err)
+	}
+	if _, err := Read(filepath.Join(t.TempDir(), "thin.a"), thin.Bytes(), Options{}); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("thin archive without its members: %v", err)
+	}
+	folder := strings.ReplaceAll(thin.String(), "shapes-22.o/", "../covmap/  ")
+	if _, err := Read(filepath.Join(testdata, "thin.a"), []byte(folder), Options{}); !errors.Is(err, profile.ErrCorrupt) {
+		t.Errorf("thin archive with a folder: %v", err)
 	}
 	if _, err := Read("no.a", []byte("!<arch>\n"), Options{}); err == nil || !strings.Contains(err.Error(), "-fcoverage-mapping") {
 		t.Error(err)

@@ -2,6 +2,8 @@ package object
 
 import (
 	"bytes"
+	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 
@@ -28,13 +30,11 @@ const (
 )
 
 // Members calls fn for every member of a static archive in GNU or BSD form but
-// for symbol indexes and tables of names, until fn returns an error. A thin
-// archive, which only names its members' files, is an error of class
-// [profile.ErrUnsupported].
+// for symbol indexes and tables of names, until fn returns an error. Those of a thin
+// archive are files, which it names relative to its folder; each is read once.
 func Members(name string, data []byte, fn func(member string, data []byte) error) error {
-	if bytes.HasPrefix(data, []byte(thinArchiveMagic)) {
-		return flaw.File(name).Field("archive").Got("a thin one").Want("one that holds its members, or the objects themselves").Unsupported()
-	}
+	thin := bytes.HasPrefix(data, []byte(thinArchiveMagic))
+	read := make(map[string]bool) // members of a thin archive
 	var longNames []byte
 	for pos := len(archiveMagic); pos < len(data); {
 		at := flaw.At("archive", int64(pos)).InFile(name)
@@ -48,10 +48,14 @@ func Members(name string, data []byte, fn func(member string, data []byte) error
 		field := strings.TrimRight(string(header[memberSizeAt:memberSizeAt+memberSizeLen]), " ")
 		size, err := strconv.ParseUint(field, 10, 63)
 		pos += memberHeaderLen
+		member := strings.TrimRight(string(header[:memberNameLen]), " ")
+		outside := thin && member != "/" && member != "//" && member != "/SYM64/"
+		if outside {
+			size = 0
+		}
 		if err != nil || size > uint64(len(data)-pos) {
 			return at.Field("size of a member").Gotf("%q", field).Wantf("at most the %d bytes left", len(data)-pos).Truncated()
 		}
-		member := strings.TrimRight(string(header[:memberNameLen]), " ")
 		body := data[pos : pos+int(size)]
 		pos += int(size+1) &^ 1
 		switch {
@@ -79,9 +83,49 @@ func Members(name string, data []byte, fn func(member string, data []byte) error
 		default:
 			member = strings.TrimSuffix(member, "/")
 		}
+		if outside {
+			if read[member] {
+				continue
+			}
+			read[member] = true
+			if body, err = readMember(name, member); err != nil {
+				return err
+			}
+		}
 		if err := fn(member, body); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// A MemberError is the error of the system about the file of a member of a thin archive.
+type MemberError struct {
+	Member string // as the archive has it
+	Err    error
+}
+
+func (e *MemberError) Error() string { return e.Err.Error() }
+
+// Unwrap returns the error of the system.
+func (e *MemberError) Unwrap() error { return e.Err }
+
+// readMember reads the file of a member of a thin archive.
+func readMember(archive, member string) ([]byte, error) {
+	path := filepath.FromSlash(member)
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(filepath.Dir(archive), path)
+	}
+	info, err := os.Stat(path)
+	switch {
+	case err != nil:
+		return nil, &MemberError{member, err}
+	case !info.Mode().IsRegular():
+		return nil, flaw.File(archive).Field("member of the thin archive").Got(path).Want("a file").Corrupt()
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, &MemberError{member, err}
+	}
+	return data, nil
 }

@@ -337,6 +337,9 @@ func readMappings(name string, data []byte, opt covmap.Options) ([]*covmap.Mappi
 	if errors.Is(err, profile.ErrEmpty) {
 		return nil, nil
 	}
+	if m := (*object.MemberError)(nil); errors.As(err, &m) {
+		return nil, named(m.Member, m.Err)
+	}
 	if err != nil {
 		return nil, errors.New(mapWords(err))
 	}
