@@ -67,9 +67,9 @@ profuse.page('coverage', (root, data, profile) => {
       ? {title: 'File', align: 'left', node: treeName, value: label}
       : {title: 'File', align: 'left', value: (i) => path(i)}];
     for (const k of kinds) {
-      const most = k.all.reduce((n, all) => Math.max(n, format.count(all).length), 1);
+      const most = k.all.reduce((n, all) => Math.max(n, short(all).length), 1);
       out.push({
-        title: k.title, align: 'left', width: Math.max(10 + 2 * most, k.title.length + 3), narrow: k === main ? null : false,
+        title: k.title, align: 'left', width: Math.max(9 + 2 * most, k.title.length + 3), narrow: k === main ? null : false,
         hint: 'The share that ran, and how many of how many', value: (i) => share(k, at(i)), node: (i) => meter(k.ran[at(i)], k.all[at(i)]),
       });
       if (k !== main) continue;
@@ -345,8 +345,17 @@ function meter(ran, all, large) {
   const share = ran / all;
   const said = `${format.count(ran)} of ${format.count(all)}`;
   return el('span', {class: large ? 'meter large' : 'meter', title: `${said}, ${format.percent(share)}`},
-    el('span', {class: 'said'}, el('b', {}, format.percent(share)), el('span', {class: 'muted'}, large ? said : `${format.count(ran)}/${format.count(all)}`)),
+    el('span', {class: 'said'}, el('b', {}, format.percent(share)), el('span', {class: 'muted'}, large ? said : `${short(ran)}/${short(all)}`)),
     el('span', {class: 'track', 'aria-hidden': 'true'}, el('span', {class: 'done', style: {width: `${100 * share}%`}})));
+}
+
+// short writes numbers from 10,000 on with three digits and a letter.
+function short(n) {
+  if (n < 10000) return format.count(n);
+  let x = n / 1000;
+  let u = 0;
+  for (; x >= 999.5 && u < 2; u++) x /= 1000;
+  return `${x < 9.995 ? x.toFixed(2) : x < 99.95 ? x.toFixed(1) : x.toFixed(0)}${'kMG'[u]}`;
 }
 
 // points shows a change in percentage points.

@@ -229,9 +229,14 @@ function textOf(number, text, lineCount, inside, expansions, open) {
   for (let i = 0; i + 1 < points.length; i++) {
     const [from, to] = [points[i], points[i + 1]];
     if (cuts.has(from)) count = cuts.get(from);
-    const piece = text.slice(from, to);
+    let piece = text.slice(from, to);
     const macro = macros.find((m) => m.from <= from && to <= m.to);
     const missed = count === 0 && piece.trim() !== '' && lineCount !== undefined;
+    const indent = from === 0 && missed && !macro ? piece.length - piece.trimStart().length : 0;
+    if (indent > 0) {
+      out.push(piece.slice(0, indent));
+      piece = piece.slice(indent);
+    }
     const title = count >= 0 && count !== lineCount ? (count === 0 ? 'did not run' : `ran ${format.count(count)} times`) : null;
     if (macro && macro.from === from) {
       out.push(el('button', {type: 'button', class: missed ? 'macro miss' : 'macro', title: 'Show what the macro stands for', 'aria-expanded': 'false', on: {click: (event) => {
