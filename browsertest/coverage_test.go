@@ -326,8 +326,10 @@ func TestLLVMCovPages(t *testing.T) {
 	for _, args := range [][]string{
 		{"go", "build", "-o", program, "./cmd/profuse"},
 		{program, "llvm-profdata", "merge", "-o", filepath.Join(dir, "p.profdata"), filepath.Join(covmap, "shapes-22.proftext")},
-		{program, "llvm-cov", "show", "-format=html", "-show-branches=count", "-show-mcdc", "-show-expansions", "-compilation-dir=/x",
-			"-path-equivalence=/x," + filepath.Join(covmap, "src"), "-output-dir=" + dir, "-instr-profile=" + filepath.Join(dir, "p.profdata"), filepath.Join(covmap, "shapes-22.o")},
+		{
+			program, "llvm-cov", "show", "-format=html", "-show-branches=count", "-show-mcdc", "-show-expansions", "-compilation-dir=/x",
+			"-path-equivalence=/x," + filepath.Join(covmap, "src"), "-output-dir=" + dir, "-instr-profile=" + filepath.Join(dir, "p.profdata"), filepath.Join(covmap, "shapes-22.o"),
+		},
 	} {
 		if _, stderr, code := oracle.RunIn(t, oracle.Root(t), oracle.Tool(t, args[0]), args[1:]...); code != 0 {
 			t.Fatalf("%q: exit code %d\n%s", args, code, stderr)
