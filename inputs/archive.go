@@ -157,7 +157,7 @@ func (s *source) stream(name string, src io.Reader, depth int) error {
 		limits := s.opts.streamLimits(0)
 		outer := br
 		defer s.r.giveStream(outer)
-		br = s.r.takeStream(&boundedStream{s: s, name: name, src: outer, free: limits.free, ratio: limits.maxRatio})
+		br = s.r.takeStream(&boundedStream{s: s, name: name, src: outer, limits: &limits, free: limits.free, ratio: limits.maxRatio})
 	}
 	switch kind {
 	case gzipped:
@@ -196,7 +196,7 @@ func (s *source) stream(name string, src io.Reader, depth int) error {
 func (s *source) compressed(name, section string, z io.Reader, depth int) error {
 	limits := s.opts.streamLimits(0)
 	named := &boundedStream{
-		s: s, name: name, src: &namedStream{s: s, name: name, section: section, src: z},
+		s: s, name: name, src: &namedStream{s: s, name: name, section: section, src: z}, limits: &limits,
 		free: limits.total, ratio: limits.totalRatio,
 	}
 	s.within++

@@ -26,6 +26,9 @@ type Options struct {
 	// compressed, a member of an archive, a pipe or a device. It takes the place of
 	// all limits that the package has otherwise, see there. Plain files have no limit.
 	MaxSize int64
+	// MaxSizeOption is how the users of a program set MaxSize, such as "--max-size".
+	// Errors about the limits name it.
+	MaxSizeOption string
 
 	// Recognize, if not nil, is called with the first 64 KiB of such contents, unless
 	// they are shorter. It returns how many bytes contents of that format may have

@@ -34,6 +34,8 @@ type limits struct {
 	// zeros is how many zeros may stand in a row in a stream. Counters of code that
 	// never ran are zeros, but the names between them are not.
 	zeros int64
+
+	option string // what allows more, for errors; "" if nothing does
 }
 
 var defaultLimits = limits{
@@ -61,8 +63,12 @@ func (o *Options) streamLimits(recognized int64) limits {
 		l = *o.limits
 	}
 	if o.MaxSize > 0 {
-		return limits{maxSize: min(o.MaxSize, maxInt-1), maxRatio: math.MaxInt64, total: math.MaxInt64, zeros: math.MaxInt64}
+		return limits{
+			maxSize: min(o.MaxSize, maxInt-1), maxRatio: math.MaxInt64, total: math.MaxInt64, zeros: math.MaxInt64,
+			option: o.MaxSizeOption,
+		}
 	}
+	l.option = o.MaxSizeOption
 	if recognized > 0 {
 		l.maxSize = min(l.maxSize, recognized)
 		l.free = min(l.free, recognized/32)
@@ -92,22 +98,23 @@ func (l *limits) refuse(name string, size, packed, zeros int64) error {
 	at := flaw.File(name).Field("size")
 	switch {
 	case size > l.maxSize:
-		return tooLarge(name, "size", l.maxSize)
+		return at.Gotf("more than %d bytes", l.maxSize).Wantf("at most %d%s", l.maxSize, l.unless()).Unsupported()
 	case packed > 0 && size > l.free && size/l.maxRatio > packed:
 		return at.Gotf("%d bytes and more, from %d compressed", size, packed).
-			Wantf("at most %d MiB, or %d times the compressed bytes, unless --max-input-size allows more", l.free>>20, l.maxRatio).
-			Unsupported()
+			Wantf("at most %d MiB, or %d times the compressed bytes%s", l.free>>20, l.maxRatio, l.unless()).Unsupported()
 	case zeros > l.zeros:
 		return at.Gotf("%d bytes and more, the last %d of them zeros", size, zeros).
-			Wantf("at most %d MiB of zeros in a row, unless --max-input-size allows more", l.zeros>>20).Unsupported()
+			Wantf("at most %d MiB of zeros in a row%s", l.zeros>>20, l.unless()).Unsupported()
 	}
 	return nil
 }
 
-// tooLarge is the error for a file that exceeds what is allowed or possible.
-func tooLarge(name, field string, limit int64) error {
-	return flaw.File(name).Field(field).Gotf("more than %d bytes", limit).
-		Wantf("at most %d, unless --max-input-size allows more", limit).Unsupported()
+// unless ends an error by what would allow more.
+func (l *limits) unless() string {
+	if l.option == "" {
+		return ""
+	}
+	return ", unless " + l.option + " allows more"
 }
 
 // A boundedStream fails once more bytes were read than at most free, or ratio times the
@@ -116,6 +123,7 @@ type boundedStream struct {
 	s           *source
 	name        string
 	src         io.Reader
+	limits      *limits
 	free, ratio int64
 	n           int64
 }
@@ -125,8 +133,7 @@ func (b *boundedStream) Read(p []byte) (int, error) {
 	b.n += int64(n)
 	if packed := b.s.packed(); b.n > b.free && b.n/b.ratio > packed {
 		return 0, flaw.File(b.name).Field("size of all that is in it").Gotf("%d bytes and more, from %d compressed", b.n, packed).
-			Wantf("at most %d MiB, or %d times the compressed bytes, unless --max-input-size allows more", b.free>>20, b.ratio).
-			Unsupported()
+			Wantf("at most %d MiB, or %d times the compressed bytes%s", b.free>>20, b.ratio, b.limits.unless()).Unsupported()
 	}
 	return n, err
 }

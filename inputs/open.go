@@ -6,6 +6,8 @@ import (
 	"io"
 	"os"
 	"time"
+
+	"github.com/profuse-pgo/profuse/internal/flaw"
 )
 
 const (
@@ -137,7 +139,7 @@ func (s *source) take(f *file, mapFrom int64, start *time.Time) error {
 		}
 	}
 	if f.size > maxInt {
-		return tooLarge(s.name, "file", maxInt)
+		return flaw.File(s.name).Field("file").Gotf("%d bytes", f.size).Wantf("at most %d", maxInt).Unsupported()
 	}
 	// A file that may change again is copied, if that does not take much memory.
 	if f.size > 0 && (f.size < mapFrom || !canMap || f.size <= keepBuffer && f.isYoung(young)) {

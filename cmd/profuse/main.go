@@ -6,6 +6,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -29,13 +30,30 @@ func main() {
 	ctx := interrupt.Context(filepath.Base(os.Args[0]))
 	memory.SetLimit(os.Getenv)
 	env := &cli.Env{Stdin: os.Stdin, Stdout: screen.New(os.Stdout), Stderr: screen.New(os.Stderr), Getenv: os.Getenv}
-	code := run(ctx, env, os.Args)
+	code := cli.ExitUsage
+	if err := readEnvironment(env); err != nil {
+		fmt.Fprintln(env.Stderr, err)
+	} else {
+		code = run(ctx, env, os.Args)
+	}
 	for _, w := range []io.Writer{env.Stdout, env.Stderr} {
 		if s, ok := w.(*screen.Screen); ok {
 			s.Flush()
 		}
 	}
 	os.Exit(code)
+}
+
+// readEnvironment reads what variables of the environment say about inputs.
+func readEnvironment(env *cli.Env) error {
+	text := env.Getenv(memory.SizeVariable)
+	if text == "" {
+		return nil
+	}
+	if err := env.MaxInput.Set(text); err != nil {
+		return fmt.Errorf("profuse: %s: invalid value %q: %w", memory.SizeVariable, text, err)
+	}
+	return nil
 }
 
 // run runs a command line, which begins with the program's name, and returns the exit
@@ -118,7 +136,7 @@ llvm-mipdata, for example through a link.
 // run runs the tool as the given program.
 func (t *llvmTool) run(ctx context.Context, env *cli.Env, program string, args []string) int {
 	interrupt.Allow(ctx, 0) // it does not know ctx
-	return t.main(args, clopt.Env{Stdin: env.Stdin, Stdout: env.Stdout, Stderr: env.Stderr, Prog: program})
+	return t.main(args, clopt.Env{Stdin: env.Stdin, Stdout: env.Stdout, Stderr: env.Stderr, Prog: program, MaxInput: int64(env.MaxInput)})
 }
 
 // command returns the tool as a subcommand.

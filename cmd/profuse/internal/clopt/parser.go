@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/edit"
+	"github.com/profuse-pgo/profuse/cmd/profuse/internal/memory"
+	"github.com/profuse-pgo/profuse/inputs"
 	"github.com/profuse-pgo/profuse/internal/responsefile"
 )
 
@@ -17,6 +19,14 @@ type Env struct {
 	// Prog is the program as it was started (argv[0]), "/usr/bin/llvm-profdata"
 	// or "profuse llvm-profdata".
 	Prog string
+	// MaxInput is what the environment allows of pipes and compressed files, in bytes; 0
+	// if it does not say.
+	MaxInput int64
+}
+
+// Inputs returns how the program opens its inputs.
+func (e Env) Inputs() inputs.Options {
+	return inputs.Options{Stdin: e.Stdin, MaxSize: e.MaxInput, MaxSizeOption: memory.SizeVariable, Recognize: memory.Recognize}
 }
 
 // Name returns the name of the program, with which messages begin.

@@ -276,10 +276,12 @@ func (t *tool) evaluate() error {
 
 // open opens a program; "-" is standard input.
 func (t *tool) open(name string) (*inputs.Data, error) {
+	opt := t.Inputs()
+	opt.Recognize = nil // a program
 	if name != inputs.Stdin {
-		return inputs.File(name, inputs.Options{}).Open(nil)
+		return inputs.File(name, opt).Open(nil)
 	}
-	ins, err := inputs.Expand([]string{name}, inputs.Options{Stdin: t.Stdin})
+	ins, err := inputs.Expand([]string{name}, opt)
 	if err != nil {
 		return nil, err
 	}

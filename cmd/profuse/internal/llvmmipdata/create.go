@@ -5,7 +5,6 @@ import (
 	"io/fs"
 	"strings"
 
-	"github.com/profuse-pgo/profuse/cmd/profuse/internal/memory"
 	"github.com/profuse-pgo/profuse/inputs"
 	"github.com/profuse-pgo/profuse/internal/llvmerr"
 	"github.com/profuse-pgo/profuse/internal/object"
@@ -22,7 +21,7 @@ func (t *tool) create() error {
 	} else if err != nil {
 		return t.refuse(err)
 	}
-	p, err := t.load(inputs.File(path, inputs.Options{Recognize: memory.Recognize}), func(data []byte) (*mip.Profile, error) {
+	p, err := t.load(inputs.File(path, t.Inputs()), func(data []byte) (*mip.Profile, error) {
 		if !object.IsImage(data) {
 			if err := checkKind(path, data, mip.FileMap); err != nil {
 				return nil, err

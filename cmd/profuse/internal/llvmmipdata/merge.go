@@ -4,12 +4,10 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"io"
 	"runtime"
 	"slices"
 	"sync"
 
-	"github.com/profuse-pgo/profuse/cmd/profuse/internal/memory"
 	"github.com/profuse-pgo/profuse/inputs"
 	"github.com/profuse-pgo/profuse/internal/llvmerr"
 	"github.com/profuse-pgo/profuse/merge"
@@ -36,7 +34,7 @@ func (t *tool) merge() error {
 	}
 	t.reportShared(warnings.take(""))
 
-	all, err := mergeAll(merger, t.opt.raw, t.Stdin)
+	all, err := mergeAll(merger, t.opt.raw, t.Inputs())
 	if err != nil {
 		t.msg.Error(err.Error())
 		return errInvalid
@@ -108,12 +106,13 @@ const minPerWorker = 8
 // mergeAll merges the raw profiles that the arguments name into m with several workers,
 // and returns the result of each, in order. Unlike in the original an argument may be a
 // folder. After an error m is unusable.
-func mergeAll(m *mip.Merger, args []string, stdin io.Reader) (all []rawResult, err error) {
+func mergeAll(m *mip.Merger, args []string, opt inputs.Options) (all []rawResult, err error) {
 	var ins []inputs.Input
 	var results [][]rawResult // by argument, or by file of a folder
 	var at []int              // index in results, by input
+	opt.NoGlob = true
 	for _, arg := range args {
-		found, err := inputs.Expand([]string{arg}, inputs.Options{Stdin: stdin, NoGlob: true, Recognize: memory.Recognize})
+		found, err := inputs.Expand([]string{arg}, opt)
 		if err != nil {
 			results = append(results, []rawResult{{name: arg, err: err}})
 		}

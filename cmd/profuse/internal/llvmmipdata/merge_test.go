@@ -140,7 +140,7 @@ func TestStrictStopsAtFirst(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		results, err := mergeAll(m, args, nil)
+		results, err := mergeAll(m, args, Env{}.Inputs())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -185,7 +185,7 @@ func TestMergeSpoiled(t *testing.T) {
 	if info, err := os.Stat(name); err != nil || info.Size() < 8<<20 {
 		t.Fatal(info, err)
 	}
-	_, err = mergeAll(m, []string{name}, nil)
+	_, err = mergeAll(m, []string{name}, Env{}.Inputs())
 	if err == nil || !strings.HasPrefix(err.Error(), name) || !strings.HasSuffix(err.Error(), "; part of it is merged already, nothing is written") {
 		t.Error(err)
 	}

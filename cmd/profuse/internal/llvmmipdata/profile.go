@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io/fs"
 
-	"github.com/profuse-pgo/profuse/cmd/profuse/internal/memory"
 	"github.com/profuse-pgo/profuse/inputs"
 	"github.com/profuse-pgo/profuse/internal/filelock"
 	"github.com/profuse-pgo/profuse/internal/flaw"
@@ -51,7 +50,7 @@ func (t *tool) load(in inputs.Input, read func(data []byte) (*mip.Profile, error
 // readProfile reads the profile of option -p.
 func (t *tool) readProfile() (*mip.Profile, error) {
 	name := t.opt.profile
-	return t.load(inputs.File(name, inputs.Options{Recognize: memory.Recognize}), func(data []byte) (*mip.Profile, error) {
+	return t.load(inputs.File(name, t.Inputs()), func(data []byte) (*mip.Profile, error) {
 		if err := checkKind(name, data, mip.FileProfile); err != nil {
 			return nil, err
 		}

@@ -3,7 +3,6 @@ package llvmmipdata
 import (
 	"bufio"
 
-	"github.com/profuse-pgo/profuse/cmd/profuse/internal/memory"
 	"github.com/profuse-pgo/profuse/inputs"
 	"github.com/profuse-pgo/profuse/internal/flaw"
 	"github.com/profuse-pgo/profuse/mip"
@@ -41,9 +40,9 @@ func (t *tool) sourceInfo(source *debugInfo, p *mip.Profile) []mip.SourceInfo {
 // yaml2mip runs the yaml2mip command.
 func (t *tool) yaml2mip() error {
 	name := t.opt.yaml
-	in := inputs.File(name, inputs.Options{Recognize: memory.Recognize})
+	in := inputs.File(name, t.Inputs())
 	if name == inputs.Stdin {
-		ins, err := inputs.Expand([]string{name}, inputs.Options{Stdin: t.Stdin, Recognize: memory.Recognize})
+		ins, err := inputs.Expand([]string{name}, t.Inputs())
 		if err != nil {
 			return t.refuse(err)
 		}

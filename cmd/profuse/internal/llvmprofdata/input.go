@@ -6,7 +6,6 @@ import (
 	"os"
 	"strings"
 
-	"github.com/profuse-pgo/profuse/cmd/profuse/internal/memory"
 	"github.com/profuse-pgo/profuse/inputs"
 	"github.com/profuse-pgo/profuse/internal/llvmerr"
 	"github.com/profuse-pgo/profuse/irpgo"
@@ -16,9 +15,11 @@ import (
 // input returns the input with that name; "-" is standard input.
 func (t *tool) input(name string) (inputs.Input, error) {
 	if name != inputs.Stdin {
-		return inputs.File(name, inputs.Options{Recognize: memory.Recognize}), nil
+		return inputs.File(name, t.Inputs()), nil
 	}
-	ins, err := inputs.Expand([]string{name}, inputs.Options{Stdin: t.takeStdin(), Recognize: memory.Recognize})
+	opt := t.Inputs()
+	opt.Stdin = t.takeStdin()
+	ins, err := inputs.Expand([]string{name}, opt)
 	if err != nil {
 		return inputs.Input{}, err
 	}

@@ -14,6 +14,10 @@ const (
 	maxBinary = 16 << 30
 )
 
+// SizeVariable is the environment variable that takes the place of option
+// --max-input-size, for tools that cannot have one.
+const SizeVariable = "PROFUSE_MAX_INPUT_SIZE"
+
 // Recognize returns how many bytes contents that begin with head may have, 0 if they
 // are of no format that profuse reads. It is for [inputs.Options].
 func Recognize(head []byte) int64 {

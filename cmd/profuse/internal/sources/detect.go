@@ -18,7 +18,7 @@ import (
 
 // Options returns how a command opens its inputs.
 func Options(env *cli.Env) inputs.Options {
-	return inputs.Options{Stdin: env.Stdin, MaxSize: int64(env.MaxInput), Recognize: memory.Recognize}
+	return inputs.Options{Stdin: env.Stdin, MaxSize: int64(env.MaxInput), MaxSizeOption: "--max-input-size", Recognize: memory.Recognize}
 }
 
 // BinaryPath returns the input for the path of a file or a .dSYM bundle.
