@@ -26,6 +26,8 @@ const (
 
 	// minBudget is how many bytes any archive may decompress to.
 	minBudget = 64 << 20
+	// methodCost is what a method costs at least, in bytes.
+	methodCost = 64
 )
 
 // nestedFolders hold archives that belong to the program: those of Spring Boot
@@ -167,7 +169,12 @@ func (a *archive) addClass(f *zip.File) error {
 	if err != nil {
 		return err
 	}
-	return a.x.addClass(a.member(f), data)
+	methods, err := a.x.addClass(a.member(f), data)
+	// Beside their bytes, of which a real method has more.
+	if *a.budget -= max(0, int64(methods*methodCost-len(data))); err == nil && *a.budget < 0 {
+		err = a.tooLarge(f)
+	}
+	return err
 }
 
 func (a *archive) addNested(f *zip.File) error {
@@ -195,12 +202,17 @@ func (a *archive) decompress(f *zip.File, limit int64) ([]byte, error) {
 	*a.budget -= n
 	switch {
 	case *a.budget < 0:
-		return nil, flaw.File(a.member(f)).Field("decompressed size of the archive").Got("more").
-			Wantf("at most %d MiB and %d times its size", minBudget>>20, a.x.opt.MaxExpansion).Unsupported()
+		return nil, a.tooLarge(f)
 	case err != nil:
 		return nil, a.corrupt(a.member(f), "entry", err)
 	}
 	return a.buf.Bytes(), nil
+}
+
+// tooLarge is the error for an archive that exceeds its budget.
+func (a *archive) tooLarge(f *zip.File) error {
+	return flaw.File(a.member(f)).Field("decompressed size of the archive").Got("more").
+		Wantf("at most %d MiB and %d times its size", minBudget>>20, a.x.opt.MaxExpansion).Unsupported()
 }
 
 // member names a file of the archive for errors.

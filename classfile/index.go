@@ -20,8 +20,8 @@ type Options struct {
 	// multi-release jars; 0 means the newest in the jar.
 	Release int
 	// MaxExpansion bounds what an archive may decompress to: 64 MiB plus
-	// MaxExpansion times its size; 0 means 64. Real archives expand two to ten
-	// times.
+	// MaxExpansion times its size; 0 means 20. Real archives expand two to ten
+	// times. A method counts 64 bytes.
 	MaxExpansion int
 	// Warn, if not nil, is called for every class file or archive, in a folder or
 	// archive, that cannot be read and is skipped.
@@ -41,7 +41,7 @@ type Index struct {
 // NewIndex returns an empty Index.
 func NewIndex(opt Options) *Index {
 	if opt.MaxExpansion <= 0 {
-		opt.MaxExpansion = 64
+		opt.MaxExpansion = 20
 	}
 	return &Index{opt: opt, classes: make(map[string]*Class)}
 }
@@ -100,26 +100,27 @@ func (x *Index) addFile(path string) error {
 	if err != nil {
 		return err
 	}
-	return x.addClass(path, data)
+	_, err = x.addClass(path, data)
+	return err
 }
 
 // addClass adds the class file in data, which it does not retain. name is for
-// errors.
-func (x *Index) addClass(name string, data []byte) error {
+// errors. methods is how many methods the class has.
+func (x *Index) addClass(name string, data []byte) (methods int, err error) {
 	if len(data) > maxClassFile {
-		return flaw.File(name).Field("size of the class file").Got("more").
+		return 0, flaw.File(name).Field("size of the class file").Got("more").
 			Wantf("at most %d bytes", maxClassFile).Unsupported()
 	}
 	class, err := x.parser.parse(data)
 	if err != nil {
-		return flaw.InFile(err, name)
+		return 0, flaw.InFile(err, name)
 	}
 	switch {
 	case class.Flags&accModule != 0:
-		return nil
+		return 0, nil
 	case x.classes[class.Name] != nil:
 		x.duplicates++
-		return nil
+		return 0, nil
 	}
 	class.byName = make([]uint16, len(class.Methods))
 	for i := range class.byName {
@@ -130,7 +131,7 @@ func (x *Index) addClass(name string, data []byte) error {
 	})
 	x.classes[class.Name] = class
 	x.order = append(x.order, class)
-	return nil
+	return len(class.Methods), nil
 }
 
 // maxClassFile bounds the size of a class file in bytes. The format allows more,

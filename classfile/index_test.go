@@ -220,7 +220,7 @@ func TestBomb(t *testing.T) {
 		}
 	}
 	x := NewIndex(Options{})
-	if err := x.addClass("x.class", make([]byte, maxClassFile+1)); !errors.Is(err, profile.ErrUnsupported) {
+	if _, err := x.addClass("x.class", make([]byte, maxClassFile+1)); !errors.Is(err, profile.ErrUnsupported) {
 		t.Errorf("%v", err)
 	}
 }

@@ -183,7 +183,7 @@ type table struct {
 	entries tableEntries
 	// index is a hash table of 2^n slots with linear probing. A slot holds half
 	// of a reference and, in the lower half, the number of an entry, from 1 up.
-	// Entries with one reference lie in the order of entries.
+	// Entries with one reference and hash lie in the order of entries.
 	index []uint64
 	last  int // entry that was found or made last
 }
@@ -215,13 +215,13 @@ func (t *tableEntries) add(e tableEntry) *tableEntry {
 	return last
 }
 
-// indexFactor makes the places of references in an index unpredictable, so that
-// no file can make them collide.
-var indexFactor = rand.Uint64() | 1
+// indexFactors make the places of references and hashes in an index unpredictable, so
+// that no file can make them collide.
+var indexFactors = [2]uint64{rand.Uint64() | 1, rand.Uint64() | 1}
 
-// slot returns the index of the slot where the search for a reference begins.
-func (t *table) slot(ref uint64) int {
-	high, _ := bits.Mul64(ref*indexFactor, uint64(len(t.index)))
+// slot returns the index of the slot where the search for a reference and a hash begins.
+func (t *table) slot(ref, hash uint64) int {
+	high, _ := bits.Mul64(ref*indexFactors[0]+hash*indexFactors[1], uint64(len(t.index)))
 	return int(high)
 }
 
@@ -234,13 +234,14 @@ func (t *table) expect(n int) {
 	t.index = make([]uint64, 1<<bits.Len(uint(max(4*n/3, 2*len(t.index)-1))))
 	clear(t.index) // a new page that is read before it is written costs two page faults
 	for i := range t.entries.len {
-		t.enter(t.entries.at(i).ref, i)
+		e := t.entries.at(i)
+		t.enter(e.ref, e.hash, i)
 	}
 }
 
 // enter adds an entry to the index.
-func (t *table) enter(ref uint64, at int) {
-	i := t.slot(ref)
+func (t *table) enter(ref, hash uint64, at int) {
+	i := t.slot(ref, hash)
 	for t.index[i] != 0 {
 		i = (i + 1) & (len(t.index) - 1)
 	}
@@ -266,7 +267,7 @@ func (t *table) find(name string, ref, hash uint64, f *form) (at int, fits bool)
 		return -1, false
 	}
 	at = -1
-	for i := t.slot(ref); t.index[i] != 0; i = (i + 1) & (len(t.index) - 1) {
+	for i := t.slot(ref, hash); t.index[i] != 0; i = (i + 1) & (len(t.index) - 1) {
 		if t.index[i]>>32 != ref>>32 {
 			continue
 		}
@@ -295,7 +296,7 @@ func (t *table) refOf(name string) uint64 {
 func (t *table) add(e entry, seq uint64) *tableEntry {
 	t.expect(1)
 	t.last = t.entries.len
-	t.enter(e.ref, t.last)
+	t.enter(e.ref, e.hash, t.last)
 	e.counts, e.bitmap, e.site = t.addCounters(int(e.counters)), len(t.bitmap), len(t.sites)
 	t.bitmap = extend(t.bitmap, int(e.bits))
 	t.sites = extend(t.sites, e.sites.all())

@@ -47,11 +47,14 @@ func crcWithout(state uint32) uint32 {
 
 // hash tests the hash of a record.
 func (p *plausible) hash(r *Record, i int, variant Variant) {
+	if p.hashes.usual() {
+		return
+	}
 	if fitsHash(r, variant) {
 		p.hashes.kept++
 		return
 	}
-	p.hashes.found = append(p.hashes.found, flaw.In("records").InRecord(i).Field("function hash").
+	p.hashes.add(flaw.In("records").InRecord(i).Field("function hash").
 		Gotf("%#x", r.Hash).Wantf("one of a function with the counters and value sites of %s", r.Name).Corrupt())
 }
 

@@ -42,7 +42,19 @@ type counterAt struct {
 // it.
 type misfits struct {
 	kept  int
-	found []error
+	found []error // at most maxMisfits
+}
+
+// maxMisfits is how many misfits are kept. More are not a few damaged records.
+const maxMisfits = 4096
+
+// usual reports whether most break the rule, so that it need not be tested further.
+func (m *misfits) usual() bool { return len(m.found) == maxMisfits && m.kept < maxMisfits }
+
+func (m *misfits) add(err error) {
+	if len(m.found) < maxMisfits {
+		m.found = append(m.found, err)
+	}
 }
 
 // minority tells the misfits if at least four times as many kept the rule.
@@ -74,7 +86,7 @@ func (p *plausible) add(r *Record, i int) {
 			if sizeOfMemOP(v.Value) {
 				p.sizes.kept++
 			} else {
-				p.sizes.found = append(p.sizes.found, flaw.In("records").InRecord(i).Field("size of a memory operation of "+r.Name).
+				p.sizes.add(flaw.In("records").InRecord(i).Field("size of a memory operation of " + r.Name).
 					Got(v.Value).Want("one that stands for a range: 0 to 9, 16, 17, 32, 33 … 512, 513 or 8192").Corrupt())
 			}
 		}

@@ -120,6 +120,7 @@ func dwarfSection(image *object.Image, name string, split bool) *object.Section 
 
 // openDWARF reads the headers of an image's DWARF sections.
 func openDWARF(image *object.Image, c dwarf.Config) (*dwarf.Data, error) {
+	c.FileSize = image.Len()
 	c.Name, c.BigEndian = image.Name, image.Order == binary.ByteOrder(binary.BigEndian)
 	var sections dwarf.Sections
 	err := sections.Each(func(name string, to *[]byte) (err error) {

@@ -39,14 +39,18 @@ type bomb struct {
 	name     string
 	contents func() []byte
 	// dense is set for healthy profiles of the smallest records there are, of which
-	// commands for people make 200 times as many bytes.
+	// commands make up to 200 times as many bytes.
 	dense bool
+	// commands read the bomb; nil for bombCommands and one of viewCommands.
+	commands []string
 }
 
 // bombCommands read bombs, and one of viewCommands in turn, which all begin with a view.
 var (
-	bombCommands = []string{"show", "check", "merge", "salvage"}
-	viewCommands = []string{"top", "compare", "export", "report"}
+	bombCommands = []string{"show BOMB", "check BOMB", "merge -o OUT BOMB", "salvage -o OUT BOMB"}
+	viewCommands = []string{
+		"top BOMB", "compare BOMB irpgo/clang22/ir-run1.profraw", "export --to json -o OUT BOMB", "report -o OUT BOMB",
+	}
 )
 
 // bombEnv in the environment has the test binary write the bomb of that name to standard
@@ -55,7 +59,7 @@ var (
 const bombEnv = "PROFUSE_TEST_BOMB"
 
 func printBomb(name string) {
-	for _, b := range bombs() {
+	for _, b := range slices.Concat(bombs(), programBombs(), tableBombs()) {
 		if b.name == name {
 			if _, err := os.Stdout.Write(b.contents()); err != nil {
 				panic(err)
@@ -97,8 +101,7 @@ func init() {
 func TestBombs(t *testing.T) {
 	oracle.Slow(t)
 	profuse := asProfuse(t)
-	small := filepath.Join(oracle.Root(t), "testdata", "irpgo", "clang22", "ir-run1.profraw")
-	for i, b := range bombs() {
+	for i, b := range slices.Concat(bombs(), programBombs(), tableBombs()) {
 		t.Run(b.name, func(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
@@ -107,15 +110,21 @@ func TestBombs(t *testing.T) {
 			if b.dense {
 				limit = 200 * maxBomb
 			}
-			for _, c := range append(slices.Clip(bombCommands), viewCommands[i%len(viewCommands)]) {
-				args := []string{c, name}
-				switch c {
-				case "merge", "salvage", "report":
-					args = append(args, "-o", filepath.Join(dir, "out"))
-				case "export":
-					args = append(args, "--to", "json", "-o", filepath.Join(dir, "out"))
-				case "compare":
-					args = append(args, small)
+			commands := b.commands
+			if commands == nil {
+				commands = append(slices.Clip(bombCommands), viewCommands[i%len(viewCommands)])
+			}
+			for _, c := range commands {
+				args := strings.Fields(c)
+				for i, a := range args {
+					switch {
+					case a == "BOMB":
+						args[i] = name
+					case strings.HasPrefix(a, "OUT"):
+						args[i] = filepath.Join(dir, a)
+					case strings.Contains(a, "/"):
+						args[i] = filepath.Join(oracle.Root(t), "testdata", a)
+					}
 				}
 				used, took, code, text := limited(t, profuse, args)
 				t.Logf("%s: %d MiB, %v, exit code %d, %.200s", c, used>>20, took.Round(time.Millisecond), code, text)

@@ -2,6 +2,7 @@ package dwarf
 
 import (
 	"fmt"
+	"math"
 	"sync/atomic"
 )
 
@@ -21,6 +22,20 @@ const (
 	// maxAttrs bounds the attributes of a DIE. Attributes without data in the DIE
 	// (DW_FORM_implicit_const) have no other bound than the size of the file.
 	maxAttrs = 512
+
+	// freeMemory and perFileByte bound the bytes of memory that the functions or the
+	// lines of a unit may take: freeMemory, and perFileByte for each byte of the file.
+	// All lines of a program take less than its file.
+	freeMemory  = 32 << 20
+	perFileByte = 8
+
+	// What building them takes for each.
+	bytesPerRange    = 200
+	bytesPerFunction = 32
+	bytesPerRow      = 24
+
+	// maxNesting bounds the entries that an entry is nested in.
+	maxNesting = 1 << 20
 
 	// maxDepth bounds the functions that an address is nested in. Some programs
 	// inline more than a hundred levels deep.
@@ -54,6 +69,14 @@ func (c *cu) spend(p part, section string, size, n int) error {
 			Corrupt()
 	}
 	return nil
+}
+
+// maxMemory returns how many bytes the functions or the lines of a unit may take.
+func (d *Data) maxMemory() int {
+	if d.FileSize == 0 {
+		return math.MaxInt
+	}
+	return freeMemory + perFileByte*d.FileSize
 }
 
 // done records that a part has been read.

@@ -65,6 +65,10 @@ type Config struct {
 	BigEndian bool
 	Split     bool // a .dwo or .dwp file, whose units need a skeleton elsewhere
 
+	// FileSize is how many bytes the file has; 0 if unknown. The functions and the lines of each unit
+	// may take memory in proportion to it, also if the sections were compressed.
+	FileSize int
+
 	// OpenSplit returns the file with the split unit of a skeleton unit, given
 	// its DW_AT_dwo_name, DW_AT_comp_dir and DWO id. [Data.Load] returns its
 	// error.

@@ -73,20 +73,26 @@ func (c *cu) readLineTable() (*lineTable, error) {
 	if err := c.spend(partLines, "line", len(c.d.s.Line), len(r.b)-int(c.line.u)); err != nil {
 		return nil, err
 	}
-	if op, ok := t.run(&r); !ok {
+	most := c.d.maxMemory() / bytesPerRow
+	switch op, ok := t.run(&r, most); {
+	case len(t.rows) > most:
+		err = c.d.at("line", c.line.u).Field("rows of the line table").Got(len(t.rows)).
+			Wantf("fewer in a file of %d bytes", c.d.FileSize).Unsupported()
+	case !ok:
 		err = c.d.cut("line", c.line.u, fmt.Sprintf("opcode %d of the line table", op))
 	}
 	c.done(partLines)
 	return t, err
 }
 
-// run executes the program. ok is false if it is truncated; last is the last opcode.
-func (t *lineTable) run(r *buf) (last uint8, ok bool) {
+// run executes the program, until it has made more than most rows. ok is false if it is
+// truncated; last is the last opcode.
+func (t *lineTable) run(r *buf, most int) (last uint8, ok bool) {
 	// A row takes about three bytes of program.
-	t.rows = make([]row, 0, (len(r.b)-r.off)/3)
+	t.rows = make([]row, 0, min((len(r.b)-r.off)/3, most+1))
 	m := lineMachine{t: t}
 	m.reset()
-	for r.more() {
+	for r.more() && len(t.rows) <= most {
 		op := r.u8()
 		last = op
 		switch {

@@ -78,9 +78,9 @@ func (c *cu) readTree() (*tree, error) {
 			}
 			// Without code, it matters only as the parent of others.
 			if len(ranges) > 0 || a.children {
-				if len(t.functions) == math.MaxInt32 || len(code) > math.MaxInt32/2-len(ranges) {
-					return nil, c.d.at("info", off).Field("number of functions or ranges").Got("2^30").
-						Want("fewer").Unsupported()
+				if bytesPerFunction*len(t.functions)+bytesPerRange*(len(code)+len(ranges)) > c.d.maxMemory() || len(code) > math.MaxInt32/2 {
+					return nil, c.d.at("info", off).Field("functions and ranges of the unit").Gotf("%d and %d", len(t.functions), len(code)).
+						Wantf("fewer in a file of %d bytes", c.d.FileSize).Unsupported()
 				}
 				self = int32(len(t.functions))
 				t.functions = append(t.functions, function{uint32(off - c.off), parent, a.tag == tagInlinedSubroutine})
@@ -93,6 +93,9 @@ func (c *cu) readTree() (*tree, error) {
 			return nil, c.d.cut("info", off, "entry")
 		}
 		if a.children {
+			if len(parents) == maxNesting {
+				return nil, c.d.at("info", off).Field("entries around the entry").Got(len(parents)).Want("fewer").Unsupported()
+			}
 			parents = append(parents, parent)
 			parent = self
 		}

@@ -31,7 +31,8 @@ const (
 
 // A section may be maxRatio times larger than its compressed bytes, the most that
 // deflate can reach; one of more than freeSize inflated bytes largeRatio times. Debug
-// information compresses to between a third and a fifth.
+// information compresses to between a third and a fifth. No tool compresses other
+// sections, which may have freeSize.
 const (
 	maxRatio   = 1032
 	freeSize   = 16 << 20
@@ -92,6 +93,8 @@ func (im *Image) inflate(s *Section, h compression, b []byte) ([]byte, error) {
 	case size > freeSize && size > uint64(len(b))*largeRatio:
 		return nil, at.Wantf("at most %d MiB, or %d times the %d bytes compressed", freeSize>>20, largeRatio, len(b)).
 			Unsupported()
+	case size > freeSize && !strings.Contains(s.Name, "debug"):
+		return nil, at.Wantf("at most %d MiB of a section without debug information", freeSize>>20).Unsupported()
 	}
 	damaged := func(found string) error {
 		return im.at(s.Name, s.Offset).Field("compressed contents").Got(found).Wantf("%d bytes", size).Corrupt()

@@ -65,6 +65,9 @@ func (im *Image) Symbols() (*SymbolTable, error) {
 	default:
 		err = im.machOSymbols(t)
 	}
+	if err == nil {
+		err = im.limitNames(t)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -77,6 +80,23 @@ func (im *Image) Symbols() (*SymbolTable, error) {
 		}
 	}
 	return t, nil
+}
+
+// maxShared is how many times longer than the string table all names together may be.
+// Names that are the end of others share its bytes.
+const maxShared = 8
+
+// limitNames refuses tables whose names overlap so much that programs which keep them all
+// would run out of memory.
+func (im *Image) limitNames(t *SymbolTable) error {
+	left := maxShared*len(t.strings) + 1<<20
+	for i := range t.order {
+		if left -= len(cstring(t.strings, uint64(t.order[i].name))); left < 0 {
+			return im.at("symbol table", 0).Field("names of all symbols").Gotf("more than %d times the %d bytes of the string table", maxShared, len(t.strings)).
+				Want("names that do not overlap").Corrupt()
+		}
+	}
+	return nil
 }
 
 // Len returns the number of symbols, including those that share an address.
@@ -198,15 +218,17 @@ func (im *Image) elfSymbol(b []byte) (e entry, info byte, section elf.SectionInd
 // isMapping reports whether the name at off is that of a mapping symbol, which
 // only marks the start of code or data.
 func (im *Image) isMapping(strings []byte, off uint32) bool {
-	name := cstring(strings, uint64(off))
+	// Up to its end it would take too long: names may overlap.
+	name := strings[min(uint64(off), uint64(len(strings))):]
 	has := func(prefix string) bool { return bytes.HasPrefix(name, []byte(prefix)) }
+	empty := len(name) == 0 || name[0] == 0
 	switch im.machine {
 	case elf.EM_AARCH64:
 		return has("$d") || has("$x")
 	case elf.EM_ARM:
-		return len(name) == 0 || has("$d") || has("$t") || has("$a")
+		return empty || has("$d") || has("$t") || has("$a")
 	case elf.EM_RISCV:
-		return len(name) == 0 || has("$d") || has("$x") || has(".L")
+		return empty || has("$d") || has("$x") || has(".L")
 	}
 	return false
 }

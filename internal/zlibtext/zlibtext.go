@@ -59,14 +59,14 @@ func Inflate(z []byte, size, limit uint64) (string, error) {
 }
 
 // ReadAll reads a stream that is announced to have size bytes, to its end or one byte
-// further than size. With an error it returns what it has read. Its memory grows with the bytes that arrive; a stream of the right
-// size is in a buffer of that size in the end.
+// further than size. With an error it returns what it has read. Its memory grows with the
+// bytes that arrive; a stream of the right size is in a buffer of that size in the end.
 func ReadAll(r io.Reader, size uint64) ([]byte, error) {
 	// The extra byte shows a stream that is too long.
 	b := make([]byte, 0, min(size, 1<<16)+1)
 	for uint64(len(b)) <= size {
 		if len(b) == cap(b) {
-			b = append(make([]byte, 0, min(2*uint64(cap(b)), size+1)), b...)
+			b = append(make([]byte, 0, min(4*uint64(cap(b)), size+1)), b...)
 		}
 		n, err := r.Read(b[len(b):cap(b)])
 		b = b[:len(b)+n]
