@@ -4,6 +4,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -36,6 +37,19 @@ type Mappings struct {
 	read      map[string][]*covmap.Mapping // by path
 	found     map[string]string            // paths in the folders, by build id; "" for none
 	evaluated map[string]bool              // lists of programs
+	searched  bool
+	nameless  []string // programs in the folders that have no build id
+}
+
+// withoutID returns the paths of the programs in the folders that have no build id.
+func (k *Mappings) withoutID(programs *symbolize.Programs) (paths []string, err error) {
+	if !k.searched {
+		if k.nameless, err = programs.WithoutID(); err != nil {
+			return nil, err
+		}
+		k.searched = true
+	}
+	return k.nameless, nil
 }
 
 // known returns the paths of programs by their build ids, to which the caller may add.
@@ -144,8 +158,9 @@ func (o *ViewOptions) readMappings(path string) (maps []*covmap.Mapping, err err
 	return maps, err
 }
 
-// programsOf returns the files of the programs: those given by name, and of each binary
-// id of the profile the first in the folders.
+// programsOf returns the files of the programs: those given by name, of each binary id of
+// the profile the first in the folders, and programs there without an id that fit the
+// functions that ran.
 func (o *ViewOptions) programsOf(p *irpgo.Profile, name string) (paths []string, err error) {
 	var folders []string
 	for _, path := range o.Programs {
@@ -165,21 +180,15 @@ func (o *ViewOptions) programsOf(p *irpgo.Profile, name string) (paths []string,
 		return paths, nil
 	}
 	in := strings.Join(folders, ", ")
-	if len(p.BinaryIDs) == 0 && len(paths) == 0 {
-		return nil, flaw.In("binary ids").InFile(name).Field("number").Got(0).
-			Wantf("an id by which to find the program in %s: name the program itself, or link with -Wl,--build-id", in).Empty()
-	}
 	known := o.Mappings.known()
-	var programs *symbolize.Programs // opened when the first is not known
+	programs, err := symbolize.OpenPrograms(folders, symbolize.Options{Arch: o.Arch}) // which are looked at when needed
+	if err != nil {
+		return nil, err
+	}
+	defer programs.Close()
 	for _, id := range p.BinaryIDs {
 		path, ok := known[string(id)]
 		if !ok {
-			if programs == nil {
-				if programs, err = symbolize.OpenPrograms(folders, symbolize.Options{Arch: o.Arch}); err != nil {
-					return nil, err
-				}
-				defer programs.Close()
-			}
 			if path, err = mappedProgram(programs, id); err != nil {
 				return nil, err
 			}
@@ -193,11 +202,93 @@ func (o *ViewOptions) programsOf(p *irpgo.Profile, name string) (paths []string,
 			paths = append(paths, path)
 		}
 	}
+	if paths, err = o.fitting(p, paths, programs); err != nil {
+		return nil, err
+	}
 	if len(paths) == 0 {
 		return nil, flaw.In("binary ids").InFile(name).Field("programs found").Got(0).
-			Wantf("one with an id of the profile in %s", in).Empty()
+			Wantf("one in %s with an id of the profile, or without an id but with its functions: name the program itself, or link with -Wl,--build-id", in).Empty()
 	}
 	return paths, nil
+}
+
+// fitting appends the programs without a build id that functions are of which ran and
+// which none of the programs maps: the one that fits most of them first. Of a program more
+// functions must fit than not.
+func (o *ViewOptions) fitting(p *irpgo.Profile, paths []string, programs *symbolize.Programs) ([]string, error) {
+	if o.Mappings == nil {
+		o.Mappings = new(Mappings)
+	}
+	known := make(map[string]bool)     // names of functions
+	left := make(map[functionKey]bool) // functions; true if they ran in no program yet
+	for i := range p.Functions {
+		for _, r := range p.Functions[i].Records {
+			known[r.Name] = true
+			left[functionKey{r.Name, r.Hash}] = slices.ContainsFunc(r.Counts, func(n uint64) bool { return n > 0 })
+		}
+	}
+	drop := func(of []*covmap.Mapping) {
+		for _, m := range of {
+			for i := range m.Records {
+				if key := (functionKey{m.Records[i].Name, m.Records[i].Hash}); left[key] {
+					left[key] = false
+				}
+			}
+		}
+	}
+	for _, path := range paths {
+		if of, err := o.mappings(path); err == nil { // errors are those of the evaluation
+			drop(of)
+		}
+	}
+	if !slices.Contains(slices.Collect(maps.Values(left)), true) {
+		return paths, nil
+	}
+	candidates, err := o.Mappings.withoutID(programs)
+	if err != nil {
+		return nil, err
+	}
+	for {
+		best, most := "", 0
+		for _, path := range candidates {
+			candidate, err := o.mappings(path)
+			if err != nil {
+				continue // it has no mapping, or is none of these programs
+			}
+			if fit, other := fitOf(candidate, left, known); fit > most && fit > other {
+				best, most = path, fit
+			}
+		}
+		if best == "" {
+			return paths, nil
+		}
+		paths = append(paths, best)
+		chosen, _ := o.mappings(best)
+		drop(chosen)
+	}
+}
+
+// A functionKey identifies a function of one control flow.
+type functionKey struct {
+	name string
+	hash uint64
+}
+
+// fitOf counts the functions of programs that are left, and those that are known with
+// other hashes only.
+func fitOf(maps []*covmap.Mapping, left map[functionKey]bool, known map[string]bool) (fit, other int) {
+	for _, m := range maps {
+		for i := range m.Records {
+			r := &m.Records[i]
+			switch ran, ok := left[functionKey{r.Name, r.Hash}]; {
+			case ran:
+				fit++
+			case !ok && r.Hash != 0 && known[r.Name]:
+				other++
+			}
+		}
+	}
+	return fit, other
 }
 
 // mappedProgram returns the path of the first program with the build id that has a

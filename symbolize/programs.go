@@ -136,6 +136,15 @@ func (p *Programs) Find(id []byte) iter.Seq2[*File, error] {
 	}
 }
 
+// WithoutID returns the paths of the linked files below the folders that have no build id,
+// in lexical order. It skips unreadable files, and ends with an error as Find does.
+func (p *Programs) WithoutID() ([]string, error) {
+	if p == nil {
+		return nil, nil
+	}
+	return p.scan(nil)
+}
+
 // open returns a file in a folder, nil if it cannot be read.
 func (p *Programs) open(path string) *File {
 	p.mu.Lock()
@@ -167,7 +176,7 @@ func (p *Programs) scan(id []byte) ([]string, error) {
 				}
 				if e.Type().IsRegular() && isProgram(path) {
 					if f, err := Open(path, p.opt); err == nil {
-						if own := string(f.BuildID); own != "" {
+						if own := string(f.BuildID); own != "" || f.image.Kind != object.Object {
 							below[own] = append(below[own], path)
 						}
 						f.Close()

@@ -50,6 +50,9 @@ func TestFindPrograms(t *testing.T) {
 			t.Errorf("found %q, %v, want %q", got, err, want)
 		}
 	}
+	if got, err := programs.WithoutID(); len(got) > 0 || err != nil {
+		t.Errorf("without a build id: %q, %v", got, err)
+	}
 	for n := 1; n <= len(want); n++ {
 		taken := 0
 		for range programs.Find(id) {

@@ -35,8 +35,8 @@ the program's debug information, iprof its classes.
 "profuse coverage tests" tells the tests apart: which of them run a line or a change.
 
 With a COMMAND, such as -- cargo test or -- ctest, profuse runs it and prints the
-coverage of its processes. It finds their programs by build id below target, build* and
-out, unless --program says where. The exit code is then that of COMMAND if it fails.
+coverage of its processes. It finds their programs below target, build* and out, unless
+--program says where. The exit code is then that of COMMAND if it fails.
 
 What stands at one place of the sources counts once, in however many functions,
 instances and programs it is. Functions that the profile does not fit are counted on
