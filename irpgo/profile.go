@@ -1,11 +1,10 @@
 package irpgo
 
 import (
-	"crypto/md5"
-	"encoding/binary"
 	"slices"
 	"strings"
 
+	"github.com/profuse-pgo/profuse/internal/guid"
 	"github.com/profuse-pgo/profuse/memprof"
 )
 
@@ -202,11 +201,7 @@ type Profile struct {
 
 // NameRef returns the 64-bit identity of a PGO name: the first eight bytes of
 // its MD5, read as little-endian (also called its GUID).
-func NameRef(name string) uint64 {
-	var memory [256]byte // converting a longer name allocates
-	sum := md5.Sum(append(memory[:0], name...))
-	return binary.LittleEndian.Uint64(sum[:8])
-}
+func NameRef(name string) uint64 { return guid.Of(name) }
 
 // clone returns a deep copy.
 func (r *Record) clone() *Record {

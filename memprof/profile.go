@@ -1,17 +1,14 @@
 package memprof
 
 import (
-	"crypto/md5"
-	"encoding/binary"
 	"strings"
+
+	"github.com/profuse-pgo/profuse/internal/guid"
 )
 
 // GUID returns the 64-bit identity of a function: the first eight bytes, read
 // as little-endian, of the MD5 of its canonical linkage name.
-func GUID(name string) uint64 {
-	sum := md5.Sum([]byte(CanonicalName(name)))
-	return binary.LittleEndian.Uint64(sum[:8])
-}
+func GUID(name string) uint64 { return guid.Of(CanonicalName(name)) }
 
 // CanonicalName removes the suffixes that optimizers append to the name of a function
 // that they promote or split: ".llvm." and ".part." with the component after it

@@ -21,12 +21,12 @@ const module = "github.com/profuse-pgo/profuse"
 var layers = [][]string{
 	{"internal/saturate", "internal/tally"},
 	{"profile"},
-	{"internal/flaw", "internal/llvmerr", "internal/mip/sign", "internal/screen"},
-	{"internal/atomicfile", "internal/blake3", "internal/filelock", "internal/lazymap", "internal/llvmorder", "internal/mt19937", "internal/pagestyle", "internal/sampled", "internal/slab", "internal/symbols", "internal/zlibtext"},
+	{"internal/flaw", "internal/guid", "internal/llvmerr", "internal/screen"},
+	{"internal/atomicfile", "internal/blake3", "internal/filelock", "internal/lazymap", "internal/llvmorder", "internal/mip/sign", "internal/mt19937", "internal/pagestyle", "internal/sampled", "internal/slab", "internal/symbols", "internal/zlibtext"},
 	{"internal/cursor", "internal/responsefile", "inputs", "internal/llvmyaml"},
 	{"internal/object", "internal/ondisk", "internal/dwarf"},
 	{"symbolize", "classfile", "layout", "coverage"},
-	{"memprof", "mip", "iprof"},
+	{"memprof", "mip", "iprof", "sampleprof"},
 	{"irpgo", "internal/mip/blocks", "internal/mip/runtime", "internal/mip/asm"},
 	{"covmap", "internal/mip/debuginfo", "internal/mip/split"},
 	{"internal/mip/instrument"},
@@ -46,7 +46,7 @@ var layers = [][]string{
 
 // formatPackages are what the packages above them reach through profile.View
 // alone.
-var formatPackages = []string{"irpgo", "memprof", "mip", "iprof", "covmap"}
+var formatPackages = []string{"irpgo", "memprof", "mip", "iprof", "sampleprof", "covmap"}
 
 // neutral packages know no format.
 var neutral = []string{

@@ -42,6 +42,9 @@ func (c *Cursor) Pos() int { return c.pos }
 // Len returns the number of bytes left.
 func (c *Cursor) Len() int { return len(c.buf) - c.pos }
 
+// Rest returns the bytes left without copying or passing over them.
+func (c *Cursor) Rest() []byte { return c.buf[c.pos:] }
+
 // Order returns the byte order.
 func (c *Cursor) Order() binary.ByteOrder { return c.order }
 

@@ -2,17 +2,14 @@
 package sign
 
 import (
-	"crypto/md5"
-	"encoding/binary"
 	"strconv"
+
+	"github.com/profuse-pgo/profuse/internal/guid"
 )
 
 // Name returns the first eight bytes of the MD5 of a function name, as a
 // little-endian number.
-func Name(name string) uint64 {
-	sum := md5.Sum([]byte(name))
-	return binary.LittleEndian.Uint64(sum[:8])
-}
+func Name(name string) uint64 { return guid.Of(name) }
 
 // LinkUnit returns the hash of a link unit's name, the low half of its [Name]. It
 // connects the raw files, maps and profiles of one program, and is the same for all

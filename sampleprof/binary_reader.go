@@ -1,0 +1,431 @@
+package sampleprof
+
+import (
+	"encoding/binary"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/profuse-pgo/profuse/internal/cursor"
+	"github.com/profuse-pgo/profuse/internal/llvmerr"
+	"github.com/profuse-pgo/profuse/internal/slab"
+	"github.com/profuse-pgo/profuse/profile"
+)
+
+var le = binary.LittleEndian
+
+// binaryReader reads the three binary formats.
+type binaryReader struct {
+	builder
+	data []byte
+	opt  *ReadOptions
+	mask uint32
+
+	names    []Name
+	contexts [][]Frame
+	ids      bool // some name table has GUIDs: names of later ones become GUIDs, too
+	vtables  bool // each body ends with virtual tables
+
+	functions slab.Slab[Function]
+	samples   slab.Slab[Sample]
+	targets   slab.Slab[Target]
+}
+
+func readBinary(data []byte, format Format, opt *ReadOptions) (*Profile, error) {
+	r := &binaryReader{builder: newBuilder(), data: data, opt: opt, mask: opt.mask()}
+	c := r.cursor("header", 0, data)
+	c.ULEB("magic")
+	at := c.Offset()
+	v := c.ULEB("version")
+	if c.Err() == nil && v != version {
+		return nil, c.At(at).Field("version").Got(v).Wantf("%d", version).Because(llvmerr.SampleVersion)
+	}
+	switch format {
+	case FormatExtended:
+		r.readSections(c)
+	case FormatCompact:
+		r.readCompact(c)
+	default:
+		r.readSummary(c)
+		r.readNames(c)
+		c.Section = profileSection.String()
+		r.readFunctions(c)
+	}
+	return r.p, c.Err()
+}
+
+func (r *binaryReader) cursor(section string, base int64, data []byte) *cursor.Cursor {
+	return cursor.New(section, base, data, le)
+}
+
+func (r *binaryReader) readSummary(c *cursor.Cursor) {
+	c.Section = summarySection.String()
+	s := &Summary{
+		Total: c.ULEB("total samples"), MaxCount: c.ULEB("greatest count"), MaxHead: c.ULEB("greatest head samples"),
+		NumCounts: c.ULEB("number of counts"), NumFunctions: c.ULEB("number of functions"),
+	}
+	s.Cutoffs = make([]profile.Cutoff, c.Count(c.ULEB("number of cutoffs"), 3, "number of cutoffs"))
+	for i := range s.Cutoffs {
+		s.Cutoffs[i] = profile.Cutoff{Share: c.ULEB("cutoff"), Min: c.ULEB("least count"), Values: c.ULEB("number of counts")}
+	}
+	r.p.Summary = s
+}
+
+// readNames reads a table of strings.
+func (r *binaryReader) readNames(c *cursor.Cursor) {
+	c.Section = nameSection.String()
+	n := c.Count(c.ULEB("number of names"), 1, "number of names")
+	if c.Err() != nil {
+		return
+	}
+	start := c.Pos()
+	text := string(c.Rest()) // one copy for all names
+	r.names = make([]Name, 0, n)
+	for len(r.names) < n {
+		end := strings.IndexByte(text[c.Pos()-start:], 0)
+		if end < 0 {
+			c.Fail(c.At(c.Offset()).Field("name").Got("no zero byte").Want("one after the name").Truncated())
+			return
+		}
+		at := c.Pos() - start
+		name := NameOf(text[at : at+end])
+		if r.ids {
+			name.text = ""
+		}
+		r.names = append(r.names, name)
+		c.Skip(uint64(end+1), "name")
+	}
+}
+
+// readIDs reads a table of GUIDs, each in eight bytes if fixed is set.
+func (r *binaryReader) readIDs(c *cursor.Cursor, fixed bool) {
+	c.Section = nameSection.String()
+	least := 1
+	if fixed {
+		least = 8
+	}
+	n := c.Count(c.ULEB("number of names"), least, "number of names")
+	r.names = make([]Name, n)
+	for i := range r.names {
+		if fixed {
+			r.names[i].id = c.U64("name")
+		} else {
+			r.names[i].id = c.ULEB("name")
+		}
+	}
+}
+
+// readContexts reads the table of contexts.
+func (r *binaryReader) readContexts(c *cursor.Cursor) {
+	n := c.Count(c.ULEB("number of contexts"), 1, "number of contexts")
+	r.contexts = make([][]Frame, n)
+	for i := range r.contexts {
+		c.Record = i
+		frames := make([]Frame, c.Count(r.upTo(c, math.MaxUint32, "number of frames"), 3, "number of frames"))
+		if len(frames) > maxDepth {
+			c.Fail(c.At(c.Offset()).Field("number of frames").Got(len(frames)).Wantf("at most %d", maxDepth).Unsupported())
+		}
+		for j := range frames {
+			frames[j] = Frame{r.name(c), r.location(c, maxLine)}
+		}
+		if c.Err() != nil {
+			return
+		}
+		r.contexts[i] = frames
+	}
+	c.Record = -1
+}
+
+// upTo reads a number that may be limited to fewer bits than 64.
+func (r *binaryReader) upTo(c *cursor.Cursor, limit uint64, field string) uint64 {
+	at := c.Offset()
+	n := c.ULEB(field)
+	if n > limit {
+		c.Fail(c.At(at).Field(field).Got(n).Wantf("at most %d", limit).Corrupt())
+		return 0
+	}
+	return n
+}
+
+func (r *binaryReader) location(c *cursor.Cursor, limit uint64) Location {
+	line := r.upTo(c, limit, "line")
+	return Location{uint32(line), uint32(c.ULEB("discriminator"))}
+}
+
+// sampleLocation reads a location of samples. The profile of a producer with
+// flow-sensitive discriminators may be wanted with fewer bits of them.
+func (r *binaryReader) sampleLocation(c *cursor.Cursor, limit uint64) Location {
+	at := r.location(c, limit)
+	at.Discriminator &= r.mask
+	return at
+}
+
+// name reads an index of the name table.
+func (r *binaryReader) name(c *cursor.Cursor) Name {
+	at := c.Offset()
+	i := c.ULEB("name")
+	if i < uint64(len(r.names)) {
+		return r.names[i]
+	}
+	if c.Err() == nil {
+		c.Fail(c.At(at).Field("name").Got(i).Wantf("less than %d, the number of names", len(r.names)).
+			Because(llvmerr.SampleNames))
+	}
+	return Name{}
+}
+
+// subject reads the name of a function or, in a context-sensitive profile, the context.
+func (r *binaryReader) subject(c *cursor.Cursor) (Name, []Frame) {
+	if !r.p.Kind.Has(ContextSensitive) {
+		return r.name(c), nil
+	}
+	at := c.Offset()
+	i := c.ULEB("context")
+	if i >= uint64(len(r.contexts)) {
+		if c.Err() == nil {
+			c.Fail(c.At(at).Field("context").Got(i).Wantf("less than %d, the number of contexts", len(r.contexts)).
+				Because(llvmerr.SampleNames))
+		}
+		return Name{}, nil
+	}
+	context := r.contexts[i]
+	if len(context) == 0 {
+		c.Fail(c.At(at).Field("context").Got("no frames").Want("one and more").Corrupt())
+		return Name{}, nil
+	}
+	return context[len(context)-1].Name, context
+}
+
+// readFunctions reads functions to the end of the section.
+func (r *binaryReader) readFunctions(c *cursor.Cursor) {
+	for i := 0; c.Len() > 0 && c.Err() == nil; i++ {
+		c.Record = i
+		head := c.ULEB("head samples")
+		name, context := r.subject(c)
+		if c.Err() != nil {
+			return
+		}
+		f := r.function(name, context)
+		add(&f.Head, head, 1)
+		r.readBody(c, f, 1)
+	}
+	c.Record = -1
+}
+
+func (r *binaryReader) newFunction() *Function { return &r.functions.Make(1)[0] }
+
+func (r *binaryReader) readBody(c *cursor.Cursor, f *Function, depth int) {
+	if depth > maxDepth {
+		c.Fail(c.At(c.Offset()).Field("depth").Gotf("more than %d", maxDepth).
+			Wantf("at most %d functions inlined into each other", maxDepth).Unsupported())
+		return
+	}
+	add(&f.Total, c.ULEB("total samples"), 1)
+	n := c.Count(r.upTo(c, math.MaxUint32, "number of samples"), 4, "number of samples")
+	if f.Body == nil {
+		f.Body = r.samples.Make(n)[:0]
+	}
+	for ; n > 0 && c.Err() == nil; n-- {
+		at := r.sampleLocation(c, maxLine)
+		count := c.ULEB("samples")
+		s := f.sampleAt(at)
+		s.Targets = r.readTargets(c, s.Targets)
+		add(&s.Count, count, 1)
+	}
+	n = c.Count(r.upTo(c, math.MaxUint32, "number of callsites"), 6, "number of callsites")
+	if f.Callsites == nil && n > 0 {
+		f.Callsites = make([]Callsite, 0, n)
+	}
+	for ; n > 0 && c.Err() == nil; n-- {
+		at := r.sampleLocation(c, math.MaxUint32)
+		r.readBody(c, f.calleeAt(at, r.name(c), r.newFunction), depth+1)
+	}
+	if !r.vtables {
+		return
+	}
+	n = c.Count(r.upTo(c, math.MaxUint32, "number of virtual calls"), 3, "number of virtual calls")
+	for ; n > 0 && c.Err() == nil; n-- {
+		uses := f.vtablesAt(r.sampleLocation(c, maxLine))
+		uses.VTables = r.readTargets(c, uses.VTables)
+	}
+}
+
+// readTargets reads names and counts and adds them to targets.
+func (r *binaryReader) readTargets(c *cursor.Cursor, targets []Target) []Target {
+	n := c.Count(r.upTo(c, math.MaxUint32, "number of targets"), 2, "number of targets")
+	if n == 0 {
+		return targets
+	}
+	if len(targets) > 0 {
+		for ; n > 0 && c.Err() == nil; n-- {
+			name := r.name(c)
+			targets, _ = addTarget(targets, name, c.ULEB("samples of a target"), 1)
+		}
+		return targets
+	}
+	targets = r.targets.Make(n)
+	for i := range targets {
+		targets[i] = Target{r.name(c), c.ULEB("samples of a target")}
+	}
+	return joinTargets(targets)
+}
+
+// joinTargets sorts targets and adds up those of one name.
+func joinTargets(targets []Target) []Target {
+	if len(targets) < 2 {
+		return targets
+	}
+	slices.SortFunc(targets, func(a, b Target) int { return a.Name.byID(b.Name) })
+	n := 1
+	for _, t := range targets[1:] {
+		if targets[n-1].Name == t.Name {
+			add(&targets[n-1].Count, t.Count, 1)
+		} else {
+			targets[n] = t
+			n++
+		}
+	}
+	return targets[:n]
+}
+
+// readCompact reads what follows the version of a compact binary file.
+func (r *binaryReader) readCompact(c *cursor.Cursor) {
+	r.readSummary(c)
+	r.readIDs(c, false)
+	c.Section = "header"
+	at := c.Offset()
+	end := c.U64("offset of the function offsets")
+	if c.Err() == nil && (end < uint64(c.Offset()) || end > uint64(len(r.data))) {
+		c.Fail(c.At(at).Field("offset of the function offsets").Got(end).
+			Wantf("%d to %d", c.Offset(), len(r.data)).Corrupt())
+	}
+	if c.Err() != nil {
+		return
+	}
+	functions := r.cursor(profileSection.String(), c.Offset(), r.data[c.Offset():end])
+	r.readFunctions(functions)
+	c.Fail(functions.Err())
+}
+
+// readSections reads what follows the version of an extensible binary file.
+func (r *binaryReader) readSections(c *cursor.Cursor) {
+	c.Section = "section table"
+	sections := readSectionTable(c)
+	for i, s := range sections {
+		if s.size == 0 || c.Err() != nil {
+			continue
+		}
+		if s.offset > uint64(len(r.data)) || s.size > uint64(len(r.data))-s.offset {
+			at := c.Offset() - int64(sectionEntry*(len(sections)-i))
+			c.Fail(c.At(at).Field(s.kind.String()).Gotf("%d bytes at offset %d", s.size, s.offset).
+				Wantf("a section within the file of %d bytes", len(r.data)).Truncated())
+			return
+		}
+		from := r.cursor(s.kind.String(), int64(s.offset), r.data[s.offset:s.offset+s.size])
+		if s.flags&flagCompressed != 0 {
+			from = inflate(from)
+		}
+		r.readSection(from, &s)
+		if from.Err() == nil && from.Len() > 0 {
+			from.Fail(from.At(from.Offset()).Field(s.kind.String()).Gotf("%d bytes more", from.Len()).
+				Want("the end of the section").Corrupt())
+		}
+		c.Fail(from.Err())
+	}
+}
+
+func readSectionTable(c *cursor.Cursor) []section {
+	sections := make([]section, c.Count(c.U64("number of sections"), sectionEntry, "number of sections"))
+	for i := range sections {
+		sections[i] = section{sectionType(c.U64("type")), c.U64("flags"), c.U64("offset"), c.U64("size")}
+	}
+	return sections
+}
+
+// readSection reads a section to its end. It skips one of an unknown type.
+func (r *binaryReader) readSection(c *cursor.Cursor, s *section) {
+	p := r.p
+	has := func(flag uint64) bool { return s.flags&flag != 0 }
+	set := func(flag uint64, kind Kind) {
+		if has(flag) {
+			p.Kind |= kind
+		}
+	}
+	switch s.kind {
+	case summarySection:
+		r.readSummary(c)
+		set(flagPartial, Partial)
+		set(flagContexts, ContextSensitive)
+		set(flagPreInlined, PreInlined)
+		set(flagFlowSensitive, FlowDiscriminators)
+		r.vtables = r.vtables || has(flagVTables)
+		if p.Kind.Has(FlowDiscriminators) && r.opt.DiscriminatorBits > 0 {
+			r.mask = 1<<r.opt.DiscriminatorBits - 1
+		}
+	case nameSection:
+		r.ids = r.ids || has(flagMD5)
+		if has(flagMD5) || has(flagFixed) {
+			r.readIDs(c, has(flagFixed))
+		} else {
+			r.readNames(c)
+		}
+	case contextSection:
+		r.readContexts(c)
+	case profileSection:
+		r.readFunctions(c)
+	case metadataSection:
+		set(flagProbes, ProbeBased)
+		for c.Len() > 0 && c.Err() == nil {
+			name, context := r.subject(c)
+			f := r.index[(&Function{Name: name, Context: context}).key()]
+			r.readMetadata(c, f, has(flagProbes), has(flagAttributes), 1)
+		}
+	case symbolSection:
+		r.readSymbols(c)
+	default: // function offsets are for who reads only some functions
+		c.Skip(uint64(c.Len()), "section")
+	}
+}
+
+// readMetadata reads the metadata of a function, which is nil if the profile does not have it,
+// and of what is inlined into it.
+func (r *binaryReader) readMetadata(c *cursor.Cursor, f *Function, checksums, attributes bool, depth int) {
+	if depth > maxDepth || c.Err() != nil || c.Len() == 0 { // the last may be cut short, as in LLVM
+		return
+	}
+	if f == nil {
+		f = new(Function)
+	}
+	if checksums {
+		f.Checksum = c.ULEB("checksum")
+	}
+	if attributes {
+		f.Attributes = Attributes(r.upTo(c, math.MaxUint32, "attributes"))
+	}
+	if r.p.Kind.Has(ContextSensitive) {
+		return
+	}
+	n := c.Count(r.upTo(c, math.MaxUint32, "number of callsites"), 3, "number of callsites")
+	for ; n > 0 && c.Err() == nil; n-- {
+		at := r.location(c, math.MaxUint32)
+		r.readMetadata(c, f.calleeAt(at, r.name(c), r.newFunction), checksums, attributes, depth+1)
+	}
+}
+
+func (r *binaryReader) readSymbols(c *cursor.Cursor) {
+	text := string(c.Bytes(uint64(c.Len()), "symbol list"))
+	if r.p.Symbols == nil {
+		r.p.Symbols = make([]string, 0, strings.Count(text, "\x00"))
+	}
+	for len(text) > 0 {
+		name, rest, ok := strings.Cut(text, "\x00")
+		if !ok {
+			c.Fail(c.At(c.Offset()).Field("symbol").Got("no zero byte").Want("one after the name").Corrupt())
+			return
+		}
+		r.p.Symbols = append(r.p.Symbols, name)
+		text = rest
+	}
+	slices.Sort(r.p.Symbols)
+	r.p.Symbols = slices.Compact(r.p.Symbols)
+}

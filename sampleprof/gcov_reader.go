@@ -1,0 +1,136 @@
+package sampleprof
+
+import (
+	"github.com/profuse-pgo/profuse/internal/cursor"
+)
+
+// The gcov format is u32 words, little-endian. A u64 is two words, the low one first. A
+// string is its length in words and these words, padded with zeros.
+//
+//	gcov     = "adcg" "*704" stamp
+//	           tagNames length n { string }
+//	           tagFunctions length n { u64:head function }
+//	function = name numPositions numCallsites
+//	           { offset numTargets u64:count { kind u64:name u64:count } }
+//	           { offset function }
+//
+// An offset is line<<16 | discriminator. Totals are not stored: each count is one of the
+// function and of those around it.
+const (
+	magicGCov = "adcg*704"
+
+	tagNames     = 0xaa000000
+	tagFunctions = 0xac000000
+	// targetKind is the kind of the indirect call targets of a position
+	// (HIST_TYPE_INDIR_CALL_TOPN).
+	targetKind = 7
+)
+
+// gcovReader reads a gcov profile.
+type gcovReader struct {
+	builder
+	c     *cursor.Cursor
+	names []Name
+}
+
+func readGCov(data []byte) (*Profile, error) {
+	r := &gcovReader{builder: newBuilder(), c: cursor.New("header", 0, data, le)}
+	r.c.Skip(uint64(len(magicGCov)), "magic")
+	r.c.U32("stamp")
+	r.tag(tagNames, "names")
+	n := r.c.Count(uint64(r.c.U32("number of names")), 4, "number of names")
+	for range n {
+		r.names = append(r.names, NameOf(r.text()))
+	}
+	r.tag(tagFunctions, "functions")
+	n = r.c.Count(uint64(r.c.U32("number of functions")), 20, "number of functions")
+	for i := range n {
+		r.c.Record = i
+		head := r.c.U64("head samples")
+		name := r.name(uint64(r.c.U32("name")))
+		if r.c.Err() != nil {
+			break
+		}
+		f := r.function(name, nil)
+		add(&f.Head, head, 1)
+		// A function that comes again is read and not added, as in LLVM.
+		if f.Total > 0 {
+			f = &Function{Name: name}
+		}
+		r.readFunction([]*Function{f})
+	}
+	return r.p, r.c.Err()
+}
+
+// tag reads the tag and the length of a section.
+func (r *gcovReader) tag(want uint32, section string) {
+	r.c.Section = section
+	at := r.c.Offset()
+	if tag := r.c.U32("tag"); r.c.Err() == nil && tag != want {
+		r.c.Fail(r.c.At(at).Field("tag").Gotf("%#x", tag).Wantf("%#x", want).Corrupt())
+	}
+	r.c.U32("length") // which producers leave at 0
+}
+
+// text reads a string without its padding.
+func (r *gcovReader) text() string {
+	text := string(r.c.Bytes(4*uint64(r.c.U32("length of a name")), "name"))
+	for i := range text {
+		if text[i] == 0 {
+			return text[:i]
+		}
+	}
+	return text
+}
+
+func (r *gcovReader) name(i uint64) Name {
+	if i < uint64(len(r.names)) {
+		return r.names[i]
+	}
+	if r.c.Err() == nil {
+		r.c.Fail(r.c.At(r.c.Offset()).Field("name").Got(i).Wantf("less than %d, the number of names", len(r.names)).Corrupt())
+	}
+	return Name{}
+}
+
+func (r *gcovReader) location() Location {
+	at := r.c.U32("offset")
+	return Location{at >> 16, at & 0xffff}
+}
+
+// readFunction reads the last function of a stack, whose name is read; the others are those
+// around it.
+func (r *gcovReader) readFunction(stack []*Function) {
+	c, f := r.c, stack[len(stack)-1]
+	positions := c.Count(uint64(c.U32("number of positions")), 16, "number of positions")
+	callsites := c.Count(uint64(c.U32("number of callsites")), 16, "number of callsites")
+	for ; positions > 0 && c.Err() == nil; positions-- {
+		at := r.location()
+		targets := c.Count(uint64(c.U32("number of targets")), 20, "number of targets")
+		count := c.U64("samples")
+		for _, g := range stack {
+			add(&g.Total, count, 1)
+		}
+		s := f.sampleAt(at)
+		add(&s.Count, count, 1)
+		for ; targets > 0 && c.Err() == nil; targets-- {
+			place := c.Offset()
+			if kind := c.U32("kind of targets"); c.Err() == nil && kind != targetKind {
+				c.Fail(c.At(place).Field("kind of targets").Got(kind).Wantf("%d, calls", targetKind).Corrupt())
+			}
+			name := r.name(c.U64("target"))
+			s.Targets, _ = addTarget(s.Targets, name, c.U64("samples of a target"), 1)
+		}
+	}
+	if len(stack) > maxDepth && callsites > 0 {
+		c.Fail(c.At(c.Offset()).Field("depth").Gotf("more than %d", maxDepth).
+			Wantf("at most %d functions inlined into each other", maxDepth).Unsupported())
+	}
+	for ; callsites > 0 && c.Err() == nil; callsites-- {
+		at := r.location()
+		name := r.name(uint64(c.U32("name")))
+		if c.Err() == nil {
+			r.readFunction(append(stack, f.calleeAt(at, name, newFunction)))
+		}
+	}
+}

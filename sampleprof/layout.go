@@ -1,0 +1,95 @@
+package sampleprof
+
+// The binary formats begin with a magic number as ULEB128: "SPROF42" and the number of the
+// format (SampleProfileFormat). All other numbers are ULEB128 unless they are called u64 or
+// u32, which are little-endian. A string ends with a zero byte.
+//
+//	binary   = magic version summary names { function }
+//	summary  = total maxCount maxHead numCounts numFunctions n { cutoff minCount counts }
+//	names    = n { string }
+//	function = head body
+//	body     = name total
+//	           n { line discriminator count k { name count } }
+//	           m { line discriminator body }
+//	           [ v { line discriminator k { name count } } ]  extensible binary with a flag
+//
+// A name is an index of the table; with contexts, that of a function is an index of the
+// context table.
+//
+//	compact  = magic version summary n { id } u64:offset { function } n { name fileOffset }
+//
+//	extended = magic version u64:n { u64:type u64:flags u64:offset u64:size } { section }
+//
+// The sections of an extensible binary file stand in the order in which they are read, and lie in
+// another one in the file. Their offsets count from the beginning of the file.
+const (
+	magicBase     = 0x5350524f463432 << 8 // "SPROF42"
+	magicBinary   = magicBase | 0xff
+	magicCompact  = magicBase | 0x02
+	magicExtended = magicBase | 0x04
+
+	version = 103
+)
+
+// A sectionType is the type of a section of an extensible binary file (SecType).
+type sectionType uint64
+
+const (
+	summarySection  sectionType = 1
+	nameSection     sectionType = 2
+	symbolSection   sectionType = 3  // { string }, sorted
+	offsetSection   sectionType = 4  // n { name offset }: of functions in the next profile section
+	metadataSection sectionType = 5  // { name [checksum] [attributes] [m { line discriminator metadata }] }
+	contextSection  sectionType = 6  // n { k { name line discriminator } }
+	profileSection  sectionType = 32 // { function }
+)
+
+var sectionNames = map[sectionType]string{
+	summarySection: "summary", nameSection: "name table", symbolSection: "symbol list",
+	offsetSection: "function offsets", metadataSection: "function metadata",
+	contextSection: "context table", profileSection: "profiles",
+}
+
+func (t sectionType) String() string {
+	if name, ok := sectionNames[t]; ok {
+		return name
+	}
+	return "section"
+}
+
+// Flags of sections: the low half means the same in all of them.
+const (
+	flagCompressed uint64 = 1 << 0
+	flagFlat       uint64 = 1 << 1 // functions without callsites
+
+	flagPartial       uint64 = 1 << 32 // of the summary
+	flagContexts      uint64 = 1 << 33
+	flagFlowSensitive uint64 = 1 << 34
+	flagPreInlined    uint64 = 1 << 36
+	flagVTables       uint64 = 1 << 37
+
+	flagMD5    uint64 = 1 << 32 // of the name table
+	flagFixed  uint64 = 1 << 33 // GUIDs are u64
+	flagUnique uint64 = 1 << 34 // some name has uniqueSuffix
+
+	flagOrdered uint64 = 1 << 32 // of the function offsets
+
+	flagProbes     uint64 = 1 << 32 // of the metadata
+	flagAttributes uint64 = 1 << 33
+)
+
+// uniqueSuffix begins what clang appends to names of internal functions to make them
+// unique (-funique-internal-linkage-names).
+const uniqueSuffix = ".__uniq."
+
+// A section is an entry of the section table.
+type section struct {
+	kind                sectionType
+	flags, offset, size uint64
+}
+
+const sectionEntry = 4 * 8 // bytes of an entry
+
+// maxDepth is how deep functions may be inlined into each other, and how many frames a context
+// may have.
+const maxDepth = 10_000

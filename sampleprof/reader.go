@@ -1,0 +1,105 @@
+package sampleprof
+
+import (
+	"bytes"
+	"math"
+
+	"github.com/profuse-pgo/profuse/internal/cursor"
+	"github.com/profuse-pgo/profuse/internal/flaw"
+)
+
+// Format is one of the encodings of a sample profile.
+type Format int
+
+// The encodings.
+const (
+	FormatText     Format = iota + 1
+	FormatBinary          // the first binary format
+	FormatExtended        // extensible binary: in sections, the default of LLVM's tools
+	FormatCompact         // LLVM 8 to 16: with GUIDs instead of names
+	FormatGCov            // for GCC, written by create_gcov of AutoFDO
+)
+
+var formatNames = [...]string{"unknown", "text", "binary", "extensible binary", "compact binary", "gcov"}
+
+// String returns "text", "binary", "extensible binary", "compact binary" or "gcov".
+func (f Format) String() string {
+	if f < 0 || int(f) >= len(formatNames) {
+		f = 0
+	}
+	return formatNames[f]
+}
+
+// ReadOptions adjust reading. The zero value is right for most uses.
+type ReadOptions struct {
+	// Lenient accepts what llvm-profdata 22 accepts.
+	Lenient bool
+	// FlowDiscriminators says that a text or binary profile has flow-sensitive
+	// discriminators, which these formats do not say.
+	FlowDiscriminators bool
+	// DiscriminatorBits is how many low bits of flow-sensitive discriminators are kept;
+	// 0 keeps all.
+	DiscriminatorBits int
+}
+
+func (o *ReadOptions) mask() uint32 {
+	if o.DiscriminatorBits <= 0 || !o.FlowDiscriminators {
+		return math.MaxUint32
+	}
+	return uint32(1)<<o.DiscriminatorBits - 1
+}
+
+// Detect says which format data begins with, in the order in which LLVM tries them.
+func Detect(data []byte) (Format, bool) {
+	c := cursor.New("", 0, data[:min(len(data), 10)], le)
+	switch magic := c.ULEB(""); {
+	case c.Err() == nil && magic == magicBinary:
+		return FormatBinary, true
+	case c.Err() == nil && magic == magicExtended:
+		return FormatExtended, true
+	case c.Err() == nil && magic == magicCompact:
+		return FormatCompact, true
+	case bytes.HasPrefix(data, []byte(magicGCov)): // other versions after "adcg" are GCC's own (.gcda)
+		return FormatGCov, true
+	case isText(data):
+		return FormatText, true
+	}
+	return 0, false
+}
+
+// Read reads a sample profile of any format. The profile does not refer to data. name is used in
+// errors.
+//
+// The error is a *[profile.FormatError].
+func Read(name string, data []byte, opt ReadOptions) (*Profile, error) {
+	p, err := read(data, &opt)
+	if err != nil {
+		return nil, flaw.InFile(err, name)
+	}
+	return p, nil
+}
+
+func read(data []byte, opt *ReadOptions) (*Profile, error) {
+	format, ok := Detect(data)
+	if !ok {
+		return nil, flaw.At("header", 0).Field("magic").Gotf("% x", data[:min(8, len(data))]).
+			Want("a sample profile").Unrecognized()
+	}
+	var p *Profile
+	var err error
+	switch format {
+	case FormatText:
+		p, err = readText(data, opt)
+	case FormatGCov:
+		p, err = readGCov(data)
+	default:
+		p, err = readBinary(data, format, opt)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if opt.FlowDiscriminators && format != FormatExtended {
+		p.Kind |= FlowDiscriminators
+	}
+	return p, nil
+}
