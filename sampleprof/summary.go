@@ -1,0 +1,83 @@
+package sampleprof
+
+import (
+	"slices"
+
+	"github.com/profuse-pgo/profuse/internal/tally"
+	"github.com/profuse-pgo/profuse/profile"
+)
+
+// cutoffs are the shares, in millionths, for which a summary has an entry.
+var cutoffs = []uint64{
+	10_000, 100_000, 200_000, 300_000, 400_000, 500_000, 600_000, 700_000, 800_000, 900_000, 950_000, 990_000,
+	999_000, 999_900, 999_990, 999_999,
+}
+
+const (
+	hotCutoff  = 990_000
+	coldCutoff = 999_999
+)
+
+// Summarize computes the summary of the profile as it is now. The contexts of one
+// function are merged for it, and inlined functions that are [Duplicated] are left out.
+func (p *Profile) Summarize() *Summary {
+	functions := p.Functions
+	if p.Kind.Has(ContextSensitive) {
+		functions = p.withoutContexts()
+	}
+	return summarize(functions)
+}
+
+func summarize(functions []*Function) *Summary {
+	var counts tally.Tally
+	s := &Summary{NumFunctions: uint64(len(functions))}
+	for _, f := range functions {
+		s.MaxHead = max(s.MaxHead, f.Head)
+		f.walk(func(g *Function) bool {
+			if g != f && g.Attributes&Duplicated != 0 {
+				return false
+			}
+			for i := range g.Body {
+				counts.Add(g.Body[i].Count)
+			}
+			return true
+		})
+	}
+	d := counts.Distribution(cutoffs, true)
+	s.Total, s.MaxCount, s.NumCounts = d.Low, d.Max, d.Values
+	for _, c := range d.Cutoffs {
+		s.Cutoffs = append(s.Cutoffs, profile.Cutoff(c))
+	}
+	return s
+}
+
+// withoutContexts returns one function for each name, the sum of its contexts in the
+// order in which LLVM adds them up. Contexts with another checksum than the first are left
+// out.
+func (p *Profile) withoutContexts() []*Function {
+	sum := newSum()
+	for _, f := range p.inMapOrder() {
+		sum.add(&Function{
+			Name: f.Name, Total: f.Total, Head: f.Head, Body: f.Body, Callsites: f.Callsites, VTables: f.VTables,
+			Checksum: f.Checksum,
+		}, 1)
+	}
+	return (&Profile{Functions: sum.functions}).inMapOrder()
+}
+
+// threshold returns the least count at a cutoff, in millionths.
+func (s *Summary) threshold(cutoff uint64) uint64 {
+	i := slices.IndexFunc(s.Cutoffs, func(c profile.Cutoff) bool { return c.Share >= cutoff })
+	if i < 0 {
+		return 0
+	}
+	return s.Cutoffs[i].Min
+}
+
+// HotThreshold returns the least count that is hot: the counts from there up make up
+// 99 % of the total.
+func (s *Summary) HotThreshold() uint64 { return s.threshold(hotCutoff) }
+
+// ColdThreshold returns the greatest count that is cold: the counts from there up make up
+// 99.9999 % of the total.
+func (s *Summary) ColdThreshold() uint64 { return s.threshold(coldCutoff) }

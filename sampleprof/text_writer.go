@@ -1,0 +1,183 @@
+package sampleprof
+
+import (
+	"cmp"
+	"io"
+	"slices"
+	"strconv"
+
+	"github.com/profuse-pgo/profuse/internal/flaw"
+	"github.com/profuse-pgo/profuse/profile"
+)
+
+// textBuffer is how many bytes of text are collected before they are written.
+const textBuffer = 64 << 10
+
+// writeText writes the profile as text. split marks functions without callsites.
+func (p *Profile) writeText(w io.Writer, split bool) error {
+	t := textWriter{contexts: p.Kind.Has(ContextSensitive), probes: p.Kind.Has(ProbeBased)}
+	for _, f := range p.sorted() {
+		if t.contexts {
+			t.buf = append(appendContext(append(t.buf, '['), f.Context), ']')
+		} else {
+			t.buf = append(t.buf, f.Name.String()...)
+		}
+		t.number(':', f.Total)
+		t.number(':', f.Head)
+		t.buf = append(t.buf, '\n')
+		t.function(f, 1)
+		if split && len(f.Callsites) == 0 {
+			t.buf = append(t.buf, " !Flat\n"...)
+		}
+		if len(t.buf) >= textBuffer {
+			if _, err := w.Write(t.buf); err != nil {
+				return err
+			}
+			t.buf = t.buf[:0]
+		}
+	}
+	_, err := w.Write(t.buf)
+	return err
+}
+
+type textWriter struct {
+	buf              []byte
+	contexts, probes bool
+}
+
+func (t *textWriter) number(before byte, n uint64) {
+	t.buf = strconv.AppendUint(append(t.buf, before), n, 10)
+}
+
+// begin begins a line of a location.
+func (t *textWriter) begin(depth int, at Location) {
+	t.indent(depth)
+	t.buf = append(appendLocation(t.buf, at), ": "...)
+}
+
+func (t *textWriter) indent(depth int) {
+	for range depth {
+		t.buf = append(t.buf, ' ')
+	}
+}
+
+// function writes the lines below the head of a function, depth spaces in.
+func (t *textWriter) function(f *Function, depth int) {
+	vtables := f.VTables
+	for i := range f.Body {
+		s := &f.Body[i]
+		t.begin(depth, s.Location)
+		t.buf = strconv.AppendUint(t.buf, s.Count, 10)
+		for _, target := range byCount(s.Targets) {
+			t.buf = append(append(t.buf, ' '), target.Name.String()...)
+			t.number(':', target.Count)
+		}
+		t.buf = append(t.buf, '\n')
+		t.uses(&vtables, depth, s.Location)
+	}
+	vtables = f.VTables
+	for i := range f.Callsites {
+		c := &f.Callsites[i]
+		t.begin(depth, c.Location)
+		t.buf = append(t.buf, c.Callee.Name.String()...)
+		t.number(':', c.Callee.Total)
+		t.buf = append(t.buf, '\n')
+		t.function(c.Callee, depth+1)
+		if i+1 == len(f.Callsites) || f.Callsites[i+1].Location != c.Location {
+			t.uses(&vtables, depth, c.Location)
+		}
+	}
+	if t.probes {
+		t.indent(depth)
+		t.buf = append(t.buf, "!CFGChecksum:"...)
+		t.number(' ', f.Checksum)
+		t.buf = append(t.buf, '\n')
+	}
+	if f.Attributes != 0 {
+		t.indent(depth)
+		t.buf = append(t.buf, "!Attributes:"...)
+		t.number(' ', uint64(f.Attributes))
+		t.buf = append(t.buf, '\n')
+	}
+}
+
+// uses writes the virtual tables of a location, and skips those before it.
+func (t *textWriter) uses(vtables *[]VTableUses, depth int, at Location) {
+	for len(*vtables) > 0 && (*vtables)[0].Compare(at) <= 0 {
+		uses := (*vtables)[0]
+		*vtables = (*vtables)[1:]
+		if uses.Location != at || len(uses.VTables) == 0 {
+			continue
+		}
+		t.begin(depth, at)
+		t.buf = append(t.buf, vtablePrefix...)
+		for _, v := range byName(uses.VTables) {
+			t.buf = append(t.buf, v.Name.String()...)
+			t.number(':', v.Count)
+			t.buf = append(t.buf, ' ')
+		}
+		t.buf = append(t.buf, '\n')
+	}
+}
+
+// byCount returns targets in the order in which files have them: by descending count, then
+// by name.
+func byCount(targets []Target) []Target {
+	if len(targets) < 2 {
+		return targets
+	}
+	targets = slices.Clone(targets)
+	slices.SortFunc(targets, func(a, b Target) int {
+		if a.Count != b.Count {
+			return cmp.Compare(b.Count, a.Count)
+		}
+		return a.Name.Compare(b.Name)
+	})
+	return targets
+}
+
+// byName returns targets in the order of names.
+func byName(targets []Target) []Target {
+	if len(targets) < 2 {
+		return targets
+	}
+	targets = slices.Clone(targets)
+	slices.SortFunc(targets, func(a, b Target) int { return a.Name.Compare(b.Name) })
+	return targets
+}
+
+// WriteOptions adjust writing. The zero value writes extensible binary.
+type WriteOptions struct {
+	// Format is FormatText, FormatBinary or FormatExtended; 0 means the last. The second
+	// cannot hold contexts, nor probes.
+	Format Format
+
+	// MD5 writes GUIDs in place of names; Compress compresses all sections; Split
+	// keeps functions without callsites apart; VTables writes virtual tables, which are left
+	// out otherwise. They are for extensible binary files alone, but for Split, which makes
+	// text mark such functions, and VTables, which text always has.
+	MD5, Compress, Split, VTables bool
+}
+
+// Write writes the profile in one of the encodings, the bytes that llvm-profdata 22 writes
+// but for those of compressed sections, which inflate to the same. The summary is computed anew.
+func (p *Profile) Write(w io.Writer, opt WriteOptions) error {
+	switch opt.Format {
+	case FormatText:
+		return p.writeText(w, opt.Split)
+	case FormatBinary:
+		if p.Kind&(ContextSensitive|ProbeBased) != 0 {
+			return flaw.Field("format").Got("a " + p.Kind.String() + " profile").
+				Want("a line-based one in the binary format").Unsupported()
+		}
+		return p.writeBinary(w)
+	case FormatExtended, 0:
+		if opt.Split && p.Kind.Has(ContextSensitive) {
+			return flaw.Field("layout").Got("a context-sensitive profile").
+				Want("one without contexts in the split layout, which has no context table").Unsupported()
+		}
+		return p.writeExtended(w, &opt)
+	}
+	return flaw.Field("format").Got(opt.Format).Want("text, binary or extensible binary").
+		Because(profile.ErrUnsupported)
+}
