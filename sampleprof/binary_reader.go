@@ -32,7 +32,10 @@ type binaryReader struct {
 }
 
 func readBinary(data []byte, format Format, opt *ReadOptions) (*Profile, error) {
-	r := &binaryReader{builder: newBuilder(), data: data, opt: opt, mask: opt.mask()}
+	r := &binaryReader{builder: newBuilder(), data: data, opt: opt, mask: math.MaxUint32}
+	if format != FormatExtended { // which says itself what discriminators it has
+		r.mask = opt.mask()
+	}
 	c := r.cursor("header", 0, data)
 	c.ULEB("magic")
 	at := c.Offset()
@@ -141,7 +144,7 @@ func (r *binaryReader) upTo(c *cursor.Cursor, limit uint64, field string) uint64
 	at := c.Offset()
 	n := c.ULEB(field)
 	if n > limit {
-		c.Fail(c.At(at).Field(field).Got(n).Wantf("at most %d", limit).Corrupt())
+		c.Fail(c.At(at).Field(field).Got(n).Wantf("at most %d", limit).Because(llvmerr.SampleNumber))
 		return 0
 	}
 	return n
@@ -377,7 +380,7 @@ func (r *binaryReader) readSection(c *cursor.Cursor, s *section) {
 		set(flagProbes, ProbeBased)
 		for c.Len() > 0 && c.Err() == nil {
 			name, context := r.subject(c)
-			f := r.index[(&Function{Name: name, Context: context}).key()]
+			f := r.known.find((&Function{Name: name, Context: context}).key())
 			r.readMetadata(c, f, has(flagProbes), has(flagAttributes), 1)
 		}
 	case symbolSection:

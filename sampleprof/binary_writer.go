@@ -113,7 +113,7 @@ func (w *binaryWriter) appendBody(dst []byte, f *Function) []byte {
 	for i := range f.Body {
 		s := &f.Body[i]
 		dst = cursor.AppendULEB(appendPlace(dst, s.Location), s.Count)
-		dst = w.appendTargets(dst, byCount(s.Targets))
+		dst = w.appendTargets(dst, ByCount(s.Targets))
 	}
 	dst = cursor.AppendULEB(dst, uint64(len(f.Callsites)))
 	for i := range f.Callsites {
@@ -124,7 +124,7 @@ func (w *binaryWriter) appendBody(dst []byte, f *Function) []byte {
 	}
 	dst = cursor.AppendULEB(dst, uint64(len(f.VTables)))
 	for i := range f.VTables {
-		dst = w.appendTargets(appendPlace(dst, f.VTables[i].Location), byName(f.VTables[i].VTables))
+		dst = w.appendTargets(appendPlace(dst, f.VTables[i].Location), ByName(f.VTables[i].VTables))
 	}
 	return dst
 }
@@ -141,7 +141,7 @@ func (p *Profile) writeBinary(out io.Writer) error {
 	w := newBinaryWriter(p.Functions, false)
 	dst := appendSummary(appendMagic(nil, magicBinary), p.Summarize())
 	dst = w.appendNames(dst, false)
-	for _, f := range p.sorted() {
+	for _, f := range p.Sorted() {
 		dst = w.appendFunction(dst, f)
 	}
 	_, err := out.Write(dst)

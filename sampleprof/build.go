@@ -1,9 +1,11 @@
 package sampleprof
 
 import (
+	"iter"
 	"slices"
 	"sort"
 
+	"github.com/profuse-pgo/profuse/internal/llvmorder"
 	"github.com/profuse-pgo/profuse/internal/saturate"
 )
 
@@ -73,22 +75,84 @@ func add(sum *uint64, count, weight uint64) (overflow bool) {
 	return overflow
 }
 
+// A functionMap has functions by key, in the order of LLVM's map of them. It shows where
+// LLVM breaks no ties, and in the metadata of files.
+type functionMap struct {
+	order  llvmorder.Unordered
+	places []*Function
+}
+
+// get returns the function with the key of f, which it adds if there is none.
+func (m *functionMap) get(f *Function) (known *Function, added bool) {
+	place, added := m.order.Insert(f.key())
+	if place >= len(m.places) {
+		m.places = append(m.places, make([]*Function, place+1-len(m.places))...)
+	}
+	if added {
+		m.places[place] = f
+	}
+	return m.places[place], added
+}
+
+// find returns the function with a key, or nil.
+func (m *functionMap) find(key uint64) *Function {
+	if place, ok := m.order.Find(key); ok {
+		return m.places[place]
+	}
+	return nil
+}
+
+// all yields the functions in the order of the map. The one that was yielded may be
+// removed.
+func (m *functionMap) all() iter.Seq[*Function] {
+	return func(yield func(*Function) bool) {
+		for place := range m.order.All() {
+			if !yield(m.places[place]) {
+				return
+			}
+		}
+	}
+}
+
+// remove removes the function with a key.
+func (m *functionMap) remove(key uint64) {
+	if place, ok := m.order.Find(key); ok {
+		m.places[place] = nil
+		m.order.Remove(key)
+	}
+}
+
+// clone returns a map of the same functions, to remove some.
+func (m *functionMap) clone() *functionMap {
+	return &functionMap{m.order.Clone(), slices.Clone(m.places)}
+}
+
+func (m *functionMap) slice() []*Function {
+	return slices.AppendSeq(make([]*Function, 0, m.order.Len()), m.all())
+}
+
+// mapOf puts functions into a map, in their order.
+func mapOf(functions []*Function) *functionMap {
+	m := new(functionMap)
+	for _, f := range functions {
+		m.get(f)
+	}
+	return m
+}
+
 // A builder collects the functions of a profile that is being read.
 type builder struct {
 	p     *Profile
-	index map[uint64]*Function // by key
+	known functionMap
 }
 
-func newBuilder() builder { return builder{new(Profile), make(map[uint64]*Function)} }
+func newBuilder() builder { return builder{p: new(Profile)} }
 
 // function returns the function of a name or context, which it adds if it is new.
 func (b *builder) function(name Name, context []Frame) *Function {
-	f := &Function{Name: name, Context: context}
-	key := f.key()
-	if known := b.index[key]; known != nil {
-		return known
+	f, added := b.known.get(&Function{Name: name, Context: context})
+	if added {
+		b.p.Functions = append(b.p.Functions, f)
 	}
-	b.index[key] = f
-	b.p.Functions = append(b.p.Functions, f)
 	return f
 }

@@ -63,7 +63,7 @@ func (p *Profile) writeExtended(out io.Writer, opt *WriteOptions) error {
 // callsites, then of those without. There, the offsets are written next to the profiles.
 func (w *extendedWriter) contents() []content {
 	p := w.p
-	functions := p.sorted()
+	functions := p.Sorted()
 	all := []content{
 		{section: section{kind: summarySection, flags: w.summaryFlags()}, bytes: appendSummary(nil, p.Summarize())},
 		{section: section{kind: nameSection, flags: w.nameFlags()}, place: 1, bytes: w.body.appendNames(nil, w.opt.MD5)},
@@ -165,7 +165,7 @@ func (w *extendedWriter) metadata(place int) content {
 	if c.flags == 0 {
 		return c
 	}
-	for _, f := range w.p.inMapOrder() {
+	for _, f := range w.p.InMapOrder() {
 		c.bytes = w.appendMetadata(c.bytes, f, c.flags)
 	}
 	return c

@@ -57,6 +57,58 @@ func (t sectionType) String() string {
 	return "section"
 }
 
+// llvmName returns the name that LLVM prints.
+func (t sectionType) llvmName() string {
+	switch t {
+	case summarySection:
+		return "ProfileSummarySection"
+	case nameSection:
+		return "NameTableSection"
+	case symbolSection:
+		return "ProfileSymbolListSection"
+	case offsetSection:
+		return "FuncOffsetTableSection"
+	case metadataSection:
+		return "FunctionMetadata"
+	case contextSection:
+		return "CSNameTableSection"
+	case profileSection:
+		return "LBRProfileSection"
+	}
+	return "UnknownSection"
+}
+
+// flagWords returns LLVM's words for the flags that are set.
+func (s *section) flagWords() (words []string) {
+	type flag struct {
+		bit  uint64
+		word string
+	}
+	flags := []flag{{flagCompressed, "compressed"}, {flagFlat, "flat"}}
+	switch s.kind {
+	case nameSection:
+		if s.flags&flagFixed != 0 {
+			flags = append(flags, flag{flagFixed, "fixlenmd5"})
+		} else {
+			flags = append(flags, flag{flagMD5, "md5"})
+		}
+		flags = append(flags, flag{flagUnique, "uniq"})
+	case summarySection:
+		flags = append(flags, flag{flagPartial, "partial"}, flag{flagContexts, "context"},
+			flag{flagPreInlined, "preInlined"}, flag{flagFlowSensitive, "fs-discriminator"})
+	case offsetSection:
+		flags = append(flags, flag{flagOrdered, "ordered"})
+	case metadataSection:
+		flags = append(flags, flag{flagProbes, "probe"}, flag{flagAttributes, "attr"})
+	}
+	for _, f := range flags {
+		if s.flags&f.bit != 0 {
+			words = append(words, f.word)
+		}
+	}
+	return words
+}
+
 // Flags of sections: the low half means the same in all of them.
 const (
 	flagCompressed uint64 = 1 << 0

@@ -8,14 +8,6 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// A sum adds functions up by their keys.
-type sum struct {
-	functions []*Function
-	index     map[uint64]*Function
-}
-
-func newSum() *sum { return &sum{index: make(map[uint64]*Function)} }
-
 // A result says what became of a function that was added.
 type result uint8
 
@@ -26,13 +18,10 @@ const (
 
 // add adds weight·f to the function of its key. It does not keep f, but for its names and
 // context.
-func (s *sum) add(f *Function, weight uint64) result {
-	key := f.key()
-	to := s.index[key]
+func (m *functionMap) add(f *Function, weight uint64) result {
+	to := m.find(f.key())
 	if to == nil {
-		to = &Function{Name: f.Name, Context: f.Context, Attributes: f.Attributes}
-		s.index[key] = to
-		s.functions = append(s.functions, to)
+		to, _ = m.get(&Function{Name: f.Name, Context: f.Context, Attributes: f.Attributes})
 	}
 	return to.add(f, weight)
 }
@@ -51,14 +40,7 @@ func (f *Function) add(o *Function, weight uint64) (r result) {
 	}
 	count(&f.Total, o.Total)
 	count(&f.Head, o.Head)
-	f.Body = withLocations(f.Body, o.Body, func(s *Sample) Sample { return Sample{Location: s.Location} }, Sample.before)
-	for i, j := 0, 0; j < len(o.Body); i++ {
-		if s := &f.Body[i]; s.Location == o.Body[j].Location {
-			count(&s.Count, o.Body[j].Count)
-			r |= addTargets(&s.Targets, o.Body[j].Targets, weight)
-			j++
-		}
-	}
+	r |= f.addBody(o, weight)
 	f.Callsites = withLocations(f.Callsites, o.Callsites, emptyCallsite, Callsite.before)
 	for i, j := 0, 0; j < len(o.Callsites); i++ {
 		if c := &f.Callsites[i]; !c.before(o.Callsites[j]) {
@@ -74,6 +56,21 @@ func (f *Function) add(o *Function, weight uint64) (r result) {
 		}
 	}
 	return r &^ mismatched // of what is inlined: left out in silence, as in LLVM
+}
+
+// addBody adds the samples of weight·o but for those of inlined functions.
+func (f *Function) addBody(o *Function, weight uint64) (r result) {
+	f.Body = withLocations(f.Body, o.Body, func(s *Sample) Sample { return Sample{Location: s.Location} }, Sample.before)
+	for i, j := 0, 0; j < len(o.Body); i++ {
+		if s := &f.Body[i]; s.Location == o.Body[j].Location {
+			if add(&s.Count, o.Body[j].Count, weight) {
+				r |= overflowed
+			}
+			r |= addTargets(&s.Targets, o.Body[j].Targets, weight)
+			j++
+		}
+	}
+	return r
 }
 
 func (s Sample) before(o Sample) bool         { return s.Compare(o.Location) < 0 }
@@ -140,7 +137,7 @@ func addTargets(to *[]Target, targets []Target, weight uint64) (r result) {
 // The zero value is not ready; see [NewMerger].
 type Merger struct {
 	opt     MergeOptions
-	sum     *sum
+	sum     functionMap
 	kind    Kind
 	any     bool // a profile was added
 	symbols []string
@@ -148,13 +145,16 @@ type Merger struct {
 
 // MergeOptions adjust a [Merger].
 type MergeOptions struct {
+	// Rename gives functions other names before they meet; nil leaves them theirs. A profile
+	// whose functions are renamed loses contexts, checksums, attributes and virtual tables, as in LLVM.
+	Rename func(name string) string
 	// Warn is told of every function that is not added, or whose counts saturated; nil
 	// drops the warnings.
 	Warn func(profile.Warning)
 }
 
 // NewMerger returns an empty Merger.
-func NewMerger(opt MergeOptions) *Merger { return &Merger{opt: opt, sum: newSum()} }
+func NewMerger(opt MergeOptions) *Merger { return &Merger{opt: opt} }
 
 // Added says what one profile brought.
 type Added struct {
@@ -170,7 +170,10 @@ func (m *Merger) Add(name string, p *Profile, weight uint64) (added Added, err e
 	if err := m.admit(name, p.Kind); err != nil {
 		return added, err
 	}
-	for _, f := range p.inMapOrder() {
+	for _, f := range p.InMapOrder() {
+		if m.opt.Rename != nil {
+			f = f.renamed(m.opt.Rename)
+		}
 		r := m.sum.add(f, weight)
 		if r&mismatched != 0 {
 			added.Skipped++
@@ -191,19 +194,52 @@ func (m *Merger) Add(name string, p *Profile, weight uint64) (added Added, err e
 	return added, nil
 }
 
+// renamed returns a copy with other names.
+func (f *Function) renamed(rename func(string) string) *Function {
+	name := func(n Name) Name {
+		if text, ok := n.Text(); ok {
+			return NameOf(rename(text))
+		}
+		return n
+	}
+	c := &Function{Name: name(f.Name), Total: f.Total, Head: f.Head}
+	for _, s := range f.Body {
+		to := c.sampleAt(s.Location)
+		add(&to.Count, s.Count, 1)
+		for _, t := range s.Targets {
+			to.Targets, _ = addTarget(to.Targets, name(t.Name), t.Count, 1)
+		}
+	}
+	for _, site := range f.Callsites {
+		callee := site.Callee.renamed(rename)
+		c.calleeAt(site.Location, callee.Name, newFunction).add(callee, 1)
+	}
+	return c
+}
+
 func (m *Merger) warn(file string, f *Function, why error) {
 	if m.opt.Warn != nil {
 		m.opt.Warn(profile.Warning{File: file, Function: f.Label(), Err: why})
 	}
 }
 
-// admit reports whether a profile of a kind can be added. The kind of the result is that of the last
-// profile, as in LLVM, without [Partial].
+// A KindError is the cause of an error about profiles of kinds that cannot meet.
+type KindError struct{ Differ Kind }
+
+// Error says in which kinds the profiles differ.
+func (e *KindError) Error() string {
+	return "one profile is " + e.Differ.String() + ", the other is not"
+}
+
+// Unwrap returns [profile.ErrMismatch].
+func (e *KindError) Unwrap() error { return profile.ErrMismatch }
+
+// admit returns an error if a profile of a kind cannot be added. The kind of the result is
+// that of the last profile, as in LLVM, without [Partial].
 func (m *Merger) admit(name string, kind Kind) error {
-	const apart = ContextSensitive | ProbeBased
-	if m.any && (m.kind^kind)&apart != 0 {
+	if differ := (m.kind ^ kind) & (ContextSensitive | ProbeBased); m.any && differ != 0 {
 		return flaw.InFile(flaw.In("header").Field("kind").Got(kind.String()).
-			Want("a profile that can be merged with one that is "+m.kind.String()).Mismatch(), name)
+			Want("a profile that can be merged with one that is "+m.kind.String()).Because(&KindError{differ}), name)
 	}
 	m.any, m.kind = true, kind&^Partial
 	return nil
@@ -211,5 +247,7 @@ func (m *Merger) admit(name string, kind Kind) error {
 
 // Profile returns the sum. Nothing may be added afterwards.
 func (m *Merger) Profile() *Profile {
-	return &Profile{Kind: m.kind, Functions: m.sum.functions, Symbols: m.symbols}
+	p := &Profile{Kind: m.kind, Symbols: m.symbols}
+	p.setFunctions(&m.sum)
+	return p
 }

@@ -22,6 +22,8 @@ type Profile struct {
 	Symbols []string
 	// Summary is that of the file; nil if it has none, as text.
 	Summary *Summary
+
+	known *functionMap // of Functions; nil if it follows from their order
 }
 
 // A Kind says what the samples of a profile are attached to. It is a set of bits.
@@ -192,10 +194,15 @@ func (f *Function) key() uint64 {
 	}
 	words := make([]uint64, len(f.Context))
 	for i, frame := range f.Context {
-		at := uint64(frame.Discriminator)<<32 | uint64(frame.Line)
-		words[i] = frame.Name.id + at<<5 + at
+		words[i] = frame.hash()
 	}
 	return llvmorder.Combine(words)
+}
+
+// hash is SampleContextFrame::getHashCode.
+func (f Frame) hash() uint64 {
+	at := uint64(f.Discriminator)<<32 | uint64(f.Line)
+	return f.Name.id + at<<5 + at
 }
 
 // Label returns the name of the function, or its context as text profiles have it but
@@ -251,30 +258,32 @@ func inFileOrder(a, b *Function) int {
 	return compareContexts(a, b)
 }
 
-// sorted returns the functions in the order in which files have them.
-func (p *Profile) sorted() []*Function {
+// Sorted returns the functions in the order in which files have them: by descending total,
+// then by name or context.
+func (p *Profile) Sorted() []*Function {
 	fs := slices.Clone(p.Functions)
 	slices.SortFunc(fs, inFileOrder)
 	return fs
 }
 
-// InMapOrder returns the functions in the order in which LLVM walks them: that of a hash
-// map into which they were put in the order of p.Functions. It shows where LLVM breaks
-// no ties, and in the metadata of files.
-func (p *Profile) inMapOrder() []*Function {
-	var order llvmorder.Unordered
-	byKey := make(map[uint64]*Function, len(p.Functions))
-	for _, f := range p.Functions {
-		key := f.key()
-		if order.Insert(key) {
-			byKey[key] = f
-		}
+// InMapOrder returns the functions in the order in which LLVM walks them, where it breaks no
+// ties.
+func (p *Profile) InMapOrder() []*Function {
+	return p.toMap().slice()
+}
+
+func (p *Profile) toMap() *functionMap {
+	if p.known != nil {
+		return p.known
 	}
-	fs := make([]*Function, 0, len(byKey))
-	for key := range order.Keys() {
-		fs = append(fs, byKey[key])
-	}
-	return fs
+	return mapOf(p.Functions)
+}
+
+// setFunctions sets the functions of a profile, in the order in which files have them.
+func (p *Profile) setFunctions(m *functionMap) {
+	p.known = m
+	p.Functions = m.slice()
+	slices.SortFunc(p.Functions, inFileOrder)
 }
 
 // walk calls fn with the function and all that is inlined into it, outer ones first,
@@ -286,6 +295,41 @@ func (f *Function) walk(fn func(*Function) bool) {
 	for i := range f.Callsites {
 		f.Callsites[i].Callee.walk(fn)
 	}
+}
+
+// MaxCount returns the greatest count of the function and what is inlined into it; any is
+// false if there is none.
+func (f *Function) MaxCount() (most uint64, any bool) {
+	f.walk(func(g *Function) bool {
+		for i := range g.Body {
+			most, any = max(most, g.Body[i].Count), true
+		}
+		return true
+	})
+	return most, any
+}
+
+// Function returns the function of a name that is not in a context, or nil.
+func (p *Profile) Function(name string) *Function {
+	return p.toMap().find(guid.Of(name))
+}
+
+// Keep removes the functions for which keep returns false.
+func (p *Profile) Keep(keep func(*Function) bool) {
+	m := p.toMap()
+	for _, f := range p.Functions {
+		if !keep(f) {
+			m.remove(f.key())
+		}
+	}
+	p.setFunctions(m)
+}
+
+// AddSymbols adds names to p.Symbols.
+func (p *Profile) AddSymbols(names ...string) {
+	p.Symbols = append(p.Symbols, names...)
+	slices.Sort(p.Symbols)
+	p.Symbols = slices.Compact(p.Symbols)
 }
 
 // EntryCount returns how often the function was probably entered: Head, if it is known

@@ -67,6 +67,30 @@ func Detect(data []byte) (Format, bool) {
 	return 0, false
 }
 
+// A Section is an entry of the section table of an extensible binary file.
+type Section struct {
+	Type         uint64
+	Name         string   // LLVM's, or UnknownSection
+	Flags        []string // LLVM's words for those that are set and known
+	Offset, Size uint64   // in the file
+}
+
+// Sections returns the section table of an extensible binary file. A file of another format has
+// none.
+func Sections(name string, data []byte) ([]Section, error) {
+	if f, _ := Detect(data); f != FormatExtended {
+		return nil, nil
+	}
+	c := cursor.New("section table", 0, data, le)
+	c.ULEB("magic")
+	c.ULEB("version")
+	var sections []Section
+	for _, s := range readSectionTable(c) {
+		sections = append(sections, Section{uint64(s.kind), s.kind.llvmName(), s.flagWords(), s.offset, s.size})
+	}
+	return sections, flaw.InFile(c.Err(), name)
+}
+
 // Read reads a sample profile of any format. The profile does not refer to data. name is used in
 // errors.
 //

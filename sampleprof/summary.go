@@ -55,14 +55,14 @@ func summarize(functions []*Function) *Summary {
 // order in which LLVM adds them up. Contexts with another checksum than the first are left
 // out.
 func (p *Profile) withoutContexts() []*Function {
-	sum := newSum()
-	for _, f := range p.inMapOrder() {
+	var sum functionMap
+	for _, f := range p.InMapOrder() {
 		sum.add(&Function{
 			Name: f.Name, Total: f.Total, Head: f.Head, Body: f.Body, Callsites: f.Callsites, VTables: f.VTables,
 			Checksum: f.Checksum,
 		}, 1)
 	}
-	return (&Profile{Functions: sum.functions}).inMapOrder()
+	return sum.slice()
 }
 
 // threshold returns the least count at a cutoff, in millionths.

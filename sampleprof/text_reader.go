@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"github.com/profuse-pgo/profuse/internal/flaw"
+	"github.com/profuse-pgo/profuse/internal/llvmerr"
 )
 
 // The text format is lines, ended by \n or \r\n. Empty lines, and lines whose first
@@ -87,10 +88,19 @@ func (r *textReader) at(field string) flaw.Problem {
 	return flaw.At("", -1).OnLine(r.line).Field(field)
 }
 
+// LLVM's words about a line that is not what it should be; the line follows.
+const (
+	badHead   = "Expected 'mangled_name:NUM:NUM', found "
+	badSample = "Expected 'NUM[.NUM]: NUM[ mangled_name:NUM]*', found "
+	badVTable = "Expected 'vtables [mangled_vtable:NUM]+', found "
+	badMeta   = "Cannot parse metadata: "
+	badOrder  = "Found non-metadata after metadata: "
+)
+
 // fail keeps the first error, about a line that is not what it should be.
-func (r *textReader) fail(line []byte, field, want string) {
+func (r *textReader) fail(line []byte, field, want, words string) {
 	if r.err == nil {
-		r.err = r.at(field).Got(quoteLine(line)).Want(want).Corrupt()
+		r.err = r.at(field).Got(quoteLine(line)).Want(want).Because(llvmerr.SampleLine(words + string(line)))
 	}
 }
 
@@ -168,7 +178,7 @@ func (r *textReader) readHead(line []byte) {
 		context, ok = r.context(text)
 	}
 	if !ok {
-		r.fail(line, "function", "NAME:TOTAL:HEAD")
+		r.fail(line, "function", "NAME:TOTAL:HEAD", badHead)
 		return
 	}
 	name := Name{}
@@ -179,7 +189,7 @@ func (r *textReader) readHead(line []byte) {
 		name = r.name(text)
 	}
 	if r.p.Kind.Has(ContextSensitive) != (context != nil) {
-		r.fail(line, "function", "either contexts or names, as the functions before")
+		r.fail(line, "function", "either contexts or names, as the functions before", badHead)
 		return
 	}
 	f := r.function(name, context)
@@ -223,7 +233,7 @@ func (r *textReader) readLine(line []byte) {
 	text := bytes.TrimLeft(line, " ")
 	depth := len(line) - len(text)
 	if len(r.stack) == 0 {
-		r.fail(line, "function", "NAME:TOTAL:HEAD")
+		r.fail(line, "function", "NAME:TOTAL:HEAD", badHead)
 		return
 	}
 	if text[0] == metadataMark {
@@ -232,7 +242,7 @@ func (r *textReader) readLine(line []byte) {
 		return
 	}
 	if depth == r.finished {
-		r.fail(line, "line", "no samples after the metadata of their function")
+		r.fail(line, "line", "no samples after the metadata of their function", badOrder)
 		return
 	}
 	r.enter(depth)
@@ -257,7 +267,7 @@ func (r *textReader) readLine(line []byte) {
 			return
 		}
 		if len(r.stack) >= maxDepth {
-			r.fail(line, "depth", "at most "+strconv.Itoa(maxDepth)+" functions inlined into each other")
+			r.fail(line, "depth", "at most "+strconv.Itoa(maxDepth)+" functions inlined into each other", badSample)
 			return
 		}
 		inner := f.calleeAt(at, r.name(callee), newFunction)
@@ -269,7 +279,7 @@ func (r *textReader) readLine(line []byte) {
 func newFunction() *Function { return new(Function) }
 
 func (r *textReader) failSample(line []byte) {
-	r.fail(line, "sample", "NUM[.NUM]: NUM[ NAME:NUM]*, or NUM[.NUM]: NAME:NUM")
+	r.fail(line, "sample", "NUM[.NUM]: NUM[ NAME:NUM]*, or NUM[.NUM]: NAME:NUM", badSample)
 }
 
 // enter goes back to the function to which a line of a depth belongs.
@@ -358,7 +368,7 @@ func (r *textReader) readVTables(line, text []byte, f *Function, at Location) {
 		vtable := r.name(name)
 		before := len(seen)
 		if seen, _ = addTarget(seen, vtable, 1, 1); !ok || !good || len(seen) == before {
-			r.fail(line, "virtual tables", "NUM[.NUM]: vtables [NAME:NUM ]+, each name once")
+			r.fail(line, "virtual tables", "NUM[.NUM]: vtables [NAME:NUM ]+, each name once", badVTable)
 			return
 		}
 		var overflow bool
@@ -398,7 +408,7 @@ func (r *textReader) readMetadata(line, text []byte, depth int) {
 		ok = false
 	}
 	if !ok {
-		r.fail(line, "metadata", `"!CFGChecksum: NUM", "!Attributes: NUM" or " !Flat"`)
+		r.fail(line, "metadata", `"!CFGChecksum: NUM", "!Attributes: NUM" or " !Flat"`, badMeta)
 	}
 }
 

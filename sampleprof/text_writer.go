@@ -1,6 +1,7 @@
 package sampleprof
 
 import (
+	"bytes"
 	"cmp"
 	"io"
 	"slices"
@@ -16,7 +17,7 @@ const textBuffer = 64 << 10
 // writeText writes the profile as text. split marks functions without callsites.
 func (p *Profile) writeText(w io.Writer, split bool) error {
 	t := textWriter{contexts: p.Kind.Has(ContextSensitive), probes: p.Kind.Has(ProbeBased)}
-	for _, f := range p.sorted() {
+	for _, f := range p.Sorted() {
 		if t.contexts {
 			t.buf = append(appendContext(append(t.buf, '['), f.Context), ']')
 		} else {
@@ -68,7 +69,7 @@ func (t *textWriter) function(f *Function, depth int) {
 		s := &f.Body[i]
 		t.begin(depth, s.Location)
 		t.buf = strconv.AppendUint(t.buf, s.Count, 10)
-		for _, target := range byCount(s.Targets) {
+		for _, target := range ByCount(s.Targets) {
 			t.buf = append(append(t.buf, ' '), target.Name.String()...)
 			t.number(':', target.Count)
 		}
@@ -111,7 +112,7 @@ func (t *textWriter) uses(vtables *[]VTableUses, depth int, at Location) {
 		}
 		t.begin(depth, at)
 		t.buf = append(t.buf, vtablePrefix...)
-		for _, v := range byName(uses.VTables) {
+		for _, v := range ByName(uses.VTables) {
 			t.buf = append(t.buf, v.Name.String()...)
 			t.number(':', v.Count)
 			t.buf = append(t.buf, ' ')
@@ -120,9 +121,9 @@ func (t *textWriter) uses(vtables *[]VTableUses, depth int, at Location) {
 	}
 }
 
-// byCount returns targets in the order in which files have them: by descending count, then
+// ByCount returns targets in the order in which files have them: by descending count, then
 // by name.
-func byCount(targets []Target) []Target {
+func ByCount(targets []Target) []Target {
 	if len(targets) < 2 {
 		return targets
 	}
@@ -136,8 +137,8 @@ func byCount(targets []Target) []Target {
 	return targets
 }
 
-// byName returns targets in the order of names.
-func byName(targets []Target) []Target {
+// ByName returns targets in the order of names.
+func ByName(targets []Target) []Target {
 	if len(targets) < 2 {
 		return targets
 	}
@@ -157,11 +158,27 @@ type WriteOptions struct {
 	// out otherwise. They are for extensible binary files alone, but for Split, which makes
 	// text mark such functions, and VTables, which text always has.
 	MD5, Compress, Split, VTables bool
+
+	// SizeLimit is the most bytes to write; 0 means any number. While the profile takes more, the
+	// functions with the smallest totals are left out.
+	SizeLimit uint64
 }
 
 // Write writes the profile in one of the encodings, the bytes that llvm-profdata 22 writes
 // but for those of compressed sections, which inflate to the same. The summary is computed anew.
 func (p *Profile) Write(w io.Writer, opt WriteOptions) error {
+	if limit := opt.SizeLimit; limit > 0 {
+		opt.SizeLimit = 0
+		out, err := p.encodeWithin(limit, func(p *Profile) ([]byte, error) {
+			var b bytes.Buffer
+			err := p.Write(&b, opt)
+			return b.Bytes(), err
+		})
+		if err == nil {
+			_, err = w.Write(out)
+		}
+		return err
+	}
 	switch opt.Format {
 	case FormatText:
 		return p.writeText(w, opt.Split)

@@ -11,6 +11,8 @@ import (
 type SampleError struct {
 	Text  string
 	Class error
+	// Ends says that llvm-profdata ends at once with this failure, whatever its failure mode.
+	Ends bool
 }
 
 // Error returns llvm-profdata 22's text of the failure.
@@ -21,34 +23,38 @@ func (e *SampleError) Unwrap() error { return e.Class }
 
 // The failures of sample profiles.
 var (
-	SampleFormat    = &SampleError{"Unrecognized sample profile encoding format", profile.ErrUnrecognized}
-	SampleVersion   = &SampleError{"Unsupported sample profile format version", profile.ErrUnsupported}
-	SampleTruncated = &SampleError{"Truncated profile data", profile.ErrTruncated}
-	SampleMalformed = &SampleError{"Malformed sample profile data", profile.ErrCorrupt}
-	SampleNames     = &SampleError{"Truncated function name table", profile.ErrCorrupt}
-	SampleInflate   = &SampleError{"Uncompress failure", profile.ErrCorrupt}
-	SampleTooMuch   = &SampleError{"Too much profile data", profile.ErrMismatch}
-	SampleWriting   = &SampleError{"Profile encoding format unsupported for writing operations", profile.ErrUnsupported}
-	SampleOverflow  = &SampleError{"Counter overflow", profile.ErrMismatch}
-	SampleHash      = &SampleError{"Function hash mismatch", profile.ErrMismatch}
+	SampleFormat    = &SampleError{Text: "Unrecognized sample profile encoding format", Class: profile.ErrUnrecognized}
+	SampleVersion   = &SampleError{Text: "Unsupported sample profile format version", Class: profile.ErrUnsupported}
+	SampleTruncated = &SampleError{Text: "Truncated profile data", Class: profile.ErrTruncated, Ends: true}
+	SampleMalformed = &SampleError{Text: "Malformed sample profile data", Class: profile.ErrCorrupt}
+	SampleNumber    = &SampleError{Text: SampleMalformed.Text, Class: profile.ErrCorrupt, Ends: true}
+	SampleNames     = &SampleError{Text: "Truncated function name table", Class: profile.ErrCorrupt}
+	SampleInflate   = &SampleError{Text: "Uncompress failure", Class: profile.ErrCorrupt}
+	SampleTooMuch   = &SampleError{Text: "Too much profile data", Class: profile.ErrMismatch}
+	SampleWriting   = &SampleError{Text: "Profile encoding format unsupported for writing operations", Class: profile.ErrUnsupported}
+	SampleOverflow  = &SampleError{Text: "Counter overflow", Class: profile.ErrMismatch}
+	SampleHash      = &SampleError{Text: "Function hash mismatch", Class: profile.ErrMismatch}
 )
 
-// SampleMessage returns llvm-profdata 22's text for an error about a sample profile.
-// Failures that it does not detect get the words of the nearest kind it has.
-func SampleMessage(err error) string {
+// SampleLine is the failure of a line of a text profile.
+func SampleLine(text string) error {
+	return &SampleError{Text: text, Class: profile.ErrCorrupt, Ends: true}
+}
+
+// SampleFailure returns llvm-profdata 22's failure for an error about a sample profile. A
+// failure that it does not detect becomes the nearest kind it has.
+func SampleFailure(err error) *SampleError {
 	var e *SampleError
 	if errors.As(err, &e) {
-		return e.Text
+		return e
 	}
 	switch profile.ClassOf(err) {
 	case profile.ErrTruncated:
-		return SampleTruncated.Text
-	case profile.ErrCorrupt, profile.ErrUnsupported:
-		return SampleMalformed.Text
+		return SampleTruncated
 	case profile.ErrUnrecognized, profile.ErrEmpty:
-		return SampleFormat.Text
+		return SampleFormat
 	case profile.ErrMismatch:
-		return SampleOverflow.Text
+		return SampleOverflow
 	}
-	return err.Error()
+	return SampleMalformed
 }

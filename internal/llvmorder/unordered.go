@@ -1,6 +1,9 @@
 package llvmorder
 
-import "iter"
+import (
+	"iter"
+	"slices"
+)
 
 // An Unordered has its keys in the order of a std::unordered_map of libstdc++ whose
 // keys are 64-bit numbers that are their own hashes. The zero value is empty.
@@ -32,27 +35,50 @@ var primes = []int{
 // Len returns the number of keys.
 func (u *Unordered) Len() int { return u.len }
 
-// Keys yields the keys in the order of the map.
-func (u *Unordered) Keys() iter.Seq[uint64] {
-	return func(yield func(uint64) bool) {
+// Clone returns a copy.
+func (u *Unordered) Clone() Unordered {
+	c := *u
+	c.nodes, c.before, c.removed = slices.Clone(u.nodes), slices.Clone(u.before), slices.Clone(u.removed)
+	return c
+}
+
+// All yields the places of the keys in the order of the map: numbers from 1 up, as
+// [Unordered.Insert] returned them.
+func (u *Unordered) All() iter.Seq[int] {
+	return func(yield func(int) bool) {
 		if u.len == 0 {
 			return
 		}
-		for i := u.nodes[0].next; i != absent; i = u.nodes[i].next {
-			if !yield(u.nodes[i].key) {
+		for i := u.nodes[0].next; i != absent; {
+			next := u.nodes[i].next // the caller may remove the key
+			if !yield(int(i)) {
 				return
 			}
+			i = next
 		}
 	}
 }
 
-// Insert adds a key and reports whether the map did not have it.
-func (u *Unordered) Insert(key uint64) bool {
+// Find returns the place of a key; ok is false if the map does not have it.
+func (u *Unordered) Find(key uint64) (place int, ok bool) {
+	if u.len == 0 {
+		return 0, false
+	}
+	prev := u.find(key)
+	if prev == absent {
+		return 0, false
+	}
+	return int(u.nodes[prev].next), true
+}
+
+// Insert adds a key unless the map has it, and returns its place. A place is used again
+// once its key was removed.
+func (u *Unordered) Insert(key uint64) (place int, added bool) {
 	if u.nodes == nil {
 		u.nodes, u.before = []node{{next: absent}}, []int32{absent}
 	}
-	if u.find(key) != absent {
-		return false
+	if place, ok := u.Find(key); ok {
+		return place, false
 	}
 	u.grow()
 	u.len++
@@ -66,14 +92,14 @@ func (u *Unordered) Insert(key uint64) bool {
 	bucket := u.bucket(i)
 	if at := u.before[bucket]; at != absent {
 		u.insertAfter(at, i)
-		return true
+		return int(i), true
 	}
 	u.insertAfter(0, i)
 	u.before[bucket] = 0
 	if next := u.nodes[i].next; next != absent {
 		u.before[u.bucket(next)] = i
 	}
-	return true
+	return int(i), true
 }
 
 // Remove removes a key and reports whether the map had it.

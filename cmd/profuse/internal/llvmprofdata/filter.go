@@ -13,11 +13,7 @@ import (
 
 // filter removes the functions that --function and --no-function deselect.
 func (t *tool) filter(p *irpgo.Profile) error {
-	want, err := compileFilter(t.opt.function)
-	if err != nil {
-		return err
-	}
-	reject, err := compileFilter(t.opt.noFunction)
+	want, reject, err := t.filters()
 	if err != nil || want == nil && reject == nil {
 		return err
 	}
@@ -27,6 +23,15 @@ func (t *tool) filter(p *irpgo.Profile) error {
 	})
 	t.msg.plain("%d of %d functions in the original profile are filtered.", all-len(p.Functions), all)
 	return nil
+}
+
+// filters returns what the names of functions must match, and what they must not; nil
+// without the options.
+func (t *tool) filters() (want, reject func(name string) bool, err error) {
+	if want, err = compileFilter(t.opt.function); err == nil {
+		reject, err = compileFilter(t.opt.noFunction)
+	}
+	return want, reject, err
 }
 
 // remapping returns the renaming of functions by --remapping-file, or nil

@@ -29,8 +29,10 @@ func (t *tool) merge() error {
 		return nil
 	}
 	switch {
+	case t.opt.kind == sampleKind && t.opt.format == gccFormat:
+		return &failure{whence: t.opt.output, message: llvmerr.SampleWriting.Text}
 	case t.opt.kind == sampleKind:
-		return unsupported("merging sample profiles (--sample)")
+		return t.mergeSamples(list)
 	case t.opt.supplement != "":
 		return unsupported("--supplement-instr-with-sample, for which sample profiles would have to be read,")
 	case t.opt.format == gccFormat:

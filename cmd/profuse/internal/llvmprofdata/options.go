@@ -18,7 +18,8 @@ const (
 type outputFormat int
 
 const (
-	indexedFormat outputFormat = iota // --binary and --extbinary
+	indexedFormat outputFormat = iota // --extbinary
+	binaryFormat                      // for instrumentation profiles the same
 	textFormat
 	gccFormat
 )
@@ -89,13 +90,15 @@ type options struct {
 	hotFuncList, onlyBelow                 bool
 	topN                                   uint32
 	binaryIDs, profileVersion, traces      bool
-	symbolList                             bool // of --debug-info
+	symbolList                             bool
 	showFormat                             showFormat
 
 	// Of overlap and order.
 	overlapBase, overlapTest string
 	overlapCS                bool
 	numTestTraces            uint32
+
+	sample sampleOptions
 }
 
 func defaults() options {
@@ -106,6 +109,7 @@ func defaults() options {
 		maxTraceLength: 10000,
 		memprofVersion: 3,
 		overlapCutoff:  1<<64 - 1,
+		sample:         sampleOptions{coldFrames: 1},
 	}
 }
 
@@ -139,7 +143,10 @@ func (t *tool) parser() *clopt.Parser {
 	clopt.For(order).Uint32(&o.numTestTraces, "num-test-traces")
 	clopt.For(overlap).Uint64(&o.overlapCutoff, "value-cutoff", "ullong")
 	clopt.For(overlap).Bool(&o.overlapCS, "cs")
-	withoutEffect(clopt.For(merge), clopt.For(show), clopt.For(overlap))
+	o.sample.ofMerge(clopt.For(merge))
+	clopt.For(show).Bool(&o.sample.sectionsOnly, "show-sec-info-only")
+	clopt.For(overlap).Uint64(&o.sample.similarityCutoff, "similarity-cutoff", "ullong")
+	withoutEffect(clopt.For(merge))
 	clopt.For(top, merge, show, order, overlap).Generic()
 
 	return &clopt.Parser{Env: t.Env, Top: top, Commands: clopt.For(show, order, overlap, merge)}
@@ -155,10 +162,12 @@ func (o *options) global(top clopt.Commands) {
 		clopt.Choice[string]{Name: byDebugInfo, Value: byDebugInfo},
 		clopt.Choice[string]{Name: byBinary, Value: byBinary})
 	top.Bool(&o.writePrevVersion, "write-prev-version")
-	var pass int // of sample profiles: nothing reads it
-	clopt.AddChoice(top, &pass, "fs-discriminator-pass",
-		clopt.Choice[int]{Name: "Base"}, clopt.Choice[int]{Name: "Pass1"}, clopt.Choice[int]{Name: "Pass2"},
-		clopt.Choice[int]{Name: "Pass3"}, clopt.Choice[int]{Name: "PassLast"})
+	clopt.AddChoice(top, &o.sample.discriminatorBits, "fs-discriminator-pass",
+		clopt.Choice[int]{Name: "Base", Value: 8}, clopt.Choice[int]{Name: "Pass1", Value: 14},
+		clopt.Choice[int]{Name: "Pass2", Value: 20}, clopt.Choice[int]{Name: "Pass3", Value: 26},
+		clopt.Choice[int]{Name: "PassLast"})
+	top.Bool(&o.sample.flowSensitive, "profile-isfs")
+	top.Bool(&o.sample.vtables, "extbinary-write-vtable-type-prof")
 	top.BoolFunc("color", o.color.Set)
 	top.Version(versionText)
 }
@@ -174,7 +183,7 @@ func (o *options) ofMerge(merge clopt.Commands) {
 	merge.String(&o.inputFiles, "input-files").Alias("f")
 	merge.Bool(&o.dumpInputs, "dump-input-file-list")
 	clopt.AddSwitches(merge, &o.format, "Format of output profile",
-		clopt.Choice[outputFormat]{Name: "binary", Value: indexedFormat},
+		clopt.Choice[outputFormat]{Name: "binary", Value: binaryFormat},
 		clopt.Choice[outputFormat]{Name: "extbinary", Value: indexedFormat},
 		clopt.Choice[outputFormat]{Name: "text", Value: textFormat},
 		clopt.Choice[outputFormat]{Name: "gcc", Value: gccFormat})
@@ -225,31 +234,29 @@ func (o *options) ofShow(show clopt.Commands) {
 	show.Bool(&o.symbolList, "show-prof-sym-list")
 }
 
-// withoutEffect declares options that concern only sample profiles. Nothing
+func (o *sampleOptions) ofMerge(merge clopt.Commands) {
+	merge.Bool(&o.useMD5, "use-md5")
+	merge.Bool(&o.compress, "compress-all-sections")
+	merge.Bool(&o.mergeCold, "sample-merge-cold-context")
+	merge.Bool(&o.trimCold, "sample-trim-cold-context")
+	merge.Bool(&o.partial, "gen-partial-profile")
+	merge.Bool(&o.split, "split-layout")
+	merge.Bool(&o.dropSymbols, "drop-profile-symbol-list")
+	merge.String(&o.symbols, "prof-sym-list")
+	merge.Uint32(&o.coldFrames, "sample-frame-depth-for-cold-context")
+	merge.Uint64(&o.sizeLimit, "output-size-limit", "ulong")
+	clopt.AddChoice(merge, &o.layout, "convert-sample-profile-layout",
+		clopt.Choice[sampleLayout]{Name: "nest", Value: nestLayout}, clopt.Choice[sampleLayout]{Name: "flat", Value: flatLayout})
+}
+
+// withoutEffect declares options that concern only --supplement-instr-with-sample. Nothing
 // reads their values.
-func withoutEffect(merge, show, overlap clopt.Commands) {
-	var flag bool
-	var choice int
-	var text string
+func withoutEffect(merge clopt.Commands) {
 	var number uint32
-	var size uint64
 	var share float64
-	for _, name := range []string{
-		"use-md5", "compress-all-sections", "sample-merge-cold-context", "sample-trim-cold-context",
-		"gen-partial-profile", "split-layout", "drop-profile-symbol-list",
-	} {
-		merge.Bool(&flag, name)
-	}
-	merge.String(&text, "prof-sym-list")
-	merge.Uint32(&number, "sample-frame-depth-for-cold-context")
-	merge.Uint64(&size, "output-size-limit", "ulong")
-	clopt.AddChoice(merge, &choice, "convert-sample-profile-layout",
-		clopt.Choice[int]{Name: "nest"}, clopt.Choice[int]{Name: "flat"})
 	merge.Float(&share, "zero-counter-threshold")
 	merge.Uint32(&number, "suppl-min-size-threshold")
 	merge.Uint32(&number, "instr-prof-cold-threshold")
-	show.Bool(&flag, "show-sec-info-only")
-	overlap.Uint64(&size, "similarity-cutoff", "ullong")
 }
 
 // The orders in which llvm-profdata 22 looks through its options for the one

@@ -36,7 +36,7 @@ func (t *tool) showTo(out io.Writer) error {
 	case o.debugInfo != "":
 		return t.showCorrelation(out)
 	case o.kind == sampleKind:
-		return unsupported("showing sample profiles (--sample)")
+		return t.showSample(out)
 	case o.kind == memoryKind:
 		return t.showHeap(out)
 	case o.showFormat == showJSON:

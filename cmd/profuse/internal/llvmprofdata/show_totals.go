@@ -3,6 +3,7 @@ package llvmprofdata
 import (
 	"cmp"
 	"fmt"
+	"io"
 	"slices"
 
 	"github.com/profuse-pgo/profuse/irpgo"
@@ -44,7 +45,7 @@ func (s *shower) totals() error {
 		}
 	}
 	if o.detailedSummary {
-		s.printDetailed(&sum)
+		printDetailed(s.w, sum.Detailed, sum.NumCounts)
 	}
 	if o.binaryIDs {
 		s.printBinaryIDs()
@@ -107,16 +108,16 @@ func (s *shower) printHot(sum *irpgo.Summary) error {
 	return nil
 }
 
-func (s *shower) printDetailed(sum *irpgo.Summary) {
-	s.printf("Detailed summary:\n")
-	for _, e := range sum.Detailed {
+func printDetailed(w io.Writer, cutoffs []profile.Cutoff, counts uint64) {
+	fmt.Fprintln(w, "Detailed summary:")
+	for _, e := range cutoffs {
 		share := 0.0
-		if sum.NumCounts > 0 {
-			share = float64(e.Values) * 100 / float64(sum.NumCounts)
+		if counts > 0 {
+			share = float64(e.Values) * 100 / float64(counts)
 		}
 		// LLVM computes in single precision, which shows in the last digits.
 		percent := float32(e.Share) / 1_000_000 * 100
-		s.printf("%d blocks (%.2f%%) with count >= %d account for %s%% of the total counts.\n",
+		fmt.Fprintf(w, "%d blocks (%.2f%%) with count >= %d account for %s%% of the total counts.\n",
 			e.Values, share, e.Min, fmt.Sprintf("%.6g", float64(percent)))
 	}
 }

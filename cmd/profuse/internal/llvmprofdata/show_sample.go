@@ -1,0 +1,275 @@
+package llvmprofdata
+
+import (
+	"bufio"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/profuse-pgo/profuse/internal/llvmerr"
+	"github.com/profuse-pgo/profuse/sampleprof"
+)
+
+// showSample runs the show command for a sample profile.
+func (t *tool) showSample(out io.Writer) error {
+	o := &t.opt
+	if o.showFormat == showYAML {
+		return &failure{message: "YAML output is not supported for sample profiles"}
+	}
+	if o.sample.sectionsOnly {
+		return t.showSections(out)
+	}
+	p, err := t.readSample(o.profileFile)
+	if err != nil {
+		return err
+	}
+	w := bufio.NewWriter(out)
+	defer w.Flush()
+	asJSON := o.showFormat == showJSON
+	switch {
+	case !o.allFunctions && o.function != "" && asJSON:
+		return &failure{message: "the JSON format is supported only when all functions are to be printed"}
+	case !o.allFunctions && o.function != "":
+		f := p.Function(o.function)
+		if f == nil {
+			f = &sampleprof.Function{Name: sampleprof.NameOf("")}
+		}
+		dumpSamples(w, f)
+	case asJSON:
+		dumpJSON(w, p)
+	default:
+		for _, f := range p.Sorted() {
+			dumpSamples(w, f)
+		}
+	}
+	if o.symbolList {
+		fmt.Fprintln(w, "======== Dump profile symbol list ========")
+		for _, name := range p.Symbols {
+			fmt.Fprintln(w, name)
+		}
+	}
+	summary := p.Summary
+	if summary == nil {
+		summary = p.Summarize()
+	}
+	if o.detailedSummary {
+		fmt.Fprintf(w, "Total functions: %d\nMaximum function count: %d\nMaximum internal block count: 0\nTotal number of blocks: %d\nTotal count: %d\n",
+			summary.NumFunctions, summary.MaxHead, summary.NumCounts, summary.Total)
+		printDetailed(w, summary.Cutoffs, summary.NumCounts)
+	}
+	if o.hotFuncList || o.topN > 0 {
+		t.showHotSamples(w, p, summary)
+	}
+	return nil
+}
+
+// showSections prints the section table of an extensible binary file.
+func (t *tool) showSections(out io.Writer) error {
+	var sections []sampleprof.Section
+	name := t.opt.profileFile
+	format := sampleprof.Format(0)
+	err := t.read(name, func(data []byte) (err error) {
+		format, _ = sampleprof.Detect(data)
+		sections, err = sampleprof.Sections(name, data)
+		return err
+	})
+	if f := (*failure)(nil); errors.As(err, &f) {
+		return err
+	}
+	if err != nil || format == 0 {
+		why := llvmerr.SampleFormat
+		if err != nil {
+			why = llvmerr.SampleFailure(err)
+		}
+		return &failure{whence: name, message: why.Text}
+	}
+	if format != sampleprof.FormatExtended {
+		t.msg.warn("", "-show-sec-info-only is only supported for sample profile in extbinary format and is ignored for other formats.")
+		return nil
+	}
+	total, end := uint64(0), uint64(0)
+	for _, s := range sections {
+		fmt.Fprintf(out, "%s - Offset: %d, Size: %d, Flags: {%s}\n", s.Name, s.Offset, s.Size, strings.Join(s.Flags, ","))
+		total += s.Size
+		end = max(end, s.Offset+s.Size)
+	}
+	if len(sections) > 0 {
+		fmt.Fprintf(out, "Header Size: %d\nTotal Sections Size: %d\nFile Size: %d\n", sections[0].Offset, total, end)
+	}
+	return nil
+}
+
+// dumpSamples prints a function of a profile (FunctionSamples::print).
+func dumpSamples(w *bufio.Writer, f *sampleprof.Function) {
+	fmt.Fprintf(w, "Function: %s: ", f.Label())
+	dumpBody(w, f, "")
+}
+
+func dumpBody(w *bufio.Writer, f *sampleprof.Function, indent string) {
+	if f.Checksum != 0 {
+		fmt.Fprintf(w, "CFG checksum %d\n", f.Checksum)
+	}
+	fmt.Fprintf(w, "%d, %d, %d sampled lines\n", f.Total, f.Head, len(f.Body))
+	uses := func(at sampleprof.Location) {
+		i, ok := slices.BinarySearchFunc(f.VTables, at, func(v sampleprof.VTableUses, at sampleprof.Location) int { return v.Compare(at) })
+		if !ok {
+			return
+		}
+		fmt.Fprint(w, indent, "  ")
+		if len(f.VTables[i].VTables) == 0 {
+			return
+		}
+		fmt.Fprintf(w, "%s: vtables: ", at)
+		for _, v := range sampleprof.ByName(f.VTables[i].VTables) {
+			fmt.Fprintf(w, "%s:%d ", v.Name, v.Count)
+		}
+		fmt.Fprintln(w)
+	}
+	if len(f.Body) > 0 {
+		fmt.Fprintf(w, "%sSamples collected in the function's body {\n", indent)
+		for i := range f.Body {
+			s := &f.Body[i]
+			fmt.Fprintf(w, "%s  %s: %d", indent, s.Location, s.Count)
+			if len(s.Targets) > 0 {
+				w.WriteString(", calls:")
+				for _, target := range sampleprof.ByCount(s.Targets) {
+					fmt.Fprintf(w, " %s:%d", target.Name, target.Count)
+				}
+			}
+			fmt.Fprintln(w)
+			uses(s.Location)
+		}
+		fmt.Fprintf(w, "%s}\n", indent)
+	} else {
+		fmt.Fprintf(w, "%sNo samples collected in the function's body\n", indent)
+	}
+	if len(f.Callsites) == 0 {
+		fmt.Fprintf(w, "%sNo inlined callsites in this function\n", indent)
+		return
+	}
+	fmt.Fprintf(w, "%sSamples collected in inlined callsites {\n", indent)
+	for i, c := range f.Callsites {
+		fmt.Fprintf(w, "%s  %s: inlined callee: %s: ", indent, c.Location, c.Callee.Name)
+		dumpBody(w, c.Callee, indent+"    ")
+		if i+1 == len(f.Callsites) || f.Callsites[i+1].Location != c.Location {
+			uses(c.Location)
+		}
+	}
+	fmt.Fprintf(w, "%s}\n", indent)
+}
+
+// The JSON of llvm-profdata.
+type (
+	jsonFunction struct {
+		Name      string       `json:"name"`
+		Total     uint64       `json:"total"`
+		Head      *uint64      `json:"head,omitempty"`
+		Body      []jsonSample `json:"body,omitempty"`
+		Callsites []jsonCall   `json:"callsites,omitempty"`
+	}
+	jsonSample struct {
+		Line          uint32       `json:"line"`
+		Discriminator uint32       `json:"discriminator,omitempty"`
+		Samples       uint64       `json:"samples"`
+		Calls         []jsonTarget `json:"calls,omitempty"`
+	}
+	jsonTarget struct {
+		Function string `json:"function"`
+		Samples  uint64 `json:"samples"`
+	}
+	jsonCall struct {
+		Line          uint32          `json:"line"`
+		Discriminator uint32          `json:"discriminator,omitempty"`
+		Samples       []*jsonFunction `json:"samples"`
+	}
+)
+
+func jsonOf(f *sampleprof.Function) *jsonFunction {
+	j := &jsonFunction{Name: f.Name.String(), Total: f.Total}
+	for _, s := range f.Body {
+		sample := jsonSample{Line: s.Line, Discriminator: s.Discriminator, Samples: s.Count}
+		for _, target := range sampleprof.ByCount(s.Targets) {
+			sample.Calls = append(sample.Calls, jsonTarget{target.Name.String(), target.Count})
+		}
+		j.Body = append(j.Body, sample)
+	}
+	for _, c := range f.Callsites {
+		j.Callsites = append(j.Callsites, jsonCall{c.Line, c.Discriminator, []*jsonFunction{jsonOf(c.Callee)}})
+	}
+	return j
+}
+
+func dumpJSON(w *bufio.Writer, p *sampleprof.Profile) {
+	w.WriteString("[")
+	for i, f := range p.Sorted() {
+		if i > 0 {
+			w.WriteString(",")
+		}
+		w.WriteString("\n  ")
+		j := jsonOf(f)
+		j.Head = &f.Head
+		var text strings.Builder
+		e := json.NewEncoder(&text)
+		e.SetEscapeHTML(false)
+		e.SetIndent("  ", "  ")
+		e.Encode(j)
+		w.WriteString(strings.TrimSuffix(text.String(), "\n"))
+	}
+	if len(p.Functions) > 0 {
+		w.WriteString("\n")
+	}
+	w.WriteString("]\n")
+}
+
+// showHotSamples lists the functions with a hot count, by descending total.
+func (t *tool) showHotSamples(w *bufio.Writer, p *sampleprof.Profile, summary *sampleprof.Summary) {
+	threshold := summary.HotThreshold()
+	type hotFunction struct {
+		*sampleprof.Function
+		most uint64
+	}
+	var hot []hotFunction
+	var total, hotTotal uint64
+	functions := p.InMapOrder()
+	for _, f := range functions {
+		total += f.Total
+		most, any := f.MaxCount()
+		if any && most >= threshold {
+			hot = append(hot, hotFunction{f, most})
+			hotTotal += f.Total
+		}
+	}
+	slices.SortStableFunc(hot, func(a, b hotFunction) int { return cmp.Compare(b.Total, a.Total) })
+	percent := func(n, of uint64) float64 {
+		if of == 0 {
+			return 0
+		}
+		return float64(n) * 100 / float64(of)
+	}
+	fmt.Fprintf(w, "%d out of %d functions with profile (%.2f%%) are considered hot functions (max sample >= %d).\n",
+		len(hot), len(functions), percent(uint64(len(hot)), uint64(len(functions))), threshold)
+	fmt.Fprintf(w, "%d out of %d profile counts (%.2f%%) are from hot functions.\n", hotTotal, total, percent(hotTotal, total))
+	printColumns(w, []int{0, 24, 42, 58}, "Total sample (%)", "Max sample", "Entry sample", "Function name")
+	for i, f := range hot {
+		if t.opt.topN > 0 && i == int(t.opt.topN) {
+			break
+		}
+		printColumns(w, []int{0, 24, 42, 58}, fmt.Sprintf("%d (%.2f%%)", f.Total, percent(f.Total, total)),
+			fmt.Sprint(f.most), fmt.Sprint(f.EntryCount()), f.Label())
+	}
+}
+
+// printColumns prints a line of texts, each from a column on, and at least one space before it
+// (formatted_raw_ostream::PadToColumn).
+func printColumns(w io.Writer, columns []int, texts ...string) {
+	var line []byte
+	for i, text := range texts {
+		line = append(line, strings.Repeat(" ", max(columns[i]-len(line), 1))...)
+		line = append(line, text...)
+	}
+	w.Write(append(line, '\n'))
+}

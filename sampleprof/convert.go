@@ -1,0 +1,191 @@
+package sampleprof
+
+import (
+	"maps"
+	"math"
+	"slices"
+
+	"github.com/profuse-pgo/profuse/internal/flaw"
+	"github.com/profuse-pgo/profuse/internal/llvmerr"
+)
+
+// ColdContexts says what becomes of the contexts of a profile whose total is below the cold
+// threshold of its summary.
+type ColdContexts struct {
+	// Merge adds them to the context of their last Frames frames.
+	Merge  bool
+	Frames int
+	// Trim drops them; with Merge, those that stay below the threshold, unless their
+	// shortened context exists.
+	Trim bool
+}
+
+// TrimColdContexts changes the cold contexts of a profile (SampleContextTrimmer). Of a profile
+// without contexts, Trim drops the cold functions and Merge does nothing.
+func (p *Profile) TrimColdContexts(opt ColdContexts) {
+	if !opt.Merge && !opt.Trim || opt.Merge && !p.Kind.Has(ContextSensitive) {
+		return
+	}
+	threshold := p.Summarize().ColdThreshold()
+	m := p.toMap()
+	var merged functionMap
+	for _, f := range m.slice() {
+		if f.Total >= threshold {
+			continue
+		}
+		if opt.Merge {
+			short := f.Context[max(0, len(f.Context)-opt.Frames):]
+			to, _ := merged.get(&Function{Name: f.Name, Context: short})
+			to.add(f, 1)
+		}
+		m.remove(f.key())
+	}
+	for f := range merged.all() {
+		if opt.Trim && f.Total < threshold && m.find(f.key()) == nil {
+			continue
+		}
+		m.add(f, 1)
+	}
+	p.setFunctions(m)
+}
+
+// Flatten makes a profile without contexts and without inlined functions
+// (ProfileConverter::flattenProfile). The contexts of a function are added up. An inlined function
+// becomes one of its own; at its place there is a call of it, with its [Function.EntryCount].
+func (p *Profile) Flatten() {
+	var flat functionMap
+	for _, f := range p.InMapOrder() {
+		if p.Kind.Has(ContextSensitive) {
+			to, _ := flat.get(&Function{Name: f.Name})
+			to.add(f, 1)
+		} else {
+			flat.flatten(f)
+		}
+	}
+	p.Kind &^= ContextSensitive
+	p.setFunctions(&flat)
+}
+
+// flatten adds a function and what is inlined into it.
+func (m *functionMap) flatten(f *Function) {
+	to := m.find(f.Name.id)
+	if to == nil {
+		to, _ = m.get(&Function{Name: f.Name, Head: f.Head, VTables: f.VTables, Checksum: f.Checksum, Attributes: f.Attributes})
+	}
+	to.addBody(f, 1)
+	total := f.Total
+	for _, c := range f.Callsites {
+		entries := c.Callee.EntryCount()
+		s := to.sampleAt(c.Location)
+		add(&s.Count, entries, 1)
+		s.Targets, _ = addTarget(s.Targets, c.Callee.Name, entries, 1)
+		total = total - min(total, c.Callee.Total) + entries
+		m.flatten(c.Callee)
+	}
+	add(&to.Total, total, 1)
+	to.Head = to.EntryCount()
+}
+
+// A contextNode is a context of a profile, or the beginning of some.
+type contextNode struct {
+	children map[uint64]*contextNode // by callee and place
+	at       Location                // of the call in the caller
+	function *Function               // nil if the profile has no such context
+}
+
+// Nest makes a profile without contexts of a context-sensitive one: a function in a context
+// is inlined into its caller where the profile has the caller's context, and otherwise a function of
+// its own (ProfileConverter::convertCSProfiles).
+func (p *Profile) Nest() {
+	if !p.Kind.Has(ContextSensitive) {
+		return
+	}
+	m := p.toMap()
+	root := &contextNode{}
+	for f := range m.all() {
+		node, at := root, Location{}
+		for _, frame := range f.Context {
+			key := Frame{frame.Name, at}.hash()
+			child := node.children[key]
+			if child == nil {
+				if node.children == nil {
+					node.children = make(map[uint64]*contextNode)
+				}
+				child = &contextNode{at: at}
+				node.children[key] = child
+			}
+			node, at = child, frame.Location
+		}
+		node.function = f
+	}
+	m.nest(root)
+	p.Kind &^= ContextSensitive
+	p.setFunctions(m)
+}
+
+// nest moves the functions of the contexts below a node.
+func (m *functionMap) nest(node *contextNode) {
+	caller := node.function
+	for _, key := range slices.Sorted(maps.Keys(node.children)) {
+		child := node.children[key]
+		m.nest(child)
+		f := child.function
+		if f == nil {
+			continue
+		}
+		old := f.key()
+		f.Context = nil
+		if caller == nil {
+			m.add(f, 1)
+		} else {
+			caller.calleeAt(child.at, f.Name, func() *Function { return f })
+			add(&caller.Total, f.Total, 1)
+			caller.Total -= min(caller.Total, caller.removeCall(child.at, f.Name))
+		}
+		m.remove(old)
+	}
+}
+
+// removeCall removes the calls of a function at a location, and as many samples. It returns how
+// many that were.
+func (f *Function) removeCall(at Location, name Name) (count uint64) {
+	i, found := slices.BinarySearchFunc(f.Body, at, func(s Sample, at Location) int { return s.Compare(at) })
+	if !found {
+		return 0
+	}
+	s := &f.Body[i]
+	if j := slices.IndexFunc(s.Targets, func(t Target) bool { return t.Name == name }); j >= 0 {
+		count = min(s.Targets[j].Count, s.Count)
+		s.Targets = slices.Delete(s.Targets, j, j+1)
+	}
+	s.Count -= count
+	if s.Count == 0 {
+		f.Body = slices.Delete(f.Body, i, i+1)
+	}
+	return count
+}
+
+// encodeWithin encodes the profile into at most limit bytes. While it takes more, it drops the
+// functions with the smallest totals (DefaultFunctionPruningStrategy).
+func (p *Profile) encodeWithin(limit uint64, encode func(*Profile) ([]byte, error)) ([]byte, error) {
+	left := *p
+	left.Functions = p.Sorted()
+	left.known = p.toMap().clone()
+	for {
+		out, err := encode(&left)
+		if err != nil || uint64(len(out)) <= limit {
+			return out, err
+		}
+		n := len(left.Functions)
+		share := float64(limit) / float64(len(out))
+		keep := min(int(math.Round(float64(n)*share*share)), n-1)
+		if keep <= 0 {
+			return nil, flaw.Field("size").Gotf("%d bytes of one function and the tables", len(out)).
+				Wantf("at most %d", limit).Because(llvmerr.SampleTooMuch)
+		}
+		for _, f := range left.Functions[keep:] {
+			left.known.remove(f.key())
+		}
+		left.Functions = left.Functions[:keep]
+	}
+}
