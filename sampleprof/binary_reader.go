@@ -139,6 +139,16 @@ func (r *binaryReader) readContexts(c *cursor.Cursor) {
 	c.Record = -1
 }
 
+// count reads how many elements follow, each of least bytes and more. LLVM finds out that they do
+// not fit when it has read those that do: among them may be something that it refuses first.
+func (r *binaryReader) count(c *cursor.Cursor, least int, field string) int {
+	n := r.upTo(c, math.MaxUint32, field)
+	if r.opt.Lenient {
+		return int(n)
+	}
+	return c.Count(n, least, field)
+}
+
 // upTo reads a number that may be limited to fewer bits than 64.
 func (r *binaryReader) upTo(c *cursor.Cursor, limit uint64, field string) uint64 {
 	at := c.Offset()
@@ -224,9 +234,9 @@ func (r *binaryReader) readBody(c *cursor.Cursor, f *Function, depth int) {
 		return
 	}
 	add(&f.Total, c.ULEB("total samples"), 1)
-	n := c.Count(r.upTo(c, math.MaxUint32, "number of samples"), 4, "number of samples")
+	n := r.count(c, 4, "number of samples")
 	if f.Body == nil {
-		f.Body = r.samples.Make(n)[:0]
+		f.Body = r.samples.Make(min(n, c.Len()/4))[:0]
 	}
 	for ; n > 0 && c.Err() == nil; n-- {
 		at := r.sampleLocation(c, maxLine)
@@ -235,9 +245,9 @@ func (r *binaryReader) readBody(c *cursor.Cursor, f *Function, depth int) {
 		s.Targets = r.readTargets(c, s.Targets)
 		add(&s.Count, count, 1)
 	}
-	n = c.Count(r.upTo(c, math.MaxUint32, "number of callsites"), 6, "number of callsites")
+	n = r.count(c, 6, "number of callsites")
 	if f.Callsites == nil && n > 0 {
-		f.Callsites = make([]Callsite, 0, n)
+		f.Callsites = make([]Callsite, 0, min(n, c.Len()/6))
 	}
 	for ; n > 0 && c.Err() == nil; n-- {
 		at := r.sampleLocation(c, math.MaxUint32)
@@ -246,7 +256,7 @@ func (r *binaryReader) readBody(c *cursor.Cursor, f *Function, depth int) {
 	if !r.vtables {
 		return
 	}
-	n = c.Count(r.upTo(c, math.MaxUint32, "number of virtual calls"), 3, "number of virtual calls")
+	n = r.count(c, 3, "number of virtual calls")
 	for ; n > 0 && c.Err() == nil; n-- {
 		uses := f.vtablesAt(r.sampleLocation(c, maxLine))
 		uses.VTables = r.readTargets(c, uses.VTables)
@@ -255,11 +265,11 @@ func (r *binaryReader) readBody(c *cursor.Cursor, f *Function, depth int) {
 
 // readTargets reads names and counts and adds them to targets.
 func (r *binaryReader) readTargets(c *cursor.Cursor, targets []Target) []Target {
-	n := c.Count(r.upTo(c, math.MaxUint32, "number of targets"), 2, "number of targets")
+	n := r.count(c, 2, "number of targets")
 	if n == 0 {
 		return targets
 	}
-	if len(targets) > 0 {
+	if len(targets) > 0 || n > c.Len()/2 {
 		for ; n > 0 && c.Err() == nil; n-- {
 			name := r.name(c)
 			targets, _ = addTarget(targets, name, c.ULEB("samples of a target"), 1)
@@ -321,7 +331,7 @@ func (r *binaryReader) readSections(c *cursor.Cursor) {
 		if s.offset > uint64(len(r.data)) || s.size > uint64(len(r.data))-s.offset {
 			at := c.Offset() - int64(sectionEntry*(len(sections)-i))
 			c.Fail(c.At(at).Field(s.kind.String()).Gotf("%d bytes at offset %d", s.size, s.offset).
-				Wantf("a section within the file of %d bytes", len(r.data)).Truncated())
+				Wantf("a section within the file of %d bytes", len(r.data)).Because(llvmerr.SampleCutShort))
 			return
 		}
 		from := r.cursor(s.kind.String(), int64(s.offset), r.data[s.offset:s.offset+s.size])
@@ -408,7 +418,7 @@ func (r *binaryReader) readMetadata(c *cursor.Cursor, f *Function, checksums, at
 	if r.p.Kind.Has(ContextSensitive) {
 		return
 	}
-	n := c.Count(r.upTo(c, math.MaxUint32, "number of callsites"), 3, "number of callsites")
+	n := r.count(c, 3, "number of callsites")
 	for ; n > 0 && c.Err() == nil; n-- {
 		at := r.location(c, math.MaxUint32)
 		r.readMetadata(c, f.calleeAt(at, r.name(c), r.newFunction), checksums, attributes, depth+1)

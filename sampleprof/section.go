@@ -20,7 +20,12 @@ const (
 func inflate(c *cursor.Cursor) *cursor.Cursor {
 	at := c.Offset()
 	size := c.ULEB("size of the contents")
-	z := c.Bytes(c.ULEB("compressed size"), "compressed contents")
+	n := c.ULEB("compressed size")
+	if c.Err() == nil && n > uint64(c.Len()) {
+		c.Fail(c.At(at).Field("compressed size").Got(n).Wantf("at most the %d bytes left", c.Len()).
+			Because(llvmerr.SampleInflate))
+	}
+	z := c.Bytes(n, "compressed contents")
 	if c.Err() != nil {
 		return c
 	}

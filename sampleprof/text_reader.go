@@ -42,13 +42,15 @@ type textReader struct {
 	mask  uint32
 	names map[string]Name
 
+	lenient bool
+
 	stack    []*Function // the function of the last head, and what is inlined into it
 	finished int         // depth whose metadata has begun; 0 if none has
 	err      error
 }
 
 func readText(data []byte, opt *ReadOptions) (*Profile, error) {
-	r := &textReader{builder: newBuilder(), data: data, names: make(map[string]Name), mask: opt.mask()}
+	r := &textReader{builder: newBuilder(), data: data, names: make(map[string]Name), mask: opt.mask(), lenient: opt.Lenient}
 	if i := bytes.IndexByte(data, 0); i >= 0 {
 		if !opt.Lenient {
 			r.line = 1 + bytes.Count(data[:i], []byte("\n"))
@@ -216,7 +218,7 @@ func (r *textReader) context(text []byte) (frames []Frame, ok bool) {
 			if more {
 				d, ok2 = number(discriminator, math.MaxUint32)
 			}
-			if !ok1 || !ok2 {
+			if (!ok1 || !ok2) && !r.lenient {
 				return nil, false
 			}
 			f.Location = Location{uint32(l), uint32(d)}
@@ -302,9 +304,9 @@ func location(text []byte) (at Location, ok bool) {
 
 // readSample reads "COUNT TARGET:COUNT TARGET:COUNT".
 func (r *textReader) readSample(line, text []byte, f *Function, at Location) {
-	digits, text, _ := bytes.Cut(text, []byte(" "))
+	digits, text, more := bytes.Cut(text, []byte(" "))
 	count, ok := number(digits, math.MaxUint64)
-	if !ok {
+	if !ok || more && line[len(line)-1] == ' ' {
 		r.failSample(line)
 		return
 	}

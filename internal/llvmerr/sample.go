@@ -28,6 +28,7 @@ var (
 	SampleTruncated = &SampleError{Text: "Truncated profile data", Class: profile.ErrTruncated, Ends: true}
 	SampleMalformed = &SampleError{Text: "Malformed sample profile data", Class: profile.ErrCorrupt}
 	SampleNumber    = &SampleError{Text: SampleMalformed.Text, Class: profile.ErrCorrupt, Ends: true}
+	SampleCutShort  = &SampleError{Text: SampleMalformed.Text, Class: profile.ErrTruncated}
 	SampleNames     = &SampleError{Text: "Truncated function name table", Class: profile.ErrCorrupt}
 	SampleInflate   = &SampleError{Text: "Uncompress failure", Class: profile.ErrCorrupt}
 	SampleTooMuch   = &SampleError{Text: "Too much profile data", Class: profile.ErrMismatch}
