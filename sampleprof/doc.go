@@ -1,3 +1,26 @@
-// Package sampleprof reads, merges and writes LLVM's sample profiles: AutoFDO and CSSPGO
-// profiles, which clang -fprofile-sample-use takes.
+// Package sampleprof reads, merges and writes LLVM's sample profiles: what AutoFDO and
+// CSSPGO collect by sampling a running program, and clang -fprofile-sample-use takes.
+//
+// [Read] reads all five encodings: text, binary, extensible binary, the compact binary of LLVM 8 to
+// 16, and the gcov format for GCC. A [Profile] is free of encodings; [Profile.Write] writes the first
+// three, with the bytes of llvm-profdata 22. A [Merger] adds profiles up:
+//
+//	m := sampleprof.NewMerger(sampleprof.MergeOptions{})
+//	for _, name := range names {
+//		data, err := os.ReadFile(name)
+//		...
+//		p, err := sampleprof.Read(name, data, sampleprof.ReadOptions{})
+//		...
+//		_, err = m.Add(name, p, 1)
+//		...
+//	}
+//	err := m.Profile().Write(w, sampleprof.WriteOptions{})
+//
+// [Profile.Flatten], [Profile.Nest] and [Profile.TrimColdContexts] change what contexts
+// and inlined functions a profile has.
+//
+// # Limits
+//
+// Functions may be inlined into each other 10,000 levels deep. A compressed section inflates to at
+// most 32 MiB, or to twenty times its size if that is more. Format versions other than 103 are refused.
 package sampleprof

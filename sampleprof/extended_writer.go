@@ -98,7 +98,7 @@ func (w *extendedWriter) nameFlags() uint64 {
 	switch {
 	case w.opt.MD5:
 		return flagMD5 | flagFixed
-	case w.body.hasUniqueSuffix():
+	case w.opt.unique || w.body.hasUniqueSuffix():
 		return flagUnique
 	}
 	return 0

@@ -186,9 +186,11 @@ func (r *textReader) readHead(line []byte) {
 	name := Name{}
 	if context != nil {
 		name = context[len(context)-1].Name
-		r.p.Kind |= ContextSensitive
 	} else {
 		name = r.name(text)
+	}
+	if len(r.p.Functions) == 0 && context != nil {
+		r.p.Kind |= ContextSensitive
 	}
 	if r.p.Kind.Has(ContextSensitive) != (context != nil) {
 		r.fail(line, "function", "either contexts or names, as the functions before", badHead)
@@ -391,7 +393,9 @@ func (r *textReader) readMetadata(line, text []byte, depth int) {
 	var n uint64
 	switch string(key) {
 	case "Flat":
-		f.Attributes, ok = 0, string(line) == " !Flat"
+		if ok = string(line) == " !Flat"; r.lenient {
+			f.Attributes = 0 // as LLVM does
+		}
 	case "CFGChecksum":
 		if n, ok = number(value, math.MaxUint64); n != 0 {
 			f.Checksum = n

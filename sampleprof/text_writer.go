@@ -162,6 +162,8 @@ type WriteOptions struct {
 	// SizeLimit is the most bytes to write; 0 means any number. While the profile takes more, the
 	// functions with the smallest totals are left out.
 	SizeLimit uint64
+
+	unique bool // the name table has the flag of uniqueSuffix whatever its names
 }
 
 // Write writes the profile in one of the encodings, the bytes that llvm-profdata 22 writes
@@ -169,6 +171,8 @@ type WriteOptions struct {
 func (p *Profile) Write(w io.Writer, opt WriteOptions) error {
 	if limit := opt.SizeLimit; limit > 0 {
 		opt.SizeLimit = 0
+		// LLVM sets the flag of the name table at its first attempt, and keeps it.
+		opt.unique = newBinaryWriter(p.Functions, opt.VTables).hasUniqueSuffix()
 		out, err := p.encodeWithin(limit, func(p *Profile) ([]byte, error) {
 			var b bytes.Buffer
 			err := p.Write(&b, opt)
