@@ -167,7 +167,7 @@ type Added struct {
 // cannot meet: contexts with none, probes with lines. A function whose checksum is another one than
 // that of the profiles before is left out: it is of another build.
 func (m *Merger) Add(name string, p *Profile, weight uint64) (added Added, err error) {
-	if err := m.admit(name, p.Kind); err != nil {
+	if err := m.admit(name, p); err != nil {
 		return added, err
 	}
 	for _, f := range p.InMapOrder() {
@@ -234,12 +234,17 @@ func (e *KindError) Error() string {
 // Unwrap returns [profile.ErrMismatch].
 func (e *KindError) Unwrap() error { return profile.ErrMismatch }
 
-// admit returns an error if a profile of a kind cannot be added. The kind of the result is
-// that of the last profile, as in LLVM, without [Partial].
-func (m *Merger) admit(name string, kind Kind) error {
+// admit returns an error if a profile cannot be added for its kind. The kind of the result is
+// without [Partial], as in LLVM; a text profile decides anew whether it is of the others of noted.
+func (m *Merger) admit(name string, p *Profile) error {
+	const noted = PreInlined | FlowDiscriminators
+	kind := p.Kind
 	if differ := (m.kind ^ kind) & (ContextSensitive | ProbeBased); m.any && differ != 0 {
 		return flaw.InFile(flaw.In("header").Field("kind").Got(kind.String()).
 			Want("a profile that can be merged with one that is "+m.kind.String()).Because(&KindError{differ}), name)
+	}
+	if !p.text {
+		kind |= m.kind & noted
 	}
 	m.any, m.kind = true, kind&^Partial
 	return nil

@@ -24,6 +24,7 @@ type Profile struct {
 	Summary *Summary
 
 	known *functionMap // of Functions; nil if it follows from their order
+	text  bool         // the encoding was text
 }
 
 // A Kind says what the samples of a profile are attached to. It is a set of bits.

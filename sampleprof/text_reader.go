@@ -51,6 +51,7 @@ type textReader struct {
 
 func readText(data []byte, opt *ReadOptions) (*Profile, error) {
 	r := &textReader{builder: newBuilder(), data: data, names: make(map[string]Name), mask: opt.mask(), lenient: opt.Lenient}
+	r.p.text = true
 	if i := bytes.IndexByte(data, 0); i >= 0 {
 		if !opt.Lenient {
 			r.line = 1 + bytes.Count(data[:i], []byte("\n"))

@@ -202,9 +202,7 @@ func TestRefused(t *testing.T) {
 	writeFiles(t, ".", textFiles)
 	for args, want := range map[string]string{
 		"overlap --sample a b":                     "comparing sample profiles (--sample)",
-		"merge --sample a":                         "merging sample profiles (--sample)",
 		"merge --supplement-instr-with-sample=x a": "--supplement-instr-with-sample, for which sample profiles would have to be read,",
-		"show --sample a":                          "showing sample profiles (--sample)",
 	} {
 		got := runMain(t, "", row{args: args}.split())
 		if got.code != 1 || got.stdout != "" || got.stderr != "error: "+want+" is not supported by profuse yet\n" {
