@@ -7,7 +7,8 @@
 //	}
 //
 // Profiles of one family can be merged with each other and are read by one
-// package: [IRPGO] by irpgo, [MemProf] by memprof, [MIP] by mip, [Iprof] by iprof.
+// package: [IRPGO] by irpgo, [MemProf] by memprof, [MIP] by mip, [Iprof] by iprof, [Sample] by
+// sampleprof.
 // An indexed IRPGO profile may have a MemProf profile in it.
 //
 // [View] reads a file of any format and returns its format-neutral view, the input of
@@ -22,11 +23,11 @@ import (
 	"strings"
 
 	"github.com/profuse-pgo/profuse/internal/object"
-	"github.com/profuse-pgo/profuse/internal/sampled"
 	"github.com/profuse-pgo/profuse/iprof"
 	"github.com/profuse-pgo/profuse/irpgo"
 	"github.com/profuse-pgo/profuse/memprof"
 	"github.com/profuse-pgo/profuse/mip"
+	"github.com/profuse-pgo/profuse/sampleprof"
 )
 
 // A Format is one kind of file. The zero value is none.
@@ -48,6 +49,11 @@ const (
 	// finds it.
 	Binary
 	IprofProfile // .iprof, of a GraalVM native image
+	SampleText
+	SampleBinary   // the first binary encoding
+	SampleExtended // .afdo, extensible binary
+	SampleCompact  // of LLVM 8 to 16
+	SampleGCov     // for GCC
 )
 
 // A Family is a kind of profiling, with formats of its own.
@@ -59,6 +65,7 @@ const (
 	MemProf Family = "MemProf" // LLVM's heap profiles
 	MIP     Family = "MIP"     // Machine IR profiles
 	Iprof   Family = "iprof"   // profiles of GraalVM native images
+	Sample  Family = "sample"  // LLVM's sample profiles: AutoFDO, CSSPGO
 )
 
 // formats describes each Format.
@@ -79,6 +86,12 @@ var formats = [...]struct {
 	MIPYAML:      {"MIP profile in YAML", MIP, []string{".mip.yaml", ".mip.yml"}},
 	Binary:       {"ELF or Mach-O binary", MIP, nil},
 	IprofProfile: {"iprof profile", Iprof, []string{".iprof"}},
+
+	SampleText:     {"sample profile as text", Sample, nil},
+	SampleBinary:   {"binary sample profile", Sample, nil},
+	SampleExtended: {"extensible binary sample profile", Sample, []string{".afdo"}},
+	SampleCompact:  {"compact binary sample profile", Sample, nil},
+	SampleGCov:     {"sample profile for GCC", Sample, nil},
 }
 
 // All returns all formats, those of a family together.
@@ -110,7 +123,7 @@ func (f Format) Family() Family {
 // looks at the first bytes only.
 //
 // An IRPGO text profile may begin with any text, so IRPGOText means a text of no other
-// format. LLVM's sample profiles, which this module does not read, have none.
+// format.
 func Detect(data []byte) (Format, bool) {
 	// IRPGO is last, because its text profiles match any text.
 	if object.IsImage(data) {
@@ -139,8 +152,19 @@ func Detect(data []byte) (Format, bool) {
 	if memprof.IsYAML(data) {
 		return MemProfYAML, true
 	}
-	if sampled.Format(data) != "" {
-		return 0, false
+	if t, ok := sampleprof.Detect(data); ok {
+		switch t {
+		case sampleprof.FormatText:
+			return SampleText, true
+		case sampleprof.FormatBinary:
+			return SampleBinary, true
+		case sampleprof.FormatExtended:
+			return SampleExtended, true
+		case sampleprof.FormatCompact:
+			return SampleCompact, true
+		case sampleprof.FormatGCov:
+			return SampleGCov, true
+		}
 	}
 	if t, ok := irpgo.Detect(data); ok {
 		switch t {

@@ -10,6 +10,7 @@ import (
 	"github.com/profuse-pgo/profuse/memprof"
 	"github.com/profuse-pgo/profuse/mip"
 	"github.com/profuse-pgo/profuse/profile"
+	"github.com/profuse-pgo/profuse/sampleprof"
 	"github.com/profuse-pgo/profuse/symbolize"
 )
 
@@ -55,6 +56,8 @@ func View(name string, data []byte, opt ViewOptions) (profile.View, error) {
 		return viewMIP(name, data, f, opt)
 	case Iprof:
 		return viewIprof(name, data, opt)
+	case Sample:
+		return viewSample(name, data)
 	default: // the IRPGO reader returns the error for an unknown format
 		return viewIRPGO(name, data, opt)
 	}
@@ -191,6 +194,15 @@ func viewIprof(name string, data []byte, opt ViewOptions) (profile.View, error) 
 			Corrupt())
 	}
 	return p.View(name, iprof.ViewOptions{Source: iprofSource(opt.Classes)}), nil
+}
+
+func viewSample(name string, data []byte) (profile.View, error) {
+	p, err := sampleprof.Read(name, data, sampleprof.ReadOptions{})
+	if err != nil {
+		return nil, err
+	}
+	format, _ := sampleprof.Detect(data)
+	return p.View(name, sampleprof.ViewOptions{Format: format}), nil
 }
 
 // iprofSource returns a function that finds the sources of iprof methods in classes; nil

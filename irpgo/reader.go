@@ -6,8 +6,8 @@ import (
 
 	"github.com/profuse-pgo/profuse/internal/flaw"
 	"github.com/profuse-pgo/profuse/internal/llvmerr"
-	"github.com/profuse-pgo/profuse/internal/sampled"
 	"github.com/profuse-pgo/profuse/profile"
+	"github.com/profuse-pgo/profuse/sampleprof"
 )
 
 // Format is one of the three encodings of an instrumentation profile.
@@ -115,6 +115,17 @@ func looksLikeText(data []byte) bool {
 	return true
 }
 
+// sampled returns an error if data is a sample profile, whose text would otherwise be taken for a
+// damaged one of instrumentation.
+func sampled(name string, data []byte) error {
+	format, ok := sampleprof.Detect(data)
+	if !ok {
+		return nil
+	}
+	return flaw.File(name).Field("format").Gotf("sample profile (AutoFDO, CSSPGO; %s)", format).
+		Want("an instrumentation profile").Mismatch()
+}
+
 // NewReader begins to read a profile held in data, which must stay unchanged
 // while the reader is used. name is used in errors and warnings. Headers and
 // sections are checked here, names and records when they are read.
@@ -123,8 +134,8 @@ func NewReader(name string, data []byte, opt ReaderOptions) (*Reader, error) {
 		return nil, flaw.File(name).Field("size").Got("0 bytes").Want("a profile").
 			Because(&llvmerr.Error{Code: llvmerr.EmptyRawProfile})
 	}
-	if format := sampled.Format(data); format != "" && !opt.Lenient {
-		return nil, sampled.Unsupported(name, format)
+	if err := sampled(name, data); err != nil && !opt.Lenient {
+		return nil, err
 	}
 	f, ok := Detect(data)
 	if !ok {

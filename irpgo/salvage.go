@@ -11,7 +11,6 @@ import (
 	"github.com/profuse-pgo/profuse/internal/flaw"
 	"github.com/profuse-pgo/profuse/internal/llvmerr"
 	"github.com/profuse-pgo/profuse/internal/ondisk"
-	"github.com/profuse-pgo/profuse/internal/sampled"
 	"github.com/profuse-pgo/profuse/internal/zlibtext"
 )
 
@@ -95,8 +94,8 @@ func Salvage(name string, data []byte, opt SalvageOptions) (*Reader, *Salvaged, 
 		return nil, nil, flaw.File(name).Field("size").Got("0 bytes").Want("a profile").
 			Because(&llvmerr.Error{Code: llvmerr.EmptyRawProfile})
 	}
-	if format := sampled.Format(data); format != "" {
-		return nil, nil, sampled.Unsupported(name, format)
+	if err := sampled(name, data); err != nil {
+		return nil, nil, err
 	}
 	if err := s.open(); err != nil {
 		return nil, nil, flaw.InFile(err, name)

@@ -36,7 +36,7 @@ func (p *Profile) TrimColdContexts(opt ColdContexts) {
 		if opt.Merge {
 			short := f.Context[max(0, len(f.Context)-opt.Frames):]
 			to, _ := merged.get(&Function{Name: f.Name, Context: short})
-			to.add(f, 1)
+			to.add(f, 1, Callsite.before)
 		}
 		m.remove(f.key())
 	}
@@ -57,7 +57,7 @@ func (p *Profile) Flatten() {
 	for _, f := range p.InMapOrder() {
 		if p.Kind.Has(ContextSensitive) {
 			to, _ := flat.get(&Function{Name: f.Name})
-			to.add(f, 1)
+			to.add(f, 1, Callsite.before)
 		} else {
 			flat.flatten(f)
 		}

@@ -1,6 +1,8 @@
 package sampleprof
 
 import (
+	"cmp"
+	"maps"
 	"slices"
 
 	"github.com/profuse-pgo/profuse/internal/flaw"
@@ -23,11 +25,12 @@ func (m *functionMap) add(f *Function, weight uint64) result {
 	if to == nil {
 		to, _ = m.get(&Function{Name: f.Name, Context: f.Context, Attributes: f.Attributes})
 	}
-	return to.add(f, weight)
+	return to.add(f, weight, Callsite.before)
 }
 
-// add adds weight·o (FunctionSamples::merge). A function with another checksum is left out whole.
-func (f *Function) add(o *Function, weight uint64) (r result) {
+// add adds weight·o (FunctionSamples::merge). A function with another checksum is left out whole,
+// unless callsites are told apart by checksum.
+func (f *Function) add(o *Function, weight uint64, before func(a, b Callsite) bool) (r result) {
 	if f.Checksum == 0 {
 		f.Checksum = o.Checksum
 	} else if f.Checksum != o.Checksum {
@@ -41,10 +44,10 @@ func (f *Function) add(o *Function, weight uint64) (r result) {
 	count(&f.Total, o.Total)
 	count(&f.Head, o.Head)
 	r |= f.addBody(o, weight)
-	f.Callsites = withLocations(f.Callsites, o.Callsites, emptyCallsite, Callsite.before)
+	f.Callsites = withLocations(f.Callsites, o.Callsites, emptyCallsite, before)
 	for i, j := 0, 0; j < len(o.Callsites); i++ {
-		if c := &f.Callsites[i]; !c.before(o.Callsites[j]) {
-			r |= c.Callee.add(o.Callsites[j].Callee, weight)
+		if c := &f.Callsites[i]; !before(*c, o.Callsites[j]) {
+			r |= c.Callee.add(o.Callsites[j].Callee, weight, before)
 			j++
 		}
 	}
@@ -83,8 +86,16 @@ func (c Callsite) before(o Callsite) bool {
 	return c.Callee.Name.Compare(o.Callee.Name) < 0
 }
 
+// ofBuildBefore orders callsites by checksum, too.
+func (c Callsite) ofBuildBefore(o Callsite) bool {
+	if c.before(o) || o.before(c) {
+		return c.before(o)
+	}
+	return c.Callee.Checksum < o.Callee.Checksum
+}
+
 func emptyCallsite(c *Callsite) Callsite {
-	return Callsite{c.Location, &Function{Name: c.Callee.Name, Attributes: c.Callee.Attributes}}
+	return Callsite{c.Location, &Function{Name: c.Callee.Name, Checksum: c.Callee.Checksum, Attributes: c.Callee.Attributes}}
 }
 
 // withLocations returns dst with an empty element for each of src that it does not have. Both are
@@ -133,18 +144,28 @@ func addTargets(to *[]Target, targets []Target, weight uint64) (r result) {
 	return r
 }
 
-// A Merger adds profiles up. It does no I/O, and its memory does not depend on the number of profiles.
-// The zero value is not ready; see [NewMerger].
+// A Merger adds profiles up. It does no I/O, and its memory does not depend on the number of
+// profiles. Make one with [NewMerger]. It is not safe for concurrent use: give each worker one,
+// and [Merger.Merge] them.
 type Merger struct {
 	opt     MergeOptions
-	sum     functionMap
+	sum     functionMap         // under LLVM's rules
+	builds  map[build]*Function // otherwise
 	kind    Kind
 	any     bool // a profile was added
 	symbols []string
+	left    int
 }
 
-// MergeOptions adjust a [Merger].
+// A build is a function in one of several builds of a program, which have different checksums.
+type build struct{ key, checksum uint64 }
+
+// MergeOptions adjust a [Merger]. The zero value merges exactly: the result does not depend on the
+// order of the profiles, nor on their grouping.
 type MergeOptions struct {
+	// LLVMCompat merges as llvm-profdata 22 does: of functions with different checksums the first
+	// stands, and the result says of itself what the last profile said.
+	LLVMCompat bool
 	// Rename gives functions other names before they meet; nil leaves them theirs. A profile
 	// whose functions are renamed loses contexts, checksums, attributes and virtual tables, as in LLVM.
 	Rename func(name string) string
@@ -154,44 +175,90 @@ type MergeOptions struct {
 }
 
 // NewMerger returns an empty Merger.
-func NewMerger(opt MergeOptions) *Merger { return &Merger{opt: opt} }
+func NewMerger(opt MergeOptions) *Merger {
+	return &Merger{opt: opt, builds: make(map[build]*Function)}
+}
 
 // Added says what one profile brought.
 type Added struct {
 	Functions int    // that were added
-	Skipped   int    // left out because their checksums contradict earlier ones
-	Count     uint64 // sum of their totals, unweighted, modulo 2^64
+	Skipped   int    // left out because their checksums contradict earlier ones, as in LLVM
+	Count     uint64 // sum of their totals, unweighted, saturating
 }
 
-// Add adds a profile with a weight of at least 1. Profiles of different kinds
-// cannot meet: contexts with none, probes with lines. A function whose checksum is another one than
-// that of the profiles before is left out: it is of another build.
+// Add adds a profile with a weight of at least 1, and does not keep it. Profiles of
+// different kinds cannot meet: contexts with none, probes with lines; the cause of the error
+// is a *[KindError].
 func (m *Merger) Add(name string, p *Profile, weight uint64) (added Added, err error) {
 	if err := m.admit(name, p); err != nil {
 		return added, err
 	}
-	for _, f := range p.InMapOrder() {
+	functions := p.Functions
+	if m.opt.LLVMCompat {
+		functions = p.InMapOrder()
+	}
+	for _, f := range functions {
 		if m.opt.Rename != nil {
 			f = f.renamed(m.opt.Rename)
 		}
-		r := m.sum.add(f, weight)
+		r := m.addFunction(f, weight)
 		if r&mismatched != 0 {
 			added.Skipped++
 			m.warn(name, f, llvmerr.SampleHash)
 			continue
 		}
 		added.Functions++
-		added.Count += f.Total
+		add(&added.Count, f.Total, 1)
 		if r&overflowed != 0 {
 			m.warn(name, f, llvmerr.SampleOverflow)
 		}
 	}
-	if len(p.Symbols) > 0 {
-		m.symbols = append(m.symbols, p.Symbols...)
+	m.addSymbols(p.Symbols)
+	return added, nil
+}
+
+// addFunction adds weight·f. It does not keep f, but for its names and context.
+func (m *Merger) addFunction(f *Function, weight uint64) result {
+	if m.opt.LLVMCompat {
+		return m.sum.add(f, weight)
+	}
+	key := build{f.key(), f.Checksum}
+	to := m.builds[key]
+	if to == nil {
+		to = &Function{Name: f.Name, Context: f.Context}
+		m.builds[key] = to
+	}
+	if to.Name.text == "" { // of a profile with GUIDs
+		to.Name, to.Context = f.Name, f.Context
+	}
+	to.Attributes |= f.Attributes
+	return to.add(f, weight, Callsite.ofBuildBefore)
+}
+
+func (m *Merger) addSymbols(names []string) {
+	if len(names) > 0 {
+		m.symbols = append(m.symbols, names...)
 		slices.Sort(m.symbols)
 		m.symbols = slices.Compact(m.symbols)
 	}
-	return added, nil
+}
+
+// Merge adds what another Merger has added. Neither may be of LLVM's rules, and the other may not be
+// used after.
+func (m *Merger) Merge(o *Merger) error {
+	if !o.any {
+		return nil
+	}
+	if err := m.admit("", &Profile{Kind: o.kind}); err != nil {
+		return err
+	}
+	for _, f := range o.builds {
+		if m.addFunction(f, 1)&overflowed != 0 {
+			m.warn("", f, llvmerr.SampleOverflow)
+		}
+	}
+	m.addSymbols(o.symbols)
+	return nil
 }
 
 // renamed returns a copy with other names.
@@ -212,7 +279,7 @@ func (f *Function) renamed(rename func(string) string) *Function {
 	}
 	for _, site := range f.Callsites {
 		callee := site.Callee.renamed(rename)
-		c.calleeAt(site.Location, callee.Name, newFunction).add(callee, 1)
+		c.calleeAt(site.Location, callee.Name, newFunction).add(callee, 1, Callsite.before)
 	}
 	return c
 }
@@ -235,7 +302,7 @@ func (e *KindError) Error() string {
 func (e *KindError) Unwrap() error { return profile.ErrMismatch }
 
 // admit returns an error if a profile cannot be added for its kind. The kind of the result is
-// without [Partial], as in LLVM; a text profile decides anew whether it is of the others of noted.
+// without [Partial]. Under LLVM's rules a text profile decides anew whether it is of the others of noted.
 func (m *Merger) admit(name string, p *Profile) error {
 	const noted = PreInlined | FlowDiscriminators
 	kind := p.Kind
@@ -243,7 +310,7 @@ func (m *Merger) admit(name string, p *Profile) error {
 		return flaw.InFile(flaw.In("header").Field("kind").Got(kind.String()).
 			Want("a profile that can be merged with one that is "+m.kind.String()).Because(&KindError{differ}), name)
 	}
-	if !p.text {
+	if !p.text || !m.opt.LLVMCompat {
 		kind |= m.kind & noted
 	}
 	m.any, m.kind = true, kind&^Partial
@@ -253,6 +320,52 @@ func (m *Merger) admit(name string, p *Profile) error {
 // Profile returns the sum. Nothing may be added afterwards.
 func (m *Merger) Profile() *Profile {
 	p := &Profile{Kind: m.kind, Symbols: m.symbols}
+	if !m.opt.LLVMCompat {
+		m.settle()
+	}
 	p.setFunctions(&m.sum)
 	return p
+}
+
+// Left returns how many functions of other builds [Merger.Profile] left out, inlined ones
+// included.
+func (m *Merger) Left() int { return m.left }
+
+// settle keeps of each function the build with the most samples.
+func (m *Merger) settle() {
+	functions := slices.Collect(maps.Values(m.builds))
+	slices.SortFunc(functions, func(a, b *Function) int {
+		return cmp.Or(compareContexts(a, b), byWeight(a, b))
+	})
+	for _, f := range functions {
+		m.left += f.settle()
+		if _, added := m.sum.get(f); !added {
+			m.left++
+		}
+	}
+	m.builds = nil
+}
+
+// byWeight orders builds of a function: that with the most samples first.
+func byWeight(a, b *Function) int {
+	return cmp.Or(cmp.Compare(b.Total, a.Total), cmp.Compare(a.Checksum, b.Checksum))
+}
+
+// settle keeps of each inlined function the build with the most samples.
+func (f *Function) settle() (left int) {
+	kept := f.Callsites[:0]
+	for _, c := range f.Callsites {
+		left += c.Callee.settle()
+		last := len(kept) - 1
+		switch {
+		case last < 0 || kept[last].before(c):
+			kept = append(kept, c)
+			continue
+		case byWeight(c.Callee, kept[last].Callee) < 0:
+			kept[last] = c
+		}
+		left++
+	}
+	f.Callsites = kept
+	return left
 }

@@ -64,7 +64,7 @@ func TestAgainstLLVM(t *testing.T) {
 		{args: []string{"--sample-merge-cold-context", "--sample-trim-cold-context", "--sample-frame-depth-for-cold-context=2"}, change: trim(true, true, 2), kind: ContextSensitive},
 	} {
 		for _, set := range sets {
-			m := NewMerger(MergeOptions{})
+			m := NewMerger(MergeOptions{LLVMCompat: true})
 			for _, name := range set {
 				data, err := os.ReadFile(filepath.Join(dir, name))
 				if err != nil {

@@ -44,17 +44,19 @@ func (k Kind) Has(want Kind) bool { return k&want == want }
 
 // String lists the bits, separated by commas: "context-sensitive, probe-based".
 func (k Kind) String() string {
-	words := []string{"context-sensitive", "probe-based", "pre-inlined", "flow-sensitive discriminators", "partial"}
-	var set []string
-	for i, word := range words {
+	if k == 0 {
+		return "line-based"
+	}
+	return strings.Join(k.words(), ", ")
+}
+
+func (k Kind) words() (set []string) {
+	for i, word := range []string{"context-sensitive", "probe-based", "pre-inlined", "flow-sensitive discriminators", "partial"} {
 		if k&(1<<i) != 0 {
 			set = append(set, word)
 		}
 	}
-	if len(set) == 0 {
-		return "line-based"
-	}
-	return strings.Join(set, ", ")
+	return set
 }
 
 // A Name is the name of a function or virtual table, or its GUID alone, which is what

@@ -139,7 +139,7 @@ func TestMergeWeights(t *testing.T) {
 // build is left out.
 func TestMergeKinds(t *testing.T) {
 	var warned []string
-	m := NewMerger(MergeOptions{Warn: func(w profile.Warning) { warned = append(warned, w.Function+": "+w.Err.Error()) }})
+	m := NewMerger(MergeOptions{LLVMCompat: true, Warn: func(w profile.Warning) { warned = append(warned, w.Function+": "+w.Err.Error()) }})
 	add := func(text string, weight uint64) error {
 		_, err := m.Add("f", mustRead(t, []byte(text)), weight)
 		return err
@@ -162,6 +162,48 @@ func TestMergeKinds(t *testing.T) {
 	want := "b:18446744073709551615:18446744073709551615\n 1: 18446744073709551615\n !CFGChecksum: 1\na:9:1\n 1: 9\n !CFGChecksum: 5\n"
 	if got := mustWrite(t, m.Profile(), WriteOptions{Format: FormatText}); string(got) != want {
 		t.Errorf("%s", got)
+	}
+}
+
+// TestMergeAnyOrder: a merge that is not LLVM's gives the same bytes in any order and grouping,
+// with functions of several builds among them.
+func TestMergeAnyOrder(t *testing.T) {
+	for seed := range uint64(12) {
+		kind := kinds[seed%6]
+		var profiles []*Profile
+		for i := range uint64(5) {
+			text := randomText(seed*10+i%4, 12, kind, true)
+			if i == 4 { // another build of the first
+				text = bytes.ReplaceAll(text, []byte("Checksum: "), []byte("Checksum: 1"))
+			}
+			profiles = append(profiles, mustRead(t, text))
+		}
+		sum := func(order ...int) []byte {
+			all, part := NewMerger(MergeOptions{}), NewMerger(MergeOptions{})
+			for i, n := range order {
+				m := all
+				if i%2 == int(seed%2) {
+					m = part
+				}
+				if _, err := m.Add("", profiles[n], uint64(n)+1); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := all.Merge(part); err != nil {
+				t.Fatal(err)
+			}
+			p := all.Profile()
+			if kind.Has(ProbeBased) != (all.Left() > 0) {
+				t.Errorf("%s: %d functions of other builds", kind, all.Left())
+			}
+			return mustWrite(t, p, WriteOptions{})
+		}
+		want := sum(0, 1, 2, 3, 4)
+		for _, got := range [][]byte{sum(4, 3, 2, 1, 0), sum(2, 0, 4, 1, 3)} {
+			if !bytes.Equal(got, want) {
+				t.Errorf("seed %d: %d and %d bytes differ", seed, len(got), len(want))
+			}
+		}
 	}
 }
 

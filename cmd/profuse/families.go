@@ -7,11 +7,12 @@ import (
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/iprofcmd"
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/irpgocmd"
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/mipcmd"
+	"github.com/profuse-pgo/profuse/cmd/profuse/internal/samplecmd"
 	"github.com/profuse-pgo/profuse/formats"
 )
 
 // families lists all families. The first takes the files that no other takes.
-var families = []family.Family{irpgocmd.Family(), mipcmd.Family(), iprofcmd.Family()}
+var families = []family.Family{irpgocmd.Family(), mipcmd.Family(), iprofcmd.Family(), samplecmd.Family()}
 
 // familyOf returns the index of the family of a file, and the format that package
 // formats detects.

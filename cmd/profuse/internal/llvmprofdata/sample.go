@@ -67,7 +67,7 @@ func (t *tool) mergeSamples(list worklist) error {
 	if err != nil {
 		return err
 	}
-	m := sampleprof.NewMerger(sampleprof.MergeOptions{Rename: rename, Warn: func(w profile.Warning) {
+	m := sampleprof.NewMerger(sampleprof.MergeOptions{LLVMCompat: true, Rename: rename, Warn: func(w profile.Warning) {
 		t.msg.plain("%s: %s: %s", w.File, w.Function, llvmerr.SampleFailure(w.Err).Text)
 	}})
 	for _, in := range list {

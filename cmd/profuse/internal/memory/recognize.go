@@ -4,7 +4,6 @@ import (
 	"bytes"
 
 	"github.com/profuse-pgo/profuse/formats"
-	"github.com/profuse-pgo/profuse/internal/sampled"
 )
 
 // The sizes of files that their first bytes allow, in bytes. The text of a profile is
@@ -21,14 +20,11 @@ const SizeVariable = "PROFUSE_MAX_INPUT_SIZE"
 // Recognize returns how many bytes contents that begin with head may have, 0 if they
 // are of no format that profuse reads. It is for [inputs.Options].
 func Recognize(head []byte) int64 {
-	if sampled.Format(head) != "" { // whose error says what to do with it
-		return maxText
-	}
 	f, _ := formats.Detect(head)
 	switch f {
 	case 0:
 		return 0
-	case formats.MemProfYAML, formats.MIPYAML, formats.IprofProfile:
+	case formats.MemProfYAML, formats.MIPYAML, formats.IprofProfile, formats.SampleText:
 		return maxText
 	case formats.IRPGOText: // any text is detected as such
 		if bytes.IndexByte(head, 0) >= 0 {

@@ -13,7 +13,6 @@ import (
 	"github.com/profuse-pgo/profuse/inputs"
 	"github.com/profuse-pgo/profuse/internal/flaw"
 	"github.com/profuse-pgo/profuse/internal/object"
-	"github.com/profuse-pgo/profuse/internal/sampled"
 )
 
 // Options returns how a command opens its inputs.
@@ -97,9 +96,6 @@ func One(env *cli.Env, arg string) (inputs.Input, error) {
 
 // WrongFormat returns the error about a file in another format than wanted.
 func WrongFormat(name string, data []byte, want string) error {
-	if format := sampled.Format(data); format != "" {
-		return sampled.Unsupported(name, format)
-	}
 	at := flaw.File(name)
 	switch f, ok := formats.Detect(data); {
 	case len(data) == 0:

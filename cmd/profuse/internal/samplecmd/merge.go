@@ -1,0 +1,152 @@
+package samplecmd
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/profuse-pgo/profuse/cmd/profuse/internal/cli"
+	"github.com/profuse-pgo/profuse/cmd/profuse/internal/merging"
+	"github.com/profuse-pgo/profuse/cmd/profuse/internal/sources"
+	"github.com/profuse-pgo/profuse/formats"
+	"github.com/profuse-pgo/profuse/inputs"
+	"github.com/profuse-pgo/profuse/merge"
+	"github.com/profuse-pgo/profuse/profile"
+	"github.com/profuse-pgo/profuse/sampleprof"
+)
+
+// The formats of the result.
+const (
+	formatExtended = "extbinary"
+	formatBinary   = "binary"
+	formatText     = "text"
+)
+
+// adder adds sample profiles up.
+type adder struct {
+	write                  sampleprof.WriteOptions
+	mergeCold, trimCold    bool
+	frames                 int
+	flatten, nest, partial bool
+}
+
+func (c *adder) Declare(f *cli.Flags, watching bool) {
+	f.Group("sample profiles")
+	f.BoolVar(&c.write.MD5, "md5-names", false, "write GUIDs in place of names")
+	f.BoolVar(&c.write.Compress, "compress", false, "compress the sections of extbinary")
+	f.BoolVar(&c.write.Split, "split-layout", false, "keep functions into which nothing is inlined apart")
+	f.BoolVar(&c.partial, "partial", false, "say that the profile covers a part of the program")
+	if !watching { // they do not go together with adding to the result
+		f.BoolVar(&c.mergeCold, "merge-cold-contexts", false, "add cold contexts to those of their last frames")
+		f.BoolVar(&c.trimCold, "trim-cold-contexts", false, "drop cold contexts")
+		f.IntVar(&c.frames, "cold-frames", 1, "`N` frames that stay of a cold context that is merged")
+		f.BoolVar(&c.flatten, "flatten", false, "drop contexts, and make functions of inlined ones")
+		f.BoolVar(&c.nest, "nest", false, "inline the functions of contexts into their callers")
+		f.Uint64Var(&c.write.SizeLimit, "size-limit", 0, "`BYTES` drop functions with few samples until the result is no larger")
+	}
+}
+
+func (c *adder) Results() []merging.Result {
+	return []merging.Result{
+		{Name: formatExtended, Family: formats.Sample, Text: false},
+		{Name: formatBinary, Family: formats.Sample, Text: false},
+		{Name: formatText, Family: formats.Sample, Text: true},
+	}
+}
+
+func (c *adder) Refuses() []string { return []string{"program", "arch"} }
+
+func (c *adder) Check(r *merging.Run) error {
+	c.write.VTables = true
+	switch r.Format {
+	case formatText:
+		c.write.Format = sampleprof.FormatText
+	case formatBinary:
+		c.write.Format = sampleprof.FormatBinary
+	default:
+		c.write.Format = sampleprof.FormatExtended
+	}
+	if c.write.Format != sampleprof.FormatExtended && (c.write.MD5 || c.write.Compress || c.partial) {
+		return cli.Usagef("options --md5-names, --compress and --partial need --format %s", formatExtended)
+	}
+	if c.flatten && c.nest {
+		return cli.Usagef("options --flatten and --nest exclude each other")
+	}
+	return r.CheckWeights()
+}
+
+func (c *adder) Open(r *merging.Run, _ func(string)) error { return r.CheckName() }
+
+// Add adds up the base, if any, and the inputs. The sum does not depend on their order.
+func (c *adder) Add(ctx context.Context, j *merging.Job) (*merging.Sum, error) {
+	ins := j.Inputs
+	if j.Base != "" {
+		ins = append(slices.Clone(ins), inputs.File(j.Base, j.Open))
+	}
+	var mergers []*sampleprof.Merger
+	adders := j.Adders(len(ins), func() merge.Adder {
+		m := sampleprof.NewMerger(sampleprof.MergeOptions{Warn: func(w profile.Warning) { j.WarnOf("sample", 0, w) }})
+		mergers = append(mergers, m)
+		return func(p *merge.Profile) (*merge.Brought, error) { return add(m, p) }
+	})
+	if err := j.Add(ctx, ins, adders, false); err != nil {
+		return nil, err
+	}
+	for _, m := range mergers[1:] {
+		if err := mergers[0].Merge(m); err != nil {
+			return nil, err
+		}
+	}
+	p := mergers[0].Profile()
+	if n := mergers[0].Left(); n > 0 {
+		j.Warn("sample builds", 0, fmt.Sprintf("%s of other builds, by their checksums, left out: of each function the build with the most samples stays",
+			cli.Quantity(uint64(n), "function", "functions")), "")
+	}
+	c.reshape(p)
+	sum := &merging.Sum{
+		Contents: func() string { return contents(p) },
+		Write: func(w io.Writer) (string, error) {
+			return c.write.Format.String(), p.Write(w, c.write)
+		},
+	}
+	if len(p.Functions) == 0 {
+		sum.Empty = "no input has any function"
+	}
+	return sum, nil
+}
+
+// add adds a profile to the sum of a worker.
+func add(m *sampleprof.Merger, in *merge.Profile) (*merge.Brought, error) {
+	if f, _ := formats.Detect(in.Data); f.Family() != formats.Sample {
+		return nil, sources.WrongFormat(in.Name, in.Data, "a sample profile, like the other inputs")
+	}
+	p, err := sampleprof.Read(in.Name, in.Data, sampleprof.ReadOptions{})
+	if err != nil {
+		return nil, err
+	}
+	in.Adding()
+	added, err := m.Add(in.Name, p, in.Weight)
+	return &merge.Brought{Functions: added.Functions, Unmergable: added.Skipped, Count: added.Count}, err
+}
+
+// reshape does what the options ask for between merging and writing.
+func (c *adder) reshape(p *sampleprof.Profile) {
+	p.TrimColdContexts(sampleprof.ColdContexts{Merge: c.mergeCold, Frames: c.frames, Trim: c.trimCold})
+	if c.flatten {
+		p.Flatten()
+	}
+	if c.nest {
+		p.Nest()
+	}
+	if c.partial {
+		p.Kind |= sampleprof.Partial
+	}
+}
+
+// contents sums up a profile.
+func contents(p *sampleprof.Profile) string {
+	s := p.Summarize()
+	return fmt.Sprintf("%s, %s at %s", cli.Quantity(uint64(len(p.Functions)), "function", "functions"),
+		cli.Quantity(s.Total, "sample", "samples"), cli.Quantity(s.NumCounts, "location", "locations"))
+}

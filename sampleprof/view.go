@@ -1,0 +1,176 @@
+package sampleprof
+
+import (
+	"iter"
+	"slices"
+	"strconv"
+	"sync"
+
+	"github.com/profuse-pgo/profuse/profile"
+)
+
+// ViewOptions adjust [Profile.View]. The zero value is right for most uses.
+type ViewOptions struct {
+	// Format is the encoding of the file, for [profile.Identity].
+	Format Format
+}
+
+// View returns the format-neutral view of the profile. name is the file's; "" for none.
+//
+// A function of the view has the samples of all contexts and of all places where it is inlined;
+// its blocks are its locations. The stack set "samples" has a stack for each location of a function in a
+// context, with its count; lines are relative to those of the functions' beginnings. Edges are the targets of
+// calls that were not inlined.
+func (p *Profile) View(name string, opt ViewOptions) profile.View {
+	v := &view{p: p, identity: profile.Identity{File: name, Family: "sample", Variant: p.Kind.words()}}
+	if opt.Format != 0 {
+		v.identity.Format = opt.Format.String()
+		if opt.Format != FormatText && opt.Format != FormatGCov {
+			v.identity.Version = strconv.Itoa(version)
+		}
+	}
+	if slices.ContainsFunc(p.Functions, (*Function).hasVTables) {
+		v.identity.Omits = append(v.identity.Omits, "virtual tables")
+	}
+	v.functions = sync.OnceValue(func() []*Function {
+		var byName functionMap
+		for _, f := range p.Functions {
+			f.walk(func(g *Function) bool {
+				to, _ := byName.get(&Function{Name: g.Name, Checksum: g.Checksum})
+				to.addBody(g, 1)
+				add(&to.Total, g.bodyCount(), 1)
+				return true
+			})
+		}
+		functions := byName.slice()
+		slices.SortFunc(functions, inFileOrder)
+		return functions
+	})
+	return v
+}
+
+// hasVTables reports whether the function or one inlined into it has uses of virtual tables.
+func (f *Function) hasVTables() (has bool) {
+	f.walk(func(g *Function) bool {
+		has = has || len(g.VTables) > 0
+		return !has
+	})
+	return has
+}
+
+// bodyCount returns the sum of the function's own counts, saturating.
+func (f *Function) bodyCount() (sum uint64) {
+	for i := range f.Body {
+		add(&sum, f.Body[i].Count, 1)
+	}
+	return sum
+}
+
+// view is the neutral view of a profile.
+type view struct {
+	p         *Profile
+	identity  profile.Identity
+	functions func() []*Function // by name, with the samples of all places
+}
+
+func (v *view) Identity() profile.Identity { return v.identity }
+
+func (v *view) Features() profile.Features {
+	features := profile.HasBlocks | profile.HasLineOffsets | profile.HasEdges
+	if v.p.Kind.Has(ProbeBased) {
+		features |= profile.HasHashes
+	}
+	return features
+}
+
+func symbol(n Name) profile.Symbol { return profile.Symbol{Name: n.text, ID: n.id} }
+
+func (v *view) Functions() iter.Seq[*profile.Function] {
+	return func(yield func(*profile.Function) bool) {
+		for _, f := range v.functions() {
+			out := &profile.Function{Symbol: symbol(f.Name), Hash: f.Checksum, Covered: f.Total > 0}
+			for i := range f.Body {
+				out.Blocks = append(out.Blocks, profile.Block{Count: f.Body[i].Count})
+			}
+			if !yield(out) {
+				return
+			}
+		}
+	}
+}
+
+func (v *view) Stacks() []profile.StackSet {
+	return []profile.StackSet{{
+		Name: "samples", Description: "a location of a function in a calling context, and how often it ran", Partial: true,
+		Values: []profile.ValueType{{Name: "samples", Unit: profile.Count}},
+		ReusedStacks: func(yield func(*profile.Stack) bool) {
+			w := stackWalk{yield: yield}
+			for _, f := range v.p.Functions {
+				var callers []profile.Frame // innermost first
+				for _, frame := range slices.Backward(f.Context[:max(0, len(f.Context)-1)]) {
+					callers = append(callers, frameAt(frame.Name, frame.Location, false))
+				}
+				if !w.walk(f, callers, false) {
+					return
+				}
+			}
+		},
+	}}
+}
+
+func frameAt(n Name, at Location, inlined bool) profile.Frame {
+	return profile.Frame{Symbol: symbol(n), Line: int32(at.Line), Inlined: inlined}
+}
+
+// A stackWalk yields the stacks of functions.
+type stackWalk struct {
+	yield func(*profile.Stack) bool
+	stack profile.Stack
+}
+
+// walk yields the stacks of a function that has callers, and of what is inlined into it.
+func (w *stackWalk) walk(f *Function, callers []profile.Frame, inlined bool) bool {
+	for i := range f.Body {
+		s := &f.Body[i]
+		if s.Count == 0 {
+			continue
+		}
+		w.stack.Frames = append(append(w.stack.Frames[:0], frameAt(f.Name, s.Location, inlined)), callers...)
+		w.stack.Values = append(w.stack.Values[:0], s.Count)
+		if !w.yield(&w.stack) {
+			return false
+		}
+	}
+	for _, c := range f.Callsites {
+		outer := append([]profile.Frame{frameAt(f.Name, c.Location, inlined)}, callers...)
+		if !w.walk(c.Callee, outer, true) {
+			return false
+		}
+	}
+	return true
+}
+
+func (v *view) Edges() iter.Seq[*profile.Edge] {
+	return func(yield func(*profile.Edge) bool) {
+		for _, f := range v.functions() {
+			site := int32(0)
+			for i := range f.Body {
+				targets := ByCount(f.Body[i].Targets)
+				for _, t := range targets {
+					e := &profile.Edge{
+						Kind: profile.Call, Caller: symbol(f.Name), Hash: f.Checksum, Site: site,
+						Target: symbol(t.Name), Count: t.Count,
+					}
+					if !yield(e) {
+						return
+					}
+				}
+				if len(targets) > 0 {
+					site++
+				}
+			}
+		}
+	}
+}
+
+func (v *view) Traces() iter.Seq[*profile.Trace] { return func(func(*profile.Trace) bool) {} }
