@@ -65,7 +65,7 @@ const (
 	MemProf Family = "MemProf" // LLVM's heap profiles
 	MIP     Family = "MIP"     // Machine IR profiles
 	Iprof   Family = "iprof"   // profiles of GraalVM native images
-	Sample  Family = "sample"  // LLVM's sample profiles: AutoFDO, CSSPGO
+	Sample  Family = "AutoFDO" // LLVM's sample profiles, those of CSSPGO too
 )
 
 // formats describes each Format.

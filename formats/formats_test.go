@@ -81,7 +81,7 @@ func TestFixtures(t *testing.T) {
 	}
 	for _, f := range []formats.Format{
 		formats.IRPGORaw, formats.IRPGOIndexed, formats.IRPGOText,
-		formats.MIPRaw, formats.MIPMap, formats.MIPProfile, formats.Binary, formats.IprofProfile, formats.MemProfRaw,
+		formats.MIPRaw, formats.MIPMap, formats.MIPProfile, formats.Binary, formats.IprofProfile, formats.MemProfRaw, formats.SampleExtended,
 	} {
 		if seen[f] == 0 {
 			t.Errorf("no fixture is a %v", f)
@@ -94,7 +94,7 @@ var suffixes = map[formats.Format][]string{
 	formats.IRPGORaw: {".profraw"}, formats.IRPGOIndexed: {".profdata"}, formats.IRPGOText: {".proftext"},
 	formats.MemProfRaw: {".memprofraw"}, formats.MemProfYAML: {".memprof.yaml", ".memprof.yml"},
 	formats.MIPRaw: {".mipraw"}, formats.MIPRet: {".mipret"}, formats.MIPMap: {".mipmap"},
-	formats.MIPProfile: {".mip"}, formats.MIPYAML: {".mip.yaml", ".mip.yml"}, formats.IprofProfile: {".iprof"},
+	formats.MIPProfile: {".mip"}, formats.MIPYAML: {".mip.yaml", ".mip.yml"}, formats.IprofProfile: {".iprof"}, formats.SampleExtended: {".afdo"},
 }
 
 func TestAll(t *testing.T) {
@@ -115,11 +115,11 @@ func TestAll(t *testing.T) {
 			}
 		}
 	}
-	if len(names) != 12 || len(families) != 4 {
+	if len(names) != 17 || len(families) != 5 {
 		t.Errorf("formats %q of %d families", names, len(families))
 	}
 	slices.Sort(names)
-	if len(slices.Compact(names)) != 12 {
+	if len(slices.Compact(names)) != 17 {
 		t.Errorf("ambiguous: %q", names)
 	}
 	for _, none := range []formats.Format{0, -1, 99} {

@@ -8,6 +8,10 @@ import (
 	"github.com/profuse-pgo/profuse/mip"
 )
 
+// sampleVersion is the one version of the binary sample profiles of all releases since
+// LLVM 3.9.
+const sampleVersion = "103"
+
 // Versions returns the versions of the format that are read and those that are written,
 // in words: "1 to 13". written is "" for a format that is never written; a format without
 // version numbers has "all".
@@ -30,6 +34,14 @@ func (f Format) Versions() (read, written string) {
 		return fmt.Sprintf("up to %d", mip.VersionMax), fmt.Sprint(mip.VersionMax)
 	case IprofProfile:
 		return "0 and 1", "0.4 to 1.1"
+	case SampleText:
+		return all, all
+	case SampleBinary, SampleExtended:
+		return sampleVersion, sampleVersion
+	case SampleCompact:
+		return sampleVersion, ""
+	case SampleGCov:
+		return "704", ""
 	}
 	return "", ""
 }

@@ -17,16 +17,10 @@ func (p *Profile) Check() (findings []error) {
 		}
 	}
 	for i, f := range p.Functions {
-		if total, sum := f.Total, f.ownAndInlined(); total < sum && !p.Kind.Has(ContextSensitive) {
-			findings = append(findings, flaw.In(profileSection.String()).InRecord(i).Field("total of "+f.Label()).Got(total).
-				Wantf("at least the %d samples of its greatest location", sum).Corrupt())
+		if most, _ := f.MaxCount(); f.Total < most {
+			findings = append(findings, flaw.In(profileSection.String()).InRecord(i).Field("total of "+f.Label()).Got(f.Total).
+				Wantf("at least the %d samples of its greatest location", most).Corrupt())
 		}
 	}
 	return findings
-}
-
-// ownAndInlined returns the greatest count of the function and what is inlined into it.
-func (f *Function) ownAndInlined() uint64 {
-	most, _ := f.MaxCount()
-	return most
 }

@@ -190,9 +190,10 @@ type Added struct {
 // different kinds cannot meet: contexts with none, probes with lines; the cause of the error
 // is a *[KindError].
 func (m *Merger) Add(name string, p *Profile, weight uint64) (added Added, err error) {
-	if err := m.admit(name, p); err != nil {
+	if err := m.Accepts(name, p); err != nil {
 		return added, err
 	}
+	m.note(p)
 	functions := p.Functions
 	if m.opt.LLVMCompat {
 		functions = p.InMapOrder()
@@ -249,9 +250,11 @@ func (m *Merger) Merge(o *Merger) error {
 	if !o.any {
 		return nil
 	}
-	if err := m.admit("", &Profile{Kind: o.kind}); err != nil {
+	p := &Profile{Kind: o.kind}
+	if err := m.Accepts("", p); err != nil {
 		return err
 	}
+	m.note(p)
 	for _, f := range o.builds {
 		if m.addFunction(f, 1)&overflowed != 0 {
 			m.warn("", f, llvmerr.SampleOverflow)
@@ -301,20 +304,25 @@ func (e *KindError) Error() string {
 // Unwrap returns [profile.ErrMismatch].
 func (e *KindError) Unwrap() error { return profile.ErrMismatch }
 
-// admit returns an error if a profile cannot be added for its kind. The kind of the result is
-// without [Partial]. Under LLVM's rules a text profile decides anew whether it is of the others of noted.
-func (m *Merger) admit(name string, p *Profile) error {
+// Accepts returns the error of [Merger.Add] about a profile of a kind that cannot be added.
+func (m *Merger) Accepts(name string, p *Profile) error {
+	differ := (m.kind ^ p.Kind) & (ContextSensitive | ProbeBased)
+	if !m.any || differ == 0 {
+		return nil
+	}
+	return flaw.InFile(flaw.In("header").Field("kind").Got(p.Kind.String()).
+		Want("a profile that can be merged with one that is "+m.kind.String()).Because(&KindError{differ}), name)
+}
+
+// note notes the kind of a profile. That of the result is without [Partial]. Under LLVM's rules a
+// text profile decides anew whether it is of the others of noted.
+func (m *Merger) note(p *Profile) {
 	const noted = PreInlined | FlowDiscriminators
 	kind := p.Kind
-	if differ := (m.kind ^ kind) & (ContextSensitive | ProbeBased); m.any && differ != 0 {
-		return flaw.InFile(flaw.In("header").Field("kind").Got(kind.String()).
-			Want("a profile that can be merged with one that is "+m.kind.String()).Because(&KindError{differ}), name)
-	}
 	if !p.text || !m.opt.LLVMCompat {
 		kind |= m.kind & noted
 	}
 	m.any, m.kind = true, kind&^Partial
-	return nil
 }
 
 // Profile returns the sum. Nothing may be added afterwards.

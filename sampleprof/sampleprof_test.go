@@ -25,7 +25,7 @@ func fixtures(t testing.TB) map[string][]byte {
 	}
 	files := make(map[string][]byte)
 	for _, e := range entries {
-		if ext := filepath.Ext(e.Name()); ext == ".afdo" || ext == ".proftext" {
+		if ext := filepath.Ext(e.Name()); ext == ".afdo" || ext == ".prof" {
 			if files[e.Name()], err = os.ReadFile(filepath.Join(dir, e.Name())); err != nil {
 				t.Fatal(err)
 			}
@@ -40,7 +40,7 @@ func TestFixtures(t *testing.T) {
 	tested := 0
 	for name, data := range files {
 		base, ok := strings.CutSuffix(name, ".afdo")
-		want := files[base+".proftext"]
+		want := files[base+".prof"]
 		if !ok || want == nil {
 			continue
 		}
@@ -54,8 +54,8 @@ func TestFixtures(t *testing.T) {
 	}
 	lines := mustRead(t, files["lines.afdo"])
 	for name, format := range map[string]Format{
-		"lines.afdo": FormatExtended, "lines-binary.afdo": FormatBinary, "lines-compact.afdo": FormatCompact,
-		"lines-md5.afdo": FormatExtended, "lines.proftext": FormatText,
+		"lines.afdo": FormatExtended, "lines-binary.prof": FormatBinary, "lines-compact.prof": FormatCompact,
+		"lines-md5.afdo": FormatExtended, "lines.prof": FormatText,
 	} {
 		if got, ok := Detect(files[name]); !ok || got != format {
 			t.Errorf("%s: %s", name, got)

@@ -22,7 +22,7 @@ type ViewOptions struct {
 // context, with its count; lines are relative to those of the functions' beginnings. Edges are the targets of
 // calls that were not inlined.
 func (p *Profile) View(name string, opt ViewOptions) profile.View {
-	v := &view{p: p, identity: profile.Identity{File: name, Family: "sample", Variant: p.Kind.words()}}
+	v := &view{p: p, identity: profile.Identity{File: name, Family: "AutoFDO", Variant: p.Kind.words()}}
 	if opt.Format != 0 {
 		v.identity.Format = opt.Format.String()
 		if opt.Format != FormatText && opt.Format != FormatGCov {

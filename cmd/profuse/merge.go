@@ -31,7 +31,8 @@ their programs (--program).
 Machine IR profiles (MIP) go into one .mip. They must be of one program, and one
 input must list its functions: the program, its .mipmap or a merged profile.
 Profiles of GraalVM native images (iprof) go into one .iprof, compressed if OUTPUT
-ends in .gz or .zst. The name of OUTPUT, --format or else the first INPUT that is a
+ends in .gz or .zst. Sample profiles (AutoFDO, CSSPGO) go into one .afdo for clang
+-fprofile-sample-use. The name of OUTPUT, --format or else the first INPUT that is a
 profile decides what to merge.
 
 merge skips unusable inputs within a loss budget and lists them. It replaces an
@@ -58,7 +59,7 @@ type mergeCmd struct {
 func (c *mergeCmd) declare(f *cli.Flags) {
 	f.StringVar(&c.Output, "o", "", "`OUTPUT` file to write; \"-\" is standard output")
 	c.Checksum.Declare(f)
-	f.Var(&c.format, "format", "`FORMAT` indexed or text for LLVM profiles, memprof-yaml for heap profiles, mip or yaml for MIP, iprof (default indexed, mip or iprof)")
+	f.Var(&c.format, "format", "`FORMAT` indexed or text for LLVM profiles, memprof-yaml for heap profiles, mip or yaml for MIP, iprof, extbinary, binary or text for sample profiles (default indexed, mip, iprof or extbinary)")
 	f.Var(&c.Weighted, "weighted-input", "`W,INPUT` another input, with counts multiplied by W; W may be a fraction such as 0.5 for iprof; repeatable")
 	f.IntVar(&c.Workers, "j", 0, "`N` read N inputs at the same time; the result does not depend on N (default one per CPU)")
 	c.Programs.Declare(f)

@@ -17,9 +17,9 @@ import (
 // familyRooms are the packages of the families, and where they are put
 // together. A path stands for what is below it, too.
 var familyRooms = []string{
-	"irpgo", "memprof", "mip", "iprof", "formats", "internal/mip", "covmap",
+	"irpgo", "memprof", "mip", "iprof", "sampleprof", "formats", "internal/mip", "covmap",
 	"cmd/profuse/families.go", "cmd/profuse/internal/irpgocmd", "cmd/profuse/internal/memprofcmd", "cmd/profuse/internal/mipcmd",
-	"cmd/profuse/internal/iprofcmd", "cmd/profuse/internal/llvmprofdata", "cmd/profuse/internal/llvmcov", "cmd/profuse/internal/llvmmipdata", "cmd/profuse/internal/driver",
+	"cmd/profuse/internal/iprofcmd", "cmd/profuse/internal/samplecmd", "cmd/profuse/internal/llvmprofdata", "cmd/profuse/internal/llvmcov", "cmd/profuse/internal/llvmmipdata", "cmd/profuse/internal/driver",
 }
 
 // familyExceptions are files that name a family all the same, with the reason.

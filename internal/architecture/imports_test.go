@@ -22,7 +22,7 @@ var layers = [][]string{
 	{"internal/saturate", "internal/tally"},
 	{"profile"},
 	{"internal/flaw", "internal/guid", "internal/llvmerr", "internal/screen"},
-	{"internal/atomicfile", "internal/blake3", "internal/filelock", "internal/lazymap", "internal/llvmorder", "internal/mip/sign", "internal/mt19937", "internal/pagestyle", "internal/sampled", "internal/slab", "internal/symbols", "internal/zlibtext"},
+	{"internal/atomicfile", "internal/blake3", "internal/filelock", "internal/lazymap", "internal/llvmorder", "internal/mip/sign", "internal/mt19937", "internal/pagestyle", "internal/slab", "internal/symbols", "internal/zlibtext"},
 	{"internal/cursor", "internal/responsefile", "inputs", "internal/llvmyaml"},
 	{"internal/object", "internal/ondisk", "internal/dwarf"},
 	{"symbolize", "classfile", "layout", "coverage"},
@@ -40,7 +40,7 @@ var layers = [][]string{
 	{"cmd/profuse/internal/merging"},
 	{"cmd/profuse/internal/family", "cmd/profuse/internal/ordering"},
 	{"cmd/profuse/internal/memprofcmd"},
-	{"cmd/profuse/internal/irpgocmd", "cmd/profuse/internal/mipcmd", "cmd/profuse/internal/iprofcmd"},
+	{"cmd/profuse/internal/irpgocmd", "cmd/profuse/internal/mipcmd", "cmd/profuse/internal/iprofcmd", "cmd/profuse/internal/samplecmd"},
 	{"cmd/profuse"},
 }
 

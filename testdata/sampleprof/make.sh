@@ -37,8 +37,8 @@ profile stacks stacks.afdo --format=extbinary --gen-cs-nested-profile=0
 
 for f in lines flow probes contexts inlined stacks; do
   cp "$f.afdo" "$out/$f.afdo"
-  llvm-profdata-22 merge --sample --text -o "$out/$f.proftext" "$f.afdo"
+  llvm-profdata-22 merge --sample --text -o "$out/$f.prof" "$f.afdo"
 done
-llvm-profdata-22 merge --sample --binary -o "$out/lines-binary.afdo" lines.afdo
+llvm-profdata-22 merge --sample --binary -o "$out/lines-binary.prof" lines.afdo
 llvm-profdata-22 merge --sample --use-md5 --split-layout --compress-all-sections -o "$out/lines-md5.afdo" lines.afdo
-llvm-profdata-14 merge --sample --compbinary -o "$out/lines-compact.afdo" "$out/lines.proftext"
+llvm-profdata-14 merge --sample --compbinary -o "$out/lines-compact.prof" "$out/lines.prof"

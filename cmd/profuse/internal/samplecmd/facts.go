@@ -17,19 +17,28 @@ import (
 // interface.
 type fileFacts struct {
 	family.Head
-	Kind         string               `json:"kind"`      // "context-sensitive, probe-based"
-	Functions    int                  `json:"functions"` // or contexts
-	Inlined      int                  `json:"inlined"`   // functions inlined into these
-	Locations    uint64               `json:"locations"` // with a count
-	Samples      uint64               `json:"samples"`   // sum of these counts, modulo 2^64 as in LLVM
-	HotThreshold uint64               `json:"hot_threshold"`
-	Symbols      int                  `json:"symbols"`  // in the list of the program's functions
-	Sections     []sampleprof.Section `json:"sections"` // of an extensible binary file
-	Hottest      []functionFacts      `json:"hottest"`
-	Selected     []functionFacts      `json:"function_records,omitzero"`
+	Kind         string          `json:"kind"`      // "context-sensitive, probe-based"
+	Functions    int             `json:"functions"` // or contexts
+	Inlined      int             `json:"inlined"`   // functions inlined into these
+	Locations    uint64          `json:"locations"` // with a count
+	Samples      uint64          `json:"samples"`   // sum of these counts, modulo 2^64 as in LLVM
+	HotThreshold uint64          `json:"hot_threshold"`
+	Symbols      int             `json:"symbols"`  // in the list of the program's functions
+	Sections     []sectionFacts  `json:"sections"` // of an extensible binary file
+	Hottest      []functionFacts `json:"hottest"`
+	Selected     []functionFacts `json:"function_records,omitzero"`
 	family.Problems
 
 	selecting bool
+}
+
+// sectionFacts is one section of an extensible binary file.
+type sectionFacts struct {
+	Type   uint64   `json:"type"`
+	Name   string   `json:"name"`   // LLVM's
+	Flags  []string `json:"flags"`  // LLVM's words
+	Offset uint64   `json:"offset"` // in the file
+	Size   uint64   `json:"size"`
 }
 
 // functionFacts is one function, or one context.
@@ -57,14 +66,16 @@ type sampleFacts struct {
 func collectFacts(name string, data []byte, format formats.Format, opt *family.ShowOptions) (*fileFacts, error) {
 	f := &fileFacts{
 		Head: family.NewHead(name, len(data), format.String()), Problems: family.NewProblems(),
-		Sections: []sampleprof.Section{}, Hottest: []functionFacts{}, selecting: opt.Choose != nil,
+		Sections: []sectionFacts{}, Hottest: []functionFacts{}, selecting: opt.Choose != nil,
 	}
 	p, err := sampleprof.Read(name, data, sampleprof.ReadOptions{})
 	if err != nil {
 		return f, f.End(err)
 	}
 	if sections, err := sampleprof.Sections(name, data); err == nil {
-		f.Sections = append(f.Sections, sections...)
+		for _, s := range sections {
+			f.Sections = append(f.Sections, sectionFacts{s.Type, s.Name, append([]string{}, s.Flags...), s.Offset, s.Size})
+		}
 	}
 	f.collect(p, opt)
 	return f, nil

@@ -84,22 +84,14 @@ func (c *adder) Add(ctx context.Context, j *merging.Job) (*merging.Sum, error) {
 	if j.Base != "" {
 		ins = append(slices.Clone(ins), inputs.File(j.Base, j.Open))
 	}
-	var mergers []*sampleprof.Merger
-	adders := j.Adders(len(ins), func() merge.Adder {
-		m := sampleprof.NewMerger(sampleprof.MergeOptions{Warn: func(w profile.Warning) { j.WarnOf("sample", 0, w) }})
-		mergers = append(mergers, m)
-		return func(p *merge.Profile) (*merge.Brought, error) { return add(m, p) }
-	})
+	m := sampleprof.NewMerger(sampleprof.MergeOptions{Warn: func(w profile.Warning) { j.WarnOf("sample", 0, w) }})
+	// One worker: the first usable input decides of which kind the others must be.
+	adders := []merge.Adder{func(p *merge.Profile) (*merge.Brought, error) { return add(m, p) }}
 	if err := j.Add(ctx, ins, adders, false); err != nil {
 		return nil, err
 	}
-	for _, m := range mergers[1:] {
-		if err := mergers[0].Merge(m); err != nil {
-			return nil, err
-		}
-	}
-	p := mergers[0].Profile()
-	if n := mergers[0].Left(); n > 0 {
+	p := m.Profile()
+	if n := m.Left(); n > 0 {
 		j.Warn("sample builds", 0, fmt.Sprintf("%s of other builds, by their checksums, left out: of each function the build with the most samples stays",
 			cli.Quantity(uint64(n), "function", "functions")), "")
 	}
@@ -122,6 +114,9 @@ func add(m *sampleprof.Merger, in *merge.Profile) (*merge.Brought, error) {
 		return nil, sources.WrongFormat(in.Name, in.Data, "a sample profile, like the other inputs")
 	}
 	p, err := sampleprof.Read(in.Name, in.Data, sampleprof.ReadOptions{})
+	if err == nil {
+		err = m.Accepts(in.Name, p)
+	}
 	if err != nil {
 		return nil, err
 	}
