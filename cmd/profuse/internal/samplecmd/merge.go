@@ -1,6 +1,7 @@
 package samplecmd
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -73,10 +74,12 @@ func (c *adder) Check(r *merging.Run) error {
 	if c.flatten && c.nest {
 		return cli.Usagef("options --flatten and --nest exclude each other")
 	}
-	return r.CheckWeights()
+	return nil
 }
 
-func (c *adder) Open(r *merging.Run, _ func(string)) error { return r.CheckName() }
+func (c *adder) Open(r *merging.Run, _ func(string)) error {
+	return cmp.Or(r.CheckName(), r.CheckWeights())
+}
 
 // Add adds up the base, if any, and the inputs. The sum does not depend on their order.
 func (c *adder) Add(ctx context.Context, j *merging.Job) (*merging.Sum, error) {
