@@ -132,7 +132,7 @@ func coveragePage(src *source) (*page, error) {
 	}
 	tree := coverage.Tree(shown)
 	data := c.data(src, tree)
-	p, err := newPage("coverage", "Coverage", c.static(tree, data.Kinds), data)
+	p, err := newPage("coverage", "Coverage", c.static(src, tree, data.Kinds), data)
 	if err == nil {
 		p.parts = c.parts(data.Parts)
 	}

@@ -31,6 +31,7 @@ type coverageSource struct {
 // embedding counts the source files by what became of them.
 type embedding struct {
 	asked   bool
+	read    bool // from where they were recorded, not from folders
 	shown   int
 	missing int // not in any of the folders
 	unfit   int // too large, not text, or shorter than the profile requires
@@ -48,7 +49,7 @@ func (c *pageCoverage) embed(opt *Options) error {
 	if len(opt.SourceDirs) == 0 && opt.ReadSource == nil {
 		return nil
 	}
-	c.Embedding.asked = true
+	c.Embedding.asked, c.Embedding.read = true, opt.ReadSource != nil
 	read := func(recorded string) (text, from string, err error) {
 		data, err := opt.ReadSource(recorded)
 		if err == nil {

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/profuse-pgo/profuse/coverage"
+	"github.com/profuse-pgo/profuse/profile"
 )
 
 // staticCoverage is what a page without scripts shows.
@@ -14,7 +15,11 @@ type staticCoverage struct {
 	Rows     []coverageRow
 	MoreRows int
 	Source   *staticSource
+	Left     []staticMisfit // functions that the profile does not fit, the first of them
 }
+
+// A staticMisfit is a function that the profile does not fit.
+type staticMisfit struct{ Name, Object, Cause string }
 
 // A coverageRow is a row of the tree.
 type coverageRow struct {
@@ -36,8 +41,11 @@ type staticLine struct {
 }
 
 // static makes the page without scripts.
-func (c *pageCoverage) static(tree []coverage.Row, kinds []coverageKind) *staticCoverage {
+func (c *pageCoverage) static(src *source, tree []coverage.Row, kinds []coverageKind) *staticCoverage {
 	s := &staticCoverage{pageCoverage: c, Kinds: kinds}
+	for _, m := range c.Misfits[:min(len(c.Misfits), maxStaticRows)] {
+		s.Left = append(s.Left, staticMisfit{src.symbolName(&profile.Symbol{Name: m.Function}), clean(m.Object), clean(m.Cause)})
+	}
 	ratios := func(row int) (list []coverage.Ratio) {
 		for _, k := range kinds {
 			list = append(list, coverage.Ratio{Total: k.All[row], Covered: k.Ran[row]})
@@ -91,7 +99,14 @@ func (e embedding) String() string {
 	if !e.asked {
 		return ""
 	}
+	where := "in the folders"
+	if e.read {
+		where = "to be found"
+	}
 	var parts []string
+	if e.shown == 0 {
+		parts = append(parts, "no source file is shown")
+	}
 	say := func(n int, one, many string) {
 		switch {
 		case n == 1:
@@ -101,8 +116,9 @@ func (e embedding) String() string {
 		}
 	}
 	say(e.shown, "source file is shown", "source files are shown")
-	say(e.missing, "is not in the folders", "are not in the folders")
+	say(e.missing, "is not "+where, "are not "+where)
 	say(e.unfit, "is not text, too large, or not the file that was compiled", "are not text, too large, or not the files that were compiled")
 	say(e.tooMuch, "is left out, since more ran in others", "are left out, since more ran in others")
-	return strings.Join(parts, "; ") + "."
+	text := strings.Join(parts, "; ") + "."
+	return strings.ToUpper(text[:1]) + text[1:]
 }

@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"github.com/profuse-pgo/profuse/classfile"
+	"github.com/profuse-pgo/profuse/coverage"
 	"github.com/profuse-pgo/profuse/formats"
 	"github.com/profuse-pgo/profuse/internal/oracle"
 	"github.com/profuse-pgo/profuse/report"
@@ -146,6 +147,28 @@ func TestServedPages(t *testing.T) {
 		if !seen[id] {
 			t.Errorf("no fixture has the page %s", id)
 		}
+	}
+}
+
+// TestServedParts: further data of a page are fetched by number.
+func TestServedParts(t *testing.T) {
+	c := &coverage.Coverage{HasLines: true, Files: []*coverage.File{{Path: "a.c", Lines: []coverage.Line{{Number: 3, Count: 1}}}}}
+	c.Finish()
+	h, err := report.Handler([]report.Source{{Coverage: c}}, report.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string]int{
+		"/part/0/coverage/0": 200, "/part/0/coverage/1": 204, "/part/0/coverage/-1": 204, "/part/0/coverage/x": 204,
+		"/page/0/functions": 404, "/part/0/nothing/0": 404, "/part/1/coverage/0": 404, "/part/0/coverage/": 404,
+	} {
+		if got := get(h, path).Code; got != want {
+			t.Errorf("%s: %d, want %d", path, got, want)
+		}
+	}
+	var files []struct{ Line, Count []int }
+	if err := json.Unmarshal(get(h, "/part/0/coverage/0").Body.Bytes(), &files); err != nil || len(files) != 1 || len(files[0].Line) != 1 || files[0].Count[0] != 1 {
+		t.Errorf("%+v, error %v", files, err)
 	}
 }
 

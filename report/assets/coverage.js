@@ -260,7 +260,8 @@ profuse.page('coverage', (root, data, profile) => {
       },
       pathOf: path, beyond: (down) => turn(down ? 1 : -1, true),
     });
-    detail.append(functionList(file, fn), own.view.root);
+    detail.append(functionList(file, fn), own.view.root,
+      el('p', {class: 'note cov-keys'}, ['n', 'p'].map((k) => el('kbd', {}, k)), ' next and previous gap; ', [']', '['].map((k) => el('kbd', {}, k)), ' next and previous file; ', el('kbd', {}, 'Esc'), ' all files'));
     const line = Number(profuse.state.get('line'));
     if (fn !== null) own.view.reveal(data.functions.line[fn]);
     else if (at) own.view.end(at === 'first');
