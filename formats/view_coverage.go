@@ -4,7 +4,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"io"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -213,59 +212,81 @@ func (o *ViewOptions) programsOf(p *irpgo.Profile, name string) (paths []string,
 }
 
 // fitting appends the programs without a build id that functions are of which ran and
-// which none of the programs maps: the one that fits most of them first. Of a program more
+// which none of the programs maps: the one that has most of them first. Of a program more
 // functions must fit than not.
 func (o *ViewOptions) fitting(p *irpgo.Profile, paths []string, programs *symbolize.Programs) ([]string, error) {
+	read := o.mappings // keeps what it reads
 	if o.Mappings == nil {
 		o.Mappings = new(Mappings)
+		read = o.readMappings // a folder may have many programs that do not fit
 	}
 	known := make(map[string]bool)     // names of functions
-	left := make(map[functionKey]bool) // functions; true if they ran in no program yet
+	index := make(map[functionKey]int) // of functions, in left
+	var left []bool                    // the function ran, and in no program yet
 	for i := range p.Functions {
 		for _, r := range p.Functions[i].Records {
 			known[r.Name] = true
-			left[functionKey{r.Name, r.Hash}] = slices.ContainsFunc(r.Counts, func(n uint64) bool { return n > 0 })
+			index[functionKey{r.Name, r.Hash}] = len(left)
+			left = append(left, slices.ContainsFunc(r.Counts, func(n uint64) bool { return n > 0 }))
 		}
 	}
-	drop := func(of []*covmap.Mapping) {
+	for _, path := range paths {
+		of, _ := o.mappings(path) // errors are those of the evaluation
 		for _, m := range of {
 			for i := range m.Records {
-				if key := (functionKey{m.Records[i].Name, m.Records[i].Hash}); left[key] {
-					left[key] = false
+				if n, ok := index[functionKey{m.Records[i].Name, m.Records[i].Hash}]; ok {
+					left[n] = false
 				}
 			}
 		}
 	}
-	for _, path := range paths {
-		if of, err := o.mappings(path); err == nil { // errors are those of the evaluation
-			drop(of)
-		}
-	}
-	if !slices.Contains(slices.Collect(maps.Values(left)), true) {
+	if !slices.Contains(left, true) {
 		return paths, nil
 	}
-	candidates, err := o.Mappings.withoutID(programs)
+	nameless, err := o.Mappings.withoutID(programs)
 	if err != nil {
 		return nil, err
 	}
-	for {
-		best, most := "", 0
-		for _, path := range candidates {
-			candidate, err := o.mappings(path)
-			if err != nil {
-				continue // it has no mapping, or is none of these programs
-			}
-			if fit, other := fitOf(candidate, left, known); fit > most && fit > other {
-				best, most = path, fit
+	var candidates []*candidate
+	for _, path := range nameless {
+		of, err := read(path)
+		if err != nil {
+			continue // it has no mapping, or is none of these programs
+		}
+		c := &candidate{path: path}
+		for _, m := range of {
+			for i := range m.Records {
+				r := &m.Records[i]
+				switch n, ok := index[functionKey{r.Name, r.Hash}]; {
+				case ok && left[n]:
+					c.fit = append(c.fit, n)
+				case !ok && r.Hash != 0 && known[r.Name]:
+					c.other++
+				}
 			}
 		}
-		if best == "" {
-			return paths, nil
+		if len(c.fit) > c.other {
+			candidates = append(candidates, c)
 		}
-		paths = append(paths, best)
-		chosen, _ := o.mappings(best)
-		drop(chosen)
 	}
+	for len(candidates) > 0 {
+		// What a candidate has that is left never becomes more: count the best anew until it
+		// stays the best.
+		best := slices.MaxFunc(candidates, func(a, b *candidate) int { return len(a.fit) - len(b.fit) })
+		before := len(best.fit)
+		best.fit = slices.DeleteFunc(best.fit, func(n int) bool { return !left[n] })
+		switch {
+		case len(best.fit) == before:
+			paths = append(paths, best.path)
+			for _, n := range best.fit {
+				left[n] = false
+			}
+			fallthrough
+		case len(best.fit) <= best.other:
+			candidates = slices.DeleteFunc(candidates, func(c *candidate) bool { return c == best })
+		}
+	}
+	return paths, nil
 }
 
 // A functionKey identifies a function of one control flow.
@@ -274,21 +295,11 @@ type functionKey struct {
 	hash uint64
 }
 
-// fitOf counts the functions of programs that are left, and those that are known with
-// other hashes only.
-func fitOf(maps []*covmap.Mapping, left map[functionKey]bool, known map[string]bool) (fit, other int) {
-	for _, m := range maps {
-		for i := range m.Records {
-			r := &m.Records[i]
-			switch ran, ok := left[functionKey{r.Name, r.Hash}]; {
-			case ran:
-				fit++
-			case !ok && r.Hash != 0 && known[r.Name]:
-				other++
-			}
-		}
-	}
-	return fit, other
+// A candidate is a program that may be one of those that ran.
+type candidate struct {
+	path  string
+	fit   []int // functions that it has, of those that are left
+	other int   // functions that the profile knows with other hashes only
 }
 
 // mappedProgram returns the path of the first program with the build id that has a

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -163,6 +164,9 @@ func (c *coverageTests) readTests(ctx context.Context, env *cli.Env, groups []te
 			return err
 		}
 		cov, err := c.read(ctx, env, g.inputs)
+		if pe, ok := err.(*fs.PathError); ok { // worded as without a test
+			err = fmt.Errorf("%s: %w", pe.Path, pe.Err)
+		}
 		if err != nil {
 			return fmt.Errorf("test %s: %w", g.name, err)
 		}
