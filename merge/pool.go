@@ -230,7 +230,7 @@ func (w *worker) read(input int) {
 // spoiled ends the run: an input changed while an adder read it, and part of it
 // is in the sum.
 func (w *worker) spoiled(err error) {
-	w.cancel(fmt.Errorf("%w; part of it is merged already, nothing is written", err))
+	w.cancel(fmt.Errorf("%w; part of it is in the sum already, so nothing is written: merge again when no process writes it", err))
 }
 
 // add adds one profile to the worker's sum. Its bytes lie in data, unless they have been
