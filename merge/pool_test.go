@@ -126,7 +126,7 @@ func TestPartlyAdded(t *testing.T) {
 	ins, _ := folder(t, 3)
 	adder := func(*Profile) (*Brought, error) { return new(Brought), errors.New("torn") }
 	err := Run(t.Context(), ins, []Adder{adder}, Options{})
-	if err == nil || err.Error() != "torn; part of it is merged already, nothing is written" {
+	if err == nil || err.Error() != "torn; part of it is in the sum already, so nothing is written: merge again when no process writes it" {
 		t.Error(err)
 	}
 }

@@ -177,7 +177,7 @@ func TestMergeFileCutShort(t *testing.T) {
 	if err == nil {
 		t.Skip("files are not mapped here")
 	}
-	if !errors.Is(err, profile.ErrTruncated) || !strings.Contains(err.Error(), "part of it is merged already") {
+	if !errors.Is(err, profile.ErrTruncated) || !strings.Contains(err.Error(), "part of it is in the sum already") {
 		t.Errorf("%v", err)
 	}
 }

@@ -186,7 +186,7 @@ func TestMergeSpoiled(t *testing.T) {
 		t.Fatal(info, err)
 	}
 	_, err = mergeAll(m, []string{name}, Env{}.Inputs())
-	if err == nil || !strings.HasPrefix(err.Error(), name) || !strings.HasSuffix(err.Error(), "; part of it is merged already, nothing is written") {
+	if err == nil || !strings.HasPrefix(err.Error(), name) || !strings.HasSuffix(err.Error(), "; part of it is in the sum already, so nothing is written: merge again when no process writes it") {
 		t.Error(err)
 	}
 }
