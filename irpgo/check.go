@@ -24,6 +24,10 @@ type CheckReport struct {
 	// Omitted is the number of findings and remarks beyond the first thousand,
 	// which are not kept.
 	Omitted int
+	// Hashes are those of the functions, by name reference, without functions of
+	// several hashes. Name returns the name of one as long as data is there.
+	Hashes map[uint64]uint64
+	Name   func(ref uint64) string
 }
 
 const maxFindings = 1000
@@ -63,8 +67,9 @@ func Check(name string, data []byte) CheckReport {
 		return rep
 	}
 	rep.Info = r.Info()
+	rep.Name = func(ref uint64) string { return r.Symbols().Name(ref) }
 	raw, isRaw := r.dec.(*rawReader)
-	seen := &seenRecords{checker: c, seen: make(map[seenRecord]struct{}), hashes: make(map[uint64]uint64)}
+	seen := &seenRecords{checker: c, seen: make(map[seenRecord]struct{}), hashes: make(map[uint64]uint64), several: make(map[uint64]bool)}
 	if isRaw {
 		seen.raw = true
 		raw.ended = func(end int64) {
@@ -93,6 +98,10 @@ func Check(name string, data []byte) CheckReport {
 			sum.Add(rec.Counts)
 		}
 	}
+	for ref := range seen.several {
+		delete(seen.hashes, ref)
+	}
+	rep.Hashes = seen.hashes
 	c.summaries(r, &sum, &cs)
 	if ix, ok := r.dec.(*indexedReader); ok {
 		c.indexed(ix)
@@ -116,9 +125,10 @@ func Check(name string, data []byte) CheckReport {
 // seenRecords finds records that are in a profile twice.
 type seenRecords struct {
 	*checker
-	raw    bool
-	seen   map[seenRecord]struct{}
-	hashes map[uint64]uint64 // the first of each function, by name reference
+	raw     bool
+	seen    map[seenRecord]struct{}
+	hashes  map[uint64]uint64 // the first of each function, by name reference
+	several map[uint64]bool   // functions of several hashes
 }
 
 type seenRecord struct{ nameRef, hash uint64 }
@@ -147,6 +157,9 @@ func (s *seenRecords) compareHash(id seenRecord, r *Record, i int) {
 	if !ok {
 		s.hashes[id.nameRef] = id.hash
 		return
+	}
+	if first != id.hash {
+		s.several[id.nameRef] = true
 	}
 	if !s.rep.Info.Variant.Has(IRLevel) || first>>32 == 0 {
 		return // the front end numbers small functions; those by hand are small, too

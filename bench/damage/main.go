@@ -14,7 +14,8 @@
 //	silent     it said nothing, and the result is another one
 //	crashed    a signal ended it
 //
-// Each row of "check and merge" is about the files on which both were run. With
+// Each row of "check and merge" is about the files on which both were run, and one of
+// "... beside others" about check of the file and of four that are intact. With
 // -markdown it prints the table of docs/reliability.md, with -list also the bits whose
 // flip is silent.
 package main
@@ -28,6 +29,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 
@@ -135,7 +137,8 @@ func (b *bench) flip(s *trial.Subject, flips int, seed uint64) ([]*row, error) {
 		}
 	}
 	merge, both, peer := &row{who: "merge"}, &row{who: "check and merge"}, &row{who: "llvm-profdata"}
-	rows := []*row{merge, both}
+	rest := &row{who: "... beside others"}
+	rows := []*row{merge, both, rest}
 	if s.Peer != nil && b.llvm != "" {
 		rows = append(rows, peer)
 	}
@@ -148,12 +151,12 @@ func (b *bench) flip(s *trial.Subject, flips int, seed uint64) ([]*row, error) {
 		wg.Go(func() {
 			err := t.start()
 			for i := w; i < len(bits) && err == nil; i += workers {
-				var results [3]outcome
+				var results [4]outcome
 				if results, err = t.try(bits[i]); err != nil {
 					break
 				}
 				mu.Lock()
-				for j, r := range []*row{merge, both, peer} {
+				for j, r := range []*row{merge, both, peer, rest} {
 					if r.n[results[j]]++; results[j] == silent {
 						r.where = append(r.where, fmt.Sprintf("%d.%d", bits[i]/8, bits[i]%8))
 					}
@@ -178,7 +181,9 @@ type trials struct {
 	dir                       string
 	in, out                   string
 	merge, check, llvm        []string // command lines
+	checkRest                 []string // check with intact profiles beside it
 	merged, checked, theirs   trial.Result
+	checkedRest               trial.Result
 	mergedFile, theirsOutFile []byte
 }
 
@@ -190,6 +195,14 @@ func (t *trials) start() (err error) {
 	t.in, t.out = filepath.Join(t.dir, "in"+t.subject.Ext), filepath.Join(t.dir, "out"+t.subject.Out)
 	t.merge = append(append([]string{t.profuse, "merge", "-j", "1", "-o", t.out}, t.subject.With...), t.in)
 	t.check = []string{t.profuse, "check", t.in}
+	t.checkRest = slices.Clone(t.check)
+	for i := range 4 {
+		name := filepath.Join(t.dir, fmt.Sprintf("other%d%s", i, t.subject.Ext))
+		if err := os.WriteFile(name, t.subject.Data, 0o666); err != nil {
+			return err
+		}
+		t.checkRest = append(t.checkRest, name)
+	}
 	t.llvm = append([]string{t.bench.llvm}, t.subject.Peer...)
 	if n := len(t.llvm) - 1; t.llvm[n] == "-o" {
 		t.llvm = append(t.llvm, t.out)
@@ -199,6 +212,9 @@ func (t *trials) start() (err error) {
 		return err
 	}
 	if t.checked, _, err = t.run(t.subject.Data, t.check); err != nil {
+		return err
+	}
+	if t.checkedRest, _, err = t.run(t.subject.Data, t.checkRest); err != nil {
 		return err
 	}
 	if t.merged.Code != 0 || t.checked.Code != 0 {
@@ -230,7 +246,7 @@ func (t *trials) run(data []byte, argv []string) (trial.Result, []byte, error) {
 
 // try flips a bit and returns the outcomes of the merge, of check and merge, and of
 // llvm-profdata.
-func (t *trials) try(bit int) (results [3]outcome, err error) {
+func (t *trials) try(bit int) (results [4]outcome, err error) {
 	data := bytes.Clone(t.subject.Data)
 	data[bit/8] ^= 1 << (bit % 8)
 	merged, out, err := t.run(data, t.merge)
@@ -251,6 +267,17 @@ func (t *trials) try(bit int) (results [3]outcome, err error) {
 		results[1] = told
 	default:
 		results[1] = results[0]
+	}
+	if results[3] = results[1]; results[1] == silent || results[1] == unchanged {
+		rest, _, err := t.run(data, t.checkRest)
+		if err != nil {
+			return results, err
+		}
+		if rest.Crashed() {
+			results[3] = crashed
+		} else if remarks(&rest) != remarks(&t.checkedRest) {
+			results[3] = told
+		}
 	}
 	if t.subject.Peer != nil && t.bench.llvm != "" {
 		theirs, out, err := t.run(data, t.llvm)

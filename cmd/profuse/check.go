@@ -4,12 +4,16 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/cli"
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/console"
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/family"
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/sources"
 	"github.com/profuse-pgo/profuse/internal/responsefile"
+	"github.com/profuse-pgo/profuse/profile"
 )
 
 func checkCommand() *cli.Command {
@@ -20,6 +24,8 @@ func checkCommand() *cli.Command {
 		Long: `Reads each FILE from end to end, as strictly as possible, and prints one line for
 it and one for each finding. FILE may be all that "profuse merge" takes, including
 folders and archives. A remark is about data that sound profiles seldom have.
+Of four files and more, check also compares the functions, and remarks on a
+file that alone has others than the rest, which is of an older program or damaged.
 
 --against also compares FILE with the last good profile, of any format, and fails if
 they differ too much: for example, to stop a pipeline before it ships a profile of
@@ -38,6 +44,7 @@ the command line is wrong.`,
 			for _, known := range families {
 				c.checkers = append(c.checkers, known.Check())
 			}
+			c.rests = make([]family.Rest, len(families))
 			c.gate.flags(f)
 			return c.run
 		},
@@ -52,6 +59,7 @@ type checkRun struct {
 	gate     gate
 	programs sources.Programs
 	checkers []family.Checker // by family
+	rests    []family.Rest    // by family
 }
 
 func (c *checkRun) run(ctx context.Context, env *cli.Env, args []string) error {
@@ -109,12 +117,16 @@ func (c *checkRun) run(ctx context.Context, env *cli.Env, args []string) error {
 			}
 		}
 		at, format := familyOf(name, data)
-		add(c.checkers[at].Check(name, data, format))
+		checked := c.checkers[at].Check(name, data, format)
+		c.rests[at].Add(name, checked.Shapes)
+		checked.Shapes = family.Shapes{}
+		add(checked)
 		return nil
 	}, func(name string, err error) { add(unreadable(name, err)) })
 	if err != nil {
 		return err
 	}
+	c.compare(out, all)
 	if c.json {
 		enc := json.NewEncoder(out)
 		enc.SetIndent("", "  ")
@@ -138,6 +150,26 @@ func (c *checkRun) run(ctx context.Context, env *cli.Env, args []string) error {
 		return cli.ErrReported
 	}
 	return nil
+}
+
+// compare remarks on the files that disagree with the rest.
+func (c *checkRun) compare(out *bufio.Writer, all []family.Checked) {
+	for i := range c.rests {
+		odd, builds := c.rests[i].Odd()
+		for _, o := range odd {
+			switch {
+			case c.json:
+				if at := slices.IndexFunc(all, func(r family.Checked) bool { return r.File == o.File }); at >= 0 {
+					all[at].Remarks = append(all[at].Remarks, all[at].Finding(o.Err))
+				}
+			case !c.quiet:
+				fmt.Fprintf(out, "remark: %s\n", console.Printable(strings.TrimSuffix(o.Err.Error(), ": "+profile.ErrCorrupt.Error())))
+			}
+		}
+		if builds != "" && !c.json && !c.quiet {
+			fmt.Fprintf(out, "note: %s\n", console.Printable(builds))
+		}
+	}
 }
 
 // unreadable returns the result for a file whose bytes could not be read.

@@ -90,6 +90,8 @@ type Checked struct {
 	Against any `json:"against,omitempty"`
 	// Own holds the results that only this family has; may be nil.
 	Own Own `json:"-"`
+	// Shapes are of the functions, to compare the file with others.
+	Shapes Shapes `json:"-"`
 }
 
 // A Finding is one thing that is wrong with a file, or suspicious.

@@ -85,5 +85,6 @@ func (c *check) Check(name string, data []byte, f formats.Format) family.Checked
 	for _, err := range rep.Remarks {
 		res.Remarks = append(res.Remarks, res.Finding(err))
 	}
+	res.Shapes = family.Shapes{Of: rep.Hashes, Name: rep.Name, What: "function hash"}
 	return res
 }

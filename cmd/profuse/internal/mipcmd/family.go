@@ -1,6 +1,9 @@
 package mipcmd
 
 import (
+	"encoding/binary"
+	"hash/fnv"
+	"io"
 	"regexp"
 
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/cli"
@@ -84,5 +87,38 @@ func (check) Check(name string, data []byte, f formats.Format) family.Checked {
 	for _, err := range plausibleRemarks(p) {
 		res.Remarks = append(res.Remarks, res.Finding(err))
 	}
+	res.Shapes = shapesOf(p)
 	return res
+}
+
+// shapesOf returns the places, sizes and blocks of the functions, which are the same in all
+// profiles of a program, as hashes. It leaves functions out whose names are not unique.
+func shapesOf(p *mip.Profile) family.Shapes {
+	s := family.Shapes{Of: make(map[uint64]uint64, len(p.Functions)), What: "place, size or blocks"}
+	names := make(map[uint64]string, len(p.Functions))
+	var several []uint64
+	for i := range p.Functions {
+		f := &p.Functions[i]
+		h := fnv.New64a()
+		_, _ = io.WriteString(h, f.Name) // into memory
+		id := h.Sum64()
+		if _, ok := s.Of[id]; ok {
+			several = append(several, id)
+		}
+		h.Reset()
+		b := binary.LittleEndian.AppendUint64(nil, f.RawOffset)
+		b = binary.LittleEndian.AppendUint64(b, uint64(f.Address))
+		b = binary.LittleEndian.AppendUint32(b, f.Size)
+		b = binary.LittleEndian.AppendUint32(b, f.CFG)
+		for j := range f.Blocks {
+			b = binary.LittleEndian.AppendUint32(b, f.Blocks[j].Offset)
+		}
+		_, _ = h.Write(b)
+		s.Of[id], names[id] = h.Sum64(), f.Name
+	}
+	for _, id := range several {
+		delete(s.Of, id)
+	}
+	s.Name = func(id uint64) string { return names[id] }
+	return s
 }
