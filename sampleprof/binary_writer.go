@@ -11,13 +11,13 @@ import (
 // binaryWriter writes functions with indexes for names and contexts.
 type binaryWriter struct {
 	names    []Name // in their order
-	index    map[Name]uint64
+	index    nameIndex
 	contexts map[*Function]uint64 // index of each function's context; nil without contexts
 	vtables  bool
 }
 
 func newBinaryWriter(functions []*Function, vtables bool) *binaryWriter {
-	w := &binaryWriter{index: make(map[Name]uint64, len(functions)), vtables: vtables}
+	w := &binaryWriter{vtables: vtables}
 	for _, f := range functions {
 		for _, frame := range f.Context {
 			w.use(frame.Name)
@@ -41,15 +41,39 @@ func newBinaryWriter(functions []*Function, vtables bool) *binaryWriter {
 	}
 	slices.SortFunc(w.names, Name.Compare)
 	for i, n := range w.names {
-		w.index[n] = uint64(i)
+		w.index.set(n, uint64(i))
 	}
 	return w
 }
 
+// A nameIndex is a map by name: names are told apart by their GUIDs, which are hashed in less time
+// than texts, and those that are GUIDs alone are others than texts.
+type nameIndex [2]map[uint64]uint64
+
+func (x *nameIndex) of(n Name) *map[uint64]uint64 {
+	if n.text == "" && n.id != emptyID {
+		return &x[1]
+	}
+	return &x[0]
+}
+
+func (x *nameIndex) get(n Name) (i uint64, ok bool) {
+	i, ok = (*x.of(n))[n.id]
+	return i, ok
+}
+
+func (x *nameIndex) set(n Name, i uint64) {
+	m := x.of(n)
+	if *m == nil {
+		*m = make(map[uint64]uint64)
+	}
+	(*m)[n.id] = i
+}
+
 // use notes that the table must have a name.
 func (w *binaryWriter) use(n Name) {
-	if _, ok := w.index[n]; !ok {
-		w.index[n] = 0
+	if _, ok := w.index.get(n); !ok {
+		w.index.set(n, 0)
 		w.names = append(w.names, n)
 	}
 }
@@ -95,7 +119,8 @@ func (w *binaryWriter) appendSubject(dst []byte, f *Function) []byte {
 }
 
 func (w *binaryWriter) appendName(dst []byte, n Name) []byte {
-	return cursor.AppendULEB(dst, w.index[n])
+	i, _ := w.index.get(n)
+	return cursor.AppendULEB(dst, i)
 }
 
 func appendPlace(dst []byte, at Location) []byte {

@@ -186,8 +186,8 @@ type Added struct {
 	Count     uint64 // sum of their totals, unweighted, saturating
 }
 
-// Add adds a profile with a weight of at least 1, and does not keep it. Profiles of
-// different kinds cannot meet: contexts with none, probes with lines; the cause of the error
+// Add adds a profile with a weight of at least 1. The profile must not be used afterwards: the
+// first one becomes the sum. Profiles of different kinds cannot meet: contexts with none, probes with lines; the cause of the error
 // is a *[KindError].
 func (m *Merger) Add(name string, p *Profile, weight uint64) (added Added, err error) {
 	if err := m.Accepts(name, p); err != nil {
@@ -198,9 +198,16 @@ func (m *Merger) Add(name string, p *Profile, weight uint64) (added Added, err e
 	if m.opt.LLVMCompat {
 		functions = p.InMapOrder()
 	}
+	first := m.empty() && weight == 1
 	for _, f := range functions {
 		if m.opt.Rename != nil {
 			f = f.renamed(m.opt.Rename)
+		}
+		if first {
+			m.take(f)
+			added.Functions++
+			add(&added.Count, f.Total, 1)
+			continue
 		}
 		r := m.addFunction(f, weight)
 		if r&mismatched != 0 {
@@ -216,6 +223,18 @@ func (m *Merger) Add(name string, p *Profile, weight uint64) (added Added, err e
 	}
 	m.addSymbols(p.Symbols)
 	return added, nil
+}
+
+func (m *Merger) empty() bool { return m.sum.order.Len() == 0 && len(m.builds) == 0 }
+
+// take makes a function of the first profile one of the sum. Those of later ones are copied: they
+// lie among others that would stay in memory with them.
+func (m *Merger) take(f *Function) {
+	if m.opt.LLVMCompat {
+		m.sum.get(f)
+	} else {
+		m.builds[build{f.key(), f.Checksum}] = f
+	}
 }
 
 // addFunction adds weight·f. It does not keep f, but for its names and context.

@@ -118,12 +118,13 @@ func TestRoundTrip(t *testing.T) {
 // TestMergeWeights: adding a profile with weight 3 is adding it three times.
 func TestMergeWeights(t *testing.T) {
 	for seed := range uint64(12) {
-		p := mustRead(t, randomText(seed, 20, kinds[seed%6], true))
+		text := randomText(seed, 20, kinds[seed%6], true)
 		once, thrice := NewMerger(MergeOptions{}), NewMerger(MergeOptions{})
-		if _, err := once.Add("", p, 3); err != nil {
+		if _, err := once.Add("", mustRead(t, text), 3); err != nil {
 			t.Fatal(err)
 		}
 		for range 3 {
+			p := mustRead(t, text)
 			if added, err := thrice.Add("", p, 1); err != nil || added.Functions != len(p.Functions) {
 				t.Fatal(added, err)
 			}
@@ -170,13 +171,13 @@ func TestMergeKinds(t *testing.T) {
 func TestMergeAnyOrder(t *testing.T) {
 	for seed := range uint64(12) {
 		kind := kinds[seed%6]
-		var profiles []*Profile
+		var texts [][]byte
 		for i := range uint64(5) {
 			text := randomText(seed*10+i%4, 12, kind, true)
 			if i == 4 { // another build of the first
 				text = bytes.ReplaceAll(text, []byte("Checksum: "), []byte("Checksum: 1"))
 			}
-			profiles = append(profiles, mustRead(t, text))
+			texts = append(texts, text)
 		}
 		sum := func(order ...int) []byte {
 			all, part := NewMerger(MergeOptions{}), NewMerger(MergeOptions{})
@@ -185,7 +186,7 @@ func TestMergeAnyOrder(t *testing.T) {
 				if i%2 == int(seed%2) {
 					m = part
 				}
-				if _, err := m.Add("", profiles[n], uint64(n)+1); err != nil {
+				if _, err := m.Add("", mustRead(t, texts[n]), uint64(n)+1); err != nil {
 					t.Fatal(err)
 				}
 			}
