@@ -13,13 +13,14 @@ import (
 // none. Readers mostly add at the end.
 func (f *Function) sampleAt(at Location) *Sample {
 	i := len(f.Body)
-	if i > 0 && f.Body[i-1].Compare(at) >= 0 {
-		var found bool
-		if i, found = slices.BinarySearchFunc(f.Body, at, func(s Sample, at Location) int { return s.Compare(at) }); found {
-			return &f.Body[i]
-		}
+	if i == 0 || f.Body[i-1].Compare(at) < 0 {
+		f.Body = append(f.Body, Sample{Location: at})
+		return &f.Body[i]
 	}
-	f.Body = slices.Insert(f.Body, i, Sample{Location: at})
+	i, found := slices.BinarySearchFunc(f.Body, at, func(s Sample, at Location) int { return s.Compare(at) })
+	if !found {
+		f.Body = slices.Insert(f.Body, i, Sample{Location: at})
+	}
 	return &f.Body[i]
 }
 
