@@ -66,8 +66,8 @@ const (
 	fewCommon = 8
 	// most of the inputs have the shape that others are held against: two of three.
 	most = 2. / 3
-	// fewOdd is the share of functions up to which an input is of the same program, but
-	// for these.
+	// fewOdd is the share of functions up to which, or up to one, an input is of the same
+	// program, but for these.
 	fewOdd = 0.1
 
 	// Beyond these a comparison takes too much memory, and ends.
@@ -169,7 +169,7 @@ func (r *Rest) Odd() (odd []Odd, builds string) {
 			odd = append(odd, Odd{name, at.Field("function").Got("one that no other input has").
 				Want("the one of the same " + r.what + " that all others have").Corrupt()})
 		case f.differ == 0:
-		case f.differ > f.alone || float64(f.differ) > fewOdd*common:
+		case f.differ > f.alone || float64(f.differ) > max(1, fewOdd*common):
 			others = append(others, name)
 			more += f.more
 			differ = max(differ, f.differ)

@@ -92,19 +92,20 @@ func (check) Check(name string, data []byte, f formats.Format) family.Checked {
 }
 
 // shapesOf returns the places, sizes and blocks of the functions, which are the same in all
-// profiles of a program, as hashes. It leaves functions out whose names are not unique.
+// profiles of a program, as hashes. Functions of one name are numbered in their order,
+// which is the same in all, too.
 func shapesOf(p *mip.Profile) family.Shapes {
 	s := family.Shapes{Of: make(map[uint64]uint64, len(p.Functions)), What: "place, size or blocks"}
 	names := make(map[uint64]string, len(p.Functions))
-	var several []uint64
+	same := make(map[uint64]uint32) // functions of a name so far
 	for i := range p.Functions {
 		f := &p.Functions[i]
 		h := fnv.New64a()
 		_, _ = io.WriteString(h, f.Name) // into memory
+		before := same[h.Sum64()]
+		same[h.Sum64()]++
+		_, _ = h.Write(binary.LittleEndian.AppendUint32([]byte{0}, before))
 		id := h.Sum64()
-		if _, ok := s.Of[id]; ok {
-			several = append(several, id)
-		}
 		h.Reset()
 		b := binary.LittleEndian.AppendUint64(nil, f.RawOffset)
 		b = binary.LittleEndian.AppendUint64(b, uint64(f.Address))
@@ -115,9 +116,6 @@ func shapesOf(p *mip.Profile) family.Shapes {
 		}
 		_, _ = h.Write(b)
 		s.Of[id], names[id] = h.Sum64(), f.Name
-	}
-	for _, id := range several {
-		delete(s.Of, id)
 	}
 	s.Name = func(id uint64) string { return names[id] }
 	return s
