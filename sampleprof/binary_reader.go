@@ -20,6 +20,11 @@ type binaryReader struct {
 	data []byte
 	opt  *ReadOptions
 	mask uint32
+	// lines is the greatest line of samples and of frames: LLVM's binary reader takes less than its
+	// text reader.
+	lines uint64
+
+	inflated uint64 // bytes of all sections so far
 
 	names    []Name
 	contexts [][]Frame
@@ -32,9 +37,12 @@ type binaryReader struct {
 }
 
 func readBinary(data []byte, format Format, opt *ReadOptions) (*Profile, error) {
-	r := &binaryReader{builder: newBuilder(), data: data, opt: opt, mask: math.MaxUint32}
+	r := &binaryReader{builder: newBuilder(), data: data, opt: opt, mask: math.MaxUint32, lines: math.MaxUint32}
 	if format != FormatExtended { // which says itself what discriminators it has
 		r.mask = opt.mask()
+	}
+	if opt.Lenient {
+		r.lines = maxLine
 	}
 	c := r.cursor("header", 0, data)
 	c.ULEB("magic")
@@ -129,7 +137,7 @@ func (r *binaryReader) readContexts(c *cursor.Cursor) {
 			c.Fail(c.At(c.Offset()).Field("number of frames").Got(len(frames)).Wantf("at most %d", maxDepth).Unsupported())
 		}
 		for j := range frames {
-			frames[j] = Frame{r.name(c), r.location(c, maxLine)}
+			frames[j] = Frame{r.name(c), r.location(c, r.lines)}
 		}
 		if c.Err() != nil {
 			return
@@ -239,7 +247,7 @@ func (r *binaryReader) readBody(c *cursor.Cursor, f *Function, depth int) {
 		f.Body = r.samples.Make(min(n, c.Len()/4))[:0]
 	}
 	for ; n > 0 && c.Err() == nil; n-- {
-		at := r.sampleLocation(c, maxLine)
+		at := r.sampleLocation(c, r.lines)
 		count := c.ULEB("samples")
 		s := f.sampleAt(at)
 		s.Targets = r.readTargets(c, s.Targets)
@@ -258,7 +266,7 @@ func (r *binaryReader) readBody(c *cursor.Cursor, f *Function, depth int) {
 	}
 	n = r.count(c, 3, "number of virtual calls")
 	for ; n > 0 && c.Err() == nil; n-- {
-		uses := f.vtablesAt(r.sampleLocation(c, maxLine))
+		uses := f.vtablesAt(r.sampleLocation(c, r.lines))
 		uses.VTables = r.readTargets(c, uses.VTables)
 	}
 }
@@ -336,7 +344,7 @@ func (r *binaryReader) readSections(c *cursor.Cursor) {
 		}
 		from := r.cursor(s.kind.String(), int64(s.offset), r.data[s.offset:s.offset+s.size])
 		if s.flags&flagCompressed != 0 {
-			from = inflate(from)
+			from = r.inflate(from)
 		}
 		r.readSection(from, &s)
 		if from.Err() == nil && from.Len() > 0 {

@@ -6,18 +6,26 @@ import (
 	"github.com/profuse-pgo/profuse/internal/zlibtext"
 )
 
-// Sections inflate to at most maxFree bytes, or to maxRatio times their compressed bytes if
-// that is more. Real ones take a third to a tenth of their size; what they hold takes up to
-// thirty times as much memory.
+// The sections of a file inflate to at most maxFree bytes together, or to maxRatio times the size of the
+// file if that is more, but beyond maxDense to maxDenseRatio times its size. Real ones take a third to a tenth
+// of their size; what they hold takes up to thirty times as much memory.
 const (
-	maxFree  = 32 << 20
-	maxRatio = 20
+	maxFree       = 8 << 20
+	maxRatio      = 20
+	maxDense      = 32 << 20
+	maxDenseRatio = 6
 )
+
+// maxInflated returns how many bytes the sections of a file of some size may inflate to.
+func maxInflated(size int) uint64 {
+	n := uint64(size)
+	return max(maxFree, min(maxRatio*n, maxDense), maxDenseRatio*n)
+}
 
 // inflate returns a cursor over the contents of a compressed section:
 //
 //	compressed = size compressedSize zlib
-func inflate(c *cursor.Cursor) *cursor.Cursor {
+func (r *binaryReader) inflate(c *cursor.Cursor) *cursor.Cursor {
 	at := c.Offset()
 	size := c.ULEB("size of the contents")
 	n := c.ULEB("compressed size")
@@ -29,12 +37,13 @@ func inflate(c *cursor.Cursor) *cursor.Cursor {
 	if c.Err() != nil {
 		return c
 	}
-	limit := max(maxFree, maxRatio*uint64(len(z)))
+	limit := maxInflated(len(r.data)) - r.inflated
 	if size > limit {
 		c.Fail(c.At(at).Field("size of the contents").Gotf("%d bytes, from %d compressed", size, len(z)).
-			Wantf("at most %d MiB, or %d times the compressed bytes", maxFree>>20, maxRatio).Unsupported())
+			Wantf("at most %d more in a file of %d bytes", limit, len(r.data)).Unsupported())
 		return c
 	}
+	r.inflated += size
 	text, err := zlibtext.Inflate(z, size, limit)
 	if err != nil {
 		c.Fail(c.At(at).Field("compressed contents").Got(err).Wantf("a zlib stream of %d bytes", size).

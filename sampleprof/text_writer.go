@@ -168,6 +168,8 @@ type WriteOptions struct {
 
 // Write writes the profile in one of the encodings, the bytes that llvm-profdata 22 writes
 // but for those of compressed sections, which inflate to the same. The summary is computed anew.
+// Binary files have the checksums of probe-based profiles alone, and the attributes of
+// context-sensitive and pre-inlined ones.
 func (p *Profile) Write(w io.Writer, opt WriteOptions) error {
 	if limit := opt.SizeLimit; limit > 0 {
 		opt.SizeLimit = 0
