@@ -59,7 +59,7 @@ var (
 const bombEnv = "PROFUSE_TEST_BOMB"
 
 func printBomb(name string) {
-	for _, b := range slices.Concat(bombs(), programBombs(), tableBombs()) {
+	for _, b := range slices.Concat(bombs(), programBombs(), tableBombs(), sampleBombs()) {
 		if b.name == name {
 			if _, err := os.Stdout.Write(b.contents()); err != nil {
 				panic(err)
@@ -101,7 +101,7 @@ func init() {
 func TestBombs(t *testing.T) {
 	oracle.Slow(t)
 	profuse := asProfuse(t)
-	for i, b := range slices.Concat(bombs(), programBombs(), tableBombs()) {
+	for i, b := range slices.Concat(bombs(), programBombs(), tableBombs(), sampleBombs()) {
 		t.Run(b.name, func(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
@@ -157,21 +157,26 @@ func limited(t *testing.T, profuse string, args []string) (used int64, took time
 	return int64(usage.Maxrss) << 10, time.Since(start), cmd.ProcessState.ExitCode(), out.String()
 }
 
+func zeros(n int) []byte { return make([]byte, n) }
+
+// text returns n bytes of a text again and again.
+func text(n int, line string) []byte { return bytes.Repeat([]byte(line), n/len(line)) }
+
+// numbered returns n bytes of a text with the numbers from 0 on in it.
+func numbered(n int, format string) []byte {
+	var b bytes.Buffer
+	for i := 0; b.Len() < n; i++ {
+		fmt.Fprintf(&b, format, i)
+	}
+	return b.Bytes()
+}
+
 func bombs() []bomb {
-	zeros := func(n int) []byte { return make([]byte, n) }
 	random := func(n int) []byte {
 		b := make([]byte, n)
 		r := rand.NewChaCha8([32]byte{1})
 		_, _ = r.Read(b)
 		return b
-	}
-	text := func(n int, line string) []byte { return bytes.Repeat([]byte(line), n/len(line)) }
-	numbered := func(n int, format string) []byte {
-		var b bytes.Buffer
-		for i := 0; b.Len() < n; i++ {
-			fmt.Fprintf(&b, format, i)
-		}
-		return b.Bytes()
 	}
 	names := func(text []byte) []byte { return rawBomb{records: 1, counters: 1, names: chunkOf(text)}.build() }
 	return []bomb{
