@@ -62,6 +62,7 @@ func readBinary(data []byte, format Format, opt *ReadOptions) (*Profile, error) 
 		c.Section = profileSection.String()
 		r.readFunctions(c)
 	}
+	r.tidy()
 	return r.p, c.Err()
 }
 
@@ -233,8 +234,6 @@ func (r *binaryReader) readFunctions(c *cursor.Cursor) {
 	c.Record = -1
 }
 
-func (r *binaryReader) newFunction() *Function { return &r.functions.Make(1)[0] }
-
 func (r *binaryReader) readBody(c *cursor.Cursor, f *Function, depth int) {
 	if depth > maxDepth {
 		c.Fail(c.At(c.Offset()).Field("depth").Gotf("more than %d", maxDepth).
@@ -247,66 +246,38 @@ func (r *binaryReader) readBody(c *cursor.Cursor, f *Function, depth int) {
 		f.Body = r.samples.Make(min(n, c.Len()/4))[:0]
 	}
 	for ; n > 0 && c.Err() == nil; n-- {
-		at := r.sampleLocation(c, r.lines)
-		count := c.ULEB("samples")
-		s := f.sampleAt(at)
-		s.Targets = r.readTargets(c, s.Targets)
-		add(&s.Count, count, 1)
+		f.Body = append(f.Body, Sample{Location: r.sampleLocation(c, r.lines), Count: c.ULEB("samples"), Targets: r.readTargets(c)})
 	}
 	n = r.count(c, 6, "number of callsites")
 	if f.Callsites == nil && n > 0 {
 		f.Callsites = make([]Callsite, 0, min(n, c.Len()/6))
 	}
 	for ; n > 0 && c.Err() == nil; n-- {
-		at := r.sampleLocation(c, math.MaxUint32)
-		r.readBody(c, f.calleeAt(at, r.name(c), r.newFunction), depth+1)
+		at, callee := r.sampleLocation(c, math.MaxUint32), &r.functions.Make(1)[0]
+		callee.Name = r.name(c)
+		f.Callsites = append(f.Callsites, Callsite{at, callee})
+		r.readBody(c, callee, depth+1)
 	}
 	if !r.vtables {
 		return
 	}
 	n = r.count(c, 3, "number of virtual calls")
 	for ; n > 0 && c.Err() == nil; n-- {
-		uses := f.vtablesAt(r.sampleLocation(c, r.lines))
-		uses.VTables = r.readTargets(c, uses.VTables)
+		f.VTables = append(f.VTables, VTableUses{r.sampleLocation(c, r.lines), r.readTargets(c)})
 	}
 }
 
-// readTargets reads names and counts and adds them to targets.
-func (r *binaryReader) readTargets(c *cursor.Cursor, targets []Target) []Target {
+// readTargets reads names and counts.
+func (r *binaryReader) readTargets(c *cursor.Cursor) []Target {
 	n := r.count(c, 2, "number of targets")
 	if n == 0 {
-		return targets
+		return nil
 	}
-	if len(targets) > 0 || n > c.Len()/2 {
-		for ; n > 0 && c.Err() == nil; n-- {
-			name := r.name(c)
-			targets, _ = addTarget(targets, name, c.ULEB("samples of a target"), 1)
-		}
-		return targets
+	targets := r.targets.Make(min(n, c.Len()/2))[:0]
+	for ; n > 0 && c.Err() == nil; n-- {
+		targets = append(targets, Target{r.name(c), c.ULEB("samples of a target")})
 	}
-	targets = r.targets.Make(n)
-	for i := range targets {
-		targets[i] = Target{r.name(c), c.ULEB("samples of a target")}
-	}
-	return joinTargets(targets)
-}
-
-// joinTargets sorts targets and adds up those of one name.
-func joinTargets(targets []Target) []Target {
-	if len(targets) < 2 {
-		return targets
-	}
-	slices.SortFunc(targets, func(a, b Target) int { return a.Name.byID(b.Name) })
-	n := 1
-	for _, t := range targets[1:] {
-		if targets[n-1].Name == t.Name {
-			add(&targets[n-1].Count, t.Count, 1)
-		} else {
-			targets[n] = t
-			n++
-		}
-	}
-	return targets[:n]
+	return targets
 }
 
 // readCompact reads what follows the version of a compact binary file.
@@ -332,6 +303,9 @@ func (r *binaryReader) readCompact(c *cursor.Cursor) {
 func (r *binaryReader) readSections(c *cursor.Cursor) {
 	c.Section = "section table"
 	sections := readSectionTable(c)
+	if n := len(sections); n > maxSections {
+		c.Fail(c.At(int64(c.Pos())).Field("number of sections").Got(n).Wantf("at most %d", maxSections).Unsupported())
+	}
 	for i, s := range sections {
 		if s.size == 0 || c.Err() != nil {
 			continue
@@ -395,6 +369,7 @@ func (r *binaryReader) readSection(c *cursor.Cursor, s *section) {
 	case profileSection:
 		r.readFunctions(c)
 	case metadataSection:
+		r.tidy()
 		set(flagProbes, ProbeBased)
 		for c.Len() > 0 && c.Err() == nil {
 			name, context := r.subject(c)
@@ -428,8 +403,18 @@ func (r *binaryReader) readMetadata(c *cursor.Cursor, f *Function, checksums, at
 	}
 	n := r.count(c, 3, "number of callsites")
 	for ; n > 0 && c.Err() == nil; n-- {
-		at := r.location(c, math.MaxUint32)
-		r.readMetadata(c, f.calleeAt(at, r.name(c), r.newFunction), checksums, attributes, depth+1)
+		offset := c.Offset()
+		at, name := r.location(c, math.MaxUint32), r.name(c)
+		callee := f.callee(at, name)
+		if callee == nil && c.Err() == nil && !r.opt.Lenient && f.Name != (Name{}) {
+			c.Fail(c.At(offset).Field("callsite").Gotf("%s at %s", name, at).
+				Wantf("one that %s has", f.Name).Corrupt())
+		}
+		if callee == nil {
+			callee = &Function{Name: name}
+			f.Callsites = append(f.Callsites, Callsite{at, callee}) // as LLVM does
+		}
+		r.readMetadata(c, callee, checksums, attributes, depth+1)
 	}
 }
 

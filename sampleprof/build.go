@@ -1,6 +1,7 @@
 package sampleprof
 
 import (
+	"cmp"
 	"iter"
 	"slices"
 	"sort"
@@ -9,65 +10,88 @@ import (
 	"github.com/profuse-pgo/profuse/internal/saturate"
 )
 
-// sampleAt returns the sample at a location, which it adds with a count of 0 if there is
-// none. Readers mostly add at the end.
-func (f *Function) sampleAt(at Location) *Sample {
-	i := len(f.Body)
-	if i == 0 || f.Body[i-1].Compare(at) < 0 {
-		f.Body = append(f.Body, Sample{Location: at})
-		return &f.Body[i]
+// tidy puts the samples, callsites and virtual tables of a function, which were appended in any order, into
+// theirs, and adds up those of one place. It reports whether a count saturated.
+func (f *Function) tidy() (overflow bool) {
+	f.Body = tidied(f.Body, func(a, b *Sample) int { return a.Compare(b.Location) }, func(to, s *Sample) {
+		overflow = add(&to.Count, s.Count, 1) || overflow
+		to.Targets = append(to.Targets, s.Targets...)
+	})
+	for i := range f.Body {
+		overflow = joinTargets(&f.Body[i].Targets) || overflow
 	}
-	i, found := slices.BinarySearchFunc(f.Body, at, func(s Sample, at Location) int { return s.Compare(at) })
-	if !found {
-		f.Body = slices.Insert(f.Body, i, Sample{Location: at})
+	f.VTables = tidied(f.VTables, func(a, b *VTableUses) int { return a.Compare(b.Location) }, func(to, v *VTableUses) {
+		to.VTables = append(to.VTables, v.VTables...)
+	})
+	for i := range f.VTables {
+		overflow = joinTargets(&f.VTables[i].VTables) || overflow
 	}
-	return &f.Body[i]
+	f.Callsites = tidied(f.Callsites, (*Callsite).compare, func(to, c *Callsite) {
+		overflow = to.Callee.absorb(c.Callee) || overflow
+	})
+	for _, c := range f.Callsites {
+		overflow = c.Callee.tidy() || overflow
+	}
+	return overflow
 }
 
-// calleeAt returns the function of a name that was inlined at a location. It adds one
-// that newFunction makes if there is none.
-func (f *Function) calleeAt(at Location, name Name, newFunction func() *Function) *Function {
-	i := len(f.Callsites)
-	compare := func(c *Callsite) int {
-		if d := c.Compare(at); d != 0 {
-			return d
+// absorb appends what another function of the same place has, which tidy then adds up.
+func (f *Function) absorb(o *Function) (overflow bool) {
+	f.Body, f.Callsites, f.VTables = append(f.Body, o.Body...), append(f.Callsites, o.Callsites...), append(f.VTables, o.VTables...)
+	if o.Checksum != 0 || o.Attributes != 0 {
+		f.Checksum, f.Attributes = cmp.Or(o.Checksum, f.Checksum), o.Attributes
+	}
+	return add(&f.Total, o.Total, 1)
+}
+
+// tidied returns a list in order; join adds an element to the one before it if they are of one place.
+func tidied[T any](list []T, compare func(a, b *T) int, join func(to, from *T)) []T {
+	n := 1
+	for n < len(list) && compare(&list[n-1], &list[n]) < 0 {
+		n++
+	}
+	if n >= len(list) {
+		return list
+	}
+	slices.SortStableFunc(list, func(a, b T) int { return compare(&a, &b) })
+	n = 1
+	for i := 1; i < len(list); i++ {
+		if compare(&list[n-1], &list[i]) == 0 {
+			join(&list[n-1], &list[i])
+		} else {
+			list[n] = list[i]
+			n++
 		}
-		return c.Callee.Name.Compare(name)
 	}
-	if i > 0 && compare(&f.Callsites[i-1]) >= 0 {
-		var found bool
-		if i, found = sort.Find(i, func(i int) int { return -compare(&f.Callsites[i]) }); found {
-			return f.Callsites[i].Callee
-		}
-	}
-	callee := newFunction()
-	callee.Name = name
-	f.Callsites = slices.Insert(f.Callsites, i, Callsite{at, callee})
-	return callee
+	clear(list[n:])
+	return list[:n]
 }
 
-// vtablesAt returns the virtual tables used at a location, which it adds if there are
-// none.
-func (f *Function) vtablesAt(at Location) *VTableUses {
-	i, found := slices.BinarySearchFunc(f.VTables, at, func(v VTableUses, at Location) int { return v.Compare(at) })
+// joinTargets sorts targets and adds up those of one name.
+func joinTargets(targets *[]Target) (overflow bool) {
+	*targets = tidied(*targets, (*Target).compare, func(to, t *Target) {
+		overflow = add(&to.Count, t.Count, 1) || overflow
+	})
+	return overflow
+}
+
+func (t *Target) compare(o *Target) int { return t.Name.byID(o.Name) }
+
+func (c *Callsite) compare(o *Callsite) int {
+	if d := c.Location.Compare(o.Location); d != 0 {
+		return d
+	}
+	return c.Callee.Name.Compare(o.Callee.Name)
+}
+
+// callee returns the function of a name that is inlined at a location, or nil.
+func (f *Function) callee(at Location, name Name) *Function {
+	want := Callsite{at, &Function{Name: name}}
+	i, found := sort.Find(len(f.Callsites), func(i int) int { return want.compare(&f.Callsites[i]) })
 	if !found {
-		f.VTables = slices.Insert(f.VTables, i, VTableUses{Location: at})
+		return nil
 	}
-	return &f.VTables[i]
-}
-
-// addTarget adds weight·count to a target and reports whether its count saturated. Targets
-// added at the end cost no search.
-func addTarget(targets []Target, name Name, count, weight uint64) (sum []Target, overflow bool) {
-	i := len(targets)
-	if i > 0 && targets[i-1].Name.byID(name) >= 0 {
-		i, _ = slices.BinarySearchFunc(targets, name, func(t Target, name Name) int { return t.Name.byID(name) })
-	}
-	if i == len(targets) || targets[i].Name != name {
-		targets = slices.Insert(targets, i, Target{Name: name})
-	}
-	overflow = add(&targets[i].Count, count, weight)
-	return targets, overflow
+	return f.Callsites[i].Callee
 }
 
 // add adds weight·count to sum as LLVM does and reports whether it saturated.
@@ -148,6 +172,14 @@ type builder struct {
 }
 
 func newBuilder() builder { return builder{p: new(Profile)} }
+
+// tidy brings all functions into order, and reports whether a count saturated.
+func (b *builder) tidy() (overflow bool) {
+	for _, f := range b.p.Functions {
+		overflow = f.tidy() || overflow
+	}
+	return overflow
+}
 
 // function returns the function of a name or context, which it adds if it is new.
 func (b *builder) function(name Name, context []Frame) *Function {

@@ -62,6 +62,12 @@ func (p *Profile) Flatten() {
 			flat.flatten(f)
 		}
 	}
+	if !p.Kind.Has(ContextSensitive) {
+		for f := range flat.all() {
+			f.tidy()
+			f.Head = f.EntryCount()
+		}
+	}
 	p.Kind &^= ContextSensitive
 	p.setFunctions(&flat)
 }
@@ -72,18 +78,15 @@ func (m *functionMap) flatten(f *Function) {
 	if to == nil {
 		to, _ = m.get(&Function{Name: f.Name, Head: f.Head, VTables: f.VTables, Checksum: f.Checksum, Attributes: f.Attributes})
 	}
-	to.addBody(f, 1)
+	to.Body = append(to.Body, f.Body...)
 	total := f.Total
 	for _, c := range f.Callsites {
 		entries := c.Callee.EntryCount()
-		s := to.sampleAt(c.Location)
-		add(&s.Count, entries, 1)
-		s.Targets, _ = addTarget(s.Targets, c.Callee.Name, entries, 1)
+		to.Body = append(to.Body, Sample{c.Location, entries, []Target{{c.Callee.Name, entries}}})
 		total = total - min(total, c.Callee.Total) + entries
 		m.flatten(c.Callee)
 	}
 	add(&to.Total, total, 1)
-	to.Head = to.EntryCount()
 }
 
 // A contextNode is a context of a profile, or the beginning of some.
@@ -138,11 +141,14 @@ func (m *functionMap) nest(node *contextNode) {
 		if caller == nil {
 			m.add(f, 1)
 		} else {
-			caller.calleeAt(child.at, f.Name, func() *Function { return f })
+			caller.Callsites = append(caller.Callsites, Callsite{child.at, f})
 			add(&caller.Total, f.Total, 1)
 			caller.Total -= min(caller.Total, caller.removeCall(child.at, f.Name))
 		}
 		m.remove(old)
+	}
+	if caller != nil { // of two functions of a name at a place the first stands
+		caller.Callsites = tidied(caller.Callsites, (*Callsite).compare, func(_, _ *Callsite) {})
 	}
 }
 

@@ -59,6 +59,7 @@ func readGCov(data []byte) (*Profile, error) {
 		}
 		r.readFunction([]*Function{f})
 	}
+	r.builder.tidy()
 	return r.p, r.c.Err()
 }
 
@@ -111,16 +112,16 @@ func (r *gcovReader) readFunction(stack []*Function) {
 		for _, g := range stack {
 			add(&g.Total, count, 1)
 		}
-		s := f.sampleAt(at)
-		add(&s.Count, count, 1)
+		s := Sample{Location: at, Count: count}
 		for ; targets > 0 && c.Err() == nil; targets-- {
 			place := c.Offset()
 			if kind := c.U32("kind of targets"); c.Err() == nil && kind != targetKind {
 				c.Fail(c.At(place).Field("kind of targets").Got(kind).Wantf("%d, calls", targetKind).Corrupt())
 			}
 			name := r.name(c.U64("target"))
-			s.Targets, _ = addTarget(s.Targets, name, c.U64("samples of a target"), 1)
+			s.Targets = append(s.Targets, Target{name, c.U64("samples of a target")})
 		}
+		f.Body = append(f.Body, s)
 	}
 	if len(stack) > maxDepth && callsites > 0 {
 		c.Fail(c.At(c.Offset()).Field("depth").Gotf("more than %d", maxDepth).
@@ -129,8 +130,10 @@ func (r *gcovReader) readFunction(stack []*Function) {
 	for ; callsites > 0 && c.Err() == nil; callsites-- {
 		at := r.location()
 		name := r.name(uint64(c.U32("name")))
+		callee := &Function{Name: name}
+		f.Callsites = append(f.Callsites, Callsite{at, callee})
 		if c.Err() == nil {
-			r.readFunction(append(stack, f.calleeAt(at, name, newFunction)))
+			r.readFunction(append(stack, callee))
 		}
 	}
 }

@@ -140,7 +140,10 @@ type section struct {
 	flags, offset, size uint64
 }
 
-const sectionEntry = 4 * 8 // bytes of an entry
+const (
+	sectionEntry = 4 * 8 // bytes of an entry
+	maxSections  = 64    // LLVM writes seven or eight
+)
 
 // maxDepth is how deep functions may be inlined into each other, and how many frames a context
 // may have.

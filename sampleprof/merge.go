@@ -79,19 +79,11 @@ func (f *Function) addBody(o *Function, weight uint64) (r result) {
 func (s Sample) before(o Sample) bool         { return s.Compare(o.Location) < 0 }
 func (v VTableUses) before(o VTableUses) bool { return v.Compare(o.Location) < 0 }
 
-func (c Callsite) before(o Callsite) bool {
-	if d := c.Compare(o.Location); d != 0 {
-		return d < 0
-	}
-	return c.Callee.Name.Compare(o.Callee.Name) < 0
-}
+func (c Callsite) before(o Callsite) bool { return c.compare(&o) < 0 }
 
 // ofBuildBefore orders callsites by checksum, too.
 func (c Callsite) ofBuildBefore(o Callsite) bool {
-	if c.before(o) || o.before(c) {
-		return c.before(o)
-	}
-	return c.Callee.Checksum < o.Callee.Checksum
+	return cmp.Or(c.compare(&o), cmp.Compare(c.Callee.Checksum, o.Callee.Checksum)) < 0
 }
 
 func emptyCallsite(c *Callsite) Callsite {
@@ -135,14 +127,19 @@ func withLocations[T any](dst, src []T, empty func(*T) T, before func(a, b T) bo
 
 // addTargets adds weight times the counts of targets.
 func addTargets(to *[]Target, targets []Target, weight uint64) (r result) {
-	for _, t := range targets {
-		var overflow bool
-		if *to, overflow = addTarget(*to, t.Name, t.Count, weight); overflow {
-			r |= overflowed
+	*to = withLocations(*to, targets, func(t *Target) Target { return Target{Name: t.Name} }, Target.before)
+	for i, j := 0, 0; j < len(targets); i++ {
+		if t := &(*to)[i]; t.Name == targets[j].Name {
+			if add(&t.Count, targets[j].Count, weight) {
+				r |= overflowed
+			}
+			j++
 		}
 	}
 	return r
 }
+
+func (t Target) before(o Target) bool { return t.compare(&o) < 0 }
 
 // A Merger adds profiles up. It does no I/O, and its memory does not depend on the number of
 // profiles. Make one with [NewMerger]. It is not safe for concurrent use: give each worker one,
@@ -198,7 +195,7 @@ func (m *Merger) Add(name string, p *Profile, weight uint64) (added Added, err e
 	if m.opt.LLVMCompat {
 		functions = p.InMapOrder()
 	}
-	first := m.empty() && weight == 1
+	first := m.empty() && weight == 1 && m.opt.Rename == nil // which may give two functions one name
 	for _, f := range functions {
 		if m.opt.Rename != nil {
 			f = f.renamed(m.opt.Rename)
@@ -293,16 +290,16 @@ func (f *Function) renamed(rename func(string) string) *Function {
 	}
 	c := &Function{Name: name(f.Name), Total: f.Total, Head: f.Head}
 	for _, s := range f.Body {
-		to := c.sampleAt(s.Location)
-		add(&to.Count, s.Count, 1)
+		to := Sample{Location: s.Location, Count: s.Count}
 		for _, t := range s.Targets {
-			to.Targets, _ = addTarget(to.Targets, name(t.Name), t.Count, 1)
+			to.Targets = append(to.Targets, Target{name(t.Name), t.Count})
 		}
+		c.Body = append(c.Body, to)
 	}
 	for _, site := range f.Callsites {
-		callee := site.Callee.renamed(rename)
-		c.calleeAt(site.Location, callee.Name, newFunction).add(callee, 1, Callsite.before)
+		c.Callsites = append(c.Callsites, Callsite{site.Location, site.Callee.renamed(rename)})
 	}
+	c.tidy()
 	return c
 }
 

@@ -66,6 +66,9 @@ func readText(data []byte, opt *ReadOptions) (*Profile, error) {
 			r.readHead(line)
 		}
 	}
+	if r.tidy() && r.err == nil {
+		r.err = flaw.Field("samples").Got("a sum of 2^64 and more").Want("less").Because(flaw.ErrSaturated)
+	}
 	return r.p, r.err
 }
 
@@ -275,13 +278,11 @@ func (r *textReader) readLine(line []byte) {
 			r.fail(line, "depth", "at most "+strconv.Itoa(maxDepth)+" functions inlined into each other", badSample)
 			return
 		}
-		inner := f.calleeAt(at, r.name(callee), newFunction)
-		r.sum(&inner.Total, total, "total samples")
+		inner := &Function{Name: r.name(callee), Total: total}
+		f.Callsites = append(f.Callsites, Callsite{at, inner})
 		r.stack, r.finished = append(r.stack, inner), 0
 	}
 }
-
-func newFunction() *Function { return new(Function) }
 
 func (r *textReader) failSample(line []byte) {
 	r.fail(line, "sample", "NUM[.NUM]: NUM[ NAME:NUM]*, or NUM[.NUM]: NAME:NUM", badSample)
@@ -313,35 +314,18 @@ func (r *textReader) readSample(line, text []byte, f *Function, at Location) {
 		r.failSample(line)
 		return
 	}
-	var once []Target // the last of a line's equal targets counts
+	s := Sample{Location: at, Count: count}
 	for text = bytes.TrimLeft(text, " "); len(text) > 0; text = bytes.TrimLeft(text, " ") {
 		name, n, rest, ok := cutTarget(text)
 		if !ok {
 			r.failSample(line)
 			return
 		}
-		target := Target{r.name(name), n}
-		once, text = setTarget(once, target), rest
+		s.Targets, text = append(s.Targets, Target{r.name(name), n}), rest
 	}
-	s := f.sampleAt(at)
-	for _, t := range once {
-		var overflow bool
-		if s.Targets, overflow = addTarget(s.Targets, t.Name, t.Count, 1); overflow {
-			r.sum(&s.Count, math.MaxUint64, "samples of a target")
-		}
-	}
-	r.sum(&s.Count, count, "samples")
-}
-
-// setTarget sets the count of a target.
-func setTarget(targets []Target, t Target) []Target {
-	targets, _ = addTarget(targets, t.Name, 0, 1)
-	for i := range targets {
-		if targets[i].Name == t.Name {
-			targets[i].Count = t.Count
-		}
-	}
-	return targets
+	// The last of a line's equal targets counts.
+	s.Targets = tidied(s.Targets, (*Target).compare, func(to, t *Target) { to.Count = t.Count })
+	f.Body = append(f.Body, s)
 }
 
 // cutTarget cuts the first target and its count off. A target ends before the first
@@ -362,26 +346,22 @@ func cutTarget(text []byte) (name []byte, count uint64, rest []byte, ok bool) {
 // readVTables reads "NAME:COUNT NAME:COUNT ", where no name may contain a colon or come
 // twice.
 func (r *textReader) readVTables(line, text []byte, f *Function, at Location) {
-	uses := f.vtablesAt(at)
-	var seen []Target
+	uses := VTableUses{Location: at}
+	ok := true
 	for word := range bytes.SplitSeq(text, []byte(" ")) {
-		if len(word) == 0 {
-			continue
-		}
-		name, digits, ok := bytes.Cut(word, []byte(":"))
-		n, good := number(digits, math.MaxUint64)
-		vtable := r.name(name)
-		before := len(seen)
-		if seen, _ = addTarget(seen, vtable, 1, 1); !ok || !good || len(seen) == before {
-			r.fail(line, "virtual tables", "NUM[.NUM]: vtables [NAME:NUM ]+, each name once", badVTable)
-			return
-		}
-		var overflow bool
-		if uses.VTables, overflow = addTarget(uses.VTables, vtable, n, 1); overflow {
-			total := uint64(math.MaxUint64)
-			r.sum(&total, 1, "uses of a virtual table")
+		if len(word) > 0 && ok {
+			name, digits, _ := bytes.Cut(word, []byte(":"))
+			var n uint64
+			n, ok = number(digits, math.MaxUint64)
+			uses.VTables = append(uses.VTables, Target{r.name(name), n})
 		}
 	}
+	uses.VTables = tidied(uses.VTables, (*Target).compare, func(_, _ *Target) { ok = false })
+	if !ok {
+		r.fail(line, "virtual tables", "NUM[.NUM]: vtables [NAME:NUM ]+, each name once", badVTable)
+		return
+	}
+	f.VTables = append(f.VTables, uses)
 }
 
 // readMetadata reads a checksum, attributes or the mark of a function without callsites.

@@ -31,7 +31,7 @@ func sampleBombs() []bomb {
 		return bomb{name: "sample " + name, contents: contents}
 	}
 	return []bomb{
-		file("text functions", func() []byte { return numbered(15<<20, "f%d:1:1\n") }),
+		{name: "sample text functions", dense: true, contents: func() []byte { return numbered(15<<20, "f%d:1:1\n") }},
 		file("text lines", func() []byte { return append([]byte("f:1:1\n"), numbered(15<<20, " 1.%d: 1\n")...) }),
 		file("text targets", func() []byte { return append([]byte("f:1:1\n 1: 1"), numbered(15<<20, " %d:1")...) }),
 		file("text nested", func() []byte {
