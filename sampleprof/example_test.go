@@ -18,7 +18,7 @@ func Example() {
 		fmt.Println(f.Name, f.Total, f.EntryCount())
 	}
 	m := sampleprof.NewMerger(sampleprof.MergeOptions{})
-	if _, err := m.Add("app.prof", p, 2); err != nil {
+	if _, err := m.AddProfile("app.prof", p, 2); err != nil {
 		log.Fatal(err)
 	}
 	sum := m.Profile()

@@ -183,10 +183,10 @@ type Added struct {
 	Count     uint64 // sum of their totals, unweighted, saturating
 }
 
-// Add adds a profile with a weight of at least 1. The profile must not be used afterwards: the
+// AddProfile adds a profile with a weight of at least 1. The profile must not be used afterwards: the
 // first one becomes the sum. Profiles of different kinds cannot meet: contexts with none, probes with lines; the cause of the error
 // is a *[KindError].
-func (m *Merger) Add(name string, p *Profile, weight uint64) (added Added, err error) {
+func (m *Merger) AddProfile(name string, p *Profile, weight uint64) (added Added, err error) {
 	if err := m.Accepts(name, p); err != nil {
 		return added, err
 	}
@@ -320,7 +320,7 @@ func (e *KindError) Error() string {
 // Unwrap returns [profile.ErrMismatch].
 func (e *KindError) Unwrap() error { return profile.ErrMismatch }
 
-// Accepts returns the error of [Merger.Add] about a profile of a kind that cannot be added.
+// Accepts returns the error of [Merger.AddProfile] about a profile of a kind that cannot be added.
 func (m *Merger) Accepts(name string, p *Profile) error {
 	differ := (m.kind ^ p.Kind) & (ContextSensitive | ProbeBased)
 	if !m.any || differ == 0 {

@@ -70,7 +70,7 @@ func TestAgainstLLVM(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if _, err := m.Add(name, mustRead(t, data), 1); err != nil {
+				if _, err := m.AddProfile(name, mustRead(t, data), 1); err != nil {
 					t.Fatal(err)
 				}
 			}

@@ -120,12 +120,12 @@ func TestMergeWeights(t *testing.T) {
 	for seed := range uint64(12) {
 		text := randomText(seed, 20, kinds[seed%6], true)
 		once, thrice := NewMerger(MergeOptions{}), NewMerger(MergeOptions{})
-		if _, err := once.Add("", mustRead(t, text), 3); err != nil {
+		if _, err := once.AddProfile("", mustRead(t, text), 3); err != nil {
 			t.Fatal(err)
 		}
 		for range 3 {
 			p := mustRead(t, text)
-			if added, err := thrice.Add("", p, 1); err != nil || added.Functions != len(p.Functions) {
+			if added, err := thrice.AddProfile("", p, 1); err != nil || added.Functions != len(p.Functions) {
 				t.Fatal(added, err)
 			}
 		}
@@ -142,7 +142,7 @@ func TestMergeKinds(t *testing.T) {
 	var warned []string
 	m := NewMerger(MergeOptions{LLVMCompat: true, Warn: func(w profile.Warning) { warned = append(warned, w.Function+": "+w.Err.Error()) }})
 	add := func(text string, weight uint64) error {
-		_, err := m.Add("f", mustRead(t, []byte(text)), weight)
+		_, err := m.AddProfile("f", mustRead(t, []byte(text)), weight)
 		return err
 	}
 	for _, text := range []string{"a:9:1\n 1: 9\n !CFGChecksum: 5\n", "a:9:1\n 1: 9\n !CFGChecksum: 6\nb:1:1\n !CFGChecksum: 1\n"} {
@@ -186,7 +186,7 @@ func TestMergeAnyOrder(t *testing.T) {
 				if i%2 == int(seed%2) {
 					m = part
 				}
-				if _, err := m.Add("", mustRead(t, texts[n]), uint64(n)+1); err != nil {
+				if _, err := m.AddProfile("", mustRead(t, texts[n]), uint64(n)+1); err != nil {
 					t.Fatal(err)
 				}
 			}

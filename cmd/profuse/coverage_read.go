@@ -79,7 +79,11 @@ func splitTraces(env *cli.Env, args []string) (profiles []string, traces []input
 		}
 		var others []string
 		for _, in := range ins {
-			if isTrace(in) {
+			trace, err := isTrace(in)
+			if err != nil && profile.ClassOf(err) == profile.Unreadable && len(args) == 1 {
+				return nil, nil, err // and not after waiting again for who writes it
+			}
+			if trace {
 				traces = append(traces, in)
 			} else {
 				others = append(others, in.Name)
@@ -96,16 +100,20 @@ func splitTraces(env *cli.Env, args []string) (profiles []string, traces []input
 // errSeen ends the reading of an input once it is known what it is.
 var errSeen = errors.New("seen")
 
-// isTrace reports whether an input is a tracefile, or an archive that begins with one.
-func isTrace(in inputs.Input) (trace bool) {
+// isTrace reports whether an input is a tracefile, or an archive that begins with one. The
+// error is that of reading it.
+func isTrace(in inputs.Input) (trace bool, err error) {
 	if info, err := os.Stat(in.Name); err != nil || !info.Mode().IsRegular() {
-		return false
+		return false, nil
 	}
-	_ = in.Each(nil, func(d *inputs.Data) error {
+	err = in.Each(nil, func(d *inputs.Data) error {
 		trace = coverage.IsLCOV(d.Bytes())
 		return errSeen
 	})
-	return trace
+	if errors.Is(err, errSeen) {
+		err = nil
+	}
+	return trace, err
 }
 
 // view returns the view of a profile, or of the sum of several.

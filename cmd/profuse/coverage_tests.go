@@ -284,7 +284,7 @@ func groupTests(env *cli.Env, args []string) (groups []testGroup, traces []input
 			return nil, nil, err
 		}
 		for _, in := range ins {
-			if isTrace(in) {
+			if trace, _ := isTrace(in); trace { // a file that cannot be read is one of the others
 				traces = append(traces, in)
 			} else {
 				add(fileTest(in.Name), in.Name)

@@ -82,7 +82,7 @@ func (t *tool) mergeSamples(list worklist) error {
 		if t.opt.sample.dropSymbols {
 			p.Symbols = nil
 		}
-		if _, err := m.Add(in.name, p, in.weight); err != nil {
+		if _, err := m.AddProfile(in.name, p, in.weight); err != nil {
 			return &failure{message: kindWords(err)}
 		}
 	}

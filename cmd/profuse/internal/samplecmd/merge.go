@@ -124,7 +124,7 @@ func add(m *sampleprof.Merger, in *merge.Profile) (*merge.Brought, error) {
 		return nil, err
 	}
 	in.Adding()
-	added, err := m.Add(in.Name, p, in.Weight)
+	added, err := m.AddProfile(in.Name, p, in.Weight)
 	return &merge.Brought{Functions: added.Functions, Unmergable: added.Skipped, Count: added.Count}, err
 }
 
