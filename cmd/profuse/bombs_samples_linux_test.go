@@ -59,7 +59,7 @@ func sampleBombs() []bomb {
 		file("nested", func() []byte {
 			return append([]byte(plain+"\x01f\x00\x00"), text(15<<20, "\x00\x00\x00\x01\x01\x00")...)
 		}),
-		file("inflated names", func() []byte { return sections(chunkOf(zeros(6)), chunkOf(announced(1<<30, zeros(1<<30)))) }),
+		file("inflated names", func() []byte { return sections(chunkOf(zeros(6)), chunkOf(announced(64<<20, zeros(64<<20)))) }),
 		file("inflated contexts", func() []byte {
 			return sections(chunkOf(zeros(6)), chunkOf([]byte("\x01f\x00")), chunkOf(announced(8_000_000, zeros(8_000_000))))
 		}),
