@@ -147,4 +147,4 @@ const (
 
 // maxDepth is how deep functions may be inlined into each other, and how many frames a context
 // may have.
-const maxDepth = 10_000
+const maxDepth = 1_000
