@@ -21,6 +21,7 @@
 //
 // # Limits
 //
-// Functions may be inlined into each other 1,000 levels deep, and contexts have at most as many frames. Compressed sections inflate to at most
+// Functions may be inlined into each other 1,000 levels deep, and contexts have at most as
+// many frames. Compressed sections inflate to at most
 // 8 MiB together, or twenty times the size of the file up to 32 MiB, or six times its size. Format versions other than 103 are refused.
 package sampleprof
