@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/profuse-pgo/profuse/internal/addup"
 	"github.com/profuse-pgo/profuse/internal/saturate"
 	"github.com/profuse-pgo/profuse/profile"
 )
@@ -57,7 +58,7 @@ func sum(path string, parts []*File) *File {
 		f.Decisions = append(f.Decisions, p.Decisions...)
 		f.Expansions = append(f.Expansions, p.Expansions...)
 	}
-	f.Functions = addUp(f.Functions, func(a, b *Function) int {
+	f.Functions = addup.Equal(f.Functions, func(a, b *Function) int {
 		return cmp.Or(cmp.Compare(a.StartLine, b.StartLine), strings.Compare(a.Name, b.Name), strings.Compare(a.Signature, b.Signature))
 	}, func(to, from *Function) {
 		to.Calls = saturate.Add(to.Calls, from.Calls)
@@ -65,14 +66,14 @@ func sum(path string, parts []*File) *File {
 		to.Blocks.Max(from.Blocks)
 		to.Part = united(to.Part, from.Part)
 	})
-	f.Lines = addUp(f.Lines, func(a, b *Line) int { return cmp.Compare(a.Number, b.Number) },
+	f.Lines = addup.Equal(f.Lines, func(a, b *Line) int { return cmp.Compare(a.Number, b.Number) },
 		func(to, from *Line) { to.Count = saturate.Add(to.Count, from.Count) })
 	f.Branches = addBranches(parts)
-	f.Regions = addUp(f.Regions, compareRegions, func(to, from *Region) { to.Count = saturate.Add(to.Count, from.Count) })
-	f.Decisions = addUp(f.Decisions, func(a, b *Decision) int {
+	f.Regions = addup.Equal(f.Regions, compareRegions, func(to, from *Region) { to.Count = saturate.Add(to.Count, from.Count) })
+	f.Decisions = addup.Equal(f.Decisions, func(a, b *Decision) int {
 		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
 	}, addDecision)
-	f.Expansions = addUp(f.Expansions, func(a, b *Expansion) int {
+	f.Expansions = addup.Equal(f.Expansions, func(a, b *Expansion) int {
 		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column), cmp.Compare(a.EndLine, b.EndLine),
 			cmp.Compare(a.EndColumn, b.EndColumn), strings.Compare(a.Of.Path, b.Of.Path))
 	}, func(to, from *Expansion) { to.Of = united(to.Of, from.Of) })
@@ -118,20 +119,6 @@ func addDecision(to, from *Decision) {
 
 func compareRegions(a, b *Region) int {
 	return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column), cmp.Compare(a.EndLine, b.EndLine), cmp.Compare(a.EndColumn, b.EndColumn))
-}
-
-// addUp sorts a list and adds up the elements that compare as equal.
-func addUp[E any](list []E, compare func(a, b *E) int, add func(to, from *E)) []E {
-	slices.SortStableFunc(list, func(a, b E) int { return compare(&a, &b) })
-	out := list[:0]
-	for i := range list {
-		if n := len(out); n > 0 && compare(&out[n-1], &list[i]) == 0 {
-			add(&out[n-1], &list[i])
-			continue
-		}
-		out = append(out, list[i])
-	}
-	return out
 }
 
 // A branchKey tells the branches of a file apart. Those of one place, without a column

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/profuse-pgo/profuse/internal/addup"
 	"github.com/profuse-pgo/profuse/internal/flaw"
 	"github.com/profuse-pgo/profuse/internal/saturate"
 	"github.com/profuse-pgo/profuse/profile"
@@ -166,7 +167,7 @@ func (r *lcovReader) end() error {
 		return nil
 	}
 	r.file = nil
-	f.Lines = addUp(f.Lines, func(a, b *Line) int { return cmp.Compare(a.Number, b.Number) },
+	f.Lines = addup.Equal(f.Lines, func(a, b *Line) int { return cmp.Compare(a.Number, b.Number) },
 		func(to, from *Line) { to.Count = saturate.Add(to.Count, from.Count) })
 	slices.SortStableFunc(f.Branches, func(a, b Branch) int { return cmp.Compare(a.Line, b.Line) })
 	return r.section(r.test, f)

@@ -3,7 +3,6 @@ package sampleprof
 import (
 	"encoding/binary"
 	"math"
-	"slices"
 	"strings"
 
 	"github.com/profuse-pgo/profuse/internal/cursor"
@@ -20,8 +19,8 @@ type binaryReader struct {
 	data []byte
 	opt  *ReadOptions
 	mask uint32
-	// lines is the greatest line of samples and of frames: LLVM's binary reader takes less than its
-	// text reader.
+	// lines is the greatest line of samples and of frames: LLVM's binary reader accepts
+	// smaller ones than its text reader.
 	lines uint64
 
 	inflated uint64 // bytes of all sections so far
@@ -148,8 +147,8 @@ func (r *binaryReader) readContexts(c *cursor.Cursor) {
 	c.Record = -1
 }
 
-// count reads how many elements follow, each of least bytes and more. LLVM finds out that they do
-// not fit when it has read those that do: among them may be something that it refuses first.
+// count reads how many elements follow, each of at least least bytes. LLVM notices that
+// they do not fit once it has read those that do, and may refuse one of these first.
 func (r *binaryReader) count(c *cursor.Cursor, least int, field string) int {
 	n := r.upTo(c, math.MaxUint32, field)
 	if r.opt.Lenient {
@@ -234,10 +233,15 @@ func (r *binaryReader) readFunctions(c *cursor.Cursor) {
 	c.Record = -1
 }
 
+// failDepth fails at functions that are inlined too deep.
+func failDepth(c *cursor.Cursor) {
+	c.Fail(c.At(c.Offset()).Field("depth").Gotf("more than %d", maxDepth).
+		Wantf("at most %d functions inlined into each other", maxDepth).Unsupported())
+}
+
 func (r *binaryReader) readBody(c *cursor.Cursor, f *Function, depth int) {
 	if depth > maxDepth {
-		c.Fail(c.At(c.Offset()).Field("depth").Gotf("more than %d", maxDepth).
-			Wantf("at most %d functions inlined into each other", maxDepth).Unsupported())
+		failDepth(c)
 		return
 	}
 	add(&f.Total, c.ULEB("total samples"), 1)
@@ -420,18 +424,13 @@ func (r *binaryReader) readMetadata(c *cursor.Cursor, f *Function, checksums, at
 
 func (r *binaryReader) readSymbols(c *cursor.Cursor) {
 	text := string(c.Bytes(uint64(c.Len()), "symbol list"))
-	if r.p.Symbols == nil {
-		r.p.Symbols = make([]string, 0, strings.Count(text, "\x00"))
+	text, ok := strings.CutSuffix(text, "\x00")
+	if c.Err() != nil || !ok && text == "" {
+		return
 	}
-	for len(text) > 0 {
-		name, rest, ok := strings.Cut(text, "\x00")
-		if !ok {
-			c.Fail(c.At(c.Offset()).Field("symbol").Got("no zero byte").Want("one after the name").Corrupt())
-			return
-		}
-		r.p.Symbols = append(r.p.Symbols, name)
-		text = rest
+	if !ok {
+		c.Fail(c.At(c.Offset()).Field("symbol").Got("no zero byte").Want("one after the name").Corrupt())
+		return
 	}
-	slices.Sort(r.p.Symbols)
-	r.p.Symbols = slices.Compact(r.p.Symbols)
+	r.p.AddSymbols(strings.Split(text, "\x00")...)
 }

@@ -6,27 +6,29 @@ import (
 	"slices"
 	"sort"
 
+	"github.com/profuse-pgo/profuse/internal/addup"
 	"github.com/profuse-pgo/profuse/internal/llvmorder"
 	"github.com/profuse-pgo/profuse/internal/saturate"
 )
 
-// tidy puts the samples, callsites and virtual tables of a function, which were appended in any order, into
-// theirs, and adds up those of one place. It reports whether a count saturated.
+// tidy sorts the samples, callsites and virtual tables of a function, which may have been
+// appended in any order, and adds up those of one place. It reports whether a count
+// saturated.
 func (f *Function) tidy() (overflow bool) {
-	f.Body = tidied(f.Body, func(a, b *Sample) int { return a.Compare(b.Location) }, func(to, s *Sample) {
+	f.Body = addup.Equal(f.Body, func(a, b *Sample) int { return a.Compare(b.Location) }, func(to, s *Sample) {
 		overflow = add(&to.Count, s.Count, 1) || overflow
 		to.Targets = append(to.Targets, s.Targets...)
 	})
 	for i := range f.Body {
 		overflow = joinTargets(&f.Body[i].Targets) || overflow
 	}
-	f.VTables = tidied(f.VTables, func(a, b *VTableUses) int { return a.Compare(b.Location) }, func(to, v *VTableUses) {
+	f.VTables = addup.Equal(f.VTables, func(a, b *VTableUses) int { return a.Compare(b.Location) }, func(to, v *VTableUses) {
 		to.VTables = append(to.VTables, v.VTables...)
 	})
 	for i := range f.VTables {
 		overflow = joinTargets(&f.VTables[i].VTables) || overflow
 	}
-	f.Callsites = tidied(f.Callsites, (*Callsite).compare, func(to, c *Callsite) {
+	f.Callsites = addup.Equal(f.Callsites, (*Callsite).compare, func(to, c *Callsite) {
 		overflow = to.Callee.absorb(c.Callee) || overflow
 	})
 	for _, c := range f.Callsites {
@@ -35,7 +37,7 @@ func (f *Function) tidy() (overflow bool) {
 	return overflow
 }
 
-// absorb appends what another function of the same place has, which tidy then adds up.
+// absorb appends what another function of the same place has, for tidy to add up.
 func (f *Function) absorb(o *Function) (overflow bool) {
 	f.Body, f.Callsites, f.VTables = append(f.Body, o.Body...), append(f.Callsites, o.Callsites...), append(f.VTables, o.VTables...)
 	if o.Checksum != 0 || o.Attributes != 0 {
@@ -44,32 +46,9 @@ func (f *Function) absorb(o *Function) (overflow bool) {
 	return add(&f.Total, o.Total, 1)
 }
 
-// tidied returns a list in order; join adds an element to the one before it if they are of one place.
-func tidied[T any](list []T, compare func(a, b *T) int, join func(to, from *T)) []T {
-	n := 1
-	for n < len(list) && compare(&list[n-1], &list[n]) < 0 {
-		n++
-	}
-	if n >= len(list) {
-		return list
-	}
-	slices.SortStableFunc(list, func(a, b T) int { return compare(&a, &b) })
-	n = 1
-	for i := 1; i < len(list); i++ {
-		if compare(&list[n-1], &list[i]) == 0 {
-			join(&list[n-1], &list[i])
-		} else {
-			list[n] = list[i]
-			n++
-		}
-	}
-	clear(list[n:])
-	return list[:n]
-}
-
 // joinTargets sorts targets and adds up those of one name.
 func joinTargets(targets *[]Target) (overflow bool) {
-	*targets = tidied(*targets, (*Target).compare, func(to, t *Target) {
+	*targets = addup.Equal(*targets, (*Target).compare, func(to, t *Target) {
 		overflow = add(&to.Count, t.Count, 1) || overflow
 	})
 	return overflow
@@ -173,7 +152,7 @@ type builder struct {
 
 func newBuilder() builder { return builder{p: new(Profile)} }
 
-// tidy brings all functions into order, and reports whether a count saturated.
+// tidy tidies all functions, and reports whether a count saturated.
 func (b *builder) tidy() (overflow bool) {
 	for _, f := range b.p.Functions {
 		overflow = f.tidy() || overflow

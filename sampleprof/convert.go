@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/profuse-pgo/profuse/internal/addup"
 	"github.com/profuse-pgo/profuse/internal/flaw"
 	"github.com/profuse-pgo/profuse/internal/llvmerr"
 )
@@ -148,7 +149,7 @@ func (m *functionMap) nest(node *contextNode) {
 		m.remove(old)
 	}
 	if caller != nil { // of two functions of a name at a place the first stands
-		caller.Callsites = tidied(caller.Callsites, (*Callsite).compare, func(_, _ *Callsite) {})
+		caller.Callsites = addup.Equal(caller.Callsites, (*Callsite).compare, func(_, _ *Callsite) {})
 	}
 }
 

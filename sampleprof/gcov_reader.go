@@ -124,8 +124,7 @@ func (r *gcovReader) readFunction(stack []*Function) {
 		f.Body = append(f.Body, s)
 	}
 	if len(stack) > maxDepth && callsites > 0 {
-		c.Fail(c.At(c.Offset()).Field("depth").Gotf("more than %d", maxDepth).
-			Wantf("at most %d functions inlined into each other", maxDepth).Unsupported())
+		failDepth(c)
 	}
 	for ; callsites > 0 && c.Err() == nil; callsites-- {
 		at := r.location()

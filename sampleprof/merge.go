@@ -15,7 +15,7 @@ type result uint8
 
 const (
 	overflowed result = 1 << iota // some count saturated
-	mismatched                    // its checksum, or that of a function inlined into it, is another one
+	mismatched                    // its checksum is another one
 )
 
 // add adds weight·f to the function of its key. It does not keep f, but for its names and
@@ -44,55 +44,70 @@ func (f *Function) add(o *Function, weight uint64, before func(a, b Callsite) bo
 	count(&f.Total, o.Total)
 	count(&f.Head, o.Head)
 	r |= f.addBody(o, weight)
-	f.Callsites = withLocations(f.Callsites, o.Callsites, emptyCallsite, before)
-	for i, j := 0, 0; j < len(o.Callsites); i++ {
-		if c := &f.Callsites[i]; !before(*c, o.Callsites[j]) {
-			r |= c.Callee.add(o.Callsites[j].Callee, weight, before)
-			j++
-		}
-	}
-	f.VTables = withLocations(f.VTables, o.VTables, func(v *VTableUses) VTableUses { return VTableUses{Location: v.Location} }, VTableUses.before)
-	for i, j := 0, 0; j < len(o.VTables); i++ {
-		if v := &f.VTables[i]; v.Location == o.VTables[j].Location {
-			r |= addTargets(&v.VTables, o.VTables[j].VTables, weight)
-			j++
-		}
-	}
+	f.Callsites = merged(f.Callsites, o.Callsites, before, emptyCallsite, func(to, c *Callsite) {
+		r |= to.Callee.add(c.Callee, weight, before)
+	})
+	f.VTables = merged(f.VTables, o.VTables, VTableUses.before, emptyUses, func(to, v *VTableUses) {
+		r |= addTargets(&to.VTables, v.VTables, weight)
+	})
 	return r &^ mismatched // of what is inlined: left out in silence, as in LLVM
 }
 
 // addBody adds the samples of weight·o but for those of inlined functions.
 func (f *Function) addBody(o *Function, weight uint64) (r result) {
-	f.Body = withLocations(f.Body, o.Body, func(s *Sample) Sample { return Sample{Location: s.Location} }, Sample.before)
-	for i, j := 0, 0; j < len(o.Body); i++ {
-		if s := &f.Body[i]; s.Location == o.Body[j].Location {
-			if add(&s.Count, o.Body[j].Count, weight) {
-				r |= overflowed
-			}
-			r |= addTargets(&s.Targets, o.Body[j].Targets, weight)
-			j++
+	f.Body = merged(f.Body, o.Body, Sample.before, emptySample, func(to, s *Sample) {
+		if add(&to.Count, s.Count, weight) {
+			r |= overflowed
 		}
-	}
+		r |= addTargets(&to.Targets, s.Targets, weight)
+	})
+	return r
+}
+
+// addTargets adds weight times the counts of targets.
+func addTargets(to *[]Target, targets []Target, weight uint64) (r result) {
+	*to = merged(*to, targets, Target.before, emptyTarget, func(to, t *Target) {
+		if add(&to.Count, t.Count, weight) {
+			r |= overflowed
+		}
+	})
 	return r
 }
 
 func (s Sample) before(o Sample) bool         { return s.Compare(o.Location) < 0 }
 func (v VTableUses) before(o VTableUses) bool { return v.Compare(o.Location) < 0 }
-
-func (c Callsite) before(o Callsite) bool { return c.compare(&o) < 0 }
+func (t Target) before(o Target) bool         { return t.compare(&o) < 0 }
+func (c Callsite) before(o Callsite) bool     { return c.compare(&o) < 0 }
 
 // ofBuildBefore orders callsites by checksum, too.
 func (c Callsite) ofBuildBefore(o Callsite) bool {
 	return cmp.Or(c.compare(&o), cmp.Compare(c.Callee.Checksum, o.Callee.Checksum)) < 0
 }
 
+// The places of a profile, without its counts.
+
+func emptySample(s *Sample) Sample       { return Sample{Location: s.Location} }
+func emptyUses(v *VTableUses) VTableUses { return VTableUses{Location: v.Location} }
+func emptyTarget(t *Target) Target       { return Target{Name: t.Name} }
 func emptyCallsite(c *Callsite) Callsite {
 	return Callsite{c.Location, &Function{Name: c.Callee.Name, Checksum: c.Callee.Checksum, Attributes: c.Callee.Attributes}}
 }
 
-// withLocations returns dst with an empty element for each of src that it does not have. Both are
-// in order.
-func withLocations[T any](dst, src []T, empty func(*T) T, before func(a, b T) bool) []T {
+// merged adds each element of src to the one of its place in dst, and returns dst. Where dst has
+// none, it gets an empty one. Both are in order.
+func merged[T any](dst, src []T, before func(a, b T) bool, empty func(*T) T, add func(to, from *T)) []T {
+	dst = withPlaces(dst, src, before, empty)
+	for i, j := 0, 0; j < len(src); i++ {
+		if !before(dst[i], src[j]) {
+			add(&dst[i], &src[j])
+			j++
+		}
+	}
+	return dst
+}
+
+// withPlaces returns dst with an empty element for each of src that it does not have.
+func withPlaces[T any](dst, src []T, before func(a, b T) bool, empty func(*T) T) []T {
 	missing := 0
 	i := 0
 	for j := range src {
@@ -125,33 +140,16 @@ func withLocations[T any](dst, src []T, empty func(*T) T, before func(a, b T) bo
 	return all
 }
 
-// addTargets adds weight times the counts of targets.
-func addTargets(to *[]Target, targets []Target, weight uint64) (r result) {
-	*to = withLocations(*to, targets, func(t *Target) Target { return Target{Name: t.Name} }, Target.before)
-	for i, j := 0, 0; j < len(targets); i++ {
-		if t := &(*to)[i]; t.Name == targets[j].Name {
-			if add(&t.Count, targets[j].Count, weight) {
-				r |= overflowed
-			}
-			j++
-		}
-	}
-	return r
-}
-
-func (t Target) before(o Target) bool { return t.compare(&o) < 0 }
-
-// A Merger adds profiles up. It does no I/O, and its memory does not depend on the number of
-// profiles. Make one with [NewMerger]. It is not safe for concurrent use: give each worker one,
+// A Merger adds profiles up. It does no I/O, and its memory does not depend on the number
+// of profiles. Make one with [NewMerger]. It is not safe for concurrent use: give each worker one,
 // and [Merger.Merge] them.
 type Merger struct {
-	opt     MergeOptions
-	sum     functionMap         // under LLVM's rules
-	builds  map[build]*Function // otherwise
-	kind    Kind
-	any     bool // a profile was added
-	symbols []string
-	left    int
+	opt    MergeOptions
+	sum    functionMap         // under LLVM's rules
+	builds map[build]*Function // otherwise
+	head   Profile             // kind and symbols of the sum
+	any    bool                // a profile was added
+	left   int
 }
 
 // A build is a function in one of several builds of a program, which have different checksums.
@@ -183,9 +181,9 @@ type Added struct {
 	Count     uint64 // sum of their totals, unweighted, saturating
 }
 
-// AddProfile adds a profile with a weight of at least 1. The profile must not be used afterwards: the
-// first one becomes the sum. Profiles of different kinds cannot meet: contexts with none, probes with lines; the cause of the error
-// is a *[KindError].
+// AddProfile adds a profile with a weight of at least 1. The profile must not be used
+// afterwards: the first one becomes the sum. Profiles of different kinds cannot meet:
+// contexts with none, probes with lines. The cause of that error is a *[KindError].
 func (m *Merger) AddProfile(name string, p *Profile, weight uint64) (added Added, err error) {
 	if err := m.Accepts(name, p); err != nil {
 		return added, err
@@ -218,14 +216,14 @@ func (m *Merger) AddProfile(name string, p *Profile, weight uint64) (added Added
 			m.warn(name, f, llvmerr.SampleOverflow)
 		}
 	}
-	m.addSymbols(p.Symbols)
+	m.head.AddSymbols(p.Symbols...)
 	return added, nil
 }
 
 func (m *Merger) empty() bool { return m.sum.order.Len() == 0 && len(m.builds) == 0 }
 
-// take makes a function of the first profile one of the sum. Those of later ones are copied: they
-// lie among others that would stay in memory with them.
+// take makes a function of the first profile one of the sum. Functions of later ones are
+// copied: each lies in memory among others, which would stay with it.
 func (m *Merger) take(f *Function) {
 	if m.opt.LLVMCompat {
 		m.sum.get(f)
@@ -252,31 +250,22 @@ func (m *Merger) addFunction(f *Function, weight uint64) result {
 	return to.add(f, weight, Callsite.ofBuildBefore)
 }
 
-func (m *Merger) addSymbols(names []string) {
-	if len(names) > 0 {
-		m.symbols = append(m.symbols, names...)
-		slices.Sort(m.symbols)
-		m.symbols = slices.Compact(m.symbols)
-	}
-}
-
 // Merge adds what another Merger has added. Neither may be of LLVM's rules, and the other may not be
 // used after.
 func (m *Merger) Merge(o *Merger) error {
 	if !o.any {
 		return nil
 	}
-	p := &Profile{Kind: o.kind}
-	if err := m.Accepts("", p); err != nil {
+	if err := m.Accepts("", &o.head); err != nil {
 		return err
 	}
-	m.note(p)
+	m.note(&o.head)
 	for _, f := range o.builds {
 		if m.addFunction(f, 1)&overflowed != 0 {
 			m.warn("", f, llvmerr.SampleOverflow)
 		}
 	}
-	m.addSymbols(o.symbols)
+	m.head.AddSymbols(o.head.Symbols...)
 	return nil
 }
 
@@ -322,12 +311,12 @@ func (e *KindError) Unwrap() error { return profile.ErrMismatch }
 
 // Accepts returns the error of [Merger.AddProfile] about a profile of a kind that cannot be added.
 func (m *Merger) Accepts(name string, p *Profile) error {
-	differ := (m.kind ^ p.Kind) & (ContextSensitive | ProbeBased)
+	differ := (m.head.Kind ^ p.Kind) & (ContextSensitive | ProbeBased)
 	if !m.any || differ == 0 {
 		return nil
 	}
 	return flaw.InFile(flaw.In("header").Field("kind").Got(p.Kind.String()).
-		Want("a profile that can be merged with one that is "+m.kind.String()).Because(&KindError{differ}), name)
+		Want("a profile that can be merged with one that is "+m.head.Kind.String()).Because(&KindError{differ}), name)
 }
 
 // note notes the kind of a profile. That of the result is without [Partial]. Under LLVM's rules a
@@ -336,19 +325,19 @@ func (m *Merger) note(p *Profile) {
 	const noted = PreInlined | FlowDiscriminators
 	kind := p.Kind
 	if !p.text || !m.opt.LLVMCompat {
-		kind |= m.kind & noted
+		kind |= m.head.Kind & noted
 	}
-	m.any, m.kind = true, kind&^Partial
+	m.any, m.head.Kind = true, kind&^Partial
 }
 
 // Profile returns the sum. Nothing may be added afterwards.
 func (m *Merger) Profile() *Profile {
-	p := &Profile{Kind: m.kind, Symbols: m.symbols}
 	if !m.opt.LLVMCompat {
 		m.settle()
 	}
+	p := m.head
 	p.setFunctions(&m.sum)
-	return p
+	return &p
 }
 
 // Left returns how many functions of other builds [Merger.Profile] left out, inlined ones

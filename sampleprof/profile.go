@@ -72,9 +72,6 @@ var emptyID = guid.Of("")
 // NameOf returns the Name with a text.
 func NameOf(text string) Name { return Name{text, guid.Of(text)} }
 
-// NameOfID returns the Name of which only the GUID is known.
-func NameOfID(id uint64) Name { return Name{id: id} }
-
 // ID returns the GUID of the name.
 func (n Name) ID() uint64 { return n.id }
 
@@ -122,11 +119,7 @@ func (l Location) word() uint64 { return uint64(l.Line)<<32 | uint64(l.Discrimin
 
 // String returns "LINE", or "LINE.DISCRIMINATOR" if there is one, as text profiles do.
 func (l Location) String() string {
-	s := strconv.FormatUint(uint64(l.Line), 10)
-	if l.Discriminator != 0 {
-		s += "." + strconv.FormatUint(uint64(l.Discriminator), 10)
-	}
-	return s
+	return string(appendLocation(nil, l))
 }
 
 // A Frame is a function of a calling context, and the place in it from which the next
@@ -189,7 +182,7 @@ type VTableUses struct {
 	VTables []Target // each once, in the order of [Name.ID]
 }
 
-// Key is the number by which LLVM knows a function of a profile: the GUID of its name,
+// key is the number by which LLVM knows a function of a profile: the GUID of its name,
 // or the hash of its context. Two functions of one key are one.
 func (f *Function) key() uint64 {
 	if f.Context == nil {
@@ -221,7 +214,7 @@ func appendContext(dst []byte, context []Frame) []byte {
 	for i, frame := range context {
 		dst = append(dst, frame.Name.String()...)
 		if i < len(context)-1 {
-			dst = append(appendLocation(append(dst, ':'), frame.Location), " @ "...)
+			dst = append(appendLocation(append(dst, ':'), frame.Location), frameSeparator...)
 		}
 	}
 	return dst
@@ -271,9 +264,7 @@ func (p *Profile) Sorted() []*Function {
 
 // InMapOrder returns the functions in the order in which LLVM walks them, where it breaks no
 // ties.
-func (p *Profile) InMapOrder() []*Function {
-	return p.toMap().slice()
-}
+func (p *Profile) InMapOrder() []*Function { return p.toMap().slice() }
 
 func (p *Profile) toMap() *functionMap {
 	if p.known != nil {
@@ -330,13 +321,15 @@ func (p *Profile) Keep(keep func(*Function) bool) {
 
 // AddSymbols adds names to p.Symbols.
 func (p *Profile) AddSymbols(names ...string) {
-	p.Symbols = append(p.Symbols, names...)
-	slices.Sort(p.Symbols)
-	p.Symbols = slices.Compact(p.Symbols)
+	if len(names) > 0 {
+		p.Symbols = append(p.Symbols, names...)
+		slices.Sort(p.Symbols)
+		p.Symbols = slices.Compact(p.Symbols)
+	}
 }
 
-// EntryCount returns how often the function was probably entered: Head, if it is known
-// and the profile context-sensitive; otherwise the count of the first location, or those of the
+// EntryCount estimates how often the function was entered: Head, if it is known and the
+// profile context-sensitive; otherwise the count of the first location, or those of the
 // functions inlined there; at least 1 if there are samples
 // (FunctionSamples::getHeadSamplesEstimate).
 func (f *Function) EntryCount() uint64 {

@@ -6,9 +6,10 @@ import (
 	"github.com/profuse-pgo/profuse/internal/zlibtext"
 )
 
-// The sections of a file inflate to at most maxFree bytes together, or to maxRatio times the size of the
-// file if that is more, but beyond maxDense to maxDenseRatio times its size. Real ones take a third to a tenth
-// of their size; what they hold takes up to thirty times as much memory.
+// The sections of a file inflate to at most maxFree bytes together. A larger file may have
+// maxRatio times its size up to maxDense bytes, and maxDenseRatio times its size beyond. Real
+// sections are compressed to a third to a tenth; in memory their contents take up to thirty
+// times as much.
 const (
 	maxFree       = 8 << 20
 	maxRatio      = 20

@@ -7,12 +7,7 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// cutoffs are the shares, in millionths, for which a summary has an entry.
-var cutoffs = []uint64{
-	10_000, 100_000, 200_000, 300_000, 400_000, 500_000, 600_000, 700_000, 800_000, 900_000, 950_000, 990_000,
-	999_000, 999_900, 999_990, 999_999,
-}
-
+// Cutoffs, in millionths, at which counts become hot and stop being cold.
 const (
 	hotCutoff  = 990_000
 	coldCutoff = 999_999
@@ -43,7 +38,7 @@ func summarize(functions []*Function) *Summary {
 			return true
 		})
 	}
-	d := counts.Distribution(cutoffs, true)
+	d := counts.Distribution(profile.DefaultCutoffs(), true)
 	s.Total, s.MaxCount, s.NumCounts = d.Low, d.Max, d.Values
 	for _, c := range d.Cutoffs {
 		s.Cutoffs = append(s.Cutoffs, profile.Cutoff(c))

@@ -5,6 +5,7 @@ import (
 	"math"
 	"strconv"
 
+	"github.com/profuse-pgo/profuse/internal/addup"
 	"github.com/profuse-pgo/profuse/internal/flaw"
 	"github.com/profuse-pgo/profuse/internal/llvmerr"
 )
@@ -324,7 +325,7 @@ func (r *textReader) readSample(line, text []byte, f *Function, at Location) {
 		s.Targets, text = append(s.Targets, Target{r.name(name), n}), rest
 	}
 	// The last of a line's equal targets counts.
-	s.Targets = tidied(s.Targets, (*Target).compare, func(to, t *Target) { to.Count = t.Count })
+	s.Targets = addup.Equal(s.Targets, (*Target).compare, func(to, t *Target) { to.Count = t.Count })
 	f.Body = append(f.Body, s)
 }
 
@@ -356,7 +357,7 @@ func (r *textReader) readVTables(line, text []byte, f *Function, at Location) {
 			uses.VTables = append(uses.VTables, Target{r.name(name), n})
 		}
 	}
-	uses.VTables = tidied(uses.VTables, (*Target).compare, func(_, _ *Target) { ok = false })
+	uses.VTables = addup.Equal(uses.VTables, (*Target).compare, func(_, _ *Target) { ok = false })
 	if !ok {
 		r.fail(line, "virtual tables", "NUM[.NUM]: vtables [NAME:NUM ]+, each name once", badVTable)
 		return

@@ -17,10 +17,10 @@ type ViewOptions struct {
 
 // View returns the format-neutral view of the profile. name is the file's; "" for none.
 //
-// A function of the view has the samples of all contexts and of all places where it is inlined;
-// its blocks are its locations. The stack set "samples" has a stack for each location of a function in a
-// context, with its count; lines are relative to those of the functions' beginnings. Edges are the targets of
-// calls that were not inlined.
+// A function of the view has the samples of all contexts and of all places where it is
+// inlined; its blocks are its locations. The stack set "samples" has a stack for each
+// location of a function in a context, with its count; lines count from the beginning of the
+// function. Edges are the targets of calls that were not inlined.
 func (p *Profile) View(name string, opt ViewOptions) profile.View {
 	v := &view{p: p, identity: profile.Identity{File: name, Family: "AutoFDO", Variant: p.Kind.words()}}
 	if opt.Format != 0 {
@@ -37,12 +37,20 @@ func (p *Profile) View(name string, opt ViewOptions) profile.View {
 		for _, f := range p.Functions {
 			f.walk(func(g *Function) bool {
 				to, _ := byName.get(&Function{Name: g.Name, Checksum: g.Checksum})
-				to.addBody(g, 1)
-				add(&to.Total, g.bodyCount(), 1)
+				for _, s := range g.Body {
+					s.Targets = slices.Clip(s.Targets) // the profile's stay as they are
+					to.Body = append(to.Body, s)
+				}
 				return true
 			})
 		}
 		functions := byName.slice()
+		for _, f := range functions {
+			f.tidy()
+			for i := range f.Body {
+				add(&f.Total, f.Body[i].Count, 1)
+			}
+		}
 		slices.SortFunc(functions, inFileOrder)
 		return functions
 	})
@@ -56,14 +64,6 @@ func (f *Function) hasVTables() (has bool) {
 		return !has
 	})
 	return has
-}
-
-// bodyCount returns the sum of the function's own counts, saturating.
-func (f *Function) bodyCount() (sum uint64) {
-	for i := range f.Body {
-		add(&sum, f.Body[i].Count, 1)
-	}
-	return sum
 }
 
 // view is the neutral view of a profile.

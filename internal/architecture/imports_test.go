@@ -21,7 +21,7 @@ const module = "github.com/profuse-pgo/profuse"
 var layers = [][]string{
 	{"internal/saturate", "internal/tally"},
 	{"profile"},
-	{"internal/flaw", "internal/guid", "internal/llvmerr", "internal/screen"},
+	{"internal/addup", "internal/flaw", "internal/guid", "internal/llvmerr", "internal/screen"},
 	{"internal/atomicfile", "internal/blake3", "internal/filelock", "internal/lazymap", "internal/llvmorder", "internal/mip/sign", "internal/mt19937", "internal/pagestyle", "internal/slab", "internal/symbols", "internal/zlibtext"},
 	{"internal/cursor", "internal/responsefile", "inputs", "internal/llvmyaml"},
 	{"internal/object", "internal/ondisk", "internal/dwarf"},

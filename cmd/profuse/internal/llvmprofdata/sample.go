@@ -33,12 +33,10 @@ const (
 	flatLayout
 )
 
-// sampleRead is a failure to read a sample profile. It ends the run at once or, if it does not
-// and the failure mode allows, is a warning.
-type sampleRead struct {
-	failure
-	ends bool
-}
+// An endingFailure ends the run whatever the failure mode.
+type endingFailure struct{ *failure }
+
+func (f endingFailure) Unwrap() error { return f.failure }
 
 // readSample reads a sample profile. It words all failures as LLVM does.
 func (t *tool) readSample(name string) (p *sampleprof.Profile, err error) {
@@ -58,7 +56,11 @@ func (t *tool) readSample(name string) (p *sampleprof.Profile, err error) {
 	if fe := (*profile.FormatError)(nil); errors.As(err, &fe) && fe.Line > 0 && why.Ends {
 		whence = fmt.Sprintf("%s:%d", name, fe.Line)
 	}
-	return nil, &sampleRead{failure{whence: whence, message: why.Text}, why.Ends}
+	f := &failure{whence: whence, message: why.Text}
+	if why.Ends {
+		return nil, endingFailure{f}
+	}
+	return nil, f
 }
 
 // mergeSamples runs the merge command for sample profiles.
@@ -72,8 +74,8 @@ func (t *tool) mergeSamples(list worklist) error {
 	}})
 	for _, in := range list {
 		p, err := t.readSample(in.name)
-		if f := (*sampleRead)(nil); err != nil && t.opt.failureMode != failAny && (!errors.As(err, &f) || !f.ends) {
-			t.warnOf(err)
+		if f := (*failure)(nil); err != nil && t.opt.failureMode != failAny && !errors.As(err, new(endingFailure)) && errors.As(err, &f) {
+			t.msg.warn(f.whence, f.message)
 			continue
 		}
 		if err != nil {
@@ -100,15 +102,6 @@ func (t *tool) mergeSamples(list worklist) error {
 		}
 		return nil
 	})
-}
-
-// warnOf warns of an input that is left out.
-func (t *tool) warnOf(err error) {
-	if f := (*sampleRead)(nil); errors.As(err, &f) {
-		t.msg.warn(f.whence, f.message)
-	} else if f := (*failure)(nil); errors.As(err, &f) {
-		t.msg.warn(f.whence, f.message)
-	}
 }
 
 // kindWords words the failure of merging or comparing profiles of different kinds.
@@ -143,8 +136,8 @@ func (t *tool) reshape(p *sampleprof.Profile) error {
 	return nil
 }
 
-// sampleOutput adds the listed symbols and returns how to write the profile. It warns of options that
-// the format cannot fulfil.
+// sampleOutput adds the listed symbols and returns how to write the profile. It warns of
+// options that the format cannot fulfil.
 func (t *tool) sampleOutput(p *sampleprof.Profile) (opt sampleprof.WriteOptions, err error) {
 	o := &t.opt.sample
 	opt = sampleprof.WriteOptions{Format: sampleprof.FormatExtended, SizeLimit: o.sizeLimit, VTables: o.vtables}

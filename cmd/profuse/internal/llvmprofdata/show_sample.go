@@ -52,6 +52,10 @@ func (t *tool) showSample(out io.Writer) error {
 			fmt.Fprintln(w, name)
 		}
 	}
+	hot := o.hotFuncList || o.topN > 0
+	if !hot && !o.detailedSummary {
+		return nil
+	}
 	summary := p.Summary
 	if summary == nil {
 		summary = p.Summarize()
@@ -61,7 +65,7 @@ func (t *tool) showSample(out io.Writer) error {
 			summary.NumFunctions, summary.MaxHead, summary.NumCounts, summary.Total)
 		printDetailed(w, summary.Cutoffs, summary.NumCounts)
 	}
-	if o.hotFuncList || o.topN > 0 {
+	if hot {
 		t.showHotSamples(w, p, summary)
 	}
 	return nil
