@@ -89,6 +89,7 @@ func (r *Rest) Add(file string, s Shapes) {
 	mask := uint64(1) << bits.Len(uint(len(s.Of)/sampleSize)) >> 1
 	mask = max(mask, 1) - 1
 	var sample []int32
+	before := len(r.dissents)
 	for id, shape := range s.Of {
 		i, ok := r.index[id]
 		if !ok {
@@ -106,15 +107,24 @@ func (r *Rest) Add(file string, s Shapes) {
 			c.agree++
 		} else {
 			r.dissents = append(r.dissents, dissent{shape, i, at})
-			if _, ok := r.names[i]; !ok && len(r.names) < maxNames {
-				r.names[i] = s.Name(id)
-			}
+		}
+	}
+	added := r.dissents[before:]
+	slices.SortFunc(added, r.compareIDs) // Of has no order, names and remarks have one
+	for _, d := range added {
+		if _, ok := r.names[d.function]; !ok && len(r.names) < maxNames {
+			r.names[d.function] = s.Name(r.functions[d.function].id)
 		}
 	}
 	r.files = append(r.files, compared{file, len(s.Of), sample})
 	if len(r.functions) > maxCompared || len(r.dissents) > maxDissents {
 		*r = Rest{full: true}
 	}
+}
+
+// compareIDs orders dissents by the ids of their functions.
+func (r *Rest) compareIDs(a, b dissent) int {
+	return cmp.Compare(r.functions[a.function].id, r.functions[b.function].id)
 }
 
 // sampleSize is how many functions of an input, at least, stand for all.
@@ -198,7 +208,7 @@ func (r *Rest) Odd() (odd []Odd, builds string) {
 // compareShapes looks for the files with other shapes than most.
 func (r *Rest) compareShapes(found []odds) {
 	slices.SortFunc(r.dissents, func(a, b dissent) int {
-		return cmp.Or(cmp.Compare(a.function, b.function), cmp.Compare(a.shape, b.shape), cmp.Compare(a.file, b.file))
+		return cmp.Or(r.compareIDs(a, b), cmp.Compare(a.shape, b.shape), cmp.Compare(a.file, b.file))
 	})
 	for rest := r.dissents; len(rest) > 0; {
 		n := 1
