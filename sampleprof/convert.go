@@ -73,6 +73,43 @@ func (p *Profile) Flatten() {
 	p.setFunctions(&flat)
 }
 
+// Divide divides all counts, and rounds halves up. Sums of profiles with fractional weights are
+// made so: of the weights times a common denominator, and divided by that. What comes to 0 stays.
+func (p *Profile) Divide(by uint64) {
+	if by <= 1 {
+		return
+	}
+	divide := func(n *uint64) {
+		rest := *n % by
+		*n /= by
+		if rest >= by-rest {
+			*n++
+		}
+	}
+	divideAll := func(targets []Target) {
+		for i := range targets {
+			divide(&targets[i].Count)
+		}
+	}
+	m := p.toMap()
+	for _, f := range p.Functions {
+		f.walk(func(g *Function) bool {
+			divide(&g.Total)
+			divide(&g.Head)
+			for i := range g.Body {
+				divide(&g.Body[i].Count)
+				divideAll(g.Body[i].Targets)
+			}
+			for i := range g.VTables {
+				divideAll(g.VTables[i].VTables)
+			}
+			return true
+		})
+	}
+	p.Summary = nil
+	p.setFunctions(m)
+}
+
 // flatten adds a function and what is inlined into it.
 func (m *functionMap) flatten(f *Function) {
 	to := m.find(f.Name.id)

@@ -136,6 +136,36 @@ func TestMergeWeights(t *testing.T) {
 	}
 }
 
+// TestDivide: a sum of weighted profiles, divided, is that of the profiles with fractional weights. Halves
+// round up, and what was added as often as it is divided is as before.
+func TestDivide(t *testing.T) {
+	for seed := range uint64(12) {
+		text := randomText(seed, 20, kinds[seed%6], true)
+		var sums [2]*Profile
+		for i, weight := range []uint64{1, 10} {
+			m := NewMerger(MergeOptions{})
+			if _, err := m.AddProfile("", mustRead(t, text), weight); err != nil {
+				t.Fatal(err)
+			}
+			sums[i] = m.Profile()
+			sums[i].Divide(weight)
+		}
+		if a, b := mustWrite(t, sums[0], WriteOptions{}), mustWrite(t, sums[1], WriteOptions{}); !bytes.Equal(a, b) {
+			t.Errorf("seed %d: %d and %d bytes differ", seed, len(a), len(b))
+		}
+	}
+	p := mustRead(t, []byte("b:24:5\n 1: 18446744073709551615 x:4 y:5\n 2: c:14\n  1: 16\na:25:4\n 1: 0\n"))
+	p.Divide(10)
+	want := "a:3:0\n 1: 0\nb:2:1\n 1: 1844674407370955162 y:1 x:0\n 2: c:1\n  1: 2\n"
+	if got := mustWrite(t, p, WriteOptions{Format: FormatText}); string(got) != want {
+		t.Errorf("%s", got)
+	}
+	p.Divide(0)
+	if got := mustWrite(t, p, WriteOptions{Format: FormatText}); string(got) != want {
+		t.Errorf("%s", got)
+	}
+}
+
 // TestMergeKinds: profiles of different kinds do not meet, counts saturate, and a function of another
 // build is left out.
 func TestMergeKinds(t *testing.T) {

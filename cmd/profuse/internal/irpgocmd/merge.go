@@ -68,7 +68,7 @@ func (c *adder) Results() []merging.Result {
 	}
 }
 
-func (c *adder) Refuses() []string { return nil }
+func (c *adder) Refuses() []string { return []string{"decay"} }
 
 // Check determines from the options how to write the result.
 func (c *adder) Check(r *merging.Run) error {

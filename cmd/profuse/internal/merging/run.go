@@ -3,6 +3,7 @@ package merging
 import (
 	"fmt"
 	"io"
+	"math/big"
 	"runtime"
 	"strconv"
 	"strings"
@@ -23,7 +24,8 @@ type Run struct {
 	Update   bool   // add to the profile in Output
 	Format   string // of the output, from option --format; "" if not given
 	Weighted cli.List
-	Workers  int // 0 for one per CPU
+	Decay    string // weight of an input relative to the next, from option --decay; "" for 1
+	Workers  int    // 0 for one per CPU
 	Loss     LossOptions
 	Empty    bool // an empty result is allowed
 	Quiet    bool
@@ -43,6 +45,10 @@ func (r *Run) Check(env *cli.Env, args []string, text bool) error {
 		return cli.Usagef("missing option -o OUTPUT")
 	case len(args) == 0 && len(r.Weighted) == 0:
 		return cli.Usagef("no inputs")
+	case r.Decay != "" && len(r.Weighted) > 0:
+		return cli.Usagef("options --decay and --weighted-input exclude each other")
+	case r.Decay != "" && !isDecay(r.Decay):
+		return cli.Usagef("option --decay takes a fraction above 0 and below 1, such as 0.8, not %q", r.Decay)
 	case r.Workers < 0:
 		return cli.Usagef("option -j takes a number from 1 up")
 	case !text:
@@ -77,6 +83,9 @@ func (r *Run) expand(env *cli.Env, args []string, skipped func(name, why string)
 	for i := range r.Weights {
 		r.Weights[i] = "1"
 	}
+	if r.Decay != "" {
+		ins = r.decay(ins, skipped)
+	}
 	for _, w := range r.Weighted {
 		number, name, _ := strings.Cut(w, ",")
 		weight, ok := parseWeight(number)
@@ -98,6 +107,73 @@ func (r *Run) expand(env *cli.Env, args []string, skipped func(name, why string)
 	}
 	return ins, nil
 }
+
+// decayDigits are the decimal places of the weights of --decay. More would leave less room for
+// sums: see [Run.FixedWeights].
+const decayDigits = 4
+
+func isDecay(s string) bool {
+	_, ok := parseWeight(s)
+	whole, _, fraction := strings.Cut(s, ".")
+	return ok && fraction && strings.Trim(whole, "0") == ""
+}
+
+// decay sets the weights of inputs of which the last is the newest: r.Decay to the power of the
+// number of inputs after it, computed to decayPrecision places and rounded to decayDigits, halves up. It
+// leaves out the inputs whose weight is then 0.
+func (r *Run) decay(ins []inputs.Input, skipped func(name, why string)) []inputs.Input {
+	const decayPrecision = 60
+	ten := func(n int64) *big.Int { return new(big.Int).Exp(big.NewInt(10), big.NewInt(n), nil) }
+	_, part, _ := strings.Cut(r.Decay, ".")
+	factor, _ := new(big.Int).SetString(part, 10) // isDecay
+	shift, step := ten(int64(len(part))), ten(decayPrecision-decayDigits)
+	half := new(big.Int).Rsh(step, 1)
+	weight, rounded := ten(decayPrecision), new(big.Int)
+	for i := len(ins) - 1; i >= 0; i-- {
+		rounded.Quo(rounded.Add(weight, half), step)
+		if rounded.Sign() == 0 {
+			for _, in := range ins[:i+1] {
+				skipped(in.Name, "its weight by --decay rounds to 0")
+			}
+			r.Weights = r.Weights[i+1:]
+			return ins[i+1:]
+		}
+		r.Weights[i] = new(big.Rat).SetFrac(rounded, ten(decayDigits)).FloatString(decayDigits)
+		weight.Quo(weight.Mul(weight, factor), shift)
+	}
+	return ins
+}
+
+// FixedWeights returns the weights of the inputs in units of 1/unit, where unit is the least power
+// of ten that makes all of them whole. Sums of weighted counts, which end at 2^64, have to be divided by
+// it.
+func (r *Run) FixedWeights() (weights []uint64, unit uint64, err error) {
+	unit = 1
+	digits := 0
+	for _, w := range r.Weights {
+		_, part, _ := strings.Cut(w, ".")
+		digits = max(digits, len(strings.TrimRight(part, "0")))
+	}
+	if digits > maxFixedDigits {
+		return nil, 0, cli.Usagef("option --weighted-input takes fractions of up to %d digits for %s profiles", maxFixedDigits, r.Family)
+	}
+	for range digits {
+		unit *= 10
+	}
+	for _, w := range r.Weights {
+		whole, part, _ := strings.Cut(w, ".")
+		part = strings.TrimRight(part, "0")
+		n, err := strconv.ParseUint(whole+part+strings.Repeat("0", digits-len(part)), 10, 64)
+		if err != nil {
+			return nil, 0, badWeight(w)
+		}
+		weights = append(weights, n)
+	}
+	return weights, unit, nil
+}
+
+// maxFixedDigits leaves room for sums of 1.8·10^13.
+const maxFixedDigits = 6
 
 // maxWeightDigits limits the length of a fraction.
 const maxWeightDigits = 18
@@ -125,7 +201,7 @@ func (r *Run) CheckWeights() error {
 }
 
 func badWeight(w string) error {
-	return cli.Usagef("option --weighted-input takes W,INPUT with a whole number W from 1 up (iprof: also a fraction), not %q", w)
+	return cli.Usagef("option --weighted-input takes W,INPUT with a whole number W from 1 up (iprof and sample profiles: also a fraction), not %q", w)
 }
 
 // CheckName refuses an output whose name means another family.

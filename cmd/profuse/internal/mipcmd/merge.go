@@ -42,7 +42,7 @@ func (c *adder) Results() []merging.Result {
 	return []merging.Result{{Name: formatMIP, Family: formats.MIP, Text: false}, {Name: formatYAML, Family: formats.MIP, Text: true}}
 }
 
-func (c *adder) Refuses() []string { return []string{"weighted-input", "allow-empty"} }
+func (c *adder) Refuses() []string { return []string{"weighted-input", "decay", "allow-empty"} }
 
 func (c *adder) Check(r *merging.Run) error {
 	r.Update = c.update

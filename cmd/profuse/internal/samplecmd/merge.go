@@ -1,7 +1,6 @@
 package samplecmd
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -30,6 +29,9 @@ type adder struct {
 	mergeCold, trimCold    bool
 	frames                 int
 	flatten, nest, partial bool
+
+	weights []uint64 // of the inputs, in units of 1/unit
+	unit    uint64
 }
 
 func (c *adder) Declare(f *cli.Flags, watching bool) {
@@ -77,8 +79,11 @@ func (c *adder) Check(r *merging.Run) error {
 	return nil
 }
 
-func (c *adder) Open(r *merging.Run, _ func(string)) error {
-	return cmp.Or(r.CheckName(), r.CheckWeights())
+func (c *adder) Open(r *merging.Run, _ func(string)) (err error) {
+	if err = r.CheckName(); err == nil {
+		c.weights, c.unit, err = r.FixedWeights()
+	}
+	return err
 }
 
 // Add adds up the base, if any, and the inputs. The sum does not depend on their order.
@@ -89,11 +94,18 @@ func (c *adder) Add(ctx context.Context, j *merging.Job) (*merging.Sum, error) {
 	}
 	m := sampleprof.NewMerger(sampleprof.MergeOptions{Warn: func(w profile.Warning) { j.WarnOf("sample", 0, w) }})
 	// One worker: the first usable input decides of which kind the others must be.
-	adders := []merge.Adder{func(p *merge.Profile) (*merge.Brought, error) { return add(m, p) }}
+	adders := []merge.Adder{func(p *merge.Profile) (*merge.Brought, error) {
+		weight := c.unit // of the base
+		if p.Input < len(c.weights) {
+			weight = c.weights[p.Input]
+		}
+		return add(m, p, weight)
+	}}
 	if err := j.Add(ctx, ins, adders, false); err != nil {
 		return nil, err
 	}
 	p := m.Profile()
+	p.Divide(c.unit)
 	if n := m.Left(); n > 0 {
 		j.Warn("sample builds", 0, fmt.Sprintf("%s of other builds, by their checksums, left out: of each function the build with the most samples stays",
 			cli.Quantity(uint64(n), "function", "functions")), "")
@@ -112,7 +124,7 @@ func (c *adder) Add(ctx context.Context, j *merging.Job) (*merging.Sum, error) {
 }
 
 // add adds a profile to the sum of a worker.
-func add(m *sampleprof.Merger, in *merge.Profile) (*merge.Brought, error) {
+func add(m *sampleprof.Merger, in *merge.Profile, weight uint64) (*merge.Brought, error) {
 	if f, _ := formats.Detect(in.Data); f.Family() != formats.Sample {
 		return nil, sources.WrongFormat(in.Name, in.Data, "a sample profile, like the other inputs")
 	}
@@ -124,7 +136,7 @@ func add(m *sampleprof.Merger, in *merge.Profile) (*merge.Brought, error) {
 		return nil, err
 	}
 	in.Adding()
-	added, err := m.AddProfile(in.Name, p, in.Weight)
+	added, err := m.AddProfile(in.Name, p, weight)
 	return &merge.Brought{Functions: added.Functions, Unmergable: added.Skipped, Count: added.Count}, err
 }
 
