@@ -6,7 +6,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/profuse-pgo/profuse/internal/guid"
 	"github.com/profuse-pgo/profuse/internal/saturate"
+	"github.com/profuse-pgo/profuse/internal/symbols"
 	"github.com/profuse-pgo/profuse/profile"
 )
 
@@ -24,6 +26,7 @@ type item struct {
 type collection struct {
 	side  Side
 	value profile.ValueType
+	byID  bool // functions are known by their ids, because some have no name
 	items map[string]*item
 	order []string // keys by first appearance
 }
@@ -38,9 +41,35 @@ func (c *collection) item(key string) (it *item, fresh bool) {
 	return it, true
 }
 
+// anyNameless reports whether a profile knows functions by their ids alone.
+func anyNameless(v profile.View, opt Options) bool {
+	nameless := func(s *profile.Symbol) bool { return s.Name == "" && s.ID != 0 }
+	if opt.Table == profile.FunctionSet {
+		for f := range profile.ReusedFunctions(v) {
+			if nameless(&f.Symbol) {
+				return true
+			}
+		}
+		return false
+	}
+	for _, set := range v.Stacks() {
+		if set.Name != opt.Table {
+			continue
+		}
+		for s := range set.ReusedStacks {
+			for i := range s.Frames {
+				if nameless(&s.Frames[i].Symbol) {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
 // collect sums the records of each item and computes the thresholds of temperature.
-func collect(v profile.View, opt Options) (*collection, error) {
-	c := &collection{items: make(map[string]*item)}
+func collect(v profile.View, opt Options, byID bool) (*collection, error) {
+	c := &collection{items: make(map[string]*item), byID: byID}
 	c.side.Identity = v.Identity()
 	var d profile.Distribution
 	shares := []uint64{opt.Hot, opt.Cold}
@@ -54,7 +83,7 @@ func collect(v profile.View, opt Options) (*collection, error) {
 			return nil, err
 		}
 		c.value = set.Values[at]
-		c.stacks(set, at)
+		c.stacks(set, at, opt.Contexts)
 		d = profile.Distribute(func(yield func(uint64) bool) {
 			for _, it := range c.items {
 				if !yield(it.count) {
@@ -99,7 +128,7 @@ func (c *collection) temperature(it *item) Temperature {
 func (c *collection) functions(v profile.View, ofCalls bool) {
 	hashes := v.Features().Has(profile.HasHashes)
 	for f := range profile.ReusedFunctions(v) {
-		it, fresh := c.item(functionKey(&f.Symbol))
+		it, fresh := c.item(c.functionKey(&f.Symbol))
 		if fresh {
 			it.symbol = f.Symbol
 		}
@@ -120,17 +149,25 @@ func (c *collection) functions(v profile.View, ofCalls bool) {
 	}
 }
 
-func (c *collection) stacks(set profile.StackSet, at int) {
+// stacks sums the stacks of a set. With contexts, those that differ in the place in the
+// innermost function alone are one.
+func (c *collection) stacks(set profile.StackSet, at int, contexts bool) {
 	var key strings.Builder
 	for s := range set.ReusedStacks {
 		key.Reset()
 		for i := range s.Frames {
-			f := &s.Frames[i]
-			fmt.Fprintf(&key, "%s\x00%d\x00%d\x01", functionKey(&f.Symbol), f.Line, f.BCI)
+			f := s.Frames[i]
+			if i == 0 && contexts {
+				f.Line, f.BCI = 0, 0
+			}
+			fmt.Fprintf(&key, "%s\x00%d\x00%d\x01", c.functionKey(&f.Symbol), f.Line, f.BCI)
 		}
 		it, fresh := c.item(key.String())
 		if fresh {
 			it.frames = slices.Clone(s.Frames)
+			if contexts && len(s.Frames) > 0 {
+				it.frames[0].Line, it.frames[0].Column, it.frames[0].BCI = 0, 0, 0
+			}
 			if len(s.Frames) > 0 {
 				it.symbol = s.Frames[0].Symbol
 			}
@@ -179,15 +216,20 @@ func findSet(v profile.View, opt Options) (set profile.StackSet, at int, err err
 
 // functionKey returns the key that identifies a function in both profiles: its name
 // with signature and, for local functions where the format knows it, file; or its id
-// if it has no name.
-func functionKey(s *profile.Symbol) string {
-	if s.Name == "" {
-		return fmt.Sprintf("\x02%x", s.ID)
+// if it has no name, or others have none.
+func (c *collection) functionKey(s *profile.Symbol) string {
+	switch {
+	case c.byID && s.ID == 0 && s.Name != "":
+		return idKey(guid.Of(guid.Canonical(s.Name)))
+	case c.byID || s.Name == "":
+		return idKey(s.ID)
 	}
 	return s.Name + "\x03" + s.Signature + "\x03" + s.File
 }
 
-// pair matches the items of two profiles by key. It matches functions whose file
+func idKey(id uint64) string { return fmt.Sprintf("\x02%x", id) }
+
+// pair matches the items of two profiles by key. It matches functions whose file or suffix
 // changed, or is known on one side only, by name if that is unambiguous.
 func pair(base, other *collection) []Change {
 	changes := make([]Change, 0, len(base.order))
@@ -212,7 +254,7 @@ func pair(base, other *collection) []Change {
 	taken := make(map[string]bool)
 	for _, key := range baseOnly {
 		b := base.items[key]
-		if name := looseKey(b); moved[name] != "" && fromBase[name] == key {
+		if name := base.looseKey(b); moved[name] != "" && fromBase[name] == key {
 			to := moved[name]
 			taken[to] = true
 			add(b, other.items[to])
@@ -232,13 +274,26 @@ func pair(base, other *collection) []Change {
 	return changes
 }
 
-// looseKey is the name of a function without its file; "" for stacks, which
-// are never matched loosely.
-func looseKey(it *item) string {
-	if it.frames != nil || it.symbol.Name == "" {
+// looseKey is the name of a function without its file and without the suffixes that
+// compilers append, which change from build to build; or the id that LLVM gives the name, where
+// functions are known by ids. It is "" for stacks, which are never matched loosely.
+func (c *collection) looseKey(it *item) string {
+	s := &it.symbol
+	switch {
+	case it.frames != nil:
+		return ""
+	case c.byID && s.Name != "":
+		return idKey(guid.Of(guid.Canonical(s.Name)))
+	case c.byID:
+		return idKey(s.ID)
+	case s.Name == "":
 		return ""
 	}
-	return it.symbol.Name + "\x03" + it.symbol.Signature
+	key := symbols.BaseName(s.Name) + "\x03" + s.Signature
+	if _, cold := symbols.CutCold(s.Name); cold {
+		key += "\x03cold"
+	}
+	return key
 }
 
 // unambiguous maps each loose key to the only item that has it, or to "" if several
@@ -246,7 +301,7 @@ func looseKey(it *item) string {
 func unambiguous(c *collection, keys []string) map[string]string {
 	m := make(map[string]string)
 	for _, key := range keys {
-		name := looseKey(c.items[key])
+		name := c.looseKey(c.items[key])
 		if name == "" {
 			continue
 		}
@@ -262,13 +317,16 @@ func unambiguous(c *collection, keys []string) map[string]string {
 func (c *collection) change(other *collection, b, n *item) Change {
 	ch := Change{Before: c.temperature(b), After: other.temperature(n)}
 	if b != nil {
-		ch.Symbol, ch.Frames, ch.Base = b.symbol, b.frames, b.count
+		ch.Symbol, ch.Frames, ch.Base, ch.baseMost = b.symbol, b.frames, b.count, b.most
 		if c.side.Total > 0 {
 			ch.BaseShare = float64(b.count) / c.side.Total
 		}
 	}
 	if n != nil {
-		ch.Symbol, ch.Frames, ch.New = n.symbol, n.frames, n.count
+		if b == nil || n.symbol.Name != "" || b.symbol.Name == "" {
+			ch.Symbol, ch.Frames = n.symbol, n.frames
+		}
+		ch.New, ch.newMost = n.count, n.most
 		if other.side.Total > 0 {
 			ch.NewShare = float64(n.count) / other.side.Total
 		}

@@ -17,6 +17,9 @@ type Options struct {
 	Table string
 	// Value is the name of the value of the stacks; empty means the first.
 	Value string
+	// Contexts makes one of the stacks that differ only in the place in the innermost
+	// function: what is compared are functions in calling contexts.
+	Contexts bool
 	// Hot is the share of the total, in millionths, that the hot items make up;
 	// Cold the share of all items but the cold ones. Zero means 990,000 and
 	// 999,999, the defaults of LLVM.
@@ -80,6 +83,8 @@ type Change struct {
 	// function. It is false for profiles of different families, whose hashes are
 	// not comparable.
 	HashChanged bool
+
+	baseMost, newMost uint64 // greatest counts of a block
 }
 
 // Delta returns the change of the share.
@@ -100,6 +105,13 @@ type Result struct {
 	Overlap float64
 	// HotTurnover is the share of the base's hot items that are no longer hot.
 	HotTurnover float64
+	// RankCorrelation compares the orders of the items by their greatest block counts
+	// (Spearman's coefficient, ties having mean ranks): 1 for equal orders, 0 for
+	// unrelated ones, -1 for opposite ones. It is of the Ranked items that are in both
+	// profiles and ran in one of them, and 0 if there are fewer than two orders to tell apart.
+	// Unlike shares, ranks do not depend on how a format counts.
+	RankCorrelation float64
+	Ranked          int
 
 	BecameHot   []Change // hot in the new profile only
 	LeftHot     []Change // hot in the base only
@@ -127,11 +139,12 @@ func Views(base, other profile.View, opt Options) (*Result, error) {
 		}
 	}
 	r := &Result{Kind: opt.Table}
-	b, err := collect(base, opt)
+	byID := anyNameless(base, opt) || anyNameless(other, opt)
+	b, err := collect(base, opt, byID)
 	if err != nil {
 		return nil, err
 	}
-	n, err := collect(other, opt)
+	n, err := collect(other, opt, byID)
 	if err != nil {
 		return nil, err
 	}
@@ -186,4 +199,48 @@ func (r *Result) fill(changes []Change) {
 	slices.SortStableFunc(r.Movers, func(a, b Change) int {
 		return cmp.Compare(math.Abs(b.Delta()), math.Abs(a.Delta()))
 	})
+	r.rank(changes)
+}
+
+// rank computes the correlation of ranks.
+func (r *Result) rank(changes []Change) {
+	var base, other []uint64
+	for i := range changes {
+		c := &changes[i]
+		if c.Before != Absent && c.After != Absent && (c.Before != NeverRan || c.After != NeverRan) {
+			base, other = append(base, c.baseMost), append(other, c.newMost)
+		}
+	}
+	r.Ranked = len(base)
+	x, y := ranks(base), ranks(other)
+	mean := float64(len(x)+1) / 2
+	var xx, yy, xy float64
+	for i := range x {
+		dx, dy := x[i]-mean, y[i]-mean
+		xx, yy, xy = xx+float64(dx*dx), yy+float64(dy*dy), xy+float64(dx*dy) // not fused: the same on all machines
+	}
+	if xx > 0 && yy > 0 {
+		r.RankCorrelation = xy / math.Sqrt(xx*yy)
+	}
+}
+
+// ranks returns the rank of each value, from 1. Equal values have the mean of their ranks.
+func ranks(values []uint64) []float64 {
+	order := make([]int, len(values))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(values[a], values[b]) })
+	out := make([]float64, len(values))
+	for start := 0; start < len(order); {
+		end := start + 1
+		for end < len(order) && values[order[end]] == values[order[start]] {
+			end++
+		}
+		for _, i := range order[start:end] {
+			out[i] = float64(start+1+end) / 2
+		}
+		start = end
+	}
+	return out
 }

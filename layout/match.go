@@ -3,6 +3,8 @@ package layout
 import (
 	"slices"
 	"strings"
+
+	"github.com/profuse-pgo/profuse/internal/symbols"
 )
 
 // A symbolSet holds the symbols of the program to be laid out. It matches the names
@@ -22,12 +24,12 @@ type SymbolOptions struct {
 
 // newSymbolSet returns the set of the given names. A name that occurs several times
 // stands for several functions that are local to their files.
-func newSymbolSet(symbols []string, opt SymbolOptions) *symbolSet {
+func newSymbolSet(names []string, opt SymbolOptions) *symbolSet {
 	s := &symbolSet{count: make(map[string]int), byBase: make(map[string][]string), underscore: opt.Underscore}
-	for _, name := range symbols {
+	for _, name := range names {
 		s.count[name]++
 		if s.count[name] == 1 {
-			base := baseName(name)
+			base := symbols.BaseName(name)
 			s.byBase[base] = append(s.byBase[base], name)
 		}
 	}
@@ -88,17 +90,17 @@ func (s *symbolSet) match(names []string) Match {
 	taken := make(map[string]bool, len(names))
 	strip := !s.underscore && !slices.ContainsFunc(names, func(n string) bool { return !strings.HasPrefix(n, "_") })
 	for _, n := range names {
-		symbols := s.find(n, strip)
-		if len(symbols) == 0 {
+		found := s.find(n, strip)
+		if len(found) == 0 {
 			m.Missing = append(m.Missing, n)
 			continue
 		}
-		symbols = slices.DeleteFunc(symbols, func(symbol string) bool { return !m.take(taken, symbol) })
+		found = slices.DeleteFunc(found, func(symbol string) bool { return !m.take(taken, symbol) })
 		switch {
-		case len(symbols) == 0:
+		case len(found) == 0:
 			m.Duplicates = append(m.Duplicates, n)
-		case len(symbols) > 1 || symbols[0] != n:
-			m.Renamed = append(m.Renamed, Renaming{n, symbols})
+		case len(found) > 1 || found[0] != n:
+			m.Renamed = append(m.Renamed, Renaming{n, found})
 		default:
 			m.Kept++
 			if s.count[n] > 1 {
@@ -136,14 +138,14 @@ func (s *symbolSet) find(name string, strip bool) []string {
 	}
 	for _, n := range spellings {
 		var warm, cold []string
-		for _, symbol := range s.byBase[baseName(n)] {
-			if _, isCold := cutCold(symbol); isCold {
+		for _, symbol := range s.byBase[symbols.BaseName(n)] {
+			if _, isCold := symbols.CutCold(symbol); isCold {
 				cold = append(cold, symbol)
 			} else {
 				warm = append(warm, symbol)
 			}
 		}
-		if _, isCold := cutCold(n); isCold && len(cold) > 0 {
+		if _, isCold := symbols.CutCold(n); isCold && len(cold) > 0 {
 			return cold
 		}
 		if len(warm) > 0 {
@@ -151,56 +153,4 @@ func (s *symbolSet) find(name string, strip bool) []string {
 		}
 	}
 	return nil
-}
-
-// The suffixes of clones and parts of functions; most come with a number.
-var (
-	numberedSuffixes = []string{
-		".llvm",                                           // promoted from its file by ThinLTO
-		".__uniq",                                         // -funique-internal-linkage-names
-		".part", ".cold", ".constprop", ".isra", ".clone", // what GCC and LLVM split off or specialize
-		".lto_priv", // made local by GCC's LTO
-	}
-	plainSuffixes = []string{".cold", ".localalias"}
-)
-
-// baseName returns the name without suffixes of compilers.
-func baseName(name string) string {
-	for {
-		short := cutSuffix(name)
-		if short == name {
-			return name
-		}
-		name = short
-	}
-}
-
-// cutSuffix removes the last suffix of a compiler, if there is one.
-func cutSuffix(name string) string {
-	if i := strings.LastIndexByte(name, '.'); i > 0 && isNumber(name[i+1:]) {
-		for _, s := range numberedSuffixes {
-			if short, ok := strings.CutSuffix(name[:i], s); ok && short != "" {
-				return short
-			}
-		}
-	}
-	for _, s := range plainSuffixes {
-		if short, ok := strings.CutSuffix(name, s); ok && short != "" {
-			return short
-		}
-	}
-	return name
-}
-
-// cutCold removes the suffix of a cold part, ".cold" or ".cold.1".
-func cutCold(name string) (function string, cold bool) {
-	if i := strings.LastIndexByte(name, '.'); i > 0 && isNumber(name[i+1:]) {
-		name = name[:i]
-	}
-	function, cold = strings.CutSuffix(name, ".cold")
-	return function, cold && function != ""
-}
-
-func isNumber(s string) bool {
-	return s != "" && strings.Trim(s, "0123456789") == ""
 }

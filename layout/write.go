@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io"
 	"strings"
+
+	"github.com/profuse-pgo/profuse/internal/symbols"
 )
 
 // A Linker is a linker whose order format [Write] writes.
@@ -79,7 +81,7 @@ func sectionPatterns(symbol string) []string {
 		return nil
 	}
 	patterns := []string{".text.", ".text.hot.", ".text.startup."}
-	if name, cold := cutCold(symbol); cold {
+	if name, cold := symbols.CutCold(symbol); cold {
 		symbol, patterns = name, []string{".text.unlikely.", ".text.split."}
 	}
 	for i := range patterns {

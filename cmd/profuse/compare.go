@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -25,7 +26,11 @@ the profile BASE to the profile NEW. The profiles may be of any formats, even of
 different ones: all numbers but the totals are shares of a profile's total.
 
 The hot functions make up 99 % of the total, as in compilers; functions beyond
-99.9999 % are cold.
+99.9999 % are cold. Ranks are those of the functions' greatest counts: unlike shares,
+they do not depend on how a format counts.
+
+Of context-sensitive profiles it also prints the calling contexts that came, went or
+moved, as a tree of calls.
 
 The exit code is 0 if the profiles could be compared, whatever the result, 1 if
 not, and 2 if the command line is wrong. "profuse check --against" fails if they
@@ -38,6 +43,7 @@ differ too much.`,
 			f.IntVar(&c.top, "top", 10, "`N` list N of each kind; 0 lists all")
 			f.StringVar(&c.table, "table", "", "`NAME` compare these stacks (samples, allocations …) instead of functions")
 			f.StringVar(&c.value, "value", "", "`NAME` compare stacks by this value")
+			f.BoolVar(&c.tree, "tree", false, "also print the stacks of --table, or the most important ones, as a tree of calls")
 			f.StringVar(&c.hot, "hot", "99", "`PERCENT` share of the total that hot functions make up")
 			c.programs.Declare(f)
 			f.BoolVar(&c.mangled, "mangled", false, "print mangled names")
@@ -49,6 +55,7 @@ differ too much.`,
 // compareRun is one run of "profuse compare".
 type compareRun struct {
 	json, markdown, mangled bool
+	tree                    bool
 	top                     int
 	table, value, hot       string
 	programs                sources.Programs
@@ -67,17 +74,53 @@ func (c *compareRun) run(_ context.Context, env *cli.Env, args []string) error {
 	if err != nil {
 		return err
 	}
+	contexts, err := c.contexts(views, opt)
+	if err != nil {
+		return err
+	}
 	out := bufio.NewWriter(env.Stdout)
 	p := console.Printer{W: out, Term: env.Terminal(env.Stdout), Mangled: c.mangled}
 	switch {
 	case c.json:
-		writeComparison(out, r, c.top)
+		json := newComparisonJSON(r, c.top)
+		if contexts != nil {
+			inner := newComparisonJSON(contexts, c.top)
+			json.Contexts = &inner
+		}
+		console.WriteJSON(out, json, "")
 	case c.markdown:
-		(&comparisonMarkdown{Printer: p, top: c.top}).print(r)
+		md := comparisonMarkdown{Printer: p, top: c.top}
+		md.print(r)
+		if contexts != nil {
+			md.tree(contexts)
+		}
 	default:
-		(&comparisonPrinter{Printer: p, top: c.top}).print(r)
+		text := comparisonPrinter{Printer: p, top: c.top}
+		text.print(r)
+		if contexts != nil {
+			text.tree(contexts)
+		}
 	}
 	return out.Flush()
+}
+
+// contexts compares calling contexts if --tree asks for them, or if both profiles have them and
+// no other stacks are asked for; otherwise it returns nil.
+func (c *compareRun) contexts(views []profile.View, opt compare.Options) (*compare.Result, error) {
+	sensitive := func(v profile.View) bool {
+		return len(v.Stacks()) > 0 && slices.Contains(v.Identity().Variant, "context-sensitive")
+	}
+	if !c.tree && (c.table != "" || !sensitive(views[0]) || !sensitive(views[1])) {
+		return nil, nil
+	}
+	if sets := views[0].Stacks(); opt.Table == "" || opt.Table == profile.FunctionSet {
+		if len(sets) == 0 {
+			return nil, cli.Usagef("option --tree needs profiles with stacks; %s has none", views[0].Identity().File)
+		}
+		opt.Table = sets[0].Name
+	}
+	opt.Contexts = true
+	return compare.Views(views[0], views[1], opt)
 }
 
 func (c *compareRun) check(args []string) (opt compare.Options, err error) {

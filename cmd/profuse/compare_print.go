@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"io"
 	"strings"
 
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/cli"
@@ -57,6 +56,9 @@ func comparisonFacts(r *compare.Result) [][2]string {
 		{"Hot", fmt.Sprintf("%s (%s no longer hot, %s)", pair(r.Base.Hot, r.New.Hot),
 			cli.Count(uint64(len(r.LeftHot))), console.Percent(r.HotTurnover))},
 		{"In common", console.Percent(r.Overlap) + " of the weight"},
+	}
+	if r.Ranked > 2 {
+		rows = append(rows, [2]string{"Ranks", fmt.Sprintf("%.2f correlation over %s in both", r.RankCorrelation, cli.Count(uint64(r.Ranked)))})
 	}
 	if r.Base.Total > 0 && sameUnits(r) {
 		rows = append(rows, [2]string{"Total", fmt.Sprintf("%.2f times the base's", r.New.Total/r.Base.Total)})
@@ -144,9 +146,13 @@ type comparisonJSON struct {
 	Unit        string           `json:"unit"`
 	Base        sideJSON         `json:"base"`
 	New         sideJSON         `json:"new"`
-	Overlap     float64          `json:"overlap"`      // 0 to 1
-	HotTurnover float64          `json:"hot_turnover"` // 0 to 1
+	Overlap     float64          `json:"overlap"`          // 0 to 1
+	HotTurnover float64          `json:"hot_turnover"`     // 0 to 1
+	Ranks       float64          `json:"rank_correlation"` // -1 to 1
+	Ranked      int              `json:"ranked"`           // functions or stacks that it is of
 	Changes     []changeListJSON `json:"changes"`
+	// Contexts compares calling contexts; their stacks have the callee at line 0.
+	Contexts *comparisonJSON `json:"contexts,omitempty"`
 }
 
 type sideJSON struct {
@@ -172,6 +178,7 @@ type changeJSON struct {
 	Signature   string   `json:"signature,omitempty"`
 	File        string   `json:"file,omitempty"`
 	Stack       []string `json:"stack,omitempty"` // the callee first
+	Lines       []int32  `json:"lines,omitempty"` // of each function of the stack: lines, or offsets from its beginning
 	Base        uint64   `json:"base"`
 	New         uint64   `json:"new"`
 	BaseShare   float64  `json:"base_share"` // 0 to 1
@@ -181,15 +188,15 @@ type changeJSON struct {
 	HashChanged bool     `json:"hash_changed"`
 }
 
-func writeComparison(w io.Writer, r *compare.Result, top int) {
+func newComparisonJSON(r *compare.Result, top int) comparisonJSON {
 	out := comparisonJSON{
 		Kind: r.Kind, Value: r.ValueName, Unit: string(r.Unit), Base: newSideJSON(&r.Base), New: newSideJSON(&r.New),
-		Overlap: r.Overlap, HotTurnover: r.HotTurnover,
+		Overlap: r.Overlap, HotTurnover: r.HotTurnover, Ranks: r.RankCorrelation, Ranked: r.Ranked,
 	}
 	for _, l := range changeLists(r) {
 		out.Changes = append(out.Changes, newChangeListJSON(l, top))
 	}
-	console.WriteJSON(w, out, "")
+	return out
 }
 
 func newSideJSON(s *compare.Side) sideJSON {
@@ -202,7 +209,7 @@ func newChangeListJSON(l changeList, top int) changeListJSON {
 	list := changeListJSON{Change: l.key, Count: len(l.changes), Items: []changeJSON{}}
 	for _, c := range firstOf(l.changes, top) {
 		list.Items = append(list.Items, changeJSON{
-			Name: c.Symbol.String(), Signature: c.Symbol.Signature, File: c.Symbol.File, Stack: frameNames(c.Frames),
+			Name: c.Symbol.String(), Signature: c.Symbol.Signature, File: c.Symbol.File, Stack: frameNames(c.Frames), Lines: frameLines(c.Frames),
 			Base: c.Base, New: c.New, BaseShare: c.BaseShare, NewShare: c.NewShare,
 			Before: c.Before.String(), After: c.After.String(), HashChanged: c.HashChanged,
 		})
@@ -215,4 +222,11 @@ func frameNames(frames []profile.Frame) (names []string) {
 		names = append(names, frames[i].Symbol.String())
 	}
 	return names
+}
+
+func frameLines(frames []profile.Frame) (lines []int32) {
+	for i := range frames {
+		lines = append(lines, frames[i].Line)
+	}
+	return lines
 }

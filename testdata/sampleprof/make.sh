@@ -42,3 +42,8 @@ done
 llvm-profdata-22 merge --sample --binary -o "$out/lines-binary.prof" lines.afdo
 llvm-profdata-22 merge --sample --use-md5 --split-layout --compress-all-sections -o "$out/lines-md5.afdo" lines.afdo
 llvm-profdata-14 merge --sample --compbinary -o "$out/lines-compact.prof" "$out/lines.prof"
+
+# The same run, counted by instrumentation.
+clang++-22 -O2 -fprofile-generate work.cpp -o instrumented
+LLVM_PROFILE_FILE=work.profraw ./instrumented 60 >/dev/null
+llvm-profdata-22 merge --text -o "$out/instrumented.proftext" work.profraw
