@@ -30,7 +30,7 @@ func (r *Record) decode(b *body) error {
 	d.expressions()
 	b.Regions = b.Regions[:0]
 	for file := range b.Files {
-		d.regions(file)
+		d.regions(uint32(file))
 	}
 	if err := d.c.Err(); err != nil {
 		return err
@@ -52,9 +52,13 @@ func (r *Record) decodeFiles(b *body) error {
 //	uleb E, E × (uleb left, uleb right)
 //	F × (uleb R, R × region)
 type bodyReader struct {
-	c *cursor.Cursor
-	b *body
+	c    *cursor.Cursor
+	b    *body
+	span [4]uint64 // of a region
 }
+
+// spanFields are the numbers of bodyReader.span.
+var spanFields = [4]string{"line delta", "start column", "number of lines", "end column"}
 
 func (d *bodyReader) files(list *fileList) {
 	n := d.c.Count(d.c.ULEB("number of files"), 1, "number of files")
@@ -87,16 +91,15 @@ func (d *bodyReader) limited(field string, limit uint64) uint64 {
 	pos := d.c.Pos()
 	n := d.c.ULEB(field)
 	if n > limit {
-		return d.exceeded(pos, field, n, limit)
+		d.exceeded(d.c.Offset()-int64(d.c.Pos()-pos), field, n, limit)
+		return 0
 	}
 	return n
 }
 
-// exceeded fails because of the number n at a position.
-func (d *bodyReader) exceeded(pos int, field string, n, limit uint64) uint64 {
-	at := d.c.Offset() - int64(d.c.Pos()-pos)
+// exceeded fails because of a number.
+func (d *bodyReader) exceeded(at int64, field string, n, limit uint64) {
 	d.c.Fail(d.c.At(at).Field(field).Got(n).Wantf("at most %d", limit).Corrupt())
-	return 0
 }
 
 // counter interprets a number as a counter. The kind of an expression is only in
@@ -114,18 +117,24 @@ func (d *bodyReader) counter(n uint64) counter {
 	return c
 }
 
-func (d *bodyReader) regions(file int) {
+func (d *bodyReader) regions(file uint32) {
 	n := d.c.Count(d.c.ULEB("number of regions"), 5, "number of regions")
-	d.b.Regions = slices.Grow(d.b.Regions, n)
+	have := len(d.b.Regions)
+	d.b.Regions = slices.Grow(d.b.Regions, n)[:have+n]
 	line := uint64(0)
-	for range n {
-		r := region{File: file}
+	for i := range n {
+		r := &d.b.Regions[have+i]
+		*r = region{File: file}
 		at := d.c.Offset()
-		d.kind(&r)
-		line += d.limited("line delta", math.MaxUint32)
-		start := d.limited("start column", math.MaxUint32)
-		lines := d.limited("number of lines", math.MaxUint32)
-		end := d.limited("end column", math.MaxUint32)
+		d.kind(r)
+		d.c.ULEBs(&d.span, &spanFields)
+		delta, start, lines, end := d.span[0], d.span[1], d.span[2], d.span[3]
+		if (delta|start|lines|end)>>32 != 0 {
+			i := slices.IndexFunc(d.span[:], func(n uint64) bool { return n > math.MaxUint32 })
+			d.exceeded(at, spanFields[i], d.span[i], math.MaxUint32)
+			return
+		}
+		line += delta
 		if end&gapBit != 0 {
 			r.Kind = Gap
 			end &^= gapBit
@@ -141,7 +150,6 @@ func (d *bodyReader) regions(file int) {
 		if d.c.Err() != nil {
 			return
 		}
-		d.b.Regions = append(d.b.Regions, r)
 	}
 }
 
@@ -149,15 +157,19 @@ func (d *bodyReader) regions(file int) {
 func (d *bodyReader) kind(r *region) {
 	const mostConditions = math.MaxInt16
 	at := d.c.Offset()
-	n := d.limited("counter or kind of a region", math.MaxUint32)
+	n := d.c.ULEB("counter or kind of a region")
+	if n > math.MaxUint32 {
+		d.exceeded(at, "counter or kind of a region", n, math.MaxUint32)
+		return
+	}
 	if n&3 != zeroCounter {
 		r.Count = d.counter(n)
 		return
 	}
 	if n&expansionBit != 0 {
-		r.Kind, r.Expanded = Expansion, int(n>>pseudoShift)
-		if r.Expanded >= len(d.b.Files) {
-			d.c.Fail(d.c.At(at).Field("expanded file").Got(r.Expanded).Wantf("less than %d", len(d.b.Files)).Corrupt())
+		r.Kind, r.Expanded = Expansion, uint32(n>>pseudoShift)
+		if int(r.Expanded) >= len(d.b.Files) {
+			d.c.Fail(d.c.At(at).Field("expanded file").Got(n>>pseudoShift).Wantf("less than %d", len(d.b.Files)).Corrupt())
 		}
 		return
 	}
@@ -170,13 +182,13 @@ func (d *bodyReader) kind(r *region) {
 		d.outcomes(r)
 	case pseudoDecision:
 		r.Kind = Decision
-		r.Bits, r.Conditions = int(d.limited("bitmap index", math.MaxInt32)), int(d.limited("number of conditions", mostConditions))
+		r.Bits, r.Conditions = int32(d.limited("bitmap index", math.MaxInt32)), int16(d.limited("number of conditions", mostConditions))
 	case pseudoMCDCBranch:
 		r.Kind = MCDCBranch
 		d.outcomes(r)
-		r.ID = int(d.limited("condition", mostConditions)) - 1
-		r.NextTrue = int(d.limited("condition if true", mostConditions)) - 1
-		r.NextFalse = int(d.limited("condition if false", mostConditions)) - 1
+		r.ID = int16(d.limited("condition", mostConditions)) - 1
+		r.NextTrue = int16(d.limited("condition if true", mostConditions)) - 1
+		r.NextFalse = int16(d.limited("condition if false", mostConditions)) - 1
 	default:
 		d.c.Fail(d.c.At(at).Field("kind of a region").Got(n >> pseudoShift).Want("0, 2, 4, 5 or 6").Corrupt())
 	}
@@ -193,7 +205,10 @@ func (b *body) countExpansions() {
 	if len(b.Files) < 2 {
 		return
 	}
-	first, last := make([]int32, len(b.Files)), make([]int32, len(b.Files)) // region, plus 1: first of each file; last that expands to it
+	n := len(b.Files)
+	b.spare = slices.Grow(b.spare[:0], 2*n)[:2*n]
+	clear(b.spare)
+	first, last := b.spare[:n], b.spare[n:] // region, plus 1: first of each file; last that expands to it
 	for i := len(b.Regions) - 1; i >= 0; i-- {
 		r := &b.Regions[i]
 		first[r.File] = int32(i + 1)

@@ -276,8 +276,8 @@ func FuzzRead(f *testing.F) {
 		}
 		lines := uint64(0)
 		for _, f := range c.Functions {
-			for i := range f.Regions {
-				lines += uint64(f.Regions[i].End.Line-f.Regions[i].Start.Line) + 1
+			for _, r := range f.Regions() {
+				lines += uint64(r.End.Line-r.Start.Line) + 1
 			}
 		}
 		if lines > 1<<16 {

@@ -30,7 +30,8 @@ func (c *Coverage) Collect(details bool) *coverage.Coverage {
 	names := c.Files()
 	// It cannot fail: neither does what takes the files.
 	_ = inOrder(len(names), func(i int, _ *producer[*coverage.File], done []*coverage.File) []*coverage.File {
-		col := fileCollector{c: c, File: &coverage.File{Path: names[i]}, versions: versions, details: details}
+		col := fileCollector{c: c, File: &coverage.File{Path: names[i]}, versions: versions, details: details, summarizer: c.summarizer()}
+		defer c.spare.Put(col.summarizer)
 		col.collect()
 		return append(done, col.File)
 	}, func(done []*coverage.File) error {
@@ -53,14 +54,10 @@ type sourcePlace struct {
 func (c *Coverage) versions() map[*Function]version {
 	hashes := make(map[sourcePlace][]uint64)
 	place := func(fn *Function) (p sourcePlace, ok bool) {
-		if fn.main < 0 {
+		if !fn.own {
 			return p, false
 		}
-		own := fn.regionsOf(fn.main)
-		if len(own) == 0 {
-			return p, false
-		}
-		return sourcePlace{fn.Files[fn.main], own[0].Start}, true
+		return sourcePlace{fn.Files[fn.main], fn.start}, true
 	}
 	several := false
 	for _, fn := range c.Functions {
@@ -90,6 +87,7 @@ type fileCollector struct {
 	*coverage.File
 	versions map[*Function]version
 	details  bool
+	*summarizer
 }
 
 func (f *fileCollector) collect() {
@@ -98,10 +96,8 @@ func (f *fileCollector) collect() {
 	for _, fn := range functions {
 		layers = max(layers, f.versions[fn].of)
 	}
-	var s summarizer
-	var regions []CountedRegion // memory of all layers
 	for layer := range layers {
-		regions = regions[:0]
+		f.all = f.all[:0]
 		for _, fn := range functions {
 			// A function with fewer versions stays where it is in further layers, without
 			// counts: it hides what is around it, such as the function around a lambda.
@@ -116,16 +112,16 @@ func (f *fileCollector) collect() {
 			default:
 				counts = false
 			}
+			f.load(fn)
 			for file := range fn.virtualFiles(f.Path) {
-				at := len(regions)
-				regions = append(regions, fn.regionsOf(file)...)
-				for i := at; !counts && i < len(regions); i++ {
-					regions[i].Count = 0
+				at := len(f.all)
+				f.all = append(f.all, f.code.regionsOf(file)...)
+				for i := at; !counts && i < len(f.all); i++ {
+					f.all[i].Count = 0
 				}
 			}
 		}
-		f.addLines(Lines(s.segments(regions)))
-		regions = s.regions
+		f.addLines(Lines(f.builder.build(f.all)))
 	}
 	slices.SortFunc(f.Lines, func(a, b coverage.Line) int { return cmp.Compare(a.Number, b.Number) })
 	f.addFunctions(functions)
@@ -135,7 +131,7 @@ func (f *fileCollector) collect() {
 			pieces = append(pieces, piece{fn, file})
 		}
 	}
-	addParts(f.File, pieces, f.details)
+	f.addParts(pieces, f.details)
 	if f.details {
 		f.addDetails(functions)
 	}
@@ -178,10 +174,10 @@ type outcomes struct {
 // addFunctions adds the functions whose own code is in the file.
 func (f *fileCollector) addFunctions(functions []*Function) {
 	for _, fn := range functions {
-		if in := fn.ownRegions(f.Path); len(in) > 0 {
+		if fn.ownIn(f.Path) {
 			f.Functions = append(f.Functions, coverage.Function{
-				Symbol: profile.Symbol{Name: fn.Name, File: f.Path, StartLine: int32(in[0].Start.Line)},
-				Column: int32(in[0].Start.Column), Calls: fn.Count,
+				Symbol: profile.Symbol{Name: fn.Name, File: f.Path, StartLine: int32(fn.start.Line)},
+				Column: int32(fn.start.Column), Calls: fn.Count,
 			})
 		}
 	}
@@ -196,8 +192,8 @@ type piece struct {
 // outcomeNames are the names of the ways of a branch.
 var outcomeNames = []string{"True", "False"}
 
-// addParts adds the regions, branches and decisions of pieces of a file.
-func addParts(f *coverage.File, pieces []piece, details bool) {
+// addParts adds the regions, branches and decisions of pieces of the file.
+func (f *fileCollector) addParts(pieces []piece, details bool) {
 	regions := make(map[span]uint64)
 	branches := make(map[span]*outcomes)
 	decisions := make(map[span][]Condition)
@@ -206,14 +202,15 @@ func addParts(f *coverage.File, pieces []piece, details bool) {
 		vectors = make(map[span]*coverage.Decision)
 	}
 	for _, p := range pieces {
-		in := p.fn.regionsOf(p.file)
+		f.load(p.fn)
+		in := f.code.regionsOf(p.file)
 		for i := range in {
 			if r := &in[i]; r.Kind == Code {
 				at := span{r.Start, r.End}
 				regions[at] = saturate.Add(regions[at], r.Count)
 			}
 		}
-		for _, b := range p.fn.branchesOf(p.file) {
+		for _, b := range f.code.branchesOf(p.file) {
 			if b.folded() {
 				continue
 			}

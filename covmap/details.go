@@ -13,12 +13,12 @@ func (f *fileCollector) addDetails(functions []*Function) {
 	var own []piece
 	instances := make(map[Position][]*Function)
 	for _, fn := range functions {
-		if in := fn.ownRegions(f.Path); len(in) > 0 {
+		if fn.ownIn(f.Path) {
 			own = append(own, piece{fn, fn.main})
-			instances[in[0].Start] = append(instances[in[0].Start], fn)
+			instances[fn.start] = append(instances[fn.start], fn)
 		}
 	}
-	d := &detailer{done: make(map[*Function][]bool)}
+	d := &detailer{done: make(map[*Function][]bool), summarizer: f.summarizer}
 	d.expand(f.File, own, 0)
 	seen := make(map[Position]int)
 	for i := range f.Functions { // in the order of functions
@@ -27,21 +27,21 @@ func (f *fileCollector) addDetails(functions []*Function) {
 		if same := instances[at]; len(same) > 1 {
 			of := same[seen[at]]
 			seen[at]++
-			fn.Part = fragment(f.Path, []piece{{of, of.main}})
+			fn.Part = f.fragment(f.Path, []piece{{of, of.main}})
 		}
 	}
 }
 
 // fragment returns what pieces have of a file, without macros.
-func fragment(path string, pieces []piece) *coverage.File {
-	c := fileCollector{File: &coverage.File{Path: path}}
-	var regions []CountedRegion
+func (s *summarizer) fragment(path string, pieces []piece) *coverage.File {
+	c := fileCollector{File: &coverage.File{Path: path}, summarizer: s}
+	s.all = s.all[:0]
 	for _, p := range pieces {
-		regions = append(regions, p.fn.regionsOf(p.file)...)
+		s.load(p.fn)
+		s.all = append(s.all, s.code.regionsOf(p.file)...)
 	}
-	var s summarizer
-	c.addLines(Lines(s.segments(regions)))
-	addParts(c.File, pieces, true)
+	c.addLines(Lines(s.builder.build(s.all)))
+	c.addParts(pieces, true)
 	return c.File
 }
 
@@ -49,6 +49,7 @@ func fragment(path string, pieces []piece) *coverage.File {
 // own; one that several expansions share is shown once.
 type detailer struct {
 	done map[*Function][]bool // by virtual file
+	*summarizer
 }
 
 // expand adds the expansions in pieces of a file.
@@ -63,7 +64,8 @@ func (d *detailer) expand(to *coverage.File, pieces []piece, depth int) {
 			done = make([]bool, len(p.fn.Files))
 			d.done[p.fn] = done
 		}
-		in := p.fn.regionsOf(p.file)
+		d.load(p.fn)
+		in := d.code.regionsOf(p.file)
 		for i := range in {
 			r := &in[i]
 			if r.Kind != Expansion || done[r.Expanded] {
@@ -86,7 +88,7 @@ func (d *detailer) expand(to *coverage.File, pieces []piece, depth int) {
 		slices.Sort(names)
 		for _, name := range names {
 			x := coverage.Expansion{Line: at.start.Line, Column: at.start.Column, EndLine: at.end.Line, EndColumn: at.end.Column}
-			x.Of = fragment(name, files[name])
+			x.Of = d.fragment(name, files[name])
 			if len(x.Of.Lines) == 0 {
 				continue
 			}

@@ -66,41 +66,19 @@ type Function struct {
 	Hash    uint64
 	Count   uint64   // of its first region
 	Files   []string // virtual files: the first is the function's own, then one for every macro expansion and include
-	Regions []CountedRegion
-	// Branches are the branch regions, which Regions does not have.
-	Branches []CountedBranch
-	MCDC     []MCDC
+	MCDC    []MCDC
 
-	main int // virtual file of the function's own code; -1 if there is none
-	// Where the regions and branches of each virtual file begin in the lists, in whose
-	// order they lie, and at last where those of the last one end.
-	starts []fileStart
+	// The regions and branches stay encoded, or are kept: see fewFiles.
+	kept   *keptCode
+	record *Record
+	counts []uint64 // of the profile
+	absent bool     // the profile does not know the function
+
+	line  uint32   // of the first region
+	main  int      // virtual file of the function's own code; -1 if there is none
+	own   bool     // there is a region in it
+	start Position // of the first one
 }
-
-// A fileStart is where the regions and branches of a virtual file begin.
-type fileStart struct{ region, branch uint32 }
-
-// A CountedRegion is a region with its count. Branches and decisions are none.
-type CountedRegion struct {
-	Start, End     Position
-	Count          uint64
-	File, Expanded uint32 // virtual files: that the region is in, and that an Expansion stands for
-	Kind           Kind
-}
-
-// A CountedBranch is a condition with the counts of its outcomes.
-type CountedBranch struct {
-	Start, End  Position
-	True, False uint64
-	// ConstantTrue says that the true outcome never happens, whatever runs, and
-	// ConstantFalse that the false one does not.
-	ConstantTrue, ConstantFalse bool
-	File                        uint32
-	Kind                        Kind
-}
-
-// folded reports whether neither outcome can happen.
-func (b *CountedBranch) folded() bool { return b.ConstantTrue && b.ConstantFalse }
 
 // Evaluate joins a profile with the mappings of programs, of which there may be
 // several. A function of which the profile says nothing did not run.
@@ -141,7 +119,7 @@ func Evaluate(maps []*Mapping, p *irpgo.Profile, opt EvaluateOptions) (*Coverage
 					seen[d.key] = true
 				}
 				lines += d.lines
-				if most += linesPerRegion * uint64(len(f.Regions)); lines > most {
+				if most += linesPerRegion * uint64(d.regions); lines > most {
 					return flaw.In("coverage mapping").InFile(f.Object).Field("lines of all regions up to "+f.PGOName).Got(lines).
 						Wantf("at most %d", most).Corrupt()
 				}
@@ -210,6 +188,7 @@ type outcome struct {
 	function *Function
 	key      string // of the function, equal for those that count once; "" if there is one record of the name
 	lines    uint64 // of all regions
+	regions  int
 	mismatch *Mismatch
 	err      error
 }
@@ -217,17 +196,13 @@ type outcome struct {
 // An evaluator evaluates records one after the other.
 type evaluator struct {
 	*task
-	body     body
-	values   values
+	code     decoder
 	key      []byte
 	pending  []*decision
 	expanded []bool // virtual files
 
-	made     slab.Slab[Function]
-	names    slab.Slab[string]
-	starts   slab.Slab[fileStart]
-	regions  slab.Slab[CountedRegion]
-	branches slab.Slab[CountedBranch]
+	made  slab.Slab[Function]
+	names slab.Slab[string]
 }
 
 func (t *task) index(p *irpgo.Profile) {
@@ -306,10 +281,9 @@ const contextBit = 1 << 60
 
 // add evaluates a record.
 func (e *evaluator) add(r objectRecord) (done outcome) {
-	if err := r.decode(&e.body); err != nil {
+	if err := r.decode(&e.code.body); err != nil {
 		return outcome{err: flaw.InFile(err, r.m.Name)}
 	}
-	e.values.reset(e.body.Expressions)
 	var rec *irpgo.Record
 	if f := e.functions[r.Name]; f != nil {
 		i := slices.IndexFunc(f.Records, func(rec *irpgo.Record) bool { return rec.Hash == r.Hash })
@@ -326,18 +300,16 @@ func (e *evaluator) add(r objectRecord) (done outcome) {
 			return outcome{mismatch: miss}
 		}
 	}
+	f := Function{PGOName: r.Name, Object: r.m.Name, Hash: r.Hash, record: r.Record, absent: rec == nil}
 	var bitmap []byte
-	e.values.counts, e.values.absent = nil, rec == nil
 	if rec != nil {
-		e.values.counts, bitmap = rec.Counts, rec.Bitmap
+		f.counts, bitmap = rec.Counts, rec.Bitmap
 	}
-	regions := e.body.Regions
-	if len(regions) == 1 && regions[0].Count.constant() && len(e.values.counts) > 0 && e.values.counts[0] > 0 {
+	regions := e.code.body.Regions
+	if len(regions) == 1 && regions[0].Count.constant() && len(f.counts) > 0 && f.counts[0] > 0 {
 		return outcome{} // the function of another program
 	}
-	f := &e.made.Make(1)[0]
-	*f = Function{PGOName: r.Name, Object: r.m.Name, Hash: r.Hash}
-	lines, ok, err := e.evaluate(f, r.Record, bitmap)
+	ok, err := e.evaluate(&f, bitmap)
 	switch {
 	case err != nil:
 		return outcome{err: flaw.InFile(err, r.m.Name)}
@@ -346,14 +318,17 @@ func (e *evaluator) add(r objectRecord) (done outcome) {
 	case !ok:
 		return outcome{mismatch: &Mismatch{Object: r.m.Name, Name: r.Name, Hash: r.Hash, Have: []uint64{r.Hash}}}
 	}
-	f.Files, f.Name = e.names.Make(len(e.body.Files)), r.Name
-	copy(f.Files, e.body.Files)
+	f.Files, f.Name = e.names.Make(len(e.code.body.Files)), r.Name
+	copy(f.Files, e.code.body.Files)
 	if len(f.Files) > 0 {
 		f.Name = strings.TrimPrefix(r.Name, f.Files[0]+":")
 	}
-	f.main = e.mainFile(f)
+	e.describe(&f)
+	done = outcome{function: &e.made.Make(1)[0], lines: e.code.lines(), regions: len(e.code.regions)}
+	f.kept = e.code.keep(done.function, f.Files)
+	*done.function = f
 	if !e.repeated(r.Record) {
-		return outcome{function: f, lines: lines}
+		return done
 	}
 	e.key = append(e.key[:0], r.Name...)
 	for _, name := range f.Files {
@@ -362,78 +337,47 @@ func (e *evaluator) add(r objectRecord) (done outcome) {
 	if !e.opt.FirstWins {
 		e.key = binary.LittleEndian.AppendUint64(append(e.key, 0), r.Hash)
 	}
-	return outcome{function: f, key: string(e.key), lines: lines}
+	done.key = string(e.key)
+	return done
 }
 
-// evaluate sets the regions, branches and MC/DC of a function, and returns the lines of
-// all regions. It reports false if the mapping has a counter that the profile lacks.
-func (e *evaluator) evaluate(f *Function, rec *Record, bitmap []byte) (lines uint64, ok bool, err error) {
+// evaluate counts the regions and branches of a function and sets its MC/DC. It reports
+// false if the mapping has a counter that the profile lacks.
+func (e *evaluator) evaluate(f *Function, bitmap []byte) (ok bool, err error) {
 	e.pending = e.pending[:0]
-	branches, decisions := 0, 0
-	for i := range e.body.Regions {
-		switch e.body.Regions[i].Kind {
-		case Branch, MCDCBranch:
-			branches++
-		case Decision:
-			decisions++
-		}
-	}
-	f.Branches = e.branches.Make(branches)[:0]
-	f.Regions = e.regions.Make(len(e.body.Regions) - branches - decisions)[:0]
-	f.starts = e.starts.Make(len(e.body.Files) + 1)
-	file := 0 // the next that begins
-	begin := func(upTo int) {
-		for ; file <= upTo; file++ {
-			f.starts[file] = fileStart{uint32(len(f.Regions)), uint32(len(f.Branches))}
-		}
-	}
-	defer func() { begin(len(e.body.Files)) }()
-	for i := range e.body.Regions {
-		r := &e.body.Regions[i]
-		begin(r.File)
-		if r.Kind == Decision {
-			e.pending = append(e.pending, &decision{region: r})
-			continue
-		}
-		count, ok := e.values.of(r.Count)
-		other, okFalse := e.values.of(r.False)
-		if !ok || !okFalse {
-			return 0, false, nil
-		}
-		if r.Kind == Branch || r.Kind == MCDCBranch {
-			f.Branches = append(f.Branches, CountedBranch{
-				Start: r.Start, End: r.End, True: count, False: other,
-				ConstantTrue: r.Count.constant(), ConstantFalse: r.False.constant(), File: uint32(r.File), Kind: r.Kind,
-			})
-		} else {
-			if len(f.Regions) == 0 {
-				f.Count = count
-			}
-			f.Regions = append(f.Regions, CountedRegion{r.Start, r.End, count, uint32(r.File), uint32(r.Expanded), r.Kind})
-			lines += uint64(r.End.Line-r.Start.Line) + 1
-		}
+	return e.code.count(f, func(r *region) error {
 		switch r.Kind {
+		case Decision:
+			e.pending = append(e.pending, &decision{region: r})
 		case Expansion:
 			e.expandDecision(r)
 		case MCDCBranch:
-			if err := e.condition(f, rec, r, bitmap); err != nil {
-				return 0, false, err
-			}
+			return e.condition(f, r, bitmap)
 		}
-	}
-	return lines, true, nil
+		return nil
+	})
 }
 
-// mainFile returns the first virtual file that no expansion stands for.
-func (e *evaluator) mainFile(f *Function) int {
+// describe sets what there is to know of a function without its regions.
+func (e *evaluator) describe(f *Function) {
+	if len(e.code.regions) > 0 {
+		f.Count, f.line = e.code.regions[0].Count, e.code.regions[0].Start.Line
+	}
+	// The own code is in the first virtual file that no expansion stands for.
 	e.expanded = slices.Grow(e.expanded[:0], len(f.Files))[:len(f.Files)]
 	clear(e.expanded)
-	for i := range f.Regions {
-		if r := &f.Regions[i]; r.Kind == Expansion {
+	for i := range e.code.regions {
+		if r := &e.code.regions[i]; r.Kind == Expansion {
 			e.expanded[r.Expanded] = true
 		}
 	}
-	return slices.Index(e.expanded, false)
+	f.main = slices.Index(e.expanded, false)
+	if f.main < 0 {
+		return
+	}
+	if own := e.code.regionsOf(f.main); len(own) > 0 {
+		f.own, f.start = true, own[0].Start
+	}
 }
 
 // MainFile returns the name of the source file that the function's own code is

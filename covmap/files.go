@@ -1,7 +1,6 @@
 package covmap
 
 import (
-	"iter"
 	"maps"
 	"slices"
 
@@ -43,6 +42,8 @@ type Group struct {
 	Functions []*Function
 	Count     uint64           // sum of their counts
 	Total     coverage.Summary // of each number the greatest of the functions
+
+	own []ownFunction // the functions with their summaries
 }
 
 // File returns the coverage of a source file. It computes it anew at every call, and may
@@ -50,22 +51,29 @@ type Group struct {
 func (c *Coverage) File(name string) *File {
 	s := c.summarizer()
 	defer c.spare.Put(s)
-	f := c.file(name, s)
-	f.Segments = slices.Clone(f.Segments)
-	for _, fn := range f.Functions {
+	var branches []*CountedBranch
+	var mcdc []*MCDC
+	f := c.file(name, s, func(fn *Function) {
 		for file := range fn.virtualFiles(name) {
-			branches := fn.branchesOf(file)
-			for i := range branches {
-				f.Branches = append(f.Branches, &branches[i])
-			}
+			branches = appendPointers(branches, slices.Clone(s.code.branchesOf(file)))
 		}
 		for i := range fn.MCDC {
 			if fn.Files[fn.MCDC[i].File] == name {
-				f.MCDC = append(f.MCDC, &fn.MCDC[i])
+				mcdc = append(mcdc, &fn.MCDC[i])
 			}
 		}
-	}
+	})
+	f.Branches, f.MCDC = branches, mcdc
+	s.release()
 	return f
+}
+
+// appendPointers appends pointers to the elements of a list.
+func appendPointers[T any](to []*T, list []T) []*T {
+	for i := range list {
+		to = append(to, &list[i])
+	}
+	return to
 }
 
 func (c *Coverage) summarizer() *summarizer {
@@ -76,18 +84,24 @@ func (c *Coverage) summarizer() *summarizer {
 	return s
 }
 
-// file returns the coverage of a source file without branches and MC/DC. Its segments are
+// file returns the coverage of a source file without branches and MC/DC, and calls visit
+// with each of its functions while that is loaded in s.code. The segments and groups are
 // valid until s is used again.
-func (c *Coverage) file(name string, s *summarizer) *File {
+func (c *Coverage) file(name string, s *summarizer, visit func(fn *Function)) *File {
 	f := &File{Name: name, Functions: c.files[name]}
-	f.group(s)
-	regions := s.regions[:0]
+	s.all, s.own = s.all[:0], s.own[:0]
 	for _, fn := range f.Functions {
+		s.load(fn)
 		for file := range fn.virtualFiles(name) {
-			regions = append(regions, fn.regionsOf(file)...)
+			s.all = append(s.all, s.code.regionsOf(file)...)
 		}
+		if fn.ownIn(name) {
+			s.own = append(s.own, ownFunction{fn, s.function()})
+		}
+		visit(fn)
 	}
-	f.Segments = s.segments(regions)
+	f.group(s)
+	f.Segments = s.builder.build(s.all)
 	return f
 }
 
@@ -95,7 +109,11 @@ func (c *Coverage) file(name string, s *summarizer) *File {
 // with their functions.
 func (f *File) Expansions(yield func(fn *Function, r *CountedRegion) bool) {
 	for _, fn := range f.Functions {
-		own := fn.ownRegions(f.Name)
+		if !fn.ownIn(f.Name) {
+			continue
+		}
+		var d decoder
+		own := d.load(fn).ownRegions()
 		for i := range own {
 			if own[i].Kind == Expansion && !yield(fn, &own[i]) {
 				return
@@ -104,54 +122,58 @@ func (f *File) Expansions(yield func(fn *Function, r *CountedRegion) bool) {
 	}
 }
 
+// An ownFunction is a function whose own code is in a file.
+type ownFunction struct {
+	*Function
+	sum coverage.Summary
+}
+
 // group sets Groups and Total.
 func (f *File) group(s *summarizer) {
-	own := make([]*Function, 0, len(f.Functions))
-	for _, fn := range f.Functions {
-		if len(fn.ownRegions(f.Name)) > 0 {
-			own = append(own, fn)
-		}
+	byStart := func(a, b ownFunction) int { return comparePositions(a.start, b.start) }
+	if !slices.IsSortedFunc(s.own, byStart) {
+		slices.SortStableFunc(s.own, byStart)
 	}
-	start := func(fn *Function) Position { return fn.regionsOf(fn.main)[0].Start }
-	byStart := func(a, b *Function) int { return comparePositions(start(a), start(b)) }
-	if !slices.IsSortedFunc(own, byStart) {
-		slices.SortStableFunc(own, byStart)
+	f.Groups, s.functions = s.groups[:0], s.functions[:0]
+	for _, fn := range s.own {
+		s.functions = append(s.functions, fn.Function)
 	}
-	for len(own) > 0 {
-		g := Group{Start: start(own[0])}
+	for own, functions := s.own, s.functions; len(own) > 0; {
+		g := Group{Start: own[0].start}
 		n := 0
-		for ; n < len(own) && start(own[n]) == g.Start; n++ {
+		for ; n < len(own) && own[n].start == g.Start; n++ {
 			g.Count += own[n].Count
 		}
-		g.Functions, own = own[:n:n], own[n:]
-		g.Total = g.total(s, nil)
+		g.own, own = own[:n:n], own[n:]
+		g.Functions, functions = functions[:n:n], functions[n:]
+		g.Total = g.total(nil)
 		f.Total.Add(g.Total)
 		f.Groups = append(f.Groups, g)
 	}
+	s.groups = f.Groups
 }
 
 // TotalOf returns the numbers of the functions that keep accepts. A group of which it
 // accepts some has run if any of its functions has.
 func (f *File) TotalOf(keep func(*Function) bool) (sum coverage.Summary) {
-	var s summarizer
 	for i := range f.Groups {
-		sum.Add(f.Groups[i].total(&s, keep))
+		sum.Add(f.Groups[i].total(keep))
 	}
 	return sum
 }
 
 // total returns the numbers of the functions of a group that keep accepts; nil accepts
 // all.
-func (g *Group) total(s *summarizer, keep func(*Function) bool) (total coverage.Summary) {
-	for _, fn := range g.Functions {
-		if keep != nil && !keep(fn) {
+func (g *Group) total(keep func(*Function) bool) (total coverage.Summary) {
+	for i := range g.own {
+		fn := &g.own[i]
+		if keep != nil && !keep(fn.Function) {
 			continue
 		}
-		sum := s.function(fn)
-		total.Regions.Max(sum.Regions)
-		total.Lines.Max(sum.Lines)
-		total.Branches.Max(sum.Branches)
-		total.MCDC.Max(sum.MCDC)
+		total.Regions.Max(fn.sum.Regions)
+		total.Lines.Max(fn.sum.Lines)
+		total.Branches.Max(fn.sum.Branches)
+		total.MCDC.Max(fn.sum.MCDC)
 		total.Instantiations.Count(fn.Count > 0)
 	}
 	if total.Instantiations.Total > 0 {
@@ -177,17 +199,15 @@ func (f *Function) Main() int { return f.main }
 func (f *Function) Part(file int) *Part {
 	p := &Part{Function: f, Name: f.Files[file]}
 	var s summarizer
-	regions := f.regionsOf(file)
-	p.Segments = s.segments(slices.Clone(regions))
+	s.load(f)
+	regions := s.code.regionsOf(file)
+	p.Segments = s.builder.build(slices.Clone(regions))
 	for i := range regions {
 		if regions[i].Kind == Expansion {
 			p.Expansions = append(p.Expansions, &regions[i])
 		}
 	}
-	branches := f.branchesOf(file)
-	for i := range branches {
-		p.Branches = append(p.Branches, &branches[i])
-	}
+	p.Branches = appendPointers(p.Branches, s.code.branchesOf(file))
 	for i := range f.MCDC {
 		if int(f.MCDC[i].File) == file {
 			p.MCDC = append(p.MCDC, &f.MCDC[i])
@@ -200,41 +220,53 @@ func (f *Function) Part(file int) *Part {
 // its own file, and the branches there and in what expands there.
 func (f *Function) Summary() coverage.Summary {
 	var s summarizer
-	return s.function(f)
+	s.load(f)
+	return s.function()
 }
 
-// A summarizer computes the summaries of functions. It holds memory for the next.
+// A summarizer computes the summaries of functions and files. It holds memory for the
+// next.
 type summarizer struct {
-	regions []CountedRegion
+	decoder decoder
+	code    *functionCode   // that was loaded
+	regions []CountedRegion // of a function
 	builder segmentBuilder
-	placed  placedBranches
-	visited []bool
+	visited []bool // virtual files
 	todo    []int
+
+	all       []CountedRegion // of a file
+	own       []ownFunction
+	functions []*Function
+	groups    []Group
+	placed    placedBranches
 }
 
-// segments returns the segments of regions until it is called again.
-func (s *summarizer) segments(regions []CountedRegion) []Segment {
-	s.regions = regions
-	return s.builder.build(regions)
-}
+// release leaves the segments and groups of a file to their user.
+func (s *summarizer) release() { s.builder.out, s.own, s.functions, s.groups = nil, nil, nil, nil }
 
-func (s *summarizer) function(f *Function) (sum coverage.Summary) {
+// load loads the code of a function.
+func (s *summarizer) load(f *Function) { s.code = s.decoder.load(f) }
+
+// function returns the summary of the function that was loaded.
+func (s *summarizer) function() (sum coverage.Summary) {
+	f := s.code.fn
 	sum.Functions.Count(f.Count > 0)
-	for i := range f.Regions {
-		if r := &f.Regions[i]; r.Kind == Code {
+	for i := range s.code.regions {
+		if r := &s.code.regions[i]; r.Kind == Code {
 			sum.Regions.Count(r.Count != 0)
 		}
 	}
 	if f.main < 0 {
 		return sum
 	}
-	for l := range Lines(s.segments(append(s.regions[:0], f.regionsOf(f.main)...))) {
+	s.regions = append(s.regions[:0], s.code.ownRegions()...)
+	for l := range Lines(s.builder.build(s.regions)) {
 		if l.Mapped {
 			sum.Lines.Count(l.Count > 0)
 		}
 	}
-	s.walk(f, func(file int) {
-		branches := f.branchesOf(file)
+	s.walk(func(file int) {
+		branches := s.code.branchesOf(file)
 		for i := range branches {
 			b := &branches[i]
 			if !b.ConstantTrue {
@@ -260,38 +292,10 @@ func (s *summarizer) function(f *Function) (sum coverage.Summary) {
 	return sum
 }
 
-// virtualFiles yields the indexes of the virtual files of a name.
-func (f *Function) virtualFiles(name string) iter.Seq[int] {
-	return func(yield func(int) bool) {
-		for i, n := range f.Files {
-			if n == name && !yield(i) {
-				return
-			}
-		}
-	}
-}
-
-// ownRegions returns the regions of the function's own code if that is in a file.
-func (f *Function) ownRegions(file string) []CountedRegion {
-	if f.main < 0 || f.Files[f.main] != file {
-		return nil
-	}
-	return f.regionsOf(f.main)
-}
-
-// regionsOf returns the regions in a virtual file.
-func (f *Function) regionsOf(file int) []CountedRegion {
-	return f.Regions[f.starts[file].region:f.starts[file+1].region]
-}
-
-// branchesOf returns the branches in a virtual file.
-func (f *Function) branchesOf(file int) []CountedBranch {
-	return f.Branches[f.starts[file].branch:f.starts[file+1].branch]
-}
-
 // walk calls visit for the function's own virtual file and then for those that
 // expand in it, at any depth, each once.
-func (s *summarizer) walk(f *Function, visit func(file int)) {
+func (s *summarizer) walk(visit func(file int)) {
+	f := s.code.fn
 	s.visited = slices.Grow(s.visited[:0], len(f.Files))[:len(f.Files)]
 	clear(s.visited)
 	for s.todo = append(s.todo[:0], f.main); len(s.todo) > 0; {
@@ -302,49 +306,11 @@ func (s *summarizer) walk(f *Function, visit func(file int)) {
 		}
 		s.visited[file] = true
 		visit(file)
-		own := f.regionsOf(file)
-		for i := range own {
-			if own[i].Kind == Expansion {
-				s.todo = append(s.todo, int(own[i].Expanded))
+		in := s.code.regionsOf(file)
+		for i := range in {
+			if in[i].Kind == Expansion {
+				s.todo = append(s.todo, int(in[i].Expanded))
 			}
 		}
-	}
-}
-
-// maxNesting is how deep expansions are followed: no compiler nests them as deep.
-const maxNesting = 2000
-
-// An expansionWalk visits the branches in what expansions stand for.
-type expansionWalk struct {
-	fn   *Function
-	done []bool // virtual files of fn that were visited
-}
-
-// branches calls visit for the branches in an expansion of a function, those of nested
-// expansions first. path is the starts of the expansions that a branch lies in, the
-// outermost first. Expansions of one function must follow each other; each virtual file
-// is visited once.
-func (w *expansionWalk) branches(fn *Function, r *CountedRegion, visit func(b *CountedBranch, path []Position)) {
-	if fn != w.fn {
-		w.fn, w.done = fn, make([]bool, len(fn.Files))
-	}
-	w.expand(r, nil, visit)
-}
-
-func (w *expansionWalk) expand(r *CountedRegion, path []Position, visit func(b *CountedBranch, path []Position)) {
-	if w.done[r.Expanded] || len(path) > maxNesting {
-		return
-	}
-	w.done[r.Expanded] = true
-	path = append(slices.Clip(path), r.Start)
-	inner := w.fn.regionsOf(int(r.Expanded))
-	for i := range inner {
-		if inner[i].Kind == Expansion {
-			w.expand(&inner[i], path, visit)
-		}
-	}
-	branches := w.fn.branchesOf(int(r.Expanded))
-	for i := range branches {
-		visit(&branches[i], path)
 	}
 }

@@ -34,7 +34,9 @@ func WriteJSON(w io.Writer, c *Coverage, opt JSONOptions) error {
 	err := inOrder(len(names), func(i int, p *producer[byte], dst []byte) []byte {
 		f := c.File(names[i])
 		totals[i] = f.Total
-		j := jsonText{dst, p}
+		s := c.summarizer()
+		defer c.spare.Put(s)
+		j := jsonText{dst, p, &s.decoder}
 		j.comma(i)
 		j.file(f, opt)
 		return j.b
@@ -47,7 +49,9 @@ func WriteJSON(w io.Writer, c *Coverage, opt JSONOptions) error {
 		out.WriteString(`,"functions":[`)
 		const each = 64
 		err := inOrder((len(c.Functions)+each-1)/each, func(i int, p *producer[byte], dst []byte) []byte {
-			j := jsonText{dst, p}
+			s := c.summarizer()
+			defer c.spare.Put(s)
+			j := jsonText{dst, p, &s.decoder}
 			for k := i * each; k < min((i+1)*each, len(c.Functions)); k++ {
 				j.comma(k)
 				j.function(c.Functions[k])
@@ -73,8 +77,9 @@ func WriteJSON(w io.Writer, c *Coverage, opt JSONOptions) error {
 
 // jsonText appends JSON, and passes it on when it is long.
 type jsonText struct {
-	b []byte
-	p *producer[byte] // nil if it is never long
+	b       []byte
+	p       *producer[byte] // nil if it is never long
+	decoder *decoder        // nil if there are no functions
 }
 
 // pass passes on the text if it is long.
@@ -180,44 +185,61 @@ func (j *jsonText) file(f *File, opt JSONOptions) {
 // expansions appends the expansions of a file. Each has all regions of its
 // function.
 func (j *jsonText) expansions(f *File) {
-	var fn *Function
-	var regions, names jsonText // of fn
+	var regions, names jsonText // of a function
 	var walk expansionWalk
 	n := 0
-	for in, r := range f.Expansions {
-		if in != fn {
-			fn = in
-			regions.b, names.b = regions.b[:0], names.b[:0]
-			regions.regions(fn)
-			names.strings(fn.Files)
+	for _, fn := range f.Functions {
+		if !fn.ownIn(f.Name) {
+			continue
 		}
-		j.comma(n)
-		n++
-		j.text(`{"branches":[`)
-		i := 0
-		walk.branches(fn, r, func(b *CountedBranch, _ []Position) {
-			if !b.folded() {
-				j.comma(i)
-				j.branch(b)
-				i++
+		code := j.decoder.load(fn)
+		walk.begin(code)
+		regions.b = regions.b[:0]
+		own := code.ownRegions()
+		for i := range own {
+			r := &own[i]
+			if r.Kind != Expansion {
+				continue
 			}
-		})
-		j.text(`],"filenames":`)
-		j.b = append(j.b, names.b...)
-		j.text(`,"source_region":`)
-		j.region(r)
-		j.text(`,"target_regions":`)
-		j.b = append(j.b, regions.b...)
-		j.text("}")
-		j.pass()
+			if len(regions.b) == 0 {
+				regions.regions(code.regions)
+				names.b = names.b[:0]
+				names.strings(fn.Files)
+			}
+			j.comma(n)
+			n++
+			j.expansion(r, &walk, names.b, regions.b)
+		}
 	}
 }
 
+// expansion appends one expansion.
+func (j *jsonText) expansion(r *CountedRegion, walk *expansionWalk, names, regions []byte) {
+	j.text(`{"branches":[`)
+	i := 0
+	walk.branches(r, func(b *CountedBranch, _ []Position) {
+		if !b.folded() {
+			j.comma(i)
+			j.branch(b)
+			i++
+		}
+	})
+	j.text(`],"filenames":`)
+	j.b = append(j.b, names...)
+	j.text(`,"source_region":`)
+	j.region(r)
+	j.text(`,"target_regions":`)
+	j.b = append(j.b, regions...)
+	j.text("}")
+	j.pass()
+}
+
 func (j *jsonText) function(f *Function) {
+	code := j.decoder.load(f)
 	j.text(`{"branches":[`)
 	n := 0
-	for i := range f.Branches {
-		if b := &f.Branches[i]; !b.folded() {
+	for i := range code.branches {
+		if b := &code.branches[i]; !b.folded() {
 			j.comma(n)
 			j.branch(b)
 			n++
@@ -235,15 +257,15 @@ func (j *jsonText) function(f *Function) {
 	j.text(`],"name":`)
 	j.string(f.Name)
 	j.text(`,"regions":`)
-	j.regions(f)
+	j.regions(code.regions)
 	j.text("}")
 }
 
-func (j *jsonText) regions(f *Function) {
+func (j *jsonText) regions(list []CountedRegion) {
 	j.text("[")
-	for i := range f.Regions {
+	for i := range list {
 		j.comma(i)
-		j.region(&f.Regions[i])
+		j.region(&list[i])
 	}
 	j.text("]")
 }

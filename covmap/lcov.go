@@ -30,7 +30,9 @@ func WriteLCOV(w io.Writer, c *Coverage, opt LCOVOptions) error {
 	return inOrder(len(names), func(i int, p *producer[byte], dst []byte) []byte {
 		s := c.summarizer()
 		defer c.spare.Put(s)
-		return c.file(names[i], s).appendLCOV(dst, p, opt, &s.placed)
+		s.placed.reset()
+		f := c.file(names[i], s, func(fn *Function) { s.placed.add(s.code, names[i]) })
+		return f.appendLCOV(dst, p, opt, &s.placed)
 	}, writeTo(w))
 }
 
@@ -60,10 +62,7 @@ func (f *File) appendLCOV(dst []byte, p *producer[byte], opt LCOVOptions, placed
 				}
 				n := fn.Count
 				if key == "FN" {
-					n = 0
-					if len(fn.Regions) > 0 {
-						n = uint64(fn.Regions[0].Start.Line)
-					}
+					n = uint64(fn.line)
 				}
 				line(key, n)
 				dst = append(append(append(dst, ','), fn.Name...), '\n')
@@ -80,7 +79,7 @@ func (f *File) appendLCOV(dst []byte, p *producer[byte], opt LCOVOptions, placed
 			}
 		}
 		if !opt.SkipBranches {
-			dst = f.appendBranches(dst, !opt.SeparateInstantiations, placed)
+			dst = placed.append(dst, !opt.SeparateInstantiations)
 		}
 	}
 	if !opt.SkipBranches {
@@ -99,57 +98,67 @@ type placedBranch struct {
 	true, false uint64
 }
 
-// placedBranches are the branches of a file.
+// placedBranches are the branches of a file: those in it, and those in expansions in it.
 type placedBranches struct {
-	list   []placedBranch
-	paths  []Position
-	sorter runSorter[placedBranch]
+	list     []placedBranch // of all branches in the end
+	expanded []placedBranch
+	met      uint32 // branches of expansions
+	paths    []Position
+	walk     expansionWalk
+	sorter   runSorter[placedBranch]
 }
 
 func (p *placedBranches) rest(b *placedBranch) []Position { return p.paths[b.rest:b.end] }
 
-// collect collects the branches of the file: those in it, and those in expansions in it.
-func (p *placedBranches) collect(f *File) {
-	p.list, p.paths = p.list[:0], p.paths[:0]
-	for _, fn := range f.Functions {
-		for file := range fn.virtualFiles(f.Name) {
-			branches := fn.branchesOf(file)
-			for i := range branches {
-				if b := &branches[i]; !b.folded() {
-					p.list = append(p.list, placedBranch{first: b.Start, index: uint32(len(p.list)), true: b.True, false: b.False})
-				}
+func (p *placedBranches) reset() {
+	p.list, p.expanded, p.met, p.paths = p.list[:0], p.expanded[:0], 0, p.paths[:0]
+}
+
+// add adds those of a function.
+func (p *placedBranches) add(code *functionCode, name string) {
+	for file := range code.fn.virtualFiles(name) {
+		branches := code.branchesOf(file)
+		for i := range branches {
+			if b := &branches[i]; !b.folded() {
+				p.list = append(p.list, placedBranch{first: b.Start, index: uint32(len(p.list)), true: b.True, false: b.False})
 			}
 		}
 	}
-	var walk expansionWalk
-	index := uint32(0)
-	for fn, r := range f.Expansions {
-		walk.branches(fn, r, func(b *CountedBranch, path []Position) {
+	if !code.fn.ownIn(name) {
+		return
+	}
+	p.walk.begin(code)
+	own := code.ownRegions()
+	for i := range own {
+		if own[i].Kind != Expansion {
+			continue
+		}
+		p.walk.branches(&own[i], func(b *CountedBranch, path []Position) {
 			if !b.folded() {
 				at := uint32(len(p.paths))
 				p.paths = append(p.paths, path[1:]...)
-				p.list = append(p.list, placedBranch{path[0], at, uint32(len(p.paths)), index, b.True, b.False})
+				p.expanded = append(p.expanded, placedBranch{path[0], at, uint32(len(p.paths)), p.met, b.True, b.False})
 			}
-			index++
+			p.met++
 		})
 	}
+}
+
+// append appends the branches in their order. Those with equal paths are added up if
+// unify is set.
+func (p *placedBranches) append(dst []byte, unify bool) []byte {
+	p.list = append(p.list, p.expanded...)
 	p.sorter.sort(p.list, func(a, b *placedBranch) int {
 		if c := comparePositions(a.first, b.first); c != 0 {
 			return c
 		}
 		return cmp.Or(slices.CompareFunc(p.rest(a), p.rest(b), comparePositions), cmp.Compare(a.index, b.index))
 	})
-}
-
-// appendBranches appends the branches of the file. Those with equal paths are
-// added up if unify is set.
-func (f *File) appendBranches(dst []byte, unify bool, placed *placedBranches) []byte {
-	placed.collect(f)
-	all := placed.list
+	all := p.list
 	last, pair, number := uint32(0), uint64(0), uint64(0)
 	for len(all) > 0 {
 		b, n := all[0], 1
-		for ; unify && n < len(all) && all[n].first == b.first && slices.Equal(placed.rest(&all[n]), placed.rest(&b)); n++ {
+		for ; unify && n < len(all) && all[n].first == b.first && slices.Equal(p.rest(&all[n]), p.rest(&b)); n++ {
 			b.true += all[n].true
 			b.false += all[n].false
 		}

@@ -76,19 +76,20 @@ func (c counter) constant() bool { return c&3 == zeroCounter }
 // A region is a range of a source file with the counter that counts it.
 type region struct {
 	Start, End Position
-	File       int // virtual file that the region is in, see [body]
-	Kind       Kind
 	Count      counter // for branches: of the true outcome
 	False      counter // of the false outcome of a branch
+	File       uint32  // virtual file that the region is in, see [body]
+	Expanded   uint32  // virtual file that an Expansion stands for
 
-	// Expanded is the virtual file that an Expansion stands for.
-	Expanded int
 	// Bits and Conditions describe a Decision: the bits of its test vectors end
 	// before bit number Bits of the function's bitmap.
-	Bits, Conditions int
+	Bits       int32
+	Conditions int16
 	// ID numbers an MCDCBranch in its decision; NextTrue and NextFalse are those
 	// of the conditions evaluated next, -1 if the decision ends.
-	ID, NextTrue, NextFalse int
+	ID, NextTrue, NextFalse int16
+
+	Kind Kind
 }
 
 // An expression adds or subtracts two counters.
@@ -104,4 +105,6 @@ type body struct {
 	Files       []string
 	Expressions []expression
 	Regions     []region // by virtual file, in the order of the mapping
+
+	spare []int32 // memory of countExpansions
 }

@@ -56,8 +56,8 @@ const (
 type decision struct {
 	region     *region
 	conditions []*region // the one with ID 0 first
-	has        map[int]bool
-	expanded   map[int]bool // virtual files that expansions in it stand for
+	has        map[int16]bool
+	expanded   map[uint32]bool // virtual files that expansions in it stand for
 }
 
 // dominates reports whether a region lies in the decision.
@@ -71,7 +71,7 @@ func (e *evaluator) expandDecision(r *region) {
 	for _, d := range e.pending {
 		if d.dominates(r) {
 			if d.expanded == nil {
-				d.expanded = make(map[int]bool)
+				d.expanded = make(map[uint32]bool)
 			}
 			d.expanded[r.Expanded] = true
 			return
@@ -81,7 +81,7 @@ func (e *evaluator) expandDecision(r *region) {
 
 // condition adds a condition to the first decision that lacks it, and evaluates
 // the decision once it has all.
-func (e *evaluator) condition(f *Function, rec *Record, r *region, bitmap []byte) error {
+func (e *evaluator) condition(f *Function, r *region, bitmap []byte) error {
 	for i, d := range e.pending {
 		if r.ID < 0 || d.has[r.ID] || r.ID >= d.region.Conditions || !d.dominates(r) {
 			continue
@@ -92,14 +92,14 @@ func (e *evaluator) condition(f *Function, rec *Record, r *region, bitmap []byte
 			d.conditions = append(d.conditions, r)
 		}
 		if d.has == nil {
-			d.has = make(map[int]bool)
+			d.has = make(map[int16]bool)
 		}
 		d.has[r.ID] = true
-		if len(d.conditions) == d.region.Conditions {
+		if len(d.conditions) == int(d.region.Conditions) {
 			e.pending = slices.Delete(e.pending, i, i+1)
 			g, ok := newConditionGraph(d)
 			if !ok {
-				return flaw.At("coverage mapping", rec.at).Field("conditions of " + rec.Name).Got("a cycle, or one that is not there").
+				return flaw.At("coverage mapping", f.record.at).Field("conditions of " + f.PGOName).Got("a cycle, or one that is not there").
 					Want("each condition followed by later ones").Corrupt()
 			}
 			f.MCDC = append(f.MCDC, g.evaluate(bitmap, e.opt.bitmapsByCondition()))
@@ -137,13 +137,13 @@ func newConditionGraph(d *decision) (g *conditionGraph, ok bool) {
 		d: d, position: make([]int, n), next: make([][2]int, n), offset: make([][2]uint64, n), width: make([]uint64, n), into: make([][]edge, n),
 	}
 	for i, r := range d.conditions {
-		g.position[r.ID], g.next[r.ID] = i, [2]int{r.NextFalse, r.NextTrue}
+		g.position[r.ID], g.next[r.ID] = i, [2]int{int(r.NextFalse), int(r.NextTrue)}
 		for value, to := range g.next[r.ID] {
 			if to >= n {
 				return nil, false
 			}
 			if to >= 0 {
-				g.into[to] = append(g.into[to], edge{r.ID, value})
+				g.into[to] = append(g.into[to], edge{int(r.ID), value})
 			}
 		}
 	}
@@ -193,7 +193,7 @@ type numbered struct {
 // the bits that are set, not from the vectors that are possible.
 func (g *conditionGraph) evaluate(bitmap []byte, byCondition bool) MCDC {
 	r := g.d.region
-	m := MCDC{Start: r.Start, End: r.End, File: uint32(r.File), Conditions: make([]Condition, len(g.d.conditions))}
+	m := MCDC{Start: r.Start, End: r.End, File: r.File, Conditions: make([]Condition, len(g.d.conditions))}
 	for i, c := range g.d.conditions {
 		m.Conditions[i] = Condition{Start: c.Start, ConstantTrue: c.Count.constant(), ConstantFalse: c.False.constant()}
 		for value, to := range g.next[c.ID] {

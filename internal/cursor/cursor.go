@@ -164,6 +164,20 @@ func (c *Cursor) ULEB(field string) uint64 {
 	return c.longULEB(field)
 }
 
+// ULEBs reads four numbers. fields are their names.
+func (c *Cursor) ULEBs(n *[4]uint64, fields *[4]string) {
+	if c.err == nil && c.Len() >= 4 {
+		if four := binary.LittleEndian.Uint32(c.buf[c.pos:]); four&0x80808080 == 0 { // of one byte each
+			*n = [4]uint64{uint64(four & 0xff), uint64(four >> 8 & 0xff), uint64(four >> 16 & 0xff), uint64(four >> 24)}
+			c.pos += 4
+			return
+		}
+	}
+	for i := range n {
+		n[i] = c.ULEB(fields[i])
+	}
+}
+
 func (c *Cursor) longULEB(field string) uint64 {
 	start := c.Offset()
 	var v uint64

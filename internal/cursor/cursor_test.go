@@ -1,6 +1,7 @@
 package cursor
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"math"
@@ -126,5 +127,46 @@ func TestAlign(t *testing.T) {
 	}
 	if c.Err() != nil {
 		t.Error(c.Err())
+	}
+}
+
+// TestULEBs: four numbers at once are those read one by one, whatever their lengths and
+// wherever they end.
+func TestULEBs(t *testing.T) {
+	fields := [4]string{"a", "b", "c", "d"}
+	sizes := []uint64{0, 1, 0x7f, 0x80, 0x3fff, math.MaxUint64}
+	for i := range 6 * 6 * 6 * 6 {
+		var want [4]uint64
+		var buf []byte
+		for k := range want {
+			want[k] = sizes[i%6]
+			buf = AppendULEB(buf, want[k])
+			i /= 6
+		}
+		for end := range len(buf) + 1 {
+			var got, single [4]uint64
+			c, one := New("s", 0, buf[:end], binary.LittleEndian), New("s", 0, buf[:end], binary.LittleEndian)
+			c.ULEBs(&got, &fields)
+			for k, field := range fields {
+				single[k] = one.ULEB(field)
+			}
+			if got != single || c.Pos() != one.Pos() || (c.Err() == nil) != (one.Err() == nil) || c.Err() != nil && c.Err().Error() != one.Err().Error() {
+				t.Fatalf("%x: %d at %d, %v, want %d at %d, %v", buf[:end], got, c.Pos(), c.Err(), single, one.Pos(), one.Err())
+			}
+			if end == len(buf) && got != want {
+				t.Fatalf("%x: %d, want %d", buf, got, want)
+			}
+		}
+	}
+}
+
+func BenchmarkULEBs(b *testing.B) {
+	buf := bytes.Repeat([]byte{1, 2, 3, 4, 5, 6, 7, 8, 0x85, 1, 1, 2}, 1<<10)
+	fields := [4]string{"a", "b", "c", "d"}
+	var n [4]uint64
+	for b.Loop() {
+		for c := New("numbers", 0, buf, binary.LittleEndian); c.Len() > 0; {
+			c.ULEBs(&n, &fields)
+		}
 	}
 }

@@ -7,12 +7,11 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"runtime"
-	"runtime/debug"
 	"slices"
 	"sync"
 
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/cli"
+	"github.com/profuse-pgo/profuse/cmd/profuse/internal/memory"
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/merging"
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/sources"
 	"github.com/profuse-pgo/profuse/formats"
@@ -123,22 +122,9 @@ func emptiness(functions int, p *irpgo.Profile) string {
 	return ""
 }
 
-// collectLate delays the first garbage collection until the heap has 48 MiB,
-// because a merge keeps most of what it allocates first. Afterwards the collector
-// works as usual. It suits a process that does one merge.
-var collectLate = sync.OnceFunc(func() {
-	const percent = 1200 // of 4 MiB, the heap size of the first collection
-	usual := debug.SetGCPercent(percent)
-	if usual < 0 {
-		debug.SetGCPercent(usual) // the collector is off
-		return
-	}
-	runtime.AddCleanup(new([64]byte), func(usual int) { debug.SetGCPercent(usual) }, usual)
-})
-
 // addUp adds up the base, if there is one, and then the inputs.
 func (c *adder) addUp(ctx context.Context, j *merging.Job, report *mergeReport) (*irpgo.Merged, error) {
-	collectLate()
+	memory.CollectLate(48 << 20)
 	ins := j.Inputs
 	if j.Base != "" {
 		ins = append([]inputs.Input{inputs.File(j.Base, j.Open)}, ins...)

@@ -14,6 +14,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/profuse-pgo/profuse/cmd/profuse/internal/memory"
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/withcolor"
 	"github.com/profuse-pgo/profuse/covmap"
 	"github.com/profuse-pgo/profuse/inputs"
@@ -199,6 +200,7 @@ func (t *tool) load() error {
 
 // evaluate sets t.cov.
 func (t *tool) evaluate() error {
+	memory.CollectLate(96 << 20)
 	o := &t.opt
 	var opt covmap.EvaluateOptions
 	opt.FirstWins = true

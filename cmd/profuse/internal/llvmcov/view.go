@@ -169,8 +169,9 @@ func (t *tool) fileView(name string) *view {
 
 // lastLine returns the last line of a function in the virtual file of its first region.
 func lastLine(fn *covmap.Function) (line uint32) {
-	for i := range fn.Regions {
-		if r := &fn.Regions[i]; r.File == fn.Regions[0].File {
+	regions := fn.Regions()
+	for i := range regions {
+		if r := &regions[i]; r.File == regions[0].File {
 			line = max(line, r.End.Line)
 		}
 	}

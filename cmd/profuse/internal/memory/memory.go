@@ -10,9 +10,11 @@ import (
 	"math"
 	"os"
 	"path"
+	"runtime"
 	"runtime/debug"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // SetLimit sets the soft limit of the process, unless the user has set one with
@@ -27,6 +29,23 @@ func SetLimit(getenv func(string) string) {
 	if limit < math.MaxInt64 {
 		debug.SetMemoryLimit(limit / 8 * 7)
 	}
+}
+
+var collectLate sync.Once
+
+// CollectLate delays the first garbage collection until the heap has about size bytes.
+// It suits a process that keeps most of what it allocates first, as one merge does, or
+// one export of coverage. Afterwards the collector works as usual.
+func CollectLate(size int) {
+	const first = 4 << 20 // usual size of the heap at the first collection
+	collectLate.Do(func() {
+		usual := debug.SetGCPercent(size / first * 100)
+		if usual < 0 {
+			debug.SetGCPercent(usual) // the collector is off
+			return
+		}
+		runtime.AddCleanup(new([64]byte), func(usual int) { debug.SetGCPercent(usual) }, usual)
+	})
 }
 
 // none is what the functions return that know of no limit, in bytes.

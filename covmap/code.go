@@ -1,0 +1,242 @@
+package covmap
+
+import (
+	"cmp"
+	"iter"
+	"slices"
+)
+
+// A CountedRegion is a region with its count. Branches and decisions are none.
+type CountedRegion struct {
+	Start, End     Position
+	Count          uint64
+	File, Expanded uint32 // virtual files: that the region is in, and that an Expansion stands for
+	Kind           Kind
+}
+
+// A CountedBranch is a condition with the counts of its outcomes.
+type CountedBranch struct {
+	Start, End  Position
+	True, False uint64
+	// ConstantTrue says that the true outcome never happens, whatever runs, and
+	// ConstantFalse that the false one does not.
+	ConstantTrue, ConstantFalse bool
+	File                        uint32
+	Kind                        Kind
+}
+
+// folded reports whether neither outcome can happen.
+func (b *CountedBranch) folded() bool { return b.ConstantTrue && b.ConstantFalse }
+
+// A functionCode has the regions and branches of one function with their counts.
+type functionCode struct {
+	fn       *Function
+	regions  []CountedRegion
+	branches []CountedBranch
+	// Where the regions and branches of each virtual file begin in the lists, in whose
+	// order they lie, and at last where those of the last one end.
+	starts []fileStart
+}
+
+// fewFiles is in how many source files most functions are. They are decoded when their
+// files are asked for, which takes a fifth of the memory. Functions in more source files,
+// with macros of many headers, stay decoded.
+const fewFiles = 2
+
+// A keptCode is the code of a function that stays decoded.
+type keptCode struct {
+	functionCode
+	byName []int32 // virtual files, by the names of their files
+}
+
+// keep returns a copy of the code for a function that is in these files, nil if it need not
+// stay decoded.
+func (c *functionCode) keep(f *Function, files []string) *keptCode {
+	var names [fewFiles]string
+	n := 0
+	for _, name := range files {
+		if slices.Contains(names[:n], name) {
+			continue
+		}
+		if n < fewFiles {
+			names[n] = name
+			n++
+			continue
+		}
+		k := &keptCode{functionCode{f, slices.Clone(c.regions), slices.Clone(c.branches), slices.Clone(c.starts)}, make([]int32, len(files))}
+		for i := range k.byName {
+			k.byName[i] = int32(i)
+		}
+		slices.SortFunc(k.byName, func(a, b int32) int { return cmp.Or(cmp.Compare(files[a], files[b]), cmp.Compare(a, b)) })
+		return k
+	}
+	return nil
+}
+
+// A decoder decodes the code of functions one after the other, in the same memory.
+type decoder struct {
+	functionCode
+	body   body
+	values values
+}
+
+// A fileStart is where the regions and branches of a virtual file begin.
+type fileStart struct{ region, branch uint32 }
+
+// load decodes the regions and branches of a function that [Evaluate] returned, and
+// so found no fault in. They are valid until the next call.
+func (c *decoder) load(f *Function) *functionCode {
+	if f.kept != nil {
+		return &f.kept.functionCode
+	}
+	if c.fn != f {
+		c.fn = f
+		_ = f.record.decode(&c.body)
+		_, _ = c.count(f, nil)
+	}
+	return &c.functionCode
+}
+
+// count counts the regions in c.body by the counters of a function. It calls visit, if
+// there is one, for each. It reports false if the profile lacks a counter.
+func (c *decoder) count(f *Function, visit func(r *region) error) (ok bool, err error) {
+	c.values.reset(c.body.Expressions)
+	c.values.counts, c.values.absent = f.counts, f.absent
+	c.regions, c.branches, c.starts = c.regions[:0], c.branches[:0], c.starts[:0]
+	for i := range c.body.Regions {
+		r := &c.body.Regions[i]
+		if len(c.starts) <= int(r.File) {
+			c.begin(int(r.File))
+		}
+		count, ok := c.values.of(r.Count)
+		if !ok {
+			return false, nil
+		}
+		switch r.Kind {
+		case Decision:
+		case Branch, MCDCBranch:
+			other, ok := c.values.of(r.False)
+			if !ok {
+				return false, nil
+			}
+			c.branches = append(c.branches, CountedBranch{
+				Start: r.Start, End: r.End, True: count, False: other,
+				ConstantTrue: r.Count.constant(), ConstantFalse: r.False.constant(), File: r.File, Kind: r.Kind,
+			})
+		default:
+			c.regions = append(c.regions, CountedRegion{r.Start, r.End, count, r.File, r.Expanded, r.Kind})
+		}
+		if visit != nil {
+			if err := visit(r); err != nil {
+				return false, err
+			}
+		}
+	}
+	c.begin(len(c.body.Files))
+	return true, nil
+}
+
+// begin begins the virtual files up to one.
+func (c *functionCode) begin(file int) {
+	for len(c.starts) <= file {
+		c.starts = append(c.starts, fileStart{uint32(len(c.regions)), uint32(len(c.branches))})
+	}
+}
+
+// lines returns the lines of all regions.
+func (c *functionCode) lines() (n uint64) {
+	for i := range c.regions {
+		n += uint64(c.regions[i].End.Line-c.regions[i].Start.Line) + 1
+	}
+	return n
+}
+
+// regionsOf returns the regions in a virtual file.
+func (c *functionCode) regionsOf(file int) []CountedRegion {
+	return c.regions[c.starts[file].region:c.starts[file+1].region]
+}
+
+// branchesOf returns the branches in a virtual file.
+func (c *functionCode) branchesOf(file int) []CountedBranch {
+	return c.branches[c.starts[file].branch:c.starts[file+1].branch]
+}
+
+// ownRegions returns the regions of the function's own code.
+func (c *functionCode) ownRegions() []CountedRegion {
+	if !c.fn.own {
+		return nil
+	}
+	return c.regionsOf(c.fn.main)
+}
+
+// Regions returns all regions of the function but branches and decisions, by virtual
+// file. It decodes them at every call.
+func (f *Function) Regions() []CountedRegion {
+	var d decoder
+	return d.load(f).regions
+}
+
+// virtualFiles yields the indexes of the virtual files of a name.
+func (f *Function) virtualFiles(name string) iter.Seq[int] {
+	return func(yield func(int) bool) {
+		if f.kept == nil {
+			for i, n := range f.Files {
+				if n == name && !yield(i) {
+					return
+				}
+			}
+			return
+		}
+		byName := f.kept.byName
+		at, _ := slices.BinarySearchFunc(byName, name, func(i int32, name string) int { return cmp.Compare(f.Files[i], name) })
+		for ; at < len(byName) && f.Files[byName[at]] == name; at++ {
+			if !yield(int(byName[at])) {
+				return
+			}
+		}
+	}
+}
+
+// ownIn reports whether there is own code of the function in a source file.
+func (f *Function) ownIn(file string) bool { return f.own && f.Files[f.main] == file }
+
+// maxNesting is how deep expansions are followed: no compiler nests them as deep.
+const maxNesting = 2000
+
+// An expansionWalk visits the branches in what expansions of one function stand for.
+type expansionWalk struct {
+	code *functionCode
+	done []bool // virtual files that were visited
+}
+
+// begin begins with the function that was loaded.
+func (w *expansionWalk) begin(code *functionCode) {
+	w.code = code
+	w.done = slices.Grow(w.done[:0], len(code.fn.Files))[:len(code.fn.Files)]
+	clear(w.done)
+}
+
+// branches calls visit for the branches in an expansion, those of nested expansions
+// first. path is the starts of the expansions that a branch lies in, the outermost
+// first. Each virtual file is visited once.
+func (w *expansionWalk) branches(r *CountedRegion, visit func(b *CountedBranch, path []Position)) {
+	w.expand(r, nil, visit)
+}
+
+func (w *expansionWalk) expand(r *CountedRegion, path []Position, visit func(b *CountedBranch, path []Position)) {
+	if w.done[r.Expanded] || len(path) > maxNesting {
+		return
+	}
+	w.done[r.Expanded] = true
+	path = append(slices.Clip(path), r.Start)
+	inner := w.code.regionsOf(int(r.Expanded))
+	for i := range inner {
+		if inner[i].Kind == Expansion {
+			w.expand(&inner[i], path, visit)
+		}
+	}
+	branches := w.code.branchesOf(int(r.Expanded))
+	for i := range branches {
+		visit(&branches[i], path)
+	}
+}
