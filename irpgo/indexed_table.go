@@ -63,7 +63,7 @@ func (x *indexedWriter) newTable(keys keySource) *indexedTable {
 	if !x.rel.sortedKeys {
 		slices.SortStableFunc(inserted, func(a, b int32) int { return cmp.Compare(keys.seq(int(a)), keys.seq(int(b))) })
 		bySeq := slices.Clone(inserted)
-		for i, at := range llvmorder.StringMap(len(bySeq), func(i int) string { return keys.name(int(bySeq[i])) }) {
+		for i, at := range llvmorder.StringMap(len(bySeq), func(i int) string { return keys.name(int(bySeq[i])) }, llvmorder.DJB) {
 			inserted[i] = bySeq[at]
 		}
 	}

@@ -61,18 +61,18 @@ func (p *Profile) withoutContexts() []*Function {
 }
 
 // threshold returns the least count at a cutoff, in millionths.
-func (s *Summary) threshold(cutoff uint64) uint64 {
+func (s *Summary) threshold(cutoff uint64) (count uint64, ok bool) {
 	i := slices.IndexFunc(s.Cutoffs, func(c profile.Cutoff) bool { return c.Share >= cutoff })
 	if i < 0 {
-		return 0
+		return 0, false
 	}
-	return s.Cutoffs[i].Min
+	return s.Cutoffs[i].Min, true
 }
 
 // HotThreshold returns the least count that is hot: the counts from there up make up
-// 99 % of the total.
-func (s *Summary) HotThreshold() uint64 { return s.threshold(hotCutoff) }
+// 99 % of the total. It reports false if the summary does not go that far.
+func (s *Summary) HotThreshold() (count uint64, ok bool) { return s.threshold(hotCutoff) }
 
 // ColdThreshold returns the greatest count that is cold: the counts from there up make up
-// 99.9999 % of the total.
-func (s *Summary) ColdThreshold() uint64 { return s.threshold(coldCutoff) }
+// 99.9999 % of the total. It reports false if the summary does not go that far.
+func (s *Summary) ColdThreshold() (count uint64, ok bool) { return s.threshold(coldCutoff) }

@@ -4,6 +4,8 @@
 // inside the hash tables of files is in package ondisk.)
 package llvmorder
 
+import "github.com/zeebo/xxh3"
+
 // A Hash is how a release of LLVM hashes integers
 // (DenseMapInfo<uint64_t>::getHashValue).
 type Hash func(key uint64) uint32
@@ -40,12 +42,12 @@ func DenseMap(keys []uint64, inline int, hash Hash) []int32 {
 }
 
 // StringMap returns the indexes of n distinct strings in the order of a
-// StringMap of LLVM up to 16 into which they were inserted one by one.
-func StringMap(n int, key func(i int) string) []int32 {
+// StringMap into which they were inserted one by one.
+func StringMap(n int, key func(i int) string, hash StringHash) []int32 {
 	hashes := make([]uint32, n)
 	t := newTable(16, func(i int32) uint32 { return hashes[i] })
 	for i := range n {
-		hashes[i] = djbHash(key(i))
+		hashes[i] = hash(key(i))
 		t.insert(int32(i))
 		switch size := len(t.buckets); {
 		case 4*(i+1) > 3*size:
@@ -57,14 +59,20 @@ func StringMap(n int, key func(i int) string) []int32 {
 	return t.order(n)
 }
 
-// djbHash is the hash of StringMap before LLVM 17, with a seed of 0.
-func djbHash(s string) uint32 {
+// A StringHash is how a release of LLVM hashes the keys of a StringMap.
+type StringHash func(key string) uint32
+
+// DJB is the hash before LLVM 17, with a seed of 0.
+func DJB(s string) uint32 {
 	h := uint32(0)
 	for i := range len(s) {
 		h = h*33 + uint32(s[i])
 	}
 	return h
 }
+
+// XXH3 is the hash since LLVM 17.
+func XXH3(s string) uint32 { return uint32(xxh3.HashString(s)) }
 
 // A table is a hash table with quadratic probing, which all of LLVM's are.
 type table struct {

@@ -58,8 +58,8 @@ func TestAllKeys(t *testing.T) {
 func TestStringMap(t *testing.T) {
 	for _, n := range []int{0, 1, 12, 13, 500} {
 		key := func(i int) string { return fmt.Sprint("function", i) }
-		order := llvmorder.StringMap(n, key)
-		if again := llvmorder.StringMap(n, key); !slices.Equal(order, again) {
+		order := llvmorder.StringMap(n, key, llvmorder.XXH3)
+		if again := llvmorder.StringMap(n, key, llvmorder.XXH3); !slices.Equal(order, again) {
 			t.Errorf("%d keys: %v, then %v", n, order, again)
 		}
 		slices.Sort(order)
@@ -72,9 +72,9 @@ func TestStringMap(t *testing.T) {
 			t.Fatalf("%d of %d keys", len(order), n)
 		}
 	}
-	// djbHash modulo 16: "a" 1, "b" 2, "q" 1.
+	// DJB modulo 16: "a" 1, "b" 2, "q" 1.
 	keys := []string{"b", "q", "a"}
-	if got, want := llvmorder.StringMap(3, func(i int) string { return keys[i] }), []int32{1, 0, 2}; !slices.Equal(got, want) {
+	if got, want := llvmorder.StringMap(3, func(i int) string { return keys[i] }, llvmorder.DJB), []int32{1, 0, 2}; !slices.Equal(got, want) {
 		t.Errorf("%v, want %v", got, want)
 	}
 }

@@ -28,20 +28,20 @@ func (t *tool) merge() error {
 		list.dump(t.Stdout)
 		return nil
 	}
+	if t.rename, err = t.remapping(); err != nil {
+		return err
+	}
 	switch {
+	case t.opt.supplement.file != "":
+		return t.supplement(list)
 	case t.opt.kind == sampleKind && t.opt.format == gccFormat:
 		return &failure{whence: t.opt.output, message: llvmerr.SampleWriting.Text}
 	case t.opt.kind == sampleKind:
 		return t.mergeSamples(list)
-	case t.opt.supplement != "":
-		return unsupported("--supplement-instr-with-sample, for which sample profiles would have to be read,")
 	case t.opt.format == gccFormat:
 		return &failure{message: "unknown format is specified"}
 	}
 	if t.correlate, err = t.correlator(); err != nil {
-		return err
-	}
-	if t.rename, err = t.remapping(); err != nil {
 		return err
 	}
 	p, err := t.mergeAll(list)

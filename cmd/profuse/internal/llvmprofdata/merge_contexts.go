@@ -21,7 +21,7 @@ type mergeContext struct {
 	merger *irpgo.Merger
 	kind   irpgo.Variant // of the profiles merged so far, all together
 	warn   func(profile.Warning)
-	errors []inputError
+	errors []*failure
 	fatal  error // ends the run whatever the failure mode
 	levels levels
 }
@@ -48,10 +48,6 @@ func (l *levels) take(o levels) {
 	}
 	l.frontEnd, l.ir = first(l.frontEnd, o.frontEnd), first(l.ir, o.ir)
 }
-
-// An inputError is a problem with a whole input. The errors of all contexts are
-// printed at the end.
-type inputError struct{ file, message string }
 
 func (t *tool) mergeAll(list worklist) (*irpgo.Profile, error) {
 	n := clampInt(uint64(t.opt.numThreads))
@@ -83,7 +79,7 @@ func (t *tool) mergeAll(list worklist) (*irpgo.Profile, error) {
 	}
 	bad := contexts[0].errors
 	for _, e := range bad {
-		t.msg.warn(e.file, e.message)
+		t.msg.warn(e.whence, e.message)
 	}
 	if len(bad) > 0 && t.opt.failureMode == failAny || len(bad) == len(list) && t.opt.failureMode == failAll {
 		return nil, &failure{message: "no profile can be merged"}
@@ -173,7 +169,7 @@ func (c *mergeContext) load(memory *inputs.Reader, in weightedFile) {
 }
 
 func (c *mergeContext) complain(file, message string) {
-	c.errors = append(c.errors, inputError{file, message})
+	c.errors = append(c.errors, &failure{whence: file, message: message})
 }
 
 // add merges one profile.
@@ -214,7 +210,7 @@ func (c *mergeContext) add(in weightedFile, data []byte) {
 		// The process was killed before it wrote its profile. This is so common
 		// that LLVM does not report it.
 	case err != nil:
-		c.complain(in.name, words(err))
+		c.errors = append(c.errors, inFile(err, in.name))
 	case suspect != nil:
 		c.complain(in.name, words(suspect))
 	}

@@ -15,6 +15,8 @@ type failure struct {
 	whence  string // file or place; may be empty
 	message string
 	hint    string // printed as a note; may be empty
+	ends    bool   // whatever the failure mode
+	opening bool   // of a sample profile, before its samples were read
 }
 
 func (f *failure) Error() string {
@@ -24,6 +26,10 @@ func (f *failure) Error() string {
 // errSilent ends the run when the reason was already printed.
 var errSilent = errors.New("already told")
 
+// errNoCutoff is about a summary that does not say what is hot or cold. LLVM 22 crashes with this
+// message.
+var errNoCutoff = &failure{message: "Desired percentile exceeds the maximum cutoff"}
+
 // unsupported is the refusal of what llvm-profdata can do and this tool
 // cannot.
 func unsupported(what string) error {
@@ -31,7 +37,7 @@ func unsupported(what string) error {
 }
 
 // inFile words err as LLVM does and adds the name of the file.
-func inFile(err error, file string) error {
+func inFile(err error, file string) *failure {
 	f := &failure{whence: file, message: words(err)}
 	if code(err) == llvmerr.UnrecognizedFormat {
 		f.hint = "Perhaps you forgot to use the --sample or --memory option?"

@@ -76,7 +76,6 @@ type options struct {
 	remappingFile     string
 	binaryFile        string
 	debuginfod        bool
-	supplement        string
 	randomHotness     bool
 	randomHotnessSeed uint32 // 0 makes one
 	memprofVersion    int
@@ -98,7 +97,8 @@ type options struct {
 	overlapCS                bool
 	numTestTraces            uint32
 
-	sample sampleOptions
+	sample     sampleOptions
+	supplement supplementOptions // of merge
 }
 
 func defaults() options {
@@ -110,6 +110,7 @@ func defaults() options {
 		memprofVersion: 3,
 		overlapCutoff:  1<<64 - 1,
 		sample:         sampleOptions{coldFrames: 1},
+		supplement:     supplementOptions{zeroShare: 0.7, minSize: 10},
 	}
 }
 
@@ -146,7 +147,7 @@ func (t *tool) parser() *clopt.Parser {
 	o.sample.ofMerge(clopt.For(merge))
 	clopt.For(show).Bool(&o.sample.sectionsOnly, "show-sec-info-only")
 	clopt.For(overlap).Uint64(&o.sample.similarityCutoff, "similarity-cutoff", "ullong")
-	withoutEffect(clopt.For(merge))
+	o.supplement.ofMerge(clopt.For(merge))
 	clopt.For(top, merge, show, order, overlap).Generic()
 
 	return &clopt.Parser{Env: t.Env, Top: top, Commands: clopt.For(show, order, overlap, merge)}
@@ -200,7 +201,6 @@ func (o *options) ofMerge(merge clopt.Commands) {
 	merge.String(&o.remappingFile, "remapping-file").Alias("r")
 	merge.String(&o.binaryFile, "binary-file")
 	merge.Bool(&o.debuginfod, "debuginfod")
-	merge.String(&o.supplement, "supplement-instr-with-sample")
 	clopt.AddChoice(merge, &o.memprofVersion, "memprof-version",
 		clopt.Choice[int]{Name: "2", Value: 2}, clopt.Choice[int]{Name: "3", Value: 3}, clopt.Choice[int]{Name: "4", Value: 4})
 	merge.Bool(&o.memprofFullSchema, "memprof-full-schema")
@@ -249,14 +249,11 @@ func (o *sampleOptions) ofMerge(merge clopt.Commands) {
 		clopt.Choice[sampleLayout]{Name: "nest", Value: nestLayout}, clopt.Choice[sampleLayout]{Name: "flat", Value: flatLayout})
 }
 
-// withoutEffect declares options that concern only --supplement-instr-with-sample. Nothing
-// reads their values.
-func withoutEffect(merge clopt.Commands) {
-	var number uint32
-	var share float64
-	merge.Float(&share, "zero-counter-threshold")
-	merge.Uint32(&number, "suppl-min-size-threshold")
-	merge.Uint32(&number, "instr-prof-cold-threshold")
+func (o *supplementOptions) ofMerge(merge clopt.Commands) {
+	merge.String(&o.file, "supplement-instr-with-sample")
+	merge.Float(&o.zeroShare, "zero-counter-threshold")
+	merge.Uint32(&o.minSize, "suppl-min-size-threshold")
+	merge.Uint32(&o.cold, "instr-prof-cold-threshold")
 }
 
 // The orders in which llvm-profdata 22 looks through its options for the one

@@ -19,7 +19,7 @@ func (t *tool) overlap() error {
 func (t *tool) overlapTo(out *output) error {
 	o := &t.opt
 	if o.kind == sampleKind {
-		return unsupported("comparing sample profiles (--sample)")
+		return t.overlapSamples(out)
 	}
 	files := [2]string{o.overlapBase, o.overlapTest}
 	var sums [2]countSums
@@ -67,9 +67,13 @@ func (t *tool) overlapTo(out *output) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(out, "Profile overlap information for base_profile: %s and test_profile: %s\nProgram level:\n", o.overlapBase, o.overlapTest)
+	printOverlapHead(out, o.overlapBase, o.overlapTest)
 	printOverlap(out, "functions", &overlap.overlapStats)
 	return nil
+}
+
+func printOverlapHead(w io.Writer, base, test string) {
+	fmt.Fprintf(w, "Profile overlap information for base_profile: %s and test_profile: %s\nProgram level:\n", base, test)
 }
 
 func (t *tool) sumCounts(file string) (sums countSums, err error) {

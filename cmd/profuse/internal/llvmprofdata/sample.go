@@ -3,6 +3,7 @@ package llvmprofdata
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/profuse-pgo/profuse/internal/llvmerr"
@@ -33,48 +34,76 @@ const (
 	flatLayout
 )
 
-// An endingFailure ends the run whatever the failure mode.
-type endingFailure struct{ *failure }
-
-func (f endingFailure) Unwrap() error { return f.failure }
-
-// readSample reads a sample profile. It words all failures as LLVM does.
-func (t *tool) readSample(name string) (p *sampleprof.Profile, err error) {
+// readSample reads a sample profile that is not of a refused format. It words all failures as LLVM does.
+func (t *tool) readSample(name string, refused ...sampleprof.Format) (p *sampleprof.Profile, err error) {
 	o := &t.opt.sample
+	format := sampleprof.Format(0)
 	err = t.read(name, func(data []byte) error {
 		var err error
+		if format, _ = sampleprof.Detect(data); slices.Contains(refused, format) {
+			return &failure{whence: name, message: llvmerr.SampleFormat.Text}
+		}
 		p, err = sampleprof.Read(name, data, sampleprof.ReadOptions{
 			Lenient: true, FlowDiscriminators: o.flowSensitive, DiscriminatorBits: o.discriminatorBits,
 		})
 		return err
 	})
-	if f := (*failure)(nil); err == nil || errors.As(err, &f) {
-		return p, err
+	if f := (*failure)(nil); errors.As(err, &f) {
+		f.opening = true
+		return nil, f
+	}
+	if err == nil {
+		return p, nil
 	}
 	why := llvmerr.SampleFailure(err)
-	whence := name
-	if fe := (*profile.FormatError)(nil); errors.As(err, &fe) && fe.Line > 0 && why.Ends {
-		whence = fmt.Sprintf("%s:%d", name, fe.Line)
-	}
-	f := &failure{whence: whence, message: why.Text}
-	if why.Ends {
-		return nil, endingFailure{f}
+	f := &failure{whence: name, message: why.Text, ends: why.Ends}
+	if fe := (*profile.FormatError)(nil); errors.As(err, &fe) {
+		f.opening = inHeader(format, fe)
+		if fe.Line > 0 && why.Ends {
+			f.whence = fmt.Sprintf("%s:%d", name, fe.Line)
+		}
 	}
 	return nil, f
 }
 
+// inHeader reports whether LLVM finds an error when it opens a profile of a format.
+func inHeader(format sampleprof.Format, e *profile.FormatError) bool {
+	switch e.Section {
+	case "header":
+		return true
+	case "section table":
+		return llvmerr.SampleFailure(e) != llvmerr.SampleCutShort
+	case "summary", "name table":
+		return format == sampleprof.FormatBinary
+	}
+	return false
+}
+
+// readSamplePair reads two sample profiles to compare. As LLVM opens both before it reads one, an error of
+// the second may come first.
+func (t *tool) readSamplePair(names [2]string) (profiles [2]*sampleprof.Profile, err error) {
+	for i, name := range names {
+		p, failed := t.readSample(name, sampleprof.FormatCompact)
+		f := (*failure)(nil)
+		if failed != nil && (err == nil || errors.As(failed, &f) && f.opening) {
+			err = failed
+		}
+		if errors.As(err, &f) && f.opening {
+			return profiles, err
+		}
+		profiles[i] = p
+	}
+	return profiles, err
+}
+
 // mergeSamples runs the merge command for sample profiles.
 func (t *tool) mergeSamples(list worklist) error {
-	rename, err := t.remapping()
-	if err != nil {
-		return err
-	}
-	m := sampleprof.NewMerger(sampleprof.MergeOptions{LLVMCompat: true, Rename: rename, Warn: func(w profile.Warning) {
+	m := sampleprof.NewMerger(sampleprof.MergeOptions{LLVMCompat: true, Rename: t.rename, Warn: func(w profile.Warning) {
 		t.msg.plain("%s: %s: %s", w.File, w.Function, llvmerr.SampleFailure(w.Err).Text)
 	}})
 	for _, in := range list {
 		p, err := t.readSample(in.name)
-		if f := (*failure)(nil); err != nil && t.opt.failureMode != failAny && !errors.As(err, new(endingFailure)) && errors.As(err, &f) {
+		if f := (*failure)(nil); errors.As(err, &f) && t.opt.failureMode != failAny && !f.ends {
 			t.msg.warn(f.whence, f.message)
 			continue
 		}
@@ -85,7 +114,11 @@ func (t *tool) mergeSamples(list worklist) error {
 			p.Symbols = nil
 		}
 		if _, err := m.AddProfile(in.name, p, in.weight); err != nil {
-			return &failure{message: kindWords(err)}
+			var e *sampleprof.KindError
+			if !errors.As(err, &e) {
+				return err
+			}
+			return kindFailure("merge", e.Differ)
 		}
 	}
 	p := m.Profile()
@@ -104,13 +137,13 @@ func (t *tool) mergeSamples(list worklist) error {
 	})
 }
 
-// kindWords words the failure of merging or comparing profiles of different kinds.
-func kindWords(err error) string {
-	var e *sampleprof.KindError
-	if errors.As(err, &e) && e.Differ.Has(sampleprof.ProbeBased) {
-		return "cannot merge probe-based profile with non-probe-based profile"
+// kindFailure is the failure to merge or compare profiles of kinds that differ.
+func kindFailure(verb string, differ sampleprof.Kind) error {
+	kinds := "CS profile with non-CS"
+	if differ.Has(sampleprof.ProbeBased) {
+		kinds = "probe-based profile with non-probe-based"
 	}
-	return "cannot merge CS profile with non-CS profile"
+	return &failure{message: "cannot " + verb + " " + kinds + " profile"}
 }
 
 // reshape does what options ask for between merging and writing.

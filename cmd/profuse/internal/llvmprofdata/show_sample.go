@@ -56,10 +56,7 @@ func (t *tool) showSample(out io.Writer) error {
 	if !hot && !o.detailedSummary {
 		return nil
 	}
-	summary := p.Summary
-	if summary == nil {
-		summary = p.Summarize()
-	}
+	summary := summaryOf(p)
 	if o.detailedSummary {
 		fmt.Fprintf(w, "Total functions: %d\nMaximum function count: %d\nMaximum internal block count: 0\nTotal number of blocks: %d\nTotal count: %d\n",
 			summary.NumFunctions, summary.MaxHead, summary.NumCounts, summary.Total)
@@ -69,6 +66,14 @@ func (t *tool) showSample(out io.Writer) error {
 		t.showHotSamples(w, p, summary)
 	}
 	return nil
+}
+
+// summaryOf returns the summary of the file or, if it has none, that of its samples.
+func summaryOf(p *sampleprof.Profile) *sampleprof.Summary {
+	if p.Summary != nil {
+		return p.Summary
+	}
+	return p.Summarize()
 }
 
 // showSections prints the section table of an extensible binary file.
@@ -231,7 +236,7 @@ func dumpJSON(w *bufio.Writer, p *sampleprof.Profile) {
 
 // showHotSamples lists the functions with a hot count, by descending total.
 func (t *tool) showHotSamples(w *bufio.Writer, p *sampleprof.Profile, summary *sampleprof.Summary) {
-	threshold := summary.HotThreshold()
+	threshold, _ := summary.HotThreshold()
 	type hotFunction struct {
 		*sampleprof.Function
 		most uint64
@@ -267,12 +272,14 @@ func (t *tool) showHotSamples(w *bufio.Writer, p *sampleprof.Profile, summary *s
 	}
 }
 
-// printColumns prints a line of texts, each from a column on, and at least one space before it
-// (formatted_raw_ostream::PadToColumn).
+// printColumns prints a line: texts, each from a column on and after at least one space, but for the
+// first if that is of column -1 (formatted_raw_ostream::PadToColumn).
 func printColumns(w io.Writer, columns []int, texts ...string) {
 	var line []byte
 	for i, text := range texts {
-		line = append(line, strings.Repeat(" ", max(columns[i]-len(line), 1))...)
+		if columns[i] >= 0 {
+			line = append(line, strings.Repeat(" ", max(columns[i]-len(line), 1))...)
+		}
 		line = append(line, text...)
 	}
 	w.Write(append(line, '\n'))

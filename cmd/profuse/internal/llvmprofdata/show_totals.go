@@ -95,8 +95,7 @@ func (s *shower) cutoffs() []uint64 {
 func (s *shower) printHot(sum *irpgo.Summary) error {
 	threshold, ok := sum.HotThreshold()
 	if !ok {
-		// LLVM 22 crashes here with this message.
-		return &failure{message: "Desired percentile exceeds the maximum cutoff"}
+		return errNoCutoff
 	}
 	s.printf("# Hot count threshold: %d\n", threshold)
 	for _, f := range s.ranked {

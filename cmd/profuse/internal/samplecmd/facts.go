@@ -84,7 +84,8 @@ func collectFacts(name string, data []byte, format formats.Format, opt *family.S
 func (f *fileFacts) collect(p *sampleprof.Profile, opt *family.ShowOptions) {
 	s := p.Summarize()
 	f.Kind, f.Functions, f.Symbols = p.Kind.String(), len(p.Functions), len(p.Symbols)
-	f.Locations, f.Samples, f.HotThreshold = s.NumCounts, s.Total, s.HotThreshold()
+	f.Locations, f.Samples = s.NumCounts, s.Total
+	f.HotThreshold, _ = s.HotThreshold()
 	if f.selecting {
 		f.Selected = []functionFacts{}
 	}

@@ -1,0 +1,276 @@
+package llvmprofdata
+
+import (
+	"cmp"
+	"crypto/md5"
+	"math/big"
+	"math/bits"
+	"strings"
+
+	"github.com/profuse-pgo/profuse/inputs"
+	"github.com/profuse-pgo/profuse/internal/llvmerr"
+	"github.com/profuse-pgo/profuse/internal/llvmorder"
+	"github.com/profuse-pgo/profuse/irpgo"
+	"github.com/profuse-pgo/profuse/profile"
+	"github.com/profuse-pgo/profuse/sampleprof"
+)
+
+// supplementOptions are the options of --supplement-instr-with-sample.
+type supplementOptions struct {
+	file      string  // the sample profile; "" without the option
+	zeroShare float64 // --zero-counter-threshold
+	minSize   uint32  // --suppl-min-size-threshold, in counters
+	cold      uint32  // --instr-prof-cold-threshold; 0 takes it from the profile
+}
+
+// uniqueSuffix begins what -funique-internal-linkage-names appends to names of static functions: the
+// MD5 of the name of the file, in decimal.
+const uniqueSuffix = ".__uniq."
+
+// supplement runs the merge command with --supplement-instr-with-sample: functions that an
+// instrumentation profile has for cold, and a sample profile not, are made warm or hot.
+func (t *tool) supplement(list worklist) error {
+	o := &t.opt
+	refuse := func(message string) error { return &failure{message: message} }
+	switch {
+	case o.kind != instrKind:
+		return refuse("-supplement-instr-with-sample can only work with -instr. ")
+	case o.output == "-":
+		return refuse("cannot write indexed profdata format to stdout")
+	case len(list) != 1:
+		return refuse("expect one input to be an instr profile")
+	case list[0].weight != 1:
+		return refuse("expect instr profile doesn't have weight")
+	}
+	samples, err := t.readSample(o.supplement.file)
+	if err != nil {
+		return err
+	}
+	p, err := t.loadOne(list[0])
+	if err != nil {
+		return err
+	}
+	if err := t.adjust(p, samples); err != nil {
+		return err
+	}
+	t.randomHotness(p.MemProf)
+	return t.writeOutput(func(out *output) error { return t.write(out, p) })
+}
+
+// loadOne reads an instrumentation profile as merge does, but for correlation, renaming and temporal
+// traces.
+func (t *tool) loadOne(in weightedFile) (*irpgo.Profile, error) {
+	t.rename, t.opt.traceReservoir, t.opt.maxTraceLength = nil, 0, 0
+	t.tellSeed(1)
+	context := t.newContext(nil)
+	context.warn = t.tellProblem
+	var memory inputs.Reader
+	defer memory.Close()
+	context.load(&memory, in)
+	if context.fatal != nil {
+		return nil, context.fatal
+	}
+	if len(context.errors) > 0 {
+		return nil, context.errors[0]
+	}
+	p := context.merger.Profile()
+	t.doubt(p, context.levels)
+	return p, nil
+}
+
+// A suppleFunction is a function of an instrumentation profile that may be adjusted.
+type suppleFunction struct {
+	record *irpgo.Record
+	most   uint64 // greatest counter
+	zeros  int    // counters that are zero
+}
+
+// A supplementer adjusts an instrumentation profile.
+type supplementer struct {
+	functions map[string]*suppleFunction // by name, those with one record
+	statics   map[string]string          // names of static functions in the sample profile; "" if several share one
+	samples   map[string]*sampledFunction
+	names     []string // of samples, in the order in which they were found
+}
+
+// A sampledFunction has the samples of a function of the instrumentation profile and of what is inlined
+// into it, wherever that is.
+type sampledFunction struct{ entries, most uint64 }
+
+// A heat says from which counts on functions are hot, and up to which ones they are cold.
+type heat struct{ hot, cold uint64 }
+
+func heatOf(summary interface {
+	HotThreshold() (count uint64, ok bool)
+	ColdThreshold() (count uint64, ok bool)
+},
+) (h heat, err error) {
+	var hot, cold bool
+	h.hot, hot = summary.HotThreshold()
+	if h.cold, cold = summary.ColdThreshold(); !hot || !cold {
+		err = errNoCutoff
+	}
+	return h, err
+}
+
+// adjust changes the functions of p that are cold, but not according to the samples.
+func (t *tool) adjust(p *irpgo.Profile, samples *sampleprof.Profile) error {
+	s := &supplementer{map[string]*suppleFunction{}, map[string]string{}, map[string]*sampledFunction{}, nil}
+	functions := samples.InMapOrder()
+	unique := false
+	for _, f := range functions {
+		unique = unique || strings.Contains(f.Label(), uniqueSuffix)
+	}
+	var counts irpgo.SummaryBuilder
+	for _, f := range p.Functions {
+		for _, r := range f.Records {
+			counts.Add(r.Counts)
+		}
+		if len(f.Records) == 1 {
+			s.addFunction(f.Name, f.Records[0], unique)
+		}
+	}
+	for _, f := range functions {
+		s.addSamples(f, f.Name.String())
+	}
+	summary := counts.Summary(profile.DefaultCutoffs())
+	instr, err := heatOf(&summary)
+	if err != nil {
+		return err
+	}
+	sampled, err := heatOf(summaryOf(samples))
+	if err != nil {
+		return err
+	}
+	instr.cold = cmp.Or(uint64(t.opt.supplement.cold), instr.cold)
+	for _, at := range llvmorder.StringMap(len(s.names), func(i int) string { return s.names[i] }, llvmorder.XXH3) {
+		name := s.names[at]
+		count := max(s.samples[name].entries, s.samples[name].most)
+		if count < sampled.cold {
+			continue
+		}
+		f := s.functions[name]
+		if static, ok := s.statics[name]; f == nil && ok {
+			if static == "" {
+				t.msg.warn("", "Static function "+name+" has multiple promoted names, cannot adjust profile.")
+			}
+			f = s.functions[static]
+		}
+		if f != nil && f.most <= instr.cold && len(f.record.Counts) >= int(t.opt.supplement.minSize) {
+			t.warm(f, count >= sampled.hot, instr)
+		}
+	}
+	return nil
+}
+
+// addFunction adds a function of the instrumentation profile. unique says that the sample profile has
+// unique names of static functions.
+func (s *supplementer) addFunction(name string, r *irpgo.Record, unique bool) {
+	f := &suppleFunction{record: r}
+	for _, c := range r.Counts {
+		f.most = max(f.most, c)
+		f.zeros += bit(c == 0)
+	}
+	s.functions[name] = f
+	file, symbol, ok := splitStatic(name)
+	if !ok || symbol == "" {
+		return
+	}
+	short, _, own := strings.Cut(symbol, uniqueSuffix)
+	switch {
+	case own && !unique:
+		symbol = short
+	case unique && !own:
+		sum := md5.Sum([]byte(file))
+		s.statics[symbol+uniqueSuffix+new(big.Int).SetBytes(sum[:]).String()] = name
+		return
+	}
+	if _, taken := s.statics[symbol]; taken {
+		name = ""
+	}
+	s.statics[symbol] = name
+}
+
+// splitStatic splits the name of a static function of C or C++ into those of its file and its symbol.
+func splitStatic(name string) (file, symbol string, ok bool) {
+	for _, extension := range []string{".cpp;", "cc;", ".c;", ".hpp;", ".h;"} {
+		for end := len(extension); end <= len(name); end++ {
+			if strings.EqualFold(name[end-len(extension):end], extension) {
+				return name[:end-1], name[end:], true
+			}
+		}
+	}
+	return "", "", false
+}
+
+// addSamples adds the samples of a function that is inlined into root, or is root itself.
+func (s *supplementer) addSamples(f *sampleprof.Function, root string) {
+	name, entries := f.Name.String(), f.EntryCount()
+	static, isStatic := s.statics[name]
+	switch {
+	case s.functions[name] != nil:
+		root = name
+	case isStatic && static != "":
+		root = static
+	case !isStatic:
+		entries = 0
+	}
+	to := s.samples[root]
+	if to == nil {
+		to = new(sampledFunction)
+		s.samples[root] = to
+		s.names = append(s.names, root)
+	}
+	to.entries += entries
+	for i := range f.Body {
+		to.most = max(to.most, f.Body[i].Count)
+	}
+	for i := range f.Callsites {
+		s.addSamples(f.Callsites[i].Callee, root)
+	}
+}
+
+// warm makes a function warm or hot: without counts if most of them are zero, else by scaling them.
+func (t *tool) warm(f *suppleFunction, hot bool, instr heat) {
+	r := f.record
+	threshold, mark := instr.cold, irpgo.PseudoWarm
+	if hot {
+		threshold, mark = instr.hot, irpgo.PseudoHot
+	}
+	zeroShare := float32(f.zeros) / float32(len(r.Counts)) // LLVM's precision
+	if f.most == 0 || zeroShare > float32(t.opt.supplement.zeroShare) {
+		if len(r.Counts) > 0 {
+			r.Counts[0] = mark
+		}
+		return
+	}
+	const above = 3 // times the threshold
+	if to := threshold * above; to > f.most {
+		t.scale(r, to, f.most)
+	}
+}
+
+// scale multiplies all counts of a record by to/from. It says of each one whether it saturated.
+func (t *tool) scale(r *irpgo.Record, to, from uint64) {
+	times := func(count *uint64, limit uint64) {
+		high, low := bits.Mul64(*count, to)
+		if high != 0 {
+			low = ^uint64(0)
+		}
+		*count = low / from
+		if high != 0 || *count > limit {
+			*count = min(*count, limit)
+			t.msg.warn("", words(&llvmerr.Error{Code: llvmerr.CounterOverflow}))
+		}
+	}
+	for i := range r.Counts {
+		times(&r.Counts[i], irpgo.PseudoWarm-1)
+	}
+	for _, sites := range r.Values {
+		for _, site := range sites {
+			for i := range site {
+				times(&site[i].Count, ^uint64(0))
+			}
+		}
+	}
+}
