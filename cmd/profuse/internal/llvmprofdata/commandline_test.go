@@ -98,7 +98,7 @@ func TestCommandLine(t *testing.T) {
 		{args: "merge --output-size-limit=abc a"},
 		{args: "merge --convert-sample-profile-layout=x a"},
 		{args: "merge --zero-counter-threshold=abc a"},
-		{args: "merge -text --zero-counter-threshold=0x1p3 --suppl-min-size-threshold=3 a"},
+		{args: "merge -text --zero-counter-threshold=0x1p3 --suppl-min-size-threshold=3 a"}, // without effect
 		{args: "merge -correlate a"},
 		{args: "merge -correlate=x a"},
 		{args: "merge -text -correlate= a"},
@@ -194,21 +194,6 @@ func TestCommandLine(t *testing.T) {
 		rows = append(rows, row{args: "merge --" + name}, row{args: "show --" + name + "=1"})
 	}
 	compareRows(t, textFiles, rows)
-}
-
-// TestRefused: what is not there yet is recognised and refused by name.
-func TestRefused(t *testing.T) {
-	t.Chdir(t.TempDir())
-	writeFiles(t, ".", textFiles)
-	for args, want := range map[string]string{
-		"overlap --sample a b":                     "comparing sample profiles (--sample)",
-		"merge --supplement-instr-with-sample=x a": "--supplement-instr-with-sample, for which sample profiles would have to be read,",
-	} {
-		got := runMain(t, "", row{args: args}.split())
-		if got.code != 1 || got.stdout != "" || got.stderr != "error: "+want+" is not supported by profuse yet\n" {
-			t.Errorf("%s: %+v", args, got)
-		}
-	}
 }
 
 // TestOwnWarnings: what LLVM does without a word is done as well, and said.

@@ -58,6 +58,38 @@ OPTIONS:
   --keep-vtable-symbols         Keep the names of virtual tables
   --write-prev-version          Write version 11 of the indexed format, not 13
   --dump-input-file-list        Print the inputs with their weights, and exit
+  --supplement-instr-with-sample=<file>
+                                Make functions warm or hot that are cold in the
+                                input, but not in this sample profile
+  --suppl-min-size-threshold=<n>
+                                … if they have this many counters (default: 10)
+  --instr-prof-cold-threshold=<n>
+                                … if no counter is greater than this (default:
+                                what the input says)
+  --zero-counter-threshold=<x>  … without counts if more than this share of them
+                                is zero (default: 0.7)
+
+Sample profiles (AutoFDO, CSSPGO):
+
+  --sample                      Merge sample profiles
+  --binary                      Write the first binary format
+  --use-md5                     Write the hashes of names
+  --compress-all-sections       Compress the sections
+  --split-layout                Functions without inlined ones in a section of
+                                their own
+  --gen-partial-profile         Say that the profile is of a part of the program
+  --prof-sym-list=<file>        Add the names in this file, a line each, to the
+                                list of all functions
+  --drop-profile-symbol-list    Leave that list out
+  --convert-sample-profile-layout=nest|flat
+                                Make contexts into inlined functions, or all
+                                functions flat
+  --sample-trim-cold-context    Leave out cold contexts
+  --sample-merge-cold-context   … and add them to those of fewer frames
+  --sample-frame-depth-for-cold-context=<n>
+                                … of as many (default: 1)
+  --output-size-limit=<n>       Leave out the coldest functions until the result
+                                is as small
 `
 
 const helpShow = `OVERVIEW: show what is in a profile
@@ -90,6 +122,13 @@ OPTIONS:
   --profiled-binary=<file>      The program that a raw one is of
   --debug-info=<file>           What a program built for correlation knows of
                                 its counters; with --show-format=yaml all of it
+
+Sample profiles (AutoFDO, CSSPGO):
+
+  --sample                      Show all functions, or that of --function
+  --json                        As JSON
+  --show-prof-sym-list          Also the list of all functions
+  --show-sec-info-only          Only the sections of the file
 `
 
 const helpOrder = `OVERVIEW: order functions by the temporal traces of a profile
@@ -116,6 +155,9 @@ OPTIONS:
   --cs                          Compare the context-sensitive counts
   --value-cutoff=<n>            Also for each function with a counter this great
   --function=<text>             Also for functions with this in their names
+  --sample                      Compare sample profiles
+  --similarity-cutoff=<n>       Also for functions that are less alike than this,
+                                in millionths
 `
 
 const helpGeneric = `

@@ -30,12 +30,6 @@ var errSilent = errors.New("already told")
 // message.
 var errNoCutoff = &failure{message: "Desired percentile exceeds the maximum cutoff"}
 
-// unsupported is the refusal of what llvm-profdata can do and this tool
-// cannot.
-func unsupported(what string) error {
-	return errors.New(what + " is not supported by profuse yet")
-}
-
 // inFile words err as LLVM does and adds the name of the file.
 func inFile(err error, file string) *failure {
 	f := &failure{whence: file, message: words(err)}

@@ -62,24 +62,35 @@ func (t *tool) openOutput(path string, not ...string) (*output, error) {
 
 // Write never fails; commit returns the error.
 func (o *output) Write(p []byte) (int, error) {
-	o.pending = append(o.pending, p...)
+	size := len(p)
 	// LLVM writes a full block only when the next byte arrives.
-	if n := (len(o.pending) - 1) / blockSize * blockSize; n > 0 {
-		o.flush(n)
+	if len(o.pending)+size > blockSize {
+		if have := len(o.pending); have > 0 {
+			o.pending, p = append(o.pending, p[:blockSize-have]...), p[blockSize-have:]
+			o.flush()
+		}
+		n := (len(p) - 1) / blockSize * blockSize
+		o.write(p[:n])
+		p = p[n:]
 	}
-	return len(p), nil
+	o.pending = append(o.pending, p...)
+	return size, nil
 }
 
-func (o *output) flush(n int) {
-	if o.err == nil {
-		_, o.err = o.w.Write(o.pending[:n])
+func (o *output) write(p []byte) {
+	if o.err == nil && len(p) > 0 {
+		_, o.err = o.w.Write(p)
 	}
-	o.pending = append(o.pending[:0], o.pending[n:]...)
+}
+
+func (o *output) flush() {
+	o.write(o.pending)
+	o.pending = o.pending[:0]
 }
 
 // commit writes the rest and makes the file visible.
 func (o *output) commit() error {
-	o.flush(len(o.pending))
+	o.flush()
 	if o.err != nil {
 		o.abandon()
 		return writeError(o.err)

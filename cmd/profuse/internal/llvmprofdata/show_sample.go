@@ -42,9 +42,7 @@ func (t *tool) showSample(out io.Writer) error {
 	case asJSON:
 		dumpJSON(w, p)
 	default:
-		for _, f := range p.Sorted() {
-			dumpSamples(w, f)
-		}
+		dumpSamples(w, p.Sorted()...)
 	}
 	if o.symbolList {
 		fmt.Fprintln(w, "======== Dump profile symbol list ========")
@@ -110,65 +108,6 @@ func (t *tool) showSections(out io.Writer) error {
 		fmt.Fprintf(out, "Header Size: %d\nTotal Sections Size: %d\nFile Size: %d\n", sections[0].Offset, total, end)
 	}
 	return nil
-}
-
-// dumpSamples prints a function of a profile (FunctionSamples::print).
-func dumpSamples(w *bufio.Writer, f *sampleprof.Function) {
-	fmt.Fprintf(w, "Function: %s: ", f.Label())
-	dumpBody(w, f, "")
-}
-
-func dumpBody(w *bufio.Writer, f *sampleprof.Function, indent string) {
-	if f.Checksum != 0 {
-		fmt.Fprintf(w, "CFG checksum %d\n", f.Checksum)
-	}
-	fmt.Fprintf(w, "%d, %d, %d sampled lines\n", f.Total, f.Head, len(f.Body))
-	uses := func(at sampleprof.Location) {
-		i, ok := slices.BinarySearchFunc(f.VTables, at, func(v sampleprof.VTableUses, at sampleprof.Location) int { return v.Compare(at) })
-		if !ok {
-			return
-		}
-		fmt.Fprint(w, indent, "  ")
-		if len(f.VTables[i].VTables) == 0 {
-			return
-		}
-		fmt.Fprintf(w, "%s: vtables: ", at)
-		for _, v := range sampleprof.ByName(f.VTables[i].VTables) {
-			fmt.Fprintf(w, "%s:%d ", v.Name, v.Count)
-		}
-		fmt.Fprintln(w)
-	}
-	if len(f.Body) > 0 {
-		fmt.Fprintf(w, "%sSamples collected in the function's body {\n", indent)
-		for i := range f.Body {
-			s := &f.Body[i]
-			fmt.Fprintf(w, "%s  %s: %d", indent, s.Location, s.Count)
-			if len(s.Targets) > 0 {
-				w.WriteString(", calls:")
-				for _, target := range sampleprof.ByCount(s.Targets) {
-					fmt.Fprintf(w, " %s:%d", target.Name, target.Count)
-				}
-			}
-			fmt.Fprintln(w)
-			uses(s.Location)
-		}
-		fmt.Fprintf(w, "%s}\n", indent)
-	} else {
-		fmt.Fprintf(w, "%sNo samples collected in the function's body\n", indent)
-	}
-	if len(f.Callsites) == 0 {
-		fmt.Fprintf(w, "%sNo inlined callsites in this function\n", indent)
-		return
-	}
-	fmt.Fprintf(w, "%sSamples collected in inlined callsites {\n", indent)
-	for i, c := range f.Callsites {
-		fmt.Fprintf(w, "%s  %s: inlined callee: %s: ", indent, c.Location, c.Callee.Name)
-		dumpBody(w, c.Callee, indent+"    ")
-		if i+1 == len(f.Callsites) || f.Callsites[i+1].Location != c.Location {
-			uses(c.Location)
-		}
-	}
-	fmt.Fprintf(w, "%s}\n", indent)
 }
 
 // The JSON of llvm-profdata.

@@ -122,7 +122,9 @@ func (t *tool) adjust(p *irpgo.Profile, samples *sampleprof.Profile) error {
 		unique = unique || strings.Contains(f.Label(), uniqueSuffix)
 	}
 	var counts irpgo.SummaryBuilder
-	for _, f := range p.Functions {
+	// Where two functions could have one name in the samples, their order in LLVM's map decides.
+	for _, at := range llvmorder.StringMap(len(p.Functions), func(i int) string { return p.Functions[i].Name }, llvmorder.XXH3) {
+		f := &p.Functions[at]
 		for _, r := range f.Records {
 			counts.Add(r.Counts)
 		}
