@@ -33,9 +33,11 @@ type binaryReader struct {
 	functions slab.Slab[Function]
 	samples   slab.Slab[Sample]
 	targets   slab.Slab[Target]
+
+	packer *filePacker // reads the functions for a merge; nil otherwise
 }
 
-func readBinary(data []byte, format Format, opt *ReadOptions) (*Profile, error) {
+func newBinaryReader(data []byte, format Format, opt *ReadOptions) *binaryReader {
 	r := &binaryReader{builder: newBuilder(), data: data, opt: opt, mask: math.MaxUint32, lines: math.MaxUint32}
 	if format != FormatExtended { // which says itself what discriminators it has
 		r.mask = opt.mask()
@@ -43,7 +45,11 @@ func readBinary(data []byte, format Format, opt *ReadOptions) (*Profile, error) 
 	if opt.Lenient {
 		r.lines = maxLine
 	}
-	c := r.cursor("header", 0, data)
+	return r
+}
+
+func (r *binaryReader) read(format Format) (*Profile, error) {
+	c := r.cursor("header", 0, r.data)
 	c.ULEB("magic")
 	at := c.Offset()
 	v := c.ULEB("version")
@@ -219,6 +225,13 @@ func (r *binaryReader) subject(c *cursor.Cursor) (Name, []Frame) {
 
 // readFunctions reads functions to the end of the section.
 func (r *binaryReader) readFunctions(c *cursor.Cursor) {
+	if r.packer != nil {
+		if r.vtables || r.mask != math.MaxUint32 || r.p.Kind.Has(ContextSensitive) {
+			c.Fail(errNotPlain)
+		}
+		r.packer.readFunctions(c, r.names)
+		return
+	}
 	for i := 0; c.Len() > 0 && c.Err() == nil; i++ {
 		c.Record = i
 		head := c.ULEB("head samples")
@@ -373,6 +386,9 @@ func (r *binaryReader) readSection(c *cursor.Cursor, s *section) {
 	case profileSection:
 		r.readFunctions(c)
 	case metadataSection:
+		if r.packer != nil {
+			c.Fail(errNotPlain)
+		}
 		r.tidy()
 		set(flagProbes, ProbeBased)
 		for c.Len() > 0 && c.Err() == nil {

@@ -1,6 +1,7 @@
 package sampleprof
 
 import (
+	"cmp"
 	"io"
 	"slices"
 	"strings"
@@ -8,74 +9,80 @@ import (
 	"github.com/profuse-pgo/profuse/internal/cursor"
 )
 
-// binaryWriter writes functions with indexes for names and contexts.
-type binaryWriter struct {
-	names    []Name // in their order
-	index    nameIndex
-	contexts map[*Function]uint64 // index of each function's context; nil without contexts
-	vtables  bool
+// A packedProfile is what the binary formats are written of.
+type packedProfile struct {
+	kind      Kind
+	symbols   []string
+	names     *nameTable
+	functions []packedFunction
+	order     []int // of the functions in LLVM's map of them
+
+	surveyed *survey // nil as long as it is not needed
 }
 
-func newBinaryWriter(functions []*Function, vtables bool) *binaryWriter {
-	w := &binaryWriter{vtables: vtables}
-	for _, f := range functions {
-		for _, frame := range f.Context {
-			w.use(frame.Name)
-		}
-		f.walk(func(g *Function) bool {
-			w.use(g.Name)
-			for i := range g.Body {
-				for j := range g.Body[i].Targets {
-					w.use(g.Body[i].Targets[j].Name)
-				}
-			}
-			for i := range g.VTables {
-				for j := range g.VTables[i].VTables {
-					if vtables {
-						w.use(g.VTables[i].VTables[j].Name)
-					}
-				}
-			}
-			return true
-		})
+// pack packs the functions of a profile.
+func (p *Profile) pack() *packedProfile {
+	var to packer
+	out := &packedProfile{kind: p.Kind, symbols: p.Symbols, names: &to.nameTable, functions: make([]packedFunction, len(p.Functions)), order: make([]int, len(p.Functions))}
+	var bodies chunks
+	for i, f := range p.InMapOrder() {
+		begin := len(bodies.last)
+		packed := to.function(bodies.begin(), f)
+		bodies.end(packed.body)
+		packed.body = packed.body[begin:len(packed.body):len(packed.body)]
+		out.functions[i], out.order[i] = packed, i
 	}
-	slices.SortFunc(w.names, Name.Compare)
-	for i, n := range w.names {
-		w.index.set(n, uint64(i))
+	return out
+}
+
+// A binaryWriter writes functions with indexes for names and contexts.
+type binaryWriter struct {
+	*packedProfile
+	sorted   []int    // functions in the order of files
+	used     []uint32 // numbers of the names that the file has, in their order
+	ranks    []uint32 // by number, indexes of names in the file
+	contexts []uint32 // by function, indexes of contexts in the file; nil without contexts
+	summary  *Summary
+	vtables  bool
+	list     []packedTarget
+	calls    []packedCall
+}
+
+func newBinaryWriter(p *packedProfile, vtables bool) *binaryWriter {
+	w := &binaryWriter{packedProfile: p, vtables: vtables, sorted: slices.Clone(p.order)}
+	totals := make([]uint64, len(p.functions))
+	for _, i := range p.order {
+		totals[i] = p.functions[i].total()
+	}
+	slices.SortFunc(w.sorted, func(i, j int) int {
+		if totals[i] != totals[j] {
+			return cmp.Compare(totals[j], totals[i])
+		}
+		return p.compare(i, j)
+	})
+	w.summary = p.summarize()
+	written := ofFunction
+	if vtables {
+		written |= ofVTable
+	}
+	names := p.names.names
+	for number, used := range p.survey().used {
+		if used&written != 0 {
+			w.used = append(w.used, uint32(number))
+		}
+	}
+	slices.SortFunc(w.used, func(a, b uint32) int { return names[a].Compare(names[b]) })
+	w.ranks = make([]uint32, len(names))
+	for rank, number := range w.used {
+		w.ranks[number] = uint32(rank)
 	}
 	return w
 }
 
-// A nameIndex is a map by name: names are told apart by their GUIDs, which are hashed in less time
-// than texts, and those that are GUIDs alone are others than texts.
-type nameIndex [2]map[uint64]uint64
-
-func (x *nameIndex) of(n Name) *map[uint64]uint64 {
-	if n.text == "" && n.id != emptyID {
-		return &x[1]
-	}
-	return &x[0]
-}
-
-func (x *nameIndex) get(n Name) (i uint64, ok bool) {
-	i, ok = (*x.of(n))[n.id]
-	return i, ok
-}
-
-func (x *nameIndex) set(n Name, i uint64) {
-	m := x.of(n)
-	if *m == nil {
-		*m = make(map[uint64]uint64)
-	}
-	(*m)[n.id] = i
-}
-
-// use notes that the table must have a name.
-func (w *binaryWriter) use(n Name) {
-	if _, ok := w.index.get(n); !ok {
-		w.index.set(n, 0)
-		w.names = append(w.names, n)
-	}
+// compare orders functions by name or context.
+func (p *packedProfile) compare(i, j int) int {
+	a, b := &p.functions[i], &p.functions[j]
+	return compareSubjects(a.name, a.context, b.name, b.context)
 }
 
 func appendMagic(dst []byte, magic uint64) []byte {
@@ -94,8 +101,9 @@ func appendSummary(dst []byte, s *Summary) []byte {
 
 // appendNames appends the name table; GUIDs as u64.
 func (w *binaryWriter) appendNames(dst []byte, ids bool) []byte {
-	dst = cursor.AppendULEB(dst, uint64(len(w.names)))
-	for _, n := range w.names {
+	dst = cursor.AppendULEB(dst, uint64(len(w.used)))
+	for _, number := range w.used {
+		n := w.names.names[number]
 		if ids {
 			dst = le.AppendUint64(dst, n.id)
 		} else {
@@ -107,68 +115,159 @@ func (w *binaryWriter) appendNames(dst []byte, ids bool) []byte {
 
 // hasUniqueSuffix reports whether a name is that of an internal function made unique.
 func (w *binaryWriter) hasUniqueSuffix() bool {
-	return slices.ContainsFunc(w.names, func(n Name) bool { return strings.Contains(n.text, uniqueSuffix) })
+	return slices.ContainsFunc(w.used, func(n uint32) bool { return strings.Contains(w.names.names[n].text, uniqueSuffix) })
 }
 
-// appendSubject appends the index of a function's context, or else of its name.
-func (w *binaryWriter) appendSubject(dst []byte, f *Function) []byte {
-	if f.Context != nil {
-		return cursor.AppendULEB(dst, w.contexts[f])
+// rank returns the index of a name in the file.
+func (w *binaryWriter) rank(n Name) uint64 {
+	number, _ := w.names.index.get(n)
+	return uint64(w.ranks[number])
+}
+
+// subject returns the index of a function's context, or else of its name.
+func (w *binaryWriter) subject(i int) uint64 {
+	if w.contexts != nil {
+		return uint64(w.contexts[i])
 	}
-	return w.appendName(dst, f.Name)
+	return w.rank(w.functions[i].name)
 }
 
-func (w *binaryWriter) appendName(dst []byte, n Name) []byte {
-	i, _ := w.index.get(n)
-	return cursor.AppendULEB(dst, i)
-}
-
-func appendPlace(dst []byte, at Location) []byte {
-	return cursor.AppendULEB(cursor.AppendULEB(dst, uint64(at.Line)), uint64(at.Discriminator))
+func appendLocationOf(dst []byte, word uint64) []byte {
+	return cursor.AppendULEB(cursor.AppendULEB(dst, word>>32), uint64(uint32(word)))
 }
 
 // appendFunction appends a function of the profile.
-func (w *binaryWriter) appendFunction(dst []byte, f *Function) []byte {
-	return w.appendBody(cursor.AppendULEB(dst, f.Head), f)
+func (w *binaryWriter) appendFunction(dst []byte, i int) []byte {
+	f := &w.functions[i]
+	return w.appendBody(cursor.AppendULEB(cursor.AppendULEB(dst, f.head), w.subject(i)), f.body)
 }
 
-func (w *binaryWriter) appendBody(dst []byte, f *Function) []byte {
-	dst = cursor.AppendULEB(w.appendSubject(dst, f), f.Total)
-	dst = cursor.AppendULEB(dst, uint64(len(f.Body)))
-	for i := range f.Body {
-		s := &f.Body[i]
-		dst = cursor.AppendULEB(appendPlace(dst, s.Location), s.Count)
-		dst = w.appendTargets(dst, ByCount(s.Targets))
+func (w *binaryWriter) appendBody(dst, body []byte) []byte {
+	u := unpacker{b: body}
+	dst = cursor.AppendULEB(dst, u.num())
+	u.skip()
+	u.skip()
+	begin, n := len(dst), 0
+	for p := u.place(); p.ok; p = u.place() {
+		n++
+		dst = cursor.AppendULEB(appendLocationOf(dst, p.word), u.num())
+		if p.listed {
+			dst = w.appendList(dst, &u, p, packedTarget.byCount)
+		} else {
+			dst = append(dst, 0)
+		}
 	}
-	dst = cursor.AppendULEB(dst, uint64(len(f.Callsites)))
-	for i := range f.Callsites {
-		dst = w.appendBody(appendPlace(dst, f.Callsites[i].Location), f.Callsites[i].Callee)
+	dst = insertULEB(dst, begin, uint64(n))
+	first := len(w.calls)
+	dst = cursor.AppendULEB(dst, uint64(w.gatherCalls(&u)))
+	for i := first; i < len(w.calls); i++ {
+		c := &w.calls[i]
+		dst = cursor.AppendULEB(appendLocationOf(dst, c.word), c.name)
+		dst = w.appendBody(dst, c.body)
 	}
+	w.calls = w.calls[:first]
 	if !w.vtables {
 		return dst
 	}
-	dst = cursor.AppendULEB(dst, uint64(len(f.VTables)))
-	for i := range f.VTables {
-		dst = w.appendTargets(appendPlace(dst, f.VTables[i].Location), ByName(f.VTables[i].VTables))
+	begin, n = len(dst), 0
+	for p := u.place(); p.ok; p = u.place() {
+		n++
+		dst = w.appendList(appendLocationOf(dst, p.word), &u, p, packedTarget.compare)
 	}
-	return dst
+	return insertULEB(dst, begin, uint64(n))
 }
 
-func (w *binaryWriter) appendTargets(dst []byte, targets []Target) []byte {
-	dst = cursor.AppendULEB(dst, uint64(len(targets)))
-	for _, t := range targets {
-		dst = cursor.AppendULEB(w.appendName(dst, t.Name), t.Count)
+// insertULEB inserts a number.
+func insertULEB(dst []byte, at int, n uint64) []byte {
+	if n < 0x80 {
+		dst = append(dst, 0)
+		copy(dst[at+1:], dst[at:])
+		dst[at] = byte(n)
+		return dst
 	}
-	return dst
+	return slices.Insert(dst, at, cursor.AppendULEB(nil, n)...)
 }
 
-func (p *Profile) writeBinary(out io.Writer) error {
-	w := newBinaryWriter(p.Functions, false)
-	dst := appendSummary(appendMagic(nil, magicBinary), p.Summarize())
+// gatherCalls appends the callsites of a function to w.calls, in the order of files and with the
+// indexes of names in the file. It returns how many there are.
+func (w *binaryWriter) gatherCalls(u *unpacker) int {
+	first := len(w.calls)
+	sorted := true
+	for c := u.call(); c.ok; c = u.call() {
+		c.name = uint64(w.ranks[c.name])
+		if n := len(w.calls); n > first && w.calls[n-1].compare(&c, false) > 0 {
+			sorted = false
+		}
+		w.calls = append(w.calls, c)
+	}
+	if calls := w.calls[first:]; !sorted {
+		slices.SortStableFunc(calls, func(a, b packedCall) int { return a.compare(&b, false) })
+	}
+	return len(w.calls) - first
+}
+
+// byCount orders targets as files have them.
+func (t packedTarget) byCount(o packedTarget) int {
+	if t.count != o.count {
+		return cmp.Compare(o.count, t.count)
+	}
+	return t.compare(o)
+}
+
+// appendList appends the list of a place in an order of indexes and counts.
+func (w *binaryWriter) appendList(dst []byte, u *unpacker, p packedPlace, order func(a, b packedTarget) int) []byte {
+	w.list = u.list(w.list[:0], p)
+	for i := range w.list {
+		w.list[i].name = uint64(w.ranks[w.list[i].name])
+	}
+	if len(w.list) > 1 {
+		slices.SortFunc(w.list, order)
+	}
+	if len(w.list) == 0 {
+		return append(dst, 0)
+	}
+	return appendList(dst, w.list)
+}
+
+func (p *packedProfile) writeBinary(out io.Writer) error {
+	w := newBinaryWriter(p, false)
+	dst := appendSummary(appendMagic(nil, magicBinary), w.summary)
 	dst = w.appendNames(dst, false)
-	for _, f := range p.Sorted() {
-		dst = w.appendFunction(dst, f)
+	var rest chunks
+	for _, i := range w.sorted {
+		rest.end(w.appendFunction(rest.begin(), i))
 	}
 	_, err := out.Write(dst)
+	return rest.writeTo(out, err)
+}
+
+// chunks are bytes that are appended to and never moved.
+type chunks struct {
+	full [][]byte
+	last []byte
+	size int // of all
+}
+
+const chunk = 1 << 20
+
+func whole(b []byte) chunks { return chunks{last: b, size: len(b)} }
+
+// begin returns what to append to; end ends that.
+func (c *chunks) begin() []byte { return c.last }
+
+func (c *chunks) end(last []byte) {
+	c.size += len(last) - len(c.last)
+	if c.last = last; len(last) >= chunk {
+		c.full, c.last = append(c.full, last), make([]byte, 0, chunk+chunk/8)
+	}
+}
+
+// writeTo writes all, unless there was an error.
+func (c *chunks) writeTo(out io.Writer, err error) error {
+	for _, b := range append(c.full, c.last) {
+		if err == nil {
+			_, err = out.Write(b)
+		}
+	}
 	return err
 }

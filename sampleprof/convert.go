@@ -37,7 +37,7 @@ func (p *Profile) TrimColdContexts(opt ColdContexts) {
 		if opt.Merge {
 			short := f.Context[max(0, len(f.Context)-opt.Frames):]
 			to, _ := merged.get(&Function{Name: f.Name, Context: short})
-			to.add(f, 1, Callsite.before)
+			to.add(f)
 		}
 		m.remove(f.key())
 	}
@@ -45,7 +45,7 @@ func (p *Profile) TrimColdContexts(opt ColdContexts) {
 		if opt.Trim && f.Total < threshold && m.find(f.key()) == nil {
 			continue
 		}
-		m.add(f, 1)
+		m.add(f)
 	}
 	p.setFunctions(m)
 }
@@ -58,7 +58,7 @@ func (p *Profile) Flatten() {
 	for _, f := range p.InMapOrder() {
 		if p.Kind.Has(ContextSensitive) {
 			to, _ := flat.get(&Function{Name: f.Name})
-			to.add(f, 1, Callsite.before)
+			to.add(f)
 		} else {
 			flat.flatten(f)
 		}
@@ -177,7 +177,7 @@ func (m *functionMap) nest(node *contextNode) {
 		old := f.key()
 		f.Context = nil
 		if caller == nil {
-			m.add(f, 1)
+			m.add(f)
 		} else {
 			caller.Callsites = append(caller.Callsites, Callsite{child.at, f})
 			add(&caller.Total, f.Total, 1)

@@ -9,12 +9,10 @@
 //	for _, name := range names {
 //		data, err := os.ReadFile(name)
 //		...
-//		p, err := sampleprof.Read(name, data, sampleprof.ReadOptions{})
-//		...
-//		_, err = m.AddProfile(name, p, 1)
+//		_, err = m.AddFile(name, data, sampleprof.ReadOptions{}, 1)
 //		...
 //	}
-//	err := m.Profile().Write(w, sampleprof.WriteOptions{})
+//	err := m.Finish().Write(w, sampleprof.WriteOptions{})
 //
 // [Profile.Flatten], [Profile.Nest] and [Profile.TrimColdContexts] change what contexts
 // and inlined functions a profile has.

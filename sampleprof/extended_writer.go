@@ -9,9 +9,8 @@ import (
 
 // extendedWriter collects the sections of an extensible binary file.
 type extendedWriter struct {
-	p    *Profile
-	opt  *WriteOptions
-	body *binaryWriter
+	*binaryWriter
+	opt *WriteOptions
 }
 
 // A content is a section to be written. The order of contents is that of the file; place is
@@ -19,11 +18,16 @@ type extendedWriter struct {
 type content struct {
 	section
 	place int
-	bytes []byte
+	bytes chunks
+	rest  []int // functions whose bytes are made again when they are written
 }
 
-func (p *Profile) writeExtended(out io.Writer, opt *WriteOptions) error {
-	w := &extendedWriter{p: p, opt: opt, body: newBinaryWriter(p.Functions, opt.VTables)}
+// keptBytes is how many bytes of functions are kept once their offsets are known. It bounds the
+// memory of writing a large profile, for the time of making the others twice.
+const keptBytes = 32 << 20
+
+func (p *packedProfile) writeExtended(out io.Writer, opt *WriteOptions) error {
+	w := &extendedWriter{binaryWriter: newBinaryWriter(p, opt.VTables), opt: opt}
 	contents := w.contents()
 	table := make([]section, len(contents))
 	head := le.AppendUint64(appendMagic(nil, magicExtended), uint64(len(contents)))
@@ -32,9 +36,9 @@ func (p *Profile) writeExtended(out io.Writer, opt *WriteOptions) error {
 		c := &contents[i]
 		if opt.Compress {
 			c.flags |= flagCompressed
-			c.bytes = deflate(nil, c.bytes)
+			c.bytes = c.bytes.deflate()
 		}
-		c.offset, c.size = offset, uint64(len(c.bytes))
+		c.offset, c.size = offset, uint64(c.bytes.size)
 		offset += c.size
 		table[c.place] = c.section
 	}
@@ -43,15 +47,18 @@ func (p *Profile) writeExtended(out io.Writer, opt *WriteOptions) error {
 			head = le.AppendUint64(head, n)
 		}
 	}
-	if _, err := out.Write(head); err != nil {
-		return err
-	}
+	_, err := out.Write(head)
 	for _, c := range contents {
-		if _, err := out.Write(c.bytes); err != nil {
-			return err
+		err = c.bytes.writeTo(out, err)
+		var rest []byte
+		for n, i := range c.rest {
+			if rest = w.appendFunction(rest, i); err == nil && (len(rest) >= chunk || n == len(c.rest)-1) {
+				_, err = out.Write(rest)
+				rest = rest[:0]
+			}
 		}
 	}
-	return nil
+	return err
 }
 
 // contents returns all sections, with their places in the table:
@@ -62,29 +69,27 @@ func (p *Profile) writeExtended(out io.Writer, opt *WriteOptions) error {
 // The split layout has no contexts, and offsets and profiles twice: of the functions with
 // callsites, then of those without. There, the offsets are written next to the profiles.
 func (w *extendedWriter) contents() []content {
-	p := w.p
-	functions := p.Sorted()
 	all := []content{
-		{section: section{kind: summarySection, flags: w.summaryFlags()}, bytes: appendSummary(nil, p.Summarize())},
-		{section: section{kind: nameSection, flags: w.nameFlags()}, place: 1, bytes: w.body.appendNames(nil, w.opt.MD5)},
+		{section: section{kind: summarySection, flags: w.summaryFlags()}, bytes: whole(appendSummary(nil, w.summary))},
+		{section: section{kind: nameSection, flags: w.nameFlags()}, place: 1, bytes: whole(w.appendNames(nil, w.opt.MD5))},
 	}
 	if w.opt.Split {
-		inlines := func(f *Function) bool { return len(f.Callsites) > 0 }
-		profiles, offsets := w.profiles(slices.DeleteFunc(slices.Clone(functions), func(f *Function) bool { return !inlines(f) }), 2, 0)
+		inlines := func(i int) bool { return w.functions[i].inlines() }
+		profiles, offsets := w.profiles(slices.DeleteFunc(slices.Clone(w.sorted), func(i int) bool { return !inlines(i) }), 2, 0)
 		all = append(all, profiles, offsets)
-		profiles, offsets = w.profiles(slices.DeleteFunc(functions, inlines), 4, flagFlat)
-		return append(all, profiles, offsets, w.symbols(6), w.metadata(7))
+		profiles, offsets = w.profiles(slices.DeleteFunc(w.sorted, inlines), 4, flagFlat)
+		return append(all, profiles, offsets, w.symbolList(6), w.metadata(7))
 	}
 	all = append(all, w.contextTable(2))
-	profiles, offsets := w.profiles(functions, 3, 0)
-	return append(all, profiles, w.symbols(5), offsets, w.metadata(6))
+	profiles, offsets := w.profiles(w.sorted, 3, 0)
+	return append(all, profiles, w.symbolList(5), offsets, w.metadata(6))
 }
 
 func (w *extendedWriter) summaryFlags() (flags uint64) {
 	for kind, flag := range map[Kind]uint64{
 		Partial: flagPartial, ContextSensitive: flagContexts, PreInlined: flagPreInlined, FlowDiscriminators: flagFlowSensitive,
 	} {
-		if w.p.Kind.Has(kind) {
+		if w.kind.Has(kind) {
 			flags |= flag
 		}
 	}
@@ -98,7 +103,7 @@ func (w *extendedWriter) nameFlags() uint64 {
 	switch {
 	case w.opt.MD5:
 		return flagMD5 | flagFixed
-	case w.opt.unique || w.body.hasUniqueSuffix():
+	case w.opt.unique || w.hasUniqueSuffix():
 		return flagUnique
 	}
 	return 0
@@ -106,85 +111,104 @@ func (w *extendedWriter) nameFlags() uint64 {
 
 // contextTable numbers the contexts, in their order, and returns the section with them.
 func (w *extendedWriter) contextTable(place int) content {
-	var functions []*Function
-	if w.p.Kind.Has(ContextSensitive) {
-		functions = slices.Clone(w.p.Functions)
-		slices.SortFunc(functions, compareContexts)
+	var functions []int
+	if w.kind.Has(ContextSensitive) {
+		functions = slices.Clone(w.sorted)
+		slices.SortFunc(functions, w.compare)
+		w.contexts = make([]uint32, len(w.functions))
 	}
-	w.body.contexts = make(map[*Function]uint64, len(functions))
 	dst := cursor.AppendULEB(nil, uint64(len(functions)))
-	for i, f := range functions {
-		w.body.contexts[f] = uint64(i)
-		dst = cursor.AppendULEB(dst, uint64(len(f.Context)))
-		for _, frame := range f.Context {
-			dst = appendPlace(w.body.appendName(dst, frame.Name), frame.Location)
+	for n, i := range functions {
+		w.contexts[i] = uint32(n)
+		context := w.functions[i].context
+		dst = cursor.AppendULEB(dst, uint64(len(context)))
+		for _, frame := range context {
+			dst = appendLocationOf(cursor.AppendULEB(dst, w.rank(frame.Name)), frame.word())
 		}
 	}
-	return content{section: section{kind: contextSection}, place: place, bytes: dst}
+	return content{section: section{kind: contextSection}, place: place, bytes: whole(dst)}
 }
 
 // profiles returns the section with functions, and that with their offsets, which is read
 // before it and has the given place.
-func (w *extendedWriter) profiles(functions []*Function, place int, flags uint64) (profiles, offsets content) {
-	at := make(map[*Function]uint64, len(functions))
-	var dst []byte
-	for _, f := range functions {
-		at[f] = uint64(len(dst))
-		dst = w.body.appendFunction(dst, f)
+func (w *extendedWriter) profiles(functions []int, place int, flags uint64) (profiles, offsets content) {
+	at := make([]uint64, len(w.functions))
+	profiles = content{section: section{kind: profileSection, flags: flags}, place: place + 1}
+	dst := &profiles.bytes
+	var again []byte
+	for n, i := range functions {
+		at[i] = uint64(dst.size)
+		if dst.size < keptBytes || w.opt.Compress {
+			dst.end(w.appendFunction(dst.begin(), i))
+			continue
+		}
+		if profiles.rest == nil {
+			profiles.rest = functions[n:]
+		}
+		again = w.appendFunction(again[:0], i)
+		dst.size += len(again)
 	}
-	profiles = content{section: section{kind: profileSection, flags: flags}, place: place + 1, bytes: dst}
-	if w.p.Kind.Has(ContextSensitive) {
+	if w.kind.Has(ContextSensitive) {
 		flags |= flagOrdered
-		slices.SortFunc(functions, compareContexts)
+		functions = slices.Clone(functions)
+		slices.SortFunc(functions, w.compare)
 	}
 	table := cursor.AppendULEB(nil, uint64(len(functions)))
-	for _, f := range functions {
-		table = cursor.AppendULEB(w.body.appendSubject(table, f), at[f])
+	for _, i := range functions {
+		table = cursor.AppendULEB(cursor.AppendULEB(table, w.subject(i)), at[i])
 	}
-	return profiles, content{section: section{kind: offsetSection, flags: flags}, place: place, bytes: table}
+	return profiles, content{section: section{kind: offsetSection, flags: flags}, place: place, bytes: whole(table)}
 }
 
-// symbols returns the section with the symbol list.
-func (w *extendedWriter) symbols(place int) content {
+// symbolList returns the section with the symbol list.
+func (w *extendedWriter) symbolList(place int) content {
 	var dst []byte
-	for _, name := range w.p.Symbols {
+	for _, name := range w.symbols {
 		dst = append(append(dst, name...), 0)
 	}
-	return content{section: section{kind: symbolSection}, place: place, bytes: dst}
+	return content{section: section{kind: symbolSection}, place: place, bytes: whole(dst)}
 }
 
 // metadata returns the section with checksums and attributes.
 func (w *extendedWriter) metadata(place int) content {
 	c := content{section: section{kind: metadataSection}, place: place}
-	if w.p.Kind.Has(ProbeBased) {
+	if w.kind.Has(ProbeBased) {
 		c.flags |= flagProbes
 	}
-	if w.p.Kind&(ContextSensitive|PreInlined) != 0 {
+	if w.kind&(ContextSensitive|PreInlined) != 0 {
 		c.flags |= flagAttributes
 	}
 	if c.flags == 0 {
 		return c
 	}
-	for _, f := range w.p.InMapOrder() {
-		c.bytes = w.appendMetadata(c.bytes, f, c.flags)
+	var dst []byte
+	for _, i := range w.order {
+		dst = w.appendMetadata(cursor.AppendULEB(dst, w.subject(i)), w.functions[i].body, c.flags)
 	}
+	c.bytes = whole(dst)
 	return c
 }
 
-func (w *extendedWriter) appendMetadata(dst []byte, f *Function, flags uint64) []byte {
-	dst = w.body.appendSubject(dst, f)
+func (w *extendedWriter) appendMetadata(dst, body []byte, flags uint64) []byte {
+	u := unpacker{b: body}
+	u.skip()
+	checksum, attributes := u.num(), u.num()
 	if flags&flagProbes != 0 {
-		dst = cursor.AppendULEB(dst, f.Checksum)
+		dst = cursor.AppendULEB(dst, checksum)
 	}
 	if flags&flagAttributes != 0 {
-		dst = cursor.AppendULEB(dst, uint64(f.Attributes))
+		dst = cursor.AppendULEB(dst, attributes)
 	}
-	if w.p.Kind.Has(ContextSensitive) {
+	if w.kind.Has(ContextSensitive) {
 		return dst
 	}
-	dst = cursor.AppendULEB(dst, uint64(len(f.Callsites)))
-	for _, c := range f.Callsites {
-		dst = w.appendMetadata(appendPlace(dst, c.Location), c.Callee, flags)
+	u.skipSamples()
+	first := len(w.calls)
+	dst = cursor.AppendULEB(dst, uint64(w.gatherCalls(&u)))
+	for i := first; i < len(w.calls); i++ {
+		c := &w.calls[i]
+		dst = w.appendMetadata(cursor.AppendULEB(appendLocationOf(dst, c.word), c.name), c.body, flags)
 	}
+	w.calls = w.calls[:first]
 	return dst
 }

@@ -184,12 +184,14 @@ type VTableUses struct {
 
 // key is the number by which LLVM knows a function of a profile: the GUID of its name,
 // or the hash of its context. Two functions of one key are one.
-func (f *Function) key() uint64 {
-	if f.Context == nil {
-		return f.Name.id
+func (f *Function) key() uint64 { return keyOf(f.Name, f.Context) }
+
+func keyOf(name Name, context []Frame) uint64 {
+	if context == nil {
+		return name.id
 	}
-	words := make([]uint64, len(f.Context))
-	for i, frame := range f.Context {
+	words := make([]uint64, len(context))
+	for i, frame := range context {
 		words[i] = frame.hash()
 	}
 	return llvmorder.Combine(words)
@@ -231,13 +233,17 @@ func appendLocation(dst []byte, l Location) []byte {
 // compareContexts orders functions without a context, by name, before those with one,
 // by frame.
 func compareContexts(a, b *Function) int {
-	if a.Context == nil || b.Context == nil {
-		if a.Context == nil && b.Context == nil {
-			return a.Name.Compare(b.Name)
+	return compareSubjects(a.Name, a.Context, b.Name, b.Context)
+}
+
+func compareSubjects(a Name, in []Frame, b Name, of []Frame) int {
+	if in == nil || of == nil {
+		if in == nil && of == nil {
+			return a.Compare(b)
 		}
-		return cmp.Compare(len(a.Context), len(b.Context))
+		return cmp.Compare(len(in), len(of))
 	}
-	return slices.CompareFunc(a.Context, b.Context, func(x, y Frame) int {
+	return slices.CompareFunc(in, of, func(x, y Frame) int {
 		if c := x.Name.Compare(y.Name); c != 0 {
 			return c
 		}

@@ -117,7 +117,7 @@ func read(data []byte, opt *ReadOptions) (*Profile, error) {
 	case FormatGCov:
 		p, err = readGCov(data)
 	default:
-		p, err = readBinary(data, format, opt)
+		p, err = newBinaryReader(data, format, opt).read(format)
 	}
 	if err != nil {
 		return nil, err

@@ -223,11 +223,11 @@ func TestMergeAnyOrder(t *testing.T) {
 			if err := all.Merge(part); err != nil {
 				t.Fatal(err)
 			}
-			p := all.Profile()
-			if kind.Has(ProbeBased) != (all.Left() > 0) {
-				t.Errorf("%s: %d functions of other builds", kind, all.Left())
+			r := all.Finish()
+			if kind.Has(ProbeBased) != (r.Left > 0) {
+				t.Errorf("%s: %d functions of other builds", kind, r.Left)
 			}
-			return mustWrite(t, p, WriteOptions{})
+			return mustWrite(t, r.Profile(), WriteOptions{})
 		}
 		want := sum(0, 1, 2, 3, 4)
 		for _, got := range [][]byte{sum(4, 3, 2, 1, 0), sum(2, 0, 4, 1, 3)} {

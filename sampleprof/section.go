@@ -1,6 +1,8 @@
 package sampleprof
 
 import (
+	"slices"
+
 	"github.com/profuse-pgo/profuse/internal/cursor"
 	"github.com/profuse-pgo/profuse/internal/llvmerr"
 	"github.com/profuse-pgo/profuse/internal/zlibtext"
@@ -54,14 +56,14 @@ func (r *binaryReader) inflate(c *cursor.Cursor) *cursor.Cursor {
 	return cursor.New(c.Section, 0, []byte(text), c.Order())
 }
 
-// deflate appends a section's contents in compressed form. The bytes differ from those
+// deflate returns a section's contents in compressed form. The bytes differ from those
 // of C zlib, what they inflate to does not.
-func deflate(dst, contents []byte) []byte {
-	if len(contents) == 0 {
-		return dst
+func (c *chunks) deflate() chunks {
+	if c.size == 0 {
+		return *c
 	}
-	z := zlibtext.Deflate(string(contents))
-	dst = cursor.AppendULEB(dst, uint64(len(contents)))
+	z := zlibtext.Deflate(string(slices.Concat(append(c.full, c.last)...)))
+	dst := cursor.AppendULEB(nil, uint64(c.size))
 	dst = cursor.AppendULEB(dst, uint64(len(z)))
-	return append(dst, z...)
+	return whole(append(dst, z...))
 }

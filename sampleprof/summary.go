@@ -15,49 +15,104 @@ const (
 
 // Summarize computes the summary of the profile as it is now. The contexts of one
 // function are merged for it, and inlined functions that are [Duplicated] are left out.
-func (p *Profile) Summarize() *Summary {
-	functions := p.Functions
-	if p.Kind.Has(ContextSensitive) {
-		functions = p.withoutContexts()
-	}
-	return summarize(functions)
-}
+func (p *Profile) Summarize() *Summary { return p.pack().summarize() }
 
-func summarize(functions []*Function) *Summary {
-	var counts tally.Tally
-	s := &Summary{NumFunctions: uint64(len(functions))}
-	for _, f := range functions {
-		s.MaxHead = max(s.MaxHead, f.Head)
-		f.walk(func(g *Function) bool {
-			if g != f && g.Attributes&Duplicated != 0 {
-				return false
-			}
-			for i := range g.Body {
-				counts.Add(g.Body[i].Count)
-			}
-			return true
-		})
+func (p *packedProfile) summarize() *Summary {
+	if p.kind.Has(ContextSensitive) {
+		p = p.withoutContexts()
 	}
-	d := counts.Distribution(profile.DefaultCutoffs(), true)
-	s.Total, s.MaxCount, s.NumCounts = d.Low, d.Max, d.Values
-	for _, c := range d.Cutoffs {
-		s.Cutoffs = append(s.Cutoffs, profile.Cutoff(c))
-	}
-	return s
+	return p.survey().summary
 }
 
 // withoutContexts returns one function for each name, the sum of its contexts in the
 // order in which LLVM adds them up. Contexts with another checksum than the first are left
 // out.
-func (p *Profile) withoutContexts() []*Function {
-	var sum functionMap
-	for _, f := range p.InMapOrder() {
-		sum.add(&Function{
-			Name: f.Name, Total: f.Total, Head: f.Head, Body: f.Body, Callsites: f.Callsites, VTables: f.VTables,
-			Checksum: f.Checksum,
-		}, 1)
+func (p *packedProfile) withoutContexts() *packedProfile {
+	var sums packedSums
+	for _, i := range p.order {
+		f := &p.functions[i]
+		sums.add(&packedFunction{name: f.name, head: f.head, body: f.body}, 1)
 	}
-	return sum.slice()
+	return &packedProfile{names: p.names, functions: sums.functions, order: sums.places()}
+}
+
+// A survey finds the names and the counts of functions.
+type survey struct {
+	counts     tally.Tally
+	summary    *Summary
+	used       []uses // by number of a name
+	duplicated bool   // the function is counted elsewhere
+}
+
+// uses are what a name is used for. It is a set of bits.
+type uses uint8
+
+const (
+	ofFunction uses = 1 << iota
+	ofVTable
+)
+
+// survey surveys all functions, once.
+func (p *packedProfile) survey() *survey {
+	if p.surveyed != nil {
+		return p.surveyed
+	}
+	s := &survey{used: make([]uses, len(p.names.names)), summary: &Summary{NumFunctions: uint64(len(p.order))}}
+	use := func(n Name) {
+		if number, ok := p.names.index.get(n); ok {
+			s.used[number] |= ofFunction
+		}
+	}
+	for _, i := range p.order {
+		f := &p.functions[i]
+		use(f.name)
+		for _, frame := range f.context {
+			use(frame.Name)
+		}
+		s.summary.MaxHead = max(s.summary.MaxHead, f.head)
+		s.body(f.body, false)
+	}
+	d := s.counts.Distribution(profile.DefaultCutoffs(), true)
+	s.summary.Total, s.summary.MaxCount, s.summary.NumCounts = d.Low, d.Max, d.Values
+	for _, c := range d.Cutoffs {
+		s.summary.Cutoffs = append(s.summary.Cutoffs, profile.Cutoff(c))
+	}
+	s.counts = tally.Tally{}
+	p.surveyed = s
+	return s
+}
+
+func (s *survey) body(body []byte, inlined bool) {
+	u := unpacker{b: body}
+	u.skip()
+	u.skip()
+	around := s.duplicated
+	if Attributes(u.num())&Duplicated != 0 && inlined {
+		s.duplicated = true
+	}
+	for p := u.place(); p.ok; p = u.place() {
+		if count := u.num(); !s.duplicated {
+			s.counts.Add(count)
+		}
+		s.list(&u, p, ofFunction)
+	}
+	for c := u.call(); c.ok; c = u.call() {
+		s.used[c.name] |= ofFunction
+		s.body(c.body, true)
+	}
+	s.duplicated = around
+	for p := u.place(); p.ok; p = u.place() {
+		s.list(&u, p, ofVTable)
+	}
+}
+
+func (s *survey) list(u *unpacker, p packedPlace, use uses) {
+	if p.listed {
+		for n := u.num(); n > 0; n-- {
+			s.used[u.num()] |= use
+			u.skip()
+		}
+	}
 }
 
 // threshold returns the least count at a cutoff, in millionths.

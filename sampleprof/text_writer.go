@@ -174,7 +174,7 @@ func (p *Profile) Write(w io.Writer, opt WriteOptions) error {
 	if limit := opt.SizeLimit; limit > 0 {
 		opt.SizeLimit = 0
 		// LLVM sets the flag of the name table at its first attempt, and keeps it.
-		opt.unique = newBinaryWriter(p.Functions, opt.VTables).hasUniqueSuffix()
+		opt.unique = newBinaryWriter(p.pack(), opt.VTables).hasUniqueSuffix()
 		out, err := p.encodeWithin(limit, func(p *Profile) ([]byte, error) {
 			var b bytes.Buffer
 			err := p.Write(&b, opt)
@@ -185,21 +185,27 @@ func (p *Profile) Write(w io.Writer, opt WriteOptions) error {
 		}
 		return err
 	}
-	switch opt.Format {
-	case FormatText:
+	if opt.Format == FormatText {
 		return p.writeText(w, opt.Split)
+	}
+	return p.pack().write(w, &opt)
+}
+
+// write writes the profile in one of the binary encodings.
+func (p *packedProfile) write(w io.Writer, opt *WriteOptions) error {
+	switch opt.Format {
 	case FormatBinary:
-		if p.Kind&(ContextSensitive|ProbeBased) != 0 {
-			return flaw.Field("format").Got("a " + p.Kind.String() + " profile").
+		if p.kind&(ContextSensitive|ProbeBased) != 0 {
+			return flaw.Field("format").Got("a " + p.kind.String() + " profile").
 				Want("a line-based one in the binary format").Unsupported()
 		}
 		return p.writeBinary(w)
 	case FormatExtended, 0:
-		if opt.Split && p.Kind.Has(ContextSensitive) {
+		if opt.Split && p.kind.Has(ContextSensitive) {
 			return flaw.Field("layout").Got("a context-sensitive profile").
 				Want("one without contexts in the split layout, which has no context table").Unsupported()
 		}
-		return p.writeExtended(w, &opt)
+		return p.writeExtended(w, opt)
 	}
 	return flaw.Field("format").Got(opt.Format).Want("text, binary or extensible binary").
 		Because(profile.ErrUnsupported)

@@ -36,24 +36,31 @@ const (
 
 // readSample reads a sample profile that is not of a refused format. It words all failures as LLVM does.
 func (t *tool) readSample(name string, refused ...sampleprof.Format) (p *sampleprof.Profile, err error) {
+	err = t.useSample(name, refused, func(data []byte, opt sampleprof.ReadOptions) (err error) {
+		p, err = sampleprof.Read(name, data, opt)
+		return err
+	})
+	return p, err
+}
+
+// useSample passes the bytes of a sample profile to what reads it.
+func (t *tool) useSample(name string, refused []sampleprof.Format, use func(data []byte, opt sampleprof.ReadOptions) error) error {
 	o := &t.opt.sample
 	format := sampleprof.Format(0)
-	err = t.read(name, func(data []byte) error {
-		var err error
+	err := t.read(name, func(data []byte) error {
 		if format, _ = sampleprof.Detect(data); slices.Contains(refused, format) {
 			return &failure{whence: name, message: llvmerr.SampleFormat.Text}
 		}
-		p, err = sampleprof.Read(name, data, sampleprof.ReadOptions{
+		return use(data, sampleprof.ReadOptions{
 			Lenient: true, FlowDiscriminators: o.flowSensitive, DiscriminatorBits: o.discriminatorBits,
 		})
-		return err
 	})
 	if f := (*failure)(nil); errors.As(err, &f) {
 		f.opening = true
-		return nil, f
+		return f
 	}
 	if err == nil {
-		return p, nil
+		return nil
 	}
 	why := llvmerr.SampleFailure(err)
 	f := &failure{whence: name, message: why.Text, ends: why.Ends}
@@ -63,7 +70,7 @@ func (t *tool) readSample(name string, refused ...sampleprof.Format) (p *samplep
 			f.whence = fmt.Sprintf("%s:%d", name, fe.Line)
 		}
 	}
-	return nil, f
+	return f
 }
 
 // inHeader reports whether LLVM finds an error when it opens a profile of a format.
@@ -102,35 +109,44 @@ func (t *tool) mergeSamples(list worklist) error {
 		t.msg.plain("%s: %s: %s", w.File, w.Function, llvmerr.SampleFailure(w.Err).Text)
 	}})
 	for _, in := range list {
-		p, err := t.readSample(in.name)
+		var kind *sampleprof.KindError
+		err := t.useSample(in.name, nil, func(data []byte, opt sampleprof.ReadOptions) error {
+			_, err := m.AddFile(in.name, data, opt, in.weight)
+			if errors.As(err, &kind) {
+				return nil
+			}
+			return err
+		})
 		if f := (*failure)(nil); errors.As(err, &f) && t.opt.failureMode != failAny && !f.ends {
 			t.msg.warn(f.whence, f.message)
 			continue
 		}
+		if kind != nil {
+			err = kindFailure("merge", kind.Differ)
+		}
 		if err != nil {
 			return err
 		}
-		if t.opt.sample.dropSymbols {
-			p.Symbols = nil
-		}
-		if _, err := m.AddProfile(in.name, p, in.weight); err != nil {
-			var e *sampleprof.KindError
-			if !errors.As(err, &e) {
-				return err
-			}
-			return kindFailure("merge", e.Differ)
-		}
 	}
-	p := m.Profile()
-	if err := t.reshape(p); err != nil {
-		return err
+	r := m.Finish()
+	if t.opt.sample.dropSymbols {
+		r.Symbols = nil
+	}
+	p, write := &sampleprof.Profile{Kind: r.Kind, Symbols: r.Symbols}, r.Write
+	if t.reshapes() {
+		p = r.Profile()
+		if err := t.reshape(p); err != nil {
+			return err
+		}
+		write = p.Write
 	}
 	opt, err := t.sampleOutput(p)
 	if err != nil {
 		return err
 	}
+	r.Kind, r.Symbols = p.Kind, p.Symbols
 	return t.writeOutput(func(out *output) error {
-		if err := p.Write(out, opt); err != nil {
+		if err := write(out, opt); err != nil {
 			return &failure{message: llvmerr.SampleFailure(err).Text}
 		}
 		return nil
@@ -144,6 +160,12 @@ func kindFailure(verb string, differ sampleprof.Kind) error {
 		kinds = "probe-based profile with non-probe-based"
 	}
 	return &failure{message: "cannot " + verb + " " + kinds + " profile"}
+}
+
+// reshapes reports whether options ask for anything between merging and writing.
+func (t *tool) reshapes() bool {
+	o := &t.opt.sample
+	return o.mergeCold || o.trimCold || o.layout != asIsLayout || t.opt.function != "" || t.opt.noFunction != ""
 }
 
 // reshape does what options ask for between merging and writing.

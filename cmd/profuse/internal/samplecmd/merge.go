@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"runtime/debug"
 	"slices"
 
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/cli"
@@ -92,6 +93,7 @@ func (c *adder) Add(ctx context.Context, j *merging.Job) (*merging.Sum, error) {
 	if j.Base != "" {
 		ins = append(slices.Clone(ins), inputs.File(j.Base, j.Open))
 	}
+	defer collectOften()()
 	m := sampleprof.NewMerger(sampleprof.MergeOptions{Warn: func(w profile.Warning) { j.WarnOf("sample", 0, w) }})
 	// One worker: the first usable input decides of which kind the others must be.
 	adders := []merge.Adder{func(p *merge.Profile) (*merge.Brought, error) {
@@ -104,23 +106,50 @@ func (c *adder) Add(ctx context.Context, j *merging.Job) (*merging.Sum, error) {
 	if err := j.Add(ctx, ins, adders, false); err != nil {
 		return nil, err
 	}
-	p := m.Profile()
-	p.Divide(c.unit)
-	if n := m.Left(); n > 0 {
+	r := m.Finish()
+	if r.Left > 0 {
 		j.Warn("sample builds", 0, fmt.Sprintf("%s of other builds, by their checksums, left out: of each function the build with the most samples stays",
-			cli.Quantity(uint64(n), "function", "functions")), "")
+			cli.Quantity(uint64(r.Left), "function", "functions")), "")
 	}
-	c.reshape(p)
+	if c.partial {
+		r.Kind |= sampleprof.Partial
+	}
+	var all result = r
+	functions := r.Functions
+	if c.unit > 1 || c.mergeCold || c.trimCold || c.flatten || c.nest {
+		p := r.Profile()
+		p.Divide(c.unit)
+		c.reshape(p)
+		all, functions = p, len(p.Functions)
+	}
 	sum := &merging.Sum{
-		Contents: func() string { return contents(p) },
+		Contents: func() string { return contents(all, functions) },
 		Write: func(w io.Writer) (string, error) {
-			return c.write.Format.String(), p.Write(w, c.write)
+			defer collectOften()()
+			return c.write.Format.String(), all.Write(w, c.write)
 		},
 	}
-	if len(p.Functions) == 0 {
+	if functions == 0 {
 		sum.Empty = "no input has any function"
 	}
 	return sum, nil
+}
+
+// collectOften lets the heap grow by half, not to twice its size, until the function that it returns
+// is called. The sums of sample profiles hold no pointers, so that collecting takes hardly any time.
+func collectOften() (end func()) {
+	const percent = 50
+	usual := debug.SetGCPercent(percent)
+	if usual < percent {
+		debug.SetGCPercent(usual)
+	}
+	return func() { debug.SetGCPercent(usual) }
+}
+
+// A result is what is written: a profile or, in less time and memory, what a merger holds.
+type result interface {
+	Summarize() *sampleprof.Summary
+	Write(io.Writer, sampleprof.WriteOptions) error
 }
 
 // add adds a profile to the sum of a worker.
@@ -128,16 +157,11 @@ func add(m *sampleprof.Merger, in *merge.Profile, weight uint64) (*merge.Brought
 	if f, _ := formats.Detect(in.Data); f.Family() != formats.Sample {
 		return nil, sources.WrongFormat(in.Name, in.Data, "a sample profile, like the other inputs")
 	}
-	p, err := sampleprof.Read(in.Name, in.Data, sampleprof.ReadOptions{})
-	if err == nil {
-		err = m.Accepts(in.Name, p)
-	}
+	added, err := m.AddFile(in.Name, in.Data, sampleprof.ReadOptions{}, weight)
 	if err != nil {
 		return nil, err
 	}
-	in.Adding()
-	added, err := m.AddProfile(in.Name, p, weight)
-	return &merge.Brought{Functions: added.Functions, Unmergable: added.Skipped, Count: added.Count}, err
+	return &merge.Brought{Functions: added.Functions, Unmergable: added.Skipped, Count: added.Count}, nil
 }
 
 // reshape does what the options ask for between merging and writing.
@@ -149,14 +173,11 @@ func (c *adder) reshape(p *sampleprof.Profile) {
 	if c.nest {
 		p.Nest()
 	}
-	if c.partial {
-		p.Kind |= sampleprof.Partial
-	}
 }
 
-// contents sums up a profile.
-func contents(p *sampleprof.Profile) string {
-	s := p.Summarize()
-	return fmt.Sprintf("%s, %s at %s", cli.Quantity(uint64(len(p.Functions)), "function", "functions"),
+// contents sums up a result.
+func contents(r result, functions int) string {
+	s := r.Summarize()
+	return fmt.Sprintf("%s, %s at %s", cli.Quantity(uint64(functions), "function", "functions"),
 		cli.Quantity(s.Total, "sample", "samples"), cli.Quantity(s.NumCounts, "location", "locations"))
 }
