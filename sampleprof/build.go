@@ -15,12 +15,16 @@ import (
 // appended in any order, and adds up those of one place. It reports whether a count
 // saturated.
 func (f *Function) tidy() (overflow bool) {
-	f.Body = addup.Equal(f.Body, func(a, b *Sample) int { return a.Compare(b.Location) }, func(to, s *Sample) {
-		overflow = add(&to.Count, s.Count, 1) || overflow
-		to.Targets = append(to.Targets, s.Targets...)
-	})
+	if !inOrder(f.Body) {
+		f.Body = addup.Equal(f.Body, func(a, b *Sample) int { return a.Compare(b.Location) }, func(to, s *Sample) {
+			overflow = add(&to.Count, s.Count, 1) || overflow
+			to.Targets = append(to.Targets, s.Targets...)
+		})
+	}
 	for i := range f.Body {
-		overflow = joinTargets(&f.Body[i].Targets) || overflow
+		if len(f.Body[i].Targets) > 1 {
+			overflow = joinTargets(&f.Body[i].Targets) || overflow
+		}
 	}
 	f.VTables = addup.Equal(f.VTables, func(a, b *VTableUses) int { return a.Compare(b.Location) }, func(to, v *VTableUses) {
 		to.VTables = append(to.VTables, v.VTables...)
@@ -35,6 +39,16 @@ func (f *Function) tidy() (overflow bool) {
 		overflow = c.Callee.tidy() || overflow
 	}
 	return overflow
+}
+
+// inOrder reports whether samples are sorted and each of another place, as in most files.
+func inOrder(body []Sample) bool {
+	for i := 1; i < len(body); i++ {
+		if body[i-1].word() >= body[i].word() {
+			return false
+		}
+	}
+	return true
 }
 
 // absorb appends what another function of the same place has, for tidy to add up.

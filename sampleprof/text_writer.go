@@ -122,28 +122,26 @@ func (t *textWriter) uses(vtables *[]VTableUses, depth int, at Location) {
 }
 
 // ByCount returns targets in the order in which files have them: by descending count, then
-// by name.
+// by name. They may be the same slice.
 func ByCount(targets []Target) []Target {
-	if len(targets) < 2 {
-		return targets
-	}
-	targets = slices.Clone(targets)
-	slices.SortFunc(targets, func(a, b Target) int {
+	return sortedTargets(targets, func(a, b Target) int {
 		if a.Count != b.Count {
 			return cmp.Compare(b.Count, a.Count)
 		}
 		return a.Name.Compare(b.Name)
 	})
-	return targets
 }
 
-// ByName returns targets in the order of names.
+// ByName returns targets in the order of names. They may be the same slice.
 func ByName(targets []Target) []Target {
-	if len(targets) < 2 {
-		return targets
+	return sortedTargets(targets, func(a, b Target) int { return a.Name.Compare(b.Name) })
+}
+
+func sortedTargets(targets []Target, compare func(a, b Target) int) []Target {
+	if !slices.IsSortedFunc(targets, compare) {
+		targets = slices.Clone(targets)
+		slices.SortFunc(targets, compare)
 	}
-	targets = slices.Clone(targets)
-	slices.SortFunc(targets, func(a, b Target) int { return a.Name.Compare(b.Name) })
 	return targets
 }
 

@@ -42,7 +42,7 @@ func appendSamples(dst []byte, f *sampleprof.Function, depth int) []byte {
 			if len(s.Targets) > 0 {
 				dst = append(dst, ", calls:"...)
 				for _, t := range sampleprof.ByCount(s.Targets) {
-					dst = appendTarget(append(dst, ' '), t)
+					dst = appendTarget(append(dst, ' '), &t)
 				}
 			}
 			dst = append(dst, '\n')
@@ -82,12 +82,12 @@ func appendVTables(dst []byte, f *sampleprof.Function, depth int, at sampleprof.
 	}
 	dst = append(appendPlace(dst, depth, at), "vtables: "...)
 	for _, v := range sampleprof.ByName(f.VTables[i].VTables) {
-		dst = append(appendTarget(dst, v), ' ')
+		dst = append(appendTarget(dst, &v), ' ')
 	}
 	return append(dst, '\n')
 }
 
-func appendTarget(dst []byte, t sampleprof.Target) []byte {
+func appendTarget(dst []byte, t *sampleprof.Target) []byte {
 	return appendNumber(append(append(dst, t.Name.String()...), ':'), t.Count)
 }
 

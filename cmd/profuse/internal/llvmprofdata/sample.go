@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/profuse-pgo/profuse/cmd/profuse/internal/memory"
 	"github.com/profuse-pgo/profuse/internal/llvmerr"
 	"github.com/profuse-pgo/profuse/profile"
 	"github.com/profuse-pgo/profuse/sampleprof"
@@ -36,6 +37,7 @@ const (
 
 // readSample reads a sample profile that is not of a refused format. It words all failures as LLVM does.
 func (t *tool) readSample(name string, refused ...sampleprof.Format) (p *sampleprof.Profile, err error) {
+	memory.CollectLate(256 << 20) // most of what is read is kept
 	err = t.useSample(name, refused, func(data []byte, opt sampleprof.ReadOptions) (err error) {
 		p, err = sampleprof.Read(name, data, opt)
 		return err

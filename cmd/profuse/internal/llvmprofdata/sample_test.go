@@ -298,7 +298,7 @@ func TestDamagedSamples(t *testing.T) {
 	writeFiles(t, ".", map[string]string{"cold": coldFile()})
 	for _, name := range []string{"lines", "lines-binary", "lines-md5", "contexts", "probes", "flow", "mapped", "vtables"} {
 		data := files[name]
-		for at := 0; at < len(data); at += 3 * oracle.Step(len(data)/60+1) {
+		for at := 0; at < len(data); at += 7 * oracle.Step(len(data)/140+1) {
 			flipped := []byte(data)
 			flipped[at] ^= 1 << (at % 8)
 			writeFiles(t, ".", map[string]string{"flipped": string(flipped), "cut": data[:at]})
