@@ -29,7 +29,8 @@ file that alone has others than the rest, which is of an older program or damage
 
 --against also compares FILE with the last good profile, of any format, and fails if
 they differ too much: for example, to stop a pipeline before it ships a profile of
-too few runs.
+too few runs. A sample profile may also be compared with a program, to see before a
+build how much of it still fits: functions that are gone, renamed or changed.
 
 The exit code is 0 if all files are sound and within the limits, 1 if not, and 2 if
 the command line is wrong.`,

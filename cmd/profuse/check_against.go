@@ -9,9 +9,12 @@ import (
 
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/cli"
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/console"
+	"github.com/profuse-pgo/profuse/cmd/profuse/internal/family"
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/sources"
 	"github.com/profuse-pgo/profuse/compare"
+	"github.com/profuse-pgo/profuse/inputs"
 	"github.com/profuse-pgo/profuse/profile"
+	"github.com/profuse-pgo/profuse/symbolize"
 )
 
 // A gate limits how far a profile may differ from the last good one.
@@ -41,11 +44,11 @@ func (g *gate) idle() (name string) {
 
 func (g *gate) flags(f *cli.Flags) {
 	g.flagSet = f
-	f.StringVar(&g.base, "against", "", "`LAST_GOOD` also compare FILE with this profile")
-	f.StringVar(&g.totalRatio, "min-total-ratio", "0.5", "`R` with --against: fail if the total count is less than R times that of LAST_GOOD")
-	f.StringVar(&g.hotTurnover, "max-hot-turnover", "25%", "`P%` with --against: fail if more than P % of the hot functions are no longer hot")
-	f.StringVar(&g.lostFunction, "max-lost-functions", "10%", "`P%` with --against: fail if more than P % of the functions that ran no longer run")
-	f.StringVar(&g.overlap, "min-overlap", "75%", "`P%` with --against: fail if the profiles give less than P % of their weight to the same functions")
+	f.StringVar(&g.base, "against", "", "`LAST_GOOD` also compare FILE with this profile, or a sample profile with this program")
+	f.StringVar(&g.totalRatio, "min-total-ratio", "0.5", "`R` with --against: fail if the total count is less than R times that of LAST_GOOD; not for programs")
+	f.StringVar(&g.hotTurnover, "max-hot-turnover", "25%", "`P%` with --against: fail if more than P % of the hot functions are no longer hot; in a program, are gone or have changed")
+	f.StringVar(&g.lostFunction, "max-lost-functions", "10%", "`P%` with --against: fail if more than P % of the functions that ran no longer run; in a program, are gone or renamed")
+	f.StringVar(&g.overlap, "min-overlap", "75%", "`P%` with --against: fail if the profiles give less than P % of their weight to the same functions; of a program, if less than P % of the weight fits it")
 }
 
 // A verdict is one comparison with a limit.
@@ -65,7 +68,8 @@ type verdict struct {
 
 // A judgement is the outcome of a gate.
 type judgement struct {
-	result   *compare.Result
+	result   *compare.Result // nil if fit is not
+	fit      *family.Fit     // with a program in place of a profile
 	verdicts []verdict
 	cold     []compare.Change // hot or warm before; now cold, without counts or gone
 	lost     []compare.Change // ran before; now without counts or gone
@@ -96,6 +100,9 @@ func (g *gate) judge(env *cli.Env, file string) (*judgement, error) {
 	limits, err := g.limits()
 	if err != nil {
 		return nil, err
+	}
+	if fit, err := g.fit(env, file); fit != nil || err != nil {
+		return judgeFit(fit, limits), err
 	}
 	var views [2]profile.View
 	for i, name := range []string{g.base, file} {
@@ -141,6 +148,64 @@ func (g *gate) judge(env *cli.Env, file string) (*judgement, error) {
 	return j, nil
 }
 
+// fit compares the profile in a file with a program. It returns nil if the base is not a program, or if
+// the family of the profile compares with profiles alone.
+func (g *gate) fit(env *cli.Env, file string) (fit *family.Fit, err error) {
+	if !isProgram(g.base) {
+		return nil, nil
+	}
+	in, err := sources.One(env, file)
+	if err != nil {
+		return nil, err
+	}
+	var r inputs.Reader
+	defer r.Close()
+	read := false
+	err = in.Each(&r, func(d *inputs.Data) error {
+		at, _ := familyOf(d.Name(), d.Bytes())
+		if families[at].Fit == nil {
+			return nil
+		}
+		if read {
+			return cli.Usagef("%s holds several files; want one profile: merge them first", file)
+		}
+		read = true
+		program, err := symbolize.Open(g.base, symbolize.Options{Arch: g.programs.Arch, Workers: g.programs.Workers})
+		if err != nil {
+			return err
+		}
+		defer program.Close()
+		fit, err = families[at].Fit(program, d.Name(), d.Bytes(), console.Warnings(env))
+		return err
+	})
+	return fit, err
+}
+
+// judgeFit holds the limits against how a profile fits a program. It has the total of the
+// profile to itself.
+func judgeFit(fit *family.Fit, limits []verdict) *judgement {
+	if fit == nil {
+		return nil
+	}
+	j := &judgement{fit: fit}
+	for _, v := range limits {
+		switch v.Name {
+		case "max-hot-turnover":
+			v.what, v.Found = "Hot, and gone or changed", fit.HotLost
+		case "max-lost-functions":
+			v.what, v.Found = "Functions that are gone", fit.Lost
+		case "min-overlap":
+			v.what, v.Found = "Weight that fits", 1-fit.Stale
+		default:
+			continue
+		}
+		v.Applies = fit.Ran > 0
+		v.OK = !v.Applies || v.least && v.Found >= v.Limit || !v.least && v.Found <= v.Limit
+		j.verdicts = append(j.verdicts, v)
+	}
+	return j
+}
+
 // passed reports whether the profile is within all limits.
 func (j *judgement) passed() bool {
 	return !slices.ContainsFunc(j.verdicts, func(v verdict) bool { return !v.OK })
@@ -171,6 +236,9 @@ const gateListed = 10
 
 // listings returns the functions behind a judgement.
 func (j *judgement) listings() []changeList {
+	if j.fit != nil {
+		return nil
+	}
 	return []changeList{
 		{"gone cold", "gone_cold", j.cold, true},
 		{"no longer run", "lost", j.lost, true},
@@ -180,14 +248,21 @@ func (j *judgement) listings() []changeList {
 // print prints the judgement for people.
 func (j *judgement) print(w io.Writer, env *cli.Env) {
 	p := comparisonPrinter{Printer: console.Printer{W: w, Term: env.Terminal(env.Stdout)}, top: gateListed}
-	r := j.result
 	fmt.Fprintln(w)
-	p.List(sideRows(r, "Last good", console.Printable))
-	p.List([][2]string{
-		{ofKind(r), pair(r.Base.Items, r.New.Items)},
-		{"That ran", pair(r.Base.Ran, r.New.Ran)},
-		{"Hot", pair(r.Base.Hot, r.New.Hot)},
-	})
+	if r := j.result; r != nil {
+		p.List(sideRows(r, "Last good", console.Printable))
+		p.List([][2]string{
+			{ofKind(r), pair(r.Base.Items, r.New.Items)},
+			{"That ran", pair(r.Base.Ran, r.New.Ran)},
+			{"Hot", pair(r.Base.Hot, r.New.Hot)},
+		})
+	} else {
+		for i := range j.fit.Facts {
+			j.fit.Facts[i][1] = console.Printable(j.fit.Facts[i][1])
+		}
+		p.List(j.fit.Facts)
+		p.Table(fitHeader, j.fit.Parts)
+	}
 	rows := make([][]string, len(j.verdicts))
 	for i := range j.verdicts {
 		row := j.verdicts[i].row()
@@ -197,7 +272,25 @@ func (j *judgement) print(w io.Writer, env *cli.Env) {
 	for _, l := range j.listings() {
 		p.changes(l)
 	}
+	if j.fit != nil {
+		if header, rows := j.fitFunctions(&p.Printer); len(rows) > 0 {
+			p.Table(header, rows)
+		}
+	}
 	fmt.Fprintf(w, "\n%s\n", j.conclusion())
+}
+
+// fitHeader is above the parts of the weight.
+var fitHeader = []string{"Samples", "Share", "Functions", "Of the profile"}
+
+// fitFunctions lists the first functions that do not fit. The header says how many there are.
+func (j *judgement) fitFunctions(p *console.Printer) (header []string, rows [][]string) {
+	header, rows = j.fit.Functions(p)
+	if n := len(rows); n > gateListed {
+		header[len(header)-1] += fmt.Sprintf(" (%s of %s)", cli.Count(gateListed), cli.Count(uint64(n)))
+		rows = rows[:gateListed]
+	}
+	return header, rows
 }
 
 // conclusion returns a line about whether the profile passed.
@@ -218,8 +311,15 @@ func (j *judgement) conclusion() string {
 func (j *judgement) markdown(w io.Writer) {
 	p := comparisonMarkdown{Printer: console.Printer{W: w}, top: gateListed}
 	fmt.Fprintf(w, "### Profile check: %s\n\n| | |\n|---|---|\n", j.conclusion())
-	for _, row := range sideRows(j.result, "Last good", quoted) {
-		p.row(row[:]...)
+	if j.result != nil {
+		for _, row := range sideRows(j.result, "Last good", quoted) {
+			p.row(row[:]...)
+		}
+	} else {
+		for _, row := range j.fit.Facts {
+			p.row(row[:]...)
+		}
+		p.table(fitHeader, j.fit.Parts)
 	}
 	fmt.Fprintf(w, "\n| | found | allowed | |\n|---|--:|---|---|\n")
 	for i := range j.verdicts {
@@ -229,20 +329,41 @@ func (j *judgement) markdown(w io.Writer) {
 	for _, l := range j.listings() {
 		p.details(l)
 	}
+	if j.fit != nil {
+		if header, rows := j.fitFunctions(&p.Printer); len(rows) > 0 {
+			p.table(header, rows)
+		}
+	}
+}
+
+// table prints numbers, and names in the last column.
+func (p *comparisonMarkdown) table(header []string, rows [][]string) {
+	fmt.Fprintln(p.W)
+	p.row(header...)
+	fmt.Fprintln(p.W, "|"+strings.Repeat("--:|", len(header)-1)+"---|")
+	for _, row := range rows {
+		p.row(row...)
+	}
 }
 
 // againstJSON is a judgement in JSON. The names are part of the interface.
 type againstJSON struct {
-	Base     sideJSON         `json:"base"`
-	New      sideJSON         `json:"new"`
+	Base     *sideJSON        `json:"base,omitempty"` // not with a program
+	New      *sideJSON        `json:"new,omitempty"`
 	Passed   bool             `json:"passed"`
 	Verdicts []verdict        `json:"verdicts"`
-	Changes  []changeListJSON `json:"changes"`
+	Changes  []changeListJSON `json:"changes,omitempty"`
+	Fit      any              `json:"fit,omitempty"` // with a program: how the profile fits it
 }
 
 func (j *judgement) json() *againstJSON {
-	r := j.result
-	out := &againstJSON{Base: newSideJSON(&r.Base), New: newSideJSON(&r.New), Passed: j.passed(), Verdicts: j.verdicts}
+	out := &againstJSON{Passed: j.passed(), Verdicts: j.verdicts}
+	if j.fit != nil {
+		out.Fit = j.fit.JSON
+		return out
+	}
+	base, other := newSideJSON(&j.result.Base), newSideJSON(&j.result.New)
+	out.Base, out.New = &base, &other
 	for _, l := range j.listings() {
 		out.Changes = append(out.Changes, newChangeListJSON(l, gateListed))
 	}

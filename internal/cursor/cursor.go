@@ -197,6 +197,29 @@ func (c *Cursor) longULEB(field string) uint64 {
 	}
 }
 
+// SLEB reads a signed LEB128 number of at most 64 bits.
+func (c *Cursor) SLEB(field string) int64 {
+	start := c.Offset()
+	var v int64
+	for shift := uint(0); ; shift += 7 {
+		b := c.U8(field)
+		if c.err != nil {
+			return 0
+		}
+		if shift > 63 || shift == 63 && b != 0 && b != 0x7f {
+			c.Fail(c.At(start).Field(field).Got("a SLEB128 of more than 64 bits").Want("at most 64 bits").Corrupt())
+			return 0
+		}
+		v |= int64(b&0x7f) << shift
+		if b < 0x80 {
+			if shift < 57 && b&0x40 != 0 {
+				v |= -1 << (shift + 7)
+			}
+			return v
+		}
+	}
+}
+
 // AppendULEB appends v as unsigned LEB128.
 func AppendULEB(b []byte, v uint64) []byte {
 	for v >= 0x80 {

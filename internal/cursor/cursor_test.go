@@ -170,3 +170,32 @@ func BenchmarkULEBs(b *testing.B) {
 		}
 	}
 }
+
+// TestSLEB: numbers of either sign, and those that are too long.
+func TestSLEB(t *testing.T) {
+	for _, c := range []struct {
+		data string
+		want int64
+	}{
+		{"\x00", 0},
+		{"\x3f", 63},
+		{"\x40", -64},
+		{"\x7f", -1},
+		{"\xff\x00", 127},
+		{"\x80\x7f", -128},
+		{"\xff\xff\xff\xff\xff\xff\xff\xff\xff\x00", math.MaxInt64},
+		{"\x80\x80\x80\x80\x80\x80\x80\x80\x80\x7f", math.MinInt64},
+		{"\xff\x80\x80\x80\x00", 127},
+	} {
+		c2 := New("s", 0, []byte(c.data), binary.LittleEndian)
+		if got := c2.SLEB("n"); got != c.want || c2.Err() != nil || c2.Len() != 0 {
+			t.Errorf("%x: %d, %v; want %d", c.data, got, c2.Err(), c.want)
+		}
+	}
+	for _, bad := range []string{"", "\x80", "\x80\x80\x80\x80\x80\x80\x80\x80\x80\x01", "\x80\x80\x80\x80\x80\x80\x80\x80\x80\x80\x00"} {
+		c := New("s", 0, []byte(bad), binary.LittleEndian)
+		if got := c.SLEB("n"); c.Err() == nil {
+			t.Errorf("%x is %d", bad, got)
+		}
+	}
+}

@@ -68,3 +68,29 @@ func mayBeMangled(name string) bool {
 	return strings.HasPrefix(name, "_Z") || strings.HasPrefix(name, "_R") ||
 		strings.HasPrefix(name, "___Z")
 }
+
+// FunctionName returns the name of a function alone, without scopes, parameters and
+// arguments of templates: "f" for "_ZN2ns1fIiEEvT_". It is "" for names that are not
+// mangled, and for operators, constructors, lambdas and others without a plain name.
+func FunctionName(name string) (plain string) {
+	if !strings.HasPrefix(name, "_Z") || len(name) > maxMangled || strings.Count(name, "cvT") > maxCasts {
+		return ""
+	}
+	defer func() {
+		if recover() != nil {
+			plain = ""
+		}
+	}()
+	s, err := demangle.ToString(name, demangle.NoParams, demangle.NoTemplateParams, demangle.NoEnclosingParams, demangle.NoClones, demangle.MaxLength(maxDemangledLog2))
+	if err != nil {
+		return ""
+	}
+	s = s[strings.LastIndex(s, "::")+1:]
+	s = strings.TrimPrefix(s, ":")
+	for i := range len(s) {
+		if c := s[i]; c != '_' && c < 0x80 && (c|0x20 < 'a' || c|0x20 > 'z') && (i == 0 || c < '0' || c > '9') {
+			return ""
+		}
+	}
+	return s
+}

@@ -12,11 +12,12 @@ cd "$work"
 gcc -O2 -w -o step step.c
 
 # sample NAME STACKS FLAG...: builds the program and prints the samples of its run into NAME.perf.
+source=work.cpp
 sample() {
   local name=$1 stacks=$2
   shift 2
-  clang++-22 -g -static -fno-omit-frame-pointer -mno-omit-leaf-frame-pointer \
-    -ffile-compilation-dir=. "$@" work.cpp -o "$name"
+  "$([[ $source == *.c ]] && echo clang-22 || echo clang++-22)" -g -static -fno-omit-frame-pointer -mno-omit-leaf-frame-pointer \
+    -ffile-compilation-dir=. "$@" "$source" -o "$name"
   llvm-objdump-22 -d --no-leading-headers --no-print-imm-hex "$name" |
     awk '/^ *[0-9a-f]+:/ { split($0, a, "\t"); sub(/^ *[0-9a-f]+: */, "", a[1]); n = split(a[1], b, " "); at = $1; sub(/:/, "", at); print at, n }' >lengths
   ./step lengths 37 "$stacks" "./$name" 60 >"$name.perf"
@@ -35,7 +36,13 @@ profile contexts inlined.afdo --format=extbinary --gen-cs-nested-profile
 sample stacks 1 -O1 -fdebug-info-for-profiling -fno-optimize-sibling-calls
 profile stacks stacks.afdo --format=extbinary --gen-cs-nested-profile=0
 
-for f in lines flow probes contexts inlined stacks; do
+source=calls.c
+sample calls 0 -O2 -fdebug-info-for-profiling
+profile calls calls.afdo --format=extbinary
+sample calls-probes 0 -O2 -fpseudo-probe-for-profiling
+profile calls-probes calls-probes.afdo --format=extbinary
+
+for f in lines flow probes contexts inlined stacks calls calls-probes; do
   cp "$f.afdo" "$out/$f.afdo"
   llvm-profdata-22 merge --sample --text -o "$out/$f.prof" "$f.afdo"
 done

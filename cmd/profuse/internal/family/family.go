@@ -13,6 +13,7 @@ import (
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/sources"
 	"github.com/profuse-pgo/profuse/formats"
 	"github.com/profuse-pgo/profuse/profile"
+	"github.com/profuse-pgo/profuse/symbolize"
 )
 
 // A Family holds the operations of commands on one family of formats. Commands
@@ -25,6 +26,25 @@ type Family struct {
 	Show  func() Shower
 	Check func() Checker
 	Adder func() merging.Adder
+	// Fit compares a profile with a program, for "profuse check --against PROGRAM"; nil if the
+	// family cannot.
+	Fit func(program *symbolize.File, name string, data []byte, warn func(profile.Warning)) (*Fit, error)
+}
+
+// A Fit says how much of a profile fits a program that may be a later build of the one that was
+// profiled.
+type Fit struct {
+	// The shares, from 0 to 1, of what does not fit: of the weight of the profile; of its functions
+	// that ran, those that the program no longer has; of its hot functions, those that are gone or have
+	// changed.
+	Stale, Lost, HotLost float64
+	Ran                  int // functions
+
+	Facts [][2]string // labels and values
+	Parts [][]string  // of the weight: count, share, number of functions, and what it is
+	// Of functions that do not fit, those with the greatest weight first.
+	Functions func(p *console.Printer) (header []string, rows [][]string)
+	JSON      any // an object, the member "fit" of the verdict
 }
 
 // A Shower is one run of "profuse show", for the files of a family.

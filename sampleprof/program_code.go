@@ -1,0 +1,155 @@
+package sampleprof
+
+import (
+	"cmp"
+	"encoding/binary"
+	"iter"
+	"slices"
+
+	"github.com/profuse-pgo/profuse/symbolize"
+)
+
+// code is the machine code of a program.
+type code struct {
+	arch     string
+	sections []codeSection // by address
+	starts   map[uint64][]uint64
+	sorted   []uint64 // keys of starts
+}
+
+// A codeSection is a section of code.
+type codeSection struct {
+	addr uint64
+	data []byte
+}
+
+func (s *codeSection) end() uint64 { return s.addr + uint64(len(s.data)) }
+
+// read reads the sections in executable segments.
+func (c *code) read(f *symbolize.File) error {
+	c.arch, c.starts = f.Arch, make(map[uint64][]uint64)
+	segments := f.Segments()
+	for _, s := range f.Sections() {
+		if s.Addr == 0 || s.Size == 0 || !slices.ContainsFunc(segments, func(g symbolize.Segment) bool {
+			return g.Executable && s.Addr >= g.Addr && s.Addr-g.Addr < g.MemSize
+		}) {
+			continue
+		}
+		data, err := s.Data()
+		if err != nil {
+			return err
+		}
+		c.sections = append(c.sections, codeSection{s.Addr, data})
+	}
+	slices.SortFunc(c.sections, func(a, b codeSection) int { return cmp.Compare(a.addr, b.addr) })
+	return nil
+}
+
+// at returns the section of an address, or nil.
+func (c *code) at(addr uint64) *codeSection {
+	i, found := slices.BinarySearchFunc(c.sections, addr, func(s codeSection, addr uint64) int { return cmp.Compare(s.addr, addr) })
+	if !found {
+		i--
+	}
+	if i < 0 || addr >= c.sections[i].end() {
+		return nil
+	}
+	return &c.sections[i]
+}
+
+func (c *code) has(addr uint64) bool { return c.at(addr) != nil }
+
+// start notes that a function begins at an address. Several do if their code is the same.
+func (c *code) start(addr, function uint64) {
+	l := calleeList(c.starts[addr])
+	l.add(function)
+	c.starts[addr] = l
+}
+
+func (c *code) sort() {
+	for addr := range c.starts {
+		c.sorted = append(c.sorted, addr)
+	}
+	slices.Sort(c.sorted)
+}
+
+// within reports whether the function around an address is that which begins at start.
+func (c *code) within(addr, start uint64) bool {
+	i, found := slices.BinarySearch(c.sorted, addr)
+	if !found {
+		i--
+	}
+	return i >= 0 && c.sorted[i] == start
+}
+
+// calleesAt returns the functions that the instruction at an address calls, or jumps to the beginning of;
+// nil if it is no such instruction, or of an architecture that is not known.
+func (c *code) calleesAt(addr uint64) []uint64 {
+	s := c.at(addr)
+	if s == nil {
+		return nil
+	}
+	if target, ok := c.target(s, int(addr-s.addr)); ok {
+		return c.starts[target]
+	}
+	return nil
+}
+
+// target returns the address that a direct call or jump goes to.
+func (c *code) target(s *codeSection, at int) (target uint64, ok bool) {
+	addr := s.addr + uint64(at)
+	switch c.arch {
+	case "x86_64", "i386":
+		if len(s.data)-at < 5 || s.data[at]&^1 != 0xe8 { // E8 CALL rel32, E9 JMP rel32
+			return 0, false
+		}
+		target = addr + 5 + uint64(int64(int32(binary.LittleEndian.Uint32(s.data[at+1:]))))
+		if c.arch == "i386" {
+			target &= 1<<32 - 1
+		}
+	case "aarch64", "arm64":
+		if len(s.data)-at < 4 {
+			return 0, false
+		}
+		word := binary.LittleEndian.Uint32(s.data[at:])
+		if word&0x7c000000 != 0x14000000 { // B, BL
+			return 0, false
+		}
+		target = addr + uint64(int64(int32(word<<6))>>4)
+	default:
+		return 0, false
+	}
+	return target, true
+}
+
+// calls yields the address and the target of every call of a function's beginning, and of every jump to
+// the beginning of another function. The code is not disassembled: on x86 any five bytes count that
+// would be a call, if the target is the very beginning of a function, which other bytes hardly ever give.
+func (c *code) calls() iter.Seq2[uint64, uint64] {
+	step := 1
+	if c.arch == "aarch64" || c.arch == "arm64" {
+		step = 4
+	}
+	return func(yield func(uint64, uint64) bool) {
+		for i := range c.sections {
+			s := &c.sections[i]
+			for at := 0; at < len(s.data); at += step {
+				target, ok := c.target(s, at)
+				if !ok || c.starts[target] == nil {
+					continue
+				}
+				addr := s.addr + uint64(at)
+				jump := s.data[at] == 0xe9
+				if step == 4 {
+					jump = s.data[at+3]&0x80 == 0
+				}
+				if jump && c.within(addr, target) {
+					continue // a loop
+				}
+				if !yield(addr, target) {
+					return
+				}
+			}
+		}
+	}
+}
