@@ -5,9 +5,9 @@ import (
 	"io"
 	"math"
 	"strconv"
-	"strings"
 
 	"github.com/profuse-pgo/profuse/coverage"
+	"github.com/profuse-pgo/profuse/internal/llvmjson"
 )
 
 // JSONOptions modify [WriteJSON].
@@ -99,29 +99,7 @@ func (j *jsonText) number(n uint64) { j.b = strconv.AppendUint(j.b, min(n, math.
 
 func (j *jsonText) bool(b bool) { j.b = strconv.AppendBool(j.b, b) }
 
-// string appends a string as LLVM's JSON writer quotes it.
-func (j *jsonText) string(s string) {
-	s = strings.ToValidUTF8(s, "\uFFFD")
-	j.b = append(j.b, '"')
-	for i := range len(s) {
-		switch c := s[i]; {
-		case c == '"' || c == '\\':
-			j.b = append(j.b, '\\', c)
-		case c >= ' ':
-			j.b = append(j.b, c)
-		case c == '\t':
-			j.text(`\t`)
-		case c == '\n':
-			j.text(`\n`)
-		case c == '\r':
-			j.text(`\r`)
-		default:
-			j.text(`\u00`)
-			j.b = append(j.b, "0123456789abcdef"[c>>4], "0123456789abcdef"[c&15])
-		}
-	}
-	j.b = append(j.b, '"')
-}
+func (j *jsonText) string(s string) { j.b = llvmjson.AppendString(j.b, s) }
 
 func (j *jsonText) strings(list []string) {
 	j.text("[")

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/profuse-pgo/profuse/internal/llvmjson"
 	"github.com/profuse-pgo/profuse/sampleprof"
 )
 
@@ -109,3 +110,75 @@ func appendIndent(dst []byte, depth int) []byte {
 }
 
 func appendNumber(dst []byte, n uint64) []byte { return strconv.AppendUint(dst, n, 10) }
+
+// dumpJSON prints functions of a profile as JSON.
+func dumpJSON(w io.Writer, functions []*sampleprof.Function) {
+	var j llvmjson.Text
+	j.Open('[')
+	for _, f := range functions {
+		j.Next()
+		appendJSON(&j, f, true)
+		if len(j.Bytes) >= dumpBuffer {
+			w.Write(j.Bytes)
+			j.Bytes = j.Bytes[:0]
+		}
+	}
+	j.Close(']')
+	w.Write(append(j.Bytes, '\n'))
+}
+
+// appendJSON appends a function, with the samples of its entry if it is not inlined.
+func appendJSON(j *llvmjson.Text, f *sampleprof.Function, head bool) {
+	j.Open('{')
+	j.String("name", f.Name.String())
+	j.Number("total", f.Total)
+	if head {
+		j.Number("head", f.Head)
+	}
+	place := func(at sampleprof.Location) {
+		j.Next()
+		j.Open('{')
+		j.Number("line", uint64(at.Line))
+		if at.Discriminator != 0 {
+			j.Number("discriminator", uint64(at.Discriminator))
+		}
+	}
+	if len(f.Body) > 0 {
+		j.Field("body")
+		j.Open('[')
+		for i := range f.Body {
+			s := &f.Body[i]
+			place(s.Location)
+			j.Number("samples", s.Count)
+			if len(s.Targets) > 0 {
+				j.Field("calls")
+				j.Open('[')
+				for _, t := range sampleprof.ByCount(s.Targets) {
+					j.Next()
+					j.Open('{')
+					j.String("function", t.Name.String())
+					j.Number("samples", t.Count)
+					j.Close('}')
+				}
+				j.Close(']')
+			}
+			j.Close('}')
+		}
+		j.Close(']')
+	}
+	if len(f.Callsites) > 0 {
+		j.Field("callsites")
+		j.Open('[')
+		for _, c := range f.Callsites {
+			place(c.Location)
+			j.Field("samples")
+			j.Open('[')
+			j.Next()
+			appendJSON(j, c.Callee, false)
+			j.Close(']')
+			j.Close('}')
+		}
+		j.Close(']')
+	}
+	j.Close('}')
+}

@@ -3,7 +3,6 @@ package llvmprofdata
 import (
 	"bufio"
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -40,7 +39,7 @@ func (t *tool) showSample(out io.Writer) error {
 		}
 		dumpSamples(w, f)
 	case asJSON:
-		dumpJSON(w, p)
+		dumpJSON(w, p.Sorted())
 	default:
 		dumpSamples(w, p.Sorted()...)
 	}
@@ -108,69 +107,6 @@ func (t *tool) showSections(out io.Writer) error {
 		fmt.Fprintf(out, "Header Size: %d\nTotal Sections Size: %d\nFile Size: %d\n", sections[0].Offset, total, end)
 	}
 	return nil
-}
-
-// The JSON of llvm-profdata.
-type (
-	jsonFunction struct {
-		Name      string       `json:"name"`
-		Total     uint64       `json:"total"`
-		Head      *uint64      `json:"head,omitempty"`
-		Body      []jsonSample `json:"body,omitempty"`
-		Callsites []jsonCall   `json:"callsites,omitempty"`
-	}
-	jsonSample struct {
-		Line          uint32       `json:"line"`
-		Discriminator uint32       `json:"discriminator,omitempty"`
-		Samples       uint64       `json:"samples"`
-		Calls         []jsonTarget `json:"calls,omitempty"`
-	}
-	jsonTarget struct {
-		Function string `json:"function"`
-		Samples  uint64 `json:"samples"`
-	}
-	jsonCall struct {
-		Line          uint32          `json:"line"`
-		Discriminator uint32          `json:"discriminator,omitempty"`
-		Samples       []*jsonFunction `json:"samples"`
-	}
-)
-
-func jsonOf(f *sampleprof.Function) *jsonFunction {
-	j := &jsonFunction{Name: f.Name.String(), Total: f.Total}
-	for _, s := range f.Body {
-		sample := jsonSample{Line: s.Line, Discriminator: s.Discriminator, Samples: s.Count}
-		for _, target := range sampleprof.ByCount(s.Targets) {
-			sample.Calls = append(sample.Calls, jsonTarget{target.Name.String(), target.Count})
-		}
-		j.Body = append(j.Body, sample)
-	}
-	for _, c := range f.Callsites {
-		j.Callsites = append(j.Callsites, jsonCall{c.Line, c.Discriminator, []*jsonFunction{jsonOf(c.Callee)}})
-	}
-	return j
-}
-
-func dumpJSON(w *bufio.Writer, p *sampleprof.Profile) {
-	w.WriteString("[")
-	for i, f := range p.Sorted() {
-		if i > 0 {
-			w.WriteString(",")
-		}
-		w.WriteString("\n  ")
-		j := jsonOf(f)
-		j.Head = &f.Head
-		var text strings.Builder
-		e := json.NewEncoder(&text)
-		e.SetEscapeHTML(false)
-		e.SetIndent("  ", "  ")
-		e.Encode(j)
-		w.WriteString(strings.TrimSuffix(text.String(), "\n"))
-	}
-	if len(p.Functions) > 0 {
-		w.WriteString("\n")
-	}
-	w.WriteString("]\n")
 }
 
 // showHotSamples lists the functions with a hot count, by descending total.
