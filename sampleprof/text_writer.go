@@ -44,6 +44,14 @@ func (p *Profile) writeText(w io.Writer, split bool) error {
 type textWriter struct {
 	buf              []byte
 	contexts, probes bool
+	targets          []Target // that are being written
+}
+
+// sorted returns targets in another order, until the next call.
+func (t *textWriter) sorted(targets []Target, compare func(a, b Target) int) []Target {
+	t.targets = append(t.targets[:0], targets...)
+	slices.SortFunc(t.targets, compare)
+	return t.targets
 }
 
 func (t *textWriter) number(before byte, n uint64) {
@@ -69,7 +77,7 @@ func (t *textWriter) function(f *Function, depth int) {
 		s := &f.Body[i]
 		t.begin(depth, s.Location)
 		t.buf = strconv.AppendUint(t.buf, s.Count, 10)
-		for _, target := range ByCount(s.Targets) {
+		for _, target := range t.sorted(s.Targets, ByCount) {
 			t.buf = append(append(t.buf, ' '), target.Name.String()...)
 			t.number(':', target.Count)
 		}
@@ -112,7 +120,7 @@ func (t *textWriter) uses(vtables *[]VTableUses, depth int, at Location) {
 		}
 		t.begin(depth, at)
 		t.buf = append(t.buf, vtablePrefix...)
-		for _, v := range ByName(uses.VTables) {
+		for _, v := range t.sorted(uses.VTables, ByName) {
 			t.buf = append(t.buf, v.Name.String()...)
 			t.number(':', v.Count)
 			t.buf = append(t.buf, ' ')
@@ -121,29 +129,17 @@ func (t *textWriter) uses(vtables *[]VTableUses, depth int, at Location) {
 	}
 }
 
-// ByCount returns targets in the order in which files have them: by descending count, then
-// by name. They may be the same slice.
-func ByCount(targets []Target) []Target {
-	return sortedTargets(targets, func(a, b Target) int {
-		if a.Count != b.Count {
-			return cmp.Compare(b.Count, a.Count)
-		}
-		return a.Name.Compare(b.Name)
-	})
-}
-
-// ByName returns targets in the order of names. They may be the same slice.
-func ByName(targets []Target) []Target {
-	return sortedTargets(targets, func(a, b Target) int { return a.Name.Compare(b.Name) })
-}
-
-func sortedTargets(targets []Target, compare func(a, b Target) int) []Target {
-	if !slices.IsSortedFunc(targets, compare) {
-		targets = slices.Clone(targets)
-		slices.SortFunc(targets, compare)
+// ByCount compares targets by the order in which files have them: by descending count, then by
+// name.
+func ByCount(a, b Target) int {
+	if a.Count != b.Count {
+		return cmp.Compare(b.Count, a.Count)
 	}
-	return targets
+	return a.Name.Compare(b.Name)
 }
+
+// ByName compares targets by name, the order in which text has virtual tables.
+func ByName(a, b Target) int { return a.Name.Compare(b.Name) }
 
 // WriteOptions adjust writing. The zero value writes extensible binary.
 type WriteOptions struct {

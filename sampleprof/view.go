@@ -155,7 +155,7 @@ func (v *view) Edges() iter.Seq[*profile.Edge] {
 		for _, f := range v.functions() {
 			site := int32(0)
 			for i := range f.Body {
-				targets := ByCount(f.Body[i].Targets)
+				targets := slices.SortedFunc(slices.Values(f.Body[i].Targets), ByCount)
 				for _, t := range targets {
 					e := &profile.Edge{
 						Kind: profile.Call, Caller: symbol(f.Name), Hash: f.Checksum, Site: site,

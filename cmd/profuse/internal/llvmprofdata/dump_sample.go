@@ -15,9 +15,10 @@ const dumpBuffer = 64 << 10
 // dumpSamples prints functions of a profile (FunctionSamples::print).
 func dumpSamples(w io.Writer, functions ...*sampleprof.Function) {
 	buf := make([]byte, 0, 2*dumpBuffer)
+	var sort targetSorter
 	for _, f := range functions {
 		buf = append(append(append(buf, "Function: "...), f.Label()...), ": "...)
-		buf = appendSamples(buf, f, 0)
+		buf = appendSamples(buf, f, 0, &sort)
 		if len(buf) >= dumpBuffer {
 			w.Write(buf)
 			buf = buf[:0]
@@ -28,7 +29,7 @@ func dumpSamples(w io.Writer, functions ...*sampleprof.Function) {
 
 // appendSamples appends what follows the name of a function that is inlined depth times. It formats
 // numbers without package fmt, which would take most of the time.
-func appendSamples(dst []byte, f *sampleprof.Function, depth int) []byte {
+func appendSamples(dst []byte, f *sampleprof.Function, depth int, sort *targetSorter) []byte {
 	if f.Checksum != 0 {
 		dst = append(appendNumber(append(dst, "CFG checksum "...), f.Checksum), '\n')
 	}
@@ -42,13 +43,13 @@ func appendSamples(dst []byte, f *sampleprof.Function, depth int) []byte {
 			dst = appendNumber(appendPlace(dst, depth, s.Location), s.Count)
 			if len(s.Targets) > 0 {
 				dst = append(dst, ", calls:"...)
-				for _, t := range sampleprof.ByCount(s.Targets) {
+				for _, t := range sort.by(sampleprof.ByCount, s.Targets) {
 					dst = appendTarget(append(dst, ' '), &t)
 				}
 			}
 			dst = append(dst, '\n')
 			if len(f.VTables) > 0 {
-				dst = appendVTables(dst, f, depth, s.Location)
+				dst = appendVTables(dst, f, depth, s.Location, sort)
 			}
 		}
 		dst = append(appendIndent(dst, depth), "}\n"...)
@@ -63,17 +64,17 @@ func appendSamples(dst []byte, f *sampleprof.Function, depth int) []byte {
 	for i := range f.Callsites {
 		c := &f.Callsites[i]
 		dst = append(appendPlace(dst, depth, c.Location), "inlined callee: "...)
-		dst = append(append(dst, c.Callee.Name.String()...), ": "...)
-		dst = appendSamples(dst, c.Callee, depth+1)
+		dst = append(appendName(dst, c.Callee.Name), ": "...)
+		dst = appendSamples(dst, c.Callee, depth+1, sort)
 		if i+1 == len(f.Callsites) || f.Callsites[i+1].Location != c.Location {
-			dst = appendVTables(dst, f, depth, c.Location)
+			dst = appendVTables(dst, f, depth, c.Location, sort)
 		}
 	}
 	return append(appendIndent(dst, depth), "}\n"...)
 }
 
 // appendVTables appends the virtual tables of a location, if it has any.
-func appendVTables(dst []byte, f *sampleprof.Function, depth int, at sampleprof.Location) []byte {
+func appendVTables(dst []byte, f *sampleprof.Function, depth int, at sampleprof.Location, sort *targetSorter) []byte {
 	i, ok := slices.BinarySearchFunc(f.VTables, at, func(v sampleprof.VTableUses, at sampleprof.Location) int { return v.Compare(at) })
 	if !ok {
 		return dst
@@ -82,14 +83,34 @@ func appendVTables(dst []byte, f *sampleprof.Function, depth int, at sampleprof.
 		return append(appendIndent(dst, depth), "  "...)
 	}
 	dst = append(appendPlace(dst, depth, at), "vtables: "...)
-	for _, v := range sampleprof.ByName(f.VTables[i].VTables) {
+	for _, v := range sort.by(sampleprof.ByName, f.VTables[i].VTables) {
 		dst = append(appendTarget(dst, &v), ' ')
 	}
 	return append(dst, '\n')
 }
 
+// A targetSorter holds the targets that it sorted last.
+type targetSorter []sampleprof.Target
+
+// by returns targets in an order, until the next call.
+func (s *targetSorter) by(compare func(a, b sampleprof.Target) int, targets []sampleprof.Target) []sampleprof.Target {
+	if len(targets) == 1 {
+		return targets
+	}
+	*s = append((*s)[:0], targets...)
+	slices.SortFunc(*s, compare)
+	return *s
+}
+
 func appendTarget(dst []byte, t *sampleprof.Target) []byte {
-	return appendNumber(append(append(dst, t.Name.String()...), ':'), t.Count)
+	return appendNumber(append(appendName(dst, t.Name), ':'), t.Count)
+}
+
+func appendName(dst []byte, n sampleprof.Name) []byte {
+	if text, ok := n.Text(); ok {
+		return append(dst, text...)
+	}
+	return appendNumber(dst, n.ID())
 }
 
 // appendPlace begins a line of a location.
@@ -114,10 +135,11 @@ func appendNumber(dst []byte, n uint64) []byte { return strconv.AppendUint(dst, 
 // dumpJSON prints functions of a profile as JSON.
 func dumpJSON(w io.Writer, functions []*sampleprof.Function) {
 	var j llvmjson.Text
+	var sort targetSorter
 	j.Open('[')
 	for _, f := range functions {
 		j.Next()
-		appendJSON(&j, f, true)
+		appendJSON(&j, f, true, &sort)
 		if len(j.Bytes) >= dumpBuffer {
 			w.Write(j.Bytes)
 			j.Bytes = j.Bytes[:0]
@@ -128,7 +150,7 @@ func dumpJSON(w io.Writer, functions []*sampleprof.Function) {
 }
 
 // appendJSON appends a function, with the samples of its entry if it is not inlined.
-func appendJSON(j *llvmjson.Text, f *sampleprof.Function, head bool) {
+func appendJSON(j *llvmjson.Text, f *sampleprof.Function, head bool, sort *targetSorter) {
 	j.Open('{')
 	j.String("name", f.Name.String())
 	j.Number("total", f.Total)
@@ -153,7 +175,7 @@ func appendJSON(j *llvmjson.Text, f *sampleprof.Function, head bool) {
 			if len(s.Targets) > 0 {
 				j.Field("calls")
 				j.Open('[')
-				for _, t := range sampleprof.ByCount(s.Targets) {
+				for _, t := range sort.by(sampleprof.ByCount, s.Targets) {
 					j.Next()
 					j.Open('{')
 					j.String("function", t.Name.String())
@@ -174,7 +196,7 @@ func appendJSON(j *llvmjson.Text, f *sampleprof.Function, head bool) {
 			j.Field("samples")
 			j.Open('[')
 			j.Next()
-			appendJSON(j, c.Callee, false)
+			appendJSON(j, c.Callee, false, sort)
 			j.Close(']')
 			j.Close('}')
 		}

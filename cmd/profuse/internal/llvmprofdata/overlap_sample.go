@@ -136,35 +136,43 @@ func (t *tool) listsFunction(f *functionOverlap, most uint64, both bool) bool {
 		both && o.function != "" && strings.Contains(f.name, o.function)
 }
 
-// contextKey returns what tells functions apart: the names and places of the context.
-func contextKey(f *sampleprof.Function) string {
-	frames := f.Context
-	if frames == nil {
-		frames = []sampleprof.Frame{{Name: f.Name}}
+// A sampleKey tells functions apart: by name or GUID, and by context.
+type sampleKey struct {
+	id      uint64
+	named   bool
+	context string // the bytes of the frames; "" without a context
+}
+
+func keyOf(f *sampleprof.Function) sampleKey {
+	_, named := f.Name.Text()
+	key := sampleKey{id: f.Name.ID(), named: named}
+	if f.Context == nil {
+		return key
 	}
-	key := []byte{byte(bit(f.Context != nil))}
-	for _, frame := range frames {
+	var context []byte
+	for _, frame := range f.Context {
 		_, named := frame.Name.Text()
-		key = append(key, byte(bit(named)))
-		key = binary.LittleEndian.AppendUint64(key, frame.Name.ID())
-		key = binary.LittleEndian.AppendUint32(key, frame.Line)
-		key = binary.LittleEndian.AppendUint32(key, frame.Discriminator)
+		context = append(context, byte(bit(named)))
+		context = binary.LittleEndian.AppendUint64(context, frame.Name.ID())
+		context = binary.LittleEndian.AppendUint32(context, frame.Line)
+		context = binary.LittleEndian.AppendUint32(context, frame.Discriminator)
 	}
-	return string(key)
+	key.context = string(context)
+	return key
 }
 
 // compare compares the functions of both profiles. It returns those of the test profile that
 // lists chooses, by descending share of the base profile.
 func (o *sampleOverlap) compare(lists func(f *functionOverlap, most uint64, both bool) bool) (listed []functionOverlap) {
 	base, test := o.base, o.test
-	places := make(map[string]int, len(base.functions))
+	places := make(map[sampleKey]int, len(base.functions))
 	for i, f := range base.functions {
-		places[contextKey(f)] = i
+		places[keyOf(f)] = i
 	}
 	for i, f := range test.functions {
 		counts := test.counts[i]
 		one := functionOverlap{name: f.Label(), testSum: counts.sum}
-		key := contextKey(f)
+		key := keyOf(f)
 		place, both := places[key]
 		if both {
 			delete(places, key)

@@ -2,6 +2,7 @@ package samplecmd
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/cli"
@@ -127,7 +128,7 @@ func functionOf(fn *sampleprof.Function) functionFacts {
 func appendSamples(dst []sampleFacts, fn *sampleprof.Function, path []string) []sampleFacts {
 	for _, s := range fn.Body {
 		facts := sampleFacts{Inlined: append([]string{}, path...), Location: s.Location.String(), Count: s.Count, Targets: []string{}}
-		for _, t := range sampleprof.ByCount(s.Targets) {
+		for _, t := range slices.SortedFunc(slices.Values(s.Targets), sampleprof.ByCount) {
 			facts.Targets = append(facts.Targets, fmt.Sprintf("%s:%d", t.Name, t.Count))
 		}
 		dst = append(dst, facts)
