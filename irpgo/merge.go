@@ -3,6 +3,7 @@ package irpgo
 import (
 	"github.com/profuse-pgo/profuse/internal/flaw"
 	"github.com/profuse-pgo/profuse/internal/llvmerr"
+	"github.com/profuse-pgo/profuse/internal/mt19937"
 	"github.com/profuse-pgo/profuse/internal/saturate"
 	"github.com/profuse-pgo/profuse/memprof"
 	"github.com/profuse-pgo/profuse/profile"
@@ -25,7 +26,8 @@ type MergeOptions struct {
 	// can print value targets that have no record of their own.
 	KeepSymbols bool
 	// TraceReservoir is the number of temporal traces kept; 0 means 100,
-	// negative none.
+	// negative none. Of more traces an exact merge keeps a sample that the
+	// indexes of the inputs decide, see [Merger.AddAt].
 	TraceReservoir int
 	// MaxTraceLength is the number of functions kept of a trace; 0 means
 	// 10000, negative drops all traces.
@@ -62,7 +64,7 @@ type Merger struct {
 	binaryIDs map[string]struct{}
 	vtables   map[string]struct{}
 	symbols   Symtab
-	sampler   *traceSampler
+	sampler   traceSampler
 	next      int             // index of the next input of Add
 	memprof   *memprof.Merger // nil until an input has a heap profile
 	names     *nameCache      // shared by all forks
@@ -86,7 +88,12 @@ func NewMerger(opt MergeOptions) *Merger {
 		sums:      accumulator{policy: mergePolicy{opt.LLVMCompat}},
 		binaryIDs: make(map[string]struct{}),
 		vtables:   make(map[string]struct{}),
-		sampler:   newTraceSampler(orDefault(opt.TraceReservoir, 100), orDefault(opt.MaxTraceLength, 10000)),
+	}
+	limits := traceLimits{orDefault(opt.TraceReservoir, 100), orDefault(opt.MaxTraceLength, 10000)}
+	if opt.LLVMCompat {
+		m.sampler = &reservoir{traceLimits: limits, rng: mt19937.New(mt19937.DefaultSeed)}
+	} else {
+		m.sampler = &ranking{traceLimits: limits}
 	}
 	if opt.Like != nil {
 		m.names, m.catalogs = opt.Like.names, opt.Like.catalogs
@@ -103,13 +110,9 @@ func (m *Merger) Add(r *Reader, weight uint64) (Added, error) {
 	return m.AddAt(m.next-1, r, weight)
 }
 
-// AddAt is [Merger.Add] for the input with the given index in the order of
-// inputs. Over all forks, every index from 0 up must be added or skipped
-// ([Merger.Skip]) once, in ascending order within each fork.
+// AddAt is [Merger.Add] for the input with the given index, from 0 up, in the
+// order of inputs. Over all forks the indexes must differ.
 func (m *Merger) AddAt(index int, r *Reader, weight uint64) (added Added, err error) {
-	var traces []Trace
-	var stream uint64
-	defer func() { m.sampler.admit(index, traces, stream) }()
 	variant := m.variant
 	if !r.onlyMemProf() {
 		if variant, err = m.mergeVariant(r.Info().Variant); err != nil {
@@ -140,7 +143,9 @@ func (m *Merger) AddAt(index int, r *Reader, weight uint64) (added Added, err er
 		added, err = m.addRecords(index, r, weight)
 		m.addNames(r, false)
 	}
-	traces, stream = r.weightedTraces(weight)
+	if traces, stream := r.weightedTraces(weight); len(traces) > 0 {
+		m.sampler.add(index, traces, stream)
+	}
 	if err != nil {
 		return added, err
 	}
@@ -232,9 +237,6 @@ func (m *Merger) addBinaryIDs(r *Reader) {
 // empty reports whether no record was merged yet.
 func (m *Merger) empty() bool { return m.sums.empty() }
 
-// Skip says that the input with this index will not be added.
-func (m *Merger) Skip(index int) { m.sampler.admit(index, nil, 0) }
-
 // addNames keeps the names that the caller asked for. known says that those of
 // the profile's functions are known from another of its binary.
 func (m *Merger) addNames(r *Reader, known bool) {
@@ -287,14 +289,11 @@ func (m *Merger) warner(file string) warner {
 }
 
 // Fork returns an empty Merger for another worker. Its options are those of
-// m; the temporal traces of all forks go into one sample. Only exact merging
-// may be forked.
+// m. Only exact merging may be forked.
 func (m *Merger) Fork() *Merger {
 	opt := m.opt
 	opt.Like = m
-	fork := NewMerger(opt)
-	fork.sampler = m.sampler
-	return fork
+	return NewMerger(opt)
 }
 
 // Merge folds another Merger into m and leaves the other unusable. Under
@@ -308,6 +307,7 @@ func (m *Merger) Merge(o *Merger) error {
 		}
 		m.variant = variant
 	}
+	m.sampler.merge(o.sampler)
 	if m.opt.LLVMCompat {
 		m.mergeContext(o)
 	} else {
@@ -343,5 +343,4 @@ func (m *Merger) mergeContext(o *Merger) {
 		}
 	}
 	m.next++
-	m.sampler.add(o.sampler.traces, o.sampler.stream)
 }

@@ -36,13 +36,10 @@ func (m *Merger) Finish() *Merged {
 		sums:  &m.sums,
 		cache: m.catalogs,
 		warn:  m.warner(""),
-		profile: Profile{
-			Variant:         m.variant,
-			Traces:          m.sampler.traces,
-			TraceStreamSize: m.sampler.stream,
-		},
+		profile: Profile{Variant: m.variant},
 	}
 	p := &r.profile
+	p.Traces, p.TraceStreamSize = m.sampler.sample()
 	for id := range m.binaryIDs {
 		p.BinaryIDs = append(p.BinaryIDs, []byte(id))
 	}

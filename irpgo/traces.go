@@ -2,10 +2,11 @@ package irpgo
 
 import (
 	"cmp"
+	"math/bits"
 	"slices"
-	"sync"
 
 	"github.com/profuse-pgo/profuse/internal/mt19937"
+	"github.com/profuse-pgo/profuse/internal/saturate"
 )
 
 // timestamp is the moment of a function's first call, a count that starts at
@@ -30,64 +31,138 @@ func traceOf(stamps []timestamp) []Trace {
 	return []Trace{t}
 }
 
-// traceSampler keeps a sample of the temporal traces of all inputs, as
-// InstrProfWriter::addTemporalProfileTraces of LLVM 22 does. The sample
-// depends by definition on the order of the inputs, so inputs are admitted in
-// that order, whichever worker read them.
-type traceSampler struct {
-	mu      sync.Mutex
-	next    int // index of the next input to admit
-	waiting map[int]tracesOf
+// A traceSampler keeps a sample of the temporal traces of all inputs.
+type traceSampler interface {
+	// add adds the traces of the input with this index, themselves a sample of a
+	// stream of the given size.
+	add(index int, traces []Trace, stream uint64)
+	// merge adds the sample of another sampler of the same kind.
+	merge(o traceSampler)
+	// sample returns the traces kept, and the size of the stream of all.
+	sample() ([]Trace, uint64)
+}
 
+// traceLimits are the sizes of a sample.
+type traceLimits struct {
 	size      int // traces kept
 	maxLength int // functions kept of a trace
-	traces    []Trace
-	stream    uint64 // traces seen
-	rng       *mt19937.Generator
 }
 
-type tracesOf struct {
-	traces []Trace
-	stream uint64
-}
-
-func newTraceSampler(size, maxLength int) *traceSampler {
-	return &traceSampler{size: size, maxLength: maxLength, waiting: make(map[int]tracesOf), rng: mt19937.New(mt19937.DefaultSeed)}
-}
-
-// admit hands in the traces of the input with this index; they are taken once
-// all inputs before it were.
-func (s *traceSampler) admit(index int, traces []Trace, stream uint64) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.waiting[index] = tracesOf{traces, stream}
-	for {
-		t, ok := s.waiting[s.next]
-		if !ok {
-			return
-		}
-		delete(s.waiting, s.next)
-		s.next++
-		if len(t.traces) > 0 {
-			s.add(t.traces, t.stream)
-		}
-	}
-}
-
-// add samples src, itself a sample of a stream of the given size.
-func (s *traceSampler) add(src []Trace, stream uint64) {
-	if len(s.traces) > s.size {
-		s.traces = s.traces[:s.size]
-	}
-	kept := make([]Trace, 0, len(src))
-	for _, t := range src {
-		if len(t.NameRefs) > s.maxLength {
-			t.NameRefs = t.NameRefs[:s.maxLength]
+// cut returns the traces that are not empty, cut to their maximal length.
+func (l traceLimits) cut(traces []Trace) []Trace {
+	kept := make([]Trace, 0, len(traces))
+	for _, t := range traces {
+		if len(t.NameRefs) > l.maxLength {
+			t.NameRefs = t.NameRefs[:l.maxLength]
 		}
 		if len(t.NameRefs) > 0 {
 			kept = append(kept, t)
 		}
 	}
+	return kept
+}
+
+// A ranking is a sample that does not depend on how inputs are grouped: a trace has a
+// rank that follows from its place in the stream of all, and those with the lowest ranks
+// are kept.
+type ranking struct {
+	traceLimits
+	traces []rankedTrace
+	stream uint64 // traces seen
+}
+
+type rankedTrace struct {
+	Trace
+	rank            uint64
+	index, position int // of the input, of the trace in it
+}
+
+func (s *ranking) add(index int, traces []Trace, stream uint64) {
+	traces = s.cut(traces)
+	if len(traces) == 0 || s.size == 0 {
+		return
+	}
+	for i, t := range traces {
+		s.traces = append(s.traces, rankedTrace{t, traceRank(index, i, max(stream/uint64(len(traces)), 1)), index, i})
+	}
+	s.stream = saturate.Add(s.stream, stream)
+	if len(s.traces) > 2*s.size {
+		s.truncate()
+	}
+}
+
+// truncate keeps the traces with the lowest ranks.
+func (s *ranking) truncate() {
+	slices.SortFunc(s.traces, func(a, b rankedTrace) int {
+		return cmp.Or(cmp.Compare(a.rank, b.rank), cmp.Compare(a.index, b.index), cmp.Compare(a.position, b.position))
+	})
+	clear(s.traces[min(s.size, len(s.traces)):])
+	s.traces = s.traces[:min(s.size, len(s.traces))]
+}
+
+func (s *ranking) merge(o traceSampler) {
+	other := o.(*ranking)
+	s.traces = append(s.traces, other.traces...)
+	s.stream = saturate.Add(s.stream, other.stream)
+	s.truncate()
+}
+
+// sample returns the traces in the order of the stream.
+func (s *ranking) sample() ([]Trace, uint64) {
+	s.truncate()
+	slices.SortFunc(s.traces, func(a, b rankedTrace) int {
+		return cmp.Or(cmp.Compare(a.index, b.index), cmp.Compare(a.position, b.position))
+	})
+	var traces []Trace
+	for i := range s.traces {
+		traces = append(traces, s.traces[i].Trace)
+	}
+	return traces, s.stream
+}
+
+// traceRank draws the rank of a trace that stands for n traces of its input: the first
+// of n arrivals. Ranks are exponentially distributed, so that the traces with the lowest
+// ranks are a sample in which each has its share. It is computed in whole numbers, to be
+// the same on all machines.
+func traceRank(index, position int, n uint64) uint64 {
+	// -log2 of a random number between 0 and 1, in units of 2^-57.
+	const one = 1 << 57
+	u := splitMix(splitMix(uint64(index))+uint64(position)) | 1
+	zeros := bits.LeadingZeros64(u)
+	x, log := u<<zeros, uint64(0) // x is from 1 up and below 2, in units of 2^-63
+	for bit := uint64(one) / 2; bit > 0; bit /= 2 {
+		if high, low := bits.Mul64(x, x); high>>63 != 0 {
+			x = high
+			log += bit
+		} else {
+			x = high<<1 | low>>63
+		}
+	}
+	return (uint64(zeros+1)*one - log) / n
+}
+
+// splitMix is the output function of SplitMix64.
+func splitMix(x uint64) uint64 {
+	x += 0x9e3779b97f4a7c15
+	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
+	x = (x ^ x>>27) * 0x94d049bb133111eb
+	return x ^ x>>31
+}
+
+// A reservoir is the sample of InstrProfWriter::addTemporalProfileTraces of LLVM 22. It
+// depends on the order of the inputs, and on where they are grouped.
+type reservoir struct {
+	traceLimits
+	traces []Trace
+	stream uint64 // traces seen
+	rng    *mt19937.Generator
+}
+
+func (s *reservoir) add(_ int, src []Trace, stream uint64) {
+	if len(s.traces) > s.size {
+		s.traces = s.traces[:s.size]
+	}
+	kept := s.cut(src)
 	if len(kept) == 0 {
 		return
 	}
@@ -108,3 +183,10 @@ func (s *traceSampler) add(src []Trace, stream uint64) {
 	}
 	s.stream += stream
 }
+
+func (s *reservoir) merge(o traceSampler) {
+	traces, stream := o.sample()
+	s.add(0, traces, stream)
+}
+
+func (s *reservoir) sample() ([]Trace, uint64) { return s.traces, s.stream }

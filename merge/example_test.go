@@ -23,7 +23,6 @@ func Example() {
 		adders = append(adders, func(p *merge.Profile) (*merge.Brought, error) {
 			r, err := irpgo.NewReader(p.Name, p.Data, irpgo.ReaderOptions{})
 			if err != nil {
-				fork.Skip(p.Place)
 				return nil, err // it is left out
 			}
 			p.Adding()

@@ -185,14 +185,9 @@ type worker struct {
 // add adds one profile to the worker's fork.
 func (w *worker) add(p *merge.Profile) (brought *merge.Brought, err error) {
 	var kind irpgo.Variant
-	entered, counts := false, false
+	counts := false
 	// Settle the place even if a mapped file faults: other workers wait for it.
-	defer func() {
-		if !entered {
-			w.merger.Skip(p.Place)
-		}
-		w.gate.settle(p.Place, kind, counts)
-	}()
+	defer func() { w.gate.settle(p.Place, kind, counts) }()
 	format, _ := formats.Detect(p.Data)
 	if format.Family() == formats.MemProf {
 		return nil, w.addHeap(p, format)
@@ -212,7 +207,6 @@ func (w *worker) add(p *merge.Profile) (brought *merge.Brought, err error) {
 	if err != nil {
 		return nil, err
 	}
-	entered = true
 	p.Adding()
 	added, err := w.merger.AddAt(p.Place, r, p.Weight)
 	if err != nil && added.Records == 0 {
