@@ -38,6 +38,7 @@ const (
 	IRPGORaw     Format = iota + 1 // .profraw, as an instrumented process writes it
 	IRPGOIndexed                   // .profdata, merged
 	IRPGOText                      // merged, as text
+	IRPGOPartial                   // .profpart, the sum of some of the inputs of a merge
 	MemProfRaw                     // .memprofraw, as a process compiled for heap profiling writes it
 	MemProfYAML                    // merged, as YAML
 	MIPRaw                         // .mipraw, as an instrumented process writes it
@@ -77,6 +78,7 @@ var formats = [...]struct {
 	IRPGORaw:     {"IRPGO raw profile", IRPGO, []string{".profraw"}},
 	IRPGOIndexed: {"IRPGO indexed profile", IRPGO, []string{".profdata"}},
 	IRPGOText:    {"IRPGO text profile", IRPGO, []string{".proftext"}},
+	IRPGOPartial: {"IRPGO partial sum", IRPGO, []string{".profpart"}},
 	MemProfRaw:   {"MemProf raw profile", MemProf, []string{".memprofraw"}},
 	MemProfYAML:  {"MemProf profile in YAML", MemProf, []string{".memprof.yaml", ".memprof.yml"}},
 	MIPRaw:       {"MIP raw profile", MIP, []string{".mipraw"}},
@@ -174,6 +176,8 @@ func Detect(data []byte) (Format, bool) {
 			return IRPGOIndexed, true
 		case irpgo.FormatText:
 			return IRPGOText, true
+		case irpgo.FormatPartial:
+			return IRPGOPartial, true
 		}
 	}
 	return 0, false

@@ -91,7 +91,7 @@ func TestFixtures(t *testing.T) {
 
 // suffixes of files by their formats.
 var suffixes = map[formats.Format][]string{
-	formats.IRPGORaw: {".profraw"}, formats.IRPGOIndexed: {".profdata"}, formats.IRPGOText: {".proftext"},
+	formats.IRPGORaw: {".profraw"}, formats.IRPGOIndexed: {".profdata"}, formats.IRPGOText: {".proftext"}, formats.IRPGOPartial: {".profpart"},
 	formats.MemProfRaw: {".memprofraw"}, formats.MemProfYAML: {".memprof.yaml", ".memprof.yml"},
 	formats.MIPRaw: {".mipraw"}, formats.MIPRet: {".mipret"}, formats.MIPMap: {".mipmap"},
 	formats.MIPProfile: {".mip"}, formats.MIPYAML: {".mip.yaml", ".mip.yml"}, formats.IprofProfile: {".iprof"}, formats.SampleExtended: {".afdo"},
@@ -115,11 +115,11 @@ func TestAll(t *testing.T) {
 			}
 		}
 	}
-	if len(names) != 17 || len(families) != 5 {
+	if len(names) != 18 || len(families) != 5 {
 		t.Errorf("formats %q of %d families", names, len(families))
 	}
 	slices.Sort(names)
-	if len(slices.Compact(names)) != 17 {
+	if len(slices.Compact(names)) != 18 {
 		t.Errorf("ambiguous: %q", names)
 	}
 	for _, none := range []formats.Format{0, -1, 99} {

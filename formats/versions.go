@@ -24,6 +24,8 @@ func (f Format) Versions() (read, written string) {
 	case IRPGOIndexed:
 		heap := ", heap profiles in them " + span(0, memprof.IndexedVersionMax)
 		return span(1, irpgo.IndexedVersionMax) + heap, span(irpgo.IndexedVersionMinWritten, irpgo.IndexedVersionMax) + heap
+	case IRPGOPartial:
+		return "1", "1"
 	case MemProfRaw:
 		return span(memprof.RawVersionMin, memprof.RawVersionMax), ""
 	case IRPGOText, MemProfYAML, MIPYAML:

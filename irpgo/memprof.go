@@ -32,10 +32,15 @@ func (r *indexedReader) openMemProf() error {
 }
 
 // MemProf returns a reader of the profile's memprof section, nil if it has
-// none. Only indexed profiles have one.
+// none. Only indexed profiles and partials have one.
 func (r *Reader) MemProf() *memprof.IndexedReader {
-	if ix, ok := r.dec.(*indexedReader); ok {
-		return ix.memprof
+	switch dec := r.dec.(type) {
+	case *indexedReader:
+		return dec.memprof
+	case *partialReader:
+		if dec.heap != nil {
+			return dec.heap.MemProf()
+		}
 	}
 	return nil
 }
@@ -53,8 +58,13 @@ func (r *Reader) memProf() (*memprof.Profile, error) {
 // onlyMemProf reports whether the profile holds nothing but a memprof section.
 // Its variant then says nothing about records.
 func (r *Reader) onlyMemProf() bool {
-	ix, ok := r.dec.(*indexedReader)
-	return ok && ix.memprof != nil && ix.table.Len() == 0
+	switch dec := r.dec.(type) {
+	case *indexedReader:
+		return dec.memprof != nil && dec.table.Len() == 0
+	case *partialReader:
+		return dec.heap != nil && dec.n == 0
+	}
+	return false
 }
 
 // AddMemProf merges a heap profile that is not part of an indexed one, with

@@ -65,7 +65,7 @@ type Merger struct {
 	vtables   map[string]struct{}
 	symbols   Symtab
 	sampler   traceSampler
-	next      int             // index of the next input of Add
+	next      int             // index of the next input of Add: the greatest so far, plus 1
 	memprof   *memprof.Merger // nil until an input has a heap profile
 	names     *nameCache      // shared by all forks
 	catalogs  *catalogCache   // shared by all forks; nil makes no use of catalogs
@@ -106,13 +106,13 @@ func NewMerger(opt MergeOptions) *Merger {
 // Add merges r with the given weight, at least 1. Unless merging is
 // LLVM-compatible, an input that turns out to be broken leaves no trace.
 func (m *Merger) Add(r *Reader, weight uint64) (Added, error) {
-	m.next++
-	return m.AddAt(m.next-1, r, weight)
+	return m.AddAt(m.next, r, weight)
 }
 
 // AddAt is [Merger.Add] for the input with the given index, from 0 up, in the
 // order of inputs. Over all forks the indexes must differ.
 func (m *Merger) AddAt(index int, r *Reader, weight uint64) (added Added, err error) {
+	m.next = max(m.next, index+1)
 	variant := m.variant
 	if !r.onlyMemProf() {
 		if variant, err = m.mergeVariant(r.Info().Variant); err != nil {
@@ -127,11 +127,12 @@ func (m *Merger) AddAt(index int, r *Reader, weight uint64) (added Added, err er
 	}
 	var heap *memprof.Profile
 	var heapErr error
+	part, partial := r.dec.(*partialReader)
 	added, ok := m.addByCatalog(index, r, weight)
 	if ok {
 		m.variant = variant
 	} else {
-		if !m.opt.LLVMCompat {
+		if !m.opt.LLVMCompat && !partial {
 			if err = readable(r); err != nil {
 				return added, err
 			}
@@ -140,11 +141,15 @@ func (m *Merger) AddAt(index int, r *Reader, weight uint64) (added Added, err er
 			return added, heapErr
 		}
 		m.variant = variant
-		added, err = m.addRecords(index, r, weight)
+		if partial {
+			added = m.addPartial(index, r.Name(), part, weight)
+		} else {
+			added, err = m.addRecords(index, r, weight)
+		}
 		m.addNames(r, false)
 	}
-	if traces, stream := r.weightedTraces(weight); len(traces) > 0 {
-		m.sampler.add(index, traces, stream)
+	if traces, stream := r.weightedTraces(weight); len(traces) > 0 && !partial {
+		m.sampler.add(index, traces, stream, r.Info().Format == FormatRaw)
 	}
 	if err != nil {
 		return added, err
@@ -307,6 +312,7 @@ func (m *Merger) Merge(o *Merger) error {
 		}
 		m.variant = variant
 	}
+	m.next = max(m.next, o.next)
 	m.sampler.merge(o.sampler)
 	if m.opt.LLVMCompat {
 		m.mergeContext(o)

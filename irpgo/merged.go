@@ -33,9 +33,9 @@ type Contents struct {
 // Finish ends the merging: nothing may be added afterwards.
 func (m *Merger) Finish() *Merged {
 	r := &Merged{
-		sums:  &m.sums,
-		cache: m.catalogs,
-		warn:  m.warner(""),
+		sums:    &m.sums,
+		cache:   m.catalogs,
+		warn:    m.warner(""),
 		profile: Profile{Variant: m.variant},
 	}
 	p := &r.profile

@@ -17,9 +17,10 @@ const (
 	FormatRaw     Format = iota + 1 // .profraw, as an instrumented process writes it
 	FormatIndexed                   // .profdata, as a compiler reads it
 	FormatText                      // .proftext
+	FormatPartial                   // .profpart, of [Merger.WritePartial]
 )
 
-// String returns "raw", "indexed" or "text".
+// String returns "raw", "indexed", "text" or "partial".
 func (f Format) String() string {
 	switch f {
 	case FormatRaw:
@@ -28,6 +29,8 @@ func (f Format) String() string {
 		return "indexed"
 	case FormatText:
 		return "text"
+	case FormatPartial:
+		return "partial"
 	case formatRawMemProf:
 		return "raw MemProf"
 	}
@@ -45,6 +48,20 @@ type Info struct {
 	Profiles    int     // raw: number of profiles concatenated, known after reading
 	LastWord    uint64  // raw: VersionWord of the last of them, known after reading
 	BinaryIDs   [][]byte
+	Of          []*Info // partial: the formats, versions and variants of what it is the sum of
+}
+
+// sources returns the infos with those of the inputs of partials in place of their own.
+func sources(infos []*Info) []*Info {
+	var list []*Info
+	for _, in := range infos {
+		if in.Format == FormatPartial {
+			list = append(list, in.Of...)
+		} else {
+			list = append(list, in)
+		}
+	}
+	return list
 }
 
 // ReaderOptions adjust reading. The zero value is right for most uses.
@@ -99,6 +116,8 @@ func Detect(data []byte) (Format, bool) {
 		return FormatIndexed, true
 	case hasRawMagic(data):
 		return FormatRaw, true
+	case isPartial(data):
+		return FormatPartial, true
 	case looksLikeText(data):
 		return FormatText, true
 	}
@@ -138,7 +157,7 @@ func NewReader(name string, data []byte, opt ReaderOptions) (*Reader, error) {
 		return nil, err
 	}
 	f, ok := Detect(data)
-	if !ok {
+	if !ok || f == FormatPartial && opt.Lenient {
 		return nil, flaw.InFile(flaw.At("header", 0).Field("magic").Gotf("% x", data[:min(8, len(data))]).
 			Want("a raw, indexed or text profile").Because(&llvmerr.Error{Code: llvmerr.UnrecognizedFormat}), name)
 	}
@@ -153,6 +172,8 @@ func NewReader(name string, data []byte, opt ReaderOptions) (*Reader, error) {
 		dec, err = newRawReader(name, data, opt)
 	case FormatText:
 		dec, err = newTextReader(name, data, opt)
+	case FormatPartial:
+		dec, err = newPartialReader(name, data, opt)
 	}
 	if err != nil {
 		return nil, flaw.InFile(err, name)

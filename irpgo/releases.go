@@ -58,7 +58,7 @@ func (i *Info) writers() (oldest, newest *llvmRelease) {
 		if i.Format == FormatRaw && r.raw != i.Version ||
 			i.Format == formatRawMemProf && rawMemProfVersions[r.name] != i.Version ||
 			i.Format == FormatIndexed && r.indexed != i.Version ||
-			i.Format == FormatText || !r.variant.Has(i.Variant&variantBits) {
+			i.Format == FormatText || i.Format == FormatPartial || !r.variant.Has(i.Variant&variantBits) {
 			continue
 		}
 		if oldest == nil {
@@ -126,7 +126,7 @@ func (p *Profile) hashes(yield func(hash uint64) bool) {
 // be built.
 func chooseVersion(p *Profile, hashes iter.Seq[uint64], inputs []*Info) VersionChoice {
 	c := VersionChoice{IndexedVersionMax, "nothing in the inputs asks for an older one"}
-	for _, in := range inputs {
+	for _, in := range sources(inputs) {
 		oldest, newest := in.writers()
 		if oldest == nil || oldest.indexed >= c.Version {
 			continue

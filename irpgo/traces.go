@@ -34,8 +34,8 @@ func traceOf(stamps []timestamp) []Trace {
 // A traceSampler keeps a sample of the temporal traces of all inputs.
 type traceSampler interface {
 	// add adds the traces of the input with this index, themselves a sample of a
-	// stream of the given size.
-	add(index int, traces []Trace, stream uint64)
+	// stream of the given size; raw says that they are of a raw profile.
+	add(index int, traces []Trace, stream uint64, raw bool)
 	// merge adds the sample of another sampler of the same kind.
 	merge(o traceSampler)
 	// sample returns the traces kept, and the size of the stream of all.
@@ -74,16 +74,17 @@ type ranking struct {
 type rankedTrace struct {
 	Trace
 	rank            uint64
-	index, position int // of the input, of the trace in it
+	index, position int  // of the input, of the trace in it
+	raw             bool // of a raw profile: the weight of the input is that of the trace
 }
 
-func (s *ranking) add(index int, traces []Trace, stream uint64) {
+func (s *ranking) add(index int, traces []Trace, stream uint64, raw bool) {
 	traces = s.cut(traces)
 	if len(traces) == 0 || s.size == 0 {
 		return
 	}
 	for i, t := range traces {
-		s.traces = append(s.traces, rankedTrace{t, traceRank(index, i, max(stream/uint64(len(traces)), 1)), index, i})
+		s.traces = append(s.traces, rankedTrace{t, traceRank(index, i, max(stream/uint64(len(traces)), 1)), index, i, raw})
 	}
 	s.stream = saturate.Add(s.stream, stream)
 	if len(s.traces) > 2*s.size {
@@ -158,7 +159,7 @@ type reservoir struct {
 	rng    *mt19937.Generator
 }
 
-func (s *reservoir) add(_ int, src []Trace, stream uint64) {
+func (s *reservoir) add(_ int, src []Trace, stream uint64, _ bool) {
 	if len(s.traces) > s.size {
 		s.traces = s.traces[:s.size]
 	}
@@ -186,7 +187,7 @@ func (s *reservoir) add(_ int, src []Trace, stream uint64) {
 
 func (s *reservoir) merge(o traceSampler) {
 	traces, stream := o.sample()
-	s.add(0, traces, stream)
+	s.add(0, traces, stream, false)
 }
 
 func (s *reservoir) sample() ([]Trace, uint64) { return s.traces, s.stream }

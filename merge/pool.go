@@ -15,6 +15,9 @@ type Options struct {
 	// Ordered sets Profile.Place to the profile's index in the order of the
 	// inputs, whatever the number of workers.
 	Ordered bool
+	// Places returns how many places a profile takes, which is the sum of several; nil
+	// means that each takes one.
+	Places func(data []byte) int
 	// Only selects the members of the inputs to add; nil selects all. A plain
 	// file has one member, 0.
 	Only func(input, member int) bool
@@ -111,6 +114,14 @@ func (p *pool) place(input int) chan int {
 
 func (p *pool) wants(input, member int) bool { return p.Only == nil || p.Only(input, member) }
 
+// places returns how many places a profile takes.
+func (p *pool) places(data []byte) int {
+	if p.Places == nil {
+		return 1
+	}
+	return p.Places(data)
+}
+
 func (w *worker) run() {
 	defer w.reader.Close()
 	for w.ctx.Err() == nil {
@@ -177,7 +188,7 @@ func (w *worker) read(input int) {
 			return err
 		}
 		p := &Profile{Name: d.Name(), Data: d.Bytes(), Weight: max(in.Weight, 1), Input: input, Member: members, Place: place}
-		place++
+		place += w.places(p.Data)
 		members++
 		if p.Name == in.Name {
 			plain = p

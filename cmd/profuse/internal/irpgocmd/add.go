@@ -27,10 +27,14 @@ import (
 // depends on the order of the profiles; see [irpgo.Merger.AddAt].
 func (c *adder) Add(ctx context.Context, j *merging.Job) (*merging.Sum, error) {
 	report := newReport(j)
-	merged, err := c.addUp(ctx, j, report)
+	merger, err := c.addUp(ctx, j, report)
 	if err != nil {
 		return nil, err
 	}
+	if c.partial {
+		return c.partialSum(merger, report), nil
+	}
+	merged := merger.Finish()
 	sum := c.sum(j, merged, report)
 	if notes := sum.Notes; os.Getenv("PROFUSE_DEBUG") == "catalogs" {
 		sum.Notes = func(w io.Writer) {
@@ -69,6 +73,17 @@ func (c *adder) sum(j *merging.Job, merged *irpgo.Merged, report *mergeReport) *
 		p.Functions = slices.DeleteFunc(p.Functions, func(f irpgo.Function) bool { return !c.keep(f.Name) })
 	}
 	return sum
+}
+
+// partialSum returns the sum in the form that can be added to others without loss.
+func (c *adder) partialSum(merger *irpgo.Merger, report *mergeReport) *merging.Sum {
+	return &merging.Sum{
+		Contents: func() string { return "a part of the whole" },
+		Write: func(w io.Writer) (string, error) {
+			return formats.IRPGOPartial.String(), merger.WritePartial(w, report.infos())
+		},
+		Notes: c.heapReader.PrintLosses,
+	}
 }
 
 // wholeSum returns the sum if no option looks at single functions, so that it is
@@ -123,7 +138,7 @@ func emptiness(functions int, p *irpgo.Profile) string {
 }
 
 // addUp adds up the base, if there is one, and then the inputs.
-func (c *adder) addUp(ctx context.Context, j *merging.Job, report *mergeReport) (*irpgo.Merged, error) {
+func (c *adder) addUp(ctx context.Context, j *merging.Job, report *mergeReport) (*irpgo.Merger, error) {
 	memory.CollectLate(48 << 20)
 	ins := j.Inputs
 	if j.Base != "" {
@@ -131,7 +146,7 @@ func (c *adder) addUp(ctx context.Context, j *merging.Job, report *mergeReport) 
 	}
 	merger := irpgo.NewMerger(irpgo.MergeOptions{
 		AllowMixed:      true, // the gate decides
-		KeepVTableNames: c.keepVTables, KeepSymbols: c.text, Rename: c.rename, Warn: report.mergeWarning,
+		KeepVTableNames: c.keepVTables || c.partial, KeepSymbols: c.text || c.partial, Rename: c.rename, Warn: report.mergeWarning,
 	})
 	gate := newKindGate(c.mixed)
 	forks := make([]*irpgo.Merger, merging.NumWorkers(j.Workers))
@@ -150,7 +165,7 @@ func (c *adder) addUp(ctx context.Context, j *merging.Job, report *mergeReport) 
 	if err := merger.Merge(forks[0]); err != nil {
 		return nil, err
 	}
-	return merger.Finish(), nil
+	return merger, nil
 }
 
 // joinForks merges all forks into the first: it merges the upper half into the

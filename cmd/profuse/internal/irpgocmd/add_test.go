@@ -86,11 +86,11 @@ func newJob(ins []inputs.Input, workers int) *merging.Job {
 // addUp is adder.addUp without the programs that options name.
 func addUp(ctx context.Context, c *adder, report *mergeReport) (*irpgo.Profile, error) {
 	c.heapReader, c.correlations = memprofcmd.NewReader(nil), newCorrelations(nil, nil)
-	merged, err := c.addUp(ctx, report.Job, report)
+	merger, err := c.addUp(ctx, report.Job, report)
 	if err != nil {
 		return nil, err
 	}
-	return merged.Profile(), nil
+	return merger.Profile(), nil
 }
 
 // The file and everything that is said about it are the same for any number

@@ -17,6 +17,7 @@ import (
 const (
 	formatIndexed     = "indexed"
 	formatText        = "text"
+	formatPartial     = "partial"
 	formatMemProfYAML = "memprof-yaml"
 	formatHeapYAML    = "yaml"
 )
@@ -28,6 +29,7 @@ type adder struct {
 	mixed         bool
 	keepVTables   bool
 	perBinary     bool
+	partial       bool // write a partial sum
 	rescueMode    cli.Choice
 	only, without string // functions to keep, to leave out
 	remap         string // file
@@ -63,6 +65,7 @@ func (c *adder) Results() []merging.Result {
 	return []merging.Result{
 		{Name: formatIndexed, Family: formats.IRPGO, Text: false},
 		{Name: formatText, Family: formats.IRPGO, Text: true},
+		{Name: formatPartial, Family: formats.IRPGO, Text: false},
 		{Name: formatMemProfYAML, Family: formats.MemProf, Text: true},
 		{Name: formatHeapYAML, Family: formats.MemProf, Text: true},
 	}
@@ -72,7 +75,10 @@ func (c *adder) Refuses() []string { return []string{"decay"} }
 
 // Check determines from the options how to write the result.
 func (c *adder) Check(r *merging.Run) error {
-	c.text = r.Format == formatText
+	c.text, c.partial = r.Format == formatText, r.Format == formatPartial
+	if name := c.lateOption(); c.partial && name != "" {
+		return cli.Usagef("options --%s and --format partial exclude each other: it is for the merge of the partial sums", name)
+	}
 	if c.asked == "auto" {
 		return nil
 	}
@@ -86,6 +92,23 @@ func (c *adder) Check(r *merging.Run) error {
 	}
 	c.version = uint32(n)
 	return nil
+}
+
+// lateOption returns the name of an option about what is written, "" if there is none.
+func (c *adder) lateOption() string {
+	switch {
+	case c.asked != "auto":
+		return "indexed-version"
+	case c.sparse:
+		return "sparse"
+	case c.only != "":
+		return "function"
+	case c.without != "":
+		return "no-function"
+	case c.perBinary:
+		return "per-binary"
+	}
+	return ""
 }
 
 func (c *adder) Open(r *merging.Run, warn func(text string)) (err error) {

@@ -32,6 +32,7 @@ func newReport(j *merging.Job) *mergeReport {
 		irpgo.NameRefs(file, data, func(ref uint64) bool { return j.Accounts.MayBeLost(ref, "") })
 	}
 	j.Cause = likelyCause
+	j.Places = irpgo.NumInputs
 	return &mergeReport{Job: j, sources: make(map[sourceKind]int)}
 }
 
@@ -47,16 +48,23 @@ type sourceKind struct {
 func (m *mergeReport) merged(place int, in *irpgo.Info) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	k := sourceKind{in.Format, in.Version, in.Variant}
-	if at, ok := m.sources[k]; !ok || place < at {
-		m.sources[k] = place
+	of := in.Of
+	if in.Format != irpgo.FormatPartial {
+		of = []*irpgo.Info{in}
+	}
+	for _, in := range of {
+		k := sourceKind{in.Format, in.Version, in.Variant}
+		if at, ok := m.sources[k]; !ok || place < at {
+			m.sources[k] = place
+		}
 	}
 }
 
 // infos returns the kinds of profiles that were merged, by first appearance.
 func (m *mergeReport) infos() []*irpgo.Info {
 	kinds := slices.SortedFunc(maps.Keys(m.sources), func(a, b sourceKind) int {
-		return cmp.Compare(m.sources[a], m.sources[b])
+		return cmp.Or(cmp.Compare(m.sources[a], m.sources[b]),
+			cmp.Compare(a.format, b.format), cmp.Compare(a.version, b.version), cmp.Compare(a.variant, b.variant))
 	})
 	infos := make([]*irpgo.Info, len(kinds))
 	for i, k := range kinds {

@@ -23,6 +23,8 @@ type Job struct {
 	Accounts merge.Accounts
 	Printer
 
+	// Places is that of [merge.Options].
+	Places func(data []byte) int
 	// The family sets these for profiles that are left out: Unused records the
 	// functions of one, Cause returns the likely cause in words. Both may be nil.
 	Unused func(file string, data []byte)
@@ -48,6 +50,7 @@ func (j *Job) Watched() bool { return j.watched != nil }
 func (j *Job) Add(ctx context.Context, ins []inputs.Input, adders []merge.Adder, ordered bool) error {
 	opt := merge.Options{
 		Ordered: ordered,
+		Places:  j.Places,
 		Ended:   func(a *merge.Account) { j.ended(ins[a.Input], a) },
 		InputEnded: func(input, profiles int) {
 			if j.report != nil {
