@@ -8,6 +8,7 @@ import (
 	"github.com/profuse-pgo/profuse/internal/addup"
 	"github.com/profuse-pgo/profuse/internal/flaw"
 	"github.com/profuse-pgo/profuse/internal/llvmerr"
+	"github.com/profuse-pgo/profuse/internal/saturate"
 )
 
 // ColdContexts says what becomes of the contexts of a profile whose total is below the cold
@@ -79,13 +80,7 @@ func (p *Profile) Divide(by uint64) {
 	if by <= 1 {
 		return
 	}
-	divide := func(n *uint64) {
-		rest := *n % by
-		*n /= by
-		if rest >= by-rest {
-			*n++
-		}
-	}
+	divide := func(n *uint64) { *n = saturate.Div(*n, by) }
 	divideAll := func(targets []Target) {
 		for i := range targets {
 			divide(&targets[i].Count)

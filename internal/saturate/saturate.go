@@ -48,3 +48,12 @@ func AddSigned(a, b int64) (sum int64, cut bool) {
 	}
 	return sum, false
 }
+
+// Div returns n/by, rounded, halves up. by is not 0.
+func Div(n, by uint64) uint64 {
+	q, rest := n/by, n%by
+	if rest >= by-rest {
+		q++
+	}
+	return q
+}

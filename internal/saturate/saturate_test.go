@@ -38,3 +38,17 @@ func TestLimits(t *testing.T) {
 		}
 	}
 }
+
+// TestDiv: rounded to the nearest, halves up.
+func TestDiv(t *testing.T) {
+	for _, n := range []uint64{0, 1, 4, 5, 14, 15, 16, math.MaxUint64 - 1, math.MaxUint64} {
+		for _, by := range []uint64{1, 2, 3, 10, 1 << 63, math.MaxUint64} {
+			exact := new(big.Int).SetUint64(n)
+			exact.Add(exact.Lsh(exact, 1), new(big.Int).SetUint64(by)) // 2n + by
+			exact.Quo(exact, new(big.Int).Lsh(new(big.Int).SetUint64(by), 1))
+			if got := saturate.Div(n, by); got != exact.Uint64() {
+				t.Errorf("%d / %d is %d, want %d", n, by, got, exact)
+			}
+		}
+	}
+}

@@ -35,6 +35,12 @@ func (c *adder) Add(ctx context.Context, j *merging.Job) (*merging.Sum, error) {
 		return c.partialSum(merger, report), nil
 	}
 	merged := merger.Finish()
+	if j.Unit > 1 {
+		if !merged.Head().MemProf.Empty() {
+			return nil, cli.Usagef("option --decay and fractions in --weighted-input do not apply to heap profiles")
+		}
+		merged.Profile().Divide(j.Unit)
+	}
 	sum := c.sum(j, merged, report)
 	if notes := sum.Notes; os.Getenv("PROFUSE_DEBUG") == "catalogs" {
 		sum.Notes = func(w io.Writer) {
@@ -49,7 +55,7 @@ func (c *adder) sum(j *merging.Job, merged *irpgo.Merged, report *mergeReport) *
 	if c.heapYAML(j.Run) {
 		return c.heapSum(j, merged.Profile(), report)
 	}
-	if c.keep == nil && !c.sparse && !c.text && len(report.Accounts.Lost()) == 0 {
+	if c.keep == nil && !c.sparse && !c.text && j.Unit <= 1 && len(report.Accounts.Lost()) == 0 {
 		return c.wholeSum(merged, report)
 	}
 	p := merged.Profile()

@@ -71,7 +71,7 @@ func (c *adder) Results() []merging.Result {
 	}
 }
 
-func (c *adder) Refuses() []string { return []string{"decay"} }
+func (c *adder) Refuses() []string { return nil }
 
 // Check determines from the options how to write the result.
 func (c *adder) Check(r *merging.Run) error {
@@ -112,8 +112,11 @@ func (c *adder) lateOption() string {
 }
 
 func (c *adder) Open(r *merging.Run, warn func(text string)) (err error) {
-	if err = r.CheckWeights(); err != nil {
+	if err = r.FixWeights(); err != nil {
 		return err
+	}
+	if c.partial && r.Unit > 1 {
+		return cli.Usagef("option --decay and fractions in --weighted-input do not go with --format partial: they are for the merge of the partial sums")
 	}
 	if c.heaps, err = c.heapOptions.options(); err != nil {
 		return err

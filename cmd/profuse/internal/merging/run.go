@@ -34,6 +34,9 @@ type Run struct {
 
 	Family  formats.Family // family of the inputs
 	Weights []string       // of the inputs, as given: integers from 1, or fractions such as 0.5
+	Unit    uint64         // what the sums are to be divided by, from FixWeights
+
+	inputs []inputs.Input
 }
 
 // Check returns what is wrong with the command line itself; text reports whether
@@ -105,11 +108,12 @@ func (r *Run) expand(env *cli.Env, args []string, skipped func(name, why string)
 	if len(ins) == 0 {
 		return nil, fmt.Errorf("no files in %s", strings.Join(args, ", "))
 	}
+	r.inputs = ins
 	return ins, nil
 }
 
 // decayDigits are the decimal places of the weights of --decay. More would leave less room for
-// sums: see [Run.FixedWeights].
+// sums: see [Run.FixWeights].
 const decayDigits = 4
 
 func isDecay(s string) bool {
@@ -144,32 +148,32 @@ func (r *Run) decay(ins []inputs.Input, skipped func(name, why string)) []inputs
 	return ins
 }
 
-// FixedWeights returns the weights of the inputs in units of 1/unit, where unit is the least power
-// of ten that makes all of them whole. Sums of weighted counts, which end at 2^64, have to be divided by
-// it.
-func (r *Run) FixedWeights() (weights []uint64, unit uint64, err error) {
-	unit = 1
+// FixWeights sets the weights of the inputs, for families whose weights are whole numbers, in units of
+// 1/Unit, where Unit is the least power of ten that makes all of them whole. The sums of weighted
+// counts, which end at 2^64, have to be divided by it.
+func (r *Run) FixWeights() error {
 	digits := 0
 	for _, w := range r.Weights {
 		_, part, _ := strings.Cut(w, ".")
 		digits = max(digits, len(strings.TrimRight(part, "0")))
 	}
 	if digits > maxFixedDigits {
-		return nil, 0, cli.Usagef("option --weighted-input takes fractions of up to %d digits for %s profiles", maxFixedDigits, r.Family)
+		return cli.Usagef("option --weighted-input takes fractions of up to %d digits for %s profiles", maxFixedDigits, r.Family)
 	}
+	r.Unit = 1
 	for range digits {
-		unit *= 10
+		r.Unit *= 10
 	}
-	for _, w := range r.Weights {
+	for i, w := range r.Weights {
 		whole, part, _ := strings.Cut(w, ".")
 		part = strings.TrimRight(part, "0")
 		n, err := strconv.ParseUint(whole+part+strings.Repeat("0", digits-len(part)), 10, 64)
 		if err != nil {
-			return nil, 0, badWeight(w)
+			return cli.Usagef("option --weighted-input takes weights below 2^64/%d beside those with %d digits, not %q", r.Unit, digits, w)
 		}
-		weights = append(weights, n)
+		r.inputs[i].Weight = n
 	}
-	return weights, unit, nil
+	return nil
 }
 
 // maxFixedDigits leaves room for sums of 1.8·10^13.
@@ -178,8 +182,7 @@ const maxFixedDigits = 6
 // maxWeightDigits limits the length of a fraction.
 const maxWeightDigits = 18
 
-// parseWeight parses a weight greater than 0. For a fraction it returns 1, because
-// only some families take fractions; see CheckWeights.
+// parseWeight parses a weight greater than 0. For a fraction it returns 1; see [Run.FixWeights].
 func parseWeight(s string) (weight uint64, ok bool) {
 	if weight, err := strconv.ParseUint(s, 10, 64); err == nil {
 		return weight, weight > 0
@@ -190,18 +193,8 @@ func parseWeight(s string) (weight uint64, ok bool) {
 	return 1, ok && strings.Trim(digits, "0") != ""
 }
 
-// CheckWeights refuses fractions.
-func (r *Run) CheckWeights() error {
-	for _, w := range r.Weighted {
-		if number, _, _ := strings.Cut(w, ","); strings.Contains(number, ".") {
-			return badWeight(w)
-		}
-	}
-	return nil
-}
-
 func badWeight(w string) error {
-	return cli.Usagef("option --weighted-input takes W,INPUT with a whole number W from 1 up (iprof and sample profiles: also a fraction), not %q", w)
+	return cli.Usagef("option --weighted-input takes W,INPUT with a number W above 0, such as 3 or 0.5, not %q", w)
 }
 
 // CheckName refuses an output whose name means another family.

@@ -66,8 +66,8 @@ func TestDecay(t *testing.T) {
 	}
 }
 
-// TestFixedWeights: weights as whole numbers of one unit.
-func TestFixedWeights(t *testing.T) {
+// TestFixWeights: weights as whole numbers of one unit.
+func TestFixWeights(t *testing.T) {
 	for _, c := range []struct {
 		weights, want string
 	}{
@@ -77,13 +77,18 @@ func TestFixedWeights(t *testing.T) {
 		{"[.000001 1]", "[1 1000000] 1000000"},
 	} {
 		r := &Run{Weights: strings.Fields(strings.Trim(c.weights, "[]"))}
-		w, unit, err := r.FixedWeights()
-		if got := fmt.Sprint(w, unit); err != nil || got != c.want {
+		r.inputs = make([]inputs.Input, len(r.Weights))
+		err := r.FixWeights()
+		var w []uint64
+		for _, in := range r.inputs {
+			w = append(w, in.Weight)
+		}
+		if got := fmt.Sprint(w, r.Unit); err != nil || got != c.want {
 			t.Errorf("%s: %s, %v; want %s", c.weights, got, err, c.want)
 		}
 	}
 	for _, bad := range []string{"0.0000001", "99999999999999999999.5"} {
-		if _, _, err := (&Run{Weights: []string{bad, "0.1"}}).FixedWeights(); err == nil {
+		if err := (&Run{Weights: []string{bad, "0.1"}, inputs: make([]inputs.Input, 2)}).FixWeights(); err == nil {
 			t.Errorf("%s has a fixed form", bad)
 		}
 	}

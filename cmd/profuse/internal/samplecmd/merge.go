@@ -1,6 +1,7 @@
 package samplecmd
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -30,9 +31,6 @@ type adder struct {
 	mergeCold, trimCold    bool
 	frames                 int
 	flatten, nest, partial bool
-
-	weights []uint64 // of the inputs, in units of 1/unit
-	unit    uint64
 }
 
 func (c *adder) Declare(f *cli.Flags, watching bool) {
@@ -80,11 +78,8 @@ func (c *adder) Check(r *merging.Run) error {
 	return nil
 }
 
-func (c *adder) Open(r *merging.Run, _ func(string)) (err error) {
-	if err = r.CheckName(); err == nil {
-		c.weights, c.unit, err = r.FixedWeights()
-	}
-	return err
+func (c *adder) Open(r *merging.Run, _ func(string)) error {
+	return cmp.Or(r.CheckName(), r.FixWeights())
 }
 
 // Add adds up the base, if any, and the inputs. The sum does not depend on their order.
@@ -96,13 +91,7 @@ func (c *adder) Add(ctx context.Context, j *merging.Job) (*merging.Sum, error) {
 	defer collectOften()()
 	m := sampleprof.NewMerger(sampleprof.MergeOptions{Warn: func(w profile.Warning) { j.WarnOf("sample", 0, w) }})
 	// One worker: the first usable input decides of which kind the others must be.
-	adders := []merge.Adder{func(p *merge.Profile) (*merge.Brought, error) {
-		weight := c.unit // of the base
-		if p.Input < len(c.weights) {
-			weight = c.weights[p.Input]
-		}
-		return add(m, p, weight)
-	}}
+	adders := []merge.Adder{func(p *merge.Profile) (*merge.Brought, error) { return add(m, p) }}
 	if err := j.Add(ctx, ins, adders, false); err != nil {
 		return nil, err
 	}
@@ -116,9 +105,9 @@ func (c *adder) Add(ctx context.Context, j *merging.Job) (*merging.Sum, error) {
 	}
 	var all result = r
 	functions := r.Functions
-	if c.unit > 1 || c.mergeCold || c.trimCold || c.flatten || c.nest {
+	if j.Unit > 1 || c.mergeCold || c.trimCold || c.flatten || c.nest {
 		p := r.Profile()
-		p.Divide(c.unit)
+		p.Divide(j.Unit)
 		c.reshape(p)
 		all, functions = p, len(p.Functions)
 	}
@@ -153,11 +142,11 @@ type result interface {
 }
 
 // add adds a profile to the sum of a worker.
-func add(m *sampleprof.Merger, in *merge.Profile, weight uint64) (*merge.Brought, error) {
+func add(m *sampleprof.Merger, in *merge.Profile) (*merge.Brought, error) {
 	if f, _ := formats.Detect(in.Data); f.Family() != formats.Sample {
 		return nil, sources.WrongFormat(in.Name, in.Data, "a sample profile, like the other inputs")
 	}
-	added, err := m.AddFile(in.Name, in.Data, sampleprof.ReadOptions{}, weight)
+	added, err := m.AddFile(in.Name, in.Data, sampleprof.ReadOptions{}, in.Weight)
 	if err != nil {
 		return nil, err
 	}
