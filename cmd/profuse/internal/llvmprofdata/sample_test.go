@@ -204,6 +204,9 @@ func TestOverlapSamples(t *testing.T) {
 	}
 }
 
+// suffixOfV is what the names of static functions of v.c have.
+const suffixOfV = ".__uniq.139580699941641630641605244783400662121"
+
 // coldFile is an instrumentation profile with functions that are cold, by few and by many zeros, and what
 // the samples of supplements may be about.
 func coldFile() string {
@@ -237,6 +240,10 @@ func coldFile() string {
 		function(fmt.Sprintf("x.cc;many%d", i), 1, "", ones...)
 		function(fmt.Sprintf("y.cc;many%d", i), 1, "", ones...)
 	}
+	for i := range 60 {
+		function(fmt.Sprintf("v.c;both%d", i), 1, "", ones...)
+		function(fmt.Sprintf("v.c;both%d%s", i, suffixOfV), 1, "", ones...)
+	}
 	function("u.c;own.__uniq.123", 1, "", ones...)
 	function("u.c;", 1, "", ones...)
 	return b.String()
@@ -245,6 +252,9 @@ func coldFile() string {
 func TestSupplement(t *testing.T) {
 	files := sampleFiles(t)
 	files["cold"] = coldFile()
+	t.Chdir(t.TempDir())
+	writeFiles(t, ".", files)
+	files["coldindexed"] = runMain(t, "", strings.Fields("merge -o out cold")).file // in another order
 	files["large"] = "huge\n1\n12\n" + strings.Repeat("18446744073709551000\n", 12) + "\nless\n1\n12\n" + strings.Repeat("4000000000000\n", 12)
 	files["hot"], files["none"] = textFiles["hot"], ""
 	files["late"], files["fe"] = textFiles["late"], textFiles["fe"]
@@ -262,6 +272,9 @@ func TestSupplement(t *testing.T) {
 	for _, file := range []string{"189702194130118823156495581805298510048", "238809443271415053823934669353522973022"} {
 		fmt.Fprintf(&unique, "static.__uniq.%s:900:1\n 1: 900\n", file)
 	}
+	for i := range 60 { // which of two functions these are depends on the order of a hash map
+		fmt.Fprintf(&unique, "both%d%s:900:1\n 1: 900\n", i, suffixOfV)
+	}
 	unique.WriteString("own.__uniq.123:900:1\n 1: 900\ncold:900:1\n 1: 1\n")
 	files["samples"], files["unique"] = samples.String(), unique.String()
 	files["incontext"] = "[busy:3 @ cold]:900:7\n 1: 900\n[never]:900:3\n 1: 5\n"
@@ -272,7 +285,7 @@ func TestSupplement(t *testing.T) {
 	}
 	var rows []row
 	for _, args := range []string{
-		"samples -text cold", "warm -text cold", "samples cold", "unique -text cold", "incontext -text cold", "samples -text large",
+		"samples -text cold", "warm -text cold", "samples cold", "unique -text cold", "unique -text coldindexed", "incontext -text cold", "samples -text large",
 		"samples -text --suppl-min-size-threshold=9 cold", "samples -text --suppl-min-size-threshold=13 cold",
 		"samples -text --instr-prof-cold-threshold=4294967295 cold", "samples -text --instr-prof-cold-threshold=1 large",
 		"samples -text --instr-prof-cold-threshold=4294967295 --suppl-min-size-threshold=1 large",

@@ -5,6 +5,7 @@ import (
 	"crypto/md5"
 	"math/big"
 	"math/bits"
+	"slices"
 	"strings"
 
 	"github.com/profuse-pgo/profuse/inputs"
@@ -46,11 +47,12 @@ func (t *tool) supplement(list worklist) error {
 	if err != nil {
 		return err
 	}
-	p, err := t.loadOne(list[0])
+	s := newSupplementer(samples)
+	p, err := t.loadOne(list[0], s.note)
 	if err != nil {
 		return err
 	}
-	if err := t.adjust(p, samples); err != nil {
+	if err := t.adjust(p, s); err != nil {
 		return err
 	}
 	t.randomHotness(p.MemProf)
@@ -58,9 +60,9 @@ func (t *tool) supplement(list worklist) error {
 }
 
 // loadOne reads an instrumentation profile as merge does, but for correlation, renaming and temporal
-// traces.
-func (t *tool) loadOne(in weightedFile) (*irpgo.Profile, error) {
-	t.rename, t.opt.traceReservoir, t.opt.maxTraceLength = nil, 0, 0
+// traces. note, unless it is nil, is passed the name of each record, and returns it.
+func (t *tool) loadOne(in weightedFile, note func(string) string) (*irpgo.Profile, error) {
+	t.rename, t.opt.traceReservoir, t.opt.maxTraceLength = note, 0, 0
 	t.tellSeed(1)
 	context := t.newContext(nil)
 	context.warn = t.tellProblem
@@ -91,6 +93,32 @@ type supplementer struct {
 	statics   map[string]string          // names of static functions in the sample profile; "" if several share one
 	samples   map[string]*sampledFunction
 	names     []string // of samples, in the order in which they were found
+
+	profile *sampleprof.Profile
+	unique  bool                // it has unique names of static functions
+	note    func(string) string // notes the names of records; nil if their order does not matter
+	noted   []string
+}
+
+// newSupplementer returns what adjusts a profile by samples. Unique names can make one name of two: then
+// LLVM's order of functions decides, which depends on that of the records.
+func newSupplementer(samples *sampleprof.Profile) *supplementer {
+	s := &supplementer{
+		functions: make(map[string]*suppleFunction), statics: make(map[string]string),
+		samples: make(map[string]*sampledFunction), profile: samples,
+	}
+	s.unique = slices.ContainsFunc(samples.Functions, func(f *sampleprof.Function) bool { return strings.Contains(f.Label(), uniqueSuffix) })
+	if s.unique {
+		known := make(map[string]bool)
+		s.note = func(name string) string {
+			if !known[name] {
+				known[name] = true
+				s.noted = append(s.noted, name)
+			}
+			return name
+		}
+	}
+	return s
 }
 
 // A sampledFunction has the samples of a function of the instrumentation profile and of what is inlined
@@ -114,25 +142,27 @@ func heatOf(summary interface {
 }
 
 // adjust changes the functions of p that are cold, but not according to the samples.
-func (t *tool) adjust(p *irpgo.Profile, samples *sampleprof.Profile) error {
-	s := &supplementer{map[string]*suppleFunction{}, map[string]string{}, map[string]*sampledFunction{}, nil}
-	functions := samples.InMapOrder()
-	unique := false
-	for _, f := range functions {
-		unique = unique || strings.Contains(f.Label(), uniqueSuffix)
-	}
+func (t *tool) adjust(p *irpgo.Profile, s *supplementer) error {
 	var counts irpgo.SummaryBuilder
-	// Where two functions could have one name in the samples, their order in LLVM's map decides.
-	for _, at := range llvmorder.StringMap(len(p.Functions), func(i int) string { return p.Functions[i].Name }, llvmorder.XXH3) {
-		f := &p.Functions[at]
+	single := make(map[string]*irpgo.Record)
+	order := s.noted
+	for _, f := range p.Functions {
 		for _, r := range f.Records {
 			counts.Add(r.Counts)
 		}
 		if len(f.Records) == 1 {
-			s.addFunction(f.Name, f.Records[0], unique)
+			single[f.Name] = f.Records[0]
+		}
+		if !s.unique {
+			order = append(order, f.Name)
 		}
 	}
-	for _, f := range functions {
+	for _, at := range llvmorder.StringMap(len(order), func(i int) string { return order[i] }, llvmorder.XXH3) {
+		if r := single[order[at]]; r != nil {
+			s.addFunction(order[at], r)
+		}
+	}
+	for _, f := range s.profile.InMapOrder() {
 		s.addSamples(f, f.Name.String())
 	}
 	summary := counts.Summary(profile.DefaultCutoffs())
@@ -140,7 +170,7 @@ func (t *tool) adjust(p *irpgo.Profile, samples *sampleprof.Profile) error {
 	if err != nil {
 		return err
 	}
-	sampled, err := heatOf(summaryOf(samples))
+	sampled, err := heatOf(summaryOf(s.profile))
 	if err != nil {
 		return err
 	}
@@ -165,9 +195,8 @@ func (t *tool) adjust(p *irpgo.Profile, samples *sampleprof.Profile) error {
 	return nil
 }
 
-// addFunction adds a function of the instrumentation profile. unique says that the sample profile has
-// unique names of static functions.
-func (s *supplementer) addFunction(name string, r *irpgo.Record, unique bool) {
+// addFunction adds a function of the instrumentation profile.
+func (s *supplementer) addFunction(name string, r *irpgo.Record) {
 	f := &suppleFunction{record: r}
 	for _, c := range r.Counts {
 		f.most = max(f.most, c)
@@ -180,9 +209,9 @@ func (s *supplementer) addFunction(name string, r *irpgo.Record, unique bool) {
 	}
 	short, _, own := strings.Cut(symbol, uniqueSuffix)
 	switch {
-	case own && !unique:
+	case own && !s.unique:
 		symbol = short
-	case unique && !own:
+	case s.unique && !own:
 		sum := md5.Sum([]byte(file))
 		s.statics[symbol+uniqueSuffix+new(big.Int).SetBytes(sum[:]).String()] = name
 		return
