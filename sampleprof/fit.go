@@ -23,7 +23,8 @@ type Fit struct {
 }
 
 // A Staleness holds what clang -mllvm -report-profile-staleness prints, for the whole program instead
-// of one source file. It does not know the contexts of context-sensitive profiles.
+// of one source file, and with functions of headers that the program has from elsewhere. It does not
+// know the contexts of context-sensitive profiles.
 type Staleness struct {
 	Functions       int    // of the profile, not inlined, that the program has, renamed ones included
 	StaleFunctions  int    // ... with another checksum

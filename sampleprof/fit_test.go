@@ -58,29 +58,28 @@ func fit(t *testing.T, profile, program string) *Fit {
 
 // TestFitsItself: a profile fits the program that it is of, whole.
 func TestFitsItself(t *testing.T) {
-	if !oracle.Everything() && testing.Short() {
-		t.Skip("compiles")
-	}
 	clangxx, clang := oracle.Tool(t, "clang++-22"), oracle.Tool(t, "clang-22")
 	base := []string{"-g", "-static", "-fno-omit-frame-pointer", "-mno-omit-leaf-frame-pointer", "-ffile-compilation-dir=."}
-	for _, c := range []struct {
+	for i, c := range []struct {
 		profile, compiler, source string
 		flags                     []string
-		lost                      uint64 // of code that llvm-profgen puts on another line
 	}{
-		{"lines.afdo", clangxx, "work.cpp", []string{"-O2", "-fdebug-info-for-profiling"}, 0},
-		{"lines-md5.afdo", clangxx, "work.cpp", []string{"-O2", "-fdebug-info-for-profiling"}, 0},
-		{"flow.afdo", clangxx, "work.cpp", []string{"-O2", "-fdebug-info-for-profiling", "-mllvm", "-enable-fs-discriminator", "-mllvm", "-improved-fs-discriminator"}, 0},
-		{"probes.afdo", clangxx, "work.cpp", []string{"-O2", "-fpseudo-probe-for-profiling"}, 0},
-		{"contexts.afdo", clangxx, "work.cpp", []string{"-O1", "-fpseudo-probe-for-profiling", "-fno-optimize-sibling-calls"}, 0},
-		{"inlined.afdo", clangxx, "work.cpp", []string{"-O1", "-fpseudo-probe-for-profiling", "-fno-optimize-sibling-calls"}, 0},
-		{"stacks.afdo", clangxx, "work.cpp", []string{"-O1", "-fdebug-info-for-profiling", "-fno-optimize-sibling-calls"}, 0},
-		{"calls.afdo", clang, "calls.c", []string{"-O2", "-fdebug-info-for-profiling"}, 0},
-		{"calls-probes.afdo", clang, "calls.c", []string{"-O2", "-fpseudo-probe-for-profiling"}, 0},
+		{"lines.afdo", clangxx, "work.cpp", []string{"-O2", "-fdebug-info-for-profiling"}},
+		{"lines-md5.afdo", clangxx, "work.cpp", []string{"-O2", "-fdebug-info-for-profiling"}},
+		{"flow.afdo", clangxx, "work.cpp", []string{"-O2", "-fdebug-info-for-profiling", "-mllvm", "-enable-fs-discriminator", "-mllvm", "-improved-fs-discriminator"}},
+		{"probes.afdo", clangxx, "work.cpp", []string{"-O2", "-fpseudo-probe-for-profiling"}},
+		{"contexts.afdo", clangxx, "work.cpp", []string{"-O1", "-fpseudo-probe-for-profiling", "-fno-optimize-sibling-calls"}},
+		{"inlined.afdo", clangxx, "work.cpp", []string{"-O1", "-fpseudo-probe-for-profiling", "-fno-optimize-sibling-calls"}},
+		{"stacks.afdo", clangxx, "work.cpp", []string{"-O1", "-fdebug-info-for-profiling", "-fno-optimize-sibling-calls"}},
+		{"calls.afdo", clang, "calls.c", []string{"-O2", "-fdebug-info-for-profiling"}},
+		{"calls-probes.afdo", clang, "calls.c", []string{"-O2", "-fpseudo-probe-for-profiling"}},
 	} {
+		if i%3 > 0 && !oracle.Everything() {
+			continue
+		}
 		program, _ := compile(t, c.compiler, c.source, source(t, c.source), slices.Concat(base, c.flags)...)
 		f := fit(t, c.profile, program)
-		if f.Stale != c.lost || f.Samples == 0 || f.Staleness.StaleCalls != 0 || f.Staleness.StaleFunctions != 0 || f.Checksums == f.Lines {
+		if f.Stale != 0 || f.Samples == 0 || f.Staleness.StaleCalls != 0 || f.Staleness.StaleFunctions != 0 || f.Checksums == f.Lines {
 			t.Errorf("%s: %+v", c.profile, f)
 		}
 		for _, fn := range f.Functions {
@@ -192,6 +191,84 @@ func TestStaleness(t *testing.T) {
 		}
 		if stale != f.Stale || f.Stale >= f.Samples {
 			t.Errorf("%s: %d stale samples of functions, %d of %d in all", c.profile, stale, f.Stale, f.Samples)
+		}
+	}
+}
+
+// TestStalenessOfInlined compares with what clang says of functions that profiles have inlined.
+func TestStalenessOfInlined(t *testing.T) {
+	clang := oracle.Tool(t, "clang++-22")
+	dir := filepath.Join(oracle.Root(t), "testdata", "sampleprof")
+	work := string(source(t, "work.cpp"))
+	for i, change := range [][2]string{
+		{"return a ^ b;", "return a > 7 ? a ^ b : b;"},                                                          // mix, which is inlined into total
+		{"sum += i % 2 ? n : -i;", "sum += i % 2 ? n : i > 3 ? 2 : -i;"},                                        // not inlined
+		{"for (T i = 0; i < upTo; i++)\n", "if (upTo > 1000)\n    return 0;\n  for (T i = 0; i < upTo; i++)\n"}, // total
+	} {
+		if i > 0 && !oracle.Everything() {
+			break
+		}
+		later := strings.Replace(work, change[0], change[1], 1)
+		if later == work {
+			t.Fatalf("no %s in the source", change[0])
+		}
+		for _, profile := range []string{"probes.afdo", "inlined.afdo"} {
+			flags := []string{"-O2", "-g1", "-fpseudo-probe-for-profiling"}
+			_, said := compile(t, clang, "work.cpp", []byte(later), append([]string{
+				"-fprofile-sample-use=" + filepath.Join(dir, profile), "-mllvm", "-report-profile-staleness",
+			}, flags...)...)
+			program, _ := compile(t, clang, "work.cpp", []byte(later), flags...)
+			s := fit(t, profile, program).Staleness
+			if profile == "inlined.afdo" { // clang leaves atol out, which the C library defines
+				s.Functions--
+				s.Samples -= 2
+			}
+			got := []uint64{uint64(s.StaleFunctions), uint64(s.Functions), s.StaleSamples, s.Samples}
+			if want := numbers(t, hashReport, said); !slices.Equal(got, want) {
+				t.Errorf("%s, %s: checksums %d, clang %d", change[1], profile, got, want)
+			}
+		}
+	}
+}
+
+// TestDamagedProgram: a damaged program is an error, or has less to say.
+func TestDamagedProgram(t *testing.T) {
+	clang := oracle.Tool(t, "clang-22")
+	p := mustRead(t, fixtures(t)["calls-probes.afdo"])
+	lines := mustRead(t, fixtures(t)["calls.afdo"])
+	for _, flag := range []string{"-fpseudo-probe-for-profiling", "-fdebug-info-for-profiling"} {
+		path, _ := compile(t, clang, "calls.c", source(t, "calls.c"), "-O2", "-g1", flag)
+		data, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		rnd := rand.New(rand.NewPCG(7, 8))
+		read := 0
+		for range 3000 / oracle.Step(10) {
+			damaged := slices.Clone(data)
+			for range 1 + rnd.IntN(8) {
+				damaged[rnd.IntN(len(damaged))] = byte(rnd.Uint32())
+			}
+			if rnd.IntN(4) == 0 {
+				damaged = damaged[:rnd.IntN(len(damaged))]
+			}
+			f, err := symbolize.New("program", damaged, symbolize.Options{Workers: 1})
+			if err != nil {
+				continue
+			}
+			known, _ := ReadProgram(f)
+			if known == nil {
+				continue
+			}
+			read++
+			for _, profile := range []*Profile{p, lines} {
+				if fit := profile.Fit(known); fit.Stale > fit.Samples {
+					t.Errorf("%d of %d samples are stale", fit.Stale, fit.Samples)
+				}
+			}
+		}
+		if read < 50 {
+			t.Errorf("%d damaged programs were read", read)
 		}
 	}
 }
