@@ -281,6 +281,9 @@ func TestStalenessOfReleases(t *testing.T) {
 		t.Fatal(stderr)
 	}
 	for _, release := range []int{14, 16, 19, 22} {
+		if release != 14 && release != 22 && !oracle.Everything() {
+			continue
+		}
 		clang := oracle.Tool(t, fmt.Sprintf("clang-%d", release))
 		for profile, flags := range map[string][]string{
 			"calls-probes.afdo": {"-O2", "-g1", "-fpseudo-probe-for-profiling"},
