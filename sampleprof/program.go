@@ -17,7 +17,7 @@ import (
 type Program struct {
 	functions map[uint64]*programFunction // by the GUID of their canonical names
 	probes    bool                        // there are descriptions of probes
-	calls     bool                        // ... with probes of calls, which clang -g leaves
+	calls     bool                        // ... with probes of calls, which clang -g leaves on x86
 	lines     bool                        // there is debug information with the lines of functions
 }
 
