@@ -58,8 +58,8 @@ func isPartial(data []byte) bool { return bytes.HasPrefix(data, []byte(partialMa
 
 // WritePartial writes what m has added up so that nothing is lost: the sum of partials
 // is the sum of all their inputs, however these are grouped. inputs are those that
-// [Merged.ChooseVersion] would be asked about. Nothing may be added to m afterwards.
-// Only exact merging has partials.
+// [Merged.ChooseVersion] would be asked about. Nothing may be added to m afterwards; it
+// may be finished. Only exact merging has partials.
 //
 // A partial is added like any other profile. The index of [Merger.AddAt] is added to the
 // indexes of its inputs: it is 0 if they were those of a whole, and the number of inputs
@@ -91,6 +91,23 @@ func (m *Merger) WritePartial(w io.Writer, inputs []*Info) error {
 		_, p.err = w.Write(sum.Sum(nil))
 	}
 	return p.err
+}
+
+// Exceeds reports whether m has what an indexed profile cannot hold, so that sums that
+// begin with one would differ: more than 255 values at a site, or temporal traces, whose
+// places are needed to sample them.
+func (m *Merger) Exceeds() bool {
+	if a := &m.sums; len(a.blocks) > 1 || a.entries.len > 0 { // as when it is finished
+		a.foldBlocks(m.warner(""))
+	}
+	large := func(t siteSum) bool { return len(t.values) > maxValuesPerSite }
+	for _, b := range m.sums.blocks {
+		if slices.ContainsFunc(b.sites, large) {
+			return true
+		}
+	}
+	_, stream := m.sampler.sample()
+	return stream > 0 || slices.ContainsFunc(m.sums.sites, large)
 }
 
 // A partialWriter writes a partial and keeps the first error.
@@ -211,6 +228,7 @@ func (p *partialWriter) site(t *siteSum) {
 	if t.merged {
 		head++
 		sortSite(t.values)
+		t.homes, t.index, t.repeat = nil, nil, true // they have moved
 	}
 	p.numbers(head)
 	for _, v := range t.values {

@@ -106,9 +106,15 @@ func TestPartials(t *testing.T) {
 		}
 		flat, whole := p.merger(), p.merger()
 		p.add(flat, all)
+		if !flat.Exceeds() {
+			t.Errorf("seed %d: does not exceed an indexed profile", seed)
+		}
 		want := p.result(flat)
 		p.add(whole, all)
 		wantPartial := p.write(whole)
+		if got := p.result(whole); !bytes.Equal(got, want) { // finished afterwards
+			t.Fatalf("seed %d: files differ at byte %d after the partial was written", seed, firstDifference(got, want))
+		}
 		halves := p.merger()
 		for _, half := range [][]int{all[:4], all[4:]} {
 			m := p.merger()

@@ -48,16 +48,12 @@ func (w *watcher) batch(ctx context.Context) error {
 	if len(batch) == 0 {
 		return nil
 	}
-	base := ""
-	if w.out.exists() {
-		base = w.Output
-	}
 	paths := make([]string, len(batch))
 	for i, c := range batch {
 		paths[i] = c.path
 	}
 	// After a signal the run ends when the complete files have been merged.
-	sum, err := w.Merge(context.WithoutCancel(ctx), base, paths)
+	sum, err := w.Merge(context.WithoutCancel(ctx), w.base(), paths)
 	w.step("merged")
 	if w.changed(batch) {
 		return nil // the sum may contain half-written versions of the changed files
@@ -213,6 +209,12 @@ func (w *watcher) write(batch []candidate, sum *Sum, began time.Time) error {
 	after := outputState{Total: told.Total}
 	h.Sum(after.hash[:0])
 	w.step("written")
+	if sum.State != nil {
+		if err := w.writeState(after, sum.State); err != nil {
+			return err
+		}
+		w.step("kept")
+	}
 	if err := w.writeJournal(adds, after, false); err != nil {
 		return err
 	}
@@ -225,6 +227,7 @@ func (w *watcher) write(batch []candidate, sum *Sum, began time.Time) error {
 		return err
 	}
 	w.out = after
+	w.dropStates()
 	for _, e := range adds {
 		w.remember(e)
 	}

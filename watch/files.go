@@ -96,9 +96,10 @@ func (w *watcher) scanFolder(dir string, found func(path string)) error {
 }
 
 // passedOver reports whether to skip a file or folder: a hidden one, as temporary files
-// are, a checksum, or one of the files and folders of the options.
+// are, a checksum, a state file, or one of the files and folders of the options.
 func (w *watcher) passedOver(path string) bool {
-	return w.ignore[path] || strings.HasPrefix(filepath.Base(path), ".") || atomicfile.IsChecksum(path)
+	return w.ignore[path] || strings.HasPrefix(filepath.Base(path), ".") || atomicfile.IsChecksum(path) ||
+		filepath.Dir(path) == filepath.Dir(w.Output) && w.isState(filepath.Base(path))
 }
 
 // lookAgain records the state of one path that changed.

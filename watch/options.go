@@ -73,8 +73,8 @@ const (
 	workShare = 10
 )
 
-// A Merge returns the sum of files and of base, a file that an earlier Sum wrote; "" is
-// an empty base. It must not change the files.
+// A Merge returns the sum of files and of base, a file that an earlier Sum wrote, its
+// state if it had one; "" is an empty base. It must not change the files.
 //
 // A file that cannot be merged is not an error: Sum.Files reports it. An error that
 // wraps [ErrOutput] concerns base. Any other error concerns an unknown file of the
@@ -87,6 +87,9 @@ type Sum struct {
 	Files []Outcome
 	// Write writes the new output. It is called at most once.
 	Write func(io.Writer) error
+	// State writes the whole sum if the output does not hold all of it, so that later
+	// sums are exact; nil if it does. It is called at most once, after Write.
+	State func(io.Writer) error
 	// Contents describes the new output, for messages.
 	Contents string
 }

@@ -107,15 +107,12 @@ func (w *watcher) start(ctx context.Context) error {
 	if err := w.load(&started); err != nil {
 		return err
 	}
-	base := ""
-	if w.out.exists() {
-		base = w.Output
-	}
-	sum, err := w.Merge(context.WithoutCancel(ctx), base, nil)
+	w.dropStates()
+	sum, err := w.Merge(context.WithoutCancel(ctx), w.base(), nil)
 	if err != nil {
 		return err
 	}
-	if base != "" {
+	if w.out.exists() {
 		started.Contents = sum.Contents
 	}
 	w.startNotifier()

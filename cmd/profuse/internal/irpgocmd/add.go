@@ -1,6 +1,7 @@
 package irpgocmd
 
 import (
+	"bytes"
 	"context"
 	"encoding/hex"
 	"errors"
@@ -34,6 +35,12 @@ func (c *adder) Add(ctx context.Context, j *merging.Job) (*merging.Sum, error) {
 	if c.partial {
 		return c.partialSum(merger, report), nil
 	}
+	var state bytes.Buffer
+	if j.Watched() && merger.Exceeds() {
+		if err := merger.WritePartial(&state, report.infos()); err != nil {
+			return nil, err
+		}
+	}
 	merged := merger.Finish()
 	if j.Unit > 1 {
 		if !merged.Head().MemProf.Empty() {
@@ -42,6 +49,12 @@ func (c *adder) Add(ctx context.Context, j *merging.Job) (*merging.Sum, error) {
 		merged.Profile().Divide(j.Unit)
 	}
 	sum := c.sum(j, merged, report)
+	if state.Len() > 0 {
+		sum.State = func(w io.Writer) error {
+			_, err := state.WriteTo(w)
+			return err
+		}
+	}
 	if notes := sum.Notes; os.Getenv("PROFUSE_DEBUG") == "catalogs" {
 		sum.Notes = func(w io.Writer) {
 			notes(w)

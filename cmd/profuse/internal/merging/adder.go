@@ -60,6 +60,9 @@ type Sum struct {
 	Contents func() string
 	// Write writes the sum and returns the name of the format.
 	Write func(w io.Writer) (format string, err error)
+	// State writes the sum if what Write writes does not hold all of it; nil if it does.
+	// It is for watching, which adds to it later.
+	State func(w io.Writer) error
 	// Written is called once the file has its final name; may be nil.
 	Written func() error
 	// Notes prints further remarks about the sum; may be nil.

@@ -39,7 +39,7 @@ func (r *Run) Watched(a Adder, warn func(text string)) watch.Merge {
 		for text := range j.EachWarning() {
 			warn(text)
 		}
-		s := &watch.Sum{Contents: sum.Contents(), Write: func(w io.Writer) error {
+		s := &watch.Sum{Contents: sum.Contents(), State: sum.State, Write: func(w io.Writer) error {
 			_, err := sum.Write(w)
 			if err == nil && sum.Written != nil {
 				err = sum.Written()
