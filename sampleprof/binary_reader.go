@@ -3,6 +3,8 @@ package sampleprof
 import (
 	"encoding/binary"
 	"math"
+	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/profuse-pgo/profuse/internal/cursor"
@@ -35,6 +37,12 @@ type binaryReader struct {
 	targets   slab.Slab[Target]
 
 	packer *filePacker // reads the functions for a merge; nil otherwise
+
+	doubts  doubts
+	used    []bool           // by index of a name, whether the file uses it
+	index   uint64           // of the last name or context that was read
+	offsets []functionOffset // of the next section of profiles
+	starts  []functionOffset // of the functions of this one
 }
 
 func newBinaryReader(data []byte, format Format, opt *ReadOptions) *binaryReader {
@@ -68,6 +76,10 @@ func (r *binaryReader) read(format Format) (*Profile, error) {
 		r.readFunctions(c)
 	}
 	r.tidy()
+	if i := slices.Index(r.used, false); i >= 0 && c.Err() == nil {
+		r.doubt(otherDoubt, c, -1, "name "+r.names[i].String(), "in the table alone", "used by a function")
+	}
+	r.p.odd = r.doubts.errors()
 	return r.p, c.Err()
 }
 
@@ -97,7 +109,7 @@ func (r *binaryReader) readNames(c *cursor.Cursor) {
 	}
 	start := c.Pos()
 	text := string(c.Rest()) // one copy for all names
-	r.names = make([]Name, 0, n)
+	r.names, r.used = make([]Name, 0, n), make([]bool, n)
 	for len(r.names) < n {
 		end := strings.IndexByte(text[c.Pos()-start:], 0)
 		if end < 0 {
@@ -106,6 +118,9 @@ func (r *binaryReader) readNames(c *cursor.Cursor) {
 		}
 		at := c.Pos() - start
 		name := NameOf(text[at : at+end])
+		if n := len(r.names); n > 0 && r.names[n-1].Compare(name) >= 0 && !r.ids {
+			r.doubt(nameOrder, c, c.Offset(), "name", name, "names in order, each once")
+		}
 		if r.ids {
 			name.text = ""
 		}
@@ -122,7 +137,7 @@ func (r *binaryReader) readIDs(c *cursor.Cursor, fixed bool) {
 		least = 8
 	}
 	n := c.Count(c.ULEB("number of names"), least, "number of names")
-	r.names = make([]Name, n)
+	r.names, r.used = make([]Name, n), make([]bool, n)
 	for i := range r.names {
 		if fixed {
 			r.names[i].id = c.U64("name")
@@ -147,6 +162,9 @@ func (r *binaryReader) readContexts(c *cursor.Cursor) {
 		}
 		if c.Err() != nil {
 			return
+		}
+		if i > 0 && len(frames) > 0 && !r.ids && compareSubjects(Name{}, r.contexts[i-1], Name{}, frames) >= 0 {
+			r.doubt(nameOrder, c, c.Offset(), "context", i, "contexts in order, each once")
 		}
 		r.contexts[i] = frames
 	}
@@ -176,13 +194,24 @@ func (r *binaryReader) upTo(c *cursor.Cursor, limit uint64, field string) uint64
 
 func (r *binaryReader) location(c *cursor.Cursor, limit uint64) Location {
 	line := r.upTo(c, limit, "line")
-	return Location{uint32(line), uint32(c.ULEB("discriminator"))}
+	at, discriminator := c.Offset(), c.ULEB("discriminator")
+	if discriminator > math.MaxUint32 { // LLVM takes the low half
+		r.doubt(otherDoubt, c, at, "discriminator", discriminator, "at most 32 bits")
+	}
+	return Location{uint32(line), uint32(discriminator)}
 }
 
-// sampleLocation reads a location of samples. The profile of a producer with
-// flow-sensitive discriminators may be wanted with fewer bits of them.
-func (r *binaryReader) sampleLocation(c *cursor.Cursor, limit uint64) Location {
+// sampleLocation reads a location of samples, which comes after the last one, whose word it
+// sets. The profile of a producer with flow-sensitive discriminators may be wanted with fewer bits
+// of them.
+func (r *binaryReader) sampleLocation(c *cursor.Cursor, limit uint64, last *int64) Location {
+	offset := c.Offset()
 	at := r.location(c, limit)
+	if word := int64(at.word()); word <= *last {
+		r.doubt(locationOrder, c, offset, "location", at, "locations in order, each once")
+	} else {
+		*last = word
+	}
 	at.Discriminator &= r.mask
 	return at
 }
@@ -192,6 +221,7 @@ func (r *binaryReader) name(c *cursor.Cursor) Name {
 	at := c.Offset()
 	i := c.ULEB("name")
 	if i < uint64(len(r.names)) {
+		r.used[i], r.index = true, i
 		return r.names[i]
 	}
 	if c.Err() == nil {
@@ -215,6 +245,7 @@ func (r *binaryReader) subject(c *cursor.Cursor) (Name, []Frame) {
 		}
 		return Name{}, nil
 	}
+	r.index = i
 	context := r.contexts[i]
 	if len(context) == 0 {
 		c.Fail(c.At(at).Field("context").Got("no frames").Want("one and more").Corrupt())
@@ -226,24 +257,41 @@ func (r *binaryReader) subject(c *cursor.Cursor) (Name, []Frame) {
 // readFunctions reads functions to the end of the section.
 func (r *binaryReader) readFunctions(c *cursor.Cursor) {
 	if r.packer != nil {
+		if c.Err() != nil {
+			return
+		}
 		if r.vtables || r.mask != math.MaxUint32 || r.p.Kind.Has(ContextSensitive) {
 			c.Fail(errNotPlain)
 		}
-		r.packer.readFunctions(c, r.names)
+		r.starts = r.packer.readFunctions(c, r.names)
+		for i, n := range r.packer.numbers {
+			r.used[i] = r.used[i] || n > 0
+		}
+		r.compareOffsets(c)
 		return
 	}
+	known, last := uint64(math.MaxUint64), uint64(0) // total and index of the function before
 	for i := 0; c.Len() > 0 && c.Err() == nil; i++ {
 		c.Record = i
+		at := c.Offset()
+		start := uint64(c.Pos())
 		head := c.ULEB("head samples")
 		name, context := r.subject(c)
 		if c.Err() != nil {
 			return
 		}
+		subject, before := r.index, len(r.p.Functions)
+		r.starts = append(r.starts, functionOffset{subject, start})
 		f := r.function(name, context)
 		add(&f.Head, head, 1)
 		r.readBody(c, f, 1)
+		if before == len(r.p.Functions) || f.Total > known || f.Total == known && subject <= last && i > 0 {
+			r.doubt(functionOrder, c, at, "function", f.Label(), "functions in the order of their totals, each once")
+		}
+		known, last = f.Total, subject
 	}
 	c.Record = -1
+	r.compareOffsets(c)
 }
 
 // failDepth fails at functions that are inlined too deep.
@@ -262,16 +310,26 @@ func (r *binaryReader) readBody(c *cursor.Cursor, f *Function, depth int) {
 	if f.Body == nil {
 		f.Body = r.samples.Make(min(n, c.Len()/4))[:0]
 	}
+	last := int64(-1)
 	for ; n > 0 && c.Err() == nil; n-- {
-		f.Body = append(f.Body, Sample{Location: r.sampleLocation(c, r.lines), Count: c.ULEB("samples"), Targets: r.readTargets(c)})
+		f.Body = append(f.Body, Sample{Location: r.sampleLocation(c, r.lines, &last), Count: c.ULEB("samples"), Targets: r.readTargets(c, true)})
 	}
 	n = r.count(c, 6, "number of callsites")
+	last = -1
+	index := uint64(0)
 	if f.Callsites == nil && n > 0 {
 		f.Callsites = make([]Callsite, 0, min(n, c.Len()/6))
 	}
 	for ; n > 0 && c.Err() == nil; n-- {
-		at, callee := r.sampleLocation(c, math.MaxUint32), &r.functions.Make(1)[0]
+		offset := c.Offset()
+		at, callee := r.location(c, math.MaxUint32), &r.functions.Make(1)[0]
+		word := int64(at.word())
+		at.Discriminator &= r.mask
 		callee.Name = r.name(c)
+		if word < last || word == last && r.index <= index {
+			r.doubt(locationOrder, c, offset, "callsite", callee.Name, "callsites in order, each once")
+		}
+		last, index = word, r.index
 		f.Callsites = append(f.Callsites, Callsite{at, callee})
 		r.readBody(c, callee, depth+1)
 	}
@@ -279,20 +337,30 @@ func (r *binaryReader) readBody(c *cursor.Cursor, f *Function, depth int) {
 		return
 	}
 	n = r.count(c, 3, "number of virtual calls")
-	for ; n > 0 && c.Err() == nil; n-- {
-		f.VTables = append(f.VTables, VTableUses{r.sampleLocation(c, r.lines), r.readTargets(c)})
+	for last = -1; n > 0 && c.Err() == nil; n-- {
+		f.VTables = append(f.VTables, VTableUses{r.sampleLocation(c, r.lines, &last), r.readTargets(c, false)})
 	}
 }
 
-// readTargets reads names and counts.
-func (r *binaryReader) readTargets(c *cursor.Cursor) []Target {
+// readTargets reads names and counts, in the order of these or else of names.
+func (r *binaryReader) readTargets(c *cursor.Cursor, byCount bool) []Target {
 	n := r.count(c, 2, "number of targets")
 	if n == 0 {
 		return nil
 	}
 	targets := r.targets.Make(min(n, c.Len()/2))[:0]
+	known, last := uint64(0), uint64(0)
 	for ; n > 0 && c.Err() == nil; n-- {
+		at := c.Offset()
 		targets = append(targets, Target{r.name(c), c.ULEB("samples of a target")})
+		count := targets[len(targets)-1].Count
+		if !byCount {
+			count = 0
+		}
+		if len(targets) > 1 && (count > known || count == known && r.index <= last) {
+			r.doubt(targetOrder, c, at, "target", targets[len(targets)-1].Name, "targets in order, each once")
+		}
+		known, last = count, r.index
 	}
 	return targets
 }
@@ -344,6 +412,7 @@ func (r *binaryReader) readSections(c *cursor.Cursor) {
 		}
 		c.Fail(from.Err())
 	}
+	r.compareSections(c, sections)
 }
 
 func readSectionTable(c *cursor.Cursor) []section {
@@ -391,14 +460,28 @@ func (r *binaryReader) readSection(c *cursor.Cursor, s *section) {
 		}
 		r.tidy()
 		set(flagProbes, ProbeBased)
+		n := 0
 		for c.Len() > 0 && c.Err() == nil {
 			name, context := r.subject(c)
 			f := r.known.find((&Function{Name: name, Context: context}).key())
+			if f == nil {
+				r.doubt(otherDoubt, c, c.Offset(), "function", name, "one that the profile has")
+			}
 			r.readMetadata(c, f, has(flagProbes), has(flagAttributes), 1)
+			n++
+		}
+		if n != len(r.p.Functions) {
+			r.doubt(otherDoubt, c, c.Offset(), "number of functions", n, strconv.Itoa(len(r.p.Functions))+", as the profile has")
 		}
 	case symbolSection:
 		r.readSymbols(c)
-	default: // function offsets are for who reads only some functions
+	case offsetSection: // for who reads only some functions
+		if !r.opt.Lenient {
+			r.readOffsets(c)
+			return
+		}
+		fallthrough
+	default:
 		c.Skip(uint64(c.Len()), "section")
 	}
 }
@@ -416,7 +499,11 @@ func (r *binaryReader) readMetadata(c *cursor.Cursor, f *Function, checksums, at
 		f.Checksum = c.ULEB("checksum")
 	}
 	if attributes {
+		at := c.Offset()
 		f.Attributes = Attributes(r.upTo(c, math.MaxUint32, "attributes"))
+		if f.Attributes > WasInlined|ShouldBeInlined|Duplicated {
+			r.doubt(otherDoubt, c, at, "attributes", f.Attributes, "known ones")
+		}
 	}
 	if r.p.Kind.Has(ContextSensitive) {
 		return
@@ -448,5 +535,11 @@ func (r *binaryReader) readSymbols(c *cursor.Cursor) {
 		c.Fail(c.At(c.Offset()).Field("symbol").Got("no zero byte").Want("one after the name").Corrupt())
 		return
 	}
-	r.p.AddSymbols(strings.Split(text, "\x00")...)
+	symbols := strings.Split(text, "\x00")
+	for i := range symbols[1:] {
+		if symbols[i] >= symbols[i+1] {
+			r.doubt(symbolOrder, c, -1, "symbol", symbols[i+1], "symbols in order, each once")
+		}
+	}
+	r.p.AddSymbols(symbols...)
 }

@@ -9,13 +9,13 @@ import (
 // Check returns what looks wrong with a profile that was read, as errors about it. No
 // producer is known to write such profiles, but the format does not forbid them.
 func (p *Profile) Check() (findings []error) {
+	findings = append(findings, p.odd...)
 	if s := p.Summary; s != nil {
 		if want := p.Summarize(); !reflect.DeepEqual(s, want) {
-			findings = append(findings, flaw.In(summarySection.String()).Field("summary").
-				Gotf("%d functions, %d samples at %d locations, the greatest count %d", s.NumFunctions, s.Total, s.NumCounts, s.MaxCount).
-				Wantf("%d, %d, %d and %d, as the functions have", want.NumFunctions, want.Total, want.NumCounts, want.MaxCount).Corrupt())
+			findings = append(findings, summaryDoubt(s, want.NumFunctions, want.Total, want.NumCounts, want.MaxCount))
 		}
 	}
+	findings = append(findings, p.checkTotals()...)
 	for i, f := range p.Functions {
 		if most, _ := f.MaxCount(); f.Total < most {
 			findings = append(findings, flaw.In(profileSection.String()).InRecord(i).Field("total of "+f.Label()).Got(f.Total).
@@ -23,4 +23,42 @@ func (p *Profile) Check() (findings []error) {
 		}
 	}
 	return findings
+}
+
+// checkTotals compares the totals of functions with the sums of their samples and of what is inlined
+// into them. How they relate depends on the producer: with probes they are equal; by lines, where
+// the count of a location is the greatest of its instructions, a total is not less than the sum.
+// Where it is so in all functions but one, that is doubtful.
+func (p *Profile) checkTotals() []error {
+	const least = 50 // functions that show how totals and samples relate
+	var differ, less []error
+	n := 0
+	for i, f := range p.Functions {
+		f.walk(func(g *Function) bool {
+			var sum uint64
+			for j := range g.Body {
+				add(&sum, g.Body[j].Count, 1)
+			}
+			for _, c := range g.Callsites {
+				add(&sum, c.Callee.Total, 1)
+			}
+			if n++; g.Total == sum || len(differ) > 1 && len(less) > 1 {
+				return true
+			}
+			err := flaw.In(profileSection.String()).InRecord(i).Field("total of "+g.Label()).Got(g.Total).
+				Wantf("%d, the sum of its samples and inlined functions, as in the other functions", sum).Corrupt()
+			if differ = append(differ, err); g.Total < sum {
+				less = append(less, err)
+			}
+			return true
+		})
+	}
+	switch {
+	case n < least:
+	case len(differ) <= 1:
+		return differ
+	case len(less) <= 1:
+		return less
+	}
+	return nil
 }

@@ -66,8 +66,8 @@ type MergeOptions struct {
 	// Rename gives functions other names before they meet; nil leaves them theirs. A profile
 	// whose functions are renamed loses contexts, checksums, attributes and virtual tables, as in LLVM.
 	Rename func(name string) string
-	// Warn is told of every function that is not added, or whose counts saturated; nil
-	// drops the warnings.
+	// Warn is told of every function that is not added, or whose counts saturated, and of files
+	// that may have been damaged; nil drops the warnings.
 	Warn func(profile.Warning)
 }
 
@@ -115,19 +115,43 @@ func (m *Merger) AddFile(name string, data []byte, opt ReadOptions, weight uint6
 			m.memory = f.out
 			functions := f.bodies()
 			places := slices.Collect(f.order.All())
-			return m.add(name, p, weight, len(functions), func(i int) *packedFunction {
+			added, err := m.add(name, p, weight, len(functions), func(i int) *packedFunction {
 				if m.opt.LLVMCompat {
 					i = places[i] - 1
 				}
 				return &functions[i]
 			})
+			if err == nil {
+				m.doubt(name, p, &f.totals)
+			}
+			return added, err
 		}
 	}
 	p, err := Read(name, data, opt)
 	if err != nil {
 		return Added{}, err
 	}
-	return m.AddProfile(name, p, weight)
+	added, err := m.AddProfile(name, p, weight)
+	if err == nil {
+		t := p.totals()
+		m.doubt(name, p, &t)
+	}
+	return added, err
+}
+
+// doubt warns of a file that may have been damaged. totals are those of its functions.
+func (m *Merger) doubt(name string, p *Profile, totals *totals) {
+	if m.opt.LLVMCompat || m.opt.Warn == nil || p.text {
+		return
+	}
+	if !p.Kind.Has(ContextSensitive) { // whose summary is about functions without contexts
+		if err := totals.doubt(p.Summary); err != nil {
+			p.odd = append(p.odd, err)
+		}
+	}
+	for _, err := range p.odd {
+		m.opt.Warn(profile.Warning{File: name, Err: err})
+	}
 }
 
 // add adds the n functions of a profile that function returns.

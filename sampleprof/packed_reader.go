@@ -14,8 +14,8 @@ import (
 var errNotPlain = errors.New("not a plain profile")
 
 // A filePacker reads the functions of binary files for a [Merger], without making a model of them.
-// It reads plain files as LLVM writes them: line-based, each function, location and name once, in
-// order, without virtual tables. [Read] reads all others, and says what is wrong with bad ones.
+// It reads plain files as LLVM writes them: line-based, functions, locations and targets in order,
+// each once, without virtual tables. [Read] reads all others, and says what is wrong with bad ones.
 type filePacker struct {
 	table   *nameTable
 	names   []Name
@@ -28,6 +28,7 @@ type filePacker struct {
 	list  []packedTarget
 	calls []span
 
+	totals    totals
 	functions []packedFunction
 	ends      []int               // of bodies
 	order     llvmorder.Unordered // of the functions
@@ -60,14 +61,19 @@ func readPlain(data []byte, opt *ReadOptions, table *nameTable, memory []byte) (
 	return nil, nil
 }
 
-// readFunctions reads functions to the end of the section.
-func (p *filePacker) readFunctions(c *cursor.Cursor, names []Name) {
+// readFunctions reads functions to the end of the section, and returns where they are in it.
+func (p *filePacker) readFunctions(c *cursor.Cursor, names []Name) (starts []functionOffset) {
 	p.in, p.names = c.Rest(), names
+	known, last, size := uint64(math.MaxUint64), uint64(0), len(p.in)
 	p.numbers = make([]uint32, len(names))
 	p.out = slices.Grow(p.out, len(p.in)+len(p.in)/8)
 	for len(p.in) > 0 && !p.bad {
+		start := uint64(size - len(p.in))
 		head := p.num()
 		i := p.num()
+		starts = append(starts, functionOffset{i, start})
+		p.totals.functions++
+		p.totals.maxHead = max(p.totals.maxHead, head)
 		if i >= uint64(len(names)) {
 			p.bad = true
 			break
@@ -75,13 +81,16 @@ func (p *filePacker) readFunctions(c *cursor.Cursor, names []Name) {
 		_, added := p.order.Insert(names[i].id)
 		p.bad = p.bad || !added
 		p.functions = append(p.functions, packedFunction{name: p.table.names[p.number(i)], head: head})
-		p.body(1)
+		total := p.body(1)
 		p.ends = append(p.ends, len(p.out))
+		p.bad = p.bad || total > known || total == known && i <= last && len(starts) > 1
+		known, last = total, i
 	}
 	if p.bad {
 		c.Fail(errNotPlain)
 	}
 	c.Skip(uint64(c.Len()), "functions")
+	return starts
 }
 
 // bodies gives the functions their bodies.
@@ -142,11 +151,13 @@ func (p *filePacker) word(limit uint64) uint64 {
 	return line<<32 | discriminator
 }
 
-func (p *filePacker) body(depth int) {
+// body reads a body and returns its total.
+func (p *filePacker) body(depth int) (total uint64) {
 	if depth > maxDepth {
 		p.bad, p.in = true, nil
 	}
-	out := append(cursor.AppendULEB(p.out, p.num()), 0, 0) // no checksum, no attributes
+	total = p.num()
+	out := append(cursor.AppendULEB(p.out, total), 0, 0) // no checksum, no attributes
 	last := uint64(0)
 	for i, n := uint64(0), p.num(); i < n && !p.bad; i++ {
 		word, count, targets := p.word(p.lines), p.num(), p.num()
@@ -154,6 +165,7 @@ func (p *filePacker) body(depth int) {
 			p.bad = true
 		}
 		last = word
+		p.totals.count(count)
 		out = cursor.AppendULEB(appendPlace(out, word, targets > 0), count)
 		if targets > 0 {
 			out = p.targets(out, targets)
@@ -162,12 +174,19 @@ func (p *filePacker) body(depth int) {
 	p.out = appendEnd(out)
 	p.callsites(depth)
 	p.out = appendEnd(appendEnd(p.out)) // no virtual tables
+	return total
 }
 
 func (p *filePacker) targets(out []byte, n uint64) []byte {
 	p.list = p.list[:0]
+	known, last := uint64(0), uint64(0)
 	for ; n > 0 && !p.bad; n-- {
-		p.list = append(p.list, packedTarget{p.number(p.num()), p.num()})
+		i, count := p.num(), p.num()
+		if len(p.list) > 0 && (count > known || count == known && i <= last) {
+			p.bad = true
+		}
+		known, last = count, i
+		p.list = append(p.list, packedTarget{p.number(i), count})
 	}
 	sortList(p.list)
 	for i := 1; i < len(p.list); i++ {
@@ -179,9 +198,10 @@ func (p *filePacker) targets(out []byte, n uint64) []byte {
 func (p *filePacker) callsites(depth int) {
 	first := len(p.calls)
 	sorted := true
+	index := uint64(0) // of the name of the last one
 	for n := p.num(); n > 0 && !p.bad; n-- {
-		word := p.word(math.MaxUint32)
-		c := span{word: word, name: p.number(p.num()), begin: len(p.out)}
+		word, i := p.word(math.MaxUint32), p.num()
+		c := span{word: word, name: p.number(i), begin: len(p.out)}
 		var begin int
 		p.out, begin = beginCall(p.out, c.word, c.name)
 		p.body(depth + 1)
@@ -189,9 +209,10 @@ func (p *filePacker) callsites(depth int) {
 		c.end = len(p.out)
 		if len(p.calls) > first {
 			last := p.calls[len(p.calls)-1]
-			p.bad = p.bad || word < last.word || c.compare(last) == 0
+			p.bad = p.bad || word < last.word || word == last.word && i <= index
 			sorted = sorted && c.compare(last) > 0
 		}
+		index = i
 		p.calls = append(p.calls, c)
 	}
 	calls := p.calls[first:]

@@ -24,6 +24,7 @@ type Profile struct {
 	Summary *Summary
 
 	known *functionMap // of Functions; nil if it follows from their order
+	odd   []error      // what is doubtful in the file
 	text  bool         // the encoding was text
 }
 

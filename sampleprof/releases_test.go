@@ -11,12 +11,12 @@ import (
 	"github.com/profuse-pgo/profuse/internal/oracle"
 )
 
-// TestReleases: releases that are older than 22 read what is written, and write the same but for the
+// TestReleases: all releases read what is written, and write the same but for the
 // order of metadata and a flag of GUIDs, which docs/differences.md describes.
 func TestReleases(t *testing.T) {
 	dir := t.TempDir()
 	at := func(name string) string { return filepath.Join(dir, name) }
-	for _, release := range []int{14, 16, 19} {
+	for _, release := range []int{14, 16, 19, 22} {
 		llvm := oracle.LLVM(t, release)
 		for i, kind := range kinds {
 			data := randomText(uint64(i)+40, 12, kind, false)
@@ -60,6 +60,9 @@ func TestReleases(t *testing.T) {
 					t.Errorf("LLVM %d, %s, %v: reads other samples", release, kind, mode.args)
 				}
 				theirs := run(append(mode.args, at("in"))...)
+				if q := mustRead(t, theirs); len(q.odd) > 0 {
+					t.Errorf("LLVM %d, %s, %v: %v", release, kind, mode.args, q.odd)
+				}
 				if release < 17 && mode.opt.Format == 0 {
 					// Of contexts of a function with different checksums the first counts in the summary,
 					// in the order of the map.

@@ -339,3 +339,53 @@ func FuzzRead(f *testing.F) {
 		}
 	})
 }
+
+// TestDoubts: no fixture is in doubt, and of the flips of a bit that change what a file says most are
+// refused or told, by check and by merges.
+func TestDoubts(t *testing.T) {
+	for name, data := range fixtures(t) {
+		if p := mustRead(t, data); len(p.odd) > 0 {
+			t.Errorf("%s: %v", name, p.odd)
+		}
+	}
+	files := fixtures(t)
+	for name, most := range map[string]int{"lines.afdo": 25, "inlined.afdo": 36, "contexts.afdo": 33, "lines-binary.prof": 40} {
+		data := files[name]
+		want := text(t, mustRead(t, data))
+		silent, unmerged := 0, 0
+		for bit := range 8 * len(data) {
+			b := slices.Clone(data)
+			b[bit/8] ^= 1 << (bit % 8)
+			p, err := Read(name, b, ReadOptions{})
+			if err != nil || text(t, p) == want || len(p.Check()) > 0 {
+				continue
+			}
+			silent++
+			m := NewMerger(MergeOptions{Warn: func(w profile.Warning) { unmerged++ }})
+			if _, err := m.AddFile(name, b, ReadOptions{}, 1); err != nil || unmerged > 0 {
+				t.Fatalf("%s, bit %d: merging doubts what check does not: %v", name, bit, err)
+			}
+		}
+		if share := 100 * silent / (8 * len(data)); share > most {
+			t.Errorf("%s: %d %% of the flips are silent, want at most %d %%", name, share, most)
+		} else {
+			t.Logf("%s: %d %%", name, share)
+		}
+	}
+	data := files["lines.afdo"]
+	sections, err := Sections("", data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := slices.Clone(data)
+	for _, s := range sections {
+		if sectionType(s.Type) == offsetSection {
+			b[s.Offset+s.Size-1]++
+		}
+	}
+	var warned []string
+	m := NewMerger(MergeOptions{Warn: func(w profile.Warning) { warned = append(warned, w.Err.Error()) }})
+	if _, err := m.AddFile("f", b, ReadOptions{}, 1); err != nil || len(warned) != 1 || !strings.Contains(warned[0], "function offsets") {
+		t.Errorf("%v, %q", err, warned)
+	}
+}

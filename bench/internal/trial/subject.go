@@ -36,10 +36,10 @@ type fixture struct {
 	convert              string // command line whose standard output is the subject
 }
 
-const irpgo, memprof, mip, iprof = "irpgo", "memprof", "mip", "iprof"
+const irpgo, memprof, mip, iprof, sample = "irpgo", "memprof", "mip", "iprof", "sample"
 
 func isProfile(family string) bool {
-	return family == irpgo || family == memprof || family == mip || family == iprof
+	return slices.Contains([]string{irpgo, memprof, mip, iprof, sample}, family)
 }
 
 var fixtures = []fixture{
@@ -62,6 +62,13 @@ var fixtures = []fixture{
 	{format: "mip", family: mip, path: "mip/all.mip"},
 	{format: "mip YAML", family: mip, path: "mip.yaml", convert: "mip mip2yaml mip/all.mip"},
 	{format: "iprof", family: iprof, path: "iprof/app.iprof"},
+	{format: "sample text", family: sample, path: "sampleprof/lines.prof", peer: "merge --sample -o"},
+	{format: "sample binary", family: sample, path: "sampleprof/lines-binary.prof", peer: "merge --sample -o"},
+	{format: "sample extbinary", family: sample, path: "sampleprof/lines.afdo", peer: "merge --sample -o"},
+	{format: "sample extbinary, compressed GUIDs", family: sample, path: "sampleprof/lines-md5.afdo", peer: "merge --sample -o"},
+	{format: "sample extbinary with probes", family: sample, path: "sampleprof/inlined.afdo", peer: "merge --sample -o"},
+	{format: "sample extbinary with contexts", family: sample, path: "sampleprof/contexts.afdo", peer: "merge --sample -o"},
+	{format: "sample compact (LLVM 14)", family: sample, path: "sampleprof/lines-compact.prof"},
 }
 
 // Subjects returns a profile of every format, from the fixtures of the repository, which
@@ -76,6 +83,8 @@ func Subjects(profuse string) ([]Subject, error) {
 		switch f.family {
 		case irpgo, memprof:
 			s.Out = ".profdata"
+		case sample:
+			s.Out = ".afdo"
 		default:
 			s.Out = "." + f.family
 		}

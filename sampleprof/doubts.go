@@ -1,0 +1,162 @@
+package sampleprof
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/profuse-pgo/profuse/internal/cursor"
+	"github.com/profuse-pgo/profuse/internal/flaw"
+)
+
+// Doubts are what a reader accepts but no known tool writes: a profile with some may have been
+// damaged. They are errors, and in the order in which they were found.
+type doubts struct {
+	kinds [numDoubts]int // how often each was found
+	list  []doubt
+}
+
+// A doubtKind is what is doubtful.
+type doubtKind int
+
+const (
+	functionOrder doubtKind = iota
+	locationOrder
+	targetOrder
+	nameOrder
+	symbolOrder
+	otherDoubt
+	numDoubts
+)
+
+type doubt struct {
+	kind doubtKind
+	err  error
+}
+
+// maxDisorder is how often an order may be wrong until it seems to be that of the writer: LLVM
+// before release 5 sorted nothing.
+const maxDisorder = 2
+
+// add adds a doubt, at most one more of a kind than tell damage from another writer.
+func (d *doubts) add(kind doubtKind, err error) {
+	if d.kinds[kind]++; d.kinds[kind] <= maxDisorder {
+		d.list = append(d.list, doubt{kind, err})
+	}
+}
+
+// errors returns the doubts that do not show another writer.
+func (d *doubts) errors() (errs []error) {
+	for _, x := range d.list {
+		if x.kind == otherDoubt || d.kinds[x.kind] <= maxDisorder {
+			errs = append(errs, x.err)
+		}
+	}
+	return errs
+}
+
+// doubt adds a doubt about what was read at an offset.
+func (r *binaryReader) doubt(kind doubtKind, c *cursor.Cursor, at int64, field string, got any, want string) {
+	if c.Err() == nil && !r.opt.Lenient {
+		r.doubts.add(kind, c.At(at).Field(field).Got(got).Want(want).Corrupt())
+	}
+}
+
+// A functionOffset is where a function lies in its section.
+type functionOffset struct{ subject, offset uint64 }
+
+// readOffsets reads the offsets of functions in the next section of profiles.
+func (r *binaryReader) readOffsets(c *cursor.Cursor) {
+	n := c.Count(c.ULEB("number of functions"), 2, "number of functions")
+	r.offsets = make([]functionOffset, 0, n)
+	for range n {
+		r.offsets = append(r.offsets, functionOffset{c.ULEB("function"), c.ULEB("offset")})
+	}
+}
+
+// compareOffsets compares the offsets of functions with where they are. Compilers read by them.
+func (r *binaryReader) compareOffsets(c *cursor.Cursor) {
+	if r.offsets == nil {
+		return
+	}
+	slices.SortFunc(r.offsets, func(a, b functionOffset) int { return cmp.Compare(a.offset, b.offset) })
+	if !slices.Equal(r.offsets, r.starts) {
+		r.doubt(otherDoubt, c, -1, "function offsets", "other functions or places", "those of the functions in the section")
+	}
+	r.offsets, r.starts = nil, nil
+}
+
+// compareSections looks for bytes of the file that belong to no section, or to two.
+func (r *binaryReader) compareSections(c *cursor.Cursor, sections []section) {
+	sections = slices.Clone(sections)
+	slices.SortStableFunc(sections, func(a, b section) int { return cmp.Or(cmp.Compare(a.offset, b.offset), cmp.Compare(a.size, b.size)) })
+	end := uint64(c.Offset())
+	for _, s := range sections {
+		if s.offset != end {
+			r.doubt(otherDoubt, c, -1, s.kind.String(), s.offset, "the end of the section before")
+		}
+		if _, known := sectionNames[s.kind]; !known || s.flags&^s.knownFlags() != 0 {
+			r.doubt(otherDoubt, c, -1, "section", s.kind.String(), "a known type, and known flags")
+		}
+		end = s.offset + s.size
+	}
+	if end != uint64(len(r.data)) {
+		r.doubt(otherDoubt, c, -1, "size of the file", len(r.data), "the end of the last section")
+	}
+}
+
+// knownFlags returns the flags that a section may have.
+func (s *section) knownFlags() uint64 {
+	const common = flagCompressed | flagFlat
+	switch s.kind {
+	case summarySection:
+		return common | flagPartial | flagContexts | flagFlowSensitive | flagPreInlined | flagVTables
+	case nameSection:
+		return common | flagMD5 | flagFixed | flagUnique
+	case offsetSection:
+		return common | flagOrdered
+	case metadataSection:
+		return common | flagProbes | flagAttributes
+	}
+	return common
+}
+
+// totals are those numbers of a summary that can be added up while functions are read.
+type totals struct{ samples, maxCount, maxHead, counts, functions uint64 }
+
+// doubt compares a summary with the totals.
+func (t *totals) doubt(s *Summary) error {
+	if s == nil || *t == (totals{s.Total, s.MaxCount, s.MaxHead, s.NumCounts, s.NumFunctions}) {
+		return nil
+	}
+	return summaryDoubt(s, t.functions, t.samples, t.counts, t.maxCount)
+}
+
+func summaryDoubt(s *Summary, functions, samples, counts, most uint64) error {
+	return flaw.In(summarySection.String()).Field("summary").
+		Gotf("%d functions, %d samples at %d locations, the greatest count %d", s.NumFunctions, s.Total, s.NumCounts, s.MaxCount).
+		Wantf("%d, %d, %d and %d, as the functions have", functions, samples, counts, most).Corrupt()
+}
+
+// totals adds up the functions of a profile without contexts.
+func (p *Profile) totals() (t totals) {
+	t.functions = uint64(len(p.Functions))
+	for _, f := range p.Functions {
+		t.maxHead = max(t.maxHead, f.Head)
+		f.walk(func(g *Function) bool {
+			if g != f && g.Attributes&Duplicated != 0 {
+				return false
+			}
+			for i := range g.Body {
+				t.count(g.Body[i].Count)
+			}
+			return true
+		})
+	}
+	return t
+}
+
+func (t *totals) count(n uint64) {
+	t.samples += n
+	t.maxCount = max(t.maxCount, n)
+	t.counts++
+}
