@@ -4,13 +4,13 @@
 // and with llvm-profdata and llvm-cov, in turns, and prints wall time, CPU time and
 // peak memory of both, beside the time that reading the bytes takes.
 //
-//	go run ./bench/irpgo [-cases abcdefghi] [-rounds N] [-llvm-profdata PROGRAM] [-llvm-cov PROGRAM] [-markdown]
+//	go run ./bench/irpgo [-cases abcdefghijkl] [-rounds N] [-llvm-profdata PROGRAM] [-llvm-cov PROGRAM] [-markdown]
 //
 // With -markdown it prints the text of docs/performance.md.
 //
 // The profiles are real: programs are generated, compiled with clang 22 and run
 // with different inputs. Only the very large profile is written by package
-// irpgo. All files stay in build/bench/irpgo. The outputs of the two tools are
+// irpgo, and sample profiles by package sampleprof. All files stay in build/bench/irpgo. The outputs of the two tools are
 // compared byte for byte.
 package main
 
@@ -37,8 +37,8 @@ type benchCase struct {
 	goal     goal
 }
 
-// A goal is the intended ratio of the peer's time to that of profuse.
-type goal struct{ wall, cpu float64 }
+// A goal is the intended ratio of the peer's time and memory to those of profuse.
+type goal struct{ wall, cpu, memory float64 }
 
 type bench struct {
 	dir      string
@@ -50,31 +50,41 @@ type bench struct {
 }
 
 var cases = []benchCase{
-	{"a", "merge 200 raw profiles of one program of 30,000 functions", makeLarge, (*bench).merging, goal{15, 10}},
-	{"b", "merge 5,000 raw profiles of one program of 1,000 functions", makeMany, (*bench).mergingMany, goal{10, 10}},
-	{"c", "merge 50 raw profiles of 50 programs of 6,000 functions", makeMixed, (*bench).merging, goal{3, 3}},
-	{"d", "merge 20 indexed profiles of one program of 40,000 functions", makeIndexed, (*bench).merging, goal{3, 3}},
-	{"e", "show an indexed profile of 500,000 functions", makeHuge, (*bench).showing, goal{2, 2}},
-	{"f", "merge an indexed profile of 500,000 functions into another", makeHuge, (*bench).merging, goal{4, 4}},
-	{"g", "export the coverage of 601 files as a tracefile", makeCovered, (*bench).tracefile, goal{3, 2}},
-	{"h", "export the coverage of 601 files as JSON", makeCovered, (*bench).document, goal{8, 4}},
-	{"i", "export 8,000 uses of one macro as a tracefile", makeMacros, (*bench).tracefile, goal{3, 2}},
+	{"a", "merge 200 raw profiles of one program of 30,000 functions", makeLarge, (*bench).merging, goal{15, 10, 1}},
+	{"b", "merge 5,000 raw profiles of one program of 1,000 functions", makeMany, (*bench).mergingMany, goal{10, 10, 1}},
+	{"c", "merge 50 raw profiles of 50 programs of 6,000 functions", makeMixed, (*bench).merging, goal{3, 3, 1}},
+	{"d", "merge 20 indexed profiles of one program of 40,000 functions", makeIndexed, (*bench).merging, goal{3, 3, 1}},
+	{"e", "show an indexed profile of 500,000 functions", makeHuge, (*bench).showing, goal{2, 2, 1}},
+	{"f", "merge an indexed profile of 500,000 functions into another", makeHuge, (*bench).merging, goal{4, 4, 1}},
+	{"g", "export the coverage of 601 files as a tracefile", makeCovered, (*bench).tracefile, goal{3, 2, 1}},
+	{"h", "export the coverage of 601 files as JSON", makeCovered, (*bench).document, goal{8, 4, 1}},
+	{"i", "export 8,000 uses of one macro as a tracefile", makeMacros, (*bench).tracefile, goal{3, 2, 1}},
+	{"j", "merge a sample profile of 100,000 functions", makeSampled, (*bench).mergingSamples, goal{4, 6, 3}},
+	{"k", "merge 50 sample profiles of 16,000 functions", makeSampledMany, (*bench).mergingSamples, goal{6, 8, 20}},
+	{"l", "show a sample profile of 100,000 functions", makeSampled, (*bench).showingSamples, goal{4, 4, 1}},
 }
 
 func main() {
 	log.SetFlags(0)
-	chosen := flag.String("cases", "abcdefghi", "`LETTERS` of the cases to run")
+	chosen := flag.String("cases", "abcdefghijkl", "`LETTERS` of the cases to run")
 	b := &bench{}
 	flag.IntVar(&b.rounds, "rounds", 5, "`N` rounds that count; one more comes before them")
 	flag.StringVar(&b.llvm, "llvm-profdata", "llvm-profdata-22", "`PROGRAM` to compare with")
 	flag.StringVar(&b.llvmCov, "llvm-cov", "llvm-cov-22", "`PROGRAM` to compare with")
 	flag.StringVar(&b.dir, "dir", "build/bench/irpgo", "`FOLDER` for programs and profiles")
 	flag.BoolVar(&b.markdown, "markdown", false, "print Markdown")
+	samples := flag.Bool("write-samples", false, "write the sample profiles in the arguments and do nothing else")
 	huge := flag.String("write-huge", "", "write the very large profile to `FILE` and do nothing else")
 	one := flag.Bool("measure", false, "run the command in the arguments and print what it took, as JSON")
 	flag.Parse()
 	if *one {
 		if err := measureOne(flag.Args()); err != nil {
+			log.Fatal(err)
+		}
+		return
+	}
+	if *samples {
+		if err := writeSamples(flag.Args()); err != nil {
 			log.Fatal(err)
 		}
 		return
