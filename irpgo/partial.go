@@ -51,7 +51,7 @@ func NumInputs(data []byte) int {
 		return 1
 	}
 	c := cursor.New(partialSection, 0, data[len(partialMagic)+1:], binary.LittleEndian)
-	return int(min(c.ULEB("number of inputs"), math.MaxInt32))
+	return int(max(1, min(c.ULEB("number of inputs"), math.MaxInt32)))
 }
 
 func isPartial(data []byte) bool { return bytes.HasPrefix(data, []byte(partialMagic)) }

@@ -129,29 +129,44 @@ func TestCompilers(t *testing.T) {
 		if bytes.Equal(want, compile("")) {
 			t.Errorf("clang %d does not use the profile", release)
 		}
-		data, err := os.ReadFile(original)
-		if err != nil {
-			t.Fatal(err)
-		}
-		m := NewMerger(MergeOptions{})
-		if _, err := m.AddFile(original, data, ReadOptions{}, 1); err != nil {
-			t.Fatal(err)
-		}
-		r := m.Finish()
-		for _, opt := range []WriteOptions{
-			{}, {Compress: true}, {MD5: true}, {Format: FormatBinary}, {Format: FormatText}, {Split: true}, {Compress: true, MD5: true, Split: true},
+		for _, c := range []struct {
+			from    string
+			options []WriteOptions
+		}{
+			{"lines.afdo", []WriteOptions{
+				{},
+				{Compress: true},
+				{MD5: true},
+				{Format: FormatBinary},
+				{Format: FormatText},
+				{Split: true},
+				{Compress: true, MD5: true, Split: true},
+				{Lossless: true},
+			}},
+			{"lines-md5.afdo", []WriteOptions{{Lossless: true}, {MD5: true}}},
 		} {
-			name := filepath.Join(dir, "profile")
-			var b bytes.Buffer
-			if err := r.Write(&b, opt); err != nil {
+			data, err := os.ReadFile(filepath.Join(folder, c.from))
+			if err != nil {
 				t.Fatal(err)
 			}
-			if err := os.WriteFile(name, b.Bytes(), 0o666); err != nil {
+			m := NewMerger(MergeOptions{})
+			if _, err := m.AddFile(c.from, data, ReadOptions{}, 1); err != nil {
 				t.Fatal(err)
 			}
-			tested++
-			if got := compile(name); !bytes.Equal(got, want) {
-				t.Errorf("clang %d, %+v: other code", release, opt)
+			r := m.Finish()
+			for _, opt := range c.options {
+				name := filepath.Join(dir, "profile")
+				var b bytes.Buffer
+				if err := r.Write(&b, opt); err != nil {
+					t.Fatal(err)
+				}
+				if err := os.WriteFile(name, b.Bytes(), 0o666); err != nil {
+					t.Fatal(err)
+				}
+				tested++
+				if got := compile(name); !bytes.Equal(got, want) {
+					t.Errorf("clang %d, %s, %+v: other code", release, c.from, opt)
+				}
 			}
 		}
 	}

@@ -152,6 +152,10 @@ type WriteOptions struct {
 	// out otherwise. They are for extensible binary files alone, but for Split, which makes
 	// text mark such functions, and VTables, which text always has.
 	MD5, Compress, Split, VTables bool
+	// Lossless sets VTables if the profile has virtual tables, which compilers before LLVM 22
+	// cannot read, and MD5 if only the GUID of a name is known: among names it would be a
+	// decimal number, which compilers take for a name.
+	Lossless bool
 
 	// SizeLimit is the most bytes to write; 0 means any number. While the profile takes more, the
 	// functions with the smallest totals are left out.
@@ -167,8 +171,10 @@ type WriteOptions struct {
 func (p *Profile) Write(w io.Writer, opt WriteOptions) error {
 	if limit := opt.SizeLimit; limit > 0 {
 		opt.SizeLimit = 0
+		packed := p.pack()
+		opt.complete(packed)
 		// LLVM sets the flag of the name table at its first attempt, and keeps it.
-		opt.unique = newBinaryWriter(p.pack(), opt.VTables).hasUniqueSuffix()
+		opt.unique = newBinaryWriter(packed, opt.VTables).hasUniqueSuffix()
 		out, err := p.encodeWithin(limit, func(p *Profile) ([]byte, error) {
 			var b bytes.Buffer
 			err := p.Write(&b, opt)
@@ -185,8 +191,21 @@ func (p *Profile) Write(w io.Writer, opt WriteOptions) error {
 	return p.pack().write(w, &opt)
 }
 
+// complete sets what Lossless asks for.
+func (o *WriteOptions) complete(p *packedProfile) {
+	if !o.Lossless {
+		return
+	}
+	for number, used := range p.survey().used {
+		_, known := p.names.names[number].Text()
+		o.MD5 = o.MD5 || used&ofFunction != 0 && !known
+		o.VTables = o.VTables || used&ofVTable != 0
+	}
+}
+
 // write writes the profile in one of the binary encodings.
 func (p *packedProfile) write(w io.Writer, opt *WriteOptions) error {
+	opt.complete(p)
 	switch opt.Format {
 	case FormatBinary:
 		if p.kind&(ContextSensitive|ProbeBased) != 0 {

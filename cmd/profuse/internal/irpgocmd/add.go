@@ -221,7 +221,7 @@ func (w *worker) add(p *merge.Profile) (brought *merge.Brought, err error) {
 	var kind irpgo.Variant
 	counts := false
 	// Settle the place even if a mapped file faults: other workers wait for it.
-	defer func() { w.gate.settle(p.Place, kind, counts) }()
+	defer func() { w.gate.settle(p.Place, irpgo.NumInputs(p.Data), kind, counts) }()
 	format, _ := formats.Detect(p.Data)
 	if format.Family() == formats.MemProf {
 		return nil, w.addHeap(p, format)

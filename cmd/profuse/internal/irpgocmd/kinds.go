@@ -26,13 +26,13 @@ type kindGate struct {
 	mu       sync.Mutex
 	settled  sync.Cond
 	low      int                        // all places below are settled
-	beyond   map[int]struct{}           // settled places from low up
+	beyond   map[int]int                // settled places from low up, and how many follow each
 	accepted map[irpgo.Variant]struct{} // kinds that were merged
 	have     irpgo.Variant              // their union
 }
 
 func newKindGate(mixed bool) *kindGate {
-	g := &kindGate{mixed: mixed, beyond: make(map[int]struct{}), accepted: make(map[irpgo.Variant]struct{})}
+	g := &kindGate{mixed: mixed, beyond: make(map[int]int), accepted: make(map[irpgo.Variant]struct{})}
 	g.settled.L = &g.mu
 	return g
 }
@@ -57,21 +57,23 @@ func (g *kindGate) admit(place int, v irpgo.Variant) (have irpgo.Variant, ok boo
 	}
 }
 
-// settle records whether the profile of kind v at a place was merged.
-func (g *kindGate) settle(place int, v irpgo.Variant, counts bool) {
+// settle records whether the profile of kind v at a place was merged. It takes as many
+// places as it is the sum of inputs.
+func (g *kindGate) settle(place, inputs int, v irpgo.Variant, counts bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if counts {
 		g.accepted[v] = struct{}{}
 		g.have |= v
 	}
-	g.beyond[place] = struct{}{}
+	g.beyond[place] = inputs
 	for {
-		if _, ok := g.beyond[g.low]; !ok {
+		n, ok := g.beyond[g.low]
+		if !ok {
 			break
 		}
 		delete(g.beyond, g.low)
-		g.low++
+		g.low += n
 	}
 	g.settled.Broadcast()
 }

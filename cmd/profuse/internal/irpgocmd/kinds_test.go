@@ -72,7 +72,7 @@ func TestKindGateOrder(t *testing.T) {
 				mu.Lock()
 				got[i] = ok
 				mu.Unlock()
-				g.settle(i, profiles[i].kind, ok && !profiles[i].broken)
+				g.settle(i, 1, profiles[i].kind, ok && !profiles[i].broken)
 			})
 		}
 		group.Wait()

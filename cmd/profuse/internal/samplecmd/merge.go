@@ -60,7 +60,7 @@ func (c *adder) Results() []merging.Result {
 func (c *adder) Refuses() []string { return []string{"program", "arch"} }
 
 func (c *adder) Check(r *merging.Run) error {
-	c.write.VTables = true
+	c.write.Lossless = true
 	switch r.Format {
 	case formatText:
 		c.write.Format = sampleprof.FormatText
