@@ -38,9 +38,9 @@ type functionCode struct {
 	starts []fileStart
 }
 
-// fewFiles is in how many source files most functions are. They are decoded when their
-// files are asked for, which takes a fifth of the memory. Functions in more source files,
-// with macros of many headers, stay decoded.
+// fewFiles is the most source files of a function that stays encoded. It is decoded once for
+// each of them that is asked for, and takes a fifth of the memory. Functions in more source
+// files, such as those with macros of many headers, stay decoded.
 const fewFiles = 2
 
 // A keptCode is the code of a function that stays decoded.
@@ -136,7 +136,7 @@ func (c *decoder) count(f *Function, visit func(r *region) error) (ok bool, err 
 	return true, nil
 }
 
-// begin begins the virtual files up to one.
+// begin notes that the virtual files up to this one begin here.
 func (c *functionCode) begin(file int) {
 	for len(c.starts) <= file {
 		c.starts = append(c.starts, fileStart{uint32(len(c.regions)), uint32(len(c.branches))})

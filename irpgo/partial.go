@@ -197,11 +197,7 @@ func (p *partialWriter) traces(s *ranking) {
 
 func (p *partialWriter) records(a *accumulator, warn warner) {
 	a.foldBlocks(warn)
-	order := make([]nameKey, a.entries.len)
-	for i := range order {
-		order[i].index = int32(i)
-	}
-	a.sortByName(order, 0)
+	order := a.byName()
 	p.number(len(order))
 	for _, x := range order {
 		e := a.entries.at(int(x.index))

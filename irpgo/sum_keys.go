@@ -45,11 +45,7 @@ type sumKeys struct {
 func (a *accumulator) finish(warn warner) *sumKeys {
 	a.foldBlocks(warn)
 	k := &sumKeys{sums: &a.sums, entries: make([]entry, 0, a.entries.len), ends: make([]int32, 0, a.entries.len)}
-	order := make([]nameKey, a.entries.len)
-	for i := range order {
-		order[i].index = int32(i)
-	}
-	a.sortByName(order, 0)
+	order := a.byName()
 	for len(order) > 0 {
 		first := a.entries.at(int(order[0].index))
 		n, seq := 1, first.seq
@@ -69,6 +65,16 @@ func (a *accumulator) finish(warn warner) *sumKeys {
 	}
 	k.finishSites()
 	return k
+}
+
+// byName returns the entries of the table by name, those of one name by first appearance.
+func (a *accumulator) byName() []nameKey {
+	order := make([]nameKey, a.entries.len)
+	for i := range order {
+		order[i].index = int32(i)
+	}
+	a.sortByName(order, 0)
+	return order
 }
 
 // sortByName sorts entries whose names have depth bytes in common by name, and

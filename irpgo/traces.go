@@ -78,6 +78,11 @@ type rankedTrace struct {
 	raw             bool // of a raw profile: the weight of the input is that of the trace
 }
 
+// comparePlace compares traces by their places in the stream.
+func (t rankedTrace) comparePlace(o rankedTrace) int {
+	return cmp.Or(cmp.Compare(t.index, o.index), cmp.Compare(t.position, o.position))
+}
+
 func (s *ranking) add(index int, traces []Trace, stream uint64, raw bool) {
 	traces = s.cut(traces)
 	if len(traces) == 0 || s.size == 0 {
@@ -95,7 +100,7 @@ func (s *ranking) add(index int, traces []Trace, stream uint64, raw bool) {
 // truncate keeps the traces with the lowest ranks.
 func (s *ranking) truncate() {
 	slices.SortFunc(s.traces, func(a, b rankedTrace) int {
-		return cmp.Or(cmp.Compare(a.rank, b.rank), cmp.Compare(a.index, b.index), cmp.Compare(a.position, b.position))
+		return cmp.Or(cmp.Compare(a.rank, b.rank), a.comparePlace(b))
 	})
 	clear(s.traces[min(s.size, len(s.traces)):])
 	s.traces = s.traces[:min(s.size, len(s.traces))]
@@ -111,9 +116,7 @@ func (s *ranking) merge(o traceSampler) {
 // sample returns the traces in the order of the stream.
 func (s *ranking) sample() ([]Trace, uint64) {
 	s.truncate()
-	slices.SortFunc(s.traces, func(a, b rankedTrace) int {
-		return cmp.Or(cmp.Compare(a.index, b.index), cmp.Compare(a.position, b.position))
-	})
+	slices.SortFunc(s.traces, rankedTrace.comparePlace)
 	var traces []Trace
 	for i := range s.traces {
 		traces = append(traces, s.traces[i].Trace)

@@ -6,6 +6,7 @@ import (
 	"bufio"
 	"errors"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -185,23 +186,18 @@ func makeIndexed(dir string) ([]string, error) {
 	})
 }
 
-// makeHuge starts another process to write the profile, since the peak memory
-// that the system reports for a process begins with that of its parent.
+// makeHuge makes the very large profile.
 func makeHuge(dir string) ([]string, error) {
 	out := filepath.Join(dir, "huge.profdata")
 	if exists(out) {
 		return []string{out}, nil
 	}
-	self, err := os.Executable()
-	if err != nil {
-		return nil, err
-	}
-	return []string{out}, prepare(self, "-write-huge", out)
+	return []string{out}, prepareApart("-write-huge", out)
 }
 
 // writeHuge writes a profile of 500,000 functions as C++ names them, some with
 // values.
-func writeHuge(name string) (err error) {
+func writeHuge(name string) error {
 	rng := rand.New(rand.NewPCG(1, 2))
 	p := &irpgo.Profile{Variant: irpgo.IRLevel}
 	names := make([]string, 500_000)
@@ -226,13 +222,17 @@ func writeHuge(name string) (err error) {
 		}
 		p.Functions = append(p.Functions, irpgo.Function{Name: name, Records: []*irpgo.Record{r}})
 	}
+	return writeWhole(name, func(w io.Writer) error { return irpgo.WriteIndexed(w, p, irpgo.IndexedOptions{}) })
+}
+
+// writeWhole writes a file that has its name once it is whole.
+func writeWhole(name string, write func(w io.Writer) error) error {
 	f, err := os.Create(name + ".tmp")
 	if err != nil {
 		return err
 	}
 	w := bufio.NewWriter(f)
-	err = irpgo.WriteIndexed(w, p, irpgo.IndexedOptions{})
-	if err := errors.Join(err, w.Flush(), f.Close()); err != nil {
+	if err := errors.Join(write(w), w.Flush(), f.Close()); err != nil {
 		return err
 	}
 	return os.Rename(name+".tmp", name)
@@ -241,6 +241,16 @@ func writeHuge(name string) (err error) {
 func exists(name string) bool {
 	_, err := os.Stat(name)
 	return err == nil
+}
+
+// prepareApart runs this program with other arguments, since the peak memory that the
+// system reports for a process begins with that of its parent.
+func prepareApart(args ...string) error {
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	return prepare(self, args...)
 }
 
 // prepare runs one command of the preparations.

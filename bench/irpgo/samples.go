@@ -4,11 +4,10 @@ package main
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
+	"io"
 	"math"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"slices"
 
@@ -32,19 +31,16 @@ func makeSampledMany(dir string) ([]string, error) {
 	return writtenSamples(dir, "sampled-many", sampledFiles)
 }
 
-// writtenSamples starts another process to write profiles, as makeHuge does.
-func writtenSamples(dir, name string, n int) (out []string, err error) {
+// writtenSamples returns profiles that another process writes.
+func writtenSamples(dir, name string, n int) ([]string, error) {
+	var out []string
 	for i := range n {
 		out = append(out, filepath.Join(dir, fmt.Sprintf("%s%d.afdo", name, i)))
 	}
 	if exists(out[n-1]) {
 		return out, nil
 	}
-	self, err := os.Executable()
-	if err != nil {
-		return nil, err
-	}
-	return out, prepare(self, append([]string{"-write-samples", "--"}, out...)...)
+	return out, prepareApart(append([]string{"-write-samples", "--"}, out...)...)
 }
 
 // writeSamples writes sample profiles: one large one, or several.
@@ -55,14 +51,8 @@ func writeSamples(names []string) error {
 	}
 	for i, name := range names {
 		g := &sampled{rng: rand.New(rand.NewPCG(uint64(i), 3))}
-		f, err := os.Create(name + ".tmp")
-		if err == nil {
-			err = errors.Join(g.profile(functions).Write(f, sampleprof.WriteOptions{}), f.Close())
-		}
-		if err == nil {
-			err = os.Rename(name+".tmp", name)
-		}
-		if err != nil {
+		p := g.profile(functions)
+		if err := writeWhole(name, func(w io.Writer) error { return p.Write(w, sampleprof.WriteOptions{}) }); err != nil {
 			return err
 		}
 	}
@@ -140,12 +130,10 @@ func (b *bench) mergingSamples(inputs []string) []*command {
 		out := filepath.Join(b.dir, "out-"+name+".afdo")
 		return &command{name: name, kind: kind, argv: append(append(argv, "-o", out), inputs...), out: out}
 	}
-	own := cmd(other, "profuse", b.profuse, "merge", "-q")
-	own.out = "" // it writes virtual tables, too
 	return []*command{
 		cmd(ours, "drop-in", b.profuse, "llvm-profdata", "merge", "--sample"),
 		cmd(peer, "llvm", b.llvm, "merge", "--sample"),
-		own,
+		cmd(other, "profuse", b.profuse, "merge", "-q"),
 	}
 }
 

@@ -26,7 +26,7 @@ type kindGate struct {
 	mu       sync.Mutex
 	settled  sync.Cond
 	low      int                        // all places below are settled
-	beyond   map[int]int                // settled places from low up, and how many follow each
+	beyond   map[int]int                // settled profiles from low up: their places, and how many each takes
 	accepted map[irpgo.Variant]struct{} // kinds that were merged
 	have     irpgo.Variant              // their union
 }
@@ -57,8 +57,8 @@ func (g *kindGate) admit(place int, v irpgo.Variant) (have irpgo.Variant, ok boo
 	}
 }
 
-// settle records whether the profile of kind v at a place was merged. It takes as many
-// places as it is the sum of inputs.
+// settle records whether the profile of kind v at a place was merged. A partial sum takes a
+// place for each of its inputs.
 func (g *kindGate) settle(place, inputs int, v irpgo.Variant, counts bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -48,6 +48,18 @@ func CollectLate(size int) {
 	})
 }
 
+// CollectOften lets the heap grow by half, not to twice its size, until the function that
+// it returns is called. It suits a process whose memory holds few pointers, as the sums of
+// sample profiles do: collecting takes hardly any time.
+func CollectOften() (end func()) {
+	const percent = 50
+	usual := debug.SetGCPercent(percent)
+	if usual < percent {
+		debug.SetGCPercent(usual)
+	}
+	return func() { debug.SetGCPercent(usual) }
+}
+
 // none is what the functions return that know of no limit, in bytes.
 const none = math.MaxInt64
 

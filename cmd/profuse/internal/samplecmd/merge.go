@@ -5,10 +5,10 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"runtime/debug"
 	"slices"
 
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/cli"
+	"github.com/profuse-pgo/profuse/cmd/profuse/internal/memory"
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/merging"
 	"github.com/profuse-pgo/profuse/cmd/profuse/internal/sources"
 	"github.com/profuse-pgo/profuse/formats"
@@ -88,7 +88,7 @@ func (c *adder) Add(ctx context.Context, j *merging.Job) (*merging.Sum, error) {
 	if j.Base != "" {
 		ins = append(slices.Clone(ins), inputs.File(j.Base, j.Open))
 	}
-	defer collectOften()()
+	defer memory.CollectOften()()
 	m := sampleprof.NewMerger(sampleprof.MergeOptions{Warn: func(w profile.Warning) { j.WarnOf("sample", 0, w) }})
 	// One worker: the first usable input decides of which kind the others must be.
 	adders := []merge.Adder{func(p *merge.Profile) (*merge.Brought, error) { return add(m, p) }}
@@ -114,7 +114,7 @@ func (c *adder) Add(ctx context.Context, j *merging.Job) (*merging.Sum, error) {
 	sum := &merging.Sum{
 		Contents: func() string { return contents(all, functions) },
 		Write: func(w io.Writer) (string, error) {
-			defer collectOften()()
+			defer memory.CollectOften()()
 			return c.write.Format.String(), all.Write(w, c.write)
 		},
 	}
@@ -122,17 +122,6 @@ func (c *adder) Add(ctx context.Context, j *merging.Job) (*merging.Sum, error) {
 		sum.Empty = "no input has any function"
 	}
 	return sum, nil
-}
-
-// collectOften lets the heap grow by half, not to twice its size, until the function that it returns
-// is called. The sums of sample profiles hold no pointers, so that collecting takes hardly any time.
-func collectOften() (end func()) {
-	const percent = 50
-	usual := debug.SetGCPercent(percent)
-	if usual < percent {
-		debug.SetGCPercent(usual)
-	}
-	return func() { debug.SetGCPercent(usual) }
 }
 
 // A result is what is written: a profile or, in less time and memory, what a merger holds.
