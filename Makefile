@@ -48,9 +48,9 @@ race: export GORACE = atexit_sleep_ms=0
 race:
 	@if ! command -v gcc >/dev/null; then echo "race: no C compiler, skipped"; \
 	else set -x; \
-	CGO_ENABLED=1 $(GO) test -race -short -timeout 15m -run 'Watch|View|Serve|Concurrent' ./cmd/profuse && \
-	CGO_ENABLED=1 $(GO) test -race -short -timeout 15m ./cmd/profuse/internal/irpgocmd ./cmd/profuse/internal/mipcmd \
-		./cmd/profuse/internal/memprofcmd ./cmd/profuse/internal/merging ./covmap ./inputs ./merge ./internal/atomicfile ./internal/filelock ./mip ./watch && \
+	CGO_ENABLED=1 $(GO) test -race -short -timeout 15m -run 'Watch|View|Serve|Concurrent' ./internal/command && \
+	CGO_ENABLED=1 $(GO) test -race -short -timeout 15m ./internal/command/irpgocmd ./internal/command/mipcmd \
+		./internal/command/memprofcmd ./internal/command/merging ./covmap ./inputs ./merge ./internal/atomicfile ./internal/filelock ./mip ./watch && \
 	CGO_ENABLED=1 $(GO) test -race -short -timeout 15m -run 'Merge|CatalogsMixed|Trace' ./irpgo && \
 	CGO_ENABLED=1 $(GO) test -race -short -timeout 15m -run ServedTwice ./report && \
 	CGO_ENABLED=1 $(GO) test -race -short -timeout 15m -run 'Merge|Binaries|Symboliz' ./memprof; fi

@@ -17,7 +17,7 @@ import (
 // shapesMIP merges the runs of a program with debug information.
 func shapesMIP(t *testing.T) (program string, data []byte) {
 	t.Helper()
-	dir := filepath.Join(oracle.Root(t), "cmd", "profuse", "testdata", "mip")
+	dir := filepath.Join(oracle.Root(t), "internal", "command", "testdata", "mip")
 	read := func(name string) []byte {
 		b, err := os.ReadFile(filepath.Join(dir, name))
 		if err != nil {

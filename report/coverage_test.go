@@ -30,7 +30,7 @@ func (v *linedView) Lines() iter.Seq[profile.Line] { return slices.Values(v.line
 // shapesSource is a MIP profile of a program with debug information.
 func shapesSource(t *testing.T, opt Options) *source {
 	t.Helper()
-	dir := filepath.Join(oracle.Root(t), "cmd", "profuse", "testdata", "mip")
+	dir := filepath.Join(oracle.Root(t), "internal", "command", "testdata", "mip")
 	program := filepath.Join(dir, "shapes.elf")
 	must := func(err error) {
 		if err != nil {
@@ -151,7 +151,7 @@ func TestCoverageLinesAreThoseOfTheView(t *testing.T) {
 // The numbers of a known program: 5 functions, one of which never runs, and 20
 // blocks with the entries, as "profuse show --program" has them.
 func TestCoverageOfMIP(t *testing.T) {
-	dir := filepath.Join(oracle.Root(t), "cmd", "profuse", "testdata", "mip")
+	dir := filepath.Join(oracle.Root(t), "internal", "command", "testdata", "mip")
 	src := shapesSource(t, Options{SourceDirs: []string{t.TempDir(), dir}})
 	p, d, _ := coverageOf(t, src)
 	var rows []string

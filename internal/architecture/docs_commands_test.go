@@ -12,7 +12,7 @@ import (
 
 var testFunction = regexp.MustCompile(`(?m)^func ((?:Test|Fuzz|Benchmark)\w+)\(`)
 
-// testsOf lists all tests, as "cmd/profuse TestX" and "cmd/profuse x.txtar".
+// testsOf lists all tests, as "internal/command TestX" and "internal/command x.txtar".
 func testsOf(t *testing.T) (tests []string) {
 	t.Helper()
 	for _, file := range tree(t) {
@@ -56,7 +56,7 @@ func TestDifferencesAreTested(t *testing.T) {
 			if of, test, ok := strings.Cut(name, " "); ok {
 				folder, name = of, test
 			} else if path.Ext(name) == ".txtar" {
-				folder = "profuse"
+				folder = "command"
 			}
 			isNamed := func(test string) bool { return strings.HasSuffix("/"+test, "/"+folder+" "+name) }
 			if !slices.ContainsFunc(tests, isNamed) {

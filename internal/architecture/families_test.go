@@ -18,16 +18,16 @@ import (
 // together. A path stands for what is below it, too.
 var familyRooms = []string{
 	"irpgo", "memprof", "mip", "iprof", "sampleprof", "formats", "internal/mip", "covmap",
-	"cmd/profuse/families.go", "cmd/profuse/internal/irpgocmd", "cmd/profuse/internal/memprofcmd", "cmd/profuse/internal/mipcmd",
-	"cmd/profuse/internal/iprofcmd", "cmd/profuse/internal/samplecmd", "cmd/profuse/internal/llvmprofdata", "cmd/profuse/internal/llvmcov", "cmd/profuse/internal/llvmmipdata", "cmd/profuse/internal/driver",
+	"internal/command/families.go", "internal/command/irpgocmd", "internal/command/memprofcmd", "internal/command/mipcmd",
+	"internal/command/iprofcmd", "internal/command/samplecmd", "internal/command/llvmprofdata", "internal/command/llvmcov", "internal/command/llvmmipdata", "internal/command/driver",
 }
 
 // familyExceptions are files that name a family all the same, with the reason.
 var familyExceptions = map[string]string{
-	"cmd/profuse/internal/doctorcmd/readable.go": "doctor is about the runtime of LLVM's profiles",
-	"cmd/profuse/internal/merging/run.go":        "any text is detected as IRPGO's, which is the family of what is unknown",
-	"cmd/profuse/internal/memory/recognize.go":   "texts of all families take more memory than their other forms",
-	"cmd/profuse/internal/sources/detect.go":     "any text is detected as IRPGO's; package mip knows .dSYM bundles",
+	"internal/command/doctorcmd/readable.go": "doctor is about the runtime of LLVM's profiles",
+	"internal/command/merging/run.go":        "any text is detected as IRPGO's, which is the family of what is unknown",
+	"internal/command/memory/recognize.go":   "texts of all families take more memory than their other forms",
+	"internal/command/sources/detect.go":     "any text is detected as IRPGO's; package mip knows .dSYM bundles",
 }
 
 // TestFamiliesAreNamedAtHome: to add a family, its own packages, families.go and

@@ -32,15 +32,16 @@ var layers = [][]string{
 	{"internal/mip/instrument"},
 	{"formats", "export", "compare", "watch", "merge"},
 	{"report"},
-	{"cmd/profuse/internal/interrupt", "cmd/profuse/internal/memory"},
-	{"cmd/profuse/internal/edit", "cmd/profuse/internal/ere", "cmd/profuse/internal/withcolor", "cmd/profuse/internal/driver"},
-	{"cmd/profuse/internal/cli", "cmd/profuse/internal/clopt"},
-	{"cmd/profuse/internal/llvmprofdata", "cmd/profuse/internal/llvmcov", "cmd/profuse/internal/llvmmipdata", "cmd/profuse/internal/console", "testdata"},
-	{"cmd/profuse/internal/sources", "cmd/profuse/internal/doctorcmd"},
-	{"cmd/profuse/internal/merging"},
-	{"cmd/profuse/internal/family", "cmd/profuse/internal/ordering"},
-	{"cmd/profuse/internal/memprofcmd"},
-	{"cmd/profuse/internal/irpgocmd", "cmd/profuse/internal/mipcmd", "cmd/profuse/internal/iprofcmd", "cmd/profuse/internal/samplecmd"},
+	{"internal/command/interrupt", "internal/command/memory"},
+	{"internal/command/edit", "internal/command/ere", "internal/command/withcolor", "internal/command/driver"},
+	{"internal/command/cli", "internal/command/clopt"},
+	{"internal/command/llvmprofdata", "internal/command/llvmcov", "internal/command/llvmmipdata", "internal/command/console", "testdata"},
+	{"internal/command/sources", "internal/command/doctorcmd"},
+	{"internal/command/merging"},
+	{"internal/command/family", "internal/command/ordering"},
+	{"internal/command/memprofcmd"},
+	{"internal/command/irpgocmd", "internal/command/mipcmd", "internal/command/iprofcmd", "internal/command/samplecmd"},
+	{"internal/command"},
 	{"cmd/profuse"},
 }
 
@@ -50,8 +51,8 @@ var formatPackages = []string{"irpgo", "memprof", "mip", "iprof", "sampleprof", 
 
 // neutral packages know no format.
 var neutral = []string{
-	"coverage", "export", "compare", "report", "watch", "merge", "layout", "cmd/profuse", "cmd/profuse/internal/console", "cmd/profuse/internal/merging",
-	"cmd/profuse/internal/family", "cmd/profuse/internal/ordering",
+	"coverage", "export", "compare", "report", "watch", "merge", "layout", "internal/command", "internal/command/console", "internal/command/merging",
+	"internal/command/family", "internal/command/ordering",
 }
 
 // forTests are packages that only tests import.

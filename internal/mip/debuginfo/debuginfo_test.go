@@ -22,7 +22,7 @@ import (
 
 // shapes is a program with debug information, calc one without.
 func shapes(t *testing.T) string {
-	return filepath.Join(oracle.Root(t), "cmd", "profuse", "testdata", "mip", "shapes.elf")
+	return filepath.Join(oracle.Root(t), "internal", "command", "testdata", "mip", "shapes.elf")
 }
 
 func calc(t *testing.T) string { return filepath.Join(oracle.Root(t), "testdata", "mip", "all.elf") }

@@ -15,7 +15,7 @@ import (
 )
 
 // shapesFile is a program with debug information.
-const shapesFile = "../../../cmd/profuse/testdata/mip/shapes.elf"
+const shapesFile = "../../command/testdata/mip/shapes.elf"
 
 // opened opens a program and reads the map in it.
 func opened(t *testing.T, name string) (*debuginfo.Program, *mip.Profile) {

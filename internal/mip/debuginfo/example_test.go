@@ -13,7 +13,7 @@ import (
 
 // Say where in the sources the functions of a program begin.
 func Example() {
-	const name = "../../../cmd/profuse/testdata/mip/shapes.elf"
+	const name = "../../command/testdata/mip/shapes.elf"
 	data, err := os.ReadFile(name)
 	if err != nil {
 		log.Fatal(err)

@@ -1,0 +1,181 @@
+package command
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/profuse-pgo/profuse/internal/command/cli"
+	"github.com/profuse-pgo/profuse/internal/command/console"
+	"github.com/profuse-pgo/profuse/internal/command/family"
+	"github.com/profuse-pgo/profuse/internal/command/sources"
+	"github.com/profuse-pgo/profuse/internal/responsefile"
+	"github.com/profuse-pgo/profuse/profile"
+)
+
+func checkCommand() *cli.Command {
+	return &cli.Command{
+		Name:  "check",
+		Args:  "[OPTION]... FILE...",
+		Short: "check that profiles are sound",
+		Long: `Reads each FILE from end to end, as strictly as possible, and prints one line for
+it and one for each finding. FILE may be all that "profuse merge" takes, including
+folders and archives. A remark is about data that sound profiles seldom have.
+Of four files and more, check also compares the functions, and remarks on a
+file that alone has others than the rest, which is of an older program or damaged.
+
+--against also compares FILE with the last good profile, of any format, and fails if
+they differ too much: for example, to stop a pipeline before it ships a profile of
+too few runs. A sample profile may also be compared with a program, to see before a
+build how much of it still fits: functions that are gone, renamed or changed.
+
+The exit code is 0 if all files are sound and within the limits, 1 if not, and 2 if
+the command line is wrong.`,
+		Profiles: true,
+		Setup: func(f *cli.Flags) cli.Action {
+			c := &checkRun{}
+			f.BoolVar(&c.json, "json", false, "print a JSON array with one object per file, with the findings and the verdict of --against")
+			f.BoolVar(&c.markdown, "markdown", false, "with --against: print the verdict as Markdown, for a code review")
+			f.BoolVar(&c.quiet, "q", false, "print nothing about sound files")
+			c.programs.Declare(f)
+			c.programs.DeclareClasses(f)
+			for _, known := range families {
+				c.checkers = append(c.checkers, known.Check())
+			}
+			c.rests = make([]family.Rest, len(families))
+			c.gate.flags(f)
+			return c.run
+		},
+	}
+}
+
+// checkRun is one run of "profuse check".
+type checkRun struct {
+	json     bool
+	quiet    bool
+	markdown bool
+	gate     gate
+	programs sources.Programs
+	checkers []family.Checker // by family
+	rests    []family.Rest    // by family
+}
+
+func (c *checkRun) run(ctx context.Context, env *cli.Env, args []string) error {
+	if len(args) == 0 {
+		return cli.Usagef("no files to check")
+	}
+	var verdict *judgement
+	if c.gate.base != "" {
+		if len(args) != 1 {
+			return cli.Usagef("want one profile with --against, got %d", len(args))
+		}
+		if c.json && c.markdown {
+			return cli.Usagef("options --json and --markdown exclude each other")
+		}
+		var err error
+		c.gate.programs = &c.programs
+		if verdict, err = c.gate.judge(env, args[0]); err != nil {
+			return err
+		}
+	} else if name := c.gate.idle(); name != "" {
+		return cli.Usagef("option --%s needs --against", name)
+	}
+	args, err := responsefile.Expand(args)
+	if err != nil {
+		return err
+	}
+	defer c.programs.Close()
+	for _, k := range c.checkers {
+		if err := k.Open(env, &c.programs); err != nil {
+			return err
+		}
+	}
+	out := bufio.NewWriter(env.Stdout)
+	all := []family.Checked{}
+	sound := true
+	add := func(r family.Checked) {
+		r.Sound = len(r.Findings) == 0
+		sound = sound && r.Sound
+		if verdict != nil && c.json {
+			r.Against = verdict.json()
+		}
+		switch {
+		case c.json && (!c.quiet || !r.Sound || r.Against != nil):
+			all = append(all, r)
+		case c.json || c.markdown && r.Sound:
+		case c.quiet && r.Sound:
+		default:
+			r.Print(&console.Printer{W: out, Term: env.Terminal(env.Stdout)})
+		}
+	}
+	err = sources.Each(ctx, env, args, func(name string, data []byte) error {
+		for _, k := range c.checkers {
+			if err := k.Admit(name, data); err != nil {
+				return err
+			}
+		}
+		at, format := familyOf(name, data)
+		checked := c.checkers[at].Check(name, data, format)
+		c.rests[at].Add(name, checked.Shapes)
+		checked.Shapes = family.Shapes{}
+		add(checked)
+		return nil
+	}, func(name string, err error) { add(unreadable(name, err)) })
+	if err != nil {
+		return err
+	}
+	c.compare(out, all)
+	if c.json {
+		enc := json.NewEncoder(out)
+		enc.SetIndent("", "  ")
+		if err := enc.Encode(all); err != nil {
+			return err
+		}
+	}
+	if verdict != nil {
+		switch {
+		case c.markdown:
+			verdict.markdown(out)
+		case !c.json && (!c.quiet || !verdict.passed()):
+			verdict.print(out, env)
+		}
+		sound = sound && verdict.passed()
+	}
+	if err := out.Flush(); err != nil {
+		return err
+	}
+	if !sound {
+		return cli.ErrReported
+	}
+	return nil
+}
+
+// compare remarks on the files that disagree with the rest.
+func (c *checkRun) compare(out *bufio.Writer, all []family.Checked) {
+	for i := range c.rests {
+		odd, builds := c.rests[i].Odd()
+		for _, o := range odd {
+			switch {
+			case c.json:
+				if at := slices.IndexFunc(all, func(r family.Checked) bool { return r.File == o.File }); at >= 0 {
+					all[at].Remarks = append(all[at].Remarks, all[at].Finding(o.Err))
+				}
+			case !c.quiet:
+				fmt.Fprintf(out, "remark: %s\n", console.Printable(strings.TrimSuffix(o.Err.Error(), ": "+profile.ErrCorrupt.Error())))
+			}
+		}
+		if builds != "" && !c.json && !c.quiet {
+			fmt.Fprintf(out, "note: %s\n", console.Printable(builds))
+		}
+	}
+}
+
+// unreadable returns the result for a file whose bytes could not be read.
+func unreadable(name string, err error) family.Checked {
+	c := family.NewChecked(name, 0)
+	c.Note(err)
+	return c
+}

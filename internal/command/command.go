@@ -1,0 +1,163 @@
+// Package command is the program profuse: its commands, and the tools of LLVM for which it
+// stands in.
+package command
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/profuse-pgo/profuse/internal/command/cli"
+	"github.com/profuse-pgo/profuse/internal/command/clopt"
+	"github.com/profuse-pgo/profuse/internal/command/doctorcmd"
+	"github.com/profuse-pgo/profuse/internal/command/interrupt"
+	"github.com/profuse-pgo/profuse/internal/command/iprofcmd"
+	"github.com/profuse-pgo/profuse/internal/command/irpgocmd"
+	"github.com/profuse-pgo/profuse/internal/command/llvmcov"
+	"github.com/profuse-pgo/profuse/internal/command/llvmmipdata"
+	"github.com/profuse-pgo/profuse/internal/command/llvmprofdata"
+	"github.com/profuse-pgo/profuse/internal/command/memory"
+	"github.com/profuse-pgo/profuse/internal/command/mipcmd"
+	"github.com/profuse-pgo/profuse/internal/screen"
+)
+
+// Main runs the command line of the process and ends it.
+func Main() {
+	ctx := interrupt.Context(filepath.Base(os.Args[0]))
+	memory.SetLimit(os.Getenv)
+	env := &cli.Env{Stdin: os.Stdin, Stdout: screen.New(os.Stdout), Stderr: screen.New(os.Stderr), Getenv: os.Getenv}
+	code := cli.ExitUsage
+	if err := readEnvironment(env); err != nil {
+		fmt.Fprintln(env.Stderr, err)
+	} else {
+		code = run(ctx, env, os.Args)
+	}
+	for _, w := range []io.Writer{env.Stdout, env.Stderr} {
+		if s, ok := w.(*screen.Screen); ok {
+			s.Flush()
+		}
+	}
+	os.Exit(code)
+}
+
+// readEnvironment reads what variables of the environment say about inputs.
+func readEnvironment(env *cli.Env) error {
+	text := env.Getenv(memory.SizeVariable)
+	if text == "" {
+		return nil
+	}
+	if err := env.MaxInput.Set(text); err != nil {
+		return fmt.Errorf("profuse: %s: invalid value %q: %w", memory.SizeVariable, text, err)
+	}
+	return nil
+}
+
+// run runs a command line, which begins with the program's name, and returns the exit
+// code.
+func run(ctx context.Context, env *cli.Env, argv []string) int {
+	if len(argv) == 0 {
+		argv = []string{"profuse"}
+	}
+	for _, t := range llvmTools {
+		if isStartedAs(argv[0], t.name) {
+			return t.run(ctx, env, argv[0], argv[1:])
+		}
+	}
+	if isStartedAs(argv[0], "profuse-"+ccName) {
+		return runCC(ctx, env, argv[1:])
+	}
+	return app().Run(ctx, env, argv[1:])
+}
+
+func app() *cli.App {
+	return &cli.App{
+		Name:  "profuse",
+		Short: "a toolkit for compiler profiles (PGO)",
+		Long: `Start with "profuse demo": it merges the profiles of three runs of a small
+program and explains each step. "profuse help COMMAND" lists the options of a
+command.`,
+		Commands: []*cli.Command{
+			mergeCommand(),
+			watchCommand(),
+			showCommand(),
+			checkCommand(),
+			irpgocmd.SalvageCommand(),
+			doctorcmd.Command(),
+			topCommand(),
+			compareCommand(),
+			reportCommand(),
+			viewCommand(),
+			coverageCommand(),
+			exportCommand(),
+			mipcmd.Command(),
+			iprofcmd.Command(),
+			orderCommand(),
+			demoCommand(),
+			ccCommand(),
+			llvmTools[0].command(),
+			llvmTools[1].command(),
+			llvmTools[2].command(),
+			versionCommand(),
+		},
+	}
+}
+
+// An llvmTool is a tool that profuse replaces.
+type llvmTool struct {
+	name string
+	long string // of its help
+	main func(args []string, env clopt.Env) int
+}
+
+var llvmTools = [...]llvmTool{
+	{"llvm-profdata", `Takes the command line of llvm-profdata and writes the same files and text as that
+of LLVM 22. profuse does so too when it is started as llvm-profdata, for example
+through a link:
+
+    ln -s "$(command -v profuse)" ~/bin/llvm-profdata
+
+"profuse llvm-profdata --help" lists the commands.`, llvmprofdata.Main},
+	{"llvm-cov", `Takes the command line of llvm-cov and writes the same tracefiles, JSON and text as
+that of LLVM 22: its commands export, report and show. profuse does so too when it is
+started as llvm-cov, for example through a link.
+
+"profuse llvm-cov export --help" lists the options of a command.`, llvmcov.Main},
+	{"llvm-mipdata", `Takes the command line of llvm-mipdata, the tool of the MIP branches of LLVM, and
+writes the same files and text. profuse does so too when it is started as
+llvm-mipdata, for example through a link.
+
+"profuse llvm-mipdata --help" lists the commands.`, llvmmipdata.Main},
+}
+
+// run runs the tool as the given program.
+func (t *llvmTool) run(ctx context.Context, env *cli.Env, program string, args []string) int {
+	interrupt.Allow(ctx, 0) // it does not know ctx
+	return t.main(args, clopt.Env{Stdin: env.Stdin, Stdout: env.Stdout, Stderr: env.Stderr, Prog: program, MaxInput: int64(env.MaxInput)})
+}
+
+// command returns the tool as a subcommand.
+func (t *llvmTool) command() *cli.Command {
+	return &cli.Command{
+		Name:  t.name,
+		Args:  "COMMAND [OPTION]... [FILE]...",
+		Short: "replace " + t.name + ", with its options and its output",
+		Long:  t.long,
+		Foreign: func(ctx context.Context, env *cli.Env, args []string) int {
+			return t.run(ctx, env, "profuse "+t.name, args)
+		},
+	}
+}
+
+// isStartedAs reports whether the program was started as one of LLVM's tools,
+// with or without a release ("llvm-profdata-22") and ".exe".
+func isStartedAs(program, tool string) bool {
+	name := filepath.Base(program)
+	if ext := filepath.Ext(name); strings.EqualFold(ext, ".exe") {
+		name = strings.TrimSuffix(name, ext)
+	}
+	rest, ok := strings.CutPrefix(name, tool)
+	return ok && (rest == "" || strings.Trim(rest, "-.0123456789") == "" && rest[0] == '-')
+}

@@ -1,0 +1,128 @@
+package console
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"golang.org/x/term"
+
+	"github.com/profuse-pgo/profuse/inputs"
+	"github.com/profuse-pgo/profuse/internal/atomicfile"
+	"github.com/profuse-pgo/profuse/internal/command/cli"
+)
+
+// An Output is the destination of a result. A file becomes visible at commit.
+type Output struct {
+	io.Writer
+	Commit  func() error
+	Discard func()
+}
+
+// A Checksum is the option of commands that write profiles to write a checksum beside
+// the output.
+type Checksum bool
+
+// Declare declares the option.
+func (c *Checksum) Declare(f *cli.Flags) {
+	f.BoolVar((*bool)(c), "checksum", false, "also write OUTPUT.sha256, which all commands that read OUTPUT compare it with")
+}
+
+// OpenOutput opens a file, or standard output for "-". It must not be one of
+// the inputs.
+func OpenOutput(env *cli.Env, path string, ins []inputs.Input, checksum Checksum) (*Output, error) {
+	if path == "-" {
+		if checksum {
+			return nil, cli.Usagef("option --checksum needs an output that is a file")
+		}
+		w := bufio.NewWriterSize(env.Stdout, 1<<16)
+		return &Output{w, w.Flush, func() {}}, nil
+	}
+	names := make([]string, len(ins))
+	for i, in := range ins {
+		names[i] = in.Name
+	}
+	f, err := atomicfile.Create(path, atomicfile.Options{Inputs: names, Checksum: bool(checksum)})
+	if err != nil {
+		if errors.Is(err, atomicfile.ErrSameFile) {
+			return nil, fmt.Errorf("%s is also an input; write to another file", path)
+		}
+		return nil, err
+	}
+	return &Output{f, f.Commit, func() { f.Close() }}, nil
+}
+
+// OutputName names an output in messages.
+func OutputName(path string) string {
+	if path == "-" {
+		return "standard output"
+	}
+	return path
+}
+
+// ToTerminal reports whether an output would appear on a terminal.
+func ToTerminal(env *cli.Env, output string) bool {
+	if output == "-" {
+		return env.Terminal(env.Stdout).Interactive
+	}
+	if info, err := os.Stat(output); err != nil || info.Mode()&os.ModeCharDevice == 0 {
+		return false
+	}
+	f, err := os.Open(output)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	return term.IsTerminal(int(f.Fd()))
+}
+
+// RefuseTerminal returns an error if an output that is not text, "a pprof file", would
+// appear on a terminal. instead names other options than -o to use; may be empty.
+func RefuseTerminal(env *cli.Env, output, what, instead string) error {
+	if !ToTerminal(env, output) {
+		return nil
+	}
+	return cli.Usagef("refusing to write %s to a terminal; use -o FILE%s", what, instead)
+}
+
+// Write writes what write produces to a file, or to standard output. A file appears
+// whole or not at all.
+func Write(env *cli.Env, path string, ins []inputs.Input, checksum Checksum, write func(io.Writer) error) error {
+	out, err := OpenOutput(env, path, ins, checksum)
+	if err != nil {
+		return err
+	}
+	defer out.Discard()
+	if err = write(out); err == nil {
+		err = out.Commit()
+	}
+	if err != nil {
+		return NotWritten(path, err)
+	}
+	return nil
+}
+
+// NotWritten wraps the error that kept an output from being written.
+func NotWritten(output string, err error) error {
+	return fmt.Errorf("%s is not written: %w", OutputName(output), err)
+}
+
+// IsYAML reports whether a name says that a file is YAML.
+func IsYAML(path string) bool {
+	ext := strings.ToLower(filepath.Ext(path))
+	return ext == ".yaml" || ext == ".yml"
+}
+
+// Compression returns the suffix by which the name of a file says that it is
+// compressed; "" if it does not.
+func Compression(path string) string {
+	switch ext := strings.ToLower(filepath.Ext(path)); ext {
+	case ".gz", ".zst":
+		return ext
+	}
+	return ""
+}

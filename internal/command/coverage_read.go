@@ -1,0 +1,230 @@
+package command
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/profuse-pgo/profuse/coverage"
+	"github.com/profuse-pgo/profuse/formats"
+	"github.com/profuse-pgo/profuse/inputs"
+	"github.com/profuse-pgo/profuse/internal/command/cli"
+	"github.com/profuse-pgo/profuse/internal/command/console"
+	"github.com/profuse-pgo/profuse/internal/command/merging"
+	"github.com/profuse-pgo/profuse/internal/command/sources"
+	"github.com/profuse-pgo/profuse/internal/responsefile"
+	"github.com/profuse-pgo/profuse/profile"
+)
+
+// read returns the sum of what the arguments name, with the paths and without the lines
+// that the options ask for.
+func (c *coverageRun) read(ctx context.Context, env *cli.Env, args []string) (*coverage.Coverage, error) {
+	profiles, traces, err := splitTraces(env, args)
+	if err != nil {
+		return nil, err
+	}
+	var parts []*coverage.Coverage
+	if len(profiles) > 0 {
+		v, err := c.view(ctx, env, profiles)
+		if err != nil {
+			return nil, err
+		}
+		cov := coverage.Collect(v, coverage.Options{Branches: true})
+		if len(cov.Files) == 0 && c.Programs.Mappings == nil {
+			return nil, c.noSources(v)
+		}
+		c.reportFit(env, cov)
+		parts = append(parts, cov)
+	}
+	for _, in := range traces {
+		err := in.Each(nil, func(d *inputs.Data) error {
+			part, err := coverage.ReadLCOV(d.Name(), d.Bytes())
+			parts = append(parts, part)
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	cov := coverage.Union(parts...)
+	before := len(cov.Files)
+	cov.Rename(c.path)
+	if before > 0 && len(cov.Files) == 0 && c.Programs.Mappings == nil {
+		return nil, fmt.Errorf("options --include and --ignore leave none of the %s", cli.Quantity(uint64(before), "source file", "source files"))
+	}
+	if !c.noMarkers {
+		c.exclude(env, cov)
+	}
+	return cov, nil
+}
+
+// splitTraces tells profiles from tracefiles of lcov.
+func splitTraces(env *cli.Env, args []string) (profiles []string, traces []inputs.Input, err error) {
+	if args, err = responsefile.Expand(args); err != nil {
+		return nil, nil, err
+	}
+	for _, arg := range args {
+		if arg == inputs.Stdin {
+			profiles = append(profiles, arg)
+			continue
+		}
+		ins, err := inputs.Expand([]string{arg}, sources.Options(env))
+		if err != nil {
+			return nil, nil, err
+		}
+		var others []string
+		for _, in := range ins {
+			trace, err := isTrace(in)
+			if err != nil && profile.ClassOf(err) == profile.Unreadable && len(args) == 1 {
+				return nil, nil, err // and not after waiting again for who writes it
+			}
+			if trace {
+				traces = append(traces, in)
+			} else {
+				others = append(others, in.Name)
+			}
+		}
+		if len(others) == len(ins) {
+			others = []string{arg} // as "profuse merge" names what it passes over
+		}
+		profiles = append(profiles, others...)
+	}
+	return profiles, traces, nil
+}
+
+// errSeen ends the reading of an input once it is known what it is.
+var errSeen = errors.New("seen")
+
+// isTrace reports whether an input is a tracefile, or an archive that begins with one. The
+// error is that of reading it.
+func isTrace(in inputs.Input) (trace bool, err error) {
+	if info, err := os.Stat(in.Name); err != nil || !info.Mode().IsRegular() {
+		return false, nil
+	}
+	err = in.Each(nil, func(d *inputs.Data) error {
+		trace = coverage.IsLCOV(d.Bytes())
+		return errSeen
+	})
+	if errors.Is(err, errSeen) {
+		err = nil
+	}
+	return trace, err
+}
+
+// view returns the view of a profile, or of the sum of several.
+func (c *coverageRun) view(ctx context.Context, env *cli.Env, profiles []string) (profile.View, error) {
+	opt, err := c.Programs.ViewOptions(env)
+	if err != nil {
+		return nil, err
+	}
+	if len(profiles) == 1 && profiles[0] != inputs.Stdin && !c.Loss.Given() {
+		if ins, err := inputs.Expand(profiles, sources.Options(env)); err == nil && len(ins) == 1 {
+			v, err := readView(env, profiles[0], opt)
+			switch profile.ClassOf(err) {
+			case profile.ErrCorrupt, profile.ErrTruncated, profile.ErrMismatch:
+				// A merge reads past damaged functions, and adds profiles to the functions of
+				// their programs without which they have no view.
+			default:
+				return v, err
+			}
+		}
+	}
+	var merged bytes.Buffer
+	run := c.Run
+	run.Output, run.Into, run.Open = "", &merged, sources.Options(env)
+	err = run.Merge(ctx, env, profiles, func(ins []inputs.Input) (merging.Adder, error) {
+		run.Family = merging.InputFamily(ins)
+		a := families[familyIndex(run.Family)].Adder()
+		a.Declare(cli.NewFlags("coverage"), false)
+		return a, a.Check(&run)
+	})
+	if err != nil {
+		return nil, err
+	}
+	opt.Warn = console.Warnings(env)
+	return formats.View("the merged profile", merged.Bytes(), opt)
+}
+
+// noSources returns the error about a profile without source lines.
+func (c *coverageRun) noSources(v profile.View) error {
+	id := v.Identity()
+	const missing = "the source lines of the functions are not known: "
+	if len(c.Programs.Paths) == 0 && len(c.Programs.Classes) == 0 {
+		return fmt.Errorf("%s: %sthey are in the program that was profiled (--program), or in its classes (--classes)", id.File, missing)
+	}
+	return fmt.Errorf("%s: %s%s has none", id.File, missing, strings.Join(append(slices.Clone(c.Programs.Paths), c.Programs.Classes...), ", "))
+}
+
+// reportFit prints how many functions the profile does not fit.
+func (c *coverageRun) reportFit(env *cli.Env, cov *coverage.Coverage) {
+	if c.Quiet {
+		return
+	}
+	if n := len(cov.Misfits); n > 0 {
+		causes := make(map[string]int)
+		for _, m := range cov.Misfits {
+			causes[m.Cause]++
+		}
+		most := slices.MaxFunc(slices.Sorted(maps.Keys(causes)), func(a, b string) int { return causes[a] - causes[b] })
+		fmt.Fprintf(env.Stderr, "mismatched: %s left out, %s of them probably: %s (--mismatched lists them)\n",
+			cli.Quantity(uint64(n), "function", "functions"), cli.Count(uint64(causes[most])), console.Printable(most))
+	}
+	if u := cov.Unplaced.Functions; u.Total > 0 {
+		fmt.Fprintf(env.Stderr, "note: of %s in the profile, of which %s ran, the source is not known\n",
+			cli.Quantity(uint64(u.Total), "function", "functions"), cli.Count(uint64(u.Covered)))
+	}
+}
+
+// maxUnread limits the list of sources that cannot be read.
+const maxUnread = 3
+
+// exclude leaves out what markers in the sources exclude.
+func (c *coverageRun) exclude(env *cli.Env, cov *coverage.Coverage) {
+	var unread []string
+	marked := 0
+	before := cov.Total.Lines.Total
+	for _, f := range cov.Files {
+		source, err := readSource(f.Path)
+		if err != nil {
+			unread = append(unread, f.Path)
+		} else if f.Exclude(source) {
+			marked++
+		}
+	}
+	cov.Finish()
+	if c.Quiet {
+		return
+	}
+	if marked > 0 {
+		fmt.Fprintf(env.Stderr, "excluded: %s, by markers in %s (--no-markers counts them)\n",
+			cli.Quantity(uint64(before-cov.Total.Lines.Total), "line", "lines"), cli.Quantity(uint64(marked), "source file", "source files"))
+	}
+	if n := len(unread); n > 0 {
+		list := strings.Join(unread[:min(n, maxUnread)], ", ")
+		if n > maxUnread {
+			list += ", …"
+		}
+		fmt.Fprintf(env.Stderr, "note: markers are not seen in %s that cannot be read: %s\n",
+			cli.Quantity(uint64(n), "source file", "source files"), console.Printable(list))
+	}
+}
+
+// maxSource is the size, in bytes, of the largest source that is searched for markers.
+const maxSource = 64 << 20
+
+// readSource reads a source file.
+func readSource(path string) ([]byte, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() || info.Size() > maxSource {
+		return nil, errors.New("no source file")
+	}
+	return os.ReadFile(path)
+}

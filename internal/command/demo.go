@@ -1,0 +1,120 @@
+package command
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"github.com/profuse-pgo/profuse/internal/command/cli"
+	"github.com/profuse-pgo/profuse/testdata"
+)
+
+func demoCommand() *cli.Command {
+	return &cli.Command{
+		Name:  "demo",
+		Args:  "[-o DIR]",
+		Short: "merge and show the profiles of a small program, step by step",
+		Long: `Puts the raw profiles of three runs of a small program into a folder, merges them
+into one indexed profile and shows it, explaining each step. It needs no compiler.`,
+		Setup: func(f *cli.Flags) cli.Action {
+			c := &demoRun{}
+			f.StringVar(&c.dir, "o", "", "`DIR` folder for the files, created if needed (default a temporary one)")
+			return c.run
+		},
+	}
+}
+
+// demoRun is one run of "profuse demo".
+type demoRun struct {
+	dir string
+}
+
+func (c *demoRun) run(ctx context.Context, env *cli.Env, args []string) error {
+	if len(args) > 0 {
+		return cli.Usagef("want no arguments; -o DIR names the folder for the files")
+	}
+	runs, err := c.unpack()
+	if err != nil {
+		return err
+	}
+	say := func(format string, args ...any) { fmt.Fprintf(env.Stdout, format+"\n", args...) }
+	term := env.Terminal(env.Stdout)
+	command := func(line string) { say("%s\n", term.Paint(cli.Bold, "  $ "+line)) }
+	app := filepath.Join(c.dir, "app.profdata")
+
+	say(`A program that clang 22 built with -fprofile-generate ran three times and left
+three raw profiles, which count how often each part of it ran:
+`)
+	for _, name := range runs {
+		say("  %s", name)
+	}
+	say(`
+Compilers do not read raw profiles. First, merge them into one indexed profile:
+`)
+	// The story includes what the commands print.
+	story := &cli.Env{Stdin: env.Stdin, Stdout: env.Stdout, Stderr: env.Stdout, Getenv: env.Getenv}
+	profuse := func(args ...string) bool {
+		command("profuse " + strings.Join(args, " "))
+		return demoApp().Run(ctx, story, args) == cli.ExitOK
+	}
+	if !profuse("merge", "-o", app, filepath.Join(c.dir, "run*.profraw")) {
+		return cli.ErrReported
+	}
+	say(`
+The line above sums up the result. The same compiler can read its indexed version.
+This is what the file contains:
+`)
+	if !profuse("show", "--top", "5", app) {
+		return cli.ErrReported
+	}
+	say(`
+Now the compiler can use it: it inlines and lays out hot code, and moves code that
+never ran out of the way. Try it with clang 19 or newer:
+`)
+	command(fmt.Sprintf("cd %s && clang -O2 -fprofile-use=app.profdata src/store.c src/main.c src/report.cpp -lstdc++ -o store", c.dir))
+	say(`For your own program: build it with -fprofile-generate, run it on typical work,
+merge the *.profraw files that it leaves, and build it again with -fprofile-use.`)
+	return nil
+}
+
+// demoApp returns an app with the commands that the demo runs.
+func demoApp() *cli.App {
+	return &cli.App{Name: "profuse", Commands: []*cli.Command{mergeCommand(), showCommand()}}
+}
+
+// unpack writes the profiles and the sources they belong to into the folder
+// and returns the paths of the profiles.
+func (c *demoRun) unpack() (runs []string, err error) {
+	if c.dir == "" {
+		if c.dir, err = os.MkdirTemp("", "profuse-demo-"); err != nil {
+			return nil, err
+		}
+	}
+	if err := os.MkdirAll(filepath.Join(c.dir, "src"), 0o777); err != nil {
+		return nil, err
+	}
+	for i, name := range testdata.DemoRuns {
+		run := filepath.Join(c.dir, fmt.Sprintf("run%d.profraw", i+1))
+		if err := unpackFile(name, run); err != nil {
+			return nil, err
+		}
+		runs = append(runs, run)
+	}
+	for _, name := range testdata.DemoSources {
+		if err := unpackFile(name, filepath.Join(c.dir, "src", path.Base(name))); err != nil {
+			return nil, err
+		}
+	}
+	return runs, nil
+}
+
+func unpackFile(embedded, to string) error {
+	data, err := testdata.Demo.ReadFile(embedded)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(to, data, 0o666)
+}

@@ -1,0 +1,204 @@
+package doctorcmd
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/profuse-pgo/profuse/internal/command/cli"
+	"github.com/profuse-pgo/profuse/internal/command/console"
+)
+
+// Command is "profuse doctor".
+func Command() *cli.Command {
+	return &cli.Command{
+		Name:  "doctor",
+		Args:  "[OPTION]... -- COMMAND [ARGUMENT]...",
+		Short: "run a command and explain missing profiles of its processes",
+		Long: `Runs COMMAND and lists the processes that it starts: which are instrumented (clang
+-fprofile-generate, -fprofile-instr-generate, rustc -Cprofile-generate), which
+wrote a raw profile, and the likely cause where one did not: a signal, _exit, a
+folder that cannot be written to, or another process that overwrote the profile
+because LLVM_PROFILE_FILE has neither %p nor %m.
+
+doctor works on Linux, without privileges. It traces processes with ptrace and
+stops them only when they start, replace themselves or end, so that they run at
+full speed. No debugger can attach to them meanwhile.
+
+The exit code is 0 if every instrumented process left a readable profile, 1 if
+not, and 2 if the command line is wrong.`,
+		Setup: func(f *cli.Flags) cli.Action {
+			c := &doctorRun{}
+			f.BoolVar(&c.json, "json", false, "print the processes as JSON")
+			return c.run
+		},
+	}
+}
+
+// doctorRun is one run of "profuse doctor".
+type doctorRun struct {
+	json bool
+}
+
+// A patient is one program run by one process: a process that replaces itself
+// by another program (exec) is several patients. docs/doctor.schema.json describes its
+// JSON.
+type patient struct {
+	PID          int      `json:"pid"`
+	Program      string   `json:"program"`
+	Instrumented []string `json:"instrumented"` // the program, or libraries in it
+	Pattern      string   `json:"pattern,omitempty"`
+	// Profiles are the files that were written, as far as they are still there.
+	Profiles []string `json:"profiles,omitempty"`
+	// Inherited says that the process was forked and runs the program of its
+	// parent.
+	Inherited bool   `json:"inherited,omitempty"`
+	End       string `json:"end"` // "exit code 1", "signal 9 (killed)", "replaced by /bin/sh"
+	// Cause says why there is no profile, or none that lasts; "" if all is well.
+	Cause string `json:"cause,omitempty"`
+	// Error says what is wrong with the profile, if that is the cause.
+	Error *console.Error `json:"error,omitempty"`
+
+	replaced bool
+	signal   bool
+	obstacle string // to writing, found when it ended
+}
+
+func (c *doctorRun) run(ctx context.Context, env *cli.Env, args []string) error {
+	if len(args) == 0 {
+		return cli.Usagef("no command to run")
+	}
+	all, err := watchProcesses(ctx, env, args)
+	if err != nil {
+		return err
+	}
+	slices.SortStableFunc(all, func(a, b *patient) int { return cmp.Compare(a.PID, b.PID) })
+	sick := diagnose(all)
+	var b bytes.Buffer
+	if c.json {
+		console.WriteJSON(&b, all, "")
+	} else {
+		printPatients(&b, env, all)
+	}
+	if _, err := env.Stdout.Write(b.Bytes()); err != nil {
+		return err
+	}
+	if sick > 0 {
+		return cli.ErrReported
+	}
+	return nil
+}
+
+// diagnose finds the causes and returns how many instrumented patients have
+// one.
+func diagnose(all []*patient) (sick int) {
+	writers := make(map[string]int)
+	for _, p := range all {
+		for _, file := range p.Profiles {
+			writers[file]++
+		}
+	}
+	for _, p := range all {
+		if len(p.Instrumented) == 0 {
+			continue
+		}
+		p.Cause = p.diagnose(writers)
+		if p.Cause != "" {
+			sick++
+		}
+	}
+	return sick
+}
+
+func (p *patient) diagnose(writers map[string]int) string {
+	pool := poolPattern(p.Pattern)
+	switch {
+	case len(p.Profiles) > 0:
+		for _, file := range p.Profiles {
+			switch n := writers[file]; {
+			case pool || n <= 1:
+			case strings.Contains(p.Pattern, "%p"):
+				return fmt.Sprintf("%d processes wrote the same file, %s: forked ones keep the %%p of their parent; LLVM_PROFILE_FILE needs %%m",
+					n, filepath.Base(file))
+			default:
+				return fmt.Sprintf("%d processes wrote the same file, %s: LLVM_PROFILE_FILE needs %%p or %%m", n, filepath.Base(file))
+			}
+			if err := readable(file); err != nil {
+				p.Error = console.NewError(err)
+				return "the profile cannot be read: " + cli.Message(err)
+			}
+		}
+		if len(p.Instrumented) > 1 && !pool {
+			return fmt.Sprintf("%d instrumented images in the process wrote the same file: LLVM_PROFILE_FILE needs %%m", len(p.Instrumented))
+		}
+		return ""
+	case p.replaced:
+		return "another program replaced it before it wrote: profiles are written at exit only"
+	case p.signal:
+		return "a signal ended it, and profiles are written at exit only: let it exit, or use continuous mode (%c)"
+	case p.obstacle != "":
+		return p.obstacle
+	}
+	return "it ended without its exit handlers (_exit, quick_exit, vfork), or the program turned writing off"
+}
+
+// poolPattern reports whether a file name pattern has %m, with or without a
+// pool size.
+func poolPattern(pattern string) bool {
+	for i := 0; i+1 < len(pattern); i++ {
+		if pattern[i] != '%' {
+			continue
+		}
+		j := i + 1
+		for j < len(pattern) && pattern[j] >= '0' && pattern[j] <= '9' {
+			j++
+		}
+		if j < len(pattern) && pattern[j] == 'm' {
+			return true
+		}
+		i++ // "%%" and the like
+	}
+	return false
+}
+
+func printPatients(w io.Writer, env *cli.Env, all []*patient) {
+	instrumented, wrote := 0, 0
+	processes := make(map[int]struct{})
+	var rows [][]string
+	for _, p := range all {
+		processes[p.PID] = struct{}{}
+		if len(p.Instrumented) == 0 {
+			continue
+		}
+		instrumented++
+		result := "ok"
+		if p.Cause != "" {
+			result = p.Cause
+		} else {
+			wrote++
+		}
+		profiles := make([]string, len(p.Profiles))
+		for i, file := range p.Profiles {
+			profiles[i] = filepath.Base(file)
+		}
+		files := "no profile"
+		if len(profiles) > 0 {
+			files = strings.Join(profiles, " ")
+		}
+		rows = append(rows, []string{fmt.Sprint(p.PID), filepath.Base(p.Program), p.End, files, result})
+	}
+	fmt.Fprintf(w, "%s, %s instrumented, %s with a profile\n", cli.Quantity(uint64(len(processes)), "process", "processes"),
+		cli.Count(uint64(instrumented)), cli.Count(uint64(wrote)))
+	if len(rows) > 0 {
+		p := console.Printer{W: w, Term: env.Terminal(env.Stdout)}
+		p.Table([]string{"PID", "Program", "End", "Profile", "Result"}, rows)
+	}
+	if instrumented == 0 {
+		fmt.Fprintf(w, "\nNo process is instrumented: is the program built with -fprofile-generate or the like, and not stripped of its sections?\n")
+	}
+}

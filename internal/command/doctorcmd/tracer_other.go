@@ -1,0 +1,16 @@
+//go:build !linux
+
+package doctorcmd
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+
+	"github.com/profuse-pgo/profuse/internal/command/cli"
+)
+
+func watchProcesses(context.Context, *cli.Env, []string) ([]*patient, error) {
+	return nil, fmt.Errorf("processes can be traced on Linux only, not on %s; "+
+		"set LLVM_PROFILE_FILE to a name with %%p to see which processes left no file", runtime.GOOS)
+}

@@ -1,0 +1,134 @@
+package command
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/profuse-pgo/profuse/coverage"
+	"github.com/profuse-pgo/profuse/export"
+	"github.com/profuse-pgo/profuse/inputs"
+	"github.com/profuse-pgo/profuse/internal/command/cli"
+	"github.com/profuse-pgo/profuse/internal/command/console"
+	"github.com/profuse-pgo/profuse/internal/command/sources"
+	"github.com/profuse-pgo/profuse/profile"
+)
+
+func exportCommand() *cli.Command {
+	return &cli.Command{
+		Name:  "export",
+		Args:  "--to FORMAT [-o OUTPUT] [OPTION]... FILE",
+		Short: "write a profile for other tools: pprof, flame graphs, callgrind, JSON, CSV, coverage …",
+		Long: `Writes a profile of any format in a format that other tools read:
+
+` + exportFormats() + `
+export lists on standard error what the format cannot hold.
+
+The exit code is 0 if the file was written, 1 if not, and 2 if the command line is
+wrong.`,
+		Profiles: true,
+		Setup: func(f *cli.Flags) cli.Action {
+			c := &exportRun{}
+			for _, format := range export.Formats() {
+				c.to.Allowed = append(c.to.Allowed, string(format))
+			}
+			f.Var(&c.to, "to", "`FORMAT` format to write (default by the name of OUTPUT)")
+			f.StringVar(&c.output, "o", "-", "`OUTPUT` file to write; \"-\" is standard output")
+			f.StringVar(&c.opt.Table, "table", "", "`NAME` write these stacks (samples, allocations …), or functions, edges or traces")
+			f.StringVar(&c.opt.Value, "value", "", "`NAME` value to write in formats with one value, or to show first in others")
+			f.BoolVar(&c.opt.Demangle, "demangle", false, "demangle C++ and Rust names")
+			f.BoolVar(&c.opt.Signatures, "signatures", false, "append method descriptors to names")
+			f.BoolVar(&c.opt.Lines, "lines", false, "distinguish lines of a function in folded stacks and speedscope")
+			f.BoolVar(&c.opt.RawCells, "raw-cells", false, "for CSV: write texts that begin as a formula without an apostrophe before them")
+			f.StringVar(&c.function, "function", "", "`REGEX` for formats of coverage: write only functions whose mangled or demangled name matches REGEX")
+			f.StringVar(&c.opt.SourceDir, "source", "", "`DIR` for formats of coverage: folder of the sources, put before relative file names")
+			c.programs.Declare(f)
+			c.programs.DeclareClasses(f)
+			f.BoolVar(&c.quiet, "q", false, "do not list what is lost")
+			return c.run
+		},
+	}
+}
+
+// exportFormats lists the formats for the help text.
+func exportFormats() string {
+	var b strings.Builder
+	for _, f := range export.Formats() {
+		fmt.Fprintf(&b, "    %-11s %s\n", f, f.Description())
+	}
+	return b.String()
+}
+
+// exportRun is one run of "profuse export".
+type exportRun struct {
+	to       cli.Choice
+	output   string
+	opt      export.Options
+	function string
+	quiet    bool
+	programs sources.Programs
+}
+
+func (c *exportRun) run(_ context.Context, env *cli.Env, args []string) error {
+	format, err := c.format()
+	switch {
+	case err != nil:
+		return err
+	case len(args) != 1:
+		return cli.Usagef("want one profile, got %d", len(args))
+	case format == export.Pprof:
+		if err := console.RefuseTerminal(env, c.output, "a pprof file", ""); err != nil {
+			return err
+		}
+	}
+	if err := c.choose(); err != nil {
+		return err
+	}
+	c.programs.Coverage = slices.Contains(coverage.Formats(), coverage.Format(format))
+	v, err := openView(env, args[0], &c.programs)
+	if err != nil {
+		return err
+	}
+	var losses []export.Loss
+	err = console.Write(env, c.output, []inputs.Input{inputs.File(args[0], inputs.Options{})}, false, func(w io.Writer) (err error) {
+		losses, err = export.Write(w, format, v, c.opt)
+		return err
+	})
+	if err != nil || c.quiet {
+		return err
+	}
+	for _, l := range losses {
+		fmt.Fprintf(env.Stderr, "not in the %s file: %s\n", format, console.Printable(l.String()))
+	}
+	return nil
+}
+
+// choose parses option --function.
+func (c *exportRun) choose() error {
+	choose, err := console.FunctionPattern("function", c.function)
+	if choose != nil {
+		c.opt.Function = func(s *profile.Symbol) bool { return console.MatchesFunction(choose, s.Name+s.Signature) }
+	}
+	return err
+}
+
+// format returns the format of option --to, or else of the output's name.
+func (c *exportRun) format() (export.Format, error) {
+	if c.to.Value != "" {
+		return export.Format(c.to.Value), nil
+	}
+	name := filepath.Base(c.output)
+	var found export.Format
+	for _, f := range export.Formats() {
+		if strings.HasSuffix(name, f.Suffix()) && len(f.Suffix()) > len(found.Suffix()) {
+			found = f
+		}
+	}
+	if found == "" {
+		return "", cli.Usagef("missing option --to FORMAT")
+	}
+	return found, nil
+}

@@ -1,0 +1,71 @@
+package family
+
+import (
+	"fmt"
+
+	"github.com/profuse-pgo/profuse/internal/command/cli"
+	"github.com/profuse-pgo/profuse/internal/command/console"
+	"github.com/profuse-pgo/profuse/profile"
+)
+
+// Facts are what "profuse show" prints about a file. They marshal to a JSON
+// object, which begins with a [Head] and ends with [Problems];
+// docs/show.schema.json describes both.
+type Facts interface {
+	Print(p *Printer)
+}
+
+// Head begins the facts of a file.
+type Head struct {
+	Schema        string `json:"schema"`
+	SchemaVersion int    `json:"schema_version"`
+	File          string `json:"file"`
+	Size          int64  `json:"size"`   // bytes, decompressed
+	Format        string `json:"format"` // "" if unknown
+}
+
+// NewHead returns the head of a file's facts.
+func NewHead(file string, size int, format string) Head {
+	return Head{"profuse-show", 1, file, int64(size), format}
+}
+
+// Problems ends the facts of a file.
+type Problems struct {
+	Warnings []*console.Error `json:"warnings"`
+	Error    *console.Error   `json:"error"` // what stopped the reader; null if nothing did
+}
+
+// NewProblems returns the problems of a file that has none yet.
+func NewProblems() Problems { return Problems{Warnings: []*console.Error{}} }
+
+// Warn adds a warning.
+func (p *Problems) Warn(w profile.Warning) { p.Warnings = append(p.Warnings, console.NewWarning(w)) }
+
+// WarnText adds a warning that is no error of a reader.
+func (p *Problems) WarnText(class profile.Class, text string) {
+	p.Warnings = append(p.Warnings, &console.Error{Class: class, Message: text})
+}
+
+// End records and returns the error that stopped the reader; nil if none did.
+func (p *Problems) End(err error) error {
+	if err != nil {
+		p.Error = console.NewError(err)
+	}
+	return err
+}
+
+// Rows returns the first warnings and the error as rows of a list. With an error,
+// rest says what is shown all the same.
+func (p *Problems) Rows(term cli.Terminal, rest string) (rows [][2]string) {
+	for i, w := range p.Warnings {
+		if i == console.MaxListed {
+			rows = append(rows, [2]string{"Warning", fmt.Sprintf("… and %s more", cli.Count(uint64(len(p.Warnings)-i)))})
+			break
+		}
+		rows = append(rows, [2]string{"Warning", console.Printable(w.Text())})
+	}
+	if p.Error != nil {
+		rows = append(rows, [2]string{term.Paint(cli.Red, "Error"), console.Printable(p.Error.Message) + rest})
+	}
+	return rows
+}

@@ -1,0 +1,204 @@
+package family
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"regexp"
+	"strings"
+
+	"github.com/profuse-pgo/profuse/formats"
+	"github.com/profuse-pgo/profuse/internal/command/cli"
+	"github.com/profuse-pgo/profuse/internal/command/console"
+	"github.com/profuse-pgo/profuse/internal/command/merging"
+	"github.com/profuse-pgo/profuse/internal/command/sources"
+	"github.com/profuse-pgo/profuse/profile"
+	"github.com/profuse-pgo/profuse/symbolize"
+)
+
+// A Family holds the operations of commands on one family of formats. Commands
+// that work on views need none.
+type Family struct {
+	Kinds []formats.Family
+	// Takes reports whether a file belongs to the family although package
+	// formats detects another format; may be nil.
+	Takes func(name string, data []byte) bool
+	Show  func() Shower
+	Check func() Checker
+	Adder func() merging.Adder
+	// Fit compares a profile with a program, for "profuse check --against PROGRAM"; nil if the
+	// family cannot.
+	Fit func(program *symbolize.File, name string, data []byte, warn func(profile.Warning)) (*Fit, error)
+}
+
+// A Fit says how much of a profile fits a program that may be a later build of the one that was
+// profiled.
+type Fit struct {
+	// The shares, from 0 to 1, of what does not fit: of the weight of the profile; of its functions
+	// that ran, those that the program no longer has; of its hot functions, those that are gone or have
+	// changed.
+	Stale, Lost, HotLost float64
+	Ran                  int // functions
+
+	Facts [][2]string // labels and values
+	Parts [][]string  // of the weight: count, share, number of functions, and what it is
+	// Of functions that do not fit, those with the greatest weight first.
+	Functions func(p *console.Printer) (header []string, rows [][]string)
+	JSON      any // an object, the member "fit" of the verdict
+}
+
+// A Shower is one run of "profuse show", for the files of a family.
+type Shower interface {
+	// Declare declares the options that the family has alone.
+	Declare(f *cli.Flags)
+	// Open opens the files that the options name, and the programs.
+	Open(p *sources.Programs) error
+	// Facts reads a profile up to its end or the first error, which it returns
+	// and records in the facts.
+	Facts(name string, data []byte, f formats.Format, opt *ShowOptions) (Facts, error)
+}
+
+// ShowOptions are the options of "profuse show" for all families.
+type ShowOptions struct {
+	Top    int            // functions to list, the hottest
+	Choose *regexp.Regexp // functions to list in full; nil lists none
+	Blocks bool           // list their blocks, too
+}
+
+// Printer prints facts for people.
+type Printer struct {
+	console.Printer
+
+	Cutoffs, Counts, Values bool // are asked for
+
+	any bool // something was printed
+}
+
+// Title begins the facts of a file, set off from those before.
+func (p *Printer) Title(file string) {
+	if p.any {
+		fmt.Fprintln(p.W)
+	}
+	p.any = true
+	fmt.Fprintln(p.W, p.Term.Paint(cli.Bold, console.Printable(file)))
+}
+
+// A Checker is one run of "profuse check", for the files of a family.
+type Checker interface {
+	// Open opens what the options name.
+	Open(env *cli.Env, p *sources.Programs) error
+	// Admit refuses a file to which a given option does not apply.
+	Admit(name string, data []byte) error
+	Check(name string, data []byte, f formats.Format) Checked
+}
+
+// Checked is the result of checking one file. docs/check.schema.json describes it
+// as JSON.
+type Checked struct {
+	Schema        string    `json:"schema"`
+	SchemaVersion int       `json:"schema_version"`
+	File          string    `json:"file"`
+	Sound         bool      `json:"sound"`
+	Format        string    `json:"format"`  // "" if unknown
+	Version       uint32    `json:"version"` // 0 if it has none
+	Records       int       `json:"records"` // read before anything stopped it
+	Findings      []Finding `json:"findings"`
+	// Remarks are suspicious findings that do not make the file unsound.
+	Remarks []Finding `json:"remarks,omitempty"`
+	Omitted int       `json:"omitted,omitempty"` // findings and remarks beyond those above
+	// Against is the verdict of --against.
+	Against any `json:"against,omitempty"`
+	// Own holds the results that only this family has; may be nil.
+	Own Own `json:"-"`
+	// Shapes are of the functions, to compare the file with others.
+	Shapes Shapes `json:"-"`
+}
+
+// A Finding is one thing that is wrong with a file, or suspicious.
+type Finding struct {
+	*console.Error
+	Rule     string `json:"rule,omitempty"`
+	Severity string `json:"severity,omitempty"`
+	Count    int    `json:"count,omitempty"` // of places; the error has the first
+	Of       int    `json:"of,omitempty"`    // places that were checked
+}
+
+// Own holds the results that only one family has. It marshals to a JSON object,
+// whose members follow those of Checked.
+type Own interface {
+	// Version returns the version of formats that do not number theirs; "" for none.
+	Version() string
+	Print(w io.Writer)
+}
+
+// MarshalJSON appends the members of Own to the others.
+func (r Checked) MarshalJSON() ([]byte, error) {
+	type plain Checked
+	all, err := json.Marshal(plain(r))
+	if err != nil || r.Own == nil {
+		return all, err
+	}
+	own, err := json.Marshal(r.Own)
+	if err != nil || len(own) <= len("{}") {
+		return all, err
+	}
+	return append(append(all[:len(all)-1], ','), own[1:]...), nil
+}
+
+// Print writes "FILE: ok: …", or "FILE: not sound" and the findings below it.
+func (r *Checked) Print(p *console.Printer) {
+	what := r.Format
+	if r.Version > 0 {
+		what += fmt.Sprintf(" version %d", r.Version)
+	}
+	if r.Own != nil && r.Own.Version() != "" {
+		what += " version " + r.Own.Version()
+	}
+	switch {
+	case what != "":
+		what += fmt.Sprintf(", records: %d", r.Records)
+	case len(r.Findings) > 0 && r.Findings[0].Class == profile.ErrUnsupported:
+		what = "unsupported format"
+	default:
+		what = "unknown format"
+	}
+	if r.Sound {
+		fmt.Fprintf(p.W, "%s: ok: %s\n", console.Printable(r.File), what)
+	} else {
+		fmt.Fprintf(p.W, "%s: %s: %s\n", console.Printable(r.File), p.Term.Paint(cli.Red, "not sound"), what)
+	}
+	for _, f := range r.Findings {
+		p.Item(console.Printable(f.Message))
+	}
+	for _, f := range r.Remarks {
+		p.Item("remark: " + console.Printable(strings.TrimSuffix(f.Message, ": "+f.Class.Error())))
+	}
+	if r.Omitted > 0 {
+		p.Item(fmt.Sprintf("… and %s more", cli.Count(uint64(r.Omitted))))
+	}
+	if r.Own != nil {
+		r.Own.Print(p.W)
+	}
+}
+
+// NewChecked returns the result for a file before it is read; f is 0 if its
+// format is unknown.
+func NewChecked(file string, f formats.Format) Checked {
+	c := Checked{Schema: "profuse-check", SchemaVersion: 1, File: file, Findings: []Finding{}}
+	if f != 0 {
+		c.Format = f.String()
+	}
+	return c
+}
+
+// Finding describes an error in the file, or in another one that it names.
+func (c *Checked) Finding(err error) Finding {
+	return Finding{Error: console.NewWarning(profile.Warning{File: c.File, Err: err})}
+}
+
+// Note adds errors as findings.
+func (c *Checked) Note(errs ...error) {
+	for _, err := range errs {
+		c.Findings = append(c.Findings, c.Finding(err))
+	}
+}

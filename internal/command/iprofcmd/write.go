@@ -1,0 +1,64 @@
+package iprofcmd
+
+import (
+	"compress/gzip"
+	"io"
+
+	"github.com/klauspost/compress/zstd"
+
+	"github.com/profuse-pgo/profuse/internal/command/cli"
+	"github.com/profuse-pgo/profuse/internal/command/console"
+	"github.com/profuse-pgo/profuse/iprof"
+)
+
+// writing holds the options for writing profiles.
+type writing struct {
+	version string
+	indent  bool
+	lines   bool
+}
+
+func (w *writing) declare(f *cli.Flags) {
+	f.StringVar(&w.version, "iprof-version", "auto", "`V` version of the format to write: 0.4.0, 1.0.0, 1.1.0 or auto")
+	f.BoolVar(&w.indent, "indent", false, "write one number per line, indented, for people")
+	f.BoolVar(&w.lines, "entry-per-line", false, "write one entry per line, for version control")
+	f.Alias("entry-per-line", "lines")
+}
+
+func (w *writing) writeOptions() (opt iprof.WriteOptions, err error) {
+	switch {
+	case w.indent && w.lines:
+		return opt, cli.Usagef("options --indent and --entry-per-line exclude each other")
+	case w.indent:
+		opt.Indent = "  "
+	case w.lines:
+		opt.Lines = true
+	}
+	if w.version == "auto" {
+		return opt, nil
+	}
+	opt.Version, err = iprof.ParseVersion(w.version)
+	if err != nil || !opt.Version.Writable() {
+		return opt, cli.Usagef("option --iprof-version takes 0.4.0, 1.0.0, 1.1.0 or auto, not %q", w.version)
+	}
+	return opt, nil
+}
+
+// writeCompressed writes to a file, compressed if its name ends in .gz or .zst.
+func writeCompressed(w io.Writer, path string, write func(io.Writer) error) (err error) {
+	var z io.WriteCloser
+	switch console.Compression(path) {
+	case ".gz":
+		z = gzip.NewWriter(w)
+	case ".zst":
+		if z, err = zstd.NewWriter(w, zstd.WithEncoderConcurrency(1)); err != nil {
+			return err
+		}
+	default:
+		return write(w)
+	}
+	if err := write(z); err != nil {
+		return err
+	}
+	return z.Close()
+}

@@ -1,0 +1,297 @@
+package irpgocmd
+
+import (
+	"bytes"
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"sync"
+
+	"github.com/profuse-pgo/profuse/formats"
+	"github.com/profuse-pgo/profuse/inputs"
+	"github.com/profuse-pgo/profuse/internal/command/cli"
+	"github.com/profuse-pgo/profuse/internal/command/memory"
+	"github.com/profuse-pgo/profuse/internal/command/merging"
+	"github.com/profuse-pgo/profuse/internal/command/sources"
+	"github.com/profuse-pgo/profuse/internal/flaw"
+	"github.com/profuse-pgo/profuse/irpgo"
+	"github.com/profuse-pgo/profuse/memprof"
+	"github.com/profuse-pgo/profuse/merge"
+	"github.com/profuse-pgo/profuse/profile"
+)
+
+// Add adds up the profiles with a fork of the merger for each worker. The result
+// depends on the order of the profiles; see [irpgo.Merger.AddAt].
+func (c *adder) Add(ctx context.Context, j *merging.Job) (*merging.Sum, error) {
+	report := newReport(j)
+	merger, err := c.addUp(ctx, j, report)
+	if err != nil {
+		return nil, err
+	}
+	if c.partial {
+		return c.partialSum(merger, report), nil
+	}
+	var state bytes.Buffer
+	if j.Watched() && merger.Exceeds() {
+		if err := merger.WritePartial(&state, report.infos()); err != nil {
+			return nil, err
+		}
+	}
+	merged := merger.Finish()
+	if j.Unit > 1 {
+		if !merged.Head().MemProf.Empty() {
+			return nil, cli.Usagef("option --decay and fractions in --weighted-input do not apply to heap profiles")
+		}
+		merged.Profile().Divide(j.Unit)
+	}
+	sum := c.sum(j, merged, report)
+	if state.Len() > 0 {
+		sum.State = func(w io.Writer) error {
+			_, err := state.WriteTo(w)
+			return err
+		}
+	}
+	if notes := sum.Notes; os.Getenv("PROFUSE_DEBUG") == "catalogs" {
+		sum.Notes = func(w io.Writer) {
+			notes(w)
+			merged.WriteCatalogs(w)
+		}
+	}
+	return sum, nil
+}
+
+func (c *adder) sum(j *merging.Job, merged *irpgo.Merged, report *mergeReport) *merging.Sum {
+	if c.heapYAML(j.Run) {
+		return c.heapSum(j, merged.Profile(), report)
+	}
+	if c.keep == nil && !c.sparse && !c.text && j.Unit <= 1 && len(report.Accounts.Lost()) == 0 {
+		return c.wholeSum(merged, report)
+	}
+	p := merged.Profile()
+	report.foundIn(p)
+	sum := &merging.Sum{
+		Empty:    emptiness(len(p.Functions), p),
+		Contents: func() string { return c.contents(p) },
+		Write:    func(w io.Writer) (string, error) { return c.encode(w, p, report) },
+		Notes: func(w io.Writer) {
+			report.printPrograms(w, func(yield func(*irpgo.Function) bool) {
+				for i := range p.Functions {
+					if !yield(&p.Functions[i]) {
+						return
+					}
+				}
+			})
+			c.heapReader.PrintLosses(w)
+		},
+	}
+	if c.keep != nil {
+		p.Functions = slices.DeleteFunc(p.Functions, func(f irpgo.Function) bool { return !c.keep(f.Name) })
+	}
+	return sum
+}
+
+// partialSum returns the sum in the form that can be added to others without loss.
+func (c *adder) partialSum(merger *irpgo.Merger, report *mergeReport) *merging.Sum {
+	return &merging.Sum{
+		Contents: func() string { return "a part of the whole" },
+		Write: func(w io.Writer) (string, error) {
+			return formats.IRPGOPartial.String(), merger.WritePartial(w, report.infos())
+		},
+		Notes: c.heapReader.PrintLosses,
+	}
+}
+
+// wholeSum returns the sum if no option looks at single functions, so that it is
+// written without building a profile in memory.
+func (c *adder) wholeSum(merged *irpgo.Merged, report *mergeReport) *merging.Sum {
+	found := merged.Contents()
+	report.Accounts.Found(found.Functions, nil)
+	return &merging.Sum{
+		Empty: emptiness(found.Functions, merged.Head()),
+		Contents: func() string {
+			return contentsLine(uint64(found.Functions), 0, uint64(found.Counters), found.Total, merged.Head())
+		},
+		Write: func(w io.Writer) (string, error) {
+			version, what := c.chosenVersion(func() irpgo.VersionChoice { return merged.ChooseVersion(report.infos()) })
+			return what, merged.WriteIndexed(w, c.indexedOptions(version, report))
+		},
+		Notes: func(w io.Writer) {
+			report.printPrograms(w, merged.ReusedFunctions())
+			c.heapReader.PrintLosses(w)
+		},
+	}
+}
+
+// heapSum returns the sum of which only the heap profile is written, as YAML.
+func (c *adder) heapSum(j *merging.Job, p *irpgo.Profile, report *mergeReport) *merging.Sum {
+	report.foundIn(p)
+	sum := new(merging.Sum)
+	heap := p.MemProf
+	if heap.Empty() {
+		sum.Empty = "no input has a heap profile"
+	}
+	if heap == nil {
+		heap = new(memprof.Profile)
+	}
+	if len(p.Functions) > 0 {
+		j.Warn("memprof yaml", 0, fmt.Sprintf("the counters of %s are left out: MemProf YAML has no place for them",
+			cli.Quantity(uint64(len(p.Functions)), "function", "functions")), "")
+		p.Functions = nil
+	}
+	sum.Contents = func() string { return c.contents(p) }
+	sum.Write = func(w io.Writer) (string, error) { return "MemProf YAML", memprof.WriteYAML(w, heap) }
+	sum.Notes = c.heapReader.PrintLosses
+	return sum
+}
+
+// emptiness says why a profile is not worth writing; "" if it is worth writing.
+func emptiness(functions int, p *irpgo.Profile) string {
+	if functions == 0 && p.MemProf.Empty() {
+		return "no input has any function"
+	}
+	return ""
+}
+
+// addUp adds up the base, if there is one, and then the inputs.
+func (c *adder) addUp(ctx context.Context, j *merging.Job, report *mergeReport) (*irpgo.Merger, error) {
+	memory.CollectLate(48 << 20)
+	ins := j.Inputs
+	if j.Base != "" {
+		ins = append([]inputs.Input{inputs.File(j.Base, j.Open)}, ins...)
+	}
+	merger := irpgo.NewMerger(irpgo.MergeOptions{
+		AllowMixed:      true, // the gate decides
+		KeepVTableNames: c.keepVTables || c.partial, KeepSymbols: c.text || c.partial, Rename: c.rename, Warn: report.mergeWarning,
+	})
+	gate := newKindGate(c.mixed)
+	forks := make([]*irpgo.Merger, merging.NumWorkers(j.Workers))
+	adders := make([]merge.Adder, len(forks))
+	for i := range forks {
+		forks[i] = merger.Fork()
+		w := &worker{adder: c, gate: gate, report: report, merger: forks[i]}
+		adders[i] = w.add
+	}
+	if err := j.Add(ctx, ins, adders, true); err != nil {
+		return nil, err
+	}
+	if err := joinForks(forks); err != nil {
+		return nil, err
+	}
+	if err := merger.Merge(forks[0]); err != nil {
+		return nil, err
+	}
+	return merger, nil
+}
+
+// joinForks merges all forks into the first: it merges the upper half into the
+// lower half in parallel and repeats that until one is left.
+func joinForks(forks []*irpgo.Merger) error {
+	for n := len(forks); n > 1; n = (n + 1) / 2 {
+		half := (n + 1) / 2
+		errs := make([]error, n-half)
+		var group sync.WaitGroup
+		for i := range errs {
+			group.Go(func() {
+				errs[i] = forks[i].Merge(forks[half+i])
+				forks[half+i] = nil
+			})
+		}
+		group.Wait()
+		if err := errors.Join(errs...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// A worker adds profiles to its own fork of the merger.
+type worker struct {
+	*adder
+	gate   *kindGate
+	report *mergeReport
+	merger *irpgo.Merger
+}
+
+// add adds one profile to the worker's fork.
+func (w *worker) add(p *merge.Profile) (brought *merge.Brought, err error) {
+	var kind irpgo.Variant
+	counts := false
+	// Settle the place even if a mapped file faults: other workers wait for it.
+	defer func() { w.gate.settle(p.Place, irpgo.NumInputs(p.Data), kind, counts) }()
+	format, _ := formats.Detect(p.Data)
+	if format.Family() == formats.MemProf {
+		return nil, w.addHeap(p, format)
+	}
+	r, err := irpgo.NewReader(p.Name, p.Data, irpgo.ReaderOptions{
+		Warn:      func(warning profile.Warning) { w.report.warn(p.Place, warning, warning.File) },
+		Correlate: w.correlations.forProfile,
+		Rescue:    w.rescue(), Rescued: func(r profile.Rescued) { w.report.rescued(p, r) },
+	})
+	if f := format.Family(); err != nil && f == formats.MIP || f == formats.Iprof {
+		err = sources.WrongFormat(p.Name, p.Data, "an IRPGO profile, like the other inputs")
+	}
+	if err == nil {
+		kind = r.Info().Variant & kindBits
+		err = w.admit(p, r)
+	}
+	if err != nil {
+		return nil, err
+	}
+	p.Adding()
+	added, err := w.merger.AddAt(p.Place, r, p.Weight)
+	if err != nil && added.Records == 0 {
+		return nil, err
+	}
+	brought = &merge.Brought{Functions: added.Records, Unmergable: added.Skipped, Count: added.Count}
+	if err != nil {
+		return brought, err
+	}
+	counts = kind != 0 || added.Records > 0
+	w.report.merged(p.Place, r.Info())
+	w.report.programs.add(p.Place, p.Name, r.Info().BinaryIDs, p.Data)
+	for _, id := range r.Info().BinaryIDs {
+		brought.BinaryIDs = append(brought.BinaryIDs, hex.EncodeToString(id))
+	}
+	return brought, nil
+}
+
+// addHeap adds a heap profile that is a file of its own.
+func (w *worker) addHeap(p *merge.Profile, format formats.Format) error {
+	heap, info, err := w.heapReader.Read(p.Name, p.Data, format, func(warning profile.Warning) {
+		w.report.WarnOf("memprof", p.Place, profile.Warning{Err: warning.Err})
+	})
+	if err == nil {
+		err = w.merger.AddMemProf(p.Name, heap, p.Weight)
+	}
+	if err == nil && info != nil {
+		w.report.merged(p.Place, info)
+	}
+	return err
+}
+
+// admit asks the gate whether the profile is compatible with those before it.
+func (w *worker) admit(p *merge.Profile, r *irpgo.Reader) error {
+	v := r.Info().Variant
+	have, ok := w.gate.admit(p.Place, v&kindBits)
+	if ok || v&kindBits == 0 && !hasRecords(r) {
+		return nil
+	}
+	return flaw.In("header").InFile(p.Name).Field("kind of profile").Got(kindName(v)).
+		Wantf("%s like the inputs before it (or --allow-mixed)", kindName(have)).Because(errMixedKinds)
+}
+
+var errMixedKinds = fmt.Errorf("another kind of instrumentation: %w", profile.ErrMismatch)
+
+// hasRecords reports whether the profile has any record. Programs that are
+// linked for profiling but contain nothing instrumented write profiles without
+// records, and without the marks of the kind they would have been.
+func hasRecords(r *irpgo.Reader) bool {
+	for range r.ReusedRecords() {
+		return true
+	}
+	return false
+}

@@ -1,0 +1,134 @@
+package irpgocmd
+
+import (
+	"github.com/profuse-pgo/profuse/internal/command/console"
+	"github.com/profuse-pgo/profuse/internal/command/family"
+	"github.com/profuse-pgo/profuse/internal/command/memprofcmd"
+	"github.com/profuse-pgo/profuse/irpgo"
+)
+
+// counterFacts holds what "profuse show" prints about one profile, as tables or
+// JSON. The JSON names are a stable interface. If Error is set, the numbers cover
+// the records before it.
+type counterFacts struct {
+	family.Head          // Format is "raw", "indexed" or "text"
+	Version     uint32   `json:"version"`    // of the format; 0 for text
+	WrittenBy   string   `json:"written_by"` // LLVM releases that can have; may be ""
+	VersionWord uint64   `json:"version_word"`
+	Variant     []string `json:"variant"` // short names of irpgo.Variant
+	PointerSize int      `json:"pointer_size"`
+	ByteOrder   string   `json:"byte_order"` // "little", "big", or "" for text
+	Profiles    int      `json:"profiles"`   // concatenated in the file
+	BinaryIDs   []string `json:"binary_ids"` // hexadecimal
+
+	Functions         int    `json:"functions"` // distinct names
+	FunctionsNotRun   int    `json:"functions_not_run"`
+	Records           int    `json:"records"`
+	CSRecords         int    `json:"cs_records"`
+	PseudoHotRecords  int    `json:"pseudo_hot_records"`
+	PseudoWarmRecords int    `json:"pseudo_warm_records"`
+	Counters          uint64 `json:"counters"`
+	CountersZero      uint64 `json:"counters_zero"`
+	TotalCount        uint64 `json:"total_count"` // saturating
+
+	Summary   *summaryFacts `json:"summary"`
+	CSSummary *summaryFacts `json:"cs_summary"` // null unless the variant has cs
+
+	Values      []valueFacts `json:"values"` // one per kind
+	Bitmaps     bitmapFacts  `json:"bitmaps"`
+	Traces      traceFacts   `json:"traces"`
+	VTableNames int          `json:"vtable_names"`
+
+	MemProf *memprofcmd.Facts `json:"memprof,omitzero"` // with a section only
+
+	Hottest  []functionFacts `json:"hottest"`
+	Selected []recordFacts   `json:"function_records,omitzero"` // with --function only
+	family.Problems
+	variant   irpgo.Variant
+	selecting bool
+}
+
+// summaryFacts is a profile summary, stored in the file or computed from the
+// records.
+type summaryFacts struct {
+	Stored           bool             `json:"stored"`
+	Functions        uint64           `json:"functions"` // records, in fact
+	Counters         uint64           `json:"counters"`
+	MaxFunctionCount uint64           `json:"max_function_count"`
+	MaxInternalCount uint64           `json:"max_internal_count"`
+	MaxCount         uint64           `json:"max_count"`
+	TotalCount       uint64           `json:"total_count"` // modulo 2^64
+	HotThreshold     uint64           `json:"hot_threshold"`
+	ColdThreshold    uint64           `json:"cold_threshold"`
+	Cutoffs          []console.Cutoff `json:"cutoffs"`
+}
+
+// valueFacts sums up the value sites of one kind.
+type valueFacts struct {
+	Kind            string `json:"kind"`
+	Sites           int    `json:"sites"`
+	SitesWithValues int    `json:"sites_with_values"`
+	Values          int    `json:"values"`
+	Count           uint64 `json:"count"` // saturating
+}
+
+type bitmapFacts struct {
+	Records int `json:"records"` // that have a bitmap
+	Bytes   int `json:"bytes"`
+	BitsSet int `json:"bits_set"`
+}
+
+type traceFacts struct {
+	Count      int    `json:"count"`
+	StreamSize uint64 `json:"stream_size"`
+	Longest    int    `json:"longest"` // functions
+}
+
+// functionFacts sums up all records of one name.
+type functionFacts struct {
+	console.Symbol
+	TotalCount uint64  `json:"total_count"` // saturating
+	Share      float64 `json:"share"`       // of the profile's total count
+	MaxCount   uint64  `json:"max_count"`
+	Counters   int     `json:"counters"`
+	Records    int     `json:"records"`
+
+	ran bool // a counter or a bitmap bit is set, or a sample profile says so
+}
+
+// recordFacts is one record in full.
+type recordFacts struct {
+	console.Symbol
+	Hash            uint64      `json:"hash"`
+	ContextSens     bool        `json:"cs"`
+	Pseudo          string      `json:"pseudo"` // "hot", "warm" or ""
+	TotalCount      uint64      `json:"total_count"`
+	MaxCount        uint64      `json:"max_count"`
+	Counts          []uint64    `json:"counts"`
+	Bitmap          string      `json:"bitmap"` // hexadecimal
+	IndirectTargets []siteFacts `json:"indirect_call_targets"`
+	MemOPSizes      []siteFacts `json:"memop_sizes"`
+	VTableTargets   []siteFacts `json:"vtable_targets"`
+}
+
+func (r *recordFacts) sites(k irpgo.ValueKind) *[]siteFacts {
+	switch k {
+	case irpgo.MemOPSize:
+		return &r.MemOPSizes
+	case irpgo.VTableTarget:
+		return &r.VTableTargets
+	}
+	return &r.IndirectTargets
+}
+
+// siteFacts is one value site; it may have no values.
+type siteFacts struct {
+	Count  uint64          `json:"count"`
+	Values []siteValueFact `json:"values"`
+}
+
+type siteValueFact struct {
+	Value  uint64          `json:"value"`
+	Count  uint64          `json:"count"`
+	Symbol *console.Symbol `json:"symbol"` // null for sizes
+}

@@ -1,0 +1,90 @@
+package irpgocmd
+
+import (
+	"github.com/profuse-pgo/profuse/formats"
+	"github.com/profuse-pgo/profuse/internal/command/cli"
+	"github.com/profuse-pgo/profuse/internal/command/family"
+	"github.com/profuse-pgo/profuse/internal/command/memprofcmd"
+	"github.com/profuse-pgo/profuse/internal/command/merging"
+	"github.com/profuse-pgo/profuse/internal/command/sources"
+	"github.com/profuse-pgo/profuse/irpgo"
+	"github.com/profuse-pgo/profuse/memprof"
+)
+
+// Family returns the family of IRPGO and MemProf profiles, which share the
+// indexed format. It also handles files that are not profiles.
+func Family() family.Family {
+	return family.Family{
+		Kinds: []formats.Family{formats.IRPGO, formats.MemProf},
+		Show:  func() family.Shower { return new(show) },
+		Check: func() family.Checker { return new(check) },
+		Adder: func() merging.Adder { return new(adder) },
+	}
+}
+
+// show is one run of "profuse show".
+type show struct {
+	by    cli.Choice
+	heaps *memprof.Binaries // nil if no program is given
+}
+
+func (s *show) Declare(f *cli.Flags) {
+	f.Group("heap profiles")
+	s.by = cli.Choice{Value: memprofcmd.ByBytes, Allowed: append(memprofcmd.Rankings, memprofcmd.ByAll)}
+	f.Var(&s.by, "by", "`WHAT` rank contexts by bytes, count, lifetime (average), density (of accesses, average) or all of them")
+}
+
+func (s *show) Open(p *sources.Programs) (err error) {
+	s.heaps, err = openHeaps(p)
+	return err
+}
+
+// openHeaps opens the programs of heap profiles; nil if none are given.
+func openHeaps(p *sources.Programs) (*memprof.Binaries, error) {
+	if len(p.Paths) == 0 {
+		return nil, nil
+	}
+	programs, err := p.Open()
+	if err != nil {
+		return nil, err
+	}
+	return memprof.NewBinaries(programs), nil
+}
+
+func (s *show) Facts(name string, data []byte, f formats.Format, opt *family.ShowOptions) (family.Facts, error) {
+	heap := memprofcmd.FactsOptions{Top: opt.Top, Choose: opt.Choose, Binaries: s.heaps, By: s.by.Value}
+	if f.Family() == formats.MemProf {
+		return memprofcmd.CollectFileFacts(name, data, f, heap)
+	}
+	return collectFacts(name, data, factsOptions{top: opt.Top, choose: opt.Choose, heap: heap})
+}
+
+// check is one run of "profuse check".
+type check struct {
+	heaps *memprof.Binaries // nil if none are given
+}
+
+func (c *check) Open(_ *cli.Env, p *sources.Programs) (err error) {
+	c.heaps, err = openHeaps(p)
+	return err
+}
+
+func (c *check) Admit(string, []byte) error { return nil }
+
+func (c *check) Check(name string, data []byte, f formats.Format) family.Checked {
+	if f.Family() == formats.MemProf {
+		return memprofcmd.Check(name, data, f, c.heaps)
+	}
+	res := family.NewChecked(name, f)
+	rep := irpgo.Check(name, data)
+	if rep.Info != nil {
+		res.Version = rep.Info.Version
+	}
+	res.Records, res.Omitted = rep.Records, rep.Omitted
+	res.Note(rep.Findings...)
+	for _, err := range rep.Remarks {
+		res.Remarks = append(res.Remarks, res.Finding(err))
+	}
+	res.Shapes = family.Shapes{Of: rep.Hashes, Name: rep.Name, What: "function hash"}
+	return res
+}

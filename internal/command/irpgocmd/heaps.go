@@ -1,0 +1,51 @@
+package irpgocmd
+
+import (
+	"fmt"
+	"strconv"
+
+	"github.com/profuse-pgo/profuse/internal/command/cli"
+	"github.com/profuse-pgo/profuse/internal/command/console"
+	"github.com/profuse-pgo/profuse/internal/command/merging"
+	"github.com/profuse-pgo/profuse/memprof"
+)
+
+// heapOptions say how the memprof section of the result is written.
+type heapOptions struct {
+	version    string // "auto" or a number
+	fullSchema bool
+}
+
+func (o *heapOptions) declare(f *cli.Flags) {
+	f.Group("heap profiles")
+	f.StringVar(&o.version, "memprof-version", "auto", fmt.Sprintf("`N` version of the memprof section, 0 to %d, or auto: "+
+		"the newest that the compilers read that read the indexed version", memprof.IndexedVersionMax))
+	f.BoolVar(&o.fullSchema, "memprof-full-schema", false, "write all data on allocations, not only what compilers need")
+}
+
+func (o *heapOptions) options() (opt memprof.WriteOptions, err error) {
+	if o.version != "auto" {
+		n, err := strconv.ParseUint(o.version, 10, 8)
+		if err != nil || n > memprof.IndexedVersionMax {
+			return opt, cli.Usagef("option --memprof-version takes auto or 0 to %d, not %q", memprof.IndexedVersionMax, o.version)
+		}
+		if opt.Version = int(n); n == 0 {
+			opt.Version = memprof.Version0
+		}
+	}
+	if o.fullSchema {
+		opt.Schema = memprof.FullSchema
+	}
+	return opt, nil
+}
+
+// heapYAML reports whether the result is to be MemProf YAML.
+func (c *adder) heapYAML(r *merging.Run) bool {
+	switch r.Format {
+	case formatMemProfYAML, formatHeapYAML:
+		return true
+	case "":
+		return console.IsYAML(r.Output)
+	}
+	return false
+}

@@ -1,0 +1,93 @@
+package irpgocmd
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"slices"
+
+	"github.com/profuse-pgo/profuse/inputs"
+	"github.com/profuse-pgo/profuse/internal/command/cli"
+	"github.com/profuse-pgo/profuse/internal/command/merging"
+	"github.com/profuse-pgo/profuse/irpgo"
+)
+
+// maxBinaries limits the profiles of one merge with --per-binary.
+const maxBinaries = 500
+
+// Split returns a group for each binary with --per-binary. It reads the headers of
+// all inputs. An unreadable input joins the first group, whose merge reports the
+// error.
+func (c *adder) Split(ctx context.Context, r *merging.Run, ins []inputs.Input) ([]*merging.Group, error) {
+	if !c.perBinary {
+		return nil, nil
+	}
+	if r.Output == "-" {
+		return nil, cli.Usagef("--per-binary needs a folder as the output")
+	}
+	ending := ".profdata"
+	if c.text {
+		ending = ".proftext"
+	}
+	newGroup := func(name string) *merging.Group {
+		return &merging.Group{Name: name + ending, Members: make(map[int]map[int]struct{})}
+	}
+	var groups []*merging.Group
+	byName := make(map[string]*merging.Group)
+	type place struct{ input, member int }
+	var unknown []place
+	put := func(g *merging.Group, at place) {
+		if g.Members[at.input] == nil {
+			g.Members[at.input] = make(map[int]struct{})
+			g.Inputs = append(g.Inputs, at.input)
+		}
+		g.Members[at.input][at.member] = struct{}{}
+	}
+	var reader inputs.Reader
+	defer reader.Close()
+	for i, in := range ins {
+		if info, err := os.Stat(in.Name); in.Name == inputs.Stdin || err == nil && !info.Mode().IsRegular() {
+			return nil, cli.Usagef("--per-binary reads each input twice; %s can be read only once", in.Name)
+		}
+		member := 0
+		err := in.Each(&reader, func(d *inputs.Data) error {
+			at := place{i, member}
+			member++
+			r, err := irpgo.NewReader(d.Name(), d.Bytes(), irpgo.ReaderOptions{})
+			name := ""
+			if err == nil {
+				name = programKey(r.Info().BinaryIDs, d.Name(), d.Bytes())
+			}
+			if name == "" {
+				unknown = append(unknown, at)
+				return ctx.Err()
+			}
+			g := byName[name]
+			if g == nil {
+				g = newGroup(name)
+				byName[name] = g
+				if groups = append(groups, g); len(groups) > maxBinaries {
+					return fmt.Errorf("the inputs come from more than %d binaries", maxBinaries)
+				}
+			}
+			put(g, at)
+			return ctx.Err()
+		})
+		if ctx.Err() != nil || len(groups) > maxBinaries {
+			return nil, err
+		}
+		if err != nil || member == 0 {
+			unknown = append(unknown, place{i, member})
+		}
+	}
+	if len(groups) == 0 {
+		groups = []*merging.Group{newGroup("unknown")}
+	}
+	for _, at := range unknown {
+		put(groups[0], at)
+	}
+	for _, g := range groups {
+		slices.Sort(g.Inputs)
+	}
+	return groups, nil
+}

@@ -1,0 +1,129 @@
+package command
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/profuse-pgo/profuse/formats"
+	"github.com/profuse-pgo/profuse/inputs"
+	"github.com/profuse-pgo/profuse/internal/command/cli"
+	"github.com/profuse-pgo/profuse/internal/command/console"
+	"github.com/profuse-pgo/profuse/internal/command/merging"
+)
+
+func mergeCommand() *cli.Command {
+	return &cli.Command{
+		Name:  "merge",
+		Args:  "-o OUTPUT [OPTION]... INPUT...",
+		Short: "merge profiles of any version into one the compiler reads",
+		Long: `Adds profiles up and writes the sum as the indexed profile that compilers read
+(clang -fprofile-use=OUTPUT, rustc -C profile-use=OUTPUT).
+
+An INPUT is a raw, indexed or text profile of any version, a folder of them, a
+pattern, "-" for standard input, or @FILE, a file that lists more inputs. Inputs
+may be compressed with gzip or zstd and packed with tar.
+
+Heap profiles (MemProf, clang -fmemory-profile) go into the same OUTPUT, for clang
+-fmemory-profile-use=OUTPUT, or without other profiles into YAML. Raw ones need
+their programs (--program).
+
+Machine IR profiles (MIP) go into one .mip. They must be of one program, and one
+input must list its functions: the program, its .mipmap or a merged profile.
+Profiles of GraalVM native images (iprof) go into one .iprof, compressed if OUTPUT
+ends in .gz or .zst. Sample profiles (AutoFDO, CSSPGO) go into one .afdo for clang
+-fprofile-sample-use. The name of OUTPUT, --format or else the first INPUT that is a
+profile decides what to merge.
+
+merge skips unusable inputs within a loss budget and lists them. It replaces an
+existing OUTPUT whole or leaves it unchanged.
+
+The exit code is 0 if OUTPUT was written, 4 if the loss would exceed the budget, 2
+if the command line is wrong, and 1 for any other failure.`,
+		Profiles: true,
+		Setup: func(f *cli.Flags) cli.Action {
+			c := &mergeCmd{}
+			c.declare(f)
+			return c.run
+		},
+	}
+}
+
+// mergeCmd is one run of "profuse merge".
+type mergeCmd struct {
+	merging.Run
+	format cli.Choice
+	adders adders
+}
+
+func (c *mergeCmd) declare(f *cli.Flags) {
+	f.StringVar(&c.Output, "o", "", "`OUTPUT` file to write; \"-\" is standard output")
+	c.Checksum.Declare(f)
+	f.Var(&c.format, "format", "`FORMAT` indexed or text for LLVM profiles, memprof-yaml for heap profiles, mip or yaml for MIP, iprof, extbinary, binary or text for sample profiles (default indexed, mip, iprof or extbinary)")
+	f.Var(&c.Weighted, "weighted-input", "`W,INPUT` another input, with counts multiplied by W; W may be a fraction such as 0.5; repeatable")
+	f.StringVar(&c.Decay, "decay", "", "`D` count the last INPUT, the newest, in full, the one before D times, such as 0.8, the one before that D² times …")
+	f.IntVar(&c.Workers, "j", 0, "`N` read N inputs at the same time; the result does not depend on N (default one per CPU)")
+	c.Programs.Declare(f)
+	c.Loss.Declare(f)
+	f.BoolVar(&c.Empty, "allow-empty", false, "write a profile even if no input has any function")
+	f.BoolVar(&c.Quiet, "q", false, "print no progress, warnings or summary")
+	c.adders.declare(f, false)
+	for _, m := range c.adders.all {
+		for _, r := range m.Results() {
+			if !slices.Contains(c.format.Allowed, r.Name) {
+				c.format.Allowed = append(c.format.Allowed, r.Name)
+			}
+		}
+	}
+}
+
+func (c *mergeCmd) run(ctx context.Context, env *cli.Env, args []string) error {
+	c.Run.Format = c.format.Value
+	text := slices.ContainsFunc(c.asked(), func(r merging.Result) bool { return r.Text })
+	if err := c.Run.Check(env, args, text); err != nil {
+		return err
+	}
+	if err := c.adders.check(&c.Run); err != nil {
+		return err
+	}
+	return c.Merge(ctx, env, args, func(ins []inputs.Input) (merging.Adder, error) {
+		c.Family = c.chooseFamily(ins)
+		at := familyIndex(c.Family)
+		return c.adders.all[at], c.adders.refuse(at, &c.Run)
+	})
+}
+
+// asked returns the results that option --format names.
+func (c *mergeCmd) asked() (results []merging.Result) {
+	for _, m := range c.adders.all {
+		for _, r := range m.Results() {
+			if r.Name == c.format.Value {
+				results = append(results, r)
+			}
+		}
+	}
+	return results
+}
+
+// chooseFamily chooses the family to merge: by option --format, by the name of the
+// output, or by the first input that identifies one. The inputs also decide if
+// the option fits several families.
+func (c *mergeCmd) chooseFamily(ins []inputs.Input) formats.Family {
+	var kinds []formats.Family
+	for _, r := range c.asked() {
+		kinds = append(kinds, r.Family)
+	}
+	if len(kinds) == 1 {
+		return kinds[0]
+	}
+	if len(kinds) == 0 {
+		if f, ok := formats.BySuffix(strings.TrimSuffix(c.Output, console.Compression(c.Output))); ok {
+			return f.Family()
+		}
+	}
+	kind := merging.InputFamily(ins)
+	if len(kinds) > 0 && !slices.Contains(kinds, kind) {
+		kind = kinds[len(kinds)-1]
+	}
+	return kind
+}

@@ -1,0 +1,199 @@
+package merging
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/profuse-pgo/profuse/inputs"
+	"github.com/profuse-pgo/profuse/internal/command/cli"
+	"github.com/profuse-pgo/profuse/internal/command/console"
+	"github.com/profuse-pgo/profuse/internal/filelock"
+)
+
+// Merge merges the inputs that the arguments name into r.Output. choose returns
+// the adder for the inputs.
+func (r *Run) Merge(ctx context.Context, env *cli.Env, args []string, choose func(ins []inputs.Input) (Adder, error)) error {
+	j := &Job{Run: r, progress: env.StartProgress("inputs read", r.Quiet)}
+	defer j.progress.Stop()
+	if err := j.start(); err != nil {
+		return err
+	}
+	return j.finish(j.merge(ctx, env, args, choose))
+}
+
+func (j *Job) merge(ctx context.Context, env *cli.Env, args []string, choose func(ins []inputs.Input) (Adder, error)) error {
+	ins, err := j.expand(env, args, j.Skipped)
+	if err != nil {
+		return err
+	}
+	if err := j.refuseQuarantined(ins); err != nil {
+		return err
+	}
+	a, err := choose(ins)
+	if err != nil {
+		return err
+	}
+	defer j.Programs.Close()
+	if err := a.Open(j.Run, func(text string) { j.Warn("programs", 0, text, "") }); err != nil {
+		return err
+	}
+	if s, ok := a.(Splitter); ok {
+		groups, err := s.Split(ctx, j.Run, ins)
+		if err != nil {
+			return err
+		}
+		if groups != nil {
+			return j.mergeGroups(ctx, env, a, ins, groups)
+		}
+	}
+	j.Inputs = ins
+	return j.mergeAll(ctx, env, a)
+}
+
+// mergeAll merges all inputs into one result.
+func (j *Job) mergeAll(ctx context.Context, env *cli.Env, a Adder) error {
+	var lock *filelock.Lock
+	defer func() { lock.Release() }()
+	var err error
+	if j.Update {
+		j.Base = j.Output
+		if lock, err = Lock(ctx, env, j.Output, j.progress); err != nil {
+			return err
+		}
+	}
+	out := &console.Output{Writer: j.Into, Commit: func() error { return nil }, Discard: func() {}}
+	if j.Into == nil {
+		if out, err = console.OpenOutput(env, j.Output, j.Inputs, j.Checksum); err != nil {
+			return err
+		}
+	}
+	defer out.Discard()
+	sum, err := a.Add(ctx, j)
+	j.progress.Stop()
+	if err != nil {
+		return err
+	}
+	if err := j.judge(env); err != nil {
+		return err
+	}
+	if sum.Empty != "" && !j.Empty && !j.budget.NoInput {
+		return fmt.Errorf("%s; nothing is written (--allow-empty writes an empty profile)", sum.Empty)
+	}
+	if sum.Locks && !j.Update && j.Into == nil && j.Output != "-" {
+		if lock, err = Lock(ctx, env, j.Output, j.progress); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	format, err := sum.Write(out)
+	if err == nil {
+		err = out.Commit()
+	}
+	if err != nil {
+		return console.NotWritten(j.Output, err)
+	}
+	if sum.Written != nil && j.Into == nil {
+		if err := sum.Written(); err != nil {
+			return err
+		}
+	}
+	if j.Quiet {
+		return nil
+	}
+	j.PrintWarnings(env.Stderr)
+	if sum.Notes != nil && j.Into == nil { // they are about what to do with the output
+		sum.Notes(env.Stderr)
+	}
+	l := j.Accounts.Loss()
+	fmt.Fprintf(env.Stderr, "%smerged %s: %s", j.lossLine(l, &j.budget), InputsLine(l), sum.Contents())
+	if j.Into == nil {
+		fmt.Fprintf(env.Stderr, " → %s (%s)", console.OutputName(j.Output), format)
+	}
+	fmt.Fprintln(env.Stderr)
+	return nil
+}
+
+// mergeGroups writes one profile for each group into a folder, all or none.
+func (j *Job) mergeGroups(ctx context.Context, env *cli.Env, a Adder, ins []inputs.Input, groups []*Group) error {
+	if err := os.MkdirAll(j.Output, 0o777); err != nil {
+		return err
+	}
+	var outs []*console.Output
+	defer func() {
+		for _, out := range outs {
+			out.Discard()
+		}
+	}()
+	var lines []string
+	for _, g := range groups {
+		before := j.Accounts.Loss().Used
+		j.group, j.Inputs = g, make([]inputs.Input, len(g.Inputs))
+		for i, at := range g.Inputs {
+			j.Inputs[i] = ins[at]
+		}
+		sum, err := a.Add(ctx, j)
+		if err != nil {
+			j.progress.Stop()
+			return err
+		}
+		j.before += len(g.Inputs)
+		used := j.Accounts.Loss().Used - before
+		if used == 0 {
+			continue
+		}
+		path := filepath.Join(j.Output, g.Name)
+		out, err := console.OpenOutput(env, path, ins, j.Checksum)
+		if err != nil {
+			return err
+		}
+		outs = append(outs, out)
+		format, err := sum.Write(out)
+		if err != nil {
+			return console.NotWritten(path, err)
+		}
+		lines = append(lines, fmt.Sprintf("merged %s: %s → %s (%s)", cli.Quantity(uint64(used), "profile", "profiles"), sum.Contents(), path, format))
+	}
+	j.progress.Stop()
+	if err := j.judge(env); err != nil {
+		return err
+	}
+	for _, out := range outs {
+		if err := out.Commit(); err != nil {
+			return fmt.Errorf("%s: not all profiles were written: %w", j.Output, err)
+		}
+	}
+	if j.Quiet {
+		return nil
+	}
+	j.PrintWarnings(env.Stderr)
+	l := j.Accounts.Loss()
+	fmt.Fprint(env.Stderr, j.lossLine(l, &j.budget))
+	for _, line := range lines {
+		fmt.Fprintln(env.Stderr, console.Printable(line))
+	}
+	fmt.Fprintf(env.Stderr, "merged %s into %s in %s\n", InputsLine(l), cli.Quantity(uint64(len(lines)), "profile", "profiles"), j.Output)
+	return nil
+}
+
+// judge prints what was left out and returns an error if the loss exceeds the
+// budget.
+func (j *Job) judge(env *cli.Env) error {
+	l := j.Accounts.Loss()
+	j.PrintLeftOut(env.Stderr, l)
+	if errors.As(j.budget.Judge(l), &j.exceeded) {
+		return overBudget(j.exceeded)
+	}
+	return nil
+}
+
+// Lock keeps other processes from updating the output while it is replaced. A process
+// that waits ends the progress, which may be nil, and prints that it waits.
+func Lock(ctx context.Context, env *cli.Env, output string, progress *cli.Progress) (*filelock.Lock, error) {
+	return filelock.Acquire(ctx, output, func() {
+		progress.Stop()
+		fmt.Fprintf(env.Stderr, "waiting for another process that updates %s\n", output)
+	})
+}

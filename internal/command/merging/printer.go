@@ -1,0 +1,242 @@
+package merging
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"iter"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/profuse-pgo/profuse/inputs"
+	"github.com/profuse-pgo/profuse/internal/command/cli"
+	"github.com/profuse-pgo/profuse/internal/command/console"
+	"github.com/profuse-pgo/profuse/merge"
+	"github.com/profuse-pgo/profuse/profile"
+)
+
+const (
+	maxRejectsListed  = 10
+	maxRescuedListed  = 10 // functions
+	maxWarningsListed = 5  // of each kind
+)
+
+// A Printer collects the messages of a merge, in bounded memory, and prints the
+// same text whatever the number of workers. The zero value is ready to use.
+// Several goroutines may call Warn and WarnOf.
+type Printer struct {
+	mu         sync.Mutex
+	rejects    []reject // the worst ones
+	rescued    []rescue // the first ones
+	numRescued int
+	warnings   map[string]*warningKind
+}
+
+// A reject is a profile that was left out, or the part of an archive that could
+// not be read.
+type reject struct {
+	input    int
+	name     string
+	err      error
+	cause    string // in words; may be empty
+	severity int    // index in profile.Classes
+}
+
+// A rescue is a line about a damaged function, left out or clamped.
+type rescue struct {
+	input, member, index int
+	text                 string
+}
+
+// A warningKind collects the warnings that differ only in their place.
+type warningKind struct {
+	n     int
+	first []placedWarning
+	seen  map[string]bool // functions, where one warning each is enough
+	hint  string
+}
+
+type placedWarning struct {
+	place int
+	text  string
+}
+
+// account records what the merge did with a profile. cause is the likely cause of
+// its error; "" if unknown.
+func (p *Printer) account(a *merge.Account, input int, cause string) {
+	if a.Err == nil && len(a.Rescued) == 0 {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if a.Err != nil {
+		r := reject{input, a.File, a.Err, cause, slices.Index(profile.Classes(), profile.ClassOf(a.Err))}
+		p.rejects = console.InsertBounded(p.rejects, r, maxRejectsListed, func(a, b reject) int {
+			return cmp.Or(cmp.Compare(a.severity, b.severity), cmp.Compare(a.input, b.input), cmp.Compare(a.name, b.name))
+		})
+	}
+	p.numRescued += len(a.Rescued) + a.RescuedOmitted
+	for i, r := range a.Rescued[:min(len(a.Rescued), maxRescuedListed)] {
+		line := rescue{input, a.Member, i, fmt.Sprintf("%s: %s", a.File, rescuedLine(r))}
+		p.rescued = console.InsertBounded(p.rescued, line, maxRescuedListed, func(a, b rescue) int {
+			return cmp.Or(cmp.Compare(a.input, b.input), cmp.Compare(a.member, b.member), cmp.Compare(a.index, b.index))
+		})
+	}
+}
+
+// rescuedLine says what the merge did with a damaged function, and why.
+func rescuedLine(r profile.Rescued) string {
+	return fmt.Sprintf("%s %s: %s", cmp.Or(r.Function, nameRef(r.NameRef)), actionOf(r), console.NewError(r.Err).Message)
+}
+
+// Skipped records an entry of a folder or archive that is not an input. It
+// ignores hidden files.
+func (p *Printer) Skipped(name, why string) {
+	if why != inputs.Hidden {
+		p.Warn(why, 0, name+": passed over: "+why, "")
+	}
+}
+
+// Warn records a warning about the profile at a place in the order of the inputs,
+// or about the sum. Warnings of one kind differ only in their place. With a hint,
+// which says what to do, equal texts count once.
+func (p *Printer) Warn(kind string, place int, text, hint string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.warnings == nil {
+		p.warnings = make(map[string]*warningKind)
+	}
+	k := p.warnings[kind]
+	if k == nil {
+		k = &warningKind{seen: make(map[string]bool), hint: hint}
+		p.warnings[kind] = k
+	}
+	if hint != "" {
+		if k.seen[text] {
+			return
+		}
+		k.seen[text] = true
+	}
+	k.n++
+	k.first = console.InsertBounded(k.first, placedWarning{place, text}, maxWarningsListed, func(a, b placedWarning) int {
+		return cmp.Or(cmp.Compare(a.place, b.place), cmp.Compare(a.text, b.text))
+	})
+}
+
+// WarnOf records a warning of a family's reader, merger or writer.
+func (p *Printer) WarnOf(family string, place int, w profile.Warning) {
+	e := console.NewWarning(w)
+	p.Warn(family+" "+e.Field, place, e.String(), "")
+}
+
+// EachWarning returns the first warnings of each kind.
+func (p *Printer) EachWarning() iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for _, name := range slices.Sorted(maps.Keys(p.warnings)) {
+			for _, w := range p.warnings[name].first {
+				if !yield(w.text) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// PrintWarnings prints the first warnings of each kind.
+func (p *Printer) PrintWarnings(w io.Writer) {
+	for _, name := range slices.Sorted(maps.Keys(p.warnings)) {
+		k := p.warnings[name]
+		for _, f := range k.first {
+			fmt.Fprintf(w, "warning: %s\n", console.Printable(f.text))
+		}
+		if more := k.n - len(k.first); more > 0 {
+			fmt.Fprintf(w, "warning: … and %s more of this kind\n", cli.Count(uint64(more)))
+		}
+		if k.hint != "" {
+			fmt.Fprintf(w, "         %s\n", k.hint)
+		}
+	}
+}
+
+// PrintLeftOut prints the worst rejects, and the damaged functions of inputs that
+// were merged.
+func (p *Printer) PrintLeftOut(w io.Writer, l merge.Loss) {
+	for _, r := range p.rejects {
+		text := cli.Message(r.err)
+		if !strings.HasPrefix(text, r.name) {
+			text = r.name + ": " + text
+		}
+		fmt.Fprintf(w, "not merged: %s\n", console.Printable(text))
+		if r.cause != "" {
+			fmt.Fprintf(w, "            %s\n", console.Printable(r.cause))
+		}
+	}
+	if more := l.Lost - uint64(len(p.rejects)); more > 0 {
+		fmt.Fprintf(w, "not merged: … and %s more\n", cli.Count(more))
+	}
+	for _, r := range p.rescued {
+		fmt.Fprintf(w, "partly merged: %s\n", console.Printable(r.text))
+	}
+	if more := p.numRescued - len(p.rescued); more > 0 {
+		fmt.Fprintf(w, "partly merged: … and %s more functions\n", cli.Count(uint64(more)))
+	}
+}
+
+// InputsLine says how many inputs were merged and why the others were not.
+func InputsLine(l merge.Loss) string {
+	s := fmt.Sprintf("%s of %s", cli.Count(uint64(l.Used)), cli.Quantity(l.Inputs, "input", "inputs"))
+	if l.Lost == 0 {
+		return s
+	}
+	return s + " (left out: " + leftOutLine(l) + ")"
+}
+
+// leftOutLine counts the rejects by class, the worst first.
+func leftOutLine(l merge.Loss) string {
+	var parts []cli.Part
+	for _, class := range profile.Classes() {
+		parts = append(parts, cli.Part{N: l.LeftOut[class], What: string(class)})
+	}
+	return strings.Join(cli.Parts(parts...), ", ")
+}
+
+// lossLine says that the loss is within the budget; "" if nothing was lost.
+func (p *Printer) lossLine(l merge.Loss, b *merge.Budget) string {
+	if l.Lost == 0 && l.LostFunctions == 0 && len(p.rescued) == 0 {
+		return ""
+	}
+	s := fmt.Sprintf("lost: %s of %s (%s, allowed %s)", cli.Count(l.Lost), cli.Quantity(l.Inputs, "input", "inputs"),
+		cli.Percent(l.Lost, l.Inputs), allowed(b.Inputs))
+	if l.Functions > l.LostFunctions {
+		s += fmt.Sprintf(", %s of %s (%s, allowed %s)", cli.Count(l.LostFunctions), cli.Quantity(l.Functions, "function", "functions"),
+			cli.Percent(l.LostFunctions, l.Functions), allowed(b.Functions))
+	}
+	return s + "\n"
+}
+
+// overBudget returns the error, in words, of a loss that exceeds the budget.
+func overBudget(e *merge.OverBudget) error {
+	var parts []string
+	switch l := e.Loss; {
+	case e.Nothing:
+		parts = append(parts, fmt.Sprintf("no input can be merged (%s)", leftOutLine(l)))
+	case e.Inputs:
+		parts = append(parts, fmt.Sprintf("%s of %s cannot be merged (%s), %s, and --max-lost-inputs allows %s", cli.Count(l.Lost),
+			cli.Quantity(l.Inputs, "input", "inputs"), leftOutLine(l), cli.Percent(l.Lost, l.Inputs), allowed(e.Budget.Inputs)))
+	}
+	if l := e.Loss; e.Functions {
+		parts = append(parts, fmt.Sprintf("%s of %s would be missing, %s, and --max-lost-functions allows %s", cli.Count(l.LostFunctions),
+			cli.Quantity(l.Functions, "function", "functions"), cli.Percent(l.LostFunctions, l.Functions), allowed(e.Budget.Functions)))
+	}
+	return &cli.ExitError{Code: ExitOverBudget, Err: fmt.Errorf("%s; nothing is written", strings.Join(parts, "; "))}
+}
+
+// allowed formats a limit as part of a sentence.
+func allowed(l merge.Limit) string {
+	if share, ok := strings.CutSuffix(l.String(), "%"); ok {
+		return share + " %"
+	}
+	return l.String()
+}

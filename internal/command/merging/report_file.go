@@ -1,0 +1,260 @@
+package merging
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/profuse-pgo/profuse/internal/atomicfile"
+	"github.com/profuse-pgo/profuse/internal/command/cli"
+	"github.com/profuse-pgo/profuse/internal/command/console"
+	"github.com/profuse-pgo/profuse/merge"
+	"github.com/profuse-pgo/profuse/profile"
+)
+
+const (
+	maxLostListed = 100 // functions
+	maxIDsListed  = 16  // of an input
+)
+
+// An entry is the account of one profile as JSON. docs/report.schema.json
+// describes it.
+type entry struct {
+	Input      int    `json:"input"` // position on the command line, archives and folders expanded
+	File       string `json:"file"`
+	Size       int    `json:"size"` // bytes, uncompressed
+	Format     string `json:"format,omitempty"`
+	Outcome    string `json:"outcome"`
+	Functions  *int   `json:"functions,omitempty"`  // records contributed
+	Unmergable int    `json:"unmergable,omitempty"` // records that contradict those of earlier inputs
+	// Count is the sum of the counters contributed, unweighted, saturating at
+	// 2^64-1.
+	Count          *uint64           `json:"count,omitempty"`
+	BinaryIDs      []string          `json:"binary_ids,omitempty"` // of the binaries that ran
+	Reason         *reason           `json:"reason,omitempty"`
+	Rescued        []rescuedFunction `json:"rescued,omitempty"`
+	RescuedOmitted int               `json:"rescued_omitted,omitempty"`
+}
+
+// The outcomes of an input.
+const (
+	outcomeUsed    = "used"
+	outcomePartly  = "partly used"
+	outcomeLeftOut = "left out"
+)
+
+// A reason says why something is not in the result.
+type reason struct {
+	*console.Error
+	Cause string `json:"cause,omitempty"` // the likely cause, in words
+}
+
+type rescuedFunction struct {
+	Function string         `json:"function,omitempty"`
+	NameRef  string         `json:"name_ref"`
+	Action   string         `json:"action"`
+	Reason   *console.Error `json:"reason"`
+}
+
+// actionOf names what the merge did with a damaged function.
+func actionOf(r profile.Rescued) string {
+	if r.Clamped {
+		return "clamped"
+	}
+	return "left out"
+}
+
+func nameRef(ref uint64) string { return fmt.Sprintf("%#016x", ref) }
+
+// entryJSON returns the account of a profile as JSON, its lines indented.
+func (j *Job) entryJSON(a *merge.Account, indent string) []byte {
+	e := entry{
+		Input: j.position(a.Input), File: a.File, Size: a.Size, Format: formatOf(a.Data), Outcome: outcomeUsed, RescuedOmitted: a.RescuedOmitted,
+	}
+	if b := a.Brought; b != nil {
+		e.Functions, e.Count, e.Unmergable = &b.Functions, &b.Count, b.Unmergable
+		e.BinaryIDs = b.BinaryIDs[:min(len(b.BinaryIDs), maxIDsListed)]
+	}
+	for _, r := range a.Rescued {
+		e.Outcome = outcomePartly
+		e.Rescued = append(e.Rescued, rescuedFunction{r.Function, nameRef(r.NameRef), actionOf(r), console.NewError(r.Err)})
+	}
+	if a.Err != nil {
+		e.Outcome, e.Reason = outcomeLeftOut, &reason{console.NewError(a.Err), j.likelyCause(a.Err, a.Data)}
+	}
+	return e.json(indent)
+}
+
+func (e *entry) json(indent string) []byte {
+	var b bytes.Buffer
+	console.WriteJSON(&b, e, indent)
+	if indent == "" {
+		return b.Bytes()
+	}
+	return bytes.TrimSpace(b.Bytes())
+}
+
+// reportSummary is the end of a report.
+type reportSummary struct {
+	Written       bool                  `json:"written"` // the result
+	Message       string                `json:"message,omitempty"`
+	Inputs        uint64                `json:"inputs"`
+	Used          int                   `json:"used"`   // inputs in the result, wholly or partly
+	Partly        int                   `json:"partly"` // of the used inputs, those with damaged functions
+	LeftOut       uint64                `json:"left_out"`
+	Classes       map[profile.Class]int `json:"left_out_by_class"`
+	Functions     int                   `json:"functions"` // distinct names in the result
+	LostFunctions uint64                `json:"lost_functions"`
+	Lost          []lostFunction        `json:"lost"` // the first of them
+	Budget        map[string]string     `json:"budget"`
+	Exceeded      []string              `json:"exceeded"` // names of the limits exceeded
+}
+
+type lostFunction struct {
+	NameRef  string `json:"name_ref"`
+	Function string `json:"function,omitempty"`
+}
+
+func (j *Job) summary(written bool, cause error) reportSummary {
+	l := j.Accounts.Loss()
+	s := reportSummary{
+		Written: written, Inputs: l.Inputs, Used: l.Used, Partly: l.Partly, LeftOut: l.Lost, Classes: maps.Collect(maps.All(l.LeftOut)),
+		Functions: int(l.Functions - l.LostFunctions), LostFunctions: l.LostFunctions, Lost: []lostFunction{}, Exceeded: []string{},
+		Budget: map[string]string{maxLostInputs: j.budget.Inputs.String(), maxLostFunctions: j.budget.Functions.String()},
+	}
+	if cause != nil {
+		s.Message = cli.Message(cause)
+	}
+	if over := j.exceeded; over != nil && over.Inputs {
+		s.Exceeded = append(s.Exceeded, maxLostInputs)
+	}
+	if over := j.exceeded; over != nil && over.Functions {
+		s.Exceeded = append(s.Exceeded, maxLostFunctions)
+	}
+	lost := j.Accounts.Lost()
+	refs := slices.Sorted(maps.Keys(lost))
+	for _, ref := range refs[:min(len(refs), maxLostListed)] {
+		s.Lost = append(s.Lost, lostFunction{nameRef(ref), lost[ref]})
+	}
+	return s
+}
+
+// A reportFile writes the accounts in the order of the inputs, although workers
+// finish in any order. It buffers up to maxWaiting accounts that come early; beyond
+// that their workers wait.
+type reportFile struct {
+	out *atomicfile.File
+	w   *bufio.Writer
+
+	mu            sync.Mutex
+	moved         sync.Cond
+	input, member int         // the next
+	members       map[int]int // number of members of inputs that have ended
+	waiting       map[[2]int][]byte
+	any, stopped  bool
+	err           error
+}
+
+const maxWaiting = 1 << 14
+
+func openReportFile(path, output string) (*reportFile, error) {
+	out, err := atomicfile.Create(path, atomicfile.Options{})
+	if err != nil {
+		return nil, err
+	}
+	f := &reportFile{out: out, w: bufio.NewWriter(out), members: make(map[int]int), waiting: make(map[[2]int][]byte)}
+	f.moved.L = &f.mu
+	var head bytes.Buffer
+	console.WriteJSON(&head, struct {
+		Schema  string `json:"schema"`
+		Version int    `json:"version"`
+		Command string `json:"command"`
+		Output  string `json:"output"`
+	}{"profuse-merge-report", 2, "merge", output}, "")
+	fmt.Fprintf(f.w, "%s,\n  \"inputs\": [", strings.TrimSuffix(head.String(), "\n}\n"))
+	return f, nil
+}
+
+// add writes an account, or buffers it until its turn comes.
+func (f *reportFile) add(input, member int, entry []byte) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for len(f.waiting) >= maxWaiting && !f.stopped && (input != f.input || member != f.member) {
+		f.moved.Wait()
+	}
+	f.waiting[[2]int{input, member}] = entry
+	f.advance()
+}
+
+// endInput declares that an input has no more members.
+func (f *reportFile) endInput(input, members int) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.members[input] = members
+	f.advance()
+}
+
+func (f *reportFile) advance() {
+	for {
+		next := [2]int{f.input, f.member}
+		if entry, ok := f.waiting[next]; ok {
+			delete(f.waiting, next)
+			f.write(entry)
+			f.member++
+			continue
+		}
+		if n, ok := f.members[f.input]; ok && f.member >= n {
+			delete(f.members, f.input)
+			f.input++
+			f.member = 0
+			continue
+		}
+		break
+	}
+	f.moved.Broadcast()
+}
+
+func (f *reportFile) write(entry []byte) {
+	separator := ",\n    "
+	if !f.any {
+		separator, f.any = "\n    ", true
+	}
+	_, err := f.w.WriteString(separator)
+	if err == nil {
+		_, err = f.w.Write(entry)
+	}
+	if f.err == nil {
+		f.err = err
+	}
+}
+
+// commit completes the report with its summary.
+func (f *reportFile) commit(s reportSummary) error {
+	f.stop()
+	var b bytes.Buffer
+	console.WriteJSON(&b, s, "  ")
+	fmt.Fprintf(f.w, "\n  ],\n  \"summary\": %s\n}\n", bytes.TrimSpace(b.Bytes()))
+	if err := cmp.Or(f.err, f.w.Flush()); err != nil {
+		f.out.Close()
+		return err
+	}
+	return f.out.Commit()
+}
+
+func (f *reportFile) discard() {
+	f.stop()
+	f.out.Close()
+}
+
+// stop releases waiting workers without writing their accounts.
+func (f *reportFile) stop() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.stopped = true
+	f.moved.Broadcast()
+}

@@ -1,0 +1,229 @@
+package mipcmd
+
+import (
+	"cmp"
+	"encoding/hex"
+	"fmt"
+	"regexp"
+	"slices"
+
+	"github.com/profuse-pgo/profuse/formats"
+	"github.com/profuse-pgo/profuse/internal/command/family"
+	"github.com/profuse-pgo/profuse/internal/command/sources"
+	"github.com/profuse-pgo/profuse/internal/mip/debuginfo"
+	"github.com/profuse-pgo/profuse/internal/symbols"
+	"github.com/profuse-pgo/profuse/mip"
+	"github.com/profuse-pgo/profuse/profile"
+	"github.com/profuse-pgo/profuse/symbolize"
+)
+
+// fileFacts is what "profuse show" prints about a MIP file. The JSON names are part of
+// the interface.
+type fileFacts struct {
+	family.Head
+	Version     int      `json:"version"`      // 0 for YAML
+	Generation  string   `json:"generation"`   // "A", "B", or "" for YAML
+	ProfileType []string `json:"profile_type"` // as YAML spells them
+	ModuleHash  string   `json:"module_hash"`  // hexadecimal
+	PointerSize int      `json:"pointer_size"` // 0 if unknown
+	BinaryArch  string   `json:"binary_arch"`  // of a program, else ""
+	BinaryType  string   `json:"binary_type"`
+	BuildID     string   `json:"build_id"` // of the program, or from the file beside a profile; hexadecimal
+
+	totals
+
+	MostCalled []functionFacts `json:"most_called"` // with call counts only
+	Selected   []functionFacts `json:"function_records,omitzero"`
+	Edges      []edgeFacts     `json:"call_edges,omitzero"` // on request, the most frequent first
+	family.Problems
+
+	profileType mip.ProfileType
+	hasCounts   bool // false for maps and raw profiles
+	selecting   bool
+}
+
+// functionFacts is one function.
+type functionFacts struct {
+	Name          string       `json:"name"`
+	Demangled     string       `json:"demangled"`
+	Address       int64        `json:"address"` // relative to the raw section
+	Size          uint32       `json:"size"`    // bytes
+	CFG           string       `json:"cfg"`     // signature, hexadecimal
+	RawProfiles   uint32       `json:"raw_profiles"`
+	Calls         uint64       `json:"calls"`
+	OrderSum      uint64       `json:"order_sum"`
+	MeanOrder     float64      `json:"mean_order"` // 0 if unknown
+	Blocks        int          `json:"blocks"`     // the entry included
+	BlocksCovered int          `json:"blocks_covered"`
+	BlockRecords  []blockFacts `json:"block_records,omitzero"` // on request
+	Source        *sourceFacts `json:"source"`                 // where the function begins; null if unknown
+}
+
+// blockFacts is one block; the entry comes first.
+type blockFacts struct {
+	Offset  uint32       `json:"offset"` // bytes from the start of the function
+	Probe   bool         `json:"probe"`  // false if nothing recorded whether it ran
+	Covered bool         `json:"covered"`
+	Source  *sourceFacts `json:"source"`
+}
+
+type sourceFacts struct {
+	File string `json:"file"`
+	Line uint32 `json:"line"`
+}
+
+// factsOptions adjust collectFacts.
+type factsOptions struct {
+	*family.ShowOptions
+	edges    bool // list the calls from and to the chosen functions
+	programs *sources.Programs
+}
+
+// collectFacts reads a MIP file up to its end or the first error, which it also
+// records in the facts.
+func collectFacts(name string, data []byte, opt factsOptions) (*fileFacts, error) {
+	format, _ := formats.Detect(data)
+	f := &fileFacts{
+		Head: family.NewHead(name, len(data), format.String()), Problems: family.NewProblems(),
+		ProfileType: []string{}, MostCalled: []functionFacts{},
+	}
+	if f.selecting = opt.Choose != nil; f.selecting {
+		f.Selected = []functionFacts{}
+	}
+	return f, f.End(f.collect(name, data, format, opt))
+}
+
+func (f *fileFacts) collect(name string, data []byte, format formats.Format, opt factsOptions) error {
+	if format == formats.MIPRaw || format == formats.MIPRet {
+		r, err := mip.NewReader(name, data, mip.ReaderOptions{Warn: f.Warn})
+		if err != nil {
+			return err
+		}
+		f.header(r.Info())
+		return nil
+	}
+	m, err := parse(name, data, opt.programs.Arch, f.Warn)
+	f.header(&m.info)
+	if m.format == formats.Binary {
+		f.BinaryArch, f.BinaryType = m.binary.Arch, cmp.Or(m.binary.Type, "unknown")
+	}
+	id := m.buildID(f.Warn)
+	f.BuildID = hex.EncodeToString(id)
+	if err != nil {
+		return err
+	}
+	f.hasCounts = m.merged()
+	program, err := openProgram(opt.programs, m, id, f.Warn)
+	if err != nil {
+		return err
+	}
+	return f.functions(m.profile, program, opt)
+}
+
+func (f *fileFacts) header(in *mip.Info) {
+	f.Version, f.Generation, f.PointerSize = in.Version, string(in.Generation), in.PointerSize
+	f.profileType = in.Type
+	f.ProfileType = append(f.ProfileType, in.Type.Names()...)
+	if in.FileType != 0 {
+		f.ModuleHash = fmt.Sprintf("%#08x", in.ModuleHash)
+	}
+}
+
+// functions collects the facts of functions. program is nil if unknown.
+func (f *fileFacts) functions(p *mip.Profile, program *debuginfo.Program, opt factsOptions) (err error) {
+	if program != nil {
+		if p, err = program.Expand(p); err != nil {
+			return err
+		}
+	}
+	f.totals = totalsOf(p)
+
+	if p.Type.Has(mip.FunctionCallCount) {
+		var called []*mip.Function
+		for i := range p.Functions {
+			if p.Functions[i].CallCount > 0 {
+				called = append(called, &p.Functions[i])
+			}
+		}
+		slices.SortStableFunc(called, func(a, b *mip.Function) int { return cmp.Compare(b.CallCount, a.CallCount) })
+		for _, fn := range called[:min(max(opt.Top, 0), len(called))] {
+			f.MostCalled = append(f.MostCalled, functionOf(fn))
+		}
+	}
+	if opt.Choose == nil {
+		return nil
+	}
+	var chosen []*mip.Function
+	for i := range p.Functions {
+		fn := &p.Functions[i]
+		if facts := functionOf(fn); matches(opt.Choose, facts.Name, facts.Demangled) {
+			if opt.Blocks {
+				facts.BlockRecords = blocksOf(fn)
+			}
+			f.Selected = append(f.Selected, facts)
+			chosen = append(chosen, fn)
+		}
+	}
+	if opt.edges {
+		f.edges(p, opt.Choose)
+	}
+	if program == nil {
+		return nil
+	}
+	if opt.edges {
+		f.edgeSources(program)
+	}
+	f.sources(program, chosen)
+	return nil
+}
+
+func matches(choose *regexp.Regexp, name, demangled string) bool {
+	return choose.MatchString(name) || choose.MatchString(demangled)
+}
+
+// sources adds source lines to the selected functions and their blocks.
+func (f *fileFacts) sources(program *debuginfo.Program, chosen []*mip.Function) {
+	var at []int64
+	var to []**sourceFacts
+	for i, fn := range chosen {
+		at, to = append(at, fn.Address), append(to, &f.Selected[i].Source)
+		for b := range f.Selected[i].BlockRecords {
+			if block := &f.Selected[i].BlockRecords[b]; block.Probe {
+				at, to = append(at, fn.Address+int64(block.Offset)), append(to, &block.Source)
+			}
+		}
+	}
+	f.lookUp(program, at, to)
+}
+
+// lookUp sets the known sources of addresses.
+func (f *fileFacts) lookUp(program *debuginfo.Program, at []int64, to []**sourceFacts) {
+	err := program.Frames(at, f.Warn, func(i int, frames []symbolize.Frame) {
+		if s := sourceFacts(debuginfo.Innermost(frames)); s.File != "" && s.Line > 0 {
+			*to[i] = &s
+		}
+	})
+	if err != nil {
+		f.Warn(profile.Warning{Err: err})
+	}
+}
+
+func functionOf(fn *mip.Function) functionFacts {
+	facts := functionFacts{
+		Name: fn.Name, Demangled: symbols.Demangle(fn.Name), Address: fn.Address, Size: fn.Size,
+		CFG: fmt.Sprintf("%#08x", fn.CFG), RawProfiles: fn.MergeCount, Calls: fn.CallCount, OrderSum: fn.TimestampSum,
+		Blocks: 1 + len(fn.Blocks), BlocksCovered: coveredBlocks(fn),
+	}
+	if fn.MergeCount > 0 {
+		facts.MeanOrder = float64(fn.TimestampSum) / float64(fn.MergeCount)
+	}
+	return facts
+}
+
+func blocksOf(fn *mip.Function) []blockFacts {
+	blocks := []blockFacts{{Probe: true, Covered: fn.EntryCovered()}}
+	for _, b := range fn.Blocks {
+		blocks = append(blocks, blockFacts{Offset: b.Offset, Probe: b.Offset != 0, Covered: b.Covered})
+	}
+	return blocks
+}

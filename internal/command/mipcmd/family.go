@@ -1,0 +1,122 @@
+package mipcmd
+
+import (
+	"encoding/binary"
+	"hash/fnv"
+	"io"
+	"regexp"
+
+	"github.com/profuse-pgo/profuse/formats"
+	"github.com/profuse-pgo/profuse/internal/command/cli"
+	"github.com/profuse-pgo/profuse/internal/command/family"
+	"github.com/profuse-pgo/profuse/internal/command/merging"
+	"github.com/profuse-pgo/profuse/internal/command/sources"
+	"github.com/profuse-pgo/profuse/mip"
+	"github.com/profuse-pgo/profuse/profile"
+)
+
+// Family returns the family of Machine IR Profiles, which includes programs and
+// libraries with a map.
+func Family() family.Family {
+	return family.Family{
+		Kinds: []formats.Family{formats.MIP},
+		Show:  func() family.Shower { return new(show) },
+		Check: func() family.Checker { return check{} },
+		Adder: func() merging.Adder { return new(adder) },
+	}
+}
+
+// show is one run of "profuse show".
+type show struct {
+	edges    bool
+	programs *sources.Programs
+}
+
+func (s *show) Declare(f *cli.Flags) {
+	f.Group("MIP profiles")
+	f.BoolVar(&s.edges, "edges", false, "list calls from and to the functions selected, or all, the most frequent first")
+}
+
+func (s *show) Open(p *sources.Programs) error {
+	s.programs = p
+	return nil
+}
+
+func (s *show) Facts(name string, data []byte, _ formats.Format, opt *family.ShowOptions) (family.Facts, error) {
+	if s.edges && opt.Choose == nil {
+		all := *opt
+		all.Choose = regexp.MustCompile("")
+		opt = &all
+	}
+	return collectFacts(name, data, factsOptions{opt, s.edges, s.programs})
+}
+
+// check is one run of "profuse check".
+type check struct{}
+
+func (check) Open(*cli.Env, *sources.Programs) error { return nil }
+func (check) Admit(string, []byte) error             { return nil }
+
+func (check) Check(name string, data []byte, f formats.Format) family.Checked {
+	res := family.NewChecked(name, f)
+	if f == formats.Binary {
+		var err error
+		if data, _, err = mip.FindMap(name, data, mip.BinaryOptions{}); err != nil {
+			res.Note(err)
+			return res
+		}
+	}
+	r, err := mip.NewReader(name, data, mip.ReaderOptions{Warn: func(w profile.Warning) { res.Note(w.Err) }})
+	if err != nil {
+		res.Note(err)
+		return res
+	}
+	res.Version = uint32(r.Info().Version)
+	if r.Info().FileType == mip.FileRaw {
+		return res // only its map says what the counters mean
+	}
+	p, err := r.Profile()
+	if err != nil {
+		res.Note(err)
+		return res
+	}
+	res.Records = len(p.Functions)
+	if err := p.Validate(); err != nil {
+		res.Note(err)
+	}
+	for _, err := range plausibleRemarks(p) {
+		res.Remarks = append(res.Remarks, res.Finding(err))
+	}
+	res.Shapes = shapesOf(p)
+	return res
+}
+
+// shapesOf returns the places, sizes and blocks of the functions, which are the same in all
+// profiles of a program, as hashes. Functions of one name are numbered in their order,
+// which is the same in all, too.
+func shapesOf(p *mip.Profile) family.Shapes {
+	s := family.Shapes{Of: make(map[uint64]uint64, len(p.Functions)), What: "place, size or blocks"}
+	names := make(map[uint64]string, len(p.Functions))
+	same := make(map[uint64]uint32) // functions of a name so far
+	for i := range p.Functions {
+		f := &p.Functions[i]
+		h := fnv.New64a()
+		_, _ = io.WriteString(h, f.Name) // into memory
+		before := same[h.Sum64()]
+		same[h.Sum64()]++
+		_, _ = h.Write(binary.LittleEndian.AppendUint32([]byte{0}, before))
+		id := h.Sum64()
+		h.Reset()
+		b := binary.LittleEndian.AppendUint64(nil, f.RawOffset)
+		b = binary.LittleEndian.AppendUint64(b, uint64(f.Address))
+		b = binary.LittleEndian.AppendUint32(b, f.Size)
+		b = binary.LittleEndian.AppendUint32(b, f.CFG)
+		for j := range f.Blocks {
+			b = binary.LittleEndian.AppendUint32(b, f.Blocks[j].Offset)
+		}
+		_, _ = h.Write(b)
+		s.Of[id], names[id] = h.Sum64(), f.Name
+	}
+	s.Name = func(id uint64) string { return names[id] }
+	return s
+}

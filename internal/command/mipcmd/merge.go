@@ -1,0 +1,271 @@
+package mipcmd
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"sync/atomic"
+
+	"github.com/profuse-pgo/profuse/formats"
+	"github.com/profuse-pgo/profuse/inputs"
+	"github.com/profuse-pgo/profuse/internal/command/cli"
+	"github.com/profuse-pgo/profuse/internal/command/console"
+	"github.com/profuse-pgo/profuse/internal/command/merging"
+	"github.com/profuse-pgo/profuse/internal/command/sources"
+	"github.com/profuse-pgo/profuse/internal/flaw"
+	"github.com/profuse-pgo/profuse/internal/saturate"
+	"github.com/profuse-pgo/profuse/merge"
+	"github.com/profuse-pgo/profuse/mip"
+	"github.com/profuse-pgo/profuse/profile"
+)
+
+// The values of option --format.
+const (
+	formatMIP  = "mip"
+	formatYAML = "yaml"
+)
+
+// adder adds MIP profiles up.
+type adder struct {
+	update bool // add to an existing output
+}
+
+func (c *adder) Declare(f *cli.Flags, watching bool) {
+	if !watching {
+		f.Group("MIP profiles")
+		f.BoolVar(&c.update, "update", false, "add to an existing OUTPUT, in its format; several merges may update one OUTPUT at the same time")
+	}
+}
+
+func (c *adder) Results() []merging.Result {
+	return []merging.Result{{Name: formatMIP, Family: formats.MIP, Text: false}, {Name: formatYAML, Family: formats.MIP, Text: true}}
+}
+
+func (c *adder) Refuses() []string { return []string{"weighted-input", "decay", "allow-empty"} }
+
+func (c *adder) Check(r *merging.Run) error {
+	r.Update = c.update
+	switch {
+	case c.update && r.Output == "-":
+		return cli.Usagef("option --update needs a file as the output")
+	case c.update && (r.Format != "" || len(r.Programs.Paths) > 0):
+		return cli.Usagef("options --format and --program do not apply with --update: the output decides")
+	}
+	return nil
+}
+
+// Open accepts one program at most, by name: raw profiles hold no build id to search
+// folders for.
+func (c *adder) Open(r *merging.Run, _ func(string)) error {
+	if n := len(r.Programs.Paths); n > 1 {
+		return cli.Usagef("a MIP merge takes one program; --program names %d", n)
+	}
+	for _, path := range r.Programs.Paths {
+		if in, err := sources.BinaryPath(path, r.Open); sources.IsFolder(path) && (err != nil || sources.IsFolder(in.Name)) {
+			return cli.Usagef("option --program: %s is a folder, but raw MIP profiles hold no build id to search for: name the program", path)
+		}
+	}
+	return r.CheckName()
+}
+
+// Add adds the inputs to the functions of the base. Without a base these are the
+// functions of the program that the options name, or that is among the inputs.
+func (c *adder) Add(ctx context.Context, j *merging.Job) (*merging.Sum, error) {
+	in, rest, err := c.functions(j)
+	if err != nil {
+		return nil, err
+	}
+	base, err := readFile(in, j.Programs.Arch, warnings(j))
+	if err == nil && j.Base != "" && !base.merged() {
+		err = flaw.File(j.Base).Field("format").Got(base.format.String()).
+			Want("a merged MIP profile (to make one, profuse mip create)").Mismatch()
+	}
+	if err != nil {
+		return nil, &merging.BaseError{Err: err}
+	}
+	s := &sum{job: j, base: base}
+	if err := s.add(ctx, rest); err != nil {
+		return nil, err
+	}
+	return &merging.Sum{
+		Contents: func() string { return contents(s.profile) },
+		Write:    s.write,
+		Written: func() error {
+			if j.Base != "" {
+				return nil
+			}
+			return keepBuildID(j.Output, base.binary.BuildID, false)
+		},
+		Locks: true,
+	}, nil
+}
+
+// functions returns the input that lists the functions, and the other inputs.
+func (c *adder) functions(j *merging.Job) (in inputs.Input, rest []inputs.Input, err error) {
+	switch {
+	case j.Base != "":
+		return inputs.File(j.Base, j.Open), j.Inputs, nil
+	case len(j.Programs.Paths) > 0:
+		in, err = sources.BinaryPath(j.Programs.Paths[0], j.Open)
+		return in, j.Inputs, err
+	case j.Watched():
+		return in, nil, fmt.Errorf("%s does not exist, and raw profiles do not list functions: --program must name %s",
+			j.Output, wanted)
+	}
+	i, err := findBase(j.Inputs)
+	if err != nil {
+		return in, nil, err
+	}
+	return j.Inputs[i], slices.Concat(j.Inputs[:i], j.Inputs[i+1:]), nil
+}
+
+// A sum adds inputs to the functions and counts of a profile.
+type sum struct {
+	job     *merging.Job
+	base    *mipFile
+	profile *mip.Profile // the sum; nil until add returns
+
+	raw, merged atomic.Int64 // profiles in the sum
+}
+
+// add adds the inputs up. With an error there is no sum.
+func (s *sum) add(ctx context.Context, ins []inputs.Input) error {
+	merger, err := mip.NewMerger(s.base.profile, mip.MergeOptions{Warn: warnings(s.job)})
+	if err != nil {
+		return err
+	}
+	var forks []*mip.Merger
+	adders := s.job.Adders(len(ins), func() merge.Adder {
+		m := merger
+		if len(forks) > 0 {
+			m = merger.Fork()
+		}
+		forks = append(forks, m)
+		return func(p *merge.Profile) (*merge.Brought, error) { return nil, s.addTo(m, p) }
+	})
+	if err := s.job.Add(ctx, ins, adders, false); err != nil {
+		return err
+	}
+	for _, m := range forks[1:] {
+		if err := merger.Merge(m); err != nil {
+			return err
+		}
+	}
+	s.profile = merger.Profile()
+	return nil
+}
+
+// addTo adds a profile to the sum of a worker.
+func (s *sum) addTo(m *mip.Merger, p *merge.Profile) error {
+	f, _ := formats.Detect(p.Data)
+	switch f {
+	case formats.MIPRaw:
+		p.Adding()
+		_, err := m.AddRaw(p.Name, p.Data, p.Weight)
+		if err == nil {
+			s.raw.Add(1)
+		}
+		return err
+	case formats.MIPRet, formats.MIPProfile, formats.MIPYAML, formats.MIPMap:
+		r, err := mip.NewReader(p.Name, p.Data, mip.ReaderOptions{Warn: warnings(s.job)})
+		if err == nil {
+			p.Adding()
+			_, err = m.Add(r, p.Weight)
+		}
+		if err == nil && f != formats.MIPRet {
+			s.merged.Add(1)
+		}
+		return err
+	}
+	return sources.WrongFormat(p.Name, p.Data, "a MIP profile, like the other inputs")
+}
+
+// write writes the sum, in the format and layout of the base if there is one, and
+// returns what was added to what, for the message.
+func (s *sum) write(w io.Writer) (what string, err error) {
+	j := s.job
+	yaml := j.Format == formatYAML || j.Format == "" && console.IsYAML(j.Output)
+	what = s.added() + " on the functions of " + s.base.name
+	var opt mip.MIPOptions
+	if j.Base != "" {
+		yaml, what = s.base.format == formats.MIPYAML, s.added()+" added"
+		opt.DocumentLayout = s.base.info.Layout.NamesByLength
+	}
+	if yaml {
+		return what, mip.WriteYAML(w, s.profile, mip.YAMLOptions{})
+	}
+	return what, mip.WriteMIP(w, s.profile, opt)
+}
+
+// added counts the merged profiles in words.
+func (s *sum) added() string {
+	text := cli.Quantity(uint64(s.raw.Load()), "raw profile", "raw profiles")
+	if n := s.merged.Load(); n > 0 {
+		text += " and " + cli.Quantity(uint64(n), "merged one", "merged ones")
+	}
+	return text
+}
+
+// contents sums up a profile.
+func contents(p *mip.Profile) string {
+	t := totalsOf(p)
+	s := fmt.Sprintf("%s, %s covered (%s)", cli.Quantity(uint64(t.Functions), "function", "functions"),
+		cli.Count(uint64(t.FunctionsCovered)), cli.Percent(uint64(t.FunctionsCovered), uint64(t.Functions)))
+	if p.Type.Has(mip.BlockCoverage) {
+		s += fmt.Sprintf(", %s of %s covered (%s)", cli.Count(uint64(t.BlocksCovered)),
+			cli.Quantity(uint64(t.Blocks), "block", "blocks"), cli.Percent(uint64(t.BlocksCovered), uint64(t.Blocks)))
+	}
+	if p.Type.Has(mip.FunctionCallCount) {
+		s += ", " + cli.Quantity(t.Calls, "call", "calls")
+	}
+	return s
+}
+
+// totals are sums over the functions of a profile. The JSON names are part of the
+// interface.
+type totals struct {
+	Functions        int    `json:"functions"`
+	FunctionsCovered int    `json:"functions_covered"`
+	Blocks           int    `json:"blocks"` // entries included
+	BlocksCovered    int    `json:"blocks_covered"`
+	CodeSize         uint64 `json:"code_size"` // bytes
+	CodeSizeCovered  uint64 `json:"code_size_covered"`
+	Calls            uint64 `json:"calls"`        // saturating; covered functions under function coverage
+	RawProfiles      uint32 `json:"raw_profiles"` // at least so many were merged
+}
+
+func totalsOf(p *mip.Profile) (t totals) {
+	t.Functions = len(p.Functions)
+	for i := range p.Functions {
+		f := &p.Functions[i]
+		t.CodeSize += uint64(f.Size)
+		if f.Covered() {
+			t.FunctionsCovered++
+			t.CodeSizeCovered += uint64(f.Size)
+		}
+		t.Blocks += 1 + len(f.Blocks)
+		t.BlocksCovered += coveredBlocks(f)
+		t.Calls = saturate.Add(t.Calls, f.CallCount)
+		t.RawProfiles = max(t.RawProfiles, f.MergeCount)
+	}
+	return t
+}
+
+// coveredBlocks counts the blocks that ran, the entry included.
+func coveredBlocks(f *mip.Function) (n int) {
+	if f.EntryCovered() {
+		n++
+	}
+	for _, b := range f.Blocks {
+		if b.Covered {
+			n++
+		}
+	}
+	return n
+}
+
+// warnings returns a function that records the warnings of readers and mergers.
+func warnings(j *merging.Job) func(profile.Warning) {
+	return func(w profile.Warning) { j.WarnOf("mip", 0, w) }
+}

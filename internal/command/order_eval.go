@@ -1,0 +1,238 @@
+package command
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/profuse-pgo/profuse/internal/command/cli"
+	"github.com/profuse-pgo/profuse/internal/command/console"
+	"github.com/profuse-pgo/profuse/internal/command/ordering"
+	"github.com/profuse-pgo/profuse/internal/command/sources"
+	"github.com/profuse-pgo/profuse/layout"
+)
+
+func orderEvalCommand() *cli.Command {
+	return &cli.Command{
+		Name:  "eval",
+		Args:  "[OPTION]... --trace FILE PROGRAM [ORDER]...",
+		Short: "count the page faults of function orders",
+		Long: `Counts the pages of code that runs of a program touch, and the page faults, for the
+program as it is and for each ORDER: a list of symbols for lld or ld64, or another
+build of the program with its own layout. A trace (--trace) has the functions of a
+run in the order of their first calls: a .mip with call counts, or an IRPGO profile
+with temporal traces. eval prints the mean over all traces.
+
+It is a model: memory is empty at first, and the first call into a page loads the
+whole page. A call needs the whole function, but not its cold part, which is a
+function of its own. "curve area" is the area under the curve of page faults over
+first calls, divided by the number of first calls. Functions of PROGRAM that an
+ORDER does not list follow in their present order.`,
+		Profiles: true,
+		Setup: func(f *cli.Flags) cli.Action {
+			c := &orderEval{pages: []uint64{4 << 10, 16 << 10, 64 << 10}, until: []float64{25, 50, 75, 90}}
+			f.Var(&c.traces, "trace", "`FILE` profile with first calls; repeatable")
+			f.Func("page-size", "`SIZES` page sizes, separated by commas (default 4K,16K,64K)", c.setPages)
+			f.Func("until", "`PERCENTS` count page faults up to these shares of first calls (default 25,50,75,90)", c.setUntil)
+			c.programs.DeclareArch(f)
+			f.BoolVar(&c.json, "json", false, "print a JSON object")
+			return c.run
+		},
+	}
+}
+
+// orderEval is one run of "profuse order eval".
+type orderEval struct {
+	traces   cli.List
+	pages    []uint64
+	until    []float64
+	programs sources.Programs
+	json     bool
+}
+
+func (c *orderEval) setPages(s string) error {
+	c.pages = nil
+	for word := range strings.SplitSeq(s, ",") {
+		digits, unit := word, uint64(1)
+		for suffix, factor := range map[string]uint64{"K": 1 << 10, "k": 1 << 10, "M": 1 << 20} {
+			if d, ok := strings.CutSuffix(word, suffix); ok {
+				digits, unit = d, factor
+			}
+		}
+		n, err := strconv.ParseUint(digits, 10, 32)
+		if err != nil || n == 0 || n&(n-1) != 0 {
+			return fmt.Errorf("want powers of two, such as 4096 or 16K")
+		}
+		c.pages = append(c.pages, n*unit)
+	}
+	return nil
+}
+
+func (c *orderEval) setUntil(s string) error {
+	c.until = nil
+	for word := range strings.SplitSeq(s, ",") {
+		p, err := strconv.ParseFloat(strings.TrimSuffix(word, "%"), 64)
+		if err != nil || !(p > 0 && p <= 100) {
+			return fmt.Errorf("want numbers above 0, up to 100")
+		}
+		c.until = append(c.until, p)
+	}
+	return nil
+}
+
+// evaluation holds the scores of all orders. The JSON names are a stable
+// interface.
+type evaluation struct {
+	Program string        `json:"program"`
+	Traces  int           `json:"traces"`
+	Orders  []orderScores `json:"orders"` // the first is the program as it is
+}
+
+type orderScores struct {
+	Name      string      `json:"name"`
+	Functions int         `json:"functions"` // of the program
+	CodeBytes uint64      `json:"code_bytes"`
+	Listed    int         `json:"listed"`  // symbols of an order file that the program has; 0 for programs
+	Unknown   int         `json:"unknown"` // and has not
+	Scores    []pageScore `json:"scores"`
+}
+
+type pageScore struct {
+	PageSize  uint64       `json:"page_size"`
+	Pages     float64      `json:"pages_touched"`
+	Touched   float64      `json:"bytes_touched"`
+	Executed  float64      `json:"bytes_executed"`
+	Called    float64      `json:"functions_called"`
+	Missing   float64      `json:"functions_missing"` // called, but not in the program
+	Until     []faultsUpTo `json:"page_faults_until"`
+	CurveArea float64      `json:"curve_area"`
+}
+
+type faultsUpTo struct {
+	Percent float64 `json:"percent_of_first_calls"`
+	Faults  float64 `json:"page_faults"`
+}
+
+func (c *orderEval) run(_ context.Context, env *cli.Env, args []string) error {
+	if len(args) == 0 {
+		return cli.Usagef("no program given")
+	}
+	if len(c.traces) == 0 {
+		return cli.Usagef("missing option --trace FILE")
+	}
+	program, err := ordering.ReadImage(args[0], c.programs.Arch)
+	if err != nil {
+		return err
+	}
+	var traces []layout.Trace
+	for _, file := range c.traces {
+		t, err := readTraces(env, file, &c.programs)
+		if err != nil {
+			return err
+		}
+		traces = append(traces, t...)
+	}
+	e := &evaluation{Program: args[0], Traces: len(traces)}
+	for i, file := range args {
+		image, o := program, orderScores{Name: file}
+		if i > 0 {
+			if image, err = c.arrange(env, program, file, &o); err != nil {
+				return err
+			}
+		}
+		scores, err := image.Evaluate(traces, layout.EvalOptions{PageSizes: c.pages, Shares: c.until})
+		if err != nil {
+			return fmt.Errorf("%s: %w", file, err)
+		}
+		o.Functions, o.CodeBytes = image.Functions(), image.Size()
+		for _, s := range scores {
+			o.Scores = append(o.Scores, newPageScore(s, c.until))
+		}
+		e.Orders = append(e.Orders, o)
+	}
+	var text bytes.Buffer
+	if c.json {
+		console.WriteJSON(&text, e, "")
+	} else {
+		e.Print(&text)
+	}
+	_, err = text.WriteTo(env.Stdout)
+	return err
+}
+
+// arrange returns the program in the layout of an order file or of another program.
+func (c *orderEval) arrange(env *cli.Env, program *layout.Image, file string, o *orderScores) (*layout.Image, error) {
+	if isProgram(file) {
+		return ordering.ReadImage(file, c.programs.Arch)
+	}
+	order, err := readOrder(env, file)
+	if err != nil {
+		return nil, err
+	}
+	image, m := program.Arrange(order)
+	o.Listed, o.Unknown = len(m.Symbols), len(m.Missing)
+	if o.Listed == 0 {
+		return nil, fmt.Errorf("%s: has no function of the program", file)
+	}
+	return image, nil
+}
+
+func newPageScore(s layout.Score, until []float64) pageScore {
+	p := pageScore{
+		PageSize: s.PageSize, Pages: rounded(s.Pages), Touched: rounded(s.Touched), Executed: rounded(s.Executed),
+		Called: rounded(s.Called), Missing: rounded(s.Missing), CurveArea: rounded(s.Area), Until: []faultsUpTo{},
+	}
+	for i, u := range until {
+		p.Until = append(p.Until, faultsUpTo{u, rounded(s.Until[i])})
+	}
+	return p
+}
+
+// rounded rounds to two digits after the point.
+func rounded(v float64) float64 { return math.Round(v*100) / 100 }
+
+func (e *evaluation) Print(w io.Writer) {
+	first := &e.Orders[0].Scores[0]
+	fmt.Fprintf(w, "%s: %s of %s called, %s bytes of code, in %s", e.Program, decimal(first.Called),
+		cli.Quantity(uint64(e.Orders[0].Functions), "function", "functions"), decimal(first.Executed), cli.Quantity(uint64(e.Traces), "trace", "traces"))
+	if first.Missing > 0 {
+		fmt.Fprintf(w, "; %s called that it lacks", decimal(first.Missing))
+	}
+	fmt.Fprintln(w)
+	for i := range e.Orders {
+		if o := &e.Orders[i]; o.Listed > 0 {
+			fmt.Fprintf(w, "%s: lists %s of them, and %s others\n", o.Name, cli.Count(uint64(o.Listed)), cli.Count(uint64(o.Unknown)))
+		}
+	}
+	for k := range e.Orders[0].Scores {
+		fmt.Fprintf(w, "\npages of %s bytes\n", cli.Count(e.Orders[0].Scores[k].PageSize))
+		t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
+		fmt.Fprint(t, "touched\tused\t")
+		for _, u := range first.Until {
+			fmt.Fprintf(t, "faults to %s%%\t", decimal(u.Percent))
+		}
+		fmt.Fprint(t, "curve area\tchange\t order\n")
+		for i := range e.Orders {
+			o := &e.Orders[i]
+			s, base := &o.Scores[k], &e.Orders[0].Scores[k]
+			fmt.Fprintf(t, "%s\t%.1f%%\t", decimal(s.Pages), 100*s.Executed/s.Touched)
+			for _, u := range s.Until {
+				fmt.Fprintf(t, "%s\t", decimal(u.Faults))
+			}
+			change := ""
+			if i > 0 && base.CurveArea > 0 {
+				change = fmt.Sprintf("%+.1f%%", 100*(s.CurveArea/base.CurveArea-1))
+			}
+			fmt.Fprintf(t, "%s\t%s\t %s\n", decimal(s.CurveArea), change, console.Printable(o.Name))
+		}
+		t.Flush()
+	}
+}
+
+// decimal prints a number with at most two digits after the point.
+func decimal(v float64) string { return strconv.FormatFloat(rounded(v), 'f', -1, 64) }

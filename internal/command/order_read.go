@@ -1,0 +1,54 @@
+package command
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/profuse-pgo/profuse/formats"
+	"github.com/profuse-pgo/profuse/inputs"
+	"github.com/profuse-pgo/profuse/internal/command/cli"
+	"github.com/profuse-pgo/profuse/internal/command/sources"
+	"github.com/profuse-pgo/profuse/layout"
+)
+
+// isProgram reports whether the file is ELF or Mach-O.
+func isProgram(path string) bool {
+	in, err := sources.BinaryPath(path, inputs.Options{})
+	return err == nil && sources.PeekFormat(in, false) == formats.Binary
+}
+
+// readOrder reads a list of symbols, one on each line; # begins a comment.
+func readOrder(env *cli.Env, path string) (names []string, err error) {
+	err = inputs.File(path, sources.Options(env)).Each(nil, func(d *inputs.Data) error {
+		for line := range strings.Lines(string(d.Bytes())) {
+			name, _, _ := strings.Cut(line, "#")
+			if name = strings.TrimSpace(name); name != "" {
+				names = append(names, name)
+			}
+		}
+		return nil
+	})
+	return names, err
+}
+
+// readTraces reads the orders of first calls in a profile.
+func readTraces(env *cli.Env, path string, programs *sources.Programs) (traces []layout.Trace, err error) {
+	v, err := openView(env, path, programs)
+	if err != nil {
+		return nil, err
+	}
+	for t := range v.Traces() {
+		trace := layout.Trace{Weight: float64(t.Weight)}
+		for i := range t.Functions {
+			if name := linkerName(&t.Functions[i]); name != "" {
+				trace.Functions = append(trace.Functions, name)
+			}
+		}
+		traces = append(traces, trace)
+	}
+	if len(traces) == 0 {
+		return nil, fmt.Errorf("%s: has no order of first calls: IRPGO profiles have one as temporal traces "+
+			"(clang -fprofile-generate -mllvm -pgo-temporal-instrumentation), a .mip with call counts", path)
+	}
+	return traces, nil
+}

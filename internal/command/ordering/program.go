@@ -1,0 +1,150 @@
+package ordering
+
+import (
+	"fmt"
+	"iter"
+	"strings"
+
+	"github.com/profuse-pgo/profuse/inputs"
+	"github.com/profuse-pgo/profuse/internal/command/sources"
+	"github.com/profuse-pgo/profuse/layout"
+	"github.com/profuse-pgo/profuse/symbolize"
+)
+
+// A program is a linked program whose functions are ordered.
+type program struct{ *symbolize.File }
+
+// openProgram opens a program, or the one in a .dSYM bundle.
+func openProgram(path, arch string) (program, error) {
+	in, err := sources.BinaryPath(path, inputs.Options{})
+	if err != nil {
+		return program{}, err
+	}
+	f, err := symbolize.Open(in.Name, symbolize.Options{Arch: arch, NoDebugFiles: true})
+	return program{f}, err
+}
+
+func (p program) options() layout.SymbolOptions {
+	return layout.SymbolOptions{Underscore: p.MachO}
+}
+
+// unnamed is the error of a program without symbols of what is wanted.
+func (p program) unnamed(what string) error {
+	return fmt.Errorf("%s: has no %s; want the program before it was stripped", p.Name, what)
+}
+
+// A part is a range of addresses.
+type part struct{ addr, size uint64 }
+
+// symbols yields the symbols in parts of the program, by address and as linkers
+// spell them, and the end of the part of each.
+func (p program) symbols(parts []part) (iter.Seq2[symbolize.Symbol, uint64], error) {
+	all, err := p.Symbols()
+	if err != nil {
+		return nil, err
+	}
+	prefix := ""
+	if p.MachO {
+		prefix = "_" // which package symbolize removes
+	}
+	return func(yield func(symbolize.Symbol, uint64) bool) {
+		for s := range all {
+			for _, in := range parts {
+				if s.Addr-in.addr < in.size {
+					s.Name = prefix + s.Name
+					if !yield(s, in.addr+in.size) {
+						return
+					}
+					break
+				}
+			}
+		}
+	}, nil
+}
+
+// names returns the names of all functions of the program, each as often as there
+// are functions of the name. Functions may be in sections of any name.
+func (p program) names() (names []string, err error) {
+	var code []part
+	for _, s := range p.Segments() {
+		if s.Executable {
+			code = append(code, part{s.Addr, s.MemSize})
+		}
+	}
+	symbols, err := p.symbols(code)
+	if err != nil {
+		return nil, err
+	}
+	type key struct {
+		name string
+		addr uint64
+	}
+	seen := make(map[key]bool) // a symbol may be in several tables
+	for s := range symbols {
+		if k := (key{s.Name, s.Addr}); !seen[k] {
+			seen[k] = true
+			names = append(names, s.Name)
+		}
+	}
+	if len(names) == 0 {
+		return nil, p.unnamed("symbols")
+	}
+	return names, nil
+}
+
+// ReadImage returns the addresses of a program's functions.
+func ReadImage(path, arch string) (*layout.Image, error) {
+	p, err := openProgram(path, arch)
+	if err != nil {
+		return nil, err
+	}
+	defer p.Close()
+	var code []part // not the segments: these can hold data as well
+	for _, s := range p.Sections() {
+		if isCodeSection(s.Name) && s.Addr != 0 {
+			code = append(code, part{s.Addr, s.Size})
+		}
+	}
+	symbols, err := p.symbols(code)
+	if err != nil {
+		return nil, err
+	}
+	var functions []layout.Function
+	var ends []uint64 // of the section of each
+	for s, end := range symbols {
+		functions = append(functions, layout.Function{Name: s.Name, Addr: s.Addr, Size: min(s.Size, end-s.Addr)})
+		ends = append(ends, end)
+	}
+	if p.MachO {
+		measure(functions, ends)
+	}
+	image := layout.NewImage(functions, p.options())
+	if image.Functions() == 0 {
+		return nil, p.unnamed("function symbols")
+	}
+	return image, nil
+}
+
+func isCodeSection(name string) bool {
+	switch name {
+	case ".text", "__text", ".init", ".fini":
+		return true
+	}
+	return strings.HasPrefix(name, ".text.")
+}
+
+// measure sets the sizes of the functions of a Mach-O file, each up to the next
+// symbol.
+func measure(functions []layout.Function, ends []uint64) {
+	for i := len(functions) - 1; i >= 0; i-- {
+		f := &functions[i]
+		switch {
+		case i+1 == len(functions) || ends[i+1] != ends[i]:
+			f.Size = ends[i] - f.Addr
+		case functions[i+1].Addr == f.Addr:
+			f.Size = functions[i+1].Size
+		default:
+			f.Size = functions[i+1].Addr - f.Addr
+		}
+	}
+}

@@ -1,0 +1,52 @@
+// Package samplecmd implements the commands of profuse for LLVM's sample profiles.
+package samplecmd
+
+import (
+	"github.com/profuse-pgo/profuse/formats"
+	"github.com/profuse-pgo/profuse/internal/command/cli"
+	"github.com/profuse-pgo/profuse/internal/command/family"
+	"github.com/profuse-pgo/profuse/internal/command/merging"
+	"github.com/profuse-pgo/profuse/internal/command/sources"
+	"github.com/profuse-pgo/profuse/sampleprof"
+)
+
+// Family returns the family of sample profiles.
+func Family() family.Family {
+	return family.Family{
+		Kinds: []formats.Family{formats.Sample},
+		Show:  func() family.Shower { return show{} },
+		Check: func() family.Checker { return check{} },
+		Adder: func() merging.Adder { return new(adder) },
+		Fit:   fitOf,
+	}
+}
+
+// show is one run of "profuse show".
+type show struct{}
+
+func (show) Declare(*cli.Flags)           {}
+func (show) Open(*sources.Programs) error { return nil }
+
+func (show) Facts(name string, data []byte, f formats.Format, opt *family.ShowOptions) (family.Facts, error) {
+	return collectFacts(name, data, f, opt)
+}
+
+// check is one run of "profuse check".
+type check struct{}
+
+func (check) Open(*cli.Env, *sources.Programs) error { return nil }
+func (check) Admit(string, []byte) error             { return nil }
+
+func (check) Check(name string, data []byte, f formats.Format) family.Checked {
+	res := family.NewChecked(name, f)
+	p, err := sampleprof.Read(name, data, sampleprof.ReadOptions{})
+	if err != nil {
+		res.Note(err)
+		return res
+	}
+	res.Records = len(p.Functions)
+	for _, err := range p.Check() {
+		res.Remarks = append(res.Remarks, res.Finding(err))
+	}
+	return res
+}

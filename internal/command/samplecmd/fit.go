@@ -1,0 +1,225 @@
+package samplecmd
+
+import (
+	"encoding/hex"
+	"fmt"
+
+	"github.com/profuse-pgo/profuse/internal/command/cli"
+	"github.com/profuse-pgo/profuse/internal/command/console"
+	"github.com/profuse-pgo/profuse/internal/command/family"
+	"github.com/profuse-pgo/profuse/internal/symbols"
+	"github.com/profuse-pgo/profuse/profile"
+	"github.com/profuse-pgo/profuse/sampleprof"
+	"github.com/profuse-pgo/profuse/symbolize"
+)
+
+// fitFacts is how a profile fits a program. The JSON names are part of the interface.
+type fitFacts struct {
+	Program   programFacts    `json:"program"`
+	Compared  string          `json:"compared"` // "checksums", "lines" or "names"
+	Samples   uint64          `json:"samples"`
+	Parts     []partFacts     `json:"parts"` // that add up to samples
+	Staleness stalenessFacts  `json:"staleness"`
+	Functions []functionStale `json:"functions"` // that do not fit
+}
+
+type programFacts struct {
+	File      string `json:"file"`
+	Arch      string `json:"arch"`
+	BuildID   string `json:"build_id"`
+	Functions int    `json:"functions"` // inlined ones included
+}
+
+// partFacts are the samples of one cause.
+type partFacts struct {
+	What      string  `json:"what"` // "fits", "changed", "lines", "renamed", "gone"
+	Samples   uint64  `json:"samples"`
+	Share     float64 `json:"share"` // 0 to 1
+	Functions int     `json:"functions"`
+}
+
+// stalenessFacts are the numbers of clang -mllvm -report-profile-staleness.
+type stalenessFacts struct {
+	Functions      int    `json:"functions"`
+	StaleFunctions int    `json:"stale_functions"`
+	Samples        uint64 `json:"samples"`
+	StaleSamples   uint64 `json:"stale_samples"`
+	Calls          int    `json:"calls"`
+	StaleCalls     int    `json:"stale_calls"`
+	RecoveredCalls int    `json:"recovered_calls"`
+}
+
+// functionStale is a function that does not fit, or not whole.
+type functionStale struct {
+	Name       string `json:"name"`
+	Condition  string `json:"condition"` // "changed", "renamed", "gone"
+	NewName    string `json:"new_name,omitempty"`
+	Samples    uint64 `json:"samples"`
+	Stale      uint64 `json:"stale"` // with those of functions inlined into it
+	Locations  int    `json:"locations"`
+	StaleLines int    `json:"stale_locations"`
+	Calls      int    `json:"calls"`
+	Aligned    int    `json:"aligned_calls"`
+}
+
+// fitOf compares a profile with a program.
+func fitOf(program *symbolize.File, name string, data []byte, warn func(profile.Warning)) (*family.Fit, error) {
+	p, err := sampleprof.Read(name, data, sampleprof.ReadOptions{})
+	if err != nil {
+		return nil, err
+	}
+	known, err := sampleprof.ReadProgram(program)
+	if known == nil {
+		return nil, err
+	}
+	if err != nil {
+		warn(profile.Warning{File: program.Name, Err: err})
+	}
+	return newFit(p, p.Fit(known), program), nil
+}
+
+// The parts of the samples, in the order in which they are listed.
+var partTexts = []struct{ what, text string }{
+	{"fits", "fit"},
+	{"changed", "of functions that have changed: another checksum"},
+	{"lines", "at lines that have no code"},
+	{"renamed", "of functions that have another name"},
+	{"gone", "of functions that are gone"},
+}
+
+// partOf returns the index of the part that the stale samples of a function are of.
+func partOf(fn *sampleprof.FunctionFit, fit *sampleprof.Fit) int {
+	switch fn.Condition {
+	case sampleprof.Fits:
+		return 0
+	case sampleprof.Renamed:
+		return 3
+	case sampleprof.Gone:
+		return 4
+	}
+	if fit.Lines {
+		return 2
+	}
+	return 1
+}
+
+func newFit(p *sampleprof.Profile, fit *sampleprof.Fit, program *symbolize.File) *family.Fit {
+	s := fit.Staleness
+	facts := &fitFacts{
+		Program:  programFacts{program.Name, program.Arch, hex.EncodeToString(program.BuildID), fit.ProgramFunctions},
+		Compared: "names", Samples: fit.Samples, Functions: []functionStale{},
+		Staleness: stalenessFacts{s.Functions, s.StaleFunctions, s.Samples, s.StaleSamples, s.Calls, s.StaleCalls, s.RecoveredStales},
+	}
+	switch {
+	case fit.Checksums:
+		facts.Compared = "checksums"
+	case fit.Lines:
+		facts.Compared = "lines"
+	}
+	for _, part := range partTexts {
+		facts.Parts = append(facts.Parts, partFacts{What: part.what})
+	}
+	out := &family.Fit{JSON: facts}
+	lost, hot, hotLost := 0, 0, 0
+	hotFrom, _ := p.Summarize().HotThreshold()
+	hotFrom = max(hotFrom, 1)
+	stale := uint64(0)
+	for i := range fit.Functions {
+		fn := &fit.Functions[i]
+		at := partOf(fn, fit)
+		facts.Parts[at].Samples += fn.Stale
+		facts.Parts[at].Functions++
+		stale += fn.Stale
+		if fn.Samples > 0 {
+			out.Ran++
+			if fn.Condition >= sampleprof.Renamed {
+				lost++
+			}
+		}
+		// A function that has lost a line or two is not lost.
+		if fn.Max >= hotFrom {
+			hot++
+			if fn.Condition >= sampleprof.Renamed || fn.Condition == sampleprof.Changed && fn.Stale >= fn.Samples-fn.Samples/2 {
+				hotLost++
+			}
+		}
+		if at > 0 {
+			facts.Functions = append(facts.Functions, functionStale{
+				fn.Name.String(), fn.Condition.String(), fn.NewName, fn.Samples, fn.Stale, fn.Locations, fn.StaleLines, fn.Calls, fn.Aligned,
+			})
+		}
+	}
+	share := func(n, of uint64) float64 {
+		if of == 0 {
+			return 0
+		}
+		return float64(n) / float64(of)
+	}
+	facts.Parts[0].Samples = fit.Samples - min(fit.Samples, stale)
+	for i := range facts.Parts {
+		facts.Parts[i].Share = share(facts.Parts[i].Samples, fit.Samples)
+	}
+	out.Stale = share(fit.Stale, fit.Samples)
+	out.Lost, out.HotLost = share(uint64(lost), uint64(out.Ran)), share(uint64(hotLost), uint64(hot))
+	out.Facts, out.Parts, out.Functions = facts.rows(p), facts.partRows(), facts.table
+	return out
+}
+
+// rows returns what fits on one line.
+func (f *fitFacts) rows(p *sampleprof.Profile) [][2]string {
+	compared := map[string]string{
+		"checksums": "names, and the checksums of pseudo probes",
+		"lines":     "names, and lines with code",
+		"names":     "names alone: the program has no debug information with the lines of functions",
+	}[f.Compared]
+	if f.Compared == "names" && p.Kind.Has(sampleprof.ProbeBased) {
+		compared = "names alone: the program has no pseudo probes"
+	}
+	rows := [][2]string{
+		{"Program", fmt.Sprintf("%s: %s, %s", f.Program.File, f.Program.Arch, cli.Quantity(uint64(f.Program.Functions), "function", "functions"))},
+		{"Compared", compared},
+	}
+	if s := f.Staleness; s.Calls > 0 {
+		rows = append(rows, [2]string{"Calls", fmt.Sprintf("%s of %s are elsewhere; matching of stale profiles finds %s",
+			cli.Count(uint64(s.StaleCalls)), cli.Count(uint64(s.Calls)), cli.Count(uint64(s.RecoveredCalls)))})
+	}
+	return rows
+}
+
+func (f *fitFacts) partRows() (rows [][]string) {
+	for i, part := range f.Parts {
+		if i == 0 || part.Functions > 0 {
+			rows = append(rows, []string{cli.Count(part.Samples), console.Percent(part.Share), cli.Count(uint64(part.Functions)), partTexts[i].text})
+		}
+	}
+	return rows
+}
+
+// table lists the functions.
+func (f *fitFacts) table(p *console.Printer) (header []string, rows [][]string) {
+	show := func(name string) string {
+		if !p.Mangled {
+			name = symbols.Demangle(name)
+		}
+		return console.Printable(name)
+	}
+	for i := range f.Functions {
+		fn := &f.Functions[i]
+		calls, what, name := "–", fn.Condition, show(fn.Name)
+		if fn.Calls > 0 {
+			calls = fmt.Sprintf("%d of %d", fn.Aligned, fn.Calls)
+		}
+		if fn.StaleLines > 0 {
+			what = fmt.Sprintf("%d of %d lines", fn.StaleLines, fn.Locations)
+		}
+		if fn.NewName != "" {
+			name += " → " + show(fn.NewName)
+		}
+		share := 0.0
+		if f.Samples > 0 {
+			share = float64(fn.Stale) / float64(f.Samples)
+		}
+		rows = append(rows, []string{cli.Count(fn.Stale), console.Percent(share), calls, what, name})
+	}
+	return []string{"Samples", "Share", "Calls found", "", "do not fit"}, rows
+}

@@ -1,0 +1,161 @@
+package samplecmd
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/profuse-pgo/profuse/formats"
+	"github.com/profuse-pgo/profuse/inputs"
+	"github.com/profuse-pgo/profuse/internal/command/cli"
+	"github.com/profuse-pgo/profuse/internal/command/memory"
+	"github.com/profuse-pgo/profuse/internal/command/merging"
+	"github.com/profuse-pgo/profuse/internal/command/sources"
+	"github.com/profuse-pgo/profuse/merge"
+	"github.com/profuse-pgo/profuse/profile"
+	"github.com/profuse-pgo/profuse/sampleprof"
+)
+
+// The formats of the result.
+const (
+	formatExtended = "extbinary"
+	formatBinary   = "binary"
+	formatText     = "text"
+)
+
+// adder adds sample profiles up.
+type adder struct {
+	write                  sampleprof.WriteOptions
+	mergeCold, trimCold    bool
+	frames                 int
+	flatten, nest, partial bool
+}
+
+func (c *adder) Declare(f *cli.Flags, watching bool) {
+	f.Group("sample profiles")
+	f.BoolVar(&c.write.MD5, "md5-names", false, "write GUIDs in place of names")
+	f.BoolVar(&c.write.Compress, "compress", false, "compress the sections of extbinary")
+	f.BoolVar(&c.write.Split, "split-layout", false, "keep functions into which nothing is inlined apart")
+	f.BoolVar(&c.partial, "partial", false, "say that the profile covers a part of the program")
+	if !watching { // they do not go together with adding to the result
+		f.BoolVar(&c.mergeCold, "merge-cold-contexts", false, "add cold contexts to those of their last frames")
+		f.BoolVar(&c.trimCold, "trim-cold-contexts", false, "drop cold contexts")
+		f.IntVar(&c.frames, "cold-frames", 1, "`N` frames that stay of a cold context that is merged")
+		f.BoolVar(&c.flatten, "flatten", false, "drop contexts, and make functions of inlined ones")
+		f.BoolVar(&c.nest, "nest", false, "inline the functions of contexts into their callers")
+		f.Uint64Var(&c.write.SizeLimit, "size-limit", 0, "`BYTES` drop functions with few samples until the result is no larger")
+	}
+}
+
+func (c *adder) Results() []merging.Result {
+	return []merging.Result{
+		{Name: formatExtended, Family: formats.Sample, Text: false},
+		{Name: formatBinary, Family: formats.Sample, Text: false},
+		{Name: formatText, Family: formats.Sample, Text: true},
+	}
+}
+
+func (c *adder) Refuses() []string { return []string{"program", "arch"} }
+
+func (c *adder) Check(r *merging.Run) error {
+	c.write.Lossless = true
+	switch r.Format {
+	case formatText:
+		c.write.Format = sampleprof.FormatText
+	case formatBinary:
+		c.write.Format = sampleprof.FormatBinary
+	default:
+		c.write.Format = sampleprof.FormatExtended
+	}
+	if c.write.Format != sampleprof.FormatExtended && (c.write.MD5 || c.write.Compress || c.partial) {
+		return cli.Usagef("options --md5-names, --compress and --partial need --format %s", formatExtended)
+	}
+	if c.flatten && c.nest {
+		return cli.Usagef("options --flatten and --nest exclude each other")
+	}
+	return nil
+}
+
+func (c *adder) Open(r *merging.Run, _ func(string)) error {
+	return cmp.Or(r.CheckName(), r.FixWeights())
+}
+
+// Add adds up the base, if any, and the inputs. The sum does not depend on their order.
+func (c *adder) Add(ctx context.Context, j *merging.Job) (*merging.Sum, error) {
+	ins := j.Inputs
+	if j.Base != "" {
+		ins = append(slices.Clone(ins), inputs.File(j.Base, j.Open))
+	}
+	defer memory.CollectOften()()
+	m := sampleprof.NewMerger(sampleprof.MergeOptions{Warn: func(w profile.Warning) { j.WarnOf("sample", 0, w) }})
+	// One worker: the first usable input decides of which kind the others must be.
+	adders := []merge.Adder{func(p *merge.Profile) (*merge.Brought, error) { return add(m, p) }}
+	if err := j.Add(ctx, ins, adders, false); err != nil {
+		return nil, err
+	}
+	r := m.Finish()
+	if r.Left > 0 {
+		j.Warn("sample builds", 0, fmt.Sprintf("%s of other builds, by their checksums, left out: of each function the build with the most samples stays",
+			cli.Quantity(uint64(r.Left), "function", "functions")), "")
+	}
+	if c.partial {
+		r.Kind |= sampleprof.Partial
+	}
+	var all result = r
+	functions := r.Functions
+	if j.Unit > 1 || c.mergeCold || c.trimCold || c.flatten || c.nest {
+		p := r.Profile()
+		p.Divide(j.Unit)
+		c.reshape(p)
+		all, functions = p, len(p.Functions)
+	}
+	sum := &merging.Sum{
+		Contents: func() string { return contents(all, functions) },
+		Write: func(w io.Writer) (string, error) {
+			defer memory.CollectOften()()
+			return c.write.Format.String(), all.Write(w, c.write)
+		},
+	}
+	if functions == 0 {
+		sum.Empty = "no input has any function"
+	}
+	return sum, nil
+}
+
+// A result is what is written: a profile or, in less time and memory, what a merger holds.
+type result interface {
+	Summarize() *sampleprof.Summary
+	Write(io.Writer, sampleprof.WriteOptions) error
+}
+
+// add adds a profile to the sum of a worker.
+func add(m *sampleprof.Merger, in *merge.Profile) (*merge.Brought, error) {
+	if f, _ := formats.Detect(in.Data); f.Family() != formats.Sample {
+		return nil, sources.WrongFormat(in.Name, in.Data, "a sample profile, like the other inputs")
+	}
+	added, err := m.AddFile(in.Name, in.Data, sampleprof.ReadOptions{}, in.Weight)
+	if err != nil {
+		return nil, err
+	}
+	return &merge.Brought{Functions: added.Functions, Unmergable: added.Skipped, Count: added.Count}, nil
+}
+
+// reshape does what the options ask for between merging and writing.
+func (c *adder) reshape(p *sampleprof.Profile) {
+	p.TrimColdContexts(sampleprof.ColdContexts{Merge: c.mergeCold, Frames: c.frames, Trim: c.trimCold})
+	if c.flatten {
+		p.Flatten()
+	}
+	if c.nest {
+		p.Nest()
+	}
+}
+
+// contents sums up a result.
+func contents(r result, functions int) string {
+	s := r.Summarize()
+	return fmt.Sprintf("%s, %s at %s", cli.Quantity(uint64(functions), "function", "functions"),
+		cli.Quantity(s.Total, "sample", "samples"), cli.Quantity(s.NumCounts, "location", "locations"))
+}

@@ -1,0 +1,170 @@
+package command
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"regexp"
+
+	"github.com/profuse-pgo/profuse/internal/command/cli"
+	"github.com/profuse-pgo/profuse/internal/command/console"
+	"github.com/profuse-pgo/profuse/internal/command/family"
+	"github.com/profuse-pgo/profuse/internal/command/sources"
+	"github.com/profuse-pgo/profuse/internal/responsefile"
+)
+
+func showCommand() *cli.Command {
+	return &cli.Command{
+		Name:  "show",
+		Args:  "[OPTION]... FILE...",
+		Short: "show the contents of a profile",
+		Long: `Shows the contents of each FILE, in any format that "profuse merge" takes: format,
+version, the compilers that write it, the kind of instrumentation, and totals. It
+shows a damaged profile up to the damage. What follows depends on the format:
+
+    LLVM    the hottest functions
+    heap    (MemProf) allocations, what compilers will treat as cold, and the
+            largest contexts as trees, from the allocating call to its callers;
+            raw heap profiles need their program for that (--program)
+    MIP     (Machine IR, also programs with a MIP map) coverage, and the functions
+            called most often
+    iprof   (GraalVM native images) the hottest methods, contexts and branches,
+            calls with several types, and locks
+
+--program also adds functions and source lines where the profile has addresses.
+
+The exit code is 0 if all files could be read, 1 if not, and 2 if the command line
+is wrong.`,
+		Profiles: true,
+		Setup: func(f *cli.Flags) cli.Action {
+			c := &showRun{}
+			f.BoolVar(&c.json, "json", false, "print a JSON array with one object per file")
+			f.IntVar(&c.top, "top", 10, "`N` list the N hottest functions")
+			f.StringVar(&c.function, "function", "", "`REGEX` list functions whose mangled or demangled name matches REGEX")
+			f.Alias("function", "functions")
+			f.BoolVar(&c.counts, "counts", false, "print the counters, or the blocks of MIP, of the functions selected, or all")
+			c.programs.Declare(f)
+			f.Group("LLVM profiles")
+			f.BoolVar(&c.cutoffs, "cutoffs", false, "list how many counters make up each share of the total count")
+			f.BoolVar(&c.values, "values", false, "print the call targets, sizes and virtual tables of the functions selected, or all")
+			for _, known := range families {
+				k := known.Show()
+				k.Declare(f)
+				c.showers = append(c.showers, k)
+			}
+			f.Group("")
+			f.BoolVar(&c.mangled, "mangled", false, "print mangled names")
+			return c.run
+		},
+	}
+}
+
+// showRun is one run of "profuse show".
+type showRun struct {
+	json     bool
+	top      int
+	cutoffs  bool
+	function string
+	counts   bool
+	values   bool
+	mangled  bool
+	programs sources.Programs
+	showers  []family.Shower // by family
+}
+
+func (c *showRun) run(ctx context.Context, env *cli.Env, args []string) error {
+	opt, err := c.check(args)
+	if err != nil {
+		return err
+	}
+	args, err = responsefile.Expand(args)
+	if err != nil {
+		return err
+	}
+	defer c.programs.Close()
+	for _, k := range c.showers {
+		if err := k.Open(&c.programs); err != nil {
+			return err
+		}
+	}
+	out := bufio.NewWriter(env.Stdout)
+	list := &factsJSON{w: out}
+	printer := &family.Printer{
+		Printer: console.Printer{W: out, Term: env.Terminal(env.Stdout), Mangled: c.mangled},
+		Cutoffs: c.cutoffs, Counts: c.counts, Values: c.values,
+	}
+	failed := false
+	show := func(f family.Facts, err error) {
+		if c.json {
+			list.add(f)
+		} else {
+			f.Print(printer)
+		}
+		if err != nil {
+			failed = true
+			out.Flush() // so that the error follows its facts
+			fmt.Fprintf(env.Stderr, "profuse show: %s\n", console.Printable(cli.Message(err)))
+		}
+	}
+	err = sources.Each(ctx, env, args, func(name string, data []byte) error {
+		at, format := familyOf(name, data)
+		show(c.showers[at].Facts(name, data, format, opt))
+		return nil
+	}, func(name string, err error) { show(factsOfNothing(name, err), err) })
+	if err != nil {
+		return err
+	}
+	if c.json {
+		list.end()
+	}
+	if err := out.Flush(); err != nil {
+		return err
+	}
+	if failed {
+		return cli.ErrReported
+	}
+	return nil
+}
+
+func (c *showRun) check(args []string) (*family.ShowOptions, error) {
+	opt := &family.ShowOptions{Top: c.top, Blocks: c.counts}
+	if len(args) == 0 {
+		return opt, cli.Usagef("no files to show")
+	}
+	if c.top < 0 {
+		return opt, cli.Usagef("option --top takes a number from 0 up")
+	}
+	if c.function != "" || c.counts || c.values {
+		var err error
+		if opt.Choose, err = regexp.Compile(c.function); err != nil {
+			return opt, cli.Usagef("option --function: %v", err)
+		}
+	}
+	return opt, nil
+}
+
+// factsJSON writes facts as one JSON array, without keeping them.
+type factsJSON struct {
+	w   io.Writer
+	any bool
+}
+
+func (j *factsJSON) add(f family.Facts) {
+	var b bytes.Buffer
+	console.WriteJSON(&b, f, "  ")
+	lead := "[\n  "
+	if j.any {
+		lead = ",\n  "
+	}
+	j.any = true
+	fmt.Fprintf(j.w, "%s%s", lead, bytes.TrimRight(b.Bytes(), "\n"))
+}
+
+func (j *factsJSON) end() {
+	if !j.any {
+		fmt.Fprint(j.w, "[")
+	}
+	fmt.Fprint(j.w, "\n]\n")
+}

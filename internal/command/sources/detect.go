@@ -1,0 +1,147 @@
+package sources
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+
+	"github.com/profuse-pgo/profuse/formats"
+	"github.com/profuse-pgo/profuse/inputs"
+	"github.com/profuse-pgo/profuse/internal/command/cli"
+	"github.com/profuse-pgo/profuse/internal/command/memory"
+	"github.com/profuse-pgo/profuse/internal/flaw"
+	"github.com/profuse-pgo/profuse/internal/object"
+)
+
+// Options returns how a command opens its inputs.
+func Options(env *cli.Env) inputs.Options {
+	return inputs.Options{Stdin: env.Stdin, MaxSize: int64(env.MaxInput), MaxSizeOption: "--max-input-size", Recognize: memory.Recognize}
+}
+
+// BinaryPath returns the input for the path of a file or a .dSYM bundle.
+func BinaryPath(path string, opt inputs.Options) (inputs.Input, error) {
+	file, err := object.BundledFile(path)
+	return inputs.File(file, opt), err
+}
+
+// IsFolder reports whether the path is a folder.
+func IsFolder(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
+}
+
+// BundleFiles replaces .dSYM bundles among the arguments by the files in them.
+func BundleFiles(args []string) []string {
+	files := make([]string, len(args))
+	for i, arg := range args {
+		files[i] = arg
+		if filepath.Ext(filepath.Clean(arg)) == ".dSYM" {
+			if file, err := object.BundledFile(arg); err == nil {
+				files[i] = file
+			}
+		}
+	}
+	return files
+}
+
+// expand returns the files that an argument names. For a .dSYM bundle that is the file in
+// it.
+func expand(env *cli.Env, arg string) ([]inputs.Input, error) {
+	return inputs.Expand(BundleFiles([]string{arg}), Options(env))
+}
+
+// Each passes all files that the arguments name to read; the members of an archive are
+// files. It passes an error about one of them to failed and continues. Its own error is
+// that of ctx.
+func Each(ctx context.Context, env *cli.Env, args []string, read func(name string, data []byte) error, failed func(name string, err error)) error {
+	var r inputs.Reader
+	defer r.Close()
+	for _, arg := range args {
+		ins, err := expand(env, arg)
+		if err == nil && len(ins) == 0 { // an empty folder
+			err = flaw.File(arg).Field("number of files").Got("0").Want("at least 1").Empty()
+		}
+		if err != nil {
+			failed(arg, err)
+		}
+		for _, in := range ins {
+			err := in.Each(&r, func(d *inputs.Data) error { return cmp.Or(read(d.Name(), d.Bytes()), ctx.Err()) })
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			if err != nil {
+				failed(in.Name, err)
+			}
+		}
+	}
+	return nil
+}
+
+// One returns the one file that an argument names.
+func One(env *cli.Env, arg string) (inputs.Input, error) {
+	ins, err := expand(env, arg)
+	switch {
+	case err != nil:
+	case len(ins) == 0:
+		err = cli.Usagef("%s holds no files; want one profile", arg)
+	case len(ins) > 1:
+		err = cli.Usagef("%s holds %d files; want one profile: merge them first", arg, len(ins))
+	default:
+		return ins[0], nil
+	}
+	return inputs.Input{}, err
+}
+
+// WrongFormat returns the error about a file in another format than wanted.
+func WrongFormat(name string, data []byte, want string) error {
+	at := flaw.File(name)
+	switch f, ok := formats.Detect(data); {
+	case len(data) == 0:
+		return at.Field("size").Got("0 bytes").Want(want).Empty()
+	case f == formats.IRPGOText: // package formats takes any text for it
+		return at.Field("format").Got("text").Want(want).Unrecognized()
+	case ok:
+		return at.Field("format").Got(f).Want(want).Mismatch()
+	}
+	return at.Field("format").Got("unknown").Want(want).Unrecognized()
+}
+
+// errSeen ends the reading of an input once its format is known.
+var errSeen = errors.New("seen")
+
+// PeekFormat returns the format of an input by its first bytes; 0 if unknown, or if the
+// input can be read only once. If compressed is set it looks into compressed files and
+// archives, for the first member with a known format.
+func PeekFormat(in inputs.Input, compressed bool) (f formats.Format) {
+	info, err := os.Stat(in.Name)
+	if err != nil || !info.Mode().IsRegular() {
+		return 0
+	}
+	if compressed {
+		// The first bytes of a large member are enough.
+		head := inputs.File(in.Name, inputs.Options{Recognize: func(head []byte) int64 {
+			if f, _ = formats.Detect(head); f != 0 {
+				return 0
+			}
+			return memory.Recognize(head)
+		}})
+		_ = head.Each(nil, func(d *inputs.Data) error {
+			if f, _ = formats.Detect(d.Bytes()); f != 0 {
+				return errSeen
+			}
+			return nil
+		})
+		return f
+	}
+	file, err := os.Open(in.Name)
+	if err != nil {
+		return 0
+	}
+	defer file.Close()
+	var head [1 << 12]byte
+	n, _ := file.Read(head[:])
+	f, _ = formats.Detect(head[:n])
+	return f
+}

@@ -1,0 +1,309 @@
+package command
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/profuse-pgo/profuse/internal/command/cli"
+	"github.com/profuse-pgo/profuse/internal/command/console"
+	"github.com/profuse-pgo/profuse/internal/command/sources"
+	"github.com/profuse-pgo/profuse/profile"
+)
+
+func topCommand() *cli.Command {
+	return &cli.Command{
+		Name:  "top",
+		Args:  "[OPTION]... FILE",
+		Short: "list the hottest functions or stacks of a profile",
+		Long: `Lists the hottest functions of a profile of any format, or its heaviest stacks,
+with their shares of the total and the running sums of the shares.`,
+		Profiles: true,
+		Setup: func(f *cli.Flags) cli.Action {
+			c := &topRun{}
+			f.IntVar(&c.n, "n", 20, "`N` list N of them; 0 lists all")
+			f.StringVar(&c.table, "table", "", "`NAME` list these stacks (samples, allocations …) instead of functions")
+			f.StringVar(&c.value, "value", "", "`NAME` rank stacks by this value")
+			f.StringVar(&c.function, "function", "", "`REGEX` list only functions, or stacks with a function, whose mangled or demangled name matches REGEX; shares remain shares of the whole total")
+			f.BoolVar(&c.cutoffs, "cutoffs", false, "list how many functions or stacks make up each share of the total instead")
+			f.BoolVar(&c.json, "json", false, "print JSON")
+			f.BoolVar(&c.mangled, "mangled", false, "print mangled names")
+			c.programs.Declare(f)
+			return c.run
+		},
+	}
+}
+
+// topRun is one run of "profuse top".
+type topRun struct {
+	n                      int
+	table, value, function string
+	cutoffs, json, mangled bool
+	programs               sources.Programs
+}
+
+// A topItem is a function or a stack.
+type topItem struct {
+	symbol profile.Symbol
+	frames []profile.Frame
+	count  uint64 // by which it is ranked
+	calls  uint64
+	labels []profile.Label
+	// Shares of the total: of the item, and of all items up to it.
+	share, cumulative float64
+}
+
+func (c *topRun) run(_ context.Context, env *cli.Env, args []string) error {
+	switch {
+	case len(args) != 1:
+		return cli.Usagef("want one profile, got %d", len(args))
+	case c.n < 0:
+		return cli.Usagef("option -n takes a number from 0 up")
+	}
+	choose, err := console.FunctionPattern("function", c.function)
+	if err != nil {
+		return err
+	}
+	v, err := openView(env, args[0], &c.programs)
+	if err != nil {
+		return err
+	}
+	list, err := collectTop(v, c.table, c.value)
+	if err != nil {
+		return err
+	}
+	d := profile.Distribute(func(yield func(uint64) bool) {
+		for i := range list.items {
+			if !yield(list.items[i].count) {
+				return
+			}
+		}
+	}, profile.DefaultCutoffs())
+	list.rank(d.Total)
+	if choose != nil {
+		list.keep(func(name string) bool { return console.MatchesFunction(choose, name) })
+	}
+	out := bufio.NewWriter(env.Stdout)
+	p := console.Printer{W: out, Term: env.Terminal(env.Stdout), Mangled: c.mangled}
+	if c.json {
+		list.writeJSON(out, v, d, c.n)
+	} else {
+		id := v.Identity()
+		fmt.Fprintf(out, "%s: %s\n", p.Term.Paint(cli.Bold, console.Printable(id.File)), id.String())
+		fmt.Fprintf(out, "%s %s, %s %s%s\n", cli.Count(d.Values), list.kind, "total", cli.Count(d.Total), list.unitSuffix())
+		if c.cutoffs {
+			printDistribution(&p, d, list.kind)
+		} else {
+			list.print(&p, c.n)
+		}
+	}
+	return out.Flush()
+}
+
+// A topList is a ranked list of functions or stacks.
+type topList struct {
+	kind  string // "functions" or "stacks of samples"
+	value string // by which they are ranked
+	unit  profile.Unit
+	calls bool // print the number of calls, too
+	items []topItem
+}
+
+// collectTop returns the functions or stacks of a view.
+func collectTop(v profile.View, table, value string) (*topList, error) {
+	features := v.Features()
+	sets := v.Stacks()
+	if table == "" {
+		table = profile.FunctionSet
+		if len(sets) > 0 && features&(profile.HasCalls|profile.HasBlocks) == 0 {
+			table = sets[0].Name
+		}
+	}
+	if table == profile.FunctionSet {
+		return topFunctions(v), nil
+	}
+	for _, set := range sets {
+		if set.Name != table {
+			continue
+		}
+		for at, vt := range set.Values {
+			if value == "" || vt.Name == value {
+				return topStacks(set, at), nil
+			}
+		}
+		return nil, fmt.Errorf("stacks %s have no value %q; they have %s", table, value, valueNames(set))
+	}
+	return nil, fmt.Errorf("%s has no stacks %q; it has %s", v.Identity().File, table, setNames(sets))
+}
+
+func topFunctions(v profile.View) *topList {
+	features := v.Features()
+	list := &topList{kind: "functions", value: "count", unit: profile.Count}
+	s := profile.Summarize(v, nil)
+	if s.OfCalls {
+		list.value = "calls"
+	}
+	list.calls = !s.OfCalls && features.Has(profile.HasCalls) && !features.Has(profile.CallsAreCoverage)
+	for f := range profile.ReusedFunctions(v) {
+		it := topItem{symbol: f.Symbol, count: f.Total(), calls: f.Calls, labels: slices.Clone(f.Labels)}
+		if s.OfCalls {
+			it.count = f.Calls
+		}
+		list.items = append(list.items, it)
+	}
+	return list
+}
+
+func topStacks(set profile.StackSet, at int) *topList {
+	list := &topList{kind: "stacks of " + set.Name, value: set.Values[at].Name, unit: set.Values[at].Unit}
+	for s := range set.ReusedStacks {
+		it := topItem{frames: slices.Clone(s.Frames), count: s.Values[at], labels: slices.Clone(s.Labels)}
+		if len(it.frames) > 0 {
+			it.symbol = it.frames[0].Symbol
+		}
+		list.items = append(list.items, it)
+	}
+	return list
+}
+
+// rank sorts by count and computes the shares of the total.
+func (l *topList) rank(total uint64) {
+	slices.SortStableFunc(l.items, func(a, b topItem) int { return cmp.Compare(b.count, a.count) })
+	whole := math.Max(float64(total), 1)
+	sum := 0.0
+	for i := range l.items {
+		it := &l.items[i]
+		it.share = float64(it.count) / whole
+		sum += it.share
+		it.cumulative = min(sum, 1)
+	}
+}
+
+// keep drops the items without a matching function.
+func (l *topList) keep(wanted func(name string) bool) {
+	l.items = slices.DeleteFunc(l.items, func(it topItem) bool {
+		return !wanted(it.symbol.String()) && !slices.ContainsFunc(it.frames, func(f profile.Frame) bool { return wanted(f.Symbol.String()) })
+	})
+}
+
+func (l *topList) unitSuffix() string {
+	if l.unit == profile.Count {
+		return ""
+	}
+	return " " + string(l.unit)
+}
+
+func (l *topList) print(p *console.Printer, n int) {
+	header := []string{l.value, "share", "running sum"}
+	if l.calls {
+		header = append(header, "calls")
+	}
+	if l.kind == profile.FunctionSet {
+		header = append(header, "function")
+	} else {
+		header = append(header, "stack, the callee first")
+	}
+	var rows [][]string
+	for i := range firstOf(l.items, n) {
+		it := &l.items[i]
+		row := []string{cli.Count(it.count), console.Percent(it.share), console.Percent(it.cumulative)}
+		if l.calls {
+			row = append(row, cli.Count(it.calls))
+		}
+		name := p.SymbolName(&it.symbol)
+		if it.frames != nil {
+			name = p.StackName(it.frames)
+		}
+		for _, label := range it.labels {
+			name += " {" + console.Printable(label.Value) + "}"
+		}
+		rows = append(rows, append(row, name))
+	}
+	p.Table(header, rows)
+}
+
+func printDistribution(p *console.Printer, d profile.Distribution, kind string) {
+	var rows [][]string
+	for _, c := range d.Cutoffs {
+		rows = append(rows, []string{
+			fmt.Sprintf("%g %%", float64(c.Share)/10_000), cli.Count(c.Values), cli.Percent(c.Values, d.Values), cli.Count(c.Min), "or more each",
+		})
+	}
+	p.Table([]string{"of the total", kind, "of them", "count", ""}, rows)
+}
+
+// topJSON is what "profuse top --json" prints. The names are part of the
+// interface.
+type topJSON struct {
+	File    string           `json:"file"`
+	Family  string           `json:"family"`
+	Kind    string           `json:"kind"`
+	Value   string           `json:"value"`
+	Unit    string           `json:"unit"`
+	Number  uint64           `json:"number"` // of all
+	Total   uint64           `json:"total"`
+	Items   []topItemJSON    `json:"items"`
+	Cutoffs []console.Cutoff `json:"cutoffs"`
+}
+
+type topItemJSON struct {
+	Name       string            `json:"name"`
+	Signature  string            `json:"signature,omitempty"`
+	File       string            `json:"file,omitempty"`
+	Stack      []string          `json:"stack,omitempty"`
+	Labels     map[string]string `json:"labels,omitempty"`
+	Count      uint64            `json:"count"`
+	Share      float64           `json:"share"`
+	Cumulative float64           `json:"cumulative"`
+}
+
+func (l *topList) writeJSON(w *bufio.Writer, v profile.View, d profile.Distribution, n int) {
+	id := v.Identity()
+	out := topJSON{
+		File: id.File, Family: id.Family, Kind: l.kind, Value: l.value, Unit: string(l.unit), Number: d.Values, Total: d.Total,
+		Items: []topItemJSON{}, Cutoffs: []console.Cutoff{},
+	}
+	for i := range firstOf(l.items, n) {
+		it := &l.items[i]
+		item := topItemJSON{
+			Name: it.symbol.String(), Signature: it.symbol.Signature, File: it.symbol.File, Stack: frameNames(it.frames),
+			Count: it.count, Share: it.share, Cumulative: it.cumulative,
+		}
+		for _, label := range it.labels {
+			if item.Labels == nil {
+				item.Labels = make(map[string]string)
+			}
+			item.Labels[label.Key] = label.Value
+		}
+		out.Items = append(out.Items, item)
+	}
+	for _, c := range d.Cutoffs {
+		out.Cutoffs = append(out.Cutoffs, console.Cutoff{Cutoff: c.Share, MinCount: c.Min, Counters: c.Values})
+	}
+	console.WriteJSON(w, out, "")
+}
+
+// valueNames joins the names of a set's values.
+func valueNames(set profile.StackSet) string {
+	var names []string
+	for _, v := range set.Values {
+		names = append(names, v.Name)
+	}
+	return strings.Join(names, ", ")
+}
+
+// setNames joins the names of stack sets.
+func setNames(sets []profile.StackSet) string {
+	if len(sets) == 0 {
+		return "none"
+	}
+	var names []string
+	for _, s := range sets {
+		names = append(names, s.Name)
+	}
+	return strings.Join(names, ", ")
+}

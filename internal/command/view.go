@@ -1,0 +1,64 @@
+package command
+
+import (
+	"strings"
+
+	"github.com/profuse-pgo/profuse/formats"
+	"github.com/profuse-pgo/profuse/inputs"
+	"github.com/profuse-pgo/profuse/internal/command/cli"
+	"github.com/profuse-pgo/profuse/internal/command/console"
+	"github.com/profuse-pgo/profuse/internal/command/sources"
+	"github.com/profuse-pgo/profuse/profile"
+)
+
+// openView is openViews for one profile.
+func openView(env *cli.Env, arg string, programs *sources.Programs) (profile.View, error) {
+	views, err := openViews(env, []string{arg}, programs)
+	if err != nil {
+		return nil, err
+	}
+	return views[0], nil
+}
+
+// openViews reads the profiles of any format that the arguments name, one each, and
+// prints warnings.
+func openViews(env *cli.Env, args []string, programs *sources.Programs) ([]profile.View, error) {
+	opt, err := programs.ViewOptions(env)
+	if err != nil {
+		return nil, err
+	}
+	bytecode := false
+	views := make([]profile.View, len(args))
+	for i, arg := range args {
+		if views[i], err = readView(env, arg, opt); err != nil {
+			return nil, err
+		}
+		bytecode = bytecode || views[i].Features().Has(profile.HasBytecodes)
+	}
+	if opt.Classes != nil && !bytecode {
+		return nil, cli.Usagef("option --classes needs a profile of Java bytecode; %s is not one", strings.Join(args, ", "))
+	}
+	return views, nil
+}
+
+func readView(env *cli.Env, arg string, opt formats.ViewOptions) (profile.View, error) {
+	in, err := sources.One(env, arg)
+	if err != nil {
+		return nil, err
+	}
+	opt.Warn = console.Warnings(env)
+	var v profile.View
+	var r inputs.Reader
+	defer r.Close()
+	err = in.Each(&r, func(d *inputs.Data) (err error) {
+		if v != nil {
+			return cli.Usagef("%s holds several files; want one profile: merge them first", arg)
+		}
+		v, err = formats.View(d.Name(), d.Bytes(), opt)
+		return err
+	})
+	if err == nil && v == nil {
+		err = inputs.EmptyArchive(arg)
+	}
+	return v, err
+}
