@@ -23,7 +23,7 @@ var layers = [][]string{
 	{"profile"},
 	{"internal/addup", "internal/flaw", "internal/guid", "internal/llvmerr", "internal/screen"},
 	{"internal/atomicfile", "internal/blake3", "internal/filelock", "internal/lazymap", "internal/llvmjson", "internal/llvmorder", "internal/mip/sign", "internal/mt19937", "internal/pagestyle", "internal/slab", "internal/symbols", "internal/zlibtext"},
-	{"internal/cursor", "internal/responsefile", "inputs", "internal/llvmyaml"},
+	{"internal/cursor", "internal/responsefile", "inputs", "internal/llvmyaml", "internal/store"},
 	{"internal/object", "internal/ondisk", "internal/dwarf", "internal/pseudoprobe"},
 	{"symbolize", "classfile", "layout", "coverage"},
 	{"memprof", "mip", "iprof", "sampleprof"},
@@ -56,7 +56,7 @@ var neutral = []string{
 }
 
 // forTests are packages that only tests import.
-var forTests = []string{"internal/oracle", "internal/fulldisk"}
+var forTests = []string{"internal/oracle", "internal/fulldisk", "internal/store/storetest"}
 
 // packages yields the module's packages, each with the files of a kind and what
 // they import of the module.

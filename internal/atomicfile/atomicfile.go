@@ -68,6 +68,10 @@ type Options struct {
 	// Checksum also writes the checksum of the file, see [ReadChecksum]. A checksum
 	// that the target has already is renewed without it.
 	Checksum bool
+	// New makes Commit fail with [fs.ErrExist] if there is a file by then: of several
+	// processes that create one, on several machines, one succeeds. Where the file
+	// system has no hard links, readers may see the file empty for a moment.
+	New bool
 }
 
 // bufferSize is the size in bytes of the write buffer, which spares writers that
@@ -79,6 +83,7 @@ type File struct {
 	name   string // as given to Create, for messages
 	target target
 	like   fs.FileInfo // see Options
+	fresh  bool        // Options.New
 	f      *os.File
 	temp   *temporary // of f; nil if the target is written directly
 	w      *bufio.Writer
@@ -103,7 +108,7 @@ func Create(path string, opts Options) (*File, error) {
 		t.close()
 		return nil, err
 	}
-	f := &File{name: path, target: t, f: t.direct, like: opts.Like}
+	f := &File{name: path, target: t, f: t.direct, like: opts.Like, fresh: opts.New}
 	if f.f == nil {
 		removeAbandonedOnce(dir(t.path))
 		perm := opts.Like
@@ -200,6 +205,12 @@ func (f *File) Commit() error {
 		return err
 	}
 	f.closed = true
+	if f.fresh {
+		if err := f.temp.commitNew(f.target.path); err != nil {
+			return f.wrap("create", err)
+		}
+		return f.synced()
+	}
 	if err := f.removeChecksum(); err != nil {
 		return errors.Join(f.wrap("replace the checksum of", err), f.temp.discard())
 	}
@@ -210,6 +221,11 @@ func (f *File) Commit() error {
 	if op, err := f.temp.commit(f.target.path, times); err != nil {
 		return f.wrap(op, err)
 	}
+	return f.synced()
+}
+
+// synced waits until the new name is on disk, and writes the checksum.
+func (f *File) synced() error {
 	if err := syncPath(dir(f.target.path)); err != nil {
 		return fmt.Errorf("%s: replaced, but its folder is not known to be on disk: %w", f.name, err)
 	}

@@ -130,6 +130,36 @@ func (t *temporary) commit(path string, modified time.Time) (op string, err erro
 	return "", nil
 }
 
+// commitNew closes the file and gives it the name path, unless there is a file of that
+// name.
+func (t *temporary) commitNew(path string) error {
+	live.Lock()
+	defer live.Unlock()
+	if !live.files[t] {
+		t.discardFiles()
+		return errEnding
+	}
+	delete(live.files, t)
+	err := t.f.Close()
+	if err == nil {
+		err = os.Link(t.f.Name(), path)
+	}
+	if err == nil || errors.Is(err, fs.ErrExist) {
+		return errors.Join(err, t.discardFiles())
+	}
+	// Not all file systems have links. Whoever makes the empty file replaces it.
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+	if err == nil {
+		err = errors.Join(f.Close(), os.Rename(t.f.Name(), path))
+	}
+	if err != nil {
+		t.discardFiles()
+		return err
+	}
+	t.unlock()
+	return nil
+}
+
 // discard closes and removes the file.
 func (t *temporary) discard() error {
 	live.Lock()

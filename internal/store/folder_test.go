@@ -1,0 +1,82 @@
+package store_test
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/profuse-pgo/profuse/internal/store"
+	"github.com/profuse-pgo/profuse/internal/store/storetest"
+)
+
+func TestFolder(t *testing.T) {
+	dir := t.TempDir()
+	storetest.Run(t, func(*testing.T) store.Store { return store.NewFolder(dir) })
+}
+
+// TestFolderStays: keys do not lead out of the folder.
+func TestFolderStays(t *testing.T) {
+	dir := t.TempDir()
+	s := store.NewFolder(filepath.Join(dir, "in"))
+	for _, key := range []string{"../out", "a/../../out", "/out", "", ".", "a//b", "a/"} {
+		for _, err := range []error{
+			s.Put(t.Context(), key, strings.NewReader("x")),
+			s.Create(t.Context(), key, []byte("x")),
+			s.Delete(t.Context(), key),
+			func() error { _, err := s.Stat(t.Context(), key); return err }(),
+			func() error { _, err := s.Open(t.Context(), store.Object{Key: key}, 0, -1); return err }(),
+		} {
+			if e := (*store.Error)(nil); !errors.As(err, &e) || !e.Fatal {
+				t.Errorf("%q: %v", key, err)
+			}
+		}
+	}
+	if entries, err := os.ReadDir(dir); err != nil || len(entries) > 0 {
+		t.Errorf("%v, %v", entries, err)
+	}
+}
+
+// TestLocations opens stores by the words of a command line.
+func TestLocations(t *testing.T) {
+	dir := t.TempDir()
+	for location, want := range map[string]string{
+		dir:                        dir,
+		"file://" + dir:            dir,
+		"file://localhost" + dir:   dir,
+		"relative/x":               filepath.Join("relative", "x"),
+		`C:\profiles`:              `C:\profiles`,
+		"file://host/x":            "file:///",
+		"s3://bucket/x":            "profuse-fleet",
+		"s3://key:secret@bucket/x": "must not contain credentials",
+	} {
+		s, key, err := store.Drivers(nil).Open(t.Context(), location)
+		got := ""
+		if err != nil {
+			if got = err.Error(); strings.Contains(got, "secret") {
+				t.Errorf("%s: %v", location, err)
+			}
+		} else if got = s.URL(""); key != "" {
+			t.Errorf("%s: key %q", location, key)
+		}
+		if !strings.Contains(got, want) {
+			t.Errorf("%s: %s, want %s", location, got, want)
+		}
+	}
+}
+
+// TestNoPermission: the reason of a failure is in the error.
+func TestNoPermission(t *testing.T) {
+	if os.Getuid() == 0 {
+		t.Skip("root may do everything")
+	}
+	dir := t.TempDir()
+	if err := os.Chmod(dir, 0o500); err != nil {
+		t.Fatal(err)
+	}
+	if err := store.NewFolder(dir).Put(t.Context(), "a/b", strings.NewReader("x")); !errors.Is(err, fs.ErrPermission) {
+		t.Error(err)
+	}
+}

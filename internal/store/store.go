@@ -1,0 +1,157 @@
+// Package store reads and writes objects: the files of a folder, or the objects of a
+// bucket.
+//
+// This package has the folders. Drivers for buckets need large libraries and are in the
+// module fleet, which passes them as [Drivers].
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"iter"
+	"net/url"
+	"path"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+)
+
+// A Store holds objects, each under a key: a path with slashes, which is data and need
+// not be a valid path of this system. Its methods may be called concurrently.
+//
+// Errors are *[Error]. They wrap [fs.ErrNotExist], [fs.ErrExist], [fs.ErrPermission] and
+// [ErrChanged] where these are the reason.
+type Store interface {
+	// List yields the objects whose keys begin with prefix, in the bytewise order of
+	// keys. It ends after an error.
+	List(ctx context.Context, prefix string) iter.Seq2[Object, error]
+	// Stat returns what List says of the object of a key.
+	Stat(ctx context.Context, key string) (Object, error)
+	// Open returns length bytes of an object, from offset; up to its end if length is -1.
+	// It fails with ErrChanged if the object no longer has the tag of o.
+	Open(ctx context.Context, o Object, offset, length int64) (io.ReadCloser, error)
+	// Put writes all of body to an object, in the place of an earlier one. Readers see
+	// the old object or the new one.
+	Put(ctx context.Context, key string, body io.ReadSeeker) error
+	// Create writes an object that must not exist: of several processes that create it
+	// one succeeds, and the others fail with fs.ErrExist.
+	Create(ctx context.Context, key string, data []byte) error
+	// Delete deletes an object. It does not fail if there is none.
+	Delete(ctx context.Context, key string) error
+	// URL returns the URL of a key for messages. It has no credentials.
+	URL(key string) string
+	Close() error
+}
+
+// An Object is what a store knows of an object without reading it.
+type Object struct {
+	Key      string
+	Size     int64
+	Tag      string // changes when the contents change: an ETag, a generation
+	Modified time.Time
+}
+
+// ErrChanged is the error of an object that was replaced after it was listed.
+var ErrChanged = errors.New("the object changed after it was listed")
+
+// An Error is a failed operation on an object.
+type Error struct {
+	Op     string // "list", "read", "write", "create", "delete"
+	URL    string
+	Err    error
+	Advice string // what to do about it; may be empty
+	// Fatal says that trying again cannot help.
+	Fatal bool
+}
+
+func (e *Error) Error() string {
+	text := fmt.Sprintf("%s %s: %v", e.Op, e.URL, e.Err)
+	if e.Advice != "" {
+		text += ": " + e.Advice
+	}
+	return text
+}
+
+func (e *Error) Unwrap() error { return e.Err }
+
+// A Driver opens the store of a URL: the bucket that it names, with what its query says.
+// Its path is a key in the store, and none of the driver's business.
+type Driver func(ctx context.Context, u *url.URL) (Store, error)
+
+// Drivers are drivers by the scheme of URLs, such as "s3". Folders need none.
+type Drivers map[string]Driver
+
+// IsURL reports whether a location has a scheme, such as "s3://bucket/prefix".
+func IsURL(location string) bool {
+	scheme, _, ok := strings.Cut(location, "://")
+	return ok && len(scheme) > 1 && strings.Trim(scheme, "abcdefghijklmnopqrstuvwxyz0123456789+-.") == ""
+}
+
+// Open opens the store of a location, and returns the key in it that the location names.
+// A location is a URL or the path of a folder, the key of which is "".
+func (d Drivers) Open(ctx context.Context, location string) (s Store, key string, err error) {
+	if !IsURL(location) {
+		return NewFolder(location), "", nil
+	}
+	u, err := url.Parse(location)
+	if err != nil {
+		return nil, "", errors.Unwrap(err) // the error has the URL, which may have credentials
+	}
+	if u.User != nil {
+		return nil, "", fmt.Errorf("%s: a URL must not contain credentials; they come from the environment of the process", u.Redacted())
+	}
+	if u.Scheme == "file" {
+		if u.Host != "" && u.Host != "localhost" {
+			return nil, "", fmt.Errorf("%s: a file URL begins with file:///", location)
+		}
+		name := filepath.FromSlash(u.Path)
+		if runtime.GOOS == "windows" {
+			name = strings.TrimPrefix(name, `\`)
+		}
+		return NewFolder(name), "", nil
+	}
+	driver := d[u.Scheme]
+	if driver == nil {
+		if len(d) > 0 {
+			names := make([]string, 0, len(d))
+			for scheme := range d {
+				names = append(names, scheme+"://")
+			}
+			slices.Sort(names)
+			return nil, "", fmt.Errorf("%s: no driver for %s://; there are file://, %s", location, u.Scheme, strings.Join(names, ", "))
+		}
+		return nil, "", fmt.Errorf("%s: profuse reads folders only; profuse-fleet, the same program with drivers for buckets, reads this", location)
+	}
+	if u.Host == "" {
+		return nil, "", fmt.Errorf("%s: no bucket is named: want %s://BUCKET/PREFIX", location, u.Scheme)
+	}
+	s, err = driver(ctx, u)
+	return s, strings.TrimPrefix(u.Path, "/"), err
+}
+
+// Join joins a prefix and a name to a key. The prefix may be empty, or end with a slash.
+func Join(prefix, name string) string {
+	if prefix == "" || strings.HasSuffix(prefix, "/") {
+		return prefix + name
+	}
+	return prefix + "/" + name
+}
+
+// Base returns the last element of a key.
+func Base(key string) string { return path.Base(key) }
+
+// isFatal reports whether trying again cannot help.
+func isFatal(err error) bool {
+	for _, reason := range []error{fs.ErrNotExist, fs.ErrExist, fs.ErrPermission, ErrChanged, context.Canceled} {
+		if errors.Is(err, reason) {
+			return true
+		}
+	}
+	e := (*Error)(nil)
+	return errors.As(err, &e) && e.Fatal
+}
