@@ -10,8 +10,8 @@ import (
 )
 
 // compareChecksum compares a file with the checksum beside it, if there is one.
-func (in Input) compareChecksum(src *source) error {
-	if in.Name == Stdin || src.opts.NoGlob {
+func (in localInput) compareChecksum(src *source) error {
+	if in.Name == Stdin || in.fetch != nil || src.opts.NoGlob {
 		return nil
 	}
 	want, ok, err := atomicfile.ReadChecksum(in.Name)

@@ -15,6 +15,8 @@ type Data struct {
 
 	mapped *mapping // what bytes lies in, if it is mapped
 	r      *Reader  // where bytes goes back to, if it was read
+
+	release func() // of a Remote; nil otherwise
 }
 
 // Name returns the path of the file; for a member of an archive
@@ -30,6 +32,10 @@ func (d *Data) Bytes() []byte { return d.bytes }
 func (d *Data) Close() error {
 	b, m := d.bytes, d.mapped
 	d.bytes, d.mapped = nil, nil
+	if d.release != nil {
+		defer d.release()
+		d.release = nil
+	}
 	if m != nil {
 		return m.close()
 	}

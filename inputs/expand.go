@@ -42,6 +42,10 @@ type Options struct {
 	// if the inputs are read concurrently.
 	Skipped func(name string, why string)
 
+	// Remotes, if not nil, returns the contents that a URL stands for; ok is false if an
+	// argument of [Expand] is no URL.
+	Remotes func(arg string) (list []Remote, ok bool, err error)
+
 	limits *limits // for tests; nil for the default ones
 }
 
@@ -66,7 +70,56 @@ type Input struct {
 	// Weight is what the counts are multiplied by.
 	Weight uint64
 
-	opts *Options
+	opts  *Options
+	fetch func() (path string, release func(), err error) // of a Remote; nil otherwise
+}
+
+// Remote is contents that lie elsewhere, such as an object in a bucket, and are copied to
+// a file when they are needed.
+type Remote struct {
+	Name string // URL
+	Path string // below the argument of Expand, with slashes
+	// Fetch returns a file with the contents, which nobody writes any more. It is called
+	// each time that the input is opened, and release when the file is no longer needed.
+	Fetch func() (path string, release func(), err error)
+}
+
+// Input returns the input of r, with weight 1.
+func (r Remote) Input(opts Options) Input {
+	return Input{Name: r.Name, Weight: 1, opts: &opts, fetch: r.Fetch}
+}
+
+// WithOptions returns the same input with other options.
+func (in Input) WithOptions(opts Options) Input {
+	in.opts = &opts
+	return in
+}
+
+// Reopens reports whether the input can be opened several times: a regular file can, and
+// what is fetched, but not a pipe. A file that does not exist fails each time.
+func (in Input) Reopens() bool {
+	if in.fetch != nil || in.Name == Stdin {
+		return in.Name != Stdin
+	}
+	info, err := os.Stat(in.Name)
+	return err != nil || info.Mode().IsRegular()
+}
+
+// Head reads the first bytes of the input as it lies, compressed or not, into p and
+// returns how many there are; 0 after an error.
+func (in Input) Head(p []byte) (n int) {
+	local, release, err := in.local()
+	if err != nil {
+		return 0
+	}
+	defer release()
+	f, err := os.Open(local.path)
+	if err != nil {
+		return 0
+	}
+	defer f.Close()
+	n, _ = f.Read(p)
+	return n
 }
 
 // File returns the input of one path, with weight 1. The path is taken literally,
@@ -89,20 +142,28 @@ const Stdin = "-"
 // folders, patterns and archives, and files and folders whose name begins with a dot in folders and
 // archives. In folders it follows links to files, but not links to folders.
 //
+// [Options].Remotes says what URLs stand for.
+//
 // The error is the system's for the first argument that does not exist or cannot
 // be read. Expand does not open files.
 func Expand(args []string, opts Options) ([]Input, error) {
 	w := walker{opts: &opts}
 	for _, arg := range args {
+		w.files = w.files[:0]
+		if remote, err := w.remotes(arg); remote || err != nil {
+			if err != nil {
+				return nil, err
+			}
+			continue
+		}
 		if err := w.argument(arg); err != nil {
 			return nil, err
 		}
+		for _, name := range w.files {
+			w.ins = append(w.ins, Input{Name: name, Weight: 1, opts: &opts})
+		}
 	}
-	ins := make([]Input, len(w.files))
-	for i, name := range w.files {
-		ins[i] = Input{Name: name, Weight: 1, opts: &opts}
-	}
-	return ins, nil
+	return w.ins, nil
 }
 
 // skip reports a skipped file to the caller of Expand.
@@ -143,7 +204,24 @@ func hiddenMember(name string) (why string, yes bool) {
 // A walker collects the files that arguments stand for.
 type walker struct {
 	opts  *Options
-	files []string
+	files []string // of the argument
+	ins   []Input
+}
+
+// remotes adds what a URL stands for; ok is false if arg is none.
+func (w *walker) remotes(arg string) (ok bool, err error) {
+	if w.opts.Remotes == nil {
+		return false, nil
+	}
+	list, ok, err := w.opts.Remotes(arg)
+	for _, r := range list {
+		if why, yes := hiddenMember(r.Path); yes && len(list) > 1 {
+			w.opts.skip(r.Name, why)
+			continue
+		}
+		w.ins = append(w.ins, Input{Name: r.Name, Weight: 1, opts: w.opts, fetch: r.Fetch})
+	}
+	return ok, err
 }
 
 func (w *walker) argument(arg string) error {

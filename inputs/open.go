@@ -39,18 +39,23 @@ func (in Input) Each(r *Reader, fn func(*Data) error) error {
 	var start time.Time
 	for attempt := 1; ; attempt++ {
 		passed := false
-		err := in.each(r, &start, func(d *Data) error {
+		local, release, err := in.local()
+		if err != nil {
+			return err
+		}
+		err = local.each(r, &start, func(d *Data) error {
 			defer d.Close()
 			passed = true
 			return Guard(func() error { return fn(d) }, d)
 		})
+		release()
 		if passed || attempt == attempts || !errors.Is(err, errChanged) {
 			return err
 		}
 	}
 }
 
-func (in Input) each(r *Reader, start *time.Time, yield func(*Data) error) error {
+func (in localInput) each(r *Reader, start *time.Time, yield func(*Data) error) error {
 	src, err := in.open(r, start)
 	if err != nil {
 		return err
@@ -73,14 +78,39 @@ func (in Input) each(r *Reader, start *time.Time, yield func(*Data) error) error
 func (in Input) Open(r *Reader) (*Data, error) {
 	var start time.Time
 	for attempt := 1; ; attempt++ {
-		data, err := in.single(r, &start)
+		local, release, err := in.local()
+		if err != nil {
+			return nil, err
+		}
+		data, err := local.single(r, &start)
+		if err != nil {
+			release()
+		} else if in.fetch != nil {
+			data.release = release
+		}
 		if attempt == attempts || !errors.Is(err, errChanged) {
 			return data, err
 		}
 	}
 }
 
-func (in Input) single(r *Reader, start *time.Time) (*Data, error) {
+// local returns the input with the path of a file that has its contents, and a function
+// to call when that is no longer needed.
+func (in Input) local() (local localInput, release func(), err error) {
+	if in.fetch == nil {
+		return localInput{in, in.Name}, func() {}, nil
+	}
+	path, release, err := in.fetch()
+	return localInput{in, path}, release, err
+}
+
+// A localInput is an input whose contents are in the file path.
+type localInput struct {
+	Input
+	path string
+}
+
+func (in localInput) single(r *Reader, start *time.Time) (*Data, error) {
 	src, err := in.open(r, start)
 	if err != nil {
 		return nil, err
@@ -98,7 +128,7 @@ func (in Input) single(r *Reader, start *time.Time) (*Data, error) {
 
 // open returns a source whose data is set if the input is a plain regular
 // file, and that otherwise is to be expanded. start is that of settle.
-func (in Input) open(r *Reader, start *time.Time) (*source, error) {
+func (in localInput) open(r *Reader, start *time.Time) (*source, error) {
 	src := &source{name: in.Name, r: r, opts: in.opts}
 	if src.opts == nil {
 		src.opts = &Options{}
@@ -115,10 +145,11 @@ func (in Input) open(r *Reader, start *time.Time) (*source, error) {
 		}
 		return src, nil
 	}
-	f, err := openFile(in.Name)
+	f, err := openFile(in.path)
 	if err != nil {
 		return nil, err
 	}
+	f.name = in.Name
 	if err := src.take(f, mapFrom, start); err != nil {
 		f.close()
 		return nil, err

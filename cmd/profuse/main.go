@@ -6,4 +6,4 @@ package main
 
 import "github.com/profuse-pgo/profuse/internal/command"
 
-func main() { command.Main() }
+func main() { command.Main(nil) }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"time"
@@ -225,3 +226,24 @@ func removeAbandoned(dir string) {
 		}
 	}
 }
+
+// A Scratch is a file without contents that anybody else sees. It is removed when the
+// process ends, or by the next process that looks, see [IsTemp].
+type Scratch struct {
+	*os.File // open for writing
+	temp     *temporary
+}
+
+// CreateScratch makes a scratch file in a folder.
+func CreateScratch(folder string) (*Scratch, error) {
+	folder = filepath.Clean(folder) + string(filepath.Separator)
+	removeAbandonedOnce(folder)
+	t, err := createTemp(folder, nil)
+	if err != nil {
+		return nil, err
+	}
+	return &Scratch{t.f, t}, nil
+}
+
+// Remove closes and removes the file.
+func (s *Scratch) Remove() error { return s.temp.discard() }

@@ -22,19 +22,25 @@ import (
 	"github.com/profuse-pgo/profuse/internal/command/memory"
 	"github.com/profuse-pgo/profuse/internal/command/mipcmd"
 	"github.com/profuse-pgo/profuse/internal/screen"
+	"github.com/profuse-pgo/profuse/internal/store"
 )
 
-// Main runs the command line of the process and ends it.
-func Main() {
+// Main runs the command line of the process and ends it. Drivers are for the buckets that
+// the command line names.
+func Main(drivers store.Drivers) {
 	ctx := interrupt.Context(filepath.Base(os.Args[0]))
 	memory.SetLimit(os.Getenv)
-	env := &cli.Env{Stdin: os.Stdin, Stdout: screen.New(os.Stdout), Stderr: screen.New(os.Stderr), Getenv: os.Getenv}
+	env := &cli.Env{
+		Stdin: os.Stdin, Stdout: screen.New(os.Stdout), Stderr: screen.New(os.Stderr), Getenv: os.Getenv,
+		Stores: store.NewAccess(ctx, drivers),
+	}
 	code := cli.ExitUsage
 	if err := readEnvironment(env); err != nil {
 		fmt.Fprintln(env.Stderr, err)
 	} else {
 		code = run(ctx, env, os.Args)
 	}
+	env.Stores.Close()
 	for _, w := range []io.Writer{env.Stdout, env.Stderr} {
 		if s, ok := w.(*screen.Screen); ok {
 			s.Flush()

@@ -103,7 +103,7 @@ var errSeen = errors.New("seen")
 // isTrace reports whether an input is a tracefile, or an archive that begins with one. The
 // error is that of reading it.
 func isTrace(in inputs.Input) (trace bool, err error) {
-	if info, err := os.Stat(in.Name); err != nil || !info.Mode().IsRegular() {
+	if !in.Reopens() {
 		return false, nil
 	}
 	err = in.Each(nil, func(d *inputs.Data) error {

@@ -55,7 +55,7 @@ three raw profiles, which count how often each part of it ran:
 Compilers do not read raw profiles. First, merge them into one indexed profile:
 `)
 	// The story includes what the commands print.
-	story := &cli.Env{Stdin: env.Stdin, Stdout: env.Stdout, Stderr: env.Stdout, Getenv: env.Getenv}
+	story := &cli.Env{Stdin: env.Stdin, Stdout: env.Stdout, Stderr: env.Stdout, Getenv: env.Getenv, Stores: env.Stores}
 	profuse := func(args ...string) bool {
 		command("profuse " + strings.Join(args, " "))
 		return demoApp().Run(ctx, story, args) == cli.ExitOK

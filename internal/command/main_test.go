@@ -4,10 +4,12 @@ import (
 	"archive/tar"
 	"bytes"
 	"compress/gzip"
+	"context"
 	"encoding/hex"
 	"errors"
 	"flag"
 	"io"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -18,14 +20,25 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/profuse-pgo/profuse/internal/oracle"
+	"github.com/profuse-pgo/profuse/internal/store"
 )
 
 var update = flag.Bool("update", false, "write what the scripts' commands print into the scripts")
 
 // The test binary is profuse too, under all of its names.
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"profuse": Main, "llvm-profdata": Main, "llvm-profdata-22": Main, "llvm-mipdata": Main, "llvm-cov": Main, "llvm-cov-22": Main})
+	run := func() { Main(store.Drivers{"test": testBucket}) }
+	testscript.Main(m, map[string]func(){"profuse": run, "llvm-profdata": run, "llvm-profdata-22": run, "llvm-mipdata": run, "llvm-cov": run, "llvm-cov-22": run})
 }
+
+// A testBucket is the folder of its name, read and written as a bucket.
+func testBucket(_ context.Context, u *url.URL) (store.Store, error) {
+	return bucket{store.NewFolder(u.Host)}, nil
+}
+
+type bucket struct{ store.Store }
+
+func (b bucket) URL(key string) string { return "test://" + b.Store.URL(key) }
 
 // TestScripts runs testdata/script/*.txtar. Beside what testscript offers they
 // have $FIXTURES and $MIP, the folders of the real profiles, $IPROF, that of small

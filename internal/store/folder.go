@@ -36,7 +36,7 @@ func (f *Folder) failed(op, key string, err error) error {
 	if pe := (*fs.PathError)(nil); errors.As(err, &pe) {
 		err = pe.Err
 	}
-	return &Error{Op: op, URL: f.URL(key), Err: err}
+	return &Error{Op: op, URL: f.URL(key), Err: err, Fatal: true}
 }
 
 // check refuses keys that lead out of the folder.

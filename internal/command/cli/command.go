@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/profuse-pgo/profuse/internal/command/interrupt"
+	"github.com/profuse-pgo/profuse/internal/store"
 )
 
 // The exit codes of every command; of one that a signal ends, see package interrupt.
@@ -24,6 +25,9 @@ type Env struct {
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer
 	Getenv         func(string) string
+
+	// Stores opens what is named by URLs.
+	Stores *store.Access
 
 	// MaxInput is what option --max-input-size says, in bytes; 0 if it is not given.
 	MaxInput ByteSize

@@ -14,6 +14,7 @@ import (
 	"github.com/profuse-pgo/profuse/inputs"
 	"github.com/profuse-pgo/profuse/internal/atomicfile"
 	"github.com/profuse-pgo/profuse/internal/command/cli"
+	"github.com/profuse-pgo/profuse/internal/store"
 )
 
 // An Output is the destination of a result. A file becomes visible at commit.
@@ -42,6 +43,9 @@ func OpenOutput(env *cli.Env, path string, ins []inputs.Input, checksum Checksum
 		w := bufio.NewWriterSize(env.Stdout, 1<<16)
 		return &Output{w, w.Flush, func() {}}, nil
 	}
+	if store.IsURL(path) {
+		return openObject(env, path, ins, checksum)
+	}
 	names := make([]string, len(ins))
 	for i, in := range ins {
 		names[i] = in.Name
@@ -54,6 +58,24 @@ func OpenOutput(env *cli.Env, path string, ins []inputs.Input, checksum Checksum
 		return nil, err
 	}
 	return &Output{f, f.Commit, func() { f.Close() }}, nil
+}
+
+// openObject opens an object of a bucket.
+func openObject(env *cli.Env, url string, ins []inputs.Input, checksum Checksum) (*Output, error) {
+	if checksum {
+		return nil, cli.Usagef("option --checksum needs an output that is a file")
+	}
+	o, err := env.Stores.Create(url)
+	if err != nil {
+		return nil, err
+	}
+	for _, in := range ins {
+		if in.Name == o.URL() {
+			o.Discard()
+			return nil, fmt.Errorf("%s is also an input; write to another object", url)
+		}
+	}
+	return &Output{o, o.Commit, o.Discard}, nil
 }
 
 // OutputName names an output in messages.

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -163,8 +162,7 @@ func parse(name string, data []byte, warn func(profile.Warning)) (*iprof.Profile
 // measure computes the totals that each input would contribute.
 func (m *sum) measure(ctx context.Context, ins []inputs.Input) error {
 	for _, in := range ins {
-		info, err := os.Stat(in.Name)
-		if in.Name == inputs.Stdin || err == nil && !info.Mode().IsRegular() {
+		if !in.Reopens() {
 			return cli.Usagef("--normalize total reads each input twice; %s can be read only once", in.Name)
 		}
 	}

@@ -3,7 +3,6 @@ package irpgocmd
 import (
 	"context"
 	"fmt"
-	"os"
 	"slices"
 
 	"github.com/profuse-pgo/profuse/inputs"
@@ -46,7 +45,7 @@ func (c *adder) Split(ctx context.Context, r *merging.Run, ins []inputs.Input) (
 	var reader inputs.Reader
 	defer reader.Close()
 	for i, in := range ins {
-		if info, err := os.Stat(in.Name); in.Name == inputs.Stdin || err == nil && !info.Mode().IsRegular() {
+		if !in.Reopens() {
 			return nil, cli.Usagef("--per-binary reads each input twice; %s can be read only once", in.Name)
 		}
 		member := 0

@@ -13,11 +13,27 @@ import (
 	"github.com/profuse-pgo/profuse/internal/command/memory"
 	"github.com/profuse-pgo/profuse/internal/flaw"
 	"github.com/profuse-pgo/profuse/internal/object"
+	"github.com/profuse-pgo/profuse/internal/store"
 )
 
 // Options returns how a command opens its inputs.
 func Options(env *cli.Env) inputs.Options {
-	return inputs.Options{Stdin: env.Stdin, MaxSize: int64(env.MaxInput), MaxSizeOption: "--max-input-size", Recognize: memory.Recognize}
+	return inputs.Options{
+		Stdin: env.Stdin, MaxSize: int64(env.MaxInput), MaxSizeOption: "--max-input-size", Recognize: memory.Recognize,
+		Remotes: func(arg string) ([]inputs.Remote, bool, error) { return remotes(env.Stores, arg) },
+	}
+}
+
+// remotes returns the objects that a URL stands for; ok is false if arg is none.
+func remotes(stores *store.Access, arg string) (list []inputs.Remote, ok bool, err error) {
+	if !store.IsURL(arg) {
+		return nil, false, nil
+	}
+	found, err := stores.Find(arg)
+	for _, f := range found {
+		list = append(list, inputs.Remote{Name: f.Store.URL(f.Object.Key), Path: f.Path, Fetch: stores.Fetch(f)})
+	}
+	return list, true, err
 }
 
 // BinaryPath returns the input for the path of a file or a .dSYM bundle.
@@ -115,13 +131,12 @@ var errSeen = errors.New("seen")
 // input can be read only once. If compressed is set it looks into compressed files and
 // archives, for the first member with a known format.
 func PeekFormat(in inputs.Input, compressed bool) (f formats.Format) {
-	info, err := os.Stat(in.Name)
-	if err != nil || !info.Mode().IsRegular() {
+	if !in.Reopens() {
 		return 0
 	}
 	if compressed {
 		// The first bytes of a large member are enough.
-		head := inputs.File(in.Name, inputs.Options{Recognize: func(head []byte) int64 {
+		head := in.WithOptions(inputs.Options{Recognize: func(head []byte) int64 {
 			if f, _ = formats.Detect(head); f != 0 {
 				return 0
 			}
@@ -135,13 +150,7 @@ func PeekFormat(in inputs.Input, compressed bool) (f formats.Format) {
 		})
 		return f
 	}
-	file, err := os.Open(in.Name)
-	if err != nil {
-		return 0
-	}
-	defer file.Close()
 	var head [1 << 12]byte
-	n, _ := file.Read(head[:])
-	f, _ = formats.Detect(head[:n])
+	f, _ = formats.Detect(head[:in.Head(head[:])])
 	return f
 }
