@@ -23,25 +23,49 @@ const (
 
 const gapBit = 1 << 31 // of the end column: the region is a gap
 
-// decode decodes the mapping of the function into b, whose memory it reuses.
-func (r *Record) decode(b *body) error {
-	d := bodyReader{c: cursor.New("coverage mapping", r.at, r.mapping, binary.LittleEndian), b: b}
+// A body is the mapping of a function but for its regions and branches.
+type body struct {
+	files       []string // virtual files: the first is the function's own, then one for every macro expansion and include
+	expressions []expression
+	// decisions are the regions of which MC/DC is made: decisions, and the conditions and
+	// expansions after the first of them.
+	decisions []region
+	uses      []fileUse // of the virtual files
+	all       int       // regions, branches and decisions
+}
+
+// A fileUse says how often a virtual file is expanded.
+type fileUse struct {
+	first     counter // of its first region
+	nested    int32   // index of that, plus 1, if it is an expansion
+	expansion int32   // index of the last region that expands to the file, plus 1; 0 without one
+	used      bool    // there is a region in it
+}
+
+// decode decodes the mapping of a function. Its regions and branches have counters and not
+// yet counts, see [decoder.count].
+func (c *decoder) decode(r *Record) error {
+	c.fn = nil
+	d := bodyReader{cursor.New("coverage mapping", r.at, r.mapping, binary.LittleEndian), c}
 	d.files(r.list)
 	d.expressions()
-	b.Regions = b.Regions[:0]
-	for file := range b.Files {
+	c.regions, c.branches, c.starts, c.decisions = c.regions[:0], c.branches[:0], c.starts[:0], c.decisions[:0]
+	c.uses, c.all = slices.Grow(c.uses[:0], len(c.files))[:len(c.files)], 0
+	clear(c.uses)
+	for file := range c.files {
 		d.regions(uint32(file))
 	}
+	c.begin()
 	if err := d.c.Err(); err != nil {
 		return err
 	}
-	b.countExpansions()
+	c.countExpansions()
 	return nil
 }
 
-// decodeFiles decodes the files of the function alone.
-func (r *Record) decodeFiles(b *body) error {
-	d := bodyReader{c: cursor.New("coverage mapping", r.at, r.mapping, binary.LittleEndian), b: b}
+// decodeFiles decodes the files of a function alone.
+func (c *decoder) decodeFiles(r *Record) error {
+	d := bodyReader{cursor.New("coverage mapping", r.at, r.mapping, binary.LittleEndian), c}
 	d.files(r.list)
 	return d.c.Err()
 }
@@ -52,17 +76,16 @@ func (r *Record) decodeFiles(b *body) error {
 //	uleb E, E × (uleb left, uleb right)
 //	F × (uleb R, R × region)
 type bodyReader struct {
-	c    *cursor.Cursor
-	b    *body
-	span [4]uint64 // of a region
+	c   *cursor.Cursor
+	out *decoder
 }
 
-// spanFields are the numbers of bodyReader.span.
-var spanFields = [4]string{"line delta", "start column", "number of lines", "end column"}
+// rangeFields are the numbers of the range of a region.
+var rangeFields = [4]string{"line delta", "start column", "number of lines", "end column"}
 
 func (d *bodyReader) files(list *fileList) {
 	n := d.c.Count(d.c.ULEB("number of files"), 1, "number of files")
-	d.b.Files = slices.Grow(d.b.Files[:0], n)
+	files := slices.Grow(d.out.files[:0], n)
 	for range n {
 		at := d.c.Offset()
 		i := d.c.ULEB("file index")
@@ -70,24 +93,28 @@ func (d *bodyReader) files(list *fileList) {
 			d.c.Fail(d.c.At(at).Field("file index").Got(i).Wantf("less than %d", len(list.names)).Corrupt())
 		}
 		if d.c.Err() != nil {
-			return
+			break
 		}
-		d.b.Files = append(d.b.Files, list.names[i])
+		files = append(files, list.names[i])
 	}
+	d.out.files = files
 }
 
 func (d *bodyReader) expressions() {
 	n := d.c.Count(d.c.ULEB("number of expressions"), 2, "number of expressions")
-	d.b.Expressions = slices.Grow(d.b.Expressions[:0], n)[:n]
-	clear(d.b.Expressions)
-	for i := range d.b.Expressions {
-		e := &d.b.Expressions[i]
-		e.Left, e.Right = d.counter(d.limited("left operand", math.MaxUint32)), d.counter(d.limited("right operand", math.MaxUint32))
+	d.out.expressions = slices.Grow(d.out.expressions[:0], n)[:n]
+	clear(d.out.expressions)
+	for i := range d.out.expressions {
+		e := &d.out.expressions[i]
+		e.Left, e.Right = d.counter("left operand"), d.counter("right operand")
 	}
 }
 
 // limited reads a number of at most limit.
 func (d *bodyReader) limited(field string, limit uint64) uint64 {
+	if n, ok := d.c.Short(); ok && n <= limit {
+		return n
+	}
 	pos := d.c.Pos()
 	n := d.c.ULEB(field)
 	if n > limit {
@@ -102,39 +129,56 @@ func (d *bodyReader) exceeded(at int64, field string, n, limit uint64) {
 	d.c.Fail(d.c.At(at).Field(field).Got(n).Wantf("at most %d", limit).Corrupt())
 }
 
-// counter interprets a number as a counter. The kind of an expression is only in
-// the references to it.
-func (d *bodyReader) counter(n uint64) counter {
-	c := counter(n)
-	if kind := c & 3; kind >= subtraction {
-		if uint64(c>>2) >= uint64(len(d.b.Expressions)) {
-			d.c.Fail(d.c.At(d.c.Offset()).Field("number of an expression").Got(c>>2).
-				Wantf("less than %d", len(d.b.Expressions)).Corrupt())
-			return 0
-		}
-		d.b.Expressions[c>>2].Add = kind == addition
+// counter reads a counter.
+func (d *bodyReader) counter(field string) counter {
+	return d.refer(counter(d.limited(field, math.MaxUint32)))
+}
+
+// refer returns a counter that was read. The kind of an expression is only in the
+// references to it.
+func (d *bodyReader) refer(c counter) counter {
+	if c&3 >= subtraction {
+		d.express(c)
 	}
 	return c
 }
 
+// express notes the kind of an expression that was referred to.
+func (d *bodyReader) express(c counter) {
+	if uint64(c>>2) >= uint64(len(d.out.expressions)) {
+		d.c.Fail(d.c.At(d.c.Offset()).Field("number of an expression").Got(c>>2).
+			Wantf("less than %d", len(d.out.expressions)).Corrupt())
+		return
+	}
+	d.out.expressions[c>>2].Add = c&3 == addition
+}
+
+// regions reads the regions of a virtual file.
 func (d *bodyReader) regions(file uint32) {
 	n := d.c.Count(d.c.ULEB("number of regions"), 5, "number of regions")
-	have := len(d.b.Regions)
-	d.b.Regions = slices.Grow(d.b.Regions, n)[:have+n]
+	out := d.out
+	out.begin()
+	regions, branches := slices.Grow(out.regions, n), out.branches
 	line := uint64(0)
+	var r region
 	for i := range n {
-		r := &d.b.Regions[have+i]
-		*r = region{File: file}
 		at := d.c.Offset()
-		d.kind(r)
-		d.c.ULEBs(&d.span, &spanFields)
-		delta, start, lines, end := d.span[0], d.span[1], d.span[2], d.span[3]
-		if (delta|start|lines|end)>>32 != 0 {
-			i := slices.IndexFunc(d.span[:], func(n uint64) bool { return n > math.MaxUint32 })
-			d.exceeded(at, spanFields[i], d.span[i], math.MaxUint32)
-			return
+		r.Kind, r.Count, r.Expanded = Code, 0, 0
+		head, ok := d.c.Short()
+		if !ok {
+			head = d.limited("counter or kind of a region", math.MaxUint32)
 		}
-		line += delta
+		if head&3 != zeroCounter {
+			r.Count = d.refer(counter(head))
+		} else if head != 0 {
+			d.kind(&r, head, at)
+		}
+		delta, start, lines, end := d.c.ULEBs(&rangeFields)
+		if (delta|start|lines|end)>>32 != 0 {
+			all := []uint64{delta, start, lines, end}
+			i := slices.IndexFunc(all, func(n uint64) bool { return n > math.MaxUint32 })
+			d.exceeded(at, rangeFields[i], all[i], math.MaxUint32)
+		}
 		if end&gapBit != 0 {
 			r.Kind = Gap
 			end &^= gapBit
@@ -142,34 +186,55 @@ func (d *bodyReader) regions(file uint32) {
 		if start == 0 && end == 0 { // whole lines
 			start, end = 1, math.MaxUint32
 		}
-		r.Start, r.End = Position{uint32(line), uint32(start)}, Position{uint32(line + lines), uint32(end)}
-		if line+lines > math.MaxUint32 || r.End.before(r.Start) {
-			d.c.Fail(d.c.At(at).Field("region").Gotf("%d:%d to %d:%d", line, start, line+lines, end).
+		line += delta
+		last := line + lines
+		if last > math.MaxUint32 || lines == 0 && end < start {
+			d.c.Fail(d.c.At(at).Field("region").Gotf("%d:%d to %d:%d", line, start, last, end).
 				Want("an end after the start").Corrupt())
 		}
 		if d.c.Err() != nil {
 			return
 		}
+		if i == 0 {
+			out.uses[file].first, out.uses[file].used = r.Count, true
+			if r.Kind == Expansion {
+				out.uses[file].nested = int32(len(regions) + 1)
+			}
+		}
+		switch r.Kind {
+		case Decision:
+		case Branch, MCDCBranch:
+			branches = append(branches, CountedBranch{})
+			b := &branches[len(branches)-1]
+			b.Start.Line, b.Start.Column, b.End.Line, b.End.Column = uint32(line), uint32(start), uint32(last), uint32(end)
+			b.True, b.False, b.ConstantTrue, b.ConstantFalse = uint64(r.Count), uint64(r.False), r.Count.constant(), r.False.constant()
+			b.File, b.Kind = file, r.Kind
+		default:
+			if r.Kind == Expansion {
+				out.uses[r.Expanded].expansion = int32(len(regions) + 1)
+			}
+			regions = regions[:len(regions)+1]
+			q := &regions[len(regions)-1]
+			q.Start.Line, q.Start.Column, q.End.Line, q.End.Column = uint32(line), uint32(start), uint32(last), uint32(end)
+			q.Count, q.File, q.Expanded, q.Kind = uint64(r.Count), file, r.Expanded, r.Kind
+		}
+		if r.Kind == Decision || len(out.decisions) > 0 && (r.Kind == Expansion || r.Kind == MCDCBranch) {
+			r.File, r.Start, r.End = file, Position{uint32(line), uint32(start)}, Position{uint32(last), uint32(end)}
+			out.decisions = append(out.decisions, r)
+		}
 	}
+	out.regions, out.branches = regions, branches
+	out.all += n
 }
 
-// kind reads what a region has before its range.
-func (d *bodyReader) kind(r *region) {
+// kind interprets the first number of a region that is no counter, and reads what follows
+// it up to the range.
+func (d *bodyReader) kind(r *region, n uint64, at int64) {
 	const mostConditions = math.MaxInt16
-	at := d.c.Offset()
-	n := d.c.ULEB("counter or kind of a region")
-	if n > math.MaxUint32 {
-		d.exceeded(at, "counter or kind of a region", n, math.MaxUint32)
-		return
-	}
-	if n&3 != zeroCounter {
-		r.Count = d.counter(n)
-		return
-	}
 	if n&expansionBit != 0 {
 		r.Kind, r.Expanded = Expansion, uint32(n>>pseudoShift)
-		if int(r.Expanded) >= len(d.b.Files) {
-			d.c.Fail(d.c.At(at).Field("expanded file").Got(n>>pseudoShift).Wantf("less than %d", len(d.b.Files)).Corrupt())
+		if int(r.Expanded) >= len(d.out.files) {
+			d.c.Fail(d.c.At(at).Field("expanded file").Got(n>>pseudoShift).Wantf("less than %d", len(d.out.files)).Corrupt())
 		}
 		return
 	}
@@ -195,42 +260,42 @@ func (d *bodyReader) kind(r *region) {
 }
 
 func (d *bodyReader) outcomes(r *region) {
-	r.Count = d.counter(d.limited("counter of the true outcome", math.MaxUint32))
-	r.False = d.counter(d.limited("counter of the false outcome", math.MaxUint32))
+	r.Count = d.counter("counter of the true outcome")
+	r.False = d.counter("counter of the false outcome")
 }
 
 // countExpansions gives every expansion the counter of the first region of its
 // virtual file, which may be an expansion itself. The file has none for it.
-func (b *body) countExpansions() {
-	if len(b.Files) < 2 {
+func (c *decoder) countExpansions() {
+	if len(c.files) < 2 {
 		return
-	}
-	n := len(b.Files)
-	b.spare = slices.Grow(b.spare[:0], 2*n)[:2*n]
-	clear(b.spare)
-	first, last := b.spare[:n], b.spare[n:] // region, plus 1: first of each file; last that expands to it
-	for i := len(b.Regions) - 1; i >= 0; i-- {
-		r := &b.Regions[i]
-		first[r.File] = int32(i + 1)
-		if r.Kind == Expansion && last[r.Expanded] == 0 {
-			last[r.Expanded] = int32(i + 1)
-		}
 	}
 	// Compilers number nested expansions upwards, so that the first pass finds all
 	// counters and the second sees no change. More than a few passes only a file
 	// made for it would need.
 	for range 16 {
 		changed := false
-		for file := len(b.Files) - 1; file >= 0; file-- {
-			if first[file] == 0 || last[file] == 0 {
+		for file := len(c.uses) - 1; file >= 0; file-- {
+			use := &c.uses[file]
+			if !use.used || use.expansion == 0 {
 				continue
 			}
-			if from, to := &b.Regions[first[file]-1], &b.Regions[last[file]-1]; to.Count != from.Count {
-				to.Count, changed = from.Count, true
+			from := uint64(use.first)
+			if use.nested > 0 {
+				from = c.regions[use.nested-1].Count
+			}
+			if to := &c.regions[use.expansion-1]; to.Count != from {
+				to.Count, changed = from, true
 			}
 		}
 		if !changed {
 			return
 		}
 	}
+}
+
+// neverRuns reports whether the mapping has one region alone, whose counter is zero whatever
+// ran.
+func (c *decoder) neverRuns() bool {
+	return c.all == 1 && (len(c.regions) == 0 || counter(c.regions[0].Count).constant()) && (len(c.branches) == 0 || c.branches[0].ConstantTrue)
 }

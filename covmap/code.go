@@ -76,7 +76,7 @@ func (c *functionCode) keep(f *Function, files []string) *keptCode {
 // A decoder decodes the code of functions one after the other, in the same memory.
 type decoder struct {
 	functionCode
-	body   body
+	body
 	values values
 }
 
@@ -90,57 +90,39 @@ func (c *decoder) load(f *Function) *functionCode {
 		return &f.kept.functionCode
 	}
 	if c.fn != f {
+		_ = c.decode(f.record)
+		_ = c.count(f)
 		c.fn = f
-		_ = f.record.decode(&c.body)
-		_, _ = c.count(f, nil)
 	}
 	return &c.functionCode
 }
 
-// count counts the regions in c.body by the counters of a function. It calls visit, if
-// there is one, for each. It reports false if the profile lacks a counter.
-func (c *decoder) count(f *Function, visit func(r *region) error) (ok bool, err error) {
-	c.values.reset(c.body.Expressions)
-	c.values.counts, c.values.absent = f.counts, f.absent
-	c.regions, c.branches, c.starts = c.regions[:0], c.branches[:0], c.starts[:0]
-	for i := range c.body.Regions {
-		r := &c.body.Regions[i]
-		if len(c.starts) <= int(r.File) {
-			c.begin(int(r.File))
-		}
-		count, ok := c.values.of(r.Count)
-		if !ok {
-			return false, nil
-		}
-		switch r.Kind {
-		case Decision:
-		case Branch, MCDCBranch:
-			other, ok := c.values.of(r.False)
-			if !ok {
-				return false, nil
-			}
-			c.branches = append(c.branches, CountedBranch{
-				Start: r.Start, End: r.End, True: count, False: other,
-				ConstantTrue: r.Count.constant(), ConstantFalse: r.False.constant(), File: r.File, Kind: r.Kind,
-			})
-		default:
-			c.regions = append(c.regions, CountedRegion{r.Start, r.End, count, r.File, r.Expanded, r.Kind})
-		}
-		if visit != nil {
-			if err := visit(r); err != nil {
-				return false, err
-			}
+// count replaces the counters of the regions and branches that were decoded by the counts of
+// a function. It reports false if the profile lacks a counter.
+func (c *decoder) count(f *Function) (ok bool) {
+	v := &c.values
+	v.evaluate(c.expressions, f.counts, f.absent)
+	for i := range c.regions {
+		r := &c.regions[i]
+		if r.Count, ok = v.of(counter(r.Count)); !ok {
+			return false
 		}
 	}
-	c.begin(len(c.body.Files))
-	return true, nil
+	for i := range c.branches {
+		b := &c.branches[i]
+		if b.True, ok = v.of(counter(b.True)); !ok {
+			return false
+		}
+		if b.False, ok = v.of(counter(b.False)); !ok {
+			return false
+		}
+	}
+	return true
 }
 
-// begin notes that the virtual files up to this one begin here.
-func (c *functionCode) begin(file int) {
-	for len(c.starts) <= file {
-		c.starts = append(c.starts, fileStart{uint32(len(c.regions)), uint32(len(c.branches))})
-	}
+// begin notes that the next virtual file begins here.
+func (c *functionCode) begin() {
+	c.starts = append(c.starts, fileStart{uint32(len(c.regions)), uint32(len(c.branches))})
 }
 
 // lines returns the lines of all regions.

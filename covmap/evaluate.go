@@ -196,10 +196,9 @@ type outcome struct {
 // An evaluator evaluates records one after the other.
 type evaluator struct {
 	*task
-	code     decoder
-	key      []byte
-	pending  []*decision
-	expanded []bool // virtual files
+	code    decoder
+	key     []byte
+	pending []*decision
 
 	made  slab.Slab[Function]
 	names slab.Slab[string]
@@ -242,16 +241,16 @@ func (t *task) choose(m *Mapping) {
 // returns these files. Records that cannot be decoded stay, for the error.
 func (t *task) chooseRan() map[string]bool {
 	ran := make(map[string]bool)
-	var b body
+	var d decoder
 	for _, r := range t.records {
-		if f := t.functions[r.Name]; f != nil && anyRan(f) && r.decodeFiles(&b) == nil {
-			for _, name := range b.Files {
+		if f := t.functions[r.Name]; f != nil && anyRan(f) && d.decodeFiles(r.Record) == nil {
+			for _, name := range d.files {
 				ran[name] = true
 			}
 		}
 	}
 	t.records = slices.DeleteFunc(t.records, func(r objectRecord) bool {
-		return r.decodeFiles(&b) == nil && !slices.ContainsFunc(b.Files, func(name string) bool { return ran[name] })
+		return d.decodeFiles(r.Record) == nil && !slices.ContainsFunc(d.files, func(name string) bool { return ran[name] })
 	})
 	return ran
 }
@@ -269,9 +268,8 @@ func (r *Record) dummy() bool {
 	if r.Hash != 0 {
 		return false
 	}
-	var b body
-	err := r.decode(&b)
-	return err == nil && len(b.Files) == 1 && len(b.Expressions) == 0 && len(b.Regions) == 1 && b.Regions[0].Count.constant()
+	var d decoder
+	return d.decode(r) == nil && len(d.files) == 1 && len(d.expressions) == 0 && d.neverRuns()
 }
 
 // contextBit marks the hashes of context-sensitive profiles (CS_FLAG_IN_FUNC_HASH). Those
@@ -281,7 +279,7 @@ const contextBit = 1 << 60
 
 // add evaluates a record.
 func (e *evaluator) add(r objectRecord) (done outcome) {
-	if err := r.decode(&e.code.body); err != nil {
+	if err := e.code.decode(r.Record); err != nil {
 		return outcome{err: flaw.InFile(err, r.m.Name)}
 	}
 	var rec *irpgo.Record
@@ -305,21 +303,20 @@ func (e *evaluator) add(r objectRecord) (done outcome) {
 	if rec != nil {
 		f.counts, bitmap = rec.Counts, rec.Bitmap
 	}
-	regions := e.code.body.Regions
-	if len(regions) == 1 && regions[0].Count.constant() && len(f.counts) > 0 && f.counts[0] > 0 {
+	if e.code.neverRuns() && len(f.counts) > 0 && f.counts[0] > 0 {
 		return outcome{} // the function of another program
 	}
-	ok, err := e.evaluate(&f, bitmap)
-	switch {
-	case err != nil:
-		return outcome{err: flaw.InFile(err, r.m.Name)}
-	case !ok && e.opt.FirstWins:
-		return outcome{}
-	case !ok:
+	if !e.code.count(&f) {
+		if e.opt.FirstWins {
+			return outcome{}
+		}
 		return outcome{mismatch: &Mismatch{Object: r.m.Name, Name: r.Name, Hash: r.Hash, Have: []uint64{r.Hash}}}
 	}
-	f.Files, f.Name = e.names.Make(len(e.code.body.Files)), r.Name
-	copy(f.Files, e.code.body.Files)
+	if err := e.decide(&f, bitmap); err != nil {
+		return outcome{err: flaw.InFile(err, r.m.Name)}
+	}
+	f.Files, f.Name = e.names.Make(len(e.code.files)), r.Name
+	copy(f.Files, e.code.files)
 	if len(f.Files) > 0 {
 		f.Name = strings.TrimPrefix(r.Name, f.Files[0]+":")
 	}
@@ -341,21 +338,22 @@ func (e *evaluator) add(r objectRecord) (done outcome) {
 	return done
 }
 
-// evaluate counts the regions and branches of a function and sets its MC/DC. It reports
-// false if the mapping has a counter that the profile lacks.
-func (e *evaluator) evaluate(f *Function, bitmap []byte) (ok bool, err error) {
+// decide sets the MC/DC of a function.
+func (e *evaluator) decide(f *Function, bitmap []byte) error {
 	e.pending = e.pending[:0]
-	return e.code.count(f, func(r *region) error {
-		switch r.Kind {
+	for i := range e.code.decisions {
+		switch r := &e.code.decisions[i]; r.Kind {
 		case Decision:
-			e.pending = append(e.pending, &decision{region: r})
+			e.pending = append(e.pending, &decision{region: *r})
 		case Expansion:
 			e.expandDecision(r)
-		case MCDCBranch:
-			return e.condition(f, r, bitmap)
+		default:
+			if err := e.condition(f, r, bitmap); err != nil {
+				return err
+			}
 		}
-		return nil
-	})
+	}
+	return nil
 }
 
 // describe sets what there is to know of a function without its regions.
@@ -364,14 +362,7 @@ func (e *evaluator) describe(f *Function) {
 		f.Count, f.line = e.code.regions[0].Count, e.code.regions[0].Start.Line
 	}
 	// The own code is in the first virtual file that no expansion stands for.
-	e.expanded = slices.Grow(e.expanded[:0], len(f.Files))[:len(f.Files)]
-	clear(e.expanded)
-	for i := range e.code.regions {
-		if r := &e.code.regions[i]; r.Kind == Expansion {
-			e.expanded[r.Expanded] = true
-		}
-	}
-	f.main = slices.Index(e.expanded, false)
+	f.main = slices.IndexFunc(e.code.uses, func(u fileUse) bool { return u.expansion == 0 })
 	if f.main < 0 {
 		return
 	}

@@ -97,14 +97,3 @@ type expression struct {
 	Left, Right counter
 	Add         bool // otherwise Right is subtracted
 }
-
-// A body is the decoded mapping of a function.
-type body struct {
-	// Files are the virtual files: the first is the function's own, then one for
-	// every macro expansion and include. A name may occur several times.
-	Files       []string
-	Expressions []expression
-	Regions     []region // by virtual file, in the order of the mapping
-
-	spare []int32 // memory of countExpansions
-}

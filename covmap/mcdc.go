@@ -54,15 +54,15 @@ const (
 
 // A decision collects the conditions of a boolean expression.
 type decision struct {
-	region     *region
-	conditions []*region // the one with ID 0 first
+	region
+	conditions []region // the one with ID 0 first
 	has        map[int16]bool
 	expanded   map[uint32]bool // virtual files that expansions in it stand for
 }
 
 // dominates reports whether a region lies in the decision.
 func (d *decision) dominates(r *region) bool {
-	return r.File == d.region.File && !r.Start.before(d.region.Start) && !d.region.End.before(r.End) || d.expanded[r.File]
+	return r.File == d.File && !r.Start.before(d.Start) && !d.End.before(r.End) || d.expanded[r.File]
 }
 
 // expandDecision adds the virtual file of an expansion to the decision that the
@@ -83,19 +83,19 @@ func (e *evaluator) expandDecision(r *region) {
 // the decision once it has all.
 func (e *evaluator) condition(f *Function, r *region, bitmap []byte) error {
 	for i, d := range e.pending {
-		if r.ID < 0 || d.has[r.ID] || r.ID >= d.region.Conditions || !d.dominates(r) {
+		if r.ID < 0 || d.has[r.ID] || r.ID >= d.Conditions || !d.dominates(r) {
 			continue
 		}
 		if r.ID == 0 {
-			d.conditions = slices.Insert(d.conditions, 0, r)
+			d.conditions = slices.Insert(d.conditions, 0, *r)
 		} else {
-			d.conditions = append(d.conditions, r)
+			d.conditions = append(d.conditions, *r)
 		}
 		if d.has == nil {
 			d.has = make(map[int16]bool)
 		}
 		d.has[r.ID] = true
-		if len(d.conditions) == int(d.region.Conditions) {
+		if len(d.conditions) == int(d.Conditions) {
 			e.pending = slices.Delete(e.pending, i, i+1)
 			g, ok := newConditionGraph(d)
 			if !ok {
@@ -192,7 +192,7 @@ type numbered struct {
 // evaluate returns the coverage of the decision. The time it takes follows from
 // the bits that are set, not from the vectors that are possible.
 func (g *conditionGraph) evaluate(bitmap []byte, byCondition bool) MCDC {
-	r := g.d.region
+	r := &g.d.region
 	m := MCDC{Start: r.Start, End: r.End, File: r.File, Conditions: make([]Condition, len(g.d.conditions))}
 	for i, c := range g.d.conditions {
 		m.Conditions[i] = Condition{Start: c.Start, ConstantTrue: c.Count.constant(), ConstantFalse: c.False.constant()}

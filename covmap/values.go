@@ -7,7 +7,7 @@ type values struct {
 	known       []valueState // of the expressions
 	sums        []uint64
 	absent      bool // the profile does not know the function: all counters are 0
-	stack       []counter
+	stack       []uint32
 }
 
 type valueState uint8
@@ -19,55 +19,60 @@ const (
 	failed // needs a counter that there is not, or itself
 )
 
-// reset prepares v for the expressions of another function.
-func (v *values) reset(expressions []expression) {
-	v.expressions = expressions
+// evaluate evaluates the expressions of a function, modulo 2^64. It does so without
+// recursion, because a file may nest them as deep as it is long.
+func (v *values) evaluate(expressions []expression, counts []uint64, absent bool) {
+	v.expressions, v.counts, v.absent = expressions, counts, absent
 	n := len(expressions)
 	if cap(v.known) < n {
 		v.known, v.sums = make([]valueState, n), make([]uint64, n)
 	}
 	v.known, v.sums = v.known[:n], v.sums[:n]
 	clear(v.known)
-}
-
-// of returns the value of a counter, modulo 2^64. ok is false if the value needs
-// a counter that the profile lacks. Expressions are evaluated without recursion,
-// because a file may nest them as deep as it is long.
-func (v *values) of(c counter) (value uint64, ok bool) {
-	if value, state := v.at(c); state != unknown {
-		return value, state == evaluated
-	}
-	v.stack = append(v.stack[:0], c)
-	for len(v.stack) > 0 {
-		i := v.stack[len(v.stack)-1] >> 2
+	// Compilers number the operands of an expression after it.
+	for i := n - 1; i >= 0; i-- {
 		e := &v.expressions[i]
-		if v.known[i] == unknown {
-			v.known[i] = visiting
-			for _, side := range [...]counter{e.Left, e.Right} {
-				if _, state := v.at(side); state == unknown {
-					v.stack = append(v.stack, side)
-				}
-			}
-			continue
-		}
-		v.stack = v.stack[:len(v.stack)-1]
-		if v.known[i] != visiting {
-			continue
-		}
 		left, l := v.at(e.Left)
 		right, r := v.at(e.Right)
-		switch {
-		case l != evaluated || r != evaluated: // missing, or part of a cycle
-			v.known[i] = failed
+		if l == evaluated && r == evaluated {
+			if !e.Add {
+				right = -right
+			}
+			v.known[i], v.sums[i] = evaluated, left+right
 			continue
-		case e.Add:
-			v.sums[i] = left + right
-		default:
-			v.sums[i] = left - right
 		}
-		v.known[i] = evaluated
+		for v.stack = append(v.stack[:0], uint32(i)); len(v.stack) > 0; {
+			v.step(v.stack[len(v.stack)-1])
+		}
 	}
-	return v.of(c)
+}
+
+// step evaluates an expression, the last one on the stack, or puts those of its operands
+// there that are not known.
+func (v *values) step(i uint32) {
+	e := &v.expressions[i]
+	left, l := v.at(e.Left)
+	right, r := v.at(e.Right)
+	if v.known[i] == unknown && (l == unknown || r == unknown) {
+		v.known[i] = visiting
+		if l == unknown {
+			v.stack = append(v.stack, uint32(e.Left>>2))
+		}
+		if r == unknown {
+			v.stack = append(v.stack, uint32(e.Right>>2))
+		}
+		return
+	}
+	v.stack = v.stack[:len(v.stack)-1]
+	switch {
+	case v.known[i] > visiting: // it was on the stack twice
+	case l != evaluated || r != evaluated: // missing, or part of a cycle
+		v.known[i] = failed
+	case e.Add:
+		v.known[i], v.sums[i] = evaluated, left+right
+	default:
+		v.known[i], v.sums[i] = evaluated, left-right
+	}
 }
 
 // at returns the value of a counter as far as it is known.
@@ -86,4 +91,11 @@ func (v *values) at(c counter) (value uint64, state valueState) {
 	default:
 		return v.sums[n], v.known[n]
 	}
+}
+
+// of returns the value of a counter. ok is false if the value needs a counter that the
+// profile lacks.
+func (v *values) of(c counter) (value uint64, ok bool) {
+	value, state := v.at(c)
+	return value, state == evaluated
 }

@@ -164,18 +164,31 @@ func (c *Cursor) ULEB(field string) uint64 {
 	return c.longULEB(field)
 }
 
+// Short passes over an unsigned LEB128 number of one byte and returns it, if the next is
+// one. It is for loops over numbers most of which are short.
+func (c *Cursor) Short() (n uint64, ok bool) {
+	if c.err != nil || c.pos >= len(c.buf) || c.buf[c.pos] >= 0x80 {
+		return 0, false
+	}
+	c.pos++
+	return uint64(c.buf[c.pos-1]), true
+}
+
 // ULEBs reads four numbers. fields are their names.
-func (c *Cursor) ULEBs(n *[4]uint64, fields *[4]string) {
-	if c.err == nil && c.Len() >= 4 {
-		if four := binary.LittleEndian.Uint32(c.buf[c.pos:]); four&0x80808080 == 0 { // of one byte each
-			*n = [4]uint64{uint64(four & 0xff), uint64(four >> 8 & 0xff), uint64(four >> 16 & 0xff), uint64(four >> 24)}
+func (c *Cursor) ULEBs(fields *[4]string) (n0, n1, n2, n3 uint64) {
+	if c.err == nil && c.Len() >= 8 {
+		eight := binary.LittleEndian.Uint64(c.buf[c.pos:])
+		n0, n1, n2, n3 = eight&0x7f, eight>>8&0x7f, eight>>16&0x7f, eight>>24&0x7f
+		switch {
+		case eight&0x80808080 == 0: // of one byte each
 			c.pos += 4
-			return
+			return n0, n1, n2, n3
+		case eight&0x80_80808080_808080 == 0x00_80808080_000000: // the last of five
+			c.pos += 8
+			return n0, n1, n2, n3 | eight>>32&0x7f<<7 | eight>>40&0x7f<<14 | eight>>48&0x7f<<21 | eight>>56<<28
 		}
 	}
-	for i := range n {
-		n[i] = c.ULEB(fields[i])
-	}
+	return c.ULEB(fields[0]), c.ULEB(fields[1]), c.ULEB(fields[2]), c.ULEB(fields[3])
 }
 
 func (c *Cursor) longULEB(field string) uint64 {
