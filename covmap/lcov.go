@@ -147,22 +147,24 @@ func (p *placedBranches) add(code *functionCode, name string) {
 // append appends the branches in their order. Those with equal paths are added up if
 // unify is set.
 func (p *placedBranches) append(dst []byte, unify bool) []byte {
-	p.list = append(p.list, p.expanded...)
-	p.sorter.sort(p.list, func(a, b *placedBranch) int {
+	compare := func(a, b *placedBranch) int {
 		if c := comparePositions(a.first, b.first); c != 0 {
 			return c
 		}
-		return cmp.Or(slices.CompareFunc(p.rest(a), p.rest(b), comparePositions), cmp.Compare(a.index, b.index))
-	})
-	all := p.list
+		return slices.CompareFunc(p.rest(a), p.rest(b), comparePositions)
+	}
+	all := append(p.list, p.expanded...)
+	if p.list = all; unify {
+		all = p.sorter.sort(all, compare, func(to, other *placedBranch) {
+			to.true += other.true
+			to.false += other.false
+		})
+	} else {
+		all = p.sorter.sort(all, func(a, b *placedBranch) int { return cmp.Or(compare(a, b), cmp.Compare(a.index, b.index)) }, nil)
+	}
 	last, pair, number := uint32(0), uint64(0), uint64(0)
-	for len(all) > 0 {
-		b, n := all[0], 1
-		for ; unify && n < len(all) && all[n].first == b.first && slices.Equal(p.rest(&all[n]), p.rest(&b)); n++ {
-			b.true += all[n].true
-			b.false += all[n].false
-		}
-		all = all[n:]
+	for i := range all {
+		b := &all[i]
 		if b.first.Line != last {
 			last, pair, number = b.first.Line, 0, 0
 		}

@@ -1,8 +1,8 @@
 package covmap
 
 import (
-	"cmp"
 	"iter"
+	"math"
 	"slices"
 )
 
@@ -27,9 +27,8 @@ type segmentBuilder struct {
 // build returns the segments of regions, which it sorts and combines, until it is
 // called again.
 func (b *segmentBuilder) build(regions []CountedRegion) []Segment {
-	b.sorter.sort(regions, compareRegions)
 	b.out, b.active = b.out[:0], b.active[:0]
-	b.divide(combine(regions))
+	b.divide(b.sorter.sort(regions, compareRegions, (*CountedRegion).combine))
 	return b.out
 }
 
@@ -39,44 +38,29 @@ func compareRegions(a, b *CountedRegion) int {
 	if c := comparePositions(a.Start, b.Start); c != 0 {
 		return c
 	}
-	if c := comparePositions(b.End, a.End); c != 0 {
-		return c
-	}
-	return cmp.Compare(a.Kind, b.Kind)
+	return comparePositions(b.End, a.End)
 }
 
-// combine makes one region of those with the same range: the first kind stays,
-// and the counts of that kind add up.
-func combine(regions []CountedRegion) []CountedRegion {
-	out := regions[:0]
-	for _, r := range regions {
-		if n := len(out); n > 0 && out[n-1].Start == r.Start && out[n-1].End == r.End {
-			if out[n-1].Kind == r.Kind {
-				out[n-1].Count += r.Count
-			}
-			continue
-		}
-		out = append(out, r)
+// combine makes one region of two with the same range: the lesser kind stays, and the
+// counts of that kind add up.
+func (r *CountedRegion) combine(other *CountedRegion) {
+	switch {
+	case r.Kind == other.Kind:
+		r.Count += other.Count
+	case r.Kind > other.Kind:
+		*r = *other
 	}
-	return out
 }
 
 // divide makes the segments of regions that are sorted and differ.
 func (b *segmentBuilder) divide(regions []CountedRegion) {
+	nearest := Position{math.MaxUint32, math.MaxUint32} // end of an active region
 	for i := range regions {
 		r := &regions[i]
-		// Regions that end here or before go to the end of the list.
-		b.ended = b.ended[:0]
-		active := b.active[:0]
-		for _, a := range b.active {
-			if r.Start.before(a.End) {
-				active = append(active, a)
-			} else {
-				b.ended = append(b.ended, a)
+		if !r.Start.before(nearest) {
+			if nearest = b.end(r.Start); len(b.ended) > 0 {
+				b.close(&r.Start)
 			}
-		}
-		if b.active = active; len(b.ended) > 0 {
-			b.close(&r.Start)
 		}
 		last, gap := i+1 == len(regions), r.Kind == Gap
 		if r.Start == r.End { // an empty region
@@ -95,11 +79,33 @@ func (b *segmentBuilder) divide(regions []CountedRegion) {
 			b.start(r, r.Start, !gap, false)
 		}
 		b.active = append(b.active, r)
+		if r.End.before(nearest) {
+			nearest = r.End
+		}
 	}
 	if len(b.active) > 0 {
 		b.ended, b.active = append(b.ended[:0], b.active...), b.active[:0]
 		b.close(nil)
 	}
+}
+
+// end moves the active regions that end at a position or before to b.ended, and returns the
+// nearest end of the others.
+func (b *segmentBuilder) end(at Position) (nearest Position) {
+	nearest = Position{math.MaxUint32, math.MaxUint32}
+	b.ended = b.ended[:0]
+	active := b.active[:0]
+	for _, a := range b.active {
+		if !at.before(a.End) {
+			b.ended = append(b.ended, a)
+			continue
+		}
+		if active = append(active, a); a.End.before(nearest) {
+			nearest = a.End
+		}
+	}
+	b.active = active
+	return nearest
 }
 
 // start emits a segment that counts as r. skipped forces one without a count.
@@ -110,18 +116,21 @@ func (b *segmentBuilder) start(r *CountedRegion, at Position, entry, skipped boo
 			return
 		}
 	}
-	s := Segment{Position: at, HasCount: has, Entry: entry}
+	b.out = append(b.out, Segment{})
+	s := &b.out[len(b.out)-1]
+	s.Position, s.HasCount, s.Entry = at, has, entry
 	if has {
 		s.Count, s.Gap = r.Count, r.Kind == Gap
 	}
-	b.out = append(b.out, s)
 }
 
 // close emits the segments at the ends of the regions in b.ended. next is where
 // the next region begins, nil after the last.
 func (b *segmentBuilder) close(next *Position) {
 	ended := b.ended
-	slices.SortStableFunc(ended, func(x, y *CountedRegion) int { return comparePositions(x.End, y.End) })
+	if len(ended) > 1 {
+		slices.SortStableFunc(ended, func(x, y *CountedRegion) int { return comparePositions(x.End, y.End) })
+	}
 	for i := 1; i < len(ended); i++ {
 		end := ended[i-1].End
 		if next != nil && end == *next {

@@ -5,56 +5,64 @@ package covmap
 type runSorter[T any] struct {
 	ends  []int // of the runs
 	spare []T
-	moved T
 }
 
-// sort sorts a list and keeps the order of equal elements.
-func (s *runSorter[T]) sort(list []T, compare func(a, b *T) int) {
-	const least = 16 // length of a run; shorter ones are extended by insertion
+// sort sorts a list in place and keeps the order of equal elements. If join is not nil, it
+// adds to the first of them the others, which the result lacks.
+func (s *runSorter[T]) sort(list []T, compare func(a, b *T) int, join func(to, other *T)) []T {
 	s.ends = s.ends[:0]
-	for start := 0; start < len(list); {
-		end := start + 1
-		for end < len(list) && compare(&list[end-1], &list[end]) <= 0 {
-			end++
-		}
-		for ; end < min(start+least, len(list)); end++ {
-			i := end
-			s.moved = list[end]
-			for ; i > start && compare(&s.moved, &list[i-1]) < 0; i-- {
-				list[i] = list[i-1]
+	n := 0 // elements of the runs
+	for i := range list {
+		if n > 0 {
+			c := compare(&list[n-1], &list[i])
+			if c == 0 && join != nil {
+				join(&list[n-1], &list[i])
+				continue
 			}
-			list[i] = s.moved
+			if c > 0 {
+				s.ends = append(s.ends, n)
+			}
 		}
-		s.ends = append(s.ends, end)
-		start = end
+		if n < i {
+			list[n] = list[i]
+		}
+		n++
 	}
+	s.ends = append(s.ends, n)
+	from, to := list[:n], s.spare
 	for len(s.ends) > 1 {
+		to = to[:0]
 		kept, start := s.ends[:0], 0
 		for i := 0; i < len(s.ends); i += 2 {
-			end := s.ends[min(i+1, len(s.ends)-1)]
-			if middle := s.ends[i]; middle < end {
-				s.merge(list[start:end], middle-start, compare)
-			}
-			kept, start = append(kept, end), end
+			middle, end := s.ends[i], s.ends[min(i+1, len(s.ends)-1)]
+			to = merge(to, from[start:middle], from[middle:end], compare, join)
+			kept, start = append(kept, len(to)), end
 		}
 		s.ends = kept
+		from, to = to, from
 	}
+	if n := len(from); n > 0 && &from[0] != &list[0] {
+		copy(list, from)
+		s.spare = from
+	} else {
+		s.spare = to
+	}
+	return list[:len(from)]
 }
 
-// merge merges the sorted halves of a list.
-func (s *runSorter[T]) merge(list []T, middle int, compare func(a, b *T) int) {
-	if compare(&list[middle-1], &list[middle]) <= 0 {
-		return
-	}
-	s.spare = append(s.spare[:0], list[:middle]...)
-	left, right := s.spare, list[middle:]
+// merge appends the elements of two sorted lists.
+func merge[T any](dst, left, right []T, compare func(a, b *T) int, join func(to, other *T)) []T {
 	for len(left) > 0 && len(right) > 0 {
-		if compare(&left[0], &right[0]) <= 0 {
-			list[0], left = left[0], left[1:]
-		} else {
-			list[0], right = right[0], right[1:]
+		c := compare(&left[0], &right[0])
+		if c > 0 {
+			dst, right = append(dst, right[0]), right[1:]
+			continue
 		}
-		list = list[1:]
+		dst, left = append(dst, left[0]), left[1:]
+		if c == 0 && join != nil {
+			join(&dst[len(dst)-1], &right[0])
+			right = right[1:]
+		}
 	}
-	copy(list, left)
+	return append(append(dst, left...), right...)
 }
