@@ -35,6 +35,12 @@ func macros(t testing.TB, n int) *Coverage {
 		}
 		numbers = append(numbers, 2, 1<<2|counter, 1, 20, 0, 30, pseudoBranch<<pseudoShift, 1<<2|counter, counter, 0, 21, 0, 25)
 	}
+	return oneFunction(t, list, numbers)
+}
+
+// oneFunction evaluates a function f with the numbers of a mapping and the counts 7 and 3.
+func oneFunction(t testing.TB, list *fileList, numbers []uint64) *Coverage {
+	t.Helper()
 	rec := Record{Name: "f", Ref: irpgo.NameRef("f"), Hash: 1, list: list}
 	for _, n := range numbers {
 		rec.mapping = cursor.AppendULEB(rec.mapping, n)
@@ -50,6 +56,24 @@ func macros(t testing.TB, n int) *Coverage {
 		t.Fatal(err)
 	}
 	return c
+}
+
+// TestNestedExpansions: an expansion counts as the first region of what it expands to, which
+// may be a branch or another expansion.
+func TestNestedExpansions(t *testing.T) {
+	const expansion = expansionBit
+	c := oneFunction(t, &fileList{version: 7, names: []string{"a.c", "m.h"}}, []uint64{
+		4, 0, 1, 1, 1, 0, // virtual files; no expressions
+		3, counterNumber, 1, 1, 9, 2, 1<<pseudoShift | expansion, 1, 3, 0, 9, 3<<pseudoShift | expansion, 1, 3, 0, 9,
+		1, 2<<pseudoShift | expansion, 1, 1, 0, 9,
+		2, 1<<2 | counterNumber, 2, 1, 0, 9, counterNumber, 0, 2, 0, 3,
+		2, pseudoBranch << pseudoShift, 1<<2 | counterNumber, counterNumber, 3, 1, 0, 9, counterNumber, 0, 2, 0, 3,
+	})
+	for _, r := range c.Functions[0].Regions() {
+		if r.Kind == Expansion && r.Count != 3 {
+			t.Errorf("the expansion at %v counts %d, want 3", r.Start, r.Count)
+		}
+	}
 }
 
 // TestKeptCode: what is written does not depend on whether functions stay decoded.

@@ -130,6 +130,23 @@ func TestAlign(t *testing.T) {
 	}
 }
 
+// TestShort: a number of one byte is read, and nothing else.
+func TestShort(t *testing.T) {
+	for _, b := range []string{"", "\x00", "\x7f", "\x80\x01", "\x80"} {
+		c, one := New("s", 0, []byte(b), binary.LittleEndian), New("s", 0, []byte(b), binary.LittleEndian)
+		n, ok := c.Short()
+		want := one.ULEB("n")
+		if short := one.Pos() == 1 && one.Err() == nil; ok != short || ok && n != want || !ok && c.Pos() != 0 || c.Err() != nil {
+			t.Errorf("%x: %d, %v, at %d", b, n, ok, c.Pos())
+		}
+		if one.Err() != nil {
+			if _, ok := one.Short(); ok {
+				t.Errorf("%x: a number after a failure", b)
+			}
+		}
+	}
+}
+
 // TestULEBs: four numbers at once are those read one by one, whatever their lengths and
 // wherever they end.
 func TestULEBs(t *testing.T) {

@@ -1,0 +1,60 @@
+package covmap
+
+import (
+	"math/rand/v2"
+	"testing"
+)
+
+// TestValues: expressions have the values of their definition, whatever their order. Those
+// fail that need a counter that there is not, or themselves.
+func TestValues(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	var v values
+	for range 5000 {
+		expressions := make([]expression, random.IntN(12))
+		operand := func() counter {
+			switch n := counter(random.IntN(20)); {
+			case n < 2:
+				return zeroCounter
+			case n < 12:
+				return (n-2)/2<<2 | counterNumber // the last of which there is not
+			default:
+				return counter(random.IntN(len(expressions)))<<2 | addition
+			}
+		}
+		for i := range expressions {
+			expressions[i] = expression{operand(), operand(), random.IntN(2) == 0}
+		}
+		counts := []uint64{5, 7, 1 << 63, 1}
+		absent := random.IntN(4) == 0
+		var define func(c counter, within int) (uint64, bool)
+		define = func(c counter, within int) (uint64, bool) {
+			switch n := int(c >> 2); {
+			case c.constant() || c&3 == counterNumber && absent:
+				return 0, true
+			case c&3 == counterNumber:
+				if n >= len(counts) {
+					return 0, false
+				}
+				return counts[n], true
+			case within > len(expressions): // a cycle
+				return 0, false
+			default:
+				left, l := define(expressions[n].Left, within+1)
+				right, r := define(expressions[n].Right, within+1)
+				if !expressions[n].Add {
+					right = -right
+				}
+				return left + right, l && r
+			}
+		}
+		v.evaluate(expressions, counts, absent)
+		for i := range expressions {
+			c := counter(i)<<2 | addition
+			want, wantOK := define(c, 0)
+			if got, ok := v.of(c); ok != wantOK || ok && got != want {
+				t.Fatalf("%v, absent is %v: expression %d is %d, %v; want %d, %v", expressions, absent, i, got, ok, want, wantOK)
+			}
+		}
+	}
+}
