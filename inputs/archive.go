@@ -248,7 +248,7 @@ func (s *source) archive(name string, src io.Reader, depth int) error {
 			s.opts.skip(member, notRegular)
 			continue
 		}
-		if why, yes := hiddenMember(h.Name); yes {
+		if why, yes := IsHidden(h.Name); yes {
 			s.opts.skip(member, why)
 			continue
 		}

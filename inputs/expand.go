@@ -187,9 +187,9 @@ func hidden(base string) (why string, yes bool) {
 	return "", false
 }
 
-// hiddenMember is hidden for an archive member: a member of a hidden folder is
+// IsHidden reports whether Expand skips a path with slashes in folders and archives, and why: a member of a hidden folder is
 // hidden, too.
-func hiddenMember(name string) (why string, yes bool) {
+func IsHidden(name string) (why string, yes bool) {
 	for part := range strings.SplitSeq(name, "/") {
 		if part == "." || part == ".." {
 			continue
@@ -215,7 +215,7 @@ func (w *walker) remotes(arg string) (ok bool, err error) {
 	}
 	list, ok, err := w.opts.Remotes(arg)
 	for _, r := range list {
-		if why, yes := hiddenMember(r.Path); yes && len(list) > 1 {
+		if why, yes := IsHidden(r.Path); yes && len(list) > 1 {
 			w.opts.skip(r.Name, why)
 			continue
 		}

@@ -39,6 +39,7 @@ var layers = [][]string{
 	{"internal/command/sources", "internal/command/doctorcmd"},
 	{"internal/command/merging"},
 	{"internal/command/family", "internal/command/ordering"},
+	{"internal/command/fleet"},
 	{"internal/command/memprofcmd"},
 	{"internal/command/irpgocmd", "internal/command/mipcmd", "internal/command/iprofcmd", "internal/command/samplecmd"},
 	{"internal/command"},

@@ -75,7 +75,12 @@ func run(ctx context.Context, env *cli.Env, argv []string) int {
 	if isStartedAs(argv[0], "profuse-"+ccName) {
 		return runCC(ctx, env, argv[1:])
 	}
-	return app().Run(ctx, env, argv[1:])
+	a := app()
+	if isStartedAs(argv[0], "profuse-fleet") {
+		a.Name = "profuse-fleet"
+		a.Commands = append(fleetCommand().Commands, a.Commands...)
+	}
+	return a.Run(ctx, env, argv[1:])
 }
 
 func app() *cli.App {
@@ -101,6 +106,7 @@ command.`,
 			mipcmd.Command(),
 			iprofcmd.Command(),
 			orderCommand(),
+			fleetCommand(),
 			demoCommand(),
 			ccCommand(),
 			llvmTools[0].command(),

@@ -16,6 +16,7 @@ import (
 
 	"github.com/profuse-pgo/profuse/internal/command/cli"
 	"github.com/profuse-pgo/profuse/internal/oracle"
+	"github.com/profuse-pgo/profuse/internal/store"
 )
 
 // heapDir is the folder of the raw heap profiles and their programs.
@@ -25,7 +26,7 @@ func heapDir(t testing.TB) string { return filepath.Join(oracle.Root(t), "testda
 func profuse(t testing.TB, args ...string) {
 	t.Helper()
 	var stderr bytes.Buffer
-	env := &cli.Env{Stdin: strings.NewReader(""), Stdout: io.Discard, Stderr: &stderr, Getenv: func(string) string { return "" }}
+	env := &cli.Env{Stdin: strings.NewReader(""), Stdout: io.Discard, Stderr: &stderr, Getenv: func(string) string { return "" }, Stores: store.NewAccess(t.Context(), nil)}
 	if code := run(t.Context(), env, append([]string{"profuse"}, args...)); code != 0 {
 		t.Fatalf("profuse %v: exit code %d, %s", args, code, stderr.String())
 	}

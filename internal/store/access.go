@@ -209,3 +209,8 @@ func ReadAll(ctx context.Context, s Store, key string, limit int64) (data []byte
 func Create(ctx context.Context, s Store, key string, data []byte) error {
 	return retry(ctx, sleep, func() error { return s.Create(ctx, key, data) })
 }
+
+// Put writes an object, and tries again if it must.
+func Put(ctx context.Context, s Store, key string, data []byte) error {
+	return retry(ctx, sleep, func() error { return s.Put(ctx, key, bytes.NewReader(data)) })
+}

@@ -114,7 +114,7 @@ func (f *Fetcher) Add(s Store, o Object) (fetch func() (path string, release fun
 	if folder, ok := s.(*Folder); ok {
 		return func() (string, func(), error) {
 			now, err := folder.Stat(f.ctx, o.Key)
-			if err == nil && now.Tag != o.Tag {
+			if err == nil && o.Tag != "" && now.Tag != o.Tag {
 				err = folder.failed("read", o.Key, ErrChanged)
 			}
 			return folder.Path(o.Key), func() {}, err

@@ -131,7 +131,7 @@ func (f *Folder) Open(ctx context.Context, o Object, offset, length int64) (io.R
 		return nil, f.failed("read", o.Key, err)
 	}
 	info, err := file.Stat()
-	if err == nil && object(o.Key, info).Tag != o.Tag {
+	if err == nil && o.Tag != "" && object(o.Key, info).Tag != o.Tag {
 		err = ErrChanged
 	}
 	if err == nil && offset > 0 {

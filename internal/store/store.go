@@ -33,7 +33,7 @@ type Store interface {
 	// Stat returns what List says of the object of a key.
 	Stat(ctx context.Context, key string) (Object, error)
 	// Open returns length bytes of an object, from offset; up to its end if length is -1.
-	// It fails with ErrChanged if the object no longer has the tag of o.
+	// It fails with ErrChanged if the object no longer has the tag of o, unless that is "".
 	Open(ctx context.Context, o Object, offset, length int64) (io.ReadCloser, error)
 	// Put writes all of body to an object, in the place of an earlier one. Readers see
 	// the old object or the new one.
@@ -69,12 +69,14 @@ type Error struct {
 	Fatal bool
 }
 
-func (e *Error) Error() string {
-	text := fmt.Sprintf("%s %s: %v", e.Op, e.URL, e.Err)
-	if e.Advice != "" {
-		text += ": " + e.Advice
+func (e *Error) Error() string { return fmt.Sprintf("%s %s: %s", e.Op, e.URL, e.Reason()) }
+
+// Reason returns the error without the operation and the object, and the advice.
+func (e *Error) Reason() string {
+	if e.Advice == "" {
+		return e.Err.Error()
 	}
-	return text
+	return e.Err.Error() + ": " + e.Advice
 }
 
 func (e *Error) Unwrap() error { return e.Err }

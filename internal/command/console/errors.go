@@ -7,6 +7,7 @@ import (
 	"io/fs"
 
 	"github.com/profuse-pgo/profuse/internal/command/cli"
+	"github.com/profuse-pgo/profuse/internal/store"
 	"github.com/profuse-pgo/profuse/profile"
 )
 
@@ -39,6 +40,9 @@ func NewError(err error) *Error {
 	e := &Error{Class: profile.ClassOf(err), Message: err.Error()}
 	if pe := (*fs.PathError)(nil); errors.As(err, &pe) {
 		e.File, e.Message = pe.Path, pe.Err.Error()
+	}
+	if se := (*store.Error)(nil); errors.As(err, &se) {
+		e.File, e.Message = se.URL, se.Reason()
 	}
 	if fe := (*profile.FormatError)(nil); errors.As(err, &fe) {
 		e.SetPlace(fe.Place)

@@ -26,9 +26,21 @@ type Family struct {
 	Show  func() Shower
 	Check func() Checker
 	Adder func() merging.Adder
+	// Origin says where a profile comes from; nil if its bytes do not say.
+	Origin func(name string, data []byte) Origin
 	// Fit compares a profile with a program, for "profuse check --against PROGRAM"; nil if the
 	// family cannot.
 	Fit func(program *symbolize.File, name string, data []byte, warn func(profile.Warning)) (*Fit, error)
+}
+
+// An Origin says where a profile comes from, for merges that keep apart what does not belong
+// together.
+type Origin struct {
+	Program string // binary ids, or what else identifies it; "" if unknown
+	Kind    string // profiles of different kinds cannot be added up; "" if the family has one
+	// Needs are names of programs, one of which is needed to read the profile: build ids
+	// in hexadecimal; nil if it can be read without.
+	Needs []string
 }
 
 // A Fit says how much of a profile fits a program that may be a later build of the one that was

@@ -52,7 +52,7 @@ func (o *adder) Declare(f *cli.Flags, watching bool) {
 }
 
 func (o *adder) Results() []merging.Result {
-	return []merging.Result{{Name: formatIprof, Family: formats.Iprof, Text: true}}
+	return []merging.Result{{Name: formatIprof, Family: formats.Iprof, Text: true, Exact: ".iprof"}}
 }
 
 func (o *adder) Refuses() []string { return []string{"program", "arch"} }

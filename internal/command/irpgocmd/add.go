@@ -3,7 +3,6 @@ package irpgocmd
 import (
 	"bytes"
 	"context"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -246,16 +245,15 @@ func (w *worker) add(p *merge.Profile) (brought *merge.Brought, err error) {
 	if err != nil && added.Records == 0 {
 		return nil, err
 	}
-	brought = &merge.Brought{Functions: added.Records, Unmergable: added.Skipped, Count: added.Count}
+	brought = &merge.Brought{
+		Functions: added.Records, Unmergable: added.Skipped, Count: added.Count, BinaryIDs: hexIDs(r.Info().BinaryIDs),
+	}
 	if err != nil {
 		return brought, err
 	}
 	counts = kind != 0 || added.Records > 0
 	w.report.merged(p.Place, r.Info())
 	w.report.programs.add(p.Place, p.Name, r.Info().BinaryIDs, p.Data)
-	for _, id := range r.Info().BinaryIDs {
-		brought.BinaryIDs = append(brought.BinaryIDs, hex.EncodeToString(id))
-	}
 	return brought, nil
 }
 

@@ -1,6 +1,9 @@
 package irpgocmd
 
 import (
+	"encoding/hex"
+	"strings"
+
 	"github.com/profuse-pgo/profuse/formats"
 	"github.com/profuse-pgo/profuse/internal/command/cli"
 	"github.com/profuse-pgo/profuse/internal/command/family"
@@ -19,8 +22,43 @@ func Family() family.Family {
 		Show:  func() family.Shower { return new(show) },
 		Check: func() family.Checker { return new(check) },
 		Adder: func() merging.Adder { return new(adder) },
+
+		Origin: originOf,
 	}
 }
+
+// originOf returns the program and kind of instrumentation of a profile.
+func originOf(name string, data []byte) (o family.Origin) {
+	if memprof.IsRaw(data) {
+		o.Kind = "heap"
+		raw, err := memprof.ReadRaw(name, data, memprof.RawOptions{})
+		if err != nil {
+			return o
+		}
+		if o.Needs = hexIDs(raw.BuildIDs()); len(o.Needs) > 0 {
+			o.Program = o.Needs[0]
+		}
+		return o
+	}
+	r, err := irpgo.NewReader(name, data, irpgo.ReaderOptions{Correlate: func(ids [][]byte) (*irpgo.Correlation, error) {
+		o.Program, o.Kind, o.Needs = joinIDs(ids), "correlated", hexIDs(ids)
+		return nil, nil
+	}})
+	if err == nil {
+		o.Program, o.Kind = programKey(r.Info().BinaryIDs, name, data), kindName(r.Info().Variant)
+	}
+	return o
+}
+
+func hexIDs(ids [][]byte) []string {
+	out := make([]string, len(ids))
+	for i, id := range ids {
+		out[i] = hex.EncodeToString(id)
+	}
+	return out
+}
+
+func joinIDs(ids [][]byte) string { return strings.Join(hexIDs(ids), "+") }
 
 // show is one run of "profuse show".
 type show struct {

@@ -63,9 +63,9 @@ func (c *adder) Declare(f *cli.Flags, watching bool) {
 
 func (c *adder) Results() []merging.Result {
 	return []merging.Result{
-		{Name: formatIndexed, Family: formats.IRPGO, Text: false},
+		{Name: formatIndexed, Family: formats.IRPGO},
 		{Name: formatText, Family: formats.IRPGO, Text: true},
-		{Name: formatPartial, Family: formats.IRPGO, Text: false},
+		{Name: formatPartial, Family: formats.IRPGO, Exact: ".profpart"},
 		{Name: formatMemProfYAML, Family: formats.MemProf, Text: true},
 		{Name: formatHeapYAML, Family: formats.MemProf, Text: true},
 	}

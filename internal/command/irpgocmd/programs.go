@@ -2,7 +2,6 @@ package irpgocmd
 
 import (
 	"cmp"
-	"encoding/hex"
 	"fmt"
 	"hash/fnv"
 	"io"
@@ -54,11 +53,7 @@ type knownPrograms struct {
 // programKey identifies the program of a profile.
 func programKey(ids [][]byte, file string, data []byte) string {
 	if len(ids) > 0 {
-		key := make([]string, len(ids))
-		for i, id := range ids {
-			key[i] = hex.EncodeToString(id)
-		}
-		return strings.Join(key, "+")
+		return joinIDs(ids)
 	}
 	h := fnv.New64a()
 	var word [8]byte

@@ -49,6 +49,9 @@ type Result struct {
 	Name   string
 	Family formats.Family
 	Text   bool
+	// Exact is the suffix of files of this format if they lose nothing: sums of such
+	// sums are those of all inputs. It is "" if they do, or another format is for that.
+	Exact string
 }
 
 // A Sum is the result of an Adder, ready to be written.

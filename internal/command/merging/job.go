@@ -3,6 +3,7 @@ package merging
 import (
 	"context"
 	"errors"
+	"sync/atomic"
 
 	"github.com/profuse-pgo/profuse/formats"
 	"github.com/profuse-pgo/profuse/inputs"
@@ -36,6 +37,9 @@ type Job struct {
 	quarantine *merge.Quarantine // nil without one
 	progress   *cli.Progress     // nil without one
 	watched    func(in inputs.Input, a *merge.Account, cause string)
+	part       *Part                 // nil unless it is one
+	totals     *merge.Loss           // of the parts that are the inputs; nil if these are profiles
+	broken     atomic.Pointer[error] // of the parts
 
 	// Of the groups of a Splitter.
 	group  *Group // nil without them
@@ -113,6 +117,23 @@ func (j *Job) ended(in inputs.Input, a *merge.Account) {
 	if j.watched != nil {
 		j.watched(in, a, cause)
 	}
+	if j.part != nil {
+		j.part.add(j, a)
+	}
+	if j.totals != nil && a.Err != nil {
+		j.broken.CompareAndSwap(nil, &a.Err)
+	}
+}
+
+// loss returns the totals of the accounts.
+func (j *Job) loss() merge.Loss {
+	l := j.Accounts.Loss()
+	if j.totals == nil {
+		return l
+	}
+	all := *j.totals
+	all.Functions, all.LostFunctions = l.Functions, l.LostFunctions
+	return all
 }
 
 // position returns an input's position among all.
@@ -142,7 +163,7 @@ func (j *Job) start() (err error) {
 	if o.report == j.Output && j.Output != "-" {
 		return cli.Usagef("the report and the output cannot both be %s", j.Output)
 	}
-	j.report, err = openReportFile(o.report, j.Output)
+	j.report, err = openReportFile(o.report, "merge", j.Output)
 	return err
 }
 

@@ -63,6 +63,9 @@ func (o *LossOptions) Given() (given bool) {
 	return given
 }
 
+// Quarantines reports whether unusable inputs are to be kept in a folder.
+func (o *LossOptions) Quarantines() bool { return o.quarantine != "" || o.move }
+
 // budget returns the budget that the options set.
 func (o *LossOptions) budget() (merge.Budget, error) {
 	b := merge.Budget{Inputs: o.inputs, Functions: o.functions}

@@ -12,6 +12,7 @@ import (
 	"github.com/profuse-pgo/profuse/internal/command/cli"
 	"github.com/profuse-pgo/profuse/internal/command/console"
 	"github.com/profuse-pgo/profuse/internal/filelock"
+	"github.com/profuse-pgo/profuse/internal/store"
 )
 
 // Merge merges the inputs that the arguments name into r.Output. choose returns
@@ -107,7 +108,7 @@ func (j *Job) mergeAll(ctx context.Context, env *cli.Env, a Adder) error {
 	if sum.Notes != nil && j.Into == nil { // they are about what to do with the output
 		sum.Notes(env.Stderr)
 	}
-	l := j.Accounts.Loss()
+	l := j.loss()
 	fmt.Fprintf(env.Stderr, "%smerged %s: %s", j.lossLine(l, &j.budget), InputsLine(l), sum.Contents())
 	if j.Into == nil {
 		fmt.Fprintf(env.Stderr, " → %s (%s)", console.OutputName(j.Output), format)
@@ -118,9 +119,44 @@ func (j *Job) mergeAll(ctx context.Context, env *cli.Env, a Adder) error {
 
 // mergeGroups writes one profile for each group into a folder, all or none.
 func (j *Job) mergeGroups(ctx context.Context, env *cli.Env, a Adder, ins []inputs.Input, groups []*Group) error {
-	if err := os.MkdirAll(j.Output, 0o777); err != nil {
-		return err
+	if !store.IsURL(j.Output) {
+		if err := os.MkdirAll(j.Output, 0o777); err != nil {
+			return err
+		}
 	}
+	results := make([]result, len(groups))
+	for i, g := range groups {
+		results[i] = result{inFolder(j.Output, g.Name), func() (sum *Sum, profiles int, err error) {
+			before := j.Accounts.Loss().Used
+			j.group, j.Inputs = g, make([]inputs.Input, len(g.Inputs))
+			for i, at := range g.Inputs {
+				j.Inputs[i] = ins[at]
+			}
+			sum, err = a.Add(ctx, j)
+			j.before += len(g.Inputs)
+			return sum, j.Accounts.Loss().Used - before, err
+		}}
+	}
+	return j.writeAll(env, ins, results)
+}
+
+// inFolder returns the path of a file in a folder, or below a URL.
+func inFolder(folder, name string) string {
+	if store.IsURL(folder) {
+		return store.Join(folder, name)
+	}
+	return filepath.Join(folder, name)
+}
+
+// A result is one of several outputs of a merge.
+type result struct {
+	path string
+	// add adds its inputs up and returns the number of profiles that were used.
+	add func() (sum *Sum, profiles int, err error)
+}
+
+// writeAll writes several results, all or none.
+func (j *Job) writeAll(env *cli.Env, ins []inputs.Input, results []result) error {
 	var outs []*console.Output
 	defer func() {
 		for _, out := range outs {
@@ -128,33 +164,26 @@ func (j *Job) mergeGroups(ctx context.Context, env *cli.Env, a Adder, ins []inpu
 		}
 	}()
 	var lines []string
-	for _, g := range groups {
-		before := j.Accounts.Loss().Used
-		j.group, j.Inputs = g, make([]inputs.Input, len(g.Inputs))
-		for i, at := range g.Inputs {
-			j.Inputs[i] = ins[at]
-		}
-		sum, err := a.Add(ctx, j)
+	folder := j.Output // parts have options, and outputs, of their own
+	for _, r := range results {
+		sum, used, err := r.add()
 		if err != nil {
 			j.progress.Stop()
 			return err
 		}
-		j.before += len(g.Inputs)
-		used := j.Accounts.Loss().Used - before
 		if used == 0 {
 			continue
 		}
-		path := filepath.Join(j.Output, g.Name)
-		out, err := console.OpenOutput(env, path, ins, j.Checksum)
+		out, err := console.OpenOutput(env, r.path, ins, j.Checksum)
 		if err != nil {
 			return err
 		}
 		outs = append(outs, out)
 		format, err := sum.Write(out)
 		if err != nil {
-			return console.NotWritten(path, err)
+			return console.NotWritten(r.path, err)
 		}
-		lines = append(lines, fmt.Sprintf("merged %s: %s → %s (%s)", cli.Quantity(uint64(used), "profile", "profiles"), sum.Contents(), path, format))
+		lines = append(lines, fmt.Sprintf("merged %s: %s → %s (%s)", cli.Quantity(uint64(used), "profile", "profiles"), sum.Contents(), r.path, format))
 	}
 	j.progress.Stop()
 	if err := j.judge(env); err != nil {
@@ -162,26 +191,28 @@ func (j *Job) mergeGroups(ctx context.Context, env *cli.Env, a Adder, ins []inpu
 	}
 	for _, out := range outs {
 		if err := out.Commit(); err != nil {
-			return fmt.Errorf("%s: not all profiles were written: %w", j.Output, err)
+			return fmt.Errorf("%s: not all profiles were written: %w", folder, err)
 		}
 	}
 	if j.Quiet {
 		return nil
 	}
 	j.PrintWarnings(env.Stderr)
-	l := j.Accounts.Loss()
+	l := j.loss()
 	fmt.Fprint(env.Stderr, j.lossLine(l, &j.budget))
 	for _, line := range lines {
 		fmt.Fprintln(env.Stderr, console.Printable(line))
 	}
-	fmt.Fprintf(env.Stderr, "merged %s into %s in %s\n", InputsLine(l), cli.Quantity(uint64(len(lines)), "profile", "profiles"), j.Output)
+	if len(lines) != 1 || results[0].path != folder {
+		fmt.Fprintf(env.Stderr, "merged %s into %s in %s\n", InputsLine(l), cli.Quantity(uint64(len(lines)), "profile", "profiles"), folder)
+	}
 	return nil
 }
 
 // judge prints what was left out and returns an error if the loss exceeds the
 // budget.
 func (j *Job) judge(env *cli.Env) error {
-	l := j.Accounts.Loss()
+	l := j.loss()
 	j.PrintLeftOut(env.Stderr, l)
 	if errors.As(j.budget.Judge(l), &j.exceeded) {
 		return overBudget(j.exceeded)

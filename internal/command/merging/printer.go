@@ -2,6 +2,7 @@ package merging
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"io"
 	"iter"
@@ -72,23 +73,35 @@ func (p *Printer) account(a *merge.Account, input int, cause string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if a.Err != nil {
-		r := reject{input, a.File, a.Err, cause, slices.Index(profile.Classes(), profile.ClassOf(a.Err))}
-		p.rejects = console.InsertBounded(p.rejects, r, maxRejectsListed, func(a, b reject) int {
-			return cmp.Or(cmp.Compare(a.severity, b.severity), cmp.Compare(a.input, b.input), cmp.Compare(a.name, b.name))
-		})
+		p.reject(reject{input, a.File, a.Err, cause, slices.Index(profile.Classes(), profile.ClassOf(a.Err))})
 	}
 	p.numRescued += len(a.Rescued) + a.RescuedOmitted
 	for i, r := range a.Rescued[:min(len(a.Rescued), maxRescuedListed)] {
-		line := rescue{input, a.Member, i, fmt.Sprintf("%s: %s", a.File, rescuedLine(r))}
-		p.rescued = console.InsertBounded(p.rescued, line, maxRescuedListed, func(a, b rescue) int {
-			return cmp.Or(cmp.Compare(a.input, b.input), cmp.Compare(a.member, b.member), cmp.Compare(a.index, b.index))
-		})
+		p.rescue(rescue{input, a.Member, i, a.File + ": " + newRescued(r).line()})
 	}
 }
 
-// rescuedLine says what the merge did with a damaged function, and why.
-func rescuedLine(r profile.Rescued) string {
-	return fmt.Sprintf("%s %s: %s", cmp.Or(r.Function, nameRef(r.NameRef)), actionOf(r), console.NewError(r.Err).Message)
+// left records an input, or functions of one, that another process left out.
+func (p *Printer) left(e *entry) {
+	if e.Reason != nil {
+		p.reject(reject{e.Input, e.File, errors.New(e.Reason.Message), e.Reason.Cause, slices.Index(profile.Classes(), e.Reason.Class)})
+	}
+	p.numRescued += len(e.Rescued) + e.RescuedOmitted
+	for i, r := range e.Rescued[:min(len(e.Rescued), maxRescuedListed)] {
+		p.rescue(rescue{e.Input, 0, i, e.File + ": " + r.line()})
+	}
+}
+
+func (p *Printer) reject(r reject) {
+	p.rejects = console.InsertBounded(p.rejects, r, maxRejectsListed, func(a, b reject) int {
+		return cmp.Or(cmp.Compare(a.severity, b.severity), cmp.Compare(a.input, b.input), cmp.Compare(a.name, b.name))
+	})
+}
+
+func (p *Printer) rescue(r rescue) {
+	p.rescued = console.InsertBounded(p.rescued, r, maxRescuedListed, func(a, b rescue) int {
+		return cmp.Or(cmp.Compare(a.input, b.input), cmp.Compare(a.member, b.member), cmp.Compare(a.index, b.index))
+	})
 }
 
 // Skipped records an entry of a folder or archive that is not an input. It

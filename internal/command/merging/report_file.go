@@ -61,6 +61,15 @@ type rescuedFunction struct {
 	Reason   *console.Error `json:"reason"`
 }
 
+func newRescued(r profile.Rescued) rescuedFunction {
+	return rescuedFunction{r.Function, nameRef(r.NameRef), actionOf(r), console.NewError(r.Err)}
+}
+
+// line says what the merge did with a damaged function, and why.
+func (r rescuedFunction) line() string {
+	return fmt.Sprintf("%s %s: %s", cmp.Or(r.Function, r.NameRef), r.Action, r.Reason.Message)
+}
+
 // actionOf names what the merge did with a damaged function.
 func actionOf(r profile.Rescued) string {
 	if r.Clamped {
@@ -82,7 +91,7 @@ func (j *Job) entryJSON(a *merge.Account, indent string) []byte {
 	}
 	for _, r := range a.Rescued {
 		e.Outcome = outcomePartly
-		e.Rescued = append(e.Rescued, rescuedFunction{r.Function, nameRef(r.NameRef), actionOf(r), console.NewError(r.Err)})
+		e.Rescued = append(e.Rescued, newRescued(r))
 	}
 	if a.Err != nil {
 		e.Outcome, e.Reason = outcomeLeftOut, &reason{console.NewError(a.Err), j.likelyCause(a.Err, a.Data)}
@@ -121,7 +130,7 @@ type lostFunction struct {
 }
 
 func (j *Job) summary(written bool, cause error) reportSummary {
-	l := j.Accounts.Loss()
+	l := j.loss()
 	s := reportSummary{
 		Written: written, Inputs: l.Inputs, Used: l.Used, Partly: l.Partly, LeftOut: l.Lost, Classes: maps.Collect(maps.All(l.LeftOut)),
 		Functions: int(l.Functions - l.LostFunctions), LostFunctions: l.LostFunctions, Lost: []lostFunction{}, Exceeded: []string{},
@@ -162,7 +171,7 @@ type reportFile struct {
 
 const maxWaiting = 1 << 14
 
-func openReportFile(path, output string) (*reportFile, error) {
+func openReportFile(path, command, output string) (*reportFile, error) {
 	out, err := atomicfile.Create(path, atomicfile.Options{})
 	if err != nil {
 		return nil, err
@@ -175,7 +184,7 @@ func openReportFile(path, output string) (*reportFile, error) {
 		Version int    `json:"version"`
 		Command string `json:"command"`
 		Output  string `json:"output"`
-	}{"profuse-merge-report", 2, "merge", output}, "")
+	}{"profuse-merge-report", 2, command, output}, "")
 	fmt.Fprintf(f.w, "%s,\n  \"inputs\": [", strings.TrimSuffix(head.String(), "\n}\n"))
 	return f, nil
 }

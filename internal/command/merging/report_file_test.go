@@ -13,7 +13,7 @@ import (
 // late the first ends.
 func TestReportOrder(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "report.json")
-	f, err := openReportFile(path, "out")
+	f, err := openReportFile(path, "merge", "out")
 	if err != nil {
 		t.Fatal(err)
 	}

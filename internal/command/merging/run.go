@@ -193,6 +193,12 @@ func parseWeight(s string) (weight uint64, ok bool) {
 	return 1, ok && strings.Trim(digits, "0") != ""
 }
 
+// IsWeight reports whether s is the weight of an input: a number above 0.
+func IsWeight(s string) bool {
+	_, ok := parseWeight(s)
+	return ok
+}
+
 func badWeight(w string) error {
 	return cli.Usagef("option --weighted-input takes W,INPUT with a number W above 0, such as 3 or 0.5, not %q", w)
 }
@@ -216,4 +222,12 @@ func InputFamily(ins []inputs.Input) formats.Family {
 		}
 	}
 	return formats.IRPGO
+}
+
+// SetInputs sets the inputs, each of weight 1, for a part of a merge.
+func (r *Run) SetInputs(ins []inputs.Input) {
+	r.inputs, r.Weights = ins, make([]string, len(ins))
+	for i := range r.Weights {
+		r.Weights[i] = "1"
+	}
 }

@@ -70,7 +70,7 @@ func newOutcomes() *outcomes { return &outcomes{files: make(map[string]*outcome)
 func (o *outcomes) add(in inputs.Input, a *merge.Account, cause string) {
 	err := a.Err
 	if err == nil && len(a.Rescued) > 0 {
-		err = &rescuedError{a.File + ": " + rescuedLine(a.Rescued[0]), a.Rescued[0].Err}
+		err = &rescuedError{a.File + ": " + newRescued(a.Rescued[0]).line(), a.Rescued[0].Err}
 	}
 	if cause != "" {
 		err = &CausedError{err, cause}

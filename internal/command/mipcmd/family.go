@@ -2,6 +2,7 @@ package mipcmd
 
 import (
 	"encoding/binary"
+	"fmt"
 	"hash/fnv"
 	"io"
 	"regexp"
@@ -23,7 +24,24 @@ func Family() family.Family {
 		Show:  func() family.Shower { return new(show) },
 		Check: func() family.Checker { return check{} },
 		Adder: func() merging.Adder { return new(adder) },
+
+		Origin: originOf,
 	}
+}
+
+// originOf returns the program of a profile by its module hash, and the type of its
+// counts. Raw profiles need the map of the program.
+func originOf(name string, data []byte) (o family.Origin) {
+	r, err := mip.NewReader(name, data, mip.ReaderOptions{})
+	if err != nil {
+		return o
+	}
+	about := r.Info()
+	o.Program, o.Kind = fmt.Sprintf("module-%08x", about.ModuleHash), fmt.Sprintf("type-%x", uint32(about.Type))
+	if about.FileType == mip.FileRaw {
+		o.Needs = []string{o.Program}
+	}
+	return o
 }
 
 // show is one run of "profuse show".

@@ -39,7 +39,7 @@ func (c *adder) Declare(f *cli.Flags, watching bool) {
 }
 
 func (c *adder) Results() []merging.Result {
-	return []merging.Result{{Name: formatMIP, Family: formats.MIP, Text: false}, {Name: formatYAML, Family: formats.MIP, Text: true}}
+	return []merging.Result{{Name: formatMIP, Family: formats.MIP, Exact: ".mip"}, {Name: formatYAML, Family: formats.MIP, Text: true}}
 }
 
 func (c *adder) Refuses() []string { return []string{"weighted-input", "decay", "allow-empty"} }

@@ -51,8 +51,8 @@ func (c *adder) Declare(f *cli.Flags, watching bool) {
 
 func (c *adder) Results() []merging.Result {
 	return []merging.Result{
-		{Name: formatExtended, Family: formats.Sample, Text: false},
-		{Name: formatBinary, Family: formats.Sample, Text: false},
+		{Name: formatExtended, Family: formats.Sample, Exact: ".afdo"},
+		{Name: formatBinary, Family: formats.Sample},
 		{Name: formatText, Family: formats.Sample, Text: true},
 	}
 }

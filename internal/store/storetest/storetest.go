@@ -75,6 +75,9 @@ func testObjects(t *testing.T, s store.Store) {
 		if got := read(t, s, o, 0, -1); !bytes.Equal(got, data) {
 			t.Errorf("%s: %d bytes read, %d written", key, len(got), len(data))
 		}
+		if got := read(t, s, store.Object{Key: key, Size: o.Size}, 0, -1); !bytes.Equal(got, data) {
+			t.Errorf("%s without a tag: %d bytes read, %d written", key, len(got), len(data))
+		}
 		if len(data) > 2 {
 			from, n := len(data)/3, len(data)/2
 			if got := read(t, s, o, int64(from), int64(n)); !bytes.Equal(got, data[from:from+n]) {

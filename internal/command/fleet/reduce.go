@@ -1,0 +1,347 @@
+package fleet
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"math"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/profuse-pgo/profuse/inputs"
+	"github.com/profuse-pgo/profuse/internal/command/cli"
+	"github.com/profuse-pgo/profuse/internal/command/merging"
+	"github.com/profuse-pgo/profuse/internal/store"
+	"github.com/profuse-pgo/profuse/profile"
+)
+
+// A Reduce merges the partial sums of jobs.
+type Reduce struct {
+	Stores   *store.Access
+	Jobs     []*Job
+	Families Families
+	Run      *merging.Run // its Output is a file, or a folder if it ends with a slash or is one
+	Scratch  string
+
+	Per    []string // labels for each value of which there is a result
+	Only   []string // programs, by the beginnings of their names; nil for all
+	Weigh  []Weight
+	Ages   []string // weights of days, the newest first; later days do not count. nil for no such weights
+	Days   int      // days that count, up to the newest; 0 for all
+	Absent bool     // shards that are not done are lost inputs
+}
+
+// A Weight is the weight of profiles with a label.
+type Weight struct{ Label, Value, Weight string }
+
+// A wholeKey says which parts make one result.
+type wholeKey struct{ family, program, kind, labels string }
+
+// partIn is a part of a job.
+type partIn struct {
+	*PartOf
+	job *Job
+	day string
+}
+
+// Merge reads the results of all shards and writes what they are parts of.
+func (r *Reduce) Merge(ctx context.Context, env *cli.Env) error {
+	w := &merging.Whole{Command: "fleet reduce", Lost: make(map[uint64]string)}
+	var loss Loss
+	var all []partIn
+	for _, job := range r.Jobs {
+		list, err := r.read(job, w, &loss)
+		if err != nil {
+			return err
+		}
+		all = append(all, list...)
+	}
+	weights, err := r.weights(all)
+	if err != nil {
+		return err
+	}
+	groups := make(map[wholeKey][]int) // indexes in all
+	for i, p := range all {
+		if weights[i] == "" || p.Program != "" && !r.wants(p.Program) {
+			continue
+		}
+		loss.addLoss(&p.Loss)
+		if p.Name == "" || !r.wants(p.Program) {
+			continue
+		}
+		var labels []string
+		for _, name := range r.Per {
+			labels = append(labels, p.Labels[name])
+		}
+		k := wholeKey{p.Family, p.Program, p.Kind, strings.Join(labels, "\x00")}
+		groups[k] = append(groups[k], i)
+	}
+	w.Loss = loss.merge()
+	keys := slices.SortedFunc(maps.Keys(groups), func(a, b wholeKey) int {
+		return cmp.Or(cmp.Compare(a.family, b.family), cmp.Compare(a.program, b.program), cmp.Compare(a.kind, b.kind), cmp.Compare(a.labels, b.labels))
+	})
+	folder := r.isFolder()
+	if len(keys) > 1 && !folder {
+		return r.severalPrograms(keys)
+	}
+	if folder && !store.IsURL(r.Run.Output) {
+		if err := os.MkdirAll(r.Run.Output, 0o777); err != nil {
+			return err
+		}
+	}
+	fetcher := store.NewFetcher(ctx, r.Scratch)
+	defer fetcher.Close()
+	names := make(map[string]int)
+	for _, k := range keys {
+		res, err := r.result(k, groups[k], all, weights, fetcher)
+		if err != nil {
+			return err
+		}
+		if folder {
+			names[res.Path]++
+			if n := names[res.Path]; n > 1 { // of long keys that were cut, or that differ in what names cannot have
+				return fmt.Errorf("two programs would both be written to %s", res.Path)
+			}
+		}
+		w.Results = append(w.Results, *res)
+	}
+	if len(w.Results) == 0 && w.Loss.Used > 0 {
+		return fmt.Errorf("no part of the jobs is to be merged: see --only, --days and --weight")
+	}
+	return r.Run.MergeParts(ctx, env, w)
+}
+
+// read reads the results of the shards of a job, and adds up what they lost.
+func (r *Reduce) read(job *Job, w *merging.Whole, loss *Loss) (list []partIn, err error) {
+	plan, err := job.Plan()
+	if err != nil {
+		return nil, err
+	}
+	dones, err := job.dones(plan)
+	if err != nil {
+		return nil, err
+	}
+	var missing []string
+	for i, d := range dones {
+		if d != nil {
+			continue
+		}
+		missing = append(missing, fmt.Sprint(i))
+		loss.add(missingLoss(plan.Shards[i].Objects))
+		account, err := json.Marshal(map[string]any{
+			"input": plan.Shards[i].First, "file": job.URL(doneName(i)), "outcome": "left out",
+			"reason": map[string]any{"class": profile.Unreadable, "message": fmt.Sprintf("shard %d with %d objects is not done", i, plan.Shards[i].Objects)},
+		})
+		if err != nil {
+			return nil, err
+		}
+		w.Left = append(w.Left, account)
+	}
+	if len(missing) > 0 && !r.Absent {
+		return nil, fmt.Errorf("%s: %d of %d shards are not done: %s; run their tasks (or --missing-shards, which counts their objects as lost)",
+			job.URL(""), len(missing), len(dones), shorten(missing))
+	}
+	for _, d := range dones {
+		if d == nil {
+			continue
+		}
+		for i := range d.Parts {
+			p := &d.Parts[i]
+			list = append(list, partIn{p, job, cmp.Or(p.Labels[dayLabel], plan.Created.UTC().Format(time.DateOnly))})
+		}
+		if d.Left != "" {
+			accounts, err := getLines[json.RawMessage](job, left, d.Left)
+			if err != nil {
+				return nil, err
+			}
+			w.Left = append(w.Left, accounts...)
+		}
+		if d.Lost != "" {
+			functions, err := getLines[lostFunction](job, left, d.Lost)
+			if err != nil {
+				return nil, err
+			}
+			for _, f := range functions {
+				w.Lost[f.Ref] = max(w.Lost[f.Ref], f.Name)
+			}
+		}
+	}
+	return list, nil
+}
+
+// shorten lists the first words.
+func shorten(words []string) string {
+	const most = 10
+	if len(words) <= most {
+		return strings.Join(words, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(words[:most], ", "), len(words)-most)
+}
+
+// weights returns the weight of each part, "" for one that does not count.
+func (r *Reduce) weights(all []partIn) ([]string, error) {
+	var days []string
+	for _, p := range all {
+		days = append(days, p.day)
+	}
+	slices.Sort(days)
+	var newest time.Time
+	if len(days) > 0 {
+		var err error
+		if newest, err = time.Parse(time.DateOnly, days[len(days)-1]); err != nil {
+			return nil, fmt.Errorf("label %s: %q is no day such as 2006-01-02", dayLabel, days[len(days)-1])
+		}
+	}
+	weights := make([]string, len(all))
+	for i, p := range all {
+		weights[i] = "1"
+		day, err := time.Parse(time.DateOnly, p.day)
+		if err != nil && (r.Days > 0 || r.Ages != nil) {
+			return nil, fmt.Errorf("label %s: %q is no day such as 2006-01-02", dayLabel, p.day)
+		}
+		age := int(math.Round(newest.Sub(day).Hours() / 24))
+		if r.Days > 0 && age >= r.Days {
+			weights[i] = ""
+			continue
+		}
+		if r.Ages != nil {
+			if age >= len(r.Ages) {
+				weights[i] = ""
+				continue
+			}
+			weights[i] = r.Ages[age]
+		}
+		for _, w := range r.Weigh {
+			if p.Labels[w.Label] != w.Value {
+				continue
+			}
+			if weights[i] != "1" {
+				return nil, fmt.Errorf("several weights for parts with label %s=%s", w.Label, w.Value)
+			}
+			weights[i] = w.Weight
+		}
+	}
+	return weights, nil
+}
+
+func (r *Reduce) wants(program string) bool {
+	return r.Only == nil || slices.ContainsFunc(r.Only, func(prefix string) bool { return strings.HasPrefix(program, prefix) })
+}
+
+func (r *Reduce) isFolder() bool {
+	if strings.HasSuffix(r.Run.Output, "/") {
+		return true
+	}
+	info, err := os.Stat(r.Run.Output)
+	return !store.IsURL(r.Run.Output) && err == nil && info.IsDir()
+}
+
+func (r *Reduce) severalPrograms(keys []wholeKey) error {
+	var names []string
+	for _, k := range keys {
+		names = append(names, k.name())
+	}
+	return fmt.Errorf("the profiles are of %d programs or kinds (%s): end -o with a slash for a folder with a file for each, or choose with --only",
+		len(keys), shorten(names))
+}
+
+// maxName limits the length of names made of keys.
+const maxName = 150
+
+// name returns the name of a result without its suffix. It has only letters, digits and
+// a few signs, whatever wrote the key.
+func (k wholeKey) name() string {
+	words := []string{cmp.Or(k.program, "unknown")}
+	if k.kind != "" {
+		words = append(words, k.kind)
+	}
+	if k.labels != "" {
+		words = append(words, strings.Split(k.labels, "\x00")...)
+	}
+	name := strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("+-_.", r) {
+			return r
+		}
+		return '_'
+	}, strings.Join(words, "."))
+	name = strings.TrimLeft(name, ".") // it is not to be hidden
+	if len(name) > maxName {
+		hash := sha256.Sum256([]byte(name))
+		name = name[:maxName-17] + "-" + hex.EncodeToString(hash[:8])
+	}
+	return name
+}
+
+// result returns the merge of the parts of a key, in the order of the plans.
+func (r *Reduce) result(k wholeKey, at []int, all []partIn, weights []string, fetcher *store.Fetcher) (*merging.WholeResult, error) {
+	i := slices.IndexFunc(r.Families.List, func(f *Family) bool { return f.Name == k.family })
+	if i < 0 {
+		return nil, fmt.Errorf("a part of %s: no family %q in this program", all[at[0]].job.URL(""), k.family)
+	}
+	f := r.Families.List[i]
+	run := *r.Run
+	run.Family = f.exact().Family
+	res := &merging.WholeResult{Path: r.Run.Output, Adder: f.Adder, Run: &run}
+	if r.isFolder() {
+		suffix := f.exact().Exact
+		if suffix == ".profpart" {
+			suffix = ".profdata"
+		}
+		res.Path = store.Join(strings.TrimSuffix(r.Run.Output, "/"), k.name()+suffix)
+	}
+	run.Output = res.Path
+	var texts []string
+	for _, n := range at {
+		p := &all[n]
+		fetch := verified(fetcher.Add(p.job.store, store.Object{Key: p.job.key(p.Name), Size: p.Size}), p)
+		res.Inputs = append(res.Inputs, inputs.Remote{Name: p.job.URL(p.Name), Fetch: fetch}.Input(run.Open))
+		res.Profiles += p.Loss.Used
+		texts = append(texts, weights[n])
+	}
+	run.SetInputs(res.Inputs)
+	copy(run.Weights, texts)
+	weighted := slices.ContainsFunc(texts, func(w string) bool { return w != "1" })
+	if weighted && slices.Contains(f.Adder.Refuses(), "weighted-input") {
+		return nil, cli.Usagef("weights do not apply to %s profiles", f.Name)
+	}
+	return res, f.Adder.Check(&run)
+}
+
+// verified compares what is fetched with the SHA-256 in the result of its shard.
+func verified(fetch func() (string, func(), error), p *partIn) func() (string, func(), error) {
+	return func() (string, func(), error) {
+		path, release, err := fetch()
+		if err != nil {
+			return "", nil, err
+		}
+		sum, err := sumOf(path)
+		if err == nil && sum != p.SHA256 {
+			err = fmt.Errorf("%s is damaged: its SHA-256 is %s; delete it and the files in done that name it, and run their tasks again", p.job.URL(p.Name), sum)
+		}
+		if err != nil {
+			release()
+			return "", nil, err
+		}
+		return path, release, nil
+	}
+}
+
+func sumOf(path string) (string, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	h := sha256.New()
+	if _, err := io.Copy(h, f); err != nil {
+		return "", err
+	}
+	return hex.EncodeToString(h.Sum(nil)), nil
+}

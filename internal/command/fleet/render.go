@@ -1,0 +1,104 @@
+package fleet
+
+import (
+	"bytes"
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"text/template"
+)
+
+// A Definition has what the definition of an array job needs.
+type Definition struct {
+	Name        string // of the job in the scheduler
+	Job         string // URL
+	Output      string // URL of the result
+	Image       string // of a container; empty for Slurm
+	Program     string // path of profuse
+	Tasks       int
+	Parallelism int
+	CPU         int
+	MemoryMiB   int
+	ScratchMiB  int
+	Minutes     int      // that a task may take
+	Attempts    int      // of a task
+	Options     []string // of task
+	Reduce      []string // options of reduce
+	Account     string   // service account, role or partition; may be empty
+}
+
+// Schedulers are the names of the schedulers that [Definition.Render] knows.
+var Schedulers = []string{"kubernetes", "slurm", "awsbatch", "cloudrun"}
+
+var (
+	//go:embed kubernetes.yaml
+	kubernetes string
+	//go:embed slurm.sh
+	slurm string
+	//go:embed awsbatch.sh
+	awsBatch string
+	//go:embed cloudrun.yaml
+	cloudRun string
+)
+
+var jobName = regexp.MustCompile(`^[a-z]([a-z0-9-]{0,50}[a-z0-9])?$`)
+
+// Render returns the definition for a scheduler. Whatever the fields hold, it is data in
+// the definition: JSON strings, which are YAML strings too, or quoted words of a shell.
+func (d *Definition) Render(scheduler string) ([]byte, error) {
+	text := map[string]string{"kubernetes": kubernetes, "slurm": slurm, "awsbatch": awsBatch, "cloudrun": cloudRun}[scheduler]
+	if text == "" {
+		return nil, fmt.Errorf("no scheduler %q; there are %s", scheduler, strings.Join(Schedulers, ", "))
+	}
+	if !jobName.MatchString(d.Name) {
+		return nil, fmt.Errorf("name %q: want lower-case letters, digits and hyphens, beginning with a letter, at most 52", d.Name)
+	}
+	if strings.ContainsAny(d.Job+d.Output+d.Image+d.Program+d.Account, "\n\r\x00") {
+		return nil, fmt.Errorf("a value has a line break")
+	}
+	t, err := template.New(scheduler).Funcs(template.FuncMap{
+		"json": func(v any) (string, error) {
+			var b bytes.Buffer
+			enc := json.NewEncoder(&b)
+			enc.SetEscapeHTML(false)
+			err := enc.Encode(v)
+			return strings.TrimSpace(b.String()), err
+		},
+		"shell": quote,
+		"words": func(words []string) string { return quoteAll(words) },
+		"task":  func() []string { return append([]string{"fleet", "task", d.Job}, d.Options...) },
+		"reduce": func(more ...string) []string {
+			return slices.Concat([]string{"fleet", "reduce", d.Job, "-o", d.Output}, more, d.Reduce)
+		},
+		"sub": func(a, b int) int { return a - b },
+		"mul": func(a, b int) int { return a * b },
+		"max": func(a, b int) int { return max(a, b) },
+	}).Option("missingkey=error").Parse(text)
+	if err != nil {
+		return nil, err
+	}
+	var b bytes.Buffer
+	err = t.Execute(&b, d)
+	return b.Bytes(), err
+}
+
+var plainWord = regexp.MustCompile(`^[A-Za-z0-9_./:=@%+,-]+$`)
+
+// quote returns a word for a POSIX shell.
+func quote(word string) string {
+	if plainWord.MatchString(word) {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+}
+
+func quoteAll(words []string) string {
+	quoted := make([]string, len(words))
+	for i, w := range words {
+		quoted[i] = quote(w)
+	}
+	return strings.Join(quoted, " ")
+}
