@@ -39,10 +39,13 @@ type sumKeys struct {
 	sites   []ValueSite // of all entries of sums
 }
 
-// finish moves all sums to the table, sorts its entries by name and merges those
-// of one name and hash into the first that appeared. It tells warn what could
-// not be merged whole.
+// finish returns the keys in the order of their names. It moves all sums to the table,
+// unless one block has them, and merges those of one name and hash into the first that
+// appeared. It tells warn what could not be merged whole.
 func (a *accumulator) finish(warn warner) *sumKeys {
+	if b := a.alone(); b != nil {
+		return b.byName()
+	}
 	a.foldBlocks(warn)
 	k := &sumKeys{sums: &a.sums, entries: make([]entry, 0, a.entries.len), ends: make([]int32, 0, a.entries.len)}
 	order := a.byName()
@@ -69,22 +72,27 @@ func (a *accumulator) finish(warn warner) *sumKeys {
 
 // byName returns the entries of the table by name, those of one name by first appearance.
 func (a *accumulator) byName() []nameKey {
-	order := make([]nameKey, a.entries.len)
+	return sortedByName(a.entries.len, func(i int32) string { return a.entries.at(int(i)).name }, a.compareEntries)
+}
+
+// sortedByName returns the numbers up to n in the order of their names, and those of one
+// name in that of compare.
+func sortedByName(n int, name func(i int32) string, compare func(x, y nameKey) int) []nameKey {
+	order := make([]nameKey, n)
 	for i := range order {
 		order[i].index = int32(i)
 	}
-	a.sortByName(order, 0)
+	sortByName(order, 0, name, compare)
 	return order
 }
 
-// sortByName sorts entries whose names have depth bytes in common by name, and
-// those of one name by first appearance. It compares eight bytes of all names
-// before it reads on: names of one program have long common beginnings.
-func (a *accumulator) sortByName(order []nameKey, depth int) {
+// sortByName sorts what has depth bytes of its names in common. It compares eight bytes of
+// all names before it reads on: names of one program have long common beginnings.
+func sortByName(order []nameKey, depth int, name func(i int32) string, compare func(x, y nameKey) int) {
 	const maxDepth = 256 // bounds the recursion
 	for i := range order {
-		name := a.entries.at(int(order[i].index)).name
-		order[i].bytes = bytesOf(name[min(depth, len(name)):])
+		own := name(order[i].index)
+		order[i].bytes = bytesOf(own[min(depth, len(own)):])
 	}
 	slices.SortFunc(order, func(x, y nameKey) int { return cmp.Compare(x.bytes, y.bytes) })
 	for len(order) > 0 {
@@ -93,9 +101,9 @@ func (a *accumulator) sortByName(order []nameKey, depth int) {
 			n++
 		}
 		if run := order[:n]; n > 1 && order[0].bytes&0xff != 0 && depth < maxDepth {
-			a.sortByName(run, depth+8)
+			sortByName(run, depth+8, name, compare)
 		} else if n > 1 {
-			slices.SortFunc(run, a.compareEntries)
+			slices.SortFunc(run, compare)
 		}
 		order = order[n:]
 	}
@@ -141,6 +149,23 @@ func (b *block) finish() *sumKeys {
 	b.settle()
 	k := &sumKeys{sums: &b.sums, entries: b.catalog.entries, ends: b.catalog.keys()}
 	k.finishSites()
+	return k
+}
+
+// byName returns the keys in the order of their names, of which each occurs once.
+func (b *block) byName() *sumKeys {
+	in := b.finish()
+	k := &sumKeys{
+		sums: in.sums, sites: in.sites, entries: make([]entry, 0, len(in.entries)),
+		ends: make([]int32, 0, in.len()), seqs: make([]uint64, 0, in.len()),
+	}
+	name := func(i int32) string { return in.name(int(i)) }
+	for _, x := range sortedByName(in.len(), name, func(x, y nameKey) int { return strings.Compare(name(x.index), name(y.index)) }) {
+		own := in.of(int(x.index))
+		k.entries = append(k.entries, own...)
+		k.ends = append(k.ends, int32(len(k.entries)))
+		k.seqs = append(k.seqs, uint64(b.first)<<32+uint64(int(in.ends[x.index])-len(own)))
+	}
 	return k
 }
 
@@ -216,7 +241,7 @@ func (k *sumKeys) functions() []Function {
 	return out
 }
 
-// nameKey stands for the name of an entry: eight bytes of it, the first one
+// nameKey stands for the name of an entry or a key: eight bytes of it, the first one
 // highest, zeros after its end.
 type nameKey struct {
 	bytes uint64
