@@ -158,7 +158,7 @@ func (c *Coverage) add(f *Function, ran map[string]bool) {
 // A task is what evaluators share.
 type task struct {
 	opt         EvaluateOptions
-	functions   map[string]*irpgo.Function // of the profile, by name
+	functions   map[uint64]*irpgo.Function // of the profile, by the references of their names
 	records     []objectRecord
 	places      map[uint64]place
 	anyRepeated bool            // of places
@@ -205,9 +205,9 @@ type evaluator struct {
 }
 
 func (t *task) index(p *irpgo.Profile) {
-	t.functions = make(map[string]*irpgo.Function, len(p.Functions))
+	t.functions = make(map[uint64]*irpgo.Function, len(p.Functions))
 	for i := range p.Functions {
-		t.functions[p.Functions[i].Name] = &p.Functions[i]
+		t.functions[p.Functions[i].Ref()] = &p.Functions[i]
 	}
 }
 
@@ -243,7 +243,7 @@ func (t *task) chooseRan() map[string]bool {
 	ran := make(map[string]bool)
 	var d decoder
 	for _, r := range t.records {
-		if f := t.functions[r.Name]; f != nil && anyRan(f) && d.decodeFiles(r.Record) == nil {
+		if f := t.functions[r.Ref]; f != nil && anyRan(f) && d.decodeFiles(r.Record) == nil {
 			for _, name := range d.files {
 				ran[name] = true
 			}
@@ -283,7 +283,7 @@ func (e *evaluator) add(r objectRecord) (done outcome) {
 		return outcome{err: flaw.InFile(err, r.m.Name)}
 	}
 	var rec *irpgo.Record
-	if f := e.functions[r.Name]; f != nil {
+	if f := e.functions[r.Ref]; f != nil {
 		i := slices.IndexFunc(f.Records, func(rec *irpgo.Record) bool { return rec.Hash == r.Hash })
 		switch {
 		case i >= 0:

@@ -37,21 +37,13 @@ func WriteLCOV(w io.Writer, c *Coverage, opt LCOVOptions) error {
 }
 
 func (f *File) appendLCOV(dst []byte, p *producer[byte], opt LCOVOptions, placed *placedBranches) []byte {
-	line := func(key string, numbers ...uint64) {
-		dst = append(append(dst, key...), ':')
-		for i, n := range numbers {
-			if i > 0 {
-				dst = append(dst, ',')
-			}
-			dst = strconv.AppendUint(dst, n, 10)
-		}
+	line := func(key string, n uint64) {
+		dst = strconv.AppendUint(append(append(dst, key...), ':'), n, 10)
 	}
-	end := func() { dst = append(dst, '\n') }
 	total := func(key string, r coverage.Ratio) {
 		line(key+"F", uint64(r.Total))
-		end()
-		line(key+"H", uint64(r.Covered))
-		end()
+		line("\n"+key+"H", uint64(r.Covered))
+		dst = append(dst, '\n')
 	}
 	dst = append(append(append(dst, "SF:"...), f.Name...), '\n')
 	if !opt.SummaryOnly {
@@ -73,8 +65,8 @@ func (f *File) appendLCOV(dst []byte, p *producer[byte], opt LCOVOptions, placed
 	if !opt.SummaryOnly {
 		for l := range Lines(f.Segments) {
 			if l.Mapped {
-				line("DA", uint64(l.Number), l.Count)
-				end()
+				line("DA", uint64(l.Number))
+				dst = append(strconv.AppendUint(append(dst, ','), l.Count, 10), '\n')
 				dst = p.pass(dst)
 			}
 		}

@@ -185,7 +185,8 @@ func Lines(segments []Segment) iter.Seq[Line] {
 			for n < len(segments) && segments[n].Line == line {
 				n++
 			}
-			if !yield(lineOf(line, segments[:n], before)) {
+			count, mapped := lineCount(segments[:n], before)
+			if !yield(Line{Number: line, Count: count, Mapped: mapped, Segments: segments[:n], Before: before}) {
 				return
 			}
 			if n > 0 {
@@ -196,30 +197,19 @@ func Lines(segments []Segment) iter.Seq[Line] {
 	}
 }
 
-// lineOf evaluates the segments on a line.
-func lineOf(number uint32, on []Segment, before *Segment) Line {
-	l := Line{Number: number, Segments: on, Before: before}
-	entered, started := false, uint64(0)
+// lineCount evaluates the segments on a line and the last one before it.
+func lineCount(on []Segment, before *Segment) (count uint64, mapped bool) {
 	for i := range on {
 		if s := &on[i]; s.HasCount && s.Entry {
-			l.Mapped = true
+			mapped = true
 			if !s.Gap {
-				entered, started = true, max(started, s.Count)
+				count = max(count, s.Count)
 			}
 		}
 	}
 	skipped := len(on) > 0 && !on[0].HasCount && on[0].Entry
-	if !skipped && (before != nil && before.HasCount || entered) {
-		l.Mapped = true
+	if before != nil && (mapped || !skipped && before.HasCount) {
+		return max(count, before.Count), true
 	}
-	if !l.Mapped {
-		return l
-	}
-	if before != nil {
-		l.Count = before.Count
-	}
-	if entered {
-		l.Count = max(l.Count, started)
-	}
-	return l
+	return count, mapped
 }

@@ -167,7 +167,8 @@ type Function struct {
 	ref   uint64
 }
 
-func (f *Function) nameRef() uint64 {
+// Ref returns the reference of the name, see [NameRef].
+func (f *Function) Ref() uint64 {
 	if f.refOf == f.Name && f.Name != "" {
 		return f.ref
 	}

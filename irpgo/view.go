@@ -109,7 +109,7 @@ type rankSum struct{ sum, weight float64 }
 func (p *Profile) viewSymbols() viewSymbols {
 	s := viewSymbols{names: make(map[uint64]string, len(p.Functions)), ranks: make(map[uint64]rankSum)}
 	for i := range p.Functions {
-		s.names[p.Functions[i].nameRef()] = p.Functions[i].Name
+		s.names[p.Functions[i].Ref()] = p.Functions[i].Name
 	}
 	for _, n := range p.VTableNames {
 		s.names[NameRef(n)] = n
@@ -172,7 +172,7 @@ func (v *view) functions(newFunction func() *profile.Function, newBlocks func(n 
 		}
 		for i := range v.p.Functions {
 			src := &v.p.Functions[i]
-			symbol := viewSymbol(src.Name, src.nameRef())
+			symbol := viewSymbol(src.Name, src.Ref())
 			for _, r := range src.Records {
 				f := newFunction()
 				*f = profile.Function{Symbol: symbol, Hash: r.Hash}
@@ -246,7 +246,7 @@ func (v *view) edges(newEdge func() *profile.Edge) iter.Seq[*profile.Edge] {
 	return func(yield func(*profile.Edge) bool) {
 		for i := range v.p.Functions {
 			src := &v.p.Functions[i]
-			caller := viewSymbol(src.Name, src.nameRef())
+			caller := viewSymbol(src.Name, src.Ref())
 			for _, r := range src.Records {
 				for kind, sites := range r.Values {
 					for site, values := range sites {
