@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/profuse-pgo/profuse/classfile"
+	"github.com/profuse-pgo/profuse/inputs"
 	"github.com/profuse-pgo/profuse/internal/flaw"
 	"github.com/profuse-pgo/profuse/iprof"
 	"github.com/profuse-pgo/profuse/irpgo"
@@ -35,6 +36,9 @@ type ViewOptions struct {
 	// CoverageDetails adds to the coverage what pages show of it: the uses of macros, the
 	// instances of functions, and the test vectors of decisions.
 	CoverageDetails bool
+	// Inputs says how programs are opened, such as how large compressed ones may be. Its
+	// Recognize has no effect.
+	Inputs inputs.Options
 	// Mappings, if not nil, keeps the coverage mappings of the programs for further views.
 	Mappings *Mappings
 	// CompilationDir stands in for the folder in which the compiler ran, if not empty:
@@ -71,7 +75,7 @@ func (o *ViewOptions) warn(err error) {
 
 // open opens the programs.
 func (o *ViewOptions) open() (*symbolize.Programs, error) {
-	return symbolize.OpenPrograms(o.Programs, symbolize.Options{Arch: o.Arch})
+	return symbolize.OpenPrograms(o.Programs, symbolize.Options{Arch: o.Arch, Inputs: o.Inputs})
 }
 
 func viewIRPGO(name string, data []byte, opt ViewOptions) (profile.View, error) {

@@ -145,7 +145,9 @@ func (o *ViewOptions) mappings(path string) ([]*covmap.Mapping, error) {
 }
 
 func (o *ViewOptions) readMappings(path string) (maps []*covmap.Mapping, err error) {
-	d, err := inputs.File(path, inputs.Options{}).Open(nil)
+	opt := o.Inputs
+	opt.Recognize = nil // a program or an archive
+	d, err := inputs.File(path, opt).Open(nil)
 	if err != nil {
 		return nil, err
 	}
@@ -180,7 +182,7 @@ func (o *ViewOptions) programsOf(p *irpgo.Profile, name string) (paths []string,
 	}
 	in := strings.Join(folders, ", ")
 	known := o.Mappings.known()
-	programs, err := symbolize.OpenPrograms(folders, symbolize.Options{Arch: o.Arch}) // which are looked at when needed
+	programs, err := symbolize.OpenPrograms(folders, symbolize.Options{Arch: o.Arch, Inputs: o.Inputs}) // which are looked at when needed
 	if err != nil {
 		return nil, err
 	}

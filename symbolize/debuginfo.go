@@ -137,7 +137,7 @@ func openDWARF(image *object.Image, c dwarf.Config) (*dwarf.Data, error) {
 
 // openImage opens another file, which is closed together with f.
 func (f *File) openImage(path string) (*object.Image, error) {
-	data, err := imageFile(path).Open(nil)
+	data, err := f.opt.imageFile(path).Open(nil)
 	if err != nil {
 		return nil, err
 	}
@@ -191,7 +191,7 @@ func (f *File) separateImage() (*object.Image, error) {
 		if !isRegular(place) {
 			continue
 		}
-		if sum, err := fileCRC(place); err == nil && sum == crc {
+		if sum, err := f.opt.fileCRC(place); err == nil && sum == crc {
 			if im, err := f.openImage(place); err == nil {
 				return im, nil
 			}
@@ -233,8 +233,8 @@ func isRegular(path string) bool {
 }
 
 // fileCRC returns the checksum that .gnu_debuglink has of a file.
-func fileCRC(path string) (uint32, error) {
-	data, err := imageFile(path).Open(nil)
+func (o *Options) fileCRC(path string) (uint32, error) {
+	data, err := o.imageFile(path).Open(nil)
 	if err != nil {
 		return 0, err
 	}

@@ -15,6 +15,9 @@ type Options struct {
 	// Arch selects a slice of a universal Mach-O file: "arm64", "x86_64". Opening
 	// a file of another architecture fails; "" accepts any.
 	Arch string
+	// Inputs says how files are opened, such as how large compressed ones may be. Its
+	// Recognize has no effect.
+	Inputs inputs.Options
 
 	// SymbolTable takes names from the symbol table as llvm-symbolizer does:
 	// the outermost frame gets the name of the symbol at the address, and an
@@ -76,13 +79,15 @@ type File struct {
 const maxImage = 16 << 30
 
 // imageFile returns the input for an ELF or Mach-O file.
-func imageFile(path string) inputs.Input {
-	return inputs.File(path, inputs.Options{Recognize: func(head []byte) int64 {
+func (o *Options) imageFile(path string) inputs.Input {
+	in := o.Inputs
+	in.Recognize = func(head []byte) int64 {
 		if object.IsImage(head) {
 			return maxImage
 		}
 		return 0
-	}})
+	}
+	return inputs.File(path, in)
 }
 
 // Open opens an ELF or Mach-O file, or a .dSYM bundle with one file. It maps large
@@ -94,7 +99,7 @@ func Open(path string, opt Options) (*File, error) {
 			return nil, err
 		}
 	}
-	data, err := imageFile(path).Open(nil)
+	data, err := opt.imageFile(path).Open(nil)
 	if err != nil {
 		return nil, err
 	}

@@ -88,6 +88,7 @@ func (c *checkRun) run(ctx context.Context, env *cli.Env, args []string) error {
 		return err
 	}
 	defer c.programs.Close()
+	c.programs.Inputs = sources.Options(env)
 	for _, k := range c.checkers {
 		if err := k.Open(env, &c.programs); err != nil {
 			return err

@@ -170,7 +170,7 @@ func (g *gate) fit(env *cli.Env, file string) (fit *family.Fit, err error) {
 			return cli.Usagef("%s holds several files; want one profile: merge them first", file)
 		}
 		read = true
-		program, err := symbolize.Open(g.base, symbolize.Options{Arch: g.programs.Arch, Workers: g.programs.Workers})
+		program, err := symbolize.Open(g.base, symbolize.Options{Arch: g.programs.Arch, Inputs: sources.Options(env), Workers: g.programs.Workers})
 		if err != nil {
 			return err
 		}

@@ -125,7 +125,7 @@ func (c *orderEval) run(_ context.Context, env *cli.Env, args []string) error {
 	if len(c.traces) == 0 {
 		return cli.Usagef("missing option --trace FILE")
 	}
-	program, err := ordering.ReadImage(args[0], c.programs.Arch)
+	program, err := ordering.ReadImage(env, args[0], c.programs.Arch)
 	if err != nil {
 		return err
 	}
@@ -168,7 +168,7 @@ func (c *orderEval) run(_ context.Context, env *cli.Env, args []string) error {
 // arrange returns the program in the layout of an order file or of another program.
 func (c *orderEval) arrange(env *cli.Env, program *layout.Image, file string, o *orderScores) (*layout.Image, error) {
 	if isProgram(file) {
-		return ordering.ReadImage(file, c.programs.Arch)
+		return ordering.ReadImage(env, file, c.programs.Arch)
 	}
 	order, err := readOrder(env, file)
 	if err != nil {

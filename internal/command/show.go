@@ -84,6 +84,7 @@ func (c *showRun) run(ctx context.Context, env *cli.Env, args []string) error {
 		return err
 	}
 	defer c.programs.Close()
+	c.programs.Inputs = sources.Options(env)
 	for _, k := range c.showers {
 		if err := k.Open(&c.programs); err != nil {
 			return err

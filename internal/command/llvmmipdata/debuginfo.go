@@ -52,7 +52,7 @@ func (t *tool) openDebug() (*debugInfo, error) {
 			return nil, t.refuse(err)
 		}
 	}
-	var opt symbolize.Options
+	opt := symbolize.Options{Inputs: t.Inputs()}
 	if universal, err := isUniversal(path); err != nil {
 		return nil, err
 	} else if universal { // --arch does not apply to other files

@@ -80,7 +80,7 @@ func correlationWords(err error) string {
 
 // correlation reads a program.
 func (t *tool) correlation(path, kind string) (*irpgo.Correlation, error) {
-	f, err := symbolize.Open(path, symbolize.Options{NoDebugFiles: true})
+	f, err := symbolize.Open(path, symbolize.Options{Inputs: t.Inputs(), NoDebugFiles: true})
 	if err != nil {
 		return nil, err
 	}

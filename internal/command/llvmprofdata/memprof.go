@@ -7,6 +7,7 @@ import (
 	"sync"
 	"syscall"
 
+	"github.com/profuse-pgo/profuse/inputs"
 	"github.com/profuse-pgo/profuse/internal/command/withcolor"
 	"github.com/profuse-pgo/profuse/internal/llvmerr"
 	"github.com/profuse-pgo/profuse/irpgo"
@@ -58,7 +59,7 @@ type heapPrograms struct {
 }
 
 // open opens the program; path may be empty.
-func (h *heapPrograms) open(path string) (*memprof.Binaries, error) {
+func (h *heapPrograms) open(path string, in inputs.Options) (*memprof.Binaries, error) {
 	h.once.Do(func() {
 		var paths []string
 		if path != "" {
@@ -70,7 +71,7 @@ func (h *heapPrograms) open(path string) (*memprof.Binaries, error) {
 			paths = []string{path}
 		}
 		var err error
-		if h.programs, err = symbolize.OpenPrograms(paths, symbolize.Options{}); err != nil {
+		if h.programs, err = symbolize.OpenPrograms(paths, symbolize.Options{Inputs: in}); err != nil {
 			h.err = &failure{message: path + "\n" + programWords(err)}
 			return
 		}
@@ -118,7 +119,7 @@ func (t *tool) readRawHeap(name string, data []byte, names bool, warn func(profi
 		_, _, err := raw.Symbolize(memprof.NewBinaries(nil), memprof.SymbolizeOptions{LLVMCompat: true})
 		return nil, nil, nil, err
 	}
-	programs, err := t.heap.open(t.opt.profiledBin)
+	programs, err := t.heap.open(t.opt.profiledBin, t.Inputs())
 	if err != nil {
 		return nil, nil, nil, err
 	}

@@ -43,6 +43,7 @@ type Run struct {
 // the output is a text format, which may go to a terminal.
 func (r *Run) Check(env *cli.Env, args []string, text bool) error {
 	r.Open = sources.Options(env)
+	r.Programs.Inputs = r.Open
 	switch {
 	case r.Output == "":
 		return cli.Usagef("missing option -o OUTPUT")

@@ -51,6 +51,7 @@ func (c *mip2yaml) run(_ context.Context, env *cli.Env, args []string) error {
 		return err
 	}
 	defer c.programs.Close()
+	c.programs.Inputs = sources.Options(env)
 	program, err := openProgram(&c.programs, m, m.buildID(warn), warn)
 	if err != nil {
 		return err

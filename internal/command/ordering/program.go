@@ -5,7 +5,7 @@ import (
 	"iter"
 	"strings"
 
-	"github.com/profuse-pgo/profuse/inputs"
+	"github.com/profuse-pgo/profuse/internal/command/cli"
 	"github.com/profuse-pgo/profuse/internal/command/sources"
 	"github.com/profuse-pgo/profuse/layout"
 	"github.com/profuse-pgo/profuse/symbolize"
@@ -15,12 +15,12 @@ import (
 type program struct{ *symbolize.File }
 
 // openProgram opens a program, or the one in a .dSYM bundle.
-func openProgram(path, arch string) (program, error) {
-	in, err := sources.BinaryPath(path, inputs.Options{})
+func openProgram(env *cli.Env, path, arch string) (program, error) {
+	in, err := sources.BinaryPath(path, sources.Options(env))
 	if err != nil {
 		return program{}, err
 	}
-	f, err := symbolize.Open(in.Name, symbolize.Options{Arch: arch, NoDebugFiles: true})
+	f, err := symbolize.Open(in.Name, symbolize.Options{Arch: arch, Inputs: sources.Options(env), NoDebugFiles: true})
 	return program{f}, err
 }
 
@@ -93,8 +93,8 @@ func (p program) names() (names []string, err error) {
 }
 
 // ReadImage returns the addresses of a program's functions.
-func ReadImage(path, arch string) (*layout.Image, error) {
-	p, err := openProgram(path, arch)
+func ReadImage(env *cli.Env, path, arch string) (*layout.Image, error) {
+	p, err := openProgram(env, path, arch)
 	if err != nil {
 		return nil, err
 	}

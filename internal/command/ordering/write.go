@@ -61,7 +61,7 @@ func (c *Writer) Check() error {
 
 // Write writes the names, which come from the file at path, and prints a summary.
 func (c *Writer) Write(env *cli.Env, path string, names []string) error {
-	match, err := c.match(names)
+	match, err := c.match(env, names)
 	if err != nil {
 		return err
 	}
@@ -84,11 +84,11 @@ func (c *Writer) Write(env *cli.Env, path string, names []string) error {
 }
 
 // match finds the names in the program of option --binary, if it is given.
-func (c *Writer) match(names []string) (layout.Match, error) {
+func (c *Writer) match(env *cli.Env, names []string) (layout.Match, error) {
 	if c.binary == "" {
 		return layout.Unique(names), nil
 	}
-	p, err := openProgram(c.binary, *c.arch)
+	p, err := openProgram(env, c.binary, *c.arch)
 	if err != nil {
 		return layout.Match{}, err
 	}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/profuse-pgo/profuse/classfile"
 	"github.com/profuse-pgo/profuse/formats"
+	"github.com/profuse-pgo/profuse/inputs"
 	"github.com/profuse-pgo/profuse/internal/command/cli"
 	"github.com/profuse-pgo/profuse/internal/command/console"
 	"github.com/profuse-pgo/profuse/symbolize"
@@ -13,10 +14,11 @@ import (
 // Programs are the options that name the programs of profiles. They mean the same in all
 // commands.
 type Programs struct {
-	Paths   cli.List // programs, and folders to search for them
-	Arch    string   // of programs with several architectures
-	Classes cli.List // of programs for the Java VM
-	Workers int      // for symbolization; 0 for one per CPU
+	Paths   cli.List       // programs, and folders to search for them
+	Arch    string         // of programs with several architectures
+	Classes cli.List       // of programs for the Java VM
+	Workers int            // for symbolization; 0 for one per CPU
+	Inputs  inputs.Options // how Open opens them
 
 	Coverage        bool   // profiles are evaluated on the coverage mappings of programs
 	CoverageDetails bool   // with what pages show
@@ -55,7 +57,7 @@ func (p *Programs) DeclareClasses(f *cli.Flags) {
 // Open opens the programs, once.
 func (p *Programs) Open() (*symbolize.Programs, error) {
 	if p.open == nil {
-		open, err := symbolize.OpenPrograms(p.Paths, symbolize.Options{Arch: p.Arch, Workers: p.Workers})
+		open, err := symbolize.OpenPrograms(p.Paths, symbolize.Options{Arch: p.Arch, Inputs: p.Inputs, Workers: p.Workers})
 		if err != nil {
 			return nil, err
 		}
@@ -74,7 +76,7 @@ func (p *Programs) Close() {
 
 // ViewOptions reads the classes and returns the options for views of profiles.
 func (p *Programs) ViewOptions(env *cli.Env) (opt formats.ViewOptions, err error) {
-	opt.Programs, opt.Arch = p.Paths, p.Arch
+	opt.Programs, opt.Arch, opt.Inputs = p.Paths, p.Arch, Options(env)
 	opt.Coverage, opt.CoverageDetails, opt.CompilationDir = p.Coverage, p.CoverageDetails, p.CompilationDir
 	opt.Mappings = p.Mappings
 	opt.Classes, err = p.ReadClasses(env)
