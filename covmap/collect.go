@@ -246,11 +246,13 @@ func (f *fileCollector) addParts(pieces []piece, details bool) {
 			}
 		}
 	}
+	f.Regions = slices.Grow(f.Regions, len(regions)) // files are many and small
 	for at, n := range sortedSpans(regions) {
 		f.Regions = append(f.Regions, coverage.Region{
 			Line: at.start.Line, Column: at.start.Column, EndLine: at.end.Line, EndColumn: at.end.Column, Count: n,
 		})
 	}
+	f.Branches = slices.Grow(f.Branches, len(branches))
 	for at, o := range sortedSpans(branches) {
 		b := coverage.Branch{Line: at.start.Line, Column: at.start.Column, Names: outcomeNames}
 		switch {
