@@ -71,7 +71,7 @@ func TestScripts(t *testing.T) {
 		},
 		Condition: oracleCondition,
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
-			"exits": exitsCommand, "pack": packCommand, "truncate": truncateCommand, "poke": pokeCommand,
+			"exits": exitsCommand, "pack": compressCommand, "truncate": truncateCommand, "poke": pokeCommand,
 		},
 	})
 }
@@ -94,7 +94,7 @@ func exitsCommand(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-func packCommand(ts *testscript.TestScript, neg bool, args []string) {
+func compressCommand(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: pack gzip|zstd FROM TO, or pack tar TO FROM...")
 	}

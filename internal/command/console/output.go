@@ -2,6 +2,7 @@ package console
 
 import (
 	"bufio"
+	"compress/gzip"
 	"errors"
 	"fmt"
 	"io"
@@ -9,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/klauspost/compress/zstd"
 	"golang.org/x/term"
 
 	"github.com/profuse-pgo/profuse/inputs"
@@ -147,4 +149,23 @@ func Compression(path string) string {
 		return ext
 	}
 	return ""
+}
+
+// WriteCompressed writes to a file, compressed if its name ends in .gz or .zst.
+func WriteCompressed(w io.Writer, path string, write func(io.Writer) error) (err error) {
+	var z io.WriteCloser
+	switch Compression(path) {
+	case ".gz":
+		z = gzip.NewWriter(w)
+	case ".zst":
+		if z, err = zstd.NewWriter(w, zstd.WithEncoderConcurrency(1)); err != nil {
+			return err
+		}
+	default:
+		return write(w)
+	}
+	if err := write(z); err != nil {
+		return err
+	}
+	return z.Close()
 }

@@ -96,7 +96,7 @@ func (c *rewriting) rewrite(env *cli.Env, args []string, change func(*iprof.Prof
 	}
 	var size uint64 // uncompressed
 	err = console.Write(env, c.output, []inputs.Input{before.input}, c.checksum, func(out io.Writer) error {
-		return writeCompressed(out, c.output, func(w io.Writer) error {
+		return console.WriteCompressed(out, c.output, func(w io.Writer) error {
 			counting := countingWriter{w: w}
 			defer func() { size = counting.n }()
 			return iprof.Write(&counting, after, opt)

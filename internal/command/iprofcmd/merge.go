@@ -94,7 +94,7 @@ func (o *adder) Add(ctx context.Context, j *merging.Job) (*merging.Sum, error) {
 		Write: func(w io.Writer) (string, error) {
 			opt := o.options
 			opt.Warn = func(w profile.Warning) { j.WarnOf("iprof", 0, w) }
-			return fmt.Sprintf("version %s%s", version, s.scaled()), writeCompressed(w, j.Output, func(w io.Writer) error {
+			return fmt.Sprintf("version %s%s", version, s.scaled()), console.WriteCompressed(w, j.Output, func(w io.Writer) error {
 				return iprof.Write(w, merged, opt)
 			})
 		},

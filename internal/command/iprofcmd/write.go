@@ -1,13 +1,7 @@
 package iprofcmd
 
 import (
-	"compress/gzip"
-	"io"
-
-	"github.com/klauspost/compress/zstd"
-
 	"github.com/profuse-pgo/profuse/internal/command/cli"
-	"github.com/profuse-pgo/profuse/internal/command/console"
 	"github.com/profuse-pgo/profuse/iprof"
 )
 
@@ -42,23 +36,4 @@ func (w *writing) writeOptions() (opt iprof.WriteOptions, err error) {
 		return opt, cli.Usagef("option --iprof-version takes 0.4.0, 1.0.0, 1.1.0 or auto, not %q", w.version)
 	}
 	return opt, nil
-}
-
-// writeCompressed writes to a file, compressed if its name ends in .gz or .zst.
-func writeCompressed(w io.Writer, path string, write func(io.Writer) error) (err error) {
-	var z io.WriteCloser
-	switch console.Compression(path) {
-	case ".gz":
-		z = gzip.NewWriter(w)
-	case ".zst":
-		if z, err = zstd.NewWriter(w, zstd.WithEncoderConcurrency(1)); err != nil {
-			return err
-		}
-	default:
-		return write(w)
-	}
-	if err := write(z); err != nil {
-		return err
-	}
-	return z.Close()
 }
