@@ -1,6 +1,7 @@
 package sampleprof
 
 import (
+	"bytes"
 	"encoding/binary"
 	"math"
 	"slices"
@@ -107,25 +108,39 @@ func (r *binaryReader) readNames(c *cursor.Cursor) {
 	if c.Err() != nil {
 		return
 	}
-	start := c.Pos()
-	text := string(c.Rest()) // one copy for all names
-	r.names, r.used = make([]Name, 0, n), make([]bool, n)
-	for len(r.names) < n {
-		end := strings.IndexByte(text[c.Pos()-start:], 0)
+	rest, size := c.Rest(), 0
+	for range n {
+		end := bytes.IndexByte(rest[size:], 0)
 		if end < 0 {
-			c.Fail(c.At(c.Offset()).Field("name").Got("no zero byte").Want("one after the name").Truncated())
+			c.Fail(c.At(c.Offset() + int64(size)).Field("name").Got("no zero byte").Want("one after the name").Truncated())
 			return
 		}
-		at := c.Pos() - start
-		name := NameOf(text[at : at+end])
-		if n := len(r.names); n > 0 && r.names[n-1].Compare(name) >= 0 && !r.ids {
+		size += end + 1
+	}
+	text := string(rest[:size]) // one copy for all names
+	distinct := !r.ids
+	r.names, r.used = make([]Name, 0, n), make([]bool, n)
+	for len(r.names) < n {
+		own, after, _ := strings.Cut(text, "\x00")
+		name := NameOf(own)
+		if n := len(r.names); n > 0 && !r.ids && r.names[n-1].text >= own {
 			r.doubt(nameOrder, c, c.Offset(), "name", name, "names in order, each once")
+			distinct = false
 		}
 		if r.ids {
 			name.text = ""
 		}
-		r.names = append(r.names, name)
-		c.Skip(uint64(end+1), "name")
+		r.names, text = append(r.names, name), after
+		c.Skip(uint64(len(own)+1), "name")
+	}
+	r.nameFunctions(c, distinct)
+}
+
+// nameFunctions tells the packer, if there is one, the names of the functions that follow. distinct
+// says that no two are equal.
+func (r *binaryReader) nameFunctions(c *cursor.Cursor, distinct bool) {
+	if r.packer != nil && c.Err() == nil {
+		r.packer.setNames(r.names, r.used, distinct)
 	}
 }
 
@@ -145,6 +160,7 @@ func (r *binaryReader) readIDs(c *cursor.Cursor, fixed bool) {
 			r.names[i].id = c.ULEB("name")
 		}
 	}
+	r.nameFunctions(c, false)
 }
 
 // readContexts reads the table of contexts.
@@ -260,13 +276,14 @@ func (r *binaryReader) readFunctions(c *cursor.Cursor) {
 		if c.Err() != nil {
 			return
 		}
-		if r.vtables || r.mask != math.MaxUint32 || r.p.Kind.Has(ContextSensitive) {
+		if r.mask != math.MaxUint32 {
 			c.Fail(errNotPlain)
 		}
-		r.starts = r.packer.readFunctions(c, r.names)
-		for i, n := range r.packer.numbers {
-			r.used[i] = r.used[i] || n > 0
+		expected := uint64(0)
+		if r.p.Summary != nil {
+			expected = r.p.Summary.NumFunctions
 		}
+		r.starts = r.packer.readFunctions(c, expected, r.offsets != nil)
 		r.compareOffsets(c)
 		return
 	}
@@ -391,6 +408,9 @@ func (r *binaryReader) readSections(c *cursor.Cursor) {
 	if n := len(sections); n > maxSections {
 		c.Fail(c.At(int64(c.Pos())).Field("number of sections").Got(n).Wantf("at most %d", maxSections).Unsupported())
 	}
+	if r.packer != nil && slices.ContainsFunc(sections, section.isNotPlain) {
+		c.Fail(errNotPlain)
+	}
 	for i, s := range sections {
 		if s.size == 0 || c.Err() != nil {
 			continue
@@ -455,9 +475,6 @@ func (r *binaryReader) readSection(c *cursor.Cursor, s *section) {
 	case profileSection:
 		r.readFunctions(c)
 	case metadataSection:
-		if r.packer != nil {
-			c.Fail(errNotPlain)
-		}
 		r.tidy()
 		set(flagProbes, ProbeBased)
 		n := 0

@@ -3,6 +3,7 @@ package sampleprof
 import (
 	"cmp"
 	"io"
+	"iter"
 	"slices"
 	"strings"
 
@@ -15,22 +16,22 @@ type packedProfile struct {
 	symbols   []string
 	names     *nameTable
 	functions []packedFunction
-	order     []int // of the functions in LLVM's map of them
+	order     func() *mapOrder // of the functions in LLVM's map of them; nil for their own
 
 	surveyed *survey // nil as long as it is not needed
 }
 
 // pack packs the functions of a profile.
 func (p *Profile) pack() *packedProfile {
-	var to packer
-	out := &packedProfile{kind: p.Kind, symbols: p.Symbols, names: &to.nameTable, functions: make([]packedFunction, len(p.Functions)), order: make([]int, len(p.Functions))}
+	to := newPacker()
+	out := &packedProfile{kind: p.Kind, symbols: p.Symbols, names: to.nameTable, functions: make([]packedFunction, len(p.Functions))}
 	var bodies chunks
 	for i, f := range p.InMapOrder() {
 		begin := len(bodies.last)
 		packed := to.function(bodies.begin(), f)
 		bodies.end(packed.body)
 		packed.body = packed.body[begin:len(packed.body):len(packed.body)]
-		out.functions[i], out.order[i] = packed, i
+		out.functions[i] = packed
 	}
 	return out
 }
@@ -49,10 +50,10 @@ type binaryWriter struct {
 }
 
 func newBinaryWriter(p *packedProfile, vtables bool) *binaryWriter {
-	w := &binaryWriter{packedProfile: p, vtables: vtables, sorted: slices.Clone(p.order)}
+	w := &binaryWriter{packedProfile: p, vtables: vtables, sorted: make([]int, len(p.functions))}
 	totals := make([]uint64, len(p.functions))
-	for _, i := range p.order {
-		totals[i] = p.functions[i].total()
+	for i := range p.functions {
+		w.sorted[i], totals[i] = i, p.functions[i].total()
 	}
 	slices.SortFunc(w.sorted, func(i, j int) int {
 		if totals[i] != totals[j] {
@@ -82,7 +83,22 @@ func newBinaryWriter(p *packedProfile, vtables bool) *binaryWriter {
 // compare orders functions by name or context.
 func (p *packedProfile) compare(i, j int) int {
 	a, b := &p.functions[i], &p.functions[j]
-	return compareSubjects(a.name, a.context, b.name, b.context)
+	return compareSubjects(p.names.names[a.name], a.context, p.names.names[b.name], b.context)
+}
+
+// inMapOrder yields the indexes of the functions in the order of LLVM's map of them.
+func (p *packedProfile) inMapOrder() iter.Seq[int] {
+	return func(yield func(int) bool) {
+		if p.order == nil {
+			for i := range p.functions {
+				if !yield(i) {
+					return
+				}
+			}
+			return
+		}
+		p.order().all()(func(place uint32) bool { return yield(int(place)) })
+	}
 }
 
 func appendMagic(dst []byte, magic uint64) []byte {
@@ -118,18 +134,12 @@ func (w *binaryWriter) hasUniqueSuffix() bool {
 	return slices.ContainsFunc(w.used, func(n uint32) bool { return strings.Contains(w.names.names[n].text, uniqueSuffix) })
 }
 
-// rank returns the index of a name in the file.
-func (w *binaryWriter) rank(n Name) uint64 {
-	number, _ := w.names.index.get(n)
-	return uint64(w.ranks[number])
-}
-
 // subject returns the index of a function's context, or else of its name.
 func (w *binaryWriter) subject(i int) uint64 {
 	if w.contexts != nil {
 		return uint64(w.contexts[i])
 	}
-	return w.rank(w.functions[i].name)
+	return uint64(w.ranks[w.functions[i].name])
 }
 
 func appendLocationOf(dst []byte, word uint64) []byte {

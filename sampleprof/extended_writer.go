@@ -123,7 +123,7 @@ func (w *extendedWriter) contextTable(place int) content {
 		context := w.functions[i].context
 		dst = cursor.AppendULEB(dst, uint64(len(context)))
 		for _, frame := range context {
-			dst = appendLocationOf(cursor.AppendULEB(dst, w.rank(frame.Name)), frame.word())
+			dst = appendLocationOf(cursor.AppendULEB(dst, uint64(w.ranks[w.names.get(frame.Name)])), frame.word())
 		}
 	}
 	return content{section: section{kind: contextSection}, place: place, bytes: whole(dst)}
@@ -182,7 +182,7 @@ func (w *extendedWriter) metadata(place int) content {
 		return c
 	}
 	var dst []byte
-	for _, i := range w.order {
+	for i := range w.inMapOrder() {
 		dst = w.appendMetadata(cursor.AppendULEB(dst, w.subject(i)), w.functions[i].body, c.flags)
 	}
 	c.bytes = whole(dst)

@@ -30,7 +30,7 @@ func (m *functionMap) add(f *Function) {
 
 // add adds o, unless it has another checksum.
 func (f *Function) add(o *Function) {
-	var p packer
+	p := newPacker()
 	m := bodyMerger{weight: 1}
 	sum, ok := m.merge(nil, p.pack(nil, f), p.pack(nil, o), false)
 	if !ok {
@@ -38,8 +38,9 @@ func (f *Function) add(o *Function) {
 	}
 	head := f.Head
 	add(&head, o.Head, 1)
+	to := packedFunction{p.number(f.Name), f.Context, head, sum}
 	e := expander{names: p.names}
-	*f = *e.function(&packedFunction{f.Name, f.Context, head, sum})
+	*f = *e.function(&to)
 }
 
 // A Merger adds profiles up. It does no I/O, and its memory does not depend on the number
@@ -48,14 +49,10 @@ func (f *Function) add(o *Function) {
 type Merger struct {
 	opt    MergeOptions
 	sums   packedSums
-	builds map[build]int32 // places in sums; nil under LLVM's rules
-	head   Profile         // kind and symbols of the sum
-	any    bool            // a profile was added
-	memory []byte          // for the bodies of one file
+	head   Profile // kind and symbols of the sum
+	any    bool    // a profile was added
+	memory []byte  // for the bodies of one file
 }
-
-// A build is a function in one of several builds of a program, which have different checksums.
-type build struct{ key, checksum uint64 }
 
 // MergeOptions adjust a [Merger]. The zero value merges exactly: the result does not depend on the
 // order of the profiles, nor on their grouping.
@@ -74,10 +71,7 @@ type MergeOptions struct {
 // NewMerger returns an empty Merger.
 func NewMerger(opt MergeOptions) *Merger {
 	m := &Merger{opt: opt}
-	if !opt.LLVMCompat {
-		m.builds = make(map[build]int32)
-		m.sums.ofBuild = true
-	}
+	m.sums.packer, m.sums.ofBuild = newPacker(), !opt.LLVMCompat
 	return m
 }
 
@@ -96,7 +90,7 @@ func (m *Merger) AddProfile(name string, p *Profile, weight uint64) (added Added
 		functions = p.InMapOrder()
 	}
 	var packed packedFunction
-	return m.add(name, p, weight, len(functions), func(i int) *packedFunction {
+	return m.add(name, p, weight, len(functions), false, func(i int) *packedFunction {
 		f := functions[i]
 		if m.opt.Rename != nil {
 			f = f.renamed(m.opt.Rename)
@@ -110,17 +104,8 @@ func (m *Merger) AddProfile(name string, p *Profile, weight uint64) (added Added
 // of the time and memory of both.
 func (m *Merger) AddFile(name string, data []byte, opt ReadOptions, weight uint64) (Added, error) {
 	if m.opt.Rename == nil {
-		p, f := readPlain(data, &opt, &m.sums.nameTable, m.memory)
-		if p != nil {
-			m.memory = f.out
-			functions := f.bodies()
-			places := slices.Collect(f.order.All())
-			added, err := m.add(name, p, weight, len(functions), func(i int) *packedFunction {
-				if m.opt.LLVMCompat {
-					i = places[i] - 1
-				}
-				return &functions[i]
-			})
+		if p, f := readPlain(data, &opt, m.sums.nameTable, m.memory); p != nil {
+			added, err := m.addPlain(name, p, f, weight)
 			if err == nil {
 				m.doubt(name, p, &f.totals)
 			}
@@ -139,6 +124,31 @@ func (m *Merger) AddFile(name string, data []byte, opt ReadOptions, weight uint6
 	return added, err
 }
 
+// addPlain adds what was read of a plain file. If most of its functions are new, their bodies are
+// kept where they are.
+func (m *Merger) addPlain(name string, p *Profile, f *filePacker, weight uint64) (Added, error) {
+	fresh, freshBytes := 0, 0
+	for i := range f.functions {
+		if !m.sums.has(f.functions[i].name) {
+			fresh++
+			freshBytes += len(f.bodyOf(i))
+		}
+	}
+	m.memory = f.out
+	if m.sums.adopts = weight == 1 && freshBytes > len(f.out)/4*3; m.sums.adopts {
+		m.memory = nil
+	}
+	if len(m.sums.functions) == 0 {
+		m.sums.functions = make([]packedFunction, 0, fresh)
+	}
+	defer func() { m.sums.adopts = false }()
+	var packed packedFunction
+	return m.add(name, p, weight, len(f.functions), true, func(i int) *packedFunction {
+		packed = packedFunction{name: f.functions[i].name, head: f.functions[i].head, body: f.bodyOf(i)}
+		return &packed
+	})
+}
+
 // doubt warns of a file that may have been damaged. totals are those of its functions.
 func (m *Merger) doubt(name string, p *Profile, totals *totals) {
 	if m.opt.LLVMCompat || m.opt.Warn == nil || p.text {
@@ -154,49 +164,65 @@ func (m *Merger) doubt(name string, p *Profile, totals *totals) {
 	}
 }
 
-// add adds the n functions of a profile that function returns.
-func (m *Merger) add(name string, p *Profile, weight uint64, n int, function func(i int) *packedFunction) (added Added, err error) {
+// add adds the n functions of a profile that function returns. mapped says that LLVM adds them in
+// the order of a map of them; else they are in the order in which it does.
+func (m *Merger) add(name string, p *Profile, weight uint64, n int, mapped bool, function func(i int) *packedFunction) (added Added, err error) {
 	if err := m.accepts(name, p); err != nil {
 		return added, err
 	}
 	m.note(p)
+	known := len(m.sums.functions)
+	var places []uint32
+	odd := make(map[uint32]profile.Warning) // by place
 	for i := range n {
 		f := function(i)
-		r := m.addFunction(f, weight)
+		place, r := m.addFunction(f, weight)
+		if m.opt.LLVMCompat && (mapped || int(place) == known+len(places)) {
+			places = append(places, place)
+		}
+		var why error
+		if r&overflowed != 0 {
+			why = llvmerr.SampleOverflow
+		}
 		if r&mismatched != 0 {
 			added.Skipped++
-			m.warn(name, f, llvmerr.SampleHash)
+			why = llvmerr.SampleHash
+		} else {
+			added.Functions++
+			add(&added.Count, f.total(), 1)
+		}
+		if why == nil || m.opt.Warn == nil {
 			continue
 		}
-		added.Functions++
-		add(&added.Count, f.total(), 1)
-		if r&overflowed != 0 {
-			m.warn(name, f, llvmerr.SampleOverflow)
+		w := profile.Warning{File: name, Function: m.sums.label(f), Err: why}
+		if m.opt.LLVMCompat && mapped {
+			odd[place] = w
+		} else {
+			m.opt.Warn(w)
 		}
+	}
+	if len(odd) > 0 {
+		for place := range m.sums.mapped(places).all() {
+			if w, ok := odd[place]; ok {
+				m.opt.Warn(w)
+			}
+		}
+	}
+	if m.opt.LLVMCompat && len(m.sums.functions) > known {
+		m.sums.addBatch(batch{places, mapped})
 	}
 	m.head.AddSymbols(p.Symbols...)
 	return added, nil
 }
 
-// addFunction adds weight·f.
-func (m *Merger) addFunction(f *packedFunction, weight uint64) result {
+// addFunction adds weight·f, and returns the place of the sum.
+func (m *Merger) addFunction(f *packedFunction, weight uint64) (place uint32, r result) {
 	s := &m.sums
-	if m.opt.LLVMCompat {
-		to, fresh := s.get(f)
-		return s.addTo(to, f, weight, fresh)
-	}
-	key := build{f.key(), f.checksum()}
-	place, known := m.builds[key]
-	if !known {
-		place = int32(len(s.functions))
-		m.builds[key] = place
-		s.functions = append(s.functions, packedFunction{name: f.name, context: f.context, body: emptyBody})
-	}
-	to := &s.functions[place]
-	if to.name.text == "" { // of a profile with GUIDs
+	place, fresh := s.get(f)
+	if to := &s.functions[place]; !m.opt.LLVMCompat && s.names[to.name].text == "" { // of a profile with GUIDs
 		to.name, to.context = f.name, f.context
 	}
-	return s.addTo(to, f, weight, !known)
+	return place, s.add(place, f, weight, fresh)
 }
 
 // Merge adds what another Merger has added. Neither may be of LLVM's rules, and the other may not be
@@ -208,7 +234,7 @@ func (m *Merger) Merge(o *Merger) error {
 	functions := o.sums.functions
 	e := expander{names: o.sums.names}
 	var packed packedFunction
-	_, err := m.add("", &o.head, 1, len(functions), func(i int) *packedFunction {
+	_, err := m.add("", &o.head, 1, len(functions), false, func(i int) *packedFunction {
 		packed = m.sums.function(packed.body[:0], e.function(&functions[i]))
 		return &packed
 	})
@@ -236,12 +262,6 @@ func (f *Function) renamed(rename func(string) string) *Function {
 	}
 	c.tidy()
 	return c
-}
-
-func (m *Merger) warn(file string, f *packedFunction, why error) {
-	if m.opt.Warn != nil {
-		m.opt.Warn(profile.Warning{File: file, Function: f.label(), Err: why})
-	}
 }
 
 // A KindError is the cause of an error about profiles of kinds that cannot meet.
@@ -298,9 +318,9 @@ func (m *Merger) Finish() *Merged {
 	if !m.opt.LLVMCompat {
 		r.settle()
 	}
-	m.builds, m.memory = nil, nil
-	r.Functions = m.sums.order.Len()
-	r.packed = &packedProfile{names: &m.sums.nameTable, functions: m.sums.functions, order: m.sums.places()}
+	m.memory, m.sums.places, m.sums.builds = nil, nil, nil
+	r.Functions = len(m.sums.functions)
+	r.packed = &packedProfile{names: m.sums.nameTable, functions: m.sums.functions, order: m.sums.inMapOrder}
 	return r
 }
 
@@ -310,10 +330,11 @@ func (m *Merger) Profile() *Profile { return m.Finish().Profile() }
 
 // Profile returns the merged profile.
 func (r *Merged) Profile() *Profile {
-	known := &functionMap{order: r.sums.order, places: make([]*Function, len(r.sums.functions))}
+	order := r.sums.inMapOrder()
+	known := &functionMap{order: order.keys.Clone(), places: make([]*Function, 1+len(order.places))}
 	e := expander{names: r.sums.names}
-	for place := range r.sums.order.All() {
-		known.places[place] = e.function(&r.sums.functions[place])
+	for i, place := range order.places {
+		known.places[1+i] = e.function(&r.sums.functions[place])
 	}
 	p := &Profile{Kind: r.Kind, Symbols: r.Symbols}
 	p.setFunctions(known)
@@ -338,28 +359,32 @@ func (r *Merged) Write(w io.Writer, opt WriteOptions) error {
 
 // settle keeps of each function the build with the most samples.
 func (r *Merged) settle() {
-	functions := r.sums.functions
+	s := r.sums
+	functions := s.functions
 	slices.SortFunc(functions, func(a, b packedFunction) int {
-		if c := compareSubjects(a.name, a.context, b.name, b.context); c != 0 {
+		if c := compareSubjects(s.names[a.name], a.context, s.names[b.name], b.context); c != 0 {
 			return c
 		}
 		return cmp.Or(cmp.Compare(b.total(), a.total()), cmp.Compare(a.checksum(), b.checksum()))
 	})
-	e := expander{names: r.sums.names}
-	r.sums.functions = make([]packedFunction, 1, len(functions)+1)
-	for i := range functions {
-		f := &functions[i]
+	e := expander{names: s.names}
+	s.functions, s.places, s.builds, s.ofBuild = functions[:0], nil, nil, false
+	var order batch
+	for _, f := range functions {
 		if r.Kind.Has(ProbeBased) {
-			model := e.function(f)
+			model := e.function(&f)
 			r.Left += model.settle()
-			f.body = r.sums.pack(nil, model)
+			f.body = s.pack(nil, model)
 		}
-		if to, added := r.sums.get(f); added {
-			*to = *f
-		} else {
+		place, added := s.get(&f)
+		if !added {
 			r.Left++
+			continue
 		}
+		s.functions[place] = f
+		order.places = append(order.places, place)
 	}
+	s.addBatch(order)
 }
 
 // byWeight orders builds of a function: that with the most samples first.

@@ -2,12 +2,9 @@ package sampleprof
 
 import (
 	"cmp"
-	"encoding/binary"
 	"slices"
-	"strings"
 
 	"github.com/profuse-pgo/profuse/internal/cursor"
-	"github.com/profuse-pgo/profuse/internal/llvmorder"
 	"github.com/profuse-pgo/profuse/internal/slab"
 )
 
@@ -37,13 +34,11 @@ var emptyBody = []byte{0, 0, 0, 0, 0, 0}
 
 // A packedFunction is a function of a profile.
 type packedFunction struct {
-	name    Name
+	name    uint32 // its number
 	context []Frame
 	head    uint64
 	body    []byte
 }
-
-func (f *packedFunction) key() uint64 { return keyOf(f.name, f.context) }
 
 func (f *packedFunction) total() uint64 { return (&unpacker{b: f.body}).num() }
 
@@ -61,59 +56,6 @@ func (f *packedFunction) inlines() bool {
 	u.skip()
 	u.skipSamples()
 	return u.place().ok
-}
-
-// label is [Function.Label].
-func (f *packedFunction) label() string { return (&Function{Name: f.name, Context: f.context}).Label() }
-
-// A nameTable gives names their numbers.
-type nameTable struct {
-	names []Name
-	index nameIndex
-}
-
-// number returns the number of a name, which it adds if it is new.
-func (t *nameTable) number(n Name) uint64 {
-	i, ok := t.index.get(n)
-	if !ok {
-		i = uint32(len(t.names))
-		n.text = strings.Clone(n.text) // which is a part of the names of a file
-		t.index.set(n, i)
-		t.names = append(t.names, n)
-	}
-	return uint64(i)
-}
-
-// truncate removes all names but the first n.
-func (t *nameTable) truncate(n int) {
-	for _, name := range t.names[n:] {
-		delete(*t.index.of(name), name.id)
-	}
-	t.names = t.names[:n]
-}
-
-// A nameIndex is a map by name: names are told apart by their GUIDs, which are hashed in less time
-// than texts, and those that are GUIDs alone are others than texts.
-type nameIndex [2]map[uint64]uint32
-
-func (x *nameIndex) of(n Name) *map[uint64]uint32 {
-	if n.text == "" && n.id != emptyID {
-		return &x[1]
-	}
-	return &x[0]
-}
-
-func (x *nameIndex) get(n Name) (i uint32, ok bool) {
-	i, ok = (*x.of(n))[n.id]
-	return i, ok
-}
-
-func (x *nameIndex) set(n Name, i uint32) {
-	m := x.of(n)
-	if *m == nil {
-		*m = make(map[uint64]uint32)
-	}
-	(*m)[n.id] = i
 }
 
 // A packedTarget is an element of a list.
@@ -200,9 +142,19 @@ func (u *unpacker) num() uint64 {
 }
 
 func (u *unpacker) longNum() uint64 {
-	v, n := binary.Uvarint(u.b[u.i:])
-	u.i += n
-	return v
+	b := u.b[u.i:]
+	v := uint64(b[0]) + uint64(b[1])<<7 - 1<<7
+	if b[1] < 0x80 {
+		u.i += 2
+		return v
+	}
+	for i, shift := 2, 14; ; i, shift = i+1, shift+7 {
+		v += uint64(b[i])<<shift - 1<<shift
+		if b[i] < 0x80 {
+			u.i += i + 1
+			return v
+		}
+	}
 }
 
 // skip passes over a number.
@@ -269,10 +221,12 @@ func (u *unpacker) call() (c packedCall) {
 
 // A packer makes bodies.
 type packer struct {
-	nameTable
+	*nameTable
 	list  []packedTarget
 	calls []numberedCall
 }
+
+func newPacker() packer { return packer{nameTable: new(nameTable)} }
 
 // A numberedCall is a callsite, and the number of its name.
 type numberedCall struct {
@@ -282,11 +236,11 @@ type numberedCall struct {
 
 // function packs a function of a profile, with a body at the end of dst.
 func (p *packer) function(dst []byte, f *Function) packedFunction {
-	p.number(f.Name)
+	name := p.number(f.Name)
 	for i := range f.Context {
 		p.number(f.Context[i].Name)
 	}
-	return packedFunction{f.Name, f.Context, f.Head, p.pack(dst, f)}
+	return packedFunction{name, f.Context, f.Head, p.pack(dst, f)}
 }
 
 // pack appends the body of a function.
@@ -302,7 +256,7 @@ func (p *packer) pack(dst []byte, f *Function) []byte {
 	dst = appendEnd(dst)
 	first := len(p.calls)
 	for i := range f.Callsites {
-		p.calls = append(p.calls, numberedCall{p.number(f.Callsites[i].Callee.Name), &f.Callsites[i]})
+		p.calls = append(p.calls, numberedCall{uint64(p.number(f.Callsites[i].Callee.Name)), &f.Callsites[i]})
 	}
 	last := len(p.calls)
 	slices.SortStableFunc(p.calls[first:], func(a, b numberedCall) int {
@@ -326,7 +280,7 @@ func (p *packer) pack(dst []byte, f *Function) []byte {
 func (p *packer) targets(dst []byte, targets []Target) []byte {
 	p.list = p.list[:0]
 	for i := range targets {
-		p.list = append(p.list, packedTarget{p.number(targets[i].Name), targets[i].Count})
+		p.list = append(p.list, packedTarget{uint64(p.number(targets[i].Name)), targets[i].Count})
 	}
 	sortList(p.list)
 	return appendList(dst, p.list)
@@ -351,7 +305,7 @@ type expander struct {
 
 func (e *expander) function(f *packedFunction) *Function {
 	to := &e.functions.Make(1)[0]
-	to.Name, to.Context, to.Head = f.name, f.context, f.head
+	to.Name, to.Context, to.Head = e.names[f.name], f.context, f.head
 	e.expand(to, f.body)
 	return to
 }
@@ -398,194 +352,3 @@ func (e *expander) expandList(u *unpacker, p packedPlace) []Target {
 }
 
 func locationOf(word uint64) Location { return Location{uint32(word >> 32), uint32(word)} }
-
-// A bodyMerger adds bodies up (FunctionSamples::merge).
-type bodyMerger struct {
-	weight  uint64
-	ofBuild bool // inlined functions are told apart by checksum
-	result  result
-	list    []packedTarget
-}
-
-// merge appends the sum of body a and weight times body b. A function with another checksum is
-// left out whole, unless checksums tell functions apart: ok is false. fresh says that a is empty.
-func (m *bodyMerger) merge(dst, a, b []byte, fresh bool) (sum []byte, ok bool) {
-	if fresh && m.weight == 1 {
-		return append(dst, b...), true
-	}
-	x, y := unpacker{b: a}, unpacker{b: b}
-	total, checksum, attributes := x.num(), x.num(), x.num()
-	m.add(&total, y.num())
-	other, more := y.num(), y.num()
-	switch {
-	case fresh:
-		checksum, attributes = other, more
-	case checksum == 0:
-		checksum = other
-	case checksum != other && !m.ofBuild:
-		return append(dst, a...), false
-	}
-	if m.ofBuild { // in any order
-		attributes |= more
-	}
-	dst = cursor.AppendULEB(cursor.AppendULEB(cursor.AppendULEB(dst, total), checksum), attributes)
-	dst = m.mergeLists(dst, &x, &y, true)
-	dst = m.mergeCalls(dst, &x, &y)
-	return m.mergeLists(dst, &x, &y, false), true
-}
-
-// add adds weight times a count.
-func (m *bodyMerger) add(sum *uint64, count uint64) {
-	if add(sum, count, m.weight) {
-		m.result |= overflowed
-	}
-}
-
-// mergeLists adds samples up or, without counts, uses of virtual tables. Runs of what a alone has
-// are copied.
-func (m *bodyMerger) mergeLists(dst []byte, a, b *unpacker, counts bool) []byte {
-	pass := func(p packedPlace) {
-		if counts {
-			a.skip()
-		}
-		a.skipList(p)
-	}
-	run, at := a.i, a.i // the beginning of a run, and of place x
-	x := a.place()
-	for y := b.place(); y.ok; y = b.place() {
-		for x.ok && x.word < y.word {
-			pass(x)
-			at = a.i
-			x = a.place()
-		}
-		dst = append(dst, a.b[run:at]...)
-		run = at
-		count := uint64(0)
-		m.list = m.list[:0]
-		same := x.ok && x.word == y.word
-		if same {
-			if counts {
-				count = a.num()
-			}
-			m.list = a.list(m.list, x)
-			run, at = a.i, a.i
-			x = a.place()
-		}
-		if counts {
-			m.add(&count, b.num())
-		}
-		known := len(m.list)
-		m.list = b.list(m.list, y)
-		m.addList(known)
-		dst = appendPlace(dst, y.word, len(m.list) > 0)
-		if counts {
-			dst = cursor.AppendULEB(dst, count)
-		}
-		dst = appendList(dst, m.list)
-	}
-	for x.ok {
-		pass(x)
-		x = a.place()
-	}
-	return append(dst, a.b[run:a.i]...) // with the end
-}
-
-// addList adds the elements of the list after the known ones to these.
-func (m *bodyMerger) addList(known int) {
-	for i := known; i < len(m.list); i++ {
-		t := m.list[i]
-		count := t.count
-		t.count = 0
-		m.add(&t.count, count)
-		m.list[i] = t
-	}
-	if known == 0 || known == len(m.list) {
-		return
-	}
-	slices.SortStableFunc(m.list, packedTarget.compare)
-	n := 0
-	for _, t := range m.list[1:] {
-		if t.name != m.list[n].name {
-			n++
-			m.list[n] = t
-		} else if add(&m.list[n].count, t.count, 1) {
-			m.result |= overflowed
-		}
-	}
-	m.list = m.list[:n+1]
-}
-
-// mergeCalls adds callsites up.
-func (m *bodyMerger) mergeCalls(dst []byte, a, b *unpacker) []byte {
-	run, at := a.i, a.i
-	x := a.call()
-	for y := b.call(); y.ok; y = b.call() {
-		for x.ok && x.compare(&y, m.ofBuild) < 0 {
-			at = a.i
-			x = a.call()
-		}
-		dst = append(dst, a.b[run:at]...)
-		run = at
-		var begin int
-		dst, begin = beginCall(dst, y.word, y.name)
-		if x.ok && x.compare(&y, m.ofBuild) == 0 {
-			dst, _ = m.merge(dst, x.body, y.body, false) // left out in silence, as in LLVM
-			run, at = a.i, a.i
-			x = a.call()
-		} else {
-			dst, _ = m.merge(dst, emptyBody, y.body, true)
-		}
-		endCall(dst, begin)
-	}
-	for x.ok {
-		x = a.call()
-	}
-	return append(dst, a.b[run:a.i]...)
-}
-
-// packedSums are functions by key, in the order of LLVM's map of them.
-type packedSums struct {
-	packer
-	bodyMerger
-	order     llvmorder.Unordered
-	functions []packedFunction // by place
-	memory    []byte
-}
-
-// get returns the function of the key of f, which it adds, empty, if there is none.
-func (s *packedSums) get(f *packedFunction) (known *packedFunction, added bool) {
-	place, added := s.order.Insert(f.key())
-	for place >= len(s.functions) {
-		s.functions = append(s.functions, packedFunction{})
-	}
-	if added {
-		s.functions[place] = packedFunction{name: f.name, context: f.context, body: emptyBody}
-	}
-	return &s.functions[place], added
-}
-
-// add adds weight·f to the function of its key, with LLVM's rules.
-func (s *packedSums) add(f *packedFunction, weight uint64) result {
-	to, fresh := s.get(f)
-	return s.addTo(to, f, weight, fresh)
-}
-
-// addTo adds weight·f. It keeps nothing of f but names and context.
-func (s *packedSums) addTo(to, f *packedFunction, weight uint64, fresh bool) result {
-	s.weight, s.result = weight, 0
-	sum, ok := s.merge(s.memory[:0], to.body, f.body, fresh)
-	s.memory = sum
-	if !ok {
-		return mismatched
-	}
-	s.bodyMerger.add(&to.head, f.head)
-	if fresh || len(sum) > cap(to.body) {
-		to.body = append([]byte(nil), sum...)
-	} else {
-		to.body = append(to.body[:0], sum...)
-	}
-	return s.result
-}
-
-// places returns the places of the functions in the order of the map.
-func (s *packedSums) places() []int { return slices.Collect(s.order.All()) }

@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"github.com/profuse-pgo/profuse/internal/cursor"
-	"github.com/profuse-pgo/profuse/internal/llvmorder"
 )
 
 // errNotPlain ends the reading of a file that a filePacker does not read.
@@ -18,8 +17,9 @@ var errNotPlain = errors.New("not a plain profile")
 // each once, without virtual tables. [Read] reads all others, and says what is wrong with bad ones.
 type filePacker struct {
 	table   *nameTable
-	names   []Name
-	numbers []uint32 // of names in the table plus 1, or 0
+	numbers []uint32 // of the names of the file in the table
+	used    []bool   // by index of a name, whether the file uses it
+	seen    []bool   // by number of a name, whether there is a function
 	lines   uint64   // the greatest line of a sample
 
 	in    []byte // what is left to be read
@@ -29,9 +29,19 @@ type filePacker struct {
 	calls []span
 
 	totals    totals
-	functions []packedFunction
-	ends      []int               // of bodies
-	order     llvmorder.Unordered // of the functions
+	functions []fileFunction
+}
+
+// isNotPlain reports whether a section has what a filePacker does not read.
+func (s section) isNotPlain() bool {
+	return s.kind == metadataSection && s.size > 0 || s.kind == summarySection && s.flags&(flagContexts|flagVTables) != 0
+}
+
+// A fileFunction is a function of a file.
+type fileFunction struct {
+	name uint32 // its number in the table
+	head uint64
+	end  int // of its body
 }
 
 // A span is a callsite in the bodies.
@@ -61,29 +71,44 @@ func readPlain(data []byte, opt *ReadOptions, table *nameTable, memory []byte) (
 	return nil, nil
 }
 
-// readFunctions reads functions to the end of the section, and returns where they are in it.
-func (p *filePacker) readFunctions(c *cursor.Cursor, names []Name) (starts []functionOffset) {
-	p.in, p.names = c.Rest(), names
-	known, last, size := uint64(math.MaxUint64), uint64(0), len(p.in)
-	p.numbers = make([]uint32, len(names))
-	p.out = slices.Grow(p.out, len(p.in)+len(p.in)/8)
-	for len(p.in) > 0 && !p.bad {
-		start := uint64(size - len(p.in))
-		head := p.num()
-		i := p.num()
-		starts = append(starts, functionOffset{i, start})
+// setNames sets the names of the functions that follow. distinct says that no two are equal.
+func (p *filePacker) setNames(names []Name, used []bool, distinct bool) {
+	p.numbers, p.used = p.table.numbersOf(names, distinct), used
+	p.seen = append(p.seen, make([]bool, len(p.table.names)-len(p.seen))...)
+}
+
+// readFunctions reads functions to the end of the section. It returns where they are in it if that
+// is to be compared with the offsets of the file. expected is how many there are, unless the
+// summary is wrong.
+func (p *filePacker) readFunctions(c *cursor.Cursor, expected uint64, compare bool) (starts []functionOffset) {
+	const least = 6 // bytes of a function
+	p.in = c.Rest()
+	size := len(p.in)
+	if room := size + size/8; cap(p.out)-len(p.out) < room {
+		p.out = append(make([]byte, 0, len(p.out)+room), p.out...)
+	}
+	p.functions = slices.Grow(p.functions, int(min(expected, uint64(size/least))))
+	known, last := uint64(math.MaxUint64), uint64(0)
+	for first := true; len(p.in) > 0 && !p.bad; first = false {
+		start := size - len(p.in)
+		head, i := p.num(), p.num()
+		if compare {
+			starts = append(starts, functionOffset{i, uint64(start)})
+		}
 		p.totals.functions++
 		p.totals.maxHead = max(p.totals.maxHead, head)
-		if i >= uint64(len(names)) {
-			p.bad = true
+		name := p.number(i)
+		if p.bad {
 			break
 		}
-		_, added := p.order.Insert(names[i].id)
-		p.bad = p.bad || !added
-		p.functions = append(p.functions, packedFunction{name: p.table.names[p.number(i)], head: head})
+		if key := p.table.first(uint32(name)); p.seen[key] {
+			p.bad = true
+		} else {
+			p.seen[key] = true
+		}
 		total := p.body(1)
-		p.ends = append(p.ends, len(p.out))
-		p.bad = p.bad || total > known || total == known && i <= last && len(starts) > 1
+		p.functions = append(p.functions, fileFunction{uint32(name), head, len(p.out)})
+		p.bad = p.bad || total > known || total == known && i <= last && !first
 		known, last = total, i
 	}
 	if p.bad {
@@ -93,14 +118,14 @@ func (p *filePacker) readFunctions(c *cursor.Cursor, names []Name) (starts []fun
 	return starts
 }
 
-// bodies gives the functions their bodies.
-func (p *filePacker) bodies() []packedFunction {
+// bodyOf returns the body of a function.
+func (p *filePacker) bodyOf(i int) []byte {
 	begin := 0
-	for i, end := range p.ends {
-		p.functions[i].body = p.out[begin:end:end]
-		begin = end
+	if i > 0 {
+		begin = p.functions[i-1].end
 	}
-	return p.functions
+	end := p.functions[i].end
+	return p.out[begin:end:end]
 }
 
 func (p *filePacker) num() uint64 {
@@ -134,12 +159,8 @@ func (p *filePacker) number(i uint64) uint64 {
 		p.bad, p.in = true, nil
 		return 0
 	}
-	if n := p.numbers[i]; n > 0 {
-		return uint64(n - 1)
-	}
-	n := p.table.number(p.names[i])
-	p.numbers[i] = uint32(n + 1)
-	return n
+	p.used[i] = true
+	return uint64(p.numbers[i])
 }
 
 // word reads a location.

@@ -28,12 +28,13 @@ func (p *packedProfile) summarize() *Summary {
 // order in which LLVM adds them up. Contexts with another checksum than the first are left
 // out.
 func (p *packedProfile) withoutContexts() *packedProfile {
-	var sums packedSums
-	for _, i := range p.order {
-		f := &p.functions[i]
-		sums.add(&packedFunction{name: f.name, head: f.head, body: f.body}, 1)
+	sums := packedSums{packer: packer{nameTable: p.names}}
+	for i := range p.inMapOrder() {
+		f := &packedFunction{name: p.functions[i].name, head: p.functions[i].head, body: p.functions[i].body}
+		place, fresh := sums.get(f)
+		sums.add(place, f, 1, fresh)
 	}
-	return &packedProfile{names: p.names, functions: sums.functions, order: sums.places()}
+	return &packedProfile{names: p.names, functions: sums.functions}
 }
 
 // A survey finds the names and the counts of functions.
@@ -57,17 +58,12 @@ func (p *packedProfile) survey() *survey {
 	if p.surveyed != nil {
 		return p.surveyed
 	}
-	s := &survey{used: make([]uses, len(p.names.names)), summary: &Summary{NumFunctions: uint64(len(p.order))}}
-	use := func(n Name) {
-		if number, ok := p.names.index.get(n); ok {
-			s.used[number] |= ofFunction
-		}
-	}
-	for _, i := range p.order {
+	s := &survey{used: make([]uses, len(p.names.names)), summary: &Summary{NumFunctions: uint64(len(p.functions))}}
+	for i := range p.functions {
 		f := &p.functions[i]
-		use(f.name)
+		s.used[f.name] |= ofFunction
 		for _, frame := range f.context {
-			use(frame.Name)
+			s.used[p.names.get(frame.Name)] |= ofFunction
 		}
 		s.summary.MaxHead = max(s.summary.MaxHead, f.head)
 		s.body(f.body, false)
