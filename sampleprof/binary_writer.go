@@ -50,17 +50,7 @@ type binaryWriter struct {
 }
 
 func newBinaryWriter(p *packedProfile, vtables bool) *binaryWriter {
-	w := &binaryWriter{packedProfile: p, vtables: vtables, sorted: make([]int, len(p.functions))}
-	totals := make([]uint64, len(p.functions))
-	for i := range p.functions {
-		w.sorted[i], totals[i] = i, p.functions[i].total()
-	}
-	slices.SortFunc(w.sorted, func(i, j int) int {
-		if totals[i] != totals[j] {
-			return cmp.Compare(totals[j], totals[i])
-		}
-		return p.compare(i, j)
-	})
+	w := &binaryWriter{packedProfile: p, vtables: vtables, sorted: p.sorted()}
 	w.summary = p.summarize()
 	written := ofFunction
 	if vtables {
@@ -78,6 +68,21 @@ func newBinaryWriter(p *packedProfile, vtables bool) *binaryWriter {
 		w.ranks[number] = uint32(rank)
 	}
 	return w
+}
+
+// sorted returns the indexes of the functions in the order of files.
+func (p *packedProfile) sorted() []int {
+	sorted, totals := make([]int, len(p.functions)), make([]uint64, len(p.functions))
+	for i := range p.functions {
+		sorted[i], totals[i] = i, p.functions[i].total()
+	}
+	slices.SortFunc(sorted, func(i, j int) int {
+		if totals[i] != totals[j] {
+			return cmp.Compare(totals[j], totals[i])
+		}
+		return p.compare(i, j)
+	})
+	return sorted
 }
 
 // compare orders functions by name or context.

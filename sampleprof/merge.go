@@ -131,7 +131,7 @@ func (m *Merger) addPlain(name string, p *Profile, f *filePacker, weight uint64)
 	for i := range f.functions {
 		if !m.sums.has(f.functions[i].name) {
 			fresh++
-			freshBytes += len(f.bodyOf(i))
+			freshBytes += len(f.function(i).body)
 		}
 	}
 	m.memory = f.out
@@ -144,7 +144,7 @@ func (m *Merger) addPlain(name string, p *Profile, f *filePacker, weight uint64)
 	defer func() { m.sums.adopts = false }()
 	var packed packedFunction
 	return m.add(name, p, weight, len(f.functions), true, func(i int) *packedFunction {
-		packed = packedFunction{name: f.functions[i].name, head: f.functions[i].head, body: f.bodyOf(i)}
+		packed = f.function(i)
 		return &packed
 	})
 }

@@ -299,8 +299,18 @@ type expander struct {
 	functions slab.Slab[Function]
 	samples   slab.Slab[Sample]
 	targets   slab.Slab[Target]
-	body      []Sample // of the function being read
+	callsites slab.Slab[Callsite]
+	body      []Sample   // of the function being read
+	calls     []Callsite // of the functions being read
 	list      []packedTarget
+}
+
+// reset ends the life of all functions made so far.
+func (e *expander) reset() {
+	e.functions.Reset()
+	e.samples.Reset()
+	e.targets.Reset()
+	e.callsites.Reset()
 }
 
 func (e *expander) function(f *packedFunction) *Function {
@@ -322,11 +332,17 @@ func (e *expander) expand(f *Function, body []byte) {
 		f.Body = e.samples.Make(len(e.body))
 		copy(f.Body, e.body)
 	}
+	first := len(e.calls)
 	for c := u.call(); c.ok; c = u.call() {
 		callee := &e.functions.Make(1)[0]
 		callee.Name = e.names[c.name]
 		e.expand(callee, c.body)
-		f.Callsites = append(f.Callsites, Callsite{locationOf(c.word), callee})
+		e.calls = append(e.calls, Callsite{locationOf(c.word), callee})
+	}
+	if calls := e.calls[first:]; len(calls) > 0 {
+		f.Callsites = e.callsites.Make(len(calls))
+		copy(f.Callsites, calls)
+		e.calls = e.calls[:first]
 	}
 	if len(f.Callsites) > 1 {
 		slices.SortStableFunc(f.Callsites, func(a, b Callsite) int { return a.compare(&b) })

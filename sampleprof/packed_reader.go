@@ -3,6 +3,7 @@ package sampleprof
 import (
 	"cmp"
 	"errors"
+	"iter"
 	"math"
 	"slices"
 
@@ -65,10 +66,12 @@ func readPlain(data []byte, opt *ReadOptions, table *nameTable, memory []byte) (
 	}()
 	r := newBinaryReader(data, format, opt)
 	r.packer = &filePacker{table: table, lines: r.lines, out: memory[:0]}
-	if p, err := r.read(format); err == nil {
-		return p, r.packer
+	p, err := r.read(format)
+	if err != nil {
+		return nil, nil
 	}
-	return nil, nil
+	opt.mark(p, format)
+	return p, r.packer
 }
 
 // setNames sets the names of the functions that follow. distinct says that no two are equal.
@@ -118,14 +121,31 @@ func (p *filePacker) readFunctions(c *cursor.Cursor, expected uint64, compare bo
 	return starts
 }
 
-// bodyOf returns the body of a function.
-func (p *filePacker) bodyOf(i int) []byte {
+// function returns a function, whose body is a part of p.
+func (p *filePacker) function(i int) packedFunction {
 	begin := 0
 	if i > 0 {
 		begin = p.functions[i-1].end
 	}
-	end := p.functions[i].end
-	return p.out[begin:end:end]
+	f := &p.functions[i]
+	return packedFunction{name: f.name, head: f.head, body: p.out[begin:f.end:f.end]}
+}
+
+// sorted yields the functions in the order in which files have them, each until the next one.
+func (p *filePacker) sorted() iter.Seq[*Function] {
+	all := &packedProfile{names: p.table, functions: make([]packedFunction, len(p.functions))}
+	for i := range all.functions {
+		all.functions[i] = p.function(i)
+	}
+	return func(yield func(*Function) bool) {
+		e := expander{names: p.table.names}
+		for _, i := range all.sorted() {
+			if !yield(e.function(&all.functions[i])) {
+				return
+			}
+			e.reset()
+		}
+	}
 }
 
 func (p *filePacker) num() uint64 {

@@ -4,9 +4,12 @@ package slab
 // length is how many values are allocated at once.
 const length = 1024
 
-// A Slab allocates values in pieces. It never uses memory again: a piece is freed
-// when nothing refers to any of its values. The zero value is ready to use.
-type Slab[T any] struct{ free []T }
+// A Slab allocates values in pieces. It uses no memory again but after [Slab.Reset]: a piece is
+// freed when nothing refers to any of its values. The zero value is ready to use.
+type Slab[T any] struct {
+	free  []T
+	piece []T // that free is the end of
+}
 
 // Make returns a slice of n zero values, without room for more.
 func (s *Slab[T]) Make(n int) []T {
@@ -14,11 +17,18 @@ func (s *Slab[T]) Make(n int) []T {
 		if n > length/4 {
 			return make([]T, n)
 		}
-		s.free = make([]T, length)
+		s.piece = make([]T, length)
+		s.free = s.piece
 	}
 	made := s.free[:n:n]
 	s.free = s.free[n:]
 	return made
+}
+
+// Reset ends the life of all slices made so far: their memory may be used again.
+func (s *Slab[T]) Reset() {
+	clear(s.piece[:len(s.piece)-len(s.free)])
+	s.free = s.piece
 }
 
 // New returns a pointer to a value of its own. Iterators take New or what [Reused]

@@ -2,6 +2,7 @@ package llvmprofdata
 
 import (
 	"io"
+	"iter"
 	"slices"
 	"strconv"
 
@@ -13,10 +14,10 @@ import (
 const dumpBuffer = 64 << 10
 
 // dumpSamples prints functions of a profile (FunctionSamples::print).
-func dumpSamples(w io.Writer, functions ...*sampleprof.Function) {
+func dumpSamples(w io.Writer, functions iter.Seq[*sampleprof.Function]) {
 	buf := make([]byte, 0, 2*dumpBuffer)
 	var sort targetSorter
-	for _, f := range functions {
+	for f := range functions {
 		buf = append(append(append(buf, "Function: "...), f.Label()...), ": "...)
 		buf = appendSamples(buf, f, 0, &sort)
 		if len(buf) >= dumpBuffer {
@@ -133,11 +134,11 @@ func appendIndent(dst []byte, depth int) []byte {
 func appendNumber(dst []byte, n uint64) []byte { return strconv.AppendUint(dst, n, 10) }
 
 // dumpJSON prints functions of a profile as JSON.
-func dumpJSON(w io.Writer, functions []*sampleprof.Function) {
+func dumpJSON(w io.Writer, functions iter.Seq[*sampleprof.Function]) {
 	var j llvmjson.Text
 	var sort targetSorter
 	j.Open('[')
-	for _, f := range functions {
+	for f := range functions {
 		j.Next()
 		appendJSON(&j, f, true, &sort)
 		if len(j.Bytes) >= dumpBuffer {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"slices"
 	"strings"
 
@@ -22,7 +23,9 @@ func (t *tool) showSample(out io.Writer) error {
 	if o.sample.sectionsOnly {
 		return t.showSections(out)
 	}
-	p, err := t.readSample(o.profileFile)
+	hot := o.hotFuncList || o.topN > 0
+	one := !o.allFunctions && o.function != ""
+	p, functions, err := t.readToShow(one || hot || o.detailedSummary)
 	if err != nil {
 		return err
 	}
@@ -30,18 +33,18 @@ func (t *tool) showSample(out io.Writer) error {
 	defer w.Flush()
 	asJSON := o.showFormat == showJSON
 	switch {
-	case !o.allFunctions && o.function != "" && asJSON:
+	case one && asJSON:
 		return &failure{message: "the JSON format is supported only when all functions are to be printed"}
-	case !o.allFunctions && o.function != "":
+	case one:
 		f := p.Function(o.function)
 		if f == nil {
 			f = &sampleprof.Function{Name: sampleprof.NameOf("")}
 		}
-		dumpSamples(w, f)
+		dumpSamples(w, slices.Values([]*sampleprof.Function{f}))
 	case asJSON:
-		dumpJSON(w, p.Sorted())
+		dumpJSON(w, functions)
 	default:
-		dumpSamples(w, p.Sorted()...)
+		dumpSamples(w, functions)
 	}
 	if o.symbolList {
 		fmt.Fprintln(w, "======== Dump profile symbol list ========")
@@ -49,7 +52,6 @@ func (t *tool) showSample(out io.Writer) error {
 			fmt.Fprintln(w, name)
 		}
 	}
-	hot := o.hotFuncList || o.topN > 0
 	if !hot && !o.detailedSummary {
 		return nil
 	}
@@ -63,6 +65,22 @@ func (t *tool) showSample(out io.Writer) error {
 		t.showHotSamples(w, p, summary)
 	}
 	return nil
+}
+
+// readToShow reads the profile whole, or else for functions, which can be taken once.
+func (t *tool) readToShow(whole bool) (p *sampleprof.Profile, functions iter.Seq[*sampleprof.Function], err error) {
+	name := t.opt.profileFile
+	if whole {
+		if p, err = t.readSample(name); err != nil {
+			return nil, nil, err
+		}
+		return p, slices.Values(p.Sorted()), nil
+	}
+	err = t.useSample(name, nil, func(data []byte, opt sampleprof.ReadOptions) (err error) {
+		p, functions, err = sampleprof.ReadSorted(name, data, opt)
+		return err
+	})
+	return p, functions, err
 }
 
 // summaryOf returns the summary of the file or, if it has none, that of its samples.
