@@ -118,14 +118,14 @@ func (r *binaryReader) readNames(c *cursor.Cursor) {
 		size += end + 1
 	}
 	text := string(rest[:size]) // one copy for all names
-	distinct := !r.ids
+	inOrder := !r.ids
 	r.names, r.used = make([]Name, 0, n), make([]bool, n)
 	for len(r.names) < n {
 		own, after, _ := strings.Cut(text, "\x00")
 		name := NameOf(own)
 		if n := len(r.names); n > 0 && !r.ids && r.names[n-1].text >= own {
 			r.doubt(nameOrder, c, c.Offset(), "name", name, "names in order, each once")
-			distinct = false
+			inOrder = false
 		}
 		if r.ids {
 			name.text = ""
@@ -133,14 +133,14 @@ func (r *binaryReader) readNames(c *cursor.Cursor) {
 		r.names, text = append(r.names, name), after
 		c.Skip(uint64(len(own)+1), "name")
 	}
-	r.nameFunctions(c, distinct)
+	r.nameFunctions(c, inOrder)
 }
 
-// nameFunctions tells the packer, if there is one, the names of the functions that follow. distinct
-// says that no two are equal.
-func (r *binaryReader) nameFunctions(c *cursor.Cursor, distinct bool) {
+// nameFunctions tells the packer, if there is one, the names of the functions that follow. inOrder
+// says that they are in their order, each once.
+func (r *binaryReader) nameFunctions(c *cursor.Cursor, inOrder bool) {
 	if r.packer != nil && c.Err() == nil {
-		r.packer.setNames(r.names, r.used, distinct)
+		r.packer.setNames(r.names, r.used, inOrder)
 	}
 }
 

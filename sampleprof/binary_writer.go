@@ -62,7 +62,7 @@ func newBinaryWriter(p *packedProfile, vtables bool) *binaryWriter {
 			w.used = append(w.used, uint32(number))
 		}
 	}
-	slices.SortFunc(w.used, func(a, b uint32) int { return names[a].Compare(names[b]) })
+	slices.SortFunc(w.used, p.names.compare)
 	w.ranks = make([]uint32, len(names))
 	for rank, number := range w.used {
 		w.ranks[number] = uint32(rank)
@@ -88,6 +88,9 @@ func (p *packedProfile) sorted() []int {
 // compare orders functions by name or context.
 func (p *packedProfile) compare(i, j int) int {
 	a, b := &p.functions[i], &p.functions[j]
+	if a.context == nil && b.context == nil {
+		return p.names.compare(a.name, b.name)
+	}
 	return compareSubjects(p.names.names[a.name], a.context, p.names.names[b.name], b.context)
 }
 
@@ -235,9 +238,7 @@ func (w *binaryWriter) appendList(dst []byte, u *unpacker, p packedPlace, order 
 	for i := range w.list {
 		w.list[i].name = uint64(w.ranks[w.list[i].name])
 	}
-	if len(w.list) > 1 {
-		slices.SortFunc(w.list, order)
-	}
+	sortFew(w.list, order)
 	if len(w.list) == 0 {
 		return append(dst, 0)
 	}

@@ -287,9 +287,15 @@ func (p *packer) targets(dst []byte, targets []Target) []byte {
 }
 
 // sortList sorts a list by the numbers of names.
-func sortList(list []packedTarget) {
-	if len(list) > 1 {
-		slices.SortFunc(list, packedTarget.compare)
+func sortList(list []packedTarget) { sortFew(list, packedTarget.compare) }
+
+// sortFew sorts a list, most of which have one or two elements.
+func sortFew[E any](list []E, compare func(a, b E) int) {
+	switch {
+	case len(list) > 2:
+		slices.SortFunc(list, compare)
+	case len(list) == 2 && compare(list[0], list[1]) > 0:
+		list[0], list[1] = list[1], list[0]
 	}
 }
 
@@ -361,9 +367,7 @@ func (e *expander) expandList(u *unpacker, p packedPlace) []Target {
 	for i, t := range e.list {
 		targets[i] = Target{e.names[t.name], t.count}
 	}
-	if len(targets) > 1 {
-		slices.SortFunc(targets, func(a, b Target) int { return a.compare(&b) })
-	}
+	sortFew(targets, func(a, b Target) int { return a.compare(&b) })
 	return targets
 }
 

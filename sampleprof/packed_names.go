@@ -1,6 +1,7 @@
 package sampleprof
 
 import (
+	"cmp"
 	"math/bits"
 	"math/rand/v2"
 	"strings"
@@ -9,6 +10,8 @@ import (
 // A nameTable gives names their numbers.
 type nameTable struct {
 	names []Name
+	// inOrder is how many of the names, from the first on, are in the order of [Name.Compare].
+	inOrder int
 	// slots is a hash table by GUID, with open addressing: the number of a name plus 1 in the low
 	// half, bits of the hash in the high half; 0 if empty. It is made when it is first needed.
 	slots []uint64
@@ -45,12 +48,12 @@ func (t *nameTable) number(n Name) uint32 {
 	return i
 }
 
-// numbersOf returns the numbers of the names of a file, which it adds and may keep. distinct says
-// that no two of them are equal.
-func (t *nameTable) numbersOf(names []Name, distinct bool) []uint32 {
+// numbersOf returns the numbers of the names of a file, which it adds and may keep. inOrder says
+// that they are in their order, each once.
+func (t *nameTable) numbersOf(names []Name, inOrder bool) []uint32 {
 	numbers := make([]uint32, len(names))
-	if len(t.names) == 0 && distinct {
-		t.names = names
+	if len(t.names) == 0 && inOrder {
+		t.names, t.inOrder = names, len(names)
 		for i := range numbers {
 			numbers[i] = uint32(i)
 		}
@@ -69,6 +72,14 @@ func (t *nameTable) get(n Name) uint32 {
 	}
 	_, known, _ := t.find(t.hash(n.id), n)
 	return uint32(known)
+}
+
+// compare is [Name.Compare] of the names of numbers.
+func (t *nameTable) compare(a, b uint32) int {
+	if max(int(a), int(b)) < t.inOrder {
+		return cmp.Compare(a, b)
+	}
+	return t.names[a].Compare(t.names[b])
 }
 
 // first returns the number of the first name with the GUID of another.
@@ -143,7 +154,7 @@ func (t *nameTable) truncate(n int) {
 	for i := range t.names[n:] {
 		delete(t.twins, uint32(n+i))
 	}
-	t.names, t.slots = t.names[:n], nil
+	t.names, t.slots, t.inOrder = t.names[:n], nil, min(t.inOrder, n)
 }
 
 // label is [Function.Label].

@@ -23,7 +23,8 @@ type filePacker struct {
 	seen    []bool   // by number of a name, whether there is a function
 	lines   uint64   // the greatest line of a sample
 
-	in    []byte // what is left to be read
+	in    []byte // the section that is being read
+	at    int    // where
 	bad   bool   // the functions are not plain
 	out   []byte // bodies, one after the other
 	list  []packedTarget
@@ -74,9 +75,10 @@ func readPlain(data []byte, opt *ReadOptions, table *nameTable, memory []byte) (
 	return p, r.packer
 }
 
-// setNames sets the names of the functions that follow. distinct says that no two are equal.
-func (p *filePacker) setNames(names []Name, used []bool, distinct bool) {
-	p.numbers, p.used = p.table.numbersOf(names, distinct), used
+// setNames sets the names of the functions that follow. inOrder says that they are in their order,
+// each once.
+func (p *filePacker) setNames(names []Name, used []bool, inOrder bool) {
+	p.numbers, p.used = p.table.numbersOf(names, inOrder), used
 	p.seen = append(p.seen, make([]bool, len(p.table.names)-len(p.seen))...)
 }
 
@@ -85,15 +87,15 @@ func (p *filePacker) setNames(names []Name, used []bool, distinct bool) {
 // summary is wrong.
 func (p *filePacker) readFunctions(c *cursor.Cursor, expected uint64, compare bool) (starts []functionOffset) {
 	const least = 6 // bytes of a function
-	p.in = c.Rest()
+	p.in, p.at = c.Rest(), 0
 	size := len(p.in)
 	if room := size + size/8; cap(p.out)-len(p.out) < room {
 		p.out = append(make([]byte, 0, len(p.out)+room), p.out...)
 	}
 	p.functions = slices.Grow(p.functions, int(min(expected, uint64(size/least))))
 	known, last := uint64(math.MaxUint64), uint64(0)
-	for first := true; len(p.in) > 0 && !p.bad; first = false {
-		start := size - len(p.in)
+	for first := true; p.at < size && !p.bad; first = false {
+		start := p.at
 		head, i := p.num(), p.num()
 		if compare {
 			starts = append(starts, functionOffset{i, uint64(start)})
@@ -149,34 +151,39 @@ func (p *filePacker) sorted() iter.Seq[*Function] {
 }
 
 func (p *filePacker) num() uint64 {
-	if len(p.in) > 0 && p.in[0] < 0x80 {
-		v := p.in[0]
-		p.in = p.in[1:]
-		return uint64(v)
+	if i := uint(p.at); i < uint(len(p.in)) {
+		if b := p.in[i]; b < 0x80 {
+			p.at++
+			return uint64(b)
+		}
 	}
 	return p.longNum()
 }
 
 func (p *filePacker) longNum() uint64 {
+	b := p.in[p.at:]
 	v := uint64(0)
-	for i, b := range p.in[:min(len(p.in), 10)] {
-		if i == 9 && b > 1 {
+	for i := 0; i < len(b) && i < 10; i++ {
+		if i == 9 && b[i] > 1 {
 			break
 		}
-		v |= uint64(b&0x7f) << (7 * i)
-		if b < 0x80 {
-			p.in = p.in[i+1:]
+		v |= uint64(b[i]&0x7f) << (7 * i)
+		if b[i] < 0x80 {
+			p.at += i + 1
 			return v
 		}
 	}
-	p.bad, p.in = true, nil
+	p.fail()
 	return 0
 }
+
+// fail ends the reading of functions, which are not plain.
+func (p *filePacker) fail() { p.bad, p.at = true, len(p.in) }
 
 // number returns the number in the table of a name of the file.
 func (p *filePacker) number(i uint64) uint64 {
 	if i >= uint64(len(p.numbers)) {
-		p.bad, p.in = true, nil
+		p.fail()
 		return 0
 	}
 	p.used[i] = true
@@ -195,7 +202,7 @@ func (p *filePacker) word(limit uint64) uint64 {
 // body reads a body and returns its total.
 func (p *filePacker) body(depth int) (total uint64) {
 	if depth > maxDepth {
-		p.bad, p.in = true, nil
+		p.fail()
 	}
 	total = p.num()
 	out := append(cursor.AppendULEB(p.out, total), 0, 0) // no checksum, no attributes

@@ -99,6 +99,9 @@ func (s *targetSorter) by(compare func(a, b sampleprof.Target) int, targets []sa
 		return targets
 	}
 	*s = append((*s)[:0], targets...)
+	if len(*s) == 2 && compare((*s)[0], (*s)[1]) <= 0 { // most are one or two
+		return targets
+	}
 	slices.SortFunc(*s, compare)
 	return *s
 }
