@@ -309,6 +309,7 @@ type expander struct {
 	body      []Sample   // of the function being read
 	calls     []Callsite // of the functions being read
 	list      []packedTarget
+	touched   byte
 }
 
 // reset ends the life of all functions made so far.
@@ -319,14 +320,21 @@ func (e *expander) reset() {
 	e.callsites.Reset()
 }
 
+// function makes a function. It looks up names after all else, then reads their texts, each in a
+// walk of its own: these loads miss the caches, and overlap only if there is little between them.
 func (e *expander) function(f *packedFunction) *Function {
 	to := &e.functions.Make(1)[0]
-	to.Name, to.Context, to.Head = e.names[f.name], f.context, f.head
+	to.Name, to.Context, to.Head = numberAsName(uint64(f.name)), f.context, f.head
 	e.expand(to, f.body)
+	e.resolve(to)
+	e.arrange(to)
 	return to
 }
 
-// expand sets what a body has.
+// numberAsName holds the place of a name until it is looked up.
+func numberAsName(number uint64) Name { return Name{id: number} }
+
+// expand sets what a body has, with the numbers of names.
 func (e *expander) expand(f *Function, body []byte) {
 	u := unpacker{b: body}
 	f.Total, f.Checksum, f.Attributes = u.num(), u.num(), Attributes(u.num())
@@ -341,7 +349,7 @@ func (e *expander) expand(f *Function, body []byte) {
 	first := len(e.calls)
 	for c := u.call(); c.ok; c = u.call() {
 		callee := &e.functions.Make(1)[0]
-		callee.Name = e.names[c.name]
+		callee.Name = numberAsName(c.name)
 		e.expand(callee, c.body)
 		e.calls = append(e.calls, Callsite{locationOf(c.word), callee})
 	}
@@ -349,9 +357,6 @@ func (e *expander) expand(f *Function, body []byte) {
 		f.Callsites = e.callsites.Make(len(calls))
 		copy(f.Callsites, calls)
 		e.calls = e.calls[:first]
-	}
-	if len(f.Callsites) > 1 {
-		slices.SortStableFunc(f.Callsites, func(a, b Callsite) int { return a.compare(&b) })
 	}
 	for p := u.place(); p.ok; p = u.place() {
 		f.VTables = append(f.VTables, VTableUses{locationOf(p.word), e.expandList(&u, p)})
@@ -362,13 +367,62 @@ func (e *expander) expandList(u *unpacker, p packedPlace) []Target {
 	if !p.listed {
 		return nil
 	}
-	e.list = u.list(e.list[:0], p)
-	targets := e.targets.Make(len(e.list))
-	for i, t := range e.list {
-		targets[i] = Target{e.names[t.name], t.count}
+	targets := e.targets.Make(int(u.num()))
+	for i := range targets {
+		targets[i] = Target{numberAsName(u.num()), u.num()}
+	}
+	return targets
+}
+
+// resolve looks up names.
+func (e *expander) resolve(f *Function) {
+	f.Name = e.names[f.Name.id]
+	for i := range f.Body {
+		e.resolveList(f.Body[i].Targets)
+	}
+	for i := range f.VTables {
+		e.resolveList(f.VTables[i].VTables)
+	}
+	for i := range f.Callsites {
+		e.resolve(f.Callsites[i].Callee)
+	}
+}
+
+func (e *expander) resolveList(targets []Target) {
+	for i := range targets {
+		targets[i].Name = e.names[targets[i].Name.id]
+	}
+}
+
+// arrange sorts by names.
+func (e *expander) arrange(f *Function) {
+	e.touch(f.Name)
+	for i := range f.Body {
+		e.arrangeList(f.Body[i].Targets)
+	}
+	for i := range f.VTables {
+		e.arrangeList(f.VTables[i].VTables)
+	}
+	for i := range f.Callsites {
+		e.arrange(f.Callsites[i].Callee)
+	}
+	if len(f.Callsites) > 1 {
+		slices.SortStableFunc(f.Callsites, func(a, b Callsite) int { return a.compare(&b) })
+	}
+}
+
+func (e *expander) arrangeList(targets []Target) {
+	for i := range targets {
+		e.touch(targets[i].Name)
 	}
 	sortFew(targets, func(a, b Target) int { return a.compare(&b) })
-	return targets
+}
+
+// touch reads both ends of a text.
+func (e *expander) touch(n Name) {
+	if len(n.text) > 0 {
+		e.touched += n.text[0] + n.text[len(n.text)-1]
+	}
 }
 
 func locationOf(word uint64) Location { return Location{uint32(word >> 32), uint32(word)} }
