@@ -2,6 +2,10 @@ package sampleprof
 
 import (
 	"bytes"
+	"iter"
+	"reflect"
+	"slices"
+	"strings"
 	"testing"
 )
 
@@ -62,10 +66,72 @@ func TestAddFile(t *testing.T) {
 			if c := mustWrite(t, m.Profile(), WriteOptions{VTables: true}); !bytes.Equal(a, c) {
 				t.Fatalf("seed %d, %s: %d bytes of the sum, %d of its profile", seed, kind, len(a), len(c))
 			}
+			if a, b := mapOrderOf(t, opt, files, addFile), mapOrderOf(t, opt, files, addProfile); !slices.Equal(a, b) {
+				t.Fatalf("seed %d, %s: functions of files in the order\n%s\nof profiles\n%s", seed, kind, a, b)
+			}
 		}
 	}
 	if plain < 30 {
 		t.Errorf("only %d files are plain", plain)
+	}
+}
+
+// mapOrderOf merges files, each read by add, and returns the functions in the order of LLVM's map.
+func mapOrderOf(t *testing.T, opt MergeOptions, files [][]byte, add func(m *Merger, data []byte, weight uint64) error) (labels []string) {
+	t.Helper()
+	m := NewMerger(opt)
+	for i, data := range files {
+		if err := add(m, data, uint64(i%2+1)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, f := range m.Profile().InMapOrder() {
+		labels = append(labels, f.Label())
+	}
+	return labels
+}
+
+// TestManyBatches: the order of LLVM's map does not depend on when it is filled, nor on whether files
+// have names or their GUIDs.
+func TestManyBatches(t *testing.T) {
+	merged := func(add func(m *Merger, data []byte) error) (labels []string) {
+		m := NewMerger(MergeOptions{LLVMCompat: true})
+		for i := range uint64(6 * maxBatched) {
+			p := mustRead(t, randomText(i, 20, 0, false))
+			p.Functions = append(p.Functions, &Function{Name: NameOf(strings.Repeat("n", int(i)))})
+			if err := add(m, mustWrite(t, p, WriteOptions{MD5: i%3 == 1})); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for _, f := range m.Profile().InMapOrder() {
+			labels = append(labels, f.Label())
+		}
+		return labels
+	}
+	a := merged(func(m *Merger, data []byte) error {
+		_, err := m.AddFile("", data, ReadOptions{}, 1)
+		return err
+	})
+	b := merged(func(m *Merger, data []byte) error {
+		_, err := m.AddProfile("", mustRead(t, data), 1)
+		return err
+	})
+	if !slices.Equal(a, b) {
+		t.Errorf("functions of files in the order\n%s\nof profiles\n%s", a, b)
+	}
+}
+
+// TestFlowDiscriminators: what the caller says of a file that does not say it is kept of the sum.
+func TestFlowDiscriminators(t *testing.T) {
+	data := mustWrite(t, mustRead(t, randomText(1, 9, 0, false)), WriteOptions{Format: FormatBinary})
+	opt := ReadOptions{FlowDiscriminators: true}
+	m := NewMerger(MergeOptions{})
+	if _, err := m.AddFile("", data, opt, 1); err != nil {
+		t.Fatal(err)
+	}
+	p, _, err := ReadSorted("", data, opt)
+	if sum := m.Finish(); err != nil || sum.Kind != FlowDiscriminators || p.Kind != FlowDiscriminators {
+		t.Errorf("sum: %s, profile: %s, %v", sum.Kind, p.Kind, err)
 	}
 }
 
@@ -78,7 +144,35 @@ func TestAddFileRefused(t *testing.T) {
 	}
 }
 
-// FuzzAddFile: a file is added as [Read] reads it, or refused by both.
+// clones yields copies of functions that stay valid.
+func clones(functions iter.Seq[*Function]) iter.Seq[*Function] {
+	return func(yield func(*Function) bool) {
+		for f := range functions {
+			if !yield(f.clone()) {
+				return
+			}
+		}
+	}
+}
+
+// clone returns a deep copy. Empty lists are nil.
+func (f *Function) clone() *Function {
+	c := *f
+	c.Body, c.Callsites, c.VTables = nil, nil, nil
+	targets := func(list []Target) []Target { return append([]Target(nil), list...) }
+	for _, s := range f.Body {
+		c.Body = append(c.Body, Sample{s.Location, s.Count, targets(s.Targets)})
+	}
+	for _, s := range f.Callsites {
+		c.Callsites = append(c.Callsites, Callsite{s.Location, s.Callee.clone()})
+	}
+	for _, v := range f.VTables {
+		c.VTables = append(c.VTables, VTableUses{v.Location, targets(v.VTables)})
+	}
+	return &c
+}
+
+// FuzzAddFile: a file is added, and read function by function, as [Read] reads it, or refused by all.
 func FuzzAddFile(f *testing.F) {
 	for _, data := range fixtures(f) {
 		f.Add(data)
@@ -95,7 +189,15 @@ func FuzzAddFile(f *testing.F) {
 			}
 			_, errA := a.AddFile("", data, opt, 3)
 			p, errB := Read("", data, opt)
+			_, functions, errC := ReadSorted("", data, opt)
+			if (errB != nil) != (errC != nil) {
+				t.Fatalf("%v, and one by one %v", errB, errC)
+			}
 			if errB == nil {
+				one, whole := slices.Collect(clones(functions)), slices.Collect(clones(slices.Values(p.Sorted())))
+				if !reflect.DeepEqual(one, whole) {
+					t.Fatalf("%d functions, and one by one %d", len(whole), len(one))
+				}
 				_, errB = b.AddProfile("", p, 3)
 			}
 			if (errA != nil) != (errB != nil) {

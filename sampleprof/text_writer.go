@@ -120,7 +120,7 @@ func (t *textWriter) uses(vtables *[]VTableUses, depth int, at Location) {
 		}
 		t.begin(depth, at)
 		t.buf = append(t.buf, vtablePrefix...)
-		for _, v := range t.sorted(uses.VTables, ByName) {
+		for _, v := range t.sorted(uses.VTables, byName) {
 			t.buf = append(t.buf, v.Name.String()...)
 			t.number(':', v.Count)
 			t.buf = append(t.buf, ' ')
@@ -138,8 +138,8 @@ func ByCount(a, b Target) int {
 	return a.Name.Compare(b.Name)
 }
 
-// ByName compares targets by name, the order in which text has virtual tables.
-func ByName(a, b Target) int { return a.Name.Compare(b.Name) }
+// byName compares targets by name, the order in which text has virtual tables.
+func byName(a, b Target) int { return a.Name.Compare(b.Name) }
 
 // WriteOptions adjust writing. The zero value writes extensible binary.
 type WriteOptions struct {

@@ -84,7 +84,7 @@ func appendVTables(dst []byte, f *sampleprof.Function, depth int, at sampleprof.
 		return append(appendIndent(dst, depth), "  "...)
 	}
 	dst = append(appendPlace(dst, depth, at), "vtables: "...)
-	for _, v := range sort.by(sampleprof.ByName, f.VTables[i].VTables) {
+	for _, v := range sort.by(byName, f.VTables[i].VTables) {
 		dst = append(appendTarget(dst, &v), ' ')
 	}
 	return append(dst, '\n')
@@ -105,6 +105,8 @@ func (s *targetSorter) by(compare func(a, b sampleprof.Target) int, targets []sa
 	slices.SortFunc(*s, compare)
 	return *s
 }
+
+func byName(a, b sampleprof.Target) int { return a.Name.Compare(b.Name) }
 
 func appendTarget(dst []byte, t *sampleprof.Target) []byte {
 	return appendNumber(append(appendName(dst, t.Name), ':'), t.Count)
