@@ -124,22 +124,12 @@ func (m *Merger) AddFile(name string, data []byte, opt ReadOptions, weight uint6
 	return added, err
 }
 
-// addPlain adds what was read of a plain file. If most of its functions are new, their bodies are
-// kept where they are.
+// addPlain adds what was read of a plain file. The bodies of the first are kept where they are.
 func (m *Merger) addPlain(name string, p *Profile, f *filePacker, weight uint64) (Added, error) {
-	fresh, freshBytes := 0, 0
-	for i := range f.functions {
-		if !m.sums.has(f.functions[i].name) {
-			fresh++
-			freshBytes += len(f.function(i).body)
-		}
-	}
 	m.memory = f.out
-	if m.sums.adopts = weight == 1 && freshBytes > len(f.out)/4*3; m.sums.adopts {
-		m.memory = nil
-	}
-	if len(m.sums.functions) == 0 {
-		m.sums.functions = make([]packedFunction, 0, fresh)
+	if weight == 1 && len(m.sums.functions) == 0 {
+		m.memory, m.sums.adopts = nil, true
+		m.sums.functions = make([]packedFunction, 0, len(f.functions))
 	}
 	defer func() { m.sums.adopts = false }()
 	var packed packedFunction

@@ -165,16 +165,27 @@ func (u *unpacker) skip() {
 	u.i++
 }
 
+// place reads a place. Processors cannot foresee how long its numbers are, so that those of one or
+// two bytes are read without branches.
 func (u *unpacker) place() (p packedPlace) {
-	key := u.num()
-	if key == 0 {
+	b := u.b[u.i:]
+	if b[0] == 0 {
+		u.i++
 		return p
 	}
-	p.ok, p.listed, p.word = true, key&hasList != 0, (key>>lineShift-1)<<32
-	if key&hasDiscriminator != 0 {
-		p.word |= u.num()
+	long := uint64(b[0] >> 7)
+	key := uint64(b[0]) + (uint64(b[1])<<7-1<<7)&-long
+	if u.i += 1 + int(long); b[0]&b[1] >= 0x80 {
+		u.i -= 2
+		key = u.longNum()
 	}
-	return p
+	has := key & hasDiscriminator
+	discriminator := uint64(u.b[u.i]) & -has
+	if u.i += int(has); discriminator >= 0x80 {
+		u.i--
+		discriminator = u.longNum()
+	}
+	return packedPlace{(key>>lineShift-1)<<32 | discriminator, key&hasList != 0, true}
 }
 
 // list appends the list of a place.
@@ -308,7 +319,6 @@ type expander struct {
 	callsites slab.Slab[Callsite]
 	body      []Sample   // of the function being read
 	calls     []Callsite // of the functions being read
-	list      []packedTarget
 	touched   byte
 }
 

@@ -58,12 +58,6 @@ func (s *packedSums) get(f *packedFunction) (place uint32, added bool) {
 	return place - 1, true
 }
 
-// has reports whether there is a sum for a function of a name without context and checksum.
-func (s *packedSums) has(name uint32) bool {
-	first := int(s.first(name))
-	return first < len(s.places) && s.places[first] > 0
-}
-
 // add adds weight·f to the sum at a place, with LLVM's rules. It keeps nothing of f but names and
 // context, and the body if it may.
 func (s *packedSums) add(place uint32, f *packedFunction, weight uint64, fresh bool) result {
