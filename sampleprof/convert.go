@@ -207,6 +207,9 @@ func (f *Function) removeCall(at Location, name Name) (count uint64) {
 // encodeWithin encodes the profile into at most limit bytes. While it takes more, it drops the
 // functions with the smallest totals (DefaultFunctionPruningStrategy).
 func (p *Profile) encodeWithin(limit uint64, encode func(*Profile) ([]byte, error)) ([]byte, error) {
+	if len(p.Functions) == 0 { // as LLVM
+		return nil, flaw.Field("size").Got("no functions").Want("one and more").Because(llvmerr.SampleTooMuch)
+	}
 	left := *p
 	left.Functions = p.Sorted()
 	left.known = p.toMap().clone()

@@ -106,6 +106,8 @@ func TestMergeSamples(t *testing.T) {
 		{args: "merge --sample -text -convert-sample-profile-layout=flat lines other vtables"},
 		{args: "merge --sample -o out -output-size-limit=500 lines"},
 		{args: "merge --sample -o out -output-size-limit=10 lines"},
+		{args: "merge --sample -o out -output-size-limit=9000 -no-function=. lines"},
+		{args: "merge --sample -o out -profile-isfs lines-binary"},
 		{args: "merge --sample -text -remapping-file=renames lines inlined"},
 		{args: "merge --sample -text -remapping-file=renames lines other"},
 		{args: "merge --sample -text -remapping-file=badmap lines"},
