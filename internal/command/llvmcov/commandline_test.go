@@ -42,6 +42,14 @@ func TestCommandLine(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	for _, name := range []string{"folder/q.c", "folder/b/x/d.c", "folder/b/a.c", "folder/a.c"} {
+		if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o777), os.WriteFile(name, nil, 0o666)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Symlink("nowhere", "folder/gone.c"); err != nil {
+		t.Fatal(err)
+	}
 	const p = "-instr-profile=program.profdata program"
 	for line := range strings.Lines(`
 -h
@@ -161,6 +169,7 @@ show -tab-size=4 P
 show -summary-only P
 export -dump-collected-objects P -object x
 report -dump-collected-paths P macros.c macros.h
+report -dump-collected-paths P folder ./folder/b folder/
 export -check-binary-ids P
 export -debug-file-directory=. -instr-profile=program.profdata
 export -debuginfod=0 P

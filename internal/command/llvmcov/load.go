@@ -16,6 +16,7 @@ import (
 
 	"github.com/profuse-pgo/profuse/covmap"
 	"github.com/profuse-pgo/profuse/inputs"
+	"github.com/profuse-pgo/profuse/internal/command/clopt"
 	"github.com/profuse-pgo/profuse/internal/command/memory"
 	"github.com/profuse-pgo/profuse/internal/command/withcolor"
 	"github.com/profuse-pgo/profuse/internal/llvmerr"
@@ -108,35 +109,14 @@ func (t *tool) collect(path string) {
 	case info.Mode().IsRegular():
 		t.addSource(path)
 	case info.IsDir():
-		t.collectFolder(path, nil)
-	}
-}
-
-// collectFolder adds all files below a folder. inside are the folders around it: a link
-// back to one of them is not followed.
-func (t *tool) collectFolder(dir string, inside []fs.FileInfo) {
-	info, err := os.Stat(dir)
-	if err != nil || slices.ContainsFunc(inside, func(i fs.FileInfo) bool { return os.SameFile(i, info) }) {
-		return
-	}
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		return
-	}
-	for _, e := range entries {
-		path := filepath.Join(dir, e.Name())
-		if !filepath.IsAbs(dir) && !strings.HasPrefix(path, dir) {
-			path = dir + string(filepath.Separator) + e.Name() // "./x" stays what it is
-		}
-		info, err := os.Stat(path)
-		switch {
-		case err != nil:
-			t.warn(path, words(err))
-		case info.Mode().IsRegular():
-			t.addSource(path)
-		case info.IsDir():
-			t.collectFolder(path, append(inside, info))
-		}
+		_ = clopt.Walk(path, func(path string, info fs.FileInfo, err error) {
+			switch {
+			case err != nil:
+				t.warn(path, words(err))
+			case info.Mode().IsRegular():
+				t.addSource(path)
+			}
+		})
 	}
 }
 

@@ -3,6 +3,7 @@ package llvmprofdata
 import (
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/user"
 	"path/filepath"
@@ -11,6 +12,7 @@ import (
 	"syscall"
 
 	"github.com/profuse-pgo/profuse/internal/atomicfile"
+	"github.com/profuse-pgo/profuse/internal/command/clopt"
 )
 
 // A weightedFile is one input with its weight.
@@ -99,50 +101,13 @@ func (l *worklist) add(name string, weight uint64) error {
 	case st.Mode().IsRegular():
 		*l = append(*l, weightedFile{name: name, weight: weight})
 	case st.IsDir():
-		if err := l.walk(name, weight, nil); err != nil {
-			return inFile(err, name)
-		}
-	}
-	return nil
-}
-
-// walk adds the files under a folder in the order in which the system lists
-// them, those of a subfolder at its place. It follows symbolic links, except to
-// the folders in above, which it is inside of.
-func (l *worklist) walk(dir string, weight uint64, above []os.FileInfo) error {
-	here, err := os.Stat(dir)
-	if err != nil {
-		return err
-	}
-	for _, a := range above {
-		if os.SameFile(a, here) {
-			return nil
-		}
-	}
-	above = append(above, here)
-	f, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	entries, err := f.Readdirnames(-1)
-	f.Close()
-	if err != nil {
-		return err
-	}
-	for _, e := range entries {
-		if atomicfile.IsTemp(e) {
-			continue
-		}
-		path := strings.TrimRight(dir, string(filepath.Separator)) + string(filepath.Separator) + e
-		st, err := os.Stat(path)
-		switch {
-		case err != nil: // a link to nowhere
-		case st.Mode().IsRegular():
-			*l = append(*l, weightedFile{name: path, weight: weight})
-		case st.IsDir():
-			if err := l.walk(path, weight, above); err != nil {
-				return err
+		err := clopt.Walk(name, func(path string, info fs.FileInfo, err error) {
+			if err == nil && info.Mode().IsRegular() && !atomicfile.IsTemp(filepath.Base(path)) {
+				*l = append(*l, weightedFile{name: path, weight: weight})
 			}
+		})
+		if err != nil {
+			return inFile(err, name)
 		}
 	}
 	return nil
