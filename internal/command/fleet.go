@@ -251,7 +251,6 @@ func taskIndex(env *cli.Env, option int) (int, error) {
 // fleetReduce has the options of a reduce.
 type fleetReduce struct {
 	fleetMerge
-	format    cli.Choice
 	per, only cli.List
 	weights   cli.List
 	ages      string
