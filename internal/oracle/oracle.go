@@ -69,6 +69,20 @@ func Tool(t testing.TB, names ...string) string {
 	return ""
 }
 
+// GoTool returns the path of a program that the go.mod in a folder of the module has as a
+// tool; it is built the first time. Where it cannot be downloaded the test is skipped (see
+// [Missing]).
+func GoTool(t testing.TB, folder, name string) string {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), "go", "-C", filepath.Join(Root(t), folder), "tool", "-n", name)
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+	out, err := cmd.Output()
+	if err != nil {
+		missing(t, name)
+	}
+	return strings.TrimSpace(string(out))
+}
+
 // Run runs a tool to its end with an empty standard input and returns what it
 // printed and its exit code, -1 if a signal ended it. A tool that cannot be
 // started fails the test.

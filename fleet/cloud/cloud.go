@@ -1,0 +1,339 @@
+// Package cloud has the drivers for buckets of Amazon S3 and servers that speak its
+// language, of Google Cloud Storage and of Azure Blob Storage.
+//
+// Go CDK reads the URLs of buckets of Amazon and Azure and finds credentials. Objects go
+// through the libraries of the providers: keys are taken as they are, reads are conditional,
+// and errors keep what the provider said.
+package cloud
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"iter"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/profuse-pgo/profuse/internal/store"
+)
+
+const (
+	// retries is how often the library of a provider tries requests of those operations
+	// that package store does not try again: list, stat, delete.
+	retries = 8
+	// fewRetries is how often it tries parts of the other ones.
+	fewRetries = 3
+	// conflicts is how often an object is created while another process creates it.
+	conflicts = 6
+	// pageSize is how many objects a page of a list has at most: the largest number that
+	// all providers allow.
+	pageSize = 1000
+	// partSize is the size in bytes of the parts of an upload; partsAtOnce are in memory
+	// and under way.
+	partSize    = 8 << 20
+	partsAtOnce = 4
+	// readsAtOnce is how many connections wait for the next read.
+	readsAtOnce = 64
+	// tokenName is under what the metadata of a created object has the token of its
+	// creator. Azure wants an identifier of C#, and no provider keeps the case.
+	tokenName = "profusecreated"
+)
+
+// stalled is after what time without a byte a read fails.
+const stalled = time.Minute
+
+// Drivers returns the drivers, for URLs that begin with s3://, gs:// and azblob://.
+func Drivers() store.Drivers {
+	return store.Drivers{"s3": driver(openS3), "gs": driver(openGCS), "azblob": driver(openAzure)}
+}
+
+func driver(open func(context.Context, *url.URL) (provider, error)) store.Driver {
+	return func(ctx context.Context, u *url.URL) (store.Store, error) {
+		b := &bucket{location: u.Scheme + "://" + u.Host, unsure: make(map[string]string)}
+		u = &url.URL{Scheme: u.Scheme, Host: u.Host, RawQuery: u.RawQuery}
+		if values, err := url.ParseQuery(u.RawQuery); err != nil {
+			return nil, b.failed("open", "", errors.New("the query of the URL cannot be read"))
+		} else {
+			for name, v := range values {
+				if len(v) > 1 {
+					return nil, b.failed("open", "", fmt.Errorf("the query of the URL has %s twice", name))
+				}
+			}
+		}
+		var err error
+		if b.provider, err = open(ctx, u); err != nil {
+			e := b.failed("open", "", err)
+			e.Fatal = true
+			return nil, e
+		}
+		return b, nil
+	}
+}
+
+// A provider has the operations of a bucket. Errors are those of its library.
+type provider interface {
+	// list returns a page of the objects whose keys begin with a prefix, and what names
+	// the next page, "" after the last one.
+	list(ctx context.Context, prefix, page string) (objects []store.Object, next string, err error)
+	// ordered reports whether lists are in the bytewise order of keys.
+	ordered() bool
+	// stat returns the metadata tokenName as well.
+	stat(ctx context.Context, key string) (o store.Object, token string, err error)
+	// open returns length bytes from offset, all if length is -1. It fails with
+	// store.ErrChanged if the object has another tag, or does not exist.
+	open(ctx context.Context, key, tag string, offset, length int64) (io.ReadCloser, error)
+	put(ctx context.Context, key string, body io.Reader, size int64) error
+	// create fails with fs.ErrExist if the object exists, and with errConflict if another
+	// process creates it at this moment.
+	create(ctx context.Context, key string, body *bytes.Reader, token string) error
+	delete(ctx context.Context, key string) error
+	// answer takes the answer of the server from an error.
+	answer(err error) answer
+	// permission names what operation op needs.
+	permission(op string) string
+	close() error
+}
+
+var errConflict = errors.New("another process writes the object at the same time")
+
+// A bucket is a store of a provider.
+type bucket struct {
+	provider
+	location string // URL without a key
+
+	mu sync.Mutex
+	// unsure has the tokens of objects that may have been created, by key and contents.
+	unsure map[string]string
+}
+
+// URL returns the URL of a key, without the query.
+func (b *bucket) URL(key string) string { return b.location + "/" + key }
+
+func (b *bucket) Close() error { return b.close() }
+
+func (b *bucket) List(ctx context.Context, prefix string) iter.Seq2[store.Object, error] {
+	return func(yield func(store.Object, error) bool) {
+		var all []store.Object // if the provider has another order
+		last, page := "", ""
+		for first := true; first || page != ""; first = false {
+			objects, next, err := b.list(ctx, prefix, page)
+			if err == nil && next == page && next != "" {
+				err = errors.New("the server lists the same page again and again")
+			}
+			if err != nil {
+				yield(store.Object{}, b.failed("list", prefix, err))
+				return
+			}
+			page = next
+			if !b.ordered() {
+				all = append(all, objects...)
+				continue
+			}
+			for _, o := range objects {
+				if o.Key <= last && last != "" {
+					e := b.failed("list", prefix, fmt.Errorf("the server lists %q after %q", o.Key, last))
+					e.Fatal, e.Advice = true, "lists must be in the bytewise order of keys"
+					yield(store.Object{}, e)
+					return
+				}
+				last = o.Key
+				if !yield(o, nil) {
+					return
+				}
+			}
+		}
+		slices.SortFunc(all, func(a, b store.Object) int { return strings.Compare(a.Key, b.Key) })
+		for _, o := range all {
+			if !yield(o, nil) {
+				return
+			}
+		}
+	}
+}
+
+func (b *bucket) Stat(ctx context.Context, key string) (store.Object, error) {
+	o, _, err := b.stat(ctx, key)
+	if err != nil {
+		return store.Object{}, b.failed("read", key, err)
+	}
+	return o, nil
+}
+
+func (b *bucket) Open(ctx context.Context, o store.Object, offset, length int64) (io.ReadCloser, error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	var r io.ReadCloser = io.NopCloser(strings.NewReader(""))
+	err := store.ErrChanged
+	if length != 0 && (o.Size > offset || o.Size == 0) {
+		watch := time.AfterFunc(stalled, func() { cancel(errStalled) })
+		r, err = b.open(ctx, o.Key, o.Tag, offset, length)
+		if err == nil {
+			return &body{r, b, o.Key, ctx, cancel, watch}, nil
+		}
+		watch.Stop()
+	}
+	if errors.Is(err, store.ErrChanged) { // or nothing is to be read, or there is no object
+		now, statErr := b.Stat(ctx, o.Key)
+		switch {
+		case statErr != nil:
+			err = statErr
+		case r != nil && now.Tag == o.Tag:
+			err = nil
+		}
+	}
+	if err != nil {
+		err = b.failed("read", o.Key, cause(ctx, err))
+		r = nil
+	}
+	cancel(nil)
+	return r, err
+}
+
+var errStalled = fmt.Errorf("no bytes came for %v", stalled)
+
+// cause returns why a context ended, if that is because nothing came.
+func cause(ctx context.Context, err error) error {
+	if context.Cause(ctx) == errStalled {
+		return errStalled
+	}
+	return err
+}
+
+// body is the part of an object that is being read.
+type body struct {
+	io.ReadCloser
+	bucket *bucket
+	key    string
+	ctx    context.Context
+	cancel context.CancelCauseFunc
+	watch  *time.Timer
+}
+
+func (r *body) Read(p []byte) (int, error) {
+	n, err := r.ReadCloser.Read(p)
+	if n > 0 {
+		r.watch.Reset(stalled)
+	}
+	if err != nil {
+		r.watch.Stop()
+		if err != io.EOF {
+			err = r.bucket.failed("read", r.key, cause(r.ctx, err))
+		}
+	}
+	return n, err
+}
+
+func (r *body) Close() error {
+	r.watch.Stop()
+	err := r.ReadCloser.Close()
+	r.cancel(nil)
+	return err
+}
+
+func (b *bucket) Put(ctx context.Context, key string, body io.ReadSeeker) error {
+	size, err := body.Seek(0, io.SeekEnd)
+	if err == nil {
+		_, err = body.Seek(0, io.SeekStart)
+	}
+	if err != nil {
+		return b.failed("write", key, err)
+	}
+	// The end of the context ends the upload. An error of the body must do so, too: its end
+	// would be the end of the object.
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	in := &whole{body: body, left: size, failed: cancel}
+	if err := b.put(ctx, key, in, size); err != nil {
+		if in.err != nil {
+			err = in.err
+		}
+		return b.failed("write", key, err)
+	}
+	return nil
+}
+
+// whole reads a body of a known size.
+type whole struct {
+	body   io.Reader
+	left   int64
+	err    error
+	failed func(error)
+}
+
+func (w *whole) Read(p []byte) (int, error) {
+	n, err := w.body.Read(p)
+	w.left -= int64(n)
+	if err == io.EOF && w.left != 0 || err == nil && w.left < 0 {
+		err = errors.New("the contents changed while they were written")
+	}
+	if err != nil && err != io.EOF {
+		w.err = err
+		w.failed(err)
+	}
+	return n, err
+}
+
+// Create writes an object that must not exist. The library tries again if no answer comes,
+// and the object that then exists may be its own. Therefore each call, with those that repeat
+// it after an error, has a token, which the object keeps.
+func (b *bucket) Create(ctx context.Context, key string, data []byte) error {
+	call := key + "\x00" + string(data)
+	b.mu.Lock()
+	token := b.unsure[call]
+	delete(b.unsure, call)
+	b.mu.Unlock()
+	if token == "" {
+		token = rand.Text()
+	}
+	err := b.createOnce(ctx, key, data, token)
+	if err == nil {
+		return nil
+	}
+	e := b.failed("create", key, err)
+	if !e.Fatal && !errors.Is(e, fs.ErrExist) {
+		b.mu.Lock()
+		b.unsure[call] = token
+		b.mu.Unlock()
+	}
+	return e
+}
+
+func (b *bucket) createOnce(ctx context.Context, key string, data []byte, token string) error {
+	for attempt := 1; ; attempt++ {
+		err := b.create(ctx, key, bytes.NewReader(data), token)
+		switch {
+		case errors.Is(err, errConflict) && attempt < conflicts:
+			select {
+			case <-time.After(50 * time.Millisecond << attempt):
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+		case errors.Is(err, fs.ErrExist):
+			_, owner, statErr := b.stat(ctx, key)
+			if statErr == nil && owner == token {
+				return nil
+			}
+			if e := b.failed("create", key, statErr); statErr != nil && !e.Fatal && !errors.Is(e, fs.ErrNotExist) {
+				return statErr // nobody knows whose it is
+			}
+			return fs.ErrExist
+		default:
+			return err
+		}
+	}
+}
+
+func (b *bucket) Delete(ctx context.Context, key string) error {
+	if err := b.delete(ctx, key); err != nil {
+		if e := b.failed("delete", key, err); !errors.Is(e, fs.ErrNotExist) {
+			return e
+		}
+	}
+	return nil
+}
