@@ -1,4 +1,5 @@
 # make build      bin/profuse, without cgo
+# make fleet      bin/profuse-fleet: profuse with drivers for buckets
 # make release    dist/: archives for five targets of a clean COMMIT (HEAD), built twice
 # make test       all checks: oracles, lint, build, tests, races
 # make bench      compares merging and showing with llvm-profdata; bench-go: the Go benchmarks
@@ -8,6 +9,7 @@
 # make soak       all commands on damaged files, for MINUTES, from SEED
 # make fuzz       every fuzz target for FUZZTIME
 # make browsertest  reports in a real browser; PROFUSE_SCREENSHOTS=FOLDER for pictures
+# make fleettest  the drivers for buckets against servers that run here
 # make testdata   makes testdata/irpgo again with the real compilers
 
 GO        ?= go
@@ -16,22 +18,25 @@ MINUTES   ?= 10
 SEED      ?= 1
 TESTFLAGS ?=
 
-.PHONY: build release test browsertest race bench bench-go demo lint cover fuzz soak testdata oracles
+.PHONY: build fleet release test browsertest fleettest race bench bench-go demo lint cover fuzz soak testdata oracles
 
 build:
 	CGO_ENABLED=0 $(GO) build -trimpath -o bin/profuse ./cmd/profuse
+
+fleet:
+	CGO_ENABLED=0 $(GO) build -C fleet -trimpath -o ../bin/profuse-fleet ./cmd/profuse-fleet
 
 release:
 	scripts/release.sh $(COMMIT)
 
 # Runs slow tests, too. Comparisons with the real tools may be skipped only where
 # a tool is missing: with all of them installed a skip is a failure.
-test browsertest: export PROFUSE_SLOW_TESTS = 1
+test browsertest fleettest: export PROFUSE_SLOW_TESTS = 1
 
 test: oracles lint build
 	PROFUSE_REQUIRE_ORACLE=$${PROFUSE_REQUIRE_ORACLE:-$$(scripts/install-oracles.sh --check 2>/dev/null && echo 1)} \
 		$(GO) test -timeout 25m $(TESTFLAGS) ./...
-	$(MAKE) --no-print-directory browsertest
+	$(MAKE) --no-print-directory browsertest fleettest
 	$(MAKE) --no-print-directory race
 
 # In a separate module, so that the library does not depend on a browser driver.
@@ -39,6 +44,11 @@ test: oracles lint build
 browsertest:
 	cd browsertest && PROFUSE_REQUIRE_ORACLE=$${PROFUSE_REQUIRE_ORACLE:-$$(../scripts/install-oracles.sh --check 2>/dev/null && echo 1)} \
 		$(GO) test -timeout 25m $(TESTFLAGS) ./...
+
+# In a separate module, so that the library does not depend on those of the providers.
+fleettest:
+	cd fleet && PROFUSE_REQUIRE_ORACLE=$${PROFUSE_REQUIRE_ORACLE:-$$(../scripts/install-oracles.sh --check 2>/dev/null && echo 1)} \
+		$(GO) test -timeout 15m $(TESTFLAGS) ./...
 
 # The race detector needs cgo and slows down starting processes, so it runs only the
 # short tests of packages that share memory between goroutines: of the commands those

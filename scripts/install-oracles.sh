@@ -4,11 +4,13 @@
 #   scripts/install-oracles.sh           install what is missing, where that is possible
 #   scripts/install-oracles.sh --check   only look: exit code 0 if nothing is missing
 #
-# Installs Debian packages when apt-get exists and the user is root; elsewhere
-# it prints what is missing and ends with exit code 0, and the tests that need
-# it are skipped. PROFUSE_REQUIRE_ORACLE=1 turns those skips into failures.
+# Installs Debian packages when apt-get exists and the user is root, builds servers for the
+# tests of fleet, and installs Azurite where there is npm; elsewhere it prints what is
+# missing and ends with exit code 0, and the tests that need it are skipped.
+# PROFUSE_REQUIRE_ORACLE=1 turns those skips into failures.
 set -euo pipefail
 
+here=$(cd "$(dirname "$0")" && pwd)
 releases=(14 16 19 22)
 
 # have_32bit reports whether C programs can be compiled and linked for i386.
@@ -44,6 +46,20 @@ tools=(
   slurmctld=slurmctld slurmd=slurmd sbatch=slurm-client munged=munge
 )
 
+# have_servers: those with the interfaces of S3 and Google Cloud Storage, which the tests of
+# fleet start, can be built from Go modules. The Go tool keeps them in its cache.
+have_servers() {
+  local name
+  for name in versitygw fake-gcs-server; do
+    CGO_ENABLED=0 go -C "$here/../fleet/servers" tool -n "$name" >/dev/null 2>&1 || return
+  done
+}
+
+# Azurite has the interface of Azure Blob Storage. It comes from npm.
+azurite=azurite-3.37.0
+azurite_folder=${XDG_CACHE_HOME:-$HOME/.cache}/profuse/$azurite
+have_azurite() { [[ -x $azurite_folder/node_modules/.bin/azurite-blob ]]; }
+
 # missing_packages: the Debian packages of what is missing, one per line.
 missing_packages() {
   local n tool
@@ -63,6 +79,7 @@ missing_packages() {
   have_browser || echo chromium
   # Without any font browsers draw no text.
   [[ -d /usr/share/fonts/truetype ]] || ! command -v apt-get >/dev/null || echo fonts-dejavu-core
+  have_azurite || command -v npm >/dev/null || echo npm
   have_header boost/version.hpp || echo libboost-dev
   have_header eigen3/Eigen/Core || echo libeigen3-dev
   have_header nlohmann/json.hpp || echo nlohmann-json3-dev
@@ -73,6 +90,8 @@ report_missing() {
   local packages
   packages=$(missing_packages | tr '\n' ' ')
   command -v rustc >/dev/null || packages+="rustc "
+  have_servers || packages+="versitygw fake-gcs-server "
+  have_azurite || packages+="azurite "
   [[ -n $packages ]] || return 0
   echo "oracles missing: $packages" >&2
   return 1
@@ -92,5 +111,9 @@ if ((${#packages[@]})) && command -v apt-get >/dev/null && ((EUID == 0)); then
   timeout 120 apt-get update -q >/dev/null || echo "apt-get update failed; trying with the lists there are" >&2
   # Installing all at once is fastest, but one unknown package name stops all.
   install "${packages[@]}" || for p in "${packages[@]}"; do install "$p" || true; done
+fi
+if ! have_azurite && command -v npm >/dev/null; then
+  echo "installing $azurite"
+  npm install --silent --no-audit --no-fund --ignore-scripts --prefix "$azurite_folder" "${azurite/-/@}" || true
 fi
 report_missing || echo "going on without them" >&2

@@ -22,14 +22,18 @@ for target in linux/amd64 linux/arm darwin/arm64 windows/amd64; do
   echo "go vet $target"
   CGO_ENABLED=0 GOOS=${target%/*} GOARCH=${target#*/} go vet ./...
 done
-echo "go vet browsertest"
+echo "go vet browsertest, fleet"
 (cd browsertest && CGO_ENABLED=0 go vet ./...)
+for system in linux darwin windows; do
+  (cd fleet && CGO_ENABLED=0 GOOS=$system go vet ./...)
+done
 
 if gofumpt=$(tool gofumpt) && staticcheck=$(tool staticcheck); then
   echo "gofumpt, staticcheck"
   well_formatted "$gofumpt"
   "$staticcheck" ./...
   (cd browsertest && "$staticcheck" ./...)
+  (cd fleet && "$staticcheck" ./...)
 else
   echo "gofumpt and staticcheck cannot be downloaded: skipped"
   well_formatted gofmt

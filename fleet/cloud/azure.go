@@ -58,7 +58,7 @@ func tried(ctx context.Context, attempts int) context.Context {
 		MaxRetries: int32(attempts - 1), RetryDelay: 200 * time.Millisecond, MaxRetryDelay: 15 * time.Second,
 	})
 	// Go would decompress objects that say that they are compressed.
-	return runtime.WithHTTPHeader(ctx, http.Header{"Accept-Encoding": {"identity"}})
+	return policy.WithHTTPHeader(ctx, http.Header{"Accept-Encoding": {"identity"}})
 }
 
 // ordered: the order of accounts with folders is that of their folders.
@@ -121,9 +121,10 @@ func (b *azureBucket) open(ctx context.Context, key, tag string, offset, length 
 	if err := azureKey(key); err != nil {
 		return nil, err
 	}
-	options := &blob.DownloadStreamOptions{
-		Range:            blob.HTTPRange{Offset: offset, Count: max(length, 0)},
-		AccessConditions: &blob.AccessConditions{ModifiedAccessConditions: &blob.ModifiedAccessConditions{IfMatch: quoted(tag)}},
+	options := &blob.DownloadStreamOptions{Range: blob.HTTPRange{Offset: offset, Count: max(length, 0)}}
+	if tag != "" {
+		etag := azcore.ETag(`"` + tag + `"`)
+		options.AccessConditions = &blob.AccessConditions{ModifiedAccessConditions: &blob.ModifiedAccessConditions{IfMatch: &etag}}
 	}
 	out, err := b.client.NewBlobClient(key).DownloadStream(tried(ctx, fewRetries), options)
 	if b.answer(err).status == http.StatusPreconditionFailed {
@@ -132,16 +133,11 @@ func (b *azureBucket) open(ctx context.Context, key, tag string, offset, length 
 	if err != nil {
 		return nil, err
 	}
-	if azureTag(out.ETag) != tag {
+	if tag != "" && azureTag(out.ETag) != tag {
 		out.Body.Close()
 		return nil, store.ErrChanged
 	}
 	return out.Body, nil
-}
-
-func quoted(tag string) *azcore.ETag {
-	etag := azcore.ETag(`"` + tag + `"`)
-	return &etag
 }
 
 func (b *azureBucket) put(ctx context.Context, key string, body io.Reader, size int64) error {

@@ -87,7 +87,7 @@ type provider interface {
 	// stat returns the metadata tokenName as well.
 	stat(ctx context.Context, key string) (o store.Object, token string, err error)
 	// open returns length bytes from offset, all if length is -1. It fails with
-	// store.ErrChanged if the object has another tag, or does not exist.
+	// store.ErrChanged if the object has another tag than the one wanted, unless that is "".
 	open(ctx context.Context, key, tag string, offset, length int64) (io.ReadCloser, error)
 	put(ctx context.Context, key string, body io.Reader, size int64) error
 	// create fails with fs.ErrExist if the object exists, and with errConflict if another
@@ -183,7 +183,7 @@ func (b *bucket) Open(ctx context.Context, o store.Object, offset, length int64)
 		switch {
 		case statErr != nil:
 			err = statErr
-		case r != nil && now.Tag == o.Tag:
+		case r != nil && (now.Tag == o.Tag || o.Tag == ""):
 			err = nil
 		}
 	}

@@ -97,12 +97,16 @@ func (b *gcsBucket) stat(ctx context.Context, key string) (store.Object, string,
 }
 
 func (b *gcsBucket) open(ctx context.Context, key, tag string, offset, length int64) (io.ReadCloser, error) {
-	generation, err := strconv.ParseInt(tag, 10, 64)
-	if err != nil || generation <= 0 {
-		return nil, store.ErrChanged
-	}
 	// A compressed object is not decompressed: its size is that of the compressed bytes.
-	o := b.object(key, fewRetries).If(storage.Conditions{GenerationMatch: generation}).ReadCompressed(true)
+	o := b.object(key, fewRetries).ReadCompressed(true)
+	var generation int64
+	if tag != "" {
+		var err error
+		if generation, err = strconv.ParseInt(tag, 10, 64); err != nil || generation <= 0 {
+			return nil, store.ErrChanged
+		}
+		o = o.If(storage.Conditions{GenerationMatch: generation})
+	}
 	r, err := o.NewRangeReader(ctx, offset, length)
 	if b.answer(err).status == http.StatusPreconditionFailed {
 		err = store.ErrChanged
@@ -110,7 +114,7 @@ func (b *gcsBucket) open(ctx context.Context, key, tag string, offset, length in
 	if err != nil {
 		return nil, err
 	}
-	if r.Attrs.Generation != generation { // of a server that does not know conditions
+	if tag != "" && r.Attrs.Generation != generation { // of a server that does not know conditions
 		r.Close()
 		return nil, store.ErrChanged
 	}

@@ -154,7 +154,10 @@ func (b *s3Bucket) stat(ctx context.Context, key string) (store.Object, string, 
 }
 
 func (b *s3Bucket) open(ctx context.Context, key, tag string, offset, length int64) (io.ReadCloser, error) {
-	in := &s3.GetObjectInput{Bucket: &b.name, Key: &key, IfMatch: aws.String(`"` + tag + `"`)}
+	in := &s3.GetObjectInput{Bucket: &b.name, Key: &key}
+	if tag != "" {
+		in.IfMatch = aws.String(`"` + tag + `"`)
+	}
 	switch {
 	case length > 0:
 		in.Range = aws.String(fmt.Sprintf("bytes=%d-%d", offset, offset+length-1))
@@ -168,7 +171,7 @@ func (b *s3Bucket) open(ctx context.Context, key, tag string, offset, length int
 		}
 		return nil, err
 	}
-	if s3Tag(out.ETag) != tag { // the server does not know conditions
+	if tag != "" && s3Tag(out.ETag) != tag { // the server does not know conditions
 		out.Body.Close()
 		return nil, store.ErrChanged
 	}

@@ -1,12 +1,8 @@
 package cloud
 
 import (
-	"bytes"
-	"context"
 	"fmt"
-	"io"
 	"net"
-	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -15,7 +11,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
 	"github.com/profuse-pgo/profuse/internal/command"
@@ -216,9 +211,9 @@ const (
 // azurite starts Azurite, which scripts/install-oracles.sh installs where there is npm.
 func azurite(t *testing.T) *server {
 	t.Helper()
-	cache, err := os.UserCacheDir()
-	if err != nil {
-		t.Fatal(err)
+	cache := os.Getenv("XDG_CACHE_HOME")
+	if cache == "" {
+		cache = filepath.Join(os.Getenv("HOME"), ".cache")
 	}
 	exe := oracle.Tool(t, filepath.Join(cache, "profuse", azuriteName, "node_modules", ".bin", "azurite-blob"))
 	clean(t)
@@ -242,34 +237,3 @@ func azureFresh(t *testing.T) string {
 	}
 	return name
 }
-
-func put(t *testing.T, s store.Store, key string, data []byte) {
-	t.Helper()
-	if err := s.Put(t.Context(), key, bytes.NewReader(data)); err != nil {
-		t.Fatal(err)
-	}
-}
-
-// contents returns the contents of an object; ok is false if there is none.
-func contents(t *testing.T, s store.Store, key string) (data []byte, ok bool) {
-	t.Helper()
-	o, err := s.Stat(t.Context(), key)
-	if err != nil {
-		return nil, false
-	}
-	r, err := s.Open(t.Context(), o, 0, -1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer r.Close()
-	if data, err = io.ReadAll(r); err != nil {
-		t.Fatal(err)
-	}
-	return data, true
-}
-
-var (
-	_ = aws.String
-	_ = context.Background
-	_ = http.MethodGet
-)

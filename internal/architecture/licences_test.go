@@ -20,11 +20,17 @@ var licences = map[string]string{
 // others are words of licences that ask for more.
 var others = []string{"GENERAL PUBLIC LICENSE", "Mozilla Public License", "Server Side Public License", "Business Source License"}
 
-// TestLicences: each module that the program or its tests need has a known licence.
+// TestLicences: each module that the programs or their tests need has a known licence.
 func TestLicences(t *testing.T) {
+	for _, module := range []string{"", "fleet"} {
+		t.Run(module, func(t *testing.T) { testLicences(t, filepath.Join(root, module)) })
+	}
+}
+
+func testLicences(t *testing.T, module string) {
 	const format = `{{with .Module}}{{if not .Main}}{{.Path}}	{{.Dir}}{{end}}{{end}}`
 	cmd := exec.Command("go", "list", "-deps", "-test", "-f", format, "./...")
-	cmd.Dir = root
+	cmd.Dir = module
 	cmd.Stderr = os.Stderr
 	out, err := cmd.Output()
 	if err != nil {
