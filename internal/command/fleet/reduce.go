@@ -169,12 +169,17 @@ func (r *Reduce) read(job *Job, w *merging.Whole, loss *Loss) (list []partIn, er
 				return nil, err
 			}
 			for _, f := range functions {
-				w.Lost[f.Ref] = max(w.Lost[f.Ref], f.Name)
+				if _, ok := w.Lost[f.Ref]; ok || len(w.Lost) < maxLost {
+					w.Lost[f.Ref] = max(w.Lost[f.Ref], f.Name)
+				}
 			}
 		}
 	}
 	return list, nil
 }
+
+// maxLost limits the lost functions that are remembered, as package merge does.
+const maxLost = 1 << 20
 
 // shorten lists the first words.
 func shorten(words []string) string {
