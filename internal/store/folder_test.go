@@ -80,3 +80,21 @@ func TestNoPermission(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+func TestBelow(t *testing.T) {
+	for location, want := range map[string]string{
+		"a":                   "a/x",
+		"a/":                  "a/x",
+		"s3://b":              "s3://b/x",
+		"s3://b/p/":           "s3://b/p/x",
+		"s3://b/p?region=eu":  "s3://b/p/x?region=eu",
+		"s3://b/p/?region=eu": "s3://b/p/x?region=eu",
+	} {
+		if got := filepath.ToSlash(store.Below(location, "x")); got != want {
+			t.Errorf("%s: %s, want %s", location, got, want)
+		}
+		if store.IsPrefix(location) != strings.Contains(location+"?", "/?") {
+			t.Errorf("%s: prefix %v", location, store.IsPrefix(location))
+		}
+	}
+}

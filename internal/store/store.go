@@ -13,7 +13,6 @@ import (
 	"io/fs"
 	"iter"
 	"net/url"
-	"path"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -144,8 +143,25 @@ func Join(prefix, name string) string {
 	return prefix + "/" + name
 }
 
-// Base returns the last element of a key.
-func Base(key string) string { return path.Base(key) }
+// Below returns the location of a name in a folder or below a URL, whose query stays.
+func Below(location, name string) string {
+	if !IsURL(location) {
+		return filepath.Join(location, filepath.FromSlash(name))
+	}
+	path, query, ok := strings.Cut(location, "?")
+	if ok {
+		query = "?" + query
+	}
+	return Join(path, name) + query
+}
+
+// IsPrefix reports whether a location ends with a slash, as that of a folder does.
+func IsPrefix(location string) bool {
+	if IsURL(location) {
+		location, _, _ = strings.Cut(location, "?")
+	}
+	return strings.HasSuffix(location, "/")
+}
 
 // isFatal reports whether trying again cannot help.
 func isFatal(err error) bool {

@@ -241,7 +241,7 @@ func (r *Reduce) wants(program string) bool {
 }
 
 func (r *Reduce) isFolder() bool {
-	if strings.HasSuffix(r.Run.Output, "/") {
+	if store.IsPrefix(r.Run.Output) {
 		return true
 	}
 	info, err := os.Stat(r.Run.Output)
@@ -299,7 +299,7 @@ func (r *Reduce) result(k wholeKey, at []int, all []partIn, weights []string, fe
 		if suffix == ".profpart" {
 			suffix = ".profdata"
 		}
-		res.Path = store.Join(strings.TrimSuffix(r.Run.Output, "/"), k.name()+suffix)
+		res.Path = store.Below(r.Run.Output, k.name()+suffix)
 	}
 	run.Output = res.Path
 	var texts []string

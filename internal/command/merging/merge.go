@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 
 	"github.com/profuse-pgo/profuse/inputs"
 	"github.com/profuse-pgo/profuse/internal/command/cli"
@@ -126,7 +125,7 @@ func (j *Job) mergeGroups(ctx context.Context, env *cli.Env, a Adder, ins []inpu
 	}
 	results := make([]result, len(groups))
 	for i, g := range groups {
-		results[i] = result{inFolder(j.Output, g.Name), func() (sum *Sum, profiles int, err error) {
+		results[i] = result{store.Below(j.Output, g.Name), func() (sum *Sum, profiles int, err error) {
 			before := j.Accounts.Loss().Used
 			j.group, j.Inputs = g, make([]inputs.Input, len(g.Inputs))
 			for i, at := range g.Inputs {
@@ -138,14 +137,6 @@ func (j *Job) mergeGroups(ctx context.Context, env *cli.Env, a Adder, ins []inpu
 		}}
 	}
 	return j.writeAll(env, ins, results)
-}
-
-// inFolder returns the path of a file in a folder, or below a URL.
-func inFolder(folder, name string) string {
-	if store.IsURL(folder) {
-		return store.Join(folder, name)
-	}
-	return filepath.Join(folder, name)
 }
 
 // A result is one of several outputs of a merge.
