@@ -18,7 +18,8 @@ type packedProfile struct {
 	functions []packedFunction
 	order     func() *mapOrder // of the functions in LLVM's map of them; nil for their own
 
-	surveyed *survey // nil as long as it is not needed
+	surveyed *survey  // nil as long as it is not needed
+	summary  *Summary // ... the same
 }
 
 // pack packs the functions of a profile.
@@ -43,7 +44,6 @@ type binaryWriter struct {
 	used     []uint32 // numbers of the names that the file has, in their order
 	ranks    []uint32 // by number, indexes of names in the file
 	contexts []uint32 // by function, indexes of contexts in the file; nil without contexts
-	summary  *Summary
 	vtables  bool
 	list     []packedTarget
 	calls    []packedCall
@@ -51,7 +51,6 @@ type binaryWriter struct {
 
 func newBinaryWriter(p *packedProfile, vtables bool) *binaryWriter {
 	w := &binaryWriter{packedProfile: p, vtables: vtables, sorted: p.sorted()}
-	w.summary = p.summarize()
 	written := ofFunction
 	if vtables {
 		written |= ofVTable
@@ -247,7 +246,7 @@ func (w *binaryWriter) appendList(dst []byte, u *unpacker, p packedPlace, order 
 
 func (p *packedProfile) writeBinary(out io.Writer) error {
 	w := newBinaryWriter(p, false)
-	dst := appendSummary(appendMagic(nil, magicBinary), w.summary)
+	dst := appendSummary(appendMagic(nil, magicBinary), w.summarize())
 	dst = w.appendNames(dst, false)
 	var rest chunks
 	for _, i := range w.sorted {

@@ -70,7 +70,7 @@ func (p *packedProfile) writeExtended(out io.Writer, opt *WriteOptions) error {
 // callsites, then of those without. There, the offsets are written next to the profiles.
 func (w *extendedWriter) contents() []content {
 	all := []content{
-		{section: section{kind: summarySection, flags: w.summaryFlags()}, bytes: whole(appendSummary(nil, w.summary))},
+		{section: section{kind: summarySection, flags: w.summaryFlags()}, bytes: whole(appendSummary(nil, w.summarize()))},
 		{section: section{kind: nameSection, flags: w.nameFlags()}, place: 1, bytes: whole(w.appendNames(nil, w.opt.MD5))},
 	}
 	if w.opt.Split {

@@ -335,6 +335,9 @@ func (r *Merged) Profile() *Profile {
 func (r *Merged) Summarize() *Summary { return r.writable().summarize() }
 
 func (r *Merged) writable() *packedProfile {
+	if (r.packed.kind^r.Kind)&ContextSensitive != 0 {
+		r.packed.summary = nil
+	}
 	r.packed.kind, r.packed.symbols = r.Kind, r.Symbols
 	return r.packed
 }

@@ -17,11 +17,16 @@ const (
 // function are merged for it, and inlined functions that are [Duplicated] are left out.
 func (p *Profile) Summarize() *Summary { return p.pack().summarize() }
 
+// summarize computes the summary once.
 func (p *packedProfile) summarize() *Summary {
-	if p.kind.Has(ContextSensitive) {
-		p = p.withoutContexts()
+	if p.summary == nil {
+		of := p
+		if p.kind.Has(ContextSensitive) {
+			of = p.withoutContexts()
+		}
+		p.summary = of.survey().summary
 	}
-	return p.survey().summary
+	return p.summary
 }
 
 // withoutContexts returns one function for each name, the sum of its contexts in the

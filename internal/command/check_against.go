@@ -13,6 +13,8 @@ import (
 	"github.com/profuse-pgo/profuse/internal/command/console"
 	"github.com/profuse-pgo/profuse/internal/command/family"
 	"github.com/profuse-pgo/profuse/internal/command/sources"
+	"github.com/profuse-pgo/profuse/internal/flaw"
+	"github.com/profuse-pgo/profuse/internal/tally"
 	"github.com/profuse-pgo/profuse/profile"
 	"github.com/profuse-pgo/profuse/symbolize"
 )
@@ -66,13 +68,16 @@ type verdict struct {
 	ratio bool   // not a share
 }
 
-// A judgement is the outcome of a gate.
+// A judgement is the outcome of a gate: of two profiles, or of a profile and a program.
 type judgement struct {
-	result   *compare.Result // nil if fit is not
-	fit      *family.Fit     // with a program in place of a profile
 	verdicts []verdict
-	cold     []compare.Change // hot or warm before; now cold, without counts or gone
-	lost     []compare.Change // ran before; now without counts or gone
+	against  againstJSON // without them
+
+	sides     func(name func(string) string) [][2]string // what was compared, with names as a function returns them
+	counts    [][2]string                                // of both profiles
+	parts     [][]string                                 // of the weight, under fitHeader
+	listings  []changeList                               // the functions behind it, of two profiles
+	functions func(p *console.Printer) (header []string, rows [][]string)
 }
 
 // limits parses the options.
@@ -114,25 +119,37 @@ func (g *gate) judge(env *cli.Env, file string) (*judgement, error) {
 	if err != nil {
 		return nil, err
 	}
-	j := &judgement{result: r, verdicts: limits}
+	var cold []compare.Change // hot or warm before; now cold, without counts or gone
 	for _, c := range r.LeftHot {
 		if c.After == compare.Absent || c.After == compare.NeverRan || c.After == compare.Cold {
-			j.cold = append(j.cold, c)
+			cold = append(cold, c)
 		}
 	}
-	j.lost = append(j.lost, r.Stopped...)
+	lost := slices.Clone(r.Stopped) // ran before; now without counts or gone
 	for _, c := range r.Disappeared {
 		if c.Before != compare.NeverRan {
-			j.lost = append(j.lost, c)
+			lost = append(lost, c)
 		}
 	}
-	part := func(n, of int) float64 {
-		if of == 0 {
-			return 0
-		}
-		return float64(n) / float64(of)
+	j := &judgement{
+		verdicts: limits,
+		sides:    func(name func(string) string) [][2]string { return sideRows(r, "Last good", name) },
+		counts: [][2]string{
+			{ofKind(r), pair(r.Base.Items, r.New.Items)},
+			{"That ran", pair(r.Base.Ran, r.New.Ran)},
+			{"Hot", pair(r.Base.Hot, r.New.Hot)},
+		},
+		listings: []changeList{
+			{"gone cold", "gone_cold", cold, true},
+			{"no longer run", "lost", lost, true},
+		},
 	}
-	for i, found := range []float64{0, r.HotTurnover, part(len(j.lost), r.Base.Ran), r.Overlap} {
+	base, other := newSideJSON(&r.Base), newSideJSON(&r.New)
+	j.against.Base, j.against.New = &base, &other
+	for _, l := range j.listings {
+		j.against.Changes = append(j.against.Changes, newChangeListJSON(l, gateListed))
+	}
+	for i, found := range []float64{0, r.HotTurnover, tally.Share(len(lost), r.Base.Ran), r.Overlap} {
 		v := &j.verdicts[i]
 		v.Found = found
 		switch {
@@ -148,8 +165,7 @@ func (g *gate) judge(env *cli.Env, file string) (*judgement, error) {
 	return j, nil
 }
 
-// fit compares the profile in a file with a program. It returns nil if the base is not a program, or if
-// the family of the profile compares with profiles alone.
+// fit compares the profile in a file with a program. It returns nil if the base is not a program.
 func (g *gate) fit(env *cli.Env, file string) (fit *family.Fit, err error) {
 	if !isProgram(g.base) {
 		return nil, nil
@@ -164,7 +180,8 @@ func (g *gate) fit(env *cli.Env, file string) (fit *family.Fit, err error) {
 	err = in.Each(&r, func(d *inputs.Data) error {
 		at, _ := familyOf(d.Name(), d.Bytes())
 		if families[at].Fit == nil {
-			return nil
+			return flaw.File(g.base).Field("format").Got("program").
+				Want("the last good profile: programs are compared with sample profiles alone").Mismatch()
 		}
 		if read {
 			return cli.Usagef("%s holds several files; want one profile: merge them first", file)
@@ -187,7 +204,7 @@ func judgeFit(fit *family.Fit, limits []verdict) *judgement {
 	if fit == nil {
 		return nil
 	}
-	j := &judgement{fit: fit}
+	j := &judgement{sides: fit.Facts, parts: fit.Parts, functions: fit.Functions, against: againstJSON{Fit: fit.JSON}}
 	for _, v := range limits {
 		switch v.Name {
 		case "max-hot-turnover":
@@ -234,64 +251,47 @@ func (v *verdict) row() [4]string {
 // gateListed limits the functions of each list.
 const gateListed = 10
 
-// listings returns the functions behind a judgement.
-func (j *judgement) listings() []changeList {
-	if j.fit != nil {
-		return nil
-	}
-	return []changeList{
-		{"gone cold", "gone_cold", j.cold, true},
-		{"no longer run", "lost", j.lost, true},
-	}
-}
-
 // print prints the judgement for people.
 func (j *judgement) print(w io.Writer, env *cli.Env) {
 	p := comparisonPrinter{Printer: console.Printer{W: w, Term: env.Terminal(env.Stdout)}, top: gateListed}
 	fmt.Fprintln(w)
-	if r := j.result; r != nil {
-		p.List(sideRows(r, "Last good", console.Printable))
-		p.List([][2]string{
-			{ofKind(r), pair(r.Base.Items, r.New.Items)},
-			{"That ran", pair(r.Base.Ran, r.New.Ran)},
-			{"Hot", pair(r.Base.Hot, r.New.Hot)},
-		})
-	} else {
-		for i := range j.fit.Facts {
-			j.fit.Facts[i][1] = console.Printable(j.fit.Facts[i][1])
-		}
-		p.List(j.fit.Facts)
-		p.Table(fitHeader, j.fit.Parts)
+	p.List(j.sides(console.Printable))
+	if j.counts != nil {
+		p.List(j.counts)
 	}
 	rows := make([][]string, len(j.verdicts))
 	for i := range j.verdicts {
 		row := j.verdicts[i].row()
 		rows[i] = []string{row[1], row[2], row[3], row[0]}
 	}
-	p.Table([]string{"Found", "Allowed", "", "Limit"}, rows)
-	for _, l := range j.listings() {
-		p.changes(l)
-	}
-	if j.fit != nil {
-		if header, rows := j.fitFunctions(&p.Printer); len(rows) > 0 {
-			p.Table(header, rows)
-		}
-	}
+	j.tables(&p.Printer, p.Table, func() { p.Table([]string{"Found", "Allowed", "", "Limit"}, rows) }, p.changes)
 	fmt.Fprintf(w, "\n%s\n", j.conclusion())
 }
 
-// fitHeader is above the parts of the weight.
-var fitHeader = []string{"Samples", "Share", "Functions", "Of the profile"}
-
-// fitFunctions lists the first functions that do not fit. The header says how many there are.
-func (j *judgement) fitFunctions(p *console.Printer) (header []string, rows [][]string) {
-	header, rows = j.fit.Functions(p)
+// tables prints the tables of a judgement, each with the function for it.
+func (j *judgement) tables(p *console.Printer, table func(header []string, rows [][]string), verdicts func(), changes func(changeList)) {
+	if j.parts != nil {
+		table(fitHeader, j.parts)
+	}
+	verdicts()
+	for _, l := range j.listings {
+		changes(l)
+	}
+	if j.functions == nil {
+		return
+	}
+	header, rows := j.functions(p)
 	if n := len(rows); n > gateListed {
 		header[len(header)-1] += fmt.Sprintf(" (%s of %s)", cli.Count(gateListed), cli.Count(uint64(n)))
 		rows = rows[:gateListed]
 	}
-	return header, rows
+	if len(rows) > 0 {
+		table(header, rows)
+	}
 }
+
+// fitHeader is above the parts of the weight.
+var fitHeader = []string{"Samples", "Share", "Functions", "Of the profile"}
 
 // conclusion returns a line about whether the profile passed.
 func (j *judgement) conclusion() string {
@@ -311,29 +311,16 @@ func (j *judgement) conclusion() string {
 func (j *judgement) markdown(w io.Writer) {
 	p := comparisonMarkdown{Printer: console.Printer{W: w}, top: gateListed}
 	fmt.Fprintf(w, "### Profile check: %s\n\n| | |\n|---|---|\n", j.conclusion())
-	if j.result != nil {
-		for _, row := range sideRows(j.result, "Last good", quoted) {
-			p.row(row[:]...)
-		}
-	} else {
-		for _, row := range j.fit.Facts {
-			p.row(row[:]...)
-		}
-		p.table(fitHeader, j.fit.Parts)
-	}
-	fmt.Fprintf(w, "\n| | found | allowed | |\n|---|--:|---|---|\n")
-	for i := range j.verdicts {
-		row := j.verdicts[i].row()
+	for _, row := range j.sides(quoted) {
 		p.row(row[:]...)
 	}
-	for _, l := range j.listings() {
-		p.details(l)
-	}
-	if j.fit != nil {
-		if header, rows := j.fitFunctions(&p.Printer); len(rows) > 0 {
-			p.table(header, rows)
+	j.tables(&p.Printer, p.table, func() {
+		fmt.Fprintf(w, "\n| | found | allowed | |\n|---|--:|---|---|\n")
+		for i := range j.verdicts {
+			row := j.verdicts[i].row()
+			p.row(row[:]...)
 		}
-	}
+	}, p.details)
 }
 
 // table prints numbers, and names in the last column.
@@ -357,15 +344,6 @@ type againstJSON struct {
 }
 
 func (j *judgement) json() *againstJSON {
-	out := &againstJSON{Passed: j.passed(), Verdicts: j.verdicts}
-	if j.fit != nil {
-		out.Fit = j.fit.JSON
-		return out
-	}
-	base, other := newSideJSON(&j.result.Base), newSideJSON(&j.result.New)
-	out.Base, out.New = &base, &other
-	for _, l := range j.listings() {
-		out.Changes = append(out.Changes, newChangeListJSON(l, gateListed))
-	}
-	return out
+	j.against.Passed, j.against.Verdicts = j.passed(), j.verdicts
+	return &j.against
 }

@@ -19,6 +19,14 @@ const (
 	whole = 1_000_000
 )
 
+// Share returns a part as a share of a whole, or 0 if the whole is nothing.
+func Share[N int | uint64](part, whole N) float64 {
+	if whole == 0 {
+		return 0
+	}
+	return float64(part) / float64(whole)
+}
+
 // A Tally counts how often each value was added. The zero value is empty. Memory
 // grows with the number of distinct values.
 type Tally struct {

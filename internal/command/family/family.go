@@ -52,8 +52,9 @@ type Fit struct {
 	Stale, Lost, HotLost float64
 	Ran                  int // functions
 
-	Facts [][2]string // labels and values
-	Parts [][]string  // of the weight: count, share, number of functions, and what it is
+	// Labels and values, with names as a function returns them.
+	Facts func(name func(string) string) [][2]string
+	Parts [][]string // of the weight: count, share, number of functions, and what it is
 	// Of functions that do not fit, those with the greatest weight first.
 	Functions func(p *console.Printer) (header []string, rows [][]string)
 	JSON      any // an object, the member "fit" of the verdict

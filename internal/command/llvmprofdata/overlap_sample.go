@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/profuse-pgo/profuse/internal/tally"
 	"github.com/profuse-pgo/profuse/sampleprof"
 )
 
@@ -239,7 +240,7 @@ func (o *sampleOverlap) compareFunctions(base, test *sampleprof.Function, to *fu
 		}
 		to.union += max(b, t)
 		to.overlap += min(b, t)
-		difference += 1 - (1 - math.Abs(shareOf(b, to.baseSum)-shareOf(t, to.testSum)))
+		difference += 1 - (1 - math.Abs(tally.Share(b, to.baseSum)-tally.Share(t, to.testSum)))
 		o.hot.add(o, b, t, hot)
 	}
 	join(base.Body, test.Body, func(a, b *sampleprof.Sample) int { return a.Compare(b.Location) }, func(a, b *sampleprof.Sample) {
@@ -271,14 +272,6 @@ func (o *sampleOverlap) compareFunctions(base, test *sampleprof.Function, to *fu
 
 func compareCallsites(a, b *sampleprof.Callsite) int {
 	return cmp.Or(a.Location.Compare(b.Location), a.Callee.Name.Compare(b.Callee.Name))
-}
-
-// shareOf returns part as a share of whole, or 0 if the whole is nothing.
-func shareOf(part, whole uint64) float64 {
-	if whole == 0 {
-		return 0
-	}
-	return float64(part) / float64(whole)
 }
 
 // add adds locations that have counts of their own, or a sum of counts, in both profiles.
@@ -348,7 +341,7 @@ func printFunctionOverlaps(w io.Writer, functions []functionOverlap) {
 		var texts []string
 		for _, share := range []float64{
 			f.baseShare, f.testShare, f.similarity,
-			shareOf(f.overlap, f.union), shareOf(f.baseOnly, f.baseSum), shareOf(f.testOnly, f.testSum),
+			tally.Share(f.overlap, f.union), tally.Share(f.baseOnly, f.baseSum), tally.Share(f.testOnly, f.testSum),
 		} {
 			texts = append(texts, percentText(share, 2))
 		}

@@ -8,6 +8,7 @@ import (
 	"github.com/profuse-pgo/profuse/internal/command/console"
 	"github.com/profuse-pgo/profuse/internal/command/family"
 	"github.com/profuse-pgo/profuse/internal/symbols"
+	"github.com/profuse-pgo/profuse/internal/tally"
 	"github.com/profuse-pgo/profuse/profile"
 	"github.com/profuse-pgo/profuse/sampleprof"
 	"github.com/profuse-pgo/profuse/symbolize"
@@ -149,24 +150,19 @@ func newFit(p *sampleprof.Profile, fit *sampleprof.Fit, program *symbolize.File)
 			})
 		}
 	}
-	share := func(n, of uint64) float64 {
-		if of == 0 {
-			return 0
-		}
-		return float64(n) / float64(of)
-	}
 	facts.Parts[0].Samples = fit.Samples - min(fit.Samples, stale)
 	for i := range facts.Parts {
-		facts.Parts[i].Share = share(facts.Parts[i].Samples, fit.Samples)
+		facts.Parts[i].Share = tally.Share(facts.Parts[i].Samples, fit.Samples)
 	}
-	out.Stale = share(fit.Stale, fit.Samples)
-	out.Lost, out.HotLost = share(uint64(lost), uint64(out.Ran)), share(uint64(hotLost), uint64(hot))
-	out.Facts, out.Parts, out.Functions = facts.rows(p), facts.partRows(), facts.table
+	out.Stale = tally.Share(fit.Stale, fit.Samples)
+	out.Lost, out.HotLost = tally.Share(lost, out.Ran), tally.Share(hotLost, hot)
+	out.Facts = func(name func(string) string) [][2]string { return facts.rows(p, name) }
+	out.Parts, out.Functions = facts.partRows(), facts.table
 	return out
 }
 
 // rows returns what fits on one line.
-func (f *fitFacts) rows(p *sampleprof.Profile) [][2]string {
+func (f *fitFacts) rows(p *sampleprof.Profile, name func(string) string) [][2]string {
 	compared := map[string]string{
 		"checksums": "names, and the checksums of pseudo probes",
 		"lines":     "names, and lines with code",
@@ -176,7 +172,7 @@ func (f *fitFacts) rows(p *sampleprof.Profile) [][2]string {
 		compared = "names alone: the program has no pseudo probes"
 	}
 	rows := [][2]string{
-		{"Program", fmt.Sprintf("%s: %s, %s", f.Program.File, f.Program.Arch, cli.Quantity(uint64(f.Program.Functions), "function", "functions"))},
+		{"Program", fmt.Sprintf("%s: %s, %s", name(f.Program.File), f.Program.Arch, cli.Quantity(uint64(f.Program.Functions), "function", "functions"))},
 		{"Compared", compared},
 	}
 	if s := f.Staleness; s.Calls > 0 {
@@ -215,11 +211,7 @@ func (f *fitFacts) table(p *console.Printer) (header []string, rows [][]string) 
 		if fn.NewName != "" {
 			name += " → " + show(fn.NewName)
 		}
-		share := 0.0
-		if f.Samples > 0 {
-			share = float64(fn.Stale) / float64(f.Samples)
-		}
-		rows = append(rows, []string{cli.Count(fn.Stale), console.Percent(share), calls, what, name})
+		rows = append(rows, []string{cli.Count(fn.Stale), console.Percent(tally.Share(fn.Stale, f.Samples)), calls, what, name})
 	}
 	return []string{"Samples", "Share", "Calls found", "", "do not fit"}, rows
 }
