@@ -163,6 +163,9 @@ func (m *Merger) add(name string, p *Profile, weight uint64, n int, mapped bool,
 	m.note(p)
 	known := len(m.sums.functions)
 	var places []uint32
+	if m.opt.LLVMCompat && mapped {
+		places = make([]uint32, 0, n)
+	}
 	odd := make(map[uint32]profile.Warning) // by place
 	for i := range n {
 		f := function(i)
