@@ -47,7 +47,7 @@ const (
 )
 
 // stalled is after what time without a byte a read fails.
-const stalled = time.Minute
+var stalled = time.Minute
 
 // Drivers returns the drivers, for URLs that begin with s3://, gs:// and azblob://.
 func Drivers() store.Drivers {
@@ -57,18 +57,19 @@ func Drivers() store.Drivers {
 func driver(open func(context.Context, *url.URL) (provider, error)) store.Driver {
 	return func(ctx context.Context, u *url.URL) (store.Store, error) {
 		b := &bucket{location: u.Scheme + "://" + u.Host, unsure: make(map[string]string)}
-		u = &url.URL{Scheme: u.Scheme, Host: u.Host, RawQuery: u.RawQuery}
-		if values, err := url.ParseQuery(u.RawQuery); err != nil {
-			return nil, b.failed("open", "", errors.New("the query of the URL cannot be read"))
-		} else {
-			for name, v := range values {
-				if len(v) > 1 {
-					return nil, b.failed("open", "", fmt.Errorf("the query of the URL has %s twice", name))
-				}
+		values, err := url.ParseQuery(u.RawQuery)
+		if err != nil {
+			err = errors.New("the query of the URL cannot be read")
+		}
+		for name, v := range values {
+			if len(v) > 1 {
+				err = fmt.Errorf("the query of the URL has %s twice", name)
 			}
 		}
-		var err error
-		if b.provider, err = open(ctx, u); err != nil {
+		if err == nil {
+			b.provider, err = open(ctx, &url.URL{Scheme: u.Scheme, Host: u.Host, RawQuery: u.RawQuery})
+		}
+		if err != nil {
 			e := b.failed("open", "", err)
 			e.Fatal = true
 			return nil, e
@@ -195,7 +196,7 @@ func (b *bucket) Open(ctx context.Context, o store.Object, offset, length int64)
 	return r, err
 }
 
-var errStalled = fmt.Errorf("no bytes came for %v", stalled)
+var errStalled = errors.New("no bytes came for a minute")
 
 // cause returns why a context ended, if that is because nothing came.
 func cause(ctx context.Context, err error) error {

@@ -76,10 +76,10 @@ func (b *bucket) failed(op, key string, err error) *store.Error {
 		}
 	}
 	e.Err = errors.New(sentence(err))
-	if b.provider == nil {
-		return e
+	var a answer
+	if b.provider != nil {
+		a = b.answer(err)
 	}
-	a := b.answer(err)
 	if isCredentials(err) && a.code == "" {
 		e.Advice, e.Fatal = "no credentials were found: see docs/fleet.md for where they come from", true
 		return e

@@ -121,8 +121,18 @@ func (b *gcsBucket) open(ctx context.Context, key, tag string, offset, length in
 	return r, nil
 }
 
+// written is an object to be written. The library repeats failed parts of an upload for
+// ever, whatever tries says.
+func (b *gcsBucket) written(key string) *storage.ObjectHandle {
+	failed := 0 // by one goroutine
+	return b.object(key, fewRetries).Retryer(storage.WithErrorFunc(func(err error) bool {
+		failed++
+		return failed < fewRetries && storage.ShouldRetry(err)
+	}))
+}
+
 func (b *gcsBucket) put(ctx context.Context, key string, body io.Reader, size int64) error {
-	return b.write(ctx, b.object(key, fewRetries).NewWriter(ctx), body, size)
+	return b.write(ctx, b.written(key).NewWriter(ctx), body, size)
 }
 
 func (b *gcsBucket) write(ctx context.Context, w *storage.Writer, body io.Reader, size int64) error {
@@ -141,7 +151,7 @@ func (b *gcsBucket) write(ctx context.Context, w *storage.Writer, body io.Reader
 func (b *gcsBucket) create(ctx context.Context, key string, body *bytes.Reader, token string) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	w := b.object(key, fewRetries).If(storage.Conditions{DoesNotExist: true}).NewWriter(ctx)
+	w := b.written(key).If(storage.Conditions{DoesNotExist: true}).NewWriter(ctx)
 	w.Metadata = map[string]string{tokenName: token}
 	err := b.write(ctx, w, body, body.Size())
 	if b.answer(err).status == http.StatusPreconditionFailed {

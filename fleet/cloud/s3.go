@@ -214,7 +214,7 @@ func (b *s3Bucket) delete(ctx context.Context, key string) error {
 }
 
 // expectedRegion is in the message of an AuthorizationHeaderMalformed.
-var expectedRegion = regexp.MustCompile(`expecting '([a-z0-9-]+)'`)
+var expectedRegion = regexp.MustCompile(`expecting ['"]([a-z0-9-]+)['"]`)
 
 func (b *s3Bucket) answer(err error) (a answer) {
 	var response *awshttp.ResponseError

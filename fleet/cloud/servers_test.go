@@ -30,6 +30,7 @@ var running struct {
 
 // A server is one that was started for the tests.
 type server struct {
+	exe     string
 	address string // host and port
 	folder  string // what it keeps
 	process *os.Process
@@ -71,7 +72,7 @@ func start(t *testing.T, exe string, arguments func(host, port, folder string) [
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &server{address: l.Addr().String(), folder: filepath.Join(running.folder, name)}
+	s := &server{exe: exe, address: l.Addr().String(), folder: filepath.Join(running.folder, name)}
 	l.Close()
 	host, port, _ := net.SplitHostPort(s.address)
 	log, err := os.Create(s.folder + ".log")
@@ -184,7 +185,7 @@ func google(t *testing.T) *server {
 	exe := oracle.GoTool(t, "fleet/servers", "fake-gcs-server")
 	clean(t)
 	s := start(t, exe, func(host, port, folder string) []string {
-		return []string{"-scheme", "http", "-host", host, "-port", port, "-backend", "memory", "-public-host", net.JoinHostPort(host, port), "-log-level", "error"}
+		return []string{"-scheme", "http", "-host", host, "-port", port, "-backend", "memory", "-public-host", host, "-log-level", "error"}
 	})
 	t.Setenv("STORAGE_EMULATOR_HOST", s.address)
 	return s
