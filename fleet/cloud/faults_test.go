@@ -13,8 +13,6 @@ import (
 	"net/http/httputil"
 	"net/url"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -24,7 +22,6 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/blockblob"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
-	"github.com/profuse-pgo/profuse/internal/oracle"
 	"github.com/profuse-pgo/profuse/internal/store"
 )
 
@@ -314,8 +311,8 @@ func TestThrottled(t *testing.T) {
 			return true
 		}))
 		steps := map[string]func() error{
-			"put":    func() error { return s.Put(t.Context(), "a", strings.NewReader("contents")) },
-			"stat":   func() error { _, err := s.Stat(t.Context(), "a"); return err },
+			"put":  func() error { return s.Put(t.Context(), "a", strings.NewReader("contents")) },
+			"stat": func() error { _, err := s.Stat(t.Context(), "a"); return err },
 			"list": func() error {
 				for _, err := range s.List(t.Context(), "") {
 					return err
@@ -476,49 +473,4 @@ func TestCompressed(t *testing.T) {
 			}
 		})
 	}
-}
-
-// TestCommand runs the program with buckets as inputs and outputs.
-func TestCommand(t *testing.T) {
-	profiles, err := filepath.Glob(filepath.Join(oracle.Root(t), "testdata", "irpgo", "clang22", "ir-run*.profraw"))
-	if err != nil || len(profiles) < 3 {
-		t.Fatal(profiles, err)
-	}
-	run := func(t *testing.T, args ...string) {
-		t.Helper()
-		cmd := exec.CommandContext(t.Context(), os.Args[0], args...)
-		cmd.Env = append(os.Environ(), asCommand+"=1")
-		if out, err := cmd.CombinedOutput(); err != nil {
-			t.Fatalf("%s: %v\n%s", args, err, out)
-		}
-	}
-	flat := filepath.Join(t.TempDir(), "flat.profdata")
-	places(t, func(t *testing.T, p place) {
-		run(t, append([]string{"merge", "-q", "-o", flat}, profiles...)...)
-		s := p.open(t, p.server.address)
-		for _, file := range profiles {
-			data, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
-			put(t, s, "raw/"+filepath.Base(file), data)
-		}
-		query := ""
-		if strings.HasPrefix(s.URL(""), "s3:") {
-			_, query, _ = strings.Cut(s3URL("", p.server.address), "?")
-			query = "?" + query
-		}
-		run(t, "merge", "-q", "-o", s.URL("out/all.profdata")+query, s.URL("raw/")+query)
-		want, err := os.ReadFile(flat)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := contents(t, s, "out/all.profdata"); !bytes.Equal(got, want) {
-			t.Errorf("%d bytes, want %d", len(got), len(want))
-		}
-		run(t, "fleet", "run", "--job", s.URL("job")+query, "-o", s.URL("out/fleet.profdata")+query, s.URL("raw/")+query)
-		if got := contents(t, s, "out/fleet.profdata"); !bytes.Equal(got, want) {
-			t.Errorf("fleet: %d bytes, want %d", len(got), len(want))
-		}
-	})
 }
