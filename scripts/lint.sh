@@ -43,7 +43,7 @@ fi
 # Go release.
 if ! govulncheck=$(tool govulncheck); then
   echo "govulncheck cannot be downloaded: skipped"
-elif said=$("$govulncheck" ./... 2>&1); then
+elif said=$("$govulncheck" ./... 2>&1 && cd fleet && "$govulncheck" ./... 2>&1); then
   echo "govulncheck"
 elif [[ $said == *"fetching vulnerabilities"* ]]; then
   echo "govulncheck cannot reach the vulnerability database: skipped (${said##*: })"

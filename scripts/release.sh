@@ -33,36 +33,43 @@ umask 022
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
+# The programs, each with the folder of its module.
+declare -A modules=([profuse]=. [profuse-fleet]=fleet)
+
 # build FOLDER: clones the commit into FOLDER/source and leaves binaries in
-# FOLDER/TARGET and archives in FOLDER/dist.
+# FOLDER/PROGRAM-TARGET and archives in FOLDER/dist.
 build() {
-  local folder=$1 target version name time
+  local folder=$1 target program version= out time
   git clone --quiet --no-checkout . "$folder/source"
   git -C "$folder/source" checkout --quiet --detach "$commit"
   time=$(git -C "$folder/source" show --no-patch --format=@%ct)
   mkdir "$folder/dist"
   for target in "${targets[@]}"; do
-    mkdir "$folder/${target/\//-}"
-    GOOS=${target%/*} GOARCH=${target#*/} \
-      go build -C "$folder/source" -trimpath -buildvcs=true -o "$folder/${target/\//-}/" ./cmd/profuse
-    version=$(go version -m "$folder/${target/\//-}"/profuse* | awk '$1 == "mod" { print $3 }')
-    [[ $version == v* && $version != *+dirty ]] || fail "the Go tool took the version of $commit for \"$version\""
-    name=profuse-${version#v}-${target/\//-}
-    pack "$folder" "$name" "${target/\//-}" "$time"
+    for program in profuse profuse-fleet; do
+      out=$program-${target/\//-}
+      mkdir "$folder/$out"
+      GOOS=${target%/*} GOARCH=${target#*/} \
+        go build -C "$folder/source/${modules[$program]}" -trimpath -buildvcs=true -o "$folder/$out/" "./cmd/$program"
+      # The archives of both have the version of the first module: the tags of the other
+      # one begin with its folder.
+      [[ $program != profuse ]] || version=$(go version -m "$folder/$out"/profuse* | awk '$1 == "mod" { print $3 }')
+      [[ $version == v* && $version != *+dirty ]] || fail "the Go tool took the version of $commit for \"$version\""
+      pack "$folder" "$program-${version#v}-${target/\//-}" "$out" "$time" "${modules[$program]}"
+    done
   done
   (cd "$folder/dist" && sha256sum profuse-* >SHA256SUMS)
 }
 
-# pack FOLDER NAME TARGET TIME: makes the archive NAME of a target's binary and
+# pack FOLDER NAME OUT TIME MODULE: makes the archive NAME of the binary in OUT and
 # what goes with it.
 pack() (
   cd "$1"
   mkdir "$2"
   cp "$3"/profuse* source/{LICENSE,README.md,CHANGELOG.md} "$2"
-  licences source "$3"/profuse* >"$2/THIRD-PARTY-LICENSES"
+  licences "source/$5" "$3"/profuse* >"$2/THIRD-PARTY-LICENSES"
   find "$2" -exec touch -d "$4" {} +
   case $3 in
-  windows-*) find "$2" -type f | sort | zip -q -X -9 -@ "dist/$2.zip" ;;
+  *-windows-*) find "$2" -type f | sort | zip -q -X -9 -@ "dist/$2.zip" ;;
   *) tar --format=ustar --sort=name --owner=0 --group=0 --numeric-owner -cf - "$2" | gzip -9n >"dist/$2.tar.gz" ;;
   esac
 )
@@ -86,7 +93,10 @@ build "$work/1"
 echo "building it again"
 GOCACHE=$work/cache build "$work/second-folder"
 for target in "${targets[@]}"; do
-  diff -r "$work/1/${target/\//-}" "$work/second-folder/${target/\//-}" || fail "$target: two builds differ"
+  for program in "${!modules[@]}"; do
+    out=$program-${target/\//-}
+    diff -r "$work/1/$out" "$work/second-folder/$out" || fail "$out: two builds differ"
+  done
 done
 diff -r "$work/1/dist" "$work/second-folder/dist" || fail "the binaries agree, their archives differ"
 
