@@ -52,7 +52,7 @@ func removeIfAbandoned(name string) {
 	if runtime.GOOS != "windows" {
 		return
 	}
-	if info, err := os.Lstat(name); err == nil && time.Since(info.ModTime()) > abandonedAge {
-		os.Remove(name)
+	if info, err := os.Lstat(name); err == nil && time.Since(info.ModTime()) > abandonedAge && os.Remove(name) == nil {
+		os.RemoveAll(name + folderSuffix)
 	}
 }

@@ -136,6 +136,7 @@ func removeIfAbandoned(name string) {
 	}
 	// Its process may have committed it meanwhile, and another have taken the name.
 	if same, err := isAt(f, name); same && err == nil {
+		os.RemoveAll(name + folderSuffix)
 		os.Remove(name)
 	}
 }

@@ -16,8 +16,9 @@ import (
 // Its process holds a lock on it (see lockTemp), which the system releases when the
 // process ends, however it ends: a temporary file that can be locked is abandoned.
 type temporary struct {
-	f    *os.File
-	lock *os.File // keeps the lock when f is closed; nil where there are no locks
+	f      *os.File
+	lock   *os.File // keeps the lock when f is closed; nil where there are no locks
+	folder string   // that ends with it; "" for none
 }
 
 // live are the temporary files of this process.
@@ -43,6 +44,9 @@ func RemoveAll() {
 		if os.Remove(t.f.Name()) != nil {
 			t.f.Close()
 			os.Remove(t.f.Name())
+		}
+		if t.folder != "" {
+			os.RemoveAll(t.folder)
 		}
 	}
 	clear(live.files)
@@ -247,3 +251,38 @@ func CreateScratch(folder string) (*Scratch, error) {
 
 // Remove closes and removes the file.
 func (s *Scratch) Remove() error { return s.temp.discard() }
+
+// folderSuffix ends the name of a scratch folder, which begins with that of the temporary
+// file whose lock says that it is in use.
+const folderSuffix = ".d"
+
+// A ScratchFolder is a folder that is removed with all that is in it, as a [Scratch] is.
+type ScratchFolder struct {
+	Path string
+	lock *Scratch
+}
+
+// CreateScratchFolder makes a folder in another.
+func CreateScratchFolder(parent string) (*ScratchFolder, error) {
+	lock, err := CreateScratch(parent)
+	if err != nil {
+		return nil, err
+	}
+	path := lock.Name() + folderSuffix
+	live.Lock()
+	defer live.Unlock()
+	if !live.files[lock.temp] {
+		return nil, errEnding
+	}
+	if err := os.Mkdir(path, 0o700); err != nil {
+		delete(live.files, lock.temp)
+		return nil, errors.Join(err, lock.temp.discardFiles())
+	}
+	lock.temp.folder = path
+	return &ScratchFolder{path, lock}, nil
+}
+
+// Remove removes the folder.
+func (s *ScratchFolder) Remove() error {
+	return errors.Join(os.RemoveAll(s.Path), s.lock.Remove())
+}

@@ -127,10 +127,10 @@ type fleetMerge struct {
 	adders  adders
 }
 
-func (c *fleetMerge) declare(f *cli.Flags, late bool) {
+func (c *fleetMerge) declare(f *cli.Flags) {
 	f.StringVar(&c.scratch, "scratch", "", "`DIR` for copies of objects (default that of the system, TMPDIR)")
 	f.IntVar(&c.Workers, "j", 0, "`N` read N inputs at the same time (default one per CPU)")
-	c.adders.declare(f, !late)
+	c.adders.declare(f, true) // without options that need all inputs at once
 }
 
 // families returns all families.
@@ -194,7 +194,7 @@ is. For each shard a line of JSON goes to standard error.`,
 			index, of := -1, 0
 			f.IntVar(&index, "index", -1, "`N` index of the shard, from 0 (default that of the scheduler)")
 			f.IntVar(&of, "of", 0, "`N` the array has N tasks: do the shards N apart, from the index on")
-			c.declare(f, false)
+			c.declare(f)
 			return func(ctx context.Context, env *cli.Env, args []string) error {
 				if len(args) != 1 {
 					return cli.Usagef("want one JOB")
@@ -271,7 +271,7 @@ func (c *fleetReduce) declare(f *cli.Flags) {
 	c.Loss.Declare(f)
 	f.BoolVar(&c.Empty, "allow-empty", false, "write a profile even if no input has any function")
 	f.BoolVar(&c.Quiet, "q", false, "print no progress, warnings or summary")
-	c.fleetMerge.declare(f, true)
+	c.fleetMerge.declare(f)
 }
 
 // run reduces jobs.

@@ -8,6 +8,8 @@ import (
 	"io/fs"
 	"math/rand/v2"
 	"os"
+	"path/filepath"
+	"strconv"
 	"sync"
 	"time"
 
@@ -20,8 +22,10 @@ const (
 	// partSize is the size in bytes of a part of a large object; the parts are read at
 	// the same time.
 	partSize = 16 << 20
-	// maxAhead is how many bytes of objects are copied before anybody asks for them.
-	maxAhead = 512 << 20
+	// maxAhead is how many bytes of objects are copied before anybody asks for them, and
+	// maxCopies how many objects.
+	maxAhead  = 512 << 20
+	maxCopies = 1024
 	// copyBuffer is the memory in bytes of a read in flight.
 	copyBuffer = 64 << 10
 
@@ -34,7 +38,7 @@ const (
 
 // A Fetcher copies objects to files, ahead of those who read them in the order in which
 // they were added. At most 64 reads are in flight, and beyond the objects that are being
-// read there are copies of at most 512 MiB.
+// read there are copies of at most 512 MiB and 1,024 objects.
 type Fetcher struct {
 	// Folder is where the copies lie.
 	Folder string
@@ -49,11 +53,13 @@ type Fetcher struct {
 	slots  chan struct{}
 	group  sync.WaitGroup
 
-	mu     sync.Mutex
-	copies []*fetched
-	next   int   // the first that has not been begun ahead
-	ahead  int64 // bytes begun and not asked for
-	active int   // objects being copied
+	mu      sync.Mutex
+	scratch *atomicfile.ScratchFolder // nil until there is a copy
+	copies  []*fetched
+	next    int   // the first that has not been begun ahead
+	ahead   int64 // bytes begun and not asked for
+	waiting int   // objects begun and not asked for
+	active  int   // objects being copied
 }
 
 // fetched is the copy of an object.
@@ -66,7 +72,7 @@ type fetched struct {
 	users int
 	asked bool
 	done  chan struct{} // closed when the copy is there or has failed; nil if it was not begun
-	file  *atomicfile.Scratch
+	path  string        // "" until the copy is there
 	err   error
 }
 
@@ -95,15 +101,16 @@ func (f *Fetcher) Close() {
 	f.group.Wait()
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	for _, c := range f.copies {
-		c.remove()
+	if f.scratch != nil {
+		f.scratch.Remove() // else the next process does
+		f.scratch = nil
 	}
 }
 
 func (c *fetched) remove() {
-	if c.file != nil {
-		c.file.Remove() // else the next process does
-		c.file = nil
+	if c.path != "" {
+		os.Remove(c.path) // else with the folder
+		c.path = ""
 	}
 	c.done = nil
 }
@@ -132,6 +139,7 @@ func (f *Fetcher) get(c *fetched) (path string, release func(), err error) {
 	c.users++
 	if !c.asked && c.done != nil {
 		f.ahead -= c.object.Size
+		f.waiting--
 	}
 	c.asked = true
 	f.next = max(f.next, c.index+1)
@@ -150,7 +158,7 @@ func (f *Fetcher) get(c *fetched) (path string, release func(), err error) {
 		f.release(c)
 		return "", nil, err
 	}
-	return c.file.Name(), sync.OnceFunc(func() {
+	return c.path, sync.OnceFunc(func() {
 		f.mu.Lock()
 		defer f.mu.Unlock()
 		f.release(c)
@@ -169,12 +177,13 @@ func (f *Fetcher) release(c *fetched) {
 func (f *Fetcher) beginAhead() {
 	for f.next < len(f.copies) && f.active < maxReads && f.ctx.Err() == nil {
 		c := f.copies[f.next]
-		if f.ahead > 0 && f.ahead+c.object.Size > maxAhead && !f.Keep {
+		if !f.Keep && f.waiting > 0 && (f.ahead+c.object.Size > maxAhead || f.waiting >= maxCopies) {
 			return
 		}
 		f.next++
 		if c.done == nil && !c.asked {
 			f.ahead += c.object.Size
+			f.waiting++
 			f.begin(c)
 		}
 	}
@@ -185,21 +194,34 @@ func (f *Fetcher) begin(c *fetched) {
 	c.done = done
 	f.active++
 	f.group.Go(func() {
-		file, err := f.copy(c)
+		path, err := f.copy(c)
 		f.mu.Lock()
 		defer f.mu.Unlock()
-		c.file, c.err = file, err
+		c.path, c.err = path, err
 		f.active--
 		close(done)
 		f.beginAhead()
 	})
 }
 
-// copy copies an object to a new file.
-func (f *Fetcher) copy(c *fetched) (*atomicfile.Scratch, error) {
-	file, err := atomicfile.CreateScratch(f.Folder)
+// create creates the file of a copy.
+func (f *Fetcher) create(c *fetched) (*os.File, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.scratch == nil {
+		var err error
+		if f.scratch, err = atomicfile.CreateScratchFolder(f.Folder); err != nil {
+			return nil, err
+		}
+	}
+	return os.OpenFile(filepath.Join(f.scratch.Path, strconv.Itoa(c.index)), os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+}
+
+// copy copies an object to a file.
+func (f *Fetcher) copy(c *fetched) (path string, err error) {
+	file, err := f.create(c)
 	if err != nil {
-		return nil, fmt.Errorf("no room for copies of objects: %w", err)
+		return "", fmt.Errorf("no room for copies of objects: %w", err)
 	}
 	var parts sync.WaitGroup
 	var once sync.Once
@@ -221,19 +243,22 @@ func (f *Fetcher) copy(c *fetched) (*atomicfile.Scratch, error) {
 		})
 	}
 	parts.Wait()
+	if e := file.Close(); err == nil {
+		err = e
+	}
 	if err == nil {
 		// Nobody writes it any more, whatever its age. See package inputs.
 		err = os.Chtimes(file.Name(), time.Time{}, time.Unix(1, 0))
 	}
 	if err != nil {
-		file.Remove()
-		return nil, err
+		os.Remove(file.Name()) // else with the folder
+		return "", err
 	}
-	return file, nil
+	return file.Name(), nil
 }
 
 // copyPart copies a part of an object to its place in the file.
-func (f *Fetcher) copyPart(ctx context.Context, file *atomicfile.Scratch, c *fetched, from, length int64) error {
+func (f *Fetcher) copyPart(ctx context.Context, file *os.File, c *fetched, from, length int64) error {
 	for {
 		err := retry(ctx, f.wait, func() error {
 			n, err := f.copyOnce(ctx, file, c, from, length)
@@ -275,7 +300,7 @@ func retry(ctx context.Context, wait func(context.Context, time.Duration) error,
 	}
 }
 
-func (f *Fetcher) copyOnce(ctx context.Context, file *atomicfile.Scratch, c *fetched, from, length int64) (n int64, err error) {
+func (f *Fetcher) copyOnce(ctx context.Context, file *os.File, c *fetched, from, length int64) (n int64, err error) {
 	if length == 0 {
 		return 0, nil
 	}

@@ -253,3 +253,28 @@ func TestFind(t *testing.T) {
 		}
 	}
 }
+
+// TestFetchMany: copies that are kept take no open files.
+func TestFetchMany(t *testing.T) {
+	s := &flakyStore{Folder: NewFolder(t.TempDir())}
+	objects, all := contents(t, s, 7)
+	f := testFetcher(t)
+	f.Keep = true
+	var fetches []func() (string, func(), error)
+	for range 3000 {
+		fetches = append(fetches, f.Add(hidden{s}, objects[0]))
+	}
+	for _, fetch := range fetches {
+		path, release, err := fetch()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := os.ReadFile(path); err != nil || !bytes.Equal(got, all[0]) {
+			t.Fatalf("%q, %v", got, err)
+		}
+		release()
+	}
+	if open, err := os.ReadDir("/proc/self/fd"); err == nil && len(open) > 500 {
+		t.Errorf("%d open files", len(open))
+	}
+}
