@@ -2,7 +2,8 @@
 # make fleet      bin/profuse-fleet: profuse with drivers for buckets
 # make release    dist/: archives for five targets of a clean COMMIT (HEAD), built twice
 # make test       all checks: oracles, lint, build, tests, races
-# make bench      compares merging and showing with llvm-profdata; bench-go: the Go benchmarks
+# make bench      compares merging and showing with llvm-profdata; bench-go: the Go benchmarks;
+#                 bench-fleet: merges from a bucket
 # make demo       merges the shipped profiles and shows the result
 # make lint       formatting, static checks, known vulnerabilities of dependencies
 # make cover      the share of each package that the tests run; takes minutes
@@ -18,7 +19,7 @@ MINUTES   ?= 10
 SEED      ?= 1
 TESTFLAGS ?=
 
-.PHONY: build fleet release test browsertest fleettest race bench bench-go demo lint cover fuzz soak testdata oracles
+.PHONY: build fleet bench-fleet release test browsertest fleettest race bench bench-go demo lint cover fuzz soak testdata oracles
 
 build:
 	CGO_ENABLED=0 $(GO) build -trimpath -o bin/profuse ./cmd/profuse
@@ -69,6 +70,10 @@ race:
 # Takes minutes the first time, when it compiles and runs programs.
 bench:
 	$(GO) run ./bench/irpgo
+
+# Merges from a bucket on this machine.
+bench-fleet:
+	cd fleet && $(GO) run ./bench
 
 bench-go:
 	$(GO) test -run '^$$' -bench . -benchmem ./...

@@ -1,7 +1,9 @@
+//go:build linux
+
 // Command bench measures what merging from a bucket costs: processor time and memory, for
-// each gigabyte and each million objects. Run it from the folder of the module:
+// each gigabyte and each million objects:
 //
-//	go run ./bench
+//	make bench-fleet
 //
 // It compiles an instrumented program with clang-22, runs it several times, puts copies of
 // the profiles into a bucket of versitygw, a server with the interface of S3 that runs on
