@@ -84,7 +84,7 @@ func run(ctx context.Context, env *cli.Env, argv []string) int {
 }
 
 func app() *cli.App {
-	return &cli.App{
+	a := &cli.App{
 		Name:  "profuse",
 		Short: "a toolkit for compiler profiles (PGO)",
 		Long: `Start with "profuse demo": it merges the profiles of three runs of a small
@@ -116,6 +116,8 @@ command.`,
 			versionCommand(),
 		},
 	}
+	a.Commands = append(a.Commands, completionCommand(a), manualCommand(a))
+	return a
 }
 
 // An llvmTool is a tool that profuse replaces.

@@ -198,36 +198,45 @@ func dashed(name string) string {
 
 // help prints the options, each group under its heading if there are several.
 func (f *Flags) help(w io.Writer) {
-	f.closeGroup()
+	groups := f.sorted()
 	var lists [][][2]string
-	var titles []string
 	var all [][2]string
-	for _, g := range f.groups {
-		if len(g.options) > 0 {
-			slices.SortFunc(g.options, func(a, b *flag.Flag) int { return cmp.Compare(a.Name, b.Name) })
-			lists, titles = append(lists, g.rows()), append(titles, " for "+g.title)
-			all = append(all, lists[len(lists)-1]...)
-		}
-	}
-	if len(titles) == 1 {
-		titles[0] = ""
+	for _, g := range groups {
+		lists = append(lists, g.rows())
+		all = append(all, lists[len(lists)-1]...)
 	}
 	left := columnWidth(all)
 	for i, rows := range lists {
-		fmt.Fprintf(w, "\nOptions%s:\n", titles[i])
+		fmt.Fprintf(w, "\nOptions%s:\n", groups[i].heading(f))
 		writeColumns(w, rows, left)
 	}
 }
 
-// rows describes the options. The usage of an option that takes a value begins
-// with a name for it in back quotes.
+// sorted returns the groups that have options, each with its options by name.
+func (f *Flags) sorted() []*group {
+	f.closeGroup()
+	for _, g := range f.groups {
+		slices.SortFunc(g.options, func(a, b *flag.Flag) int { return cmp.Compare(a.Name, b.Name) })
+	}
+	return slices.DeleteFunc(slices.Clone(f.groups), func(g *group) bool { return len(g.options) == 0 })
+}
+
+// heading returns what follows "Options" above the group: nothing if it is the only one.
+func (g *group) heading(f *Flags) string {
+	if len(f.sorted()) == 1 {
+		return ""
+	}
+	return " for " + g.title
+}
+
+// rows describes the options.
 func (g *group) rows() [][2]string {
 	var rows [][2]string
 	for _, o := range g.options {
-		name, usage := dashed(o.Name), o.Usage
-		if rest, ok := strings.CutPrefix(usage, "`"); ok {
-			value, text, _ := strings.Cut(rest, "` ")
-			name, usage = name+" "+value, text
+		value, usage := valueName(o)
+		name := dashed(o.Name)
+		if value != "" {
+			name += " " + value
 		}
 		switch o.DefValue {
 		case "", "0", "false":
@@ -237,6 +246,17 @@ func (g *group) rows() [][2]string {
 		rows = append(rows, [2]string{name, usage})
 	}
 	return rows
+}
+
+// valueName returns the name that the help text has for the value of an option, with which
+// its usage begins in back quotes, and the rest of the usage. An option without a value has "".
+func valueName(o *flag.Flag) (value, usage string) {
+	rest, ok := strings.CutPrefix(o.Usage, "`")
+	if !ok {
+		return "", o.Usage
+	}
+	value, usage, _ = strings.Cut(rest, "` ")
+	return value, usage
 }
 
 // A Choice is an option that takes one of a few words.
