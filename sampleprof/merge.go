@@ -243,6 +243,9 @@ func (f *Function) renamed(rename func(string) string) *Function {
 		return n
 	}
 	c := &Function{Name: name(f.Name), Total: f.Total, Head: f.Head}
+	if f.Context != nil { // LLVM writes no frame into binary files, which nothing can read
+		c.Context = []Frame{{Name: c.Name}}
+	}
 	for _, s := range f.Body {
 		to := Sample{Location: s.Location, Count: s.Count}
 		for _, t := range s.Targets {
