@@ -17,7 +17,7 @@ func sampled(t *testing.T, text string) profile.View {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return p.View("sampled", sampleprof.ViewOptions{})
+	return p.View("sampled")
 }
 
 // nameless is a view that knows functions by their ids alone.

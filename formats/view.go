@@ -205,8 +205,7 @@ func viewSample(name string, data []byte) (profile.View, error) {
 	if err != nil {
 		return nil, err
 	}
-	format, _ := sampleprof.Detect(data)
-	return p.View(name, sampleprof.ViewOptions{Format: format}), nil
+	return p.View(name), nil
 }
 
 // iprofSource returns a function that finds the sources of iprof methods in classes; nil

@@ -76,7 +76,7 @@ func (r *binaryReader) read(format Format) (*Profile, error) {
 		c.Section = profileSection.String()
 		r.readFunctions(c)
 	}
-	r.tidy()
+	r.finish()
 	if i := slices.Index(r.used, false); i >= 0 && c.Err() == nil {
 		r.doubt(otherDoubt, c, -1, "name "+r.names[i].String(), "in the table alone", "used by a function")
 	}
@@ -517,8 +517,8 @@ func (r *binaryReader) readMetadata(c *cursor.Cursor, f *Function, checksums, at
 	}
 	if attributes {
 		at := c.Offset()
-		f.Attributes = Attributes(r.upTo(c, math.MaxUint32, "attributes"))
-		if f.Attributes > WasInlined|ShouldBeInlined|Duplicated {
+		f.Attributes = uint32(r.upTo(c, math.MaxUint32, "attributes"))
+		if f.Attributes > wasInlined|shouldBeInlined|duplicated {
 			r.doubt(otherDoubt, c, at, "attributes", f.Attributes, "known ones")
 		}
 	}
@@ -558,5 +558,5 @@ func (r *binaryReader) readSymbols(c *cursor.Cursor) {
 			r.doubt(symbolOrder, c, -1, "symbol", symbols[i+1], "symbols in order, each once")
 		}
 	}
-	r.p.AddSymbols(symbols...)
+	r.p.addSymbols(symbols...)
 }

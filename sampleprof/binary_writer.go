@@ -25,9 +25,10 @@ type packedProfile struct {
 // pack packs the functions of a profile.
 func (p *Profile) pack() *packedProfile {
 	to := newPacker()
-	out := &packedProfile{kind: p.Kind, symbols: p.Symbols, names: to.nameTable, functions: make([]packedFunction, len(p.Functions))}
+	functions := p.InMapOrder()
+	out := &packedProfile{kind: p.Kind, symbols: p.Symbols, names: to.nameTable, functions: make([]packedFunction, len(functions))}
 	var bodies chunks
-	for i, f := range p.InMapOrder() {
+	for i, f := range functions {
 		begin := len(bodies.last)
 		packed := to.function(bodies.begin(), f)
 		bodies.end(packed.body)

@@ -23,14 +23,14 @@ func (f *Function) tidy() (overflow bool) {
 	}
 	for i := range f.Body {
 		if len(f.Body[i].Targets) > 1 {
-			overflow = joinTargets(&f.Body[i].Targets) || overflow
+			overflow = joinTargets(&f.Body[i].Targets, byCount) || overflow
 		}
 	}
 	f.VTables = addup.Equal(f.VTables, func(a, b *VTableUses) int { return a.Compare(b.Location) }, func(to, v *VTableUses) {
 		to.VTables = append(to.VTables, v.VTables...)
 	})
 	for i := range f.VTables {
-		overflow = joinTargets(&f.VTables[i].VTables) || overflow
+		overflow = joinTargets(&f.VTables[i].VTables, byName) || overflow
 	}
 	f.Callsites = addup.Equal(f.Callsites, (*Callsite).compare, func(to, c *Callsite) {
 		overflow = to.Callee.absorb(c.Callee) || overflow
@@ -60,13 +60,43 @@ func (f *Function) absorb(o *Function) (overflow bool) {
 	return add(&f.Total, o.Total, 1)
 }
 
-// joinTargets sorts targets and adds up those of one name.
-func joinTargets(targets *[]Target) (overflow bool) {
+// joinTargets adds up the targets of one name and puts them into an order.
+func joinTargets(targets *[]Target, order func(a, b Target) int) (overflow bool) {
+	if fewInOrder(*targets, order) {
+		return false
+	}
 	*targets = addup.Equal(*targets, (*Target).compare, func(to, t *Target) {
 		overflow = add(&to.Count, t.Count, 1) || overflow
 	})
+	sortFew(*targets, order)
 	return overflow
 }
+
+// fewInOrder reports whether a list is short and in order, with each name once, as most are.
+func fewInOrder(targets []Target, order func(a, b Target) int) bool {
+	const few = 8
+	for i := 1; i < len(targets); i++ {
+		if i == few || order(targets[i-1], targets[i]) >= 0 {
+			return false
+		}
+		for j := range i {
+			if targets[j].Name.id == targets[i].Name.id {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// byCount orders targets of calls: by descending count, then by name.
+func byCount(a, b Target) int {
+	if a.Count != b.Count {
+		return cmp.Compare(b.Count, a.Count)
+	}
+	return a.Name.Compare(b.Name)
+}
+
+func byName(a, b Target) int { return a.Name.Compare(b.Name) }
 
 func (t *Target) compare(o *Target) int { return t.Name.byID(o.Name) }
 
@@ -170,6 +200,16 @@ func newBuilder() builder { return builder{p: new(Profile)} }
 func (b *builder) tidy() (overflow bool) {
 	for _, f := range b.p.Functions {
 		overflow = f.tidy() || overflow
+	}
+	return overflow
+}
+
+// finish tidies all functions and brings them into the order of files. It reports whether a count
+// saturated.
+func (b *builder) finish() (overflow bool) {
+	overflow = b.tidy()
+	if !slices.IsSortedFunc(b.p.Functions, inFileOrder) {
+		b.p.setFunctions(&b.known)
 	}
 	return overflow
 }

@@ -17,7 +17,7 @@ func (p *Profile) Check() (findings []error) {
 	}
 	findings = append(findings, p.checkTotals()...)
 	for i, f := range p.Functions {
-		if most, _ := f.MaxCount(); f.Total < most {
+		if most := f.maxCount(); f.Total < most {
 			findings = append(findings, flaw.In(profileSection.String()).InRecord(i).Field("total of "+f.Label()).Got(f.Total).
 				Wantf("at least the %d samples of its greatest location", most).Corrupt())
 		}

@@ -94,6 +94,7 @@ func (p *Profile) Divide(by uint64) {
 			for i := range g.Body {
 				divide(&g.Body[i].Count)
 				divideAll(g.Body[i].Targets)
+				sortFew(g.Body[i].Targets, byCount) // more may have the same count now
 			}
 			for i := range g.VTables {
 				divideAll(g.VTables[i].VTables)
@@ -211,7 +212,7 @@ func (p *Profile) encodeWithin(limit uint64, encode func(*Profile) ([]byte, erro
 		return nil, flaw.Field("size").Got("no functions").Want("one and more").Because(llvmerr.SampleTooMuch)
 	}
 	left := *p
-	left.Functions = p.Sorted()
+	left.Functions = p.sorted()
 	left.known = p.toMap().clone()
 	for {
 		out, err := encode(&left)
@@ -224,9 +225,6 @@ func (p *Profile) encodeWithin(limit uint64, encode func(*Profile) ([]byte, erro
 		if keep <= 0 {
 			return nil, flaw.Field("size").Gotf("%d bytes of one function and the tables", len(out)).
 				Wantf("at most %d", limit).Because(llvmerr.SampleTooMuch)
-		}
-		for _, f := range left.Functions[keep:] {
-			left.known.remove(f.key())
 		}
 		left.Functions = left.Functions[:keep]
 	}

@@ -143,7 +143,7 @@ func (p *Profile) totals() (t totals) {
 	for _, f := range p.Functions {
 		t.maxHead = max(t.maxHead, f.Head)
 		f.walk(func(g *Function) bool {
-			if g != f && g.Attributes&Duplicated != 0 {
+			if g != f && g.Attributes&duplicated != 0 {
 				return false
 			}
 			for i := range g.Body {

@@ -19,43 +19,28 @@ type Fit struct {
 	// What of the program could be compared with the profile, besides names: the checksums of
 	// functions, or the lines of code.
 	Checksums, Lines bool
-	Staleness        Staleness
+	// Staleness holds what clang -mllvm -report-profile-staleness prints, for the whole program
+	// instead of one source file, and with functions of headers that the program has from
+	// elsewhere. It does not know the contexts of context-sensitive profiles.
+	Staleness struct {
+		Functions       int    // of the profile, not inlined, that the program has, renamed ones included
+		StaleFunctions  int    // ... with another checksum
+		Samples         uint64 // sum of the totals of Functions
+		StaleSamples    uint64 // ... of functions, also inlined ones, with another checksum
+		Calls           int    // places of calls in the profile
+		StaleCalls      int    // ... at which the program calls another function, or none
+		RecoveredStales int    // ... of which the matching of stale profiles finds the place
+	}
 }
-
-// A Staleness holds what clang -mllvm -report-profile-staleness prints, for the whole program instead
-// of one source file, and with functions of headers that the program has from elsewhere. It does not
-// know the contexts of context-sensitive profiles.
-type Staleness struct {
-	Functions       int    // of the profile, not inlined, that the program has, renamed ones included
-	StaleFunctions  int    // ... with another checksum
-	Samples         uint64 // sum of the totals of Functions
-	StaleSamples    uint64 // ... of functions, also inlined ones, with another checksum
-	Calls           int    // places of calls in the profile
-	StaleCalls      int    // ... at which the program calls another function, or none
-	RecoveredStales int    // ... of which the matching of stale profiles finds the place
-}
-
-// A Condition is how a function of a profile fits a program.
-type Condition uint8
-
-// The conditions.
-const (
-	Fits    Condition = iota
-	Changed           // its checksum is another one, at least in some context; or lines have no code
-	Renamed           // the program has it under another name
-	Gone              // the program has no such function
-)
-
-// String returns "fits", "changed", "renamed" or "gone".
-func (c Condition) String() string { return [...]string{"fits", "changed", "renamed", "gone"}[c&3] }
 
 // A FunctionFit is how the function of a name fits.
 type FunctionFit struct {
-	Name      Name // with its text, if profile or program have it
-	Condition Condition
-	NewName   string // of the program, if Renamed
-	Samples   uint64 // of the function
-	Max       uint64 // greatest count of a location
+	Name    Name   // with its text, if profile or program have it
+	Changed bool   // its checksum is another one, at least in some context; or lines have no code
+	Gone    bool   // the program has no such function, under this name or another
+	NewName string // under which the program has it; "" if it has it under its own
+	Samples uint64 // of the function
+	Max     uint64 // greatest count of a location
 	// Stale are the samples that do not fit because of this function, those of functions inlined
 	// into it included.
 	Stale      uint64
@@ -158,7 +143,7 @@ func (f *fitter) flat(n Name) *flatFunction {
 			flat.Name = NameOf(flat.in.name)
 		}
 		if flat.in == nil {
-			flat.Condition = Gone
+			flat.Gone = true
 		}
 		f.byID[id] = flat
 	}
@@ -241,9 +226,7 @@ func (f *fitter) hasChanged(in *programFunction, fn *Function) bool {
 func (f *fitter) judge(fn *Function, cause *flatFunction) {
 	flat := f.flat(fn.Name)
 	changed := f.hasChanged(flat.in, fn)
-	if changed && flat.Condition == Fits {
-		flat.Condition = Changed
-	}
+	flat.Changed = flat.Changed || changed
 	if cause == nil && (changed || flat.in == nil) {
 		cause = flat
 	}
@@ -307,12 +290,10 @@ func (f *fitter) finish() {
 					flat.StaleLines++
 				}
 			}
-			if flat.StaleLines > 0 {
-				flat.Condition = Changed
-			}
+			flat.Changed = flat.StaleLines > 0
 		}
 		if flat.newName != nil {
-			flat.Condition, flat.NewName = Renamed, flat.newName.name
+			flat.Gone, flat.NewName = false, flat.newName.name
 		}
 		f.fit.Functions = append(f.fit.Functions, flat.FunctionFit)
 	}

@@ -111,6 +111,18 @@ func numbers(t *testing.T, re *regexp.Regexp, said string) (all []uint64) {
 	return all
 }
 
+func conditionOf(fn *FunctionFit) string {
+	switch {
+	case fn.NewName != "":
+		return "renamed"
+	case fn.Gone:
+		return "gone"
+	case fn.Changed:
+		return "changed"
+	}
+	return "fits"
+}
+
 // condition returns how a function fits.
 func (f *Fit) condition(name string) FunctionFit {
 	for _, fn := range f.Functions {
@@ -151,7 +163,7 @@ func TestStaleness(t *testing.T) {
 			if got, want := []uint64{uint64(s.StaleCalls), uint64(s.Calls)}, numbers(t, callReport, said); !slices.Equal(got, want) {
 				t.Errorf("%s: calls %d, clang %d", c.profile, got, want)
 			}
-			if fn := f.condition("summarize"); fn.Condition != Changed || fn.Stale != fn.Samples || fn.Calls != 3 || fn.Aligned != 3 {
+			if fn := f.condition("summarize"); !fn.Changed || fn.Stale != fn.Samples || fn.Calls != 3 || fn.Aligned != 3 {
 				t.Errorf("%s: %+v", c.profile, fn)
 			}
 		} else {
@@ -160,7 +172,7 @@ func TestStaleness(t *testing.T) {
 			if uint64(s.Calls) != want[1] || uint64(s.StaleCalls) > want[0] || s.StaleCalls < 5 {
 				t.Errorf("%s: calls %d of %d, clang %d", c.profile, s.StaleCalls, s.Calls, want)
 			}
-			if fn := f.condition("shift"); fn.Condition != Changed || fn.Locations != 4 || fn.StaleLines == 0 || fn.Stale == 0 || fn.Aligned != 2 {
+			if fn := f.condition("shift"); !fn.Changed || fn.Locations != 4 || fn.StaleLines == 0 || fn.Stale == 0 || fn.Aligned != 2 {
 				t.Errorf("%s: %+v", c.profile, fn)
 			}
 		}
@@ -169,7 +181,7 @@ func TestStaleness(t *testing.T) {
 		}
 		renamed := 0
 		for _, fn := range f.Functions {
-			if fn.Condition == Renamed {
+			if fn.NewName != "" {
 				renamed++
 			}
 		}
@@ -179,10 +191,10 @@ func TestStaleness(t *testing.T) {
 		if fn := f.condition("process"); fn.NewName != "handle" || fn.Stale != fn.Samples || fn.Calls != 5 || fn.Aligned != 5 {
 			t.Errorf("%s: %+v", c.profile, fn)
 		}
-		if fn := f.condition("retire"); fn.Condition != Gone {
+		if fn := f.condition("retire"); !fn.Gone {
 			t.Errorf("%s: %+v", c.profile, fn)
 		}
-		if fn := f.condition("load"); fn.Condition != Fits || fn.Stale != 0 {
+		if fn := f.condition("load"); fn.Changed || fn.Gone || fn.Stale != 0 {
 			t.Errorf("%s: %+v", c.profile, fn)
 		}
 		stale := uint64(0)
@@ -294,14 +306,14 @@ func TestStalenessOfReleases(t *testing.T) {
 			if fn := f.condition("process"); fn.NewName != "handle" || fn.Aligned != 5 {
 				t.Errorf("clang %d, %s: %+v", release, profile, fn)
 			}
-			if fn := f.condition("summarize"); fn.Condition != Changed || fn.Aligned != 3 {
+			if fn := f.condition("summarize"); !fn.Changed || fn.Aligned != 3 {
 				t.Errorf("clang %d, %s: %+v", release, profile, fn)
 			}
 		}
 		// Without any of it only names are compared.
 		program, _ := compile(t, clang, "calls.c", []byte(later), "-O2")
 		f := fit(t, "calls-probes.afdo", program)
-		if f.Checksums || f.Lines || f.condition("process").Condition != Gone || f.condition("summarize").Condition != Fits || f.condition("retire").Condition != Gone {
+		if f.Checksums || f.Lines || !f.condition("process").Gone || f.condition("summarize").Changed || !f.condition("retire").Gone {
 			t.Errorf("clang %d: %+v", release, f)
 		}
 	}
@@ -364,7 +376,7 @@ local:9:1
 	f := p.Fit(program)
 	var got []string
 	for _, fn := range f.Functions {
-		got = append(got, fmt.Sprint(fn.Name, " ", fn.Condition, " ", fn.NewName, " ", fn.Stale, "/", fn.Samples))
+		got = append(got, fmt.Sprint(fn.Name, " ", conditionOf(&fn), " ", fn.NewName, " ", fn.Stale, "/", fn.Samples))
 	}
 	want := []string{
 		// 20 of its own and 30 of what is inlined into it; as a function of its own it fits.

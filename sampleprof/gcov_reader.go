@@ -59,7 +59,7 @@ func readGCov(data []byte) (*Profile, error) {
 		}
 		r.readFunction([]*Function{f})
 	}
-	r.builder.tidy()
+	r.finish()
 	return r.p, r.c.Err()
 }
 

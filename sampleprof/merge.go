@@ -44,8 +44,7 @@ func (f *Function) add(o *Function) {
 }
 
 // A Merger adds profiles up. It does no I/O, and its memory does not depend on the number
-// of profiles. Make one with [NewMerger]. It is not safe for concurrent use: give each worker one,
-// and [Merger.Merge] them.
+// of profiles. Make one with [NewMerger]. It is not safe for concurrent use.
 type Merger struct {
 	opt    MergeOptions
 	sums   packedSums
@@ -83,7 +82,7 @@ type Added struct {
 }
 
 // AddProfile adds a profile with a weight of at least 1. Profiles of different kinds cannot meet:
-// contexts with none, probes with lines. The cause of that error is a *[KindError].
+// contexts with none, probes with lines.
 func (m *Merger) AddProfile(name string, p *Profile, weight uint64) (added Added, err error) {
 	functions := p.Functions
 	if m.opt.LLVMCompat {
@@ -141,7 +140,7 @@ func (m *Merger) addPlain(name string, p *Profile, f *filePacker, weight uint64)
 
 // doubt warns of a file that may have been damaged. totals are those of its functions.
 func (m *Merger) doubt(name string, p *Profile, totals *totals) {
-	if m.opt.LLVMCompat || m.opt.Warn == nil || p.text {
+	if m.opt.LLVMCompat || m.opt.Warn == nil || p.format == FormatText {
 		return
 	}
 	if !p.Kind.Has(ContextSensitive) { // whose summary is about functions without contexts
@@ -204,7 +203,7 @@ func (m *Merger) add(name string, p *Profile, weight uint64, n int, mapped bool,
 	if m.opt.LLVMCompat && len(m.sums.functions) > known {
 		m.sums.addBatch(batch{places, mapped})
 	}
-	m.head.AddSymbols(p.Symbols...)
+	m.head.addSymbols(p.Symbols...)
 	return added, nil
 }
 
@@ -216,22 +215,6 @@ func (m *Merger) addFunction(f *packedFunction, weight uint64) (place uint32, r 
 		to.name, to.context = f.name, f.context
 	}
 	return place, s.add(place, f, weight, fresh)
-}
-
-// Merge adds what another Merger has added. Neither may be of LLVM's rules, and the other may not be
-// used after.
-func (m *Merger) Merge(o *Merger) error {
-	if !o.any {
-		return nil
-	}
-	functions := o.sums.functions
-	e := expander{names: o.sums.names}
-	var packed packedFunction
-	_, err := m.add("", &o.head, 1, len(functions), false, func(i int) *packedFunction {
-		packed = m.sums.function(packed.body[:0], e.function(&functions[i]))
-		return &packed
-	})
-	return err
 }
 
 // renamed returns a copy with other names.
@@ -260,25 +243,18 @@ func (f *Function) renamed(rename func(string) string) *Function {
 	return c
 }
 
-// A KindError is the cause of an error about profiles of kinds that cannot meet.
-type KindError struct{ Differ Kind }
-
-// Error says in which kinds the profiles differ.
-func (e *KindError) Error() string {
-	return "one profile is " + e.Differ.String() + ", the other is not"
-}
-
-// Unwrap returns [profile.ErrMismatch].
-func (e *KindError) Unwrap() error { return profile.ErrMismatch }
-
 // accepts returns the error about a profile of a kind that cannot be added.
 func (m *Merger) accepts(name string, p *Profile) error {
 	differ := (m.head.Kind ^ p.Kind) & (ContextSensitive | ProbeBased)
 	if !m.any || differ == 0 {
 		return nil
 	}
+	why := llvmerr.SampleContexts
+	if differ.Has(ProbeBased) {
+		why = llvmerr.SampleProbes
+	}
 	return flaw.InFile(flaw.In("header").Field("kind").Got(p.Kind.String()).
-		Want("a profile that can be merged with one that is "+m.head.Kind.String()).Because(&KindError{differ}), name)
+		Want("a profile that can be merged with one that is "+m.head.Kind.String()).Because(why), name)
 }
 
 // note notes the kind of a profile. That of the result is without [Partial]. Under LLVM's rules a
@@ -286,7 +262,7 @@ func (m *Merger) accepts(name string, p *Profile) error {
 func (m *Merger) note(p *Profile) {
 	const noted = PreInlined | FlowDiscriminators
 	kind := p.Kind
-	if !p.text || !m.opt.LLVMCompat {
+	if p.format != FormatText || !m.opt.LLVMCompat {
 		kind |= m.head.Kind & noted
 	}
 	m.any, m.head.Kind = true, kind&^Partial

@@ -347,7 +347,7 @@ func numberAsName(number uint64) Name { return Name{id: number} }
 // expand sets what a body has, with the numbers of names.
 func (e *expander) expand(f *Function, body []byte) {
 	u := unpacker{b: body}
-	f.Total, f.Checksum, f.Attributes = u.num(), u.num(), Attributes(u.num())
+	f.Total, f.Checksum, f.Attributes = u.num(), u.num(), uint32(u.num())
 	e.body = e.body[:0]
 	for p := u.place(); p.ok; p = u.place() {
 		e.body = append(e.body, Sample{Location: locationOf(p.word), Count: u.num(), Targets: e.expandList(&u, p)})
@@ -408,10 +408,10 @@ func (e *expander) resolveList(targets []Target) {
 func (e *expander) arrange(f *Function) {
 	e.touch(f.Name)
 	for i := range f.Body {
-		e.arrangeList(f.Body[i].Targets)
+		e.arrangeList(f.Body[i].Targets, byCount)
 	}
 	for i := range f.VTables {
-		e.arrangeList(f.VTables[i].VTables)
+		e.arrangeList(f.VTables[i].VTables, byName)
 	}
 	for i := range f.Callsites {
 		e.arrange(f.Callsites[i].Callee)
@@ -421,11 +421,11 @@ func (e *expander) arrange(f *Function) {
 	}
 }
 
-func (e *expander) arrangeList(targets []Target) {
+func (e *expander) arrangeList(targets []Target, order func(a, b Target) int) {
 	for i := range targets {
 		e.touch(targets[i].Name)
 	}
-	sortFew(targets, func(a, b Target) int { return a.compare(&b) })
+	sortFew(targets, order)
 }
 
 // touch reads both ends of a text.

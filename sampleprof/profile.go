@@ -14,8 +14,9 @@ import (
 // A Profile is the content of a sample profile, free of encodings.
 type Profile struct {
 	Kind Kind
-	// Functions have keys that differ: names, or contexts if the profile is
-	// context-sensitive.
+	// Functions are in the order in which files have them: by descending total, then by name or
+	// context. These differ. Some may be removed, or
+	// appended.
 	Functions []*Function
 	// Symbols are the names of all functions of the program, sorted, whether they
 	// have samples or not; nil if the profile does not list them.
@@ -23,9 +24,9 @@ type Profile struct {
 	// Summary is that of the file; nil if it has none, as text.
 	Summary *Summary
 
-	known *functionMap // of Functions; nil if it follows from their order
-	odd   []error      // what is doubtful in the file
-	text  bool         // the encoding was text
+	known  *functionMap // of Functions; nil if it follows from their order
+	odd    []error      // what is doubtful in the file
+	format Format       // of the file; "" for none
 }
 
 // A Kind says what the samples of a profile are attached to. It is a set of bits.
@@ -130,14 +131,11 @@ type Frame struct {
 	Location
 }
 
-// Attributes are how the producer treated a function in a context.
-type Attributes uint32
-
-// The known attributes (SampleContext::ContextAttributeMask).
+// The known bits of [Function.Attributes] (SampleContext::ContextAttributeMask).
 const (
-	WasInlined      Attributes = 1 << iota // the program had it inlined
-	ShouldBeInlined                        // the pre-inliner wants it inlined
-	Duplicated                             // its samples are in a base profile, too
+	wasInlined = 1 << iota
+	shouldBeInlined
+	duplicated
 )
 
 // A Function holds the samples of a function, or of a function inlined at one place.
@@ -153,15 +151,18 @@ type Function struct {
 	Callsites []Callsite   // what was inlined, in the order of locations, then of names
 	VTables   []VTableUses // in the order of locations, which differ
 
-	Checksum   uint64 // of its control flow graph; 0 unless probe-based
-	Attributes Attributes
+	Checksum uint64 // of its control flow graph; 0 unless probe-based
+	// Attributes are how the producer treated the function in its context, a set of bits: 1 the
+	// program had it inlined, 2 the pre-inliner wants it inlined, 4 its samples are in a base
+	// profile, too.
+	Attributes uint32
 }
 
 // A Sample counts how often a location ran.
 type Sample struct {
 	Location
 	Count   uint64
-	Targets []Target // of a call there, each once, in the order of [Name.ID]
+	Targets []Target // of a call there, each once, by descending count, then by name
 }
 
 // A Target is a function that was called, or a virtual table that was used, and how
@@ -180,7 +181,7 @@ type Callsite struct {
 // VTableUses are the virtual tables of objects whose methods were called at a location.
 type VTableUses struct {
 	Location
-	VTables []Target // each once, in the order of [Name.ID]
+	VTables []Target // each once, in the order of their names
 }
 
 // key is the number by which LLVM knows a function of a profile: the GUID of its name,
@@ -261,9 +262,11 @@ func inFileOrder(a, b *Function) int {
 	return compareContexts(a, b)
 }
 
-// Sorted returns the functions in the order in which files have them: by descending total,
-// then by name or context.
-func (p *Profile) Sorted() []*Function {
+// sorted returns the functions in the order in which files have them.
+func (p *Profile) sorted() []*Function {
+	if slices.IsSortedFunc(p.Functions, inFileOrder) {
+		return p.Functions
+	}
 	fs := slices.Clone(p.Functions)
 	slices.SortFunc(fs, inFileOrder)
 	return fs
@@ -274,10 +277,21 @@ func (p *Profile) Sorted() []*Function {
 func (p *Profile) InMapOrder() []*Function { return p.toMap().slice() }
 
 func (p *Profile) toMap() *functionMap {
-	if p.known != nil {
-		return p.known
+	if p.known == nil {
+		return mapOf(p.Functions)
 	}
-	return mapOf(p.Functions)
+	if p.known.order.Len() != len(p.Functions) {
+		now := mapOf(p.Functions)
+		for f := range p.known.all() {
+			if key := f.key(); now.find(key) == nil {
+				p.known.remove(key)
+			}
+		}
+		for _, f := range p.Functions {
+			p.known.get(f)
+		}
+	}
+	return p.known
 }
 
 // setFunctions sets the functions of a profile, in the order in which files have them.
@@ -298,36 +312,19 @@ func (f *Function) walk(fn func(*Function) bool) {
 	}
 }
 
-// MaxCount returns the greatest count of the function and what is inlined into it; any is
-// false if there is none.
-func (f *Function) MaxCount() (most uint64, any bool) {
+// maxCount returns the greatest count of the function and what is inlined into it.
+func (f *Function) maxCount() (most uint64) {
 	f.walk(func(g *Function) bool {
 		for i := range g.Body {
-			most, any = max(most, g.Body[i].Count), true
+			most = max(most, g.Body[i].Count)
 		}
 		return true
 	})
-	return most, any
+	return most
 }
 
-// Function returns the function of a name that is not in a context, or nil.
-func (p *Profile) Function(name string) *Function {
-	return p.toMap().find(guid.Of(name))
-}
-
-// Keep removes the functions for which keep returns false.
-func (p *Profile) Keep(keep func(*Function) bool) {
-	m := p.toMap()
-	for _, f := range p.Functions {
-		if !keep(f) {
-			m.remove(f.key())
-		}
-	}
-	p.setFunctions(m)
-}
-
-// AddSymbols adds names to p.Symbols.
-func (p *Profile) AddSymbols(names ...string) {
+// addSymbols adds names to p.Symbols.
+func (p *Profile) addSymbols(names ...string) {
 	if len(names) > 0 {
 		p.Symbols = append(p.Symbols, names...)
 		slices.Sort(p.Symbols)

@@ -9,7 +9,7 @@ import (
 
 // randomText returns the text of a random profile of a kind with n names.
 func randomText(seed uint64, n int, kind Kind, vtables bool) []byte {
-	g := &generator{r: rand.New(rand.NewPCG(seed, 1)), kind: kind, vtables: vtables, attribute: ShouldBeInlined}
+	g := &generator{r: rand.New(rand.NewPCG(seed, 1)), kind: kind, vtables: vtables, attribute: shouldBeInlined}
 	for i := range n {
 		name := fmt.Sprintf("_ZN%dns%dfunc_%dEv", g.r.IntN(8)+2, i%13, i)
 		if g.r.IntN(6) == 0 {
@@ -44,7 +44,7 @@ type generator struct {
 	vtables bool
 	names   []string
 
-	attribute Attributes // of the first function: the kind shows in it
+	attribute uint32 // of the first function: the kind shows in it
 }
 
 func (g *generator) name() string { return g.names[g.r.IntN(len(g.names))] }

@@ -11,26 +11,16 @@ import (
 )
 
 // Format is one of the encodings of a sample profile.
-type Format int
+type Format string
 
 // The encodings.
 const (
-	FormatText     Format = iota + 1
-	FormatBinary          // the first binary format
-	FormatExtended        // extensible binary: in sections, the default of LLVM's tools
-	FormatCompact         // LLVM 8 to 16: with GUIDs instead of names
-	FormatGCov            // for GCC, written by create_gcov of AutoFDO
+	FormatText     Format = "text"
+	FormatBinary   Format = "binary"            // the first binary format
+	FormatExtended Format = "extensible binary" // in sections, the default of LLVM's tools
+	FormatCompact  Format = "compact binary"    // LLVM 8 to 16: with GUIDs instead of names
+	FormatGCov     Format = "gcov"              // for GCC, written by create_gcov of AutoFDO
 )
-
-var formatNames = [...]string{"unknown", "text", "binary", "extensible binary", "compact binary", "gcov"}
-
-// String returns "text", "binary", "extensible binary", "compact binary" or "gcov".
-func (f Format) String() string {
-	if f < 0 || int(f) >= len(formatNames) {
-		f = 0
-	}
-	return formatNames[f]
-}
 
 // ReadOptions adjust reading. The zero value is right for most uses.
 type ReadOptions struct {
@@ -51,8 +41,9 @@ func (o *ReadOptions) mask() uint32 {
 	return uint32(1)<<o.DiscriminatorBits - 1
 }
 
-// mark notes the kind of a profile that its format does not say.
+// mark notes the format of a profile, and the kind that the format does not say.
 func (o *ReadOptions) mark(p *Profile, format Format) {
+	p.format = format
 	if o.FlowDiscriminators && format != FormatExtended {
 		p.Kind |= FlowDiscriminators
 	}
@@ -73,7 +64,7 @@ func Detect(data []byte) (Format, bool) {
 	case isText(data):
 		return FormatText, true
 	}
-	return 0, false
+	return "", false
 }
 
 // A Section is an entry of the section table of an extensible binary file.
@@ -135,8 +126,8 @@ func read(data []byte, opt *ReadOptions) (*Profile, error) {
 	return p, nil
 }
 
-// ReadSorted reads a profile as [Read] does, but returns its functions one by one, in the order of
-// [Profile.Sorted]: each is valid until the next one. Of most profiles p has no functions then, which
+// ReadSorted reads a profile as [Read] does, but returns its functions one by one, in
+// their order: each is valid until the next one. Of most profiles p has no functions then, which
 // takes a third of the time and memory.
 func ReadSorted(name string, data []byte, opt ReadOptions) (p *Profile, functions iter.Seq[*Function], err error) {
 	if p, f := readPlain(data, &opt, new(nameTable), nil); p != nil {
@@ -145,5 +136,5 @@ func ReadSorted(name string, data []byte, opt ReadOptions) (p *Profile, function
 	if p, err = Read(name, data, opt); err != nil {
 		return nil, nil, err
 	}
-	return p, slices.Values(p.Sorted()), nil
+	return p, slices.Values(p.Functions), nil
 }

@@ -63,7 +63,7 @@ func TestReleases(t *testing.T) {
 				if q := mustRead(t, theirs); len(q.odd) > 0 {
 					t.Errorf("LLVM %d, %s, %v: %v", release, kind, mode.args, q.odd)
 				}
-				if release < 17 && mode.opt.Format == 0 {
+				if release < 17 && mode.opt.Format == "" {
 					// Of contexts of a function with different checksums the first counts in the summary,
 					// in the order of the map.
 					if kind.Has(ContextSensitive | ProbeBased) {

@@ -14,7 +14,7 @@ const (
 )
 
 // Summarize computes the summary of the profile as it is now. The contexts of one
-// function are merged for it, and inlined functions that are [Duplicated] are left out.
+// function are merged for it, and inlined functions whose samples are in a base profile, too, are left out.
 func (p *Profile) Summarize() *Summary { return p.pack().summarize() }
 
 // summarize computes the summary once.
@@ -88,7 +88,7 @@ func (s *survey) body(body []byte, inlined bool) {
 	u.skip()
 	u.skip()
 	around := s.duplicated
-	if Attributes(u.num())&Duplicated != 0 && inlined {
+	if u.num()&duplicated != 0 && inlined {
 		s.duplicated = true
 	}
 	for p := u.place(); p.ok; p = u.place() {

@@ -52,7 +52,6 @@ type textReader struct {
 
 func readText(data []byte, opt *ReadOptions) (*Profile, error) {
 	r := &textReader{builder: newBuilder(), data: data, names: make(map[string]Name), mask: opt.mask(), lenient: opt.Lenient}
-	r.p.text = true
 	if i := bytes.IndexByte(data, 0); i >= 0 {
 		if !opt.Lenient {
 			r.line = 1 + bytes.Count(data[:i], []byte("\n"))
@@ -67,7 +66,7 @@ func readText(data []byte, opt *ReadOptions) (*Profile, error) {
 			r.readHead(line)
 		}
 	}
-	if r.tidy() && r.err == nil {
+	if r.finish() && r.err == nil {
 		r.err = flaw.Field("samples").Got("a sum of 2^64 and more").Want("less").Because(flaw.ErrSaturated)
 	}
 	return r.p, r.err
@@ -388,8 +387,8 @@ func (r *textReader) readMetadata(line, text []byte, depth int) {
 		f.Attributes = 0
 	case "Attributes":
 		n, ok = number(value, math.MaxUint32)
-		f.Attributes = Attributes(n)
-		if f.Attributes&ShouldBeInlined != 0 {
+		f.Attributes = uint32(n)
+		if f.Attributes&shouldBeInlined != 0 {
 			r.p.Kind |= PreInlined
 		}
 	default:

@@ -2,9 +2,7 @@ package sampleprof
 
 import (
 	"bytes"
-	"cmp"
 	"io"
-	"slices"
 	"strconv"
 
 	"github.com/profuse-pgo/profuse/internal/flaw"
@@ -17,7 +15,7 @@ const textBuffer = 64 << 10
 // writeText writes the profile as text. split marks functions without callsites.
 func (p *Profile) writeText(w io.Writer, split bool) error {
 	t := textWriter{contexts: p.Kind.Has(ContextSensitive), probes: p.Kind.Has(ProbeBased)}
-	for _, f := range p.Sorted() {
+	for _, f := range p.sorted() {
 		if t.contexts {
 			t.buf = append(appendContext(append(t.buf, '['), f.Context), ']')
 		} else {
@@ -44,14 +42,6 @@ func (p *Profile) writeText(w io.Writer, split bool) error {
 type textWriter struct {
 	buf              []byte
 	contexts, probes bool
-	targets          []Target // that are being written
-}
-
-// sorted returns targets in another order, until the next call.
-func (t *textWriter) sorted(targets []Target, compare func(a, b Target) int) []Target {
-	t.targets = append(t.targets[:0], targets...)
-	slices.SortFunc(t.targets, compare)
-	return t.targets
 }
 
 func (t *textWriter) number(before byte, n uint64) {
@@ -77,7 +67,7 @@ func (t *textWriter) function(f *Function, depth int) {
 		s := &f.Body[i]
 		t.begin(depth, s.Location)
 		t.buf = strconv.AppendUint(t.buf, s.Count, 10)
-		for _, target := range t.sorted(s.Targets, ByCount) {
+		for _, target := range s.Targets {
 			t.buf = append(append(t.buf, ' '), target.Name.String()...)
 			t.number(':', target.Count)
 		}
@@ -120,7 +110,7 @@ func (t *textWriter) uses(vtables *[]VTableUses, depth int, at Location) {
 		}
 		t.begin(depth, at)
 		t.buf = append(t.buf, vtablePrefix...)
-		for _, v := range t.sorted(uses.VTables, byName) {
+		for _, v := range uses.VTables {
 			t.buf = append(t.buf, v.Name.String()...)
 			t.number(':', v.Count)
 			t.buf = append(t.buf, ' ')
@@ -129,21 +119,9 @@ func (t *textWriter) uses(vtables *[]VTableUses, depth int, at Location) {
 	}
 }
 
-// ByCount compares targets by the order in which files have them: by descending count, then by
-// name.
-func ByCount(a, b Target) int {
-	if a.Count != b.Count {
-		return cmp.Compare(b.Count, a.Count)
-	}
-	return a.Name.Compare(b.Name)
-}
-
-// byName compares targets by name, the order in which text has virtual tables.
-func byName(a, b Target) int { return a.Name.Compare(b.Name) }
-
 // WriteOptions adjust writing. The zero value writes extensible binary.
 type WriteOptions struct {
-	// Format is FormatText, FormatBinary or FormatExtended; 0 means the last. The second
+	// Format is FormatText, FormatBinary or FormatExtended; "" means the last. The second
 	// cannot hold contexts, nor probes.
 	Format Format
 
@@ -213,7 +191,7 @@ func (p *packedProfile) write(w io.Writer, opt *WriteOptions) error {
 				Want("a line-based one in the binary format").Unsupported()
 		}
 		return p.writeBinary(w)
-	case FormatExtended, 0:
+	case FormatExtended, "":
 		if opt.Split && p.kind.Has(ContextSensitive) {
 			return flaw.Field("layout").Got("a context-sensitive profile").
 				Want("one without contexts in the split layout, which has no context table").Unsupported()

@@ -9,23 +9,17 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// ViewOptions adjust [Profile.View]. The zero value is right for most uses.
-type ViewOptions struct {
-	// Format is the encoding of the file, for [profile.Identity].
-	Format Format
-}
-
 // View returns the format-neutral view of the profile. name is the file's; "" for none.
 //
 // A function of the view has the samples of all contexts and of all places where it is
 // inlined; its blocks are its locations. The stack set "samples" has a stack for each
 // location of a function in a context, with its count; lines count from the beginning of the
 // function. Edges are the targets of calls that were not inlined.
-func (p *Profile) View(name string, opt ViewOptions) profile.View {
+func (p *Profile) View(name string) profile.View {
 	v := &view{p: p, identity: profile.Identity{File: name, Family: "AutoFDO", Variant: p.Kind.words()}}
-	if opt.Format != 0 {
-		v.identity.Format = opt.Format.String()
-		if opt.Format != FormatText && opt.Format != FormatGCov {
+	if p.format != "" {
+		v.identity.Format = string(p.format)
+		if p.format != FormatText && p.format != FormatGCov {
 			v.identity.Version = strconv.Itoa(version)
 		}
 	}
@@ -155,8 +149,7 @@ func (v *view) Edges() iter.Seq[*profile.Edge] {
 		for _, f := range v.functions() {
 			site := int32(0)
 			for i := range f.Body {
-				targets := slices.SortedFunc(slices.Values(f.Body[i].Targets), ByCount)
-				for _, t := range targets {
+				for _, t := range f.Body[i].Targets {
 					e := &profile.Edge{
 						Kind: profile.Call, Caller: symbol(f.Name), Hash: f.Checksum, Site: site,
 						Target: symbol(t.Name), Count: t.Count,
@@ -165,7 +158,7 @@ func (v *view) Edges() iter.Seq[*profile.Edge] {
 						return
 					}
 				}
-				if len(targets) > 0 {
+				if len(f.Body[i].Targets) > 0 {
 					site++
 				}
 			}

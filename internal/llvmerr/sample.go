@@ -34,6 +34,8 @@ var (
 	SampleTooMuch   = &SampleError{Text: "Too much profile data", Class: profile.ErrMismatch}
 	SampleWriting   = &SampleError{Text: "Profile encoding format unsupported for writing operations", Class: profile.ErrUnsupported}
 	SampleOverflow  = &SampleError{Text: "Counter overflow", Class: profile.ErrMismatch}
+	SampleContexts  = &SampleError{Text: "CS profile with non-CS", Class: profile.ErrMismatch, Ends: true}
+	SampleProbes    = &SampleError{Text: "probe-based profile with non-probe-based", Class: profile.ErrMismatch, Ends: true}
 	SampleHash      = &SampleError{Text: "Function hash mismatch", Class: profile.ErrMismatch}
 )
 

@@ -16,10 +16,9 @@ const dumpBuffer = 64 << 10
 // dumpSamples prints functions of a profile (FunctionSamples::print).
 func dumpSamples(w io.Writer, functions iter.Seq[*sampleprof.Function]) {
 	buf := make([]byte, 0, 2*dumpBuffer)
-	var sort targetSorter
 	for f := range functions {
 		buf = append(append(append(buf, "Function: "...), f.Label()...), ": "...)
-		buf = appendSamples(buf, f, 0, &sort)
+		buf = appendSamples(buf, f, 0)
 		if len(buf) >= dumpBuffer {
 			w.Write(buf)
 			buf = buf[:0]
@@ -30,7 +29,7 @@ func dumpSamples(w io.Writer, functions iter.Seq[*sampleprof.Function]) {
 
 // appendSamples appends what follows the name of a function that is inlined depth times. It formats
 // numbers without package fmt, which would take most of the time.
-func appendSamples(dst []byte, f *sampleprof.Function, depth int, sort *targetSorter) []byte {
+func appendSamples(dst []byte, f *sampleprof.Function, depth int) []byte {
 	if f.Checksum != 0 {
 		dst = append(appendNumber(append(dst, "CFG checksum "...), f.Checksum), '\n')
 	}
@@ -44,13 +43,13 @@ func appendSamples(dst []byte, f *sampleprof.Function, depth int, sort *targetSo
 			dst = appendNumber(appendPlace(dst, depth, s.Location), s.Count)
 			if len(s.Targets) > 0 {
 				dst = append(dst, ", calls:"...)
-				for _, t := range sort.by(sampleprof.ByCount, s.Targets) {
-					dst = appendTarget(append(dst, ' '), &t)
+				for i := range s.Targets {
+					dst = appendTarget(append(dst, ' '), &s.Targets[i])
 				}
 			}
 			dst = append(dst, '\n')
 			if len(f.VTables) > 0 {
-				dst = appendVTables(dst, f, depth, s.Location, sort)
+				dst = appendVTables(dst, f, depth, s.Location)
 			}
 		}
 		dst = append(appendIndent(dst, depth), "}\n"...)
@@ -66,16 +65,16 @@ func appendSamples(dst []byte, f *sampleprof.Function, depth int, sort *targetSo
 		c := &f.Callsites[i]
 		dst = append(appendPlace(dst, depth, c.Location), "inlined callee: "...)
 		dst = append(appendName(dst, c.Callee.Name), ": "...)
-		dst = appendSamples(dst, c.Callee, depth+1, sort)
+		dst = appendSamples(dst, c.Callee, depth+1)
 		if i+1 == len(f.Callsites) || f.Callsites[i+1].Location != c.Location {
-			dst = appendVTables(dst, f, depth, c.Location, sort)
+			dst = appendVTables(dst, f, depth, c.Location)
 		}
 	}
 	return append(appendIndent(dst, depth), "}\n"...)
 }
 
 // appendVTables appends the virtual tables of a location, if it has any.
-func appendVTables(dst []byte, f *sampleprof.Function, depth int, at sampleprof.Location, sort *targetSorter) []byte {
+func appendVTables(dst []byte, f *sampleprof.Function, depth int, at sampleprof.Location) []byte {
 	i, ok := slices.BinarySearchFunc(f.VTables, at, func(v sampleprof.VTableUses, at sampleprof.Location) int { return v.Compare(at) })
 	if !ok {
 		return dst
@@ -84,29 +83,11 @@ func appendVTables(dst []byte, f *sampleprof.Function, depth int, at sampleprof.
 		return append(appendIndent(dst, depth), "  "...)
 	}
 	dst = append(appendPlace(dst, depth, at), "vtables: "...)
-	for _, v := range sort.by(byName, f.VTables[i].VTables) {
+	for _, v := range f.VTables[i].VTables {
 		dst = append(appendTarget(dst, &v), ' ')
 	}
 	return append(dst, '\n')
 }
-
-// A targetSorter holds the targets that it sorted last.
-type targetSorter []sampleprof.Target
-
-// by returns targets in an order, until the next call.
-func (s *targetSorter) by(compare func(a, b sampleprof.Target) int, targets []sampleprof.Target) []sampleprof.Target {
-	if len(targets) == 1 {
-		return targets
-	}
-	*s = append((*s)[:0], targets...)
-	if len(*s) == 2 && compare((*s)[0], (*s)[1]) <= 0 { // most are one or two
-		return targets
-	}
-	slices.SortFunc(*s, compare)
-	return *s
-}
-
-func byName(a, b sampleprof.Target) int { return a.Name.Compare(b.Name) }
 
 func appendTarget(dst []byte, t *sampleprof.Target) []byte {
 	return appendNumber(append(appendName(dst, t.Name), ':'), t.Count)
@@ -141,11 +122,10 @@ func appendNumber(dst []byte, n uint64) []byte { return strconv.AppendUint(dst, 
 // dumpJSON prints functions of a profile as JSON.
 func dumpJSON(w io.Writer, functions iter.Seq[*sampleprof.Function]) {
 	var j llvmjson.Text
-	var sort targetSorter
 	j.Open('[')
 	for f := range functions {
 		j.Next()
-		appendJSON(&j, f, true, &sort)
+		appendJSON(&j, f, true)
 		if len(j.Bytes) >= dumpBuffer {
 			w.Write(j.Bytes)
 			j.Bytes = j.Bytes[:0]
@@ -156,7 +136,7 @@ func dumpJSON(w io.Writer, functions iter.Seq[*sampleprof.Function]) {
 }
 
 // appendJSON appends a function, with the samples of its entry if it is not inlined.
-func appendJSON(j *llvmjson.Text, f *sampleprof.Function, head bool, sort *targetSorter) {
+func appendJSON(j *llvmjson.Text, f *sampleprof.Function, head bool) {
 	j.Open('{')
 	j.String("name", f.Name.String())
 	j.Number("total", f.Total)
@@ -181,7 +161,7 @@ func appendJSON(j *llvmjson.Text, f *sampleprof.Function, head bool, sort *targe
 			if len(s.Targets) > 0 {
 				j.Field("calls")
 				j.Open('[')
-				for _, t := range sort.by(sampleprof.ByCount, s.Targets) {
+				for _, t := range s.Targets {
 					j.Next()
 					j.Open('{')
 					j.String("function", t.Name.String())
@@ -202,7 +182,7 @@ func appendJSON(j *llvmjson.Text, f *sampleprof.Function, head bool, sort *targe
 			j.Field("samples")
 			j.Open('[')
 			j.Next()
-			appendJSON(j, c.Callee, false, sort)
+			appendJSON(j, c.Callee, false)
 			j.Close(']')
 			j.Close('}')
 		}

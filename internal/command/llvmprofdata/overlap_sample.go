@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/profuse-pgo/profuse/internal/llvmerr"
 	"github.com/profuse-pgo/profuse/internal/tally"
 	"github.com/profuse-pgo/profuse/sampleprof"
 )
@@ -102,8 +103,11 @@ func (t *tool) overlapSamples(out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	if differ := profiles[0].Kind ^ profiles[1].Kind; differ&(sampleprof.ProbeBased|sampleprof.ContextSensitive) != 0 {
-		return kindFailure("compare", differ)
+	switch differ := profiles[0].Kind ^ profiles[1].Kind; {
+	case differ.Has(sampleprof.ProbeBased):
+		return kindFailure("compare", llvmerr.SampleProbes)
+	case differ.Has(sampleprof.ContextSensitive):
+		return kindFailure("compare", llvmerr.SampleContexts)
 	}
 	for i, file := range files {
 		if sides[i], err = newSampleSide(file, profiles[i]); err != nil {

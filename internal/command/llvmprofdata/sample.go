@@ -48,7 +48,7 @@ func (t *tool) readSample(name string, refused ...sampleprof.Format) (p *samplep
 // useSample passes the bytes of a sample profile to what reads it.
 func (t *tool) useSample(name string, refused []sampleprof.Format, use func(data []byte, opt sampleprof.ReadOptions) error) error {
 	o := &t.opt.sample
-	format := sampleprof.Format(0)
+	var format sampleprof.Format
 	err := t.read(name, func(data []byte) error {
 		if format, _ = sampleprof.Detect(data); slices.Contains(refused, format) {
 			return &failure{whence: name, message: llvmerr.SampleFormat.Text}
@@ -112,10 +112,11 @@ func (t *tool) mergeSamples(list worklist) error {
 		t.msg.plain("%s: %s: %s", w.File, w.Function, llvmerr.SampleFailure(w.Err).Text)
 	}})
 	for _, in := range list {
-		var kind *sampleprof.KindError
+		var kinds *llvmerr.SampleError
 		err := t.useSample(in.name, nil, func(data []byte, opt sampleprof.ReadOptions) error {
 			_, err := m.AddFile(in.name, data, opt, in.weight)
-			if errors.As(err, &kind) {
+			if why := llvmerr.SampleFailure(err); err != nil && (why == llvmerr.SampleContexts || why == llvmerr.SampleProbes) {
+				kinds = why
 				return nil
 			}
 			return err
@@ -124,8 +125,8 @@ func (t *tool) mergeSamples(list worklist) error {
 			t.msg.warn(f.whence, f.message)
 			continue
 		}
-		if kind != nil {
-			err = kindFailure("merge", kind.Differ)
+		if kinds != nil {
+			err = kindFailure("merge", kinds)
 		}
 		if err != nil {
 			return err
@@ -157,12 +158,8 @@ func (t *tool) mergeSamples(list worklist) error {
 }
 
 // kindFailure is the failure to merge or compare profiles of kinds that differ.
-func kindFailure(verb string, differ sampleprof.Kind) error {
-	kinds := "CS profile with non-CS"
-	if differ.Has(sampleprof.ProbeBased) {
-		kinds = "probe-based profile with non-probe-based"
-	}
-	return &failure{message: "cannot " + verb + " " + kinds + " profile"}
+func kindFailure(verb string, kinds *llvmerr.SampleError) error {
+	return &failure{message: "cannot " + verb + " " + kinds.Text + " profile"}
 }
 
 // reshapes reports whether options ask for anything between merging and writing.
@@ -186,9 +183,9 @@ func (t *tool) reshape(p *sampleprof.Profile) error {
 		return err
 	}
 	all := len(p.Functions)
-	p.Keep(func(f *sampleprof.Function) bool {
+	p.Functions = slices.DeleteFunc(p.Functions, func(f *sampleprof.Function) bool {
 		name := f.Label()
-		return (reject == nil || !reject(name)) && (want == nil || want(name))
+		return reject != nil && reject(name) || want != nil && !want(name)
 	})
 	t.msg.plain("%d of %d functions in the original profile are filtered.", all-len(p.Functions), all)
 	return nil
@@ -213,13 +210,13 @@ func (t *tool) sampleOutput(p *sampleprof.Profile) (opt sampleprof.WriteOptions,
 		if err != nil {
 			return opt, inFile(err, o.symbols)
 		}
-		var names []string
 		for line := range strings.SplitSeq(string(text), "\n") {
 			if line != "" {
-				names = append(names, strings.Trim(line, " \t\v\f\r"))
+				p.Symbols = append(p.Symbols, strings.Trim(line, " \t\v\f\r"))
 			}
 		}
-		p.AddSymbols(names...)
+		slices.Sort(p.Symbols)
+		p.Symbols = slices.Compact(p.Symbols)
 	}
 	if o.split && opt.Format == sampleprof.FormatBinary {
 		t.msg.warn("", "-split-layout is ignored. Specify -extbinary to enable it")

@@ -36,9 +36,10 @@ func (t *tool) showSample(out io.Writer) error {
 	case one && asJSON:
 		return &failure{message: "the JSON format is supported only when all functions are to be printed"}
 	case one:
-		f := p.Function(o.function)
-		if f == nil {
-			f = &sampleprof.Function{Name: sampleprof.NameOf("")}
+		name := sampleprof.NameOf(o.function)
+		f := &sampleprof.Function{Name: sampleprof.NameOf("")}
+		if i := slices.IndexFunc(p.Functions, func(f *sampleprof.Function) bool { return f.Context == nil && f.Name.ID() == name.ID() }); i >= 0 {
+			f = p.Functions[i]
 		}
 		dumpSamples(w, slices.Values([]*sampleprof.Function{f}))
 	case asJSON:
@@ -74,7 +75,7 @@ func (t *tool) readToShow(whole bool) (p *sampleprof.Profile, functions iter.Seq
 		if p, err = t.readSample(name); err != nil {
 			return nil, nil, err
 		}
-		return p, slices.Values(p.Sorted()), nil
+		return p, slices.Values(p.Functions), nil
 	}
 	err = t.useSample(name, nil, func(data []byte, opt sampleprof.ReadOptions) (err error) {
 		p, functions, err = sampleprof.ReadSorted(name, data, opt)
@@ -95,7 +96,7 @@ func summaryOf(p *sampleprof.Profile) *sampleprof.Summary {
 func (t *tool) showSections(out io.Writer) error {
 	var sections []sampleprof.Section
 	name := t.opt.profileFile
-	format := sampleprof.Format(0)
+	var format sampleprof.Format
 	err := t.read(name, func(data []byte) (err error) {
 		format, _ = sampleprof.Detect(data)
 		sections, err = sampleprof.Sections(name, data)
@@ -104,7 +105,7 @@ func (t *tool) showSections(out io.Writer) error {
 	if f := (*failure)(nil); errors.As(err, &f) {
 		return err
 	}
-	if err != nil || format == 0 {
+	if err != nil || format == "" {
 		why := llvmerr.SampleFormat
 		if err != nil {
 			why = llvmerr.SampleFailure(err)
@@ -139,7 +140,7 @@ func (t *tool) showHotSamples(w *bufio.Writer, p *sampleprof.Profile, summary *s
 	functions := p.InMapOrder()
 	for _, f := range functions {
 		total += f.Total
-		most, any := f.MaxCount()
+		most, any := mostSamples(f)
 		if any && most >= threshold {
 			hot = append(hot, hotFunction{f, most})
 			hotTotal += f.Total
@@ -163,6 +164,19 @@ func (t *tool) showHotSamples(w *bufio.Writer, p *sampleprof.Profile, summary *s
 		printColumns(w, []int{0, 24, 42, 58}, fmt.Sprintf("%d (%.2f%%)", f.Total, percent(f.Total, total)),
 			fmt.Sprint(f.most), fmt.Sprint(f.EntryCount()), f.Label())
 	}
+}
+
+// mostSamples returns the greatest count of a function and what is inlined into it; any is false if
+// there is none.
+func mostSamples(f *sampleprof.Function) (most uint64, any bool) {
+	for i := range f.Body {
+		most, any = max(most, f.Body[i].Count), true
+	}
+	for i := range f.Callsites {
+		n, inlined := mostSamples(f.Callsites[i].Callee)
+		most, any = max(most, n), any || inlined
+	}
+	return most, any
 }
 
 // printColumns prints a line: texts, each from a column on and after at least one space, but for the

@@ -2,7 +2,6 @@ package samplecmd
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/profuse-pgo/profuse/formats"
@@ -90,7 +89,7 @@ func (f *fileFacts) collect(p *sampleprof.Profile, opt *family.ShowOptions) {
 	if f.selecting {
 		f.Selected = []functionFacts{}
 	}
-	for i, fn := range p.Sorted() {
+	for i, fn := range p.Functions {
 		facts := functionOf(fn)
 		f.Inlined += facts.Inlined
 		if i < opt.Top && fn.Total > 0 {
@@ -128,7 +127,7 @@ func functionOf(fn *sampleprof.Function) functionFacts {
 func appendSamples(dst []sampleFacts, fn *sampleprof.Function, path []string) []sampleFacts {
 	for _, s := range fn.Body {
 		facts := sampleFacts{Inlined: append([]string{}, path...), Location: s.Location.String(), Count: s.Count, Targets: []string{}}
-		for _, t := range slices.SortedFunc(slices.Values(s.Targets), sampleprof.ByCount) {
+		for _, t := range s.Targets {
 			facts.Targets = append(facts.Targets, fmt.Sprintf("%s:%d", t.Name, t.Count))
 		}
 		dst = append(dst, facts)

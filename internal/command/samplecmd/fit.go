@@ -79,29 +79,37 @@ func fitOf(program *symbolize.File, name string, data []byte, warn func(profile.
 	return newFit(p, p.Fit(known), program), nil
 }
 
-// The parts of the samples, in the order in which they are listed.
-var partTexts = []struct{ what, text string }{
-	{"fits", "fit"},
-	{"changed", "of functions that have changed: another checksum"},
-	{"lines", "at lines that have no code"},
-	{"renamed", "of functions that have another name"},
-	{"gone", "of functions that are gone"},
+// The parts of the samples, in the order in which they are listed, and the condition of the functions
+// of which their samples are.
+var partTexts = []struct{ what, condition, text string }{
+	fits:    {"fits", "fits", "fit"},
+	changed: {"changed", "changed", "of functions that have changed: another checksum"},
+	lines:   {"lines", "changed", "at lines that have no code"},
+	renamed: {"renamed", "renamed", "of functions that have another name"},
+	gone:    {"gone", "gone", "of functions that are gone"},
 }
 
-// partOf returns the index of the part that the stale samples of a function are of.
+const (
+	fits = iota
+	changed
+	lines
+	renamed
+	gone
+)
+
+// partOf returns the part that the stale samples of a function are of.
 func partOf(fn *sampleprof.FunctionFit, fit *sampleprof.Fit) int {
-	switch fn.Condition {
-	case sampleprof.Fits:
-		return 0
-	case sampleprof.Renamed:
-		return 3
-	case sampleprof.Gone:
-		return 4
+	switch {
+	case fn.NewName != "":
+		return renamed
+	case fn.Gone:
+		return gone
+	case !fn.Changed:
+		return fits
+	case fit.Lines:
+		return lines
 	}
-	if fit.Lines {
-		return 2
-	}
-	return 1
+	return changed
 }
 
 func newFit(p *sampleprof.Profile, fit *sampleprof.Fit, program *symbolize.File) *family.Fit {
@@ -133,20 +141,20 @@ func newFit(p *sampleprof.Profile, fit *sampleprof.Fit, program *symbolize.File)
 		stale += fn.Stale
 		if fn.Samples > 0 {
 			out.Ran++
-			if fn.Condition >= sampleprof.Renamed {
+			if at >= renamed {
 				lost++
 			}
 		}
 		// A function that has lost a line or two is not lost.
 		if fn.Max >= hotFrom {
 			hot++
-			if fn.Condition >= sampleprof.Renamed || fn.Condition == sampleprof.Changed && fn.Stale >= fn.Samples-fn.Samples/2 {
+			if at >= renamed || at != fits && fn.Stale >= fn.Samples-fn.Samples/2 {
 				hotLost++
 			}
 		}
-		if at > 0 {
+		if at != fits {
 			facts.Functions = append(facts.Functions, functionStale{
-				fn.Name.String(), fn.Condition.String(), fn.NewName, fn.Samples, fn.Stale, fn.Locations, fn.StaleLines, fn.Calls, fn.Aligned,
+				fn.Name.String(), partTexts[at].condition, fn.NewName, fn.Samples, fn.Stale, fn.Locations, fn.StaleLines, fn.Calls, fn.Aligned,
 			})
 		}
 	}

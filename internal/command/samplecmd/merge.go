@@ -115,7 +115,7 @@ func (c *adder) Add(ctx context.Context, j *merging.Job) (*merging.Sum, error) {
 		Contents: func() string { return contents(all, functions) },
 		Write: func(w io.Writer) (string, error) {
 			defer memory.CollectOften()()
-			return c.write.Format.String(), all.Write(w, c.write)
+			return string(c.write.Format), all.Write(w, c.write)
 		},
 	}
 	if functions == 0 {
