@@ -205,7 +205,7 @@ func mergeForked(t testing.TB, rng *rand.Rand, inputs []weightedInput) []byte {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, _ = forks[rng.IntN(len(forks))].AddAt(i, r, in.weight) // a damaged input adds nothing
+		_, _ = forks[rng.IntN(len(forks))].AddAt(i, uint64(i), r, in.weight) // a damaged input adds nothing
 	}
 	for _, f := range forks {
 		if err := root.Merge(f); err != nil {

@@ -1,6 +1,10 @@
 package irpgo
 
 import (
+	"cmp"
+	"iter"
+	"slices"
+
 	"github.com/profuse-pgo/profuse/internal/flaw"
 	"github.com/profuse-pgo/profuse/internal/llvmerr"
 	"github.com/profuse-pgo/profuse/memprof"
@@ -52,7 +56,72 @@ func (r *Reader) memProf() (*memprof.Profile, error) {
 		return nil, nil
 	}
 	p, err := m.Profile()
+	if part, ok := r.dec.(*partialReader); ok && err == nil {
+		err = setSiteFields(p, part.fields)
+	}
 	return p, flaw.InFile(err, r.name)
+}
+
+// heapSites yields the allocation sites of a heap profile in the order of their functions'
+// GUIDs, which files keep.
+func heapSites(p *memprof.Profile) iter.Seq[*memprof.AllocSite] {
+	records := slices.Clone(p.Records)
+	slices.SortFunc(records, func(a, b memprof.Record) int { return cmp.Compare(a.GUID, b.GUID) })
+	return func(yield func(*memprof.AllocSite) bool) {
+		for i := range records {
+			for j := range records[i].AllocSites {
+				if !yield(&records[i].AllocSites[j]) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// siteFields returns all fields that some context knows, and for each site those of its
+// context; nil if these are the same. A section has one schema, and 0 in the fields that a
+// context does not know, which no longer are 0 when others are added.
+func siteFields(p *memprof.Profile) (all memprof.Schema, fields []uint64) {
+	common := memprof.FullSchema
+	for site := range heapSites(p) {
+		f := p.MIBs[site.MIB].Fields
+		all, common, fields = all|f, common&f, append(fields, uint64(f))
+	}
+	if all == common || len(fields) == 0 {
+		return all, nil
+	}
+	return all, fields
+}
+
+// setSiteFields marks the fields as unknown that siteFields does not list.
+func setSiteFields(p *memprof.Profile, fields []uint64) error {
+	if len(fields) == 0 {
+		return nil
+	}
+	type known struct {
+		mib    memprof.MIBIndex
+		fields memprof.Schema
+	}
+	set := make(map[known]memprof.MIBIndex)
+	n := 0
+	for site := range heapSites(p) {
+		if n++; n > len(fields) {
+			break
+		}
+		k := known{site.MIB, p.MIBs[site.MIB].Fields & memprof.Schema(fields[n-1])}
+		at, ok := set[k]
+		if !ok {
+			at = memprof.MIBIndex(len(p.MIBs))
+			p.MIBs = append(p.MIBs, p.MIBs[site.MIB])
+			p.MIBs[at].Fields = k.fields
+			set[k] = at
+		}
+		site.MIB = at
+	}
+	if n != len(fields) {
+		return flaw.In(partialSection).Field("number of sites").Got(len(fields)).Wantf("%d, as the heap profile has", n).Corrupt()
+	}
+	return nil
 }
 
 // onlyMemProf reports whether the profile holds nothing but a memprof section.

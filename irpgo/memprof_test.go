@@ -167,7 +167,7 @@ func TestMergeMemProf(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if _, err := into.AddAt(i, r, uint64(i+1)); err != nil {
+				if _, err := into.AddAt(i, uint64(i), r, uint64(i+1)); err != nil {
 					t.Fatalf("%s: %v", c.name, err)
 				}
 				if into != m {

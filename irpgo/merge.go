@@ -27,7 +27,7 @@ type MergeOptions struct {
 	KeepSymbols bool
 	// TraceReservoir is the number of temporal traces kept; 0 means 100,
 	// negative none. Of more traces an exact merge keeps a sample that the
-	// indexes of the inputs decide, see [Merger.AddAt].
+	// ids of the inputs and the traces decide, see [Merger.AddAt].
 	TraceReservoir int
 	// MaxTraceLength is the number of functions kept of a trace; 0 means
 	// 10000, negative drops all traces.
@@ -106,12 +106,14 @@ func NewMerger(opt MergeOptions) *Merger {
 // Add merges r with the given weight, at least 1. Unless merging is
 // LLVM-compatible, an input that turns out to be broken leaves no trace.
 func (m *Merger) Add(r *Reader, weight uint64) (Added, error) {
-	return m.AddAt(m.next, r, weight)
+	return m.AddAt(m.next, uint64(m.next), r, weight)
 }
 
 // AddAt is [Merger.Add] for the input with the given index, from 0 up, in the
-// order of inputs. Over all forks the indexes must differ.
-func (m *Merger) AddAt(index int, r *Reader, weight uint64) (added Added, err error) {
+// order of inputs. Over all forks the indexes must differ. id is any number that tells
+// the inputs apart for the sample of temporal traces. Where a merge is divided it is one
+// that does not depend on the division, which indexes in a part may.
+func (m *Merger) AddAt(index int, id uint64, r *Reader, weight uint64) (added Added, err error) {
 	m.next = max(m.next, index+1)
 	variant := m.variant
 	if !r.onlyMemProf() {
@@ -149,7 +151,7 @@ func (m *Merger) AddAt(index int, r *Reader, weight uint64) (added Added, err er
 		m.addNames(r, false)
 	}
 	if traces, stream := r.weightedTraces(weight); len(traces) > 0 && !partial {
-		m.sampler.add(index, traces, stream, r.Info().Format == FormatRaw)
+		m.sampler.add(index, id, traces, stream, r.Info().Format == FormatRaw)
 	}
 	if err != nil {
 		return added, err

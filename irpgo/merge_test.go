@@ -258,7 +258,7 @@ func mergeGrouped(t testing.TB, inputs []mergeInput, deal []int, workers int) []
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, err := forks[w].AddAt(i, r, in.weight); err != nil {
+			if _, err := forks[w].AddAt(i, uint64(i), r, in.weight); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -26,6 +26,7 @@ import (
 //	strings of binary ids, names of virtual tables
 //	uleb n, n × (u64 reference, string)                              symbols
 //	string: an indexed profile with the heap profile, empty without one
+//	uleb n, n × uleb fields    of the heap profile's sites, see siteFields
 //	uleb stream size, uleb n, n × trace
 //	uleb n, n × record
 //	SHA-256 of all before
@@ -164,17 +165,18 @@ func (p *partialWriter) infos(inputs []*Info) {
 
 func (p *partialWriter) heap(m *memprof.Merger) error {
 	var b bytes.Buffer
+	var fields []uint64
 	if m != nil {
 		heap := &Profile{MemProf: m.Profile(), Variant: HasMemProf}
 		opt := memprof.WriteOptions{Version: memprof.IndexedVersionMax}
-		for i := range heap.MemProf.MIBs { // a field that only some contexts have is 0 in the others
-			opt.Schema |= heap.MemProf.MIBs[i].Fields
-		}
+		opt.Schema, fields = siteFields(heap.MemProf)
 		if err := WriteIndexed(&b, heap, IndexedOptions{MemProf: opt}); err != nil {
 			return err
 		}
 	}
 	p.string(b.String())
+	p.number(len(fields))
+	p.numbers(fields...)
 	return nil
 }
 
@@ -239,7 +241,8 @@ type partialReader struct {
 	inputs    int
 	vtables   []string
 	syms      Symtab
-	heap      *Reader // an indexed profile; nil without a heap profile
+	heap      *Reader  // an indexed profile; nil without a heap profile
+	fields    []uint64 // see siteFields
 	traceList []rankedTrace
 	stream    uint64
 	first     cursor.Cursor // at the first record
@@ -285,6 +288,9 @@ func newPartialReader(name string, data []byte, opt ReaderOptions) (decoder, err
 		p.syms.add(ref, readString(c, "symbol"))
 	}
 	heap := c.Bytes(c.ULEB("size of the heap profile"), "heap profile")
+	for range c.Count(c.ULEB("number of sites"), 1, "number of sites") {
+		p.fields = append(p.fields, c.ULEB("fields of a site"))
+	}
 	p.readTraces(c)
 	p.n = c.Count(c.ULEB("number of records"), 16, "number of records")
 	p.first = *c

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/profuse-pgo/profuse/internal/oracle"
+	"github.com/profuse-pgo/profuse/memprof"
 )
 
 // A partialTree merges inputs in a random tree of partials.
@@ -17,6 +18,7 @@ type partialTree struct {
 	t      testing.TB
 	rng    *rand.Rand
 	inputs []mergeInput
+	heaps  [][]byte // YAML, by input; nil for none
 }
 
 func (p *partialTree) merger() *Merger { return NewMerger(MergeOptions{KeepVTableNames: true}) }
@@ -28,8 +30,17 @@ func (p *partialTree) add(m *Merger, inputs []int) {
 		if err != nil {
 			p.t.Fatal(err)
 		}
-		if _, err := m.AddAt(i, r, p.inputs[i].weight); err != nil {
+		if _, err := m.AddAt(i, uint64(i), r, p.inputs[i].weight); err != nil {
 			p.t.Fatal(err)
+		}
+		if p.heaps != nil {
+			heap, err := memprof.ReadYAML(strconv.Itoa(i), p.heaps[i])
+			if err == nil {
+				err = m.AddMemProf("", heap, p.inputs[i].weight)
+			}
+			if err != nil {
+				p.t.Fatal(err)
+			}
 		}
 	}
 }
@@ -54,7 +65,7 @@ func (p *partialTree) sum(m *Merger, data []byte) {
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	if _, err := m.AddAt(0, r, 1); err != nil {
+	if _, err := m.AddAt(0, 0, r, 1); err != nil {
 		p.t.Fatal(err)
 	}
 }
@@ -69,7 +80,7 @@ func (p *partialTree) write(m *Merger) []byte {
 
 // result returns the bytes of an indexed profile.
 func (p *partialTree) result(m *Merger) []byte {
-	out, err := appendIndexed(nil, m.Profile(), IndexedOptions{})
+	out, err := appendIndexed(nil, m.Profile(), IndexedOptions{MemProf: memprof.WriteOptions{Schema: memprof.FullSchema}})
 	if err != nil {
 		p.t.Fatal(err)
 	}
@@ -90,15 +101,46 @@ func manyTargets(rng *rand.Rand, name string, n int) string {
 	return b.String()
 }
 
+// someTraces returns the header of n temporal traces, themselves a sample.
+func someTraces(rng *rand.Rand, n int) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, ":temporal_prof_traces\n%d\n%d\n", n, n+rng.IntN(20))
+	for range n {
+		fmt.Fprintf(&b, "%d\nf%d,f%d,many\n", 1+rng.IntN(5), rng.IntN(9), rng.IntN(9))
+	}
+	return b.String()
+}
+
+// someHeap returns a heap profile as YAML, whose contexts know different fields.
+func someHeap(rng *rand.Rand) []byte {
+	b := []byte("---\nHeapProfileRecords:\n")
+	for _, function := range rng.Perm(5)[:1+rng.IntN(4)] {
+		b = fmt.Appendf(b, "  - GUID: 0x%x\n    AllocSites:\n", 1+function)
+		for range 1 + rng.IntN(4) {
+			b = fmt.Appendf(b, "      - Callstack:\n          - { Function: 0x%x, LineOffset: %d, Column: 2, IsInlineFrame: false }\n"+
+				"        MemInfoBlock: { AllocCount: %d", 1+function, rng.IntN(3), rng.IntN(9))
+			for _, field := range []string{"TotalSize", "MinSize", "TotalLifetime", "AllocCpuId", "TotalLifetimeAccessDensity"} {
+				if rng.IntN(8) > 0 {
+					b = fmt.Appendf(b, ", %s: %d", field, 1+rng.IntN(99))
+				}
+			}
+			b = append(b, " }\n"...)
+		}
+	}
+	return b
+}
+
 // TestPartials: any tree of partials, in any order, gives the bytes of the flat merge,
-// value sites above 255 values, records of several forms, and weights included.
+// value sites above 255 values, records of several forms, a sample of temporal traces,
+// heap profiles with different fields, and weights included.
 func TestPartials(t *testing.T) {
 	lossy := 0 // of trees of indexed profiles
 	for seed := range uint64(30) {
 		rng := rand.New(rand.NewPCG(seed, 3))
 		p := &partialTree{t: t, rng: rng, inputs: relatedInputs(t, rng, 9, true)}
 		for i := range p.inputs {
-			p.inputs[i].text += manyTargets(rng, "many", 400)
+			p.inputs[i].text = someTraces(rng, 30) + p.inputs[i].text + manyTargets(rng, "many", 400)
+			p.heaps = append(p.heaps, someHeap(rng))
 		}
 		all := make([]int, len(p.inputs))
 		for i := range all {
@@ -129,6 +171,12 @@ func TestPartials(t *testing.T) {
 		}
 		if !bytes.Equal(p.result(halves), want) {
 			lossy++
+		}
+		one, alone := p.merger(), p.merger()
+		p.add(one, all[:1])
+		p.sum(alone, p.partial(all[:1]))
+		if got, want := p.result(alone), p.result(one); !bytes.Equal(got, want) {
+			t.Fatalf("seed %d: files of one input differ at byte %d", seed, firstDifference(got, want))
 		}
 		for range 8 {
 			rng.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
@@ -164,7 +212,7 @@ func TestPartialFixtures(t *testing.T) {
 			if _, err = flat.Add(r, 3); err != nil {
 				break
 			}
-			if _, err = leaf.AddAt(k, r, 1); err != nil {
+			if _, err = leaf.AddAt(k, uint64(k), r, 1); err != nil {
 				t.Fatal(err)
 			}
 		}

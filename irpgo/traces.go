@@ -33,9 +33,9 @@ func traceOf(stamps []timestamp) []Trace {
 
 // A traceSampler keeps a sample of the temporal traces of all inputs.
 type traceSampler interface {
-	// add adds the traces of the input with this index, themselves a sample of a
-	// stream of the given size; raw says that they are of a raw profile.
-	add(index int, traces []Trace, stream uint64, raw bool)
+	// add adds the traces of an input, themselves a sample of a stream of the given
+	// size; raw says that they are of a raw profile.
+	add(index int, id uint64, traces []Trace, stream uint64, raw bool)
 	// merge adds the sample of another sampler of the same kind.
 	merge(o traceSampler)
 	// sample returns the traces kept, and the size of the stream of all.
@@ -63,8 +63,9 @@ func (l traceLimits) cut(traces []Trace) []Trace {
 }
 
 // A ranking is a sample that does not depend on how inputs are grouped: a trace has a
-// rank that follows from its place in the stream of all, and those with the lowest ranks
-// are kept.
+// rank that follows from the id of its input, its number in it and its functions, and
+// those with the lowest ranks are kept. The functions keep sums apart whose inputs have
+// the same ids.
 type ranking struct {
 	traceLimits
 	traces []rankedTrace
@@ -83,13 +84,17 @@ func (t rankedTrace) comparePlace(o rankedTrace) int {
 	return cmp.Or(cmp.Compare(t.index, o.index), cmp.Compare(t.position, o.position))
 }
 
-func (s *ranking) add(index int, traces []Trace, stream uint64, raw bool) {
+func (s *ranking) add(index int, id uint64, traces []Trace, stream uint64, raw bool) {
 	traces = s.cut(traces)
 	if len(traces) == 0 || s.size == 0 {
 		return
 	}
 	for i, t := range traces {
-		s.traces = append(s.traces, rankedTrace{t, traceRank(index, i, max(stream/uint64(len(traces)), 1)), index, i, raw})
+		random := splitMix(splitMix(id) + uint64(i))
+		for _, ref := range t.NameRefs {
+			random = splitMix(random ^ ref)
+		}
+		s.traces = append(s.traces, rankedTrace{t, traceRank(random, max(stream/uint64(len(traces)), 1)), index, i, raw})
 	}
 	s.stream = saturate.Add(s.stream, stream)
 	if len(s.traces) > 2*s.size {
@@ -124,14 +129,14 @@ func (s *ranking) sample() ([]Trace, uint64) {
 	return traces, s.stream
 }
 
-// traceRank draws the rank of a trace that stands for n traces of its input: the first
+// traceRank returns the rank of a trace that stands for n traces of its input: the first
 // of n arrivals. Ranks are exponentially distributed, so that the traces with the lowest
 // ranks are a sample in which each has its share. It is computed in whole numbers, to be
 // the same on all machines.
-func traceRank(index, position int, n uint64) uint64 {
+func traceRank(random, n uint64) uint64 {
 	// -log2 of a random number between 0 and 1, in units of 2^-57.
 	const one = 1 << 57
-	u := splitMix(splitMix(uint64(index))+uint64(position)) | 1
+	u := random | 1
 	zeros := bits.LeadingZeros64(u)
 	x, log := u<<zeros, uint64(0) // x is from 1 up and below 2, in units of 2^-63
 	for bit := uint64(one) / 2; bit > 0; bit /= 2 {
@@ -162,7 +167,7 @@ type reservoir struct {
 	rng    *mt19937.Generator
 }
 
-func (s *reservoir) add(_ int, src []Trace, stream uint64, _ bool) {
+func (s *reservoir) add(_ int, _ uint64, src []Trace, stream uint64, _ bool) {
 	if len(s.traces) > s.size {
 		s.traces = s.traces[:s.size]
 	}
@@ -190,7 +195,7 @@ func (s *reservoir) add(_ int, src []Trace, stream uint64, _ bool) {
 
 func (s *reservoir) merge(o traceSampler) {
 	traces, stream := o.sample()
-	s.add(0, traces, stream, false)
+	s.add(0, 0, traces, stream, false)
 }
 
 func (s *reservoir) sample() ([]Trace, uint64) { return s.traces, s.stream }

@@ -21,7 +21,7 @@ func TestRanking(t *testing.T) {
 	whole := &ranking{traceLimits: limits}
 	for i := range inputs {
 		traces, stream := tracesOf(i)
-		whole.add(i, traces, stream, false)
+		whole.add(i, uint64(i), traces, stream, false)
 	}
 	want, stream := whole.sample()
 	if len(want) != size || stream != inputs/2*7 {
@@ -47,7 +47,7 @@ func TestRanking(t *testing.T) {
 		}
 		for _, i := range rng.Perm(inputs) {
 			traces, stream := tracesOf(i)
-			groups[rng.IntN(len(groups))].add(i, traces, stream, false)
+			groups[rng.IntN(len(groups))].add(i, uint64(i), traces, stream, false)
 		}
 		for len(groups) > 1 {
 			a := rng.IntN(len(groups) - 1)

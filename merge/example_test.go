@@ -26,7 +26,7 @@ func Example() {
 				return nil, err // it is left out
 			}
 			p.Adding()
-			added, err := fork.AddAt(p.Place, r, p.Weight)
+			added, err := fork.AddAt(p.Place, uint64(p.Place), r, p.Weight)
 			return &merge.Brought{Functions: added.Records}, err // an error now ends the run
 		})
 	}

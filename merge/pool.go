@@ -187,7 +187,7 @@ func (w *worker) read(input int) {
 		if err := context.Cause(w.ctx); err != nil {
 			return err
 		}
-		p := &Profile{Name: d.Name(), Data: d.Bytes(), Weight: max(in.Weight, 1), Input: input, Member: members, Place: place}
+		p := &Profile{Name: d.Name(), Data: d.Bytes(), Weight: max(in.Weight, 1), Input: input, Member: members, Number: seen - 1, Place: place}
 		place += w.places(p.Data)
 		members++
 		if p.Name == in.Name {

@@ -15,6 +15,7 @@ type Profile struct {
 	Weight uint64 // factor for the counts, at least 1
 	Input  int    // index of its input
 	Member int    // index among the selected members of the input
+	Number int    // index among all members of the input
 	Place  int    // index among all profiles, with Options.Ordered
 
 	account Account

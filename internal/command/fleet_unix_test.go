@@ -49,6 +49,7 @@ func fleetInputs(t *testing.T) map[string]fleetCase {
 			files: at("iprof/small.iprof", "iprof/fib.iprof", "iprof/even-odd.iprof", "iprof/twin-x3.iprof"), suffix: ".iprof",
 		},
 		"many values": {files: manyValues(t), suffix: ".profdata"},
+		"many traces": {files: manyTraces(t), suffix: ".profdata"},
 		"samples":     {files: at("sampleprof/lines.afdo", "sampleprof/calls.afdo", "sampleprof/calls.prof"), suffix: ".afdo"},
 	}
 }
@@ -69,6 +70,27 @@ func manyValues(t *testing.T) (files []string) {
 			t.Fatal(err)
 		}
 		files = append(files, name)
+	}
+	return files
+}
+
+// manyTraces writes profiles, and archives of profiles, that have more temporal traces
+// together than are kept.
+func manyTraces(t *testing.T) (files []string) {
+	dir := t.TempDir()
+	for i := range 4 {
+		var members []string
+		for member := range 3 {
+			name := filepath.Join(dir, fmt.Sprintf("traces%d-%d.proftext", i, member))
+			text := fmt.Sprintf(":ir\n:temporal_prof_traces\n3\n7\n1\nmain,f%d\n2\nmain,g%d\n1\nmain\nmain\n5\n1\n1\n", i, member)
+			if err := os.WriteFile(name, []byte(text), 0o666); err != nil {
+				t.Fatal(err)
+			}
+			members = append(members, name)
+		}
+		pack := filepath.Join(dir, fmt.Sprintf("traces%d.tar", i))
+		profuse(t, append([]string{"pack", "-q", "-o", pack}, members...)...)
+		files = append(files, members[0], pack)
 	}
 	return files
 }

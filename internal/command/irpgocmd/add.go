@@ -241,7 +241,7 @@ func (w *worker) add(p *merge.Profile) (brought *merge.Brought, err error) {
 		return nil, err
 	}
 	p.Adding()
-	added, err := w.merger.AddAt(p.Place, r, p.Weight)
+	added, err := w.merger.AddAt(p.Place, w.report.ID(p), r, p.Weight)
 	if err != nil && added.Records == 0 {
 		return nil, err
 	}

@@ -136,6 +136,16 @@ func (j *Job) loss() merge.Loss {
 	return all
 }
 
+// ID returns a number that tells a profile apart from all others of the merge, and is
+// the same however the merge is divided: the position of its input, and its own in that.
+// Watching does not know the positions, and counts the profiles.
+func (j *Job) ID(p *merge.Profile) uint64 {
+	if j.Watched() {
+		return uint64(p.Place)
+	}
+	return uint64(p.Number)<<32 | uint64(j.position(p.Input))
+}
+
 // position returns an input's position among all.
 func (j *Job) position(input int) int {
 	if j.group != nil {
