@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Builds the release archives of a tag or commit into dist/, with their checksums.
+# Builds the release of a tag or commit into dist/: archives, packages for Linux, bills of
+# materials, a Homebrew formula, and the checksums of all.
 #
 #   scripts/release.sh [COMMIT]
 #
@@ -10,14 +11,14 @@
 # Everything is built twice, in two clones in different folders, the second time
 # with an empty build cache, and the bytes must be equal. The binaries depend on
 # the commit and the Go release alone, the archives also on the releases of tar,
-# gzip and zip. Needs GNU tar and Info-ZIP's zip, and ten to twenty minutes of
+# gzip and zip. Needs what scripts/package.sh needs, and about twenty minutes of
 # CPU time. TARGETS="linux/amd64 windows/amd64" in the environment limits the
 # targets.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 fail() { echo "release.sh: $*" >&2; exit 1; }
 
-read -ra targets <<<"${TARGETS:-linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64}"
+read -ra targets <<<"${TARGETS:-linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64}"
 
 (($# <= 1)) || fail "usage: scripts/release.sh [COMMIT]"
 (($#)) || [[ -z $(git status --porcelain) ]] || fail "there are changes that are not committed: commit them, or name a commit"
@@ -37,54 +38,48 @@ trap 'rm -rf "$work"' EXIT
 declare -A modules=([profuse]=. [profuse-fleet]=fleet)
 
 # build FOLDER: clones the commit into FOLDER/source and leaves binaries in
-# FOLDER/PROGRAM-TARGET and archives in FOLDER/dist.
+# FOLDER/PROGRAM-TARGET and what is released in FOLDER/dist.
 build() {
   local folder=$1 target program version= out time
   git clone --quiet --no-checkout . "$folder/source"
   git -C "$folder/source" checkout --quiet --detach "$commit"
-  time=$(git -C "$folder/source" show --no-patch --format=@%ct)
+  time=$(git -C "$folder/source" show --no-patch --format=%ct)
   mkdir "$folder/dist"
-  for target in "${targets[@]}"; do
-    for program in profuse profuse-fleet; do
+  for program in profuse profuse-fleet; do
+    compile "$folder" "$program" "$(go env GOHOSTOS)/$(go env GOHOSTARCH)" native-$program
+    # The archives of both have the version of the first module: the tags of the other
+    # one begin with its folder.
+    [[ $program != profuse ]] || version=$(go version -m "$folder/native-$program/profuse" | awk '$1 == "mod" { print $3 }')
+    [[ $version == v* && $version != *+dirty ]] || fail "the Go tool took the version of $commit for \"$version\""
+    for target in "${targets[@]}"; do
       out=$program-${target/\//-}
-      mkdir "$folder/$out"
-      GOOS=${target%/*} GOARCH=${target#*/} \
-        go build -C "$folder/source/${modules[$program]}" -trimpath -buildvcs=true -o "$folder/$out/" "./cmd/$program"
-      # The archives of both have the version of the first module: the tags of the other
-      # one begin with its folder.
-      [[ $program != profuse ]] || version=$(go version -m "$folder/$out"/profuse* | awk '$1 == "mod" { print $3 }')
-      [[ $version == v* && $version != *+dirty ]] || fail "the Go tool took the version of $commit for \"$version\""
-      pack "$folder" "$program-${version#v}-${target/\//-}" "$out" "$time" "${modules[$program]}"
+      compile "$folder" "$program" "$target" "$out"
+      (cd "$folder/source" && scripts/package.sh "$program" "$target" "${version#v}" "$time" \
+        "$folder/$out"/profuse* "$folder/native-$program/$program" "$folder/dist" >/dev/null)
     done
   done
-  (cd "$folder/dist" && sha256sum profuse-* >SHA256SUMS)
+  formula "$folder" "${version#v}"
+  (cd "$folder/dist" && sha256sum profuse* >SHA256SUMS)
 }
 
-# pack FOLDER NAME OUT TIME MODULE: makes the archive NAME of the binary in OUT and
-# what goes with it.
-pack() (
-  cd "$1"
-  mkdir "$2"
-  cp "$3"/profuse* source/{LICENSE,README.md,CHANGELOG.md} "$2"
-  licences "source/$5" "$3"/profuse* >"$2/THIRD-PARTY-LICENSES"
-  find "$2" -exec touch -d "$4" {} +
-  case $3 in
-  *-windows-*) find "$2" -type f | sort | zip -q -X -9 -@ "dist/$2.zip" ;;
-  *) tar --format=ustar --sort=name --owner=0 --group=0 --numeric-owner -cf - "$2" | gzip -9n >"dist/$2.tar.gz" ;;
-  esac
-)
+# compile FOLDER PROGRAM TARGET OUT: builds a program, without the symbols that only
+# debuggers need.
+compile() {
+  mkdir "$1/$4"
+  GOOS=${3%/*} GOARCH=${3#*/} go build -C "$1/source/${modules[$2]}" -trimpath -buildvcs=true -ldflags="-s -w" -o "$1/$4/" "./cmd/$2"
+}
 
-# licences SOURCE BINARY prints the licences of Go and of the modules in a
-# binary, which must accompany it.
-licences() {
-  local module folder
-  printf '== Go\n\n'
-  cat "$(go env GOROOT)/LICENSE"
-  go version -m "$2" | awk '$1 == "dep" { print $2 }' | while read -r module; do
-    folder=$(go list -C "$1" -m -f '{{.Dir}}' "$module")
-    printf '\n== %s\n\n' "$module"
-    cat "$folder"/LICENSE*
+# formula FOLDER VERSION: writes the Homebrew formula, if all its targets were built.
+formula() {
+  local target sum
+  cp "$1/source/packaging/profuse.rb" "$1/profuse.rb"
+  sed -i "s/@VERSION@/$2/g" "$1/profuse.rb"
+  for target in darwin-arm64 darwin-amd64 linux-arm64 linux-amd64; do
+    [[ -e $1/dist/profuse-$2-$target.tar.gz ]] || return 0
+    sum=$(sha256sum <"$1/dist/profuse-$2-$target.tar.gz")
+    sed -i "s/@SHA256-$target@/${sum%% *}/" "$1/profuse.rb"
   done
+  cp "$1/profuse.rb" "$1/dist/profuse.rb"
 }
 
 echo "building ${commit:0:12} with $(go env GOVERSION)"
