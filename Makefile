@@ -1,6 +1,6 @@
 # make build      bin/profuse, without cgo
 # make fleet      bin/profuse-fleet: profuse with drivers for buckets
-# make release    dist/: archives for five targets of a clean COMMIT (HEAD), built twice
+# make release    dist/: archives and packages of a clean COMMIT (HEAD), built twice
 # make test       all checks: oracles, lint, build, tests, races
 # make bench      compares merging and showing with llvm-profdata; bench-go: the Go benchmarks;
 #                 bench-fleet: merges from a bucket
@@ -11,6 +11,7 @@
 # make fuzz       every fuzz target for FUZZTIME
 # make browsertest  reports in a real browser; PROFUSE_SCREENSHOTS=FOLDER for pictures
 # make fleettest  the drivers for buckets against servers that run here
+# make packagetest  packages install and run; the action for GitHub works
 # make testdata   makes testdata/irpgo again with the real compilers
 
 GO        ?= go
@@ -19,7 +20,7 @@ MINUTES   ?= 10
 SEED      ?= 1
 TESTFLAGS ?=
 
-.PHONY: build fleet bench-fleet release test browsertest fleettest race bench bench-go demo lint cover fuzz soak testdata oracles
+.PHONY: build fleet bench-fleet release test browsertest fleettest packagetest race bench bench-go demo lint cover fuzz soak testdata oracles
 
 build:
 	CGO_ENABLED=0 $(GO) build -trimpath -o bin/profuse ./cmd/profuse
@@ -32,12 +33,12 @@ release:
 
 # Runs slow tests, too. Comparisons with the real tools may be skipped only where
 # a tool is missing: with all of them installed a skip is a failure.
-test browsertest fleettest: export PROFUSE_SLOW_TESTS = 1
+test browsertest fleettest packagetest: export PROFUSE_SLOW_TESTS = 1
 
 test: oracles lint build
 	PROFUSE_REQUIRE_ORACLE=$${PROFUSE_REQUIRE_ORACLE:-$$(scripts/install-oracles.sh --check 2>/dev/null && echo 1)} \
 		$(GO) test -timeout 25m $(TESTFLAGS) ./...
-	$(MAKE) --no-print-directory browsertest fleettest
+	$(MAKE) --no-print-directory browsertest fleettest packagetest
 	$(MAKE) --no-print-directory race
 
 # In a separate module, so that the library does not depend on a browser driver.
@@ -51,6 +52,11 @@ fleettest: export PROFUSE_REQUIRE_ORACLE := $(or $(PROFUSE_REQUIRE_ORACLE),$(she
 fleettest:
 	cd fleet && $(GO) test -timeout 15m $(TESTFLAGS) ./...
 	cd fleet/servers && $(GO) test -timeout 15m $(TESTFLAGS) ./...
+
+# In a separate module, which needs what makes packages.
+packagetest: export PROFUSE_REQUIRE_ORACLE := $(or $(PROFUSE_REQUIRE_ORACLE),$(shell scripts/install-oracles.sh --check 2>/dev/null && echo 1))
+packagetest:
+	cd packaging && $(GO) test -timeout 15m $(TESTFLAGS) ./...
 
 # The race detector needs cgo and slows down starting processes, so it runs only the
 # short tests of packages that share memory between goroutines: of the commands those

@@ -22,8 +22,10 @@ for target in linux/amd64 linux/arm darwin/arm64 windows/amd64; do
   echo "go vet $target"
   CGO_ENABLED=0 GOOS=${target%/*} GOARCH=${target#*/} go vet ./...
 done
-echo "go vet browsertest, fleet"
-(cd browsertest && CGO_ENABLED=0 go vet ./...)
+echo "go vet browsertest, packaging, fleet"
+for module in browsertest packaging; do
+  (cd $module && CGO_ENABLED=0 go vet ./...)
+done
 for system in linux darwin windows; do
   (cd fleet && CGO_ENABLED=0 GOOS=$system go vet ./...)
 done
@@ -33,6 +35,7 @@ if gofumpt=$(tool gofumpt) && staticcheck=$(tool staticcheck); then
   well_formatted "$gofumpt"
   "$staticcheck" ./...
   (cd browsertest && "$staticcheck" ./...)
+  (cd packaging && "$staticcheck" ./...)
   (cd fleet && "$staticcheck" ./...)
 else
   echo "gofumpt and staticcheck cannot be downloaded: skipped"
