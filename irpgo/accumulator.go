@@ -153,6 +153,7 @@ type accumulator struct {
 	policy      mergePolicy
 	blocks      []*block
 	recordsOnly bool // make no further blocks
+	repeats     bool // a site may list a value twice
 	table
 
 	visits  uint32       // of sites, see addDistinct

@@ -226,6 +226,7 @@ func (a *accumulator) take(r *Record, o *sums, e *entry) {
 
 // mergeFork adds the sums of another accumulator, which must not be used after.
 func (a *accumulator) mergeFork(o *accumulator, warn warner) {
+	a.repeats = a.repeats || o.repeats
 	if a.empty() {
 		a.blocks, a.table, a.recordsOnly = o.blocks, o.table, a.recordsOnly || o.recordsOnly
 		return

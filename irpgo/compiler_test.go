@@ -64,7 +64,7 @@ func TestCompilersAccept(t *testing.T) {
 }
 
 // mergeForCompiler merges raw fixtures into an indexed file of the version
-// that ChooseIndexedVersion finds.
+// that chooseVersion finds.
 func mergeForCompiler(t *testing.T, dir string, inputs []string) string {
 	t.Helper()
 	m := NewMerger(MergeOptions{})
@@ -85,7 +85,7 @@ func mergeForCompiler(t *testing.T, dir string, inputs []string) string {
 		infos = append(infos, r.Info())
 	}
 	p := m.Profile()
-	file, err := appendIndexed(nil, p, IndexedOptions{Version: ChooseIndexedVersion(p, infos).Version})
+	file, err := appendIndexed(nil, p, IndexedOptions{Version: chooseVersion(p, p.hashes, infos).Version})
 	if err != nil {
 		t.Fatal(err)
 	}

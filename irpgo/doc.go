@@ -16,7 +16,7 @@
 // also several profiles in one file. Version 6 was never released. Version 11
 // (LLVM 23) is read by its documented layout and has not been checked against
 // a real producer. Indexed versions 1 to 13 are read, 4 to 13 written; newer
-// ones are refused as unsupported. [ChooseIndexedVersion] finds the version
+// ones are refused as unsupported. [Merged.ChooseVersion] finds the version
 // that fits the compilers that made the inputs. Records carry no trace of the
 // version they were read from.
 //

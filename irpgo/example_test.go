@@ -27,13 +27,13 @@ func Example() {
 		}
 		inputs = append(inputs, r.Info())
 	}
-	p := m.Profile()
-	choice := irpgo.ChooseIndexedVersion(p, inputs)
+	sum := m.Finish()
+	choice := sum.ChooseVersion(inputs)
 	var file bytes.Buffer
-	if err := irpgo.WriteIndexed(&file, p, irpgo.IndexedOptions{Version: choice.Version}); err != nil {
+	if err := sum.WriteIndexed(&file, irpgo.IndexedOptions{Version: choice.Version}); err != nil {
 		log.Fatal(err)
 	}
-	fmt.Printf("%d functions, %v, indexed version %d, %d bytes\n", len(p.Functions), p.Variant, choice.Version, file.Len())
+	fmt.Printf("%d functions, %v, indexed version %d, %d bytes\n", sum.Contents().Functions, sum.Head().Variant, choice.Version, file.Len())
 	fmt.Println(choice.Reason)
 	// Output:
 	// 24 functions, ir, indexed version 12, 4464 bytes

@@ -129,7 +129,7 @@ func TestOldVersionsLoseMemProf(t *testing.T) {
 	if err != nil || p.MemProf != nil || p.Variant.Has(HasMemProf) {
 		t.Errorf("profile with %v, %v, %v", p.MemProf, p.Variant, err)
 	}
-	if c := ChooseIndexedVersion(&Profile{Variant: IRLevel, MemProf: heapProfile(t, 1, 1)}, []*Info{{Format: FormatRaw, Version: 4}}); c.Version != 8 {
+	if c := chooseVersion(&Profile{Variant: IRLevel, MemProf: heapProfile(t, 1, 1)}, new(Profile).hashes, []*Info{{Format: FormatRaw, Version: 4}}); c.Version != 8 {
 		t.Errorf("chosen version %d, want 8", c.Version)
 	}
 }

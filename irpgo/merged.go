@@ -71,7 +71,8 @@ func (r *Merged) byName() *sumKeys {
 // be written.
 func (m *Merger) Profile() *Profile { return m.Finish().Profile() }
 
-// Profile returns the merged profile, always the same.
+// Profile returns the merged profile, always the same. What is changed in it is
+// written.
 func (r *Merged) Profile() *Profile {
 	if !r.built {
 		r.profile.Functions = r.byName().functions()
@@ -101,6 +102,9 @@ func (r *Merged) WriteIndexed(w io.Writer, opt IndexedOptions) error {
 	if err != nil {
 		return err
 	}
+	if r.built {
+		return x.writeTo(w)
+	}
 	if r.keys == nil {
 		x.table = x.tableOf(r.sums.alone())
 	}
@@ -110,8 +114,18 @@ func (r *Merged) WriteIndexed(w io.Writer, opt IndexedOptions) error {
 	return x.writeTo(w)
 }
 
-// ChooseVersion is [ChooseIndexedVersion] for the profile.
+// ChooseVersion returns the indexed version to write the profile in, the merge of
+// the inputs: the newest one that every LLVM release able to have written the
+// inputs can read, since the compiler that made a raw profile is the one that
+// will read the result. It is raised where the profile's variant needs a newer
+// version.
+//
+// For front-end profiles the version also selects the function hash that clang
+// computes when it looks functions up; see [frontEndHash].
 func (r *Merged) ChooseVersion(inputs []*Info) VersionChoice {
+	if r.built {
+		return chooseVersion(&r.profile, r.profile.hashes, inputs)
+	}
 	return chooseVersion(&r.profile, func(yield func(hash uint64) bool) {
 		_, entries := r.entries()
 		for i := range entries {
@@ -133,6 +147,10 @@ func (r *Merged) entries() (*sums, []entry) {
 // Head returns the profile, perhaps without its functions. It is not to be
 // changed.
 func (r *Merged) Head() *Profile { return &r.profile }
+
+// MayRepeat reports whether a value site of the profile may list a value twice, as
+// some of the inputs did.
+func (r *Merged) MayRepeat() bool { return r.sums.repeats }
 
 // WriteCatalogs writes a line for each profile layout that the Merger kept for later
 // inputs, with the number of inputs that had it. It helps to find out why a merge is

@@ -98,6 +98,10 @@ func TestMergedEqualsProfile(t *testing.T) {
 					if built := m.Contents(); built != contents {
 						t.Errorf("seed %d, %+v: contents %+v, of the profile %+v", seed, opt, contents, built)
 					}
+					p.Functions = p.Functions[len(p.Functions)/2:]
+					if want, err = appendIndexed(nil, p, tc.to); err != nil || !bytes.Equal(writeMerged(t, m, tc.to), want) {
+						t.Errorf("seed %d, %+v: what was changed in the profile is not written (%v)", seed, opt, err)
+					}
 				}
 			}
 		})

@@ -149,7 +149,7 @@ func (p *partialWriter) strings(list []string) {
 	}
 }
 
-// infos writes what tells the inputs apart for [ChooseIndexedVersion].
+// infos writes what tells the inputs apart for [Merged.ChooseVersion].
 func (p *partialWriter) infos(inputs []*Info) {
 	var list [][3]uint64
 	for _, in := range sources(inputs) {

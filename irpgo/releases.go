@@ -86,7 +86,7 @@ func (i *Info) WrittenBy() string {
 const formatRawMemProf Format = -1
 
 // RawMemProfInfo returns what stands for raw MemProf profiles of a version among
-// the inputs of [ChooseIndexedVersion]: it says which releases write them, and
+// the inputs of [Merged.ChooseVersion]: it says which releases write them, and
 // no more.
 func RawMemProfInfo(version int) *Info {
 	return &Info{Format: formatRawMemProf, Version: uint32(version)}
@@ -97,18 +97,6 @@ func RawMemProfInfo(version int) *Info {
 type VersionChoice struct {
 	Version uint32
 	Reason  string
-}
-
-// ChooseIndexedVersion returns the indexed version to write p in, the merge of
-// the inputs: the newest one that every LLVM release able to have written the
-// inputs can read, since the compiler that made a raw profile is the one that
-// will read the result. It is raised where the profile's variant needs a newer
-// version.
-//
-// For front-end profiles the version also selects the function hash that clang
-// computes when it looks functions up; see [frontEndHash].
-func ChooseIndexedVersion(p *Profile, inputs []*Info) VersionChoice {
-	return chooseVersion(p, p.hashes, inputs)
 }
 
 // hashes yields the hashes of all records.
@@ -122,8 +110,8 @@ func (p *Profile) hashes(yield func(hash uint64) bool) {
 	}
 }
 
-// chooseVersion is [ChooseIndexedVersion] for a profile whose functions may not
-// be built.
+// chooseVersion is [Merged.ChooseVersion] for a profile whose records have the given
+// hashes.
 func chooseVersion(p *Profile, hashes iter.Seq[uint64], inputs []*Info) VersionChoice {
 	c := VersionChoice{IndexedVersionMax, "nothing in the inputs asks for an older one"}
 	for _, in := range sources(inputs) {

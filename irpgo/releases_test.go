@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-func TestChooseIndexedVersion(t *testing.T) {
+func TestChooseVersion(t *testing.T) {
 	raw := func(version uint32, v Variant) *Info {
 		return &Info{Format: FormatRaw, Version: version, Variant: v}
 	}
@@ -52,7 +52,7 @@ func TestChooseIndexedVersion(t *testing.T) {
 			for _, h := range tc.hashes {
 				p.Functions = append(p.Functions, Function{Records: []*Record{{Hash: h}}})
 			}
-			got := ChooseIndexedVersion(p, tc.inputs)
+			got := chooseVersion(p, p.hashes, tc.inputs)
 			if got.Version != tc.version || !strings.Contains(got.Reason, tc.reason) {
 				t.Errorf("version %d because %q; want %d, %q", got.Version, got.Reason, tc.version, tc.reason)
 			}

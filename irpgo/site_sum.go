@@ -55,7 +55,7 @@ func (a *accumulator) addSite(t *siteSum, src ValueSite, from *addressMap, kind 
 		if ok {
 			return overflow
 		}
-		t.homes, t.index, t.repeat = nil, nil, true
+		t.homes, t.index, t.repeat, a.repeats = nil, nil, true, true
 	}
 	for i := range src {
 		src[i].Value = from.valueAt(kind, src[i].Value)

@@ -43,8 +43,8 @@ type sumKeys struct {
 // unless one block has them, and merges those of one name and hash into the first that
 // appeared. It tells warn what could not be merged whole.
 func (a *accumulator) finish(warn warner) *sumKeys {
-	if b := a.alone(); b != nil {
-		return b.byName()
+	if len(a.blocks) == 1 && a.entries.len == 0 && a.blocks[0].catalog.distinct {
+		return a.blocks[0].byName()
 	}
 	a.foldBlocks(warn)
 	k := &sumKeys{sums: &a.sums, entries: make([]entry, 0, a.entries.len), ends: make([]int32, 0, a.entries.len)}
@@ -152,20 +152,26 @@ func (b *block) finish() *sumKeys {
 	return k
 }
 
-// byName returns the keys in the order of their names, of which each occurs once.
+// byName returns the keys in the order of their names. All entries differ in name or hash.
 func (b *block) byName() *sumKeys {
-	in := b.finish()
+	b.settle()
+	from := b.catalog.entries
 	k := &sumKeys{
-		sums: in.sums, sites: in.sites, entries: make([]entry, 0, len(in.entries)),
-		ends: make([]int32, 0, in.len()), seqs: make([]uint64, 0, in.len()),
+		sums: &b.sums, entries: make([]entry, 0, len(from)),
+		ends: make([]int32, 0, len(from)), seqs: make([]uint64, 0, len(from)),
 	}
-	name := func(i int32) string { return in.name(int(i)) }
-	for _, x := range sortedByName(in.len(), name, func(x, y nameKey) int { return strings.Compare(name(x.index), name(y.index)) }) {
-		own := in.of(int(x.index))
-		k.entries = append(k.entries, own...)
-		k.ends = append(k.ends, int32(len(k.entries)))
-		k.seqs = append(k.seqs, uint64(b.first)<<32+uint64(int(in.ends[x.index])-len(own)))
+	name := func(i int32) string { return from[i].name }
+	order := sortedByName(len(from), name, func(x, y nameKey) int {
+		return cmp.Or(strings.Compare(name(x.index), name(y.index)), cmp.Compare(x.index, y.index))
+	})
+	for i, x := range order {
+		if i == 0 || from[x.index].name != from[order[i-1].index].name {
+			k.ends, k.seqs = append(k.ends, 0), append(k.seqs, uint64(b.first)<<32+uint64(x.index))
+		}
+		k.entries = append(k.entries, from[x.index])
+		k.ends[len(k.ends)-1] = int32(len(k.entries))
 	}
+	k.finishSites()
 	return k
 }
 

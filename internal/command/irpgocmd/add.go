@@ -75,7 +75,7 @@ func (c *adder) sum(j *merging.Job, merged *irpgo.Merged, report *mergeReport) *
 	sum := &merging.Sum{
 		Empty:    emptiness(len(p.Functions), p),
 		Contents: func() string { return c.contents(p) },
-		Write:    func(w io.Writer) (string, error) { return c.encode(w, p, report) },
+		Write:    func(w io.Writer) (string, error) { return c.encode(w, merged, report) },
 		Notes: func(w io.Writer) {
 			report.printPrograms(w, func(yield func(*irpgo.Function) bool) {
 				for i := range p.Functions {
@@ -114,10 +114,7 @@ func (c *adder) wholeSum(merged *irpgo.Merged, report *mergeReport) *merging.Sum
 		Contents: func() string {
 			return contentsLine(uint64(found.Functions), 0, uint64(found.Counters), found.Total, merged.Head())
 		},
-		Write: func(w io.Writer) (string, error) {
-			version, what := c.chosenVersion(func() irpgo.VersionChoice { return merged.ChooseVersion(report.infos()) })
-			return what, merged.WriteIndexed(w, c.indexedOptions(version, report))
-		},
+		Write: func(w io.Writer) (string, error) { return c.encode(w, merged, report) },
 		Notes: func(w io.Writer) {
 			report.printPrograms(w, merged.ReusedFunctions())
 			c.heapReader.PrintLosses(w)

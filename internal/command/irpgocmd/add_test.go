@@ -84,13 +84,13 @@ func newJob(ins []inputs.Input, workers int) *merging.Job {
 }
 
 // addUp is adder.addUp without the programs that options name.
-func addUp(ctx context.Context, c *adder, report *mergeReport) (*irpgo.Profile, error) {
+func addUp(ctx context.Context, c *adder, report *mergeReport) (*irpgo.Merged, error) {
 	c.heapReader, c.correlations = memprofcmd.NewReader(nil), newCorrelations(nil, nil)
 	merger, err := c.addUp(ctx, report.Job, report)
 	if err != nil {
 		return nil, err
 	}
-	return merger.Profile(), nil
+	return merger.Finish(), nil
 }
 
 // The file and everything that is said about it are the same for any number
@@ -103,15 +103,15 @@ func TestMergeWorkers(t *testing.T) {
 		for _, workers := range []int{1, 2, 3, 8, 32} {
 			for range 3 / oracle.Step(3) {
 				report := newReport(newJob(ins, workers))
-				p, err := addUp(t.Context(), &adder{mixed: mixed}, report)
+				m, err := addUp(t.Context(), &adder{mixed: mixed}, report)
 				if err != nil {
 					t.Fatal(err)
 				}
-				data, err := oracle.Written(func(w io.Writer) error { return irpgo.WriteIndexed(w, p, irpgo.IndexedOptions{}) })
+				data, err := oracle.Written(func(w io.Writer) error { return m.WriteIndexed(w, irpgo.IndexedOptions{}) })
 				if err != nil {
 					t.Fatal(err)
 				}
-				text := reportText(report, p)
+				text := reportText(report, m)
 				if want == nil {
 					want, wantText = data, text
 					t.Logf("mixed %v: %s", mixed, merging.InputsLine(report.Accounts.Loss()))
@@ -128,12 +128,12 @@ func TestMergeWorkers(t *testing.T) {
 	}
 }
 
-func reportText(r *mergeReport, p *irpgo.Profile) string {
+func reportText(r *mergeReport, m *irpgo.Merged) string {
 	var b strings.Builder
 	r.PrintLeftOut(&b, r.Accounts.Loss())
 	r.PrintWarnings(&b)
 	b.WriteString(merging.InputsLine(r.Accounts.Loss()) + "\n")
-	choice := irpgo.ChooseIndexedVersion(p, r.infos())
+	choice := m.ChooseVersion(r.infos())
 	fmt.Fprintf(&b, "%d: %s\n", choice.Version, choice.Reason)
 	return b.String()
 }

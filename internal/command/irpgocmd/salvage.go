@@ -103,7 +103,7 @@ func (c *salvageRun) run(ctx context.Context, env *cli.Env, args []string) error
 	if whole == 0 {
 		return errors.New("no intact function found; nothing written")
 	}
-	merged := merger.Profile()
+	merged := merger.Finish()
 	var what string
 	err = console.Write(env, c.output, ins, c.checksum, func(w io.Writer) (err error) {
 		what, err = c.encode(w, merged, report)
@@ -113,7 +113,7 @@ func (c *salvageRun) run(ctx context.Context, env *cli.Env, args []string) error
 		return err
 	}
 	report.PrintWarnings(env.Stderr)
-	fmt.Fprintf(env.Stderr, "salvaged %s → %s (%s)\n", c.contents(merged), console.OutputName(c.output), what)
+	fmt.Fprintf(env.Stderr, "salvaged %s → %s (%s)\n", c.contents(merged.Profile()), console.OutputName(c.output), what)
 	return nil
 }
 

@@ -21,25 +21,19 @@ type writer struct {
 }
 
 // encode writes a profile to out and returns the name of the format.
-func (w *writer) encode(out io.Writer, p *irpgo.Profile, report *mergeReport) (what string, err error) {
+func (w *writer) encode(out io.Writer, m *irpgo.Merged, report *mergeReport) (what string, err error) {
 	if w.text {
-		return "text", irpgo.WriteText(out, p, irpgo.TextOptions{Sparse: w.sparse, Warn: report.mergeWarning})
+		return "text", irpgo.WriteText(out, m.Profile(), irpgo.TextOptions{Sparse: w.sparse, Warn: report.mergeWarning})
 	}
-	version, what := w.chosenVersion(func() irpgo.VersionChoice { return irpgo.ChooseIndexedVersion(p, report.infos()) })
-	return what, irpgo.WriteIndexed(out, p, w.indexedOptions(version, report))
-}
-
-// chosenVersion returns the indexed version to write and its description.
-func (w *writer) chosenVersion(choose func() irpgo.VersionChoice) (version uint32, what string) {
-	if w.version != 0 {
-		return w.version, fmt.Sprintf("indexed version %d", w.version)
+	choice := irpgo.VersionChoice{Version: w.version}
+	what = fmt.Sprintf("indexed version %d", w.version)
+	if w.version == 0 {
+		choice = m.ChooseVersion(report.infos())
+		what = fmt.Sprintf("indexed version %d: %s", choice.Version, choice.Reason)
 	}
-	choice := choose()
-	return choice.Version, fmt.Sprintf("indexed version %d: %s", choice.Version, choice.Reason)
-}
-
-func (w *writer) indexedOptions(version uint32, report *mergeReport) irpgo.IndexedOptions {
-	return irpgo.IndexedOptions{Version: version, Sparse: w.sparse, Warn: report.mergeWarning, MemProf: w.heaps}
+	return what, m.WriteIndexed(out, irpgo.IndexedOptions{
+		Version: choice.Version, Sparse: w.sparse, Warn: report.mergeWarning, MemProf: w.heaps,
+	})
 }
 
 // contents summarizes the profile written.

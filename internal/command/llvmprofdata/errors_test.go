@@ -45,7 +45,7 @@ func TestTerminal(t *testing.T) {
 	}
 	x, out, shown := terminal(options{})
 	const refusal = "cannot write a non-text format profile to the terminal"
-	if err := x.write(out, new(irpgo.Profile)); err == nil || err.Error() != refusal || shown.Len() != 0 {
+	if err := x.write(out, irpgo.NewMerger(irpgo.MergeOptions{}).Finish()); err == nil || err.Error() != refusal || shown.Len() != 0 {
 		t.Errorf("merge: %v", err)
 	}
 	x, out, shown = terminal(options{overlapBase: "zero", overlapTest: "a"})

@@ -12,11 +12,12 @@ import (
 )
 
 // filter removes the functions that --function and --no-function deselect.
-func (t *tool) filter(p *irpgo.Profile) error {
+func (t *tool) filter(m *irpgo.Merged) error {
 	want, reject, err := t.filters()
 	if err != nil || want == nil && reject == nil {
 		return err
 	}
+	p := m.Profile()
 	all := len(p.Functions)
 	p.Functions = slices.DeleteFunc(p.Functions, func(f irpgo.Function) bool {
 		return reject != nil && reject(f.Name) || want != nil && !want(f.Name)

@@ -44,20 +44,26 @@ func (t *tool) merge() error {
 	if t.correlate, err = t.correlator(); err != nil {
 		return err
 	}
-	p, err := t.mergeAll(list)
+	m, err := t.mergeAll(list)
 	if err != nil {
 		return err
 	}
-	if err := t.filter(p); err != nil {
+	if err := t.filter(m); err != nil {
 		return err
 	}
-	t.randomHotness(p.MemProf)
-	return t.writeOutput(func(out *output) error { return t.write(out, p) })
+	return t.writeMerged(m)
 }
 
-func (t *tool) write(out *output, p *irpgo.Profile) (err error) {
+// writeMerged writes the result to the output.
+func (t *tool) writeMerged(m *irpgo.Merged) error {
+	t.randomHotness(m.Head().MemProf)
+	return t.writeOutput(func(out *output) error { return t.write(out, m) })
+}
+
+func (t *tool) write(out *output, m *irpgo.Merged) (err error) {
 	switch {
 	case t.opt.format == textFormat:
+		p := m.Profile()
 		t.dropUnnamed(p)
 		t.textLosesHeap(p)
 		err = irpgo.WriteText(out, p, irpgo.TextOptions{Sparse: t.opt.sparse, LLVMCompat: true})
@@ -68,12 +74,12 @@ func (t *tool) write(out *output, p *irpgo.Profile) (err error) {
 		if t.opt.writePrevVersion {
 			version = previousVersion
 		}
-		err = irpgo.WriteIndexed(out, p, irpgo.IndexedOptions{
+		err = m.WriteIndexed(out, irpgo.IndexedOptions{
 			Version: version, Sparse: t.opt.sparse, LLVMRelease: llvmRelease,
 			MemProf: t.opt.heapOptions(), Warn: t.sectionLoses,
 		})
 	}
-	if err == nil && hasDoubleSize(p, t.opt.sparse) {
+	if err == nil && m.MayRepeat() && hasDoubleSize(m.Profile(), t.opt.sparse) {
 		t.msg.warn("", words(&llvmerr.Error{Code: llvmerr.InvalidProf}))
 	}
 	return err

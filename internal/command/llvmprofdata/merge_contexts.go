@@ -49,7 +49,7 @@ func (l *levels) take(o levels) {
 	l.frontEnd, l.ir = first(l.frontEnd, o.frontEnd), first(l.ir, o.ir)
 }
 
-func (t *tool) mergeAll(list worklist) (*irpgo.Profile, error) {
+func (t *tool) mergeAll(list worklist) (*irpgo.Merged, error) {
 	n := clampInt(uint64(t.opt.numThreads))
 	if n == 0 {
 		n = min(runtime.NumCPU(), (len(list)+1)/2)
@@ -84,9 +84,9 @@ func (t *tool) mergeAll(list worklist) (*irpgo.Profile, error) {
 	if len(bad) > 0 && t.opt.failureMode == failAny || len(bad) == len(list) && t.opt.failureMode == failAll {
 		return nil, &failure{message: "no profile can be merged"}
 	}
-	p := contexts[0].merger.Profile()
-	t.doubt(p, contexts[0].levels)
-	return p, nil
+	m := contexts[0].merger.Finish()
+	t.doubt(m, contexts[0].levels)
+	return m, nil
 }
 
 // newContext returns a context that shares with another, unless it is nil, what
@@ -250,8 +250,8 @@ func (t *tool) tellProblem(w profile.Warning) {
 
 // doubt warns of profiles that LLVM merges silently but that no compiler can
 // use.
-func (t *tool) doubt(p *irpgo.Profile, l levels) {
-	if len(p.Functions) == 0 && p.MemProf.Empty() {
+func (t *tool) doubt(m *irpgo.Merged, l levels) {
+	if m.Contents().Functions == 0 && m.Head().MemProf.Empty() {
 		t.msg.warn("", "no input has any function: the profile is empty")
 	}
 	if l.frontEnd != nil && l.ir != nil {

@@ -48,20 +48,19 @@ func (t *tool) supplement(list worklist) error {
 		return err
 	}
 	s := newSupplementer(samples)
-	p, err := t.loadOne(list[0], s.note)
+	m, err := t.loadOne(list[0], s.note)
 	if err != nil {
 		return err
 	}
-	if err := t.adjust(p, s); err != nil {
+	if err := t.adjust(m.Profile(), s); err != nil {
 		return err
 	}
-	t.randomHotness(p.MemProf)
-	return t.writeOutput(func(out *output) error { return t.write(out, p) })
+	return t.writeMerged(m)
 }
 
 // loadOne reads an instrumentation profile as merge does, but for correlation, renaming and temporal
 // traces. note, unless it is nil, is passed the name of each record, and returns it.
-func (t *tool) loadOne(in weightedFile, note func(string) string) (*irpgo.Profile, error) {
+func (t *tool) loadOne(in weightedFile, note func(string) string) (*irpgo.Merged, error) {
 	t.rename, t.opt.traceReservoir, t.opt.maxTraceLength = note, 0, 0
 	t.tellSeed(1)
 	context := t.newContext(nil)
@@ -75,9 +74,9 @@ func (t *tool) loadOne(in weightedFile, note func(string) string) (*irpgo.Profil
 	if len(context.errors) > 0 {
 		return nil, context.errors[0]
 	}
-	p := context.merger.Profile()
-	t.doubt(p, context.levels)
-	return p, nil
+	m := context.merger.Finish()
+	t.doubt(m, context.levels)
+	return m, nil
 }
 
 // A suppleFunction is a function of an instrumentation profile that may be adjusted.
