@@ -124,10 +124,10 @@ func (f Format) Family() Family {
 // Detect returns the format of the contents of a file, or of the beginning of one. It
 // looks at the first bytes only.
 //
-// An IRPGO text profile may begin with any text, so IRPGOText means a text of no other
-// format.
+// A text is an IRPGO profile if LLVM may read it; for LLVM itself, and in its place the
+// drop-in commands, any text is one until it is read. [WrongFormat] says what other files are.
 func Detect(data []byte) (Format, bool) {
-	// IRPGO is last, because its text profiles match any text.
+	// IRPGO is last, because any line may be the name with which its text profiles begin.
 	if object.IsImage(data) {
 		return Binary, true
 	}

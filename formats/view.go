@@ -52,7 +52,10 @@ type ViewOptions struct {
 // format-neutral view. Raw MIP profiles have no view without the map of their program:
 // merge them first. Raw MemProf profiles need their program, see [ViewOptions].
 func View(name string, data []byte, opt ViewOptions) (profile.View, error) {
-	f, _ := Detect(data)
+	f, ok := Detect(data)
+	if !ok {
+		return nil, WrongFormat(name, data, "a profile")
+	}
 	switch f.Family() {
 	case MemProf:
 		return viewMemProf(name, data, f, opt)
@@ -62,7 +65,7 @@ func View(name string, data []byte, opt ViewOptions) (profile.View, error) {
 		return viewIprof(name, data, opt)
 	case Sample:
 		return viewSample(name, data)
-	default: // the IRPGO reader returns the error for an unknown format
+	default:
 		return viewIRPGO(name, data, opt)
 	}
 }
@@ -162,10 +165,13 @@ func viewMIP(name string, data []byte, f Format, opt ViewOptions) (profile.View,
 	var buildID []byte
 	switch f {
 	case MIPRaw, MIPRet:
-		return nil, flaw.File(name).Field("format").Got(f.String()).
-			Want("a merged profile, since only the program knows what the bytes mean").Mismatch()
+		return nil, flaw.File(name).Field("format").Got(withArticle(f.String())).Want("a merged profile").
+			Hint("merge it with its program, which knows what the bytes mean").Mismatch()
 	case Binary, MIPMap:
 		found, info, err := mip.FindMap(name, data, mip.BinaryOptions{Arch: opt.Arch})
+		if f == Binary && profile.ClassOf(err) == profile.ErrMismatch { // no map
+			err = WrongFormat(name, data, "a profile")
+		}
 		if err != nil {
 			return nil, err
 		}

@@ -266,13 +266,13 @@ func (s *source) slurp(name string, src *bufio.Reader, depth int) (*Data, error)
 		head, err := src.Peek(headLen)
 		// A short stream is left to the readers, whose errors say more.
 		if err == nil {
-			recognized = s.opts.Recognize(head)
+			recognized, err = s.opts.Recognize(name, head)
 			switch {
-			case recognized == 0 && s.member:
+			case err != nil && s.member:
 				// One such file does not end the archive. Its head tells its reader enough.
 				return &Data{name: name, bytes: bytes.Clone(head)}, nil
-			case recognized == 0:
-				return nil, flaw.File(name).Field("format").Got("unknown").Want("a profile or a program").Unrecognized()
+			case err != nil:
+				return nil, err
 			}
 		} else if err != io.EOF {
 			return nil, s.damaged(name, "stream", err)

@@ -30,15 +30,14 @@ type Options struct {
 	// Errors about the limits name it.
 	MaxSizeOption string
 
-	// Recognize, if not nil, is called with the first 64 KiB of such contents, unless
-	// they are shorter. It returns how many bytes contents of that format may have
-	// altogether, or 0 for a format that nothing reads: then no more is read, and the
-	// error is of class [profile.ErrUnrecognized]. Of a member of an archive these first
-	// bytes are yielded, so that the archive goes on.
-	Recognize func(head []byte) int64
+	// Recognize, if not nil, is called with the name and the first 64 KiB of such contents,
+	// unless they are shorter. It returns how many bytes contents of that format may have
+	// altogether, or an error for a format that nothing reads: then no more is read. Of a
+	// member of an archive these first bytes are yielded, so that the archive goes on.
+	Recognize func(name string, head []byte) (most int64, err error)
 
 	// Skipped, if not nil, is called with the name of each file in a folder or
-	// archive that is skipped, and the reason. It must be safe for concurrent use
+	// archive that is skipped, and the reason, unless its name begins with a dot. It must be safe for concurrent use
 	// if the inputs are read concurrently.
 	Skipped func(name string, why string)
 
@@ -49,11 +48,9 @@ type Options struct {
 	limits *limits // for tests; nil for the default ones
 }
 
-// Hidden is the reason in calls of Options.Skipped for a hidden file.
-const Hidden = "its name begins with a dot"
-
-// The other reasons for skipping a file.
+// The reasons for skipping a file.
 const (
+	dotted       = "its name begins with a dot" // not told
 	temporary    = "temporary file of an unfinished run"
 	checksum     = "checksum of another file"
 	notRegular   = "not a regular file"
@@ -168,7 +165,7 @@ func Expand(args []string, opts Options) ([]Input, error) {
 
 // skip reports a skipped file to the caller of Expand.
 func (o *Options) skip(name string, why string) {
-	if o.Skipped != nil {
+	if o.Skipped != nil && why != dotted {
 		o.Skipped(name, why)
 	}
 }
@@ -182,7 +179,7 @@ func hidden(base string) (why string, yes bool) {
 	case atomicfile.IsChecksum(base):
 		return checksum, true
 	case strings.HasPrefix(base, "."):
-		return Hidden, true
+		return dotted, true
 	}
 	return "", false
 }
@@ -242,7 +239,7 @@ func (w *walker) argument(arg string) error {
 	}
 	slices.Sort(matches)
 	for _, name := range matches {
-		if why, yes := hidden(filepath.Base(name)); yes && why != Hidden {
+		if why, yes := hidden(filepath.Base(name)); yes && why != dotted {
 			w.opts.skip(name, why)
 			continue
 		}

@@ -258,14 +258,14 @@ func TestWorkers(t *testing.T) {
 func TestRecognize(t *testing.T) {
 	known := append([]byte("known"), make([]byte, 2*headLen)...)
 	unknown := make([]byte, 2*headLen)
-	recognize := func(head []byte) int64 {
+	recognize := func(_ string, head []byte) (int64, error) {
 		if len(head) != headLen {
 			t.Errorf("%d first bytes, want %d", len(head), headLen)
 		}
 		if bytes.HasPrefix(head, []byte("known")) {
-			return int64(len(known))
+			return int64(len(known)), nil
 		}
-		return 0
+		return 0, profile.ErrUnrecognized
 	}
 	for name, c := range map[string]struct {
 		in    []byte

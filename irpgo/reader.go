@@ -7,7 +7,6 @@ import (
 	"github.com/profuse-pgo/profuse/internal/flaw"
 	"github.com/profuse-pgo/profuse/internal/llvmerr"
 	"github.com/profuse-pgo/profuse/profile"
-	"github.com/profuse-pgo/profuse/sampleprof"
 )
 
 // Format is one of the three encodings of an instrumentation profile.
@@ -106,9 +105,19 @@ type Reader struct {
 	dec  decoder
 }
 
-// Detect says which format data begins with, in the order in which LLVM
-// tries them.
+// Detect says which format data begins with. A text is a profile if LLVM may read it:
+// if it begins with a directive, with a name and a hash, or holds nothing but comments.
 func Detect(data []byte) (Format, bool) {
+	f, ok := detectLeniently(data)
+	if f == FormatText && !beginsAsText(data) {
+		return 0, false
+	}
+	return f, ok
+}
+
+// detectLeniently is Detect as LLVM does it, for whom any text is a profile until it has
+// read it.
+func detectLeniently(data []byte) (Format, bool) {
 	switch {
 	case len(data) == 0:
 		return 0, false
@@ -134,17 +143,6 @@ func looksLikeText(data []byte) bool {
 	return true
 }
 
-// sampled returns an error if data is a sample profile, whose text would otherwise be taken for a
-// damaged one of instrumentation.
-func sampled(name string, data []byte) error {
-	format, ok := sampleprof.Detect(data)
-	if !ok {
-		return nil
-	}
-	return flaw.File(name).Field("format").Gotf("sample profile (AutoFDO, CSSPGO; %s)", format).
-		Want("an instrumentation profile").Mismatch()
-}
-
 // NewReader begins to read a profile held in data, which must stay unchanged
 // while the reader is used. name is used in errors and warnings. Headers and
 // sections are checked here, names and records when they are read.
@@ -153,10 +151,7 @@ func NewReader(name string, data []byte, opt ReaderOptions) (*Reader, error) {
 		return nil, flaw.File(name).Field("size").Got("0 bytes").Want("a profile").
 			Because(&llvmerr.Error{Code: llvmerr.EmptyRawProfile})
 	}
-	if err := sampled(name, data); err != nil && !opt.Lenient {
-		return nil, err
-	}
-	f, ok := Detect(data)
+	f, ok := detectLeniently(data)
 	if !ok || f == FormatPartial && opt.Lenient {
 		return nil, flaw.InFile(flaw.At("header", 0).Field("magic").Gotf("% x", data[:min(8, len(data))]).
 			Want("a raw, indexed or text profile").Because(&llvmerr.Error{Code: llvmerr.UnrecognizedFormat}), name)

@@ -94,9 +94,6 @@ func Salvage(name string, data []byte, opt SalvageOptions) (*Reader, *Salvaged, 
 		return nil, nil, flaw.File(name).Field("size").Got("0 bytes").Want("a profile").
 			Because(&llvmerr.Error{Code: llvmerr.EmptyRawProfile})
 	}
-	if err := sampled(name, data); err != nil {
-		return nil, nil, err
-	}
 	if err := s.open(); err != nil {
 		return nil, nil, flaw.InFile(err, name)
 	}

@@ -113,6 +113,37 @@ func (d *textReader) symbols() *Symtab {
 	return &d.syms
 }
 
+// The first bytes of a text that decide whether it is a profile, and the least of them that
+// a name takes whose line does not end within them.
+const (
+	textHead     = 1 << 20
+	longTextName = 4 << 10
+)
+
+// beginsAsText is looksLikeText, but looks at the first lines that count.
+func beginsAsText(data []byte) bool {
+	data = data[:min(len(data), textHead)]
+	if end := bytes.IndexByte(data, 0); end >= 0 {
+		data = data[:end]
+	}
+	d := textReader{data: data}
+	if !d.more() {
+		return len(data) > 0
+	}
+	name := d.line()
+	if name[0] == directiveMark { // also one of a newer LLVM
+		return len(bytes.Trim(name[1:], "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_")) == 0
+	}
+	if d.pos == len(data) && data[d.pos-1] != '\n' {
+		return len(name) >= longTextName && !bytes.ContainsAny(name, " \t\"{}")
+	}
+	if !d.more() {
+		return false
+	}
+	_, ok := parseUint(d.line(), 0)
+	return ok
+}
+
 func (d *textReader) header() {
 	for d.err == nil && d.more() && d.data[d.pos] == directiveMark {
 		start := d.pos

@@ -9,9 +9,20 @@ import (
 	"github.com/profuse-pgo/profuse/internal/llvmyaml"
 )
 
-// IsYAML reports whether data begins like MemProf YAML. Like LLVM it accepts everything
-// that begins with "---".
-func IsYAML(data []byte) bool { return bytes.HasPrefix(data, []byte("---")) }
+// IsYAML reports whether data begins like MemProf YAML: as a document with one of its keys
+// within the first 64 KiB, or without any key.
+func IsYAML(data []byte) bool {
+	data, ok := bytes.CutPrefix(data[:min(len(data), 1<<16)], []byte("---"))
+	if !ok || bytes.Contains(data, []byte(keyRecords)) || bytes.Contains(data, []byte(keyDataAccess)) {
+		return ok
+	}
+	for line := range bytes.Lines(data) {
+		if text := bytes.TrimSpace(line); len(text) > 0 && text[0] != '#' && string(text) != "..." {
+			return false
+		}
+	}
+	return true
+}
 
 // ReadYAML reads MemProf YAML, as llvm-profdata 20 to 22 print it or as people write it.
 // Functions may be given by name. ReadYAML joins the records of one function. name is

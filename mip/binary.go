@@ -68,11 +68,11 @@ func findMap(name string, data []byte, opt BinaryOptions) ([]byte, BinaryInfo, e
 	}
 	s := im.Section(mapSection)
 	switch {
+	case s == nil:
+		err = noMap("missing")
 	case im.Kind == object.Object:
 		err = flaw.In("header").Field("type").Got("an object file").
 			Want("a linked binary: the map has no addresses before").Unsupported()
-	case s == nil:
-		err = noMap("missing")
 	case im.Kind == object.Debug || s.FileSize == 0:
 		err = noMap("without contents, as in a file of debug info")
 	}

@@ -118,14 +118,16 @@ func ClassOf(err error) Class {
 // there, and what the format allows.
 type FormatError struct {
 	Place
-	Field string // the item being read, "number of counters"
+	Field string // the item being read, "number of counters"; "format" for the file as a whole
 	Got   string // the value found; may be empty
 	Want  string // the values allowed; may be empty
+	Hint  string // what the owner of the file may do; may be empty
 	Err   error  // wraps a Class
 }
 
 // Error returns "FILE: SECTION at 0xOFFSET (record N): FIELD is FOUND, want
-// WANT: CLASS" without the parts that are unknown.
+// WANT: CLASS" without the parts that are unknown. Of a file in another format it is
+// "FILE: this is FOUND, not WANT; HINT".
 func (e *FormatError) Error() string {
 	var b strings.Builder
 	if e.File != "" {
@@ -138,21 +140,33 @@ func (e *FormatError) Error() string {
 	}
 	if what := e.What(); what != "" {
 		b.WriteString(what)
+		if e.ofFormat() {
+			return b.String()
+		}
 		b.WriteString(": ")
 	}
 	b.WriteString(ClassOf(e.Err).Error())
 	return b.String()
 }
 
+// ofFormat reports whether the error says of a file as a whole what it is.
+func (e *FormatError) ofFormat() bool { return e.Field == "format" && e.Want != "" }
+
 // What returns the part of the message without place and class: what the reader
 // found and what the format allows.
 func (e *FormatError) What() string {
-	s := e.Field
+	s, want := e.Field, ", want "
+	if e.ofFormat() {
+		s, want = "this", ", not "
+	}
 	if e.Got != "" {
 		s += " is " + e.Got
 	}
 	if e.Want != "" {
-		s += ", want " + e.Want
+		s += want + e.Want
+	}
+	if e.Hint != "" {
+		s += "; " + e.Hint
 	}
 	return s
 }

@@ -81,11 +81,11 @@ const maxImage = 16 << 30
 // imageFile returns the input for an ELF or Mach-O file.
 func (o *Options) imageFile(path string) inputs.Input {
 	in := o.Inputs
-	in.Recognize = func(head []byte) int64 {
+	in.Recognize = func(name string, head []byte) (int64, error) {
 		if object.IsImage(head) {
-			return maxImage
+			return maxImage, nil
 		}
-		return 0
+		return 0, flaw.File(name).Field("format").Got("data of another kind").Want("a program").Unrecognized()
 	}
 	return inputs.File(path, in)
 }

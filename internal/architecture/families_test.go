@@ -25,9 +25,8 @@ var familyRooms = []string{
 // familyExceptions are files that name a family all the same, with the reason.
 var familyExceptions = map[string]string{
 	"internal/command/doctorcmd/readable.go": "doctor is about the runtime of LLVM's profiles",
-	"internal/command/merging/run.go":        "any text is detected as IRPGO's, which is the family of what is unknown",
+	"internal/command/merging/run.go":        "the family of what is unknown is IRPGO",
 	"internal/command/memory/recognize.go":   "texts of all families take more memory than their other forms",
-	"internal/command/sources/detect.go":     "any text is detected as IRPGO's; package mip knows .dSYM bundles",
 }
 
 // TestFamiliesAreNamedAtHome: to add a family, its own packages, families.go and

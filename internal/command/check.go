@@ -118,7 +118,11 @@ func (c *checkRun) run(ctx context.Context, env *cli.Env, args []string) error {
 				return err
 			}
 		}
-		at, format := familyOf(name, data)
+		at, format, err := familyOf(name, data)
+		if err != nil {
+			add(unreadable(name, err))
+			return nil
+		}
 		checked := c.checkers[at].Check(name, data, format)
 		c.rests[at].Add(name, checked.Shapes)
 		checked.Shapes = family.Shapes{}
@@ -174,7 +178,7 @@ func (c *checkRun) compare(out *bufio.Writer, all []family.Checked) {
 	}
 }
 
-// unreadable returns the result for a file whose bytes could not be read.
+// unreadable returns the result for a file that could not be read, or is no profile.
 func unreadable(name string, err error) family.Checked {
 	c := family.NewChecked(name, 0)
 	c.Note(err)

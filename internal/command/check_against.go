@@ -178,10 +178,13 @@ func (g *gate) fit(env *cli.Env, file string) (fit *family.Fit, err error) {
 	defer r.Close()
 	read := false
 	err = in.Each(&r, func(d *inputs.Data) error {
-		at, _ := familyOf(d.Name(), d.Bytes())
+		at, _, err := familyOf(d.Name(), d.Bytes())
+		if err != nil {
+			return err
+		}
 		if families[at].Fit == nil {
-			return flaw.File(g.base).Field("format").Got("program").
-				Want("the last good profile: programs are compared with sample profiles alone").Mismatch()
+			return flaw.File(g.base).Field("format").Got("a program").Want("the last good profile").
+				Hint("only sample profiles are compared with programs").Mismatch()
 		}
 		if read {
 			return cli.Usagef("%s holds several files; want one profile: merge them first", file)

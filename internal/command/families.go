@@ -15,15 +15,18 @@ import (
 var families = []family.Family{irpgocmd.Family(), mipcmd.Family(), iprofcmd.Family(), samplecmd.Family()}
 
 // familyOf returns the index of the family of a file, and the format that package
-// formats detects.
-func familyOf(name string, data []byte) (int, formats.Format) {
-	f, _ := formats.Detect(data)
+// formats detects. The error is about a file that is no profile.
+func familyOf(name string, data []byte) (int, formats.Format, error) {
+	f, ok := formats.Detect(data)
 	for i := range families {
 		if takes := families[i].Takes; takes != nil && takes(name, data) {
-			return i, f
+			return i, f, nil
 		}
 	}
-	return familyIndex(f.Family()), f
+	if !ok {
+		return 0, 0, formats.WrongFormat(name, data, "a profile")
+	}
+	return familyIndex(f.Family()), f, nil
 }
 
 // familyIndex returns the index of the family of a kind.
@@ -31,5 +34,8 @@ func familyIndex(kind formats.Family) int {
 	return max(slices.IndexFunc(families, func(f family.Family) bool { return slices.Contains(f.Kinds, kind) }), 0)
 }
 
-// factsOfNothing returns the facts of a file whose bytes could not be read.
-func factsOfNothing(name string, err error) family.Facts { return irpgocmd.Unreadable(name, err) }
+// factsOfNothing returns the facts of a file of size bytes that could not be read, or that is
+// no profile.
+func factsOfNothing(name string, size int, err error) family.Facts {
+	return irpgocmd.Unreadable(name, size, err)
+}

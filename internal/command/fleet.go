@@ -140,7 +140,7 @@ func (c *fleetMerge) families(env *cli.Env) fleet.Families {
 		c.scratch = os.TempDir()
 	}
 	all := fleet.Families{FamilyOf: func(name string, data []byte) int {
-		i, _ := familyOf(name, data)
+		i, _, _ := familyOf(name, data)
 		return i
 	}}
 	for i, f := range families {

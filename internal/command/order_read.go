@@ -7,6 +7,7 @@ import (
 	"github.com/profuse-pgo/profuse/formats"
 	"github.com/profuse-pgo/profuse/inputs"
 	"github.com/profuse-pgo/profuse/internal/command/cli"
+	"github.com/profuse-pgo/profuse/internal/command/memory"
 	"github.com/profuse-pgo/profuse/internal/command/sources"
 	"github.com/profuse-pgo/profuse/layout"
 )
@@ -19,7 +20,9 @@ func isProgram(path string) bool {
 
 // readOrder reads a list of symbols, one on each line; # begins a comment.
 func readOrder(env *cli.Env, path string) (names []string, err error) {
-	err = inputs.File(path, sources.Options(env)).Each(nil, func(d *inputs.Data) error {
+	opt := sources.Options(env)
+	opt.Recognize = memory.RecognizeText
+	err = inputs.File(path, opt).Each(nil, func(d *inputs.Data) error {
 		for line := range strings.Lines(string(d.Bytes())) {
 			name, _, _ := strings.Cut(line, "#")
 			if name = strings.TrimSpace(name); name != "" {

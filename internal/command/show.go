@@ -110,10 +110,14 @@ func (c *showRun) run(ctx context.Context, env *cli.Env, args []string) error {
 		}
 	}
 	err = sources.Each(ctx, env, args, func(name string, data []byte) error {
-		at, format := familyOf(name, data)
+		at, format, err := familyOf(name, data)
+		if err != nil {
+			show(factsOfNothing(name, len(data), err), err)
+			return nil
+		}
 		show(c.showers[at].Facts(name, data, format, opt))
 		return nil
-	}, func(name string, err error) { show(factsOfNothing(name, err), err) })
+	}, func(name string, err error) { show(factsOfNothing(name, 0, err), err) })
 	if err != nil {
 		return err
 	}

@@ -53,8 +53,8 @@ func Field(name string) Problem { return In("").Field(name) }
 // Problem is an error under construction. The call that names its class, or
 // [Problem.Because], completes it.
 type Problem struct {
-	place              Place
-	field, found, want string
+	place                    Place
+	field, found, want, hint string
 }
 
 // Got sets the value found.
@@ -74,6 +74,9 @@ func (p Problem) Wantf(format string, args ...any) Problem {
 	p.want = fmt.Sprintf(format, args...)
 	return p
 }
+
+// Hint says what the owner of the file may do.
+func (p Problem) Hint(text string) Problem { p.hint = text; return p }
 
 // Corrupt makes an error of class [profile.ErrCorrupt].
 func (p Problem) Corrupt() error { return p.Because(profile.ErrCorrupt) }
@@ -99,7 +102,7 @@ func (p Place) Because(cause error) error { return Problem{place: p}.Because(cau
 
 // Because makes an error with a cause, which must wrap one of the classes.
 func (p Problem) Because(cause error) error {
-	return &profile.FormatError{Place: p.place.Place, Field: p.field, Got: p.found, Want: p.want, Err: cause}
+	return &profile.FormatError{Place: p.place.Place, Field: p.field, Got: p.found, Want: p.want, Hint: p.hint, Err: cause}
 }
 
 // InFile returns the [profile.FormatError] that err wraps with the file name filled in,

@@ -35,7 +35,8 @@ func isCOFF(head []byte) bool {
 	if len(head) < HeadSize {
 		return false
 	}
-	return bytes.HasPrefix(head, []byte(dosMagic)) || coffArchs[binary.LittleEndian.Uint16(head)] != "" || isBigObject(head)
+	isDOS := bytes.HasPrefix(head, []byte(dosMagic)) && bytes.IndexByte(head[:HeadSize], 0) > 0 // otherwise it is text
+	return isDOS || coffArchs[binary.LittleEndian.Uint16(head)] != "" || isBigObject(head)
 }
 
 // isBigObject reports whether head begins an object of more than 65,279 sections.

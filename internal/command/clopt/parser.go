@@ -26,7 +26,7 @@ type Env struct {
 
 // Inputs returns how the program opens its inputs.
 func (e Env) Inputs() inputs.Options {
-	return inputs.Options{Stdin: e.Stdin, MaxSize: e.MaxInput, MaxSizeOption: memory.SizeVariable, Recognize: memory.Recognize}
+	return inputs.Options{Stdin: e.Stdin, MaxSize: e.MaxInput, MaxSizeOption: memory.SizeVariable, Recognize: memory.RecognizeText}
 }
 
 // Name returns the name of the program, with which messages begin.

@@ -32,6 +32,7 @@ type Error struct {
 	Field    string        `json:"field,omitempty"`
 	Got      string        `json:"got,omitempty"`
 	Want     string        `json:"want,omitempty"`
+	Hint     string        `json:"hint,omitempty"`
 	Message  string        `json:"message"` // without file and function
 }
 
@@ -46,7 +47,7 @@ func NewError(err error) *Error {
 	}
 	if fe := (*profile.FormatError)(nil); errors.As(err, &fe) {
 		e.SetPlace(fe.Place)
-		e.Field, e.Got, e.Want = fe.Field, fe.Got, fe.Want
+		e.Field, e.Got, e.Want, e.Hint = fe.Field, fe.Got, fe.Want, fe.Hint
 		anonymous := *fe
 		anonymous.File = ""
 		e.Message = anonymous.Error()

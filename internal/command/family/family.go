@@ -172,6 +172,8 @@ func (r *Checked) Print(p *console.Printer) {
 		what += fmt.Sprintf(", records: %d", r.Records)
 	case len(r.Findings) > 0 && r.Findings[0].Class == profile.ErrUnsupported:
 		what = "unsupported format"
+	case len(r.Findings) > 0 && r.Findings[0].Class == profile.ErrUnrecognized:
+		what = "not a profile"
 	default:
 		what = "unknown format"
 	}

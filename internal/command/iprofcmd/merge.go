@@ -16,7 +16,6 @@ import (
 	"github.com/profuse-pgo/profuse/internal/command/cli"
 	"github.com/profuse-pgo/profuse/internal/command/console"
 	"github.com/profuse-pgo/profuse/internal/command/merging"
-	"github.com/profuse-pgo/profuse/internal/command/sources"
 	"github.com/profuse-pgo/profuse/iprof"
 	"github.com/profuse-pgo/profuse/merge"
 	"github.com/profuse-pgo/profuse/profile"
@@ -153,8 +152,8 @@ func isNamedIprof(name string, data []byte) bool {
 
 // parse reads a profile. The error about another known format names it.
 func parse(name string, data []byte, warn func(profile.Warning)) (*iprof.Profile, error) {
-	if f, _ := formats.Detect(data); f.Family() != formats.Iprof && len(data) > 0 && f != formats.IRPGOText {
-		return nil, sources.WrongFormat(name, data, "an iprof profile")
+	if len(data) > 0 && !isIprof(name, data) {
+		return nil, merging.WrongFormat(name, data, "an iprof profile")
 	}
 	return iprof.Read(name, data, iprof.ReaderOptions{Warn: warn})
 }

@@ -15,7 +15,6 @@ import (
 	"github.com/profuse-pgo/profuse/internal/command/cli"
 	"github.com/profuse-pgo/profuse/internal/command/memory"
 	"github.com/profuse-pgo/profuse/internal/command/merging"
-	"github.com/profuse-pgo/profuse/internal/command/sources"
 	"github.com/profuse-pgo/profuse/internal/flaw"
 	"github.com/profuse-pgo/profuse/irpgo"
 	"github.com/profuse-pgo/profuse/memprof"
@@ -218,18 +217,18 @@ func (w *worker) add(p *merge.Profile) (brought *merge.Brought, err error) {
 	counts := false
 	// Settle the place even if a mapped file faults: other workers wait for it.
 	defer func() { w.gate.settle(p.Place, irpgo.NumInputs(p.Data), kind, counts) }()
-	format, _ := formats.Detect(p.Data)
-	if format.Family() == formats.MemProf {
+	switch format, _ := formats.Detect(p.Data); format.Family() {
+	case formats.IRPGO:
+	case formats.MemProf:
 		return nil, w.addHeap(p, format)
+	default:
+		return nil, merging.WrongFormat(p.Name, p.Data, "an IRPGO profile")
 	}
 	r, err := irpgo.NewReader(p.Name, p.Data, irpgo.ReaderOptions{
 		Warn:      func(warning profile.Warning) { w.report.warn(p.Place, warning, warning.File) },
 		Correlate: w.correlations.forProfile,
 		Rescue:    w.rescue(), Rescued: func(r profile.Rescued) { w.report.rescued(p, r) },
 	})
-	if f := format.Family(); err != nil && f == formats.MIP || f == formats.Iprof {
-		err = sources.WrongFormat(p.Name, p.Data, "an IRPGO profile, like the other inputs")
-	}
 	if err == nil {
 		kind = r.Info().Variant & kindBits
 		err = w.admit(p, r)

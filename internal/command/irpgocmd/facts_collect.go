@@ -40,8 +40,8 @@ func newFacts(name string, size int) *counterFacts {
 }
 
 // Unreadable returns the facts of a file whose bytes could not be read.
-func Unreadable(name string, err error) *counterFacts {
-	f := newFacts(name, 0)
+func Unreadable(name string, size int, err error) *counterFacts {
+	f := newFacts(name, size)
 	f.End(err)
 	return f
 }

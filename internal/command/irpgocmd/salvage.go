@@ -7,12 +7,14 @@ import (
 	"io"
 	"strings"
 
+	"github.com/profuse-pgo/profuse/formats"
 	"github.com/profuse-pgo/profuse/inputs"
 	"github.com/profuse-pgo/profuse/internal/command/cli"
 	"github.com/profuse-pgo/profuse/internal/command/console"
 	"github.com/profuse-pgo/profuse/internal/command/merging"
 	"github.com/profuse-pgo/profuse/internal/command/sources"
 	"github.com/profuse-pgo/profuse/irpgo"
+	"github.com/profuse-pgo/profuse/profile"
 )
 
 // SalvageCommand is "profuse salvage".
@@ -145,6 +147,9 @@ func (c *salvageRun) siblings(env *cli.Env) (*irpgo.Siblings, error) {
 // add merges the intact functions of one profile and reports the others.
 func (c *salvageRun) add(env *cli.Env, m *irpgo.Merger, d *inputs.Data, names *irpgo.Siblings) (functions int, info *irpgo.Info, err error) {
 	r, rep, err := irpgo.Salvage(d.Name(), d.Bytes(), irpgo.SalvageOptions{Names: names})
+	if f, _ := formats.Detect(d.Bytes()); err != nil && f != formats.IRPGORaw && profile.ClassOf(err) != profile.ErrTruncated {
+		err = formats.WrongFormat(d.Name(), d.Bytes(), "an IRPGO raw profile")
+	}
 	if err != nil {
 		return 0, nil, err
 	}

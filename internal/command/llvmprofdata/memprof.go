@@ -33,7 +33,7 @@ func heapKindOf(data []byte) heapKind {
 	switch {
 	case bytes.HasPrefix(data, []byte(rawHeapMagic)):
 		return rawHeap
-	case memprof.IsYAML(data):
+	case bytes.HasPrefix(data, []byte("---")): // as in LLVM, where other YAML is a damaged profile
 		return yamlHeap
 	}
 	return 0

@@ -3,6 +3,7 @@ package memory
 import (
 	"bytes"
 
+	"github.com/profuse-pgo/profuse/coverage"
 	"github.com/profuse-pgo/profuse/formats"
 )
 
@@ -17,20 +18,30 @@ const (
 // --max-input-size, for tools that cannot have one.
 const SizeVariable = "PROFUSE_MAX_INPUT_SIZE"
 
-// Recognize returns how many bytes contents that begin with head may have, 0 if they
-// are of no format that profuse reads. It is for [inputs.Options].
-func Recognize(head []byte) int64 {
-	f, _ := formats.Detect(head)
+// Recognize returns how many bytes contents that begin with head may have. The error says
+// what they are if profuse does not read them. It is for [inputs.Options].
+func Recognize(name string, head []byte) (most int64, err error) {
+	f, ok := formats.Detect(head)
 	switch f {
-	case 0:
-		return 0
-	case formats.MemProfYAML, formats.MIPYAML, formats.IprofProfile, formats.SampleText:
-		return maxText
-	case formats.IRPGOText: // any text is detected as such
-		if bytes.IndexByte(head, 0) >= 0 {
-			return 0
-		}
-		return maxText
+	case formats.MemProfYAML, formats.MIPYAML, formats.IprofProfile, formats.SampleText, formats.IRPGOText:
+		return maxText, nil
 	}
-	return maxBinary
+	switch {
+	case ok:
+		return maxBinary, nil
+	case coverage.IsLCOV(head):
+		return maxText, nil
+	}
+	return 0, formats.WrongFormat(name, head, "a profile")
+}
+
+// RecognizeText is Recognize, but takes any text: for LLVM's tools it is a profile until it is
+// read.
+func RecognizeText(name string, head []byte) (most int64, err error) {
+	most, err = Recognize(name, head)
+	control := func(r rune) bool { return r < ' ' && (r < '\t' || r > '\r') }
+	if err != nil && bytes.IndexFunc(head[:min(len(head), 8)], control) < 0 && bytes.IndexByte(head, 0) < 0 {
+		return maxText, nil
+	}
+	return most, err
 }

@@ -230,7 +230,7 @@ func (j *Job) likelyCause(err error, data []byte) string {
 	if !errors.As(err, &fe) {
 		return ""
 	}
-	if cause := generalCause(fe, data); cause != "" {
+	if cause := generalCause(fe); cause != "" {
 		return cause
 	}
 	if j.Cause != nil {

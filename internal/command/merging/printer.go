@@ -11,7 +11,6 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/profuse-pgo/profuse/inputs"
 	"github.com/profuse-pgo/profuse/internal/command/cli"
 	"github.com/profuse-pgo/profuse/internal/command/console"
 	"github.com/profuse-pgo/profuse/merge"
@@ -104,13 +103,8 @@ func (p *Printer) rescue(r rescue) {
 	})
 }
 
-// Skipped records an entry of a folder or archive that is not an input. It
-// ignores hidden files.
-func (p *Printer) Skipped(name, why string) {
-	if why != inputs.Hidden {
-		p.Warn(why, 0, name+": passed over: "+why, "")
-	}
-}
+// Skipped records an entry of a folder or archive that is not an input.
+func (p *Printer) Skipped(name, why string) { p.Warn(why, 0, name+": passed over: "+why, "") }
 
 // Warn records a warning about the profile at a place in the order of the inputs,
 // or about the sum. Warnings of one kind differ only in their place. With a hint,

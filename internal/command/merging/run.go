@@ -216,8 +216,7 @@ func (r *Run) CheckName() error {
 func InputFamily(ins []inputs.Input) formats.Family {
 	for _, compressed := range []bool{false, true} {
 		for _, in := range ins {
-			// Any text is taken for an IRPGO profile.
-			if f := sources.PeekFormat(in, compressed); f != 0 && f != formats.IRPGOText {
+			if f := sources.PeekFormat(in, compressed); f != 0 {
 				return f.Family()
 			}
 		}

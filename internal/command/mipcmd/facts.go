@@ -103,6 +103,9 @@ func (f *fileFacts) collect(name string, data []byte, format formats.Format, opt
 		return nil
 	}
 	m, err := parse(name, data, opt.programs.Arch, f.Warn)
+	if m.format == formats.Binary && isMapless(err) {
+		return formats.WrongFormat(name, data, "a profile")
+	}
 	f.header(&m.info)
 	if m.format == formats.Binary {
 		f.BinaryArch, f.BinaryType = m.binary.Arch, cmp.Or(m.binary.Type, "unknown")

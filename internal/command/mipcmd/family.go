@@ -79,10 +79,16 @@ func (check) Check(name string, data []byte, f formats.Format) family.Checked {
 	res := family.NewChecked(name, f)
 	if f == formats.Binary {
 		var err error
-		if data, _, err = mip.FindMap(name, data, mip.BinaryOptions{}); err != nil {
+		var found []byte
+		if found, _, err = mip.FindMap(name, data, mip.BinaryOptions{}); err != nil {
+			if isMapless(err) {
+				res = family.NewChecked(name, 0)
+				err = formats.WrongFormat(name, data, "a profile")
+			}
 			res.Note(err)
 			return res
 		}
+		data = found
 	}
 	r, err := mip.NewReader(name, data, mip.ReaderOptions{Warn: func(w profile.Warning) { res.Note(w.Err) }})
 	if err != nil {

@@ -78,8 +78,8 @@ func (c *adder) Add(ctx context.Context, j *merging.Job) (*merging.Sum, error) {
 	}
 	base, err := readFile(in, j.Programs.Arch, warnings(j))
 	if err == nil && j.Base != "" && !base.merged() {
-		err = flaw.File(j.Base).Field("format").Got(base.format.String()).
-			Want("a merged MIP profile (to make one, profuse mip create)").Mismatch()
+		err = flaw.File(j.Base).Field("format").Got("a program, or a map").Want("a merged MIP profile").
+			Hint("\"profuse mip create\" makes one").Mismatch()
 	}
 	if err != nil {
 		return nil, &merging.BaseError{Err: err}
@@ -178,7 +178,7 @@ func (s *sum) addTo(m *mip.Merger, p *merge.Profile) error {
 		}
 		return err
 	}
-	return sources.WrongFormat(p.Name, p.Data, "a MIP profile, like the other inputs")
+	return merging.WrongFormat(p.Name, p.Data, "a MIP profile")
 }
 
 // write writes the sum, in the format and layout of the base if there is one, and

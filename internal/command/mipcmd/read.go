@@ -56,7 +56,7 @@ func parse(name string, data []byte, arch string, warn func(profile.Warning)) (*
 		}
 	case formats.MIPProfile, formats.MIPYAML:
 	default:
-		return m, sources.WrongFormat(name, data, wanted)
+		return m, formats.WrongFormat(name, data, wanted)
 	}
 	r, err := mip.NewReader(name, data, mip.ReaderOptions{Warn: warn})
 	if err != nil {
@@ -66,6 +66,9 @@ func parse(name string, data []byte, arch string, warn func(profile.Warning)) (*
 	m.profile, err = r.Profile()
 	return m, err
 }
+
+// isMapless reports whether a program was refused because it has no map.
+func isMapless(err error) bool { return profile.ClassOf(err) == profile.ErrMismatch }
 
 // readFile is parse for an input.
 func readFile(in inputs.Input, arch string, warn func(profile.Warning)) (m *mipFile, err error) {

@@ -12,7 +12,6 @@ import (
 	"github.com/profuse-pgo/profuse/internal/command/cli"
 	"github.com/profuse-pgo/profuse/internal/command/memory"
 	"github.com/profuse-pgo/profuse/internal/command/merging"
-	"github.com/profuse-pgo/profuse/internal/command/sources"
 	"github.com/profuse-pgo/profuse/merge"
 	"github.com/profuse-pgo/profuse/profile"
 	"github.com/profuse-pgo/profuse/sampleprof"
@@ -133,7 +132,7 @@ type result interface {
 // add adds a profile to the sum of a worker.
 func add(m *sampleprof.Merger, in *merge.Profile) (*merge.Brought, error) {
 	if f, _ := formats.Detect(in.Data); f.Family() != formats.Sample {
-		return nil, sources.WrongFormat(in.Name, in.Data, "a sample profile, like the other inputs")
+		return nil, merging.WrongFormat(in.Name, in.Data, "a sample profile")
 	}
 	added, err := m.AddFile(in.Name, in.Data, sampleprof.ReadOptions{}, in.Weight)
 	if err != nil {

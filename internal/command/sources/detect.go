@@ -110,20 +110,6 @@ func One(env *cli.Env, arg string) (inputs.Input, error) {
 	return inputs.Input{}, err
 }
 
-// WrongFormat returns the error about a file in another format than wanted.
-func WrongFormat(name string, data []byte, want string) error {
-	at := flaw.File(name)
-	switch f, ok := formats.Detect(data); {
-	case len(data) == 0:
-		return at.Field("size").Got("0 bytes").Want(want).Empty()
-	case f == formats.IRPGOText: // package formats takes any text for it
-		return at.Field("format").Got("text").Want(want).Unrecognized()
-	case ok:
-		return at.Field("format").Got(f).Want(want).Mismatch()
-	}
-	return at.Field("format").Got("unknown").Want(want).Unrecognized()
-}
-
 // errSeen ends the reading of an input once its format is known.
 var errSeen = errors.New("seen")
 
@@ -136,11 +122,11 @@ func PeekFormat(in inputs.Input, compressed bool) (f formats.Format) {
 	}
 	if compressed {
 		// The first bytes of a large member are enough.
-		head := in.WithOptions(inputs.Options{Recognize: func(head []byte) int64 {
+		head := in.WithOptions(inputs.Options{Recognize: func(name string, head []byte) (int64, error) {
 			if f, _ = formats.Detect(head); f != 0 {
-				return 0
+				return 0, errSeen
 			}
-			return memory.Recognize(head)
+			return memory.Recognize(name, head)
 		}})
 		_ = head.Each(nil, func(d *inputs.Data) error {
 			if f, _ = formats.Detect(d.Bytes()); f != 0 {
