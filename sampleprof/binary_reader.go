@@ -27,6 +27,7 @@ type binaryReader struct {
 	lines uint64
 
 	inflated uint64 // bytes of all sections so far
+	isRest   bool   // the profile is one of a restSection
 
 	names    []Name
 	contexts [][]Frame
@@ -492,6 +493,8 @@ func (r *binaryReader) readSection(c *cursor.Cursor, s *section) {
 		}
 	case symbolSection:
 		r.readSymbols(c)
+	case restSection:
+		r.readRest(c)
 	case offsetSection: // for who reads only some functions
 		if !r.opt.Lenient {
 			r.readOffsets(c)

@@ -14,6 +14,9 @@
 //	}
 //	err := m.Finish().Write(w, sampleprof.WriteOptions{})
 //
+// [Merged.WritePartial] writes sums that can be added up later, in any tree, as if all profiles had been
+// added at once.
+//
 // [Profile.Flatten], [Profile.Nest] and [Profile.TrimColdContexts] change what contexts
 // and inlined functions a profile has.
 //

@@ -22,6 +22,9 @@ type content struct {
 	rest  []int // functions whose bytes are made again when they are written
 }
 
+// withAttributes are the kinds of profiles whose attributes are written.
+const withAttributes = ContextSensitive | PreInlined
+
 // keptBytes is how many bytes of functions are kept once their offsets are known. It bounds the
 // memory of writing a large profile, for the time of making the others twice.
 const keptBytes = 32 << 20
@@ -29,6 +32,9 @@ const keptBytes = 32 << 20
 func (p *packedProfile) writeExtended(out io.Writer, opt *WriteOptions) error {
 	w := &extendedWriter{binaryWriter: newBinaryWriter(p, opt.VTables), opt: opt}
 	contents := w.contents()
+	if opt.rest != nil {
+		contents = append(contents, content{section: section{kind: restSection}, place: len(contents), bytes: whole(opt.rest)})
+	}
 	table := make([]section, len(contents))
 	head := le.AppendUint64(appendMagic(nil, magicExtended), uint64(len(contents)))
 	offset := uint64(len(head) + sectionEntry*len(contents))
@@ -175,7 +181,7 @@ func (w *extendedWriter) metadata(place int) content {
 	if w.kind.Has(ProbeBased) {
 		c.flags |= flagProbes
 	}
-	if w.kind&(ContextSensitive|PreInlined) != 0 {
+	if w.kind&withAttributes != 0 || w.opt.partial && w.survey().attributes {
 		c.flags |= flagAttributes
 	}
 	if c.flags == 0 {

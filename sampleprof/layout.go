@@ -42,12 +42,20 @@ const (
 	metadataSection sectionType = 5  // { name [checksum] [attributes] [m { line discriminator metadata }] }
 	contextSection  sectionType = 6  // n { k { name line discriminator } }
 	profileSection  sectionType = 32 // { function }
+
+	// restSection is profuse's own, which LLVM skips: of a sum, what the other sections cannot hold.
+	//
+	//	n { string } { size extended }
+	//
+	// The strings are names that the other sections have by GUID, or not at all. The profiles,
+	// without such a section and not compressed, have functions of other builds, by their checksums.
+	restSection sectionType = 0x70726f66757365 // "profuse"
 )
 
 var sectionNames = map[sectionType]string{
 	summarySection: "summary", nameSection: "name table", symbolSection: "symbol list",
 	offsetSection: "function offsets", metadataSection: "function metadata",
-	contextSection: "context table", profileSection: "profiles",
+	contextSection: "context table", profileSection: "profiles", restSection: "rest of a sum",
 }
 
 func (t sectionType) String() string {

@@ -1,9 +1,7 @@
 package sampleprof
 
 import (
-	"cmp"
 	"io"
-	"slices"
 
 	"github.com/profuse-pgo/profuse/internal/flaw"
 	"github.com/profuse-pgo/profuse/internal/llvmerr"
@@ -71,6 +69,7 @@ type MergeOptions struct {
 func NewMerger(opt MergeOptions) *Merger {
 	m := &Merger{opt: opt}
 	m.sums.packer, m.sums.ofBuild = newPacker(), !opt.LLVMCompat
+	m.sums.joins = !opt.LLVMCompat
 	return m
 }
 
@@ -84,10 +83,18 @@ type Added struct {
 // AddProfile adds a profile with a weight of at least 1. Profiles of different kinds cannot meet:
 // contexts with none, probes with lines.
 func (m *Merger) AddProfile(name string, p *Profile, weight uint64) (added Added, err error) {
+	if added, err = m.addModel(name, p, weight); err == nil && !m.opt.LLVMCompat {
+		p.rest.addTo(m, &added, name, weight)
+	}
+	return added, err
+}
+
+func (m *Merger) addModel(name string, p *Profile, weight uint64) (Added, error) {
 	functions := p.Functions
 	if m.opt.LLVMCompat {
 		functions = p.InMapOrder()
 	}
+	m.sums.byLine = !m.opt.LLVMCompat && !p.Kind.Has(ProbeBased)
 	var packed packedFunction
 	return m.add(name, p, weight, len(functions), false, func(i int) *packedFunction {
 		f := functions[i]
@@ -103,10 +110,13 @@ func (m *Merger) AddProfile(name string, p *Profile, weight uint64) (added Added
 // of the time and memory of both.
 func (m *Merger) AddFile(name string, data []byte, opt ReadOptions, weight uint64) (Added, error) {
 	if m.opt.Rename == nil {
+		known, named := len(m.sums.names), len(m.sums.named)
 		if p, f := readPlain(data, &opt, m.sums.nameTable, m.memory); p != nil {
 			added, err := m.addPlain(name, p, f, weight)
 			if err == nil {
 				m.doubt(name, p, &f.totals)
+			} else {
+				m.sums.truncate(known, named)
 			}
 			return added, err
 		}
@@ -209,12 +219,8 @@ func (m *Merger) add(name string, p *Profile, weight uint64, n int, mapped bool,
 
 // addFunction adds weight·f, and returns the place of the sum.
 func (m *Merger) addFunction(f *packedFunction, weight uint64) (place uint32, r result) {
-	s := &m.sums
-	place, fresh := s.get(f)
-	if to := &s.functions[place]; !m.opt.LLVMCompat && s.names[to.name].text == "" { // of a profile with GUIDs
-		to.name, to.context = f.name, f.context
-	}
-	return place, s.add(place, f, weight, fresh)
+	place, fresh := m.sums.get(f)
+	return place, m.sums.add(place, f, weight, fresh)
 }
 
 // renamed returns a copy with other names.
@@ -281,14 +287,21 @@ type Merged struct {
 	Left int
 
 	sums   *packedSums
+	left   []packedFunction
 	packed *packedProfile // without kind and symbols
 }
 
 // Finish ends the merging: nothing may be added afterwards.
 func (m *Merger) Finish() *Merged {
 	r := &Merged{Kind: m.head.Kind, Symbols: m.head.Symbols, sums: &m.sums}
-	if !m.opt.LLVMCompat {
-		r.settle()
+	if s := &m.sums; s.ofBuild {
+		s.nameContexts()
+		s.functions, r.left, r.Left = s.settle(s.functions, r.Kind)
+		var order batch
+		for i := range s.functions {
+			order.places = append(order.places, uint32(i))
+		}
+		s.addBatch(order)
 	}
 	m.memory, m.sums.places, m.sums.builds = nil, nil, nil
 	r.Functions = len(m.sums.functions)
@@ -330,58 +343,4 @@ func (r *Merged) Write(w io.Writer, opt WriteOptions) error {
 		return r.Profile().Write(w, opt)
 	}
 	return r.writable().write(w, &opt)
-}
-
-// settle keeps of each function the build with the most samples.
-func (r *Merged) settle() {
-	s := r.sums
-	functions := s.functions
-	slices.SortFunc(functions, func(a, b packedFunction) int {
-		if c := compareSubjects(s.names[a.name], a.context, s.names[b.name], b.context); c != 0 {
-			return c
-		}
-		return cmp.Or(cmp.Compare(b.total(), a.total()), cmp.Compare(a.checksum(), b.checksum()))
-	})
-	e := expander{names: s.names}
-	s.functions, s.places, s.builds, s.ofBuild = functions[:0], nil, nil, false
-	var order batch
-	for _, f := range functions {
-		if r.Kind.Has(ProbeBased) {
-			model := e.function(&f)
-			r.Left += model.settle()
-			f.body = s.pack(nil, model)
-		}
-		place, added := s.get(&f)
-		if !added {
-			r.Left++
-			continue
-		}
-		s.functions[place] = f
-		order.places = append(order.places, place)
-	}
-	s.addBatch(order)
-}
-
-// byWeight orders builds of a function: that with the most samples first.
-func byWeight(a, b *Function) int {
-	return cmp.Or(cmp.Compare(b.Total, a.Total), cmp.Compare(a.Checksum, b.Checksum))
-}
-
-// settle keeps of each inlined function the build with the most samples.
-func (f *Function) settle() (left int) {
-	kept := f.Callsites[:0]
-	for _, c := range f.Callsites {
-		left += c.Callee.settle()
-		last := len(kept) - 1
-		switch {
-		case last < 0 || kept[last].compare(&c) < 0:
-			kept = append(kept, c)
-			continue
-		case byWeight(c.Callee, kept[last].Callee) < 0:
-			kept[last] = c
-		}
-		left++
-	}
-	f.Callsites = kept
-	return left
 }

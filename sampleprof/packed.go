@@ -233,8 +233,9 @@ func (u *unpacker) call() (c packedCall) {
 // A packer makes bodies.
 type packer struct {
 	*nameTable
-	list  []packedTarget
-	calls []numberedCall
+	list   []packedTarget
+	calls  []numberedCall
+	byLine bool // checksums mean nothing
 }
 
 func newPacker() packer { return packer{nameTable: new(nameTable)} }
@@ -257,8 +258,11 @@ func (p *packer) function(dst []byte, f *Function) packedFunction {
 // pack appends the body of a function.
 func (p *packer) pack(dst []byte, f *Function) []byte {
 	dst = cursor.AppendULEB(dst, f.Total)
-	dst = cursor.AppendULEB(dst, f.Checksum)
-	dst = cursor.AppendULEB(dst, uint64(f.Attributes))
+	checksum := f.Checksum
+	if p.byLine {
+		checksum = 0
+	}
+	dst = cursor.AppendULEB(cursor.AppendULEB(dst, checksum), uint64(f.Attributes))
 	for i := range f.Body {
 		s := &f.Body[i]
 		dst = cursor.AppendULEB(appendPlace(dst, s.word(), len(s.Targets) > 0), s.Count)

@@ -17,9 +17,13 @@ type nameTable struct {
 	slots []uint64
 	seed  uint64 // files cannot know which GUIDs collide
 	// twins are the numbers of names that have the GUID of an earlier one, which is that of a
-	// name without its text, or the other way round.
-	twins map[uint32]uint32
-	texts strings.Builder // copies of names
+	// name without its text, or the other way round. There are none if joins is set: then these
+	// are one name, whose text is known from then on.
+	twins  map[uint32]uint32
+	joins  bool
+	joined bool            // there were such names
+	named  []uint32        // numbers of GUIDs that have got their texts
+	texts  strings.Builder // copies of names
 }
 
 // isID reports whether only the GUID of the name is known.
@@ -33,6 +37,13 @@ func (t *nameTable) number(n Name) uint32 {
 	hash := t.hash(n.id)
 	slot, known, twin := t.find(hash, n)
 	if known >= 0 {
+		if at := &t.names[known]; at.isID() != n.isID() {
+			t.joined = true
+			if at.isID() {
+				at.text = t.keep(n.text)
+				t.named = append(t.named, uint32(known))
+			}
+		}
 		return uint32(known)
 	}
 	i := uint32(len(t.names))
@@ -110,7 +121,7 @@ func (t *nameTable) find(hash uint64, n Name) (slot int, known, twin int64) {
 		i := int64(uint32(t.slots[slot]) - 1)
 		switch at := &t.names[i]; {
 		case at.id != n.id:
-		case at.isID() == n.isID():
+		case t.joins || at.isID() == n.isID():
 			return slot, i, twin
 		default:
 			twin = i
@@ -146,8 +157,12 @@ func (t *nameTable) keep(text string) string {
 	return t.texts.String()[begin:]
 }
 
-// truncate removes all names but the first n.
-func (t *nameTable) truncate(n int) {
+// truncate removes all names but the first n, and the texts of GUIDs but of the first named ones.
+func (t *nameTable) truncate(n, named int) {
+	for _, i := range t.named[named:] {
+		t.names[i].text = ""
+	}
+	t.named = t.named[:named]
 	if n == len(t.names) {
 		return
 	}

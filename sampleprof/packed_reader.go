@@ -36,7 +36,7 @@ type filePacker struct {
 
 // isNotPlain reports whether a section has what a filePacker does not read.
 func (s section) isNotPlain() bool {
-	return s.kind == metadataSection && s.size > 0 || s.kind == summarySection && s.flags&(flagContexts|flagVTables) != 0
+	return (s.kind == metadataSection || s.kind == restSection) && s.size > 0 || s.kind == summarySection && s.flags&(flagContexts|flagVTables) != 0
 }
 
 // A fileFunction is a function of a file.
@@ -59,10 +59,10 @@ func readPlain(data []byte, opt *ReadOptions, table *nameTable, memory []byte) (
 	if format != FormatExtended && format != FormatBinary {
 		return nil, nil
 	}
-	known := len(table.names)
+	known, named := len(table.names), len(table.named)
 	defer func() {
 		if p == nil {
-			table.truncate(known)
+			table.truncate(known, named)
 		}
 	}()
 	r := newBinaryReader(data, format, opt)

@@ -172,7 +172,8 @@ func (f *Function) clone() *Function {
 	return &c
 }
 
-// FuzzAddFile: a file is added, and read function by function, as [Read] reads it, or refused by all.
+// FuzzAddFile: a file is added, and read function by function, as [Read] reads it, or refused by all. A
+// partial sum has the whole sum.
 func FuzzAddFile(f *testing.F) {
 	for _, data := range fixtures(f) {
 		f.Add(data)
@@ -206,8 +207,19 @@ func FuzzAddFile(f *testing.F) {
 			if errA != nil {
 				continue
 			}
-			if x, y := text(t, a.Profile()), text(t, b.Profile()); x != y {
+			sum := a.Finish()
+			if x, y := text(t, sum.Profile()), text(t, b.Profile()); x != y {
 				t.Fatalf("%s\nand\n%s", x, y)
+			}
+			if opt.Lenient {
+				continue
+			}
+			var part bytes.Buffer
+			if err := sum.WritePartial(&part, WriteOptions{}); err != nil {
+				t.Fatal(err)
+			}
+			if x, y := written(t, finished(t, [][]byte{part.Bytes()}, 1)), written(t, sum); !bytes.Equal(x, y) {
+				t.Fatalf("%q\nis read as\n%q", y, x)
 			}
 		}
 	})

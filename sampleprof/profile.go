@@ -26,6 +26,7 @@ type Profile struct {
 
 	known  *functionMap // of Functions; nil if it follows from their order
 	odd    []error      // what is doubtful in the file
+	rest   rest         // of a sum
 	format Format       // of the file; "" for none
 }
 

@@ -32,6 +32,7 @@ func fixtures(t testing.TB) map[string][]byte {
 			}
 		}
 	}
+	files["partial.afdo"] = partialFixture(t, files["calls-probes.afdo"])
 	return files
 }
 
@@ -193,42 +194,6 @@ func TestMergeKinds(t *testing.T) {
 	want := "b:18446744073709551615:18446744073709551615\n 1: 18446744073709551615\n !CFGChecksum: 1\na:9:1\n 1: 9\n !CFGChecksum: 5\n"
 	if got := mustWrite(t, m.Profile(), WriteOptions{Format: FormatText}); string(got) != want {
 		t.Errorf("%s", got)
-	}
-}
-
-// TestMergeAnyOrder: a merge that is not LLVM's gives the same bytes in any order and grouping,
-// with functions of several builds among them.
-func TestMergeAnyOrder(t *testing.T) {
-	for seed := range uint64(12) {
-		kind := kinds[seed%6]
-		var texts [][]byte
-		for i := range uint64(5) {
-			text := randomText(seed*10+i%4, 12, kind, true)
-			if i == 4 { // another build of the first
-				text = bytes.ReplaceAll(text, []byte("Checksum: "), []byte("Checksum: 1"))
-			}
-			texts = append(texts, text)
-		}
-		sum := func(order ...int) []byte {
-			all := NewMerger(MergeOptions{})
-			for _, n := range order {
-				m := all
-				if _, err := m.AddProfile("", mustRead(t, texts[n]), uint64(n)+1); err != nil {
-					t.Fatal(err)
-				}
-			}
-			r := all.Finish()
-			if kind.Has(ProbeBased) != (r.Left > 0) {
-				t.Errorf("%s: %d functions of other builds", kind, r.Left)
-			}
-			return mustWrite(t, r.Profile(), WriteOptions{})
-		}
-		want := sum(0, 1, 2, 3, 4)
-		for _, got := range [][]byte{sum(4, 3, 2, 1, 0), sum(2, 0, 4, 1, 3)} {
-			if !bytes.Equal(got, want) {
-				t.Errorf("seed %d: %d and %d bytes differ", seed, len(got), len(want))
-			}
-		}
 	}
 }
 

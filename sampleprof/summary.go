@@ -47,6 +47,7 @@ type survey struct {
 	counts     tally.Tally
 	summary    *Summary
 	used       []uses // by number of a name
+	attributes bool   // some function has any
 	duplicated bool   // the function is counted elsewhere
 }
 
@@ -88,7 +89,9 @@ func (s *survey) body(body []byte, inlined bool) {
 	u.skip()
 	u.skip()
 	around := s.duplicated
-	if u.num()&duplicated != 0 && inlined {
+	attributes := u.num()
+	s.attributes = s.attributes || attributes != 0
+	if attributes&duplicated != 0 && inlined {
 		s.duplicated = true
 	}
 	for p := u.place(); p.ok; p = u.place() {

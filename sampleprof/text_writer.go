@@ -139,7 +139,9 @@ type WriteOptions struct {
 	// functions with the smallest totals are left out.
 	SizeLimit uint64
 
-	unique bool // the name table has the flag of uniqueSuffix whatever its names
+	unique  bool   // the name table has the flag of uniqueSuffix whatever its names
+	partial bool   // all attributes are written
+	rest    []byte // a restSection
 }
 
 // Write writes the profile in one of the encodings, the bytes that llvm-profdata 22 writes

@@ -59,7 +59,7 @@ type mergeCmd struct {
 func (c *mergeCmd) declare(f *cli.Flags) {
 	f.StringVar(&c.Output, "o", "", "`OUTPUT` file to write; \"-\" is standard output")
 	c.Checksum.Declare(f)
-	f.Var(&c.format, "format", "`FORMAT` indexed or text for LLVM profiles, memprof-yaml for heap profiles, mip or yaml for MIP, iprof, extbinary, binary or text for sample profiles (default indexed, mip, iprof or extbinary)")
+	f.Var(&c.format, "format", "`FORMAT` indexed or text for LLVM profiles, memprof-yaml for heap profiles, mip or yaml for MIP, iprof, extbinary, binary or text for sample profiles, partial for sums of LLVM and sample profiles that can be added up without loss (default indexed, mip, iprof or extbinary)")
 	f.Var(&c.Weighted, "weighted-input", "`W,INPUT` another input, with counts multiplied by W; W may be a fraction such as 0.5; repeatable")
 	f.StringVar(&c.Decay, "decay", "", "`D` count the last INPUT, the newest, in full, the one before D times, such as 0.8, the one before that D² times …")
 	f.IntVar(&c.Workers, "j", 0, "`N` read N inputs at the same time; the result does not depend on N (default one per CPU)")
@@ -122,8 +122,12 @@ func (c *mergeCmd) chooseFamily(ins []inputs.Input) formats.Family {
 		}
 	}
 	kind := merging.InputFamily(ins)
-	if len(kinds) > 0 && !slices.Contains(kinds, kind) {
-		kind = kinds[len(kinds)-1]
+	if len(kinds) == 0 {
+		return kind
 	}
-	return kind
+	at := slices.IndexFunc(kinds, func(k formats.Family) bool { return familyIndex(k) == familyIndex(kind) })
+	if at < 0 {
+		at = len(kinds) - 1
+	}
+	return kinds[at]
 }

@@ -50,12 +50,12 @@ func TestTrees(t *testing.T) {
 			".iprof", nil, nil,
 		},
 		"samples": {
-			[]string{"sampleprof/lines.afdo", "sampleprof/calls.afdo", "sampleprof/lines-binary.prof", "sampleprof/calls.prof"},
-			".afdo", nil, nil,
+			[]string{"sampleprof/lines.afdo", "sampleprof/calls.afdo", "sampleprof/lines-md5.afdo", "sampleprof/lines-binary.prof", "sampleprof/calls.prof"},
+			".afdo", []string{"--format", "partial"}, nil,
 		},
 		"samples of probes": {
-			[]string{"sampleprof/probes.afdo", "sampleprof/calls-probes.afdo", "sampleprof/calls-probes.prof"},
-			".afdo", nil, nil,
+			[]string{"sampleprof/probes.afdo", "sampleprof/calls-probes.afdo", "sampleprof/calls-probes.prof", otherBuild(t, root)},
+			".afdo", []string{"--format", "partial"}, nil,
 		},
 		"samples with contexts": {
 			[]string{"sampleprof/contexts.afdo", "sampleprof/contexts.prof", "sampleprof/contexts.afdo"},
@@ -66,7 +66,10 @@ func TestTrees(t *testing.T) {
 			tree := &mergeTree{t: t, dir: t.TempDir(), suffix: c.suffix, part: c.part, rng: rand.New(rand.NewPCG(1, 2))}
 			var files []string
 			for _, name := range c.files {
-				files = append(files, filepath.Join(root, filepath.FromSlash(name)))
+				if !filepath.IsAbs(name) {
+					name = filepath.Join(root, filepath.FromSlash(name))
+				}
+				files = append(files, name)
 			}
 			flat := tree.merge(files, c.result)
 			for range 4 {
@@ -77,6 +80,20 @@ func TestTrees(t *testing.T) {
 			}
 		})
 	}
+}
+
+// otherBuild returns a sample profile of another build, with other checksums and fewer samples.
+func otherBuild(t *testing.T, root string) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(root, "sampleprof", "probes.prof"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	name := filepath.Join(t.TempDir(), "other.prof")
+	if err := os.WriteFile(name, bytes.ReplaceAll(text, []byte("Checksum: "), []byte("Checksum: 9")), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	return name
 }
 
 // A mergeTree merges files in random trees.

@@ -22,6 +22,7 @@ const (
 	formatExtended = "extbinary"
 	formatBinary   = "binary"
 	formatText     = "text"
+	formatPartial  = "partial"
 )
 
 // adder adds sample profiles up.
@@ -30,6 +31,7 @@ type adder struct {
 	mergeCold, trimCold    bool
 	frames                 int
 	flatten, nest, partial bool
+	sum                    bool // write a partial sum
 }
 
 func (c *adder) Declare(f *cli.Flags, watching bool) {
@@ -50,16 +52,20 @@ func (c *adder) Declare(f *cli.Flags, watching bool) {
 
 func (c *adder) Results() []merging.Result {
 	return []merging.Result{
-		{Name: formatExtended, Family: formats.Sample, Exact: ".afdo"},
+		{Name: formatExtended, Family: formats.Sample},
 		{Name: formatBinary, Family: formats.Sample},
 		{Name: formatText, Family: formats.Sample, Text: true},
+		{Name: formatPartial, Family: formats.Sample, Exact: ".afdo"},
 	}
 }
 
 func (c *adder) Refuses() []string { return []string{"program", "arch"} }
 
 func (c *adder) Check(r *merging.Run) error {
-	c.write.Lossless = true
+	c.write.Lossless, c.sum = true, r.Format == formatPartial
+	if c.sum && (c.write.MD5 || c.write.Split || c.partial || c.reshapes() || c.write.SizeLimit > 0) {
+		return cli.Usagef("options about what is written and --format partial exclude each other: they are for the merge of the partial sums")
+	}
 	switch r.Format {
 	case formatText:
 		c.write.Format = sampleprof.FormatText
@@ -78,8 +84,17 @@ func (c *adder) Check(r *merging.Run) error {
 }
 
 func (c *adder) Open(r *merging.Run, _ func(string)) error {
-	return cmp.Or(r.CheckName(), r.FixWeights())
+	if err := cmp.Or(r.CheckName(), r.FixWeights()); err != nil {
+		return err
+	}
+	if c.sum && r.Unit > 1 {
+		return cli.Usagef("option --decay and fractions in --weighted-input do not go with --format partial: they are for the merge of the partial sums")
+	}
+	return nil
 }
+
+// reshapes reports whether options ask for anything between merging and writing.
+func (c *adder) reshapes() bool { return c.mergeCold || c.trimCold || c.flatten || c.nest }
 
 // Add adds up the base, if any, and the inputs. The sum does not depend on their order.
 func (c *adder) Add(ctx context.Context, j *merging.Job) (*merging.Sum, error) {
@@ -95,7 +110,7 @@ func (c *adder) Add(ctx context.Context, j *merging.Job) (*merging.Sum, error) {
 		return nil, err
 	}
 	r := m.Finish()
-	if r.Left > 0 {
+	if r.Left > 0 && !c.sum {
 		j.Warn("sample builds", 0, fmt.Sprintf("%s of other builds, by their checksums, left out: of each function the build with the most samples stays",
 			cli.Quantity(uint64(r.Left), "function", "functions")), "")
 	}
@@ -104,7 +119,7 @@ func (c *adder) Add(ctx context.Context, j *merging.Job) (*merging.Sum, error) {
 	}
 	var all result = r
 	functions := r.Functions
-	if j.Unit > 1 || c.mergeCold || c.trimCold || c.flatten || c.nest {
+	if j.Unit > 1 || c.reshapes() {
 		p := r.Profile()
 		p.Divide(j.Unit)
 		c.reshape(p)
@@ -114,8 +129,14 @@ func (c *adder) Add(ctx context.Context, j *merging.Job) (*merging.Sum, error) {
 		Contents: func() string { return contents(all, functions) },
 		Write: func(w io.Writer) (string, error) {
 			defer memory.CollectOften()()
+			if c.sum {
+				return "partial sum, " + string(c.write.Format), r.WritePartial(w, c.write)
+			}
 			return string(c.write.Format), all.Write(w, c.write)
 		},
+	}
+	if j.Watched() && r.Exceeds() {
+		sum.State = func(w io.Writer) error { return r.WritePartial(w, sampleprof.WriteOptions{}) }
 	}
 	if functions == 0 {
 		sum.Empty = "no input has any function"
