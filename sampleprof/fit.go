@@ -7,6 +7,7 @@ import (
 
 	"github.com/profuse-pgo/profuse/internal/guid"
 	"github.com/profuse-pgo/profuse/internal/saturate"
+	"github.com/profuse-pgo/profuse/symbolize"
 )
 
 // A Fit says how much of a profile fits a program. Samples are those at the locations of
@@ -62,7 +63,17 @@ type FunctionFit struct {
 // Functions of other names are found as LLVM finds them (SampleProfileMatcher): functions that are
 // called at the corresponding place, and have the same checksum or call most of the same functions in the
 // same order; and those whose demangled name alone is the same.
-func (p *Profile) Fit(program *Program) *Fit {
+//
+// It reads past damage in the debug information, which is the error then, along with a fit.
+func (p *Profile) Fit(program *symbolize.File) (*Fit, error) {
+	facts, err := readProgram(program)
+	if facts == nil {
+		return nil, err
+	}
+	return p.fit(facts), err
+}
+
+func (p *Profile) fit(program *programFacts) *Fit {
 	f := &fitter{
 		profile: p, program: program, byID: make(map[uint64]*flatFunction), byLine: p.Kind.Has(FlowDiscriminators),
 		fit: &Fit{
@@ -85,7 +96,7 @@ func (p *Profile) Fit(program *Program) *Fit {
 	return f.fit
 }
 
-func (p *Program) count() (n int) {
+func (p *programFacts) count() (n int) {
 	for id, f := range p.functions {
 		if f.id == id { // not an alias
 			n++
@@ -97,7 +108,7 @@ func (p *Program) count() (n int) {
 // A fitter is the state of [Profile.Fit].
 type fitter struct {
 	profile *Profile
-	program *Program
+	program *programFacts
 	fit     *Fit
 	byID    map[uint64]*flatFunction // functions of the profile, by the program's ids
 	// Discriminators are not compared: flow-sensitive ones are of passes of the compiler.

@@ -49,11 +49,11 @@ func fit(t *testing.T, profile, program string) *Fit {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	known, err := ReadProgram(f)
+	known, err := readProgram(f)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return mustRead(t, fixtures(t)[profile]).Fit(known)
+	return mustRead(t, fixtures(t)[profile]).fit(known)
 }
 
 // TestFitsItself: a profile fits the program that it is of, whole.
@@ -268,13 +268,13 @@ func TestDamagedProgram(t *testing.T) {
 			if err != nil {
 				continue
 			}
-			known, _ := ReadProgram(f)
+			known, _ := readProgram(f)
 			if known == nil {
 				continue
 			}
 			read++
 			for _, profile := range []*Profile{p, lines} {
-				if fit := profile.Fit(known); fit.Stale > fit.Samples {
+				if fit := profile.fit(known); fit.Stale > fit.Samples {
 					t.Errorf("%d of %d samples are stale", fit.Stale, fit.Samples)
 				}
 			}
@@ -320,8 +320,8 @@ func TestStalenessOfReleases(t *testing.T) {
 }
 
 // programOf makes a program of functions, by name, with a hash, blocks and calls.
-func programOf(functions map[string]programFunction) *Program {
-	p := &Program{functions: make(map[uint64]*programFunction), probes: true, calls: true}
+func programOf(functions map[string]programFunction) *programFacts {
+	p := &programFacts{functions: make(map[uint64]*programFunction), probes: true, calls: true}
 	for name, f := range functions {
 		f.name, f.id = name, guid.Of(name)
 		f.blocks = make(map[uint32]struct{})
@@ -371,9 +371,9 @@ local:9:1
 		"_ZN3new4nameEi": {hashes: []uint64{55}}, "_ZN3app4core17hfedcba9876543210E": {hashes: []uint64{66}},
 		"f": {hashes: []uint64{7}}, "local.__uniq.12": {hashes: []uint64{9}},
 	})
-	r := programReader{Program: program}
+	r := programReader{programFacts: program}
 	r.alias()
-	f := p.Fit(program)
+	f := p.fit(program)
 	var got []string
 	for _, fn := range f.Functions {
 		got = append(got, fmt.Sprint(fn.Name, " ", conditionOf(&fn), " ", fn.NewName, " ", fn.Stale, "/", fn.Samples))
@@ -408,7 +408,7 @@ func TestFitOrder(t *testing.T) {
 	}
 	var first *Fit
 	for range 8 {
-		got := mustRead(t, randomText(5, 60, ProbeBased, false)).Fit(programOf(functions))
+		got := mustRead(t, randomText(5, 60, ProbeBased, false)).fit(programOf(functions))
 		if first == nil {
 			first = got
 		}
@@ -517,7 +517,7 @@ func TestFitIsBounded(t *testing.T) {
 	main.calls(Location{Line: 2}, guid.Of("new0"))
 	functions["main"] = main
 	p := mustRead(t, []byte(text.String()))
-	if fit := p.Fit(programOf(functions)); len(fit.Functions) != n+1 {
+	if fit := p.fit(programOf(functions)); len(fit.Functions) != n+1 {
 		t.Errorf("%d functions", len(fit.Functions))
 	}
 }

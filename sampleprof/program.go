@@ -12,9 +12,8 @@ import (
 	"github.com/profuse-pgo/profuse/symbolize"
 )
 
-// A Program is what a program tells about the functions that profiles are of. See
-// [Profile.Fit].
-type Program struct {
+// programFacts are what a program tells about the functions that profiles are of.
+type programFacts struct {
 	functions map[uint64]*programFunction // by the GUID of their canonical names
 	probes    bool                        // there are descriptions of probes
 	calls     bool                        // ... with probes of calls, which clang -g leaves on x86
@@ -48,11 +47,11 @@ func (l *calleeList) add(callee uint64) {
 	}
 }
 
-// ReadProgram reads the symbols, the pseudo probes and the debug information of a program. It reads
+// readProgram reads the symbols, the pseudo probes and the debug information of a program. It reads
 // past damage in the debug information, which it returns as the error along with the program.
-func ReadProgram(f *symbolize.File) (*Program, error) {
+func readProgram(f *symbolize.File) (*programFacts, error) {
 	r := programReader{
-		Program: &Program{functions: make(map[uint64]*programFunction)}, file: f,
+		programFacts: &programFacts{functions: make(map[uint64]*programFunction)}, file: f,
 		byName: make(map[string]*programFunction), addrs: make(map[uint64]uint64),
 	}
 	if err := r.readSymbols(); err != nil {
@@ -65,12 +64,12 @@ func ReadProgram(f *symbolize.File) (*Program, error) {
 	}
 	err := r.readLines()
 	r.alias()
-	return r.Program, err
+	return r.programFacts, err
 }
 
-// A programReader is the state of [ReadProgram].
+// A programReader is the state of [readProgram].
 type programReader struct {
-	*Program
+	*programFacts
 	file   *symbolize.File
 	code   code
 	byName map[string]*programFunction // by names as they are

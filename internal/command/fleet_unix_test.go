@@ -50,7 +50,11 @@ func fleetInputs(t *testing.T) map[string]fleetCase {
 		},
 		"many values": {files: manyValues(t), suffix: ".profdata"},
 		"many traces": {files: manyTraces(t), suffix: ".profdata"},
-		"samples":     {files: at("sampleprof/lines.afdo", "sampleprof/calls.afdo", "sampleprof/calls.prof"), suffix: ".afdo"},
+		"samples of builds": {
+			files:  append(at("sampleprof/probes.afdo", "sampleprof/calls-probes.prof"), otherBuild(t, root)),
+			suffix: ".afdo",
+		},
+		"samples": {files: at("sampleprof/lines.afdo", "sampleprof/calls.afdo", "sampleprof/calls.prof"), suffix: ".afdo"},
 	}
 }
 

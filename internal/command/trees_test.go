@@ -51,11 +51,15 @@ func TestTrees(t *testing.T) {
 		},
 		"samples": {
 			[]string{"sampleprof/lines.afdo", "sampleprof/calls.afdo", "sampleprof/lines-md5.afdo", "sampleprof/lines-binary.prof", "sampleprof/calls.prof"},
-			".afdo", []string{"--format", "partial"}, nil,
+			".afdo",
+			[]string{"--format", "partial"},
+			nil,
 		},
 		"samples of probes": {
 			[]string{"sampleprof/probes.afdo", "sampleprof/calls-probes.afdo", "sampleprof/calls-probes.prof", otherBuild(t, root)},
-			".afdo", []string{"--format", "partial"}, nil,
+			".afdo",
+			[]string{"--format", "partial"},
+			nil,
 		},
 		"samples with contexts": {
 			[]string{"sampleprof/contexts.afdo", "sampleprof/contexts.prof", "sampleprof/contexts.afdo"},

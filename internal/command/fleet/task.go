@@ -268,7 +268,7 @@ func (s *shardMerge) mergeGroup(g *shardGroup, d *Done) (*merging.Part, error) {
 
 	r := f.Run
 	r.Open, r.Workers, r.Family, r.Format = s.Open, s.Workers, format.Family, format.Name
-	r.Output = "part" + format.Exact
+	r.Output, r.Partial = "part"+format.Exact, true
 	programs, release, err := s.programs(g)
 	if err != nil {
 		return nil, err

@@ -76,7 +76,7 @@ func (c *adder) Refuses() []string { return nil }
 // Check determines from the options how to write the result.
 func (c *adder) Check(r *merging.Run) error {
 	c.text, c.partial = r.Format == formatText, r.Format == formatPartial
-	if name := c.lateOption(); c.partial && name != "" {
+	if name := c.lateOption(); c.partial && !r.Partial && name != "" {
 		return cli.Usagef("options --%s and --format partial exclude each other: it is for the merge of the partial sums", name)
 	}
 	if c.asked == "auto" {

@@ -29,6 +29,7 @@ type Run struct {
 	Loss     LossOptions
 	Empty    bool // an empty result is allowed
 	Quiet    bool
+	Partial  bool             // the output is a part of a fleet's: options about the result are for the merge of the parts
 	Programs sources.Programs // the programs that wrote the inputs
 	Open     inputs.Options   // how to open inputs, and an earlier result; set by Check
 

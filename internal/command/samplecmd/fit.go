@@ -69,14 +69,14 @@ func fitOf(program *symbolize.File, name string, data []byte, warn func(profile.
 	if err != nil {
 		return nil, err
 	}
-	known, err := sampleprof.ReadProgram(program)
-	if known == nil {
+	fit, err := p.Fit(program)
+	if fit == nil {
 		return nil, err
 	}
 	if err != nil {
 		warn(profile.Warning{File: program.Name, Err: err})
 	}
-	return newFit(p, p.Fit(known), program), nil
+	return newFit(p, fit, program), nil
 }
 
 // The parts of the samples, in the order in which they are listed, and the condition of the functions

@@ -63,8 +63,8 @@ func (c *adder) Refuses() []string { return []string{"program", "arch"} }
 
 func (c *adder) Check(r *merging.Run) error {
 	c.write.Lossless, c.sum = true, r.Format == formatPartial
-	if c.sum && (c.write.MD5 || c.write.Split || c.partial || c.reshapes() || c.write.SizeLimit > 0) {
-		return cli.Usagef("options about what is written and --format partial exclude each other: they are for the merge of the partial sums")
+	if name := c.lateOption(); c.sum && !r.Partial && name != "" {
+		return cli.Usagef("options --%s and --format partial exclude each other: it is for the merge of the partial sums", name)
 	}
 	switch r.Format {
 	case formatText:
@@ -91,6 +91,29 @@ func (c *adder) Open(r *merging.Run, _ func(string)) error {
 		return cli.Usagef("option --decay and fractions in --weighted-input do not go with --format partial: they are for the merge of the partial sums")
 	}
 	return nil
+}
+
+// lateOption returns the name of an option about what is written, "" if there is none.
+func (c *adder) lateOption() string {
+	switch {
+	case c.write.MD5:
+		return "md5-names"
+	case c.write.Split:
+		return "split-layout"
+	case c.partial:
+		return "partial"
+	case c.mergeCold:
+		return "merge-cold-contexts"
+	case c.trimCold:
+		return "trim-cold-contexts"
+	case c.flatten:
+		return "flatten"
+	case c.nest:
+		return "nest"
+	case c.write.SizeLimit > 0:
+		return "size-limit"
+	}
+	return ""
 }
 
 // reshapes reports whether options ask for anything between merging and writing.
@@ -130,7 +153,7 @@ func (c *adder) Add(ctx context.Context, j *merging.Job) (*merging.Sum, error) {
 		Write: func(w io.Writer) (string, error) {
 			defer memory.CollectOften()()
 			if c.sum {
-				return "partial sum, " + string(c.write.Format), r.WritePartial(w, c.write)
+				return "partial sum, " + string(c.write.Format), r.WritePartial(w, sampleprof.WriteOptions{Compress: c.write.Compress})
 			}
 			return string(c.write.Format), all.Write(w, c.write)
 		},
