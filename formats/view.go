@@ -87,14 +87,16 @@ func viewIRPGO(name string, data []byte, opt ViewOptions) (profile.View, error) 
 		return nil, err
 	}
 	m := irpgo.NewMerger(irpgo.MergeOptions{
-		KeepVTableNames: true, KeepSymbols: true, Warn: opt.Warn,
+		KeepVTableNames: true, Warn: opt.Warn,
+		KeepSymbols: r.Info().Format != irpgo.FormatIndexed, // which has names for its functions alone
 	})
 	if _, err := m.Add(r, 1); err != nil {
 		return nil, err
 	}
-	p := m.Profile()
-	if opt.Coverage && len(opt.Programs) > 0 && len(p.Functions) > 0 && !p.Variant.Has(irpgo.IRLevel) {
-		return opt.viewCoverage(p, name, r.Info())
+	merged := m.Finish()
+	p, functions := merged.Head(), merged.Contents().Functions
+	if opt.Coverage && len(opt.Programs) > 0 && functions > 0 && !p.Variant.Has(irpgo.IRLevel) {
+		return opt.viewCoverage(merged.Profile(), name, r.Info())
 	}
 	if p.MemProf.Empty() {
 		return p.View(name, irpgo.ViewOptions{Info: r.Info()}), nil
@@ -102,7 +104,7 @@ func viewIRPGO(name string, data []byte, opt ViewOptions) (profile.View, error) 
 	if err := opt.nameFunctions(p.MemProf); err != nil {
 		return nil, err
 	}
-	if len(p.Functions) > 0 {
+	if functions > 0 {
 		return p.View(name, irpgo.ViewOptions{Info: r.Info()}), nil
 	}
 	return p.MemProf.View(name, memprof.ViewOptions{Identity: profile.Identity{

@@ -20,7 +20,6 @@ type Merged struct {
 	warn    warner
 	profile Profile  // without functions as long as they are not built
 	keys    *sumKeys // in the order of names; nil until it is needed
-	built   bool
 }
 
 // Contents says how much a merged profile holds.
@@ -39,6 +38,7 @@ func (m *Merger) Finish() *Merged {
 		profile: Profile{Variant: m.variant},
 	}
 	p := &r.profile
+	p.sums = r.byName
 	p.Traces, p.TraceStreamSize = m.sampler.sample()
 	for id := range m.binaryIDs {
 		p.BinaryIDs = append(p.BinaryIDs, []byte(id))
@@ -74,27 +74,16 @@ func (m *Merger) Profile() *Profile { return m.Finish().Profile() }
 // Profile returns the merged profile, always the same. What is changed in it is
 // written.
 func (r *Merged) Profile() *Profile {
-	if !r.built {
+	if r.profile.sums != nil {
 		r.profile.Functions = r.byName().functions()
-		r.built = true
+		r.profile.sums = nil
 	}
 	return &r.profile
 }
 
 // ReusedFunctions yields the functions by name, each in the memory of the one
 // before.
-func (r *Merged) ReusedFunctions() iter.Seq[*Function] {
-	return func(yield func(*Function) bool) {
-		k := r.byName()
-		var f Function
-		var memory keyRecords
-		for i := range k.len() {
-			if f = k.function(i, k.records(i, &memory)); !yield(&f) {
-				return
-			}
-		}
-	}
-}
+func (r *Merged) ReusedFunctions() iter.Seq[*Function] { return r.byName().reusedFunctions }
 
 // WriteIndexed writes the bytes that [WriteIndexed] writes of the profile.
 func (r *Merged) WriteIndexed(w io.Writer, opt IndexedOptions) error {
@@ -102,7 +91,7 @@ func (r *Merged) WriteIndexed(w io.Writer, opt IndexedOptions) error {
 	if err != nil {
 		return err
 	}
-	if r.built {
+	if r.profile.sums == nil {
 		return x.writeTo(w)
 	}
 	if r.keys == nil {
@@ -123,7 +112,7 @@ func (r *Merged) WriteIndexed(w io.Writer, opt IndexedOptions) error {
 // For front-end profiles the version also selects the function hash that clang
 // computes when it looks functions up; see [frontEndHash].
 func (r *Merged) ChooseVersion(inputs []*Info) VersionChoice {
-	if r.built {
+	if r.profile.sums == nil {
 		return chooseVersion(&r.profile, r.profile.hashes, inputs)
 	}
 	return chooseVersion(&r.profile, func(yield func(hash uint64) bool) {
@@ -144,8 +133,8 @@ func (r *Merged) entries() (*sums, []entry) {
 	return r.byName().sums, r.byName().entries
 }
 
-// Head returns the profile, perhaps without its functions. It is not to be
-// changed.
+// Head returns the profile, perhaps without its functions, which its view has. It is not
+// to be changed, and nothing may be done with r once the view is made.
 func (r *Merged) Head() *Profile { return &r.profile }
 
 // MayRepeat reports whether a value site of the profile may list a value twice, as

@@ -229,6 +229,39 @@ func (k *sumKeys) function(i int, records []*Record) Function {
 	return Function{Name: name, Records: records, seq: k.seq(i), refOf: name, ref: k.ref(i)}
 }
 
+// reusedFunctions yields the keys as functions, each in the memory of the one before.
+func (k *sumKeys) reusedFunctions(yield func(*Function) bool) {
+	var f Function
+	var memory keyRecords
+	for i := range k.len() {
+		if f = k.function(i, k.records(i, &memory)); !yield(&f) {
+			return
+		}
+	}
+}
+
+// gather copies names and counters into the order of the keys, so that walks read memory
+// from front to back, and drops what is not needed any more.
+func (k *sumKeys) gather() {
+	counters, size := 0, 0
+	for i := range k.entries {
+		counters += int(k.entries[i].counters)
+		size += len(k.entries[i].name)
+	}
+	counts, names := make([]uint64, 0, counters), strings.Builder{}
+	names.Grow(size)
+	for i := range k.entries {
+		e := &k.entries[i]
+		at := len(counts)
+		counts = append(counts, k.sums.countsOf(e)...)
+		e.counts = spot{0, int32(at)}
+		at = names.Len()
+		names.WriteString(e.name)
+		e.name = names.String()[at:]
+	}
+	k.sums = &sums{counts: [][]uint64{counts}, bitmap: k.sums.bitmap, limit: k.sums.limit}
+}
+
 // functions returns the keys as functions; their records use the accumulator's
 // memory.
 func (k *sumKeys) functions() []Function {

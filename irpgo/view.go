@@ -1,8 +1,10 @@
 package irpgo
 
 import (
+	"cmp"
 	"fmt"
 	"iter"
+	"math/bits"
 	"slices"
 	"sync"
 
@@ -35,7 +37,25 @@ type ViewOptions struct {
 // records or Symbols of them, so merge with [MergeOptions].KeepSymbols, and
 // KeepVTableNames.
 func (p *Profile) View(name string, opt ViewOptions) profile.View {
-	v := &view{p: p}
+	if p.sums != nil {
+		head := *p // a copy, so that what it is a part of can go
+		head.sums = nil
+		keys := p.sums()
+		keys.gather()
+		return newView(&head, keys.reusedFunctions, name, opt)
+	}
+	return newView(p, func(yield func(*Function) bool) {
+		for i := range p.Functions {
+			if !yield(&p.Functions[i]) {
+				return
+			}
+		}
+	}, name, opt)
+}
+
+// newView returns the view of the functions that all yields, and of the rest of p.
+func newView(p *Profile, all iter.Seq[*Function], name string, opt ViewOptions) profile.View {
+	v := &view{p: p, all: all}
 	v.identity = profile.Identity{
 		File: name, Family: "IRPGO", Variant: p.Variant.Names(), BuildIDs: p.BinaryIDs,
 	}
@@ -57,8 +77,8 @@ func (p *Profile) View(name string, opt ViewOptions) profile.View {
 		}
 	}
 	bitmaps := false
-	for i := range p.Functions {
-		for _, r := range p.Functions[i].Records {
+	for f := range all {
+		for _, r := range f.Records {
 			bitmaps = bitmaps || len(r.Bitmap) > 0
 			if len(r.Counts) > 0 {
 				v.features |= profile.HasBlocks
@@ -77,7 +97,8 @@ func (p *Profile) View(name string, opt ViewOptions) profile.View {
 	if bitmaps {
 		v.identity.Omits = append(v.identity.Omits, "MC/DC bitmaps")
 	}
-	v.lookup = sync.OnceValue(p.viewSymbols)
+	v.names = sync.OnceValue(v.readNames)
+	v.ranks = sync.OnceValue(p.firstCalls)
 	if !p.MemProf.Empty() {
 		heap := p.MemProf.View(name, memprof.ViewOptions{Name: v.heapName()})
 		v.identity.Omits = append(v.identity.Omits, heap.Identity().Omits...)
@@ -89,40 +110,70 @@ func (p *Profile) View(name string, opt ViewOptions) profile.View {
 
 // view is the neutral view of a profile.
 type view struct {
-	p        *Profile
+	p        *Profile            // perhaps without its functions
+	all      iter.Seq[*Function] // may reuse them
 	identity profile.Identity
 	features profile.Features
 	stacks   []profile.StackSet // of the heap profile
-	lookup   func() viewSymbols
+	names    func() []refName
+	ranks    func() map[uint64]rankSum
 }
 
-// viewSymbols are what the walks over edges and traces need; plain walks over
-// functions of a profile without traces do without.
-type viewSymbols struct {
-	names map[uint64]string // by reference
-	ranks map[uint64]rankSum
+// A refName is a name with its reference.
+type refName struct {
+	ref  uint64
+	name string
+}
+
+// readNames returns the names of functions and virtual tables by their references.
+func (v *view) readNames() []refName {
+	var names []refName
+	for f := range v.all {
+		names = append(names, refName{f.Ref(), f.Name})
+	}
+	for _, n := range v.p.VTableNames {
+		names = append(names, refName{NameRef(n), n})
+	}
+	slices.SortStableFunc(names, func(a, b refName) int { return cmp.Compare(a.ref, b.ref) })
+	return names
+}
+
+// findName returns the name with a reference; "" if there is none. References are hashes, so
+// that its place follows from its size, nearly: the search goes on from there.
+func findName(names []refName, ref uint64) string {
+	if len(names) == 0 {
+		return ""
+	}
+	guess, _ := bits.Mul64(ref, uint64(len(names)))
+	low, high, step := int(guess), int(guess)+1, 1
+	for ; low > 0 && names[low].ref > ref; step *= 2 {
+		low, high = max(0, low-step), low+1
+	}
+	for step = 1; high < len(names) && names[high-1].ref < ref; step *= 2 {
+		low, high = high, min(len(names), high+step)
+	}
+	i, ok := slices.BinarySearchFunc(names[low:high], ref, func(n refName, ref uint64) int { return cmp.Compare(n.ref, ref) })
+	if !ok {
+		return ""
+	}
+	return names[low+i].name
 }
 
 // rankSum adds up the ranks of a function's first calls over traces.
 type rankSum struct{ sum, weight float64 }
 
-func (p *Profile) viewSymbols() viewSymbols {
-	s := viewSymbols{names: make(map[uint64]string, len(p.Functions)), ranks: make(map[uint64]rankSum)}
-	for i := range p.Functions {
-		s.names[p.Functions[i].Ref()] = p.Functions[i].Name
-	}
-	for _, n := range p.VTableNames {
-		s.names[NameRef(n)] = n
-	}
+// firstCalls returns the ranks by the references of the functions.
+func (p *Profile) firstCalls() map[uint64]rankSum {
+	ranks := make(map[uint64]rankSum)
 	for _, t := range p.Traces {
 		for i, ref := range t.NameRefs {
-			r := s.ranks[ref]
+			r := ranks[ref]
 			r.sum += float64(t.Weight) * float64(i+1)
 			r.weight += float64(t.Weight)
-			s.ranks[ref] = r
+			ranks[ref] = r
 		}
 	}
-	return s
+	return ranks
 }
 
 // viewSymbol names the function or table with a PGO name.
@@ -132,8 +183,8 @@ func viewSymbol(name string, ref uint64) profile.Symbol {
 }
 
 func (v *view) symbol(ref uint64) profile.Symbol {
-	name, ok := v.lookup().names[ref]
-	if !ok {
+	name := findName(v.names(), ref)
+	if name == "" {
 		name = v.p.Symbols.Name(ref)
 	}
 	return viewSymbol(name, ref)
@@ -168,10 +219,9 @@ func (v *view) functions(newFunction func() *profile.Function, newBlocks func(n 
 	return func(yield func(*profile.Function) bool) {
 		var ranks map[uint64]rankSum
 		if v.features.Has(profile.HasFirstCalls) {
-			ranks = v.lookup().ranks
+			ranks = v.ranks()
 		}
-		for i := range v.p.Functions {
-			src := &v.p.Functions[i]
+		for src := range v.all {
 			symbol := viewSymbol(src.Name, src.Ref())
 			for _, r := range src.Records {
 				f := newFunction()
@@ -217,9 +267,9 @@ func (v *view) fillCounts(f *profile.Function, r *Record, newBlocks func(n int) 
 // to their files without these.
 func (v *view) heapName() func(guid uint64) string {
 	names := sync.OnceValue(func() map[uint64]string {
-		names := make(map[uint64]string, len(v.p.Functions))
-		for i := range v.p.Functions {
-			_, name := SplitName(v.p.Functions[i].Name)
+		names := make(map[uint64]string)
+		for f := range v.all {
+			_, name := SplitName(f.Name)
 			names[memprof.GUID(name)] = memprof.CanonicalName(name)
 		}
 		return names
@@ -244,8 +294,7 @@ func (v *view) ReusedEdges() iter.Seq[*profile.Edge] { return v.edges(slab.Reuse
 // edges yields the edges that newEdge makes.
 func (v *view) edges(newEdge func() *profile.Edge) iter.Seq[*profile.Edge] {
 	return func(yield func(*profile.Edge) bool) {
-		for i := range v.p.Functions {
-			src := &v.p.Functions[i]
+		for src := range v.all {
 			caller := viewSymbol(src.Name, src.Ref())
 			for _, r := range src.Records {
 				for kind, sites := range r.Values {

@@ -2,13 +2,16 @@ package report
 
 import (
 	"bytes"
-	"compress/gzip"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
+	"io"
 	"slices"
 	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
+
+	"github.com/klauspost/compress/gzip"
 )
 
 // A nameTable numbers the names in the data of a profile's pages: the data holds
@@ -100,6 +103,10 @@ func commonPrefix(a, b string) (size, units int) {
 // plainLimit is the largest block of data, in bytes, that is not compressed.
 const plainLimit = 64 << 10
 
+// blockLevel is the level of compression of blocks. Columns of numbers become as small by it
+// as by the highest.
+const blockLevel = 3
+
 // A block is data as it stands in the file, in a script element that browsers do not
 // execute.
 type block struct {
@@ -116,22 +123,39 @@ const (
 // encodeBlock marshals data. In JSON the characters with which HTML could end
 // the element are escaped.
 func encodeBlock(id string, data any) (block, error) {
-	text, err := json.Marshal(data)
-	if err != nil || len(text) <= plainLimit {
-		return block{id, plainBlock, text}, err
+	w := &blockWriter{}
+	if err := json.NewEncoder(w).Encode(data); err != nil { // not Marshal, which copies the text
+		return block{}, err
 	}
-	packed, err := gzipped(text, gzip.BestCompression)
-	return block{id, gzipBlock, base64.StdEncoding.AppendEncode(nil, packed)}, err
+	if w.z == nil {
+		return block{id, plainBlock, bytes.TrimSpace(w.text.Bytes())}, nil
+	}
+	err := errors.Join(w.z.Close(), w.base.Close())
+	return block{id, gzipBlock, w.text.Bytes()}, err
 }
 
-func gzipped(text []byte, level int) ([]byte, error) {
-	var b bytes.Buffer
-	z, err := gzip.NewWriterLevel(&b, level)
-	if err == nil {
-		_, err = z.Write(text)
+// A blockWriter takes the text of a block. It compresses a long one.
+type blockWriter struct {
+	text bytes.Buffer
+	z    *gzip.Writer   // nil for a short text
+	base io.WriteCloser // to which z writes
+}
+
+func (w *blockWriter) Write(p []byte) (int, error) {
+	if w.z == nil && w.text.Len()+len(p) <= plainLimit {
+		return w.text.Write(p)
 	}
-	if err == nil {
-		err = z.Close()
+	if w.z == nil {
+		plain := bytes.Clone(w.text.Bytes())
+		w.text.Reset()
+		w.base = base64.NewEncoder(base64.StdEncoding, &w.text)
+		z, err := gzip.NewWriterLevel(w.base, blockLevel)
+		if err == nil {
+			_, err = z.Write(plain)
+		}
+		if w.z = z; err != nil {
+			return 0, err
+		}
 	}
-	return b.Bytes(), err
+	return w.z.Write(p)
 }

@@ -1,7 +1,7 @@
 package report
 
 import (
-	"bytes"
+	"bufio"
 	"crypto/sha256"
 	"encoding/base64"
 	"errors"
@@ -79,6 +79,7 @@ func (d *document) addPages(s *set, progress func(label, page string) error) err
 		if err := d.addParts(id, p.parts); err != nil {
 			return err
 		}
+		p.data, p.parts = nil, nil
 	}
 	if len(pages) == 0 {
 		return nil
@@ -198,15 +199,14 @@ func (d *document) write(w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	var b bytes.Buffer
+	b := bufio.NewWriter(w)
 	b.WriteString(string(head))
-	fmt.Fprintf(&b, "<style>%s</style>\n", d.Style)
+	fmt.Fprintf(b, "<style>%s</style>\n", d.Style)
 	b.WriteString(string(body))
 	for _, data := range d.Blocks {
-		fmt.Fprintf(&b, "<script type=%q id=%q>%s</script>\n", data.mime, data.id, data.text)
+		fmt.Fprintf(b, "<script type=%q id=%q>%s</script>\n", data.mime, data.id, data.text)
 	}
-	fmt.Fprintf(&b, "<script>%s</script>\n", d.Script)
+	fmt.Fprintf(b, "<script>%s</script>\n", d.Script)
 	b.WriteString("</body>\n</html>\n")
-	_, err = w.Write(b.Bytes())
-	return err
+	return b.Flush()
 }

@@ -125,7 +125,7 @@ func newCallTree(src *source, set *profile.StackSet) *callTree {
 	}
 	t.weights.classes = max(len(t.classes), 1)
 	for v := range set.Values {
-		if set.Values[v].Combine == profile.Sum && t.weights.totals(column{v, -1})[0] > 0 {
+		if set.Values[v].Combine == profile.Sum && t.weights.whole(v) > 0 {
 			return t
 		}
 	}
@@ -181,7 +181,7 @@ func (t *callTree) place(label int32) (group, short string) {
 	if f.label != "" {
 		return clean("(" + f.label + ")"), f.Name
 	}
-	p := t.src.pathOf(&f.Symbol)
+	p := t.src.pathOf(&f.Symbol, t.src.readable.symbol(f.Symbol.String()))
 	short = t.name(label)
 	if !t.src.opt.Mangled {
 		short = p.short(t.src.java())
@@ -207,7 +207,7 @@ func (t *callTree) data() *flameSet {
 			continue
 		}
 		d.Values = append(d.Values, out)
-		d.All = append(d.All, t.weights.totals(column{v, -1})[0])
+		d.All = append(d.All, t.weights.whole(v))
 	}
 	d.Down = t.down.arrange(len(d.Classes), t.name)
 	d.Up = t.up.arrange(len(d.Classes), t.name)

@@ -23,19 +23,25 @@ func functionsPage(src *source) (*page, error) {
 		return nil, nil
 	}
 	data := c.data(src)
-	return newPage("functions", "Functions", c.static(data), data)
+	return newPage("functions", "Functions", c.static(data, src.names), data)
 }
 
 // A functionRow is a function with the values that it is ranked by.
 type functionRow struct {
-	profile.Function
-	count uint64
-	heat  heat
-	name  string
-	// extra means that only stacks or edges have the function.
-	extra bool
-	// Of the stack sets' values, in their order.
-	self, all []uint64
+	place  int32 // among the functions of the view, which the extra ones follow
+	caller int32 // number among the callers of edges; -1 if it has none
+	blocks int32 // number
+	heat   int8
+	count  uint64
+	hash   uint64
+	name   string
+	values *functionValues // nil if it is in no stack
+}
+
+// An extraFunction is one that only stacks or edges have.
+type extraFunction struct {
+	functionKey
+	where string
 }
 
 // collectedFunctions are the functions by rank; if there are too many, the last are
@@ -43,7 +49,9 @@ type functionRow struct {
 type collectedFunctions struct {
 	rows    []functionRow
 	omitted int
-	extra   int // rows
+	all     int // functions of the view
+	extra   []extraFunction
+	callers callers
 	total   float64
 	stacks  []stackColumn // without rows
 	partial bool          // stacks do not begin with the thread
@@ -52,33 +60,68 @@ type collectedFunctions struct {
 func collectFunctions(src *source) *collectedFunctions {
 	c := &collectedFunctions{}
 	values := c.collectStacks(src)
+	c.callers.read(src.edges())
 	for f := range profile.ReusedFunctions(src.view) {
-		row := functionRow{Function: *f, count: src.functionCount(f), heat: src.heat.of(f)}
-		row.Labels, row.Blocks = slices.Clone(f.Labels), nil
-		if src.features.Has(profile.HasBlocks) {
-			row.Blocks = slices.Clone(f.Blocks)
+		row := functionRow{
+			place: int32(c.all), blocks: int32(len(f.Blocks)), heat: int8(src.heat.of(f)),
+			count: src.functionCount(f), hash: f.Hash, name: src.functionName(c.all, &f.Symbol), values: values.of[f.Symbol],
 		}
-		if v := values.of[f.Symbol]; v != nil {
-			row.self, row.all, v.found = v.self, v.all, true
+		if row.values != nil {
+			row.values.found = true
 		}
 		c.total += float64(row.count)
-		c.rows = append(c.rows, row)
+		c.add(row, f.Symbol)
+		c.all++
 	}
-	c.addExtra(src, values)
-	for i := range c.rows {
-		c.rows[i].name = src.symbolName(&c.rows[i].Symbol)
+	for _, s := range values.order {
+		if v := values.of[s]; !v.found {
+			c.addExtra(src, functionKey{symbol: s}, "stacks alone", v)
+		}
 	}
-	slices.SortStableFunc(c.rows, func(a, b functionRow) int {
-		return cmp.Or(
-			cmp.Compare(b.count, a.count), slices.Compare(b.all, a.all), slices.Compare(b.self, a.self),
-			cmp.Compare(b.heat, a.heat), strings.Compare(a.name, b.name), cmp.Compare(a.Hash, b.Hash),
-		)
+	for n, listed := range c.callers.listed {
+		if !listed {
+			c.addExtra(src, c.callers.keys[n], "edges alone", nil)
+		}
+	}
+	c.rank()
+	return c
+}
+
+// rank sorts the rows and drops those that are too many.
+func (c *collectedFunctions) rank() {
+	var none functionValues
+	slices.SortFunc(c.rows, func(a, b functionRow) int {
+		if a.count != b.count {
+			return cmp.Compare(b.count, a.count)
+		}
+		if a.values != b.values {
+			x, y := cmp.Or(a.values, &none), cmp.Or(b.values, &none)
+			if n := cmp.Or(slices.Compare(y.all, x.all), slices.Compare(y.self, x.self)); n != 0 {
+				return n
+			}
+		}
+		return cmp.Or(cmp.Compare(b.heat, a.heat), strings.Compare(a.name, b.name), cmp.Compare(a.hash, b.hash), cmp.Compare(a.place, b.place))
 	})
 	if len(c.rows) > maxFunctionRows {
 		c.omitted = len(c.rows) - maxFunctionRows
 		c.rows = c.rows[:maxFunctionRows]
 	}
-	return c
+}
+
+// add adds a row.
+func (c *collectedFunctions) add(row functionRow, symbol profile.Symbol) {
+	row.caller = c.callers.find(functionKey{symbol, row.hash})
+	if row.caller >= 0 {
+		c.callers.listed[row.caller] = true
+	}
+	c.rows = append(c.rows, row)
+}
+
+// addExtra adds a function that only stacks or edges have.
+func (c *collectedFunctions) addExtra(src *source, key functionKey, where string, v *functionValues) {
+	place := int32(c.all + len(c.extra))
+	c.extra = append(c.extra, extraFunction{key, where})
+	c.add(functionRow{place: place, heat: int8(ran), hash: key.hash, name: src.symbolName(&key.symbol), values: v}, key.symbol)
 }
 
 // A functionKey identifies the record of a function.
@@ -87,35 +130,32 @@ type functionKey struct {
 	hash   uint64
 }
 
-// addExtra adds the functions that only stacks or edges have.
-func (c *collectedFunctions) addExtra(src *source, values *stackValues) {
-	add := func(s profile.Symbol, hash uint64, where string, v *functionValues) {
-		row := functionRow{Function: profile.Function{Symbol: s, Hash: hash, Covered: true}, heat: ran, extra: true}
-		row.Labels = []profile.Label{{Key: "known from", Value: where}}
-		if v != nil {
-			row.self, row.all = v.self, v.all
-		}
-		c.rows = append(c.rows, row)
-		c.extra++
-	}
-	for _, s := range values.order {
-		if v := values.of[s]; !v.found {
-			add(s, 0, "stacks alone", v)
-		}
-	}
-	if !src.features.Has(profile.HasEdges) {
-		return
-	}
-	known := make(map[functionKey]bool, len(c.rows))
-	for i := range c.rows {
-		known[functionKey{c.rows[i].Symbol, c.rows[i].Hash}] = true
-	}
-	for e := range profile.ReusedEdges(src.view) {
-		if k := (functionKey{e.Caller, e.Hash}); !known[k] {
-			known[k] = true
-			add(e.Caller, e.Hash, "edges alone", nil)
+// callers numbers the callers of edges.
+type callers struct {
+	numbering[functionKey]
+	of     []int32 // by edge
+	listed []bool  // has a row
+}
+
+func (c *callers) read(t *edgeTable) {
+	c.of = make([]int32, len(t.edges))
+	for i := range t.edges {
+		e := &t.edges[i]
+		if i > 0 && t.edges[i-1].caller == e.caller && t.edges[i-1].hash == e.hash {
+			c.of[i] = c.of[i-1]
+		} else {
+			c.of[i] = c.numbering.of(functionKey{t.symbols[e.caller], e.hash})
 		}
 	}
+	c.listed = make([]bool, len(c.keys))
+}
+
+// find returns the number of a caller, -1 if the function has no edges.
+func (c *callers) find(key functionKey) int32 {
+	if n, ok := c.numbers[key]; ok {
+		return n
+	}
+	return -1
 }
 
 // stackValues are the values of stacks by function.
@@ -194,8 +234,8 @@ type staticFunction struct {
 }
 
 // static makes the page without scripts.
-func (c *collectedFunctions) static(d *functionsData) *staticFunctions {
-	s := &staticFunctions{Functions: uint64(len(c.rows) + c.omitted), Omitted: uint64(c.omitted), Extra: uint64(c.extra), Edges: uint64(d.EdgesOmitted)}
+func (c *collectedFunctions) static(d *functionsData, names *nameTable) *staticFunctions {
+	s := &staticFunctions{Functions: uint64(c.all + len(c.extra)), Omitted: uint64(c.omitted), Extra: uint64(len(c.extra)), Edges: uint64(d.EdgesOmitted)}
 	add := func(title string, there bool) {
 		if there {
 			s.Columns = append(s.Columns, title)
@@ -214,12 +254,15 @@ func (c *collectedFunctions) static(d *functionsData) *staticFunctions {
 	}
 	for i := range c.rows[:min(len(c.rows), maxStaticRows)] {
 		f := &c.rows[i]
-		row := staticFunction{Name: f.name, File: clean(f.File)}
+		row := staticFunction{Name: f.name}
+		if d.Files != nil && d.Files[i] >= 0 {
+			row.File = names.list[d.Files[i]]
+		}
 		if d.Count != nil {
 			row.Cells = append(row.Cells, countText(f.count))
 		}
 		if calls {
-			row.Cells = append(row.Cells, countText(f.Calls))
+			row.Cells = append(row.Cells, countText(d.Calls[i]))
 		}
 		if d.Blocks != nil {
 			cell := "–"

@@ -2,9 +2,9 @@ package report
 
 import (
 	"cmp"
-	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/profuse-pgo/profuse/profile"
@@ -70,7 +70,8 @@ type edgeRows struct {
 	Count    []uint64           `json:"count"`
 }
 
-// data lays out the rows in columns.
+// data lays out the rows in columns. It walks over the functions again, so that between the
+// walks there is of each what it is ranked by, no more.
 func (c *collectedFunctions) data(src *source) *functionsData {
 	d := &functionsData{Total: c.total, Omitted: c.omitted, CountOf: "blocks"}
 	if src.summary.OfCalls {
@@ -80,62 +81,169 @@ func (c *collectedFunctions) data(src *source) *functionsData {
 		d.HeatName = append(d.HeatName, h.String())
 	}
 	c.numberNames(src.names)
-	has := src.features.Has
-	files := slices.ContainsFunc(c.rows, func(f functionRow) bool { return f.File != "" })
-	for _, s := range c.stacks {
-		s.Self = make([]uint64, len(c.rows))
-		if !c.partial {
-			s.All = make([]uint64, len(c.rows))
-		}
-		d.Stacks = append(d.Stacks, s)
+	w := c.newColumns(src, d)
+	place := 0
+	for f := range profile.ReusedFunctions(src.view) {
+		w.add(place, f)
+		place++
 	}
-	for i := range c.rows {
-		f := &c.rows[i]
-		d.Names = append(d.Names, src.names.add(f.name))
-		if files {
-			d.Files = append(d.Files, src.names.addOrNone(f.File))
-		}
-		for _, l := range f.Labels {
-			d.Labels.Function = append(d.Labels.Function, i)
-			d.Labels.Key = append(d.Labels.Key, src.names.add(l.Key))
-			d.Labels.Value = append(d.Labels.Value, src.names.add(l.Value))
-		}
-		for j := range d.Stacks {
-			if len(f.self) > 0 {
-				d.Stacks[j].Self[i] = f.self[j]
-				if len(d.Stacks[j].All) > 0 {
-					d.Stacks[j].All[i] = f.all[j]
-				}
-			}
-		}
+	for i := range c.extra {
+		x := &c.extra[i]
+		w.add(place, &profile.Function{
+			Symbol: x.symbol, Hash: x.hash, Covered: true, Labels: []profile.Label{{Key: "known from", Value: x.where}},
+		})
+		place++
 	}
-	lines := slices.ContainsFunc(c.rows, func(f functionRow) bool { return f.StartLine != 0 })
-	d.Lines = columnIf(lines, c.rows, func(f *functionRow) int32 { return f.StartLine })
-	d.Count = columnIf(src.heat.counts, c.rows, func(f *functionRow) uint64 { return f.count })
-	d.Max = columnIf(src.heat.counts && !src.summary.OfCalls, c.rows, func(f *functionRow) uint64 { return f.Max() })
-	d.Calls = columnIf(has(profile.HasCalls), c.rows, func(f *functionRow) uint64 { return f.Calls })
-	d.Blocks = columnIf(has(profile.HasBlocks), c.rows, func(f *functionRow) int { return len(f.Blocks) })
-	d.Covered = columnIf(has(profile.HasBlocks), c.rows, func(f *functionRow) int { return f.CoveredBlocks() })
-	d.First = columnIf(has(profile.HasFirstCalls), c.rows, func(f *functionRow) int { return int(math.Round(f.FirstCall)) })
-	d.Sizes = columnIf(has(profile.HasSizes), c.rows, func(f *functionRow) uint64 { return f.Size })
-	d.Runs = columnIf(has(profile.HasRuns), c.rows, func(f *functionRow) uint64 { return f.Runs })
-	d.Hashes = columnIf(has(profile.HasHashes), c.rows, func(f *functionRow) string { return fmt.Sprintf("%x", f.Hash) })
-	d.Heat = columnIf(src.features&(profile.HasCalls|profile.HasBlocks) != 0, c.rows, func(f *functionRow) heat { return f.heat })
-	c.addBlocks(src, d)
+	w.number(src.names)
 	c.addEdges(src, d)
 	return d
 }
 
-// columnIf returns a value of each row, or nil if the profile does not have it.
-func columnIf[V any](there bool, rows []functionRow, value func(*functionRow) V) []V {
+// A columnWriter fills in the columns of the rows, which come in the order of their places.
+type columnWriter struct {
+	src    *source
+	d      *functionsData
+	rows   []functionRow
+	row    []int32 // by place; -1 if the function is dropped
+	starts []int   // of the blocks of the first functions
+	files  []string
+	labels []rowLabel
+	lines  bool // some function has one
+}
+
+type rowLabel struct {
+	row int32
+	profile.Label
+}
+
+// newColumns makes the columns that the profile has data for.
+func (c *collectedFunctions) newColumns(src *source, d *functionsData) *columnWriter {
+	w := &columnWriter{src: src, d: d, rows: c.rows, row: make([]int32, c.all+len(c.extra))}
+	for i := range w.row {
+		w.row[i] = -1
+	}
+	for i := range c.rows {
+		w.row[c.rows[i].place] = int32(i)
+	}
+	n, has := len(c.rows), src.features.Has
+	for _, s := range c.stacks {
+		if s.Self = make([]uint64, n); !c.partial {
+			s.All = make([]uint64, n)
+		}
+		d.Stacks = append(d.Stacks, s)
+	}
+	d.Lines = make([]int32, n)
+	d.Count = columnIf[uint64](src.heat.counts, n)
+	d.Max = columnIf[uint64](src.heat.counts && !src.summary.OfCalls, n)
+	d.Calls = columnIf[uint64](has(profile.HasCalls), n)
+	d.Blocks = columnIf[int](has(profile.HasBlocks), n)
+	d.Covered = columnIf[int](has(profile.HasBlocks), n)
+	d.First = columnIf[int](has(profile.HasFirstCalls), n)
+	d.Sizes = columnIf[uint64](has(profile.HasSizes), n)
+	d.Runs = columnIf[uint64](has(profile.HasRuns), n)
+	d.Hashes = columnIf[string](has(profile.HasHashes), n)
+	d.Heat = columnIf[heat](src.features&(profile.HasCalls|profile.HasBlocks) != 0, n)
+	if has(profile.HasBlocks) {
+		w.makeBlocks()
+	}
+	return w
+}
+
+// columnIf returns a column of n rows, or nil if the profile does not have it.
+func columnIf[V any](there bool, n int) []V {
 	if !there {
 		return nil
 	}
-	column := make([]V, len(rows))
-	for i := range rows {
-		column[i] = value(&rows[i])
+	return make([]V, n)
+}
+
+// put sets a row of a column, if the profile has it.
+func put[V any](column []V, row int32, value V) {
+	if column != nil {
+		column[row] = value
 	}
-	return column
+}
+
+// makeBlocks makes the columns of the blocks of the first functions.
+func (w *columnWriter) makeBlocks() {
+	n := 0
+	for i := range w.rows {
+		if n+int(w.rows[i].blocks) > maxBlockCounts {
+			break
+		}
+		w.starts = append(w.starts, n)
+		n += int(w.rows[i].blocks)
+	}
+	w.d.BlocksOf = len(w.starts)
+	w.d.BlockCounts = columnIf[uint64](n > 0, n)
+	w.d.BlockLines = columnIf[uint32](n > 0 && w.src.features.Has(profile.HasBlockLines), n)
+	w.d.BlockOffsets = columnIf[uint32](n > 0 && w.src.features.Has(profile.HasOffsets), n)
+}
+
+// add fills in the row of the function at a place.
+func (w *columnWriter) add(place int, f *profile.Function) {
+	row, d := w.row[place], w.d
+	if row < 0 {
+		return
+	}
+	r := &w.rows[row]
+	if f.File != "" {
+		if w.files == nil {
+			w.files = make([]string, len(w.rows))
+		}
+		w.files[row] = f.File
+	}
+	for _, l := range f.Labels {
+		w.labels = append(w.labels, rowLabel{row, l})
+	}
+	for j := range d.Stacks {
+		if r.values != nil {
+			d.Stacks[j].Self[row] = r.values.self[j]
+			put(d.Stacks[j].All, row, r.values.all[j])
+		}
+	}
+	w.lines = w.lines || f.StartLine != 0
+	d.Lines[row] = f.StartLine
+	put(d.Count, row, r.count)
+	put(d.Max, row, f.Max())
+	put(d.Calls, row, f.Calls)
+	put(d.Blocks, row, len(f.Blocks))
+	put(d.Covered, row, f.CoveredBlocks())
+	put(d.First, row, int(math.Round(f.FirstCall)))
+	put(d.Sizes, row, f.Size)
+	put(d.Runs, row, f.Runs)
+	if d.Hashes != nil {
+		d.Hashes[row] = strconv.FormatUint(f.Hash, 16)
+	}
+	put(d.Heat, row, heat(r.heat))
+	if int(row) < len(w.starts) {
+		for i := range f.Blocks {
+			at := int32(w.starts[row] + i)
+			put(d.BlockCounts, at, f.Blocks[i].Count)
+			put(d.BlockLines, at, f.Blocks[i].Line)
+			put(d.BlockOffsets, at, f.Blocks[i].Offset)
+		}
+	}
+}
+
+// number numbers the names of the rows.
+func (w *columnWriter) number(names *nameTable) {
+	slices.SortStableFunc(w.labels, func(a, b rowLabel) int { return cmp.Compare(a.row, b.row) })
+	labels, d := w.labels, w.d
+	for i := range w.rows {
+		d.Names = append(d.Names, names.add(w.rows[i].name))
+		if w.files != nil {
+			d.Files = append(d.Files, names.addOrNone(w.files[i]))
+		}
+		for ; len(labels) > 0 && int(labels[0].row) == i; labels = labels[1:] {
+			d.Labels.Function = append(d.Labels.Function, i)
+			d.Labels.Key = append(d.Labels.Key, names.add(labels[0].Key))
+			d.Labels.Value = append(d.Labels.Value, names.add(labels[0].Value))
+		}
+	}
+	if !w.lines {
+		d.Lines = nil
+	}
 }
 
 // numberNames numbers the names in ascending order, in which the table takes
@@ -151,36 +259,9 @@ func (c *collectedFunctions) numberNames(t *nameTable) {
 	}
 }
 
-// addBlocks adds the blocks of the first functions.
-func (c *collectedFunctions) addBlocks(src *source, d *functionsData) {
-	if !src.features.Has(profile.HasBlocks) {
-		return
-	}
-	for i := range c.rows {
-		blocks := c.rows[i].Blocks
-		if len(d.BlockCounts)+len(blocks) > maxBlockCounts {
-			break
-		}
-		d.BlocksOf = i + 1
-		for _, b := range blocks {
-			d.BlockCounts = append(d.BlockCounts, b.Count)
-			if src.features.Has(profile.HasBlockLines) {
-				d.BlockLines = append(d.BlockLines, b.Line)
-			}
-			if src.features.Has(profile.HasOffsets) {
-				d.BlockOffsets = append(d.BlockOffsets, b.Offset)
-			}
-		}
-	}
-}
-
 // addEdges adds the edges of the functions, the most frequent if there are too
 // many.
 func (c *collectedFunctions) addEdges(src *source, d *functionsData) {
-	type edge struct {
-		profile.Edge
-		row, at int
-	}
 	for k := profile.EdgeKind(0); k <= profile.MemOpSize; k++ {
 		name := ""
 		if k > 0 {
@@ -188,48 +269,44 @@ func (c *collectedFunctions) addEdges(src *source, d *functionsData) {
 		}
 		d.Edges.KindName = append(d.Edges.KindName, name)
 	}
-	if !src.features.Has(profile.HasEdges) {
-		return
+	rows := make([]int32, len(c.callers.keys))
+	for i := range rows {
+		rows[i] = -1
 	}
-	rows := make(map[functionKey]int, len(c.rows))
 	for i := range c.rows {
-		rows[functionKey{c.rows[i].Symbol, c.rows[i].Hash}] = i
-	}
-	var edges []edge
-	byCount := func(a, b edge) int { return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.at, b.at)) }
-	cut := func() {
-		if len(edges) > maxEdgeRows {
-			slices.SortFunc(edges, byCount)
-			d.EdgesOmitted += len(edges) - maxEdgeRows
-			edges = edges[:maxEdgeRows]
+		if n := c.rows[i].caller; n >= 0 {
+			rows[n] = int32(i)
 		}
 	}
-	at := 0
-	for e := range profile.ReusedEdges(src.view) {
-		row, ok := rows[functionKey{e.Caller, e.Hash}]
-		if !ok {
-			continue
-		}
-		edges = append(edges, edge{*e, row, at})
-		if at++; len(edges) >= 2*maxEdgeRows {
-			cut()
+	row := func(edge int32) int32 { return rows[c.callers.of[edge]] }
+	table := src.edges()
+	var order []int32
+	for i := range table.edges {
+		if row(int32(i)) >= 0 {
+			order = append(order, int32(i))
 		}
 	}
-	cut()
-	slices.SortFunc(edges, func(a, b edge) int { return cmp.Or(cmp.Compare(a.row, b.row), byCount(a, b)) })
+	byCount := func(a, b int32) int {
+		return cmp.Or(cmp.Compare(table.edges[b].count, table.edges[a].count), cmp.Compare(a, b))
+	}
+	if len(order) > maxEdgeRows {
+		slices.SortFunc(order, byCount)
+		d.EdgesOmitted = len(order) - maxEdgeRows
+		order = order[:maxEdgeRows]
+	}
+	slices.SortFunc(order, func(a, b int32) int { return cmp.Or(cmp.Compare(row(a), row(b)), byCount(a, b)) })
 	r := &d.Edges
-	for i := range edges {
-		e := &edges[i]
-		target := -1
-		if e.Target.Name != "" || e.Target.ID != 0 {
-			target = src.names.add(src.symbolName(&e.Target))
+	for _, i := range order {
+		e, target := &table.edges[i], -1
+		if e.target >= 0 {
+			target = src.names.add(src.symbolName(&table.symbols[e.target]))
 		}
-		r.Function = append(r.Function, e.row)
-		r.Kind = append(r.Kind, e.Kind)
-		r.Site = append(r.Site, e.Site)
-		r.Line = append(r.Line, e.Line)
+		r.Function = append(r.Function, int(row(i)))
+		r.Kind = append(r.Kind, e.kind)
+		r.Site = append(r.Site, e.site)
+		r.Line = append(r.Line, e.line)
 		r.Target = append(r.Target, target)
-		r.Size = append(r.Size, e.Size)
-		r.Count = append(r.Count, e.Count)
+		r.Size = append(r.Size, e.size)
+		r.Count = append(r.Count, e.count)
 	}
 }

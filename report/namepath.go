@@ -140,7 +140,7 @@ func splitName(name string) namePath {
 			break
 		}
 	}
-	var p namePath
+	p := make(namePath, 0, 8)
 	s := nameSplitter{text: name}
 	for steps := 0; ; steps++ {
 		part, more := s.part()
@@ -148,7 +148,7 @@ func splitName(name string) namePath {
 			part, more = part+"::"+s.text, false
 		}
 		if s.isReturn && more {
-			p, s.isReturn = nil, false
+			p, s.isReturn = p[:0], false
 			continue
 		}
 		switch last := len(p) - 1; {

@@ -186,9 +186,9 @@ func survey(src *source) *surveyed {
 	for at, set := range src.view.Stacks() {
 		n.addSet(src, at == 0, set)
 	}
-	for e := range profile.ReusedEdges(src.view) {
-		if e.Kind > 0 && int(e.Kind) < len(n.edges) {
-			n.edges[e.Kind]++
+	for _, e := range src.edges().edges {
+		if e.kind > 0 && int(e.kind) < len(n.edges) {
+			n.edges[e.kind]++
 		}
 	}
 	for range src.view.Traces() {

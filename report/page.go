@@ -14,7 +14,6 @@ import (
 
 	"github.com/profuse-pgo/profuse/coverage"
 	"github.com/profuse-pgo/profuse/internal/pagestyle"
-	"github.com/profuse-pgo/profuse/internal/symbols"
 	"github.com/profuse-pgo/profuse/profile"
 )
 
@@ -60,20 +59,21 @@ type source struct {
 	summary profile.Summary
 	heat    heatScale
 
-	// demangled has the names that were demangled, which takes longer than all else
-	// that is done with them. All pages of the profile share it.
-	demangled *sync.Map
+	edges    func() *edgeTable
+	readable *readableNames
 }
 
 func newSource(index int, s Source, opt Options) *source {
 	src := &source{
 		index: index, view: s.View, label: s.Label, opt: opt, coverage: s.Coverage, change: s.Change,
-		names: newNameTable(), demangled: new(sync.Map),
+		names: newNameTable(),
 	}
 	if s.View == nil {
 		src.label = clean(cmp.Or(src.label, "coverage"))
 		return src
 	}
+	src.edges = sync.OnceValue(func() *edgeTable { return newEdgeTable(s.View) })
+	src.readable = newReadableNames(src)
 	src.id, src.features = s.View.Identity(), s.View.Features()
 	cleanIdentity(&src.id)
 	if src.label == "" {
@@ -126,19 +126,17 @@ func uniqueLabels(all []*source) {
 func (s *source) symbolName(sym *profile.Symbol) string {
 	name := sym.String()
 	if !s.opt.Mangled {
-		name = s.demangle(name)
+		name = s.readable.symbol(name)
 	}
 	return clean(name + sym.Signature)
 }
 
-// demangle returns a name as people write it.
-func (s *source) demangle(name string) string {
-	readable, ok := s.demangled.Load(name)
-	if !ok {
-		readable = symbols.Demangle(name)
-		s.demangled.Store(name, readable)
+// functionName is symbolName for the function at a place of the view.
+func (s *source) functionName(place int, sym *profile.Symbol) string {
+	if s.opt.Mangled {
+		return clean(sym.String() + sym.Signature)
 	}
-	return readable.(string)
+	return s.readable.functions()[place] + clean(sym.Signature)
 }
 
 //go:embed assets

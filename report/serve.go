@@ -2,7 +2,6 @@ package report
 
 import (
 	"bytes"
-	"compress/gzip"
 	"io"
 	"net"
 	"net/http"
@@ -10,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+
+	"github.com/klauspost/compress/gzip"
 )
 
 // Handler serves the report of one or more profiles. At / it serves a page that
@@ -139,8 +140,15 @@ type answer struct {
 func newAnswer(kind, policy string, text []byte) (*answer, error) {
 	// It stays on this machine: fast compression matters more than a small
 	// size.
-	packed, err := gzipped(text, gzip.BestSpeed)
-	return &answer{kind, policy, packed, len(text)}, err
+	var packed bytes.Buffer
+	z, err := gzip.NewWriterLevel(&packed, gzip.BestSpeed)
+	if err == nil {
+		_, err = z.Write(text)
+	}
+	if err == nil {
+		err = z.Close()
+	}
+	return &answer{kind, policy, packed.Bytes(), len(text)}, err
 }
 
 // writeAnswer writes a, "no content" if a is nil, or the error.

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"hash/maphash"
 	"slices"
 
 	"github.com/profuse-pgo/profuse/profile"
@@ -59,7 +60,7 @@ func measures(features profile.Features) (out []measure) {
 // profile names no functions.
 func treemapPage(src *source) (*page, error) {
 	m := newTreemap(src)
-	if m.weights.totals(column{len(m.data.Values) - 1, -1})[0] == 0 && len(m.weights.entryClass) == 0 {
+	if m.weights.whole(len(m.data.Values)-1) == 0 && len(m.weights.entryClass) == 0 {
 		return nil, nil
 	}
 	data := m.finish()
@@ -71,18 +72,21 @@ type treemap struct {
 	src     *source
 	data    *treemapData
 	weights *weightTree
-	labels  numbering[treemapKey]
+	labels  []treemapLabel
+	parts   map[string]int32 // labels of groups
+	leaves  map[uint64]int32 // nodes of functions, by a hash
+	seed    maphash.Seed
+	last    namePath // of the last function, with its nodes
+	nodes   []int32
 	heats   map[profile.Symbol]heat
 }
 
-type treemapKey struct {
-	part     string
-	full     string // of functions
-	function bool
-}
+// A treemapLabel is a part of names, and the whole name if it is a function's.
+type treemapLabel struct{ part, full string }
 
 func newTreemap(src *source) *treemap {
-	m := &treemap{src: src, heats: make(map[profile.Symbol]heat)}
+	m := &treemap{src: src, parts: make(map[string]int32), seed: maphash.MakeSeed(), heats: make(map[profile.Symbol]heat)}
+	m.labels = make([]treemapLabel, 0, src.summary.Functions)
 	m.data = &treemapData{Separator: "::", Classes: []string{never.String(), cold.String(), warm.String(), hot.String(), ran.String()}}
 	if src.java() {
 		m.data.Separator = "."
@@ -100,14 +104,19 @@ func newTreemap(src *source) *treemap {
 		m.data.Values = append(m.data.Values, f.flameValue)
 	}
 	m.weights = newWeightTree(values, len(m.data.Classes))
-	amounts := make([]uint64, len(values))
+	m.weights.expect(int(src.summary.Functions))
+	m.leaves = make(map[uint64]int32, src.summary.Functions)
+	amounts, place := make([]uint64, len(values)), 0
 	for f := range profile.ReusedFunctions(src.view) {
 		for i := range ofFunctions {
 			amounts[len(additive)+i] = ofFunctions[i].of(f)
 		}
 		h := src.heat.of(f)
-		m.weights.add(m.leaf(&f.Symbol), uint8(h), amounts)
-		m.heats[f.Symbol] = h
+		m.weights.add(m.leaf(src.pathOf(&f.Symbol, src.readable.functions()[place]), src.functionName(place, &f.Symbol)), uint8(h), amounts)
+		place++
+		if len(additive) > 0 {
+			m.heats[f.Symbol] = h
+		}
 	}
 	if len(additive) > 0 {
 		m.stacks(set, additive)
@@ -155,7 +164,7 @@ func (m *treemap) stacks(set profile.StackSet, values []int) {
 				h = heatOfWord(l.Value)
 			}
 		}
-		m.weights.add(m.leaf(symbol), uint8(h), amounts)
+		m.weights.add(m.leaf(m.src.pathOf(symbol, m.src.readable.symbol(symbol.String())), m.src.symbolName(symbol)), uint8(h), amounts)
 	}
 }
 
@@ -170,23 +179,46 @@ func heatOfWord(word string) heat {
 	return warm
 }
 
-// leaf returns the node of a function.
-func (m *treemap) leaf(symbol *profile.Symbol) int32 {
-	path := m.src.pathOf(symbol)
-	node := int32(0)
-	for _, part := range path[:len(path)-1] {
-		node = m.weights.down(node, m.labels.of(treemapKey{part: part}))
+// leaf returns the node of a function. Functions of one path and name have one.
+func (m *treemap) leaf(path namePath, full string) int32 {
+	groups, node := path[:len(path)-1], int32(0)
+	same := 0 // as for the last function
+	for same < min(len(groups), len(m.last)) && groups[same] == m.last[same] {
+		node = m.nodes[same]
+		same++
 	}
-	return m.weights.down(node, m.labels.of(treemapKey{path[len(path)-1], m.src.symbolName(symbol), true}))
+	m.nodes = m.nodes[:same]
+	for _, part := range groups[same:] {
+		label, ok := m.parts[part]
+		if !ok {
+			label = m.newLabel(treemapLabel{part: part})
+			m.parts[part] = label
+		}
+		node = m.weights.down(node, label)
+		m.nodes = append(m.nodes, node)
+	}
+	m.last = groups
+	leaf := treemapLabel{path[len(path)-1], full}
+	for key := maphash.String(m.seed, full) ^ uint64(node); ; key++ {
+		n, ok := m.leaves[key]
+		if !ok {
+			n = m.weights.node(node, m.newLabel(leaf))
+			m.leaves[key] = n
+		}
+		if m.weights.parent[n] == node && m.labels[m.weights.label[n]] == leaf {
+			return n
+		}
+	}
 }
 
-// pathOf returns the path of a function.
-func (s *source) pathOf(symbol *profile.Symbol) namePath {
-	name := symbol.String()
-	if s.java() {
-		return pathOf(symbol, name, true)
-	}
-	return pathOf(symbol, s.demangle(name), false)
+func (m *treemap) newLabel(l treemapLabel) int32 {
+	m.labels = append(m.labels, l)
+	return int32(len(m.labels) - 1)
+}
+
+// pathOf returns the path of a function with the demangled name readable.
+func (s *source) pathOf(symbol *profile.Symbol, readable string) namePath {
+	return pathOf(symbol, readable, s.java())
 }
 
 func (m *treemap) finish() *treemapData {
@@ -194,7 +226,7 @@ func (m *treemap) finish() *treemapData {
 	grown := m.weights.grow(maxTreemapNodes)
 	shareOut([]*grownTree{grown}, maxTreemapNodes)
 	for v := range d.Values {
-		d.All = append(d.All, m.weights.totals(column{v, -1})[0])
+		d.All = append(d.All, m.weights.whole(v))
 	}
 	d.First = max(0, slices.IndexFunc(d.All, func(all uint64) bool { return all > 0 }))
 	if blocks := slices.IndexFunc(d.Values, func(v flameValue) bool { return v.Name == "block_counts" }); blocks >= 0 && d.All[blocks] > 0 {
@@ -204,24 +236,19 @@ func (m *treemap) finish() *treemapData {
 		if label < 0 {
 			return ""
 		}
-		return m.labels.keys[label].part
+		return m.labels[label].part
 	})
 	names := m.src.names
-	var kept numbering[int32]
+	var kept numbering[treemapLabel]
 	for i, label := range d.Tree.Label {
 		if label >= 0 {
-			d.Tree.Label[i] = kept.of(label)
+			d.Tree.Label[i] = kept.of(m.labels[label])
 		}
 	}
 	l := &d.Labels
 	l.Name, l.Full, l.Colour = []int{}, []int{}, []int{}
 	for _, label := range kept.keys {
-		key := &m.labels.keys[label]
-		full := -1
-		if key.function {
-			full = names.add(key.full)
-		}
-		l.Name, l.Full, l.Colour = append(l.Name, names.add(key.part)), append(l.Full, full), append(l.Colour, colourOf(key.part))
+		l.Name, l.Full, l.Colour = append(l.Name, names.add(label.part)), append(l.Full, names.addOrNone(label.full)), append(l.Colour, colourOf(label.part))
 	}
 	return d
 }

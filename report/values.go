@@ -54,24 +54,32 @@ type kindTotal struct {
 // newSiteTable collects the edges of a view; nil if there are none.
 func newSiteTable(src *source) *siteTable {
 	type key struct {
-		kind   profile.EdgeKind
-		caller profile.Symbol
-		hash   uint64
-		site   int32
+		kind profile.EdgeKind
+		hash uint64
+		site int32
 	}
 	t := &siteTable{}
-	at := make(map[key]int)
-	for e := range profile.ReusedEdges(src.view) {
-		k := key{e.Kind, e.Caller, e.Hash, e.Site}
+	at := make(map[key]int) // of one caller, whose edges follow each other
+	caller, table := int32(-1), src.edges()
+	for _, e := range table.edges {
+		if e.caller != caller {
+			caller = e.caller
+			clear(at)
+		}
+		k := key{e.kind, e.hash, e.site}
 		i, ok := at[k]
 		if !ok {
 			i = len(t.sites)
 			at[k] = i
-			t.sites = append(t.sites, valueSite{kind: e.Kind, caller: e.Caller, hash: e.Hash, site: e.Site, line: e.Line})
+			t.sites = append(t.sites, valueSite{kind: e.kind, caller: table.symbols[caller], hash: e.hash, site: e.site, line: e.line})
 		}
 		s := &t.sites[i]
-		s.total = saturate.Add(s.total, e.Count)
-		s.targets = append(s.targets, valueTarget{e.Target, e.Size, e.Count})
+		s.total = saturate.Add(s.total, e.count)
+		target := valueTarget{size: e.size, count: e.count}
+		if e.target >= 0 {
+			target.symbol = table.symbols[e.target]
+		}
+		s.targets = append(s.targets, target)
 	}
 	if len(t.sites) == 0 {
 		return nil
@@ -94,6 +102,9 @@ func joinTargets(targets []valueTarget) []valueTarget {
 	type key struct {
 		symbol profile.Symbol
 		size   uint64
+	}
+	if len(targets) < 2 {
+		return targets
 	}
 	at := make(map[key]int, len(targets))
 	out := targets[:0]

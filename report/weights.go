@@ -2,7 +2,6 @@ package report
 
 import (
 	"cmp"
-	"container/heap"
 	"slices"
 
 	"github.com/profuse-pgo/profuse/internal/saturate"
@@ -21,10 +20,8 @@ type weightTree struct {
 
 	// Nodes; 0 is the root and has no label. Parents come before children.
 	parent, label []int32
-	first, next   []int32 // children, as a list
-	kids          []int32
-	own           []int32 // first entry of the node, -1 if none
-	child         map[edgeKey]int32
+	own           []int32           // first entry of the node, -1 if none
+	child         map[edgeKey]int32 // those that down has made
 
 	// Entries: what ends at a node, once for each class.
 	entryClass []uint8
@@ -40,16 +37,18 @@ func newWeightTree(values []profile.ValueType, classes int) *weightTree {
 	return t
 }
 
+// expect makes room for n nodes at which one value of each kind ends.
+func (t *weightTree) expect(n int) {
+	for _, list := range []*[]int32{&t.parent, &t.label, &t.own, &t.entryNext} {
+		*list = slices.Grow(*list, n)
+	}
+	t.entryClass, t.entryValue = slices.Grow(t.entryClass, n), slices.Grow(t.entryValue, n*len(t.values))
+}
+
+// node makes a child of a node.
 func (t *weightTree) node(parent, label int32) int32 {
 	n := int32(len(t.parent))
-	t.parent, t.label = append(t.parent, parent), append(t.label, label)
-	t.first, t.next = append(t.first, -1), append(t.next, -1)
-	t.kids, t.own = append(t.kids, 0), append(t.own, -1)
-	if parent >= 0 {
-		t.next[n] = t.first[parent]
-		t.first[parent] = n
-		t.kids[parent]++
-	}
+	t.parent, t.label, t.own = append(t.parent, parent), append(t.label, label), append(t.own, -1)
 	return n
 }
 
@@ -138,8 +137,17 @@ func (t *weightTree) ends(node int32, col column) (sum combined) {
 // totals returns for each node the sum of the values that end there or below.
 func (t *weightTree) totals(col column) []uint64 {
 	how := t.values[col.value].Combine
-	sums := make([]combined, len(t.parent))
 	totals := make([]uint64, len(t.parent))
+	if how == profile.Sum {
+		for n := len(totals) - 1; n >= 0; n-- {
+			totals[n] = saturate.Add(totals[n], t.ends(int32(n), col).value)
+			if p := t.parent[n]; p >= 0 {
+				totals[p] = saturate.Add(totals[p], totals[n])
+			}
+		}
+		return totals
+	}
+	sums := make([]combined, len(t.parent))
 	for n := len(totals) - 1; n >= 0; n-- {
 		if own := t.ends(int32(n), col); own.some {
 			sums[n].add(how, own.value)
@@ -176,25 +184,30 @@ func (t *weightTree) shares() []float64 {
 func (t *weightTree) labelTotals(labels int, value int) (total, self []uint64) {
 	total, self = make([]uint64, labels), make([]uint64, labels)
 	totals := t.totals(column{value, -1})
+	first, next := make([]int32, len(t.parent)), make([]int32, len(t.parent)) // children, as a list; 0 for none
+	for n := 1; n < len(t.parent); n++ {
+		p := t.parent[n]
+		first[p], next[n] = int32(n), first[p]
+	}
 	on := make([]int32, labels) // nodes of the label on the way here
-	for n := t.first[0]; n > 0; {
+	for n := first[0]; n > 0; {
 		l := t.label[n]
 		if on[l] == 0 {
 			total[l] = saturate.Add(total[l], totals[n])
 		}
 		self[l] = saturate.Add(self[l], t.ends(n, column{value, -1}).value)
-		if t.first[n] >= 0 {
+		if first[n] > 0 {
 			on[l]++
-			n = t.first[n]
+			n = first[n]
 			continue
 		}
-		for n > 0 && t.next[n] < 0 {
+		for n > 0 && next[n] == 0 {
 			if n = t.parent[n]; n > 0 {
 				on[t.label[n]]--
 			}
 		}
 		if n > 0 {
-			n = t.next[n]
+			n = next[n]
 		}
 	}
 	return total, self
@@ -260,62 +273,73 @@ func shareOut(trees []*grownTree, limit int) {
 	}
 }
 
-// frontier is a heap of the nodes that may come next.
-type frontier []candidate
-
-type candidate struct {
-	share  float64
-	seq    int32 // earlier ones first among equals
-	node   int32
-	parent int32 // in the grown tree
-	group  []cursor
-}
-
-func (f frontier) Len() int { return len(f) }
-func (f frontier) Less(i, j int) bool {
-	return f[i].share > f[j].share || f[i].share == f[j].share && f[i].seq < f[j].seq
-}
-func (f frontier) Swap(i, j int) { f[i], f[j] = f[j], f[i] }
-func (f *frontier) Push(x any)   { *f = append(*f, x.(candidate)) }
-func (f *frontier) Pop() any {
-	old := *f
-	last := old[len(old)-1]
-	old[len(old)-1] = candidate{}
-	*f = old[:len(old)-1]
-	return last
-}
-
-// grow takes up to limit nodes, by share.
+// grow takes up to limit nodes, by share, of equal ones those that were made first. No
+// node has a greater share than its parent, so parents come before their children.
 func (t *weightTree) grow(limit int) *grownTree {
-	g := &grownTree{}
-	shares := t.shares()
-	var taken []int32
-	next := frontier{{share: shares[0], parent: -1}}
-	for len(next) > 0 && len(taken) < limit {
-		c := heap.Pop(&next).(candidate)
-		at := int32(len(taken))
-		taken = append(taken, c.node)
-		g.parent, g.label, g.kids = append(g.parent, c.parent), append(g.label, t.label[c.node]), append(g.kids, t.kids[c.node])
-		for n := t.first[c.node]; n >= 0; n = t.next[n] {
-			heap.Push(&next, candidate{share: shares[n], seq: n, node: n, parent: at})
+	type ranked struct {
+		share float64
+		node  int32
+	}
+	order := make([]ranked, len(t.parent))
+	for n, share := range t.shares() {
+		order[n] = ranked{share, int32(n)}
+	}
+	slices.SortFunc(order, func(a, b ranked) int { return cmp.Or(cmp.Compare(b.share, a.share), cmp.Compare(a.node, b.node)) })
+	order = order[:min(limit, len(order))]
+	within := make([]int32, len(t.parent)) // the taken node that has the values of each
+	for n := range within {
+		within[n] = -1
+	}
+	for at, r := range order {
+		within[r.node] = int32(at)
+	}
+	for n := range within {
+		if within[n] < 0 {
+			within[n] = within[t.parent[n]]
+		}
+	}
+	g := &grownTree{kids: make([]int32, len(order))}
+	for _, r := range order {
+		parent := t.parent[r.node]
+		if parent >= 0 {
+			parent = within[parent]
+		}
+		g.parent, g.label = append(g.parent, parent), append(g.label, t.label[r.node])
+	}
+	for n := 1; n < len(t.parent); n++ {
+		if p := within[t.parent[n]]; order[p].node == t.parent[n] {
+			g.kids[p]++
 		}
 	}
 	additive, other := t.columns()
-	pick := func(from func(int32) uint64) []uint64 {
-		out := make([]uint64, len(taken))
-		for i, n := range taken {
-			out[i] = from(n)
-		}
-		return out
-	}
 	for _, col := range additive {
-		totals := t.totals(col)
-		g.total = append(g.total, pick(func(n int32) uint64 { return totals[n] }))
-		g.self = append(g.self, pick(func(n int32) uint64 { return t.ends(n, col).value }))
+		self, total := make([]uint64, len(order)), make([]uint64, len(order))
+		for at, r := range order {
+			self[at] = t.ends(r.node, col).value
+		}
+		for n, at := range within {
+			total[at] = saturate.Add(total[at], t.ends(int32(n), col).value)
+		}
+		for at := len(order) - 1; at > 0; at-- {
+			total[g.parent[at]] = saturate.Add(total[g.parent[at]], total[at])
+		}
+		g.self, g.total = append(g.self, self), append(g.total, total)
 	}
 	for _, col := range other {
-		totals := t.totals(col)
-		g.other = append(g.other, pick(func(n int32) uint64 { return totals[n] }))
+		totals, own := t.totals(col), make([]uint64, len(order))
+		for at, r := range order {
+			own[at] = totals[r.node]
+		}
+		g.other = append(g.other, own)
 	}
 	return g
+}
+
+// whole returns the combination of all values of one kind.
+func (t *weightTree) whole(value int) uint64 {
+	var sum combined
+	for e := range t.entryClass {
+		sum.add(t.values[value].Combine, t.entryValue[e*len(t.values)+value])
+	}
+	return sum.value
 }

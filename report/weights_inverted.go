@@ -15,6 +15,31 @@ const maxInvertSteps = 100_000_000
 // A cursor moves from the end of a path to the root.
 type cursor struct{ at, from int32 }
 
+// frontier is a heap of the nodes that may come next.
+type frontier []candidate
+
+type candidate struct {
+	share  float64
+	seq    int32 // earlier ones first among equals
+	node   int32
+	parent int32 // in the grown tree
+	group  []cursor
+}
+
+func (f frontier) Len() int { return len(f) }
+func (f frontier) Less(i, j int) bool {
+	return f[i].share > f[j].share || f[i].share == f[j].share && f[i].seq < f[j].seq
+}
+func (f frontier) Swap(i, j int) { f[i], f[j] = f[j], f[i] }
+func (f *frontier) Push(x any)   { *f = append(*f, x.(candidate)) }
+func (f *frontier) Pop() any {
+	old := *f
+	last := old[len(old)-1]
+	old[len(old)-1] = candidate{}
+	*f = old[:len(old)-1]
+	return last
+}
+
 // invert turns the tree around: below the root come the labels at which paths
 // end, below these their callers. It takes up to limit nodes, by share. Nodes
 // are made as they are taken, since the whole would be quadratic in the depth.

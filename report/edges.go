@@ -1,0 +1,42 @@
+package report
+
+import "github.com/profuse-pgo/profuse/profile"
+
+// An edgeTable has the edges of a profile. Several pages show them, and most of the time of a
+// walk over those of a view is finding the names of targets.
+type edgeTable struct {
+	edges   []tableEdge
+	symbols []profile.Symbol // the callers and the targets
+}
+
+type tableEdge struct {
+	kind       profile.EdgeKind
+	caller     int32 // index of its symbol
+	target     int32 // index of its symbol; -1 if it is unknown
+	site, line int32
+	hash       uint64
+	size       uint64
+	count      uint64
+}
+
+func newEdgeTable(v profile.View) *edgeTable {
+	t := &edgeTable{}
+	if !v.Features().Has(profile.HasEdges) {
+		return t
+	}
+	var symbols numbering[profile.Symbol]
+	for e := range profile.ReusedEdges(v) {
+		own := tableEdge{e.Kind, 0, -1, e.Site, e.Line, e.Hash, e.Size, e.Count}
+		if n := len(t.edges); n > 0 && symbols.keys[t.edges[n-1].caller] == e.Caller {
+			own.caller = t.edges[n-1].caller
+		} else {
+			own.caller = symbols.of(e.Caller)
+		}
+		if e.Target.Name != "" || e.Target.ID != 0 {
+			own.target = symbols.of(e.Target)
+		}
+		t.edges = append(t.edges, own)
+	}
+	t.symbols = symbols.keys
+	return t
+}
