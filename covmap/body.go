@@ -26,6 +26,7 @@ const gapBit = 1 << 31 // of the end column: the region is a gap
 // A body is the mapping of a function but for its regions and branches.
 type body struct {
 	files       []string // virtual files: the first is the function's own, then one for every macro expansion and include
+	filesEnd    int      // where what follows the list of files begins
 	expressions []expression
 	// decisions are the regions of which MC/DC is made: decisions, and the conditions and
 	// expansions after the first of them.
@@ -97,7 +98,7 @@ func (d *bodyReader) files(list *fileList) {
 		}
 		files = append(files, list.names[i])
 	}
-	d.out.files = files
+	d.out.files, d.out.filesEnd = files, d.c.Pos()
 }
 
 func (d *bodyReader) expressions() {

@@ -16,7 +16,8 @@ import (
 // that cannot happen is no way of a branch.
 //
 // Versions of a function that were compiled differently are laid over each other: a
-// version in which the preprocessor left lines out hides nothing of another.
+// version in which the preprocessor left lines out hides nothing of another. Versions that
+// share their counts have them once where they overlap.
 //
 // With details there are the uses of macros, each instance of functions that have
 // several, and the test vectors of decisions, too.
@@ -49,10 +50,11 @@ type sourcePlace struct {
 }
 
 // versions numbers the versions of functions that were compiled differently, from 0
-// up, by the hashes of those that begin at one place. Functions of one hash have one
-// version. Those that are not in the result have version 0 alone.
+// up, by the hashes and the code of those that begin at one place. Functions that are
+// equal in both have one version. Those that are not in the result have version 0 alone.
 func (c *Coverage) versions() map[*Function]version {
-	hashes := make(map[sourcePlace][]uint64)
+	type code struct{ hash, code uint64 }
+	codes := make(map[sourcePlace][]code)
 	place := func(fn *Function) (p sourcePlace, ok bool) {
 		if !fn.own {
 			return p, false
@@ -61,9 +63,10 @@ func (c *Coverage) versions() map[*Function]version {
 	}
 	several := false
 	for _, fn := range c.Functions {
-		if p, ok := place(fn); ok && !slices.Contains(hashes[p], fn.Hash) {
-			hashes[p] = append(hashes[p], fn.Hash)
-			several = several || len(hashes[p]) > 1
+		own := code{fn.Hash, fn.code}
+		if p, ok := place(fn); ok && !slices.Contains(codes[p], own) {
+			codes[p] = append(codes[p], own)
+			several = several || len(codes[p]) > 1
 		}
 	}
 	if !several {
@@ -71,8 +74,8 @@ func (c *Coverage) versions() map[*Function]version {
 	}
 	versions := make(map[*Function]version)
 	for _, fn := range c.Functions {
-		if p, ok := place(fn); ok && len(hashes[p]) > 1 {
-			versions[fn] = version{slices.Index(hashes[p], fn.Hash), len(hashes[p])}
+		if p, ok := place(fn); ok && len(codes[p]) > 1 {
+			versions[fn] = version{slices.Index(codes[p], code{fn.Hash, fn.code}), len(codes[p])}
 		}
 	}
 	return versions
@@ -88,20 +91,44 @@ type fileCollector struct {
 	versions map[*Function]version
 	details  bool
 	*summarizer
+
+	listed []*Function // of Functions
 }
 
 func (f *fileCollector) collect() {
 	functions := f.c.files[f.Path]
-	layers := 1
+	layers, shared := 1, false
 	for _, fn := range functions {
 		layers = max(layers, f.versions[fn].of)
+		shared = shared || fn.shared
 	}
+	f.addLayers(functions, layers, false)
+	if shared {
+		f.addLayers(functions, layers, true)
+	}
+	slices.SortFunc(f.Lines, func(a, b coverage.Line) int { return cmp.Compare(a.Number, b.Number) })
+	f.addFunctions(functions, shared)
+	var pieces []piece
+	for _, fn := range functions {
+		for file := range fn.virtualFiles(f.Path) {
+			pieces = append(pieces, piece{fn, file})
+		}
+	}
+	f.addParts(pieces, f.details)
+	if f.details {
+		f.addDetails(functions)
+	}
+}
+
+// addLayers adds the lines of each layer, with the counts of the functions that share
+// theirs or of the others.
+func (f *fileCollector) addLayers(functions []*Function, layers int, shared bool) {
 	for layer := range layers {
 		f.all = f.all[:0]
 		for _, fn := range functions {
 			// A function with fewer versions stays where it is in further layers, without
 			// counts: it hides what is around it, such as the function around a lambda.
-			v, counts := f.versions[fn], true
+			v, counts := f.versions[fn], fn.shared == shared
 			switch {
 			case layer < max(v.of, 1):
 				if v.number != layer {
@@ -121,24 +148,21 @@ func (f *fileCollector) collect() {
 				}
 			}
 		}
-		f.addLines(Lines(f.builder.build(f.all)))
-	}
-	slices.SortFunc(f.Lines, func(a, b coverage.Line) int { return cmp.Compare(a.Number, b.Number) })
-	f.addFunctions(functions)
-	var pieces []piece
-	for _, fn := range functions {
-		for file := range fn.virtualFiles(f.Path) {
-			pieces = append(pieces, piece{fn, file})
-		}
-	}
-	f.addParts(pieces, f.details)
-	if f.details {
-		f.addDetails(functions)
+		f.addLines(Lines(f.builder.build(f.all)), shared)
 	}
 }
 
+// added returns the sum of two counts, or, of counts that functions share, the first one
+// that is not 0.
+func added(have, n uint64, shared bool) uint64 {
+	if shared && have > 0 {
+		return have
+	}
+	return saturate.Add(have, n)
+}
+
 // addLines adds the lines of a layer. Those of several are added up.
-func (f *fileCollector) addLines(lines func(func(Line) bool)) {
+func (f *fileCollector) addLines(lines func(func(Line) bool), shared bool) {
 	var number map[uint32]int // indexes of the lines of earlier layers
 	if len(f.Lines) > 0 {
 		number = make(map[uint32]int, len(f.Lines))
@@ -151,7 +175,7 @@ func (f *fileCollector) addLines(lines func(func(Line) bool)) {
 			continue
 		}
 		if i, ok := number[l.Number]; ok {
-			f.Lines[i].Count = saturate.Add(f.Lines[i].Count, l.Count)
+			f.Lines[i].Count = added(f.Lines[i].Count, l.Count, shared)
 			continue
 		}
 		f.Lines = append(f.Lines, coverage.Line{Number: l.Number, Count: l.Count})
@@ -171,15 +195,23 @@ type outcomes struct {
 	possible [2]bool
 }
 
-// addFunctions adds the functions whose own code is in the file.
-func (f *fileCollector) addFunctions(functions []*Function) {
+// addFunctions adds the functions whose own code is in the file. One that shares its
+// counts with one of the same name and place is not added.
+func (f *fileCollector) addFunctions(functions []*Function, shared bool) {
+	var known map[profile.Symbol]bool
+	if shared {
+		known = make(map[profile.Symbol]bool)
+	}
 	for _, fn := range functions {
-		if fn.ownIn(f.Path) {
-			f.Functions = append(f.Functions, coverage.Function{
-				Symbol: profile.Symbol{Name: fn.Name, File: f.Path, StartLine: int32(fn.start.Line)},
-				Column: int32(fn.start.Column), Calls: fn.Count,
-			})
+		s := profile.Symbol{Name: fn.Name, File: f.Path, StartLine: int32(fn.start.Line)}
+		if !fn.ownIn(f.Path) || fn.shared && known[s] {
+			continue
 		}
+		if shared {
+			known[s] = true
+		}
+		f.listed = append(f.listed, fn)
+		f.Functions = append(f.Functions, coverage.Function{Symbol: s, Column: int32(fn.start.Column), Calls: fn.Count})
 	}
 }
 
@@ -207,7 +239,7 @@ func (f *fileCollector) addParts(pieces []piece, details bool) {
 		for i := range in {
 			if r := &in[i]; r.Kind == Code {
 				at := span{r.Start, r.End}
-				regions[at] = saturate.Add(regions[at], r.Count)
+				regions[at] = added(regions[at], r.Count, p.fn.shared)
 			}
 		}
 		for _, b := range f.code.branchesOf(p.file) {
@@ -221,7 +253,7 @@ func (f *fileCollector) addParts(pieces []piece, details bool) {
 				branches[at] = o
 			}
 			o.possible = [2]bool{o.possible[0] || !b.ConstantTrue, o.possible[1] || !b.ConstantFalse}
-			o.counts = [2]uint64{saturate.Add(o.counts[0], b.True), saturate.Add(o.counts[1], b.False)}
+			o.counts = [2]uint64{added(o.counts[0], b.True, p.fn.shared), added(o.counts[1], b.False, p.fn.shared)}
 		}
 		for i := range p.fn.MCDC {
 			m := &p.fn.MCDC[i]

@@ -15,8 +15,10 @@ func (f *fileCollector) addDetails(functions []*Function) {
 	for _, fn := range functions {
 		if fn.ownIn(f.Path) {
 			own = append(own, piece{fn, fn.main})
-			instances[fn.start] = append(instances[fn.start], fn)
 		}
+	}
+	for _, fn := range f.listed {
+		instances[fn.start] = append(instances[fn.start], fn)
 	}
 	d := &detailer{done: make(map[*Function][]bool), summarizer: f.summarizer}
 	d.expand(f.File, own, 0)
@@ -40,7 +42,7 @@ func (s *summarizer) fragment(path string, pieces []piece) *coverage.File {
 		s.load(p.fn)
 		s.all = append(s.all, s.code.regionsOf(p.file)...)
 	}
-	c.addLines(Lines(s.builder.build(s.all)))
+	c.addLines(Lines(s.builder.build(s.all)), false)
 	c.addParts(pieces, true)
 	return c.File
 }

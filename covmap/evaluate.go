@@ -2,6 +2,7 @@ package covmap
 
 import (
 	"encoding/binary"
+	"hash/maphash"
 	"slices"
 	"strings"
 	"sync"
@@ -25,6 +26,12 @@ type EvaluateOptions struct {
 	RanOnly bool
 	// Info says what the profile was read from; nil is for one of LLVM 19 or later.
 	Info *irpgo.Info
+	// Counted, if not nil, tells the counts of programs apart that have functions of one
+	// name and hash but of other code or in other files. It gives the records of the wanted
+	// functions to add, with the build id of the program that wrote each, "" if that is not
+	// known. It may reuse a record once add returns. Without Counted, or for programs without
+	// a build id, each of these functions has the sum of the counts.
+	Counted func(wanted func(name string) bool, add func(buildID string, r *irpgo.Record)) error
 }
 
 // bitmapsByCondition reports whether the bitmaps of MC/DC are indexed by the conditions
@@ -73,6 +80,8 @@ type Function struct {
 	record *Record
 	counts []uint64 // of the profile
 	absent bool     // the profile does not know the function
+	code   uint64   // what the mapping says but for the files; 0 if there is one record of the name
+	shared bool     // the counts are those of an earlier function, too
 
 	line  uint32   // of the first region
 	main  int      // virtual file of the function's own code; -1 if there is none
@@ -92,8 +101,8 @@ func Evaluate(maps []*Mapping, p *irpgo.Profile, opt EvaluateOptions) (*Coverage
 	if opt.RanOnly {
 		t.ran = t.chooseRan()
 	}
-	seen := make(map[string]bool) // functions of names with several records, by names, hashes and files
-	var lines, most uint64        // of all regions together; allowed
+	seen := make(variantSet)
+	var lines, most uint64 // of all regions together; allowed
 	most = freeLines
 	const each = 256
 	err := inOrder((len(t.records)+each-1)/each, func(i int, _ *producer[outcome], done []outcome) []outcome {
@@ -113,11 +122,8 @@ func Evaluate(maps []*Mapping, p *irpgo.Profile, opt EvaluateOptions) (*Coverage
 				return d.err
 			case d.mismatch != nil:
 				c.Mismatched = append(c.Mismatched, *d.mismatch)
-			case d.function != nil && !seen[d.key]:
+			case d.function != nil && (d.key == "" || seen.add(&d)):
 				f := d.function
-				if d.key != "" {
-					seen[d.key] = true
-				}
 				lines += d.lines
 				if most += linesPerRegion * uint64(d.regions); lines > most {
 					return flaw.In("coverage mapping").InFile(f.Object).Field("lines of all regions up to "+f.PGOName).Got(lines).
@@ -129,6 +135,7 @@ func Evaluate(maps []*Mapping, p *irpgo.Profile, opt EvaluateOptions) (*Coverage
 		return nil
 	})
 	if err == nil && !opt.FirstWins {
+		err = t.tellApart(c, seen)
 		c.explain(maps, p)
 	}
 	return c, err
@@ -186,6 +193,7 @@ func (t *task) repeated(r *Record) bool { return t.anyRepeated && t.places[r.Ref
 // them.
 type outcome struct {
 	function *Function
+	from     objectRecord
 	key      string // of the function, equal for those that count once; "" if there is one record of the name
 	lines    uint64 // of all regions
 	regions  int
@@ -272,6 +280,9 @@ func (r *Record) dummy() bool {
 	return d.decode(r) == nil && len(d.files) == 1 && len(d.expressions) == 0 && d.neverRuns()
 }
 
+// codeSeed is that of Function.code, which nothing outside of one process depends on.
+var codeSeed = maphash.MakeSeed()
+
 // contextBit marks the hashes of context-sensitive profiles (CS_FLAG_IN_FUNC_HASH). Those
 // of front ends before LLVM 22 have it by chance: llvm-cov then takes records of another
 // build for those of another kind of profile.
@@ -321,8 +332,11 @@ func (e *evaluator) add(r objectRecord) (done outcome) {
 		f.Name = strings.TrimPrefix(r.Name, f.Files[0]+":")
 	}
 	e.describe(&f)
-	done = outcome{function: &e.made.Make(1)[0], lines: e.code.lines(), regions: len(e.code.regions)}
+	done = outcome{function: &e.made.Make(1)[0], from: r, lines: e.code.lines(), regions: len(e.code.regions)}
 	f.kept = e.code.keep(done.function, f.Files)
+	if e.repeated(r.Record) && !e.opt.FirstWins {
+		f.code = maphash.Bytes(codeSeed, r.mapping[e.code.filesEnd:])
+	}
 	*done.function = f
 	if !e.repeated(r.Record) {
 		return done
@@ -332,7 +346,7 @@ func (e *evaluator) add(r objectRecord) (done outcome) {
 		e.key = append(append(e.key, 0), name...)
 	}
 	if !e.opt.FirstWins {
-		e.key = binary.LittleEndian.AppendUint64(append(e.key, 0), r.Hash)
+		e.key = binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint64(append(e.key, 0), r.Hash), f.code)
 	}
 	done.key = string(e.key)
 	return done

@@ -39,6 +39,11 @@ type ViewOptions struct {
 	// Inputs says how programs are opened, such as how large compressed ones may be. Its
 	// Recognize has no effect.
 	Inputs inputs.Options
+	// Parts reads the profiles of which the profile is the sum, so that functions of several
+	// programs, with one name but other code, have the counts of their own programs. It may
+	// leave out what cannot be read, and reuse data once read returns. A profile of one
+	// program needs no Parts.
+	Parts func(read func(name string, data []byte)) error
 	// Mappings, if not nil, keeps the coverage mappings of the programs for further views.
 	Mappings *Mappings
 	// CompilationDir stands in for the folder in which the compiler ran, if not empty:

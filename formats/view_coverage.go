@@ -110,7 +110,7 @@ func (o *ViewOptions) evaluate(p *irpgo.Profile, info *irpgo.Info, programs []st
 	if empty != nil {
 		o.warn(empty)
 	}
-	c, err := covmap.Evaluate(maps, p, covmap.EvaluateOptions{Info: info, RanOnly: !o.Mappings.first(programs)})
+	c, err := covmap.Evaluate(maps, p, covmap.EvaluateOptions{Info: info, RanOnly: !o.Mappings.first(programs), Counted: o.counted(p)})
 	if err != nil {
 		return nil, err
 	}
@@ -123,6 +123,40 @@ func (o *ViewOptions) evaluate(p *irpgo.Profile, info *irpgo.Info, programs []st
 		return covmap.WriteJSON(w, c, covmap.JSONOptions{})
 	}
 	return all, nil
+}
+
+// counted gives the counts of the parts of a profile, or of one that one program wrote.
+func (o *ViewOptions) counted(p *irpgo.Profile) func(wanted func(string) bool, add func(string, *irpgo.Record)) error {
+	of := func(ids [][]byte) string {
+		if len(ids) == 1 {
+			return string(ids[0])
+		}
+		return ""
+	}
+	return func(wanted func(string) bool, add func(string, *irpgo.Record)) error {
+		if o.Parts != nil {
+			return o.Parts(func(name string, data []byte) {
+				r, err := irpgo.NewReader(name, data, irpgo.ReaderOptions{})
+				if err != nil {
+					return
+				}
+				id := of(r.Info().BinaryIDs)
+				for rec, err := range r.ReusedRecords() {
+					if err == nil && wanted(rec.Name) {
+						add(id, rec)
+					}
+				}
+			})
+		}
+		for i := range p.Functions {
+			if f := &p.Functions[i]; wanted(f.Name) {
+				for _, r := range f.Records {
+					add(of(p.BinaryIDs), r)
+				}
+			}
+		}
+		return nil
+	}
 }
 
 // mappings returns the mappings of a program.

@@ -147,7 +147,23 @@ func (c *coverageRun) view(ctx context.Context, env *cli.Env, profiles []string)
 		return nil, err
 	}
 	opt.Warn = console.Warnings(env)
+	if !slices.Contains(profiles, inputs.Stdin) {
+		opt.Parts = func(read func(string, []byte)) error { return readParts(env, profiles, read) }
+	}
 	return formats.View("the merged profile", merged.Bytes(), opt)
+}
+
+// readParts reads the profiles of a merge again. The merge has told of those that cannot be
+// read.
+func readParts(env *cli.Env, profiles []string, read func(name string, data []byte)) error {
+	ins, err := inputs.Expand(profiles, sources.Options(env))
+	for _, in := range ins {
+		_ = in.Each(nil, func(d *inputs.Data) error {
+			read(d.Name(), d.Bytes())
+			return nil
+		})
+	}
+	return err
 }
 
 // noSources returns the error about a profile without source lines.
