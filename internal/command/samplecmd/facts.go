@@ -2,6 +2,7 @@ package samplecmd
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/profuse-pgo/profuse/formats"
@@ -29,7 +30,7 @@ type fileFacts struct {
 	Selected     []functionFacts `json:"function_records,omitzero"`
 	family.Problems
 
-	selecting bool
+	selecting, contexts bool
 }
 
 // sectionFacts is one section of an extensible binary file.
@@ -43,8 +44,8 @@ type sectionFacts struct {
 
 // functionFacts is one function, or one context.
 type functionFacts struct {
-	Name      string        `json:"name"`      // or context
-	Demangled string        `json:"demangled"` // of a name
+	Name      string        `json:"name"` // or context
+	Demangled string        `json:"demangled"`
 	Total     uint64        `json:"total"`
 	Head      uint64        `json:"head"`
 	Locations int           `json:"locations"`
@@ -83,6 +84,7 @@ func collectFacts(name string, data []byte, format formats.Format, opt *family.S
 
 func (f *fileFacts) collect(p *sampleprof.Profile, opt *family.ShowOptions) {
 	s := p.Summarize()
+	f.contexts = p.Kind.Has(sampleprof.ContextSensitive)
 	f.Kind, f.Functions, f.Symbols = p.Kind.String(), len(p.Functions), len(p.Symbols)
 	f.Locations, f.Samples = s.NumCounts, s.Total
 	f.HotThreshold, _ = s.HotThreshold()
@@ -90,9 +92,14 @@ func (f *fileFacts) collect(p *sampleprof.Profile, opt *family.ShowOptions) {
 		f.Selected = []functionFacts{}
 	}
 	for i, fn := range p.Functions {
+		_, inlined := sizeOf(fn)
+		f.Inlined += inlined
+		listed := i < opt.Top && fn.Total > 0
+		if !listed && !f.selecting {
+			continue
+		}
 		facts := functionOf(fn)
-		f.Inlined += facts.Inlined
-		if i < opt.Top && fn.Total > 0 {
+		if listed {
 			f.Hottest = append(f.Hottest, facts)
 		}
 		if f.selecting && (opt.Choose.MatchString(facts.Name) || opt.Choose.MatchString(facts.Demangled)) {
@@ -106,20 +113,30 @@ func (f *fileFacts) collect(p *sampleprof.Profile, opt *family.ShowOptions) {
 
 func functionOf(fn *sampleprof.Function) functionFacts {
 	facts := functionFacts{Name: fn.Label(), Total: fn.Total, Head: fn.Head, Checksum: fn.Checksum}
-	facts.Demangled = facts.Name
-	if fn.Context == nil {
-		facts.Demangled = symbols.Demangle(facts.Name)
+	facts.Locations, facts.Inlined = sizeOf(fn)
+	readable := sampleprof.Function{Name: demangled(fn.Name), Context: slices.Clone(fn.Context)}
+	for i := range readable.Context {
+		readable.Context[i].Name = demangled(readable.Context[i].Name)
 	}
-	var count func(g *sampleprof.Function)
-	count = func(g *sampleprof.Function) {
-		facts.Locations += len(g.Body)
-		facts.Inlined += len(g.Callsites)
-		for _, c := range g.Callsites {
-			count(c.Callee)
-		}
-	}
-	count(fn)
+	facts.Demangled = readable.Label()
 	return facts
+}
+
+// sizeOf returns how many locations a function has, and how many functions are inlined into it.
+func sizeOf(fn *sampleprof.Function) (locations, inlined int) {
+	locations, inlined = len(fn.Body), len(fn.Callsites)
+	for i := range fn.Callsites {
+		l, n := sizeOf(fn.Callsites[i].Callee)
+		locations, inlined = locations+l, inlined+n
+	}
+	return locations, inlined
+}
+
+func demangled(n sampleprof.Name) sampleprof.Name {
+	if text, ok := n.Text(); ok {
+		return sampleprof.NameOf(symbols.Demangle(text))
+	}
+	return n
 }
 
 // appendSamples appends the samples of a function and of what is inlined into it. path says how it
@@ -144,6 +161,10 @@ func (f *fileFacts) Print(p *family.Printer) {
 		return
 	}
 	p.Title(f.File)
+	things, hottest := "Functions", "Hottest functions"
+	if f.contexts {
+		things, hottest = "Contexts", "Hottest contexts"
+	}
 	functions := cli.Count(uint64(f.Functions))
 	if f.Inlined > 0 {
 		functions += ", with " + cli.Quantity(uint64(f.Inlined), "inlined one", "inlined ones")
@@ -151,7 +172,7 @@ func (f *fileFacts) Print(p *family.Printer) {
 	rows := [][2]string{
 		{"Format", fmt.Sprintf("%s, %s", f.Format, cli.Quantity(uint64(f.Size), "byte", "bytes"))},
 		{"Kind", f.Kind},
-		{"Functions", functions},
+		{things, functions},
 		{"Samples", fmt.Sprintf("%s at %s", cli.Count(f.Samples), cli.Quantity(f.Locations, "location", "locations"))},
 		{"Hot from", cli.Quantity(f.HotThreshold, "sample", "samples")},
 	}
@@ -170,7 +191,7 @@ func (f *fileFacts) Print(p *family.Printer) {
 		rows = append(rows, [2]string{"Sections", strings.Join(names, "; ")})
 	}
 	p.List(append(rows, f.Rows(p.Term, "")...))
-	f.table(p, f.Hottest, "Hottest functions")
+	f.table(p, f.Hottest, hottest)
 	switch {
 	case !f.selecting:
 	case len(f.Selected) == 0:
@@ -180,7 +201,7 @@ func (f *fileFacts) Print(p *family.Printer) {
 			f.function(p, &f.Selected[i])
 		}
 	default:
-		f.table(p, f.Selected, "Functions")
+		f.table(p, f.Selected, things)
 	}
 }
 
