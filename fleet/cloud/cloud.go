@@ -27,7 +27,7 @@ import (
 const (
 	// retries is how often the library of a provider tries requests of those operations
 	// that package store does not try again: list, stat, delete.
-	retries = 8
+	retries = 6
 	// fewRetries is how often it tries parts of the other ones.
 	fewRetries = 3
 	// conflicts is how often an object is created while another process creates it.
@@ -72,6 +72,9 @@ func driver(open func(context.Context, *url.URL) (provider, error)) store.Driver
 		if err != nil {
 			e := b.failed("open", "", err)
 			e.Fatal = true
+			if strings.Contains(e.Err.Error(), "query") {
+				e.Advice = "docs/fleet.md lists what a query may have"
+			}
 			return nil, e
 		}
 		return b, nil

@@ -95,7 +95,12 @@ func TestWrongCredentials(t *testing.T) {
 func TestNoCredentials(t *testing.T) {
 	clean(t)
 	for op, err := range operations(t.Context(), open(t, "s3://bucket?region=us-east-1&endpoint=http://127.0.0.1:1&use_path_style=true"), "x") {
-		wantAdvice(t, op, err, true, "no credentials were found")
+		wantAdvice(t, op, err, true, "where they come from")
+	}
+	t.Setenv("AWS_ACCESS_KEY_ID", accessKey)
+	t.Setenv("AWS_SECRET_ACCESS_KEY", secretKey)
+	for op, err := range operations(t.Context(), open(t, "s3://bucket"), "x") {
+		wantAdvice(t, op, err, true, "AWS_REGION")
 	}
 	t.Setenv("AZURE_TOKEN_CREDENTIALS", "dev") // those of the tools of developers, which are not there
 	t.Setenv("PATH", "")
@@ -106,7 +111,7 @@ func TestNoCredentials(t *testing.T) {
 			_, err = s.Stat(ctx, "x")
 			cancel()
 		}
-		wantAdvice(t, u, err, true, "no credentials were found")
+		wantAdvice(t, u, err, true, "where they come from")
 	}
 	_, _, err := Drivers().Open(t.Context(), "azblob://container")
 	if err == nil || !strings.Contains(err.Error(), "AZURE_STORAGE_ACCOUNT") {
@@ -129,7 +134,7 @@ func TestMissingBucket(t *testing.T) {
 			case strings.HasPrefix(location, "gs:") && errors.Is(err, fs.ErrNotExist):
 				// fake-gcs-server says only that something is missing, Google what it is.
 			default:
-				wantAdvice(t, op, err, true, "no such bucket")
+				wantAdvice(t, op, err, true, "correct its name")
 			}
 		}
 	})
@@ -199,7 +204,7 @@ func TestAnswers(t *testing.T) {
 		{"redirect of HEAD", "s3", 301, "X-Amz-Bucket-Region: eu-north-1", "", true, "the region eu-north-1"},
 		{"region", "s3", 400, "", s3Error("AuthorizationHeaderMalformed", "The authorization header is malformed; the region 'us-east-1' is wrong; expecting 'eu-north-1'"), true, "the region eu-north-1"},
 		{"region of HEAD", "s3", 400, "X-Amz-Bucket-Region: eu-north-1", "", true, "the region eu-north-1"},
-		{"bucket", "gs", 404, "", googleError(404, "The specified bucket does not exist.", "notFound"), true, "no such bucket"},
+		{"bucket", "gs", 404, "", googleError(404, "The specified bucket does not exist.", "notFound"), true, "correct its name"},
 		{"permission", "gs", 403, "", googleError(403, "someone does not have storage.objects.get access to the Google Cloud Storage object.", "forbidden"), true, "storage.objects."},
 		{"token", "gs", 401, "", googleError(401, "Invalid Credentials", "authError"), true, "does not accept the credentials"},
 		{"clock", "azblob", 403, "X-Ms-Error-Code: AuthenticationFailed", "<?xml version=\"1.0\"?><Error><Code>AuthenticationFailed</Code><Message>Server failed to authenticate the request.\nRequestId:1</Message><AuthenticationErrorDetail>Request date header too old: 'Date header'</AuthenticationErrorDetail></Error>", true, "clock of this machine"},

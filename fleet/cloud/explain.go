@@ -80,11 +80,18 @@ func (b *bucket) failed(op, key string, err error) *store.Error {
 	if b.provider != nil {
 		a = b.answer(err)
 	}
-	if isCredentials(err) && a.code == "" {
-		e.Advice, e.Fatal = "no credentials were found: see docs/fleet.md for where they come from", true
+	switch {
+	case isCredentials(err) && a.code == "":
+		text := e.Err.Error()
+		if _, why, ok := strings.Cut(text, "get credentials: "); ok {
+			text = why
+		}
+		e.Err, e.Advice, e.Fatal = fmt.Errorf("no credentials were found (%s)", text), "docs/fleet.md says where they come from", true
 		return e
-	}
-	if a.status == 0 {
+	case strings.Contains(err.Error(), "region must be set"), strings.Contains(err.Error(), "Invalid region"):
+		e.Err, e.Advice, e.Fatal = errors.New("no valid region is named"), "add ?region=REGION to the URL, or set AWS_REGION", true
+		return e
+	case a.status == 0:
 		explainNetwork(e, err)
 		return e
 	}
@@ -92,7 +99,7 @@ func (b *bucket) failed(op, key string, err error) *store.Error {
 	p, known := problems[a.code]
 	switch {
 	case a.missing:
-		e.Advice, e.Fatal = "there is no such bucket", true
+		e.Err, e.Advice, e.Fatal = errors.New("there is no such bucket"), "correct its name, or create it", true
 	case wrongRegion[a.code] || a.status == http.StatusMovedPermanently:
 		e.Advice, e.Fatal = "the bucket is in another region: name it with ?region=REGION or AWS_REGION", true
 		if a.region != "" {

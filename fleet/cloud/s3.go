@@ -243,7 +243,7 @@ func (b *s3Bucket) answer(err error) (a answer) {
 func (b *s3Bucket) permission(op string) string {
 	switch op {
 	case "list":
-		return "s3:ListBucket for the bucket"
+		return "s3:ListBucket for the bucket, and s3:GetObject for what is read"
 	case "read":
 		return "s3:GetObject for the object (or there is no such object: S3 tells only those who have s3:ListBucket)"
 	case "delete":

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"net/url"
@@ -43,12 +44,13 @@ func (a *Access) Close() {
 
 // Open is that of [Drivers], but opens each store once. The caller does not close it.
 func (a *Access) Open(location string) (s Store, key string, err error) {
-	id := location
-	if u, err := url.Parse(location); err == nil && IsURL(location) && u.Scheme != "file" {
-		key = strings.TrimPrefix(u.Path, "/")
-		u.Path, u.RawPath = "", ""
-		id = u.String()
+	u, err := url.Parse(location)
+	if err != nil || !IsURL(location) || u.Scheme == "file" {
+		return a.drivers.Open(a.ctx, location)
 	}
+	key = strings.TrimPrefix(u.Path, "/")
+	u.Path, u.RawPath = "", ""
+	id := u.String()
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if s := a.open[id]; s != nil {
@@ -76,14 +78,16 @@ func (a *Access) Find(location string) (found []Found, err error) {
 	if err != nil {
 		return nil, err
 	}
+	absent := error(fs.ErrNotExist)
 	if key != "" && !strings.HasSuffix(key, "/") {
-		o, err := s.Stat(a.ctx, key)
-		if err == nil {
+		var o Object
+		if o, absent = s.Stat(a.ctx, key); absent == nil {
 			return []Found{{s, o, path.Base(key)}}, nil
 		}
-		if !errors.Is(err, fs.ErrNotExist) {
-			return nil, err
+		if !isFatal(absent) {
+			return nil, absent
 		}
+		// The answer to List says more about what is wrong.
 	}
 	prefix := key
 	if key != "" {
@@ -95,7 +99,7 @@ func (a *Access) Find(location string) (found []Found, err error) {
 				return err
 			}
 			if !strings.HasSuffix(o.Key, "/") && matches(o.Key) { // some tools mark folders so
-				found = append(found, Found{s, o, strings.TrimPrefix(o.Key, prefix)})
+				found = append(found, Found{s, o, o.Key[strings.LastIndexByte(prefix, '/')+1:]})
 			}
 		}
 		return nil
@@ -108,6 +112,9 @@ func (a *Access) Find(location string) (found []Found, err error) {
 		if err != nil || len(found) > 0 {
 			return found, err
 		}
+	}
+	if !errors.Is(absent, fs.ErrNotExist) {
+		return nil, absent
 	}
 	return nil, &Error{Op: "list", URL: s.URL(key), Err: fs.ErrNotExist, Advice: "there is no such object, and none below it"}
 }
@@ -181,25 +188,15 @@ func PutFile(ctx context.Context, s Store, key, path string) error {
 // ReadAll returns the contents of an object, of at most limit bytes.
 func ReadAll(ctx context.Context, s Store, key string, limit int64) (data []byte, err error) {
 	err = retry(ctx, sleep, func() error {
-		o, err := s.Stat(ctx, key)
-		if err != nil {
-			return err
-		}
-		if o.Size > limit {
-			return &Error{Op: "read", URL: s.URL(key), Err: errors.New("too large"), Fatal: true}
-		}
-		r, err := s.Open(ctx, o, 0, -1)
+		r, err := s.Open(ctx, Object{Key: key}, 0, -1)
 		if err != nil {
 			return err
 		}
 		defer r.Close()
-		var b bytes.Buffer
-		b.Grow(int(o.Size))
-		_, err = io.Copy(&b, io.LimitReader(r, limit))
-		if err == nil && int64(b.Len()) != o.Size {
-			err = io.ErrUnexpectedEOF
+		data, err = io.ReadAll(io.LimitReader(r, limit+1))
+		if int64(len(data)) > limit {
+			err = &Error{Op: "read", URL: s.URL(key), Err: fmt.Errorf("it has more than %d bytes", limit), Fatal: true}
 		}
-		data = b.Bytes()
 		return err
 	})
 	return data, err

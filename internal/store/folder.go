@@ -51,13 +51,16 @@ func (f *Folder) check(op, key string) error {
 // no objects.
 func (f *Folder) List(ctx context.Context, prefix string) iter.Seq2[Object, error] {
 	return func(yield func(Object, error) bool) {
-		f.list(ctx, prefix, "", yield)
+		at := max(strings.LastIndexByte(prefix, '/'), 0)
+		if dir := prefix[:at]; dir == "" || f.check("list", dir) == nil { // no file has another key
+			f.list(ctx, prefix, dir, yield)
+		}
 	}
 }
 
 func (f *Folder) list(ctx context.Context, prefix, dir string, yield func(Object, error) bool) (more bool) {
 	entries, err := os.ReadDir(f.Path(dir))
-	if dir == "" && errors.Is(err, fs.ErrNotExist) {
+	if len(dir) <= len(prefix) && errors.Is(err, fs.ErrNotExist) {
 		return true // as in a bucket, where there are no folders
 	}
 	if err == nil {
@@ -78,10 +81,8 @@ func (f *Folder) list(ctx context.Context, prefix, dir string, yield func(Object
 	for _, e := range entries {
 		key := Join(dir, e.Name())
 		if e.IsDir() {
-			if within := key + "/"; strings.HasPrefix(within, prefix) || strings.HasPrefix(prefix, within) {
-				if !f.list(ctx, prefix, key, yield) {
-					return false
-				}
+			if strings.HasPrefix(key+"/", prefix) && !f.list(ctx, prefix, key, yield) {
+				return false
 			}
 			continue
 		}

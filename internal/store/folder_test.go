@@ -2,6 +2,7 @@ package store_test
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -58,12 +59,43 @@ func TestLocations(t *testing.T) {
 			if got = err.Error(); strings.Contains(got, "secret") {
 				t.Errorf("%s: %v", location, err)
 			}
-		} else if got = s.URL(""); key != "" {
-			t.Errorf("%s: key %q", location, key)
+		} else {
+			got = s.URL(key)
 		}
 		if !strings.Contains(got, want) {
 			t.Errorf("%s: %s, want %s", location, got, want)
 		}
+	}
+}
+
+// TestFileURLs: file:// names a file, a folder, or a pattern, as paths do.
+func TestFileURLs(t *testing.T) {
+	dir := t.TempDir()
+	a := store.NewAccess(t.Context(), nil)
+	for _, name := range []string{"x/1", "x/y/2", "x-3"} {
+		if err := store.NewFolder(dir).Put(t.Context(), name, strings.NewReader(name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for location, want := range map[string]string{"/x/1": "[1]", "/x": "[1 y/2]", "/x/": "[1 y/2]", "/x*": "[x-3]", "/*/1": "[x/1]", "/z": "[]"} {
+		found, err := a.Find("file://" + filepath.ToSlash(dir) + location)
+		var paths []string
+		for _, f := range found {
+			paths = append(paths, f.Path)
+		}
+		if got := fmt.Sprint(paths); got != want || (err == nil) != (want != "[]") {
+			t.Errorf("%s: %s, want %s (%v)", location, got, want, err)
+		}
+	}
+	out, err := a.Create("file://" + filepath.ToSlash(dir) + "/new/4")
+	if err == nil {
+		_, err = out.WriteString("4")
+	}
+	if err == nil {
+		err = out.Commit()
+	}
+	if data, readErr := os.ReadFile(filepath.Join(dir, "new", "4")); err != nil || string(data) != "4" {
+		t.Error(err, readErr)
 	}
 }
 

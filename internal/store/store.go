@@ -94,7 +94,7 @@ func IsURL(location string) bool {
 }
 
 // Open opens the store of a location, and returns the key in it that the location names.
-// A location is a URL or the path of a folder, the key of which is "".
+// A location is a URL, or the path of a folder, which is a store of its own.
 func (d Drivers) Open(ctx context.Context, location string) (s Store, key string, err error) {
 	if !IsURL(location) {
 		return NewFolder(location), "", nil
@@ -114,7 +114,8 @@ func (d Drivers) Open(ctx context.Context, location string) (s Store, key string
 		if runtime.GOOS == "windows" {
 			name = strings.TrimPrefix(name, `\`)
 		}
-		return NewFolder(name), "", nil
+		root := filepath.VolumeName(name) + string(filepath.Separator)
+		return NewFolder(root), filepath.ToSlash(strings.TrimPrefix(name, root)), nil
 	}
 	driver := d[u.Scheme]
 	if driver == nil {
@@ -155,12 +156,29 @@ func Below(location, name string) string {
 	return Join(path, name) + query
 }
 
-// IsPrefix reports whether a location ends with a slash, as that of a folder does.
-func IsPrefix(location string) bool {
+// Shown returns a location as messages name it: a URL without its query.
+func Shown(location string) string {
 	if IsURL(location) {
 		location, _, _ = strings.Cut(location, "?")
 	}
-	return strings.HasSuffix(location, "/")
+	return location
+}
+
+// Absolute returns a location that does not depend on the current folder.
+func Absolute(location string) (string, error) {
+	if IsURL(location) {
+		return location, nil
+	}
+	path, err := filepath.Abs(location)
+	if err == nil && IsPrefix(location) && !IsPrefix(path) {
+		path += "/"
+	}
+	return path, err
+}
+
+// IsPrefix reports whether a location ends with a slash, as that of a folder does.
+func IsPrefix(location string) bool {
+	return strings.HasSuffix(Shown(location), "/")
 }
 
 // isFatal reports whether trying again cannot help.

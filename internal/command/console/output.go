@@ -74,7 +74,7 @@ func openObject(env *cli.Env, url string, ins []inputs.Input, checksum Checksum)
 	for _, in := range ins {
 		if in.Name == o.URL() {
 			o.Discard()
-			return nil, fmt.Errorf("%s is also an input; write to another object", url)
+			return nil, fmt.Errorf("%s is also an input; write to another object", o.URL())
 		}
 	}
 	return &Output{o, o.Commit, o.Discard}, nil
@@ -85,7 +85,7 @@ func OutputName(path string) string {
 	if path == "-" {
 		return "standard output"
 	}
-	return path
+	return store.Shown(path)
 }
 
 // ToTerminal reports whether an output would appear on a terminal.
