@@ -2,16 +2,19 @@ package driver
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 
 	"github.com/profuse-pgo/profuse/internal/atomicfile"
 	"github.com/profuse-pgo/profuse/internal/mip/runtime"
+	"github.com/profuse-pgo/profuse/internal/mip/sign"
 )
 
 // cacheDir returns the folder for compiled runtimes: in the user's cache, or,
@@ -38,15 +41,20 @@ func store(file string, data []byte) error {
 	return atomicfile.WriteFile(file, bytes.NewReader(data))
 }
 
-// runtimeObject returns the compiled runtime for the compiler's target.
-func (d *driver) runtimeObject(ctx context.Context, c *compiler, flags *machineFlags) (string, error) {
+// runtimeObject returns the compiled runtime for the compiler's target and the program
+// or library of the given name.
+func (d *driver) runtimeObject(ctx context.Context, c *compiler, flags *machineFlags, image string) (string, error) {
+	fixed, err := fixedName(flags.SmallRuntime, sign.LinkUnit(cmp.Or(flags.LinkUnit, filepath.Base(image))))
+	if err != nil {
+		return "", err
+	}
 	small := "-Os"
 	if c.Clang {
 		small = "-Oz"
 	}
 	options := []string{"-w", small, "-fPIC", "-fno-asynchronous-unwind-tables", "-fvisibility=hidden", "-fno-lto", "-fno-stack-protector", "-fno-plt"}
 	options = append(options, runtime.Options{
-		NoDump: !flags.Dump, Coverage: flags.FunctionCoverage, Signals: flags.Signals, Buffer: flags.RuntimeBuffer,
+		NoDump: !flags.Dump, Coverage: flags.FunctionCoverage, Signals: flags.Signals, Buffer: flags.RuntimeBuffer, File: fixed,
 	}.Args()...)
 	h := sha256.New()
 	fmt.Fprintf(h, "%s\x00%s\x00%s", runtime.Source(), c.id, strings.Join(options, "\x00"))
@@ -79,6 +87,28 @@ func (d *driver) runtimeObject(ctx context.Context, c *compiler, flags *machineF
 	}
 	return file, nil
 }
+
+// fixedName returns the name of the file that the small runtime writes to.
+func fixedName(pattern string, unit uint32) (name string, err error) {
+	name = regexp.MustCompile("%.?").ReplaceAllStringFunc(pattern, func(directive string) string {
+		switch directive {
+		case "%%":
+			return "%"
+		case "%h":
+			return fmt.Sprintf("%04x", unit&0xffff)
+		case "%p":
+			return runtime.ProcessID
+		}
+		err = errDirective
+		return ""
+	})
+	if strings.Count(name, runtime.ProcessID) > 1 {
+		err = errDirective
+	}
+	return name, err
+}
+
+var errDirective = fmt.Errorf("%w: -fmachine-profile-small-runtime: the name of the file may have %%h, one %%p, and %%%%; other parts are not known when the program is linked", errFlags)
 
 // codegenOnly drops from the target's arguments those that the runtime sets
 // itself: position independence and the syntax of its assembly.

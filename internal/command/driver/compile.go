@@ -224,7 +224,7 @@ func (d *driver) rewrite(source, file string, opt instrument.Options) error {
 	var report func() error
 	if d.evidence != nil {
 		var used []instrument.FunctionUse
-		out, used, err = instrument.Use(nil, text, d.evidence, instrument.UseOptions{Target: opt.Target, Split: d.flags.Split})
+		out, used, err = instrument.Use(nil, text, d.evidence, instrument.UseOptions{Target: opt.Target, Split: d.flags.Split, CallsReturn: d.flags.CallsReturn})
 		report = func() error { return d.report.laidOut(source, used) }
 	} else {
 		var done []instrument.FunctionReport

@@ -52,6 +52,11 @@ type machineFlags struct {
 	// instrument.Options.Threads. By default they do in Rust and with -pthread.
 	Threads tristate
 	Signals bool // -f[no-]machine-profile-signals: link a runtime that can write a profile on signals
+	// SmallRuntime, -fmachine-profile-small-runtime=FILE, links a runtime that writes to
+	// FILE only, see runtime.Options.File. It needs FunctionCoverage.
+	SmallRuntime string
+	ShortProbes  bool // -f[no-]machine-profile-short-probes, see instrument.Options
+	CallsReturn  bool // -f[no-]machine-profile-calls-return, see instrument.Options
 
 	// Given are the flags as arguments for another process of the driver.
 	Given []string
@@ -122,7 +127,7 @@ func (f *machineFlags) set(name string, on bool, callGraph *tristate) error {
 	switches := map[string]*bool{
 		"generate": &f.Generate, "function-coverage": &f.FunctionCoverage, "block-coverage": &f.BlockCoverage,
 		"runtime": &f.Runtime, "dump": &f.Dump, "all-block-probes": &f.AllBlockProbes, "atomic": &f.Atomic, "split": &f.Split,
-		"signals": &f.Signals,
+		"signals": &f.Signals, "short-probes": &f.ShortProbes, "calls-return": &f.CallsReturn,
 	}
 	if p, ok := switches[name]; ok {
 		*p = on
@@ -135,8 +140,9 @@ func (f *machineFlags) set(name string, on bool, callGraph *tristate) error {
 		}
 		return nil
 	}
-	if name == "use" && !on {
-		f.Use = ""
+	off := map[string]*string{"use": &f.Use, "small-runtime": &f.SmallRuntime}
+	if p, ok := off[name]; ok && !on {
+		*p = ""
 		return nil
 	}
 	key, value, ok := strings.Cut(name, "=")
@@ -156,6 +162,10 @@ func (f *machineFlags) set(name string, on bool, callGraph *tristate) error {
 		f.LinkUnit = value
 	case "use":
 		if f.Use = value; slices.Contains(strings.Split(value, ","), "") {
+			return errors.New("a file name is missing")
+		}
+	case "small-runtime":
+		if f.SmallRuntime = value; value == "" {
 			return errors.New("a file name is missing")
 		}
 	case "special-case-list":
@@ -180,6 +190,8 @@ func (f *machineFlags) check() error {
 		return fmt.Errorf("%w: -fmachine-profile-call-graph and -fmachine-profile-function-coverage exclude each other", errFlags)
 	case !f.FunctionCoverage && !f.CallGraph:
 		return fmt.Errorf("%w: -fno-machine-profile-call-graph without -fmachine-profile-function-coverage leaves nothing to record", errFlags)
+	case f.SmallRuntime != "" && (f.CallGraph || f.Signals):
+		return fmt.Errorf("%w: -fmachine-profile-small-runtime writes coverage at exit: it needs -fmachine-profile-function-coverage and excludes -fmachine-profile-signals", errFlags)
 	case f.RuntimeBuffer > 0 && !f.CallGraph:
 		return fmt.Errorf("%w: -fmachine-profile-runtime-buffer is for call edges, which -fmachine-profile-function-coverage excludes", errFlags)
 	case f.RuntimeBuffer > 0 && f.RuntimeBuffer < edgeSize || f.RuntimeBuffer > maxRuntimeBuffer:
@@ -212,7 +224,7 @@ func (f *machineFlags) Profile() mip.ProfileType {
 func (f *machineFlags) Options(target asm.Target, threads bool) (instrument.Options, error) {
 	opt := instrument.Options{
 		Target: target, Profile: f.Profile(), LinkUnit: f.LinkUnit,
-		AllBlockProbes: f.AllBlockProbes, MinInstructions: f.MinInstructions, Atomic: f.Atomic,
+		AllBlockProbes: f.AllBlockProbes, ShortProbes: f.ShortProbes, CallsReturn: f.CallsReturn, MinInstructions: f.MinInstructions, Atomic: f.Atomic,
 		Threads: f.Threads == switchedOn || f.Threads == unset && threads,
 	}
 	if f.GroupCount > 1 {

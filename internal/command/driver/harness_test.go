@@ -93,6 +93,15 @@ func (b *bench) write(name, text string) {
 	}
 }
 
+func (b *bench) read(name string) []byte {
+	b.t.Helper()
+	data, err := os.ReadFile(b.path(name))
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return data
+}
+
 // result is what a process left.
 type result struct {
 	stdout, stderr string

@@ -24,7 +24,7 @@ func (j *gnuJob) link(ctx context.Context, objects map[*argument]string, rustAss
 	runtimeFile := ""
 	if j.flags.Generate && j.flags.Runtime && j.linksImage() {
 		var err error
-		if runtimeFile, err = j.runtimeObject(ctx, j.compiler, &j.flags); err != nil {
+		if runtimeFile, err = j.runtimeObject(ctx, j.compiler, &j.flags, j.imageName()); err != nil {
 			return err
 		}
 	}
@@ -171,15 +171,18 @@ func (j *gnuJob) finishImage() error {
 		return nil
 	}
 	raw := image.Section(asm.RawSection)
-	if raw == nil || raw.Type == elf.SHT_NOBITS {
+	if raw == nil || raw.Type == elf.SHT_NOBITS && image.Section(asm.HeaderSection) == nil {
 		return nil // nothing instrumented in the file
+	}
+	if image.Section(asm.HeaderSection) != nil && !j.flags.FunctionCoverage {
+		j.warn("%s has objects that record coverage: it writes no profile unless it is linked with -fmachine-profile-function-coverage, too", name)
 	}
 	if image.Section(asm.MapSection) == nil {
 		j.warn("%s has lost its section %s while linking: nothing can tell what its profiles mean", name, asm.MapSection)
 	}
-	for _, section := range []string{asm.RawSection, asm.MapSection, blocks.Section} {
+	for _, section := range []string{asm.RawSection, asm.HeaderSection, asm.MapSection, blocks.Section} {
 		s := image.Section(section)
-		if s == nil {
+		if s == nil || s.Type == elf.SHT_NOBITS {
 			continue
 		}
 		if err := j.finishSection(f, image.ByteOrder, s, filepath.Base(name)); err != nil {

@@ -60,6 +60,9 @@ func (b *bench) elfSection(image, name string) []byte {
 	if s == nil {
 		b.t.Fatalf("%s has no section %s", image, name)
 	}
+	if s.Type == elf.SHT_NOBITS {
+		return nil
+	}
 	data, err := s.Data()
 	if err != nil {
 		b.t.Fatal(err)
@@ -87,7 +90,8 @@ func TestRawRecordsStartUntouched(t *testing.T) {
 			for _, f := range p.Functions {
 				end := int(f.RawOffset) + size + len(f.Blocks)
 				untouched := bytes.Repeat([]byte{0xff}, end-int(f.RawOffset))
-				if got := before[f.RawOffset:end]; !bytes.Equal(got, untouched) {
+				// Without contents in the program the runtime makes the section.
+				if got := before[min(int(f.RawOffset), len(before)):min(end, len(before))]; len(before) > 0 && !bytes.Equal(got, untouched) {
 					t.Errorf("%s: record of %s in the program % x", mode.name, f.Name, got)
 				}
 				if got := after[f.RawOffset:end]; bytes.Equal(got, untouched) != (f.Name == "never") {
@@ -142,7 +146,7 @@ func TestLandingPads(t *testing.T) {
 				if !ok {
 					t.Fatalf("no label %s", pad)
 				}
-				if first := firstInstruction(rest); !strings.Contains(first, "Lmip_r") {
+				if first := firstInstruction(rest); !regexp.MustCompile(`Lmip_[rw]`).MatchString(first) {
 					t.Errorf("%s: %s begins with %q, not with a probe", level, pad, first)
 				}
 			}

@@ -8,8 +8,8 @@ import (
 	"github.com/profuse-pgo/profuse/internal/mip/instrument"
 )
 
-// A reporter appends the functions that are not instrumented, or not laid out, to
-// a file, one a line:
+// A reporter appends the functions that are not instrumented, or not laid out, or with
+// assumptions, to a file, one a line:
 //
 //	SOURCE TAB FUNCTION TAB REASON
 //
@@ -19,7 +19,7 @@ type reporter struct {
 }
 
 // instrumented reports the functions of a source that have no probes, or none in
-// their blocks.
+// their blocks, or fewer because calls were assumed to return.
 func (r *reporter) instrumented(source string, functions []instrument.FunctionReport) error {
 	var lines []byte
 	for _, f := range functions {
@@ -28,6 +28,8 @@ func (r *reporter) instrumented(source string, functions []instrument.FunctionRe
 			lines = appendLine(lines, source, f.Name, f.Skipped)
 		case f.BlocksSkipped != "":
 			lines = appendLine(lines, source, f.Name, "no block probes: "+f.BlocksSkipped)
+		case f.Assumed > 0:
+			lines = appendLine(lines, source, f.Name, asm.Reason(fmt.Sprintf("assumed that %d calls return", f.Assumed)))
 		}
 	}
 	return r.append(lines)

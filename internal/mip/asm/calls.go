@@ -118,12 +118,38 @@ func (f *File) binds(fn *Function, plt bool) bool {
 func (b *builder) call(blk *Block, operand []byte) (never bool) {
 	c, ok := b.resolve(operand)
 	switch {
+	case ok && c.fn < 0 && returning[c.name]:
+	case ok && c.fn < 0 && noreturn[c.name]:
+		blk.leave()
+		return true
+	case b.assume:
+		b.doubtful, b.callee = true, c
+		if !ok {
+			b.callee.fn = -1
+		}
 	case ok && c.fn >= 0:
 		blk.calls = append(blk.calls, c.fn)
-	case !ok || !returning[c.name]:
+	default:
 		blk.leave()
 	}
-	return ok && c.fn < 0 && noreturn[c.name]
+	return false
+}
+
+// settle decides about a call in the current block that may not return. The assumption
+// is that it does if another instruction of the block follows: behind a call that never
+// returns compilers print the next block.
+func (b *builder) settle(follows bool) {
+	switch {
+	case !b.doubtful:
+		return
+	case follows:
+		b.fn.Assumed++
+	case b.callee.fn >= 0:
+		b.current().calls = append(b.current().calls, b.callee.fn)
+	default:
+		b.current().leave()
+	}
+	b.doubtful = false
 }
 
 // tailCall records a jump to a function or to an unknown place.

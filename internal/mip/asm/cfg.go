@@ -100,17 +100,22 @@ type builder struct {
 	fresh    bool    // a block begins at the next instruction
 	branches bool    // the last instruction was a branch of the current block
 	indirect []int32 // blocks that end with an unresolved indirect jump
+	assume   bool    // that calls return, see settle
+	doubtful bool    // the last instruction called callee, which may not return
+	callee   callee
 	succs    [][]int32
 }
 
 // BuildBlocks recovers the basic blocks of a function whose entry is known.
-func (f *File) BuildBlocks(id int32) {
-	b := builder{File: f, id: id, fn: &f.Functions[id]}
+// callsReturn assumes that its calls return, except in functions that catch exceptions.
+func (f *File) BuildBlocks(id int32, callsReturn bool) {
+	b := builder{File: f, id: id, fn: &f.Functions[id], assume: callsReturn && !f.Functions[id].catches}
 	b.start(b.fn.Entry.Stmt)
 	b.open, b.fresh = true, b.fn.Entry.ProbeOnly
 	for i, s := range f.Statements(id) {
 		b.statement(i, s)
 	}
+	b.settle(false)
 	if b.open {
 		b.current().leave()
 	}
@@ -168,7 +173,9 @@ func (b *builder) reach(i int32) {
 	if i == b.fn.Entry.Stmt && !b.fn.Entry.ProbeOnly {
 		needed, b.fresh = false, false
 	}
-	if needed || b.fresh || !b.open {
+	starts := needed || b.fresh || !b.open
+	b.settle(!starts)
+	if starts {
 		if b.open {
 			last := len(b.succs) - 1
 			b.succs[last] = append(b.succs[last], ^int32(len(b.fn.Blocks)))

@@ -21,12 +21,14 @@ type Function struct {
 	local, weak  bool // of its symbol
 	Instructions int
 	HasMacro     bool // uses macros or conditionals
+	catches      bool // has landing pads
 	TableWidth   int  // bytes of the narrowest jump table entry; 0 if all have 4 or more
 	Skip         Reason
 	BlocksSkip   Reason
 
 	Entry   EntryPoint
 	Blocks  []Block
+	Assumed int       // calls that were assumed to return
 	Formula [][]int32 // by block: its sources, see infer; nil for a block with a probe
 }
 

@@ -19,7 +19,7 @@ func readBlocks(t *testing.T, target Target, text string) *File {
 	for i := range f.Functions {
 		if f.Functions[i].Skip == "" {
 			f.FindEntry(int32(i))
-			f.BuildBlocks(int32(i))
+			f.BuildBlocks(int32(i), false)
 		}
 	}
 	f.ResolveCalls()

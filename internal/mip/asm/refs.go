@@ -127,7 +127,7 @@ func (r *references) exceptionTable(operand []byte) {
 	case r.expectPad:
 		r.expectPad = false
 		if len(ids) > 0 {
-			r.Labels.All[ids[0]].Uses |= UsedAsPad
+			r.pad(ids[0])
 		}
 	case len(ids) == 0:
 		r.flushCallSite()
@@ -144,9 +144,17 @@ func (r *references) exceptionTable(operand []byte) {
 // counts as a landing pad.
 func (r *references) flushCallSite() {
 	if r.held {
-		r.Labels.All[r.siteStart].Uses |= UsedAsPad
+		r.pad(r.siteStart)
 	}
 	r.held, r.expectPad = false, false
+}
+
+func (r *references) pad(id int32) {
+	l := &r.Labels.All[id]
+	l.Uses |= UsedAsPad
+	if fn := r.Stmts[l.Stmt].Fn; fn >= 0 {
+		r.Functions[fn].catches = true
+	}
 }
 
 // use adds a use to every label that the text mentions.

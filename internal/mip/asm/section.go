@@ -6,6 +6,12 @@ import "bytes"
 const (
 	RawSection = "__llvm_mipraw" // raw records, which probes write to
 	MapSection = "__llvm_mipmap" // map records; not loaded on ELF
+
+	// On x86_64 ELF, probes of coverage write to words of HitSection instead, which take
+	// no space in the file. The runtime makes the raw records of these, and of the
+	// header in HeaderSection.
+	HitSection    = "__profuse_mip_hits"
+	HeaderSection = "__profuse_mip_header"
 )
 
 // Section is a section of the assembly file.

@@ -213,22 +213,18 @@ func (t *Table) Expand(p *mip.Profile) (*mip.Profile, error) {
 		return nil, flaw.In("functions").Field("ModuleHash").Gotf("%#x", p.ModuleHash).
 			Wantf("%#x", t.ModuleHash).Mismatch()
 	}
-	// Functions that share a raw record (see instrument.Options.RawSymbols)
-	// each have an entry, in the order of the profile.
-	byOffset := make(map[uint64][]*Function, len(t.Functions))
+	byOffset := make(map[uint64]*Function, len(t.Functions))
 	for i := range t.Functions {
-		at := t.Functions[i].RawOffset
-		byOffset[at] = append(byOffset[at], &t.Functions[i])
+		byOffset[t.Functions[i].RawOffset] = &t.Functions[i]
 	}
 	out := p.Clone()
 	for i := range out.Functions {
 		f := &out.Functions[i]
 		from := byOffset[f.RawOffset]
-		if len(from) == 0 {
+		if from == nil {
 			continue
 		}
-		byOffset[f.RawOffset] = from[1:]
-		blocks, err := from[0].expand(i, f)
+		blocks, err := from.expand(i, f)
 		if err != nil {
 			return nil, err
 		}

@@ -133,7 +133,7 @@ func TestIntelSyntax(t *testing.T) {
 			p := flowProgram.with("-O2", "-masm=intel")
 			native(t, cc).sameOutput(t, p, counts)
 			native(t, cc).sameOutput(t, p, coverage|withBB)
-			native(t, cc).inferredEqualsProbed(t, p, coverage|withBB)
+			native(t, cc).inferredEqualsProbed(t, p, optionsFor(coverage|withBB))
 			sameGraphs(t, native(t, cc), flowProgram.with("-O2"), p)
 		})
 	}
@@ -227,7 +227,7 @@ link() {
 	for i, object := range tc.assemble(t, texts) {
 		b, runtime := &built{exe: path(fmt.Sprint(i))}, ""
 		if options[i] != nil {
-			runtime = tc.runtime(t)
+			runtime = tc.runtime(t, options[i].Profile)
 		}
 		script += fmt.Sprintf("link '%s' '%s' '%s' \"$@\"\n", object, b.exe, runtime)
 		exes = append(exes, b)

@@ -37,8 +37,8 @@ func TestAArch64(t *testing.T) {
 				for _, profile := range modes {
 					tc.sameOutput(t, p, profile)
 				}
-				tc.inferredEqualsProbed(t, p, coverage|withBB)
-				tc.inferredEqualsProbed(t, p, counts|withBB)
+				tc.inferredEqualsProbed(t, p, optionsFor(coverage|withBB))
+				tc.inferredEqualsProbed(t, p, optionsFor(counts|withBB))
 			})
 		}
 	}
@@ -59,7 +59,7 @@ func TestARM(t *testing.T) {
 						tc.sameOutput(t, p, profile)
 					}
 					if level == "-O2" {
-						tc.inferredEqualsProbed(t, p, coverage|withBB)
+						tc.inferredEqualsProbed(t, p, optionsFor(coverage|withBB))
 					}
 					tc.coverageEqualsNative(t, p)
 				})

@@ -13,13 +13,16 @@
 //
 // A function probe runs before the first instruction of the function, but after
 // the landing markers of control-flow integrity (endbr64, bti, paciasp) and the
-// sleds of patchable entries. Under function coverage it stores a zero byte.
+// sleds of patchable entries. Under function coverage it stores a zero byte; on x86_64
+// ELF something else to a word that is zero at the start, in section
+// __profuse_mip_hits. The runtime makes the raw records of these words, since both then
+// take no space in the file.
 // Under call counts it increments the function's counter, which starts at
 // 0xffffffff, and calls __profuse_mip_first when the result is zero: on the
 // first call. That function sets the counter to one, so that memory holds the
 // number of calls, and records the rank of the first call.
 //
-// A block probe stores a zero byte when control reaches the start of the block.
+// A block probe does the same when control reaches the start of the block.
 // On x86_64 it changes no flags and no registers. A block whose coverage
 // follows from that of other blocks gets no probe; see [Options.AllBlockProbes]
 // and package blocks.
@@ -36,6 +39,11 @@
 // the cold part at any place.
 //
 // # What the runtime has to provide
+//
+// If there is a section __profuse_mip_header, the runtime copies its 32 bytes to the
+// start of section __llvm_mipraw, and fills the rest: with 0 for each word of
+// __profuse_mip_hits that is not zero, with 0xff for the others. The words have one byte,
+// or two if there are twice as many bytes as records.
 //
 // Programs with call counts call __profuse_mip_first, hidden in each linked
 // image, with a calling convention of its own. It must preserve every register

@@ -28,6 +28,7 @@ const (
 	labelEnd    = 'e'
 	labelBlock  = 'b' // of block N, with _N
 	labelRecord = 'r' // raw record
+	labelHits   = 'w' // words that the probes write to
 	labelMap    = 'm' // map record
 	labelInfer  = 'i' // record of inference
 	labelGo     = 'g' // inside a probe
@@ -37,10 +38,7 @@ const (
 // recordSymbol returns the symbol at which the raw record of a function begins,
 // the words that precede the record included.
 func (e *emitter) recordSymbol(id int) string {
-	switch {
-	case e.opt.RawSymbols:
-		return e.symbol(id, "$RAW")
-	case e.Target.Format == asm.MachO:
+	if e.Target.Format == asm.MachO {
 		// Dead stripping needs a symbol that the linker sees.
 		return "l_mip_r" + strconv.Itoa(id)
 	}
@@ -77,9 +75,12 @@ func (e *emitter) probes() {
 		e.text.Line(e.label(labelStart, id), ":")
 		e.insert(e.beforeStmt(fn.Label + 1))
 		p := &probe{
-			target: e.Target, record: e.record(id), label: e.label(labelGo, id),
+			target: e.Target, record: e.record(id), width: 1, label: e.label(labelGo, id),
 			counts: e.opt.counts(), samples: e.opt.samples(), atomic: e.opt.Atomic,
 			threads: e.opt.Threads, syntax: e.syntaxAt(fn.Entry.Stmt), thumb: e.Stmts[fn.Label].Thumb,
+		}
+		if e.hits() {
+			p.hits, p.record, p.width = true, e.label(labelHits, id), e.opt.hitWidth()
 		}
 		e.prober.entryProbe(&e.text, p)
 		e.insert(e.beforeStmt(fn.Entry.Stmt))
@@ -163,6 +164,9 @@ func (e *emitter) records() {
 	}
 	probed := func(fn *asm.Function) bool { return fn.Skip == "" }
 	section(rawSection, probed, e.rawRecord)
+	if e.hits() {
+		section(hitSection, probed, e.hitRecord)
+	}
 	section(mapSection, probed, e.mapRecord)
 	section(blocksSection, infers, e.inferenceRecord)
 	if printed {
@@ -183,11 +187,11 @@ func (e *emitter) rawRecord(id int, fn *asm.Function) {
 	if e.opt.counts() {
 		e.text.Line("\t.p2align\t2")
 	}
-	symbol := e.recordSymbol(id)
-	if e.opt.RawSymbols {
-		e.hideSymbol(symbol)
+	e.text.Line(e.recordSymbol(id), ":")
+	if e.hits() {
+		e.text.Line("\t.skip\t", strconv.Itoa(1+fn.ProbedBlocks()))
+		return
 	}
-	e.text.Line(symbol, ":")
 	if e.opt.samples() {
 		e.text.Line("\t.long\t0, 1")
 	}
@@ -201,26 +205,22 @@ func (e *emitter) rawRecord(id int, fn *asm.Function) {
 	}
 }
 
-// hideSymbol gives a symbol the linkage that the reference implementation uses.
-func (e *emitter) hideSymbol(symbol string) {
-	if e.Target.Format == asm.MachO {
-		e.text.Line("\t.globl\t", symbol)
-		e.text.Line("\t.private_extern\t", symbol)
-		e.text.Line("\t.weak_definition\t", symbol)
-		return
-	}
-	e.text.Line("\t.hidden\t", symbol)
-	e.text.Line("\t.weak\t", symbol)
+// hits reports whether probes write to words in [asm.HitSection].
+func (e *emitter) hits() bool {
+	return e.Target == asm.Target{Arch: asm.X86_64, Format: asm.ELF} && !e.opt.counts()
+}
+
+// hitRecord prints the words of a function, one for each byte of its raw record. They
+// are zero before the program runs. No padding may be between records: by the size of the
+// section the runtime knows that of the words.
+func (e *emitter) hitRecord(id int, fn *asm.Function) {
+	e.text.Line(e.label(labelHits, id), ":")
+	e.text.Line("\t.skip\t", strconv.Itoa(e.opt.hitWidth()*(1+fn.ProbedBlocks())))
 }
 
 // mapRecord prints a map record; package mip documents its layout.
 func (e *emitter) mapRecord(id int, fn *asm.Function) {
 	here := e.beginRecord(labelMap, id)
-	if e.opt.RawSymbols {
-		mapSymbol := e.symbol(id, "$MAP")
-		e.hideSymbol(mapSymbol)
-		e.text.Line(mapSymbol, ":")
-	}
 	start := e.label(labelStart, id)
 	e.address(e.record(id), here)
 	e.address(e.functionAddress(id), here)

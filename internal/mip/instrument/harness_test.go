@@ -3,7 +3,6 @@ package instrument_test
 import (
 	"bytes"
 	"debug/elf"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"os"
@@ -15,6 +14,7 @@ import (
 
 	"github.com/profuse-pgo/profuse/internal/mip/blocks"
 	"github.com/profuse-pgo/profuse/internal/mip/instrument"
+	"github.com/profuse-pgo/profuse/internal/mip/runtime"
 	"github.com/profuse-pgo/profuse/internal/oracle"
 	"github.com/profuse-pgo/profuse/mip"
 	"github.com/profuse-pgo/profuse/profile"
@@ -101,7 +101,7 @@ func (tc toolchain) build(t testing.TB, p program, opt *instrument.Options) *bui
 		}
 		var more []string
 		if opt != nil {
-			more = append(more, tc.runtime(t))
+			more = append(more, tc.runtime(t, opt.Profile))
 		}
 		b.exe = tc.link(t, texts, append(more, p.ldflags...)...)
 		return b
@@ -137,11 +137,15 @@ func (tc toolchain) assemble(t testing.TB, texts [][]byte) (objects []string) {
 }
 
 // runtime returns the runtime as an object.
-func (tc toolchain) runtime(t testing.TB) string {
+func (tc toolchain) runtime(t testing.TB, p mip.ProfileType) string {
 	t.Helper()
-	return runtimes.get(fmt.Sprintf("%q", tc), func() string {
-		o := filepath.Join(keptDir(t), "runtime.o")
-		must(t, "", tc.cc, slices.Concat(tc.flags, []string{"-O2", "-fPIC", "-c", testdata(t, "runtime.c"), "-o", o})...)
+	options := runtime.Options{Coverage: p.Has(coverage)}
+	return runtimes.get(fmt.Sprintf("%q %v", tc, options), func() string {
+		c, o := filepath.Join(keptDir(t), "runtime.c"), filepath.Join(keptDir(t), "runtime.o")
+		if err := os.WriteFile(c, runtime.Source(), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		must(t, "", tc.cc, slices.Concat(tc.flags, options.Args(), []string{"-x", "c", "-O2", "-fPIC", "-c", c, "-o", o})...)
 		return o
 	})
 }
@@ -185,9 +189,7 @@ func (tc toolchain) profile(t testing.TB, b *built, runs ...[]string) *mip.Profi
 		t.Fatal(err)
 	}
 	for _, args := range runs {
-		data := bytes.Clone(tc.exec(t, b.exe, args...).raw)
-		addCalls(data, p)
-		r, err := mip.NewReader("raw", data, mip.ReaderOptions{})
+		r, err := mip.NewReader("raw", tc.exec(t, b.exe, args...).raw, mip.ReaderOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -196,18 +198,6 @@ func (tc toolchain) profile(t testing.TB, b *built, runs ...[]string) *mip.Profi
 		}
 	}
 	return expand(t, b.exe, m.Profile())
-}
-
-// addCalls turns memory's counters into numbers of calls, as a runtime does.
-func addCalls(raw []byte, p *mip.Profile) {
-	if !p.Type.Has(counts) {
-		return
-	}
-	for _, f := range p.Functions {
-		if n := binary.LittleEndian.Uint32(raw[f.RawOffset:]); n != 0xffffffff {
-			binary.LittleEndian.PutUint32(raw[f.RawOffset:], n+1)
-		}
-	}
 }
 
 func readMap(t testing.TB, exe string) *mip.Profile {

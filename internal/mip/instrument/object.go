@@ -20,13 +20,14 @@ type recordSection byte
 
 const (
 	rawSection recordSection = iota
+	hitSection
 	mapSection
 	blocksSection
 )
 
 // name returns the section's name.
 func (s recordSection) name() string {
-	return [...]string{asm.RawSection, asm.MapSection, blocks.Section}[s]
+	return [...]string{asm.RawSection, asm.HitSection, asm.MapSection, blocks.Section}[s]
 }
 
 // objectWriter prints what differs between object formats.
@@ -66,20 +67,20 @@ func (e *emitter) headerFields(s recordSection, label, rawStart string) {
 	if e.Target.PointerSize() == 4 {
 		kind = narrow
 	}
-	if s == rawSection {
-		kind |= kindRaw
-	} else {
+	if s == mapSection {
 		kind |= kindMap
+	} else {
+		kind |= kindRaw
 	}
 	e.text.Line("\t.long\t0x50494dfb")
 	e.text.Line("\t.short\t8")
 	e.text.Line("\t.short\t", hex32(kind))
 	e.text.Line("\t.long\t", hex32(uint32(e.opt.Profile)))
 	e.text.Line("\t.long\t", hex32(e.opt.moduleHash()))
-	if s == rawSection {
-		e.text.Line("\t.long\t0, 0")
-	} else {
+	if s == mapSection {
 		e.headerOffset(rawStart, label)
+	} else {
+		e.text.Line("\t.long\t0, 0")
 	}
 	e.text.Line("\t.long\t0")
 	e.text.Line("\t.long\t0x20")

@@ -27,6 +27,10 @@ type Options struct {
 	// AllBlockProbes gives every block a probe, as the reference implementation
 	// does, even where the coverage follows from that of other blocks.
 	AllBlockProbes bool
+	// CallsReturn assumes that calls return, as LLVM's coverage does, except in functions
+	// that catch exceptions. Fewer blocks need a probe; the coverage of the others is
+	// wrong where a function threw, ended the program, or jumped far away.
+	CallsReturn bool
 	// KeepAlignment keeps the alignment of blocks inside functions, which affects
 	// only speed. Without it block probes on x86_64 drop the alignment.
 	KeepAlignment bool
@@ -39,11 +43,10 @@ type Options struct {
 	// Skip reports whether to skip the function of that linkage name, see
 	// [ParseSpecialCaseList]. Nil skips none.
 	Skip func(name string) bool
-	// RawSymbols names records with the symbols of the reference
-	// implementation, FUNCTION$RAW and FUNCTION$MAP, hidden and weak, instead
-	// of local labels. Functions of one name that are local to different files
-	// then share one record.
-	RawSymbols bool
+	// ShortProbes makes probes of coverage on x86_64 ELF a byte shorter: they store the
+	// code segment register, whose low bits are the privilege level, 3 in programs.
+	// Valgrind shows programs 0 there, so that nothing is covered.
+	ShortProbes bool
 	// Atomic makes counts exact in programs with threads, at a multiple of the
 	// cost. It does not affect coverage, which is always exact.
 	Atomic bool
@@ -69,6 +72,15 @@ func (o *Options) blocks() bool { return o.Profile.Has(mip.BlockCoverage) }
 // samples reports whether function probes sample return addresses.
 func (o *Options) samples() bool { return o.Profile.Has(mip.ReturnAddress) }
 
+// hitWidth returns the size in bytes of the words that probes of coverage write to:
+// that of a segment register, or a byte.
+func (o *Options) hitWidth() int {
+	if o.ShortProbes {
+		return 2
+	}
+	return 1
+}
+
 func (o *Options) check() error {
 	mode := o.Profile &^ (mip.BlockCoverage | mip.ReturnAddress)
 	switch {
@@ -76,8 +88,6 @@ func (o *Options) check() error {
 		return fmt.Errorf("%w: profile type %v", ErrOptions, o.Profile)
 	case o.samples() && mode != callCounts:
 		return fmt.Errorf("%w: return addresses without call counts", ErrOptions)
-	case o.samples() && o.RawSymbols:
-		return fmt.Errorf("%w: return addresses with the reference's symbols", ErrOptions)
 	case o.GroupCount < 0 || o.SelectedGroup < 0 || o.SelectedGroup >= max(o.GroupCount, 1):
 		return fmt.Errorf("%w: function group %d of %d", ErrOptions, o.SelectedGroup, o.GroupCount)
 	case o.MinInstructions < 0:

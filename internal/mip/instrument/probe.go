@@ -10,7 +10,7 @@ import (
 type prober interface {
 	// entryProbe prints the probe of the function at the start of its code.
 	entryProbe(t *asm.Text, p *probe)
-	// blockProbe prints a store of zero to the byte at record+offset.
+	// blockProbe prints a store to the byte at record+offset.
 	blockProbe(t *asm.Text, p *probe, offset int)
 }
 
@@ -27,7 +27,9 @@ func proberFor(a asm.Arch) prober {
 // probe says where a probe is printed and what it does.
 type probe struct {
 	target asm.Target
-	record string // symbol of the raw record
+	record string // symbol of the raw record, or of its words in the section of hits
+	hits   bool   // the latter
+	width  int    // bytes for each byte of the raw record
 	label  string // name for a label inside the probe
 	counts bool
 	// samples is set if the probe calls the sampler for some of the calls.
@@ -59,5 +61,5 @@ func (p *probe) at(offset int) string {
 	if offset == 0 {
 		return p.record
 	}
-	return p.record + "+" + strconv.Itoa(offset)
+	return p.record + "+" + strconv.Itoa(offset*p.width)
 }

@@ -14,7 +14,11 @@ func (x86Probes) entryProbe(t *asm.Text, p *probe) {
 		return
 	case !p.counts:
 		inSyntax(t, p.syntax, "\tcmpb\t$0, "+p.at(0)+"(%rip)", "\tcmp\tbyte ptr [rip + "+p.at(0)+"], 0")
-		t.Lines("je\t" + p.label)
+		if p.hits {
+			t.Lines("jne\t" + p.label)
+		} else {
+			t.Lines("je\t" + p.label)
+		}
 		x86Store(t, p, 0)
 		t.Line(p.label, ":")
 		return
@@ -33,11 +37,18 @@ func (x86Probes) entryProbe(t *asm.Text, p *probe) {
 
 func (x86Probes) blockProbe(t *asm.Text, p *probe, offset int) { x86Store(t, p, offset) }
 
-// x86Store prints the store of a zero byte, which changes no flags and no
-// registers.
+// x86Store prints the store that marks a byte of coverage, which changes no flags and no
+// registers: zero in raw records, and not zero in words of hits.
 func x86Store(t *asm.Text, p *probe, offset int) {
-	at := p.at(offset)
-	inSyntax(t, p.syntax, "\tmovb\t$0, "+at+"(%rip)", "\tmov\tbyte ptr [rip + "+at+"], 0")
+	at, mark := p.at(offset), "0"
+	if p.width > 1 {
+		inSyntax(t, p.syntax, "\tmovw\t%cs, "+at+"(%rip)", "\tmov\tword ptr [rip + "+at+"], cs")
+		return
+	}
+	if p.hits {
+		mark = "1"
+	}
+	inSyntax(t, p.syntax, "\tmovb\t$"+mark+", "+at+"(%rip)", "\tmov\tbyte ptr [rip + "+at+"], "+mark)
 }
 
 // inSyntax prints the lines for the syntax in effect. It switches off the rarer

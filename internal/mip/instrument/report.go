@@ -18,4 +18,6 @@ type FunctionReport struct {
 	Blocks int
 	// Probes is the number of probes inserted, the entry's included.
 	Probes int
+	// Assumed is the number of calls in the function that were assumed to return.
+	Assumed int
 }

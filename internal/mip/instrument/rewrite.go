@@ -51,7 +51,7 @@ func parse(src []byte, opt *Options) (*emitter, error) {
 		}
 		f.FindEntry(int32(i))
 		if opt.blocks() {
-			f.BuildBlocks(int32(i))
+			f.BuildBlocks(int32(i), opt.CallsReturn && !opt.AllBlockProbes)
 			fn.BlocksSkip = e.checkBlocks(i)
 		}
 	}
@@ -108,7 +108,7 @@ func report(f *asm.File) []FunctionReport {
 		fn := &f.Functions[i]
 		r[i] = FunctionReport{
 			Name: fn.Name, Skipped: fn.Skip, BlocksSkipped: fn.BlocksSkip,
-			Instructions: fn.Instructions, Blocks: len(fn.Blocks), Probes: fn.Probes(),
+			Instructions: fn.Instructions, Blocks: len(fn.Blocks), Probes: fn.Probes(), Assumed: fn.Assumed,
 		}
 		if fn.Skip != "" || len(fn.Blocks) == 0 {
 			r[i].BlocksSkipped = ""

@@ -17,8 +17,10 @@ var (
 	throwProgram = program{sources: []string{"throw.cpp"}}
 	// Functions that exit, abort, jump away, end their thread or never end.
 	departures = program{sources: []string{"departures.c"}, ldflags: []string{"-pthread"}}
-	arguments  = [][]string{{"0"}, {"1"}, {"2"}, {"3"}, {"4"}, {"6"}, {"8"}, {"12"}}
-	modes      = []mip.ProfileType{coverage, counts, coverage | withBB, counts | withBB}
+	// Functions that all return.
+	returns   = program{sources: []string{"returns.c"}}
+	arguments = [][]string{{"0"}, {"1"}, {"2"}, {"3"}, {"4"}, {"6"}, {"8"}, {"12"}}
+	modes     = []mip.ProfileType{coverage, counts, coverage | withBB, counts | withBB}
 )
 
 func (p program) with(cflags ...string) program {
@@ -89,26 +91,32 @@ func TestOutputUnchanged(t *testing.T) {
 // TestInferredEqualsProbed: what is inferred is what probes in all blocks see.
 func TestInferredEqualsProbed(t *testing.T) {
 	eachLevel(t, func(t *testing.T, cc, level string) {
-		native(t, cc).inferredEqualsProbed(t, flowProgram.with(level), coverage|withBB)
-		native(t, cc).inferredEqualsProbed(t, flowProgram.with(level), counts|withBB)
-		native(t, cc).inferredEqualsProbed(t, departures.with(level), coverage|withBB)
+		native(t, cc).inferredEqualsProbed(t, flowProgram.with(level), optionsFor(coverage|withBB))
+		native(t, cc).inferredEqualsProbed(t, flowProgram.with(level), optionsFor(counts|withBB))
+		native(t, cc).inferredEqualsProbed(t, departures.with(level), optionsFor(coverage|withBB))
 		withExceptions(t, cc, func(t *testing.T, tc toolchain) {
-			tc.inferredEqualsProbed(t, throwProgram.with(level), coverage|withBB)
+			tc.inferredEqualsProbed(t, throwProgram.with(level), optionsFor(coverage|withBB))
 		})
+		// Where calls return, the assumption that they do changes only how many probes there are.
+		some := native(t, cc).inferredEqualsProbed(t, returns.with(level, "-fno-inline"), &instrument.Options{Profile: coverage | withBB, ShortProbes: true})
+		few := native(t, cc).inferredEqualsProbed(t, returns.with(level, "-fno-inline"), &instrument.Options{Profile: coverage | withBB, CallsReturn: true})
+		if few >= some {
+			t.Errorf("%d probes, %d if calls return", some, few)
+		}
 	})
 }
 
-func (tc toolchain) inferredEqualsProbed(t *testing.T, p program, profile mip.ProfileType) {
+func (tc toolchain) inferredEqualsProbed(t *testing.T, p program, opt *instrument.Options) (probes int) {
 	t.Helper()
-	all := tc.build(t, p, &instrument.Options{Profile: profile, AllBlockProbes: true})
-	some := tc.build(t, p, &instrument.Options{Profile: profile})
+	all := tc.build(t, p, &instrument.Options{Profile: opt.Profile, AllBlockProbes: true})
+	some := tc.build(t, p, opt)
 	for _, args := range arguments {
 		want, got := coverageOf(tc.profile(t, all, args)), coverageOf(tc.profile(t, some, args))
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("%v %v: %s", p.sources, args, diff)
 		}
 	}
-	probes, blocks := 0, 0
+	blocks := 0
 	for _, r := range some.reports {
 		for _, f := range r {
 			probes += f.Probes
@@ -116,6 +124,7 @@ func (tc toolchain) inferredEqualsProbed(t *testing.T, p program, profile mip.Pr
 		}
 	}
 	t.Logf("%v: %d probes for %d blocks", p.sources, probes, blocks)
+	return probes
 }
 
 // coverageOf prints for each function, in map order, whether it and its blocks

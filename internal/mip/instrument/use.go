@@ -36,6 +36,8 @@ type UseOptions struct {
 	// Split moves blocks that never ran out of functions that did. It needs a
 	// profile with block coverage.
 	Split bool
+	// CallsReturn is as in [Options], for the profile.
+	CallsReturn bool
 }
 
 // FunctionUse says what [Use] did with one function.
@@ -66,7 +68,7 @@ type FunctionUse struct {
 // option has chosen. On error Use returns dst as it was; the errors are those of
 // [Rewrite].
 func Use(dst, src []byte, e *Evidence, opt UseOptions) ([]byte, []FunctionUse, error) {
-	f, err := parseForUse(src, e, opt.Target)
+	f, err := parseForUse(src, e, &opt)
 	if err != nil {
 		return dst, nil, err
 	}
@@ -83,14 +85,15 @@ func Use(dst, src []byte, e *Evidence, opt UseOptions) ([]byte, []FunctionUse, e
 
 // parseForUse recovers the functions, and their blocks if the profile has block
 // coverage.
-func parseForUse(src []byte, e *Evidence, target asm.Target) (*asm.File, error) {
+func parseForUse(src []byte, e *Evidence, use *UseOptions) (*asm.File, error) {
+	target := use.Target
 	if target == (asm.Target{}) {
 		var err error
 		if target, err = asm.DetectTarget(src); err != nil {
 			return nil, err
 		}
 	}
-	opt := Options{Target: target, Profile: mip.FunctionCoverage}
+	opt := Options{Target: target, Profile: mip.FunctionCoverage, CallsReturn: use.CallsReturn}
 	if e.blocks && target.Arch != asm.ARM { // blocks of ARM cannot be moved
 		opt.Profile |= mip.BlockCoverage
 	}

@@ -33,7 +33,7 @@ func FuzzUse(f *testing.F) {
 	f.Fuzz(func(t *testing.T, src []byte, target uint8, seed uint64) {
 		opt := UseOptions{Target: fuzzTargets[int(target)%len(fuzzTargets)], Split: seed%4 != 0}
 		whole := &Evidence{blocks: true}
-		before, err := parseForUse(src, whole, opt.Target)
+		before, err := parseForUse(src, whole, &UseOptions{Target: opt.Target})
 		out, report, again := Use(nil, src, NewEvidence(), opt)
 		if err != nil {
 			if out != nil || again == nil {
@@ -48,7 +48,7 @@ func FuzzUse(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		after, err := parseForUse(out, whole, opt.Target)
+		after, err := parseForUse(out, whole, &UseOptions{Target: opt.Target})
 		if err != nil {
 			t.Fatalf("%v in\n%s", err, out)
 		}

@@ -11,22 +11,25 @@ package runtime
 
 import (
 	"bytes"
-	_ "embed"
+	"embed"
 	"fmt"
-	"slices"
+	"strings"
 )
 
-//go:embed src/runtime.c
-var base []byte
-
-//go:embed src/callgraph.c
-var callGraph []byte
-
-//go:embed src/arm.c
-var armHelpers []byte
+//go:embed src
+var files embed.FS
 
 // source is one translation unit, since its parts share static functions.
-var source = slices.Concat(base, callGraph, armHelpers)
+var source = func() (all []byte) {
+	for _, name := range []string{"system", "fixed", "runtime", "callgraph", "arm"} {
+		part, err := files.ReadFile("src/" + name + ".c")
+		if err != nil {
+			panic(err) // it is embedded
+		}
+		all = append(all, part...)
+	}
+	return all
+}()
 
 // Options select the runtime's abilities. An ability that is not selected takes no
 // space in the program.
@@ -38,6 +41,9 @@ type Options struct {
 	// instrumented with mip.ReturnAddress need; an edge takes 12 bytes. It
 	// excludes Coverage.
 	Buffer int
+	// File, if not "", selects the small runtime, which needs Coverage and excludes
+	// Signals. It writes to this file, directly. ProcessID may be part of the name once.
+	File string
 }
 
 // Args returns the options as arguments of the compiler that compiles the
@@ -54,7 +60,26 @@ func (o Options) Args() (args []string) {
 	if o.Buffer > 0 {
 		args = append(args, fmt.Sprintf("-DPROFUSE_MIP_RUNTIME_BUFFER=%d", o.Buffer))
 	}
+	if o.File != "" {
+		name := strings.Replace(o.File, ProcessID, "0000000", 1)
+		args = append(args, "-DPROFUSE_MIP_FILE="+quote(name))
+		if at := strings.Index(o.File, ProcessID); at >= 0 {
+			args = append(args, fmt.Sprintf("-DPROFUSE_MIP_PID=%d", at))
+		}
+	}
 	return args
+}
+
+// ProcessID stands for 7 digits of the process id in [Options].File.
+const ProcessID = "\x00"
+
+// quote returns a string literal of C.
+func quote(s string) string {
+	b := []byte{'"'}
+	for i := range len(s) {
+		b = fmt.Appendf(b, "\\%03o", s[i])
+	}
+	return string(append(b, '"'))
 }
 
 // Source returns the runtime, a file of GNU C99 for ELF systems and macOS.

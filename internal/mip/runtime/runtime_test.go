@@ -35,6 +35,7 @@ func TestSourceCompiles(t *testing.T) {
 				{"-O0", Options{NoDump: true}},
 				{"-O3 -ffreestanding", Options{}},
 				{"-Os", Options{Buffer: 1 << 16}},
+				{"-Oz", Options{Coverage: true, File: "x\"" + ProcessID}},
 			} {
 				object := filepath.Join(t.TempDir(), "runtime.o")
 				flags := append(strings.Fields(c.flags), c.options.Args()...)
@@ -73,11 +74,14 @@ func TestSize(t *testing.T) {
 		options Options
 	}{
 		{"gcc", 2270, Options{}},
-		{"gcc", 2070, Options{Coverage: true}},
+		{"gcc", 2260, Options{Coverage: true}},
+		{"gcc", 530, Options{Coverage: true, File: "default.mipraw"}},
+		{"gcc", 570, Options{Coverage: true, File: "default-" + ProcessID + ".mipraw"}},
 		{"gcc", 2950, Options{Signals: true}},
 		{"clang-19", 2400, Options{}},
 		{"clang-22", 2400, Options{}},
-		{"clang-22", 2170, Options{Coverage: true}},
+		{"clang-22", 2320, Options{Coverage: true}},
+		{"clang-22", 530, Options{Coverage: true, File: "default.mipraw"}},
 		{"clang-22", 3050, Options{Signals: true}},
 	} {
 		cc := oracle.Tool(t, c.cc)

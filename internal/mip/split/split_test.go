@@ -46,7 +46,7 @@ func cut(t *testing.T, text string, ran ...bool) (out string, moved int, why asm
 		t.Fatal(err)
 	}
 	f.FindEntry(0)
-	f.BuildBlocks(0)
+	f.BuildBlocks(0, false)
 	if got := len(f.Functions[0].Blocks); got != len(ran) {
 		t.Fatalf("%d blocks, want %d", got, len(ran))
 	}
