@@ -3,17 +3,11 @@ package export
 import (
 	"encoding/hex"
 
+	"github.com/profuse-pgo/profuse/internal/schema"
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// schemaName and schemaVersion are in every JSON and NDJSON file. The version increases
-// when a member changes or disappears, but not when one is added.
-const (
-	schemaName    = "profuse-profile"
-	schemaVersion = 1
-)
-
-// json writes one document of docs/profile.schema.json.
+// json writes one document of docs/schema/profile.schema.json.
 func (e *exporter) json() error { return e.records(false) }
 
 // ndjson writes the records of json, one per line, each with its kind. A symbol precedes
@@ -182,15 +176,20 @@ func (r *recordWriter) labels(labels []profile.Label) {
 // header writes the schema, and the identity and features of the profile.
 func (r *recordWriter) header() {
 	j := &r.j
-	j.key("schema").string(schemaName)
-	j.key("version").int(schemaVersion)
+	head := schema.For("profile")
+	j.key("schema").string(head.Schema)
+	j.key("schema_version").int(int64(head.SchemaVersion))
 	r.lineOfDocument()
 	j.key("identity").open('{')
 	id := r.e.v.Identity()
 	r.text("file", id.File)
-	r.text("family", id.Family)
-	r.text("format", id.Format)
-	r.text("version", id.Version)
+	format := schema.FileFormatOf(id.Family, id.Format, id.Version)
+	r.text("family", format.Family)
+	r.text("format", format.Format)
+	if format.Version > 0 {
+		r.number("version", uint64(format.Version))
+	}
+	r.text("format_version", format.FormatVersion)
 	r.text("producer", id.Producer)
 	r.list("variant", id.Variant)
 	if len(id.BuildIDs) > 0 {

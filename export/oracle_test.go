@@ -20,7 +20,7 @@ import (
 )
 
 // schema compiles a JSON schema, or the part of it that fragment names.
-func schema(t *testing.T, path, fragment string) *jsonschema.Schema {
+func loadSchema(t *testing.T, path, fragment string) *jsonschema.Schema {
 	t.Helper()
 	s, err := jsonschema.NewCompiler().Compile(path + fragment)
 	if err != nil {
@@ -41,11 +41,11 @@ func validate(t *testing.T, what string, s *jsonschema.Schema, data []byte) {
 }
 
 // TestSchemas: speedscope files meet the published schema, JSON and NDJSON those
-// of docs/profile.schema.json.
+// of docs/schema/profile.schema.json.
 func TestSchemas(t *testing.T) {
-	speedscope := schema(t, filepath.Join("testdata", "speedscope", "file-format-schema.json"), "")
-	own := filepath.Join(oracle.Root(t), "docs", "profile.schema.json")
-	document, record := schema(t, own, ""), schema(t, own, "#/$defs/record")
+	speedscope := loadSchema(t, filepath.Join("testdata", "speedscope", "file-format-schema.json"), "")
+	own := filepath.Join(oracle.Root(t), "docs", "schema", "profile.schema.json")
+	document, record := loadSchema(t, own, ""), loadSchema(t, own, "#/$defs/record")
 	for _, nv := range append(realViews(t), fakeViews()...) {
 		for _, opt := range []Options{{}, {Lines: true, Demangle: true, Signatures: true}} {
 			data, _ := written(t, Speedscope, nv.v, opt)

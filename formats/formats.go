@@ -73,27 +73,28 @@ const (
 var formats = [...]struct {
 	name     string
 	family   Family
+	word     string   // in JSON
 	suffixes []string // the most usual first
 }{
-	IRPGORaw:     {"IRPGO raw profile", IRPGO, []string{".profraw"}},
-	IRPGOIndexed: {"IRPGO indexed profile", IRPGO, []string{".profdata"}},
-	IRPGOText:    {"IRPGO text profile", IRPGO, []string{".proftext"}},
-	IRPGOPartial: {"IRPGO partial sum", IRPGO, []string{".profpart"}},
-	MemProfRaw:   {"MemProf raw profile", MemProf, []string{".memprofraw"}},
-	MemProfYAML:  {"MemProf profile in YAML", MemProf, []string{".memprof.yaml", ".memprof.yml"}},
-	MIPRaw:       {"MIP raw profile", MIP, []string{".mipraw"}},
-	MIPRet:       {"MIP return address profile", MIP, []string{".mipret"}},
-	MIPMap:       {"MIP map", MIP, []string{".mipmap"}},
-	MIPProfile:   {"MIP profile", MIP, []string{".mip"}},
-	MIPYAML:      {"MIP profile in YAML", MIP, []string{".mip.yaml", ".mip.yml"}},
-	Binary:       {"ELF or Mach-O binary", MIP, nil},
-	IprofProfile: {"iprof profile", Iprof, []string{".iprof"}},
+	IRPGORaw:     {"IRPGO raw profile", IRPGO, "raw", []string{".profraw"}},
+	IRPGOIndexed: {"IRPGO indexed profile", IRPGO, "indexed", []string{".profdata"}},
+	IRPGOText:    {"IRPGO text profile", IRPGO, "text", []string{".proftext"}},
+	IRPGOPartial: {"IRPGO partial sum", IRPGO, "partial", []string{".profpart"}},
+	MemProfRaw:   {"MemProf raw profile", MemProf, "raw", []string{".memprofraw"}},
+	MemProfYAML:  {"MemProf profile in YAML", MemProf, "yaml", []string{".memprof.yaml", ".memprof.yml"}},
+	MIPRaw:       {"MIP raw profile", MIP, "mipraw", []string{".mipraw"}},
+	MIPRet:       {"MIP return address profile", MIP, "mipret", []string{".mipret"}},
+	MIPMap:       {"MIP map", MIP, "mipmap", []string{".mipmap"}},
+	MIPProfile:   {"MIP profile", MIP, "mip", []string{".mip"}},
+	MIPYAML:      {"MIP profile in YAML", MIP, "yaml", []string{".mip.yaml", ".mip.yml"}},
+	Binary:       {"ELF or Mach-O binary", MIP, "program", nil},
+	IprofProfile: {"iprof profile", Iprof, "iprof", []string{".iprof"}},
 
-	SampleText:     {"sample profile as text", Sample, nil},
-	SampleBinary:   {"binary sample profile", Sample, nil},
-	SampleExtended: {"extensible binary sample profile", Sample, []string{".afdo"}},
-	SampleCompact:  {"compact binary sample profile", Sample, nil},
-	SampleGCov:     {"sample profile for GCC", Sample, nil},
+	SampleText:     {"sample profile as text", Sample, "text", nil},
+	SampleBinary:   {"binary sample profile", Sample, "binary", nil},
+	SampleExtended: {"extensible binary sample profile", Sample, "extensible_binary", []string{".afdo"}},
+	SampleCompact:  {"compact binary sample profile", Sample, "compact_binary", nil},
+	SampleGCov:     {"sample profile for GCC", Sample, "gcov", nil},
 }
 
 // All returns all formats, those of a family together.
@@ -111,6 +112,15 @@ func (f Format) String() string {
 		return "unknown format"
 	}
 	return formats[f].name
+}
+
+// Word returns the word that stands for the format in JSON, within its family: "raw",
+// "indexed"; "" for an unknown one.
+func (f Format) Word() string {
+	if f < IRPGORaw || int(f) >= len(formats) {
+		return ""
+	}
+	return formats[f].word
 }
 
 // Family returns the family of the format; "" for an unknown one.

@@ -11,11 +11,17 @@ import (
 	"testing"
 )
 
+// isPublic reports whether a package is for programs that import the library.
+func isPublic(pkg string) bool {
+	return !slices.Contains([]string{"testdata", "docs/schema"}, pkg) && !slices.Contains(strings.Split(pkg, "/"), "internal") &&
+		!strings.HasPrefix(pkg, "cmd/")
+}
+
 // TestPublicPackages: a package of the library says what it is, and shows how
 // it is begun with in an example that go test runs.
 func TestPublicPackages(t *testing.T) {
 	for pkg := range packages(t, false) {
-		if pkg == "testdata" || slices.Contains(strings.Split(pkg, "/"), "internal") || strings.HasPrefix(pkg, "cmd/") {
+		if !isPublic(pkg) {
 			continue
 		}
 		files, err := filepath.Glob(filepath.Join("..", "..", filepath.FromSlash(pkg), "*.go"))

@@ -19,7 +19,8 @@ const module = "github.com/profuse-pgo/profuse"
 // layers lists the packages from the ground up. A package imports only what
 // stands in a line above its own, or below its own folder.
 var layers = [][]string{
-	{"internal/saturate", "internal/tally"},
+	{"internal/saturate", "internal/tally", "docs/schema"},
+	{"internal/schema"},
 	{"profile"},
 	{"internal/addup", "internal/flaw", "internal/guid", "internal/llvmerr", "internal/screen"},
 	{"internal/atomicfile", "internal/blake3", "internal/filelock", "internal/lazymap", "internal/llvmjson", "internal/llvmorder", "internal/mip/sign", "internal/mt19937", "internal/pagestyle", "internal/slab", "internal/symbols", "internal/zlibtext"},

@@ -113,6 +113,7 @@ command.`,
 			llvmTools[0].command(),
 			llvmTools[1].command(),
 			llvmTools[2].command(),
+			schemaCommand(),
 			versionCommand(),
 		},
 	}

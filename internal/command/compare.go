@@ -12,6 +12,7 @@ import (
 	"github.com/profuse-pgo/profuse/internal/command/cli"
 	"github.com/profuse-pgo/profuse/internal/command/console"
 	"github.com/profuse-pgo/profuse/internal/command/sources"
+	"github.com/profuse-pgo/profuse/internal/schema"
 	"github.com/profuse-pgo/profuse/profile"
 )
 
@@ -87,7 +88,10 @@ func (c *compareRun) run(_ context.Context, env *cli.Env, args []string) error {
 			inner := newComparisonJSON(contexts, c.top)
 			json.Contexts = &inner
 		}
-		console.WriteJSON(out, json, "")
+		console.WriteJSON(out, struct {
+			schema.Head
+			comparisonJSON
+		}{schema.For("compare"), json}, "")
 	case c.markdown:
 		md := comparisonMarkdown{Printer: p, top: c.top}
 		md.print(r)

@@ -7,6 +7,7 @@ import (
 	"github.com/profuse-pgo/profuse/compare"
 	"github.com/profuse-pgo/profuse/internal/command/cli"
 	"github.com/profuse-pgo/profuse/internal/command/console"
+	"github.com/profuse-pgo/profuse/internal/schema"
 	"github.com/profuse-pgo/profuse/profile"
 )
 
@@ -156,15 +157,13 @@ type comparisonJSON struct {
 }
 
 type sideJSON struct {
-	File    string  `json:"file"`
-	Family  string  `json:"family"`
-	Format  string  `json:"format"`
-	Version string  `json:"version"`
-	Items   int     `json:"items"`
-	Ran     int     `json:"ran"`
-	Hot     int     `json:"hot"`
-	Total   float64 `json:"total"`
-	HotMin  uint64  `json:"hot_min"`
+	File string `json:"file"`
+	schema.FileFormat
+	Items  int     `json:"items"`
+	Ran    int     `json:"ran"`
+	Hot    int     `json:"hot"`
+	Total  float64 `json:"total"`
+	HotMin uint64  `json:"hot_min"`
 }
 
 type changeListJSON struct {
@@ -183,7 +182,7 @@ type changeJSON struct {
 	New         uint64   `json:"new"`
 	BaseShare   float64  `json:"base_share"` // 0 to 1
 	NewShare    float64  `json:"new_share"`
-	Before      string   `json:"before"` // "absent", "never ran", "cold", "warm", "hot"
+	Before      string   `json:"before"` // "absent", "never_ran", "cold", "warm", "hot"
 	After       string   `json:"after"`
 	HashChanged bool     `json:"hash_changed"`
 }
@@ -201,7 +200,7 @@ func newComparisonJSON(r *compare.Result, top int) comparisonJSON {
 
 func newSideJSON(s *compare.Side) sideJSON {
 	id := &s.Identity
-	return sideJSON{id.File, id.Family, id.Format, id.Version, s.Items, s.Ran, s.Hot, s.Total, s.HotMin}
+	return sideJSON{id.File, schema.FileFormatOf(id.Family, id.Format, id.Version), s.Items, s.Ran, s.Hot, s.Total, s.HotMin}
 }
 
 // newChangeListJSON holds the first items of a list, all if top is 0.
@@ -211,11 +210,14 @@ func newChangeListJSON(l changeList, top int) changeListJSON {
 		list.Items = append(list.Items, changeJSON{
 			Name: c.Symbol.String(), Signature: c.Symbol.Signature, File: c.Symbol.File, Stack: frameNames(c.Frames), Lines: frameLines(c.Frames),
 			Base: c.Base, New: c.New, BaseShare: c.BaseShare, NewShare: c.NewShare,
-			Before: c.Before.String(), After: c.After.String(), HashChanged: c.HashChanged,
+			Before: word(c.Before), After: word(c.After), HashChanged: c.HashChanged,
 		})
 	}
 	return list
 }
+
+// word returns a temperature as one word.
+func word(t compare.Temperature) string { return strings.ReplaceAll(t.String(), " ", "_") }
 
 func frameNames(frames []profile.Frame) (names []string) {
 	for i := range frames {

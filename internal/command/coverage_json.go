@@ -5,20 +5,20 @@ import (
 
 	"github.com/profuse-pgo/profuse/coverage"
 	"github.com/profuse-pgo/profuse/internal/command/console"
+	"github.com/profuse-pgo/profuse/internal/schema"
 )
 
-// coverageJSON is what "profuse coverage --json" prints. docs/coverage.schema.json
+// coverageJSON is what "profuse coverage --json" prints. docs/schema/coverage.schema.json
 // describes it.
 type coverageJSON struct {
-	Schema        string             `json:"schema"`
-	SchemaVersion int                `json:"schema_version"`
-	Total         summaryJSON        `json:"total"`
-	Unplaced      ratioJSON          `json:"unplaced"` // functions without a place
-	Files         []coverageFileJSON `json:"files"`
-	Mismatched    []mismatchJSON     `json:"mismatched"`
-	Missed        []missedJSON       `json:"missed"` // limits
-	Changed       *changedJSON       `json:"changed,omitempty"`
-	Baseline      *baselineJSON      `json:"baseline,omitempty"`
+	schema.Head
+	Total      summaryJSON        `json:"total"`
+	Unplaced   ratioJSON          `json:"unplaced"` // functions without a place
+	Files      []coverageFileJSON `json:"files"`
+	Mismatched []mismatchJSON     `json:"mismatched"`
+	Missed     []missedJSON       `json:"missed"` // limits
+	Changed    *changedJSON       `json:"changed,omitempty"`
+	Baseline   *baselineJSON      `json:"baseline,omitempty"`
 }
 
 type ratioJSON struct {
@@ -96,7 +96,7 @@ func newSummaryJSON(s coverage.Summary) summaryJSON {
 // writeJSON writes the result.
 func (r *coverageResult) writeJSON(w io.Writer) {
 	out := coverageJSON{
-		Schema: "profuse-coverage", SchemaVersion: 1, Total: newSummaryJSON(r.Total), Unplaced: ratioJSON(r.Unplaced.Functions),
+		Head: schema.For("coverage"), Total: newSummaryJSON(r.Total), Unplaced: ratioJSON(r.Unplaced.Functions),
 		Files: []coverageFileJSON{}, Mismatched: []mismatchJSON{}, Missed: []missedJSON{},
 	}
 	for _, f := range r.Files {

@@ -10,6 +10,7 @@ import (
 	"github.com/profuse-pgo/profuse/coverage"
 	"github.com/profuse-pgo/profuse/internal/command/cli"
 	"github.com/profuse-pgo/profuse/internal/command/console"
+	"github.com/profuse-pgo/profuse/internal/schema"
 )
 
 // A testsResult is what "profuse coverage tests" prints.
@@ -135,13 +136,12 @@ func (f *selectedFile) notRun() (lines []uint32) {
 }
 
 // testsJSON is what "profuse coverage tests --json" prints.
-// docs/coverage-tests.schema.json describes it.
+// docs/schema/coverage-tests.schema.json describes it.
 type testsJSON struct {
-	Schema        string          `json:"schema"`
-	SchemaVersion int             `json:"schema_version"`
-	Total         ratioJSON       `json:"total"`
-	Tests         []testShareJSON `json:"tests"`
-	Selected      *selectedJSON   `json:"selected,omitempty"`
+	schema.Head
+	Total    ratioJSON       `json:"total"`
+	Tests    []testShareJSON `json:"tests"`
+	Selected *selectedJSON   `json:"selected,omitempty"`
 }
 
 type testShareJSON struct {
@@ -169,7 +169,7 @@ type testedLineJSON struct {
 
 // writeJSON writes the result.
 func (r *testsResult) writeJSON(w io.Writer, names []string) {
-	out := testsJSON{Schema: "profuse-coverage-tests", SchemaVersion: 1, Total: ratioJSON(r.total), Tests: []testShareJSON{}}
+	out := testsJSON{Head: schema.For("coverage-tests"), Total: ratioJSON(r.total), Tests: []testShareJSON{}}
 	for _, t := range r.tests {
 		out.Tests = append(out.Tests, testShareJSON{t.name, t.lines, t.alone})
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/profuse-pgo/profuse/internal/command/console"
 	"github.com/profuse-pgo/profuse/internal/command/ordering"
 	"github.com/profuse-pgo/profuse/internal/command/sources"
+	"github.com/profuse-pgo/profuse/internal/schema"
 	"github.com/profuse-pgo/profuse/layout"
 )
 
@@ -88,6 +89,7 @@ func (c *orderEval) setUntil(s string) error {
 // evaluation holds the scores of all orders. The JSON names are a stable
 // interface.
 type evaluation struct {
+	schema.Head
 	Program string        `json:"program"`
 	Traces  int           `json:"traces"`
 	Orders  []orderScores `json:"orders"` // the first is the program as it is
@@ -137,7 +139,7 @@ func (c *orderEval) run(_ context.Context, env *cli.Env, args []string) error {
 		}
 		traces = append(traces, t...)
 	}
-	e := &evaluation{Program: args[0], Traces: len(traces)}
+	e := &evaluation{Head: schema.For("order-eval"), Program: args[0], Traces: len(traces)}
 	for i, file := range args {
 		image, o := program, orderScores{Name: file}
 		if i > 0 {

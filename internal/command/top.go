@@ -12,6 +12,7 @@ import (
 	"github.com/profuse-pgo/profuse/internal/command/cli"
 	"github.com/profuse-pgo/profuse/internal/command/console"
 	"github.com/profuse-pgo/profuse/internal/command/sources"
+	"github.com/profuse-pgo/profuse/internal/schema"
 	"github.com/profuse-pgo/profuse/profile"
 )
 
@@ -239,8 +240,9 @@ func printDistribution(p *console.Printer, d profile.Distribution, kind string) 
 // topJSON is what "profuse top --json" prints. The names are part of the
 // interface.
 type topJSON struct {
-	File    string           `json:"file"`
-	Family  string           `json:"family"`
+	schema.Head
+	File string `json:"file"`
+	schema.FileFormat
 	Kind    string           `json:"kind"`
 	Value   string           `json:"value"`
 	Unit    string           `json:"unit"`
@@ -264,7 +266,7 @@ type topItemJSON struct {
 func (l *topList) writeJSON(w *bufio.Writer, v profile.View, d profile.Distribution, n int) {
 	id := v.Identity()
 	out := topJSON{
-		File: id.File, Family: id.Family, Kind: l.kind, Value: l.value, Unit: string(l.unit), Number: d.Values, Total: d.Total,
+		Head: schema.For("top"), File: id.File, FileFormat: schema.FileFormatOf(id.Family, id.Format, id.Version), Kind: l.kind, Value: l.value, Unit: string(l.unit), Number: d.Values, Total: d.Total,
 		Items: []topItemJSON{}, Cutoffs: []console.Cutoff{},
 	}
 	for i := range firstOf(l.items, n) {

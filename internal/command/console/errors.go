@@ -19,7 +19,7 @@ func Warnings(env *cli.Env) func(profile.Warning) {
 }
 
 // An Error is an error, a warning or a finding as JSON, the same in all commands.
-// docs/error.schema.json describes it. What is unknown is left out.
+// docs/schema/error.schema.json describes it. What is unknown is left out.
 type Error struct {
 	Class    profile.Class `json:"class"`
 	File     string        `json:"file,omitempty"`

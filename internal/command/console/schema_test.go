@@ -33,7 +33,7 @@ func TestSchemas(t *testing.T) {
 	validate := func(what, schema string, data []byte) {
 		t.Helper()
 		output = append(output, data...)
-		s, err := compiler.Compile(filepath.Join(root, "docs", schema))
+		s, err := compiler.Compile(filepath.Join(root, "docs", "schema", schema))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -64,7 +64,7 @@ func TestSchemas(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		validate("report", "report.schema.json", data)
+		validate("report", "merge-report.schema.json", data)
 		return data
 	}
 	fixtures := func(folder string, file ...string) string {
@@ -102,6 +102,29 @@ func TestSchemas(t *testing.T) {
 	stale := fixtures("covmap", "shapes-22.o")
 	validate("coverage", "coverage.schema.json", run(0, profuse, "coverage", "--json", "--program", stale, cov[4]))
 
+	// The commands that read a view, for every fixture that has one.
+	viewed := 0
+	for _, file := range fixtureFiles(t, filepath.Join(root, "testdata")) {
+		out, _, code := oracle.Run(t, profuse, "top", "--json", "-n", "3", file)
+		if code != 0 {
+			continue
+		}
+		viewed++
+		validate("top "+file, "top.schema.json", []byte(out))
+		validate("compare "+file, "compare.schema.json", run(0, profuse, "compare", "--json", "--top", "2", fixtures("irpgo", "clang22", "ir-run1.profraw"), file))
+	}
+	if viewed < 100 {
+		t.Errorf("%d fixtures have a view", viewed)
+	}
+	validate("check --against", "check.schema.json", run(1, profuse, "check", "--json", "--min-overlap", "100%",
+		"--against", fixtures("irpgo", "clang22", "ir-run1.profraw"), fixtures("irpgo", "clang22", "ir-run3.profraw")))
+	program := filepath.Join(root, "internal", "command", "testdata", "mip", "shapes.elf")
+	validate("order eval", "order-eval.schema.json", run(0, profuse, "order", "eval", "--json",
+		"--trace", fixtures("irpgo", "llvm22", "temporal-merged.profdata"), program))
+	job := filepath.Join(dir, "job")
+	run(0, profuse, "fleet", "plan", job, fixtures("irpgo", "clang22"))
+	validate("fleet status", "fleet-status.schema.json", run(0, profuse, "fleet", "status", "--json", job))
+
 	// reasons validates those in a quarantine and counts them.
 	reasons := func(quarantine string) (n int) {
 		err := filepath.WalkDir(quarantine, func(path string, _ os.DirEntry, err error) error {
@@ -114,7 +137,7 @@ func TestSchemas(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			validate(path, "report.schema.json#/$defs/input", data)
+			validate(path, "merge-report.schema.json#/$defs/input", data)
 			_, err = os.Stat(file)
 			return err
 		})
@@ -123,7 +146,7 @@ func TestSchemas(t *testing.T) {
 		}
 		return n
 	}
-	if got, want := reasons(quarantine), strings.Count(string(one), `"outcome": "left out"`); got != want || got == 0 {
+	if got, want := reasons(quarantine), strings.Count(string(one), `"outcome": "left_out"`); got != want || got == 0 {
 		t.Errorf("%d reasons in quarantine for %d files left out", got, want)
 	}
 	watched := filepath.Join(dir, "watched")
@@ -158,4 +181,19 @@ func TestSchemas(t *testing.T) {
 			t.Errorf("no error of class %s", class)
 		}
 	}
+}
+
+// fixtureFiles returns the files in a folder and below.
+func fixtureFiles(t *testing.T, folder string) (files []string) {
+	t.Helper()
+	err := filepath.WalkDir(folder, func(path string, d os.DirEntry, err error) error {
+		if err == nil && d.Type().IsRegular() {
+			files = append(files, path)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
 }

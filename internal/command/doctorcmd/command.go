@@ -12,6 +12,7 @@ import (
 
 	"github.com/profuse-pgo/profuse/internal/command/cli"
 	"github.com/profuse-pgo/profuse/internal/command/console"
+	"github.com/profuse-pgo/profuse/internal/schema"
 )
 
 // Command is "profuse doctor".
@@ -46,7 +47,7 @@ type doctorRun struct {
 }
 
 // A patient is one program run by one process: a process that replaces itself
-// by another program (exec) is several patients. docs/doctor.schema.json describes its
+// by another program (exec) is several patients. docs/schema/doctor.schema.json describes its
 // JSON.
 type patient struct {
 	PID          int      `json:"pid"`
@@ -81,7 +82,10 @@ func (c *doctorRun) run(ctx context.Context, env *cli.Env, args []string) error 
 	sick := diagnose(all)
 	var b bytes.Buffer
 	if c.json {
-		console.WriteJSON(&b, all, "")
+		console.WriteJSON(&b, struct {
+			schema.Head
+			Processes []*patient `json:"processes"`
+		}{schema.For("doctor"), all}, "")
 	} else {
 		printPatients(&b, env, all)
 	}

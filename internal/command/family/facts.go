@@ -3,30 +3,36 @@ package family
 import (
 	"fmt"
 
+	"github.com/profuse-pgo/profuse/formats"
 	"github.com/profuse-pgo/profuse/internal/command/cli"
 	"github.com/profuse-pgo/profuse/internal/command/console"
+	"github.com/profuse-pgo/profuse/internal/schema"
 	"github.com/profuse-pgo/profuse/profile"
 )
 
 // Facts are what "profuse show" prints about a file. They marshal to a JSON
 // object, which begins with a [Head] and ends with [Problems];
-// docs/show.schema.json describes both.
+// docs/schema/show.schema.json describes both.
 type Facts interface {
 	Print(p *Printer)
 }
 
 // Head begins the facts of a file.
 type Head struct {
-	Schema        string `json:"schema"`
-	SchemaVersion int    `json:"schema_version"`
-	File          string `json:"file"`
-	Size          int64  `json:"size"`   // bytes, decompressed
-	Format        string `json:"format"` // "" if unknown
+	schema.Head
+	File string `json:"file"`
+	Size int64  `json:"size"` // bytes, decompressed
+	schema.FileFormat
+	What string `json:"-"` // the format for people; "" if unknown
 }
 
-// NewHead returns the head of a file's facts.
-func NewHead(file string, size int, format string) Head {
-	return Head{"profuse-show", 1, file, int64(size), format}
+// NewHead returns the head of a file's facts. The format may be 0, for unknown.
+func NewHead(file string, size int, f formats.Format) Head {
+	h := Head{Head: schema.For("show"), File: file, Size: int64(size), FileFormat: schema.FileFormatOf(string(f.Family()), f.Word(), "")}
+	if f != 0 {
+		h.What = f.String()
+	}
+	return h
 }
 
 // Problems ends the facts of a file.

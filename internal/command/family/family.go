@@ -12,6 +12,7 @@ import (
 	"github.com/profuse-pgo/profuse/internal/command/console"
 	"github.com/profuse-pgo/profuse/internal/command/merging"
 	"github.com/profuse-pgo/profuse/internal/command/sources"
+	"github.com/profuse-pgo/profuse/internal/schema"
 	"github.com/profuse-pgo/profuse/profile"
 	"github.com/profuse-pgo/profuse/symbolize"
 )
@@ -105,17 +106,15 @@ type Checker interface {
 	Check(name string, data []byte, f formats.Format) Checked
 }
 
-// Checked is the result of checking one file. docs/check.schema.json describes it
+// Checked is the result of checking one file. docs/schema/check.schema.json describes it
 // as JSON.
 type Checked struct {
-	Schema        string    `json:"schema"`
-	SchemaVersion int       `json:"schema_version"`
-	File          string    `json:"file"`
-	Sound         bool      `json:"sound"`
-	Format        string    `json:"format"`  // "" if unknown
-	Version       uint32    `json:"version"` // 0 if it has none
-	Records       int       `json:"records"` // read before anything stopped it
-	Findings      []Finding `json:"findings"`
+	schema.Head
+	File  string `json:"file"`
+	Sound bool   `json:"sound"`
+	schema.FileFormat
+	Records  int       `json:"records"` // read before anything stopped it
+	Findings []Finding `json:"findings"`
 	// Remarks are suspicious findings that do not make the file unsound.
 	Remarks []Finding `json:"remarks,omitempty"`
 	Omitted int       `json:"omitted,omitempty"` // findings and remarks beyond those above
@@ -125,6 +124,8 @@ type Checked struct {
 	Own Own `json:"-"`
 	// Shapes are of the functions, to compare the file with others.
 	Shapes Shapes `json:"-"`
+
+	what string // the format for people; "" if unknown
 }
 
 // A Finding is one thing that is wrong with a file, or suspicious.
@@ -139,8 +140,6 @@ type Finding struct {
 // Own holds the results that only one family has. It marshals to a JSON object,
 // whose members follow those of Checked.
 type Own interface {
-	// Version returns the version of formats that do not number theirs; "" for none.
-	Version() string
 	Print(w io.Writer)
 }
 
@@ -160,12 +159,12 @@ func (r Checked) MarshalJSON() ([]byte, error) {
 
 // Print writes "FILE: ok: …", or "FILE: not sound" and the findings below it.
 func (r *Checked) Print(p *console.Printer) {
-	what := r.Format
+	what := r.what
 	if r.Version > 0 {
 		what += fmt.Sprintf(" version %d", r.Version)
 	}
-	if r.Own != nil && r.Own.Version() != "" {
-		what += " version " + r.Own.Version()
+	if r.FormatVersion != "" {
+		what += " version " + r.FormatVersion
 	}
 	switch {
 	case what != "":
@@ -199,9 +198,9 @@ func (r *Checked) Print(p *console.Printer) {
 // NewChecked returns the result for a file before it is read; f is 0 if its
 // format is unknown.
 func NewChecked(file string, f formats.Format) Checked {
-	c := Checked{Schema: "profuse-check", SchemaVersion: 1, File: file, Findings: []Finding{}}
+	c := Checked{Head: schema.For("check"), File: file, FileFormat: schema.FileFormatOf(string(f.Family()), f.Word(), ""), Findings: []Finding{}}
 	if f != 0 {
-		c.Format = f.String()
+		c.what = f.String()
 	}
 	return c
 }

@@ -11,12 +11,12 @@ import (
 
 	"github.com/profuse-pgo/profuse/internal/command/cli"
 	"github.com/profuse-pgo/profuse/internal/command/merging"
+	"github.com/profuse-pgo/profuse/internal/schema"
 )
 
 // Status is what has been done of a job.
 type Status struct {
-	Schema  string  `json:"schema"` // "profuse-fleet-status"
-	Version int     `json:"version"`
+	schema.Head
 	Job     string  `json:"job"`
 	Objects int     `json:"objects"`
 	Bytes   int64   `json:"bytes"`
@@ -40,7 +40,7 @@ func (j *Job) Status() (*Status, error) {
 		return nil, err
 	}
 	s := &Status{
-		Schema: "profuse-fleet-status", Version: jobVersion, Job: j.URL(""), Objects: p.Objects, Bytes: p.Bytes, Shards: len(p.Shards), Missing: []int{},
+		Head: schema.For("fleet-status"), Job: j.URL(""), Objects: p.Objects, Bytes: p.Bytes, Shards: len(p.Shards), Missing: []int{},
 	}
 	for i, d := range dones {
 		if d == nil {

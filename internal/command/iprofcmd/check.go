@@ -20,11 +20,12 @@ import (
 func checkFile(res *family.Checked, name string, data []byte, classes *classIndex) {
 	rep := iprof.Check(name, data)
 	if p := rep.Profile; p != nil {
-		own := &checked{FormatVersion: p.Version.String()}
+		own := &checked{}
 		if classes != nil && !p.Placeholder() {
 			own.Classes = classes.judge(p)
 		}
 		res.Own, res.Records = own, p.Entries()
+		res.SetVersion(p.Version.String())
 	}
 	for _, f := range rep.Findings {
 		if f.Severity == iprof.Broken {
@@ -37,11 +38,8 @@ func checkFile(res *family.Checked, name string, data []byte, classes *classInde
 
 // checked holds the results that only iprof profiles have.
 type checked struct {
-	FormatVersion string        `json:"format_version,omitempty"`
-	Classes       *classesFacts `json:"classes,omitempty"` // with --classes
+	Classes *classesFacts `json:"classes,omitempty"` // with --classes
 }
-
-func (c *checked) Version() string { return c.FormatVersion }
 
 func (c *checked) Print(w io.Writer) {
 	if c.Classes != nil {

@@ -15,7 +15,6 @@ import (
 // the interface.
 type fileFacts struct {
 	family.Head
-	Version       string   `json:"version"` // "" if unreadable
 	Resolved      bool     `json:"resolved"`
 	Types         int      `json:"types"`
 	TypesUsed     int      `json:"types_used"` // by counts, or signatures of used methods
@@ -102,7 +101,7 @@ type wayFacts struct {
 // in the facts.
 func collectFacts(name string, data []byte, top int, choose *regexp.Regexp) (*fileFacts, error) {
 	f := &fileFacts{
-		Head: family.NewHead(name, len(data), formats.IprofProfile.String()), Problems: family.NewProblems(),
+		Head: family.NewHead(name, len(data), formats.IprofProfile), Problems: family.NewProblems(),
 		Sections: []string{}, Sets: []setFacts{},
 		Hottest: []methodFacts{}, Contexts: []contextFacts{}, Sites: []siteFacts{},
 		Branches: []branchFacts{}, Locks: []typeFacts{},
@@ -129,7 +128,8 @@ func collectFacts(name string, data []byte, top int, choose *regexp.Regexp) (*fi
 }
 
 func (f *fileFacts) overview(p *iprof.Profile) {
-	f.Version, f.Resolved = p.Version.String(), !p.Placeholder()
+	f.Resolved = !p.Placeholder()
+	f.SetVersion(p.Version.String())
 	f.Sections = append(f.Sections, p.Order...)
 	f.UnknownFields = len(p.Unknown) + len(p.Extra)
 	f.Types, f.Methods = len(p.Types), len(p.Methods)

@@ -15,7 +15,7 @@ import (
 
 // Print prints the facts, unless the file could not be read at all.
 func (f *fileFacts) Print(p *family.Printer) {
-	if f.Error != nil && f.Version == "" {
+	if f.Error != nil && f.FormatVersion == "" {
 		return
 	}
 	p.Title(f.File)
@@ -36,7 +36,7 @@ func (f *fileFacts) Print(p *family.Printer) {
 }
 
 func printOverview(p *family.Printer, f *fileFacts) {
-	rows := [][2]string{{"Format", fmt.Sprintf("%s, version %s, %s", f.Format, f.Version, cli.Quantity(uint64(f.Size), "byte", "bytes"))}}
+	rows := [][2]string{{"Format", fmt.Sprintf("%s, version %s, %s", f.What, f.FormatVersion, cli.Quantity(uint64(f.Size), "byte", "bytes"))}}
 	add := func(label, value string) { rows = append(rows, [2]string{label, value}) }
 	used := func(all, used int) string {
 		return fmt.Sprintf("%s, %s used by counts (%s)", cli.Count(uint64(all)), cli.Count(uint64(used)), cli.Percent(uint64(used), uint64(all)))

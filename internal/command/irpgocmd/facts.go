@@ -11,8 +11,7 @@ import (
 // JSON. The JSON names are a stable interface. If Error is set, the numbers cover
 // the records before it.
 type counterFacts struct {
-	family.Head          // Format is "raw", "indexed" or "text"
-	Version     uint32   `json:"version"`    // of the format; 0 for text
+	family.Head
 	WrittenBy   string   `json:"written_by"` // LLVM releases that can have; may be ""
 	VersionWord uint64   `json:"version_word"`
 	Variant     []string `json:"variant"` // short names of irpgo.Variant

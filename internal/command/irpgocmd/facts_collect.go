@@ -30,7 +30,7 @@ var valueKindNames = [irpgo.NumValueKinds]string{"indirect_call_target", "memop_
 
 func newFacts(name string, size int) *counterFacts {
 	f := &counterFacts{
-		Head: family.NewHead(name, size, ""), Problems: family.NewProblems(),
+		Head: family.NewHead(name, size, 0), Problems: family.NewProblems(),
 		Variant: []string{}, BinaryIDs: []string{}, Hottest: []functionFacts{},
 	}
 	for _, kind := range valueKindNames {
@@ -121,7 +121,7 @@ func (c *collector) read(r *irpgo.Reader) error {
 // many profiles a raw file holds.
 func (c *collector) header(r *irpgo.Reader) {
 	f, in := c.facts, r.Info()
-	f.Version, f.VersionWord, f.WrittenBy = in.Version, in.VersionWord, in.WrittenBy()
+	f.Version, f.VersionWord, f.WrittenBy = int(in.Version), in.VersionWord, in.WrittenBy()
 	f.variant = in.Variant
 	f.Variant = append(f.Variant, in.Variant.Names()...)
 	f.PointerSize, f.Profiles = in.PointerSize, in.Profiles

@@ -116,7 +116,7 @@ func (c *check) Check(name string, data []byte, f formats.Format) family.Checked
 	res := family.NewChecked(name, f)
 	rep := irpgo.Check(name, data)
 	if rep.Info != nil {
-		res.Version = rep.Info.Version
+		res.Version = int(rep.Info.Version)
 	}
 	res.Records, res.Omitted = rep.Records, rep.Omitted
 	res.Note(rep.Findings...)

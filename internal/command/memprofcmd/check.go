@@ -27,7 +27,7 @@ func Check(name string, data []byte, format formats.Format, programs *memprof.Bi
 		res.Note(err)
 		return res
 	}
-	res.Version, res.Records = uint32(raw.Version()), raw.NumContexts()
+	res.Version, res.Records = raw.Version(), raw.NumContexts()
 	res.Note(raw.Check()...)
 	if programs == nil {
 		return res

@@ -21,7 +21,6 @@ import (
 // JSON names are part of the interface.
 type fileFacts struct {
 	family.Head
-	Version   int      `json:"version"`    // of raw profiles; 0 for YAML
 	WrittenBy string   `json:"written_by"` // LLVM releases; "" if unknown
 	Dumps     int      `json:"dumps"`      // in a raw file
 	BuildIDs  []string `json:"build_ids"`  // the program first, then its libraries
@@ -169,7 +168,7 @@ type FactsOptions struct {
 // returns and records in the facts.
 func CollectFileFacts(name string, data []byte, format formats.Format, opt FactsOptions) (*fileFacts, error) {
 	f := &fileFacts{
-		Head: family.NewHead(name, len(data), format.String()), BuildIDs: []string{}, Problems: family.NewProblems(),
+		Head: family.NewHead(name, len(data), format), BuildIDs: []string{}, Problems: family.NewProblems(),
 	}
 	var err error
 	if format == formats.MemProfYAML {

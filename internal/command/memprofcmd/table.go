@@ -19,7 +19,7 @@ func (f *fileFacts) Print(p *family.Printer) {
 		return
 	}
 	p.Title(f.File)
-	format := f.Format
+	format := f.What
 	if f.Version > 0 {
 		format += fmt.Sprintf(", version %d (%s)", f.Version, f.WrittenBy)
 	}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"sync/atomic"
 
-	"github.com/profuse-pgo/profuse/formats"
 	"github.com/profuse-pgo/profuse/inputs"
 	"github.com/profuse-pgo/profuse/internal/command/cli"
 	"github.com/profuse-pgo/profuse/internal/command/console"
@@ -240,14 +239,6 @@ func (j *Job) likelyCause(err error, data []byte) string {
 	}
 	if profile.ClassOf(fe) == profile.ErrTruncated {
 		return "its end is missing: the writer was killed or its disk was full"
-	}
-	return ""
-}
-
-// formatOf names the format of a profile; "" if unknown.
-func formatOf(data []byte) string {
-	if f, ok := formats.Detect(data); ok {
-		return f.String()
 	}
 	return ""
 }

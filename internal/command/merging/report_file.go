@@ -10,9 +10,11 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/profuse-pgo/profuse/formats"
 	"github.com/profuse-pgo/profuse/internal/atomicfile"
 	"github.com/profuse-pgo/profuse/internal/command/cli"
 	"github.com/profuse-pgo/profuse/internal/command/console"
+	"github.com/profuse-pgo/profuse/internal/schema"
 	"github.com/profuse-pgo/profuse/merge"
 	"github.com/profuse-pgo/profuse/profile"
 )
@@ -22,12 +24,13 @@ const (
 	maxIDsListed  = 16  // of an input
 )
 
-// An entry is the account of one profile as JSON. docs/report.schema.json
+// An entry is the account of one profile as JSON. docs/schema/merge-report.schema.json
 // describes it.
 type entry struct {
 	Input      int    `json:"input"` // position on the command line, archives and folders expanded
 	File       string `json:"file"`
 	Size       int    `json:"size"` // bytes, uncompressed
+	Family     string `json:"family,omitempty"`
 	Format     string `json:"format,omitempty"`
 	Outcome    string `json:"outcome"`
 	Functions  *int   `json:"functions,omitempty"`  // records contributed
@@ -44,8 +47,8 @@ type entry struct {
 // The outcomes of an input.
 const (
 	outcomeUsed    = "used"
-	outcomePartly  = "partly used"
-	outcomeLeftOut = "left out"
+	outcomePartly  = "partly_used"
+	outcomeLeftOut = "left_out"
 )
 
 // A reason says why something is not in the result.
@@ -67,7 +70,7 @@ func newRescued(r profile.Rescued) rescuedFunction {
 
 // line says what the merge did with a damaged function, and why.
 func (r rescuedFunction) line() string {
-	return fmt.Sprintf("%s %s: %s", cmp.Or(r.Function, r.NameRef), r.Action, r.Reason.Message)
+	return fmt.Sprintf("%s %s: %s", cmp.Or(r.Function, r.NameRef), strings.ReplaceAll(r.Action, "_", " "), r.Reason.Message)
 }
 
 // actionOf names what the merge did with a damaged function.
@@ -75,7 +78,7 @@ func actionOf(r profile.Rescued) string {
 	if r.Clamped {
 		return "clamped"
 	}
-	return "left out"
+	return "left_out"
 }
 
 func nameRef(ref uint64) string { return fmt.Sprintf("%#016x", ref) }
@@ -83,7 +86,10 @@ func nameRef(ref uint64) string { return fmt.Sprintf("%#016x", ref) }
 // entryJSON returns the account of a profile as JSON, its lines indented.
 func (j *Job) entryJSON(a *merge.Account, indent string) []byte {
 	e := entry{
-		Input: j.position(a.Input), File: a.File, Size: a.Size, Format: formatOf(a.Data), Outcome: outcomeUsed, RescuedOmitted: a.RescuedOmitted,
+		Input: j.position(a.Input), File: a.File, Size: a.Size, Outcome: outcomeUsed, RescuedOmitted: a.RescuedOmitted,
+	}
+	if f, ok := formats.Detect(a.Data); ok {
+		e.setFormat(f)
 	}
 	if b := a.Brought; b != nil {
 		e.Functions, e.Count, e.Unmergable = &b.Functions, &b.Count, b.Unmergable
@@ -97,6 +103,10 @@ func (j *Job) entryJSON(a *merge.Account, indent string) []byte {
 		e.Outcome, e.Reason = outcomeLeftOut, &reason{console.NewError(a.Err), j.likelyCause(a.Err, a.Data)}
 	}
 	return e.json(indent)
+}
+
+func (e *entry) setFormat(f formats.Format) {
+	e.Family, e.Format = strings.ToLower(string(f.Family())), f.Word()
 }
 
 func (e *entry) json(indent string) []byte {
@@ -180,11 +190,10 @@ func openReportFile(path, command, output string) (*reportFile, error) {
 	f.moved.L = &f.mu
 	var head bytes.Buffer
 	console.WriteJSON(&head, struct {
-		Schema  string `json:"schema"`
-		Version int    `json:"version"`
+		schema.Head
 		Command string `json:"command"`
 		Output  string `json:"output"`
-	}{"profuse-merge-report", 2, command, output}, "")
+	}{schema.For("merge-report"), command, output}, "")
 	fmt.Fprintf(f.w, "%s,\n  \"inputs\": [", strings.TrimSuffix(head.String(), "\n}\n"))
 	return f, nil
 }

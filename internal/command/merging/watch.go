@@ -130,7 +130,7 @@ func ExplainMoved(to, file string, err error, partly bool) error {
 		e.Size = int(info.Size())
 	}
 	if f := sources.PeekFormat(inputs.File(to, inputs.Options{}), false); f != 0 {
-		e.Format = f.String()
+		e.setFormat(f)
 	}
 	return atomicfile.WriteFile(to+merge.ReasonSuffix, bytes.NewReader(e.json("")))
 }

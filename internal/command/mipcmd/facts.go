@@ -21,7 +21,6 @@ import (
 // the interface.
 type fileFacts struct {
 	family.Head
-	Version     int      `json:"version"`      // 0 for YAML
 	Generation  string   `json:"generation"`   // "A", "B", or "" for YAML
 	ProfileType []string `json:"profile_type"` // as YAML spells them
 	ModuleHash  string   `json:"module_hash"`  // hexadecimal
@@ -84,7 +83,7 @@ type factsOptions struct {
 func collectFacts(name string, data []byte, opt factsOptions) (*fileFacts, error) {
 	format, _ := formats.Detect(data)
 	f := &fileFacts{
-		Head: family.NewHead(name, len(data), format.String()), Problems: family.NewProblems(),
+		Head: family.NewHead(name, len(data), format), Problems: family.NewProblems(),
 		ProfileType: []string{}, MostCalled: []functionFacts{},
 	}
 	if f.selecting = opt.Choose != nil; f.selecting {

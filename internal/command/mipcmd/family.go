@@ -95,7 +95,7 @@ func (check) Check(name string, data []byte, f formats.Format) family.Checked {
 		res.Note(err)
 		return res
 	}
-	res.Version = uint32(r.Info().Version)
+	res.Version = r.Info().Version
 	if r.Info().FileType == mip.FileRaw {
 		return res // only its map says what the counters mean
 	}

@@ -56,7 +56,7 @@ func printOverview(p *family.Printer, f *fileFacts) {
 			add("Blocks", covered(uint64(f.Blocks), uint64(f.BlocksCovered), ""))
 		}
 		add("Code", covered(f.CodeSize, f.CodeSizeCovered, " bytes"))
-	case f.Error == nil && !f.hasCounts && f.Format != "":
+	case f.Error == nil && !f.hasCounts && f.What != "":
 		add("Functions", "unknown: the program or its .mipmap lists them")
 	}
 	if f.hasCounts {
@@ -69,7 +69,7 @@ func printOverview(p *family.Printer, f *fileFacts) {
 }
 
 func formatLine(f *fileFacts) string {
-	s := f.Format
+	s := f.What
 	if f.BinaryType != "" {
 		s = fmt.Sprintf("%s %s with a MIP map", f.BinaryArch, f.BinaryType)
 	}

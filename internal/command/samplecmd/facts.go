@@ -66,7 +66,7 @@ type sampleFacts struct {
 // facts.
 func collectFacts(name string, data []byte, format formats.Format, opt *family.ShowOptions) (*fileFacts, error) {
 	f := &fileFacts{
-		Head: family.NewHead(name, len(data), format.String()), Problems: family.NewProblems(),
+		Head: family.NewHead(name, len(data), format), Problems: family.NewProblems(),
 		Sections: []sectionFacts{}, Hottest: []functionFacts{}, selecting: opt.Choose != nil,
 	}
 	p, err := sampleprof.Read(name, data, sampleprof.ReadOptions{})
@@ -170,7 +170,7 @@ func (f *fileFacts) Print(p *family.Printer) {
 		functions += ", with " + cli.Quantity(uint64(f.Inlined), "inlined one", "inlined ones")
 	}
 	rows := [][2]string{
-		{"Format", fmt.Sprintf("%s, %s", f.Format, cli.Quantity(uint64(f.Size), "byte", "bytes"))},
+		{"Format", fmt.Sprintf("%s, %s", f.What, cli.Quantity(uint64(f.Size), "byte", "bytes"))},
 		{"Kind", f.Kind},
 		{things, functions},
 		{"Samples", fmt.Sprintf("%s at %s", cli.Count(f.Samples), cli.Quantity(f.Locations, "location", "locations"))},
