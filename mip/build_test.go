@@ -49,7 +49,7 @@ func rawA(t testing.TB, p *Profile) []byte {
 }
 
 // mipIn writes a .mip with the given header and layout.
-func mipIn(p *Profile, g Generation, l Layout) []byte {
+func mipIn(p *Profile, g Generation, l mipLayout) []byte {
 	b := appendHeader(nil, p)
 	if g == generationA {
 		b = appendHeaderA(nil, fileTypeAMIP, p)
@@ -80,7 +80,7 @@ func variants(t testing.TB, p *Profile) []variant {
 		{name: "mip B", data: mipOf(t, p, MIPOptions{})},
 		{name: "mip by the document", data: mipOf(t, p, MIPOptions{DocumentLayout: true})},
 		{name: "mip B narrow", data: mipIn(p, generationB, layoutA)},
-		{name: "mip B with length", data: mipIn(p, generationB, Layout{Wide: true, NamesByLength: true})},
+		{name: "mip B with length", data: mipIn(p, generationB, mipLayout{wide: true, namesByLength: true})},
 		{name: "yaml", data: []byte(yamlOf(t, p))},
 	}
 	for ptr, name := range map[int]string{4: "32", 8: "64"} {

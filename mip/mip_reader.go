@@ -9,34 +9,34 @@ import (
 	"github.com/profuse-pgo/profuse/internal/mip/sign"
 )
 
-// A Layout is one of the layouts of a .mip, which its header does not distinguish.
-type Layout struct {
-	// Wide means that raw offsets and addresses have 64 bits, as in the code of
+// A mipLayout is one of the layouts of a .mip, which its header does not distinguish.
+type mipLayout struct {
+	// wide means that raw offsets and addresses have 64 bits, as in the code of
 	// generation B, and not 32, as in generation A and the document.
-	Wide bool
-	// NamesByLength means that the names are preceded by their length in bytes and
+	wide bool
+	// namesByLength means that the names are preceded by their length in bytes and
 	// separated by zero bytes, as in the document; otherwise they are preceded by
 	// their number and each ends with a zero byte, as in both generations' code.
-	NamesByLength bool
+	namesByLength bool
 }
 
 var (
-	layoutCode     = Layout{Wide: true}
-	layoutA        = Layout{}
-	layoutDocument = Layout{NamesByLength: true}
+	layoutCode     = mipLayout{wide: true}
+	layoutA        = mipLayout{}
+	layoutDocument = mipLayout{namesByLength: true}
 )
 
 // layoutsOf lists the layouts to try, most likely first.
-func layoutsOf(g Generation) []Layout {
+func layoutsOf(g Generation) []mipLayout {
 	if g == generationA {
-		return []Layout{layoutA, layoutDocument}
+		return []mipLayout{layoutA, layoutDocument}
 	}
-	return []Layout{layoutCode, layoutA, layoutDocument, {Wide: true, NamesByLength: true}}
+	return []mipLayout{layoutCode, layoutA, layoutDocument, {wide: true, namesByLength: true}}
 }
 
 // fixed is the size of a record without blocks and CallEdgeCount.
-func (l Layout) fixed() int {
-	if l.Wide {
+func (l mipLayout) fixed() int {
+	if l.wide {
 		return mipFixedWide
 	}
 	return mipFixedNarrow
@@ -57,7 +57,7 @@ func newMIPReader(h header, data []byte) (decoder, error) {
 	var first error
 	for _, l := range layoutsOf(h.generation) {
 		r := &mipReader{Info: h.info(), data: data, start: h.size()}
-		r.Layout = l
+		r.layout, r.DocumentLayout = l, l.namesByLength
 		err := r.scan()
 		if err == nil {
 			return r, nil
@@ -71,7 +71,7 @@ func newMIPReader(h header, data []byte) (decoder, error) {
 
 func (r *mipReader) cursor() (*cursor.Cursor, int) {
 	c := cursor.New("functions", int64(r.start), r.data[r.start:], le)
-	return c, c.Count(c.U64("ProfileCount"), r.Layout.fixed()+mipEdgeCount, "ProfileCount")
+	return c, c.Count(c.U64("ProfileCount"), r.layout.fixed()+mipEdgeCount, "ProfileCount")
 }
 
 // scan checks the whole file in the layout and reads the names.
@@ -129,7 +129,7 @@ func nameError(i int, name, want string) error {
 // the end of the file.
 func (r *mipReader) readNames(start int) ([]string, error) {
 	c := cursor.New("names", int64(start), r.data[start:], le)
-	if r.Layout.NamesByLength {
+	if r.layout.namesByLength {
 		at := c.Offset()
 		n := c.U64("FunctionNamesLength")
 		if n != uint64(c.Len()) {
@@ -181,7 +181,7 @@ func (r *mipReader) record(c *cursor.Cursor) uint64 {
 	f := &r.buf
 	sig := c.U64("FunctionSignature")
 	at := c.Offset()
-	if r.Layout.Wide {
+	if r.layout.wide {
 		f.RawOffset = c.U64("RawProfileDataOffset")
 		f.Address = int64(c.U64("FunctionStartOffset"))
 	} else {

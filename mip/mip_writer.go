@@ -40,8 +40,8 @@ func WriteMIP(w io.Writer, p *Profile, opt MIPOptions) error {
 }
 
 // checkMIP returns an error for a profile that the layout cannot hold.
-func checkMIP(p *Profile, l Layout) error {
-	if err := p.Validate(); err != nil || l.Wide {
+func checkMIP(p *Profile, l mipLayout) error {
+	if err := p.Validate(); err != nil || l.wide {
 		return err
 	}
 	return p.checkNarrow("FunctionStartOffset", "32 bits in the document's layout")
@@ -57,9 +57,9 @@ func (p *Profile) checkNarrow(field, want string) error {
 	return nil
 }
 
-func appendMIPRecord(dst []byte, f *Function, l Layout) []byte {
+func appendMIPRecord(dst []byte, f *Function, l mipLayout) []byte {
 	dst = le.AppendUint64(dst, f.signature())
-	if l.Wide {
+	if l.wide {
 		dst = le.AppendUint64(dst, f.RawOffset)
 		dst = le.AppendUint64(dst, uint64(f.Address))
 	} else {
@@ -88,14 +88,14 @@ func appendMIPRecord(dst []byte, f *Function, l Layout) []byte {
 	return dst
 }
 
-func appendNames(dst []byte, p *Profile, l Layout) []byte {
+func appendNames(dst []byte, p *Profile, l mipLayout) []byte {
 	names := make([]string, len(p.Functions))
 	for i := range p.Functions {
 		names[i] = p.Functions[i].Name
 	}
 	slices.Sort(names)
 	names = slices.Compact(names)
-	if l.NamesByLength {
+	if l.namesByLength {
 		text := strings.Join(names, "\x00")
 		if text == "" && len(names) > 0 {
 			text = "\x00" // else there would be no name, not an empty one

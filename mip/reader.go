@@ -18,8 +18,9 @@ type Info struct {
 	// RawSectionOffset of a map is the address of the raw section minus that of
 	// the map's header; 0 for other files and in generation A.
 	RawSectionOffset int64
-	// Layout is the layout of a .mip.
-	Layout Layout
+	// DocumentLayout is whether a .mip is as [MIPOptions].DocumentLayout has it.
+	DocumentLayout bool
+	layout         mipLayout
 	// Functions is the number of records of a .mip; -1 for files without it.
 	Functions int
 }

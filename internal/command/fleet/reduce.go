@@ -136,7 +136,7 @@ func (r *Reduce) read(job *Job, w *merging.Whole, loss *Loss) (list []partIn, er
 		missing = append(missing, fmt.Sprint(i))
 		loss.add(missingLoss(plan.Shards[i].Objects))
 		account, err := json.Marshal(map[string]any{
-			"input": plan.Shards[i].First, "file": job.URL(doneName(i)), "outcome": "left out",
+			"input": plan.Shards[i].First, "file": job.URL(doneName(i)), "outcome": "left_out",
 			"reason": map[string]any{"class": profile.Unreadable, "message": fmt.Sprintf("shard %d with %d objects is not done", i, plan.Shards[i].Objects)},
 		})
 		if err != nil {

@@ -77,7 +77,7 @@ func (s *Status) WriteMetrics(w io.Writer) error {
 	metric("objects", "gauge", "", "Objects in the plan.", "", s.Objects)
 	metric("plan_bytes", "gauge", "bytes", "Size of the objects in the plan.", "", s.Bytes)
 	metric("shards", "gauge", "", "Shards of the plan.", `{state="done"}`, s.Done, `{state="missing"}`, len(s.Missing))
-	metric("inputs", "gauge", "", "Profiles in the shards that are done.", `{outcome="used"}`, s.Loss.Used, `{outcome="left out"}`, s.Loss.Inputs-uint64(s.Loss.Used))
+	metric("inputs", "gauge", "", "Profiles in the shards that are done.", `{outcome="used"}`, s.Loss.Used, `{outcome="left_out"}`, s.Loss.Inputs-uint64(s.Loss.Used))
 	metric("parts", "gauge", "", "Partial sums.", "", s.Parts)
 	metric("parts_bytes", "gauge", "bytes", "Size of the partial sums.", "", s.Size)
 	metric("task_seconds", "gauge", "seconds", "Time of the tasks whose shards are done.", "", s.Seconds)

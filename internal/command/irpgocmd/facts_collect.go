@@ -79,7 +79,7 @@ type collector struct {
 // together with a lenient reader, nil if even that cannot read the header.
 func (c *collector) open(name string, data []byte) (*irpgo.Reader, error) {
 	if f, ok := irpgo.Detect(data); ok {
-		c.facts.Format = f.String()
+		c.facts.Family, c.facts.Format = "irpgo", f.String()
 	}
 	r, err := irpgo.NewReader(name, data, irpgo.ReaderOptions{Warn: c.facts.Warn})
 	if err != nil {

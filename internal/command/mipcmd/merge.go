@@ -190,7 +190,7 @@ func (s *sum) write(w io.Writer) (what string, err error) {
 	var opt mip.MIPOptions
 	if j.Base != "" {
 		yaml, what = s.base.format == formats.MIPYAML, s.added()+" added"
-		opt.DocumentLayout = s.base.info.Layout.NamesByLength
+		opt.DocumentLayout = s.base.info.DocumentLayout
 	}
 	if yaml {
 		return what, mip.WriteYAML(w, s.profile, mip.YAMLOptions{})
