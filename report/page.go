@@ -68,12 +68,12 @@ func newSource(index int, s Source, opt Options) *source {
 		index: index, view: s.View, label: s.Label, opt: opt, coverage: s.Coverage, change: s.Change,
 		names: newNameTable(),
 	}
+	src.readable = newReadableNames(src)
 	if s.View == nil {
 		src.label = clean(cmp.Or(src.label, "coverage"))
 		return src
 	}
 	src.edges = sync.OnceValue(func() *edgeTable { return newEdgeTable(s.View) })
-	src.readable = newReadableNames(src)
 	src.id, src.features = s.View.Identity(), s.View.Features()
 	cleanIdentity(&src.id)
 	if src.label == "" {
