@@ -58,7 +58,7 @@ type collectedFunctions struct {
 }
 
 func collectFunctions(src *source) *collectedFunctions {
-	c := &collectedFunctions{}
+	c := &collectedFunctions{rows: make([]functionRow, 0, src.summary.Functions)}
 	values := c.collectStacks(src)
 	c.callers.read(src.edges())
 	for f := range profile.ReusedFunctions(src.view) {

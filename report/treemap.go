@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"hash/maphash"
 	"slices"
 
@@ -72,9 +73,8 @@ type treemap struct {
 	src     *source
 	data    *treemapData
 	weights *weightTree
-	labels  []treemapLabel
-	parts   map[string]int32 // labels of groups
-	leaves  map[uint64]int32 // nodes of functions, by a hash
+	labels  []treemapLabel   // of the nodes without the root
+	byHash  map[uint64]int32 // nodes by a hash of parent and label, or the next free one
 	seed    maphash.Seed
 	last    namePath // of the last function, with its nodes
 	nodes   []int32
@@ -85,8 +85,7 @@ type treemap struct {
 type treemapLabel struct{ part, full string }
 
 func newTreemap(src *source) *treemap {
-	m := &treemap{src: src, parts: make(map[string]int32), seed: maphash.MakeSeed(), heats: make(map[profile.Symbol]heat)}
-	m.labels = make([]treemapLabel, 0, src.summary.Functions)
+	m := &treemap{src: src, seed: maphash.MakeSeed(), heats: make(map[profile.Symbol]heat)}
 	m.data = &treemapData{Separator: "::", Classes: []string{never.String(), cold.String(), warm.String(), hot.String(), ran.String()}}
 	if src.java() {
 		m.data.Separator = "."
@@ -104,8 +103,10 @@ func newTreemap(src *source) *treemap {
 		m.data.Values = append(m.data.Values, f.flameValue)
 	}
 	m.weights = newWeightTree(values, len(m.data.Classes))
-	m.weights.expect(int(src.summary.Functions))
-	m.leaves = make(map[uint64]int32, src.summary.Functions)
+	functions := int(src.summary.Functions)
+	nodes := functions*2 + functions/8 // there may be a class for each
+	m.weights.expect(nodes, functions)
+	m.labels, m.byHash = make([]treemapLabel, 0, nodes), make(map[uint64]int32, functions)
 	amounts, place := make([]uint64, len(values)), 0
 	for f := range profile.ReusedFunctions(src.view) {
 		for i := range ofFunctions {
@@ -189,31 +190,26 @@ func (m *treemap) leaf(path namePath, full string) int32 {
 	}
 	m.nodes = m.nodes[:same]
 	for _, part := range groups[same:] {
-		label, ok := m.parts[part]
-		if !ok {
-			label = m.newLabel(treemapLabel{part: part})
-			m.parts[part] = label
-		}
-		node = m.weights.down(node, label)
+		node = m.down(node, treemapLabel{part: part})
 		m.nodes = append(m.nodes, node)
 	}
 	m.last = groups
-	leaf := treemapLabel{path[len(path)-1], full}
-	for key := maphash.String(m.seed, full) ^ uint64(node); ; key++ {
-		n, ok := m.leaves[key]
+	return m.down(node, treemapLabel{path[len(path)-1], full})
+}
+
+// down returns the child of a node with a label and creates it if necessary.
+func (m *treemap) down(parent int32, l treemapLabel) int32 {
+	for key := maphash.String(m.seed, cmp.Or(l.full, l.part)) ^ uint64(parent); ; key++ {
+		n, ok := m.byHash[key]
 		if !ok {
-			n = m.weights.node(node, m.newLabel(leaf))
-			m.leaves[key] = n
+			n = m.weights.node(parent, int32(len(m.labels)))
+			m.byHash[key], m.labels = n, append(m.labels, l)
+			return n
 		}
-		if m.weights.parent[n] == node && m.labels[m.weights.label[n]] == leaf {
+		if m.weights.parent[n] == parent && m.labels[m.weights.label[n]] == l {
 			return n
 		}
 	}
-}
-
-func (m *treemap) newLabel(l treemapLabel) int32 {
-	m.labels = append(m.labels, l)
-	return int32(len(m.labels) - 1)
 }
 
 // pathOf returns the path of a function with the demangled name readable.

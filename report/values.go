@@ -10,8 +10,9 @@ import (
 
 // A siteTable holds the data of single places in functions.
 type siteTable struct {
-	sites []valueSite // the most frequent first
-	kinds []kindTotal // in the order of profile.EdgeKind, those that occur
+	sites   []valueSite // the most frequent first
+	callers int         // functions with sites
+	kinds   []kindTotal // in the order of profile.EdgeKind, those that occur
 }
 
 // A valueSite is one place and the functions called, or the values seen, there.
@@ -64,6 +65,7 @@ func newSiteTable(src *source) *siteTable {
 	for _, e := range table.edges {
 		if e.caller != caller {
 			caller = e.caller
+			t.callers++
 			clear(at)
 		}
 		k := key{e.kind, e.hash, e.site}
@@ -99,23 +101,30 @@ func newSiteTable(src *source) *siteTable {
 // joinTargets adds up the counts of equal targets and sorts by count. Targets
 // with equal counts keep their order, as in LLVM.
 func joinTargets(targets []valueTarget) []valueTarget {
+	const few = 16
 	type key struct {
 		symbol profile.Symbol
 		size   uint64
 	}
-	if len(targets) < 2 {
-		return targets
-	}
-	at := make(map[key]int, len(targets))
 	out := targets[:0]
-	for _, t := range targets {
-		k := key{t.symbol, t.size}
-		if i, ok := at[k]; ok {
-			out[i].count = saturate.Add(out[i].count, t.count)
-			continue
+	place := func(t *valueTarget) int { // in out; -1 if it is new
+		return slices.IndexFunc(out, func(o valueTarget) bool { return o.symbol == t.symbol && o.size == t.size })
+	}
+	if len(targets) > few {
+		var at numbering[key]
+		place = func(t *valueTarget) int {
+			if i := int(at.of(key{t.symbol, t.size})); i < len(out) {
+				return i
+			}
+			return -1
 		}
-		at[k] = len(out)
-		out = append(out, t)
+	}
+	for _, t := range targets {
+		if i := place(&t); i >= 0 {
+			out[i].count = saturate.Add(out[i].count, t.count)
+		} else {
+			out = append(out, t)
+		}
 	}
 	slices.SortStableFunc(out, func(a, b valueTarget) int { return cmp.Compare(b.count, a.count) })
 	return out
@@ -159,36 +168,6 @@ func (s *valueSite) share(n uint64) float64 {
 		return 0
 	}
 	return float64(n) / float64(s.total)
-}
-
-// A valueFunction is a function with its sites.
-type valueFunction struct {
-	caller profile.Symbol
-	weight uint64 // of all its sites
-	sites  []*valueSite
-}
-
-// functions returns the functions that have sites, the most frequent first.
-// Sites are in the order of their places.
-func (t *siteTable) functions() []valueFunction {
-	var list []valueFunction
-	var callers numbering[profile.Symbol]
-	for i := range t.sites {
-		s := &t.sites[i]
-		f := int(callers.of(s.caller))
-		if f == len(list) {
-			list = append(list, valueFunction{caller: s.caller})
-		}
-		list[f].weight = saturate.Add(list[f].weight, s.total)
-		list[f].sites = append(list[f].sites, s)
-	}
-	for i := range list {
-		slices.SortStableFunc(list[i].sites, func(a, b *valueSite) int {
-			return cmp.Or(cmp.Compare(a.kind, b.kind), cmp.Compare(a.hash, b.hash), cmp.Compare(a.site, b.site))
-		})
-	}
-	slices.SortStableFunc(list, func(a, b valueFunction) int { return cmp.Compare(b.weight, a.weight) })
-	return list
 }
 
 // A sizeRange is a range of lengths of memory operations, as LLVM counts them.

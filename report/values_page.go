@@ -101,7 +101,7 @@ func valuesPage(src *source) (*page, error) {
 		return nil, nil
 	}
 	text := &valuesText{
-		Sites: uint64(len(t.sites)), Functions: uint64(len(t.functions())),
+		Sites: uint64(len(t.sites)), Functions: uint64(t.callers),
 		OfRest: promoteOfRest, OfTotal: promoteOfTotal, Most: maxPromoted,
 		SizeCount: minSizeCount, OfRestSizes: versionOfRest, MostSizes: maxVersions, GreatestSize: maxVersionSize,
 	}

@@ -37,12 +37,13 @@ func newWeightTree(values []profile.ValueType, classes int) *weightTree {
 	return t
 }
 
-// expect makes room for n nodes at which one value of each kind ends.
-func (t *weightTree) expect(n int) {
-	for _, list := range []*[]int32{&t.parent, &t.label, &t.own, &t.entryNext} {
-		*list = slices.Grow(*list, n)
+// expect makes room for nodes and for entries.
+func (t *weightTree) expect(nodes, entries int) {
+	for _, list := range []*[]int32{&t.parent, &t.label, &t.own} {
+		*list = slices.Grow(*list, nodes)
 	}
-	t.entryClass, t.entryValue = slices.Grow(t.entryClass, n), slices.Grow(t.entryValue, n*len(t.values))
+	t.entryClass, t.entryNext = slices.Grow(t.entryClass, entries), slices.Grow(t.entryNext, entries)
+	t.entryValue = slices.Grow(t.entryValue, entries*len(t.values))
 }
 
 // node makes a child of a node.

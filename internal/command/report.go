@@ -9,6 +9,7 @@ import (
 	"github.com/profuse-pgo/profuse/inputs"
 	"github.com/profuse-pgo/profuse/internal/command/cli"
 	"github.com/profuse-pgo/profuse/internal/command/console"
+	"github.com/profuse-pgo/profuse/internal/command/memory"
 	"github.com/profuse-pgo/profuse/internal/command/sources"
 	"github.com/profuse-pgo/profuse/profile"
 	"github.com/profuse-pgo/profuse/report"
@@ -91,6 +92,7 @@ func (c *reportRun) run(ctx context.Context, env *cli.Env, args []string) error 
 	if err := console.RefuseTerminal(env, c.output, "a report", ""); err != nil {
 		return err
 	}
+	defer memory.CollectOften()()
 	sources, err := c.open(env, args)
 	if err != nil {
 		return err
