@@ -226,7 +226,7 @@ func TestExclude(t *testing.T) {
 		f.Regions = append(f.Regions, Region{Line: n, EndLine: n})
 		f.Decisions = append(f.Decisions, Decision{Line: n, Conditions: Ratio{1, 1}})
 	}
-	if !f.Exclude([]byte(source)) {
+	if !f.Exclude([]byte(source), nil) {
 		t.Fatal("no marker")
 	}
 	var lines, branches []uint32
@@ -245,7 +245,7 @@ func TestExclude(t *testing.T) {
 	if len(f.Functions) != 1 || f.Functions[0].StartLine != 8 {
 		t.Errorf("functions %+v", f.Functions)
 	}
-	if own, err := os.ReadFile("doc.go"); err != nil || f.Exclude(own) || f.Exclude([]byte(strings.Repeat("x\n", 9))) {
+	if own, err := os.ReadFile("doc.go"); err != nil || f.Exclude(own, nil) || f.Exclude([]byte(strings.Repeat("x\n", 9)), nil) {
 		t.Error("markers in a source without any", err)
 	}
 }

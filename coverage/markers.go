@@ -14,10 +14,11 @@ import (
 //	LCOV_EXCL_BR_START … LCOV_EXCL_BR_STOP
 //
 // GCOV_EXCL and GRCOV_EXCL mean the same as LCOV_EXCL; GRCOV_STOP_COVERAGE is not read.
-// A START without STOP is for the rest of the file. Call [Coverage.Finish] afterwards.
-// Exclude reports whether there was a marker.
-func (f *File) Exclude(source []byte) bool {
-	if !bytes.Contains(source, []byte("_EXCL_")) {
+// A START without STOP is for the rest of the file. Lines for which more returns true are
+// as if they had LCOV_EXCL_LINE; more may be nil. Call [Coverage.Finish] afterwards. Exclude
+// reports whether anything was excluded.
+func (f *File) Exclude(source []byte, more func(line []byte) bool) bool {
+	if more == nil && !bytes.Contains(source, []byte("_EXCL_")) {
 		return false
 	}
 	var lines, branches []uint32 // excluded, ascending
@@ -31,7 +32,7 @@ func (f *File) Exclude(source []byte) bool {
 		}
 		inLines = inLines || has("START")
 		inBranches = inBranches || has("BR_START")
-		if inLines || has("LINE") {
+		if inLines || has("LINE") || more != nil && more(line) {
 			lines = append(lines, number)
 		}
 		if inBranches || has("BR_LINE") {

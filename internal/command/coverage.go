@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/profuse-pgo/profuse/coverage"
@@ -66,12 +67,16 @@ type coverageRun struct {
 	pathMaps           cli.List
 	include, ignore    cli.List
 	noMarkers          bool
+	excludeGenerated   bool
+	excludeLines       cli.List
+	fixedLines         bool // lines are not those of the sources as they are now
 	mismatched, strict bool
 	gates              coverageGates
 	changed, baseline  string
 	html               string // file of pages, or a folder for it
 
-	path func(string) string // what becomes of the path of a source file; "" to leave it out
+	path     func(string) string    // what becomes of the path of a source file; "" to leave it out
+	excluded func(line []byte) bool // what --exclude-lines excludes; nil without it
 }
 
 func (c *coverageRun) declare(f *cli.Flags) {
@@ -103,6 +108,8 @@ func (c *coverageRun) declareSources(f *cli.Flags) {
 	f.Var(&c.include, "include", "`REGEX` only source files whose path matches REGEX; repeatable")
 	f.Var(&c.ignore, "ignore", "`REGEX` no source files whose path matches REGEX; repeatable")
 	f.BoolVar(&c.noMarkers, "no-markers", false, "do not read markers such as LCOV_EXCL_LINE from the sources")
+	f.BoolVar(&c.excludeGenerated, "exclude-generated", false, "no source files that say at their beginning that a tool made them, such as \"@generated\"")
+	f.Var(&c.excludeLines, "exclude-lines", "`REGEX` no lines of the sources that match REGEX, as if marked; repeatable")
 	f.IntVar(&c.Workers, "j", 0, "`N` read N inputs at the same time; the result does not depend on N (default one per CPU)")
 	c.Programs.Declare(f)
 	c.Programs.DeclareClasses(f)
@@ -133,8 +140,7 @@ func (c *coverageRun) report(ctx context.Context, env *cli.Env, args []string) e
 		}
 	}
 	if c.baseline != "" {
-		c.Programs.CoverageDetails = false
-		base, err := c.read(ctx, env, []string{c.baseline})
+		base, err := c.readBaseline(ctx, env)
 		if err != nil {
 			return err
 		}
@@ -206,6 +212,18 @@ func (c *coverageRun) checkPaths() error {
 		}
 		return all, nil
 	}
+	lines, err := patterns("exclude-lines", c.excludeLines)
+	if err != nil {
+		return err
+	}
+	if len(lines) > 0 {
+		c.excluded = func(line []byte) bool {
+			return slices.ContainsFunc(lines, func(re *regexp.Regexp) bool { return re.Match(line) })
+		}
+	}
+	if c.noMarkers && (c.excludeGenerated || len(lines) > 0) {
+		return cli.Usagef("options --exclude-generated and --exclude-lines need the sources, which --no-markers does not read")
+	}
 	include, err := patterns("include", c.include)
 	if err != nil {
 		return err
@@ -215,12 +233,7 @@ func (c *coverageRun) checkPaths() error {
 		return err
 	}
 	matches := func(list []*regexp.Regexp, path string) bool {
-		for _, re := range list {
-			if re.MatchString(path) {
-				return true
-			}
-		}
-		return false
+		return slices.ContainsFunc(list, func(re *regexp.Regexp) bool { return re.MatchString(path) })
 	}
 	c.path = func(path string) string {
 		for _, m := range maps {
@@ -263,7 +276,7 @@ func isAbsolute(path string) bool {
 // write writes the output.
 func (c *coverageRun) write(env *cli.Env, cov *coverage.Coverage) error {
 	if cov.LLVMJSON == nil && c.to.Value == string(coverage.LLVMJSON) {
-		return errors.New("--to llvm-json is for one LLVM profile, or a sum of some, with its programs: without tracefiles, --path-map, --source, --include and --ignore")
+		return errors.New("--to llvm-json is for one LLVM profile, or a sum of some, with its programs: without tracefiles, --path-map, --source, --include, --ignore and --exclude-generated")
 	}
 	return console.Write(env, c.Output, nil, false, func(w io.Writer) error {
 		return coverage.Write(w, cov, coverage.Format(c.to.Value), c.writeOptions())

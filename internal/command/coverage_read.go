@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -57,7 +58,7 @@ func (c *coverageRun) read(ctx context.Context, env *cli.Env, args []string) (*c
 	if before > 0 && len(cov.Files) == 0 && c.Programs.Mappings == nil {
 		return nil, fmt.Errorf("options --include and --ignore leave none of the %s", cli.Quantity(uint64(before), "source file", "source files"))
 	}
-	if !c.noMarkers {
+	if !c.noMarkers && (!c.fixedLines || c.excludeGenerated) {
 		c.exclude(env, cov)
 	}
 	return cov, nil
@@ -196,29 +197,61 @@ func (c *coverageRun) reportFit(env *cli.Env, cov *coverage.Coverage) {
 	}
 }
 
+// readBaseline reads the baseline. The lines of a tracefile are those of the sources as they
+// were, and their markers had effect when it was made.
+func (c *coverageRun) readBaseline(ctx context.Context, env *cli.Env) (*coverage.Coverage, error) {
+	base := *c
+	base.Programs.CoverageDetails = false
+	profiles, _, err := splitTraces(env, []string{c.baseline})
+	if err != nil {
+		return nil, err
+	}
+	base.fixedLines = len(profiles) == 0
+	return base.read(ctx, env, []string{c.baseline})
+}
+
 // maxUnread limits the list of sources that cannot be read.
 const maxUnread = 3
 
-// exclude leaves out what markers in the sources exclude.
+// exclude leaves out what markers and options exclude.
 func (c *coverageRun) exclude(env *cli.Env, cov *coverage.Coverage) {
 	var unread []string
-	marked := 0
+	marked, generated := 0, 0
 	before := cov.Total.Lines.Total
-	for _, f := range cov.Files {
+	cov.Files = slices.DeleteFunc(cov.Files, func(f *coverage.File) bool {
 		source, err := readSource(f.Path)
-		if err != nil {
+		switch {
+		case err != nil:
 			unread = append(unread, f.Path)
-		} else if f.Exclude(source) {
+		case c.excludeGenerated && isGenerated(source):
+			generated++
+			return true
+		case !c.fixedLines && f.Exclude(source, c.excluded):
 			marked++
 		}
+		return false
+	})
+	if generated > 0 {
+		cov.LLVMJSON = nil
 	}
 	cov.Finish()
 	if c.Quiet {
 		return
 	}
-	if marked > 0 {
-		fmt.Fprintf(env.Stderr, "excluded: %s, by markers in %s (--no-markers counts them)\n",
-			cli.Quantity(uint64(before-cov.Total.Lines.Total), "line", "lines"), cli.Quantity(uint64(marked), "source file", "source files"))
+	if marked+generated > 0 {
+		var by []string
+		if marked > 0 {
+			how := "by markers"
+			if c.excluded != nil {
+				how += " and --exclude-lines"
+			}
+			by = append(by, how+" in "+cli.Quantity(uint64(marked), "source file", "source files"))
+		}
+		if generated > 0 {
+			by = append(by, "those of "+cli.Quantity(uint64(generated), "generated source file", "generated source files"))
+		}
+		fmt.Fprintf(env.Stderr, "excluded: %s, %s (--no-markers counts them)\n",
+			cli.Quantity(uint64(before-cov.Total.Lines.Total), "line", "lines"), strings.Join(by, " and "))
 	}
 	if n := len(unread); n > 0 {
 		list := strings.Join(unread[:min(n, maxUnread)], ", ")
@@ -228,6 +261,24 @@ func (c *coverageRun) exclude(env *cli.Env, cov *coverage.Coverage) {
 		fmt.Fprintf(env.Stderr, "note: markers are not seen in %s that cannot be read: %s\n",
 			cli.Quantity(uint64(n), "source file", "source files"), console.Printable(list))
 	}
+}
+
+// generatedWords are what tools write at the beginning of their output.
+var generatedWords = regexp.MustCompile(`@generated\b|(?i:\b(automatically |auto-?)generated\b|\bgenerated\b.*\bdo not edit\b|\bdo not edit\b.*\bgenerated\b|\ball changes made in this file will be lost\b)`)
+
+// isGenerated reports whether one of the first lines of a source says that a tool made it.
+func isGenerated(source []byte) bool {
+	const most = 20 // lines
+	n := 0
+	for line := range bytes.Lines(source[:min(len(source), 8<<10)]) {
+		if generatedWords.Match(line) {
+			return true
+		}
+		if n++; n == most {
+			break
+		}
+	}
+	return false
 }
 
 // maxSource is the size, in bytes, of the largest source that is searched for markers.
